@@ -1,0 +1,117 @@
+# shardscope. Plain make, no configure step.
+#
+#   make run      install what is missing, build, open the explorer
+#   make check    install what is missing, build, run every test
+#   make          only build ./shardscope
+
+CC      ?= cc
+CFLAGS  ?= -O2 -g
+PREFIX  ?= /usr/local
+B       ?= build
+
+WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+       -Wpointer-arith -Wwrite-strings -Wformat=2 -Wundef -Wvla -Wconversion
+BASE = -std=c11 -D_GNU_SOURCE -ffp-contract=off -I. -MMD -MP $(WARN)
+LIBS = $(shell pkg-config --libs ncursesw yaml-0.1 libcjson) -lm -pthread
+TEST_LIBS = -lcmocka -lvterm -lutil
+
+sources = $(sort $(wildcard $(1)/*.c $(1)/*/*.c))
+objects = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
+
+ENGINE  = $(B)/libengine.a
+HOUSE   = $(B)/libhouse.a
+TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(sort $(wildcard tests/test_*.c)))
+SUPPORT = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/support/*.c)))
+PRESETS = $(sort $(wildcard presets/models/*.yaml presets/clusters/*.yaml \
+                            presets/stacks/*.yaml presets/plans/*.yaml))
+
+all: shardscope
+
+# Everything but main() is in two libraries, so that tests link the same code.
+shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
+	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+
+$(ENGINE): $(call objects,engine)
+	@rm -f $@
+	$(AR) rcsD $@ $^
+
+$(HOUSE): $(filter-out $(B)/tui/main.o,$(call objects,tui)) $(call objects,presets) \
+          $(B)/presets_data.o
+	@rm -f $@
+	$(AR) rcsD $@ $^
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -c $< -o $@
+
+# The presets as C arrays: sorted, without dates, so that builds are reproducible.
+$(B)/presets_data.c: presets/embed.sh $(PRESETS)
+	@mkdir -p $(@D)
+	sh presets/embed.sh $(PRESETS) > $@.new
+	@mv $@.new $@
+
+$(B)/presets_data.o: $(B)/presets_data.c
+	$(CC) $(BASE) $(CFLAGS) -c $< -o $@
+
+$(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(HOUSE) $(ENGINE)
+	$(CC) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
+
+# --- what a newcomer types -------------------------------------------------
+run: depends-run
+	@$(MAKE) --no-print-directory shardscope
+	./shardscope
+
+check: depends-check
+	@$(MAKE) --no-print-directory test
+
+depends-run depends-check: depends-%:
+	@sh .ci/depends $*
+
+install: shardscope
+	install -D -m 755 shardscope $(DESTDIR)$(PREFIX)/bin/shardscope
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/shardscope
+
+# --- for developers --------------------------------------------------------
+# Runs every test program, or those named in T=; prints one closing line.
+test: shardscope $(TESTS) purity
+	@sh tests/run.sh $(if $(T),$(addprefix $(B)/tests/,$(T)),$(TESTS))
+
+asan:
+	$(MAKE) B=build-asan CFLAGS="-O1 -g -fsanitize=address,undefined \
+	  -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test-asan
+
+test-asan: $(TESTS) $(B)/shardscope
+	@SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(TESTS)
+
+$(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
+	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+
+# The engine is pure: it may call only these, and keeps no writable data.
+ALLOWED = mem[a-z]*|str[a-z0-9]*|malloc|calloc|realloc|free|qsort|v?snprintf|__(mem|str|v?snprintf)[a-z_]*_chk|__stack_chk_fail|__ctype_[a-z_]*|__isoc99_[a-z]*|__(asan|ubsan)_[a-z0-9_]*|_GLOBAL_OFFSET_TABLE_|(pow|exp|log|ceil|floor|fm|sqrt|cbrt|round|l?lround|trunc|erf|ldexp|frexp|isnan|isinf|rint)[a-z0-9]*
+purity: $(ENGINE)
+	@nm -u $< | awk '$$1=="U"{print $$2}' | sed 's/@.*//' | sort -u > $(B)/calls
+	@nm $< | awk 'NF==3 && $$2!="U"{print $$3}' | sort -u > $(B)/own
+	@! comm -23 $(B)/calls $(B)/own | grep -vxE '$(ALLOWED)' || \
+	  { echo "engine/ is not pure: it calls the above"; exit 1; }
+	@! nm $< | grep -E ' [BbDdC] ' || { echo "engine/ keeps state"; exit 1; }
+	@echo "purity: engine/ calls nothing but memory, strings and libm"
+
+FORMAT = $(shell git ls-files '*.c' '*.h')
+format:
+	clang-format -i $(FORMAT)
+format-check:
+	clang-format --dry-run -Werror $(FORMAT)
+
+analyse:
+	$(MAKE) B=build-analyse CC=gcc CFLAGS="-O1 -fanalyzer -Werror" shardscope
+
+clean:
+	rm -rf build build-* shardscope
+
+.PHONY: all run check install uninstall test asan test-asan purity format \
+        format-check analyse clean depends-run depends-check
+.SECONDARY:

@@ -1,0 +1,12 @@
+/* advice.h - what would an expert say? Rules M1-M20 and T1-T36 with numbers. */
+#ifndef ENGINE_ADVICE_H
+#define ENGINE_ADVICE_H
+
+#include "engine/estimate.h"
+#include "engine/finding.h"
+
+/* The advice for a legal scenario, most valuable first. */
+void advice_give(const struct scenario *scenario, const struct estimate *estimate,
+                 struct findings *out);
+
+#endif

@@ -1,0 +1,62 @@
+/* finding.h - problems and advice as data: a rule, its terms, the nearest
+ * legal values. finding_text() is the only place that makes prose of them.
+ *
+ * A rule's template holds placeholders "{n}" or "{n:form}": the n-th value,
+ * printed as count (default), real, percent, bytes, seconds, tokens or word.
+ */
+#ifndef ENGINE_FINDING_H
+#define ENGINE_FINDING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/limits.h"
+
+enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_HINT, SEVERITY_COUNT };
+
+enum { MAX_NEAREST = 4 };
+
+struct rule {
+	const char *code; /* "E7", "M12", "T5" */
+	enum severity severity;
+	const char *text;   /* one line with placeholders */
+	const char *source; /* file and line, paper, or "heuristic" */
+};
+
+struct finding {
+	const struct rule *rule;
+	double value[MAX_TERMS];
+	const char *knob; /* key of the knob that would mend it, or NULL */
+	double nearest[MAX_NEAREST];
+	int nearest_count;
+};
+
+struct findings {
+	int count;
+	struct finding item[MAX_FINDINGS];
+};
+
+/* Write the finding as one line of at most size - 1 bytes; returns its length. */
+size_t finding_text(const struct finding *finding, char *out, size_t size);
+/* The remedy "gbs 256 or 272", empty if there is none. */
+size_t finding_remedy(const struct finding *finding, char *out, size_t size);
+
+/* One number with the shortest fitting unit, the same on every screen. */
+enum form {
+	FORM_COUNT,
+	FORM_REAL,
+	FORM_PERCENT,
+	FORM_BYTES,   /* GiB, MiB */
+	FORM_TRAFFIC, /* GB, MB: decimal, as networks count */
+	FORM_SECONDS,
+	FORM_TOKENS, /* 15 T, 8 k */
+	FORM_FLOPS,
+	FORM_RATE, /* tok/s */
+	FORM_DOLLARS,
+	FORM_ENERGY, /* joules in, kWh or MWh out */
+	FORM_DATE,   /* seconds in, days or hours out */
+	FORM_WORD    /* the word of the finding's knob with that index */
+};
+size_t form_text(enum form form, double value, char *out, size_t size);
+
+#endif

@@ -1,0 +1,92 @@
+/* knob.h - the table of everything that a person can turn.
+ *
+ * Command line, YAML, screen, planner axes and exports all iterate over it;
+ * a new knob is one row here and one field in the scenario.
+ */
+#ifndef ENGINE_KNOB_H
+#define ENGINE_KNOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/scenario.h"
+
+enum knob_type { KNOB_INT, KNOB_REAL, KNOB_BOOL, KNOB_WORD, KNOB_SET, KNOB_TEXT };
+
+enum knob_group {
+	GROUP_PARALLELISM,
+	GROUP_BATCH,
+	GROUP_PIPELINE,
+	GROUP_MEMORY,
+	GROUP_PRECISION,
+	GROUP_OVERLAP,
+	GROUP_MOE,
+	GROUP_CLUSTER,
+	GROUP_RUN,
+	GROUP_COUNT
+};
+
+/* How the next and previous value are found. */
+enum knob_step {
+	STEP_DEGREE, /* divisors of the world, powers of two beyond it */
+	STEP_SERIES, /* 1, 2, 3, 4, 6, 8, 12, 16 ... */
+	STEP_ONE,    /* plus and minus one */
+	STEP_TENTH,  /* plus and minus 0.1 */
+	STEP_DECADE, /* 1, 2, 5, 10 ... */
+	STEP_WORD    /* the next word, wrapping not */
+};
+
+struct knob {
+	const char *key;   /* "tp": command line, YAML, JSON */
+	const char *alias; /* another spelling that readers accept, or NULL */
+	const char *label; /* "TP  tensor", at most 16 columns */
+	const char *unit;  /* "tokens", or "" */
+	const char *help;  /* one line */
+	enum knob_group group;
+	enum knob_type type;
+	enum knob_step step;
+	double min, max;   /* of the shown value */
+	double scale;      /* stored = shown * scale */
+	const char *zero;  /* word for 0 ("auto", "all", "off"), or NULL */
+	const char *const *words; /* NULL-terminated, of KNOB_WORD and KNOB_SET */
+	size_t offset, size;      /* in struct scenario; size of a KNOB_TEXT */
+	/* Whether it does anything in this scenario (EP on a dense model does
+	 * not); NULL = always. Screens dim it, they never hide a problem. */
+	bool (*applies)(const struct scenario *);
+};
+
+extern const struct knob knob_table[];
+int knob_count(void);
+const char *knob_group_label(enum knob_group group);
+/* By key or alias; '-' and '_' are equal. NULL if there is none. */
+const struct knob *knob_find(const char *key);
+/* Key nearest in spelling, for error messages; NULL if none is near. */
+const char *knob_nearest_key(const char *key);
+
+/* The shown value as a number (words: index, sets: bits); 0 for KNOB_TEXT. */
+double knob_get(const struct scenario *scenario, const struct knob *knob);
+const char *knob_get_text(const struct scenario *scenario, const struct knob *knob);
+/* False, and nothing changed, if value is outside the knob's domain. */
+bool knob_set(struct scenario *scenario, const struct knob *knob, double value);
+/* Parse what a person typed ("8", "8k", "4M", "15T", "on", "1f1b",
+ * "layernorm+moe_act", "auto") and set it. False with the reason in why. */
+bool knob_parse(struct scenario *scenario, const struct knob *knob, const char *text,
+                char *why, size_t size);
+/* Print the value as knob_parse reads it back. */
+size_t knob_print(const struct scenario *scenario, const struct knob *knob, char *out,
+                  size_t size);
+/* Print for the screen: "4 (auto)", "8 Ki", words; never longer than size-1. */
+size_t knob_show(const struct scenario *scenario, const struct knob *knob, char *out,
+                 size_t size);
+/* The next value up (direction 1) or down (-1), legal or not; the same value at
+ * an end of the domain. */
+double knob_neighbour(const struct scenario *scenario, const struct knob *knob,
+                      int direction);
+/* Up to MAX_VALUES candidate values in rising order, the present one among
+ * them; *present is its index. Returns how many. */
+int knob_values(const struct scenario *scenario, const struct knob *knob,
+                double values[MAX_VALUES], int *present);
+bool knob_same(const struct scenario *a, const struct scenario *b,
+               const struct knob *knob);
+
+#endif

@@ -1,0 +1,40 @@
+/* stack.h - what software runs it? Rules, habits and costs of a framework.
+ *
+ * What a person can switch (overlaps, attention kernel, gradient dtype) is a
+ * knob of the plan; a stack's YAML gives the knobs their defaults. What a
+ * person can't switch stands here.
+ */
+#ifndef ENGINE_STACK_H
+#define ENGINE_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/limits.h"
+
+enum etp_rule { ETP_IS_TP, ETP_IS_ONE, ETP_RULE_COUNT };
+enum kv_rule { KV_DIVIDES_OR_MULTIPLE, KV_TP_DIVIDES_HEADS, KV_RULE_COUNT };
+
+struct stack {
+	char name[MAX_NAME];
+	char source[MAX_NOTE];
+	uint64_t rules; /* bit n: rule En is asserted by this stack */
+	enum etp_rule etp_rule;
+	enum kv_rule kv_rule;
+	bool serves; /* an inference server */
+	int64_t vocab_multiple; /* vocab is padded to this x TP; 1 = not */
+	/* time */
+	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
+	double dp_overlap;           /* hidden share of DP traffic where it overlaps */
+	double tp_overlap;           /* hidden share of TP traffic where it overlaps */
+	double p2p_exposed;          /* exposed share of PP sends in steady state */
+	double network_efficiency;   /* x link efficiency: the stack's own share */
+	/* memory */
+	double context_bytes;        /* CUDA context, libraries */
+	double communicator_bytes;   /* per communicator group in use */
+	double fragmentation;        /* reserved / allocated of activations */
+	double logit_bytes;          /* peak bytes per logit of the loss */
+	bool saves_norm_input_fp32;
+};
+
+#endif

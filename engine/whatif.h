@@ -1,0 +1,34 @@
+/* whatif.h - what would each neighbouring value of each knob give? */
+#ifndef ENGINE_WHATIF_H
+#define ENGINE_WHATIF_H
+
+#include "engine/estimate.h"
+#include "engine/knob.h"
+
+struct whatif_value {
+	double value;
+	bool legal, fits;
+	double tokens_per_second_per_gpu, memory_bytes, step_seconds;
+	struct finding problem; /* the first one; rule NULL if legal */
+};
+
+struct whatif {
+	int count, present;
+	struct whatif_value item[MAX_VALUES];
+};
+
+/* The strip of one knob; scratch is any estimate, overwritten. */
+void whatif_knob(const struct scenario *scenario, const struct knob *knob,
+                 struct estimate *scratch, struct whatif *out);
+
+/* Best relative gain in step time of one change of this knob to a neighbour that
+ * fits (direction -1, +1, or 0 for none) and which way it goes. */
+struct whatif_arrow {
+	double gain;
+	int direction;
+};
+void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
+                  const struct estimate *now, struct estimate *scratch,
+                  struct whatif_arrow *out);
+
+#endif

@@ -1,0 +1,54 @@
+/* library.h - the shipped and the user's own models, clusters, stacks, plans.
+ *
+ * Shipped presets are compiled into the binary from presets/<kind>/<name>.yaml.
+ * A user's file in $XDG_CONFIG_HOME/shardscope/<kind>/ of the same name comes
+ * first. Names may also be paths to files, and for models Hugging Face ids.
+ */
+#ifndef PRESETS_LIBRARY_H
+#define PRESETS_LIBRARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/scenario.h"
+#include "presets/error.h"
+
+enum preset_kind {
+	PRESET_MODEL,
+	PRESET_CLUSTER,
+	PRESET_STACK,
+	PRESET_PLAN,
+	PRESET_KIND_COUNT
+};
+
+struct preset {
+	char name[MAX_NAME];
+	char title[MAX_NOTE]; /* one line for lists: "70.6 B, 80 layers, GQA 8" */
+	bool own;             /* from the user's folder */
+	const char *text;     /* YAML of a shipped preset; NULL for an own file */
+	size_t length;
+	char path[512]; /* of an own file */
+};
+
+/* "models", "clusters", "stacks", "plans". */
+const char *preset_kind_label(enum preset_kind kind);
+/* All presets of a kind, sorted by name, own ones first where names clash. The
+ * list is made once and stays valid. Returns the count. */
+int preset_list(enum preset_kind kind, const struct preset **list);
+const struct preset *preset_find(enum preset_kind kind, const char *name);
+/* YAML text of a preset, to be freed by the caller; NULL with error filled. */
+char *preset_text(enum preset_kind kind, const char *name, struct error *error);
+
+/* Each takes a name or a path, fills the struct, keeps it on failure. An unknown
+ * name is answered with the nearest ones. */
+bool library_model(struct model *out, const char *name, struct error *error);
+bool library_cluster(struct cluster *out, const char *name, struct error *error);
+/* An accelerator by name, as validation files name it ("h100-sxm-80g"): the
+ * shipped cluster that has it. */
+bool library_accelerator(struct cluster *out, const char *name, struct error *error);
+/* Sets scenario->stack and every knob that the stack has a default for. An
+ * unknown stack is taken as "generic" with *generic = true. */
+bool library_stack(struct scenario *scenario, const char *name, bool *generic,
+                   struct error *error);
+
+#endif

@@ -1,0 +1,35 @@
+/* scenario_file.h - scenario YAML in and out.
+ *
+ * format: 1, model, cluster and stack by preset name (or a whole mapping), then
+ * one key per knob. Plans in presets/plans/ have this form too, with source,
+ * measured and note keys that are kept for display only.
+ */
+#ifndef PRESETS_SCENARIO_FILE_H
+#define PRESETS_SCENARIO_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "engine/scenario.h"
+#include "presets/error.h"
+
+/* What a plan says beside the scenario. */
+struct scenario_note {
+	char title[MAX_NOTE], source[MAX_NOTE], note[512];
+	double measured_step_seconds; /* 0 = not stated */
+};
+
+/* By plan name or path. note may be NULL. */
+bool scenario_read(struct scenario *out, const char *name, struct scenario_note *note,
+                   struct error *error);
+bool scenario_parse(struct scenario *out, const char *file, const char *text,
+                    size_t length, struct scenario_note *note, struct error *error);
+/* YAML that scenario_read takes back to an equal scenario; only what differs from
+ * the defaults of model, cluster and stack. To be freed. NULL: out of memory. */
+char *scenario_write(const struct scenario *scenario);
+/* Save atomically: temporary file, fsync, rename; the old file stays whole. */
+bool file_save(const char *path, const char *text, size_t length, struct error *error);
+/* Built-in start: Llama-3 70B on 64 H100. */
+bool scenario_start(struct scenario *out, struct error *error);
+
+#endif

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Run test programs one after the other and close with "N passed, N failed".
+# Each must run alone; the surroundings are fixed here for all of them.
+export LC_ALL=C.UTF-8 TZ=UTC LINES= COLUMNS=
+unset NO_COLOR LINES COLUMNS
+HOME=$(mktemp -d) || exit 2
+export HOME XDG_CONFIG_HOME="$HOME/config" XDG_STATE_HOME="$HOME/state"
+export SHARDSCOPE="${SHARDSCOPE:-./shardscope}"
+trap 'rm -rf "$HOME"' EXIT
+passed=0 failed=0 log="$HOME/log"
+for program; do
+	"$program" > "$log" 2>&1
+	status=$?
+	good=$(grep -c '^\[       OK \]' "$log")
+	bad=$(grep -c '^\[  FAILED  \] [a-zA-Z0-9_]*$' "$log")
+	[ "$status" -ne 0 ] && [ "$bad" -eq 0 ] && bad=1
+	passed=$((passed + good)) failed=$((failed + bad))
+	if [ "$status" -ne 0 ]; then
+		cat "$log"
+		echo "FAIL $program (exit $status)"
+	else
+		echo "ok   $program ($good)"
+	fi
+done
+[ "$passed" -eq 0 ] && failed=$((failed + 1))
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,101 @@
+/* theme.h - roles, colours and glyphs: three tables, three levels each. */
+#ifndef TUI_THEME_H
+#define TUI_THEME_H
+
+#include <stdint.h>
+
+/* What a cell means. The table in theme.c gives each role its mono attributes,
+ * its 8-colour and its 256-colour value, and its RGB for SVG. Parts of a bar
+ * differ in lightness and in fill letter, not in hue alone. */
+enum role {
+	ROLE_DEFAULT,
+	ROLE_TITLE,
+	ROLE_LABEL, /* quiet text that names a number */
+	ROLE_VALUE,
+	ROLE_KEY, /* a key to press */
+	ROLE_FOCUS,
+	ROLE_BORDER,
+	ROLE_GOOD,
+	ROLE_BAD,
+	ROLE_WARNING,
+	ROLE_HINT,
+	ROLE_DELTA_BETTER,
+	ROLE_DELTA_WORSE,
+	ROLE_WEIGHTS, /* memory parts */
+	ROLE_GRADIENTS,
+	ROLE_OPTIMIZER,
+	ROLE_ACTIVATIONS,
+	ROLE_BUFFERS,
+	ROLE_FRAMEWORK,
+	ROLE_FREE,
+	ROLE_COMPUTE, /* time parts */
+	ROLE_RECOMPUTE,
+	ROLE_BUBBLE,
+	ROLE_STEP, /* optimizer step */
+	ROLE_TP,
+	ROLE_CP,
+	ROLE_EP,
+	ROLE_PP,
+	ROLE_DP,
+	ROLE_HOST,
+	ROLE_FORWARD, /* timeline */
+	ROLE_FORWARD_ALT,
+	ROLE_BACKWARD,
+	ROLE_BACKWARD_ALT,
+	ROLE_WGRAD,
+	ROLE_WGRAD_ALT,
+	ROLE_IDLE,
+	ROLE_CRITICAL,
+	ROLE_COUNT
+};
+
+enum glyph_level {
+	GLYPHS_ASCII, /* any locale */
+	GLYPHS_BASIC, /* TERM=linux: CP437 blocks and single lines */
+	GLYPHS_FULL,  /* eighth blocks and braille */
+	GLYPHS_COUNT
+};
+
+enum glyph {
+	GLYPH_HORIZONTAL,
+	GLYPH_VERTICAL,
+	GLYPH_TEE_DOWN, /* where lines meet */
+	GLYPH_TEE_UP,
+	GLYPH_TEE_RIGHT,
+	GLYPH_TEE_LEFT,
+	GLYPH_CROSS,
+	GLYPH_CORNER_TL,
+	GLYPH_CORNER_TR,
+	GLYPH_CORNER_BL,
+	GLYPH_CORNER_BR,
+	GLYPH_FULL_BLOCK,
+	GLYPH_SHADE,
+	GLYPH_UP,
+	GLYPH_DOWN,
+	GLYPH_LEFT,
+	GLYPH_RIGHT,
+	GLYPH_BULLET,
+	GLYPH_ELLIPSIS,
+	GLYPH_OPEN, /* an unfolded group */
+	GLYPH_FOLDED,
+	GLYPH_CHECK,
+	GLYPH_FAIL,
+	GLYPH_MARK,
+	GLYPH_TIMES,
+	GLYPH_MIDDOT,
+	GLYPH_LIMIT, /* a capacity line */
+	GLYPH_COUNT
+};
+
+struct role_style {
+	const char *name;
+	int colour8, colour256; /* -1 = the terminal's default */
+	uint32_t rgb_dark, rgb_light; /* on a dark and on a light background */
+	unsigned bold8 : 1, mono_bold : 1, mono_reverse : 1, mono_underline : 1;
+	char fill; /* letter of a mono or ASCII bar */
+};
+
+const struct role_style *theme_style(enum role role);
+uint32_t theme_glyph(enum glyph_level level, enum glyph glyph);
+
+#endif
