@@ -80,9 +80,10 @@ uninstall:
 test: shardscope $(TESTS) purity
 	@sh tests/run.sh $(if $(T),$(addprefix $(B)/tests/,$(T)),$(TESTS))
 
+SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
+           -fno-omit-frame-pointer
 asan:
-	$(MAKE) B=build-asan CFLAGS="-O1 -g -fsanitize=address,undefined \
-	  -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test-asan
+	@$(MAKE) B=build-asan CFLAGS="$(SANITIZE)" test-asan
 
 test-asan: $(TESTS) $(B)/shardscope
 	@SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(TESTS)
@@ -107,7 +108,7 @@ format-check:
 	clang-format --dry-run -Werror $(FORMAT)
 
 analyse:
-	$(MAKE) B=build-analyse CC=gcc CFLAGS="-O1 -fanalyzer -Werror" shardscope
+	$(MAKE) B=build-analyse CC=gcc CFLAGS="-O1 -fanalyzer -Werror" build-analyse/shardscope
 
 clean:
 	rm -rf build build-* shardscope
