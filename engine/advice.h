@@ -7,6 +7,6 @@
 
 /* The advice for a legal scenario, most valuable first. */
 void advice_give(const struct scenario *scenario, const struct estimate *estimate,
-                 struct findings *out);
+		 struct findings *out);
 
 #endif

@@ -32,7 +32,7 @@ enum attention_kernel {
 
 /* Measured shares of the datasheet rates; see engine/README.md, Roofline. */
 struct calibration {
-	double gemm_efficiency[PRECISION_COUNT];  /* plateau of a large GEMM */
+	double gemm_efficiency[PRECISION_COUNT];      /* plateau of a large GEMM */
 	double attention_efficiency[ATTENTION_COUNT]; /* of the bf16 peak */
 	double attention_half_seq; /* tokens at which flash reaches half of it */
 	double memory_efficiency;  /* of memory_bytes_per_second */
@@ -63,11 +63,11 @@ enum link_level {
 
 struct link {
 	char name[24];
-	int64_t span;            /* accelerators joined; 0 = the whole cluster */
-	double bytes_per_second; /* per accelerator, per direction, nominal */
-	double efficiency;       /* plateau bus bandwidth over nominal */
-	double latency_seconds;  /* of one hop of a collective */
-	double oversubscription; /* >= 1; LINK_UPPER */
+	int64_t span;              /* accelerators joined; 0 = the whole cluster */
+	double bytes_per_second;   /* per accelerator, per direction, nominal */
+	double efficiency;         /* plateau bus bandwidth over nominal */
+	double latency_seconds;    /* of one hop of a collective */
+	double oversubscription;   /* >= 1; LINK_UPPER */
 	bool in_network_reduction; /* NVLS, SHARP */
 };
 
@@ -78,7 +78,7 @@ struct cluster {
 	int64_t gpus;          /* accelerators in the job */
 	int64_t gpus_per_node; /* that share one host and its NICs */
 	struct link link[LINK_COUNT];
-	bool torus; /* ICI torus instead of a switch */
+	bool torus;                /* ICI torus instead of a switch */
 	double price_per_gpu_hour; /* dollars */
 	double host_watts_per_gpu; /* CPU, NIC, fans, switches */
 	double pue;
@@ -86,7 +86,7 @@ struct cluster {
 	double checkpoint_bytes_per_second; /* per node, to storage */
 	double restart_seconds;
 	double scale; /* measured over predicted step time of one calibration run;
-	                 1 = not calibrated */
+			 1 = not calibrated */
 };
 
 /* Accelerators in the fast domain of this cluster, never more than gpus. */

@@ -21,7 +21,7 @@ enum collective_kind {
 	COLLECTIVE_ALL_GATHER,
 	COLLECTIVE_REDUCE_SCATTER,
 	COLLECTIVE_ALL_TO_ALL,
-	COLLECTIVE_SEND,      /* point to point */
+	COLLECTIVE_SEND, /* point to point */
 	COLLECTIVE_BROADCAST,
 	COLLECTIVE_COPY, /* over the host link */
 	COLLECTIVE_COUNT
@@ -34,7 +34,7 @@ struct stage_memory {
 	double framework_bytes; /* context, communicators, fragmentation */
 	double total_bytes;     /* the sum of the six */
 	double allocated_bytes; /* total without framework */
-	double in_flight; /* micro-batches whose activations are held at the peak */
+	double in_flight;  /* micro-batches whose activations are held at the peak */
 	double parameters; /* elements on one rank */
 	double layers;     /* of all chunks, MTP counted */
 };
@@ -42,7 +42,7 @@ struct stage_memory {
 /* busy + exposed + idle + optimizer = step, for each stage. */
 struct stage_time {
 	double forward_seconds, backward_seconds; /* one micro-batch, all chunks,
-	                                             with exposed communication */
+						     with exposed communication */
 	double busy_seconds, exposed_seconds, idle_seconds, optimizer_seconds;
 	double recompute_seconds; /* part of busy */
 };
@@ -73,7 +73,7 @@ struct traffic {
 
 struct run_cost {
 	double steps, seconds, gpu_hours, dollars, joules;
-	double goodput;            /* useful share after checkpoints and failures */
+	double goodput; /* useful share after checkpoints and failures */
 	double checkpoint_bytes, checkpoint_seconds, checkpoint_interval_seconds;
 	double failures; /* expected in the run */
 };
@@ -99,7 +99,7 @@ struct estimate {
 
 	/* time; compute + exposed + bubble + optimizer = step (means over stages) */
 	double step_seconds, compute_seconds, bubble_seconds, exposed_seconds,
-	        optimizer_seconds, recompute_seconds;
+		optimizer_seconds, recompute_seconds;
 	double step_low_seconds, step_high_seconds; /* 80 % range */
 	double bubble_ratio, idle_to_ideal;
 	int slowest_stage;
@@ -128,7 +128,7 @@ struct metric {
 	const char *key;   /* "step_seconds" */
 	const char *label; /* "step" */
 	enum form form;
-	int better; /* +1 more is better, -1 less is, 0 neither */
+	int better;    /* +1 more is better, -1 less is, 0 neither */
 	size_t offset; /* of a double in struct estimate */
 };
 extern const struct metric metric_table[];

@@ -13,11 +13,11 @@ struct explanation_term {
 
 struct explanation {
 	const char *title;
-	const char *formula;     /* "(p - 1) / (v*m + p - 1)" */
+	const char *formula; /* "(p - 1) / (v*m + p - 1)" */
 	enum form form;
-	double value;            /* of the estimate */
-	const char *assumption;  /* one or two sentences */
-	const char *source;      /* paper and equation, or file of the constant */
+	double value;           /* of the estimate */
+	const char *assumption; /* one or two sentences */
+	const char *source;     /* paper and equation, or file of the constant */
 	int terms;
 	struct explanation_term term[24];
 };
@@ -25,6 +25,6 @@ struct explanation {
 /* By the key of metric_table or of a stage or dimension field ("tp.bytes",
  * "stages.3.activations_bytes"). False if there is no such number. */
 bool explain(const struct scenario *scenario, const struct estimate *estimate,
-             const char *key, struct explanation *out);
+	     const char *key, struct explanation *out);
 
 #endif

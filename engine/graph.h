@@ -25,14 +25,15 @@ enum operator_kind {
 	OPERATOR_COUNT
 };
 
-struct operator {
+struct operator
+{
 	enum operator_kind kind;
-	const char *name;  /* "qkv projection" */
+	const char *name;            /* "qkv projection" */
 	double rows, columns, inner; /* GEMM M, N, K; else rows x columns */
 	double groups;               /* grouped GEMM: local experts */
 	double forward_flops, input_grad_flops, weight_grad_flops;
 	double forward_bytes, backward_bytes; /* memory traffic */
-	double weights;     /* elements on this rank */
+	double weights;                       /* elements on this rank */
 	bool expert;        /* its weights reduce over edp, not dp*cp */
 	double saved_bytes; /* held from forward to backward */
 	int module;         /* enum recompute_module that recomputes it, or -1 */
@@ -51,12 +52,12 @@ struct graph {
 
 /* The layer of that kind on one rank; times included. */
 void graph_layer(const struct scenario *scenario, const struct mesh *mesh, int kind,
-                 struct graph *out);
+		 struct graph *out);
 /* Embedding of the first stage; head and loss of the last. */
 void graph_embedding(const struct scenario *scenario, const struct mesh *mesh,
-                     struct graph *out);
+		     struct graph *out);
 void graph_head(const struct scenario *scenario, const struct mesh *mesh,
-                struct graph *out);
+		struct graph *out);
 const char *operator_label(enum operator_kind kind);
 
 #endif

@@ -45,9 +45,9 @@ struct knob {
 	enum knob_group group;
 	enum knob_type type;
 	enum knob_step step;
-	double min, max;   /* of the shown value */
-	double scale;      /* stored = shown * scale */
-	const char *zero;  /* word for 0 ("auto", "all", "off"), or NULL */
+	double min, max;          /* of the shown value */
+	double scale;             /* stored = shown * scale */
+	const char *zero;         /* word for 0 ("auto", "all", "off"), or NULL */
 	const char *const *words; /* NULL-terminated, of KNOB_WORD and KNOB_SET */
 	size_t offset, size;      /* in struct scenario; size of a KNOB_TEXT */
 	/* Whether it does anything in this scenario (EP on a dense model does
@@ -71,22 +71,22 @@ bool knob_set(struct scenario *scenario, const struct knob *knob, double value);
 /* Parse what a person typed ("8", "8k", "4M", "15T", "on", "1f1b",
  * "layernorm+moe_act", "auto") and set it. False with the reason in why. */
 bool knob_parse(struct scenario *scenario, const struct knob *knob, const char *text,
-                char *why, size_t size);
+		char *why, size_t size);
 /* Print the value as knob_parse reads it back. */
 size_t knob_print(const struct scenario *scenario, const struct knob *knob, char *out,
-                  size_t size);
+		  size_t size);
 /* Print for the screen: "4 (auto)", "8 Ki", words; never longer than size-1. */
 size_t knob_show(const struct scenario *scenario, const struct knob *knob, char *out,
-                 size_t size);
+		 size_t size);
 /* The next value up (direction 1) or down (-1), legal or not; the same value at
  * an end of the domain. */
 double knob_neighbour(const struct scenario *scenario, const struct knob *knob,
-                      int direction);
+		      int direction);
 /* Up to MAX_VALUES candidate values in rising order, the present one among
  * them; *present is its index. Returns how many. */
 int knob_values(const struct scenario *scenario, const struct knob *knob,
-                double values[MAX_VALUES], int *present);
+		double values[MAX_VALUES], int *present);
 bool knob_same(const struct scenario *a, const struct scenario *b,
-               const struct knob *knob);
+	       const struct knob *knob);
 
 #endif

@@ -20,7 +20,7 @@ struct group {
 struct mesh {
 	int64_t world, tp, cp, dp, pp, ep, etp, edp;
 	struct group tp_group, cp_group, dp_group, dense_group /* dp*cp */, pp_group,
-	        ep_group, etp_group, edp_group;
+		ep_group, etp_group, edp_group;
 };
 
 /* Coordinates of a rank along each dimension. */
@@ -33,6 +33,6 @@ void mesh_coordinates(const struct mesh *mesh, int64_t rank, struct coordinates 
 /* Whether two ranks share a group of that dimension (DIM_EP: the expert group;
  * DIM_DP: replicas of dense weights over dp and cp). */
 bool mesh_shares_group(const struct mesh *mesh, enum dimension dimension, int64_t a,
-                       int64_t b);
+		       int64_t b);
 
 #endif

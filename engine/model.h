@@ -46,7 +46,7 @@ enum position_kind {
  * head, nope_dim + rope_dim, and value_dim that of a value head. */
 struct attention {
 	int64_t heads, kv_heads, head_dim, value_dim;
-	int64_t window; /* tokens seen back, 0 = all */
+	int64_t window;                                  /* tokens seen back, 0 = all */
 	int64_t query_rank, kv_rank, nope_dim, rope_dim; /* MLA; query_rank 0 = none */
 	bool qkv_bias, output_bias, qk_norm, sinks, output_gate;
 };
@@ -78,7 +78,7 @@ struct model {
 	int64_t layers, hidden, vocab, max_positions;
 	int64_t mtp_layers; /* multi-token prediction layers after the last one */
 	bool gated_mlp, parallel_block, shared_norm; /* shared_norm: one norm per
-	                                                parallel block (PaLM) */
+							parallel block (PaLM) */
 	bool tied_embeddings, mlp_bias, embedding_norm, norm_bias, head_bias;
 	bool post_norms; /* Gemma: a norm behind each sub-layer too */
 	enum norm_kind norm;
@@ -108,7 +108,7 @@ struct layer_counts {
 };
 
 void model_count_layer(const struct model *model, const struct layer_kind *kind,
-                       struct layer_counts *counts);
+		       struct layer_counts *counts);
 void model_count(const struct model *model, struct model_counts *counts);
 /* Layers of this kind, MTP apart. */
 int64_t model_kind_layers(const struct model *model, int kind);
@@ -120,7 +120,7 @@ int model_mtp_kind(const struct model *model);
 double model_flops_per_token(const struct model *model, int64_t seq, bool full_square);
 /* KV cache (or SSM state, spread over seq) bytes per token of all layers. */
 double model_kv_bytes_per_token(const struct model *model, int64_t seq,
-                                double bytes_per_element);
+				double bytes_per_element);
 /* Empty, or what is wrong with the shape, in out (size bytes): true if sound. */
 bool model_sound(const struct model *model, char *out, int size);
 

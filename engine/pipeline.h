@@ -16,13 +16,13 @@
 struct pipeline_input {
 	int stages, chunks;
 	int64_t micro_batches;
-	int schedule;  /* enum schedule_kind */
-	int64_t group; /* interleaved: micro-batch group size, 0 = stages */
+	int schedule;        /* enum schedule_kind */
+	int64_t group;       /* interleaved: micro-batch group size, 0 = stages */
 	double send_seconds; /* one transfer between neighbouring virtual stages */
 	bool overlap_send;   /* sends and receives run beside computation */
 	double forward[MAX_VIRTUAL];
 	double input_grad[MAX_VIRTUAL]; /* backward without weight gradients,
-	                                   recomputation included */
+					   recomputation included */
 	double weight_grad[MAX_VIRTUAL];
 };
 
@@ -32,7 +32,7 @@ struct pipeline_result {
 	double transfer[MAX_STAGES];  /* exposed sends and receives */
 	double idle[MAX_STAGES];      /* seconds - busy - transfer */
 	double in_flight[MAX_STAGES]; /* peak of held micro-batches, chunks counted
-	                                 as 1/chunks each */
+					 as 1/chunks each */
 	int64_t in_flight_chunks[MAX_STAGES]; /* the same, in chunks */
 };
 

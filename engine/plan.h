@@ -38,7 +38,7 @@ enum schedule_kind {
 };
 
 enum split_kind {
-	SPLIT_AUTO,  /* even if it divides, else balanced, as the stack does */
+	SPLIT_AUTO, /* even if it divides, else balanced, as the stack does */
 	SPLIT_EVEN,
 	SPLIT_BALANCED,
 	SPLIT_FIRST_LAST, /* first_stage_layers and last_stage_layers */
@@ -86,9 +86,9 @@ struct plan {
 	int64_t etp; /* 0 = by the stack's rule */
 	bool sp;
 	int cp_kind;
-	int64_t zero;       /* ZeRO stage 0-3; 3 = FSDP */
-	int64_t zero_group; /* ranks that share one shard set (HSDP), 0 = all */
-	bool fsdp_reshard;  /* free gathered weights after the forward */
+	int64_t zero;          /* ZeRO stage 0-3; 3 = FSDP */
+	int64_t zero_group;    /* ranks that share one shard set (HSDP), 0 = all */
+	bool fsdp_reshard;     /* free gathered weights after the forward */
 	int64_t fsdp_prefetch; /* layers gathered ahead */
 
 	/* batch */
@@ -106,11 +106,11 @@ struct plan {
 
 	/* memory */
 	int recompute;
-	int64_t recompute_layers; /* full: layers per stage, 0 = all */
+	int64_t recompute_layers;   /* full: layers per stage, 0 = all */
 	uint64_t recompute_modules; /* selective: bits of enum recompute_module */
 	int optimizer;
 	double optimizer_offload, activation_offload; /* share, 0 to 1 */
-	int64_t lora_rank; /* 0 = all weights train */
+	int64_t lora_rank;                            /* 0 = all weights train */
 
 	/* precision and kernels */
 	int precision, grad_dtype, fp8_recipe;

@@ -21,19 +21,19 @@ struct stack {
 	uint64_t rules; /* bit n: rule En is asserted by this stack */
 	enum etp_rule etp_rule;
 	enum kv_rule kv_rule;
-	bool serves; /* an inference server */
+	bool serves;            /* an inference server */
 	int64_t vocab_multiple; /* vocab is padded to this x TP; 1 = not */
 	/* time */
-	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
-	double dp_overlap;           /* hidden share of DP traffic where it overlaps */
-	double tp_overlap;           /* hidden share of TP traffic where it overlaps */
-	double p2p_exposed;          /* exposed share of PP sends in steady state */
-	double network_efficiency;   /* x link efficiency: the stack's own share */
+	double layer_cpu_seconds;  /* CPU time to launch one layer's forward */
+	double dp_overlap;         /* hidden share of DP traffic where it overlaps */
+	double tp_overlap;         /* hidden share of TP traffic where it overlaps */
+	double p2p_exposed;        /* exposed share of PP sends in steady state */
+	double network_efficiency; /* x link efficiency: the stack's own share */
 	/* memory */
-	double context_bytes;        /* CUDA context, libraries */
-	double communicator_bytes;   /* per communicator group in use */
-	double fragmentation;        /* reserved / allocated of activations */
-	double logit_bytes;          /* peak bytes per logit of the loss */
+	double context_bytes;      /* CUDA context, libraries */
+	double communicator_bytes; /* per communicator group in use */
+	double fragmentation;      /* reserved / allocated of activations */
+	double logit_bytes;        /* peak bytes per logit of the loss */
 	bool saves_norm_input_fp32;
 };
 

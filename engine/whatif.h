@@ -19,7 +19,7 @@ struct whatif {
 
 /* The strip of one knob; scratch is any estimate, overwritten. */
 void whatif_knob(const struct scenario *scenario, const struct knob *knob,
-                 struct estimate *scratch, struct whatif *out);
+		 struct estimate *scratch, struct whatif *out);
 
 /* Best relative gain in step time of one change of this knob to a neighbour that
  * fits (direction -1, +1, or 0 for none) and which way it goes. */
@@ -28,7 +28,7 @@ struct whatif_arrow {
 	int direction;
 };
 void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
-                  const struct estimate *now, struct estimate *scratch,
-                  struct whatif_arrow *out);
+		  const struct estimate *now, struct estimate *scratch,
+		  struct whatif_arrow *out);
 
 #endif

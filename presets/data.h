@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct preset_file {
-	const char *kind, *name; /* "models", "gpt3-175b" */
+	const char *kind, *name;   /* "models", "gpt3-175b" */
 	const unsigned char *text; /* zero-terminated */
 	size_t length;
 };

@@ -18,12 +18,12 @@ enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 struct node {
 	enum node_kind kind;
 	int line;
-	bool quoted;          /* a quoted scalar is text, not number or null */
-	const char *key;      /* in a map: this member's key */
-	const char *text;     /* of a scalar */
-	int count;            /* children of a list or map */
-	struct node *child;   /* first child */
-	struct node *next;    /* sibling */
+	bool quoted;        /* a quoted scalar is text, not number or null */
+	const char *key;    /* in a map: this member's key */
+	const char *text;   /* of a scalar */
+	int count;          /* children of a list or map */
+	struct node *child; /* first child */
+	struct node *next;  /* sibling */
 };
 
 struct document {
@@ -41,20 +41,20 @@ enum {
 /* "-" is standard input. False with error filled. */
 bool document_read(struct document *document, const char *path, struct error *error);
 bool document_parse(struct document *document, const char *name, const char *text,
-                    size_t length, struct error *error);
+		    size_t length, struct error *error);
 void document_free(struct document *document);
 
 struct node *node_get(const struct node *map, const char *key);
 /* Typed access; false with FILE:LINE filled when the kind is wrong. Numbers
  * take 8k, 4M, 1e12; NaN and infinities are refused. */
 bool node_number(const struct document *document, const struct node *node, double *out,
-                 struct error *error);
+		 struct error *error);
 bool node_count(const struct document *document, const struct node *node, int64_t *out,
-                struct error *error);
+		struct error *error);
 bool node_bool(const struct document *document, const struct node *node, bool *out,
-               struct error *error);
+	       struct error *error);
 /* Copies into out; refuses longer text. Cleans control characters. */
 bool node_text(const struct document *document, const struct node *node, char *out,
-               size_t size, struct error *error);
+	       size_t size, struct error *error);
 
 #endif

@@ -13,7 +13,7 @@ struct error {
 
 /* Fill error and return false. file may be NULL, line 0 = none. */
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
-        __attribute__((format(printf, 4, 5)));
+	__attribute__((format(printf, 4, 5)));
 /* Replace control characters and broken UTF-8 by '?', in place. */
 void error_clean(char *text);
 

@@ -49,6 +49,6 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
 /* Sets scenario->stack and every knob that the stack has a default for. An
  * unknown stack is taken as "generic" with *generic = true. */
 bool library_stack(struct scenario *scenario, const char *name, bool *generic,
-                   struct error *error);
+		   struct error *error);
 
 #endif

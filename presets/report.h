@@ -8,10 +8,10 @@
 char *report_json(const struct scenario *scenario, const struct estimate *estimate);
 /* One scenario, or against a baseline where it is not NULL. */
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
-                      const struct scenario *baseline, const struct estimate *before);
+		      const struct scenario *baseline, const struct estimate *before);
 /* Header and rows of `sweep --csv`: every metric of metric_table. */
 char *report_csv_header(const char *const *knobs, int count);
 char *report_csv_row(const struct scenario *scenario, const struct estimate *estimate,
-                     const char *const *knobs, int count);
+		     const char *const *knobs, int count);
 
 #endif

@@ -21,9 +21,9 @@ struct scenario_note {
 
 /* By plan name or path. note may be NULL. */
 bool scenario_read(struct scenario *out, const char *name, struct scenario_note *note,
-                   struct error *error);
+		   struct error *error);
 bool scenario_parse(struct scenario *out, const char *file, const char *text,
-                    size_t length, struct scenario_note *note, struct error *error);
+		    size_t length, struct scenario_note *note, struct error *error);
 /* YAML that scenario_read takes back to an equal scenario; only what differs from
  * the defaults of model, cluster and stack. To be freed. NULL: out of memory. */
 char *scenario_write(const struct scenario *scenario);

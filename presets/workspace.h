@@ -15,7 +15,7 @@ struct workspace {
 	struct scenario scenario;
 	bool pinned;
 	struct scenario baseline;
-	char file[512];  /* scenario file it came from, or empty */
+	char file[512];      /* scenario file it came from, or empty */
 	char knob[MAX_NAME]; /* key of the focused knob */
 	char view[MAX_NAME]; /* name of the open view */
 	unsigned folded;     /* bit per knob group */

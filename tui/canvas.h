@@ -27,13 +27,13 @@ struct canvas {
 	int width, height;
 	struct rect clip;
 	enum glyph_level glyphs;
-	bool colour; /* false: mono, fills differ by letter or hatch */
+	bool colour;            /* false: mono, fills differ by letter or hatch */
 	int cursor_x, cursor_y; /* where the focused item is; -1 = nowhere */
 	struct cell *cell;      /* width * height, row by row */
 };
 
 bool canvas_init(struct canvas *canvas, int width, int height, enum glyph_level glyphs,
-                 bool colour);
+		 bool colour);
 bool canvas_resize(struct canvas *canvas, int width, int height);
 void canvas_free(struct canvas *canvas);
 void canvas_erase(struct canvas *canvas);
@@ -42,16 +42,17 @@ void canvas_put(struct canvas *canvas, int x, int y, uint32_t code, enum role ro
 /* Writes at most width columns and returns those used; the rest is left. An
  * over-long text ends in an ellipsis. */
 int canvas_text(struct canvas *canvas, int x, int y, int width, enum role role,
-                const char *text);
+		const char *text);
 /* Right-aligned in width columns. */
 void canvas_right(struct canvas *canvas, int x, int y, int width, enum role role,
-                  const char *text);
+		  const char *text);
 int canvas_format(struct canvas *canvas, int x, int y, int width, enum role role,
-                  const char *format, ...) __attribute__((format(printf, 6, 7)));
-void canvas_fill(struct canvas *canvas, struct rect rect, uint32_t code, enum role role);
+		  const char *format, ...) __attribute__((format(printf, 6, 7)));
+void canvas_fill(struct canvas *canvas, struct rect rect, uint32_t code,
+		 enum role role);
 /* Reverse, bold or background over cells that are already drawn. */
 void canvas_highlight(struct canvas *canvas, struct rect rect, enum role back,
-                      bool reverse, bool bold);
+		      bool reverse, bool bold);
 void canvas_cursor(struct canvas *canvas, int x, int y);
 /* Columns that a UTF-8 text takes. */
 int text_width(const char *text);

@@ -89,7 +89,7 @@ enum glyph {
 
 struct role_style {
 	const char *name;
-	int colour8, colour256; /* -1 = the terminal's default */
+	int colour8, colour256;       /* -1 = the terminal's default */
 	uint32_t rgb_dark, rgb_light; /* on a dark and on a light background */
 	unsigned bold8 : 1, mono_bold : 1, mono_reverse : 1, mono_underline : 1;
 	char fill; /* letter of a mono or ASCII bar */

@@ -2,19 +2,18 @@
 #ifndef TESTS_SUPPORT_CLOSE_H
 #define TESTS_SUPPORT_CLOSE_H
 
-/* clang-format off: cmocka.h needs these first */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
-/* clang-format on */
 
 /* |actual - expected| <= tolerance * |expected|; both are printed on failure. */
-#define assert_close(actual, expected, tolerance)                                        \
+#define assert_close(actual, expected, tolerance) \
 	close_check((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)
 
 void close_check(double actual, double expected, double tolerance, const char *what,
-                 const char *file, int line);
+		 const char *file, int line);
 
 #endif
