@@ -112,6 +112,10 @@ void model_count_layer(const struct model *model, const struct layer_kind *kind,
 void model_count(const struct model *model, struct model_counts *counts);
 /* Layers of this kind, MTP apart. */
 int64_t model_kind_layers(const struct model *model, int kind);
+/* Append one layer, sharing the kind with an equal earlier one. False if the
+ * model has MAX_LAYERS layers or MAX_LAYER_KINDS kinds already. Readers build
+ * every model with it; unused parts of kind must be zero. */
+bool model_add_layer(struct model *model, const struct layer_kind *kind);
 /* Kind of the model's MTP layers: that of its last layer. */
 int model_mtp_kind(const struct model *model);
 /* Model FLOPs per token, forward and backward (3 x forward), DESIGN section 2:

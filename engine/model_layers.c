@@ -1,0 +1,50 @@
+/* model_layers.c - the layer list of a model and its kinds. */
+#include "engine/model.h"
+
+static bool attention_equal(const struct attention *a, const struct attention *b)
+{
+	return a->heads == b->heads && a->kv_heads == b->kv_heads &&
+	       a->head_dim == b->head_dim && a->value_dim == b->value_dim &&
+	       a->window == b->window && a->query_rank == b->query_rank &&
+	       a->kv_rank == b->kv_rank && a->nope_dim == b->nope_dim &&
+	       a->rope_dim == b->rope_dim && a->qkv_bias == b->qkv_bias &&
+	       a->output_bias == b->output_bias && a->qk_norm == b->qk_norm &&
+	       a->sinks == b->sinks && a->output_gate == b->output_gate;
+}
+
+static bool kind_equal(const struct layer_kind *a, const struct layer_kind *b)
+{
+	return a->mixer == b->mixer && a->mlp == b->mlp && a->ffn == b->ffn &&
+	       attention_equal(&a->attention, &b->attention);
+}
+
+bool model_add_layer(struct model *model, const struct layer_kind *kind)
+{
+	int k = 0;
+
+	if (model->layers >= MAX_LAYERS)
+		return false;
+	while (k < model->kinds && !kind_equal(&model->kind[k], kind))
+		k++;
+	if (k == model->kinds) {
+		if (k == MAX_LAYER_KINDS)
+			return false;
+		model->kind[model->kinds++] = *kind;
+	}
+	model->layer[model->layers++] = (uint8_t)k;
+	return true;
+}
+
+int64_t model_kind_layers(const struct model *model, int kind)
+{
+	int64_t count = 0;
+
+	for (int64_t i = 0; i < model->layers; i++)
+		count += model->layer[i] == kind;
+	return count;
+}
+
+int model_mtp_kind(const struct model *model)
+{
+	return model->layers > 0 ? model->layer[model->layers - 1] : 0;
+}
