@@ -12,6 +12,9 @@
 
 #include "tui/theme.h"
 
+/* Larger sizes are cut to this; no terminal has them. */
+enum { CANVAS_MAX = 1000 };
+
 struct rect {
 	int x, y, width, height;
 };
@@ -56,6 +59,14 @@ void canvas_highlight(struct canvas *canvas, struct rect rect, enum role back,
 void canvas_cursor(struct canvas *canvas, int x, int y);
 /* Columns that a UTF-8 text takes. */
 int text_width(const char *text);
+/* Confines drawing to a part of the canvas and returns the clip before, to be
+ * given back. canvas_erase() opens it again. */
+struct rect canvas_clip(struct canvas *canvas, struct rect clip);
+struct rect rect_intersect(struct rect a, struct rect b);
+/* The cell inside the clip, or NULL. */
+struct cell *canvas_at(struct canvas *canvas, int x, int y);
+/* The glyph at this canvas's level. */
+uint32_t canvas_glyph(const struct canvas *canvas, enum glyph glyph);
 
 /* Back ends. Each returns a string to be freed, or NULL without memory. */
 char *canvas_to_text(const struct canvas *canvas);

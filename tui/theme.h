@@ -2,6 +2,7 @@
 #ifndef TUI_THEME_H
 #define TUI_THEME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a cell means. The table in theme.c gives each role its mono attributes,
@@ -92,10 +93,44 @@ struct role_style {
 	int colour8, colour256;       /* -1 = the terminal's default */
 	uint32_t rgb_dark, rgb_light; /* on a dark and on a light background */
 	unsigned bold8 : 1, mono_bold : 1, mono_reverse : 1, mono_underline : 1;
-	char fill; /* letter of a mono or ASCII bar */
+	unsigned bold : 1; /* with colours too */
+	char fill;         /* letter of a mono or ASCII bar */
+};
+
+/* How many colours there are and on what background. The plain 8 and 256 are
+ * readable on both a dark and a light background. */
+enum palette {
+	PALETTE_MONO,
+	PALETTE_8,
+	PALETTE_256,
+	PALETTE_256_DARK, /* the background is known */
+	PALETTE_256_LIGHT,
+	PALETTE_RGB_DARK, /* 0xRRGGBB */
+	PALETTE_RGB_LIGHT,
+	PALETTE_COUNT
+};
+
+/* How a cell looks: colours as indices or RGB, -1 = the terminal's default. */
+struct look {
+	int fore, back;
+	bool bold, reverse, underline;
 };
 
 const struct role_style *theme_style(enum role role);
 uint32_t theme_glyph(enum glyph_level level, enum glyph glyph);
+/* The nearest character that the level has; '?' if there is none. */
+uint32_t theme_substitute(enum glyph_level level, uint32_t code);
+/* The colour of a role, -1 for the terminal's default. */
+int theme_colour(enum role role, enum palette palette);
+/* Black or white, whichever reads better on the colour of the role. */
+int theme_ink(enum role back, enum palette palette);
+/* Text over a painted background takes that background's ink; block elements
+ * keep their own colour, so that two colours can meet inside a cell. */
+struct cell;
+struct look theme_look(const struct cell *cell, enum palette palette);
+/* 0xRRGGBB of xterm's colour 16..255. */
+uint32_t theme_rgb256(int index);
+/* WCAG 2 relative luminance of 0xRRGGBB, 0..1. */
+double theme_luminance(uint32_t rgb);
 
 #endif

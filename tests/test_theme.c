@@ -1,0 +1,240 @@
+/* test_theme.c - every role is readable, also for the colour-blind, on dark and on
+ * light backgrounds. Contrast is WCAG 2.1's; colour blindness is simulated with
+ * the matrices of Machado, Oliveira and Fernandes (2009), severity 1. */
+#include "tests/support/close.h"
+
+#include <math.h>
+
+#include "tui/canvas.h"
+
+static uint32_t rgb_of(enum role role, enum palette palette)
+{
+	int colour = theme_colour(role, palette);
+
+	assert_true(colour >= 0);
+	if (palette == PALETTE_RGB_DARK || palette == PALETTE_RGB_LIGHT)
+		return (uint32_t)colour;
+	return theme_rgb256(colour);
+}
+
+static double contrast(uint32_t a, uint32_t b)
+{
+	double x = theme_luminance(a) + 0.05, y = theme_luminance(b) + 0.05;
+
+	return x > y ? x / y : y / x;
+}
+
+static double linear(double part)
+{
+	return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4);
+}
+
+static double lab_f(double t)
+{
+	return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+}
+
+/* CIE L*a*b* (D65) of a colour as an eye with the matrix sees it. */
+static void lab_seen(uint32_t rgb, const double eye[3][3], double lab[3])
+{
+	double in[3], out[3], xyz[3];
+	static const double to_xyz[3][3] = {
+		{0.4339,  0.3762, 0.1899},
+		{ 0.2126, 0.7152, 0.0722},
+		{ 0.0178, 0.1095, 0.8727}
+	};
+
+	for (int i = 0; i < 3; i++)
+		in[i] = linear((rgb >> (16 - 8 * i) & 255) / 255.0);
+	for (int i = 0; i < 3; i++) {
+		double sum = eye[i][0] * in[0] + eye[i][1] * in[1] + eye[i][2] * in[2];
+		out[i] = fmin(1, fmax(0, sum));
+	}
+	for (int i = 0; i < 3; i++)
+		xyz[i] = lab_f(to_xyz[i][0] * out[0] + to_xyz[i][1] * out[1] +
+			       to_xyz[i][2] * out[2]);
+	lab[0] = 116 * xyz[1] - 16;
+	lab[1] = 500 * (xyz[0] - xyz[1]);
+	lab[2] = 200 * (xyz[1] - xyz[2]);
+}
+
+static const double eyes[][3][3] = {
+	{{ 1, 0, 0 },			{ 0, 1, 0 }, { 0, 0, 1 }},
+	{ { 0.152286, 1.052583, -0.204868 },
+         { 0.114503, 0.786281, 0.099216 },
+         { -0.003882, -0.048116, 1.051998 }                          }, /* protanopia */
+	{ { 0.367322, 0.860646, -0.227968 },
+         { 0.280085, 0.672501, 0.047413 },
+         { -0.011820, 0.042940, 0.968881 }                           }, /* deuteranopia */
+};
+
+static double distance_seen(uint32_t a, uint32_t b)
+{
+	double least = 1e9;
+
+	for (size_t i = 0; i < sizeof eyes / sizeof eyes[0]; i++) {
+		double x[3], y[3];
+		lab_seen(a, eyes[i], x);
+		lab_seen(b, eyes[i], y);
+		least = fmin(least,
+			     hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]));
+	}
+	return least;
+}
+
+static const enum palette palettes[] = { PALETTE_256, PALETTE_256_DARK,
+					 PALETTE_256_LIGHT, PALETTE_RGB_DARK,
+					 PALETTE_RGB_LIGHT };
+
+/* Any two parts that can stand in one bar are told apart by any eye: a CIE76
+ * difference of 10 is seen at a glance. */
+static void check_family(const enum role *role, int count)
+{
+	for (size_t p = 0; p < sizeof palettes / sizeof palettes[0]; p++)
+		for (int i = 0; i < count * count; i++) {
+			enum role a = role[i / count], b = role[i % count];
+			double seen;
+			if (a >= b)
+				continue;
+			seen = distance_seen(rgb_of(a, palettes[p]),
+					     rgb_of(b, palettes[p]));
+			if (seen < 10)
+				fail_msg("palette %d: %s and %s differ by %.1f",
+					 (int)palettes[p], theme_style(a)->name,
+					 theme_style(b)->name, seen);
+		}
+}
+
+static const enum role memory_parts[] = { ROLE_WEIGHTS,   ROLE_GRADIENTS,
+					  ROLE_OPTIMIZER, ROLE_ACTIVATIONS,
+					  ROLE_BUFFERS,   ROLE_FRAMEWORK };
+static const enum role time_parts[] = { ROLE_COMPUTE, ROLE_RECOMPUTE, ROLE_TP,
+					ROLE_CP,      ROLE_EP,        ROLE_PP,
+					ROLE_DP,      ROLE_HOST,      ROLE_BUBBLE,
+					ROLE_STEP };
+static const enum role task_parts[] = { ROLE_FORWARD,  ROLE_FORWARD_ALT,
+					ROLE_BACKWARD, ROLE_BACKWARD_ALT,
+					ROLE_WGRAD,    ROLE_WGRAD_ALT };
+static const enum role verdicts[] = { ROLE_GOOD, ROLE_BAD };
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+
+static void test_parts_are_told_apart_by_the_colour_blind(void **state)
+{
+	(void)state;
+	check_family(memory_parts, COUNT(memory_parts));
+	check_family(time_parts, COUNT(time_parts));
+	check_family(task_parts, COUNT(task_parts));
+	check_family(verdicts, COUNT(verdicts));
+}
+
+static void test_memory_parts_alternate_in_lightness(void **state)
+{
+	(void)state;
+	for (size_t p = 0; p < sizeof palettes / sizeof palettes[0]; p++)
+		for (int i = 1; i < COUNT(memory_parts); i++) {
+			double ratio =
+				contrast(rgb_of(memory_parts[i - 1], palettes[p]),
+					 rgb_of(memory_parts[i], palettes[p]));
+			if (ratio < 1.5)
+				fail_msg("palette %d: %s next to %s: contrast %.2f",
+					 (int)palettes[p],
+					 theme_style(memory_parts[i - 1])->name,
+					 theme_style(memory_parts[i])->name, ratio);
+		}
+}
+
+static void check_text(enum palette palette, uint32_t paper, double least)
+{
+	static const enum role words[] = { ROLE_TITLE,        ROLE_KEY,
+					   ROLE_GOOD,         ROLE_BAD,
+					   ROLE_HINT,         ROLE_WARNING,
+					   ROLE_DELTA_BETTER, ROLE_DELTA_WORSE };
+
+	for (int i = 0; i < COUNT(words); i++) {
+		double ratio = contrast(rgb_of(words[i], palette), paper);
+		if (ratio < least)
+			fail_msg("palette %d: %s on #%06x: contrast %.2f", (int)palette,
+				 theme_style(words[i])->name, (unsigned)paper, ratio);
+	}
+}
+
+static void test_text_is_readable_on_dark_and_light(void **state)
+{
+	(void)state;
+	check_text(PALETTE_RGB_DARK, 0x11151c, 4.5);
+	check_text(PALETTE_256_DARK, 0x000000, 4.5);
+	check_text(PALETTE_RGB_LIGHT, 0xffffff, 4.5);
+	check_text(PALETTE_256_LIGHT, 0xffffff, 4.5);
+	/* Not knowing the background: large-text contrast on both. */
+	check_text(PALETTE_256, 0x000000, 3);
+	check_text(PALETTE_256, 0xffffff, 3);
+}
+
+static void test_ink_is_readable_on_every_fill(void **state)
+{
+	(void)state;
+	for (enum role role = 0; role < ROLE_COUNT; role++)
+		for (size_t p = 0; p < sizeof palettes / sizeof palettes[0]; p++) {
+			int ink = theme_ink(role, palettes[p]);
+			if (theme_colour(role, palettes[p]) < 0) {
+				assert_int_equal(ink, -1);
+				continue;
+			}
+			uint32_t rgb = ink < 256 && palettes[p] < PALETTE_RGB_DARK
+					       ? theme_rgb256(ink)
+					       : (uint32_t)ink;
+			assert_true(contrast(rgb, rgb_of(role, palettes[p])) >= 4.5);
+		}
+}
+
+/* In mono the letters of one bar are different, and none is a space. */
+static void check_letters(const enum role *role, int count)
+{
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j < i; j++)
+			assert_int_not_equal(theme_style(role[i])->fill,
+					     theme_style(role[j])->fill);
+}
+
+static void test_letters_of_a_bar_differ(void **state)
+{
+	(void)state;
+	check_letters(memory_parts, COUNT(memory_parts));
+	check_letters(time_parts, COUNT(time_parts));
+	check_letters(task_parts, COUNT(task_parts));
+}
+
+static void test_no_black_and_nothing_beyond_the_palette(void **state)
+{
+	(void)state;
+	for (enum role role = 0; role < ROLE_COUNT; role++) {
+		const struct role_style *style = theme_style(role);
+		assert_non_null(style->name);
+		assert_in_range(style->colour8 + 1, 0, 8);
+		assert_int_not_equal(style->colour8, 0);
+		assert_in_range(style->fill, ' ', '~');
+		assert_int_equal(theme_colour(role, PALETTE_MONO), -1);
+	}
+}
+
+static void test_every_glyph_has_every_level(void **state)
+{
+	(void)state;
+	for (enum glyph glyph = 0; glyph < GLYPH_COUNT; glyph++)
+		for (enum glyph_level level = 0; level < GLYPHS_COUNT; level++)
+			assert_int_not_equal(theme_glyph(level, glyph), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts_are_told_apart_by_the_colour_blind),
+		cmocka_unit_test(test_memory_parts_alternate_in_lightness),
+		cmocka_unit_test(test_text_is_readable_on_dark_and_light),
+		cmocka_unit_test(test_ink_is_readable_on_every_fill),
+		cmocka_unit_test(test_letters_of_a_bar_differ),
+		cmocka_unit_test(test_no_black_and_nothing_beyond_the_palette),
+		cmocka_unit_test(test_every_glyph_has_every_level),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

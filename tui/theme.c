@@ -1,0 +1,246 @@
+/* theme.c - see theme.h. The palette follows Okabe and Ito (2008), "Color
+ * Universal Design", with lightness alternating along each bar; tests/test_theme.c
+ * checks contrast and simulated colour blindness. */
+#include "tui/theme.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "tui/canvas.h"
+
+/* clang-format off */
+static const struct role_style style[ROLE_COUNT] = {
+	/*                       name             8  256  dark      light */
+	[ROLE_DEFAULT]       = { "default",      -1,  -1, 0xd7dce4, 0x1f2328, .fill = ' ' },
+	[ROLE_TITLE]         = { "title",        -1,  32, 0x6cb6ff, 0x0b5cad, .bold8 = 1, .mono_bold = 1, .bold = 1, .fill = ' ' },
+	[ROLE_LABEL]         = { "label",        -1,  -1, 0xc3cad4, 0x3d444d, .fill = ' ' },
+	[ROLE_VALUE]         = { "value",        -1,  -1, 0xffffff, 0x0d1117, .bold8 = 1, .mono_bold = 1, .bold = 1, .fill = ' ' },
+	[ROLE_KEY]           = { "key",          -1,  30, 0x5fd0c5, 0x00655c, .bold8 = 1, .mono_bold = 1, .bold = 1, .fill = ' ' },
+	[ROLE_FOCUS]         = { "focus",         6,  31, 0x4aa8e8, 0x0b63b5, .mono_reverse = 1, .fill = ' ' },
+	[ROLE_BORDER]        = { "border",       -1, 244, 0x6b7686, 0x838a95, .fill = ' ' },
+	[ROLE_GOOD]          = { "good",          2,  29, 0x3fc79a, 0x00704f, .fill = ' ' },
+	[ROLE_BAD]           = { "bad",           1, 166, 0xff8a5c, 0xb03800, .bold8 = 1, .mono_bold = 1, .bold = 1, .fill = '!' },
+	[ROLE_WARNING]       = { "warning",       5, 136, 0xf0c04a, 0x7d5200, .mono_bold = 1, .fill = '!' },
+	[ROLE_HINT]          = { "hint",         -1,  68, 0x9db8ff, 0x3f51b5, .fill = ' ' },
+	[ROLE_DELTA_BETTER]  = { "better",        2,  29, 0x3fc79a, 0x00704f, .fill = ' ' },
+	[ROLE_DELTA_WORSE]   = { "worse",         1, 166, 0xff8a5c, 0xb03800, .mono_bold = 1, .fill = ' ' },
+	[ROLE_WEIGHTS]       = { "weights",       4,  25, 0x2c74c4, 0x0b5cad, .fill = '#' },
+	[ROLE_GRADIENTS]     = { "gradients",     6, 110, 0x9bd0f5, 0x7dbcec, .fill = '=' },
+	[ROLE_OPTIMIZER]     = { "optimizer",     1, 130, 0xc25a17, 0xb04a00, .fill = '+' },
+	[ROLE_ACTIVATIONS]   = { "activations",   3, 178, 0xf2b93d, 0xe9aa1c, .fill = ':' },
+	[ROLE_BUFFERS]       = { "buffers",       5, 125, 0xb82e78, 0xa01660, .fill = '.' },
+	[ROLE_FRAMEWORK]     = { "framework",     2, 248, 0xb9c0ca, 0xa7aeb9, .fill = '%' },
+	[ROLE_FREE]          = { "free",         -1, 244, 0x6b7686, 0x9aa1ac, .fill = ' ' },
+	[ROLE_COMPUTE]       = { "compute",       4,  25, 0x2c74c4, 0x0b5cad, .fill = '#' },
+	[ROLE_RECOMPUTE]     = { "recompute",     6,  68, 0x7fa6e8, 0x5f8bd8, .fill = 'r' },
+	[ROLE_BUBBLE]        = { "bubble",        7, 245, 0x6a7382, 0xb4bbc6, .fill = '.' },
+	[ROLE_STEP]          = { "optimizer step", 2, 107, 0xafd787, 0x86ab52, .fill = 'o' },
+	[ROLE_TP]            = { "TP",            5, 175, 0xe398c0, 0xcf6fa3, .fill = 't' },
+	[ROLE_CP]            = { "CP",            2,  79, 0x5fd7af, 0x2fb48a, .fill = 'c' },
+	[ROLE_EP]            = { "EP",            6, 117, 0x8fdcff, 0x57b9e6, .fill = 'e' },
+	[ROLE_PP]            = { "PP",            3, 178, 0xf2b93d, 0xe9aa1c, .fill = 'p' },
+	[ROLE_DP]            = { "DP",            1, 130, 0xc25a17, 0xb04a00, .fill = 'd' },
+	[ROLE_HOST]          = { "host",          7,  95, 0x6b4040, 0x6b4a4a, .fill = 'h' },
+	[ROLE_FORWARD]       = { "forward",       4,  25, 0x2c74c4, 0x0b5cad, .fill = 'F' },
+	[ROLE_FORWARD_ALT]   = { "forward",       6,  68, 0x6aa5e6, 0x4f92d9, .fill = 'f' },
+	[ROLE_BACKWARD]      = { "backward",      2,  72, 0x4fb592, 0x2f9c78, .fill = 'B' },
+	[ROLE_BACKWARD_ALT]  = { "backward",      2, 115, 0x9ae0c6, 0x74c7a9, .fill = 'b', .bold8 = 1 },
+	[ROLE_WGRAD]         = { "weight gradient", 3, 172, 0xd98a1f, 0xc97a10, .fill = 'W' },
+	[ROLE_WGRAD_ALT]     = { "weight gradient", 3, 221, 0xf6cf78, 0xeabc55, .fill = 'w', .bold8 = 1 },
+	[ROLE_IDLE]          = { "idle",         -1, 244, 0x6b7686, 0x9aa1ac, .fill = '.' },
+	[ROLE_CRITICAL]      = { "critical path", 1, 166, 0xff8a5c, 0xb03800, .bold8 = 1, .mono_underline = 1, .bold = 1, .fill = '!' },
+};
+
+static const uint32_t glyph_table[GLYPH_COUNT][GLYPHS_COUNT] = {
+	/*                       ASCII  basic   full */
+	[GLYPH_HORIZONTAL]   = { '-',  0x2500, 0x2500 },
+	[GLYPH_VERTICAL]     = { '|',  0x2502, 0x2502 },
+	[GLYPH_TEE_DOWN]     = { '+',  0x252c, 0x252c },
+	[GLYPH_TEE_UP]       = { '+',  0x2534, 0x2534 },
+	[GLYPH_TEE_RIGHT]    = { '+',  0x251c, 0x251c },
+	[GLYPH_TEE_LEFT]     = { '+',  0x2524, 0x2524 },
+	[GLYPH_CROSS]        = { '+',  0x253c, 0x253c },
+	[GLYPH_CORNER_TL]    = { '+',  0x250c, 0x256d },
+	[GLYPH_CORNER_TR]    = { '+',  0x2510, 0x256e },
+	[GLYPH_CORNER_BL]    = { '+',  0x2514, 0x2570 },
+	[GLYPH_CORNER_BR]    = { '+',  0x2518, 0x256f },
+	[GLYPH_FULL_BLOCK]   = { '#',  0x2588, 0x2588 },
+	[GLYPH_SHADE]        = { ':',  0x2591, 0x2591 },
+	[GLYPH_UP]           = { '^',  0x25b2, 0x25b2 },
+	[GLYPH_DOWN]         = { 'v',  0x25bc, 0x25bc },
+	[GLYPH_LEFT]         = { '<',  0x25c4, 0x25c2 },
+	[GLYPH_RIGHT]        = { '>',  0x25ba, 0x25b8 },
+	[GLYPH_BULLET]       = { '*',  0x2022, 0x2022 },
+	[GLYPH_ELLIPSIS]     = { '~',  '~',    0x2026 },
+	[GLYPH_OPEN]         = { '-',  0x25bc, 0x25be },
+	[GLYPH_FOLDED]       = { '+',  0x25ba, 0x25b8 },
+	[GLYPH_CHECK]        = { 'y',  0x221a, 0x2713 },
+	[GLYPH_FAIL]         = { 'x',  'x',    0x2717 },
+	[GLYPH_MARK]         = { '*',  0x25a0, 0x25cf },
+	[GLYPH_TIMES]        = { 'x',  'x',    0x00d7 },
+	[GLYPH_MIDDOT]       = { '.',  0x00b7, 0x00b7 },
+	[GLYPH_LIMIT]        = { '|',  0x2502, 0x2503 },
+};
+
+/* Characters that a text may hold and that have no glyph of their own. */
+static const struct {
+	uint32_t code, basic, ascii;
+} substitute_table[] = {
+	{ 0x2190, 0x2190, '<' }, { 0x2191, 0x2191, '^' }, { 0x2192, 0x2192, '>' },
+	{ 0x2193, 0x2193, 'v' }, { 0x2194, 0x2194, '-' }, { 0x2013, '-', '-' },
+	{ 0x2014, '-', '-' },    { 0x2018, '\'', '\'' },  { 0x2019, '\'', '\'' },
+	{ 0x201c, '"', '"' },    { 0x201d, '"', '"' },    { 0x2212, '-', '-' },
+	{ 0x2248, 0x2248, '~' }, { 0x2260, '!', '!' },    { 0x2264, 0x2264, '<' },
+	{ 0x2265, 0x2265, '>' }, { 0x00b5, 0x00b5, 'u' }, { 0x03bc, 0x00b5, 'u' },
+	{ 0x00b1, 0x00b1, '~' }, { 0x00b2, 0x00b2, '2' }, { 0x0394, 'd', 'd' },
+	{ 0x2592, 0x2592, ':' }, { 0x2593, 0x2593, '#' }, { 0x2580, 0x2580, '"' },
+	{ 0x2584, 0x2584, '_' }, { 0x258c, 0x258c, '|' }, { 0x2590, 0x2590, '|' },
+	{ 0x00a0, ' ', ' ' },    { 0x00b0, 0x00b0, 'o' },
+};
+/* clang-format on */
+
+const struct role_style *theme_style(enum role role)
+{
+	return &style[role < ROLE_COUNT ? role : ROLE_DEFAULT];
+}
+
+uint32_t theme_glyph(enum glyph_level level, enum glyph glyph)
+{
+	return glyph_table[glyph][level];
+}
+
+uint32_t theme_substitute(enum glyph_level level, uint32_t code)
+{
+	if (code < 0x7f || level == GLYPHS_FULL)
+		return code;
+	for (size_t i = 0; i < GLYPH_COUNT; i++)
+		for (int from = level; from < GLYPHS_COUNT; from++)
+			if (glyph_table[i][from] == code)
+				return glyph_table[i][level];
+	for (size_t i = 0; i < sizeof substitute_table / sizeof substitute_table[0];
+	     i++)
+		if (substitute_table[i].code == code)
+			return level == GLYPHS_ASCII ? substitute_table[i].ascii
+						     : substitute_table[i].basic;
+	/* A console font has Latin letters, but neither braille nor Han. */
+	return level == GLYPHS_BASIC && code < 0x180 ? code : '?';
+}
+
+uint32_t theme_rgb256(int index)
+{
+	static const unsigned char level[6] = { 0, 95, 135, 175, 215, 255 };
+	unsigned i = (unsigned)index;
+
+	if (i >= 232)
+		return (8 + 10 * (i - 232)) * 0x010101u;
+	i -= 16;
+	return (uint32_t)level[i / 36 % 6] << 16 | (uint32_t)level[i / 6 % 6] << 8 |
+	       level[i % 6];
+}
+
+static double linear(uint32_t byte)
+{
+	double part = (byte & 255) / 255.0;
+
+	return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4);
+}
+
+double theme_luminance(uint32_t rgb)
+{
+	return 0.2126 * linear(rgb >> 16) + 0.7152 * linear(rgb >> 8) +
+	       0.0722 * linear(rgb);
+}
+
+static int square_distance(uint32_t a, uint32_t b)
+{
+	int sum = 0;
+
+	for (int shift = 0; shift <= 16; shift += 8) {
+		int difference = (int)(a >> shift & 255) - (int)(b >> shift & 255);
+		sum += difference * difference;
+	}
+	return sum;
+}
+
+static int nearest256(uint32_t rgb)
+{
+	int best = 16;
+
+	for (int i = 17; i < 256; i++)
+		if (square_distance(theme_rgb256(i), rgb) <
+		    square_distance(theme_rgb256(best), rgb))
+			best = i;
+	return best;
+}
+
+int theme_colour(enum role role, enum palette palette)
+{
+	const struct role_style *s = theme_style(role);
+
+	switch (palette) {
+	case PALETTE_8: return s->colour8;
+	case PALETTE_256: return s->colour256;
+	case PALETTE_256_DARK: return s->colour256 < 0 ? -1 : nearest256(s->rgb_dark);
+	case PALETTE_256_LIGHT: return s->colour256 < 0 ? -1 : nearest256(s->rgb_light);
+	case PALETTE_RGB_DARK: return (int)s->rgb_dark;
+	case PALETTE_RGB_LIGHT: return (int)s->rgb_light;
+	case PALETTE_MONO:
+	case PALETTE_COUNT: break;
+	}
+	return -1;
+}
+
+int theme_ink(enum role back, enum palette palette)
+{
+	int colour = theme_colour(back, palette);
+	bool white;
+
+	if (colour < 0)
+		return -1;
+	if (palette == PALETTE_8)
+		white = colour == 1 || colour == 4 || colour == 5;
+	else if (palette == PALETTE_RGB_DARK || palette == PALETTE_RGB_LIGHT)
+		white = theme_luminance((uint32_t)colour) < 0.179;
+	else
+		white = theme_luminance(theme_rgb256(colour)) < 0.179;
+	if (palette == PALETTE_8)
+		return white ? 7 : 0;
+	if (palette == PALETTE_RGB_DARK || palette == PALETTE_RGB_LIGHT)
+		return white ? 0xffffff : 0x000000;
+	return white ? 231 : 16;
+}
+
+static struct look look_mono(const struct cell *cell)
+{
+	const struct role_style *s = theme_style((enum role)cell->fore);
+
+	return (struct look){ .fore = -1,
+			      .back = -1,
+			      .bold = cell->bold || s->mono_bold,
+			      .underline = cell->underline || s->mono_underline,
+			      .reverse = cell->reverse || cell->back != ROLE_DEFAULT ||
+					 s->mono_reverse };
+}
+
+struct look theme_look(const struct cell *cell, enum palette palette)
+{
+	const struct role_style *s = theme_style((enum role)cell->fore);
+	bool block = cell->code >= 0x2580 && cell->code <= 0x259f;
+	struct look look;
+
+	if (palette == PALETTE_MONO)
+		return look_mono(cell);
+	look.fore = theme_colour((enum role)cell->fore, palette);
+	look.back = cell->back == ROLE_DEFAULT
+			    ? -1
+			    : theme_colour((enum role)cell->back, palette);
+	look.bold = cell->bold || s->bold;
+	/* Bold brightens 8 colours: wanted for text, not for a painted block. */
+	if (palette == PALETTE_8)
+		look.bold = look.bold || s->bold8;
+	if (look.back >= 0 && !block)
+		look.fore = theme_ink((enum role)cell->back, palette);
+	look.underline = cell->underline;
+	look.reverse = cell->reverse;
+	return look;
+}
