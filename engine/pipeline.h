@@ -1,9 +1,15 @@
 /* pipeline.h - given orders and times: when is each stage busy or idle, and what
  * is in flight? (The split of the model between stages.)
  *
- * A virtual stage k = chunk * stages + stage holds one chunk of layers. Times
- * are seconds of one micro-batch on one virtual stage and include what is
- * exposed inside it (TP, CP, EP); transfers between virtual stages are apart.
+ * A virtual stage k = chunk * stages + place holds one chunk of layers, counted in
+ * model order; schedule_stage() says which stage runs it. Times are seconds of one
+ * micro-batch on one virtual stage and include what is exposed inside it (TP, CP,
+ * EP); transfers between virtual stages are apart.
+ *
+ * A transfer takes send_seconds. With overlap_send it runs beside computation: the
+ * receiver can start that much later, nobody is held, and waiting for it is idle
+ * time. Without, the sender is held for it (as in a batched exchange, where the
+ * receive runs along with the send); virtual stages on the same stage pass for free.
  */
 #ifndef ENGINE_PIPELINE_H
 #define ENGINE_PIPELINE_H
@@ -29,7 +35,7 @@ struct pipeline_input {
 struct pipeline_result {
 	double seconds; /* of the pipeline phase, first forward to last backward */
 	double busy[MAX_STAGES];      /* sum of its work */
-	double transfer[MAX_STAGES];  /* exposed sends and receives */
+	double transfer[MAX_STAGES];  /* held by sends: 0 with overlap_send */
 	double idle[MAX_STAGES];      /* seconds - busy - transfer */
 	double in_flight[MAX_STAGES]; /* peak of held micro-batches, chunks counted
 					 as 1/chunks each */
@@ -37,7 +43,8 @@ struct pipeline_result {
 };
 
 /* Fast path: allocates nothing; 1F1B and interleaved within 0.1 % of the
- * simulator, a closed form or a steady-state shortcut, never m times p events. */
+ * simulator, a closed form or a steady-state shortcut, never m times p events.
+ * stages and micro_batches are at least 1, stages * chunks at most MAX_VIRTUAL. */
 void pipeline_step(const struct pipeline_input *input, struct pipeline_result *out);
 
 #endif

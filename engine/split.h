@@ -4,9 +4,12 @@
 
 #include "engine/scenario.h"
 
-/* Layers first[k] to first[k + 1] - 1 of the model run on virtual stage
- * k = chunk * pp + stage. MTP layers and the head are on the last one, the
- * embedding on the first (unless a layout says otherwise). */
+/* Layers first[k] to first[k + 1] - 1 of the model run on virtual stage k, counted
+ * in model order: k = chunk * pp + place. Which pipeline stage that is says
+ * schedule_stage() (place, but mirrored in the odd chunks of V-shaped schedules).
+ * MTP layers and the head are on the last one, the embedding on the first,
+ * unless a layout says otherwise. Only virtual_stages entries of the arrays, and
+ * model.kinds counts of each, are written. */
 struct split {
 	int virtual_stages;
 	int16_t first[MAX_VIRTUAL + 1];
@@ -14,16 +17,24 @@ struct split {
 	int16_t virtual_kind_layers[MAX_VIRTUAL][MAX_LAYER_KINDS]; /* counts */
 };
 
+/* Chunks (virtual stages per rank): of the layout string with SPLIT_CUSTOM, else
+ * what the schedule really uses; 0 if the layout can't be read or does not give
+ * whole chunks. */
+int64_t split_chunks(const struct scenario *scenario);
 /* False if the layers can't be split like that (the rules say why). weights is
- * the relative work of a layer of each kind, then embedding, head and MTP; it
- * steers SPLIT_BALANCED, and may be NULL for 1 per layer. */
+ * the relative work of a layer of each kind, then embedding, head and one MTP
+ * layer; it steers SPLIT_BALANCED and SPLIT_AUTO, and may be NULL for 1 per layer
+ * and MTP layer, nothing for embedding and head. The slowest stage is the least
+ * possible with one chunk (exact), near it with several. A stage without layers
+ * appears in layouts, where the embedding or the head alone outweighs the others,
+ * or when there are fewer layers than stages. */
 bool split_layers(const struct scenario *scenario, const double *weights,
 		  struct split *out);
 /* Megatron's layout string ("Et*2|(t*2|)*34,t*3|t*2L"): stages, and layers per
  * stage in counts (room for MAX_VIRTUAL). -1 with the reason in why. */
 int split_parse_layout(const char *layout, int16_t *counts, char *why, int size);
-/* The layout string of a split. */
-void split_layout(const struct scenario *scenario, const struct split *split, char *out,
+/* The layout string of a split; false (and an empty string) if size is too small. */
+bool split_layout(const struct scenario *scenario, const struct split *split, char *out,
 		  int size);
 
 #endif

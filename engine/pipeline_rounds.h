@@ -1,0 +1,21 @@
+/* pipeline_rounds.h - the moving front of 1F1B and interleaved; only pipeline*.c
+ * include it. Times hold a sender's transfer where it is not overlapped. */
+#ifndef ENGINE_PIPELINE_ROUNDS_H
+#define ENGINE_PIPELINE_ROUNDS_H
+
+#include <stdint.h>
+
+#include "engine/limits.h"
+
+struct rounds {
+	int stages, chunks;
+	int64_t micro_batches, group;
+	double latency; /* of an overlapped transfer */
+	double forward[MAX_VIRTUAL], backward[MAX_VIRTUAL];
+};
+
+/* Seconds from the first forward to the last backward; at least two stages. */
+double rounds_1f1b(const struct rounds *rounds);
+double rounds_interleaved(const struct rounds *rounds);
+
+#endif

@@ -1,0 +1,141 @@
+/* split.c - which layers go to which stage and chunk? */
+#include "engine/split.h"
+
+#include <string.h>
+
+#include "engine/schedule/schedule.h"
+#include "engine/split_balance.h"
+#include "engine/split_layout.h"
+
+int64_t split_chunks(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+	struct layout layout;
+	char why[8];
+
+	if (plan->split != SPLIT_CUSTOM)
+		return schedule_chunks(plan->schedule, plan->pp, plan->vpp);
+	if (plan->pp < 1 || !layout_parse(plan->layout, &layout, why, sizeof why) ||
+	    layout.stages % plan->pp != 0)
+		return 0;
+	return layout.stages / plan->pp;
+}
+
+/* Layers of each kind on each virtual stage. */
+static void count_kinds(const struct model *model, struct split *out)
+{
+	for (int k = 0; k < out->virtual_stages; k++) {
+		int16_t *count = out->virtual_kind_layers[k];
+
+		if (model->kinds == 1) {
+			count[0] = (int16_t)(out->first[k + 1] - out->first[k]);
+			continue;
+		}
+		memset(count, 0, (size_t)model->kinds * sizeof *count);
+		for (int i = out->first[k]; i < out->first[k + 1]; i++)
+			count[model->layer[i]]++;
+	}
+}
+
+/* The same number everywhere, where embedding and loss may count as layers. */
+static bool split_even(const struct scenario *scenario, struct split *out)
+{
+	const struct plan *plan = &scenario->plan;
+	int64_t stages = out->virtual_stages;
+	int64_t before = plan->split_embedding ? 1 : 0;
+	int64_t slots = scenario->model.layers + before + (plan->split_loss ? 1 : 0);
+	int64_t each = slots / stages;
+
+	if (slots % stages != 0 || each < 1)
+		return false;
+	out->first[0] = 0;
+	for (int64_t k = 1; k < stages; k++)
+		out->first[k] = (int16_t)(k * each - before);
+	out->first[stages] = (int16_t)scenario->model.layers;
+	return true;
+}
+
+/* Given counts for the first and last pipeline stage, the same for the others;
+ * each stage's layers spread evenly over its chunks, as Megatron does. */
+static bool split_first_last(const struct scenario *scenario, int chunks,
+			     struct split *out)
+{
+	const struct plan *plan = &scenario->plan;
+	int64_t pp = plan->pp, layers = scenario->model.layers;
+	int64_t first = plan->first_stage_layers, last = plan->last_stage_layers;
+	int64_t others = pp - (first > 0) - (last > 0), left = layers - first - last;
+	int64_t each, at = 0;
+
+	if (first < 0 || last < 0 || first > layers || last > layers || left < 0 ||
+	    others < 0)
+		return false;
+	if (others == 0 ? left != 0 : left % others != 0)
+		return false;
+	each = others > 0 ? left / others : 0;
+	first = first > 0 ? first : each;
+	last = last > 0 ? last : pp > 1 ? each : first;
+	if (first % chunks != 0 || last % chunks != 0 || each % chunks != 0)
+		return false;
+	for (int64_t k = 0; k < out->virtual_stages; k++) {
+		int64_t place = k % pp;
+
+		out->first[k] = (int16_t)at;
+		at += (place == 0 ? first : place == pp - 1 ? last : each) / chunks;
+	}
+	out->first[out->virtual_stages] = (int16_t)at;
+	return at == layers;
+}
+
+static bool split_custom(const struct scenario *scenario, struct split *out)
+{
+	const struct model *model = &scenario->model;
+	struct layout layout;
+	char why[8];
+	int at = 0;
+
+	if (!layout_parse(scenario->plan.layout, &layout, why, sizeof why) ||
+	    layout.total != model->layers || layout.mtp_layers != model->mtp_layers)
+		return false;
+	for (int k = 0; k < layout.stages; k++) {
+		out->first[k] = (int16_t)at;
+		at += layout.layers[k];
+	}
+	out->first[layout.stages] = (int16_t)at;
+	out->embedding_stage = layout.embedding_stage;
+	out->head_stage = layout.head_stage;
+	if (layout.mtp_stage >= 0)
+		out->mtp_stage = layout.mtp_stage;
+	return true;
+}
+
+bool split_layers(const struct scenario *scenario, const double *weights,
+		  struct split *out)
+{
+	const struct model *model = &scenario->model;
+	const struct plan *plan = &scenario->plan;
+	int64_t chunks = split_chunks(scenario);
+	bool done;
+
+	if (chunks < 1 || chunks > MAX_CHUNKS || plan->pp < 1 ||
+	    plan->pp > MAX_STAGES || plan->pp * chunks > MAX_VIRTUAL ||
+	    model->layers < 1 || model->layers > MAX_LAYERS || model->kinds < 1)
+		return false;
+	out->virtual_stages = (int)(plan->pp * chunks);
+	out->embedding_stage = 0;
+	out->head_stage = out->mtp_stage = (int16_t)(out->virtual_stages - 1);
+	switch (plan->split) {
+	case SPLIT_EVEN: done = split_even(scenario, out); break;
+	case SPLIT_FIRST_LAST:
+		done = split_first_last(scenario, (int)chunks, out);
+		break;
+	case SPLIT_CUSTOM: done = split_custom(scenario, out); break;
+	case SPLIT_BALANCED: done = split_balance(scenario, weights, out); break;
+	default:
+		done = split_even(scenario, out) ||
+		       split_balance(scenario, weights, out);
+		break;
+	}
+	if (done)
+		count_kinds(model, out);
+	return done;
+}

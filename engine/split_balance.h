@@ -1,0 +1,12 @@
+/* split_balance.h - the balanced partition; only split*.c include it. */
+#ifndef ENGINE_SPLIT_BALANCE_H
+#define ENGINE_SPLIT_BALANCE_H
+
+#include "engine/split.h"
+
+/* Fill first[] so that the slowest pipeline stage is as fast as possible; weights
+ * as in split_layers(). False if a stage in the middle would stay empty. */
+bool split_balance(const struct scenario *scenario, const double *weights,
+		   struct split *out);
+
+#endif

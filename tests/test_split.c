@@ -1,0 +1,224 @@
+#include "engine/split.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/close.h"
+
+static struct scenario scenario;
+static struct split split;
+
+/* A model of so many layers; kind 1 from layer `dense` on if dense > 0. */
+static void make(int layers, int dense, int pp, int vpp, int how)
+{
+	struct layer_kind kind = { .mixer = MIXER_ATTENTION, .mlp = MLP_DENSE };
+
+	memset(&scenario, 0, sizeof scenario);
+	for (int i = 0; i < layers; i++) {
+		kind.ffn = i < dense ? 2 : 1;
+		assert_true(model_add_layer(&scenario.model, &kind));
+	}
+	scenario.plan.pp = pp;
+	scenario.plan.vpp = vpp;
+	scenario.plan.split = how;
+	scenario.plan.schedule = vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+}
+
+static void check_complete(void)
+{
+	int total = 0;
+
+	assert_int_equal(split.first[0], 0);
+	for (int k = 0; k < split.virtual_stages; k++) {
+		int here = 0;
+
+		for (int kind = 0; kind < scenario.model.kinds; kind++)
+			here += split.virtual_kind_layers[k][kind];
+		assert_int_equal(here, split.first[k + 1] - split.first[k]);
+		assert_true(here >= 0);
+		total += here;
+	}
+	assert_int_equal(total, scenario.model.layers);
+}
+
+static void test_even(void **state)
+{
+	(void)state;
+	make(96, 0, 8, 3, SPLIT_EVEN);
+	assert_true(split_layers(&scenario, NULL, &split));
+	assert_int_equal(split.virtual_stages, 24);
+	for (int k = 0; k <= 24; k++)
+		assert_int_equal(split.first[k], 4 * k);
+	check_complete();
+	make(61, 0, 16, 1, SPLIT_EVEN);
+	assert_false(split_layers(&scenario, NULL, &split));
+	make(126, 0, 16, 1, SPLIT_EVEN); /* Llama 3 405B: 126 + 2 = 16 x 8 */
+	scenario.plan.split_embedding = scenario.plan.split_loss = true;
+	assert_true(split_layers(&scenario, NULL, &split));
+	assert_int_equal(split.first[1], 7);
+	assert_int_equal(split.first[15], 119);
+	check_complete();
+}
+
+/* The exact optimum by dynamic programming over all cuts. */
+static double best_partition(const double *weight, int layers, int parts, double before,
+			     double after)
+{
+	static double best[64][64];
+
+	for (int k = 0; k < parts; k++) {
+		for (int to = 0; to <= layers; to++) {
+			double sum = k == 0 ? before : 0;
+
+			sum += k == parts - 1 ? after : 0;
+			best[k][to] = INFINITY;
+			for (int from = to; from >= 0; from--) {
+				double earlier = k > 0       ? best[k - 1][from]
+						 : from == 0 ? 0
+							     : INFINITY;
+
+				sum += from < to ? weight[from] : 0;
+				best[k][to] = fmin(best[k][to], fmax(sum, earlier));
+			}
+		}
+	}
+	return best[parts - 1][layers];
+}
+
+static double slowest(const double *weights)
+{
+	double most = 0;
+
+	for (int k = 0; k < split.virtual_stages; k++) {
+		double sum = 0;
+
+		for (int kind = 0; kind < scenario.model.kinds; kind++)
+			sum += split.virtual_kind_layers[k][kind] * weights[kind];
+		sum += k == split.embedding_stage ? weights[scenario.model.kinds] : 0;
+		sum += k == split.head_stage ? weights[scenario.model.kinds + 1] : 0;
+		most = fmax(most, sum);
+	}
+	return most;
+}
+
+static void test_balanced_is_the_optimum(void **state)
+{
+	(void)state;
+	srand(7);
+	for (int round = 0; round < 400; round++) {
+		double weight[64], weights[5];
+		int layers = 1 + rand() % 60, pp = 1 + rand() % 16;
+
+		pp = pp > layers + 2 ? layers + 2 : pp;
+		make(layers, rand() % 5, pp, 1, SPLIT_BALANCED);
+		for (int i = 0; i < 5; i++)
+			weights[i] = 0.1 * (1 + rand() % 30);
+		for (int i = 0; i < layers; i++)
+			weight[i] = weights[scenario.model.layer[i]];
+		assert_true(split_layers(&scenario, weights, &split));
+		check_complete();
+		assert_close(slowest(weights),
+			     best_partition(weight, layers, pp,
+					    weights[scenario.model.kinds],
+					    weights[scenario.model.kinds + 1]),
+			     1e-8);
+	}
+}
+
+static void test_layout_strings(void **state)
+{
+	static const char *const good[] = { "Et*2|(tt|)*5t|tmL", "Et*7|t*7mL",
+					    "Et*2|(t*2|)*34,t*3|(t*2|)*3,tL" };
+	static const int stages[] = { 8, 2, 40 }, layers[] = { 14, 14, 80 };
+	static const char *const bad[] = { "",
+					   "E",
+					   "tL",
+					   "EtLL",
+					   "EEtL",
+					   "tEL",
+					   "EtL|t",
+					   "Et*L",
+					   "Et*0L",
+					   "E(tL",
+					   "Et)L",
+					   "Ex|L",
+
+					   "Etm|mL",
+					   "Emt|L",
+					   "E(((((t)))))L",
+					   "E(|*9999)*9999L",
+					   "Et*99999999999999999999L" };
+	static int16_t counts[MAX_VIRTUAL];
+	char why[80];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		int total = 0;
+
+		assert_int_equal(split_parse_layout(good[i], counts, why, sizeof why),
+				 stages[i]);
+		for (int k = 0; k < stages[i]; k++)
+			total += counts[k];
+		assert_int_equal(total, layers[i]);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		assert_int_equal(split_parse_layout(bad[i], counts, why, sizeof why),
+				 -1);
+		assert_true(strlen(why) > 0);
+	}
+}
+
+static void test_custom_reads_back_what_it_prints(void **state)
+{
+	char text[MAX_LAYOUT];
+
+	(void)state;
+	make(61, 3, 16, 1, SPLIT_BALANCED);
+	scenario.model.mtp_layers = 1;
+	assert_true(split_layers(&scenario, NULL, &split));
+	assert_true(split_layout(&scenario, &split, text, sizeof text));
+	scenario.plan.split = SPLIT_CUSTOM;
+	strcpy(scenario.plan.layout, text);
+	assert_true(split_layers(&scenario, NULL, &split));
+	check_complete();
+	assert_true(split_layout(&scenario, &split, text, sizeof text));
+	assert_string_equal(text, scenario.plan.layout);
+	assert_false(split_layout(&scenario, &split, text, 8));
+	assert_string_equal(text, "");
+	scenario.plan.pp = 5; /* 16 stages are no whole chunks */
+	assert_false(split_layers(&scenario, NULL, &split));
+}
+
+static void test_first_last(void **state)
+{
+	(void)state;
+	make(70, 0, 12, 1, SPLIT_FIRST_LAST); /* BLOOM: 5, 6 ..., 5 */
+	scenario.plan.first_stage_layers = scenario.plan.last_stage_layers = 5;
+	assert_true(split_layers(&scenario, NULL, &split));
+	assert_int_equal(split.first[1], 5);
+	assert_int_equal(split.first[11], 65);
+	check_complete();
+	scenario.plan.last_stage_layers = 6;
+	assert_false(split_layers(&scenario, NULL, &split));
+	scenario.plan.first_stage_layers = 900;
+	assert_false(split_layers(&scenario, NULL, &split));
+	scenario.plan.first_stage_layers = -1;
+	assert_false(split_layers(&scenario, NULL, &split));
+	make(70, 0, 1, 1, SPLIT_FIRST_LAST);
+	assert_true(split_layers(&scenario, NULL, &split));
+	assert_int_equal(split.first[1], 70);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_even),
+		cmocka_unit_test(test_balanced_is_the_optimum),
+		cmocka_unit_test(test_layout_strings),
+		cmocka_unit_test(test_custom_reads_back_what_it_prints),
+		cmocka_unit_test(test_first_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
