@@ -1,0 +1,181 @@
+/* loop.c - see loop.h. */
+#include "tui/loop.h"
+
+#include <signal.h>
+#include <time.h>
+
+enum {
+	SAVE_AFTER_MS = 1000, /* a killed program loses no more than this */
+	BATCH = 1000          /* events before a frame, however fast they come */
+};
+
+struct loop {
+	const struct loop_client *client;
+	struct canvas canvas;
+	bool more;         /* work for idle() is left */
+	bool dirty;        /* something is to be saved ... */
+	long long save_at; /* ... at this time, ms */
+	bool quit;
+	int status;
+};
+
+static long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static struct action action_of(const struct loop *loop,
+			       const struct terminal_event *event)
+{
+	const struct loop_client *client = loop->client;
+	struct action action = { .kind = ACTION_NONE,
+				 .argument = event->argument,
+				 .x = event->x,
+				 .y = event->y };
+
+	if (event->kind == EVENT_KEY)
+		return key_action(event->key, client->is_typing(client->context));
+	if (event->kind == EVENT_CLICK)
+		action.kind = ACTION_CLICK;
+	if (event->kind == EVENT_WHEEL)
+		action.kind = ACTION_WHEEL;
+	return action;
+}
+
+/* What the terminal itself has to do with an action; the client sees it too. */
+static unsigned act_on_terminal(struct action action)
+{
+	if (action.kind == ACTION_MOUSE)
+		terminal_set_mouse(!terminal_has_mouse());
+	if (action.kind == ACTION_REDRAW)
+		terminal_redraw();
+	return action.kind == ACTION_REDRAW ? CHANGED_SCREEN : CHANGED_NOTHING;
+}
+
+static unsigned handle(struct loop *loop, const struct terminal_event *event)
+{
+	const struct loop_client *client = loop->client;
+
+	if (event->kind == EVENT_RESIZE)
+		return CHANGED_SCREEN;
+	if (event->kind == EVENT_SIGNAL || event->kind == EVENT_LOST) {
+		loop->quit = true;
+		loop->status =
+			128 + (event->kind == EVENT_SIGNAL ? event->argument : SIGHUP);
+		return CHANGED_NOTHING;
+	}
+	struct action action = action_of(loop, event);
+	if (action.kind == ACTION_NONE)
+		return CHANGED_NOTHING;
+	unsigned changed = act_on_terminal(action);
+	changed |= client->act(client->context, action);
+	if (changed & CHANGED_QUIT)
+		loop->quit = true;
+	return changed;
+}
+
+static int wait_ms(const struct loop *loop)
+{
+	if (loop->more)
+		return 0;
+	if (!loop->dirty)
+		return -1;
+	long long left = loop->save_at - now_ms();
+	return left < 0 ? 0 : (int)left;
+}
+
+/* Waits for one event and takes all that are there already. */
+static unsigned take_events(struct loop *loop)
+{
+	struct terminal_event event = terminal_read(wait_ms(loop));
+	unsigned changed = CHANGED_NOTHING;
+
+	for (int i = 0; event.kind != EVENT_NONE && !loop->quit; i++) {
+		changed |= handle(loop, &event);
+		if (i == BATCH)
+			break;
+		event = terminal_read(0);
+	}
+	return changed;
+}
+
+static unsigned do_idle_work(struct loop *loop)
+{
+	const struct loop_client *client = loop->client;
+	unsigned changed = CHANGED_NOTHING;
+
+	if (loop->more && !loop->quit) {
+		loop->more = false;
+		changed = client->idle(client->context, &loop->more);
+	}
+	if (loop->dirty && (loop->quit || now_ms() >= loop->save_at)) {
+		loop->dirty = false;
+		changed |= client->save(client->context) &
+			   ~(unsigned)(CHANGED_SETTINGS | CHANGED_SCENARIO);
+	}
+	return changed;
+}
+
+static void note_changes(struct loop *loop, unsigned changed)
+{
+	if ((changed & (CHANGED_SCENARIO | CHANGED_SETTINGS)) && !loop->dirty) {
+		loop->dirty = true;
+		loop->save_at = now_ms() + SAVE_AFTER_MS;
+	}
+	if (changed != CHANGED_NOTHING && loop->client->idle != NULL)
+		loop->more = true;
+}
+
+static bool draw(struct loop *loop, unsigned changed)
+{
+	const struct loop_client *client = loop->client;
+
+	if (changed & CHANGED_REDRAW_ALL)
+		terminal_redraw();
+	if (!terminal_fit(&loop->canvas))
+		return false;
+	client->draw(client->context, &loop->canvas);
+	terminal_show(&loop->canvas);
+	return true;
+}
+
+static void run(struct loop *loop)
+{
+	const struct loop_client *client = loop->client;
+	unsigned changed = CHANGED_SCREEN;
+	bool idle = false;
+
+	for (;;) {
+		if (changed != CHANGED_NOTHING && client->update != NULL && !idle)
+			changed |= client->update(client->context, changed);
+		if (!idle)
+			note_changes(loop, changed);
+		if (changed != CHANGED_NOTHING && !loop->quit && !draw(loop, changed)) {
+			loop->status = 1;
+			loop->quit = true;
+		}
+		if (loop->quit)
+			break;
+		changed = take_events(loop);
+		idle = changed == CHANGED_NOTHING && !loop->quit;
+		if (idle)
+			changed = do_idle_work(loop);
+	}
+	do_idle_work(loop);
+}
+
+int loop_run(const struct loop_client *client, const struct terminal_options *options,
+	     struct error *error)
+{
+	struct loop loop = { .client = client };
+
+	if (!terminal_open(options, error))
+		return 2;
+	run(&loop);
+	terminal_close();
+	canvas_free(&loop.canvas);
+	return loop.status;
+}

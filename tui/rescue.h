@@ -1,0 +1,18 @@
+/* rescue.h - puts the terminal back when the program crashes.
+ *
+ * Everything that a signal handler may not do (terminfo, formatting) is done at
+ * the start; the handler writes one prepared string, restores the line settings
+ * and lets the signal kill the program.
+ */
+#ifndef TUI_RESCUE_H
+#define TUI_RESCUE_H
+
+/* Called by terminal.c: between add and arm the string is built. */
+void rescue_begin(void);
+void rescue_add(const char *bytes);
+void rescue_add_byte(int byte);
+/* Installs the handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. */
+void rescue_arm(void);
+void rescue_disarm(void);
+
+#endif

@@ -1,0 +1,513 @@
+/* terminal.c - see terminal.h. The only file that includes <curses.h>. */
+#define NCURSES_NOMACROS 1
+#include <curses.h>
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <term.h>
+#include <unistd.h>
+#include <wchar.h>
+
+/* term.h leaves macros behind that are ordinary words here. */
+#undef lines
+#undef columns
+#undef tab
+
+#include "tui/action.h"
+#include "tui/rescue.h"
+#include "tui/terminal.h"
+#include "tui/text.h"
+
+enum { KEY_FOCUS_IN = KEY_MAX + 1, KEY_FOCUS_OUT };
+
+/* A terminal that is always readable and never gives anything is lost. */
+enum { BARREN_MAX = 100 };
+
+static const int fatal_flags[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+#define FLAGS (sizeof fatal_flags / sizeof fatal_flags[0])
+
+/* One process has one terminal. */
+static struct {
+	SCREEN *screen;
+	struct canvas shown; /* what the terminal shows */
+	bool whole;          /* it is unknown: send everything */
+	enum palette palette;
+	enum glyph_level glyphs;
+	bool mouse;
+	int barren; /* times that input was there and none came */
+	sigset_t while_waiting;
+} terminal;
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int signal)
+{
+	caught = signal;
+}
+
+/* --- the surroundings ------------------------------------------------------- */
+
+static const char *locale_wish(void)
+{
+	static const char *const name[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+		const char *value = getenv(name[i]);
+		if (value != NULL && value[0] != '\0')
+			return value;
+	}
+	return "";
+}
+
+void terminal_set_locale(void)
+{
+	/* ssh hands over LANG=en_US.UTF-8 to hosts that do not have it. */
+	if (setlocale(LC_ALL, "") == NULL) {
+		const char *wish = locale_wish();
+		setlocale(LC_ALL, "C");
+		if (strcasestr(wish, "utf-8") != NULL ||
+		    strcasestr(wish, "utf8") != NULL)
+			setlocale(LC_CTYPE, "C.UTF-8");
+	}
+	setlocale(LC_NUMERIC, "C");
+}
+
+enum glyph_level terminal_glyph_level(void)
+{
+	const char *term = getenv("TERM");
+
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		return GLYPHS_ASCII;
+	return term != NULL && strcmp(term, "linux") == 0 ? GLYPHS_BASIC : GLYPHS_FULL;
+}
+
+static bool wants_colour(enum colour_choice choice)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	if (choice == COLOUR_AUTO)
+		return no_color == NULL || no_color[0] == '\0';
+	return choice == COLOUR_ALWAYS;
+}
+
+/* rxvt, konsole and others say "foreground;background" as colours 0..15. */
+static enum palette palette_256(void)
+{
+	const char *value = getenv("COLORFGBG");
+	const char *last = value != NULL ? strrchr(value, ';') : NULL;
+	char *end;
+
+	if (last == NULL)
+		return PALETTE_256;
+	long back = strtol(last + 1, &end, 10);
+	if (end == last + 1 || *end != '\0' || back < 0 || back > 15)
+		return PALETTE_256;
+	return back == 7 || back > 8 ? PALETTE_256_LIGHT : PALETTE_256_DARK;
+}
+
+static enum palette pick_palette(enum colour_choice choice)
+{
+	if (!wants_colour(choice) || !has_colors() || COLORS < 8)
+		return PALETTE_MONO;
+	start_color();
+	use_default_colors();
+	return COLORS < 256 ? PALETTE_8 : palette_256();
+}
+
+/* --- open and close --------------------------------------------------------- */
+
+static bool refuse(struct error *error, const char *what, const char *name)
+{
+	snprintf(error->text, sizeof error->text,
+		 "%s%.60s%s; `shardscope screen` and `shardscope eval` print without "
+		 "one",
+		 what, name, name[0] != '\0' ? "'" : "");
+	for (char *p = error->text; *p != '\0'; p++)
+		if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
+			*p = '?';
+	return false;
+}
+
+static bool open_screen(struct error *error)
+{
+	const char *term = getenv("TERM");
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+		return refuse(error,
+			      "the explorer needs a terminal on standard input "
+			      "and output",
+			      "");
+	if (term == NULL || term[0] == '\0')
+		return refuse(error, "TERM is not set: try TERM=xterm-256color", "");
+	/* The terminal knows its size better than an exported LINES. */
+	use_tioctl(TRUE);
+	rescue_begin();
+	terminal.screen = newterm(NULL, stdout, stdin);
+	if (terminal.screen == NULL)
+		return refuse(error,
+			      "unknown terminal type (try TERM=xterm-256color): '",
+			      term);
+	if (tigetstr("cup") == NULL || tigetstr("cup") == (char *)-1) {
+		endwin();
+		delscreen(terminal.screen);
+		terminal.screen = NULL;
+		return refuse(error, "this terminal cannot move its cursor: TERM='",
+			      term);
+	}
+	return true;
+}
+
+/* Ends of the program, Ctrl-Z and resizes are let in while terminal_read() waits
+ * and at no other time. */
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	sigset_t blocked;
+
+	sigemptyset(&action.sa_mask);
+	sigemptyset(&blocked);
+	for (size_t i = 0; i < FLAGS; i++) {
+		sigaction(fatal_flags[i], &action, NULL);
+		sigaddset(&blocked, fatal_flags[i]);
+	}
+	sigaddset(&blocked, SIGTSTP);
+	sigaddset(&blocked, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &blocked, &terminal.while_waiting);
+	for (size_t i = 0; i < FLAGS; i++)
+		sigdelset(&terminal.while_waiting, fatal_flags[i]);
+	sigdelset(&terminal.while_waiting, SIGTSTP);
+	sigdelset(&terminal.while_waiting, SIGWINCH);
+	/* A write to a closed terminal fails; that is enough. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int add_to_rescue(int byte)
+{
+	rescue_add_byte(byte);
+	return byte;
+}
+
+static void prepare_rescue(void)
+{
+	static const char *const capability[] = { "rmkx", "sgr0", "op", "cnorm",
+						  "rmcup" };
+
+	/* Where there is a mouse (kmous), these are its switches in ncurses too. */
+	if (tigetstr("kmous") != NULL && tigetstr("kmous") != (const char *)-1)
+		rescue_add("\033[?1006;1000l");
+	for (size_t i = 0; i < sizeof capability / sizeof capability[0]; i++) {
+		const char *string = tigetstr(capability[i]);
+		if (string != NULL && string != (const char *)-1)
+			tputs(string, 1, add_to_rescue);
+	}
+	rescue_add("\r\n");
+	rescue_arm();
+}
+
+bool terminal_open(const struct terminal_options *options, struct error *error)
+{
+	if (!open_screen(error))
+		return false;
+	cbreak();
+	noecho();
+	nonl();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	intrflush(stdscr, FALSE);
+	if (getenv("ESCDELAY") == NULL)
+		set_escdelay(25);
+	/* Focus reports come with the mouse of some terminals. */
+	define_key("\033[I", KEY_FOCUS_IN);
+	define_key("\033[O", KEY_FOCUS_OUT);
+	terminal.palette = pick_palette(options->colour);
+	terminal.glyphs = options->glyphs == GLYPHS_AUTO
+				  ? terminal_glyph_level()
+				  : (enum glyph_level)options->glyphs;
+	terminal.whole = true;
+	catch_signals();
+	prepare_rescue();
+	terminal_set_mouse(!options->no_mouse);
+	return true;
+}
+
+void terminal_close(void)
+{
+	if (terminal.screen == NULL)
+		return;
+	terminal_set_mouse(false);
+	endwin();
+	rescue_disarm();
+	delscreen(terminal.screen);
+	terminal.screen = NULL;
+	canvas_free(&terminal.shown);
+}
+
+/* --- events ----------------------------------------------------------------- */
+
+void terminal_set_mouse(bool on)
+{
+	/* Asked for: the press of the first button and the wheel, no more. */
+	mmask_t mask = on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0;
+
+	mouseinterval(0);
+	terminal.mouse = on && mousemask(mask, NULL) != 0;
+	if (!on)
+		mousemask(0, NULL);
+}
+
+bool terminal_has_mouse(void)
+{
+	return terminal.mouse;
+}
+
+static struct terminal_event mouse_event(void)
+{
+	struct terminal_event event = { .kind = EVENT_NONE };
+	MEVENT mouse;
+
+	if (getmouse(&mouse) != OK)
+		return event;
+	event.x = mouse.x;
+	event.y = mouse.y;
+	if (mouse.bstate & BUTTON1_PRESSED)
+		event.kind = EVENT_CLICK;
+	else if (mouse.bstate & (BUTTON4_PRESSED | BUTTON5_PRESSED))
+		event.kind = EVENT_WHEEL;
+	event.argument = mouse.bstate & BUTTON4_PRESSED ? -1 : 1;
+	return event;
+}
+
+static int named_key(wint_t code)
+{
+	static const struct {
+		int code, key;
+	} table[] = {
+		{KEY_UP,         KEYS_UP       },
+                { KEY_DOWN,      KEYS_DOWN     },
+		{ KEY_LEFT,      KEYS_LEFT     },
+                { KEY_RIGHT,     KEYS_RIGHT    },
+		{ KEY_PPAGE,     KEYS_PAGE_UP  },
+                { KEY_NPAGE,     KEYS_PAGE_DOWN},
+		{ KEY_HOME,      KEYS_HOME     },
+                { KEY_END,       KEYS_END      },
+		{ KEY_BTAB,      KEYS_BACKTAB  },
+                { KEY_BACKSPACE, KEYS_BACKSPACE},
+		{ KEY_DC,        KEYS_DELETE   },
+                { KEY_F(1),      KEYS_F1       },
+		{ KEY_ENTER,     '\n'          },
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		if ((wint_t)table[i].code == code)
+			return table[i].key;
+	return 0;
+}
+
+static int plain_key(wint_t code)
+{
+	if (code == '\r')
+		return '\n';
+	if (code == 0x7f || code == 8)
+		return KEYS_BACKSPACE;
+	return (int)code;
+}
+
+/* The next event that curses has; a key that means nothing is passed over. */
+static struct terminal_event next_event(void)
+{
+	struct terminal_event event = { .kind = EVENT_NONE };
+	wint_t code;
+	int status;
+
+	while (event.kind == EVENT_NONE && (status = get_wch(&code)) != ERR) {
+		terminal.barren = 0;
+		if (status == KEY_CODE_YES && code == KEY_RESIZE)
+			event.kind = EVENT_RESIZE;
+		else if (status == KEY_CODE_YES && code == KEY_MOUSE)
+			event = mouse_event();
+		else
+			event.key = status == KEY_CODE_YES ? named_key(code)
+							   : plain_key(code);
+		if (event.key != 0)
+			event.kind = EVENT_KEY;
+	}
+	return event;
+}
+
+/* The size may change while the program sleeps, without a SIGWINCH. */
+static bool size_has_changed(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ||
+	    size.ws_col == 0 || (size.ws_row == LINES && size.ws_col == COLS))
+		return false;
+	resizeterm(size.ws_row, size.ws_col);
+	return true;
+}
+
+/* Gone, or readable with nothing to read: end of file. */
+static bool is_lost(short events)
+{
+	int waiting = 0;
+
+	if (events & (POLLHUP | POLLERR | POLLNVAL))
+		return true;
+	if (!(events & POLLIN))
+		return false;
+	return ioctl(STDIN_FILENO, FIONREAD, &waiting) != 0 || waiting == 0 ||
+	       terminal.barren > BARREN_MAX;
+}
+
+static struct terminal_event take_event(int ready, short events)
+{
+	bool lost = ready > 0 && is_lost(events);
+	struct terminal_event event;
+
+	if (caught != 0)
+		return (struct terminal_event){ .kind = EVENT_SIGNAL,
+						.argument = caught };
+	terminal.barren++;
+	event = next_event();
+	if (event.kind == EVENT_NONE && lost)
+		event.kind = EVENT_LOST;
+	else if (event.kind == EVENT_NONE && ready < 0 && size_has_changed())
+		event.kind = EVENT_RESIZE;
+	if (event.kind == EVENT_RESIZE)
+		terminal.whole = true;
+	return event;
+}
+
+/* Lets signals in and waits for input. */
+static struct terminal_event wait_event(const struct timespec *limit)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	int ready = ppoll(&input, 1, limit, &terminal.while_waiting);
+
+	if (ready < 0 && errno != EINTR)
+		return (struct terminal_event){ .kind = EVENT_LOST };
+	if (ready <= 0)
+		terminal.barren = 0;
+	return take_event(ready, input.revents);
+}
+
+struct terminal_event terminal_read(int timeout_ms)
+{
+	static const struct timespec at_once = { 0 };
+	struct timespec limit = { .tv_sec = timeout_ms / 1000,
+				  .tv_nsec = timeout_ms % 1000 * 1000000L };
+	struct terminal_event event = wait_event(&at_once);
+
+	if (timeout_ms > 0 && event.kind == EVENT_NONE)
+		return wait_event(&limit);
+	/* Back from Ctrl-Z, or a key without meaning: wait on. */
+	while (timeout_ms < 0 && event.kind == EVENT_NONE)
+		event = wait_event(NULL);
+	return event;
+}
+
+/* --- frames ----------------------------------------------------------------- */
+
+bool terminal_fit(struct canvas *canvas)
+{
+	canvas->glyphs = terminal.glyphs;
+	canvas->colour = terminal.palette != PALETTE_MONO;
+	if (canvas->cell == NULL || canvas->width != COLS || canvas->height != LINES)
+		return canvas_resize(canvas, COLS, LINES);
+	canvas_erase(canvas);
+	return true;
+}
+
+void terminal_redraw(void)
+{
+	terminal.whole = true;
+	clearok(curscr, TRUE);
+}
+
+/* A pair of colours; pairs are few on some terminals (64 on TERM=linux), so
+ * curses gives those out again that are used no more. */
+static int pair_of(struct look look)
+{
+	if (look.fore < 0 && look.back < 0)
+		return 0;
+	int pair = alloc_pair(look.fore, look.back);
+	return pair < 0 ? 0 : pair;
+}
+
+static attr_t attributes_of(struct look look)
+{
+	return (look.bold ? A_BOLD : A_NORMAL) | (look.reverse ? A_REVERSE : A_NORMAL) |
+	       (look.underline ? A_UNDERLINE : A_NORMAL);
+}
+
+static void send_cell(int x, int y, const struct cell *cell)
+{
+	struct look look = theme_look(cell, terminal.palette);
+	wchar_t text[2] = { (wchar_t)cell->code, L'\0' };
+	int pair = pair_of(look);
+	cchar_t out;
+
+	/* A character that this C library cannot place would shift the row. */
+	if (cell->code > 0x7e && wcwidth(text[0]) != text_code_width(cell->code))
+		text[0] = L'?';
+	setcchar(&out, text, attributes_of(look), 0, &pair);
+	mvadd_wch(y, x, &out);
+}
+
+static bool is_same(const struct cell *a, const struct cell *b)
+{
+	return a->code == b->code && a->fore == b->fore && a->back == b->back &&
+	       a->reverse == b->reverse && a->bold == b->bold &&
+	       a->underline == b->underline;
+}
+
+static void send_row(const struct canvas *canvas, int y)
+{
+	const struct cell *row = canvas->cell + (size_t)y * (size_t)canvas->width;
+	struct cell *shown = terminal.shown.cell + (size_t)y * (size_t)canvas->width;
+
+	for (int x = 0; x < canvas->width; x++) {
+		if (!terminal.whole && is_same(&row[x], &shown[x]))
+			continue;
+		if (row[x].code != 0)
+			send_cell(x, y, &row[x]);
+		shown[x] = row[x];
+	}
+}
+
+static void park_cursor(const struct canvas *canvas)
+{
+	bool visible = canvas->cursor_x >= 0 && canvas->cursor_y >= 0;
+
+	curs_set(visible ? 1 : 0);
+	if (visible)
+		move(canvas->cursor_y, canvas->cursor_x);
+	else
+		move(canvas->height - 1, canvas->width - 1);
+}
+
+void terminal_show(const struct canvas *canvas)
+{
+	struct canvas *shown = &terminal.shown;
+
+	/* Between terminal_fit() and now nothing could change the size. */
+	if (shown->width != canvas->width || shown->height != canvas->height) {
+		terminal.whole = true;
+		if (!canvas_resize(shown, canvas->width, canvas->height))
+			return;
+	}
+	if (terminal.whole)
+		erase();
+	for (int y = 0; y < canvas->height; y++)
+		send_row(canvas, y);
+	terminal.whole = false;
+	park_cursor(canvas);
+	wnoutrefresh(stdscr);
+	doupdate();
+}

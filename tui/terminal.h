@@ -1,0 +1,65 @@
+/* terminal.h - the one terminal: events in, canvas out.
+ *
+ * Between terminal_open() and terminal_close() the program owns the screen.
+ * Signals that end a program (SIGINT, SIGTERM, SIGHUP, SIGQUIT), Ctrl-Z and a
+ * change of size are let in only while terminal_read() waits, so they never meet
+ * half a frame or half a calculation; a crash puts the terminal back by itself.
+ */
+#ifndef TUI_TERMINAL_H
+#define TUI_TERMINAL_H
+
+#include <stdbool.h>
+
+#include "presets/error.h"
+#include "tui/canvas.h"
+
+enum colour_choice { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+enum glyph_choice { GLYPHS_AUTO = -1 }; /* or an enum glyph_level */
+
+struct terminal_options {
+	enum colour_choice colour; /* auto: NO_COLOR and the terminal decide */
+	int glyphs;                /* GLYPHS_AUTO or an enum glyph_level */
+	bool no_mouse;             /* leave the mouse to the terminal */
+};
+
+enum terminal_event_kind {
+	EVENT_NONE,   /* the time is over */
+	EVENT_KEY,    /* key: Unicode or enum key of action.h */
+	EVENT_CLICK,  /* x, y */
+	EVENT_WHEEL,  /* x, y, argument -1 up or 1 down */
+	EVENT_RESIZE, /* of the terminal, or it came back from sleep */
+	EVENT_SIGNAL, /* argument: its number; leave the loop */
+	EVENT_LOST    /* the terminal is gone; leave the loop */
+};
+
+struct terminal_event {
+	enum terminal_event_kind kind;
+	int key, x, y, argument;
+};
+
+/* Sets the locale: the one of the environment, or C.UTF-8 where the environment
+ * wants UTF-8 and its locale is not installed. Numbers keep their point. */
+void terminal_set_locale(void);
+/* What the environment can show, also without a terminal (for --format). */
+enum glyph_level terminal_glyph_level(void);
+
+/* False with one line in error if there is no terminal that can be drawn on. */
+bool terminal_open(const struct terminal_options *options, struct error *error);
+void terminal_close(void);
+
+/* Waits for the next event; timeout_ms 0 takes only what is waiting, -1 waits
+ * without end. */
+struct terminal_event terminal_read(int timeout_ms);
+
+/* Gives the canvas the terminal's size, glyphs and colour and erases it. False
+ * without memory. */
+bool terminal_fit(struct canvas *canvas);
+/* Sends what differs from the frame before, in one piece. */
+void terminal_show(const struct canvas *canvas);
+/* The next frame is sent whole, whatever the terminal shows now. */
+void terminal_redraw(void);
+
+void terminal_set_mouse(bool on);
+bool terminal_has_mouse(void);
+
+#endif
