@@ -1,0 +1,422 @@
+/* test_widget.c - bars to the eighth, scrolling, tables, fields, wrapped text; and
+ * every widget at every small size. */
+#include "tests/support/close.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/text.h"
+#include "tui/widget.h"
+
+static void assert_screen(const struct canvas *canvas, const char *expected)
+{
+	char *text = canvas_to_text(canvas);
+
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static struct canvas board(int width, int height, enum glyph_level glyphs, bool colour)
+{
+	struct canvas canvas;
+
+	assert_true(canvas_init(&canvas, width, height, glyphs, colour));
+	return canvas;
+}
+
+static const struct part two[] = {
+	{2.5,  ROLE_WEIGHTS,   "weights"},
+        { 5.0, ROLE_OPTIMIZER, "opt"    }
+};
+
+static void test_two_colours_meet_inside_a_cell(void **state)
+{
+	struct canvas c = board(10, 1, GLYPHS_FULL, true);
+	const struct rect rect = { 0, 0, 10, 1 };
+
+	(void)state;
+	widget_stack(&c, rect, two, 2, 10, 0);
+	assert_screen(&c, "██▌████▌··\n");
+	struct cell *meet = canvas_at(&c, 2, 0);
+	assert_int_equal(meet->fore, ROLE_WEIGHTS);
+	assert_int_equal(meet->back, ROLE_OPTIMIZER);
+	assert_false(meet->reverse);
+	/* Over the bare terminal nothing is behind. */
+	assert_int_equal(canvas_at(&c, 7, 0)->back, ROLE_DEFAULT);
+	assert_int_equal(canvas_at(&c, 7, 0)->fore, ROLE_OPTIMIZER);
+	canvas_free(&c);
+}
+
+static void test_a_leading_fraction_is_reversed(void **state)
+{
+	struct canvas c = board(4, 2, GLYPHS_FULL, true);
+	const struct span late = { 0.25, 4, ROLE_TP, NULL };
+	const struct span half = { 0.5, 4, ROLE_TP, NULL };
+
+	(void)state;
+	widget_spans(&c, (struct rect){ 0, 0, 4, 1 }, &late, 1, 0, 4);
+	widget_spans(&c, (struct rect){ 0, 1, 4, 1 }, &half, 1, 0, 4);
+	assert_screen(&c, "▎███\n▐███\n");
+	assert_true(canvas_at(&c, 0, 0)->reverse);
+	assert_false(canvas_at(&c, 0, 1)->reverse);
+	canvas_free(&c);
+}
+
+/* Ten parts of a tenth fill any width exactly: ends are rounded, not lengths. */
+static void test_ends_never_drift(void **state)
+{
+	struct part part[10];
+
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		part[i] = (struct part){ 0.1, i % 2 ? ROLE_TP : ROLE_DP, NULL };
+	for (int width = 1; width < 60; width++) {
+		struct canvas c = board(60, 1, GLYPHS_FULL, true);
+		widget_stack(&c, (struct rect){ 0, 0, width, 1 }, part, 10, 1, 0);
+		for (int x = 0; x < width; x++)
+			assert_in_range(c.cell[x].code, 0x2588, 0x2590);
+		assert_int_equal(c.cell[width].code, ' ');
+		canvas_free(&c);
+	}
+}
+
+static void test_letters_without_colour_and_in_ascii(void **state)
+{
+	const struct rect rect = { 0, 0, 10, 1 };
+	struct canvas c = board(10, 1, GLYPHS_FULL, false);
+
+	(void)state;
+	widget_stack(&c, rect, two, 2, 10, 8);
+	assert_screen(&c, "###+++++┃·\n");
+	canvas_free(&c);
+	c = board(10, 1, GLYPHS_ASCII, true);
+	widget_stack(&c, rect, two, 2, 10, 8);
+	assert_screen(&c, "###+++++|.\n");
+	assert_int_equal(c.cell[0].back, ROLE_WEIGHTS);
+	canvas_free(&c);
+	c = board(10, 1, GLYPHS_BASIC, true);
+	widget_stack(&c, rect, two, 2, 10, 0);
+	assert_screen(&c, "██▌████▌··\n");
+	canvas_free(&c);
+}
+
+static void test_labels_only_where_they_fit(void **state)
+{
+	struct canvas c = board(20, 1, GLYPHS_FULL, true);
+	const struct part part[] = {
+		{8,   ROLE_WEIGHTS,   "weights"},
+                { 10, ROLE_OPTIMIZER, "opt"    }
+	};
+
+	(void)state;
+	widget_stack(&c, (struct rect){ 0, 0, 20, 1 }, part, 2, 20, 0);
+	assert_screen(&c, "██████████ opt ███··\n");
+	assert_int_equal(canvas_at(&c, 12, 0)->back, ROLE_OPTIMIZER);
+	canvas_free(&c);
+}
+
+static void test_a_limit_that_is_passed_is_bad(void **state)
+{
+	struct canvas c = board(10, 1, GLYPHS_FULL, true);
+
+	(void)state;
+	widget_stack(&c, (struct rect){ 0, 0, 10, 1 }, two, 2, 10, 5);
+	assert_int_equal(c.cell[5].code, 0x2503);
+	assert_int_equal(c.cell[5].fore, ROLE_BAD);
+	widget_stack(&c, (struct rect){ 0, 0, 10, 1 }, two, 2, 10, 10);
+	assert_int_equal(c.cell[9].code, 0x2503);
+	assert_int_equal(c.cell[9].fore, ROLE_VALUE);
+	canvas_free(&c);
+}
+
+static void test_columns_and_sparkline(void **state)
+{
+	const double value[] = { 0, 1, 4, 8, NAN, 16, 1e300, -3 };
+	struct canvas c = board(8, 2, GLYPHS_FULL, true);
+
+	(void)state;
+	widget_sparkline(&c, (struct rect){ 0, 0, 8, 2 }, value, 8, 16, ROLE_TP);
+	assert_screen(&c, "     ██\n ▁▄█ ██\n");
+	canvas_erase(&c);
+	/* No room for all: the last ones. */
+	widget_sparkline(&c, (struct rect){ 0, 0, 2, 1 }, value, 4, 8, ROLE_TP);
+	assert_screen(&c, "▄█\n\n");
+	canvas_free(&c);
+}
+
+static void test_scrolling_keeps_the_cursor_visible(void **state)
+{
+	(void)state;
+	for (int count = 0; count < 12; count++)
+		for (int height = 0; height < 8; height++)
+			for (int cursor = 0; cursor < count; cursor++)
+				for (int first = -3; first < count + 3; first++) {
+					int top = scroll_first(first, cursor, count,
+							       height);
+					assert_true(top >= 0 && top <= cursor);
+					if (height > 0)
+						assert_true(cursor < top + height);
+					if (count >= height && height > 0)
+						assert_true(top + height <= count);
+				}
+	assert_int_equal(scroll_move(5, 10, 4, ACTION_PAGE_DOWN), 8);
+	assert_int_equal(scroll_move(8, 10, 4, ACTION_PAGE_DOWN), 9);
+	assert_int_equal(scroll_move(0, 10, 4, ACTION_UP), 0);
+	assert_int_equal(scroll_move(3, 0, 4, ACTION_END), 0);
+	assert_int_equal(scroll_move(3, 10, 4, ACTION_ENTER), 3);
+}
+
+static void number_cell(const void *context, int row, int column,
+			struct table_cell *out)
+{
+	const char *const *name = context;
+
+	if (column == 0)
+		strcpy(out->text, name[row % 2]);
+	else
+		out->text[0] = (char)('0' + row), out->text[1] = '\0';
+}
+
+static const char *const names[] = { "gradients", "weights, all-gather" };
+static const struct table_column columns[] = {
+	{"what",   0, false, 0},
+        { "count", 5, true,  2},
+        { "bytes", 6, true,  1}
+};
+static const struct table small_table = { .column = columns,
+					  .columns = 3,
+					  .rows = 9,
+					  .cursor = 4,
+					  .focused = true,
+					  .sorted_by = 1,
+					  .context = names,
+					  .cell = number_cell };
+
+static void test_table_columns_give_way(void **state)
+{
+	struct canvas c = board(25, 4, GLYPHS_FULL, true);
+
+	(void)state;
+	assert_int_equal(widget_table(&c, (struct rect){ 0, 0, 25, 4 }, &small_table),
+			 2);
+	assert_screen(&c, "what       count   bytes\n"
+			  "gradients      2       2│\n"
+			  "weights,…      3       3█\n"
+			  "gradients      4       4│\n");
+	assert_int_equal(c.cursor_y, 3);
+	assert_int_equal(c.cell[3 * 25].back, ROLE_FOCUS);
+	assert_int_equal(table_row_at((struct rect){ 0, 0, 25, 4 }, &small_table, 3, 2),
+			 3);
+	assert_int_equal(table_row_at((struct rect){ 0, 0, 25, 4 }, &small_table, 3, 0),
+			 -1);
+	canvas_erase(&c);
+	widget_table(&c, (struct rect){ 0, 0, 16, 2 }, &small_table);
+	assert_screen(&c, "what      bytes\ngradie…       4█\n\n\n");
+	canvas_free(&c);
+}
+
+static void type(struct field *field, const char *text)
+{
+	uint32_t code;
+
+	while ((code = text_decode(&text)) != 0)
+		field_act(field, (struct action){ .kind = ACTION_TEXT,
+						  .argument = (int)code });
+}
+
+static void press(struct field *field, enum action_kind kind)
+{
+	assert_true(field_act(field, (struct action){ .kind = kind }));
+}
+
+static void test_field_edits_whole_characters(void **state)
+{
+	struct field field = { 0 };
+
+	(void)state;
+	press(&field, ACTION_BACKSPACE);
+	press(&field, ACTION_DELETE);
+	press(&field, ACTION_LEFT);
+	press(&field, ACTION_RIGHT);
+	assert_string_equal(field.text, "");
+	type(&field, "aé你z");
+	press(&field, ACTION_LEFT);
+	press(&field, ACTION_BACKSPACE);
+	assert_string_equal(field.text, "aéz");
+	press(&field, ACTION_HOME);
+	press(&field, ACTION_RIGHT);
+	press(&field, ACTION_DELETE);
+	type(&field, "8k");
+	assert_string_equal(field.text, "a8kz");
+	press(&field, ACTION_END);
+	assert_int_equal(field.cursor, 4);
+	assert_false(field_act(&field, (struct action){ .kind = ACTION_ENTER }));
+}
+
+static void test_field_is_never_too_long(void **state)
+{
+	struct field field = { 0 };
+	char long_text[600];
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		type(&field, "é");
+	assert_int_equal(field.length, 254);
+	assert_int_equal(strlen(field.text), 254);
+	memset(long_text, 'x', 599);
+	long_text[599] = '\0';
+	field_set(&field, long_text);
+	assert_int_equal(field.length, 255);
+	field_set(&field, "4M");
+	assert_string_equal(field.text, "4M");
+}
+
+static void test_field_scrolls_to_the_cursor(void **state)
+{
+	struct canvas c = board(8, 1, GLYPHS_FULL, true);
+	struct field field;
+
+	(void)state;
+	field_set(&field, "0123456789");
+	widget_field(&c, 1, 0, 5, &field, ROLE_VALUE);
+	assert_screen(&c, " 6789\n");
+	assert_int_equal(c.cursor_x, 5);
+	assert_true(c.cell[5].underline);
+	canvas_free(&c);
+}
+
+static void test_prose_breaks_between_words(void **state)
+{
+	struct canvas c = board(12, 5, GLYPHS_FULL, true);
+	const char *text = "the pipeline idles\n\nincomprehensibilities end";
+
+	(void)state;
+	int lines =
+		widget_prose(&c, (struct rect){ 0, 0, 12, 5 }, 0, ROLE_DEFAULT, text);
+	assert_int_equal(lines, 6);
+	assert_screen(&c, "the pipeline\nidles\n\nincomprehens\nibilities\n");
+	canvas_erase(&c);
+	widget_prose(&c, (struct rect){ 0, 0, 12, 2 }, 4, ROLE_DEFAULT, text);
+	assert_screen(&c, "ibilities\nend\n\n\n\n");
+	canvas_free(&c);
+}
+
+static const struct strip_item strip[] = {
+	{"1",   "OOM",    NAN, ROLE_BAD  },
+	{ "2",  "900",    0.9, ROLE_VALUE},
+	{ "4",  "1000",   1.0, ROLE_VALUE},
+	{ "8",  "500",    0.5, ROLE_VALUE},
+	{ "16", "16 > 8", NAN, ROLE_BAD  }
+};
+
+static void test_strip_keeps_the_present_value_visible(void **state)
+{
+	struct canvas c = board(40, 4, GLYPHS_FULL, true);
+	const struct rect whole = { 0, 0, 40, 4 }, narrow = { 0, 0, 20, 4 };
+
+	(void)state;
+	widget_strip(&c, whole, strip, 5, 2);
+	assert_screen(&c, "      1       2       4       8      16\n"
+			  "    OOM     900    1000     500  16 > 8\n"
+			  "         ▆▆▆▆▆▆  ██████\n"
+			  "         ██████  ██████  ██████\n");
+	assert_int_equal(strip_item_at(whole, strip, 5, 2, 17), 2);
+	for (int present = 0; present < 5; present++) {
+		canvas_erase(&c);
+		widget_strip(&c, narrow, strip, 5, present);
+		char *text = canvas_to_text(&c);
+		assert_non_null(strstr(text, strip[present].note));
+		free(text);
+		assert_int_equal(strip_item_at(narrow, strip, 5, present, 25), -1);
+	}
+	canvas_free(&c);
+}
+
+static void row_text(const void *context, int index, struct canvas *canvas,
+		     struct rect rect)
+{
+	(void)context;
+	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_VALUE, "row %d", index);
+	canvas_text(canvas, rect.x - 3, rect.y + 1, 99, ROLE_BAD, "outside");
+}
+
+static void draw_everything(struct canvas *c, struct rect rect)
+{
+	const struct list list = {
+		.count = 40, .cursor = 39, .focused = true, .row = row_text
+	};
+	const struct part odd[] = {
+		{NAN,       ROLE_TP, "nan"     },
+		{ -4,       ROLE_CP, "minus"   },
+		{ INFINITY, ROLE_EP, "infinite"},
+		{ 1e300,    ROLE_PP, "huge"    },
+		{ 1,        ROLE_DP, NULL      }
+	};
+	const double value[] = { NAN, INFINITY, -INFINITY, 1e308, 0.5 };
+	struct field field;
+
+	widget_stack(c, rect, odd, 5, 100, 50);
+	widget_stack(c, rect, odd, 5, NAN, NAN);
+	widget_stack(c, rect, odd, 5, INFINITY, 5);
+	widget_legend(c, rect, odd, 5);
+	widget_bar(c, rect.x, rect.y, rect.width, NAN, ROLE_TP);
+	widget_bar(c, rect.x, rect.y, rect.width, 7, ROLE_TP);
+	widget_column(c, rect, 2, ROLE_TP);
+	widget_sparkline(c, rect, value, 5, 1, ROLE_TP);
+	widget_strip(c, rect, strip, 5, 3);
+	strip_item_at(rect, strip, 5, 3, 0);
+	widget_list(c, rect, &list);
+	widget_table(c, rect, &small_table);
+	widget_prose(c, rect, 0, ROLE_HINT, "some words \xff\x1b and 你好你好");
+	widget_rule(c, rect.x, rect.y, rect.width, "title");
+	widget_box(c, rect, "a longer title 你好");
+	field_set(&field, "你好 text");
+	widget_field(c, rect.x, rect.y, rect.width, &field, ROLE_VALUE);
+	if (rect.width > 0)
+		widget_scrollbar(c, rect.x, rect.y, rect.height, 3, 7);
+}
+
+/* Cells outside rect stay as they are, whatever is drawn inside. */
+static void test_widgets_stay_inside_at_every_size(void **state)
+{
+	(void)state;
+	for (int i = 0; i < GLYPHS_COUNT * 2 * 18 * 9; i++) {
+		struct canvas c = board(24, 14, (enum glyph_level)(i % GLYPHS_COUNT),
+					i / GLYPHS_COUNT % 2);
+		struct rect rect = { 3, 3, i / (GLYPHS_COUNT * 2) % 18,
+				     i / (GLYPHS_COUNT * 2 * 18) };
+		draw_everything(&c, rect);
+		for (int y = 0; y < c.height; y++)
+			for (int x = 0; x < c.width; x++)
+				if (x < 3 || y < 3 || x >= 3 + rect.width ||
+				    (y >= 3 + rect.height && y > 3))
+					assert_int_equal(canvas_at(&c, x, y)->code,
+							 ' ');
+		canvas_free(&c);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_two_colours_meet_inside_a_cell),
+		cmocka_unit_test(test_a_leading_fraction_is_reversed),
+		cmocka_unit_test(test_ends_never_drift),
+		cmocka_unit_test(test_letters_without_colour_and_in_ascii),
+		cmocka_unit_test(test_labels_only_where_they_fit),
+		cmocka_unit_test(test_a_limit_that_is_passed_is_bad),
+		cmocka_unit_test(test_columns_and_sparkline),
+		cmocka_unit_test(test_scrolling_keeps_the_cursor_visible),
+		cmocka_unit_test(test_table_columns_give_way),
+		cmocka_unit_test(test_field_edits_whole_characters),
+		cmocka_unit_test(test_field_is_never_too_long),
+		cmocka_unit_test(test_field_scrolls_to_the_cursor),
+		cmocka_unit_test(test_prose_breaks_between_words),
+		cmocka_unit_test(test_strip_keeps_the_present_value_visible),
+		cmocka_unit_test(test_widgets_stay_inside_at_every_size),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

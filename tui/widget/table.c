@@ -1,0 +1,139 @@
+/* table.c - columns that give way when it is narrow; see widget.h. */
+#include "tui/widget.h"
+
+enum { COLUMNS_MAX = 24, GAP = 2 };
+
+/* Widths of the shown columns, 0 for those that had to go. */
+struct layout {
+	int width[COLUMNS_MAX];
+	int columns;
+};
+
+static int least_width(const struct table_column *column)
+{
+	int title = text_width(column->title);
+
+	return column->width > title ? column->width : title;
+}
+
+static int total_width(const struct layout *layout)
+{
+	int total = 0;
+
+	for (int i = 0; i < layout->columns; i++)
+		if (layout->width[i] > 0)
+			total += layout->width[i] + (total > 0 ? GAP : 0);
+	return total;
+}
+
+/* The shown column that goes first: highest priority number, the last of them. */
+static int first_to_go(const struct table *table, const struct layout *layout)
+{
+	int found = -1, priority = 0;
+
+	for (int i = 0; i < layout->columns; i++)
+		if (layout->width[i] > 0 && table->column[i].priority > 0 &&
+		    table->column[i].priority >= priority) {
+			priority = table->column[i].priority;
+			found = i;
+		}
+	return found;
+}
+
+static struct layout layout_of(const struct table *table, int room)
+{
+	struct layout layout = { .columns = table->columns < COLUMNS_MAX
+						    ? table->columns
+						    : COLUMNS_MAX };
+	int go;
+
+	for (int i = 0; i < layout.columns; i++)
+		layout.width[i] = least_width(&table->column[i]);
+	while (total_width(&layout) > room && (go = first_to_go(table, &layout)) >= 0)
+		layout.width[go] = 0;
+	int left = room - total_width(&layout);
+	for (int i = 0; i < layout.columns && left > 0; i++)
+		if (table->column[i].width == 0 && layout.width[i] > 0) {
+			layout.width[i] += left;
+			left = 0;
+		}
+	return layout;
+}
+
+static void draw_text(struct canvas *canvas, int x, int y, int width,
+		      const struct table_column *column, enum role role,
+		      const char *text)
+{
+	if (column->right)
+		canvas_right(canvas, x, y, width, role, text);
+	else
+		canvas_text(canvas, x, y, width, role, text);
+}
+
+/* Row -1 is the header. */
+static void draw_row(struct canvas *canvas, struct rect place,
+		     const struct table *table, const struct layout *layout, int row)
+{
+	int x = place.x;
+
+	for (int i = 0; i < layout->columns; i++) {
+		struct table_cell cell = { .role = ROLE_DEFAULT };
+		if (layout->width[i] == 0)
+			continue;
+		if (row >= 0)
+			table->cell(table->context, row, i, &cell);
+		draw_text(canvas, x, place.y, layout->width[i], &table->column[i],
+			  row >= 0 ? cell.role : ROLE_TITLE,
+			  row >= 0 ? cell.text : table->column[i].title);
+		if (row < 0 && table->sorted_by == i)
+			canvas_highlight(
+				canvas,
+				(struct rect){ x, place.y, layout->width[i], 1 },
+				ROLE_DEFAULT, true, false);
+		x += layout->width[i] + GAP;
+	}
+}
+
+static struct list list_of(const struct table *table)
+{
+	return (struct list){ .count = table->rows,
+			      .first = table->first,
+			      .cursor = table->cursor };
+}
+
+static struct rect body_of(struct rect rect)
+{
+	return (struct rect){ rect.x, rect.y + 1, rect.width, rect.height - 1 };
+}
+
+int widget_table(struct canvas *canvas, struct rect rect, const struct table *table)
+{
+	struct rect body = body_of(rect);
+	bool barred = table->rows > body.height;
+	struct layout layout = layout_of(table, rect.width - barred);
+	int first = scroll_first(table->first, table->cursor, table->rows, body.height);
+	struct rect before = canvas_clip(canvas, rect_intersect(rect, canvas->clip));
+	struct rect row = { rect.x, rect.y, rect.width - barred, 1 };
+
+	draw_row(canvas, row, table, &layout, -1);
+	for (int i = first; i < table->rows && i < first + body.height; i++) {
+		row.y++;
+		draw_row(canvas, row, table, &layout, i);
+		if (i != table->cursor || !table->focused)
+			continue;
+		canvas_highlight(canvas, row, ROLE_FOCUS, false, false);
+		canvas_cursor(canvas, row.x, row.y);
+	}
+	if (barred)
+		widget_scrollbar(canvas, rect.x + rect.width - 1, body.y, body.height,
+				 first, table->rows);
+	canvas_clip(canvas, before);
+	return first;
+}
+
+int table_row_at(struct rect rect, const struct table *table, int x, int y)
+{
+	struct list list = list_of(table);
+
+	return list_row_at(body_of(rect), &list, x, y);
+}
