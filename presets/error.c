@@ -1,0 +1,61 @@
+/* error.c - see error.h. */
+#include "presets/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Length of the UTF-8 sequence at s, 0 if it is broken or overlong. */
+static size_t utf8_length(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80    ? 1
+		   : s[0] >= 0xf0 ? 4
+		   : s[0] >= 0xe0 ? 3
+		   : s[0] >= 0xc2 ? 2
+				  : 0;
+
+	if (s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+void error_clean(char *text)
+{
+	unsigned char *s = (unsigned char *)text;
+
+	while (*s != '\0') {
+		size_t n = utf8_length(s);
+		/* C0, DEL and the C1 controls, which some terminals obey too */
+		bool control = *s < 0x20 || *s == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
+
+		if (n == 0 || control)
+			*s = '?';
+		s += n == 0 || control ? 1 : n;
+	}
+}
+
+bool error_set(struct error *error, const char *file, int line, const char *format, ...)
+{
+	size_t used = 0;
+	va_list args;
+
+	if (!error)
+		return false;
+	if (file && line > 0)
+		used = (size_t)snprintf(error->text, sizeof error->text,
+					"%.200s:%d: ", file, line);
+	else if (file)
+		used = (size_t)snprintf(error->text, sizeof error->text,
+					"%.200s: ", file);
+	va_start(args, format);
+	vsnprintf(error->text + used, sizeof error->text - used, format, args);
+	va_end(args);
+	error_clean(error->text);
+	return false;
+}
