@@ -113,9 +113,9 @@ static enum palette palette_256(void)
 
 static enum palette pick_palette(enum colour_choice choice)
 {
-	if (!wants_colour(choice) || !has_colors() || COLORS < 8)
+	if (!wants_colour(choice) || !has_colors() || start_color() == ERR ||
+	    COLORS < 8)
 		return PALETTE_MONO;
-	start_color();
 	use_default_colors();
 	return COLORS < 256 ? PALETTE_8 : palette_256();
 }
@@ -146,7 +146,8 @@ static bool open_screen(struct error *error)
 	if (term == NULL || term[0] == '\0')
 		return refuse(error, "TERM is not set: try TERM=xterm-256color", "");
 	/* The terminal knows its size better than an exported LINES. */
-	use_tioctl(TRUE);
+	unsetenv("LINES");
+	unsetenv("COLUMNS");
 	rescue_begin();
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (terminal.screen == NULL)
@@ -210,6 +211,42 @@ static void prepare_rescue(void)
 	rescue_arm();
 }
 
+static void define_keys(void)
+{
+	/* Some terminals send cursor keys in their other form whatever they were
+	 * told, and focus reports along with the mouse. */
+	static const struct {
+		const char *bytes;
+		int code;
+	} table[] = {
+		{"\033[A",    KEY_UP       },
+                { "\033OA",   KEY_UP       },
+		{ "\033[B",   KEY_DOWN     },
+                { "\033OB",   KEY_DOWN     },
+		{ "\033[C",   KEY_RIGHT    },
+                { "\033OC",   KEY_RIGHT    },
+		{ "\033[D",   KEY_LEFT     },
+                { "\033OD",   KEY_LEFT     },
+		{ "\033[H",   KEY_HOME     },
+                { "\033OH",   KEY_HOME     },
+		{ "\033[F",   KEY_END      },
+                { "\033OF",   KEY_END      },
+		{ "\033[1~",  KEY_HOME     },
+                { "\033[4~",  KEY_END      },
+		{ "\033[3~",  KEY_DC       },
+                { "\033[Z",   KEY_BTAB     },
+		{ "\033[5~",  KEY_PPAGE    },
+                { "\033[6~",  KEY_NPAGE    },
+		{ "\033OP",   KEY_F(1)     },
+                { "\033[11~", KEY_F(1)     },
+		{ "\033[I",   KEY_FOCUS_IN },
+                { "\033[O",   KEY_FOCUS_OUT},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+		define_key(table[i].bytes, table[i].code);
+}
+
 bool terminal_open(const struct terminal_options *options, struct error *error)
 {
 	if (!open_screen(error))
@@ -222,9 +259,7 @@ bool terminal_open(const struct terminal_options *options, struct error *error)
 	intrflush(stdscr, FALSE);
 	if (getenv("ESCDELAY") == NULL)
 		set_escdelay(25);
-	/* Focus reports come with the mouse of some terminals. */
-	define_key("\033[I", KEY_FOCUS_IN);
-	define_key("\033[O", KEY_FOCUS_OUT);
+	define_keys();
 	terminal.palette = pick_palette(options->colour);
 	terminal.glyphs = options->glyphs == GLYPHS_AUTO
 				  ? terminal_glyph_level()

@@ -1,0 +1,390 @@
+/* vt.c - see vt.h. */
+#include "tests/support/vt.h"
+
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/support/close.h"
+#include "tui/text.h"
+
+/* An upper bound of every wait, for a machine under load. */
+enum { PATIENCE_MS = 20000 };
+
+static long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int on_property(VTermProp property, VTermValue *value, void *user)
+{
+	struct vt *vt = user;
+
+	if (property == VTERM_PROP_ALTSCREEN)
+		vt->alternate = value->boolean;
+	else if (property == VTERM_PROP_CURSORVISIBLE)
+		vt->cursor_visible = value->boolean;
+	else if (property == VTERM_PROP_MOUSE)
+		vt->mouse = value->number;
+	return 1;
+}
+
+static const VTermScreenCallbacks callbacks = { .settermprop = on_property };
+
+static void run_child(const struct vt_options *options, const char *const argv[])
+{
+	sigset_t none;
+
+	/* As a login shell leaves it. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	unsetenv("LINES");
+	unsetenv("COLUMNS");
+	unsetenv("NO_COLOR");
+	unsetenv("COLORFGBG");
+	unsetenv("ESCDELAY");
+	setenv("TERM", options->term != NULL ? options->term : "xterm-256color", 1);
+	setenv("LC_ALL", options->locale != NULL ? options->locale : "C.UTF-8", 1);
+	for (size_t i = 0; i < 6 && options->env[i] != NULL; i++)
+		putenv((char *)(size_t)options->env[i]);
+	execvp(argv[0], (char *const *)(size_t)argv);
+	_exit(127);
+}
+
+struct vt *vt_start(const struct vt_options *options, const char *const argv[])
+{
+	struct vt *vt = calloc(1, sizeof *vt);
+
+	assert_non_null(vt);
+	vt->rows = options->rows > 0 ? options->rows : 24;
+	vt->columns = options->columns > 0 ? options->columns : 80;
+	struct winsize size = { .ws_row = (unsigned short)vt->rows,
+				.ws_col = (unsigned short)vt->columns };
+	vt->pid = forkpty(&vt->fd, NULL, NULL, &size);
+	assert_true(vt->pid >= 0);
+	if (vt->pid == 0)
+		run_child(options, argv);
+	vt->vterm = vterm_new(vt->rows, vt->columns);
+	vterm_set_utf8(vt->vterm, 1);
+	vt->screen = vterm_obtain_screen(vt->vterm);
+	vterm_screen_set_callbacks(vt->screen, &callbacks, vt);
+	vterm_screen_enable_altscreen(vt->screen, 1);
+	vterm_screen_reset(vt->screen, 1);
+	vt->cursor_visible = true;
+	return vt;
+}
+
+void vt_close(struct vt *vt)
+{
+	if (vt->pid > 0) {
+		kill(vt->pid, SIGKILL);
+		waitpid(vt->pid, &vt->status, 0);
+	}
+	if (vt->fd >= 0)
+		close(vt->fd);
+	vterm_free(vt->vterm);
+	free(vt);
+}
+
+void vt_hang_up(struct vt *vt)
+{
+	close(vt->fd);
+	vt->fd = -1;
+	vt->ended = true;
+}
+
+/* What libvterm has for the child: keys, mouse reports, answers. */
+static void flush_replies(struct vt *vt)
+{
+	char bytes[512];
+	size_t length;
+
+	while ((length = vterm_output_read(vt->vterm, bytes, sizeof bytes)) > 0)
+		if (write(vt->fd, bytes, length) < 0)
+			return;
+}
+
+/* libvterm 0.1.4 (Debian 12) takes only the first number of "CSI ? 1006;1000 h",
+ * which is how ncurses asks for the mouse; each number gets its own sequence. */
+static void feed_modes(struct vt *vt, char last)
+{
+	char *rest = NULL;
+
+	vt->held[vt->held_length - 1] = '\0';
+	for (char *mode = strtok_r(vt->held + 3, ";", &rest); mode != NULL;
+	     mode = strtok_r(NULL, ";", &rest)) {
+		char one[96];
+		int length = snprintf(one, sizeof one, "\033[?%s%c", mode, last);
+		vterm_input_write(vt->vterm, one, (size_t)length);
+	}
+}
+
+static bool may_go_on(const struct vt *vt, char c)
+{
+	static const char start[] = "\033[?";
+
+	if (vt->held_length <= 3)
+		return c == start[vt->held_length - 1];
+	return vt->held_length < sizeof vt->held - 1 && c != '\0' &&
+	       strchr("0123456789;", c) != NULL;
+}
+
+static void feed(struct vt *vt, const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		vt->held[vt->held_length++] = bytes[i];
+		if (may_go_on(vt, bytes[i]))
+			continue;
+		if (vt->held_length > 4 && (bytes[i] == 'h' || bytes[i] == 'l'))
+			feed_modes(vt, bytes[i]);
+		else
+			vterm_input_write(vt->vterm, vt->held, vt->held_length);
+		vt->held_length = 0;
+	}
+}
+
+/* One read, waiting at most ms. False once the child's side is closed. */
+static bool pump(struct vt *vt, int ms)
+{
+	struct pollfd output = { .fd = vt->fd, .events = POLLIN };
+	char bytes[16384];
+
+	if (vt->ended) {
+		poll(NULL, 0, ms);
+		return false;
+	}
+	if (poll(&output, 1, ms) <= 0)
+		return true;
+	ssize_t length = read(vt->fd, bytes, sizeof bytes);
+	if (length <= 0) {
+		vt->ended = true;
+		return false;
+	}
+	vt->bytes += (size_t)length;
+	feed(vt, bytes, (size_t)length);
+	flush_replies(vt);
+	return true;
+}
+
+void vt_type(struct vt *vt, const char *bytes)
+{
+	ssize_t written = write(vt->fd, bytes, strlen(bytes));
+
+	assert_int_equal(written, strlen(bytes));
+}
+
+static void mouse(struct vt *vt, int row, int column, int button)
+{
+	vterm_mouse_move(vt->vterm, row, column, VTERM_MOD_NONE);
+	vterm_mouse_button(vt->vterm, button, true, VTERM_MOD_NONE);
+	if (button < 4)
+		vterm_mouse_button(vt->vterm, button, false, VTERM_MOD_NONE);
+	flush_replies(vt);
+}
+
+void vt_click(struct vt *vt, int row, int column)
+{
+	mouse(vt, row, column, 1);
+}
+
+void vt_wheel(struct vt *vt, int row, int column, bool down)
+{
+	mouse(vt, row, column, down ? 5 : 4);
+}
+
+void vt_resize(struct vt *vt, int columns, int rows)
+{
+	struct winsize size = { .ws_row = (unsigned short)rows,
+				.ws_col = (unsigned short)columns };
+
+	vt->rows = rows;
+	vt->columns = columns;
+	vterm_set_size(vt->vterm, rows, columns);
+	ioctl(vt->fd, TIOCSWINSZ, &size); /* the kernel sends SIGWINCH */
+}
+
+static void print_screen(struct vt *vt)
+{
+	for (int row = 0; row < vt->rows; row++)
+		print_error("%3d|%s\n", row, vt_row(vt, row));
+}
+
+void vt_expect(struct vt *vt, const char *text)
+{
+	long long end = now_ms() + PATIENCE_MS;
+
+	while (!vt_find(vt, text, NULL)) {
+		bool open = pump(vt, 50);
+		if (vt_find(vt, text, NULL))
+			return;
+		if (!open || now_ms() > end) {
+			print_screen(vt);
+			fail_msg("'%s' does not appear", text);
+		}
+	}
+}
+
+void vt_expect_gone(struct vt *vt, const char *text)
+{
+	long long end = now_ms() + PATIENCE_MS;
+
+	while (vt_find(vt, text, NULL)) {
+		if (!pump(vt, 50) || now_ms() > end) {
+			print_screen(vt);
+			fail_msg("'%s' does not go away", text);
+		}
+	}
+}
+
+void vt_expect_row(struct vt *vt, int row, const char *text)
+{
+	long long end = now_ms() + PATIENCE_MS;
+
+	while (strstr(vt_row(vt, row), text) == NULL) {
+		if (!pump(vt, 50) || now_ms() > end) {
+			print_screen(vt);
+			fail_msg("'%s' does not appear in row %d", text, row);
+		}
+	}
+}
+
+static void wait_exit(struct vt *vt)
+{
+	long long end = now_ms() + PATIENCE_MS;
+
+	while (vt->pid > 0) {
+		pump(vt, 5);
+		if (waitpid(vt->pid, &vt->status, WNOHANG) == vt->pid)
+			vt->pid = -1;
+		else if (now_ms() > end) {
+			print_screen(vt);
+			fail_msg("the program does not end");
+		}
+	}
+	while (pump(vt, 0) && vt->fd >= 0 &&
+	       poll(&(struct pollfd){ .fd = vt->fd, .events = POLLIN }, 1, 0) > 0)
+		;
+}
+
+void vt_expect_exit(struct vt *vt, int status)
+{
+	wait_exit(vt);
+	if (!WIFEXITED(vt->status) || WEXITSTATUS(vt->status) != status) {
+		print_screen(vt);
+		fail_msg("wait status %#x instead of exit %d", (unsigned)vt->status,
+			 status);
+	}
+}
+
+void vt_expect_killed(struct vt *vt, int signal)
+{
+	wait_exit(vt);
+	if (!WIFSIGNALED(vt->status) || WTERMSIG(vt->status) != signal) {
+		print_screen(vt);
+		fail_msg("wait status %#x instead of signal %d", (unsigned)vt->status,
+			 signal);
+	}
+}
+
+/* State letter of /proc/PID/stat: S = interruptible sleep. */
+static char state_of(pid_t pid)
+{
+	char path[64], line[512] = "";
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return '?';
+	char *got = fgets(line, sizeof line, file);
+	fclose(file);
+	const char *name_end = got != NULL ? strrchr(line, ')') : NULL;
+	return name_end != NULL && name_end[1] != '\0' ? name_end[2] : '?';
+}
+
+void vt_expect_asleep(struct vt *vt)
+{
+	long long end = now_ms() + PATIENCE_MS;
+	int calm = 0, waiting;
+
+	/* Asleep with all input read and all output seen, three looks in a row. */
+	while (calm < 3) {
+		size_t before = vt->bytes;
+		bool open = pump(vt, 10);
+		bool read_all = ioctl(vt->fd, TIOCOUTQ, &waiting) != 0 || waiting == 0;
+		calm = vt->bytes == before && read_all && state_of(vt->pid) == 'S'
+			       ? calm + 1
+			       : 0;
+		if (!open || now_ms() > end) {
+			print_screen(vt);
+			fail_msg("the program does not come to rest");
+		}
+	}
+}
+
+VTermScreenCell vt_cell(struct vt *vt, int row, int column)
+{
+	VTermScreenCell cell = { 0 };
+
+	vterm_screen_get_cell(vt->screen, (VTermPos){ .row = row, .col = column },
+			      &cell);
+	return cell;
+}
+
+const char *vt_row(struct vt *vt, int row)
+{
+	size_t length = 0;
+
+	for (int column = 0; column < vt->columns && length < sizeof vt->line - 8;) {
+		VTermScreenCell cell = vt_cell(vt, row, column);
+		uint32_t code = cell.chars[0] != 0 ? cell.chars[0] : ' ';
+		length += text_encode(code, vt->line + length);
+		column += cell.width > 1 ? cell.width : 1;
+	}
+	while (length > 0 && vt->line[length - 1] == ' ')
+		length--;
+	vt->line[length] = '\0';
+	return vt->line;
+}
+
+bool vt_find(struct vt *vt, const char *text, int *row)
+{
+	for (int y = 0; y < vt->rows; y++)
+		if (strstr(vt_row(vt, y), text) != NULL) {
+			if (row != NULL)
+				*row = y;
+			return true;
+		}
+	return false;
+}
+
+static void note_colour(VTermColor colour, bool is_default, int *highest)
+{
+	if (is_default)
+		return;
+	int index = VTERM_COLOR_IS_INDEXED(&colour) ? colour.indexed.idx : 256;
+	if (index > *highest)
+		*highest = index;
+}
+
+void vt_extremes(struct vt *vt, uint32_t *code, int *colour)
+{
+	*code = 0;
+	*colour = -1;
+	for (int i = 0; i < vt->rows * vt->columns; i++) {
+		VTermScreenCell cell = vt_cell(vt, i / vt->columns, i % vt->columns);
+		if (cell.chars[0] != (uint32_t)-1 && cell.chars[0] > *code)
+			*code = cell.chars[0];
+		note_colour(cell.fg, VTERM_COLOR_IS_DEFAULT_FG(&cell.fg), colour);
+		note_colour(cell.bg, VTERM_COLOR_IS_DEFAULT_BG(&cell.bg), colour);
+	}
+}
