@@ -2,8 +2,6 @@
 #define NCURSES_NOMACROS 1
 #include <curses.h>
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -51,76 +49,16 @@ static void on_signal(int signal)
 	caught = signal;
 }
 
-/* --- the surroundings ------------------------------------------------------- */
-
-static const char *locale_wish(void)
-{
-	static const char *const name[] = { "LC_ALL", "LC_CTYPE", "LANG" };
-
-	for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
-		const char *value = getenv(name[i]);
-		if (value != NULL && value[0] != '\0')
-			return value;
-	}
-	return "";
-}
-
-void terminal_set_locale(void)
-{
-	/* ssh hands over LANG=en_US.UTF-8 to hosts that do not have it. */
-	if (setlocale(LC_ALL, "") == NULL) {
-		const char *wish = locale_wish();
-		setlocale(LC_ALL, "C");
-		if (strcasestr(wish, "utf-8") != NULL ||
-		    strcasestr(wish, "utf8") != NULL)
-			setlocale(LC_CTYPE, "C.UTF-8");
-	}
-	setlocale(LC_NUMERIC, "C");
-}
-
-enum glyph_level terminal_glyph_level(void)
-{
-	const char *term = getenv("TERM");
-
-	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
-		return GLYPHS_ASCII;
-	return term != NULL && strcmp(term, "linux") == 0 ? GLYPHS_BASIC : GLYPHS_FULL;
-}
-
-static bool wants_colour(enum colour_choice choice)
-{
-	const char *no_color = getenv("NO_COLOR");
-
-	if (choice == COLOUR_AUTO)
-		return no_color == NULL || no_color[0] == '\0';
-	return choice == COLOUR_ALWAYS;
-}
-
-/* rxvt, konsole and others say "foreground;background" as colours 0..15. */
-static enum palette palette_256(void)
-{
-	const char *value = getenv("COLORFGBG");
-	const char *last = value != NULL ? strrchr(value, ';') : NULL;
-	char *end;
-
-	if (last == NULL)
-		return PALETTE_256;
-	long back = strtol(last + 1, &end, 10);
-	if (end == last + 1 || *end != '\0' || back < 0 || back > 15)
-		return PALETTE_256;
-	return back == 7 || back > 8 ? PALETTE_256_LIGHT : PALETTE_256_DARK;
-}
+/* --- open and close --------------------------------------------------------- */
 
 static enum palette pick_palette(enum colour_choice choice)
 {
-	if (!wants_colour(choice) || !has_colors() || start_color() == ERR ||
-	    COLORS < 8)
+	if (!environment_wants_colour(choice) || !has_colors() ||
+	    start_color() == ERR || COLORS < 8)
 		return PALETTE_MONO;
 	use_default_colors();
-	return COLORS < 256 ? PALETTE_8 : palette_256();
+	return COLORS < 256 ? PALETTE_8 : environment_palette_256();
 }
-
-/* --- open and close --------------------------------------------------------- */
 
 static bool refuse(struct error *error, const char *what, const char *name)
 {
@@ -134,6 +72,24 @@ static bool refuse(struct error *error, const char *what, const char *name)
 	return false;
 }
 
+/* Asked before newterm(), which prints and leaks on a terminal it does not like. */
+static bool is_usable(const char *term, struct error *error)
+{
+	int status = 0;
+
+	if (setupterm(term, STDOUT_FILENO, &status) == ERR)
+		return refuse(error,
+			      "unknown terminal type (try TERM=xterm-256color): '",
+			      term);
+	const char *move = tigetstr("cup");
+	bool usable = move != NULL && move != (const char *)-1;
+	del_curterm(cur_term);
+	if (!usable)
+		return refuse(error, "this terminal cannot move its cursor: TERM='",
+			      term);
+	return true;
+}
+
 static bool open_screen(struct error *error)
 {
 	const char *term = getenv("TERM");
@@ -145,22 +101,15 @@ static bool open_screen(struct error *error)
 			      "");
 	if (term == NULL || term[0] == '\0')
 		return refuse(error, "TERM is not set: try TERM=xterm-256color", "");
+	if (!is_usable(term, error))
+		return false;
 	/* The terminal knows its size better than an exported LINES. */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 	rescue_begin();
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (terminal.screen == NULL)
-		return refuse(error,
-			      "unknown terminal type (try TERM=xterm-256color): '",
-			      term);
-	if (tigetstr("cup") == NULL || tigetstr("cup") == (char *)-1) {
-		endwin();
-		delscreen(terminal.screen);
-		terminal.screen = NULL;
-		return refuse(error, "this terminal cannot move its cursor: TERM='",
-			      term);
-	}
+		return refuse(error, "no memory for the terminal", "");
 	return true;
 }
 
@@ -262,7 +211,7 @@ bool terminal_open(const struct terminal_options *options, struct error *error)
 	define_keys();
 	terminal.palette = pick_palette(options->colour);
 	terminal.glyphs = options->glyphs == GLYPHS_AUTO
-				  ? terminal_glyph_level()
+				  ? environment_glyphs()
 				  : (enum glyph_level)options->glyphs;
 	terminal.whole = true;
 	catch_signals();

@@ -12,8 +12,8 @@
 
 #include "presets/error.h"
 #include "tui/canvas.h"
+#include "tui/environment.h"
 
-enum colour_choice { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 enum glyph_choice { GLYPHS_AUTO = -1 }; /* or an enum glyph_level */
 
 struct terminal_options {
@@ -36,12 +36,6 @@ struct terminal_event {
 	enum terminal_event_kind kind;
 	int key, x, y, argument;
 };
-
-/* Sets the locale: the one of the environment, or C.UTF-8 where the environment
- * wants UTF-8 and its locale is not installed. Numbers keep their point. */
-void terminal_set_locale(void);
-/* What the environment can show, also without a terminal (for --format). */
-enum glyph_level terminal_glyph_level(void);
 
 /* False with one line in error if there is no terminal that can be drawn on. */
 bool terminal_open(const struct terminal_options *options, struct error *error);

@@ -114,7 +114,7 @@ uint32_t theme_substitute(enum glyph_level level, uint32_t code)
 	if (code < 0x7f || level == GLYPHS_FULL)
 		return code;
 	for (size_t i = 0; i < GLYPH_COUNT; i++)
-		for (int from = level; from < GLYPHS_COUNT; from++)
+		for (enum glyph_level from = level; from < GLYPHS_COUNT; from++)
 			if (glyph_table[i][from] == code)
 				return glyph_table[i][level];
 	for (size_t i = 0; i < sizeof substitute_table / sizeof substitute_table[0];

@@ -156,7 +156,7 @@ int demo_main(int argc, char **argv)
 		else if (strcmp(argv[i], "--no-mouse") == 0)
 			options.no_mouse = true;
 	}
-	terminal_set_locale();
+	environment_set_locale();
 	int status = loop_run(&client, &options, &error);
 	if (error.text[0] != '\0')
 		fprintf(stderr, "demo: %s\n", error.text);

@@ -1,0 +1,66 @@
+/* environment.c - see environment.h. */
+#include "tui/environment.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *locale_wish(void)
+{
+	static const char *const name[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+
+	for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
+		const char *value = getenv(name[i]);
+		if (value != NULL && value[0] != '\0')
+			return value;
+	}
+	return "";
+}
+
+void environment_set_locale(void)
+{
+	/* ssh hands over LANG=en_US.UTF-8 to hosts that do not have it. */
+	if (setlocale(LC_ALL, "") == NULL) {
+		const char *wish = locale_wish();
+		setlocale(LC_ALL, "C");
+		if (strcasestr(wish, "utf-8") != NULL ||
+		    strcasestr(wish, "utf8") != NULL)
+			setlocale(LC_CTYPE, "C.UTF-8");
+	}
+	setlocale(LC_NUMERIC, "C");
+}
+
+enum glyph_level environment_glyphs(void)
+{
+	const char *term = getenv("TERM");
+
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+		return GLYPHS_ASCII;
+	return term != NULL && strcmp(term, "linux") == 0 ? GLYPHS_BASIC : GLYPHS_FULL;
+}
+
+bool environment_wants_colour(enum colour_choice choice)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	if (choice == COLOUR_AUTO)
+		return no_color == NULL || no_color[0] == '\0';
+	return choice == COLOUR_ALWAYS;
+}
+
+/* rxvt, konsole and others say "foreground;background" as colours 0..15. */
+enum palette environment_palette_256(void)
+{
+	const char *value = getenv("COLORFGBG");
+	const char *last = value != NULL ? strrchr(value, ';') : NULL;
+	char *end;
+
+	if (last == NULL)
+		return PALETTE_256;
+	long back = strtol(last + 1, &end, 10);
+	if (end == last + 1 || *end != '\0' || back < 0 || back > 15)
+		return PALETTE_256;
+	return back == 7 || back > 8 ? PALETTE_256_LIGHT : PALETTE_256_DARK;
+}

@@ -1,0 +1,22 @@
+/* environment.h - what the environment says about the screen: locale, characters,
+ * colours. Needs no terminal, so `screen` asks it too. */
+#ifndef TUI_ENVIRONMENT_H
+#define TUI_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+#include "tui/theme.h"
+
+enum colour_choice { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+/* Sets the locale: the one of the environment, or C.UTF-8 where the environment
+ * wants UTF-8 and its locale is not installed. Numbers keep their point. */
+void environment_set_locale(void);
+/* The characters of the locale and of TERM. */
+enum glyph_level environment_glyphs(void);
+/* auto: unless NO_COLOR is set and not empty. */
+bool environment_wants_colour(enum colour_choice choice);
+/* The palette of 256 colours that suits the background, where COLORFGBG tells. */
+enum palette environment_palette_256(void);
+
+#endif
