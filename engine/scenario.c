@@ -1,0 +1,121 @@
+/* scenario.c - derived degrees and defaults; see scenario.h. The rules are in
+ * engine/rules/. */
+#include "engine/scenario.h"
+
+#include <string.h>
+
+void scenario_defaults(struct scenario *scenario)
+{
+	memset(scenario, 0, sizeof *scenario);
+	scenario->cluster.gpus = 1;
+	scenario->cluster.scale = 1;
+	scenario->plan = (struct plan){
+		.tp = 1,
+		.pp = 1,
+		.vpp = 1,
+		.cp = 1,
+		.ep = 1,
+		.zero = 1,
+		.fsdp_reshard = true,
+		.fsdp_prefetch = 1,
+		.micro_batch = 1,
+		.global_batch = 1,
+		.seq_len = 4096,
+		.schedule = SCHEDULE_1F1B,
+		.optimizer_sync = SYNC_BARRIER,
+		.recompute = RECOMPUTE_NONE,
+		.recompute_modules = 1u << MODULE_CORE_ATTN,
+		.attention_kernel = ATTENTION_FLASH2,
+		.vocab_parallel = true,
+		.capacity_factor = 1,
+		.imbalance = 1,
+		.grouped_gemm = true,
+		.tokens = 1e12,
+	};
+}
+
+int64_t scenario_etp(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	if (plan->etp > 0)
+		return plan->etp;
+	/* a dense model has no experts to split */
+	if (scenario->model.moe.experts == 0)
+		return plan->tp;
+	return scenario->stack.etp_rule == ETP_IS_TP ? plan->tp : 1;
+}
+
+static int64_t whole_quotient(int64_t world, int64_t a, int64_t b, int64_t c)
+{
+	int64_t product;
+
+	if (a < 1 || b < 1 || c < 1 || __builtin_mul_overflow(a, b, &product) ||
+	    __builtin_mul_overflow(product, c, &product) || product > world)
+		return 0;
+	return world % product == 0 ? world / product : 0;
+}
+
+int64_t scenario_dp(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return whole_quotient(scenario->cluster.gpus, plan->tp, plan->cp, plan->pp);
+}
+
+int64_t scenario_edp(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return whole_quotient(scenario->cluster.gpus, scenario_etp(scenario), plan->ep,
+			      plan->pp);
+}
+
+int64_t scenario_micro_batches(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+	int64_t dp = scenario_dp(scenario);
+	int64_t samples;
+
+	if (dp == 0 || __builtin_mul_overflow(dp, plan->micro_batch, &samples) ||
+	    samples < 1 || plan->global_batch % samples != 0)
+		return 0;
+	return plan->global_batch / samples;
+}
+
+int64_t scenario_padded_vocab(const struct scenario *scenario)
+{
+	int64_t multiple = scenario->stack.vocab_multiple;
+
+	if (multiple < 1)
+		multiple = 1;
+	multiple *= scenario->plan.tp;
+	return (scenario->model.vocab + multiple - 1) / multiple * multiple;
+}
+
+int64_t scenario_chunks(const struct scenario *scenario)
+{
+	return scenario->plan.schedule == SCHEDULE_INTERLEAVED ? scenario->plan.vpp : 1;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b != 0) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+int64_t scenario_smallest_world(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+	int64_t dense = plan->tp * plan->cp;
+	int64_t expert = scenario_etp(scenario) * plan->ep;
+
+	if (dense < 1 || expert < 1)
+		return 0;
+	return plan->pp * (dense / common_divisor(dense, expert) * expert);
+}

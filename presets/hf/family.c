@@ -1,0 +1,136 @@
+/* family.c - see family.h. Defaults are those of transformers' configuration and
+ * modeling classes of that name. */
+#include "presets/hf/family.h"
+
+#include <string.h>
+
+#define LN   FAMILY_LAYER_NORM
+#define ROPE POSITION_ROPE
+#define SILU ACTIVATION_SILU
+#define GELU ACTIVATION_GELU
+
+static const struct family families[] = {
+	{"llama",             0,							 ROPE,             SILU            },
+	{ "llama4",           FAMILY_QK_NORM,					    ROPE,             SILU            },
+	{ "mistral",          0,							 ROPE,             SILU            },
+	{ "mistral3",         0,							 ROPE,             SILU            },
+	{ "ministral",        0,							 ROPE,             SILU            },
+	{ "mixtral",          FAMILY_EXPERT_FFN,					 ROPE,             SILU            },
+	{ "qwen2",            FAMILY_QKV_BIAS | FAMILY_WINDOW_NEEDS_SWITCH,              ROPE,             SILU            },
+	{ "qwen2_vl",         FAMILY_QKV_BIAS | FAMILY_WINDOW_NEEDS_SWITCH,              ROPE,             SILU            },
+	{ "qwen2_5_vl",       FAMILY_QKV_BIAS | FAMILY_WINDOW_NEEDS_SWITCH,              ROPE,             SILU            },
+	{ "qwen2_moe",
+         FAMILY_QKV_BIAS | FAMILY_SHARED_GATE | FAMILY_WINDOW_NEEDS_SWITCH,              ROPE,
+         SILU													      },
+	{ "qwen3",            FAMILY_QK_NORM | FAMILY_WINDOW_NEEDS_SWITCH,               ROPE,             SILU            },
+	{ "qwen3_moe",        FAMILY_QK_NORM | FAMILY_WINDOW_NEEDS_SWITCH,               ROPE,             SILU            },
+	{ "qwen3_vl",         FAMILY_QK_NORM,					    ROPE,             SILU            },
+	{ "qwen3_vl_moe",     FAMILY_QK_NORM,					    ROPE,             SILU            },
+	{ "qwen3_next",       FAMILY_QK_NORM | FAMILY_SHARED_GATE | FAMILY_OUTPUT_GATE,  ROPE,
+         SILU													      },
+	{ "qwen3_5",          FAMILY_QK_NORM,					    ROPE,             SILU            },
+	{ "qwen3_5_moe",      FAMILY_QK_NORM | FAMILY_SHARED_GATE,                       ROPE,             SILU            },
+	{ "deepseek",         0,							 ROPE,             SILU            },
+	{ "deepseek_v2",      0,							 ROPE,             SILU            },
+	{ "deepseek_v3",      0,							 ROPE,             SILU            },
+	{ "deepseek_v32",     0,							 ROPE,             SILU            },
+	{ "kimi_k2",          0,							 ROPE,             SILU            },
+	{ "glm",              FAMILY_QKV_BIAS,					   ROPE,             SILU            },
+	{ "glm4",             FAMILY_QKV_BIAS | FAMILY_POST_NORMS,                       ROPE,             SILU            },
+	{ "glm4_moe",         0,							 ROPE,             SILU            },
+	{ "glm4_moe_lite",    0,							 ROPE,             SILU            },
+	{ "glm_moe_dsa",      0,							 ROPE,             SILU            },
+	{ "minimax",          FAMILY_EXPERT_FFN,					 ROPE,             SILU            },
+	{ "minimax_m2",       FAMILY_EXPERT_FFN,                                         ROPE,             SILU            },
+	{ "minimax_m3",       0,							 ROPE,             SILU            },
+	{ "gpt_oss",
+         FAMILY_QKV_BIAS | FAMILY_OUTPUT_BIAS | FAMILY_SINKS | FAMILY_EXPERT_BIAS |
+		  FAMILY_EXPERT_FFN,						     ROPE,             SILU            },
+	{ "gemma",            FAMILY_TIED,					       ROPE,             GELU            },
+	{ "gemma2",           FAMILY_TIED | FAMILY_POST_NORMS,                           ROPE,             GELU            },
+	{ "gemma3",           FAMILY_TIED | FAMILY_POST_NORMS | FAMILY_QK_NORM,          ROPE,             GELU            },
+	{ "gemma4",           FAMILY_TIED | FAMILY_POST_NORMS | FAMILY_QK_NORM,          ROPE,             GELU            },
+	{ "phi3",             0,							 ROPE,             SILU            },
+	{ "phimoe",           FAMILY_EXPERT_FFN | LN | FAMILY_BIAS,                      ROPE,             SILU            },
+	{ "phi",
+         LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_PARALLEL | FAMILY_SHARED_NORM,
+         ROPE,											     GELU            },
+	{ "olmo",             LN | FAMILY_NORM_NO_BIAS,                                  ROPE,             SILU            },
+	{ "olmo2",            FAMILY_QK_NORM,					    ROPE,             SILU            },
+	{ "olmo3",            FAMILY_QK_NORM,					    ROPE,             SILU            },
+	{ "olmoe",            FAMILY_QK_NORM | FAMILY_EXPERT_FFN,                        ROPE,             SILU            },
+	{ "granite",          FAMILY_TIED,					       ROPE,             SILU            },
+	{ "granitemoe",       FAMILY_TIED | FAMILY_EXPERT_FFN,                           ROPE,             SILU            },
+	{ "mimo",             FAMILY_QKV_BIAS | FAMILY_WINDOW_NEEDS_SWITCH,              ROPE,             SILU            },
+	{ "mimo_v2_flash",    0,							 ROPE,             SILU            },
+	{ "seed_oss",         0,							 ROPE,             SILU            },
+	{ "step3p5",          0,							 ROPE,             SILU            },
+	{ "step3",            0,							 ROPE,             SILU            },
+	{ "ernie4_5",         FAMILY_TIED,					       ROPE,             SILU            },
+	{ "ernie4_5_moe",     FAMILY_TIED,					       ROPE,             SILU            },
+	{ "hunyuan_v1_dense", FAMILY_QK_NORM,                                            ROPE,             SILU            },
+	{ "hunyuan_v1_moe",   FAMILY_QK_NORM,					    ROPE,             SILU            },
+	{ "exaone4",          FAMILY_QK_NORM,					    ROPE,             SILU            },
+	{ "smollm3",          FAMILY_TIED,					       ROPE,             SILU            },
+	{ "internlm2",        0,							 ROPE,             SILU            },
+	{ "yi",               0,							 ROPE,             SILU            },
+	{ "baichuan",         0,							 ROPE,             SILU            },
+	{ "grok-1",           FAMILY_TIED | FAMILY_EXPERT_FFN | FAMILY_POST_NORMS,       ROPE,             GELU            },
+	{ "dbrx",             LN | FAMILY_NORM_NO_BIAS | FAMILY_EXPERT_FFN,              ROPE,             SILU            },
+	{ "cohere",
+         FAMILY_TIED | LN | FAMILY_NORM_NO_BIAS | FAMILY_PARALLEL | FAMILY_SHARED_NORM,
+         ROPE,											     SILU            },
+	{ "cohere2",
+         FAMILY_TIED | LN | FAMILY_NORM_NO_BIAS | FAMILY_PARALLEL | FAMILY_SHARED_NORM,
+         ROPE,											     SILU            },
+	{ "nemotron",         LN | FAMILY_NOT_GATED,                                     ROPE,             ACTIVATION_RELU2},
+	{ "nemotron_h",       FAMILY_NOT_GATED,					  POSITION_NONE,    ACTIVATION_RELU2},
+	{ "arcee",            FAMILY_NOT_GATED,					  ROPE,             ACTIVATION_RELU2},
+	{ "jamba",            FAMILY_EXPERT_FFN,					 POSITION_NONE,    SILU            },
+	{ "bamba",            0,							 ROPE,             SILU            },
+	{ "falcon_h1",        0,							 ROPE,             SILU            },
+	{ "granitemoehybrid", FAMILY_TIED,					       ROPE,             SILU            },
+	{ "mamba",            FAMILY_TIED,					       POSITION_NONE,    SILU            },
+	{ "mamba2",           FAMILY_TIED,					       POSITION_NONE,    SILU            },
+	{ "gpt2",             FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS,         POSITION_LEARNED,
+         GELU													      },
+	{ "gpt_bigcode",
+         FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_MULTI_QUERY,
+         POSITION_LEARNED,										 GELU            },
+	{ "starcoder2",       FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS,         ROPE,             GELU            },
+	{ "gpt_neo",          FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS,
+         POSITION_LEARNED,										 GELU            },
+	{ "gpt_neox",         LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_PARALLEL,     ROPE,
+         GELU													      },
+	{ "gptj",
+         LN | FAMILY_NOT_GATED | FAMILY_MLP_BIAS | FAMILY_PARALLEL |
+		  FAMILY_SHARED_NORM,						    ROPE,             GELU            },
+	{ "bloom",
+         FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS | FAMILY_EMBEDDING_NORM,
+         POSITION_ALIBI,										   GELU            },
+	{ "opt",              FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_BIAS,         POSITION_LEARNED,
+         ACTIVATION_RELU												   },
+	{ "mpt",              FAMILY_TIED | LN | FAMILY_NORM_NO_BIAS | FAMILY_NOT_GATED,
+         POSITION_ALIBI,										   GELU            },
+	{ "falcon",
+         FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_PARALLEL | FAMILY_MULTI_QUERY,
+         ROPE,											     GELU            },
+	{ "stablelm",         LN,							ROPE,             SILU            },
+	{ "RefinedWeb",
+         FAMILY_TIED | LN | FAMILY_NOT_GATED | FAMILY_PARALLEL | FAMILY_MULTI_QUERY,
+         ROPE,											     GELU            },
+};
+
+const struct family *family_find(const char *model_type)
+{
+	size_t length = strlen(model_type);
+
+	/* "qwen3_vl_text" is the text part of qwen3_vl */
+	if (length > 5 && strcmp(model_type + length - 5, "_text") == 0)
+		length -= 5;
+	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+		if (strlen(families[i].model_type) == length &&
+		    strncmp(families[i].model_type, model_type, length) == 0)
+			return &families[i];
+	return NULL;
+}

@@ -1,0 +1,326 @@
+/* hf_model.c - see hf_model.h. */
+#include "presets/hf/hf_model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "presets/hf/layers.h"
+#include "presets/hf/reader.h"
+
+/* Keys whose presence makes costs approximate, and why. */
+static const struct {
+	const char *key, *why;
+} approximations[] = {
+	{"index_topk",
+         "sparse attention: its indexer is left out, full attention counted"                 },
+	{ "linear_num_value_heads",
+         "linear attention is costed like a state-space scan"                                },
+	{ "linear_attn_config",      "linear attention is read as full attention"            },
+	{ "compress_ratios",         "compressed attention is read as full attention"        },
+	{ "o_lora_rank",             "the low-rank output projection is read as a full one"  },
+	{ "block_configs",           "unlike blocks are read as equal ones"                  },
+	{ "moe_latent_size",         "latent experts are read as full-width ones"            },
+	{ "attention_k_eq_v",        "shared keys and values are counted apart"              },
+	{ "ssm_cfg",                 "the state-space settings of this form are read in part"},
+	{ "use_mtp",                 "MTP modules of this family are left out"               },
+	{ "swa_num_key_value_heads",
+         "sliding layers differ in heads; sinks are left out"                                },
+};
+
+bool hf_model_recognised(const struct node *root)
+{
+	return root && root->kind == NODE_MAP &&
+	       (node_get(root, "model_type") || node_get(root, "architectures"));
+}
+
+static const struct node *text_part(const struct node *root)
+{
+	static const char *const keys[] = { "text_config", "llm_config",
+					    "language_config" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const struct node *node = node_get(root, keys[i]);
+
+		if (node && node->kind == NODE_MAP)
+			return node;
+	}
+	return root;
+}
+
+static void approximate(struct hf_reader *r, struct model *model, const char *key,
+			const char *why)
+{
+	import_note(r->report, IMPORT_APPROXIMATE, key, "%s", why);
+	if (model->approximate[0] == '\0')
+		snprintf(model->approximate, sizeof model->approximate, "%s", why);
+}
+
+static unsigned traits(const struct hf_reader *r)
+{
+	return r->family ? r->family->traits : 0;
+}
+
+static void read_activation(struct hf_reader *r, struct model *model)
+{
+	char name[48];
+
+	hf_text(r, "mlp_hidden_act hidden_act hidden_activation activation_function",
+		name, sizeof name);
+	if (name[0] == '\0')
+		model->activation = r->family ? r->family->activation : ACTIVATION_SILU;
+	else if (strstr(name, "relu2") || strstr(name, "squared"))
+		model->activation = ACTIVATION_RELU2;
+	else if (strstr(name, "relu"))
+		model->activation = ACTIVATION_RELU;
+	else
+		model->activation =
+			strstr(name, "gelu") ? ACTIVATION_GELU : ACTIVATION_SILU;
+}
+
+static void read_outline(struct hf_reader *r, const struct node *root,
+			 struct model *model)
+{
+	const struct node *tied = node_get(root, "tie_word_embeddings");
+	unsigned t = traits(r);
+
+	model->hidden = hf_need(r, "hidden_size n_embd d_model");
+	model->vocab = hf_need(r, "vocab_size padded_vocab_size");
+	model->max_positions = hf_count(
+		r, "max_position_embeddings n_positions max_seq_len seq_length", 0);
+	model->tied_embeddings = hf_bool(r, "tie_word_embeddings", t & FAMILY_TIED);
+	if (r->config != root && tied && tied->kind == NODE_SCALAR)
+		model->tied_embeddings = strcmp(tied->text, "true") == 0;
+	model->gated_mlp = !(t & FAMILY_NOT_GATED);
+	model->parallel_block = hf_bool(r, "use_parallel_residual parallel_attn",
+					(t & FAMILY_PARALLEL) != 0);
+	model->shared_norm = model->parallel_block && (t & FAMILY_SHARED_NORM);
+	model->post_norms = (t & FAMILY_POST_NORMS) != 0;
+	model->norm = t & FAMILY_LAYER_NORM ? NORM_LAYER : NORM_RMS;
+	model->norm_bias = model->norm == NORM_LAYER && !(t & FAMILY_NORM_NO_BIAS);
+	model->embedding_norm = (t & FAMILY_EMBEDDING_NORM) != 0;
+	model->mlp_bias = hf_bool(r, "mlp_bias", (t & FAMILY_MLP_BIAS) != 0);
+	model->position = r->family ? r->family->position : POSITION_ROPE;
+	read_activation(r, model);
+}
+
+static void read_mla(struct hf_reader *r, struct layer_kind *base)
+{
+	struct attention *a = &base->attention;
+
+	base->mixer = MIXER_MLA;
+	a->kv_rank = hf_need(r, "kv_lora_rank");
+	a->query_rank = hf_count(r, "q_lora_rank", 0);
+	a->nope_dim = hf_need(r, "qk_nope_head_dim");
+	a->rope_dim = hf_need(r, "qk_rope_head_dim");
+	a->value_dim = hf_need(r, "v_head_dim");
+	/* some files set head_dim to the rotary width: it means nothing here */
+	a->head_dim = a->nope_dim + a->rope_dim;
+	a->kv_heads = a->heads;
+}
+
+static void read_attention(struct hf_reader *r, const struct model *model,
+			   struct layer_kind *base)
+{
+	struct attention *a = &base->attention;
+	unsigned t = traits(r);
+	bool multi_query = hf_bool(r, "multi_query", (t & FAMILY_MULTI_QUERY) != 0);
+
+	base->mixer = MIXER_ATTENTION;
+	a->heads = hf_need(r, "num_attention_heads n_head n_heads");
+	if (r->failed || a->heads == 0)
+		return;
+	if (hf_bool(r, "new_decoder_architecture", false))
+		multi_query = false;
+	a->kv_heads = hf_count(r, "num_key_value_heads num_kv_heads n_head_kv",
+			       multi_query ? 1 : a->heads);
+	a->head_dim = hf_count(r, "head_dim attention_head_dim kv_channels",
+			       model->hidden / a->heads);
+	a->value_dim = hf_count(r, "v_head_dim", a->head_dim);
+	if (hf_has(r, "kv_lora_rank"))
+		read_mla(r, base);
+	a->qkv_bias = hf_bool(r, "attention_bias qkv_bias use_qkv_bias",
+			      (t & FAMILY_QKV_BIAS) != 0);
+	a->output_bias = (t & FAMILY_OUTPUT_BIAS) != 0;
+	a->qk_norm = hf_bool(r, "use_qk_norm qk_norm", (t & FAMILY_QK_NORM) != 0);
+	a->sinks = (t & FAMILY_SINKS) != 0;
+	a->output_gate = hf_bool(r, "attn_output_gate", (t & FAMILY_OUTPUT_GATE) != 0);
+}
+
+static void read_shared_expert(struct hf_reader *r, struct moe *moe)
+{
+	bool llama4 = r->family && strcmp(r->family->model_type, "llama4") == 0;
+
+	moe->shared_experts =
+		hf_count(r, "n_shared_experts moe_num_shared_experts", llama4);
+	moe->shared_ffn = hf_count(r,
+				   "shared_expert_intermediate_size share_expert_dim "
+				   "moe_shared_expert_intermediate_size "
+				   "shared_intermediate_size",
+				   moe->shared_experts * moe->expert_ffn);
+	if (moe->shared_ffn > 0 && moe->shared_experts == 0)
+		moe->shared_experts = 1;
+	moe->shared_gate = moe->shared_ffn > 0 && (traits(r) & FAMILY_SHARED_GATE);
+}
+
+static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
+{
+	struct moe *moe = &model->moe;
+	bool llama4 = r->family && strcmp(r->family->model_type, "llama4") == 0;
+
+	moe->experts = hf_count(r,
+				"num_experts num_local_experts n_routed_experts "
+				"moe_num_experts",
+				0);
+	if (moe->experts == 0)
+		return;
+	moe->experts_per_token = hf_count(r,
+					  "num_experts_per_tok num_experts_per_token "
+					  "experts_per_token moe_k moe_top_k "
+					  "top_k_experts",
+					  1);
+	moe->expert_ffn = hf_count(r, "moe_intermediate_size expert_intermediate_size",
+				   (traits(r) & FAMILY_EXPERT_FFN) || llama4 ? ffn : 0);
+	if (moe->expert_ffn == 0)
+		moe->expert_ffn = ffn;
+	moe->expert_bias = (traits(r) & FAMILY_EXPERT_BIAS) != 0;
+	moe->router_bias = moe->expert_bias;
+	moe->group_limit = hf_count(r, "topk_group", 0);
+	if (hf_count(r, "n_group", 1) <= 1)
+		moe->group_limit = 0;
+	read_shared_expert(r, moe);
+	if (hf_bool(r, "enable_moe_block", false)) {
+		/* Gemma 4: the dense MLP runs beside the experts, as a shared one does
+		 */
+		moe->shared_experts = 1;
+		moe->shared_ffn = ffn;
+	}
+}
+
+static void read_ssm(struct hf_reader *r, struct model *model)
+{
+	struct ssm *ssm = &model->ssm;
+
+	if (hf_has(r, "linear_num_value_heads")) {
+		ssm->heads = hf_need(r, "linear_num_value_heads");
+		ssm->head_dim = hf_need(r, "linear_value_head_dim");
+		ssm->groups = hf_need(r, "linear_num_key_heads");
+		ssm->state = hf_need(r, "linear_key_head_dim");
+		ssm->conv = hf_count(r, "linear_conv_kernel_dim", 4);
+		ssm->inner = ssm->heads * ssm->head_dim;
+		ssm->chunk = 64;
+		return;
+	}
+	if (!hf_has(r, "ssm_state_size state_size mamba_d_state"))
+		return;
+	ssm->state = hf_need(r, "ssm_state_size state_size mamba_d_state");
+	ssm->conv = hf_count(r, "conv_kernel mamba_d_conv", 4);
+	ssm->groups = hf_count(r, "n_groups mamba_n_groups", 1);
+	ssm->chunk = hf_count(r, "chunk_size mamba_chunk_size", 256);
+	ssm->dt_rank =
+		hf_count(r, "time_step_rank mamba_dt_rank", (model->hidden + 15) / 16);
+	ssm->inner = hf_count(r, "intermediate_size",
+			      hf_count(r, "expand mamba_expand", 2) * model->hidden);
+	ssm->head_dim = hf_count(r, "mamba_head_dim mamba_d_head", 64);
+	if (hf_has(r, "num_attention_heads") || !r->family ||
+	    strncmp(r->family->model_type, "mamba", 5) != 0)
+		ssm->inner = hf_count(r, "expand mamba_expand", 2) * model->hidden;
+	ssm->heads = hf_count(r, "mamba_num_heads mamba_n_heads",
+			      ssm->head_dim > 0 ? ssm->inner / ssm->head_dim : 0);
+	if (hf_has(r, "mamba_num_heads mamba_n_heads"))
+		ssm->inner = ssm->heads * ssm->head_dim;
+}
+
+static void read_name(const struct document *document, const struct node *root,
+		      struct model *model)
+{
+	const struct node *id = node_get(root, "_name_or_path");
+	const char *name = document->file;
+	const char *slash = strrchr(name, '/');
+
+	if (id && id->kind == NODE_SCALAR && id->text[0] != '\0')
+		name = id->text;
+	else if (slash && strcmp(slash + 1, "config.json") != 0)
+		name = slash + 1;
+	snprintf(model->name, sizeof model->name, "%.*s", MAX_NAME - 1, name);
+	error_clean(model->name);
+}
+
+static void read_shapes(struct hf_reader *r, const struct node *root,
+			struct model *model)
+{
+	struct layer_kind base = { 0 };
+	bool only_ssm = r->family && strncmp(r->family->model_type, "mamba", 5) == 0;
+	int64_t layers, ffn;
+
+	read_outline(r, root, model);
+	layers = hf_need(r, "num_hidden_layers n_layer n_layers num_layers");
+	ffn = hf_count(r, "intermediate_size_mlp dense_intermediate_size", 0);
+	read_moe(r, model, hf_count(r, "intermediate_size n_inner ffn_dim", 0));
+	if (ffn == 0)
+		ffn = hf_count(r, "intermediate_size n_inner ffn_dim ffn_hidden_size",
+			       4 * model->hidden);
+	read_ssm(r, model);
+	if (!only_ssm)
+		read_attention(r, model, &base);
+	base.ffn = ffn;
+	model->mtp_layers =
+		hf_count(r, "num_nextn_predict_layers mtp_num_hidden_layers", 0);
+	if (!r->failed)
+		hf_read_layers(r, model, &base, layers);
+}
+
+static void mark_approximate(struct hf_reader *r, const struct node *root,
+			     const char *model_type, struct model *model)
+{
+	if (!r->family)
+		approximate(r, model, "model_type",
+			    "a family not in the table: read like Llama");
+	for (size_t i = 0; i < sizeof approximations / sizeof approximations[0]; i++)
+		if (hf_has(r, approximations[i].key))
+			approximate(r, model, approximations[i].key,
+				    approximations[i].why);
+	if (hf_bool(r, "is_encoder_decoder", false))
+		approximate(r, model, "is_encoder_decoder", "read as a decoder only");
+	if (hf_count(r, "hidden_size_per_layer_input", 0) > 0)
+		approximate(r, model, "hidden_size_per_layer_input",
+			    "per-layer embeddings are left out");
+	if (node_get(root, "vision_config") || node_get(root, "audio_config"))
+		import_note(r->report, IMPORT_NOT_MODELLED, "vision_config",
+			    "the text part of %s only", model_type);
+}
+
+bool hf_model_read(const struct document *document, struct model *out,
+		   struct import_report *report, struct error *error)
+{
+	const struct node *root = document->root;
+	struct hf_reader reader = {
+		.document = document, .report = report, .error = error, .config = root
+	};
+	struct model model = { 0 };
+	char model_type[MAX_NAME], why[MAX_NOTE];
+
+	if (!hf_model_recognised(root))
+		return error_set(error, document->file, root ? root->line : 0,
+				 "no model_type: not a Hugging Face config.json");
+	reader.config = text_part(root);
+	hf_text(&reader, "model_type", model_type, sizeof model_type);
+	if (model_type[0] == '\0' && reader.config != root) {
+		const struct node *type = node_get(root, "model_type");
+
+		snprintf(model_type, sizeof model_type, "%.*s", MAX_NAME - 1,
+			 type && type->kind == NODE_SCALAR ? type->text : "");
+	}
+	reader.family = family_find(model_type);
+	read_name(document, root, &model);
+	read_shapes(&reader, root, &model);
+	if (reader.failed)
+		return false;
+	mark_approximate(&reader, root, model_type, &model);
+	hf_note_rest(&reader);
+	if (reader.failed)
+		return false;
+	if (!model_sound(&model, why, sizeof why))
+		return error_set(error, document->file, reader.config->line, "%s", why);
+	*out = model;
+	return true;
+}

@@ -1,0 +1,248 @@
+/* layers.c - see layers.h. Each family writes its pattern in its own key. */
+#include "presets/hf/layers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* All pattern keys of one config, looked up once. */
+struct pattern {
+	char hybrid[MAX_LAYERS + 1]; /* "M-M*-": Nemotron-H */
+	const struct node *layer_types, *mlp_types, *moe_list, *moe_freq_list,
+		*mlp_only, *swa_list;
+	char moe_enum[1024]; /* "3,4,5": Step */
+	int64_t window, window_period;
+	int64_t attention_period, attention_offset, full_interval;
+	int64_t dense_first, moe_freq, sparse_step, moe_step, moe_start, moe_end;
+	int64_t expert_period, expert_offset;
+	int64_t global_head_dim, global_kv_heads, swa_kv_heads, swa_heads, swa_head_dim,
+		swa_value_dim;
+	enum mixer ssm; /* of the layers that are not attention */
+	bool all_ssm;
+};
+
+static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
+{
+	const char *type = r->family ? r->family->model_type : "";
+
+	hf_text(r, "hybrid_override_pattern", p->hybrid, sizeof p->hybrid);
+	p->layer_types = hf_get(r, "layer_types layers_block_type");
+	p->swa_list = hf_get(r, "hybrid_layer_pattern");
+	p->window = hf_count(r, "sliding_window attention_chunk_size", 0);
+	if (r->family && (r->family->traits & FAMILY_WINDOW_NEEDS_SWITCH) &&
+	    !hf_bool(r, "use_sliding_window", false))
+		p->window = 0;
+	p->window_period = hf_count(r, "sliding_window_pattern", 0);
+	if (p->window > 0 && p->window_period == 0 && !p->layer_types)
+		p->window_period = strcmp(type, "gemma2") == 0   ? 2
+				   : strcmp(type, "gemma3") == 0 ? 6
+				   : strcmp(type, "llama4") == 0 ? 4
+								 : 0;
+	p->attention_period = hf_count(r, "attn_layer_period", 0);
+	p->attention_offset = hf_count(r, "attn_layer_offset", 0);
+	p->full_interval = hf_count(r, "full_attention_interval", 0);
+	p->global_head_dim = hf_count(r, "global_head_dim", 0);
+	p->global_kv_heads = hf_count(r, "num_global_key_value_heads", 0);
+	p->swa_heads = hf_count(r, "swa_num_attention_heads", 0);
+	p->swa_kv_heads = hf_count(r, "swa_num_key_value_heads", 0);
+	p->swa_head_dim = hf_count(r, "swa_head_dim", 0);
+	p->swa_value_dim = hf_count(r, "swa_v_head_dim", 0);
+	p->all_ssm = strcmp(type, "mamba") == 0 || strcmp(type, "mamba2") == 0;
+	p->ssm = strcmp(type, "mamba") == 0 || strcmp(type, "jamba") == 0 ? MIXER_MAMBA1
+		 : hf_has(r, "linear_num_value_heads")                    ? MIXER_LINEAR
+						       : MIXER_MAMBA2;
+}
+
+static void read_mlp_keys(struct hf_reader *r, struct pattern *p)
+{
+	const struct node *freq = hf_get(r, "moe_layer_freq");
+
+	p->mlp_types = hf_get(r, "mlp_layer_types");
+	p->moe_list = hf_get(r, "moe_layers");
+	p->mlp_only = hf_get(r, "mlp_only_layers");
+	p->dense_first = hf_count(r, "first_k_dense_replace", 0);
+	p->moe_freq = 1;
+	if (freq && freq->kind == NODE_LIST)
+		p->moe_freq_list = freq;
+	else
+		p->moe_freq = hf_count(r, "moe_layer_freq", 1);
+	p->sparse_step = hf_count(r, "decoder_sparse_step", 1);
+	p->moe_step = hf_count(r, "interleave_moe_layer_step moe_layer_interval", 1);
+	p->moe_start = hf_count(r, "moe_layer_start_index", 0);
+	p->moe_end = hf_count(r, "moe_layer_end_index", INT64_C(1) << 40);
+	p->expert_period = hf_count(r, "expert_layer_period", 1);
+	p->expert_offset = hf_count(r, "expert_layer_offset", 0);
+	hf_text(r, "moe_layers_enum", p->moe_enum, sizeof p->moe_enum);
+}
+
+static bool enum_holds(const char *list, int64_t value)
+{
+	while (*list != '\0') {
+		char *end;
+		long long item = strtoll(list, &end, 10);
+
+		if (end == list)
+			return false;
+		if (item == value)
+			return true;
+		list = end + strspn(end, ", ");
+	}
+	return false;
+}
+
+static bool multiple(int64_t value, int64_t of)
+{
+	return of > 0 && value % of == 0;
+}
+
+static bool is_moe(const struct pattern *p, int64_t i)
+{
+	const struct node *type = hf_item(p->mlp_types, i);
+	const struct node *freq = hf_item(p->moe_freq_list, i);
+
+	if (type)
+		return strcmp(type->text, "sparse") == 0 ||
+		       strcmp(type->text, "moe") == 0;
+	if (p->moe_enum[0] != '\0')
+		return enum_holds(p->moe_enum, i);
+	if (p->moe_list)
+		return hf_list_holds(p->moe_list, i);
+	if (freq)
+		return strtoll(freq->text, NULL, 10) != 0;
+	if (hf_list_holds(p->mlp_only, i))
+		return false;
+	if (p->expert_period > 1)
+		return i % p->expert_period == p->expert_offset;
+	return i >= p->dense_first && i >= p->moe_start && i <= p->moe_end &&
+	       multiple(i, p->moe_freq) && multiple(i + 1, p->sparse_step) &&
+	       multiple(i + 1, p->moe_step);
+}
+
+static void full_attention(const struct pattern *p, struct layer_kind *kind)
+{
+	kind->attention.window = 0;
+	if (p->global_head_dim > 0)
+		kind->attention.head_dim = kind->attention.value_dim =
+			p->global_head_dim;
+	if (p->global_kv_heads > 0)
+		kind->attention.kv_heads = p->global_kv_heads;
+}
+
+static void sliding_attention(const struct pattern *p, struct layer_kind *kind)
+{
+	kind->attention.window = p->window;
+	if (p->swa_heads > 0)
+		kind->attention.heads = p->swa_heads;
+	if (p->swa_kv_heads > 0)
+		kind->attention.kv_heads = p->swa_kv_heads;
+	if (p->swa_head_dim > 0)
+		kind->attention.head_dim = p->swa_head_dim;
+	if (p->swa_head_dim > 0)
+		kind->attention.value_dim =
+			p->swa_value_dim > 0 ? p->swa_value_dim : p->swa_head_dim;
+}
+
+static void ssm_mixer(const struct pattern *p, struct layer_kind *kind)
+{
+	kind->mixer = p->ssm;
+	memset(&kind->attention, 0, sizeof kind->attention);
+}
+
+static void named_mixer(const struct pattern *p, const char *name,
+			struct layer_kind *kind)
+{
+	if (strstr(name, "linear") || strstr(name, "mamba"))
+		ssm_mixer(p, kind);
+	else if (strstr(name, "sliding") || strstr(name, "chunked"))
+		sliding_attention(p, kind);
+	else
+		full_attention(p, kind);
+}
+
+static void choose_mixer(const struct pattern *p, int64_t i, struct layer_kind *kind)
+{
+	const struct node *type = hf_item(p->layer_types, i);
+	const struct node *swa = hf_item(p->swa_list, i);
+
+	if (p->all_ssm)
+		ssm_mixer(p, kind);
+	else if (type)
+		named_mixer(p, type->text, kind);
+	else if (swa)
+		named_mixer(p, strtol(swa->text, NULL, 10) ? "sliding" : "full", kind);
+	else if (p->attention_period > 1)
+		named_mixer(p,
+			    i % p->attention_period == p->attention_offset ? "full"
+									   : "mamba",
+			    kind);
+	else if (p->full_interval > 1)
+		named_mixer(p, multiple(i + 1, p->full_interval) ? "full" : "linear",
+			    kind);
+	else if (p->window > 0 &&
+		 !(p->window_period && multiple(i + 1, p->window_period)))
+		sliding_attention(p, kind);
+	else
+		full_attention(p, kind);
+}
+
+static void choose_mlp(const struct pattern *p, const struct model *model, int64_t i,
+		       struct layer_kind *kind)
+{
+	kind->mlp = p->all_ssm                               ? MLP_NONE
+		    : model->moe.experts > 0 && is_moe(p, i) ? MLP_MOE
+							     : MLP_DENSE;
+	if (kind->mlp != MLP_DENSE)
+		kind->ffn = 0;
+}
+
+/* One letter of Nemotron-H's pattern: a layer is a mixer or an MLP, not both. */
+static bool letter_layer(const struct pattern *p, char letter, struct layer_kind *kind)
+{
+	kind->mlp = MLP_NONE;
+	if (letter == 'M')
+		ssm_mixer(p, kind);
+	else if (letter == '-' || letter == 'E') {
+		memset(&kind->attention, 0, sizeof kind->attention);
+		kind->mixer = MIXER_NONE;
+		kind->mlp = letter == 'E' ? MLP_MOE : MLP_DENSE;
+	} else if (letter != '*') {
+		return false;
+	}
+	if (kind->mlp != MLP_DENSE)
+		kind->ffn = 0;
+	return true;
+}
+
+void hf_read_layers(struct hf_reader *reader, struct model *model,
+		    const struct layer_kind *base, int64_t layers)
+{
+	struct pattern pattern = { 0 };
+
+	read_mixer_keys(reader, &pattern);
+	read_mlp_keys(reader, &pattern);
+	for (int64_t i = 0; i < layers && !reader->failed; i++) {
+		struct layer_kind kind = *base;
+		bool good = true;
+
+		if (pattern.hybrid[0] != '\0') {
+			good = i < (int64_t)strlen(pattern.hybrid) &&
+			       letter_layer(&pattern, pattern.hybrid[i], &kind);
+		} else {
+			choose_mixer(&pattern, i, &kind);
+			choose_mlp(&pattern, model, i, &kind);
+		}
+		if (good && model_add_layer(model, &kind))
+			continue;
+		reader->failed = true;
+		if (good)
+			error_set(reader->error, reader->document->file,
+				  reader->config->line,
+				  "more than %d layers or %d distinct kinds of layers",
+				  MAX_LAYERS, MAX_LAYER_KINDS);
+		else
+			error_set(
+				reader->error, reader->document->file,
+				reader->config->line,
+				"hybrid_override_pattern does not say what layer %d is",
+				(int)i);
+	}
+}

@@ -1,0 +1,12 @@
+/* layers.h - the layer pattern of a config.json: which mixer, which MLP. */
+#ifndef PRESETS_HF_LAYERS_H
+#define PRESETS_HF_LAYERS_H
+
+#include "presets/hf/reader.h"
+
+/* Append all layers to model, whose shapes (moe, ssm, hidden) are read already.
+ * `base` holds the attention and dense width shared by all. */
+void hf_read_layers(struct hf_reader *reader, struct model *model,
+		    const struct layer_kind *base, int64_t layers);
+
+#endif

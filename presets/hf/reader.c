@@ -1,0 +1,222 @@
+/* reader.c - see reader.h. */
+#include "presets/hf/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys that say nothing about shape or cost. */
+static const char *const ignored[] = {
+	"architectures",
+	"auto_map",
+	"transformers_version",
+	"initializer_range",
+	"use_cache",
+	"bos_token_id",
+	"eos_token_id",
+	"pad_token_id",
+	"attention_dropout",
+	"rms_norm_eps",
+	"norm_eps",
+	"layer_norm_epsilon",
+	"layer_norm_eps",
+	"rope_theta",
+	"rope_scaling",
+	"rope_parameters",
+	"partial_rotary_factor",
+	"rotary_dim",
+	"pretraining_tp",
+	"ep_size",
+	"torch_dtype",
+	"dtype",
+	"routed_scaling_factor",
+	"scoring_func",
+	"norm_topk_prob",
+	"topk_method",
+	"topk_group",
+	"aux_loss_alpha",
+	"seq_aux",
+	"router_aux_loss_coef",
+	"output_router_logits",
+	"max_window_layers",
+	"initial_context_length",
+	"rope_interleave",
+	"_name_or_path",
+	"return_dict",
+	"swiglu_limit",
+	"use_mrope",
+	"time_step_min",
+	"time_step_max",
+	"time_step_floor",
+	"time_step_limit",
+	"time_step_rank",
+	"residual_in_fp32",
+	"rescale_prenorm_residual",
+	"use_mamba_kernels",
+	"num_logits_to_keep",
+	"qk_norm_type",
+	"mamba_ssm_dtype",
+	"mamba_ssm_cache_dtype",
+	"mamba_hidden_act",
+	"final_logit_softcapping",
+	"attn_logit_softcapping",
+	"query_pre_attn_scalar",
+	"rope_local_base_freq",
+	"hidden_dropout",
+	"qk_head_dim",
+};
+
+static bool is_null(const struct node *node)
+{
+	static const char *const null[] = { "null", "None", "~", "", "Null", "NULL" };
+
+	if (node->kind != NODE_SCALAR || node->quoted)
+		return false;
+	for (size_t i = 0; i < sizeof null / sizeof null[0]; i++)
+		if (strcmp(node->text, null[i]) == 0)
+			return true;
+	return false;
+}
+
+static const struct node *find_key(const struct node *map, const char *key,
+				   size_t length)
+{
+	for (const struct node *node = map->child; node; node = node->next)
+		if (strlen(node->key) == length && memcmp(node->key, key, length) == 0)
+			return node;
+	return NULL;
+}
+
+static void take(struct hf_reader *reader, const struct node *node)
+{
+	for (int i = 0; i < reader->taken_count; i++)
+		if (reader->taken[i] == node)
+			return;
+	if (reader->taken_count == MAX_TAKEN)
+		return;
+	reader->taken[reader->taken_count++] = node;
+	import_note(reader->report, IMPORT_TAKEN, node->key, "%s",
+		    node->kind == NODE_SCALAR ? node->text : "(list)");
+}
+
+const struct node *hf_get(struct hf_reader *reader, const char *keys)
+{
+	while (*keys != '\0') {
+		size_t length = strcspn(keys, " ");
+		const struct node *node = find_key(reader->config, keys, length);
+
+		if (node && !is_null(node)) {
+			take(reader, node);
+			return node;
+		}
+		keys += length;
+		keys += strspn(keys, " ");
+	}
+	return NULL;
+}
+
+bool hf_has(struct hf_reader *reader, const char *keys)
+{
+	return hf_get(reader, keys) != NULL;
+}
+
+int64_t hf_count(struct hf_reader *reader, const char *keys, int64_t fallback)
+{
+	const struct node *node = reader->failed ? NULL : hf_get(reader, keys);
+	const int64_t most = (int64_t)1 << 40;
+	int64_t value = fallback;
+
+	if (!node)
+		return fallback;
+	if (node->kind == NODE_LIST && node->child) /* a list of equal values */
+		node = node->child;
+	if (!node_count(reader->document, node, &value, reader->error)) {
+		reader->failed = true;
+		return fallback;
+	}
+	if (value < 0 || value > most) {
+		reader->failed = true;
+		error_set(reader->error, reader->document->file, node->line,
+			  "%s is %s; expected a count from 0 to 2^40",
+			  node->key ? node->key : "item", node->text);
+		return fallback;
+	}
+	return value;
+}
+
+int64_t hf_need(struct hf_reader *reader, const char *keys)
+{
+	if (!reader->failed && !hf_get(reader, keys)) {
+		reader->failed = true;
+		error_set(reader->error, reader->document->file, reader->config->line,
+			  "no %.*s: not the config.json of a language model?",
+			  (int)strcspn(keys, " "), keys);
+	}
+	return hf_count(reader, keys, 0);
+}
+
+bool hf_bool(struct hf_reader *reader, const char *keys, bool fallback)
+{
+	const struct node *node = reader->failed ? NULL : hf_get(reader, keys);
+	bool value = fallback;
+
+	if (node && !node_bool(reader->document, node, &value, reader->error)) {
+		reader->failed = true;
+		return fallback;
+	}
+	return value;
+}
+
+void hf_text(struct hf_reader *reader, const char *keys, char *out, size_t size)
+{
+	const struct node *node = reader->failed ? NULL : hf_get(reader, keys);
+
+	out[0] = '\0';
+	if (node && !node_text(reader->document, node, out, size, reader->error)) {
+		reader->failed = true;
+		out[0] = '\0';
+	}
+}
+
+const struct node *hf_item(const struct node *list, int64_t i)
+{
+	const struct node *node = list && list->kind == NODE_LIST ? list->child : NULL;
+
+	while (node && i-- > 0)
+		node = node->next;
+	return node && node->kind == NODE_SCALAR ? node : NULL;
+}
+
+bool hf_list_holds(const struct node *list, int64_t value)
+{
+	const struct node *node = list && list->kind == NODE_LIST ? list->child : NULL;
+
+	for (; node; node = node->next)
+		if (node->kind == NODE_SCALAR && strtoll(node->text, NULL, 10) == value)
+			return true;
+	return false;
+}
+
+static bool is_ignored(const char *key)
+{
+	for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
+		if (strcmp(ignored[i], key) == 0)
+			return true;
+	return strstr(key, "token_id") != NULL;
+}
+
+static bool is_taken(const struct hf_reader *reader, const struct node *node)
+{
+	for (int i = 0; i < reader->taken_count; i++)
+		if (reader->taken[i] == node)
+			return true;
+	return false;
+}
+
+void hf_note_rest(struct hf_reader *reader)
+{
+	for (const struct node *node = reader->config->child; node; node = node->next)
+		if (!is_ignored(node->key) && !is_null(node) && !is_taken(reader, node))
+			import_note(reader->report, IMPORT_NOT_MODELLED, node->key,
+				    "%s", node->kind == NODE_SCALAR ? node->text : "");
+}

@@ -1,0 +1,44 @@
+/* reader.h - looking keys up in a config.json, and noting what was understood. */
+#ifndef PRESETS_HF_READER_H
+#define PRESETS_HF_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/model.h"
+#include "presets/document.h"
+#include "presets/hf/family.h"
+#include "presets/import.h"
+
+enum { MAX_TAKEN = 96 };
+
+struct hf_reader {
+	const struct document *document;
+	const struct node *config; /* the text part of a multimodal model */
+	const struct family *family;
+	struct import_report *report;
+	struct error *error;
+	bool failed; /* error is filled; later look-ups return defaults */
+	int taken_count;
+	const struct node *taken[MAX_TAKEN];
+};
+
+/* The first of the keys (separated by spaces) that is there and not null. */
+const struct node *hf_get(struct hf_reader *reader, const char *keys);
+bool hf_has(struct hf_reader *reader, const char *keys);
+/* Value of the first key that is there, or fallback. A value of another type, or
+ * outside 0 to 2^40, fails the reader. */
+int64_t hf_count(struct hf_reader *reader, const char *keys, int64_t fallback);
+/* The same, but its absence fails the reader. */
+int64_t hf_need(struct hf_reader *reader, const char *keys);
+bool hf_bool(struct hf_reader *reader, const char *keys, bool fallback);
+/* Copies the text, or leaves out empty. */
+void hf_text(struct hf_reader *reader, const char *keys, char *out, size_t size);
+/* Item i of a list of scalars, NULL beyond its end. */
+const struct node *hf_item(const struct node *list, int64_t i);
+/* Whether a list of integers holds value. */
+bool hf_list_holds(const struct node *list, int64_t value);
+/* Note every key of the config that nothing has looked at. */
+void hf_note_rest(struct hf_reader *reader);
+
+#endif

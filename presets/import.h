@@ -1,0 +1,42 @@
+/* import.h - what an importer understood: keys taken, assumed, not modelled.
+ *
+ * Every importer fills one report, and one printer shows it, so that nothing is
+ * dropped in silence.
+ */
+#ifndef PRESETS_IMPORT_H
+#define PRESETS_IMPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "engine/limits.h"
+
+enum import_kind {
+	IMPORT_TAKEN,        /* read into a knob or a shape */
+	IMPORT_ASSUMED,      /* absent, and this default was taken */
+	IMPORT_APPROXIMATE,  /* read, but its cost is only approximate */
+	IMPORT_NOT_MODELLED, /* kept for export where the format has it */
+	IMPORT_KIND_COUNT
+};
+
+struct import_note {
+	enum import_kind kind;
+	char key[MAX_NAME];
+	char text[MAX_NOTE]; /* the value, or the reason */
+};
+
+enum { MAX_IMPORT_NOTES = 256 };
+
+struct import_report {
+	int count;
+	int left_out; /* notes beyond the limit: counted, and said */
+	struct import_note note[MAX_IMPORT_NOTES];
+};
+
+void import_note(struct import_report *report, enum import_kind kind, const char *key,
+		 const char *format, ...) __attribute__((format(printf, 4, 5)));
+int import_count(const struct import_report *report, enum import_kind kind);
+/* A short table, one line a kind with its keys, each line behind prefix. */
+void import_print(const struct import_report *report, FILE *stream, const char *prefix);
+
+#endif

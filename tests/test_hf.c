@@ -1,0 +1,207 @@
+/* test_hf.c - config.json files of published models, read and counted.
+ *
+ * Shapes are facts of the published files; counts in billions are those that
+ * the publishers state or that the files' tensors add up to. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/hf/hf_model.h"
+#include "tests/support/close.h"
+
+static bool read_text(const char *text, struct model *model,
+		      struct import_report *report, struct error *error)
+{
+	struct document document;
+	bool good;
+
+	memset(report, 0, sizeof *report);
+	if (!document_parse(&document, "config.json", text, strlen(text), error))
+		return false;
+	good = hf_model_read(&document, model, report, error);
+	document_free(&document);
+	return good;
+}
+
+static const struct {
+	const char *name, *text;
+	double billions, active;
+} published[] = {
+	{"Llama-3.1-70B",
+         "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"intermediate_size\": "
+	  "28672,"
+	  "\"num_attention_heads\": 64, \"num_hidden_layers\": 80,"
+	  "\"num_key_value_heads\": 8, \"tie_word_embeddings\": false,"
+	  "\"vocab_size\": 128256}",				 70.554, 70.554},
+	{ "Qwen3-30B-A3B",
+         "{\"model_type\": \"qwen3_moe\", \"decoder_sparse_step\": 1, \"head_dim\": "
+	  "128,"
+	  "\"hidden_size\": 2048, \"intermediate_size\": 6144, \"mlp_only_layers\": [],"
+	  "\"moe_intermediate_size\": 768, \"num_attention_heads\": 32,"
+	  "\"num_experts\": 128, \"num_experts_per_tok\": 8, \"num_hidden_layers\": 48,"
+	  "\"num_key_value_heads\": 4, \"sliding_window\": null,"
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 151936}", 30.532, 3.35  },
+	{ "Mixtral-8x7B",
+         "{\"model_type\": \"mixtral\", \"hidden_size\": 4096, \"intermediate_size\": "
+	  "14336, \"num_attention_heads\": 32, \"num_experts_per_tok\": 2,"
+	  "\"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
+	  "\"num_local_experts\": 8,"
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 32000}",  46.703, 12.88 },
+	{ "DeepSeek-V3",
+         "{\"model_type\": \"deepseek_v3\", \"first_k_dense_replace\": 3, "
+	  "\"head_dim\": 64,"
+	  "\"hidden_size\": 7168, \"intermediate_size\": 18432, \"kv_lora_rank\": 512,"
+	  "\"moe_intermediate_size\": 2048, \"moe_layer_freq\": 1, \"n_group\": 8,"
+	  "\"n_routed_experts\": 256, \"n_shared_experts\": 1,"
+	  "\"num_attention_heads\": 128, \"num_experts_per_tok\": 8,"
+	  "\"num_hidden_layers\": 61, \"num_nextn_predict_layers\": 1,"
+	  "\"q_lora_rank\": 1536, \"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64,"
+	  "\"topk_group\": 4, \"v_head_dim\": 128, \"vocab_size\": 129280,"
+	  "\"tie_word_embeddings\": false}",			 671.03, 37.55 },
+	{ "Llama-4-Scout",
+         "{\"model_type\": \"llama4\", \"text_config\": {\"model_type\": "
+	  "\"llama4_text\","
+	  "\"attention_chunk_size\": 8192, \"head_dim\": 128, \"hidden_size\": 5120,"
+	  "\"interleave_moe_layer_step\": 1, \"intermediate_size\": 8192,"
+	  "\"intermediate_size_mlp\": 16384, \"num_attention_heads\": 40,"
+	  "\"num_experts_per_tok\": 1, \"num_hidden_layers\": 48,"
+	  "\"num_key_value_heads\": 8, \"num_local_experts\": 16,"
+	  "\"vocab_size\": 202048}}",				107.77, 17.17 },
+	{ "gpt-oss-20b",
+         "{\"model_type\": \"gpt_oss\", \"attention_bias\": true, \"head_dim\": 64,"
+	  "\"hidden_size\": 2880, \"intermediate_size\": 2880, \"layer_types\": ["
+	  "\"sliding_attention\", \"full_attention\", \"sliding_attention\","
+	  "\"full_attention\", \"sliding_attention\", \"full_attention\","
+	  "\"sliding_attention\", \"full_attention\", \"sliding_attention\","
+	  "\"full_attention\", \"sliding_attention\", \"full_attention\","
+	  "\"sliding_attention\", \"full_attention\", \"sliding_attention\","
+	  "\"full_attention\", \"sliding_attention\", \"full_attention\","
+	  "\"sliding_attention\", \"full_attention\", \"sliding_attention\","
+	  "\"full_attention\", \"sliding_attention\", \"full_attention\"],"
+	  "\"num_attention_heads\": 64, \"num_experts_per_tok\": 4,"
+	  "\"num_hidden_layers\": 24, \"num_key_value_heads\": 8,"
+	  "\"num_local_experts\": 32, \"sliding_window\": 128,"
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 201088}", 20.91,  0     },
+	{ "Nemotron-H-56B",
+         "{\"model_type\": \"nemotron_h\", \"attention_head_dim\": 128, "
+	  "\"chunk_size\": "
+	  "128, \"conv_kernel\": 4, \"expand\": 2, \"hidden_size\": 8192,"
+	  "\"hybrid_override_pattern\": "
+	  "\"M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-"
+	  "M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-\","
+	  "\"intermediate_size\": 32768, \"mamba_head_dim\": 64, \"mamba_num_heads\": "
+	  "256,"
+	  "\"n_groups\": 8, \"num_attention_heads\": 64, \"num_hidden_layers\": 118,"
+	  "\"num_key_value_heads\": 8, \"ssm_state_size\": 256,"
+	  "\"time_step_limit\": [0.0, Infinity], \"tie_word_embeddings\": false,"
+	  "\"vocab_size\": 131072}",				 56.32,  0     },
+};
+
+static void test_published_counts(void **state)
+{
+	static struct import_report report;
+	struct error error = { "" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+		struct model model;
+		struct model_counts counts;
+
+		if (!read_text(published[i].text, &model, &report, &error))
+			fail_msg("%s: %s", published[i].name, error.text);
+		model_count(&model, &counts);
+		print_message("%s %.3f B, active %.3f B\n", published[i].name,
+			      counts.total / 1e9, counts.active / 1e9);
+		assert_close(counts.total / 1e9, published[i].billions, 0.005);
+		if (published[i].active > 0)
+			assert_close(counts.active / 1e9, published[i].active, 0.01);
+	}
+}
+
+static void test_patterns(void **state)
+{
+	static struct import_report report;
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text(published[3].text, &model, &report, &error));
+	assert_int_equal(model.layers, 61);
+	assert_int_equal(model.kind[model.layer[2]].mlp, MLP_DENSE);
+	assert_int_equal(model.kind[model.layer[3]].mlp, MLP_MOE);
+	assert_int_equal(model.kind[0].mixer, MIXER_MLA);
+	assert_int_equal(model.kind[0].attention.head_dim, 192);
+	assert_int_equal(model.mtp_layers, 1);
+	assert_true(read_text(published[5].text, &model, &report, &error));
+	assert_int_equal(model.kind[model.layer[0]].attention.window, 128);
+	assert_int_equal(model.kind[model.layer[1]].attention.window, 0);
+	assert_true(read_text(published[4].text, &model, &report, &error));
+	assert_int_equal(model.kind[model.layer[0]].attention.window, 8192);
+	assert_int_equal(model.kind[model.layer[3]].attention.window, 0);
+}
+
+static void test_unknown_family_is_said(void **state)
+{
+	static struct import_report report;
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text("{\"model_type\": \"never_heard\", \"hidden_size\": 64,"
+			      "\"num_attention_heads\": 4, \"num_hidden_layers\": 2,"
+			      "\"vocab_size\": 100, \"some_new_key\": 3}",
+			      &model, &report, &error));
+	assert_true(strlen(model.approximate) > 0);
+	assert_int_equal(import_count(&report, IMPORT_NOT_MODELLED), 1);
+}
+
+static void test_broken_files(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} broken[] = {
+		{"",									       ""           },
+		{ "{}",									    "model_type" },
+		{ "[1, 2]",									""           },
+		{ "{\"model_type\": \"llama\"}",						   "hidden_size"},
+		{ "{\"model_type\": \"llama\", \"hidden_size\": \"wide\"}",
+                 "hidden_size"										  },
+		{ "{\"model_type\": \"llama\", \"hidden_size\": -1}",                              "hidden_size"},
+		{ "{\"model_type\": \"llama\", \"hidden_size\": 1e30}",                            "hidden_size"},
+		{ "{\"model_type\": \"llama\", \"hidden_size\": {\"a\": 1}}",
+                 "hidden_size"										  },
+		{ "{\"model_type\": \"llama\", \"hidden_size\": 64, \"vocab_size\": 9,"
+		  "\"num_hidden_layers\": 99999999, \"num_attention_heads\": 4}", "layers"     },
+		{ "{\"model_type\": \"llama\", \"hidden_size\": 64, \"vocab_size\": 9,"
+		  "\"num_hidden_layers\": 2, \"num_attention_heads\": 0}",        ""           },
+		{ "{\"model_type\": \"nemotron_h\", \"hidden_size\": 64, "
+		  "\"vocab_size\": 9,"
+		  "\"hybrid_override_pattern\": \"M?\", \"ssm_state_size\": 16,"
+		  "\"num_hidden_layers\": 2, \"num_attention_heads\": 4}",        "layer 1"    },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+		static struct import_report report;
+		struct error error = { "" };
+		struct model model;
+
+		assert_false(read_text(broken[i].text, &model, &report, &error));
+		assert_true(strlen(error.text) > 0);
+		assert_non_null(strstr(error.text, "config.json"));
+		if (!strstr(error.text, broken[i].says))
+			fail_msg("'%s' does not name '%s'", error.text, broken[i].says);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_published_counts),
+		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_unknown_family_is_said),
+		cmocka_unit_test(test_broken_files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
