@@ -1,7 +1,10 @@
 /* knob.h - the table of everything that a person can turn.
  *
  * Command line, YAML, screen, planner axes and exports all iterate over it;
- * a new knob is one row here and one field in the scenario.
+ * a new knob is one row in knob/table.c and one field in the scenario.
+ *
+ * A person types whole numbers with binary suffixes (8k sequence = 8192 tokens)
+ * and quantities with decimal ones (15T tokens of a run = 15e12).
  */
 #ifndef ENGINE_KNOB_H
 #define ENGINE_KNOB_H
@@ -33,6 +36,7 @@ enum knob_step {
 	STEP_ONE,    /* plus and minus one */
 	STEP_TENTH,  /* plus and minus 0.1 */
 	STEP_DECADE, /* 1, 2, 5, 10 ... */
+	STEP_DOUBLE, /* half and twice */
 	STEP_WORD    /* the next word, wrapping not */
 };
 
@@ -75,6 +79,8 @@ bool knob_parse(struct scenario *scenario, const struct knob *knob, const char *
 /* Print the value as knob_parse reads it back. */
 size_t knob_print(const struct scenario *scenario, const struct knob *knob, char *out,
 		  size_t size);
+/* The same of a value that is not set, for strips and remedies. */
+size_t knob_print_value(const struct knob *knob, double value, char *out, size_t size);
 /* Print for the screen: "4 (auto)", "8 Ki", words; never longer than size-1. */
 size_t knob_show(const struct scenario *scenario, const struct knob *knob, char *out,
 		 size_t size);

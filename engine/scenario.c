@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "engine/split.h"
+
 void scenario_defaults(struct scenario *scenario)
 {
 	memset(scenario, 0, sizeof *scenario);
@@ -19,9 +21,9 @@ void scenario_defaults(struct scenario *scenario)
 		.fsdp_reshard = true,
 		.fsdp_prefetch = 1,
 		.micro_batch = 1,
-		.global_batch = 1,
+		.global_batch = 256,
 		.seq_len = 4096,
-		.schedule = SCHEDULE_1F1B,
+		.schedule = SCHEDULE_INTERLEAVED, /* with VPP 1 it is 1F1B */
 		.optimizer_sync = SYNC_BARRIER,
 		.recompute = RECOMPUTE_NONE,
 		.recompute_modules = 1u << MODULE_CORE_ATTN,
@@ -95,7 +97,7 @@ int64_t scenario_padded_vocab(const struct scenario *scenario)
 
 int64_t scenario_chunks(const struct scenario *scenario)
 {
-	return scenario->plan.schedule == SCHEDULE_INTERLEAVED ? scenario->plan.vpp : 1;
+	return split_chunks(scenario);
 }
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -117,5 +119,7 @@ int64_t scenario_smallest_world(const struct scenario *scenario)
 
 	if (dense < 1 || expert < 1)
 		return 0;
+	if (scenario->model.moe.experts == 0)
+		return plan->pp * dense;
 	return plan->pp * (dense / common_divisor(dense, expert) * expert);
 }

@@ -1,0 +1,409 @@
+/* table.c - one row for each thing that a person can turn. */
+#include "engine/knob.h"
+
+static const char *const cp_words[] = { "ring", "all-gather", "ulysses", NULL };
+static const char *const recompute_words[] = { "none", "selective", "full", NULL };
+static const char *const module_words[] = {
+	"core_attn",   "layernorm",      "mlp",    "moe_act", "moe",
+	"mla_up_proj", "shared_experts", "per-op", NULL
+};
+static const char *const schedule_words[] = { "gpipe", "1f1b", "interleaved", NULL };
+static const char *const split_words[] = { "auto",       "even",   "balanced",
+					   "first-last", "custom", NULL };
+static const char *const optimizer_words[] = { "adamw",     "adamw-8bit", "adamw-bf16",
+					       "adafactor", "muon",       "sgd",
+					       NULL };
+static const char *const grad_words[] = { "fp32", "bf16", NULL };
+static const char *const fp8_words[] = { "delayed",   "current-scaling", "rowwise",
+					 "blockwise", "mxfp8",           NULL };
+static const char *const ce_words[] = { "plain", "fused", "chunked", NULL };
+static const char *const dispatcher_words[] = { "alltoall", "allgather", "deepep",
+						"hybridep", NULL };
+static const char *const capacity_words[] = { "dropless", "drop", "pad", NULL };
+static const char *const graph_words[] = { "none", "partial", "full", NULL };
+static const char *const sync_words[] = { "barrier", "post-validation", NULL };
+static const char *const flops_words[] = { "causal", "full", NULL };
+static const char *const precision_words[] = { "bf16",  "fp16",  "fp32", "fp8",
+					       "mxfp8", "nvfp4", NULL };
+static const char *const attention_words[] = { "unfused", "fused-softmax", "flash1",
+					       "flash2",  "flash3",        NULL };
+
+static bool has_tp(const struct scenario *s)
+{
+	return s->plan.tp > 1;
+}
+
+static bool has_pp(const struct scenario *s)
+{
+	return s->plan.pp > 1;
+}
+
+static bool has_cp(const struct scenario *s)
+{
+	return s->plan.cp > 1;
+}
+
+static bool has_experts(const struct scenario *s)
+{
+	return s->model.moe.experts > 0;
+}
+
+static bool has_ep(const struct scenario *s)
+{
+	return has_experts(s) && s->plan.ep > 1;
+}
+
+static bool has_shared_experts(const struct scenario *s)
+{
+	return has_experts(s) && s->model.moe.shared_ffn > 0;
+}
+
+static bool has_capacity(const struct scenario *s)
+{
+	return has_experts(s) && s->plan.moe_capacity != CAPACITY_DROPLESS;
+}
+
+static bool is_interleaved(const struct scenario *s)
+{
+	return has_pp(s) && s->plan.schedule == SCHEDULE_INTERLEAVED;
+}
+
+static bool has_chunks(const struct scenario *s)
+{
+	return is_interleaved(s) && s->plan.vpp > 1;
+}
+
+static bool has_sharding(const struct scenario *s)
+{
+	return s->plan.zero > 0;
+}
+
+static bool is_fsdp(const struct scenario *s)
+{
+	return s->plan.zero == 3;
+}
+
+static bool has_first_last(const struct scenario *s)
+{
+	return has_pp(s) && s->plan.split == SPLIT_FIRST_LAST;
+}
+
+static bool has_layout(const struct scenario *s)
+{
+	return has_pp(s) && s->plan.split == SPLIT_CUSTOM;
+}
+
+static bool has_even_split(const struct scenario *s)
+{
+	return has_pp(s) &&
+	       (s->plan.split == SPLIT_AUTO || s->plan.split == SPLIT_EVEN);
+}
+
+static bool is_full(const struct scenario *s)
+{
+	return s->plan.recompute == RECOMPUTE_FULL;
+}
+
+static bool is_selective(const struct scenario *s)
+{
+	return s->plan.recompute == RECOMPUTE_SELECTIVE;
+}
+
+static bool is_fp8(const struct scenario *s)
+{
+	return s->plan.precision == PRECISION_FP8 ||
+	       s->plan.precision == PRECISION_MXFP8;
+}
+
+static bool has_upper_link(const struct scenario *s)
+{
+	return s->cluster.link[LINK_UPPER].span > 0;
+}
+
+/* The offset of a field, checked to have the type that the knob's type needs. */
+#define FIELD(path, type)                  \
+	(offsetof(struct scenario, path) + \
+	 0 * sizeof(char[_Generic(((struct scenario *)0)->path, type : 1)]))
+
+#define COUNT(path, lo, hi)                                                         \
+	.type = KNOB_INT, .offset = FIELD(path, int64_t), .min = (lo), .max = (hi), \
+	.scale = 1
+#define REAL(path, lo, hi, factor)                                                  \
+	.type = KNOB_REAL, .offset = FIELD(path, double), .min = (lo), .max = (hi), \
+	.scale = (factor)
+#define SWITCH(path)                                                                 \
+	.type = KNOB_BOOL, .step = STEP_WORD, .offset = FIELD(path, bool), .max = 1, \
+	.scale = 1
+#define WORD(path, list)                                                  \
+	.type = KNOB_WORD, .step = STEP_WORD, .offset = FIELD(path, int), \
+	.max = (double)(sizeof(list) / sizeof(list)[0] - 2), .scale = 1,  \
+	.words = (list)
+
+#define MAX_DEGREE 4096
+#define MAX_SEQ    (16 << 20)
+#define MAX_BATCH  (16 << 20)
+#define MAX_GPUS   (1 << 20)
+#define GIB        1073741824.0
+
+const struct knob knob_table[] = {
+	{"tp",							  "tensor_parallel",            "TP  tensor","",
+         "Ranks that share every matrix of a layer; the most communication, so keep "
+	  "it "
+	  "on the fastest links.",GROUP_PARALLELISM,COUNT(plan.tp,                     1,MAX_DEGREE), .step = STEP_DEGREE },
+	{ "sp",					  "sequence_parallel",								     "SP  sequence","",
+         "Split norms, dropout and residuals along the sequence inside a TP group: "
+	  "less "
+	  "memory for the same traffic.",GROUP_PARALLELISM,SWITCH(plan.sp),.applies = has_tp														 },
+	{ "pp",					    "pipeline_parallel",								       "PP  pipeline","",
+         "Stages that each hold some of the layers; little communication, but stages "
+	  "idle while the pipeline fills and drains.",GROUP_PARALLELISM,COUNT(plan.pp,1,												       MAX_STAGES), .step = STEP_DEGREE },
+	{ "vpp",							    "virtual_pipeline",									     "VPP virtual","",
+         "Chunks of layers per stage (interleaved schedule): divides the bubble, "
+	  "multiplies the transfers.",GROUP_PARALLELISM,COUNT(plan.vpp,1,MAX_CHUNKS), .step = STEP_ONE,
+         .applies = is_interleaved },
+	{ "cp",					    "context_parallel",							  "CP  context","",
+         "Ranks that share every sequence: for long sequences, whose activations no "
+	  "one "
+	  "rank can hold.",GROUP_PARALLELISM,COUNT(plan.cp,1,MAX_DEGREE), .step = STEP_DEGREE },
+	{ "cp_kind",						"cp_comm_type",                 "CP  kind","",
+         "How attention sees the whole sequence under CP: keys and values in a ring, "
+	  "gathered, or heads exchanged (Ulysses).",GROUP_PARALLELISM,WORD(plan.cp_kind,						       cp_words),									       .applies = has_cp },
+	{ "ep",						    "expert_parallel",                   "EP  expert","",
+         "Ranks that share the experts of a mixture-of-experts layer; tokens travel "
+	  "to "
+	  "their experts by all-to-all.",GROUP_PARALLELISM,COUNT(plan.ep,1,MAX_DEGREE), .step = STEP_DEGREE,
+         .applies = has_experts },
+	{ "etp",							    "expert_tensor_parallel",										    "ETP expert TP","",
+         "Tensor parallel degree inside each expert; auto follows the stack "
+	  "(Megatron: "
+	  "TP).", GROUP_PARALLELISM,COUNT(plan.etp,0,                           MAX_DEGREE), .step = STEP_DEGREE,
+         .zero = "auto", .applies = has_experts },
+	{ "zero",						  "zero_stage",							   "ZeRO","",
+         "What data-parallel ranks share out: 0 nothing, 1 optimizer, 2 and "
+	  "gradients, "
+	  "3 and weights (FSDP).",GROUP_PARALLELISM,COUNT(plan.zero,0,3), .step = STEP_ONE },
+	{ "zero_group",					    "shard_group",							  "ZeRO group","",
+         "Ranks that share one set of shards; a smaller group is HSDP and replicates "
+	  "the set.",GROUP_PARALLELISM,COUNT(plan.zero_group,0,MAX_GPUS), .step = STEP_DEGREE,
+         .zero = "all", .applies = has_sharding },
+	{ "fsdp_reshard","reshard_after_forward","FSDP reshard","",
+         "Free gathered weights after the forward and gather them again for the "
+	  "backward: less memory, more traffic.",GROUP_PARALLELISM,													   SWITCH(plan.fsdp_reshard),																																													       .applies = is_fsdp																																																												      },
+	{ "fsdp_prefetch",							    NULL,									    "FSDP prefetch","layers",
+         "Layers whose weights are gathered ahead of their use.",GROUP_PARALLELISM,
+         COUNT(plan.fsdp_prefetch,						0,								   16), .step = STEP_ONE, .applies = is_fsdp },
+
+	{ "mbs",						    "micro_batch",							     "micro-batch","sequences",
+         "Sequences that one rank works on at once: larger ones use the GPU better "
+	  "and "
+	  "hold more activations.",GROUP_BATCH,COUNT(plan.micro_batch,1,MAX_BATCH), .step = STEP_SERIES },
+	{ "gbs",		       "global_batch",				  "global batch","sequences",
+         "Sequences per optimizer step over all ranks; it belongs to the training, "
+	  "not "
+	  "to the machine.",GROUP_BATCH,COUNT(plan.global_batch,1,MAX_BATCH), .step = STEP_SERIES },
+	{ "seq",       "seq_len",                  "sequence","tokens","Tokens per sequence; 8k means 8192.",
+         GROUP_BATCH,COUNT(plan.seq_len,1,MAX_SEQ), .step = STEP_DOUBLE },
+	{ "document_len","packed_length","packed document","tokens",
+         "Mean length of the documents packed into a sequence, which don't see each "
+	  "other; off means one document fills it.",    GROUP_BATCH,						      COUNT(plan.document_len,																						  0,																													     MAX_SEQ), .step = STEP_DOUBLE,
+         .zero = "off" },
+
+	{ "schedule",							    "pipeline_schedule",										   "schedule","",
+         "Order in which stages run forwards and backwards; interleaved with VPP 1 is "
+	  "1f1b.",GROUP_PIPELINE,WORD(plan.schedule,									 schedule_words),																																					.applies = has_pp },
+	{ "micro_batch_group",						   "microbatch_group",							    "VPP group","micro-batches",
+         "Micro-batches that pass one chunk before the next chunk's turn "
+	  "(interleaved); "
+	  "auto is PP.",GROUP_PIPELINE,COUNT(plan.micro_batch_group,0,																																																																																																																																																					       65536), .step = STEP_SERIES,
+         .zero = "auto", .applies = has_chunks },
+	{ "split",					   "stage_split",								      "layer split","",
+         "How layers are dealt out to stages: auto does as the stack does.",GROUP_PIPELINE,WORD(plan.split,																 split_words),																																												    .applies = has_pp },
+	{ "first_stage_layers",                    "decoder_first_pipeline_num_layers",                                     "first stage",
+         "layers","Layers on the first stage (split first-last); auto takes part in "
+	  "the even split.",GROUP_PIPELINE,COUNT(plan.first_stage_layers,0,MAX_LAYERS),
+         .step = STEP_ONE, .zero = "auto", .applies = has_first_last },
+	{ "last_stage_layers","decoder_last_pipeline_num_layers","last stage",
+         "layers","Layers on the last stage (split first-last); auto takes part in "
+	  "the even split.",GROUP_PIPELINE,COUNT(plan.last_stage_layers,0,MAX_LAYERS),
+         .step = STEP_ONE, .zero = "auto", .applies = has_first_last },
+	{ "split_embedding",					  "account_for_embedding_in_pipeline_split",
+         "count embedding","",
+         "Count the embedding as one layer of the first stage in an even split.",GROUP_PIPELINE, SWITCH(plan.split_embedding),																	    .applies = has_even_split																					     },
+	{ "split_loss",					  "account_for_loss_in_pipeline_split",									      "count LM head","",
+         "Count the LM head and loss as one layer of the last stage in an even split.",GROUP_PIPELINE,SWITCH(plan.split_loss),.applies = has_even_split},
+	{ "layout",					       "pipeline_model_parallel_layout",							    "layout","",
+         "Megatron's layout string: E embedding, t layer, m MTP, L loss, | next "
+	  "stage, "
+	  "*n repeat; used with split custom.",GROUP_PIPELINE,.type = KNOB_TEXT,.step = STEP_WORD,
+         .offset = offsetof(struct scenario, plan.layout), .size = MAX_LAYOUT,
+         .scale = 1, .zero = "none", .applies = has_layout },
+	{ "optimizer_sync",				   NULL,						 "optimizer sync","",
+         "Whether a step ends with a barrier for the gradient norm, or checks it "
+	  "after "
+	  "the fact (zero bubble).",       GROUP_PIPELINE,WORD(plan.optimizer_sync,sync_words),.applies = has_pp },
+
+	{ "recompute",					  "recompute_granularity",						      "recompute", "",
+         "Compute activations again in the backward instead of keeping them: of some "
+	  "modules, or of whole layers.",GROUP_MEMORY,WORD(plan.recompute,recompute_words)},
+	{ "recompute_layers",					      "recompute_num_layers",							    "recompute layers","layers",
+         "Layers per stage that full recomputation covers.",GROUP_MEMORY,
+         COUNT(plan.recompute_layers,0,																	       MAX_LAYERS), .step = STEP_ONE, .zero = "all",
+         .applies = is_full },
+	{ "recompute_modules",					       NULL,					       "modules","",
+         "Parts of a layer that selective recomputation covers, joined by +.",GROUP_MEMORY,.type = KNOB_SET,.step = STEP_WORD,
+         .offset = FIELD(plan.recompute_modules, uint64_t),
+         .max = (double)((1 << MODULE_COUNT) - 1), .scale = 1, .zero = "none",
+         .words = module_words, .applies = is_selective },
+	{ "optimizer",					       NULL,						    "optimizer","",
+         "Its states weigh 4 to 12 bytes per parameter before sharding.",GROUP_MEMORY,
+         WORD(plan.optimizer,																						    optimizer_words)																																																	   },
+	{ "optimizer_offload",					       "optimizer_offload_fraction",                                                          "offload optim.","",
+         "Share of the optimizer states kept in host memory and updated by the CPU.",GROUP_MEMORY,REAL(plan.optimizer_offload,0,1, 1), .step = STEP_TENTH },
+	{ "activation_offload",							    NULL,									"offload activ.","",
+         "Share of the saved activations sent to host memory until the backward.",GROUP_MEMORY,REAL(plan.activation_offload,0,1, 1), .step = STEP_TENTH },
+	{ "lora_rank",					    "lora",								       "LoRA rank","",
+         "Train low-rank adapters of this rank on a frozen model; off trains all "
+	  "weights.",GROUP_MEMORY,COUNT(plan.lora_rank,0,4096), .step = STEP_SERIES,
+         .zero = "off" },
+
+	{ "precision",					     "dtype",									"precision","",
+         "Number format of the large matrix products.",GROUP_PRECISION,
+         WORD(plan.precision,precision_words)     },
+	{ "grad_dtype",							    "main_grads_dtype",									     "gradients","",
+         "Format in which gradients are accumulated and reduced.",GROUP_PRECISION,
+         WORD(plan.grad_dtype,grad_words)},
+	{ "fp8_recipe",							   NULL,                        "fp8 recipe","",
+         "How fp8 scaling factors are found: finer ones cost more memory traffic.",GROUP_PRECISION,WORD(plan.fp8_recipe,fp8_words),.applies = is_fp8 },
+	{ "attention_kernel",					       "attention_backend",								       "attention","",
+         "Kernel of the attention core: flash kernels never write the scores to "
+	  "memory.",GROUP_PRECISION,WORD(plan.attention_kernel,attention_words)},
+	{ "fused_norms",						 NULL,									 "fused norms","",
+         "Norms, rotary positions and activations as one kernel each.",GROUP_PRECISION,SWITCH(plan.fused_norms)},
+	{ "compile",						 "torch_compile",						  "compile","",
+         "The model is compiled (torch.compile): fused element-wise work, fewer "
+	  "launches.",GROUP_PRECISION,							      SWITCH(plan.compile)														  },
+	{ "cuda_graphs",					     "cuda_graph_impl","CUDA graphs","",
+         "Replay recorded kernels instead of launching them one by one; takes memory.",GROUP_PRECISION,WORD(plan.cuda_graphs,                                          graph_words)},
+	{ "cross_entropy",							    "cross_entropy_loss_fusion",									     "cross-entropy","",
+         "Loss over the vocabulary: op by op, in one kernel, or chunk by chunk "
+	  "without "
+	  "whole logits.",GROUP_PRECISION,WORD(plan.cross_entropy,																		    ce_words)																 },
+	{ "vocab_parallel",							"loss_parallel",								 "vocab parallel","",
+         "Logits stay split over TP; off keeps whole logits on each TP rank.",GROUP_PRECISION,SWITCH(plan.vocab_parallel),.applies = has_tp                                                            },
+
+	{ "overlap_grad_reduce",					      NULL,									 "DP gradients","",
+         "Reduce gradients while the backward still runs.",GROUP_OVERLAP,
+         SWITCH(plan.overlap_grad_reduce)},
+	{ "overlap_param_gather",					      NULL,									"DP parameters","",
+         "Gather updated parameters while the next forward runs.",GROUP_OVERLAP,
+         SWITCH(plan.overlap_param_gather),.applies = has_sharding																																								   },
+	{ "tp_overlap",					      "tp_comm_overlap",						      "TP overlap","",
+         "Split TP collectives and matrix products into pieces that run side by side.",GROUP_OVERLAP,        SWITCH(plan.tp_overlap),                                    .applies = has_tp},
+	{ "async_tp",						    NULL,								 "async TP","","The compiler's TP overlap (torchtitan).",
+         GROUP_OVERLAP,												       SWITCH(plan.async_tp),																																		 .applies = has_tp},
+	{ "overlap_p2p", "overlap_p2p_comm",              "PP sends","",
+         "Pipeline sends and receives run beside computation.",GROUP_OVERLAP,
+         SWITCH(plan.overlap_p2p),																																																			   .applies = has_pp													 },
+	{ "ep_overlap",					      "overlap_moe_expert_parallel_comm",                                                      "EP all-to-all","",
+         "Hide the expert all-to-all behind another micro-batch's computation.",GROUP_OVERLAP,SWITCH(plan.ep_overlap),.applies = has_ep   },
+	{ "shared_expert_overlap",					"moe_shared_expert_overlap",                                                        "shared experts","",
+         "Run shared experts while routed tokens travel.",GROUP_OVERLAP,
+         SWITCH(plan.shared_expert_overlap),.applies = has_shared_experts																																			  },
+
+	{ "moe_dispatcher",				      "moe_token_dispatcher_type",							 "dispatcher","",
+         "How tokens travel to their experts and back.",GROUP_MOE,
+         WORD(plan.moe_dispatcher,dispatcher_words),																																																										.applies = has_experts },
+	{ "moe_capacity",				  NULL,					     "capacity","",
+         "Dropless keeps every token; drop and pad hold each expert to the capacity "
+	  "factor.",GROUP_MOE,WORD(plan.moe_capacity,																		  capacity_words),.applies = has_experts },
+	{ "capacity_factor",			      "moe_expert_capacity_factor",                                                         "capacity factor","",
+         "Tokens an expert takes at most, over the mean.",GROUP_MOE,
+         REAL(plan.capacity_factor,0.1,64, 1), .step = STEP_TENTH,
+         .applies = has_capacity },
+	{ "imbalance",				      "moe_imbalance",								 "imbalance","",
+         "Tokens of the busiest rank over the mean; early in training it can be "
+	  "several times.",GROUP_MOE,REAL(plan.imbalance,1,64, 1), .step = STEP_TENTH,
+         .applies = has_experts },
+	{ "grouped_gemm",					    "moe_grouped_gemm",								       "grouped GEMM","",
+         "All local experts in one kernel instead of one after the other.",GROUP_MOE,
+         SWITCH(plan.grouped_gemm),.applies = has_experts},
+
+	{ "gpus",					    "world_size",								       "GPUs","","Accelerators of the job.",GROUP_CLUSTER,
+         COUNT(cluster.gpus,1,MAX_GPUS), .step = STEP_SERIES },
+	{ "gpus_per_node",					    NULL,								       "GPUs per node","",
+         "Accelerators that share one host and its network cards.",GROUP_CLUSTER,
+         COUNT(cluster.gpus_per_node,1,1024), .step = STEP_SERIES },
+	{ "nvlink_domain",					    "domain",								       "fast domain","GPUs",
+         "Accelerators joined by the fastest links (NVLink, Infinity Fabric, HCCS).",GROUP_CLUSTER,COUNT(cluster.link[LINK_DOMAIN].span,1,MAX_GPUS),
+         .step = STEP_SERIES },
+	{ "nvlink_gbs",				"domain_gbs",							   "domain link","GB/s",
+         "Bandwidth of the fast domain per GPU and direction.",GROUP_CLUSTER,
+         REAL(cluster.link[LINK_DOMAIN].bytes_per_second,0.1,1e5, 1e9),
+         .step = STEP_DOUBLE },
+	{ "network_gbps_per_gpu",					    "network_gbps",						  "network","Gb/s",
+         "Bandwidth of the network per GPU and direction.",GROUP_CLUSTER,
+         REAL(cluster.link[LINK_NETWORK].bytes_per_second,																						      0.1,                   1e5, 1e9 / 8),
+         .step = STEP_DOUBLE },
+	{ "in_network_reduction",				       "sharp",						    "SHARP","",
+         "Switches of the network add up all-reduces.",GROUP_CLUSTER,
+         SWITCH(cluster.link[LINK_NETWORK].in_network_reduction)},
+	{ "leaf_gpus",						    NULL,								   "leaf switch","GPUs",
+         "GPUs behind one leaf, above which the network is oversubscribed.",GROUP_CLUSTER,COUNT(cluster.link[LINK_UPPER].span,0,								      MAX_GPUS),
+         .step = STEP_SERIES, .zero = "none" },
+	{ "oversubscription",         NULL,"oversubscribed","",
+         "Bandwidth below over bandwidth above a leaf switch.",																		 GROUP_CLUSTER,
+         REAL(cluster.link[LINK_UPPER].oversubscription,																																												     1,                                                            64, 1),
+         .step = STEP_SERIES, .applies = has_upper_link },
+	{ "gpu_memory_gib",					   "usable_gib",								      "GPU memory","GiB",
+         "Memory that a framework can use on one accelerator, not the label.",GROUP_CLUSTER,REAL(cluster.accelerator.usable_bytes,0.25,4096, GIB),
+         .step = STEP_SERIES },
+	{ "scale",				     "calibration",					   "calibration","",
+         "Measured over predicted step time of one run on this cluster; 1 means not "
+	  "calibrated.",GROUP_CLUSTER,REAL(cluster.scale,0.1,10, 1), .step = STEP_TENTH },
+
+	{ "tokens",					    "training_tokens",								       "training run","tokens",
+         "Tokens of the whole training run; 15T means 15e12.",GROUP_RUN,
+         REAL(plan.tokens,1,1e18, 1), .step = STEP_DECADE },
+	{ "price",     "price_per_gpu_hour",                    "price","$/GPU-h",
+         "Dollars for one accelerator and hour.",GROUP_RUN,
+         REAL(cluster.price_per_gpu_hour,          0,																																																						1e4, 1), .step = STEP_TENTH },
+	{ "pue",						NULL,"PUE","",
+         "Power of the whole building over power of the machines.",                                                            GROUP_RUN,
+         REAL(cluster.pue,																																		       1,5, 1), .step = STEP_TENTH },
+	{ "node_mtbf_hours",						 "mtbf",                                  "node MTBF","hours",
+         "Mean time between failures of one node.",GROUP_RUN,
+         REAL(cluster.node_mtbf_hours,1,					       1e9, 1), .step = STEP_DECADE },
+	{ "checkpoint_gbs",							 NULL,									 "checkpoint rate","GB/s",
+         "Speed at which one node writes a checkpoint.",GROUP_RUN,
+         REAL(cluster.checkpoint_bytes_per_second,0.001,1e5, 1e9),
+         .step = STEP_DECADE },
+	{ "restart_seconds",              NULL,				       "restart","s",
+         "Time lost to find a failure and start again.",GROUP_RUN,
+         REAL(cluster.restart_seconds,0,								    1e6, 1), .step = STEP_DECADE },
+	{ "flops_convention",							   NULL,					       "FLOPs of scores","",
+         "Count attention scores over the causal half, or over the full square as "
+	  "some "
+	  "papers do.",GROUP_RUN,WORD(plan.flops_convention,													     flops_words)},
+};
+
+int knob_count(void)
+{
+	return (int)(sizeof knob_table / sizeof knob_table[0]);
+}
+
+const char *knob_group_label(enum knob_group group)
+{
+	static const char *const label[GROUP_COUNT] = {
+		[GROUP_PARALLELISM] = "parallelism",
+		[GROUP_BATCH] = "batch",
+		[GROUP_PIPELINE] = "pipeline",
+		[GROUP_MEMORY] = "memory",
+		[GROUP_PRECISION] = "kernels",
+		[GROUP_OVERLAP] = "overlap",
+		[GROUP_MOE] = "experts",
+		[GROUP_CLUSTER] = "cluster",
+		[GROUP_RUN] = "the run",
+	};
+
+	return (unsigned)group < GROUP_COUNT ? label[group] : "";
+}

@@ -1,0 +1,157 @@
+/* value.c - find a knob, get and set what it turns. */
+#include "engine/knob/value.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static char plain(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c - 'A' + 'a');
+	return c == '_' ? '-' : c;
+}
+
+bool knob_spelled(const char *a, const char *b, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (plain(a[i]) != plain(b[i]))
+			return false;
+		if (!a[i])
+			return true;
+	}
+	return b[length] == '\0';
+}
+
+const struct knob *knob_find(const char *key)
+{
+	size_t length = strlen(key);
+
+	for (int i = 0; i < knob_count(); i++) {
+		const struct knob *knob = &knob_table[i];
+
+		if (knob_spelled(key, knob->key, length) ||
+		    (knob->alias && knob_spelled(key, knob->alias, length)))
+			return knob;
+	}
+	return NULL;
+}
+
+/* Edits (insert, delete, replace, swap of neighbours) from a to b. */
+static int distance(const char *a, const char *b)
+{
+	enum { LONGEST = 40 };
+	int rows[3][LONGEST + 1];
+	int m = (int)strlen(a), n = (int)strlen(b);
+
+	if (m > LONGEST || n > LONGEST)
+		return LONGEST;
+	for (int j = 0; j <= n; j++)
+		rows[0][j] = j;
+	for (int i = 1; i <= m; i++) {
+		int *now = rows[i % 3], *up = rows[(i + 2) % 3],
+		    *far = rows[(i + 1) % 3];
+
+		now[0] = i;
+		for (int j = 1; j <= n; j++) {
+			bool same = plain(a[i - 1]) == plain(b[j - 1]);
+			int best = up[j - 1] + (same ? 0 : 1);
+
+			if (up[j] + 1 < best)
+				best = up[j] + 1;
+			if (now[j - 1] + 1 < best)
+				best = now[j - 1] + 1;
+			if (i > 1 && j > 1 && plain(a[i - 1]) == plain(b[j - 2]) &&
+			    plain(a[i - 2]) == plain(b[j - 1]) && far[j - 2] + 1 < best)
+				best = far[j - 2] + 1;
+			now[j] = best;
+		}
+	}
+	return rows[m % 3][n];
+}
+
+const char *knob_nearest_key(const char *key)
+{
+	size_t length = strlen(key);
+	int best = length < 4 ? 2 : length < 8 ? 3 : 4; /* first distance too far */
+	const char *nearest = NULL;
+
+	for (int i = 0; i < knob_count(); i++) {
+		const struct knob *knob = &knob_table[i];
+		int far = distance(key, knob->key);
+
+		if (knob->alias && distance(key, knob->alias) < far)
+			far = distance(key, knob->alias);
+		if (far < best) {
+			best = far;
+			nearest = knob->key;
+		}
+	}
+	return nearest;
+}
+
+static const void *field(const struct scenario *scenario, const struct knob *knob)
+{
+	return (const char *)scenario + knob->offset;
+}
+
+double knob_get(const struct scenario *scenario, const struct knob *knob)
+{
+	const void *at = field(scenario, knob);
+
+	switch (knob->type) {
+	case KNOB_INT: return (double)*(const int64_t *)at;
+	case KNOB_REAL: return *(const double *)at / knob->scale;
+	case KNOB_BOOL: return *(const bool *)at ? 1 : 0;
+	case KNOB_WORD: return *(const int *)at;
+	case KNOB_SET: return (double)*(const uint64_t *)at;
+	case KNOB_TEXT: break;
+	}
+	return 0;
+}
+
+const char *knob_get_text(const struct scenario *scenario, const struct knob *knob)
+{
+	return knob->type == KNOB_TEXT ? (const char *)field(scenario, knob) : "";
+}
+
+bool knob_inside(const struct knob *knob, double value, char *why, size_t size)
+{
+	char low[32], high[32];
+
+	if (!(value >= knob->min && value <= knob->max) ||
+	    (knob->type != KNOB_REAL && value != floor(value))) {
+		knob_decimal(knob->min, 1, knob->min, low, sizeof low);
+		knob_decimal(knob->max, 1, knob->max, high, sizeof high);
+		snprintf(why, size, "%s takes %s from %s to %s", knob->key,
+			 knob->type == KNOB_REAL ? "a number" : "a whole number", low,
+			 high);
+		return false;
+	}
+	return true;
+}
+
+bool knob_set(struct scenario *scenario, const struct knob *knob, double value)
+{
+	void *at = (char *)scenario + knob->offset;
+
+	if (knob->type == KNOB_TEXT || !knob_inside(knob, value, NULL, 0))
+		return false;
+	switch (knob->type) {
+	case KNOB_INT: *(int64_t *)at = (int64_t)value; break;
+	case KNOB_REAL: *(double *)at = value * knob->scale; break;
+	case KNOB_BOOL: *(bool *)at = value != 0; break;
+	case KNOB_WORD: *(int *)at = (int)value; break;
+	case KNOB_SET: *(uint64_t *)at = (uint64_t)value; break;
+	case KNOB_TEXT: break;
+	}
+	return true;
+}
+
+bool knob_same(const struct scenario *a, const struct scenario *b,
+	       const struct knob *knob)
+{
+	if (knob->type == KNOB_TEXT)
+		return strcmp(field(a, knob), field(b, knob)) == 0;
+	return knob_get(a, knob) == knob_get(b, knob);
+}
