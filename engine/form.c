@@ -84,7 +84,7 @@ static size_t put(char *out, size_t size, const char *before, double value,
 	char number[64];
 	int length;
 
-	if (fabs(value) >= 1e15 || decimals > 6)
+	if (fabs(value) >= 1e9 || decimals > 6)
 		snprintf(number, sizeof number, "%.2e", value);
 	else
 		snprintf(number, sizeof number, "%.*f", decimals, value);

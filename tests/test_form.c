@@ -51,7 +51,7 @@ static const struct {
 	{ FORM_SECONDS, 4.2e-6,          "4.20 us"     },
 	{ FORM_SECONDS, -0.12,           "-120 ms"     },
 	{ FORM_TOKENS,  15e12,           "15 T"        },
-	{ FORM_TOKENS,  2.1e6,           "2.10 M"      },
+	{ FORM_TOKENS,  2.1e6,           "2.1 M"       },
 	{ FORM_FLOPS,   2.52e12,         "2.52 TFLOP"  },
 	{ FORM_RATE,    7152,            "7152 tok/s"  },
 	{ FORM_RATE,    454321,          "454 k tok/s" },
