@@ -125,7 +125,8 @@ const char *collective_label(enum collective_kind kind);
 /* The table of scalar metrics: screens, deltas, JSON, CSV, Markdown and explain
  * iterate over it. */
 struct metric {
-	const char *key;   /* "step_seconds" */
+	const char *group; /* object in JSON: "memory", "communication"; "" = top */
+	const char *key;   /* "step_seconds", "tp.bytes"; unique in the table */
 	const char *label; /* "step" */
 	enum form form;
 	int better;    /* +1 more is better, -1 less is, 0 neither */

@@ -56,7 +56,7 @@ static const struct unit rates[] = {
 	{1e12, " T tok/s"},
         { 1e9, " G tok/s"},
         { 1e6, " M tok/s"},
-	{ 1e5, " k tok/s"},
+	{ 1e3, " k tok/s"},
         { 1,   " tok/s"  },
         { 0,   NULL      }
 };
@@ -128,11 +128,13 @@ static size_t ladder(const struct unit *unit, const char *before, double value,
 		   unit->name);
 }
 
-static size_t put_count(double value, char *out, size_t size)
+/* Plain up to five digits: counts and rates are compared by eye. */
+static size_t put_plain(const struct unit *unit, const char *after, double value,
+			int decimals, char *out, size_t size)
 {
 	if (fabs(value) < 99999.5)
-		return put(out, size, "", value, 0, "");
-	return ladder(counts, "", value, out, size);
+		return put(out, size, "", value, decimals, after);
+	return ladder(unit, "", value, out, size);
 }
 
 /* 2.50 M reads 2.5 M: what a person typed comes back as typed. */
@@ -188,7 +190,7 @@ size_t form_text(enum form form, double value, char *out, size_t size)
 	}
 	switch (form) {
 	case FORM_COUNT:
-	case FORM_WORD: return put_count(value, out, size);
+	case FORM_WORD: return put_plain(counts, "", value, 0, out, size);
 	case FORM_REAL: return put_real(value, out, size);
 	case FORM_PERCENT: return put_percent(value, out, size);
 	case FORM_BYTES: return ladder(bytes, "", value, out, size);
@@ -196,7 +198,8 @@ size_t form_text(enum form form, double value, char *out, size_t size)
 	case FORM_SECONDS: return ladder(seconds, "", value, out, size);
 	case FORM_TOKENS: return put_tokens(value, out, size);
 	case FORM_FLOPS: return ladder(flops, "", value, out, size);
-	case FORM_RATE: return ladder(rates, "", value, out, size);
+	case FORM_RATE:
+		return put_plain(rates, " tok/s", value, three(value), out, size);
 	case FORM_DOLLARS: return ladder(counts, "$", value, out, size);
 	case FORM_ENERGY: return ladder(energy, "", value, out, size);
 	case FORM_DATE:
