@@ -1,0 +1,193 @@
+/* Scores of tiny sets of runs, worked out by hand. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/score.h"
+#include "tests/support/close.h"
+
+static struct score_run timed(double measured, double predicted)
+{
+	return (struct score_run){
+		.predicted = true,
+		.scores_time = true,
+		.measured_seconds = measured,
+		.predicted_seconds = predicted,
+		.low_seconds = 0.9 * predicted,
+		.high_seconds = 1.1 * predicted,
+	};
+}
+
+static struct score_run fitted(bool measured, bool predicted, double load)
+{
+	return (struct score_run){
+		.predicted = true,
+		.scores_fit = true,
+		.measured_fits = measured,
+		.predicted_fits = predicted,
+		.load = load,
+		.fit_probability = predicted,
+	};
+}
+
+static void quantiles_lie_between_neighbours(void **state)
+{
+	double values[] = { 4, 1, 3, 2 };
+	double one[] = { 7 };
+
+	(void)state;
+	assert_close(score_quantile(values, 4, 0.5), 2.5, 1e-12);
+	assert_close(score_quantile(values, 4, 0), 1, 1e-12);
+	assert_close(score_quantile(values, 4, 1), 4, 1e-12);
+	assert_close(score_quantile(values, 4, 0.9), 3.7, 1e-12);
+	assert_close(score_quantile(one, 1, 0.3), 7, 1e-12);
+	assert_true(score_quantile(one, 0, 0.5) == 0);
+}
+
+static void tau_counts_pairs(void **state)
+{
+	const double up[] = { 1, 2, 3, 4 }, down[] = { 4, 3, 2, 1 };
+	const double swapped[] = { 1, 3, 2, 4 }, flat[] = { 2, 2, 2, 2 };
+	const double tied[] = { 1, 1, 3, 4 };
+
+	(void)state;
+	assert_close(score_tau(up, up, 4), 1, 1e-12);
+	assert_close(score_tau(up, down, 4), -1, 1e-12);
+	assert_close(score_tau(up, swapped, 4), 4.0 / 6, 1e-12);
+	assert_true(score_tau(up, flat, 4) == 0);
+	/* tau-b: 5 agreeing pairs over sqrt(6 * 5) */
+	assert_close(score_tau(up, tied, 4), 5 / sqrt(30), 1e-12);
+}
+
+static void errors_are_relative_to_the_measured_value(void **state)
+{
+	struct score_run runs[] = { timed(1, 1.1), timed(2, 1.9), timed(4, 5) };
+	struct score score;
+
+	(void)state;
+	assert_true(score_runs(runs, 3, -1, &score));
+	assert_int_equal(score.time.n, 3);
+	assert_close(score.time.median, 0.1, 1e-9);
+	assert_close(score.time.mean, (0.1 + 0.05 + 0.25) / 3, 1e-9);
+	assert_close(score.time.p90, 0.1 + 0.8 * 0.15, 1e-9);
+	assert_close(score.time.worst, 0.25, 1e-9);
+	assert_close(score.time.bias, 0.1, 1e-9);
+	/* the ranges are 0.99-1.21, 1.71-2.09 and 4.5-5.5 */
+	assert_close(score.time.in_range, 2.0 / 3, 1e-9);
+	assert_int_equal(score.memory.n, 0);
+	assert_int_equal(score.refused, 0);
+}
+
+static void runs_without_prediction_are_only_counted(void **state)
+{
+	struct score_run runs[] = { timed(1, 1.1), timed(2, 0) };
+	struct score score;
+
+	(void)state;
+	runs[1].predicted = false;
+	assert_true(score_runs(runs, 2, -1, &score));
+	assert_int_equal(score.runs, 2);
+	assert_int_equal(score.refused, 1);
+	assert_int_equal(score.time.n, 1);
+	assert_true(score_runs(runs, 0, -1, &score));
+	assert_int_equal(score.runs, 0);
+}
+
+static void one_run_calibrates_its_cluster(void **state)
+{
+	/* predictions of cluster 0 are half of the truth, of cluster 1 right */
+	struct score_run runs[] = { timed(2, 1),   timed(4, 2), timed(6, 3.3),
+				    timed(10, 10), timed(1, 2), timed(3, 3) };
+	struct score score;
+
+	(void)state;
+	for (int i = 3; i < 6; i++)
+		runs[i].cluster = 1;
+	assert_true(score_runs(runs, 6, -1, &score));
+	/* left out: the runs of 4 and 3 seconds; errors 0, 0.1, 0, 1 */
+	assert_int_equal(score.calibrated.n, 4);
+	assert_close(score.calibrated.mean, 1.1 / 4, 1e-9);
+	assert_close(score.calibrated.median, 0.05, 1e-9);
+}
+
+static void fit_is_a_confusion_matrix(void **state)
+{
+	struct score_run runs[] = {
+		fitted(true, true, 0.5),   fitted(true, true, 0.6),
+		fitted(true, true, 0.9),   fitted(true, false, 1.1),
+		fitted(false, false, 1.2), fitted(false, true, 0.8)
+	};
+	struct score score;
+
+	(void)state;
+	assert_true(score_runs(runs, 6, -1, &score));
+	assert_int_equal(score.fit.fits_fits, 3);
+	assert_int_equal(score.fit.fits_out, 1);
+	assert_int_equal(score.fit.out_fits, 1);
+	assert_int_equal(score.fit.out_out, 1);
+	assert_close(score.fit.balanced_accuracy, (0.75 + 0.5) / 2, 1e-9);
+	assert_close(score.fit.least_load_out, 0.8, 1e-9);
+	assert_close(score.fit.brier, 2.0 / 6, 1e-9);
+	/* one class only: its hit rate */
+	assert_true(score_runs(runs, 4, -1, &score));
+	assert_close(score.fit.balanced_accuracy, 0.75, 1e-9);
+	assert_true(score.fit.least_load_out == 0);
+}
+
+static void regret_is_the_price_of_the_choice(void **state)
+{
+	struct score_run runs[] = { timed(10, 5), timed(11, 4), timed(12, 6),
+				    timed(20, 9), timed(1, 1) };
+	struct score score;
+
+	(void)state;
+	runs[4].ranking = 1; /* alone: no group */
+	assert_true(score_runs(runs, 5, -1, &score));
+	assert_int_equal(score.ranking.groups, 1);
+	assert_int_equal(score.ranking.runs, 4);
+	assert_close(score.ranking.tau, 4.0 / 6, 1e-9);
+	assert_close(score.ranking.top1_regret, 0.1, 1e-9);
+	assert_true(fabs(score.ranking.top3_regret) < 1e-12);
+	/* equal predictions can't choose: the slower one counts */
+	runs[0].predicted_seconds = 4;
+	runs[1].measured_seconds = 15;
+	assert_true(score_runs(runs, 5, -1, &score));
+	assert_close(score.ranking.top1_regret, 0.5, 1e-9);
+}
+
+static void total_is_the_median_of_the_sources(void **state)
+{
+	struct score_run runs[] = {
+		timed(1, 1.1), timed(1, 1.1), timed(1, 1.1),
+		timed(1, 1.2), timed(1, 1.6), fitted(true, true, 1)
+	};
+	struct score source[4], total;
+
+	(void)state;
+	runs[3].source = 1;
+	runs[4].source = 2;
+	runs[5].source = 3;
+	for (int i = 0; i < 4; i++)
+		assert_true(score_runs(runs, 6, i, &source[i]));
+	assert_true(score_total(runs, 6, source, 4, &total));
+	assert_int_equal(total.time.n, 5);
+	assert_close(total.time.median, 0.2, 1e-9);
+	assert_close(total.time.mean, 0.2, 1e-9);
+	assert_int_equal(total.fit.fits_fits, 1);
+	assert_int_equal(total.runs, 6);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quantiles_lie_between_neighbours),
+		cmocka_unit_test(tau_counts_pairs),
+		cmocka_unit_test(errors_are_relative_to_the_measured_value),
+		cmocka_unit_test(runs_without_prediction_are_only_counted),
+		cmocka_unit_test(one_run_calibrates_its_cluster),
+		cmocka_unit_test(fit_is_a_confusion_matrix),
+		cmocka_unit_test(regret_is_the_price_of_the_choice),
+		cmocka_unit_test(total_is_the_median_of_the_sources),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
