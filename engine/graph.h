@@ -8,6 +8,7 @@
 
 #include "engine/estimate.h"
 #include "engine/mesh.h"
+#include "engine/roofline.h"
 #include "engine/scenario.h"
 
 enum operator_kind {
@@ -25,38 +26,60 @@ enum operator_kind {
 	OPERATOR_COUNT
 };
 
-struct operator
-{
+/* One operator or collective for one micro-batch. FLOPs and bytes are those of this
+ * rank; weights are elements. */
+struct graph_operator {
 	enum operator_kind kind;
 	const char *name;            /* "qkv projection" */
 	double rows, columns, inner; /* GEMM M, N, K; else rows x columns */
-	double groups;               /* grouped GEMM: local experts */
+	double groups;               /* grouped GEMM: local experts, else 1 */
 	double forward_flops, input_grad_flops, weight_grad_flops;
 	double forward_bytes, backward_bytes; /* memory traffic */
-	double weights;                       /* elements on this rank */
+	double weights;                       /* held by this rank */
+	double trainable;   /* of them, or LoRA adapters beside a frozen base */
 	bool expert;        /* its weights reduce over edp, not dp*cp */
-	double saved_bytes; /* held from forward to backward */
-	int module;         /* enum recompute_module that recomputes it, or -1 */
+	double saved_bytes; /* held from forward to backward, dropped on recompute */
+	double kept_bytes;  /* held although the operator is recomputed */
+	uint32_t modules;   /* bits of enum recompute_module that recompute it */
 	double forward_seconds, input_grad_seconds, weight_grad_seconds;
-	/* OPERATOR_COLLECTIVE */
+	/* OPERATOR_COLLECTIVE: seconds above are of all calls each way */
 	enum dimension dimension;
 	enum collective_kind collective;
-	double payload_bytes, sent_bytes, network_bytes;
-	bool in_forward, in_backward;
+	const struct group *group;
+	double payload_bytes, sent_bytes, network_bytes; /* of one call */
+	int forward_calls, backward_calls;
+	bool overlaps;                            /* with the operators behind it */
+	double exposed_forward, exposed_backward; /* seconds that nothing hides */
 };
 
 struct graph {
 	int count;
-	struct operator item[MAX_OPERATORS];
+	struct graph_operator item[MAX_OPERATORS];
 };
 
-/* The layer of that kind on one rank; times included. */
-void graph_layer(const struct scenario *scenario, const struct mesh *mesh, int kind,
-		 struct graph *out);
-/* Embedding of the first stage; head and loss of the last. */
-void graph_embedding(const struct scenario *scenario, const struct mesh *mesh,
-		     struct graph *out);
-void graph_head(const struct scenario *scenario, const struct mesh *mesh,
+/* What all layers of a scenario share; made once per estimate. */
+struct graph_context {
+	const struct scenario *scenario;
+	const struct mesh *mesh;
+	struct roofline gemm, head_gemm, memory;
+	double tokens;         /* of a micro-batch on this rank: mbs * seq / cp */
+	double norm_tokens;    /* where SP holds: / tp */
+	double width;          /* bytes of an activation element */
+	double norm_passes;    /* memory passes of an unfused norm over a fused one's */
+	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element */
+	double network_share;  /* the stack's share of the network */
+	bool frozen;           /* LoRA: the base does not train */
+};
+
+void graph_context(const struct scenario *scenario, const struct mesh *mesh,
+		   struct graph_context *out);
+
+/* The layer of that kind on one rank, in order of the forward; times included. */
+void graph_layer(const struct graph_context *context, int kind, struct graph *out);
+/* Embedding of the first stage; final norm, head and loss of the last. An MTP layer
+ * has a head of its own on shared weights: with_weights false. */
+void graph_embedding(const struct graph_context *context, struct graph *out);
+void graph_head(const struct graph_context *context, bool with_weights,
 		struct graph *out);
 const char *operator_label(enum operator_kind kind);
 

@@ -28,6 +28,7 @@ struct stack {
 	double dp_overlap;         /* hidden share of DP traffic where it overlaps */
 	double tp_overlap;         /* hidden share of TP traffic where it overlaps */
 	double p2p_exposed;        /* exposed share of PP sends in steady state */
+	double ep_overlap;         /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
 	/* memory */
 	double context_bytes;      /* CUDA context, libraries */

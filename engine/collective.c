@@ -1,0 +1,140 @@
+/* collective.c - see collective.h. */
+#include "engine/collective.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Effective bytes per second of one member on a level. */
+static double level_rate(const struct cluster *cluster, enum link_level level)
+{
+	const struct link *link = &cluster->link[level];
+	double rate =
+		link->bytes_per_second * (link->efficiency > 0 ? link->efficiency : 1);
+
+	return rate > 0 ? rate : 1;
+}
+
+/* Network rate of one accelerator towards the level that the group crosses. */
+static double network_rate(const struct cluster *cluster, enum link_level level,
+			   double stack_share)
+{
+	double rate = level_rate(cluster, LINK_NETWORK) * stack_share;
+	double over = cluster->link[LINK_UPPER].oversubscription;
+
+	if (level == LINK_UPPER && over > 1)
+		rate /= over;
+	return rate;
+}
+
+static double log2_ceil(double n)
+{
+	return n > 1 ? ceil(log2(n)) : 0;
+}
+
+/* Steps that wait for each other: inside the domain, then across domains. Reductions
+ * may take a tree across domains instead of a ring. */
+static double latency(const struct cluster *cluster, const struct group *group,
+		      enum collective_kind kind)
+{
+	double inside = (double)group->per_domain;
+	double domains = ceil((double)group->ranks / inside);
+	double near = cluster->link[LINK_DOMAIN].latency_seconds;
+	double far = cluster->link[LINK_NETWORK].latency_seconds;
+	double twice = kind == COLLECTIVE_ALL_REDUCE ? 2 : 1;
+	double steps = domains - 1;
+
+	if (kind == COLLECTIVE_SEND)
+		return group->link == LINK_DOMAIN ? near : far;
+	if (kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST)
+		steps = fmin(steps, 2 * log2_ceil(domains));
+	return twice * ((inside > 1 ? inside - 1 : 0) * near + steps * far);
+}
+
+static double combine(double latency_seconds, double transfer_seconds)
+{
+	return latency_seconds + transfer_seconds +
+	       1.1 * sqrt(latency_seconds * transfer_seconds);
+}
+
+static double bus_factor(enum collective_kind kind, double ranks)
+{
+	switch (kind) {
+	case COLLECTIVE_ALL_REDUCE: return 2 * (ranks - 1) / ranks;
+	case COLLECTIVE_ALL_GATHER:
+	case COLLECTIVE_REDUCE_SCATTER:
+	case COLLECTIVE_ALL_TO_ALL: return (ranks - 1) / ranks;
+	default: return 1;
+	}
+}
+
+void collective_dispatch(const struct cluster *cluster, const struct group *group,
+			 double payload_bytes, double remote_bytes, double stack_share,
+			 struct collective *out)
+{
+	double ranks = (double)group->ranks;
+	double near = payload_bytes * ((double)group->per_domain - 1) / ranks;
+	double inside = (near + remote_bytes) / level_rate(cluster, LINK_DOMAIN);
+	double outside = remote_bytes / network_rate(cluster, group->link, stack_share);
+
+	memset(out, 0, sizeof *out);
+	if (group->ranks < 2 || payload_bytes <= 0)
+		return;
+	if (group->link == LINK_DOMAIN) {
+		remote_bytes = outside = 0;
+		inside = near / level_rate(cluster, LINK_DOMAIN);
+	}
+	out->sent_bytes = near + remote_bytes;
+	out->network_bytes = remote_bytes;
+	/* both levels work at once; the slower one shows */
+	out->seconds = combine(latency(cluster, group, COLLECTIVE_ALL_TO_ALL),
+			       fmax(inside, outside));
+}
+
+/* A torus moves an all-gather along each axis at once in both directions: the rate
+ * counted per accelerator holds all its links (jax-ml scaling book, "Sharding"). */
+static double transfer(const struct cluster *cluster, const struct group *group,
+		       enum collective_kind kind, double bytes, double stack_share)
+{
+	double near = level_rate(cluster, LINK_DOMAIN);
+	double reduced = bytes;
+
+	if (kind == COLLECTIVE_ALL_REDUCE &&
+	    cluster->link[LINK_DOMAIN].in_network_reduction && group->per_domain > 2)
+		reduced = bytes /
+			  2; /* the switch adds: each member sends its vector once */
+	if (group->link == LINK_DOMAIN)
+		return reduced / near;
+	/* a ring leaves a domain once per member in it: their network ports add up */
+	double far = network_rate(cluster, group->link, stack_share) *
+		     (double)group->per_domain;
+
+	if (kind == COLLECTIVE_SEND)
+		return bytes / network_rate(cluster, group->link, stack_share);
+	return bytes / fmin(far, near);
+}
+
+void collective_cost(const struct cluster *cluster, const struct group *group,
+		     enum collective_kind kind, double payload_bytes,
+		     double stack_share, struct collective *out)
+{
+	double ranks = (double)group->ranks, inside = (double)group->per_domain;
+
+	memset(out, 0, sizeof *out);
+	if (group->ranks < 2 || payload_bytes <= 0)
+		return;
+	if (kind == COLLECTIVE_ALL_TO_ALL) {
+		collective_dispatch(cluster, group, payload_bytes,
+				    payload_bytes * (ranks - inside) / ranks,
+				    stack_share, out);
+		return;
+	}
+	out->sent_bytes = payload_bytes * bus_factor(kind, ranks);
+	/* of a ring's members in a domain one sends across its border */
+	if (group->link != LINK_DOMAIN)
+		out->network_bytes = out->sent_bytes / inside;
+	if (kind == COLLECTIVE_SEND && group->link != LINK_DOMAIN)
+		out->network_bytes = out->sent_bytes;
+	out->seconds =
+		combine(latency(cluster, group, kind),
+			transfer(cluster, group, kind, out->sent_bytes, stack_share));
+}

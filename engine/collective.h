@@ -1,0 +1,37 @@
+/* collective.h - how long does one collective take on one group, and how many
+ * bytes move on which link?
+ *
+ * alpha-beta with the best of the known algorithms per level (Thakur, Rabenseifner,
+ * Gropp 2005; Patarasuk, Yuan 2009; NCCL): a ring over all members for bandwidth,
+ * a hierarchy of domain and network for latency. A real library approaches its
+ * plateau slowly; latency and bandwidth terms combine as a + b + 1.1 sqrt(a b),
+ * which is (a^0.6 + b^0.6)^(1/0.6) to 3 % without pow().
+ */
+#ifndef ENGINE_COLLECTIVE_H
+#define ENGINE_COLLECTIVE_H
+
+#include "engine/cluster.h"
+#include "engine/estimate.h"
+#include "engine/mesh.h"
+
+struct collective {
+	double seconds;
+	double sent_bytes;    /* per member, by the chosen algorithm */
+	double network_bytes; /* of them, those that leave the domain */
+};
+
+/* payload_bytes: the whole vector of an all-reduce, the gathered vector of an
+ * all-gather or reduce-scatter, what one rank holds before an all-to-all, the
+ * message of a send. A group of one costs nothing. stack_share scales the
+ * network's bandwidth (what the software makes of it); 1 = all. */
+void collective_cost(const struct cluster *cluster, const struct group *group,
+		     enum collective_kind kind, double payload_bytes,
+		     double stack_share, struct collective *out);
+/* All-to-all in which a token goes to a remote domain once, whatever number of its
+ * experts are there, and fans out inside: remote_bytes leave the domain (of
+ * payload_bytes held), the rest moves inside. */
+void collective_dispatch(const struct cluster *cluster, const struct group *group,
+			 double payload_bytes, double remote_bytes, double stack_share,
+			 struct collective *out);
+
+#endif

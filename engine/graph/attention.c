@@ -1,0 +1,182 @@
+/* attention.c - MHA, GQA, MQA and MLA on one rank. */
+#include <math.h>
+
+#include "engine/graph/build.h"
+
+/* Positions a token sees on average: the causal half, a window, or a packed document;
+ * kernels that keep scores compute the whole square. Context parallelism is balanced
+ * (zigzag), so a rank's share is the mean. */
+static double positions_seen(const struct graph_context *c, const struct attention *a)
+{
+	const struct plan *plan = &c->scenario->plan;
+	double seq = (double)plan->seq_len, window = (double)a->window;
+
+	if (plan->attention_kernel < ATTENTION_FLASH1)
+		return seq;
+	if (plan->document_len > 0 && (double)plan->document_len < seq)
+		seq = (double)plan->document_len;
+	if (window > 0 && window < seq)
+		return window - window * window / (2 * seq);
+	return seq / 2;
+}
+
+/* Bytes held per score and head where scores are stored: softmax output in 16 bit and,
+ * with dropout, its mask and result (Korthikanti 2022, section 4.1: 5 a s / h). */
+static double score_bytes(const struct graph_context *c)
+{
+	return c->scenario->model.dropout > 0 ? 5 : 2;
+}
+
+/* The kernel between the projections: heads on this rank, widths of a query-key and of
+ * a value head. */
+static void core(const struct graph_context *c, struct graph *graph,
+		 const struct attention *a, double heads, double qk_dim, double v_dim)
+{
+	const struct plan *plan = &c->scenario->plan;
+	struct graph_operator *op = graph_add(graph, OPERATOR_ATTENTION, "attention");
+	bool flash = plan->attention_kernel >= ATTENTION_FLASH1;
+	double seen = positions_seen(c, a), scores = c->tokens * heads * seen;
+	struct roofline roofline;
+
+	roofline_attention(&c->scenario->cluster.accelerator,
+			   (enum attention_kernel)plan->attention_kernel,
+			   (double)plan->seq_len, qk_dim, &roofline);
+	op->rows = c->tokens;
+	op->columns = heads * v_dim;
+	op->inner = seen;
+	op->forward_flops = 2 * scores * (qk_dim + v_dim);
+	/* a flash kernel computes the scores again: 5 products instead of 4 */
+	op->input_grad_flops = op->forward_flops * (flash ? 2.5 : 2);
+	op->forward_bytes = c->tokens * heads * (2 * qk_dim + 2 * v_dim) * c->width;
+	if (!flash)
+		op->forward_bytes +=
+			scores *
+			(plan->attention_kernel == ATTENTION_FUSED_SOFTMAX ? 8 : 24);
+	op->backward_bytes = 2 * op->forward_bytes;
+	op->saved_bytes = flash ? 0 : scores * score_bytes(c);
+	op->kept_bytes = c->tokens * heads * (v_dim * c->width + (flash ? 4 : 0));
+	op->modules = 1u << MODULE_CORE_ATTN;
+	op->forward_seconds =
+		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
+	/* backward kernels reach 0.82 of the forward's rate (prototype) */
+	roofline.flops_per_second *= flash ? 0.82 : 1;
+	op->input_grad_seconds =
+		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
+}
+
+/* Keys and values between the ranks of a context-parallel group. */
+static void context_parallel(const struct graph_context *c, struct graph *graph,
+			     double heads, double kv_heads, double qk_dim, double v_dim)
+{
+	const struct plan *plan = &c->scenario->plan;
+	const struct group *cp = &c->mesh->cp_group;
+	double kv = c->tokens * kv_heads * (qk_dim + v_dim) * c->width;
+	int steps = (int)plan->cp - 1;
+	struct graph_operator *op;
+
+	if (plan->cp < 2)
+		return;
+	if (plan->cp_kind == CP_RING) {
+		/* each step passes K and V on; backward K, V and their gradients */
+		op = graph_collective(c, graph, "ring KV", DIM_CP, COLLECTIVE_SEND, cp,
+				      kv, steps, 2 * steps);
+		if (op)
+			op->overlaps = true;
+	} else if (plan->cp_kind == CP_ALL_GATHER) {
+		graph_collective(c, graph, "gather KV", DIM_CP, COLLECTIVE_ALL_GATHER,
+				 cp, kv * (double)plan->cp, 1, 1);
+		graph_collective(c, graph, "KV gradient", DIM_CP,
+				 COLLECTIVE_REDUCE_SCATTER, cp, kv * (double)plan->cp,
+				 0, 1);
+	} else {
+		/* Ulysses: queries, keys, values in, outputs back (arXiv 2309.14509) */
+		double q = c->tokens * heads * (qk_dim + v_dim) * c->width;
+
+		graph_collective(c, graph, "heads to sequence", DIM_CP,
+				 COLLECTIVE_ALL_TO_ALL, cp, kv + q, 1, 1);
+	}
+}
+
+void graph_attention(const struct graph_context *c, const struct layer_kind *kind,
+		     struct graph *graph)
+{
+	const struct attention *a = &kind->attention;
+	const struct model *m = &c->scenario->model;
+	double tp = (double)c->mesh->tp, h = (double)m->hidden;
+	double heads = (double)a->heads / tp;
+	double kv_heads = fmax((double)a->kv_heads / tp, 1); /* replicated beyond */
+	double q = heads * (double)a->head_dim, o = heads * (double)a->value_dim;
+	double kv = kv_heads * (double)(a->head_dim + a->value_dim);
+	struct graph_operator *op;
+
+	graph_enter_tp(c, graph, "attention input");
+	op = graph_linear(c, graph, "qkv projection", c->tokens,
+			  q + kv + (a->output_gate ? o : 0), h, a->qkv_bias, 1);
+	op->kept_bytes = c->tokens * (q + kv + (a->output_gate ? o : 0)) * c->width;
+	if (m->position == POSITION_RELATIVE)
+		op->weights += h * h / tp;
+	if (a->qk_norm)
+		graph_memory(c, graph, OPERATOR_NORM, "query and key norm", c->tokens,
+			     q + kv / 2, 2 * c->width, 4 * c->width);
+	if (m->position == POSITION_ROPE)
+		graph_memory(c, graph, OPERATOR_ELEMENTWISE, "rotary positions",
+			     c->tokens, q + kv / 2,
+			     2 * c->width * (c->norm_passes > 1 ? 3 : 1),
+			     2 * c->width * (c->norm_passes > 1 ? 3 : 1));
+	context_parallel(c, graph, heads, kv_heads, (double)a->head_dim,
+			 (double)a->value_dim);
+	core(c, graph, a, heads, (double)a->head_dim, (double)a->value_dim);
+	graph_linear(c, graph, "output projection", c->tokens, h, o, a->output_bias, 1);
+	graph_leave_tp(c, graph, "attention output");
+}
+
+/* DeepSeek-V2 section 2.1. The down projections are whole on every TP rank, as in
+ * Megatron Core; the up projections are split by heads. */
+void graph_mla(const struct graph_context *c, const struct layer_kind *kind,
+	       struct graph *graph)
+{
+	const struct attention *a = &kind->attention;
+	double tp = (double)c->mesh->tp, h = (double)c->scenario->model.hidden;
+	double heads = (double)a->heads / tp;
+	double qk = (double)(a->nope_dim + a->rope_dim), v = (double)a->value_dim;
+	double latent = (double)(a->kv_rank + a->rope_dim);
+	double rank = (double)a->query_rank;
+	struct graph_operator *op;
+
+	if (rank > 0) {
+		op = graph_linear(c, graph, "query down", c->norm_tokens, rank, h,
+				  false, 1);
+		op->kept_bytes = c->norm_tokens * rank * c->width;
+	}
+	op = graph_linear(c, graph, "KV down", c->norm_tokens, latent, h, false, 1);
+	op->kept_bytes = c->norm_tokens * latent * c->width;
+	op = graph_memory(c, graph, OPERATOR_NORM, "latent norms", c->norm_tokens,
+			  rank + (double)a->kv_rank, 2 * c->width, 4 * c->width);
+	op->weights = rank + (double)a->kv_rank;
+	op->trainable = c->frozen ? 0 : op->weights;
+	op->kept_bytes = c->norm_tokens * (rank + (double)a->kv_rank) * c->width;
+	graph_collective(c, graph, "latents", DIM_TP, COLLECTIVE_ALL_GATHER,
+			 &c->mesh->tp_group, c->tokens * (rank + latent) * c->width,
+			 c->scenario->plan.sp, 0);
+	graph_collective(c, graph, "latent gradients", DIM_TP,
+			 c->scenario->plan.sp ? COLLECTIVE_REDUCE_SCATTER
+					      : COLLECTIVE_ALL_REDUCE,
+			 &c->mesh->tp_group, c->tokens * (rank + latent) * c->width, 0,
+			 1);
+	op = graph_linear(c, graph, "query up", c->tokens, heads * qk,
+			  rank > 0 ? rank : h, false, 1);
+	op->saved_bytes = c->tokens * heads * qk * c->width;
+	op->modules = 1u << MODULE_MLA_UP_PROJ;
+	op = graph_linear(c, graph, "KV up", c->tokens,
+			  heads * ((double)a->nope_dim + v), (double)a->kv_rank, false,
+			  1);
+	/* keys with the shared rotary part spread over the heads, and values */
+	op->saved_bytes = c->tokens * heads * (qk + v) * c->width;
+	op->modules = 1u << MODULE_MLA_UP_PROJ;
+	graph_memory(c, graph, OPERATOR_ELEMENTWISE, "rotary positions", c->tokens,
+		     heads * 2 * qk, 2 * c->width, 2 * c->width);
+	context_parallel(c, graph, heads, heads, qk, v);
+	core(c, graph, a, heads, qk, v);
+	graph_linear(c, graph, "output projection", c->tokens, h, heads * v, false, 1);
+	graph_leave_tp(c, graph, "attention output");
+}

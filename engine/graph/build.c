@@ -1,0 +1,216 @@
+/* build.c - see build.h. */
+#include "engine/graph/build.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/collective.h"
+
+struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
+				 const char *name)
+{
+	struct graph_operator *op;
+
+	if (graph->count == MAX_OPERATORS)
+		graph->count--;
+	op = &graph->item[graph->count++];
+	memset(op, 0, sizeof *op);
+	op->kind = kind;
+	op->name = name;
+	op->groups = 1;
+	return op;
+}
+
+static void train_weights(const struct graph_context *c, struct graph_operator *op)
+{
+	double rank = (double)c->scenario->plan.lora_rank;
+
+	op->trainable = op->weights;
+	if (!c->frozen)
+		return;
+	/* LoRA (arXiv 2106.09685): a pair of rank-r matrices beside a frozen one */
+	op->trainable =
+		op->kind == OPERATOR_GEMM ? rank * (op->columns + op->inner) : 0;
+	op->weights += op->trainable;
+	op->weight_grad_flops = 2 * op->rows * op->trainable;
+	op->forward_flops += 2 * op->rows * op->trainable;
+	op->input_grad_flops += 2 * op->rows * op->trainable;
+}
+
+struct graph_operator *graph_linear(const struct graph_context *c, struct graph *graph,
+				    const char *name, double rows, double columns,
+				    double inner, bool bias, double groups)
+{
+	struct graph_operator *op = graph_add(
+		graph, groups > 1 ? OPERATOR_GROUPED_GEMM : OPERATOR_GEMM, name);
+	double flops = 2 * rows * columns * inner;
+	double weight_bytes = groups * columns * inner * c->width;
+	double in = rows * inner, out = rows * columns;
+
+	op->rows = rows;
+	op->columns = columns;
+	op->inner = inner;
+	op->groups = groups;
+	op->forward_flops = op->input_grad_flops = op->weight_grad_flops = flops;
+	op->weights = groups * (columns * inner + (bias ? columns : 0));
+	train_weights(c, op);
+	op->forward_bytes =
+		(in + out) * c->width + weight_bytes + c->quantise_bytes * in;
+	op->backward_bytes =
+		2 * (in + out) * c->width + 2 * weight_bytes + c->quantise_bytes * out;
+	op->forward_seconds =
+		roofline_seconds(&c->gemm, op->forward_flops, op->forward_bytes);
+	op->input_grad_seconds = roofline_seconds(&c->gemm, op->input_grad_flops,
+						  op->backward_bytes / 2);
+	op->weight_grad_seconds =
+		roofline_seconds(&c->gemm, op->weight_grad_flops,
+				 c->frozen ? 0 : op->backward_bytes / 2);
+	return op;
+}
+
+struct graph_operator *graph_memory(const struct graph_context *c, struct graph *graph,
+				    enum operator_kind kind, const char *name,
+				    double rows, double columns, double forward_bytes,
+				    double backward_bytes)
+{
+	struct graph_operator *op = graph_add(graph, kind, name);
+
+	op->rows = rows;
+	op->columns = columns;
+	op->forward_bytes = rows * columns * forward_bytes;
+	op->backward_bytes = rows * columns * backward_bytes;
+	op->forward_seconds = roofline_seconds(&c->memory, 0, op->forward_bytes);
+	op->input_grad_seconds = roofline_seconds(&c->memory, 0, op->backward_bytes);
+	return op;
+}
+
+void graph_norm(const struct graph_context *c, struct graph *graph, const char *name,
+		double rows, double columns)
+{
+	/* read and write forward; read input and gradient, write gradient backward */
+	struct graph_operator *op = graph_memory(c, graph, OPERATOR_NORM, name, rows,
+						 columns, 2 * c->width * c->norm_passes,
+						 4 * c->width * c->norm_passes);
+	const struct model *m = &c->scenario->model;
+	bool fp32 = c->scenario->stack.saves_norm_input_fp32;
+
+	op->weights = columns * (m->norm == NORM_LAYER && m->norm_bias ? 2 : 1);
+	op->trainable = c->frozen ? 0 : op->weights;
+	op->kept_bytes = rows * columns * (fp32 ? 4 : c->width);
+	op->saved_bytes = rows * columns * c->width;
+	op->modules = 1u << MODULE_LAYERNORM | 1u << MODULE_PER_OP;
+}
+
+struct graph_operator *graph_collective(const struct graph_context *c,
+					struct graph *graph, const char *name,
+					enum dimension dimension,
+					enum collective_kind kind,
+					const struct group *group, double payload_bytes,
+					int forward_calls, int backward_calls)
+{
+	struct graph_operator *op;
+	struct collective cost;
+
+	if (group->ranks < 2)
+		return NULL;
+	op = graph_add(graph, OPERATOR_COLLECTIVE, name);
+	collective_cost(&c->scenario->cluster, group, kind, payload_bytes,
+			c->network_share, &cost);
+	op->dimension = dimension;
+	op->collective = kind;
+	op->group = group;
+	op->payload_bytes = payload_bytes;
+	op->sent_bytes = cost.sent_bytes;
+	op->network_bytes = cost.network_bytes;
+	op->forward_calls = forward_calls;
+	op->backward_calls = backward_calls;
+	op->forward_seconds = cost.seconds * forward_calls;
+	op->input_grad_seconds = cost.seconds * backward_calls;
+	return op;
+}
+
+static double hidden_bytes(const struct graph_context *c)
+{
+	return c->tokens * (double)c->scenario->model.hidden * c->width;
+}
+
+void graph_enter_tp(const struct graph_context *c, struct graph *graph,
+		    const char *name)
+{
+	const struct group *tp = &c->mesh->tp_group;
+
+	if (!c->scenario->plan.sp) {
+		graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
+				 hidden_bytes(c), 0, 1);
+		return;
+	}
+	/* the backward gathers the input again beside the input gradient's GEMM: its
+	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2) */
+	graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp,
+			 hidden_bytes(c), 1, 0);
+	struct graph_operator *again =
+		graph_collective(c, graph, "input again", DIM_TP, COLLECTIVE_ALL_GATHER,
+				 tp, hidden_bytes(c), 0, 1);
+
+	if (again)
+		again->overlaps = true;
+	graph_collective(c, graph, "input gradient", DIM_TP, COLLECTIVE_REDUCE_SCATTER,
+			 tp, hidden_bytes(c), 0, 1);
+}
+
+void graph_leave_tp(const struct graph_context *c, struct graph *graph,
+		    const char *name)
+{
+	const struct group *tp = &c->mesh->tp_group;
+
+	if (!c->scenario->plan.sp) {
+		graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
+				 hidden_bytes(c), 1, 0);
+		return;
+	}
+	graph_collective(c, graph, name, DIM_TP, COLLECTIVE_REDUCE_SCATTER, tp,
+			 hidden_bytes(c), 1, 0);
+	graph_collective(c, graph, "output gradient", DIM_TP, COLLECTIVE_ALL_GATHER, tp,
+			 hidden_bytes(c), 0, 1);
+}
+
+void graph_residual(const struct graph_context *c, struct graph *graph)
+{
+	bool dropout = c->scenario->model.dropout > 0;
+	double h = (double)c->scenario->model.hidden;
+	/* read both, write one; a mask of one byte where there is dropout */
+	struct graph_operator *op = graph_memory(
+		c, graph, OPERATOR_ELEMENTWISE, "residual", c->norm_tokens, h,
+		3 * c->width + (dropout ? 1 : 0), 2 * c->width + (dropout ? 1 : 0));
+
+	op->kept_bytes = dropout ? c->norm_tokens * h : 0;
+	op->modules = 1u << MODULE_PER_OP;
+}
+
+void graph_context(const struct scenario *scenario, const struct mesh *mesh,
+		   struct graph_context *out)
+{
+	const struct plan *plan = &scenario->plan;
+	const struct accelerator *a = &scenario->cluster.accelerator;
+	enum precision precision = (enum precision)plan->precision;
+
+	memset(out, 0, sizeof *out);
+	out->scenario = scenario;
+	out->mesh = mesh;
+	roofline_gemm(a, precision, &out->gemm);
+	roofline_gemm(a, precision >= PRECISION_FP8 ? PRECISION_BF16 : precision,
+		      &out->head_gemm);
+	roofline_memory(a, &out->memory);
+	out->tokens =
+		(double)plan->micro_batch * (double)plan->seq_len / (double)plan->cp;
+	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;
+	out->width = precision == PRECISION_FP32 ? 4 : 2;
+	/* op by op a norm makes about seven passes where a fused one makes two */
+	out->norm_passes = plan->fused_norms || plan->compile ? 1 : 3.5;
+	/* read bf16, write fp8 and its transpose or scales (prototype: 4-5 bytes) */
+	out->quantise_bytes = precision >= PRECISION_FP8 ? 4.5 : 0;
+	out->network_share = scenario->stack.network_efficiency > 0
+				     ? scenario->stack.network_efficiency
+				     : 1;
+	out->frozen = plan->lora_rank > 0;
+}

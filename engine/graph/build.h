@@ -1,0 +1,60 @@
+/* build.h - small steps that the rooms of the graph share. */
+#ifndef ENGINE_GRAPH_BUILD_H
+#define ENGINE_GRAPH_BUILD_H
+
+#include "engine/graph.h"
+
+/* Append an operator of zero cost; the list's last slot is reused when full, which
+ * MAX_OPERATORS rules out for the layers that exist. */
+struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
+				 const char *name);
+/* A linear layer of rows x inner times inner x columns: FLOPs forward 2MNK, both
+ * gradients the same, weights, quantisation traffic, times. groups > 1 is a grouped
+ * GEMM of that many experts with rows in all. Saved bytes are the caller's. */
+struct graph_operator *graph_linear(const struct graph_context *c, struct graph *graph,
+				    const char *name, double rows, double columns,
+				    double inner, bool bias, double groups);
+/* A memory-bound operator: bytes moved forward and backward per element. */
+struct graph_operator *graph_memory(const struct graph_context *c, struct graph *graph,
+				    enum operator_kind kind, const char *name,
+				    double rows, double columns, double forward_bytes,
+				    double backward_bytes);
+/* A norm over rows x columns with its weights. Saves its input and keeps its output,
+ * the next GEMM's input, unless `layernorm` is recomputed. */
+void graph_norm(const struct graph_context *c, struct graph *graph, const char *name,
+		double rows, double columns);
+/* A collective with its cost; nothing is added where the group is one. */
+struct graph_operator *graph_collective(const struct graph_context *c,
+					struct graph *graph, const char *name,
+					enum dimension dimension,
+					enum collective_kind kind,
+					const struct group *group, double payload_bytes,
+					int forward_calls, int backward_calls);
+/* Entering a column-parallel region: with SP gather the sequence (again in backward
+ * for the weight gradient, and scatter its gradient), without SP reduce the input's
+ * gradient in backward only. */
+void graph_enter_tp(const struct graph_context *c, struct graph *graph,
+		    const char *name);
+/* Leaving a row-parallel region: reduce-scatter with SP, all-reduce without. */
+void graph_leave_tp(const struct graph_context *c, struct graph *graph,
+		    const char *name);
+/* Dropout and residual addition behind a sub-layer. */
+void graph_residual(const struct graph_context *c, struct graph *graph);
+
+void graph_attention(const struct graph_context *c, const struct layer_kind *kind,
+		     struct graph *graph);
+void graph_mla(const struct graph_context *c, const struct layer_kind *kind,
+	       struct graph *graph);
+void graph_ssm(const struct graph_context *c, const struct layer_kind *kind,
+	       struct graph *graph);
+/* An MLP of that width; `what` names its part, `modules` recomputes its inside. */
+void graph_mlp(const struct graph_context *c, double ffn, bool bias, uint32_t modules,
+	       struct graph *graph);
+void graph_moe(const struct graph_context *c, struct graph *graph);
+
+static inline double graph_split(double width, int64_t ways)
+{
+	return width / (double)ways;
+}
+
+#endif

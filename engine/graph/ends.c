@@ -1,0 +1,67 @@
+/* ends.c - embedding of the first stage, head and loss of the last. */
+#include "engine/graph/build.h"
+
+void graph_embedding(const struct graph_context *c, struct graph *out)
+{
+	const struct scenario *s = c->scenario;
+	double h = (double)s->model.hidden, tp = (double)c->mesh->tp;
+	struct graph_operator *op;
+
+	out->count = 0;
+	/* read the rows, write them; backward adds fp32 gradients to the table */
+	op = graph_memory(c, out, OPERATOR_EMBEDDING, "embedding", c->tokens, h,
+			  2 * c->width, 8);
+	op->weights = (double)scenario_padded_vocab(s) * h / tp;
+	if (s->model.position == POSITION_LEARNED)
+		op->weights += (double)s->model.max_positions * h;
+	if (s->model.embedding_norm)
+		op->weights += h * (s->model.norm == NORM_LAYER ? 2 : 1);
+	op->trainable = c->frozen ? 0 : op->weights;
+	op->kept_bytes = s->model.dropout > 0 ? c->norm_tokens * h : 0;
+	graph_collective(c, out, "embedded tokens", DIM_TP,
+			 s->plan.sp ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE,
+			 &c->mesh->tp_group, c->tokens * h * c->width, 1, 0);
+	graph_collective(c, out, "embedding gradient", DIM_TP, COLLECTIVE_ALL_GATHER,
+			 &c->mesh->tp_group, c->tokens * h * c->width, 0, s->plan.sp);
+}
+
+/* The loss reads and writes whole logits a few times; a fused kernel half of that. */
+static void loss(const struct graph_context *c, double vocab, struct graph *out)
+{
+	const struct plan *plan = &c->scenario->plan;
+	double each = plan->cross_entropy == CE_PLAIN ? 12 : 6;
+
+	graph_memory(c, out, OPERATOR_LOSS, "cross-entropy", c->tokens, vocab, each,
+		     each);
+	/* maximum, sum and the target's logit: three scalars a token, not the
+	 * vocabulary */
+	if (plan->vocab_parallel)
+		graph_collective(c, out, "loss sums", DIM_TP, COLLECTIVE_ALL_REDUCE,
+				 &c->mesh->tp_group, c->tokens * 4, 3, 0);
+	else
+		graph_collective(c, out, "whole logits", DIM_TP, COLLECTIVE_ALL_GATHER,
+				 &c->mesh->tp_group, c->tokens * vocab * c->width, 1,
+				 0);
+}
+
+void graph_head(const struct graph_context *c, bool with_weights, struct graph *out)
+{
+	const struct scenario *s = c->scenario;
+	double h = (double)s->model.hidden, tp = (double)c->mesh->tp;
+	double vocab = (double)scenario_padded_vocab(s);
+	struct graph_context bf16 = *c;
+	struct graph_operator *op;
+
+	out->count = 0;
+	graph_norm(c, out, "final norm", c->norm_tokens, h);
+	graph_enter_tp(c, out, "head input");
+	/* the head stays in bf16 whatever the layers do */
+	bf16.gemm = c->head_gemm;
+	bf16.quantise_bytes = 0;
+	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
+			  s->model.head_bias, 1);
+	/* a tied head on the stage of the embedding is the embedding's table */
+	if (!with_weights || (s->model.tied_embeddings && s->plan.pp == 1))
+		op->weights = op->trainable = 0;
+	loss(c, s->plan.vocab_parallel ? vocab / tp : vocab, out);
+}

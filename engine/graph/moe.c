@@ -1,0 +1,172 @@
+/* moe.c - router, dispatch, experts and combine on one rank. */
+#include <math.h>
+
+#include "engine/collective.h"
+#include "engine/graph/build.h"
+
+/* What a rank sends and what its experts work on. */
+struct routing {
+	double tokens; /* that this rank dispatches */
+	double rows;   /* of expert input on this rank, all local experts */
+	double experts, ffn, top_k;
+};
+
+static void route(const struct graph_context *c, struct routing *r)
+{
+	const struct plan *plan = &c->scenario->plan;
+	const struct moe *moe = &c->scenario->model.moe;
+	double busy = plan->moe_capacity == CAPACITY_DROPLESS ? plan->imbalance
+							      : plan->capacity_factor;
+
+	r->tokens = c->norm_tokens;
+	r->top_k = (double)moe->experts_per_token;
+	r->experts = (double)moe->experts / (double)c->mesh->ep;
+	r->ffn = (double)moe->expert_ffn / (double)c->mesh->etp;
+	/* ETP gathers the rows of its ranks, each of which holds a slice of all experts
+	 */
+	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * fmax(busy, 1);
+}
+
+/* Share of a token's copies that leave the domain, in copies per token. DeepEP-like
+ * dispatchers send a token once to each domain that any of its experts is in: of D
+ * domains k random experts reach D (1 - (1 - 1/D)^k), at most the router's limit. */
+static double remote_copies(const struct graph_context *c, const struct routing *r)
+{
+	const struct group *ep = &c->mesh->ep_group;
+	double domains = ceil((double)ep->ranks / (double)ep->per_domain);
+	double limit = (double)c->scenario->model.moe.group_limit;
+	double copies = r->top_k;
+
+	if (domains <= 1)
+		return 0;
+	if (c->scenario->plan.moe_dispatcher == DISPATCH_DEEPEP ||
+	    c->scenario->plan.moe_dispatcher == DISPATCH_HYBRIDEP) {
+		double missed = 1;
+
+		for (int i = 0; i < (int)r->top_k; i++)
+			missed *= 1 - 1 / domains;
+		copies = domains * (1 - missed);
+		if (limit > 0)
+			copies = fmin(copies, limit);
+	}
+	return copies * (domains - 1) / domains;
+}
+
+static void exchange(const struct graph_context *c, struct graph *graph,
+		     const char *name, const struct routing *r, double width)
+{
+	const struct group *ep = &c->mesh->ep_group;
+	double token_bytes = r->tokens * (double)c->scenario->model.hidden * width;
+	struct graph_operator *op;
+	struct collective cost;
+
+	if (ep->ranks < 2)
+		return;
+	if (c->scenario->plan.moe_dispatcher == DISPATCH_ALLGATHER) {
+		bool in = name[0] == 'd';
+
+		graph_collective(c, graph, name, DIM_EP,
+				 in ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER,
+				 ep, token_bytes * (double)ep->ranks, 1, 1);
+		return;
+	}
+	op = graph_collective(c, graph, name, DIM_EP, COLLECTIVE_ALL_TO_ALL, ep,
+			      token_bytes * r->top_k, 1, 1);
+	collective_dispatch(&c->scenario->cluster, ep, token_bytes * r->top_k,
+			    token_bytes * remote_copies(c, r), c->network_share, &cost);
+	op->sent_bytes = cost.sent_bytes;
+	op->network_bytes = cost.network_bytes;
+	op->forward_seconds = op->input_grad_seconds = cost.seconds;
+	op->overlaps = c->scenario->plan.ep_overlap;
+	op->modules = 1u << MODULE_MOE;
+}
+
+static void experts(const struct graph_context *c, struct graph *graph,
+		    const struct routing *r)
+{
+	const struct model *m = &c->scenario->model;
+	double h = (double)m->hidden, up = m->gated_mlp ? 2 : 1;
+	/* tiles of 128 rows: each local expert wastes half of one on average */
+	double rows = r->rows + 64 * r->experts;
+	uint32_t moe = 1u << MODULE_MOE;
+	struct graph_operator *op;
+
+	op = graph_linear(c, graph, "expert gate and up", rows, up * r->ffn, h,
+			  m->moe.expert_bias, r->experts);
+	op->expert = true;
+	op->saved_bytes = r->rows * up * r->ffn * c->width;
+	op->modules = moe | 1u << MODULE_PER_OP;
+	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "expert activation", r->rows,
+			  r->ffn, (up + 1) * c->width, (2 * up + 1) * c->width);
+	op->saved_bytes = r->rows * r->ffn * c->width;
+	op->modules = moe | 1u << MODULE_MOE_ACT | 1u << MODULE_PER_OP;
+	op = graph_linear(c, graph, "expert down", rows, h, r->ffn, m->moe.expert_bias,
+			  r->experts);
+	op->expert = true;
+	op->modules = moe;
+	if (c->scenario->plan.grouped_gemm)
+		return;
+	/* without a grouped kernel each expert launches its own */
+	for (int i = 1; i <= 3; i += 2) {
+		struct graph_operator *gemm = &graph->item[graph->count - i];
+		double launches = (r->experts - 1) * c->gemm.kernel_seconds;
+
+		gemm->forward_seconds += launches;
+		gemm->input_grad_seconds += launches;
+		gemm->weight_grad_seconds += launches;
+	}
+}
+
+static void router(const struct graph_context *c, struct graph *graph)
+{
+	const struct model *m = &c->scenario->model;
+	double h = (double)m->hidden, e = (double)m->moe.experts;
+	struct graph_operator *op = graph_linear(c, graph, "router", c->norm_tokens, e,
+						 h, m->moe.router_bias, 1);
+	double fixed = c->scenario->cluster.accelerator.calibration.moe_layer_seconds;
+
+	op->kind = OPERATOR_ROUTER;
+	/* scores in fp32, and which experts they chose */
+	op->kept_bytes = c->norm_tokens * e * 4;
+	op->forward_seconds += fixed;
+	op->input_grad_seconds += fixed;
+}
+
+void graph_moe(const struct graph_context *c, struct graph *graph)
+{
+	const struct model *m = &c->scenario->model;
+	const struct plan *plan = &c->scenario->plan;
+	double h = (double)m->hidden;
+	bool fp8 = plan->precision >= PRECISION_FP8 &&
+		   plan->moe_dispatcher >= DISPATCH_DEEPEP;
+	struct routing r;
+	struct graph_operator *op;
+
+	route(c, &r);
+	router(c, graph);
+	op = graph_memory(c, graph, OPERATOR_PERMUTE, "permute", r.tokens * r.top_k, h,
+			  2 * c->width, 2 * c->width);
+	op->modules = 1u << MODULE_MOE;
+	/* fp8 rows carry a scale per 128 elements: 1.03 bytes (DeepSeek-V3, 3.2) */
+	exchange(c, graph, "dispatch", &r, fp8 ? 1.03 : c->width);
+	if (c->mesh->etp > 1)
+		graph_collective(c, graph, "expert rows", DIM_TP, COLLECTIVE_ALL_GATHER,
+				 &c->mesh->etp_group, r.rows * h * c->width, 1, 1);
+	/* the dispatched rows are the first expert GEMM's input */
+	op = graph_memory(c, graph, OPERATOR_PERMUTE, "sort by expert", r.rows, h,
+			  2 * c->width, 2 * c->width);
+	op->saved_bytes = r.rows * h * c->width;
+	op->modules = 1u << MODULE_MOE;
+	experts(c, graph, &r);
+	if (c->mesh->etp > 1)
+		graph_collective(c, graph, "expert sums", DIM_TP,
+				 COLLECTIVE_REDUCE_SCATTER, &c->mesh->etp_group,
+				 r.rows * h * c->width, 1, 1);
+	exchange(c, graph, "combine", &r, c->width);
+	op = graph_memory(c, graph, OPERATOR_PERMUTE, "unpermute and weigh",
+			  r.tokens * r.top_k, h, 2 * c->width, 2 * c->width);
+	op->modules = 1u << MODULE_MOE;
+	if (m->moe.shared_ffn > 0)
+		graph_mlp(c, (double)m->moe.shared_ffn, false,
+			  1u << MODULE_SHARED_EXPERTS | 1u << MODULE_MOE, graph);
+}

@@ -1,0 +1,37 @@
+/* roofline.h - how long does one operator take on one accelerator?
+ *
+ * Soft roofline: t = t0 + (t_flops^4 + t_bytes^4)^(1/4), with t_flops the FLOPs over
+ * peak x efficiency and t_bytes the memory traffic over bandwidth x efficiency. The
+ * exponent rounds the corner: at balance a kernel takes 19 % more than either bound
+ * alone. It costs two square roots, no pow().
+ */
+#ifndef ENGINE_ROOFLINE_H
+#define ENGINE_ROOFLINE_H
+
+#include "engine/cluster.h"
+
+/* Rates of one kind of kernel in a scenario, made once per estimate. */
+struct roofline {
+	double flops_per_second; /* effective */
+	double bytes_per_second; /* effective */
+	double kernel_seconds;   /* fixed */
+};
+
+/* flops 0 is a pure memory kernel, bytes 0 a pure compute one; both 0 take no
+ * time at all. */
+double roofline_seconds(const struct roofline *roofline, double flops, double bytes);
+
+/* GEMMs of that precision; one the accelerator lacks runs as bf16, then fp32. */
+void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
+		   struct roofline *out);
+/* Scores and values of an attention kernel at that sequence and head width. Flash
+ * kernels reach half their plateau at attention_half_seq tokens (in the manner of
+ * s / (s + s0)); heads of 64 or less run at three quarters (calibration:
+ * attention_summary.csv). */
+void roofline_attention(const struct accelerator *accelerator,
+			enum attention_kernel kernel, double seq, double head_dim,
+			struct roofline *out);
+/* Norms, activations and other elementwise kernels. */
+void roofline_memory(const struct accelerator *accelerator, struct roofline *out);
+
+#endif

@@ -1,0 +1,293 @@
+/* layers.c - costs per layer kind: sums over the operator graph. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/train/step.h"
+
+/* Launching a layer's backward costs the CPU more than its forward; TP adds the
+ * collectives' launches, MoE about as many kernels again; a captured graph replays
+ * at a tenth (prototype: CPU floor). */
+static const double cpu_with_tp = 1.4;
+static const double cpu_with_moe = 2;
+static const double cpu_with_graph = 0.1;
+static const double cpu_with_partial_graph = 0.5;
+static const double cpu_compiled = 0.5;
+
+static bool recomputes(const struct step *step, const struct graph_operator *op)
+{
+	const struct plan *plan = &step->scenario->plan;
+
+	return plan->recompute == RECOMPUTE_SELECTIVE &&
+	       (op->modules & plan->recompute_modules) != 0;
+}
+
+/* Attention time hides a ring's transfers; for other overlaps all computation does,
+ * up to the share that the stack reaches. */
+static double hiding_time(const struct step *step, const struct graph *graph,
+			  const struct graph_operator *op, bool forward)
+{
+	double seconds = 0;
+
+	if (op->dimension == DIM_TP)
+		return INFINITY;
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *other = &graph->item[i];
+		bool counts = op->dimension == DIM_CP
+				      ? other->kind == OPERATOR_ATTENTION
+				      : other->kind != OPERATOR_COLLECTIVE;
+
+		if (counts)
+			seconds += forward ? other->forward_seconds
+					   : other->input_grad_seconds +
+						     other->weight_grad_seconds;
+	}
+	/* dispatch and combine share what there is to hide behind */
+	return op->dimension == DIM_EP ? seconds / 2 * step->scenario->stack.ep_overlap
+				       : seconds;
+}
+
+static double hidden_share(const struct step *step, const struct graph_operator *op)
+{
+	const struct plan *plan = &step->scenario->plan;
+
+	if (op->dimension == DIM_TP && (plan->tp_overlap || plan->async_tp))
+		return step->scenario->stack.tp_overlap;
+	return 0;
+}
+
+static void expose(const struct step *step, const struct graph *graph,
+		   struct graph_operator *op)
+{
+	double keep = 1 - hidden_share(step, op);
+
+	op->exposed_forward = op->forward_seconds * keep;
+	op->exposed_backward = op->input_grad_seconds * keep;
+	if (!op->overlaps)
+		return;
+	op->exposed_forward =
+		fmax(0, op->forward_seconds - hiding_time(step, graph, op, true));
+	op->exposed_backward =
+		fmax(0, op->input_grad_seconds - hiding_time(step, graph, op, false));
+}
+
+static void add_weights(struct layer_cost *out, const struct graph_operator *op)
+{
+	if (op->expert) {
+		out->expert += op->weights;
+		out->expert_trainable += op->trainable;
+	} else {
+		out->dense += op->weights;
+		out->dense_trainable += op->trainable;
+	}
+}
+
+static void add_operator(const struct step *step, bool full,
+			 const struct graph_operator *op, struct layer_cost *out)
+{
+	bool again = full || recomputes(step, op);
+
+	if (op->kind == OPERATOR_COLLECTIVE) {
+		out->exposed_forward += op->exposed_forward;
+		out->exposed_backward += op->exposed_backward;
+		if (again)
+			out->exposed_backward += op->exposed_forward;
+		return;
+	}
+	out->forward += op->forward_seconds;
+	out->input_grad += op->input_grad_seconds;
+	out->weight_grad += op->weight_grad_seconds;
+	out->flops += op->forward_flops;
+	out->whole_bytes += op->saved_bytes + op->kept_bytes;
+	out->saved_bytes += op->kept_bytes + (again ? 0 : op->saved_bytes);
+	out->gemm_bytes = fmax(out->gemm_bytes, op->weights / op->groups);
+	add_weights(out, op);
+	if (again) {
+		out->recompute += op->forward_seconds;
+		out->again_flops += op->forward_flops;
+	}
+}
+
+/* torchtitan's per-op policy saves every second matrix product: half of the GEMM time
+ * comes again with the cheap operators that its modules bit marks. */
+static void per_op_policy(const struct step *step, const struct graph *graph,
+			  struct layer_cost *out)
+{
+	const struct plan *plan = &step->scenario->plan;
+
+	if (plan->recompute != RECOMPUTE_SELECTIVE ||
+	    !(plan->recompute_modules & 1u << MODULE_PER_OP))
+		return;
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[i];
+
+		if (op->kind != OPERATOR_GEMM || recomputes(step, op))
+			continue;
+		out->recompute += op->forward_seconds / 2;
+		out->again_flops += op->forward_flops / 2;
+		out->saved_bytes -= op->kept_bytes / 2;
+	}
+}
+
+static double launch_seconds(const struct step *step, const struct graph *graph)
+{
+	const struct plan *plan = &step->scenario->plan;
+	double seconds = step->scenario->stack.layer_cpu_seconds;
+
+	if (plan->tp > 1)
+		seconds *= cpu_with_tp;
+	for (int i = 0; i < graph->count; i++)
+		if (graph->item[i].kind == OPERATOR_ROUTER)
+			seconds *= cpu_with_moe;
+	if (plan->cuda_graphs == GRAPHS_FULL)
+		seconds *= cpu_with_graph;
+	else if (plan->cuda_graphs == GRAPHS_PARTIAL)
+		seconds *= cpu_with_partial_graph;
+	return plan->compile ? seconds * cpu_compiled : seconds;
+}
+
+void layer_cost(struct step *step, struct graph *graph, bool full,
+		struct layer_cost *out)
+{
+	const struct plan *plan = &step->scenario->plan;
+
+	memset(out, 0, sizeof *out);
+	for (int i = 0; i < graph->count; i++) {
+		if (graph->item[i].kind == OPERATOR_COLLECTIVE)
+			expose(step, graph, &graph->item[i]);
+		add_operator(step, full, &graph->item[i], out);
+	}
+	per_op_policy(step, graph, out);
+	out->gemm_bytes *= step->context.width;
+	out->cpu_seconds = launch_seconds(step, graph);
+	/* a layer that is recomputed whole keeps its input alone */
+	if (full)
+		out->saved_bytes = step->context.norm_tokens *
+				   (double)step->scenario->model.hidden *
+				   step->context.width;
+	out->saved_bytes *= 1 - plan->activation_offload;
+}
+
+/* The collectives of one graph that runs `layers` times per micro-batch and GPU. */
+static void add_traffic(const struct step *step, const struct graph *graph, bool full,
+			double layers, struct estimate *out)
+{
+	double runs = layers * (double)step->micro_batches;
+
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[i];
+		int calls = op->forward_calls + op->backward_calls;
+		double exposed = op->exposed_forward + op->exposed_backward;
+		double seconds = op->forward_seconds + op->input_grad_seconds;
+
+		if (op->kind != OPERATOR_COLLECTIVE || calls == 0)
+			continue;
+		seconds /= calls;
+		if (full || recomputes(step, op)) {
+			calls += op->forward_calls;
+			exposed += op->exposed_forward;
+		}
+		step_traffic(out, op->name, op->dimension, op->collective, op->group,
+			     runs * calls, op->payload_bytes, op->sent_bytes,
+			     op->network_bytes, seconds, runs * exposed);
+	}
+}
+
+/* Mix of whole recomputation on some of a stage's layers and none on the others. */
+static double recomputed_share(const struct step *step)
+{
+	const struct plan *plan = &step->scenario->plan;
+	double layers = (double)step->scenario->model.layers / (double)plan->pp;
+
+	if (plan->recompute != RECOMPUTE_FULL)
+		return 0;
+	if (plan->recompute_layers <= 0 || (double)plan->recompute_layers >= layers)
+		return 1;
+	return (double)plan->recompute_layers / layers;
+}
+
+static void mix(struct layer_cost *cost, const struct layer_cost *full, double share)
+{
+	cost->recompute += share * (full->recompute - cost->recompute);
+	cost->exposed_backward +=
+		share * (full->exposed_backward - cost->exposed_backward);
+	cost->saved_bytes += share * (full->saved_bytes - cost->saved_bytes);
+	cost->again_flops += share * (full->again_flops - cost->again_flops);
+}
+
+static void one_layer(struct step *step, struct graph *graph, double layers,
+		      struct estimate *out, struct layer_cost *cost)
+{
+	double share = recomputed_share(step);
+
+	layer_cost(step, graph, false, cost);
+	if (share < 1)
+		add_traffic(step, graph, false, layers * (1 - share), out);
+	if (share > 0) {
+		struct layer_cost full;
+
+		layer_cost(step, graph, true, &full);
+		mix(cost, &full, share);
+		add_traffic(step, graph, true, layers * share, out);
+	}
+}
+
+static void add_cost(struct layer_cost *to, const struct layer_cost *from)
+{
+	to->forward += from->forward;
+	to->input_grad += from->input_grad;
+	to->weight_grad += from->weight_grad;
+	to->recompute += from->recompute;
+	to->exposed_forward += from->exposed_forward;
+	to->exposed_backward += from->exposed_backward;
+	to->saved_bytes += from->saved_bytes;
+	to->whole_bytes += from->whole_bytes;
+	to->flops += from->flops;
+	to->again_flops += from->again_flops;
+	to->cpu_seconds += from->cpu_seconds;
+}
+
+/* An MTP layer: a layer of the last kind, the projection that joins the embedding of
+ * the next token to it, and another pass through the shared head (DeepSeek-V3, 2.2). */
+static void mtp_layer(struct step *step, struct graph *graph, struct estimate *out)
+{
+	const struct model *m = &step->scenario->model;
+	double h = (double)m->hidden;
+	struct layer_cost head;
+
+	step->mtp = step->kind[model_mtp_kind(m)];
+	graph_head(&step->context, false, graph);
+	layer_cost(step, graph, false, &head);
+	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
+		    out);
+	add_cost(&step->mtp, &head);
+	/* the joining projection, 2h x h, is split over TP */
+	step->mtp.dense += 2 * h * h / (double)step->mesh.tp;
+	step->mtp.dense_trainable +=
+		step->context.frozen ? 0 : 2 * h * h / (double)step->mesh.tp;
+}
+
+void step_layers(struct step *step, struct estimate *out)
+{
+	const struct model *m = &step->scenario->model;
+	double stages = (double)step->stages;
+	struct graph graph;
+
+	for (int k = 0; k < m->kinds; k++) {
+		double layers = (double)model_kind_layers(m, k);
+
+		if (m->mtp_layers > 0 && k == model_mtp_kind(m))
+			layers += (double)m->mtp_layers;
+		graph_layer(&step->context, k, &graph);
+		one_layer(step, &graph, layers / stages, out, &step->kind[k]);
+	}
+	graph_embedding(&step->context, &graph);
+	layer_cost(step, &graph, false, &step->embedding);
+	add_traffic(step, &graph, false, 1 / stages, out);
+	graph_head(&step->context, true, &graph);
+	layer_cost(step, &graph, false, &step->head);
+	add_traffic(step, &graph, false, 1 / stages, out);
+	/* the embedding and the head launch few kernels */
+	step->embedding.cpu_seconds = step->head.cpu_seconds = 0;
+	if (m->mtp_layers > 0)
+		mtp_layer(step, &graph, out);
+}

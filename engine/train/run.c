@@ -1,0 +1,58 @@
+/* run.c - a whole training run: time, money, energy, failures. */
+#include <math.h>
+
+#include "engine/train/step.h"
+
+/* Young (1974) and Daly (2006): checkpoint every sqrt(2 C MTBF); lost are the
+ * checkpoints, half an interval per failure and the restart. */
+static void failures(const struct scenario *s, struct estimate *out)
+{
+	const struct cluster *c = &s->cluster;
+	struct run_cost *run = &out->run;
+	double nodes = ceil((double)c->gpus /
+			    (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1));
+	double mtbf = c->node_mtbf_hours * 3600 / nodes;
+	double interval, lost;
+
+	/* weights and optimizer state, once, written by all nodes together */
+	run->checkpoint_bytes = out->parameters * 14;
+	run->checkpoint_seconds =
+		c->checkpoint_bytes_per_second > 0
+			? run->checkpoint_bytes /
+				  (c->checkpoint_bytes_per_second * nodes)
+			: 0;
+	run->goodput = 1;
+	run->checkpoint_interval_seconds = 0;
+	if (mtbf <= 0)
+		return;
+	interval = sqrt(2 * fmax(run->checkpoint_seconds, 1) * mtbf);
+	lost = run->checkpoint_seconds / interval + interval / (2 * mtbf) +
+	       c->restart_seconds / mtbf;
+	run->checkpoint_interval_seconds = interval;
+	run->goodput = fmax(0, 1 - lost);
+}
+
+void step_run(const struct scenario *s, struct estimate *out)
+{
+	const struct cluster *c = &s->cluster;
+	const struct accelerator *a = &c->accelerator;
+	struct run_cost *run = &out->run;
+	double busy =
+		out->step_seconds > 0 ? out->compute_seconds / out->step_seconds : 0;
+	double watts = a->idle_watts + busy * (a->tdp_watts - a->idle_watts) +
+		       c->host_watts_per_gpu;
+	double mtbf_hours = c->node_mtbf_hours;
+
+	failures(s, out);
+	run->steps = ceil(s->plan.tokens / out->tokens_per_step);
+	run->seconds = run->steps * out->step_seconds / fmax(run->goodput, 1e-3);
+	run->gpu_hours = run->seconds / 3600 * (double)out->world;
+	run->dollars = run->gpu_hours * c->price_per_gpu_hour;
+	run->joules =
+		run->seconds * (double)out->world * watts * (c->pue > 0 ? c->pue : 1);
+	run->failures =
+		mtbf_hours > 0
+			? run->seconds / 3600 / mtbf_hours * (double)c->gpus /
+				  (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1)
+			: 0;
+}

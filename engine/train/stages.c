@@ -1,0 +1,325 @@
+/* stages.c - virtual stages: layers put together, and the pipeline over them. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/collective.h"
+#include "engine/schedule/schedule.h"
+#include "engine/train/step.h"
+
+/* A layer's backward costs the CPU 1.3 times its forward (prototype: CPU floor). */
+static const double cpu_backward = 1.3;
+
+/* Seconds of one micro-batch on one virtual stage. */
+struct chunk_time {
+	double forward, input_grad, weight_grad, recompute;
+	double exposed_forward, exposed_backward;
+	double cpu;
+	double layers, elements; /* trainable ones: gradients are accumulated */
+	double weights;          /* all, for gathered shards */
+	double flops, again_flops;
+};
+
+static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
+		      double count)
+{
+	to->forward += count * cost->forward;
+	to->input_grad += count * cost->input_grad;
+	to->weight_grad += count * cost->weight_grad;
+	to->recompute += count * cost->recompute;
+	to->exposed_forward += count * cost->exposed_forward;
+	to->exposed_backward += count * cost->exposed_backward;
+	to->cpu += count * cost->cpu_seconds;
+	to->elements += count * (cost->dense_trainable + cost->expert_trainable);
+	to->weights += count * cost->dense;
+	to->flops += count * cost->flops;
+	to->again_flops += count * cost->again_flops;
+}
+
+static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
+{
+	const struct model *m = &step->scenario->model;
+
+	memset(out, 0, sizeof *out);
+	for (int kind = 0; kind < m->kinds; kind++) {
+		double count = step->split.virtual_kind_layers[k][kind];
+
+		if (count > 0)
+			add_layer(out, &step->kind[kind], count);
+		out->layers += count;
+	}
+	if (k == step->split.embedding_stage)
+		add_layer(out, &step->embedding, 1);
+	if (k == step->split.head_stage)
+		add_layer(out, &step->head, 1);
+	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
+		add_layer(out, &step->mtp, (double)m->mtp_layers);
+		out->layers += (double)m->mtp_layers;
+	}
+}
+
+/* Gathering sharded weights beside the computation of the layer before: what is longer
+ * shows, and the first layer always does (FSDP, arXiv 2304.11277). */
+static double exposed_gather(const struct step *step, double seconds, double compute,
+			     double layers)
+{
+	double hides = step->scenario->plan.fsdp_prefetch > 0
+			       ? step->scenario->stack.dp_overlap * compute
+			       : 0;
+	double first = layers > 0 ? seconds / layers : seconds;
+
+	return fmin(seconds, fmax(0, seconds - hides) + first);
+}
+
+/* ZeRO-3: gather before forward and (where it was freed) backward, scatter gradients,
+ * for every micro-batch. ZeRO-2 scatters gradients for every micro-batch too. */
+static void shard_traffic(struct step *step, struct chunk_time *t, struct estimate *out)
+{
+	const struct scenario *s = step->scenario;
+	struct group group = step->mesh.dense_group;
+	double runs = (double)step->micro_batches / (double)step->stages;
+	double gather_bytes = t->weights * step_weight_bytes(s);
+	double scatter_bytes = t->elements * step_gradient_bytes(s);
+	struct collective gather, scatter;
+
+	if (s->plan.zero < 2 || group.ranks < 2)
+		return;
+	if (s->plan.zero_group > 0 && s->plan.zero_group < group.ranks) {
+		group.ranks = s->plan.zero_group;
+		group.per_domain =
+			group.per_domain < group.ranks ? group.per_domain : group.ranks;
+		group.link =
+			group.per_domain >= group.ranks ? LINK_DOMAIN : LINK_NETWORK;
+	}
+	collective_cost(&s->cluster, &group, COLLECTIVE_REDUCE_SCATTER, scatter_bytes,
+			step->context.network_share, &scatter);
+	double hidden_backward = t->input_grad + t->weight_grad + t->recompute;
+	double exposed_scatter = s->plan.overlap_grad_reduce
+					 ? exposed_gather(step, scatter.seconds,
+							  hidden_backward, t->layers)
+					 : scatter.seconds;
+
+	if (s->plan.zero == 3) {
+		bool again = s->plan.fsdp_reshard;
+
+		collective_cost(&s->cluster, &group, COLLECTIVE_ALL_GATHER,
+				gather_bytes, step->context.network_share, &gather);
+		double forward =
+			exposed_gather(step, gather.seconds, t->forward, t->layers);
+		/* both directions of backward traffic share the network */
+		double backward =
+			again ? exposed_gather(step, gather.seconds + scatter.seconds,
+					       hidden_backward, t->layers)
+			      : exposed_scatter;
+		double gather_share = again ? backward * gather.seconds /
+						      (gather.seconds + scatter.seconds)
+					    : 0;
+
+		exposed_scatter = again ? backward - gather_share : backward;
+		t->exposed_forward += forward;
+		t->exposed_backward += gather_share;
+		step_traffic(out, "gather weights", DIM_DP, COLLECTIVE_ALL_GATHER,
+			     &step->mesh.dense_group, runs * (again ? 2 : 1),
+			     gather_bytes, gather.sent_bytes, gather.network_bytes,
+			     gather.seconds, runs * (forward + gather_share));
+	}
+	t->exposed_backward += exposed_scatter;
+	step_traffic(out, "scatter gradients", DIM_DP, COLLECTIVE_REDUCE_SCATTER,
+		     &step->mesh.dense_group, runs, scatter_bytes, scatter.sent_bytes,
+		     scatter.network_bytes, scatter.seconds, runs * exposed_scatter);
+}
+
+/* Adding a micro-batch's gradients to the sum: read and write it. */
+static double accumulate_seconds(const struct step *step, const struct chunk_time *t)
+{
+	if (step->micro_batches < 2)
+		return 0;
+	return 2 * t->elements * step_gradient_bytes(step->scenario) /
+	       step->context.memory.bytes_per_second;
+}
+
+/* Activations on their way to the host and back, beside the computation. */
+static double exposed_offload(const struct step *step, const struct chunk_time *t,
+			      double bytes, bool forward)
+{
+	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
+	double compute = forward ? t->forward : t->input_grad + t->weight_grad;
+
+	return rate > 0 ? fmax(0, bytes / rate - compute) : 0;
+}
+
+static double offloaded_bytes(const struct step *step, int k)
+{
+	const struct model *m = &step->scenario->model;
+	double share = step->scenario->plan.activation_offload, kept = 0;
+
+	if (share <= 0 || share >= 1)
+		share = fmin(share, 0.999);
+	for (int kind = 0; kind < m->kinds; kind++)
+		kept += step->split.virtual_kind_layers[k][kind] *
+			step->kind[kind].saved_bytes;
+	return kept / (1 - share) * share;
+}
+
+static void fill_virtual_stage(struct step *step, int k, struct estimate *out)
+{
+	int stage = schedule_stage(step->scenario->plan.schedule, step->stages, k);
+	double m = (double)step->micro_batches;
+	struct chunk_time t;
+
+	sum_chunk(step, k, &t);
+	shard_traffic(step, &t, out);
+	t.weight_grad += accumulate_seconds(step, &t);
+	double forward = t.forward + t.exposed_forward;
+	double backward =
+		t.input_grad + t.weight_grad + t.recompute + t.exposed_backward;
+	/* a CPU that launches slower than the GPU computes sets the pace */
+	double late_forward = fmax(0, t.cpu - forward);
+	double late_backward = fmax(0, cpu_backward * t.cpu - backward);
+
+	if (step->scenario->plan.activation_offload > 0) {
+		double bytes = offloaded_bytes(step, k);
+		double out_time = exposed_offload(step, &t, bytes, true);
+		double in_time = exposed_offload(step, &t, bytes, false);
+
+		forward += out_time;
+		t.exposed_backward += in_time;
+		step->offload_seconds[stage] += m * (out_time + in_time);
+		t.exposed_forward += out_time;
+		step_traffic(out, "activations to host", DIM_HOST, COLLECTIVE_COPY,
+			     NULL, 2 * m / (double)step->stages, bytes, bytes, 0,
+			     bytes / step->scenario->cluster.accelerator
+					     .host_bytes_per_second,
+			     m * (out_time + in_time) / (double)step->stages);
+	}
+	step->pipeline.forward[k] = t.forward + t.exposed_forward + late_forward;
+	step->pipeline.weight_grad[k] = t.weight_grad;
+	step->pipeline.input_grad[k] =
+		t.input_grad + t.recompute + t.exposed_backward + late_backward;
+	step->forward_seconds[stage] += step->pipeline.forward[k];
+	step->backward_seconds[stage] +=
+		step->pipeline.input_grad[k] + step->pipeline.weight_grad[k];
+	step->exposed_seconds[stage] += m * (t.exposed_forward + t.exposed_backward);
+	step->recompute_seconds[stage] += m * t.recompute;
+	step->recompute_flops[stage] += m * t.again_flops;
+}
+
+/* Relative work per kind, embedding, head and MTP, for balanced splits. */
+static void split_weights(const struct step *step, double *weights)
+{
+	const struct model *m = &step->scenario->model;
+	int n = 0;
+
+	for (int k = 0; k < m->kinds; k++)
+		weights[n++] = step->kind[k].forward + step->kind[k].input_grad +
+			       step->kind[k].weight_grad +
+			       step->kind[k].exposed_forward +
+			       step->kind[k].exposed_backward + step->kind[k].recompute;
+	weights[n++] = step->embedding.forward + step->embedding.input_grad;
+	weights[n++] =
+		step->head.forward + step->head.input_grad + step->head.weight_grad;
+	weights[n] = step->mtp.forward + step->mtp.input_grad + step->mtp.weight_grad;
+}
+
+/* One transfer between neighbouring stages. */
+static void send_cost(struct step *step, struct collective *cost, double *bytes)
+{
+	const struct scenario *s = step->scenario;
+
+	*bytes = step->context.norm_tokens * (double)s->model.hidden *
+		 step->context.width;
+	/* without SP Megatron scatters the message over TP and gathers behind it */
+	if (!s->plan.sp)
+		*bytes /= (double)step->mesh.tp;
+	collective_cost(&s->cluster, &step->mesh.pp_group, COLLECTIVE_SEND, *bytes,
+			step->context.network_share, cost);
+	step->pipeline.send_seconds = cost->seconds;
+}
+
+/* Forward and backward over every cut; a stage sends (cuts / stages) on average. What
+ * holds a stage is exposed; waiting beside computation is idle time of the pipeline. */
+static void send_traffic(const struct step *step, const struct collective *cost,
+			 double bytes, struct estimate *out)
+{
+	double cuts = (double)step->stages * (double)step->chunks - 1, exposed = 0;
+
+	if (step->stages < 2)
+		return;
+	for (int i = 0; i < step->stages; i++)
+		exposed += step->result.transfer[i];
+	step_traffic(out, "stage to stage", DIM_PP, COLLECTIVE_SEND,
+		     &step->mesh.pp_group,
+		     2 * (double)step->micro_batches * cuts / (double)step->stages,
+		     bytes, cost->sent_bytes, cost->network_bytes, cost->seconds,
+		     exposed / (double)step->stages);
+}
+
+bool step_pipeline(struct step *step, struct estimate *out)
+{
+	const struct plan *plan = &step->scenario->plan;
+	double weights[MAX_LAYER_KINDS + 3], bytes;
+	struct collective send;
+
+	split_weights(step, weights);
+	if (!split_layers(step->scenario, weights, &step->split))
+		return false;
+	step->pipeline.stages = step->stages;
+	step->pipeline.chunks = step->chunks;
+	step->pipeline.micro_batches = step->micro_batches;
+	step->pipeline.schedule = plan->schedule;
+	step->pipeline.group = plan->micro_batch_group;
+	step->pipeline.overlap_send = plan->overlap_p2p;
+	for (int i = 0; i < step->stages; i++)
+		step->exposed_seconds[i] = step->recompute_seconds[i] =
+			step->forward_seconds[i] = step->backward_seconds[i] =
+				step->offload_seconds[i] = step->recompute_flops[i] = 0;
+	for (int k = 0; k < step->stages * step->chunks; k++)
+		fill_virtual_stage(step, k, out);
+	send_cost(step, &send, &bytes);
+	pipeline_step(&step->pipeline, &step->result);
+	send_traffic(step, &send, bytes, out);
+	return true;
+}
+
+static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost,
+			    double count)
+{
+	out->dense += count * cost->dense;
+	out->expert += count * cost->expert;
+	out->dense_trainable += count * cost->dense_trainable;
+	out->expert_trainable += count * cost->expert_trainable;
+	out->saved_bytes += count * cost->saved_bytes;
+	out->whole_bytes = fmax(out->whole_bytes, cost->whole_bytes);
+	out->gemm_bytes = fmax(out->gemm_bytes, cost->gemm_bytes);
+	out->largest_layer = fmax(out->largest_layer, cost->dense);
+}
+
+void step_stage_sum(const struct step *step, int stage, struct stage_sum *out)
+{
+	const struct model *m = &step->scenario->model;
+
+	memset(out, 0, sizeof *out);
+	for (int k = 0; k < step->stages * step->chunks; k++) {
+		if (schedule_stage(step->scenario->plan.schedule, step->stages, k) !=
+		    stage)
+			continue;
+		for (int kind = 0; kind < m->kinds; kind++) {
+			double count = step->split.virtual_kind_layers[k][kind];
+
+			if (count > 0)
+				add_stage_layer(out, &step->kind[kind], count);
+			out->layers += count;
+		}
+		if (k == step->split.mtp_stage && m->mtp_layers > 0) {
+			add_stage_layer(out, &step->mtp, (double)m->mtp_layers);
+			out->layers += (double)m->mtp_layers;
+		}
+		if (k == step->split.embedding_stage) {
+			add_stage_layer(out, &step->embedding, 1);
+			out->has_embedding = true;
+		}
+		if (k == step->split.head_stage) {
+			add_stage_layer(out, &step->head, 1);
+			out->has_head = true;
+		}
+	}
+}

@@ -1,0 +1,86 @@
+/* step.h - what the parts of one training step pass between each other. */
+#ifndef ENGINE_TRAIN_STEP_H
+#define ENGINE_TRAIN_STEP_H
+
+#include "engine/estimate.h"
+#include "engine/graph.h"
+#include "engine/mesh.h"
+#include "engine/pipeline.h"
+#include "engine/split.h"
+
+/* One layer (or the embedding, or the head) for one micro-batch on one rank. */
+struct layer_cost {
+	double forward, input_grad, weight_grad; /* computing seconds */
+	double recompute;       /* computing seconds added to the backward */
+	double exposed_forward; /* communication that nothing hides */
+	double exposed_backward;
+	double dense, expert; /* weights held, elements */
+	double dense_trainable, expert_trainable;
+	double saved_bytes; /* held per micro-batch, after recomputation */
+	double whole_bytes; /* held while it is recomputed or run backward */
+	double gemm_bytes;  /* largest weight of a layer, bytes */
+	double flops;       /* forward */
+	double again_flops; /* recomputed */
+	double cpu_seconds; /* launching the forward */
+};
+
+/* The parts of the model as this rank runs them. */
+struct step {
+	const struct scenario *scenario;
+	struct mesh mesh;
+	struct graph_context context;
+	int64_t micro_batches;
+	int stages, chunks;
+	struct layer_cost kind[MAX_LAYER_KINDS];
+	struct layer_cost embedding, head, mtp;
+	struct split split;
+	struct pipeline_input pipeline;
+	struct pipeline_result result;
+	/* per stage, of all its chunks */
+	double exposed_seconds[MAX_STAGES]; /* inside the micro-batches of a step */
+	double recompute_seconds[MAX_STAGES];
+	double forward_seconds[MAX_STAGES], backward_seconds[MAX_STAGES]; /* one mb */
+	double sync_seconds[MAX_STAGES];    /* exposed DP traffic at the step's end */
+	double offload_seconds[MAX_STAGES]; /* exposed host traffic */
+	double optimizer_seconds[MAX_STAGES];
+	double recompute_flops[MAX_STAGES];
+};
+
+/* Sums over a stage of its layers, embedding, head and MTP. */
+struct stage_sum {
+	double layers, dense, expert, dense_trainable, expert_trainable;
+	double saved_bytes, whole_bytes, gemm_bytes;
+	double largest_layer; /* elements, for gathered shards */
+	bool has_embedding, has_head;
+};
+
+/* Costs of one graph: what its collectives expose, what recomputation drops. full is
+ * for a layer that is recomputed as a whole. */
+void layer_cost(struct step *step, struct graph *graph, bool full,
+		struct layer_cost *out);
+/* All kinds, embedding, head and MTP; collectives go into the estimate's traffic. */
+void step_layers(struct step *step, struct estimate *out);
+/* Split, virtual stage times, pipeline. False if the layers can't be split. */
+bool step_pipeline(struct step *step, struct estimate *out);
+void step_stage_sum(const struct step *step, int stage, struct stage_sum *out);
+/* Gradient and parameter traffic of each stage, optimizer and offload. */
+void step_sync(struct step *step, struct estimate *out);
+void step_memory(const struct step *step, struct estimate *out);
+/* Times per stage and their means, throughput, money. */
+void step_total(const struct step *step, struct estimate *out);
+void step_run(const struct scenario *scenario, struct estimate *out);
+
+/* Ranks over which dense weights and their optimizer are sharded; for experts. */
+int64_t step_dense_shards(const struct step *step);
+int64_t step_expert_shards(const struct step *step);
+double step_gradient_bytes(const struct scenario *scenario); /* per parameter */
+double step_optimizer_bytes(const struct scenario *scenario);
+double step_weight_bytes(const struct scenario *scenario);
+/* One more collective in the list: count calls per GPU and step (mean). Calls of
+ * the same name and dimension add up. */
+void step_traffic(struct estimate *out, const char *what, enum dimension dimension,
+		  enum collective_kind kind, const struct group *group, double count,
+		  double payload_bytes, double sent_bytes, double network_bytes,
+		  double seconds, double exposed_total);
+
+#endif

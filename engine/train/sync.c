@@ -1,0 +1,221 @@
+/* sync.c - what a step ends with: gradients, optimizer, parameters, host traffic. */
+#include <math.h>
+
+#include "engine/collective.h"
+#include "engine/train/step.h"
+
+/* Traffic of an Adam step per parameter of the shard: read gradient, two moments and
+ * master weight, write moments, master and 16-bit weight (4 x 4 + 3 x 4 + 2, and the
+ * norm's read of the gradient). */
+static const double optimizer_traffic_bytes = 34;
+
+double step_weight_bytes(const struct scenario *scenario)
+{
+	return scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
+}
+
+double step_gradient_bytes(const struct scenario *scenario)
+{
+	bool wide = scenario->plan.precision == PRECISION_FP32 ||
+		    scenario->plan.grad_dtype == GRAD_FP32;
+
+	return wide ? 4 : 2;
+}
+
+/* Master weight and moments per trained parameter (cost-formulas 2.7). */
+double step_optimizer_bytes(const struct scenario *scenario)
+{
+	static const double moments[OPTIMIZER_COUNT] = {
+		[OPTIMIZER_ADAMW] = 8,      [OPTIMIZER_ADAMW_8BIT] = 2,
+		[OPTIMIZER_ADAMW_BF16] = 4, [OPTIMIZER_ADAFACTOR] = 0.01,
+		[OPTIMIZER_MUON] = 4,       [OPTIMIZER_SGD] = 4,
+	};
+	double master = scenario->plan.precision == PRECISION_FP32 ? 0 : 4;
+
+	return master + moments[scenario->plan.optimizer];
+}
+
+static int64_t shards(const struct plan *plan, int64_t ranks)
+{
+	return plan->zero_group > 0 && plan->zero_group < ranks ? plan->zero_group
+								: ranks;
+}
+
+int64_t step_dense_shards(const struct step *step)
+{
+	return shards(&step->scenario->plan, step->mesh.dp * step->mesh.cp);
+}
+
+int64_t step_expert_shards(const struct step *step)
+{
+	return shards(&step->scenario->plan, step->mesh.edp > 0 ? step->mesh.edp : 1);
+}
+
+/* Hidden behind the last micro-batch's backward, or the first one's forward: all but
+ * one bucket, at the share that the stack reaches. */
+static double exposed_sync(const struct step *step, double seconds, double beside,
+			   double layers, bool overlaps)
+{
+	double bucket = layers > 0 ? seconds / layers : seconds;
+
+	if (!overlaps)
+		return seconds;
+	return fmin(seconds,
+		    fmax(bucket, seconds - step->scenario->stack.dp_overlap * beside));
+}
+
+struct sync {
+	struct step *step;
+	struct estimate *out;
+	int stage;
+	double layers;
+};
+
+static double add_sync(const struct sync *s, const char *what,
+		       enum collective_kind kind, const struct group *group,
+		       double bytes, double beside, bool overlaps)
+{
+	struct collective cost;
+	double exposed;
+
+	if (group->ranks < 2 || bytes <= 0)
+		return 0;
+	collective_cost(&s->step->scenario->cluster, group, kind, bytes,
+			s->step->context.network_share, &cost);
+	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
+	step_traffic(s->out, what, DIM_DP, kind, group, 1 / (double)s->step->stages,
+		     bytes, cost.sent_bytes, cost.network_bytes, cost.seconds,
+		     exposed / (double)s->step->stages);
+	return exposed;
+}
+
+/* The gradients of one family of weights over one group, and its parameters back. */
+static double reduce_family(const struct sync *s, const char *reduce,
+			    const char *gather, const struct group *group,
+			    double trainable, int64_t sharded)
+{
+	const struct plan *plan = &s->step->scenario->plan;
+	double gradients = trainable * step_gradient_bytes(s->step->scenario);
+	double weights = trainable * step_weight_bytes(s->step->scenario);
+	double backward = s->step->backward_seconds[s->stage];
+	double forward = s->step->forward_seconds[s->stage];
+	double exposed = 0;
+
+	if (plan->zero == 0)
+		return add_sync(s, reduce, COLLECTIVE_ALL_REDUCE, group, gradients,
+				backward, plan->overlap_grad_reduce);
+	if (plan->zero == 1) {
+		exposed = add_sync(s, reduce, COLLECTIVE_REDUCE_SCATTER, group,
+				   gradients, backward, plan->overlap_grad_reduce);
+		exposed += add_sync(s, gather, COLLECTIVE_ALL_GATHER, group, weights,
+				    forward, plan->overlap_param_gather);
+	}
+	/* ZeRO-2 scattered every micro-batch already; parameters come back once */
+	if (plan->zero == 2)
+		exposed = add_sync(s, gather, COLLECTIVE_ALL_GATHER, group, weights,
+				   forward, plan->overlap_param_gather);
+	/* HSDP: replicas of the shards add up */
+	if (plan->zero >= 1 && sharded < group->ranks) {
+		struct group replicas = *group;
+
+		replicas.ranks = group->ranks / sharded;
+		replicas.per_domain = group->per_domain / sharded;
+		replicas.per_domain = replicas.per_domain < 1 ? 1 : replicas.per_domain;
+		replicas.link = replicas.per_domain >= replicas.ranks ? LINK_DOMAIN
+								      : LINK_NETWORK;
+		exposed += add_sync(s, "replicas' gradients", COLLECTIVE_ALL_REDUCE,
+				    &replicas, gradients / (double)sharded, backward,
+				    plan->overlap_grad_reduce);
+	}
+	return exposed;
+}
+
+/* A tied table lives on the first and the last stage: their gradients add up. */
+static double tied_seconds(const struct sync *s, double elements)
+{
+	struct group pair = s->step->mesh.pp_group;
+	struct collective cost;
+	double bytes = elements * step_gradient_bytes(s->step->scenario);
+
+	pair.ranks = 2;
+	pair.per_domain = pair.link == LINK_DOMAIN ? 2 : 1;
+	collective_cost(&s->step->scenario->cluster, &pair, COLLECTIVE_ALL_REDUCE,
+			bytes, s->step->context.network_share, &cost);
+	step_traffic(s->out, "tied embeddings", DIM_PP, COLLECTIVE_ALL_REDUCE,
+		     &s->step->mesh.pp_group, 1 / (double)s->step->stages, bytes,
+		     cost.sent_bytes, cost.network_bytes, cost.seconds,
+		     cost.seconds / (double)s->step->stages);
+	return cost.seconds;
+}
+
+/* Muon (Jordan 2024): five Newton-Schulz steps of three products on each matrix. */
+static double muon_seconds(const struct step *step, double elements)
+{
+	double side = (double)step->scenario->model.hidden;
+
+	return 5 * 6 * side * elements / step->context.gemm.flops_per_second;
+}
+
+static double host_seconds(const struct sync *s, double state_elements)
+{
+	const struct scenario *scenario = s->step->scenario;
+	double rate = scenario->cluster.accelerator.host_bytes_per_second;
+	/* gradients out, weights back; the CPU's own step is bound by its memory, which
+	 * is assumed no slower than the link */
+	double bytes = scenario->plan.optimizer_offload * state_elements *
+		       (step_gradient_bytes(scenario) + step_weight_bytes(scenario));
+
+	if (bytes <= 0 || rate <= 0)
+		return 0;
+	step_traffic(s->out, "optimizer to host", DIM_HOST, COLLECTIVE_COPY, NULL,
+		     1 / (double)s->step->stages, bytes, bytes, 0, bytes / rate,
+		     bytes / rate / (double)s->step->stages);
+	return bytes / rate;
+}
+
+static double optimizer_seconds(const struct step *step, double local, double sharded)
+{
+	const struct scenario *s = step->scenario;
+	double on_gpu = sharded * (1 - s->plan.optimizer_offload);
+	double seconds = (optimizer_traffic_bytes * on_gpu + 4 * local) /
+			 step->context.memory.bytes_per_second;
+
+	if (s->plan.optimizer == OPTIMIZER_MUON)
+		seconds += muon_seconds(step, sharded);
+	return seconds + s->cluster.accelerator.calibration.step_seconds;
+}
+
+void step_sync(struct step *step, struct estimate *out)
+{
+	const struct model *m = &step->scenario->model;
+	const struct plan *plan = &step->scenario->plan;
+	int last = step->stages - 1;
+
+	for (int i = 0; i < step->stages; i++) {
+		struct stage_sum sum;
+
+		step_stage_sum(step, i, &sum);
+		struct sync s = { step, out, i, sum.layers };
+		double dense = sum.dense_trainable, expert = sum.expert_trainable;
+		double divide_dense =
+			plan->zero > 0 ? (double)step_dense_shards(step) : 1;
+		double divide_expert =
+			plan->zero > 0 ? (double)step_expert_shards(step) : 1;
+		double exposed = reduce_family(&s, "gradients", "parameters",
+					       &step->mesh.dense_group, dense,
+					       step_dense_shards(step));
+
+		exposed += reduce_family(&s, "expert gradients", "expert parameters",
+					 &step->mesh.edp_group, expert,
+					 step_expert_shards(step));
+		if (m->tied_embeddings && last > 0 && (i == 0 || i == last))
+			exposed += tied_seconds(&s, step->head.dense_trainable);
+		double state = dense / divide_dense + expert / divide_expert;
+		double host = host_seconds(&s, state);
+
+		step->offload_seconds[i] += host;
+		step->sync_seconds[i] = exposed + host;
+		step->optimizer_seconds[i] =
+			optimizer_seconds(step, dense + expert, state);
+	}
+}

@@ -1,0 +1,120 @@
+/* total.c - stage times, their means, throughput. */
+#include <math.h>
+
+#include "engine/train/step.h"
+
+/* busy + exposed + idle + optimizer = step on each stage: whoever is done with its
+ * gradients early waits for the others. */
+static void stage_times(const struct step *step, struct estimate *out)
+{
+	double ends = 0;
+
+	for (int i = 0; i < step->stages; i++)
+		ends = fmax(ends, step->sync_seconds[i] + step->optimizer_seconds[i]);
+	out->step_seconds = step->result.seconds + ends;
+	for (int i = 0; i < step->stages; i++) {
+		struct stage_time *t = &out->stage_time[i];
+		const struct pipeline_result *r = &step->result;
+
+		t->forward_seconds = step->forward_seconds[i];
+		t->backward_seconds = step->backward_seconds[i];
+		t->recompute_seconds = step->recompute_seconds[i];
+		t->busy_seconds = r->busy[i] - step->exposed_seconds[i];
+		t->exposed_seconds = step->exposed_seconds[i] + r->transfer[i] +
+				     step->sync_seconds[i];
+		t->optimizer_seconds = step->optimizer_seconds[i];
+		t->idle_seconds = out->step_seconds - t->busy_seconds -
+				  t->exposed_seconds - t->optimizer_seconds;
+		if (t->busy_seconds + t->exposed_seconds >
+		    out->stage_time[out->slowest_stage].busy_seconds +
+			    out->stage_time[out->slowest_stage].exposed_seconds)
+			out->slowest_stage = i;
+	}
+}
+
+static void means(const struct step *step, struct estimate *out)
+{
+	double n = (double)step->stages, idle = 0, work = 0;
+
+	for (int i = 0; i < step->stages; i++) {
+		const struct stage_time *t = &out->stage_time[i];
+
+		out->compute_seconds += t->busy_seconds / n;
+		out->exposed_seconds += t->exposed_seconds / n;
+		out->bubble_seconds += t->idle_seconds / n;
+		out->optimizer_seconds += t->optimizer_seconds / n;
+		out->recompute_seconds += t->recompute_seconds / n;
+		idle += step->result.idle[i] / n;
+		work += (step->result.seconds - step->result.idle[i]) / n;
+	}
+	out->bubble_ratio = step->result.seconds > 0 ? idle / step->result.seconds : 0;
+	out->idle_to_ideal = work > 0 ? idle / work : 0;
+}
+
+/* One measured run on this cluster scales every time. */
+static void apply_scale(struct estimate *out, double scale)
+{
+	double *const times[] = { &out->step_seconds,      &out->compute_seconds,
+				  &out->bubble_seconds,    &out->exposed_seconds,
+				  &out->optimizer_seconds, &out->recompute_seconds };
+
+	if (scale <= 0 || scale == 1)
+		return;
+	for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+		*times[i] *= scale;
+	for (int d = 0; d < DIM_COUNT; d++) {
+		out->cost[d].seconds *= scale;
+		out->cost[d].exposed_seconds *= scale;
+	}
+	for (int i = 0; i < out->traffic_count; i++) {
+		out->traffic[i].seconds *= scale;
+		out->traffic[i].total_seconds *= scale;
+		out->traffic[i].exposed_seconds *= scale;
+	}
+	for (int i = 0; i < out->stages; i++) {
+		struct stage_time *t = &out->stage_time[i];
+
+		t->forward_seconds *= scale;
+		t->backward_seconds *= scale;
+		t->busy_seconds *= scale;
+		t->exposed_seconds *= scale;
+		t->idle_seconds *= scale;
+		t->optimizer_seconds *= scale;
+		t->recompute_seconds *= scale;
+	}
+}
+
+static void throughput(const struct step *step, struct estimate *out)
+{
+	const struct scenario *s = step->scenario;
+	const double *peaks = s->cluster.accelerator.peak_flops;
+	double gpus = (double)out->world;
+	double peak = peaks[s->plan.precision];
+	double bf16 = peaks[PRECISION_BF16] > 0 ? peaks[PRECISION_BF16]
+						: peaks[PRECISION_FP16];
+	double rate;
+
+	if (peak <= 0)
+		peak = bf16;
+	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
+	out->tokens_per_second = out->tokens_per_step / out->step_seconds;
+	out->tokens_per_second_per_gpu = out->tokens_per_second / gpus;
+	rate = out->tokens_per_second_per_gpu * out->flops_per_token;
+	out->tflops_per_gpu = rate / 1e12;
+	out->mfu = peak > 0 ? rate / peak : 0;
+	out->mfu_bf16 = bf16 > 0 ? rate / bf16 : 0;
+	/* what is recomputed counts; the model's own work counts once */
+	double again = 0;
+
+	for (int i = 0; i < step->stages; i++)
+		again += step->recompute_flops[i] / (double)step->stages;
+	out->hfu = peak > 0 ? out->mfu + again / out->step_seconds / peak : 0;
+}
+
+void step_total(const struct step *step, struct estimate *out)
+{
+	stage_times(step, out);
+	means(step, out);
+	apply_scale(out, step->scenario->cluster.scale);
+	throughput(step, out);
+}

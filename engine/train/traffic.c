@@ -1,0 +1,57 @@
+/* traffic.c - the list of collectives, and the sums per dimension. */
+#include "engine/train/step.h"
+
+/* Calls of one name add up over layers and stages; sizes and times are then means. */
+static struct traffic *find(struct estimate *out, const char *what,
+			    enum dimension dimension, const struct group *group)
+{
+	int64_t ranks = group ? group->ranks : 1;
+	struct traffic *last;
+
+	for (int i = 0; i < out->traffic_count; i++) {
+		struct traffic *t = &out->traffic[i];
+
+		if (t->what == what && t->dimension == dimension && t->ranks == ranks)
+			return t;
+	}
+	if (out->traffic_count < MAX_TRAFFIC) {
+		last = &out->traffic[out->traffic_count++];
+		*last = (struct traffic){ .what = what, .dimension = dimension };
+		return last;
+	}
+	/* full: the last entry of the dimension takes it, so that sums stay whole */
+	for (int i = MAX_TRAFFIC - 1; i > 0; i--)
+		if (out->traffic[i].dimension == dimension)
+			return &out->traffic[i];
+	return &out->traffic[0];
+}
+
+void step_traffic(struct estimate *out, const char *what, enum dimension dimension,
+		  enum collective_kind kind, const struct group *group, double count,
+		  double payload_bytes, double sent_bytes, double network_bytes,
+		  double seconds, double exposed_total)
+{
+	struct traffic *t = find(out, what, dimension, group);
+	struct dimension_cost *cost = &out->cost[dimension];
+	double calls = t->count + count;
+
+	if (calls <= 0)
+		return;
+	t->kind = kind;
+	t->ranks = group ? group->ranks : 1;
+	t->ranks_per_domain = group ? group->per_domain : 1;
+	t->link = group ? group->link : LINK_DOMAIN;
+	t->payload_bytes += (payload_bytes - t->payload_bytes) * count / calls;
+	t->count = calls;
+	t->total_bytes += count * sent_bytes;
+	t->network_bytes += count * network_bytes;
+	t->total_seconds += count * seconds;
+	t->exposed_seconds += exposed_total;
+	t->sent_bytes = t->total_bytes / calls;
+	t->seconds = t->total_seconds / calls;
+	cost->bytes += count * sent_bytes;
+	cost->network_bytes += count * network_bytes;
+	cost->payload_bytes += count * payload_bytes;
+	cost->seconds += count * seconds;
+	cost->exposed_seconds += exposed_total;
+}

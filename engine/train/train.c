@@ -1,0 +1,76 @@
+/* train.c - see engine/train.h. */
+#include "engine/train.h"
+
+#include <string.h>
+
+#include "engine/train/step.h"
+
+/* Everything before the per-stage arrays, which are written as far as they are used. */
+static void clear(struct estimate *out)
+{
+	int findings = offsetof(struct findings, item);
+
+	memset(&out->problems, 0, (size_t)findings);
+	out->legal = out->fits = out->feasible = false;
+	out->stages = 0;
+	out->fullest_stage = out->slowest_stage = 0;
+	out->capacity_bytes = out->fit_probability = 0;
+	out->memory_low_bytes = out->memory_high_bytes = 0;
+	memset(&out->memory, 0, sizeof out->memory);
+	out->step_seconds = out->compute_seconds = out->bubble_seconds = 0;
+	out->exposed_seconds = out->optimizer_seconds = out->recompute_seconds = 0;
+	out->step_low_seconds = out->step_high_seconds = 0;
+	out->bubble_ratio = out->idle_to_ideal = 0;
+	memset(out->cost, 0, sizeof out->cost);
+	out->tokens_per_second = out->tokens_per_second_per_gpu = 0;
+	out->tflops_per_gpu = out->mfu = out->mfu_bf16 = out->hfu = 0;
+	memset(&out->run, 0, sizeof out->run);
+	out->traffic_count = 0;
+}
+
+static void derive(const struct scenario *s, struct estimate *out)
+{
+	struct model_counts counts;
+
+	model_count(&s->model, &counts);
+	out->parameters = counts.total;
+	out->active_parameters = counts.active;
+	out->flops_per_token = model_flops_per_token(
+		&s->model, s->plan.seq_len, s->plan.flops_convention == FLOPS_FULL);
+	out->world = s->cluster.gpus;
+	out->dp = scenario_dp(s);
+	out->etp = scenario_etp(s);
+	out->edp = scenario_edp(s);
+	out->micro_batches = scenario_micro_batches(s);
+	out->padded_vocab = scenario_padded_vocab(s);
+	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
+}
+
+void train_estimate(const struct scenario *scenario, struct estimate *out)
+{
+	struct step step;
+
+	clear(out);
+	derive(scenario, out);
+	out->legal = scenario_check(scenario, &out->problems) == 0;
+	out->chunks = split_chunks(scenario);
+	if (!out->legal)
+		return;
+	step.scenario = scenario;
+	step.micro_batches = out->micro_batches;
+	step.stages = (int)scenario->plan.pp;
+	step.chunks = (int)out->chunks;
+	out->stages = step.stages;
+	mesh_build(scenario, &step.mesh);
+	graph_context(scenario, &step.mesh, &step.context);
+	step_layers(&step, out);
+	if (!step_pipeline(&step, out)) {
+		out->legal = false; /* scenario_check names every cause of this */
+		return;
+	}
+	step_sync(&step, out);
+	step_memory(&step, out);
+	step_total(&step, out);
+	step_run(scenario, out);
+	out->feasible = out->legal && out->fits;
+}
