@@ -305,11 +305,11 @@ static void test_prose_breaks_between_words(void **state)
 }
 
 static const struct strip_item strip[] = {
-	{"1",   "OOM",    NAN, ROLE_BAD  },
-	{ "2",  "900",    0.9, ROLE_VALUE},
-	{ "4",  "1000",   1.0, ROLE_VALUE},
-	{ "8",  "500",    0.5, ROLE_VALUE},
-	{ "16", "16 > 8", NAN, ROLE_BAD  }
+	{"1",   "OOM",    NAN, ROLE_BAD,   ROLE_TP},
+	{ "2",  "900",    0.9, ROLE_VALUE, ROLE_TP},
+	{ "4",  "1000",   1.0, ROLE_VALUE, ROLE_TP},
+	{ "8",  "500",    0.5, ROLE_VALUE, ROLE_TP},
+	{ "16", "16 > 8", NAN, ROLE_BAD,   ROLE_TP},
 };
 
 static void test_strip_keeps_the_present_value_visible(void **state)
@@ -399,6 +399,106 @@ static void test_widgets_stay_inside_at_every_size(void **state)
 	}
 }
 
+static const struct axis x_axis = { 0, 100, false, FORM_COUNT, "GPUs" };
+static const struct axis y_axis = { 0, 10, false, FORM_COUNT, "tok/s" };
+
+static void test_ticks_are_round(void **state)
+{
+	double tick[16];
+	struct axis axis = { 0, 100, false, FORM_REAL, NULL };
+
+	(void)state;
+	assert_int_equal(axis_ticks(&axis, 6, tick), 6);
+	assert_close(tick[1], 20, 1e-12);
+	axis = (struct axis){ -3, 4.1, false, FORM_REAL, NULL };
+	assert_int_equal(axis_ticks(&axis, 8, tick), 8);
+	assert_close(tick[0], -3, 1e-12);
+	axis = (struct axis){ 3, 1e6, true, FORM_REAL, NULL };
+	assert_int_equal(axis_ticks(&axis, 16, tick), 6);
+	assert_close(tick[0], 10, 1e-12);
+	assert_close(tick[5], 1e6, 1e-12);
+	assert_in_range(axis_ticks(&axis, 3, tick), 1, 3);
+	/* No range, no ticks. */
+	axis = (struct axis){ 5, 5, false, FORM_REAL, NULL };
+	assert_int_equal(axis_ticks(&axis, 6, tick), 0);
+	axis = (struct axis){ 0, 5, true, FORM_REAL, NULL };
+	assert_int_equal(axis_ticks(&axis, 6, tick), 0);
+	axis = (struct axis){ 0, NAN, false, FORM_REAL, NULL };
+	assert_int_equal(axis_ticks(&axis, 6, tick), 0);
+}
+
+static void test_plot_has_axes_and_connected_lines(void **state)
+{
+	struct canvas c = board(30, 9, GLYPHS_FULL, true);
+	struct plot plot;
+
+	(void)state;
+	assert_true(
+		plot_begin(&plot, &c, (struct rect){ 0, 0, 30, 9 }, x_axis, y_axis));
+	plot_line(&plot, 0, 0, 100, 10, ROLE_TP);
+	assert_true(plot_mark(&plot, 50, 5, 'X', ROLE_BAD));
+	assert_false(plot_mark(&plot, 101, 5, 'X', ROLE_BAD));
+	assert_false(plot_mark(&plot, 5, NAN, 'X', ROLE_BAD));
+	/* Every column of the area holds a piece of the line. */
+	for (int x = plot.area.x; x < plot.area.x + plot.area.width; x++) {
+		int found = 0;
+		for (int y = plot.area.y; y < plot.area.y + plot.area.height; y++)
+			found += c.cell[y * 30 + x].code != ' ';
+		assert_true(found > 0);
+	}
+	struct cell *low =
+		canvas_at(&c, plot.area.x, plot.area.y + plot.area.height - 1);
+	assert_int_equal(low->code & 0xff00, 0x2800);
+	assert_true(low->code & 0x40); /* the lowest left dot */
+	char *text = canvas_to_text(&c);
+	assert_non_null(strstr(text, "tok/s"));
+	assert_non_null(strstr(text, "100\n"));
+	assert_non_null(strstr(text, "GPUs\n"));
+	free(text);
+	canvas_free(&c);
+}
+
+static void test_plot_falls_back_to_ascii(void **state)
+{
+	struct canvas c = board(30, 9, GLYPHS_ASCII, false);
+	struct plot plot;
+
+	(void)state;
+	assert_true(
+		plot_begin(&plot, &c, (struct rect){ 0, 0, 30, 9 }, x_axis, y_axis));
+	plot_line(&plot, 0, 0, 100, 10, ROLE_TP);
+	plot_dot(&plot, 0, 10, ROLE_TP);
+	assert_int_equal(canvas_at(&c, plot.area.x, plot.area.y)->code, '\'');
+	for (int i = 0; i < 30 * 9; i++)
+		assert_in_range(c.cell[i].code, ' ', '~');
+	canvas_free(&c);
+}
+
+static void test_plot_stays_inside_at_every_size(void **state)
+{
+	const double value[] = { NAN, -INFINITY, INFINITY, -1, 0, 50, 100, 1e300 };
+
+	(void)state;
+	for (int i = 0; i < GLYPHS_COUNT * 30 * 14; i++) {
+		struct canvas c =
+			board(36, 20, (enum glyph_level)(i % GLYPHS_COUNT), true);
+		struct rect rect = { 2, 2, i / GLYPHS_COUNT % 30,
+				     i / GLYPHS_COUNT / 30 };
+		struct plot plot;
+		bool begun = plot_begin(&plot, &c, rect, x_axis, y_axis);
+		for (int k = 0; begun && k < 64; k++) {
+			plot_dot(&plot, value[k % 8], value[k / 8], ROLE_TP);
+			plot_line(&plot, value[k % 8], value[k / 8], 50, 5, ROLE_TP);
+			plot_mark(&plot, value[k % 8], value[k / 8], 'x', ROLE_TP);
+		}
+		for (int k = 0; k < 36 * 20; k++)
+			if (!begun || k % 36 < 2 || k % 36 >= 2 + rect.width ||
+			    k / 36 < 2 || k / 36 >= 2 + rect.height)
+				assert_int_equal(c.cell[k].code, ' ');
+		canvas_free(&c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -416,6 +516,10 @@ int main(void)
 		cmocka_unit_test(test_field_scrolls_to_the_cursor),
 		cmocka_unit_test(test_prose_breaks_between_words),
 		cmocka_unit_test(test_strip_keeps_the_present_value_visible),
+		cmocka_unit_test(test_ticks_are_round),
+		cmocka_unit_test(test_plot_has_axes_and_connected_lines),
+		cmocka_unit_test(test_plot_falls_back_to_ascii),
+		cmocka_unit_test(test_plot_stays_inside_at_every_size),
 		cmocka_unit_test(test_widgets_stay_inside_at_every_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

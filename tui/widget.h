@@ -63,7 +63,8 @@ struct strip_item {
 	char label[16];  /* the knob's value */
 	char note[24];   /* throughput, or why not: "OOM", "16 > 8 a node" */
 	double fraction; /* height of the bar 0..1, NaN = none */
-	enum role role;  /* of note and bar */
+	enum role role;  /* of the note */
+	enum role bar;   /* of the bar */
 };
 
 /* Labels in the first row, notes in the second, bars in the rest. The item

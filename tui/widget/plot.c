@@ -33,16 +33,17 @@ static int log_ticks(const struct axis *axis, int most, double *tick)
 	return count;
 }
 
-/* The step of the 1-2-5 series that gives at most `most` ticks. */
+/* The least step of the 1-2-5 series that gives at most `most` ticks, both ends
+ * counted. */
 static double round_step(double range, int most)
 {
 	double step = pow(10, floor(log10(range / most)));
+	static const double series[] = { 1, 2, 5 };
 
-	if (range / step <= most)
-		return step;
-	if (range / (2 * step) <= most)
-		return 2 * step;
-	return range / (5 * step) <= most ? 5 * step : 10 * step;
+	for (int i = 0; i < 3; i++)
+		if (floor(range / (series[i] * step) + 1e-9) + 1 <= most)
+			return series[i] * step;
+	return 10 * step;
 }
 
 int axis_ticks(const struct axis *axis, int most, double *tick)

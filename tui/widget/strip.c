@@ -52,7 +52,7 @@ static void draw_item(struct canvas *canvas, struct rect rect,
 	if (rect.height > 1)
 		canvas_right(canvas, rect.x, rect.y + 1, width, item->role, item->note);
 	if (bar.height > 0 && item->fraction > 0)
-		widget_column(canvas, bar, item->fraction, item->role);
+		widget_column(canvas, bar, item->fraction, item->bar);
 	if (present)
 		canvas_highlight(canvas, (struct rect){ rect.x, rect.y, rect.width, 1 },
 				 ROLE_FOCUS, false, true);
