@@ -1,15 +1,276 @@
-/* table.c - the schedules, one row each. */
-#include "engine/schedule/schedule.h"
+/* table.c - the schedules, one row each, and what they ask of the counts. */
+#include <string.h>
 
-int64_t schedule_chunks(int schedule, int64_t stages, int64_t vpp)
+#include "engine/schedule/generators.h"
+#include "engine/schedule/simulate.h"
+
+static int64_t one_chunk(int64_t stages, int64_t vpp)
 {
-	if (schedule != SCHEDULE_INTERLEAVED || stages < 2)
-		return 1;
-	return vpp > 1 ? vpp : 1;
+	(void)stages;
+	(void)vpp;
+	return 1;
 }
 
-int schedule_stage(int schedule, int stages, int k)
+static int64_t asked_chunks(int64_t stages, int64_t vpp)
 {
-	(void)schedule;
-	return k % stages;
+	return stages > 1 && vpp > 1 ? vpp : 1;
+}
+
+static int64_t two_chunks(int64_t stages, int64_t vpp)
+{
+	(void)vpp;
+	return stages > 1 ? 2 : 1;
+}
+
+/* Waves go down and up: an even number of chunks. */
+static int64_t wave_chunks(int64_t stages, int64_t vpp)
+{
+	if (stages < 2)
+		return 1;
+	return vpp > 2 ? vpp + vpp % 2 : 2;
+}
+
+static bool refuse(struct schedule_problem *problem, const char *reason,
+		   const char *knob, int64_t have)
+{
+	problem->reason = reason;
+	problem->knob = knob;
+	problem->have = have;
+	problem->nearest_count = 0;
+	return false;
+}
+
+static void near(struct schedule_problem *problem, int64_t value)
+{
+	if (value > 0 && problem->nearest_count < 4)
+		problem->nearest[problem->nearest_count++] = value;
+}
+
+static bool allows_any(const struct schedule_request *request,
+		       struct schedule_problem *problem)
+{
+	(void)request;
+	(void)problem;
+	return true;
+}
+
+/* A last group smaller than the pipeline would wait for itself (Megatron
+ * core/pipeline_parallel/schedules.py, the remainder check). */
+static bool allows_groups(const struct schedule_request *request,
+			  struct schedule_problem *problem)
+{
+	int p = request->stages, m = request->micro_batches;
+	int group = request->group > 0 ? request->group : p;
+	int rest = m % group;
+
+	if (request->chunks < 2 || p < 2)
+		return true;
+	if (group < p) {
+		refuse(problem, "a micro-batch group must be at least as large as PP",
+		       "micro_batch_group", group);
+		near(problem, p);
+		return false;
+	}
+	if (m < p) {
+		refuse(problem, "interleaving needs at least PP micro-batches",
+		       "global_batch", m);
+		near(problem, p);
+		return false;
+	}
+	if (rest == 0 || rest >= p)
+		return true;
+	refuse(problem, "the last group of micro-batches is smaller than PP",
+	       "global_batch", m);
+	near(problem, m - rest);
+	near(problem, m - rest + (group < p ? group : p));
+	return false;
+}
+
+static bool allows_breadth(const struct schedule_request *request,
+			   struct schedule_problem *problem)
+{
+	int p = request->stages, m = request->micro_batches;
+
+	if (request->chunks < 2 || p < 2 || m >= p)
+		return true;
+	refuse(problem, "breadth-first needs at least PP micro-batches", "global_batch",
+	       m);
+	near(problem, p);
+	return false;
+}
+
+static bool even_stages(const struct schedule_request *request,
+			struct schedule_problem *problem, const char *reason)
+{
+	int p = request->stages;
+
+	if (p % 2 == 0)
+		return true;
+	refuse(problem, reason, "pp", p);
+	near(problem, p - 1);
+	near(problem, p + 1);
+	return false;
+}
+
+static bool even_micro_batches(const struct schedule_request *request,
+			       struct schedule_problem *problem, const char *reason)
+{
+	int m = request->micro_batches;
+
+	if (m % 2 == 0)
+		return true;
+	refuse(problem, reason, "global_batch", m);
+	near(problem, m - 1);
+	near(problem, m + 1);
+	return false;
+}
+
+static bool allows_dualpipe(const struct schedule_request *request,
+			    struct schedule_problem *problem)
+{
+	int p = request->stages, m = request->micro_batches;
+
+	if (!even_stages(request, problem, "DualPipe needs an even PP") ||
+	    !even_micro_batches(request, problem,
+				"DualPipe needs an even number of micro-batches"))
+		return false;
+	if (m >= 2 * p)
+		return true;
+	refuse(problem, "DualPipe needs at least 2 x PP micro-batches", "global_batch",
+	       m);
+	near(problem, 2 * p);
+	return false;
+}
+
+static bool allows_dualpipev(const struct schedule_request *request,
+			     struct schedule_problem *problem)
+{
+	int p = request->stages, m = request->micro_batches;
+
+	if (p < 2 || m >= 2 * p)
+		return true;
+	refuse(problem, "DualPipeV needs at least 2 x PP micro-batches", "global_batch",
+	       m);
+	near(problem, 2 * p);
+	return false;
+}
+
+static bool allows_chimera(const struct schedule_request *request,
+			   struct schedule_problem *problem)
+{
+	return even_stages(request, problem, "Chimera needs an even PP") &&
+	       even_micro_batches(request, problem,
+				  "Chimera needs an even number of micro-batches");
+}
+
+const struct schedule_row schedule_table[SCHEDULE_COUNT] = {
+	[SCHEDULE_GPIPE] = {"gpipe",          generate_gpipe,         allows_any,       one_chunk,    PLACE_LOOP,
+                            false,											  1},
+	[SCHEDULE_1F1B] = { "1f1b",          generate_1f1b,          allows_any,       one_chunk,    PLACE_LOOP,
+			    false,											  1},
+	[SCHEDULE_INTERLEAVED] = { "interleaved",   generate_interleaved,   allows_groups,
+                            asked_chunks,							     PLACE_LOOP,    false, 1},
+	[SCHEDULE_BREADTH_FIRST] = { "breadth-first", generate_breadth_first,
+                            allows_breadth,                                             asked_chunks, PLACE_LOOP,    false,
+                            1												},
+	[SCHEDULE_ZB_H1] = { "zb-h1",         generate_zb_h1,         allows_any,       one_chunk,    PLACE_LOOP,
+                            true,											   1},
+	[SCHEDULE_ZB_H2] = { "zb-h2",         generate_zb_h2,         allows_any,       one_chunk,    PLACE_LOOP,
+                            true,											   1},
+	[SCHEDULE_ZB_1P] = { "zb-1p",         generate_zb_1p,         allows_any,       one_chunk,    PLACE_LOOP,
+                            true,											   1},
+	[SCHEDULE_ZB_2P] = { "zb-2p",         generate_zb_2p,         allows_any,       one_chunk,    PLACE_LOOP,
+                            true,											   1},
+	[SCHEDULE_ZB_V] = { "zb-v",          generate_zb_v,          allows_any,       two_chunks,   PLACE_V,
+			    true,											   1},
+	[SCHEDULE_V_HALF] = { "v-half",        generate_v_half,        allows_any,       two_chunks,
+                            PLACE_V,										 true,  1},
+	[SCHEDULE_V_MIN] = { "v-min",         generate_v_min,         allows_any,       two_chunks,   PLACE_V,
+                            true,											   1},
+	[SCHEDULE_DUALPIPE] = { "dualpipe",      generate_dualpipe,      allows_dualpipe,
+                            one_chunk,								PLACE_TWO_WAY, true,  2},
+	[SCHEDULE_DUALPIPEV] = { "dualpipev",     generate_dualpipev,     allows_dualpipev,
+                            two_chunks,							       PLACE_V,       true,  1},
+	[SCHEDULE_CHIMERA] = { "chimera",       generate_chimera,       allows_chimera,   one_chunk,
+                            PLACE_TWO_WAY,									   false, 2},
+	[SCHEDULE_HANAYO] = { "hanayo",        generate_hanayo,        allows_any,       wave_chunks,
+                            PLACE_V,										 false, 1},
+};
+
+static const struct schedule_row *row_of(int kind)
+{
+	return &schedule_table[kind >= 0 && kind < SCHEDULE_COUNT ? kind
+								  : SCHEDULE_1F1B];
+}
+
+int64_t schedule_chunks(int kind, int64_t stages, int64_t vpp)
+{
+	return row_of(kind)->chunks(stages, vpp);
+}
+
+int schedule_stage(int kind, int stages, int k)
+{
+	int place = k % stages;
+
+	if (row_of(kind)->placement == PLACE_V && k / stages % 2 == 1)
+		return stages - 1 - place;
+	return place;
+}
+
+int schedule_weight_copies(int kind)
+{
+	return row_of(kind)->weight_copies;
+}
+
+bool schedule_allows(const struct schedule_request *request,
+		     struct schedule_problem *problem)
+{
+	if (request->stages < 1 || request->chunks < 1 || request->micro_batches < 1)
+		return refuse(problem, "needs a stage, a chunk and a micro-batch", "pp",
+			      request->stages);
+	if (request->stages == 1)
+		return true;
+	return row_of(request->kind)->allows(request, problem);
+}
+
+static bool take_lists(struct schedule *out, bool split, struct arena *arena)
+{
+	int each = out->placement == PLACE_TWO_WAY ? 1 : out->chunks;
+
+	out->capacity = each * out->micro_batches * (split ? 3 : 2);
+	out->count = arena_take(arena, (size_t)out->stages, sizeof *out->count);
+	out->item = arena_take(arena, (size_t)out->stages * (size_t)out->capacity,
+			       sizeof *out->item);
+	if (out->count && out->item)
+		memset(out->count, 0, (size_t)out->stages * sizeof *out->count);
+	return out->count && out->item;
+}
+
+bool schedule_make(const struct schedule_request *request, struct arena *arena,
+		   struct schedule *out, struct schedule_problem *problem)
+{
+	const struct schedule_row *row = row_of(request->kind);
+	struct schedule_problem unheard;
+	struct schedule_request full = *request;
+	struct arena scratch;
+
+	problem = problem ? problem : &unheard;
+	if (!schedule_allows(request, problem))
+		return false;
+	if (request->stages == 1)
+		row = &schedule_table[SCHEDULE_1F1B];
+	out->stages = request->stages;
+	out->placement = row->placement;
+	out->chunks = row->placement == PLACE_TWO_WAY ? 2 : request->chunks;
+	out->depth = request->stages * request->chunks;
+	out->micro_batches = request->micro_batches;
+	if (!take_lists(out, row->splits_backward, arena))
+		return refuse(problem, "not enough memory for its items",
+			      "global_batch", request->micro_batches);
+	scratch = *arena;
+	full.scratch = &scratch;
+	if (row->generate(&full, out))
+		return true;
+	return refuse(problem, "not enough memory to make it", "global_batch",
+		      request->micro_batches);
 }

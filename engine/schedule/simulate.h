@@ -1,0 +1,81 @@
+/* simulate.h - event-accurate run of any schedule: given the lists, the times and
+ * the placement, when does each item start and end, and what did it wait for?
+ * Knows no schedule by name.
+ */
+#ifndef ENGINE_SCHEDULE_SIMULATE_H
+#define ENGINE_SCHEDULE_SIMULATE_H
+
+#include "engine/schedule/schedule.h"
+
+/* Times of one micro-batch on one virtual stage, in model order (depth entries). */
+struct simulate_times {
+	const double *forward, *input_grad, *weight_grad; /* seconds */
+	/* Seconds that a forward or a backward of this virtual stage saves when it
+	 * runs paired with the other (hidden communication); NULL = none. */
+	const double *pair_hides;
+	/* Activation bytes that a micro-batch holds there; NULL = 1 per chunk. */
+	const double *activation_bytes;
+	/* Share of them that stays from the end of the input gradient to that of
+	 * the weight gradient, where those are apart. */
+	double kept_for_weights;
+	double send_seconds;
+	bool overlap_send; /* as in struct pipeline_input */
+};
+
+enum wait_kind {
+	WAIT_NONE,     /* starts at 0 */
+	WAIT_STAGE,    /* its stage was busy until then */
+	WAIT_WORK,     /* for an item of its own stage or another one */
+	WAIT_TRANSFER, /* for a transfer from another stage */
+	WAIT_COUNT
+};
+
+/* One item that ran. after is the index of the item that decided its start (the
+ * previous one of its stage, or the one it needs), -1 if none. */
+struct simulate_item {
+	double start, end;
+	int32_t after;
+	uint8_t wait; /* enum wait_kind */
+	bool critical;
+};
+
+struct simulate_stage {
+	double start, end; /* of its first and last item */
+	double busy, transfer, idle;
+	double peak_bytes, peak_seconds; /* activations, and the first time of it */
+	int peak_chunks;                 /* most virtual micro-batches held */
+};
+
+struct simulation {
+	double seconds; /* last end; the first start is 0 */
+	double span;    /* longest stage from its first start to its last end: the
+			   step when no barrier holds the stages together */
+	struct simulate_stage *stage;
+	struct simulate_item *item; /* as schedule->item; NULL if not wanted */
+	/* A schedule that is broken: the first item that never can start. */
+	int stuck_stage, stuck_index; /* -1 = none */
+};
+
+/* Run it; with_items keeps each item and marks the critical path. All memory comes
+ * from the arena. False if the arena is too small, or the schedule is stuck
+ * (stuck_stage >= 0). */
+bool simulate(const struct schedule *schedule, const struct simulate_times *times,
+	      bool with_items, struct arena *arena, struct simulation *out);
+
+/* Bytes of arena that schedule_make() and simulate() need at most. */
+size_t simulate_bytes(int stages, int chunks, int depth, int micro_batches,
+		      bool with_items);
+
+enum schedule_fault {
+	FAULT_NONE,
+	FAULT_MISSING,  /* an item is missing */
+	FAULT_TWICE,    /* an item stands twice, or makes no sense */
+	FAULT_ORDER,    /* a backward before its forward on the same stage */
+	FAULT_DEADLOCK, /* stages wait for each other in a circle */
+	FAULT_MEMORY    /* the arena is too small to tell */
+};
+/* Every item once, dependencies respected, no circle. */
+enum schedule_fault schedule_check(const struct schedule *schedule,
+				   struct arena *arena);
+
+#endif
