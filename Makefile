@@ -91,6 +91,18 @@ test-asan: $(TESTS) $(B)/shardscope
 $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
 	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 
+# Measurements, as one JSON object on standard output; see tests/bench/README.md.
+BENCH = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/*.c)))
+bench:
+	@$(MAKE) --no-print-directory shardscope $(B)/tests/bench/bench >&2
+	@$(B)/tests/bench/bench
+$(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
+	$(CC) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
+
+# The README's pictures, from the running program.
+screenshots: shardscope
+	@sh screenshots/make.sh ./shardscope $(B)
+
 # The engine is pure: it may call only these, and keeps no writable data.
 ALLOWED = mem[a-z]*|str[a-z0-9]*|malloc|calloc|realloc|free|qsort|v?snprintf|__(mem|str|v?snprintf)[a-z_]*_chk|__stack_chk_fail|__ctype_[a-z_]*|__isoc99_[a-z]*|__(asan|ubsan)_[a-z0-9_]*|_GLOBAL_OFFSET_TABLE_|(pow|exp|log|ceil|floor|fm|sqrt|cbrt|round|l?lround|trunc|erf|ldexp|frexp|isnan|isinf|rint)[a-z0-9]*
 purity: $(ENGINE)
@@ -114,6 +126,6 @@ analyse:
 clean:
 	rm -rf build build-* shardscope
 
-.PHONY: all run check install uninstall test asan test-asan purity format \
-        format-check analyse clean depends-run depends-check
+.PHONY: all run check install uninstall test asan test-asan bench screenshots purity \
+        format format-check analyse clean depends-run depends-check
 .SECONDARY:

@@ -258,6 +258,19 @@ void vt_expect_row(struct vt *vt, int row, const char *text)
 	}
 }
 
+void vt_expect_output(struct vt *vt)
+{
+	long long end = now_ms() + PATIENCE_MS;
+	size_t before = vt->bytes;
+
+	while (vt->bytes == before) {
+		if (!pump(vt, 50) || now_ms() > end) {
+			print_screen(vt);
+			fail_msg("nothing is sent");
+		}
+	}
+}
+
 static void wait_exit(struct vt *vt)
 {
 	long long end = now_ms() + PATIENCE_MS;

@@ -56,6 +56,8 @@ void vt_expect_gone(struct vt *vt, const char *text);
 void vt_expect_row(struct vt *vt, int row, const char *text);
 void vt_expect_exit(struct vt *vt, int status);   /* exited with this status */
 void vt_expect_killed(struct vt *vt, int signal); /* died of this signal */
+/* The next piece of output has arrived. */
+void vt_expect_output(struct vt *vt);
 /* The child is alive and waits for input: it sleeps and has read all of it. */
 void vt_expect_asleep(struct vt *vt);
 

@@ -1,0 +1,29 @@
+/* bench.h - what `make bench` measures. */
+#ifndef TESTS_BENCH_BENCH_H
+#define TESTS_BENCH_BENCH_H
+
+#include <stdbool.h>
+
+struct estimate_time {
+	const char *name;
+	double ns; /* median */
+};
+
+/* Times train_estimate() on each case; returns how many, 0 after an error that
+ * was printed. */
+int bench_engine(struct estimate_time *out, int most);
+
+struct program_cost {
+	double frame_us, knob_press_bytes, first_frame_bytes, start_ms; /* medians */
+	double rss_kib, binary_kib;
+};
+
+/* Runs the program at path on a pty. False after an error that was printed. */
+bool bench_program(const char *path, struct program_cost *out);
+
+/* Monotonic time in seconds. */
+double bench_now(void);
+/* Sorts value and returns its median. */
+double bench_median(double *value, int count);
+
+#endif

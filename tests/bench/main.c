@@ -1,0 +1,68 @@
+/* main.c - prints every measurement as one JSON object. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/bench/bench.h"
+
+enum { CASES = 8 };
+
+double bench_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double bench_median(double *value, int count)
+{
+	qsort(value, (size_t)count, sizeof *value, compare);
+	return count % 2 ? value[count / 2]
+			 : (value[count / 2 - 1] + value[count / 2]) / 2;
+}
+
+static void print_engine(const struct estimate_time *time, int count)
+{
+	double slowest = 0;
+
+	for (int i = 0; i < count; i++)
+		slowest = time[i].ns > slowest ? time[i].ns : slowest;
+	printf("{\"estimate_ns\": %.0f, \"estimates_per_second\": %.0f, \"estimates\": "
+	       "[",
+	       slowest, 1e9 / slowest);
+	for (int i = 0; i < count; i++)
+		printf("%s{\"name\": \"%s\", \"ns\": %.0f}", i > 0 ? ", " : "",
+		       time[i].name, time[i].ns);
+	printf("], \"search\": []");
+}
+
+static void print_program(const struct program_cost *cost)
+{
+	printf(", \"frame_us\": %.0f, \"knob_press_bytes\": %.0f, "
+	       "\"first_frame_bytes\": %.0f, \"start_ms\": %.1f, \"rss_kib\": %.0f, "
+	       "\"binary_kib\": %.0f}\n",
+	       cost->frame_us, cost->knob_press_bytes, cost->first_frame_bytes,
+	       cost->start_ms, cost->rss_kib, cost->binary_kib);
+}
+
+int main(void)
+{
+	const char *path = getenv("SHARDSCOPE");
+	struct estimate_time time[CASES];
+	struct program_cost cost;
+	int count = bench_engine(time, CASES);
+
+	if (count == 0 || !bench_program(path != NULL ? path : "./shardscope", &cost))
+		return 1;
+	print_engine(time, count);
+	print_program(&cost);
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* program.c - what the real program costs on a terminal of 120x36. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/bench/bench.h"
+#include "tests/support/vt.h"
+
+enum { STARTS = 15, PRESSES = 61, COLUMNS = 120, ROWS = 36 };
+
+/* A home that nobody has used, so that every start is the built-in one. */
+static struct vt *start(const char *path, const char *home)
+{
+	const char *const argv[] = { path, NULL };
+	char config[160], state[160];
+
+	snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s/config", home);
+	snprintf(state, sizeof state, "XDG_STATE_HOME=%s/state", home);
+	const struct vt_options options = {
+		.columns = COLUMNS, .rows = ROWS, .env = {config, state}
+	};
+	return vt_start(&options, argv);
+}
+
+static double cpu_seconds(clockid_t clock)
+{
+	struct timespec used;
+
+	clock_gettime(clock, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}
+
+static double peak_kib(pid_t pid)
+{
+	char path[64], line[256];
+	double kib = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return 0;
+	while (fgets(line, sizeof line, file) != NULL)
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			kib = strtod(line + 6, NULL);
+	fclose(file);
+	return kib;
+}
+
+/* From the start of the process until its first frame is on the screen. */
+static void measure_starts(const char *path, const char *home, struct program_cost *out)
+{
+	double ms[STARTS], bytes[STARTS];
+
+	for (int i = 0; i < STARTS; i++) {
+		double begin = bench_now();
+		struct vt *vt = start(path, home);
+		vt_expect(vt, "Overview");
+		ms[i] = (bench_now() - begin) * 1e3;
+		vt_expect_asleep(vt);
+		bytes[i] = (double)vt->bytes;
+		vt_close(vt);
+	}
+	out->start_ms = bench_median(ms, STARTS);
+	out->first_frame_bytes = bench_median(bytes, STARTS);
+}
+
+/* A knob goes one value up and down again: each press changes every number. */
+static void measure_presses(const char *path, const char *home,
+			    struct program_cost *out)
+{
+	double us[PRESSES], bytes[PRESSES];
+	struct vt *vt = start(path, home);
+	clockid_t clock;
+
+	vt_expect(vt, "Overview");
+	vt_expect_asleep(vt);
+	clock_getcpuclockid(vt->pid, &clock);
+	for (int i = 0; i < PRESSES; i++) {
+		size_t before = vt->bytes;
+		double used = cpu_seconds(clock);
+		vt_type(vt, i % 2 ? "l" : "h");
+		vt_expect_output(vt);
+		us[i] = (cpu_seconds(clock) - used) * 1e6;
+		vt_expect_asleep(vt);
+		bytes[i] = (double)(vt->bytes - before);
+	}
+	out->frame_us = bench_median(us, PRESSES);
+	out->knob_press_bytes = bench_median(bytes, PRESSES);
+	out->rss_kib = peak_kib(vt->pid);
+	vt_close(vt);
+}
+
+bool bench_program(const char *path, struct program_cost *out)
+{
+	char home[] = "/tmp/shardscope-bench-XXXXXX", command[64];
+	struct stat file;
+
+	if (stat(path, &file) != 0 || mkdtemp(home) == NULL) {
+		fprintf(stderr, "bench: there is no program at %s\n", path);
+		return false;
+	}
+	out->binary_kib = (double)file.st_size / 1024;
+	measure_starts(path, home, out);
+	measure_presses(path, home, out);
+	snprintf(command, sizeof command, "rm -rf '%s'", home);
+	return system(command) == 0;
+}
