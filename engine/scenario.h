@@ -37,8 +37,9 @@ int64_t scenario_chunks(const struct scenario *scenario);
 /* Smallest world these degrees can run on: pp * lcm(tp*cp, ep*etp). */
 int64_t scenario_smallest_world(const struct scenario *scenario);
 
-/* Every legality rule of the chosen stack, errors first. Returns the number of
- * errors (warnings apart); 0 means that the plan can run. */
+/* Every legality rule of the chosen stack, errors first, with the nearest values
+ * that break nothing else. Returns the number of errors (warnings apart); 0 means
+ * that the plan can run. findings may be NULL: then it stops at the first error. */
 int scenario_check(const struct scenario *scenario, struct findings *findings);
 
 #endif

@@ -1,0 +1,234 @@
+/* check.c - run the rules of a scenario's stack, and find the way out. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/rules/rules.h"
+
+static void derive(const struct scenario *scenario, struct facts *f)
+{
+	const struct plan *plan = &scenario->plan;
+
+	*f = (struct facts){
+		.scenario = scenario,
+		.plan = plan,
+		.model = &scenario->model,
+		.world = scenario->cluster.gpus,
+		.tp = plan->tp,
+		.pp = plan->pp,
+		.cp = plan->cp,
+		.ep = plan->ep,
+		.etp = scenario_etp(scenario),
+		.dp = scenario_dp(scenario),
+		.chunks = scenario_chunks(scenario),
+		.moe = scenario->model.moe.experts > 0,
+	};
+	if (f->dp > 0)
+		f->micro_batches = scenario_micro_batches(scenario);
+	f->interleaved = f->pp > 1 && f->chunks > 1;
+}
+
+static bool within(int64_t count, int64_t most)
+{
+	return count > 0 && count <= most;
+}
+
+/* Counts below 1 would divide by zero and huge ones overflow; knobs and readers
+ * let in neither. */
+static bool countable(const struct scenario *scenario)
+{
+	enum { DEGREE = 4096, BATCH = 1 << 26, WORLD = 1 << 24 };
+	const struct plan *p = &scenario->plan;
+
+	return within(p->tp, DEGREE) && within(p->pp, DEGREE) &&
+	       within(p->cp, DEGREE) && within(p->ep, DEGREE) &&
+	       within(p->etp + 1, DEGREE + 1) && within(p->vpp, DEGREE) &&
+	       within(p->micro_batch, BATCH) && within(p->global_batch, BATCH) &&
+	       within(p->seq_len, BATCH) && within(p->micro_batch_group + 1, BATCH) &&
+	       p->precision >= 0 && p->precision < PRECISION_COUNT &&
+	       within(scenario->cluster.gpus, WORLD) &&
+	       within(scenario->model.layers, MAX_LAYERS) &&
+	       within(scenario->model.kinds, MAX_LAYER_KINDS);
+}
+
+static bool holds_here(const struct legality *row, uint64_t rules)
+{
+	return row->bit == 0 || (rules >> row->bit & 1);
+}
+
+/* Bit i: row i is broken, warnings left out. */
+static uint64_t broken_rows(const struct scenario *scenario)
+{
+	struct facts facts;
+	struct broken out;
+	uint64_t mask = 0;
+
+	derive(scenario, &facts);
+	for (int i = 0; i < legality_count(); i++) {
+		const struct legality *row = &legality_table[i];
+
+		if (row->rule.severity == SEVERITY_ERROR &&
+		    holds_here(row, scenario->stack.rules) && row->breaks(&facts, &out))
+			mask |= (uint64_t)1 << i;
+	}
+	return mask;
+}
+
+struct search {
+	const struct scenario *scenario;
+	struct scenario trial;
+	uint64_t before; /* rows broken now */
+	int row;
+	const struct knob *knob;
+	struct finding *finding;
+};
+
+/* A value is a remedy if the row then holds and no new row breaks. */
+static bool mends(struct search *search, double value)
+{
+	const struct legality *row = &legality_table[search->row];
+	struct facts facts;
+	struct broken out;
+
+	search->trial = *search->scenario;
+	if (!knob_set(&search->trial, search->knob, value) ||
+	    !countable(&search->trial))
+		return false;
+	derive(&search->trial, &facts);
+	if (row->breaks(&facts, &out))
+		return false;
+	return (broken_rows(&search->trial) & ~search->before) == 0;
+}
+
+static bool offer(struct search *search, double value)
+{
+	struct finding *finding = search->finding;
+
+	for (int i = 0; i < finding->nearest_count; i++)
+		if (finding->nearest[i] == value)
+			return true;
+	if (finding->nearest_count == MAX_NEAREST || !mends(search, value))
+		return false;
+	finding->nearest[finding->nearest_count++] = value;
+	return true;
+}
+
+enum { MAX_TRIES = 6 };
+
+/* The nearest legal multiple on each side. */
+static void offer_multiples(struct search *search, double now, int64_t n)
+{
+	double below = floor(now / (double)n) * (double)n;
+
+	for (int i = 0; i < MAX_TRIES && below >= 1; i++, below -= (double)n)
+		if (below != now && offer(search, below))
+			break;
+	below = floor(now / (double)n) * (double)n;
+	for (int i = 1; i <= MAX_TRIES; i++)
+		if (offer(search, below + (double)i * (double)n))
+			break;
+}
+
+/* The nearest legal divisor on each side; n is heads, layers or experts. */
+static void offer_divisors(struct search *search, double now, int64_t n)
+{
+	enum { FARTHEST = 8192 };
+	int64_t value = (int64_t)now;
+
+	for (int64_t d = value - 1; d >= 1 && d > value - FARTHEST; d--)
+		if (n % d == 0 && offer(search, (double)d))
+			break;
+	for (int64_t d = value + 1; d <= n && d < value + FARTHEST; d++)
+		if (n % d == 0 && offer(search, (double)d))
+			break;
+}
+
+static void offer_around(struct search *search)
+{
+	double values[MAX_VALUES];
+	int present, n;
+
+	n = knob_values(search->scenario, search->knob, values, &present);
+	for (int i = present - 1; i >= 0; i--)
+		if (offer(search, values[i]))
+			break;
+	for (int i = present + 1; i < n; i++)
+		if (offer(search, values[i]))
+			break;
+}
+
+static void find_remedy(const struct scenario *scenario, int row, uint64_t before,
+			const struct broken *broken, struct finding *finding)
+{
+	struct search search = {
+		.scenario = scenario, .before = before, .row = row, .finding = finding
+	};
+
+	finding->knob = broken->mend[0].knob;
+	for (int i = 0; i < MAX_MENDS && broken->mend[i].knob; i++) {
+		const struct mend *mend = &broken->mend[i];
+		double now;
+
+		if (finding->nearest_count > 0 &&
+		    strcmp(finding->knob, mend->knob) != 0)
+			break;
+		search.knob = knob_find(mend->knob);
+		if (!search.knob)
+			continue;
+		finding->knob = search.knob->key;
+		now = knob_get(scenario, search.knob);
+		if (mend->kind == MEND_VALUE)
+			offer(&search, (double)mend->n);
+		else if (mend->kind == MEND_MULTIPLE && mend->n > 0)
+			offer_multiples(&search, now, mend->n);
+		else if (mend->kind == MEND_DIVISOR)
+			offer_divisors(&search, now, mend->n);
+		else if (mend->kind == MEND_AROUND)
+			offer_around(&search);
+	}
+	if (finding->nearest_count == 0)
+		finding->knob = broken->mend[0].knob;
+}
+
+static const struct rule incomplete = {
+	"X0", SEVERITY_ERROR,
+	"the scenario is incomplete: it needs a model, a cluster and counts in range",
+	"engine/scenario.h"
+};
+
+int scenario_check(const struct scenario *scenario, struct findings *findings)
+{
+	struct facts facts;
+	struct broken broken;
+	uint64_t before = 0;
+	int errors = 0;
+
+	if (findings)
+		findings->count = 0;
+	if (!countable(scenario)) {
+		if (findings)
+			findings->item[findings->count++] =
+				(struct finding){ .rule = &incomplete };
+		return 1;
+	}
+	derive(scenario, &facts);
+	for (int i = 0; i < legality_count(); i++) {
+		const struct legality *row = &legality_table[i];
+		struct finding *finding;
+
+		if (!holds_here(row, scenario->stack.rules) ||
+		    !row->breaks(&facts, &broken))
+			continue;
+		errors += row->rule.severity == SEVERITY_ERROR;
+		if (!findings && errors > 0)
+			return errors;
+		if (!findings || findings->count == MAX_FINDINGS)
+			continue;
+		if (before == 0)
+			before = broken_rows(scenario);
+		finding = &findings->item[findings->count++];
+		*finding = (struct finding){ .rule = &row->rule };
+		memcpy(finding->value, broken.value, sizeof finding->value);
+		find_remedy(scenario, i, before, &broken, finding);
+	}
+	return errors;
+}

@@ -1,0 +1,274 @@
+/* features.c - rules about recomputation, offload, kernels and overlaps that do
+ * not go together. */
+#include "engine/rules/rules.h"
+
+static bool recomputes(const struct facts *f, enum recompute_module module)
+{
+	return f->plan->recompute == RECOMPUTE_SELECTIVE &&
+	       (f->plan->recompute_modules >> module & 1);
+}
+
+static int64_t without(const struct facts *f, uint64_t modules)
+{
+	return (int64_t)(f->plan->recompute_modules & ~modules);
+}
+
+static bool has_mla(const struct facts *f)
+{
+	for (int kind = 0; kind < f->model->kinds; kind++)
+		if (f->model->kind[kind].mixer == MIXER_MLA)
+			return true;
+	return false;
+}
+
+bool breaks_e17(const struct facts *f, struct broken *out)
+{
+	if (f->plan->recompute != RECOMPUTE_SELECTIVE || f->plan->recompute_layers < 1)
+		return false;
+	*out = (struct broken){ .value = { (double)f->plan->recompute_layers },
+				.mend = { { "recompute_layers", MEND_VALUE, 0 } } };
+	return true;
+}
+
+bool breaks_e17_empty(const struct facts *f, struct broken *out)
+{
+	if (f->plan->recompute != RECOMPUTE_SELECTIVE || f->plan->recompute_modules)
+		return false;
+	*out = (struct broken){
+		.mend = {{ "recompute_modules", MEND_VALUE, 1 << MODULE_CORE_ATTN },
+                         { "recompute", MEND_VALUE, RECOMPUTE_NONE }},
+	};
+	return true;
+}
+
+bool breaks_e18_gemm(const struct facts *f, struct broken *out)
+{
+	if (!f->moe || f->plan->grouped_gemm || !recomputes(f, MODULE_MOE_ACT))
+		return false;
+	*out = (struct broken){
+		.mend = {{ "grouped_gemm", MEND_VALUE, 1 },
+                         { "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_MOE_ACT) }},
+	};
+	return true;
+}
+
+bool breaks_e18_mla(const struct facts *f, struct broken *out)
+{
+	if (!recomputes(f, MODULE_MLA_UP_PROJ) || has_mla(f))
+		return false;
+	*out = (struct broken){
+		.mend = {{ "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_MLA_UP_PROJ) },
+                         { "recompute", MEND_VALUE, RECOMPUTE_NONE }},
+	};
+	return true;
+}
+
+bool breaks_e19(const struct facts *f, struct broken *out)
+{
+	if (!f->moe || !f->plan->shared_expert_overlap ||
+	    !recomputes(f, MODULE_SHARED_EXPERTS))
+		return false;
+	*out = (struct broken){
+		.mend = {{ "shared_expert_overlap", MEND_VALUE, 0 },
+                         { "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_SHARED_EXPERTS) }},
+	};
+	return true;
+}
+
+bool breaks_e20(const struct facts *f, struct broken *out)
+{
+	if (f->plan->precision != PRECISION_FP8 || f->plan->fp8_recipe != FP8_DELAYED ||
+	    (!recomputes(f, MODULE_MOE_ACT) && !recomputes(f, MODULE_LAYERNORM)))
+		return false;
+	*out = (struct broken){
+		.mend = {{ "fp8_recipe", MEND_VALUE, FP8_CURRENT_SCALING },
+                         { "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_MOE_ACT | 1 << MODULE_LAYERNORM) }},
+	};
+	return true;
+}
+
+static bool overlaps_experts(const struct facts *f)
+{
+	return f->moe && f->ep > 1 && f->plan->ep_overlap;
+}
+
+bool breaks_e21_full(const struct facts *f, struct broken *out)
+{
+	if (!overlaps_experts(f) || f->plan->recompute != RECOMPUTE_FULL)
+		return false;
+	*out = (struct broken){
+		.mend = {{ "ep_overlap", MEND_VALUE, 0 },
+                         { "recompute", MEND_VALUE, RECOMPUTE_SELECTIVE }}
+	};
+	return true;
+}
+
+bool breaks_e21_chunks(const struct facts *f, struct broken *out)
+{
+	if (!overlaps_experts(f) || f->pp < 2 || f->chunks != 1)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->pp                   },
+		.mend = { { "vpp", MEND_AROUND, 0 }, { "ep_overlap", MEND_VALUE, 0 } }
+	};
+	return true;
+}
+
+bool breaks_e21_dispatcher(const struct facts *f, struct broken *out)
+{
+	if (!overlaps_experts(f) || f->plan->moe_dispatcher != DISPATCH_ALLGATHER)
+		return false;
+	*out = (struct broken){
+		.mend = {{ "moe_dispatcher", MEND_VALUE, DISPATCH_ALLTOALL },
+                         { "ep_overlap", MEND_VALUE, 0 }},
+	};
+	return true;
+}
+
+bool breaks_e21_moe(const struct facts *f, struct broken *out)
+{
+	if (!overlaps_experts(f) || !recomputes(f, MODULE_MOE))
+		return false;
+	*out = (struct broken){
+		.mend = {{ "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_MOE) },
+                         { "ep_overlap", MEND_VALUE, 0 }},
+	};
+	return true;
+}
+
+bool breaks_e22_pp(const struct facts *f, struct broken *out)
+{
+	if (!(f->plan->activation_offload > 0) || f->pp < 2)
+		return false;
+	*out = (struct broken){ .value = { (double)f->pp },
+				.mend = { { "activation_offload", MEND_VALUE, 0 } } };
+	return true;
+}
+
+bool breaks_e22_recompute(const struct facts *f, struct broken *out)
+{
+	if (!(f->plan->activation_offload > 0) || f->plan->recompute == RECOMPUTE_NONE)
+		return false;
+	*out = (struct broken){
+		.mend = {{ "recompute", MEND_VALUE, RECOMPUTE_NONE },
+                         { "activation_offload", MEND_VALUE, 0 }},
+	};
+	return true;
+}
+
+bool breaks_e22_graphs(const struct facts *f, struct broken *out)
+{
+	if (!(f->plan->activation_offload > 0) || f->plan->cuda_graphs == GRAPHS_NONE)
+		return false;
+	*out = (struct broken){
+		.mend = {{ "cuda_graphs", MEND_VALUE, GRAPHS_NONE },
+                         { "activation_offload", MEND_VALUE, 0 }},
+	};
+	return true;
+}
+
+bool breaks_e23(const struct facts *f, struct broken *out)
+{
+	if (!f->plan->tp_overlap || f->plan->sp || f->tp < 2)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->tp                   },
+		.mend = { { "sp", MEND_VALUE, 1 }, { "tp_overlap", MEND_VALUE, 0 } }
+	};
+	return true;
+}
+
+bool breaks_e24(const struct facts *f, struct broken *out)
+{
+	if (!f->moe || f->tp < 2 || f->ep < 2 || f->plan->sp)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->tp, (double)f->ep },
+		.mend = { { "sp", MEND_VALUE, 1 }           }
+	};
+	return true;
+}
+
+bool breaks_e26(const struct facts *f, struct broken *out)
+{
+	if (!f->plan->sp || f->tp != 1)
+		return false;
+	*out = (struct broken){ .mend = { { "sp", MEND_VALUE, 0 } } };
+	return true;
+}
+
+bool breaks_e27(const struct facts *f, struct broken *out)
+{
+	if (!recomputes(f, MODULE_CORE_ATTN) ||
+	    f->plan->attention_kernel < ATTENTION_FLASH1)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->plan->attention_kernel          },
+		.mend = { { "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_CORE_ATTN) },
+			  { "recompute", MEND_VALUE, RECOMPUTE_NONE } },
+	};
+	return true;
+}
+
+bool breaks_e28(const struct facts *f, struct broken *out)
+{
+	int64_t padded = scenario_padded_vocab(f->scenario);
+	double waste = (double)(padded - f->model->vocab) / (double)f->model->vocab;
+
+	if (f->model->vocab < 1 || waste <= 0.01)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->model->vocab,                   (double)padded,
+                          (double)f->scenario->stack.vocab_multiple, (double)f->tp,
+                          waste },
+		.mend = { { "tp", MEND_AROUND, 0 }},
+	};
+	return true;
+}
+
+bool breaks_precision(const struct facts *f, struct broken *out)
+{
+	const double *peak = f->scenario->cluster.accelerator.peak_flops;
+	struct mend mend[MAX_MENDS] = { { 0 } };
+	int n = 0;
+
+	if (peak[f->plan->precision] > 0)
+		return false;
+	for (int i = 0; i < PRECISION_COUNT && n < MAX_MENDS; i++)
+		if (peak[i] > 0)
+			mend[n++] = (struct mend){ "precision", MEND_VALUE, i };
+	*out = (struct broken){ .value = { (double)f->plan->precision } };
+	for (int i = 0; i < n; i++)
+		out->mend[i] = mend[i];
+	return true;
+}
+
+bool breaks_host_link(const struct facts *f, struct broken *out)
+{
+	if (f->scenario->cluster.accelerator.host_bytes_per_second > 0 ||
+	    (!(f->plan->optimizer_offload > 0) && !(f->plan->activation_offload > 0)))
+		return false;
+	*out = (struct broken){
+		.mend = { { f->plan->optimizer_offload > 0 ? "optimizer_offload"
+							   : "activation_offload",
+			    MEND_VALUE, 0 } },
+	};
+	return true;
+}
+
+bool breaks_lora(const struct facts *f, struct broken *out)
+{
+	if (f->plan->lora_rank <= f->model->hidden)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->plan->lora_rank, (double)f->model->hidden },
+		.mend = { { "lora_rank", MEND_AROUND, 0 }                        },
+	};
+	return true;
+}

@@ -1,0 +1,113 @@
+/* rules.h - what the files of legality share.
+ *
+ * A rule is a row of a table: its words, the bit of struct stack that switches it
+ * on (0 = it holds on every stack, or by definition), and a function that says
+ * whether a scenario breaks it. Functions run inside every estimate, so they only
+ * calculate; terms and remedies are filled in when a rule is broken.
+ */
+#ifndef ENGINE_RULES_RULES_H
+#define ENGINE_RULES_RULES_H
+
+#include "engine/knob.h"
+#include "engine/scenario.h"
+
+/* The degrees, derived once for all rules. */
+struct facts {
+	const struct scenario *scenario;
+	const struct plan *plan;
+	const struct model *model;
+	int64_t world, tp, pp, cp, dp, ep, etp, micro_batches, chunks;
+	bool moe, interleaved; /* interleaved: VPP > 1 and in effect */
+};
+
+enum mend_kind {
+	MEND_NONE,
+	MEND_VALUE,    /* n itself */
+	MEND_MULTIPLE, /* the nearest multiples of n */
+	MEND_DIVISOR,  /* the nearest divisors of n */
+	MEND_AROUND    /* the knob's own candidate values */
+};
+
+/* A way out: this knob set to a value of that kind. */
+struct mend {
+	const char *knob;
+	enum mend_kind kind;
+	int64_t n;
+};
+
+enum { MAX_MENDS = 3 };
+
+struct broken {
+	double value[MAX_TERMS];
+	struct mend mend[MAX_MENDS]; /* tried in this order */
+};
+
+struct legality {
+	struct rule rule;
+	int bit; /* En; 0 = every stack */
+	bool (*breaks)(const struct facts *facts, struct broken *out);
+};
+
+/* The rows, errors before warnings. */
+extern const struct legality legality_table[];
+int legality_count(void);
+
+bool breaks_e1(const struct facts *f, struct broken *out);
+bool breaks_e2(const struct facts *f, struct broken *out);
+bool breaks_e3(const struct facts *f, struct broken *out);
+bool breaks_e4(const struct facts *f, struct broken *out);
+bool breaks_e5(const struct facts *f, struct broken *out);
+bool breaks_e6(const struct facts *f, struct broken *out);
+bool breaks_e7(const struct facts *f, struct broken *out);
+bool breaks_e8(const struct facts *f, struct broken *out);
+bool breaks_e8_even(const struct facts *f, struct broken *out);
+bool breaks_e9(const struct facts *f, struct broken *out);
+bool breaks_e10(const struct facts *f, struct broken *out);
+bool breaks_e12_single(const struct facts *f, struct broken *out);
+bool breaks_e12_pair(const struct facts *f, struct broken *out);
+bool breaks_e13(const struct facts *f, struct broken *out);
+bool breaks_e13_group(const struct facts *f, struct broken *out);
+bool breaks_e14(const struct facts *f, struct broken *out);
+bool breaks_e15(const struct facts *f, struct broken *out);
+bool breaks_e16(const struct facts *f, struct broken *out);
+bool breaks_e16_dense(const struct facts *f, struct broken *out);
+bool breaks_e17(const struct facts *f, struct broken *out);
+bool breaks_e17_empty(const struct facts *f, struct broken *out);
+bool breaks_e18_gemm(const struct facts *f, struct broken *out);
+bool breaks_e18_mla(const struct facts *f, struct broken *out);
+bool breaks_e19(const struct facts *f, struct broken *out);
+bool breaks_e20(const struct facts *f, struct broken *out);
+bool breaks_e21_full(const struct facts *f, struct broken *out);
+bool breaks_e21_chunks(const struct facts *f, struct broken *out);
+bool breaks_e21_dispatcher(const struct facts *f, struct broken *out);
+bool breaks_e21_moe(const struct facts *f, struct broken *out);
+bool breaks_e22_pp(const struct facts *f, struct broken *out);
+bool breaks_e22_recompute(const struct facts *f, struct broken *out);
+bool breaks_e22_graphs(const struct facts *f, struct broken *out);
+bool breaks_e23(const struct facts *f, struct broken *out);
+bool breaks_e24(const struct facts *f, struct broken *out);
+bool breaks_e26(const struct facts *f, struct broken *out);
+bool breaks_e27(const struct facts *f, struct broken *out);
+bool breaks_e28(const struct facts *f, struct broken *out);
+
+bool breaks_heads(const struct facts *f, struct broken *out);
+bool breaks_ulysses(const struct facts *f, struct broken *out);
+bool breaks_scan(const struct facts *f, struct broken *out);
+bool breaks_sequence(const struct facts *f, struct broken *out);
+bool breaks_positions(const struct facts *f, struct broken *out);
+bool breaks_documents(const struct facts *f, struct broken *out);
+bool breaks_shard_group(const struct facts *f, struct broken *out);
+bool breaks_expert_width(const struct facts *f, struct broken *out);
+bool breaks_precision(const struct facts *f, struct broken *out);
+bool breaks_host_link(const struct facts *f, struct broken *out);
+bool breaks_lora(const struct facts *f, struct broken *out);
+bool breaks_stages(const struct facts *f, struct broken *out);
+bool breaks_capacity(const struct facts *f, struct broken *out);
+bool breaks_layout_text(const struct facts *f, struct broken *out);
+bool breaks_layout_layers(const struct facts *f, struct broken *out);
+bool breaks_split(const struct facts *f, struct broken *out);
+bool breaks_chunks(const struct facts *f, struct broken *out);
+bool breaks_nodes(const struct facts *f, struct broken *out);
+bool breaks_zero3_pipeline(const struct facts *f, struct broken *out);
+
+#endif

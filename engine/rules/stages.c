@@ -1,0 +1,282 @@
+/* stages.c - rules about the pipeline: layers, chunks, micro-batches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/rules/rules.h"
+#include "engine/split.h"
+
+/* Layers as an even split counts them. */
+static int64_t slots(const struct facts *f)
+{
+	return f->model->layers + (f->plan->split_embedding ? 1 : 0) +
+	       (f->plan->split_loss ? 1 : 0);
+}
+
+static bool uneven(const struct facts *f, struct broken *out)
+{
+	if (f->pp < 2 || slots(f) % f->pp == 0)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->model->layers,   (double)f->pp,
+                          (double)(slots(f) - f->model->layers),
+                          (double)(slots(f) / f->pp) },
+		.mend = { { "split", MEND_VALUE, SPLIT_BALANCED },
+			  { "pp", MEND_DIVISOR, slots(f) }            },
+	};
+	return true;
+}
+
+bool breaks_e8(const struct facts *f, struct broken *out)
+{
+	return f->plan->split == SPLIT_AUTO && uneven(f, out);
+}
+
+bool breaks_e8_even(const struct facts *f, struct broken *out)
+{
+	return f->plan->split == SPLIT_EVEN && uneven(f, out);
+}
+
+bool breaks_e9(const struct facts *f, struct broken *out)
+{
+	bool even = f->plan->split == SPLIT_EVEN || f->plan->split == SPLIT_AUTO;
+	int64_t stage;
+
+	if (!f->interleaved || !even || slots(f) % f->pp != 0)
+		return false;
+	stage = slots(f) / f->pp;
+	if (stage % f->chunks == 0)
+		return false;
+	*out = (struct broken){
+		.value = {(double)stage,                   (double)f->chunks},
+		.mend = { { "vpp", MEND_DIVISOR, stage },
+			  { "split", MEND_VALUE, SPLIT_BALANCED }           },
+	};
+	return true;
+}
+
+bool breaks_e10(const struct facts *f, struct broken *out)
+{
+	if (f->plan->split != SPLIT_CUSTOM || f->plan->vpp < 2 || f->chunks < 1 ||
+	    f->plan->vpp == f->chunks)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->plan->vpp,              (double)f->chunks       },
+		.mend = { { "vpp", MEND_VALUE, f->chunks }, { "vpp", MEND_VALUE, 1 }},
+	};
+	return true;
+}
+
+bool breaks_e12_single(const struct facts *f, struct broken *out)
+{
+	if (f->pp > 1 || f->plan->vpp < 2 || f->plan->schedule != SCHEDULE_INTERLEAVED)
+		return false;
+	*out = (struct broken){ .value = { (double)f->plan->vpp },
+				.mend = { { "vpp", MEND_VALUE, 1 } } };
+	return true;
+}
+
+bool breaks_e12_pair(const struct facts *f, struct broken *out)
+{
+	if (!f->interleaved || f->pp != 2 || f->plan->overlap_p2p)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->chunks        },
+		.mend = { { "overlap_p2p", MEND_VALUE, 1 }, { "vpp", MEND_VALUE, 1 } },
+	};
+	return true;
+}
+
+static int64_t group_of(const struct facts *f)
+{
+	return f->plan->micro_batch_group > 0 ? f->plan->micro_batch_group : f->pp;
+}
+
+bool breaks_e13(const struct facts *f, struct broken *out)
+{
+	if (!f->interleaved || f->micro_batches < 1 || f->micro_batches >= f->pp)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->micro_batches,   (double)f->pp, (double)f->chunks},
+		.mend = { { "mbs", MEND_AROUND, 0 },
+			  { "gbs", MEND_MULTIPLE,
+			    f->pp * f->plan->micro_batch * f->dp },
+			  { "vpp", MEND_VALUE, 1 }                                    },
+	};
+	return true;
+}
+
+bool breaks_e13_group(const struct facts *f, struct broken *out)
+{
+	int64_t group = f->plan->micro_batch_group;
+
+	if (!f->interleaved || f->micro_batches < f->pp || group < 1 ||
+	    (group >= f->pp && group <= f->micro_batches))
+		return false;
+	*out = (struct broken){
+		.value = {(double)group, (double)f->pp,                   (double)f->micro_batches },
+		.mend = { { "micro_batch_group", MEND_VALUE, f->pp },
+			  { "micro_batch_group", MEND_VALUE, 0 }},
+	};
+	return true;
+}
+
+bool breaks_e14(const struct facts *f, struct broken *out)
+{
+	int64_t group = group_of(f), rest;
+
+	if (!f->interleaved || f->micro_batches < group)
+		return false;
+	rest = f->micro_batches % group;
+	if (rest == 0 || rest >= f->pp)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->micro_batches, (double)group,                               (double)rest,
+                          (double)f->pp },
+		.mend = { { "gbs", MEND_MULTIPLE,
+			    group * f->plan->micro_batch * f->dp },
+			  { "mbs", MEND_AROUND, 0 },
+			  { "vpp", MEND_VALUE, 1 }							  },
+	};
+	return true;
+}
+
+/* Virtual stages of the layout string; -1 with the place of the fault. */
+static int layout_stages(const struct facts *f, int *layers, int *place)
+{
+	int16_t counts[MAX_VIRTUAL];
+	char why[80];
+	int stages = split_parse_layout(f->plan->layout, counts, why, sizeof why);
+	const char *at = strstr(why, "character ");
+
+	*layers = 0;
+	*place = at ? (int)strtol(at + strlen("character "), NULL, 10) : 1;
+	for (int i = 0; i < stages; i++)
+		*layers += counts[i];
+	return stages;
+}
+
+bool breaks_layout_text(const struct facts *f, struct broken *out)
+{
+	int layers, place;
+
+	if (f->plan->split != SPLIT_CUSTOM || layout_stages(f, &layers, &place) >= 0)
+		return false;
+	*out = (struct broken){
+		.value = {(double)place                          },
+		.mend = { { "split", MEND_VALUE, SPLIT_AUTO },
+			  { "split", MEND_VALUE, SPLIT_BALANCED } },
+	};
+	return true;
+}
+
+bool breaks_e15(const struct facts *f, struct broken *out)
+{
+	int layers, place, stages;
+
+	if (f->plan->split != SPLIT_CUSTOM || f->chunks > 0)
+		return false;
+	stages = layout_stages(f, &layers, &place);
+	if (stages < 1 || stages % f->pp == 0)
+		return false;
+	*out = (struct broken){
+		.value = {(double)stages,                      (double)f->pp},
+		.mend = { { "pp", MEND_DIVISOR, stages },
+			  { "split", MEND_VALUE, SPLIT_AUTO },
+			  { "split", MEND_VALUE, SPLIT_BALANCED } },
+	};
+	return true;
+}
+
+bool breaks_layout_layers(const struct facts *f, struct broken *out)
+{
+	int layers, place;
+
+	if (f->plan->split != SPLIT_CUSTOM || layout_stages(f, &layers, &place) < 0 ||
+	    layers == f->model->layers)
+		return false;
+	*out = (struct broken){
+		.value = {(double)layers,                       (double)f->model->layers},
+		.mend = { { "split", MEND_VALUE, SPLIT_AUTO },
+			  { "split", MEND_VALUE, SPLIT_BALANCED }                       },
+	};
+	return true;
+}
+
+/* What else split_layers() refuses: first and last counts that leave a rest, or
+ * a layout whose MTP layers are not the model's. */
+bool breaks_split(const struct facts *f, struct broken *out)
+{
+	struct split split;
+	int layers, place;
+
+	if (f->plan->split < SPLIT_FIRST_LAST || f->chunks < 1 ||
+	    f->pp * f->chunks > MAX_VIRTUAL)
+		return false;
+	if (f->plan->split == SPLIT_CUSTOM &&
+	    (layout_stages(f, &layers, &place) < 0 || layers != f->model->layers))
+		return false;
+	if (split_layers(f->scenario, NULL, &split))
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->model->layers,            (double)f->pp, (double)f->chunks,
+                          (double)f->plan->first_stage_layers,
+                          (double)f->plan->last_stage_layers,
+                          (double)f->model->mtp_layers },
+		.mend = { { "split", MEND_VALUE, SPLIT_AUTO },
+			  { "split", MEND_VALUE, SPLIT_BALANCED }                },
+	};
+	return true;
+}
+
+bool breaks_stages(const struct facts *f, struct broken *out)
+{
+	int64_t stages = f->pp * (f->chunks > 0 ? f->chunks : 1);
+	int64_t most = f->model->layers;
+
+	if (stages <= 1 || f->plan->split == SPLIT_CUSTOM || stages <= most)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->pp, (double)f->chunks, (double)stages,
+                          (double)most },
+		.mend = { { "vpp", MEND_VALUE, most / f->pp },
+			  { "pp", MEND_AROUND, 0 }                 },
+	};
+	return true;
+}
+
+bool breaks_capacity(const struct facts *f, struct broken *out)
+{
+	int64_t stages = f->pp * (f->chunks > 0 ? f->chunks : 1);
+
+	if (stages <= MAX_VIRTUAL && f->pp <= MAX_STAGES)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->pp,       (double)f->chunks, (double)MAX_STAGES,
+                          (double)MAX_VIRTUAL },
+		.mend = { { "vpp", MEND_VALUE, MAX_VIRTUAL / f->pp },
+			  { "pp", MEND_AROUND, 0 }                },
+	};
+	return true;
+}
+
+bool breaks_chunks(const struct facts *f, struct broken *out)
+{
+	if (f->pp < 2 || f->plan->vpp < 2 || f->chunks != 1)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->plan->vpp, (double)f->plan->schedule },
+		.mend = { { "schedule", MEND_VALUE, SCHEDULE_INTERLEAVED }                  },
+	};
+	return true;
+}
+
+bool breaks_zero3_pipeline(const struct facts *f, struct broken *out)
+{
+	if (f->pp < 2 || f->plan->zero != 3 || f->dp * f->cp < 2)
+		return false;
+	*out = (struct broken){
+		.value = {(double)f->pp, (double)f->micro_batches },
+		.mend = { { "zero", MEND_VALUE, 1 }           },
+	};
+	return true;
+}
