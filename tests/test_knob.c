@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/schedule/schedule.h"
 #include "tests/support/close.h"
 
 static struct scenario scenario;
@@ -58,7 +59,6 @@ static void test_words(void **state)
 		int count;
 	} words[] = {
 		{"cp_kind",            CP_KIND_COUNT   },
-		{ "schedule",          SCHEDULE_COUNT  },
 		{ "split",             SPLIT_COUNT     },
 		{ "optimizer_sync",    SYNC_COUNT      },
 		{ "recompute",         RECOMPUTE_COUNT },
@@ -83,6 +83,19 @@ static void test_words(void **state)
 		while (knob->words[n])
 			n++;
 		assert_int_equal(n, words[i].count);
+	}
+}
+
+/* The knob offers the schedules that a step can be estimated with; their words and
+ * order are those of the table of schedules. */
+static void test_schedules(void **state)
+{
+	const struct knob *knob = knob_find("schedule");
+
+	(void)state;
+	for (int i = 0; knob->words[i]; i++) {
+		assert_true(i < SCHEDULE_COUNT);
+		assert_string_equal(knob->words[i], schedule_table[i].word);
 	}
 }
 
@@ -462,6 +475,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_table, start),
 		cmocka_unit_test_setup(test_words, start),
+		cmocka_unit_test_setup(test_schedules, start),
 		cmocka_unit_test_setup(test_find, start),
 		cmocka_unit_test_setup(test_published, start),
 		cmocka_unit_test_setup(test_suffixes, start),
