@@ -162,6 +162,7 @@ static void test_idle_and_meaningless_keys_send_nothing(void **state)
 	(void)state;
 	vt_expect_asleep(vt);
 	assert_int_equal(vt->bytes, before);
+	assert_true(vt_waits_without_end(vt));
 	vt_type(vt, "xyZ");
 	vt_expect_asleep(vt);
 	assert_int_equal(vt->bytes, before);
@@ -363,9 +364,11 @@ static void test_every_end_leaves_a_sane_terminal(void **state)
 			vt_expect_killed(vt, t[i].killed);
 		else
 			vt_expect_exit(vt, t[i].exit);
-		if (vt->alternate || !vt->cursor_visible || vt->mouse != 0)
-			fail_msg("case %zu: alternate %d cursor %d mouse %d", i,
-				 vt->alternate, vt->cursor_visible, vt->mouse);
+		if (vt->alternate || !vt->cursor_visible || vt->mouse != 0 ||
+		    !vt_line_is_sane(vt))
+			fail_msg("case %zu: alternate %d cursor %d mouse %d line %d", i,
+				 vt->alternate, vt->cursor_visible, vt->mouse,
+				 vt_line_is_sane(vt));
 		vt_close(vt);
 	}
 }
@@ -456,6 +459,8 @@ static void test_changes_are_saved_within_a_second_and_at_the_end(void **state)
 	vt_expect_row(vt, 0, "saves 0");
 	vt_type(vt, "l");
 	vt_expect_row(vt, 0, "saves 1"); /* by itself */
+	vt_expect_asleep(vt);
+	assert_true(vt_waits_without_end(vt));
 	vt_type(vt, "ll");
 	vt_expect_row(vt, 1, "= 3");
 	kill(vt->pid, SIGHUP); /* before the second is over, or not: saved */

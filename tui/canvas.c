@@ -209,6 +209,8 @@ void canvas_highlight(struct canvas *canvas, struct rect rect, enum role back,
 	for (int y = rect.y; y < rect.y + rect.height; y++) {
 		for (int x = rect.x; x < rect.x + rect.width; x++) {
 			struct cell *cell = canvas_at(canvas, x, y);
+			if (cell == NULL)
+				continue;
 			if (back != ROLE_DEFAULT)
 				cell->back = (uint8_t)back;
 			cell->reverse = cell->reverse || reverse;

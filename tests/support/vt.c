@@ -1,6 +1,7 @@
 /* vt.c - see vt.h. */
 #include "tests/support/vt.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -324,17 +326,34 @@ static char state_of(pid_t pid)
 	return name_end != NULL && name_end[1] != '\0' ? name_end[2] : '?';
 }
 
+/* Bytes that were typed and that the child has not read yet. */
+static int unread_input(struct vt *vt)
+{
+	char name[64];
+	int waiting = 0;
+
+	if (ptsname_r(vt->fd, name, sizeof name) != 0)
+		return 0;
+	int side = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (side < 0)
+		return 0;
+	if (ioctl(side, FIONREAD, &waiting) != 0)
+		waiting = 0;
+	close(side);
+	return waiting;
+}
+
 void vt_expect_asleep(struct vt *vt)
 {
 	long long end = now_ms() + PATIENCE_MS;
-	int calm = 0, waiting;
+	int calm = 0;
 
 	/* Asleep with all input read and all output seen, three looks in a row. */
 	while (calm < 3) {
 		size_t before = vt->bytes;
 		bool open = pump(vt, 10);
-		bool read_all = ioctl(vt->fd, TIOCOUTQ, &waiting) != 0 || waiting == 0;
-		calm = vt->bytes == before && read_all && state_of(vt->pid) == 'S'
+		calm = vt->bytes == before && unread_input(vt) == 0 &&
+				       state_of(vt->pid) == 'S'
 			       ? calm + 1
 			       : 0;
 		if (!open || now_ms() > end) {
@@ -342,6 +361,32 @@ void vt_expect_asleep(struct vt *vt)
 			fail_msg("the program does not come to rest");
 		}
 	}
+}
+
+bool vt_waits_without_end(struct vt *vt)
+{
+	char path[64], line[256] = "";
+	unsigned long timeout = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/syscall", (int)vt->pid);
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return true; /* the kernel does not tell */
+	char *got = fgets(line, sizeof line, file);
+	fclose(file);
+	/* Number and arguments of the call it sleeps in: ppoll(fds, count, limit). */
+	if (got == NULL || sscanf(line, "%*d %*x %*x %lx", &timeout) != 1)
+		return true;
+	return timeout == 0;
+}
+
+bool vt_line_is_sane(struct vt *vt)
+{
+	struct termios line;
+
+	return tcgetattr(vt->fd, &line) == 0 &&
+	       (line.c_lflag & (ICANON | ECHO | ISIG)) == (ICANON | ECHO | ISIG) &&
+	       (line.c_oflag & OPOST) && (line.c_iflag & ICRNL);
 }
 
 VTermScreenCell vt_cell(struct vt *vt, int row, int column)

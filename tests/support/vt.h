@@ -61,6 +61,11 @@ void vt_expect_output(struct vt *vt);
 /* The child is alive and waits for input: it sleeps and has read all of it. */
 void vt_expect_asleep(struct vt *vt);
 
+/* A sleeping child has set itself no alarm: only an event can wake it. */
+bool vt_waits_without_end(struct vt *vt);
+/* The line settings are those of a shell: echo, lines, signals. */
+bool vt_line_is_sane(struct vt *vt);
+
 /* Whether a text is on the screen now. */
 bool vt_find(struct vt *vt, const char *text, int *row);
 const char *vt_row(struct vt *vt, int row); /* UTF-8, right trimmed */
