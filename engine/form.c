@@ -12,70 +12,35 @@ struct unit {
 	const char *name;
 };
 
-static const struct unit counts[] = {
-	{1e12, " T"},
-        { 1e9, " B"},
-        { 1e6, " M"},
-	{ 1e3, " k"},
-        { 1,   ""  },
-        { 0,   NULL}
-};
-static const struct unit bytes[] = {
-	{1099511627776.0, " TiB"},
-	{ 1073741824.0,   " GiB"},
-	{ 1048576.0,      " MiB"},
-	{ 1024,           " KiB"},
-	{ 1,	      " B"  },
-	{ 0,	      NULL  }
-};
-static const struct unit traffic[] = {
-	{1e12, " TB"},
-        { 1e9, " GB"},
-        { 1e6, " MB"},
-	{ 1e3, " kB"},
-        { 1,   " B" },
-        { 0,   NULL }
-};
+static const struct unit counts[] = { { 1e12, " T" }, { 1e9, " B" }, { 1e6, " M" },
+				      { 1e3, " k" },  { 1, "" },     { 0, NULL } };
+static const struct unit bytes[] = { { 1099511627776.0, " TiB" },
+				     { 1073741824.0, " GiB" },
+				     { 1048576.0, " MiB" },
+				     { 1024, " KiB" },
+				     { 1, " B" },
+				     { 0, NULL } };
+static const struct unit traffic[] = { { 1e12, " TB" }, { 1e9, " GB" }, { 1e6, " MB" },
+				       { 1e3, " kB" },  { 1, " B" },    { 0, NULL } };
 static const struct unit seconds[] = {
-	{1,     " s" },
-        { 1e-3, " ms"},
-        { 1e-6, " us"},
-        { 1e-9, " ns"},
-        { 0,    NULL }
+	{ 1, " s" }, { 1e-3, " ms" }, { 1e-6, " us" }, { 1e-9, " ns" }, { 0, NULL }
 };
-static const struct unit flops[] = {
-	{1e18,  " EFLOP"},
-        { 1e15, " PFLOP"},
-        { 1e12, " TFLOP"},
-        { 1e9,  " GFLOP"},
-	{ 1e6,  " MFLOP"},
-        { 1,    " FLOP" },
-        { 0,    NULL    }
-};
-static const struct unit rates[] = {
-	{1e12, " T tok/s"},
-        { 1e9, " G tok/s"},
-        { 1e6, " M tok/s"},
-	{ 1e3, " k tok/s"},
-        { 1,   " tok/s"  },
-        { 0,   NULL      }
-};
-static const struct unit energy[] = {
-	{3.6e15,  " TWh"},
-        { 3.6e12, " GWh"},
-        { 3.6e9,  " MWh"},
-	{ 3.6e6,  " kWh"},
-        { 3.6e3,  " Wh" },
-        { 0,      NULL  }
-};
-static const struct unit dates[] = {
-	{31557600,   " years"},
-	{ 2 * 86400, " days" },
-	{ 3600,      " h"    },
-	{ 60,        " min"  },
-	{ 1,         " s"    },
-	{ 0,         NULL    }
-};
+static const struct unit flops[] = { { 1e18, " EFLOP" }, { 1e15, " PFLOP" },
+				     { 1e12, " TFLOP" }, { 1e9, " GFLOP" },
+				     { 1e6, " MFLOP" },  { 1, " FLOP" },
+				     { 0, NULL } };
+static const struct unit rates[] = { { 1e12, " T tok/s" }, { 1e9, " G tok/s" },
+				     { 1e6, " M tok/s" },  { 1e3, " k tok/s" },
+				     { 1, " tok/s" },      { 0, NULL } };
+static const struct unit energy[] = { { 3.6e15, " TWh" }, { 3.6e12, " GWh" },
+				      { 3.6e9, " MWh" },  { 3.6e6, " kWh" },
+				      { 3.6e3, " Wh" },   { 0, NULL } };
+static const struct unit dates[] = { { 31557600, " years" },
+				     { 2 * 86400, " days" },
+				     { 3600, " h" },
+				     { 60, " min" },
+				     { 1, " s" },
+				     { 0, NULL } };
 
 /* Decimal point whatever the locale says. */
 static size_t put(char *out, size_t size, const char *before, double value,

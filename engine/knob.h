@@ -66,6 +66,9 @@ const char *knob_group_label(enum knob_group group);
 const struct knob *knob_find(const char *key);
 /* Key nearest in spelling, for error messages; NULL if none is near. */
 const char *knob_nearest_key(const char *key);
+/* Edits (insert, delete, replace, swap of neighbours) that make b of a; 40 where one
+ * is longer than that. '-' and '_' and cases are equal. */
+int knob_distance(const char *a, const char *b);
 
 /* The shown value as a number (words: index, sets: bits); 0 for KNOB_TEXT. */
 double knob_get(const struct scenario *scenario, const struct knob *knob);

@@ -1,4 +1,4 @@
-/* pipeline.c - the fast path of gpipe, 1f1b and interleaved.
+/* pipeline.c - the fast path of gpipe, 1f1b, interleaved and breadth-first.
  *
  * The three orders are so regular that all stages can be moved forward together,
  * one round at a time: each stage needs only what its neighbours gave one round
@@ -53,6 +53,13 @@ static double gpipe_seconds(const struct rounds *r)
 	       (double)(r->micro_batches - 1) * (slowest_f + slowest_b);
 }
 
+static int64_t group_of(const struct pipeline_input *in)
+{
+	if (in->schedule == SCHEDULE_BREADTH_FIRST)
+		return in->micro_batches;
+	return in->group > 0 ? in->group : in->stages;
+}
+
 /* Times as the rounds need them: held senders work longer, others add latency. */
 static void load(const struct pipeline_input *in, struct rounds *r)
 {
@@ -62,7 +69,7 @@ static void load(const struct pipeline_input *in, struct rounds *r)
 	r->stages = in->stages;
 	r->chunks = in->chunks;
 	r->micro_batches = in->micro_batches;
-	r->group = in->group > 0 ? in->group : in->stages;
+	r->group = group_of(in);
 	r->latency = in->stages > 1 && in->overlap_send ? in->send_seconds : 0;
 	for (int k = 0; k < virtual; k++) {
 		r->forward[k] = in->forward[k] + (k + 1 < virtual ? hold : 0);
@@ -79,7 +86,7 @@ static int64_t least(int64_t a, int64_t b)
 static void fill_in_flight(const struct pipeline_input *in, struct pipeline_result *out)
 {
 	int64_t m = in->micro_batches, p = in->stages, v = in->chunks;
-	int64_t group = least(in->group > 0 ? in->group : p, m);
+	int64_t group = least(group_of(in), m);
 
 	for (int s = 0; s < in->stages; s++) {
 		int64_t held = m * v;
@@ -96,6 +103,9 @@ void pipeline_step(const struct pipeline_input *in, struct pipeline_result *out)
 	struct rounds r;
 	double seconds;
 
+	if (in->stages > 1 && in->schedule > SCHEDULE_BREADTH_FIRST &&
+	    in->schedule < SCHEDULE_COUNT && pipeline_simulate(in, out))
+		return;
 	sum_work(in, out);
 	load(in, &r);
 	if (in->stages == 1)

@@ -30,7 +30,15 @@ struct pipeline_input {
 	double input_grad[MAX_VIRTUAL]; /* backward without weight gradients,
 					   recomputation included */
 	double weight_grad[MAX_VIRTUAL];
+	/* What follows only schedules other than gpipe, 1f1b and interleaved use. */
+	int optimizer_sync; /* enum optimizer_sync: with post-validation a step is the
+			       longest stage's own time, its start skew apart */
+	/* Seconds that a forward or a backward of a virtual stage saves when it runs
+	 * beside the other (DualPipe's pairs); NULL = none. */
+	const double *pair_hides;
 };
+
+enum { PIPELINE_ROOM = 400 * 1024 };
 
 struct pipeline_result {
 	double seconds; /* of the pipeline phase, first forward to last backward */
@@ -42,9 +50,13 @@ struct pipeline_result {
 	int64_t in_flight_chunks[MAX_STAGES]; /* the same, in chunks */
 };
 
-/* Fast path: allocates nothing; 1F1B and interleaved within 0.1 % of the
- * simulator, a closed form or a steady-state shortcut, never m times p events.
- * stages and micro_batches are at least 1, stages * chunks at most MAX_VIRTUAL. */
+/* Allocates nothing. gpipe, 1f1b, interleaved and breadth-first are a closed form or
+ * a steady-state shortcut within 0.1 % of the simulator, never m times p events. The
+ * others are simulated with fewer micro-batches on the stack (PIPELINE_ROOM bytes) and
+ * continued at the steady rate; with more stages than that holds, the bubble of 16
+ * stages with mean times is scaled to their number. stages and micro_batches are at
+ * least 1, stages * chunks at most MAX_VIRTUAL; counts that the schedule does not
+ * allow are taken as 1F1B or interleaved. */
 void pipeline_step(const struct pipeline_input *input, struct pipeline_result *out);
 
 #endif

@@ -1,11 +1,10 @@
-/* pipeline_rounds.h - the moving front of 1F1B and interleaved; only pipeline*.c
- * include it. Times hold a sender's transfer where it is not overlapped. */
+/* pipeline_rounds.h - the moving front of 1F1B and interleaved, and the simulated
+ * rest; only pipeline*.c include it. Times hold a sender's transfer where it is not
+ * overlapped. */
 #ifndef ENGINE_PIPELINE_ROUNDS_H
 #define ENGINE_PIPELINE_ROUNDS_H
 
-#include <stdint.h>
-
-#include "engine/limits.h"
+#include "engine/pipeline.h"
 
 struct rounds {
 	int stages, chunks;
@@ -17,5 +16,8 @@ struct rounds {
 /* Seconds from the first forward to the last backward; at least two stages. */
 double rounds_1f1b(const struct rounds *rounds);
 double rounds_interleaved(const struct rounds *rounds);
+
+/* Any schedule by simulation; false if it does not allow these counts. */
+bool pipeline_simulate(const struct pipeline_input *input, struct pipeline_result *out);
 
 #endif

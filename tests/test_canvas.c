@@ -80,19 +80,19 @@ static void test_bad_utf8_and_controls_become_question_marks(void **state)
 	static const struct {
 		const char *text, *shown;
 	} t[] = {
-		{"\033[2Jx",          "?[2Jx\n"},
-		{ "a\tb\r\n",         "a?b??\n"},
-		{ "\x7f",             "?\n"    },
-		{ "\xc2\x9bx",        "?x\n"   }, /* C1 CSI */
-		{ "\xff\xfe",         "??\n"   },
-		{ "\xc0\x80",         "??\n"   },
-		{ "\xe4\xbd",         "??\n"   },
-		{ "\xed\xa0\x80",     "???\n"  },
+		{ "\033[2Jx", "?[2Jx\n" },
+		{ "a\tb\r\n", "a?b??\n" },
+		{ "\x7f", "?\n" },
+		{ "\xc2\x9bx", "?x\n" }, /* C1 CSI */
+		{ "\xff\xfe", "??\n" },
+		{ "\xc0\x80", "??\n" },
+		{ "\xe4\xbd", "??\n" },
+		{ "\xed\xa0\x80", "???\n" },
 		{ "\xf4\x90\x80\x80", "????\n" },
-		{ "e\u0301",          "e?\n"   },
-		{ "a\u200bb",         "a?b\n"  },
-		{ "\u202e.",          "?.\n"   },
-		{ "\xf8x",            "?x\n"   },
+		{ "e\u0301", "e?\n" },
+		{ "a\u200bb", "a?b\n" },
+		{ "\u202e.", "?.\n" },
+		{ "\xf8x", "?x\n" },
 	};
 
 	(void)state;

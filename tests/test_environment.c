@@ -25,15 +25,15 @@ static void test_glyphs_follow_locale_and_term(void **state)
 		const char *lc_all, *lang, *term;
 		enum glyph_level level;
 	} t[] = {
-		{"C.UTF-8",  NULL,               "xterm-256color", GLYPHS_FULL },
-		{ "C.UTF-8", NULL,               "linux",          GLYPHS_BASIC},
-		{ "C.UTF-8", NULL,               NULL,             GLYPHS_FULL },
-		{ "C",       "C.UTF-8",          "xterm",          GLYPHS_ASCII},
-		{ NULL,      NULL,               "xterm",          GLYPHS_ASCII},
-		{ NULL,      "xx_YY.UTF-8",      "xterm",          GLYPHS_FULL },
-		{ NULL,      "xx_YY.utf8",       "xterm",          GLYPHS_FULL },
-		{ NULL,      "xx_YY.ISO-8859-1", "xterm",          GLYPHS_ASCII},
-		{ "",        "C.UTF-8",          "xterm",          GLYPHS_FULL },
+		{ "C.UTF-8", NULL, "xterm-256color", GLYPHS_FULL },
+		{ "C.UTF-8", NULL, "linux", GLYPHS_BASIC },
+		{ "C.UTF-8", NULL, NULL, GLYPHS_FULL },
+		{ "C", "C.UTF-8", "xterm", GLYPHS_ASCII },
+		{ NULL, NULL, "xterm", GLYPHS_ASCII },
+		{ NULL, "xx_YY.UTF-8", "xterm", GLYPHS_FULL },
+		{ NULL, "xx_YY.utf8", "xterm", GLYPHS_FULL },
+		{ NULL, "xx_YY.ISO-8859-1", "xterm", GLYPHS_ASCII },
+		{ "", "C.UTF-8", "xterm", GLYPHS_FULL },
 	};
 
 	(void)state;
@@ -70,18 +70,18 @@ static void test_background_is_known_only_when_told(void **state)
 		const char *value;
 		enum palette palette;
 	} t[] = {
-		{"15;0",                    PALETTE_256_DARK },
-		{ "0;15",                   PALETTE_256_LIGHT},
-		{ "0;7",                    PALETTE_256_LIGHT},
-		{ "12;8",                   PALETTE_256_DARK },
-		{ "15;default;0",           PALETTE_256_DARK },
-		{ "15;default",             PALETTE_256      },
-		{ "0;",                     PALETTE_256      },
-		{ "7",                      PALETTE_256      },
-		{ "",		       PALETTE_256      },
-		{ "0;99999999999999999999", PALETTE_256      },
-		{ "0;-1",                   PALETTE_256      },
-		{ "0;7x",                   PALETTE_256      },
+		{ "15;0", PALETTE_256_DARK },
+		{ "0;15", PALETTE_256_LIGHT },
+		{ "0;7", PALETTE_256_LIGHT },
+		{ "12;8", PALETTE_256_DARK },
+		{ "15;default;0", PALETTE_256_DARK },
+		{ "15;default", PALETTE_256 },
+		{ "0;", PALETTE_256 },
+		{ "7", PALETTE_256 },
+		{ "", PALETTE_256 },
+		{ "0;99999999999999999999", PALETTE_256 },
+		{ "0;-1", PALETTE_256 },
+		{ "0;7x", PALETTE_256 },
 	};
 
 	(void)state;

@@ -27,28 +27,31 @@ static const struct {
 	const char *name, *text;
 	double billions, active;
 } published[] = {
-	{"Llama-3.1-70B",
-         "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"intermediate_size\": "
+	{ "Llama-3.1-70B",
+	  "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"intermediate_size\": "
 	  "28672,"
 	  "\"num_attention_heads\": 64, \"num_hidden_layers\": 80,"
 	  "\"num_key_value_heads\": 8, \"tie_word_embeddings\": false,"
-	  "\"vocab_size\": 128256}",				 70.554, 70.554},
+	  "\"vocab_size\": 128256}",
+	  70.554, 70.554 },
 	{ "Qwen3-30B-A3B",
-         "{\"model_type\": \"qwen3_moe\", \"decoder_sparse_step\": 1, \"head_dim\": "
+	  "{\"model_type\": \"qwen3_moe\", \"decoder_sparse_step\": 1, \"head_dim\": "
 	  "128,"
 	  "\"hidden_size\": 2048, \"intermediate_size\": 6144, \"mlp_only_layers\": [],"
 	  "\"moe_intermediate_size\": 768, \"num_attention_heads\": 32,"
 	  "\"num_experts\": 128, \"num_experts_per_tok\": 8, \"num_hidden_layers\": 48,"
 	  "\"num_key_value_heads\": 4, \"sliding_window\": null,"
-	  "\"tie_word_embeddings\": false, \"vocab_size\": 151936}", 30.532, 3.35  },
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 151936}",
+	  30.532, 3.35 },
 	{ "Mixtral-8x7B",
-         "{\"model_type\": \"mixtral\", \"hidden_size\": 4096, \"intermediate_size\": "
+	  "{\"model_type\": \"mixtral\", \"hidden_size\": 4096, \"intermediate_size\": "
 	  "14336, \"num_attention_heads\": 32, \"num_experts_per_tok\": 2,"
 	  "\"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
 	  "\"num_local_experts\": 8,"
-	  "\"tie_word_embeddings\": false, \"vocab_size\": 32000}",  46.703, 12.88 },
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 32000}",
+	  46.703, 12.88 },
 	{ "DeepSeek-V3",
-         "{\"model_type\": \"deepseek_v3\", \"first_k_dense_replace\": 3, "
+	  "{\"model_type\": \"deepseek_v3\", \"first_k_dense_replace\": 3, "
 	  "\"head_dim\": 64,"
 	  "\"hidden_size\": 7168, \"intermediate_size\": 18432, \"kv_lora_rank\": 512,"
 	  "\"moe_intermediate_size\": 2048, \"moe_layer_freq\": 1, \"n_group\": 8,"
@@ -57,18 +60,20 @@ static const struct {
 	  "\"num_hidden_layers\": 61, \"num_nextn_predict_layers\": 1,"
 	  "\"q_lora_rank\": 1536, \"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64,"
 	  "\"topk_group\": 4, \"v_head_dim\": 128, \"vocab_size\": 129280,"
-	  "\"tie_word_embeddings\": false}",			 671.03, 37.55 },
+	  "\"tie_word_embeddings\": false}",
+	  671.03, 37.55 },
 	{ "Llama-4-Scout",
-         "{\"model_type\": \"llama4\", \"text_config\": {\"model_type\": "
+	  "{\"model_type\": \"llama4\", \"text_config\": {\"model_type\": "
 	  "\"llama4_text\","
 	  "\"attention_chunk_size\": 8192, \"head_dim\": 128, \"hidden_size\": 5120,"
 	  "\"interleave_moe_layer_step\": 1, \"intermediate_size\": 8192,"
 	  "\"intermediate_size_mlp\": 16384, \"num_attention_heads\": 40,"
 	  "\"num_experts_per_tok\": 1, \"num_hidden_layers\": 48,"
 	  "\"num_key_value_heads\": 8, \"num_local_experts\": 16,"
-	  "\"vocab_size\": 202048}}",				107.77, 17.17 },
+	  "\"vocab_size\": 202048}}",
+	  107.77, 17.17 },
 	{ "gpt-oss-20b",
-         "{\"model_type\": \"gpt_oss\", \"attention_bias\": true, \"head_dim\": 64,"
+	  "{\"model_type\": \"gpt_oss\", \"attention_bias\": true, \"head_dim\": 64,"
 	  "\"hidden_size\": 2880, \"intermediate_size\": 2880, \"layer_types\": ["
 	  "\"sliding_attention\", \"full_attention\", \"sliding_attention\","
 	  "\"full_attention\", \"sliding_attention\", \"full_attention\","
@@ -81,9 +86,10 @@ static const struct {
 	  "\"num_attention_heads\": 64, \"num_experts_per_tok\": 4,"
 	  "\"num_hidden_layers\": 24, \"num_key_value_heads\": 8,"
 	  "\"num_local_experts\": 32, \"sliding_window\": 128,"
-	  "\"tie_word_embeddings\": false, \"vocab_size\": 201088}", 20.91,  0     },
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 201088}",
+	  20.91, 0 },
 	{ "Nemotron-H-56B",
-         "{\"model_type\": \"nemotron_h\", \"attention_head_dim\": 128, "
+	  "{\"model_type\": \"nemotron_h\", \"attention_head_dim\": 128, "
 	  "\"chunk_size\": "
 	  "128, \"conv_kernel\": 4, \"expand\": 2, \"hidden_size\": 8192,"
 	  "\"hybrid_override_pattern\": "
@@ -94,7 +100,8 @@ static const struct {
 	  "\"n_groups\": 8, \"num_attention_heads\": 64, \"num_hidden_layers\": 118,"
 	  "\"num_key_value_heads\": 8, \"ssm_state_size\": 256,"
 	  "\"time_step_limit\": [0.0, Infinity], \"tie_word_embeddings\": false,"
-	  "\"vocab_size\": 131072}",				 56.32,  0     },
+	  "\"vocab_size\": 131072}",
+	  56.32, 0 },
 };
 
 static void test_published_counts(void **state)
@@ -160,24 +167,27 @@ static void test_broken_files(void **state)
 	static const struct {
 		const char *text, *says;
 	} broken[] = {
-		{"",									       ""           },
-		{ "{}",									    "model_type" },
-		{ "[1, 2]",									""           },
-		{ "{\"model_type\": \"llama\"}",						   "hidden_size"},
+		{ "", "" },
+		{ "{}", "model_type" },
+		{ "[1, 2]", "" },
+		{ "{\"model_type\": \"llama\"}", "hidden_size" },
 		{ "{\"model_type\": \"llama\", \"hidden_size\": \"wide\"}",
-                 "hidden_size"										  },
-		{ "{\"model_type\": \"llama\", \"hidden_size\": -1}",                              "hidden_size"},
-		{ "{\"model_type\": \"llama\", \"hidden_size\": 1e30}",                            "hidden_size"},
+		  "hidden_size" },
+		{ "{\"model_type\": \"llama\", \"hidden_size\": -1}", "hidden_size" },
+		{ "{\"model_type\": \"llama\", \"hidden_size\": 1e30}", "hidden_size" },
 		{ "{\"model_type\": \"llama\", \"hidden_size\": {\"a\": 1}}",
-                 "hidden_size"										  },
+		  "hidden_size" },
 		{ "{\"model_type\": \"llama\", \"hidden_size\": 64, \"vocab_size\": 9,"
-		  "\"num_hidden_layers\": 99999999, \"num_attention_heads\": 4}", "layers"     },
+		  "\"num_hidden_layers\": 99999999, \"num_attention_heads\": 4}",
+		  "layers" },
 		{ "{\"model_type\": \"llama\", \"hidden_size\": 64, \"vocab_size\": 9,"
-		  "\"num_hidden_layers\": 2, \"num_attention_heads\": 0}",        ""           },
+		  "\"num_hidden_layers\": 2, \"num_attention_heads\": 0}",
+		  "" },
 		{ "{\"model_type\": \"nemotron_h\", \"hidden_size\": 64, "
 		  "\"vocab_size\": 9,"
 		  "\"hybrid_override_pattern\": \"M?\", \"ssm_state_size\": 16,"
-		  "\"num_hidden_layers\": 2, \"num_attention_heads\": 4}",        "layer 1"    },
+		  "\"num_hidden_layers\": 2, \"num_attention_heads\": 4}",
+		  "layer 1" },
 	};
 
 	(void)state;

@@ -103,11 +103,7 @@ static int smaller(int a, int b)
 }
 
 /* Passes that are not equal: forward, input gradient, weight gradient. */
-static const double passes[][3] = {
-	{1,  1,   1  },
-        { 1, 1.2, 0.8},
-        { 1, 0.9, 0.6}
-};
+static const double passes[][3] = { { 1, 1, 1 }, { 1, 1.2, 0.8 }, { 1, 0.9, 0.6 } };
 enum { PASSES = sizeof passes / sizeof *passes };
 
 static struct run with(int kind, int p, int m, int pass)

@@ -49,24 +49,24 @@ static void test_colours_and_characters_of_each_terminal(void **state)
 		uint32_t most_code;
 		bool unicode;
 	} t[] = {
-		{{ .term = "xterm-256color" },        NULL,             8,  255, 0xffff, true },
-		{ { .term = "tmux-256color" },        NULL,             8,  255, 0xffff, true },
-		{ { .term = "screen-256color" },      NULL,             8,  255, 0xffff, true },
-		{ { .term = "screen" },               NULL,             1,  7,   0xffff, true },
-		{ { .term = "xterm" },                NULL,             1,  7,   0xffff, true },
-		{ { .term = "linux" },                NULL,             1,  7,   0x2593, true },
-		{ { .term = "vt100" },                NULL,             -1, -1,  0xffff, true },
-		{ { .term = "vt220", .locale = "C" }, NULL,             -1, -1,  0x7e,   false},
-		{ { .locale = "C" },                  NULL,             8,  255, 0x7e,   false},
-		{ { .locale = "C" },                  "--color=never",  -1, -1,  0x7e,   false},
-		{ { .env = { "NO_COLOR=1" } },        NULL,             -1, -1,  0xffff, true },
-		{ { .env = { "NO_COLOR=" } },         NULL,             8,  255, 0xffff, true },
-		{ { .env = { "NO_COLOR=1" } },        "--color=always", 8,  255, 0xffff, true },
-		{ { .env = { "COLORFGBG=0;15" } },    NULL,             8,  255, 0xffff, true },
- /* Locales that are not installed: ssh hands them over. */
-		{ { .locale = "xx_YY.UTF-8" },        NULL,             8,  255, 0xffff, true },
-		{ { .locale = "xx_YY" },              NULL,             8,  255, 0x7e,   false},
-		{ { 0 },			      "--ascii",        8,  255, 0x7e,   false},
+		{ { .term = "xterm-256color" }, NULL, 8, 255, 0xffff, true },
+		{ { .term = "tmux-256color" }, NULL, 8, 255, 0xffff, true },
+		{ { .term = "screen-256color" }, NULL, 8, 255, 0xffff, true },
+		{ { .term = "screen" }, NULL, 1, 7, 0xffff, true },
+		{ { .term = "xterm" }, NULL, 1, 7, 0xffff, true },
+		{ { .term = "linux" }, NULL, 1, 7, 0x2593, true },
+		{ { .term = "vt100" }, NULL, -1, -1, 0xffff, true },
+		{ { .term = "vt220", .locale = "C" }, NULL, -1, -1, 0x7e, false },
+		{ { .locale = "C" }, NULL, 8, 255, 0x7e, false },
+		{ { .locale = "C" }, "--color=never", -1, -1, 0x7e, false },
+		{ { .env = { "NO_COLOR=1" } }, NULL, -1, -1, 0xffff, true },
+		{ { .env = { "NO_COLOR=" } }, NULL, 8, 255, 0xffff, true },
+		{ { .env = { "NO_COLOR=1" } }, "--color=always", 8, 255, 0xffff, true },
+		{ { .env = { "COLORFGBG=0;15" } }, NULL, 8, 255, 0xffff, true },
+		/* Locales that are not installed: ssh hands them over. */
+		{ { .locale = "xx_YY.UTF-8" }, NULL, 8, 255, 0xffff, true },
+		{ { .locale = "xx_YY" }, NULL, 8, 255, 0x7e, false },
+		{ { 0 }, "--ascii", 8, 255, 0x7e, false },
 	};
 
 	(void)state;
@@ -195,18 +195,9 @@ static void test_queued_keys_are_taken_before_one_frame(void **state)
 
 static void test_resize(void **state)
 {
-	static const int size[][2] = {
-		{80,   24 },
-                { 200, 50 },
-                { 40,  10 },
-                { 10,  3  },
-                { 1,   1  },
-		{ 300, 12 },
-                { 39,  60 },
-                { 2,   100},
-                { 120, 36 },
-                { 80,  24 }
-	};
+	static const int size[][2] = { { 80, 24 },  { 200, 50 }, { 40, 10 }, { 10, 3 },
+				       { 1, 1 },    { 300, 12 }, { 39, 60 }, { 2, 100 },
+				       { 120, 36 }, { 80, 24 } };
 	struct vt *vt = start_plain();
 	char text[32];
 
@@ -235,13 +226,11 @@ static void test_resize(void **state)
 
 static void test_exported_lines_are_not_believed(void **state)
 {
-	struct vt *vt = start(
-		&(struct vt_options){
-			.columns = 90,
-			.rows = 30,
-			.env = {"LINES=24", "COLUMNS=80"}
-        },
-		NULL);
+	struct vt *vt =
+		start(&(struct vt_options){ .columns = 90,
+					    .rows = 30,
+					    .env = { "LINES=24", "COLUMNS=80" } },
+		      NULL);
 
 	(void)state;
 	vt_expect_row(vt, 0, "demo 90x30");
@@ -343,15 +332,15 @@ static void test_every_end_leaves_a_sane_terminal(void **state)
 		const char *keys;
 		int signal, exit, killed;
 	} t[] = {
-		{"q",     0,       0,             0      },
-		{ "\x03", 0,       128 + SIGINT,  0      },
-		{ "\x1c", 0,       128 + SIGQUIT, 0      },
-		{ "",     SIGTERM, 128 + SIGTERM, 0      },
-		{ "",     SIGHUP,  128 + SIGHUP,  0      },
-		{ "S",    0,       0,             SIGSEGV},
-		{ "",     SIGABRT, 0,             SIGABRT},
-		{ "",     SIGBUS,  0,             SIGBUS },
-		{ "",     SIGFPE,  0,             SIGFPE },
+		{ "q", 0, 0, 0 },
+		{ "\x03", 0, 128 + SIGINT, 0 },
+		{ "\x1c", 0, 128 + SIGQUIT, 0 },
+		{ "", SIGTERM, 128 + SIGTERM, 0 },
+		{ "", SIGHUP, 128 + SIGHUP, 0 },
+		{ "S", 0, 0, SIGSEGV },
+		{ "", SIGABRT, 0, SIGABRT },
+		{ "", SIGBUS, 0, SIGBUS },
+		{ "", SIGFPE, 0, SIGFPE },
 	};
 
 	(void)state;

@@ -38,11 +38,9 @@ static double lab_f(double t)
 static void lab_seen(uint32_t rgb, const double eye[3][3], double lab[3])
 {
 	double in[3], out[3], xyz[3];
-	static const double to_xyz[3][3] = {
-		{0.4339,  0.3762, 0.1899},
-		{ 0.2126, 0.7152, 0.0722},
-		{ 0.0178, 0.1095, 0.8727}
-	};
+	static const double to_xyz[3][3] = { { 0.4339, 0.3762, 0.1899 },
+					     { 0.2126, 0.7152, 0.0722 },
+					     { 0.0178, 0.1095, 0.8727 } };
 
 	for (int i = 0; i < 3; i++)
 		in[i] = linear((rgb >> (16 - 8 * i) & 255) / 255.0);
@@ -59,13 +57,13 @@ static void lab_seen(uint32_t rgb, const double eye[3][3], double lab[3])
 }
 
 static const double eyes[][3][3] = {
-	{{ 1, 0, 0 },			{ 0, 1, 0 }, { 0, 0, 1 }},
+	{ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
 	{ { 0.152286, 1.052583, -0.204868 },
-         { 0.114503, 0.786281, 0.099216 },
-         { -0.003882, -0.048116, 1.051998 }                          }, /* protanopia */
+	  { 0.114503, 0.786281, 0.099216 },
+	  { -0.003882, -0.048116, 1.051998 } }, /* protanopia */
 	{ { 0.367322, 0.860646, -0.227968 },
-         { 0.280085, 0.672501, 0.047413 },
-         { -0.011820, 0.042940, 0.968881 }                           }, /* deuteranopia */
+	  { 0.280085, 0.672501, 0.047413 },
+	  { -0.011820, 0.042940, 0.968881 } }, /* deuteranopia */
 };
 
 static double distance_seen(uint32_t a, uint32_t b)

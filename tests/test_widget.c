@@ -27,10 +27,8 @@ static struct canvas board(int width, int height, enum glyph_level glyphs, bool 
 	return canvas;
 }
 
-static const struct part two[] = {
-	{2.5,  ROLE_WEIGHTS,   "weights"},
-        { 5.0, ROLE_OPTIMIZER, "opt"    }
-};
+static const struct part two[] = { { 2.5, ROLE_WEIGHTS, "weights" },
+				   { 5.0, ROLE_OPTIMIZER, "opt" } };
 
 static void test_two_colours_meet_inside_a_cell(void **state)
 {
@@ -106,10 +104,8 @@ static void test_letters_without_colour_and_in_ascii(void **state)
 static void test_labels_only_where_they_fit(void **state)
 {
 	struct canvas c = board(20, 1, GLYPHS_FULL, true);
-	const struct part part[] = {
-		{8,   ROLE_WEIGHTS,   "weights"},
-                { 10, ROLE_OPTIMIZER, "opt"    }
-	};
+	const struct part part[] = { { 8, ROLE_WEIGHTS, "weights" },
+				     { 10, ROLE_OPTIMIZER, "opt" } };
 
 	(void)state;
 	widget_stack(&c, (struct rect){ 0, 0, 20, 1 }, part, 2, 20, 0);
@@ -181,11 +177,9 @@ static void number_cell(const void *context, int row, int column,
 }
 
 static const char *const names[] = { "gradients", "weights, all-gather" };
-static const struct table_column columns[] = {
-	{"what",   0, false, 0},
-        { "count", 5, true,  2},
-        { "bytes", 6, true,  1}
-};
+static const struct table_column columns[] = { { "what", 0, false, 0 },
+					       { "count", 5, true, 2 },
+					       { "bytes", 6, true, 1 } };
 static const struct table small_table = { .column = columns,
 					  .columns = 3,
 					  .rows = 9,
@@ -305,11 +299,11 @@ static void test_prose_breaks_between_words(void **state)
 }
 
 static const struct strip_item strip[] = {
-	{"1",   "OOM",    NAN, ROLE_BAD,   ROLE_TP},
-	{ "2",  "900",    0.9, ROLE_VALUE, ROLE_TP},
-	{ "4",  "1000",   1.0, ROLE_VALUE, ROLE_TP},
-	{ "8",  "500",    0.5, ROLE_VALUE, ROLE_TP},
-	{ "16", "16 > 8", NAN, ROLE_BAD,   ROLE_TP},
+	{ "1", "OOM", NAN, ROLE_BAD, ROLE_TP },
+	{ "2", "900", 0.9, ROLE_VALUE, ROLE_TP },
+	{ "4", "1000", 1.0, ROLE_VALUE, ROLE_TP },
+	{ "8", "500", 0.5, ROLE_VALUE, ROLE_TP },
+	{ "16", "16 > 8", NAN, ROLE_BAD, ROLE_TP },
 };
 
 static void test_strip_keeps_the_present_value_visible(void **state)
@@ -348,13 +342,11 @@ static void draw_everything(struct canvas *c, struct rect rect)
 	const struct list list = {
 		.count = 40, .cursor = 39, .focused = true, .row = row_text
 	};
-	const struct part odd[] = {
-		{NAN,       ROLE_TP, "nan"     },
-		{ -4,       ROLE_CP, "minus"   },
-		{ INFINITY, ROLE_EP, "infinite"},
-		{ 1e300,    ROLE_PP, "huge"    },
-		{ 1,        ROLE_DP, NULL      }
-	};
+	const struct part odd[] = { { NAN, ROLE_TP, "nan" },
+				    { -4, ROLE_CP, "minus" },
+				    { INFINITY, ROLE_EP, "infinite" },
+				    { 1e300, ROLE_PP, "huge" },
+				    { 1, ROLE_DP, NULL } };
 	const double value[] = { NAN, INFINITY, -INFINITY, 1e308, 0.5 };
 	struct field field;
 

@@ -168,28 +168,17 @@ static void define_keys(void)
 		const char *bytes;
 		int code;
 	} table[] = {
-		{"\033[A",    KEY_UP       },
-                { "\033OA",   KEY_UP       },
-		{ "\033[B",   KEY_DOWN     },
-                { "\033OB",   KEY_DOWN     },
-		{ "\033[C",   KEY_RIGHT    },
-                { "\033OC",   KEY_RIGHT    },
-		{ "\033[D",   KEY_LEFT     },
-                { "\033OD",   KEY_LEFT     },
-		{ "\033[H",   KEY_HOME     },
-                { "\033OH",   KEY_HOME     },
-		{ "\033[F",   KEY_END      },
-                { "\033OF",   KEY_END      },
-		{ "\033[1~",  KEY_HOME     },
-                { "\033[4~",  KEY_END      },
-		{ "\033[3~",  KEY_DC       },
-                { "\033[Z",   KEY_BTAB     },
-		{ "\033[5~",  KEY_PPAGE    },
-                { "\033[6~",  KEY_NPAGE    },
-		{ "\033OP",   KEY_F(1)     },
-                { "\033[11~", KEY_F(1)     },
-		{ "\033[I",   KEY_FOCUS_IN },
-                { "\033[O",   KEY_FOCUS_OUT},
+		{ "\033[A", KEY_UP },       { "\033OA", KEY_UP },
+		{ "\033[B", KEY_DOWN },     { "\033OB", KEY_DOWN },
+		{ "\033[C", KEY_RIGHT },    { "\033OC", KEY_RIGHT },
+		{ "\033[D", KEY_LEFT },     { "\033OD", KEY_LEFT },
+		{ "\033[H", KEY_HOME },     { "\033OH", KEY_HOME },
+		{ "\033[F", KEY_END },      { "\033OF", KEY_END },
+		{ "\033[1~", KEY_HOME },    { "\033[4~", KEY_END },
+		{ "\033[3~", KEY_DC },      { "\033[Z", KEY_BTAB },
+		{ "\033[5~", KEY_PPAGE },   { "\033[6~", KEY_NPAGE },
+		{ "\033OP", KEY_F(1) },     { "\033[11~", KEY_F(1) },
+		{ "\033[I", KEY_FOCUS_IN }, { "\033[O", KEY_FOCUS_OUT },
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
@@ -272,19 +261,13 @@ static int named_key(wint_t code)
 	static const struct {
 		int code, key;
 	} table[] = {
-		{KEY_UP,         KEYS_UP       },
-                { KEY_DOWN,      KEYS_DOWN     },
-		{ KEY_LEFT,      KEYS_LEFT     },
-                { KEY_RIGHT,     KEYS_RIGHT    },
-		{ KEY_PPAGE,     KEYS_PAGE_UP  },
-                { KEY_NPAGE,     KEYS_PAGE_DOWN},
-		{ KEY_HOME,      KEYS_HOME     },
-                { KEY_END,       KEYS_END      },
-		{ KEY_BTAB,      KEYS_BACKTAB  },
-                { KEY_BACKSPACE, KEYS_BACKSPACE},
-		{ KEY_DC,        KEYS_DELETE   },
-                { KEY_F(1),      KEYS_F1       },
-		{ KEY_ENTER,     '\n'          },
+		{ KEY_UP, KEYS_UP },         { KEY_DOWN, KEYS_DOWN },
+		{ KEY_LEFT, KEYS_LEFT },     { KEY_RIGHT, KEYS_RIGHT },
+		{ KEY_PPAGE, KEYS_PAGE_UP }, { KEY_NPAGE, KEYS_PAGE_DOWN },
+		{ KEY_HOME, KEYS_HOME },     { KEY_END, KEYS_END },
+		{ KEY_BTAB, KEYS_BACKTAB },  { KEY_BACKSPACE, KEYS_BACKSPACE },
+		{ KEY_DC, KEYS_DELETE },     { KEY_F(1), KEYS_F1 },
+		{ KEY_ENTER, '\n' },
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)

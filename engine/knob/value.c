@@ -37,8 +37,7 @@ const struct knob *knob_find(const char *key)
 	return NULL;
 }
 
-/* Edits (insert, delete, replace, swap of neighbours) from a to b. */
-static int distance(const char *a, const char *b)
+int knob_distance(const char *a, const char *b)
 {
 	enum { LONGEST = 40 };
 	int rows[3][LONGEST + 1];
@@ -78,10 +77,10 @@ const char *knob_nearest_key(const char *key)
 
 	for (int i = 0; i < knob_count(); i++) {
 		const struct knob *knob = &knob_table[i];
-		int far = distance(key, knob->key);
+		int far = knob_distance(key, knob->key);
 
-		if (knob->alias && distance(key, knob->alias) < far)
-			far = distance(key, knob->alias);
+		if (knob->alias && knob_distance(key, knob->alias) < far)
+			far = knob_distance(key, knob->alias);
 		if (far < best) {
 			best = far;
 			nearest = knob->key;

@@ -13,9 +13,9 @@ bool breaks_e1(const struct facts *f, struct broken *out)
 	if (divides(product, f->world))
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->world, (double)f->tp, (double)f->pp,
-                          (double)f->cp, (double)product },
-		.mend = { { "gpus", MEND_MULTIPLE, product }  },
+		.value = { (double)f->world, (double)f->tp, (double)f->pp,
+			   (double)f->cp, (double)product },
+		.mend = { { "gpus", MEND_MULTIPLE, product } },
 	};
 	/* a degree that fits nowhere is the odd one, not the machine */
 	if (!divides(f->tp, f->world))
@@ -35,8 +35,8 @@ bool breaks_e2(const struct facts *f, struct broken *out)
 	if (!f->moe || divides(product, f->world))
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->etp,    (double)f->ep, (double)f->pp,
-                          (double)product, (double)f->world },
+		.value = { (double)f->etp, (double)f->ep, (double)f->pp,
+			   (double)product, (double)f->world },
 		.mend = { { "etp", MEND_VALUE, 1 },
 			  { "ep", MEND_AROUND, 0 },
 			  { "gpus", MEND_MULTIPLE,
@@ -55,11 +55,11 @@ bool breaks_e3(const struct facts *f, struct broken *out)
 	if (f->world >= smallest)
 		return false;
 	*out = (struct broken){
-		.value = {(double)smallest,          (double)f->world, (double)f->pp,
-                          (double)(f->tp * f->cp), (double)(f->ep * f->etp) },
+		.value = { (double)smallest, (double)f->world, (double)f->pp,
+			   (double)(f->tp * f->cp), (double)(f->ep * f->etp) },
 		.mend = { { "gpus", MEND_MULTIPLE, smallest },
 			  { "etp", MEND_VALUE, 1 },
-			  { "ep", MEND_AROUND, 0 }},
+			  { "ep", MEND_AROUND, 0 } },
 	};
 	return true;
 }
@@ -68,7 +68,8 @@ static const struct attention *attention_of(const struct facts *f, int kind)
 {
 	const struct layer_kind *layer = &f->model->kind[kind];
 
-	if (layer->mixer != MIXER_ATTENTION && layer->mixer != MIXER_MLA)
+	if ((layer->mixer != MIXER_ATTENTION && layer->mixer != MIXER_MLA) ||
+	    layer->attention.heads < 1)
 		return NULL;
 	return &layer->attention;
 }
@@ -81,8 +82,8 @@ bool breaks_e4(const struct facts *f, struct broken *out)
 		if (!attention || attention->heads % f->tp == 0)
 			continue;
 		*out = (struct broken){
-			.value = {(double)f->tp, (double)attention->heads },
-			.mend = { { "tp", MEND_DIVISOR, attention->heads }           },
+			.value = { (double)f->tp, (double)attention->heads },
+			.mend = { { "tp", MEND_DIVISOR, attention->heads } },
 		};
 		return true;
 	}
@@ -103,9 +104,9 @@ bool breaks_e5(const struct facts *f, struct broken *out)
 		if (kv < 1 || kv % f->tp == 0 || (either && f->tp % kv == 0))
 			continue;
 		*out = (struct broken){
-			.value = {(double)f->tp,               (double)kv},
+			.value = { (double)f->tp, (double)kv },
 			.mend = { { "tp", MEND_DIVISOR, kv },
-				  { "tp", MEND_AROUND, 0 }               },
+				  { "tp", MEND_AROUND, 0 } },
 		};
 		return true;
 	}
@@ -117,10 +118,10 @@ bool breaks_e6(const struct facts *f, struct broken *out)
 	if (f->cp < 2 || f->plan->seq_len % (2 * f->cp) == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->seq_len, (double)(2 * f->cp),
-                          (double)f->cp },
+		.value = { (double)f->plan->seq_len, (double)(2 * f->cp),
+			   (double)f->cp },
 		.mend = { { "cp", MEND_AROUND, 0 },
-			  { "seq", MEND_MULTIPLE, 2 * f->cp }                 },
+			  { "seq", MEND_MULTIPLE, 2 * f->cp } },
 	};
 	return true;
 }
@@ -132,9 +133,9 @@ bool breaks_e7(const struct facts *f, struct broken *out)
 	if (f->dp < 1 || divides(each, f->plan->global_batch))
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->global_batch, (double)f->plan->micro_batch,
-                          (double)f->dp, (double)each },
-		.mend = { { "gbs", MEND_MULTIPLE, each },                 { "mbs", MEND_AROUND, 0 }                                           },
+		.value = { (double)f->plan->global_batch, (double)f->plan->micro_batch,
+			   (double)f->dp, (double)each },
+		.mend = { { "gbs", MEND_MULTIPLE, each }, { "mbs", MEND_AROUND, 0 } },
 	};
 	return true;
 }
@@ -144,8 +145,8 @@ bool breaks_e16(const struct facts *f, struct broken *out)
 	if (!f->moe || f->model->moe.experts % f->ep == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->model->moe.experts, (double)f->ep },
-		.mend = { { "ep", MEND_DIVISOR, f->model->moe.experts }                           },
+		.value = { (double)f->model->moe.experts, (double)f->ep },
+		.mend = { { "ep", MEND_DIVISOR, f->model->moe.experts } },
 	};
 	return true;
 }
@@ -167,8 +168,8 @@ bool breaks_heads(const struct facts *f, struct broken *out)
 		if (!attention || f->tp <= attention->heads)
 			continue;
 		*out = (struct broken){
-			.value = {(double)f->tp, (double)attention->heads },
-			.mend = { { "tp", MEND_DIVISOR, attention->heads }           },
+			.value = { (double)f->tp, (double)attention->heads },
+			.mend = { { "tp", MEND_DIVISOR, attention->heads } },
 		};
 		return true;
 	}
@@ -186,10 +187,10 @@ bool breaks_ulysses(const struct facts *f, struct broken *out)
 		if (!attention || attention->heads % (f->tp * f->cp) == 0)
 			continue;
 		*out = (struct broken){
-			.value = {(double)attention->heads, (double)f->tp,
-                                  (double)f->cp },
+			.value = { (double)attention->heads, (double)f->tp,
+				   (double)f->cp },
 			.mend = { { "cp", MEND_AROUND, 0 },
-				  { "cp_kind", MEND_VALUE, CP_RING }           },
+				  { "cp_kind", MEND_VALUE, CP_RING } },
 		};
 		return true;
 	}
@@ -209,8 +210,8 @@ bool breaks_scan(const struct facts *f, struct broken *out)
 		    channels % (f->tp * f->cp) == 0)
 			continue;
 		*out = (struct broken){
-			.value = {(double)channels, (double)f->tp, (double)f->cp },
-			.mend = { { "tp", MEND_AROUND, 0 },               { "cp", MEND_AROUND, 0 }   },
+			.value = { (double)channels, (double)f->tp, (double)f->cp },
+			.mend = { { "tp", MEND_AROUND, 0 }, { "cp", MEND_AROUND, 0 } },
 		};
 		return true;
 	}
@@ -224,9 +225,9 @@ bool breaks_sequence(const struct facts *f, struct broken *out)
 	if (pieces < 2 || f->plan->seq_len % pieces == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->seq_len,          (double)f->cp,
-                          (double)(f->plan->sp ? f->tp : 1), (double)pieces },
-		.mend = { { "seq", MEND_MULTIPLE, pieces }},
+		.value = { (double)f->plan->seq_len, (double)f->cp,
+			   (double)(f->plan->sp ? f->tp : 1), (double)pieces },
+		.mend = { { "seq", MEND_MULTIPLE, pieces } },
 	};
 	return true;
 }
@@ -237,8 +238,8 @@ bool breaks_positions(const struct facts *f, struct broken *out)
 	    f->plan->seq_len <= f->model->max_positions)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->seq_len, (double)f->model->max_positions },
-		.mend = { { "seq", MEND_VALUE, f->model->max_positions }                      },
+		.value = { (double)f->plan->seq_len, (double)f->model->max_positions },
+		.mend = { { "seq", MEND_VALUE, f->model->max_positions } },
 	};
 	return true;
 }
@@ -248,8 +249,8 @@ bool breaks_documents(const struct facts *f, struct broken *out)
 	if (f->plan->document_len <= f->plan->seq_len)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->document_len, (double)f->plan->seq_len },
-		.mend = { { "document_len", MEND_VALUE, f->plan->seq_len }                           },
+		.value = { (double)f->plan->document_len, (double)f->plan->seq_len },
+		.mend = { { "document_len", MEND_VALUE, f->plan->seq_len } },
 	};
 	return true;
 }
@@ -262,8 +263,8 @@ bool breaks_shard_group(const struct facts *f, struct broken *out)
 	    ranks % f->plan->zero_group == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->zero_group, (double)f->dp, (double)f->cp },
-		.mend = { { "zero_group", MEND_DIVISOR, ranks }             },
+		.value = { (double)f->plan->zero_group, (double)f->dp, (double)f->cp },
+		.mend = { { "zero_group", MEND_DIVISOR, ranks } },
 	};
 	return true;
 }
@@ -273,8 +274,8 @@ bool breaks_expert_width(const struct facts *f, struct broken *out)
 	if (!f->moe || f->etp < 2 || f->model->moe.expert_ffn % f->etp == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->model->moe.expert_ffn, (double)f->etp },
-		.mend = { { "etp", MEND_DIVISOR, f->model->moe.expert_ffn }                              },
+		.value = { (double)f->model->moe.expert_ffn, (double)f->etp },
+		.mend = { { "etp", MEND_DIVISOR, f->model->moe.expert_ffn } },
 	};
 	return true;
 }
@@ -286,8 +287,8 @@ bool breaks_nodes(const struct facts *f, struct broken *out)
 	if (node < 1 || f->world <= node || f->world % node == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->world,           (double)node, (double)(f->world / node) },
-		.mend = { { "gpus", MEND_MULTIPLE, node }},
+		.value = { (double)f->world, (double)node, (double)(f->world / node) },
+		.mend = { { "gpus", MEND_MULTIPLE, node } },
 	};
 	return true;
 }

@@ -35,8 +35,8 @@ bool breaks_e17_empty(const struct facts *f, struct broken *out)
 	if (f->plan->recompute != RECOMPUTE_SELECTIVE || f->plan->recompute_modules)
 		return false;
 	*out = (struct broken){
-		.mend = {{ "recompute_modules", MEND_VALUE, 1 << MODULE_CORE_ATTN },
-                         { "recompute", MEND_VALUE, RECOMPUTE_NONE }},
+		.mend = { { "recompute_modules", MEND_VALUE, 1 << MODULE_CORE_ATTN },
+			  { "recompute", MEND_VALUE, RECOMPUTE_NONE } },
 	};
 	return true;
 }
@@ -46,9 +46,9 @@ bool breaks_e18_gemm(const struct facts *f, struct broken *out)
 	if (!f->moe || f->plan->grouped_gemm || !recomputes(f, MODULE_MOE_ACT))
 		return false;
 	*out = (struct broken){
-		.mend = {{ "grouped_gemm", MEND_VALUE, 1 },
-                         { "recompute_modules", MEND_VALUE,
-			    without(f, 1 << MODULE_MOE_ACT) }},
+		.mend = { { "grouped_gemm", MEND_VALUE, 1 },
+			  { "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_MOE_ACT) } },
 	};
 	return true;
 }
@@ -58,9 +58,9 @@ bool breaks_e18_mla(const struct facts *f, struct broken *out)
 	if (!recomputes(f, MODULE_MLA_UP_PROJ) || has_mla(f))
 		return false;
 	*out = (struct broken){
-		.mend = {{ "recompute_modules", MEND_VALUE,
+		.mend = { { "recompute_modules", MEND_VALUE,
 			    without(f, 1 << MODULE_MLA_UP_PROJ) },
-                         { "recompute", MEND_VALUE, RECOMPUTE_NONE }},
+			  { "recompute", MEND_VALUE, RECOMPUTE_NONE } },
 	};
 	return true;
 }
@@ -71,9 +71,9 @@ bool breaks_e19(const struct facts *f, struct broken *out)
 	    !recomputes(f, MODULE_SHARED_EXPERTS))
 		return false;
 	*out = (struct broken){
-		.mend = {{ "shared_expert_overlap", MEND_VALUE, 0 },
-                         { "recompute_modules", MEND_VALUE,
-			    without(f, 1 << MODULE_SHARED_EXPERTS) }},
+		.mend = { { "shared_expert_overlap", MEND_VALUE, 0 },
+			  { "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_SHARED_EXPERTS) } },
 	};
 	return true;
 }
@@ -84,9 +84,9 @@ bool breaks_e20(const struct facts *f, struct broken *out)
 	    (!recomputes(f, MODULE_MOE_ACT) && !recomputes(f, MODULE_LAYERNORM)))
 		return false;
 	*out = (struct broken){
-		.mend = {{ "fp8_recipe", MEND_VALUE, FP8_CURRENT_SCALING },
-                         { "recompute_modules", MEND_VALUE,
-			    without(f, 1 << MODULE_MOE_ACT | 1 << MODULE_LAYERNORM) }},
+		.mend = { { "fp8_recipe", MEND_VALUE, FP8_CURRENT_SCALING },
+			  { "recompute_modules", MEND_VALUE,
+			    without(f, 1 << MODULE_MOE_ACT | 1 << MODULE_LAYERNORM) } },
 	};
 	return true;
 }
@@ -100,10 +100,9 @@ bool breaks_e21_full(const struct facts *f, struct broken *out)
 {
 	if (!overlaps_experts(f) || f->plan->recompute != RECOMPUTE_FULL)
 		return false;
-	*out = (struct broken){
-		.mend = {{ "ep_overlap", MEND_VALUE, 0 },
-                         { "recompute", MEND_VALUE, RECOMPUTE_SELECTIVE }}
-	};
+	*out = (struct broken){ .mend = { { "ep_overlap", MEND_VALUE, 0 },
+					  { "recompute", MEND_VALUE,
+					    RECOMPUTE_SELECTIVE } } };
 	return true;
 }
 
@@ -111,10 +110,9 @@ bool breaks_e21_chunks(const struct facts *f, struct broken *out)
 {
 	if (!overlaps_experts(f) || f->pp < 2 || f->chunks != 1)
 		return false;
-	*out = (struct broken){
-		.value = {(double)f->pp                   },
-		.mend = { { "vpp", MEND_AROUND, 0 }, { "ep_overlap", MEND_VALUE, 0 } }
-	};
+	*out = (struct broken){ .value = { (double)f->pp },
+				.mend = { { "vpp", MEND_AROUND, 0 },
+					  { "ep_overlap", MEND_VALUE, 0 } } };
 	return true;
 }
 
@@ -123,8 +121,8 @@ bool breaks_e21_dispatcher(const struct facts *f, struct broken *out)
 	if (!overlaps_experts(f) || f->plan->moe_dispatcher != DISPATCH_ALLGATHER)
 		return false;
 	*out = (struct broken){
-		.mend = {{ "moe_dispatcher", MEND_VALUE, DISPATCH_ALLTOALL },
-                         { "ep_overlap", MEND_VALUE, 0 }},
+		.mend = { { "moe_dispatcher", MEND_VALUE, DISPATCH_ALLTOALL },
+			  { "ep_overlap", MEND_VALUE, 0 } },
 	};
 	return true;
 }
@@ -134,9 +132,9 @@ bool breaks_e21_moe(const struct facts *f, struct broken *out)
 	if (!overlaps_experts(f) || !recomputes(f, MODULE_MOE))
 		return false;
 	*out = (struct broken){
-		.mend = {{ "recompute_modules", MEND_VALUE,
+		.mend = { { "recompute_modules", MEND_VALUE,
 			    without(f, 1 << MODULE_MOE) },
-                         { "ep_overlap", MEND_VALUE, 0 }},
+			  { "ep_overlap", MEND_VALUE, 0 } },
 	};
 	return true;
 }
@@ -155,8 +153,8 @@ bool breaks_e22_recompute(const struct facts *f, struct broken *out)
 	if (!(f->plan->activation_offload > 0) || f->plan->recompute == RECOMPUTE_NONE)
 		return false;
 	*out = (struct broken){
-		.mend = {{ "recompute", MEND_VALUE, RECOMPUTE_NONE },
-                         { "activation_offload", MEND_VALUE, 0 }},
+		.mend = { { "recompute", MEND_VALUE, RECOMPUTE_NONE },
+			  { "activation_offload", MEND_VALUE, 0 } },
 	};
 	return true;
 }
@@ -166,8 +164,8 @@ bool breaks_e22_graphs(const struct facts *f, struct broken *out)
 	if (!(f->plan->activation_offload > 0) || f->plan->cuda_graphs == GRAPHS_NONE)
 		return false;
 	*out = (struct broken){
-		.mend = {{ "cuda_graphs", MEND_VALUE, GRAPHS_NONE },
-                         { "activation_offload", MEND_VALUE, 0 }},
+		.mend = { { "cuda_graphs", MEND_VALUE, GRAPHS_NONE },
+			  { "activation_offload", MEND_VALUE, 0 } },
 	};
 	return true;
 }
@@ -176,10 +174,9 @@ bool breaks_e23(const struct facts *f, struct broken *out)
 {
 	if (!f->plan->tp_overlap || f->plan->sp || f->tp < 2)
 		return false;
-	*out = (struct broken){
-		.value = {(double)f->tp                   },
-		.mend = { { "sp", MEND_VALUE, 1 }, { "tp_overlap", MEND_VALUE, 0 } }
-	};
+	*out = (struct broken){ .value = { (double)f->tp },
+				.mend = { { "sp", MEND_VALUE, 1 },
+					  { "tp_overlap", MEND_VALUE, 0 } } };
 	return true;
 }
 
@@ -187,10 +184,8 @@ bool breaks_e24(const struct facts *f, struct broken *out)
 {
 	if (!f->moe || f->tp < 2 || f->ep < 2 || f->plan->sp)
 		return false;
-	*out = (struct broken){
-		.value = {(double)f->tp, (double)f->ep },
-		.mend = { { "sp", MEND_VALUE, 1 }           }
-	};
+	*out = (struct broken){ .value = { (double)f->tp, (double)f->ep },
+				.mend = { { "sp", MEND_VALUE, 1 } } };
 	return true;
 }
 
@@ -208,7 +203,7 @@ bool breaks_e27(const struct facts *f, struct broken *out)
 	    f->plan->attention_kernel < ATTENTION_FLASH1)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->attention_kernel          },
+		.value = { (double)f->plan->attention_kernel },
 		.mend = { { "recompute_modules", MEND_VALUE,
 			    without(f, 1 << MODULE_CORE_ATTN) },
 			  { "recompute", MEND_VALUE, RECOMPUTE_NONE } },
@@ -224,10 +219,10 @@ bool breaks_e28(const struct facts *f, struct broken *out)
 	if (f->model->vocab < 1 || waste <= 0.01)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->model->vocab,                   (double)padded,
-                          (double)f->scenario->stack.vocab_multiple, (double)f->tp,
-                          waste },
-		.mend = { { "tp", MEND_AROUND, 0 }},
+		.value = { (double)f->model->vocab, (double)padded,
+			   (double)f->scenario->stack.vocab_multiple, (double)f->tp,
+			   waste },
+		.mend = { { "tp", MEND_AROUND, 0 } },
 	};
 	return true;
 }
@@ -267,8 +262,8 @@ bool breaks_lora(const struct facts *f, struct broken *out)
 	if (f->plan->lora_rank <= f->model->hidden)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->lora_rank, (double)f->model->hidden },
-		.mend = { { "lora_rank", MEND_AROUND, 0 }                        },
+		.value = { (double)f->plan->lora_rank, (double)f->model->hidden },
+		.mend = { { "lora_rank", MEND_AROUND, 0 } },
 	};
 	return true;
 }

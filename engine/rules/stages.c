@@ -17,11 +17,11 @@ static bool uneven(const struct facts *f, struct broken *out)
 	if (f->pp < 2 || slots(f) % f->pp == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->model->layers,   (double)f->pp,
-                          (double)(slots(f) - f->model->layers),
-                          (double)(slots(f) / f->pp) },
+		.value = { (double)f->model->layers, (double)f->pp,
+			   (double)(slots(f) - f->model->layers),
+			   (double)(slots(f) / f->pp) },
 		.mend = { { "split", MEND_VALUE, SPLIT_BALANCED },
-			  { "pp", MEND_DIVISOR, slots(f) }            },
+			  { "pp", MEND_DIVISOR, slots(f) } },
 	};
 	return true;
 }
@@ -47,9 +47,9 @@ bool breaks_e9(const struct facts *f, struct broken *out)
 	if (stage % f->chunks == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)stage,                   (double)f->chunks},
+		.value = { (double)stage, (double)f->chunks },
 		.mend = { { "vpp", MEND_DIVISOR, stage },
-			  { "split", MEND_VALUE, SPLIT_BALANCED }           },
+			  { "split", MEND_VALUE, SPLIT_BALANCED } },
 	};
 	return true;
 }
@@ -60,8 +60,8 @@ bool breaks_e10(const struct facts *f, struct broken *out)
 	    f->plan->vpp == f->chunks)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->vpp,              (double)f->chunks       },
-		.mend = { { "vpp", MEND_VALUE, f->chunks }, { "vpp", MEND_VALUE, 1 }},
+		.value = { (double)f->plan->vpp, (double)f->chunks },
+		.mend = { { "vpp", MEND_VALUE, f->chunks }, { "vpp", MEND_VALUE, 1 } },
 	};
 	return true;
 }
@@ -80,7 +80,7 @@ bool breaks_e12_pair(const struct facts *f, struct broken *out)
 	if (!f->interleaved || f->pp != 2 || f->plan->overlap_p2p)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->chunks        },
+		.value = { (double)f->chunks },
 		.mend = { { "overlap_p2p", MEND_VALUE, 1 }, { "vpp", MEND_VALUE, 1 } },
 	};
 	return true;
@@ -96,11 +96,11 @@ bool breaks_e13(const struct facts *f, struct broken *out)
 	if (!f->interleaved || f->micro_batches < 1 || f->micro_batches >= f->pp)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->micro_batches,   (double)f->pp, (double)f->chunks},
+		.value = { (double)f->micro_batches, (double)f->pp, (double)f->chunks },
 		.mend = { { "mbs", MEND_AROUND, 0 },
 			  { "gbs", MEND_MULTIPLE,
 			    f->pp * f->plan->micro_batch * f->dp },
-			  { "vpp", MEND_VALUE, 1 }                                    },
+			  { "vpp", MEND_VALUE, 1 } },
 	};
 	return true;
 }
@@ -113,9 +113,9 @@ bool breaks_e13_group(const struct facts *f, struct broken *out)
 	    (group >= f->pp && group <= f->micro_batches))
 		return false;
 	*out = (struct broken){
-		.value = {(double)group, (double)f->pp,                   (double)f->micro_batches },
+		.value = { (double)group, (double)f->pp, (double)f->micro_batches },
 		.mend = { { "micro_batch_group", MEND_VALUE, f->pp },
-			  { "micro_batch_group", MEND_VALUE, 0 }},
+			  { "micro_batch_group", MEND_VALUE, 0 } },
 	};
 	return true;
 }
@@ -130,12 +130,12 @@ bool breaks_e14(const struct facts *f, struct broken *out)
 	if (rest == 0 || rest >= f->pp)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->micro_batches, (double)group,                               (double)rest,
-                          (double)f->pp },
+		.value = { (double)f->micro_batches, (double)group, (double)rest,
+			   (double)f->pp },
 		.mend = { { "gbs", MEND_MULTIPLE,
 			    group * f->plan->micro_batch * f->dp },
 			  { "mbs", MEND_AROUND, 0 },
-			  { "vpp", MEND_VALUE, 1 }							  },
+			  { "vpp", MEND_VALUE, 1 } },
 	};
 	return true;
 }
@@ -162,7 +162,7 @@ bool breaks_layout_text(const struct facts *f, struct broken *out)
 	if (f->plan->split != SPLIT_CUSTOM || layout_stages(f, &layers, &place) >= 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)place                          },
+		.value = { (double)place },
 		.mend = { { "split", MEND_VALUE, SPLIT_AUTO },
 			  { "split", MEND_VALUE, SPLIT_BALANCED } },
 	};
@@ -179,7 +179,7 @@ bool breaks_e15(const struct facts *f, struct broken *out)
 	if (stages < 1 || stages % f->pp == 0)
 		return false;
 	*out = (struct broken){
-		.value = {(double)stages,                      (double)f->pp},
+		.value = { (double)stages, (double)f->pp },
 		.mend = { { "pp", MEND_DIVISOR, stages },
 			  { "split", MEND_VALUE, SPLIT_AUTO },
 			  { "split", MEND_VALUE, SPLIT_BALANCED } },
@@ -195,9 +195,9 @@ bool breaks_layout_layers(const struct facts *f, struct broken *out)
 	    layers == f->model->layers)
 		return false;
 	*out = (struct broken){
-		.value = {(double)layers,                       (double)f->model->layers},
+		.value = { (double)layers, (double)f->model->layers },
 		.mend = { { "split", MEND_VALUE, SPLIT_AUTO },
-			  { "split", MEND_VALUE, SPLIT_BALANCED }                       },
+			  { "split", MEND_VALUE, SPLIT_BALANCED } },
 	};
 	return true;
 }
@@ -218,12 +218,12 @@ bool breaks_split(const struct facts *f, struct broken *out)
 	if (split_layers(f->scenario, NULL, &split))
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->model->layers,            (double)f->pp, (double)f->chunks,
-                          (double)f->plan->first_stage_layers,
-                          (double)f->plan->last_stage_layers,
-                          (double)f->model->mtp_layers },
+		.value = { (double)f->model->layers, (double)f->pp, (double)f->chunks,
+			   (double)f->plan->first_stage_layers,
+			   (double)f->plan->last_stage_layers,
+			   (double)f->model->mtp_layers },
 		.mend = { { "split", MEND_VALUE, SPLIT_AUTO },
-			  { "split", MEND_VALUE, SPLIT_BALANCED }                },
+			  { "split", MEND_VALUE, SPLIT_BALANCED } },
 	};
 	return true;
 }
@@ -231,15 +231,15 @@ bool breaks_split(const struct facts *f, struct broken *out)
 bool breaks_stages(const struct facts *f, struct broken *out)
 {
 	int64_t stages = f->pp * (f->chunks > 0 ? f->chunks : 1);
-	int64_t most = f->model->layers;
+	int64_t most = slots(f);
 
 	if (stages <= 1 || f->plan->split == SPLIT_CUSTOM || stages <= most)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->pp, (double)f->chunks, (double)stages,
-                          (double)most },
+		.value = { (double)f->pp, (double)f->chunks, (double)stages,
+			   (double)most },
 		.mend = { { "vpp", MEND_VALUE, most / f->pp },
-			  { "pp", MEND_AROUND, 0 }                 },
+			  { "pp", MEND_AROUND, 0 } },
 	};
 	return true;
 }
@@ -251,10 +251,10 @@ bool breaks_capacity(const struct facts *f, struct broken *out)
 	if (stages <= MAX_VIRTUAL && f->pp <= MAX_STAGES)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->pp,       (double)f->chunks, (double)MAX_STAGES,
-                          (double)MAX_VIRTUAL },
+		.value = { (double)f->pp, (double)f->chunks, (double)MAX_STAGES,
+			   (double)MAX_VIRTUAL },
 		.mend = { { "vpp", MEND_VALUE, MAX_VIRTUAL / f->pp },
-			  { "pp", MEND_AROUND, 0 }                },
+			  { "pp", MEND_AROUND, 0 } },
 	};
 	return true;
 }
@@ -264,8 +264,8 @@ bool breaks_chunks(const struct facts *f, struct broken *out)
 	if (f->pp < 2 || f->plan->vpp < 2 || f->chunks != 1)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->plan->vpp, (double)f->plan->schedule },
-		.mend = { { "schedule", MEND_VALUE, SCHEDULE_INTERLEAVED }                  },
+		.value = { (double)f->plan->vpp, (double)f->plan->schedule },
+		.mend = { { "schedule", MEND_VALUE, SCHEDULE_INTERLEAVED } },
 	};
 	return true;
 }
@@ -275,8 +275,8 @@ bool breaks_zero3_pipeline(const struct facts *f, struct broken *out)
 	if (f->pp < 2 || f->plan->zero != 3 || f->dp * f->cp < 2)
 		return false;
 	*out = (struct broken){
-		.value = {(double)f->pp, (double)f->micro_batches },
-		.mend = { { "zero", MEND_VALUE, 1 }           },
+		.value = { (double)f->pp, (double)f->micro_batches },
+		.mend = { { "zero", MEND_VALUE, 1 } },
 	};
 	return true;
 }

@@ -26,6 +26,7 @@ struct greedy {
 	double *forward_end,
 		*backward_end; /* position * m + micro_batch; -1 = not yet */
 	int *next_forward, *next_backward; /* of stage * chunks + chunk */
+	double *start;                     /* lane[s].best.start */
 	int m;
 };
 
@@ -151,7 +152,7 @@ static void offer_weight(const struct greedy *g, int s, struct choice *best)
 	      list[lane->scan].chunk, list[lane->scan].micro_batch);
 }
 
-static void choose(const struct greedy *g, int s)
+static void choose(struct greedy *g, int s)
 {
 	struct choice best = { .start = INFINITY };
 
@@ -163,9 +164,10 @@ static void choose(const struct greedy *g, int s)
 	}
 	offer_weight(g, s, &best);
 	g->lane[s].best = best;
+	g->start[s] = best.start;
 }
 
-static void perform(const struct greedy *g, int s)
+static void perform(struct greedy *g, int s)
 {
 	struct lane *lane = &g->lane[s];
 	struct choice now = lane->best;
@@ -202,8 +204,9 @@ static bool take(struct greedy *g, struct arena *arena)
 	g->backward_end = arena_take(arena, cells, sizeof *g->backward_end);
 	g->next_forward = arena_take(arena, sites, sizeof *g->next_forward);
 	g->next_backward = arena_take(arena, sites, sizeof *g->next_backward);
-	if (!g->lane || !g->forward_end || !g->backward_end || !g->next_forward ||
-	    !g->next_backward)
+	g->start = arena_take(arena, p, sizeof *g->start);
+	if (!g->lane || !g->start || !g->forward_end || !g->backward_end ||
+	    !g->next_forward || !g->next_backward)
 		return false;
 	for (size_t i = 0; i < cells; i++)
 		g->forward_end[i] = g->backward_end[i] = -1;
@@ -214,16 +217,39 @@ static bool take(struct greedy *g, struct arena *arena)
 	return true;
 }
 
-/* After work on stage s others may choose anew: those that got its output. */
-static void choose_around(const struct greedy *g, int s)
+/* After work on a stage it chooses anew, and so does the one that got its output. */
+static void choose_around(struct greedy *g, int s, const struct choice *done)
 {
-	int p = g->out->stages;
+	int k = position_of(g, s, done->chunk), to;
 
 	choose(g, s);
-	if (p > 1)
-		choose(g, (s + 1) % p);
-	if (p > 2)
-		choose(g, (s + p - 1) % p);
+	if (done->kind == WORK_WEIGHT_GRAD)
+		return;
+	k += done->kind == WORK_FORWARD ? 1 : -1;
+	if (k >= 0 && k < g->out->depth) {
+		to = k % g->out->stages;
+		if (g->out->placement == PLACE_V && k / g->out->stages % 2 == 1)
+			to = g->out->stages - 1 - to;
+		if (to != s)
+			choose(g, to);
+	}
+	/* A finished backward admits a micro-batch at the front. */
+	if (g->rule->admit_limit > 0 && k < 0 && s != 0)
+		choose(g, 0);
+}
+
+static int earliest(const struct greedy *g)
+{
+	double least = g->start[0];
+	int best = 0;
+
+	for (int s = 1; s < g->out->stages; s++) {
+		if (g->start[s] < least) {
+			least = g->start[s];
+			best = s;
+		}
+	}
+	return best;
 }
 
 bool greedy_fill(const struct schedule_request *request, const struct greedy_rule *rule,
@@ -238,22 +264,13 @@ bool greedy_fill(const struct schedule_request *request, const struct greedy_rul
 	for (int s = 0; s < out->stages; s++)
 		choose(&g, s);
 	for (int64_t left = each * out->stages; left > 0; left--) {
-		int best = 0;
+		int s = earliest(&g);
+		struct choice done = g.lane[s].best;
 
-		for (int s = 1; s < out->stages; s++) {
-			const struct choice *a = &g.lane[s].best,
-					    *b = &g.lane[best].best;
-
-			if (a->start < b->start)
-				best = s;
-		}
-		if (!(g.lane[best].best.start < INFINITY))
+		if (!(done.start < INFINITY))
 			return false;
-		perform(&g, best);
-		choose_around(&g, best);
-		/* A finished backward admits a micro-batch at the front. */
-		if (rule->admit_limit > 0)
-			choose(&g, 0);
+		perform(&g, s);
+		choose_around(&g, s, &done);
 	}
 	return true;
 }

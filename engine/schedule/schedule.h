@@ -78,6 +78,9 @@ struct schedule_row {
 	enum placement placement;
 	bool splits_backward; /* weight gradients are work of their own */
 	int weight_copies;
+	int settle;   /* micro-batches until the steady state, in units of PP */
+	int period;   /* micro-batches after which the order repeats; 0 = PP */
+	bool by_rule; /* made from the stage times, so dearer to make */
 };
 
 extern const struct schedule_row schedule_table[SCHEDULE_COUNT];

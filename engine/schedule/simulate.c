@@ -362,6 +362,7 @@ bool simulate(const struct schedule *schedule, const struct simulate_times *time
 	out->stuck_stage = out->stuck_index = -1;
 	if (!take_tables(&r, schedule, with_items, arena, out))
 		return false;
+	out->entered = r.forward_end;
 	r.latency = times->overlap_send ? times->send_seconds : 0;
 	r.hold = times->overlap_send ? 0 : times->send_seconds;
 	for (int64_t i = 0; i < cells; i++)

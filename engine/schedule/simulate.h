@@ -51,6 +51,7 @@ struct simulation {
 	double span;    /* longest stage from its first start to its last end: the
 			   step when no barrier holds the stages together */
 	struct simulate_stage *stage;
+	const double *entered;      /* when each micro-batch's first forward ended */
 	struct simulate_item *item; /* as schedule->item; NULL if not wanted */
 	/* A schedule that is broken: the first item that never can start. */
 	int stuck_stage, stuck_index; /* -1 = none */

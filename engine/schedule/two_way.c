@@ -115,9 +115,7 @@ bool generate_dualpipe(const struct schedule_request *request, struct schedule *
 bool generate_dualpipev(const struct schedule_request *request, struct schedule *out)
 {
 	for (int s = 0; s < request->stages; s++) {
-		struct dual d = {
-			.out = out, .stage = s, .chunk = {0, 1}
-		};
+		struct dual d = { .out = out, .stage = s, .chunk = { 0, 1 } };
 
 		dual_stage(&d, request->stages, s, request->micro_batches);
 	}

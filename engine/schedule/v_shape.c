@@ -202,9 +202,7 @@ static bool controllable(const struct schedule_request *request, struct schedule
  * holds, keeps the steady state free of gaps when the passes are not equal. */
 bool generate_v_half(const struct schedule_request *request, struct schedule *out)
 {
-	struct block block = {
-		.step = {2, 1, 2, 1}
-	};
+	struct block block = { .step = { 2, 1, 2, 1 } };
 
 	return controllable(request, out, block, (request->stages + 2) / 2 * 2 + 1);
 }
@@ -213,9 +211,7 @@ bool generate_v_half(const struct schedule_request *request, struct schedule *ou
  * forward, input and weight gradient are not equally long. */
 bool generate_v_min(const struct schedule_request *request, struct schedule *out)
 {
-	struct block block = {
-		.step = {1, 1, 1, 1}
-	};
+	struct block block = { .step = { 1, 1, 1, 1 } };
 
 	return controllable(request, out, block, (request->stages + 4) / 3 * 2);
 }

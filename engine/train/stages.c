@@ -268,6 +268,8 @@ bool step_pipeline(struct step *step, struct estimate *out)
 	step->pipeline.schedule = plan->schedule;
 	step->pipeline.group = plan->micro_batch_group;
 	step->pipeline.overlap_send = plan->overlap_p2p;
+	step->pipeline.optimizer_sync = plan->optimizer_sync;
+	step->pipeline.pair_hides = NULL;
 	for (int i = 0; i < step->stages; i++)
 		step->exposed_seconds[i] = step->recompute_seconds[i] =
 			step->forward_seconds[i] = step->backward_seconds[i] =

@@ -15,19 +15,23 @@ struct example {
 };
 
 static const struct example example[] = {
-	{"gpt3-175b on 512",
-         "gpt3-175b",   "dgx-a100-80g",
-         "megatron-core", { { "gpus", "512" },
+	{ "gpt3-175b on 512",
+	  "gpt3-175b",
+	  "dgx-a100-80g",
+	  "megatron-core",
+	  { { "gpus", "512" },
 	    { "tp", "8" },
 	    { "pp", "16" },
 	    { "vpp", "6" },
 	    { "schedule", "interleaved" },
 	    { "gbs", "1536" },
 	    { "mbs", "1" },
-	    { "seq", "2048" } }},
+	    { "seq", "2048" } } },
 	{ "deepseek-v3 on 2048",
-         "deepseek-v3", "hgx-h800",
-         "megatron-core", { { "gpus", "2048" },
+	  "deepseek-v3",
+	  "hgx-h800",
+	  "megatron-core",
+	  { { "gpus", "2048" },
 	    { "tp", "1" },
 	    { "pp", "16" },
 	    { "ep", "64" },
@@ -35,7 +39,7 @@ static const struct example example[] = {
 	    { "schedule", "1f1b" },
 	    { "gbs", "15360" },
 	    { "mbs", "1" },
-	    { "seq", "4096" } }},
+	    { "seq", "4096" } } },
 };
 
 static bool prepare(const struct example *from, struct scenario *scenario)

@@ -19,9 +19,9 @@ static struct vt *start(const char *path, const char *home)
 
 	snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s/config", home);
 	snprintf(state, sizeof state, "XDG_STATE_HOME=%s/state", home);
-	const struct vt_options options = {
-		.columns = COLUMNS, .rows = ROWS, .env = {config, state}
-	};
+	const struct vt_options options = { .columns = COLUMNS,
+					    .rows = ROWS,
+					    .env = { config, state } };
 	return vt_start(&options, argv);
 }
 

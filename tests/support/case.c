@@ -121,10 +121,10 @@ void case_dense(struct scenario *s)
 	struct layer_kind kind = {
 		.mixer = MIXER_ATTENTION,
 		.mlp = MLP_DENSE,
-		.attention = {.heads = 64,
-                              .kv_heads = 8,
-                              .head_dim = 128,
-                              .value_dim = 128},
+		.attention = { .heads = 64,
+			       .kv_heads = 8,
+			       .head_dim = 128,
+			       .value_dim = 128 },
 		.ffn = 28672,
 	};
 
@@ -144,10 +144,10 @@ void case_moe(struct scenario *s)
 	struct layer_kind kind = {
 		.mixer = MIXER_ATTENTION,
 		.mlp = MLP_MOE,
-		.attention = {.heads = 32,
-                              .kv_heads = 8,
-                              .head_dim = 128,
-                              .value_dim = 128},
+		.attention = { .heads = 32,
+			       .kv_heads = 8,
+			       .head_dim = 128,
+			       .value_dim = 128 },
 	};
 
 	begin(s, "mixtral-8x7b", 64);
@@ -166,14 +166,14 @@ void case_mla(struct scenario *s)
 	struct layer_kind kind = {
 		.mixer = MIXER_MLA,
 		.mlp = MLP_DENSE,
-		.attention = {.heads = 128,
-                              .kv_heads = 128,
-                              .head_dim = 192,
-                              .value_dim = 128,
-                              .query_rank = 1536,
-                              .kv_rank = 512,
-                              .nope_dim = 128,
-                              .rope_dim = 64},
+		.attention = { .heads = 128,
+			       .kv_heads = 128,
+			       .head_dim = 192,
+			       .value_dim = 128,
+			       .query_rank = 1536,
+			       .kv_rank = 512,
+			       .nope_dim = 128,
+			       .rope_dim = 64 },
 		.ffn = 18432,
 	};
 
@@ -201,10 +201,10 @@ void case_hybrid(struct scenario *s)
 	struct layer_kind attention = {
 		.mixer = MIXER_ATTENTION,
 		.mlp = MLP_DENSE,
-		.attention = {.heads = 32,
-                              .kv_heads = 8,
-                              .head_dim = 128,
-                              .value_dim = 128},
+		.attention = { .heads = 32,
+			       .kv_heads = 8,
+			       .head_dim = 128,
+			       .value_dim = 128 },
 		.ffn = 16384,
 	};
 	struct layer_kind mamba = { .mixer = MIXER_MAMBA2, .mlp = MLP_NONE };

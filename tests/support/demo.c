@@ -109,13 +109,11 @@ static void draw(const void *context, struct canvas *canvas)
 				   .focused = !demo->typing,
 				   .context = demo,
 				   .row = draw_row };
-	const struct part part[] = {
-		{25,    ROLE_WEIGHTS,     "weights"  },
-		{ 9.3,  ROLE_GRADIENTS,   NULL       },
-		{ 20.1, ROLE_OPTIMIZER,   "optimizer"},
-		{ 12.7, ROLE_ACTIVATIONS, "act"      },
-		{ 2.2,  ROLE_BUFFERS,     NULL       }
-	};
+	const struct part part[] = { { 25, ROLE_WEIGHTS, "weights" },
+				     { 9.3, ROLE_GRADIENTS, NULL },
+				     { 20.1, ROLE_OPTIMIZER, "optimizer" },
+				     { 12.7, ROLE_ACTIVATIONS, "act" },
+				     { 2.2, ROLE_BUFFERS, NULL } };
 	int width = canvas->width, last = canvas->height - 1;
 
 	if (width < 40 || canvas->height < 10) {

@@ -59,10 +59,7 @@ static void add_braille(struct picture *picture, uint32_t mask, double x, double
 			uint32_t colour)
 {
 	static const unsigned char bit[4][2] = {
-		{0x01,  0x08},
-                { 0x02, 0x10},
-                { 0x04, 0x20},
-                { 0x40, 0x80}
+		{ 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
 	};
 
 	for (int row = 0; row < 4; row++)
@@ -83,22 +80,10 @@ static int line_arms(uint32_t code)
 		uint16_t code;
 		unsigned char arms;
 	} table[] = {
-		{0x2500,  12},
-                { 0x2502, 3 },
-                { 0x2503, 3 },
-                { 0x250c, 10},
-		{ 0x2510, 6 },
-                { 0x2514, 9 },
-                { 0x2518, 5 },
-                { 0x251c, 11},
-		{ 0x2524, 7 },
-                { 0x252c, 14},
-                { 0x2534, 13},
-                { 0x253c, 15},
-		{ 0x256d, 10},
-                { 0x256e, 6 },
-                { 0x2570, 9 },
-                { 0x256f, 5 },
+		{ 0x2500, 12 }, { 0x2502, 3 },  { 0x2503, 3 },  { 0x250c, 10 },
+		{ 0x2510, 6 },  { 0x2514, 9 },  { 0x2518, 5 },  { 0x251c, 11 },
+		{ 0x2524, 7 },  { 0x252c, 14 }, { 0x2534, 13 }, { 0x253c, 15 },
+		{ 0x256d, 10 }, { 0x256e, 6 },  { 0x2570, 9 },  { 0x256f, 5 },
 	};
 
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)

@@ -197,10 +197,8 @@ static void put_braille(struct canvas *canvas, int x, int y, int dot, enum role 
 /* Two dots to a cell, upper and lower: half blocks, or ' . : in ASCII. */
 static void put_half(struct canvas *canvas, int x, int y, int dot, enum role role)
 {
-	static const uint32_t shape[2][4] = {
-		{' ',  '\'',   '.',    ':'   },
-                { ' ', 0x2580, 0x2584, 0x2588}
-	};
+	static const uint32_t shape[2][4] = { { ' ', '\'', '.', ':' },
+					      { ' ', 0x2580, 0x2584, 0x2588 } };
 	const uint32_t *code = shape[canvas->glyphs != GLYPHS_ASCII];
 	struct cell *cell = canvas_at(canvas, x, y);
 	int mask = 1 << dot;

@@ -1,0 +1,220 @@
+/* pipeline_simulated.c - pipeline_step() of the schedules that have no shortcut:
+ * simulate what a pipeline of few micro-batches does, go on at its steady rate. */
+#include <math.h>
+#include <stdalign.h>
+#include <string.h>
+
+#include "engine/pipeline_rounds.h"
+#include "engine/schedule/simulate.h"
+
+/* What is kept of one simulation. */
+struct outcome {
+	double seconds, rate; /* rate: seconds per micro-batch, once it is steady */
+	double busy[MAX_STAGES], transfer[MAX_STAGES];
+	int peak[MAX_STAGES];
+};
+
+enum { WINDOW = 8 };
+
+/* Micro-batches enter at the steady rate when the memory at the front is used up. */
+static double entering_rate(const struct simulation *ran, int m)
+{
+	int window = m > 2 * WINDOW ? WINDOW : m / 2;
+
+	if (window < 1)
+		return ran->seconds;
+	return (ran->entered[m - 1] - ran->entered[m - 1 - window]) / window;
+}
+
+static bool run(const struct pipeline_input *in, int m, struct outcome *out)
+{
+	alignas(16) unsigned char room[PIPELINE_ROOM];
+	struct arena arena = { room, sizeof room, 0 };
+	struct schedule_request request = { .kind = in->schedule,
+					    .stages = in->stages,
+					    .chunks = in->chunks,
+					    .micro_batches = m,
+					    .forward = in->forward,
+					    .input_grad = in->input_grad,
+					    .weight_grad = in->weight_grad,
+					    .latency = in->send_seconds };
+	struct simulate_times times = { .forward = in->forward,
+					.input_grad = in->input_grad,
+					.weight_grad = in->weight_grad,
+					.pair_hides = in->pair_hides,
+					.kept_for_weights = 1,
+					.send_seconds = in->send_seconds,
+					.overlap_send = in->overlap_send };
+	struct schedule schedule;
+	struct simulation ran;
+
+	if (!schedule_make(&request, &arena, &schedule, NULL) ||
+	    !simulate(&schedule, &times, false, &arena, &ran))
+		return false;
+	out->seconds =
+		in->optimizer_sync == SYNC_POST_VALIDATION ? ran.span : ran.seconds;
+	out->rate = entering_rate(&ran, m);
+	for (int s = 0; s < in->stages; s++) {
+		out->busy[s] = ran.stage[s].busy;
+		out->transfer[s] = ran.stage[s].transfer;
+		out->peak[s] = ran.stage[s].peak_chunks;
+	}
+	return true;
+}
+
+/* From n micro-batches on at the steady rate. */
+static void continue_alone(const struct pipeline_input *in, const struct outcome *at,
+			   int n, struct outcome *out)
+{
+	double m = (double)in->micro_batches, slowest = at->rate;
+
+	*out = *at;
+	for (int s = 0; s < in->stages; s++) {
+		slowest = fmax(slowest, (at->busy[s] + at->transfer[s]) / n);
+		out->busy[s] = at->busy[s] / n * m;
+		out->transfer[s] = at->transfer[s] / n * m;
+	}
+	out->seconds = at->seconds + (m - n) * slowest;
+}
+
+/* From two runs, `period` micro-batches apart, in a straight line. */
+static void continue_line(const struct pipeline_input *in, const struct outcome *a,
+			  const struct outcome *b, int n, int period,
+			  struct outcome *out)
+{
+	double times = (double)(in->micro_batches - n) / period;
+
+	*out = *b;
+	out->seconds += times * (b->seconds - a->seconds);
+	for (int s = 0; s < in->stages; s++) {
+		out->busy[s] += times * (b->busy[s] - a->busy[s]);
+		out->transfer[s] += times * (b->transfer[s] - a->transfer[s]);
+	}
+}
+
+static bool run_reduced(const struct pipeline_input *in, struct outcome *out)
+{
+	const struct schedule_row *row = &schedule_table[in->schedule];
+	int p = in->stages, period = row->period > 0 ? row->period : p, start, n;
+	struct outcome a, b;
+
+	start = (in->schedule == SCHEDULE_ZB_2P ? 3 : 2) * p +
+		(row->by_rule ? WINDOW : 0);
+	if (in->micro_batches <= start + 2 * period)
+		return run(in, (int)in->micro_batches, out);
+	n = start + (int)((in->micro_batches - start) % period);
+	if (row->by_rule) {
+		if (!run(in, n, &a))
+			return false;
+		continue_alone(in, &a, n, out);
+		return true;
+	}
+	if (!run(in, n, &a) || !run(in, n + period, &b))
+		return false;
+	continue_line(in, &a, &b, n + period, period, out);
+	return true;
+}
+
+enum { MODEL_STAGES = 16 };
+
+static double mean(const double *of, int count)
+{
+	double sum = 0;
+
+	for (int i = 0; i < count; i++)
+		sum += of[i];
+	return sum / count;
+}
+
+/* Sums of one micro-batch's work on a stage; both copies share it by halves. */
+static double stage_work(const struct pipeline_input *in, int s)
+{
+	double work = 0;
+
+	for (int k = 0; k < in->stages * in->chunks; k++) {
+		double here = in->forward[k] + in->input_grad[k] + in->weight_grad[k];
+		int stage = schedule_stage(in->schedule, in->stages, k);
+
+		if (schedule_weight_copies(in->schedule) == 2)
+			work += (stage == s ? here / 2 : 0) +
+				(in->stages - 1 - stage == s ? here / 2 : 0);
+		else
+			work += stage == s ? here : 0;
+	}
+	return work;
+}
+
+/* Too many stages for the room: the bubble of fewer with mean times, in proportion
+ * (all the closed forms are linear in p - 1 or p - 2). */
+static bool run_model(const struct pipeline_input *in, struct outcome *out)
+{
+	struct pipeline_input few = { .stages = MODEL_STAGES, .chunks = in->chunks };
+	int depth = in->stages * in->chunks, few_depth = MODEL_STAGES * in->chunks;
+	double scale = (in->stages - 1.0) / (MODEL_STAGES - 1), work, slowest = 0;
+	struct outcome model;
+
+	few.micro_batches = 4 * MODEL_STAGES;
+	few.schedule = in->schedule;
+	few.send_seconds = in->send_seconds;
+	few.overlap_send = in->overlap_send;
+	few.optimizer_sync = in->optimizer_sync;
+	for (int k = 0; k < few_depth; k++) {
+		few.forward[k] = mean(in->forward, depth);
+		few.input_grad[k] = mean(in->input_grad, depth);
+		few.weight_grad[k] = mean(in->weight_grad, depth);
+	}
+	if (few_depth > MAX_VIRTUAL || !run_reduced(&few, &model))
+		return false;
+	work = (double)few.micro_batches * stage_work(&few, 0);
+	for (int s = 0; s < in->stages; s++) {
+		int like = s * MODEL_STAGES / in->stages;
+
+		out->busy[s] = (double)in->micro_batches * stage_work(in, s);
+		out->transfer[s] = model.transfer[like] / (double)few.micro_batches *
+				   (double)in->micro_batches;
+		slowest = fmax(slowest, out->busy[s] + out->transfer[s]);
+		out->peak[s] = (int)lround(model.peak[like] * scale);
+	}
+	out->seconds = slowest + (model.seconds - work - model.transfer[1]) * scale;
+	return true;
+}
+
+/* What the lists and tables of so many micro-batches take, a little generously. */
+static bool has_room(const struct pipeline_input *in)
+{
+	int chunks = schedule_weight_copies(in->schedule) * in->chunks;
+	const struct schedule_row *row = &schedule_table[in->schedule];
+	int period = row->period > 0 ? row->period : in->stages;
+	int m = row->settle * in->stages + WINDOW + 2 * period;
+
+	return 2 * simulate_bytes(in->stages, chunks, in->stages * in->chunks, m,
+				  false) <
+	       PIPELINE_ROOM;
+}
+
+bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *out)
+{
+	struct schedule_request request = { .kind = in->schedule,
+					    .stages = in->stages,
+					    .chunks = in->chunks };
+	struct schedule_problem problem;
+	struct outcome found;
+
+	request.micro_batches =
+		(int)(in->micro_batches < INT32_MAX ? in->micro_batches : INT32_MAX);
+	if (!schedule_allows(&request, &problem))
+		return false;
+	if (has_room(in) ? !run_reduced(in, &found) : !run_model(in, &found))
+		return false;
+	out->seconds = found.seconds;
+	for (int s = 0; s < in->stages; s++) {
+		out->seconds = fmax(out->seconds, found.busy[s] + found.transfer[s]);
+		out->busy[s] = found.busy[s];
+		out->transfer[s] = found.transfer[s];
+		out->in_flight_chunks[s] = found.peak[s];
+		out->in_flight[s] = (double)found.peak[s] / in->chunks;
+	}
+	for (int s = 0; s < in->stages; s++)
+		out->idle[s] = out->seconds - out->busy[s] - out->transfer[s];
+	return true;
+}
