@@ -414,14 +414,9 @@ bool node_bool(const struct document *document, const struct node *node, bool *o
 		const char *word;
 		bool value;
 	} words[] = {
-		{"true",   true },
-                { "false", false},
-                { "True",  true },
-		{ "False", false},
-                { "yes",   true },
-                { "no",    false},
-		{ "on",    true },
-                { "off",   false},
+		{ "true", true },   { "false", false }, { "True", true },
+		{ "False", false }, { "yes", true },    { "no", false },
+		{ "on", true },     { "off", false },
 	};
 
 	for (size_t i = 0;

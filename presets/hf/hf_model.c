@@ -11,20 +11,20 @@
 static const struct {
 	const char *key, *why;
 } approximations[] = {
-	{"index_topk",
-         "sparse attention: its indexer is left out, full attention counted"                 },
+	{ "index_topk",
+	  "sparse attention: its indexer is left out, full attention counted" },
 	{ "linear_num_value_heads",
-         "linear attention is costed like a state-space scan"                                },
-	{ "linear_attn_config",      "linear attention is read as full attention"            },
-	{ "compress_ratios",         "compressed attention is read as full attention"        },
-	{ "o_lora_rank",             "the low-rank output projection is read as a full one"  },
-	{ "block_configs",           "unlike blocks are read as equal ones"                  },
-	{ "moe_latent_size",         "latent experts are read as full-width ones"            },
-	{ "attention_k_eq_v",        "shared keys and values are counted apart"              },
-	{ "ssm_cfg",                 "the state-space settings of this form are read in part"},
-	{ "use_mtp",                 "MTP modules of this family are left out"               },
+	  "linear attention is costed like a state-space scan" },
+	{ "linear_attn_config", "linear attention is read as full attention" },
+	{ "compress_ratios", "compressed attention is read as full attention" },
+	{ "o_lora_rank", "the low-rank output projection is read as a full one" },
+	{ "block_configs", "unlike blocks are read as equal ones" },
+	{ "moe_latent_size", "latent experts are read as full-width ones" },
+	{ "attention_k_eq_v", "shared keys and values are counted apart" },
+	{ "ssm_cfg", "the state-space settings of this form are read in part" },
+	{ "use_mtp", "MTP modules of this family are left out" },
 	{ "swa_num_key_value_heads",
-         "sliding layers differ in heads; sinks are left out"                                },
+	  "sliding layers differ in heads; sinks are left out" },
 };
 
 bool hf_model_recognised(const struct node *root)

@@ -1,0 +1,195 @@
+/* cluster_file.c - see cluster_file.h. */
+#include "presets/cluster_file.h"
+
+#include <string.h>
+
+#include "presets/fields.h"
+
+struct draft {
+	struct cluster cluster;
+	struct cluster_note note;
+};
+
+#define C(member)                               \
+	offsetof(struct draft, cluster.member), \
+		sizeof(((struct draft *)0)->cluster.member)
+#define NUMBER(key, member, scale)                        \
+	{                                                 \
+		key, FIELD_NUMBER, C(member), scale, NULL \
+	}
+#define COUNT(key, member)                           \
+	{                                            \
+		key, FIELD_COUNT, C(member), 0, NULL \
+	}
+#define PEAK(word, precision) \
+	NUMBER("accelerator.peak_tflops." word, accelerator.peak_flops[precision], 1e12)
+#define GEMM(word, precision)                       \
+	NUMBER("calibration.gemm_efficiency." word, \
+	       accelerator.calibration.gemm_efficiency[precision], 0)
+#define ATTENTION(word, kernel)                          \
+	NUMBER("calibration.attention_efficiency." word, \
+	       accelerator.calibration.attention_efficiency[kernel], 0)
+#define LINK(word, level)                                                          \
+	{ word ".name", FIELD_TEXT, C(link[level].name), 0, NULL },                \
+		COUNT(word ".span", link[level].span),                             \
+		NUMBER(word ".gbs", link[level].bytes_per_second, 1e9),            \
+		NUMBER(word ".efficiency", link[level].efficiency, 0),             \
+		NUMBER(word ".latency_us", link[level].latency_seconds, 1e-6),     \
+		NUMBER(word ".oversubscription", link[level].oversubscription, 0), \
+	{                                                                          \
+		word ".in_network_reduction", FIELD_BOOL,                          \
+			C(link[level].in_network_reduction), 0, NULL               \
+	}
+
+static const struct field fields[] = {
+	{ "title", FIELD_TEXT, offsetof(struct draft, note.title),
+	  sizeof(((struct draft *)0)->note.title), 0, NULL },
+	{ "name", FIELD_TEXT, C(name), 0, NULL },
+	{ "source", FIELD_TEXT, C(source), 0, NULL },
+	COUNT("gpus", gpus),
+	COUNT("gpus_per_node", gpus_per_node),
+	{ "torus", FIELD_BOOL, C(torus), 0, NULL },
+	NUMBER("price_per_gpu_hour", price_per_gpu_hour, 0),
+	NUMBER("host_watts_per_gpu", host_watts_per_gpu, 0),
+	NUMBER("pue", pue, 0),
+	NUMBER("node_mtbf_hours", node_mtbf_hours, 0),
+	NUMBER("checkpoint_gbs_per_node", checkpoint_bytes_per_second, 1e9),
+	NUMBER("restart_seconds", restart_seconds, 0),
+	NUMBER("scale", scale, 0),
+	{ "accelerator.name", FIELD_TEXT, C(accelerator.name), 0, NULL },
+	COUNT("accelerator.year", accelerator.year),
+	PEAK("bf16", PRECISION_BF16),
+	PEAK("fp16", PRECISION_FP16),
+	PEAK("fp32", PRECISION_FP32),
+	PEAK("fp8", PRECISION_FP8),
+	PEAK("mxfp8", PRECISION_MXFP8),
+	PEAK("nvfp4", PRECISION_NVFP4),
+	NUMBER("accelerator.memory_gb", accelerator.memory_bytes, 1e9),
+	NUMBER("accelerator.usable_gib", accelerator.usable_bytes, 1073741824.0),
+	NUMBER("accelerator.memory_gbs", accelerator.memory_bytes_per_second, 1e9),
+	NUMBER("accelerator.host_gbs", accelerator.host_bytes_per_second, 1e9),
+	NUMBER("accelerator.tdp_watts", accelerator.tdp_watts, 0),
+	NUMBER("accelerator.idle_watts", accelerator.idle_watts, 0),
+	LINK("domain", LINK_DOMAIN),
+	LINK("network", LINK_NETWORK),
+	LINK("upper", LINK_UPPER),
+	GEMM("bf16", PRECISION_BF16),
+	GEMM("fp16", PRECISION_FP16),
+	GEMM("fp32", PRECISION_FP32),
+	GEMM("fp8", PRECISION_FP8),
+	GEMM("mxfp8", PRECISION_MXFP8),
+	GEMM("nvfp4", PRECISION_NVFP4),
+	ATTENTION("unfused", ATTENTION_UNFUSED),
+	ATTENTION("fused-softmax", ATTENTION_FUSED_SOFTMAX),
+	ATTENTION("flash1", ATTENTION_FLASH1),
+	ATTENTION("flash2", ATTENTION_FLASH2),
+	ATTENTION("flash3", ATTENTION_FLASH3),
+	NUMBER("calibration.attention_half_seq",
+	       accelerator.calibration.attention_half_seq, 0),
+	NUMBER("calibration.memory_efficiency",
+	       accelerator.calibration.memory_efficiency, 0),
+	NUMBER("calibration.kernel_us", accelerator.calibration.kernel_seconds, 1e-6),
+	NUMBER("calibration.moe_layer_us", accelerator.calibration.moe_layer_seconds,
+	       1e-6),
+	NUMBER("calibration.step_ms", accelerator.calibration.step_seconds, 1e-3),
+};
+
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+/* What every cluster must say, for without it no time can be computed. */
+static bool complete(const struct document *document, const struct node *map,
+		     const struct cluster *c, struct error *error)
+{
+	const char *missing = NULL;
+
+	if (c->accelerator.peak_flops[PRECISION_BF16] <= 0 &&
+	    c->accelerator.peak_flops[PRECISION_FP16] <= 0)
+		missing = "accelerator.peak_tflops.bf16 (or fp16)";
+	else if (c->accelerator.memory_bytes <= 0)
+		missing = "accelerator.memory_gb";
+	else if (c->accelerator.memory_bytes_per_second <= 0)
+		missing = "accelerator.memory_gbs";
+	else if (c->gpus_per_node < 1)
+		missing = "gpus_per_node";
+	else if (c->link[LINK_DOMAIN].span < 1 ||
+		 c->link[LINK_DOMAIN].bytes_per_second <= 0)
+		missing = "domain.span and domain.gbs";
+	else if (c->link[LINK_NETWORK].bytes_per_second <= 0)
+		missing = "network.gbs";
+	if (missing)
+		return error_set(error, document->file, map->line,
+				 "the cluster does not say %s", missing);
+	return true;
+}
+
+bool cluster_read(const struct document *document, const struct node *map,
+		  struct cluster *out, struct cluster_note *note, struct error *error)
+{
+	struct draft d;
+
+	memset(&d, 0, sizeof d);
+	d.cluster.gpus = 1;
+	d.cluster.pue = 1;
+	d.cluster.scale = 1;
+	d.cluster.link[LINK_UPPER].oversubscription = 1;
+	if (!fields_read(document, map, fields, FIELDS, &d, NULL, error) ||
+	    !complete(document, map, &d.cluster, error))
+		return false;
+	if (d.cluster.accelerator.usable_bytes <= 0)
+		d.cluster.accelerator.usable_bytes = d.cluster.accelerator.memory_bytes;
+	*out = d.cluster;
+	if (note)
+		*note = d.note;
+	return true;
+}
+
+/* Depth of a dotted key's mappings: how many parts two keys share from the start. */
+static int shared_parts(const char *a, const char *b)
+{
+	int parts = 0;
+
+	for (; *a != '\0' && *a == *b; a++, b++)
+		parts += *a == '.';
+	return parts;
+}
+
+static int count_parts(const char *key)
+{
+	int parts = 0;
+
+	for (; *key != '\0'; key++)
+		parts += *key == '.';
+	return parts;
+}
+
+void cluster_write(const struct cluster *cluster, FILE *stream)
+{
+	struct draft d = { .cluster = *cluster };
+	const char *before = "";
+	bool first = true;
+
+	fputc('{', stream);
+	for (int i = 0; i < FIELDS; i++) {
+		const char *key = fields[i].key, *part = key;
+		char text[256];
+
+		if (field_zero(&fields[i], &d))
+			continue;
+		int shared = shared_parts(before, key);
+
+		for (int n = count_parts(before); n > shared; n--)
+			fputc('}', stream);
+		fputs(first ? "" : ", ", stream);
+		for (int n = 0; n < shared; n++)
+			part = strchr(part, '.') + 1;
+		for (const char *dot; (dot = strchr(part, '.')); part = dot + 1)
+			fprintf(stream, "%.*s: {", (int)(dot - part), part);
+		field_print(&fields[i], &d, text, sizeof text);
+		fprintf(stream, "%s: %s", part, text);
+		before = key;
+		first = false;
+	}
+	for (int n = count_parts(before); n > 0; n--)
+		fputc('}', stream);
+	fputc('}', stream);
+}

@@ -1,0 +1,23 @@
+/* cluster_file.h - a cluster as YAML: accelerator, links, money, calibration.
+ *
+ * presets/clusters/README.md explains the keys and units.
+ */
+#ifndef PRESETS_CLUSTER_FILE_H
+#define PRESETS_CLUSTER_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "engine/cluster.h"
+#include "presets/document.h"
+
+struct cluster_note {
+	char title[MAX_NOTE];
+};
+
+bool cluster_read(const struct document *document, const struct node *map,
+		  struct cluster *out, struct cluster_note *note, struct error *error);
+/* A mapping that cluster_read takes back to an equal cluster. */
+void cluster_write(const struct cluster *cluster, FILE *stream);
+
+#endif

@@ -1,0 +1,203 @@
+/* fields.c - see fields.h. */
+#include "presets/fields.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "engine/knob.h"
+
+static bool read_word(const struct document *document, const struct node *node,
+		      const struct field *field, int *out, struct error *error)
+{
+	char list[256] = "";
+	size_t used = 0;
+
+	for (int i = 0; node->kind == NODE_SCALAR && field->words[i]; i++) {
+		if (strcmp(node->text, field->words[i]) == 0) {
+			*out = i;
+			return true;
+		}
+	}
+	for (int i = 0; field->words[i] && used < sizeof list; i++)
+		used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+					 i ? ", " : "", field->words[i]);
+	return error_set(error, document->file, node->line,
+			 "%s is '%.40s'; expected one of %s", field->key,
+			 node->kind == NODE_SCALAR ? node->text : "a mapping", list);
+}
+
+bool field_read(const struct document *document, const struct node *node,
+		const struct field *field, void *base, struct error *error)
+{
+	void *at = (char *)base + field->offset;
+	double number;
+
+	switch (field->type) {
+	case FIELD_COUNT:
+		if (!node_count(document, node, at, error))
+			return false;
+		return *(int64_t *)at >= 0 ||
+		       error_set(error, document->file, node->line,
+				 "%s is %s; expected a count that is not negative",
+				 field->key, node->text);
+	case FIELD_NUMBER:
+		if (!node_number(document, node, &number, error))
+			return false;
+		*(double *)at = number * (field->scale > 0 ? field->scale : 1);
+		return number >= 0 ||
+		       error_set(error, document->file, node->line,
+				 "%s is %s; expected a number that is not "
+				 "negative",
+				 field->key, node->text);
+	case FIELD_BOOL: return node_bool(document, node, at, error);
+	case FIELD_WORD: return read_word(document, node, field, at, error);
+	default: return node_text(document, node, at, field->size, error);
+	}
+}
+
+const struct field *field_find(const struct field *fields, int count, const char *key)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(fields[i].key, key) == 0)
+			return &fields[i];
+	return NULL;
+}
+
+/* A double-quoted YAML scalar; texts hold no control characters. */
+static size_t print_text(const char *text, char *out, size_t size)
+{
+	size_t used = 0;
+
+	if (size < 3)
+		return 0;
+	out[used++] = '"';
+	for (; *text != '\0' && used + 3 < size; text++) {
+		if (*text == '"' || *text == '\\')
+			out[used++] = '\\';
+		out[used++] = *text;
+	}
+	out[used++] = '"';
+	out[used] = '\0';
+	return used;
+}
+
+size_t field_print(const struct field *field, const void *base, char *out, size_t size)
+{
+	const void *at = (const char *)base + field->offset;
+	double scale = field->scale > 0 ? field->scale : 1;
+	int n;
+
+	switch (field->type) {
+	case FIELD_COUNT:
+		n = snprintf(out, size, "%lld", (long long)*(const int64_t *)at);
+		break;
+	case FIELD_NUMBER:
+		n = snprintf(out, size, "%.17g", *(const double *)at / scale);
+		break;
+	case FIELD_BOOL:
+		n = snprintf(out, size, "%s", *(const bool *)at ? "true" : "false");
+		break;
+	case FIELD_WORD:
+		n = snprintf(out, size, "%s", field->words[*(const int *)at]);
+		break;
+	default: return print_text(at, out, size);
+	}
+	return n > 0 ? (size_t)n : 0;
+}
+
+bool field_zero(const struct field *field, const void *base)
+{
+	const void *at = (const char *)base + field->offset;
+
+	switch (field->type) {
+	case FIELD_COUNT: return *(const int64_t *)at == 0;
+	case FIELD_NUMBER: return *(const double *)at == 0;
+	case FIELD_BOOL: return !*(const bool *)at;
+	case FIELD_WORD: return *(const int *)at == 0;
+	default: return *(const char *)at == '\0';
+	}
+}
+
+bool field_unknown(const struct document *document, const struct node *node,
+		   const char *key, const struct field *fields, int count,
+		   struct error *error)
+{
+	const char *near = NULL;
+	int best = 4;
+
+	for (int i = 0; i < count; i++) {
+		int distance = knob_distance(key, fields[i].key);
+
+		if (distance < best) {
+			best = distance;
+			near = fields[i].key;
+		}
+	}
+	if (near)
+		return error_set(error, document->file, node->line,
+				 "unknown key '%.60s'; did you mean %s?", key, near);
+	return error_set(error, document->file, node->line, "unknown key '%.60s'", key);
+}
+
+struct reading {
+	const struct document *document;
+	const struct field *fields;
+	int count;
+	void *base;
+	bool (*other)(const struct document *, const struct node *, const char *,
+		      void *, bool *, struct error *);
+	struct error *error;
+};
+
+static bool is_remark(const char *key)
+{
+	return strcmp(key, "source") == 0 || strcmp(key, "note") == 0;
+}
+
+static bool read_map(const struct reading *r, const struct node *map,
+		     const char *prefix, int depth);
+
+static bool read_member(const struct reading *r, const struct node *node,
+			const char *prefix, int depth)
+{
+	char key[160];
+	bool failed = false;
+
+	snprintf(key, sizeof key, "%s%s%.80s", prefix, prefix[0] ? "." : "", node->key);
+	const struct field *field = field_find(r->fields, r->count, key);
+
+	if (field)
+		return field_read(r->document, node, field, r->base, r->error);
+	if (r->other && r->other(r->document, node, key, r->base, &failed, r->error))
+		return true;
+	if (failed)
+		return false;
+	if (is_remark(node->key) && node->kind == NODE_SCALAR)
+		return true;
+	if (node->kind == NODE_MAP && depth < 4)
+		return read_map(r, node, key, depth + 1);
+	return field_unknown(r->document, node, key, r->fields, r->count, r->error);
+}
+
+static bool read_map(const struct reading *r, const struct node *map,
+		     const char *prefix, int depth)
+{
+	for (const struct node *node = map->child; node; node = node->next)
+		if (!read_member(r, node, prefix, depth))
+			return false;
+	return true;
+}
+
+bool fields_read(const struct document *document, const struct node *map,
+		 const struct field *fields, int count, void *base,
+		 bool (*other)(const struct document *, const struct node *,
+			       const char *, void *, bool *, struct error *),
+		 struct error *error)
+{
+	struct reading r = { document, fields, count, base, other, error };
+
+	if (map->kind != NODE_MAP)
+		return error_set(error, document->file, map->line,
+				 "expected a mapping of keys and values");
+	return read_map(&r, map, "", 0);
+}

@@ -1,0 +1,54 @@
+/* fields.h - a table between YAML keys and struct members, read and written by one
+ * piece of code for models, clusters and stacks.
+ *
+ * Keys of nested mappings are dotted: "peak_tflops.bf16". Any mapping may hold
+ * `source`, `title` or `note`, which say where numbers come from.
+ */
+#ifndef PRESETS_FIELDS_H
+#define PRESETS_FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "presets/document.h"
+
+enum field_type {
+	FIELD_COUNT,  /* int64_t, not negative */
+	FIELD_NUMBER, /* double; stored = written * scale */
+	FIELD_BOOL,
+	FIELD_WORD, /* int: index in words */
+	FIELD_TEXT  /* char[size] */
+};
+
+struct field {
+	const char *key;
+	enum field_type type;
+	size_t offset, size;
+	double scale; /* FIELD_NUMBER; 0 = 1 */
+	const char *const *words;
+};
+
+/* Read node's text into the member. */
+bool field_read(const struct document *document, const struct node *node,
+		const struct field *field, void *base, struct error *error);
+/* NULL if no field has this dotted key. */
+const struct field *field_find(const struct field *fields, int count, const char *key);
+/* One member as YAML text, without its key; returns its length. */
+size_t field_print(const struct field *field, const void *base, char *out, size_t size);
+/* Whether the member is zero, false or empty. */
+bool field_zero(const struct field *field, const void *base);
+/* Unknown key at node: fills error with the nearest of the known ones. */
+bool field_unknown(const struct document *document, const struct node *node,
+		   const char *key, const struct field *fields, int count,
+		   struct error *error);
+/* Read a mapping; keys may be nested up to four deep. `other` is asked for keys that
+ * the table lacks: it returns true if it took them, or false with *failed set when
+ * something was wrong; it may be NULL. */
+bool fields_read(const struct document *document, const struct node *map,
+		 const struct field *fields, int count, void *base,
+		 bool (*other)(const struct document *, const struct node *,
+			       const char *, void *, bool *, struct error *),
+		 struct error *error);
+
+#endif

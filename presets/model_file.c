@@ -1,0 +1,523 @@
+/* model_file.c - see model_file.h. */
+#include "presets/model_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/fields.h"
+#include "presets/library.h"
+
+enum { MAX_PATTERN = 2048, MAX_LIKE = 4 };
+
+static const char *const activation_words[] = { "silu", "gelu", "relu", "relu2", NULL };
+static const char *const norm_words[] = { "rms", "layer", NULL };
+static const char *const position_words[] = { "rope",     "learned", "alibi",
+					      "relative", "none",    NULL };
+static const char *const mixer_words[] = { "none",   "attention", "mla", "mamba1",
+					   "mamba2", "linear",    NULL };
+static const char *const mlp_words[] = { "none", "dense", "moe", NULL };
+
+/* A model under construction: the shape, one layer's pattern, and what was said. */
+struct draft {
+	struct model model;
+	struct layer_kind base;
+	int64_t layers, dense_layers, moe_every, moe_offset;
+	int64_t full_every; /* every n-th layer sees all, the others the window */
+	int64_t attention_every, attention_offset;
+	int ssm_kind;
+	char pattern[MAX_PATTERN];
+	int64_t positions;
+	bool norm_said, bias_said, tied_said, position_said, activation_said;
+	struct model_note note;
+	char like[MAX_NAME];
+};
+
+#define D(member) offsetof(struct draft, member), sizeof(((struct draft *)0)->member)
+#define COUNT(key, member)                           \
+	{                                            \
+		key, FIELD_COUNT, D(member), 0, NULL \
+	}
+#define SWITCH(key, member)                         \
+	{                                           \
+		key, FIELD_BOOL, D(member), 0, NULL \
+	}
+#define NUMBER(key, member, scale)                        \
+	{                                                 \
+		key, FIELD_NUMBER, D(member), scale, NULL \
+	}
+#define WORD(key, member, words)                     \
+	{                                            \
+		key, FIELD_WORD, D(member), 0, words \
+	}
+#define TEXT(key, member)                           \
+	{                                           \
+		key, FIELD_TEXT, D(member), 0, NULL \
+	}
+#define A(member) base.attention.member
+
+static const struct field fields[] = {
+	TEXT("title", note.title),
+	TEXT("source", note.source),
+	TEXT("name", model.name),
+	TEXT("hf_id", model.hf_id),
+	TEXT("approximate", model.approximate),
+	TEXT("like", like),
+	NUMBER("published.parameters", note.parameters, 0),
+	NUMBER("published.active", note.active, 0),
+	NUMBER("published.tolerance", note.tolerance, 0),
+	COUNT("layers", layers),
+	COUNT("hidden", model.hidden),
+	COUNT("ffn", base.ffn),
+	COUNT("vocab", model.vocab),
+	COUNT("max_positions", model.max_positions),
+	COUNT("heads", A(heads)),
+	COUNT("kv_heads", A(kv_heads)),
+	COUNT("head_dim", A(head_dim)),
+	COUNT("value_dim", A(value_dim)),
+	COUNT("window", A(window)),
+	COUNT("full_every", full_every),
+	COUNT("query_rank", A(query_rank)),
+	COUNT("kv_rank", A(kv_rank)),
+	COUNT("nope_dim", A(nope_dim)),
+	COUNT("rope_dim", A(rope_dim)),
+	SWITCH("qkv_bias", A(qkv_bias)),
+	SWITCH("output_bias", A(output_bias)),
+	SWITCH("qk_norm", A(qk_norm)),
+	SWITCH("sinks", A(sinks)),
+	SWITCH("output_gate", A(output_gate)),
+	SWITCH("gated_mlp", model.gated_mlp),
+	SWITCH("parallel_block", model.parallel_block),
+	SWITCH("shared_norm", model.shared_norm),
+	SWITCH("tied_embeddings", model.tied_embeddings),
+	SWITCH("mlp_bias", model.mlp_bias),
+	SWITCH("embedding_norm", model.embedding_norm),
+	SWITCH("norm_bias", model.norm_bias),
+	SWITCH("head_bias", model.head_bias),
+	SWITCH("post_norms", model.post_norms),
+	WORD("norm", model.norm, norm_words),
+	WORD("activation", model.activation, activation_words),
+	WORD("position", model.position, position_words),
+	NUMBER("dropout", model.dropout, 0),
+	COUNT("mtp_layers", model.mtp_layers),
+	COUNT("experts", model.moe.experts),
+	COUNT("experts_per_token", model.moe.experts_per_token),
+	COUNT("expert_ffn", model.moe.expert_ffn),
+	COUNT("shared_experts", model.moe.shared_experts),
+	COUNT("shared_ffn", model.moe.shared_ffn),
+	SWITCH("shared_gate", model.moe.shared_gate),
+	SWITCH("router_bias", model.moe.router_bias),
+	SWITCH("expert_bias", model.moe.expert_bias),
+	COUNT("group_limit", model.moe.group_limit),
+	COUNT("dense_layers", dense_layers),
+	COUNT("moe_every", moe_every),
+	COUNT("moe_offset", moe_offset),
+	COUNT("attention_every", attention_every),
+	COUNT("attention_offset", attention_offset),
+	TEXT("pattern", pattern),
+	WORD("ssm.kind", ssm_kind, mixer_words),
+	COUNT("ssm.inner", model.ssm.inner),
+	COUNT("ssm.state", model.ssm.state),
+	COUNT("ssm.heads", model.ssm.heads),
+	COUNT("ssm.head_dim", model.ssm.head_dim),
+	COUNT("ssm.groups", model.ssm.groups),
+	COUNT("ssm.conv", model.ssm.conv),
+	COUNT("ssm.chunk", model.ssm.chunk),
+	COUNT("ssm.dt_rank", model.ssm.dt_rank),
+};
+
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+#define KIND(member) \
+	offsetof(struct layer_kind, member), sizeof(((struct layer_kind *)0)->member)
+
+static const struct field kind_fields[] = {
+	{ "mixer", FIELD_WORD, KIND(mixer), 0, mixer_words },
+	{ "mlp", FIELD_WORD, KIND(mlp), 0, mlp_words },
+	{ "ffn", FIELD_COUNT, KIND(ffn), 0, NULL },
+	{ "heads", FIELD_COUNT, KIND(attention.heads), 0, NULL },
+	{ "kv_heads", FIELD_COUNT, KIND(attention.kv_heads), 0, NULL },
+	{ "head_dim", FIELD_COUNT, KIND(attention.head_dim), 0, NULL },
+	{ "value_dim", FIELD_COUNT, KIND(attention.value_dim), 0, NULL },
+	{ "window", FIELD_COUNT, KIND(attention.window), 0, NULL },
+	{ "query_rank", FIELD_COUNT, KIND(attention.query_rank), 0, NULL },
+	{ "kv_rank", FIELD_COUNT, KIND(attention.kv_rank), 0, NULL },
+	{ "nope_dim", FIELD_COUNT, KIND(attention.nope_dim), 0, NULL },
+	{ "rope_dim", FIELD_COUNT, KIND(attention.rope_dim), 0, NULL },
+	{ "qkv_bias", FIELD_BOOL, KIND(attention.qkv_bias), 0, NULL },
+	{ "output_bias", FIELD_BOOL, KIND(attention.output_bias), 0, NULL },
+	{ "qk_norm", FIELD_BOOL, KIND(attention.qk_norm), 0, NULL },
+	{ "sinks", FIELD_BOOL, KIND(attention.sinks), 0, NULL },
+	{ "output_gate", FIELD_BOOL, KIND(attention.output_gate), 0, NULL },
+};
+
+enum { KIND_FIELDS = sizeof kind_fields / sizeof kind_fields[0] };
+
+/* DeepSeek-V2's widths, where a file only says mla: true. */
+static void mla_defaults(struct draft *d)
+{
+	struct attention *a = &d->base.attention;
+
+	d->base.mixer = MIXER_MLA;
+	a->query_rank = a->query_rank ? a->query_rank : 1536;
+	a->kv_rank = a->kv_rank ? a->kv_rank : 512;
+	a->nope_dim = a->nope_dim ? a->nope_dim : 128;
+	a->rope_dim = a->rope_dim ? a->rope_dim : 64;
+	a->value_dim = a->value_dim ? a->value_dim : 128;
+}
+
+/* Keys that are not plain members: mla, kinds and the layer list. */
+static bool read_other(const struct document *document, const struct node *node,
+		       const char *key, void *base, bool *failed, struct error *error)
+{
+	struct draft *d = base;
+
+	if (strcmp(key, "mla") == 0) {
+		bool on = false;
+
+		*failed = !node_bool(document, node, &on, error);
+		if (on)
+			mla_defaults(d);
+		return !*failed;
+	}
+	if (strcmp(key, "layer_list") == 0)
+		return true; /* read once the kinds are known */
+	if (strcmp(key, "kinds") != 0)
+		return false;
+	if (node->kind != NODE_LIST || node->count > MAX_LAYER_KINDS) {
+		error_set(error, document->file, node->line,
+			  "kinds is a list of at most %d layer kinds", MAX_LAYER_KINDS);
+		*failed = true;
+		return false;
+	}
+	for (const struct node *item = node->child; item && !*failed;
+	     item = item->next) {
+		struct layer_kind kind = { 0 };
+
+		*failed = !fields_read(document, item, kind_fields, KIND_FIELDS, &kind,
+				       NULL, error);
+		d->model.kind[d->model.kinds++] = kind;
+	}
+	return !*failed;
+}
+
+/* Which of the keys with habits were given. */
+static void note_said(struct draft *d, const struct node *map)
+{
+	d->norm_said |= node_get(map, "norm") != NULL;
+	d->bias_said |= node_get(map, "mlp_bias") || node_get(map, "qkv_bias");
+	d->tied_said |= node_get(map, "tied_embeddings") != NULL;
+	d->position_said |= node_get(map, "position") != NULL;
+	d->activation_said |= node_get(map, "activation") != NULL;
+}
+
+static void habits(struct draft *d)
+{
+	struct model *m = &d->model;
+	bool gpt = !m->gated_mlp;
+
+	if (!d->norm_said) {
+		m->norm = gpt ? NORM_LAYER : NORM_RMS;
+		m->norm_bias = gpt;
+	}
+	if (!d->bias_said)
+		m->mlp_bias = d->base.attention.qkv_bias =
+			d->base.attention.output_bias = gpt;
+	if (!d->tied_said)
+		m->tied_embeddings = gpt;
+	if (!d->position_said)
+		m->position = gpt ? POSITION_LEARNED : POSITION_ROPE;
+	if (!d->activation_said)
+		m->activation = gpt ? ACTIVATION_GELU : ACTIVATION_SILU;
+	if (m->vocab == 0)
+		m->vocab = gpt ? 51200 : 32000;
+	if (m->max_positions == 0 && m->position == POSITION_LEARNED)
+		m->max_positions = 2048;
+	if (d->base.ffn == 0)
+		d->base.ffn = m->moe.expert_ffn ? m->moe.expert_ffn : 4 * m->hidden;
+}
+
+static void attention_habits(struct draft *d)
+{
+	struct attention *a = &d->base.attention;
+	struct moe *moe = &d->model.moe;
+
+	if (a->kv_rank > 0)
+		d->base.mixer = MIXER_MLA;
+	else
+		d->base.mixer = MIXER_ATTENTION;
+	if (a->heads == 0 && d->ssm_kind == MIXER_NONE)
+		a->heads = d->model.hidden / 128 > 0 ? d->model.hidden / 128 : 1;
+	if (a->kv_heads == 0 || d->base.mixer == MIXER_MLA)
+		a->kv_heads = a->heads;
+	if (d->base.mixer == MIXER_MLA)
+		a->head_dim = a->nope_dim + a->rope_dim;
+	if (a->head_dim == 0 && a->heads > 0)
+		a->head_dim = d->model.hidden / a->heads;
+	if (a->value_dim == 0)
+		a->value_dim = a->head_dim;
+	if (moe->experts > 0 && moe->expert_ffn == 0)
+		moe->expert_ffn = d->base.ffn;
+	if (moe->shared_ffn == 0)
+		moe->shared_ffn = moe->shared_experts * moe->expert_ffn;
+	if (moe->shared_ffn > 0 && moe->shared_experts == 0)
+		moe->shared_experts = 1;
+}
+
+/* "M-M*E": one letter a layer, as Nemotron-H writes it. */
+static bool pattern_layer(const struct draft *d, char letter, struct layer_kind *out)
+{
+	struct layer_kind kind = { 0 };
+
+	switch (letter) {
+	case 'M': kind.mixer = (enum mixer)d->ssm_kind; break;
+	case '*':
+		kind = d->base;
+		kind.mlp = MLP_NONE;
+		kind.ffn = 0;
+		break;
+	case '-':
+		kind.mlp = MLP_DENSE;
+		kind.ffn = d->base.ffn;
+		break;
+	case 'E': kind.mlp = MLP_MOE; break;
+	default: return false;
+	}
+	*out = kind;
+	return true;
+}
+
+static void regular_layer(const struct draft *d, int64_t i, struct layer_kind *kind)
+{
+	int64_t every = d->moe_every > 0 ? d->moe_every : 1;
+	bool moe = d->model.moe.experts > 0 && i >= d->dense_layers &&
+		   i % every == d->moe_offset % every;
+	bool ssm = d->ssm_kind != MIXER_NONE &&
+		   (d->attention_every == 0 ||
+		    i % d->attention_every != d->attention_offset);
+
+	*kind = d->base;
+	kind->mlp = moe ? MLP_MOE : MLP_DENSE;
+	if (ssm) {
+		memset(&kind->attention, 0, sizeof kind->attention);
+		kind->mixer = (enum mixer)d->ssm_kind;
+		if (d->attention_every == 0)
+			kind->mlp = MLP_NONE;
+	} else if (d->full_every > 0 && (i + 1) % d->full_every == 0) {
+		kind->attention.window = 0;
+	}
+	if (kind->mlp != MLP_DENSE)
+		kind->ffn = 0;
+}
+
+/* "0*3 1*58": kinds listed by the file itself, run by run. */
+static bool listed_layers(const struct document *document, const struct node *node,
+			  struct draft *d, struct error *error)
+{
+	struct layer_kind kinds[MAX_LAYER_KINDS];
+	int count = d->model.kinds;
+	const char *at = node && node->kind == NODE_SCALAR ? node->text : "";
+
+	memcpy(kinds, d->model.kind, sizeof kinds);
+	d->model.kinds = 0;
+	while (*at != '\0') {
+		char *end;
+		long kind = strtol(at, &end, 10), times = 1;
+
+		if (end == at || kind < 0 || kind >= count)
+			break;
+		if (*end == '*')
+			times = strtol(end + 1, &end, 10);
+		for (long i = 0; i < times; i++)
+			if (!model_add_layer(&d->model, &kinds[kind]))
+				return error_set(error, document->file, node->line,
+						 "more than %d layers", MAX_LAYERS);
+		at = end + strspn(end, " ,");
+	}
+	return *at == '\0' || error_set(error, document->file, node->line,
+					"layer_list is '%.40s'; expected runs of kinds "
+					"such as 0*3 1*58",
+					node->text);
+}
+
+static bool add_layers(const struct document *document, const struct node *map,
+		       struct draft *d, struct error *error)
+{
+	int64_t layers = d->pattern[0] ? (int64_t)strlen(d->pattern) : d->layers;
+
+	if (layers < 1 || layers > MAX_LAYERS)
+		return error_set(error, document->file, map->line,
+				 "layers is %lld; expected 1 to %d", (long long)layers,
+				 MAX_LAYERS);
+	d->model.layers = 0;
+	for (int64_t i = 0; i < layers; i++) {
+		struct layer_kind kind;
+
+		if (d->pattern[0] == '\0')
+			regular_layer(d, i, &kind);
+		else if (!pattern_layer(d, d->pattern[i], &kind))
+			return error_set(error, document->file, map->line,
+					 "pattern has '%c'; expected M, *, - or E",
+					 d->pattern[i]);
+		if (!model_add_layer(&d->model, &kind))
+			return error_set(error, document->file, map->line,
+					 "more than %d kinds of layers",
+					 MAX_LAYER_KINDS);
+	}
+	return true;
+}
+
+static bool fill_draft(const struct document *document, const struct node *map,
+		       struct draft *d, int depth, struct error *error);
+
+static bool fill_from(const char *name, struct draft *d, int depth, struct error *error)
+{
+	struct document document;
+	char *text = preset_text(PRESET_MODEL, name, error);
+	bool good;
+
+	if (!text)
+		return false;
+	good = document_parse(&document, name, text, strlen(text), error);
+	free(text);
+	if (!good)
+		return false;
+	good = fill_draft(&document, document.root, d, depth, error);
+	document_free(&document);
+	return good;
+}
+
+static bool fill_draft(const struct document *document, const struct node *map,
+		       struct draft *d, int depth, struct error *error)
+{
+	const struct node *like = node_get(map, "like");
+
+	if (map->kind != NODE_MAP)
+		return error_set(error, document->file, map->line,
+				 "a model is a mapping of keys and values");
+	if (like && depth == MAX_LIKE)
+		return error_set(error, document->file, like->line,
+				 "like: more than %d models deep", MAX_LIKE);
+	if (like && like->kind == NODE_SCALAR &&
+	    !fill_from(like->text, d, depth + 1, error))
+		return false;
+	note_said(d, map);
+	/* a shared width of the model it is like follows the new counts */
+	if (like && (node_get(map, "shared_experts") || node_get(map, "expert_ffn")) &&
+	    !node_get(map, "shared_ffn"))
+		d->model.moe.shared_ffn = 0;
+	return fields_read(document, map, fields, FIELDS, d, read_other, error);
+}
+
+bool model_read(const struct document *document, const struct node *map,
+		struct model *out, struct model_note *note, struct error *error)
+{
+	struct draft *d = calloc(1, sizeof *d);
+	const struct node *list = node_get(map, "layer_list");
+	char why[MAX_NOTE];
+	bool good = d != NULL;
+
+	if (!good)
+		return error_set(error, document->file, 0, "out of memory");
+	good = fill_draft(document, map, d, 0, error);
+	if (good && d->model.kinds == 0) {
+		habits(d);
+		attention_habits(d);
+		good = add_layers(document, map, d, error);
+	} else if (good) {
+		good = listed_layers(document, list, d, error);
+	}
+	if (good && !model_sound(&d->model, why, sizeof why))
+		good = error_set(error, document->file, map->line, "%s", why);
+	if (good) {
+		*out = d->model;
+		if (note)
+			*note = d->note;
+	}
+	free(d);
+	return good;
+}
+
+static void write_members(const struct field *table, int count, const void *base,
+			  FILE *stream, bool *first)
+{
+	for (int i = 0; i < count; i++) {
+		char text[256];
+
+		if (field_zero(&table[i], base))
+			continue;
+		field_print(&table[i], base, text, sizeof text);
+		fprintf(stream, "%s%s: %s", *first ? "" : ", ", table[i].key, text);
+		*first = false;
+	}
+}
+
+static void write_layer_list(const struct model *m, FILE *stream)
+{
+	for (int64_t i = 0; i < m->layers;) {
+		int64_t run = i;
+
+		while (run < m->layers && m->layer[run] == m->layer[i])
+			run++;
+		fprintf(stream, "%s%d*%lld", i ? " " : "", m->layer[i],
+			(long long)(run - i));
+		i = run;
+	}
+}
+
+static void write_nested(const struct draft *d, const char *prefix, FILE *stream)
+{
+	size_t length = strlen(prefix);
+	bool first = true;
+
+	for (int i = 0; i < FIELDS; i++) {
+		char text[64];
+
+		if (strncmp(fields[i].key, prefix, length) != 0 ||
+		    field_zero(&fields[i], d))
+			continue;
+		field_print(&fields[i], d, text, sizeof text);
+		fprintf(stream, "%s%s: %s", first ? "" : ", ", fields[i].key + length,
+			text);
+		first = false;
+	}
+}
+
+/* The members that belong to the model as a whole; layers come as kinds and a list.
+ * Habits would fill what is left out, so every key with one is written. */
+void model_write(const struct model *model, FILE *stream)
+{
+	struct draft *d = calloc(1, sizeof *d);
+	bool first = false;
+
+	if (!d)
+		return;
+	d->model = *model;
+	fprintf(stream, "{name: \"%s\"", model->name);
+	for (int i = 0; i < FIELDS; i++) {
+		const struct field *f = &fields[i];
+		char text[512];
+
+		if (strchr(f->key, '.') || strcmp(f->key, "name") == 0 ||
+		    f->offset >= offsetof(struct draft, base) || field_zero(f, d))
+			continue;
+		field_print(f, d, text, sizeof text);
+		fprintf(stream, ", %s: %s", f->key, text);
+	}
+	if (model->ssm.inner > 0) {
+		fputs(", ssm: {", stream);
+		write_nested(d, "ssm.", stream);
+		fputc('}', stream);
+	}
+	fputs(", kinds: [", stream);
+	for (int k = 0; k < model->kinds; k++) {
+		fputs(k ? ", {" : "{", stream);
+		first = true;
+		write_members(kind_fields, KIND_FIELDS, &model->kind[k], stream,
+			      &first);
+		fputc('}', stream);
+	}
+	fputs("], layer_list: \"", stream);
+	write_layer_list(model, stream);
+	fputs("\"}", stream);
+	free(d);
+}

@@ -1,0 +1,28 @@
+/* model_file.h - a model as YAML, in and out.
+ *
+ * presets/models/README.md explains the keys. What is left out takes the habit of a
+ * Llama-like model where gated_mlp is true, of a GPT-like one where it is false.
+ */
+#ifndef PRESETS_MODEL_FILE_H
+#define PRESETS_MODEL_FILE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "engine/model.h"
+#include "presets/document.h"
+
+/* What a shipped model says of itself, for lists and tests. */
+struct model_note {
+	char title[MAX_NOTE], source[MAX_NOTE];
+	double parameters, active; /* published, elements; 0 = not stated */
+	double tolerance;          /* relative */
+};
+
+/* From a mapping. note may be NULL. out is kept on failure. */
+bool model_read(const struct document *document, const struct node *map,
+		struct model *out, struct model_note *note, struct error *error);
+/* A flow mapping that model_read takes back to an equal model. */
+void model_write(const struct model *model, FILE *stream);
+
+#endif

@@ -1,0 +1,124 @@
+/* stack_file.c - see stack_file.h. */
+#include "presets/stack_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/fields.h"
+
+static const char *const etp_words[] = { "tp", "one", NULL };
+static const char *const kv_words[] = { "divisor-or-multiple", "tp-divides-kv-heads",
+					NULL };
+
+struct draft {
+	struct scenario scenario;
+	struct stack stack;
+	struct stack_note note;
+};
+
+#define S(member) \
+	offsetof(struct draft, stack.member), sizeof(((struct draft *)0)->stack.member)
+
+static const struct field fields[] = {
+	{ "title", FIELD_TEXT, offsetof(struct draft, note.title),
+	  sizeof(((struct draft *)0)->note.title), 0, NULL },
+	{ "name", FIELD_TEXT, S(name), 0, NULL },
+	{ "source", FIELD_TEXT, S(source), 0, NULL },
+	{ "etp_rule", FIELD_WORD, S(etp_rule), 0, etp_words },
+	{ "kv_rule", FIELD_WORD, S(kv_rule), 0, kv_words },
+	{ "serves", FIELD_BOOL, S(serves), 0, NULL },
+	{ "vocab_multiple", FIELD_COUNT, S(vocab_multiple), 0, NULL },
+	{ "layer_cpu_us", FIELD_NUMBER, S(layer_cpu_seconds), 1e-6, NULL },
+	{ "dp_overlap", FIELD_NUMBER, S(dp_overlap), 0, NULL },
+	{ "tp_overlap", FIELD_NUMBER, S(tp_overlap), 0, NULL },
+	{ "ep_overlap", FIELD_NUMBER, S(ep_overlap), 0, NULL },
+	{ "p2p_exposed", FIELD_NUMBER, S(p2p_exposed), 0, NULL },
+	{ "network_efficiency", FIELD_NUMBER, S(network_efficiency), 0, NULL },
+	{ "context_gib", FIELD_NUMBER, S(context_bytes), 1073741824.0, NULL },
+	{ "communicator_gib", FIELD_NUMBER, S(communicator_bytes), 1073741824.0, NULL },
+	{ "fragmentation", FIELD_NUMBER, S(fragmentation), 0, NULL },
+	{ "logit_bytes", FIELD_NUMBER, S(logit_bytes), 0, NULL },
+	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
+};
+
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+static bool read_rules(const struct document *document, const struct node *list,
+		       struct stack *stack, struct error *error)
+{
+	if (list->kind != NODE_LIST)
+		return error_set(error, document->file, list->line,
+				 "rules is a list such as [E1, E4]");
+	for (const struct node *item = list->child; item; item = item->next) {
+		char *end = NULL;
+		long n = item->kind == NODE_SCALAR && item->text[0] == 'E'
+				 ? strtol(item->text + 1, &end, 10)
+				 : 0;
+
+		if (n < 1 || n > 63 || *end != '\0')
+			return error_set(
+				error, document->file, item->line,
+				"rules: '%.20s' is no rule; expected E1 to E63",
+				item->kind == NODE_SCALAR ? item->text : "a list");
+		stack->rules |= UINT64_C(1) << n;
+	}
+	return true;
+}
+
+static bool read_defaults(const struct document *document, const struct node *map,
+			  struct scenario *scenario, struct error *error)
+{
+	if (map->kind != NODE_MAP)
+		return error_set(error, document->file, map->line,
+				 "defaults is a mapping of knobs and values");
+	for (const struct node *node = map->child; node; node = node->next) {
+		const struct knob *knob = knob_find(node->key);
+		const char *near = knob_nearest_key(node->key);
+		char why[256];
+
+		if (!knob)
+			return error_set(error, document->file, node->line,
+					 "no knob '%.60s'%s%s", node->key,
+					 near ? "; did you mean " : "",
+					 near ? near : "");
+		if (node->kind != NODE_SCALAR ||
+		    !knob_parse(scenario, knob, node->text, why, sizeof why))
+			return error_set(
+				error, document->file, node->line, "%s: %s", node->key,
+				node->kind == NODE_SCALAR ? why : "expected a value");
+	}
+	return true;
+}
+
+static bool read_other(const struct document *document, const struct node *node,
+		       const char *key, void *base, bool *failed, struct error *error)
+{
+	struct draft *d = base;
+
+	if (strcmp(key, "rules") == 0)
+		*failed = !read_rules(document, node, &d->stack, error);
+	else if (strcmp(key, "defaults") == 0)
+		*failed = !read_defaults(document, node, &d->scenario, error);
+	else
+		return false;
+	return !*failed;
+}
+
+bool stack_read(const struct document *document, const struct node *map,
+		struct scenario *scenario, struct stack_note *note, struct error *error)
+{
+	struct draft d = { .scenario = *scenario };
+
+	d.stack.vocab_multiple = 1;
+	d.stack.fragmentation = 1;
+	d.stack.network_efficiency = 1;
+	if (!fields_read(document, map, fields, FIELDS, &d, read_other, error))
+		return false;
+	*scenario = d.scenario;
+	scenario->stack = d.stack;
+	if (note)
+		*note = d.note;
+	return true;
+}

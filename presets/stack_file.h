@@ -1,0 +1,19 @@
+/* stack_file.h - a software stack as YAML: rules, habits, constants, knob defaults. */
+#ifndef PRESETS_STACK_FILE_H
+#define PRESETS_STACK_FILE_H
+
+#include <stdbool.h>
+
+#include "engine/scenario.h"
+#include "presets/document.h"
+
+struct stack_note {
+	char title[MAX_NOTE];
+};
+
+/* Sets scenario->stack and every knob that `defaults` names. Kept on failure. */
+bool stack_read(const struct document *document, const struct node *map,
+		struct scenario *scenario, struct stack_note *note,
+		struct error *error);
+
+#endif
