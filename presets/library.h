@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "engine/scenario.h"
+#include "presets/document.h"
 #include "presets/error.h"
 
 enum preset_kind {
@@ -24,6 +25,7 @@ enum preset_kind {
 struct preset {
 	char name[MAX_NAME];
 	char title[MAX_NOTE]; /* one line for lists: "70.6 B, 80 layers, GQA 8" */
+	char alias[MAX_NAME]; /* a model's Hugging Face id, or empty */
 	bool own;             /* from the user's folder */
 	const char *text;     /* YAML of a shipped preset; NULL for an own file */
 	size_t length;
@@ -38,9 +40,13 @@ int preset_list(enum preset_kind kind, const struct preset **list);
 const struct preset *preset_find(enum preset_kind kind, const char *name);
 /* YAML text of a preset, to be freed by the caller; NULL with error filled. */
 char *preset_text(enum preset_kind kind, const char *name, struct error *error);
+/* Open a preset by name, or a file by path, as a document. An unknown name is
+ * answered with the nearest ones. */
+bool preset_open(enum preset_kind kind, const char *name, struct document *document,
+		 struct error *error);
 
-/* Each takes a name or a path, fills the struct, keeps it on failure. An unknown
- * name is answered with the nearest ones. */
+/* Each takes a name or a path, fills the struct, keeps it on failure. A model may
+ * be a config.json of Hugging Face. */
 bool library_model(struct model *out, const char *name, struct error *error);
 bool library_cluster(struct cluster *out, const char *name, struct error *error);
 /* An accelerator by name, as validation files name it ("h100-sxm-80g"): the
@@ -50,5 +56,13 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
  * unknown stack is taken as "generic" with *generic = true. */
 bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 		   struct error *error);
+
+/* The same from a node of a scenario: a name, or the whole as a mapping. */
+bool library_model_node(struct model *out, const struct document *document,
+			const struct node *node, struct error *error);
+bool library_cluster_node(struct cluster *out, const struct document *document,
+			  const struct node *node, struct error *error);
+bool library_stack_node(struct scenario *scenario, const struct document *document,
+			const struct node *node, bool *generic, struct error *error);
 
 #endif

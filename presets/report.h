@@ -1,17 +1,29 @@
-/* report.h - an estimate as JSON, CSV or Markdown. Strings are to be freed. */
+/* report.h - an estimate as JSON, CSV or Markdown. Strings are to be freed; NULL
+ * means that memory ran out. Keys are a contract: DESIGN of the command line in the
+ * README, section "For scripts". */
 #ifndef PRESETS_REPORT_H
 #define PRESETS_REPORT_H
 
 #include "engine/estimate.h"
 
-/* The object of `eval --json`, DESIGN section 5, with a newline. */
+/* The object of `eval --json`, with a newline. */
 char *report_json(const struct scenario *scenario, const struct estimate *estimate);
 /* One scenario, or against a baseline where it is not NULL. */
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
 		      const struct scenario *baseline, const struct estimate *before);
-/* Header and rows of `sweep --csv`: every metric of metric_table. */
+/* Header and rows of `sweep --csv`: these knobs, then feasible, then every metric. */
 char *report_csv_header(const char *const *knobs, int count);
 char *report_csv_row(const struct scenario *scenario, const struct estimate *estimate,
 		     const char *const *knobs, int count);
+
+struct cJSON;
+/* The same object as report_json, for lists of them; to be released with
+ * cJSON_Delete. */
+struct cJSON *report_object(const struct scenario *scenario,
+			    const struct estimate *estimate);
+/* Every knob by its key, with model, cluster, stack and dp. */
+struct cJSON *report_scenario(const struct scenario *scenario);
+/* The list of problems. */
+struct cJSON *report_problems(const struct findings *problems);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "engine/scenario.h"
+#include "presets/document.h"
 #include "presets/error.h"
 
 /* What a plan says beside the scenario. */
@@ -24,12 +25,17 @@ bool scenario_read(struct scenario *out, const char *name, struct scenario_note 
 		   struct error *error);
 bool scenario_parse(struct scenario *out, const char *file, const char *text,
 		    size_t length, struct scenario_note *note, struct error *error);
+/* The same from a mapping inside a document. */
+bool scenario_from(struct scenario *out, const struct document *document,
+		   const struct node *map, struct scenario_note *note,
+		   struct error *error);
 /* YAML that scenario_read takes back to an equal scenario; only what differs from
  * the defaults of model, cluster and stack. To be freed. NULL: out of memory. */
 char *scenario_write(const struct scenario *scenario);
-/* Save atomically: temporary file, fsync, rename; the old file stays whole. */
-bool file_save(const char *path, const char *text, size_t length, struct error *error);
 /* Built-in start: Llama-3 70B on 64 H100. */
 bool scenario_start(struct scenario *out, struct error *error);
+/* A model on a cluster with a stack, all knobs at their defaults. */
+bool scenario_blank(struct scenario *out, const char *model, const char *cluster,
+		    const char *stack, struct error *error);
 
 #endif

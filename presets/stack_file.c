@@ -122,3 +122,33 @@ bool stack_read(const struct document *document, const struct node *map,
 		*note = d.note;
 	return true;
 }
+
+void stack_write(const struct stack *stack, FILE *stream)
+{
+	struct draft *d = calloc(1, sizeof *d);
+	bool first = true;
+
+	if (!d)
+		return;
+	d->stack = *stack;
+	fputc('{', stream);
+	for (int i = 0; i < FIELDS; i++) {
+		char text[256];
+
+		if (field_zero(&fields[i], d))
+			continue;
+		field_print(&fields[i], d, text, sizeof text);
+		fprintf(stream, "%s%s: %s", first ? "" : ", ", fields[i].key, text);
+		first = false;
+	}
+	fputs(first ? "rules: [" : ", rules: [", stream);
+	first = true;
+	for (int n = 1; n < 64; n++) {
+		if (!(stack->rules & UINT64_C(1) << n))
+			continue;
+		fprintf(stream, "%sE%d", first ? "" : ", ", n);
+		first = false;
+	}
+	fputs("]}", stream);
+	free(d);
+}

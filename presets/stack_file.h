@@ -3,6 +3,7 @@
 #define PRESETS_STACK_FILE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "engine/scenario.h"
 #include "presets/document.h"
@@ -15,5 +16,8 @@ struct stack_note {
 bool stack_read(const struct document *document, const struct node *map,
 		struct scenario *scenario, struct stack_note *note,
 		struct error *error);
+/* A flow mapping that stack_read takes back to an equal stack; the knobs' defaults
+ * are not in it, for the scenario holds their values. */
+void stack_write(const struct stack *stack, FILE *stream);
 
 #endif

@@ -1,0 +1,160 @@
+/* folder.c - see folder.h. */
+#include "presets/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool join(char *out, size_t size, const char *variable, const char *fallback,
+		 const char *rest)
+{
+	const char *base = getenv(variable), *home = getenv("HOME");
+	int length;
+
+	out[0] = '\0';
+	if (base && base[0] == '/')
+		length = snprintf(out, size, "%s/shardscope/%s", base, rest);
+	else if (home && home[0] == '/')
+		length = snprintf(out, size, "%s/%s/shardscope/%s", home, fallback,
+				  rest);
+	else
+		return false;
+	if (length < 0 || (size_t)length >= size)
+		out[0] = '\0';
+	return out[0] != '\0';
+}
+
+bool folder_config(char *out, size_t size, const char *rest)
+{
+	return join(out, size, "XDG_CONFIG_HOME", ".config", rest);
+}
+
+bool folder_state(char *out, size_t size, const char *rest)
+{
+	return join(out, size, "XDG_STATE_HOME", ".local/state", rest);
+}
+
+bool folder_make(const char *file, struct error *error)
+{
+	char path[1024];
+
+	if (strlen(file) >= sizeof path)
+		return error_set(error, file, 0, "the name is too long");
+	strcpy(path, file);
+	for (char *slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return error_set(error, path, 0, "can't make this folder: %s",
+					 strerror(errno));
+		*slash = '/';
+	}
+	return true;
+}
+
+void folder_each(const char *path, void (*found)(void *context, const char *name),
+		 void *context)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+
+	if (!folder)
+		return;
+	while ((entry = readdir(folder))) {
+		char name[256];
+		size_t length = strlen(entry->d_name);
+
+		if (length < 6 || length >= sizeof name || entry->d_name[0] == '.' ||
+		    strcmp(entry->d_name + length - 5, ".yaml") != 0)
+			continue;
+		memcpy(name, entry->d_name, length - 5);
+		name[length - 5] = '\0';
+		found(context, name);
+	}
+	closedir(folder);
+}
+
+static bool write_all(int file, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = write(file, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		text += n;
+		length -= (size_t)n;
+	}
+	return true;
+}
+
+/* So that a rename survives a power cut. */
+static void sync_folder_of(const char *path)
+{
+	char folder[1024];
+	char *slash;
+	int file;
+
+	if (strlen(path) >= sizeof folder)
+		return;
+	strcpy(folder, path);
+	slash = strrchr(folder, '/');
+	if (slash)
+		slash[slash == folder] = '\0';
+	file = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (file < 0)
+		return;
+	fsync(file);
+	close(file);
+}
+
+/* A link is followed, so that it stays a link. */
+static bool final_path(const char *path, char *out, size_t size)
+{
+	char *real = realpath(path, NULL);
+	bool fits = strlen(real ? real : path) < size;
+
+	if (fits)
+		strcpy(out, real ? real : path);
+	free(real);
+	return fits;
+}
+
+bool file_save(const char *path, const char *text, size_t length, struct error *error)
+{
+	char target[1024], temporary[1040];
+	struct stat old;
+	bool good, was_there;
+	int file, problem;
+
+	if (!final_path(path, target, sizeof target - 16))
+		return error_set(error, path, 0, "the name is too long");
+	was_there = stat(target, &old) == 0;
+	if (was_there && !S_ISREG(old.st_mode))
+		return error_set(error, path, 0, "is not a file; choose another name");
+	snprintf(temporary, sizeof temporary, "%s.XXXXXX", target);
+	file = mkstemp(temporary);
+	if (file < 0)
+		return error_set(error, path, 0, "can't save here: %s",
+				 strerror(errno));
+	good = write_all(file, text, length) &&
+	       fchmod(file, was_there ? old.st_mode & 07777 : 0644) == 0 &&
+	       fsync(file) == 0;
+	problem = errno;
+	good = close(file) == 0 && good;
+	if (good && rename(temporary, target) == 0) {
+		sync_folder_of(target);
+		return true;
+	}
+	if (good)
+		problem = errno;
+	unlink(temporary);
+	return error_set(error, path, 0, "can't save: %s; the old file is whole",
+			 strerror(problem));
+}

@@ -1,0 +1,428 @@
+/* library.c - see library.h. */
+#include "presets/library.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "engine/knob.h"
+#include "presets/cluster_file.h"
+#include "presets/data.h"
+#include "presets/folder.h"
+#include "presets/hf/hf_model.h"
+#include "presets/model_file.h"
+#include "presets/stack_file.h"
+
+struct shelf {
+	bool filled;
+	int count, capacity;
+	struct preset *preset;
+};
+
+static struct shelf shelves[PRESET_KIND_COUNT];
+
+const char *preset_kind_label(enum preset_kind kind)
+{
+	static const char *const labels[] = { "models", "clusters", "stacks", "plans" };
+
+	return (unsigned)kind < PRESET_KIND_COUNT ? labels[kind] : "";
+}
+
+/* A new row, or the one of that name. NULL: out of memory, or the name is long. */
+static struct preset *add(struct shelf *shelf, const char *name)
+{
+	struct preset *new;
+
+	if (strlen(name) >= MAX_NAME)
+		return NULL;
+	for (int i = 0; i < shelf->count; i++)
+		if (strcmp(shelf->preset[i].name, name) == 0)
+			return &shelf->preset[i];
+	if (shelf->count == shelf->capacity) {
+		int capacity = shelf->capacity ? 2 * shelf->capacity : 64;
+
+		new = realloc(shelf->preset, (size_t)capacity * sizeof *new);
+		if (!new)
+			return NULL;
+		shelf->preset = new;
+		shelf->capacity = capacity;
+	}
+	new = &shelf->preset[shelf->count++];
+	memset(new, 0, sizeof *new);
+	strcpy(new->name, name);
+	error_clean(new->name);
+	return new;
+}
+
+struct finding_own {
+	struct shelf *shelf;
+	const char *folder;
+};
+
+static void found_own(void *context, const char *name)
+{
+	const struct finding_own *f = context;
+	struct preset *preset = add(f->shelf, name);
+	int length;
+
+	if (!preset)
+		return;
+	preset->own = true;
+	preset->text = NULL;
+	length = snprintf(preset->path, sizeof preset->path, "%s/%s.yaml", f->folder,
+			  name);
+	if (length < 0 || (size_t)length >= sizeof preset->path)
+		preset->path[0] = '\0';
+}
+
+static bool open_preset(const struct preset *preset, struct document *document,
+			struct error *error)
+{
+	if (preset->own)
+		return document_read(document, preset->path, error);
+	return document_parse(document, preset->name, preset->text, preset->length,
+			      error);
+}
+
+/* What lists show; a broken own file shows what is wrong with it. */
+static void describe(struct preset *preset)
+{
+	struct document document;
+	struct error error = { "" };
+	const struct node *title, *id;
+
+	if (!open_preset(preset, &document, &error)) {
+		snprintf(preset->title, sizeof preset->title, "%.*s", MAX_NOTE - 1,
+			 error.text);
+		return;
+	}
+	title = node_get(document.root, "title");
+	id = node_get(document.root, "hf_id");
+	if (title)
+		node_text(&document, title, preset->title, sizeof preset->title, NULL);
+	if (id)
+		node_text(&document, id, preset->alias, sizeof preset->alias, NULL);
+	document_free(&document);
+}
+
+/* "gpt3-7b" before "gpt3-13b": digits compare as numbers. */
+static int by_name(const void *a, const void *b)
+{
+	const struct preset *left = a, *right = b;
+
+	return strverscmp(left->name, right->name);
+}
+
+static void fill(enum preset_kind kind)
+{
+	struct shelf *shelf = &shelves[kind];
+	char folder[512];
+	struct finding_own own = { shelf, folder };
+
+	shelf->filled = true;
+	for (const struct preset_file *file = presets_data; file->kind; file++) {
+		struct preset *preset;
+
+		if (strcmp(file->kind, preset_kind_label(kind)) != 0)
+			continue;
+		preset = add(shelf, file->name);
+		if (!preset)
+			continue;
+		preset->text = (const char *)file->text;
+		preset->length = file->length;
+	}
+	if (folder_config(folder, sizeof folder, preset_kind_label(kind)))
+		folder_each(folder, found_own, &own);
+	for (int i = 0; i < shelf->count; i++)
+		describe(&shelf->preset[i]);
+	if (shelf->count > 1)
+		qsort(shelf->preset, (size_t)shelf->count, sizeof *shelf->preset,
+		      by_name);
+}
+
+int preset_list(enum preset_kind kind, const struct preset **list)
+{
+	if (!shelves[kind].filled)
+		fill(kind);
+	*list = shelves[kind].preset;
+	return shelves[kind].count;
+}
+
+const struct preset *preset_find(enum preset_kind kind, const char *name)
+{
+	const struct preset *list;
+	int count = preset_list(kind, &list);
+
+	for (int i = 0; i < count; i++)
+		if (strcasecmp(list[i].name, name) == 0)
+			return &list[i];
+	for (int i = 0; i < count; i++)
+		if (list[i].alias[0] != '\0' && strcasecmp(list[i].alias, name) == 0)
+			return &list[i];
+	return NULL;
+}
+
+/* Up to three names that are spelled alike or begin alike. */
+static void nearest(enum preset_kind kind, const char *name, char *out, size_t size)
+{
+	const struct preset *list;
+	int count = preset_list(kind, &list), found = 0;
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int limit = 0; limit <= 4 && found < 3; limit++) {
+		for (int i = 0; i < count && found < 3; i++) {
+			int distance = knob_distance(name, list[i].name);
+			bool starts = strncasecmp(name, list[i].name, 4) == 0 &&
+				      strlen(name) >= 4;
+
+			if (distance != limit && !(limit == 4 && starts))
+				continue;
+			used += (size_t)snprintf(out + used, size - used, "%s%s",
+						 found ? ", " : "", list[i].name);
+			found++;
+		}
+	}
+}
+
+static bool unknown(enum preset_kind kind, const char *name, struct error *error)
+{
+	static const char *const one[] = { "model", "cluster", "stack", "plan" };
+	char near[256];
+
+	nearest(kind, name, near, sizeof near);
+	if (near[0] != '\0')
+		return error_set(error, NULL, 0, "no %s '%.80s'; near: %s", one[kind],
+				 name, near);
+	return error_set(error, NULL, 0,
+			 "no %s '%.80s'; shardscope list %s shows those there are",
+			 one[kind], name, preset_kind_label(kind));
+}
+
+static bool looks_like_file(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	struct stat unused;
+
+	return strchr(name, '/') || strcmp(name, "-") == 0 ||
+	       (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 ||
+			strcmp(dot, ".json") == 0)) ||
+	       stat(name, &unused) == 0;
+}
+
+bool preset_open(enum preset_kind kind, const char *name, struct document *document,
+		 struct error *error)
+{
+	const struct preset *preset = preset_find(kind, name);
+
+	if (preset)
+		return open_preset(preset, document, error);
+	if (looks_like_file(name))
+		return document_read(document, name, error);
+	return unknown(kind, name, error);
+}
+
+static char *read_own(const char *path, struct error *error)
+{
+	char *text = calloc(1, DOCUMENT_MAX_BYTES + 1);
+	FILE *file = fopen(path, "re");
+
+	if (text && file && fread(text, 1, DOCUMENT_MAX_BYTES, file) > 0) {
+		fclose(file);
+		return text;
+	}
+	error_set(error, path, 0, "can't be read, or is empty");
+	if (file)
+		fclose(file);
+	free(text);
+	return NULL;
+}
+
+char *preset_text(enum preset_kind kind, const char *name, struct error *error)
+{
+	const struct preset *preset = preset_find(kind, name);
+	char *text;
+
+	if (!preset) {
+		unknown(kind, name, error);
+		return NULL;
+	}
+	if (preset->own)
+		return read_own(preset->path, error);
+	text = malloc(preset->length + 1);
+	if (text)
+		memcpy(text, preset->text, preset->length + 1);
+	else
+		error_set(error, NULL, 0, "out of memory");
+	return text;
+}
+
+/* The name of what was read, where the file gives none: that of the file. */
+static void take_name(char *out, const char *name)
+{
+	const char *base = strrchr(name, '/');
+	size_t length;
+
+	if (out[0] != '\0')
+		return;
+	base = base ? base + 1 : name;
+	length = strcspn(base, ".");
+	if (preset_find(PRESET_MODEL, base) || preset_find(PRESET_CLUSTER, base) ||
+	    preset_find(PRESET_STACK, base) || length == 0)
+		length = strlen(base);
+	if (length >= MAX_NAME)
+		length = MAX_NAME - 1;
+	memcpy(out, base, length);
+	out[length] = '\0';
+	error_clean(out);
+}
+
+static bool read_model(struct model *out, const struct document *document,
+		       const struct node *map, struct error *error)
+{
+	struct import_report report = { 0 };
+
+	if (hf_model_recognised(map))
+		return hf_model_read(document, out, &report, error);
+	return model_read(document, map, out, NULL, error);
+}
+
+bool library_model(struct model *out, const char *name, struct error *error)
+{
+	const struct preset *preset = preset_find(PRESET_MODEL, name);
+	struct document document;
+	bool good;
+
+	if (!preset_open(PRESET_MODEL, name, &document, error))
+		return false;
+	good = read_model(out, &document, document.root, error);
+	document_free(&document);
+	if (good)
+		take_name(out->name, preset ? preset->name : name);
+	return good;
+}
+
+bool library_cluster(struct cluster *out, const char *name, struct error *error)
+{
+	const struct preset *preset = preset_find(PRESET_CLUSTER, name);
+	struct document document;
+	bool good;
+
+	if (!preset_open(PRESET_CLUSTER, name, &document, error))
+		return false;
+	good = cluster_read(&document, document.root, out, NULL, error);
+	document_free(&document);
+	if (good)
+		take_name(out->name, preset ? preset->name : name);
+	return good;
+}
+
+bool library_accelerator(struct cluster *out, const char *name, struct error *error)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_CLUSTER, &list);
+
+	for (int i = 0; i < count; i++) {
+		struct cluster cluster;
+
+		if (library_cluster(&cluster, list[i].name, NULL) &&
+		    strcasecmp(cluster.accelerator.name, name) == 0) {
+			*out = cluster;
+			return true;
+		}
+	}
+	return error_set(error, NULL, 0,
+			 "no accelerator '%.80s' in any cluster; shardscope list "
+			 "clusters shows those there are",
+			 name);
+}
+
+bool library_stack(struct scenario *scenario, const char *name, bool *generic,
+		   struct error *error)
+{
+	const struct preset *preset = preset_find(PRESET_STACK, name);
+	struct document document;
+	bool good;
+
+	*generic = !preset && !looks_like_file(name);
+	if (*generic) {
+		preset = preset_find(PRESET_STACK, "generic");
+		name = "generic";
+	}
+	if (!preset_open(PRESET_STACK, name, &document, error))
+		return false;
+	good = stack_read(&document, document.root, scenario, NULL, error);
+	document_free(&document);
+	if (good)
+		take_name(scenario->stack.name, preset ? preset->name : name);
+	return good;
+}
+
+static bool expected_name(const struct document *document, const struct node *node,
+			  struct error *error)
+{
+	if (node->kind == NODE_SCALAR && node->text[0] != '\0')
+		return true;
+	return error_set(error, document->file, node->line,
+			 "%s: expected a name, a file or a mapping", node->key);
+}
+
+/* Name the place where a name was not found. */
+static bool located(bool good, const struct document *document, const struct node *node,
+		    struct error *error)
+{
+	struct error inner;
+
+	if (!good && error && !strchr(node->text, '/') &&
+	    !strstr(error->text, ".yaml:")) {
+		inner = *error;
+		error_set(error, document->file, node->line, "%s", inner.text);
+	}
+	return good;
+}
+
+bool library_model_node(struct model *out, const struct document *document,
+			const struct node *node, struct error *error)
+{
+	if (node->kind == NODE_MAP) {
+		bool good = read_model(out, document, node, error);
+
+		if (good && out->name[0] == '\0')
+			strcpy(out->name, "model");
+		return good;
+	}
+	return expected_name(document, node, error) &&
+	       located(library_model(out, node->text, error), document, node, error);
+}
+
+bool library_cluster_node(struct cluster *out, const struct document *document,
+			  const struct node *node, struct error *error)
+{
+	if (node->kind == NODE_MAP) {
+		bool good = cluster_read(document, node, out, NULL, error);
+
+		if (good && out->name[0] == '\0')
+			strcpy(out->name, "cluster");
+		return good;
+	}
+	return expected_name(document, node, error) &&
+	       located(library_cluster(out, node->text, error), document, node, error);
+}
+
+bool library_stack_node(struct scenario *scenario, const struct document *document,
+			const struct node *node, bool *generic, struct error *error)
+{
+	*generic = false;
+	if (node->kind == NODE_MAP) {
+		bool good = stack_read(document, node, scenario, NULL, error);
+
+		if (good && scenario->stack.name[0] == '\0')
+			strcpy(scenario->stack.name, "stack");
+		return good;
+	}
+	return expected_name(document, node, error) &&
+	       located(library_stack(scenario, node->text, generic, error), document,
+		       node, error);
+}

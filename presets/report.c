@@ -1,0 +1,236 @@
+/* report.c - see report.h. */
+#include "presets/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "engine/knob.h"
+
+static void add_number(cJSON *object, const char *key, double value)
+{
+	if (isfinite(value))
+		cJSON_AddNumberToObject(object, key, value);
+	else
+		cJSON_AddNullToObject(object, key);
+}
+
+static void add_knob(cJSON *object, const struct scenario *s, const struct knob *knob)
+{
+	char text[MAX_LAYOUT + 8];
+
+	switch (knob->type) {
+	case KNOB_INT:
+	case KNOB_REAL: add_number(object, knob->key, knob_get(s, knob)); break;
+	case KNOB_BOOL:
+		cJSON_AddBoolToObject(object, knob->key, knob_get(s, knob) != 0);
+		break;
+	default:
+		knob_print(s, knob, text, sizeof text);
+		cJSON_AddStringToObject(object, knob->key, text);
+	}
+}
+
+cJSON *report_scenario(const struct scenario *scenario)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(object, "model", scenario->model.name);
+	cJSON_AddStringToObject(object, "cluster", scenario->cluster.name);
+	cJSON_AddStringToObject(object, "stack", scenario->stack.name);
+	cJSON_AddStringToObject(object, "mode", "training");
+	for (int i = 0; i < knob_count(); i++)
+		add_knob(object, scenario, &knob_table[i]);
+	add_number(object, "dp", (double)scenario_dp(scenario));
+	return object;
+}
+
+static cJSON *nearest(const struct finding *finding)
+{
+	cJSON *object = cJSON_CreateObject(), *list;
+	const struct knob *knob = finding->knob ? knob_find(finding->knob) : NULL;
+
+	if (!knob)
+		return object;
+	list = cJSON_AddArrayToObject(object, knob->key);
+	for (int i = 0; i < finding->nearest_count; i++) {
+		char text[64];
+
+		if (knob->type == KNOB_INT || knob->type == KNOB_REAL) {
+			cJSON_AddItemToArray(list,
+					     cJSON_CreateNumber(finding->nearest[i]));
+			continue;
+		}
+		knob_print_value(knob, finding->nearest[i], text, sizeof text);
+		cJSON_AddItemToArray(list, cJSON_CreateString(text));
+	}
+	return object;
+}
+
+static cJSON *problem(const char *code, const char *severity, const char *text,
+		      const char *source)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(object, "code", code);
+	cJSON_AddStringToObject(object, "severity", severity);
+	cJSON_AddStringToObject(object, "text", text);
+	cJSON_AddStringToObject(object, "source", source);
+	return object;
+}
+
+cJSON *report_problems(const struct findings *problems)
+{
+	static const char *const severities[] = { "error", "warning", "hint" };
+	cJSON *list = cJSON_CreateArray();
+
+	for (int i = 0; i < problems->count; i++) {
+		const struct finding *f = &problems->item[i];
+		char text[256];
+		cJSON *object;
+
+		finding_text(f, text, sizeof text);
+		object = problem(f->rule->code, severities[f->rule->severity], text,
+				 f->rule->source);
+		cJSON_AddItemToObject(object, "nearest", nearest(f));
+		cJSON_AddItemToArray(list, object);
+	}
+	return list;
+}
+
+/* Not a rule of any stack: the sum of what a stage holds is above the memory. */
+static void add_memory_problem(cJSON *list, const struct estimate *e)
+{
+	char text[200], total[32], capacity[32];
+	cJSON *object;
+
+	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
+	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
+	snprintf(text, sizeof text, "stage %d needs %s of %s", e->fullest_stage, total,
+		 capacity);
+	object = problem("OOM", "error", text, "sum of the fullest stage");
+	cJSON_AddItemToObject(object, "nearest", cJSON_CreateObject());
+	cJSON_AddItemToArray(list, object);
+}
+
+/* "tp.bytes" goes into an object tp of the group. */
+static void add_metric(cJSON *root, const struct metric *metric, double value)
+{
+	cJSON *object = root;
+	const char *dot = strchr(metric->key, '.');
+	char part[16];
+
+	if (metric->group[0] != '\0') {
+		object = cJSON_GetObjectItem(root, metric->group);
+		if (!object)
+			object = cJSON_AddObjectToObject(root, metric->group);
+	}
+	if (dot && (size_t)(dot - metric->key) < sizeof part) {
+		memcpy(part, metric->key, (size_t)(dot - metric->key));
+		part[dot - metric->key] = '\0';
+		root = object;
+		object = cJSON_GetObjectItem(root, part);
+		if (!object)
+			object = cJSON_AddObjectToObject(root, part);
+	}
+	add_number(object, dot ? dot + 1 : metric->key, value);
+}
+
+static void add_metrics(cJSON *root, const struct estimate *estimate)
+{
+	for (int i = 0; i < metric_count(); i++) {
+		const struct metric *metric = &metric_table[i];
+
+		if (estimate->legal || strcmp(metric->group, "model") == 0)
+			add_metric(root, metric, metric_get(estimate, metric));
+		else if (metric->group[0] == '\0')
+			cJSON_AddNullToObject(root, metric->key);
+		else if (!cJSON_GetObjectItem(root, metric->group))
+			cJSON_AddNullToObject(root, metric->group);
+	}
+}
+
+static cJSON *memory_of_stage(const struct stage_memory *m)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add_number(o, "total_bytes", m->total_bytes);
+	add_number(o, "in_flight", m->in_flight);
+	add_number(o, "weights_bytes", m->weights_bytes);
+	add_number(o, "gradients_bytes", m->gradients_bytes);
+	add_number(o, "optimizer_bytes", m->optimizer_bytes);
+	add_number(o, "activations_bytes", m->activations_bytes);
+	add_number(o, "buffers_bytes", m->buffers_bytes);
+	add_number(o, "framework_bytes", m->framework_bytes);
+	add_number(o, "allocated_bytes", m->allocated_bytes);
+	add_number(o, "parameters", m->parameters);
+	add_number(o, "layers", m->layers);
+	return o;
+}
+
+static cJSON *time_of_stage(const struct stage_time *t)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add_number(o, "forward_seconds", t->forward_seconds);
+	add_number(o, "backward_seconds", t->backward_seconds);
+	add_number(o, "busy_seconds", t->busy_seconds);
+	add_number(o, "exposed_seconds", t->exposed_seconds);
+	add_number(o, "idle_seconds", t->idle_seconds);
+	add_number(o, "optimizer_seconds", t->optimizer_seconds);
+	add_number(o, "recompute_seconds", t->recompute_seconds);
+	return o;
+}
+
+static void add_stages(cJSON *root, const struct estimate *e)
+{
+	cJSON *memory, *time;
+
+	if (!e->legal)
+		return;
+	memory = cJSON_AddArrayToObject(cJSON_GetObjectItem(root, "memory"), "stages");
+	time = cJSON_AddArrayToObject(cJSON_GetObjectItem(root, "time"), "stages");
+	for (int i = 0; i < e->stages; i++) {
+		cJSON_AddItemToArray(memory, memory_of_stage(&e->stage[i]));
+		cJSON_AddItemToArray(time, time_of_stage(&e->stage_time[i]));
+	}
+}
+
+cJSON *report_object(const struct scenario *scenario, const struct estimate *estimate)
+{
+	cJSON *root = cJSON_CreateObject(), *problems, *model;
+	const char *approximate = scenario->model.approximate;
+
+	cJSON_AddItemToObject(root, "scenario", report_scenario(scenario));
+	cJSON_AddBoolToObject(root, "feasible", estimate->feasible);
+	problems = report_problems(&estimate->problems);
+	if (estimate->legal && !estimate->fits)
+		add_memory_problem(problems, estimate);
+	cJSON_AddItemToObject(root, "problems", problems);
+	add_metrics(root, estimate);
+	model = cJSON_GetObjectItem(root, "model");
+	if (approximate[0] != '\0')
+		cJSON_AddStringToObject(model, "approximate", approximate);
+	else
+		cJSON_AddNullToObject(model, "approximate");
+	add_stages(root, estimate);
+	return root;
+}
+
+char *report_json(const struct scenario *scenario, const struct estimate *estimate)
+{
+	cJSON *root = report_object(scenario, estimate);
+	char *text = cJSON_Print(root), *line = NULL;
+
+	cJSON_Delete(root);
+	if (!text)
+		return NULL;
+	line = malloc(strlen(text) + 2);
+	if (line)
+		sprintf(line, "%s\n", text);
+	free(text);
+	return line;
+}

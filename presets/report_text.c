@@ -1,0 +1,190 @@
+/* report_text.c - estimates as CSV and Markdown; see report.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/report.h"
+
+/* Finish a stream opened by open_memstream: its text, or NULL. */
+static char *finish(FILE *stream, char **text)
+{
+	bool good = stream && !ferror(stream);
+
+	if (stream && fclose(stream) == 0 && good)
+		return *text;
+	free(*text);
+	return NULL;
+}
+
+static void put_csv(FILE *stream, const char *text)
+{
+	if (!strpbrk(text, ",\"\n")) {
+		fputs(text, stream);
+		return;
+	}
+	fputc('"', stream);
+	for (; *text != '\0'; text++)
+		fprintf(stream, *text == '"' ? "\"%c" : "%c", *text);
+	fputc('"', stream);
+}
+
+char *report_csv_header(const char *const *knobs, int count)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return NULL;
+	for (int i = 0; i < count; i++)
+		fprintf(stream, "%s,", knobs[i]);
+	fputs("feasible,problem", stream);
+	for (int i = 0; i < metric_count(); i++)
+		fprintf(stream, ",%s", metric_table[i].key);
+	fputc('\n', stream);
+	return finish(stream, &text);
+}
+
+static void put_problem(FILE *stream, const struct estimate *estimate)
+{
+	char text[256] = "";
+
+	if (!estimate->legal && estimate->problems.count > 0)
+		finding_text(&estimate->problems.item[0], text, sizeof text);
+	else if (estimate->legal && !estimate->fits)
+		snprintf(text, sizeof text, "out of memory");
+	put_csv(stream, text);
+}
+
+char *report_csv_row(const struct scenario *scenario, const struct estimate *estimate,
+		     const char *const *knobs, int count)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return NULL;
+	for (int i = 0; i < count; i++) {
+		const struct knob *knob = knob_find(knobs[i]);
+		char value[MAX_LAYOUT + 8] = "";
+
+		if (knob)
+			knob_print(scenario, knob, value, sizeof value);
+		put_csv(stream, value);
+		fputc(',', stream);
+	}
+	fprintf(stream, "%d,", estimate->feasible);
+	put_problem(stream, estimate);
+	for (int i = 0; i < metric_count(); i++) {
+		const struct metric *metric = &metric_table[i];
+		double value = metric_get(estimate, metric);
+
+		fputc(',', stream);
+		if ((estimate->legal || strcmp(metric->group, "model") == 0) &&
+		    isfinite(value))
+			fprintf(stream, "%.9g", value);
+	}
+	fputc('\n', stream);
+	return finish(stream, &text);
+}
+
+static void put_heading(FILE *stream, const struct scenario *s)
+{
+	fprintf(stream, "## %s on %lld x %s, %s\n\n", s->model.name,
+		(long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
+}
+
+static void put_problems(FILE *stream, const struct estimate *e)
+{
+	for (int i = 0; i < e->problems.count; i++) {
+		char text[256];
+
+		finding_text(&e->problems.item[i], text, sizeof text);
+		fprintf(stream, "- **%s** %s\n", e->problems.item[i].rule->code, text);
+	}
+	if (e->legal && !e->fits)
+		fputs("- **OOM** the fullest stage does not fit\n", stream);
+	if (e->problems.count > 0 || (e->legal && !e->fits))
+		fputc('\n', stream);
+}
+
+static void put_knobs(FILE *stream, const struct scenario *s,
+		      const struct scenario *baseline)
+{
+	fputs(baseline ? "| knob | value | baseline |\n|---|---|---|\n"
+		       : "| knob | value |\n|---|---|\n",
+	      stream);
+	for (int i = 0; i < knob_count(); i++) {
+		const struct knob *knob = &knob_table[i];
+		char now[MAX_LAYOUT + 8], before[MAX_LAYOUT + 8];
+
+		if ((knob->applies && !knob->applies(s)) ||
+		    (baseline && knob_same(s, baseline, knob)))
+			continue;
+		knob_print(s, knob, now, sizeof now);
+		fprintf(stream, "| %s | %s |", knob->key, now);
+		if (baseline) {
+			knob_print(baseline, knob, before, sizeof before);
+			fprintf(stream, " %s |", before);
+		}
+		fputc('\n', stream);
+	}
+	fputc('\n', stream);
+}
+
+static void put_change(FILE *stream, const struct metric *metric, double now,
+		       double before)
+{
+	char text[64];
+
+	form_text(metric->form, before, text, sizeof text);
+	if (before != 0 && isfinite(now / before))
+		fprintf(stream, " %s | %+.1f %% |", text, (now / before - 1) * 100);
+	else
+		fprintf(stream, " %s | |", text);
+}
+
+static void put_metrics(FILE *stream, const struct estimate *e,
+			const struct estimate *before)
+{
+	if (!e->legal)
+		return;
+	fputs(before ? "| metric | value | baseline | change |\n|---|---|---|---|\n"
+		     : "| metric | value |\n|---|---|\n",
+	      stream);
+	for (int i = 0; i < metric_count(); i++) {
+		const struct metric *metric = &metric_table[i];
+		double value = metric_get(e, metric);
+		double was = before ? metric_get(before, metric) : 0;
+		char text[64];
+
+		if (value == 0 && was == 0)
+			continue;
+		form_text(metric->form, value, text, sizeof text);
+		fprintf(stream, "| %s | %s |", metric->label, text);
+		if (before)
+			put_change(stream, metric, value, was);
+		fputc('\n', stream);
+	}
+}
+
+char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
+		      const struct scenario *baseline, const struct estimate *before)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return NULL;
+	if (before && !before->legal)
+		before = NULL;
+	put_heading(stream, scenario);
+	put_problems(stream, estimate);
+	put_knobs(stream, scenario, baseline);
+	put_metrics(stream, estimate, before);
+	return finish(stream, &text);
+}

@@ -1,0 +1,303 @@
+/* scenario_file.c - see scenario_file.h. */
+#include "presets/scenario_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/cluster_file.h"
+#include "presets/library.h"
+#include "presets/model_file.h"
+#include "presets/stack_file.h"
+
+enum { FORMAT = 1 };
+
+static const char start_plan[] = "llama3-70b-64-h100";
+
+bool scenario_blank(struct scenario *out, const char *model, const char *cluster,
+		    const char *stack, struct error *error)
+{
+	struct scenario made;
+	bool generic;
+
+	scenario_defaults(&made);
+	if (!library_model(&made.model, model, error) ||
+	    !library_cluster(&made.cluster, cluster, error) ||
+	    !library_stack(&made, stack, &generic, error))
+		return false;
+	*out = made;
+	return true;
+}
+
+/* Keys that are no knobs. */
+static bool is_known(const char *key)
+{
+	static const char *const keys[] = {
+		"format",        "model",    "cluster", "stack",
+		"title",         "source",   "note",    "dp",
+		"data_parallel", "measured", "mode",    "measured_step_seconds",
+		"name",          "updated"
+	};
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (strcmp(key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool check_format(const struct document *document, const struct node *map,
+			 struct error *error)
+{
+	const struct node *node = node_get(map, "format"),
+			  *mode = node_get(map, "mode");
+	int64_t format = FORMAT;
+
+	if (node && !node_count(document, node, &format, error))
+		return false;
+	if (format < 1 || format > FORMAT)
+		return error_set(error, document->file, node->line,
+				 "format %lld; this shardscope reads format %d",
+				 (long long)format, FORMAT);
+	if (mode &&
+	    !(mode->kind == NODE_SCALAR && strncmp(mode->text, "train", 5) == 0))
+		return error_set(error, document->file, mode->line,
+				 "mode: only training can be estimated");
+	return true;
+}
+
+/* Model, cluster, stack: each needed, before any knob is set. */
+static bool read_bases(struct scenario *out, const struct document *document,
+		       const struct node *map, struct error *error)
+{
+	const struct node *model = node_get(map, "model"),
+			  *cluster = node_get(map, "cluster"),
+			  *stack = node_get(map, "stack");
+	bool generic;
+
+	if (!model)
+		return error_set(error, document->file, map->line,
+				 "no model; expected model: NAME, a file or a mapping");
+	if (!library_model_node(&out->model, document, model, error))
+		return false;
+	if (cluster) {
+		if (!library_cluster_node(&out->cluster, document, cluster, error))
+			return false;
+	} else if (!library_cluster(&out->cluster, "dgx-h100", error)) {
+		return false;
+	}
+	if (stack)
+		return library_stack_node(out, document, stack, &generic, error);
+	return library_stack(out, "megatron-core", &generic, error);
+}
+
+static bool read_knob(struct scenario *out, const struct document *document,
+		      const struct node *node, struct error *error)
+{
+	const struct knob *knob = knob_find(node->key);
+	const char *near = knob_nearest_key(node->key);
+	char why[256];
+
+	if (!knob)
+		return error_set(error, document->file, node->line,
+				 "unknown key '%.60s'%s%s%s", node->key,
+				 near ? "; did you mean " : "", near ? near : "",
+				 near ? "?" : "");
+	if (node->kind != NODE_SCALAR)
+		return error_set(error, document->file, node->line,
+				 "%s: expected a value", node->key);
+	return knob_parse(out, knob, node->text, why, sizeof why) ||
+	       error_set(error, document->file, node->line, "%s", why);
+}
+
+/* dp follows from the other degrees; a file may state it, and is held to it. */
+static bool check_dp(const struct scenario *s, const struct document *document,
+		     const struct node *map, struct error *error)
+{
+	const struct node *node = node_get(map, "dp");
+	int64_t stated, dp = scenario_dp(s);
+
+	if (!node)
+		node = node_get(map, "data_parallel");
+	if (!node)
+		return true;
+	if (!node_count(document, node, &stated, error))
+		return false;
+	return stated == dp ||
+	       error_set(error, document->file, node->line,
+			 "dp is %lld, but gpus / (tp * cp * pp) = %lld / (%lld * %lld "
+			 "* %lld) makes it %lld",
+			 (long long)stated, (long long)s->cluster.gpus,
+			 (long long)s->plan.tp, (long long)s->plan.cp,
+			 (long long)s->plan.pp, (long long)dp);
+}
+
+static bool read_note(const struct document *document, const struct node *map,
+		      struct scenario_note *note, struct error *error)
+{
+	const struct node *title = node_get(map, "title"),
+			  *source = node_get(map, "source"),
+			  *text = node_get(map, "note"),
+			  *measured = node_get(map, "measured_step_seconds");
+	struct scenario_note made = { .title = "" };
+
+	if ((title &&
+	     !node_text(document, title, made.title, sizeof made.title, error)) ||
+	    (source &&
+	     !node_text(document, source, made.source, sizeof made.source, error)) ||
+	    (text && !node_text(document, text, made.note, sizeof made.note, error)) ||
+	    (measured &&
+	     !node_number(document, measured, &made.measured_step_seconds, error)))
+		return false;
+	if (note)
+		*note = made;
+	return true;
+}
+
+bool scenario_from(struct scenario *out, const struct document *document,
+		   const struct node *map, struct scenario_note *note,
+		   struct error *error)
+{
+	struct scenario made;
+
+	if (map->kind != NODE_MAP)
+		return error_set(error, document->file, map->line,
+				 "a scenario is a mapping of keys and values");
+	scenario_defaults(&made);
+	if (!check_format(document, map, error) ||
+	    !read_bases(&made, document, map, error) ||
+	    !read_note(document, map, note, error))
+		return false;
+	for (const struct node *node = map->child; node; node = node->next)
+		if (!is_known(node->key) && !read_knob(&made, document, node, error))
+			return false;
+	if (!check_dp(&made, document, map, error))
+		return false;
+	*out = made;
+	return true;
+}
+
+bool scenario_parse(struct scenario *out, const char *file, const char *text,
+		    size_t length, struct scenario_note *note, struct error *error)
+{
+	struct document document;
+	bool good;
+
+	if (!document_parse(&document, file, text, length, error))
+		return false;
+	good = scenario_from(out, &document, document.root, note, error);
+	document_free(&document);
+	return good;
+}
+
+bool scenario_read(struct scenario *out, const char *name, struct scenario_note *note,
+		   struct error *error)
+{
+	struct document document;
+	bool good;
+
+	if (!preset_open(PRESET_PLAN, name, &document, error))
+		return false;
+	good = scenario_from(out, &document, document.root, note, error);
+	document_free(&document);
+	return good;
+}
+
+bool scenario_start(struct scenario *out, struct error *error)
+{
+	return scenario_read(out, start_plan, NULL, error);
+}
+
+static void copy_knobs(struct scenario *to, const struct scenario *from)
+{
+	for (int i = 0; i < knob_count(); i++) {
+		const struct knob *knob = &knob_table[i];
+		char why[8];
+
+		if (knob->type == KNOB_TEXT)
+			knob_parse(to, knob, knob_get_text(from, knob), why,
+				   sizeof why);
+		else
+			knob_set(to, knob, knob_get(from, knob));
+	}
+}
+
+/* By name where the preset of that name, with these knobs, is this very cluster;
+ * else the whole of it. The same for model and stack. */
+static void write_bases(const struct scenario *s, struct scenario *base, FILE *stream)
+{
+	struct scenario other;
+	bool generic = false;
+
+	scenario_defaults(base);
+	if (library_model(&base->model, s->model.name, NULL) &&
+	    memcmp(&base->model, &s->model, sizeof s->model) == 0) {
+		fprintf(stream, "model: %s\n", s->model.name);
+	} else {
+		fputs("model: ", stream);
+		model_write(&s->model, stream);
+		fputc('\n', stream);
+		base->model = s->model;
+	}
+	other = *base;
+	if (library_cluster(&other.cluster, s->cluster.name, NULL))
+		base->cluster = other.cluster;
+	copy_knobs(&other, s);
+	if (memcmp(&other.cluster, &s->cluster, sizeof s->cluster) == 0) {
+		fprintf(stream, "cluster: %s\n", s->cluster.name);
+	} else {
+		fputs("cluster: ", stream);
+		cluster_write(&s->cluster, stream);
+		fputc('\n', stream);
+		base->cluster = s->cluster;
+	}
+	other = *base;
+	if (library_stack(&other, s->stack.name, &generic, NULL) && !generic &&
+	    memcmp(&other.stack, &s->stack, sizeof s->stack) == 0) {
+		*base = other;
+		fprintf(stream, "stack: %s\n", s->stack.name);
+		return;
+	}
+	fputs("stack: ", stream);
+	stack_write(&s->stack, stream);
+	fputc('\n', stream);
+	base->stack = s->stack;
+}
+
+static void write_knob(const struct scenario *s, const struct knob *knob, FILE *stream)
+{
+	char text[MAX_LAYOUT + 8];
+
+	knob_print(s, knob, text, sizeof text);
+	if (knob->type == KNOB_TEXT)
+		fprintf(stream, "%s: \"%s\"\n", knob->key, text);
+	else
+		fprintf(stream, "%s: %s\n", knob->key, text);
+}
+
+char *scenario_write(const struct scenario *scenario)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	struct scenario *base = calloc(1, sizeof *base);
+	bool good;
+
+	if (!stream || !base) {
+		if (stream)
+			fclose(stream);
+		free(base);
+		free(text);
+		return NULL;
+	}
+	fprintf(stream, "format: %d\n", FORMAT);
+	write_bases(scenario, base, stream);
+	for (int i = 0; i < knob_count(); i++)
+		if (!knob_same(scenario, base, &knob_table[i]))
+			write_knob(scenario, &knob_table[i], stream);
+	free(base);
+	good = !ferror(stream);
+	if (fclose(stream) == 0 && good)
+		return text;
+	free(text);
+	return NULL;
+}
