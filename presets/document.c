@@ -437,7 +437,9 @@ bool node_text(const struct document *document, const struct node *node, char *o
 		return error_set(error, document->file, node->line,
 				 "%.60s is longer than %d characters",
 				 node->key ? node->key : "item", (int)size - 1);
-	memcpy(out, node->text, strlen(node->text) + 1);
+	/* nothing of an earlier, longer text stays: structs are compared whole */
+	memset(out, 0, size);
+	memcpy(out, node->text, strlen(node->text));
 	error_clean(out);
 	return true;
 }

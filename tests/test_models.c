@@ -1,0 +1,260 @@
+/* test_models.c - every shipped model against what its publisher counts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/library.h"
+#include "presets/model_file.h"
+#include "tests/support/close.h"
+
+static void read_shipped(const char *name, struct model *model, struct model_note *note)
+{
+	struct document document;
+	struct error error = { "" };
+
+	memset(note, 0, sizeof *note);
+	if (!preset_open(PRESET_MODEL, name, &document, &error) ||
+	    !model_read(&document, document.root, model, note, &error))
+		fail_msg("%s: %s", name, error.text);
+	document_free(&document);
+}
+
+static void shelf_is_wide(void **state)
+{
+	static const char *const named[] = {
+		"gpt3-175b",       "megatron-1t",     "bloom-176b",      "palm-540b",
+		"opt-175b",        "glm-130b",        "falcon-180b",     "mt-nlg-530b",
+		"gopher-280b",     "llama2-70b",      "llama3.1-8b",     "llama3.1-70b",
+		"llama3.1-405b",   "mixtral-8x7b",    "mixtral-8x22b",   "deepseek-v2",
+		"deepseek-v3",     "kimi-k2",         "qwen3-235b-a22b", "gpt-oss-20b",
+		"gpt-oss-120b",    "mamba2-2.7b",     "nemotron-h-56b",  "jamba-v0.1",
+		"nemotron-4-340b", "nemotron-3-nano", "gemma2-27b",      "gemma3-27b"
+	};
+	const struct preset *list;
+
+	(void)state;
+	assert_true(preset_list(PRESET_MODEL, &list) >= 45);
+	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+		if (!preset_find(PRESET_MODEL, named[i]))
+			fail_msg("no model %s", named[i]);
+}
+
+static void counts_agree_with_publishers(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list), stated = 0, active = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct model model;
+		struct model_note note;
+		struct model_counts counts;
+
+		read_shipped(list[i].name, &model, &note);
+		model_count(&model, &counts);
+		if (note.parameters <= 0)
+			continue;
+		stated++;
+		/* a wide tolerance would hold nothing */
+		if (note.tolerance <= 0 || note.tolerance > 0.03)
+			fail_msg("%s: tolerance %g", list[i].name, note.tolerance);
+		close_check(counts.total, note.parameters, note.tolerance, list[i].name,
+			    __FILE__, __LINE__);
+		if (note.active <= 0)
+			continue;
+		active++;
+		close_check(counts.active, note.active, note.tolerance, list[i].name,
+			    __FILE__, __LINE__);
+	}
+	assert_true(stated >= 35);
+	assert_true(active >= 15);
+}
+
+static void everyone_has_title_and_source(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct model model;
+		struct model_note note;
+		char expected[16];
+		struct model_counts counts;
+
+		read_shipped(list[i].name, &model, &note);
+		if (note.title[0] == '\0' || note.source[0] == '\0')
+			fail_msg("%s: no title or source", list[i].name);
+		assert_string_equal(note.title, list[i].title);
+		assert_string_equal(model.hf_id, list[i].alias);
+		/* the title's first number is the count, to the digits it has */
+		model_count(&model, &counts);
+		snprintf(expected, sizeof expected, "%.8s", note.title);
+		assert_close(strtod(expected, NULL) * 1e9, counts.total, 0.03);
+	}
+}
+
+/* A list says "like" with the parent's id only if it has its own. */
+static void ids_are_unique(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++)
+		for (int k = 0; k < i && list[i].alias[0] != '\0'; k++)
+			assert_string_not_equal(list[i].alias, list[k].alias);
+}
+
+static void writing_and_reading_gives_the_same(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct model model, back;
+		struct document document;
+		struct error error = { "" };
+		char *text = NULL;
+		size_t size = 0;
+		FILE *stream = open_memstream(&text, &size);
+
+		assert_non_null(stream);
+		if (!library_model(&model, list[i].name, &error))
+			fail_msg("%s", error.text);
+		assert_string_equal(model.name, list[i].name);
+		model_write(&model, stream);
+		assert_int_equal(fclose(stream), 0);
+		memset(&back, 0, sizeof back);
+		if (!document_parse(&document, "written", text, size, &error) ||
+		    !model_read(&document, document.root, &back, NULL, &error))
+			fail_msg("%s: %s\n%s", list[i].name, error.text, text);
+		if (memcmp(&model, &back, sizeof model) != 0)
+			fail_msg("%s comes back changed:\n%s", list[i].name, text);
+		document_free(&document);
+		free(text);
+	}
+}
+
+static void an_id_finds_its_model(void **state)
+{
+	struct model by_name, by_id;
+
+	(void)state;
+	assert_true(library_model(&by_name, "llama3.1-70b", NULL));
+	assert_true(library_model(&by_id, "meta-llama/Llama-3.1-70B", NULL));
+	assert_memory_equal(&by_name, &by_id, sizeof by_name);
+}
+
+/* 6 x (weights without the input table) + 6 x layers x seq x heads x head_dim, the
+ * causal half of PaLM's appendix B (arXiv 2204.02311). */
+static void flops_per_token(void **state)
+{
+	struct model model;
+
+	(void)state;
+	assert_true(library_model(&model, "llama3.1-70b", NULL));
+	assert_close(model_flops_per_token(&model, 8192, false),
+		     6 * (70553706496.0 - 128256.0 * 8192) + 6.0 * 80 * 8192 * 64 * 128,
+		     1e-9);
+	assert_true(library_model(&model, "llama3.1-405b", NULL));
+	assert_close(model_flops_per_token(&model, 8192, false),
+		     6 * (405853388800.0 - 128256.0 * 16384) +
+			     6.0 * 126 * 8192 * 128 * 128,
+		     1e-9);
+	/* Llama 3 (arXiv 2407.21783) section 3.2: 3.8e25 FLOPs on 15.6 T tokens */
+	assert_close(15.6e12 * model_flops_per_token(&model, 8192, false), 3.8e25,
+		     0.05);
+	/* GPT-3 (arXiv 2005.14165) appendix D: 3.14e23 for 300 B tokens, 6ND */
+	assert_true(library_model(&model, "gpt3-175b", NULL));
+	assert_close(300e9 * model_flops_per_token(&model, 1, false), 3.14e23, 0.01);
+}
+
+/* 2 x layers x kv_heads x head_dim elements; MLA keeps rank and rotary part. */
+static void cache_bytes_per_token(void **state)
+{
+	static const struct {
+		const char *name;
+		double bytes;
+	} known[] = {
+		{ "llama2-70b", 2.0 * 80 * 8 * 128 * 2 },
+		{ "llama3.1-405b", 516096 }, /* 126 layers, 504 KiB */
+		{ "gpt3-175b", 4718592 },    /* 4.5 MiB */
+		{ "qwen2.5-72b", 327680 },   /* DeepSeek-V3 ISCA 2025, table 1 */
+		{ "deepseek-v3", 70272 },    /* the same table: 70.272 KB */
+		{ "palm-540b", 2.0 * 118 * 256 * 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		struct model model;
+
+		assert_true(library_model(&model, known[i].name, NULL));
+		close_check(model_kv_bytes_per_token(&model, 8192, 2), known[i].bytes,
+			    1e-12, known[i].name, __FILE__, __LINE__);
+	}
+}
+
+/* Layers by kind, where a rule of the file deals them out. */
+static void layers_are_dealt_out_as_published(void **state)
+{
+	static const struct {
+		const char *name;
+		int attention, ssm, dense, moe, windowed;
+	} known[] = {
+		{ "llama3.1-405b", 126, 0, 126, 0, 0 },
+		{ "deepseek-v3", 61, 0, 3, 58, 0 },
+		{ "kimi-k2", 61, 0, 1, 60, 0 },
+		{ "gpt-oss-120b", 36, 0, 0, 36, 18 },
+		{ "gemma3-27b", 62, 0, 62, 0, 52 },
+		{ "llama4-maverick", 48, 0, 24, 24, 36 },
+		{ "jamba-v0.1", 4, 28, 16, 16, 0 },
+		{ "jamba-1.5-large", 9, 63, 36, 36, 0 },
+		{ "nemotron-h-56b", 10, 54, 54, 0, 0 },
+		{ "nemotron-3-nano", 6, 23, 0, 23, 0 },
+		{ "qwen3-next-80b-a3b", 12, 36, 0, 48, 0 },
+		{ "mamba2-2.7b", 0, 64, 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		struct model model;
+		int attention = 0, ssm = 0, dense = 0, moe = 0, windowed = 0;
+
+		assert_true(library_model(&model, known[i].name, NULL));
+		for (int64_t layer = 0; layer < model.layers; layer++) {
+			const struct layer_kind *k = &model.kind[model.layer[layer]];
+
+			attention +=
+				k->mixer == MIXER_ATTENTION || k->mixer == MIXER_MLA;
+			ssm += k->mixer >= MIXER_MAMBA1;
+			dense += k->mlp == MLP_DENSE;
+			moe += k->mlp == MLP_MOE;
+			windowed += k->attention.window > 0;
+		}
+		if (attention != known[i].attention || ssm != known[i].ssm ||
+		    dense != known[i].dense || moe != known[i].moe ||
+		    windowed != known[i].windowed)
+			fail_msg("%s: %d attention, %d ssm, %d dense, %d moe, %d "
+				 "windowed",
+				 known[i].name, attention, ssm, dense, moe, windowed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shelf_is_wide),
+		cmocka_unit_test(counts_agree_with_publishers),
+		cmocka_unit_test(everyone_has_title_and_source),
+		cmocka_unit_test(ids_are_unique),
+		cmocka_unit_test(writing_and_reading_gives_the_same),
+		cmocka_unit_test(an_id_finds_its_model),
+		cmocka_unit_test(flops_per_token),
+		cmocka_unit_test(cache_bytes_per_token),
+		cmocka_unit_test(layers_are_dealt_out_as_published),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
