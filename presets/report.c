@@ -220,17 +220,26 @@ cJSON *report_object(const struct scenario *scenario, const struct estimate *est
 	return root;
 }
 
-char *report_json(const struct scenario *scenario, const struct estimate *estimate)
+static char *print(const struct scenario *scenario, const struct estimate *estimate,
+		   bool one_line)
 {
 	cJSON *root = report_object(scenario, estimate);
-	char *text = cJSON_Print(root), *line = NULL;
+	char *text = one_line ? cJSON_PrintUnformatted(root) : cJSON_Print(root);
+	char *line = text ? malloc(strlen(text) + 2) : NULL;
 
 	cJSON_Delete(root);
-	if (!text)
-		return NULL;
-	line = malloc(strlen(text) + 2);
 	if (line)
 		sprintf(line, "%s\n", text);
 	free(text);
 	return line;
+}
+
+char *report_json(const struct scenario *scenario, const struct estimate *estimate)
+{
+	return print(scenario, estimate, false);
+}
+
+char *report_json_line(const struct scenario *scenario, const struct estimate *estimate)
+{
+	return print(scenario, estimate, true);
 }

@@ -8,6 +8,9 @@
 
 /* The object of `eval --json`, with a newline. */
 char *report_json(const struct scenario *scenario, const struct estimate *estimate);
+/* The same in one line, for streams of them. */
+char *report_json_line(const struct scenario *scenario,
+		       const struct estimate *estimate);
 /* One scenario, or against a baseline where it is not NULL. */
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
 		      const struct scenario *baseline, const struct estimate *before);
