@@ -1,0 +1,254 @@
+/* moves.c - changes worth trying; what they give is measured, not claimed. */
+#include "engine/advice/rules.h"
+
+#define FASTER "{0:word} gives {1:percent} more tokens/s; memory {2:bytes}"
+#define SMALLER \
+	"{0:word} needs {2:bytes}, {3:percent} of the memory; {1:percent} tokens/s"
+
+static bool fits(const struct situation *now)
+{
+	return now->estimate->fits;
+}
+
+static bool always(const struct situation *now)
+{
+	(void)now;
+	return true;
+}
+
+static bool has_bubble(const struct situation *now)
+{
+	return now->estimate->bubble_ratio > 0.05;
+}
+
+static bool has_bubble_and_batch(const struct situation *now)
+{
+	return has_bubble(now) && now->plan->micro_batch > 1;
+}
+
+static bool exposes_tp(const struct situation *now)
+{
+	return now->plan->tp > 1 && now->plan->tp <= now->domain &&
+	       now->estimate->cost[DIM_TP].exposed_seconds >
+		       0.05 * now->estimate->step_seconds;
+}
+
+static bool tp_leaves_domain(const struct situation *now)
+{
+	return now->plan->tp > now->domain;
+}
+
+static bool has_pipeline(const struct situation *now)
+{
+	return now->plan->pp > 1;
+}
+
+static bool skinny_shards(const struct situation *now)
+{
+	return now->plan->cp > 1 &&
+	       now->plan->seq_len / now->plan->cp < now->model->hidden;
+}
+
+static bool splits_experts(const struct situation *now)
+{
+	return now->moe && now->etp > 1;
+}
+
+static bool small_batches(const struct situation *now)
+{
+	return now->estimate->fits && now->estimate->bubble_ratio < 0.15;
+}
+
+static bool recomputes(const struct situation *now)
+{
+	return now->plan->recompute != RECOMPUTE_NONE;
+}
+
+static bool recomputes_all(const struct situation *now)
+{
+	return now->plan->recompute == RECOMPUTE_FULL;
+}
+
+static bool keeps_all(const struct situation *now)
+{
+	return now->plan->recompute == RECOMPUTE_NONE;
+}
+
+static bool not_all_recomputed(const struct situation *now)
+{
+	return now->plan->recompute != RECOMPUTE_FULL;
+}
+
+static bool without_sp(const struct situation *now)
+{
+	return now->plan->tp > 1 && !now->plan->sp;
+}
+
+static bool has_fp8(const struct situation *now)
+{
+	return now->scenario->cluster.accelerator.peak_flops[PRECISION_FP8] > 0 &&
+	       (now->plan->precision == PRECISION_BF16 ||
+		now->plan->precision == PRECISION_FP16);
+}
+
+static bool older_attention(const struct situation *now)
+{
+	return now->plan->attention_kernel < ATTENTION_FLASH2;
+}
+
+static bool hopper_attention(const struct situation *now)
+{
+	return now->plan->attention_kernel == ATTENTION_FLASH2 &&
+	       now->scenario->cluster.accelerator.year >= 2022;
+}
+
+static bool head_counts(const struct situation *now)
+{
+	return now->plan->pp > 1 && !now->plan->split_loss;
+}
+
+static bool many_sequences(const struct situation *now)
+{
+	return now->plan->micro_batch > 1;
+}
+
+static bool unsharded(const struct situation *now)
+{
+	return now->plan->zero < 3 && now->estimate->dp > 1;
+}
+
+static bool has_experts(const struct situation *now)
+{
+	return now->moe && now->plan->ep < now->model->moe.experts;
+}
+
+static bool tp_has_room(const struct situation *now)
+{
+	return now->plan->tp < now->domain;
+}
+
+static bool long_sequence(const struct situation *now)
+{
+	return now->plan->seq_len >= 8192;
+}
+
+static bool plain_loss(const struct situation *now)
+{
+	return now->plan->cross_entropy != CE_CHUNKED;
+}
+
+static bool wide_moments(const struct situation *now)
+{
+	return now->plan->optimizer == OPTIMIZER_ADAMW;
+}
+
+static bool wide_gradients(const struct situation *now)
+{
+	return now->plan->grad_dtype == GRAD_FP32;
+}
+
+static bool no_offload(const struct situation *now)
+{
+	return now->plan->optimizer_offload < 0.5;
+}
+
+#define SPEED(code, text, source, knob, trial, value, worth)                          \
+	{                                                                             \
+		{ code, SEVERITY_HINT, text, source }, AIM_SPEED, knob, trial, value, \
+			worth                                                         \
+	}
+#define MEMORY(code, text, source, knob, trial, value, worth)                      \
+	{                                                                          \
+		{ code, SEVERITY_WARNING, text, source }, AIM_MEMORY, knob, trial, \
+			value, worth                                               \
+	}
+/* Sources: B = NVIDIA-NeMo/Megatron-Bridge, M = NVIDIA/Megatron-LM. */
+const struct move advice_moves[] = {
+	SPEED("T5", "bubble: VPP " FASTER, "B docs/performance-guide.md:58", "vpp",
+	      TRIAL_ABOVE, 0, has_bubble),
+	SPEED("T5", "bubble: more, smaller micro-batches: " FASTER,
+	      "B docs/performance-guide.md:58", "mbs", TRIAL_DOWN, 0,
+	      has_bubble_and_batch),
+	SPEED("T4", "TP waits on its traffic: TP " FASTER,
+	      "B docs/performance-guide.md:52-53", "tp", TRIAL_DOWN, 0, exposes_tp),
+	SPEED("T2", "TP leaves the fast domain: TP " FASTER,
+	      "B docs/performance-guide.md:38", "tp", TRIAL_DOWN, 0, tp_leaves_domain),
+	SPEED("T1", "fewer stages, more DP: PP " FASTER,
+	      "B docs/performance-guide.md:30", "pp", TRIAL_DOWN, 0, has_pipeline),
+	SPEED("T9", "sequence shards are shorter than the hidden size: CP " FASTER,
+	      "B docs/performance-guide.md:42-44", "cp", TRIAL_DOWN, 0, skinny_shards),
+	SPEED("T12", "whole experts: ETP " FASTER, "B docs/performance-guide.md:88",
+	      "etp", TRIAL_VALUE, 1, splits_experts),
+	SPEED("T29", "larger micro-batch: " FASTER,
+	      "B docs/performance-guide.md:290-301", "mbs", TRIAL_UP, 0, small_batches),
+	SPEED("M3", "memory is left: recompute " FASTER,
+	      "B docs/performance-guide.md:317", "recompute", TRIAL_DOWN, 0,
+	      recomputes),
+	SPEED("T15", "overlap DP gradients: " FASTER,
+	      "M megatron/core/transformer/moe/README.md:246-252",
+	      "overlap_grad_reduce", TRIAL_VALUE, 1, fits),
+	SPEED("T15", "overlap DP parameters: " FASTER,
+	      "M megatron/core/transformer/moe/README.md:246-252",
+	      "overlap_param_gather", TRIAL_VALUE, 1, fits),
+	SPEED("T15", "overlap TP traffic: " FASTER,
+	      "M megatron/core/transformer/moe/README.md:246-252", "tp_overlap",
+	      TRIAL_VALUE, 1, fits),
+	SPEED("T15", "overlap PP sends: " FASTER,
+	      "M megatron/core/transformer/moe/README.md:246-252", "overlap_p2p",
+	      TRIAL_VALUE, 1, fits),
+	SPEED("T3", "overlap the expert all-to-all: " FASTER,
+	      "B docs/performance-guide.md:84", "ep_overlap", TRIAL_VALUE, 1, fits),
+	SPEED("T15", "run shared experts beside the all-to-all: " FASTER,
+	      "M megatron/core/transformer/moe/README.md:246-252",
+	      "shared_expert_overlap", TRIAL_VALUE, 1, fits),
+	SPEED("T13", "experts in one kernel: grouped GEMM " FASTER,
+	      "B docs/performance-guide.md:90", "grouped_gemm", TRIAL_VALUE, 1, fits),
+	SPEED("T32", "precision " FASTER, "B docs/performance-guide.md:17-24",
+	      "precision", TRIAL_VALUE, PRECISION_FP8, has_fp8),
+	SPEED("T38", "attention " FASTER, "arXiv 2205.14135, 2307.08691",
+	      "attention_kernel", TRIAL_VALUE, ATTENTION_FLASH2, older_attention),
+	SPEED("T38", "attention " FASTER, "arXiv 2407.08608", "attention_kernel",
+	      TRIAL_VALUE, ATTENTION_FLASH3, hopper_attention),
+	SPEED("T39", "fused norms " FASTER, "arXiv 2205.05198, section 6",
+	      "fused_norms", TRIAL_VALUE, 1, fits),
+	SPEED("M17", "split norms along the sequence: SP " FASTER,
+	      "arXiv 2205.05198, section 4.2.2", "sp", TRIAL_VALUE, 1, without_sp),
+	SPEED("T26", "count the LM head as a layer: " FASTER,
+	      "B docs/performance-guide.md:70-73", "split_loss", TRIAL_VALUE, 1,
+	      head_counts),
+
+	MEMORY("M7", "micro-batch " SMALLER, "B skills recipe-recommender, Batch Size",
+	       "mbs", TRIAL_DOWN, 0, many_sequences),
+	MEMORY("M17", "SP " SMALLER, "arXiv 2205.05198, section 4.2.2", "sp",
+	       TRIAL_VALUE, 1, without_sp),
+	MEMORY("M9", "ZeRO " SMALLER, "M docs/api-guide/dist_optimizer.md", "zero",
+	       TRIAL_UP, 0, unsharded),
+	MEMORY("M2", "recompute " SMALLER, "B skills moe-optimization:97-103",
+	       "recompute", TRIAL_VALUE, RECOMPUTE_SELECTIVE, keeps_all),
+	MEMORY("M6", "recompute " SMALLER, "B skills activation-recompute:216",
+	       "recompute", TRIAL_VALUE, RECOMPUTE_FULL, not_all_recomputed),
+	MEMORY("M8", "EP " SMALLER, "B skills recipe-recommender, rule 4", "ep",
+	       TRIAL_UP, 0, has_experts),
+	MEMORY("M4", "TP " SMALLER, "B skills memory-tuning:62-63", "tp", TRIAL_UP, 0,
+	       tp_has_room),
+	MEMORY("M5", "PP " SMALLER, "B skills memory-tuning:64-65", "pp", TRIAL_UP, 0,
+	       always),
+	MEMORY("T10", "CP " SMALLER, "B docs/performance-guide.md:395", "cp", TRIAL_UP,
+	       0, long_sequence),
+	MEMORY("M11", "cross-entropy " SMALLER,
+	       "stas00/ml-engineering training/performance:334-340", "cross_entropy",
+	       TRIAL_VALUE, CE_CHUNKED, plain_loss),
+	MEMORY("M18", "optimizer " SMALLER, "B docs/performance-guide.md:352",
+	       "optimizer", TRIAL_VALUE, OPTIMIZER_ADAMW_BF16, wide_moments),
+	MEMORY("M18", "gradients " SMALLER, "B docs/performance-guide.md:246",
+	       "grad_dtype", TRIAL_VALUE, GRAD_BF16, wide_gradients),
+	MEMORY("M14", "optimizer offload " SMALLER, "B skills cpu-offloading:28,99",
+	       "optimizer_offload", TRIAL_VALUE, 0.5, no_offload),
+	MEMORY("M3", "recompute " SMALLER, "B docs/performance-guide.md:317",
+	       "recompute_layers", TRIAL_VALUE, 0, recomputes_all),
+};
+
+int advice_move_count(void)
+{
+	return (int)(sizeof advice_moves / sizeof advice_moves[0]);
+}

@@ -1,0 +1,53 @@
+/* rules.h - what the files of advice share: moves that are tried, and notes.
+ *
+ * A move names a knob and the values worth trying; it becomes advice only with the
+ * effect that an estimate of it shows. A note only looks at what is there.
+ */
+#ifndef ENGINE_ADVICE_RULES_H
+#define ENGINE_ADVICE_RULES_H
+
+#include "engine/advice.h"
+#include "engine/knob.h"
+
+struct situation {
+	const struct scenario *scenario;
+	const struct estimate *estimate;
+	const struct plan *plan;
+	const struct model *model;
+	int64_t domain; /* GPUs of a fast domain */
+	int64_t etp;
+	bool moe;
+};
+
+enum aim { AIM_SPEED, AIM_MEMORY };
+
+enum trial {
+	TRIAL_VALUE, /* the value itself */
+	TRIAL_UP,    /* the knob's next value up, and the one after */
+	TRIAL_DOWN,
+	TRIAL_ABOVE /* all candidate values above the present one */
+};
+
+struct move {
+	/* {0:word} value, {1:percent} gain in tokens/s, {2:bytes} memory after the
+	 * change, {3:percent} share of the capacity */
+	struct rule rule;
+	enum aim aim;
+	const char *knob;
+	enum trial trial;
+	double value;
+	bool (*worth)(const struct situation *now);
+};
+
+struct note {
+	struct rule rule;
+	const char *knob; /* where to turn, or NULL */
+	bool (*holds)(const struct situation *now, double value[MAX_TERMS]);
+};
+
+extern const struct move advice_moves[];
+extern const struct note advice_notes[];
+int advice_move_count(void);
+int advice_note_count(void);
+
+#endif

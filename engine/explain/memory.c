@@ -1,0 +1,201 @@
+/* memory.c - where the bytes of a stage come from. */
+#include "engine/explain/row.h"
+#include "engine/train/step.h"
+
+static const struct stage_memory *stage_of(const struct asked *asked)
+{
+	return &asked->estimate->stage[asked->stage];
+}
+
+static void add_shards(const struct asked *a, struct explanation *out)
+{
+	const struct plan *plan = &a->scenario->plan;
+
+	explain_term(out, "ZeRO", "stage", FORM_COUNT, (double)plan->zero);
+	explain_term(out, "d", "ranks that share dense states (DP x CP, or the group)",
+		     FORM_COUNT,
+		     plan->zero_group > 0 ? (double)plan->zero_group
+					  : (double)(a->estimate->dp *
+						     (plan->cp > 0 ? plan->cp : 1)));
+	if (a->scenario->model.moe.experts > 0)
+		explain_term(out, "ed", "ranks that share expert states", FORM_COUNT,
+			     (double)a->estimate->edp);
+}
+
+static void weights(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "P", "parameters on one rank of the stage", FORM_COUNT,
+		     stage_of(a)->parameters);
+	explain_term(out, "b", "bytes each", FORM_REAL, step_weight_bytes(a->scenario));
+	add_shards(a, out);
+}
+
+static void gradients(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "P", "parameters on one rank of the stage", FORM_COUNT,
+		     stage_of(a)->parameters);
+	explain_term(out, "g", "bytes of a gradient", FORM_REAL,
+		     step_gradient_bytes(a->scenario));
+	add_shards(a, out);
+}
+
+static void optimizer(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "P", "parameters on one rank of the stage", FORM_COUNT,
+		     stage_of(a)->parameters);
+	explain_term(out, "K", "bytes of master weight and moments", FORM_REAL,
+		     step_optimizer_bytes(a->scenario));
+	add_shards(a, out);
+	explain_term(out, "o", "share kept on the host", FORM_PERCENT,
+		     a->scenario->plan.optimizer_offload);
+}
+
+static void activations(const struct asked *a, struct explanation *out)
+{
+	const struct stage_memory *m = stage_of(a);
+	const struct plan *plan = &a->scenario->plan;
+
+	explain_term(out, "n", "micro-batches in flight", FORM_REAL, m->in_flight);
+	explain_term(out, "L", "layers of the stage", FORM_REAL, m->layers);
+	explain_term(out, "T", "tokens of a micro-batch on a rank", FORM_COUNT,
+		     (double)(plan->micro_batch * plan->seq_len /
+			      (plan->cp > 0 ? plan->cp : 1)));
+	explain_term(out, "t", "TP, which splits them where SP holds", FORM_COUNT,
+		     (double)plan->tp);
+	explain_term(out, "A/n", "bytes per micro-batch", FORM_BYTES,
+		     m->in_flight > 0 ? m->activations_bytes / m->in_flight : 0);
+}
+
+static void buffers(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "V", "vocabulary after padding", FORM_COUNT,
+		     (double)a->estimate->padded_vocab);
+	explain_term(out, "l", "bytes per logit at the loss's peak", FORM_REAL,
+		     a->scenario->stack.logit_bytes);
+	explain_term(out, "f", "layers gathered ahead (FSDP)", FORM_COUNT,
+		     a->scenario->plan.zero == 3
+			     ? (double)a->scenario->plan.fsdp_prefetch
+			     : 0);
+}
+
+static void framework(const struct asked *a, struct explanation *out)
+{
+	const struct stack *stack = &a->scenario->stack;
+
+	explain_term(out, "C", "context and libraries", FORM_BYTES,
+		     stack->context_bytes);
+	explain_term(out, "c", "of each communicator in use", FORM_BYTES,
+		     stack->communicator_bytes);
+	explain_term(out, "r", "reserved over allocated", FORM_REAL,
+		     stack->fragmentation);
+	explain_term(out, "A", "activations", FORM_BYTES,
+		     stage_of(a)->activations_bytes);
+	explain_term(out, "B", "buffers", FORM_BYTES, stage_of(a)->buffers_bytes);
+}
+
+static void allocated(const struct asked *a, struct explanation *out)
+{
+	const struct stage_memory *m = stage_of(a);
+
+	explain_term(out, "W", "weights", FORM_BYTES, m->weights_bytes);
+	explain_term(out, "G", "gradients", FORM_BYTES, m->gradients_bytes);
+	explain_term(out, "O", "optimizer", FORM_BYTES, m->optimizer_bytes);
+	explain_term(out, "A", "activations", FORM_BYTES, m->activations_bytes);
+	explain_term(out, "B", "buffers", FORM_BYTES, m->buffers_bytes);
+}
+
+static void total(const struct asked *a, struct explanation *out)
+{
+	allocated(a, out);
+	explain_term(out, "F", "framework", FORM_BYTES, stage_of(a)->framework_bytes);
+}
+
+static void in_flight(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "p", "stages", FORM_COUNT, a->estimate->stages);
+	explain_term(out, "i", "this stage, from 0", FORM_COUNT, a->stage);
+	explain_term(out, "m", "micro-batches of a step", FORM_COUNT,
+		     (double)a->estimate->micro_batches);
+	explain_term(out, "v", "chunks per stage", FORM_COUNT,
+		     (double)a->estimate->chunks);
+}
+
+static void parameters(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "N", "parameters of the model", FORM_COUNT,
+		     a->estimate->parameters);
+	explain_term(out, "t", "TP", FORM_COUNT, (double)a->scenario->plan.tp);
+	explain_term(out, "e", "EP", FORM_COUNT, (double)a->scenario->plan.ep);
+	explain_term(out, "L", "layers of the stage", FORM_REAL, stage_of(a)->layers);
+}
+
+static void layers(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "L", "layers of the model", FORM_COUNT,
+		     (double)a->scenario->model.layers);
+	explain_term(out, "p", "stages", FORM_COUNT, a->estimate->stages);
+	explain_term(out, "v", "chunks per stage", FORM_COUNT,
+		     (double)a->estimate->chunks);
+}
+
+const struct explain_row explain_memory[] = {
+	{ "weights_bytes", "Weights", "b * P, / d with ZeRO 3",
+	  "Every parameter of the stage that a rank holds after TP and EP, in the "
+	  "format "
+	  "of the computation; fp8 keeps 16-bit weights beside it.",
+	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer",
+	  weights },
+	{ "gradients_bytes", "Gradients", "g * P, / d with ZeRO 2 and 3",
+	  "The buffer in which gradients are summed over micro-batches lives through "
+	  "the "
+	  "whole step.",
+	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer "
+	  "(18 -> 6 + 12/d bytes)",
+	  gradients },
+	{ "optimizer_bytes", "Optimizer states",
+	  "K * P * (1 - o), / d with ZeRO 1 to 3",
+	  "An fp32 master weight and the moments; Adam's K is 12 with 16-bit weights, "
+	  "8 "
+	  "bit Adam's 6.",
+	  "ZeRO, arXiv 1910.02054, section 3.1: K = 12", optimizer },
+	{ "activations_bytes", "Activations",
+	  "n * sum over the stage's layers of the tensors kept for the backward",
+	  "Counted operator by operator (see Graph), after recomputation. With "
+	  "recomputation the layer that runs backward holds all its tensors once more.",
+	  "Korthikanti et al., arXiv 2205.05198, section 4, equations 1 to 4",
+	  activations },
+	{ "buffers_bytes", "Buffers",
+	  "logits of a micro-batch + gathered layers (FSDP) + a weight gradient",
+	  "Logits count on the stage with the head: whole with a plain loss, one copy "
+	  "with a fused one, an eighth with a chunked one.",
+	  "measured sweeps of tests/validation: whole logits explain half of missed "
+	  "out-of-memory cases",
+	  buffers },
+	{ "framework_bytes", "Framework", "C + c * groups + (r - 1) * (A + B)",
+	  "What the driver, libraries and communicators take, and what the allocator "
+	  "reserves above what is live. Constants of the stack.",
+	  "presets/stacks: context_gib, communicator_gib, fragmentation", framework },
+	{ "total_bytes", "Memory of the fullest stage", "W + G + O + A + B + F",
+	  "The peak of the fullest rank. All ranks of a stage hold the same, but for "
+	  "an "
+	  "imbalance of experts.",
+	  "the parts; each has its own explanation", total },
+	{ "allocated_bytes", "Allocated", "W + G + O + A + B",
+	  "What PyTorch's allocator reports as live at the peak: the total without "
+	  "framework.",
+	  "torch.cuda.max_memory_allocated", allocated },
+	{ "in_flight", "Micro-batches in flight",
+	  "1F1B min(m, p - i); interleaved (2(p - i - 1) + (v - 1)p + 1) / v; GPipe m",
+	  "Forwards whose backward has not run, at the peak of the stage.",
+	  "Narayanan et al., arXiv 2104.04473, section 2.2", in_flight },
+	{ "parameters", "Parameters", "sum over layers, embeddings and norms",
+	  "Of the whole model, without MTP layers as published counts do; of a stage: "
+	  "of "
+	  "one of its ranks, TP and EP shares counted.",
+	  "the model's file names its source", parameters },
+	{ "layers", "Layers of the stage",
+	  "L / p where it divides, else as the split says",
+	  "MTP layers count on the last stage.", "Megatron Core, arguments.py:969-999",
+	  layers },
+	{ 0 },
+};

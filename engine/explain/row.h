@@ -1,0 +1,32 @@
+/* row.h - what the files of explain share: one row for each number. */
+#ifndef ENGINE_EXPLAIN_ROW_H
+#define ENGINE_EXPLAIN_ROW_H
+
+#include "engine/explain.h"
+
+/* What a row's terms are taken from. */
+struct asked {
+	const struct scenario *scenario;
+	const struct estimate *estimate;
+	enum dimension dimension; /* of "tp.bytes" */
+	int stage;                /* of "stages.3.total_bytes" */
+};
+
+struct explain_row {
+	const char *key;
+	const char *title, *formula;
+	const char *assumption, *source;
+	void (*fill)(const struct asked *asked, struct explanation *out);
+};
+
+/* Each ends with a row whose key is NULL. */
+extern const struct explain_row explain_totals[];
+extern const struct explain_row explain_memory[];     /* of a stage, and in all */
+extern const struct explain_row explain_times[];      /* of a stage */
+extern const struct explain_row explain_dimensions[]; /* behind the dot */
+
+/* One more term of the formula; silently none beyond the room for them. */
+void explain_term(struct explanation *out, const char *symbol, const char *meaning,
+		  enum form form, double value);
+
+#endif

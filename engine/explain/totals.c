@@ -1,0 +1,307 @@
+/* totals.c - where the totals come from. */
+#include "engine/explain/row.h"
+
+static void model(const struct asked *a, struct explanation *out)
+{
+	const struct model *m = &a->scenario->model;
+
+	explain_term(out, "L", "layers", FORM_COUNT, (double)m->layers);
+	explain_term(out, "h", "hidden size", FORM_COUNT, (double)m->hidden);
+	explain_term(out, "V", "vocabulary", FORM_COUNT, (double)m->vocab);
+	if (m->moe.experts > 0) {
+		explain_term(out, "E", "experts of a layer", FORM_COUNT,
+			     (double)m->moe.experts);
+		explain_term(out, "k", "experts per token", FORM_COUNT,
+			     (double)m->moe.experts_per_token);
+		explain_term(out, "fe", "width of an expert", FORM_COUNT,
+			     (double)m->moe.expert_ffn);
+	}
+}
+
+static void flops(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "N", "active parameters, the table among them", FORM_COUNT,
+		     a->estimate->active_parameters);
+	explain_term(out, "s", "sequence, tokens", FORM_COUNT,
+		     (double)a->scenario->plan.seq_len);
+	model(a, out);
+}
+
+static void capacity(const struct asked *a, struct explanation *out)
+{
+	const struct accelerator *acc = &a->scenario->cluster.accelerator;
+
+	explain_term(out, "label", "memory as sold", FORM_BYTES, acc->memory_bytes);
+	explain_term(out, "usable", "what a framework can allocate", FORM_BYTES,
+		     acc->usable_bytes);
+}
+
+static void fit(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "M", "memory of the fullest stage", FORM_BYTES,
+		     a->estimate->memory.total_bytes);
+	explain_term(out, "C", "capacity", FORM_BYTES, a->estimate->capacity_bytes);
+	explain_term(out, "x", "M / C", FORM_REAL,
+		     a->estimate->memory.total_bytes / a->estimate->capacity_bytes);
+}
+
+static void step_terms(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+
+	explain_term(out, "compute", "with recomputation and launch cost", FORM_SECONDS,
+		     e->compute_seconds);
+	explain_term(out, "exposed", "communication and offload", FORM_SECONDS,
+		     e->exposed_seconds);
+	explain_term(out, "bubble", "idle", FORM_SECONDS, e->bubble_seconds);
+	explain_term(out, "opt", "optimizer", FORM_SECONDS, e->optimizer_seconds);
+}
+
+static void range(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "t", "step", FORM_SECONDS, a->estimate->step_seconds);
+	explain_term(out, "low", "10 % of runs are faster", FORM_SECONDS,
+		     a->estimate->step_low_seconds);
+	explain_term(out, "high", "10 % of runs are slower", FORM_SECONDS,
+		     a->estimate->step_high_seconds);
+}
+
+static void memory_range(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "M", "memory of the fullest stage", FORM_BYTES,
+		     a->estimate->memory.total_bytes);
+	explain_term(out, "low", "10 % of runs need less", FORM_BYTES,
+		     a->estimate->memory_low_bytes);
+	explain_term(out, "high", "10 % of runs need more", FORM_BYTES,
+		     a->estimate->memory_high_bytes);
+}
+
+static void stage_means(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "p", "stages", FORM_COUNT, a->estimate->stages);
+	explain_term(out, "m", "micro-batches per pipeline", FORM_COUNT,
+		     (double)a->estimate->micro_batches);
+	explain_term(out, "step", "of all stages", FORM_SECONDS,
+		     a->estimate->step_seconds);
+}
+
+static void bubble(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+	double p = e->stages, v = (double)e->chunks, m = (double)e->micro_batches;
+
+	explain_term(out, "p", "stages", FORM_COUNT, p);
+	explain_term(out, "v", "chunks per stage", FORM_COUNT, v);
+	explain_term(out, "m", "micro-batches per pipeline", FORM_COUNT, m);
+	explain_term(out, "equal", "with equal stages and free sends", FORM_PERCENT,
+		     (p - 1) / (v * m + p - 1));
+}
+
+static void idle(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+	double p = e->stages, v = (double)e->chunks, m = (double)e->micro_batches;
+
+	explain_term(out, "p", "stages", FORM_COUNT, p);
+	explain_term(out, "v", "chunks per stage", FORM_COUNT, v);
+	explain_term(out, "m", "micro-batches per pipeline", FORM_COUNT, m);
+	explain_term(out, "equal", "with equal stages and free sends", FORM_PERCENT,
+		     m > 0 && v > 0 ? (p - 1) / (v * m) : 0);
+}
+
+static void rate(const struct asked *a, struct explanation *out)
+{
+	const struct plan *plan = &a->scenario->plan;
+
+	explain_term(out, "gbs", "sequences a step", FORM_COUNT,
+		     (double)plan->global_batch);
+	explain_term(out, "s", "tokens a sequence", FORM_COUNT, (double)plan->seq_len);
+	explain_term(out, "t", "step", FORM_SECONDS, a->estimate->step_seconds);
+	explain_term(out, "n", "GPUs", FORM_COUNT, (double)a->estimate->world);
+}
+
+static void utilization(const struct asked *a, struct explanation *out)
+{
+	const double *peaks = a->scenario->cluster.accelerator.peak_flops;
+
+	explain_term(out, "r", "tokens/s of one GPU", FORM_RATE,
+		     a->estimate->tokens_per_second_per_gpu);
+	explain_term(out, "F", "model FLOPs per token", FORM_FLOPS,
+		     a->estimate->flops_per_token);
+	explain_term(out, "peak", "dense peak of the precision, FLOP/s", FORM_FLOPS,
+		     peaks[a->scenario->plan.precision]);
+	explain_term(out, "peak16", "dense peak of bf16, FLOP/s", FORM_FLOPS,
+		     peaks[PRECISION_BF16]);
+	explain_term(out, "again", "recomputation, a step", FORM_SECONDS,
+		     a->estimate->recompute_seconds);
+}
+
+static void run(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+
+	explain_term(out, "T", "tokens of the run", FORM_TOKENS,
+		     a->scenario->plan.tokens);
+	explain_term(out, "steps", "steps", FORM_COUNT, e->run.steps);
+	explain_term(out, "t", "step", FORM_SECONDS, e->step_seconds);
+	explain_term(out, "g", "goodput", FORM_PERCENT, e->run.goodput);
+	explain_term(out, "n", "GPUs", FORM_COUNT, (double)e->world);
+}
+
+static void money(const struct asked *a, struct explanation *out)
+{
+	run(a, out);
+	explain_term(out, "price", "of a GPU-hour", FORM_DOLLARS,
+		     a->scenario->cluster.price_per_gpu_hour);
+	explain_term(out, "GPU-hours", "of the run", FORM_COUNT,
+		     a->estimate->run.gpu_hours);
+}
+
+static void energy(const struct asked *a, struct explanation *out)
+{
+	const struct cluster *c = &a->scenario->cluster;
+
+	run(a, out);
+	explain_term(out, "TDP", "of a GPU, watts", FORM_REAL,
+		     c->accelerator.tdp_watts);
+	explain_term(out, "idle", "of a GPU, watts", FORM_REAL,
+		     c->accelerator.idle_watts);
+	explain_term(out, "host", "CPU, NIC, fans and switches per GPU, watts",
+		     FORM_REAL, c->host_watts_per_gpu);
+	explain_term(out, "PUE", "of the data centre", FORM_REAL, c->pue);
+}
+
+static void failures(const struct asked *a, struct explanation *out)
+{
+	const struct cluster *c = &a->scenario->cluster;
+	const struct run_cost *r = &a->estimate->run;
+
+	explain_term(out, "MTBF", "of one node, hours", FORM_REAL, c->node_mtbf_hours);
+	explain_term(out, "nodes", "of the job", FORM_COUNT,
+		     (double)a->estimate->world /
+			     (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1));
+	explain_term(out, "C", "time of a checkpoint", FORM_SECONDS,
+		     r->checkpoint_seconds);
+	explain_term(out, "i", "between checkpoints", FORM_DATE,
+		     r->checkpoint_interval_seconds);
+	explain_term(out, "R", "restart", FORM_DATE, c->restart_seconds);
+	explain_term(out, "bytes", "of a checkpoint", FORM_BYTES, r->checkpoint_bytes);
+	explain_term(out, "bw", "storage of a node, bytes/s", FORM_TRAFFIC,
+		     c->checkpoint_bytes_per_second);
+}
+
+static const char mean_of_stages[] =
+	"Mean over the stages, so that compute + exposed + bubble + optimizer = step.";
+static const char definition[] = "definition in engine/README.md";
+static const char coverage[] =
+	"An interval around the prediction whose width is what validation runs of the "
+	"same kind showed; it covers four runs of five.";
+static const char daly[] = "Young 1974; Daly 2006, equation 5";
+
+const struct explain_row explain_totals[] = {
+	{ "active_parameters", "Active parameters",
+	  "parameters with k of E routed experts",
+	  "Per token: dense parts, shared experts, k routed experts, embeddings.",
+	  "the model's file names its source", model },
+	{ "parameters", "Parameters", "sum over layers, embeddings and norms",
+	  "Without MTP layers, as published counts do.",
+	  "the model's file names its source", model },
+	{ "flops_per_token", "Model FLOPs per token",
+	  "6 * (active - embedding table) + 6 * L * s * heads * head_dim (causal)",
+	  "Forward and backward, nothing recomputed. Attention counts the causal half, "
+	  "windows as they are; a tied table counts once, as the head.",
+	  "PaLM, arXiv 2204.02311, appendix B; Kaplan et al., arXiv 2001.08361",
+	  flops },
+	{ "capacity_bytes", "Capacity", "usable",
+	  "What a framework can allocate on this accelerator, not the label.",
+	  "presets/clusters: usable_gib", capacity },
+	{ "fit_probability", "Chance that it fits", "1 / (1 + exp(15 * (x - 0.985)))",
+	  "Memory near the edge is a chance: fragmentation and imbalance decide. Below "
+	  "0.7 of the capacity none of 257 measured runs failed.",
+	  "logistic through 545 measured runs on 80 GB GPUs (tests/validation)", fit },
+	{ "total_bytes_low", "Memory, low end", "M * (1 - width)", coverage,
+	  "tests/validation", memory_range },
+	{ "total_bytes_high", "Memory, high end", "M * (1 + width)", coverage,
+	  "tests/validation", memory_range },
+	{ "step_seconds", "Time of a step", "compute + exposed + bubble + opt",
+	  "The pipeline from the first forward to the last backward, then the slowest "
+	  "stage's gradients and optimizer.",
+	  "Calculon (SC'23), section 4; definition in engine/README.md", step_terms },
+	{ "step_seconds_low", "Step, low end", "t * (1 - width)", coverage,
+	  "tests/validation", range },
+	{ "step_seconds_high", "Step, high end", "t * (1 + width)", coverage,
+	  "tests/validation", range },
+	{ "compute_seconds", "Compute",
+	  "mean over stages of m * (forward + backward) without exposed communication",
+	  mean_of_stages, definition, stage_means },
+	{ "bubble_seconds", "Bubble",
+	  "mean over stages of step - busy - exposed - optimizer", mean_of_stages,
+	  definition, stage_means },
+	{ "exposed_seconds", "Exposed communication",
+	  "mean over stages of what no computation hides", mean_of_stages, definition,
+	  stage_means },
+	{ "optimizer_seconds", "Optimizer", "mean over stages of the optimizer step",
+	  mean_of_stages, definition, stage_means },
+	{ "recompute_seconds", "Recomputation",
+	  "mean over stages of forwards computed again", mean_of_stages, definition,
+	  stage_means },
+	{ "bubble_ratio", "Bubble ratio",
+	  "idle / pipeline phase; (p - 1) / (v*m + p - 1) with equal stages",
+	  "Averaged over the stages, of the pipeline phase alone. Unequal stages and "
+	  "sends that are not hidden make it larger than the formula.",
+	  "Narayanan et al., arXiv 2104.04473, section 2.2", bubble },
+	{ "idle_to_ideal", "Idle over ideal",
+	  "idle / work; (p - 1) / (v*m) with equal stages",
+	  "The same idle time as a share of the work instead of the phase.",
+	  "Narayanan et al., arXiv 2104.04473, section 2.2", idle },
+	{ "tokens_per_second", "Tokens per second", "gbs * s / t",
+	  "Of the whole job, without failures; padding counts as tokens.", definition,
+	  rate },
+	{ "tokens_per_second_per_gpu", "Tokens per second and GPU", "gbs * s / t / n",
+	  "Of the whole job, without failures; padding counts as tokens.", definition,
+	  rate },
+	{ "tokens_per_step", "Tokens of a step", "gbs * s", "Padding counts as tokens.",
+	  definition, rate },
+	{ "tflops_per_gpu", "Model TFLOP/s per GPU", "r * F / 1e12",
+	  "Model FLOPs, so recomputation does not raise it. Full-square conventions "
+	  "print higher numbers: see the FLOPs convention knob.",
+	  "PaLM, arXiv 2204.02311, appendix B", utilization },
+	{ "mfu", "Model FLOPs utilization", "r * F / peak",
+	  "Over the dense peak of the precision that large products run in.",
+	  "PaLM, arXiv 2204.02311, appendix B", utilization },
+	{ "mfu_bf16", "Model FLOPs utilization over bf16", "r * F / peak16",
+	  "For fp8 and fp4, to compare with bf16 runs; may exceed 100 %.",
+	  "PaLM, arXiv 2204.02311, appendix B", utilization },
+	{ "hfu", "Hardware FLOPs utilization", "MFU + recomputed FLOPs / (t * peak)",
+	  "Adds recomputation, not what a flash kernel recomputes inside.",
+	  "Korthikanti et al., arXiv 2205.05198, section 6.3", utilization },
+	{ "run_steps", "Steps of the run", "T / (gbs * s)", "Rounded up.", definition,
+	  run },
+	{ "run_seconds", "Time of the run", "steps * t / g",
+	  "With checkpoints, failures and restarts, at a constant step time.", daly,
+	  run },
+	{ "run_gpu_hours", "GPU-hours", "run time * n",
+	  "Every GPU is paid all the time.", definition, run },
+	{ "run_dollars", "Cost", "GPU-hours * price",
+	  "The price is an input: turn it to yours.", "presets/clusters", money },
+	{ "run_joules", "Energy", "run time * n * (GPU + host) * PUE",
+	  "A GPU draws its idle power and, while computing, up to its TDP.",
+	  "presets/clusters; Patterson et al., arXiv 2104.10350", energy },
+	{ "goodput", "Goodput", "1 - C/i - i/(2 MTBF/nodes) - R/(MTBF/nodes)",
+	  "What is left after checkpoints, lost work and restarts; failures are "
+	  "independent.",
+	  daly, failures },
+	{ "checkpoint_bytes", "Checkpoint", "14 bytes a parameter",
+	  "16-bit weights, fp32 master and two moments, stored once.", definition,
+	  failures },
+	{ "checkpoint_seconds", "Time of a checkpoint", "bytes / (nodes * bw)",
+	  "All nodes write at once, and training waits.", "presets/clusters",
+	  failures },
+	{ "checkpoint_interval_seconds", "Between checkpoints",
+	  "sqrt(2 * C * MTBF/nodes)", "The interval that loses least.", daly,
+	  failures },
+	{ "run_failures", "Failures in the run", "run time / (MTBF / nodes)",
+	  "Each stops the whole job.",
+	  "Llama 3, arXiv 2407.21783, section 3.3.4; presets/clusters", failures },
+	{ 0 },
+};
