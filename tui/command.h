@@ -1,0 +1,69 @@
+/* command.h - the commands of the command line, one file each in tui/command/.
+ *
+ * Each gets the arguments behind its name (argv[0] is the name) and returns the exit
+ * status: 0 fine, 1 the answer is no, 2 usage or unreadable input.
+ */
+#ifndef TUI_COMMAND_H
+#define TUI_COMMAND_H
+
+#include <stdbool.h>
+
+#include "engine/scenario.h"
+#include "presets/error.h"
+
+enum { STATUS_GOOD = 0, STATUS_NO = 1, STATUS_USAGE = 2 };
+
+struct command {
+	const char *name;
+	const char *arguments; /* for the usage line */
+	const char *help;
+	int (*run)(int argc, char **argv);
+};
+
+extern const struct command command_table[];
+int command_count(void);
+const struct command *command_find(const char *name);
+
+/* --- what commands share (command/options.c) --- */
+
+/* An option beside those of the knobs. */
+struct own_option {
+	const char *name;
+	bool has_value;
+	const char *help;
+	/* Takes it; false with error filled. value is NULL without one. */
+	bool (*take)(void *context, const char *value, struct error *error);
+};
+
+/* What a command takes beside the knobs. */
+struct arguments {
+	const struct own_option *own;
+	int owns;
+	void *context;
+	/* Takes the first `operands` arguments that are no options; one more is the
+	 * scenario, by name or file. */
+	int operands;
+	bool (*operand)(void *context, const char *text, struct error *error);
+};
+
+/* Reads all arguments into scenario, which starts as the built-in one, or blank where
+ * --model is given. False after the error was printed or --help was answered: then
+ * *status is what to exit with. */
+bool options_read(const struct command *command, const struct arguments *arguments,
+		  int argc, char **argv, struct scenario *scenario, int *status);
+/* "shardscope: ..." on standard error; returns STATUS_USAGE. */
+int command_fail(const struct error *error);
+/* Ends a write to standard output: 0, or STATUS_USAGE if it could not be written. */
+int command_finish(int status);
+
+int command_eval(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_list(int argc, char **argv);
+int command_show(int argc, char **argv);
+int command_screen(int argc, char **argv);
+int command_sweep(int argc, char **argv);
+int command_export(int argc, char **argv);
+int command_calibrate(int argc, char **argv);
+int command_explore(int argc, char **argv);
+
+#endif

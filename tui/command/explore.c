@@ -1,0 +1,96 @@
+/* explore.c - opens the explorer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/scenario_file.h"
+#include "tui/command.h"
+#include "tui/explorer.h"
+#include "tui/terminal.h"
+
+struct asked {
+	struct terminal_options terminal;
+	bool fresh;
+};
+
+static bool take_colour(void *context, const char *value, struct error *error)
+{
+	static const char *const names[] = { "auto", "always", "never" };
+	struct asked *asked = context;
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(names[i], value) == 0) {
+			asked->terminal.colour = (enum colour_choice)i;
+			return true;
+		}
+	}
+	return error_set(error, NULL, 0,
+			 "--colour %.40s: expected auto, always or never", value);
+}
+
+static bool take_ascii(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->terminal.glyphs = GLYPHS_ASCII;
+	return true;
+}
+
+static bool take_no_mouse(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->terminal.no_mouse = true;
+	return true;
+}
+
+static bool take_fresh(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->fresh = true;
+	return true;
+}
+
+static const struct own_option own[] = {
+	{ "colour", true, "auto, always or never", take_colour },
+	{ "color", true, "the same", take_colour },
+	{ "ascii", false, "only ASCII characters", take_ascii },
+	{ "no-mouse", false, "leave the mouse to the terminal", take_no_mouse },
+	{ "fresh", false, "don't go on where the last session ended", take_fresh },
+};
+
+static bool is_file(const char *text)
+{
+	return strchr(text, '/') || strstr(text, ".y");
+}
+
+/* Without arguments the last session goes on; with any, they are what is opened. */
+int command_explore(int argc, char **argv)
+{
+	struct asked asked = { .terminal = { .glyphs = GLYPHS_AUTO } };
+	struct arguments arguments = { own, 5, &asked, 0, NULL };
+	struct explorer *explorer = malloc(sizeof *explorer);
+	struct scenario *scenario = malloc(sizeof *scenario);
+	int status = STATUS_USAGE;
+
+	if (!explorer || !scenario)
+		status = command_fail(&(struct error){ "" });
+	else if (options_read(command_find("explore"), &arguments, argc, argv, scenario,
+			      &status)) {
+		if (!explorer_init(explorer, scenario)) {
+			status = command_fail(&(struct error){ "" });
+		} else {
+			if (argc > 1 && is_file(argv[1]))
+				snprintf(explorer->file, sizeof explorer->file, "%s",
+					 argv[1]);
+			if (argc == 1 && !asked.fresh)
+				session_load(explorer);
+			status = explorer_run(explorer, &asked.terminal);
+			explorer_free(explorer);
+		}
+	}
+	free(scenario);
+	free(explorer);
+	return status;
+}

@@ -1,0 +1,142 @@
+/* export.c - a scenario and its estimate in another form, and `calibrate`. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/train.h"
+#include "presets/cluster_file.h"
+#include "presets/folder.h"
+#include "tui/command.h"
+#include "tui/explorer/export.h"
+
+struct asked {
+	const struct export_format *format;
+	double measured;
+};
+
+static bool take_format(void *context, const char *text, struct error *error)
+{
+	struct asked *asked = context;
+	char names[128] = "";
+
+	asked->format = export_find(text);
+	if (asked->format)
+		return true;
+	for (int i = 0; i < export_count(); i++)
+		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+			 i ? ", " : "", export_table[i].name);
+	return error_set(error, NULL, 0, "no export '%.40s'; expected one of %s", text,
+			 names);
+}
+
+int command_export(int argc, char **argv)
+{
+	struct asked asked = { 0 };
+	struct arguments arguments = { NULL, 0, &asked, 1, take_format };
+	struct error error = { "" };
+	struct scenario scenario;
+	struct estimate *e;
+	char *text;
+	int status;
+
+	if (!options_read(command_find("export"), &arguments, argc, argv, &scenario,
+			  &status))
+		return status;
+	if (!asked.format) {
+		error_set(&error, NULL, 0, "export needs a format; --help lists them");
+		return command_fail(&error);
+	}
+	e = malloc(sizeof *e);
+	if (!e)
+		return command_fail(&error);
+	train_estimate(&scenario, e);
+	text = asked.format->write(&scenario, e);
+	free(e);
+	if (!text)
+		return command_fail(&error);
+	fputs(text, stdout);
+	free(text);
+	return command_finish(STATUS_GOOD);
+}
+
+static bool take_measured(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+	char *end;
+
+	asked->measured = strtod(value, &end);
+	if (*end == '\0' && isfinite(asked->measured) && asked->measured > 0)
+		return true;
+	return error_set(error, NULL, 0,
+			 "--measured-step %.40s: expected seconds above 0", value);
+}
+
+static const struct own_option own[] = {
+	{ "measured-step", true, "seconds that a step really took", take_measured },
+};
+
+/* The cluster with its scale, kept in the user's folder under its own name. */
+static bool save_cluster(const struct cluster *cluster, char *path, size_t size,
+			 struct error *error)
+{
+	char rest[MAX_NAME + 32], *text = NULL;
+	size_t length = 0;
+	FILE *stream;
+	bool good;
+
+	snprintf(rest, sizeof rest, "clusters/%s.yaml", cluster->name);
+	if (!folder_config(path, size, rest))
+		return error_set(error, NULL, 0, "there is no home folder");
+	if (!folder_make(path, error))
+		return false;
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return false;
+	fprintf(stream, "# calibrated by one measured step: every time is scaled\n");
+	cluster_write(cluster, stream);
+	fputc('\n', stream);
+	good = fclose(stream) == 0 && file_save(path, text, length, error);
+	free(text);
+	return good;
+}
+
+int command_calibrate(int argc, char **argv)
+{
+	struct asked asked = { 0 };
+	struct arguments arguments = { own, 1, &asked, 0, NULL };
+	struct error error = { "" };
+	struct scenario scenario;
+	struct estimate *e;
+	double predicted;
+	char path[512];
+	int status;
+
+	if (!options_read(command_find("calibrate"), &arguments, argc, argv, &scenario,
+			  &status))
+		return status;
+	if (!(asked.measured > 0)) {
+		error_set(&error, NULL, 0, "calibrate needs --measured-step SECONDS");
+		return command_fail(&error);
+	}
+	e = malloc(sizeof *e);
+	if (!e)
+		return command_fail(&error);
+	scenario.cluster.scale = 1;
+	train_estimate(&scenario, e);
+	predicted = e->legal ? e->step_seconds : 0;
+	free(e);
+	if (!(predicted > 0)) {
+		fprintf(stderr, "shardscope: this plan can't run, so it was not "
+				"measured; shardscope check says why\n");
+		return STATUS_NO;
+	}
+	scenario.cluster.scale = asked.measured / predicted;
+	if (!save_cluster(&scenario.cluster, path, sizeof path, &error))
+		return command_fail(&error);
+	printf("predicted %.4g s, measured %.4g s: scale %.4g\n%s is used for '%s' from "
+	       "now on; remove the file to undo\n",
+	       predicted, asked.measured, scenario.cluster.scale, path,
+	       scenario.cluster.name);
+	return command_finish(STATUS_GOOD);
+}

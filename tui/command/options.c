@@ -1,0 +1,305 @@
+/* options.c - the command line's scenario: one long option per knob. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tui/command.h"
+
+enum {
+	OPTION_HELP = 1000,
+	OPTION_MODEL,
+	OPTION_CLUSTER,
+	OPTION_STACK,
+	OPTION_SCENARIO,
+	OPTION_DP,
+	OPTION_OWN = 2000,
+	OPTION_KNOB = 3000,
+	MAX_OPTIONS = 512,
+	MAX_SET = 128
+};
+
+/* What was asked for, before it is put together: the order on the command line must
+ * not matter between model, cluster, stack and knobs. */
+struct request {
+	const char *scenario, *model, *cluster, *stack, *dp;
+	struct {
+		const struct knob *knob;
+		const char *text;
+	} set[MAX_SET];
+	int sets, operands;
+};
+
+struct table {
+	struct option option[MAX_OPTIONS];
+	char name[MAX_OPTIONS][MAX_NAME];
+	int count;
+};
+
+/* Dashes, as options are written; getopt is asked for the name with both. */
+static void add(struct table *table, const char *name, int argument, int value)
+{
+	char *copy = table->name[table->count];
+	struct option *option = &table->option[table->count];
+
+	if (table->count >= MAX_OPTIONS - 1)
+		return;
+	snprintf(copy, MAX_NAME, "%s", name);
+	for (char *c = copy; *c != '\0'; c++)
+		if (*c == '_')
+			*c = '-';
+	for (int i = 0; i < table->count; i++)
+		if (strcmp(table->name[i], copy) == 0)
+			return;
+	*option = (struct option){ copy, argument, NULL, value };
+	table->count++;
+}
+
+static void fill(struct table *table, const struct arguments *arguments)
+{
+	add(table, "help", no_argument, OPTION_HELP);
+	for (int i = 0; i < arguments->owns; i++)
+		add(table, arguments->own[i].name,
+		    arguments->own[i].has_value ? required_argument : no_argument,
+		    OPTION_OWN + i);
+	add(table, "model", required_argument, OPTION_MODEL);
+	add(table, "cluster", required_argument, OPTION_CLUSTER);
+	add(table, "stack", required_argument, OPTION_STACK);
+	add(table, "scenario", required_argument, OPTION_SCENARIO);
+	add(table, "dp", required_argument, OPTION_DP);
+	for (int i = 0; i < knob_count(); i++) {
+		/* a switch alone means on */
+		int argument = knob_table[i].type == KNOB_BOOL ? optional_argument
+							       : required_argument;
+
+		add(table, knob_table[i].key, argument, OPTION_KNOB + i);
+		if (knob_table[i].alias)
+			add(table, knob_table[i].alias, argument, OPTION_KNOB + i);
+	}
+}
+
+static void print_help(const struct command *command, const struct arguments *arguments)
+{
+	printf("usage: shardscope %s %s\n\n%s\n\n", command->name, command->arguments,
+	       command->help);
+	for (int i = 0; i < arguments->owns; i++)
+		printf("  --%-22s %s\n", arguments->own[i].name, arguments->own[i].help);
+	printf("  --%-22s %s\n", "model", "a model's name, Hugging Face id or file");
+	printf("  --%-22s %s\n", "cluster", "a cluster's name or file");
+	printf("  --%-22s %s\n", "stack", "a software stack's name or file");
+	for (int i = 0; i < knob_count(); i++)
+		printf("  --%-22s %s\n", knob_table[i].key, knob_table[i].help);
+	puts("\n- and _ are equal in names. Sizes take 8k (8192) and 4M; tokens 15T.");
+}
+
+/* '_' is '-' in an option's name; argv is ours to write in. */
+static void clean_name(char *argument)
+{
+	if (strncmp(argument, "--", 2) != 0)
+		return;
+	for (char *c = argument + 2; *c != '\0' && *c != '='; c++)
+		if (*c == '_')
+			*c = '-';
+}
+
+static bool is_value(const char *text)
+{
+	static const char *const words[] = { "on",  "off",   "true", "false", "yes",
+					     "no", "True", "False", "0",     "1" };
+
+	for (size_t i = 0; text && i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(text, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool take_knob(struct request *r, int index, int argc, char **argv,
+		      struct error *error)
+{
+	const char *text = optarg;
+
+	/* "--sp on": getopt's optional arguments need a '=' */
+	if (!text && optind < argc && is_value(argv[optind]))
+		text = argv[optind++];
+	if (r->sets == MAX_SET)
+		return error_set(error, NULL, 0, "more than %d knobs are set", MAX_SET);
+	r->set[r->sets].knob = &knob_table[index];
+	r->set[r->sets++].text = text ? text : "on";
+	return true;
+}
+
+static bool unknown_option(const char *name, struct error *error)
+{
+	const char *near = knob_nearest_key(name + strspn(name, "-"));
+
+	if (near)
+		return error_set(error, NULL, 0,
+				 "no option '%.60s'; did you mean --%s?", name, near);
+	return error_set(error, NULL, 0, "no option '%.60s'; --help lists them", name);
+}
+
+static bool take_operand(struct request *r, const struct arguments *arguments,
+			 const char *text, struct error *error)
+{
+	if (r->operands < arguments->operands) {
+		r->operands++;
+		return arguments->operand(arguments->context, text, error);
+	}
+	if (r->scenario)
+		return error_set(error, NULL, 0,
+				 "two scenarios, '%.60s' and '%.60s'; give one",
+				 r->scenario, text);
+	r->scenario = text;
+	return true;
+}
+
+static bool take(struct request *r, const struct arguments *arguments, int value,
+		 int argc, char **argv, struct error *error)
+{
+	switch (value) {
+	case OPTION_MODEL: r->model = optarg; return true;
+	case OPTION_CLUSTER: r->cluster = optarg; return true;
+	case OPTION_STACK: r->stack = optarg; return true;
+	case OPTION_SCENARIO: r->scenario = optarg; return true;
+	case OPTION_DP: r->dp = optarg; return true;
+	case 1: return take_operand(r, arguments, optarg, error);
+	case ':':
+		return error_set(error, NULL, 0, "%.60s needs a value",
+				 argv[optind - 1]);
+	case '?': return unknown_option(argv[optind - 1], error);
+	default: break;
+	}
+	if (value >= OPTION_KNOB)
+		return take_knob(r, value - OPTION_KNOB, argc, argv, error);
+	return arguments->own[value - OPTION_OWN].take(arguments->context, optarg,
+						       error);
+}
+
+static bool read_bases(const struct request *r, struct scenario *s, struct error *error)
+{
+	bool generic = false, good;
+
+	if (r->scenario)
+		good = scenario_read(s, r->scenario, NULL, error);
+	else if (r->model)
+		good = scenario_blank(s, r->model, r->cluster ? r->cluster : "dgx-h100",
+				      r->stack ? r->stack : "megatron-core", error);
+	else
+		good = scenario_start(s, error);
+	if (!good)
+		return false;
+	if (r->model && r->scenario && !library_model(&s->model, r->model, error))
+		return false;
+	if (r->cluster && (r->scenario || !r->model)) {
+		int64_t gpus = s->cluster.gpus;
+
+		if (!library_cluster(&s->cluster, r->cluster, error))
+			return false;
+		s->cluster.gpus = gpus;
+	}
+	if (r->stack && !library_stack(s, r->stack, &generic, error))
+		return false;
+	if (generic)
+		fprintf(stderr, "shardscope: stack '%s' is unknown; taken as generic\n",
+			r->stack);
+	return true;
+}
+
+static bool check_dp(const struct request *r, const struct scenario *s,
+		     struct error *error)
+{
+	char *end;
+	long long stated;
+
+	if (!r->dp)
+		return true;
+	stated = strtoll(r->dp, &end, 10);
+	if (*end != '\0' || end == r->dp)
+		return error_set(error, NULL, 0, "--dp %.40s: expected a whole number",
+				 r->dp);
+	return stated == scenario_dp(s) ||
+	       error_set(error, NULL, 0,
+			 "--dp %lld: gpus / (tp * cp * pp) makes it %lld", stated,
+			 (long long)scenario_dp(s));
+}
+
+static bool build(const struct request *r, struct scenario *s, struct error *error)
+{
+	char why[256];
+
+	if (!read_bases(r, s, error))
+		return false;
+	for (int i = 0; i < r->sets; i++)
+		if (!knob_parse(s, r->set[i].knob, r->set[i].text, why, sizeof why))
+			return error_set(error, NULL, 0, "--%s: %s", r->set[i].knob->key,
+					 why);
+	return check_dp(r, s, error);
+}
+
+static bool parse(const struct command *command, const struct arguments *arguments,
+		  int argc, char **argv, struct request *request, int *status)
+{
+	struct table *table = calloc(1, sizeof *table);
+	struct error error = { "" };
+	bool good = table != NULL;
+
+	*status = STATUS_USAGE;
+	if (good)
+		fill(table, arguments);
+	optind = 0;
+	opterr = 0;
+	while (good) {
+		int value = getopt_long(argc, argv, "-:h", table->option, NULL);
+
+		if (value == -1)
+			break;
+		if (value == OPTION_HELP || value == 'h') {
+			print_help(command, arguments);
+			*status = command_finish(STATUS_GOOD);
+			free(table);
+			return false;
+		}
+		good = take(request, arguments, value, argc, argv, &error);
+	}
+	for (; good && optind < argc; optind++)
+		good = take_operand(request, arguments, argv[optind], &error);
+	if (!good)
+		command_fail(&error);
+	free(table);
+	return good;
+}
+
+bool options_read(const struct command *command, const struct arguments *arguments,
+		  int argc, char **argv, struct scenario *scenario, int *status)
+{
+	struct request request = { 0 };
+	struct error error = { "" };
+
+	*status = STATUS_USAGE;
+	for (int i = 0; i < argc; i++)
+		clean_name(argv[i]);
+	if (!parse(command, arguments, argc, argv, &request, status))
+		return false;
+	if (!scenario || build(&request, scenario, &error))
+		return true;
+	*status = command_fail(&error);
+	return false;
+}
+
+int command_fail(const struct error *error)
+{
+	fprintf(stderr, "shardscope: %s\n",
+		error->text[0] ? error->text : "out of memory");
+	return STATUS_USAGE;
+}
+
+int command_finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	fprintf(stderr, "shardscope: the output can't be written\n");
+	return STATUS_USAGE;
+}

@@ -1,0 +1,84 @@
+/* presets.c - list and show what is built in and the user's own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/library.h"
+#include "tui/command.h"
+
+static int kind_of(const char *name)
+{
+	for (int i = 0; i < PRESET_KIND_COUNT; i++)
+		if (strcmp(preset_kind_label((enum preset_kind)i), name) == 0)
+			return i;
+	return -1;
+}
+
+static int usage(const char *name)
+{
+	const struct command *command = command_find(name);
+
+	fprintf(stderr, "shardscope: usage: shardscope %s %s\n", command->name,
+		command->arguments);
+	return STATUS_USAGE;
+}
+
+static bool is_help(int argc, char **argv)
+{
+	return argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+}
+
+static int print_help(const char *name)
+{
+	const struct command *command = command_find(name);
+
+	printf("usage: shardscope %s %s\n\n%s\n", command->name, command->arguments,
+	       command->help);
+	return command_finish(STATUS_GOOD);
+}
+
+int command_list(int argc, char **argv)
+{
+	const struct preset *list;
+	int kind = argc == 2 ? kind_of(argv[1]) : -1, count, width = 0;
+
+	if (is_help(argc, argv))
+		return print_help("list");
+	if (kind < 0)
+		return usage("list");
+	count = preset_list((enum preset_kind)kind, &list);
+	for (int i = 0; i < count; i++)
+		if ((int)strlen(list[i].name) > width)
+			width = (int)strlen(list[i].name);
+	for (int i = 0; i < count; i++)
+		printf("%-*s  %s\n", width, list[i].name, list[i].title);
+	return command_finish(STATUS_GOOD);
+}
+
+/* The YAML of a preset, whatever its kind. */
+int command_show(int argc, char **argv)
+{
+	struct error error = { "" };
+
+	if (is_help(argc, argv))
+		return print_help("show");
+	if (argc != 2)
+		return usage("show");
+	for (int kind = 0; kind < PRESET_KIND_COUNT; kind++) {
+		char *text;
+
+		if (!preset_find((enum preset_kind)kind, argv[1]))
+			continue;
+		text = preset_text((enum preset_kind)kind, argv[1], &error);
+		if (!text)
+			return command_fail(&error);
+		fputs(text, stdout);
+		free(text);
+		return command_finish(STATUS_GOOD);
+	}
+	error_set(&error, NULL, 0,
+		  "no model, cluster, stack or plan '%.80s'; shardscope list models "
+		  "shows names",
+		  argv[1]);
+	return command_fail(&error);
+}

@@ -1,0 +1,174 @@
+/* screen.c - a view as text, ANSI or SVG, without a terminal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "tui/command.h"
+#include "tui/environment.h"
+#include "tui/view.h"
+
+enum format { FORMAT_TEXT, FORMAT_ANSI, FORMAT_SVG };
+
+struct asked {
+	int view, width, height;
+	enum format format;
+	bool light;
+	const char *focus, *number, *keys;
+};
+
+static bool take_size(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+	char rest;
+
+	if (sscanf(value, "%dx%d%c", &asked->width, &asked->height, &rest) == 2 &&
+	    asked->width >= 1 && asked->height >= 1 && asked->width <= CANVAS_MAX &&
+	    asked->height <= CANVAS_MAX)
+		return true;
+	return error_set(error, NULL, 0,
+			 "--size %.40s: expected WIDTHxHEIGHT, as in 120x36, at most "
+			 "%dx%d",
+			 value, CANVAS_MAX, CANVAS_MAX);
+}
+
+static bool take_format(void *context, const char *value, struct error *error)
+{
+	static const char *const names[] = { "text", "ansi", "svg" };
+	struct asked *asked = context;
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(names[i], value) == 0) {
+			asked->format = (enum format)i;
+			return true;
+		}
+	}
+	return error_set(error, NULL, 0, "--format %.40s: expected text, ansi or svg",
+			 value);
+}
+
+static bool take_light(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->light = true;
+	return true;
+}
+
+static bool take_focus(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+
+	asked->focus = value;
+	return knob_find(value) || error_set(error, NULL, 0, "--focus: no knob '%.60s'",
+					     value);
+}
+
+static bool take_number(void *context, const char *value, struct error *error)
+{
+	(void)error;
+	((struct asked *)context)->number = value;
+	return true;
+}
+
+static bool take_keys(void *context, const char *value, struct error *error)
+{
+	(void)error;
+	((struct asked *)context)->keys = value;
+	return true;
+}
+
+static const struct own_option own[] = {
+	{ "size", true, "WIDTHxHEIGHT; 80x24 if not given", take_size },
+	{ "format", true, "text, ansi or svg", take_format },
+	{ "light", false, "colours for a light background (svg)", take_light },
+	{ "focus", true, "the knob under the cursor", take_focus },
+	{ "number", true, "the number that Explain explains", take_number },
+	{ "keys", true, "keys to press first, as typed", take_keys },
+};
+
+static bool take_view(void *context, const char *text, struct error *error)
+{
+	struct asked *asked = context;
+
+	asked->view = view_find(text);
+	return asked->view >= 0 ||
+	       error_set(error, NULL, 0,
+			 "no view '%.40s'; expected overview, memory, traffic, graph, "
+			 "topology, explain or help",
+			 text);
+}
+
+/* Keys as a person types them; 'Tab' and the like are their characters. */
+static void press(struct explorer *explorer, struct canvas *canvas, const char *keys)
+{
+	for (const char *at = keys; *at != '\0'; at++) {
+		unsigned changed;
+
+		explorer_draw(explorer, canvas);
+		changed = explorer_handle(explorer,
+					  key_action((unsigned char)*at,
+						     explorer_is_typing(explorer)));
+		if (changed & CHANGED_SCENARIO)
+			explorer_update(explorer);
+	}
+}
+
+static char *write_canvas(const struct asked *asked, const struct canvas *canvas)
+{
+	switch (asked->format) {
+	case FORMAT_ANSI: return canvas_to_ansi(canvas, canvas->colour ? 256 : 0);
+	case FORMAT_SVG: return canvas_to_svg(canvas, asked->light);
+	default: return canvas_to_text(canvas);
+	}
+}
+
+static int draw(const struct asked *asked, const struct scenario *scenario)
+{
+	enum glyph_level glyphs = asked->format == FORMAT_SVG ? GLYPHS_FULL
+							      : environment_glyphs();
+	bool colour = asked->format == FORMAT_SVG ||
+		      (asked->format == FORMAT_ANSI &&
+		       environment_wants_colour(COLOUR_AUTO));
+	struct explorer *explorer = malloc(sizeof *explorer);
+	struct canvas canvas;
+	char *text = NULL;
+
+	if (explorer && explorer_init(explorer, scenario)) {
+		if (asked->focus)
+			knobs_focus(explorer, knob_find(asked->focus));
+		if (asked->number)
+			snprintf(explorer->explained, sizeof explorer->explained, "%s",
+				 asked->number);
+		explorer->view = (enum view_id)asked->view;
+		explorer_update(explorer);
+		while (explorer_idle(explorer)) {
+		}
+		if (canvas_init(&canvas, asked->width, asked->height, glyphs, colour)) {
+			press(explorer, &canvas, asked->keys ? asked->keys : "");
+			explorer_draw(explorer, &canvas);
+			text = write_canvas(asked, &canvas);
+			canvas_free(&canvas);
+		}
+		explorer_free(explorer);
+	}
+	free(explorer);
+	if (!text)
+		return command_fail(&(struct error){ "" });
+	fputs(text, stdout);
+	free(text);
+	return command_finish(STATUS_GOOD);
+}
+
+int command_screen(int argc, char **argv)
+{
+	struct asked asked = { .width = 80, .height = 24 };
+	struct arguments arguments = { own, 6, &asked, 1, take_view };
+	struct scenario scenario;
+	int status;
+
+	if (!options_read(command_find("screen"), &arguments, argc, argv, &scenario,
+			  &status))
+		return status;
+	return draw(&asked, &scenario);
+}

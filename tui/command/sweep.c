@@ -1,0 +1,187 @@
+/* sweep.c - the product of values of some knobs, one row each. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "engine/train.h"
+#include "presets/report.h"
+#include "tui/command.h"
+
+enum { MAX_VARIED = 16, MAX_VARIED_VALUES = 256 };
+
+struct varied {
+	const struct knob *knob;
+	char *values; /* a copy, cut at the commas */
+	const char *value[MAX_VARIED_VALUES];
+	int count;
+};
+
+struct sweep {
+	struct varied varied[MAX_VARIED];
+	int count;
+	bool json;
+	long long shard, shards; /* 1-based */
+};
+
+static bool add_values(struct varied *v, const char *text, struct error *error)
+{
+	char *rest, *value;
+
+	v->values = rest = strdup(text);
+	while (rest && (value = strsep(&rest, ","))) {
+		if (value[0] == '\0' || v->count == MAX_VARIED_VALUES)
+			return error_set(error, NULL, 0,
+					 "--vary %s: expected 1 to %d values, as in "
+					 "%s=1,2,4",
+					 v->knob->key, MAX_VARIED_VALUES, v->knob->key);
+		v->value[v->count++] = value;
+	}
+	return v->count > 0;
+}
+
+static bool take_vary(void *context, const char *value, struct error *error)
+{
+	struct sweep *sweep = context;
+	const char *equals = strchr(value, '=');
+	char key[MAX_NAME];
+	struct varied *v = &sweep->varied[sweep->count];
+
+	if (sweep->count == MAX_VARIED)
+		return error_set(error, NULL, 0, "more than %d knobs are varied",
+				 MAX_VARIED);
+	if (!equals || (size_t)(equals - value) >= sizeof key)
+		return error_set(error, NULL, 0,
+				 "--vary %.60s: expected KNOB=VALUE,VALUE", value);
+	memcpy(key, value, (size_t)(equals - value));
+	key[equals - value] = '\0';
+	v->knob = knob_find(key);
+	if (!v->knob) {
+		const char *near = knob_nearest_key(key);
+
+		return error_set(error, NULL, 0, "--vary: no knob '%.60s'%s%s", key,
+				 near ? "; did you mean " : "", near ? near : "");
+	}
+	sweep->count++;
+	return add_values(v, equals + 1, error);
+}
+
+static bool take_json(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct sweep *)context)->json = true;
+	return true;
+}
+
+static bool take_csv(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct sweep *)context)->json = false;
+	return true;
+}
+
+static bool take_shard(void *context, const char *value, struct error *error)
+{
+	struct sweep *sweep = context;
+	char rest;
+
+	if (sscanf(value, "%lld/%lld%c", &sweep->shard, &sweep->shards, &rest) == 2 &&
+	    sweep->shard >= 1 && sweep->shard <= sweep->shards)
+		return true;
+	return error_set(error, NULL, 0, "--shard %.40s: expected I/N, I from 1 to N",
+			 value);
+}
+
+static const struct own_option own[] = {
+	{ "vary", true, "KNOB=VALUE,VALUE ...; give it for each knob", take_vary },
+	{ "csv", false, "rows of comma-separated values (the default)", take_csv },
+	{ "json", false, "one JSON object a line", take_json },
+	{ "shard", true, "I/N: only every N-th row, from the I-th", take_shard },
+};
+
+/* The n-th point of the product, the last knob fastest. */
+static bool set_point(const struct sweep *sweep, long long n, struct scenario *s,
+		      struct error *error)
+{
+	char why[256];
+
+	for (int i = sweep->count - 1; i >= 0; i--) {
+		const struct varied *v = &sweep->varied[i];
+
+		if (!knob_parse(s, v->knob, v->value[n % v->count], why, sizeof why))
+			return error_set(error, NULL, 0, "--vary %s: %s", v->knob->key,
+					 why);
+		n /= v->count;
+	}
+	return true;
+}
+
+static void print_row(const struct sweep *sweep, const char *const *keys,
+		      const struct scenario *s, const struct estimate *e)
+{
+	char *text = sweep->json ? report_json_line(s, e)
+				 : report_csv_row(s, e, keys, sweep->count);
+
+	fputs(text ? text : "", stdout);
+	free(text);
+}
+
+static int run(const struct sweep *sweep, const struct scenario *scenario)
+{
+	const char *keys[MAX_VARIED];
+	struct estimate *e = malloc(sizeof *e);
+	struct error error = { "" };
+	long long total = 1;
+	char *header;
+
+	for (int i = 0; i < sweep->count; i++) {
+		keys[i] = sweep->varied[i].knob->key;
+		if (total > LLONG_MAX / MAX_VARIED_VALUES)
+			total = LLONG_MAX / MAX_VARIED_VALUES;
+		total *= sweep->varied[i].count;
+	}
+	if (!sweep->json && sweep->shard == 1) {
+		header = report_csv_header(keys, sweep->count);
+		fputs(header ? header : "", stdout);
+		free(header);
+	}
+	for (long long n = sweep->shard - 1; e && n < total; n += sweep->shards) {
+		struct scenario s = *scenario;
+
+		if (!set_point(sweep, n, &s, &error)) {
+			free(e);
+			return command_fail(&error);
+		}
+		train_estimate(&s, e);
+		print_row(sweep, keys, &s, e);
+	}
+	free(e);
+	return command_finish(STATUS_GOOD);
+}
+
+int command_sweep(int argc, char **argv)
+{
+	struct sweep *sweep = calloc(1, sizeof *sweep);
+	struct arguments arguments = { own, 4, sweep, 0, NULL };
+	struct scenario scenario;
+	struct error error = { "" };
+	int status = STATUS_USAGE;
+
+	if (!sweep)
+		return command_fail(&error);
+	sweep->shard = sweep->shards = 1;
+	if (options_read(command_find("sweep"), &arguments, argc, argv, &scenario,
+			 &status)) {
+		error_set(&error, NULL, 0,
+			  "nothing to vary; expected --vary tp=1,2,4");
+		status = sweep->count > 0 ? run(sweep, &scenario)
+					  : command_fail(&error);
+	}
+	for (int i = 0; i < MAX_VARIED; i++)
+		free(sweep->varied[i].values);
+	free(sweep);
+	return status;
+}

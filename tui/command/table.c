@@ -1,0 +1,41 @@
+/* table.c - the commands. */
+#include <string.h>
+
+#include "tui/command.h"
+
+const struct command command_table[] = {
+	{ "explore", "[SCENARIO] [--KNOB VALUE ...]",
+	  "Open the explorer; without arguments where the last session ended.",
+	  command_explore },
+	{ "eval", "[SCENARIO] [--KNOB VALUE ...] [--json]",
+	  "One estimate. Exit status 1 if the plan is illegal or does not fit.",
+	  command_eval },
+	{ "check", "[SCENARIO] [--KNOB VALUE ...] [--json]",
+	  "Every legality and fit problem of a plan, with what would mend it.",
+	  command_check },
+	{ "sweep", "[SCENARIO] --vary KNOB=V,V ... [--csv|--json] [--shard I/N]",
+	  "Estimates over the product of values of some knobs.", command_sweep },
+	{ "list", "models|clusters|stacks|plans",
+	  "The presets of a kind, one a line, name first.", command_list },
+	{ "show", "NAME", "The YAML of a preset.", command_show },
+	{ "screen", "VIEW [SCENARIO] [--size 120x36] [--format text|ansi|svg]",
+	  "A view of the explorer without a terminal.", command_screen },
+	{ "export", "yaml|json|csv|markdown [SCENARIO] [--KNOB VALUE ...]",
+	  "A scenario and its estimate in another form.", command_export },
+	{ "calibrate", "[SCENARIO] --measured-step SECONDS",
+	  "Scale a cluster's times by one measured step; kept in the user's folder.",
+	  command_calibrate },
+};
+
+int command_count(void)
+{
+	return (int)(sizeof command_table / sizeof command_table[0]);
+}
+
+const struct command *command_find(const char *name)
+{
+	for (int i = 0; i < command_count(); i++)
+		if (strcmp(command_table[i].name, name) == 0)
+			return &command_table[i];
+	return NULL;
+}

@@ -1,0 +1,165 @@
+/* explorer.h - the state of the explorer and everything that changes it.
+ *
+ * explorer_handle() is the only way in for keys and mouse; explorer_draw() the only
+ * way out. Neither knows a terminal, so tests and the `screen` command use them too.
+ */
+#ifndef TUI_EXPLORER_H
+#define TUI_EXPLORER_H
+
+#include <stdbool.h>
+
+#include "engine/advice.h"
+#include "engine/estimate.h"
+#include "engine/explain.h"
+#include "engine/whatif.h"
+#include "presets/error.h"
+#include "tui/action.h"
+#include "tui/canvas.h"
+#include "tui/explorer/history.h"
+#include "tui/explorer/picker.h"
+#include "tui/widget.h"
+
+enum view_id {
+	VIEW_OVERVIEW,
+	VIEW_MEMORY,
+	VIEW_TRAFFIC,
+	VIEW_GRAPH,
+	VIEW_TOPOLOGY,
+	VIEW_EXPLAIN,
+	VIEW_HELP,
+	VIEW_COUNT
+};
+
+enum pane { PANE_KNOBS, PANE_VIEW, PANE_COUNT };
+
+/* What the keys go to. */
+enum mode { MODE_NORMAL, MODE_PROMPT, MODE_PICKER };
+
+enum prompt_kind { PROMPT_VALUE, PROMPT_FIND, PROMPT_WRITE, PROMPT_EXPORT };
+
+enum { MAX_KEY = 48, MAX_SPOTS = 256, MAX_KNOBS = 96, MAX_ROWS = 160 };
+
+/* A place on the screen that can be pointed at: a number by its key in
+ * metric_table or explain(), or an offer to mend something. */
+enum spot_kind { SPOT_NUMBER, SPOT_REMEDY, SPOT_KNOB };
+
+struct spot {
+	enum spot_kind kind;
+	struct rect rect;
+	char key[MAX_KEY]; /* the number; of the others the knob */
+	double value;      /* SPOT_REMEDY: what the knob is set to */
+};
+
+struct spots {
+	int count;
+	struct spot item[MAX_SPOTS];
+	/* where the frame put its parts, for the mouse */
+	struct rect knobs, view, strip, picker;
+	int tab_x[VIEW_COUNT + 1];
+};
+
+enum row_kind { ROW_MODEL, ROW_CLUSTER, ROW_STACK, ROW_GROUP, ROW_KNOB, ROW_DERIVED };
+
+/* A line of the knob pane. */
+struct knob_row {
+	enum row_kind kind;
+	int knob;  /* index in knob_table of ROW_KNOB */
+	int group; /* of ROW_GROUP */
+	const char *label;
+};
+
+/* What a view remembers. */
+struct view_state {
+	char key[MAX_KEY]; /* spot under the cursor */
+	int cursor, first, sort, zoom, choice;
+};
+
+struct explorer {
+	struct scenario scenario;
+	struct estimate estimate;
+	struct scenario origin; /* as opened: what reset goes back to */
+	bool pinned, moved;     /* moved: `before` is the state before a change */
+	struct scenario baseline;
+	struct estimate before; /* of the baseline, or before the last change */
+
+	struct findings advice;
+	struct whatif strip;
+	int strip_knob; /* index in knob_table, -1 = none */
+	struct whatif_arrow arrow[MAX_KNOBS];
+	int arrows_done; /* knobs whose arrow is up to date */
+	bool advice_done;
+
+	struct history history;
+
+	enum pane pane;
+	int row; /* in the list of knob rows */
+	int first_row;
+	unsigned folded; /* bit per knob group */
+	enum view_id view, view_before;
+	struct view_state state[VIEW_COUNT];
+	char explained[MAX_KEY]; /* key of the number in Explain */
+
+	enum mode mode;
+	enum prompt_kind prompt;
+	int prompt_argument;
+	struct field field;
+	char found[64]; /* what was last looked for */
+	struct picker picker;
+
+	char message[512];
+	enum role message_role;
+	char file[512];
+	int width, height; /* of the last frame */
+	bool mouse_toggled, save_failed;
+
+	struct estimate *scratch;
+	struct spots *spots; /* of the last frame */
+};
+
+/* False if memory runs out. Starts on Overview with these values. */
+bool explorer_init(struct explorer *explorer, const struct scenario *scenario);
+void explorer_free(struct explorer *explorer);
+/* Act on one key or click; returns CHANGED_ bits. */
+unsigned explorer_handle(struct explorer *explorer, struct action action);
+bool explorer_is_typing(const struct explorer *explorer);
+/* Recompute what the changes call for; explorer_handle() does not. */
+void explorer_update(struct explorer *explorer);
+/* One slice of the work that may follow a frame; true while there is more. */
+bool explorer_idle(struct explorer *explorer);
+void explorer_draw(const struct explorer *explorer, struct canvas *canvas);
+
+/* Take over a scenario as one step that can be undone. */
+unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
+			 const char *what);
+void explorer_say(struct explorer *explorer, enum role role, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Open the explanation of a number. */
+unsigned explorer_explain(struct explorer *explorer, const char *key);
+unsigned explorer_show(struct explorer *explorer, enum view_id view);
+/* The knob under the cursor of the knob pane, or NULL. */
+const struct knob *explorer_knob(const struct explorer *explorer);
+
+/* Knob pane (explorer/knobs.c). */
+int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS]);
+void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
+		struct rect rect);
+unsigned knobs_act(struct explorer *explorer, struct action action);
+/* Move the cursor to this knob, unfolding its group. */
+void knobs_focus(struct explorer *explorer, const struct knob *knob);
+unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double value);
+
+/* Prompts (explorer/prompt.c). */
+unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argument,
+		     const char *text);
+unsigned prompt_act(struct explorer *explorer, struct action action);
+void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y);
+unsigned prompt_find(struct explorer *explorer, int direction);
+
+/* The workspace (explorer/session.c). */
+bool session_load(struct explorer *explorer);
+bool session_save(const struct explorer *explorer, struct error *error);
+/* Runs the explorer on the terminal; returns the exit status. */
+struct terminal_options;
+int explorer_run(struct explorer *explorer, const struct terminal_options *options);
+
+#endif

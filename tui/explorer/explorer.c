@@ -1,0 +1,365 @@
+/* explorer.c - the state and what keys do to it; see explorer.h. */
+#include "tui/explorer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "engine/train.h"
+#include "presets/error.h"
+#include "tui/view.h"
+
+bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
+{
+	memset(explorer, 0, sizeof *explorer);
+	explorer->scratch = malloc(sizeof *explorer->scratch);
+	explorer->spots = calloc(1, sizeof *explorer->spots);
+	if (!explorer->scratch || !explorer->spots) {
+		explorer_free(explorer);
+		return false;
+	}
+	explorer->scenario = explorer->origin = *scenario;
+	explorer->folded = 1u << GROUP_PRECISION | 1u << GROUP_OVERLAP |
+			   1u << GROUP_CLUSTER | 1u << GROUP_RUN;
+	if (scenario->model.moe.experts == 0)
+		explorer->folded |= 1u << GROUP_MOE;
+	snprintf(explorer->explained, sizeof explorer->explained, "step_seconds");
+	explorer->strip_knob = -1;
+	knobs_focus(explorer, knob_find("tp"));
+	explorer_update(explorer);
+	return true;
+}
+
+void explorer_free(struct explorer *explorer)
+{
+	history_free(&explorer->history);
+	free(explorer->scratch);
+	free(explorer->spots);
+	explorer->scratch = NULL;
+	explorer->spots = NULL;
+}
+
+void explorer_say(struct explorer *explorer, enum role role, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(explorer->message, sizeof explorer->message, format, args);
+	va_end(args);
+	error_clean(explorer->message);
+	explorer->message_role = role;
+}
+
+const struct knob *explorer_knob(const struct explorer *explorer)
+{
+	struct knob_row rows[MAX_ROWS];
+	int count = knob_rows(explorer, rows);
+
+	if (explorer->row < count && rows[explorer->row].kind == ROW_KNOB)
+		return &knob_table[rows[explorer->row].knob];
+	return NULL;
+}
+
+/* Schedules without a shortcut cost up to a third of a millisecond an estimate: what
+ * needs many of them then waits until the frame is out. */
+static bool is_cheap(const struct explorer *explorer)
+{
+	const struct plan *plan = &explorer->scenario.plan;
+
+	return plan->pp == 1 || plan->schedule <= SCHEDULE_BREADTH_FIRST;
+}
+
+static void update_strip(struct explorer *explorer)
+{
+	const struct knob *knob = explorer_knob(explorer);
+
+	explorer->strip_knob = knob ? (int)(knob - knob_table) : -1;
+	if (knob)
+		whatif_knob(&explorer->scenario, knob, explorer->scratch,
+			    &explorer->strip);
+}
+
+static void update_advice(struct explorer *explorer)
+{
+	explorer->advice.count = 0;
+	if (explorer->estimate.legal)
+		advice_give(&explorer->scenario, &explorer->estimate,
+			    &explorer->advice);
+	explorer->advice_done = true;
+}
+
+void explorer_update(struct explorer *explorer)
+{
+	train_estimate(&explorer->scenario, &explorer->estimate);
+	if (explorer->pinned)
+		train_estimate(&explorer->baseline, &explorer->before);
+	explorer->arrows_done = 0;
+	explorer->advice_done = false;
+	update_strip(explorer);
+	if (is_cheap(explorer))
+		update_advice(explorer);
+}
+
+bool explorer_idle(struct explorer *explorer)
+{
+	enum { SLICE = 4 };
+	int count = knob_count() < MAX_KNOBS ? knob_count() : MAX_KNOBS;
+
+	if (!explorer->advice_done) {
+		update_advice(explorer);
+		return true;
+	}
+	for (int i = 0; i < SLICE && explorer->arrows_done < count; i++) {
+		int knob = explorer->arrows_done++;
+
+		whatif_arrow(&explorer->scenario, &knob_table[knob],
+			     &explorer->estimate, explorer->scratch,
+			     &explorer->arrow[knob]);
+	}
+	return explorer->arrows_done < count;
+}
+
+/* Keep what was there to show the change against it, unless a baseline is pinned. */
+static void remember_before(struct explorer *explorer)
+{
+	if (explorer->pinned)
+		return;
+	explorer->before = explorer->estimate;
+	explorer->moved = true;
+}
+
+unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
+			 const char *what)
+{
+	if (!history_push(&explorer->history, &explorer->scenario, to, what)) {
+		explorer_say(explorer, ROLE_BAD, "out of memory; nothing was changed");
+		return CHANGED_SCREEN;
+	}
+	remember_before(explorer);
+	explorer->scenario = *to;
+	return CHANGED_SCREEN | CHANGED_SCENARIO | CHANGED_SETTINGS;
+}
+
+static unsigned undo(struct explorer *explorer, bool redo)
+{
+	struct scenario scenario = explorer->scenario;
+	const char *what = redo ? history_redo(&explorer->history, &scenario)
+				: history_undo(&explorer->history, &scenario);
+
+	if (!what) {
+		explorer_say(explorer, ROLE_HINT, "nothing to %s",
+			     redo ? "redo" : "undo");
+		return CHANGED_SCREEN;
+	}
+	remember_before(explorer);
+	explorer->scenario = scenario;
+	explorer_say(explorer, ROLE_HINT, "%s: %s", redo ? "redone" : "undone", what);
+	return CHANGED_SCREEN | CHANGED_SCENARIO | CHANGED_SETTINGS;
+}
+
+static unsigned pin(struct explorer *explorer)
+{
+	explorer->pinned = !explorer->pinned;
+	if (explorer->pinned) {
+		explorer->baseline = explorer->scenario;
+		explorer->before = explorer->estimate;
+		explorer_say(explorer, ROLE_HINT,
+			     "pinned: every number shows its change against this plan");
+	} else {
+		explorer->moved = false;
+		explorer_say(explorer, ROLE_HINT, "unpinned");
+	}
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
+unsigned explorer_show(struct explorer *explorer, enum view_id view)
+{
+	if (view >= VIEW_COUNT)
+		return CHANGED_NOTHING;
+	if (view != explorer->view)
+		explorer->view_before = explorer->view;
+	explorer->view = view;
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
+unsigned explorer_explain(struct explorer *explorer, const char *key)
+{
+	snprintf(explorer->explained, sizeof explorer->explained, "%s", key);
+	explorer->state[VIEW_EXPLAIN].first = 0;
+	explorer->pane = PANE_VIEW;
+	return explorer_show(explorer, VIEW_EXPLAIN);
+}
+
+/* The n-th tab, or the tab `direction` beside the open one. */
+static unsigned show_tab(struct explorer *explorer, int n, int direction)
+{
+	int tabs[VIEW_COUNT], count = 0, at = 0;
+
+	for (int i = 0; i < VIEW_COUNT; i++) {
+		if (!view_table[i].tab)
+			continue;
+		if (i == (int)explorer->view)
+			at = count;
+		tabs[count++] = i;
+	}
+	if (direction != 0)
+		n = (at + direction + count) % count;
+	if (n < 0 || n >= count)
+		return CHANGED_NOTHING;
+	return explorer_show(explorer, (enum view_id)tabs[n]);
+}
+
+static unsigned back(struct explorer *explorer)
+{
+	if (explorer->view == VIEW_HELP || explorer->view == VIEW_EXPLAIN) {
+		enum view_id to = explorer->view_before;
+
+		if (to == explorer->view)
+			to = VIEW_OVERVIEW;
+		explorer->view_before = VIEW_OVERVIEW;
+		explorer->view = to;
+	} else if (explorer->pane == PANE_VIEW) {
+		explorer->pane = PANE_KNOBS;
+	} else {
+		explorer->message[0] = '\0';
+	}
+	return CHANGED_SCREEN;
+}
+
+static unsigned switch_pane(struct explorer *explorer)
+{
+	explorer->pane = explorer->pane == PANE_KNOBS ? PANE_VIEW : PANE_KNOBS;
+	return CHANGED_SCREEN;
+}
+
+static bool inside(struct rect r, int x, int y)
+{
+	return x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
+}
+
+static unsigned click_view(struct explorer *explorer, struct action action)
+{
+	const struct view *view = &view_table[explorer->view];
+
+	explorer->pane = PANE_VIEW;
+	if (view->act)
+		view->act(explorer, action);
+	else
+		act_on_spots(explorer, action);
+	return CHANGED_SCREEN;
+}
+
+static unsigned click(struct explorer *explorer, struct action action)
+{
+	const struct spots *spots = explorer->spots;
+
+	if (action.y == 1)
+		for (int i = 0; i < VIEW_COUNT; i++)
+			if (view_table[i].tab && action.x >= spots->tab_x[i] &&
+			    action.x < spots->tab_x[i] +
+					       text_width(view_table[i].title))
+				return explorer_show(explorer, (enum view_id)i);
+	if (inside(spots->knobs, action.x, action.y)) {
+		explorer->pane = PANE_KNOBS;
+		return knobs_act(explorer, action);
+	}
+	if (inside(spots->view, action.x, action.y))
+		return click_view(explorer, action);
+	return CHANGED_NOTHING;
+}
+
+/* The wheel scrolls what it is over and never changes a value. */
+static unsigned wheel(struct explorer *explorer, struct action action)
+{
+	struct action move = { .kind = action.argument < 0 ? ACTION_UP : ACTION_DOWN };
+	const struct view *view = &view_table[explorer->view];
+
+	if (inside(explorer->spots->knobs, action.x, action.y))
+		return knobs_act(explorer, move);
+	if (!inside(explorer->spots->view, action.x, action.y))
+		return CHANGED_NOTHING;
+	return view->act ? view->act(explorer, move) : act_on_spots(explorer, move);
+}
+
+static unsigned act_on_pane(struct explorer *explorer, struct action action)
+{
+	const struct view *view = &view_table[explorer->view];
+	unsigned changed = CHANGED_NOTHING;
+
+	if (explorer->pane == PANE_KNOBS) {
+		changed = knobs_act(explorer, action);
+		/* keys of the view that mean nothing to knobs work from here too */
+		if (changed == CHANGED_NOTHING && view->act &&
+		    (action.kind == ACTION_SORT || action.kind == ACTION_ZOOM_IN ||
+		     action.kind == ACTION_ZOOM_OUT || action.kind == ACTION_STEP))
+			changed = view->act(explorer, action);
+		return changed;
+	}
+	if (view->act)
+		changed = view->act(explorer, action);
+	if (changed == CHANGED_NOTHING)
+		changed = act_on_spots(explorer, action);
+	return changed;
+}
+
+static unsigned act_everywhere(struct explorer *explorer, struct action action)
+{
+	switch (action.kind) {
+	case ACTION_NEXT_PANE:
+	case ACTION_PREVIOUS_PANE: return switch_pane(explorer);
+	case ACTION_VIEW: return show_tab(explorer, action.argument, 0);
+	case ACTION_NEXT_VIEW: return show_tab(explorer, 0, 1);
+	case ACTION_PREVIOUS_VIEW: return show_tab(explorer, 0, -1);
+	case ACTION_ESCAPE: return back(explorer);
+	case ACTION_PIN: return pin(explorer);
+	case ACTION_UNDO: return undo(explorer, false);
+	case ACTION_REDO: return undo(explorer, true);
+	case ACTION_OPEN: return picker_open_presets(explorer, PRESET_PLAN);
+	case ACTION_WRITE:
+		return prompt_open(explorer, PROMPT_WRITE, 0, explorer->file);
+	case ACTION_EXPORT: return picker_open_formats(explorer);
+	case ACTION_FILTER: return prompt_open(explorer, PROMPT_FIND, 0, "");
+	case ACTION_NEXT_MATCH: return prompt_find(explorer, 1);
+	case ACTION_PREVIOUS_MATCH: return prompt_find(explorer, -1);
+	case ACTION_HELP:
+		explorer->pane = PANE_VIEW;
+		explorer->state[VIEW_HELP].first = 0;
+		return explorer_show(explorer, VIEW_HELP);
+	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
+	case ACTION_MOUSE:
+		explorer->mouse_toggled = true;
+		return CHANGED_SCREEN;
+	case ACTION_CLICK: return click(explorer, action);
+	case ACTION_WHEEL: return wheel(explorer, action);
+	case ACTION_QUIT: return CHANGED_QUIT;
+	default: return CHANGED_NOTHING;
+	}
+}
+
+unsigned explorer_handle(struct explorer *explorer, struct action action)
+{
+	unsigned changed;
+	int row = explorer->row;
+
+	if (explorer->mode == MODE_PROMPT)
+		return prompt_act(explorer, action);
+	if (explorer->mode == MODE_PICKER)
+		return picker_act(explorer, action);
+	if (action.kind != ACTION_NONE && action.kind != ACTION_ESCAPE)
+		explorer->message[0] = '\0';
+	changed = act_on_pane(explorer, action);
+	if (changed == CHANGED_NOTHING)
+		changed = act_everywhere(explorer, action);
+	if (row != explorer->row && !(changed & CHANGED_SCENARIO)) {
+		update_strip(explorer);
+		changed |= CHANGED_SETTINGS;
+	}
+	return changed;
+}
+
+bool explorer_is_typing(const struct explorer *explorer)
+{
+	return explorer->mode != MODE_NORMAL;
+}

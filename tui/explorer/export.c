@@ -1,0 +1,63 @@
+/* export.c - see export.h. */
+#include "tui/explorer/export.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/report.h"
+#include "presets/scenario_file.h"
+
+static char *write_yaml(const struct scenario *scenario,
+			const struct estimate *estimate)
+{
+	(void)estimate;
+	return scenario_write(scenario);
+}
+
+static char *write_markdown(const struct scenario *scenario,
+			    const struct estimate *estimate)
+{
+	return report_markdown(scenario, estimate, NULL, NULL);
+}
+
+static char *write_csv(const struct scenario *scenario, const struct estimate *estimate)
+{
+	const char *knobs[128];
+	int count = 0;
+	char *header, *row, *both = NULL;
+
+	for (int i = 0; i < knob_count() && count < 128; i++)
+		knobs[count++] = knob_table[i].key;
+	header = report_csv_header(knobs, count);
+	row = report_csv_row(scenario, estimate, knobs, count);
+	if (header && row)
+		both = malloc(strlen(header) + strlen(row) + 1);
+	if (both) {
+		strcpy(both, header);
+		strcat(both, row);
+	}
+	free(header);
+	free(row);
+	return both;
+}
+
+const struct export_format export_table[] = {
+	{ "yaml", "yaml", "the scenario, to be opened again", write_yaml },
+	{ "json", "json", "scenario and every result, as eval --json", report_json },
+	{ "csv", "csv", "knobs and results in one row", write_csv },
+	{ "markdown", "md", "tables for an issue or a report", write_markdown },
+};
+
+int export_count(void)
+{
+	return (int)(sizeof export_table / sizeof export_table[0]);
+}
+
+const struct export_format *export_find(const char *name)
+{
+	for (int i = 0; i < export_count(); i++)
+		if (strcmp(export_table[i].name, name) == 0)
+			return &export_table[i];
+	return NULL;
+}

@@ -1,0 +1,19 @@
+/* export.h - what a scenario and its estimate can be written as; one table serves
+ * the explorer and the command line. */
+#ifndef TUI_EXPLORER_EXPORT_H
+#define TUI_EXPLORER_EXPORT_H
+
+#include "engine/estimate.h"
+
+struct export_format {
+	const char *name, *suffix, *help;
+	/* A string to be freed, or NULL. */
+	char *(*write)(const struct scenario *scenario,
+		       const struct estimate *estimate);
+};
+
+extern const struct export_format export_table[];
+int export_count(void);
+const struct export_format *export_find(const char *name);
+
+#endif

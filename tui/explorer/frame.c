@@ -1,0 +1,167 @@
+/* frame.c - a whole frame: title, tabs, knobs, the open view, the status line. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "tui/explorer.h"
+#include "tui/view.h"
+
+enum { LEAST_WIDTH = 60, LEAST_HEIGHT = 16 };
+
+static int knob_width(int width)
+{
+	return width < 100 ? 27 : width < 160 ? 34 : 40;
+}
+
+static void draw_title(const struct explorer *explorer, struct canvas *canvas)
+{
+	const struct scenario *s = &explorer->scenario;
+	const char *right = explorer->pinned ? "vs pinned"
+			    : explorer->moved ? "vs before"
+					      : "";
+	char text[256], dot[8] = { ' ', 0 };
+	uint32_t middot = canvas_glyph(canvas, GLYPH_MIDDOT);
+	int width = canvas->width - 2 - text_width(right);
+
+	snprintf(dot, sizeof dot, middot == 0xb7 ? " \u00b7 " : " . ");
+	snprintf(text, sizeof text,
+		 "%s%s%lld x %s (%lld/node)%strain %lld x %lld%s%s%s%s", s->model.name,
+		 dot, (long long)s->cluster.gpus, s->cluster.accelerator.name,
+		 (long long)s->cluster.gpus_per_node, dot, (long long)s->plan.seq_len,
+		 (long long)s->plan.global_batch, dot, s->stack.name,
+		 s->cluster.scale != 1 ? dot : "",
+		 s->cluster.scale != 1 ? "calibrated" : "");
+	canvas_text(canvas, 1, 0, width - 1, ROLE_TITLE, text);
+	canvas_text(canvas, canvas->width - 1 - text_width(right), 0, text_width(right),
+		    ROLE_WARNING, right);
+}
+
+static void draw_tabs(const struct explorer *explorer, struct canvas *canvas)
+{
+	const char *help = "? keys";
+	int x = 1, end = canvas->width - text_width(help) - 1;
+
+	for (int i = 0; i < VIEW_COUNT; i++) {
+		const struct view *view = &view_table[i];
+		struct rect tab = { x, 1, text_width(view->title), 1 };
+
+		if (!view->tab)
+			continue;
+		explorer->spots->tab_x[i] = x;
+		canvas_text(canvas, x, 1, end - x, ROLE_LABEL, view->title);
+		if (i == (int)explorer->view)
+			canvas_highlight(canvas, tab, ROLE_FOCUS, false, true);
+		x += tab.width + 1;
+	}
+	canvas_text(canvas, end, 1, text_width(help), ROLE_KEY, help);
+	if (explorer->view == VIEW_HELP)
+		canvas_highlight(canvas,
+				 (struct rect){ end, 1, text_width(help), 1 },
+				 ROLE_FOCUS, false, true);
+}
+
+static void draw_lines(const struct explorer *explorer, struct canvas *canvas, int left,
+		       int bottom)
+{
+	uint32_t across = canvas_glyph(canvas, GLYPH_HORIZONTAL);
+
+	for (int x = 0; x < canvas->width; x++) {
+		canvas_put(canvas, x, 2, across, ROLE_BORDER);
+		canvas_put(canvas, x, bottom, across, ROLE_BORDER);
+	}
+	for (int y = 3; y < bottom; y++)
+		canvas_put(canvas, left, y, canvas_glyph(canvas, GLYPH_VERTICAL),
+			   ROLE_BORDER);
+	canvas_put(canvas, left, 2, canvas_glyph(canvas, GLYPH_TEE_DOWN), ROLE_BORDER);
+	canvas_put(canvas, left, bottom, canvas_glyph(canvas, GLYPH_TEE_UP),
+		   ROLE_BORDER);
+	canvas_text(canvas, 2, 2, 9, ROLE_BORDER, " knobs ");
+	canvas_format(canvas, left + 2, 2, canvas->width - left - 4, ROLE_BORDER,
+		      " %s ", view_table[explorer->view].name);
+}
+
+/* What the keys do here, the most useful first. */
+static const char *hints(const struct explorer *explorer)
+{
+	if (explorer->mode == MODE_PICKER)
+		return "type to filter  \u2191\u2193 choose  Enter take  Esc back";
+	if (explorer->pane == PANE_KNOBS)
+		return "\u2190\u2192 value  \u2191\u2193 knob  = type  Enter list  "
+		       "Tab numbers  p pin  u undo  o open  w write  / find  q quit";
+	return "\u2191\u2193\u2190\u2192 move  Enter why  Tab knobs  1-9 view  p pin  "
+	       "u undo  o open  Esc back  q quit";
+}
+
+static void draw_hints(const struct explorer *explorer, struct canvas *canvas, int y)
+{
+	const struct knob *knob = explorer_knob(explorer);
+	const char *text = hints(explorer);
+	int used = canvas_text(canvas, 1, y, canvas->width - 2, ROLE_LABEL, text);
+	int left = canvas->width - used - 6;
+
+	/* what the knob is, where there is room for it */
+	if (knob && explorer->pane == PANE_KNOBS && left > 30) {
+		int width = text_width(knob->help) < left ? text_width(knob->help)
+							  : left;
+
+		canvas_text(canvas, canvas->width - width - 1, y, width, ROLE_HINT,
+			    knob->help);
+	}
+}
+
+static void draw_status(const struct explorer *explorer, struct canvas *canvas, int y)
+{
+	if (explorer->mode == MODE_PROMPT)
+		prompt_draw(explorer, canvas, y);
+	else if (explorer->message[0] != '\0' && explorer->mode == MODE_NORMAL)
+		canvas_text(canvas, 1, y, canvas->width - 2, explorer->message_role,
+			    explorer->message);
+	else
+		draw_hints(explorer, canvas, y);
+}
+
+static void draw_small(const struct explorer *explorer, struct canvas *canvas)
+{
+	char text[160];
+
+	canvas_format(canvas, 0, 0, canvas->width, ROLE_WARNING,
+		      "%dx%d is too small: %dx%d at least", canvas->width,
+		      canvas->height, LEAST_WIDTH, LEAST_HEIGHT);
+	snprintf(text, sizeof text, "%s on %lld GPUs", explorer->scenario.model.name,
+		 (long long)explorer->scenario.cluster.gpus);
+	canvas_text(canvas, 0, 1, canvas->width, ROLE_LABEL, text);
+	if (!explorer->estimate.legal) {
+		canvas_text(canvas, 0, 2, canvas->width, ROLE_BAD, "can't run");
+		return;
+	}
+	draw_number(explorer, canvas, 0, 2, canvas->width, "step", "step_seconds");
+	draw_number(explorer, canvas, 0, 3, canvas->width, "memory", "total_bytes");
+	draw_number(explorer, canvas, 0, 4, canvas->width, "MFU", "mfu");
+}
+
+void explorer_draw(const struct explorer *explorer, struct canvas *canvas)
+{
+	int left = knob_width(canvas->width), bottom = canvas->height - 2;
+	struct rect knobs = { 0, 3, left, bottom - 3 };
+	struct rect view = { left + 2, 3, canvas->width - left - 3, bottom - 3 };
+	struct rect clip;
+
+	canvas_erase(canvas);
+	memset(explorer->spots, 0, sizeof *explorer->spots);
+	if (canvas->width < LEAST_WIDTH || canvas->height < LEAST_HEIGHT) {
+		draw_small(explorer, canvas);
+		return;
+	}
+	explorer->spots->view = view;
+	draw_title(explorer, canvas);
+	draw_tabs(explorer, canvas);
+	draw_lines(explorer, canvas, left, bottom);
+	clip = canvas_clip(canvas, knobs);
+	knobs_draw(explorer, canvas, knobs);
+	canvas_clip(canvas, view);
+	view_table[explorer->view].draw(explorer, canvas, view);
+	canvas_clip(canvas, clip);
+	draw_status(explorer, canvas, canvas->height - 1);
+	if (explorer->mode == MODE_PICKER)
+		picker_draw(explorer, canvas);
+}

@@ -1,0 +1,360 @@
+/* knobs.c - the pane of knobs: model, cluster, stack, groups, values. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "tui/explorer.h"
+
+/* Numbers that follow from the knobs, shown among them. */
+enum derived { DERIVED_DP, DERIVED_MICRO_BATCHES };
+
+static void add(struct knob_row *rows, int *count, struct knob_row row)
+{
+	if (*count < MAX_ROWS)
+		rows[(*count)++] = row;
+}
+
+int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
+{
+	int count = 0, group = -1;
+
+	add(rows, &count, (struct knob_row){ ROW_MODEL, -1, -1, "model" });
+	add(rows, &count, (struct knob_row){ ROW_CLUSTER, -1, -1, "cluster" });
+	add(rows, &count, (struct knob_row){ ROW_STACK, -1, -1, "stack" });
+	for (int i = 0; i < knob_count(); i++) {
+		int own = (int)knob_table[i].group;
+		bool last = i + 1 == knob_count() ||
+			    (int)knob_table[i + 1].group != own;
+
+		if (own != group)
+			add(rows, &count,
+			    (struct knob_row){ ROW_GROUP, -1, own,
+					       knob_group_label(
+						       knob_table[i].group) });
+		group = own;
+		if (explorer->folded & 1u << own)
+			continue;
+		add(rows, &count,
+		    (struct knob_row){ ROW_KNOB, i, own, knob_table[i].label });
+		if (last && own == GROUP_PARALLELISM)
+			add(rows, &count,
+			    (struct knob_row){ ROW_DERIVED, DERIVED_DP, own,
+					       "DP  data" });
+		if (last && own == GROUP_BATCH)
+			add(rows, &count,
+			    (struct knob_row){ ROW_DERIVED, DERIVED_MICRO_BATCHES, own,
+					       "micro-batches" });
+	}
+	return count;
+}
+
+void knobs_focus(struct explorer *explorer, const struct knob *knob)
+{
+	struct knob_row rows[MAX_ROWS];
+	int count;
+
+	if (!knob)
+		return;
+	explorer->folded &= ~(1u << knob->group);
+	count = knob_rows(explorer, rows);
+	for (int i = 0; i < count; i++)
+		if (rows[i].kind == ROW_KNOB && &knob_table[rows[i].knob] == knob)
+			explorer->row = i;
+}
+
+unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double value)
+{
+	struct scenario to = explorer->scenario;
+	char before[64], after[64], what[160];
+
+	if (!knob_set(&to, knob, value)) {
+		knob_print_value(knob, value, after, sizeof after);
+		explorer_say(explorer, ROLE_WARNING, "%s %s is outside %g to %g",
+			     knob->key, after, knob->min, knob->max);
+		return CHANGED_SCREEN;
+	}
+	knob_print(&explorer->scenario, knob, before, sizeof before);
+	knob_print(&to, knob, after, sizeof after);
+	snprintf(what, sizeof what, "%s %s to %s", knob->key, before, after);
+	return explorer_change(explorer, &to, what);
+}
+
+static unsigned turn(struct explorer *explorer, const struct knob *knob, int direction)
+{
+	double now = knob_get(&explorer->scenario, knob), next;
+
+	if (knob->type == KNOB_TEXT || knob->type == KNOB_SET) {
+		explorer_say(explorer, ROLE_HINT, "%s: press = to type it", knob->key);
+		return CHANGED_SCREEN;
+	}
+	next = knob_neighbour(&explorer->scenario, knob, direction);
+	if (next == now) {
+		explorer_say(explorer, ROLE_HINT, "%s: this is the %s value", knob->key,
+			     direction > 0 ? "last" : "first");
+		return CHANGED_SCREEN;
+	}
+	return knobs_set(explorer, knob, next);
+}
+
+static unsigned reset(struct explorer *explorer, const struct knob *knob)
+{
+	struct scenario to = explorer->scenario;
+	char what[80], why[128];
+	bool good;
+
+	if (knob_same(&to, &explorer->origin, knob)) {
+		explorer_say(explorer, ROLE_HINT, "%s is as it was opened", knob->key);
+		return CHANGED_SCREEN;
+	}
+	if (knob->type == KNOB_TEXT)
+		good = knob_parse(&to, knob, knob_get_text(&explorer->origin, knob),
+				  why, sizeof why);
+	else
+		good = knob_set(&to, knob, knob_get(&explorer->origin, knob));
+	if (!good)
+		return CHANGED_NOTHING;
+	snprintf(what, sizeof what, "reset %s", knob->key);
+	return explorer_change(explorer, &to, what);
+}
+
+static unsigned fold(struct explorer *explorer, const struct knob_row *row, int to)
+{
+	unsigned bit;
+
+	if (row->group < 0)
+		return CHANGED_NOTHING;
+	bit = 1u << row->group;
+	if (to < 0)
+		explorer->folded ^= bit;
+	else if (to)
+		explorer->folded |= bit;
+	else
+		explorer->folded &= ~bit;
+	if (row->kind != ROW_GROUP) {
+		struct knob_row rows[MAX_ROWS];
+		int count = knob_rows(explorer, rows);
+
+		for (int i = 0; i < count; i++)
+			if (rows[i].kind == ROW_GROUP && rows[i].group == row->group)
+				explorer->row = i;
+	}
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
+static unsigned take(struct explorer *explorer, const struct knob_row *row)
+{
+	switch (row->kind) {
+	case ROW_MODEL: return picker_open_presets(explorer, PRESET_MODEL);
+	case ROW_CLUSTER: return picker_open_presets(explorer, PRESET_CLUSTER);
+	case ROW_STACK: return picker_open_presets(explorer, PRESET_STACK);
+	case ROW_GROUP: return fold(explorer, row, -1);
+	case ROW_KNOB:
+		if (knob_table[row->knob].type == KNOB_TEXT ||
+		    knob_table[row->knob].type == KNOB_SET)
+			return prompt_open(explorer, PROMPT_VALUE, row->knob, NULL);
+		return picker_open_values(explorer, row->knob);
+	default: return CHANGED_NOTHING;
+	}
+}
+
+static unsigned act_on_row(struct explorer *explorer, const struct knob_row *row,
+			   struct action action)
+{
+	const struct knob *knob = row->kind == ROW_KNOB ? &knob_table[row->knob] : NULL;
+
+	switch (action.kind) {
+	case ACTION_LEFT:
+	case ACTION_RIGHT:
+		if (row->kind == ROW_GROUP)
+			return fold(explorer, row, action.kind == ACTION_LEFT);
+		if (row->kind == ROW_DERIVED || !knob)
+			return row->kind == ROW_DERIVED ? CHANGED_SCREEN
+							: take(explorer, row);
+		return turn(explorer, knob, action.kind == ACTION_LEFT ? -1 : 1);
+	case ACTION_ENTER: return take(explorer, row);
+	case ACTION_FOLD: return fold(explorer, row, -1);
+	case ACTION_EDIT:
+		return knob ? prompt_open(explorer, PROMPT_VALUE, row->knob, NULL)
+			    : take(explorer, row);
+	case ACTION_RESET: return knob ? reset(explorer, knob) : CHANGED_SCREEN;
+	default: return CHANGED_NOTHING;
+	}
+}
+
+unsigned knobs_act(struct explorer *explorer, struct action action)
+{
+	struct knob_row rows[MAX_ROWS];
+	int count = knob_rows(explorer, rows), height = explorer->spots->knobs.height;
+	int at;
+
+	if (action.kind == ACTION_CLICK) {
+		at = action.y - explorer->spots->knobs.y + explorer->first_row;
+		if (at < 0 || at >= count)
+			return CHANGED_SCREEN;
+		if (at == explorer->row && rows[at].kind == ROW_GROUP)
+			return fold(explorer, &rows[at], -1);
+		explorer->row = at;
+		return CHANGED_SCREEN;
+	}
+	at = scroll_move(explorer->row, count, height, action.kind);
+	if (at != explorer->row) {
+		explorer->row = at;
+	} else if (explorer->row < count) {
+		unsigned changed = act_on_row(explorer, &rows[explorer->row], action);
+
+		if (changed != CHANGED_NOTHING)
+			return changed;
+	}
+	switch (action.kind) {
+	case ACTION_UP:
+	case ACTION_DOWN:
+	case ACTION_PAGE_UP:
+	case ACTION_PAGE_DOWN:
+	case ACTION_HOME:
+	case ACTION_END: break;
+	default: return CHANGED_NOTHING;
+	}
+	explorer->first_row =
+		scroll_first(explorer->first_row, explorer->row, count, height);
+	return CHANGED_SCREEN;
+}
+
+static bool applies(const struct explorer *explorer, const struct knob *knob)
+{
+	return !knob->applies || knob->applies(&explorer->scenario);
+}
+
+static void row_text(const struct explorer *explorer, const struct knob_row *row,
+		     char *out, size_t size)
+{
+	const struct estimate *e = &explorer->estimate;
+
+	switch (row->kind) {
+	case ROW_MODEL: snprintf(out, size, "%s", explorer->scenario.model.name); break;
+	case ROW_CLUSTER:
+		snprintf(out, size, "%s", explorer->scenario.cluster.name);
+		break;
+	case ROW_STACK: snprintf(out, size, "%s", explorer->scenario.stack.name); break;
+	case ROW_KNOB:
+		if (applies(explorer, &knob_table[row->knob]))
+			knob_show(&explorer->scenario, &knob_table[row->knob], out,
+				  size);
+		else
+			snprintf(out, size, "-");
+		break;
+	case ROW_DERIVED:
+		if (row->knob == DERIVED_DP)
+			snprintf(out, size, e->dp > 0 ? "%lld" : "-", (long long)e->dp);
+		else
+			snprintf(out, size, e->micro_batches > 0 ? "%lld" : "-",
+				 (long long)e->micro_batches);
+		break;
+	default: out[0] = '\0';
+	}
+}
+
+/* A value in the change colour where it differs from the pinned baseline. */
+static enum role value_role(const struct explorer *explorer, const struct knob_row *row)
+{
+	if (row->kind != ROW_KNOB)
+		return row->kind == ROW_DERIVED ? ROLE_LABEL : ROLE_VALUE;
+	if (!applies(explorer, &knob_table[row->knob]))
+		return ROLE_BORDER;
+	if (explorer->pinned && !knob_same(&explorer->scenario, &explorer->baseline,
+					   &knob_table[row->knob]))
+		return ROLE_WARNING;
+	return ROLE_VALUE;
+}
+
+/* Which way to turn: an arrow at the right edge where a step gains 1 % or more. */
+static void draw_arrow(const struct explorer *explorer, struct canvas *canvas, int x,
+		       int y, int knob)
+{
+	const struct whatif_arrow *arrow = &explorer->arrow[knob];
+
+	if (knob >= explorer->arrows_done || arrow->direction == 0 ||
+	    !(arrow->gain >= 0.01))
+		return;
+	canvas_put(canvas, x, y,
+		   canvas_glyph(canvas,
+				arrow->direction > 0 ? GLYPH_RIGHT : GLYPH_LEFT),
+		   ROLE_DELTA_BETTER);
+}
+
+static void draw_group(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect, const struct knob_row *row)
+{
+	bool folded = explorer->folded & 1u << row->group;
+
+	canvas_put(canvas, rect.x + 1, rect.y,
+		   canvas_glyph(canvas, folded ? GLYPH_FOLDED : GLYPH_OPEN),
+		   ROLE_TITLE);
+	canvas_text(canvas, rect.x + 3, rect.y, rect.width - 3, ROLE_TITLE, row->label);
+}
+
+static void draw_row(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect, const struct knob_row *row, bool here)
+{
+	char text[80];
+	int right = rect.x + rect.width - 2, label = 0, width;
+	bool turned = here && row->kind == ROW_KNOB && explorer->pane == PANE_KNOBS;
+
+	if (row->kind == ROW_GROUP) {
+		draw_group(explorer, canvas, rect, row);
+		return;
+	}
+	row_text(explorer, row, text, sizeof text);
+	width = text_width(text);
+	/* names of presets are long and matter more than what they are */
+	if (row->kind > ROW_STACK || width + 9 < rect.width - 4)
+		label = canvas_text(canvas, rect.x + 3, rect.y, rect.width - 5,
+				    row->kind == ROW_KNOB &&
+						    !applies(explorer,
+							     &knob_table[row->knob])
+					    ? ROLE_BORDER
+					    : ROLE_LABEL,
+				    row->label);
+	if (width > right - rect.x - 4 - label)
+		width = right - rect.x - 4 - label;
+	canvas_text(canvas, right - width - (turned ? 1 : 0), rect.y, width,
+		    value_role(explorer, row), text);
+	if (turned) {
+		canvas_put(canvas, right - width - 3, rect.y,
+			   canvas_glyph(canvas, GLYPH_LEFT), ROLE_KEY);
+		canvas_put(canvas, right, rect.y, canvas_glyph(canvas, GLYPH_RIGHT),
+			   ROLE_KEY);
+	} else if (row->kind == ROW_KNOB) {
+		draw_arrow(explorer, canvas, right, rect.y, row->knob);
+	}
+}
+
+void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
+		struct rect rect)
+{
+	struct knob_row rows[MAX_ROWS];
+	int count = knob_rows(explorer, rows);
+	int first = scroll_first(explorer->first_row, explorer->row, count,
+				 rect.height);
+	bool focused = explorer->pane == PANE_KNOBS && explorer->mode == MODE_NORMAL;
+
+	explorer->spots->knobs = rect;
+	for (int i = 0; i < rect.height && first + i < count; i++) {
+		struct rect line = { rect.x, rect.y + i, rect.width, 1 };
+		bool here = first + i == explorer->row;
+
+		draw_row(explorer, canvas, line, &rows[first + i], here);
+		if (!here)
+			continue;
+		line.width--;
+		canvas_highlight(canvas, line, focused ? ROLE_FOCUS : ROLE_DEFAULT,
+				 false, true);
+		if (!focused)
+			canvas_put(canvas, rect.x, line.y,
+				   canvas_glyph(canvas, GLYPH_RIGHT), ROLE_KEY);
+		if (focused)
+			canvas_cursor(canvas, rect.x + 1, line.y);
+	}
+	widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y, rect.height, first,
+			 count);
+}

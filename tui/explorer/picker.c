@@ -1,0 +1,373 @@
+/* picker.c - see picker.h. */
+#include "tui/explorer/picker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/scenario_file.h"
+#include "tui/explorer.h"
+#include "tui/explorer/export.h"
+
+enum { MAX_SHOWN = 512 };
+
+static unsigned open_picker(struct explorer *explorer, enum picker_kind kind)
+{
+	explorer->mode = MODE_PICKER;
+	explorer->message[0] = '\0';
+	memset(&explorer->picker.filter, 0, sizeof explorer->picker.filter);
+	explorer->picker.kind = kind;
+	explorer->picker.cursor = explorer->picker.first = 0;
+	return CHANGED_SCREEN;
+}
+
+static const char *present_name(const struct explorer *explorer, enum preset_kind kind)
+{
+	switch (kind) {
+	case PRESET_MODEL: return explorer->scenario.model.name;
+	case PRESET_CLUSTER: return explorer->scenario.cluster.name;
+	case PRESET_STACK: return explorer->scenario.stack.name;
+	default: return "";
+	}
+}
+
+unsigned picker_open_presets(struct explorer *explorer, enum preset_kind kind)
+{
+	const struct preset *list;
+	int count = preset_list(kind, &list);
+
+	open_picker(explorer, PICK_PRESET);
+	explorer->picker.preset = kind;
+	for (int i = 0; i < count; i++)
+		if (strcmp(list[i].name, present_name(explorer, kind)) == 0)
+			explorer->picker.cursor = i;
+	return CHANGED_SCREEN;
+}
+
+unsigned picker_open_values(struct explorer *explorer, int knob)
+{
+	open_picker(explorer, PICK_VALUE);
+	explorer->picker.knob = knob;
+	if (explorer->strip_knob == knob)
+		explorer->picker.cursor = explorer->strip.present;
+	return CHANGED_SCREEN;
+}
+
+unsigned picker_open_formats(struct explorer *explorer)
+{
+	return open_picker(explorer, PICK_FORMAT);
+}
+
+/* All words of the filter occur in the name or the title. */
+static bool passes(const char *filter, const char *name, const char *title,
+		   const char *alias)
+{
+	char words[256], *rest = words, *word;
+
+	snprintf(words, sizeof words, "%s", filter);
+	while ((word = strsep(&rest, " ")))
+		if (word[0] != '\0' && !strcasestr(name, word) &&
+		    !strcasestr(title, word) && !strcasestr(alias, word))
+			return false;
+	return true;
+}
+
+/* Indices of what the filter lets through. */
+static int shown(const struct explorer *explorer, int out[MAX_SHOWN])
+{
+	const struct picker *p = &explorer->picker;
+	const char *filter = p->filter.text;
+	const struct preset *list;
+	int count = 0, all;
+
+	switch (p->kind) {
+	case PICK_PRESET:
+		all = preset_list(p->preset, &list);
+		for (int i = 0; i < all && count < MAX_SHOWN; i++)
+			if (passes(filter, list[i].name, list[i].title, list[i].alias))
+				out[count++] = i;
+		break;
+	case PICK_FORMAT:
+		for (int i = 0; i < export_count(); i++)
+			if (passes(filter, export_table[i].name, export_table[i].help,
+				   ""))
+				out[count++] = i;
+		break;
+	default:
+		for (int i = 0; i < explorer->strip.count; i++) {
+			char text[64];
+
+			knob_print_value(&knob_table[p->knob],
+					 explorer->strip.item[i].value, text,
+					 sizeof text);
+			if (passes(filter, text, "", ""))
+				out[count++] = i;
+		}
+	}
+	return count;
+}
+
+static bool is_path(const char *text)
+{
+	return strchr(text, '/') || strstr(text, ".yaml") || strstr(text, ".json") ||
+	       strstr(text, ".yml");
+}
+
+/* A preset or file of the picker's kind into a copy of the scenario. */
+static bool load(const struct explorer *explorer, const char *name, struct scenario *to,
+		 struct error *error)
+{
+	bool generic;
+	int64_t gpus = to->cluster.gpus;
+
+	switch (explorer->picker.preset) {
+	case PRESET_MODEL: return library_model(&to->model, name, error);
+	case PRESET_CLUSTER:
+		if (!library_cluster(&to->cluster, name, error))
+			return false;
+		to->cluster.gpus = gpus; /* the size of the job is the user's */
+		return true;
+	case PRESET_STACK: return library_stack(to, name, &generic, error);
+	default: return scenario_read(to, name, NULL, error);
+	}
+}
+
+static unsigned take_preset(struct explorer *explorer, const char *name)
+{
+	struct scenario to = explorer->scenario;
+	struct error error = { "" };
+	char what[128];
+	unsigned changed;
+
+	if (!load(explorer, name, &to, &error)) {
+		explorer_say(explorer, ROLE_BAD, "%s", error.text);
+		return CHANGED_SCREEN;
+	}
+	explorer->mode = MODE_NORMAL;
+	snprintf(what, sizeof what, "open %s", name);
+	changed = explorer_change(explorer, &to, what);
+	explorer->origin = to;
+	if (explorer->picker.preset == PRESET_PLAN)
+		snprintf(explorer->file, sizeof explorer->file, "%s",
+			 is_path(name) ? name : "");
+	explorer_say(explorer, ROLE_HINT, "opened %s; u goes back", name);
+	return changed;
+}
+
+static unsigned take(struct explorer *explorer)
+{
+	struct picker *p = &explorer->picker;
+	const struct preset *list;
+	int index[MAX_SHOWN], count = shown(explorer, index);
+	const struct knob *knob;
+
+	if (p->kind == PICK_PRESET && is_path(p->filter.text))
+		return take_preset(explorer, p->filter.text);
+	if (p->cursor >= count)
+		return CHANGED_SCREEN;
+	switch (p->kind) {
+	case PICK_PRESET:
+		preset_list(p->preset, &list);
+		return take_preset(explorer, list[index[p->cursor]].name);
+	case PICK_FORMAT:
+		return prompt_open(explorer, PROMPT_EXPORT, index[p->cursor], NULL);
+	default:
+		knob = &knob_table[p->knob];
+		explorer->mode = MODE_NORMAL;
+		if (explorer->strip.item[index[p->cursor]].value ==
+		    knob_get(&explorer->scenario, knob))
+			return CHANGED_SCREEN;
+		return knobs_set(explorer, knob,
+				 explorer->strip.item[index[p->cursor]].value);
+	}
+}
+
+static unsigned click(struct explorer *explorer, struct action action)
+{
+	struct rect list = explorer->spots->picker;
+	int index[MAX_SHOWN], count = shown(explorer, index);
+	int row = action.y - list.y + explorer->picker.first;
+
+	if (action.x < list.x || action.x >= list.x + list.width || action.y < list.y ||
+	    action.y >= list.y + list.height || row >= count)
+		return CHANGED_NOTHING;
+	if (row == explorer->picker.cursor)
+		return take(explorer);
+	explorer->picker.cursor = row;
+	return CHANGED_SCREEN;
+}
+
+static unsigned move(struct explorer *explorer, enum action_kind kind)
+{
+	struct picker *p = &explorer->picker;
+	int index[MAX_SHOWN], count = shown(explorer, index);
+	int height = explorer->spots->picker.height;
+
+	p->cursor = scroll_move(p->cursor, count, height, kind);
+	p->first = scroll_first(p->first, p->cursor, count, height);
+	return CHANGED_SCREEN;
+}
+
+unsigned picker_act(struct explorer *explorer, struct action action)
+{
+	struct picker *p = &explorer->picker;
+	unsigned step = action.kind == ACTION_PREVIOUS_PANE ? PRESET_KIND_COUNT - 1 : 1;
+
+	switch (action.kind) {
+	case ACTION_ESCAPE:
+		explorer->mode = MODE_NORMAL;
+		explorer->message[0] = '\0';
+		return CHANGED_SCREEN;
+	case ACTION_ENTER: return take(explorer);
+	case ACTION_UP:
+	case ACTION_DOWN:
+	case ACTION_PAGE_UP:
+	case ACTION_PAGE_DOWN: return move(explorer, action.kind);
+	case ACTION_WHEEL:
+		return move(explorer, action.argument < 0 ? ACTION_UP : ACTION_DOWN);
+	case ACTION_CLICK: return click(explorer, action);
+	case ACTION_NEXT_PANE:
+	case ACTION_PREVIOUS_PANE:
+		if (p->kind == PICK_PRESET)
+			picker_open_presets(explorer,
+					    (enum preset_kind)((p->preset + step) %
+							       PRESET_KIND_COUNT));
+		return CHANGED_SCREEN;
+	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
+	default:
+		if (!field_act(&p->filter, action))
+			return CHANGED_NOTHING;
+		p->cursor = p->first = 0;
+		explorer->message[0] = '\0';
+		return CHANGED_SCREEN;
+	}
+}
+
+static void draw_preset(const struct explorer *explorer, struct canvas *canvas,
+			struct rect line, int index)
+{
+	const struct preset *list;
+	int name = 0, count = preset_list(explorer->picker.preset, &list);
+
+	for (int i = 0; i < count; i++)
+		if (text_width(list[i].name) > name)
+			name = text_width(list[i].name);
+	if (name > line.width / 2)
+		name = line.width / 2;
+	canvas_text(canvas, line.x, line.y, name, ROLE_VALUE, list[index].name);
+	canvas_text(canvas, line.x + name + 2, line.y, line.width - name - 2,
+		    ROLE_LABEL, list[index].title);
+}
+
+static void draw_value(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect line, int index)
+{
+	const struct knob *knob = &knob_table[explorer->picker.knob];
+	const struct whatif_value *v = &explorer->strip.item[index];
+	char value[64], step[32], memory[32], text[256];
+
+	knob_print_value(knob, v->value, value, sizeof value);
+	canvas_text(canvas, line.x, line.y, 16, ROLE_VALUE, value);
+	if (!v->legal) {
+		finding_text(&v->problem, text, sizeof text);
+		canvas_text(canvas, line.x + 17, line.y, line.width - 17, ROLE_BAD,
+			    text);
+		return;
+	}
+	form_text(FORM_SECONDS, v->step_seconds, step, sizeof step);
+	form_text(FORM_BYTES, v->memory_bytes, memory, sizeof memory);
+	canvas_right(canvas, line.x + 16, line.y, 9, ROLE_VALUE, step);
+	canvas_right(canvas, line.x + 26, line.y, 10, ROLE_VALUE, memory);
+	snprintf(text, sizeof text, "%.0f tok/s/GPU", v->tokens_per_second_per_gpu);
+	canvas_text(canvas, line.x + 38, line.y, line.width - 38,
+		    v->fits ? ROLE_GOOD : ROLE_BAD, v->fits ? text : "does not fit");
+}
+
+static void draw_line(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect line, int index)
+{
+	switch (explorer->picker.kind) {
+	case PICK_PRESET: draw_preset(explorer, canvas, line, index); break;
+	case PICK_VALUE: draw_value(explorer, canvas, line, index); break;
+	default:
+		canvas_text(canvas, line.x, line.y, 12, ROLE_VALUE,
+			    export_table[index].name);
+		canvas_text(canvas, line.x + 13, line.y, line.width - 13, ROLE_LABEL,
+			    export_table[index].help);
+	}
+}
+
+static void draw_head(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect in)
+{
+	const struct picker *p = &explorer->picker;
+	int x = in.x;
+
+	if (p->kind == PICK_VALUE) {
+		canvas_text(canvas, x, in.y, in.width, ROLE_HINT,
+			    knob_table[p->knob].help);
+		return;
+	}
+	if (p->kind == PICK_FORMAT) {
+		canvas_text(canvas, x, in.y, in.width, ROLE_HINT,
+			    "Enter asks for the file.");
+		return;
+	}
+	for (int i = 0; i < PRESET_KIND_COUNT; i++) {
+		const char *label = preset_kind_label((enum preset_kind)i);
+		struct rect tab = { x, in.y, text_width(label), 1 };
+
+		canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_LABEL, label);
+		if (i == (int)p->preset)
+			canvas_highlight(canvas, tab, ROLE_FOCUS, false, true);
+		x += tab.width + 2;
+	}
+	canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_BORDER, "Tab: next");
+}
+
+static const char *empty_text(const struct picker *p)
+{
+	if (p->kind == PICK_PRESET && is_path(p->filter.text))
+		return "Enter opens this file";
+	return "nothing matches; a path opens a file";
+}
+
+void picker_draw(const struct explorer *explorer, struct canvas *canvas)
+{
+	const struct picker *p = &explorer->picker;
+	int index[MAX_SHOWN], count = shown(explorer, index);
+	int width = canvas->width > 104 ? 100 : canvas->width - 4;
+	int height = canvas->height > 40 ? 34 : canvas->height - 4;
+	struct rect box = { (canvas->width - width) / 2, (canvas->height - height) / 2,
+			    width, height };
+	struct rect in = widget_box(canvas, box,
+				    p->kind == PICK_VALUE ? knob_table[p->knob].label
+				    : p->kind == PICK_FORMAT ? "export"
+							     : "open"),
+		    list;
+	int first;
+
+	draw_head(explorer, canvas, in);
+	list = (struct rect){ in.x, in.y + 2, in.width, in.height - 4 };
+	explorer->spots->picker = list;
+	first = scroll_first(p->first, p->cursor, count, list.height);
+	if (count == 0)
+		canvas_text(canvas, list.x, list.y, list.width, ROLE_HINT,
+			    empty_text(p));
+	for (int i = 0; i < list.height && first + i < count; i++) {
+		struct rect line = { list.x, list.y + i, list.width - 2, 1 };
+
+		draw_line(explorer, canvas, line, index[first + i]);
+		if (first + i == p->cursor)
+			canvas_highlight(canvas, line, ROLE_FOCUS, false, true);
+	}
+	widget_scrollbar(canvas, list.x + list.width - 1, list.y, list.height, first,
+			 count);
+	if (explorer->message[0] != '\0')
+		canvas_text(canvas, in.x, in.y + in.height - 2, in.width,
+			    explorer->message_role, explorer->message);
+	canvas_text(canvas, in.x, in.y + in.height - 1, 8, ROLE_KEY, "filter:");
+	widget_field(canvas, in.x + 8, in.y + in.height - 1, in.width - 8, &p->filter,
+		     ROLE_VALUE);
+}

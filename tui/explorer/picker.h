@@ -1,0 +1,31 @@
+/* picker.h - a list over the screen that is filtered while one types: presets, the
+ * values of a knob, formats of export. */
+#ifndef TUI_EXPLORER_PICKER_H
+#define TUI_EXPLORER_PICKER_H
+
+#include <stdbool.h>
+
+#include "presets/library.h"
+#include "tui/action.h"
+#include "tui/canvas.h"
+#include "tui/widget.h"
+
+struct explorer;
+
+enum picker_kind { PICK_PRESET, PICK_VALUE, PICK_FORMAT };
+
+struct picker {
+	enum picker_kind kind;
+	enum preset_kind preset; /* PICK_PRESET */
+	int knob;                /* PICK_VALUE */
+	struct field filter;
+	int cursor, first;
+};
+
+unsigned picker_open_presets(struct explorer *explorer, enum preset_kind kind);
+unsigned picker_open_values(struct explorer *explorer, int knob);
+unsigned picker_open_formats(struct explorer *explorer);
+unsigned picker_act(struct explorer *explorer, struct action action);
+void picker_draw(const struct explorer *explorer, struct canvas *canvas);
+
+#endif

@@ -1,0 +1,251 @@
+/* prompt.c - the line at the bottom that is typed into: a value, a name to find, a
+ * file to write. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "engine/knob.h"
+#include "presets/folder.h"
+#include "presets/scenario_file.h"
+#include "tui/explorer.h"
+#include "tui/explorer/export.h"
+
+unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argument,
+		     const char *text)
+{
+	char name[160], value[sizeof explorer->field.text];
+
+	explorer->mode = MODE_PROMPT;
+	explorer->prompt = kind;
+	explorer->prompt_argument = argument;
+	explorer->message[0] = '\0';
+	if (kind == PROMPT_WRITE && text[0] == '\0') {
+		snprintf(name, sizeof name, "%s-%lld.yaml",
+			 explorer->scenario.model.name,
+			 (long long)explorer->scenario.cluster.gpus);
+		text = name;
+	} else if (kind == PROMPT_EXPORT) {
+		snprintf(name, sizeof name, "%s-%lld.%s",
+			 explorer->scenario.model.name,
+			 (long long)explorer->scenario.cluster.gpus,
+			 export_table[argument].suffix);
+		text = name;
+	} else if (kind == PROMPT_VALUE && !text &&
+		   knob_table[argument].type >= KNOB_SET) {
+		knob_print(&explorer->scenario, &knob_table[argument], value,
+			   sizeof value);
+		text = value;
+	}
+	field_set(&explorer->field, text ? text : "");
+	return CHANGED_SCREEN;
+}
+
+/* Text of a knob's domain for the prompt: "1 to 4096", "none, selective, full". */
+static void domain_text(const struct knob *knob, char *out, size_t size)
+{
+	size_t used = 0;
+
+	if (!knob->words) {
+		if (knob->type == KNOB_TEXT)
+			snprintf(out, size, "text");
+		else if (knob->type == KNOB_BOOL)
+			snprintf(out, size, "on, off");
+		else
+			snprintf(out, size, "%g to %g%s%s%s%s", knob->min, knob->max,
+				 knob->unit[0] ? " " : "", knob->unit,
+				 knob->zero ? ", " : "", knob->zero ? knob->zero : "");
+		return;
+	}
+	for (int i = 0; knob->words[i] && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%s",
+					 i ? (knob->type == KNOB_SET ? "+" : ", ") : "",
+					 knob->words[i]);
+}
+
+static unsigned take_value(struct explorer *explorer)
+{
+	const struct knob *knob = &knob_table[explorer->prompt_argument];
+	struct scenario to = explorer->scenario;
+	char why[256], what[128], after[64];
+
+	if (explorer->field.length == 0) {
+		explorer->mode = MODE_NORMAL;
+		return CHANGED_SCREEN;
+	}
+	if (!knob_parse(&to, knob, explorer->field.text, why, sizeof why)) {
+		explorer_say(explorer, ROLE_BAD, "%s", why);
+		return CHANGED_SCREEN;
+	}
+	explorer->mode = MODE_NORMAL;
+	explorer->message[0] = '\0';
+	if (knob_same(&to, &explorer->scenario, knob))
+		return CHANGED_SCREEN;
+	knob_print(&to, knob, after, sizeof after);
+	snprintf(what, sizeof what, "%s to %s", knob->key, after);
+	return explorer_change(explorer, &to, what);
+}
+
+static bool matches(const struct knob *knob, const char *text)
+{
+	return strcasestr(knob->key, text) || strcasestr(knob->label, text) ||
+	       (knob->alias && strcasestr(knob->alias, text)) ||
+	       strcasestr(knob->help, text);
+}
+
+/* Names come before what only the help mentions. */
+static const struct knob *find(const struct explorer *explorer, int direction)
+{
+	const struct knob *now = explorer_knob(explorer);
+	int count = knob_count(), at = now ? (int)(now - knob_table) : -1;
+
+	if (direction == 0) {
+		for (int i = 0; i < count; i++)
+			if (strncasecmp(knob_table[i].key, explorer->found,
+					strlen(explorer->found)) == 0)
+				return &knob_table[i];
+		direction = 1;
+		at = -1;
+	}
+	for (int i = 1; i <= count; i++) {
+		int n = (at + direction * i + 2 * count) % count;
+
+		if (matches(&knob_table[n], explorer->found))
+			return &knob_table[n];
+	}
+	return NULL;
+}
+
+unsigned prompt_find(struct explorer *explorer, int direction)
+{
+	const struct knob *knob;
+
+	if (explorer->found[0] == '\0') {
+		explorer_say(explorer, ROLE_HINT, "nothing to find; press /");
+		return CHANGED_SCREEN;
+	}
+	knob = find(explorer, direction);
+	if (!knob) {
+		explorer_say(explorer, ROLE_WARNING, "no knob matches '%s'",
+			     explorer->found);
+		return CHANGED_SCREEN;
+	}
+	explorer->pane = PANE_KNOBS;
+	knobs_focus(explorer, knob);
+	explorer_say(explorer, ROLE_HINT, "%s: %s", knob->key, knob->help);
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
+static unsigned take_find(struct explorer *explorer)
+{
+	snprintf(explorer->found, sizeof explorer->found, "%.63s",
+		 explorer->field.text);
+	explorer->mode = MODE_NORMAL;
+	return explorer->found[0] ? prompt_find(explorer, 0) : CHANGED_SCREEN;
+}
+
+/* Ask once before another file is overwritten: the same Enter again. */
+static bool may_overwrite(struct explorer *explorer)
+{
+	const char *path = explorer->field.text;
+	char ask[600];
+
+	if (strcmp(path, explorer->file) == 0 || access(path, F_OK) != 0)
+		return true;
+	snprintf(ask, sizeof ask, "%s exists; Enter again overwrites it", path);
+	if (strcmp(explorer->message, ask) == 0)
+		return true;
+	explorer_say(explorer, ROLE_WARNING, "%s", ask);
+	return false;
+}
+
+static unsigned take_file(struct explorer *explorer)
+{
+	const char *path = explorer->field.text;
+	struct error error = { "" };
+	char *text;
+	bool good;
+
+	if (explorer->field.length == 0) {
+		explorer->mode = MODE_NORMAL;
+		return CHANGED_SCREEN;
+	}
+	if (!may_overwrite(explorer))
+		return CHANGED_SCREEN;
+	text = explorer->prompt == PROMPT_WRITE
+		       ? scenario_write(&explorer->scenario)
+		       : export_table[explorer->prompt_argument].write(
+				 &explorer->scenario, &explorer->estimate);
+	good = text && file_save(path, text, strlen(text), &error);
+	free(text);
+	if (!good) {
+		explorer_say(explorer, ROLE_BAD, "%s",
+			     text ? error.text : "nothing could be written");
+		return CHANGED_SCREEN;
+	}
+	explorer->mode = MODE_NORMAL;
+	if (explorer->prompt == PROMPT_WRITE)
+		snprintf(explorer->file, sizeof explorer->file, "%s", path);
+	explorer_say(explorer, ROLE_GOOD, "written: %s", path);
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
+unsigned prompt_act(struct explorer *explorer, struct action action)
+{
+	switch (action.kind) {
+	case ACTION_ESCAPE:
+		explorer->mode = MODE_NORMAL;
+		explorer->message[0] = '\0';
+		return CHANGED_SCREEN;
+	case ACTION_ENTER:
+		switch (explorer->prompt) {
+		case PROMPT_VALUE: return take_value(explorer);
+		case PROMPT_FIND: return take_find(explorer);
+		default: return take_file(explorer);
+		}
+	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
+	default:
+		if (!field_act(&explorer->field, action))
+			return CHANGED_NOTHING;
+		explorer->message[0] = '\0';
+		return CHANGED_SCREEN;
+	}
+}
+
+void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
+{
+	char label[64], domain[256] = "";
+	int used;
+
+	switch (explorer->prompt) {
+	case PROMPT_VALUE:
+		snprintf(label, sizeof label, " %s = ",
+			 knob_table[explorer->prompt_argument].key);
+		domain_text(&knob_table[explorer->prompt_argument], domain,
+			    sizeof domain);
+		break;
+	case PROMPT_FIND: snprintf(label, sizeof label, " find a knob: "); break;
+	case PROMPT_WRITE: snprintf(label, sizeof label, " write to: "); break;
+	default:
+		snprintf(label, sizeof label, " export %s to: ",
+			 export_table[explorer->prompt_argument].name);
+	}
+	if (explorer->message[0] != '\0')
+		snprintf(domain, sizeof domain, "%.255s", explorer->message);
+	used = canvas_text(canvas, 0, y, canvas->width, ROLE_KEY, label);
+	if (domain[0] != '\0') {
+		int width = text_width(domain);
+
+		if (width > canvas->width / 2)
+			width = canvas->width / 2;
+		canvas_text(canvas, canvas->width - width - 1, y, width,
+			    explorer->message[0] ? explorer->message_role : ROLE_HINT,
+			    domain);
+		widget_field(canvas, used, y, canvas->width - used - width - 3,
+			     &explorer->field, ROLE_VALUE);
+		return;
+	}
+	widget_field(canvas, used, y, canvas->width - used - 1, &explorer->field,
+		     ROLE_VALUE);
+}

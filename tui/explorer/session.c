@@ -1,0 +1,128 @@
+/* session.c - the workspace between sessions, and the explorer on a terminal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/workspace.h"
+#include "tui/explorer.h"
+#include "tui/loop.h"
+#include "tui/view.h"
+
+bool session_load(struct explorer *explorer)
+{
+	struct workspace *w = calloc(1, sizeof *w);
+	struct error error = { "" };
+	int view;
+
+	if (!w)
+		return false;
+	if (!workspace_load(w, &error)) {
+		if (error.text[0] != '\0')
+			explorer_say(explorer, ROLE_WARNING, "%s", error.text);
+		free(w);
+		return false;
+	}
+	explorer->scenario = explorer->origin = w->scenario;
+	explorer->pinned = w->pinned;
+	explorer->baseline = w->baseline;
+	memcpy(explorer->file, w->file, sizeof explorer->file);
+	knobs_focus(explorer, knob_find(w->knob));
+	explorer->folded = w->folded;
+	knobs_focus(explorer, knob_find(w->knob));
+	view = view_find(w->view);
+	if (view >= 0)
+		explorer->view = (enum view_id)view;
+	explorer_update(explorer);
+	free(w);
+	return true;
+}
+
+bool session_save(const struct explorer *explorer, struct error *error)
+{
+	struct workspace *w = calloc(1, sizeof *w);
+	const struct knob *knob = explorer_knob(explorer);
+	bool good;
+
+	if (!w)
+		return error_set(error, NULL, 0, "out of memory");
+	w->scenario = explorer->scenario;
+	w->pinned = explorer->pinned;
+	w->baseline = explorer->baseline;
+	memcpy(w->file, explorer->file, sizeof w->file);
+	strcpy(w->knob, knob ? knob->key : "");
+	strcpy(w->view, view_table[explorer->view].name);
+	w->folded = explorer->folded;
+	good = workspace_save(w, error);
+	free(w);
+	return good;
+}
+
+static bool is_typing(const void *context)
+{
+	return explorer_is_typing(context);
+}
+
+static unsigned act(void *context, struct action action)
+{
+	struct explorer *explorer = context;
+	unsigned changed = explorer_handle(explorer, action);
+
+	if (explorer->mouse_toggled) {
+		terminal_set_mouse(!terminal_has_mouse());
+		explorer->mouse_toggled = false;
+		explorer_say(explorer, ROLE_HINT, "mouse %s",
+			     terminal_has_mouse() ? "on; Shift selects text"
+						  : "off: it is the terminal's");
+	}
+	return changed;
+}
+
+static unsigned update(void *context, unsigned changed)
+{
+	if (changed & CHANGED_SCENARIO)
+		explorer_update(context);
+	return changed;
+}
+
+static void draw(const void *context, struct canvas *canvas)
+{
+	explorer_draw(context, canvas);
+}
+
+static unsigned idle(void *context, bool *more)
+{
+	*more = explorer_idle(context);
+	return *more ? CHANGED_NOTHING : CHANGED_SCREEN;
+}
+
+/* A workspace that can't be saved is said once, not at every key. */
+static unsigned save(void *context)
+{
+	struct explorer *explorer = context;
+	struct error error = { "" };
+
+	if (session_save(explorer, &error) || explorer->save_failed)
+		return CHANGED_NOTHING;
+	explorer->save_failed = true;
+	explorer_say(explorer, ROLE_WARNING, "the workspace is not kept: %s",
+		     error.text);
+	return CHANGED_SCREEN;
+}
+
+int explorer_run(struct explorer *explorer, const struct terminal_options *options)
+{
+	struct loop_client client = { .context = explorer,
+				      .is_typing = is_typing,
+				      .act = act,
+				      .update = update,
+				      .draw = draw,
+				      .idle = idle,
+				      .save = save };
+	struct error error = { "" };
+	int status = loop_run(&client, options, &error);
+
+	if (error.text[0] != '\0')
+		fprintf(stderr, "shardscope: %s\n", error.text);
+	return status;
+}

@@ -1,0 +1,71 @@
+/* view.h - what a view is: a row of view_table, one file in tui/views/ each.
+ *
+ * A view draws from the explorer and never calculates; act() changes only the
+ * explorer's state of that view, and returns CHANGED_ bits, or CHANGED_NOTHING when
+ * the key is not its own.
+ */
+#ifndef TUI_VIEW_H
+#define TUI_VIEW_H
+
+#include "tui/explorer.h"
+
+struct view {
+	const char *name;  /* "overview", for the command line and the workspace */
+	const char *title; /* of its tab */
+	bool tab;          /* false: reached by a key only */
+	void (*draw)(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect);
+	unsigned (*act)(struct explorer *explorer, struct action action);
+	const char *help; /* what it shows and what its own keys do */
+};
+
+extern const struct view view_table[VIEW_COUNT];
+/* -1 if there is none of that name. */
+int view_find(const char *name);
+
+/* --- what views share (views/number.c) --- */
+
+/* "label value" with the change against the baseline where there is room; the number
+ * can be pointed at. Returns the columns used. */
+int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, int y,
+		int width, const char *label, const char *key);
+/* The same in a column: label left, value and change at the right edge. */
+void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect, const char *label, const char *key);
+/* The change of a metric against the baseline as text, empty if there is none;
+ * *role says whether it is better. */
+void change_text(const struct explorer *explorer, const char *key, char *out,
+		 size_t size, enum role *role);
+/* A place that can be pointed at; lit if the cursor is there. */
+void add_spot(const struct explorer *explorer, struct canvas *canvas,
+	      enum spot_kind kind, struct rect rect, const char *key, double value);
+/* The problems of an illegal plan, or of one that does not fit, with remedies.
+ * Returns the rows used. */
+int draw_problems(const struct explorer *explorer, struct canvas *canvas,
+		  struct rect rect);
+/* Moves between the spots of the last frame, and takes the one under the cursor. */
+unsigned act_on_spots(struct explorer *explorer, struct action action);
+enum role dimension_role(enum dimension dimension);
+
+void overview_draw(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect);
+void memory_draw(const struct explorer *explorer, struct canvas *canvas,
+		 struct rect rect);
+unsigned memory_act(struct explorer *explorer, struct action action);
+void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
+		  struct rect rect);
+unsigned traffic_act(struct explorer *explorer, struct action action);
+void graph_draw(const struct explorer *explorer, struct canvas *canvas,
+		struct rect rect);
+unsigned graph_act(struct explorer *explorer, struct action action);
+void topology_draw(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect);
+unsigned topology_act(struct explorer *explorer, struct action action);
+void explain_draw(const struct explorer *explorer, struct canvas *canvas,
+		  struct rect rect);
+unsigned explain_act(struct explorer *explorer, struct action action);
+void help_draw(const struct explorer *explorer, struct canvas *canvas,
+	       struct rect rect);
+unsigned help_act(struct explorer *explorer, struct action action);
+
+#endif

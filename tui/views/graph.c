@@ -1,0 +1,249 @@
+/* graph.c - the operators of one layer on one rank, in order of the forward. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/graph.h"
+#include "engine/mesh.h"
+#include "tui/view.h"
+
+enum column {
+	COLUMN_NAME,
+	COLUMN_KIND,
+	COLUMN_SHAPE,
+	COLUMN_FLOPS,
+	COLUMN_WEIGHTS,
+	COLUMN_SAVED,
+	COLUMN_TRAFFIC,
+	COLUMN_FORWARD,
+	COLUMN_BACKWARD,
+	COLUMNS
+};
+
+static const struct table_column columns[COLUMNS] = {
+	{ "operator", 20, false, 0 }, { "kind", 14, false, 6 },
+	{ "shape", 0, false, 2 },     { "forward", 12, true, 5 },
+	{ "weights", 9, true, 4 },    { "saved", 9, true, 3 },
+	{ "sent", 9, true, 7 },	      { "forward", 9, true, 0 },
+	{ "backward", 9, true, 1 },
+};
+
+/* A layer kind, the embedding, or the head. */
+static int choices(const struct explorer *explorer)
+{
+	return explorer->scenario.model.kinds + 2;
+}
+
+static int chosen(const struct explorer *explorer)
+{
+	return explorer->state[VIEW_GRAPH].choice % choices(explorer);
+}
+
+/* The graph and mesh are the engine's; this only asks for them. */
+struct shown {
+	struct mesh mesh;
+	struct graph_context context;
+	struct graph graph;
+};
+
+static void make(const struct explorer *explorer, struct shown *out)
+{
+	int choice = chosen(explorer), kinds = explorer->scenario.model.kinds;
+
+	mesh_build(&explorer->scenario, &out->mesh);
+	graph_context(&explorer->scenario, &out->mesh, &out->context);
+	if (choice < kinds)
+		graph_layer(&out->context, choice, &out->graph);
+	else if (choice == kinds)
+		graph_embedding(&out->context, &out->graph);
+	else
+		graph_head(&out->context, true, &out->graph);
+}
+
+static void choice_text(const struct explorer *explorer, char *out, size_t size)
+{
+	static const char *const mixers[] = { "no mixer", "attention", "MLA",
+					      "Mamba-1",  "Mamba-2",   "linear" };
+	static const char *const mlps[] = { "no MLP", "dense MLP", "MoE" };
+	const struct model *model = &explorer->scenario.model;
+	int choice = chosen(explorer);
+	const struct layer_kind *kind = &model->kind[choice];
+	char window[32] = "";
+
+	if (choice == model->kinds) {
+		snprintf(out, size, "embedding, on the first stage");
+		return;
+	}
+	if (choice > model->kinds) {
+		snprintf(out, size, "final norm, LM head and loss, on the last stage");
+		return;
+	}
+	if (kind->attention.window > 0)
+		snprintf(window, sizeof window, " (window %lld)",
+			 (long long)kind->attention.window);
+	snprintf(out, size, "%lld x %s%s + %s",
+		 (long long)model_kind_layers(model, choice), mixers[kind->mixer],
+		 window, mlps[kind->mlp]);
+}
+
+static void shape_text(const struct graph_operator *op, char *out, size_t size)
+{
+	if (op->kind == OPERATOR_COLLECTIVE)
+		snprintf(out, size, "%s over %s of %lld", collective_label(op->collective),
+			 dimension_label(op->dimension),
+			 (long long)(op->group ? op->group->ranks : 0));
+	else if (op->groups > 1)
+		snprintf(out, size, "%.0f x [%.0f x %.0f x %.0f]", op->groups, op->rows,
+			 op->columns, op->inner);
+	else if (op->inner > 0)
+		snprintf(out, size, "[%.0f x %.0f] = [.. x %.0f][%.0f x ..]", op->rows,
+			 op->columns, op->inner, op->inner);
+	else
+		snprintf(out, size, "[%.0f x %.0f]", op->rows, op->columns);
+}
+
+static void form_cell(struct table_cell *out, enum form form, double value)
+{
+	if (value <= 0)
+		return;
+	out->role = ROLE_VALUE;
+	form_text(form, value, out->text, sizeof out->text);
+}
+
+static void cell(const void *context, int row, int column, struct table_cell *out)
+{
+	const struct shown *shown = context;
+	const struct graph_operator *op = &shown->graph.item[row];
+	bool sends = op->kind == OPERATOR_COLLECTIVE;
+	int calls = op->forward_calls + op->backward_calls;
+
+	out->text[0] = '\0';
+	out->role = sends ? dimension_role(op->dimension) : ROLE_DEFAULT;
+	switch (column) {
+	case COLUMN_NAME:
+		snprintf(out->text, sizeof out->text, "%s%s",
+			 sends ? dimension_label(op->dimension) : "", sends ? " " : "");
+		snprintf(out->text + strlen(out->text),
+			 sizeof out->text - strlen(out->text), "%s", op->name);
+		break;
+	case COLUMN_KIND:
+		out->role = ROLE_LABEL;
+		snprintf(out->text, sizeof out->text, "%s", operator_label(op->kind));
+		break;
+	case COLUMN_SHAPE: shape_text(op, out->text, sizeof out->text); break;
+	case COLUMN_FLOPS: form_cell(out, FORM_FLOPS, op->forward_flops); break;
+	case COLUMN_WEIGHTS: form_cell(out, FORM_COUNT, op->weights); break;
+	case COLUMN_SAVED:
+		form_cell(out, FORM_BYTES, op->saved_bytes + op->kept_bytes);
+		break;
+	case COLUMN_TRAFFIC:
+		if (sends)
+			form_cell(out, FORM_TRAFFIC, op->sent_bytes * calls);
+		break;
+	case COLUMN_FORWARD: form_cell(out, FORM_SECONDS, op->forward_seconds); break;
+	default:
+		form_cell(out, FORM_SECONDS,
+			  op->input_grad_seconds + op->weight_grad_seconds);
+	}
+}
+
+static void draw_total(const struct shown *shown, struct canvas *canvas,
+		       struct rect rect)
+{
+	struct part part[DIM_COUNT + 1] = { { 0, ROLE_COMPUTE, "compute" } };
+	double full = 0;
+
+	for (int d = 0; d < DIM_COUNT; d++)
+		part[d + 1] = (struct part){ 0, dimension_role((enum dimension)d),
+					     dimension_label((enum dimension)d) };
+	for (int i = 0; i < shown->graph.count; i++) {
+		const struct graph_operator *op = &shown->graph.item[i];
+		int to = op->kind == OPERATOR_COLLECTIVE ? 1 + (int)op->dimension : 0;
+
+		part[to].value += op->forward_seconds;
+		full += op->forward_seconds;
+	}
+	canvas_text(canvas, rect.x, rect.y, 8, ROLE_LABEL, "forward");
+	widget_stack(canvas, (struct rect){ rect.x + 9, rect.y, rect.width - 10, 1 },
+		     part, DIM_COUNT + 1, full, 0);
+	widget_legend(canvas, (struct rect){ rect.x + 9, rect.y + 1, rect.width - 9, 1 },
+		      part, DIM_COUNT + 1);
+}
+
+void graph_draw(const struct explorer *explorer, struct canvas *canvas,
+		struct rect rect)
+{
+	const struct view_state *state = &explorer->state[VIEW_GRAPH];
+	struct shown shown;
+	struct table table = { .column = columns,
+			       .columns = COLUMNS,
+			       .cursor = state->cursor,
+			       .first = state->first,
+			       .focused = explorer->pane == PANE_VIEW,
+			       .sorted_by = -1,
+			       .context = &shown,
+			       .cell = cell };
+	char text[96];
+
+	if (!explorer->estimate.legal) {
+		draw_problems(explorer, canvas, rect);
+		return;
+	}
+	make(explorer, &shown);
+	table.rows = shown.graph.count;
+	if (table.cursor >= table.rows)
+		table.cursor = table.rows - 1;
+	choice_text(explorer, text, sizeof text);
+	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, "%c %s %c",
+		      chosen(explorer) > 0 ? '<' : ' ', text,
+		      chosen(explorer) + 1 < choices(explorer) ? '>' : ' ');
+	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
+		      "one rank, one micro-batch: %.0f tokens%s", shown.context.tokens,
+		      shown.context.norm_tokens < shown.context.tokens
+			      ? ", split over TP where SP holds"
+			      : "");
+	widget_table(canvas,
+		     (struct rect){ rect.x, rect.y + 2, rect.width, rect.height - 5 },
+		     &table);
+	draw_total(&shown, canvas,
+		   (struct rect){ rect.x, rect.y + rect.height - 2, rect.width, 2 });
+}
+
+unsigned graph_act(struct explorer *explorer, struct action action)
+{
+	struct view_state *state = &explorer->state[VIEW_GRAPH];
+	int height = explorer->spots->view.height - 6, moved, count;
+	struct shown *shown;
+
+	if (!explorer->estimate.legal)
+		return CHANGED_NOTHING;
+	if (action.kind == ACTION_LEFT || action.kind == ACTION_RIGHT) {
+		int to = chosen(explorer) + (action.kind == ACTION_LEFT ? -1 : 1);
+
+		if (to >= 0 && to < choices(explorer)) {
+			state->choice = to;
+			state->cursor = state->first = 0;
+		}
+		return CHANGED_SCREEN;
+	}
+	shown = malloc(sizeof *shown);
+	if (!shown)
+		return CHANGED_NOTHING;
+	make(explorer, shown);
+	count = shown->graph.count;
+	free(shown);
+	if (action.kind == ACTION_CLICK) {
+		moved = state->first + action.y - explorer->spots->view.y - 3;
+		if (moved < 0 || moved >= count)
+			return CHANGED_NOTHING;
+		state->cursor = moved;
+		return CHANGED_SCREEN;
+	}
+	moved = scroll_move(state->cursor, count, height, action.kind);
+	if (moved == state->cursor && action.kind != ACTION_UP &&
+	    action.kind != ACTION_DOWN)
+		return CHANGED_NOTHING;
+	state->cursor = moved;
+	state->first = scroll_first(state->first, moved, count, height);
+	return CHANGED_SCREEN;
+}

@@ -1,0 +1,285 @@
+/* number.c - numbers that can be pointed at, their changes, and problems: what all
+ * views share. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "tui/view.h"
+
+enum role dimension_role(enum dimension dimension)
+{
+	static const enum role roles[DIM_COUNT] = {
+		[DIM_TP] = ROLE_TP, [DIM_CP] = ROLE_CP, [DIM_EP] = ROLE_EP,
+		[DIM_PP] = ROLE_PP, [DIM_DP] = ROLE_DP, [DIM_HOST] = ROLE_HOST,
+	};
+
+	return (unsigned)dimension < DIM_COUNT ? roles[dimension] : ROLE_DEFAULT;
+}
+
+void change_text(const struct explorer *explorer, const char *key, char *out,
+		 size_t size, enum role *role)
+{
+	const struct metric *metric = metric_find(key);
+	double now, before, change;
+
+	out[0] = '\0';
+	*role = ROLE_LABEL;
+	if (!metric || !(explorer->pinned || explorer->moved) ||
+	    !explorer->before.legal || !explorer->estimate.legal)
+		return;
+	now = metric_get(&explorer->estimate, metric);
+	before = metric_get(&explorer->before, metric);
+	change = now - before;
+	if (!(fabs(change) > 1e-9 * fabs(before)))
+		return;
+	if (change * metric->better != 0)
+		*role = change * metric->better > 0 ? ROLE_DELTA_BETTER
+						    : ROLE_DELTA_WORSE;
+	if (metric->form == FORM_PERCENT)
+		snprintf(out, size, "%+.1f pt", change * 100);
+	else if (before == 0)
+		snprintf(out, size, "new");
+	else if (fabs(now / before) >= 10)
+		snprintf(out, size, "x%.3g", now / before);
+	else
+		snprintf(out, size, "%+.1f%%", change / before * 100);
+	if (strncmp(out + 1, "0.0", 3) == 0)
+		out[0] = '\0';
+}
+
+static uint32_t change_glyph(const struct canvas *canvas, const char *text)
+{
+	return canvas_glyph(canvas, text[0] == '-' ? GLYPH_DOWN : GLYPH_UP);
+}
+
+void add_spot(const struct explorer *explorer, struct canvas *canvas,
+	      enum spot_kind kind, struct rect rect, const char *key, double value)
+{
+	struct spots *spots = explorer->spots;
+	const char *at = explorer->state[explorer->view].key;
+	struct spot *spot;
+
+	rect = rect_intersect(rect, canvas->clip);
+	if (spots->count == MAX_SPOTS || rect.width < 1 || rect.height < 1)
+		return;
+	spot = &spots->item[spots->count++];
+	spot->kind = kind;
+	spot->rect = rect;
+	spot->value = value;
+	snprintf(spot->key, sizeof spot->key, "%s", key);
+	if (explorer->pane != PANE_VIEW || explorer->mode != MODE_NORMAL ||
+	    strcmp(at, key) != 0)
+		return;
+	canvas_highlight(canvas, rect, ROLE_FOCUS, false, true);
+	canvas_cursor(canvas, rect.x, rect.y);
+}
+
+static void metric_text(const struct explorer *explorer, const char *key, char *out,
+			size_t size)
+{
+	const struct metric *metric = metric_find(key);
+
+	if (metric && (explorer->estimate.legal || strcmp(metric->group, "model") == 0))
+		form_text(metric->form, metric_get(&explorer->estimate, metric), out,
+			  size);
+	else
+		snprintf(out, size, "-");
+}
+
+int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, int y,
+		int width, const char *label, const char *key)
+{
+	char value[64], change[32];
+	enum role role;
+	int used = 0, start = x;
+
+	metric_text(explorer, key, value, sizeof value);
+	if (label[0] != '\0')
+		used = canvas_text(canvas, x, y, width, ROLE_LABEL, label) + 1;
+	used += canvas_text(canvas, x + used, y, width - used, ROLE_VALUE, value);
+	add_spot(explorer, canvas, SPOT_NUMBER, (struct rect){ start, y, used, 1 }, key,
+		 0);
+	change_text(explorer, key, change, sizeof change, &role);
+	if (change[0] != '\0' && used + text_width(change) + 3 <= width) {
+		used += 1 + canvas_text(canvas, x + used + 1, y, width - used - 1, role,
+					change);
+		canvas_put(canvas, x + used, y, change_glyph(canvas, change), role);
+		used++;
+	}
+	return used;
+}
+
+void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect, const char *label, const char *key)
+{
+	enum { CHANGE = 10 };
+	char value[64], change[32];
+	enum role role;
+	bool room = rect.width > 34;
+	int right = rect.width - (room ? CHANGE : 0);
+
+	metric_text(explorer, key, value, sizeof value);
+	canvas_text(canvas, rect.x, rect.y, right - text_width(value) - 1, ROLE_LABEL,
+		    label);
+	canvas_right(canvas, rect.x, rect.y, right, ROLE_VALUE, value);
+	add_spot(explorer, canvas, SPOT_NUMBER,
+		 (struct rect){ rect.x, rect.y, right, 1 }, key, 0);
+	change_text(explorer, key, change, sizeof change, &role);
+	if (!room || change[0] == '\0')
+		return;
+	canvas_right(canvas, rect.x + right, rect.y, CHANGE - 1, role, change);
+	canvas_put(canvas, rect.x + rect.width - 1, rect.y,
+		   change_glyph(canvas, change), role);
+}
+
+/* One problem, and below it what would mend it. */
+static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect, const struct finding *finding)
+{
+	bool error = finding->rule->severity == SEVERITY_ERROR;
+	char text[320], remedy[128];
+	int used;
+
+	finding_text(finding, text, sizeof text);
+	canvas_put(canvas, rect.x, rect.y,
+		   canvas_glyph(canvas, error ? GLYPH_FAIL : GLYPH_BULLET),
+		   error ? ROLE_BAD : ROLE_WARNING);
+	canvas_text(canvas, rect.x + 2, rect.y, 4, error ? ROLE_BAD : ROLE_WARNING,
+		    finding->rule->code);
+	used = widget_prose(canvas,
+			    (struct rect){ rect.x + 6, rect.y, rect.width - 6,
+					   rect.height },
+			    0, ROLE_DEFAULT, text);
+	if (finding_remedy(finding, remedy, sizeof remedy) == 0)
+		return used;
+	canvas_text(canvas, rect.x + 6, rect.y + used, 6, ROLE_KEY, "Enter");
+	canvas_format(canvas, rect.x + 12, rect.y + used, rect.width - 12, ROLE_GOOD,
+		      "sets %s", remedy);
+	add_spot(explorer, canvas, SPOT_REMEDY,
+		 (struct rect){ rect.x + 6, rect.y + used, rect.width - 6, 1 },
+		 finding->knob, finding->nearest[0]);
+	return used + 1;
+}
+
+int draw_problems(const struct explorer *explorer, struct canvas *canvas,
+		  struct rect rect)
+{
+	const struct estimate *e = &explorer->estimate;
+	int y = 0;
+
+	for (int i = 0; i < e->problems.count && y < rect.height; i++)
+		y += draw_problem(explorer, canvas,
+				  (struct rect){ rect.x, rect.y + y, rect.width,
+						 rect.height - y },
+				  &e->problems.item[i]);
+	return y;
+}
+
+static const struct spot *present(const struct explorer *explorer)
+{
+	const struct spots *spots = explorer->spots;
+	const char *key = explorer->state[explorer->view].key;
+
+	for (int i = 0; i < spots->count; i++)
+		if (strcmp(spots->item[i].key, key) == 0)
+			return &spots->item[i];
+	return NULL;
+}
+
+static unsigned point_at(struct explorer *explorer, const struct spot *spot)
+{
+	struct view_state *state = &explorer->state[explorer->view];
+
+	memcpy(state->key, spot->key, sizeof state->key);
+	return CHANGED_SCREEN;
+}
+
+/* How far a spot lies in a direction; sideways counts more, so that a move goes
+ * straight where it can. Infinite: not in that direction. */
+static double distance(struct rect from, struct rect to, enum action_kind kind)
+{
+	double dx = to.x - from.x, dy = to.y - from.y;
+
+	switch (kind) {
+	case ACTION_UP: dy = -dy; /* fall through */
+	case ACTION_DOWN: return dy > 0 ? dy * 4 + fabs(dx) * 0.5 : INFINITY;
+	case ACTION_LEFT: dx = -dx; /* fall through */
+	default: return dx > 0 && dy == 0 ? dx : INFINITY;
+	}
+}
+
+static unsigned move(struct explorer *explorer, enum action_kind kind)
+{
+	const struct spot *from = present(explorer), *best = NULL;
+	double least = INFINITY;
+
+	if (explorer->spots->count == 0)
+		return CHANGED_NOTHING;
+	if (!from)
+		return point_at(explorer, &explorer->spots->item[0]);
+	for (int i = 0; i < explorer->spots->count; i++) {
+		const struct spot *to = &explorer->spots->item[i];
+		double d = distance(from->rect, to->rect, kind);
+
+		if (d < least) {
+			least = d;
+			best = to;
+		}
+	}
+	return best ? point_at(explorer, best) : CHANGED_SCREEN;
+}
+
+static unsigned take(struct explorer *explorer, const struct spot *spot)
+{
+	switch (spot->kind) {
+	case SPOT_REMEDY:
+		return knobs_set(explorer, knob_find(spot->key), spot->value);
+	case SPOT_KNOB:
+		knobs_focus(explorer, knob_find(spot->key));
+		explorer->pane = PANE_KNOBS;
+		return CHANGED_SCREEN;
+	default: return explorer_explain(explorer, spot->key);
+	}
+}
+
+static unsigned click(struct explorer *explorer, struct action action)
+{
+	const struct spot *from = present(explorer);
+
+	for (int i = 0; i < explorer->spots->count; i++) {
+		const struct spot *spot = &explorer->spots->item[i];
+
+		if (action.x < spot->rect.x || action.y < spot->rect.y ||
+		    action.x >= spot->rect.x + spot->rect.width ||
+		    action.y >= spot->rect.y + spot->rect.height)
+			continue;
+		if (spot == from && spot->kind == SPOT_NUMBER)
+			return take(explorer, spot);
+		return point_at(explorer, spot);
+	}
+	return CHANGED_NOTHING;
+}
+
+unsigned act_on_spots(struct explorer *explorer, struct action action)
+{
+	const struct spot *spot = present(explorer);
+	int count = explorer->spots->count;
+
+	switch (action.kind) {
+	case ACTION_UP:
+	case ACTION_DOWN:
+	case ACTION_LEFT:
+	case ACTION_RIGHT: return move(explorer, action.kind);
+	case ACTION_HOME:
+		return count ? point_at(explorer, &explorer->spots->item[0])
+			     : CHANGED_NOTHING;
+	case ACTION_END:
+		return count ? point_at(explorer, &explorer->spots->item[count - 1])
+			     : CHANGED_NOTHING;
+	case ACTION_ENTER: return spot ? take(explorer, spot) : CHANGED_NOTHING;
+	case ACTION_CLICK: return click(explorer, action);
+	default: return CHANGED_NOTHING;
+	}
+}

@@ -1,0 +1,40 @@
+/* table.c - the table of views, in the order of their tabs. */
+#include <string.h>
+
+#include "tui/view.h"
+
+const struct view view_table[VIEW_COUNT] = {
+	[VIEW_OVERVIEW] = { "overview", "Overview", true, overview_draw, NULL,
+			    "Memory, time, throughput and traffic of a step; below them "
+			    "what the values around the present one of the knob under "
+			    "the cursor would give, and advice. Enter on a number "
+			    "explains it, on a problem mends it." },
+	[VIEW_MEMORY] = { "memory", "Memory", true, memory_draw, memory_act,
+			  "What each pipeline stage holds at its peak, against the "
+			  "memory that a framework can use. Up and down choose a stage, "
+			  "Enter explains its total." },
+	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, traffic_draw, traffic_act,
+			   "Every collective of a step: its group, the slowest link it "
+			   "crosses, how often, how many bytes, how long, and what no "
+			   "computation hides. S sorts by the next column." },
+	[VIEW_GRAPH] = { "graph", "Graph", true, graph_draw, graph_act,
+			 "The operators of one layer on one rank for one micro-batch, "
+			 "with shapes after the split, and the collectives between "
+			 "them. Left and right choose the kind of layer." },
+	[VIEW_TOPOLOGY] = { "topology", "Topology", true, topology_draw, topology_act,
+			    "Ranks laid out on nodes. The groups of the rank under the "
+			    "cursor are lit; S chooses the dimension." },
+	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
+			   "Where a number comes from: formula, this scenario's values "
+			   "in it, assumption, source. Left and right go through all "
+			   "numbers." },
+	[VIEW_HELP] = { "help", "Help", false, help_draw, help_act, "" },
+};
+
+int view_find(const char *name)
+{
+	for (int i = 0; i < VIEW_COUNT; i++)
+		if (strcmp(view_table[i].name, name) == 0)
+			return i;
+	return -1;
+}

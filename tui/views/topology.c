@@ -1,0 +1,284 @@
+/* topology.c - ranks on nodes and domains; the groups of one rank lit up. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/mesh.h"
+#include "tui/view.h"
+
+enum { CELL = 2, MARGIN = 8, FOOT = 8, MAX_LINE = 512 };
+
+/* What S chooses: all dimensions at once, or one. */
+static const int choices[] = { -1, DIM_TP, DIM_CP, DIM_EP, DIM_DP, DIM_PP };
+enum { CHOICES = sizeof choices / sizeof choices[0] };
+
+/* The nearer a dimension, the sooner its colour wins where groups overlap. */
+static const enum dimension order[] = { DIM_TP, DIM_CP, DIM_EP, DIM_PP, DIM_DP };
+
+struct layout {
+	struct mesh mesh;
+	int64_t world, per_node, per_line, lines, domain;
+	int shown; /* lines of ranks on the screen */
+};
+
+static int64_t at_least_one(int64_t n)
+{
+	return n < 1 ? 1 : n;
+}
+
+static void lay_out(const struct explorer *explorer, struct rect rect,
+		    struct layout *out)
+{
+	const struct cluster *cluster = &explorer->scenario.cluster;
+	int64_t room = at_least_one((rect.width - MARGIN) / CELL);
+	int64_t nodes;
+
+	mesh_build(&explorer->scenario, &out->mesh);
+	out->world = cluster->gpus;
+	out->per_node = at_least_one(cluster->gpus_per_node);
+	out->domain = at_least_one(cluster_domain(cluster));
+	/* a column between nodes; nodes that are wider than a line are broken */
+	nodes = (rect.width - MARGIN) / (out->per_node * CELL + 1);
+	if (nodes < 1)
+		out->per_line = out->per_node < room ? out->per_node : room;
+	else
+		out->per_line = nodes * out->per_node;
+	out->lines = (out->world + out->per_line - 1) / out->per_line;
+	out->shown = rect.height - FOOT - 1;
+}
+
+static int64_t chosen(const struct explorer *explorer)
+{
+	int64_t rank = explorer->state[VIEW_TOPOLOGY].cursor;
+
+	return rank < explorer->scenario.cluster.gpus ? rank : 0;
+}
+
+static bool in_use(const struct mesh *mesh, enum dimension dimension)
+{
+	switch (dimension) {
+	case DIM_TP: return mesh->tp > 1;
+	case DIM_CP: return mesh->cp > 1;
+	case DIM_EP: return mesh->ep > 1;
+	case DIM_PP: return mesh->pp > 1;
+	default: return mesh->dp * mesh->cp > 1;
+	}
+}
+
+/* The dimension whose group holds both ranks, -1 if none that is shown does. */
+static int lit(const struct layout *layout, int choice, int64_t rank, int64_t other)
+{
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+		if (choice >= 0 && (int)order[i] != choice)
+			continue;
+		if (in_use(&layout->mesh, order[i]) &&
+		    mesh_shares_group(&layout->mesh, order[i], rank, other))
+			return (int)order[i];
+	}
+	return -1;
+}
+
+static void draw_cell(const struct explorer *explorer, struct canvas *canvas, int x,
+		      int y, const struct layout *layout, int64_t rank)
+{
+	int choice = choices[explorer->state[VIEW_TOPOLOGY].sort % CHOICES];
+	int dimension = lit(layout, choice, chosen(explorer), rank);
+	enum role role = dimension < 0 ? ROLE_FREE
+				       : dimension_role((enum dimension)dimension);
+	bool letters = !canvas->colour || canvas->glyphs == GLYPHS_ASCII;
+	uint32_t code = canvas_glyph(canvas, GLYPH_FULL_BLOCK);
+
+	if (rank == chosen(explorer)) {
+		canvas_put(canvas, x, y, '@', ROLE_VALUE);
+		canvas_highlight(canvas, (struct rect){ x, y, 1, 1 }, ROLE_FOCUS, false,
+				 true);
+		if (explorer->pane == PANE_VIEW)
+			canvas_cursor(canvas, x, y);
+		return;
+	}
+	if (dimension < 0)
+		code = canvas_glyph(canvas, GLYPH_MIDDOT);
+	else if (letters)
+		code = (uint32_t)theme_style(role)->fill;
+	canvas_put(canvas, x, y, code, role);
+}
+
+static void draw_line(const struct explorer *explorer, struct canvas *canvas, int x,
+		      int y, const struct layout *layout, int64_t first)
+{
+	canvas_format(canvas, x, y, MARGIN - 1, ROLE_LABEL, "%6lld", (long long)first);
+	x += MARGIN;
+	for (int64_t i = 0; i < layout->per_line && first + i < layout->world; i++) {
+		int64_t rank = first + i;
+
+		if (i > 0 && rank % layout->per_node == 0) {
+			canvas_put(canvas, x - 1, y,
+				   rank % layout->domain == 0
+					   ? canvas_glyph(canvas, GLYPH_VERTICAL)
+					   : ' ',
+				   ROLE_BORDER);
+			x++;
+		}
+		draw_cell(explorer, canvas, x, y, layout, rank);
+		x += CELL;
+	}
+}
+
+static const struct group *group_of(const struct mesh *mesh, enum dimension dimension)
+{
+	switch (dimension) {
+	case DIM_TP: return &mesh->tp_group;
+	case DIM_CP: return &mesh->cp_group;
+	case DIM_EP: return &mesh->ep_group;
+	case DIM_PP: return &mesh->pp_group;
+	default: return &mesh->dense_group;
+	}
+}
+
+/* "TP  8 ranks, 8 in a domain, NVLink" for each dimension in use. */
+static void draw_groups(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect, const struct layout *layout)
+{
+	const struct link *link = explorer->scenario.cluster.link;
+	int choice = choices[explorer->state[VIEW_TOPOLOGY].sort % CHOICES];
+	int y = 0;
+
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+		const struct group *group = group_of(&layout->mesh, order[i]);
+		enum role role = dimension_role(order[i]);
+		bool letters = !canvas->colour || canvas->glyphs == GLYPHS_ASCII;
+
+		if (!in_use(&layout->mesh, order[i]))
+			continue;
+		canvas_put(canvas, rect.x, rect.y + y,
+			   letters ? (uint32_t)theme_style(role)->fill
+				   : canvas_glyph(canvas, GLYPH_FULL_BLOCK),
+			   role);
+		canvas_format(canvas, rect.x + 2, rect.y + y, rect.width - 2,
+			      choice == (int)order[i] ? ROLE_VALUE : ROLE_LABEL,
+			      "%s  %lld ranks, %lld apart, %lld in a domain: %s",
+			      dimension_label(order[i]), (long long)group->ranks,
+			      (long long)group->stride, (long long)group->per_domain,
+			      link[group->link].name);
+		y++;
+	}
+	if (y == 0)
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
+			    "One rank: it has no group.");
+}
+
+static void draw_rank(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect, const struct layout *layout)
+{
+	struct coordinates c;
+	const struct mesh *m = &layout->mesh;
+	int64_t rank = chosen(explorer);
+	char text[200];
+	int used;
+
+	mesh_coordinates(m, rank, &c);
+	used = snprintf(text, sizeof text, "rank %lld, node %lld: stage %lld of %lld",
+			(long long)rank, (long long)(rank / layout->per_node),
+			(long long)c.pp, (long long)m->pp);
+	if (m->tp > 1)
+		used += snprintf(text + used, sizeof text - (size_t)used, ", TP %lld",
+				 (long long)c.tp);
+	if (m->cp > 1)
+		used += snprintf(text + used, sizeof text - (size_t)used, ", CP %lld",
+				 (long long)c.cp);
+	if (m->dp > 1)
+		used += snprintf(text + used, sizeof text - (size_t)used, ", DP %lld",
+				 (long long)c.dp);
+	if (m->ep > 1)
+		snprintf(text + used, sizeof text - (size_t)used, ", EP %lld",
+			 (long long)c.ep);
+	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_VALUE, text);
+}
+
+void topology_draw(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect)
+{
+	const struct view_state *state = &explorer->state[VIEW_TOPOLOGY];
+	int choice = choices[state->sort % CHOICES];
+	struct layout layout;
+	int first;
+
+	if (explorer->estimate.dp < 1) {
+		draw_problems(explorer, canvas, rect);
+		return;
+	}
+	lay_out(explorer, rect, &layout);
+	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
+		      "%lld GPUs, %lld a node, %lld in a fast domain; S: %s",
+		      (long long)layout.world, (long long)layout.per_node,
+		      (long long)layout.domain,
+		      choice < 0 ? "all groups"
+				 : dimension_label((enum dimension)choice));
+	first = scroll_first(state->first, (int)(chosen(explorer) / layout.per_line),
+			     (int)layout.lines, layout.shown);
+	for (int i = 0; i < layout.shown && first + i < layout.lines; i++)
+		draw_line(explorer, canvas, rect.x, rect.y + 1 + i, &layout,
+			  (first + i) * layout.per_line);
+	widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y + 1, layout.shown,
+			 first, (int)layout.lines);
+	rect.y += rect.height - FOOT + 1;
+	rect.height = FOOT;
+	draw_rank(explorer, canvas, rect, &layout);
+	rect.y++;
+	draw_groups(explorer, canvas, rect, &layout);
+}
+
+/* The rank at a place on the screen, -1 if there is none. */
+static int64_t rank_at(const struct explorer *explorer, const struct layout *layout,
+		       int x, int y)
+{
+	struct rect view = explorer->spots->view;
+	int64_t line = explorer->state[VIEW_TOPOLOGY].first + y - view.y - 1;
+	int64_t at = x - view.x - MARGIN, node = layout->per_node * CELL + 1;
+	int64_t rank;
+
+	if (at < 0 || line < 0 || y < view.y + 1 || y > view.y + layout->shown)
+		return -1;
+	if (layout->per_line % layout->per_node == 0)
+		rank = at / node * layout->per_node + at % node / CELL;
+	else
+		rank = at / CELL;
+	if (rank >= layout->per_line)
+		return -1;
+	rank += line * layout->per_line;
+	return rank < layout->world ? rank : -1;
+}
+
+unsigned topology_act(struct explorer *explorer, struct action action)
+{
+	struct view_state *state = &explorer->state[VIEW_TOPOLOGY];
+	struct layout layout;
+	int64_t rank = chosen(explorer), page;
+
+	if (explorer->estimate.dp < 1)
+		return CHANGED_NOTHING;
+	lay_out(explorer, explorer->spots->view, &layout);
+	page = layout.per_line * (layout.shown > 1 ? layout.shown - 1 : 1);
+	switch (action.kind) {
+	case ACTION_LEFT: rank -= 1; break;
+	case ACTION_RIGHT: rank += 1; break;
+	case ACTION_UP: rank -= layout.per_line; break;
+	case ACTION_DOWN: rank += layout.per_line; break;
+	case ACTION_PAGE_UP: rank -= page; break;
+	case ACTION_PAGE_DOWN: rank += page; break;
+	case ACTION_HOME: rank = 0; break;
+	case ACTION_END: rank = layout.world - 1; break;
+	case ACTION_SORT: state->sort = (state->sort + 1) % CHOICES; break;
+	case ACTION_CLICK:
+		rank = rank_at(explorer, &layout, action.x, action.y);
+		if (rank < 0)
+			return CHANGED_NOTHING;
+		break;
+	default: return CHANGED_NOTHING;
+	}
+	if (rank >= 0 && rank < layout.world)
+		state->cursor = (int)rank;
+	state->first = scroll_first(state->first,
+				    (int)(state->cursor / layout.per_line),
+				    (int)layout.lines, layout.shown);
+	return CHANGED_SCREEN;
+}
