@@ -94,6 +94,7 @@ struct explorer {
 	enum pane pane;
 	int row; /* in the list of knob rows */
 	int first_row;
+	int revealed;    /* knob shown although it does nothing here, -1 = none */
 	unsigned folded; /* bit per knob group */
 	enum view_id view, view_before;
 	struct view_state state[VIEW_COUNT];

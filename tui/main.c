@@ -22,12 +22,11 @@ int main(int argc, char **argv)
 	const struct command *command;
 
 	environment_set_locale();
-	if (argc > 1 &&
-	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	     strcmp(argv[1], "help") == 0))
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+			 strcmp(argv[1], "help") == 0))
 		return print_usage();
-	if (argc > 1 && (strcmp(argv[1], "--version") == 0 ||
-			 strcmp(argv[1], "-V") == 0)) {
+	if (argc > 1 &&
+	    (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
 		puts("shardscope " VERSION);
 		return command_finish(STATUS_GOOD);
 	}

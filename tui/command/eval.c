@@ -77,8 +77,8 @@ static void print_text(const struct scenario *s, const struct estimate *e)
 		return;
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	printf("\nmemory of stage %d: %s of %s, %s\n", e->fullest_stage, total, capacity,
-	       e->fits ? "fits" : "DOES NOT FIT");
+	printf("\nmemory of stage %d: %s of %s, %s\n", e->fullest_stage, total,
+	       capacity, e->fits ? "fits" : "DOES NOT FIT");
 	print_metric(e, "weights", "weights_bytes");
 	print_metric(e, "gradients", "gradients_bytes");
 	print_metric(e, "optimizer", "optimizer_bytes");

@@ -134,7 +134,8 @@ int command_calibrate(int argc, char **argv)
 	scenario.cluster.scale = asked.measured / predicted;
 	if (!save_cluster(&scenario.cluster, path, sizeof path, &error))
 		return command_fail(&error);
-	printf("predicted %.4g s, measured %.4g s: scale %.4g\n%s is used for '%s' from "
+	printf("predicted %.4g s, measured %.4g s: scale %.4g\n%s is used for '%s' "
+	       "from "
 	       "now on; remove the file to undo\n",
 	       predicted, asked.measured, scenario.cluster.scale, path,
 	       scenario.cluster.name);

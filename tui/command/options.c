@@ -86,7 +86,8 @@ static void print_help(const struct command *command, const struct arguments *ar
 	printf("usage: shardscope %s %s\n\n%s\n\n", command->name, command->arguments,
 	       command->help);
 	for (int i = 0; i < arguments->owns; i++)
-		printf("  --%-22s %s\n", arguments->own[i].name, arguments->own[i].help);
+		printf("  --%-22s %s\n", arguments->own[i].name,
+		       arguments->own[i].help);
 	printf("  --%-22s %s\n", "model", "a model's name, Hugging Face id or file");
 	printf("  --%-22s %s\n", "cluster", "a cluster's name or file");
 	printf("  --%-22s %s\n", "stack", "a software stack's name or file");
@@ -107,7 +108,7 @@ static void clean_name(char *argument)
 
 static bool is_value(const char *text)
 {
-	static const char *const words[] = { "on",  "off",   "true", "false", "yes",
+	static const char *const words[] = { "on", "off",  "true",  "false", "yes",
 					     "no", "True", "False", "0",     "1" };
 
 	for (size_t i = 0; text && i < sizeof words / sizeof words[0]; i++)
@@ -234,8 +235,8 @@ static bool build(const struct request *r, struct scenario *s, struct error *err
 		return false;
 	for (int i = 0; i < r->sets; i++)
 		if (!knob_parse(s, r->set[i].knob, r->set[i].text, why, sizeof why))
-			return error_set(error, NULL, 0, "--%s: %s", r->set[i].knob->key,
-					 why);
+			return error_set(error, NULL, 0, "--%s: %s",
+					 r->set[i].knob->key, why);
 	return check_dp(r, s, error);
 }
 

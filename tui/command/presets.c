@@ -25,7 +25,8 @@ static int usage(const char *name)
 
 static bool is_help(int argc, char **argv)
 {
-	return argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+	return argc > 1 &&
+	       (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 }
 
 static int print_help(const char *name)

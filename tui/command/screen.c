@@ -60,8 +60,8 @@ static bool take_focus(void *context, const char *value, struct error *error)
 	struct asked *asked = context;
 
 	asked->focus = value;
-	return knob_find(value) || error_set(error, NULL, 0, "--focus: no knob '%.60s'",
-					     value);
+	return knob_find(value) ||
+	       error_set(error, NULL, 0, "--focus: no knob '%.60s'", value);
 }
 
 static bool take_number(void *context, const char *value, struct error *error)
@@ -106,9 +106,9 @@ static void press(struct explorer *explorer, struct canvas *canvas, const char *
 		unsigned changed;
 
 		explorer_draw(explorer, canvas);
-		changed = explorer_handle(explorer,
-					  key_action((unsigned char)*at,
-						     explorer_is_typing(explorer)));
+		changed = explorer_handle(
+			explorer,
+			key_action((unsigned char)*at, explorer_is_typing(explorer)));
 		if (changed & CHANGED_SCENARIO)
 			explorer_update(explorer);
 	}
@@ -125,11 +125,11 @@ static char *write_canvas(const struct asked *asked, const struct canvas *canvas
 
 static int draw(const struct asked *asked, const struct scenario *scenario)
 {
-	enum glyph_level glyphs = asked->format == FORMAT_SVG ? GLYPHS_FULL
-							      : environment_glyphs();
-	bool colour = asked->format == FORMAT_SVG ||
-		      (asked->format == FORMAT_ANSI &&
-		       environment_wants_colour(COLOUR_AUTO));
+	enum glyph_level glyphs =
+		asked->format == FORMAT_SVG ? GLYPHS_FULL : environment_glyphs();
+	bool colour =
+		asked->format == FORMAT_SVG ||
+		(asked->format == FORMAT_ANSI && environment_wants_colour(COLOUR_AUTO));
 	struct explorer *explorer = malloc(sizeof *explorer);
 	struct canvas canvas;
 	char *text = NULL;

@@ -175,10 +175,9 @@ int command_sweep(int argc, char **argv)
 	sweep->shard = sweep->shards = 1;
 	if (options_read(command_find("sweep"), &arguments, argc, argv, &scenario,
 			 &status)) {
-		error_set(&error, NULL, 0,
-			  "nothing to vary; expected --vary tp=1,2,4");
-		status = sweep->count > 0 ? run(sweep, &scenario)
-					  : command_fail(&error);
+		error_set(&error, NULL, 0, "nothing to vary; expected --vary tp=1,2,4");
+		status =
+			sweep->count > 0 ? run(sweep, &scenario) : command_fail(&error);
 	}
 	for (int i = 0; i < MAX_VARIED; i++)
 		free(sweep->varied[i].values);

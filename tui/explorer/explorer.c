@@ -26,7 +26,7 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 	if (scenario->model.moe.experts == 0)
 		explorer->folded |= 1u << GROUP_MOE;
 	snprintf(explorer->explained, sizeof explorer->explained, "step_seconds");
-	explorer->strip_knob = -1;
+	explorer->strip_knob = explorer->revealed = -1;
 	knobs_focus(explorer, knob_find("tp"));
 	explorer_update(explorer);
 	return true;
@@ -102,6 +102,19 @@ void explorer_update(struct explorer *explorer)
 		update_advice(explorer);
 }
 
+/* What one turns to make a given training faster; the batch and the machine are
+ * given. */
+static bool is_tuning(const struct knob *knob)
+{
+	static const char *const given[] = { "gbs", "seq", "document_len",
+					     "imbalance" };
+
+	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+		if (strcmp(knob->key, given[i]) == 0)
+			return false;
+	return knob->group != GROUP_CLUSTER && knob->group != GROUP_RUN;
+}
+
 bool explorer_idle(struct explorer *explorer)
 {
 	enum { SLICE = 4 };
@@ -114,6 +127,10 @@ bool explorer_idle(struct explorer *explorer)
 	for (int i = 0; i < SLICE && explorer->arrows_done < count; i++) {
 		int knob = explorer->arrows_done++;
 
+		if (!is_tuning(&knob_table[knob])) {
+			explorer->arrow[knob].direction = 0;
+			continue;
+		}
 		whatif_arrow(&explorer->scenario, &knob_table[knob],
 			     &explorer->estimate, explorer->scratch,
 			     &explorer->arrow[knob]);
@@ -230,7 +247,11 @@ static unsigned back(struct explorer *explorer)
 
 static unsigned switch_pane(struct explorer *explorer)
 {
+	struct view_state *state = &explorer->state[explorer->view];
+
 	explorer->pane = explorer->pane == PANE_KNOBS ? PANE_VIEW : PANE_KNOBS;
+	if (state->key[0] == '\0' && explorer->spots->count > 0)
+		memcpy(state->key, explorer->spots->item[0].key, sizeof state->key);
 	return CHANGED_SCREEN;
 }
 
@@ -258,8 +279,8 @@ static unsigned click(struct explorer *explorer, struct action action)
 	if (action.y == 1)
 		for (int i = 0; i < VIEW_COUNT; i++)
 			if (view_table[i].tab && action.x >= spots->tab_x[i] &&
-			    action.x < spots->tab_x[i] +
-					       text_width(view_table[i].title))
+			    action.x <
+				    spots->tab_x[i] + text_width(view_table[i].title))
 				return explorer_show(explorer, (enum view_id)i);
 	if (inside(spots->knobs, action.x, action.y)) {
 		explorer->pane = PANE_KNOBS;
@@ -328,9 +349,7 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 		explorer->state[VIEW_HELP].first = 0;
 		return explorer_show(explorer, VIEW_HELP);
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
-	case ACTION_MOUSE:
-		explorer->mouse_toggled = true;
-		return CHANGED_SCREEN;
+	case ACTION_MOUSE: explorer->mouse_toggled = true; return CHANGED_SCREEN;
 	case ACTION_CLICK: return click(explorer, action);
 	case ACTION_WHEEL: return wheel(explorer, action);
 	case ACTION_QUIT: return CHANGED_QUIT;
@@ -338,20 +357,31 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 	}
 }
 
-unsigned explorer_handle(struct explorer *explorer, struct action action)
+static unsigned act_normal(struct explorer *explorer, struct action action)
 {
 	unsigned changed;
-	int row = explorer->row;
 
-	if (explorer->mode == MODE_PROMPT)
-		return prompt_act(explorer, action);
-	if (explorer->mode == MODE_PICKER)
-		return picker_act(explorer, action);
 	if (action.kind != ACTION_NONE && action.kind != ACTION_ESCAPE)
 		explorer->message[0] = '\0';
 	changed = act_on_pane(explorer, action);
-	if (changed == CHANGED_NOTHING)
-		changed = act_everywhere(explorer, action);
+	return changed == CHANGED_NOTHING ? act_everywhere(explorer, action) : changed;
+}
+
+unsigned explorer_handle(struct explorer *explorer, struct action action)
+{
+	const struct knob *knob = explorer_knob(explorer);
+	int row = explorer->row;
+	unsigned changed;
+
+	if (explorer->mode == MODE_NORMAL)
+		changed = act_normal(explorer, action);
+	else if (explorer->mode == MODE_PROMPT)
+		changed = prompt_act(explorer, action);
+	else
+		changed = picker_act(explorer, action);
+	/* a change can show or hide rows above the cursor */
+	if (changed & CHANGED_SCENARIO && knob && explorer->row == row)
+		knobs_focus(explorer, knob);
 	if (row != explorer->row && !(changed & CHANGED_SCENARIO)) {
 		update_strip(explorer);
 		changed |= CHANGED_SETTINGS;

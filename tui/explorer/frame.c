@@ -16,7 +16,7 @@ static int knob_width(int width)
 static void draw_title(const struct explorer *explorer, struct canvas *canvas)
 {
 	const struct scenario *s = &explorer->scenario;
-	const char *right = explorer->pinned ? "vs pinned"
+	const char *right = explorer->pinned  ? "vs pinned"
 			    : explorer->moved ? "vs before"
 					      : "";
 	char text[256], dot[8] = { ' ', 0 };
@@ -55,8 +55,7 @@ static void draw_tabs(const struct explorer *explorer, struct canvas *canvas)
 	}
 	canvas_text(canvas, end, 1, text_width(help), ROLE_KEY, help);
 	if (explorer->view == VIEW_HELP)
-		canvas_highlight(canvas,
-				 (struct rect){ end, 1, text_width(help), 1 },
+		canvas_highlight(canvas, (struct rect){ end, 1, text_width(help), 1 },
 				 ROLE_FOCUS, false, true);
 }
 
@@ -80,29 +79,36 @@ static void draw_lines(const struct explorer *explorer, struct canvas *canvas, i
 		      " %s ", view_table[explorer->view].name);
 }
 
-/* What the keys do here, the most useful first. */
-static const char *hints(const struct explorer *explorer)
+/* What the keys do here, the most useful first; a short and a long line. */
+static const char *hints(const struct explorer *explorer, bool wide)
 {
 	if (explorer->mode == MODE_PICKER)
 		return "type to filter  \u2191\u2193 choose  Enter take  Esc back";
 	if (explorer->pane == PANE_KNOBS)
-		return "\u2190\u2192 value  \u2191\u2193 knob  = type  Enter list  "
-		       "Tab numbers  p pin  u undo  o open  w write  / find  q quit";
-	return "\u2191\u2193\u2190\u2192 move  Enter why  Tab knobs  1-9 view  p pin  "
-	       "u undo  o open  Esc back  q quit";
+		return wide ? "\u2190\u2192 value  \u2191\u2193 knob  = type  Enter "
+			      "list  "
+			      "Tab numbers  p pin  u undo  o open  w write  / find  "
+			      "? keys  q quit"
+			    : "\u2190\u2192 value \u2191\u2193 knob = type Enter list "
+			      "Tab numbers p pin u undo o open q quit";
+	return wide ? "\u2191\u2193\u2190\u2192 move  Enter why  Tab knobs  1-9 view  "
+		      "p pin  u undo  o open  ? keys  Esc back  q quit"
+		    : "\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view p "
+		      "pin "
+		      "u undo Esc back q quit";
 }
 
 static void draw_hints(const struct explorer *explorer, struct canvas *canvas, int y)
 {
 	const struct knob *knob = explorer_knob(explorer);
-	const char *text = hints(explorer);
+	const char *text = hints(explorer, canvas->width >= 100);
 	int used = canvas_text(canvas, 1, y, canvas->width - 2, ROLE_LABEL, text);
 	int left = canvas->width - used - 6;
 
 	/* what the knob is, where there is room for it */
 	if (knob && explorer->pane == PANE_KNOBS && left > 30) {
-		int width = text_width(knob->help) < left ? text_width(knob->help)
-							  : left;
+		int width =
+			text_width(knob->help) < left ? text_width(knob->help) : left;
 
 		canvas_text(canvas, canvas->width - width - 1, y, width, ROLE_HINT,
 			    knob->help);

@@ -15,6 +15,26 @@ static void add(struct knob_row *rows, int *count, struct knob_row row)
 		rows[(*count)++] = row;
 }
 
+static bool applies(const struct explorer *explorer, const struct knob *knob)
+{
+	return !knob->applies || knob->applies(&explorer->scenario);
+}
+
+/* Knobs that do nothing here are left out, so that those that matter stay in sight;
+ * the degrees that everybody looks for stay, dimmed. */
+static bool is_shown(const struct explorer *explorer, int index)
+{
+	static const char *const always[] = { "sp", "vpp", "ep" };
+	const struct knob *knob = &knob_table[index];
+
+	if (applies(explorer, knob) || index == explorer->revealed)
+		return true;
+	for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+		if (strcmp(knob->key, always[i]) == 0)
+			return true;
+	return false;
+}
+
 int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
 {
 	int count = 0, group = -1;
@@ -24,19 +44,19 @@ int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
 	add(rows, &count, (struct knob_row){ ROW_STACK, -1, -1, "stack" });
 	for (int i = 0; i < knob_count(); i++) {
 		int own = (int)knob_table[i].group;
-		bool last = i + 1 == knob_count() ||
-			    (int)knob_table[i + 1].group != own;
+		bool last =
+			i + 1 == knob_count() || (int)knob_table[i + 1].group != own;
 
 		if (own != group)
 			add(rows, &count,
 			    (struct knob_row){ ROW_GROUP, -1, own,
-					       knob_group_label(
-						       knob_table[i].group) });
+					       knob_group_label(knob_table[i].group) });
 		group = own;
 		if (explorer->folded & 1u << own)
 			continue;
-		add(rows, &count,
-		    (struct knob_row){ ROW_KNOB, i, own, knob_table[i].label });
+		if (is_shown(explorer, i))
+			add(rows, &count,
+			    (struct knob_row){ ROW_KNOB, i, own, knob_table[i].label });
 		if (last && own == GROUP_PARALLELISM)
 			add(rows, &count,
 			    (struct knob_row){ ROW_DERIVED, DERIVED_DP, own,
@@ -57,6 +77,7 @@ void knobs_focus(struct explorer *explorer, const struct knob *knob)
 	if (!knob)
 		return;
 	explorer->folded &= ~(1u << knob->group);
+	explorer->revealed = (int)(knob - knob_table);
 	count = knob_rows(explorer, rows);
 	for (int i = 0; i < count; i++)
 		if (rows[i].kind == ROW_KNOB && &knob_table[rows[i].knob] == knob)
@@ -220,11 +241,6 @@ unsigned knobs_act(struct explorer *explorer, struct action action)
 	return CHANGED_SCREEN;
 }
 
-static bool applies(const struct explorer *explorer, const struct knob *knob)
-{
-	return !knob->applies || knob->applies(&explorer->scenario);
-}
-
 static void row_text(const struct explorer *explorer, const struct knob_row *row,
 		     char *out, size_t size)
 {
@@ -276,10 +292,10 @@ static void draw_arrow(const struct explorer *explorer, struct canvas *canvas, i
 	if (knob >= explorer->arrows_done || arrow->direction == 0 ||
 	    !(arrow->gain >= 0.01))
 		return;
-	canvas_put(canvas, x, y,
-		   canvas_glyph(canvas,
-				arrow->direction > 0 ? GLYPH_RIGHT : GLYPH_LEFT),
-		   ROLE_DELTA_BETTER);
+	canvas_put(
+		canvas, x, y,
+		canvas_glyph(canvas, arrow->direction > 0 ? GLYPH_RIGHT : GLYPH_LEFT),
+		ROLE_DELTA_BETTER);
 }
 
 static void draw_group(const struct explorer *explorer, struct canvas *canvas,
@@ -308,13 +324,13 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 	width = text_width(text);
 	/* names of presets are long and matter more than what they are */
 	if (row->kind > ROW_STACK || width + 9 < rect.width - 4)
-		label = canvas_text(canvas, rect.x + 3, rect.y, rect.width - 5,
-				    row->kind == ROW_KNOB &&
-						    !applies(explorer,
-							     &knob_table[row->knob])
-					    ? ROLE_BORDER
-					    : ROLE_LABEL,
-				    row->label);
+		label = canvas_text(
+			canvas, rect.x + 3, rect.y, rect.width - 5,
+			row->kind == ROW_KNOB &&
+					!applies(explorer, &knob_table[row->knob])
+				? ROLE_BORDER
+				: ROLE_LABEL,
+			row->label);
 	if (width > right - rect.x - 4 - label)
 		width = right - rect.x - 4 - label;
 	canvas_text(canvas, right - width - (turned ? 1 : 0), rect.y, width,
@@ -334,8 +350,8 @@ void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 {
 	struct knob_row rows[MAX_ROWS];
 	int count = knob_rows(explorer, rows);
-	int first = scroll_first(explorer->first_row, explorer->row, count,
-				 rect.height);
+	int first =
+		scroll_first(explorer->first_row, explorer->row, count, rect.height);
 	bool focused = explorer->pane == PANE_KNOBS && explorer->mode == MODE_NORMAL;
 
 	explorer->spots->knobs = rect;

@@ -342,7 +342,7 @@ void picker_draw(const struct explorer *explorer, struct canvas *canvas)
 	struct rect box = { (canvas->width - width) / 2, (canvas->height - height) / 2,
 			    width, height };
 	struct rect in = widget_box(canvas, box,
-				    p->kind == PICK_VALUE ? knob_table[p->knob].label
+				    p->kind == PICK_VALUE    ? knob_table[p->knob].label
 				    : p->kind == PICK_FORMAT ? "export"
 							     : "open"),
 		    list;

@@ -27,8 +27,7 @@ unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argum
 			 (long long)explorer->scenario.cluster.gpus);
 		text = name;
 	} else if (kind == PROMPT_EXPORT) {
-		snprintf(name, sizeof name, "%s-%lld.%s",
-			 explorer->scenario.model.name,
+		snprintf(name, sizeof name, "%s-%lld.%s", explorer->scenario.model.name,
 			 (long long)explorer->scenario.cluster.gpus,
 			 export_table[argument].suffix);
 		text = name;
@@ -220,8 +219,8 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 
 	switch (explorer->prompt) {
 	case PROMPT_VALUE:
-		snprintf(label, sizeof label, " %s = ",
-			 knob_table[explorer->prompt_argument].key);
+		snprintf(label, sizeof label,
+			 " %s = ", knob_table[explorer->prompt_argument].key);
 		domain_text(&knob_table[explorer->prompt_argument], domain,
 			    sizeof domain);
 		break;

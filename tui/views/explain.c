@@ -80,7 +80,8 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	canvas_text(canvas, rect.x + text_width(value) + 4, rect.y + 1, 12, role,
 		    change);
 	rect = below(rect, 3);
-	rect = below(rect, draw_section(canvas, rect, "formula", ROLE_VALUE, x.formula));
+	rect = below(rect,
+		     draw_section(canvas, rect, "formula", ROLE_VALUE, x.formula));
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, "in this scenario");
 	rect = below(rect, 1);
 	rect = below(rect, draw_terms(canvas, rect, &x) + 1);

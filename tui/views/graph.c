@@ -21,10 +21,14 @@ enum column {
 };
 
 static const struct table_column columns[COLUMNS] = {
-	{ "operator", 20, false, 0 }, { "kind", 14, false, 6 },
-	{ "shape", 0, false, 2 },     { "forward", 12, true, 5 },
-	{ "weights", 9, true, 4 },    { "saved", 9, true, 3 },
-	{ "sent", 9, true, 7 },	      { "forward", 9, true, 0 },
+	{ "operator", 20, false, 0 },
+	{ "kind", 14, false, 6 },
+	{ "rows x columns x inner", 22, false, 2 },
+	{ "FLOPs", 12, true, 5 },
+	{ "weights", 9, true, 4 },
+	{ "saved", 9, true, 3 },
+	{ "sent", 9, true, 7 },
+	{ "forward", 9, true, 0 },
 	{ "backward", 9, true, 1 },
 };
 
@@ -89,17 +93,15 @@ static void choice_text(const struct explorer *explorer, char *out, size_t size)
 static void shape_text(const struct graph_operator *op, char *out, size_t size)
 {
 	if (op->kind == OPERATOR_COLLECTIVE)
-		snprintf(out, size, "%s over %s of %lld", collective_label(op->collective),
-			 dimension_label(op->dimension),
+		snprintf(out, size, "%s, %lld ranks", collective_label(op->collective),
 			 (long long)(op->group ? op->group->ranks : 0));
 	else if (op->groups > 1)
-		snprintf(out, size, "%.0f x [%.0f x %.0f x %.0f]", op->groups, op->rows,
+		snprintf(out, size, "%.0f x %.0fx%.0fx%.0f", op->groups, op->rows,
 			 op->columns, op->inner);
 	else if (op->inner > 0)
-		snprintf(out, size, "[%.0f x %.0f] = [.. x %.0f][%.0f x ..]", op->rows,
-			 op->columns, op->inner, op->inner);
+		snprintf(out, size, "%.0fx%.0fx%.0f", op->rows, op->columns, op->inner);
 	else
-		snprintf(out, size, "[%.0f x %.0f]", op->rows, op->columns);
+		snprintf(out, size, "%.0fx%.0f", op->rows, op->columns);
 }
 
 static void form_cell(struct table_cell *out, enum form form, double value)
@@ -166,8 +168,9 @@ static void draw_total(const struct shown *shown, struct canvas *canvas,
 	canvas_text(canvas, rect.x, rect.y, 8, ROLE_LABEL, "forward");
 	widget_stack(canvas, (struct rect){ rect.x + 9, rect.y, rect.width - 10, 1 },
 		     part, DIM_COUNT + 1, full, 0);
-	widget_legend(canvas, (struct rect){ rect.x + 9, rect.y + 1, rect.width - 9, 1 },
-		      part, DIM_COUNT + 1);
+	widget_legend(canvas,
+		      (struct rect){ rect.x + 9, rect.y + 1, rect.width - 9, 1 }, part,
+		      DIM_COUNT + 1);
 }
 
 void graph_draw(const struct explorer *explorer, struct canvas *canvas,

@@ -5,7 +5,8 @@
 #include "tui/view.h"
 
 static const char about[] =
-	"The left pane holds the knobs, the right one what follows from them; every key "
+	"The left pane holds the knobs, the right one what follows from them; every "
+	"key "
 	"recomputes everything. Bars of memory: weights, gradients, optimizer, "
 	"activations, buffers, framework. The strip shows what each value of the knob "
 	"under the cursor would give. Arrows at knobs point where a step would be "
@@ -36,8 +37,7 @@ static int draw_about(const struct explorer *explorer, struct canvas *canvas,
 	return y - rect.y;
 }
 
-void help_draw(const struct explorer *explorer, struct canvas *canvas,
-	       struct rect rect)
+void help_draw(const struct explorer *explorer, struct canvas *canvas, struct rect rect)
 {
 	int y = rect.y - explorer->state[VIEW_HELP].first;
 

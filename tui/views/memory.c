@@ -21,9 +21,9 @@ static const struct {
 
 static void fill(const struct stage_memory *m, struct part part[PARTS])
 {
-	const double value[PARTS] = { m->weights_bytes,     m->gradients_bytes,
-				      m->optimizer_bytes,   m->activations_bytes,
-				      m->buffers_bytes,	    m->framework_bytes };
+	const double value[PARTS] = { m->weights_bytes,   m->gradients_bytes,
+				      m->optimizer_bytes, m->activations_bytes,
+				      m->buffers_bytes,   m->framework_bytes };
 
 	for (int i = 0; i < PARTS; i++)
 		part[i] = (struct part){ value[i], parts[i].role, parts[i].label };
@@ -52,8 +52,7 @@ static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 	canvas_right(canvas, line.x + 4, line.y, 9, role, total);
 	widget_stack(canvas,
 		     (struct rect){ line.x + 15, line.y, line.width - 17, line.height },
-		     part, PARTS,
-		     fmax(e->capacity_bytes, e->memory.total_bytes) * 1.03,
+		     part, PARTS, fmax(e->capacity_bytes, e->memory.total_bytes) * 1.03,
 		     e->capacity_bytes);
 	if (stage != chosen(explorer))
 		return;
@@ -87,10 +86,11 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 		canvas_right(canvas, x + half - 14, y, 11, ROLE_VALUE, text);
 	}
 	form_text(FORM_COUNT, m->parameters, text, sizeof text);
-	canvas_format(canvas, rect.x, rect.y + 3, rect.width, ROLE_LABEL,
-		      "stage %d: %g layers, %s parameters a rank, %.4g micro-batches in "
-		      "flight",
-		      stage, m->layers, text, m->in_flight);
+	canvas_format(
+		canvas, rect.x, rect.y + 3, rect.width, ROLE_LABEL,
+		"stage %d: %g layers, %s parameters a rank, %.4g micro-batches in "
+		"flight",
+		stage, m->layers, text, m->in_flight);
 }
 
 void memory_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -107,10 +107,10 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	canvas_format(canvas, rect.x, rect.y, rect.width, e->fits ? ROLE_GOOD : ROLE_BAD,
+	canvas_format(canvas, rect.x, rect.y, rect.width,
+		      e->fits ? ROLE_GOOD : ROLE_BAD,
 		      "fullest stage %d of %d: %s of %s, %s", e->fullest_stage,
-		      e->stages, total, capacity,
-		      e->fits ? "fits" : "does not fit");
+		      e->stages, total, capacity, e->fits ? "fits" : "does not fit");
 	canvas_text(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		    "stage    total   each part, and the limit");
 	rows = rect.height - 8;

@@ -139,7 +139,7 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect, const struct finding *finding)
 {
 	bool error = finding->rule->severity == SEVERITY_ERROR;
-	char text[320], remedy[128];
+	char text[320], remedy[128], key[MAX_KEY];
 	int used;
 
 	finding_text(finding, text, sizeof text);
@@ -148,18 +148,20 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 		   error ? ROLE_BAD : ROLE_WARNING);
 	canvas_text(canvas, rect.x + 2, rect.y, 4, error ? ROLE_BAD : ROLE_WARNING,
 		    finding->rule->code);
-	used = widget_prose(canvas,
-			    (struct rect){ rect.x + 6, rect.y, rect.width - 6,
-					   rect.height },
-			    0, ROLE_DEFAULT, text);
+	used = widget_prose(
+		canvas,
+		(struct rect){ rect.x + 6, rect.y, rect.width - 6, rect.height }, 0,
+		ROLE_DEFAULT, text);
 	if (finding_remedy(finding, remedy, sizeof remedy) == 0)
 		return used;
 	canvas_text(canvas, rect.x + 6, rect.y + used, 6, ROLE_KEY, "Enter");
 	canvas_format(canvas, rect.x + 12, rect.y + used, rect.width - 12, ROLE_GOOD,
 		      "sets %s", remedy);
+	/* two problems may be mended by the same knob */
+	snprintf(key, sizeof key, "%s#%s", finding->knob, finding->rule->code);
 	add_spot(explorer, canvas, SPOT_REMEDY,
-		 (struct rect){ rect.x + 6, rect.y + used, rect.width - 6, 1 },
-		 finding->knob, finding->nearest[0]);
+		 (struct rect){ rect.x + 6, rect.y + used, rect.width - 6, 1 }, key,
+		 finding->nearest[0]);
 	return used + 1;
 }
 
@@ -234,8 +236,7 @@ static unsigned move(struct explorer *explorer, enum action_kind kind)
 static unsigned take(struct explorer *explorer, const struct spot *spot)
 {
 	switch (spot->kind) {
-	case SPOT_REMEDY:
-		return knobs_set(explorer, knob_find(spot->key), spot->value);
+	case SPOT_REMEDY: return knobs_set(explorer, knob_find(spot->key), spot->value);
 	case SPOT_KNOB:
 		knobs_focus(explorer, knob_find(spot->key));
 		explorer->pane = PANE_KNOBS;

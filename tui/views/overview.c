@@ -44,12 +44,24 @@ static void grid(struct page *p, const struct item *item, int count, int columns
 			draw_number(p->explorer, p->canvas, x, p->y + i / columns,
 				    width - 1, item[i].label, item[i].key);
 		else
-			draw_number_row(p->explorer, p->canvas,
-					(struct rect){ x, p->y + i / columns,
-						       width - 2, 1 },
-					item[i].label, item[i].key);
+			draw_number_row(
+				p->explorer, p->canvas,
+				(struct rect){ x, p->y + i / columns, width - 2, 1 },
+				item[i].label, item[i].key);
 	}
 	p->y += (count + columns - 1) / columns;
+}
+
+/* Numbers one behind the other, as many as there is room for in a line. */
+static void flow(struct page *p, const struct item *item, int count)
+{
+	int x = p->rect.x, end = p->rect.x + p->rect.width;
+
+	for (int i = 0; i < count && x < end - 6; i++)
+		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
+				 item[i].label, item[i].key) +
+		     2;
+	p->y++;
 }
 
 static int columns_of(const struct page *p)
@@ -62,9 +74,8 @@ static void draw_parts(struct page *p, const struct part *part, int count, doubl
 {
 	int rows = p->room == ROOM_RICH ? 2 : 1;
 
-	widget_stack(p->canvas,
-		     (struct rect){ p->rect.x, p->y, p->rect.width, rows }, part, count,
-		     full, limit);
+	widget_stack(p->canvas, (struct rect){ p->rect.x, p->y, p->rect.width, rows },
+		     part, count, full, limit);
 	p->y += rows;
 }
 
@@ -173,7 +184,7 @@ static void draw_time(struct page *p)
 	p->y++;
 	time_bar(p);
 	if (p->room == ROOM_COMPACT)
-		grid(p, few, 2, 2);
+		flow(p, few, 2);
 	else
 		grid(p, items, 7, columns_of(p));
 	gap(p);
@@ -190,8 +201,8 @@ static void draw_throughput(struct page *p)
 		{ "tokens a step", "tokens_per_step" },
 	};
 	static const struct item run[] = {
-		{ "takes", "run_seconds" },	 { "costs", "run_dollars" },
-		{ "energy", "run_joules" },	 { "goodput", "goodput" },
+		{ "takes", "run_seconds" },       { "costs", "run_dollars" },
+		{ "energy", "run_joules" },       { "goodput", "goodput" },
 		{ "GPU-hours", "run_gpu_hours" }, { "failures", "run_failures" },
 	};
 	char tokens[32];
@@ -200,16 +211,15 @@ static void draw_throughput(struct page *p)
 		  sizeof tokens);
 	if (p->room == ROOM_COMPACT) {
 		static const struct item two[] = {
-			{ "tok/s/GPU", "tokens_per_second_per_gpu" },
+			{ "per GPU", "tokens_per_second_per_gpu" },
 			{ "MFU", "mfu" },
 			{ "TFLOP/s", "tflops_per_gpu" },
-			{ "", "run_seconds" },
 		};
 		int x = p->rect.x;
 
-		grid(p, two, 3, 3);
-		x += canvas_format(p->canvas, x, p->y, 20, ROLE_LABEL, "%s tokens:",
-				   tokens) +
+		flow(p, two, 3);
+		x += canvas_format(p->canvas, x, p->y, 20, ROLE_LABEL,
+				   "%s tokens:", tokens) +
 		     1;
 		x += draw_number(p->explorer, p->canvas, x, p->y, 22, "",
 				 "run_seconds") +
@@ -231,26 +241,23 @@ static void draw_throughput(struct page *p)
 static void draw_traffic(struct page *p)
 {
 	const struct estimate *e = &p->explorer->estimate;
-	int shown = 0, columns = p->room == ROOM_COMPACT ? 4 : columns_of(p);
-	int width = (p->rect.width - 8) / columns;
+	int x = p->rect.x + 8, end = p->rect.x + p->rect.width;
 
 	canvas_text(p->canvas, p->rect.x, p->y, 8, ROLE_TITLE, "TRAFFIC");
-	for (int d = 0; d < DIM_COUNT; d++) {
+	for (int d = 0; d < DIM_COUNT && x < end - 6; d++) {
 		char key[32];
-		int x = p->rect.x + 8 + shown % columns * width;
 
 		if (e->cost[d].bytes <= 0)
 			continue;
-		snprintf(key, sizeof key, "%s.bytes",
-			 dimension_key((enum dimension)d));
-		draw_number(p->explorer, p->canvas, x, p->y + shown / columns,
-			    width - 1, dimension_label((enum dimension)d), key);
-		shown++;
+		snprintf(key, sizeof key, "%s.bytes", dimension_key((enum dimension)d));
+		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
+				 dimension_label((enum dimension)d), key) +
+		     2;
 	}
-	if (shown == 0)
-		canvas_text(p->canvas, p->rect.x + 8, p->y, p->rect.width - 8,
-			    ROLE_LABEL, "none: one GPU holds it all");
-	p->y += shown > columns ? (shown + columns - 1) / columns : 1;
+	if (x == p->rect.x + 8)
+		canvas_text(p->canvas, x, p->y, end - x, ROLE_LABEL,
+			    "none: one GPU holds it all");
+	p->y++;
 }
 
 static void strip_item(const struct explorer *explorer, int i, double best,
@@ -306,15 +313,14 @@ static void draw_strip(struct page *p, int rows)
 
 static void draw_finding(struct page *p, const struct finding *finding)
 {
-	enum role role = finding->rule->severity == SEVERITY_HINT ? ROLE_HINT
-								  : ROLE_WARNING;
+	enum role role =
+		finding->rule->severity == SEVERITY_HINT ? ROLE_HINT : ROLE_WARNING;
 	char text[320], key[MAX_KEY];
 	struct rect rect = { p->rect.x + 2, p->y, p->rect.width - 2, 1 };
 	int rows = p->room > ROOM_COMPACT && left(p) > 1 ? 2 : 1;
 
 	finding_text(finding, text, sizeof text);
-	canvas_put(p->canvas, p->rect.x, p->y,
-		   role == ROLE_HINT ? 'i' : '!', role);
+	canvas_put(p->canvas, p->rect.x, p->y, role == ROLE_HINT ? 'i' : '!', role);
 	rect.height = rows;
 	if (text_width(text) <= rect.width || rows == 1)
 		rows = rect.height = 1;
@@ -323,7 +329,7 @@ static void draw_finding(struct page *p, const struct finding *finding)
 	else
 		rows = widget_prose(p->canvas, rect, 0, ROLE_DEFAULT, text) > 1 ? 2 : 1;
 	if (finding->knob) {
-		snprintf(key, sizeof key, "%s", finding->knob);
+		snprintf(key, sizeof key, "%s#%s", finding->knob, finding->rule->code);
 		add_spot(p->explorer, p->canvas, SPOT_KNOB,
 			 (struct rect){ p->rect.x, p->y, p->rect.width, rows }, key, 0);
 	}

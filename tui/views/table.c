@@ -5,13 +5,15 @@
 
 const struct view view_table[VIEW_COUNT] = {
 	[VIEW_OVERVIEW] = { "overview", "Overview", true, overview_draw, NULL,
-			    "Memory, time, throughput and traffic of a step; below them "
+			    "Memory, time, throughput and traffic of a step; below "
+			    "them "
 			    "what the values around the present one of the knob under "
 			    "the cursor would give, and advice. Enter on a number "
 			    "explains it, on a problem mends it." },
 	[VIEW_MEMORY] = { "memory", "Memory", true, memory_draw, memory_act,
 			  "What each pipeline stage holds at its peak, against the "
-			  "memory that a framework can use. Up and down choose a stage, "
+			  "memory that a framework can use. Up and down choose a "
+			  "stage, "
 			  "Enter explains its total." },
 	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, traffic_draw, traffic_act,
 			   "Every collective of a step: its group, the slowest link it "

@@ -82,8 +82,8 @@ static void draw_cell(const struct explorer *explorer, struct canvas *canvas, in
 {
 	int choice = choices[explorer->state[VIEW_TOPOLOGY].sort % CHOICES];
 	int dimension = lit(layout, choice, chosen(explorer), rank);
-	enum role role = dimension < 0 ? ROLE_FREE
-				       : dimension_role((enum dimension)dimension);
+	enum role role =
+		dimension < 0 ? ROLE_FREE : dimension_role((enum dimension)dimension);
 	bool letters = !canvas->colour || canvas->glyphs == GLYPHS_ASCII;
 	uint32_t code = canvas_glyph(canvas, GLYPH_FULL_BLOCK);
 
@@ -208,10 +208,10 @@ void topology_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	lay_out(explorer, rect, &layout);
 	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-		      "%lld GPUs, %lld a node, %lld in a fast domain; S: %s",
+		      "%lld GPUs, %lld/node, %lld/domain   S: %s",
 		      (long long)layout.world, (long long)layout.per_node,
 		      (long long)layout.domain,
-		      choice < 0 ? "all groups"
+		      choice < 0 ? "all groups lit"
 				 : dimension_label((enum dimension)choice));
 	first = scroll_first(state->first, (int)(chosen(explorer) / layout.per_line),
 			     (int)layout.lines, layout.shown);
@@ -277,8 +277,8 @@ unsigned topology_act(struct explorer *explorer, struct action action)
 	}
 	if (rank >= 0 && rank < layout.world)
 		state->cursor = (int)rank;
-	state->first = scroll_first(state->first,
-				    (int)(state->cursor / layout.per_line),
-				    (int)layout.lines, layout.shown);
+	state->first =
+		scroll_first(state->first, (int)(state->cursor / layout.per_line),
+			     (int)layout.lines, layout.shown);
 	return CHANGED_SCREEN;
 }

@@ -22,11 +22,11 @@ enum column {
 };
 
 static const struct table_column columns[COLUMNS] = {
-	{ "dim", 4, false, 0 },	      { "what", 0, false, 1 },
-	{ "collective", 14, false, 4 }, { "group", 9, true, 3 },
-	{ "link", 8, false, 2 },       { "calls", 7, true, 6 },
-	{ "each", 8, true, 7 },        { "a step", 8, true, 0 },
-	{ "network", 8, true, 5 },     { "time", 8, true, 0 },
+	{ "dim", 4, false, 0 },         { "what", 18, false, 0 },
+	{ "collective", 14, false, 3 }, { "group", 6, true, 4 },
+	{ "link", 8, false, 2 },        { "calls", 7, true, 6 },
+	{ "each", 8, true, 7 },         { "a step", 8, true, 0 },
+	{ "network", 8, true, 5 },      { "time", 8, true, 0 },
 	{ "exposed", 8, true, 0 },
 };
 
@@ -135,20 +135,24 @@ static void draw_totals(const struct explorer *explorer, struct canvas *canvas,
 	const struct estimate *e = &explorer->estimate;
 	struct part part[DIM_COUNT];
 	char key[32];
-	int x = rect.x, count = 0;
+	double bytes = 0, exposed = 0;
+	int x = rect.x;
 
-	for (int d = 0; d < DIM_COUNT; d++)
-		part[count++] = (struct part){ e->cost[d].bytes,
-					       dimension_role((enum dimension)d),
-					       dimension_label((enum dimension)d) };
+	for (int d = 0; d < DIM_COUNT; d++) {
+		part[d] = (struct part){ e->cost[d].bytes,
+					 dimension_role((enum dimension)d),
+					 dimension_label((enum dimension)d) };
+		bytes += e->cost[d].bytes;
+		exposed += e->cost[d].exposed_seconds;
+	}
 	canvas_text(canvas, rect.x, rect.y, 7, ROLE_LABEL, "bytes");
 	widget_stack(canvas, (struct rect){ rect.x + 8, rect.y, rect.width - 9, 1 },
-		     part, count, 0, 0);
+		     part, DIM_COUNT, bytes, 0);
 	for (int d = 0; d < DIM_COUNT; d++)
 		part[d].value = e->cost[d].exposed_seconds;
 	canvas_text(canvas, rect.x, rect.y + 1, 7, ROLE_LABEL, "exposed");
 	widget_stack(canvas, (struct rect){ rect.x + 8, rect.y + 1, rect.width - 9, 1 },
-		     part, count, 0, 0);
+		     part, DIM_COUNT, exposed, 0);
 	for (int d = 0; d < DIM_COUNT; d++) {
 		if (e->cost[d].bytes <= 0)
 			continue;
@@ -222,7 +226,9 @@ unsigned traffic_act(struct explorer *explorer, struct action action)
 	if (count == 0)
 		return CHANGED_NOTHING;
 	switch (action.kind) {
-	case ACTION_SORT: state->sort = (state->sort + 1) % SORTS; return CHANGED_SCREEN;
+	case ACTION_SORT:
+		state->sort = (state->sort + 1) % SORTS;
+		return CHANGED_SCREEN;
 	case ACTION_ENTER: return explain_row(explorer);
 	case ACTION_CLICK:
 		moved = state->first + action.y - view.y - 1;
