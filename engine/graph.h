@@ -65,6 +65,7 @@ struct graph_context {
 	double tokens;         /* of a micro-batch on this rank: mbs * seq / cp */
 	double norm_tokens;    /* where SP holds: / tp */
 	double width;          /* bytes of an activation element */
+	double input_width;    /* of a GEMM input that waits for the backward */
 	double norm_passes;    /* memory passes of an unfused norm over a fused one's */
 	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element */
 	double network_share;  /* the stack's share of the network */

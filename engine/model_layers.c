@@ -1,6 +1,9 @@
 /* model_layers.c - the layer list of a model and its kinds. */
 #include "engine/model.h"
 
+#include <stddef.h>
+#include <string.h>
+
 static bool attention_equal(const struct attention *a, const struct attention *b)
 {
 	return a->heads == b->heads && a->kv_heads == b->kv_heads &&
@@ -18,6 +21,18 @@ static bool kind_equal(const struct layer_kind *a, const struct layer_kind *b)
 	       attention_equal(&a->attention, &b->attention);
 }
 
+/* Members only: models are compared byte by byte, so padding must stay zero. */
+static void copy_kind(struct layer_kind *to, const struct layer_kind *from)
+{
+	memset(to, 0, sizeof *to);
+	to->mixer = from->mixer;
+	to->mlp = from->mlp;
+	to->ffn = from->ffn;
+	memcpy(&to->attention, &from->attention,
+	       offsetof(struct attention, output_gate) +
+		       sizeof from->attention.output_gate);
+}
+
 bool model_add_layer(struct model *model, const struct layer_kind *kind)
 {
 	int k = 0;
@@ -29,7 +44,7 @@ bool model_add_layer(struct model *model, const struct layer_kind *kind)
 	if (k == model->kinds) {
 		if (k == MAX_LAYER_KINDS)
 			return false;
-		model->kind[model->kinds++] = *kind;
+		copy_kind(&model->kind[model->kinds++], kind);
 	}
 	model->layer[model->layers++] = (uint8_t)k;
 	return true;

@@ -36,6 +36,8 @@ struct stack {
 	double fragmentation;      /* reserved / allocated of activations */
 	double logit_bytes;        /* peak bytes per logit of the loss */
 	bool saves_norm_input_fp32;
+	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
+				  (Transformer Engine), not in bf16 (torchao) */
 };
 
 #endif

@@ -41,6 +41,7 @@ static const struct field fields[] = {
 	{ "fragmentation", FIELD_NUMBER, S(fragmentation), 0, NULL },
 	{ "logit_bytes", FIELD_NUMBER, S(logit_bytes), 0, NULL },
 	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
+	{ "saves_fp8_inputs", FIELD_BOOL, S(saves_fp8_inputs), 0, NULL },
 };
 
 enum { FIELDS = sizeof fields / sizeof fields[0] };

@@ -97,7 +97,7 @@ void graph_norm(const struct graph_context *c, struct graph *graph, const char *
 	op->weights = columns * (m->norm == NORM_LAYER && m->norm_bias ? 2 : 1);
 	op->trainable = c->frozen ? 0 : op->weights;
 	op->kept_bytes = rows * columns * (fp32 ? 4 : c->width);
-	op->saved_bytes = rows * columns * c->width;
+	op->saved_bytes = rows * columns * c->input_width;
 	op->modules = 1u << MODULE_LAYERNORM | 1u << MODULE_PER_OP;
 }
 
@@ -187,6 +187,20 @@ void graph_residual(const struct graph_context *c, struct graph *graph)
 	op->modules = 1u << MODULE_PER_OP;
 }
 
+/* Transformer Engine keeps the transposed copy that it quantised anyway: a byte, with
+ * a scale per 32 elements in mxfp8, or half a byte and one per 16 in nvfp4. */
+static double input_width(const struct scenario *scenario, double width)
+{
+	if (!scenario->stack.saves_fp8_inputs)
+		return width;
+	switch (scenario->plan.precision) {
+	case PRECISION_FP8: return 1;
+	case PRECISION_MXFP8: return 1 + 1.0 / 32;
+	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
+	default: return width;
+	}
+}
+
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 		   struct graph_context *out)
 {
@@ -205,6 +219,7 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 		(double)plan->micro_batch * (double)plan->seq_len / (double)plan->cp;
 	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;
 	out->width = precision == PRECISION_FP32 ? 4 : 2;
+	out->input_width = input_width(scenario, out->width);
 	/* op by op a norm makes about seven passes where a fused one makes two */
 	out->norm_passes = plan->fused_norms || plan->compile ? 1 : 3.5;
 	/* read bf16, write fp8 and its transpose or scales (prototype: 4-5 bytes) */

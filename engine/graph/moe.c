@@ -98,7 +98,7 @@ static void experts(const struct graph_context *c, struct graph *graph,
 	op->modules = moe | 1u << MODULE_PER_OP;
 	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "expert activation", r->rows,
 			  r->ffn, (up + 1) * c->width, (2 * up + 1) * c->width);
-	op->saved_bytes = r->rows * r->ffn * c->width;
+	op->saved_bytes = r->rows * r->ffn * c->input_width;
 	op->modules = moe | 1u << MODULE_MOE_ACT | 1u << MODULE_PER_OP;
 	op = graph_linear(c, graph, "expert down", rows, h, r->ffn, m->moe.expert_bias,
 			  r->experts);
@@ -155,7 +155,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	/* the dispatched rows are the first expert GEMM's input */
 	op = graph_memory(c, graph, OPERATOR_PERMUTE, "sort by expert", r.rows, h,
 			  2 * c->width, 2 * c->width);
-	op->saved_bytes = r.rows * h * c->width;
+	op->saved_bytes = r.rows * h * c->input_width;
 	op->modules = 1u << MODULE_MOE;
 	experts(c, graph, &r);
 	if (c->mesh->etp > 1)
