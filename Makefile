@@ -99,6 +99,11 @@ bench:
 $(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
 	$(CC) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
 
+# Write the golden screens anew; look at what changed before it is committed.
+screens: $(B)/tests/test_screens
+	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_screens > /dev/null 2>&1
+	@git status --short tests/screens
+
 # The README's pictures, from the running program.
 screenshots: shardscope
 	@sh screenshots/make.sh ./shardscope $(B)
@@ -126,6 +131,6 @@ analyse:
 clean:
 	rm -rf build build-* shardscope
 
-.PHONY: all run check install uninstall test asan test-asan bench screenshots purity \
+.PHONY: all run check install uninstall test asan test-asan bench screens screenshots purity \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

@@ -189,9 +189,12 @@ static unsigned act_on_row(struct explorer *explorer, const struct knob_row *row
 	case ACTION_RIGHT:
 		if (row->kind == ROW_GROUP)
 			return fold(explorer, row, action.kind == ACTION_LEFT);
-		if (row->kind == ROW_DERIVED || !knob)
-			return row->kind == ROW_DERIVED ? CHANGED_SCREEN
-							: take(explorer, row);
+		if (!knob) {
+			if (row->kind != ROW_DERIVED)
+				explorer_say(explorer, ROLE_HINT,
+					     "Enter opens the list");
+			return CHANGED_SCREEN;
+		}
 		return turn(explorer, knob, action.kind == ACTION_LEFT ? -1 : 1);
 	case ACTION_ENTER: return take(explorer, row);
 	case ACTION_FOLD: return fold(explorer, row, -1);

@@ -1,0 +1,85 @@
+/* stage.c - see stage.h. */
+#include "tests/support/stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/scenario_file.h"
+#include "tests/support/close.h"
+
+void stage_open(struct stage *stage, const char *plan, int width, int height)
+{
+	struct error error = { "" };
+	struct scenario *scenario = malloc(sizeof *scenario);
+
+	memset(stage, 0, sizeof *stage);
+	assert_non_null(scenario);
+	if (!(plan ? scenario_read(scenario, plan, NULL, &error)
+		   : scenario_start(scenario, &error)))
+		fail_msg("%s", error.text);
+	assert_true(explorer_init(&stage->explorer, scenario));
+	assert_true(canvas_init(&stage->canvas, width, height, GLYPHS_ASCII, false));
+	free(scenario);
+	explorer_draw(&stage->explorer, &stage->canvas);
+}
+
+void stage_close(struct stage *stage)
+{
+	explorer_free(&stage->explorer);
+	canvas_free(&stage->canvas);
+}
+
+void stage_act(struct stage *stage, struct action action)
+{
+	unsigned changed = explorer_handle(&stage->explorer, action);
+
+	if (changed & CHANGED_SCENARIO)
+		explorer_update(&stage->explorer);
+	if (changed & CHANGED_QUIT)
+		stage->quit = true;
+	explorer_draw(&stage->explorer, &stage->canvas);
+}
+
+void stage_key(struct stage *stage, int key)
+{
+	stage_act(stage, key_action(key, explorer_is_typing(&stage->explorer)));
+}
+
+void stage_type(struct stage *stage, const char *keys)
+{
+	for (; *keys != '\0'; keys++)
+		stage_key(stage, (unsigned char)*keys);
+}
+
+char *stage_text(struct stage *stage)
+{
+	while (explorer_idle(&stage->explorer)) {
+	}
+	explorer_draw(&stage->explorer, &stage->canvas);
+	return canvas_to_text(&stage->canvas);
+}
+
+static void look(struct stage *stage, const char *text, bool wanted)
+{
+	char *screen = stage_text(stage);
+
+	assert_non_null(screen);
+	if ((strstr(screen, text) != NULL) != wanted) {
+		print_error("%s\n'%s' should %sbe there\n", screen, text,
+			    wanted ? "" : "not ");
+		free(screen);
+		fail();
+	}
+	free(screen);
+}
+
+void stage_shows(struct stage *stage, const char *text)
+{
+	look(stage, text, true);
+}
+
+void stage_lacks(struct stage *stage, const char *text)
+{
+	look(stage, text, false);
+}

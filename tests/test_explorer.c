@@ -1,0 +1,318 @@
+/* test_explorer.c - what keys do: turning, typing, undo, pinning, opening, finding. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/knob.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/close.h"
+#include "tests/support/stage.h"
+#include "tui/view.h"
+
+static void test_a_key_turns_a_knob_and_every_number_follows(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	assert_int_equal(s.explorer.scenario.plan.tp, 8);
+	double step = s.explorer.estimate.step_seconds;
+	stage_type(&s, "h");
+	assert_int_equal(s.explorer.scenario.plan.tp, 4);
+	assert_true(s.explorer.estimate.step_seconds != step);
+	stage_shows(&s, "vs before");
+	stage_shows(&s, "DOES NOT FIT");
+	stage_type(&s, "l");
+	assert_int_equal(s.explorer.scenario.plan.tp, 8);
+	assert_true(s.explorer.estimate.step_seconds == step);
+	stage_close(&s);
+}
+
+static void test_values_are_typed(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/seq\n=16k\n");
+	assert_int_equal(s.explorer.scenario.plan.seq_len, 16384);
+	stage_type(&s, "=1e30\n");
+	assert_int_equal(s.explorer.scenario.plan.seq_len, 16384);
+	assert_true(explorer_is_typing(&s.explorer));
+	stage_type(&s, "\33");
+	assert_false(explorer_is_typing(&s.explorer));
+	stage_type(&s, "/tp\n=\x1b");
+	stage_type(&s, "=64\n");
+	assert_int_equal(s.explorer.scenario.plan.tp, 64);
+	stage_close(&s);
+}
+
+static void test_undo_and_redo_go_all_the_way(void **state)
+{
+	struct stage s;
+	struct scenario start;
+
+	(void)state;
+	stage_open(&s, NULL, 100, 30);
+	start = s.explorer.scenario;
+	for (int i = 0; i < 500; i++)
+		stage_type(&s, i % 7 == 3 ? "jh" : i % 5 == 0 ? "kl" : "l");
+	struct scenario end = s.explorer.scenario;
+	for (int i = 0; i < 1000; i++)
+		stage_type(&s, "u");
+	assert_memory_equal(&s.explorer.scenario, &start, sizeof start);
+	stage_shows(&s, "nothing to undo");
+	for (int i = 0; i < 1000; i++)
+		stage_type(&s, "U");
+	assert_memory_equal(&s.explorer.scenario, &end, sizeof end);
+	stage_shows(&s, "nothing to redo");
+	stage_close(&s);
+}
+
+static void test_reset_goes_back_to_what_was_opened(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 100, 30);
+	stage_type(&s, "hhr");
+	assert_int_equal(s.explorer.scenario.plan.tp, 8);
+	stage_type(&s, "r");
+	stage_shows(&s, "as it was opened");
+	stage_close(&s);
+}
+
+static void test_a_pinned_baseline_stays(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "p/mbs\nh");
+	assert_int_equal(s.explorer.scenario.plan.micro_batch, 1);
+	stage_shows(&s, "vs pinned");
+	stage_shows(&s, "%v of"); /* memory falls */
+	stage_type(&s, "/pp\nl");
+	assert_int_equal(s.explorer.baseline.plan.micro_batch, 2);
+	stage_type(&s, "p");
+	stage_lacks(&s, "vs pinned");
+	stage_close(&s);
+}
+
+static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "=6\n");
+	stage_shows(&s, "THIS PLAN CAN'T RUN");
+	stage_shows(&s, "E4");
+	stage_shows(&s, "TP 6 does not divide 64 heads");
+	for (int view = 0; view < VIEW_COUNT; view++) {
+		s.explorer.view = (enum view_id)view;
+		char *text = stage_text(&s);
+		free(text);
+	}
+	s.explorer.view = VIEW_OVERVIEW;
+	stage_type(&s, "\t");
+	stage_key(&s, KEYS_HOME);
+	stage_type(&s, "\n");
+	assert_true(s.explorer.estimate.legal);
+	stage_close(&s);
+}
+
+static void test_presets_are_found_and_opened(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "omixtral 8x7\n");
+	stage_shows(&s, "mixtral-8x7b");
+	assert_int_equal(s.explorer.scenario.model.moe.experts, 8);
+	stage_type(&s, "u");
+	assert_string_equal(s.explorer.scenario.model.name, "llama3.1-70b");
+	/* the first rows of the knob pane are pickers too */
+	stage_key(&s, KEYS_HOME);
+	stage_type(&s, "j\nb200\n");
+	assert_string_equal(s.explorer.scenario.cluster.accelerator.name,
+			    "b200-sxm-180g");
+	assert_int_equal(s.explorer.scenario.cluster.gpus, 64);
+	stage_type(&s, "oxyzzy\n");
+	stage_shows(&s, "nothing matches");
+	stage_type(&s, "\33");
+	stage_type(&s, "o/nonexistent/file.yaml\n");
+	stage_shows(&s, "can't be");
+	stage_close(&s);
+}
+
+static void test_enter_lists_the_values_of_a_knob(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "\n");
+	stage_shows(&s, "does not fit");
+	stage_key(&s, KEYS_UP);
+	stage_type(&s, "\n");
+	assert_int_equal(s.explorer.scenario.plan.tp, 4);
+	stage_close(&s);
+}
+
+static void test_numbers_are_explained(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "\t\n");
+	assert_int_equal(s.explorer.view, VIEW_EXPLAIN);
+	stage_shows(&s, "W + G + O + A + B + F");
+	stage_type(&s, "\33");
+	assert_int_equal(s.explorer.view, VIEW_OVERVIEW);
+	stage_close(&s);
+}
+
+static void test_a_plan_is_written_and_read_back(void **state)
+{
+	char folder[] = "/tmp/shardscope-test-XXXXXX", path[64], keys[96];
+	struct error error = { "" };
+	struct scenario back;
+	struct stage s;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/plan.yaml", folder);
+	stage_open(&s, "deepseek-v3-1024-h100", 120, 36);
+	stage_type(&s, "/gbs\nl");
+	snprintf(keys, sizeof keys, "w\x01%s\n", path);
+	stage_type(&s, "w");
+	for (int i = 0; i < 60; i++)
+		stage_key(&s, KEYS_BACKSPACE);
+	stage_type(&s, path);
+	stage_type(&s, "\n");
+	stage_shows(&s, "written");
+	if (!scenario_read(&back, path, NULL, &error))
+		fail_msg("%s", error.text);
+	assert_memory_equal(&back, &s.explorer.scenario, sizeof back);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+	/* the folder is gone: the screen says so and keeps what was typed */
+	stage_type(&s, "w\n");
+	stage_shows(&s, "can't save");
+	assert_true(explorer_is_typing(&s.explorer));
+	stage_close(&s);
+}
+
+static void test_the_mouse_points_and_never_changes_a_value(void **state)
+{
+	struct stage s;
+	struct scenario before;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	before = s.explorer.scenario;
+	for (int y = 0; y < 36; y++)
+		for (int x = 0; x < 120; x += 3) {
+			stage_act(&s, (struct action){ ACTION_WHEEL, 1, x, y });
+			stage_act(&s, (struct action){ ACTION_WHEEL, -1, x, y });
+			if (y != 4 && y != 5 && y != 3)
+				stage_act(&s, (struct action){ ACTION_CLICK, 0, x, y });
+			if (s.explorer.mode != MODE_NORMAL)
+				stage_type(&s, "\33");
+		}
+	assert_memory_equal(&s.explorer.scenario, &before, sizeof before);
+	stage_close(&s);
+}
+
+static void test_any_size_is_drawn(void **state)
+{
+	static const int sizes[][2] = { { 1, 1 },    { 3, 200 }, { 200, 3 },
+					{ 59, 15 },  { 60, 16 }, { 61, 17 },
+					{ 79, 23 },  { 99, 28 }, { 100, 29 },
+					{ 150, 50 }, { 300, 90 } };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3-405b-16k-h100", 80, 24);
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		assert_true(canvas_resize(&s.canvas, sizes[i][0], sizes[i][1]));
+		for (int view = 0; view < VIEW_COUNT; view++) {
+			s.explorer.view = (enum view_id)view;
+			explorer_draw(&s.explorer, &s.canvas);
+			stage_type(&s, "\tjjll+-S\t");
+		}
+		stage_type(&s, "o\33?\33");
+	}
+	stage_close(&s);
+}
+
+static bool turn_to_end(struct stage *s, const struct knob *knob, int direction)
+{
+	for (int i = 0; i < 60; i++) {
+		double now = knob_get(&s->explorer.scenario, knob);
+
+		stage_type(s, direction > 0 ? "l" : "h");
+		if (knob_get(&s->explorer.scenario, knob) == now)
+			return true;
+		const struct estimate *e = &s->explorer.estimate;
+		if (e->legal && !(e->step_seconds > 0 && e->memory.total_bytes > 0))
+			return false;
+	}
+	return true; /* a long domain: far enough */
+}
+
+static void test_every_plan_opens_and_every_knob_turns(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list);
+
+	(void)state;
+	assert_true(count >= 15);
+	for (int i = 0; i < count; i += 4) {
+		struct stage s;
+
+		stage_open(&s, list[i].name, 80, 24);
+		struct scenario start = s.explorer.scenario;
+		for (int k = 0; k < knob_count(); k++) {
+			const struct knob *knob = &knob_table[k];
+
+			knobs_focus(&s.explorer, knob);
+			assert_ptr_equal(explorer_knob(&s.explorer), knob);
+			s.explorer.view = (enum view_id)(k % VIEW_COUNT);
+			if (!turn_to_end(&s, knob, 1) || !turn_to_end(&s, knob, -1))
+				fail_msg("%s: %s", list[i].name, knob->key);
+			s.explorer.scenario = start;
+			explorer_update(&s.explorer);
+		}
+		stage_close(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_key_turns_a_knob_and_every_number_follows),
+		cmocka_unit_test(test_values_are_typed),
+		cmocka_unit_test(test_undo_and_redo_go_all_the_way),
+		cmocka_unit_test(test_reset_goes_back_to_what_was_opened),
+		cmocka_unit_test(test_a_pinned_baseline_stays),
+		cmocka_unit_test(test_an_illegal_plan_says_why_and_mends_itself),
+		cmocka_unit_test(test_presets_are_found_and_opened),
+		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),
+		cmocka_unit_test(test_numbers_are_explained),
+		cmocka_unit_test(test_a_plan_is_written_and_read_back),
+		cmocka_unit_test(test_the_mouse_points_and_never_changes_a_value),
+		cmocka_unit_test(test_any_size_is_drawn),
+		cmocka_unit_test(test_every_plan_opens_and_every_knob_turns),
+	};
+
+	setenv("HOME", "/nonexistent", 1);
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("XDG_STATE_HOME");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

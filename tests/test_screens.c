@@ -1,0 +1,99 @@
+/* test_screens.c - golden screens: every view at three sizes, as text.
+ *
+ * Numbers in them move when the model behind them is mended: look at the difference,
+ * then run `make screens` to write them anew. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/close.h"
+#include "tests/support/stage.h"
+#include "tui/view.h"
+
+static const struct {
+	int width, height;
+} sizes[] = { { 80, 24 }, { 120, 36 }, { 200, 60 } };
+
+static char *read_golden(const char *path)
+{
+	enum { ROOM = 1 << 17 };
+	char *text = calloc(1, ROOM);
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(text);
+	if (file) {
+		assert_true(fread(text, 1, ROOM - 1, file) < ROOM - 1);
+		fclose(file);
+	}
+	return text;
+}
+
+static void write_golden(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static bool is_golden(const char *plan, const char *view, int width, int height)
+{
+	struct stage stage;
+	char path[160], *text, *golden;
+	bool same;
+
+	snprintf(path, sizeof path, "tests/screens/%s-%s-%dx%d.txt", plan, view, width,
+		 height);
+	stage_open(&stage, plan, width, height);
+	stage.explorer.view = (enum view_id)view_find(view);
+	text = stage_text(&stage);
+	golden = read_golden(path);
+	same = strcmp(text, golden) == 0;
+	if (!same && getenv("SHARDSCOPE_WRITE_SCREENS"))
+		write_golden(path, text);
+	else if (!same)
+		print_error("%s differs; it is now\n%s\n", path, text);
+	free(text);
+	free(golden);
+	stage_close(&stage);
+	return same || getenv("SHARDSCOPE_WRITE_SCREENS");
+}
+
+static void test_every_view_looks_as_it_did(void **state)
+{
+	bool good = true;
+
+	(void)state;
+	for (int view = 0; view < VIEW_COUNT; view++)
+		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+			good = is_golden("llama3-70b-64-h100", view_table[view].name,
+					 sizes[i].width, sizes[i].height) &&
+			       good;
+	assert_true(good);
+}
+
+static void test_a_mixture_of_experts_looks_as_it_did(void **state)
+{
+	bool good = true;
+
+	(void)state;
+	for (int view = 0; view < VIEW_COUNT; view++)
+		good = is_golden("deepseek-v3-1024-h100", view_table[view].name, 120,
+				 36) &&
+		       good;
+	assert_true(good);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_view_looks_as_it_did),
+		cmocka_unit_test(test_a_mixture_of_experts_looks_as_it_did),
+	};
+
+	setenv("HOME", "/nonexistent", 1);
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("XDG_STATE_HOME");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
