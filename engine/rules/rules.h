@@ -62,6 +62,7 @@ bool breaks_e7(const struct facts *f, struct broken *out);
 bool breaks_e8(const struct facts *f, struct broken *out);
 bool breaks_e8_even(const struct facts *f, struct broken *out);
 bool breaks_e9(const struct facts *f, struct broken *out);
+bool breaks_e9_even(const struct facts *f, struct broken *out);
 bool breaks_e10(const struct facts *f, struct broken *out);
 bool breaks_e12_single(const struct facts *f, struct broken *out);
 bool breaks_e12_pair(const struct facts *f, struct broken *out);

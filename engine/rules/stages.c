@@ -36,12 +36,11 @@ bool breaks_e8_even(const struct facts *f, struct broken *out)
 	return f->plan->split == SPLIT_EVEN && uneven(f, out);
 }
 
-bool breaks_e9(const struct facts *f, struct broken *out)
+static bool uneven_chunks(const struct facts *f, struct broken *out)
 {
-	bool even = f->plan->split == SPLIT_EVEN || f->plan->split == SPLIT_AUTO;
 	int64_t stage;
 
-	if (!f->interleaved || !even || slots(f) % f->pp != 0)
+	if (!f->interleaved || slots(f) % f->pp != 0)
 		return false;
 	stage = slots(f) / f->pp;
 	if (stage % f->chunks == 0)
@@ -52,6 +51,16 @@ bool breaks_e9(const struct facts *f, struct broken *out)
 			  { "split", MEND_VALUE, SPLIT_BALANCED } },
 	};
 	return true;
+}
+
+bool breaks_e9(const struct facts *f, struct broken *out)
+{
+	return f->plan->split == SPLIT_AUTO && uneven_chunks(f, out);
+}
+
+bool breaks_e9_even(const struct facts *f, struct broken *out)
+{
+	return f->plan->split == SPLIT_EVEN && uneven_chunks(f, out);
 }
 
 bool breaks_e10(const struct facts *f, struct broken *out)

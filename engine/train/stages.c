@@ -90,6 +90,9 @@ static void shard_traffic(struct step *step, struct chunk_time *t, struct estima
 		group.link =
 			group.per_domain >= group.ranks ? LINK_DOMAIN : LINK_NETWORK;
 	}
+	/* a shard group of one shares out nothing */
+	if (group.ranks < 2)
+		return;
 	collective_cost(&s->cluster, &group, COLLECTIVE_REDUCE_SCATTER, scatter_bytes,
 			step->context.network_share, &scatter);
 	double hidden_backward = t->input_grad + t->weight_grad + t->recompute;

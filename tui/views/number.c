@@ -235,10 +235,13 @@ static unsigned move(struct explorer *explorer, enum action_kind kind)
 
 static unsigned take(struct explorer *explorer, const struct spot *spot)
 {
+	char key[MAX_KEY];
+
+	snprintf(key, sizeof key, "%.*s", (int)strcspn(spot->key, "#"), spot->key);
 	switch (spot->kind) {
-	case SPOT_REMEDY: return knobs_set(explorer, knob_find(spot->key), spot->value);
+	case SPOT_REMEDY: return knobs_set(explorer, knob_find(key), spot->value);
 	case SPOT_KNOB:
-		knobs_focus(explorer, knob_find(spot->key));
+		knobs_focus(explorer, knob_find(key));
 		explorer->pane = PANE_KNOBS;
 		return CHANGED_SCREEN;
 	default: return explorer_explain(explorer, spot->key);

@@ -1,0 +1,287 @@
+/* test_properties.c - what must hold for any scenario: sums add up, nothing is lost,
+ * nothing is negative, the same input gives the same bytes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "engine/train.h"
+#include "presets/library.h"
+#include "tests/support/close.h"
+
+enum { SCENARIOS = 6000 };
+
+static uint64_t seed;
+
+static uint64_t next(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % below;
+}
+
+static struct model *models;
+static int model_count_all;
+static struct cluster *clusters;
+static int cluster_count;
+
+static int load(void **state)
+{
+	const struct preset *list;
+
+	(void)state;
+	model_count_all = preset_list(PRESET_MODEL, &list);
+	models = calloc((size_t)model_count_all, sizeof *models);
+	for (int i = 0; i < model_count_all; i++)
+		assert_true(library_model(&models[i], list[i].name, NULL));
+	cluster_count = preset_list(PRESET_CLUSTER, &list);
+	clusters = calloc((size_t)cluster_count, sizeof *clusters);
+	for (int i = 0; i < cluster_count; i++)
+		assert_true(library_cluster(&clusters[i], list[i].name, NULL));
+	return 0;
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	free(models);
+	free(clusters);
+	return 0;
+}
+
+static void random_scenario(struct scenario *s)
+{
+	static const char *const stacks[] = { "megatron-core", "fsdp", "generic",
+					      "torchtitan", "megatron-lm-2021" };
+	bool generic;
+
+	scenario_defaults(s);
+	s->model = models[next((uint64_t)model_count_all)];
+	s->cluster = clusters[next((uint64_t)cluster_count)];
+	assert_true(library_stack(s, stacks[next(5)], &generic, NULL));
+	s->cluster.gpus = 1 << next(12);
+	s->plan.tp = 1 << next(4);
+	s->plan.pp = 1 << next(5);
+	s->plan.cp = 1 << next(2);
+	s->plan.ep = s->model.moe.experts ? 1 << next(5) : 1;
+	s->plan.vpp = 1 + (int64_t)next(3);
+	s->plan.zero = (int64_t)next(4);
+	s->plan.micro_batch = 1 << next(3);
+	s->plan.global_batch = s->plan.micro_batch << (4 + next(6));
+	s->plan.seq_len = 1024 << next(4);
+	s->plan.split = SPLIT_BALANCED;
+	/* a handful of other knobs, anywhere in their domains */
+	for (int i = 0; i < 6; i++) {
+		const struct knob *knob = &knob_table[next((uint64_t)knob_count())];
+		double values[MAX_VALUES];
+		int present, count;
+
+		if (knob->group == GROUP_CLUSTER || knob->group == GROUP_RUN)
+			continue;
+		count = knob_values(s, knob, values, &present);
+		if (count > 0)
+			knob_set(s, knob, values[next((uint64_t)count)]);
+	}
+}
+
+static bool near(double a, double b, double scale)
+{
+	return fabs(a - b) <= 1e-9 * (fabs(scale) + 1e-12);
+}
+
+static void check_stages(const struct estimate *e)
+{
+	for (int i = 0; i < e->stages; i++) {
+		const struct stage_time *t = &e->stage_time[i];
+		const struct stage_memory *m = &e->stage[i];
+
+		assert_true(near(t->busy_seconds + t->exposed_seconds +
+					 t->idle_seconds + t->optimizer_seconds,
+				 e->step_seconds, e->step_seconds));
+		assert_true(near(m->weights_bytes + m->gradients_bytes +
+					 m->optimizer_bytes + m->activations_bytes +
+					 m->buffers_bytes + m->framework_bytes,
+				 m->total_bytes, m->total_bytes));
+		assert_true(m->total_bytes <= e->memory.total_bytes);
+		assert_true(t->busy_seconds >= 0 && t->exposed_seconds >= 0);
+		assert_true(t->idle_seconds >= -1e-9 * e->step_seconds);
+		assert_true(m->activations_bytes >= 0 && m->buffers_bytes >= 0);
+		assert_true(m->parameters > 0 && m->in_flight >= 0);
+	}
+}
+
+static void check_traffic(const struct estimate *e)
+{
+	struct dimension_cost sum[DIM_COUNT] = { { 0 } };
+	double exposed = 0;
+
+	for (int i = 0; i < e->traffic_count; i++) {
+		const struct traffic *t = &e->traffic[i];
+
+		sum[t->dimension].bytes += t->total_bytes;
+		sum[t->dimension].network_bytes += t->network_bytes;
+		sum[t->dimension].exposed_seconds += t->exposed_seconds;
+	}
+	for (int d = 0; d < DIM_COUNT; d++) {
+		assert_true(near(sum[d].bytes, e->cost[d].bytes, e->cost[d].bytes));
+		assert_true(near(sum[d].exposed_seconds, e->cost[d].exposed_seconds,
+				 e->step_seconds));
+		assert_true(e->cost[d].network_bytes <= e->cost[d].bytes * (1 + 1e-12));
+		exposed += e->cost[d].exposed_seconds;
+	}
+	assert_true(near(exposed, e->exposed_seconds, e->step_seconds * 1e3));
+}
+
+static void check_metrics(const struct estimate *e)
+{
+	for (int i = 0; i < metric_count(); i++) {
+		double value = metric_get(e, &metric_table[i]);
+
+		if (!isfinite(value) || value < -1e-9)
+			fail_msg("%s is %g", metric_table[i].key, value);
+	}
+	assert_true(near(e->compute_seconds + e->exposed_seconds + e->bubble_seconds +
+				 e->optimizer_seconds,
+			 e->step_seconds, e->step_seconds));
+	assert_true(e->bubble_ratio <= 1 && e->fit_probability <= 1);
+}
+
+static void describe(const struct scenario *s)
+{
+	print_error("model %s on %s with %s:", s->model.name, s->cluster.name,
+		    s->stack.name);
+	for (int i = 0; i < knob_count(); i++) {
+		char text[MAX_LAYOUT + 8];
+
+		knob_print(s, &knob_table[i], text, sizeof text);
+		print_error(" %s=%s", knob_table[i].key, text);
+	}
+	print_error("\n");
+}
+
+static bool holds(const struct estimate *e)
+{
+	double parts = e->compute_seconds + e->exposed_seconds + e->bubble_seconds +
+		       e->optimizer_seconds;
+
+	return isfinite(e->step_seconds) && e->step_seconds > 0 &&
+	       near(parts, e->step_seconds, e->step_seconds);
+}
+
+static void test_sums_add_up_for_any_scenario(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	int legal = 0;
+
+	(void)state;
+	seed = 0x9e3779b97f4a7c15u;
+	for (int i = 0; i < SCENARIOS; i++) {
+		struct scenario s;
+
+		random_scenario(&s);
+		train_estimate(&s, e);
+		if (!e->legal) {
+			if (e->problems.count == 0)
+				describe(&s);
+			assert_true(e->problems.count > 0);
+			continue;
+		}
+		legal++;
+		if (!holds(e))
+			describe(&s);
+		check_metrics(e);
+		check_stages(e);
+		check_traffic(e);
+	}
+	assert_true(legal > SCENARIOS / 20);
+	free(e);
+}
+
+static void test_the_same_input_gives_the_same_bytes(void **state)
+{
+	struct estimate *a = calloc(1, sizeof *a), *b = malloc(sizeof *b);
+
+	(void)state;
+	seed = 12345;
+	for (int i = 0; i < 500; i++) {
+		struct scenario s;
+
+		random_scenario(&s);
+		memset(b, 0xff, sizeof *b);
+		train_estimate(&s, a);
+		train_estimate(&s, b);
+		assert_int_equal(a->legal, b->legal);
+		if (!a->legal)
+			continue;
+		for (int k = 0; k < metric_count(); k++) {
+			double x = metric_get(a, &metric_table[k]);
+			double y = metric_get(b, &metric_table[k]);
+
+			assert_memory_equal(&x, &y, sizeof x);
+		}
+		assert_memory_equal(a->stage, b->stage,
+				    (size_t)a->stages * sizeof a->stage[0]);
+	}
+	free(a);
+	free(b);
+}
+
+static void test_more_memory_is_never_less_feasible(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+
+	(void)state;
+	seed = 777;
+	for (int i = 0; i < 1500; i++) {
+		struct scenario s;
+
+		random_scenario(&s);
+		train_estimate(&s, e);
+		bool fitted = e->feasible;
+		double chance = e->fit_probability, step = e->step_seconds;
+		if (!e->legal)
+			continue;
+		s.cluster.accelerator.usable_bytes *= 1.5;
+		train_estimate(&s, e);
+		assert_true(e->feasible >= fitted);
+		assert_true(e->fit_probability >= chance);
+		assert_true(e->step_seconds == step);
+	}
+	free(e);
+}
+
+static void test_faster_links_never_slow_a_step(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+
+	(void)state;
+	seed = 4242;
+	for (int i = 0; i < 1500; i++) {
+		struct scenario s;
+
+		random_scenario(&s);
+		train_estimate(&s, e);
+		double step = e->step_seconds;
+		if (!e->legal)
+			continue;
+		for (int link = 0; link < LINK_COUNT; link++)
+			s.cluster.link[link].bytes_per_second *= 2;
+		train_estimate(&s, e);
+		assert_true(e->step_seconds <= step * (1 + 1e-9));
+	}
+	free(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sums_add_up_for_any_scenario),
+		cmocka_unit_test(test_the_same_input_gives_the_same_bytes),
+		cmocka_unit_test(test_more_memory_is_never_less_feasible),
+		cmocka_unit_test(test_faster_links_never_slow_a_step),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}
