@@ -72,7 +72,8 @@ static void move_aside(const char *path, struct error *error)
 	}
 	memcpy(why, error->text, sizeof why);
 	if (rename(path, aside) == 0)
-		error_set(error, NULL, 0, "%.240s; moved to %.200s", why, aside);
+		error_set(error, NULL, 0, "damaged workspace moved to %.80s (%.300s)",
+			  strrchr(aside, '/') + 1, why);
 }
 
 bool workspace_load(struct workspace *out, struct error *error)

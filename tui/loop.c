@@ -59,8 +59,9 @@ static unsigned handle(struct loop *loop, const struct terminal_event *event)
 {
 	const struct loop_client *client = loop->client;
 
+	/* a terminal that shrank and grew again has lost what it showed */
 	if (event->kind == EVENT_RESIZE)
-		return CHANGED_SCREEN;
+		return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
 	if (event->kind == EVENT_SIGNAL || event->kind == EVENT_LOST) {
 		loop->quit = true;
 		loop->status =

@@ -1,0 +1,18 @@
+/* run.h - run the built program and look at what it says. */
+#ifndef TESTS_SUPPORT_RUN_H
+#define TESTS_SUPPORT_RUN_H
+
+#include <stdbool.h>
+
+struct ran {
+	int status; /* exit status, or 128 + signal */
+	char *out, *err;
+};
+
+/* $SHARDSCOPE or ./shardscope, with a home that nobody has used; arguments as a shell
+ * takes them. Free with ran_free(). */
+struct ran run(const char *arguments);
+void ran_free(struct ran *ran);
+const char *run_program(void);
+
+#endif

@@ -1,0 +1,403 @@
+/* test_command.c - the command line is a contract: statuses, keys, one-line errors. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cjson/cJSON.h>
+
+#include "engine/knob.h"
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+
+static char folder[] = "/tmp/shardscope-command-XXXXXX";
+
+static cJSON *json_of(const char *arguments, int status)
+{
+	struct ran ran = run(arguments);
+	cJSON *root;
+
+	if (ran.status != status)
+		fail_msg("%s: status %d, %s", arguments, ran.status, ran.err);
+	root = cJSON_Parse(ran.out);
+	assert_non_null(root);
+	ran_free(&ran);
+	return root;
+}
+
+static cJSON *at(cJSON *root, const char *path)
+{
+	char copy[128], *rest = copy, *part;
+
+	snprintf(copy, sizeof copy, "%s", path);
+	while ((part = strsep(&rest, "."))) {
+		root = cJSON_GetObjectItem(root, part);
+		if (!root)
+			fail_msg("no %s", path);
+	}
+	return root;
+}
+
+static void test_eval_prints_the_keys_of_the_contract(void **state)
+{
+	static const char *const paths[] = { "scenario.tp",
+					     "scenario.model",
+					     "feasible",
+					     "problems",
+					     "model.parameters",
+					     "model.active_parameters",
+					     "model.flops_per_token",
+					     "model.approximate",
+					     "memory.total_bytes",
+					     "memory.capacity_bytes",
+					     "memory.weights_bytes",
+					     "memory.gradients_bytes",
+					     "memory.optimizer_bytes",
+					     "memory.activations_bytes",
+					     "memory.buffers_bytes",
+					     "memory.framework_bytes",
+					     "memory.fit_probability",
+					     "memory.stages",
+					     "time.step_seconds",
+					     "time.compute_seconds",
+					     "time.bubble_seconds",
+					     "time.exposed_seconds",
+					     "time.optimizer_seconds",
+					     "communication.tp.bytes",
+					     "communication.tp.network_bytes",
+					     "communication.tp.seconds",
+					     "communication.tp.exposed_seconds",
+					     "communication.cp.bytes",
+					     "communication.ep.bytes",
+					     "communication.pp.bytes",
+					     "communication.dp.bytes",
+					     "communication.host.bytes",
+					     "bubble_ratio",
+					     "throughput.tokens_per_second",
+					     "throughput.tokens_per_second_per_gpu",
+					     "throughput.tflops_per_gpu",
+					     "throughput.mfu",
+					     "throughput.hfu" };
+	cJSON *root = json_of("eval llama3-70b-64-h100 --json", 0);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+		at(root, paths[i]);
+	for (int i = 0; i < knob_count(); i++)
+		assert_non_null(
+			cJSON_GetObjectItem(at(root, "scenario"), knob_table[i].key));
+	assert_int_equal(cJSON_GetArraySize(at(root, "memory.stages")), 4);
+	cJSON_Delete(root);
+}
+
+static void test_an_illegal_plan_is_an_answer(void **state)
+{
+	cJSON *root = json_of("eval llama3-70b-64-h100 --tp 6 --json", 1);
+	cJSON *first;
+
+	(void)state;
+	assert_true(cJSON_IsFalse(at(root, "feasible")));
+	assert_true(cJSON_IsNull(at(root, "memory")));
+	assert_true(cJSON_IsNull(at(root, "time")));
+	assert_true(cJSON_IsNull(at(root, "communication")));
+	assert_true(cJSON_IsNull(at(root, "throughput")));
+	at(root, "model.parameters");
+	first = cJSON_GetArrayItem(at(root, "problems"), 0);
+	at(first, "code");
+	at(first, "text");
+	at(first, "nearest.tp");
+	cJSON_Delete(root);
+}
+
+static void test_a_too_large_plan_is_complete(void **state)
+{
+	cJSON *root = json_of("eval llama3-70b-64-h100 --tp 4 --json", 1);
+
+	(void)state;
+	assert_true(cJSON_IsFalse(at(root, "feasible")));
+	assert_true(cJSON_IsNumber(at(root, "time.step_seconds")));
+	assert_string_equal(
+		cJSON_GetArrayItem(at(root, "problems"), 0)->child->valuestring, "OOM");
+	cJSON_Delete(root);
+}
+
+static void test_options_take_dashes_and_underscores(void **state)
+{
+	cJSON *a = json_of("eval --model llama3.1-8b --cluster dgx-h100 --stack fsdp "
+			   "--gpus 8 --gbs 16 --seq 8k --zero-group 4 "
+			   "--recompute full --json",
+			   0);
+	cJSON *b = json_of("eval --model meta-llama/Llama-3.1-8B --cluster dgx-h100 "
+			   "--stack fsdp --gpus 8 --gbs=16 --seq 8192 --zero_group 4 "
+			   "--recompute=full --json",
+			   0);
+
+	(void)state;
+	assert_true(cJSON_Compare(a, b, true));
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+}
+
+/* Every bad input is one line that names the place, and status 2. */
+static void refuses(const char *arguments, const char *text)
+{
+	struct ran ran = run(arguments);
+
+	if (ran.status != 2)
+		fail_msg("%s: status %d: %s", arguments, ran.status, ran.err);
+	if (!strstr(ran.err, text))
+		fail_msg("%s: '%s' lacks '%s'", arguments, ran.err, text);
+	assert_true(strncmp(ran.err, "shardscope: ", 12) == 0);
+	assert_ptr_equal(strchr(ran.err, '\n'), ran.err + strlen(ran.err) - 1);
+	for (const char *c = ran.err; *c; c++)
+		assert_true((unsigned char)*c >= ' ' || *c == '\n');
+	assert_string_equal(ran.out, "");
+	ran_free(&ran);
+}
+
+static void test_bad_options_are_refused(void **state)
+{
+	(void)state;
+	refuses("eval --tpp 8", "did you mean --tp");
+	refuses("eval --tp", "needs a value");
+	refuses("eval --tp eight", "tp");
+	refuses("eval --tp 0", "tp");
+	refuses("eval --tp -1", "tp");
+	refuses("eval --tp 1e30", "tp");
+	refuses("eval --tp nan", "tp");
+	refuses("eval --gbs inf", "gbs");
+	refuses("eval --schedule zigzag", "takes gpipe, 1f1b");
+	refuses("eval --model llama9", "llama");
+	refuses("eval --cluster dgx-h1000", "dgx-h100");
+	refuses("eval --dp 3", "makes it");
+	refuses("eval one two", "two scenarios");
+	refuses("list", "usage");
+	refuses("list toys", "usage");
+	refuses("show nothing", "no model");
+	refuses("screen nowhere", "no view");
+	refuses("screen overview --size 80", "WIDTHxHEIGHT");
+	refuses("screen overview --size 99999x3", "WIDTHxHEIGHT");
+	refuses("sweep", "nothing to vary");
+	refuses("sweep --vary tp", "KNOB=VALUE");
+	refuses("sweep --vary tp=1,,2", "expected");
+	refuses("sweep --vary tp=1 --shard 3/2", "I/N");
+	refuses("export floppy", "expected one of");
+	refuses("calibrate", "--measured-step");
+	refuses("calibrate --measured-step -1", "above 0");
+}
+
+static void write_file(const char *name, const char *text, char *path, size_t size)
+{
+	FILE *file;
+
+	snprintf(path, size, "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void refuses_file(const char *text, const char *expected)
+{
+	char path[128], arguments[160];
+
+	write_file("bad.yaml", text, path, sizeof path);
+	snprintf(arguments, sizeof arguments, "eval %s", path);
+	refuses(arguments, expected);
+	unlink(path);
+}
+
+static void test_bad_files_are_refused_with_their_line(void **state)
+{
+	(void)state;
+	refuses_file("", "bad.yaml");
+	refuses_file("model: llama3.1-8b\ntpp: 3\n", "bad.yaml:2: unknown key 'tpp'");
+	refuses_file("model: llama3.1-8b\ntp: many\n", "bad.yaml:2");
+	refuses_file("model: llama3.1-8b\ntp: [1, 2]\n", "bad.yaml:2");
+	refuses_file("model: llama3.1-8b\ntp: 0\n", "bad.yaml:2");
+	refuses_file("model: llama3.1-8b\ntp: .nan\n", "bad.yaml:2");
+	refuses_file("model: llama3.1-8b\ngbs: 1e30\n", "bad.yaml:2");
+	refuses_file("model: llama3.1-8\n", "bad.yaml:1");
+	refuses_file("tp: 8\n", "no model");
+	refuses_file("format: 2\nmodel: llama3.1-8b\n", "format 2");
+	refuses_file("model: llama3.1-8b\n  tp: 8\n", "bad.yaml:2");
+	refuses_file("model: [a, b\n", "bad.yaml");
+	refuses_file("model: \"\\e[31mred\\e[0m\"\n", "?[31m");
+	refuses_file("- a\n- b\n", "mapping");
+	refuses_file("{}\n", "no model");
+	refuses_file("model: {layers: 10, hidden: 1e30}\n", "bad.yaml:1");
+	refuses_file("model: {layers: 0}\n", "bad.yaml:1");
+	refuses_file("model: {layers: 4, hidden: 128, headz: 2}\n", "heads");
+	refuses_file("model: llama3.1-8b\ncluster: {gpus_per_node: 8}\n", "bad.yaml:2");
+	refuses_file("a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nmodel: *c\n",
+		     "bad.yaml");
+}
+
+static void test_a_hundred_thousand_brackets_are_refused(void **state)
+{
+	enum { BRACKETS = 100000 };
+	char *text = malloc(BRACKETS + 16);
+
+	(void)state;
+	strcpy(text, "model: ");
+	memset(text + 7, '[', BRACKETS);
+	text[7 + BRACKETS] = '\0';
+	refuses_file(text, "64");
+	free(text);
+}
+
+static void test_odd_paths_are_refused(void **state)
+{
+	char path[128], arguments[160];
+
+	(void)state;
+	refuses("eval /", "shardscope");
+	refuses("eval /nonexistent/x.yaml", "x.yaml");
+	snprintf(path, sizeof path, "%s/huge.yaml", folder);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	assert_int_equal(ftruncate(fileno(file), 100 << 20), 0);
+	fclose(file);
+	snprintf(arguments, sizeof arguments, "eval %s", path);
+	refuses(arguments, "huge.yaml");
+	unlink(path);
+}
+
+static void test_sweep_counts_and_shards(void **state)
+{
+	struct ran all = run("sweep --vary tp=1,2,4,8 --vary mbs=1,2 --csv");
+	struct ran one =
+		run("sweep --vary tp=1,2,4,8 --vary mbs=1,2 --csv --shard 1/2");
+	struct ran two =
+		run("sweep --vary tp=1,2,4,8 --vary mbs=1,2 --csv --shard 2/2");
+	int lines = 0;
+
+	(void)state;
+	assert_int_equal(all.status, 0);
+	for (const char *c = all.out; *c; c++)
+		lines += *c == '\n';
+	assert_int_equal(lines, 9);
+	assert_true(strncmp(all.out, "tp,mbs,feasible", 15) == 0);
+	assert_true(strncmp(one.out, "tp,mbs,feasible", 15) == 0);
+	assert_true(strncmp(two.out, "1,2,", 4) == 0);
+	assert_int_equal(strlen(one.out) + strlen(two.out), strlen(all.out));
+	ran_free(&all);
+	ran_free(&one);
+	ran_free(&two);
+}
+
+static void test_lists_and_shows(void **state)
+{
+	struct ran list = run("list clusters"), show = run("show gb200-nvl72");
+
+	(void)state;
+	assert_int_equal(list.status, 0);
+	assert_non_null(strstr(list.out, "dgx-h100 "));
+	assert_non_null(strstr(show.out, "span: 72"));
+	ran_free(&list);
+	ran_free(&show);
+}
+
+static void test_exports_open_again(void **state)
+{
+	struct ran yaml = run("export yaml deepseek-v3-1024-h100");
+	char path[128], arguments[160];
+	cJSON *a, *b;
+
+	(void)state;
+	assert_int_equal(yaml.status, 0);
+	write_file("again.yaml", yaml.out, path, sizeof path);
+	snprintf(arguments, sizeof arguments, "eval %s --json", path);
+	a = json_of("eval deepseek-v3-1024-h100 --json", 0);
+	b = json_of(arguments, 0);
+	assert_true(cJSON_Compare(a, b, true));
+	cJSON_Delete(a);
+	cJSON_Delete(b);
+	unlink(path);
+	ran_free(&yaml);
+}
+
+static void test_a_measured_step_calibrates_the_cluster(void **state)
+{
+	char command[512];
+	FILE *pipe;
+	char line[256] = "";
+
+	(void)state;
+	snprintf(
+		command, sizeof command,
+		"XDG_CONFIG_HOME=%s/config sh -c '%s calibrate llama3-70b-64-h100 "
+		"--measured-step 50 > /dev/null && %s eval llama3-70b-64-h100 --json | "
+		"grep -m1 step_seconds'",
+		folder, run_program(), run_program());
+	pipe = popen(command, "r");
+	assert_non_null(pipe);
+	assert_non_null(fgets(line, sizeof line, pipe));
+	pclose(pipe);
+	assert_non_null(strchr(line, ':'));
+	assert_close(strtod(strchr(line, ':') + 1, NULL), 50, 1e-9);
+}
+
+static void test_help_and_version(void **state)
+{
+	static const char *const commands[] = { "",       "explore",  "eval", "check",
+						"sweep",  "list",     "show", "screen",
+						"export", "calibrate" };
+	struct ran ran;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		char arguments[64];
+
+		snprintf(arguments, sizeof arguments, "%s --help", commands[i]);
+		ran = run(arguments);
+		assert_int_equal(ran.status, 0);
+		assert_non_null(strstr(ran.out, "usage: shardscope"));
+		ran_free(&ran);
+	}
+	ran = run("--version");
+	assert_true(strncmp(ran.out, "shardscope ", 11) == 0);
+	ran_free(&ran);
+	/* without a terminal the explorer says so */
+	ran = run("");
+	assert_int_equal(ran.status, 2);
+	assert_true(strncmp(ran.err, "shardscope: ", 12) == 0);
+	ran_free(&ran);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	char command[80];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf '%s'", folder);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_eval_prints_the_keys_of_the_contract),
+		cmocka_unit_test(test_an_illegal_plan_is_an_answer),
+		cmocka_unit_test(test_a_too_large_plan_is_complete),
+		cmocka_unit_test(test_options_take_dashes_and_underscores),
+		cmocka_unit_test(test_bad_options_are_refused),
+		cmocka_unit_test(test_bad_files_are_refused_with_their_line),
+		cmocka_unit_test(test_a_hundred_thousand_brackets_are_refused),
+		cmocka_unit_test(test_odd_paths_are_refused),
+		cmocka_unit_test(test_sweep_counts_and_shards),
+		cmocka_unit_test(test_lists_and_shows),
+		cmocka_unit_test(test_exports_open_again),
+		cmocka_unit_test(test_a_measured_step_calibrates_the_cluster),
+		cmocka_unit_test(test_help_and_version),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,228 @@
+/* test_program.c - the real program on a pty: it opens, follows keys, survives what
+ * terminals do, and comes back to where it was. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+#include "tests/support/vt.h"
+
+static char home[] = "/tmp/shardscope-home-XXXXXX";
+
+static struct vt *open_program(int columns, int rows, const char *term,
+			       const char *locale, const char *extra)
+{
+	const char *const argv[] = { run_program(), NULL };
+	static char config[96], state[96];
+
+	snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s/config", home);
+	snprintf(state, sizeof state, "XDG_STATE_HOME=%s/state", home);
+	const struct vt_options options = { .columns = columns,
+					    .rows = rows,
+					    .term = term,
+					    .locale = locale,
+					    .env = { config, state, extra } };
+	return vt_start(&options, argv);
+}
+
+static void forget(void)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "%s/state/shardscope/workspace.yaml", home);
+	unlink(path);
+}
+
+static void test_it_opens_turns_and_quits(void **state)
+{
+	struct vt *vt = open_program(120, 36, NULL, NULL, NULL);
+
+	(void)state;
+	vt_expect(vt, "llama3.1-70b");
+	vt_expect(vt, "MEMORY");
+	vt_type(vt, "=6\r");
+	vt_expect(vt, "THIS PLAN CAN'T RUN");
+	vt_type(vt, "u");
+	vt_expect(vt, "TRAFFIC");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	assert_true(vt_line_is_sane(vt));
+	vt_close(vt);
+}
+
+static void test_it_comes_back_to_where_it_was(void **state)
+{
+	struct vt *vt;
+
+	(void)state;
+	forget();
+	vt = open_program(120, 36, NULL, NULL, NULL);
+	vt_expect(vt, "MEMORY");
+	vt_type(vt, "omixtral-8x7b\r");
+	vt_expect(vt, "mixtral-8x7b ");
+	vt_type(vt, "3");
+	vt_expect(vt, "collective");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	vt = open_program(120, 36, NULL, NULL, NULL);
+	vt_expect(vt, "mixtral-8x7b ");
+	vt_expect(vt, "collective");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
+/* A lost connection saves; a killed program has saved within a second. */
+static void test_a_lost_connection_loses_nothing(void **state)
+{
+	struct vt *vt;
+
+	(void)state;
+	forget();
+	vt = open_program(100, 30, NULL, NULL, NULL);
+	vt_expect(vt, "MEMORY");
+	vt_type(vt, "omixtral-8x22b\r");
+	vt_expect(vt, "mixtral-8x22b ");
+	vt_hang_up(vt);
+	vt_expect_exit(vt, 128 + SIGHUP);
+	vt_close(vt);
+	vt = open_program(100, 30, NULL, NULL, NULL);
+	vt_expect(vt, "mixtral-8x22b ");
+	vt_close(vt);
+}
+
+static void test_a_damaged_workspace_is_moved_aside(void **state)
+{
+	char path[128], aside[160];
+	struct vt *vt;
+	FILE *file;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s/state/shardscope/workspace.yaml", home);
+	snprintf(aside, sizeof aside, "%s.damaged", path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs("format: 1\nscenario: {model: [", file);
+	fclose(file);
+	vt = open_program(100, 30, NULL, NULL, NULL);
+	vt_expect(vt, "llama3.1-70b");
+	vt_expect(vt, "moved to");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	assert_int_equal(access(aside, F_OK), 0);
+	unlink(aside);
+}
+
+static void test_a_read_only_home_is_said_and_harmless(void **state)
+{
+	const char *const argv[] = { run_program(), NULL };
+	const struct vt_options options = { .columns = 100,
+					    .rows = 30,
+					    .env = { "XDG_CONFIG_HOME=/proc/none",
+						     "XDG_STATE_HOME=/proc/none" } };
+	struct vt *vt = vt_start(&options, argv);
+
+	(void)state;
+	vt_expect(vt, "MEMORY");
+	vt_type(vt, "l");
+	vt_expect(vt, "not kept");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
+static void test_resizes_are_followed(void **state)
+{
+	static const int sizes[][2] = { { 80, 24 }, { 200, 60 }, { 20, 5 },
+					{ 61, 17 }, { 1, 1 },    { 120, 36 } };
+	struct vt *vt;
+
+	(void)state;
+	forget();
+	vt = open_program(120, 36, NULL, NULL, NULL);
+	vt_expect(vt, "MEMORY");
+	for (int round = 0; round < 3; round++)
+		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+			vt_resize(vt, sizes[i][0], sizes[i][1]);
+	vt_expect(vt, "THROUGHPUT");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
+static void test_poor_terminals_get_what_they_can_show(void **state)
+{
+	struct vt *vt;
+	uint32_t code;
+	int colour;
+
+	(void)state;
+	forget();
+	vt = open_program(80, 24, "vt100", "C", NULL);
+	vt_expect(vt, "MEMORY");
+	vt_expect(vt, "# weights");
+	vt_extremes(vt, &code, &colour);
+	assert_true(code < 0x80);
+	assert_int_equal(colour, -1);
+	vt_close(vt);
+	vt = open_program(80, 24, NULL, NULL, "NO_COLOR=1");
+	vt_expect(vt, "MEMORY");
+	vt_extremes(vt, &code, &colour);
+	assert_int_equal(colour, -1);
+	vt_close(vt);
+}
+
+static void test_it_sleeps_when_there_is_nothing_to_do(void **state)
+{
+	struct vt *vt;
+
+	(void)state;
+	forget();
+	vt = open_program(120, 36, NULL, NULL, NULL);
+	vt_expect(vt, "MEMORY");
+	vt_expect_asleep(vt);
+	assert_true(vt_waits_without_end(vt));
+	vt_close(vt);
+}
+
+static int make_home(void **state)
+{
+	char path[128];
+
+	(void)state;
+	if (!mkdtemp(home))
+		return -1;
+	snprintf(path, sizeof path, "%s/state", home);
+	return mkdir(path, 0700);
+}
+
+static int remove_home(void **state)
+{
+	char command[80];
+
+	(void)state;
+	snprintf(command, sizeof command, "rm -rf '%s'", home);
+	return system(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_it_opens_turns_and_quits),
+		cmocka_unit_test(test_it_comes_back_to_where_it_was),
+		cmocka_unit_test(test_a_lost_connection_loses_nothing),
+		cmocka_unit_test(test_a_damaged_workspace_is_moved_aside),
+		cmocka_unit_test(test_a_read_only_home_is_said_and_harmless),
+		cmocka_unit_test(test_resizes_are_followed),
+		cmocka_unit_test(test_poor_terminals_get_what_they_can_show),
+		cmocka_unit_test(test_it_sleeps_when_there_is_nothing_to_do),
+	};
+
+	return cmocka_run_group_tests(tests, make_home, remove_home);
+}

@@ -1,0 +1,288 @@
+/* test_train.c - published figures: activations, states, rings, bubbles, FLOPs. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/collective.h"
+#include "engine/graph.h"
+#include "engine/train.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+/* GPT of Korthikanti et al. (arXiv 2205.05198): s 2048, b 1, 16-bit, dropout, attention
+ * that keeps its scores. */
+static void korthikanti(struct scenario *s, int64_t tp, bool sp)
+{
+	struct error error = { "" };
+
+	if (!scenario_blank(s, "gpt3-175b", "dgx-a100-80g", "megatron-lm-2021", &error))
+		fail_msg("%s", error.text);
+	s->model.dropout = 0.1;
+	s->plan.tp = tp;
+	s->plan.sp = sp;
+	s->plan.pp = 1;
+	s->plan.seq_len = 2048;
+	s->plan.micro_batch = 1;
+	s->plan.recompute = RECOMPUTE_NONE;
+	s->plan.recompute_modules = 1u << MODULE_CORE_ATTN;
+	s->plan.fused_norms = true;
+	s->cluster.gpus = tp;
+	s->plan.global_batch = 1;
+}
+
+/* Bytes that one layer keeps for its backward, in units of s*b*h. */
+static double kept(struct scenario *s)
+{
+	double sbh = (double)s->plan.seq_len * (double)s->plan.micro_batch *
+		     (double)s->model.hidden;
+	struct graph_context context;
+	struct graph graph;
+	struct mesh mesh;
+	double bytes = 0;
+
+	mesh_build(s, &mesh);
+	graph_context(s, &mesh, &context);
+	graph_layer(&context, 0, &graph);
+	for (int i = 0; i < graph.count; i++) {
+		const struct graph_operator *op = &graph.item[i];
+		bool again = s->plan.recompute == RECOMPUTE_SELECTIVE &&
+			     (op->modules & s->plan.recompute_modules);
+
+		bytes += again ? op->kept_bytes : op->saved_bytes + op->kept_bytes;
+	}
+	return bytes / sbh;
+}
+
+static void test_activations_are_those_of_korthikanti(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	/* 5as/h: heads 96, sequence 2048, hidden 12288 */
+	double scores = 5.0 * 96 * 2048 / 12288;
+	korthikanti(&s, 1, false);
+	assert_close(kept(&s), 34 + scores, 0.02); /* equation 1 */
+	korthikanti(&s, 8, false);
+	assert_close(kept(&s), 10 + 24.0 / 8 + scores / 8, 0.02); /* equation 2 */
+	korthikanti(&s, 8, true);
+	assert_close(kept(&s), (34 + scores) / 8, 0.02); /* equation 4 */
+	s.plan.recompute = RECOMPUTE_SELECTIVE;
+	assert_close(kept(&s), 34.0 / 8, 0.02); /* equation 6 */
+}
+
+static void test_full_recomputation_keeps_the_layers_input(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	struct scenario s;
+
+	(void)state;
+	korthikanti(&s, 8, true);
+	s.plan.recompute = RECOMPUTE_FULL;
+	train_estimate(&s, e);
+	assert_true(e->legal);
+	/* 2sbh a layer, split by SP, and one layer at work (table 2) */
+	double sbh = 2048.0 * 12288;
+	double scores = 5.0 * 96 * 2048 / 12288;
+	double expected = 96 * 2 * sbh / 8 + (34 + scores) * sbh / 8;
+	assert_close(e->memory.activations_bytes, expected, 0.06);
+	free(e);
+}
+
+/* ZeRO (arXiv 1910.02054), figure 1: 7.5 B parameters, 64 GPUs, K = 12. */
+static void test_zero_states_are_those_of_the_paper(void **state)
+{
+	static const double published[] = { 120e9, 31.4e9, 16.6e9, 1.88e9 };
+	struct estimate *e = calloc(1, sizeof *e);
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	if (!scenario_blank(&s, "megatron-7.5b", "dgx-v100", "generic", &error))
+		fail_msg("%s", error.text);
+	s.cluster.gpus = 64;
+	s.plan.global_batch = 64;
+	s.plan.seq_len = 1024;
+	s.plan.precision = PRECISION_FP16;
+	s.plan.grad_dtype = GRAD_BF16; /* 2 bytes */
+	for (int zero = 0; zero < 4; zero++) {
+		s.plan.zero = zero;
+		train_estimate(&s, e);
+		assert_true(e->legal);
+		double bytes = e->memory.weights_bytes + e->memory.gradients_bytes +
+			       e->memory.optimizer_bytes;
+		assert_close(bytes * 7.5e9 / e->parameters, published[zero], 0.01);
+	}
+	free(e);
+}
+
+/* Megatron Core, docs/source/api-guide/dist_optimizer.md: 18 -> 6 + 12/d bytes with
+ * bf16 weights and fp32 gradients. */
+static void test_the_distributed_optimizer_takes_six_and_twelfth(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	s.plan.pp = 1;
+	s.plan.grad_dtype = GRAD_FP32;
+	for (int zero = 0; zero < 2; zero++) {
+		double d = 8, per;
+
+		s.plan.zero = zero;
+		train_estimate(&s, e);
+		assert_true(e->legal && e->dp == 8);
+		per = (e->memory.weights_bytes + e->memory.gradients_bytes +
+		       e->memory.optimizer_bytes) /
+		      e->memory.parameters;
+		assert_close(per, zero ? 6 + 12 / d : 18, 1e-9);
+	}
+	free(e);
+}
+
+/* A ring sends 2n(p-1)/p for an all-reduce, n(p-1)/p for its halves
+ * (nccl-tests, doc/PERFORMANCE.md). */
+static void test_rings_send_what_rings_send(void **state)
+{
+	struct scenario s;
+	struct mesh mesh;
+	struct collective c;
+
+	(void)state;
+	case_dense(&s);
+	mesh_build(&s, &mesh);
+	collective_cost(&s.cluster, &mesh.tp_group, COLLECTIVE_ALL_REDUCE, 8e6, 1, &c);
+	assert_close(c.sent_bytes, 2 * 8e6 * 7 / 8, 1e-12);
+	collective_cost(&s.cluster, &mesh.tp_group, COLLECTIVE_ALL_GATHER, 8e6, 1, &c);
+	assert_close(c.sent_bytes, 8e6 * 7 / 8, 1e-12);
+	assert_true(c.network_bytes == 0);
+	collective_cost(&s.cluster, &mesh.dp_group, COLLECTIVE_REDUCE_SCATTER, 8e6, 1,
+			&c);
+	assert_close(c.sent_bytes, 8e6 / 2, 1e-12);
+	assert_close(c.network_bytes, c.sent_bytes, 1e-12);
+}
+
+/* Narayanan et al. (arXiv 2104.04473), section 2.2. */
+static void test_bubbles_are_those_of_equal_stages(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	/* no head, no sends worth the name: stages are equal */
+	s.model.vocab = 128;
+	s.stack.p2p_exposed = 0;
+	s.cluster.link[LINK_NETWORK].bytes_per_second = 1e18;
+	s.cluster.link[LINK_NETWORK].latency_seconds = 0;
+	s.plan.pp = 8;
+	s.plan.tp = 2;
+	s.plan.schedule = SCHEDULE_1F1B;
+	train_estimate(&s, e);
+	assert_true(e->legal);
+	double p = 8, m = (double)e->micro_batches;
+	assert_close(e->bubble_ratio, (p - 1) / (m + p - 1), 0.02);
+	assert_close(e->idle_to_ideal, (p - 1) / m, 0.02);
+	s.plan.schedule = SCHEDULE_INTERLEAVED;
+	s.plan.vpp = 5;
+	train_estimate(&s, e);
+	assert_true(e->legal);
+	assert_close(e->bubble_ratio, (p - 1) / (5 * m + p - 1), 0.05);
+	free(e);
+}
+
+/* Model FLOPs per token: 6 x (parameters without the table) + 6 L s heads head_dim,
+ * Llama 3 (arXiv 2407.21783) gives 3.8e25 for 15.6 T tokens of the 405B, without
+ * attention scores. */
+static void test_flops_per_token_of_llama(void **state)
+{
+	struct model model;
+
+	(void)state;
+	assert_true(library_model(&model, "llama3.1-405b", NULL));
+	assert_close(model_flops_per_token(&model, 8192, false) * 15.6e12, 3.8e25,
+		     0.04);
+	assert_true(library_model(&model, "llama3.1-70b", NULL));
+	double weights = 70.554e9 - 128256.0 * 8192;
+	assert_close(model_flops_per_token(&model, 8192, false),
+		     6 * weights + 6 * 80.0 * 8192 * 64 * 128, 0.001);
+}
+
+/* Bytes of keys and values per token: 2 x layers x kv_heads x head_dim x 2. */
+static void test_kv_bytes_per_token(void **state)
+{
+	struct model model;
+
+	(void)state;
+	assert_true(library_model(&model, "llama3.1-70b", NULL));
+	assert_close(model_kv_bytes_per_token(&model, 8192, 2), 2 * 80 * 8 * 128 * 2.0,
+		     1e-9);
+	/* DeepSeek-V2 (arXiv 2405.04434), table 1: (512 + 64) a layer with MLA */
+	assert_true(library_model(&model, "deepseek-v2", NULL));
+	assert_close(model_kv_bytes_per_token(&model, 8192, 2), 60 * 576 * 2.0, 1e-9);
+}
+
+static void test_calibration_scales_every_time(void **state)
+{
+	struct estimate *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
+	struct scenario s;
+
+	(void)state;
+	case_moe(&s);
+	train_estimate(&s, a);
+	s.cluster.scale = 1.25;
+	train_estimate(&s, b);
+	assert_close(b->step_seconds, 1.25 * a->step_seconds, 1e-12);
+	assert_close(b->compute_seconds + b->exposed_seconds + b->bubble_seconds +
+			     b->optimizer_seconds,
+		     b->step_seconds, 1e-9);
+	assert_close(b->bubble_ratio, a->bubble_ratio, 1e-12);
+	assert_close(b->mfu, a->mfu / 1.25, 1e-12);
+	free(a);
+	free(b);
+}
+
+/* Young 1974: the interval that loses least; cost-formulas 2.11. */
+static void test_a_run_pays_for_checkpoints_and_failures(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	s.cluster.node_mtbf_hours = 1000;
+	s.cluster.checkpoint_bytes_per_second = 1e9;
+	s.cluster.restart_seconds = 600;
+	s.plan.tokens = 1e12;
+	train_estimate(&s, e);
+	double mtbf = 1000 * 3600 / 8.0, c = e->run.checkpoint_seconds;
+	assert_close(e->run.checkpoint_interval_seconds, sqrt(2 * c * mtbf), 1e-9);
+	assert_close(e->run.steps,
+		     ceil(1e12 / (double)(s.plan.global_batch * s.plan.seq_len)),
+		     1e-12);
+	assert_close(e->run.seconds * e->run.goodput, e->run.steps * e->step_seconds,
+		     1e-9);
+	assert_close(e->run.dollars,
+		     e->run.seconds / 3600 * 64 * s.cluster.price_per_gpu_hour + 1e-30,
+		     1e-9);
+	free(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_activations_are_those_of_korthikanti),
+		cmocka_unit_test(test_full_recomputation_keeps_the_layers_input),
+		cmocka_unit_test(test_zero_states_are_those_of_the_paper),
+		cmocka_unit_test(test_the_distributed_optimizer_takes_six_and_twelfth),
+		cmocka_unit_test(test_rings_send_what_rings_send),
+		cmocka_unit_test(test_bubbles_are_those_of_equal_stages),
+		cmocka_unit_test(test_flops_per_token_of_llama),
+		cmocka_unit_test(test_kv_bytes_per_token),
+		cmocka_unit_test(test_calibration_scales_every_time),
+		cmocka_unit_test(test_a_run_pays_for_checkpoints_and_failures),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
