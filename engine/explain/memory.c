@@ -2,9 +2,20 @@
 #include "engine/explain/row.h"
 #include "engine/train/step.h"
 
+/* An illegal plan has no stages; its totals are zero. */
 static const struct stage_memory *stage_of(const struct asked *asked)
 {
-	return &asked->estimate->stage[asked->stage];
+	const struct estimate *e = asked->estimate;
+
+	return e->legal ? &e->stage[asked->stage] : &e->memory;
+}
+
+/* A shard group can only be smaller than the ranks that hold the same weights. */
+static double shards(const struct plan *plan, int64_t ranks)
+{
+	bool grouped = plan->zero_group > 0 && plan->zero_group < ranks;
+
+	return (double)(grouped ? plan->zero_group : ranks);
 }
 
 static void add_shards(const struct asked *a, struct explanation *out)
@@ -13,13 +24,10 @@ static void add_shards(const struct asked *a, struct explanation *out)
 
 	explain_term(out, "ZeRO", "stage", FORM_COUNT, (double)plan->zero);
 	explain_term(out, "d", "ranks that share dense states (DP x CP, or the group)",
-		     FORM_COUNT,
-		     plan->zero_group > 0 ? (double)plan->zero_group
-					  : (double)(a->estimate->dp *
-						     (plan->cp > 0 ? plan->cp : 1)));
+		     FORM_COUNT, shards(plan, a->estimate->dp * plan->cp));
 	if (a->scenario->model.moe.experts > 0)
 		explain_term(out, "ed", "ranks that share expert states", FORM_COUNT,
-			     (double)a->estimate->edp);
+			     shards(plan, a->estimate->edp > 0 ? a->estimate->edp : 1));
 }
 
 static void weights(const struct asked *a, struct explanation *out)
@@ -140,23 +148,22 @@ static void layers(const struct asked *a, struct explanation *out)
 
 const struct explain_row explain_memory[] = {
 	{ "weights_bytes", "Weights", "b * P, / d with ZeRO 3",
-	  "Every parameter of the stage that a rank holds after TP and EP, in the "
-	  "format "
-	  "of the computation; fp8 keeps 16-bit weights beside it.",
+	  "Every parameter of the stage that a rank holds after TP and EP, in 16 bits "
+	  "(fp8 and fp4 too) or fp32. With ZeRO 3 experts divide by ed instead of d.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer",
 	  weights },
 	{ "gradients_bytes", "Gradients", "g * P, / d with ZeRO 2 and 3",
 	  "The buffer in which gradients are summed over micro-batches lives through "
-	  "the "
-	  "whole step.",
+	  "the whole step. Experts divide by ed instead of d; with LoRA only adapters "
+	  "count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer "
 	  "(18 -> 6 + 12/d bytes)",
 	  gradients },
 	{ "optimizer_bytes", "Optimizer states",
 	  "K * P * (1 - o), / d with ZeRO 1 to 3",
 	  "An fp32 master weight and the moments; Adam's K is 12 with 16-bit weights, "
-	  "8 "
-	  "bit Adam's 6.",
+	  "8-bit Adam's 6. Experts divide by ed instead of d; with LoRA only adapters "
+	  "count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1: K = 12", optimizer },
 	{ "activations_bytes", "Activations",
 	  "n * sum over the stage's layers of the tensors kept for the backward",
@@ -186,7 +193,8 @@ const struct explain_row explain_memory[] = {
 	  "torch.cuda.max_memory_allocated", allocated },
 	{ "in_flight", "Micro-batches in flight",
 	  "1F1B min(m, p - i); interleaved (2(p - i - 1) + (v - 1)p + 1) / v; GPipe m",
-	  "Forwards whose backward has not run, at the peak of the stage.",
+	  "Forwards whose backward has not run, at the peak of the stage; other "
+	  "schedules are run event by event and counted.",
 	  "Narayanan et al., arXiv 2104.04473, section 2.2", in_flight },
 	{ "parameters", "Parameters", "sum over layers, embeddings and norms",
 	  "Of the whole model, without MTP layers as published counts do; of a stage: "

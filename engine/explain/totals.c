@@ -1,4 +1,6 @@
 /* totals.c - where the totals come from. */
+#include <math.h>
+
 #include "engine/explain/row.h"
 
 static void model(const struct asked *a, struct explanation *out)
@@ -42,7 +44,10 @@ static void fit(const struct asked *a, struct explanation *out)
 		     a->estimate->memory.total_bytes);
 	explain_term(out, "C", "capacity", FORM_BYTES, a->estimate->capacity_bytes);
 	explain_term(out, "x", "M / C", FORM_REAL,
-		     a->estimate->memory.total_bytes / a->estimate->capacity_bytes);
+		     a->estimate->capacity_bytes > 0
+			     ? a->estimate->memory.total_bytes /
+				       a->estimate->capacity_bytes
+			     : 0);
 }
 
 static void step_terms(const struct asked *a, struct explanation *out)
@@ -76,6 +81,26 @@ static void memory_range(const struct asked *a, struct explanation *out)
 		     a->estimate->memory_high_bytes);
 }
 
+static void waiting(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+
+	explain_term(out, "step", "of all stages", FORM_SECONDS, e->step_seconds);
+	explain_term(out, "compute", "with recomputation and launch cost", FORM_SECONDS,
+		     e->compute_seconds);
+	explain_term(out, "exposed", "communication and offload", FORM_SECONDS,
+		     e->exposed_seconds);
+	explain_term(out, "opt", "optimizer", FORM_SECONDS, e->optimizer_seconds);
+}
+
+static void exposed(const struct asked *a, struct explanation *out)
+{
+	for (int d = 0; d < DIM_COUNT; d++)
+		explain_term(out, dimension_label((enum dimension)d),
+			     "mean over the stages", FORM_SECONDS,
+			     a->estimate->cost[d].exposed_seconds);
+}
+
 static void stage_means(const struct asked *a, struct explanation *out)
 {
 	explain_term(out, "p", "stages", FORM_COUNT, a->estimate->stages);
@@ -94,7 +119,7 @@ static void bubble(const struct asked *a, struct explanation *out)
 	explain_term(out, "v", "chunks per stage", FORM_COUNT, v);
 	explain_term(out, "m", "micro-batches per pipeline", FORM_COUNT, m);
 	explain_term(out, "equal", "with equal stages and free sends", FORM_PERCENT,
-		     (p - 1) / (v * m + p - 1));
+		     p > 0 && v * m > 0 ? (p - 1) / (v * m + p - 1) : 0);
 }
 
 static void idle(const struct asked *a, struct explanation *out)
@@ -106,7 +131,7 @@ static void idle(const struct asked *a, struct explanation *out)
 	explain_term(out, "v", "chunks per stage", FORM_COUNT, v);
 	explain_term(out, "m", "micro-batches per pipeline", FORM_COUNT, m);
 	explain_term(out, "equal", "with equal stages and free sends", FORM_PERCENT,
-		     m > 0 && v > 0 ? (p - 1) / (v * m) : 0);
+		     p > 0 && v * m > 0 ? (p - 1) / (v * m) : 0);
 }
 
 static void rate(const struct asked *a, struct explanation *out)
@@ -123,15 +148,17 @@ static void rate(const struct asked *a, struct explanation *out)
 static void utilization(const struct asked *a, struct explanation *out)
 {
 	const double *peaks = a->scenario->cluster.accelerator.peak_flops;
+	double peak = peaks[a->scenario->plan.precision];
+	double bf16 = peaks[PRECISION_BF16] > 0 ? peaks[PRECISION_BF16]
+						: peaks[PRECISION_FP16];
 
 	explain_term(out, "r", "tokens/s of one GPU", FORM_RATE,
 		     a->estimate->tokens_per_second_per_gpu);
 	explain_term(out, "F", "model FLOPs per token", FORM_FLOPS,
 		     a->estimate->flops_per_token);
 	explain_term(out, "peak", "dense peak of the precision, FLOP/s", FORM_FLOPS,
-		     peaks[a->scenario->plan.precision]);
-	explain_term(out, "peak16", "dense peak of bf16, FLOP/s", FORM_FLOPS,
-		     peaks[PRECISION_BF16]);
+		     peak > 0 ? peak : bf16);
+	explain_term(out, "peak16", "dense peak of bf16, FLOP/s", FORM_FLOPS, bf16);
 	explain_term(out, "again", "recomputation, a step", FORM_SECONDS,
 		     a->estimate->recompute_seconds);
 }
@@ -155,6 +182,7 @@ static void money(const struct asked *a, struct explanation *out)
 		     a->scenario->cluster.price_per_gpu_hour);
 	explain_term(out, "GPU-hours", "of the run", FORM_COUNT,
 		     a->estimate->run.gpu_hours);
+	explain_term(out, "r", "time of the run", FORM_DATE, a->estimate->run.seconds);
 }
 
 static void energy(const struct asked *a, struct explanation *out)
@@ -168,7 +196,13 @@ static void energy(const struct asked *a, struct explanation *out)
 		     c->accelerator.idle_watts);
 	explain_term(out, "host", "CPU, NIC, fans and switches per GPU, watts",
 		     FORM_REAL, c->host_watts_per_gpu);
-	explain_term(out, "PUE", "of the data centre", FORM_REAL, c->pue);
+	explain_term(out, "PUE", "of the data centre", FORM_REAL,
+		     c->pue > 0 ? c->pue : 1);
+	explain_term(out, "busy", "share of the step that computes", FORM_PERCENT,
+		     a->estimate->step_seconds > 0
+			     ? a->estimate->compute_seconds / a->estimate->step_seconds
+			     : 0);
+	explain_term(out, "r", "time of the run", FORM_DATE, a->estimate->run.seconds);
 }
 
 static void failures(const struct asked *a, struct explanation *out)
@@ -178,8 +212,8 @@ static void failures(const struct asked *a, struct explanation *out)
 
 	explain_term(out, "MTBF", "of one node, hours", FORM_REAL, c->node_mtbf_hours);
 	explain_term(out, "nodes", "of the job", FORM_COUNT,
-		     (double)a->estimate->world /
-			     (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1));
+		     ceil((double)c->gpus /
+			  (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1)));
 	explain_term(out, "C", "time of a checkpoint", FORM_SECONDS,
 		     r->checkpoint_seconds);
 	explain_term(out, "i", "between checkpoints", FORM_DATE,
@@ -188,14 +222,16 @@ static void failures(const struct asked *a, struct explanation *out)
 	explain_term(out, "bytes", "of a checkpoint", FORM_BYTES, r->checkpoint_bytes);
 	explain_term(out, "bw", "storage of a node, bytes/s", FORM_TRAFFIC,
 		     c->checkpoint_bytes_per_second);
+	explain_term(out, "P", "parameters", FORM_COUNT, a->estimate->parameters);
+	explain_term(out, "t", "time of the run", FORM_DATE, r->seconds);
 }
 
 static const char mean_of_stages[] =
 	"Mean over the stages, so that compute + exposed + bubble + optimizer = step.";
 static const char definition[] = "definition in engine/README.md";
-static const char coverage[] =
-	"An interval around the prediction whose width is what validation runs of the "
-	"same kind showed; it covers four runs of five.";
+static const char coverage[] = "An interval that covers four runs of five, as wide as "
+			       "the errors of runs of the "
+			       "same kind in validation; 0 where no width is known.";
 static const char daly[] = "Young 1974; Daly 2006, equation 5";
 
 const struct explain_row explain_totals[] = {
@@ -234,12 +270,10 @@ const struct explain_row explain_totals[] = {
 	{ "compute_seconds", "Compute",
 	  "mean over stages of m * (forward + backward) without exposed communication",
 	  mean_of_stages, definition, stage_means },
-	{ "bubble_seconds", "Bubble",
-	  "mean over stages of step - busy - exposed - optimizer", mean_of_stages,
-	  definition, stage_means },
-	{ "exposed_seconds", "Exposed communication",
-	  "mean over stages of what no computation hides", mean_of_stages, definition,
-	  stage_means },
+	{ "bubble_seconds", "Bubble", "step - compute - exposed - opt", mean_of_stages,
+	  definition, waiting },
+	{ "exposed_seconds", "Exposed communication", "TP + CP + EP + PP + DP + host",
+	  mean_of_stages, definition, exposed },
 	{ "optimizer_seconds", "Optimizer", "mean over stages of the optimizer step",
 	  mean_of_stages, definition, stage_means },
 	{ "recompute_seconds", "Recomputation",
@@ -267,7 +301,8 @@ const struct explain_row explain_totals[] = {
 	  "print higher numbers: see the FLOPs convention knob.",
 	  "PaLM, arXiv 2204.02311, appendix B", utilization },
 	{ "mfu", "Model FLOPs utilization", "r * F / peak",
-	  "Over the dense peak of the precision that large products run in.",
+	  "Over the dense peak of the precision that large products run in; of bf16 "
+	  "where the accelerator has no units for it.",
 	  "PaLM, arXiv 2204.02311, appendix B", utilization },
 	{ "mfu_bf16", "Model FLOPs utilization over bf16", "r * F / peak16",
 	  "For fp8 and fp4, to compare with bf16 runs; may exceed 100 %.",
@@ -280,27 +315,27 @@ const struct explain_row explain_totals[] = {
 	{ "run_seconds", "Time of the run", "steps * t / g",
 	  "With checkpoints, failures and restarts, at a constant step time.", daly,
 	  run },
-	{ "run_gpu_hours", "GPU-hours", "run time * n",
-	  "Every GPU is paid all the time.", definition, run },
+	{ "run_gpu_hours", "GPU-hours", "r * n, r in hours",
+	  "Every GPU is paid all the time.", definition, money },
 	{ "run_dollars", "Cost", "GPU-hours * price",
 	  "The price is an input: turn it to yours.", "presets/clusters", money },
-	{ "run_joules", "Energy", "run time * n * (GPU + host) * PUE",
-	  "A GPU draws its idle power and, while computing, up to its TDP.",
+	{ "run_joules", "Energy", "r * n * (idle + busy * (TDP - idle) + host) * PUE",
+	  "A GPU that computes draws its TDP, one that waits its idle power.",
 	  "presets/clusters; Patterson et al., arXiv 2104.10350", energy },
 	{ "goodput", "Goodput", "1 - C/i - i/(2 MTBF/nodes) - R/(MTBF/nodes)",
 	  "What is left after checkpoints, lost work and restarts; failures are "
 	  "independent.",
 	  daly, failures },
-	{ "checkpoint_bytes", "Checkpoint", "14 bytes a parameter",
+	{ "checkpoint_bytes", "Checkpoint", "14 bytes * P",
 	  "16-bit weights, fp32 master and two moments, stored once.", definition,
 	  failures },
 	{ "checkpoint_seconds", "Time of a checkpoint", "bytes / (nodes * bw)",
 	  "All nodes write at once, and training waits.", "presets/clusters",
 	  failures },
 	{ "checkpoint_interval_seconds", "Between checkpoints",
-	  "sqrt(2 * C * MTBF/nodes)", "The interval that loses least.", daly,
+	  "sqrt(2 * max(C, 1 s) * MTBF/nodes)", "The interval that loses least.", daly,
 	  failures },
-	{ "run_failures", "Failures in the run", "run time / (MTBF / nodes)",
+	{ "run_failures", "Failures in the run", "t / (MTBF / nodes)",
 	  "Each stops the whole job.",
 	  "Llama 3, arXiv 2407.21783, section 3.3.4; presets/clusters", failures },
 	{ 0 },

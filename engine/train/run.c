@@ -3,14 +3,20 @@
 
 #include "engine/train/step.h"
 
+/* A node that the job fills in part fails like a whole one. */
+static double nodes_of(const struct cluster *c)
+{
+	return ceil((double)c->gpus /
+		    (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1));
+}
+
 /* Young (1974) and Daly (2006): checkpoint every sqrt(2 C MTBF); lost are the
  * checkpoints, half an interval per failure and the restart. */
 static void failures(const struct scenario *s, struct estimate *out)
 {
 	const struct cluster *c = &s->cluster;
 	struct run_cost *run = &out->run;
-	double nodes = ceil((double)c->gpus /
-			    (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1));
+	double nodes = nodes_of(c);
 	double mtbf = c->node_mtbf_hours * 3600 / nodes;
 	double interval, lost;
 
@@ -51,8 +57,5 @@ void step_run(const struct scenario *s, struct estimate *out)
 	run->joules =
 		run->seconds * (double)out->world * watts * (c->pue > 0 ? c->pue : 1);
 	run->failures =
-		mtbf_hours > 0
-			? run->seconds / 3600 / mtbf_hours * (double)c->gpus /
-				  (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1)
-			: 0;
+		mtbf_hours > 0 ? run->seconds / 3600 / mtbf_hours * nodes_of(c) : 0;
 }

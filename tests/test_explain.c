@@ -1,0 +1,402 @@
+/* test_explain.c - every number is explained, and its terms give it where they can. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/explain.h"
+#include "engine/train.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+static struct estimate now;
+
+typedef void make_case(struct scenario *);
+static make_case *const cases[] = { case_dense, case_moe, case_mla, case_hybrid };
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+static const char *const stage_fields[] = {
+	"weights_bytes",
+	"gradients_bytes",
+	"optimizer_bytes",
+	"activations_bytes",
+	"buffers_bytes",
+	"framework_bytes",
+	"total_bytes",
+	"allocated_bytes",
+	"in_flight",
+	"parameters",
+	"layers",
+	"forward_seconds",
+	"backward_seconds",
+	"busy_seconds",
+	"exposed_seconds",
+	"idle_seconds",
+	"optimizer_seconds",
+	"recompute_seconds",
+};
+enum { STAGE_FIELDS = sizeof stage_fields / sizeof stage_fields[0] };
+/* A field added to either struct must come into the list above. */
+_Static_assert(sizeof(struct stage_memory) + sizeof(struct stage_time) ==
+		       STAGE_FIELDS * sizeof(double),
+	       "every field of a stage is named");
+
+static void check_texts(const struct explanation *x, const char *key)
+{
+	const char *const texts[] = { x->title, x->formula, x->assumption, x->source };
+
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		if (!texts[i] || strlen(texts[i]) < 3)
+			fail_msg("%s: text %zu is empty", key, i);
+	assert_true(isfinite(x->value));
+	for (int i = 0; i < x->terms; i++) {
+		assert_true(x->term[i].symbol && x->term[i].symbol[0]);
+		assert_true(x->term[i].meaning && x->term[i].meaning[0]);
+		if (!isfinite(x->term[i].value))
+			fail_msg("%s: %s is not finite", key, x->term[i].symbol);
+	}
+}
+
+static void check_all(const struct scenario *s)
+{
+	struct explanation x;
+	char key[64];
+
+	for (int i = 0; i < metric_count(); i++) {
+		if (!explain(s, &now, metric_table[i].key, &x))
+			fail_msg("%s is not explained", metric_table[i].key);
+		check_texts(&x, metric_table[i].key);
+		assert_true(x.value == metric_get(&now, &metric_table[i]));
+		assert_int_equal(x.form, metric_table[i].form);
+	}
+	for (int stage = 0; stage < now.stages; stage++)
+		for (int i = 0; i < STAGE_FIELDS; i++) {
+			snprintf(key, sizeof key, "stages.%d.%s", stage,
+				 stage_fields[i]);
+			if (!explain(s, &now, key, &x))
+				fail_msg("%s is not explained", key);
+			check_texts(&x, key);
+		}
+}
+
+static void test_every_number_is_explained(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	for (int c = 0; c < CASES; c++) {
+		cases[c](&s);
+		train_estimate(&s, &now);
+		assert_true(now.legal);
+		check_all(&s);
+	}
+}
+
+/* Nothing of an earlier estimate is read where there is no new one. */
+static void test_an_illegal_plan_is_explained_without_old_numbers(void **state)
+{
+	struct scenario s;
+	struct explanation x;
+
+	(void)state;
+	case_dense(&s);
+	memset(&now, 0xff, sizeof now); /* NaN everywhere */
+	case_set(&s, "tp", "24");
+	train_estimate(&s, &now);
+	assert_false(now.legal);
+	for (int i = 0; i < metric_count(); i++)
+		if (explain(&s, &now, metric_table[i].key, &x))
+			check_texts(&x, metric_table[i].key);
+	assert_false(explain(&s, &now, "stages.0.total_bytes", &x));
+}
+
+static void test_unknown_keys_are_refused(void **state)
+{
+	static const char *const keys[] = { "",
+					    "nothing",
+					    "stages.",
+					    "stages.4.total_bytes",
+					    "stages.-1.layers",
+					    "stages.0",
+					    "stages.0.",
+					    "stages.0.nothing",
+					    "stages.x.layers",
+					    "tp.",
+					    "tp.nothing",
+					    "xp.bytes",
+					    "stages.99999999999999999999.layers" };
+	struct scenario s;
+	struct explanation x;
+
+	(void)state;
+	case_dense(&s);
+	train_estimate(&s, &now);
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		assert_false(explain(&s, &now, keys[i], &x));
+}
+
+static double t(const struct explanation *x, const char *symbol)
+{
+	for (int i = 0; i < x->terms; i++)
+		if (strcmp(x->term[i].symbol, symbol) == 0)
+			return x->term[i].value;
+	fail_msg("%s has no term %s", x->title, symbol);
+	return 0;
+}
+
+static double sum(const struct explanation *x)
+{
+	double total = 0;
+
+	for (int i = 0; i < x->terms; i++)
+		total += x->term[i].value;
+	return total;
+}
+
+static double waiting(const struct explanation *x)
+{
+	return t(x, "step") - t(x, "compute") - t(x, "exposed") - t(x, "opt");
+}
+
+static double idle(const struct explanation *x)
+{
+	return t(x, "step") - t(x, "busy") - t(x, "exposed") - t(x, "opt");
+}
+
+static double fit(const struct explanation *x)
+{
+	return 1 / (1 + exp(15 * (t(x, "M") / t(x, "C") - 0.985)));
+}
+
+static double step_tokens(const struct explanation *x)
+{
+	return t(x, "gbs") * t(x, "s");
+}
+
+static double rate(const struct explanation *x)
+{
+	return t(x, "gbs") * t(x, "s") / t(x, "t");
+}
+
+static double rate_per_gpu(const struct explanation *x)
+{
+	return rate(x) / t(x, "n");
+}
+
+static double tflops(const struct explanation *x)
+{
+	return t(x, "r") * t(x, "F") / 1e12;
+}
+
+static double mfu(const struct explanation *x)
+{
+	return t(x, "r") * t(x, "F") / t(x, "peak");
+}
+
+static double mfu16(const struct explanation *x)
+{
+	return t(x, "r") * t(x, "F") / t(x, "peak16");
+}
+
+static double run_seconds(const struct explanation *x)
+{
+	return t(x, "steps") * t(x, "t") / t(x, "g");
+}
+
+static double gpu_hours(const struct explanation *x)
+{
+	return t(x, "r") / 3600 * t(x, "n");
+}
+
+static double dollars(const struct explanation *x)
+{
+	return t(x, "GPU-hours") * t(x, "price");
+}
+
+static double joules(const struct explanation *x)
+{
+	double watts = t(x, "idle") + t(x, "busy") * (t(x, "TDP") - t(x, "idle")) +
+		       t(x, "host");
+
+	return t(x, "r") * t(x, "n") * watts * t(x, "PUE");
+}
+
+static double mtbf(const struct explanation *x)
+{
+	return t(x, "MTBF") * 3600 / t(x, "nodes");
+}
+
+static double goodput(const struct explanation *x)
+{
+	return 1 - t(x, "C") / t(x, "i") - t(x, "i") / (2 * mtbf(x)) -
+	       t(x, "R") / mtbf(x);
+}
+
+static double checkpoint(const struct explanation *x)
+{
+	return 14 * t(x, "P");
+}
+
+static double checkpoint_seconds(const struct explanation *x)
+{
+	return t(x, "bytes") / (t(x, "nodes") * t(x, "bw"));
+}
+
+static double interval(const struct explanation *x)
+{
+	return sqrt(2 * fmax(t(x, "C"), 1) * mtbf(x));
+}
+
+static double failures(const struct explanation *x)
+{
+	return t(x, "t") / mtbf(x);
+}
+
+static double capacity(const struct explanation *x)
+{
+	return t(x, "usable");
+}
+
+static double framework(const struct explanation *x)
+{
+	double groups =
+		(x->value - t(x, "C") - (t(x, "r") - 1) * (t(x, "A") + t(x, "B"))) /
+		t(x, "c");
+
+	assert_close(groups, round(groups), 1e-6);
+	assert_true(round(groups) >= 1 && round(groups) <= 6);
+	return x->value;
+}
+
+/* Whether the formula that is shown gives the number that is shown. */
+static const struct {
+	const char *key;
+	double (*evaluate)(const struct explanation *x);
+} formulas[] = {
+	{ "total_bytes", sum },
+	{ "allocated_bytes", sum },
+	{ "stages.0.total_bytes", sum },
+	{ "stages.1.total_bytes", sum },
+	{ "stages.1.allocated_bytes", sum },
+	{ "framework_bytes", framework },
+	{ "capacity_bytes", capacity },
+	{ "fit_probability", fit },
+	{ "step_seconds", sum },
+	{ "exposed_seconds", sum },
+	{ "bubble_seconds", waiting },
+	{ "stages.0.idle_seconds", idle },
+	{ "stages.1.idle_seconds", idle },
+	{ "tp.bytes", sum },
+	{ "tp.network_bytes", sum },
+	{ "tp.payload_bytes", sum },
+	{ "ep.bytes", sum },
+	{ "pp.bytes", sum },
+	{ "dp.bytes", sum },
+	{ "dp.network_bytes", sum },
+	{ "dp.payload_bytes", sum },
+	{ "tokens_per_second", rate },
+	{ "tokens_per_second_per_gpu", rate_per_gpu },
+	{ "tokens_per_step", step_tokens },
+	{ "tflops_per_gpu", tflops },
+	{ "mfu", mfu },
+	{ "mfu_bf16", mfu16 },
+	{ "run_seconds", run_seconds },
+	{ "run_gpu_hours", gpu_hours },
+	{ "run_dollars", dollars },
+	{ "run_joules", joules },
+	{ "goodput", goodput },
+	{ "checkpoint_bytes", checkpoint },
+	{ "checkpoint_seconds", checkpoint_seconds },
+	{ "checkpoint_interval_seconds", interval },
+	{ "run_failures", failures },
+};
+
+static void check_formulas(const struct scenario *s)
+{
+	struct explanation x;
+
+	for (size_t i = 0; i < sizeof formulas / sizeof formulas[0]; i++) {
+		if (now.stages < 2 && strncmp(formulas[i].key, "stages.1", 8) == 0)
+			continue;
+		assert_true(explain(s, &now, formulas[i].key, &x));
+		/* differences of seconds may be rounding about zero */
+		if (fabs(x.value) < 1e-9)
+			assert_true(fabs(formulas[i].evaluate(&x)) < 1e-9);
+		else
+			close_check(formulas[i].evaluate(&x), x.value, 1e-9,
+				    formulas[i].key, __FILE__, __LINE__);
+	}
+}
+
+static void test_formulas_give_their_number(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	for (int c = 0; c < CASES; c++) {
+		cases[c](&s);
+		train_estimate(&s, &now);
+		check_formulas(&s);
+		/* one measured run scales times; half a node fails like a whole one */
+		case_set(&s, "scale", "1.2");
+		case_set(&s, "gpus_per_node", "6");
+		train_estimate(&s, &now);
+		if (now.legal)
+			check_formulas(&s);
+	}
+}
+
+static void test_states_of_a_dense_model(void **state)
+{
+	struct scenario s;
+	struct explanation x;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "zero", "3");
+	case_set(&s, "pp", "1");
+	case_set(&s, "zero_group", "4");
+	train_estimate(&s, &now);
+	assert_true(now.legal);
+	assert_true(explain(&s, &now, "weights_bytes", &x));
+	assert_close(t(&x, "b") * t(&x, "P") / t(&x, "d"), x.value, 1e-9);
+	assert_true(explain(&s, &now, "gradients_bytes", &x));
+	assert_close(t(&x, "g") * t(&x, "P") / t(&x, "d"), x.value, 1e-9);
+	assert_true(explain(&s, &now, "optimizer_bytes", &x));
+	assert_close(t(&x, "K") * t(&x, "P") * (1 - t(&x, "o")) / t(&x, "d"), x.value,
+		     1e-9);
+}
+
+/* Narayanan et al., arXiv 2104.04473: with 1F1B, PP 4 and m micro-batches. */
+static void test_the_bubble_s_closed_form(void **state)
+{
+	struct scenario s;
+	struct explanation x;
+
+	(void)state;
+	case_dense(&s);
+	train_estimate(&s, &now);
+	assert_true(explain(&s, &now, "bubble_ratio", &x));
+	assert_close(t(&x, "equal"),
+		     (t(&x, "p") - 1) / (t(&x, "v") * t(&x, "m") + t(&x, "p") - 1),
+		     1e-12);
+	assert_close(t(&x, "equal"), 3.0 / 67.0,
+		     1e-12); /* 128 / 2 = 64 micro-batches */
+	/* the head makes the last stage longer: never below the formula, and near it */
+	assert_true(x.value >= t(&x, "equal") * 0.98 && x.value < 3 * t(&x, "equal"));
+	assert_true(explain(&s, &now, "idle_to_ideal", &x));
+	assert_close(t(&x, "equal"), 3.0 / 64.0, 1e-12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_number_is_explained),
+		cmocka_unit_test(test_an_illegal_plan_is_explained_without_old_numbers),
+		cmocka_unit_test(test_unknown_keys_are_refused),
+		cmocka_unit_test(test_formulas_give_their_number),
+		cmocka_unit_test(test_states_of_a_dense_model),
+		cmocka_unit_test(test_the_bubble_s_closed_form),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
