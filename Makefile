@@ -99,6 +99,10 @@ bench:
 $(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
 	$(CC) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
 
+# Predicted against measured runs, per source and in total.
+validate: shardscope
+	@./shardscope validate tests/validation/*.yaml
+
 # Write the golden screens anew; look at what changed before it is committed.
 screens: $(B)/tests/test_screens
 	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_screens > /dev/null 2>&1
@@ -131,6 +135,6 @@ analyse:
 clean:
 	rm -rf build build-* shardscope
 
-.PHONY: all run check install uninstall test asan test-asan bench screens screenshots purity \
+.PHONY: all run check install uninstall test asan test-asan bench validate screens screenshots purity \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

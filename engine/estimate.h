@@ -34,6 +34,7 @@ struct stage_memory {
 	double framework_bytes; /* context, communicators, fragmentation */
 	double total_bytes;     /* the sum of the six */
 	double allocated_bytes; /* total without framework */
+	double reserved_bytes;  /* and with what the allocator's cache loses */
 	double in_flight;  /* micro-batches whose activations are held at the peak */
 	double parameters; /* elements on one rank */
 	double layers;     /* of all chunks, MTP counted */

@@ -166,6 +166,7 @@ static cJSON *memory_of_stage(const struct stage_memory *m)
 	add_number(o, "buffers_bytes", m->buffers_bytes);
 	add_number(o, "framework_bytes", m->framework_bytes);
 	add_number(o, "allocated_bytes", m->allocated_bytes);
+	add_number(o, "reserved_bytes", m->reserved_bytes);
 	add_number(o, "parameters", m->parameters);
 	add_number(o, "layers", m->layers);
 	return o;

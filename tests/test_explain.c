@@ -15,23 +15,12 @@ static make_case *const cases[] = { case_dense, case_moe, case_mla, case_hybrid 
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 static const char *const stage_fields[] = {
-	"weights_bytes",
-	"gradients_bytes",
-	"optimizer_bytes",
-	"activations_bytes",
-	"buffers_bytes",
-	"framework_bytes",
-	"total_bytes",
-	"allocated_bytes",
-	"in_flight",
-	"parameters",
-	"layers",
-	"forward_seconds",
-	"backward_seconds",
-	"busy_seconds",
-	"exposed_seconds",
-	"idle_seconds",
-	"optimizer_seconds",
+	"weights_bytes",     "gradients_bytes",  "optimizer_bytes",
+	"activations_bytes", "buffers_bytes",    "framework_bytes",
+	"total_bytes",       "allocated_bytes",  "reserved_bytes",
+	"in_flight",         "parameters",       "layers",
+	"forward_seconds",   "backward_seconds", "busy_seconds",
+	"exposed_seconds",   "idle_seconds",     "optimizer_seconds",
 	"recompute_seconds",
 };
 enum { STAGE_FIELDS = sizeof stage_fields / sizeof stage_fields[0] };
@@ -277,6 +266,7 @@ static const struct {
 	{ "stages.0.total_bytes", sum },
 	{ "stages.1.total_bytes", sum },
 	{ "stages.1.allocated_bytes", sum },
+	{ "stages.1.reserved_bytes", sum },
 	{ "framework_bytes", framework },
 	{ "capacity_bytes", capacity },
 	{ "fit_probability", fit },

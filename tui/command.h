@@ -64,6 +64,7 @@ int command_screen(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
+int command_validate(int argc, char **argv);
 int command_explore(int argc, char **argv);
 
 #endif

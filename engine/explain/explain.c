@@ -63,8 +63,8 @@ static const struct member memory_members[] = {
 	MEMORY(optimizer_bytes, FORM_BYTES), MEMORY(activations_bytes, FORM_BYTES),
 	MEMORY(buffers_bytes, FORM_BYTES),   MEMORY(framework_bytes, FORM_BYTES),
 	MEMORY(total_bytes, FORM_BYTES),     MEMORY(allocated_bytes, FORM_BYTES),
-	MEMORY(in_flight, FORM_REAL),        MEMORY(parameters, FORM_COUNT),
-	MEMORY(layers, FORM_REAL),
+	MEMORY(reserved_bytes, FORM_BYTES),  MEMORY(in_flight, FORM_REAL),
+	MEMORY(parameters, FORM_COUNT),      MEMORY(layers, FORM_REAL),
 };
 
 static const struct member time_members[] = {

@@ -112,6 +112,13 @@ static void allocated(const struct asked *a, struct explanation *out)
 	explain_term(out, "B", "buffers", FORM_BYTES, m->buffers_bytes);
 }
 
+static void reserved(const struct asked *a, struct explanation *out)
+{
+	allocated(a, out);
+	explain_term(out, "R", "what the allocator's cache loses", FORM_BYTES,
+		     stage_of(a)->reserved_bytes - stage_of(a)->allocated_bytes);
+}
+
 static void total(const struct asked *a, struct explanation *out)
 {
 	allocated(a, out);
@@ -191,6 +198,11 @@ const struct explain_row explain_memory[] = {
 	  "What PyTorch's allocator reports as live at the peak: the total without "
 	  "framework.",
 	  "torch.cuda.max_memory_allocated", allocated },
+	{ "reserved_bytes", "Reserved", "W + G + O + A + B + R",
+	  "What PyTorch's allocator holds at the peak: live tensors and what its cache "
+	  "loses between them, a share of activations and buffers that is a constant "
+	  "of the stack.",
+	  "torch.cuda.max_memory_reserved; presets/stacks: fragmentation", reserved },
 	{ "in_flight", "Micro-batches in flight",
 	  "1F1B min(m, p - i); interleaved (2(p - i - 1) + (v - 1)p + 1) / v; GPipe m",
 	  "Forwards whose backward has not run, at the peak of the stage; other "

@@ -92,9 +92,9 @@ static void hold_framework(const struct step *step, struct stage_memory *out)
 		     (mesh->ep > 1) + (mesh->edp > 1 && mesh->ep > 1);
 	double loose = stack->fragmentation > 1 ? stack->fragmentation - 1 : 0;
 
+	out->reserved_bytes = loose * (out->activations_bytes + out->buffers_bytes);
 	out->framework_bytes = stack->context_bytes +
-			       groups * stack->communicator_bytes +
-			       loose * (out->activations_bytes + out->buffers_bytes);
+			       groups * stack->communicator_bytes + out->reserved_bytes;
 }
 
 void step_memory(const struct step *step, struct estimate *out)
@@ -116,6 +116,7 @@ void step_memory(const struct step *step, struct estimate *out)
 		held->allocated_bytes = held->weights_bytes + held->gradients_bytes +
 					held->optimizer_bytes +
 					held->activations_bytes + held->buffers_bytes;
+		held->reserved_bytes += held->allocated_bytes;
 		held->total_bytes = held->allocated_bytes + held->framework_bytes;
 		if (held->total_bytes > out->stage[out->fullest_stage].total_bytes)
 			out->fullest_stage = i;

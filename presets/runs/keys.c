@@ -1,0 +1,341 @@
+/* keys.c - see keys.h. */
+#include "presets/runs/keys.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+
+struct key {
+	const char *name;
+	/* text is "" for lists and mappings */
+	bool (*take)(struct measured_run *run, const struct node *node,
+		     const char *text);
+};
+
+static bool set(struct measured_run *run, const char *key, const char *text)
+{
+	char why[160];
+
+	return knob_parse(&run->scenario, knob_find(key), text, why, sizeof why);
+}
+
+static bool is_true(const char *text)
+{
+	return strcmp(text, "true") == 0 || strcmp(text, "True") == 0 ||
+	       strcmp(text, "1") == 0;
+}
+
+static bool take_nothing(struct measured_run *run, const struct node *node,
+			 const char *text)
+{
+	(void)run, (void)node, (void)text;
+	return true;
+}
+
+/* The stack's flash kernel where it has one, or the second generation. */
+static bool take_flash(struct measured_run *run, const struct node *node,
+		       const char *text)
+{
+	struct plan *plan = &run->scenario.plan;
+	bool flash = plan->attention_kernel >= ATTENTION_FLASH1;
+
+	(void)node;
+	if (is_true(text) && !flash)
+		plan->attention_kernel = ATTENTION_FLASH2;
+	else if (!is_true(text) && flash)
+		plan->attention_kernel = ATTENTION_FUSED_SOFTMAX;
+	return true;
+}
+
+static bool take_gradients(struct measured_run *run, const struct node *node,
+			   const char *text)
+{
+	(void)node;
+	run->scenario.plan.overlap_grad_reduce = is_true(text);
+	if (!is_true(text))
+		run->scenario.plan.overlap_param_gather = false;
+	return true;
+}
+
+/* "implementation/scope", as Megatron Bridge prints them. */
+static bool take_graphs(struct measured_run *run, const struct node *node,
+			const char *text)
+{
+	int *graphs = &run->scenario.plan.cuda_graphs;
+
+	(void)node;
+	if (!strchr(text, '/'))
+		return set(run, "cuda_graphs", text);
+	if (strncmp(text, "none", 4) == 0)
+		*graphs = GRAPHS_NONE;
+	else
+		*graphs = strstr(text, "full_iteration") ? GRAPHS_FULL : GRAPHS_PARTIAL;
+	return true;
+}
+
+static bool take_modules(struct measured_run *run, const struct node *node,
+			 const char *text)
+{
+	char joined[256] = "";
+
+	if (node->kind == NODE_SCALAR)
+		return set(run, "recompute_modules", text);
+	for (const struct node *item = node->child; item; item = item->next) {
+		size_t used = strlen(joined);
+
+		if (item->kind != NODE_SCALAR)
+			return false;
+		snprintf(joined + used, sizeof joined - used, "%s%s", used ? "+" : "",
+			 item->text);
+	}
+	return set(run, "recompute_modules", joined[0] ? joined : "none");
+}
+
+static bool take_layout(struct measured_run *run, const struct node *node,
+			const char *text)
+{
+	(void)node;
+	run->scenario.plan.split = SPLIT_CUSTOM;
+	return set(run, "layout", text);
+}
+
+static bool take_drop(struct measured_run *run, const struct node *node,
+		      const char *text)
+{
+	(void)node;
+	run->scenario.plan.moe_capacity =
+		is_true(text) ? CAPACITY_DROP : CAPACITY_DROPLESS;
+	return true;
+}
+
+static bool take_stage(struct measured_run *run, const struct node *node,
+		       const char *text)
+{
+	(void)node;
+	run->last_only = strcmp(text, "last") == 0;
+	return true;
+}
+
+/* A frozen model with adapters; 8 is NeMo's rank in its performance recipes. */
+static bool take_task(struct measured_run *run, const struct node *node,
+		      const char *text)
+{
+	(void)node;
+	return strcmp(text, "lora") != 0 || set(run, "lora_rank", "8");
+}
+
+/* Zero bubble's forks give the first and the last stage one layer less. */
+static bool take_first_last(struct measured_run *run, const struct node *node,
+			    const char *text)
+{
+	struct scenario *s = &run->scenario;
+	int64_t each = s->plan.pp > 0 ? (s->model.layers + 2) / s->plan.pp : 0;
+
+	(void)node;
+	if (strcmp(text, "one fewer") != 0)
+		return false;
+	if (s->plan.pp > 1 && each > 1) {
+		s->plan.split = SPLIT_FIRST_LAST;
+		s->plan.first_stage_layers = each - 1;
+		s->plan.last_stage_layers = each - 1;
+	}
+	return true;
+}
+
+/* Words of Megatron's command line that change costs. */
+static bool take_megatron_word(struct measured_run *run, const char *name,
+			       const char *value)
+{
+	struct scenario *s = &run->scenario;
+	struct attention *a = &s->model.kind[0].attention;
+
+	if (strcmp(name, "transformer-impl") == 0)
+		s->plan.fused_norms = strcmp(value, "local") != 0;
+	else if (strcmp(name, "attention-backend") == 0)
+		s->plan.attention_kernel = strcmp(value, "unfused") == 0
+						   ? ATTENTION_FUSED_SOFTMAX
+						   : ATTENTION_FLASH2;
+	else if (strcmp(name, "overlap-param-gather") == 0)
+		s->plan.overlap_param_gather = is_true(value);
+	else if (strcmp(name, "cross-entropy-loss-fusion") == 0)
+		s->plan.cross_entropy = is_true(value) ? CE_FUSED : CE_PLAIN;
+	else if (strcmp(name, "account-for-embedding-in-pipeline-split") == 0)
+		s->plan.split_embedding = is_true(value);
+	else if (strcmp(name, "account-for-loss-in-pipeline-split") == 0)
+		s->plan.split_loss = is_true(value);
+	else if (strcmp(name, "untie-embeddings-and-output-weights") == 0)
+		s->model.tied_embeddings = !is_true(value);
+	else if (strcmp(name, "moe-grouped-gemm") == 0)
+		s->plan.grouped_gemm = is_true(value);
+	else if (strcmp(name, "hidden-dropout") == 0)
+		s->model.dropout = strtod(value, NULL);
+	else if (strcmp(name, "q-lora-rank") == 0)
+		a->query_rank = atoll(value);
+	else if (strcmp(name, "kv-lora-rank") == 0)
+		a->kv_rank = atoll(value);
+	else if (strcmp(name, "qk-head-dim") == 0)
+		a->nope_dim = atoll(value);
+	else if (strcmp(name, "qk-pos-emb-head-dim") == 0)
+		a->rope_dim = atoll(value);
+	else if (strcmp(name, "v-head-dim") == 0)
+		a->value_dim = atoll(value);
+	else
+		return false;
+	if (a->nope_dim > 0)
+		a->head_dim = a->nope_dim + a->rope_dim;
+	return true;
+}
+
+static bool take_stage_layers(struct measured_run *run, const char *name,
+			      const char *value)
+{
+	struct plan *plan = &run->scenario.plan;
+
+	if (strcmp(name, "decoder-first-pipeline-num-layers") == 0)
+		plan->first_stage_layers = atoll(value);
+	else if (strcmp(name, "decoder-last-pipeline-num-layers") == 0)
+		plan->last_stage_layers = atoll(value);
+	else
+		return false;
+	plan->split = SPLIT_FIRST_LAST;
+	return true;
+}
+
+/* "name=value name=value"; words without a cost here are passed over. */
+static bool take_megatron(struct measured_run *run, const struct node *node,
+			  const char *text)
+{
+	char copy[512], *rest = copy;
+
+	(void)node;
+	run->scenario.model.dropout = 0.1; /* Megatron's default */
+	run->scenario.plan.cross_entropy = CE_PLAIN;
+	run->scenario.plan.grouped_gemm = false;
+	snprintf(copy, sizeof copy, "%s", text);
+	for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " ")) {
+		char *value = strchr(word, '=');
+
+		if (!value)
+			continue;
+		*value++ = '\0';
+		if (strstr(word, "-bias-linear") && is_true(value)) {
+			run->scenario.model.mlp_bias = false;
+			for (int k = 0; k < run->scenario.model.kinds; k++)
+				run->scenario.model.kind[k].attention.qkv_bias =
+					run->scenario.model.kind[k]
+						.attention.output_bias = false;
+		} else if (!take_stage_layers(run, word, value)) {
+			take_megatron_word(run, word, value);
+		}
+	}
+	return true;
+}
+
+static const struct key keys[] = {
+	{ "flash_attention", take_flash },
+	{ "overlap_grad_reduce", take_gradients },
+	{ "cuda_graphs", take_graphs },
+	{ "recompute_modules", take_modules },
+	{ "layout", take_layout },
+	{ "moe_token_drop", take_drop },
+	{ "measured_stage", take_stage },
+	{ "task", take_task },
+	{ "layers_first_last", take_first_last },
+	{ "megatron_args", take_megatron },
+	{ "measured_busbw_gbs", take_nothing }, /* a fact about the job, no input */
+	{ "software_version", take_nothing },
+	{ "note", take_nothing },
+	{ "source", take_nothing },
+	{ "reference", take_nothing },
+};
+
+bool run_key_read(struct measured_run *run, const struct document *document,
+		  const struct node *node, bool *mine, struct error *error)
+{
+	const char *text = node->kind == NODE_SCALAR ? node->text : "";
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		*mine = strcmp(keys[i].name, node->key) == 0;
+		if (*mine)
+			return keys[i].take(run, node, text) ||
+			       error_set(error, document->file, node->line,
+					 "%s is '%.60s', which is no value of it",
+					 node->key, text);
+	}
+	return false;
+}
+
+/* How the layers were dealt out is rarely stated. Where they don't divide, the
+ * frameworks count embedding and loss as layers, or weigh the stages. */
+static void settle_split(struct scenario *s, const struct node *map)
+{
+	int64_t stages = s->plan.pp * (s->plan.vpp > 1 ? s->plan.vpp : 1);
+
+	if (s->plan.pp < 2 || s->plan.split != SPLIT_AUTO || node_get(map, "split") ||
+	    s->plan.split_embedding || s->plan.split_loss ||
+	    s->model.layers % stages == 0)
+		return;
+	if ((s->model.layers + 2) % stages == 0) {
+		s->plan.split_embedding = true;
+		s->plan.split_loss = true;
+	} else {
+		s->plan.split = SPLIT_BALANCED;
+	}
+}
+
+/* Chunks in groups that don't divide the micro-batches: all of them in one group. */
+static void settle_groups(struct scenario *s, const struct node *map)
+{
+	int64_t m = scenario_micro_batches(s);
+
+	if (s->plan.vpp > 1 && s->plan.pp > 1 && m > s->plan.pp &&
+	    m % s->plan.pp != 0 && !node_get(map, "micro_batch_group") &&
+	    !node_get(map, "microbatch_group"))
+		s->plan.micro_batch_group = m;
+}
+
+/* What a shape leaves open must suit the run that was measured: as many learned
+ * positions as its sequence, heads that TP divides. */
+static void settle_shape(struct scenario *s, const struct node *shape)
+{
+	struct model *m = &s->model;
+	int64_t tp = s->plan.tp;
+
+	if (!shape)
+		return;
+	if (!node_get(shape, "max_positions") && m->max_positions > 0 &&
+	    m->max_positions < s->plan.seq_len)
+		m->max_positions = s->plan.seq_len;
+	if (node_get(shape, "heads") || m->kinds != 1 || tp < 2)
+		return;
+	struct attention *a = &m->kind[0].attention;
+	int64_t heads = a->heads;
+
+	while (heads > tp && (heads % tp != 0 || m->hidden % heads != 0))
+		heads--;
+	if (heads % tp == 0 && m->hidden % heads == 0) {
+		a->heads = a->kv_heads = heads;
+		a->head_dim = a->value_dim = m->hidden / heads;
+	}
+}
+
+/* The kernel and the gradients may be named twice: the finer key wins. A run keeps its
+ * schedule only where there are chunks. */
+void run_settle(struct measured_run *run, const struct node *map,
+		const struct node *shape)
+{
+	struct plan *plan = &run->scenario.plan;
+	const struct node *kernel = node_get(map, "attention_kernel");
+	const struct node *gather = node_get(map, "overlap_param_gather");
+
+	if (kernel && kernel->kind == NODE_SCALAR)
+		set(run, "attention_kernel", kernel->text);
+	if (gather && gather->kind == NODE_SCALAR)
+		set(run, "overlap_param_gather", gather->text);
+	if (!node_get(map, "schedule"))
+		plan->schedule = plan->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+	settle_split(&run->scenario, map);
+	settle_groups(&run->scenario, map);
+	settle_shape(&run->scenario, shape);
+}

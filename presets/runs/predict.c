@@ -1,0 +1,204 @@
+/* predict.c - predictions beside the measured runs, and their scores. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "engine/train.h"
+#include "presets/report.h"
+#include "presets/runs/runs.h"
+
+/* Predicted bytes of the kind that was measured, on the stage that was measured. */
+static double predicted_bytes(const struct measured_run *run,
+			      const struct estimate *estimate)
+{
+	double most = 0;
+
+	for (int i = run->last_only ? estimate->stages - 1 : 0; i < estimate->stages;
+	     i++) {
+		const struct stage_memory *held = &estimate->stage[i];
+		double bytes = run->memory_kind == MEMORY_ALLOCATED
+				       ? held->allocated_bytes
+				       : held->reserved_bytes;
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+void run_predict(const struct measured_run *run, struct estimate *estimate,
+		 struct score_run *out)
+{
+	double ratio;
+
+	*out = (struct score_run){
+		.source = run->source,
+		.cluster = run->group,
+		.ranking = -1,
+		.scores_time = run->scores_time,
+		.scores_memory = run->scores_memory,
+		.scores_fit = run->scores_fit,
+		.measured_seconds = run->step_seconds,
+		.measured_bytes = run->peak_bytes,
+		.measured_fits = run->fits,
+	};
+	estimate->legal = false;
+	estimate->problems.count = 0;
+	if (!run->readable)
+		return;
+	train_estimate(&run->scenario, estimate);
+	if (!estimate->legal)
+		return;
+	out->predicted = true;
+	out->predicted_seconds = estimate->step_seconds;
+	out->low_seconds = estimate->step_low_seconds;
+	out->high_seconds = estimate->step_high_seconds;
+	out->predicted_bytes = predicted_bytes(run, estimate);
+	ratio = out->predicted_bytes / estimate->memory.total_bytes;
+	out->low_bytes = estimate->memory_low_bytes * ratio;
+	out->high_bytes = estimate->memory_high_bytes * ratio;
+	out->predicted_fits = estimate->fits;
+	out->load = estimate->memory.total_bytes / estimate->capacity_bytes;
+	out->fit_probability = estimate->fit_probability;
+}
+
+static bool same_contest(const struct measured_run *a, const struct measured_run *b)
+{
+	return a->group == b->group &&
+	       strcmp(a->scenario.model.name, b->scenario.model.name) == 0 &&
+	       a->scenario.cluster.gpus == b->scenario.cluster.gpus &&
+	       a->scenario.plan.seq_len == b->scenario.plan.seq_len &&
+	       a->scenario.plan.global_batch == b->scenario.plan.global_batch;
+}
+
+/* Runs of one contest get the index of its first run. */
+static int contest(const struct run_set *set, const struct score_run *rows, int i)
+{
+	for (int k = i - 1; k >= 0 && set->run[k].group == set->run[i].group; k--)
+		if (rows[k].ranking >= 0 && same_contest(&set->run[k], &set->run[i]))
+			return rows[k].ranking;
+	return i;
+}
+
+bool runs_score(const struct run_set *set, struct run_scores *out)
+{
+	struct estimate *estimate = calloc(1, sizeof *estimate);
+	bool good;
+
+	out->rows = calloc((size_t)set->count + 1, sizeof *out->rows);
+	out->source = calloc((size_t)set->sources + 1, sizeof *out->source);
+	good = estimate && out->rows && out->source;
+	for (int i = 0; good && i < set->count; i++) {
+		run_predict(&set->run[i], estimate, &out->rows[i]);
+		if (set->run[i].scores_time && set->run[i].readable)
+			out->rows[i].ranking = contest(set, out->rows, i);
+	}
+	for (int k = 0; good && k < set->sources; k++)
+		good = score_runs(out->rows, set->count, k, &out->source[k]);
+	good = good && score_total(out->rows, set->count, out->source, set->sources,
+				   &out->total);
+	free(estimate);
+	if (!good)
+		run_scores_free(out);
+	return good;
+}
+
+void run_scores_free(struct run_scores *scores)
+{
+	free(scores->rows);
+	free(scores->source);
+	memset(scores, 0, sizeof *scores);
+}
+
+static void add_errors(cJSON *object, const char *key, const struct score_errors *e)
+{
+	cJSON *o = cJSON_AddObjectToObject(object, key);
+
+	cJSON_AddNumberToObject(o, "n", e->n);
+	cJSON_AddNumberToObject(o, "median", e->median);
+	cJSON_AddNumberToObject(o, "mean", e->mean);
+	cJSON_AddNumberToObject(o, "p90", e->p90);
+	cJSON_AddNumberToObject(o, "worst", e->worst);
+	cJSON_AddNumberToObject(o, "bias", e->bias);
+	cJSON_AddNumberToObject(o, "in_range", e->in_range);
+}
+
+static cJSON *score_object(const char *name, const struct score *score)
+{
+	cJSON *object = cJSON_CreateObject(), *fit, *ranking;
+
+	cJSON_AddStringToObject(object, "source", name);
+	cJSON_AddNumberToObject(object, "runs", score->runs);
+	cJSON_AddNumberToObject(object, "refused", score->refused);
+	add_errors(object, "time", &score->time);
+	add_errors(object, "time_calibrated", &score->calibrated);
+	add_errors(object, "memory", &score->memory);
+	fit = cJSON_AddObjectToObject(object, "fit");
+	cJSON_AddNumberToObject(fit, "fits_predicted_fits", score->fit.fits_fits);
+	cJSON_AddNumberToObject(fit, "fits_predicted_out", score->fit.fits_out);
+	cJSON_AddNumberToObject(fit, "out_predicted_fits", score->fit.out_fits);
+	cJSON_AddNumberToObject(fit, "out_predicted_out", score->fit.out_out);
+	cJSON_AddNumberToObject(fit, "balanced_accuracy", score->fit.balanced_accuracy);
+	cJSON_AddNumberToObject(fit, "least_load_out", score->fit.least_load_out);
+	cJSON_AddNumberToObject(fit, "brier", score->fit.brier);
+	ranking = cJSON_AddObjectToObject(object, "ranking");
+	cJSON_AddNumberToObject(ranking, "groups", score->ranking.groups);
+	cJSON_AddNumberToObject(ranking, "runs", score->ranking.runs);
+	cJSON_AddNumberToObject(ranking, "tau", score->ranking.tau);
+	cJSON_AddNumberToObject(ranking, "top1_regret", score->ranking.top1_regret);
+	cJSON_AddNumberToObject(ranking, "top3_regret", score->ranking.top3_regret);
+	return object;
+}
+
+static void add_predicted(cJSON *row, bool predicted, const char *key, double value)
+{
+	if (predicted)
+		cJSON_AddNumberToObject(row, key, value);
+	else
+		cJSON_AddNullToObject(row, key);
+}
+
+static cJSON *row_object(const struct measured_run *run, struct estimate *estimate)
+{
+	cJSON *row = cJSON_CreateObject();
+	struct score_run p;
+
+	run_predict(run, estimate, &p);
+	cJSON_AddStringToObject(row, "id", run->id);
+	add_predicted(row, p.predicted, "predicted_step_seconds", p.predicted_seconds);
+	add_predicted(row, p.predicted, "predicted_step_low_seconds", p.low_seconds);
+	add_predicted(row, p.predicted, "predicted_step_high_seconds", p.high_seconds);
+	add_predicted(row, p.predicted, "predicted_peak_memory_bytes",
+		      p.predicted_bytes);
+	add_predicted(row, p.predicted, "predicted_memory_low_bytes", p.low_bytes);
+	add_predicted(row, p.predicted, "predicted_memory_high_bytes", p.high_bytes);
+	add_predicted(row, p.predicted, "load", p.load);
+	add_predicted(row, p.predicted, "fit_probability", p.fit_probability);
+	add_predicted(row, run->step_seconds > 0, "measured_step_seconds",
+		      run->step_seconds);
+	add_predicted(row, run->peak_bytes > 0, "measured_peak_memory_bytes",
+		      run->peak_bytes);
+	cJSON_AddBoolToObject(row, "feasible", p.predicted && p.predicted_fits);
+	cJSON_AddItemToObject(row, "problems", report_problems(&estimate->problems));
+	return row;
+}
+
+char *runs_json(const struct run_set *set, const struct run_scores *scores)
+{
+	struct estimate *estimate = calloc(1, sizeof *estimate);
+	cJSON *object = cJSON_CreateObject();
+	cJSON *sources = cJSON_AddArrayToObject(object, "sources"), *rows;
+	char *text;
+
+	for (int k = 0; k < set->sources; k++)
+		cJSON_AddItemToArray(sources,
+				     score_object(set->source[k], &scores->source[k]));
+	cJSON_AddItemToObject(object, "total", score_object("total", &scores->total));
+	rows = cJSON_AddArrayToObject(object, "rows");
+	for (int i = 0; estimate && i < set->count; i++)
+		cJSON_AddItemToArray(rows, row_object(&set->run[i], estimate));
+	text = estimate ? cJSON_PrintUnformatted(object) : NULL;
+	cJSON_Delete(object);
+	free(estimate);
+	return text;
+}
