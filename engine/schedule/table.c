@@ -194,7 +194,7 @@ const struct schedule_row schedule_table[SCHEDULE_COUNT] = {
 	[SCHEDULE_CHIMERA] = { "chimera", generate_chimera, allows_chimera, one_chunk,
 			       PLACE_TWO_WAY, false, 2, 2, 0, false },
 	[SCHEDULE_HANAYO] = { "hanayo", generate_hanayo, allows_any, wave_chunks,
-			      PLACE_V, false, 1, 2, 1, true },
+			      PLACE_V, false, 1, 6, 0, false },
 };
 
 static const struct schedule_row *row_of(int kind)
@@ -215,6 +215,13 @@ int schedule_stage(int kind, int stages, int k)
 	if (row_of(kind)->placement == PLACE_V && k / stages % 2 == 1)
 		return stages - 1 - place;
 	return place;
+}
+
+int schedule_virtual(int kind, int stages, int stage, int chunk)
+{
+	if (row_of(kind)->placement == PLACE_V && chunk % 2 == 1)
+		stage = stages - 1 - stage;
+	return chunk * stages + stage;
 }
 
 int schedule_weight_copies(int kind)

@@ -104,14 +104,13 @@ void step_memory(const struct step *step, struct estimate *out)
 	out->fullest_stage = 0;
 	for (int i = 0; i < step->stages; i++) {
 		struct stage_memory *held = &out->stage[i];
-		struct stage_sum sum;
+		const struct stage_sum *sum = &step->sum[i];
 
 		memset(held, 0, sizeof *held);
-		step_stage_sum(step, i, &sum);
-		held->layers = sum.layers;
-		hold_states(step, &sum, held);
-		hold_activations(step, i, &sum, held);
-		hold_buffers(step, &sum, held);
+		held->layers = sum->layers;
+		hold_states(step, sum, held);
+		hold_activations(step, i, sum, held);
+		hold_buffers(step, sum, held);
 		hold_framework(step, held);
 		held->allocated_bytes = held->weights_bytes + held->gradients_bytes +
 					held->optimizer_bytes +

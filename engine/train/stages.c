@@ -163,9 +163,36 @@ static double offloaded_bytes(const struct step *step, int k)
 	return kept / (1 - share) * share;
 }
 
-static void fill_virtual_stage(struct step *step, int k, struct estimate *out)
+/* Inner virtual stages mostly hold the same layers: they are computed once. */
+static bool same_layers(const struct step *step, int a, int b)
 {
-	int stage = schedule_stage(step->scenario->plan.schedule, step->stages, k);
+	const struct split *s = &step->split;
+	bool special = b == s->embedding_stage || b == s->head_stage ||
+		       b == s->mtp_stage || a == s->embedding_stage ||
+		       a == s->head_stage || a == s->mtp_stage;
+
+	return a >= 0 && !special &&
+	       memcmp(s->virtual_kind_layers[a], s->virtual_kind_layers[b],
+		      (size_t)step->scenario->model.kinds *
+			      sizeof s->virtual_kind_layers[a][0]) == 0;
+}
+
+static void add_stage_times(struct step *step, int stage, int k,
+			    const struct chunk_time *t)
+{
+	double m = (double)step->micro_batches;
+
+	step->forward_seconds[stage] += step->pipeline.forward[k];
+	step->backward_seconds[stage] +=
+		step->pipeline.input_grad[k] + step->pipeline.weight_grad[k];
+	step->exposed_seconds[stage] += m * (t->exposed_forward + t->exposed_backward);
+	step->recompute_seconds[stage] += m * t->recompute;
+	step->recompute_flops[stage] += m * t->again_flops;
+}
+
+static void fill_virtual_stage(struct step *step, int stage, int k,
+			       struct estimate *out, struct chunk_time *done)
+{
 	double m = (double)step->micro_batches;
 	struct chunk_time t;
 
@@ -198,12 +225,33 @@ static void fill_virtual_stage(struct step *step, int k, struct estimate *out)
 	step->pipeline.weight_grad[k] = t.weight_grad;
 	step->pipeline.input_grad[k] =
 		t.input_grad + t.recompute + t.exposed_backward + late_backward;
-	step->forward_seconds[stage] += step->pipeline.forward[k];
-	step->backward_seconds[stage] +=
-		step->pipeline.input_grad[k] + step->pipeline.weight_grad[k];
-	step->exposed_seconds[stage] += m * (t.exposed_forward + t.exposed_backward);
-	step->recompute_seconds[stage] += m * t.recompute;
-	step->recompute_flops[stage] += m * t.again_flops;
+	*done = t;
+}
+
+static void fill_virtual_stages(struct step *step, struct estimate *out)
+{
+	const struct plan *plan = &step->scenario->plan;
+	/* traffic that is counted per virtual stage has to be counted for each */
+	bool alone = plan->zero >= 2 || plan->activation_offload > 0;
+	struct pipeline_input *in = &step->pipeline;
+	struct chunk_time t = { 0 };
+	int like = -1;
+
+	for (int chunk = 0, k = 0; chunk < step->chunks; chunk++) {
+		for (int place = 0; place < step->stages; place++, k++) {
+			int stage = schedule_stage(plan->schedule, step->stages, k);
+
+			if (!alone && same_layers(step, like, k)) {
+				in->forward[k] = in->forward[like];
+				in->input_grad[k] = in->input_grad[like];
+				in->weight_grad[k] = in->weight_grad[like];
+			} else {
+				fill_virtual_stage(step, stage, k, out, &t);
+				like = k;
+			}
+			add_stage_times(step, stage, k, &t);
+		}
+	}
 }
 
 /* Relative work per kind, embedding, head and MTP, for balanced splits. */
@@ -220,7 +268,9 @@ static void split_weights(const struct step *step, double *weights)
 	weights[n++] = step->embedding.forward + step->embedding.input_grad;
 	weights[n++] =
 		step->head.forward + step->head.input_grad + step->head.weight_grad;
-	weights[n] = step->mtp.forward + step->mtp.input_grad + step->mtp.weight_grad;
+	weights[n] = m->mtp_layers > 0 ? step->mtp.forward + step->mtp.input_grad +
+						 step->mtp.weight_grad
+				       : 0;
 }
 
 /* One transfer between neighbouring stages. */
@@ -256,6 +306,57 @@ static void send_traffic(const struct step *step, const struct collective *cost,
 		     exposed / (double)step->stages);
 }
 
+static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost,
+			    double count)
+{
+	out->dense += count * cost->dense;
+	out->expert += count * cost->expert;
+	out->dense_trainable += count * cost->dense_trainable;
+	out->expert_trainable += count * cost->expert_trainable;
+	out->saved_bytes += count * cost->saved_bytes;
+	out->whole_bytes = fmax(out->whole_bytes, cost->whole_bytes);
+	out->gemm_bytes = fmax(out->gemm_bytes, cost->gemm_bytes);
+	out->largest_layer = fmax(out->largest_layer, cost->dense);
+}
+
+static void sum_virtual_stage(const struct step *step, int k, struct stage_sum *out)
+{
+	const struct model *m = &step->scenario->model;
+
+	for (int kind = 0; kind < m->kinds; kind++) {
+		double count = step->split.virtual_kind_layers[k][kind];
+
+		if (count > 0)
+			add_stage_layer(out, &step->kind[kind], count);
+		out->layers += count;
+	}
+	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
+		add_stage_layer(out, &step->mtp, (double)m->mtp_layers);
+		out->layers += (double)m->mtp_layers;
+	}
+	if (k == step->split.embedding_stage) {
+		add_stage_layer(out, &step->embedding, 1);
+		out->has_embedding = true;
+	}
+	if (k == step->split.head_stage) {
+		add_stage_layer(out, &step->head, 1);
+		out->has_head = true;
+	}
+}
+
+static void sum_stages(struct step *step)
+{
+	int schedule = step->scenario->plan.schedule;
+
+	for (int i = 0; i < step->stages; i++) {
+		memset(&step->sum[i], 0, sizeof step->sum[i]);
+		for (int c = 0; c < step->chunks; c++)
+			sum_virtual_stage(
+				step, schedule_virtual(schedule, step->stages, i, c),
+				&step->sum[i]);
+	}
+}
+
 bool step_pipeline(struct step *step, struct estimate *out)
 {
 	const struct plan *plan = &step->scenario->plan;
@@ -277,54 +378,10 @@ bool step_pipeline(struct step *step, struct estimate *out)
 		step->exposed_seconds[i] = step->recompute_seconds[i] =
 			step->forward_seconds[i] = step->backward_seconds[i] =
 				step->offload_seconds[i] = step->recompute_flops[i] = 0;
-	for (int k = 0; k < step->stages * step->chunks; k++)
-		fill_virtual_stage(step, k, out);
+	fill_virtual_stages(step, out);
+	sum_stages(step);
 	send_cost(step, &send, &bytes);
 	pipeline_step(&step->pipeline, &step->result);
 	send_traffic(step, &send, bytes, out);
 	return true;
-}
-
-static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost,
-			    double count)
-{
-	out->dense += count * cost->dense;
-	out->expert += count * cost->expert;
-	out->dense_trainable += count * cost->dense_trainable;
-	out->expert_trainable += count * cost->expert_trainable;
-	out->saved_bytes += count * cost->saved_bytes;
-	out->whole_bytes = fmax(out->whole_bytes, cost->whole_bytes);
-	out->gemm_bytes = fmax(out->gemm_bytes, cost->gemm_bytes);
-	out->largest_layer = fmax(out->largest_layer, cost->dense);
-}
-
-void step_stage_sum(const struct step *step, int stage, struct stage_sum *out)
-{
-	const struct model *m = &step->scenario->model;
-
-	memset(out, 0, sizeof *out);
-	for (int k = 0; k < step->stages * step->chunks; k++) {
-		if (schedule_stage(step->scenario->plan.schedule, step->stages, k) !=
-		    stage)
-			continue;
-		for (int kind = 0; kind < m->kinds; kind++) {
-			double count = step->split.virtual_kind_layers[k][kind];
-
-			if (count > 0)
-				add_stage_layer(out, &step->kind[kind], count);
-			out->layers += count;
-		}
-		if (k == step->split.mtp_stage && m->mtp_layers > 0) {
-			add_stage_layer(out, &step->mtp, (double)m->mtp_layers);
-			out->layers += (double)m->mtp_layers;
-		}
-		if (k == step->split.embedding_stage) {
-			add_stage_layer(out, &step->embedding, 1);
-			out->has_embedding = true;
-		}
-		if (k == step->split.head_stage) {
-			add_stage_layer(out, &step->head, 1);
-			out->has_head = true;
-		}
-	}
 }

@@ -24,6 +24,14 @@ struct layer_cost {
 	double cpu_seconds; /* launching the forward */
 };
 
+/* Sums over a stage of its layers, embedding, head and MTP. */
+struct stage_sum {
+	double layers, dense, expert, dense_trainable, expert_trainable;
+	double saved_bytes, whole_bytes, gemm_bytes;
+	double largest_layer; /* elements, for gathered shards */
+	bool has_embedding, has_head;
+};
+
 /* The parts of the model as this rank runs them. */
 struct step {
 	const struct scenario *scenario;
@@ -44,14 +52,7 @@ struct step {
 	double offload_seconds[MAX_STAGES]; /* exposed host traffic */
 	double optimizer_seconds[MAX_STAGES];
 	double recompute_flops[MAX_STAGES];
-};
-
-/* Sums over a stage of its layers, embedding, head and MTP. */
-struct stage_sum {
-	double layers, dense, expert, dense_trainable, expert_trainable;
-	double saved_bytes, whole_bytes, gemm_bytes;
-	double largest_layer; /* elements, for gathered shards */
-	bool has_embedding, has_head;
+	struct stage_sum sum[MAX_STAGES];
 };
 
 /* Costs of one graph: what its collectives expose, what recomputation drops. full is
@@ -60,9 +61,8 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 		struct layer_cost *out);
 /* All kinds, embedding, head and MTP; collectives go into the estimate's traffic. */
 void step_layers(struct step *step, struct estimate *out);
-/* Split, virtual stage times, pipeline. False if the layers can't be split. */
+/* Split, virtual stage times, pipeline, sums. False if the layers can't be split. */
 bool step_pipeline(struct step *step, struct estimate *out);
-void step_stage_sum(const struct step *step, int stage, struct stage_sum *out);
 /* Gradient and parameter traffic of each stage, optimizer and offload. */
 void step_sync(struct step *step, struct estimate *out);
 void step_memory(const struct step *step, struct estimate *out);

@@ -69,6 +69,7 @@ struct sync {
 	struct estimate *out;
 	int stage;
 	double layers;
+	double times; /* stages that do the same */
 };
 
 static double add_sync(const struct sync *s, const char *what,
@@ -83,9 +84,10 @@ static double add_sync(const struct sync *s, const char *what,
 	collective_cost(&s->step->scenario->cluster, group, kind, bytes,
 			s->step->context.network_share, &cost);
 	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
-	step_traffic(s->out, what, DIM_DP, kind, group, 1 / (double)s->step->stages,
-		     bytes, cost.sent_bytes, cost.network_bytes, cost.seconds,
-		     exposed / (double)s->step->stages);
+	step_traffic(s->out, what, DIM_DP, kind, group,
+		     s->times / (double)s->step->stages, bytes, cost.sent_bytes,
+		     cost.network_bytes, cost.seconds,
+		     s->times * exposed / (double)s->step->stages);
 	return exposed;
 }
 
@@ -168,8 +170,8 @@ static double host_seconds(const struct sync *s, double state_elements)
 	if (bytes <= 0 || rate <= 0)
 		return 0;
 	step_traffic(s->out, "optimizer to host", DIM_HOST, COLLECTIVE_COPY, NULL,
-		     1 / (double)s->step->stages, bytes, bytes, 0, bytes / rate,
-		     bytes / rate / (double)s->step->stages);
+		     s->times / (double)s->step->stages, bytes, bytes, 0, bytes / rate,
+		     s->times * bytes / rate / (double)s->step->stages);
 	return bytes / rate;
 }
 
@@ -185,37 +187,54 @@ static double optimizer_seconds(const struct step *step, double local, double sh
 	return seconds + s->cluster.accelerator.calibration.step_seconds;
 }
 
-void step_sync(struct step *step, struct estimate *out)
+/* What stage i ends its step with; `times` stages behind it do the same. */
+static void sync_stage(struct step *step, int i, int times, struct estimate *out)
 {
-	const struct model *m = &step->scenario->model;
 	const struct plan *plan = &step->scenario->plan;
+	const struct stage_sum *sum = &step->sum[i];
+	struct sync s = { step, out, i, sum->layers, times };
+	double dense = sum->dense_trainable, expert = sum->expert_trainable;
+	double divide_dense = plan->zero > 0 ? (double)step_dense_shards(step) : 1;
+	double divide_expert = plan->zero > 0 ? (double)step_expert_shards(step) : 1;
+	double exposed =
+		reduce_family(&s, "gradients", "parameters", &step->mesh.dense_group,
+			      dense, step_dense_shards(step));
 	int last = step->stages - 1;
 
-	for (int i = 0; i < step->stages; i++) {
-		struct stage_sum sum;
+	exposed +=
+		reduce_family(&s, "expert gradients", "expert parameters",
+			      &step->mesh.edp_group, expert, step_expert_shards(step));
+	if (step->scenario->model.tied_embeddings && last > 0 && (i == 0 || i == last))
+		exposed += tied_seconds(&s, step->head.dense_trainable);
+	double state = dense / divide_dense + expert / divide_expert;
+	double host = host_seconds(&s, state);
+	double optimizer = optimizer_seconds(step, dense + expert, state);
 
-		step_stage_sum(step, i, &sum);
-		struct sync s = { step, out, i, sum.layers };
-		double dense = sum.dense_trainable, expert = sum.expert_trainable;
-		double divide_dense =
-			plan->zero > 0 ? (double)step_dense_shards(step) : 1;
-		double divide_expert =
-			plan->zero > 0 ? (double)step_expert_shards(step) : 1;
-		double exposed = reduce_family(&s, "gradients", "parameters",
-					       &step->mesh.dense_group, dense,
-					       step_dense_shards(step));
+	for (int k = i; k < i + times; k++) {
+		step->offload_seconds[k] += host;
+		step->sync_seconds[k] = exposed + host;
+		step->optimizer_seconds[k] = optimizer;
+	}
+}
 
-		exposed += reduce_family(&s, "expert gradients", "expert parameters",
-					 &step->mesh.edp_group, expert,
-					 step_expert_shards(step));
-		if (m->tied_embeddings && last > 0 && (i == 0 || i == last))
-			exposed += tied_seconds(&s, step->head.dense_trainable);
-		double state = dense / divide_dense + expert / divide_expert;
-		double host = host_seconds(&s, state);
+/* The ends may differ in what they share; between them equal stages are equal. */
+static bool same_sync(const struct step *step, int a, int b)
+{
+	const struct stage_sum *x = &step->sum[a], *y = &step->sum[b];
 
-		step->offload_seconds[i] += host;
-		step->sync_seconds[i] = exposed + host;
-		step->optimizer_seconds[i] =
-			optimizer_seconds(step, dense + expert, state);
+	return a > 0 && b < step->stages - 1 && x->layers == y->layers &&
+	       x->dense_trainable == y->dense_trainable &&
+	       x->expert_trainable == y->expert_trainable &&
+	       step->forward_seconds[a] == step->forward_seconds[b] &&
+	       step->backward_seconds[a] == step->backward_seconds[b];
+}
+
+void step_sync(struct step *step, struct estimate *out)
+{
+	for (int i = 0, times; i < step->stages; i += times) {
+		for (times = 1; i + times < step->stages; times++)
+			if (!same_sync(step, i, i + times))
+				break;
+		sync_stage(step, i, times, out);
 	}
 }
