@@ -10,6 +10,8 @@
 /* Below this a move is not worth a line. */
 static const double least_gain = 0.01;
 static const double least_relief = 0.01;
+/* Memory that is freed beyond need must be much and cost next to nothing. */
+static const double least_room = 0.05, most_loss = 0.005;
 
 /* Advice with the worth by which it is ordered. */
 struct told {
@@ -17,7 +19,7 @@ struct told {
 	double worth;
 };
 
-enum { MAX_TOLD = 64 };
+enum { MAX_TOLD = 128 };
 
 struct list {
 	int count;
@@ -38,7 +40,7 @@ static void tell(struct list *list, const struct finding *finding, double worth)
 }
 
 struct tried {
-	double value, gain, memory_bytes;
+	double value, gain, memory_bytes, bubble_ratio;
 	bool fits;
 };
 
@@ -47,15 +49,17 @@ static bool better(const struct tried *a, const struct tried *b, enum aim aim)
 {
 	if (a->fits != b->fits)
 		return a->fits;
-	if (aim == AIM_MEMORY && !a->fits)
+	if (aim == AIM_ROOM || (aim == AIM_MEMORY && !a->fits))
 		return a->memory_bytes < b->memory_bytes;
 	return a->gain > b->gain;
 }
 
+/* from is the scenario with the move's first knob turned. */
 static void try_value(const struct situation *now, const struct move *move,
-		      const struct knob *knob, double value, struct tried *best)
+		      const struct scenario *from, const struct knob *knob,
+		      double value, struct tried *best)
 {
-	struct scenario turned = *now->scenario;
+	struct scenario turned = *from;
 	struct estimate e;
 	struct tried this;
 
@@ -67,68 +71,91 @@ static void try_value(const struct situation *now, const struct move *move,
 	this = (struct tried){ value,
 			       e.tokens_per_second / now->estimate->tokens_per_second -
 				       1,
-			       e.memory.total_bytes, e.fits };
+			       e.memory.total_bytes, e.bubble_ratio, e.fits };
 	if (isnan(best->value) || better(&this, best, move->aim))
 		*best = this;
 }
 
 static void try_values(const struct situation *now, const struct move *move,
-		       const struct knob *knob, struct tried *best)
+		       const struct scenario *from, const struct knob *knob,
+		       struct tried *best)
 {
-	struct scenario turned = *now->scenario;
+	struct scenario turned = *from;
 	int direction = move->trial == TRIAL_DOWN ? -1 : 1;
-	double values[MAX_VALUES];
+	double values[MAX_VALUES], value = move->value;
 	int count, present;
 
-	if (move->trial == TRIAL_VALUE) {
-		try_value(now, move, knob, move->value, best);
+	if (move->trial == TRIAL_ADD)
+		value = (double)((uint64_t)knob_get(from, knob) | (uint64_t)value);
+	if (move->trial == TRIAL_VALUE || move->trial == TRIAL_ADD) {
+		try_value(now, move, from, knob, value, best);
 		return;
 	}
 	if (move->trial == TRIAL_ABOVE) {
-		count = knob_values(now->scenario, knob, values, &present);
+		count = knob_values(from, knob, values, &present);
 		for (int i = present + 1; i < count; i++)
-			try_value(now, move, knob, values[i], best);
+			try_value(now, move, from, knob, values[i], best);
 		return;
 	}
 	for (int i = 0; i < 2; i++) {
 		double next = knob_neighbour(&turned, knob, direction);
 
-		try_value(now, move, knob, next, best);
+		try_value(now, move, from, knob, next, best);
 		if (!knob_set(&turned, knob, next))
 			return;
 	}
+}
+
+/* What a move is worth, or a negative number if it is not worth a line: what makes
+ * the plan fit, then what comes near, then what is faster, then room. */
+static double worth_of(const struct situation *now, const struct move *move,
+		       const struct tried *tried)
+{
+	double relief = 1 - tried->memory_bytes / now->estimate->memory.total_bytes;
+
+	switch (move->aim) {
+	case AIM_SPEED:
+		return tried->fits && tried->gain >= least_gain ? tried->gain : -1;
+	case AIM_MEMORY:
+		if (relief < least_relief)
+			return -1;
+		return tried->fits ? 100 + tried->gain : 10 + relief;
+	case AIM_ROOM:
+		return relief >= least_room && tried->gain >= -most_loss ? 0.02 * relief
+									 : -1;
+	}
+	return -1;
 }
 
 static void try_move(const struct situation *now, const struct move *move,
 		     struct list *list)
 {
 	const struct knob *knob = knob_find(move->knob);
+	const struct knob *first =
+		move->first_knob ? knob_find(move->first_knob) : NULL;
+	struct scenario from = *now->scenario;
 	struct tried best = { .value = NAN };
 	struct finding finding = { .rule = &move->rule, .knob = move->knob };
-	double relief;
+	double worth;
 
-	if (!knob || (knob->applies && !knob->applies(now->scenario)) ||
-	    !move->worth(now))
+	if (!knob || !move->worth(now) ||
+	    (first && !knob_set(&from, first, move->first_value)) ||
+	    (knob->applies && !knob->applies(&from)))
 		return;
-	try_values(now, move, knob, &best);
+	try_values(now, move, &from, knob, &best);
 	if (isnan(best.value))
 		return;
-	relief = 1 - best.memory_bytes / now->estimate->memory.total_bytes;
-	if (move->aim == AIM_SPEED && !(best.fits && best.gain >= least_gain))
-		return;
-	if (move->aim == AIM_MEMORY && relief < least_relief)
+	worth = worth_of(now, move, &best);
+	if (worth < 0)
 		return;
 	finding.value[0] = best.value;
 	finding.value[1] = best.gain;
 	finding.value[2] = best.memory_bytes;
 	finding.value[3] = best.memory_bytes / now->estimate->capacity_bytes;
+	finding.value[4] = best.bubble_ratio;
 	finding.nearest[0] = best.value;
 	finding.nearest_count = 1;
-	/* what makes it fit, then what comes near, then what is faster */
-	if (move->aim == AIM_MEMORY)
-		tell(list, &finding, best.fits ? 100 + best.gain : 10 + relief);
-	else
-		tell(list, &finding, best.gain);
+	tell(list, &finding, worth);
 }
 
 static void read_note(const struct situation *now, const struct note *note,
@@ -139,6 +166,25 @@ static void read_note(const struct situation *now, const struct note *note,
 	if (note->holds(now, finding.value))
 		tell(list, &finding,
 		     note->rule.severity == SEVERITY_WARNING ? 0.03 : 0);
+}
+
+static bool is_asked_for(const struct move *move, const struct estimate *now)
+{
+	return move->aim == AIM_SPEED || (move->aim == AIM_MEMORY) == !now->fits;
+}
+
+/* Two rules that turn the same knob to the same value are one piece of advice. */
+static bool is_said(const struct findings *said, const struct finding *finding)
+{
+	for (int i = 0; i < said->count && finding->nearest_count > 0; i++) {
+		const struct finding *earlier = &said->item[i];
+
+		if (earlier->nearest_count > 0 &&
+		    earlier->nearest[0] == finding->nearest[0] &&
+		    strcmp(earlier->knob, finding->knob) == 0)
+			return true;
+	}
+	return false;
 }
 
 void advice_give(const struct scenario *scenario, const struct estimate *estimate,
@@ -157,10 +203,11 @@ void advice_give(const struct scenario *scenario, const struct estimate *estimat
 	if (!estimate->legal)
 		return;
 	for (int i = 0; i < advice_move_count(); i++)
-		if (advice_moves[i].aim == AIM_SPEED || !estimate->fits)
+		if (is_asked_for(&advice_moves[i], estimate))
 			try_move(&now, &advice_moves[i], &list);
 	for (int i = 0; i < advice_note_count(); i++)
-		read_note(&now, &advice_notes[i], &list);
+		read_note(&now, advice_note(i), &list);
 	for (int i = 0; i < list.count && out->count < MAX_FINDINGS; i++)
-		out->item[out->count++] = list.item[i].finding;
+		if (!is_said(out, &list.item[i].finding))
+			out->item[out->count++] = list.item[i].finding;
 }

@@ -26,6 +26,59 @@ static bool has_bubble_and_batch(const struct situation *now)
 	return has_bubble(now) && now->plan->micro_batch > 1;
 }
 
+static bool has_bubble_in_1f1b(const struct situation *now)
+{
+	return has_bubble(now) && now->plan->schedule != SCHEDULE_INTERLEAVED;
+}
+
+static bool has_many_chunks(const struct situation *now)
+{
+	return now->estimate->chunks > 2 &&
+	       now->estimate->micro_batches >= 4 * (int64_t)now->estimate->stages;
+}
+
+static bool has_chunks(const struct situation *now)
+{
+	return now->estimate->chunks > 1;
+}
+
+static bool exposes(const struct situation *now, enum dimension dimension, double share)
+{
+	return now->estimate->cost[dimension].exposed_seconds >
+	       share * now->estimate->step_seconds;
+}
+
+static bool experts_leave_domain(const struct situation *now)
+{
+	return now->moe && now->plan->ep * now->etp > now->domain &&
+	       exposes(now, DIM_EP, 0.02);
+}
+
+static bool dp_crosses_network(const struct situation *now)
+{
+	return now->plan->zero > 0 && now->plan->zero_group == 0 &&
+	       exposes(now, DIM_DP, 0.02) &&
+	       now->estimate->cost[DIM_DP].network_bytes > 0;
+}
+
+/* FSDP's gathers hide where a rank has many tokens and no pipeline. */
+static bool could_be_fsdp(const struct situation *now)
+{
+	return now->plan->tp > 1 && now->plan->pp == 1 && !now->moe &&
+	       now->plan->zero < 3;
+}
+
+static bool is_wide_fsdp(const struct situation *now)
+{
+	return now->plan->zero == 3 && now->plan->tp > 2;
+}
+
+static bool launches_kernels(const struct situation *now)
+{
+	return now->estimate->fits && now->plan->cuda_graphs == GRAPHS_NONE &&
+	       !(now->plan->activation_offload > 0);
+}
+
 static bool exposes_tp(const struct situation *now)
 {
 	return now->plan->tp > 1 && now->plan->tp <= now->domain &&
@@ -102,9 +155,9 @@ static bool hopper_attention(const struct situation *now)
 	       now->scenario->cluster.accelerator.year >= 2022;
 }
 
-static bool head_counts(const struct situation *now)
+static bool is_split_evenly(const struct situation *now)
 {
-	return now->plan->pp > 1 && !now->plan->split_loss;
+	return now->plan->split == SPLIT_AUTO || now->plan->split == SPLIT_EVEN;
 }
 
 static bool many_sequences(const struct situation *now)
@@ -114,7 +167,17 @@ static bool many_sequences(const struct situation *now)
 
 static bool unsharded(const struct situation *now)
 {
-	return now->plan->zero < 3 && now->estimate->dp > 1;
+	return now->plan->zero < 3 && now->estimate->dp * now->plan->cp > 1;
+}
+
+static bool replicates_optimizer(const struct situation *now)
+{
+	return now->plan->zero == 0 && now->estimate->dp * now->plan->cp > 1;
+}
+
+static bool is_selective(const struct situation *now)
+{
+	return now->plan->recompute == RECOMPUTE_SELECTIVE;
 }
 
 static bool has_experts(const struct situation *now)
@@ -127,9 +190,20 @@ static bool tp_has_room(const struct situation *now)
 	return now->plan->tp < now->domain;
 }
 
+/* Experts and TP together need SP (E24). */
+static bool tp_needs_sp(const struct situation *now)
+{
+	return now->moe && now->plan->tp < now->domain && !now->plan->sp;
+}
+
 static bool long_sequence(const struct situation *now)
 {
 	return now->plan->seq_len >= 8192;
+}
+
+static bool whole_long_sequence(const struct situation *now)
+{
+	return long_sequence(now) && now->plan->cp == 1;
 }
 
 static bool plain_loss(const struct situation *now)
@@ -152,20 +226,29 @@ static bool no_offload(const struct situation *now)
 	return now->plan->optimizer_offload < 0.5;
 }
 
-#define SPEED(code, text, source, knob, trial, value, worth)                          \
+/* first is turned to a value before the knob itself */
+#define MOVE(severity, aim, code, text, source, knob, trial, value, worth, first, to) \
 	{                                                                             \
-		{ code, SEVERITY_HINT, text, source }, AIM_SPEED, knob, trial, value, \
-			worth                                                         \
+		{ code, severity, text, source }, aim, knob, trial, value, worth,     \
+			first, to                                                     \
 	}
-#define MEMORY(code, text, source, knob, trial, value, worth)                      \
-	{                                                                          \
-		{ code, SEVERITY_WARNING, text, source }, AIM_MEMORY, knob, trial, \
-			value, worth                                               \
-	}
+#define SPEED_AFTER(...)  MOVE(SEVERITY_HINT, AIM_SPEED, __VA_ARGS__)
+#define SPEED(...)        MOVE(SEVERITY_HINT, AIM_SPEED, __VA_ARGS__, NULL, 0)
+#define MEMORY(...)       MOVE(SEVERITY_WARNING, AIM_MEMORY, __VA_ARGS__, NULL, 0)
+#define MEMORY_AFTER(...) MOVE(SEVERITY_WARNING, AIM_MEMORY, __VA_ARGS__)
+#define ROOM(...)         MOVE(SEVERITY_HINT, AIM_ROOM, __VA_ARGS__, NULL, 0)
+#define FILLED                                                                      \
+	"VPP {0:word} leaves {4:percent} bubble, gives {1:percent} more tokens/s; " \
+	"memory {2:bytes}"
 /* Sources: B = NVIDIA-NeMo/Megatron-Bridge, M = NVIDIA/Megatron-LM. */
 const struct move advice_moves[] = {
-	SPEED("T5", "bubble: VPP " FASTER, "B docs/performance-guide.md:58", "vpp",
-	      TRIAL_ABOVE, 0, has_bubble),
+	SPEED("T5", FILLED, "B docs/performance-guide.md:58", "vpp", TRIAL_ABOVE, 0,
+	      has_bubble),
+	SPEED_AFTER("T5", "interleaved: " FILLED,
+		    "arXiv 2104.04473, section 2.2", "vpp", TRIAL_ABOVE, 0,
+		    has_bubble_in_1f1b, "schedule", SCHEDULE_INTERLEAVED),
+	SPEED("T6", "chunks cost more sends than bubble: VPP " FASTER,
+	      "B docs/performance-guide.md:66", "vpp", TRIAL_DOWN, 0, has_many_chunks),
 	SPEED("T5", "bubble: more, smaller micro-batches: " FASTER,
 	      "B docs/performance-guide.md:58", "mbs", TRIAL_DOWN, 0,
 	      has_bubble_and_batch),
@@ -198,9 +281,26 @@ const struct move advice_moves[] = {
 	      TRIAL_VALUE, 1, fits),
 	SPEED("T3", "overlap the expert all-to-all: " FASTER,
 	      "B docs/performance-guide.md:84", "ep_overlap", TRIAL_VALUE, 1, fits),
-	SPEED("T15", "run shared experts beside the all-to-all: " FASTER,
-	      "M megatron/core/transformer/moe/README.md:246-252",
-	      "shared_expert_overlap", TRIAL_VALUE, 1, fits),
+	SPEED("T3", "experts inside the fast domain: EP " FASTER,
+	      "M megatron/core/transformer/moe/README.md, G2", "ep", TRIAL_DOWN, 0,
+	      experts_leave_domain),
+	SPEED("T8", "long sequence: CP " FASTER,
+	      "M megatron/core/transformer/moe/README.md:222", "cp", TRIAL_UP, 0,
+	      whole_long_sequence),
+	SPEED_AFTER("T23", "FSDP (ZeRO 3): TP " FASTER,
+		    "B docs/performance-guide.md:102-106", "tp", TRIAL_VALUE, 1,
+		    could_be_fsdp, "zero", 3),
+	SPEED("T24", "FSDP likes TP 1 or 2: TP " FASTER,
+	      "B skills recipe-recommender, pitfalls", "tp", TRIAL_DOWN, 0,
+	      is_wide_fsdp),
+	SPEED("T28", "shards in smaller groups: ZeRO group " FASTER,
+	      "B docs/performance-guide.md:171", "zero_group", TRIAL_ABOVE, 0,
+	      dp_crosses_network),
+	SPEED("T29",
+	      "kernels wait for the CPU: CUDA graphs " FASTER
+	      " and what graphs reserve",
+	      "B docs/performance-guide.md:290-301", "cuda_graphs", TRIAL_UP, 0,
+	      launches_kernels),
 	SPEED("T13", "experts in one kernel: grouped GEMM " FASTER,
 	      "B docs/performance-guide.md:90", "grouped_gemm", TRIAL_VALUE, 1, fits),
 	SPEED("T32", "precision " FASTER, "B docs/performance-guide.md:17-24",
@@ -213,9 +313,15 @@ const struct move advice_moves[] = {
 	      "fused_norms", TRIAL_VALUE, 1, fits),
 	SPEED("M17", "split norms along the sequence: SP " FASTER,
 	      "arXiv 2205.05198, section 4.2.2", "sp", TRIAL_VALUE, 1, without_sp),
-	SPEED("T26", "count the LM head as a layer: " FASTER,
-	      "B docs/performance-guide.md:70-73", "split_loss", TRIAL_VALUE, 1,
-	      head_counts),
+	SPEED("T26", "fewer layers beside the LM head: split " FASTER,
+	      "B docs/performance-guide.md:70-73", "split", TRIAL_VALUE, SPLIT_BALANCED,
+	      is_split_evenly),
+
+	ROOM("M9", "distributed optimizer: ZeRO " SMALLER,
+	     "M docs/api-guide/dist_optimizer.md", "zero", TRIAL_VALUE, 1,
+	     replicates_optimizer),
+	ROOM("M17", "SP " SMALLER, "arXiv 2205.05198, section 4.2.2", "sp", TRIAL_VALUE,
+	     1, without_sp),
 
 	MEMORY("M7", "micro-batch " SMALLER, "B skills recipe-recommender, Batch Size",
 	       "mbs", TRIAL_DOWN, 0, many_sequences),
@@ -227,10 +333,17 @@ const struct move advice_moves[] = {
 	       "recompute", TRIAL_VALUE, RECOMPUTE_SELECTIVE, keeps_all),
 	MEMORY("M6", "recompute " SMALLER, "B skills activation-recompute:216",
 	       "recompute", TRIAL_VALUE, RECOMPUTE_FULL, not_all_recomputed),
+	MEMORY("M6", "recompute MLPs too: modules " SMALLER,
+	       "B skills activation-recompute:216", "recompute_modules", TRIAL_ADD,
+	       1 << MODULE_MLP, is_selective),
+	MEMORY("M12", "VPP " SMALLER, "arXiv 2104.04473, section 2.2", "vpp",
+	       TRIAL_DOWN, 0, has_chunks),
 	MEMORY("M8", "EP " SMALLER, "B skills recipe-recommender, rule 4", "ep",
 	       TRIAL_UP, 0, has_experts),
 	MEMORY("M4", "TP " SMALLER, "B skills memory-tuning:62-63", "tp", TRIAL_UP, 0,
 	       tp_has_room),
+	MEMORY_AFTER("M4", "with SP, TP " SMALLER, "B skills memory-tuning:62-63", "tp",
+		     TRIAL_UP, 0, tp_needs_sp, "sp", 1),
 	MEMORY("M5", "PP " SMALLER, "B skills memory-tuning:64-65", "pp", TRIAL_UP, 0,
 	       always),
 	MEMORY("T10", "CP " SMALLER, "B docs/performance-guide.md:395", "cp", TRIAL_UP,

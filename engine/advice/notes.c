@@ -195,7 +195,7 @@ static bool shards_less(const struct situation *now, double value[MAX_TERMS])
 	return now->plan->cp > 1 && now->plan->zero > 0;
 }
 
-const struct note advice_notes[] = {
+static const struct note advice_notes[] = {
 	{ { "M1", SEVERITY_WARNING,
 	    "only {0:percent} too large: expandable_segments:True may be enough",
 	    "B skills memory-tuning:53-55" },
@@ -313,7 +313,7 @@ const struct note advice_notes[] = {
 	  odd_rack },
 	{ { "T37", SEVERITY_WARNING,
 	    "MFU {0:percent} is above what anybody published: check the inputs",
-	    "published runs end at 66 % (presets/plans)" },
+	    "heuristic" },
 	  NULL,
 	  too_good },
 	{ { "T1", SEVERITY_HINT,
@@ -324,7 +324,15 @@ const struct note advice_notes[] = {
 	  idle_machine },
 };
 
+enum { NOTES = sizeof advice_notes / sizeof advice_notes[0] };
+
 int advice_note_count(void)
 {
-	return (int)(sizeof advice_notes / sizeof advice_notes[0]);
+	return NOTES + advice_machine_note_count();
+}
+
+const struct note *advice_note(int index)
+{
+	return index < NOTES ? &advice_notes[index]
+			     : &advice_machine_notes[index - NOTES];
 }

@@ -19,24 +19,32 @@ struct situation {
 	bool moe;
 };
 
-enum aim { AIM_SPEED, AIM_MEMORY };
+enum aim {
+	AIM_SPEED,
+	AIM_MEMORY, /* asked for only where the plan does not fit */
+	AIM_ROOM    /* memory at hardly any price, where it does */
+};
 
 enum trial {
 	TRIAL_VALUE, /* the value itself */
 	TRIAL_UP,    /* the knob's next value up, and the one after */
 	TRIAL_DOWN,
-	TRIAL_ABOVE /* all candidate values above the present one */
+	TRIAL_ABOVE, /* all candidate values above the present one */
+	TRIAL_ADD    /* the words of the value beside those of the set */
 };
 
 struct move {
 	/* {0:word} value, {1:percent} gain in tokens/s, {2:bytes} memory after the
-	 * change, {3:percent} share of the capacity */
+	 * change, {3:percent} share of the capacity, {4:percent} bubble after it */
 	struct rule rule;
 	enum aim aim;
 	const char *knob;
 	enum trial trial;
 	double value;
 	bool (*worth)(const struct situation *now);
+	/* another knob that has to be turned first, or NULL */
+	const char *first_knob;
+	double first_value;
 };
 
 struct note {
@@ -46,8 +54,11 @@ struct note {
 };
 
 extern const struct move advice_moves[];
-extern const struct note advice_notes[];
 int advice_move_count(void);
+/* All notes: those of notes.c, then those of machine.c. */
 int advice_note_count(void);
+const struct note *advice_note(int index);
+extern const struct note advice_machine_notes[];
+int advice_machine_note_count(void);
 
 #endif
