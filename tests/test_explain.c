@@ -98,6 +98,22 @@ static void test_an_illegal_plan_is_explained_without_old_numbers(void **state)
 	assert_false(explain(&s, &now, "stages.0.total_bytes", &x));
 }
 
+/* A key that somebody typed is not the table's own string. */
+static void test_keys_are_read_as_text(void **state)
+{
+	struct scenario s;
+	struct explanation x;
+	char key[64];
+
+	(void)state;
+	case_dense(&s);
+	train_estimate(&s, &now);
+	for (int i = 0; i < metric_count(); i++) {
+		snprintf(key, sizeof key, "%s", metric_table[i].key);
+		assert_true(explain(&s, &now, key, &x));
+	}
+}
+
 static void test_unknown_keys_are_refused(void **state)
 {
 	static const char *const keys[] = { "",
@@ -307,7 +323,9 @@ static void check_formulas(const struct scenario *s)
 	for (size_t i = 0; i < sizeof formulas / sizeof formulas[0]; i++) {
 		if (now.stages < 2 && strncmp(formulas[i].key, "stages.1", 8) == 0)
 			continue;
-		assert_true(explain(s, &now, formulas[i].key, &x));
+		if (!explain(s, &now, formulas[i].key, &x))
+			fail_msg("%s is not explained, legal %d, stages %d",
+				 formulas[i].key, now.legal, now.stages);
 		/* differences of seconds may be rounding about zero */
 		if (fabs(x.value) < 1e-9)
 			assert_true(fabs(formulas[i].evaluate(&x)) < 1e-9);
@@ -382,6 +400,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_number_is_explained),
 		cmocka_unit_test(test_an_illegal_plan_is_explained_without_old_numbers),
+		cmocka_unit_test(test_keys_are_read_as_text),
 		cmocka_unit_test(test_unknown_keys_are_refused),
 		cmocka_unit_test(test_formulas_give_their_number),
 		cmocka_unit_test(test_states_of_a_dense_model),

@@ -113,8 +113,9 @@ static bool explain_stage(struct asked *asked, const char *key, struct explanati
 }
 
 static bool explain_dimension(struct asked *asked, const struct metric *metric,
-			      const char *dot, struct explanation *out)
+			      struct explanation *out)
 {
+	const char *dot = strchr(metric->key, '.');
 	size_t length = (size_t)(dot - metric->key);
 
 	for (int d = 0; d < DIM_COUNT; d++) {
@@ -135,15 +136,13 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
 	struct asked asked = { scenario, estimate, DIM_TP, estimate->fullest_stage };
 	const struct metric *metric = metric_find(key);
 	const struct explain_row *row;
-	const char *dot;
 
 	if (strncmp(key, "stages.", 7) == 0)
 		return explain_stage(&asked, key + 7, out);
 	if (!metric)
 		return false;
-	dot = strchr(key, '.');
-	if (dot)
-		return explain_dimension(&asked, metric, dot, out);
+	if (strchr(metric->key, '.'))
+		return explain_dimension(&asked, metric, out);
 	row = find(explain_totals, key);
 	if (!row)
 		row = find(explain_memory, key);
