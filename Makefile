@@ -129,8 +129,11 @@ format:
 format-check:
 	clang-format --dry-run -Werror $(FORMAT)
 
+# Leaks are LeakSanitizer's business (make asan): the analyzer loses sight of what
+# lives in an arena.
 analyse:
-	$(MAKE) B=build-analyse CC=gcc CFLAGS="-O1 -fanalyzer -Werror" build-analyse/shardscope
+	$(MAKE) B=build-analyse CC=gcc \
+	  CFLAGS="-O1 -fanalyzer -Wno-analyzer-malloc-leak -Werror" build-analyse/shardscope
 
 clean:
 	rm -rf build build-* shardscope

@@ -99,11 +99,6 @@ static bool check_key(struct builder *b, const char *key, int line)
 	return true;
 }
 
-/* The analyzer loses sight of nodes: they live in the document's storage. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
-#endif
-
 /* A new node, hung into the innermost open list or map. */
 static struct node *add_node(struct builder *b, enum node_kind kind, int line)
 {
