@@ -88,6 +88,11 @@ static void fill_in_flight(const struct pipeline_input *in, struct pipeline_resu
 	int64_t m = in->micro_batches, p = in->stages, v = in->chunks;
 	int64_t group = least(group_of(in), m);
 
+	/* alone, it runs one micro-batch after the other */
+	if (p == 1) {
+		set_in_flight(out, 0, v, in->chunks);
+		return;
+	}
 	for (int s = 0; s < in->stages; s++) {
 		int64_t held = m * v;
 

@@ -29,7 +29,7 @@ struct phase {
 
 struct front {
 	const struct rounds *r;
-	int64_t group, micro_batches, virtual, ahead, step;
+	int64_t virtual, ahead, step;
 	struct phase f, b;
 	double y[MAX_STAGES + 1]; /* y[s + 1]: end of stage s's latest forward */
 	double x[MAX_STAGES + 1]; /* x[s]: of its latest backward */
@@ -37,45 +37,44 @@ struct front {
 	double y_ring[MAX_DELAY], x_ring[MAX_DELAY];
 };
 
-static int64_t group_size(const struct front *at, int64_t left)
+static int64_t group_size(const struct rounds *r, int64_t left)
 {
-	return left < at->group ? left : at->group;
+	return left < r->group ? left : r->group;
 }
 
-static void phase_start(const struct front *at, struct phase *phase, int chunk)
+static void phase_start(const struct rounds *r, struct phase *phase, int chunk,
+			int64_t first)
 {
 	phase->start = 0;
-	phase->end = group_size(at, at->micro_batches);
+	phase->end = first;
 	phase->chunk = chunk;
-	phase->left = at->micro_batches - phase->end;
+	phase->left = r->micro_batches - phase->end;
 }
 
-static void phase_next(const struct front *at, struct phase *phase, int up)
+static void phase_next(const struct rounds *r, struct phase *phase, int up)
 {
 	int64_t size = phase->end - phase->start;
 
 	phase->chunk += up;
-	if (phase->chunk == at->r->chunks || phase->chunk < 0) {
-		phase->chunk = up > 0 ? 0 : at->r->chunks - 1;
-		size = group_size(at, phase->left);
+	if (phase->chunk == r->chunks || phase->chunk < 0) {
+		phase->chunk = up > 0 ? 0 : r->chunks - 1;
+		size = group_size(r, phase->left);
 		phase->left -= size;
 	}
 	phase->start = phase->end;
 	phase->end += size;
 }
 
-static void front_start(const struct rounds *r, int64_t group, int64_t micro_batches,
-			struct front *at)
+/* first: size of the first group. */
+static void front_start(const struct rounds *r, struct front *at, int64_t first)
 {
 	at->r = r;
-	at->group = group;
-	at->micro_batches = micro_batches;
-	at->virtual = micro_batches * r->chunks;
+	at->virtual = r->micro_batches * r->chunks;
 	at->ahead =
-		2 * (r->stages - 1) + (r->chunks - 1) * group_size(at, micro_batches);
+		2 * (r->stages - 1) + (r->chunks - 1) * group_size(r, r->micro_batches);
 	at->step = 0;
-	phase_start(at, &at->f, 0);
-	phase_start(at, &at->b, r->chunks - 1);
+	phase_start(r, &at->f, 0, first);
+	phase_start(r, &at->b, r->chunks - 1, first);
 	for (int s = 0; s <= r->stages; s++)
 		at->y[s] = at->x[s] = 0;
 }
@@ -87,7 +86,7 @@ static void enter_forward(struct front *at)
 	int64_t s, delay;
 
 	if (at->step == at->f.end)
-		phase_next(at, &at->f, 1);
+		phase_next(r, &at->f, 1);
 	s = at->step - at->f.start;
 	if (s < r->stages)
 		at->tf[s] = r->forward[at->f.chunk * r->stages + s];
@@ -102,7 +101,7 @@ static void enter_backward(struct front *at)
 	int64_t number = at->step - at->ahead + r->stages - 1, s, delay;
 
 	if (number == at->b.end)
-		phase_next(at, &at->b, -1);
+		phase_next(r, &at->b, -1);
 	s = r->stages - 1 - (number - at->b.start);
 	if (s >= 0)
 		at->tb[s] = r->backward[at->b.chunk * r->stages + s];
@@ -140,13 +139,12 @@ static void run_step(struct front *at)
 	at->step++;
 }
 
-/* One group of at least p micro-batches, or more that hold as many (rule E14). */
-static double run(const struct rounds *r, int64_t group, int64_t micro_batches)
+static double run(const struct rounds *r)
 {
 	struct front at;
 	double end = 0;
 
-	front_start(r, group, micro_batches, &at);
+	front_start(r, &at, group_size(r, r->micro_batches));
 	while (at.step < at.virtual + at.ahead)
 		run_step(&at);
 	for (int s = 0; s < r->stages; s++)
@@ -154,8 +152,8 @@ static double run(const struct rounds *r, int64_t group, int64_t micro_batches)
 	return end;
 }
 
-/* Seconds of work that one micro-batch is to a stage. */
-static double work_of(const struct rounds *r, int s)
+/* The seconds that one more micro-batch costs a stage. */
+static double stage_work(const struct rounds *r, int s)
 {
 	double work = 0;
 
@@ -164,42 +162,95 @@ static double work_of(const struct rounds *r, int s)
 	return work;
 }
 
-/* No stage can be done earlier: the first micro-batch reaches it through the stages
- * before, it works without a pause, and the last one goes back. *busiest is the work
- * of a micro-batch on the stage that has most of it. */
-static double least(const struct rounds *r, double *busiest)
+static double busiest(const struct rounds *r)
 {
-	double bound = 0, way = 0;
+	double most = 0;
 
-	*busiest = 0;
-	for (int s = 0; s < r->stages; s++) {
-		double work = work_of(r, s);
-
-		*busiest = later(*busiest, work);
-		bound = later(bound, way + work * (double)r->micro_batches);
-		way += r->forward[s] + r->backward[s] + 2 * r->latency;
-	}
-	return bound;
+	for (int s = 0; s < r->stages; s++)
+		most = later(most, stage_work(r, s));
+	return most;
 }
 
-/* One group is run, the others follow at the pace of the busiest stage: a little too
- * slow where stages differ, for what a busy stage lost while the pipeline filled is
- * made up for. The truth lies between that and the bound above: against running all,
- * the mean is within 0.1 % where only the ends differ (embedding, head), and within
- * 2.5 %, mostly 1 %, where every chunk differs by up to 20 %. */
-double rounds_interleaved(const struct rounds *r)
-{
-	int64_t group = r->group < r->stages ? r->stages : r->group;
-	int64_t first;
-	double bound, busiest, above;
+/* Groups that a long run takes on at each end, and those of them whose time is the
+ * rate of the middle. Shorter than LONG is run as it is. */
+enum { SETTLE = 5, PERIOD = 2, LONG = 13 };
 
-	group = group > MAX_DELAY ? MAX_DELAY : group;
-	first = group < r->micro_batches ? group : r->micro_batches;
-	/* fewer than p no stack runs (rule E13): what more than p would save */
-	first = first < r->stages ? r->stages : first;
-	bound = least(r, &busiest);
-	above = run(r, group, first) + (double)(r->micro_batches - first) * busiest;
-	if (first == r->micro_batches)
-		return above;
-	return above > bound ? bound + (above - bound) / 2 : bound;
+/* A run that has settled: ends of each stage's latest backward, PERIOD groups apart. */
+struct settled {
+	int64_t steps, ahead;
+	double x[MAX_STAGES], before[MAX_STAGES];
+};
+
+static void settle(const struct rounds *r, int64_t first, int64_t more,
+		   struct settled *out)
+{
+	int64_t group = r->group * r->chunks;
+	size_t bytes = (size_t)r->stages * sizeof *out->x;
+	struct front at;
+
+	front_start(r, &at, first);
+	out->ahead = at.ahead;
+	out->steps = at.ahead + SETTLE * group + more;
+	while (at.step < out->steps - PERIOD * group)
+		run_step(&at);
+	memcpy(out->before, at.x, bytes);
+	while (at.step < out->steps)
+		run_step(&at);
+	memcpy(out->x, at.x, bytes);
+}
+
+/* The same seen from the end: last backwards are first forwards. */
+static void turn_round(struct rounds *r)
+{
+	for (int k = 0; k < r->stages * r->chunks; k++) {
+		double forward = r->forward[k];
+
+		r->forward[k] = r->backward[k];
+		r->backward[k] = forward;
+	}
+}
+
+/* LONG groups or more, and a rest: the longest path comes to a stage out of a settled
+ * start, stays with it or those around it, and leaves into a settled end. */
+static double run_long(struct rounds *r)
+{
+	int64_t group = r->group * r->chunks, rest = r->micro_batches % r->group;
+	int64_t middle;
+	struct settled start, end;
+	double longest = 0;
+
+	settle(r, r->group, 0, &start);
+	/* what is left between the two must be whole groups for all stages */
+	middle = r->micro_batches * r->chunks + start.ahead - 2 * start.steps;
+	turn_round(r);
+	settle(r, rest > 0 ? rest : r->group, middle % group, &end);
+	turn_round(r);
+	for (int s = 0; s < r->stages; s++) {
+		double own = stage_work(r, s) * (double)r->group;
+		double rate = later(own, (start.x[s] - start.before[s]) / PERIOD);
+
+		longest = later(longest, start.x[s] + end.x[s] +
+						 (double)(middle / group) * rate);
+	}
+	return longest;
+}
+
+double rounds_interleaved(struct rounds *r)
+{
+	int64_t p = r->stages, rest;
+	double surplus = 0;
+
+	r->group = r->group < p ? p : r->group;
+	r->group = r->group > MAX_DELAY ? MAX_DELAY : r->group;
+	rest = r->micro_batches % r->group;
+	if (rest > 0 && rest < p) {
+		/* No stack runs that (rule E14): take the next that one would run. */
+		r->micro_batches += p - rest;
+		surplus = (double)(p - rest) * busiest(r);
+	}
+	if (rounds_are_even(r))
+		return rounds_paths(r) - surplus;
+	if (r->micro_batches < LONG * r->group)
+		return run(r) - surplus;
+	return run_long(r) - surplus;
 }

@@ -15,7 +15,12 @@ struct rounds {
 
 /* Seconds from the first forward to the last backward; at least two stages. */
 double rounds_1f1b(const struct rounds *rounds);
-double rounds_interleaved(const struct rounds *rounds);
+/* Changes micro_batches and group. */
+double rounds_interleaved(struct rounds *rounds);
+/* The longest path that stays on one stage: no step of interleaved is shorter, and
+ * with even stages (all virtual ones equal but the first and the last) it is exact. */
+double rounds_paths(const struct rounds *rounds);
+bool rounds_are_even(const struct rounds *rounds);
 
 /* Any schedule by simulation; false if it does not allow these counts. */
 bool pipeline_simulate(const struct pipeline_input *input, struct pipeline_result *out);

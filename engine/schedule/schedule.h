@@ -91,8 +91,6 @@ int64_t schedule_chunks(int kind, int64_t stages, int64_t vpp);
 /* Pipeline stage that runs virtual stage k (in model order; with two copies, the
  * first one's). */
 int schedule_stage(int kind, int stages, int k);
-/* The virtual stage that is a stage's chunk: the inverse of schedule_stage(). */
-int schedule_virtual(int kind, int stages, int stage, int chunk);
 /* Copies of the weights each stage holds: 2 in DualPipe and Chimera. */
 int schedule_weight_copies(int kind);
 /* Whether the schedule can run with these counts (times are not looked at). */

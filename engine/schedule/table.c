@@ -217,13 +217,6 @@ int schedule_stage(int kind, int stages, int k)
 	return place;
 }
 
-int schedule_virtual(int kind, int stages, int stage, int chunk)
-{
-	if (row_of(kind)->placement == PLACE_V && chunk % 2 == 1)
-		stage = stages - 1 - stage;
-	return chunk * stages + stage;
-}
-
 int schedule_weight_copies(int kind)
 {
 	return row_of(kind)->weight_copies;

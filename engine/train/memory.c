@@ -1,7 +1,7 @@
 /* memory.c - what each stage holds at its peak, and whether it fits. */
 #include <math.h>
-#include <string.h>
 
+#include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
 /* Odds of running out against predicted / capacity on measured 80 GB sweeps: 0 of 257
@@ -26,6 +26,9 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 	double state =
 		step_optimizer_bytes(step->scenario) * (1 - plan->optimizer_offload);
 
+	/* of two copies of the weights one has the optimizer's state */
+	if (plan->zero > 0)
+		state /= schedule_weight_copies(plan->schedule);
 	out->parameters = sum->dense + sum->expert;
 	out->weights_bytes = sharded(plan, 3, sum->dense * weight, dense) +
 			     sharded(plan, 3, sum->expert * weight, expert);
@@ -77,7 +80,9 @@ static void hold_activations(const struct step *step, int stage,
 	const struct plan *plan = &step->scenario->plan;
 
 	out->in_flight = step->result.in_flight[stage];
-	out->activations_bytes = out->in_flight * sum->saved_bytes;
+	/* a micro-batch runs through one copy of the layers */
+	out->activations_bytes = out->in_flight * sum->saved_bytes /
+				 schedule_weight_copies(plan->schedule);
 	/* the layer that runs backward holds all its tensors again */
 	if (plan->recompute != RECOMPUTE_NONE && sum->layers > 0)
 		out->activations_bytes +=
@@ -106,7 +111,6 @@ void step_memory(const struct step *step, struct estimate *out)
 		struct stage_memory *held = &out->stage[i];
 		const struct stage_sum *sum = &step->sum[i];
 
-		memset(held, 0, sizeof *held);
 		held->layers = sum->layers;
 		hold_states(step, sum, held);
 		hold_activations(step, i, sum, held);

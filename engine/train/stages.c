@@ -17,6 +17,8 @@ struct chunk_time {
 	double layers, elements; /* trainable ones: gradients are accumulated */
 	double weights;          /* all, for gathered shards */
 	double flops, again_flops;
+	double late_forward, late_backward; /* waiting for the CPU */
+	double all_forward, all_input_grad; /* sums that the pipeline sees */
 };
 
 static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
@@ -33,6 +35,12 @@ static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
 	to->weights += count * cost->dense;
 	to->flops += count * cost->flops;
 	to->again_flops += count * cost->again_flops;
+}
+
+static bool is_end(const struct split *split, int k)
+{
+	return k == split->embedding_stage || k == split->head_stage ||
+	       k == split->mtp_stage;
 }
 
 static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
@@ -54,6 +62,50 @@ static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
 	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
 		add_layer(out, &step->mtp, (double)m->mtp_layers);
 		out->layers += (double)m->mtp_layers;
+	}
+}
+
+static double larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost,
+			    double count)
+{
+	out->dense += count * cost->dense;
+	out->expert += count * cost->expert;
+	out->dense_trainable += count * cost->dense_trainable;
+	out->expert_trainable += count * cost->expert_trainable;
+	out->saved_bytes += count * cost->saved_bytes;
+	out->whole_bytes = larger(out->whole_bytes, cost->whole_bytes);
+	out->gemm_bytes = larger(out->gemm_bytes, cost->gemm_bytes);
+	out->largest_layer = larger(out->largest_layer, cost->dense);
+}
+
+/* The layers of virtual stage k, to what its stage holds. */
+static void add_stage_layers(const struct step *step, struct stage_sum *out, int k)
+{
+	const struct model *m = &step->scenario->model;
+
+	for (int kind = 0; kind < m->kinds; kind++) {
+		double count = step->split.virtual_kind_layers[k][kind];
+
+		if (count > 0)
+			add_stage_layer(out, &step->kind[kind], count);
+		out->layers += count;
+	}
+	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
+		add_stage_layer(out, &step->mtp, (double)m->mtp_layers);
+		out->layers += (double)m->mtp_layers;
+	}
+	if (k == step->split.embedding_stage) {
+		add_stage_layer(out, &step->embedding, 1);
+		out->has_embedding = true;
+	}
+	if (k == step->split.head_stage) {
+		add_stage_layer(out, &step->head, 1);
+		out->has_head = true;
 	}
 }
 
@@ -163,94 +215,104 @@ static double offloaded_bytes(const struct step *step, int k)
 	return kept / (1 - share) * share;
 }
 
-/* Inner virtual stages mostly hold the same layers: they are computed once. */
-static bool same_layers(const struct step *step, int a, int b)
+/* Activations that go out and come back; what that leaves exposed. */
+static void offload_traffic(struct step *step, int k, struct chunk_time *t,
+			    struct estimate *out)
 {
-	const struct split *s = &step->split;
-	bool special = b == s->embedding_stage || b == s->head_stage ||
-		       b == s->mtp_stage || a == s->embedding_stage ||
-		       a == s->head_stage || a == s->mtp_stage;
+	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
+	double runs = (double)step->micro_batches / (double)step->stages;
+	double bytes = offloaded_bytes(step, k);
+	double out_time = exposed_offload(step, t, bytes, true);
+	double in_time = exposed_offload(step, t, bytes, false);
 
-	return a >= 0 && !special &&
-	       memcmp(s->virtual_kind_layers[a], s->virtual_kind_layers[b],
-		      (size_t)step->scenario->model.kinds *
-			      sizeof s->virtual_kind_layers[a][0]) == 0;
+	t->exposed_forward += out_time;
+	t->exposed_backward += in_time;
+	step_traffic(out, "activations to host", DIM_HOST, COLLECTIVE_COPY, NULL,
+		     2 * runs, bytes, bytes, 0, bytes / rate,
+		     runs * (out_time + in_time));
 }
 
-static void add_stage_times(struct step *step, int stage, int k,
-			    const struct chunk_time *t)
+/* What one virtual stage takes, launching and traffic included. */
+static void time_chunk(struct step *step, int k, struct chunk_time *t,
+		       struct estimate *out)
 {
-	double m = (double)step->micro_batches;
-
-	step->forward_seconds[stage] += step->pipeline.forward[k];
-	step->backward_seconds[stage] +=
-		step->pipeline.input_grad[k] + step->pipeline.weight_grad[k];
-	step->exposed_seconds[stage] += m * (t->exposed_forward + t->exposed_backward);
-	step->recompute_seconds[stage] += m * t->recompute;
-	step->recompute_flops[stage] += m * t->again_flops;
-}
-
-static void fill_virtual_stage(struct step *step, int stage, int k,
-			       struct estimate *out, struct chunk_time *done)
-{
-	double m = (double)step->micro_batches;
-	struct chunk_time t;
-
-	sum_chunk(step, k, &t);
-	shard_traffic(step, &t, out);
-	t.weight_grad += accumulate_seconds(step, &t);
-	double forward = t.forward + t.exposed_forward;
+	sum_chunk(step, k, t);
+	shard_traffic(step, t, out);
+	t->weight_grad += accumulate_seconds(step, t);
+	double forward = t->forward + t->exposed_forward;
 	double backward =
-		t.input_grad + t.weight_grad + t.recompute + t.exposed_backward;
+		t->input_grad + t->weight_grad + t->recompute + t->exposed_backward;
+
 	/* a CPU that launches slower than the GPU computes sets the pace */
-	double late_forward = fmax(0, t.cpu - forward);
-	double late_backward = fmax(0, cpu_backward * t.cpu - backward);
+	t->late_forward = fmax(0, t->cpu - forward);
+	t->late_backward = fmax(0, cpu_backward * t->cpu - backward);
+	if (step->scenario->plan.activation_offload > 0)
+		offload_traffic(step, k, t, out);
+}
 
-	if (step->scenario->plan.activation_offload > 0) {
-		double bytes = offloaded_bytes(step, k);
-		double out_time = exposed_offload(step, &t, bytes, true);
-		double in_time = exposed_offload(step, &t, bytes, false);
+/* Its share of a stage's times: half where the schedule keeps two copies. */
+static void add_to_stage(struct step *step, int stage, const struct chunk_time *t,
+			 double share)
+{
+	double runs = share * (double)step->micro_batches;
 
-		forward += out_time;
-		t.exposed_backward += in_time;
-		step->offload_seconds[stage] += m * (out_time + in_time);
-		t.exposed_forward += out_time;
-		step_traffic(out, "activations to host", DIM_HOST, COLLECTIVE_COPY,
-			     NULL, 2 * m / (double)step->stages, bytes, bytes, 0,
-			     bytes / step->scenario->cluster.accelerator
-					     .host_bytes_per_second,
-			     m * (out_time + in_time) / (double)step->stages);
+	step->forward_seconds[stage] += share * t->all_forward;
+	step->backward_seconds[stage] += share * (t->all_input_grad + t->weight_grad);
+	step->exposed_seconds[stage] +=
+		runs * (t->exposed_forward + t->exposed_backward);
+	step->recompute_seconds[stage] += runs * t->recompute;
+	step->recompute_flops[stage] += runs * t->again_flops;
+}
+
+static void place_chunk(struct step *step, int k, struct chunk_time *t)
+{
+	int schedule = step->scenario->plan.schedule;
+	int stage = schedule_stage(schedule, step->stages, k);
+	int copies = step->stages > 1 ? schedule_weight_copies(schedule) : 1;
+
+	step->pipeline.forward[k] = t->all_forward;
+	step->pipeline.input_grad[k] = t->all_input_grad;
+	step->pipeline.weight_grad[k] = t->weight_grad;
+	add_to_stage(step, stage, t, 1.0 / copies);
+	add_stage_layers(step, &step->sum[stage], k);
+	if (copies == 2) {
+		add_to_stage(step, step->stages - 1 - stage, t, 0.5);
+		add_stage_layers(step, &step->sum[step->stages - 1 - stage], k);
 	}
-	step->pipeline.forward[k] = t.forward + t.exposed_forward + late_forward;
-	step->pipeline.weight_grad[k] = t.weight_grad;
-	step->pipeline.input_grad[k] =
-		t.input_grad + t.recompute + t.exposed_backward + late_backward;
-	*done = t;
+}
+
+/* Whether virtual stage k is the one before over again, without traffic of its own. */
+static bool repeats(const struct step *step, int k)
+{
+	const struct plan *plan = &step->scenario->plan;
+	const struct split *split = &step->split;
+	size_t bytes = (size_t)step->scenario->model.kinds *
+		       sizeof *split->virtual_kind_layers[0];
+
+	return k > 1 && plan->zero < 2 && plan->activation_offload <= 0 &&
+	       !is_end(split, k) && !is_end(split, k - 1) &&
+	       memcmp(split->virtual_kind_layers[k], split->virtual_kind_layers[k - 1],
+		      bytes) == 0;
 }
 
 static void fill_virtual_stages(struct step *step, struct estimate *out)
 {
-	const struct plan *plan = &step->scenario->plan;
-	/* traffic that is counted per virtual stage has to be counted for each */
-	bool alone = plan->zero >= 2 || plan->activation_offload > 0;
-	struct pipeline_input *in = &step->pipeline;
-	struct chunk_time t = { 0 };
-	int like = -1;
+	struct chunk_time t;
 
-	for (int chunk = 0, k = 0; chunk < step->chunks; chunk++) {
-		for (int place = 0; place < step->stages; place++, k++) {
-			int stage = schedule_stage(plan->schedule, step->stages, k);
-
-			if (!alone && same_layers(step, like, k)) {
-				in->forward[k] = in->forward[like];
-				in->input_grad[k] = in->input_grad[like];
-				in->weight_grad[k] = in->weight_grad[like];
-			} else {
-				fill_virtual_stage(step, stage, k, out, &t);
-				like = k;
-			}
-			add_stage_times(step, stage, k, &t);
+	for (int i = 0; i < step->stages; i++) {
+		step->exposed_seconds[i] = step->recompute_seconds[i] =
+			step->forward_seconds[i] = step->backward_seconds[i] =
+				step->recompute_flops[i] = 0;
+		memset(&step->sum[i], 0, sizeof step->sum[i]);
+	}
+	for (int k = 0; k < step->stages * step->chunks; k++) {
+		if (!repeats(step, k)) {
+			time_chunk(step, k, &t, out);
+			t.all_forward = t.forward + t.exposed_forward + t.late_forward;
+			t.all_input_grad = t.input_grad + t.recompute +
+					   t.exposed_backward + t.late_backward;
 		}
+		place_chunk(step, k, &t);
 	}
 }
 
@@ -306,57 +368,6 @@ static void send_traffic(const struct step *step, const struct collective *cost,
 		     exposed / (double)step->stages);
 }
 
-static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost,
-			    double count)
-{
-	out->dense += count * cost->dense;
-	out->expert += count * cost->expert;
-	out->dense_trainable += count * cost->dense_trainable;
-	out->expert_trainable += count * cost->expert_trainable;
-	out->saved_bytes += count * cost->saved_bytes;
-	out->whole_bytes = fmax(out->whole_bytes, cost->whole_bytes);
-	out->gemm_bytes = fmax(out->gemm_bytes, cost->gemm_bytes);
-	out->largest_layer = fmax(out->largest_layer, cost->dense);
-}
-
-static void sum_virtual_stage(const struct step *step, int k, struct stage_sum *out)
-{
-	const struct model *m = &step->scenario->model;
-
-	for (int kind = 0; kind < m->kinds; kind++) {
-		double count = step->split.virtual_kind_layers[k][kind];
-
-		if (count > 0)
-			add_stage_layer(out, &step->kind[kind], count);
-		out->layers += count;
-	}
-	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
-		add_stage_layer(out, &step->mtp, (double)m->mtp_layers);
-		out->layers += (double)m->mtp_layers;
-	}
-	if (k == step->split.embedding_stage) {
-		add_stage_layer(out, &step->embedding, 1);
-		out->has_embedding = true;
-	}
-	if (k == step->split.head_stage) {
-		add_stage_layer(out, &step->head, 1);
-		out->has_head = true;
-	}
-}
-
-static void sum_stages(struct step *step)
-{
-	int schedule = step->scenario->plan.schedule;
-
-	for (int i = 0; i < step->stages; i++) {
-		memset(&step->sum[i], 0, sizeof step->sum[i]);
-		for (int c = 0; c < step->chunks; c++)
-			sum_virtual_stage(
-				step, schedule_virtual(schedule, step->stages, i, c),
-				&step->sum[i]);
-	}
-}
-
 bool step_pipeline(struct step *step, struct estimate *out)
 {
 	const struct plan *plan = &step->scenario->plan;
@@ -374,12 +385,7 @@ bool step_pipeline(struct step *step, struct estimate *out)
 	step->pipeline.overlap_send = plan->overlap_p2p;
 	step->pipeline.optimizer_sync = plan->optimizer_sync;
 	step->pipeline.pair_hides = NULL;
-	for (int i = 0; i < step->stages; i++)
-		step->exposed_seconds[i] = step->recompute_seconds[i] =
-			step->forward_seconds[i] = step->backward_seconds[i] =
-				step->offload_seconds[i] = step->recompute_flops[i] = 0;
 	fill_virtual_stages(step, out);
-	sum_stages(step);
 	send_cost(step, &send, &bytes);
 	pipeline_step(&step->pipeline, &step->result);
 	send_traffic(step, &send, bytes, out);

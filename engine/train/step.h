@@ -24,7 +24,8 @@ struct layer_cost {
 	double cpu_seconds; /* launching the forward */
 };
 
-/* Sums over a stage of its layers, embedding, head and MTP. */
+/* Sums over a stage of its layers, embedding, head and MTP, of both copies where the
+ * schedule keeps two. */
 struct stage_sum {
 	double layers, dense, expert, dense_trainable, expert_trainable;
 	double saved_bytes, whole_bytes, gemm_bytes;
@@ -44,15 +45,14 @@ struct step {
 	struct split split;
 	struct pipeline_input pipeline;
 	struct pipeline_result result;
+	struct stage_sum sum[MAX_STAGES];
 	/* per stage, of all its chunks */
 	double exposed_seconds[MAX_STAGES]; /* inside the micro-batches of a step */
 	double recompute_seconds[MAX_STAGES];
 	double forward_seconds[MAX_STAGES], backward_seconds[MAX_STAGES]; /* one mb */
-	double sync_seconds[MAX_STAGES];    /* exposed DP traffic at the step's end */
-	double offload_seconds[MAX_STAGES]; /* exposed host traffic */
+	double sync_seconds[MAX_STAGES]; /* exposed DP traffic at the step's end */
 	double optimizer_seconds[MAX_STAGES];
 	double recompute_flops[MAX_STAGES];
-	struct stage_sum sum[MAX_STAGES];
 };
 
 /* Costs of one graph: what its collectives expose, what recomputation drops. full is
@@ -61,7 +61,8 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 		struct layer_cost *out);
 /* All kinds, embedding, head and MTP; collectives go into the estimate's traffic. */
 void step_layers(struct step *step, struct estimate *out);
-/* Split, virtual stage times, pipeline, sums. False if the layers can't be split. */
+/* Split, stage sums, virtual stage times, pipeline. False if the layers can't be split.
+ */
 bool step_pipeline(struct step *step, struct estimate *out);
 /* Gradient and parameter traffic of each stage, optimizer and offload. */
 void step_sync(struct step *step, struct estimate *out);

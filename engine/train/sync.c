@@ -69,7 +69,7 @@ struct sync {
 	struct estimate *out;
 	int stage;
 	double layers;
-	double times; /* stages that do the same */
+	double share; /* of the stages that are like this one */
 };
 
 static double add_sync(const struct sync *s, const char *what,
@@ -84,10 +84,9 @@ static double add_sync(const struct sync *s, const char *what,
 	collective_cost(&s->step->scenario->cluster, group, kind, bytes,
 			s->step->context.network_share, &cost);
 	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
-	step_traffic(s->out, what, DIM_DP, kind, group,
-		     s->times / (double)s->step->stages, bytes, cost.sent_bytes,
-		     cost.network_bytes, cost.seconds,
-		     s->times * exposed / (double)s->step->stages);
+	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes,
+		     cost.sent_bytes, cost.network_bytes, cost.seconds,
+		     exposed * s->share);
 	return exposed;
 }
 
@@ -144,9 +143,8 @@ static double tied_seconds(const struct sync *s, double elements)
 	collective_cost(&s->step->scenario->cluster, &pair, COLLECTIVE_ALL_REDUCE,
 			bytes, s->step->context.network_share, &cost);
 	step_traffic(s->out, "tied embeddings", DIM_PP, COLLECTIVE_ALL_REDUCE,
-		     &s->step->mesh.pp_group, 1 / (double)s->step->stages, bytes,
-		     cost.sent_bytes, cost.network_bytes, cost.seconds,
-		     cost.seconds / (double)s->step->stages);
+		     &s->step->mesh.pp_group, s->share, bytes, cost.sent_bytes,
+		     cost.network_bytes, cost.seconds, cost.seconds * s->share);
 	return cost.seconds;
 }
 
@@ -170,8 +168,7 @@ static double host_seconds(const struct sync *s, double state_elements)
 	if (bytes <= 0 || rate <= 0)
 		return 0;
 	step_traffic(s->out, "optimizer to host", DIM_HOST, COLLECTIVE_COPY, NULL,
-		     s->times / (double)s->step->stages, bytes, bytes, 0, bytes / rate,
-		     s->times * bytes / rate / (double)s->step->stages);
+		     s->share, bytes, bytes, 0, bytes / rate, bytes / rate * s->share);
 	return bytes / rate;
 }
 
@@ -187,54 +184,65 @@ static double optimizer_seconds(const struct step *step, double local, double sh
 	return seconds + s->cluster.accelerator.calibration.step_seconds;
 }
 
-/* What stage i ends its step with; `times` stages behind it do the same. */
-static void sync_stage(struct step *step, int i, int times, struct estimate *out)
+static bool tied_end(const struct step *step, int stage)
 {
-	const struct plan *plan = &step->scenario->plan;
-	const struct stage_sum *sum = &step->sum[i];
-	struct sync s = { step, out, i, sum->layers, times };
-	double dense = sum->dense_trainable, expert = sum->expert_trainable;
-	double divide_dense = plan->zero > 0 ? (double)step_dense_shards(step) : 1;
-	double divide_expert = plan->zero > 0 ? (double)step_expert_shards(step) : 1;
-	double exposed =
-		reduce_family(&s, "gradients", "parameters", &step->mesh.dense_group,
-			      dense, step_dense_shards(step));
-	int last = step->stages - 1;
-
-	exposed +=
-		reduce_family(&s, "expert gradients", "expert parameters",
-			      &step->mesh.edp_group, expert, step_expert_shards(step));
-	if (step->scenario->model.tied_embeddings && last > 0 && (i == 0 || i == last))
-		exposed += tied_seconds(&s, step->head.dense_trainable);
-	double state = dense / divide_dense + expert / divide_expert;
-	double host = host_seconds(&s, state);
-	double optimizer = optimizer_seconds(step, dense + expert, state);
-
-	for (int k = i; k < i + times; k++) {
-		step->offload_seconds[k] += host;
-		step->sync_seconds[k] = exposed + host;
-		step->optimizer_seconds[k] = optimizer;
-	}
+	return step->scenario->model.tied_embeddings && step->stages > 1 &&
+	       (stage == 0 || stage == step->stages - 1);
 }
 
-/* The ends may differ in what they share; between them equal stages are equal. */
-static bool same_sync(const struct step *step, int a, int b)
+/* Stages from this one on that end their step alike. */
+static int alike(const struct step *step, int stage)
 {
-	const struct stage_sum *x = &step->sum[a], *y = &step->sum[b];
+	const struct stage_sum *sum = &step->sum[stage];
+	int next = stage + 1;
 
-	return a > 0 && b < step->stages - 1 && x->layers == y->layers &&
-	       x->dense_trainable == y->dense_trainable &&
-	       x->expert_trainable == y->expert_trainable &&
-	       step->forward_seconds[a] == step->forward_seconds[b] &&
-	       step->backward_seconds[a] == step->backward_seconds[b];
+	while (next < step->stages && !tied_end(step, stage) && !tied_end(step, next) &&
+	       step->sum[next].layers == sum->layers &&
+	       step->sum[next].dense_trainable == sum->dense_trainable &&
+	       step->sum[next].expert_trainable == sum->expert_trainable &&
+	       step->forward_seconds[next] == step->forward_seconds[stage] &&
+	       step->backward_seconds[next] == step->backward_seconds[stage])
+		next++;
+	return next - stage;
+}
+
+static void sync_stage(const struct sync *s)
+{
+	struct step *step = s->step;
+	const struct plan *plan = &step->scenario->plan;
+	int i = s->stage;
+	double dense = step->sum[i].dense_trainable;
+	double expert = step->sum[i].expert_trainable;
+	int64_t dense_shards = step_dense_shards(step);
+	int64_t expert_shards = step_expert_shards(step);
+	double exposed = reduce_family(s, "gradients", "parameters",
+				       &step->mesh.dense_group, dense, dense_shards);
+
+	exposed += reduce_family(s, "expert gradients", "expert parameters",
+				 &step->mesh.edp_group, expert, expert_shards);
+	if (tied_end(step, i))
+		exposed += tied_seconds(s, step->head.dense_trainable);
+	double state = plan->zero > 0 ? dense / (double)dense_shards +
+						expert / (double)expert_shards
+				      : dense + expert;
+	double host = host_seconds(s, state);
+
+	step->sync_seconds[i] = exposed + host;
+	step->optimizer_seconds[i] = optimizer_seconds(step, dense + expert, state);
 }
 
 void step_sync(struct step *step, struct estimate *out)
 {
-	for (int i = 0, times; i < step->stages; i += times) {
-		for (times = 1; i + times < step->stages; times++)
-			if (!same_sync(step, i, i + times))
-				break;
-		sync_stage(step, i, times, out);
+	for (int i = 0; i < step->stages;) {
+		int count = alike(step, i);
+		struct sync s = { step, out, i, step->sum[i].layers,
+				  count / (double)step->stages };
+
+		sync_stage(&s);
+		for (int next = i + 1; next < i + count; next++) {
+			step->sync_seconds[next] = step->sync_seconds[i];
+			step->optimizer_seconds[next] = step->optimizer_seconds[i];
+		}
+		i += count;
 	}
 }
