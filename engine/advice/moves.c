@@ -244,9 +244,9 @@ static bool no_offload(const struct situation *now)
 const struct move advice_moves[] = {
 	SPEED("T5", FILLED, "B docs/performance-guide.md:58", "vpp", TRIAL_ABOVE, 0,
 	      has_bubble),
-	SPEED_AFTER("T5", "interleaved: " FILLED,
-		    "arXiv 2104.04473, section 2.2", "vpp", TRIAL_ABOVE, 0,
-		    has_bubble_in_1f1b, "schedule", SCHEDULE_INTERLEAVED),
+	SPEED_AFTER("T5", "interleaved: " FILLED, "arXiv 2104.04473, section 2.2",
+		    "vpp", TRIAL_ABOVE, 0, has_bubble_in_1f1b, "schedule",
+		    SCHEDULE_INTERLEAVED),
 	SPEED("T6", "chunks cost more sends than bubble: VPP " FASTER,
 	      "B docs/performance-guide.md:66", "vpp", TRIAL_DOWN, 0, has_many_chunks),
 	SPEED("T5", "bubble: more, smaller micro-batches: " FASTER,
