@@ -263,13 +263,19 @@ static double capacity(const struct explanation *x)
 
 static double framework(const struct explanation *x)
 {
-	double groups =
-		(x->value - t(x, "C") - (t(x, "r") - 1) * (t(x, "A") + t(x, "B"))) /
-		t(x, "c");
+	assert_true(t(x, "groups") >= 1 && t(x, "groups") <= 6);
+	return t(x, "C") + t(x, "c") * t(x, "groups") +
+	       (t(x, "r") - 1) * (t(x, "A") + t(x, "B"));
+}
 
-	assert_close(groups, round(groups), 1e-6);
-	assert_true(round(groups) >= 1 && round(groups) <= 6);
-	return x->value;
+static double flops(const struct explanation *x)
+{
+	return 6 * (t(x, "N") - t(x, "table")) + t(x, "S");
+}
+
+static double hfu(const struct explanation *x)
+{
+	return t(x, "MFU") + t(x, "X") / (t(x, "t") * t(x, "peak"));
 }
 
 /* Whether the formula that is shown gives the number that is shown. */
@@ -305,6 +311,8 @@ static const struct {
 	{ "tflops_per_gpu", tflops },
 	{ "mfu", mfu },
 	{ "mfu_bf16", mfu16 },
+	{ "hfu", hfu },
+	{ "flops_per_token", flops },
 	{ "run_seconds", run_seconds },
 	{ "run_gpu_hours", gpu_hours },
 	{ "run_dollars", dollars },
@@ -374,6 +382,36 @@ static void test_states_of_a_dense_model(void **state)
 		     1e-9);
 }
 
+static void test_an_optimizer_step_of_a_dense_model(void **state)
+{
+	struct scenario s;
+	struct explanation x;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "optimizer_offload", "0.5");
+	train_estimate(&s, &now);
+	assert_true(explain(&s, &now, "stages.1.optimizer_seconds", &x));
+	assert_close(t(&x, "fixed") + (34 * (1 - t(&x, "o")) * t(&x, "P") / t(&x, "d") +
+				       4 * t(&x, "P")) /
+					      (t(&x, "em") * t(&x, "bw")),
+		     x.value, 1e-9);
+}
+
+/* Scores of a dense model: 6 * L * s * heads * head_dim, the causal half. */
+static void test_flops_of_attention(void **state)
+{
+	struct scenario s;
+	struct explanation x;
+
+	(void)state;
+	case_dense(&s);
+	train_estimate(&s, &now);
+	assert_true(explain(&s, &now, "flops_per_token", &x));
+	assert_close(t(&x, "S"), 6.0 * 80 * 8192 * 64 * 128, 1e-9);
+	assert_close(t(&x, "table"), 128256.0 * 8192, 1e-9);
+}
+
 /* Narayanan et al., arXiv 2104.04473: with 1F1B, PP 4 and m micro-batches. */
 static void test_the_bubble_s_closed_form(void **state)
 {
@@ -404,6 +442,8 @@ int main(void)
 		cmocka_unit_test(test_unknown_keys_are_refused),
 		cmocka_unit_test(test_formulas_give_their_number),
 		cmocka_unit_test(test_states_of_a_dense_model),
+		cmocka_unit_test(test_an_optimizer_step_of_a_dense_model),
+		cmocka_unit_test(test_flops_of_attention),
 		cmocka_unit_test(test_the_bubble_s_closed_form),
 	};
 

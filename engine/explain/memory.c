@@ -1,4 +1,6 @@
 /* memory.c - where the bytes of a stage come from. */
+#include <math.h>
+
 #include "engine/explain/row.h"
 #include "engine/train/step.h"
 
@@ -10,24 +12,27 @@ static const struct stage_memory *stage_of(const struct asked *asked)
 	return e->legal ? &e->stage[asked->stage] : &e->memory;
 }
 
-/* A shard group can only be smaller than the ranks that hold the same weights. */
-static double shards(const struct plan *plan, int64_t ranks)
+double explain_shards(const struct asked *a, bool experts)
 {
-	bool grouped = plan->zero_group > 0 && plan->zero_group < ranks;
+	const struct plan *plan = &a->scenario->plan;
+	int64_t ranks = experts ? a->estimate->edp : a->estimate->dp * plan->cp;
 
-	return (double)(grouped ? plan->zero_group : ranks);
+	if (ranks < 1)
+		ranks = 1;
+	/* a group can only be smaller than the ranks that hold the same weights */
+	if (plan->zero_group > 0 && plan->zero_group < ranks)
+		ranks = plan->zero_group;
+	return (double)ranks;
 }
 
 static void add_shards(const struct asked *a, struct explanation *out)
 {
-	const struct plan *plan = &a->scenario->plan;
-
-	explain_term(out, "ZeRO", "stage", FORM_COUNT, (double)plan->zero);
+	explain_term(out, "ZeRO", "stage", FORM_COUNT, (double)a->scenario->plan.zero);
 	explain_term(out, "d", "ranks that share dense states (DP x CP, or the group)",
-		     FORM_COUNT, shards(plan, a->estimate->dp * plan->cp));
+		     FORM_COUNT, explain_shards(a, false));
 	if (a->scenario->model.moe.experts > 0)
 		explain_term(out, "ed", "ranks that share expert states", FORM_COUNT,
-			     shards(plan, a->estimate->edp > 0 ? a->estimate->edp : 1));
+			     explain_shards(a, true));
 }
 
 static void weights(const struct asked *a, struct explanation *out)
@@ -89,13 +94,20 @@ static void buffers(const struct asked *a, struct explanation *out)
 static void framework(const struct asked *a, struct explanation *out)
 {
 	const struct stack *stack = &a->scenario->stack;
+	const struct stage_memory *m = stage_of(a);
+	double ratio = stack->fragmentation > 1 ? stack->fragmentation : 1;
+	double loose = (ratio - 1) * (m->activations_bytes + m->buffers_bytes);
+	double links = m->framework_bytes - stack->context_bytes - loose;
 
 	explain_term(out, "C", "context and libraries", FORM_BYTES,
 		     stack->context_bytes);
 	explain_term(out, "c", "of each communicator in use", FORM_BYTES,
 		     stack->communicator_bytes);
-	explain_term(out, "r", "reserved over allocated", FORM_REAL,
-		     stack->fragmentation);
+	explain_term(out, "groups", "communicators of a rank", FORM_COUNT,
+		     stack->communicator_bytes > 0
+			     ? round(links / stack->communicator_bytes)
+			     : 0);
+	explain_term(out, "r", "reserved over allocated", FORM_REAL, ratio);
 	explain_term(out, "A", "activations", FORM_BYTES,
 		     stage_of(a)->activations_bytes);
 	explain_term(out, "B", "buffers", FORM_BYTES, stage_of(a)->buffers_bytes);

@@ -29,4 +29,7 @@ extern const struct explain_row explain_dimensions[]; /* behind the dot */
 void explain_term(struct explanation *out, const char *symbol, const char *meaning,
 		  enum form form, double value);
 
+/* Ranks that share one set of dense (or expert) states. */
+double explain_shards(const struct asked *asked, bool experts);
+
 #endif

@@ -58,8 +58,16 @@ static void states(const struct asked *a, struct explanation *out)
 
 	explain_term(out, "P", "parameters on one rank", FORM_COUNT,
 		     a->estimate->stage[a->stage].parameters);
+	explain_term(out, "d", "ranks that share dense states", FORM_COUNT,
+		     a->scenario->plan.zero > 0 ? explain_shards(a, false) : 1);
+	explain_term(out, "o", "share kept on the host", FORM_PERCENT,
+		     a->scenario->plan.optimizer_offload);
 	explain_term(out, "bw", "memory bandwidth, bytes a second", FORM_TRAFFIC,
 		     acc->memory_bytes_per_second);
+	explain_term(out, "em", "share of it", FORM_PERCENT,
+		     acc->calibration.memory_efficiency > 0
+			     ? acc->calibration.memory_efficiency
+			     : 1);
 	explain_term(out, "fixed", "of one optimizer step", FORM_SECONDS,
 		     acc->calibration.step_seconds);
 }
@@ -88,9 +96,11 @@ const struct explain_row explain_times[] = {
 	{ "idle_seconds", "Idle", "step - busy - exposed - opt",
 	  "Waiting for other stages, in the pipeline and at the end of the step.",
 	  "definition in engine/README.md", rest },
-	{ "optimizer_seconds", "Optimizer", "fixed + 34 bytes * P / d / (em * bw)",
+	{ "optimizer_seconds", "Optimizer",
+	  "fixed + (34 (1 - o) P / d + 4 P) / (em * bw)",
 	  "Bound by memory: gradient, moments and master weight are read, moments, "
-	  "master and 16-bit weight written.",
+	  "master and 16-bit weight written. Experts divide by their own ranks; Muon's "
+	  "products come on top.",
 	  "byte count of an Adam step, engine/train/sync.c", states },
 	{ "recompute_seconds", "Recomputation",
 	  "forward time of what is computed again in the backward",

@@ -22,8 +22,20 @@ static void model(const struct asked *a, struct explanation *out)
 
 static void flops(const struct asked *a, struct explanation *out)
 {
+	const struct model *m = &a->scenario->model;
+	struct model_counts counts;
+	double scores;
+
+	model_count(m, &counts);
+	if (m->tied_embeddings)
+		counts.embedding -= (double)m->vocab * (double)m->hidden;
+	scores = a->estimate->flops_per_token - 6 * (counts.active - counts.embedding);
 	explain_term(out, "N", "active parameters, the table among them", FORM_COUNT,
-		     a->estimate->active_parameters);
+		     counts.active);
+	explain_term(out, "table", "embeddings that only look up", FORM_COUNT,
+		     counts.embedding);
+	explain_term(out, "S", "attention scores, scans, MTP layers", FORM_FLOPS,
+		     scores);
 	explain_term(out, "s", "sequence, tokens", FORM_COUNT,
 		     (double)a->scenario->plan.seq_len);
 	model(a, out);
@@ -159,8 +171,23 @@ static void utilization(const struct asked *a, struct explanation *out)
 	explain_term(out, "peak", "dense peak of the precision, FLOP/s", FORM_FLOPS,
 		     peak > 0 ? peak : bf16);
 	explain_term(out, "peak16", "dense peak of bf16, FLOP/s", FORM_FLOPS, bf16);
-	explain_term(out, "again", "recomputation, a step", FORM_SECONDS,
-		     a->estimate->recompute_seconds);
+}
+
+static void hardware(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+	const double *peaks = a->scenario->cluster.accelerator.peak_flops;
+	double peak = peaks[a->scenario->plan.precision];
+
+	if (peak <= 0)
+		peak = peaks[PRECISION_BF16] > 0 ? peaks[PRECISION_BF16]
+						 : peaks[PRECISION_FP16];
+	explain_term(out, "MFU", "without recomputation", FORM_PERCENT, e->mfu);
+	explain_term(out, "X", "FLOPs computed again, a GPU and step", FORM_FLOPS,
+		     (e->hfu - e->mfu) * e->step_seconds * peak);
+	explain_term(out, "t", "step", FORM_SECONDS, e->step_seconds);
+	explain_term(out, "peak", "dense peak of the precision, FLOP/s", FORM_FLOPS,
+		     peak);
 }
 
 static void run(const struct asked *a, struct explanation *out)
@@ -243,9 +270,10 @@ const struct explain_row explain_totals[] = {
 	  "Without MTP layers, as published counts do.",
 	  "the model's file names its source", model },
 	{ "flops_per_token", "Model FLOPs per token",
-	  "6 * (active - embedding table) + 6 * L * s * heads * head_dim (causal)",
-	  "Forward and backward, nothing recomputed. Attention counts the causal half, "
-	  "windows as they are; a tied table counts once, as the head.",
+	  "6 * (N - table) + S, S = 6 * L * s * heads * head_dim where causal",
+	  "Forward and backward, nothing recomputed. Attention counts the causal half "
+	  "(unless the convention is full), windows as they are; a tied table counts "
+	  "once, as the head.",
 	  "PaLM, arXiv 2204.02311, appendix B; Kaplan et al., arXiv 2001.08361",
 	  flops },
 	{ "capacity_bytes", "Capacity", "usable",
@@ -307,9 +335,9 @@ const struct explain_row explain_totals[] = {
 	{ "mfu_bf16", "Model FLOPs utilization over bf16", "r * F / peak16",
 	  "For fp8 and fp4, to compare with bf16 runs; may exceed 100 %.",
 	  "PaLM, arXiv 2204.02311, appendix B", utilization },
-	{ "hfu", "Hardware FLOPs utilization", "MFU + recomputed FLOPs / (t * peak)",
+	{ "hfu", "Hardware FLOPs utilization", "MFU + X / (t * peak)",
 	  "Adds recomputation, not what a flash kernel recomputes inside.",
-	  "Korthikanti et al., arXiv 2205.05198, section 6.3", utilization },
+	  "Korthikanti et al., arXiv 2205.05198, section 6.3", hardware },
 	{ "run_steps", "Steps of the run", "T / (gbs * s)", "Rounded up.", definition,
 	  run },
 	{ "run_seconds", "Time of the run", "steps * t / g",
