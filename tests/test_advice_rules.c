@@ -89,7 +89,6 @@ static const struct pair of_notes[] = {
 	{ "T3", MOE, "etp=2", "" },
 	{ "T7", MOE, "gbs=32", "" },
 	{ "T5", DENSE, "gbs=64", "" },
-	{ "T6", DENSE, "vpp=5", "" },
 	{ "T4", DENSE, "tp=16", "" },
 	{ "T11", DENSE, "cp=2 cp_kind=ulysses", "cp=2" },
 	{ "T14", MOE, "", "ep=4" },
@@ -343,6 +342,30 @@ static void test_nothing_is_said_twice(void **state)
 	}
 }
 
+static bool says(const char *code)
+{
+	for (int i = 0; i < said.count; i++)
+		if (strcmp(said.item[i].rule->code, code) == 0)
+			return true;
+	return false;
+}
+
+/* FlashAttention 2 does not run on V100. */
+static void test_kernels_need_their_hardware(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	make(&s, DENSE, "attention_kernel=unfused gpu_memory_gib=300");
+	train_estimate(&s, &now);
+	advice_give(&s, &now, &said);
+	assert_true(says("T38"));
+	s.cluster.accelerator.year = 2017;
+	train_estimate(&s, &now);
+	advice_give(&s, &now, &said);
+	assert_false(says("T38"));
+}
+
 static void test_an_illegal_plan_gets_none(void **state)
 {
 	struct scenario s;
@@ -375,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_effects_are_measured),
 		cmocka_unit_test(test_the_most_valuable_comes_first),
 		cmocka_unit_test(test_nothing_is_said_twice),
+		cmocka_unit_test(test_kernels_need_their_hardware),
 		cmocka_unit_test(test_an_illegal_plan_gets_none),
 		cmocka_unit_test(test_one_gpu_is_advised),
 	};

@@ -144,15 +144,25 @@ static bool has_fp8(const struct situation *now)
 		now->plan->precision == PRECISION_FP16);
 }
 
+/* FlashAttention 2 needs Ampere, 3 Hopper, or what others made in those years. */
+static bool runs_kernel(const struct situation *now, int64_t year,
+			enum attention_kernel kernel)
+{
+	const struct accelerator *a = &now->scenario->cluster.accelerator;
+
+	return a->year >= year && a->calibration.attention_efficiency[kernel] > 0;
+}
+
 static bool older_attention(const struct situation *now)
 {
-	return now->plan->attention_kernel < ATTENTION_FLASH2;
+	return now->plan->attention_kernel < ATTENTION_FLASH2 &&
+	       runs_kernel(now, 2020, ATTENTION_FLASH2);
 }
 
 static bool hopper_attention(const struct situation *now)
 {
 	return now->plan->attention_kernel == ATTENTION_FLASH2 &&
-	       now->scenario->cluster.accelerator.year >= 2022;
+	       runs_kernel(now, 2022, ATTENTION_FLASH3);
 }
 
 static bool is_split_evenly(const struct situation *now)

@@ -85,17 +85,14 @@ static bool few_micro_batches(const struct situation *now, double value[MAX_TERM
 
 static bool large_bubble(const struct situation *now, double value[MAX_TERMS])
 {
-	value[0] = now->estimate->bubble_ratio;
-	value[1] = (double)now->estimate->micro_batches;
-	value[2] = now->estimate->stages;
-	return value[0] > 0.1;
-}
+	double m = (double)now->estimate->micro_batches, p = now->estimate->stages;
 
-static bool high_vpp(const struct situation *now, double value[MAX_TERMS])
-{
-	value[0] = (double)now->estimate->chunks;
-	value[1] = (double)now->estimate->micro_batches / now->estimate->stages;
-	return now->estimate->chunks > 4 && value[1] >= 4;
+	value[0] = now->estimate->bubble_ratio;
+	value[1] = m;
+	value[2] = p;
+	/* (p - 1) / (v*m + p - 1): what is left comes from unequal stages and sends */
+	value[3] = (p - 1) / ((double)now->estimate->chunks * m + p - 1);
+	return value[0] > 0.1 && p > 1;
 }
 
 static bool thin_matrices(const struct situation *now, double value[MAX_TERMS])
@@ -254,15 +251,11 @@ static const struct note advice_notes[] = {
 	  "gbs",
 	  few_micro_batches },
 	{ { "T5", SEVERITY_WARNING,
-	    "bubble {0:percent}: {1} micro-batches fill {2} stages badly",
+	    "bubble {0:percent}: {1} micro-batches on {2} stages make {3:percent}, "
+	    "unequal stages and sends the rest",
 	    "arXiv 2104.04473, section 2.2" },
 	  "vpp",
 	  large_bubble },
-	{ { "T6", SEVERITY_HINT,
-	    "VPP {0} with {1:real} micro-batches a stage: a smaller one sends less",
-	    "B docs/performance-guide.md:66" },
-	  "vpp",
-	  high_vpp },
 	{ { "T4", SEVERITY_HINT,
 	    "TP {0} leaves matrices {1} wide: kernels of that width run badly",
 	    "B docs/performance-guide.md:52-53" },
