@@ -146,9 +146,10 @@ void model_count_layer(const struct model *model, const struct layer_kind *kind,
 
 void model_count(const struct model *model, struct model_counts *counts)
 {
-	double h = (double)model->hidden;
+	double h = (double)model->hidden, layers[MAX_LAYER_KINDS];
 
 	memset(counts, 0, sizeof *counts);
+	model_kinds_layers(model, layers);
 	counts->embedding = (double)model->vocab * h;
 	if (model->position == POSITION_LEARNED)
 		counts->embedding += (double)model->max_positions * h;
@@ -160,13 +161,12 @@ void model_count(const struct model *model, struct model_counts *counts)
 		counts->embedding + counts->head +
 		norm_width(model, model->hidden) * (model->embedding_norm ? 2 : 1);
 	for (int k = 0; k < model->kinds; k++) {
-		double layers = (double)model_kind_layers(model, k);
 		struct layer_counts layer;
 
 		model_count_layer(model, &model->kind[k], &layer);
-		counts->total += layers * layer.total;
-		counts->active += layers * layer.active;
-		counts->routed += layers * layer.routed;
+		counts->total += layers[k] * layer.total;
+		counts->active += layers[k] * layer.active;
+		counts->routed += layers[k] * layer.routed;
 	}
 	if (model->mtp_layers > 0 && model->kinds > 0) {
 		struct layer_counts layer;
@@ -222,15 +222,16 @@ static double scan_flops(const struct model *m, const struct layer_kind *kind)
 double model_flops_per_token(const struct model *model, int64_t seq, bool full_square)
 {
 	struct model_counts counts;
-	double weights, forward = 0;
+	double layers[MAX_LAYER_KINDS], weights, forward = 0;
 
 	model_count(model, &counts);
+	model_kinds_layers(model, layers);
 	/* a tied table works once, as the head */
 	weights = counts.active - counts.embedding;
 	if (model->tied_embeddings)
 		weights += (double)model->vocab * (double)model->hidden;
 	for (int k = 0; k < model->kinds; k++)
-		forward += (double)model_kind_layers(model, k) *
+		forward += layers[k] *
 			   (attention_flops(&model->kind[k], seq, full_square) +
 			    scan_flops(model, &model->kind[k]));
 	if (model->mtp_layers > 0 && model->kinds > 0) {

@@ -112,6 +112,8 @@ void model_count_layer(const struct model *model, const struct layer_kind *kind,
 void model_count(const struct model *model, struct model_counts *counts);
 /* Layers of this kind, MTP apart. */
 int64_t model_kind_layers(const struct model *model, int kind);
+/* The same of all kinds at once; layers has room for MAX_LAYER_KINDS. */
+void model_kinds_layers(const struct model *model, double *layers);
 /* Append one layer, sharing the kind with an equal earlier one. False if the
  * model has MAX_LAYERS layers or MAX_LAYER_KINDS kinds already. Readers build
  * every model with it; unused parts of kind must be zero. */

@@ -54,11 +54,23 @@ int64_t model_kind_layers(const struct model *model, int kind)
 {
 	int64_t count = 0;
 
-	if (model->kinds == 1)
-		return kind == 0 ? model->layers : 0;
 	for (int64_t i = 0; i < model->layers; i++)
 		count += model->layer[i] == kind;
 	return count;
+}
+
+void model_kinds_layers(const struct model *model, double *layers)
+{
+	int32_t count[MAX_LAYER_KINDS] = { 0 };
+
+	if (model->kinds == 1)
+		count[0] = (int32_t)model->layers;
+	else
+		for (int64_t i = 0; i < model->layers; i++)
+			if (model->layer[i] < MAX_LAYER_KINDS)
+				count[model->layer[i]]++;
+	for (int k = 0; k < MAX_LAYER_KINDS && k < model->kinds; k++)
+		layers[k] = count[k];
 }
 
 int model_mtp_kind(const struct model *model)

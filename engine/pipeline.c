@@ -78,6 +78,16 @@ static void load(const struct pipeline_input *in, struct rounds *r)
 	}
 }
 
+void rounds_turn(struct rounds *r)
+{
+	for (int k = 0; k < r->stages * r->chunks; k++) {
+		double forward = r->forward[k];
+
+		r->forward[k] = r->backward[k];
+		r->backward[k] = forward;
+	}
+}
+
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;

@@ -11,9 +11,16 @@
 
 #include "engine/pipeline_rounds.h"
 
+enum { SETTLE = 2 }; /* double slots beyond those of one way through all stages */
+
 static double later(double a, double b)
 {
 	return a > b ? a : b;
+}
+
+static double lesser(double a, double b)
+{
+	return a < b ? a : b;
 }
 
 /* Ends of the warm-up: p - s equal jobs (or m) in a flow shop, of which job j
@@ -73,118 +80,116 @@ static void run_full(const struct rounds *r, int64_t slot, double *a, double *b)
 		a[s] = r->backward[s] + later(b[s], b[s + 1] + latency);
 }
 
-/* Slowest steady rate that a stage takes part in: over all ranges of neighbours
- * that hand work up and back, (their work + both ways' latency) / stages. The
- * cycles of the max-plus system are exactly these ranges. Returns the length of the
- * slowest one. */
-static int cycle_rates(const struct rounds *r, double *rate)
+/* The steady rate of each stage: the slowest of the ranges of neighbours that it is
+ * part of, which hand work up and back: (their work + both ways' latency) / stages.
+ * The cycles of the max-plus system are exactly these ranges; without latency none is
+ * slower than its slowest stage. Returns the double slots of the slowest of all. */
+static int steady_rates(const struct rounds *r, double *rate)
 {
-	double slowest = 0;
-	int length = 1;
+	int p = r->stages, length = 1;
+	double slowest = 0, share[MAX_STAGES]; /* 1 / stages of a range */
 
-	for (int s = 0; s < r->stages; s++)
-		rate[s] = 0;
-	for (int a = 0; a < r->stages; a++) {
-		double sum = 0, most = 0;
-		double from[MAX_STAGES];
+	for (int s = 0; s < p; s++)
+		rate[s] = r->forward[s] + r->backward[s];
+	if (r->latency <= 0)
+		return 1;
+	for (int n = 0; n < p; n++)
+		share[n] = 1 / (n + 1.0);
+	for (int a = 0; a < p; a++) {
+		double mean[MAX_STAGES], sum = 0, most = 0;
 
-		for (int b = a; b < r->stages; b++) {
+		for (int b = a; b < p; b++) {
 			sum += r->forward[b] + r->backward[b] +
 			       (b > a ? 2 * r->latency : 0);
-			from[b] = sum / (b - a + 1);
-			if (from[b] > slowest * (1 + 1e-12)) {
-				slowest = from[b];
+			mean[b] = sum * share[b - a];
+			if (mean[b] > slowest * (1 + 1e-12)) {
+				slowest = mean[b];
 				length = b - a + 1;
 			}
 		}
-		for (int b = r->stages - 1; b >= a; b--) {
-			most = later(most, from[b]);
+		for (int b = p - 1; b >= a; b--) {
+			most = later(most, mean[b]);
 			rate[b] = later(rate[b], most);
 		}
 	}
 	return length;
 }
 
-/* Whether all stages went on by the same since `then`: the state repeats. */
-static bool repeats(const struct rounds *r, const double *then, const double *now)
+/* Slots `from` to `to` - 1 in which some stages are not at work; where the state is
+ * after them. */
+static double *run_slots(const struct rounds *r, int64_t from, int64_t to, double *a,
+			 double *b)
 {
-	double by = now[0] - then[0], most = by * 1e-10;
+	for (; from < to; from++) {
+		double *swap = a;
 
-	for (int s = 1; s < r->stages; s++) {
-		double other = now[s] - then[s] - by;
-
-		if (other > most || other < -most)
-			return false;
+		run_slot(r, from, a, b);
+		a = b;
+		b = swap;
 	}
-	return true;
+	return a;
 }
 
-enum { SETTLE = 24 };
-
-/* Double slots in which all stages work, n of them from slot on. As soon as one
- * period of the slowest cycle moves all stages alike the rest is a jump; where that
- * takes too long, each stage jumps at its own rate and settles again. */
-static void run_steady(const struct rounds *r, int64_t slot, int64_t n, double *a,
-		       double *b)
-{
-	double rate[MAX_STAGES], before[MAX_STAGES];
-	int p = r->stages, length = cycle_rates(r, rate);
-	int64_t settle = p + SETTLE, i = 0, seen = 0;
-
-	memcpy(before, a, (size_t)p * sizeof *before);
-	while (i < n) {
-		int64_t jump = 0;
-
-		run_full(r, slot, a, b);
-		slot += 2;
-		i++;
-		if (i == seen + length) {
-			if (repeats(r, before, a)) {
-				jump = (n - i) / length;
-				for (int s = 0; s < p; s++)
-					a[s] += (double)jump * (a[s] - before[s]);
-				jump *= length;
-			}
-			memcpy(before, a, (size_t)p * sizeof *before);
-			seen = i + jump;
-		}
-		if (jump == 0 && i == settle && n > 2 * settle + p) {
-			jump = (n - 2 * settle) / length * length;
-			for (int s = 0; s < p; s++)
-				a[s] += (double)jump * rate[s];
-			seen = i + jump + settle; /* once is enough */
-		}
-		i += jump;
-		slot += 2 * jump;
-	}
-}
-
-double rounds_1f1b(const struct rounds *r)
+/* The warm-up and `full` double slots in which all stages work, then to the end if
+ * that is wanted. end[s]: when stage s is done with it. */
+static void run(const struct rounds *r, int64_t full, bool to_the_end, double *end)
 {
 	double first[MAX_STAGES + 2], second[MAX_STAGES + 2];
-	double *a = first + 1, *b = second + 1, end = 0;
+	double *a = first + 1, *b;
 	int p = r->stages;
-	int64_t m = r->micro_batches, slot = 0;
-	int64_t full = m > p ? m - p : 0; /* double slots in which all work */
+	int64_t slot = p - 1;
 
-	a[-1] = b[-1] = a[p] = b[p] = -INFINITY;
+	first[0] = second[0] = first[p + 1] = second[p + 1] = -INFINITY;
 	warm_up(r, a);
-	for (; slot < p - 1; slot++) {
-		double *swap = a;
+	a = run_slots(r, 0, slot, a, second + 1);
+	b = a == first + 1 ? second + 1 : first + 1;
+	for (int64_t i = 0; i < full; i++, slot += 2)
+		run_full(r, slot, a, b);
+	if (to_the_end)
+		a = run_slots(r, slot, 2 * r->micro_batches + p - 2, a, b);
+	memcpy(end, a, (size_t)p * sizeof *end);
+}
 
-		run_slot(r, slot, a, b);
-		a = b;
-		b = swap;
-	}
-	run_steady(r, slot, full, a, b);
-	for (slot += 2 * full; slot < 2 * m + p - 2; slot++) {
-		double *swap = a;
+/* A long run: the longest path comes to a stage out of a start in which work went
+ * once up and down the pipeline, stays with it or its neighbours, and leaves into an
+ * end that is such a start seen backwards. */
+static double run_long(struct rounds *r, int64_t settle)
+{
+	double start[MAX_STAGES], end[MAX_STAGES], rate[MAX_STAGES], longest = 0;
+	int64_t middle = r->micro_batches - r->stages - 2 * settle;
+	int64_t rest = middle % steady_rates(r, rate); /* whole cycles in between */
 
-		run_slot(r, slot, a, b);
-		a = b;
-		b = swap;
+	double cycles = (double)(middle - rest);
+
+	run(r, settle, false, start);
+	rounds_turn(r);
+	run(r, settle + rest, false, end);
+	rounds_turn(r);
+	for (int s = 0; s < r->stages; s++) {
+		/* last was a forward on even stages, which hand it down, and a backward
+		 * on odd ones, which hand it up */
+		int next = s % 2 == 0 ? s + 1 : s - 1;
+
+		longest = later(longest, start[s] + cycles * rate[s] + end[s]);
+		if (next < r->stages)
+			longest = later(longest,
+					start[s] + r->latency +
+						cycles * lesser(rate[s], rate[next]) +
+						end[next]);
 	}
+	return longest;
+}
+
+double rounds_1f1b(struct rounds *r)
+{
+	int64_t m = r->micro_batches, p = r->stages, settle = p / 2 + SETTLE;
+	int64_t full = m > p ? m - p : 0;
+	double ends[MAX_STAGES], end = 0;
+
+	if (full > 2 * settle)
+		return run_long(r, settle);
+	run(r, full, true, ends);
 	for (int s = 0; s < p; s++)
-		end = later(end, a[s]);
+		end = later(end, ends[s]);
 	return end;
 }

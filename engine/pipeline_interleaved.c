@@ -199,17 +199,6 @@ static void settle(const struct rounds *r, int64_t first, int64_t more,
 	memcpy(out->x, at.x, bytes);
 }
 
-/* The same seen from the end: last backwards are first forwards. */
-static void turn_round(struct rounds *r)
-{
-	for (int k = 0; k < r->stages * r->chunks; k++) {
-		double forward = r->forward[k];
-
-		r->forward[k] = r->backward[k];
-		r->backward[k] = forward;
-	}
-}
-
 /* LONG groups or more, and a rest: the longest path comes to a stage out of a settled
  * start, stays with it or those around it, and leaves into a settled end. */
 static double run_long(struct rounds *r)
@@ -222,9 +211,9 @@ static double run_long(struct rounds *r)
 	settle(r, r->group, 0, &start);
 	/* what is left between the two must be whole groups for all stages */
 	middle = r->micro_batches * r->chunks + start.ahead - 2 * start.steps;
-	turn_round(r);
+	rounds_turn(r);
 	settle(r, rest > 0 ? rest : r->group, middle % group, &end);
-	turn_round(r);
+	rounds_turn(r);
 	for (int s = 0; s < r->stages; s++) {
 		double own = stage_work(r, s) * (double)r->group;
 		double rate = later(own, (start.x[s] - start.before[s]) / PERIOD);

@@ -13,10 +13,12 @@ struct rounds {
 	double forward[MAX_VIRTUAL], backward[MAX_VIRTUAL];
 };
 
-/* Seconds from the first forward to the last backward; at least two stages. */
-double rounds_1f1b(const struct rounds *rounds);
-/* Changes micro_batches and group. */
+/* Seconds from the first forward to the last backward; at least two stages. What
+ * stands in rounds may change. */
+double rounds_1f1b(struct rounds *rounds);
 double rounds_interleaved(struct rounds *rounds);
+/* The same run seen from its end: last backwards are first forwards. */
+void rounds_turn(struct rounds *rounds);
 /* The longest path that stays on one stage: no step of interleaved is shorter, and
  * with even stages (all virtual ones equal but the first and the last) it is exact. */
 double rounds_paths(const struct rounds *rounds);

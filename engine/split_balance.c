@@ -33,28 +33,30 @@ static void load(const struct scenario *scenario, const double *weights,
 /* Weight of layers a to b - 1 as part k. */
 static double part(const struct balance *b, int k, int from, int to)
 {
-	return b->sum[to] - b->sum[from] + (k == 0 ? b->before : 0) +
-	       (k == b->parts - 1 ? b->after : 0);
+	return b->sum[to] - b->sum[from] +
+	       ((k == 0 ? b->before : 0) + (k == b->parts - 1 ? b->after : 0));
 }
 
 /* Fill parts greedily up to bound. Returns whether all layers found a place; then
  * *reached is the greatest part, else the least bound that would change something. */
 static bool probe(const struct balance *b, double bound, double *reached)
 {
+	const double *sum = b->sum, *last = sum + b->layers, *to = sum;
 	double greatest = 0, next = INFINITY;
-	int from = 0;
 
 	for (int k = 0; k < b->parts; k++) {
-		int to = from;
+		double more =
+			(k == 0 ? b->before : 0) + (k == b->parts - 1 ? b->after : 0);
+		double from = *to;
 
-		while (to < b->layers && part(b, k, from, to + 1) <= bound)
+		while (to < last && to[1] - from + more <= bound)
 			to++;
-		greatest = fmax(greatest, part(b, k, from, to));
-		if (to < b->layers)
-			next = fmin(next, part(b, k, from, to + 1));
-		from = to;
+		if (*to - from + more > greatest)
+			greatest = *to - from + more;
+		if (to < last && to[1] - from + more < next)
+			next = to[1] - from + more;
 	}
-	if (from == b->layers && greatest <= bound) {
+	if (to == last && greatest <= bound) {
 		*reached = greatest;
 		return true;
 	}
@@ -67,9 +69,15 @@ static bool probe(const struct balance *b, double bound, double *reached)
 static double least_bound(const struct balance *b)
 {
 	double total = b->sum[b->layers] + b->before + b->after;
-	double low = fmax(total / b->parts, fmax(b->before, b->after)), high = total;
-	double reached;
+	double most = fmax(b->before, b->after), high = total, reached;
+	double low = fmax(total / b->parts, most);
 
+	for (int i = 0; i < b->layers; i++)
+		if (b->sum[i + 1] - b->sum[i] > most)
+			most = b->sum[i + 1] - b->sum[i];
+	/* no part needs more than the mean and one more layer */
+	if (probe(b, total / b->parts + most, &reached))
+		high = reached;
 	/* Each round moves an end to a sum of parts: low stays a lower bound of the
 	 * answer, high is one that was reached. Every other round tries low itself. */
 	for (int i = 0; i < 128 && low < high; i++) {

@@ -89,7 +89,10 @@ static bool mends(struct search *search, double value)
 	struct facts facts;
 	struct broken out;
 
-	search->trial = *search->scenario;
+	/* knobs live in these two; copying the model each time would cost more than
+	 * all the rest */
+	search->trial.plan = search->scenario->plan;
+	search->trial.cluster = search->scenario->cluster;
 	if (!knob_set(&search->trial, search->knob, value) ||
 	    !countable(&search->trial))
 		return false;
@@ -159,10 +162,14 @@ static void offer_around(struct search *search)
 static void find_remedy(const struct scenario *scenario, int row, uint64_t before,
 			const struct broken *broken, struct finding *finding)
 {
-	struct search search = {
-		.scenario = scenario, .before = before, .row = row, .finding = finding
-	};
+	struct search search;
 
+	search.scenario = scenario;
+	search.trial.model = scenario->model;
+	search.trial.stack = scenario->stack;
+	search.before = before;
+	search.row = row;
+	search.finding = finding;
 	finding->knob = broken->mend[0].knob;
 	for (int i = 0; i < MAX_MENDS && broken->mend[i].knob; i++) {
 		const struct mend *mend = &broken->mend[i];

@@ -269,16 +269,15 @@ static void mtp_layer(struct step *step, struct graph *graph, struct estimate *o
 void step_layers(struct step *step, struct estimate *out)
 {
 	const struct model *m = &step->scenario->model;
-	double stages = (double)step->stages;
+	double stages = (double)step->stages, layers[MAX_LAYER_KINDS];
 	struct graph graph;
 
+	model_kinds_layers(m, layers);
 	for (int k = 0; k < m->kinds; k++) {
-		double layers = (double)model_kind_layers(m, k);
-
 		if (m->mtp_layers > 0 && k == model_mtp_kind(m))
-			layers += (double)m->mtp_layers;
+			layers[k] += (double)m->mtp_layers;
 		graph_layer(&step->context, k, &graph);
-		one_layer(step, &graph, layers / stages, out, &step->kind[k]);
+		one_layer(step, &graph, layers[k] / stages, out, &step->kind[k]);
 	}
 	graph_embedding(&step->context, &graph);
 	layer_cost(step, &graph, false, &step->embedding);
