@@ -57,17 +57,22 @@ static void add_value(struct text *text, const struct finding *finding, int inde
 	add(text, value, strlen(value));
 }
 
-/* One placeholder, "{n}" or "{n:form}"; returns its length, 0 if it is none. */
+/* One placeholder, "{n}", "{n:form}" or "{n:+form}" (a gain has its sign); returns its
+ * length, 0 if it is none. */
 static size_t add_placeholder(struct text *text, const struct finding *finding,
 			      const char *at)
 {
 	size_t length = strcspn(at, "}");
 	enum form form = FORM_COUNT;
+	size_t sign = length > 3 && at[3] == '+';
 
 	if (at[length] != '}' || at[1] < '0' || at[1] > '9')
 		return 0;
-	if (at[2] == ':' ? !form_named(at + 3, length - 3, &form) : length != 2)
+	if (at[2] == ':' ? !form_named(at + 3 + sign, length - 3 - sign, &form)
+			 : length != 2)
 		return 0;
+	if (sign && at[1] - '0' < MAX_TERMS && finding->value[at[1] - '0'] > 0)
+		add(text, "+", 1);
 	add_value(text, finding, at[1] - '0', form);
 	return length + 1;
 }

@@ -2,7 +2,8 @@
  * legal values. finding_text() is the only place that makes prose of them.
  *
  * A rule's template holds placeholders "{n}" or "{n:form}": the n-th value,
- * printed as count (default), real, percent, bytes, seconds, tokens or word.
+ * printed as count (default), real, percent, bytes, seconds, tokens or word;
+ * "{n:+percent}" gives a gain its sign.
  */
 #ifndef ENGINE_FINDING_H
 #define ENGINE_FINDING_H

@@ -177,6 +177,61 @@ static void test_numbers_are_explained(void **state)
 	stage_close(&s);
 }
 
+/* A text that is longer than the screen scrolls to its very end and no further. */
+static void test_long_texts_scroll(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	stage_type(&s, "6\t");
+	stage_lacks(&s, "engine/README.md");
+	for (int i = 0; i < 50; i++)
+		stage_type(&s, "j");
+	stage_shows(&s, "engine/README.md");
+	stage_shows(&s, "source");
+	stage_type(&s, "l");
+	assert_int_equal(s.explorer.state[VIEW_EXPLAIN].first, 0);
+	stage_close(&s);
+	stage_open(&s, NULL, 60, 16);
+	stage_type(&s, "?");
+	stage_lacks(&s, "quit; the");
+	stage_type(&s, "G");
+	stage_shows(&s, "quit; the");
+	int end = s.explorer.state[VIEW_HELP].first;
+	stage_type(&s, "jjjj");
+	assert_int_equal(s.explorer.state[VIEW_HELP].first, end);
+	stage_type(&s, "g");
+	stage_shows(&s, "The left pane");
+	stage_close(&s);
+}
+
+/* What is cut in a narrow pane is told in full below it. */
+static void test_the_rule_below_tells_more(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	stage_shows(&s, "Ranks that share every matrix of a layer");
+	stage_type(&s, "\tG");
+	stage_shows(&s, "bubble 3.9 %");
+	stage_lacks(&s, "Ranks that share");
+	stage_close(&s);
+}
+
+static void test_narrow_tables_keep_their_numbers_whole(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	stage_type(&s, "3");
+	stage_shows(&s, "exposed");
+	stage_shows(&s, "1.38 ms");
+	stage_close(&s);
+}
+
 static void test_a_plan_is_written_and_read_back(void **state)
 {
 	char folder[] = "/tmp/shardscope-test-XXXXXX", path[64], keys[96];
@@ -305,6 +360,9 @@ int main(void)
 		cmocka_unit_test(test_presets_are_found_and_opened),
 		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),
 		cmocka_unit_test(test_numbers_are_explained),
+		cmocka_unit_test(test_long_texts_scroll),
+		cmocka_unit_test(test_the_rule_below_tells_more),
+		cmocka_unit_test(test_narrow_tables_keep_their_numbers_whole),
 		cmocka_unit_test(test_a_plan_is_written_and_read_back),
 		cmocka_unit_test(test_the_mouse_points_and_never_changes_a_value),
 		cmocka_unit_test(test_any_size_is_drawn),

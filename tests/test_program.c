@@ -54,6 +54,24 @@ static void test_it_opens_turns_and_quits(void **state)
 	vt_close(vt);
 }
 
+static void test_m_gives_the_mouse_away_and_back(void **state)
+{
+	struct vt *vt = open_program(100, 30, NULL, NULL, NULL);
+
+	(void)state;
+	vt_expect(vt, "MEMORY");
+	assert_int_equal(vt->mouse, VTERM_PROP_MOUSE_CLICK);
+	vt_type(vt, "m");
+	vt_expect(vt, "mouse off");
+	assert_int_equal(vt->mouse, VTERM_PROP_MOUSE_NONE);
+	vt_type(vt, "m");
+	vt_expect(vt, "mouse on");
+	assert_int_equal(vt->mouse, VTERM_PROP_MOUSE_CLICK);
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
 static void test_it_comes_back_to_where_it_was(void **state)
 {
 	struct vt *vt;
@@ -215,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_opens_turns_and_quits),
+		cmocka_unit_test(test_m_gives_the_mouse_away_and_back),
 		cmocka_unit_test(test_it_comes_back_to_where_it_was),
 		cmocka_unit_test(test_a_lost_connection_loses_nothing),
 		cmocka_unit_test(test_a_damaged_workspace_is_moved_aside),

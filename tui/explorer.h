@@ -55,6 +55,7 @@ struct spots {
 	struct spot item[MAX_SPOTS];
 	/* where the frame put its parts, for the mouse */
 	struct rect knobs, view, strip, picker;
+	int lines; /* of a text that scrolls: Help, Explain */
 	int tab_x[VIEW_COUNT + 1];
 };
 

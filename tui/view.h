@@ -45,6 +45,11 @@ int draw_problems(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect);
 /* Moves between the spots of the last frame, and takes the one under the cursor. */
 unsigned act_on_spots(struct explorer *explorer, struct action action);
+/* A text that may be longer than the view (views/help.c): notes its lines and draws
+ * the scrollbar; moves it. */
+void end_text(const struct explorer *explorer, struct canvas *canvas, enum view_id view,
+	      int lines);
+unsigned scroll_text(struct explorer *explorer, struct action action);
 enum role dimension_role(enum dimension dimension);
 
 void overview_draw(const struct explorer *explorer, struct canvas *canvas,

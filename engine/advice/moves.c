@@ -1,9 +1,8 @@
 /* moves.c - changes worth trying; what they give is measured, not claimed. */
 #include "engine/advice/rules.h"
 
-#define FASTER "{0:word} gives {1:percent} more tokens/s; memory {2:bytes}"
-#define SMALLER \
-	"{0:word} needs {2:bytes}, {3:percent} of the memory; {1:percent} tokens/s"
+#define FASTER  "{0:word}, {1:+percent} tok/s, {2:bytes}"
+#define SMALLER "{0:word}, {2:bytes} ({3:percent}), {1:+percent} tok/s"
 
 static bool fits(const struct situation *now)
 {
@@ -247,9 +246,7 @@ static bool no_offload(const struct situation *now)
 #define MEMORY(...)       MOVE(SEVERITY_WARNING, AIM_MEMORY, __VA_ARGS__, NULL, 0)
 #define MEMORY_AFTER(...) MOVE(SEVERITY_WARNING, AIM_MEMORY, __VA_ARGS__)
 #define ROOM(...)         MOVE(SEVERITY_HINT, AIM_ROOM, __VA_ARGS__, NULL, 0)
-#define FILLED                                                                      \
-	"VPP {0:word} leaves {4:percent} bubble, gives {1:percent} more tokens/s; " \
-	"memory {2:bytes}"
+#define FILLED            "VPP {0:word}, {1:+percent} tok/s, {2:bytes}, bubble {4:percent}"
 /* Sources: B = NVIDIA-NeMo/Megatron-Bridge, M = NVIDIA/Megatron-LM. */
 const struct move advice_moves[] = {
 	SPEED("T5", FILLED, "B docs/performance-guide.md:58", "vpp", TRIAL_ABOVE, 0,

@@ -100,19 +100,47 @@ static const char *hints(const struct explorer *explorer, bool wide)
 
 static void draw_hints(const struct explorer *explorer, struct canvas *canvas, int y)
 {
-	const struct knob *knob = explorer_knob(explorer);
-	const char *text = hints(explorer, canvas->width >= 100);
-	int used = canvas_text(canvas, 1, y, canvas->width - 2, ROLE_LABEL, text);
-	int left = canvas->width - used - 6;
+	canvas_text(canvas, 1, y, canvas->width - 2, ROLE_LABEL,
+		    hints(explorer, canvas->width >= 100));
+}
 
-	/* what the knob is, where there is room for it */
-	if (knob && explorer->pane == PANE_KNOBS && left > 30) {
-		int width =
-			text_width(knob->help) < left ? text_width(knob->help) : left;
+/* The finding that a spot stands for: its key ends in "#code". */
+static const struct finding *finding_of(const struct findings *findings,
+					const char *key)
+{
+	const char *code = strchr(key, '#');
 
-		canvas_text(canvas, canvas->width - width - 1, y, width, ROLE_HINT,
-			    knob->help);
+	for (int i = 0; code && i < findings->count; i++) {
+		const struct finding *f = &findings->item[i];
+
+		if (f->knob && strcmp(f->rule->code, code + 1) == 0 &&
+		    strncmp(f->knob, key, (size_t)(code - key)) == 0 &&
+		    f->knob[code - key] == '\0')
+			return f;
 	}
+	return NULL;
+}
+
+/* On the rule below the panes: what the knob under the cursor is for, or the whole
+ * text of advice that a narrow pane cuts. */
+static void draw_note(const struct explorer *explorer, struct canvas *canvas, int y)
+{
+	const char *key = explorer->state[explorer->view].key;
+	const struct knob *knob = explorer_knob(explorer);
+	const struct finding *finding = NULL;
+	char text[320] = "";
+
+	if (explorer->pane == PANE_VIEW) {
+		finding = finding_of(&explorer->advice, key);
+		if (!finding)
+			finding = finding_of(&explorer->estimate.problems, key);
+		if (finding && explorer->view == VIEW_OVERVIEW)
+			finding_text(finding, text, sizeof text);
+	} else if (knob) {
+		snprintf(text, sizeof text, "%s", knob->help);
+	}
+	if (text[0] != '\0')
+		canvas_format(canvas, 1, y, canvas->width - 2, ROLE_HINT, " %s ", text);
 }
 
 static void draw_status(const struct explorer *explorer, struct canvas *canvas, int y)
@@ -167,6 +195,7 @@ void explorer_draw(const struct explorer *explorer, struct canvas *canvas)
 	canvas_clip(canvas, view);
 	view_table[explorer->view].draw(explorer, canvas, view);
 	canvas_clip(canvas, clip);
+	draw_note(explorer, canvas, bottom);
 	draw_status(explorer, canvas, canvas->height - 1);
 	if (explorer->mode == MODE_PICKER)
 		picker_draw(explorer, canvas);

@@ -68,8 +68,8 @@ static unsigned act(void *context, struct action action)
 	struct explorer *explorer = context;
 	unsigned changed = explorer_handle(explorer, action);
 
+	/* the loop has switched it by now */
 	if (explorer->mouse_toggled) {
-		terminal_set_mouse(!terminal_has_mouse());
 		explorer->mouse_toggled = false;
 		explorer_say(explorer, ROLE_HINT, "mouse %s",
 			     terminal_has_mouse() ? "on; Shift selects text"

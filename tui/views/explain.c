@@ -15,97 +15,102 @@ static int index_of(const char *key)
 static int draw_terms(struct canvas *canvas, struct rect rect,
 		      const struct explanation *x)
 {
-	int symbol = 6, value = 12;
+	int symbol = 6, value = 12, y = 0;
 
 	for (int i = 0; i < x->terms; i++)
 		if (text_width(x->term[i].symbol) > symbol)
 			symbol = text_width(x->term[i].symbol);
 	if (symbol > rect.width / 3)
 		symbol = rect.width / 3;
-	for (int i = 0; i < x->terms && i < rect.height; i++) {
+	for (int i = 0; i < x->terms; i++) {
 		const struct explanation_term *term = &x->term[i];
+		int indent = symbol + value + 3, used;
 		char text[64];
 
 		form_text(term->form, term->value, text, sizeof text);
-		canvas_text(canvas, rect.x, rect.y + i, symbol, ROLE_KEY, term->symbol);
-		canvas_right(canvas, rect.x + symbol + 1, rect.y + i, value, ROLE_VALUE,
+		canvas_text(canvas, rect.x, rect.y + y, symbol, ROLE_KEY, term->symbol);
+		canvas_right(canvas, rect.x + symbol + 1, rect.y + y, value, ROLE_VALUE,
 			     text);
-		canvas_text(canvas, rect.x + symbol + value + 3, rect.y + i,
-			    rect.width - symbol - value - 3, ROLE_LABEL, term->meaning);
+		used = widget_prose(canvas,
+				    (struct rect){ rect.x + indent, rect.y + y,
+						   rect.width - indent, rect.height },
+				    0, ROLE_LABEL, term->meaning);
+		y += used > 0 ? used : 1;
 	}
-	return x->terms;
+	return y;
 }
 
 static int draw_section(struct canvas *canvas, struct rect rect, const char *title,
 			enum role role, const char *text)
 {
-	if (rect.height < 2)
-		return 0;
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, title);
 	rect.y++;
-	rect.height--;
 	return 2 + widget_prose(canvas, rect, 0, role, text);
 }
 
-static struct rect below(struct rect rect, int rows)
+static int draw_head(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect, const struct explanation *x)
 {
-	if (rows > rect.height)
-		rows = rect.height;
-	rect.y += rows;
-	rect.height -= rows;
-	return rect;
+	const char *key = explorer->explained;
+	char value[64], change[32];
+	int width = rect.width - text_width(key) - 2;
+	enum role role;
+
+	form_text(x->form, x->value, value, sizeof value);
+	if (!explorer->estimate.legal)
+		snprintf(value, sizeof value, "- (this plan can't run)");
+	change_text(explorer, key, change, sizeof change, &role);
+	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, x->title);
+	if (text_width(x->title) <= width)
+		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_BORDER, key);
+	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_VALUE, "= %s",
+		      value);
+	canvas_text(canvas, rect.x + text_width(value) + 4, rect.y + 1, 12, role,
+		    change);
+	return 3;
 }
 
 void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect)
 {
+	enum { LONG = 1000 };
 	const char *key = explorer->explained;
+	int top = rect.y - explorer->state[VIEW_EXPLAIN].first;
 	struct explanation x;
-	char value[64], change[32];
-	enum role role;
 
 	if (!explain(&explorer->scenario, &explorer->estimate, key, &x)) {
 		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
 			      "Nothing to explain of '%s' in this scenario.", key);
 		return;
 	}
-	form_text(x.form, x.value, value, sizeof value);
-	if (!explorer->estimate.legal)
-		snprintf(value, sizeof value, "- (this plan can't run)");
-	change_text(explorer, key, change, sizeof change, &role);
-	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, x.title);
-	canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_BORDER, key);
-	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_VALUE, "= %s",
-		      value);
-	canvas_text(canvas, rect.x + text_width(value) + 4, rect.y + 1, 12, role,
-		    change);
-	rect = below(rect, 3);
-	rect = below(rect,
-		     draw_section(canvas, rect, "formula", ROLE_VALUE, x.formula));
+	/* the scrollbar's column is left free, and the text goes on below the view */
+	rect = (struct rect){ rect.x, top, rect.width - 2, LONG };
+	rect.y += draw_head(explorer, canvas, rect, &x);
+	rect.y += draw_section(canvas, rect, "formula", ROLE_VALUE, x.formula);
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, "in this scenario");
-	rect = below(rect, 1);
-	rect = below(rect, draw_terms(canvas, rect, &x) + 1);
-	rect = below(rect, draw_section(canvas, rect, "assumption", ROLE_DEFAULT,
-					x.assumption));
-	draw_section(canvas, rect, "source", ROLE_HINT, x.source);
+	rect.y++;
+	rect.y += draw_terms(canvas, rect, &x) + 1;
+	rect.y += draw_section(canvas, rect, "assumption", ROLE_DEFAULT, x.assumption);
+	rect.y += draw_section(canvas, rect, "source", ROLE_HINT, x.source);
+	end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
 }
 
-/* Left and right go through all numbers in the order of the table. */
+/* Left and right go through all numbers in the order of the table; up and down move
+ * the text. */
 unsigned explain_act(struct explorer *explorer, struct action action)
 {
 	int at = index_of(explorer->explained), count = metric_count();
 
 	switch (action.kind) {
-	case ACTION_LEFT:
-	case ACTION_UP: at = at < 0 ? 0 : at - 1; break;
-	case ACTION_RIGHT:
-	case ACTION_DOWN: at++; break;
+	case ACTION_LEFT: at = at < 0 ? 0 : at - 1; break;
+	case ACTION_RIGHT: at++; break;
 	case ACTION_HOME: at = 0; break;
 	case ACTION_END: at = count - 1; break;
-	default: return CHANGED_NOTHING;
+	default: return scroll_text(explorer, action);
 	}
 	at = (at + count) % count;
 	snprintf(explorer->explained, sizeof explorer->explained, "%s",
 		 metric_table[at].key);
+	explorer->state[VIEW_EXPLAIN].first = 0;
 	return CHANGED_SCREEN;
 }

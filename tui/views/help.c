@@ -13,11 +13,6 @@ static const char about[] =
 	"faster. Numbers are analytical predictions: Enter on one tells its formula "
 	"and source.";
 
-static int height_of(const struct explorer *explorer)
-{
-	return explorer->spots->view.height;
-}
-
 /* Lines before the keys: about the program and about the view one came from. */
 static int draw_about(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect)
@@ -39,7 +34,9 @@ static int draw_about(const struct explorer *explorer, struct canvas *canvas,
 
 void help_draw(const struct explorer *explorer, struct canvas *canvas, struct rect rect)
 {
-	int y = rect.y - explorer->state[VIEW_HELP].first;
+	int first = explorer->state[VIEW_HELP].first, top = rect.y - first, y = top;
+
+	rect.width -= 2; /* for the scrollbar */
 
 	y += draw_about(explorer, canvas,
 			(struct rect){ rect.x, y, rect.width, rect.height });
@@ -54,20 +51,35 @@ void help_draw(const struct explorer *explorer, struct canvas *canvas, struct re
 			    key->help);
 		y++;
 	}
+	end_text(explorer, canvas, VIEW_HELP, y - top);
 }
 
-unsigned help_act(struct explorer *explorer, struct action action)
+void end_text(const struct explorer *explorer, struct canvas *canvas, enum view_id view,
+	      int lines)
 {
-	struct view_state *state = &explorer->state[VIEW_HELP];
-	int lines = 24, moved;
+	struct rect rect = explorer->spots->view;
 
-	for (int i = 0; i < key_count(); i++)
-		lines += key_table[i].help != NULL;
-	moved = scroll_move(state->first, lines - height_of(explorer) + 1,
-			    height_of(explorer), action.kind);
+	explorer->spots->lines = lines;
+	widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y, rect.height,
+			 explorer->state[view].first, lines);
+}
+
+/* Up and down move the text, never past its end. */
+unsigned scroll_text(struct explorer *explorer, struct action action)
+{
+	struct view_state *state = &explorer->state[explorer->view];
+	int height = explorer->spots->view.height;
+	int moved = scroll_move(state->first, explorer->spots->lines - height + 1,
+				height, action.kind);
+
 	if (moved == state->first && action.kind != ACTION_UP &&
 	    action.kind != ACTION_DOWN)
 		return CHANGED_NOTHING;
 	state->first = moved < 0 ? 0 : moved;
 	return CHANGED_SCREEN;
+}
+
+unsigned help_act(struct explorer *explorer, struct action action)
+{
+	return scroll_text(explorer, action);
 }

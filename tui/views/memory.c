@@ -70,7 +70,7 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 	int stage = chosen(explorer);
 	const struct stage_memory *m = &explorer->estimate.stage[stage];
 	struct part part[PARTS];
-	char text[64];
+	char text[128], count[32];
 	int half = rect.width / 2;
 
 	fill(m, part);
@@ -85,12 +85,13 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 		form_text(FORM_BYTES, part[i].value, text, sizeof text);
 		canvas_right(canvas, x + half - 14, y, 11, ROLE_VALUE, text);
 	}
-	form_text(FORM_COUNT, m->parameters, text, sizeof text);
-	canvas_format(
-		canvas, rect.x, rect.y + 3, rect.width, ROLE_LABEL,
-		"stage %d: %g layers, %s parameters a rank, %.4g micro-batches in "
-		"flight",
-		stage, m->layers, text, m->in_flight);
+	form_text(FORM_COUNT, m->parameters, count, sizeof count);
+	snprintf(text, sizeof text,
+		 "stage %d: %g layers, %s parameters a rank, %.4g micro-batches in "
+		 "flight",
+		 stage, m->layers, count, m->in_flight);
+	widget_prose(canvas, (struct rect){ rect.x, rect.y + 3, rect.width, 2 }, 0,
+		     ROLE_LABEL, text);
 }
 
 void memory_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -98,7 +99,7 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct estimate *e = &explorer->estimate;
 	const struct view_state *state = &explorer->state[VIEW_MEMORY];
-	char total[32], capacity[32];
+	char total[32], capacity[32], verdict[32] = "does not fit";
 	int rows, first, tall;
 
 	if (!e->legal) {
@@ -107,10 +108,15 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
+	if (e->fits && rect.width < 64)
+		snprintf(verdict, sizeof verdict, "fits");
+	else if (e->fits)
+		snprintf(verdict, sizeof verdict, "fits, %.0f %% sure",
+			 e->fit_probability * 100);
 	canvas_format(canvas, rect.x, rect.y, rect.width,
 		      e->fits ? ROLE_GOOD : ROLE_BAD,
 		      "fullest stage %d of %d: %s of %s, %s", e->fullest_stage,
-		      e->stages, total, capacity, e->fits ? "fits" : "does not fit");
+		      e->stages, total, capacity, verdict);
 	canvas_text(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		    "stage    total   each part, and the limit");
 	rows = rect.height - 8;

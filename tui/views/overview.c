@@ -86,6 +86,44 @@ static void draw_legend(struct page *p, const struct part *part, int count, int 
 			      part, count);
 }
 
+/* "fits, 77 % sure  stage 0 of 4", as much of it as there is room for. */
+static void draw_verdict(struct page *p, int x)
+{
+	const struct estimate *e = &p->explorer->estimate;
+	int room = p->rect.x + p->rect.width - x;
+	char text[64], chance[32], stage[32];
+
+	snprintf(chance, sizeof chance, "fits, %.0f %% sure", e->fit_probability * 100);
+	snprintf(stage, sizeof stage, "stage %d of %d", e->fullest_stage, e->stages);
+	if (!e->fits)
+		snprintf(text, sizeof text, "DOES NOT FIT");
+	else
+		snprintf(text, sizeof text, "%s",
+			 text_width(chance) <= room ? chance : "fits");
+	x += canvas_text(p->canvas, x, p->y, room, e->fits ? ROLE_GOOD : ROLE_BAD,
+			 text) +
+	     2;
+	room -= text_width(text) + 2;
+	if (e->stages > 1 && text_width(stage) <= room)
+		canvas_text(p->canvas, x, p->y, room, ROLE_LABEL, stage);
+}
+
+static void draw_capacity(struct page *p)
+{
+	char capacity[32];
+	int x = p->rect.x;
+
+	form_text(FORM_BYTES, p->explorer->estimate.capacity_bytes, capacity,
+		  sizeof capacity);
+	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "MEMORY") + 1;
+	x += draw_number(p->explorer, p->canvas, x, p->y, p->rect.width - 26, "",
+			 "total_bytes") +
+	     1;
+	x += canvas_format(p->canvas, x, p->y, 18, ROLE_LABEL, "of %s", capacity) + 2;
+	draw_verdict(p, x);
+	p->y++;
+}
+
 static void draw_memory(struct page *p)
 {
 	static const struct item items[] = {
@@ -106,26 +144,7 @@ static void draw_memory(struct page *p)
 		{ m->buffers_bytes, ROLE_BUFFERS, "buffers" },
 		{ m->framework_bytes, ROLE_FRAMEWORK, "framework" },
 	};
-	char capacity[32], verdict[64], chance[32];
-	int x = p->rect.x;
-
-	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	form_text(FORM_PERCENT, e->fit_probability, chance, sizeof chance);
-	if (e->fits)
-		snprintf(verdict, sizeof verdict, "fits %s", chance);
-	else
-		snprintf(verdict, sizeof verdict, "DOES NOT FIT");
-	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "MEMORY") + 1;
-	x += draw_number(p->explorer, p->canvas, x, p->y, p->rect.width - 36, "",
-			 "total_bytes") +
-	     1;
-	x += canvas_format(p->canvas, x, p->y, 18, ROLE_LABEL, "of %s", capacity) + 2;
-	if (e->stages > 1)
-		canvas_format(p->canvas, x + text_width(verdict) + 1, p->y,
-			      p->rect.x + p->rect.width - x, ROLE_LABEL, "stage %d/%d",
-			      e->fullest_stage, e->stages);
-	canvas_text(p->canvas, x, p->y, 14, e->fits ? ROLE_GOOD : ROLE_BAD, verdict);
-	p->y++;
+	draw_capacity(p);
 	draw_parts(p, part, 6, fmax(e->capacity_bytes * 1.04, m->total_bytes * 1.02),
 		   e->capacity_bytes);
 	if (p->room == ROOM_COMPACT)

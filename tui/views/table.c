@@ -29,7 +29,7 @@ const struct view view_table[VIEW_COUNT] = {
 	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
 			   "Where a number comes from: formula, this scenario's values "
 			   "in it, assumption, source. Left and right go through all "
-			   "numbers." },
+			   "numbers, up and down scroll." },
 	[VIEW_HELP] = { "help", "Help", false, help_draw, help_act, "" },
 };
 

@@ -1,12 +1,13 @@
 /* table.c - columns that give way when it is narrow; see widget.h. */
 #include "tui/widget.h"
 
-enum { COLUMNS_MAX = 24, GAP = 2 };
+enum { COLUMNS_MAX = 24, GAP = 2, LEAST_TEXT = 8 };
 
 /* Widths of the shown columns, 0 for those that had to go. */
 struct layout {
 	int width[COLUMNS_MAX];
 	int columns;
+	int gap;
 };
 
 static int least_width(const struct table_column *column)
@@ -22,7 +23,7 @@ static int total_width(const struct layout *layout)
 
 	for (int i = 0; i < layout->columns; i++)
 		if (layout->width[i] > 0)
-			total += layout->width[i] + (total > 0 ? GAP : 0);
+			total += layout->width[i] + (total > 0 ? layout->gap : 0);
 	return total;
 }
 
@@ -40,17 +41,39 @@ static int first_to_go(const struct table *table, const struct layout *layout)
 	return found;
 }
 
+/* Numbers that are cut mislead; words give way, the widest first. */
+static void squeeze(const struct table *table, struct layout *layout, int room)
+{
+	while (total_width(layout) > room) {
+		int widest = -1, width = LEAST_TEXT;
+
+		for (int i = 0; i < layout->columns; i++)
+			if (!table->column[i].right && layout->width[i] > width) {
+				width = layout->width[i];
+				widest = i;
+			}
+		if (layout->gap > 1)
+			layout->gap = 1;
+		else if (widest < 0)
+			return;
+		else
+			layout->width[widest]--;
+	}
+}
+
 static struct layout layout_of(const struct table *table, int room)
 {
 	struct layout layout = { .columns = table->columns < COLUMNS_MAX
 						    ? table->columns
-						    : COLUMNS_MAX };
+						    : COLUMNS_MAX,
+				 .gap = GAP };
 	int go;
 
 	for (int i = 0; i < layout.columns; i++)
 		layout.width[i] = least_width(&table->column[i]);
 	while (total_width(&layout) > room && (go = first_to_go(table, &layout)) >= 0)
 		layout.width[go] = 0;
+	squeeze(table, &layout, room);
 	int left = room - total_width(&layout);
 	for (int i = 0; i < layout.columns && left > 0; i++)
 		if (table->column[i].width == 0 && layout.width[i] > 0) {
@@ -90,7 +113,7 @@ static void draw_row(struct canvas *canvas, struct rect place,
 				canvas,
 				(struct rect){ x, place.y, layout->width[i], 1 },
 				ROLE_DEFAULT, true, false);
-		x += layout->width[i] + GAP;
+		x += layout->width[i] + layout->gap;
 	}
 }
 
