@@ -61,6 +61,7 @@ struct builder {
 	struct document *document;
 	struct error *error;
 	int depth, nodes;
+	bool repeats; /* equal keys in one mapping are kept */
 	struct node *open[DOCUMENT_MAX_DEPTH];
 	struct node *last[DOCUMENT_MAX_DEPTH]; /* last child of each */
 	const char *key;                       /* waits for its value */
@@ -90,7 +91,8 @@ static bool check_key(struct builder *b, const char *key, int line)
 	if (map->count >= MAX_KEYS)
 		return error_set(b->error, b->document->file, line,
 				 "more than %d keys in one mapping", MAX_KEYS);
-	for (const struct node *node = map->child; node; node = node->next)
+	for (const struct node *node = map->child; node && !b->repeats;
+	     node = node->next)
 		if (strcmp(node->key, key) == 0)
 			return error_set(b->error, b->document->file, line,
 					 "key '%.60s' stands here again, first in line "
@@ -250,8 +252,8 @@ static bool run_parser(struct builder *b, const char *text, size_t length)
 	return good;
 }
 
-bool document_parse(struct document *document, const char *name, const char *text,
-		    size_t length, struct error *error)
+static bool parse(struct document *document, const char *name, const char *text,
+		  size_t length, bool repeats, struct error *error)
 {
 	struct builder *b;
 	bool good;
@@ -267,6 +269,7 @@ bool document_parse(struct document *document, const char *name, const char *tex
 		return error_set(error, document->file, 0, "out of memory");
 	b->document = document;
 	b->error = error;
+	b->repeats = repeats;
 	good = run_parser(b, text, length);
 	if (good && !document->root)
 		good = error_set(error, document->file, 1, "empty; expected YAML keys");
@@ -274,6 +277,18 @@ bool document_parse(struct document *document, const char *name, const char *tex
 	if (!good)
 		document_free(document);
 	return good;
+}
+
+bool document_parse(struct document *document, const char *name, const char *text,
+		    size_t length, struct error *error)
+{
+	return parse(document, name, text, length, false, error);
+}
+
+bool document_parse_repeats(struct document *document, const char *name,
+			    const char *text, size_t length, struct error *error)
+{
+	return parse(document, name, text, length, true, error);
 }
 
 /* All bytes of a stream, at most DOCUMENT_MAX_BYTES + 1. NULL with errno. */

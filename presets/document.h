@@ -42,6 +42,10 @@ enum {
 bool document_read(struct document *document, const char *path, struct error *error);
 bool document_parse(struct document *document, const char *name, const char *text,
 		    size_t length, struct error *error);
+/* The same for files whose readers take the last of equal keys: all are kept, in order,
+ * and node_get() gives the first. */
+bool document_parse_repeats(struct document *document, const char *name,
+			    const char *text, size_t length, struct error *error);
 void document_free(struct document *document);
 
 struct node *node_get(const struct node *map, const char *key);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "presets/error.h"
+#include "presets/library.h"
 
 void import_note(struct import_report *report, enum import_kind kind, const char *key,
 		 const char *format, ...)
@@ -24,6 +24,18 @@ void import_note(struct import_report *report, enum import_kind kind, const char
 	error_clean(note->key);
 	error_clean(note->text);
 	report->count++;
+}
+
+bool import_unstated_model(struct model *out, struct import_report *report,
+			   struct error *error)
+{
+	static const char model[] = "llama3.1-8b";
+
+	if (!library_model(out, model, error))
+		return false;
+	import_note(report, IMPORT_ASSUMED, "model",
+		    "%s: the file names no shape; --model NAME does", model);
+	return true;
 }
 
 int import_count(const struct import_report *report, enum import_kind kind)

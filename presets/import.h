@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/limits.h"
+#include "engine/model.h"
+#include "presets/error.h"
 
 enum import_kind {
 	IMPORT_TAKEN,        /* read into a knob or a shape */
@@ -35,6 +36,9 @@ struct import_report {
 
 void import_note(struct import_report *report, enum import_kind kind, const char *key,
 		 const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The model of a file that names no shape: a Llama of 8 B, and the report says so. */
+bool import_unstated_model(struct model *out, struct import_report *report,
+			   struct error *error);
 int import_count(const struct import_report *report, enum import_kind kind);
 /* A short table, one line a kind with its keys, each line behind prefix. */
 void import_print(const struct import_report *report, FILE *stream, const char *prefix);

@@ -44,6 +44,9 @@ struct arguments {
 	 * scenario, by name or file. */
 	int operands;
 	bool (*operand)(void *context, const char *text, struct error *error);
+	/* Where the scenario comes from instead, or NULL; knobs are set on top of it.
+	 */
+	bool (*base)(void *context, struct scenario *out, struct error *error);
 };
 
 /* Reads all arguments into scenario, which starts as the built-in one, or blank where
@@ -63,6 +66,7 @@ int command_show(int argc, char **argv);
 int command_screen(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_export(int argc, char **argv);
+int command_import(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_explore(int argc, char **argv);

@@ -33,7 +33,7 @@ static bool take_format(void *context, const char *text, struct error *error)
 int command_export(int argc, char **argv)
 {
 	struct asked asked = { 0 };
-	struct arguments arguments = { NULL, 0, &asked, 1, take_format };
+	struct arguments arguments = { NULL, 0, &asked, 1, take_format, NULL };
 	struct error error = { "" };
 	struct scenario scenario;
 	struct estimate *e;
@@ -104,7 +104,7 @@ static bool save_cluster(const struct cluster *cluster, char *path, size_t size,
 int command_calibrate(int argc, char **argv)
 {
 	struct asked asked = { 0 };
-	struct arguments arguments = { own, 1, &asked, 0, NULL };
+	struct arguments arguments = { own, 1, &asked, 0, NULL, NULL };
 	struct error error = { "" };
 	struct scenario scenario;
 	struct estimate *e;

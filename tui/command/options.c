@@ -179,11 +179,14 @@ static bool take(struct request *r, const struct arguments *arguments, int value
 						       error);
 }
 
-static bool read_bases(const struct request *r, struct scenario *s, struct error *error)
+static bool read_bases(const struct request *r, const struct arguments *arguments,
+		       struct scenario *s, struct error *error)
 {
-	bool generic = false, good;
+	bool generic = false, good, given = r->scenario || arguments->base;
 
-	if (r->scenario)
+	if (arguments->base)
+		good = arguments->base(arguments->context, s, error);
+	else if (r->scenario)
 		good = scenario_read(s, r->scenario, NULL, error);
 	else if (r->model)
 		good = scenario_blank(s, r->model, r->cluster ? r->cluster : "dgx-h100",
@@ -192,9 +195,9 @@ static bool read_bases(const struct request *r, struct scenario *s, struct error
 		good = scenario_start(s, error);
 	if (!good)
 		return false;
-	if (r->model && r->scenario && !library_model(&s->model, r->model, error))
+	if (r->model && given && !library_model(&s->model, r->model, error))
 		return false;
-	if (r->cluster && (r->scenario || !r->model)) {
+	if (r->cluster && (given || !r->model)) {
 		int64_t gpus = s->cluster.gpus;
 
 		if (!library_cluster(&s->cluster, r->cluster, error))
@@ -227,11 +230,12 @@ static bool check_dp(const struct request *r, const struct scenario *s,
 			 (long long)scenario_dp(s));
 }
 
-static bool build(const struct request *r, struct scenario *s, struct error *error)
+static bool build(const struct request *r, const struct arguments *arguments,
+		  struct scenario *s, struct error *error)
 {
 	char why[256];
 
-	if (!read_bases(r, s, error))
+	if (!read_bases(r, arguments, s, error))
 		return false;
 	for (int i = 0; i < r->sets; i++)
 		if (!knob_parse(s, r->set[i].knob, r->set[i].text, why, sizeof why))
@@ -284,7 +288,7 @@ bool options_read(const struct command *command, const struct arguments *argumen
 		clean_name(argv[i]);
 	if (!parse(command, arguments, argc, argv, &request, status))
 		return false;
-	if (!scenario || build(&request, scenario, &error))
+	if (!scenario || build(&request, arguments, scenario, &error))
 		return true;
 	*status = command_fail(&error);
 	return false;

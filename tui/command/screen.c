@@ -163,7 +163,7 @@ static int draw(const struct asked *asked, const struct scenario *scenario)
 int command_screen(int argc, char **argv)
 {
 	struct asked asked = { .width = 80, .height = 24 };
-	struct arguments arguments = { own, 6, &asked, 1, take_view };
+	struct arguments arguments = { own, 6, &asked, 1, take_view, NULL };
 	struct scenario scenario;
 	int status;
 

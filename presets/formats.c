@@ -1,0 +1,111 @@
+/* formats.c - see formats.h. */
+#include "presets/formats.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/hf/hf_model.h"
+#include "presets/library.h"
+#include "presets/megatron/megatron.h"
+
+enum { MAX_FILE_BYTES = 4 << 20 };
+
+/* A model says nothing of machine or plan: those of a DGX H100 and Megatron Core. */
+static bool hf_read(struct scenario *out, const char *file, const char *text,
+		    size_t length, struct import_report *report, struct error *error)
+{
+	struct document document;
+	struct scenario made;
+	bool generic, good;
+
+	scenario_defaults(&made);
+	if (!document_parse(&document, file, text, length, error))
+		return false;
+	good = hf_model_read(&document, &made.model, report, error) &&
+	       library_cluster(&made.cluster, "dgx-h100", error) &&
+	       library_stack(&made, "megatron-core", &generic, error);
+	document_free(&document);
+	if (good) {
+		import_note(report, IMPORT_ASSUMED, "cluster", "dgx-h100");
+		import_note(report, IMPORT_ASSUMED, "stack", "megatron-core");
+		*out = made;
+	}
+	return good;
+}
+
+const struct format_reader format_table[] = {
+	{ "hf", "a model's config.json of Hugging Face", hf_read },
+	{ "megatron",
+	  "Megatron-LM's flags: script, command line, YAML or start-up print",
+	  megatron_read },
+};
+
+int format_count(void)
+{
+	return (int)(sizeof format_table / sizeof format_table[0]);
+}
+
+const struct format_reader *format_find(const char *name)
+{
+	for (int i = 0; i < format_count(); i++)
+		if (strcmp(format_table[i].name, name) == 0)
+			return &format_table[i];
+	return NULL;
+}
+
+/* The whole of a stream with a zero behind it; NULL if it is too large. */
+static char *read_all(FILE *stream, size_t *length)
+{
+	size_t room = 1 << 16;
+	char *text = malloc(room + 1);
+
+	*length = 0;
+	while (text) {
+		size_t got = fread(text + *length, 1, room - *length, stream);
+		char *more;
+
+		*length += got;
+		text[*length] = '\0';
+		if (*length < room)
+			return text;
+		room *= 2;
+		more = room <= 2 * (size_t)MAX_FILE_BYTES ? realloc(text, room + 1)
+							  : NULL;
+		if (!more)
+			free(text);
+		text = more;
+	}
+	return NULL;
+}
+
+bool format_read(const struct format_reader *reader, const char *path,
+		 struct scenario *out, struct import_report *report,
+		 struct error *error)
+{
+	bool standard = strcmp(path, "-") == 0, broken;
+	FILE *stream = standard ? stdin : fopen(path, "re");
+	size_t length;
+	char *text;
+	bool good;
+
+	if (!stream)
+		return error_set(error, path, 0, "%s", strerror(errno));
+	text = read_all(stream, &length);
+	broken = ferror(stream) != 0;
+	if (!standard)
+		fclose(stream);
+	if (!text || broken || length > MAX_FILE_BYTES) {
+		free(text);
+		return error_set(error, path, 0,
+				 broken ? "can't be read"
+					: "larger than %d bytes; is it a %s file?",
+				 MAX_FILE_BYTES, reader->name);
+	}
+	good = length > 0 ? reader->read(out, standard ? "standard input" : path, text,
+					 length, report, error)
+			  : error_set(error, path, 1, "the file is empty");
+	free(text);
+	return good;
+}

@@ -1,0 +1,86 @@
+/* megatron.c - a file of Megatron-LM arguments as a scenario; see megatron.h. */
+#include "presets/megatron/megatron.h"
+
+#include <string.h>
+
+#include "presets/library.h"
+#include "presets/megatron/flags.h"
+#include "presets/megatron/parts.h"
+
+/* Of the launcher, not of the training. */
+static bool is_launcher(const char *name)
+{
+	static const char *const names[] = {
+		"node-rank",   "master-addr",  "master-port", "rdzv-endpoint",
+		"rdzv-id",     "rdzv-backend", "rdzv-conf",   "tee",
+		"local-addr",  "redirects",    "log-dir",     "role",
+		"max-restarts"
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* One note a flag, the last of a name as it is that one which counts. */
+static void note_flags(const struct arguments *arguments, struct import_report *report)
+{
+	for (int i = 0; i < arguments->count; i++) {
+		const struct argument *a = &arguments->item[i];
+		bool known = megatron_flag(a->name) || megatron_plan_flag(a->name) ||
+			     megatron_model_flag(a->name);
+
+		if (is_launcher(a->name) || arguments_find(arguments, a->name) != a)
+			continue;
+		import_note(report, known ? IMPORT_TAKEN : IMPORT_NOT_MODELLED, a->name,
+			    "%s", a->value);
+	}
+}
+
+/* A file may leave the shape to another one (a recipe, a checkpoint). */
+static bool read_model(const struct arguments *arguments, struct model *out,
+		       struct import_report *report, struct error *error)
+{
+	static const char *const shape[] = { "hidden-size", "num-layers",
+					     "num-attention-heads" };
+
+	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++)
+		if (arguments_find(arguments, shape[i]))
+			return megatron_model(arguments, out, report, error);
+	return import_unstated_model(out, report, error);
+}
+
+static bool read_scenario(const struct arguments *arguments, struct scenario *out,
+			  struct import_report *report, struct error *error)
+{
+	bool generic;
+
+	scenario_defaults(out);
+	if (!read_model(arguments, &out->model, report, error) ||
+	    !library_cluster(&out->cluster, "dgx-h100", error) ||
+	    !library_stack(out, "megatron-core", &generic, error) ||
+	    !megatron_plan(arguments, out, report, error))
+		return false;
+	if (out->model.approximate[0] != '\0')
+		import_note(report, IMPORT_APPROXIMATE, "model", "%s",
+			    out->model.approximate);
+	note_flags(arguments, report);
+	return true;
+}
+
+bool megatron_read(struct scenario *out, const char *file, const char *text,
+		   size_t length, struct import_report *report, struct error *error)
+{
+	struct arguments arguments;
+	struct scenario made;
+	bool good;
+
+	if (!arguments_read(&arguments, file, text, length, error))
+		return false;
+	good = read_scenario(&arguments, &made, report, error);
+	arguments_free(&arguments);
+	if (good)
+		*out = made;
+	return good;
+}

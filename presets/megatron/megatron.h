@@ -1,0 +1,26 @@
+/* megatron.h - Megatron-LM arguments to a scenario and back.
+ *
+ * Flags and defaults: NVIDIA/Megatron-LM, megatron/training/arguments.py and the
+ * dataclasses it is generated from. Unknown flags are listed in the report.
+ */
+#ifndef PRESETS_MEGATRON_MEGATRON_H
+#define PRESETS_MEGATRON_MEGATRON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/scenario.h"
+#include "presets/error.h"
+#include "presets/import.h"
+
+/* A command line, a script, MODEL_ARGS in YAML or the arguments that Megatron prints,
+ * on dgx-h100 with the megatron-core stack. False with FILE:LINE, *out unchanged. */
+bool megatron_read(struct scenario *out, const char *file, const char *text,
+		   size_t length, struct import_report *report, struct error *error);
+/* A torchrun command with all flags that differ from Megatron's defaults, comments on
+ * what Megatron has no flag for above it. To be freed; NULL: out of memory. */
+char *megatron_write(const struct scenario *scenario);
+/* The same as overrides of a Megatron-Bridge configuration, in Python. */
+char *bridge_write(const struct scenario *scenario);
+
+#endif

@@ -1,0 +1,369 @@
+/* model.c - the network that a list of Megatron-LM arguments describes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/megatron/parts.h"
+
+static const char *const model_flags[] = {
+	"num-layers",
+	"hidden-size",
+	"ffn-hidden-size",
+	"num-attention-heads",
+	"group-query-attention",
+	"num-query-groups",
+	"kv-channels",
+	"swiglu",
+	"squared-relu",
+	"disable-bias-linear",
+	"add-qkv-bias",
+	"padded-vocab-size",
+	"vocab-size",
+	"untie-embeddings-and-output-weights",
+	"num-experts",
+	"moe-router-topk",
+	"moe-ffn-hidden-size",
+	"moe-shared-expert-intermediate-size",
+	"moe-shared-expert-gate",
+	"moe-layer-freq",
+	"moe-latent-size",
+	"multi-latent-attention",
+	"q-lora-rank",
+	"kv-lora-rank",
+	"qk-head-dim",
+	"qk-pos-emb-head-dim",
+	"v-head-dim",
+	"mtp-num-layers",
+	"hybrid-layer-pattern",
+	"hybrid-override-pattern",
+	"position-embedding-type",
+	"max-position-embeddings",
+	"normalization",
+	"qk-layernorm",
+	"hidden-dropout",
+	"mamba-state-dim",
+	"mamba-head-dim",
+	"mamba-num-groups",
+	"mamba-num-heads",
+	"window-size",
+	"moe-router-group-topk",
+	"encoder-num-layers",
+	"decoder-num-layers",
+	"experimental-attention-variant",
+	"use-rotary-position-embeddings",
+};
+
+bool megatron_model_flag(const char *name)
+{
+	for (size_t i = 0; i < sizeof model_flags / sizeof model_flags[0]; i++)
+		if (strcmp(model_flags[i], name) == 0)
+			return true;
+	return false;
+}
+
+struct reader {
+	const struct arguments *arguments;
+	struct import_report *report;
+	struct error *error;
+	bool failed;
+};
+
+static bool is_set(const struct reader *r, const char *name)
+{
+	return arguments_find(r->arguments, name) != NULL;
+}
+
+static int64_t count(struct reader *r, const char *name, int64_t fallback)
+{
+	const struct argument *a = arguments_find(r->arguments, name);
+	char *end;
+
+	if (!a || r->failed || strcmp(a->value, "None") == 0)
+		return fallback;
+	long long value = strtoll(a->value, &end, 10);
+
+	if (end == a->value || *end != '\0' || value < 0 || value > INT64_C(1) << 40) {
+		r->failed = true;
+		error_set(r->error, r->arguments->file, a->line,
+			  "--%s is '%.40s'; expected a whole number", name, a->value);
+		return fallback;
+	}
+	return value;
+}
+
+static int64_t assumed(struct reader *r, const char *name, int64_t value)
+{
+	if (!is_set(r, name))
+		import_note(r->report, IMPORT_ASSUMED, name, "%lld", (long long)value);
+	return count(r, name, value);
+}
+
+static bool says(const struct reader *r, const char *name, const char *word)
+{
+	const struct argument *a = arguments_find(r->arguments, name);
+
+	return a && strcmp(a->value, word) == 0;
+}
+
+static void read_outline(struct reader *r, struct model *m)
+{
+	bool bias = !is_set(r, "disable-bias-linear");
+	const struct argument *dropout = arguments_find(r->arguments, "hidden-dropout");
+
+	m->hidden = count(r, "hidden-size", 0);
+	if (!r->failed && m->hidden == 0) {
+		r->failed = true;
+		error_set(r->error, r->arguments->file, 1,
+			  "no --hidden-size: the shape of the model is not given");
+	}
+	m->vocab = count(r, "padded-vocab-size", 0);
+	if (m->vocab == 0)
+		m->vocab = assumed(r, "vocab-size", 51200);
+	m->max_positions = count(r, "max-position-embeddings", 0);
+	m->tied_embeddings = !is_set(r, "untie-embeddings-and-output-weights");
+	m->gated_mlp = is_set(r, "swiglu");
+	m->activation = m->gated_mlp                ? ACTIVATION_SILU
+			: is_set(r, "squared-relu") ? ACTIVATION_RELU2
+						    : ACTIVATION_GELU;
+	m->norm = says(r, "normalization", "RMSNorm") ? NORM_RMS : NORM_LAYER;
+	m->norm_bias = m->norm == NORM_LAYER;
+	m->mlp_bias = bias;
+	m->position = says(r, "position-embedding-type", "rope") ||
+				      is_set(r, "use-rotary-position-embeddings")
+			      ? POSITION_ROPE
+		      : says(r, "position-embedding-type", "none") ? POSITION_NONE
+								   : POSITION_LEARNED;
+	m->dropout = dropout ? strtod(dropout->value, NULL) : 0.1;
+	m->mtp_layers = count(r, "mtp-num-layers", 0);
+}
+
+static void read_moe(struct reader *r, struct model *m, int64_t ffn)
+{
+	struct moe *moe = &m->moe;
+
+	moe->experts = count(r, "num-experts", 0);
+	if (moe->experts == 0)
+		return;
+	moe->experts_per_token = count(r, "moe-router-topk", 2);
+	moe->expert_ffn = count(r, "moe-ffn-hidden-size", ffn);
+	moe->shared_ffn = count(r, "moe-shared-expert-intermediate-size", 0);
+	moe->shared_experts = moe->shared_ffn > 0;
+	moe->shared_gate = is_set(r, "moe-shared-expert-gate");
+	moe->group_limit = count(r, "moe-router-group-topk", 0);
+	moe->expert_bias = m->mlp_bias;
+}
+
+static void read_attention(struct reader *r, const struct model *m,
+			   struct layer_kind *base)
+{
+	struct attention *a = &base->attention;
+
+	a->heads = count(r, "num-attention-heads", 0);
+	if (!r->failed && a->heads == 0) {
+		r->failed = true;
+		error_set(r->error, r->arguments->file, 1,
+			  "no --num-attention-heads: the shape of the model is not "
+			  "given");
+	}
+	if (r->failed)
+		return;
+	/* without the switch the number of groups means nothing */
+	a->kv_heads = is_set(r, "group-query-attention")
+			      ? count(r, "num-query-groups", 1)
+			      : a->heads;
+	a->head_dim = count(r, "kv-channels", m->hidden / a->heads);
+	a->value_dim = a->head_dim;
+	a->qkv_bias = m->mlp_bias || is_set(r, "add-qkv-bias");
+	a->output_bias = m->mlp_bias;
+	a->qk_norm = is_set(r, "qk-layernorm");
+	base->mixer = MIXER_ATTENTION;
+	if (!is_set(r, "multi-latent-attention"))
+		return;
+	base->mixer = MIXER_MLA;
+	a->query_rank = count(r, "q-lora-rank", 0);
+	a->kv_rank = assumed(r, "kv-lora-rank", 32);
+	a->nope_dim = assumed(r, "qk-head-dim", 128);
+	a->rope_dim = assumed(r, "qk-pos-emb-head-dim", 64);
+	a->value_dim = assumed(r, "v-head-dim", 128);
+	a->head_dim = a->nope_dim + a->rope_dim;
+	a->kv_heads = a->heads;
+}
+
+static void read_ssm(struct reader *r, struct model *m)
+{
+	m->ssm.state = count(r, "mamba-state-dim", 128);
+	m->ssm.head_dim = count(r, "mamba-head-dim", 64);
+	m->ssm.groups = count(r, "mamba-num-groups", 8);
+	m->ssm.inner = 2 * m->hidden;
+	m->ssm.heads = count(r, "mamba-num-heads",
+			     m->ssm.head_dim > 0 ? m->ssm.inner / m->ssm.head_dim : 0);
+	m->ssm.inner = m->ssm.heads * m->ssm.head_dim;
+	m->ssm.conv = 4;
+	m->ssm.chunk = 128;
+}
+
+/* "([0]*3+[1]*58)" or "[0,1,1]": which layers are MoE. Appends to out; returns the
+ * count or -1. Python's list sums and products of literal lists, nothing else. */
+static int moe_list(const char *text, uint8_t *out, int room)
+{
+	int count_out = 0;
+
+	for (const char *at = text; *at != '\0';) {
+		if (*at != '[') {
+			if (!strchr("()+ \"'", *at))
+				return -1;
+			at++;
+			continue;
+		}
+		int start = count_out;
+
+		for (at++; *at != '\0' && *at != ']'; at++) {
+			if (*at != '0' && *at != '1' && *at != ',' && *at != ' ')
+				return -1;
+			if (*at == '0' || *at == '1') {
+				if (count_out == room)
+					return -1;
+				out[count_out++] = *at == '1';
+			}
+		}
+		at += *at == ']';
+		at += strspn(at, " ");
+		if (*at != '*')
+			continue;
+		char *end;
+		long times = strtol(at + 1, &end, 10);
+		int piece = count_out - start;
+
+		if (end == at + 1 || times < 0 || piece * times > room - start)
+			return -1;
+		for (int i = piece; i < piece * (int)times; i++)
+			out[start + i] = out[start + i % piece];
+		count_out = start + piece * (int)times;
+		at = end;
+	}
+	return count_out;
+}
+
+static bool moe_layers(struct reader *r, int64_t layers, uint8_t *moe)
+{
+	const struct argument *freq = arguments_find(r->arguments, "moe-layer-freq");
+	char *end;
+
+	memset(moe, 1, (size_t)layers);
+	if (!freq || freq->value[0] == '\0')
+		return true;
+	long step = strtol(freq->value, &end, 10);
+
+	if (*end == '\0') {
+		for (int64_t i = 0; i < layers; i++)
+			moe[i] = step > 0 && i % step == 0;
+		return step > 0;
+	}
+	return moe_list(freq->value, moe, MAX_LAYERS) == layers;
+}
+
+static bool add_layers(struct reader *r, struct model *m, const struct layer_kind *base,
+		       int64_t layers)
+{
+	uint8_t moe[MAX_LAYERS];
+
+	if (layers < 1 || layers > MAX_LAYERS)
+		return error_set(r->error, r->arguments->file, 1,
+				 "--num-layers is %lld; expected 1 to %d",
+				 (long long)layers, MAX_LAYERS);
+	if (!moe_layers(r, layers, moe))
+		return error_set(
+			r->error, r->arguments->file,
+			arguments_find(r->arguments, "moe-layer-freq")->line,
+			"--moe-layer-freq names no list of %lld zeros and ones",
+			(long long)layers);
+	for (int64_t i = 0; i < layers; i++) {
+		struct layer_kind kind = *base;
+
+		kind.mlp = m->moe.experts > 0 && moe[i] ? MLP_MOE : MLP_DENSE;
+		kind.ffn = kind.mlp == MLP_DENSE ? base->ffn : 0;
+		if (!model_add_layer(m, &kind))
+			return error_set(r->error, r->arguments->file, 1,
+					 "too many kinds of layers");
+	}
+	return true;
+}
+
+/* "M-M*-|M-/…": M Mamba, * attention, - MLP, E MoE, G gated delta net; | parts
+ * stages, / parts what MTP layers are made of. */
+static bool add_pattern(struct reader *r, struct model *m,
+			const struct layer_kind *base, const char *pattern)
+{
+	for (const char *c = pattern; *c != '\0' && *c != '/'; c++) {
+		struct layer_kind kind = { 0 };
+
+		switch (*c) {
+		case '|': continue;
+		case 'M': kind.mixer = MIXER_MAMBA2; break;
+		case 'G': kind.mixer = MIXER_LINEAR; break;
+		case '*':
+			kind = *base;
+			kind.ffn = 0;
+			kind.mlp = MLP_NONE;
+			break;
+		case '-':
+			kind.mlp = MLP_DENSE;
+			kind.ffn = base->ffn;
+			break;
+		case 'E': kind.mlp = MLP_MOE; break;
+		default:
+			return error_set(r->error, r->arguments->file, 1,
+					 "--hybrid-layer-pattern has '%c'; expected "
+					 "M, *, -, E, G, | or /",
+					 *c);
+		}
+		if (!model_add_layer(m, &kind))
+			return error_set(
+				r->error, r->arguments->file, 1,
+				"--hybrid-layer-pattern has more than %d layers",
+				MAX_LAYERS);
+	}
+	snprintf(m->approximate, sizeof m->approximate,
+		 "hybrid pattern: state-space sizes not given are Megatron's defaults");
+	return true;
+}
+
+bool megatron_model(const struct arguments *arguments, struct model *out,
+		    struct import_report *report, struct error *error)
+{
+	struct reader r = { .arguments = arguments, .report = report, .error = error };
+	const struct argument *pattern =
+		arguments_find(arguments, "hybrid-layer-pattern");
+	struct model m = { 0 };
+	struct layer_kind base = { 0 };
+	char why[MAX_NOTE];
+
+	if (!pattern)
+		pattern = arguments_find(arguments, "hybrid-override-pattern");
+	snprintf(m.name, sizeof m.name, "megatron");
+	read_outline(&r, &m);
+	/* Megatron: 4h, or two thirds of it in 64s where the MLP is gated */
+	base.ffn = count(&r, "ffn-hidden-size",
+			 m.gated_mlp ? 8 * m.hidden / 3 / 64 * 64 : 4 * m.hidden);
+	read_moe(&r, &m, base.ffn);
+	read_attention(&r, &m, &base);
+	if (pattern)
+		read_ssm(&r, &m);
+	if (r.failed)
+		return false;
+	int64_t layers = count(&r, "num-layers", count(&r, "decoder-num-layers", 0));
+
+	if (r.failed || !(pattern ? add_pattern(&r, &m, &base, pattern->value)
+				  : add_layers(&r, &m, &base, layers)))
+		return false;
+	if (is_set(&r, "encoder-num-layers"))
+		snprintf(m.approximate, sizeof m.approximate,
+			 "encoder-decoder: read as its decoder only");
+	if (is_set(&r, "experimental-attention-variant"))
+		snprintf(m.approximate, sizeof m.approximate,
+			 "an experimental attention variant is read as full attention");
+	if (!model_sound(&m, why, sizeof why))
+		return error_set(error, arguments->file, 1, "%s", why);
+	*out = m;
+	return true;
+}
