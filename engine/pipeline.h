@@ -38,7 +38,7 @@ struct pipeline_input {
 	const double *pair_hides;
 };
 
-enum { PIPELINE_ROOM = 400 * 1024 };
+enum { PIPELINE_ROOM = 1024 * 1024 };
 
 struct pipeline_result {
 	double seconds; /* of the pipeline phase, first forward to last backward */

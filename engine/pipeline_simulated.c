@@ -14,12 +14,18 @@ struct outcome {
 	int peak[MAX_STAGES];
 };
 
-enum { WINDOW = 8 };
+enum {
+	WINDOW = 8,
+	CHEAP = 1280 /* micro-batches times virtual stages */
+};
 
-/* Micro-batches enter at the steady rate when the memory at the front is used up. */
-static double entering_rate(const struct simulation *ran, int m)
+/* Micro-batches enter at the steady rate when the memory at the front is used up;
+ * where they come in waves, over so many that several waves are among them. */
+static double entering_rate(const struct pipeline_input *in,
+			    const struct simulation *ran, int m)
 {
-	int window = m > 2 * WINDOW ? WINDOW : m / 2;
+	int wide = schedule_table[in->schedule].period == 0 ? 3 * in->stages : WINDOW;
+	int window = m > wide + WINDOW ? wide : m / 2;
 
 	if (window < 1)
 		return ran->seconds;
@@ -53,7 +59,7 @@ static bool run(const struct pipeline_input *in, int m, struct outcome *out)
 		return false;
 	out->seconds =
 		in->optimizer_sync == SYNC_POST_VALIDATION ? ran.span : ran.seconds;
-	out->rate = entering_rate(&ran, m);
+	out->rate = entering_rate(in, &ran, m);
 	for (int s = 0; s < in->stages; s++) {
 		out->busy[s] = ran.stage[s].busy;
 		out->transfer[s] = ran.stage[s].transfer;
@@ -92,22 +98,36 @@ static void continue_line(const struct pipeline_input *in, const struct outcome 
 	}
 }
 
+/* Micro-batches that are simulated before going on at the steady rate. */
+static int settled(const struct pipeline_input *in)
+{
+	const struct schedule_row *row = &schedule_table[in->schedule];
+	int start = row->settle * in->stages, cheap;
+
+	if (!row->by_rule)
+		return start;
+	/* rules are irregular: as many as many stages would take */
+	start += WINDOW;
+	cheap = CHEAP / (in->stages * in->chunks);
+	return start > cheap ? start : cheap;
+}
+
 static bool run_reduced(const struct pipeline_input *in, struct outcome *out)
 {
 	const struct schedule_row *row = &schedule_table[in->schedule];
-	int p = in->stages, period = row->period > 0 ? row->period : p, start, n;
+	int period = row->period > 0 ? row->period : in->stages;
+	int start = settled(in), n;
 	struct outcome a, b;
 
-	start = row->settle * p + (row->by_rule ? WINDOW : 0);
 	if (in->micro_batches <= start + 2 * period)
 		return run(in, (int)in->micro_batches, out);
-	n = start + (int)((in->micro_batches - start) % period);
 	if (row->by_rule) {
-		if (!run(in, n, &a))
+		if (!run(in, start, &a))
 			return false;
-		continue_alone(in, &a, n, out);
+		continue_alone(in, &a, start, out);
 		return true;
 	}
+	n = start + (int)((in->micro_batches - start) % period);
 	if (!run(in, n, &a) || !run(in, n + period, &b))
 		return false;
 	continue_line(in, &a, &b, n + period, period, out);
@@ -184,7 +204,8 @@ static bool has_room(const struct pipeline_input *in)
 	int chunks = schedule_weight_copies(in->schedule) * in->chunks;
 	const struct schedule_row *row = &schedule_table[in->schedule];
 	int period = row->period > 0 ? row->period : in->stages;
-	int m = row->settle * in->stages + WINDOW + 2 * period;
+	int64_t most = settled(in) + 2 * period;
+	int m = (int)(most < in->micro_batches ? most : in->micro_batches);
 
 	return 2 * simulate_bytes(in->stages, chunks, in->stages * in->chunks, m,
 				  false) <

@@ -219,6 +219,50 @@ static void test_interleaved_with_embedding_and_head(void **state)
 	}
 }
 
+/* Ends and inner stages as in a plan, for schedules that are not 1F1B's kin. */
+static void any_schedule(int kind)
+{
+	int p = 2 * (1 + below(8)), v = (int)schedule_chunks(kind, p, 2);
+
+	equal(kind, p, v, 2 * (p + below(100)));
+	in.overlap_send = below(2);
+	in.send_seconds = below(3) ? between(0, 0.1) / v : 0;
+	in.forward[p * v - 1] += between(0, 0.5) / v;
+	in.input_grad[p * v - 1] += between(0, 0.5) / v;
+	in.weight_grad[p * v - 1] += between(0, 0.5) / v;
+	if (below(3))
+		return;
+	for (int k = 0; k < p * v; k++) {
+		in.forward[k] += between(0, 0.2) / v;
+		in.input_grad[k] += between(0, 0.2) / v;
+		in.weight_grad[k] += between(0, 0.2) / v;
+	}
+}
+
+/* A few micro-batches are simulated, the rest goes on at their rate. Waves by rule
+ * are irregular, and the mean of their pace is all that can be told. */
+static void test_the_others_as_simulated(void **state)
+{
+	double far = 0;
+	enum { TRIES = 40 };
+
+	(void)state;
+	seed = 5;
+	for (int kind = SCHEDULE_ZB_H1; kind < SCHEDULE_COUNT; kind++) {
+		for (int i = 0; i < TRIES; i++) {
+			any_schedule(kind);
+			if (kind != SCHEDULE_HANAYO) {
+				compare(1e-2);
+				check_peaks();
+				continue;
+			}
+			compare(0.2);
+			far += fabs(out.seconds / whole.seconds - 1) / TRIES;
+		}
+	}
+	assert_true(far < 0.04);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_interleaved_as_simulated),
 		cmocka_unit_test(test_breadth_first_as_simulated),
 		cmocka_unit_test(test_interleaved_with_embedding_and_head),
+		cmocka_unit_test(test_the_others_as_simulated),
 	};
 
 	return cmocka_run_group_tests(tests, take_room, give_room);

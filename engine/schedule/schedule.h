@@ -79,7 +79,8 @@ struct schedule_row {
 	bool splits_backward; /* weight gradients are work of their own */
 	int weight_copies;
 	int settle;   /* micro-batches until the steady state, in units of PP */
-	int period;   /* micro-batches after which the order repeats; 0 = PP */
+	int period;   /* micro-batches after which the order repeats; 0 = PP, and of
+			 an order made by rule, three times that */
 	bool by_rule; /* made from the stage times, so dearer to make */
 };
 
