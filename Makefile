@@ -103,6 +103,14 @@ $(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
 validate: shardscope
 	@./shardscope validate tests/validation/*.yaml
 
+# Fit the constants of presets/clusters and presets/stacks to the measured runs; see
+# tests/validation/fit.c for what FIT= takes.
+$(B)/tests/validation/fit: $(B)/tests/validation/fit.o $(B)/tests/validation/constants.o \
+                           $(HOUSE) $(ENGINE)
+	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+fit: $(B)/tests/validation/fit
+	@$< $(FIT) tests/validation/*.yaml
+
 # Write the golden screens anew; look at what changed before it is committed.
 screens: $(B)/tests/test_screens
 	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_screens > /dev/null 2>&1
@@ -138,6 +146,6 @@ analyse:
 clean:
 	rm -rf build build-* shardscope
 
-.PHONY: all run check install uninstall test asan test-asan bench validate screens screenshots purity \
+.PHONY: all run check install uninstall test asan test-asan bench validate fit screens screenshots purity \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

@@ -34,11 +34,14 @@ enum attention_kernel {
 struct calibration {
 	double gemm_efficiency[PRECISION_COUNT];      /* plateau of a large GEMM */
 	double attention_efficiency[ATTENTION_COUNT]; /* of the bf16 peak */
-	double attention_half_seq; /* tokens at which flash reaches half of it */
-	double memory_efficiency;  /* of memory_bytes_per_second */
-	double kernel_seconds;     /* fixed time of one GEMM-like kernel */
-	double moe_layer_seconds;  /* fixed time of routing a MoE layer once */
-	double step_seconds;       /* fixed time of one optimizer step */
+	double unaligned_efficiency;   /* of a GEMM whose width is no multiple of 64 */
+	double grouped_efficiency;     /* of a grouped GEMM, of the plain one's */
+	double narrow_head_efficiency; /* of flash with heads up to 64 wide */
+	double attention_half_seq;     /* tokens at which flash reaches half of it */
+	double memory_efficiency;      /* of memory_bytes_per_second */
+	double kernel_seconds;         /* fixed time of one GEMM-like kernel */
+	double moe_layer_seconds;      /* fixed time of routing a MoE layer once */
+	double step_seconds;           /* fixed time of one optimizer step */
 };
 
 struct accelerator {

@@ -31,8 +31,9 @@ static double log2_ceil(double n)
 	return n > 1 ? ceil(log2(n)) : 0;
 }
 
-/* Steps that wait for each other: inside the domain, then across domains. Reductions
- * may take a tree across domains instead of a ring. */
+/* Steps that wait for each other, as NCCL's tuner counts them (src/graph/tuning.cc): a
+ * ring makes ranks - 1 steps, of which domains - 1 cross a border; all-reduce goes
+ * round twice or takes a tree across domains. */
 static double latency(const struct cluster *cluster, const struct group *group,
 		      enum collective_kind kind)
 {
@@ -40,14 +41,14 @@ static double latency(const struct cluster *cluster, const struct group *group,
 	double domains = ceil((double)group->ranks / inside);
 	double near = cluster->link[LINK_DOMAIN].latency_seconds;
 	double far = cluster->link[LINK_NETWORK].latency_seconds;
-	double twice = kind == COLLECTIVE_ALL_REDUCE ? 2 : 1;
-	double steps = domains - 1;
+	double ring = ((double)group->ranks - domains) * near + (domains - 1) * far;
+	double tree = (inside - 1) * near + log2_ceil(domains) * far;
 
 	if (kind == COLLECTIVE_SEND)
 		return group->link == LINK_DOMAIN ? near : far;
-	if (kind == COLLECTIVE_ALL_REDUCE || kind == COLLECTIVE_BROADCAST)
-		steps = fmin(steps, 2 * log2_ceil(domains));
-	return twice * ((inside > 1 ? inside - 1 : 0) * near + steps * far);
+	if (kind == COLLECTIVE_ALL_REDUCE)
+		return 2 * fmin(ring, tree);
+	return kind == COLLECTIVE_BROADCAST ? fmin(ring, tree) : ring;
 }
 
 static double combine(double latency_seconds, double transfer_seconds)

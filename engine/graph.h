@@ -48,7 +48,9 @@ struct graph_operator {
 	const struct group *group;
 	double payload_bytes, sent_bytes, network_bytes; /* of one call */
 	int forward_calls, backward_calls;
-	bool overlaps;                            /* with the operators behind it */
+	bool beside_weight_grad; /* its backward call runs beside the next GEMM's weight
+				    gradient */
+	bool overlaps;           /* with the operators behind it */
 	double exposed_forward, exposed_backward; /* seconds that nothing hides */
 };
 
@@ -68,8 +70,9 @@ struct graph_context {
 	double input_width;    /* of a GEMM input that waits for the backward */
 	double norm_passes;    /* memory passes of an unfused norm over a fused one's */
 	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element */
-	double network_share;  /* the stack's share of the network */
-	bool frozen;           /* LoRA: the base does not train */
+	double unaligned_efficiency, grouped_efficiency;
+	double network_share; /* the stack's share of the network */
+	bool frozen;          /* LoRA: the base does not train */
 };
 
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,

@@ -74,7 +74,7 @@ void roofline_attention(const struct accelerator *accelerator,
 	if (kernel >= ATTENTION_FLASH1) {
 		efficiency *= seq / (seq + c->attention_half_seq);
 		if (head_dim <= 64)
-			efficiency *= 0.75;
+			efficiency *= share(c->narrow_head_efficiency);
 	}
 	out->flops_per_second = accelerator->peak_flops[used] * efficiency;
 }

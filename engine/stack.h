@@ -24,11 +24,17 @@ struct stack {
 	bool serves;            /* an inference server */
 	int64_t vocab_multiple; /* vocab is padded to this x TP; 1 = not */
 	/* time */
-	double layer_cpu_seconds;  /* CPU time to launch one layer's forward */
-	double dp_overlap;         /* hidden share of DP traffic where it overlaps */
-	double tp_overlap;         /* hidden share of TP traffic where it overlaps */
-	double p2p_exposed;        /* exposed share of PP sends in steady state */
-	double ep_overlap;         /* hidden share of EP traffic where it overlaps */
+	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
+	double dp_overlap;           /* hidden share of DP traffic where it overlaps */
+	double tp_overlap;           /* hidden share of TP traffic where it overlaps */
+	double tp_grad_overlap;      /* share of weight-gradient time that the input
+					gradient's TP collective runs beside */
+	double sync_calls_per_layer; /* DP collectives per layer: buckets or tensors;
+					0 = one for all layers */
+	double layer_step_seconds;   /* CPU time of the optimizer step per layer */
+	double unfused_passes; /* memory passes of an unfused norm over a fused one's */
+	double p2p_exposed;    /* exposed share of PP sends in steady state */
+	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
 	/* memory */
 	double context_bytes;      /* CUDA context, libraries */

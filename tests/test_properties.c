@@ -271,7 +271,7 @@ static void test_faster_links_never_slow_a_step(void **state)
 		train_estimate(&s, e);
 		/* a balanced split follows the times, and is best for the slowest stage
 		 * alone: a step may be a little longer */
-		assert_true(e->step_seconds <= step * 1.01);
+		assert_true(e->step_seconds <= step * 1.02);
 	}
 	free(e);
 }

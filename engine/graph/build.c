@@ -58,13 +58,21 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 		(in + out) * c->width + weight_bytes + c->quantise_bytes * in;
 	op->backward_bytes =
 		2 * (in + out) * c->width + 2 * weight_bytes + c->quantise_bytes * out;
+	struct roofline rate = c->gemm;
+
+	if (groups > 1)
+		rate.flops_per_second *= c->grouped_efficiency;
+	/* tensor cores want rows of 128 bytes (NVIDIA, Matrix Multiplication Background
+	 * User's Guide, "Requirements to use Tensor Cores"); narrow outputs are cheap
+	 */
+	if (columns > 512 && (fmod(columns, 64) != 0 || fmod(inner, 64) != 0))
+		rate.flops_per_second *= c->unaligned_efficiency;
 	op->forward_seconds =
-		roofline_seconds(&c->gemm, op->forward_flops, op->forward_bytes);
-	op->input_grad_seconds = roofline_seconds(&c->gemm, op->input_grad_flops,
-						  op->backward_bytes / 2);
-	op->weight_grad_seconds =
-		roofline_seconds(&c->gemm, op->weight_grad_flops,
-				 c->frozen ? 0 : op->backward_bytes / 2);
+		roofline_seconds(&rate, op->forward_flops, op->forward_bytes);
+	op->input_grad_seconds =
+		roofline_seconds(&rate, op->input_grad_flops, op->backward_bytes / 2);
+	op->weight_grad_seconds = roofline_seconds(
+		&rate, op->weight_grad_flops, c->frozen ? 0 : op->backward_bytes / 2);
 	return op;
 }
 
@@ -138,24 +146,27 @@ void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 		    const char *name)
 {
 	const struct group *tp = &c->mesh->tp_group;
+	struct graph_operator *op;
 
 	if (!c->scenario->plan.sp) {
-		graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
-				 hidden_bytes(c), 0, 1);
+		op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
+				      hidden_bytes(c), 0, 1);
+		if (op)
+			op->beside_weight_grad = true;
 		return;
 	}
 	/* the backward gathers the input again beside the input gradient's GEMM: its
 	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2) */
 	graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp,
 			 hidden_bytes(c), 1, 0);
-	struct graph_operator *again =
-		graph_collective(c, graph, "input again", DIM_TP, COLLECTIVE_ALL_GATHER,
-				 tp, hidden_bytes(c), 0, 1);
-
-	if (again)
-		again->overlaps = true;
-	graph_collective(c, graph, "input gradient", DIM_TP, COLLECTIVE_REDUCE_SCATTER,
-			 tp, hidden_bytes(c), 0, 1);
+	op = graph_collective(c, graph, "input again", DIM_TP, COLLECTIVE_ALL_GATHER,
+			      tp, hidden_bytes(c), 0, 1);
+	if (op)
+		op->overlaps = true;
+	op = graph_collective(c, graph, "input gradient", DIM_TP,
+			      COLLECTIVE_REDUCE_SCATTER, tp, hidden_bytes(c), 0, 1);
+	if (op)
+		op->beside_weight_grad = true;
 }
 
 void graph_leave_tp(const struct graph_context *c, struct graph *graph,
@@ -201,6 +212,23 @@ static double input_width(const struct scenario *scenario, double width)
 	}
 }
 
+static double given(double efficiency)
+{
+	return efficiency > 0 ? efficiency : 1;
+}
+
+/* Traffic per input element of an fp8 GEMM: read bf16, write fp8 and its transpose or
+ * scales. Scales per row need every matrix in two layouts with a pass for the maxima
+ * of each: 2 + 2 + 1, twice, and the transposing copy. */
+static double quantise_bytes(const struct plan *plan)
+{
+	if (plan->precision < PRECISION_FP8)
+		return 0;
+	if (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_ROWWISE)
+		return plan->compile ? 10 : 14;
+	return 4.5;
+}
+
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 		   struct graph_context *out)
 {
@@ -220,10 +248,13 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;
 	out->width = precision == PRECISION_FP32 ? 4 : 2;
 	out->input_width = input_width(scenario, out->width);
-	/* op by op a norm makes about seven passes where a fused one makes two */
-	out->norm_passes = plan->fused_norms || plan->compile ? 1 : 3.5;
-	/* read bf16, write fp8 and its transpose or scales (prototype: 4-5 bytes) */
-	out->quantise_bytes = precision >= PRECISION_FP8 ? 4.5 : 0;
+	/* op by op a norm makes several times the passes of a fused one */
+	out->norm_passes = plan->fused_norms || plan->compile
+				   ? 1
+				   : fmax(1, scenario->stack.unfused_passes);
+	out->quantise_bytes = quantise_bytes(plan);
+	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
+	out->grouped_efficiency = given(a->calibration.grouped_efficiency);
 	out->network_share = scenario->stack.network_efficiency > 0
 				     ? scenario->stack.network_efficiency
 				     : 1;

@@ -55,13 +55,27 @@ static double hidden_share(const struct step *step, const struct graph_operator 
 	return 0;
 }
 
+/* Weight-gradient time of the GEMM that follows a collective in the forward. */
+static double weight_grad_behind(const struct graph *graph,
+				 const struct graph_operator *op)
+{
+	for (const struct graph_operator *next = op + 1;
+	     next < graph->item + graph->count; next++)
+		if (next->kind == OPERATOR_GEMM || next->kind == OPERATOR_GROUPED_GEMM)
+			return next->weight_grad_seconds;
+	return 0;
+}
+
 static void expose(const struct step *step, const struct graph *graph,
 		   struct graph_operator *op)
 {
 	double keep = 1 - hidden_share(step, op);
+	double beside = op->beside_weight_grad ? step->scenario->stack.tp_grad_overlap *
+							 weight_grad_behind(graph, op)
+					       : 0;
 
 	op->exposed_forward = op->forward_seconds * keep;
-	op->exposed_backward = op->input_grad_seconds * keep;
+	op->exposed_backward = fmax(0, op->input_grad_seconds * keep - beside);
 	if (!op->overlaps)
 		return;
 	op->exposed_forward =

@@ -127,7 +127,8 @@ static double exposed_gather(const struct step *step, double seconds, double com
 static void shard_traffic(struct step *step, struct chunk_time *t, struct estimate *out)
 {
 	const struct scenario *s = step->scenario;
-	struct group group = step->mesh.dense_group;
+	struct group group =
+		step_shard_group(&step->mesh.dense_group, step_dense_shards(step));
 	double runs = (double)step->micro_batches / (double)step->stages;
 	double gather_bytes = t->weights * step_weight_bytes(s);
 	double scatter_bytes = t->elements * step_gradient_bytes(s);
@@ -135,18 +136,11 @@ static void shard_traffic(struct step *step, struct chunk_time *t, struct estima
 
 	if (s->plan.zero < 2 || group.ranks < 2)
 		return;
-	if (s->plan.zero_group > 0 && s->plan.zero_group < group.ranks) {
-		group.ranks = s->plan.zero_group;
-		group.per_domain =
-			group.per_domain < group.ranks ? group.per_domain : group.ranks;
-		group.link =
-			group.per_domain >= group.ranks ? LINK_DOMAIN : LINK_NETWORK;
-	}
 	/* a shard group of one shares out nothing */
 	if (group.ranks < 2)
 		return;
-	collective_cost(&s->cluster, &group, COLLECTIVE_REDUCE_SCATTER, scatter_bytes,
-			step->context.network_share, &scatter);
+	step_pieces(step, &group, COLLECTIVE_REDUCE_SCATTER, scatter_bytes, t->layers,
+		    &scatter);
 	double hidden_backward = t->input_grad + t->weight_grad + t->recompute;
 	double exposed_scatter = s->plan.overlap_grad_reduce
 					 ? exposed_gather(step, scatter.seconds,
@@ -156,8 +150,8 @@ static void shard_traffic(struct step *step, struct chunk_time *t, struct estima
 	if (s->plan.zero == 3) {
 		bool again = s->plan.fsdp_reshard;
 
-		collective_cost(&s->cluster, &group, COLLECTIVE_ALL_GATHER,
-				gather_bytes, step->context.network_share, &gather);
+		step_pieces(step, &group, COLLECTIVE_ALL_GATHER, gather_bytes,
+			    t->layers, &gather);
 		double forward =
 			exposed_gather(step, gather.seconds, t->forward, t->layers);
 		/* both directions of backward traffic share the network */

@@ -2,6 +2,7 @@
 #ifndef ENGINE_TRAIN_STEP_H
 #define ENGINE_TRAIN_STEP_H
 
+#include "engine/collective.h"
 #include "engine/estimate.h"
 #include "engine/graph.h"
 #include "engine/mesh.h"
@@ -74,6 +75,12 @@ void step_run(const struct scenario *scenario, struct estimate *out);
 /* Ranks over which dense weights and their optimizer are sharded; for experts. */
 int64_t step_dense_shards(const struct step *step);
 int64_t step_expert_shards(const struct step *step);
+/* The innermost `sharded` ranks of a group: those that share one set of shards. */
+struct group step_shard_group(const struct group *group, int64_t sharded);
+/* One collective done in `calls` pieces, each of which pays the latency. */
+void step_pieces(const struct step *step, const struct group *group,
+		 enum collective_kind kind, double bytes, double calls,
+		 struct collective *out);
 double step_gradient_bytes(const struct scenario *scenario); /* per parameter */
 double step_optimizer_bytes(const struct scenario *scenario);
 double step_weight_bytes(const struct scenario *scenario);

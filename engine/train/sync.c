@@ -51,6 +51,30 @@ int64_t step_expert_shards(const struct step *step)
 	return shards(&step->scenario->plan, step->mesh.edp > 0 ? step->mesh.edp : 1);
 }
 
+struct group step_shard_group(const struct group *group, int64_t sharded)
+{
+	struct group part = *group;
+
+	if (sharded >= group->ranks)
+		return part;
+	part.ranks = sharded;
+	part.per_domain = group->per_domain < sharded ? group->per_domain : sharded;
+	part.link = part.per_domain >= sharded ? LINK_DOMAIN : group->link;
+	return part;
+}
+
+void step_pieces(const struct step *step, const struct group *group,
+		 enum collective_kind kind, double bytes, double calls,
+		 struct collective *out)
+{
+	calls = fmax(1, calls);
+	collective_cost(&step->scenario->cluster, group, kind, bytes / calls,
+			step->context.network_share, out);
+	out->seconds *= calls;
+	out->sent_bytes *= calls;
+	out->network_bytes *= calls;
+}
+
 /* Hidden behind the last micro-batch's backward, or the first one's forward: all but
  * one bucket, at the share that the stack reaches. */
 static double exposed_sync(const struct step *step, double seconds, double beside,
@@ -81,8 +105,9 @@ static double add_sync(const struct sync *s, const char *what,
 
 	if (group->ranks < 2 || bytes <= 0)
 		return 0;
-	collective_cost(&s->step->scenario->cluster, group, kind, bytes,
-			s->step->context.network_share, &cost);
+	/* buckets or tensors one by one */
+	step_pieces(s->step, group, kind, bytes,
+		    s->layers * s->step->scenario->stack.sync_calls_per_layer, &cost);
 	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
 	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes,
 		     cost.sent_bytes, cost.network_bytes, cost.seconds,
@@ -100,21 +125,22 @@ static double reduce_family(const struct sync *s, const char *reduce,
 	double weights = trainable * step_weight_bytes(s->step->scenario);
 	double backward = s->step->backward_seconds[s->stage];
 	double forward = s->step->forward_seconds[s->stage];
+	struct group shard_group = step_shard_group(group, sharded);
 	double exposed = 0;
 
 	if (plan->zero == 0)
 		return add_sync(s, reduce, COLLECTIVE_ALL_REDUCE, group, gradients,
 				backward, plan->overlap_grad_reduce);
 	if (plan->zero == 1) {
-		exposed = add_sync(s, reduce, COLLECTIVE_REDUCE_SCATTER, group,
+		exposed = add_sync(s, reduce, COLLECTIVE_REDUCE_SCATTER, &shard_group,
 				   gradients, backward, plan->overlap_grad_reduce);
-		exposed += add_sync(s, gather, COLLECTIVE_ALL_GATHER, group, weights,
-				    forward, plan->overlap_param_gather);
+		exposed += add_sync(s, gather, COLLECTIVE_ALL_GATHER, &shard_group,
+				    weights, forward, plan->overlap_param_gather);
 	}
 	/* ZeRO-2 scattered every micro-batch already; parameters come back once */
 	if (plan->zero == 2)
-		exposed = add_sync(s, gather, COLLECTIVE_ALL_GATHER, group, weights,
-				   forward, plan->overlap_param_gather);
+		exposed = add_sync(s, gather, COLLECTIVE_ALL_GATHER, &shard_group,
+				   weights, forward, plan->overlap_param_gather);
 	/* HSDP: replicas of the shards add up */
 	if (plan->zero >= 1 && sharded < group->ranks) {
 		struct group replicas = *group;
@@ -172,7 +198,8 @@ static double host_seconds(const struct sync *s, double state_elements)
 	return bytes / rate;
 }
 
-static double optimizer_seconds(const struct step *step, double local, double sharded)
+static double optimizer_seconds(const struct step *step, double layers, double local,
+				double sharded)
 {
 	const struct scenario *s = step->scenario;
 	double on_gpu = sharded * (1 - s->plan.optimizer_offload);
@@ -181,7 +208,8 @@ static double optimizer_seconds(const struct step *step, double local, double sh
 
 	if (s->plan.optimizer == OPTIMIZER_MUON)
 		seconds += muon_seconds(step, sharded);
-	return seconds + s->cluster.accelerator.calibration.step_seconds;
+	return seconds + s->cluster.accelerator.calibration.step_seconds +
+	       layers * s->stack.layer_step_seconds;
 }
 
 static bool tied_end(const struct step *step, int stage)
@@ -228,7 +256,8 @@ static void sync_stage(const struct sync *s)
 	double host = host_seconds(s, state);
 
 	step->sync_seconds[i] = exposed + host;
-	step->optimizer_seconds[i] = optimizer_seconds(step, dense + expert, state);
+	step->optimizer_seconds[i] =
+		optimizer_seconds(step, step->sum[i].layers, dense + expert, state);
 }
 
 void step_sync(struct step *step, struct estimate *out)

@@ -335,6 +335,13 @@ void run_settle(struct measured_run *run, const struct node *map,
 		set(run, "overlap_param_gather", gather->text);
 	if (!node_get(map, "schedule"))
 		plan->schedule = plan->vpp > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+	/* what is measured and published is tuned: unless another overlap is said to be
+	 * off, the stack's TP overlap was on where it can be */
+	if (!node_get(map, "tp_overlap") && run->scenario.stack.tp_overlap > 0 &&
+	    !node_get(map, "async_tp"))
+		plan->tp_overlap = plan->sp && plan->tp > 1 &&
+				   (!node_get(map, "overlap_grad_reduce") ||
+				    plan->overlap_grad_reduce);
 	settle_split(&run->scenario, map);
 	settle_groups(&run->scenario, map);
 	settle_shape(&run->scenario, shape);

@@ -1,0 +1,279 @@
+/* constants.c - see constants.h. */
+#include "tests/validation/constants.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member)          offsetof(struct scenario, member)
+#define CALIBRATION(member) AT(cluster.accelerator.calibration.member)
+#define GEMM(chip, word, precision)                                            \
+	{                                                                      \
+		.owner = chip, .key = "gemm_efficiency." word,                 \
+		.offset = CALIBRATION(gemm_efficiency[precision]), .low = 0.2, \
+		.high = 0.95, .unit = 1                                        \
+	}
+#define ATTENTION(chip, word, kernel)                                            \
+	{                                                                        \
+		.owner = chip, .key = "attention_efficiency." word,              \
+		.offset = CALIBRATION(attention_efficiency[kernel]), .low = 0.1, \
+		.high = 0.85, .unit = 1                                          \
+	}
+#define CHIP(chip, name, member, least, most, scale)                              \
+	{                                                                         \
+		.owner = chip, .key = name, .offset = CALIBRATION(member),        \
+		.low = (least) * (scale), .high = (most) * (scale), .unit = scale \
+	}
+#define LINK(chip, name, level, least, most)                                  \
+	{                                                                     \
+		.owner = chip, .key = name ".efficiency",                     \
+		.offset = AT(cluster.link[level].efficiency), .low = (least), \
+		.high = (most), .unit = 1                                     \
+	}
+#define STACK(name, word, member, least, most, scale, is_share)                        \
+	{                                                                              \
+		.owner = name, .key = word, .offset = AT(stack.member), .stack = true, \
+		.share = is_share, .low = (least) * (scale), .high = (most) * (scale), \
+		.unit = scale                                                          \
+	}
+#define COMMON_CHIP(chip)                                                 \
+	CHIP(chip, "memory_efficiency", memory_efficiency, 0.4, 0.95, 1), \
+		CHIP(chip, "kernel_us", kernel_seconds, 1, 100, 1e-6),    \
+		CHIP(chip, "step_ms", step_seconds, 0.5, 60, 1e-3),       \
+		LINK(chip, "domain", LINK_DOMAIN, 0.5, 0.9),              \
+		LINK(chip, "network", LINK_NETWORK, 0.5, 0.85)
+/* clang-format off */
+#define COMMON_STACK(name)                                                                \
+	STACK(name, "layer_cpu_us", layer_cpu_seconds, 30, 3000, 1e-6, false),            \
+	STACK(name, "dp_overlap", dp_overlap, 0, 1, 1, true),                             \
+	STACK(name, "tp_grad_overlap", tp_grad_overlap, 0, 1, 1, true),                   \
+	STACK(name, "sync_calls_per_layer", sync_calls_per_layer, 0.03, 60, 1, false),    \
+	STACK(name, "network_efficiency", network_efficiency, 0.3, 1.2, 1, false),          \
+	STACK(name, "unfused_passes", unfused_passes, 1, 12, 1, false),                   \
+	STACK(name, "layer_step_us", layer_step_seconds, 10, 3000, 1e-6, false)
+/* clang-format on */
+
+struct constant constants[] = {
+	GEMM("ampere", "bf16", PRECISION_BF16),
+	ATTENTION("ampere", "unfused", ATTENTION_UNFUSED),
+	ATTENTION("ampere", "fused-softmax", ATTENTION_FUSED_SOFTMAX),
+	ATTENTION("ampere", "flash1", ATTENTION_FLASH1),
+	ATTENTION("ampere", "flash2", ATTENTION_FLASH2),
+	CHIP("ampere", "narrow_head_efficiency", narrow_head_efficiency, 0.5, 1, 1),
+	CHIP("ampere", "unaligned_efficiency", unaligned_efficiency, 0.3, 1, 1),
+	COMMON_CHIP("ampere"),
+	GEMM("hopper", "bf16", PRECISION_BF16),
+	GEMM("hopper", "fp8", PRECISION_FP8),
+	ATTENTION("hopper", "flash2", ATTENTION_FLASH2),
+	ATTENTION("hopper", "flash3", ATTENTION_FLASH3),
+	CHIP("hopper", "grouped_efficiency", grouped_efficiency, 0.3, 1, 1),
+	CHIP("hopper", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
+	COMMON_CHIP("hopper"),
+	GEMM("blackwell", "bf16", PRECISION_BF16),
+	GEMM("blackwell", "fp8", PRECISION_FP8),
+	GEMM("blackwell", "mxfp8", PRECISION_MXFP8),
+	GEMM("blackwell", "nvfp4", PRECISION_NVFP4),
+	ATTENTION("blackwell", "flash3", ATTENTION_FLASH3),
+	CHIP("blackwell", "grouped_efficiency", grouped_efficiency, 0.3, 1, 1),
+	CHIP("blackwell", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
+	COMMON_CHIP("blackwell"),
+	GEMM("blackwell-ultra", "bf16", PRECISION_BF16),
+	GEMM("blackwell-ultra", "fp8", PRECISION_FP8),
+	GEMM("blackwell-ultra", "mxfp8", PRECISION_MXFP8),
+	GEMM("blackwell-ultra", "nvfp4", PRECISION_NVFP4),
+	ATTENTION("blackwell-ultra", "flash3", ATTENTION_FLASH3),
+	CHIP("blackwell-ultra", "grouped_efficiency", grouped_efficiency, 0.3, 1, 1),
+	CHIP("blackwell-ultra", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
+	COMMON_CHIP("blackwell-ultra"),
+	GEMM("volta", "fp16", PRECISION_FP16),
+	GEMM("ascend", "bf16", PRECISION_BF16),
+	ATTENTION("ascend", "flash2", ATTENTION_FLASH2),
+	CHIP("ascend", "memory_efficiency", memory_efficiency, 0.4, 0.95, 1),
+	CHIP("ascend", "kernel_us", kernel_seconds, 1, 100, 1e-6),
+	LINK("ascend", "domain", LINK_DOMAIN, 0.3, 0.9),
+	COMMON_STACK("megatron-core"),
+	STACK("megatron-core", "tp_overlap", tp_overlap, 0, 1, 1, true),
+	COMMON_STACK("megatron-lm-2021"),
+	COMMON_STACK("megatron-deepspeed"),
+	COMMON_STACK("nanotron"),
+	COMMON_STACK("fsdp"),
+	COMMON_STACK("torchtitan"),
+	STACK("torchtitan", "tp_overlap", tp_overlap, 0, 1, 1, true),
+	COMMON_STACK("internevo"),
+	COMMON_STACK("aleph-alpha-scaling"),
+	COMMON_STACK("zero-bubble"),
+	COMMON_STACK("mindspeed"),
+};
+
+const int constant_count = (int)(sizeof constants / sizeof constants[0]);
+
+/* Accelerators of one generation, by the beginning of their names. */
+static const struct generation {
+	const char *name, *prefix;
+} generations[] = {
+	{ "volta", "v100" },
+	{ "ampere", "a100" },
+	{ "hopper", "h100" },
+	{ "hopper", "h200" },
+	{ "hopper", "h800" },
+	{ "hopper", "gh200" },
+	{ "blackwell", "b200" },
+	{ "blackwell", "gb200" },
+	{ "ascend", "ascend" },
+	{ "blackwell-ultra", "b300" },
+	{ "blackwell-ultra", "gb300" },
+};
+
+static bool is_generation(const char *generation, const char *accelerator)
+{
+	for (size_t i = 0; i < sizeof generations / sizeof generations[0]; i++)
+		if (strcmp(generations[i].name, generation) == 0 &&
+		    strncmp(accelerator, generations[i].prefix,
+			    strlen(generations[i].prefix)) == 0)
+			return true;
+	return false;
+}
+
+bool constant_touches(const struct constant *c, const struct scenario *s)
+{
+	return c->stack ? strcmp(c->owner, s->stack.name) == 0
+			: is_generation(c->owner, s->cluster.accelerator.name);
+}
+
+double constant_get(const struct constant *c, const struct scenario *s)
+{
+	return *(const double *)((const char *)s + c->offset);
+}
+
+/* The member that moves with another one, or NULL: its key and place. */
+static const char *follower(const struct constant *c, size_t *offset)
+{
+	if (c->offset == CALIBRATION(gemm_efficiency[PRECISION_BF16])) {
+		*offset = CALIBRATION(gemm_efficiency[PRECISION_FP16]);
+		return "gemm_efficiency.fp16";
+	}
+	if (c->offset == CALIBRATION(attention_efficiency[ATTENTION_FLASH2]) &&
+	    strcmp(c->owner, "hopper") != 0) {
+		*offset = CALIBRATION(attention_efficiency[ATTENTION_FLASH3]);
+		return "attention_efficiency.flash3";
+	}
+	return NULL;
+}
+
+void constant_set(const struct constant *c, struct scenario *s, double value)
+{
+	size_t other;
+
+	*(double *)((char *)s + c->offset) = value;
+	if (follower(c, &other))
+		*(double *)((char *)s + other) = value;
+}
+
+/* Where the value of key stands in text, or NULL. */
+static char *find_value(char *text, const char *key)
+{
+	char first[64], *dot, *at;
+	size_t length;
+
+	snprintf(first, sizeof first, "%s", key);
+	dot = strchr(first, '.');
+	if (dot)
+		*dot++ = '\0';
+	length = strlen(first);
+	for (at = strstr(text, first); at; at = strstr(at + 1, first))
+		if (at[length] == ':' && (at == text || strchr("\n ", at[-1])))
+			break;
+	if (!at)
+		return NULL;
+	at += length + 1;
+	if (dot) {
+		char *end = strpbrk(at, "}\n"), pattern[64];
+
+		snprintf(pattern, sizeof pattern, "%s:", dot);
+		at = strstr(at, pattern);
+		if (!at || !end || at > end)
+			return NULL;
+		at += strlen(pattern);
+	}
+	return at + strspn(at, " ");
+}
+
+static bool write_value(const char *path, const char *key, double value)
+{
+	static char text[1 << 16];
+	FILE *file = fopen(path, "r");
+	size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+	char *at;
+
+	if (file)
+		fclose(file);
+	text[n] = '\0';
+	at = find_value(text, key);
+	if (!at)
+		return true; /* this file takes the default */
+	file = fopen(path, "w");
+	if (!file) {
+		perror(path);
+		return false;
+	}
+	fprintf(file, "%.*s%.3g%s", (int)(at - text), text, value,
+		at + strspn(at, "0123456789.eE+-"));
+	return fclose(file) == 0;
+}
+
+/* The accelerator's name as its file states it. */
+static bool file_has(const char *path, const struct constant *c)
+{
+	char line[256], name[64];
+	bool inside = false, found = false;
+	FILE *file = fopen(path, "r");
+
+	while (file && !found && fgets(line, sizeof line, file)) {
+		inside |= strncmp(line, "accelerator:", 12) == 0;
+		found = inside && sscanf(line, " name: %63s", name) == 1;
+	}
+	if (file)
+		fclose(file);
+	return found && is_generation(c->owner, name);
+}
+
+static bool write_constant(const struct constant *c, const char *path)
+{
+	double value = c->value / c->unit;
+	const char *other;
+	size_t offset;
+
+	if (!write_value(path, c->key, value))
+		return false;
+	other = follower(c, &offset);
+	return !other || write_value(path, other, value);
+}
+
+bool constants_write(void)
+{
+	glob_t files;
+	bool good = true;
+
+	if (glob("presets/clusters/*.yaml", 0, NULL, &files) != 0) {
+		fputs("fit: no presets/clusters here\n", stderr);
+		return false;
+	}
+	for (int k = 0; k < constant_count; k++) {
+		const struct constant *c = &constants[k];
+		char path[256];
+
+		if (!c->found)
+			continue;
+		if (c->stack) {
+			snprintf(path, sizeof path, "presets/stacks/%s.yaml", c->owner);
+			good &= write_constant(c, path);
+			continue;
+		}
+		for (size_t i = 0; i < files.gl_pathc; i++)
+			if (file_has(files.gl_pathv[i], c))
+				good &= write_constant(c, files.gl_pathv[i]);
+	}
+	globfree(&files);
+	return good;
+}

@@ -1,0 +1,35 @@
+/* constants.h - which constants of the presets are fitted, and where they stand. */
+#ifndef TESTS_VALIDATION_CONSTANTS_H
+#define TESTS_VALIDATION_CONSTANTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/scenario.h"
+
+/* A constant belongs to a stack (its name) or to a silicon generation: accelerators of
+ * one generation share it. */
+struct constant {
+	const char *owner;
+	const char *key; /* as in the preset; "map.member" inside a mapping */
+	size_t offset;   /* of a double in struct scenario */
+	bool stack;
+	bool share;          /* a share from 0 to 1: steps are added, not multiplied */
+	double low, high;    /* what is physical, SI */
+	double unit;         /* SI per unit of the preset */
+	double value, start; /* SI */
+	bool found;          /* some run depends on it */
+};
+
+extern struct constant constants[];
+extern const int constant_count;
+
+bool constant_touches(const struct constant *constant, const struct scenario *scenario);
+double constant_get(const struct constant *constant, const struct scenario *scenario);
+/* Kernels and precisions that share silicon move together: fp16 with bf16. */
+void constant_set(const struct constant *constant, struct scenario *scenario,
+		  double value);
+/* Into the YAML files below presets/; false after a message. */
+bool constants_write(void);
+
+#endif
