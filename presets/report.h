@@ -5,6 +5,8 @@
 #define PRESETS_REPORT_H
 
 #include "engine/estimate.h"
+#include "engine/planner.h"
+#include "engine/train.h"
 
 /* The object of `eval --json`, with a newline. */
 char *report_json(const struct scenario *scenario, const struct estimate *estimate);
@@ -18,6 +20,10 @@ char *report_markdown(const struct scenario *scenario, const struct estimate *es
 char *report_csv_header(const char *const *knobs, int count);
 char *report_csv_row(const struct scenario *scenario, const struct estimate *estimate,
 		     const char *const *knobs, int count);
+
+/* The object of `search --json`. */
+char *report_search(const struct planner_problem *problem,
+		    const struct planner_result *result, double seconds);
 
 struct cJSON;
 /* The same object as report_json, for lists of them; to be released with

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "engine/scenario.h"
+#include "engine/knob.h"
 #include "presets/error.h"
 
 enum { STATUS_GOOD = 0, STATUS_NO = 1, STATUS_USAGE = 2 };
@@ -43,6 +43,8 @@ struct arguments {
 	/* Takes the first `operands` arguments that are no options; one more is the
 	 * scenario, by name or file. */
 	int operands;
+	/* Asked for each knob that is given; true takes it away from the scenario. */
+	bool (*knob)(void *context, const struct knob *knob, const char *text);
 	bool (*operand)(void *context, const char *text, struct error *error);
 	/* Where the scenario comes from instead, or NULL; knobs are set on top of it.
 	 */
@@ -64,6 +66,7 @@ int command_check(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_screen(int argc, char **argv);
+int command_search(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_import(int argc, char **argv);

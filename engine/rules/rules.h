@@ -102,6 +102,7 @@ bool breaks_expert_width(const struct facts *f, struct broken *out);
 bool breaks_precision(const struct facts *f, struct broken *out);
 bool breaks_host_link(const struct facts *f, struct broken *out);
 bool breaks_lora(const struct facts *f, struct broken *out);
+bool breaks_balance(const struct facts *f, struct broken *out);
 bool breaks_stages(const struct facts *f, struct broken *out);
 bool breaks_capacity(const struct facts *f, struct broken *out);
 bool breaks_layout_text(const struct facts *f, struct broken *out);

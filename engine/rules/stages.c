@@ -237,6 +237,26 @@ bool breaks_split(const struct facts *f, struct broken *out)
 	return true;
 }
 
+/* A balanced split can leave a stage empty, but not more than the embedding and the
+ * head could fill. */
+bool breaks_balance(const struct facts *f, struct broken *out)
+{
+	int64_t stages = f->pp * (f->chunks > 0 ? f->chunks : 1);
+	bool balanced =
+		f->plan->split == SPLIT_AUTO || f->plan->split == SPLIT_BALANCED;
+	int64_t most = f->model->layers + 2;
+
+	if (stages <= 1 || !balanced || stages <= most)
+		return false;
+	*out = (struct broken){
+		.value = { (double)f->pp, (double)f->chunks, (double)stages,
+			   (double)f->model->layers },
+		.mend = { { "vpp", MEND_VALUE, most / f->pp },
+			  { "pp", MEND_AROUND, 0 } },
+	};
+	return true;
+}
+
 bool breaks_stages(const struct facts *f, struct broken *out)
 {
 	int64_t stages = f->pp * (f->chunks > 0 ? f->chunks : 1);

@@ -232,6 +232,11 @@ const struct legality legality_table[] = {
 	    "M megatron/training/arguments.py:940-949" },
 	  0,
 	  breaks_layout_layers },
+	{ { "X20", ERROR,
+	    "PP {0} x {1} chunks = {2} stages are too many for {3} layers",
+	    "a stage without a layer holds the embedding or the head" },
+	  0,
+	  breaks_balance },
 	{ { "X16", ERROR,
 	    "{0} layers and {5} MTP layers can't be split over PP {1} x {2} chunks "
 	    "like "

@@ -141,7 +141,9 @@ static int print_eval(const struct scenario *s, const struct estimate *e, bool j
 int command_eval(int argc, char **argv)
 {
 	struct asked asked = { false };
-	struct arguments arguments = { own, 1, &asked, 0, NULL, NULL };
+	struct arguments arguments = {
+		.own = own, .owns = 1, .context = &asked, .operands = 0, .operand = NULL
+	};
 	struct scenario scenario;
 	int status;
 
@@ -176,7 +178,9 @@ static int print_check(const struct scenario *s, const struct estimate *e, bool 
 int command_check(int argc, char **argv)
 {
 	struct asked asked = { false };
-	struct arguments arguments = { own, 1, &asked, 0, NULL, NULL };
+	struct arguments arguments = {
+		.own = own, .owns = 1, .context = &asked, .operands = 0, .operand = NULL
+	};
 	struct scenario scenario;
 	int status;
 

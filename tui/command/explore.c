@@ -69,7 +69,9 @@ static bool is_file(const char *text)
 int command_explore(int argc, char **argv)
 {
 	struct asked asked = { .terminal = { .glyphs = GLYPHS_AUTO } };
-	struct arguments arguments = { own, 5, &asked, 0, NULL, NULL };
+	struct arguments arguments = {
+		.own = own, .owns = 5, .context = &asked, .operands = 0, .operand = NULL
+	};
 	struct explorer *explorer = malloc(sizeof *explorer);
 	struct scenario *scenario = malloc(sizeof *scenario);
 	int status = STATUS_USAGE;

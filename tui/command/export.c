@@ -33,7 +33,11 @@ static bool take_format(void *context, const char *text, struct error *error)
 int command_export(int argc, char **argv)
 {
 	struct asked asked = { 0 };
-	struct arguments arguments = { NULL, 0, &asked, 1, take_format, NULL };
+	struct arguments arguments = { .own = NULL,
+				       .owns = 0,
+				       .context = &asked,
+				       .operands = 1,
+				       .operand = take_format };
 	struct error error = { "" };
 	struct scenario scenario;
 	struct estimate *e;
@@ -104,7 +108,9 @@ static bool save_cluster(const struct cluster *cluster, char *path, size_t size,
 int command_calibrate(int argc, char **argv)
 {
 	struct asked asked = { 0 };
-	struct arguments arguments = { own, 1, &asked, 0, NULL, NULL };
+	struct arguments arguments = {
+		.own = own, .owns = 1, .context = &asked, .operands = 0, .operand = NULL
+	};
 	struct error error = { "" };
 	struct scenario scenario;
 	struct estimate *e;

@@ -117,14 +117,17 @@ static bool is_value(const char *text)
 	return false;
 }
 
-static bool take_knob(struct request *r, int index, int argc, char **argv,
-		      struct error *error)
+static bool take_knob(struct request *r, const struct arguments *arguments, int index,
+		      int argc, char **argv, struct error *error)
 {
 	const char *text = optarg;
 
 	/* "--sp on": getopt's optional arguments need a '=' */
 	if (!text && optind < argc && is_value(argv[optind]))
 		text = argv[optind++];
+	if (arguments->knob &&
+	    arguments->knob(arguments->context, &knob_table[index], text ? text : "on"))
+		return true;
 	if (r->sets == MAX_SET)
 		return error_set(error, NULL, 0, "more than %d knobs are set", MAX_SET);
 	r->set[r->sets].knob = &knob_table[index];
@@ -174,7 +177,7 @@ static bool take(struct request *r, const struct arguments *arguments, int value
 	default: break;
 	}
 	if (value >= OPTION_KNOB)
-		return take_knob(r, value - OPTION_KNOB, argc, argv, error);
+		return take_knob(r, arguments, value - OPTION_KNOB, argc, argv, error);
 	return arguments->own[value - OPTION_OWN].take(arguments->context, optarg,
 						       error);
 }

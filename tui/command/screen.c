@@ -163,7 +163,11 @@ static int draw(const struct asked *asked, const struct scenario *scenario)
 int command_screen(int argc, char **argv)
 {
 	struct asked asked = { .width = 80, .height = 24 };
-	struct arguments arguments = { own, 6, &asked, 1, take_view, NULL };
+	struct arguments arguments = { .own = own,
+				       .owns = 6,
+				       .context = &asked,
+				       .operands = 1,
+				       .operand = take_view };
 	struct scenario scenario;
 	int status;
 

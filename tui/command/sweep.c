@@ -165,7 +165,9 @@ static int run(const struct sweep *sweep, const struct scenario *scenario)
 int command_sweep(int argc, char **argv)
 {
 	struct sweep *sweep = calloc(1, sizeof *sweep);
-	struct arguments arguments = { own, 4, sweep, 0, NULL, NULL };
+	struct arguments arguments = {
+		.own = own, .owns = 4, .context = sweep, .operands = 0, .operand = NULL
+	};
 	struct scenario scenario;
 	struct error error = { "" };
 	int status = STATUS_USAGE;

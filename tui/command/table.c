@@ -13,6 +13,12 @@ const struct command command_table[] = {
 	{ "check", "[SCENARIO] [--KNOB VALUE ...] [--json]",
 	  "Every legality and fit problem of a plan, with what would mend it.",
 	  command_check },
+	{ "search",
+	  "[SCENARIO] [--KNOB VALUES ...] [--top N] [--objective WORD] [--json]",
+	  "The best plan, exactly, with a proof. A knob is pinned by a value, a list "
+	  "1,2,4 or a range 1..8; the degrees, micro-batch, ZeRO, recomputation and "
+	  "schedule are free unless pinned.",
+	  command_search },
 	{ "sweep", "[SCENARIO] --vary KNOB=V,V ... [--csv|--json] [--shard I/N]",
 	  "Estimates over the product of values of some knobs.", command_sweep },
 	{ "list", "models|clusters|stacks|plans",

@@ -1,0 +1,96 @@
+/* planner.h - which plan is best? Exact search over values of some knobs, with a proof.
+ *
+ * The answer is the optimum of train_estimate() itself. Combinations are sorted by a
+ * bound that no plan with these values can beat, and tried in that order until the
+ * bound is worse than the answer (branch and bound, Land & Doig 1960, best first). The
+ * search works in slices, so that a caller can draw, stop or start anew between them.
+ */
+#ifndef ENGINE_PLANNER_H
+#define ENGINE_PLANNER_H
+
+#include "engine/estimate.h"
+#include "engine/knob.h"
+
+enum { MAX_AXES = 24, MAX_AXIS_VALUES = 48, MAX_TOP = 64 };
+
+/* A knob and the values that it may take. */
+struct planner_axis {
+	const struct knob *knob;
+	int count;
+	double value[MAX_AXIS_VALUES];
+};
+
+/* Smaller scores are better; ties go to the plan that comes first in the order of the
+ * axes and their values. */
+enum objective {
+	OBJECTIVE_STEP,       /* seconds of a step */
+	OBJECTIVE_THROUGHPUT, /* tokens/s per GPU */
+	OBJECTIVE_COST,       /* dollars of the whole run */
+	OBJECTIVE_MEMORY,     /* bytes of the fullest stage */
+	OBJECTIVE_GPUS,       /* fewest GPUs, then the shortest step */
+	OBJECTIVE_COUNT
+};
+
+struct planner_problem {
+	struct scenario base; /* every other knob */
+	int axes;
+	struct planner_axis axis[MAX_AXES];
+	enum objective objective;
+	double reserve; /* share of the memory that stays free */
+	int top;        /* how many of the best are wanted, 1 to MAX_TOP */
+	bool exhaustive;
+};
+
+struct planner_found {
+	uint8_t choice[MAX_AXES]; /* index of each axis's value */
+	double score, step_seconds, tokens_per_second_per_gpu, mfu, bubble_ratio;
+	double memory_bytes, memory_share, exposed_share;
+};
+
+/* Where the candidates went: all of them add up to `candidates`. */
+struct planner_counts {
+	double candidates, explored; /* explored: estimated */
+	double repeated;  /* the same plan under another name (VPP of 1F1B, SP at TP 1)
+			   */
+	double undivided; /* degrees that don't divide the GPUs or the batch */
+	double unruly;    /* break a rule whatever the inner knobs are */
+	double bounded;   /* no better than the answer could be */
+	double too_large; /* states alone don't fit */
+	double dominated; /* recomputation where the plan fits without */
+	double illegal, out_of_memory; /* of the explored */
+};
+
+struct planner_result {
+	struct planner_counts counts;
+	int found; /* best first */
+	struct planner_found top[MAX_TOP];
+	bool has_nearest; /* where nothing fits: the legal plan that needs least */
+	struct planner_found nearest;
+	bool done;
+	double progress; /* 0 to 1 */
+};
+
+struct planner;
+
+/* "step", "throughput", "cost", "memory", "gpus"; OBJECTIVE_COUNT if there is none. */
+const char *objective_word(enum objective objective);
+enum objective objective_find(const char *word);
+
+/* The usual axes for this scenario: the degrees, micro-batch, ZeRO, recomputation and
+ * schedule. */
+void planner_axes(struct planner_problem *problem);
+/* An axis by knob, added or replaced. False if there is no room for it. */
+bool planner_pin(struct planner_problem *problem, const struct knob *knob,
+		 const double *values, int count);
+/* The scenario of a found plan. */
+void planner_scenario(const struct planner_problem *problem,
+		      const struct planner_found *found, struct scenario *out);
+
+/* NULL if memory runs out. The problem is copied. */
+struct planner *planner_start(const struct planner_problem *problem);
+/* Estimate up to `estimates` plans; false once all is known. */
+bool planner_step(struct planner *planner, int estimates);
+const struct planner_result *planner_result(const struct planner *planner);
+void planner_free(struct planner *planner);
+
+#endif

@@ -1,0 +1,129 @@
+/* space.c - which values are worth trying, and names of objectives. */
+#include <string.h>
+
+#include "engine/planner.h"
+
+static const char *const words[OBJECTIVE_COUNT] = { "step", "throughput", "cost",
+						    "memory", "gpus" };
+
+const char *objective_word(enum objective objective)
+{
+	return (unsigned)objective < OBJECTIVE_COUNT ? words[objective] : "";
+}
+
+enum objective objective_find(const char *word)
+{
+	int i = 0;
+
+	while (i < OBJECTIVE_COUNT && strcmp(words[i], word) != 0)
+		i++;
+	return (enum objective)i;
+}
+
+bool planner_pin(struct planner_problem *problem, const struct knob *knob,
+		 const double *values, int count)
+{
+	struct planner_axis *axis = NULL;
+
+	if (count < 1 || count > MAX_AXIS_VALUES)
+		return false;
+	for (int i = 0; i < problem->axes; i++)
+		if (problem->axis[i].knob == knob)
+			axis = &problem->axis[i];
+	if (!axis && problem->axes == MAX_AXES)
+		return false;
+	if (!axis)
+		axis = &problem->axis[problem->axes++];
+	axis->knob = knob;
+	axis->count = count;
+	memcpy(axis->value, values, (size_t)count * sizeof *values);
+	return true;
+}
+
+static void add_divisors(struct planner_problem *problem, const char *key, int64_t of,
+			 int64_t most)
+{
+	double values[MAX_AXIS_VALUES];
+	int count = 0;
+
+	for (int64_t n = 1; n <= of && n <= most && count < MAX_AXIS_VALUES; n++)
+		if (of % n == 0)
+			values[count++] = (double)n;
+	if (count > 0)
+		planner_pin(problem, knob_find(key), values, count);
+}
+
+static void add_doubles(struct planner_problem *problem, const char *key, int64_t most)
+{
+	double values[MAX_AXIS_VALUES];
+	int count = 0;
+
+	for (int64_t n = 1; n <= most && count < MAX_AXIS_VALUES; n *= 2)
+		values[count++] = (double)n;
+	planner_pin(problem, knob_find(key), values, count);
+}
+
+static void add_series(struct planner_problem *problem, const char *key, int first,
+		       int last)
+{
+	double values[MAX_AXIS_VALUES];
+	int count = 0;
+
+	for (int n = first; n <= last && count < MAX_AXIS_VALUES; n++)
+		values[count++] = n;
+	planner_pin(problem, knob_find(key), values, count);
+}
+
+static int64_t most_heads(const struct model *model)
+{
+	int64_t heads = 1;
+
+	for (int k = 0; k < model->kinds; k++)
+		if (model->kind[k].attention.heads > heads)
+			heads = model->kind[k].attention.heads;
+	return heads;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* In this order the plans are named and ties broken: fewer splits come first. */
+void planner_axes(struct planner_problem *problem)
+{
+	const struct scenario *s = &problem->base;
+	int64_t gpus = s->cluster.gpus, heads = most_heads(&s->model);
+	double schedules[] = { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED };
+	double splits[] = { SPLIT_AUTO, SPLIT_BALANCED }, etp[] = { 1, 0 };
+
+	problem->axes = 0;
+	add_doubles(problem, "mbs", smaller(s->plan.global_batch, 32));
+	/* mixers without heads split their inner width */
+	if (heads > 1)
+		add_divisors(problem, "tp", heads, smaller(gpus, 64));
+	else
+		add_doubles(problem, "tp", smaller(gpus, 64));
+	add_series(problem, "sp", 0, 1);
+	add_doubles(problem, "cp", smaller(gpus, smaller(64, s->plan.seq_len / 1024)));
+	if (s->model.moe.experts > 0) {
+		add_divisors(problem, "ep", s->model.moe.experts, gpus);
+		planner_pin(problem, knob_find("etp"), etp, 2);
+	}
+	add_divisors(problem, "pp", gpus,
+		     smaller(s->model.layers + s->model.mtp_layers + 2, MAX_STAGES));
+	add_series(problem, "zero", 0, 3);
+	planner_pin(problem, knob_find("schedule"), schedules, 2);
+	planner_pin(problem, knob_find("split"), splits, 2);
+	add_series(problem, "vpp", 1, (int)smaller(s->model.layers, 12));
+	add_series(problem, "recompute", 0, RECOMPUTE_COUNT - 1);
+}
+
+void planner_scenario(const struct planner_problem *problem,
+		      const struct planner_found *found, struct scenario *out)
+{
+	*out = problem->base;
+	for (int i = 0; i < problem->axes; i++)
+		knob_set(out, problem->axis[i].knob,
+			 problem->axis[i].value[found->choice[i]]);
+}

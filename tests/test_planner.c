@@ -1,0 +1,234 @@
+/* test_planner.c - the search finds what estimating everything finds, and counts every
+ * candidate once. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/planner.h"
+#include "engine/train.h"
+#include "engine/train/bound.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+static uint64_t seed = 2463534242u;
+
+static uint64_t next(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % below;
+}
+
+static void solve(const struct planner_problem *problem, struct planner_result *out)
+{
+	struct planner *planner = planner_start(problem);
+
+	assert_non_null(planner);
+	while (planner_step(planner, 1 + (int)next(500))) {
+	}
+	*out = *planner_result(planner);
+	planner_free(planner);
+}
+
+static void check_counts(const struct planner_result *r)
+{
+	const struct planner_counts *c = &r->counts;
+
+	assert_true(r->done);
+	assert_true(c->candidates == c->explored + c->repeated + c->undivided +
+					     c->unruly + c->bounded + c->too_large +
+					     c->dominated);
+	assert_true(c->illegal + c->out_of_memory <= c->explored);
+}
+
+static void same_answer(struct planner_problem *problem)
+{
+	static struct planner_result fast, all;
+
+	problem->exhaustive = false;
+	solve(problem, &fast);
+	problem->exhaustive = true;
+	solve(problem, &all);
+	check_counts(&fast);
+	check_counts(&all);
+	assert_int_equal(fast.found, all.found);
+	for (int i = 0; i < fast.found; i++) {
+		assert_memory_equal(fast.top[i].choice, all.top[i].choice,
+				    (size_t)problem->axes);
+		assert_true(fast.top[i].score == all.top[i].score);
+	}
+	assert_true(fast.counts.candidates == all.counts.candidates);
+	assert_true(fast.counts.explored <= all.counts.explored);
+}
+
+/* A model of a few layers, so that all plans can be estimated. */
+static void small_problem(struct planner_problem *problem)
+{
+	static const char *const models[] = { "llama3.2-1b",  "gpt2-xl",
+					      "mixtral-8x7b", "deepseek-v2-lite",
+					      "mamba2-2.7b",  "gemma2-2b" };
+	static const char *const stacks[] = { "megatron-core", "generic", "fsdp" };
+	static const char *const clusters[] = { "dgx-a100-40g", "dgx-h100",
+						"dgx-v100" };
+	static const int counts[] = { 2, 3, 4, 6, 8, 12, 16 };
+	struct error error = { "" };
+
+	memset(problem, 0, sizeof *problem);
+	if (!scenario_blank(&problem->base, models[next(6)], clusters[next(3)],
+			    stacks[next(3)], &error))
+		fail_msg("%s", error.text);
+	problem->base.cluster.gpus = counts[next(7)];
+	problem->base.plan.global_batch = counts[next(7)] * (1 + (int)next(3));
+	problem->base.plan.seq_len = 1024 << next(3);
+	problem->base.plan.imbalance = 1 + 0.1 * (double)next(3);
+	/* memory is sometimes what decides */
+	problem->base.cluster.accelerator.usable_bytes *= 0.2 + 0.1 * (double)next(10);
+	problem->reserve = 0.05 * (double)next(3);
+	problem->top = 1 + (int)next(12);
+	problem->objective = (enum objective)next(OBJECTIVE_COUNT);
+	planner_axes(problem);
+}
+
+static void test_bounds_find_what_trying_all_finds(void **state)
+{
+	static struct planner_problem problem;
+	int found = 0;
+
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		double vpp[] = { 1, 2, 3 };
+
+		small_problem(&problem);
+		planner_pin(&problem, knob_find("vpp"), vpp, 3);
+		same_answer(&problem);
+		found++;
+	}
+	assert_int_equal(found, 500);
+}
+
+/* Free GPUs: the smallest machine that holds it. */
+static void test_fewest_gpus(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result result;
+	double gpus[] = { 1, 2, 4, 8, 16, 32, 64 }, one[] = { 1 };
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	memset(&problem, 0, sizeof problem);
+	assert_true(scenario_blank(&problem.base, "llama2-13b", "dgx-h100",
+				   "megatron-core", &error));
+	problem.base.cluster.gpus = 64;
+	problem.base.plan.global_batch = 64;
+	problem.top = 1;
+	problem.objective = OBJECTIVE_GPUS;
+	planner_axes(&problem);
+	planner_pin(&problem, knob_find("gpus"), gpus, 7);
+	planner_pin(&problem, knob_find("vpp"), one, 1);
+	same_answer(&problem);
+	problem.exhaustive = false;
+	solve(&problem, &result);
+	assert_int_equal(result.found, 1);
+	planner_scenario(&problem, &result.top[0], &s);
+	/* 13 B parameters with Adam are 234 GB */
+	assert_int_equal(s.cluster.gpus, 4);
+}
+
+static void test_nothing_fits_names_the_nearest(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result result;
+	struct error error = { "" };
+
+	(void)state;
+	memset(&problem, 0, sizeof problem);
+	assert_true(scenario_blank(&problem.base, "llama3.1-70b", "dgx-v100",
+				   "megatron-core", &error));
+	problem.base.cluster.gpus = 8;
+	problem.base.plan.global_batch = 8;
+	problem.base.plan.precision = PRECISION_FP16;
+	problem.top = 3;
+	planner_axes(&problem);
+	problem.exhaustive = true;
+	solve(&problem, &result);
+	assert_int_equal(result.found, 0);
+	assert_true(result.has_nearest);
+	assert_true(result.nearest.memory_share > 1);
+	check_counts(&result);
+}
+
+/* A pinned axis is kept, whatever would be better. */
+static void test_pins_are_kept(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result result;
+	double tp[] = { 8 }, mbs[] = { 1, 4 };
+	struct scenario s;
+	struct error error = { "" };
+
+	(void)state;
+	memset(&problem, 0, sizeof problem);
+	assert_true(scenario_start(&problem.base, &error));
+	problem.top = MAX_TOP;
+	planner_axes(&problem);
+	assert_true(planner_pin(&problem, knob_find("tp"), tp, 1));
+	assert_true(planner_pin(&problem, knob_find("mbs"), mbs, 2));
+	solve(&problem, &result);
+	assert_true(result.found > 5);
+	for (int i = 0; i < result.found; i++) {
+		planner_scenario(&problem, &result.top[i], &s);
+		assert_int_equal(s.plan.tp, 8);
+		assert_true(s.plan.micro_batch == 1 || s.plan.micro_batch == 4);
+		assert_true(i == 0 || result.top[i - 1].score <= result.top[i].score);
+	}
+}
+
+/* No plan beats its bound. */
+static void test_bounds_are_bounds(void **state)
+{
+	static struct planner_problem problem;
+	static struct estimate e;
+	struct train_bound bound;
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		struct scenario s, plain;
+
+		if (i % 50 == 0)
+			small_problem(&problem);
+		s = problem.base;
+		for (int k = 0; k < problem.axes; k++) {
+			const struct planner_axis *axis = &problem.axis[k];
+
+			knob_set(&s, axis->knob,
+				 axis->value[next((uint64_t)axis->count)]);
+		}
+		train_estimate(&s, &e);
+		if (!e.legal)
+			continue;
+		plain = s;
+		plain.plan.recompute = RECOMPUTE_NONE;
+		train_bound(&plain, &bound);
+		assert_true(train_bound_step(&bound, &s) <=
+			    e.step_seconds * (1 + 1e-9));
+		assert_true(train_bound_bytes(&bound, &s) <=
+			    e.memory.total_bytes * (1 + 1e-9));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bounds_are_bounds),
+		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
+		cmocka_unit_test(test_fewest_gpus),
+		cmocka_unit_test(test_nothing_fits_names_the_nearest),
+		cmocka_unit_test(test_pins_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
