@@ -59,6 +59,7 @@ static void test_words(void **state)
 		int count;
 	} words[] = {
 		{ "cp_kind", CP_KIND_COUNT },
+		{ "schedule", SCHEDULE_COUNT },
 		{ "split", SPLIT_COUNT },
 		{ "optimizer_sync", SYNC_COUNT },
 		{ "recompute", RECOMPUTE_COUNT },
@@ -264,7 +265,10 @@ static void test_refused(void **state)
 		assert_true(strlen(why) < 4);
 	}
 	parse("schedule", "x");
-	assert_string_equal(why, "schedule takes gpipe, 1f1b or interleaved");
+	assert_string_equal(why, "schedule takes gpipe, 1f1b, interleaved, "
+				 "breadth-first, zb-h1, zb-h2, zb-1p, zb-2p, zb-v, "
+				 "v-half, v-min, dualpipe, dualpipev, chimera or "
+				 "hanayo");
 	parse("tp", "5000");
 	assert_string_equal(why, "tp takes a whole number from 1 to 4096");
 	assert_false(knob_set(&scenario, knob_find("tp"), NAN));
@@ -341,7 +345,9 @@ static void test_candidates(void **state)
 	expect_values("etp", 10, (double[]){ 0, 1, 2, 3, 4, 6, 8, 12, 16, 24 }, 0);
 	expect_values("zero", 4, (double[]){ 0, 1, 2, 3 }, 1);
 	expect_values("sp", 2, (double[]){ 0, 1 }, 0);
-	expect_values("schedule", 3, (double[]){ 0, 1, 2 }, 2);
+	expect_values("schedule", SCHEDULE_COUNT,
+		      (double[]){ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 },
+		      2);
 	expect_values("optimizer_offload", 11,
 		      (double[]){ 0, .1, .2, .3, .4, .5, .6, .7, .8, .9, 1 }, 0);
 	assert_close(knob_neighbour(&scenario, knob_find("tokens"), 1), 2e12, 1e-12);

@@ -158,6 +158,19 @@ static const struct {
 	{ "X18", DENSE, "gpus=100 tp=2 pp=1 gbs=15600", "gpus 96 or 104",
 	  "gpus=4 tp=2 pp=1" },
 	{ "X19", DENSE, "zero=3", "zero 1", "zero=3 pp=1 gbs=256" },
+	{ "X20", DENSE, "pp=5 gpus=80 schedule=dualpipe", "pp 10",
+	  "pp=4 schedule=dualpipe" },
+	{ "X20", DENSE, "pp=5 gpus=80 schedule=chimera", "pp 10",
+	  "pp=5 gpus=80 schedule=dualpipev" },
+	{ "X21", DENSE, "gbs=130 schedule=chimera", "gbs 128 or 132",
+	  "gbs=130 schedule=zb-v" },
+	{ "X22", DENSE, "gbs=8 schedule=dualpipe", "gbs 16",
+	  "gbs=16 schedule=dualpipe" },
+	{ "X22", DENSE, "gbs=14 schedule=dualpipev", "gbs 16",
+	  "gbs=18 schedule=dualpipev" },
+	{ "X23", DENSE, "split=custom layout=Et*20|t*20|t*20|t*20L schedule=zb-v",
+	  "split balanced or auto",
+	  "split=custom layout=Et*10|(t*10|)*6,t*10L schedule=zb-v" },
 };
 
 static int wrong;

@@ -7,7 +7,12 @@ static const char *const module_words[] = {
 	"core_attn",   "layernorm",      "mlp",    "moe_act", "moe",
 	"mla_up_proj", "shared_experts", "per-op", NULL
 };
-static const char *const schedule_words[] = { "gpipe", "1f1b", "interleaved", NULL };
+static const char *const schedule_words[] = {
+	"gpipe",     "1f1b",    "interleaved", "breadth-first",
+	"zb-h1",     "zb-h2",   "zb-1p",       "zb-2p",
+	"zb-v",      "v-half",  "v-min",       "dualpipe",
+	"dualpipev", "chimera", "hanayo",      NULL
+};
 static const char *const split_words[] = { "auto",       "even",   "balanced",
 					   "first-last", "custom", NULL };
 static const char *const optimizer_words[] = { "adamw",     "adamw-8bit", "adamw-bf16",
@@ -66,6 +71,16 @@ static bool has_capacity(const struct scenario *s)
 static bool is_interleaved(const struct scenario *s)
 {
 	return has_pp(s) && s->plan.schedule == SCHEDULE_INTERLEAVED;
+}
+
+/* Schedules that take as many chunks as are asked for. */
+static bool takes_chunks(const struct scenario *s)
+{
+	int schedule = s->plan.schedule;
+
+	return has_pp(s) &&
+	       (schedule == SCHEDULE_INTERLEAVED ||
+		schedule == SCHEDULE_BREADTH_FIRST || schedule == SCHEDULE_HANAYO);
 }
 
 static bool has_chunks(const struct scenario *s)
@@ -161,10 +176,11 @@ const struct knob knob_table[] = {
 	  "idle while the pipeline fills and drains.",
 	  GROUP_PARALLELISM, COUNT(plan.pp, 1, MAX_STAGES), .step = STEP_DEGREE },
 	{ "vpp", "virtual_pipeline", "VPP virtual", "",
-	  "Chunks of layers per stage (interleaved schedule): divides the bubble, "
-	  "multiplies the transfers.",
+	  "Chunks of layers per stage (interleaved, breadth-first, hanayo): divides "
+	  "the "
+	  "bubble, multiplies the transfers.",
 	  GROUP_PARALLELISM, COUNT(plan.vpp, 1, MAX_CHUNKS), .step = STEP_ONE,
-	  .applies = is_interleaved },
+	  .applies = takes_chunks },
 	{ "cp", "context_parallel", "CP  context", "",
 	  "Ranks that share every sequence: for long sequences, whose activations no "
 	  "one "

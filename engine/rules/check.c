@@ -24,7 +24,8 @@ static void derive(const struct scenario *scenario, struct facts *f)
 	};
 	if (f->dp > 0)
 		f->micro_batches = scenario_micro_batches(scenario);
-	f->interleaved = f->pp > 1 && f->chunks > 1;
+	f->chunked = f->pp > 1 && f->chunks > 1;
+	f->interleaved = f->chunked && plan->schedule <= SCHEDULE_BREADTH_FIRST;
 }
 
 static bool within(int64_t count, int64_t most)

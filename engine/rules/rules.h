@@ -17,7 +17,8 @@ struct facts {
 	const struct plan *plan;
 	const struct model *model;
 	int64_t world, tp, pp, cp, dp, ep, etp, micro_batches, chunks;
-	bool moe, interleaved; /* interleaved: VPP > 1 and in effect */
+	bool moe, chunked; /* chunked: several chunks a stage, in effect */
+	bool interleaved;  /* and one pass after the other, as Megatron does */
 };
 
 enum mend_kind {
@@ -108,6 +109,10 @@ bool breaks_capacity(const struct facts *f, struct broken *out);
 bool breaks_layout_text(const struct facts *f, struct broken *out);
 bool breaks_layout_layers(const struct facts *f, struct broken *out);
 bool breaks_split(const struct facts *f, struct broken *out);
+bool breaks_even_stages(const struct facts *f, struct broken *out);
+bool breaks_even_batches(const struct facts *f, struct broken *out);
+bool breaks_few_batches(const struct facts *f, struct broken *out);
+bool breaks_own_chunks(const struct facts *f, struct broken *out);
 bool breaks_chunks(const struct facts *f, struct broken *out);
 bool breaks_nodes(const struct facts *f, struct broken *out);
 bool breaks_zero3_pipeline(const struct facts *f, struct broken *out);

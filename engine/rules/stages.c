@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/rules/rules.h"
+#include "engine/schedule/schedule.h"
 #include "engine/split.h"
 
 /* Layers as an even split counts them. */
@@ -40,7 +41,7 @@ static bool uneven_chunks(const struct facts *f, struct broken *out)
 {
 	int64_t stage;
 
-	if (!f->interleaved || slots(f) % f->pp != 0)
+	if (!f->chunked || slots(f) % f->pp != 0)
 		return false;
 	stage = slots(f) / f->pp;
 	if (stage % f->chunks == 0)
@@ -97,6 +98,8 @@ bool breaks_e12_pair(const struct facts *f, struct broken *out)
 
 static int64_t group_of(const struct facts *f)
 {
+	if (f->plan->schedule == SCHEDULE_BREADTH_FIRST)
+		return f->micro_batches;
 	return f->plan->micro_batch_group > 0 ? f->plan->micro_batch_group : f->pp;
 }
 
@@ -118,7 +121,8 @@ bool breaks_e13_group(const struct facts *f, struct broken *out)
 {
 	int64_t group = f->plan->micro_batch_group;
 
-	if (!f->interleaved || f->micro_batches < f->pp || group < 1 ||
+	if (!f->interleaved || f->plan->schedule == SCHEDULE_BREADTH_FIRST ||
+	    f->micro_batches < f->pp || group < 1 ||
 	    (group >= f->pp && group <= f->micro_batches))
 		return false;
 	*out = (struct broken){
@@ -133,7 +137,7 @@ bool breaks_e14(const struct facts *f, struct broken *out)
 {
 	int64_t group = group_of(f), rest;
 
-	if (!f->interleaved || f->micro_batches < group)
+	if (!f->interleaved || group < 1 || f->micro_batches < group)
 		return false;
 	rest = f->micro_batches % group;
 	if (rest == 0 || rest >= f->pp)
@@ -145,6 +149,82 @@ bool breaks_e14(const struct facts *f, struct broken *out)
 			    group * f->plan->micro_batch * f->dp },
 			  { "mbs", MEND_AROUND, 0 },
 			  { "vpp", MEND_VALUE, 1 } },
+	};
+	return true;
+}
+
+/* What the schedule itself refuses, and in what: "pp" or "global_batch". */
+static bool schedule_refuses(const struct facts *f, const char *knob,
+			     struct schedule_problem *problem)
+{
+	struct schedule_request request = { .kind = f->plan->schedule,
+					    .stages = (int)f->pp,
+					    .chunks = (int)f->chunks };
+
+	/* Megatron's own are rules E13 and E14 */
+	if (f->plan->schedule <= SCHEDULE_BREADTH_FIRST || f->chunks < 1 ||
+	    f->micro_batches < 1 || f->micro_batches > INT32_MAX)
+		return false;
+	request.micro_batches = (int)f->micro_batches;
+	return !schedule_allows(&request, problem) && strcmp(problem->knob, knob) == 0;
+}
+
+bool breaks_even_stages(const struct facts *f, struct broken *out)
+{
+	struct schedule_problem problem;
+
+	if (!schedule_refuses(f, "pp", &problem))
+		return false;
+	*out = (struct broken){
+		.value = { (double)f->pp },
+		.mend = { { "pp", MEND_AROUND, 0 },
+			  { "schedule", MEND_VALUE, SCHEDULE_1F1B } },
+	};
+	return true;
+}
+
+bool breaks_even_batches(const struct facts *f, struct broken *out)
+{
+	struct schedule_problem problem;
+
+	if (!schedule_refuses(f, "global_batch", &problem) || f->micro_batches % 2 == 0)
+		return false;
+	*out = (struct broken){
+		.value = { (double)f->micro_batches },
+		.mend = { { "gbs", MEND_MULTIPLE, 2 * f->plan->micro_batch * f->dp } },
+	};
+	return true;
+}
+
+bool breaks_few_batches(const struct facts *f, struct broken *out)
+{
+	struct schedule_problem problem;
+
+	if (!schedule_refuses(f, "global_batch", &problem) ||
+	    problem.nearest_count != 1)
+		return false;
+	*out = (struct broken){
+		.value = { (double)f->micro_batches, (double)problem.nearest[0],
+			   (double)f->pp },
+		.mend = { { "gbs", MEND_MULTIPLE,
+			    problem.nearest[0] * f->plan->micro_batch * f->dp },
+			  { "mbs", MEND_AROUND, 0 } },
+	};
+	return true;
+}
+
+/* A layout that deals out other chunks than the schedule has. */
+bool breaks_own_chunks(const struct facts *f, struct broken *out)
+{
+	int64_t own = schedule_chunks(f->plan->schedule, f->pp, f->chunks);
+
+	if (f->plan->schedule <= SCHEDULE_BREADTH_FIRST ||
+	    f->plan->split != SPLIT_CUSTOM || f->chunks < 1 || own == f->chunks)
+		return false;
+	*out = (struct broken){
+		.value = { (double)own, (double)f->chunks },
+		.mend = { { "split", MEND_VALUE, SPLIT_BALANCED },
+			  { "split", MEND_VALUE, SPLIT_AUTO } },
 	};
 	return true;
 }
