@@ -1,5 +1,4 @@
 /* test_import.c - other tools' files as scenarios: what is taken, what is refused. */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

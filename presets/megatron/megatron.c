@@ -1,6 +1,7 @@
 /* megatron.c - a file of Megatron-LM arguments as a scenario; see megatron.h. */
 #include "presets/megatron/megatron.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "presets/library.h"
@@ -51,6 +52,25 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 	return import_unstated_model(out, report, error);
 }
 
+/* The stack's rule, which a flag may change. */
+static bool read_vocab_multiple(const struct arguments *arguments, struct scenario *out,
+				struct error *error)
+{
+	const struct argument *a =
+		arguments_find(arguments, "make-vocab-size-divisible-by");
+	char *end;
+	long long multiple = a ? strtoll(a->value, &end, 10) : 0;
+
+	if (!a)
+		return true;
+	if (end == a->value || *end != '\0' || multiple < 1 || multiple > 1 << 20)
+		return error_set(error, arguments->file, a->line,
+				 "--%s is '%.40s'; expected 1 to %d", a->name, a->value,
+				 1 << 20);
+	out->stack.vocab_multiple = multiple;
+	return true;
+}
+
 static bool read_scenario(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report, struct error *error)
 {
@@ -60,6 +80,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !library_cluster(&out->cluster, "dgx-h100", error) ||
 	    !library_stack(out, "megatron-core", &generic, error) ||
+	    !read_vocab_multiple(arguments, out, error) ||
 	    !megatron_plan(arguments, out, report, error))
 		return false;
 	if (out->model.approximate[0] != '\0')

@@ -46,6 +46,11 @@ static const char *const model_flags[] = {
 	"mamba-num-groups",
 	"mamba-num-heads",
 	"window-size",
+	"window-attn-skip-freq",
+	"softmax-type",
+	"attention-output-gate",
+	"make-vocab-size-divisible-by",
+	"attention-dropout",
 	"moe-router-group-topk",
 	"encoder-num-layers",
 	"decoder-num-layers",
@@ -153,6 +158,15 @@ static void read_moe(struct reader *r, struct model *m, int64_t ffn)
 	moe->expert_bias = m->mlp_bias;
 }
 
+/* "128,0" or "(128, 0)": tokens seen back; -1 is all of them. */
+static int64_t window(struct reader *r)
+{
+	const struct argument *a = arguments_find(r->arguments, "window-size");
+	long long back = a ? strtoll(a->value + strspn(a->value, "([ "), NULL, 10) : 0;
+
+	return back > 0 && back < INT64_C(1) << 40 ? back : 0;
+}
+
 static void read_attention(struct reader *r, const struct model *m,
 			   struct layer_kind *base)
 {
@@ -176,6 +190,9 @@ static void read_attention(struct reader *r, const struct model *m,
 	a->qkv_bias = m->mlp_bias || is_set(r, "add-qkv-bias");
 	a->output_bias = m->mlp_bias;
 	a->qk_norm = is_set(r, "qk-layernorm");
+	a->sinks = says(r, "softmax-type", "learnable");
+	a->output_gate = is_set(r, "attention-output-gate");
+	a->window = window(r);
 	base->mixer = MIXER_ATTENTION;
 	if (!is_set(r, "multi-latent-attention"))
 		return;
@@ -244,44 +261,52 @@ static int moe_list(const char *text, uint8_t *out, int room)
 	return count_out;
 }
 
-static bool moe_layers(struct reader *r, int64_t layers, uint8_t *moe)
+/* Which layers a flag of that kind picks: a list, or a step (false if absent). */
+static bool list_or_step(struct reader *r, const char *name, int64_t layers, bool first,
+			 uint8_t *out)
 {
-	const struct argument *freq = arguments_find(r->arguments, "moe-layer-freq");
+	const struct argument *freq = arguments_find(r->arguments, name);
 	char *end;
 
-	memset(moe, 1, (size_t)layers);
+	memset(out, 1, (size_t)layers);
 	if (!freq || freq->value[0] == '\0')
 		return true;
 	long step = strtol(freq->value, &end, 10);
 
-	if (*end == '\0') {
-		for (int64_t i = 0; i < layers; i++)
-			moe[i] = step > 0 && i % step == 0;
-		return step > 0;
-	}
-	return moe_list(freq->value, moe, MAX_LAYERS) == layers;
+	if (*end != '\0')
+		return moe_list(freq->value, out, MAX_LAYERS) == layers;
+	/* MoE is the first of step layers; full attention, not the window, the last */
+	for (int64_t i = 0; i < layers && step > 0; i++)
+		out[i] = first ? i % step == 0 : (i + 1) % step != 0;
+	return step > 0;
+}
+
+static bool bad_list(struct reader *r, const char *name, int64_t layers)
+{
+	return error_set(
+		r->error, r->arguments->file, arguments_find(r->arguments, name)->line,
+		"--%s names no list of %lld zeros and ones", name, (long long)layers);
 }
 
 static bool add_layers(struct reader *r, struct model *m, const struct layer_kind *base,
 		       int64_t layers)
 {
-	uint8_t moe[MAX_LAYERS];
+	uint8_t moe[MAX_LAYERS], windows[MAX_LAYERS];
 
 	if (layers < 1 || layers > MAX_LAYERS)
 		return error_set(r->error, r->arguments->file, 1,
 				 "--num-layers is %lld; expected 1 to %d",
 				 (long long)layers, MAX_LAYERS);
-	if (!moe_layers(r, layers, moe))
-		return error_set(
-			r->error, r->arguments->file,
-			arguments_find(r->arguments, "moe-layer-freq")->line,
-			"--moe-layer-freq names no list of %lld zeros and ones",
-			(long long)layers);
+	if (!list_or_step(r, "moe-layer-freq", layers, true, moe))
+		return bad_list(r, "moe-layer-freq", layers);
+	if (!list_or_step(r, "window-attn-skip-freq", layers, false, windows))
+		return bad_list(r, "window-attn-skip-freq", layers);
 	for (int64_t i = 0; i < layers; i++) {
 		struct layer_kind kind = *base;
 
 		kind.mlp = m->moe.experts > 0 && moe[i] ? MLP_MOE : MLP_DENSE;
 		kind.ffn = kind.mlp == MLP_DENSE ? base->ffn : 0;
+		kind.attention.window = windows[i] ? base->attention.window : 0;
 		if (!model_add_layer(m, &kind))
 			return error_set(r->error, r->arguments->file, 1,
 					 "too many kinds of layers");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "engine/scenario.h"
+#include "presets/export.h"
 #include "presets/import.h"
 #include "presets/megatron/arguments.h"
 
@@ -20,13 +21,18 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 /* Whether the reader above understands this flag beside those of flags.h. */
 bool megatron_plan_flag(const char *name);
 
-/* One flag of an export; value "" for a switch. */
-typedef void megatron_put(void *context, const char *flag, const char *value);
-/* Every flag of the model; what has none is noted in report as not modelled. */
-void megatron_model_flags(const struct model *model, megatron_put *put, void *context,
-			  struct import_report *report);
-/* Every flag of the plan, in the same way. */
-void megatron_plan_flags(const struct scenario *scenario, megatron_put *put,
-			 void *context, struct import_report *report);
+/* One flag of an export after the other; value "" for a switch. */
+struct flag_writer {
+	const struct scenario *scenario;
+	struct export_out *out;
+	void (*put)(struct export_out *out, const char *flag, const char *value);
+};
+
+/* What has no flag is said in out. */
+void megatron_write_model(const struct flag_writer *w);
+void megatron_write_plan(const struct flag_writer *w);
+void megatron_put_count(const struct flag_writer *w, const char *flag, int64_t value);
+/* Whether Megatron has flags for this knob. */
+bool megatron_has(const char *knob);
 
 #endif

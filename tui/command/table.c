@@ -29,7 +29,7 @@ const struct command command_table[] = {
 	{ "import", "FORMAT FILE [--KNOB VALUE ...]",
 	  "A scenario of another tool's file, '-' for standard input.",
 	  command_import },
-	{ "export", "yaml|json|csv|markdown [SCENARIO] [--KNOB VALUE ...]",
+	{ "export", "FORMAT [SCENARIO] [--KNOB VALUE ...]",
 	  "A scenario and its estimate in another form.", command_export },
 	{ "validate", "[FILE.yaml ...] [--json]",
 	  "Predicted against measured runs; without a file those of tests/validation.",

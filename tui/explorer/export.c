@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "presets/megatron/megatron.h"
 #include "presets/report.h"
 #include "presets/scenario_file.h"
 
@@ -42,11 +43,29 @@ static char *write_csv(const struct scenario *scenario, const struct estimate *e
 	return both;
 }
 
+static char *write_megatron(const struct scenario *scenario,
+			    const struct estimate *estimate)
+{
+	(void)estimate;
+	return megatron_write(scenario);
+}
+
+static char *write_bridge(const struct scenario *scenario,
+			  const struct estimate *estimate)
+{
+	(void)estimate;
+	return bridge_write(scenario);
+}
+
 const struct export_format export_table[] = {
 	{ "yaml", "yaml", "the scenario, to be opened again", write_yaml },
 	{ "json", "json", "scenario and every result, as eval --json", report_json },
 	{ "csv", "csv", "knobs and results in one row", write_csv },
 	{ "markdown", "md", "tables for an issue or a report", write_markdown },
+	{ "megatron", "sh", "a torchrun command with Megatron-LM's flags",
+	  write_megatron },
+	{ "bridge", "py", "overrides of a Megatron-Bridge configuration",
+	  write_bridge },
 };
 
 int export_count(void)

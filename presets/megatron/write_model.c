@@ -1,0 +1,329 @@
+/* write_model.c - the network as Megatron-LM flags. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/megatron/parts.h"
+
+void megatron_put_count(const struct flag_writer *w, const char *flag, int64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%lld", (long long)value);
+	w->put(w->out, flag, text);
+}
+
+static void put_switch(const struct flag_writer *w, const char *flag, bool on)
+{
+	if (on)
+		w->put(w->out, flag, "");
+}
+
+static const struct layer_kind *kind_of(const struct model *m, int64_t layer)
+{
+	return &m->kind[m->layer[layer]];
+}
+
+/* The attention that most layers have; NULL if there is none. */
+static const struct layer_kind *main_attention(const struct model *m)
+{
+	const struct layer_kind *best = NULL;
+	int64_t most = 0;
+
+	for (int k = 0; k < m->kinds; k++) {
+		const struct layer_kind *kind = &m->kind[k];
+		int64_t layers = model_kind_layers(m, k);
+
+		if ((kind->mixer == MIXER_ATTENTION || kind->mixer == MIXER_MLA) &&
+		    layers > most) {
+			best = kind;
+			most = layers;
+		}
+	}
+	return best;
+}
+
+static bool is_hybrid(const struct model *m)
+{
+	for (int k = 0; k < m->kinds; k++)
+		if ((m->kind[k].mixer != MIXER_ATTENTION &&
+		     m->kind[k].mixer != MIXER_MLA) ||
+		    m->kind[k].mlp == MLP_NONE)
+			return true;
+	return false;
+}
+
+/* "([0]*3+[1]*58)" of a property of layers; to be freed. */
+static char *run_list(const struct model *m, bool (*has)(const struct layer_kind *))
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return NULL;
+	for (int64_t i = 0, next; i < m->layers; i = next) {
+		bool on = has(kind_of(m, i));
+
+		for (next = i + 1; next < m->layers && has(kind_of(m, next)) == on;)
+			next++;
+		fprintf(stream, "%s[%d]*%lld", i ? "+" : "(", on,
+			(long long)(next - i));
+	}
+	fputc(')', stream);
+	fclose(stream);
+	return text;
+}
+
+static bool is_moe(const struct layer_kind *kind)
+{
+	return kind->mlp == MLP_MOE;
+}
+
+static bool has_window(const struct layer_kind *kind)
+{
+	return kind->attention.window > 0;
+}
+
+static void put_list(const struct flag_writer *w, const char *flag,
+		     bool (*has)(const struct layer_kind *))
+{
+	const struct model *m = &w->scenario->model;
+	int64_t with = 0;
+	char *list;
+
+	for (int64_t i = 0; i < m->layers; i++)
+		with += has(kind_of(m, i));
+	if (with == m->layers)
+		return;
+	list = run_list(m, has);
+	if (list)
+		w->put(w->out, flag, list);
+	free(list);
+}
+
+/* One letter for each mixer and each MLP. */
+static void put_pattern(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+	char pattern[2 * MAX_LAYERS + 1];
+	size_t used = 0;
+
+	for (int64_t i = 0; i < m->layers; i++) {
+		const struct layer_kind *kind = kind_of(m, i);
+
+		switch (kind->mixer) {
+		case MIXER_NONE: break;
+		case MIXER_MAMBA1:
+		case MIXER_MAMBA2: pattern[used++] = 'M'; break;
+		case MIXER_LINEAR: pattern[used++] = 'G'; break;
+		default: pattern[used++] = '*'; break;
+		}
+		if (kind->mlp != MLP_NONE)
+			pattern[used++] = kind->mlp == MLP_MOE ? 'E' : '-';
+		if (kind->mixer == MIXER_MAMBA1)
+			export_unsaid(w->out, "Mamba-1", "written as Mamba-2");
+	}
+	pattern[used] = '\0';
+	w->put(w->out, "hybrid-layer-pattern", pattern);
+	if (m->ssm.heads < 1)
+		return;
+	megatron_put_count(w, "mamba-state-dim", m->ssm.state);
+	megatron_put_count(w, "mamba-head-dim", m->ssm.head_dim);
+	megatron_put_count(w, "mamba-num-groups", m->ssm.groups);
+	megatron_put_count(w, "mamba-num-heads", m->ssm.heads);
+}
+
+/* One switch of Megatron's is for the biases of all matrices. */
+static bool linear_bias(const struct model *m)
+{
+	return m->mlp_bias || m->moe.expert_bias;
+}
+
+static bool other_biases(const struct model *m)
+{
+	bool bias = linear_bias(m), other = false;
+
+	for (int k = 0; k < m->kinds; k++) {
+		const struct layer_kind *kind = &m->kind[k];
+
+		if (kind->mixer == MIXER_ATTENTION)
+			other = other || kind->attention.output_bias != bias ||
+				(bias && !kind->attention.qkv_bias);
+		if (kind->mlp == MLP_DENSE)
+			other = other || m->mlp_bias != bias;
+		if (kind->mlp == MLP_MOE)
+			other = other || m->moe.expert_bias != bias ||
+				m->moe.router_bias;
+	}
+	return other;
+}
+
+static void put_attention(const struct flag_writer *w, const struct layer_kind *kind)
+{
+	const struct model *m = &w->scenario->model;
+	const struct attention *a = &kind->attention;
+
+	megatron_put_count(w, "num-attention-heads", a->heads);
+	put_switch(w, "qk-layernorm", a->qk_norm);
+	put_switch(w, "add-qkv-bias", a->qkv_bias && !linear_bias(m));
+	if (a->sinks)
+		w->put(w->out, "softmax-type", "learnable");
+	put_switch(w, "attention-output-gate", a->output_gate);
+	if (kind->mixer == MIXER_MLA) {
+		put_switch(w, "multi-latent-attention", true);
+		if (a->query_rank > 0)
+			megatron_put_count(w, "q-lora-rank", a->query_rank);
+		megatron_put_count(w, "kv-lora-rank", a->kv_rank);
+		megatron_put_count(w, "qk-head-dim", a->nope_dim);
+		megatron_put_count(w, "qk-pos-emb-head-dim", a->rope_dim);
+		megatron_put_count(w, "v-head-dim", a->value_dim);
+		return;
+	}
+	if (a->kv_heads != a->heads) {
+		put_switch(w, "group-query-attention", true);
+		megatron_put_count(w, "num-query-groups", a->kv_heads);
+	}
+	if (a->head_dim * a->heads != m->hidden)
+		megatron_put_count(w, "kv-channels", a->head_dim);
+}
+
+static void put_window(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+	char text[40];
+	int64_t window = 0;
+
+	for (int k = 0; k < m->kinds; k++) {
+		int64_t own = m->kind[k].attention.window;
+
+		if (own > 0 && window > 0 && own != window)
+			export_unsaid(w->out, "window",
+				      "%lld tokens; all windows are written as %lld",
+				      (long long)own, (long long)window);
+		window = window > 0 ? window : own;
+	}
+	if (window == 0)
+		return;
+	snprintf(text, sizeof text, "%lld,0", (long long)window);
+	w->put(w->out, "window-size", text);
+	put_list(w, "window-attn-skip-freq", has_window);
+}
+
+static void put_moe(const struct flag_writer *w)
+{
+	const struct moe *moe = &w->scenario->model.moe;
+
+	if (moe->experts == 0)
+		return;
+	megatron_put_count(w, "num-experts", moe->experts);
+	megatron_put_count(w, "moe-router-topk", moe->experts_per_token);
+	megatron_put_count(w, "moe-ffn-hidden-size", moe->expert_ffn);
+	if (moe->shared_ffn > 0)
+		megatron_put_count(w, "moe-shared-expert-intermediate-size",
+				   moe->shared_ffn);
+	put_switch(w, "moe-shared-expert-gate", moe->shared_gate);
+	if (moe->group_limit > 0)
+		megatron_put_count(w, "moe-router-group-topk", moe->group_limit);
+	if (!is_hybrid(&w->scenario->model))
+		put_list(w, "moe-layer-freq", is_moe);
+}
+
+static void put_outline(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+	char text[24];
+
+	if (m->vocab > 0)
+		megatron_put_count(w, "vocab-size", m->vocab);
+	if (w->scenario->stack.vocab_multiple != 128)
+		megatron_put_count(w, "make-vocab-size-divisible-by",
+				   w->scenario->stack.vocab_multiple);
+	if (m->max_positions > 0)
+		megatron_put_count(w, "max-position-embeddings", m->max_positions);
+	put_switch(w, "untie-embeddings-and-output-weights", !m->tied_embeddings);
+	put_switch(w, "swiglu", m->gated_mlp);
+	put_switch(w, "squared-relu",
+		   !m->gated_mlp && m->activation == ACTIVATION_RELU2);
+	if (m->norm == NORM_RMS)
+		w->put(w->out, "normalization", "RMSNorm");
+	if (m->position != POSITION_LEARNED)
+		w->put(w->out, "position-embedding-type",
+		       m->position == POSITION_ROPE ? "rope" : "none");
+	put_switch(w, "disable-bias-linear", !linear_bias(m));
+	snprintf(text, sizeof text, "%.9g", m->dropout);
+	w->put(w->out, "hidden-dropout", text);
+	w->put(w->out, "attention-dropout", text);
+	if (m->mtp_layers > 0)
+		megatron_put_count(w, "mtp-num-layers", m->mtp_layers);
+}
+
+/* What Megatron has no word for. */
+static void put_remarks(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+	const struct layer_kind *main = main_attention(m);
+	bool same = true, same_ffn = true;
+	int64_t ffn = 0;
+
+	if (m->approximate[0] != '\0')
+		export_unsaid(w->out, "model", "approximate: %s", m->approximate);
+	if (m->position == POSITION_ALIBI || m->position == POSITION_RELATIVE)
+		export_unsaid(w->out, "positions",
+			      "ALiBi or relative, written as none");
+	if (m->parallel_block)
+		export_unsaid(w->out, "parallel block",
+			      "attention and MLP are written one after the other");
+	if (m->post_norms || m->embedding_norm)
+		export_unsaid(w->out, "norms", "those %s are left out",
+			      m->post_norms ? "behind sub-layers" : "of the embedding");
+	if (m->head_bias || other_biases(m) || (m->norm == NORM_LAYER && !m->norm_bias))
+		export_unsaid(w->out, "biases",
+			      "in some matrices or norms; written in all or none");
+	if (m->gated_mlp && m->activation != ACTIVATION_SILU)
+		export_unsaid(w->out, "activation", "gated, written as swiglu");
+	for (int k = 0; k < m->kinds; k++) {
+		struct attention a = m->kind[k].attention;
+
+		if (main && m->kind[k].mixer == main->mixer) {
+			a.window = main->attention.window;
+			same = same && memcmp(&a, &main->attention, sizeof a) == 0;
+		}
+		if (m->kind[k].mlp == MLP_DENSE) {
+			same_ffn = same_ffn && (ffn == 0 || ffn == m->kind[k].ffn);
+			ffn = m->kind[k].ffn;
+		}
+	}
+	if (!same)
+		export_unsaid(w->out, "layers",
+			      "several kinds of attention, written as the commonest");
+	if (!same_ffn)
+		export_unsaid(w->out, "layers",
+			      "MLPs of several widths, written as one");
+}
+
+void megatron_write_model(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+	const struct layer_kind *main = main_attention(m);
+	int64_t ffn = 0;
+
+	for (int k = 0; k < m->kinds; k++)
+		if (m->kind[k].mlp == MLP_DENSE)
+			ffn = m->kind[k].ffn;
+	if (is_hybrid(m))
+		put_pattern(w);
+	else
+		megatron_put_count(w, "num-layers", m->layers);
+	megatron_put_count(w, "hidden-size", m->hidden);
+	if (ffn > 0)
+		megatron_put_count(w, "ffn-hidden-size", ffn);
+	if (main)
+		put_attention(w, main);
+	else /* Megatron wants heads even where no layer has any */
+		megatron_put_count(w, "num-attention-heads",
+				   m->ssm.heads > 0 ? m->ssm.heads : 1);
+	put_window(w);
+	put_moe(w);
+	put_outline(w);
+	put_remarks(w);
+}

@@ -1,0 +1,282 @@
+/* write_plan.c - what the knobs turn, as Megatron-LM flags: the rows of flags.c, and
+ * what needs more than one flag. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "engine/split.h"
+#include "presets/megatron/flags.h"
+#include "presets/megatron/parts.h"
+
+bool megatron_has(const char *knob)
+{
+	static const char *const keys[] = {
+		"vpp",          "zero",
+		"zero_group",   "schedule",
+		"split",        "recompute_layers",
+		"optimizer",    "optimizer_offload",
+		"precision",    "grad_dtype",
+		"cuda_graphs",  "moe_dispatcher",
+		"moe_capacity", "activation_offload",
+		"tokens",       "gpus",
+	};
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (strcmp(keys[i], knob) == 0)
+			return true;
+	for (const struct flag *flag = megatron_flags; flag->name; flag++)
+		if (strcmp(flag->knob, knob) == 0)
+			return true;
+	return false;
+}
+
+/* Megatron's word, or false. */
+static bool translate(const char *words, const char *to, char out[32])
+{
+	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+		size_t left = strcspn(at, "="), all = strcspn(at, " ");
+
+		if (all - left - 1 == strlen(to) &&
+		    strncmp(at + left + 1, to, strlen(to)) == 0) {
+			snprintf(out, 32, "%.*s", (int)left, at);
+			return true;
+		}
+		at += all;
+	}
+	return false;
+}
+
+static void put_set(const struct flag_writer *w, const struct flag *flag, char *value)
+{
+	const char *per_op = strstr(value, "per-op");
+
+	if (per_op)
+		export_unsaid(w->out, flag->knob, "%s", value);
+	if (per_op || strcmp(value, "none") == 0)
+		return;
+	for (char *c = value; *c != '\0'; c++)
+		if (*c == '+')
+			*c = ' ';
+	w->put(w->out, flag->name, value);
+}
+
+static void put_flag(const struct flag_writer *w, const struct flag *flag)
+{
+	const struct knob *knob = knob_find(flag->knob);
+	const struct scenario *s = w->scenario;
+	char value[MAX_LAYOUT], word[32];
+
+	if (knob->applies && !knob->applies(s))
+		return;
+	knob_print(s, knob, value, sizeof value);
+	if (flag->absent && strcmp(value, flag->absent) == 0)
+		return;
+	switch (flag->form) {
+	case FLAG_WORD:
+		if (translate(flag->words, value, word))
+			w->put(w->out, flag->name, word);
+		else
+			export_unsaid(w->out, flag->knob, "%s", value);
+		break;
+	case FLAG_LIST: put_set(w, flag, value); break;
+	case FLAG_ON:
+		if (flag->words && strncmp(flag->words, value, strlen(value)) != 0)
+			export_unsaid(w->out, flag->knob, "%s; written as %.*s", value,
+				      (int)strcspn(flag->words, " "), flag->words);
+		w->put(w->out, flag->name, "");
+		break;
+	case FLAG_OFF: w->put(w->out, flag->name, ""); break;
+	default: w->put(w->out, flag->name, value); break;
+	}
+}
+
+static void put_layout(const struct flag_writer *w)
+{
+	const struct scenario *s = w->scenario;
+	char layout[MAX_LAYOUT];
+	struct split split;
+
+	if (!split_layers(s, NULL, &split) ||
+	    !split_layout(s, &split, layout, sizeof layout)) {
+		export_unsaid(w->out, "split", "these layers can't be dealt out");
+		return;
+	}
+	export_unsaid(w->out, "split", "balanced by cost; written as an even layout");
+	w->put(w->out, "pipeline-model-parallel-layout", layout);
+}
+
+static void put_stages(const struct flag_writer *w)
+{
+	const struct scenario *s = w->scenario;
+	const struct plan *plan = &s->plan;
+	int64_t chunks = plan->schedule == SCHEDULE_INTERLEAVED ? plan->vpp : 1;
+	int64_t layers = s->model.layers + plan->split_embedding + plan->split_loss;
+	char schedule[32];
+
+	if (plan->pp < 2)
+		return;
+	knob_print(s, knob_find("schedule"), schedule, sizeof schedule);
+	if (plan->schedule != SCHEDULE_1F1B && plan->schedule != SCHEDULE_INTERLEAVED)
+		export_unsaid(w->out, "schedule", "%s; written as 1F1B", schedule);
+	if (plan->split == SPLIT_BALANCED ||
+	    (plan->split == SPLIT_AUTO && layers % (plan->pp * chunks) != 0))
+		put_layout(w);
+	else if (plan->split != SPLIT_CUSTOM && chunks > 1)
+		megatron_put_count(w, "num-virtual-stages-per-pipeline-rank", chunks);
+}
+
+static void put_recompute(const struct flag_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t chunks = scenario_chunks(w->scenario);
+
+	if (plan->recompute != RECOMPUTE_FULL)
+		return;
+	if (plan->recompute_layers == 0) {
+		w->put(w->out, "recompute-method", "uniform");
+		w->put(w->out, "recompute-num-layers", "1");
+		return;
+	}
+	chunks = chunks > 0 ? chunks : 1;
+	if (plan->recompute_layers % chunks != 0)
+		export_unsaid(w->out, "recompute_layers",
+			      "%lld a stage; Megatron counts them per chunk",
+			      (long long)plan->recompute_layers);
+	w->put(w->out, "recompute-method", "block");
+	megatron_put_count(w, "recompute-num-layers",
+			   (plan->recompute_layers + chunks - 1) / chunks);
+}
+
+static void put_zero(const struct flag_writer *w)
+{
+	static const char *const strategy[] = { "no_shard", "optim", "optim_grads",
+						"optim_grads_params" };
+	const struct plan *plan = &w->scenario->plan;
+	int64_t ranks = scenario_dp(w->scenario) * plan->cp;
+
+	if (plan->zero < 1)
+		return;
+	w->put(w->out, "use-distributed-optimizer", "");
+	if (plan->zero > 1) {
+		w->put(w->out, "use-megatron-fsdp", "");
+		w->put(w->out, "data-parallel-sharding-strategy", strategy[plan->zero]);
+	}
+	if (plan->zero_group < 1 || plan->zero_group == ranks)
+		return;
+	if (ranks % plan->zero_group == 0)
+		megatron_put_count(w, "num-distributed-optimizer-instances",
+				   ranks / plan->zero_group);
+	else
+		export_unsaid(w->out, "zero_group", "%lld",
+			      (long long)plan->zero_group);
+}
+
+static void put_precision(const struct flag_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	bool bf16_grads = plan->grad_dtype == GRAD_BF16;
+
+	switch (plan->precision) {
+	case PRECISION_FP16: w->put(w->out, "fp16", ""); break;
+	case PRECISION_FP32: break;
+	default: w->put(w->out, "bf16", ""); break;
+	}
+	if (plan->precision == PRECISION_FP8)
+		w->put(w->out, "fp8-format", "hybrid");
+	if (plan->precision == PRECISION_MXFP8)
+		w->put(w->out, "fp8-format", "e4m3");
+	if (plan->precision == PRECISION_MXFP8 && plan->fp8_recipe != FP8_MXFP8)
+		w->put(w->out, "fp8-recipe", "mxfp8");
+	if (plan->precision == PRECISION_NVFP4)
+		w->put(w->out, "fp4-format", "e2m1");
+	if (plan->precision == PRECISION_FP16 && !bf16_grads)
+		w->put(w->out, "accumulate-allreduce-grads-in-fp32", "");
+	if (plan->precision != PRECISION_FP16 && bf16_grads)
+		w->put(w->out, "grad-reduce-in-bf16", "");
+}
+
+static void put_optimizer(const struct flag_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	bool bf16 = plan->optimizer == OPTIMIZER_ADAMW_BF16;
+	char share[32];
+
+	switch (plan->optimizer) {
+	case OPTIMIZER_MUON: w->put(w->out, "optimizer", "muon"); break;
+	case OPTIMIZER_SGD: w->put(w->out, "optimizer", "sgd"); break;
+	case OPTIMIZER_ADAFACTOR:
+		export_unsaid(w->out, "optimizer", "adafactor; written as adam");
+		break;
+	case OPTIMIZER_ADAMW_BF16:
+	case OPTIMIZER_ADAMW_8BIT:
+		w->put(w->out, "use-precision-aware-optimizer", "");
+		w->put(w->out, "exp-avg-dtype", bf16 ? "bf16" : "fp8");
+		w->put(w->out, "exp-avg-sq-dtype", bf16 ? "bf16" : "fp8");
+		break;
+	default: break;
+	}
+	if (plan->optimizer_offload <= 0)
+		return;
+	w->put(w->out, "optimizer-cpu-offload", "");
+	snprintf(share, sizeof share, "%.17g", plan->optimizer_offload);
+	w->put(w->out, "optimizer-offload-fraction", share);
+}
+
+static void put_moe(const struct flag_writer *w)
+{
+	static const char *const type[DISPATCH_COUNT] = { "alltoall", "allgather",
+							  "flex", "flex" };
+	const struct plan *plan = &w->scenario->plan;
+
+	if (w->scenario->model.moe.experts == 0)
+		return;
+	w->put(w->out, "moe-token-dispatcher-type", type[plan->moe_dispatcher]);
+	if (plan->moe_dispatcher == DISPATCH_DEEPEP)
+		w->put(w->out, "moe-flex-dispatcher-backend", "deepep");
+	if (plan->moe_dispatcher == DISPATCH_HYBRIDEP)
+		w->put(w->out, "moe-flex-dispatcher-backend", "hybridep");
+	if (plan->moe_capacity != CAPACITY_DROPLESS && plan->capacity_factor == 1)
+		w->put(w->out, "moe-expert-capacity-factor", "1");
+	if (plan->moe_capacity == CAPACITY_PAD)
+		w->put(w->out, "moe-pad-expert-input-to-capacity", "");
+}
+
+static void put_rest(const struct flag_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	double layers = plan->activation_offload * (double)w->scenario->model.layers;
+	double samples = plan->tokens / (double)plan->seq_len;
+
+	if (plan->activation_offload > 0 && plan->pp == 1 &&
+	    layers == (double)(int64_t)layers) {
+		w->put(w->out, "cpu-offloading", "");
+		megatron_put_count(w, "cpu-offloading-num-layers", (int64_t)layers);
+	} else if (plan->activation_offload > 0) {
+		export_unsaid(
+			w->out, "activation_offload",
+			"%.3g; Megatron offloads whole layers, without a pipeline",
+			plan->activation_offload);
+	}
+	if (plan->cuda_graphs == GRAPHS_PARTIAL)
+		w->put(w->out, "cuda-graph-impl", "transformer_engine");
+	if (plan->cuda_graphs == GRAPHS_FULL) {
+		w->put(w->out, "cuda-graph-impl", "local");
+		w->put(w->out, "cuda-graph-scope", "full_iteration");
+	}
+	if (samples >= 1 && samples < 1e15)
+		megatron_put_count(w, "train-samples", (int64_t)(samples + 0.5));
+}
+
+void megatron_write_plan(const struct flag_writer *w)
+{
+	for (const struct flag *flag = megatron_flags; flag->name; flag++)
+		put_flag(w, flag);
+	put_stages(w);
+	put_recompute(w);
+	put_zero(w);
+	put_precision(w);
+	put_optimizer(w);
+	put_moe(w);
+	put_rest(w);
+	export_unsaid_knobs(w->out, w->scenario, "megatron-core", megatron_has);
+}
