@@ -105,7 +105,8 @@ struct table_column {
 	const char *title;
 	int width;    /* least width; 0: takes what is left */
 	bool right;   /* numbers */
-	int priority; /* 0 always shown; the highest goes first when it is narrow */
+	int priority; /* 0 always shown; the highest goes first when it is narrow; a
+		       * negative one goes when words can give way no more */
 };
 
 struct table_cell {

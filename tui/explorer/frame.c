@@ -10,7 +10,7 @@ enum { LEAST_WIDTH = 60, LEAST_HEIGHT = 16 };
 
 static int knob_width(int width)
 {
-	return width < 100 ? 27 : width < 160 ? 34 : 40;
+	return width < 72 ? 24 : width < 100 ? 27 : width < 160 ? 34 : 40;
 }
 
 static void draw_title(const struct explorer *explorer, struct canvas *canvas)

@@ -81,9 +81,9 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 			   canvas->colour ? canvas_glyph(canvas, GLYPH_FULL_BLOCK)
 					  : (uint32_t)theme_style(parts[i].role)->fill,
 			   parts[i].role);
-		canvas_text(canvas, x + 2, y, half - 14, ROLE_LABEL, parts[i].label);
+		canvas_text(canvas, x + 2, y, half - 12, ROLE_LABEL, parts[i].label);
 		form_text(FORM_BYTES, part[i].value, text, sizeof text);
-		canvas_right(canvas, x + half - 14, y, 11, ROLE_VALUE, text);
+		canvas_right(canvas, x + half - 10, y, 9, ROLE_VALUE, text);
 	}
 	form_text(FORM_COUNT, m->parameters, count, sizeof count);
 	snprintf(text, sizeof text,
@@ -108,15 +108,13 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	if (e->fits && rect.width < 64)
-		snprintf(verdict, sizeof verdict, "fits");
-	else if (e->fits)
+	if (e->fits)
 		snprintf(verdict, sizeof verdict, "fits, %.0f %% sure",
 			 e->fit_probability * 100);
 	canvas_format(canvas, rect.x, rect.y, rect.width,
 		      e->fits ? ROLE_GOOD : ROLE_BAD,
-		      "fullest stage %d of %d: %s of %s, %s", e->fullest_stage,
-		      e->stages, total, capacity, verdict);
+		      "%s of %s, %s: fullest is stage %d of %d", total, capacity,
+		      verdict, e->fullest_stage, e->stages);
 	canvas_text(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		    "stage    total   each part, and the limit");
 	rows = rect.height - 8;

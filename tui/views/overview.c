@@ -111,15 +111,19 @@ static void draw_verdict(struct page *p, int x)
 static void draw_capacity(struct page *p)
 {
 	char capacity[32];
-	int x = p->rect.x;
+	int x = p->rect.x, number = p->rect.width - 26;
 
 	form_text(FORM_BYTES, p->explorer->estimate.capacity_bytes, capacity,
 		  sizeof capacity);
 	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "MEMORY") + 1;
-	x += draw_number(p->explorer, p->canvas, x, p->y, p->rect.width - 26, "",
+	x += draw_number(p->explorer, p->canvas, x, p->y, number < 10 ? 10 : number, "",
 			 "total_bytes") +
 	     1;
-	x += canvas_format(p->canvas, x, p->y, 18, ROLE_LABEL, "of %s", capacity) + 2;
+	/* whether it fits is more than what it has to fit */
+	if (x + 28 <= p->rect.x + p->rect.width)
+		x += canvas_format(p->canvas, x, p->y, 18, ROLE_LABEL, "of %s",
+				   capacity) +
+		     2;
 	draw_verdict(p, x);
 	p->y++;
 }

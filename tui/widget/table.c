@@ -27,8 +27,10 @@ static int total_width(const struct layout *layout)
 	return total;
 }
 
-/* The shown column that goes first: highest priority number, the last of them. */
-static int first_to_go(const struct table *table, const struct layout *layout)
+/* The shown column that goes first: highest priority number, the last of them; with
+ * `pressed` also those of a negative one. */
+static int first_to_go(const struct table *table, const struct layout *layout,
+		       bool pressed)
 {
 	int found = -1, priority = 0;
 
@@ -38,6 +40,9 @@ static int first_to_go(const struct table *table, const struct layout *layout)
 			priority = table->column[i].priority;
 			found = i;
 		}
+	for (int i = 0; pressed && found < 0 && i < layout->columns; i++)
+		if (layout->width[i] > 0 && table->column[i].priority < 0)
+			return i;
 	return found;
 }
 
@@ -71,9 +76,19 @@ static struct layout layout_of(const struct table *table, int room)
 
 	for (int i = 0; i < layout.columns; i++)
 		layout.width[i] = least_width(&table->column[i]);
-	while (total_width(&layout) > room && (go = first_to_go(table, &layout)) >= 0)
+	while (total_width(&layout) > room &&
+	       (go = first_to_go(table, &layout, false)) >= 0)
 		layout.width[go] = 0;
 	squeeze(table, &layout, room);
+	while (total_width(&layout) > room &&
+	       (go = first_to_go(table, &layout, true)) >= 0) {
+		layout.width[go] = 0;
+		layout.gap = GAP;
+		for (int i = 0; i < layout.columns; i++)
+			if (layout.width[i] > 0)
+				layout.width[i] = least_width(&table->column[i]);
+		squeeze(table, &layout, room);
+	}
 	int left = room - total_width(&layout);
 	for (int i = 0; i < layout.columns && left > 0; i++)
 		if (table->column[i].width == 0 && layout.width[i] > 0) {
