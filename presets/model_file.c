@@ -398,8 +398,14 @@ static bool fill_draft(const struct document *document, const struct node *map,
 		return error_set(error, document->file, like->line,
 				 "like: more than %d models deep", MAX_LIKE);
 	if (like && like->kind == NODE_SCALAR &&
-	    !fill_from(like->text, d, depth + 1, error))
-		return false;
+	    !fill_from(like->text, d, depth + 1, error)) {
+		struct error why = { "" };
+
+		if (error)
+			why = *error;
+		return error_set(error, document->file, like->line, "like: %.300s",
+				 why.text);
+	}
 	note_said(d, map);
 	/* a shared width of the model it is like follows the new counts */
 	if (like && (node_get(map, "shared_experts") || node_get(map, "expert_ffn")) &&

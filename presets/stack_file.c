@@ -50,6 +50,41 @@ static const struct field fields[] = {
 
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
+/* What no software does: a share beyond the whole, a reserve beyond any machine. */
+static const struct {
+	const char *key;
+	double least, most;
+} domains[] = {
+	{ "vocab_multiple", 1, 1e6 },
+	{ "layer_cpu_us", 0, 1e6 },
+	{ "dp_overlap", 0, 1 },
+	{ "tp_overlap", 0, 1 },
+	{ "ep_overlap", 0, 1 },
+	{ "p2p_exposed", 0, 1 },
+	{ "network_efficiency", 0.01, 1 },
+	{ "context_gib", 0, 1024 },
+	{ "communicator_gib", 0, 1024 },
+	{ "fragmentation", 1, 10 },
+	{ "logit_bytes", 0, 64 },
+};
+
+static bool check_domains(const struct document *document, const struct node *map,
+			  struct error *error)
+{
+	for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+		const struct node *node = node_get(map, domains[i].key);
+		double value;
+
+		if (!node || !node_number(document, node, &value, NULL))
+			continue;
+		if (value < domains[i].least || value > domains[i].most)
+			return error_set(error, document->file, node->line,
+					 "%s is %g; expected %g to %g", node->key,
+					 value, domains[i].least, domains[i].most);
+	}
+	return true;
+}
+
 static bool read_rules(const struct document *document, const struct node *list,
 		       struct stack *stack, struct error *error)
 {
@@ -119,7 +154,8 @@ bool stack_read(const struct document *document, const struct node *map,
 	d.stack.vocab_multiple = 1;
 	d.stack.fragmentation = 1;
 	d.stack.network_efficiency = 1;
-	if (!fields_read(document, map, fields, FIELDS, &d, read_other, error))
+	if (!fields_read(document, map, fields, FIELDS, &d, read_other, error) ||
+	    !check_domains(document, map, error))
 		return false;
 	*scenario = d.scenario;
 	scenario->stack = d.stack;

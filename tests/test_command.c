@@ -229,9 +229,32 @@ static void test_bad_files_are_refused_with_their_line(void **state)
 	refuses_file("model: {layers: 10, hidden: 1e30}\n", "bad.yaml:1");
 	refuses_file("model: {layers: 0}\n", "bad.yaml:1");
 	refuses_file("model: {layers: 4, hidden: 128, headz: 2}\n", "heads");
+	refuses_file("model:\n  like: llama9\n  layers: 4\n",
+		     "bad.yaml:2: like: no model");
 	refuses_file("model: llama3.1-8b\ncluster: {gpus_per_node: 8}\n", "bad.yaml:2");
 	refuses_file("a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nmodel: *c\n",
 		     "bad.yaml");
+}
+
+/* A stack's shares and reserves stay within what software can do. */
+static void test_impossible_stacks_are_refused(void **state)
+{
+	static const char *const lines[] = {
+		"fragmentation: 0",         "fragmentation: 1e30",
+		"network_efficiency: 0",    "network_efficiency: 1e30",
+		"dp_overlap: 1.5",          "communicator_gib: 1e308",
+		"layer_cpu_us: 1e30",       "logit_bytes: 1e30",
+		"network_efficiency: -0.5", "p2p_exposed: .nan",
+	};
+	char path[128], arguments[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		write_file("odd.yaml", lines[i], path, sizeof path);
+		snprintf(arguments, sizeof arguments, "eval --stack %s", path);
+		refuses(arguments, "odd.yaml:1: ");
+	}
+	unlink(path);
 }
 
 static void test_a_hundred_thousand_brackets_are_refused(void **state)
@@ -390,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_options_take_dashes_and_underscores),
 		cmocka_unit_test(test_bad_options_are_refused),
 		cmocka_unit_test(test_bad_files_are_refused_with_their_line),
+		cmocka_unit_test(test_impossible_stacks_are_refused),
 		cmocka_unit_test(test_a_hundred_thousand_brackets_are_refused),
 		cmocka_unit_test(test_odd_paths_are_refused),
 		cmocka_unit_test(test_sweep_counts_and_shards),
