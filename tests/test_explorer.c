@@ -1,4 +1,5 @@
 /* test_explorer.c - what keys do: turning, typing, undo, pinning, opening, finding. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,7 +235,7 @@ static void test_narrow_tables_keep_their_numbers_whole(void **state)
 
 static void test_a_plan_is_written_and_read_back(void **state)
 {
-	char folder[] = "/tmp/shardscope-test-XXXXXX", path[64], keys[96];
+	char folder[] = "/tmp/shardscope-test-XXXXXX", path[64];
 	struct error error = { "" };
 	struct scenario back;
 	struct stage s;
@@ -244,11 +245,13 @@ static void test_a_plan_is_written_and_read_back(void **state)
 	snprintf(path, sizeof path, "%s/plan.yaml", folder);
 	stage_open(&s, "deepseek-v3-1024-h100", 120, 36);
 	stage_type(&s, "/gbs\nl");
-	snprintf(keys, sizeof keys, "w\x01%s\n", path);
-	stage_type(&s, "w");
-	for (int i = 0; i < 60; i++)
-		stage_key(&s, KEYS_BACKSPACE);
+	stage_type(&s, "w\x15"); /* Ctrl-u */
+	assert_string_equal(s.explorer.field.text, "");
 	stage_type(&s, path);
+	stage_type(&s, "\x17"); /* Ctrl-w */
+	assert_int_equal(strlen(s.explorer.field.text),
+			 strlen(path) - strlen("plan.yaml"));
+	stage_type(&s, "plan.yaml");
 	stage_type(&s, "\n");
 	stage_shows(&s, "written");
 	if (!scenario_read(&back, path, NULL, &error))
@@ -259,6 +262,7 @@ static void test_a_plan_is_written_and_read_back(void **state)
 	/* the folder is gone: the screen says so and keeps what was typed */
 	stage_type(&s, "w\n");
 	stage_shows(&s, "can't save");
+	stage_shows(&s, "No such file"); /* the reason too */
 	assert_true(explorer_is_typing(&s.explorer));
 	stage_close(&s);
 }
@@ -348,6 +352,54 @@ static void test_every_plan_opens_and_every_knob_turns(void **state)
 	}
 }
 
+/* What a person does who leans on the keyboard: every key, pickers and prompts, odd
+ * sizes, in no order; files are not written. */
+static void lean_on_keys(struct stage *s, uint64_t seed)
+{
+	static const char keys[] = "hjklhjklhjkl\t\t\n\n=123456789][ rpuUoe/nNS+-.?m\33"
+				   "qswgG0kM";
+
+	for (int i = 0; i < 250; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		unsigned r = (unsigned)(seed >> 33);
+		bool writes = s->explorer.mode == MODE_PROMPT &&
+			      s->explorer.prompt >= PROMPT_WRITE;
+		char key[2] = { keys[r / 16 % (sizeof keys - 1)], '\0' };
+
+		if (r % 16 == 0)
+			canvas_resize(&s->canvas, 1 + (int)(r / 16 % 200),
+				      1 + (int)(r / 4096 % 60));
+		else if (r % 16 == 1)
+			stage_key(s, KEYS_UP + (int)(r / 16 % 12));
+		else if (r % 16 == 2)
+			stage_act(s,
+				  (struct action){ ACTION_CLICK, 0, (int)(r / 16 % 200),
+						   (int)(r / 4096 % 60) });
+		else if (!(writes && key[0] == '\n'))
+			stage_type(s, key);
+		const struct estimate *e = &s->explorer.estimate;
+
+		if (e->legal && !(e->step_seconds > 0 && isfinite(e->step_seconds) &&
+				  isfinite(e->memory.total_bytes)))
+			fail_msg("step %g at key %d", e->step_seconds, i);
+	}
+}
+
+static void test_any_keys_in_any_order(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct stage s;
+
+		stage_open(&s, list[i].name, i % 2 ? 80 : 120, i % 2 ? 24 : 36);
+		lean_on_keys(&s, (uint64_t)i);
+		stage_close(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_the_mouse_points_and_never_changes_a_value),
 		cmocka_unit_test(test_any_size_is_drawn),
 		cmocka_unit_test(test_every_plan_opens_and_every_knob_turns),
+		cmocka_unit_test(test_any_keys_in_any_order),
 	};
 
 	setenv("HOME", "/nonexistent", 1);

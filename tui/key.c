@@ -79,6 +79,8 @@ static const struct key_binding typing_table[] = {
 	{ KEYS_PAGE_DOWN, ACTION_PAGE_DOWN, 0, "PgDn", NULL },
 	{ KEYS_HOME,      ACTION_HOME, 0, "Home", NULL },
 	{ CTRL('a'),      ACTION_HOME, 0, "Ctrl-a", NULL },
+	{ CTRL('w'),      ACTION_ERASE_WORD, 0, "Ctrl-w", NULL },
+	{ CTRL('u'),      ACTION_ERASE_LINE, 0, "Ctrl-u", NULL },
 	{ KEYS_END,       ACTION_END, 0, "End", NULL },
 	{ CTRL('e'),      ACTION_END, 0, "Ctrl-e", NULL },
 	{ KEY_TAB,        ACTION_NEXT_PANE, 0, "Tab", NULL },

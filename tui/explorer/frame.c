@@ -121,8 +121,8 @@ static const struct finding *finding_of(const struct findings *findings,
 	return NULL;
 }
 
-/* On the rule below the panes: what the knob under the cursor is for, or the whole
- * text of advice that a narrow pane cuts. */
+/* On the rule below the panes: what is wrong with what is typed, what the knob under
+ * the cursor is for, or the whole text of advice that a narrow pane cuts. */
 static void draw_note(const struct explorer *explorer, struct canvas *canvas, int y)
 {
 	const char *key = explorer->state[explorer->view].key;
@@ -130,6 +130,11 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 	const struct finding *finding = NULL;
 	char text[320] = "";
 
+	if (explorer->message[0] != '\0' && explorer->mode == MODE_PROMPT) {
+		canvas_format(canvas, 1, y, canvas->width - 2, explorer->message_role,
+			      " %s ", explorer->message);
+		return;
+	}
 	if (explorer->pane == PANE_VIEW) {
 		finding = finding_of(&explorer->advice, key);
 		if (!finding)
@@ -143,13 +148,26 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 		canvas_format(canvas, 1, y, canvas->width - 2, ROLE_HINT, " %s ", text);
 }
 
+/* A message that is too long for the last line begins on the rule above it. */
+static void draw_message(const struct explorer *explorer, struct canvas *canvas, int y)
+{
+	struct rect rect = { 1, y, canvas->width - 2, 1 };
+
+	if (text_width(explorer->message) > rect.width) {
+		rect.y--;
+		rect.height++;
+		canvas_fill(canvas, (struct rect){ 0, y - 1, canvas->width, 1 }, ' ',
+			    ROLE_DEFAULT);
+	}
+	widget_prose(canvas, rect, 0, explorer->message_role, explorer->message);
+}
+
 static void draw_status(const struct explorer *explorer, struct canvas *canvas, int y)
 {
 	if (explorer->mode == MODE_PROMPT)
 		prompt_draw(explorer, canvas, y);
 	else if (explorer->message[0] != '\0' && explorer->mode == MODE_NORMAL)
-		canvas_text(canvas, 1, y, canvas->width - 2, explorer->message_role,
-			    explorer->message);
+		draw_message(explorer, canvas, y);
 	else
 		draw_hints(explorer, canvas, y);
 }

@@ -215,7 +215,7 @@ unsigned prompt_act(struct explorer *explorer, struct action action)
 void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 {
 	char label[64], domain[256] = "";
-	int used;
+	int used, width;
 
 	switch (explorer->prompt) {
 	case PROMPT_VALUE:
@@ -224,27 +224,24 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 		domain_text(&knob_table[explorer->prompt_argument], domain,
 			    sizeof domain);
 		break;
-	case PROMPT_FIND: snprintf(label, sizeof label, " find a knob: "); break;
-	case PROMPT_WRITE: snprintf(label, sizeof label, " write to: "); break;
+	case PROMPT_FIND:
+		snprintf(label, sizeof label, " find a knob: ");
+		snprintf(domain, sizeof domain, "Enter finds, Esc cancels");
+		break;
+	case PROMPT_WRITE:
+		snprintf(label, sizeof label, " write to: ");
+		snprintf(domain, sizeof domain, "Enter writes, Esc cancels");
+		break;
 	default:
+		snprintf(domain, sizeof domain, "Enter writes, Esc cancels");
 		snprintf(label, sizeof label, " export %s to: ",
 			 export_table[explorer->prompt_argument].name);
 	}
-	if (explorer->message[0] != '\0')
-		snprintf(domain, sizeof domain, "%.255s", explorer->message);
 	used = canvas_text(canvas, 0, y, canvas->width, ROLE_KEY, label);
-	if (domain[0] != '\0') {
-		int width = text_width(domain);
-
-		if (width > canvas->width / 2)
-			width = canvas->width / 2;
-		canvas_text(canvas, canvas->width - width - 1, y, width,
-			    explorer->message[0] ? explorer->message_role : ROLE_HINT,
-			    domain);
-		widget_field(canvas, used, y, canvas->width - used - width - 3,
-			     &explorer->field, ROLE_VALUE);
-		return;
-	}
-	widget_field(canvas, used, y, canvas->width - used - 1, &explorer->field,
-		     ROLE_VALUE);
+	width = text_width(domain);
+	if (width > canvas->width / 2)
+		width = canvas->width / 2;
+	canvas_text(canvas, canvas->width - width - 1, y, width, ROLE_HINT, domain);
+	widget_field(canvas, used, y, canvas->width - used - width - 3,
+		     &explorer->field, ROLE_VALUE);
 }

@@ -55,13 +55,28 @@ static void insert(struct field *field, uint32_t code)
 	field->cursor += length;
 }
 
+/* Where the word before the cursor begins; a path's parts are words. */
+static int word_start(const struct field *field)
+{
+	int at = field->cursor;
+
+	while (at > 0 && strchr(" /", field->text[at - 1]))
+		at--;
+	while (at > 0 && !strchr(" /", field->text[at - 1]))
+		at--;
+	return at;
+}
+
 bool field_act(struct field *field, struct action action)
 {
 	int before = step(field, -1), behind = step(field, 1);
+	int word = word_start(field);
 
 	switch (action.kind) {
 	case ACTION_TEXT: insert(field, (uint32_t)action.argument); break;
 	case ACTION_BACKSPACE: erase(field, field->cursor - before, before); break;
+	case ACTION_ERASE_WORD: erase(field, word, field->cursor - word); break;
+	case ACTION_ERASE_LINE: erase(field, 0, field->cursor); break;
 	case ACTION_DELETE: erase(field, field->cursor, behind); break;
 	case ACTION_LEFT: field->cursor -= before; break;
 	case ACTION_RIGHT: field->cursor += behind; break;
