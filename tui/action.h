@@ -43,8 +43,8 @@ enum action_kind {
 	ACTION_DELETE,
 	ACTION_ERASE_WORD, /* before the cursor */
 	ACTION_ERASE_LINE, /* all before the cursor */
-	ACTION_CLICK, /* x, y */
-	ACTION_WHEEL, /* x, y, argument -1 up or +1 down */
+	ACTION_CLICK,      /* x, y */
+	ACTION_WHEEL,      /* x, y, argument -1 up or +1 down */
 	ACTION_ZOOM_IN,
 	ACTION_ZOOM_OUT,
 	ACTION_SORT,
