@@ -61,7 +61,7 @@ static const struct {
 	{ "tp_overlap", 0, 1 },
 	{ "ep_overlap", 0, 1 },
 	{ "p2p_exposed", 0, 1 },
-	{ "network_efficiency", 0.01, 1 },
+	{ "network_efficiency", 0.01, 4 },
 	{ "context_gib", 0, 1024 },
 	{ "communicator_gib", 0, 1024 },
 	{ "fragmentation", 1, 10 },
