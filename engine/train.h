@@ -3,11 +3,25 @@
 #define ENGINE_TRAIN_H
 
 #include "engine/estimate.h"
+#include "engine/pipeline.h"
 #include "engine/scenario.h"
 
 /* Fill out for scenario. Pure, allocates nothing, at most 5 us (see make
  * bench). An illegal plan sets legal = false, its problems, the model counts
  * and the degrees that can be derived; a too large one is complete. */
 void train_estimate(const struct scenario *scenario, struct estimate *out);
+
+/* What the stages of a step run, per virtual stage in model order. */
+struct train_chunks {
+	struct pipeline_input input;    /* seconds of one micro-batch, before scaling */
+	double pipeline_seconds;        /* what pipeline_step() made of it */
+	double held_bytes[MAX_VIRTUAL]; /* activations that a micro-batch holds */
+	double recompute[MAX_VIRTUAL];  /* seconds of the backward */
+};
+
+/* train_estimate(), and the times that its pipeline phase was made of. False if the
+ * plan is illegal; chunks are then not written. */
+bool train_chunks(const struct scenario *scenario, struct estimate *out,
+		  struct train_chunks *chunks);
 
 #endif

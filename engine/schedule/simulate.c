@@ -209,6 +209,12 @@ static double finish(struct runner *r, int s, int64_t index, const struct site *
 	return hold;
 }
 
+static void note_send(struct runner *r, int64_t index, double hold)
+{
+	if (r->out->item)
+		r->out->item[index].send = hold;
+}
+
 static void occupy(struct runner *r, int s, double end, double busy, double hold)
 {
 	r->free[s] = end + hold;
@@ -226,7 +232,7 @@ static bool run_single(struct runner *r, int s, const struct work *work, int64_t
 {
 	const struct site *site = &r->site[s * r->schedule->chunks + work->chunk];
 	struct input in;
-	double start = r->free[s], time = site->time[work->kind];
+	double start = r->free[s], time = site->time[work->kind], hold;
 
 	if (!find_input(r, site, work, &in))
 		return false;
@@ -235,8 +241,9 @@ static bool run_single(struct runner *r, int s, const struct work *work, int64_t
 	mark_start(r, s, start);
 	note_item(r, index, start, start + time, &in,
 		  r->next[s] > 0 && start > in.ready);
-	occupy(r, s, start + time, time,
-	       finish(r, s, index, site, work, start, start + time));
+	hold = finish(r, s, index, site, work, start, start + time);
+	note_send(r, index, hold);
+	occupy(r, s, start + time, time, hold);
 	r->next[s]++;
 	r->done++;
 	return true;
@@ -272,6 +279,8 @@ static bool run_pair(struct runner *r, int s, const struct work *work, int64_t i
 	}
 	if (r->out->item && by_stage)
 		r->out->item[index + 1].after = (int32_t)(index - 1);
+	note_send(r, index, hold);
+	note_send(r, index + 1, hold);
 	occupy(r, s, start + time, time, hold);
 	r->next[s] += 2;
 	r->done += 2;

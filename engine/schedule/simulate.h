@@ -34,6 +34,7 @@ enum wait_kind {
  * previous one of its stage, or the one it needs), -1 if none. */
 struct simulate_item {
 	double start, end;
+	double send; /* its send holds the stage so long behind its end */
 	int32_t after;
 	uint8_t wait; /* enum wait_kind */
 	bool critical;

@@ -385,3 +385,15 @@ bool step_pipeline(struct step *step, struct estimate *out)
 	send_traffic(step, &send, bytes, out);
 	return true;
 }
+
+void step_chunk_parts(const struct step *step, int k, double *held_bytes,
+		      double *recompute)
+{
+	struct stage_sum sum = { 0 };
+	struct chunk_time t;
+
+	add_stage_layers(step, &sum, k);
+	sum_chunk(step, k, &t);
+	*held_bytes = sum.saved_bytes;
+	*recompute = t.recompute;
+}

@@ -65,6 +65,10 @@ void step_layers(struct step *step, struct estimate *out);
 /* Split, stage sums, virtual stage times, pipeline. False if the layers can't be split.
  */
 bool step_pipeline(struct step *step, struct estimate *out);
+/* Activations that a micro-batch holds on virtual stage k, and seconds of recomputing
+ * in its backward. */
+void step_chunk_parts(const struct step *step, int k, double *held_bytes,
+		      double *recompute);
 /* Gradient and parameter traffic of each stage, optimizer and offload. */
 void step_sync(struct step *step, struct estimate *out);
 void step_memory(const struct step *step, struct estimate *out);

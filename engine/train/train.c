@@ -46,31 +46,53 @@ static void derive(const struct scenario *s, struct estimate *out)
 	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
 }
 
-void train_estimate(const struct scenario *scenario, struct estimate *out)
+static void estimate(const struct scenario *scenario, struct step *step,
+		     struct estimate *out)
 {
-	struct step step;
-
 	clear(out);
 	derive(scenario, out);
 	out->legal = scenario_check(scenario, &out->problems) == 0;
 	out->chunks = split_chunks(scenario);
 	if (!out->legal)
 		return;
-	step.scenario = scenario;
-	step.micro_batches = out->micro_batches;
-	step.stages = (int)scenario->plan.pp;
-	step.chunks = (int)out->chunks;
-	out->stages = step.stages;
-	mesh_build(scenario, &step.mesh);
-	graph_context(scenario, &step.mesh, &step.context);
-	step_layers(&step, out);
-	if (!step_pipeline(&step, out)) {
+	step->scenario = scenario;
+	step->micro_batches = out->micro_batches;
+	step->stages = (int)scenario->plan.pp;
+	step->chunks = (int)out->chunks;
+	out->stages = step->stages;
+	mesh_build(scenario, &step->mesh);
+	graph_context(scenario, &step->mesh, &step->context);
+	step_layers(step, out);
+	if (!step_pipeline(step, out)) {
 		out->legal = false; /* scenario_check names every cause of this */
 		return;
 	}
-	step_sync(&step, out);
-	step_memory(&step, out);
-	step_total(&step, out);
+	step_sync(step, out);
+	step_memory(step, out);
+	step_total(step, out);
 	step_run(scenario, out);
 	out->feasible = out->legal && out->fits;
+}
+
+void train_estimate(const struct scenario *scenario, struct estimate *out)
+{
+	struct step step;
+
+	estimate(scenario, &step, out);
+}
+
+bool train_chunks(const struct scenario *scenario, struct estimate *out,
+		  struct train_chunks *chunks)
+{
+	struct step step;
+
+	estimate(scenario, &step, out);
+	if (!out->legal)
+		return false;
+	chunks->input = step.pipeline;
+	chunks->pipeline_seconds = step.result.seconds;
+	for (int k = 0; k < step.stages * step.chunks; k++)
+		step_chunk_parts(&step, k, &chunks->held_bytes[k],
+				 &chunks->recompute[k]);
+	return true;
 }
