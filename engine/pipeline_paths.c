@@ -59,24 +59,22 @@ bool rounds_are_even(const struct rounds *r)
 static void reach(const struct rounds *r, const double *time, int64_t group,
 		  double *early)
 {
-	double first[MAX_VIRTUAL], last[MAX_VIRTUAL], done[MAX_STAGES];
-	double more = (double)(group - 1);
+	double last[MAX_STAGES], done[MAX_STAGES]; /* of a stage's chunk before */
+	double first = -r->latency, handed = -r->latency, more = (double)(group - 1);
 	int p = r->stages, turns = p * (r->chunks - 1);
 
 	for (int s = 0; s < p; s++)
-		early[s] = done[s] = 0;
+		early[s] = done[s] = last[s] = 0;
 	for (int k = 0, s = 0; k < p * r->chunks; k++, s = s + 1 < p ? s + 1 : 0) {
-		double before = k >= p ? last[k - p] : 0;
-		double handed = k > 0 ? last[k - 1] + r->latency : 0;
-
-		first[k] = later(before, k > 0 ? first[k - 1] + r->latency : 0);
-		early[s] = later(early[s], first[k] - done[s]);
-		first[k] += time[k];
+		first = later(last[s], first + r->latency);
+		early[s] = later(early[s], first - done[s]);
+		first += time[k];
 		done[s] += (more + 1) * time[k];
-		last[k] = later(first[k] + more * time[k], handed + time[k]);
+		handed = later(first + more * time[k], handed + r->latency + time[k]);
+		last[s] = handed;
 		/* later stages are busy both ways before the last chunk's last */
 		if (k < turns || 2 * (p - 1 - s) >= group - 1)
-			early[s] = later(early[s], last[k] - done[s]);
+			early[s] = later(early[s], handed - done[s]);
 	}
 }
 

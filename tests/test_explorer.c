@@ -185,7 +185,8 @@ static void test_long_texts_scroll(void **state)
 
 	(void)state;
 	stage_open(&s, NULL, 80, 24);
-	stage_type(&s, "6\t");
+	s.explorer.view = VIEW_EXPLAIN;
+	stage_type(&s, "\t");
 	stage_lacks(&s, "engine/README.md");
 	for (int i = 0; i < 50; i++)
 		stage_type(&s, "j");
@@ -400,6 +401,35 @@ static void test_any_keys_in_any_order(void **state)
 	}
 }
 
+/* The view searches while no key waits; Enter takes a plan, u gives the old one
+ * back.
+ */
+static void test_a_searched_plan_is_taken(void **state)
+{
+	struct stage s;
+	struct scenario before;
+
+	(void)state;
+	stage_open(&s, "llama3-8b-8-h100", 120, 36);
+	before = s.explorer.scenario;
+	double step = s.explorer.estimate.step_seconds;
+	stage_type(&s, "s");
+	assert_int_equal(s.explorer.view, VIEW_SEARCH);
+	stage_shows(&s, "proved");
+	stage_type(&s, "\n");
+	stage_shows(&s, "as fast as the best");
+	assert_true(s.explorer.estimate.feasible);
+	assert_true(s.explorer.estimate.step_seconds <= step);
+	stage_type(&s, "u");
+	assert_memory_equal(&s.explorer.scenario, &before, sizeof before);
+	/* another aim, and nothing that fits */
+	stage_type(&s, "SSS");
+	stage_shows(&s, "best by memory");
+	stage_type(&s, "\t/gpu_memory\n=2\n");
+	stage_shows(&s, "Nothing fits: the least needs");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_any_size_is_drawn),
 		cmocka_unit_test(test_every_plan_opens_and_every_knob_turns),
 		cmocka_unit_test(test_any_keys_in_any_order),
+		cmocka_unit_test(test_a_searched_plan_is_taken),
 	};
 
 	setenv("HOME", "/nonexistent", 1);

@@ -11,6 +11,7 @@
 #include "engine/advice.h"
 #include "engine/estimate.h"
 #include "engine/explain.h"
+#include "engine/planner.h"
 #include "engine/whatif.h"
 #include "presets/error.h"
 #include "tui/action.h"
@@ -25,6 +26,7 @@ enum view_id {
 	VIEW_TRAFFIC,
 	VIEW_GRAPH,
 	VIEW_TOPOLOGY,
+	VIEW_SEARCH,
 	VIEW_EXPLAIN,
 	VIEW_HELP,
 	VIEW_COUNT
@@ -114,6 +116,12 @@ struct explorer {
 	int width, height; /* of the last frame */
 	bool mouse_toggled, save_failed;
 
+	/* the search behind the view Search, made when it is first shown */
+	struct planner_problem *problem;
+	struct planner *planner;
+	bool search_stale; /* the scenario has changed since */
+	enum objective objective;
+
 	struct estimate *scratch;
 	struct spots *spots; /* of the last frame */
 };
@@ -156,6 +164,12 @@ unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argum
 unsigned prompt_act(struct explorer *explorer, struct action action);
 void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y);
 unsigned prompt_find(struct explorer *explorer, int direction);
+
+/* The search (explorer/search.c): starts anew when the scenario has changed. */
+void search_begin(struct explorer *explorer);
+/* One slice; true while there is more. */
+bool search_slice(struct explorer *explorer);
+void search_forget(struct explorer *explorer);
 
 /* The workspace (explorer/session.c). */
 bool session_load(struct explorer *explorer);

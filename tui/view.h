@@ -66,6 +66,9 @@ unsigned graph_act(struct explorer *explorer, struct action action);
 void topology_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect);
 unsigned topology_act(struct explorer *explorer, struct action action);
+void search_draw(const struct explorer *explorer, struct canvas *canvas,
+		 struct rect rect);
+unsigned search_act(struct explorer *explorer, struct action action);
 void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect);
 unsigned explain_act(struct explorer *explorer, struct action action);

@@ -25,7 +25,8 @@ struct planner {
 	struct planner_problem problem;
 	struct planner_result result;
 	enum role role[MAX_AXES];
-	int zero, recompute, schedule, vpp, tp, sp, split; /* axis numbers, -1 = none */
+	int zero, recompute, schedule, vpp, tp, sp, etp,
+		split; /* axis numbers, -1 = none */
 	int nodes, capacity, next;
 	struct node *node;
 	int costs, cost_capacity;
@@ -169,10 +170,13 @@ static bool push_cost(struct planner *p, const struct scenario *s)
 	return true;
 }
 
-/* SP at TP 1 is no choice. */
+/* SP at TP 1 is no choice, and ETP by a rule that gives 1 is ETP 1. */
 static bool repeats_outer(const struct planner *p, const struct scenario *s,
 			  const uint8_t *choice)
 {
+	if (p->etp >= 0 && s->plan.etp == 0 && p->problem.axis[p->etp].value[0] == 1 &&
+	    scenario_etp(s) == 1)
+		return true;
 	return p->sp >= 0 && s->plan.tp == 1 && s->plan.sp &&
 	       p->problem.axis[p->sp].count > 1 && choice[p->sp] > 0;
 }
@@ -263,6 +267,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 	p->schedule = axis_of(problem, "schedule");
 	p->vpp = axis_of(problem, "vpp");
 	p->split = axis_of(problem, "split");
+	p->etp = axis_of(problem, "etp");
 	p->tp = axis_of(problem, "tp");
 	p->sp = axis_of(problem, "sp");
 	p->problem.base.plan.recompute =
@@ -410,7 +415,11 @@ static bool try_choice(struct planner *p, const struct node *node,
 		const struct train_bound *cost = &p->cost[node->cost];
 		double bytes = train_bound_bytes(cost, s);
 
-		if (capacity > 0 && bytes > capacity) {
+		/* until something fits, what might be the nearest is tried */
+		if (capacity > 0 && bytes > capacity &&
+		    (p->result.found > 0 ||
+		     (p->result.has_nearest &&
+		      bytes >= p->result.nearest.memory_bytes))) {
 			counts->too_large++;
 			return false;
 		}

@@ -95,7 +95,7 @@ static bool take_view(void *context, const char *text, struct error *error)
 	return asked->view >= 0 ||
 	       error_set(error, NULL, 0,
 			 "no view '%.40s'; expected overview, memory, traffic, graph, "
-			 "topology, explain or help",
+			 "topology, search, explain or help",
 			 text);
 }
 

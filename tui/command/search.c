@@ -127,7 +127,7 @@ static bool parse_values(const struct scenario *base, const struct knob *knob,
 
 	snprintf(copy, sizeof copy, "%s", text);
 	while ((part = strsep(&rest, ","))) {
-		double from, to;
+		double from = 0, to = 0;
 
 		dots = strstr(part, "..");
 		if (dots)

@@ -35,6 +35,7 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 void explorer_free(struct explorer *explorer)
 {
 	history_free(&explorer->history);
+	search_forget(explorer);
 	free(explorer->scratch);
 	free(explorer->spots);
 	explorer->scratch = NULL;
@@ -97,6 +98,7 @@ void explorer_update(struct explorer *explorer)
 		train_estimate(&explorer->baseline, &explorer->before);
 	explorer->arrows_done = 0;
 	explorer->advice_done = false;
+	explorer->search_stale = true;
 	update_strip(explorer);
 	if (is_cheap(explorer))
 		update_advice(explorer);
@@ -106,8 +108,8 @@ void explorer_update(struct explorer *explorer)
  * given. */
 static bool is_tuning(const struct knob *knob)
 {
-	static const char *const given[] = { "gbs", "seq", "document_len",
-					     "imbalance" };
+	static const char *const given[] = { "gbs", "seq", "document_len", "imbalance",
+					     "lora_rank" };
 
 	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
 		if (strcmp(knob->key, given[i]) == 0)
@@ -135,7 +137,9 @@ bool explorer_idle(struct explorer *explorer)
 			     &explorer->estimate, explorer->scratch,
 			     &explorer->arrow[knob]);
 	}
-	return explorer->arrows_done < count;
+	if (explorer->arrows_done < count)
+		return true;
+	return explorer->view == VIEW_SEARCH && search_slice(explorer);
 }
 
 /* Keep what was there to show the change against it, unless a baseline is pinned. */
@@ -344,6 +348,9 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 	case ACTION_FILTER: return prompt_open(explorer, PROMPT_FIND, 0, "");
 	case ACTION_NEXT_MATCH: return prompt_find(explorer, 1);
 	case ACTION_PREVIOUS_MATCH: return prompt_find(explorer, -1);
+	case ACTION_SEARCH:
+		explorer->pane = PANE_VIEW;
+		return explorer_show(explorer, VIEW_SEARCH);
 	case ACTION_HELP:
 		explorer->pane = PANE_VIEW;
 		explorer->state[VIEW_HELP].first = 0;

@@ -90,10 +90,14 @@ static void draw(const void *context, struct canvas *canvas)
 	explorer_draw(context, canvas);
 }
 
+/* What follows a frame is drawn once it is complete; a search shows how far it is. */
 static unsigned idle(void *context, bool *more)
 {
-	*more = explorer_idle(context);
-	return *more ? CHANGED_NOTHING : CHANGED_SCREEN;
+	struct explorer *explorer = context;
+	bool searching = explorer->view == VIEW_SEARCH && explorer->planner;
+
+	*more = explorer_idle(explorer);
+	return *more && !searching ? CHANGED_NOTHING : CHANGED_SCREEN;
 }
 
 /* A workspace that can't be saved is said once, not at every key. */

@@ -26,6 +26,13 @@ const struct view view_table[VIEW_COUNT] = {
 	[VIEW_TOPOLOGY] = { "topology", "Topology", true, topology_draw, topology_act,
 			    "Ranks laid out on nodes. The groups of the rank under the "
 			    "cursor are lit; S chooses the dimension." },
+	[VIEW_SEARCH] = { "search", "Search", true, search_draw, search_act,
+			  "The best plans for this model on this machine, best first, "
+			  "with "
+			  "a count of what became of every other. Enter takes a plan, "
+			  "S "
+			  "changes what is best. The degrees, micro-batch, ZeRO, "
+			  "recomputation, schedule and split are free." },
 	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
 			   "Where a number comes from: formula, this scenario's values "
 			   "in it, assumption, source. Left and right go through all "
