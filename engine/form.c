@@ -77,9 +77,13 @@ static int three(double value)
 static size_t ladder(const struct unit *unit, const char *before, double value,
 		     char *out, size_t size)
 {
+	const struct unit *least = unit;
 	double share;
 
-	if (value == 0) {
+	while (least[1].name)
+		least++;
+	/* what is left of a difference of equals is nothing */
+	if (fabs(value) < 0.005 * least->factor) {
 		while (unit[1].name && unit->factor != 1)
 			unit++;
 		return put(out, size, before, 0, 0, unit->name);

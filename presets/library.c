@@ -178,7 +178,9 @@ static void nearest(enum preset_kind kind, const char *name, char *out, size_t s
 			bool starts = strncasecmp(name, list[i].name, 4) == 0 &&
 				      strlen(name) >= 4;
 
-			if (distance != limit && !(limit == 4 && starts))
+			/* below 4 it is listed already */
+			if (distance != limit &&
+			    !(limit == 4 && starts && distance > limit))
 				continue;
 			used += (size_t)snprintf(out + used, size - used, "%s%s",
 						 found ? ", " : "", list[i].name);

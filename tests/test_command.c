@@ -170,6 +170,7 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval --schedule zigzag", "takes gpipe, 1f1b");
 	refuses("eval --model llama9", "llama");
 	refuses("eval --cluster dgx-h1000", "dgx-h100");
+	refuses("eval --cluster dgx-a100-80", "near: dgx-a100-80g, dgx-a100-40g, dgx-");
 	refuses("eval --dp 3", "makes it");
 	refuses("eval one two", "two scenarios");
 	refuses("list", "usage");
@@ -181,6 +182,8 @@ static void test_bad_options_are_refused(void **state)
 	refuses("sweep", "nothing to vary");
 	refuses("sweep --vary tp", "KNOB=VALUE");
 	refuses("sweep --vary tp=1,,2", "expected");
+	refuses("sweep --vary mbs=1,2 --vary tp=1..4", "takes a number");
+	refuses("sweep --vary tp=1,99999", "1 to 4096");
 	refuses("sweep --vary tp=1 --shard 3/2", "I/N");
 	refuses("export floppy", "expected one of");
 	refuses("calibrate", "--measured-step");

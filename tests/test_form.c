@@ -45,6 +45,7 @@ static const struct {
 	{ FORM_TRAFFIC, 5e10, "50.0 GB" },
 	{ FORM_TRAFFIC, 999.9e6, "1.00 GB" },
 	{ FORM_SECONDS, 0, "0 s" },
+	{ FORM_SECONDS, 1e-13, "0 s" },
 	{ FORM_SECONDS, 7.152, "7.15 s" },
 	{ FORM_SECONDS, 112.4, "112 s" },
 	{ FORM_SECONDS, 0.34, "340 ms" },

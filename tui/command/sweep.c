@@ -119,6 +119,26 @@ static bool set_point(const struct sweep *sweep, long long n, struct scenario *s
 	return true;
 }
 
+/* Every value once, before the first row: a script gets a whole table or none. */
+static bool check_values(const struct sweep *sweep, const struct scenario *scenario,
+			 struct error *error)
+{
+	char why[256];
+
+	for (int i = 0; i < sweep->count; i++) {
+		const struct varied *v = &sweep->varied[i];
+
+		for (int j = 0; j < v->count; j++) {
+			struct scenario s = *scenario;
+
+			if (!knob_parse(&s, v->knob, v->value[j], why, sizeof why))
+				return error_set(error, NULL, 0, "--vary %s: %s",
+						 v->knob->key, why);
+		}
+	}
+	return true;
+}
+
 static void print_row(const struct sweep *sweep, const char *const *keys,
 		      const struct scenario *s, const struct estimate *e)
 {
@@ -137,6 +157,10 @@ static int run(const struct sweep *sweep, const struct scenario *scenario)
 	long long total = 1;
 	char *header;
 
+	if (!check_values(sweep, scenario, &error)) {
+		free(e);
+		return command_fail(&error);
+	}
 	for (int i = 0; i < sweep->count; i++) {
 		keys[i] = sweep->varied[i].knob->key;
 		if (total > LLONG_MAX / MAX_VARIED_VALUES)
