@@ -222,6 +222,21 @@ static void test_the_rule_below_tells_more(void **state)
 	stage_close(&s);
 }
 
+/* The model, the machine and the training are never cut for the stack's name. */
+static void test_the_title_gives_up_the_least_first(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "mt-nlg-530b-2240-a100", 80, 24);
+	stage_shows(&s, "(8/node) . train 2048 x 1920\n");
+	assert_true(canvas_resize(&s.canvas, 60, 16));
+	stage_shows(&s, "train 2048 x 1920\n");
+	assert_true(canvas_resize(&s.canvas, 120, 36));
+	stage_shows(&s, "train 2048 x 1920 . megatron");
+	stage_close(&s);
+}
+
 static void test_narrow_tables_keep_their_numbers_whole(void **state)
 {
 	struct stage s;
@@ -444,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_explained),
 		cmocka_unit_test(test_long_texts_scroll),
 		cmocka_unit_test(test_the_rule_below_tells_more),
+		cmocka_unit_test(test_the_title_gives_up_the_least_first),
 		cmocka_unit_test(test_narrow_tables_keep_their_numbers_whole),
 		cmocka_unit_test(test_a_plan_is_written_and_read_back),
 		cmocka_unit_test(test_the_mouse_points_and_never_changes_a_value),

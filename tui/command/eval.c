@@ -50,11 +50,14 @@ static void print_problems(const struct findings *problems)
 
 static void print_dimensions(const struct estimate *e)
 {
+	bool any = false;
+
 	for (int d = 0; d < DIM_COUNT; d++) {
 		char bytes[32], seconds[32], exposed[32];
 
 		if (e->cost[d].bytes <= 0)
 			continue;
+		any = true;
 		form_text(FORM_TRAFFIC, e->cost[d].bytes, bytes, sizeof bytes);
 		form_text(FORM_SECONDS, e->cost[d].seconds, seconds, sizeof seconds);
 		form_text(FORM_SECONDS, e->cost[d].exposed_seconds, exposed,
@@ -62,6 +65,8 @@ static void print_dimensions(const struct estimate *e)
 		printf("  %-22s %s sent per GPU, %s, of it %s exposed\n",
 		       dimension_label((enum dimension)d), bytes, seconds, exposed);
 	}
+	if (!any)
+		puts("  none: one GPU holds it all");
 }
 
 static void print_text(const struct scenario *s, const struct estimate *e)

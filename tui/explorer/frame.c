@@ -13,25 +13,39 @@ static int knob_width(int width)
 	return width < 72 ? 24 : width < 100 ? 27 : width < 160 ? 34 : 40;
 }
 
-static void draw_title(const struct explorer *explorer, struct canvas *canvas)
+/* Model, machine, training and stack; the less there is room for, the fewer. */
+static void title_text(const struct explorer *explorer, const char *dot, int width,
+		       char *out, size_t size)
 {
 	const struct scenario *s = &explorer->scenario;
+	char node[32];
+
+	snprintf(node, sizeof node, " (%lld/node)",
+		 (long long)s->cluster.gpus_per_node);
+	for (int cut = 0; cut < 3; cut++) {
+		snprintf(out, size, "%s%s%lld x %s%s%strain %lld x %lld%s%s%s%s",
+			 s->model.name, dot, (long long)s->cluster.gpus,
+			 s->cluster.accelerator.name, cut < 2 ? node : "", dot,
+			 (long long)s->plan.seq_len, (long long)s->plan.global_batch,
+			 cut < 1 ? dot : "", cut < 1 ? s->stack.name : "",
+			 s->cluster.scale != 1 ? dot : "",
+			 s->cluster.scale != 1 ? "calibrated" : "");
+		if (text_width(out) <= width)
+			return;
+	}
+}
+
+static void draw_title(const struct explorer *explorer, struct canvas *canvas)
+{
 	const char *right = explorer->pinned  ? "vs pinned"
 			    : explorer->moved ? "vs before"
 					      : "";
-	char text[256], dot[8] = { ' ', 0 };
-	uint32_t middot = canvas_glyph(canvas, GLYPH_MIDDOT);
-	int width = canvas->width - 2 - text_width(right);
+	char text[512];
+	bool fancy = canvas_glyph(canvas, GLYPH_MIDDOT) == 0xb7;
+	int width = canvas->width - 3 - text_width(right);
 
-	snprintf(dot, sizeof dot, middot == 0xb7 ? " \u00b7 " : " . ");
-	snprintf(text, sizeof text,
-		 "%s%s%lld x %s (%lld/node)%strain %lld x %lld%s%s%s%s", s->model.name,
-		 dot, (long long)s->cluster.gpus, s->cluster.accelerator.name,
-		 (long long)s->cluster.gpus_per_node, dot, (long long)s->plan.seq_len,
-		 (long long)s->plan.global_batch, dot, s->stack.name,
-		 s->cluster.scale != 1 ? dot : "",
-		 s->cluster.scale != 1 ? "calibrated" : "");
-	canvas_text(canvas, 1, 0, width - 1, ROLE_TITLE, text);
+	title_text(explorer, fancy ? " \u00b7 " : " . ", width, text, sizeof text);
+	canvas_text(canvas, 1, 0, width, ROLE_TITLE, text);
 	canvas_text(canvas, canvas->width - 1 - text_width(right), 0, text_width(right),
 		    ROLE_WARNING, right);
 }
@@ -82,6 +96,9 @@ static void draw_lines(const struct explorer *explorer, struct canvas *canvas, i
 /* What the keys do here, the most useful first; a short and a long line. */
 static const char *hints(const struct explorer *explorer, bool wide)
 {
+	if (explorer->mode == MODE_PICKER && explorer->picker.kind == PICK_PRESET)
+		return "type to filter, or the path of a file  \u2191\u2193 choose  "
+		       "Enter take  Esc back";
 	if (explorer->mode == MODE_PICKER)
 		return "type to filter  \u2191\u2193 choose  Enter take  Esc back";
 	if (explorer->pane == PANE_KNOBS)
@@ -141,7 +158,7 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 			finding = finding_of(&explorer->estimate.problems, key);
 		if (finding && explorer->view == VIEW_OVERVIEW)
 			finding_text(finding, text, sizeof text);
-	} else if (knob) {
+	} else if (knob && explorer->mode != MODE_PICKER) {
 		snprintf(text, sizeof text, "%s", knob->help);
 	}
 	if (text[0] != '\0')

@@ -305,8 +305,8 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 	int x = in.x;
 
 	if (p->kind == PICK_VALUE) {
-		canvas_text(canvas, x, in.y, in.width, ROLE_HINT,
-			    knob_table[p->knob].help);
+		widget_prose(canvas, (struct rect){ x, in.y, in.width, 2 }, 0,
+			     ROLE_HINT, knob_table[p->knob].help);
 		return;
 	}
 	if (p->kind == PICK_FORMAT) {

@@ -23,7 +23,7 @@ enum column {
 static const struct table_column columns[COLUMNS] = {
 	{ "operator", 20, false, 0 },
 	{ "kind", 14, false, 6 },
-	{ "rows x columns x inner", 22, false, 2 },
+	{ "rows x columns x inner", 24, false, 2 },
 	{ "FLOPs", 12, true, 5 },
 	{ "weights", 9, true, 4 },
 	{ "saved", 9, true, 3 },
@@ -173,6 +173,25 @@ static void draw_total(const struct shown *shown, struct canvas *canvas,
 		      DIM_COUNT + 1);
 }
 
+/* "< 80 x attention + dense MLP >", and which of how many it is. */
+static void draw_choice(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect, const char *text)
+{
+	int at = chosen(explorer), count = choices(explorer), used;
+	char place[48];
+
+	if (at > 0)
+		canvas_put(canvas, rect.x, rect.y, canvas_glyph(canvas, GLYPH_LEFT),
+			   ROLE_KEY);
+	used = canvas_text(canvas, rect.x + 2, rect.y, rect.width - 10, ROLE_TITLE,
+			   text);
+	if (at + 1 < count)
+		canvas_put(canvas, rect.x + used + 3, rect.y,
+			   canvas_glyph(canvas, GLYPH_RIGHT), ROLE_KEY);
+	snprintf(place, sizeof place, "%d/%d", at + 1, count);
+	canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_LABEL, place);
+}
+
 void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect)
 {
@@ -197,11 +216,11 @@ void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (table.cursor >= table.rows)
 		table.cursor = table.rows - 1;
 	choice_text(explorer, text, sizeof text);
-	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, "%c %s %c",
-		      chosen(explorer) > 0 ? '<' : ' ', text,
-		      chosen(explorer) + 1 < choices(explorer) ? '>' : ' ');
+	draw_choice(explorer, canvas, rect, text);
 	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
-		      "one rank, one micro-batch: %.0f tokens%s", shown.context.tokens,
+		      rect.width < 76 ? "%.0f tokens a rank%s"
+				      : "one rank, one micro-batch: %.0f tokens%s",
+		      shown.context.tokens,
 		      shown.context.norm_tokens < shown.context.tokens
 			      ? ", split over TP where SP holds"
 			      : "");

@@ -109,12 +109,12 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
 	if (e->fits)
-		snprintf(verdict, sizeof verdict, "fits, %.0f %% sure",
-			 e->fit_probability * 100);
+		fit_text(e, verdict, sizeof verdict);
 	canvas_format(canvas, rect.x, rect.y, rect.width,
 		      e->fits ? ROLE_GOOD : ROLE_BAD,
-		      "%s of %s, %s: fullest is stage %d of %d", total, capacity,
-		      verdict, e->fullest_stage, e->stages);
+		      rect.width < 66 ? "%s of %s, %s; stage %d/%d"
+				      : "%s of %s, %s: fullest is stage %d of %d",
+		      total, capacity, verdict, e->fullest_stage, e->stages);
 	canvas_text(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		    "stage    total   each part, and the limit");
 	rows = rect.height - 8;

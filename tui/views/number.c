@@ -49,6 +49,14 @@ void change_text(const struct explorer *explorer, const char *key, char *out,
 		out[0] = '\0';
 }
 
+void fit_text(const struct estimate *estimate, char *out, size_t size)
+{
+	/* nobody is surer than that of a prediction */
+	double percent = fmin(estimate->fit_probability * 100, 99);
+
+	snprintf(out, size, "fits, %.0f %% sure", percent);
+}
+
 static uint32_t change_glyph(const struct canvas *canvas, const char *text)
 {
 	return canvas_glyph(canvas, text[0] == '-' ? GLYPH_DOWN : GLYPH_UP);

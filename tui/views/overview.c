@@ -93,7 +93,7 @@ static void draw_verdict(struct page *p, int x)
 	int room = p->rect.x + p->rect.width - x;
 	char text[64], chance[32], stage[32];
 
-	snprintf(chance, sizeof chance, "fits, %.0f %% sure", e->fit_probability * 100);
+	fit_text(e, chance, sizeof chance);
 	snprintf(stage, sizeof stage, "stage %d of %d", e->fullest_stage, e->stages);
 	if (!e->fits)
 		snprintf(text, sizeof text, "DOES NOT FIT");
