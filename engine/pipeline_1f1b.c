@@ -80,39 +80,78 @@ static void run_full(const struct rounds *r, int64_t slot, double *a, double *b)
 		a[s] = r->backward[s] + later(b[s], b[s + 1] + latency);
 }
 
-/* The steady rate of each stage: the slowest of the ranges of neighbours that it is
- * part of, which hand work up and back: (their work + both ways' latency) / stages.
- * The cycles of the max-plus system are exactly these ranges; without latency none is
- * slower than its slowest stage. Returns the double slots of the slowest of all. */
-static int steady_rates(const struct rounds *r, double *rate)
+/* The range of neighbours that hands most work up and back per stage, (their work +
+ * both ways' latency) / stages: the cycles of the max-plus system are exactly these
+ * ranges. One that beats `rate`; its mean replaces it. */
+static bool slower_range(const struct rounds *r, double *rate, int *from, int *to)
 {
-	int p = r->stages, length = 1;
-	double slowest = 0, share[MAX_STAGES]; /* 1 / stages of a range */
+	double best = 0, sum = 0, way = 2 * r->latency;
+	int start = 0, first = -1, last = -1;
 
-	for (int s = 0; s < p; s++)
-		rate[s] = r->forward[s] + r->backward[s];
-	if (r->latency <= 0)
-		return 1;
-	for (int n = 0; n < p; n++)
-		share[n] = 1 / (n + 1.0);
-	for (int a = 0; a < p; a++) {
-		double mean[MAX_STAGES], sum = 0, most = 0;
+	for (int s = 0; s < r->stages; s++) {
+		double more = r->forward[s] + r->backward[s] - *rate;
 
-		for (int b = a; b < p; b++) {
-			sum += r->forward[b] + r->backward[b] +
-			       (b > a ? 2 * r->latency : 0);
-			mean[b] = sum * share[b - a];
-			if (mean[b] > slowest * (1 + 1e-12)) {
-				slowest = mean[b];
-				length = b - a + 1;
-			}
+		if (s == 0 || sum + way <= 0) {
+			sum = more;
+			start = s;
+		} else {
+			sum += more + way;
 		}
-		for (int b = p - 1; b >= a; b--) {
-			most = later(most, mean[b]);
-			rate[b] = later(rate[b], most);
+		if (sum > best) {
+			best = sum;
+			first = start;
+			last = s;
 		}
 	}
-	return length;
+	if (first < 0 || best <= 1e-12 * *rate)
+		return false;
+	*rate += best / (last - first + 1);
+	*from = first;
+	*to = last;
+	return true;
+}
+
+/* The steady rate of each stage: its own work, or that of the slowest range if it is
+ * part of it. Returns the double slots of that range's cycle. */
+static int steady_rates(const struct rounds *r, double *rate)
+{
+	int p = r->stages, from = 0, to = 0;
+	double slowest = 0;
+
+	for (int s = 0; s < p; s++) {
+		rate[s] = r->forward[s] + r->backward[s];
+		if (rate[s] > slowest) {
+			slowest = rate[s];
+			from = to = s;
+		}
+	}
+	/* without latency no range is slower than its slowest stage */
+	if (r->latency <= 0)
+		return 1;
+	while (slower_range(r, &slowest, &from, &to))
+		;
+	for (int s = from; s <= to; s++)
+		rate[s] = slowest;
+	return to - from + 1;
+}
+
+/* The slots before all stages work, where there are enough micro-batches for all: a
+ * stage joins with a backward, and its followers take turns. b is a's twin. */
+static void run_up(const struct rounds *r, double *a, double *b)
+{
+	int p = r->stages;
+	double latency = r->latency;
+
+	for (int joins = p - 1; joins > 0; joins--) {
+		double *swap = a;
+
+		for (int s = joins; s < p; s += 2)
+			b[s] = r->backward[s] + later(a[s], a[s + 1] + latency);
+		for (int s = joins + 1; s < p; s += 2)
+			b[s] = r->forward[s] + later(a[s], a[s - 1] + latency);
+		a = b;
+		b = swap;
+	}
 }
 
 /* Slots `from` to `to` - 1 in which some stages are not at work; where the state is
@@ -141,7 +180,13 @@ static void run(const struct rounds *r, int64_t full, bool to_the_end, double *e
 
 	first[0] = second[0] = first[p + 1] = second[p + 1] = -INFINITY;
 	warm_up(r, a);
-	a = run_slots(r, 0, slot, a, second + 1);
+	if (full > 0) {
+		memcpy(second + 1, a, (size_t)p * sizeof *a);
+		run_up(r, a, second + 1);
+		a = p % 2 ? first + 1 : second + 1;
+	} else {
+		a = run_slots(r, 0, slot, a, second + 1);
+	}
 	b = a == first + 1 ? second + 1 : first + 1;
 	for (int64_t i = 0; i < full; i++, slot += 2)
 		run_full(r, slot, a, b);

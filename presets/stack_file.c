@@ -115,7 +115,7 @@ static bool read_defaults(const struct document *document, const struct node *ma
 				 "defaults is a mapping of knobs and values");
 	for (const struct node *node = map->child; node; node = node->next) {
 		const struct knob *knob = knob_find(node->key);
-		const char *near = knob_nearest_key(node->key);
+		const char *near = knob ? NULL : knob_nearest_key(node->key);
 		char why[256];
 
 		if (!knob)

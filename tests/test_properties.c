@@ -10,7 +10,7 @@
 #include "presets/library.h"
 #include "tests/support/close.h"
 
-enum { SCENARIOS = 6000 };
+enum { SCENARIOS = 20000, ILLEGAL = 16 /* of which one in so many is estimated */ };
 
 static uint64_t seed;
 
@@ -27,9 +27,16 @@ static int model_count_all;
 static struct cluster *clusters;
 static int cluster_count;
 
+/* Scenarios as each of these leaves them, to be filled with a model and a cluster. */
+static const char *const stacks[] = { "megatron-core", "fsdp", "generic", "torchtitan",
+				      "megatron-lm-2021" };
+enum { STACKS = sizeof stacks / sizeof stacks[0] };
+static struct scenario blank[STACKS];
+
 static int load(void **state)
 {
 	const struct preset *list;
+	bool generic;
 
 	(void)state;
 	model_count_all = preset_list(PRESET_MODEL, &list);
@@ -40,6 +47,10 @@ static int load(void **state)
 	clusters = calloc((size_t)cluster_count, sizeof *clusters);
 	for (int i = 0; i < cluster_count; i++)
 		assert_true(library_cluster(&clusters[i], list[i].name, NULL));
+	for (int i = 0; i < STACKS; i++) {
+		scenario_defaults(&blank[i]);
+		assert_true(library_stack(&blank[i], stacks[i], &generic, NULL));
+	}
 	return 0;
 }
 
@@ -53,14 +64,12 @@ static int unload(void **state)
 
 static void random_scenario(struct scenario *s)
 {
-	static const char *const stacks[] = { "megatron-core", "fsdp", "generic",
-					      "torchtitan", "megatron-lm-2021" };
-	bool generic;
+	int64_t model = (int64_t)next((uint64_t)model_count_all);
+	int64_t cluster = (int64_t)next((uint64_t)cluster_count);
 
-	scenario_defaults(s);
-	s->model = models[next((uint64_t)model_count_all)];
-	s->cluster = clusters[next((uint64_t)cluster_count)];
-	assert_true(library_stack(s, stacks[next(5)], &generic, NULL));
+	*s = blank[next(STACKS)];
+	s->model = models[model];
+	s->cluster = clusters[cluster];
 	s->cluster.gpus = 1 << next(12);
 	s->plan.tp = 1 << next(4);
 	s->plan.pp = 1 << next(5);
@@ -108,7 +117,7 @@ static void check_stages(const struct estimate *e)
 		assert_true(t->busy_seconds >= 0 && t->exposed_seconds >= 0);
 		assert_true(t->idle_seconds >= -1e-9 * e->step_seconds);
 		assert_true(m->activations_bytes >= 0 && m->buffers_bytes >= 0);
-		assert_true(m->parameters > 0 && m->in_flight >= 0);
+		assert_true(m->parameters >= 0 && m->in_flight >= 0);
 	}
 }
 
@@ -181,6 +190,9 @@ static void test_sums_add_up_for_any_scenario(void **state)
 		struct scenario s;
 
 		random_scenario(&s);
+		/* naming remedies takes longer than all the rest */
+		if (i % ILLEGAL != 0 && scenario_check(&s, NULL) > 0)
+			continue;
 		train_estimate(&s, e);
 		if (!e->legal) {
 			if (e->problems.count == 0)
@@ -238,6 +250,8 @@ static void test_more_memory_is_never_less_feasible(void **state)
 		struct scenario s;
 
 		random_scenario(&s);
+		if (scenario_check(&s, NULL) > 0)
+			continue;
 		train_estimate(&s, e);
 		bool fitted = e->feasible;
 		double chance = e->fit_probability, step = e->step_seconds;
@@ -262,6 +276,8 @@ static void test_faster_links_never_slow_a_step(void **state)
 		struct scenario s;
 
 		random_scenario(&s);
+		if (scenario_check(&s, NULL) > 0)
+			continue;
 		train_estimate(&s, e);
 		double step = e->step_seconds;
 		if (!e->legal)

@@ -83,13 +83,14 @@ static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost
 	out->largest_layer = larger(out->largest_layer, cost->dense);
 }
 
-/* The layers of virtual stage k, to what its stage holds. */
-static void add_stage_layers(const struct step *step, struct stage_sum *out, int k)
+/* The layers of `times` virtual stages like k, to what their stage holds. */
+static void add_stage_layers(const struct step *step, struct stage_sum *out, int k,
+			     double times)
 {
 	const struct model *m = &step->scenario->model;
 
 	for (int kind = 0; kind < m->kinds; kind++) {
-		double count = step->split.virtual_kind_layers[k][kind];
+		double count = times * step->split.virtual_kind_layers[k][kind];
 
 		if (count > 0)
 			add_stage_layer(out, &step->kind[kind], count);
@@ -159,9 +160,12 @@ static void shard_traffic(struct step *step, struct chunk_time *t, struct estima
 			again ? exposed_gather(step, gather.seconds + scatter.seconds,
 					       hidden_backward, t->layers)
 			      : exposed_scatter;
-		double gather_share = again ? backward * gather.seconds /
-						      (gather.seconds + scatter.seconds)
-					    : 0;
+		/* a stage without layers gathers nothing */
+		double gather_share =
+			again && gather.seconds > 0
+				? backward * gather.seconds /
+					  (gather.seconds + scatter.seconds)
+				: 0;
 
 		exposed_scatter = again ? backward - gather_share : backward;
 		t->exposed_forward += forward;
@@ -258,21 +262,41 @@ static void add_to_stage(struct step *step, int stage, const struct chunk_time *
 	step->recompute_flops[stage] += runs * t->again_flops;
 }
 
-static void place_chunk(struct step *step, int k, struct chunk_time *t)
+/* `times` virtual stages like k on one stage. */
+static void place_on(struct step *step, int stage, int k, const struct chunk_time *t,
+		     double times)
 {
-	int schedule = step->scenario->plan.schedule;
-	int stage = schedule_stage(schedule, step->stages, k);
+	int schedule = step->scenario->plan.schedule, mirror = step->stages - 1 - stage;
 	int copies = step->stages > 1 ? schedule_weight_copies(schedule) : 1;
 
-	step->pipeline.forward[k] = t->all_forward;
-	step->pipeline.input_grad[k] = t->all_input_grad;
-	step->pipeline.weight_grad[k] = t->weight_grad;
-	add_to_stage(step, stage, t, 1.0 / copies);
-	add_stage_layers(step, &step->sum[stage], k);
+	add_to_stage(step, stage, t, times / copies);
+	add_stage_layers(step, &step->sum[stage], k, times);
 	if (copies == 2) {
-		add_to_stage(step, step->stages - 1 - stage, t, 0.5);
-		add_stage_layers(step, &step->sum[step->stages - 1 - stage], k);
+		add_to_stage(step, mirror, t, times / copies);
+		add_stage_layers(step, &step->sum[mirror], k, times);
 	}
+}
+
+/* Virtual stages k to end - 1, which are alike. */
+static void place_run(struct step *step, int k, int end, const struct chunk_time *t)
+{
+	int schedule = step->scenario->plan.schedule, count[MAX_STAGES];
+	bool several = end - k >= step->stages;
+
+	memset(count, 0, (size_t)step->stages * sizeof *count);
+	for (int i = k; i < end; i++) {
+		int stage = schedule_stage(schedule, step->stages, i);
+
+		step->pipeline.forward[i] = t->all_forward;
+		step->pipeline.input_grad[i] = t->all_input_grad;
+		step->pipeline.weight_grad[i] = t->weight_grad;
+		if (several)
+			count[stage]++;
+		else
+			place_on(step, stage, k, t, 1);
+	}
+	for (int s = 0; several && s < step->stages; s++)
+		place_on(step, s, k, t, count[s]);
 }
 
 /* Whether virtual stage k is the one before over again, without traffic of its own. */
@@ -299,14 +323,15 @@ static void fill_virtual_stages(struct step *step, struct estimate *out)
 				step->recompute_flops[i] = 0;
 		memset(&step->sum[i], 0, sizeof step->sum[i]);
 	}
-	for (int k = 0; k < step->stages * step->chunks; k++) {
-		if (!repeats(step, k)) {
-			time_chunk(step, k, &t, out);
-			t.all_forward = t.forward + t.exposed_forward + t.late_forward;
-			t.all_input_grad = t.input_grad + t.recompute +
-					   t.exposed_backward + t.late_backward;
-		}
-		place_chunk(step, k, &t);
+	for (int k = 0, end; k < step->stages * step->chunks; k = end) {
+		for (end = k + 1; end < step->stages * step->chunks; end++)
+			if (!repeats(step, end))
+				break;
+		time_chunk(step, k, &t, out);
+		t.all_forward = t.forward + t.exposed_forward + t.late_forward;
+		t.all_input_grad = t.input_grad + t.recompute + t.exposed_backward +
+				   t.late_backward;
+		place_run(step, k, end, &t);
 	}
 }
 
@@ -392,7 +417,7 @@ void step_chunk_parts(const struct step *step, int k, double *held_bytes,
 	struct stage_sum sum = { 0 };
 	struct chunk_time t;
 
-	add_stage_layers(step, &sum, k);
+	add_stage_layers(step, &sum, k, 1);
 	sum_chunk(step, k, &t);
 	*held_bytes = sum.saved_bytes;
 	*recompute = t.recompute;
