@@ -71,8 +71,9 @@ struct graph_context {
 	double norm_passes;    /* memory passes of an unfused norm over a fused one's */
 	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element */
 	double unaligned_efficiency, grouped_efficiency;
-	double network_share; /* the stack's share of the network */
-	bool frozen;          /* LoRA: the base does not train */
+	double ffn_copies, head_copies; /* tensors that unfused software keeps */
+	double network_share;           /* the stack's share of the network */
+	bool frozen;                    /* LoRA: the base does not train */
 };
 
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,

@@ -41,6 +41,11 @@ struct stack {
 	double communicator_bytes; /* per communicator group in use */
 	double fragmentation;      /* reserved / allocated of activations */
 	double logit_bytes;        /* peak bytes per logit of the loss */
+	double saved_ffn_copies;   /* ffn-wide tensors that an unfused gated activation
+				      keeps beside its inputs and output */
+	double saved_head_copies;  /* copies of queries, keys and values that rotary
+				      positions and layout changes keep */
+	double sync_copy_bytes;    /* per parameter, while ZeRO-1 and 2 reduce */
 	bool saves_norm_input_fp32;
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */

@@ -44,6 +44,9 @@ static const struct field fields[] = {
 	{ "communicator_gib", FIELD_NUMBER, S(communicator_bytes), 1073741824.0, NULL },
 	{ "fragmentation", FIELD_NUMBER, S(fragmentation), 0, NULL },
 	{ "logit_bytes", FIELD_NUMBER, S(logit_bytes), 0, NULL },
+	{ "saved_ffn_copies", FIELD_NUMBER, S(saved_ffn_copies), 0, NULL },
+	{ "saved_head_copies", FIELD_NUMBER, S(saved_head_copies), 0, NULL },
+	{ "sync_copy_bytes", FIELD_NUMBER, S(sync_copy_bytes), 0, NULL },
 	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
 	{ "saves_fp8_inputs", FIELD_BOOL, S(saves_fp8_inputs), 0, NULL },
 };

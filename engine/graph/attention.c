@@ -54,6 +54,9 @@ static void core(const struct graph_context *c, struct graph *graph,
 			(plan->attention_kernel == ATTENTION_FUSED_SOFTMAX ? 8 : 24);
 	op->backward_bytes = 2 * op->forward_bytes;
 	op->saved_bytes = flash ? 0 : scores * score_bytes(c);
+	op->saved_bytes += c->head_copies * c->tokens * heads * (2 * qk_dim + v_dim) *
+			   c->width * (double)(a->heads + 2 * a->kv_heads) /
+			   (double)(3 * a->heads);
 	op->kept_bytes = c->tokens * heads * (v_dim * c->width + (flash ? 4 : 0));
 	op->modules = 1u << MODULE_CORE_ATTN;
 	op->forward_seconds =

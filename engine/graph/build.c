@@ -255,6 +255,8 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->quantise_bytes = quantise_bytes(plan);
 	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
 	out->grouped_efficiency = given(a->calibration.grouped_efficiency);
+	out->ffn_copies = plan->compile ? 0 : scenario->stack.saved_ffn_copies;
+	out->head_copies = plan->compile ? 0 : scenario->stack.saved_head_copies;
 	out->network_share = scenario->stack.network_efficiency > 0
 				     ? scenario->stack.network_efficiency
 				     : 1;

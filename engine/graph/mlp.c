@@ -18,6 +18,8 @@ void graph_mlp(const struct graph_context *c, double ffn, bool bias, uint32_t mo
 			  (up + 1) * c->width * (c->norm_passes > 1 ? 1.7 : 1),
 			  (2 * up + 1) * c->width * (c->norm_passes > 1 ? 1.7 : 1));
 	op->saved_bytes = c->tokens * f * c->input_width;
+	if (m->gated_mlp)
+		op->saved_bytes += c->ffn_copies * c->tokens * f * c->width;
 	op->modules = modules | 1u << MODULE_PER_OP;
 	op = graph_linear(c, graph, "down", c->tokens, h, f, bias, 1);
 	graph_leave_tp(c, graph, "MLP output");

@@ -89,6 +89,18 @@ static void hold_activations(const struct step *step, int stage,
 			fmax(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
 }
 
+/* Whole buffers that software keeps beside the shards of ZeRO-1 and 2: full-width
+ * masters, or copies of what unflattened collectives reduce. */
+static void hold_sync(const struct step *step, const struct stage_sum *sum,
+		      struct stage_memory *out)
+{
+	const struct plan *plan = &step->scenario->plan;
+
+	if ((plan->zero == 1 || plan->zero == 2) && step->mesh.dp > 1)
+		out->buffers_bytes +=
+			sum->dense_trainable * step->scenario->stack.sync_copy_bytes;
+}
+
 static void hold_framework(const struct step *step, struct stage_memory *out)
 {
 	const struct stack *stack = &step->scenario->stack;
@@ -115,6 +127,7 @@ void step_memory(const struct step *step, struct estimate *out)
 		hold_states(step, sum, held);
 		hold_activations(step, i, sum, held);
 		hold_buffers(step, sum, held);
+		hold_sync(step, sum, held);
 		hold_framework(step, held);
 		held->allocated_bytes = held->weights_bytes + held->gradients_bytes +
 					held->optimizer_bytes +

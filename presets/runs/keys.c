@@ -342,6 +342,12 @@ void run_settle(struct measured_run *run, const struct node *map,
 		plan->tp_overlap = plan->sp && plan->tp > 1 &&
 				   (!node_get(map, "overlap_grad_reduce") ||
 				    plan->overlap_grad_reduce);
+	/* one layer a chunk, the embedding and the head for one more (zero bubble) */
+	if (node_get(map, "schedule") && plan->schedule == SCHEDULE_INTERLEAVED &&
+	    plan->vpp < 2 && plan->pp > 1 && node_get(map, "layers_first_last")) {
+		plan->vpp = (run->scenario.model.layers + 2) / plan->pp;
+		plan->split = SPLIT_AUTO;
+	}
 	settle_split(&run->scenario, map);
 	settle_groups(&run->scenario, map);
 	settle_shape(&run->scenario, shape);
