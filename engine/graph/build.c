@@ -65,7 +65,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	/* tensor cores want rows of 128 bytes (NVIDIA, Matrix Multiplication Background
 	 * User's Guide, "Requirements to use Tensor Cores"); narrow outputs are cheap
 	 */
-	if (columns > 512 && (fmod(columns, 64) != 0 || fmod(inner, 64) != 0))
+	if (columns > 512 && (((int64_t)columns | (int64_t)inner) & 63) != 0)
 		rate.flops_per_second *= c->unaligned_efficiency;
 	op->forward_seconds =
 		roofline_seconds(&rate, op->forward_flops, op->forward_bytes);

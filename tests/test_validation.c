@@ -1,0 +1,163 @@
+/* The measured runs of tests/validation: no row of the table may get clearly worse. The
+ * limits are what was reached, and a fifth more; a change that mends a row may lower
+ * its limits, one that worsens it has to say why. */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/runs/runs.h"
+#include "tests/support/close.h"
+
+static struct run_set set;
+static struct run_scores scores;
+
+static int read_all(void **state)
+{
+	struct error error = { "" };
+	glob_t files;
+
+	(void)state;
+	if (glob("tests/validation/*.yaml", 0, NULL, &files) != 0)
+		return -1;
+	for (size_t i = 0; i < files.gl_pathc; i++)
+		if (!runs_read(&set, files.gl_pathv[i], &error))
+			return -1;
+	globfree(&files);
+	return runs_score(&set, &scores) ? 0 : -1;
+}
+
+static int forget_all(void **state)
+{
+	(void)state;
+	run_scores_free(&scores);
+	runs_free(&set);
+	return 0;
+}
+
+static const struct score *source(const char *name)
+{
+	for (int k = 0; k < set.sources; k++)
+		if (strcmp(set.source[k], name) == 0)
+			return &scores.source[k];
+	fail_msg("no source %s", name);
+	return NULL;
+}
+
+static void at_most(const char *name, const char *what, double value, double limit)
+{
+	if (!(value <= limit))
+		fail_msg("%s: %s is %.4f, was at most %.4f", name, what, value, limit);
+}
+
+static void every_run_is_read_without_a_fault(void **state)
+{
+	int refused = 0;
+
+	(void)state;
+	for (int i = 0; i < set.faults; i++)
+		print_error("%s\n", set.fault[i].text);
+	assert_int_equal(set.faults, 0);
+	assert_int_equal(set.sources, 14);
+	assert_int_equal(set.count, 3498);
+	for (int i = 0; i < set.count; i++)
+		refused += !scores.rows[i].predicted;
+	/* three have more stages than layers, one more expert ranks than GPUs */
+	assert_true(refused <= 4);
+}
+
+static void step_times_stay_as_near(void **state)
+{
+	static const struct {
+		const char *name;
+		double median, p90;
+	} rows[] = {
+		{ "ascend_mindspeed", 0.112, 0.22 },
+		{ "bloom_prequel_a100", 0.045, 0.14 },
+		{ "fms_fsdp", 0.075, 0.21 },
+		{ "hagemann_llama_a100", 0.057, 0.155 },
+		{ "hf_ultrascale_h100", 0.045, 0.14 },
+		{ "internevo_a100", 0.066, 0.115 },
+		{ "llmfoundry_fsdp", 0.040, 0.13 },
+		{ "megatron_bridge_perf", 0.065, 0.43 },
+		{ "nemo_docs_h100", 0.065, 0.20 },
+		{ "papers", 0.052, 0.72 },
+		{ "simumax", 0.033, 0.115 },
+		{ "torchtitan", 0.057, 0.115 },
+		{ "vtrain_multi_a100", 0.076, 0.14 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct score *s = source(rows[i].name);
+
+		at_most(rows[i].name, "median", s->time.median, rows[i].median);
+		at_most(rows[i].name, "p90", s->time.p90, rows[i].p90);
+	}
+	at_most("total", "median", scores.total.time.median, 0.055);
+	at_most("total", "p90", scores.total.time.p90, 0.14);
+}
+
+static void layouts_stay_ranked(void **state)
+{
+	const struct score_ranking *r = &scores.total.ranking;
+
+	(void)state;
+	assert_true(r->groups >= 60);
+	at_most("total", "lack of tau", 1 - r->tau, 0.34);
+	at_most("total", "top-1 regret", r->top1_regret, 0.022);
+	at_most("total", "top-3 regret", r->top3_regret, 0.010);
+}
+
+static void memory_stays_as_near(void **state)
+{
+	(void)state;
+	at_most("simumax", "mean", source("simumax")->memory.mean, 0.010);
+	at_most("simumax", "worst", source("simumax")->memory.worst, 0.04);
+	at_most("hf_ultrascale_h100", "median",
+		source("hf_ultrascale_h100")->memory.median, 0.14);
+	at_most("torchtitan", "median", source("torchtitan")->memory.median, 0.19);
+}
+
+static void what_fits_stays_known(void **state)
+{
+	const struct score_fit *f = &scores.total.fit;
+
+	(void)state;
+	assert_true(f->balanced_accuracy >= 0.905);
+	assert_true(f->least_load_out >= 0.68);
+	assert_true(source("hagemann_llama_a100")->fit.balanced_accuracy >= 0.93);
+}
+
+/* The 80 % range of a step holds 75 to 95 % of what was measured. */
+static void ranges_hold_the_truth(void **state)
+{
+	int in = 0, runs = 0;
+
+	(void)state;
+	for (int i = 0; i < set.count; i++) {
+		const struct score_run *r = &scores.rows[i];
+
+		if (!r->predicted || !r->scores_time)
+			continue;
+		runs++;
+		in += r->measured_seconds >= r->low_seconds &&
+		      r->measured_seconds <= r->high_seconds;
+	}
+	assert_true(runs > 1000);
+	assert_true(in >= 0.75 * runs && in <= 0.95 * runs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_run_is_read_without_a_fault),
+		cmocka_unit_test(step_times_stay_as_near),
+		cmocka_unit_test(layouts_stay_ranked),
+		cmocka_unit_test(memory_stays_as_near),
+		cmocka_unit_test(what_fits_stays_known),
+		cmocka_unit_test(ranges_hold_the_truth),
+	};
+
+	return cmocka_run_group_tests(tests, read_all, forget_all);
+}
