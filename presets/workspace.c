@@ -127,6 +127,17 @@ static void write_text(FILE *stream, const char *key, const char *text)
 	fputs("\"\n", stream);
 }
 
+/* A file whose name is no UTF-8 text, or holds controls, can't be said in YAML: it
+ * is forgotten rather than the whole workspace lost. */
+static void write_file_name(FILE *stream, const char *name)
+{
+	char clean[512];
+
+	snprintf(clean, sizeof clean, "%s", name);
+	error_clean(clean);
+	write_text(stream, "file", strcmp(clean, name) == 0 ? name : "");
+}
+
 bool workspace_save(const struct workspace *workspace, struct error *error)
 {
 	char path[512];
@@ -144,7 +155,7 @@ bool workspace_save(const struct workspace *workspace, struct error *error)
 	if (!stream)
 		return error_set(error, NULL, 0, "out of memory");
 	fprintf(stream, "format: %d\n", FORMAT);
-	write_text(stream, "file", workspace->file);
+	write_file_name(stream, workspace->file);
 	write_text(stream, "knob", workspace->knob);
 	write_text(stream, "view", workspace->view);
 	fprintf(stream, "folded: %u\n", workspace->folded);

@@ -222,6 +222,45 @@ static void test_the_rule_below_tells_more(void **state)
 	stage_close(&s);
 }
 
+/* Whatever the file was called, the session comes back. */
+static void test_odd_file_names_lose_no_session(void **state)
+{
+	static const char *const names[] = {
+		"/tmp/plan.yaml", "/tmp/a \"b\"\\.yaml", "/tmp/\xff.yaml",
+		"/tmp/a\nb.yaml", "/tmp/\33[31m.yaml",   "/tmp/\u00e9 \u4f60"
+	};
+	char folder[] = "/tmp/shardscope-test-XXXXXX", path[96];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	setenv("XDG_STATE_HOME", folder, 1);
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct error error = { "" };
+		struct stage s;
+
+		stage_open(&s, NULL, 80, 24);
+		strcpy(s.explorer.file, names[i]);
+		stage_type(&s, "h");
+		if (!session_save(&s.explorer, &error))
+			fail_msg("%s", error.text);
+		stage_close(&s);
+		stage_open(&s, NULL, 80, 24);
+		assert_true(session_load(&s.explorer));
+		assert_int_equal(s.explorer.scenario.plan.tp, 4);
+		if (strpbrk(names[i], "\xff\n\33"))
+			assert_string_equal(s.explorer.file, "");
+		else
+			assert_string_equal(s.explorer.file, names[i]);
+		stage_close(&s);
+	}
+	unsetenv("XDG_STATE_HOME");
+	snprintf(path, sizeof path, "%s/shardscope/workspace.yaml", folder);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof path, "%s/shardscope", folder);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 /* The model, the machine and the training are never cut for the stack's name. */
 static void test_the_title_gives_up_the_least_first(void **state)
 {
@@ -459,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_explained),
 		cmocka_unit_test(test_long_texts_scroll),
 		cmocka_unit_test(test_the_rule_below_tells_more),
+		cmocka_unit_test(test_odd_file_names_lose_no_session),
 		cmocka_unit_test(test_the_title_gives_up_the_least_first),
 		cmocka_unit_test(test_narrow_tables_keep_their_numbers_whole),
 		cmocka_unit_test(test_a_plan_is_written_and_read_back),
