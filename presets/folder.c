@@ -126,6 +126,16 @@ static bool final_path(const char *path, char *out, size_t size)
 	return fits;
 }
 
+bool file_expand(const char *path, char *out, size_t size)
+{
+	const char *home = getenv("HOME");
+	bool expands = strncmp(path, "~/", 2) == 0 && home && home[0] == '/';
+	int length = expands ? snprintf(out, size, "%s%s", home, path + 1)
+			     : snprintf(out, size, "%s", path);
+
+	return length >= 0 && (size_t)length < size;
+}
+
 bool file_save(const char *path, const char *text, size_t length, struct error *error)
 {
 	char target[1024], temporary[1040];

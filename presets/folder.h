@@ -17,6 +17,9 @@ bool folder_make(const char *file, struct error *error);
 /* Calls back with the name of each *.yaml file of a folder, without the suffix. */
 void folder_each(const char *path, void (*found)(void *context, const char *name),
 		 void *context);
+/* "~/plan.yaml" as a shell would read it; other paths unchanged. False if it does not
+ * fit. */
+bool file_expand(const char *path, char *out, size_t size);
 /* Save atomically: temporary file, fsync, rename; the old file stays whole. */
 bool file_save(const char *path, const char *text, size_t length, struct error *error);
 

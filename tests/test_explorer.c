@@ -222,6 +222,26 @@ static void test_the_rule_below_tells_more(void **state)
 	stage_close(&s);
 }
 
+static void test_home_is_understood(void **state)
+{
+	char folder[] = "/tmp/shardscope-test-XXXXXX", path[96];
+	struct stage s;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	setenv("HOME", folder, 1);
+	stage_open(&s, NULL, 80, 24);
+	stage_type(&s, "hw\x15~/plan.yaml\n");
+	stage_shows(&s, "written");
+	stage_type(&s, "uo~/plan.yaml\n");
+	assert_int_equal(s.explorer.scenario.plan.tp, 4);
+	stage_close(&s);
+	setenv("HOME", "/nonexistent", 1);
+	snprintf(path, sizeof path, "%s/plan.yaml", folder);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 /* Whatever the file was called, the session comes back. */
 static void test_odd_file_names_lose_no_session(void **state)
 {
@@ -498,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_explained),
 		cmocka_unit_test(test_long_texts_scroll),
 		cmocka_unit_test(test_the_rule_below_tells_more),
+		cmocka_unit_test(test_home_is_understood),
 		cmocka_unit_test(test_odd_file_names_lose_no_session),
 		cmocka_unit_test(test_the_title_gives_up_the_least_first),
 		cmocka_unit_test(test_narrow_tables_keep_their_numbers_whole),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "presets/folder.h"
 #include "presets/scenario_file.h"
 #include "tui/explorer.h"
 #include "tui/explorer/export.h"
@@ -161,9 +162,12 @@ static unsigned take(struct explorer *explorer)
 	const struct preset *list;
 	int index[MAX_SHOWN], count = shown(explorer, index);
 	const struct knob *knob;
+	char path[512];
 
-	if (p->kind == PICK_PRESET && is_path(p->filter.text))
-		return take_preset(explorer, p->filter.text);
+	if (p->kind == PICK_PRESET && is_path(p->filter.text)) {
+		file_expand(p->filter.text, path, sizeof path);
+		return take_preset(explorer, path);
+	}
 	if (p->cursor >= count)
 		return CHANGED_SCREEN;
 	switch (p->kind) {

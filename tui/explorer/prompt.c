@@ -145,9 +145,8 @@ static unsigned take_find(struct explorer *explorer)
 }
 
 /* Ask once before another file is overwritten: the same Enter again. */
-static bool may_overwrite(struct explorer *explorer)
+static bool may_overwrite(struct explorer *explorer, const char *path)
 {
-	const char *path = explorer->field.text;
 	char ask[600];
 
 	if (strcmp(path, explorer->file) == 0 || access(path, F_OK) != 0)
@@ -161,16 +160,19 @@ static bool may_overwrite(struct explorer *explorer)
 
 static unsigned take_file(struct explorer *explorer)
 {
-	const char *path = explorer->field.text;
 	struct error error = { "" };
-	char *text;
+	char path[512], *text;
 	bool good;
 
 	if (explorer->field.length == 0) {
 		explorer->mode = MODE_NORMAL;
 		return CHANGED_SCREEN;
 	}
-	if (!may_overwrite(explorer))
+	if (!file_expand(explorer->field.text, path, sizeof path)) {
+		explorer_say(explorer, ROLE_BAD, "the name is too long");
+		return CHANGED_SCREEN;
+	}
+	if (!may_overwrite(explorer, path))
 		return CHANGED_SCREEN;
 	text = explorer->prompt == PROMPT_WRITE
 		       ? scenario_write(&explorer->scenario)
