@@ -35,6 +35,9 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 	out->gradients_bytes =
 		sharded(plan, 2, sum->dense_trainable * gradient, dense) +
 		sharded(plan, 2, sum->expert_trainable * gradient, expert);
+	if (step_gathers_once(step))
+		out->gradients_bytes =
+			(sum->dense_trainable + sum->expert_trainable) * 4;
 	out->optimizer_bytes = sharded(plan, 1, sum->dense_trainable * state, dense) +
 			       sharded(plan, 1, sum->expert_trainable * state, expert);
 }

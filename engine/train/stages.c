@@ -130,7 +130,8 @@ static void shard_traffic(struct step *step, struct chunk_time *t, struct estima
 	const struct scenario *s = step->scenario;
 	struct group group =
 		step_shard_group(&step->mesh.dense_group, step_dense_shards(step));
-	double runs = (double)step->micro_batches / (double)step->stages;
+	double share = step_gathers_once(step) ? 1 / (double)step->micro_batches : 1;
+	double runs = share * (double)step->micro_batches / (double)step->stages;
 	double gather_bytes = t->weights * step_weight_bytes(s);
 	double scatter_bytes = t->elements * step_gradient_bytes(s);
 	struct collective gather, scatter;
@@ -168,14 +169,14 @@ static void shard_traffic(struct step *step, struct chunk_time *t, struct estima
 				: 0;
 
 		exposed_scatter = again ? backward - gather_share : backward;
-		t->exposed_forward += forward;
+		t->exposed_forward += share * forward;
 		t->exposed_backward += gather_share;
 		step_traffic(out, "gather weights", DIM_DP, COLLECTIVE_ALL_GATHER,
 			     &step->mesh.dense_group, runs * (again ? 2 : 1),
 			     gather_bytes, gather.sent_bytes, gather.network_bytes,
 			     gather.seconds, runs * (forward + gather_share));
 	}
-	t->exposed_backward += exposed_scatter;
+	t->exposed_backward += share * exposed_scatter;
 	step_traffic(out, "scatter gradients", DIM_DP, COLLECTIVE_REDUCE_SCATTER,
 		     &step->mesh.dense_group, runs, scatter_bytes, scatter.sent_bytes,
 		     scatter.network_bytes, scatter.seconds, runs * exposed_scatter);

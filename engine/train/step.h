@@ -79,6 +79,9 @@ void step_run(const struct scenario *scenario, struct estimate *out);
 /* Ranks over which dense weights and their optimizer are sharded; for experts. */
 int64_t step_dense_shards(const struct step *step);
 int64_t step_expert_shards(const struct step *step);
+/* FSDP under a pipeline that keeps its weights gathered: it gathers before the first
+ * micro-batch, sums whole gradients, and scatters them behind the last one. */
+bool step_gathers_once(const struct step *step);
 /* The innermost `sharded` ranks of a group: those that share one set of shards. */
 struct group step_shard_group(const struct group *group, int64_t sharded);
 /* One collective done in `calls` pieces, each of which pays the latency. */

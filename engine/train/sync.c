@@ -51,6 +51,13 @@ int64_t step_expert_shards(const struct step *step)
 	return shards(&step->scenario->plan, step->mesh.edp > 0 ? step->mesh.edp : 1);
 }
 
+bool step_gathers_once(const struct step *step)
+{
+	const struct plan *plan = &step->scenario->plan;
+
+	return plan->zero == 3 && plan->pp > 1 && !plan->fsdp_reshard;
+}
+
 struct group step_shard_group(const struct group *group, int64_t sharded)
 {
 	struct group part = *group;

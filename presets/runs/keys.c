@@ -342,6 +342,9 @@ void run_settle(struct measured_run *run, const struct node *map,
 		plan->tp_overlap = plan->sp && plan->tp > 1 &&
 				   (!node_get(map, "overlap_grad_reduce") ||
 				    plan->overlap_grad_reduce);
+	/* torchtitan's reshard_after_forward "default": not under a pipeline */
+	if (plan->zero == 3 && plan->pp > 1 && !node_get(map, "fsdp_reshard"))
+		plan->fsdp_reshard = false;
 	/* one layer a chunk, the embedding and the head for one more (zero bubble) */
 	if (node_get(map, "schedule") && plan->schedule == SCHEDULE_INTERLEAVED &&
 	    plan->vpp < 2 && plan->pp > 1 && node_get(map, "layers_first_last")) {
