@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/accelerate/accelerate.h"
+#include "presets/deepspeed/deepspeed.h"
 #include "presets/hf/hf_model.h"
 #include "presets/library.h"
 #include "presets/megatron/megatron.h"
+#include "presets/nanotron/nanotron.h"
+#include "presets/torchtitan/torchtitan.h"
 
 enum { MAX_FILE_BYTES = 4 << 20 };
 
@@ -40,6 +44,12 @@ const struct format_reader format_table[] = {
 	{ "megatron",
 	  "Megatron-LM's flags: script, command line, YAML or start-up print",
 	  megatron_read },
+	{ "deepspeed", "a DeepSpeed configuration, JSON", deepspeed_read },
+	{ "torchtitan", "a torchtitan configuration, TOML up to v0.2.2",
+	  torchtitan_read },
+	{ "nanotron", "a nanotron configuration, YAML", nanotron_read },
+	{ "accelerate", "a configuration of accelerate for FSDP, YAML",
+	  accelerate_read },
 };
 
 int format_count(void)

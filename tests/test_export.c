@@ -238,6 +238,83 @@ static void test_megatron_random(void **state)
 	assert_true(tried > 100);
 }
 
+/* Whether the text names this knob as one that the target lacks. */
+static bool is_said(const char *text, const char *key)
+{
+	char comment[128], json[128];
+
+	snprintf(comment, sizeof comment, "this target: %s:", key);
+	snprintf(json, sizeof json, "\"%s: ", key);
+	return strstr(text, comment) || strstr(text, json) || strstr(text, " more\"]");
+}
+
+/* Every knob that matters comes back, or is said not to. */
+static void check_said(const char *format, struct scenario *s)
+{
+	char *text = write_as(format, s);
+	struct scenario back;
+	bool degrees =
+		is_said(text, "pp") || is_said(text, "cp") || is_said(text, "tp");
+
+	import_as(format, text, &back);
+	settle(s);
+	settle(&back);
+	for (int i = 0; i < knob_count(); i++) {
+		const struct knob *knob = &knob_table[i];
+		char had[MAX_LAYOUT], got[MAX_LAYOUT];
+		bool counts =
+			strcmp(knob->key, "gpus") == 0 || strcmp(knob->key, "gbs") == 0;
+
+		if ((knob->group == GROUP_CLUSTER && strcmp(knob->key, "gpus") != 0) ||
+		    knob->group == GROUP_RUN || (counts && degrees) ||
+		    (knob->applies && (!knob->applies(s) || !knob->applies(&back))) ||
+		    knob_same(s, &back, knob) || is_said(text, knob->key))
+			continue;
+		knob_print(s, knob, had, sizeof had);
+		knob_print(&back, knob, got, sizeof got);
+		fail_msg("%s: %s was %s, came back as %s, unsaid, from\n%s", format,
+			 knob->key, had, got, text);
+	}
+	free(text);
+}
+
+static void test_others_random(void **state)
+{
+	static const struct {
+		const char *format, *stack;
+	} target[] = {
+		{ "deepspeed", "deepspeed" },
+		{ "torchtitan", "torchtitan" },
+		{ "nanotron", "nanotron" },
+		{ "accelerate", "fsdp" },
+	};
+
+	(void)state;
+	seed = 20261121;
+	title = "random";
+	for (size_t t = 0; t < sizeof target / sizeof target[0]; t++) {
+		int tried = 0;
+
+		for (int i = 0; i < SCENARIOS; i++) {
+			struct scenario s;
+			struct error error = { "" };
+
+			if (!scenario_blank(&s, "llama3.1-8b", "dgx-h100",
+					    target[t].stack, &error))
+				fail_msg("%s", error.text);
+			case_set(&s, "gpus", "64");
+			case_set(&s, "split", "even");
+			for (uint64_t turns = next(7); turns > 0; turns--)
+				turn(&s, &knob_table[next((uint64_t)knob_count())]);
+			if (scenario_check(&s, NULL) != 0)
+				continue;
+			check_said(target[t].format, &s);
+			tried++;
+		}
+		assert_true(tried > 100);
+	}
+}
+
 /* Files of Megatron-LM's own tests, where $SHARDSCOPE_CORPUS names a folder with a
  * folder megatron: each loads, is legal, and comes back from an export. */
 static void test_megatron_corpus(void **state)
@@ -320,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_plans),
 		cmocka_unit_test(test_megatron_models),
 		cmocka_unit_test(test_megatron_random),
+		cmocka_unit_test(test_others_random),
 		cmocka_unit_test(test_megatron_corpus),
 		cmocka_unit_test(test_megatron_remarks),
 		cmocka_unit_test(test_bridge),

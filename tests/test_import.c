@@ -287,6 +287,197 @@ static void test_hf(void **state)
 	assert_non_null(strstr(error.text, "file:"));
 }
 
+static void test_deepspeed(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("deepspeed",
+		  "{\"bf16\": {\"enabled\": true}, \"train_batch_size\": 512,\n"
+		  "\"train_micro_batch_size_per_gpu\": 2,\n"
+		  "\"gradient_accumulation_steps\": 4,\n"
+		  "\"optimizer\": {\"type\": \"AdamW\", \"params\": {\"lr\": "
+		  "\"auto\"}},\n"
+		  "\"zero_optimization\": {\"stage\": 3, \"offload_optimizer\":\n"
+		  "{\"device\": \"cpu\"}, \"sub_group_size\": 1e9},\n"
+		  "\"tensor_parallel\": {\"autotp_size\": 2}}",
+		  &s);
+	expect(&s, "zero", "3");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "512");
+	expect(&s, "tp", "2");
+	expect(&s, "gpus", "128"); /* 512 / (2 x 4) x TP 2 */
+	expect(&s, "optimizer_offload", "1");
+	expect(&s, "precision", "bf16");
+	expect(&s, "overlap_grad_reduce", "on"); /* DeepSpeed's default of stage 3 */
+	assert_true(noted(IMPORT_ASSUMED, "model"));
+	assert_true(noted(IMPORT_NOT_MODELLED, "zero_optimization.sub_group_size"));
+	assert_true(noted(IMPORT_TAKEN, "zero_optimization.stage"));
+	read_good("deepspeed",
+		  "{\"train_batch_size\": \"auto\", \"zero_optimization\": "
+		  "{\"stage\": 2}, \"train_micro_batch_size_per_gpu\": \"auto\"}",
+		  &s);
+	expect(&s, "zero", "2");
+	expect(&s, "overlap_grad_reduce", "off");
+	assert_true(noted(IMPORT_ASSUMED, "train_batch_size"));
+}
+
+static void test_torchtitan(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("torchtitan",
+		  "# Llama 3 405B\n[job]\ndump_folder = \"./outputs\"\n\n"
+		  "[model]\nname = \"llama3\"\nflavor = \"405B\"\n"
+		  "converters = [\n  \"quantize.linear.float8\", # one a line\n]\n"
+		  "[optimizer]\nname = 'AdamW'\nlr = 8e-5\n\n"
+		  "[training]\nlocal_batch_size = 16\nseq_len = 8_192\nsteps = 3000\n"
+		  "[parallelism]\ndata_parallel_replicate_degree = 2\n"
+		  "data_parallel_shard_degree = 4\ntensor_parallel_degree = 8\n"
+		  "enable_async_tensor_parallel = true\n"
+		  "pipeline_parallel_degree = 8\n"
+		  "pipeline_parallel_schedule = \"Interleaved1F1B\"\n"
+		  "pipeline_parallel_microbatch_size = 2\n"
+		  "[activation_checkpoint]\nmode = \"full\"\n"
+		  "[compile]\nenable = true\n"
+		  "[quantize.linear.float8]\nrecipe_name = \"rowwise\"\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-405b");
+	assert_string_equal(s.stack.name, "torchtitan");
+	expect(&s, "gpus", "512");
+	expect(&s, "zero", "3");
+	expect(&s, "zero_group", "4");
+	expect(&s, "fsdp_reshard", "off"); /* default under a pipeline */
+	expect(&s, "schedule", "interleaved");
+	expect(&s, "vpp", "2");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "128"); /* 16 on each of 8 data-parallel ranks */
+	expect(&s, "seq", "8192");
+	expect(&s, "recompute", "full");
+	expect(&s, "recompute_layers", "all");
+	expect(&s, "precision", "fp8");
+	expect(&s, "fp8_recipe", "rowwise");
+	expect(&s, "async_tp", "on");
+	expect(&s, "compile", "on");
+	assert_true(noted(IMPORT_NOT_MODELLED, "optimizer.lr"));
+}
+
+static void test_nanotron(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("nanotron",
+		  "model:\n  dtype: bfloat16\n  model_config:\n"
+		  "    hidden_size: 4096\n    intermediate_size: 14336\n"
+		  "    num_hidden_layers: 32\n    num_attention_heads: 32\n"
+		  "    num_key_value_heads: 8\n    vocab_size: 128256\n"
+		  "    tie_word_embeddings: false\n    pad_token_id: null\n"
+		  "parallelism:\n  dp: 4\n  pp: 2\n  tp: 8\n  pp_engine: afab\n"
+		  "  tp_mode: REDUCE_SCATTER\n  recompute_layer: true\n"
+		  "tokens:\n  micro_batch_size: 2\n  sequence_length: 4096\n"
+		  "  batch_accumulation_per_replica: 8\n"
+		  "optimizer:\n  zero_stage: 1\n  accumulate_grad_in_fp32: true\n",
+		  &s);
+	expect(&s, "gpus", "64");
+	expect(&s, "gbs", "64");
+	expect(&s, "schedule", "gpipe");
+	expect(&s, "sp", "on");
+	expect(&s, "recompute", "full");
+	expect(&s, "grad_dtype", "fp32");
+	assert_int_equal(s.model.layers, 32);
+	assert_int_equal(s.model.kind[0].attention.kv_heads, 8);
+}
+
+static void test_accelerate(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("accelerate",
+		  "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\n"
+		  "fsdp_config:\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
+		  "  fsdp_sharding_strategy: HYBRID_SHARD\n"
+		  "  fsdp_activation_checkpointing: true\n"
+		  "  fsdp_offload_params: false\n"
+		  "mixed_precision: bf16\nnum_machines: 4\nnum_processes: 32\n",
+		  &s);
+	expect(&s, "gpus", "32");
+	expect(&s, "gpus_per_node", "8");
+	expect(&s, "zero", "3");
+	expect(&s, "zero_group", "8");
+	expect(&s, "recompute", "full");
+	expect(&s, "optimizer_offload", "0");
+	assert_true(noted(IMPORT_NOT_MODELLED, "fsdp_config.fsdp_auto_wrap_policy"));
+	read_good("accelerate",
+		  "distributed_type: MULTI_GPU\nmixed_precision: 'no'\n"
+		  "num_processes: 8\n",
+		  &s);
+	expect(&s, "zero", "0");
+	expect(&s, "precision", "fp32");
+}
+
+static void test_others_hostile(void **state)
+{
+	static const struct {
+		const char *format, *text, *says;
+	} bad[] = {
+		{ "deepspeed", "{", "file:" },
+		{ "deepspeed", "[1, 2]", "file:1" },
+		{ "deepspeed", "{\n\"zero_optimization\": {\"stage\": 4}}", "file:2" },
+		{ "deepspeed",
+		  "{\"zero_optimization\":\n{\"stage\": 99999999999999999}}",
+		  "file:2" },
+		{ "deepspeed", "{\"optimizer\": {\"type\": \"Magic\"}}", "Magic" },
+		{ "deepspeed",
+		  "{\"train_batch_size\": 7, \"gradient_accumulation_steps\": 2}",
+		  "no multiple" },
+		{ "deepspeed", "{\"gradient_accumulation_steps\": -5}",
+		  "whole number" },
+		{ "torchtitan", "", "file:1" },
+		{ "torchtitan", "[parallelism\ntensor_parallel_degree = 2", "file:1" },
+		{ "torchtitan", "[parallelism]\ntensor_parallel_degree", "file:2" },
+		{ "torchtitan", "[parallelism]\ntensor_parallel_degree =\n", "file:2" },
+		{ "torchtitan", "a = \"no end\nb = 2\n", "no end" },
+		{ "torchtitan", "a = [1, [2, 3]\n", "no end" },
+		{ "torchtitan", "a = 'x' y\n", "new line" },
+		{ "torchtitan", "[training]\nseq_len = 0\n", "file:2" },
+		{ "torchtitan",
+		  "[parallelism]\ndata_parallel_shard_degree = 1000000000000\n"
+		  "data_parallel_replicate_degree = 1000000000000\n",
+		  "file:2" },
+		{ "nanotron", "parallelism:\n  tp: zero\n", "file:2" },
+		{ "nanotron", "parallelism:\n  dp: 1099511627776\n  tp: 4096\n",
+		  "file:2" },
+		{ "nanotron", "model:\n  model_config:\n    hidden_size: 0\n",
+		  "file:3" },
+		{ "nanotron",
+		  "model:\n  model_config:\n    hidden_size: 64\n"
+		  "    num_attention_heads: 4\n    num_hidden_layers: 999999\n",
+		  "file:3" },
+		{ "accelerate", "num_processes: -1\n", "file:1" },
+		{ "accelerate",
+		  "distributed_type: FSDP\nfsdp_config:\n"
+		  "  fsdp_sharding_strategy: SOME\n",
+		  "file:3" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		struct scenario s, zero;
+		struct error error;
+
+		memset(&zero, 0, sizeof zero);
+		if (read_as(bad[i].format, bad[i].text, &s, &error))
+			fail_msg("taken by %s: %s", bad[i].format, bad[i].text);
+		if (!strstr(error.text, bad[i].says) ||
+		    strncmp(error.text, "file", 4) != 0)
+			fail_msg("'%s' does not say %s", error.text, bad[i].says);
+		assert_memory_equal(&s, &zero, sizeof s);
+	}
+}
+
 /* What import writes is read back as the same scenario. */
 static void test_yaml_again(void **state)
 {
@@ -315,6 +506,11 @@ int main(void)
 		cmocka_unit_test(test_megatron_hostile),
 		cmocka_unit_test(test_megatron_cut),
 		cmocka_unit_test(test_hf),
+		cmocka_unit_test(test_deepspeed),
+		cmocka_unit_test(test_torchtitan),
+		cmocka_unit_test(test_nanotron),
+		cmocka_unit_test(test_accelerate),
+		cmocka_unit_test(test_others_hostile),
 		cmocka_unit_test(test_yaml_again),
 	};
 

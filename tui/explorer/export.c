@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "presets/accelerate/accelerate.h"
+#include "presets/deepspeed/deepspeed.h"
 #include "presets/megatron/megatron.h"
+#include "presets/nanotron/nanotron.h"
 #include "presets/report.h"
 #include "presets/scenario_file.h"
+#include "presets/torchtitan/torchtitan.h"
 
 static char *write_yaml(const struct scenario *scenario,
 			const struct estimate *estimate)
@@ -43,19 +47,20 @@ static char *write_csv(const struct scenario *scenario, const struct estimate *e
 	return both;
 }
 
-static char *write_megatron(const struct scenario *scenario,
-			    const struct estimate *estimate)
-{
-	(void)estimate;
-	return megatron_write(scenario);
-}
-
-static char *write_bridge(const struct scenario *scenario,
-			  const struct estimate *estimate)
-{
-	(void)estimate;
-	return bridge_write(scenario);
-}
+/* Targets that say what to run, whatever comes of it. */
+#define WRITE_PLAN(format)                                           \
+	static char *write_##format(const struct scenario *scenario, \
+				    const struct estimate *estimate) \
+	{                                                            \
+		(void)estimate;                                      \
+		return format##_write(scenario);                     \
+	}
+WRITE_PLAN(megatron)
+WRITE_PLAN(bridge)
+WRITE_PLAN(deepspeed)
+WRITE_PLAN(torchtitan)
+WRITE_PLAN(nanotron)
+WRITE_PLAN(accelerate)
 
 const struct export_format export_table[] = {
 	{ "yaml", "yaml", "the scenario, to be opened again", write_yaml },
@@ -66,6 +71,12 @@ const struct export_format export_table[] = {
 	  write_megatron },
 	{ "bridge", "py", "overrides of a Megatron-Bridge configuration",
 	  write_bridge },
+	{ "deepspeed", "json", "a DeepSpeed configuration", write_deepspeed },
+	{ "torchtitan", "toml", "a torchtitan configuration up to v0.2.2",
+	  write_torchtitan },
+	{ "nanotron", "yaml", "a nanotron configuration", write_nanotron },
+	{ "accelerate", "yaml", "a configuration of accelerate for FSDP",
+	  write_accelerate },
 };
 
 int export_count(void)

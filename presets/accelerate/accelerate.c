@@ -1,0 +1,251 @@
+/* accelerate.c - see accelerate.h. */
+#include "presets/accelerate/accelerate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/pairs/mapping.h"
+
+static const char stack[] = "fsdp";
+
+#define PARALLEL "parallelism_config.parallelism_config_"
+#define FSDP     "fsdp_config.fsdp_"
+
+static const struct mapping rows[] = {
+	{ "num_processes", "gpus", NULL, "1", false },
+	{ "mixed_precision", "precision", "no=fp32 bf16=bf16 fp16=fp16 fp8=fp8", "fp32",
+	  true },
+	{ FSDP "activation_checkpointing", "recompute",
+	  "true=full false=none True=full False=none", "none", false },
+	{ FSDP "backward_prefetch", "fsdp_prefetch",
+	  "BACKWARD_PRE=1 BACKWARD_POST=1 NO_PREFETCH=0", "1", true },
+	{ PARALLEL "tp_size", "tp", NULL, "1", false },
+	{ PARALLEL "cp_size", "cp", NULL, "1", false },
+	{ PARALLEL "cp_comm_strategy", "cp_kind", "allgather=all-gather alltoall=ring",
+	  "all-gather", true },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const others[] = {
+	"compute_environment",
+	"distributed_type",
+	"num_machines",
+	"gradient_accumulation_steps",
+	FSDP "version",
+	FSDP "sharding_strategy",
+	FSDP "reshard_after_forward",
+	FSDP "offload_params",
+	PARALLEL "dp_replicate_size",
+	PARALLEL "dp_shard_size",
+	"use_parallelism_config",
+	"dynamo_config.dynamo_backend",
+	NULL,
+};
+
+static bool has(const char *knob)
+{
+	static const char *const more[] = {
+		"gpus",   "zero", "zero_group", "fsdp_reshard", "optimizer_offload",
+		"compile"
+	};
+
+	for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+		if (strcmp(more[i], knob) == 0)
+			return true;
+	return mapping_has(rows, knob);
+}
+
+/* Names and the older numbers of torch.distributed.fsdp.ShardingStrategy. */
+static const struct {
+	const char *name, *number;
+	int zero;
+	bool hybrid;
+} strategies[] = {
+	{ "FULL_SHARD", "1", 3, false },        { "SHARD_GRAD_OP", "2", 2, false },
+	{ "NO_SHARD", "3", 0, false },          { "HYBRID_SHARD", "4", 3, true },
+	{ "HYBRID_SHARD_ZERO2", "5", 2, true },
+};
+
+static bool read_machines(const struct mapped *m)
+{
+	struct cluster *cluster = &m->out->cluster;
+	int64_t machines = 0;
+	const struct pair *from = mapped_find(m, "num_machines");
+
+	if (!mapped_count(m, "num_machines", &machines))
+		return false;
+	if (machines < 1 || cluster->gpus % machines != 0)
+		return true;
+	int64_t each = cluster->gpus / machines;
+
+	if (machines == 1 && each <= cluster->gpus_per_node)
+		return true;
+	return mapped_set_count(m, "gpus_per_node", each, from) &&
+	       (each >= cluster->link[LINK_DOMAIN].span ||
+		mapped_set_count(m, "nvlink_domain", each, from));
+}
+
+static bool read_strategy(const struct mapped *m, bool *hybrid)
+{
+	const struct pair *pair = mapped_find(m, FSDP "sharding_strategy");
+
+	for (size_t i = 0; pair && i < sizeof strategies / sizeof strategies[0]; i++)
+		if (strcmp(pair->value, strategies[i].name) == 0 ||
+		    strcmp(pair->value, strategies[i].number) == 0) {
+			*hybrid = strategies[i].hybrid;
+			return mapped_set_count(m, "zero", strategies[i].zero, pair) &&
+			       mapped_set(m, "fsdp_reshard", "on", pair);
+		}
+	return !pair || error_set(m->error, m->pairs->file, pair->line,
+				  "%s is '%.40s'; expected FULL_SHARD, SHARD_GRAD_OP, "
+				  "NO_SHARD, HYBRID_SHARD or HYBRID_SHARD_ZERO2",
+				  pair->key, pair->value);
+}
+
+static bool read_sharding(const struct mapped *m)
+{
+	static const char reshard[] = FSDP "reshard_after_forward";
+	bool hybrid = false, fsdp = mapped_is(m, "distributed_type", "FSDP");
+	int64_t replicas = 1, shards = 0;
+
+	if (!mapped_count(m, PARALLEL "dp_replicate_size", &replicas) ||
+	    !mapped_count(m, PARALLEL "dp_shard_size", &shards))
+		return false;
+	fsdp = fsdp || shards > 1;
+	if (!mapped_set(m, "zero", fsdp ? "3" : "0", NULL) ||
+	    !mapped_set(m, "fsdp_reshard",
+			mapped_is(m, reshard, "false") || mapped_is(m, reshard, "False")
+				? "off"
+				: "on",
+			NULL))
+		return false;
+	if (fsdp && !read_strategy(m, &hybrid))
+		return false;
+	if (fsdp && shards > 0 && replicas > 1)
+		return mapped_set_count(m, "zero_group", shards * m->out->plan.cp,
+					NULL);
+	return !hybrid ||
+	       mapped_set_count(m, "zero_group", m->out->cluster.gpus_per_node, NULL);
+}
+
+static bool read_rest(const struct mapped *m)
+{
+	static const char dynamo[] = "dynamo_config.dynamo_backend";
+	int64_t steps = 1, dp = scenario_dp(m->out);
+	bool offload = mapped_true(m, FSDP "offload_params");
+	bool compile = mapped_find(m, dynamo) && !mapped_is(m, dynamo, "no") &&
+		       !mapped_is(m, dynamo, "NO");
+
+	if (!mapped_count(m, "gradient_accumulation_steps", &steps))
+		return false;
+	import_note(m->report, IMPORT_ASSUMED, "micro-batch",
+		    "1; the training code decides");
+	return mapped_set(m, "optimizer_offload", offload ? "1" : "0", NULL) &&
+	       mapped_set(m, "compile", compile ? "on" : "off", NULL) &&
+	       mapped_set(m, "mbs", "1", NULL) &&
+	       mapped_set_count(m, "gbs", (steps > 0 ? steps : 1) * (dp > 0 ? dp : 1),
+				NULL);
+}
+
+bool accelerate_read(struct scenario *out, const char *file, const char *text,
+		     size_t length, struct import_report *report, struct error *error)
+{
+	struct scenario made;
+	struct pairs pairs;
+	struct mapped m = { &pairs, &made, report, error };
+	bool good;
+
+	if (!pairs_from_yaml(&pairs, file, text, length, error))
+		return false;
+	good = mapped_begin(&made, stack, error) &&
+	       import_unstated_model(&made.model, report, error) &&
+	       mapping_read(&m, rows) && read_machines(&m) && read_sharding(&m) &&
+	       read_rest(&m);
+	if (good)
+		mapping_note(&m, rows, others);
+	pairs_free(&pairs);
+	if (good)
+		*out = made;
+	return good;
+}
+
+static void add_sharding(struct entries *e, const struct scenario *s,
+			 struct export_out *out)
+{
+	const struct plan *plan = &s->plan;
+	int64_t dp = scenario_dp(s), ranks = dp * plan->cp;
+	bool grouped =
+		plan->zero > 0 && plan->zero_group > 0 && plan->zero_group < ranks;
+	int64_t shards = grouped ? plan->zero_group / plan->cp : dp;
+
+	if (plan->zero == 1)
+		export_unsaid(out, "zero", "1; written as SHARD_GRAD_OP (2)");
+	if (plan->zero == 0) {
+		entries_add(e, "distributed_type",
+			    s->cluster.gpus > 1 ? "MULTI_GPU" : "NO", true);
+	} else {
+		entries_add(e, "distributed_type", "FSDP", true);
+		if (plan->zero == 3 && !plan->fsdp_reshard) {
+			entries_add(e, FSDP "version", "2", false);
+			entries_add(e, FSDP "reshard_after_forward", "false", false);
+		} else {
+			entries_add(e, FSDP "sharding_strategy",
+				    plan->zero == 3 ? "FULL_SHARD" : "SHARD_GRAD_OP",
+				    true);
+		}
+	}
+	if (grouped && plan->zero_group % plan->cp != 0)
+		export_unsaid(out, "zero_group", "%lld", (long long)plan->zero_group);
+	else if (grouped)
+		entries_add_count(e, PARALLEL "dp_replicate_size",
+				  shards > 0 ? dp / shards : 1);
+	if (shards > 0 && plan->zero > 0 && plan->zero_group % plan->cp == 0)
+		entries_add_count(e, PARALLEL "dp_shard_size", shards);
+}
+
+static void add_plan(struct entries *e, const struct scenario *s,
+		     struct export_out *out)
+{
+	const struct plan *plan = &s->plan;
+	int64_t node = s->cluster.gpus_per_node, micro = scenario_micro_batches(s);
+
+	entries_add(e, "compute_environment", "LOCAL_MACHINE", true);
+	entries_add_rows(e, s, rows, true, out);
+	entries_add_count(
+		e, "num_machines",
+		node > 0 && s->cluster.gpus % node == 0 ? s->cluster.gpus / node : 1);
+	add_sharding(e, s, out);
+	if (plan->optimizer_offload >= 1)
+		entries_add(e, FSDP "offload_params", "true", false);
+	else if (plan->optimizer_offload > 0)
+		export_unsaid(out, "optimizer_offload", "%.3g: all or nothing",
+			      plan->optimizer_offload);
+	if (plan->compile)
+		entries_add(e, "dynamo_config.dynamo_backend", "INDUCTOR", true);
+	if (plan->micro_batch != 1)
+		export_unsaid(out, "gbs",
+			      "%lld; the training code decides the micro-batch",
+			      (long long)plan->global_batch);
+	if (micro > 0)
+		entries_add_count(e, "gradient_accumulation_steps", micro);
+}
+
+char *accelerate_write(const struct scenario *scenario)
+{
+	struct export_out *out = export_begin();
+	struct entries *e = calloc(1, sizeof *e);
+	char title[2 * MAX_NOTE];
+
+	if (!out || !e) {
+		free(e);
+		return out ? export_end_bare(out) : NULL;
+	}
+	export_subject(scenario, title, sizeof title);
+	add_plan(e, scenario, out);
+	export_unsaid_knobs(out, scenario, stack, has);
+	entries_write_yaml(e, out->body);
+	free(e);
+	return export_end(out, "", "#", title);
+}

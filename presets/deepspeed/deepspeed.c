@@ -1,0 +1,249 @@
+/* deepspeed.c - see deepspeed.h. */
+#include "presets/deepspeed/deepspeed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/pairs/mapping.h"
+
+static const char stack[] = "deepspeed";
+
+static const struct mapping rows[] = {
+	{ "train_batch_size", "gbs", NULL, NULL, false },
+	{ "train_micro_batch_size_per_gpu", "mbs", NULL, NULL, false },
+	{ "zero_optimization.stage", "zero", NULL, "0", false },
+	{ "zero_optimization.mics_shard_size", "zero_group", "-1=all", "all", false },
+	{ "optimizer.type", "optimizer",
+	  "AdamW=adamw Adam=adamw FusedAdam=adamw DeepSpeedCPUAdam=adamw CPUAdam=adamw "
+	  "OneBitAdam=adamw ZeroOneAdam=adamw Lamb=adamw Lion=adamw "
+	  "Adam8bit=adamw-8bit Adafactor=adafactor Muon=muon SGD=sgd",
+	  "adamw", true },
+	{ "data_types.grad_accum_dtype", "grad_dtype", "fp32=fp32 bf16=bf16 fp16=bf16",
+	  NULL, true },
+	{ "tensor_parallel.autotp_size", "tp", NULL, "1", false },
+	{ "tensor_parallel.tp.tp_size", "tp", NULL, NULL, false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const others[] = {
+	"gradient_accumulation_steps",
+	"zero_optimization.overlap_comm",
+	"zero_optimization.offload_optimizer.device",
+	"zero_optimization.offload_optimizer.ratio",
+	"zero_optimization.stage3_prefetch_bucket_size",
+	"bf16.enabled",
+	"fp16.enabled",
+	"activation_checkpointing.partition_activations",
+	"activation_checkpointing.cpu_checkpointing",
+	"activation_checkpointing.number_checkpoints",
+	NULL,
+};
+
+static bool has(const char *knob)
+{
+	static const char *const more[] = { "gpus",
+					    "precision",
+					    "recompute",
+					    "activation_offload",
+					    "optimizer_offload",
+					    "overlap_grad_reduce",
+					    "overlap_param_gather" };
+
+	for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+		if (strcmp(more[i], knob) == 0)
+			return true;
+	return mapping_has(rows, knob);
+}
+
+static bool read_precision(const struct mapped *m)
+{
+	const char *precision = mapped_true(m, "bf16.enabled")   ? "bf16"
+				: mapped_true(m, "fp16.enabled") ? "fp16"
+								 : "fp32";
+
+	if (!pairs_find(m->pairs, "data_types.grad_accum_dtype") &&
+	    !mapped_set(m, "grad_dtype", "bf16", NULL))
+		return false;
+	return mapped_set(m, "precision", precision, NULL);
+}
+
+static bool read_memory(const struct mapped *m)
+{
+	static const char device[] = "zero_optimization.offload_optimizer.device";
+	const struct pair *ratio =
+		mapped_find(m, "zero_optimization.offload_optimizer.ratio");
+	bool offload = mapped_find(m, device) && !mapped_is(m, device, "none");
+	bool recompute = false, cpu;
+
+	for (int i = 0; i < m->pairs->count; i++)
+		recompute = recompute || strncmp(m->pairs->item[i].key,
+						 "activation_checkpointing.", 25) == 0;
+	cpu = mapped_true(m, "activation_checkpointing.cpu_checkpointing");
+	if (!recompute)
+		import_note(m->report, IMPORT_ASSUMED, "recompute",
+			    "none: the training code decides");
+	return mapped_set(m, "recompute", recompute ? "full" : "none", NULL) &&
+	       mapped_set(m, "activation_offload", cpu ? "1" : "0", NULL) &&
+	       mapped_set(m, "optimizer_offload",
+			  !offload ? "0"
+			  : ratio  ? ratio->value
+				   : "1",
+			  ratio);
+}
+
+/* overlap_comm is on where it is not given and the stage is 3. */
+static bool read_overlap(const struct mapped *m)
+{
+	static const char key[] = "zero_optimization.overlap_comm";
+	bool on = mapped_find(m, key) ? mapped_true(m, key) : m->out->plan.zero == 3;
+
+	return mapped_set(m, "overlap_grad_reduce", on ? "on" : "off", NULL) &&
+	       mapped_set(m, "overlap_param_gather", on ? "on" : "off", NULL);
+}
+
+/* batch = micro-batch x accumulation x DP: any three give the fourth. */
+static bool read_world(const struct mapped *m)
+{
+	struct plan *plan = &m->out->plan;
+	int64_t steps = 0, world = 0;
+	const struct pair *batch = mapped_find(m, "train_batch_size");
+
+	if (!mapped_count(m, "gradient_accumulation_steps", &steps))
+		return false;
+	if (batch && steps > 0) {
+		int64_t each = plan->micro_batch * steps;
+
+		if (plan->global_batch % each != 0)
+			return error_set(m->error, m->pairs->file, batch->line,
+					 "train_batch_size %lld is no multiple of "
+					 "micro-batch %lld x accumulation %lld",
+					 (long long)plan->global_batch,
+					 (long long)plan->micro_batch,
+					 (long long)steps);
+		world = plan->global_batch / each * plan->tp;
+	}
+	if (!mapped_set_world(m, world, batch))
+		return false;
+	int64_t dp = scenario_dp(m->out);
+
+	if (batch)
+		return true;
+	steps = steps > 0 ? steps : 1;
+	return mapped_set_count(m, "gbs", plan->micro_batch * steps * (dp > 0 ? dp : 1),
+				NULL);
+}
+
+bool deepspeed_read(struct scenario *out, const char *file, const char *text,
+		    size_t length, struct import_report *report, struct error *error)
+{
+	struct scenario made;
+	struct pairs pairs;
+	struct mapped m = { &pairs, &made, report, error };
+	bool good;
+
+	if (!pairs_from_yaml(&pairs, file, text, length, error))
+		return false;
+	good = mapped_begin(&made, stack, error) &&
+	       import_unstated_model(&made.model, report, error) &&
+	       mapping_read(&m, rows) && read_precision(&m) && read_memory(&m) &&
+	       read_overlap(&m) && read_world(&m);
+	if (good)
+		mapping_note(&m, rows, others);
+	pairs_free(&pairs);
+	if (good)
+		*out = made;
+	return good;
+}
+
+static void add_memory(struct entries *e, const struct plan *plan,
+		       struct export_out *out)
+{
+	char ratio[32];
+
+	if (plan->optimizer_offload > 0) {
+		snprintf(ratio, sizeof ratio, "%.17g", plan->optimizer_offload);
+		entries_add(e, "zero_optimization.offload_optimizer.device", "cpu",
+			    true);
+		entries_add(e, "zero_optimization.offload_optimizer.ratio", ratio,
+			    false);
+	}
+	if (plan->recompute == RECOMPUTE_FULL)
+		entries_add(e, "activation_checkpointing.partition_activations",
+			    "false", false);
+	if (plan->recompute == RECOMPUTE_FULL && plan->activation_offload >= 1)
+		entries_add(e, "activation_checkpointing.cpu_checkpointing", "true",
+			    false);
+	else if (plan->activation_offload > 0)
+		export_unsaid(out, "activation_offload", "%.3g",
+			      plan->activation_offload);
+	if (plan->recompute == RECOMPUTE_SELECTIVE)
+		export_unsaid(out, "recompute", "selective");
+}
+
+static void add_plan(struct entries *e, const struct scenario *s,
+		     struct export_out *out)
+{
+	const struct plan *plan = &s->plan;
+	int64_t micro = scenario_micro_batches(s);
+
+	entries_add_rows(e, s, rows, false, out);
+	if (micro > 0)
+		entries_add_count(e, "gradient_accumulation_steps", micro);
+	if (plan->overlap_param_gather != plan->overlap_grad_reduce && plan->zero > 0)
+		export_unsaid(out, "overlap_param_gather", "%s; one switch is for both",
+			      plan->overlap_param_gather ? "on" : "off");
+	entries_add(e, "zero_optimization.overlap_comm",
+		    plan->overlap_grad_reduce ? "true" : "false", false);
+	if (plan->precision == PRECISION_FP16)
+		entries_add(e, "fp16.enabled", "true", false);
+	else if (plan->precision != PRECISION_FP32)
+		entries_add(e, "bf16.enabled", "true", false);
+	if (plan->precision > PRECISION_FP32)
+		export_unsaid(out, "precision", "written as bf16");
+	add_memory(e, plan, out);
+}
+
+/* As many items as an entry holds; the last one says how many are left out. */
+static void add_unsaid(struct entries *e, const struct export_out *out)
+{
+	const struct import_report *unsaid = &out->unsaid;
+	char list[512] = "[", item[128];
+	size_t used = 1;
+	int i = 0;
+
+	for (; i < unsaid->count; i++) {
+		snprintf(item, sizeof item, "%s\"%.40s: %.60s\"", i ? ", " : "",
+			 unsaid->note[i].key, unsaid->note[i].text);
+		if (used + strlen(item) + 24 > sizeof list)
+			break;
+		memcpy(list + used, item, strlen(item) + 1);
+		used += strlen(item);
+	}
+	if (i < unsaid->count)
+		used += (size_t)snprintf(list + used, sizeof list - used,
+					 ", \"and %d more\"", unsaid->count - i);
+	list[used++] = ']';
+	list[used] = '\0';
+	if (unsaid->count > 0)
+		entries_add(e, "_not_representable", list, false);
+}
+
+char *deepspeed_write(const struct scenario *scenario)
+{
+	struct export_out *out = export_begin();
+	struct entries *e = calloc(1, sizeof *e);
+	char title[2 * MAX_NOTE];
+
+	if (out && e) {
+		export_subject(scenario, title, sizeof title);
+		entries_add(e, "_comment", title, true);
+		export_unsaid_knobs(out, scenario, stack, has);
+		add_plan(e, scenario, out);
+		add_unsaid(e, out);
+		entries_write_json(e, out->body);
+	}
+	free(e);
+	return out ? export_end_bare(out) : NULL;
+}

@@ -1,0 +1,151 @@
+/* nanotron.c - see nanotron.h. */
+#include "presets/nanotron/nanotron.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/nanotron/shape.h"
+
+static const char stack[] = "nanotron";
+
+static const struct mapping rows[] = {
+	{ "parallelism.pp", "pp", NULL, "1", false },
+	{ "parallelism.tp", "tp", NULL, "1", false },
+	{ "parallelism.context_parallel_size", "cp", NULL, "1", false },
+	{ "parallelism.expert_parallel_size", "ep", NULL, "1", false },
+	{ "parallelism.pp_engine", "schedule", "1f1b=1f1b afab=gpipe", "1f1b", true },
+	{ "parallelism.tp_mode", "sp", "REDUCE_SCATTER=on ALL_REDUCE=off", "off",
+	  true },
+	{ "parallelism.tp_linear_async_communication", "tp_overlap",
+	  "true=on false=off True=on False=off", "off", false },
+	{ "parallelism.recompute_layer", "recompute",
+	  "true=full false=none True=full False=none", "none", false },
+	{ "tokens.micro_batch_size", "mbs", NULL, "1", false },
+	{ "tokens.sequence_length", "seq", NULL, "2048", false },
+	{ "optimizer.zero_stage", "zero", NULL, "0", false },
+	{ "optimizer.accumulate_grad_in_fp32", "grad_dtype",
+	  "true=fp32 false=bf16 True=fp32 False=bf16", "fp32", false },
+	{ "optimizer.optimizer_factory.name", "optimizer", "adamW=adamw sgd=sgd",
+	  "adamw", true },
+	{ "model.dtype", "precision", "bfloat16=bf16 float16=fp16 float32=fp32", "bf16",
+	  true },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const others[] = {
+	"parallelism.dp",
+	"tokens.batch_accumulation_per_replica",
+	"tokens.train_steps",
+	"model.make_vocab_size_divisible_by",
+	NULL,
+};
+
+static bool has(const char *knob)
+{
+	return strcmp(knob, "gpus") == 0 || strcmp(knob, "gbs") == 0 ||
+	       mapping_has(rows, knob);
+}
+
+static bool read_world(const struct mapped *m)
+{
+	struct plan *plan = &m->out->plan;
+	int64_t dp = 0, steps = 1, world, batch, multiple = 1, run = 0;
+	const struct pair *from = mapped_find(m, "parallelism.dp");
+
+	if (!mapped_count(m, "parallelism.dp", &dp) ||
+	    !mapped_count(m, "tokens.batch_accumulation_per_replica", &steps) ||
+	    !mapped_count(m, "tokens.train_steps", &run) ||
+	    !mapped_count(m, "model.make_vocab_size_divisible_by", &multiple))
+		return false;
+	if (__builtin_mul_overflow(plan->tp * plan->pp * plan->cp, dp, &world))
+		world = INT64_MAX;
+	if (!mapped_set_world(m, from ? world : 0, from))
+		return false;
+	dp = scenario_dp(m->out);
+	if (__builtin_mul_overflow(plan->micro_batch * (dp > 0 ? dp : 1),
+				   steps > 0 ? steps : 1, &batch))
+		batch = INT64_MAX;
+	if (multiple > 0 && multiple < 1 << 20)
+		m->out->stack.vocab_multiple = multiple;
+	if (!mapped_set_count(m, "gbs", batch,
+			      mapped_find(m, "tokens.batch_accumulation_per_replica")))
+		return false;
+	if (run > 0)
+		plan->tokens = (double)run * (double)plan->global_batch *
+			       (double)plan->seq_len;
+	return true;
+}
+
+static void note(const struct mapped *m)
+{
+	const char *known[64];
+	int count = 0;
+
+	for (int i = 0; others[i]; i++)
+		known[count++] = others[i];
+	for (int i = 0; nanotron_shape_keys[i] && count < 63; i++)
+		known[count++] = nanotron_shape_keys[i];
+	known[count] = NULL;
+	mapping_note(m, rows, known);
+}
+
+bool nanotron_read(struct scenario *out, const char *file, const char *text,
+		   size_t length, struct import_report *report, struct error *error)
+{
+	struct scenario made;
+	struct pairs pairs;
+	struct mapped m = { &pairs, &made, report, error };
+	bool good;
+
+	if (!pairs_from_yaml(&pairs, file, text, length, error))
+		return false;
+	good = mapped_begin(&made, stack, error) && nanotron_read_model(&m) &&
+	       mapping_read(&m, rows) && read_world(&m);
+	if (good)
+		note(&m);
+	pairs_free(&pairs);
+	if (good)
+		*out = made;
+	return good;
+}
+
+static void add_plan(struct entries *e, const struct scenario *s,
+		     struct export_out *out)
+{
+	struct scenario plain = *s;
+	struct plan *plan = &plain.plan;
+	int64_t micro = scenario_micro_batches(s);
+
+	if (plan->schedule == SCHEDULE_INTERLEAVED && plan->vpp == 1)
+		plan->schedule = SCHEDULE_1F1B;
+	entries_add_count(e, "parallelism.dp", scenario_dp(s));
+	if (plan->zero > 1) {
+		export_unsaid(out, "zero", "%lld; written as 1", (long long)plan->zero);
+		plan->zero = 1;
+	}
+	entries_add_rows(e, &plain, rows, true, out);
+	if (micro > 0)
+		entries_add_count(e, "tokens.batch_accumulation_per_replica", micro);
+	if (plain.stack.vocab_multiple > 1)
+		entries_add_count(e, "model.make_vocab_size_divisible_by",
+				  plain.stack.vocab_multiple);
+}
+
+char *nanotron_write(const struct scenario *scenario)
+{
+	struct export_out *out = export_begin();
+	struct entries *e = calloc(1, sizeof *e);
+	char title[2 * MAX_NOTE];
+
+	if (!out || !e) {
+		free(e);
+		return out ? export_end_bare(out) : NULL;
+	}
+	export_subject(scenario, title, sizeof title);
+	add_plan(e, scenario, out);
+	nanotron_write_model(e, &scenario->model, out);
+	export_unsaid_knobs(out, scenario, stack, has);
+	entries_write_yaml(e, out->body);
+	free(e);
+	return export_end(out, "", "#", title);
+}

@@ -1,0 +1,146 @@
+/* shape.c - see shape.h. */
+#include "presets/nanotron/shape.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SHAPE "model.model_config."
+#define MOE   SHAPE "moe_config."
+
+const char *const nanotron_shape_keys[] = {
+	SHAPE "hidden_size",         SHAPE "intermediate_size",
+	SHAPE "num_hidden_layers",   SHAPE "num_attention_heads",
+	SHAPE "num_key_value_heads", SHAPE "vocab_size",
+	SHAPE "tie_word_embeddings", SHAPE "max_position_embeddings",
+	SHAPE "is_llama_config",     SHAPE "is_qwen2_config",
+	SHAPE "hidden_act",          SHAPE "attention_bias",
+	MOE "num_experts",           MOE "top_k",
+	MOE "moe_intermediate_size", MOE "shared_expert_intermediate_size",
+	MOE "enable_shared_expert",  NULL,
+};
+
+struct shape {
+	int64_t hidden, ffn, layers, heads, kv_heads, vocab, positions;
+};
+
+static bool read_shape(const struct mapped *m, struct shape *s)
+{
+	if (!mapped_count(m, SHAPE "hidden_size", &s->hidden) ||
+	    !mapped_count(m, SHAPE "num_hidden_layers", &s->layers) ||
+	    !mapped_count(m, SHAPE "num_attention_heads", &s->heads))
+		return false;
+	s->ffn = s->hidden > 0 ? 4 * s->hidden : 0;
+	s->kv_heads = s->heads;
+	return mapped_count(m, SHAPE "intermediate_size", &s->ffn) &&
+	       mapped_count(m, SHAPE "num_key_value_heads", &s->kv_heads) &&
+	       mapped_count(m, SHAPE "vocab_size", &s->vocab) &&
+	       mapped_count(m, SHAPE "max_position_embeddings", &s->positions);
+}
+
+static bool read_moe(const struct mapped *m, struct moe *moe, int64_t ffn)
+{
+	moe->experts_per_token = 1;
+	moe->expert_ffn = ffn;
+	if (!mapped_count(m, MOE "num_experts", &moe->experts) ||
+	    !mapped_count(m, MOE "top_k", &moe->experts_per_token) ||
+	    !mapped_count(m, MOE "moe_intermediate_size", &moe->expert_ffn))
+		return false;
+	if (mapped_true(m, MOE "enable_shared_expert") &&
+	    !mapped_count(m, MOE "shared_expert_intermediate_size", &moe->shared_ffn))
+		return false;
+	moe->shared_experts = moe->shared_ffn > 0;
+	if (moe->experts < 1)
+		memset(moe, 0, sizeof *moe);
+	return true;
+}
+
+bool nanotron_read_model(const struct mapped *m)
+{
+	const struct pair *from = mapped_find(m, SHAPE "hidden_size");
+	struct model model = { .gated_mlp = true,
+			       .norm = NORM_RMS,
+			       .activation = ACTIVATION_SILU,
+			       .position = POSITION_ROPE };
+	struct layer_kind kind = { .mixer = MIXER_ATTENTION };
+	struct shape s = { .vocab = 32000 };
+	char why[MAX_NOTE];
+	bool good = true;
+
+	if (!from)
+		return import_unstated_model(&m->out->model, m->report, m->error);
+	if (!read_shape(m, &s) || !read_moe(m, &model.moe, s.ffn))
+		return false;
+	if (s.heads < 1 || s.layers < 1 || s.layers > MAX_LAYERS)
+		return error_set(m->error, m->pairs->file, from->line,
+				 "model_config needs num_attention_heads and 1 to %d "
+				 "num_hidden_layers",
+				 MAX_LAYERS);
+	snprintf(model.name, sizeof model.name, "nanotron");
+	model.hidden = s.hidden;
+	model.vocab = s.vocab;
+	model.max_positions = s.positions;
+	model.tied_embeddings = mapped_true(m, SHAPE "tie_word_embeddings");
+	kind.attention.heads = s.heads;
+	kind.attention.kv_heads = s.kv_heads;
+	kind.attention.head_dim = kind.attention.value_dim = s.hidden / s.heads;
+	kind.attention.qkv_bias = mapped_true(m, SHAPE "attention_bias");
+	kind.mlp = model.moe.experts > 0 ? MLP_MOE : MLP_DENSE;
+	kind.ffn = kind.mlp == MLP_DENSE ? s.ffn : 0;
+	for (int64_t i = 0; i < s.layers && good; i++)
+		good = model_add_layer(&model, &kind);
+	if (!good || !model_sound(&model, why, sizeof why))
+		return error_set(m->error, m->pairs->file, from->line,
+				 "this model is not sound: %s", why);
+	m->out->model = model;
+	return true;
+}
+
+/* Llama's shape and its mixture of experts is all that nanotron has. */
+static bool is_llama(const struct model *model)
+{
+	const struct layer_kind *kind = &model->kind[0];
+
+	return model->kinds == 1 && kind->mixer == MIXER_ATTENTION &&
+	       model->gated_mlp && model->norm == NORM_RMS &&
+	       model->position == POSITION_ROPE && !model->parallel_block &&
+	       !model->post_norms && !model->mlp_bias && model->mtp_layers == 0 &&
+	       kind->attention.window == 0 && !kind->attention.qk_norm &&
+	       kind->attention.head_dim * kind->attention.heads == model->hidden;
+}
+
+void nanotron_write_model(struct entries *e, const struct model *model,
+			  struct export_out *out)
+{
+	const struct layer_kind *kind = &model->kind[model->layer[model->layers - 1]];
+	const struct attention *a = &kind->attention;
+
+	if (!is_llama(model))
+		export_unsaid(out, "model", "%s is no plain Llama; written as one",
+			      model->name);
+	entries_add(e, SHAPE "is_llama_config", "true", false);
+	entries_add_count(e, SHAPE "hidden_size", model->hidden);
+	if (kind->mlp == MLP_DENSE)
+		entries_add_count(e, SHAPE "intermediate_size", kind->ffn);
+	entries_add_count(e, SHAPE "num_hidden_layers", model->layers);
+	entries_add_count(e, SHAPE "num_attention_heads", a->heads > 0 ? a->heads : 1);
+	entries_add_count(e, SHAPE "num_key_value_heads",
+			  a->kv_heads > 0 ? a->kv_heads : 1);
+	entries_add_count(e, SHAPE "vocab_size", model->vocab);
+	if (model->max_positions > 0)
+		entries_add_count(e, SHAPE "max_position_embeddings",
+				  model->max_positions);
+	entries_add(e, SHAPE "tie_word_embeddings",
+		    model->tied_embeddings ? "true" : "false", false);
+	if (a->qkv_bias)
+		entries_add(e, SHAPE "attention_bias", "true", false);
+	if (kind->mlp != MLP_MOE)
+		return;
+	entries_add_count(e, MOE "num_experts", model->moe.experts);
+	entries_add_count(e, MOE "top_k", model->moe.experts_per_token);
+	entries_add_count(e, MOE "moe_intermediate_size", model->moe.expert_ffn);
+	if (model->moe.shared_ffn > 0) {
+		entries_add(e, MOE "enable_shared_expert", "true", false);
+		entries_add_count(e, MOE "shared_expert_intermediate_size",
+				  model->moe.shared_ffn);
+	}
+}

@@ -1,0 +1,154 @@
+/* mapping.c - reading by a table; see mapping.h. */
+#include "presets/pairs/mapping.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/library.h"
+
+const struct pair *mapped_find(const struct mapped *m, const char *key)
+{
+	const struct pair *pair = pairs_find(m->pairs, key);
+
+	return pair && strcmp(pair->value, "auto") != 0 ? pair : NULL;
+}
+
+bool mapped_is(const struct mapped *m, const char *key, const char *value)
+{
+	const struct pair *pair = mapped_find(m, key);
+
+	return pair && strcmp(pair->value, value) == 0;
+}
+
+bool mapped_true(const struct mapped *m, const char *key)
+{
+	return mapped_is(m, key, "true") || mapped_is(m, key, "True");
+}
+
+bool mapped_count(const struct mapped *m, const char *key, int64_t *out)
+{
+	const struct pair *pair = mapped_find(m, key);
+	char *end;
+
+	if (!pair)
+		return true;
+	long long value = strtoll(pair->value, &end, 10);
+
+	if (end == pair->value || *end != '\0' || value < -1 ||
+	    value > INT64_C(1) << 40)
+		return error_set(m->error, m->pairs->file, pair->line,
+				 "%s is '%.40s'; expected a whole number", key,
+				 pair->value);
+	*out = value;
+	return true;
+}
+
+bool mapped_set(const struct mapped *m, const char *knob, const char *value,
+		const struct pair *from)
+{
+	char why[256];
+
+	return knob_parse(m->out, knob_find(knob), value, why, sizeof why) ||
+	       error_set(m->error, m->pairs->file, from ? from->line : 1, "%s: %s",
+			 from ? from->key : knob, why);
+}
+
+bool mapped_set_count(const struct mapped *m, const char *knob, int64_t value,
+		      const struct pair *from)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%lld", (long long)value);
+	return mapped_set(m, knob, text, from);
+}
+
+bool mapped_set_world(const struct mapped *m, int64_t world, const struct pair *from)
+{
+	struct scenario *out = m->out;
+	int64_t node = out->cluster.gpus_per_node;
+
+	if (world < 1) {
+		world = scenario_smallest_world(out);
+		world = world > 0 && node % world == 0 ? node : world;
+		import_note(m->report, IMPORT_ASSUMED, "GPUs", "%lld",
+			    (long long)world);
+	}
+	return mapped_set_count(m, "gpus", world, from);
+}
+
+bool mapped_begin(struct scenario *out, const char *stack, struct error *error)
+{
+	bool generic;
+
+	scenario_defaults(out);
+	return library_cluster(&out->cluster, "dgx-h100", error) &&
+	       library_stack(out, stack, &generic, error);
+}
+
+static bool translate(const char *words, const char *from, char out[32])
+{
+	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+		size_t left = strcspn(at, "="), all = strcspn(at, " ");
+
+		if (strlen(from) == left && strncmp(at, from, left) == 0) {
+			snprintf(out, 32, "%.*s", (int)(all - left - 1), at + left + 1);
+			return true;
+		}
+		at += all;
+	}
+	return false;
+}
+
+static bool read_row(const struct mapped *m, const struct mapping *row)
+{
+	const struct pair *pair = mapped_find(m, row->key);
+	char word[32];
+
+	if (!pair) {
+		if (pairs_find(m->pairs, row->key))
+			import_note(m->report, IMPORT_ASSUMED, row->key,
+				    "auto: filled in by the trainer");
+		return !row->absent || mapped_set(m, row->knob, row->absent, NULL);
+	}
+	if (row->words && translate(row->words, pair->value, word))
+		return mapped_set(m, row->knob, word, pair);
+	if (!row->words || knob_find(row->knob)->type == KNOB_INT)
+		return mapped_set(m, row->knob, pair->value, pair);
+	return error_set(m->error, m->pairs->file, pair->line,
+			 "%s is '%.40s'; expected one of %s (theirs=ours)", row->key,
+			 pair->value, row->words);
+}
+
+bool mapping_read(const struct mapped *m, const struct mapping *rows)
+{
+	for (const struct mapping *row = rows; row->key; row++)
+		if (!read_row(m, row))
+			return false;
+	return true;
+}
+
+void mapping_note(const struct mapped *m, const struct mapping *rows,
+		  const char *const *others)
+{
+	for (int i = 0; i < m->pairs->count; i++) {
+		const struct pair *pair = &m->pairs->item[i];
+		bool known = false;
+
+		for (const struct mapping *row = rows; row->key; row++)
+			known = known || strcmp(row->key, pair->key) == 0;
+		for (const char *const *key = others; *key; key++)
+			known = known || strcmp(*key, pair->key) == 0;
+		import_note(m->report, known ? IMPORT_TAKEN : IMPORT_NOT_MODELLED,
+			    pair->key, "%s", pair->value);
+	}
+}
+
+bool mapping_has(const struct mapping *rows, const char *knob)
+{
+	for (const struct mapping *row = rows; row->key; row++)
+		if (strcmp(row->knob, knob) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,82 @@
+/* mapping.h - one table between a file's keys and the knobs, for reading and writing.
+ *
+ * A format is its rows plus two functions for what needs more than one key.
+ */
+#ifndef PRESETS_PAIRS_MAPPING_H
+#define PRESETS_PAIRS_MAPPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/scenario.h"
+#include "presets/export.h"
+#include "presets/import.h"
+#include "presets/pairs/pairs.h"
+
+struct mapping {
+	const char *key, *knob;
+	/* "theirs=ours" parted by blanks, the first of ours is the one written; NULL:
+	 * the knob's own spelling */
+	const char *words;
+	/* Our value where the key is absent; NULL: as the stack has it. */
+	const char *absent;
+	bool text; /* quoted when written */
+};
+
+struct mapped {
+	const struct pairs *pairs;
+	struct scenario *out;
+	struct import_report *report;
+	struct error *error;
+};
+
+/* Every row; ends with a row of key NULL. "auto" counts as absent, and is noted. */
+bool mapping_read(const struct mapped *m, const struct mapping *rows);
+/* Notes every key: taken if a row or `others` (ends with NULL) has it. */
+void mapping_note(const struct mapped *m, const struct mapping *rows,
+		  const char *const *others);
+/* The pair of a key, unless it says "auto". */
+const struct pair *mapped_find(const struct mapped *m, const char *key);
+bool mapped_is(const struct mapped *m, const char *key, const char *value);
+bool mapped_true(const struct mapped *m, const char *key);
+/* A whole number from -1 on; *out stays where the key is absent. */
+bool mapped_count(const struct mapped *m, const char *key, int64_t *out);
+/* Set a knob; `from` says where in errors, and may be NULL. */
+bool mapped_set(const struct mapped *m, const char *knob, const char *value,
+		const struct pair *from);
+bool mapped_set_count(const struct mapped *m, const char *knob, int64_t value,
+		      const struct pair *from);
+/* The machines: world where it is known (0 = not), else one node, else the least. */
+bool mapped_set_world(const struct mapped *m, int64_t world, const struct pair *from);
+
+/* A model, dgx-h100 and this stack with its defaults. */
+bool mapped_begin(struct scenario *out, const char *stack, struct error *error);
+
+/* --- writing --- */
+
+struct entry {
+	char key[PAIRS_MAX_KEY], value[512];
+	bool text;
+};
+
+enum { MAX_ENTRIES = 128 };
+
+struct entries {
+	int count;
+	struct entry item[MAX_ENTRIES];
+};
+
+void entries_add(struct entries *entries, const char *key, const char *value,
+		 bool text);
+void entries_add_count(struct entries *entries, const char *key, int64_t value);
+/* All rows whose knob applies, where not `all` only those that differ from the value of
+ * an absent key; a word that the target lacks is said in out. */
+void entries_add_rows(struct entries *entries, const struct scenario *scenario,
+		      const struct mapping *rows, bool all, struct export_out *out);
+void entries_write_yaml(const struct entries *entries, FILE *stream);
+void entries_write_json(const struct entries *entries, FILE *stream);
+void entries_write_toml(const struct entries *entries, FILE *stream);
+/* Whether a row has this knob. */
+bool mapping_has(const struct mapping *rows, const char *knob);
+
+#endif

@@ -1,0 +1,19 @@
+/* rows.h - the table between torchtitan's keys and knobs, for both directions. */
+#ifndef PRESETS_TORCHTITAN_ROWS_H
+#define PRESETS_TORCHTITAN_ROWS_H
+
+#include "presets/pairs/mapping.h"
+
+extern const struct mapping torchtitan_rows[];
+/* Keys that need more than one row; ends with NULL. */
+extern const char *const torchtitan_others[];
+/* Whether torchtitan has keys for this knob. */
+bool torchtitan_has(const char *knob);
+
+/* Its models and ours of the same shape; ends with a row of model NULL. */
+struct flavor {
+	const char *name, *flavor, *model;
+};
+extern const struct flavor torchtitan_flavors[];
+
+#endif

@@ -1,0 +1,202 @@
+/* torchtitan.c - reading; see torchtitan.h. */
+#include "presets/torchtitan/torchtitan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/library.h"
+#include "presets/torchtitan/rows.h"
+
+static bool read_model(const struct mapped *m)
+{
+	const struct pair *name = mapped_find(m, "model.name"),
+			  *flavor = mapped_find(m, "model.flavor");
+	const struct flavor *row = torchtitan_flavors;
+
+	for (; name && flavor && row->model; row++)
+		if (strcmp(row->name, name->value) == 0 &&
+		    strcmp(row->flavor, flavor->value) == 0)
+			return library_model(&m->out->model, row->model, m->error);
+	if (name && flavor)
+		import_note(m->report, IMPORT_NOT_MODELLED, "model", "%.60s %.60s",
+			    name->value, flavor->value);
+	return import_unstated_model(&m->out->model, m->report, m->error);
+}
+
+/* Virtual stages follow from layers per stage; without it a looped schedule has two
+ * a rank. The first and last stage are one layer short unless said otherwise. */
+static bool read_stages(const struct mapped *m)
+{
+	static const char key[] = "parallelism.pipeline_parallel_layers_per_stage";
+	struct plan *plan = &m->out->plan;
+	bool looped =
+		plan->schedule != SCHEDULE_1F1B && plan->schedule != SCHEDULE_GPIPE;
+	int64_t each = 0, first = 1, last = 1, v = looped ? 2 : 1;
+	int64_t layers = m->out->model.layers;
+
+	if (!mapped_count(m, key, &each) ||
+	    !mapped_count(m, "parallelism.pipeline_parallel_first_stage_less_layers",
+			  &first) ||
+	    !mapped_count(m, "parallelism.pipeline_parallel_last_stage_less_layers",
+			  &last))
+		return false;
+	first = first < 0 ? 0 : first;
+	last = last < 0 ? 0 : last;
+	if (first > 1 || last > 1)
+		import_note(m->report, IMPORT_APPROXIMATE, "less layers",
+			    "more than one is read as one");
+	if (plan->pp < 2)
+		return mapped_set(m, "schedule", "1f1b", NULL) &&
+		       mapped_set(m, "vpp", "1", NULL);
+	if (each > 0) {
+		int64_t stages = (layers + first + last + each - 1) / each;
+
+		if (stages % plan->pp != 0)
+			return error_set(m->error, m->pairs->file,
+					 mapped_find(m, key)->line,
+					 "%s %lld makes %lld stages of %lld layers, no "
+					 "multiple of PP %lld",
+					 key, (long long)each, (long long)stages,
+					 (long long)layers, (long long)plan->pp);
+		v = stages / plan->pp;
+	}
+	return mapped_set_count(m, "vpp", v, mapped_find(m, key)) &&
+	       mapped_set(m, "split_embedding", first > 0 ? "on" : "off", NULL) &&
+	       mapped_set(m, "split_loss", last > 0 ? "on" : "off", NULL);
+}
+
+static bool read_sharding(const struct mapped *m)
+{
+	static const char shard_key[] = "parallelism.data_parallel_shard_degree",
+			  reshard[] = "parallelism.fsdp_reshard_after_forward";
+	const struct plan *plan = &m->out->plan;
+	const struct pair *from = mapped_find(m, shard_key);
+	int64_t shard = -1, replicas = 1, world = 0;
+	bool always;
+
+	if (!mapped_count(m, shard_key, &shard) ||
+	    !mapped_count(m, "parallelism.data_parallel_replicate_degree", &replicas))
+		return false;
+	replicas = replicas < 1 ? 1 : replicas;
+	if (__builtin_mul_overflow(plan->tp * plan->pp, plan->cp, &world) ||
+	    __builtin_mul_overflow(world, replicas, &world) ||
+	    (shard > 0 && __builtin_mul_overflow(world, shard, &world)))
+		world = INT64_MAX;
+	if (!mapped_set_world(m, shard > 0 ? world : 0, from))
+		return false;
+	/* "default" keeps weights gathered between micro-batches of a pipeline */
+	always = mapped_find(m, reshard) && !mapped_is(m, reshard, "default")
+			 ? mapped_is(m, reshard, "always")
+			 : plan->pp == 1;
+	if (!mapped_set(m, "fsdp_reshard", always ? "on" : "off", NULL) ||
+	    !mapped_set(m, "zero", shard == 1 && plan->cp == 1 ? "0" : "3", NULL))
+		return false;
+	return shard < 1 || replicas < 2 ||
+	       mapped_set_count(m, "zero_group", shard * plan->cp, from);
+}
+
+static bool read_batch(const struct mapped *m)
+{
+	int64_t local = 1, global = -1, micro = 1, dp = scenario_dp(m->out);
+	const struct pair *from = mapped_find(m, "training.global_batch_size");
+
+	if (!mapped_count(m, "training.batch_size", &local) ||
+	    !mapped_count(m, "training.local_batch_size", &local) ||
+	    !mapped_count(m, "training.global_batch_size", &global) ||
+	    !mapped_count(m, "parallelism.pipeline_parallel_microbatch_size", &micro))
+		return false;
+	if (m->out->plan.pp == 1)
+		micro = local;
+	if (global < 1 && __builtin_mul_overflow(local, dp > 0 ? dp : 1, &global))
+		global = INT64_MAX;
+	return mapped_set_count(m, "mbs", micro,
+				mapped_find(m, "training.local_batch_size")) &&
+	       mapped_set_count(m, "gbs", global, from);
+}
+
+static bool read_precision(const struct mapped *m)
+{
+	const struct pair *converters = mapped_find(m, "model.converters"),
+			  *recipe =
+				  mapped_find(m, "quantize.linear.float8.recipe_name");
+	const char *all = converters ? converters->value : "";
+	const char *precision =
+		mapped_is(m, "training.mixed_precision_param", "float32") ? "fp32"
+									  : "bf16";
+	bool rowwise = recipe && strncmp(recipe->value, "rowwise", 7) == 0;
+
+	if (strstr(all, "float8"))
+		precision = "fp8";
+	if (strstr(all, "mx"))
+		precision = "mxfp8";
+	return mapped_set(m, "precision", precision, NULL) &&
+	       mapped_set(m, "fp8_recipe", rowwise ? "rowwise" : "current-scaling",
+			  recipe);
+}
+
+static bool read_recompute(const struct mapped *m)
+{
+	static const char mode[] = "activation_checkpoint.mode",
+			  option[] = "activation_checkpoint.selective_ac_option";
+	const struct pair *from = mapped_find(m, mode), *every = mapped_find(m, option);
+	int64_t step = every ? strtoll(every->value, NULL, 10) : 2;
+	int64_t layers = m->out->model.layers / m->out->plan.pp;
+	bool selective = !from || strcmp(from->value, "selective") == 0;
+
+	if (from && strcmp(from->value, "memory_budget") == 0) {
+		import_note(m->report, IMPORT_APPROXIMATE, mode,
+			    "memory_budget is read as selective");
+		selective = true;
+		step = 0;
+	}
+	if (!selective)
+		return mapped_set(m, "recompute", from->value, from);
+	if (step < 1)
+		return mapped_set(m, "recompute", "selective", from) &&
+		       mapped_set(m, "recompute_modules", "per-op", every);
+	/* each step-th layer is recomputed as a whole */
+	layers = layers / step > 0 ? layers / step : 1;
+	return mapped_set(m, "recompute", "full", from) &&
+	       mapped_set_count(m, "recompute_layers", step > 1 ? layers : 0, every);
+}
+
+static bool read_rest(const struct mapped *m)
+{
+	bool offload = mapped_true(m, "training.enable_cpu_offload");
+	int64_t steps = 0;
+	double tokens;
+
+	if (mapped_true(m, "training.compile") && !mapped_set(m, "compile", "on", NULL))
+		return false;
+	if (!mapped_count(m, "training.steps", &steps))
+		return false;
+	tokens = (double)steps * (double)m->out->plan.global_batch *
+		 (double)m->out->plan.seq_len;
+	if (tokens >= 1 && tokens <= 1e18)
+		m->out->plan.tokens = tokens;
+	return mapped_set(m, "optimizer_offload", offload ? "1" : "0", NULL);
+}
+
+bool torchtitan_read(struct scenario *out, const char *file, const char *text,
+		     size_t length, struct import_report *report, struct error *error)
+{
+	struct scenario made;
+	struct pairs pairs;
+	struct mapped m = { &pairs, &made, report, error };
+	bool good;
+
+	if (!pairs_from_toml(&pairs, file, text, length, error))
+		return false;
+	good = pairs.count > 0 ||
+	       error_set(error, pairs.file, 1, "no keys; expected [parallelism] ...");
+	good = good && mapped_begin(&made, "torchtitan", error) && read_model(&m) &&
+	       mapping_read(&m, torchtitan_rows) && read_stages(&m) &&
+	       read_sharding(&m) && read_batch(&m) && read_precision(&m) &&
+	       read_recompute(&m) && read_rest(&m);
+	if (good)
+		mapping_note(&m, torchtitan_rows, torchtitan_others);
+	pairs_free(&pairs);
+	if (good)
+		*out = made;
+	return good;
+}

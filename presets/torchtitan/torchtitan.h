@@ -1,0 +1,20 @@
+/* torchtitan.h - a torchtitan configuration (TOML, up to v0.2.2) in and out.
+ *
+ * Keys: torchtitan/config/job_config.py. Later versions are configured by Python
+ * functions, which are not read.
+ */
+#ifndef PRESETS_TORCHTITAN_TORCHTITAN_H
+#define PRESETS_TORCHTITAN_TORCHTITAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/scenario.h"
+#include "presets/error.h"
+#include "presets/import.h"
+
+bool torchtitan_read(struct scenario *out, const char *file, const char *text,
+		     size_t length, struct import_report *report, struct error *error);
+char *torchtitan_write(const struct scenario *scenario);
+
+#endif
