@@ -344,6 +344,36 @@ static void test_exports_open_again(void **state)
 	ran_free(&yaml);
 }
 
+/* Events of one stage do not overlap, and every item is there. */
+static void test_a_trace_opens_in_perfetto(void **state)
+{
+	cJSON *root =
+		json_of("export trace llama3-70b-64-h100 --gbs 32 --schedule zb-h1", 0);
+	cJSON *events = at(root, "traceEvents"), *e;
+	double end[4] = { 0 };
+	int items = 0, starts = 0, finishes = 0;
+
+	(void)state;
+	cJSON_ArrayForEach(e, events)
+	{
+		const char *phase = at(e, "ph")->valuestring;
+		double start = at(e, "ts")->valuedouble;
+		int stage = at(e, "pid")->valueint;
+
+		starts += phase[0] == 's';
+		finishes += phase[0] == 'f';
+		if (phase[0] != 'X' || at(e, "tid")->valueint != 0)
+			continue;
+		assert_true(start >= end[stage] - 1e-3);
+		end[stage] = start + at(e, "dur")->valuedouble;
+		items++;
+	}
+	/* 4 stages, 8 micro-batches: forward, input and weight gradient */
+	assert_int_equal(items, 4 * 8 * 3);
+	assert_true(starts == finishes && starts > 0);
+	cJSON_Delete(root);
+}
+
 static void test_a_measured_step_calibrates_the_cluster(void **state)
 {
 	char command[512];
@@ -422,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_sweep_counts_and_shards),
 		cmocka_unit_test(test_lists_and_shows),
 		cmocka_unit_test(test_exports_open_again),
+		cmocka_unit_test(test_a_trace_opens_in_perfetto),
 		cmocka_unit_test(test_a_measured_step_calibrates_the_cluster),
 		cmocka_unit_test(test_help_and_version),
 	};

@@ -302,7 +302,7 @@ static void test_narrow_tables_keep_their_numbers_whole(void **state)
 
 	(void)state;
 	stage_open(&s, NULL, 80, 24);
-	stage_type(&s, "3");
+	stage_type(&s, "4");
 	stage_shows(&s, "exposed");
 	stage_shows(&s, " ms");
 	stage_close(&s);
@@ -475,6 +475,33 @@ static void test_any_keys_in_any_order(void **state)
 	}
 }
 
+static void test_the_timeline_is_walked(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	s.explorer.view = VIEW_OVERVIEW;
+	stage_type(&s, "/gbs\n=16\n3\t");
+	assert_int_equal(s.explorer.view, VIEW_TIMELINE);
+	stage_shows(&s, "4 stages x 4 micro-batches");
+	stage_shows(&s, "forward of micro-batch 0");
+	stage_type(&s, "l");
+	stage_shows(&s, "forward of micro-batch 1");
+	stage_type(&s, "j");
+	stage_shows(&s, "stage 1");
+	for (int i = 0; i < 40; i++)
+		stage_type(&s, ".");
+	stage_shows(&s, "backward of micro-batch 3");
+	stage_type(&s, "+++S---S");
+	/* the pinned plan stands above, on the same axis */
+	stage_type(&s, "p\t/mbs\nh\t");
+	stage_shows(&s, "pinned");
+	stage_shows(&s, "4 stages x 8 micro-batches");
+	stage_type(&s, "\t/schedule\n=dualpipe\n");
+	stage_close(&s);
+}
+
 /* The view searches while no key waits; Enter takes a plan, u gives the old one
  * back.
  */
@@ -528,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_every_plan_opens_and_every_knob_turns),
 		cmocka_unit_test(test_any_keys_in_any_order),
 		cmocka_unit_test(test_a_searched_plan_is_taken),
+		cmocka_unit_test(test_the_timeline_is_walked),
 	};
 
 	setenv("HOME", "/nonexistent", 1);

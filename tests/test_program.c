@@ -82,7 +82,7 @@ static void test_it_comes_back_to_where_it_was(void **state)
 	vt_expect(vt, "MEMORY");
 	vt_type(vt, "omixtral-8x7b\r");
 	vt_expect(vt, "mixtral-8x7b ");
-	vt_type(vt, "3");
+	vt_type(vt, "4");
 	vt_expect(vt, "collective");
 	vt_type(vt, "q");
 	vt_expect_exit(vt, 0);

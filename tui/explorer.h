@@ -12,6 +12,7 @@
 #include "engine/estimate.h"
 #include "engine/explain.h"
 #include "engine/planner.h"
+#include "engine/timeline.h"
 #include "engine/whatif.h"
 #include "presets/error.h"
 #include "tui/action.h"
@@ -23,6 +24,7 @@
 enum view_id {
 	VIEW_OVERVIEW,
 	VIEW_MEMORY,
+	VIEW_TIMELINE,
 	VIEW_TRAFFIC,
 	VIEW_GRAPH,
 	VIEW_TOPOLOGY,
@@ -122,6 +124,10 @@ struct explorer {
 	bool search_stale; /* the scenario has changed since */
 	enum objective objective;
 
+	/* the step played item by item, for the view Timeline (explorer/play.c) */
+	struct play *play, *play_before; /* of the pinned baseline */
+	bool play_stale;
+
 	struct estimate *scratch;
 	struct spots *spots; /* of the last frame */
 };
@@ -164,6 +170,18 @@ unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argum
 unsigned prompt_act(struct explorer *explorer, struct action action);
 void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y);
 unsigned prompt_find(struct explorer *explorer, int direction);
+
+/* A timeline with its memory. Where there is none, why. */
+struct play {
+	void *room;
+	bool good;
+	struct timeline timeline;
+	struct timeline_problem problem;
+};
+
+/* Plays the open plan, and the pinned one, if they have changed. */
+void play_refresh(struct explorer *explorer);
+void play_forget(struct explorer *explorer);
 
 /* The search (explorer/search.c): starts anew when the scenario has changed. */
 void search_begin(struct explorer *explorer);

@@ -59,6 +59,9 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 		 struct rect rect);
 unsigned memory_act(struct explorer *explorer, struct action action);
+void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect);
+unsigned timeline_act(struct explorer *explorer, struct action action);
 void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect);
 unsigned traffic_act(struct explorer *explorer, struct action action);

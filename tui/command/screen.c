@@ -92,11 +92,11 @@ static bool take_view(void *context, const char *text, struct error *error)
 	struct asked *asked = context;
 
 	asked->view = view_find(text);
-	return asked->view >= 0 ||
-	       error_set(error, NULL, 0,
-			 "no view '%.40s'; expected overview, memory, traffic, graph, "
-			 "topology, search, explain or help",
-			 text);
+	return asked->view >= 0 || error_set(error, NULL, 0,
+					     "no view '%.40s'; expected overview, "
+					     "memory, timeline, traffic, graph, "
+					     "topology, search, explain or help",
+					     text);
 }
 
 /* Keys as a person types them; 'Tab' and the like are their characters. */

@@ -36,6 +36,7 @@ void explorer_free(struct explorer *explorer)
 {
 	history_free(&explorer->history);
 	search_forget(explorer);
+	play_forget(explorer);
 	free(explorer->scratch);
 	free(explorer->spots);
 	explorer->scratch = NULL;
@@ -98,10 +99,12 @@ void explorer_update(struct explorer *explorer)
 		train_estimate(&explorer->baseline, &explorer->before);
 	explorer->arrows_done = 0;
 	explorer->advice_done = false;
-	explorer->search_stale = true;
+	explorer->search_stale = explorer->play_stale = true;
 	update_strip(explorer);
 	if (is_cheap(explorer))
 		update_advice(explorer);
+	if (explorer->view == VIEW_TIMELINE)
+		play_refresh(explorer);
 }
 
 /* What one turns to make a given training faster; the batch and the machine are
@@ -186,6 +189,7 @@ static unsigned pin(struct explorer *explorer)
 	if (explorer->pinned) {
 		explorer->baseline = explorer->scenario;
 		explorer->before = explorer->estimate;
+		explorer->play_stale = true;
 		explorer_say(explorer, ROLE_HINT,
 			     "pinned: every number shows its change against this plan");
 	} else {
@@ -202,6 +206,8 @@ unsigned explorer_show(struct explorer *explorer, enum view_id view)
 	if (view != explorer->view)
 		explorer->view_before = explorer->view;
 	explorer->view = view;
+	if (view == VIEW_TIMELINE)
+		play_refresh(explorer);
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 

@@ -12,6 +12,7 @@
 #include "presets/report.h"
 #include "presets/scenario_file.h"
 #include "presets/torchtitan/torchtitan.h"
+#include "presets/trace.h"
 
 static char *write_yaml(const struct scenario *scenario,
 			const struct estimate *estimate)
@@ -62,10 +63,18 @@ WRITE_PLAN(torchtitan)
 WRITE_PLAN(nanotron)
 WRITE_PLAN(accelerate)
 
+static char *write_trace(const struct scenario *scenario,
+			 const struct estimate *estimate)
+{
+	(void)estimate;
+	return trace_write(scenario);
+}
+
 const struct export_format export_table[] = {
 	{ "yaml", "yaml", "the scenario, to be opened again", write_yaml },
 	{ "json", "json", "scenario and every result, as eval --json", report_json },
 	{ "csv", "csv", "knobs and results in one row", write_csv },
+	{ "trace", "json", "the step as a Chrome trace, for Perfetto", write_trace },
 	{ "markdown", "md", "tables for an issue or a report", write_markdown },
 	{ "megatron", "sh", "a torchrun command with Megatron-LM's flags",
 	  write_megatron },

@@ -15,6 +15,15 @@ const struct view view_table[VIEW_COUNT] = {
 			  "memory that a framework can use. Up and down choose a "
 			  "stage, "
 			  "Enter explains its total." },
+	[VIEW_TIMELINE] = { "timeline", "Timeline", true, timeline_draw, timeline_act,
+			    "Which stage runs which micro-batch when, and where it "
+			    "idles. "
+			    "Left and right go from item to item, up and down from "
+			    "stage "
+			    "to stage, + and - zoom, . goes on by one event, S lights "
+			    "the "
+			    "critical path. A pinned plan is drawn above, on the same "
+			    "axis." },
 	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, traffic_draw, traffic_act,
 			   "Every collective of a step: its group, the slowest link it "
 			   "crosses, how often, how many bytes, how long, and what no "
