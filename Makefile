@@ -91,6 +91,21 @@ test-asan: $(TESTS) $(B)/shardscope
 $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
 	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 
+# Any bytes as a file of another tool; needs clang. FUZZ_SECONDS for each format.
+FUZZ_SECONDS ?= 60
+FUZZ = $(notdir $(sort $(wildcard tests/fuzz/seeds/*)))
+fuzz:
+	@$(MAKE) B=build-fuzz CC=clang CFLAGS="$(SANITIZE) -fsanitize=fuzzer-no-link" fuzz-run
+
+fuzz-run: $(addprefix $(B)/fuzz_,$(FUZZ))
+	@for f in $(FUZZ); do mkdir -p $(B)/corpus_$$f; \
+	  $(B)/fuzz_$$f -max_total_time=$(FUZZ_SECONDS) -max_len=16384 -timeout=5 -rss_limit_mb=1024 \
+	    -verbosity=0 -artifact_prefix=$(B)/ $(B)/corpus_$$f tests/fuzz/seeds/$$f || exit 1; \
+	  echo "fuzz: $$f is clean"; done
+
+$(B)/fuzz_%: tests/fuzz/fuzz_format.c $(HOUSE) $(ENGINE)
+	$(CC) $(BASE) $(CFLAGS) -fsanitize=fuzzer -DFORMAT='"$*"' $^ $(LIBS) $(LDFLAGS) -o $@
+
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
 BENCH = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/*.c)))
 bench:
@@ -146,6 +161,6 @@ analyse:
 clean:
 	rm -rf build build-* shardscope
 
-.PHONY: all run check install uninstall test asan test-asan bench validate fit screens screenshots purity \
+.PHONY: all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit screens screenshots purity \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:
