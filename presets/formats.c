@@ -16,6 +16,19 @@
 
 enum { MAX_FILE_BYTES = 4 << 20 };
 
+/* Not the path, which a scenario would take for a file to read. */
+static void take_name(struct model *model, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	file = slash ? slash + 1 : file;
+	snprintf(model->name, sizeof model->name, "%.*s", (int)strcspn(file, "."),
+		 file);
+	if (model->name[0] == '\0')
+		snprintf(model->name, sizeof model->name, "hf");
+	error_clean(model->name);
+}
+
 /* A model says nothing of machine or plan: those of a DGX H100 and Megatron Core. */
 static bool hf_read(struct scenario *out, const char *file, const char *text,
 		    size_t length, struct import_report *report, struct error *error)
@@ -32,6 +45,7 @@ static bool hf_read(struct scenario *out, const char *file, const char *text,
 	       library_stack(&made, "megatron-core", &generic, error);
 	document_free(&document);
 	if (good) {
+		take_name(&made.model, file);
 		import_note(report, IMPORT_ASSUMED, "cluster", "dgx-h100");
 		import_note(report, IMPORT_ASSUMED, "stack", "megatron-core");
 		*out = made;
@@ -63,6 +77,65 @@ const struct format_reader *format_find(const char *name)
 		if (strcmp(format_table[i].name, name) == 0)
 			return &format_table[i];
 	return NULL;
+}
+
+/* Words of which any tells a format, the surest first. A scenario of ours has none of
+ * them at the start of a line. */
+static const struct {
+	const char *word, *format;
+} signs[] = {
+	{ "MODEL_ARGS", "megatron" },
+	{ "--num-layers", "megatron" },
+	{ "--hidden-size", "megatron" },
+	{ "--tensor-model-parallel-size", "megatron" },
+	{ "--tensor_model_parallel_size", "megatron" },
+	{ "tensor_model_parallel_size .", "megatron" },
+	{ "hidden_size .", "megatron" },
+	{ "\"model_type\"", "hf" },
+	{ "\"architectures\"", "hf" },
+	{ "\"zero_optimization\"", "deepspeed" },
+	{ "\"train_batch_size\"", "deepspeed" },
+	{ "\"train_micro_batch_size_per_gpu\"", "deepspeed" },
+	{ "[parallelism]", "torchtitan" },
+	{ "[training]", "torchtitan" },
+	{ "batch_accumulation_per_replica:", "nanotron" },
+	{ "pp_engine:", "nanotron" },
+	{ "compute_environment:", "accelerate" },
+	{ "fsdp_config:", "accelerate" },
+	{ "distributed_type:", "accelerate" },
+};
+
+/* Ours: "model:" at the start of a line, with a name or a mapping behind it. */
+static bool is_scenario(const char *text)
+{
+	for (const char *at = strstr(text, "model: "); at;
+	     at = strstr(at + 1, "model: "))
+		if (at == text || at[-1] == '\n')
+			return true;
+	return false;
+}
+
+const struct format_reader *format_sniff(const char *path)
+{
+	enum { LOOK = 64 << 10 };
+	FILE *stream = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
+	const struct format_reader *found = NULL;
+	char *text = stream ? malloc(LOOK + 1) : NULL;
+	size_t length;
+
+	if (text) {
+		length = fread(text, 1, LOOK, stream);
+		text[length] = '\0';
+		for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++)
+			if (strstr(text, signs[i].word))
+				found = format_find(signs[i].format);
+		if (is_scenario(text))
+			found = NULL;
+	}
+	free(text);
+	if (stream)
+		fclose(stream);
+	return found;
 }
 
 /* The whole of a stream with a zero behind it; NULL if it is too large. */

@@ -19,6 +19,9 @@ struct format_reader {
 extern const struct format_reader format_table[];
 int format_count(void);
 const struct format_reader *format_find(const char *name);
+/* The reader of a file by path, by what its first 64 KiB hold; NULL for a scenario, for
+ * standard input and for what can't be read or told. */
+const struct format_reader *format_sniff(const char *path);
 /* A file by path, '-' for standard input, in the form of this reader. */
 bool format_read(const struct format_reader *reader, const char *path,
 		 struct scenario *out, struct import_report *report,

@@ -1,4 +1,5 @@
 /* test_import.c - other tools' files as scenarios: what is taken, what is refused. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -478,6 +479,49 @@ static void test_others_hostile(void **state)
 	}
 }
 
+/* The small files of tests/fuzz/seeds/<format>/ are told apart and read; a shipped plan
+ * is none of them. */
+static void test_sniff(void **state)
+{
+	int seen = 0;
+
+	(void)state;
+	for (int i = 0; i < format_count(); i++) {
+		const char *name = format_table[i].name;
+		char folder[128], path[512];
+		struct dirent *entry;
+		DIR *dir;
+
+		snprintf(folder, sizeof folder, "tests/fuzz/seeds/%s", name);
+		dir = opendir(folder);
+		if (!dir)
+			fail_msg("no %s", folder);
+		while ((entry = readdir(dir))) {
+			const struct format_reader *reader;
+			struct scenario s;
+			struct error error;
+
+			if (entry->d_name[0] == '.')
+				continue;
+			snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+			reader = format_sniff(path);
+			if (!reader || strcmp(reader->name, name) != 0)
+				fail_msg("%s is taken for %s", path,
+					 reader ? reader->name : "a scenario");
+			report.count = 0;
+			if (!format_read(reader, path, &s, &report, &error))
+				fail_msg("%s", error.text);
+			seen++;
+		}
+		closedir(dir);
+	}
+	assert_true(seen >= format_count());
+	assert_null(format_sniff("presets/plans/llama3-405b-16k-h100.yaml"));
+	assert_null(format_sniff("presets/models/README.md"));
+	assert_null(format_sniff("no/such/file"));
+	assert_null(format_sniff("-"));
+}
+
 /* What import writes is read back as the same scenario. */
 static void test_yaml_again(void **state)
 {
@@ -511,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_nanotron),
 		cmocka_unit_test(test_accelerate),
 		cmocka_unit_test(test_others_hostile),
+		cmocka_unit_test(test_sniff),
 		cmocka_unit_test(test_yaml_again),
 	};
 

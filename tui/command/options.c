@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "presets/formats.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tui/command.h"
@@ -182,6 +183,32 @@ static bool take(struct request *r, const struct arguments *arguments, int value
 						       error);
 }
 
+/* A scenario, or another tool's file; then one line says what was made of it. */
+static bool read_scenario(const char *name, struct scenario *s, struct error *error)
+{
+	const struct format_reader *reader =
+		preset_find(PRESET_PLAN, name) ? NULL : format_sniff(name);
+	struct import_report *report;
+	bool good;
+
+	if (!reader)
+		return scenario_read(s, name, NULL, error);
+	report = calloc(1, sizeof *report);
+	if (!report)
+		return error_set(error, name, 0, "out of memory");
+	good = format_read(reader, name, s, report, error);
+	if (good)
+		fprintf(stderr,
+			"shardscope: %s read as %s: %d keys taken, %d assumed, %d not "
+			"modelled; shardscope import %s shows them\n",
+			name, reader->name, import_count(report, IMPORT_TAKEN),
+			import_count(report, IMPORT_ASSUMED),
+			import_count(report, IMPORT_NOT_MODELLED) + report->left_out,
+			reader->name);
+	free(report);
+	return good;
+}
+
 static bool read_bases(const struct request *r, const struct arguments *arguments,
 		       struct scenario *s, struct error *error)
 {
@@ -190,7 +217,7 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 	if (arguments->base)
 		good = arguments->base(arguments->context, s, error);
 	else if (r->scenario)
-		good = scenario_read(s, r->scenario, NULL, error);
+		good = read_scenario(r->scenario, s, error);
 	else if (r->model)
 		good = scenario_blank(s, r->model, r->cluster ? r->cluster : "dgx-h100",
 				      r->stack ? r->stack : "megatron-core", error);
