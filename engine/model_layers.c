@@ -59,6 +59,17 @@ int64_t model_kind_layers(const struct model *model, int kind)
 	return count;
 }
 
+/* Most neighbours are of one kind; eight are compared at once. */
+static bool equal_eight(const struct model *model, int64_t from)
+{
+	uint64_t eight;
+
+	if (from + 8 > model->layers)
+		return false;
+	memcpy(&eight, &model->layer[from], sizeof eight);
+	return eight == model->layer[from] * UINT64_C(0x0101010101010101);
+}
+
 void model_kinds_layers(const struct model *model, double *layers)
 {
 	int32_t count[MAX_LAYER_KINDS] = { 0 };
@@ -66,9 +77,11 @@ void model_kinds_layers(const struct model *model, double *layers)
 	if (model->kinds == 1)
 		count[0] = (int32_t)model->layers;
 	else
-		for (int64_t i = 0; i < model->layers; i++)
+		for (int64_t i = 0, run; i < model->layers; i += run) {
+			run = equal_eight(model, i) ? 8 : 1;
 			if (model->layer[i] < MAX_LAYER_KINDS)
-				count[model->layer[i]]++;
+				count[model->layer[i]] += (int32_t)run;
+		}
 	for (int k = 0; k < MAX_LAYER_KINDS && k < model->kinds; k++)
 		layers[k] = count[k];
 }

@@ -71,8 +71,10 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 		roofline_seconds(&rate, op->forward_flops, op->forward_bytes);
 	op->input_grad_seconds =
 		roofline_seconds(&rate, op->input_grad_flops, op->backward_bytes / 2);
-	op->weight_grad_seconds = roofline_seconds(
-		&rate, op->weight_grad_flops, c->frozen ? 0 : op->backward_bytes / 2);
+	/* the same product turned round, unless its weights are frozen */
+	op->weight_grad_seconds =
+		c->frozen ? roofline_seconds(&rate, op->weight_grad_flops, 0)
+			  : op->input_grad_seconds;
 	return op;
 }
 

@@ -225,20 +225,37 @@ static bool tied_end(const struct step *step, int stage)
 	       (stage == 0 || stage == step->stages - 1);
 }
 
-/* Stages from this one on that end their step alike. */
-static int alike(const struct step *step, int stage)
+static bool alike(const struct step *step, int a, int b)
 {
-	const struct stage_sum *sum = &step->sum[stage];
-	int next = stage + 1;
+	const struct stage_sum *x = &step->sum[a], *y = &step->sum[b];
 
-	while (next < step->stages && !tied_end(step, stage) && !tied_end(step, next) &&
-	       step->sum[next].layers == sum->layers &&
-	       step->sum[next].dense_trainable == sum->dense_trainable &&
-	       step->sum[next].expert_trainable == sum->expert_trainable &&
-	       step->forward_seconds[next] == step->forward_seconds[stage] &&
-	       step->backward_seconds[next] == step->backward_seconds[stage])
-		next++;
-	return next - stage;
+	return x->layers == y->layers && x->dense_trainable == y->dense_trainable &&
+	       x->expert_trainable == y->expert_trainable &&
+	       step->forward_seconds[a] == step->forward_seconds[b] &&
+	       step->backward_seconds[a] == step->backward_seconds[b] &&
+	       !tied_end(step, a) && !tied_end(step, b);
+}
+
+enum { KINDS = 4 }; /* of stages that are kept in mind */
+
+/* For each stage the first that ends its step like it, and how many do. */
+static void find_alike(const struct step *step, int *like, int *count)
+{
+	int kind[KINDS], kinds = 0;
+
+	for (int i = 0; i < step->stages; i++) {
+		int k = 0, seen = kinds < KINDS ? kinds : KINDS;
+
+		while (k < seen && !alike(step, kind[k], i))
+			k++;
+		if (k == seen) {
+			k = kinds++ % KINDS;
+			kind[k] = i;
+		}
+		like[i] = kind[k];
+		count[i] = 0;
+		count[kind[k]]++;
+	}
 }
 
 static void sync_stage(const struct sync *s)
@@ -269,16 +286,18 @@ static void sync_stage(const struct sync *s)
 
 void step_sync(struct step *step, struct estimate *out)
 {
-	for (int i = 0; i < step->stages;) {
-		int count = alike(step, i);
-		struct sync s = { step, out, i, step->sum[i].layers,
-				  count / (double)step->stages };
+	int like[MAX_STAGES], count[MAX_STAGES];
 
-		sync_stage(&s);
-		for (int next = i + 1; next < i + count; next++) {
-			step->sync_seconds[next] = step->sync_seconds[i];
-			step->optimizer_seconds[next] = step->optimizer_seconds[i];
+	find_alike(step, like, count);
+	for (int i = 0; i < step->stages; i++) {
+		struct sync s = { step, out, i, step->sum[i].layers,
+				  count[i] / (double)step->stages };
+
+		if (like[i] == i) {
+			sync_stage(&s);
+			continue;
 		}
-		i += count;
+		step->sync_seconds[i] = step->sync_seconds[like[i]];
+		step->optimizer_seconds[i] = step->optimizer_seconds[like[i]];
 	}
 }
