@@ -189,6 +189,8 @@ bool format_read(const struct format_reader *reader, const char *path,
 	good = length > 0 ? reader->read(out, standard ? "standard input" : path, text,
 					 length, report, error)
 			  : error_set(error, path, 1, "the file is empty");
+	if (good)
+		snprintf(report->format, sizeof report->format, "%s", reader->name);
 	free(text);
 	return good;
 }

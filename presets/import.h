@@ -30,7 +30,8 @@ enum { MAX_IMPORT_NOTES = 256 };
 
 struct import_report {
 	int count;
-	int left_out; /* notes beyond the limit: counted, and said */
+	char format[16]; /* the reader's name, of format_table; empty = none */
+	int left_out;    /* notes beyond the limit: counted, and said */
 	struct import_note note[MAX_IMPORT_NOTES];
 };
 

@@ -372,6 +372,39 @@ static void test_megatron_remarks(void **state)
 	free(text);
 }
 
+/* Flags that nothing here models come back; none of them is run by a shell. */
+static void test_megatron_kept(void **state)
+{
+	static const char script[] =
+		"torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 4 "
+		"--hidden-size 512 --num-attention-heads 8 --micro-batch-size 1 "
+		"--global-batch-size 8 --seq-length 512 --bf16 --lr 3e-4 "
+		"--recompute-modules mhc --data-path a 0.3 b 0.7 --log-throughput "
+		"--note 'x; $(touch y)'\n";
+	static struct import_report report;
+	struct error error;
+	struct scenario s, again;
+	char *text;
+
+	(void)state;
+	title = "kept";
+	memset(&report, 0, sizeof report);
+	assert_true(
+		format_find("megatron")
+			->read(&s, "file", script, strlen(script), &report, &error));
+	snprintf(report.format, sizeof report.format, "megatron");
+	text = export_find("megatron")->write_kept(&s, &report);
+	assert_non_null(text);
+	assert_non_null(strstr(text, " --lr 3e-4 "));
+	assert_non_null(strstr(text, " --data-path a 0.3 b 0.7 "));
+	assert_non_null(strstr(text, " --log-throughput "));
+	assert_non_null(strstr(text, " --note 'x; $(touch y)'"));
+	assert_null(strstr(text, "mhc")); /* not as a list of its own */
+	import_as("megatron", text, &again);
+	assert_int_equal(again.cluster.gpus, 8);
+	free(text);
+}
+
 static void test_bridge(void **state)
 {
 	struct scenario s;
@@ -400,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_others_random),
 		cmocka_unit_test(test_megatron_corpus),
 		cmocka_unit_test(test_megatron_remarks),
+		cmocka_unit_test(test_megatron_kept),
 		cmocka_unit_test(test_bridge),
 	};
 

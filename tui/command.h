@@ -10,6 +10,7 @@
 
 #include "engine/knob.h"
 #include "presets/error.h"
+#include "presets/import.h"
 
 enum { STATUS_GOOD = 0, STATUS_NO = 1, STATUS_USAGE = 2 };
 
@@ -49,6 +50,8 @@ struct arguments {
 	/* Where the scenario comes from instead, or NULL; knobs are set on top of it.
 	 */
 	bool (*base)(void *context, struct scenario *out, struct error *error);
+	/* Filled where the scenario is another tool's file; may be NULL. */
+	struct import_report *report;
 };
 
 /* Reads all arguments into scenario, which starts as the built-in one, or blank where

@@ -20,6 +20,10 @@ bool megatron_read(struct scenario *out, const char *file, const char *text,
 /* A torchrun command with all flags that differ from Megatron's defaults, comments on
  * what Megatron has no flag for above it. To be freed; NULL: out of memory. */
 char *megatron_write(const struct scenario *scenario);
+/* The same with those flags of the file it was read from that nothing here models, as
+ * the report has them; kept may be NULL or of another format. */
+char *megatron_write_kept(const struct scenario *scenario,
+			  const struct import_report *kept);
 /* The same as overrides of a Megatron-Bridge configuration, in Python. */
 char *bridge_write(const struct scenario *scenario);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/megatron/flags.h"
 #include "presets/megatron/megatron.h"
 #include "presets/megatron/parts.h"
 
@@ -17,7 +18,43 @@ static void put_flag(struct export_out *out, const char *flag, const char *value
 	fprintf(out->body, plain ? "%s" : "'%s'", value);
 }
 
+/* Flags that came with the file and that no knob or shape stands for. Variables stay
+ * what they are; anything else that a shell would act on is quoted. */
+static void put_kept(struct export_out *out, const struct import_report *kept)
+{
+	for (int i = 0; i < kept->count; i++) {
+		const struct import_note *note = &kept->note[i];
+		const char *value = note->text;
+
+		if (note->kind != IMPORT_NOT_MODELLED || megatron_flag(note->key) ||
+		    megatron_plan_flag(note->key) || megatron_model_flag(note->key))
+			continue;
+		if (strlen(value) >= sizeof note->text - 1 || strchr(value, '\'') ||
+		    strlen(note->key) >= sizeof note->key - 1) {
+			export_unsaid(out, note->key,
+				      "its value is too long to be kept");
+			continue;
+		}
+		bool plain =
+			value[strspn(value,
+				     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKL"
+				     "MNOPQRSTUVWXYZ0123456789_.,+-/:=@%${} ")] == '\0';
+
+		fprintf(out->body, " \\\n  --%s%s", note->key, value[0] ? " " : "");
+		fprintf(out->body, plain ? "%s" : "'%s'", value);
+	}
+	if (kept->left_out > 0)
+		export_unsaid(out, "more flags", "%d; the file has too many of them",
+			      kept->left_out);
+}
+
 char *megatron_write(const struct scenario *scenario)
+{
+	return megatron_write_kept(scenario, NULL);
+}
+
+char *megatron_write_kept(const struct scenario *scenario,
+			  const struct import_report *kept)
 {
 	struct export_out *out = export_begin();
 	struct flag_writer writer = { scenario, out, put_flag };
@@ -33,6 +70,8 @@ char *megatron_write(const struct scenario *scenario)
 		(long long)each, (long long)(gpus / each));
 	megatron_write_model(&writer);
 	megatron_write_plan(&writer);
+	if (kept && strcmp(kept->format, "megatron") == 0)
+		put_kept(out, kept);
 	fputc('\n', out->body);
 	export_subject(scenario, title, sizeof title);
 	return export_end(out, "#!/bin/bash\n", "#", title);

@@ -246,6 +246,7 @@ static void put_rest(const struct flag_writer *w)
 	const struct plan *plan = &w->scenario->plan;
 	double layers = plan->activation_offload * (double)w->scenario->model.layers;
 	double samples = plan->tokens / (double)plan->seq_len;
+	struct scenario base;
 
 	if (plan->activation_offload > 0 && plan->pp == 1 &&
 	    layers == (double)(int64_t)layers) {
@@ -263,7 +264,9 @@ static void put_rest(const struct flag_writer *w)
 		w->put(w->out, "cuda-graph-impl", "local");
 		w->put(w->out, "cuda-graph-scope", "full_iteration");
 	}
-	if (samples >= 1 && samples < 1e15)
+	/* a run length that nobody stated is not made up */
+	scenario_defaults(&base);
+	if (plan->tokens != base.plan.tokens && samples >= 1 && samples < 1e15)
 		megatron_put_count(w, "train-samples", (int64_t)(samples + 0.5));
 }
 

@@ -30,38 +30,51 @@ static bool take_format(void *context, const char *text, struct error *error)
 			 names);
 }
 
-int command_export(int argc, char **argv)
+static int export_scenario(const struct asked *asked, const struct scenario *scenario,
+			   const struct import_report *kept)
 {
-	struct asked asked = { 0 };
-	struct arguments arguments = { .own = NULL,
-				       .owns = 0,
-				       .context = &asked,
-				       .operands = 1,
-				       .operand = take_format };
+	const struct export_format *format = asked->format;
+	struct estimate *e = malloc(sizeof *e);
 	struct error error = { "" };
-	struct scenario scenario;
-	struct estimate *e;
 	char *text;
-	int status;
 
-	if (!options_read(command_find("export"), &arguments, argc, argv, &scenario,
-			  &status))
-		return status;
-	if (!asked.format) {
-		error_set(&error, NULL, 0, "export needs a format; --help lists them");
-		return command_fail(&error);
-	}
-	e = malloc(sizeof *e);
 	if (!e)
 		return command_fail(&error);
-	train_estimate(&scenario, e);
-	text = asked.format->write(&scenario, e);
+	train_estimate(scenario, e);
+	text = format->write_kept && kept->format[0] != '\0'
+		       ? format->write_kept(scenario, kept)
+		       : format->write(scenario, e);
 	free(e);
 	if (!text)
 		return command_fail(&error);
 	fputs(text, stdout);
 	free(text);
 	return command_finish(STATUS_GOOD);
+}
+
+int command_export(int argc, char **argv)
+{
+	struct asked asked = { 0 };
+	struct import_report *kept = calloc(1, sizeof *kept);
+	struct arguments arguments = {
+		.context = &asked, .operands = 1, .operand = take_format, .report = kept
+	};
+	struct error error = { "" };
+	struct scenario scenario;
+	int status = STATUS_USAGE;
+
+	if (!kept)
+		return command_fail(&error);
+	if (options_read(command_find("export"), &arguments, argc, argv, &scenario,
+			 &status)) {
+		if (!asked.format)
+			error_set(&error, NULL, 0,
+				  "export needs a format; --help lists them");
+		status = asked.format ? export_scenario(&asked, &scenario, kept)
+				      : command_fail(&error);
+	}
+	free(kept);
+	return status;
 }
 
 static bool take_measured(void *context, const char *value, struct error *error)

@@ -184,7 +184,8 @@ static bool take(struct request *r, const struct arguments *arguments, int value
 }
 
 /* A scenario, or another tool's file; then one line says what was made of it. */
-static bool read_scenario(const char *name, struct scenario *s, struct error *error)
+static bool read_scenario(const char *name, struct import_report *kept,
+			  struct scenario *s, struct error *error)
 {
 	const struct format_reader *reader =
 		preset_find(PRESET_PLAN, name) ? NULL : format_sniff(name);
@@ -193,7 +194,7 @@ static bool read_scenario(const char *name, struct scenario *s, struct error *er
 
 	if (!reader)
 		return scenario_read(s, name, NULL, error);
-	report = calloc(1, sizeof *report);
+	report = kept ? kept : calloc(1, sizeof *report);
 	if (!report)
 		return error_set(error, name, 0, "out of memory");
 	good = format_read(reader, name, s, report, error);
@@ -205,7 +206,8 @@ static bool read_scenario(const char *name, struct scenario *s, struct error *er
 			import_count(report, IMPORT_ASSUMED),
 			import_count(report, IMPORT_NOT_MODELLED) + report->left_out,
 			reader->name);
-	free(report);
+	if (!kept)
+		free(report);
 	return good;
 }
 
@@ -217,7 +219,7 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 	if (arguments->base)
 		good = arguments->base(arguments->context, s, error);
 	else if (r->scenario)
-		good = read_scenario(r->scenario, s, error);
+		good = read_scenario(r->scenario, arguments->report, s, error);
 	else if (r->model)
 		good = scenario_blank(s, r->model, r->cluster ? r->cluster : "dgx-h100",
 				      r->stack ? r->stack : "megatron-core", error);
