@@ -46,7 +46,8 @@ static void derive(const struct scenario *s, struct estimate *out)
 	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
 }
 
-static void estimate(const struct scenario *scenario, struct step *step,
+/* Fills the step too where the scenario is legal, and says whether it is. */
+static bool estimate(const struct scenario *scenario, struct step *step,
 		     struct estimate *out)
 {
 	clear(out);
@@ -54,7 +55,7 @@ static void estimate(const struct scenario *scenario, struct step *step,
 	out->legal = scenario_check(scenario, &out->problems) == 0;
 	out->chunks = split_chunks(scenario);
 	if (!out->legal)
-		return;
+		return false;
 	step->scenario = scenario;
 	step->micro_batches = out->micro_batches;
 	step->stages = (int)scenario->plan.pp;
@@ -65,13 +66,14 @@ static void estimate(const struct scenario *scenario, struct step *step,
 	step_layers(step, out);
 	if (!step_pipeline(step, out)) {
 		out->legal = false; /* scenario_check names every cause of this */
-		return;
+		return false;
 	}
 	step_sync(step, out);
 	step_memory(step, out);
 	step_total(step, out);
 	step_run(scenario, out);
-	out->feasible = out->legal && out->fits;
+	out->feasible = out->fits;
+	return true;
 }
 
 void train_estimate(const struct scenario *scenario, struct estimate *out)
@@ -86,8 +88,7 @@ bool train_chunks(const struct scenario *scenario, struct estimate *out,
 {
 	struct step step;
 
-	estimate(scenario, &step, out);
-	if (!out->legal)
+	if (!estimate(scenario, &step, out))
 		return false;
 	chunks->input = step.pipeline;
 	chunks->pipeline_seconds = step.result.seconds;

@@ -13,6 +13,14 @@ struct estimate_time {
  * was printed. */
 int bench_engine(struct estimate_time *out, int most);
 
+struct search_time {
+	const char *name;
+	double candidates, seconds;
+};
+
+/* Finds the best plan of each space, once; returns how many, 0 after an error. */
+int bench_search(struct search_time *out, int most);
+
 struct program_cost {
 	double frame_us, knob_press_bytes, first_frame_bytes, start_ms; /* medians */
 	double rss_kib, binary_kib;

@@ -41,7 +41,17 @@ static void print_engine(const struct estimate_time *time, int count)
 	for (int i = 0; i < count; i++)
 		printf("%s{\"name\": \"%s\", \"ns\": %.0f}", i > 0 ? ", " : "",
 		       time[i].name, time[i].ns);
-	printf("], \"search\": []");
+	printf("]");
+}
+
+static void print_search(const struct search_time *search, int count)
+{
+	printf(", \"search\": [");
+	for (int i = 0; i < count; i++)
+		printf("%s{\"name\": \"%s\", \"candidates\": %.0f, \"seconds\": %.3f}",
+		       i > 0 ? ", " : "", search[i].name, search[i].candidates,
+		       search[i].seconds);
+	printf("]");
 }
 
 static void print_program(const struct program_cost *cost)
@@ -57,12 +67,15 @@ int main(void)
 {
 	const char *path = getenv("SHARDSCOPE");
 	struct estimate_time time[CASES];
+	struct search_time search[CASES];
 	struct program_cost cost;
-	int count = bench_engine(time, CASES);
+	int count = bench_engine(time, CASES), searches = bench_search(search, CASES);
 
-	if (count == 0 || !bench_program(path != NULL ? path : "./shardscope", &cost))
+	if (count == 0 || searches == 0 ||
+	    !bench_program(path != NULL ? path : "./shardscope", &cost))
 		return 1;
 	print_engine(time, count);
+	print_search(search, searches);
 	print_program(&cost);
 	return 0;
 }
