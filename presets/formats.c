@@ -173,6 +173,8 @@ bool format_read(const struct format_reader *reader, const char *path,
 	char *text;
 	bool good;
 
+	if (standard)
+		path = "standard input";
 	if (!stream)
 		return error_set(error, path, 0, "%s", strerror(errno));
 	text = read_all(stream, &length);
@@ -186,8 +188,7 @@ bool format_read(const struct format_reader *reader, const char *path,
 					: "larger than %d bytes; is it a %s file?",
 				 MAX_FILE_BYTES, reader->name);
 	}
-	good = length > 0 ? reader->read(out, standard ? "standard input" : path, text,
-					 length, report, error)
+	good = length > 0 ? reader->read(out, path, text, length, report, error)
 			  : error_set(error, path, 1, "the file is empty");
 	if (good)
 		snprintf(report->format, sizeof report->format, "%s", reader->name);

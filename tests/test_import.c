@@ -8,6 +8,7 @@
 #include "presets/formats.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
+#include "tests/support/run.h"
 
 static struct import_report report;
 
@@ -522,6 +523,47 @@ static void test_sniff(void **state)
 	assert_null(format_sniff("-"));
 }
 
+static void check_run(const char *arguments, int status, const char *out,
+		      const char *err)
+{
+	struct ran ran = run(arguments);
+
+	if (ran.status != status || (out && !strstr(ran.out, out)) ||
+	    (err && !strstr(ran.err, err)))
+		fail_msg("%s: status %d\n%s\n%s", arguments, ran.status, ran.out,
+			 ran.err);
+	ran_free(&ran);
+}
+
+/* YAML on standard output, the report on standard error, 2 for what can't be read. */
+static void test_command(void **state)
+{
+	(void)state;
+	check_run("import megatron tests/fuzz/seeds/megatron/script", 0, "\nvpp: 4\n",
+		  "not modelled");
+	check_run("import megatron tests/fuzz/seeds/megatron/script --tp 8 --gpus 64",
+		  0, "\ngpus: 64", NULL);
+	check_run("import torchtitan -", 2, NULL,
+		  "standard input:1: the file is empty");
+	check_run("import hf tests/fuzz/seeds/hf/config.json", 0, "format: 1", "taken");
+	check_run("check tests/fuzz/seeds/megatron/printed", 0, NULL,
+		  "read as megatron");
+	check_run("check tests/fuzz/seeds/megatron/printed --gpus 7 --tp 2", 1, "E1",
+		  NULL);
+	check_run("export megatron tests/fuzz/seeds/megatron/args.yaml", 0, "torchrun",
+		  NULL);
+	check_run("import", 2, NULL, "needs a format and a file");
+	check_run("import word x", 2, NULL, "expected one of hf, megatron");
+	check_run("import megatron no/such/file", 2, NULL, "No such file");
+	check_run("import megatron tests", 2, NULL, "tests");
+	check_run("import deepspeed /dev/null", 2, NULL,
+		  "/dev/null:1: the file is empty");
+	check_run("import deepspeed tests/fuzz/seeds/megatron/script", 2, NULL,
+		  "tests/fuzz/seeds/megatron/script:");
+	check_run("import --help", 0, "torchtitan", NULL);
+	check_run("export --help", 0, "accelerate", NULL);
+}
+
 /* What import writes is read back as the same scenario. */
 static void test_yaml_again(void **state)
 {
@@ -556,6 +598,7 @@ int main(void)
 		cmocka_unit_test(test_accelerate),
 		cmocka_unit_test(test_others_hostile),
 		cmocka_unit_test(test_sniff),
+		cmocka_unit_test(test_command),
 		cmocka_unit_test(test_yaml_again),
 	};
 

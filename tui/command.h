@@ -50,6 +50,8 @@ struct arguments {
 	/* Where the scenario comes from instead, or NULL; knobs are set on top of it.
 	 */
 	bool (*base)(void *context, struct scenario *out, struct error *error);
+	/* Prints the values that operands may have, one a line, for --help; or NULL. */
+	void (*operand_help)(void);
 	/* Filled where the scenario is another tool's file; may be NULL. */
 	struct import_report *report;
 };

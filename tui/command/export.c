@@ -52,13 +52,21 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	return command_finish(STATUS_GOOD);
 }
 
+static void print_formats(void)
+{
+	for (int i = 0; i < export_count(); i++)
+		printf("  %-24s %s\n", export_table[i].name, export_table[i].help);
+}
+
 int command_export(int argc, char **argv)
 {
 	struct asked asked = { 0 };
 	struct import_report *kept = calloc(1, sizeof *kept);
-	struct arguments arguments = {
-		.context = &asked, .operands = 1, .operand = take_format, .report = kept
-	};
+	struct arguments arguments = { .context = &asked,
+				       .operands = 1,
+				       .operand = take_format,
+				       .operand_help = print_formats,
+				       .report = kept };
 	struct error error = { "" };
 	struct scenario scenario;
 	int status = STATUS_USAGE;

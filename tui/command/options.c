@@ -86,6 +86,10 @@ static void print_help(const struct command *command, const struct arguments *ar
 {
 	printf("usage: shardscope %s %s\n\n%s\n\n", command->name, command->arguments,
 	       command->help);
+	if (arguments->operand_help) {
+		arguments->operand_help();
+		putchar('\n');
+	}
 	for (int i = 0; i < arguments->owns; i++)
 		printf("  --%-22s %s\n", arguments->own[i].name,
 		       arguments->own[i].help);
