@@ -1,0 +1,129 @@
+/* Every shipped cluster and stack is read, and its figures are possible ones. */
+#include <string.h>
+
+#include "engine/scenario.h"
+#include "presets/library.h"
+#include "tests/support/close.h"
+
+static void between(const char *name, const char *what, double value, double low,
+		    double high)
+{
+	if (!(value >= low && value <= high))
+		fail_msg("%s: %s is %g, expected %g to %g", name, what, value, low,
+			 high);
+}
+
+static void check_cluster(const char *name)
+{
+	struct cluster c;
+	struct error error;
+
+	if (!library_cluster(&c, name, &error))
+		fail_msg("%s", error.text);
+	const struct accelerator *a = &c.accelerator;
+	const struct calibration *k = &a->calibration;
+
+	between(name, "fp16 or bf16 peak",
+		a->peak_flops[PRECISION_BF16] + a->peak_flops[PRECISION_FP16], 1e14,
+		1e16);
+	between(name, "memory", a->memory_bytes, 16e9, 400e9);
+	between(name, "usable memory", a->usable_bytes, 0.85 * a->memory_bytes,
+		1.0738 * a->memory_bytes);
+	between(name, "memory rate", a->memory_bytes_per_second, 5e11, 1e13);
+	between(name, "power", a->tdp_watts, 150, 1500);
+	between(name, "domain rate", c.link[LINK_DOMAIN].bytes_per_second, 1e10, 2e12);
+	between(name, "domain efficiency", c.link[LINK_DOMAIN].efficiency, 0.3, 1);
+	between(name, "network rate", c.link[LINK_NETWORK].bytes_per_second, 1e9, 2e11);
+	between(name, "network efficiency", c.link[LINK_NETWORK].efficiency, 0.3, 1);
+	between(name, "price", c.price_per_gpu_hour, 0.2, 20);
+	between(name, "MTBF", c.node_mtbf_hours, 100, 1e5);
+	between(name, "memory efficiency", k->memory_efficiency, 0.3, 1);
+	between(name, "kernel time", k->kernel_seconds, 1e-6, 1e-4);
+	between(name, "step time", k->step_seconds, 1e-4, 0.06);
+	between(name, "unaligned", k->unaligned_efficiency, 0.3, 1);
+	between(name, "grouped", k->grouped_efficiency, 0.3, 1);
+	between(name, "narrow heads", k->narrow_head_efficiency, 0.3, 1);
+	for (int p = 0; p < PRECISION_COUNT; p++)
+		if (a->peak_flops[p] > 0)
+			between(name, "GEMM efficiency", k->gemm_efficiency[p], 0.2,
+				0.95);
+	assert_true(c.source[0] != '\0');
+}
+
+static void every_cluster_is_possible(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_CLUSTER, &list);
+
+	(void)state;
+	assert_true(count >= 18);
+	for (int i = 0; i < count; i++) {
+		check_cluster(list[i].name);
+		assert_true(list[i].title[0] != '\0');
+	}
+}
+
+static void the_accelerators_of_the_field_are_there(void **state)
+{
+	static const char *const names[] = {
+		"a100-sxm-40g",  "a100-sxm-80g",  "a100-pcie-80g", "h100-sxm-80g",
+		"h800-sxm-80g",  "h200-sxm-141g", "gh200-96g",     "b200-sxm-180g",
+		"b300-sxm-288g", "gb200-nvl72",   "gb300-nvl72",   "mi250x-gcd-64g",
+		"mi300x-192g",   "mi355x-288g",   "tpu-v4",        "tpu-v5p",
+		"tpu-v6e",       "ascend-910b",   "v100-sxm2-32g", "v100-sxm3-32g",
+		"h100-sxm-96g",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct cluster c;
+		struct error error;
+
+		if (!library_accelerator(&c, names[i], &error))
+			fail_msg("%s", error.text);
+	}
+}
+
+static void every_stack_is_possible(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_STACK, &list);
+
+	(void)state;
+	assert_true(count >= 12);
+	for (int i = 0; i < count; i++) {
+		static struct scenario s;
+		struct error error;
+		bool generic = true;
+		const char *name = list[i].name;
+
+		scenario_defaults(&s);
+		if (!library_stack(&s, name, &generic, &error))
+			fail_msg("%s", error.text);
+		assert_false(generic);
+		if (s.stack.serves)
+			continue;
+		assert_true(s.stack.rules != 0 && s.stack.source[0] != '\0');
+		between(name, "DP overlap", s.stack.dp_overlap, 0, 1);
+		between(name, "TP overlap", s.stack.tp_overlap, 0, 1);
+		between(name, "gradient overlap", s.stack.tp_grad_overlap, 0, 1);
+		between(name, "EP overlap", s.stack.ep_overlap, 0, 1);
+		between(name, "exposed sends", s.stack.p2p_exposed, 0, 1);
+		between(name, "network", s.stack.network_efficiency, 0.3, 1.2);
+		between(name, "unfused passes", s.stack.unfused_passes, 1, 12);
+		between(name, "layer launch", s.stack.layer_cpu_seconds, 0, 3e-3);
+		between(name, "logit bytes", s.stack.logit_bytes, 2, 24);
+		between(name, "fragmentation", s.stack.fragmentation, 1, 1.3);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_cluster_is_possible),
+		cmocka_unit_test(the_accelerators_of_the_field_are_there),
+		cmocka_unit_test(every_stack_is_possible),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
