@@ -25,6 +25,17 @@ static int64_t at_least_one(int64_t n)
 	return n < 1 ? 1 : n;
 }
 
+/* As few nodes in a line as the height allows, a power of two of them: groups then
+ * stand below each other. */
+static int64_t nodes_in_line(int64_t nodes, int64_t most, int64_t lines)
+{
+	int64_t count = 1;
+
+	while (count * 2 <= most && count * lines < nodes)
+		count *= 2;
+	return count * lines < nodes ? most : count;
+}
+
 static void lay_out(const struct explorer *explorer, struct rect rect,
 		    struct layout *out)
 {
@@ -36,14 +47,17 @@ static void lay_out(const struct explorer *explorer, struct rect rect,
 	out->world = cluster->gpus;
 	out->per_node = at_least_one(cluster->gpus_per_node);
 	out->domain = at_least_one(cluster_domain(cluster));
+	out->shown = rect.height - FOOT - 1;
 	/* a column between nodes; nodes that are wider than a line are broken */
 	nodes = (rect.width - MARGIN) / (out->per_node * CELL + 1);
 	if (nodes < 1)
 		out->per_line = out->per_node < room ? out->per_node : room;
 	else
-		out->per_line = nodes * out->per_node;
+		out->per_line =
+			out->per_node *
+			nodes_in_line((out->world + out->per_node - 1) / out->per_node,
+				      nodes, at_least_one(out->shown));
 	out->lines = (out->world + out->per_line - 1) / out->per_line;
-	out->shown = rect.height - FOOT - 1;
 }
 
 static int64_t chosen(const struct explorer *explorer)
@@ -208,11 +222,10 @@ void topology_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	lay_out(explorer, rect, &layout);
 	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-		      "%lld GPUs, %lld/node, %lld/domain   S: %s",
+		      "%lld GPUs, %lld a node, %lld a domain; lit: %s (S)",
 		      (long long)layout.world, (long long)layout.per_node,
 		      (long long)layout.domain,
-		      choice < 0 ? "all groups lit"
-				 : dimension_label((enum dimension)choice));
+		      choice < 0 ? "all" : dimension_label((enum dimension)choice));
 	first = scroll_first(state->first, (int)(chosen(explorer) / layout.per_line),
 			     (int)layout.lines, layout.shown);
 	for (int i = 0; i < layout.shown && first + i < layout.lines; i++)
