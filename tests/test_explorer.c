@@ -222,6 +222,22 @@ static void test_the_rule_below_tells_more(void **state)
 	stage_close(&s);
 }
 
+/* Nobody has to tell two colours apart: groups have letters in colour too. */
+static void test_groups_are_told_by_letters(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	s.canvas.colour = true;
+	s.canvas.glyphs = GLYPHS_FULL;
+	s.explorer.view = VIEW_TOPOLOGY;
+	stage_shows(&s, "@ t t t t t t t\n");
+	stage_shows(&s, "d \u00b7 \u00b7");
+	stage_shows(&s, "p PP  4 ranks");
+	stage_close(&s);
+}
+
 static void test_home_is_understood(void **state)
 {
 	char folder[] = "/tmp/shardscope-test-XXXXXX", path[96];
@@ -545,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_explained),
 		cmocka_unit_test(test_long_texts_scroll),
 		cmocka_unit_test(test_the_rule_below_tells_more),
+		cmocka_unit_test(test_groups_are_told_by_letters),
 		cmocka_unit_test(test_home_is_understood),
 		cmocka_unit_test(test_odd_file_names_lose_no_session),
 		cmocka_unit_test(test_the_title_gives_up_the_least_first),

@@ -91,6 +91,15 @@ static int lit(const struct layout *layout, int choice, int64_t rank, int64_t ot
 	return -1;
 }
 
+/* A letter on its colour: nobody has to tell two colours apart. */
+static void draw_mark(struct canvas *canvas, int x, int y, enum role role)
+{
+	canvas_put(canvas, x, y, (uint32_t)theme_style(role)->fill, role);
+	if (canvas->colour)
+		canvas_highlight(canvas, (struct rect){ x, y, 1, 1 }, ROLE_DEFAULT,
+				 true, false);
+}
+
 static void draw_cell(const struct explorer *explorer, struct canvas *canvas, int x,
 		      int y, const struct layout *layout, int64_t rank)
 {
@@ -98,8 +107,6 @@ static void draw_cell(const struct explorer *explorer, struct canvas *canvas, in
 	int dimension = lit(layout, choice, chosen(explorer), rank);
 	enum role role =
 		dimension < 0 ? ROLE_FREE : dimension_role((enum dimension)dimension);
-	bool letters = !canvas->colour || canvas->glyphs == GLYPHS_ASCII;
-	uint32_t code = canvas_glyph(canvas, GLYPH_FULL_BLOCK);
 
 	if (rank == chosen(explorer)) {
 		canvas_put(canvas, x, y, '@', ROLE_VALUE);
@@ -110,10 +117,9 @@ static void draw_cell(const struct explorer *explorer, struct canvas *canvas, in
 		return;
 	}
 	if (dimension < 0)
-		code = canvas_glyph(canvas, GLYPH_MIDDOT);
-	else if (letters)
-		code = (uint32_t)theme_style(role)->fill;
-	canvas_put(canvas, x, y, code, role);
+		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_MIDDOT), role);
+	else
+		draw_mark(canvas, x, y, role);
 }
 
 static void draw_line(const struct explorer *explorer, struct canvas *canvas, int x,
@@ -159,14 +165,10 @@ static void draw_groups(const struct explorer *explorer, struct canvas *canvas,
 	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
 		const struct group *group = group_of(&layout->mesh, order[i]);
 		enum role role = dimension_role(order[i]);
-		bool letters = !canvas->colour || canvas->glyphs == GLYPHS_ASCII;
 
 		if (!in_use(&layout->mesh, order[i]))
 			continue;
-		canvas_put(canvas, rect.x, rect.y + y,
-			   letters ? (uint32_t)theme_style(role)->fill
-				   : canvas_glyph(canvas, GLYPH_FULL_BLOCK),
-			   role);
+		draw_mark(canvas, rect.x, rect.y + y, role);
 		canvas_format(canvas, rect.x + 2, rect.y + y, rect.width - 2,
 			      choice == (int)order[i] ? ROLE_VALUE : ROLE_LABEL,
 			      "%s  %lld ranks, %lld apart, %lld in a domain: %s",
