@@ -93,4 +93,17 @@ bool planner_step(struct planner *planner, int estimates);
 const struct planner_result *planner_result(const struct planner *planner);
 void planner_free(struct planner *planner);
 
+/* --- several searchers of one problem, each on a thread of its own --- */
+
+/* Shares what is left between this searcher and up to `count` new ones, which borrow
+ * its lists: free them first. Once only. Returns how many were made. */
+int planner_split(struct planner *planner, struct planner **parts, int count);
+/* Nothing above this score is wanted any more: the searchers together have as many
+ * plans as are wanted, all of them as good. */
+void planner_expect(struct planner *planner, double score);
+/* Adds what this searcher found and counted to a result that begins as zero with done
+ * true and progress 1. The plans are those that one searcher would find; the counts
+ * add up, but who tried what differs. */
+void planner_merge(const struct planner *planner, struct planner_result *into);
+
 #endif

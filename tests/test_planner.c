@@ -44,6 +44,54 @@ static void check_counts(const struct planner_result *r)
 	assert_true(c->illegal + c->out_of_memory <= c->explored);
 }
 
+/* Searchers in slices of any length, in any order, that tell each other how good the
+ * last wanted plan is. */
+static void solve_together(const struct planner_problem *problem, int searchers,
+			   struct planner_result *out)
+{
+	struct planner *part[8] = { planner_start(problem) };
+	bool more = true;
+
+	assert_non_null(part[0]);
+	planner_step(part[0], (int)next(40));
+	assert_int_equal(planner_split(part[0], part + 1, searchers - 1),
+			 searchers - 1);
+	while (more) {
+		more = false;
+		memset(out, 0, sizeof *out);
+		out->done = true;
+		out->progress = 1;
+		for (int i = 0; i < searchers; i++) {
+			more |= planner_step(part[i], (int)next(60));
+			planner_merge(part[i], out);
+		}
+		if (out->found == problem->top)
+			for (int i = 0; i < searchers; i++)
+				planner_expect(part[i], out->top[out->found - 1].score);
+	}
+	for (int i = searchers - 1; i >= 0; i--)
+		planner_free(part[i]);
+}
+
+static void same_together(const struct planner_problem *problem,
+			  const struct planner_result *alone)
+{
+	static struct planner_result together;
+
+	solve_together(problem, 2 + (int)next(6), &together);
+	check_counts(&together);
+	assert_true(together.counts.candidates == alone->counts.candidates);
+	assert_int_equal(together.found, alone->found);
+	for (int i = 0; i < alone->found; i++)
+		assert_memory_equal(&together.top[i], &alone->top[i],
+				    sizeof alone->top[i]);
+	assert_int_equal(together.has_nearest && together.found == 0,
+			 alone->has_nearest && alone->found == 0);
+	if (alone->found == 0 && alone->has_nearest)
+		assert_memory_equal(together.nearest.choice, alone->nearest.choice,
+				    (size_t)problem->axes);
+}
+
 static void same_answer(struct planner_problem *problem)
 {
 	static struct planner_result fast, all;
@@ -62,6 +110,8 @@ static void same_answer(struct planner_problem *problem)
 	}
 	assert_true(fast.counts.candidates == all.counts.candidates);
 	assert_true(fast.counts.explored <= all.counts.explored);
+	problem->exhaustive = false;
+	same_together(problem, &fast);
 }
 
 /* A model of a few layers, so that all plans can be estimated. */

@@ -28,6 +28,9 @@ struct planner {
 	int zero, recompute, schedule, vpp, tp, sp, etp,
 		split; /* axis numbers, -1 = none */
 	int nodes, capacity, next;
+	int stride;      /* to the next node that is this searcher's */
+	bool borrowed;   /* the lists belong to another one */
+	double expected; /* others have found enough up to this score */
 	struct node *node;
 	int costs, cost_capacity;
 	struct train_bound *cost; /* of each outer choice that divides somewhere */
@@ -129,7 +132,8 @@ static double worst(const struct planner *p)
 {
 	const struct planner_result *r = &p->result;
 
-	return r->found < p->problem.top ? INFINITY : r->top[r->found - 1].score;
+	return fmin(p->expected,
+		    r->found < p->problem.top ? INFINITY : r->top[r->found - 1].score);
 }
 
 static bool divides(const struct scenario *s)
@@ -258,6 +262,8 @@ struct planner *planner_start(const struct planner_problem *problem)
 	if (!p)
 		return NULL;
 	p->problem = *problem;
+	p->stride = 1;
+	p->expected = INFINITY;
 	if (p->problem.top < 1 || p->problem.top > MAX_TOP)
 		p->problem.top = p->problem.top < 1 ? 1 : MAX_TOP;
 	for (int i = 0; i < problem->axes; i++)
@@ -283,7 +289,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 
 void planner_free(struct planner *planner)
 {
-	if (planner) {
+	if (planner && !planner->borrowed) {
 		free(planner->node);
 		free(planner->cost);
 	}
@@ -304,9 +310,9 @@ static bool precedes(const struct planner *p, const struct planner_found *a,
 	return memcmp(a->choice, b->choice, (size_t)p->problem.axes) < 0;
 }
 
-static void keep(struct planner *p, const struct planner_found *found)
+static void keep(const struct planner *p, const struct planner_found *found,
+		 struct planner_result *r)
 {
-	struct planner_result *r = &p->result;
 	int at = r->found < p->problem.top ? r->found : p->problem.top;
 
 	while (at > 0 && precedes(p, found, &r->top[at - 1])) {
@@ -319,6 +325,20 @@ static void keep(struct planner *p, const struct planner_found *found)
 	r->top[at] = *found;
 	if (r->found < p->problem.top)
 		r->found++;
+}
+
+static void keep_nearest(const struct planner *p, const struct planner_found *found,
+			 struct planner_result *r)
+{
+	double now = r->nearest.memory_bytes;
+
+	if (r->has_nearest &&
+	    (found->memory_bytes > now ||
+	     (found->memory_bytes == now &&
+	      memcmp(found->choice, r->nearest.choice, (size_t)p->problem.axes) >= 0)))
+		return;
+	r->nearest = *found;
+	r->has_nearest = true;
 }
 
 static void take(struct planner *p, const struct scenario *s, const uint8_t *choice)
@@ -339,15 +359,11 @@ static void take(struct planner *p, const struct scenario *s, const uint8_t *cho
 			      ? e->run.dollars
 			      : score(p, s, e->step_seconds, e->memory.total_bytes);
 	if (e->memory.total_bytes <= capacity) {
-		keep(p, &found);
+		keep(p, &found, &p->result);
 		return;
 	}
 	p->result.counts.out_of_memory++;
-	if (!p->result.has_nearest ||
-	    found.memory_bytes < p->result.nearest.memory_bytes) {
-		p->result.nearest = found;
-		p->result.has_nearest = true;
-	}
+	keep_nearest(p, &found, &p->result);
 }
 
 /* Names of the same plan: chunks where the schedule has none, interleaving of one
@@ -417,9 +433,8 @@ static bool try_choice(struct planner *p, const struct node *node,
 
 		/* until something fits, what might be the nearest is tried */
 		if (capacity > 0 && bytes > capacity &&
-		    (p->result.found > 0 ||
-		     (p->result.has_nearest &&
-		      bytes >= p->result.nearest.memory_bytes))) {
+		    (p->result.found > 0 || (p->result.has_nearest &&
+					     bytes > p->result.nearest.memory_bytes))) {
 			counts->too_large++;
 			return false;
 		}
@@ -485,8 +500,8 @@ static void close_bounded(struct planner *p)
 {
 	double each = inner_count(p);
 
-	p->result.counts.bounded += (double)(p->nodes - p->next) * each;
-	p->next = p->nodes;
+	for (; p->next < p->nodes; p->next += p->stride)
+		p->result.counts.bounded += each;
 }
 
 bool planner_step(struct planner *p, int estimates)
@@ -502,7 +517,7 @@ bool planner_step(struct planner *p, int estimates)
 			}
 			if (!p->problem.exhaustive && breaks_outer_rule(p, node)) {
 				p->result.counts.unruly += inner_count(p);
-				p->next++;
+				p->next += p->stride;
 				continue;
 			}
 			memcpy(p->inner, node->choice, sizeof p->inner);
@@ -514,10 +529,53 @@ bool planner_step(struct planner *p, int estimates)
 		estimates -= try_choice(p, node, p->inner);
 		if (!advance(p, p->inner, 1u << AXIS_INNER)) {
 			p->inside = false;
-			p->next++;
+			p->next += p->stride;
 		}
 	}
-	p->result.done = p->next == p->nodes;
-	p->result.progress = p->nodes ? (double)p->next / p->nodes : 1;
+	p->result.done = p->next >= p->nodes;
+	p->result.progress = p->result.done ? 1 : (double)p->next / p->nodes;
 	return !p->result.done;
+}
+
+int planner_split(struct planner *planner, struct planner **parts, int count)
+{
+	int made = 0;
+
+	while (made < count) {
+		struct planner *part = malloc(sizeof *part);
+
+		if (!part)
+			break;
+		*part = *planner;
+		part->borrowed = true;
+		part->inside = false;
+		part->next = planner->next + made + 1;
+		memset(&part->result, 0, sizeof part->result);
+		parts[made++] = part;
+	}
+	planner->stride = made + 1;
+	for (int i = 0; i < made; i++)
+		parts[i]->stride = made + 1;
+	return made;
+}
+
+void planner_expect(struct planner *planner, double score)
+{
+	planner->expected = score;
+}
+
+void planner_merge(const struct planner *planner, struct planner_result *into)
+{
+	const struct planner_result *from = &planner->result;
+	const double *add = (const double *)&from->counts;
+	double *sum = (double *)&into->counts;
+
+	for (size_t i = 0; i < sizeof from->counts / sizeof *sum; i++)
+		sum[i] += add[i];
+	for (int i = 0; i < from->found; i++)
+		keep(planner, &from->top[i], into);
+	if (from->has_nearest)
+		keep_nearest(planner, &from->nearest, into);
+	into->done = into->done && from->done;
+	into->progress = fmin(into->progress, from->progress);
 }
