@@ -46,6 +46,7 @@ struct stack {
 	double saved_head_copies;  /* copies of queries, keys and values that rotary
 				      positions and layout changes keep */
 	double sync_copy_bytes;    /* per parameter, while ZeRO-1 and 2 reduce */
+	double dropout;            /* its default, for measured runs that state none */
 	bool saves_norm_input_fp32;
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */

@@ -47,6 +47,7 @@ static const struct field fields[] = {
 	{ "saved_ffn_copies", FIELD_NUMBER, S(saved_ffn_copies), 0, NULL },
 	{ "saved_head_copies", FIELD_NUMBER, S(saved_head_copies), 0, NULL },
 	{ "sync_copy_bytes", FIELD_NUMBER, S(sync_copy_bytes), 0, NULL },
+	{ "dropout", FIELD_NUMBER, S(dropout), 0, NULL },
 	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
 	{ "saves_fp8_inputs", FIELD_BOOL, S(saves_fp8_inputs), 0, NULL },
 };
@@ -69,6 +70,7 @@ static const struct {
 	{ "communicator_gib", 0, 1024 },
 	{ "fragmentation", 1, 10 },
 	{ "logit_bytes", 0, 64 },
+	{ "dropout", 0, 1 },
 };
 
 static bool check_domains(const struct document *document, const struct node *map,

@@ -351,6 +351,8 @@ void run_settle(struct measured_run *run, const struct node *map,
 		plan->vpp = (run->scenario.model.layers + 2) / plan->pp;
 		plan->split = SPLIT_AUTO;
 	}
+	if (shape && !node_get(shape, "dropout") && !node_get(map, "megatron_args"))
+		run->scenario.model.dropout = run->scenario.stack.dropout;
 	settle_split(&run->scenario, map);
 	settle_groups(&run->scenario, map);
 	settle_shape(&run->scenario, shape);
