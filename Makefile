@@ -44,8 +44,13 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) -c $< -o $@
 
+# Touched when a preset comes or goes, which no date of a file tells.
+$(B)/presets.list: FORCE
+	@mkdir -p $(@D)
+	@echo $(PRESETS) | cmp -s - $@ || echo $(PRESETS) > $@
+
 # The presets as C arrays: sorted, without dates, so that builds are reproducible.
-$(B)/presets_data.c: presets/embed.sh $(PRESETS)
+$(B)/presets_data.c: presets/embed.sh $(PRESETS) $(B)/presets.list
 	@mkdir -p $(@D)
 	sh presets/embed.sh $(PRESETS) > $@.new
 	@mv $@.new $@
@@ -161,6 +166,7 @@ analyse:
 clean:
 	rm -rf build build-* shardscope
 
-.PHONY: all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit screens screenshots purity \
+FORCE:
+.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit screens screenshots purity \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

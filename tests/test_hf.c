@@ -2,10 +2,12 @@
  *
  * Shapes are facts of the published files; counts in billions are those that
  * the publishers state or that the files' tensors add up to. */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/formats.h"
 #include "presets/hf/hf_model.h"
 #include "tests/support/close.h"
 
@@ -102,6 +104,73 @@ static const struct {
 	  "\"time_step_limit\": [0.0, Infinity], \"tie_word_embeddings\": false,"
 	  "\"vocab_size\": 131072}",
 	  56.32, 0 },
+	{ "Maverick",
+	  "{\"model_type\": \"llama4\", \"text_config\": {\"model_type\": "
+	  "\"llama4_text\", \"head_dim\": 128, \"hidden_size\": 5120,"
+	  "\"interleave_moe_layer_step\": 2, \"intermediate_size\": 8192,"
+	  "\"intermediate_size_mlp\": 16384, \"num_attention_heads\": 40,"
+	  "\"num_experts_per_tok\": 1, \"num_hidden_layers\": 48,"
+	  "\"num_key_value_heads\": 8, \"num_local_experts\": 128,"
+	  "\"vocab_size\": 202048}}",
+	  400.71, 17.18 },
+	{ "GLM-4.7-Flash", /* MLA */
+	  "{\"model_type\": \"glm4_moe_lite\", \"num_hidden_layers\": 47,"
+	  "\"hidden_size\": 2048, \"num_attention_heads\": 20, \"head_dim\": 64,"
+	  "\"intermediate_size\": 10240, \"vocab_size\": 154880,"
+	  "\"n_routed_experts\": 64, \"n_shared_experts\": 1,"
+	  "\"num_experts_per_tok\": 4, \"moe_intermediate_size\": 1536,"
+	  "\"first_k_dense_replace\": 1, \"kv_lora_rank\": 512,"
+	  "\"q_lora_rank\": 768, \"qk_nope_head_dim\": 192,"
+	  "\"qk_rope_head_dim\": 64, \"v_head_dim\": 256,"
+	  "\"tie_word_embeddings\": false}",
+	  29.94, 3.9 },
+	{ "MiniMax-M3", /* the text part without a model_type of its own */
+	  "{\"model_type\": \"minimax_m3_vl\", \"text_config\": {"
+	  "\"hidden_size\": 6144, \"intermediate_size\": 3072,"
+	  "\"dense_intermediate_size\": 12288, \"shared_intermediate_size\": 3072,"
+	  "\"num_hidden_layers\": 60, \"num_attention_heads\": 64,"
+	  "\"num_key_value_heads\": 4, \"head_dim\": 128, \"vocab_size\": 200064,"
+	  "\"num_local_experts\": 128, \"num_experts_per_tok\": 4,"
+	  "\"n_shared_experts\": 1, \"use_qk_norm\": true,"
+	  "\"moe_layer_freq\": [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,"
+	  "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,"
+	  "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],"
+	  "\"tie_word_embeddings\": false}}",
+	  425.95, 0 },
+	{ "DBRX", /* keys in mappings of their own */
+	  "{\"model_type\": \"dbrx\", \"d_model\": 6144, \"n_heads\": 48,"
+	  "\"n_layers\": 40, \"vocab_size\": 100352,"
+	  "\"attn_config\": {\"kv_n_heads\": 8},"
+	  "\"ffn_config\": {\"ffn_hidden_size\": 10752, \"moe_num_experts\": 16,"
+	  "\"moe_top_k\": 4}, \"tie_word_embeddings\": false}",
+	  131.6, 36.47 },
+	{ "Hunyuan-A13B", /* one value a layer */
+	  "{\"model_type\": \"hunyuan_v1_moe\", \"hidden_size\": 4096,"
+	  "\"intermediate_size\": 3072, \"moe_intermediate_size\": [3072, 3072],"
+	  "\"num_attention_heads\": 32, \"num_key_value_heads\": 8,"
+	  "\"attention_head_dim\": 128, \"num_hidden_layers\": 32,"
+	  "\"num_experts\": 64, \"moe_topk\": [8, 8],"
+	  "\"num_shared_expert\": [1, 1], \"vocab_size\": 128167,"
+	  "\"tie_word_embeddings\": true}",
+	  80.39, 12.75 },
+	{ "Bamba-9B",
+	  "{\"model_type\": \"bamba\", \"attn_layer_indices\": [9, 18, 27],"
+	  "\"hidden_size\": 4096, \"intermediate_size\": 14336,"
+	  "\"mamba_d_conv\": 4, \"mamba_d_head\": 64, \"mamba_d_state\": 128,"
+	  "\"mamba_expand\": 2, \"mamba_n_groups\": 1, \"mamba_n_heads\": 128,"
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 32,"
+	  "\"num_key_value_heads\": 8, \"tie_word_embeddings\": false,"
+	  "\"vocab_size\": 128256}",
+	  9.78, 0 },
+	{ "BLOOM",
+	  "{\"model_type\": \"bloom\", \"n_embed\": 14336, \"n_layer\": 70,"
+	  "\"num_attention_heads\": 112, \"vocab_size\": 250880}",
+	  176.25, 0 },
+	{ "LLaVA-1.5", /* the class says the rest */
+	  "{\"model_type\": \"llava\", \"text_config\": {\"model_type\": "
+	  "\"llama\", \"vocab_size\": 32064}, \"vision_config\": {},"
+	  "\"tie_word_embeddings\": false}",
+	  6.74, 0 },
 };
 
 static void test_published_counts(void **state)
@@ -145,6 +214,51 @@ static void test_patterns(void **state)
 	assert_true(read_text(published[4].text, &model, &report, &error));
 	assert_int_equal(model.kind[model.layer[0]].attention.window, 8192);
 	assert_int_equal(model.kind[model.layer[3]].attention.window, 0);
+}
+
+/* MTP modules of MiniMax, of which a switch takes all away. */
+static void test_mtp_modules(void **state)
+{
+	static const char text[] =
+		"{\"model_type\": \"minimax_m2\", \"hidden_size\": 64,"
+		"\"intermediate_size\": 32, \"num_attention_heads\": 4,"
+		"\"num_hidden_layers\": 2, \"num_local_experts\": 4,"
+		"\"num_experts_per_tok\": 2, \"vocab_size\": 100,"
+		"\"num_mtp_modules\": 3, \"mtp_transformer_layers\": 2,"
+		"\"quantization_config\": {\"quant_method\": \"fp8\"},"
+		"\"use_mtp\": true}";
+	static struct import_report report;
+	char off[sizeof text + 1];
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text(text, &model, &report, &error));
+	assert_int_equal(model.mtp_layers, 6);
+	assert_int_equal(import_count(&report, IMPORT_APPROXIMATE), 0);
+	assert_int_equal(import_count(&report, IMPORT_NOT_MODELLED), 1);
+	assert_string_equal(report.note[report.count - 1].key, "quantization_config");
+	snprintf(off, sizeof off, "%.*sfalse}", (int)sizeof text - 6, text);
+	assert_true(read_text(off, &model, &report, &error));
+	assert_int_equal(model.mtp_layers, 0);
+}
+
+/* Each reason is said, joined in one line. */
+static void test_reasons(void **state)
+{
+	static struct import_report report;
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text("{\"model_type\": \"deepseek_v4\", \"hidden_size\": 64,"
+			      "\"num_attention_heads\": 4, \"num_hidden_layers\": 2,"
+			      "\"vocab_size\": 100, \"o_lora_rank\": 8,"
+			      "\"compress_ratios\": [4, 4]}",
+			      &model, &report, &error));
+	assert_int_equal(import_count(&report, IMPORT_APPROXIMATE), 2);
+	assert_non_null(strstr(model.approximate, "compressed attention"));
+	assert_non_null(strstr(model.approximate, "; the low-rank output"));
 }
 
 static void test_unknown_family_is_said(void **state)
@@ -204,13 +318,61 @@ static void test_broken_files(void **state)
 	}
 }
 
+/* Files of published models, where $SHARDSCOPE_CORPUS names a folder with a folder hf:
+ * each loads, and those that are counted somewhere have that count. */
+static void test_corpus(void **state)
+{
+	static const struct {
+		const char *name;
+		double billions;
+	} count[] = {
+		{ "Llama-3.1-8B", 8.03 },    { "Llama-3.1-70B", 70.55 },
+		{ "Qwen3-32B", 32.76 },      { "Qwen3-30B-A3B", 30.53 },
+		{ "Mixtral-8x7B", 46.70 },   { "DeepSeek-V3", 671.03 },
+		{ "Kimi-K2", 1026.41 },      { "GLM-5", 743.18 },
+		{ "Llama-4-Scout", 107.77 }, { "MiniMax-M2.5", 228.69 },
+	};
+	const char *corpus = getenv("SHARDSCOPE_CORPUS");
+	static struct import_report report;
+	char folder[512], path[1024];
+	struct dirent *entry;
+	DIR *dir;
+
+	(void)state;
+	snprintf(folder, sizeof folder, "%s/hf", corpus ? corpus : "");
+	dir = corpus ? opendir(folder) : NULL;
+	while (dir && (entry = readdir(dir))) {
+		struct model_counts counts;
+		struct scenario s;
+		struct error error;
+
+		if (!strstr(entry->d_name, ".json"))
+			continue;
+		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		memset(&report, 0, sizeof report);
+		if (!format_read(format_find("hf"), path, &s, &report, &error))
+			fail_msg("%s", error.text);
+		model_count(&s.model, &counts);
+		for (size_t i = 0; i < sizeof count / sizeof count[0]; i++)
+			if (strstr(entry->d_name, count[i].name))
+				assert_close(counts.total / 1e9, count[i].billions,
+					     0.005);
+	}
+	if (!dir)
+		skip();
+	closedir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_published_counts),
 		cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_mtp_modules),
+		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_unknown_family_is_said),
 		cmocka_unit_test(test_broken_files),
+		cmocka_unit_test(test_corpus),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

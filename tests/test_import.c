@@ -552,6 +552,12 @@ static void test_command(void **state)
 		  NULL);
 	check_run("export megatron tests/fuzz/seeds/megatron/args.yaml", 0, "torchrun",
 		  NULL);
+	check_run("screen overview --size 120x36 --model "
+		  "tests/fuzz/seeds/hf/hybrid.json",
+		  0, "~ approximate: linear attention", NULL);
+	check_run("screen overview --size 80x24 --model "
+		  "tests/fuzz/seeds/hf/hybrid.json",
+		  0, " hybrid (approximate) ", NULL);
 	check_run("import", 2, NULL, "needs a format and a file");
 	check_run("import word x", 2, NULL, "expected one of hf, megatron");
 	check_run("import megatron no/such/file", 2, NULL, "No such file");

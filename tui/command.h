@@ -54,6 +54,11 @@ struct arguments {
 	void (*operand_help)(void);
 	/* Filled where the scenario is another tool's file; may be NULL. */
 	struct import_report *report;
+	/* Where a scenario file of ours came from, which may be written again without
+	 * asking; left alone where the scenario is a preset or another tool's. May be
+	 * NULL. */
+	char *file;
+	size_t file_size;
 };
 
 /* Reads all arguments into scenario, which starts as the built-in one, or blank where

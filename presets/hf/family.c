@@ -34,7 +34,10 @@ static const struct family families[] = {
 	{ "deepseek_v2", 0, ROPE, SILU },
 	{ "deepseek_v3", 0, ROPE, SILU },
 	{ "deepseek_v32", 0, ROPE, SILU },
+	{ "deepseek_v4", 0, ROPE, SILU },
 	{ "kimi_k2", 0, ROPE, SILU },
+	{ "kimi_linear", 0, ROPE, SILU },
+	{ "chatglm", FAMILY_QKV_BIAS, ROPE, SILU },
 	{ "glm", FAMILY_QKV_BIAS, ROPE, SILU },
 	{ "glm4", FAMILY_QKV_BIAS | FAMILY_POST_NORMS, ROPE, SILU },
 	{ "glm4_moe", 0, ROPE, SILU },
@@ -42,6 +45,7 @@ static const struct family families[] = {
 	{ "glm_moe_dsa", 0, ROPE, SILU },
 	{ "minimax", FAMILY_EXPERT_FFN, ROPE, SILU },
 	{ "minimax_m2", FAMILY_EXPERT_FFN, ROPE, SILU },
+	{ "minimax_text_01", FAMILY_EXPERT_FFN, ROPE, SILU },
 	{ "minimax_m3", 0, ROPE, SILU },
 	{ "gpt_oss",
 	  FAMILY_QKV_BIAS | FAMILY_OUTPUT_BIAS | FAMILY_SINKS | FAMILY_EXPERT_BIAS |
@@ -123,16 +127,44 @@ static const struct family families[] = {
 	  ROPE, GELU },
 };
 
-const struct family *family_find(const char *model_type)
-{
-	size_t length = strlen(model_type);
+static const struct family_usual usual[] = {
+	{ "llama", 4096, 32, 32, 32, 128, 11008, 32000 },
+	{ "mistral", 4096, 32, 32, 8, 128, 14336, 32000 },
+	{ "qwen2", 4096, 32, 32, 32, 128, 22016, 151936 },
+	{ "gemma3", 2304, 26, 8, 4, 256, 9216, 262208 },
+};
 
-	/* "qwen3_vl_text" is the text part of qwen3_vl */
-	if (length > 5 && strcmp(model_type + length - 5, "_text") == 0)
-		length -= 5;
+struct family_usual family_usual_of(const struct family *family)
+{
+	for (size_t i = 0; family && i < sizeof usual / sizeof usual[0]; i++)
+		if (strcmp(usual[i].model_type, family->model_type) == 0)
+			return usual[i];
+	return (struct family_usual){ 0 };
+}
+
+static const struct family *find(const char *model_type, size_t length)
+{
 	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
 		if (strlen(families[i].model_type) == length &&
 		    strncmp(families[i].model_type, model_type, length) == 0)
 			return &families[i];
 	return NULL;
+}
+
+/* "qwen3_vl_text" is the text part of qwen3_vl, "minimax_m3_vl" is minimax_m3 with
+ * eyes. */
+const struct family *family_find(const char *model_type)
+{
+	static const char *const endings[] = { "", "_text", "_vl" };
+	const struct family *found = NULL;
+	size_t length = strlen(model_type);
+
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0] && !found; i++) {
+		size_t tail = strlen(endings[i]);
+
+		if (length > tail &&
+		    strcmp(model_type + length - tail, endings[i]) == 0)
+			found = find(model_type, length - tail);
+	}
+	return found;
 }

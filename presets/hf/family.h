@@ -29,6 +29,12 @@ enum {
 	FAMILY_BIAS = FAMILY_QKV_BIAS | FAMILY_OUTPUT_BIAS | FAMILY_MLP_BIAS
 };
 
+/* What a class assumes where the text part of a multimodal config.json is silent. */
+struct family_usual {
+	const char *model_type;
+	int64_t hidden, layers, heads, kv_heads, head_dim, ffn, vocab;
+};
+
 struct family {
 	const char *model_type;
 	unsigned traits;
@@ -38,5 +44,7 @@ struct family {
 
 /* NULL if the family is not known. Text parts ("qwen3_vl_text") answer too. */
 const struct family *family_find(const char *model_type);
+/* All zero if nothing is known. */
+struct family_usual family_usual_of(const struct family *family);
 
 #endif

@@ -22,7 +22,10 @@ static const struct {
 	{ "moe_latent_size", "latent experts are read as full-width ones" },
 	{ "attention_k_eq_v", "shared keys and values are counted apart" },
 	{ "ssm_cfg", "the state-space settings of this form are read in part" },
-	{ "use_mtp", "MTP modules of this family are left out" },
+	{ "sparse_attention_config",
+	  "sparse attention: its indexer is left out, full attention counted" },
+	{ "attn_type_list", "lightning attention is costed like full attention" },
+	{ "hc_mult", "hyper-connections are left out" },
 	{ "swa_num_key_value_heads",
 	  "sliding layers differ in heads; sinks are left out" },
 };
@@ -50,14 +53,26 @@ static const struct node *text_part(const struct node *root)
 static void approximate(struct hf_reader *r, struct model *model, const char *key,
 			const char *why)
 {
+	size_t used = strlen(model->approximate);
+
 	import_note(r->report, IMPORT_APPROXIMATE, key, "%s", why);
-	if (model->approximate[0] == '\0')
-		snprintf(model->approximate, sizeof model->approximate, "%s", why);
+	if (strstr(model->approximate, why))
+		return;
+	if (used + strlen(why) + 3 < sizeof model->approximate)
+		snprintf(model->approximate + used, sizeof model->approximate - used,
+			 "%s%s", used ? "; " : "", why);
 }
 
 static unsigned traits(const struct hf_reader *r)
 {
 	return r->family ? r->family->traits : 0;
+}
+
+/* Multimodal files leave out what their text class assumes anyhow; of a text model's
+ * own file all of it is expected. */
+static struct family_usual usual_of(const struct hf_reader *r, const struct node *root)
+{
+	return family_usual_of(r->config != root ? r->family : NULL);
 }
 
 static void read_activation(struct hf_reader *r, struct model *model)
@@ -81,10 +96,12 @@ static void read_outline(struct hf_reader *r, const struct node *root,
 			 struct model *model)
 {
 	const struct node *tied = node_get(root, "tie_word_embeddings");
+	struct family_usual usual = usual_of(r, root);
 	unsigned t = traits(r);
 
-	model->hidden = hf_need(r, "hidden_size n_embd d_model");
-	model->vocab = hf_need(r, "vocab_size padded_vocab_size");
+	model->hidden =
+		hf_need_or(r, "hidden_size n_embd n_embed d_model", usual.hidden);
+	model->vocab = hf_need_or(r, "vocab_size padded_vocab_size", usual.vocab);
 	model->max_positions = hf_count(
 		r, "max_position_embeddings n_positions max_seq_len seq_length", 0);
 	model->tied_embeddings = hf_bool(r, "tie_word_embeddings", t & FAMILY_TIED);
@@ -118,27 +135,36 @@ static void read_mla(struct hf_reader *r, struct layer_kind *base)
 	a->kv_heads = a->heads;
 }
 
-static void read_attention(struct hf_reader *r, const struct model *model,
-			   struct layer_kind *base)
+static void read_attention(struct hf_reader *r, const struct node *root,
+			   const struct model *model, struct layer_kind *base)
 {
 	struct attention *a = &base->attention;
+	struct family_usual usual = usual_of(r, root);
 	unsigned t = traits(r);
 	bool multi_query = hf_bool(r, "multi_query", (t & FAMILY_MULTI_QUERY) != 0);
+	bool stated = hf_has(r, "num_attention_heads n_head n_heads");
 
 	base->mixer = MIXER_ATTENTION;
-	a->heads = hf_need(r, "num_attention_heads n_head n_heads");
+	a->heads = hf_need_or(r, "num_attention_heads n_head n_heads", usual.heads);
 	if (r->failed || a->heads == 0)
 		return;
 	if (hf_bool(r, "new_decoder_architecture", false))
 		multi_query = false;
-	a->kv_heads = hf_count(r, "num_key_value_heads num_kv_heads n_head_kv",
-			       multi_query ? 1 : a->heads);
-	a->head_dim = hf_count(r, "head_dim attention_head_dim kv_channels",
-			       model->hidden / a->heads);
+	a->kv_heads = hf_count(r,
+			       "num_key_value_heads num_kv_heads n_head_kv "
+			       "num_attention_groups multi_query_group_num "
+			       "attn_config.kv_n_heads",
+			       multi_query                     ? 1
+			       : !stated && usual.kv_heads > 0 ? usual.kv_heads
+							       : a->heads);
+	a->head_dim =
+		hf_count(r, "head_dim attention_head_dim kv_channels",
+			 !stated && usual.head_dim > 0 ? usual.head_dim
+						       : model->hidden / a->heads);
 	a->value_dim = hf_count(r, "v_head_dim", a->head_dim);
 	if (hf_has(r, "kv_lora_rank"))
 		read_mla(r, base);
-	a->qkv_bias = hf_bool(r, "attention_bias qkv_bias use_qkv_bias",
+	a->qkv_bias = hf_bool(r, "attention_bias qkv_bias use_qkv_bias add_qkv_bias",
 			      (t & FAMILY_QKV_BIAS) != 0);
 	a->output_bias = (t & FAMILY_OUTPUT_BIAS) != 0;
 	a->qk_norm = hf_bool(r, "use_qk_norm qk_norm", (t & FAMILY_QK_NORM) != 0);
@@ -151,7 +177,10 @@ static void read_shared_expert(struct hf_reader *r, struct moe *moe)
 	bool llama4 = r->family && strcmp(r->family->model_type, "llama4") == 0;
 
 	moe->shared_experts =
-		hf_count(r, "n_shared_experts moe_num_shared_experts", llama4);
+		hf_count(r,
+			 "n_shared_experts num_shared_experts moe_num_shared_experts "
+			 "num_shared_expert",
+			 llama4);
 	moe->shared_ffn = hf_count(r,
 				   "shared_expert_intermediate_size share_expert_dim "
 				   "moe_shared_expert_intermediate_size "
@@ -169,14 +198,15 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 
 	moe->experts = hf_count(r,
 				"num_experts num_local_experts n_routed_experts "
-				"moe_num_experts",
+				"moe_num_experts ffn_config.moe_num_experts",
 				0);
 	if (moe->experts == 0)
 		return;
 	moe->experts_per_token = hf_count(r,
 					  "num_experts_per_tok num_experts_per_token "
 					  "experts_per_token moe_k moe_top_k "
-					  "top_k_experts",
+					  "top_k_experts moe_topk "
+					  "ffn_config.moe_top_k",
 					  1);
 	moe->expert_ffn = hf_count(r, "moe_intermediate_size expert_intermediate_size",
 				   (traits(r) & FAMILY_EXPERT_FFN) || llama4 ? ffn : 0);
@@ -230,19 +260,52 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 		ssm->inner = ssm->heads * ssm->head_dim;
 }
 
+/* The id; else the file, or its folder where the file is called config.json. */
 static void read_name(const struct document *document, const struct node *root,
 		      struct model *model)
 {
 	const struct node *id = node_get(root, "_name_or_path");
-	const char *name = document->file;
-	const char *slash = strrchr(name, '/');
+	const char *name = document->file, *slash = strrchr(name, '/');
+	size_t length;
 
-	if (id && id->kind == NODE_SCALAR && id->text[0] != '\0')
-		name = id->text;
-	else if (slash && strcmp(slash + 1, "config.json") != 0)
-		name = slash + 1;
-	snprintf(model->name, sizeof model->name, "%.*s", MAX_NAME - 1, name);
+	if (id && id->kind == NODE_SCALAR && id->text[0] != '\0' &&
+	    id->text[0] != '/' && id->text[0] != '.') {
+		snprintf(model->name, sizeof model->name, "%.*s", MAX_NAME - 1,
+			 id->text);
+		error_clean(model->name);
+		return;
+	}
+	if (slash && strcmp(slash + 1, "config.json") == 0) {
+		length = (size_t)(slash - name);
+		while (length > 0 && name[length - 1] != '/')
+			length--;
+		name += length;
+		length = (size_t)(slash - name);
+	} else {
+		name = slash ? slash + 1 : name;
+		length = strlen(name);
+		if (length > 5 && strcmp(name + length - 5, ".json") == 0)
+			length -= 5;
+	}
+	if (length == 0 || name[0] == '.') {
+		name = "config";
+		length = strlen(name);
+	}
+	snprintf(model->name, sizeof model->name, "%.*s",
+		 length < MAX_NAME ? (int)length : MAX_NAME - 1, name);
 	error_clean(model->name);
+}
+
+/* MiniMax counts modules of several layers each, and has a switch. */
+static int64_t read_mtp(struct hf_reader *r)
+{
+	int64_t layers =
+		hf_count(r, "num_nextn_predict_layers mtp_num_hidden_layers", 0);
+
+	if (layers == 0)
+		layers = hf_count(r, "num_mtp_modules", 0) *
+			 hf_count(r, "mtp_transformer_layers", 1);
+	return hf_bool(r, "use_mtp", true) ? layers : 0;
 }
 
 static void read_shapes(struct hf_reader *r, const struct node *root,
@@ -250,23 +313,47 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 {
 	struct layer_kind base = { 0 };
 	bool only_ssm = r->family && strncmp(r->family->model_type, "mamba", 5) == 0;
+	struct family_usual usual = usual_of(r, root);
 	int64_t layers, ffn;
 
 	read_outline(r, root, model);
-	layers = hf_need(r, "num_hidden_layers n_layer n_layers num_layers");
+	layers = hf_need_or(r, "num_hidden_layers n_layer n_layers num_layers",
+			    usual.layers);
 	ffn = hf_count(r, "intermediate_size_mlp dense_intermediate_size", 0);
-	read_moe(r, model, hf_count(r, "intermediate_size n_inner ffn_dim", 0));
+	read_moe(r, model,
+		 hf_count(r,
+			  "intermediate_size n_inner ffn_dim "
+			  "ffn_config.ffn_hidden_size",
+			  0));
 	if (ffn == 0)
-		ffn = hf_count(r, "intermediate_size n_inner ffn_dim ffn_hidden_size",
-			       4 * model->hidden);
+		ffn = hf_count(r,
+			       "intermediate_size n_inner ffn_dim ffn_hidden_size "
+			       "ffn_config.ffn_hidden_size",
+			       usual.ffn > 0 ? usual.ffn : 4 * model->hidden);
 	read_ssm(r, model);
 	if (!only_ssm)
-		read_attention(r, model, &base);
+		read_attention(r, root, model, &base);
 	base.ffn = ffn;
-	model->mtp_layers =
-		hf_count(r, "num_nextn_predict_layers mtp_num_hidden_layers", 0);
+	model->mtp_layers = read_mtp(r);
 	if (!r->failed)
 		hf_read_layers(r, model, &base, layers);
+}
+
+/* It is the checkpoint's, which training does not start from in these bytes. */
+static void note_quantisation(struct hf_reader *r, const struct node *root)
+{
+	const struct node *config = node_get(r->config, "quantization_config");
+	const struct node *method;
+
+	if (!config)
+		config = node_get(root, "quantization_config");
+	method = node_get(config, "quant_method");
+	if (!config)
+		return;
+	hf_get(r, "quantization_config");
+	import_note(r->report, IMPORT_NOT_MODELLED, "quantization_config",
+		    "%s weights of the checkpoint",
+		    method && method->kind == NODE_SCALAR ? method->text : "quantised");
 }
 
 static void mark_approximate(struct hf_reader *r, const struct node *root,
@@ -284,6 +371,7 @@ static void mark_approximate(struct hf_reader *r, const struct node *root,
 	if (hf_count(r, "hidden_size_per_layer_input", 0) > 0)
 		approximate(r, model, "hidden_size_per_layer_input",
 			    "per-layer embeddings are left out");
+	note_quantisation(r, root);
 	if (node_get(root, "vision_config") || node_get(root, "audio_config"))
 		import_note(r->report, IMPORT_NOT_MODELLED, "vision_config",
 			    "the text part of %s only", model_type);

@@ -8,7 +8,7 @@
 struct pattern {
 	char hybrid[MAX_LAYERS + 1]; /* "M-M*-": Nemotron-H */
 	const struct node *layer_types, *mlp_types, *moe_list, *moe_freq_list,
-		*mlp_only, *swa_list;
+		*mlp_only, *swa_list, *attention_layers, *lightning_list;
 	char moe_enum[1024]; /* "3,4,5": Step */
 	int64_t window, window_period;
 	int64_t attention_period, attention_offset, full_interval;
@@ -18,6 +18,7 @@ struct pattern {
 		swa_value_dim;
 	enum mixer ssm; /* of the layers that are not attention */
 	bool all_ssm;
+	bool lightning; /* linear attention of MiniMax: all heads, with a gate */
 };
 
 static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
@@ -27,6 +28,9 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 	hf_text(r, "hybrid_override_pattern", p->hybrid, sizeof p->hybrid);
 	p->layer_types = hf_get(r, "layer_types layers_block_type");
 	p->swa_list = hf_get(r, "hybrid_layer_pattern");
+	p->attention_layers = hf_get(r, "attn_layer_indices");
+	p->lightning_list = hf_get(r, "attn_type_list");
+	p->lightning = strncmp(type, "minimax", 7) == 0;
 	p->window = hf_count(r, "sliding_window attention_chunk_size", 0);
 	if (r->family && (r->family->traits & FAMILY_WINDOW_NEEDS_SWITCH) &&
 	    !hf_bool(r, "use_sliding_window", false))
@@ -42,9 +46,16 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 	p->full_interval = hf_count(r, "full_attention_interval", 0);
 	p->global_head_dim = hf_count(r, "global_head_dim", 0);
 	p->global_kv_heads = hf_count(r, "num_global_key_value_heads", 0);
-	p->swa_heads = hf_count(r, "swa_num_attention_heads", 0);
-	p->swa_kv_heads = hf_count(r, "swa_num_key_value_heads", 0);
-	p->swa_head_dim = hf_count(r, "swa_head_dim", 0);
+	p->swa_heads = hf_count(r,
+				"swa_num_attention_heads "
+				"attention_other_setting.num_attention_heads",
+				0);
+	p->swa_kv_heads = hf_count(r,
+				   "swa_num_key_value_heads "
+				   "attention_other_setting.num_attention_groups",
+				   0);
+	p->swa_head_dim =
+		hf_count(r, "swa_head_dim attention_other_setting.head_dim", 0);
 	p->swa_value_dim = hf_count(r, "swa_v_head_dim", 0);
 	p->all_ssm = strcmp(type, "mamba") == 0 || strcmp(type, "mamba2") == 0;
 	p->ssm = strcmp(type, "mamba") == 0 || strcmp(type, "jamba") == 0 ? MIXER_MAMBA1
@@ -147,10 +158,18 @@ static void ssm_mixer(const struct pattern *p, struct layer_kind *kind)
 	memset(&kind->attention, 0, sizeof kind->attention);
 }
 
+static void lightning_attention(struct layer_kind *kind)
+{
+	kind->attention.kv_heads = kind->attention.heads;
+	kind->attention.output_gate = true;
+}
+
 static void named_mixer(const struct pattern *p, const char *name,
 			struct layer_kind *kind)
 {
-	if (strstr(name, "linear") || strstr(name, "mamba"))
+	if (p->lightning && strstr(name, "linear"))
+		lightning_attention(kind);
+	else if (strstr(name, "linear") || strstr(name, "mamba"))
 		ssm_mixer(p, kind);
 	else if (strstr(name, "sliding") || strstr(name, "chunked"))
 		sliding_attention(p, kind);
@@ -162,6 +181,7 @@ static void choose_mixer(const struct pattern *p, int64_t i, struct layer_kind *
 {
 	const struct node *type = hf_item(p->layer_types, i);
 	const struct node *swa = hf_item(p->swa_list, i);
+	const struct node *lightning = hf_item(p->lightning_list, i);
 
 	if (p->all_ssm)
 		ssm_mixer(p, kind);
@@ -169,6 +189,12 @@ static void choose_mixer(const struct pattern *p, int64_t i, struct layer_kind *
 		named_mixer(p, type->text, kind);
 	else if (swa)
 		named_mixer(p, strtol(swa->text, NULL, 10) ? "sliding" : "full", kind);
+	else if (lightning)
+		named_mixer(p, strtol(lightning->text, NULL, 10) ? "full" : "linear",
+			    kind);
+	else if (p->attention_layers)
+		named_mixer(p, hf_list_holds(p->attention_layers, i) ? "full" : "mamba",
+			    kind);
 	else if (p->attention_period > 1)
 		named_mixer(p,
 			    i % p->attention_period == p->attention_offset ? "full"

@@ -78,12 +78,18 @@ static bool is_null(const struct node *node)
 	return false;
 }
 
+/* "attn_config.kv_n_heads" is a key of a mapping in the mapping. */
 static const struct node *find_key(const struct node *map, const char *key,
 				   size_t length)
 {
+	const char *dot = memchr(key, '.', length);
+	size_t own = dot ? (size_t)(dot - key) : length;
+
+	if (map->kind != NODE_MAP)
+		return NULL;
 	for (const struct node *node = map->child; node; node = node->next)
-		if (strlen(node->key) == length && memcmp(node->key, key, length) == 0)
-			return node;
+		if (strlen(node->key) == own && memcmp(node->key, key, own) == 0)
+			return dot ? find_key(node, dot + 1, length - own - 1) : node;
 	return NULL;
 }
 
@@ -95,6 +101,8 @@ static void take(struct hf_reader *reader, const struct node *node)
 	if (reader->taken_count == MAX_TAKEN)
 		return;
 	reader->taken[reader->taken_count++] = node;
+	if (strcmp(node->key, "quantization_config") == 0)
+		return;
 	import_note(reader->report, IMPORT_TAKEN, node->key, "%s",
 		    node->kind == NODE_SCALAR ? node->text : "(list)");
 }
@@ -146,6 +154,16 @@ int64_t hf_count(struct hf_reader *reader, const char *keys, int64_t fallback)
 
 int64_t hf_need(struct hf_reader *reader, const char *keys)
 {
+	return hf_need_or(reader, keys, 0);
+}
+
+int64_t hf_need_or(struct hf_reader *reader, const char *keys, int64_t usual)
+{
+	if (!reader->failed && usual > 0 && !hf_get(reader, keys)) {
+		import_note(reader->report, IMPORT_ASSUMED, "", "%.*s %lld",
+			    (int)strcspn(keys, " "), keys, (long long)usual);
+		return usual;
+	}
 	if (!reader->failed && !hf_get(reader, keys)) {
 		reader->failed = true;
 		error_set(reader->error, reader->document->file, reader->config->line,

@@ -31,6 +31,9 @@ bool hf_has(struct hf_reader *reader, const char *keys);
 int64_t hf_count(struct hf_reader *reader, const char *keys, int64_t fallback);
 /* The same, but its absence fails the reader. */
 int64_t hf_need(struct hf_reader *reader, const char *keys);
+/* The same where the family's class has a usual value, which is noted as assumed; 0 is
+ * none. */
+int64_t hf_need_or(struct hf_reader *reader, const char *keys, int64_t usual);
 bool hf_bool(struct hf_reader *reader, const char *keys, bool fallback);
 /* Copies the text, or leaves out empty. */
 void hf_text(struct hf_reader *reader, const char *keys, char *out, size_t size);

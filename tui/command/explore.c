@@ -60,11 +60,6 @@ static const struct own_option own[] = {
 	{ "fresh", false, "don't go on where the last session ended", take_fresh },
 };
 
-static bool is_file(const char *text)
-{
-	return strchr(text, '/') || strstr(text, ".y");
-}
-
 /* Without arguments the last session goes on; with any, they are what is opened. */
 int command_explore(int argc, char **argv)
 {
@@ -74,24 +69,28 @@ int command_explore(int argc, char **argv)
 	};
 	struct explorer *explorer = malloc(sizeof *explorer);
 	struct scenario *scenario = malloc(sizeof *scenario);
+	struct import_report *report = calloc(1, sizeof *report);
+	char file[512] = "";
 	int status = STATUS_USAGE;
 
-	if (!explorer || !scenario)
+	arguments.report = report;
+	arguments.file = file;
+	arguments.file_size = sizeof file;
+	if (!report || !explorer || !scenario)
 		status = command_fail(&(struct error){ "" });
 	else if (options_read(command_find("explore"), &arguments, argc, argv, scenario,
 			      &status)) {
 		if (!explorer_init(explorer, scenario)) {
 			status = command_fail(&(struct error){ "" });
 		} else {
-			if (argc > 1 && is_file(argv[1]))
-				snprintf(explorer->file, sizeof explorer->file, "%s",
-					 argv[1]);
+			snprintf(explorer->file, sizeof explorer->file, "%s", file);
 			if (argc == 1 && !asked.fresh)
 				session_load(explorer);
 			status = explorer_run(explorer, &asked.terminal);
 			explorer_free(explorer);
 		}
 	}
+	free(report);
 	free(scenario);
 	free(explorer);
 	return status;

@@ -188,16 +188,18 @@ static bool take(struct request *r, const struct arguments *arguments, int value
 }
 
 /* A scenario, or another tool's file; then one line says what was made of it. */
-static bool read_scenario(const char *name, struct import_report *kept,
+static bool read_scenario(const char *name, const struct arguments *arguments,
 			  struct scenario *s, struct error *error)
 {
-	const struct format_reader *reader =
-		preset_find(PRESET_PLAN, name) ? NULL : format_sniff(name);
-	struct import_report *report;
-	bool good;
+	struct import_report *kept = arguments->report, *report;
+	bool preset = preset_find(PRESET_PLAN, name) != NULL, good;
+	const struct format_reader *reader = preset ? NULL : format_sniff(name);
 
-	if (!reader)
+	if (!reader) {
+		if (!preset && arguments->file)
+			snprintf(arguments->file, arguments->file_size, "%s", name);
 		return scenario_read(s, name, NULL, error);
+	}
 	report = kept ? kept : calloc(1, sizeof *report);
 	if (!report)
 		return error_set(error, name, 0, "out of memory");
@@ -223,7 +225,7 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 	if (arguments->base)
 		good = arguments->base(arguments->context, s, error);
 	else if (r->scenario)
-		good = read_scenario(r->scenario, arguments->report, s, error);
+		good = read_scenario(r->scenario, arguments, s, error);
 	else if (r->model)
 		good = scenario_blank(s, r->model, r->cluster ? r->cluster : "dgx-h100",
 				      r->stack ? r->stack : "megatron-core", error);

@@ -23,12 +23,12 @@ static void title_text(const struct explorer *explorer, const char *dot, int wid
 	snprintf(node, sizeof node, " (%lld/node)",
 		 (long long)s->cluster.gpus_per_node);
 	for (int cut = 0; cut < 3; cut++) {
-		snprintf(out, size, "%s%s%lld x %s%s%strain %lld x %lld%s%s%s%s",
-			 s->model.name, dot, (long long)s->cluster.gpus,
-			 s->cluster.accelerator.name, cut < 2 ? node : "", dot,
-			 (long long)s->plan.seq_len, (long long)s->plan.global_batch,
-			 cut < 1 ? dot : "", cut < 1 ? s->stack.name : "",
-			 s->cluster.scale != 1 ? dot : "",
+		snprintf(out, size, "%s%s%s%lld x %s%s%strain %lld x %lld%s%s%s%s",
+			 s->model.name, s->model.approximate[0] ? " (approximate)" : "",
+			 dot, (long long)s->cluster.gpus, s->cluster.accelerator.name,
+			 cut < 2 ? node : "", dot, (long long)s->plan.seq_len,
+			 (long long)s->plan.global_batch, cut < 1 ? dot : "",
+			 cut < 1 ? s->stack.name : "", s->cluster.scale != 1 ? dot : "",
 			 s->cluster.scale != 1 ? "calibrated" : "");
 		if (text_width(out) <= width)
 			return;
@@ -158,6 +158,9 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 			finding = finding_of(&explorer->estimate.problems, key);
 		if (finding && explorer->view == VIEW_OVERVIEW)
 			finding_text(finding, text, sizeof text);
+	} else if (explorer->row == 0 && explorer->scenario.model.approximate[0]) {
+		snprintf(text, sizeof text, "approximate: %s",
+			 explorer->scenario.model.approximate);
 	} else if (knob && explorer->mode != MODE_PICKER) {
 		snprintf(text, sizeof text, "%s", knob->help);
 	}

@@ -359,11 +359,28 @@ static void draw_finding(struct page *p, const struct finding *finding)
 	p->y += rows;
 }
 
+/* Why no number of this model is exact. */
+static void draw_approximate(struct page *p)
+{
+	const char *why = p->explorer->scenario.model.approximate;
+	struct rect rect = { p->rect.x, p->y, p->rect.width, 2 };
+	char text[MAX_NOTE + 32];
+
+	if (why[0] == '\0' || left(p) < 1)
+		return;
+	if (p->room == ROOM_COMPACT || left(p) < 3)
+		rect.height = 1;
+	snprintf(text, sizeof text, "~ approximate: %s", why);
+	p->y += widget_prose(p->canvas, rect, 0, ROLE_WARNING, text) > 1 ? rect.height
+									 : 1;
+}
+
 static void draw_advice(struct page *p)
 {
 	const struct findings *problems = &p->explorer->estimate.problems,
 			      *advice = &p->explorer->advice;
 
+	draw_approximate(p);
 	for (int i = 0; i < problems->count && left(p) > 0; i++)
 		draw_finding(p, &problems->item[i]);
 	for (int i = 0; i < advice->count && left(p) > 0; i++)
