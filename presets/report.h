@@ -16,7 +16,8 @@ char *report_json_line(const struct scenario *scenario,
 /* One scenario, or against a baseline where it is not NULL. */
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
 		      const struct scenario *baseline, const struct estimate *before);
-/* Header and rows of `sweep --csv`: these knobs, then feasible, then every metric. */
+/* Header and rows of `sweep --csv`: these knobs, then feasible and why not, then every
+ * metric, then the rest of the scenario: names and every other knob. */
 char *report_csv_header(const char *const *knobs, int count);
 char *report_csv_row(const struct scenario *scenario, const struct estimate *estimate,
 		     const char *const *knobs, int count);

@@ -30,6 +30,24 @@ static void put_csv(FILE *stream, const char *text)
 	fputc('"', stream);
 }
 
+static bool is_among(const char *key, const char *const *knobs, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(knobs[i], key) == 0)
+			return true;
+	return false;
+}
+
+static void put_knob(FILE *stream, const struct scenario *scenario,
+		     const struct knob *knob)
+{
+	char value[MAX_LAYOUT + 8] = "";
+
+	if (knob)
+		knob_print(scenario, knob, value, sizeof value);
+	put_csv(stream, value);
+}
+
 char *report_csv_header(const char *const *knobs, int count)
 {
 	char *text = NULL;
@@ -43,8 +61,30 @@ char *report_csv_header(const char *const *knobs, int count)
 	fputs("feasible,problem", stream);
 	for (int i = 0; i < metric_count(); i++)
 		fprintf(stream, ",%s", metric_table[i].key);
+	fputs(",model,cluster,stack", stream);
+	for (int i = 0; i < knob_count(); i++)
+		if (!is_among(knob_table[i].key, knobs, count))
+			fprintf(stream, ",%s", knob_table[i].key);
 	fputc('\n', stream);
 	return finish(stream, &text);
+}
+
+/* What a row is of, so that a file says it without the command that made it. */
+static void put_rest(FILE *stream, const struct scenario *s, const char *const *knobs,
+		     int count)
+{
+	const char *const names[] = { s->model.name, s->cluster.name, s->stack.name };
+
+	for (int i = 0; i < 3; i++) {
+		fputc(',', stream);
+		put_csv(stream, names[i]);
+	}
+	for (int i = 0; i < knob_count(); i++) {
+		if (is_among(knob_table[i].key, knobs, count))
+			continue;
+		fputc(',', stream);
+		put_knob(stream, s, &knob_table[i]);
+	}
 }
 
 static void put_problem(FILE *stream, const struct estimate *estimate)
@@ -68,12 +108,7 @@ char *report_csv_row(const struct scenario *scenario, const struct estimate *est
 	if (!stream)
 		return NULL;
 	for (int i = 0; i < count; i++) {
-		const struct knob *knob = knob_find(knobs[i]);
-		char value[MAX_LAYOUT + 8] = "";
-
-		if (knob)
-			knob_print(scenario, knob, value, sizeof value);
-		put_csv(stream, value);
+		put_knob(stream, scenario, knob_find(knobs[i]));
 		fputc(',', stream);
 	}
 	fprintf(stream, "%d,", estimate->feasible);
@@ -87,6 +122,7 @@ char *report_csv_row(const struct scenario *scenario, const struct estimate *est
 		    isfinite(value))
 			fprintf(stream, "%.9g", value);
 	}
+	put_rest(stream, scenario, knobs, count);
 	fputc('\n', stream);
 	return finish(stream, &text);
 }

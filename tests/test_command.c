@@ -292,11 +292,8 @@ static void test_odd_paths_are_refused(void **state)
 
 static void test_sweep_counts_and_shards(void **state)
 {
-	struct ran all = run("sweep --vary tp=1,2,4,8 --vary mbs=1,2 --csv");
-	struct ran one =
-		run("sweep --vary tp=1,2,4,8 --vary mbs=1,2 --csv --shard 1/2");
-	struct ran two =
-		run("sweep --vary tp=1,2,4,8 --vary mbs=1,2 --csv --shard 2/2");
+	static const char grid[] = "sweep --vary tp=1,2,4,8 --vary mbs=1,2 --csv";
+	struct ran all = run(grid);
 	int lines = 0;
 
 	(void)state;
@@ -305,12 +302,50 @@ static void test_sweep_counts_and_shards(void **state)
 		lines += *c == '\n';
 	assert_int_equal(lines, 9);
 	assert_true(strncmp(all.out, "tp,mbs,feasible", 15) == 0);
-	assert_true(strncmp(one.out, "tp,mbs,feasible", 15) == 0);
-	assert_true(strncmp(two.out, "1,2,", 4) == 0);
-	assert_int_equal(strlen(one.out) + strlen(two.out), strlen(all.out));
+	/* parts in order are the whole, also where they are uneven or empty */
+	for (int shards = 2; shards <= 11; shards += 3) {
+		char *joined = calloc(1, strlen(all.out) + 1);
+
+		assert_non_null(joined);
+		for (int i = 1; i <= shards; i++) {
+			char arguments[128];
+			struct ran part;
+
+			snprintf(arguments, sizeof arguments, "%s --shard %d/%d", grid,
+				 i, shards);
+			part = run(arguments);
+			assert_int_equal(part.status, 0);
+			assert_true(strlen(joined) + strlen(part.out) <=
+				    strlen(all.out));
+			strcat(joined, part.out);
+			ran_free(&part);
+		}
+		assert_string_equal(joined, all.out);
+		free(joined);
+	}
 	ran_free(&all);
-	ran_free(&one);
-	ran_free(&two);
+}
+
+/* A table says what it is of: names and the knobs that are not varied. */
+static void test_sweep_rows_hold_their_scenario(void **state)
+{
+	struct ran ran = run("sweep --vary tp=4,8 --seq 4096");
+	char *second = strchr(ran.out, '\n') + 1, *third = strchr(second, '\n') + 1;
+	int header = 0, row = 0;
+
+	(void)state;
+	assert_non_null(strstr(ran.out, ",model,cluster,stack,"));
+	assert_true(strstr(ran.out, ",seq,") < second);
+	assert_non_null(strstr(third, ",llama3.1-70b,dgx-h100,megatron-core,"));
+	assert_non_null(strstr(third, ",4096,"));
+	for (char *c = ran.out; c < second; c++)
+		header += *c == ',';
+	/* a feasible row has no quoted text with commas in it */
+	assert_true(strncmp(third, "8,1,,", 5) == 0);
+	for (char *c = third; *c != '\0'; c++)
+		row += *c == ',';
+	assert_int_equal(header, row);
+	ran_free(&ran);
 }
 
 static void test_lists_and_shows(void **state)
@@ -450,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_a_hundred_thousand_brackets_are_refused),
 		cmocka_unit_test(test_odd_paths_are_refused),
 		cmocka_unit_test(test_sweep_counts_and_shards),
+		cmocka_unit_test(test_sweep_rows_hold_their_scenario),
 		cmocka_unit_test(test_lists_and_shows),
 		cmocka_unit_test(test_exports_open_again),
 		cmocka_unit_test(test_a_trace_opens_in_perfetto),

@@ -71,6 +71,23 @@ int command_fail(const struct error *error);
 /* Ends a write to standard output: 0, or STATUS_USAGE if it could not be written. */
 int command_finish(int status);
 
+/* --- how far it is (command/progress.c) --- */
+
+/* A bar on standard error, from 0.2 s on, where that is a terminal. */
+struct progress {
+	double begun, next; /* seconds of a clock that only goes forward */
+	bool wanted, shown;
+};
+double progress_now(void);
+void progress_begin(struct progress *progress);
+/* Whether it is time to show it anew. */
+bool progress_is_due(const struct progress *progress);
+/* share is 0 to 1; the text stands behind the bar. */
+void progress_show(struct progress *progress, double share, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Wipes it. */
+void progress_end(struct progress *progress);
+
 int command_eval(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_list(int argc, char **argv);

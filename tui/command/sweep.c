@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/knob.h"
 #include "engine/train.h"
@@ -99,7 +100,8 @@ static const struct own_option own[] = {
 	{ "vary", true, "KNOB=VALUE,VALUE ...; give it for each knob", take_vary },
 	{ "csv", false, "rows of comma-separated values (the default)", take_csv },
 	{ "json", false, "one JSON object a line", take_json },
-	{ "shard", true, "I/N: only every N-th row, from the I-th", take_shard },
+	{ "shard", true, "I/N: the I-th of N parts; joined in order they are the whole",
+	  take_shard },
 };
 
 /* The n-th point of the product, the last knob fastest. */
@@ -149,41 +151,76 @@ static void print_row(const struct sweep *sweep, const char *const *keys,
 	free(text);
 }
 
+/* Points of the product, as many as can be counted. */
+static long long count_points(const struct sweep *sweep)
+{
+	long long total = 1;
+
+	for (int i = 0; i < sweep->count; i++) {
+		if (total > LLONG_MAX / MAX_VARIED_VALUES)
+			return LLONG_MAX;
+		total *= sweep->varied[i].count;
+	}
+	return total;
+}
+
+/* Where the n-th of `shards` equal parts begins: parts in order make the whole. */
+static long long part_begin(long long total, long long n, long long shards)
+{
+	long long each = total / shards, more = total % shards;
+
+	return each * n + (n < more ? n : more);
+}
+
+/* Rows go out one by one: who reads them gets each as soon as it is known. */
+static bool print_rows(const struct sweep *sweep, const struct scenario *scenario,
+		       const char *const *keys, struct estimate *e, struct error *error)
+{
+	long long total = count_points(sweep);
+	long long first = part_begin(total, sweep->shard - 1, sweep->shards);
+	long long end = part_begin(total, sweep->shard, sweep->shards);
+	struct progress progress;
+	bool good = true;
+
+	progress_begin(&progress);
+	/* rows on the same terminal are progress enough */
+	progress.wanted = progress.wanted && !isatty(STDOUT_FILENO);
+	for (long long n = first; good && n < end; n++) {
+		struct scenario s = *scenario;
+
+		good = set_point(sweep, n, &s, error);
+		if (!good)
+			break;
+		train_estimate(&s, e);
+		print_row(sweep, keys, &s, e);
+		if (progress_is_due(&progress))
+			progress_show(&progress,
+				      (double)(n - first) / (double)(end - first),
+				      "%lld of %lld plans", n - first, end - first);
+	}
+	progress_end(&progress);
+	return good;
+}
+
 static int run(const struct sweep *sweep, const struct scenario *scenario)
 {
 	const char *keys[MAX_VARIED];
 	struct estimate *e = malloc(sizeof *e);
 	struct error error = { "" };
-	long long total = 1;
 	char *header;
+	bool good = e && check_values(sweep, scenario, &error);
 
-	if (!check_values(sweep, scenario, &error)) {
-		free(e);
-		return command_fail(&error);
-	}
-	for (int i = 0; i < sweep->count; i++) {
+	for (int i = 0; i < sweep->count; i++)
 		keys[i] = sweep->varied[i].knob->key;
-		if (total > LLONG_MAX / MAX_VARIED_VALUES)
-			total = LLONG_MAX / MAX_VARIED_VALUES;
-		total *= sweep->varied[i].count;
-	}
-	if (!sweep->json && sweep->shard == 1) {
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (good && !sweep->json && sweep->shard == 1) {
 		header = report_csv_header(keys, sweep->count);
 		fputs(header ? header : "", stdout);
 		free(header);
 	}
-	for (long long n = sweep->shard - 1; e && n < total; n += sweep->shards) {
-		struct scenario s = *scenario;
-
-		if (!set_point(sweep, n, &s, &error)) {
-			free(e);
-			return command_fail(&error);
-		}
-		train_estimate(&s, e);
-		print_row(sweep, keys, &s, e);
-	}
+	good = good && print_rows(sweep, scenario, keys, e, &error);
 	free(e);
-	return command_finish(STATUS_GOOD);
+	return good ? command_finish(STATUS_GOOD) : command_fail(&error);
 }
 
 int command_sweep(int argc, char **argv)
