@@ -16,16 +16,15 @@ struct outcome {
 
 enum {
 	WINDOW = 8,
-	CHEAP = 1280 /* micro-batches times virtual stages */
+	/* micro-batches times virtual stages; orders made by rule are irregular */
+	CHEAP = 1792,
+	CHEAP_BY_RULE = 2048
 };
 
-/* Micro-batches enter at the steady rate when the memory at the front is used up;
- * where they come in waves, over so many that several waves are among them. */
-static double entering_rate(const struct pipeline_input *in,
-			    const struct simulation *ran, int m)
+/* Micro-batches enter at the steady rate when the memory at the front is used up. */
+static double entering_rate(const struct simulation *ran, int m)
 {
-	int wide = schedule_table[in->schedule].period == 0 ? 3 * in->stages : WINDOW;
-	int window = m > wide + WINDOW ? wide : m / 2;
+	int window = m > 2 * WINDOW ? WINDOW : m / 2;
 
 	if (window < 1)
 		return ran->seconds;
@@ -59,7 +58,7 @@ static bool run(const struct pipeline_input *in, int m, struct outcome *out)
 		return false;
 	out->seconds =
 		in->optimizer_sync == SYNC_POST_VALIDATION ? ran.span : ran.seconds;
-	out->rate = entering_rate(in, &ran, m);
+	out->rate = entering_rate(&ran, m);
 	for (int s = 0; s < in->stages; s++) {
 		out->busy[s] = ran.stage[s].busy;
 		out->transfer[s] = ran.stage[s].transfer;
@@ -104,24 +103,35 @@ static int settled(const struct pipeline_input *in)
 	const struct schedule_row *row = &schedule_table[in->schedule];
 	int start = row->settle * in->stages, cheap;
 
-	if (!row->by_rule)
-		return start;
-	/* rules are irregular: as many as many stages would take */
-	start += WINDOW;
-	cheap = CHEAP / (in->stages * in->chunks);
+	start += row->by_rule ? WINDOW : 0;
+	/* with few stages as many as many stages would take */
+	cheap = (row->by_rule ? CHEAP_BY_RULE : CHEAP) / (in->stages * in->chunks);
 	return start > cheap ? start : cheap;
+}
+
+static int period_of(const struct pipeline_input *in)
+{
+	int period = schedule_table[in->schedule].period;
+
+	return period > 0 ? period : in->stages;
+}
+
+/* Micro-batches that are all simulated: two shorter runs would take as long. */
+static int64_t all_simulated(const struct pipeline_input *in)
+{
+	bool by_rule = schedule_table[in->schedule].by_rule;
+
+	return settled(in) + (by_rule ? 0 : settled(in) + period_of(in));
 }
 
 static bool run_reduced(const struct pipeline_input *in, struct outcome *out)
 {
-	const struct schedule_row *row = &schedule_table[in->schedule];
-	int period = row->period > 0 ? row->period : in->stages;
-	int start = settled(in), n;
+	int period = period_of(in), start = settled(in), n;
 	struct outcome a, b;
 
-	if (in->micro_batches <= start + 2 * period)
+	if (in->micro_batches <= all_simulated(in))
 		return run(in, (int)in->micro_batches, out);
-	if (row->by_rule) {
+	if (schedule_table[in->schedule].by_rule) {
 		if (!run(in, start, &a))
 			return false;
 		continue_alone(in, &a, start, out);
@@ -202,11 +212,11 @@ static bool run_model(const struct pipeline_input *in, struct outcome *out)
 static bool has_room(const struct pipeline_input *in)
 {
 	int chunks = schedule_weight_copies(in->schedule) * in->chunks;
-	const struct schedule_row *row = &schedule_table[in->schedule];
-	int period = row->period > 0 ? row->period : in->stages;
-	int64_t most = settled(in) + 2 * period;
-	int m = (int)(most < in->micro_batches ? most : in->micro_batches);
+	int64_t most = settled(in) + 2 * period_of(in);
+	int m;
 
+	most = most > all_simulated(in) ? most : all_simulated(in);
+	m = (int)(most < in->micro_batches ? most : in->micro_batches);
 	return 2 * simulate_bytes(in->stages, chunks, in->stages * in->chunks, m,
 				  false) <
 	       PIPELINE_ROOM;

@@ -318,22 +318,27 @@ static void test_zero_bubble_by_rule(void **state)
 	}
 }
 
-/* Liu et al. 2023: with as many micro-batches as stages less bubble than 1F1B, and
- * less with more waves; about p micro-batches of memory. */
+/* Liu et al. 2023: with W waves and backwards twice as long (2p-2)/W of a stage's
+ * forward, a share of (2p-2)/(3pW+p-1) at most for m = p; "about p" micro-batches. */
 static void test_hanayo(void **state)
 {
 	(void)state;
-	for (int p = 2; p <= 16; p *= 2) {
-		double before = (p - 1) * 3.0;
+	for (int p = 2; p <= 16; p++) {
+		for (int waves = 1; waves <= 4; waves++) {
+			for (int m = p; m <= 4 * p; m += p) {
+				struct run r = with(SCHEDULE_HANAYO, p, m, 0);
+				double bound =
+					(2.0 * p - 2) / (3.0 * p * waves + p - 1);
 
-		for (int v = 2; v <= 8; v *= 2) {
-			struct run r = with(SCHEDULE_HANAYO, p, p, 0);
-
-			r.v = v;
-			run(&r);
-			assert_true(bubble(&r) < before);
-			assert_true(peak(&r) <= p * v);
-			before = bubble(&r);
+				r.v = 2 * waves;
+				run(&r);
+				near(bubble(&r), (2.0 * p - 2) / waves, m);
+				assert_true(bubble(&r) <= bound * r.ran.seconds);
+				assert_int_equal(peak(&r), p * r.v);
+				r.b = r.w = 0.5;
+				run(&r);
+				near(bubble(&r), (p - 1.0) / waves, m);
+			}
 		}
 	}
 }

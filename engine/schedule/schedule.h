@@ -48,7 +48,7 @@ struct schedule {
 };
 
 /* What a generator may look at. Times are of one micro-batch on one virtual stage
- * in model order; orders that don't depend on them ignore them. */
+ * in model order; only orders made by rule look at them. */
 struct schedule_request {
 	int kind; /* enum schedule_kind */
 	int stages;
@@ -79,8 +79,7 @@ struct schedule_row {
 	bool splits_backward; /* weight gradients are work of their own */
 	int weight_copies;
 	int settle;   /* micro-batches until the steady state, in units of PP */
-	int period;   /* micro-batches after which the order repeats; 0 = PP, and of
-			 an order made by rule, three times that */
+	int period;   /* micro-batches after which the order repeats; 0 = PP */
 	bool by_rule; /* made from the stage times, so dearer to make */
 };
 

@@ -1,31 +1,10 @@
-/* simulate.c - runs the lists of a schedule against each other. */
+/* simulate.c - runs the lists of a schedule against each other. Each stage goes as far
+ * as its inputs reach; what a step costs per item is what a knob press costs. */
 #include "engine/schedule/simulate.h"
 
 #include <string.h>
 
-/* One chunk of one stage: what its items cost and whom they wait for. */
-struct site {
-	int position;
-	bool forward_moves, backward_moves; /* input comes from another stage */
-	bool forward_sends, backward_sends; /* output goes to another stage */
-	double time[WORK_COUNT];
-	double pair_saves;
-	double bytes, kept_bytes;
-};
-
-struct runner {
-	const struct schedule *schedule;
-	struct simulation *out;
-	struct site *site;                 /* stage * chunks + chunk */
-	double *forward_end;               /* position * micro_batches + micro_batch */
-	double *backward_end;              /* of the input gradient; -1 = not yet */
-	int32_t *forward_by, *backward_by; /* their items, with items only */
-	double latency, hold;
-	double *free; /* when each stage is free again */
-	double *held; /* bytes */
-	int *held_chunks, *next;
-	int64_t done;
-};
+#include "engine/schedule/run.h"
 
 static int stage_of(const struct schedule *schedule, int chunk, int position)
 {
@@ -36,18 +15,12 @@ static int stage_of(const struct schedule *schedule, int chunk, int position)
 	return schedule->placement == PLACE_V && turn % 2 == 1 ? p - 1 - place : place;
 }
 
-static void fill_site(const struct schedule *schedule,
-		      const struct simulate_times *times, int s, int c,
-		      struct site *site)
+static void fill_times(const struct simulate_times *times, struct site *site)
 {
-	int k = schedule_position(schedule->placement, schedule->stages, s, c);
+	double latency = times->overlap_send ? times->send_seconds : 0;
+	double hold = times->overlap_send ? 0 : times->send_seconds;
+	int k = site->position;
 
-	site->position = k;
-	site->forward_moves = k > 0 && stage_of(schedule, c, k - 1) != s;
-	site->backward_moves =
-		k + 1 < schedule->depth && stage_of(schedule, c, k + 1) != s;
-	site->forward_sends = site->backward_moves;
-	site->backward_sends = site->forward_moves;
 	site->time[WORK_FORWARD] = times->forward[k];
 	site->time[WORK_INPUT_GRAD] = times->input_grad[k];
 	site->time[WORK_WEIGHT_GRAD] = times->weight_grad[k];
@@ -55,35 +28,78 @@ static void fill_site(const struct schedule *schedule,
 	site->pair_saves = times->pair_hides ? times->pair_hides[k] : 0;
 	site->bytes = times->activation_bytes ? times->activation_bytes[k] : 1;
 	site->kept_bytes = site->bytes * times->kept_for_weights;
+	site->forward_delay = site->forward_moves ? latency : 0;
+	site->backward_delay = site->backward_moves ? latency : 0;
+	/* an output goes where the other direction's input comes from */
+	site->forward_hold = site->backward_moves ? hold : 0;
+	site->backward_hold = site->forward_moves ? hold : 0;
+}
+
+/* Rows of ends: one of zeros, then the forwards and the backwards of each position. */
+static void link_site(const struct schedule *schedule, int s, int c, double *rows,
+		      struct site *site)
+{
+	size_t m = (size_t)schedule->micro_batches, depth = (size_t)schedule->depth;
+	int k = schedule_position(schedule->placement, schedule->stages, s, c);
+	double *forward = rows + m * (1 + (size_t)k), *backward = forward + m * depth;
+	bool last = k + 1 == schedule->depth;
+
+	site->position = k;
+	site->forward_moves = k > 0 && stage_of(schedule, c, k - 1) != s;
+	site->backward_moves = !last && stage_of(schedule, c, k + 1) != s;
+	site->forward_out = forward;
+	site->backward_out = backward;
+	site->forward_in = k > 0 ? forward - m : rows;
+	site->backward_in = last ? forward : backward + m;
+}
+
+size_t run_row_count(const struct schedule *schedule)
+{
+	return (size_t)schedule->micro_batches * (1 + 2 * (size_t)schedule->depth);
+}
+
+void run_link_sites(const struct schedule *schedule, const struct simulate_times *times,
+		    double *rows, struct site *site)
+{
+	size_t count = run_row_count(schedule);
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = i < (size_t)schedule->micro_batches ? 0 : -1;
+	for (int s = 0; s < schedule->stages; s++) {
+		for (int c = 0; c < schedule->chunks; c++, site++) {
+			link_site(schedule, s, c, rows, site);
+			fill_times(times, site);
+		}
+	}
 }
 
 static bool take_tables(struct runner *r, const struct schedule *schedule,
-			bool with_items, struct arena *arena, struct simulation *out)
+			const struct simulate_times *times, bool with_items,
+			struct arena *arena)
 {
-	size_t p = (size_t)schedule->stages, m = (size_t)schedule->micro_batches;
-	size_t sites = p * (size_t)schedule->chunks,
-	       cells = (size_t)schedule->depth * m;
+	size_t p = (size_t)schedule->stages;
+	double *rows;
 
-	out->stage = arena_take(arena, p, sizeof *out->stage);
-	out->item = NULL;
-	r->forward_by = r->backward_by = NULL;
-	if (with_items) {
-		out->item = arena_take(arena, p * (size_t)schedule->capacity,
-				       sizeof *out->item);
-		r->forward_by = arena_take(arena, cells, sizeof *r->forward_by);
-		r->backward_by = arena_take(arena, cells, sizeof *r->backward_by);
-		if (!out->item || !r->forward_by || !r->backward_by)
-			return false;
-	}
-	r->site = arena_take(arena, sites, sizeof *r->site);
-	r->forward_end = arena_take(arena, cells, sizeof *r->forward_end);
-	r->backward_end = arena_take(arena, cells, sizeof *r->backward_end);
+	r->out->stage = arena_take(arena, p, sizeof *r->out->stage);
+	r->site = arena_take(arena, p * (size_t)schedule->chunks, sizeof *r->site);
+	rows = arena_take(arena, run_row_count(schedule), sizeof *rows);
 	r->free = arena_take(arena, p, sizeof *r->free);
-	r->held = arena_take(arena, p, sizeof *r->held);
-	r->held_chunks = arena_take(arena, p, sizeof *r->held_chunks);
 	r->next = arena_take(arena, p, sizeof *r->next);
-	return out->stage && r->site && r->forward_end && r->backward_end && r->free &&
-	       r->held && r->held_chunks && r->next;
+	r->item_start = NULL;
+	if (with_items)
+		r->item_start = arena_take(arena, p * (size_t)schedule->capacity,
+					   sizeof *r->item_start);
+	if (!r->out->stage || !r->site || !rows || !r->free || !r->next ||
+	    (with_items && !r->item_start))
+		return false;
+	run_link_sites(schedule, times, rows, r->site);
+	for (int s = 0; s < schedule->stages; s++) {
+		r->out->stage[s] = (struct simulate_stage){ 0 };
+		r->free[s] = 0;
+		r->next[s] = 0;
+	}
+	r->out->entered = r->site[0].forward_out;
+	return true;
 }
 
 size_t simulate_bytes(int stages, int chunks, int depth, int micro_batches,
@@ -93,233 +109,128 @@ size_t simulate_bytes(int stages, int chunks, int depth, int micro_batches,
 	size_t items = p * c * m * 3, cells = (size_t)depth * m;
 	size_t bytes = items * sizeof(struct work) + p * sizeof(int32_t);
 
-	bytes += p * sizeof(struct simulate_stage) + p * c * sizeof(struct site);
-	bytes +=
-		2 * cells * sizeof(double) + p * (2 * sizeof(double) + 2 * sizeof(int));
+	bytes += p * (sizeof(struct simulate_stage) + sizeof(double) + sizeof(int));
+	bytes += p * c * sizeof(struct site) + (m + 2 * cells) * sizeof(double);
 	if (with_items)
-		bytes += items * sizeof(struct simulate_item) +
+		bytes += items * (sizeof(struct simulate_item) + sizeof(double)) +
 			 2 * cells * sizeof(int32_t);
 	return bytes + 4096 + p * 64 * c; /* alignment, and what generators take */
 }
 
-/* When the input of an item is there, and which item made it; negative if it is
- * not made yet. */
-struct input {
-	double ready;
-	int32_t by;
-	bool moved;
+/* What a stage has done so far. */
+struct lane {
+	double free, busy, transfer;
 };
 
-static bool find_input(const struct runner *r, const struct site *site,
-		       const struct work *work, struct input *in)
-{
-	int m = r->schedule->micro_batches;
-	int cell = site->position * m + work->micro_batch;
-
-	in->ready = 0;
-	in->by = -1;
-	in->moved = false;
-	if (work->kind == WORK_WEIGHT_GRAD)
-		return true; /* behind its input gradient in the same list */
-	if (work->kind == WORK_FORWARD) {
-		if (site->position == 0)
-			return true;
-		in->moved = site->forward_moves;
-		in->ready = r->forward_end[cell - m];
-		if (r->forward_by)
-			in->by = r->forward_by[cell - m];
-	} else if (site->position == r->schedule->depth - 1) {
-		in->ready = r->forward_end[cell];
-		if (r->forward_by)
-			in->by = r->forward_by[cell];
-	} else {
-		in->moved = site->backward_moves;
-		in->ready = r->backward_end[cell + m];
-		if (r->backward_by)
-			in->by = r->backward_by[cell + m];
-	}
-	if (in->ready < 0)
-		return false;
-	in->ready += in->moved ? r->latency : 0;
-	return true;
-}
-
-static void hold_bytes(struct runner *r, int s, double bytes, int chunks, double at)
-{
-	struct simulate_stage *stage = &r->out->stage[s];
-
-	r->held[s] += bytes;
-	r->held_chunks[s] += chunks;
-	if (r->held[s] > stage->peak_bytes * (1 + 1e-12)) {
-		stage->peak_bytes = r->held[s];
-		stage->peak_seconds = at;
-	}
-	if (r->held_chunks[s] > stage->peak_chunks)
-		stage->peak_chunks = r->held_chunks[s];
-}
-
-static void note_item(struct runner *r, int64_t index, double start, double end,
-		      const struct input *in, bool by_stage)
-{
-	struct simulate_item *item;
-
-	if (!r->out->item)
-		return;
-	item = &r->out->item[index];
-	item->start = start;
-	item->end = end;
-	item->critical = false;
-	if (by_stage) {
-		item->after = (int32_t)(index - 1);
-		item->wait = WAIT_STAGE;
-	} else {
-		item->after = in->by;
-		item->wait = in->by < 0  ? WAIT_NONE
-			     : in->moved ? WAIT_TRANSFER
-					 : WAIT_WORK;
-	}
-}
-
-/* Set down the end of an item: what it holds and its output. Returns how long the
- * send of that holds the stage. */
-static double finish(struct runner *r, int s, int64_t index, const struct site *site,
-		     const struct work *work, double start, double end)
-{
-	int cell = site->position * r->schedule->micro_batches + work->micro_batch;
-	double hold = 0;
-
-	if (work->kind == WORK_FORWARD) {
-		hold = site->forward_sends ? r->hold : 0;
-		hold_bytes(r, s, site->bytes, 1, start);
-		r->forward_end[cell] = end + hold;
-		if (r->forward_by)
-			r->forward_by[cell] = (int32_t)index;
-	} else if (work->kind == WORK_WEIGHT_GRAD) {
-		hold_bytes(r, s, -site->kept_bytes, -1, end);
-	} else {
-		bool whole = work->kind == WORK_BACKWARD;
-
-		hold = site->backward_sends ? r->hold : 0;
-		hold_bytes(r, s, whole ? -site->bytes : site->kept_bytes - site->bytes,
-			   whole ? -1 : 0, end);
-		r->backward_end[cell] = end + hold;
-		if (r->backward_by)
-			r->backward_by[cell] = (int32_t)index;
-	}
-	return hold;
-}
-
-static void note_send(struct runner *r, int64_t index, double hold)
-{
-	if (r->out->item)
-		r->out->item[index].send = hold;
-}
-
-static void occupy(struct runner *r, int s, double end, double busy, double hold)
-{
-	r->free[s] = end + hold;
-	r->out->stage[s].busy += busy;
-	r->out->stage[s].transfer += hold;
-}
-
-static void mark_start(struct runner *r, int s, double start)
-{
-	if (r->next[s] == 0)
-		r->out->stage[s].start = start;
-}
-
-static bool run_single(struct runner *r, int s, const struct work *work, int64_t index)
-{
-	const struct site *site = &r->site[s * r->schedule->chunks + work->chunk];
-	struct input in;
-	double start = r->free[s], time = site->time[work->kind], hold;
-
-	if (!find_input(r, site, work, &in))
-		return false;
-	if (in.ready > start)
-		start = in.ready;
-	mark_start(r, s, start);
-	note_item(r, index, start, start + time, &in,
-		  r->next[s] > 0 && start > in.ready);
-	hold = finish(r, s, index, site, work, start, start + time);
-	note_send(r, index, hold);
-	occupy(r, s, start + time, time, hold);
-	r->next[s]++;
-	r->done++;
-	return true;
-}
-
 /* A forward and a backward that run together: both start when both can, both end
- * with the pair, and their sends go opposite ways at once. */
-static bool run_pair(struct runner *r, int s, const struct work *work, int64_t index)
+ * with the pair, and their sends go opposite ways at once. Returns its start, negative
+ * if it can't start yet. */
+static double run_pair(const struct site *sites, const struct work *work,
+		       struct lane *lane)
 {
-	const struct site *site[2];
-	struct input in[2];
-	double start = r->free[s], time = 0, hold = 0;
-	bool by_stage;
-	int late;
+	const struct site *f = &sites[work[0].chunk], *b = &sites[work[1].chunk];
+	double forward = f->forward_in[work[0].micro_batch];
+	double backward = b->backward_in[work[1].micro_batch];
+	double time = f->time[WORK_FORWARD] - f->pair_saves + b->time[work[1].kind] -
+		      b->pair_saves;
+	double start = lane->free, hold = f->forward_hold;
 
-	for (int i = 0; i < 2; i++) {
-		site[i] = &r->site[s * r->schedule->chunks + work[i].chunk];
-		if (!find_input(r, site[i], &work[i], &in[i]))
-			return false;
-		time += site[i]->time[work[i].kind] - site[i]->pair_saves;
-		if (in[i].ready > start)
-			start = in[i].ready;
-	}
-	late = in[1].ready > in[0].ready;
-	by_stage = r->next[s] > 0 && start > in[late].ready;
-	mark_start(r, s, start);
-	for (int i = 0; i < 2; i++) {
-		double held;
-
-		note_item(r, index + i, start, start + time, &in[late], by_stage);
-		held = finish(r, s, index + i, site[i], &work[i], start, start + time);
-		hold = held > hold ? held : hold;
-	}
-	if (r->out->item && by_stage)
-		r->out->item[index + 1].after = (int32_t)(index - 1);
-	note_send(r, index, hold);
-	note_send(r, index + 1, hold);
-	occupy(r, s, start + time, time, hold);
-	r->next[s] += 2;
-	r->done += 2;
-	return true;
+	if (forward < 0 || backward < 0)
+		return -1;
+	if (forward + f->forward_delay > start)
+		start = forward + f->forward_delay;
+	if (backward + b->backward_delay > start)
+		start = backward + b->backward_delay;
+	f->forward_out[work[0].micro_batch] = start + time + f->forward_hold;
+	b->backward_out[work[1].micro_batch] = start + time + b->backward_hold;
+	hold = b->backward_hold > hold ? b->backward_hold : hold;
+	lane->free = start + time + hold;
+	lane->busy += time;
+	lane->transfer += hold;
+	return start;
 }
 
-/* Run a stage as far as its inputs reach. */
-static bool run_stage(struct runner *r, int s)
+/* Likewise for one item. */
+static double run_single(const struct site *sites, const struct work *work,
+			 struct lane *lane)
+{
+	const struct site *site = &sites[work->chunk];
+	double start = lane->free, time = site->time[work->kind], ready, hold;
+	double *to;
+
+	lane->busy += time;
+	if (work->kind == WORK_WEIGHT_GRAD) {
+		lane->free = start + time;
+		return start;
+	}
+	if (work->kind == WORK_FORWARD) {
+		ready = site->forward_in[work->micro_batch];
+		to = &site->forward_out[work->micro_batch];
+		hold = site->forward_hold;
+	} else {
+		ready = site->backward_in[work->micro_batch];
+		to = &site->backward_out[work->micro_batch];
+		hold = site->backward_hold;
+	}
+	if (ready < 0) {
+		lane->busy -= time;
+		return -1;
+	}
+	ready +=
+		work->kind == WORK_FORWARD ? site->forward_delay : site->backward_delay;
+	start = ready > start ? ready : start;
+	lane->free = *to = start + time + hold;
+	lane->transfer += hold;
+	return start;
+}
+
+/* Run a stage as far as its inputs reach; returns the items it ran. */
+static int run_stage(struct runner *r, int s)
 {
 	const struct schedule *schedule = r->schedule;
+	const struct site *sites = &r->site[s * schedule->chunks];
+	struct simulate_stage *stage = &r->out->stage[s];
+	struct lane lane = { r->free[s], stage->busy, stage->transfer };
 	int64_t base = (int64_t)s * schedule->capacity;
-	bool moved = false;
+	int count = schedule->count[s], i = r->next[s], first = i;
 
-	while (r->next[s] < schedule->count[s]) {
-		int64_t index = base + r->next[s];
-		const struct work *work = &schedule->item[index];
-		bool pair = work->paired && r->next[s] + 1 < schedule->count[s];
+	while (i < count) {
+		const struct work *work = &schedule->item[base + i];
+		int together = work->paired && i + 1 < count ? 2 : 1;
+		double start = together == 2 ? run_pair(sites, work, &lane)
+					     : run_single(sites, work, &lane);
 
-		if (pair ? !run_pair(r, s, work, index)
-			 : !run_single(r, s, work, index))
+		if (start < 0)
 			break;
-		moved = true;
+		if (i == 0)
+			stage->start = start;
+		for (int n = 0; r->item_start && n < together; n++)
+			r->item_start[base + i + n] = start;
+		i += together;
 	}
-	return moved;
+	r->next[s] = i;
+	r->free[s] = lane.free;
+	stage->busy = lane.busy;
+	stage->transfer = lane.transfer;
+	return i - first;
 }
 
 /* Alternate directions: work flows down in forwards and up in backwards. */
-static bool run_all(struct runner *r, int64_t total)
+static bool run_all(struct runner *r)
 {
+	int64_t left = 0;
 	int p = r->schedule->stages;
 
-	while (r->done < total) {
-		bool moved = false;
+	for (int s = 0; s < p; s++)
+		left += r->schedule->count[s];
+	while (left > 0) {
+		int64_t before = left;
 
 		for (int s = 0; s < p; s++)
-			moved |= run_stage(r, s);
+			left -= run_stage(r, s);
 		for (int s = p - 1; s >= 0; s--)
-			moved |= run_stage(r, s);
-		if (!moved)
+			left -= run_stage(r, s);
+		if (left == before)
 			return false;
 	}
 	return true;
@@ -343,59 +254,30 @@ static void close_stages(struct runner *r)
 			out->seconds - out->stage[s].busy - out->stage[s].transfer;
 }
 
-/* From an item that ends last back along what each one waited for. */
-static void mark_critical(const struct schedule *schedule, struct simulation *out)
+/* The first stage that never gets on. */
+static void find_stuck(struct runner *r)
 {
-	int64_t at = -1;
-	double latest = -1;
-
-	for (int s = 0; s < schedule->stages; s++) {
-		int64_t last = (int64_t)s * schedule->capacity + schedule->count[s] - 1;
-
-		if (schedule->count[s] > 0 && out->item[last].end > latest) {
-			latest = out->item[last].end;
-			at = last;
+	for (int s = r->schedule->stages - 1; s >= 0; s--) {
+		if (r->next[s] < r->schedule->count[s]) {
+			r->out->stuck_stage = s;
+			r->out->stuck_index = r->next[s];
 		}
 	}
-	for (; at >= 0 && !out->item[at].critical; at = out->item[at].after)
-		out->item[at].critical = true;
 }
 
 bool simulate(const struct schedule *schedule, const struct simulate_times *times,
 	      bool with_items, struct arena *arena, struct simulation *out)
 {
 	struct runner r = { .schedule = schedule, .out = out };
-	int64_t total = 0, cells = (int64_t)schedule->depth * schedule->micro_batches;
 
-	out->seconds = out->span = 0;
-	out->stuck_stage = out->stuck_index = -1;
-	if (!take_tables(&r, schedule, with_items, arena, out))
+	*out = (struct simulation){ .stuck_stage = -1, .stuck_index = -1 };
+	if (!take_tables(&r, schedule, times, with_items, arena))
 		return false;
-	out->entered = r.forward_end;
-	r.latency = times->overlap_send ? times->send_seconds : 0;
-	r.hold = times->overlap_send ? 0 : times->send_seconds;
-	for (int64_t i = 0; i < cells; i++)
-		r.forward_end[i] = r.backward_end[i] = -1;
-	for (int s = 0; s < schedule->stages; s++) {
-		r.free[s] = r.held[s] = 0;
-		r.held_chunks[s] = r.next[s] = 0;
-		out->stage[s] = (struct simulate_stage){ 0 };
-		total += schedule->count[s];
-		for (int c = 0; c < schedule->chunks; c++)
-			fill_site(schedule, times, s, c,
-				  &r.site[s * schedule->chunks + c]);
-	}
-	if (!run_all(&r, total)) {
-		for (int s = schedule->stages - 1; s >= 0; s--) {
-			if (r.next[s] < schedule->count[s]) {
-				out->stuck_stage = s;
-				out->stuck_index = r.next[s];
-			}
-		}
+	if (!run_all(&r)) {
+		find_stuck(&r);
 		return false;
 	}
 	close_stages(&r);
-	if (with_items)
-		mark_critical(schedule, out);
-	return true;
+	run_count_held(&r);
+	return !with_items || run_fill_items(&r, arena);
 }

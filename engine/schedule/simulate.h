@@ -43,8 +43,9 @@ struct simulate_item {
 struct simulate_stage {
 	double start, end; /* of its first and last item */
 	double busy, transfer, idle;
-	double peak_bytes, peak_seconds; /* activations, and the first time of it */
-	int peak_chunks;                 /* most virtual micro-batches held */
+	/* activations, and the first time of it; only with items */
+	double peak_bytes, peak_seconds;
+	int peak_chunks; /* most virtual micro-batches held */
 };
 
 struct simulation {

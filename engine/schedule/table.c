@@ -194,7 +194,7 @@ const struct schedule_row schedule_table[SCHEDULE_COUNT] = {
 	[SCHEDULE_CHIMERA] = { "chimera", generate_chimera, allows_chimera, one_chunk,
 			       PLACE_TWO_WAY, false, 2, 2, 0, false },
 	[SCHEDULE_HANAYO] = { "hanayo", generate_hanayo, allows_any, wave_chunks,
-			      PLACE_V, false, 1, 5, 0, true },
+			      PLACE_V, false, 1, 2, 0, false },
 };
 
 static const struct schedule_row *row_of(int kind)

@@ -1,9 +1,7 @@
 /* v_shape.c - two chunks per stage on a V: ZB-V (Qi et al. 2023), V-Half and V-Min
  * ("Pipeline Parallelism with Controllable Memory", Qi et al. 2024). */
-#include <string.h>
-
+#include "engine/schedule/fill.h"
 #include "engine/schedule/generators.h"
-#include "engine/schedule/greedy.h"
 
 /* One stage of ZB-V; what lies beyond the last micro-batch is left out, so that
  * fewer than 2p - 1 of them keep the order of more. */
@@ -177,22 +175,16 @@ static bool controllable(const struct schedule_request *request, struct schedule
 	struct schedule order = *out;
 	struct schedule_request inner = *request;
 	struct arena lent = *request->scratch;
-	struct greedy_rule rule = { .splits_backward = true,
-				    .gap_share = 0.5,
-				    .order = &order };
+	struct fill_rule rule = { .order = &order, .gap_share = 0.5 };
 
-	order.count = arena_take(&lent, (size_t)out->stages, sizeof *order.count);
-	order.item = arena_take(&lent, (size_t)out->stages * (size_t)order.capacity,
-				sizeof *order.item);
-	if (!order.count || !order.item || !block_turns(&block, out->stages))
+	if (!fill_order(out, &lent, &order) || !block_turns(&block, out->stages))
 		return false;
-	memset(order.count, 0, (size_t)out->stages * sizeof *order.count);
 	for (int s = 0; s < out->stages; s++)
 		put_block(&order, &block, s);
 	inner.scratch = &lent;
 	for (int more = 0; more <= 2 * out->stages + 4; more++) {
 		rule.held_limit = chunks_held + more;
-		if (greedy_fill(&inner, &rule, out))
+		if (fill_weights(&inner, &rule, out))
 			return true;
 	}
 	return false;

@@ -13,6 +13,17 @@ struct estimate_time {
  * was printed. */
 int bench_engine(struct estimate_time *out, int most);
 
+struct schedule_time {
+	const char *name;
+	int chunks;
+	double seconds[3];    /* pipeline_step(): 16 stages x 64, 128, 256 */
+	double whole_seconds; /* all of 256 micro-batches simulated */
+};
+
+/* Times the pipeline phase of each schedule with uneven stages (medians); returns how
+ * many, fewer after an error that was printed. */
+int bench_schedules(struct schedule_time *out, int most);
+
 struct search_time {
 	const char *name;
 	double candidates, seconds;

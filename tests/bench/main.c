@@ -5,7 +5,7 @@
 
 #include "tests/bench/bench.h"
 
-enum { CASES = 8 };
+enum { CASES = 8, SCHEDULES = 32 };
 
 double bench_now(void)
 {
@@ -44,6 +44,18 @@ static void print_engine(const struct estimate_time *time, int count)
 	printf("]");
 }
 
+static void print_schedules(const struct schedule_time *time, int count)
+{
+	printf(", \"schedules\": [");
+	for (int i = 0; i < count; i++)
+		printf("%s{\"name\": \"%s\", \"chunks\": %d, \"us_64\": %.1f, "
+		       "\"us_128\": %.1f, \"us_256\": %.1f, \"whole_256_us\": %.0f}",
+		       i > 0 ? ", " : "", time[i].name, time[i].chunks,
+		       time[i].seconds[0] * 1e6, time[i].seconds[1] * 1e6,
+		       time[i].seconds[2] * 1e6, time[i].whole_seconds * 1e6);
+	printf("]");
+}
+
 static void print_search(const struct search_time *search, int count)
 {
 	printf(", \"search\": [");
@@ -67,14 +79,17 @@ int main(void)
 {
 	const char *path = getenv("SHARDSCOPE");
 	struct estimate_time time[CASES];
+	struct schedule_time schedule[SCHEDULES];
 	struct search_time search[CASES];
 	struct program_cost cost;
 	int count = bench_engine(time, CASES), searches = bench_search(search, CASES);
+	int schedules = bench_schedules(schedule, SCHEDULES);
 
-	if (count == 0 || searches == 0 ||
+	if (count == 0 || searches == 0 || schedules == 0 ||
 	    !bench_program(path != NULL ? path : "./shardscope", &cost))
 		return 1;
 	print_engine(time, count);
+	print_schedules(schedule, schedules);
 	print_search(search, searches);
 	print_program(&cost);
 	return 0;
