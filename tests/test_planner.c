@@ -1,10 +1,12 @@
 /* test_planner.c - the search finds what estimating everything finds, and counts every
  * candidate once. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/planner.h"
+#include "engine/rules/rules.h"
 #include "engine/train.h"
 #include "engine/train/bound.h"
 #include "presets/library.h"
@@ -273,9 +275,93 @@ static void test_bounds_are_bounds(void **state)
 	}
 }
 
+static bool reads(const struct legality *row, const char *key)
+{
+	const char *at = row->reads;
+	size_t length = strlen(key);
+
+	while ((at = strstr(at, key))) {
+		if ((at == row->reads || at[-1] == ' ') &&
+		    (at[length] == ' ' || at[length] == '\0'))
+			return true;
+		at += length;
+	}
+	return false;
+}
+
+/* Sets some knob to some value of its strip. */
+static const struct knob *turn_any(struct scenario *s)
+{
+	double values[MAX_VALUES];
+	int present, count;
+	const struct knob *knob = &knob_table[next((uint64_t)knob_count())];
+
+	if (knob->type == KNOB_TEXT) {
+		static const char *const layouts[] = { "Et*2|t*2L", "Ettt|(t|)*3L", "x",
+						       "E|(t*8|)*4L" };
+		char why[120];
+
+		knob_parse(s, knob, layouts[next(4)], why, sizeof why);
+		return knob;
+	}
+	count = knob_values(s, knob, values, &present);
+	if (count > 0)
+		knob_set(s, knob, values[next((uint64_t)count)]);
+	return knob;
+}
+
+/* A rule's verdict hangs on the knobs that its row names, and on no other. */
+static void test_rules_read_what_they_say(void **state)
+{
+	static struct planner_problem problem;
+	static struct scenario s, turned;
+	int checks = 0;
+
+	(void)state;
+	for (int i = 0; i < 4000; i++) {
+		const struct knob *knob;
+
+		if (i % 40 == 0) {
+			small_problem(&problem);
+			s = problem.base;
+			s.cluster.gpus = 64;
+			s.plan.global_batch = 256;
+		}
+		turn_any(&s);
+		turned = s;
+		knob = turn_any(&turned);
+		if (!rules_countable(&s) || !rules_countable(&turned))
+			continue;
+		for (int r = 0; r < legality_count(); r++) {
+			const struct legality *row = &legality_table[r];
+			struct facts a, b;
+			struct broken broken;
+
+			if (reads(row, knob->key))
+				continue;
+			rules_derive(&s, &a);
+			rules_derive(&turned, &b);
+			if (row->breaks(&a, &broken) != row->breaks(&b, &broken))
+				fail_msg("%s reads %s", row->rule.code, knob->key);
+			checks++;
+		}
+	}
+	assert_true(checks > 100000);
+	for (int r = 0; r < legality_count(); r++) {
+		char words[200], *rest = words, *word;
+
+		snprintf(words, sizeof words, "%s", legality_table[r].reads);
+		while ((word = strsep(&rest, " ")))
+			if (!knob_find(word) || strcmp(knob_find(word)->key, word) != 0)
+				fail_msg("%s reads no knob %s",
+					 legality_table[r].rule.code, word);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rules_read_what_they_say),
 		cmocka_unit_test(test_bounds_are_bounds),
 		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
 		cmocka_unit_test(test_fewest_gpus),

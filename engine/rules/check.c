@@ -4,7 +4,7 @@
 
 #include "engine/rules/rules.h"
 
-static void derive(const struct scenario *scenario, struct facts *f)
+void rules_derive(const struct scenario *scenario, struct facts *f)
 {
 	const struct plan *plan = &scenario->plan;
 
@@ -35,7 +35,7 @@ static bool within(int64_t count, int64_t most)
 
 /* Counts below 1 would divide by zero and huge ones overflow; knobs and readers
  * let in neither. */
-static bool countable(const struct scenario *scenario)
+bool rules_countable(const struct scenario *scenario)
 {
 	enum { DEGREE = 4096, BATCH = 1 << 26, WORLD = 1 << 24 };
 	const struct plan *p = &scenario->plan;
@@ -51,9 +51,9 @@ static bool countable(const struct scenario *scenario)
 	       within(scenario->model.kinds, MAX_LAYER_KINDS);
 }
 
-static bool holds_here(const struct legality *row, uint64_t rules)
+bool rules_hold(const struct legality *row, const struct stack *stack)
 {
-	return row->bit == 0 || (rules >> row->bit & 1);
+	return row->bit == 0 || (stack->rules >> row->bit & 1);
 }
 
 /* Bit i: row i is broken, warnings left out. */
@@ -63,12 +63,12 @@ static uint64_t broken_rows(const struct scenario *scenario)
 	struct broken out;
 	uint64_t mask = 0;
 
-	derive(scenario, &facts);
+	rules_derive(scenario, &facts);
 	for (int i = 0; i < legality_count(); i++) {
 		const struct legality *row = &legality_table[i];
 
 		if (row->rule.severity == SEVERITY_ERROR &&
-		    holds_here(row, scenario->stack.rules) && row->breaks(&facts, &out))
+		    rules_hold(row, &scenario->stack) && row->breaks(&facts, &out))
 			mask |= (uint64_t)1 << i;
 	}
 	return mask;
@@ -95,9 +95,9 @@ static bool mends(struct search *search, double value)
 	search->trial.plan = search->scenario->plan;
 	search->trial.cluster = search->scenario->cluster;
 	if (!knob_set(&search->trial, search->knob, value) ||
-	    !countable(&search->trial))
+	    !rules_countable(&search->trial))
 		return false;
-	derive(&search->trial, &facts);
+	rules_derive(&search->trial, &facts);
 	if (row->breaks(&facts, &out))
 		return false;
 	return (broken_rows(&search->trial) & ~search->before) == 0;
@@ -212,19 +212,18 @@ int scenario_check(const struct scenario *scenario, struct findings *findings)
 
 	if (findings)
 		findings->count = 0;
-	if (!countable(scenario)) {
+	if (!rules_countable(scenario)) {
 		if (findings)
 			findings->item[findings->count++] =
 				(struct finding){ .rule = &incomplete };
 		return 1;
 	}
-	derive(scenario, &facts);
+	rules_derive(scenario, &facts);
 	for (int i = 0; i < legality_count(); i++) {
 		const struct legality *row = &legality_table[i];
 		struct finding *finding;
 
-		if (!holds_here(row, scenario->stack.rules) ||
-		    !row->breaks(&facts, &broken))
+		if (!rules_hold(row, &scenario->stack) || !row->breaks(&facts, &broken))
 			continue;
 		errors += row->rule.severity == SEVERITY_ERROR;
 		if (!findings && errors > 0)

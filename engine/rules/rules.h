@@ -47,7 +47,17 @@ struct legality {
 	struct rule rule;
 	int bit; /* En; 0 = every stack */
 	bool (*breaks)(const struct facts *facts, struct broken *out);
+	/* Keys of the knobs that can change its verdict: once those are chosen, it is
+	 * known. */
+	const char *reads;
 };
+
+/* The degrees of this scenario; what does not divide is 0. */
+void rules_derive(const struct scenario *scenario, struct facts *facts);
+/* Whether every count is in the range that the functions below can take. */
+bool rules_countable(const struct scenario *scenario);
+/* Whether this stack has the rule. */
+bool rules_hold(const struct legality *row, const struct stack *stack);
 
 /* The rows, errors before warnings. */
 extern const struct legality legality_table[];
