@@ -122,3 +122,23 @@ size_t finding_remedy(const struct finding *finding, char *out, size_t size)
 	}
 	return text.used;
 }
+
+size_t rule_source(const struct rule *rule, char *out, size_t size)
+{
+	const char *source = rule->source ? rule->source : "", *tool = "";
+	int length;
+
+	if (strncmp(source, "M ", 2) == 0)
+		tool = "Megatron-LM";
+	else if (strncmp(source, "B ", 2) == 0)
+		tool = "Megatron-Bridge";
+	length = snprintf(out, size, "%s%s", tool, tool[0] ? source + 1 : source);
+	return length < 0 ? 0 : (size_t)length < size ? (size_t)length : size - 1;
+}
+
+const char *severity_label(enum severity severity)
+{
+	static const char *const labels[] = { "error", "warning", "hint" };
+
+	return (unsigned)severity < SEVERITY_COUNT ? labels[severity] : "";
+}

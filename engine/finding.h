@@ -37,6 +37,15 @@ struct findings {
 	struct finding item[MAX_FINDINGS];
 };
 
+/* Every rule of legality and advice, one after the other; NULL beyond the last. Codes
+ * of a legality rule may come more than once. */
+const struct rule *rule_at(int index);
+/* Where the rule comes from, in full: the tables say M for Megatron-LM, B for
+ * Megatron-Bridge. */
+size_t rule_source(const struct rule *rule, char *out, size_t size);
+/* "error", "warning", "hint". */
+const char *severity_label(enum severity severity);
+
 /* Write the finding as one line of at most size - 1 bytes; returns its length. */
 size_t finding_text(const struct finding *finding, char *out, size_t size);
 /* The remedy "gbs 256 or 272", empty if there is none. */

@@ -31,4 +31,26 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 		  const struct estimate *now, struct estimate *scratch,
 		  struct whatif_arrow *out);
 
+/* --- what would mend a plan (whatif_mend.c) --- */
+
+/* The smallest numbers of accelerators, all else as it is; 0 = none, whatever the
+ * number (another rule is broken, or the plan never fits). */
+struct whatif_gpus {
+	int64_t degrees; /* hold these degrees, may they be legal or not */
+	int64_t legal, fits;
+};
+void whatif_gpus(const struct scenario *scenario, struct estimate *scratch,
+		 struct whatif_gpus *out);
+
+/* One knob turned so that the plan fits. */
+struct whatif_mend {
+	const struct knob *knob;
+	double value, tokens_per_second_per_gpu, memory_bytes;
+};
+enum { MAX_WHATIF_MENDS = 4 };
+/* The best value of each knob of memory and parallelism, the fastest first; returns
+ * how many. */
+int whatif_mends(const struct scenario *scenario, struct estimate *scratch,
+		 struct whatif_mend out[MAX_WHATIF_MENDS]);
+
 #endif

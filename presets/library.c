@@ -87,7 +87,7 @@ static bool open_preset(const struct preset *preset, struct document *document,
 }
 
 /* What lists show; a broken own file shows what is wrong with it. */
-static void describe(struct preset *preset)
+static void describe(enum preset_kind kind, struct preset *preset)
 {
 	struct document document;
 	struct error error = { "" };
@@ -99,7 +99,7 @@ static void describe(struct preset *preset)
 		return;
 	}
 	title = node_get(document.root, "title");
-	id = node_get(document.root, "hf_id");
+	id = node_get(document.root, kind == PRESET_STACK ? "alias" : "hf_id");
 	if (title)
 		node_text(&document, title, preset->title, sizeof preset->title, NULL);
 	if (id)
@@ -136,7 +136,7 @@ static void fill(enum preset_kind kind)
 	if (folder_config(folder, sizeof folder, preset_kind_label(kind)))
 		folder_each(folder, found_own, &own);
 	for (int i = 0; i < shelf->count; i++)
-		describe(&shelf->preset[i]);
+		describe(kind, &shelf->preset[i]);
 	if (shelf->count > 1)
 		qsort(shelf->preset, (size_t)shelf->count, sizeof *shelf->preset,
 		      by_name);
@@ -360,6 +360,31 @@ bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 	if (good)
 		take_name(scenario->stack.name, preset ? preset->name : name);
 	return good;
+}
+
+bool library_change_stack(struct scenario *scenario, const char *name, bool *generic,
+			  struct error *error)
+{
+	struct scenario before, to = *scenario;
+	bool unused;
+
+	scenario_defaults(&before);
+	before.model = scenario->model;
+	before.cluster = scenario->cluster;
+	if (!library_stack(&before, scenario->stack.name, &unused, NULL))
+		before.plan = (struct plan){ 0 };
+	if (!library_stack(&to, name, generic, error))
+		return false;
+	for (int i = 0; i < knob_count(); i++) {
+		char value[MAX_LAYOUT], why[256];
+
+		if (knob_same(scenario, &before, &knob_table[i]))
+			continue;
+		knob_print(scenario, &knob_table[i], value, sizeof value);
+		knob_parse(&to, &knob_table[i], value, why, sizeof why);
+	}
+	*scenario = to;
+	return true;
 }
 
 static bool expected_name(const struct document *document, const struct node *node,

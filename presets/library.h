@@ -57,6 +57,11 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
 bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 		   struct error *error);
 
+/* Another stack under a plan: knobs that are not as the stack before has them stay,
+ * the others become as this one has them. */
+bool library_change_stack(struct scenario *scenario, const char *name, bool *generic,
+			  struct error *error);
+
 /* The same from a node of a scenario: a name, or the whole as a mapping. */
 bool library_model_node(struct model *out, const struct document *document,
 			const struct node *node, struct error *error);

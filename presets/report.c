@@ -48,7 +48,7 @@ cJSON *report_scenario(const struct scenario *scenario)
 	return object;
 }
 
-static cJSON *nearest(const struct finding *finding)
+cJSON *report_nearest(const struct finding *finding)
 {
 	cJSON *object = cJSON_CreateObject(), *list;
 	const struct knob *knob = finding->knob ? knob_find(finding->knob) : NULL;
@@ -84,18 +84,18 @@ static cJSON *problem(const char *code, const char *severity, const char *text,
 
 cJSON *report_problems(const struct findings *problems)
 {
-	static const char *const severities[] = { "error", "warning", "hint" };
 	cJSON *list = cJSON_CreateArray();
 
 	for (int i = 0; i < problems->count; i++) {
 		const struct finding *f = &problems->item[i];
-		char text[256];
+		char text[256], source[MAX_NOTE + 16];
 		cJSON *object;
 
 		finding_text(f, text, sizeof text);
-		object = problem(f->rule->code, severities[f->rule->severity], text,
-				 f->rule->source);
-		cJSON_AddItemToObject(object, "nearest", nearest(f));
+		rule_source(f->rule, source, sizeof source);
+		object = problem(f->rule->code, severity_label(f->rule->severity), text,
+				 source);
+		cJSON_AddItemToObject(object, "nearest", report_nearest(f));
 		cJSON_AddItemToArray(list, object);
 	}
 	return list;

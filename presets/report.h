@@ -33,6 +33,8 @@ struct cJSON *report_object(const struct scenario *scenario,
 			    const struct estimate *estimate);
 /* Every knob by its key, with model, cluster, stack and dp. */
 struct cJSON *report_scenario(const struct scenario *scenario);
+/* The values that would mend a problem, by the knob's key. */
+struct cJSON *report_nearest(const struct finding *finding);
 /* The list of problems. */
 struct cJSON *report_problems(const struct findings *problems);
 

@@ -24,6 +24,8 @@ struct draft {
 static const struct field fields[] = {
 	{ "title", FIELD_TEXT, offsetof(struct draft, note.title),
 	  sizeof(((struct draft *)0)->note.title), 0, NULL },
+	{ "alias", FIELD_TEXT, offsetof(struct draft, note.alias),
+	  sizeof(((struct draft *)0)->note.alias), 0, NULL },
 	{ "name", FIELD_TEXT, S(name), 0, NULL },
 	{ "source", FIELD_TEXT, S(source), 0, NULL },
 	{ "etp_rule", FIELD_WORD, S(etp_rule), 0, etp_words },

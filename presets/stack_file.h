@@ -10,6 +10,7 @@
 
 struct stack_note {
 	char title[MAX_NOTE];
+	char alias[MAX_NAME]; /* another name for lists and --stack */
 };
 
 /* Sets scenario->stack and every knob that `defaults` names. Kept on failure. */

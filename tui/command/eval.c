@@ -1,4 +1,4 @@
-/* eval.c - one estimate, and `check`: everything that is wrong with a plan. */
+/* eval.c - one estimate. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,23 +112,6 @@ static void print_text(const struct scenario *s, const struct estimate *e)
 	print_metric(e, "goodput", "goodput");
 }
 
-/* The estimate on the heap: it holds every stage. */
-static int estimate_and(const struct scenario *scenario,
-			int (*print)(const struct scenario *, const struct estimate *,
-				     bool json),
-			bool json)
-{
-	struct estimate *e = malloc(sizeof *e);
-	int status;
-
-	if (!e)
-		return command_fail(&(struct error){ "" });
-	train_estimate(scenario, e);
-	status = print(scenario, e, json);
-	free(e);
-	return command_finish(status);
-}
-
 static int print_eval(const struct scenario *s, const struct estimate *e, bool json)
 {
 	char *text;
@@ -150,47 +133,17 @@ int command_eval(int argc, char **argv)
 		.own = own, .owns = 1, .context = &asked, .operands = 0, .operand = NULL
 	};
 	struct scenario scenario;
+	struct estimate *e;
 	int status;
 
 	if (!options_read(command_find("eval"), &arguments, argc, argv, &scenario,
 			  &status))
 		return status;
-	return estimate_and(&scenario, print_eval, asked.json);
-}
-
-static int print_check(const struct scenario *s, const struct estimate *e, bool json)
-{
-	char *text, total[32], capacity[32];
-
-	if (json) {
-		text = report_json(s, e);
-		fputs(text ? text : "", stdout);
-		free(text);
-		return e->feasible ? STATUS_GOOD : STATUS_NO;
-	}
-	print_problems(&e->problems);
-	if (e->legal && !e->fits) {
-		form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
-		form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-		printf("%-6sstage %d needs %s of %s\n", "OOM", e->fullest_stage, total,
-		       capacity);
-	}
-	if (e->feasible)
-		printf("ok: legal on %s, and fits\n", s->stack.name);
-	return e->feasible ? STATUS_GOOD : STATUS_NO;
-}
-
-int command_check(int argc, char **argv)
-{
-	struct asked asked = { false };
-	struct arguments arguments = {
-		.own = own, .owns = 1, .context = &asked, .operands = 0, .operand = NULL
-	};
-	struct scenario scenario;
-	int status;
-
-	if (!options_read(command_find("check"), &arguments, argc, argv, &scenario,
-			  &status))
-		return status;
-	return estimate_and(&scenario, print_check, asked.json);
+	e = malloc(sizeof *e); /* it holds every stage */
+	if (!e)
+		return command_fail(&(struct error){ "" });
+	train_estimate(&scenario, e);
+	status = command_finish(print_eval(&scenario, e, asked.json));
+	free(e);
+	return status;
 }

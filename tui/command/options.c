@@ -242,7 +242,9 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 			return false;
 		s->cluster.gpus = gpus;
 	}
-	if (r->stack && !library_stack(s, r->stack, &generic, error))
+	if (r->stack && given && !library_change_stack(s, r->stack, &generic, error))
+		return false;
+	if (r->stack && !given && !library_stack(s, r->stack, &generic, error))
 		return false;
 	if (generic)
 		fprintf(stderr, "shardscope: stack '%s' is unknown; taken as generic\n",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/finding.h"
 #include "presets/library.h"
 #include "tui/command.h"
 
@@ -38,6 +39,23 @@ static int print_help(const char *name)
 	return command_finish(STATUS_GOOD);
 }
 
+/* Rules of legality and advice: several rows of one code are several ways to break it.
+ */
+static int list_rules(void)
+{
+	const struct rule *rule;
+
+	for (int i = 0; (rule = rule_at(i)); i++) {
+		char source[MAX_NOTE + 16];
+
+		rule_source(rule, source, sizeof source);
+		printf("%-4s %-8s %s [%s]\n", rule->code,
+		       severity_label(rule->severity), rule->text, source);
+	}
+	puts("OOM  error    the fullest stage is above the memory");
+	return command_finish(STATUS_GOOD);
+}
+
 int command_list(int argc, char **argv)
 {
 	const struct preset *list;
@@ -45,6 +63,8 @@ int command_list(int argc, char **argv)
 
 	if (is_help(argc, argv))
 		return print_help("list");
+	if (argc == 2 && strcmp(argv[1], "rules") == 0)
+		return list_rules();
 	if (kind < 0)
 		return usage("list");
 	count = preset_list((enum preset_kind)kind, &list);

@@ -1,0 +1,16 @@
+/* list.c - every rule there is, for those who name one by its code. */
+#include "engine/advice/rules.h"
+#include "engine/rules/rules.h"
+
+const struct rule *rule_at(int index)
+{
+	if (index < 0)
+		return NULL;
+	if (index < legality_count())
+		return &legality_table[index].rule;
+	index -= legality_count();
+	if (index < advice_move_count())
+		return &advice_moves[index].rule;
+	index -= advice_move_count();
+	return index < advice_note_count() ? &advice_note(index)->rule : NULL;
+}

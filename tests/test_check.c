@@ -1,0 +1,253 @@
+/* test_check.c - the lint: what is found, how severe, and what a user's rules make of
+ * it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/train.h"
+#include "presets/library.h"
+#include "presets/lint.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+
+static struct estimate estimates[2];
+static struct lint lint;
+
+static void run_lint(const struct scenario *s, const char *rules_text)
+{
+	struct lint_rules rules = { 0 };
+	struct error error = { "" };
+
+	if (rules_text &&
+	    !lint_rules_parse(&rules, "rules", rules_text, strlen(rules_text), &error))
+		fail_msg("%s", error.text);
+	train_estimate(s, &estimates[0]);
+	lint_run(s, &estimates[0], &rules, &estimates[1], &lint);
+}
+
+static const struct lint_item *item(const char *code)
+{
+	for (int i = 0; i < lint.count; i++)
+		if (strcmp(lint.item[i].code, code) == 0)
+			return &lint.item[i];
+	return NULL;
+}
+
+static void test_problems(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	run_lint(&s, NULL);
+	assert_int_equal(lint.errors, 0);
+	case_set(&s, "gpus", "60");
+	run_lint(&s, NULL);
+	assert_true(lint.errors > 0);
+	assert_int_equal(lint.item[0].level, LINT_ERROR);
+	assert_non_null(item("E1"));
+	assert_non_null(strstr(item("E1")->source, "Megatron-LM megatron/training"));
+	assert_non_null(strstr(item("E1")->remedy, "gpus "));
+}
+
+/* What is offered against too little memory fits; the GPU counts are the smallest. */
+static void test_memory(void **state)
+{
+	struct scenario s;
+	struct whatif_mend mends[MAX_WHATIF_MENDS];
+	int count;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "tp", "1");
+	case_set(&s, "pp", "4");
+	case_set(&s, "zero", "1");
+	run_lint(&s, NULL);
+	assert_non_null(item("OOM"));
+	assert_true(item("OOM")->remedy[0] != '\0');
+	count = whatif_mends(&s, &estimates[1], mends);
+	assert_true(count > 0);
+	for (int i = 0; i < count; i++) {
+		struct scenario turned = s;
+
+		assert_true(knob_set(&turned, mends[i].knob, mends[i].value));
+		train_estimate(&turned, &estimates[1]);
+		assert_true(estimates[1].feasible);
+		if (i > 0)
+			assert_true(mends[i].tokens_per_second_per_gpu <=
+				    mends[i - 1].tokens_per_second_per_gpu);
+	}
+}
+
+static void test_smallest_gpus(void **state)
+{
+	struct scenario s, trial;
+	struct whatif_gpus gpus;
+
+	(void)state;
+	case_dense(&s);
+	whatif_gpus(&s, &estimates[1], &gpus);
+	assert_int_equal(gpus.degrees, s.plan.tp * s.plan.pp * s.plan.cp);
+	assert_true(gpus.legal >= gpus.degrees && gpus.fits >= gpus.legal);
+	trial = s;
+	for (int64_t n = 1; n <= gpus.fits; n++) {
+		trial.cluster.gpus = n;
+		train_estimate(&trial, &estimates[1]);
+		assert_int_equal(estimates[1].legal && n < gpus.legal, 0);
+		assert_int_equal(estimates[1].feasible, n == gpus.fits);
+	}
+	case_set(&s, "tp", "3"); /* divides no heads, whatever the count */
+	whatif_gpus(&s, &estimates[1], &gpus);
+	assert_int_equal(gpus.legal, 0);
+	assert_int_equal(gpus.fits, 0);
+}
+
+static void test_severities(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "tp", "1");
+	case_set(&s, "sp", "on");
+	run_lint(&s, NULL);
+	assert_int_equal(item("E26")->level, LINT_WARNING);
+	run_lint(&s, "rules: {E26: off}");
+	assert_null(item("E26"));
+	run_lint(&s, "format: 1\nrules:\n  E26: error\n  OOM: hint\n");
+	assert_int_equal(item("E26")->level, LINT_ERROR);
+	assert_int_equal(lint.errors, 1);
+	run_lint(&s, "rules: {E26: hint, OOM: warning}");
+	assert_int_equal(lint.errors, 0);
+	case_set(&s, "gpus", "3");
+	run_lint(&s, "rules: {E1: warning}"); /* still not legal, only less loud */
+	assert_int_equal(item("E1")->level, LINT_WARNING);
+	assert_false(estimates[0].legal);
+}
+
+/* Advice is told only where it is asked for. */
+static void test_advice(void **state)
+{
+	struct scenario s;
+	char rules[4096] = "rules: {OOM: error";
+	int told = 0;
+
+	(void)state;
+	case_dense(&s);
+	for (int i = 0; rule_at(i); i++)
+		if (!strstr(rules, rule_at(i)->code) &&
+		    rule_at(i)->severity == SEVERITY_HINT)
+			snprintf(rules + strlen(rules), sizeof rules - strlen(rules),
+				 ", %s: warning", rule_at(i)->code);
+	strcat(rules, "}");
+	run_lint(&s, NULL);
+	for (int i = 0; i < lint.count; i++)
+		assert_true(lint.item[i].code[0] == 'E' || lint.item[i].code[0] == 'X');
+	run_lint(&s, rules);
+	for (int i = 0; i < lint.count; i++)
+		told += lint.item[i].code[0] == 'M' || lint.item[i].code[0] == 'T';
+	assert_true(told > 0);
+	assert_int_equal(lint.errors, 0);
+}
+
+static void test_broken_rules(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ "", "empty" },
+		{ "[", "rules:" },
+		{ "rules: [E1]", "expected rules:" },
+		{ "x: 1", "expected rules:" },
+		{ "rules:\n  E99: off\n", "rules:2: no rule 'E99'" },
+		{ "rules:\n  E1: loud\n", "rules:2: E1: expected error, warning" },
+		{ "rules:\n  E1: [off]\n", "rules:2" },
+		{ "format: 2\nrules: {E1: off}\n", "format 2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		struct lint_rules rules;
+		struct error error = { "" };
+
+		assert_false(lint_rules_parse(&rules, "rules", bad[i].text,
+					      strlen(bad[i].text), &error));
+		if (!strstr(error.text, bad[i].says))
+			fail_msg("'%s' does not say %s", error.text, bad[i].says);
+	}
+}
+
+static void check_run(const char *arguments, int status, const char *out,
+		      const char *err)
+{
+	struct ran ran = run(arguments);
+
+	if (ran.status != status || (out && !strstr(ran.out, out)) ||
+	    (err && !strstr(ran.err, err)))
+		fail_msg("%s: status %d\n%s\n%s", arguments, ran.status, ran.out,
+			 ran.err);
+	ran_free(&ran);
+}
+
+static void test_command(void **state)
+{
+	char path[] = "/tmp/shardscope-rules-XXXXXX", arguments[512];
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_true(write(fd, "rules: {E7: warning, E1: off}\n", 30) == 30);
+	close(fd);
+	check_run("check --gpus 64 --mbs 1 --gbs 255", 1, "E7    error: ", NULL);
+	check_run("check --gpus 64 --mbs 1 --gbs 255", 1, "legal from ", NULL);
+	check_run("check --gpus 64 --mbs 1 --gbs 255 --json", 1, "\"smallest_gpus\"",
+		  NULL);
+	check_run("check --gpus 64 --mbs 1 --gbs 255 --json", 1, "\"ok\":\tfalse",
+		  NULL);
+	snprintf(arguments, sizeof arguments,
+		 "check --gpus 64 --mbs 1 --gbs 255 --rules %s", path);
+	check_run(arguments, 0, "ok: by the user's rules, but it can't run", NULL);
+	check_run("check tests/fuzz/seeds/megatron/script --stack megatron", 0,
+		  "ok: legal on megatron-core", NULL);
+	check_run("check --rules no/such/file", 2, NULL, "no/such/file");
+	check_run("list rules", 0, "E7 ", NULL);
+	check_run("check no/such/file.yaml", 2, NULL, "no/such/file");
+	unlink(path);
+}
+
+/* Another stack brings its own defaults, but leaves what the plan says by itself. */
+static void test_change_stack(void **state)
+{
+	struct scenario s;
+	bool generic;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "zero", "2");
+	case_set(&s, "mbs", "3");
+	assert_true(library_change_stack(&s, "fsdp", &generic, NULL));
+	assert_false(generic);
+	assert_string_equal(s.stack.name, "fsdp");
+	assert_int_equal(s.plan.zero, 2);
+	assert_int_equal(s.plan.micro_batch, 3);
+	assert_false(library_change_stack(&s, "no/such/stack.yaml", &generic, NULL));
+	assert_string_equal(s.stack.name, "fsdp");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_problems),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_smallest_gpus),
+		cmocka_unit_test(test_severities),
+		cmocka_unit_test(test_advice),
+		cmocka_unit_test(test_broken_rules),
+		cmocka_unit_test(test_command),
+		cmocka_unit_test(test_change_stack),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

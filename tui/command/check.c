@@ -1,0 +1,117 @@
+/* check.c - everything that is wrong with a plan, before it is sent to a queue. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/train.h"
+#include "presets/lint.h"
+#include "tui/command.h"
+
+struct asked {
+	bool json, named;
+	struct lint_rules rules;
+};
+
+static bool take_json(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->json = true;
+	return true;
+}
+
+static bool take_rules(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+
+	asked->named = true;
+	return lint_rules_read(&asked->rules, value, error);
+}
+
+static const struct own_option own[] = {
+	{ "json", false, "one JSON object", take_json },
+	{ "rules", true,
+	  "a file of severities, instead of rules.yaml in the user's folder",
+	  take_rules },
+};
+
+static void print_item(const struct lint_item *item)
+{
+	printf("%-5s %s: %s\n", item->code, lint_level_label(item->level), item->text);
+	if (item->remedy[0] != '\0')
+		printf("      nearest that works: %s\n", item->remedy);
+	printf("      source: %s\n", item->source);
+}
+
+/* How many GPUs it would take, where it is not plain that these do. */
+static void print_gpus(const struct scenario *s, const struct lint *lint)
+{
+	const struct whatif_gpus *gpus = &lint->gpus;
+
+	printf("GPUs: %lld asked for; these degrees need %lld or a multiple",
+	       (long long)s->cluster.gpus, (long long)gpus->degrees);
+	if (gpus->legal > 0)
+		printf("; legal from %lld", (long long)gpus->legal);
+	else
+		printf("; no count alone makes this legal");
+	if (gpus->fits > 0)
+		printf("; fits from %lld", (long long)gpus->fits);
+	else if (gpus->legal > 0)
+		printf("; no count alone makes it fit");
+	putchar('\n');
+}
+
+static void print_text(const struct scenario *s, const struct estimate *e,
+		       const struct lint *lint)
+{
+	for (int i = 0; i < lint->count; i++)
+		print_item(&lint->item[i]);
+	if (lint->errors > 0)
+		print_gpus(s, lint);
+	else if (e->feasible)
+		printf("ok: legal on %s, and fits\n", s->stack.name);
+	else
+		printf("ok: by the user's rules, but %s\n",
+		       e->legal ? "it does not fit" : "it can't run");
+}
+
+static int check(const struct scenario *s, const struct asked *asked)
+{
+	struct estimate *e = malloc(2 * sizeof *e);
+	struct lint *lint = malloc(sizeof *lint);
+	int status = STATUS_USAGE;
+	char *text = NULL;
+
+	if (e && lint) {
+		train_estimate(s, e);
+		lint_run(s, e, &asked->rules, e + 1, lint);
+		text = asked->json ? lint_json(s, e, lint) : NULL;
+		status = lint->errors > 0 ? STATUS_NO : STATUS_GOOD;
+	}
+	if (text)
+		fputs(text, stdout);
+	else if (!e || !lint || asked->json)
+		status = command_fail(&(struct error){ "" });
+	else
+		print_text(s, e, lint);
+	free(text);
+	free(lint);
+	free(e);
+	return command_finish(status);
+}
+
+int command_check(int argc, char **argv)
+{
+	struct asked asked = { .json = false };
+	struct arguments arguments = { .own = own, .owns = 2, .context = &asked };
+	struct error error = { "" };
+	struct scenario scenario;
+	int status;
+
+	if (!options_read(command_find("check"), &arguments, argc, argv, &scenario,
+			  &status))
+		return status;
+	if (!asked.named && !lint_rules_own(&asked.rules, &error))
+		return command_fail(&error);
+	return check(&scenario, &asked);
+}
