@@ -52,9 +52,10 @@ enum schedule_kind {
 enum split_kind {
 	SPLIT_AUTO, /* even if it divides, else balanced, as the stack does */
 	SPLIT_EVEN,
-	SPLIT_BALANCED,
-	SPLIT_FIRST_LAST, /* first_stage_layers and last_stage_layers */
-	SPLIT_CUSTOM,     /* the layout string */
+	SPLIT_BALANCED,        /* the slowest stage */
+	SPLIT_BALANCED_MEMORY, /* the fullest stage */
+	SPLIT_FIRST_LAST,      /* first_stage_layers and last_stage_layers */
+	SPLIT_CUSTOM,          /* the layout string */
 	SPLIT_COUNT
 };
 

@@ -108,13 +108,12 @@ static bool split_custom(const struct scenario *scenario, struct split *out)
 	return true;
 }
 
-bool split_layers(const struct scenario *scenario, const double *weights,
-		  struct split *out)
+/* Counts, and the ends where they are unless a layout says otherwise. */
+static bool start(const struct scenario *scenario, struct split *out)
 {
 	const struct model *model = &scenario->model;
 	const struct plan *plan = &scenario->plan;
 	int64_t chunks = split_chunks(scenario);
-	bool done;
 
 	if (chunks < 1 || chunks > MAX_CHUNKS || plan->pp < 1 ||
 	    plan->pp > MAX_STAGES || plan->pp * chunks > MAX_VIRTUAL ||
@@ -123,19 +122,41 @@ bool split_layers(const struct scenario *scenario, const double *weights,
 	out->virtual_stages = (int)(plan->pp * chunks);
 	out->embedding_stage = 0;
 	out->head_stage = out->mtp_stage = (int16_t)(out->virtual_stages - 1);
+	return true;
+}
+
+bool split_layers(const struct scenario *scenario, const double *weights,
+		  struct split *out)
+{
+	const struct plan *plan = &scenario->plan;
+	bool done;
+
+	if (!start(scenario, out))
+		return false;
 	switch (plan->split) {
 	case SPLIT_EVEN: done = split_even(scenario, out); break;
 	case SPLIT_FIRST_LAST:
-		done = split_first_last(scenario, (int)chunks, out);
+		done = split_first_last(scenario, out->virtual_stages / (int)plan->pp,
+					out);
 		break;
 	case SPLIT_CUSTOM: done = split_custom(scenario, out); break;
-	case SPLIT_BALANCED: done = split_balance(scenario, weights, out); break;
+	case SPLIT_BALANCED:
+	case SPLIT_BALANCED_MEMORY: done = split_balance(scenario, weights, out); break;
 	default:
 		done = split_even(scenario, out) ||
 		       split_balance(scenario, weights, out);
 		break;
 	}
 	if (done)
-		count_kinds(model, out);
+		count_kinds(&scenario->model, out);
 	return done;
+}
+
+bool split_by_memory(const struct scenario *scenario, const double *weights,
+		     const struct split_cost *cost, struct split *out)
+{
+	if (!start(scenario, out) || !split_memory(scenario, weights, cost, out))
+		return false;
+	count_kinds(&scenario->model, out);
+	return true;
 }

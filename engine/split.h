@@ -17,6 +17,14 @@ struct split {
 	int16_t virtual_kind_layers[MAX_VIRTUAL][MAX_LAYER_KINDS]; /* counts */
 };
 
+/* What SPLIT_BALANCED_MEMORY balances: the bytes that the stage of virtual stage k
+ * holds if each of its chunks had so many layers of each kind; never less with a layer
+ * more. */
+struct split_cost {
+	double (*bytes)(const void *of, int k, const int16_t *kind_layers);
+	const void *of;
+};
+
 /* Chunks (virtual stages per rank): of the layout string with SPLIT_CUSTOM, else
  * what the schedule really uses; 0 if the layout can't be read or does not give
  * whole chunks. */
@@ -30,6 +38,11 @@ int64_t split_chunks(const struct scenario *scenario);
  * or when there are fewer layers than stages. */
 bool split_layers(const struct scenario *scenario, const double *weights,
 		  struct split *out);
+/* SPLIT_BALANCED_MEMORY, which split_layers() takes as SPLIT_BALANCED: the fullest
+ * stage holds the least possible with one chunk (exact), near it with several; what
+ * freedom that leaves evens the work. */
+bool split_by_memory(const struct scenario *scenario, const double *weights,
+		     const struct split_cost *cost, struct split *out);
 /* Megatron's layout string ("Et*2|(t*2|)*34,t*3|t*2L"): stages, and layers per
  * stage in counts (room for MAX_VIRTUAL). -1 with the reason in why. */
 int split_parse_layout(const char *layout, int16_t *counts, char *why, int size);

@@ -1,4 +1,4 @@
-/* split_balance.h - the balanced partition; only split*.c include it. */
+/* split_balance.h - the balanced partitions; only split*.c include it. */
 #ifndef ENGINE_SPLIT_BALANCE_H
 #define ENGINE_SPLIT_BALANCE_H
 
@@ -8,5 +8,8 @@
  * as in split_layers(). False if a stage in the middle would stay empty. */
 bool split_balance(const struct scenario *scenario, const double *weights,
 		   struct split *out);
+/* Likewise so that the fullest stage holds as little as possible. */
+bool split_memory(const struct scenario *scenario, const double *weights,
+		  const struct split_cost *cost, struct split *out);
 
 #endif

@@ -11,6 +11,12 @@
  * and the degrees that can be derived; a too large one is complete. */
 void train_estimate(const struct scenario *scenario, struct estimate *out);
 
+/* Megatron's layout string of the split that the estimate takes ("Et*2|(t*3|)*6,t*2L");
+ * false (and an empty string) if the plan is illegal or size too small. scratch is
+ * overwritten. */
+bool train_layout(const struct scenario *scenario, struct estimate *scratch, char *out,
+		  int size);
+
 /* What the stages of a step run, per virtual stage in model order. */
 struct train_chunks {
 	struct pipeline_input input;    /* seconds of one micro-batch, before scaling */

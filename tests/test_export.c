@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "engine/train.h"
 #include "presets/formats.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
@@ -204,7 +205,7 @@ static bool is_beyond_megatron(const struct scenario *s)
 	       plan->attention_kernel == ATTENTION_FLASH1 ||
 	       plan->optimizer == OPTIMIZER_ADAFACTOR ||
 	       plan->fp8_recipe == FP8_ROWWISE || plan->split == SPLIT_BALANCED ||
-	       plan->split == SPLIT_CUSTOM ||
+	       plan->split == SPLIT_BALANCED_MEMORY || plan->split == SPLIT_CUSTOM ||
 	       (plan->split == SPLIT_AUTO &&
 		(s->model.layers + plan->split_embedding + plan->split_loss) %
 				(plan->pp * (plan->vpp > 0 ? plan->vpp : 1)) !=
@@ -236,6 +237,29 @@ static void test_megatron_random(void **state)
 		tried++;
 	}
 	assert_true(tried > 100);
+}
+
+/* Layers dealt out by cost are written as the layout that the estimate took. */
+static void test_megatron_balanced(void **state)
+{
+	static const char *const splits[] = { "balanced", "balanced-memory" };
+	static struct estimate scratch;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct scenario s, back;
+		char *text;
+
+		case_mla(&s);
+		case_set(&s, "split", splits[i]);
+		text = write_as("megatron", &s);
+		assert_null(strstr(text, "this target: split"));
+		import_as("megatron", text, &back);
+		assert_int_equal(back.plan.split, SPLIT_CUSTOM);
+		assert_true(train_layout(&s, &scratch, s.plan.layout, MAX_LAYOUT));
+		assert_string_equal(back.plan.layout, s.plan.layout);
+		free(text);
+	}
 }
 
 /* Whether the text names this knob as one that the target lacks. */
@@ -430,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_plans),
 		cmocka_unit_test(test_megatron_models),
 		cmocka_unit_test(test_megatron_random),
+		cmocka_unit_test(test_megatron_balanced),
 		cmocka_unit_test(test_others_random),
 		cmocka_unit_test(test_megatron_corpus),
 		cmocka_unit_test(test_megatron_remarks),

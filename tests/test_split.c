@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/train.h"
+#include "tests/support/case.h"
 #include "tests/support/close.h"
 
 static struct scenario scenario;
@@ -210,6 +212,129 @@ static void test_first_last(void **state)
 	assert_int_equal(split.first[1], 70);
 }
 
+/* Bytes of stages that hold p - k micro-batches of layers, as 1F1B's do, and more where
+ * the embedding and the head are. */
+static double layer_bytes[MAX_LAYER_KINDS], end_bytes[2], each_bytes;
+
+static double stage_bytes(const void *of, int k, const int16_t *kind_layers)
+{
+	const struct scenario *s = of;
+	double bytes = k == 0 ? end_bytes[0] : 0;
+
+	bytes += k + 1 == s->plan.pp ? end_bytes[1] : 0;
+	for (int kind = 0; kind < s->model.kinds; kind++)
+		bytes += kind_layers[kind] * layer_bytes[kind] *
+			 (1 + each_bytes * (double)(s->plan.pp - k));
+	return bytes;
+}
+
+/* The least fullest stage by dynamic programming over all cuts. */
+static double least_fullest(int layers, int parts)
+{
+	static double best[64][64];
+
+	for (int k = 0; k < parts; k++) {
+		for (int to = 0; to <= layers; to++) {
+			int16_t count[MAX_LAYER_KINDS] = { 0 };
+
+			best[k][to] = INFINITY;
+			for (int from = to; from >= 0; from--) {
+				double earlier = k > 0       ? best[k - 1][from]
+						 : from == 0 ? 0
+							     : INFINITY;
+
+				if (from < to)
+					count[scenario.model.layer[from]]++;
+				best[k][to] =
+					fmin(best[k][to],
+					     fmax(stage_bytes(&scenario, k, count),
+						  earlier));
+			}
+		}
+	}
+	return best[parts - 1][layers];
+}
+
+static void test_balanced_memory_is_the_optimum(void **state)
+{
+	struct split_cost cost = { stage_bytes, &scenario };
+
+	(void)state;
+	srand(8);
+	for (int round = 0; round < 400; round++) {
+		int layers = 1 + rand() % 60, pp = 1 + rand() % 16;
+		double fullest = 0;
+
+		pp = pp > layers + 2 ? layers + 2 : pp;
+		make(layers, rand() % 5, pp, 1, SPLIT_BALANCED_MEMORY);
+		for (int i = 0; i < MAX_LAYER_KINDS; i++)
+			layer_bytes[i] = 0.1 * (1 + rand() % 30);
+		end_bytes[0] = 0.3 * (rand() % 30);
+		end_bytes[1] = 0.3 * (rand() % 30);
+		each_bytes = 0.05 * (rand() % 30);
+		assert_true(split_by_memory(&scenario, NULL, &cost, &split));
+		check_complete();
+		for (int k = 0; k < pp; k++)
+			fullest = fmax(fullest,
+				       stage_bytes(&scenario, k,
+						   split.virtual_kind_layers[k]));
+		assert_close(fullest, least_fullest(layers, pp), 1e-8);
+	}
+}
+
+static void fill_case(struct scenario *s, int which, int schedule)
+{
+	static void (*const fill[])(struct scenario *) = { case_dense, case_moe,
+							   case_mla };
+
+	fill[which](s);
+	s->plan.schedule = schedule;
+	s->plan.split = SPLIT_BALANCED_MEMORY;
+}
+
+/* The real stages: never fuller than balanced by time, and what the layout string says
+ * is the same plan. */
+static void test_memory_of_estimates(void **state)
+{
+	static const int schedules[] = { SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_ZB_H1,
+					 SCHEDULE_ZB_2P };
+	static struct estimate by_memory, by_time;
+	struct scenario s;
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		fill_case(&s, i % 3, schedules[i / 3]);
+		train_estimate(&s, &by_memory);
+		assert_true(by_memory.legal);
+		assert_true(train_layout(&s, &by_time, s.plan.layout, MAX_LAYOUT));
+		s.plan.split = SPLIT_CUSTOM;
+		train_estimate(&s, &by_time);
+		assert_true(by_time.legal);
+		assert_close(by_time.memory.total_bytes, by_memory.memory.total_bytes,
+			     1e-12);
+		assert_close(by_time.step_seconds, by_memory.step_seconds, 1e-12);
+		s.plan.split = SPLIT_BALANCED;
+		train_estimate(&s, &by_time);
+		assert_true(by_memory.memory.total_bytes <=
+			    by_time.memory.total_bytes * (1 + 1e-9));
+	}
+}
+
+static void test_layout_that_has_no_room(void **state)
+{
+	static struct estimate scratch;
+	struct scenario s;
+	char text[8];
+
+	(void)state;
+	fill_case(&s, 0, SCHEDULE_1F1B);
+	assert_false(train_layout(&s, &scratch, text, sizeof text));
+	assert_string_equal(text, "");
+	s.plan.pp = 7; /* illegal */
+	assert_false(train_layout(&s, &scratch, s.plan.layout, MAX_LAYOUT));
+	assert_string_equal(s.plan.layout, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +343,9 @@ int main(void)
 		cmocka_unit_test(test_layout_strings),
 		cmocka_unit_test(test_custom_reads_back_what_it_prints),
 		cmocka_unit_test(test_first_last),
+		cmocka_unit_test(test_balanced_memory_is_the_optimum),
+		cmocka_unit_test(test_memory_of_estimates),
+		cmocka_unit_test(test_layout_that_has_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

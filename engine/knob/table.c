@@ -13,8 +13,9 @@ static const char *const schedule_words[] = {
 	"zb-v",      "v-half",  "v-min",       "dualpipe",
 	"dualpipev", "chimera", "hanayo",      NULL
 };
-static const char *const split_words[] = { "auto",       "even",   "balanced",
-					   "first-last", "custom", NULL };
+static const char *const split_words[] = {
+	"auto", "even", "balanced", "balanced-memory", "first-last", "custom", NULL
+};
 static const char *const optimizer_words[] = { "adamw",     "adamw-8bit", "adamw-bf16",
 					       "adafactor", "muon",       "sgd",
 					       NULL };
@@ -249,7 +250,8 @@ const struct knob knob_table[] = {
 	  GROUP_PIPELINE, COUNT(plan.micro_batch_group, 0, 65536), .step = STEP_SERIES,
 	  .zero = "auto", .applies = has_chunks },
 	{ "split", "stage_split", "layer split", "",
-	  "How layers are dealt out to stages: auto does as the stack does.",
+	  "How layers are dealt out to stages: auto does as the stack does, balanced "
+	  "evens their time, balanced-memory what they hold.",
 	  GROUP_PIPELINE, WORD(plan.split, split_words), .applies = has_pp },
 	{ "first_stage_layers", "decoder_first_pipeline_num_layers", "first stage",
 	  "layers",

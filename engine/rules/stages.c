@@ -322,8 +322,9 @@ bool breaks_split(const struct facts *f, struct broken *out)
 bool breaks_balance(const struct facts *f, struct broken *out)
 {
 	int64_t stages = f->pp * (f->chunks > 0 ? f->chunks : 1);
-	bool balanced =
-		f->plan->split == SPLIT_AUTO || f->plan->split == SPLIT_BALANCED;
+	bool balanced = f->plan->split == SPLIT_AUTO ||
+			f->plan->split == SPLIT_BALANCED ||
+			f->plan->split == SPLIT_BALANCED_MEMORY;
 	int64_t most = f->model->layers + 2;
 
 	if (stages <= 1 || !balanced || stages <= most)

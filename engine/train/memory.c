@@ -117,6 +117,22 @@ static void hold_framework(const struct step *step, struct stage_memory *out)
 			       groups * stack->communicator_bytes + out->reserved_bytes;
 }
 
+void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
+	       struct stage_memory *out)
+{
+	out->layers = sum->layers;
+	hold_states(step, sum, out);
+	hold_activations(step, stage, sum, out);
+	hold_buffers(step, sum, out);
+	hold_sync(step, sum, out);
+	hold_framework(step, out);
+	out->allocated_bytes = out->weights_bytes + out->gradients_bytes +
+			       out->optimizer_bytes + out->activations_bytes +
+			       out->buffers_bytes;
+	out->reserved_bytes += out->allocated_bytes;
+	out->total_bytes = out->allocated_bytes + out->framework_bytes;
+}
+
 void step_memory(const struct step *step, struct estimate *out)
 {
 	const struct accelerator *a = &step->scenario->cluster.accelerator;
@@ -124,19 +140,8 @@ void step_memory(const struct step *step, struct estimate *out)
 	out->fullest_stage = 0;
 	for (int i = 0; i < step->stages; i++) {
 		struct stage_memory *held = &out->stage[i];
-		const struct stage_sum *sum = &step->sum[i];
 
-		held->layers = sum->layers;
-		hold_states(step, sum, held);
-		hold_activations(step, i, sum, held);
-		hold_buffers(step, sum, held);
-		hold_sync(step, sum, held);
-		hold_framework(step, held);
-		held->allocated_bytes = held->weights_bytes + held->gradients_bytes +
-					held->optimizer_bytes +
-					held->activations_bytes + held->buffers_bytes;
-		held->reserved_bytes += held->allocated_bytes;
-		held->total_bytes = held->allocated_bytes + held->framework_bytes;
+		step_hold(step, i, &step->sum[i], held);
 		if (held->total_bytes > out->stage[out->fullest_stage].total_bytes)
 			out->fullest_stage = i;
 	}

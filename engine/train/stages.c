@@ -83,14 +83,13 @@ static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost
 	out->largest_layer = larger(out->largest_layer, cost->dense);
 }
 
-/* The layers of `times` virtual stages like k, to what their stage holds. */
-static void add_stage_layers(const struct step *step, struct stage_sum *out, int k,
-			     double times)
+void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
+		     double times, struct stage_sum *out)
 {
 	const struct model *m = &step->scenario->model;
 
 	for (int kind = 0; kind < m->kinds; kind++) {
-		double count = times * step->split.virtual_kind_layers[k][kind];
+		double count = times * kind_layers[kind];
 
 		if (count > 0)
 			add_stage_layer(out, &step->kind[kind], count);
@@ -269,12 +268,13 @@ static void place_on(struct step *step, int stage, int k, const struct chunk_tim
 {
 	int schedule = step->scenario->plan.schedule, mirror = step->stages - 1 - stage;
 	int copies = step->stages > 1 ? schedule_weight_copies(schedule) : 1;
+	const int16_t *layers = step->split.virtual_kind_layers[k];
 
 	add_to_stage(step, stage, t, times / copies);
-	add_stage_layers(step, &step->sum[stage], k, times);
+	step_add_layers(step, k, layers, times, &step->sum[stage]);
 	if (copies == 2) {
 		add_to_stage(step, mirror, t, times / copies);
-		add_stage_layers(step, &step->sum[mirror], k, times);
+		step_add_layers(step, k, layers, times, &step->sum[mirror]);
 	}
 }
 
@@ -395,8 +395,6 @@ bool step_pipeline(struct step *step, struct estimate *out)
 	struct collective send;
 
 	split_weights(step, weights);
-	if (!split_layers(step->scenario, weights, &step->split))
-		return false;
 	step->pipeline.stages = step->stages;
 	step->pipeline.chunks = step->chunks;
 	step->pipeline.micro_batches = step->micro_batches;
@@ -405,6 +403,10 @@ bool step_pipeline(struct step *step, struct estimate *out)
 	step->pipeline.overlap_send = plan->overlap_p2p;
 	step->pipeline.optimizer_sync = plan->optimizer_sync;
 	step->pipeline.pair_hides = NULL;
+	if (plan->split == SPLIT_BALANCED_MEMORY
+		    ? !step_split_memory(step, weights)
+		    : !split_layers(step->scenario, weights, &step->split))
+		return false;
 	fill_virtual_stages(step, out);
 	send_cost(step, &send, &bytes);
 	pipeline_step(&step->pipeline, &step->result);
@@ -418,7 +420,7 @@ void step_chunk_parts(const struct step *step, int k, double *held_bytes,
 	struct stage_sum sum = { 0 };
 	struct chunk_time t;
 
-	add_stage_layers(step, &sum, k, 1);
+	step_add_layers(step, k, step->split.virtual_kind_layers[k], 1, &sum);
 	sum_chunk(step, k, &t);
 	*held_bytes = sum.saved_bytes;
 	*recompute = t.recompute;

@@ -62,6 +62,15 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 		struct layer_cost *out);
 /* All kinds, embedding, head and MTP; collectives go into the estimate's traffic. */
 void step_layers(struct step *step, struct estimate *out);
+/* So many layers of each kind on `times` virtual stages, with the ends that k has, to
+ * what their stage holds. */
+void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
+		     double times, struct stage_sum *out);
+/* What a stage with such layers holds at its peak. */
+void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
+	       struct stage_memory *out);
+/* Fill the split by what stages hold (SPLIT_BALANCED_MEMORY). */
+bool step_split_memory(struct step *step, const double *weights);
 /* Split, stage sums, virtual stage times, pipeline. False if the layers can't be split.
  */
 bool step_pipeline(struct step *step, struct estimate *out);

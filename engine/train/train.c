@@ -97,3 +97,14 @@ bool train_chunks(const struct scenario *scenario, struct estimate *out,
 				 &chunks->recompute[k]);
 	return true;
 }
+
+bool train_layout(const struct scenario *scenario, struct estimate *scratch, char *out,
+		  int size)
+{
+	struct step step;
+
+	if (size > 0)
+		out[0] = '\0';
+	return estimate(scenario, &step, scratch) &&
+	       split_layout(scenario, &step.split, out, size);
+}

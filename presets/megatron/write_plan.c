@@ -1,10 +1,12 @@
 /* write_plan.c - what the knobs turn, as Megatron-LM flags: the rows of flags.c, and
  * what needs more than one flag. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/knob.h"
 #include "engine/split.h"
+#include "engine/train.h"
 #include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"
 
@@ -94,15 +96,17 @@ static void put_layout(const struct flag_writer *w)
 {
 	const struct scenario *s = w->scenario;
 	char layout[MAX_LAYOUT];
+	struct estimate *scratch = malloc(sizeof *scratch);
 	struct split split;
 
-	if (!split_layers(s, NULL, &split) ||
-	    !split_layout(s, &split, layout, sizeof layout)) {
+	/* a plan that breaks a rule has no costs to balance by */
+	if ((scratch && train_layout(s, scratch, layout, sizeof layout)) ||
+	    (split_layers(s, NULL, &split) &&
+	     split_layout(s, &split, layout, sizeof layout)))
+		w->put(w->out, "pipeline-model-parallel-layout", layout);
+	else
 		export_unsaid(w->out, "split", "these layers can't be dealt out");
-		return;
-	}
-	export_unsaid(w->out, "split", "balanced by cost; written as an even layout");
-	w->put(w->out, "pipeline-model-parallel-layout", layout);
+	free(scratch);
 }
 
 static void put_stages(const struct flag_writer *w)
@@ -118,7 +122,7 @@ static void put_stages(const struct flag_writer *w)
 	knob_print(s, knob_find("schedule"), schedule, sizeof schedule);
 	if (plan->schedule != SCHEDULE_1F1B && plan->schedule != SCHEDULE_INTERLEAVED)
 		export_unsaid(w->out, "schedule", "%s; written as 1F1B", schedule);
-	if (plan->split == SPLIT_BALANCED ||
+	if (plan->split == SPLIT_BALANCED || plan->split == SPLIT_BALANCED_MEMORY ||
 	    (plan->split == SPLIT_AUTO && layers % (plan->pp * chunks) != 0))
 		put_layout(w);
 	else if (plan->split != SPLIT_CUSTOM && chunks > 1)
