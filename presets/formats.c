@@ -56,7 +56,8 @@ static bool hf_read(struct scenario *out, const char *file, const char *text,
 const struct format_reader format_table[] = {
 	{ "hf", "a model's config.json of Hugging Face", hf_read },
 	{ "megatron",
-	  "Megatron-LM's flags: script, command line, YAML or start-up print",
+	  "Megatron-LM's flags: script, command line, YAML, start-up print; overrides "
+	  "of Megatron-Bridge",
 	  megatron_read },
 	{ "deepspeed", "a DeepSpeed configuration, JSON", deepspeed_read },
 	{ "torchtitan", "a torchtitan configuration, TOML up to v0.2.2",
@@ -91,6 +92,7 @@ static const struct {
 	{ "--tensor_model_parallel_size", "megatron" },
 	{ "tensor_model_parallel_size .", "megatron" },
 	{ "hidden_size .", "megatron" },
+	{ "cfg.model.", "megatron" },
 	{ "\"model_type\"", "hf" },
 	{ "\"architectures\"", "hf" },
 	{ "\"zero_optimization\"", "deepspeed" },

@@ -58,4 +58,9 @@ bool arguments_add_words(struct arguments *arguments, const struct shell_word *w
 bool arguments_from_shell(struct arguments *arguments, const char *text, size_t length,
 			  struct error *error);
 
+/* Overrides of a Megatron-Bridge configuration (bridge.c). */
+bool bridge_looks_like(const char *text, size_t length);
+bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t length,
+			   struct error *error);
+
 #endif

@@ -28,6 +28,8 @@ struct flag_writer {
 	void (*put)(struct export_out *out, const char *flag, const char *value);
 };
 
+/* "torchrun --nproc-per-node 8 --nnodes 4". */
+void megatron_put_launcher(struct export_out *out, const struct scenario *scenario);
 /* What has no flag is said in out. */
 void megatron_write_model(const struct flag_writer *w);
 void megatron_write_plan(const struct flag_writer *w);

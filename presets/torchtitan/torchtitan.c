@@ -23,6 +23,16 @@ static bool read_model(const struct mapped *m)
 	return import_unstated_model(&m->out->model, m->report, m->error);
 }
 
+/* Whether the shape is not the file's. */
+static bool is_assumed(const struct mapped *m)
+{
+	for (int i = 0; i < m->report->count; i++)
+		if (m->report->note[i].kind == IMPORT_ASSUMED &&
+		    strcmp(m->report->note[i].key, "model") == 0)
+			return true;
+	return false;
+}
+
 /* Virtual stages follow from layers per stage; without it a looped schedule has two
  * a rank. The first and last stage are one layer short unless said otherwise. */
 static bool read_stages(const struct mapped *m)
@@ -51,6 +61,12 @@ static bool read_stages(const struct mapped *m)
 	if (each > 0) {
 		int64_t stages = (layers + first + last + each - 1) / each;
 
+		if (stages % plan->pp != 0 && is_assumed(m)) {
+			import_note(m->report, IMPORT_NOT_MODELLED, "layers per stage",
+				    "%lld, of a model that the file does not name",
+				    (long long)each);
+			stages = plan->pp * v;
+		}
 		if (stages % plan->pp != 0)
 			return error_set(m->error, m->pairs->file,
 					 mapped_find(m, key)->line,

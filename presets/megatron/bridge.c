@@ -1,0 +1,337 @@
+/* bridge.c - overrides of a Megatron-Bridge configuration, out and in: lines of Python
+ * such as `cfg.model.num_layers = 61`, or the same as words of a command line. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "presets/megatron/arguments.h"
+#include "presets/megatron/megatron.h"
+#include "presets/megatron/parts.h"
+
+/* Where Megatron-Bridge keeps a flag; the others are fields of the model of the same
+ * name. Fields: NVIDIA-NeMo/Megatron-Bridge, src/megatron/bridge/training/config.py. */
+static const struct {
+	const char *flag, *field, *value; /* value of a switch, NULL = True */
+} bridge_fields[] = {
+	{ "micro-batch-size", "train.micro_batch_size", NULL },
+	{ "global-batch-size", "train.global_batch_size", NULL },
+	{ "train-samples", "train.train_samples", NULL },
+	{ "num-virtual-stages-per-pipeline-rank",
+	  "model.virtual_pipeline_model_parallel_size", NULL },
+	{ "decoder-first-pipeline-num-layers",
+	  "model.num_layers_in_first_pipeline_stage", NULL },
+	{ "decoder-last-pipeline-num-layers", "model.num_layers_in_last_pipeline_stage",
+	  NULL },
+	{ "use-distributed-optimizer", "ddp.use_distributed_optimizer", NULL },
+	{ "overlap-grad-reduce", "ddp.overlap_grad_reduce", NULL },
+	{ "overlap-param-gather", "ddp.overlap_param_gather", NULL },
+	{ "use-megatron-fsdp", "ddp.use_megatron_fsdp", NULL },
+	{ "data-parallel-sharding-strategy", "ddp.data_parallel_sharding_strategy",
+	  NULL },
+	{ "num-distributed-optimizer-instances",
+	  "ddp.num_distributed_optimizer_instances", NULL },
+	{ "grad-reduce-in-bf16", "ddp.grad_reduce_in_fp32", "False" },
+	{ "accumulate-allreduce-grads-in-fp32", "ddp.grad_reduce_in_fp32", NULL },
+	{ "tp-comm-overlap", "comm_overlap.tp_comm_overlap", NULL },
+	{ "no-overlap-p2p-communication", "comm_overlap.overlap_p2p_comm", "False" },
+	{ "overlap-moe-expert-parallel-comm",
+	  "comm_overlap.overlap_moe_expert_parallel_comm", NULL },
+	{ "optimizer", "optimizer.optimizer", NULL },
+	{ "use-precision-aware-optimizer", "optimizer.use_precision_aware_optimizer",
+	  NULL },
+	{ "exp-avg-dtype", "optimizer.exp_avg_dtype", NULL },
+	{ "exp-avg-sq-dtype", "optimizer.exp_avg_sq_dtype", NULL },
+	{ "optimizer-cpu-offload", "optimizer.optimizer_cpu_offload", NULL },
+	{ "optimizer-offload-fraction", "optimizer.optimizer_offload_fraction", NULL },
+	{ "disable-bias-linear", "model.add_bias_linear", "False" },
+	{ "untie-embeddings-and-output-weights",
+	  "model.share_embeddings_and_output_weights", "False" },
+	{ "swiglu", "model.gated_linear_unit", NULL },
+	{ "num-experts", "model.num_moe_experts", NULL },
+	{ "recompute-num-layers", "model.recompute_num_layers", NULL },
+	{ "bf16", NULL, NULL }, /* mixed_precision says these */
+	{ "fp16", NULL, NULL },
+	{ "fp8-format", NULL, NULL },
+	{ "fp8-recipe", NULL, NULL },
+	{ "fp4-format", NULL, NULL },
+	{ "group-query-attention", NULL, NULL }, /* num_query_groups says it */
+	{ "attention-dropout", "model.attention_dropout", NULL },
+};
+
+static void put_value(struct export_out *out, const char *value)
+{
+	bool number = value[strspn(value, "0123456789.+-e")] == '\0';
+
+	if (value[0] == '\0')
+		fputs("True", out->body);
+	else if (number || value[0] == '(' || value[0] == '[')
+		fputs(value, out->body);
+	else
+		fprintf(out->body, "\"%s\"", value);
+}
+
+/* recompute_modules and the like: words as a list. */
+static void put_words(struct export_out *out, const char *value)
+{
+	fputc('[', out->body);
+	for (const char *at = value; *at != '\0'; at += strspn(at, " ")) {
+		int length = (int)strcspn(at, " ");
+
+		fprintf(out->body, "%s\"%.*s\"", at == value ? "" : ", ", length, at);
+		at += length;
+	}
+	fputc(']', out->body);
+}
+
+static void put_field(struct export_out *out, const char *flag, const char *value)
+{
+	const char *field = NULL, *fixed = NULL;
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof bridge_fields / sizeof bridge_fields[0]; i++)
+		if (strcmp(bridge_fields[i].flag, flag) == 0) {
+			found = true;
+			field = bridge_fields[i].field;
+			fixed = bridge_fields[i].value;
+		}
+	if (found && !field)
+		return;
+	fprintf(out->body, "cfg.%s", field ? field : "model.");
+	for (const char *c = field ? "" : flag; *c != '\0'; c++)
+		fputc(*c == '-' ? '_' : *c, out->body);
+	fputs(" = ", out->body);
+	if (fixed)
+		fputs(fixed, out->body);
+	else if (strcmp(flag, "recompute-modules") == 0)
+		put_words(out, value);
+	else if (strcmp(flag, "window-size") == 0)
+		fprintf(out->body, "(%s)", value);
+	else
+		put_value(out, value);
+	fputc('\n', out->body);
+}
+
+/* Names of src/megatron/bridge/training/mixed_precision.py, with the flags that say
+ * the same. The first row of a pair of flags is the one written. */
+static const struct {
+	const char *name, *base, *format, *recipe;
+	int precision, fp8;
+} mixed[] = {
+	{ "bf16_mixed", "bf16", NULL, NULL, PRECISION_BF16, 0 },
+	{ "fp16_mixed", "fp16", NULL, NULL, PRECISION_FP16, 0 },
+	{ "bf16_with_fp8_delayed_scaling_mixed", "bf16", "hybrid", "delayed",
+	  PRECISION_FP8, FP8_DELAYED },
+	{ "bf16_with_fp8_current_scaling_mixed", "bf16", "hybrid", "tensorwise",
+	  PRECISION_FP8, FP8_CURRENT_SCALING },
+	{ "bf16_with_fp8_subchannel_scaling_mixed", "bf16", "hybrid", "blockwise",
+	  PRECISION_FP8, FP8_BLOCKWISE },
+	{ "bf16_with_mxfp8_mixed", "bf16", "e4m3", "mxfp8", PRECISION_FP8, FP8_MXFP8 },
+	{ "bf16_with_mxfp8_mixed", "bf16", "e4m3", "mxfp8", PRECISION_MXFP8, 0 },
+	{ "bf16_with_nvfp4_mixed", "bf16", NULL, NULL, PRECISION_NVFP4, 0 },
+};
+
+static void put_precision(struct export_out *out, const struct plan *plan)
+{
+	const char *name = "bf16_with_fp8_current_scaling_mixed"; /* rowwise */
+
+	if (plan->precision == PRECISION_FP32)
+		return;
+	for (size_t i = 0; i < sizeof mixed / sizeof mixed[0]; i++)
+		if (mixed[i].precision == plan->precision &&
+		    (plan->precision != PRECISION_FP8 ||
+		     mixed[i].fp8 == plan->fp8_recipe)) {
+			name = mixed[i].name;
+			break;
+		}
+	fprintf(out->body, "cfg.mixed_precision = \"%s\"\n", name);
+}
+
+char *bridge_write(const struct scenario *scenario)
+{
+	struct export_out *out = export_begin();
+	struct flag_writer writer = { scenario, out, put_field };
+	char title[2 * MAX_NOTE];
+
+	if (!out)
+		return NULL;
+	fputs("# overrides of a Megatron-Bridge ConfigContainer, to be launched by\n# ",
+	      out->body);
+	megatron_put_launcher(out, scenario);
+	fputc('\n', out->body);
+	put_precision(out, &scenario->plan);
+	megatron_write_model(&writer);
+	megatron_write_plan(&writer);
+	export_subject(scenario, title, sizeof title);
+	return export_end(out, "", "#", title);
+}
+
+/* --- reading --- */
+
+static bool add(struct arguments *arguments, const char *flag, const char *value,
+		int line, struct error *error)
+{
+	return arguments_add(arguments, flag, value, line) ||
+	       error_set(error, arguments->file, line, "more than %d settings",
+			 ARGUMENTS_MAX);
+}
+
+static bool add_mixed(struct arguments *arguments, const char *value, int line,
+		      struct error *error)
+{
+	bool good = true;
+
+	for (size_t i = 0; i < sizeof mixed / sizeof mixed[0]; i++) {
+		if (strcmp(mixed[i].name, value) != 0)
+			continue;
+		good = add(arguments, mixed[i].base, "", line, error);
+		if (good && mixed[i].format)
+			good = add(arguments, "fp8-format", mixed[i].format, line,
+				   error) &&
+			       add(arguments, "fp8-recipe", mixed[i].recipe, line,
+				   error);
+		if (good && mixed[i].precision == PRECISION_NVFP4)
+			good = add(arguments, "fp4-format", "e2m1", line, error);
+		return good;
+	}
+	return add(arguments, "mixed-precision", value, line, error);
+}
+
+/* A Python literal as the words of a flag: quotes and commas of a list go, True is a
+ * bare switch. Expressions such as ([0]*3+[1]*58) stay. */
+static void plain_value(const char *from, size_t length, char *out, size_t size)
+{
+	bool list = length > 1 && from[0] == '[' && !memchr(from, '*', length);
+	size_t used = 0;
+
+	for (size_t i = 0; i < length && used < size - 1; i++) {
+		char c = from[i];
+
+		if (c == '"' || c == '\'' || (list && strchr("[],", c)))
+			continue;
+		out[used++] = c;
+	}
+	while (used > 0 && isspace((unsigned char)out[used - 1]))
+		used--;
+	out[used] = '\0';
+	if (strcmp(out, "True") == 0)
+		out[0] = '\0';
+}
+
+/* The flag of a field, by the table or by its own name. */
+static bool add_field(struct arguments *arguments, const char *field, const char *value,
+		      int line, struct error *error)
+{
+	const char *flag = strrchr(field, '.');
+	bool off = strcmp(value, "False") == 0;
+
+	if (strcmp(value, "None") == 0)
+		return true;
+	if (strcmp(field, "mixed_precision") == 0)
+		return add_mixed(arguments, value, line, error);
+	if (strcmp(field, "model.num_query_groups") == 0 &&
+	    !add(arguments, "group-query-attention", "", line, error))
+		return false;
+	for (size_t i = 0; i < sizeof bridge_fields / sizeof bridge_fields[0]; i++) {
+		const char *fixed = bridge_fields[i].value;
+
+		if (!bridge_fields[i].field ||
+		    strcmp(bridge_fields[i].field, field) != 0)
+			continue;
+		if (!fixed)
+			return off || add(arguments, bridge_fields[i].flag, value, line,
+					  error);
+		if (off)
+			return add(arguments, bridge_fields[i].flag, "", line, error);
+		flag = NULL; /* a switch that is on anyhow, or another row's */
+	}
+	if (off || !flag)
+		return true;
+	return add(arguments, flag + 1, value, line, error);
+}
+
+/* "cfg.model.tensor_model_parallel_size = 8  # why": name and value, or false. */
+static bool split_line(const char *line, size_t length, char field[128],
+		       char value[1024])
+{
+	const char *equals = memchr(line, '=', length), *end = line + length;
+	size_t name, left;
+	char quote = '\0';
+
+	while (line < end && isspace((unsigned char)*line))
+		line++;
+	if (end - line > 4 && memcmp(line, "cfg.", 4) == 0)
+		line += 4;
+	if (!equals || equals < line || (equals + 1 < end && equals[1] == '='))
+		return false;
+	name = (size_t)(equals - line);
+	while (name > 0 && isspace((unsigned char)line[name - 1]))
+		name--;
+	if (name == 0 || name > 127 || !isalpha((unsigned char)line[0]))
+		return false;
+	for (size_t i = 0; i < name; i++)
+		if (!isalnum((unsigned char)line[i]) && line[i] != '_' &&
+		    line[i] != '.')
+			return false;
+	memcpy(field, line, name);
+	field[name] = '\0';
+	for (equals++; equals < end && isspace((unsigned char)*equals);)
+		equals++;
+	for (left = 0; equals + left < end && (quote || equals[left] != '#'); left++)
+		if (equals[left] == '"' || equals[left] == '\'')
+			quote = quote ? '\0' : equals[left];
+	plain_value(equals, left, value, 1024);
+	return strchr(field, '.') || strcmp(field, "mixed_precision") == 0;
+}
+
+/* "# torchrun --nproc-per-node 8 --nnodes 4", as the writer says how to launch it. */
+static void read_launcher(struct arguments *arguments, const char *line, size_t length)
+{
+	static const char start[] = "# torchrun ";
+	long long each, nodes;
+	char text[128];
+
+	snprintf(text, sizeof text, "%.*s", length < 120 ? (int)length : 120, line);
+	if (strncmp(text, start, sizeof start - 1) == 0 &&
+	    sscanf(text, "# torchrun --nproc-per-node %8lld --nnodes %8lld", &each,
+		   &nodes) == 2 &&
+	    each > 0 && nodes > 0) {
+		arguments->per_node = each;
+		arguments->nodes = nodes;
+	}
+}
+
+bool bridge_looks_like(const char *text, size_t length)
+{
+	int found = 0;
+
+	for (const char *at = text; at < text + length && found < 2;) {
+		const char *end = memchr(at, '\n', (size_t)(text + length - at));
+		size_t width = end ? (size_t)(end - at) : (size_t)(text + length - at);
+		char field[128], value[1024];
+
+		found += split_line(at, width, field, value) &&
+			 (strncmp(field, "model.", 6) == 0 ||
+			  strncmp(field, "train.", 6) == 0);
+		at += width + 1;
+	}
+	return found >= 2;
+}
+
+bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t length,
+			   struct error *error)
+{
+	int line = 1;
+
+	for (const char *at = text; at < text + length; line++) {
+		const char *end = memchr(at, '\n', (size_t)(text + length - at));
+		size_t width = end ? (size_t)(end - at) : (size_t)(text + length - at);
+		char field[128], value[1024];
+
+		read_launcher(arguments, at, width);
+		if (split_line(at, width, field, value) &&
+		    !add_field(arguments, field, value, line, error))
+			return false;
+		at += width + 1;
+	}
+	return true;
+}
