@@ -127,6 +127,12 @@ double model_flops_per_token(const struct model *model, int64_t seq, bool full_s
 /* KV cache (or SSM state, spread over seq) bytes per token of all layers. */
 double model_kv_bytes_per_token(const struct model *model, int64_t seq,
 				double bytes_per_element);
+/* A model whose depth and widths are `factor` times those of this one, rounded to
+ * what models have: whole groups of heads of the same width, hidden and MLP sizes in
+ * 128s or what of that they are now multiples of. Vocabulary, experts and key-value
+ * heads that are shared stay as they are. False if it has too many layers. out may not
+ * be the model. */
+bool model_scale(const struct model *model, double factor, struct model *out);
 /* Empty, or what is wrong with the shape, in out (size bytes): true if sound. */
 bool model_sound(const struct model *model, char *out, int size);
 

@@ -39,6 +39,8 @@ struct planner_problem {
 	double reserve; /* share of the memory that stays free */
 	int top;        /* how many of the best are wanted, 1 to MAX_TOP */
 	bool exhaustive;
+	bool any;    /* one that fits will do, whichever: is there one at all? */
+	bool strict; /* where nothing fits, the nearest miss is not wanted */
 };
 
 struct planner_found {
@@ -76,12 +78,23 @@ struct planner;
 const char *objective_word(enum objective objective);
 enum objective objective_find(const char *word);
 
+/* What the planner ranks by, of a legal plan. */
+double planner_score(enum objective objective, const struct scenario *scenario,
+		     const struct estimate *estimate);
+
 /* The usual axes for this scenario: the degrees, micro-batch, ZeRO, recomputation and
  * schedule. */
 void planner_axes(struct planner_problem *problem);
 /* An axis by knob, added or replaced. False if there is no room for it. */
 bool planner_pin(struct planner_problem *problem, const struct knob *knob,
 		 const double *values, int count);
+/* The axis of this knob if it was pinned: is not the usual one; else NULL. */
+const struct planner_axis *planner_pinned(const struct planner_problem *problem,
+					  const struct knob *knob);
+/* The same question about another base: usual axes are made anew for it, others (pins)
+ * stay. out may not be the problem. */
+void planner_again(const struct planner_problem *problem, const struct scenario *base,
+		   struct planner_problem *out);
 /* The scenario of a found plan. */
 void planner_scenario(const struct planner_problem *problem,
 		      const struct planner_found *found, struct scenario *out);

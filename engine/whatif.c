@@ -2,6 +2,7 @@
 #include "engine/whatif.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "engine/train.h"
 
@@ -74,4 +75,15 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 	}
 	if (out->direction != 0)
 		out->gain = isinf(present) ? 1 : 1 - best / present;
+}
+
+bool whatif_tunes(const struct knob *knob)
+{
+	static const char *const given[] = { "gbs", "seq", "document_len", "imbalance",
+					     "lora_rank" };
+
+	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+		if (strcmp(knob->key, given[i]) == 0)
+			return false;
+	return knob->group != GROUP_CLUSTER && knob->group != GROUP_RUN;
 }

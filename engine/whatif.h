@@ -21,6 +21,10 @@ struct whatif {
 void whatif_knob(const struct scenario *scenario, const struct knob *knob,
 		 struct estimate *scratch, struct whatif *out);
 
+/* Whether one turns this knob to make a given training faster: what is trained, in what
+ * batches, and the machine are given. */
+bool whatif_tunes(const struct knob *knob);
+
 /* Best relative gain in step time of one change of this knob to a neighbour that
  * fits (direction -1, +1, or 0 for none) and which way it goes. */
 struct whatif_arrow {

@@ -111,13 +111,13 @@ static double inner_count(const struct planner *p)
 
 /* Score of a plan with this step and memory on this scenario's GPUs; with bounds in
  * place of them it is a bound of the score. */
-static double score(const struct planner *p, const struct scenario *s, double step,
+static double score(enum objective objective, const struct scenario *s, double step,
 		    double bytes)
 {
 	double gpus = (double)s->cluster.gpus;
 	double tokens = (double)s->plan.global_batch * (double)s->plan.seq_len;
 
-	switch (p->problem.objective) {
+	switch (objective) {
 	case OBJECTIVE_THROUGHPUT: return step * gpus / tokens;
 	case OBJECTIVE_COST:
 		return s->plan.tokens / tokens * step * gpus / 3600 *
@@ -126,6 +126,15 @@ static double score(const struct planner *p, const struct scenario *s, double st
 	case OBJECTIVE_GPUS: return gpus * 1e6 + step;
 	default: return step;
 	}
+}
+
+double planner_score(enum objective objective, const struct scenario *scenario,
+		     const struct estimate *estimate)
+{
+	if (objective == OBJECTIVE_COST)
+		return estimate->run.dollars;
+	return score(objective, scenario, estimate->step_seconds,
+		     estimate->memory.total_bytes);
 }
 
 static double worst(const struct planner *p)
@@ -225,8 +234,8 @@ static bool push_divisions(struct planner *p, struct node *node, double each)
 		node->cost = (uint32_t)(p->costs - 1);
 		relax(p, &s);
 		bytes = train_bound_bytes(&p->cost[node->cost], &s);
-		node->bound =
-			score(p, &s, train_bound_step(&p->cost[node->cost], &s), bytes);
+		node->bound = score(p->problem.objective, &s,
+				    train_bound_step(&p->cost[node->cost], &s), bytes);
 		node->index = (uint32_t)p->nodes;
 		if (!push(p, node))
 			return false;
@@ -355,9 +364,7 @@ static void take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	memcpy(found.choice, choice, sizeof found.choice);
 	found.memory_share = e->memory.total_bytes / e->capacity_bytes;
 	found.exposed_share = e->exposed_seconds / e->step_seconds;
-	found.score = p->problem.objective == OBJECTIVE_COST
-			      ? e->run.dollars
-			      : score(p, s, e->step_seconds, e->memory.total_bytes);
+	found.score = planner_score(p->problem.objective, s, e);
 	if (e->memory.total_bytes <= capacity) {
 		keep(p, &found, &p->result);
 		return;
@@ -433,12 +440,14 @@ static bool try_choice(struct planner *p, const struct node *node,
 
 		/* until something fits, what might be the nearest is tried */
 		if (capacity > 0 && bytes > capacity &&
-		    (p->result.found > 0 || (p->result.has_nearest &&
-					     bytes > p->result.nearest.memory_bytes))) {
+		    (p->problem.strict || p->problem.any || p->result.found > 0 ||
+		     (p->result.has_nearest &&
+		      bytes > p->result.nearest.memory_bytes))) {
 			counts->too_large++;
 			return false;
 		}
-		if (score(p, s, train_bound_step(cost, s), bytes) > worst(p)) {
+		if (score(p->problem.objective, s, train_bound_step(cost, s), bytes) >
+		    worst(p)) {
 			counts->bounded++;
 			return false;
 		}
@@ -508,6 +517,11 @@ bool planner_step(struct planner *p, int estimates)
 {
 	while (estimates > 0 && p->next < p->nodes) {
 		const struct node *node = &p->node[p->next];
+
+		if (p->problem.any && p->result.found > 0) {
+			close_bounded(p);
+			break;
+		}
 
 		if (!p->inside) {
 			/* a tie may still come first in the order of the axes */

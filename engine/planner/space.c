@@ -119,6 +119,62 @@ void planner_axes(struct planner_problem *problem)
 	add_series(problem, "recompute", 0, RECOMPUTE_COUNT - 1);
 }
 
+static const struct planner_axis *find_axis(const struct planner_problem *problem,
+					    const struct knob *knob)
+{
+	for (int i = 0; i < problem->axes; i++)
+		if (problem->axis[i].knob == knob)
+			return &problem->axis[i];
+	return NULL;
+}
+
+static bool same_values(const struct planner_axis *a, const struct planner_axis *b)
+{
+	if (!b || a->count != b->count)
+		return false;
+	for (int i = 0; i < a->count; i++)
+		if (a->value[i] != b->value[i])
+			return false;
+	return true;
+}
+
+static const struct planner_axis *pinned(const struct planner_problem *problem,
+					 const struct planner_problem *usual,
+					 const struct knob *knob)
+{
+	const struct planner_axis *axis = find_axis(problem, knob);
+
+	return axis && !same_values(axis, find_axis(usual, knob)) ? axis : NULL;
+}
+
+const struct planner_axis *planner_pinned(const struct planner_problem *problem,
+					  const struct knob *knob)
+{
+	struct planner_problem usual = { .base = problem->base };
+
+	planner_axes(&usual);
+	return pinned(problem, &usual, knob);
+}
+
+void planner_again(const struct planner_problem *problem, const struct scenario *base,
+		   struct planner_problem *out)
+{
+	struct planner_problem usual = { .base = problem->base };
+
+	*out = *problem;
+	out->base = *base;
+	planner_axes(&usual);
+	planner_axes(out);
+	/* what is not the usual for the old base was asked for */
+	for (int i = 0; i < problem->axes; i++) {
+		const struct planner_axis *axis =
+			pinned(problem, &usual, problem->axis[i].knob);
+
+		if (axis)
+			planner_pin(out, axis->knob, axis->value, axis->count);
+	}
+}
+
 void planner_scenario(const struct planner_problem *problem,
 		      const struct planner_found *found, struct scenario *out)
 {

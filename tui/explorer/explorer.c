@@ -107,19 +107,6 @@ void explorer_update(struct explorer *explorer)
 		play_refresh(explorer);
 }
 
-/* What one turns to make a given training faster; the batch and the machine are
- * given. */
-static bool is_tuning(const struct knob *knob)
-{
-	static const char *const given[] = { "gbs", "seq", "document_len", "imbalance",
-					     "lora_rank" };
-
-	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
-		if (strcmp(knob->key, given[i]) == 0)
-			return false;
-	return knob->group != GROUP_CLUSTER && knob->group != GROUP_RUN;
-}
-
 bool explorer_idle(struct explorer *explorer)
 {
 	enum { SLICE = 4 };
@@ -132,7 +119,7 @@ bool explorer_idle(struct explorer *explorer)
 	for (int i = 0; i < SLICE && explorer->arrows_done < count; i++) {
 		int knob = explorer->arrows_done++;
 
-		if (!is_tuning(&knob_table[knob])) {
+		if (!whatif_tunes(&knob_table[knob])) {
 			explorer->arrow[knob].direction = 0;
 			continue;
 		}

@@ -1,0 +1,269 @@
+/* inverse.c - see inverse.h. */
+#include "engine/planner/inverse.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/train.h"
+
+static const struct {
+	const char *word, *knob; /* knob NULL: it is the model that changes */
+} kinds[INVERSE_COUNT] = {
+	[INVERSE_GPUS] = { "gpus", "gpus" },
+	[INVERSE_MICRO_BATCH] = { "mbs", "mbs" },
+	[INVERSE_SEQUENCE] = { "seq", "seq" },
+	[INVERSE_MODEL] = { "model", NULL },
+};
+
+const char *inverse_word(enum inverse_kind kind)
+{
+	return (unsigned)kind < INVERSE_COUNT ? kinds[kind].word : "";
+}
+
+enum inverse_kind inverse_find(const char *word)
+{
+	int i = 0;
+
+	while (i < INVERSE_COUNT && strcmp(kinds[i].word, word) != 0)
+		i++;
+	return (enum inverse_kind)i;
+}
+
+/* Machines come in nodes, and those in twos and a few odd numbers of twos. */
+int inverse_gpus(const struct cluster *cluster, double most, double *value, int room)
+{
+	int64_t node = cluster->gpus_per_node > 0 ? cluster->gpus_per_node : 1;
+	int count = 0;
+
+	for (int64_t n = 1; n < node && (double)n <= most && count < room; n++)
+		value[count++] = (double)n;
+	for (int64_t nodes = 1; (double)(nodes * node) <= most && count < room;
+	     nodes++) {
+		int64_t odd = nodes;
+
+		while (odd % 2 == 0)
+			odd /= 2;
+		if (odd <= 15)
+			value[count++] = (double)(nodes * node);
+	}
+	return count;
+}
+
+static void add(struct inverse *inverse, double value)
+{
+	if (inverse->count < MAX_TRIED)
+		inverse->value[inverse->count++] = value;
+}
+
+static int rising(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int falling(const void *a, const void *b)
+{
+	return rising(b, a);
+}
+
+/* No machine of fewer GPUs computes the run in time at its full rate. */
+static void drop_hopeless(struct inverse *inverse)
+{
+	const struct scenario *s = &inverse->problem->base;
+	double flops = s->plan.tokens *
+		       model_flops_per_token(&s->model, s->plan.seq_len, false);
+	double peak = s->cluster.accelerator.peak_flops[s->plan.precision] *
+		      inverse->deadline_seconds / fmin(1, s->cluster.scale);
+	int kept = 0;
+
+	/* frozen weights have no gradients: two passes of three are left */
+	if (s->plan.lora_rank > 0)
+		flops /= 2;
+	for (int i = 0; i < inverse->count; i++)
+		if (inverse->value[i] * peak >= flops)
+			inverse->value[kept++] = inverse->value[i];
+	inverse->count = kept;
+}
+
+static void fill_gpus(struct inverse *inverse)
+{
+	const struct cluster *cluster = &inverse->problem->base.cluster;
+	double most =
+		fmax(64 * (double)cluster->gpus_per_node, 16 * (double)cluster->gpus);
+
+	inverse->count = inverse_gpus(cluster, fmin(most, knob_find("gpus")->max),
+				      inverse->value, MAX_TRIED);
+}
+
+static void fill_micro_batches(struct inverse *inverse)
+{
+	int64_t batch = inverse->problem->base.plan.global_batch;
+
+	for (int64_t n = 1; n <= batch; n++)
+		if (batch % n == 0)
+			add(inverse, (double)n);
+}
+
+/* Sixteen steps to the octave, from a kilotoken on. */
+static void fill_sequences(struct inverse *inverse)
+{
+	double most = knob_find("seq")->max;
+
+	for (double octave = 1024; octave <= most; octave *= 2)
+		for (int i = 0; i < 16; i++)
+			if (octave * (16 + i) / 16 <= most)
+				add(inverse, octave * (16 + i) / 16);
+}
+
+static void fill_models(struct inverse *inverse)
+{
+	enum { EIGHTHS = 8 * 16 };
+
+	for (int i = 1; i <= EIGHTHS; i++) {
+		struct model model;
+
+		if (model_scale(&inverse->problem->base.model, i / 8.0, &model))
+			add(inverse, i / 8.0);
+	}
+}
+
+static void fill(struct inverse *inverse)
+{
+	static void (*const usual[INVERSE_COUNT])(struct inverse *) = {
+		[INVERSE_GPUS] = fill_gpus,
+		[INVERSE_MICRO_BATCH] = fill_micro_batches,
+		[INVERSE_SEQUENCE] = fill_sequences,
+		[INVERSE_MODEL] = fill_models,
+	};
+	const char *key = kinds[inverse->kind].knob;
+	const struct planner_axis *axis =
+		key ? planner_pinned(inverse->problem, knob_find(key)) : NULL;
+
+	if (!axis || axis->count < 2) {
+		usual[inverse->kind](inverse);
+		return;
+	}
+	for (int i = 0; i < axis->count; i++)
+		add(inverse, axis->value[i]);
+}
+
+void inverse_begin(struct inverse *inverse, enum inverse_kind kind,
+		   const struct planner_problem *problem, double deadline_seconds)
+{
+	memset(inverse, 0, sizeof *inverse);
+	inverse->kind = kind;
+	inverse->problem = problem;
+	inverse->deadline_seconds = kind == INVERSE_GPUS ? deadline_seconds : 0;
+	fill(inverse);
+	if (inverse->deadline_seconds > 0)
+		drop_hopeless(inverse);
+	/* the wanted end first where each is tried; else rising, to halve it */
+	inverse->rising = kind == INVERSE_GPUS || kind == INVERSE_MICRO_BATCH;
+	qsort(inverse->value, (size_t)inverse->count, sizeof *inverse->value,
+	      kind == INVERSE_MICRO_BATCH ? falling : rising);
+	inverse->low = -1;
+	inverse->high = inverse->count;
+	inverse->at = inverse->rising ? 0 : inverse->count / 2;
+	inverse->done = inverse->count == 0;
+}
+
+static bool set_value(const struct inverse *inverse, double value,
+		      struct planner_problem *out)
+{
+	struct scenario base = inverse->problem->base;
+	const char *key = kinds[inverse->kind].knob;
+	const struct knob *knob = key ? knob_find(key) : NULL;
+
+	if (knob)
+		knob_set(&base, knob, value);
+	else if (!model_scale(&inverse->problem->base.model, value, &base.model))
+		return false;
+	planner_again(inverse->problem, &base, out);
+	return !knob || planner_pin(out, knob, &value, 1);
+}
+
+bool inverse_next(struct inverse *inverse, struct planner_problem *out)
+{
+	bool best = inverse->answering || inverse->deadline_seconds > 0;
+
+	if (inverse->done || !set_value(inverse, inverse->value[inverse->at], out))
+		return false;
+	out->top = 1;
+	out->strict = true;
+	out->any = !best;
+	if (!best)
+		out->objective = OBJECTIVE_MEMORY;
+	else if (out->objective == OBJECTIVE_GPUS || inverse->deadline_seconds > 0)
+		out->objective = OBJECTIVE_STEP;
+	return true;
+}
+
+/* Whether the run at this plan ends in time. */
+static bool in_time(const struct inverse *inverse, const struct scenario *s)
+{
+	struct estimate *e;
+	bool good;
+
+	if (!(inverse->deadline_seconds > 0))
+		return true;
+	e = malloc(sizeof *e);
+	if (!e)
+		return false;
+	train_estimate(s, e);
+	good = e->feasible && e->run.seconds <= inverse->deadline_seconds;
+	free(e);
+	return good;
+}
+
+static void answer(struct inverse *inverse, const struct planner_problem *problem,
+		   const struct planner_result *result)
+{
+	inverse->done = true;
+	inverse->found = result->found > 0;
+	if (!inverse->found)
+		return;
+	inverse->answer = inverse->value[inverse->at];
+	planner_scenario(problem, &result->top[0], &inverse->scenario);
+}
+
+/* Go on to the next value, or to the answer if it is known. */
+static void go_on(struct inverse *inverse)
+{
+	if (inverse->rising) {
+		inverse->answering = inverse->low >= 0;
+		inverse->at = inverse->answering ? inverse->low : inverse->high + 1;
+		inverse->done = !inverse->answering && inverse->at == inverse->count;
+		return;
+	}
+	inverse->answering = inverse->high - inverse->low == 1;
+	inverse->at =
+		inverse->answering ? inverse->low : (inverse->low + inverse->high) / 2;
+	inverse->done = inverse->answering && inverse->low < 0;
+}
+
+void inverse_take(struct inverse *inverse, const struct planner_problem *problem,
+		  const struct planner_result *result)
+{
+	struct scenario best;
+	bool good = result->found > 0;
+
+	if (inverse->done)
+		return;
+	if (good && inverse->deadline_seconds > 0) {
+		planner_scenario(problem, &result->top[0], &best);
+		good = in_time(inverse, &best);
+	}
+	if (inverse->answering || (good && inverse->deadline_seconds > 0)) {
+		answer(inverse, problem, result);
+		return;
+	}
+	if (good) {
+		inverse->low = inverse->at;
+	} else {
+		inverse->high = inverse->at;
+		inverse->beyond = inverse->value[inverse->at];
+	}
+	go_on(inverse);
+}

@@ -1,0 +1,164 @@
+/* miss.c - see miss.h. */
+#include "engine/planner/miss.h"
+
+#include <math.h>
+#include <string.h>
+
+/* So little may stay free that everything fits. */
+static const double no_reserve = -1e9;
+
+static void drop(struct inverse *inverse, double least, double most)
+{
+	int kept = 0;
+
+	for (int i = 0; i < inverse->count; i++)
+		if (inverse->value[i] > least && inverse->value[i] < most)
+			inverse->value[kept++] = inverse->value[i];
+	inverse->count = inverse->high = kept;
+	inverse->at = inverse->rising ? 0 : kept / 2;
+	inverse->done = kept == 0;
+}
+
+void misses_begin(struct misses *misses, const struct planner_problem *problem)
+{
+	memset(misses, 0, sizeof *misses);
+	misses->problem = problem;
+	misses->has_bytes =
+		problem->base.cluster.accelerator.usable_bytes * (1 - problem->reserve);
+}
+
+static bool has_axis(const struct planner_problem *problem, const char *key)
+{
+	const struct planner_axis *axis = planner_pinned(problem, knob_find(key));
+
+	return axis && axis->count > 1;
+}
+
+/* Goes to the next stage that asks something; what is an axis was tried already. */
+static void enter(struct misses *misses, enum miss_stage stage)
+{
+	const struct planner_problem *problem = misses->problem;
+	const struct scenario *s = &problem->base;
+
+	if (stage == MISS_GPUS) {
+		inverse_begin(&misses->inverse, INVERSE_GPUS, problem, 0);
+		drop(&misses->inverse, (double)s->cluster.gpus, INFINITY);
+		if (has_axis(problem, "gpus") || misses->inverse.done)
+			stage = MISS_OFFLOAD;
+	}
+	if (stage == MISS_OFFLOAD &&
+	    (misses->count == 0 || s->plan.optimizer_offload == 1))
+		stage = MISS_SEQUENCE;
+	if (stage == MISS_SEQUENCE) {
+		inverse_begin(&misses->inverse, INVERSE_SEQUENCE, problem, 0);
+		drop(&misses->inverse, 0, (double)s->plan.seq_len);
+		if (has_axis(problem, "seq") || misses->inverse.done ||
+		    misses->count == 0)
+			stage = MISS_BATCH;
+	}
+	if (stage == MISS_BATCH && (misses->count > 0 || has_axis(problem, "gbs")))
+		stage = MISS_DONE;
+	misses->stage = stage;
+}
+
+/* The next multiple of the GPUs divides whatever the degrees are. */
+static double batch_up(const struct scenario *s)
+{
+	double gpus = (double)s->cluster.gpus;
+
+	return ceil((double)s->plan.global_batch / gpus) * gpus;
+}
+
+static bool ask_one(struct misses *misses, struct planner_problem *out)
+{
+	struct scenario base = misses->problem->base;
+	bool offload = misses->stage == MISS_OFFLOAD;
+	const struct knob *knob = knob_find(offload ? "optimizer_offload" : "gbs");
+	double value = offload ? 1 : batch_up(&base);
+
+	if (!knob || !knob_set(&base, knob, value))
+		return false;
+	planner_again(misses->problem, &base, out);
+	if (!offload && planner_pinned(misses->problem, knob))
+		planner_pin(out, knob, &value, 1);
+	out->objective = OBJECTIVE_MEMORY;
+	out->top = 1;
+	out->any = true;
+	return true;
+}
+
+bool misses_next(struct misses *misses, struct planner_problem *out)
+{
+	for (;;) {
+		switch (misses->stage) {
+		case MISS_LIST:
+			*out = *misses->problem;
+			out->objective = OBJECTIVE_MEMORY;
+			out->reserve = no_reserve;
+			out->top = MAX_MISSES;
+			return true;
+		case MISS_GPUS:
+		case MISS_SEQUENCE:
+			if (inverse_next(&misses->inverse, out))
+				return true;
+			break;
+		case MISS_OFFLOAD:
+		case MISS_BATCH:
+			if (ask_one(misses, out))
+				return true;
+			break;
+		default: return false;
+		}
+		enter(misses, (enum miss_stage)(misses->stage + 1));
+	}
+}
+
+static void take_list(struct misses *misses, const struct planner_result *result)
+{
+	double usable = misses->problem->base.cluster.accelerator.usable_bytes;
+
+	misses->count = result->found < MAX_MISSES ? result->found : MAX_MISSES;
+	memcpy(misses->miss, result->top,
+	       (size_t)misses->count * sizeof misses->miss[0]);
+	if (misses->count == 0)
+		return;
+	misses->reserve = misses->miss[0].memory_bytes <= usable;
+	misses->wants_bytes =
+		misses->miss[0].memory_bytes / (1 - misses->problem->reserve);
+}
+
+static bool take_inverse(struct misses *misses, const struct planner_problem *problem,
+			 const struct planner_result *result, double *value)
+{
+	inverse_take(&misses->inverse, problem, result);
+	/* which plan is best at the answer is another question */
+	if (!misses->inverse.done && misses->inverse.answering) {
+		*value = misses->inverse.value[misses->inverse.at];
+		return true;
+	}
+	return misses->inverse.done;
+}
+
+void misses_take(struct misses *misses, const struct planner_problem *problem,
+		 const struct planner_result *result)
+{
+	bool over = true;
+
+	switch (misses->stage) {
+	case MISS_LIST: take_list(misses, result); break;
+	case MISS_GPUS:
+		over = take_inverse(misses, problem, result, &misses->gpus);
+		break;
+	case MISS_OFFLOAD: misses->offload = result->found > 0; break;
+	case MISS_SEQUENCE:
+		over = take_inverse(misses, problem, result, &misses->seq_len);
+		break;
+	case MISS_BATCH:
+		misses->batch =
+			result->found > 0 ? batch_up(&misses->problem->base) : 0;
+		break;
+	default: return;
+	}
+	if (over)
+		enter(misses, (enum miss_stage)(misses->stage + 1));
+}
