@@ -55,6 +55,35 @@ static bool split_even(const struct scenario *scenario, struct split *out)
 	return true;
 }
 
+/* A stage ends with the layer at which the weights so far, the head's included, reach
+ * its share (nanotron's build_model). */
+static bool split_by_weights(const struct scenario *scenario, struct split *out)
+{
+	const struct model *model = &scenario->model;
+	double head = (double)model->vocab * (double)model->hidden, total = head,
+	       sum = 0;
+	double weights[MAX_LAYER_KINDS];
+	struct layer_counts counts;
+	int k = 0;
+
+	for (int i = 0; i < model->kinds; i++) {
+		model_count_layer(model, &model->kind[i], &counts);
+		weights[i] = counts.active;
+	}
+	for (int i = 0; i < model->layers; i++)
+		total += weights[model->layer[i]];
+	out->first[0] = 0;
+	for (int i = 0; i < model->layers; i++) {
+		sum += weights[model->layer[i]];
+		while (k < out->virtual_stages - 1 &&
+		       sum >= total * (1 - 1e-9) * (k + 1) / out->virtual_stages)
+			out->first[++k] = (int16_t)(i + 1);
+	}
+	while (k < out->virtual_stages)
+		out->first[++k] = (int16_t)model->layers;
+	return true;
+}
+
 /* Given counts for the first and last pipeline stage, the same for the others;
  * each stage's layers spread evenly over its chunks, as Megatron does. */
 static bool split_first_last(const struct scenario *scenario, int chunks,
@@ -143,6 +172,10 @@ bool split_layers(const struct scenario *scenario, const double *weights,
 	case SPLIT_BALANCED:
 	case SPLIT_BALANCED_MEMORY: done = split_balance(scenario, weights, out); break;
 	default:
+		if (scenario->stack.split_rule == SPLITS_BY_WEIGHTS) {
+			done = split_by_weights(scenario, out);
+			break;
+		}
 		done = split_even(scenario, out) ||
 		       split_balance(scenario, weights, out);
 		break;

@@ -13,6 +13,7 @@
 #include "engine/limits.h"
 
 enum etp_rule { ETP_IS_TP, ETP_IS_ONE, ETP_RULE_COUNT };
+enum split_rule { SPLITS_EVENLY, SPLITS_BY_WEIGHTS, SPLIT_RULE_COUNT };
 enum kv_rule { KV_DIVIDES_OR_MULTIPLE, KV_TP_DIVIDES_HEADS, KV_RULE_COUNT };
 
 struct stack {
@@ -21,8 +22,9 @@ struct stack {
 	uint64_t rules; /* bit n: rule En is asserted by this stack */
 	enum etp_rule etp_rule;
 	enum kv_rule kv_rule;
-	bool serves;            /* an inference server */
-	int64_t vocab_multiple; /* vocab is padded to this x TP; 1 = not */
+	enum split_rule split_rule; /* where the plan leaves the split to it */
+	bool serves;                /* an inference server */
+	int64_t vocab_multiple;     /* vocab is padded to this x TP; 1 = not */
 	/* time */
 	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
 	double dp_overlap;           /* hidden share of DP traffic where it overlaps */
@@ -37,16 +39,21 @@ struct stack {
 	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
 	/* memory */
-	double context_bytes;      /* CUDA context, libraries */
-	double communicator_bytes; /* per communicator group in use */
-	double fragmentation;      /* reserved / allocated of activations */
-	double logit_bytes;        /* peak bytes per logit of the loss */
-	double saved_ffn_copies;   /* ffn-wide tensors that an unfused gated activation
-				      keeps beside its inputs and output */
-	double saved_head_copies;  /* copies of queries, keys and values that rotary
-				      positions and layout changes keep */
-	double sync_copy_bytes;    /* per parameter, while ZeRO-1 and 2 reduce */
-	double dropout;            /* its default, for measured runs that state none */
+	double context_bytes;       /* CUDA context, libraries */
+	double communicator_bytes;  /* per communicator group in use */
+	double fragmentation;       /* reserved / allocated of activations */
+	double logit_bytes;         /* peak bytes per logit of the loss */
+	double saved_ffn_copies;    /* ffn-wide tensors that an unfused gated activation
+				       keeps beside its inputs and output */
+	double saved_head_copies;   /* copies of queries, keys and values that rotary
+				       positions and layout changes keep */
+	double saved_gather_shards; /* of an input that SP gathered, at most so many
+				       ranks' parts wait for the backward */
+	double sync_copy_bytes;     /* per parameter with DP: 16-bit gradients beside
+				       the fp32 sum, below ZeRO-3 */
+	double old_logit_bytes;     /* of the micro-batch before, per logit */
+	bool reports_first;         /* prints the memory of the first stage alone */
+	double dropout;             /* its default, for measured runs that state none */
 	bool saves_norm_input_fp32;
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */

@@ -12,6 +12,8 @@ static const char *const etp_words[] = { "tp", "one", NULL };
 static const char *const kv_words[] = { "divisor-or-multiple", "tp-divides-kv-heads",
 					NULL };
 
+static const char *const split_words[] = { "even", "by-weights", NULL };
+
 struct draft {
 	struct scenario scenario;
 	struct stack stack;
@@ -30,6 +32,7 @@ static const struct field fields[] = {
 	{ "source", FIELD_TEXT, S(source), 0, NULL },
 	{ "etp_rule", FIELD_WORD, S(etp_rule), 0, etp_words },
 	{ "kv_rule", FIELD_WORD, S(kv_rule), 0, kv_words },
+	{ "split_rule", FIELD_WORD, S(split_rule), 0, split_words },
 	{ "serves", FIELD_BOOL, S(serves), 0, NULL },
 	{ "vocab_multiple", FIELD_COUNT, S(vocab_multiple), 0, NULL },
 	{ "layer_cpu_us", FIELD_NUMBER, S(layer_cpu_seconds), 1e-6, NULL },
@@ -48,7 +51,10 @@ static const struct field fields[] = {
 	{ "logit_bytes", FIELD_NUMBER, S(logit_bytes), 0, NULL },
 	{ "saved_ffn_copies", FIELD_NUMBER, S(saved_ffn_copies), 0, NULL },
 	{ "saved_head_copies", FIELD_NUMBER, S(saved_head_copies), 0, NULL },
+	{ "saved_gather_shards", FIELD_NUMBER, S(saved_gather_shards), 0, NULL },
 	{ "sync_copy_bytes", FIELD_NUMBER, S(sync_copy_bytes), 0, NULL },
+	{ "old_logit_bytes", FIELD_NUMBER, S(old_logit_bytes), 0, NULL },
+	{ "reports_first_stage", FIELD_BOOL, S(reports_first), 0, NULL },
 	{ "dropout", FIELD_NUMBER, S(dropout), 0, NULL },
 	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
 	{ "saves_fp8_inputs", FIELD_BOOL, S(saves_fp8_inputs), 0, NULL },
@@ -72,6 +78,8 @@ static const struct {
 	{ "communicator_gib", 0, 1024 },
 	{ "fragmentation", 1, 10 },
 	{ "logit_bytes", 0, 64 },
+	{ "saved_gather_shards", 0, 4096 },
+	{ "old_logit_bytes", 0, 64 },
 	{ "dropout", 0, 1 },
 };
 

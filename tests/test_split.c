@@ -63,6 +63,41 @@ static void test_even(void **state)
 	check_complete();
 }
 
+/* nanotron's rule on its 1.3B model, whose head weighs as much as four layers. */
+static void test_by_weights(void **state)
+{
+	static const int16_t layers[8] = { 3, 2, 3, 2, 3, 2, 1, 0 };
+	struct layer_kind kind = {
+		.mixer = MIXER_ATTENTION,
+		.mlp = MLP_DENSE,
+		.ffn = 8192,
+		.attention = { .heads = 32,
+			       .kv_heads = 32,
+			       .head_dim = 64,
+			       .value_dim = 64 },
+	};
+
+	(void)state;
+	make(0, 0, 8, 1, SPLIT_AUTO);
+	scenario.model.hidden = 2048;
+	scenario.model.vocab = 131072;
+	scenario.model.gated_mlp = true;
+	for (int i = 0; i < 16; i++)
+		assert_true(model_add_layer(&scenario.model, &kind));
+	scenario.stack.split_rule = SPLITS_BY_WEIGHTS;
+	assert_true(split_layers(&scenario, NULL, &split));
+	for (int k = 0; k < 8; k++)
+		assert_int_equal(split.first[k + 1] - split.first[k], layers[k]);
+	check_complete();
+	scenario.plan.pp = 1;
+	assert_true(split_layers(&scenario, NULL, &split));
+	check_complete();
+	scenario.plan.split = SPLIT_EVEN; /* a person's own word counts */
+	scenario.plan.pp = 8;
+	assert_true(split_layers(&scenario, NULL, &split));
+	assert_int_equal(split.first[1], 2);
+}
+
 /* The exact optimum by dynamic programming over all cuts. */
 static double best_partition(const double *weight, int layers, int parts, double before,
 			     double after)
@@ -339,6 +374,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_even),
+		cmocka_unit_test(test_by_weights),
 		cmocka_unit_test(test_balanced_is_the_optimum),
 		cmocka_unit_test(test_layout_strings),
 		cmocka_unit_test(test_custom_reads_back_what_it_prints),

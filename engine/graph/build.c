@@ -149,6 +149,7 @@ void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 {
 	const struct group *tp = &c->mesh->tp_group;
 	struct graph_operator *op;
+	double shards;
 
 	if (!c->scenario->plan.sp) {
 		op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_REDUCE, tp,
@@ -159,8 +160,12 @@ void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 	}
 	/* the backward gathers the input again beside the input gradient's GEMM: its
 	 * bytes count, its time hides (Korthikanti 2022, section 4.2.2) */
-	graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp,
-			 hidden_bytes(c), 1, 0);
+	op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp,
+			      hidden_bytes(c), 1, 0);
+	/* the norm's output is one part of what it gathered */
+	shards = fmin(c->scenario->stack.saved_gather_shards, (double)tp->ranks);
+	if (op && shards > 1)
+		op->kept_bytes = (shards - 1) * hidden_bytes(c) / (double)tp->ranks;
 	op = graph_collective(c, graph, "input again", DIM_TP, COLLECTIVE_ALL_GATHER,
 			      tp, hidden_bytes(c), 0, 1);
 	if (op)

@@ -103,6 +103,8 @@ static void add_operator(const struct step *step, bool full,
 	if (op->kind == OPERATOR_COLLECTIVE) {
 		out->exposed_forward += op->exposed_forward;
 		out->exposed_backward += op->exposed_backward;
+		out->whole_bytes += op->kept_bytes;
+		out->saved_bytes += op->kept_bytes;
 		if (again)
 			out->exposed_backward += op->exposed_forward;
 		return;

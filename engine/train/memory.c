@@ -56,6 +56,8 @@ static double logit_bytes(const struct step *step)
 		each = fmin(each, 6);
 	if (plan->cross_entropy == CE_CHUNKED)
 		each /= 8;
+	if (step->micro_batches > 1)
+		each += step->scenario->stack.old_logit_bytes;
 	return step->context.tokens * vocab * each;
 }
 
@@ -92,14 +94,14 @@ static void hold_activations(const struct step *step, int stage,
 			fmax(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
 }
 
-/* Whole buffers that software keeps beside the shards of ZeRO-1 and 2: full-width
- * masters, or copies of what unflattened collectives reduce. */
+/* 16-bit gradients that wait for the backward's end, or lie in DDP's buckets, beside
+ * the fp32 sum. */
 static void hold_sync(const struct step *step, const struct stage_sum *sum,
 		      struct stage_memory *out)
 {
 	const struct plan *plan = &step->scenario->plan;
 
-	if ((plan->zero == 1 || plan->zero == 2) && step->mesh.dp > 1)
+	if (plan->zero < 3 && step->mesh.dp > 1)
 		out->buffers_bytes +=
 			sum->dense_trainable * step->scenario->stack.sync_copy_bytes;
 }

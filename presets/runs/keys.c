@@ -274,7 +274,7 @@ static void settle_split(struct scenario *s, const struct node *map)
 
 	if (s->plan.pp < 2 || s->plan.split != SPLIT_AUTO || node_get(map, "split") ||
 	    s->plan.split_embedding || s->plan.split_loss ||
-	    s->model.layers % stages == 0)
+	    s->stack.split_rule == SPLITS_BY_WEIGHTS || s->model.layers % stages == 0)
 		return;
 	if ((s->model.layers + 2) % stages == 0) {
 		s->plan.split_embedding = true;

@@ -12,10 +12,13 @@
 static double predicted_bytes(const struct measured_run *run,
 			      const struct estimate *estimate)
 {
+	int first = run->last_only ? estimate->stages - 1 : 0;
+	int end = !run->last_only && run->scenario.stack.reports_first
+			  ? 1
+			  : estimate->stages;
 	double most = 0;
 
-	for (int i = run->last_only ? estimate->stages - 1 : 0; i < estimate->stages;
-	     i++) {
+	for (int i = first; i < end; i++) {
 		const struct stage_memory *held = &estimate->stage[i];
 		double bytes = run->memory_kind == MEMORY_ALLOCATED
 				       ? held->allocated_bytes
