@@ -58,5 +58,12 @@ struct pipeline_result {
  * least 1, stages * chunks at most MAX_VIRTUAL; counts that the schedule does not
  * allow are taken as 1F1B or interleaved. */
 void pipeline_step(const struct pipeline_input *input, struct pipeline_result *out);
+/* Seconds that pipeline_step() does not go below: the longest path that stays on one
+ * stage; of what is simulated, the work of the busiest stage. */
+double pipeline_floor(const struct pipeline_input *input);
+/* in_flight and in_flight_chunks alone, whatever the times are. False if only a
+ * simulation tells; then they are no more than it will find: one micro-batch. */
+bool pipeline_in_flight(const struct pipeline_input *input,
+			struct pipeline_result *out);
 
 #endif

@@ -224,22 +224,35 @@ static double run_long(struct rounds *r)
 	return longest;
 }
 
-double rounds_interleaved(struct rounds *r)
+/* Groups and micro-batches that a stack would run; the seconds that this adds. */
+static double make_whole(struct rounds *r)
 {
 	int64_t p = r->stages, rest;
-	double surplus = 0;
 
 	r->group = r->group < p ? p : r->group;
 	r->group = r->group > MAX_DELAY ? MAX_DELAY : r->group;
 	rest = r->micro_batches % r->group;
-	if (rest > 0 && rest < p) {
-		/* No stack runs that (rule E14): take the next that one would run. */
-		r->micro_batches += p - rest;
-		surplus = (double)(p - rest) * busiest(r);
-	}
+	if (rest == 0 || rest >= p)
+		return 0;
+	/* No stack runs that (rule E14): take the next that one would run. */
+	r->micro_batches += p - rest;
+	return (double)(p - rest) * busiest(r);
+}
+
+double rounds_interleaved(struct rounds *r)
+{
+	double surplus = make_whole(r);
+
 	if (rounds_are_even(r))
 		return rounds_paths(r) - surplus;
 	if (r->micro_batches < LONG * r->group)
 		return run(r) - surplus;
 	return run_long(r) - surplus;
+}
+
+double rounds_floor(struct rounds *r)
+{
+	double surplus = make_whole(r);
+
+	return rounds_paths(r) - surplus;
 }

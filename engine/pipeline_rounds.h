@@ -17,6 +17,8 @@ struct rounds {
  * stands in rounds may change. */
 double rounds_1f1b(struct rounds *rounds);
 double rounds_interleaved(struct rounds *rounds);
+/* Least seconds of interleaved. */
+double rounds_floor(struct rounds *rounds);
 /* The same run seen from its end: last backwards are first forwards. */
 void rounds_turn(struct rounds *rounds);
 /* The longest path that stays on one stage: no step of interleaved is shorter, and

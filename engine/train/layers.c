@@ -189,7 +189,7 @@ static void add_traffic(const struct step *step, const struct graph *graph, bool
 {
 	double runs = layers * (double)step->micro_batches;
 
-	for (int i = 0; i < graph->count; i++) {
+	for (int i = 0; out && i < graph->count; i++) {
 		const struct graph_operator *op = &graph->item[i];
 		int calls = op->forward_calls + op->backward_calls;
 		double exposed = op->exposed_forward + op->exposed_backward;
@@ -230,11 +230,17 @@ static void mix(struct layer_cost *cost, const struct layer_cost *full, double s
 	cost->again_flops += share * (full->again_flops - cost->again_flops);
 }
 
-static void one_layer(struct step *step, struct graph *graph, double layers,
-		      struct estimate *out, struct layer_cost *cost)
+static void one_layer(struct step *step, struct graph *graph, int kind,
+		      struct estimate *out)
 {
-	double share = recomputed_share(step);
+	const struct model *m = &step->scenario->model;
+	struct layer_cost *cost = &step->kind[kind];
+	double share = recomputed_share(step), layers = 0;
 
+	if (out)
+		layers = step->kind_layers[kind] / (double)step->stages;
+	if (out && m->mtp_layers > 0 && kind == model_mtp_kind(m))
+		layers += (double)m->mtp_layers / (double)step->stages;
 	layer_cost(step, graph, false, cost);
 	if (share < 1)
 		add_traffic(step, graph, false, layers * (1 - share), out);
@@ -271,7 +277,6 @@ static void mtp_layer(struct step *step, struct graph *graph, struct estimate *o
 	struct layer_cost head;
 
 	step->mtp = step->kind[model_mtp_kind(m)];
-	graph_head(&step->context, false, graph);
 	layer_cost(step, graph, false, &head);
 	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
 		    out);
@@ -282,27 +287,51 @@ static void mtp_layer(struct step *step, struct graph *graph, struct estimate *o
 		step->context.frozen ? 0 : 2 * h * h / (double)step->mesh.tp;
 }
 
+/* Parts behind the kinds of layers. */
+enum { EMBEDDING, HEAD, MTP_HEAD };
+
+int step_parts(const struct model *model)
+{
+	return model->kinds + MTP_HEAD + (model->mtp_layers > 0);
+}
+
+void step_draw(const struct step *step, int part, struct graph *graph)
+{
+	int end = part - step->scenario->model.kinds;
+
+	if (end < 0)
+		graph_layer(&step->context, part, graph);
+	else if (end == EMBEDDING)
+		graph_embedding(&step->context, graph);
+	else
+		graph_head(&step->context, end == HEAD, graph);
+}
+
+void step_cost(struct step *step, int part, struct graph *graph, struct estimate *out)
+{
+	int end = part - step->scenario->model.kinds;
+	struct layer_cost *cost = end == EMBEDDING ? &step->embedding : &step->head;
+
+	if (end < 0) {
+		one_layer(step, graph, part, out);
+	} else if (end == MTP_HEAD) {
+		mtp_layer(step, graph, out);
+	} else {
+		layer_cost(step, graph, false, cost);
+		add_traffic(step, graph, false, 1 / (double)step->stages, out);
+		/* the embedding and the head launch few kernels */
+		cost->cpu_seconds = 0;
+	}
+}
+
 void step_layers(struct step *step, struct estimate *out)
 {
-	const struct model *m = &step->scenario->model;
-	double stages = (double)step->stages, layers[MAX_LAYER_KINDS];
+	int parts = step_parts(&step->scenario->model);
 	struct graph graph;
 
-	model_kinds_layers(m, layers);
-	for (int k = 0; k < m->kinds; k++) {
-		if (m->mtp_layers > 0 && k == model_mtp_kind(m))
-			layers[k] += (double)m->mtp_layers;
-		graph_layer(&step->context, k, &graph);
-		one_layer(step, &graph, layers[k] / stages, out, &step->kind[k]);
+	model_kinds_layers(&step->scenario->model, step->kind_layers);
+	for (int part = 0; part < parts; part++) {
+		step_draw(step, part, &graph);
+		step_cost(step, part, &graph, out);
 	}
-	graph_embedding(&step->context, &graph);
-	layer_cost(step, &graph, false, &step->embedding);
-	add_traffic(step, &graph, false, 1 / stages, out);
-	graph_head(&step->context, true, &graph);
-	layer_cost(step, &graph, false, &step->head);
-	add_traffic(step, &graph, false, 1 / stages, out);
-	/* the embedding and the head launch few kernels */
-	step->embedding.cpu_seconds = step->head.cpu_seconds = 0;
-	if (m->mtp_layers > 0)
-		mtp_layer(step, &graph, out);
 }

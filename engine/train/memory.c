@@ -1,7 +1,6 @@
 /* memory.c - what each stage holds at its peak, and whether it fits. */
 #include <math.h>
 
-#include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
 /* Odds of running out against predicted / capacity on measured 80 GB sweeps: 0 of 257
@@ -28,7 +27,7 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 
 	/* of two copies of the weights one has the optimizer's state */
 	if (plan->zero > 0)
-		state /= schedule_weight_copies(plan->schedule);
+		state /= step_copies(step);
 	out->parameters = sum->dense + sum->expert;
 	out->weights_bytes = sharded(plan, 3, sum->dense * weight, dense) +
 			     sharded(plan, 3, sum->expert * weight, expert);
@@ -86,8 +85,7 @@ static void hold_activations(const struct step *step, int stage,
 
 	out->in_flight = step->result.in_flight[stage];
 	/* a micro-batch runs through one copy of the layers */
-	out->activations_bytes = out->in_flight * sum->saved_bytes /
-				 schedule_weight_copies(plan->schedule);
+	out->activations_bytes = out->in_flight * sum->saved_bytes / step_copies(step);
 	/* the layer that runs backward holds all its tensors again */
 	if (plan->recompute != RECOMPUTE_NONE && sum->layers > 0)
 		out->activations_bytes +=
@@ -133,6 +131,18 @@ void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 			       out->buffers_bytes;
 	out->reserved_bytes += out->allocated_bytes;
 	out->total_bytes = out->allocated_bytes + out->framework_bytes;
+}
+
+double step_bytes(const struct step *step)
+{
+	struct stage_memory held;
+	double most = 0;
+
+	for (int i = 0; i < step->stages; i++) {
+		step_hold(step, i, &step->sum[i], &held);
+		most = fmax(most, held.total_bytes);
+	}
+	return most;
 }
 
 void step_memory(const struct step *step, struct estimate *out)

@@ -248,6 +248,13 @@ static void time_chunk(struct step *step, int k, struct chunk_time *t,
 		offload_traffic(step, k, t, out);
 }
 
+int step_copies(const struct step *step)
+{
+	int schedule = step->scenario->plan.schedule;
+
+	return step->stages > 1 ? schedule_weight_copies(schedule) : 1;
+}
+
 /* Its share of a stage's times: half where the schedule keeps two copies. */
 static void add_to_stage(struct step *step, int stage, const struct chunk_time *t,
 			 double share)
@@ -266,8 +273,7 @@ static void add_to_stage(struct step *step, int stage, const struct chunk_time *
 static void place_on(struct step *step, int stage, int k, const struct chunk_time *t,
 		     double times)
 {
-	int schedule = step->scenario->plan.schedule, mirror = step->stages - 1 - stage;
-	int copies = step->stages > 1 ? schedule_weight_copies(schedule) : 1;
+	int mirror = step->stages - 1 - stage, copies = step_copies(step);
 	const int16_t *layers = step->split.virtual_kind_layers[k];
 
 	add_to_stage(step, stage, t, times / copies);
@@ -356,24 +362,23 @@ static void split_weights(const struct step *step, double *weights)
 }
 
 /* One transfer between neighbouring stages. */
-static void send_cost(struct step *step, struct collective *cost, double *bytes)
+static void send_cost(struct step *step)
 {
 	const struct scenario *s = step->scenario;
 
-	*bytes = step->context.norm_tokens * (double)s->model.hidden *
-		 step->context.width;
+	step->send_bytes = step->context.norm_tokens * (double)s->model.hidden *
+			   step->context.width;
 	/* without SP Megatron scatters the message over TP and gathers behind it */
 	if (!s->plan.sp)
-		*bytes /= (double)step->mesh.tp;
-	collective_cost(&s->cluster, &step->mesh.pp_group, COLLECTIVE_SEND, *bytes,
-			step->context.network_share, cost);
-	step->pipeline.send_seconds = cost->seconds;
+		step->send_bytes /= (double)step->mesh.tp;
+	collective_cost(&s->cluster, &step->mesh.pp_group, COLLECTIVE_SEND,
+			step->send_bytes, step->context.network_share, &step->send);
+	step->pipeline.send_seconds = step->send.seconds;
 }
 
 /* Forward and backward over every cut; a stage sends (cuts / stages) on average. What
  * holds a stage is exposed; waiting beside computation is idle time of the pipeline. */
-static void send_traffic(const struct step *step, const struct collective *cost,
-			 double bytes, struct estimate *out)
+static void send_traffic(const struct step *step, struct estimate *out)
 {
 	double cuts = (double)step->stages * (double)step->chunks - 1, exposed = 0;
 
@@ -384,15 +389,14 @@ static void send_traffic(const struct step *step, const struct collective *cost,
 	step_traffic(out, "stage to stage", DIM_PP, COLLECTIVE_SEND,
 		     &step->mesh.pp_group,
 		     2 * (double)step->micro_batches * cuts / (double)step->stages,
-		     bytes, cost->sent_bytes, cost->network_bytes, cost->seconds,
-		     exposed / (double)step->stages);
+		     step->send_bytes, step->send.sent_bytes, step->send.network_bytes,
+		     step->send.seconds, exposed / (double)step->stages);
 }
 
-bool step_pipeline(struct step *step, struct estimate *out)
+bool step_stages(struct step *step, struct estimate *out)
 {
 	const struct plan *plan = &step->scenario->plan;
-	double weights[MAX_LAYER_KINDS + 3], bytes;
-	struct collective send;
+	double weights[MAX_LAYER_KINDS + 3];
 
 	split_weights(step, weights);
 	step->pipeline.stages = step->stages;
@@ -408,9 +412,16 @@ bool step_pipeline(struct step *step, struct estimate *out)
 		    : !split_layers(step->scenario, weights, &step->split))
 		return false;
 	fill_virtual_stages(step, out);
-	send_cost(step, &send, &bytes);
+	send_cost(step);
+	return true;
+}
+
+bool step_pipeline(struct step *step, struct estimate *out)
+{
+	if (!step_stages(step, out))
+		return false;
 	pipeline_step(&step->pipeline, &step->result);
-	send_traffic(step, &send, bytes, out);
+	send_traffic(step, out);
 	return true;
 }
 

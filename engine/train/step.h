@@ -41,11 +41,14 @@ struct step {
 	struct graph_context context;
 	int64_t micro_batches;
 	int stages, chunks;
+	double kind_layers[MAX_LAYER_KINDS]; /* for traffic */
 	struct layer_cost kind[MAX_LAYER_KINDS];
 	struct layer_cost embedding, head, mtp;
 	struct split split;
 	struct pipeline_input pipeline;
 	struct pipeline_result result;
+	struct collective send; /* between neighbouring stages */
+	double send_bytes;
 	struct stage_sum sum[MAX_STAGES];
 	/* per stage, of all its chunks */
 	double exposed_seconds[MAX_STAGES]; /* inside the micro-batches of a step */
@@ -60,7 +63,12 @@ struct step {
  * for a layer that is recomputed as a whole. */
 void layer_cost(struct step *step, struct graph *graph, bool full,
 		struct layer_cost *out);
-/* All kinds, embedding, head and MTP; collectives go into the estimate's traffic. */
+/* The parts of a model in this order: kinds of layers, embedding, head, and the head of
+ * MTP layers. Each is drawn as a graph, then costed, kinds first; collectives go into
+ * the estimate's traffic, here and below, unless it is NULL. */
+int step_parts(const struct model *model);
+void step_draw(const struct step *step, int part, struct graph *graph);
+void step_cost(struct step *step, int part, struct graph *graph, struct estimate *out);
 void step_layers(struct step *step, struct estimate *out);
 /* So many layers of each kind on `times` virtual stages, with the ends that k has, to
  * what their stage holds. */
@@ -71,8 +79,10 @@ void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 	       struct stage_memory *out);
 /* Fill the split by what stages hold (SPLIT_BALANCED_MEMORY). */
 bool step_split_memory(struct step *step, const double *weights);
-/* Split, stage sums, virtual stage times, pipeline. False if the layers can't be split.
- */
+/* Split, stage sums and virtual stage times: all that the pipeline needs. False if the
+ * layers can't be split. */
+bool step_stages(struct step *step, struct estimate *out);
+/* The same and the pipeline over it. */
 bool step_pipeline(struct step *step, struct estimate *out);
 /* Activations that a micro-batch holds on virtual stage k, and seconds of recomputing
  * in its backward. */
@@ -80,11 +90,17 @@ void step_chunk_parts(const struct step *step, int k, double *held_bytes,
 		      double *recompute);
 /* Gradient and parameter traffic of each stage, optimizer and offload. */
 void step_sync(struct step *step, struct estimate *out);
+/* Seconds behind the pipeline of the stage that ends last. */
+double step_ends(const struct step *step);
 void step_memory(const struct step *step, struct estimate *out);
+/* Bytes of the fullest stage alone. */
+double step_bytes(const struct step *step);
 /* Times per stage and their means, throughput, money. */
 void step_total(const struct step *step, struct estimate *out);
 void step_run(const struct scenario *scenario, struct estimate *out);
 
+/* Copies of the weights that each stage holds; one stage alone has no use for two. */
+int step_copies(const struct step *step);
 /* Ranks over which dense weights and their optimizer are sharded; for experts. */
 int64_t step_dense_shards(const struct step *step);
 int64_t step_expert_shards(const struct step *step);

@@ -3,15 +3,20 @@
 
 #include "engine/train/step.h"
 
-/* busy + exposed + idle + optimizer = step on each stage: whoever is done with its
- * gradients early waits for the others. */
-static void stage_times(const struct step *step, struct estimate *out)
+double step_ends(const struct step *step)
 {
 	double ends = 0;
 
 	for (int i = 0; i < step->stages; i++)
 		ends = fmax(ends, step->sync_seconds[i] + step->optimizer_seconds[i]);
-	out->step_seconds = step->result.seconds + ends;
+	return ends;
+}
+
+/* busy + exposed + idle + optimizer = step on each stage: whoever is done with its
+ * gradients early waits for the others. */
+static void stage_times(const struct step *step, struct estimate *out)
+{
+	out->step_seconds = step->result.seconds + step_ends(step);
 	for (int i = 0; i < step->stages; i++) {
 		struct stage_time *t = &out->stage_time[i];
 		const struct pipeline_result *r = &step->result;

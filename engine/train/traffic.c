@@ -31,10 +31,15 @@ void step_traffic(struct estimate *out, const char *what, enum dimension dimensi
 		  double payload_bytes, double sent_bytes, double network_bytes,
 		  double seconds, double exposed_total)
 {
-	struct traffic *t = find(out, what, dimension, group);
-	struct dimension_cost *cost = &out->cost[dimension];
-	double calls = t->count + count;
+	struct dimension_cost *cost;
+	struct traffic *t;
+	double calls;
 
+	if (!out)
+		return;
+	t = find(out, what, dimension, group);
+	cost = &out->cost[dimension];
+	calls = t->count + count;
 	if (calls <= 0)
 		return;
 	t->kind = kind;

@@ -1,0 +1,42 @@
+/* trial.h - one plan after the other that differ in little: what does not change is not
+ * calculated again; for the planner.
+ *
+ * A trial runs the very functions of train_estimate(), so that its seconds and bytes
+ * are the same numbers, bit for bit. The caller turns the knobs of `scenario` between
+ * the calls, and says with the calls which of them it turned: trial_begin   any; then
+ * the layers and ends are drawn as graphs trial_cost    recomputation and activation
+ * offload trial_stages  schedule, chunks, split, and with ZeRO 2 and 3 what is sharded
+ *   the rest      ZeRO, shard groups, optimizer offload
+ */
+#ifndef ENGINE_TRAIN_TRIAL_H
+#define ENGINE_TRAIN_TRIAL_H
+
+#include "engine/train/step.h"
+
+enum { MAX_PARTS = MAX_LAYER_KINDS + 3 };
+
+struct trial {
+	struct scenario scenario;
+	int parts; /* of the model, see step_parts() */
+	struct step step;
+	struct graph graph[MAX_PARTS];
+	bool holds;  /* what is in flight is known */
+	bool flowed; /* the pipeline has run */
+	double floor;
+};
+
+/* The scenario must be legal. */
+void trial_begin(struct trial *trial, const struct scenario *scenario);
+/* Costs of the parts, `parts` of them; trial_use() takes them as those of the plan. */
+void trial_cost(struct trial *trial, struct layer_cost *part);
+void trial_use(struct trial *trial, const struct layer_cost *part);
+/* Deal the layers out to stages; false if they can't be. */
+bool trial_stages(struct trial *trial);
+/* Bytes of the fullest stage; until trial_seconds() of a simulated schedule, no more
+ * than they will be, and not `exact`. */
+double trial_bytes(struct trial *trial, bool *exact);
+/* Seconds of a step: what they can't go below, without the pipeline; with it. */
+double trial_floor(struct trial *trial);
+double trial_seconds(struct trial *trial);
+
+#endif
