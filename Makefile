@@ -126,7 +126,7 @@ validate: shardscope
 # Fit the constants of presets/clusters and presets/stacks to the measured runs; see
 # tests/validation/fit.c for what FIT= takes.
 $(B)/tests/validation/fit: $(B)/tests/validation/fit.o $(B)/tests/validation/constants.o \
-                           $(HOUSE) $(ENGINE)
+                           $(B)/tests/validation/solve.o $(HOUSE) $(ENGINE)
 	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit: $(B)/tests/validation/fit
 	@$< $(FIT) tests/validation/*.yaml

@@ -40,6 +40,7 @@ struct calibration {
 	double attention_half_seq;     /* tokens at which flash reaches half of it */
 	double memory_efficiency;      /* of memory_bytes_per_second */
 	double kernel_seconds;         /* fixed time of one GEMM-like kernel */
+	double tail_waves;             /* of a GEMM's tiles that idle cores cost */
 	double moe_layer_seconds;      /* fixed time of routing a MoE layer once */
 	double step_seconds;           /* fixed time of one optimizer step */
 };
@@ -51,6 +52,7 @@ struct accelerator {
 	double usable_bytes;                /* what a framework can allocate */
 	double memory_bytes_per_second;
 	double host_bytes_per_second; /* host link, per direction */
+	int64_t cores; /* streaming multiprocessors or the like; 0 = unknown */
 	double tdp_watts, idle_watts;
 	int64_t year; /* of introduction: kernel generations hang on it */
 	struct calibration calibration;

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+/* Output elements of the tile that large GEMMs are cut into: 128 x 256. */
+static const double tile = 128 * 256;
+
 double roofline_seconds(const struct roofline *roofline, double flops, double bytes)
 {
 	double compute = flops / roofline->flops_per_second;
@@ -14,10 +17,7 @@ double roofline_seconds(const struct roofline *roofline, double flops, double by
 		return roofline->kernel_seconds + memory;
 	if (bytes <= 0)
 		return roofline->kernel_seconds + compute;
-	compute *= compute;
-	memory *= memory;
-	return roofline->kernel_seconds +
-	       sqrt(sqrt(compute * compute + memory * memory));
+	return roofline->kernel_seconds + sqrt(compute * compute + memory * memory);
 }
 
 /* A missing precision falls back to one that computes the same numbers wider. */
@@ -46,6 +46,7 @@ void roofline_memory(const struct accelerator *accelerator, struct roofline *out
 	out->bytes_per_second = accelerator->memory_bytes_per_second *
 				share(accelerator->calibration.memory_efficiency);
 	out->flops_per_second = share(accelerator->peak_flops[PRECISION_FP32]);
+	out->tail_flops = 0;
 	/* most of these kernels are short and fused with a neighbour */
 	out->kernel_seconds = accelerator->calibration.kernel_seconds / 2;
 }
@@ -59,6 +60,8 @@ void roofline_gemm(const struct accelerator *accelerator, enum precision precisi
 	out->kernel_seconds = accelerator->calibration.kernel_seconds;
 	out->flops_per_second = accelerator->peak_flops[used] *
 				share(accelerator->calibration.gemm_efficiency[used]);
+	out->tail_flops = accelerator->calibration.tail_waves * 2 * tile *
+			  (double)accelerator->cores;
 }
 
 void roofline_attention(const struct accelerator *accelerator,

@@ -1,9 +1,13 @@
 /* roofline.h - how long does one operator take on one accelerator?
  *
- * Soft roofline: t = t0 + (t_flops^4 + t_bytes^4)^(1/4), with t_flops the FLOPs over
- * peak x efficiency and t_bytes the memory traffic over bandwidth x efficiency. The
- * exponent rounds the corner: at balance a kernel takes 19 % more than either bound
- * alone. It costs two square roots, no pow().
+ * Soft roofline: t = t0 + (t_flops^2 + t_bytes^2)^(1/2), with t_flops the FLOPs over
+ * peak x efficiency and t_bytes the memory traffic over bandwidth x efficiency. GEMMs
+ * measured on A100 to GB200 (ai-dynamo/aiconfigurator) meet exponents of 1.4 to 2.6.
+ *
+ * A GEMM's output is cut into tiles, one per core at a time (NVIDIA, Matrix
+ * Multiplication Background User's Guide, "Wave Quantization"): its last wave leaves
+ * cores idle. A wave takes 2 x tile x inner FLOPs per core, so that short outputs, long
+ * inner dimensions and many cores lose most: tail_waves of one are added.
  */
 #ifndef ENGINE_ROOFLINE_H
 #define ENGINE_ROOFLINE_H
@@ -15,6 +19,7 @@ struct roofline {
 	double flops_per_second; /* effective */
 	double bytes_per_second; /* effective */
 	double kernel_seconds;   /* fixed */
+	double tail_flops;       /* lost per element of a GEMM's inner dimension */
 };
 
 /* flops 0 is a pure memory kernel, bytes 0 a pure compute one; both 0 take no

@@ -176,6 +176,7 @@ static void test_bubbles_are_those_of_equal_stages(void **state)
 	s.stack.p2p_exposed = 0;
 	s.cluster.link[LINK_NETWORK].bytes_per_second = 1e18;
 	s.cluster.link[LINK_NETWORK].latency_seconds = 0;
+	s.cluster.link[LINK_DOMAIN].latency_seconds = 0;
 	s.plan.pp = 8;
 	s.plan.tp = 2;
 	s.plan.schedule = SCHEDULE_1F1B;

@@ -72,19 +72,19 @@ static void step_times_stay_as_near(void **state)
 		const char *name;
 		double median, p90;
 	} rows[] = {
-		{ "ascend_mindspeed", 0.112, 0.22 },
-		{ "bloom_prequel_a100", 0.045, 0.14 },
-		{ "fms_fsdp", 0.075, 0.21 },
-		{ "hagemann_llama_a100", 0.057, 0.155 },
-		{ "hf_ultrascale_h100", 0.045, 0.14 },
-		{ "internevo_a100", 0.066, 0.115 },
-		{ "llmfoundry_fsdp", 0.040, 0.13 },
-		{ "megatron_bridge_perf", 0.065, 0.43 },
-		{ "nemo_docs_h100", 0.065, 0.20 },
-		{ "papers", 0.052, 0.72 },
-		{ "simumax", 0.033, 0.115 },
-		{ "torchtitan", 0.057, 0.115 },
-		{ "vtrain_multi_a100", 0.076, 0.14 },
+		{ "ascend_mindspeed", 0.086, 0.198 },
+		{ "bloom_prequel_a100", 0.040, 0.111 },
+		{ "fms_fsdp", 0.053, 0.173 },
+		{ "hagemann_llama_a100", 0.037, 0.113 },
+		{ "hf_ultrascale_h100", 0.045, 0.146 },
+		{ "internevo_a100", 0.020, 0.077 },
+		{ "llmfoundry_fsdp", 0.034, 0.109 },
+		{ "megatron_bridge_perf", 0.067, 0.439 },
+		{ "nemo_docs_h100", 0.068, 0.177 },
+		{ "papers", 0.053, 0.669 },
+		{ "simumax", 0.028, 0.088 },
+		{ "torchtitan", 0.024, 0.141 },
+		{ "vtrain_multi_a100", 0.080, 0.140 },
 	};
 
 	(void)state;
@@ -94,8 +94,8 @@ static void step_times_stay_as_near(void **state)
 		at_most(rows[i].name, "median", s->time.median, rows[i].median);
 		at_most(rows[i].name, "p90", s->time.p90, rows[i].p90);
 	}
-	at_most("total", "median", scores.total.time.median, 0.055);
-	at_most("total", "p90", scores.total.time.p90, 0.14);
+	at_most("total", "median", scores.total.time.median, 0.043);
+	at_most("total", "p90", scores.total.time.p90, 0.135);
 }
 
 static void layouts_stay_ranked(void **state)
@@ -104,9 +104,9 @@ static void layouts_stay_ranked(void **state)
 
 	(void)state;
 	assert_true(r->groups >= 60);
-	at_most("total", "lack of tau", 1 - r->tau, 0.34);
-	at_most("total", "top-1 regret", r->top1_regret, 0.022);
-	at_most("total", "top-3 regret", r->top3_regret, 0.010);
+	at_most("total", "lack of tau", 1 - r->tau, 0.27);
+	at_most("total", "top-1 regret", r->top1_regret, 0.023);
+	at_most("total", "top-3 regret", r->top3_regret, 0.008);
 }
 
 static void memory_stays_as_near(void **state)

@@ -73,9 +73,9 @@ static void states(const struct asked *a, struct explanation *out)
 }
 
 static const char roofline[] =
-	"Each operator takes t0 + ((FLOPs/(ec*peak))^4 + (bytes/(em*bw))^4)^(1/4): the "
-	"larger of computing and memory, a little more where they are equal. Launching "
-	"from the CPU is a floor.";
+	"Each operator takes t0 + ((FLOPs/(ec*peak))^2 + (bytes/(em*bw))^2)^(1/2): the "
+	"larger of computing and memory, more where they are equal; a GEMM a part of a "
+	"wave of tiles on top. Launching from the CPU is a floor.";
 static const char roofline_source[] =
 	"Williams et al. 2009 (roofline); the soft corner and shares: "
 	"presets/clusters, calibration";

@@ -18,7 +18,7 @@
 	{                                                                        \
 		.owner = chip, .key = "attention_efficiency." word,              \
 		.offset = CALIBRATION(attention_efficiency[kernel]), .low = 0.1, \
-		.high = 0.85, .unit = 1                                          \
+		.high = 0.66, .unit = 1                                          \
 	}
 #define CHIP(chip, name, member, least, most, scale)                              \
 	{                                                                         \
@@ -40,18 +40,19 @@
 #define COMMON_CHIP(chip)                                                 \
 	CHIP(chip, "memory_efficiency", memory_efficiency, 0.4, 0.95, 1), \
 		CHIP(chip, "kernel_us", kernel_seconds, 1, 100, 1e-6),    \
+		CHIP(chip, "tail_waves", tail_waves, 0.05, 1.5, 1),       \
 		CHIP(chip, "step_ms", step_seconds, 0.5, 60, 1e-3),       \
-		LINK(chip, "domain", LINK_DOMAIN, 0.5, 0.9),              \
+		LINK(chip, "domain", LINK_DOMAIN, 0.4, 0.9),              \
 		LINK(chip, "network", LINK_NETWORK, 0.5, 0.85)
 /* clang-format off */
 #define COMMON_STACK(name)                                                                \
-	STACK(name, "layer_cpu_us", layer_cpu_seconds, 30, 3000, 1e-6, false),            \
+	STACK(name, "layer_cpu_us", layer_cpu_seconds, 30, 5000, 1e-6, false),            \
 	STACK(name, "dp_overlap", dp_overlap, 0, 1, 1, true),                             \
 	STACK(name, "tp_grad_overlap", tp_grad_overlap, 0, 1, 1, true),                   \
 	STACK(name, "sync_calls_per_layer", sync_calls_per_layer, 0.03, 60, 1, false),    \
 	STACK(name, "network_efficiency", network_efficiency, 0.3, 1.2, 1, false),          \
 	STACK(name, "unfused_passes", unfused_passes, 1, 12, 1, false),                   \
-	STACK(name, "layer_step_us", layer_step_seconds, 10, 3000, 1e-6, false)
+	STACK(name, "layer_step_us", layer_step_seconds, 10, 20000, 1e-6, false)
 /* clang-format on */
 
 struct constant constants[] = {
@@ -65,6 +66,7 @@ struct constant constants[] = {
 	COMMON_CHIP("ampere"),
 	GEMM("hopper", "bf16", PRECISION_BF16),
 	GEMM("hopper", "fp8", PRECISION_FP8),
+	ATTENTION("hopper", "flash1", ATTENTION_FLASH1),
 	ATTENTION("hopper", "flash2", ATTENTION_FLASH2),
 	ATTENTION("hopper", "flash3", ATTENTION_FLASH3),
 	CHIP("hopper", "grouped_efficiency", grouped_efficiency, 0.3, 1, 1),
@@ -91,6 +93,7 @@ struct constant constants[] = {
 	ATTENTION("ascend", "flash2", ATTENTION_FLASH2),
 	CHIP("ascend", "memory_efficiency", memory_efficiency, 0.4, 0.95, 1),
 	CHIP("ascend", "kernel_us", kernel_seconds, 1, 100, 1e-6),
+	CHIP("ascend", "tail_waves", tail_waves, 0.05, 1.5, 1),
 	LINK("ascend", "domain", LINK_DOMAIN, 0.3, 0.9),
 	COMMON_STACK("megatron-core"),
 	STACK("megatron-core", "tp_overlap", tp_overlap, 0, 1, 1, true),

@@ -6,9 +6,10 @@
  *     make fit FIT="--leave-out NAME" without a source (file name), and how it is met
  *     make fit FIT="--each"           each source in turn left out, and how it is met
  *
- * Coordinate descent on the mean over sources of |log(predicted / measured)|, capped so
- * that odd runs don't steer, with half of the same inside each contest of layouts, and
- * a weak pull towards the value that the presets hold. Memory plays no part.
+ * Least squares and then coordinate descent on the mean over sources of |log(predicted
+ * / measured)|, capped so that odd runs don't steer, with half of the same inside each
+ * contest of layouts, and a weak pull towards the value that the presets hold. Memory
+ * plays no part.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,28 +18,17 @@
 
 #include "engine/train.h"
 #include "presets/library.h"
-#include "presets/runs/runs.h"
-#include "tests/validation/constants.h"
+#include "tests/validation/fit.h"
 
-enum { MAX_CONTESTS = 4096 };
+const double fit_cap = 0.3;
+const double fit_pull = 0.0015;
 
-static const double cap = 0.3;     /* of one run's error */
-static const double pull = 0.0015; /* cost of a constant off by a factor e */
-
-struct fit {
-	struct run_set set;
-	struct estimate estimate;
-	double *error; /* log(predicted / measured); NAN where not scored */
-	int *contest;
-	bool left_out[64];
-};
-
-static bool scored(const struct fit *f, int i)
+bool fit_scores(const struct fit *f, int i)
 {
 	return f->set.run[i].scores_time && f->set.run[i].readable;
 }
 
-static void predict(struct fit *f, int i)
+void fit_predict(struct fit *f, int i)
 {
 	struct score_run row;
 
@@ -49,11 +39,10 @@ static void predict(struct fit *f, int i)
 
 static double capped(double error)
 {
-	return fmin(fabs(error), cap) + 0.05 * fmin(fabs(error), 1);
+	return fmin(fabs(error), fit_cap) + 0.05 * fmin(fabs(error), 1);
 }
 
-/* Mean over the sources that take part. */
-static double objective(const struct fit *f)
+double fit_objective(const struct fit *f)
 {
 	static double sum[MAX_CONTESTS];
 	static int n[MAX_CONTESTS];
@@ -63,7 +52,7 @@ static double objective(const struct fit *f)
 	memset(sum, 0, sizeof sum);
 	memset(n, 0, sizeof n);
 	for (int i = 0; i < f->set.count; i++) {
-		if (!scored(f, i) || isnan(f->error[i]))
+		if (!fit_scores(f, i) || isnan(f->error[i]))
 			continue;
 		sum[f->contest[i] % MAX_CONTESTS] += f->error[i];
 		n[f->contest[i] % MAX_CONTESTS]++;
@@ -74,7 +63,7 @@ static double objective(const struct fit *f)
 		for (int i = 0; !f->left_out[s] && i < f->set.count; i++) {
 			int c = f->contest[i] % MAX_CONTESTS;
 
-			if (f->set.run[i].source != s || !scored(f, i) ||
+			if (f->set.run[i].source != s || !fit_scores(f, i) ||
 			    isnan(f->error[i]))
 				continue;
 			loss += capped(f->error[i]);
@@ -90,19 +79,19 @@ static double objective(const struct fit *f)
 	return sources > 0 ? total / sources : 0;
 }
 
-static double tether(const struct constant *c)
+double fit_tether(const struct constant *c)
 {
 	double off = log((c->value + 1e-9) / (c->start + 1e-9));
 
-	return pull * fmin(off * off, 9);
+	return fit_pull * fmin(off * off, 9);
 }
 
-static void apply(struct fit *f, const struct constant *c)
+void fit_apply(struct fit *f, const struct constant *c)
 {
 	for (int i = 0; i < f->set.count; i++)
-		if (scored(f, i) && constant_touches(c, &f->set.run[i].scenario)) {
+		if (fit_scores(f, i) && constant_touches(c, &f->set.run[i].scenario)) {
 			constant_set(c, &f->set.run[i].scenario, c->value);
-			predict(f, i);
+			fit_predict(f, i);
 		}
 }
 
@@ -114,8 +103,8 @@ static bool try_value(struct fit *f, struct constant *c, double value, double *b
 	if (value < c->low || value > c->high || value == old)
 		return false;
 	c->value = value;
-	apply(f, c);
-	now = objective(f) + tether(c);
+	fit_apply(f, c);
+	now = fit_objective(f) + fit_tether(c);
 	if (now < *best - 1e-7) {
 		*best = now;
 		return true;
@@ -126,7 +115,7 @@ static bool try_value(struct fit *f, struct constant *c, double value, double *b
 
 static void descend(struct fit *f, struct constant *c, double step)
 {
-	double best = objective(f) + tether(c), before = c->value;
+	double best = fit_objective(f) + fit_tether(c), before = c->value;
 	double up = c->share ? fmin(c->high, c->value + step * 0.5)
 			     : fmax(c->value, c->low + 1e-9) * (1 + step);
 	double down =
@@ -135,7 +124,7 @@ static void descend(struct fit *f, struct constant *c, double step)
 	if (!try_value(f, c, up, &best))
 		try_value(f, c, down, &best);
 	if (c->value == before)
-		apply(f, c); /* back to what it was */
+		fit_apply(f, c); /* back to what it was */
 }
 
 static void run_fit(struct fit *f, int rounds)
@@ -143,14 +132,16 @@ static void run_fit(struct fit *f, int rounds)
 	double step = 0.25;
 
 	for (int i = 0; i < f->set.count; i++)
-		if (scored(f, i))
-			predict(f, i);
+		if (fit_scores(f, i))
+			fit_predict(f, i);
+	if (!fit_solve(f, 60))
+		exit(2);
 	for (int r = 0; r < rounds; r++) {
-		double before = objective(f);
+		double before = fit_objective(f);
 
 		for (int k = 0; k < constant_count; k++)
 			descend(f, &constants[k], step);
-		if (before - objective(f) < 1e-4)
+		if (before - fit_objective(f) < 1e-4)
 			step *= 0.6;
 		if (step < 0.01)
 			break;
@@ -165,7 +156,7 @@ static void start(struct fit *f)
 
 		c->found = false;
 		for (int i = 0; i < f->set.count && !c->found; i++)
-			if (scored(f, i) &&
+			if (fit_scores(f, i) &&
 			    constant_touches(c, &f->set.run[i].scenario)) {
 				c->start = c->value =
 					constant_get(c, &f->set.run[i].scenario);
@@ -178,7 +169,7 @@ static void restore(struct fit *f)
 {
 	for (int k = 0; k < constant_count; k++) {
 		constants[k].value = constants[k].start;
-		apply(f, &constants[k]);
+		fit_apply(f, &constants[k]);
 	}
 }
 
@@ -196,12 +187,13 @@ static void forget(struct fit *f, int source)
 		bool elsewhere = !c->stack;
 
 		for (int i = 0; i < f->set.count && !elsewhere; i++)
-			elsewhere = scored(f, i) && f->set.run[i].source != source &&
+			elsewhere = fit_scores(f, i) &&
+				    f->set.run[i].source != source &&
 				    constant_touches(c, &f->set.run[i].scenario);
 		if (elsewhere)
 			continue;
 		c->value = constant_get(c, &generic);
-		apply(f, c);
+		fit_apply(f, c);
 	}
 }
 
@@ -219,7 +211,8 @@ static void print_source(const struct fit *f, int s)
 	int n = 0;
 
 	for (int i = 0; i < f->set.count && n < 65536; i++)
-		if (f->set.run[i].source == s && scored(f, i) && !isnan(f->error[i])) {
+		if (f->set.run[i].source == s && fit_scores(f, i) &&
+		    !isnan(f->error[i])) {
 			errors[n++] = fabs(expm1(f->error[i]));
 			bias += f->error[i];
 		}
@@ -277,7 +270,8 @@ static void keep_errors(const struct fit *f, int s, bool experts, double *errors
 			int *n)
 {
 	for (int i = 0; i < f->set.count && *n < 65536; i++)
-		if (f->set.run[i].source == s && scored(f, i) && !isnan(f->error[i]) &&
+		if (f->set.run[i].source == s && fit_scores(f, i) &&
+		    !isnan(f->error[i]) &&
 		    (f->set.run[i].scenario.model.moe.experts > 0) == experts)
 			errors[(*n)++] = f->error[i];
 }
@@ -306,7 +300,7 @@ int main(int argc, char **argv)
 {
 	static struct fit f;
 	bool write = false, one_by_one = false, rows = false;
-	int rounds = 60;
+	int rounds = 200;
 
 	if (!load(&f, argc, argv))
 		return 2;
@@ -328,14 +322,14 @@ int main(int argc, char **argv)
 	run_fit(&f, rounds);
 	for (int s = 0; s < f.set.sources; s++)
 		print_source(&f, s);
-	printf("objective %.4f\n", objective(&f));
+	printf("objective %.4f\n", fit_objective(&f));
 	for (int k = 0; k < constant_count; k++)
 		if (constants[k].found)
 			printf("%-20s %-34s %10.4g  was %.4g\n", constants[k].owner,
 			       constants[k].key, constants[k].value / constants[k].unit,
 			       constants[k].start / constants[k].unit);
 	for (int i = 0; rows && i < f.set.count; i++)
-		if (scored(&f, i))
+		if (fit_scores(&f, i))
 			printf("row %s %.4f\n", f.set.run[i].id, f.error[i]);
 	return write && !constants_write() ? 2 : 0;
 }
