@@ -12,6 +12,7 @@
 #include "presets/library.h"
 #include "presets/megatron/megatron.h"
 #include "presets/nanotron/nanotron.h"
+#include "presets/scenario_file.h"
 #include "presets/torchtitan/torchtitan.h"
 
 enum { MAX_FILE_BYTES = 4 << 20 };
@@ -195,5 +196,26 @@ bool format_read(const struct format_reader *reader, const char *path,
 	if (good)
 		snprintf(report->format, sizeof report->format, "%s", reader->name);
 	free(text);
+	return good;
+}
+
+bool format_open(const char *name, struct scenario *out, struct import_report *report,
+		 struct error *error)
+{
+	const struct format_reader *reader =
+		preset_find(PRESET_PLAN, name) ? NULL : format_sniff(name);
+	struct import_report *room;
+	bool good;
+
+	if (report)
+		memset(report, 0, sizeof *report);
+	if (!reader)
+		return scenario_read(out, name, NULL, error);
+	room = report ? report : calloc(1, sizeof *room);
+	if (!room)
+		return error_set(error, name, 0, "out of memory");
+	good = format_read(reader, name, out, room, error);
+	if (!report)
+		free(room);
 	return good;
 }

@@ -31,7 +31,8 @@ static const char *title; /* of the scenario under test */
 
 static char *write_as(const char *format, const struct scenario *s)
 {
-	char *text = export_find(format)->write(s, NULL);
+	struct export_request request = { .scenario = s };
+	char *text = export_find(format)->write(&request);
 
 	assert_non_null(text);
 	return text;
@@ -431,7 +432,9 @@ static void test_megatron_kept(void **state)
 		format_find("megatron")
 			->read(&s, "file", script, strlen(script), &report, &error));
 	snprintf(report.format, sizeof report.format, "megatron");
-	text = export_find("megatron")->write_kept(&s, &report);
+	text = export_find("megatron")
+		       ->write(&(struct export_request){ .scenario = &s,
+							 .kept = &report });
 	assert_non_null(text);
 	assert_non_null(strstr(text, " --lr 3e-4 "));
 	assert_non_null(strstr(text, " --data-path a 0.3 b 0.7 "));

@@ -229,6 +229,92 @@ static int remove_home(void **state)
 	return system(command);
 }
 
+/* Four characters at a time; what is no digit is padding. */
+static void decode(const char *from, char *to, size_t size)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvw"
+				     "xyz0123456789+/";
+	size_t used = 0;
+
+	for (; from[0] != '\0' && used + 4 < size; from += 4) {
+		unsigned bits = 0;
+
+		assert_true(strlen(from) >= 4);
+		for (int i = 0; i < 4; i++) {
+			const char *digit = strchr(digits, from[i]);
+
+			bits = bits << 6 | (digit ? (unsigned)(digit - digits) : 0);
+		}
+		to[used++] = (char)(bits >> 16);
+		if (from[2] != '=')
+			to[used++] = (char)(bits >> 8 & 255);
+		if (from[3] != '=')
+			to[used++] = (char)(bits & 255);
+	}
+	to[used] = '\0';
+}
+
+/* A list of targets with what each would get; Tab copies it, Enter saves it, and
+ * nothing is overwritten without asking. */
+static void test_export_shows_copies_and_saves(void **state)
+{
+	static const int sizes[][2] = { { 80, 24 }, { 140, 40 } };
+	static char text[1 << 17];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct vt *vt;
+		char path[128], typed[160];
+
+		forget();
+		vt = open_program(sizes[i][0], sizes[i][1], NULL, NULL, NULL);
+		vt_expect(vt, "MEMORY");
+		vt_type(vt, "e");
+		vt_expect(vt, "export");
+		vt_expect(vt, "format: 1"); /* of yaml, the first */
+		vt_type(vt, "a torchrun");
+		vt_expect(vt, "torchrun --nproc");
+		vt_type(vt, "\t");
+		vt_expect(vt, "sent to the terminal's clipboard");
+		decode(vt->clipboard, text, sizeof text);
+		assert_non_null(strstr(text, "--tensor-model-parallel-size "));
+		assert_non_null(strstr(text, "#!/bin/bash\n"));
+		assert_int_equal(text[strlen(text) - 1], '\n');
+		vt_type(vt, "\r");
+		vt_expect(vt, "export megatron to:");
+		snprintf(path, sizeof path, "%s/out.sh", home);
+		snprintf(typed, sizeof typed, "\025%s\r", path);
+		vt_type(vt, typed);
+		if (i > 0) {
+			vt_expect(vt, "exists; Enter again overwrites it");
+			vt_type(vt, "\r");
+		}
+		vt_expect(vt, "written: ");
+		assert_int_equal(access(path, R_OK), 0);
+		vt_type(vt, "q");
+		vt_expect_exit(vt, 0);
+		vt_close(vt);
+	}
+}
+
+static void test_a_terminal_without_a_clipboard_says_so(void **state)
+{
+	struct vt *vt;
+
+	(void)state;
+	forget();
+	vt = open_program(100, 30, "linux", NULL, NULL);
+	vt_expect(vt, "MEMORY");
+	vt_type(vt, "e\t");
+	vt_expect(vt, "no clipboard (OSC 52)");
+	assert_int_equal(vt->clipboard_length, 0);
+	vt_type(vt, "\033");
+	vt_expect_gone(vt, "no clipboard (OSC 52)");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +327,8 @@ int main(void)
 		cmocka_unit_test(test_resizes_are_followed),
 		cmocka_unit_test(test_poor_terminals_get_what_they_can_show),
 		cmocka_unit_test(test_it_sleeps_when_there_is_nothing_to_do),
+		cmocka_unit_test(test_export_shows_copies_and_saves),
+		cmocka_unit_test(test_a_terminal_without_a_clipboard_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, make_home, remove_home);

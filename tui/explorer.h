@@ -58,9 +58,16 @@ struct spots {
 	int count;
 	struct spot item[MAX_SPOTS];
 	/* where the frame put its parts, for the mouse */
-	struct rect knobs, view, strip, picker;
+	struct rect knobs, view, strip, picker, preview;
 	int lines; /* of a text that scrolls: Help, Explain */
 	int tab_x[VIEW_COUNT + 1];
+};
+
+/* An export as it would be written now. */
+struct preview {
+	char *text;
+	int format; /* index in export_table, -1 = none */
+	int lines, first;
 };
 
 enum row_kind { ROW_MODEL, ROW_CLUSTER, ROW_STACK, ROW_GROUP, ROW_KNOB, ROW_DERIVED };
@@ -115,6 +122,11 @@ struct explorer {
 	char message[512];
 	enum role message_role;
 	char file[512];
+	/* Of another tool's file that was opened: what its exports keep. NULL: none. */
+	struct import_report *kept;
+	struct preview
+		preview; /* of the export under the cursor (explorer/preview.c) */
+	char *copied; /* for the clipboard; the terminal's owner takes and frees it */
 	int width, height; /* of the last frame */
 	bool mouse_toggled, save_failed;
 
@@ -182,6 +194,17 @@ struct play {
 /* Plays the open plan, and the pinned one, if they have changed. */
 void play_refresh(struct explorer *explorer);
 void play_forget(struct explorer *explorer);
+
+/* Writes the open scenario in this form, against the pinned one where a report can be;
+ * to be freed. NULL: out of memory. */
+char *preview_write(const struct explorer *explorer, int format);
+/* Makes the text shown that of this format; -1 forgets it. */
+void preview_show(struct explorer *explorer, int format);
+void preview_scroll(struct explorer *explorer, enum action_kind kind, int height);
+void preview_draw(const struct explorer *explorer, struct canvas *canvas,
+		  struct rect rect);
+/* Hands the text to the clipboard. */
+unsigned preview_copy(struct explorer *explorer);
 
 /* The search (explorer/search.c): starts anew when the scenario has changed. */
 void search_begin(struct explorer *explorer);

@@ -478,3 +478,10 @@ void terminal_show(const struct canvas *canvas)
 	wnoutrefresh(stdscr);
 	doupdate();
 }
+
+bool terminal_has(const char *capability)
+{
+	const char *string = tigetstr(capability);
+
+	return string != NULL && string != (const char *)-1;
+}

@@ -56,4 +56,7 @@ void terminal_redraw(void);
 void terminal_set_mouse(bool on);
 bool terminal_has_mouse(void);
 
+/* Whether terminfo gives this terminal the capability, by its short name. */
+bool terminal_has(const char *capability);
+
 #endif

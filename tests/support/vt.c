@@ -141,8 +141,33 @@ static bool may_go_on(const struct vt *vt, char c)
 	       strchr("0123456789;", c) != NULL;
 }
 
+/* Old versions of libvterm say nothing of OSC 52: its text is kept here, and goes on
+ * to libvterm, which passes over it. */
+static void watch_clipboard(struct vt *vt, const char *bytes, size_t length)
+{
+	static const char start[] = "\033]52;c;";
+	const char *at =
+		vt->in_clipboard ? bytes : memmem(bytes, length, start, strlen(start));
+
+	if (!at)
+		return;
+	if (!vt->in_clipboard) {
+		vt->in_clipboard = true;
+		vt->clipboard_length = 0;
+		at += strlen(start);
+	}
+	for (; at < bytes + length && vt->in_clipboard; at++) {
+		if (*at == '\a')
+			vt->in_clipboard = false;
+		else if (vt->clipboard_length < sizeof vt->clipboard - 1)
+			vt->clipboard[vt->clipboard_length++] = *at;
+	}
+	vt->clipboard[vt->clipboard_length] = '\0';
+}
+
 static void feed(struct vt *vt, const char *bytes, size_t length)
 {
+	watch_clipboard(vt, bytes, length);
 	for (size_t i = 0; i < length; i++) {
 		vt->held[vt->held_length++] = bytes[i];
 		if (may_go_on(vt, bytes[i]))

@@ -29,6 +29,9 @@ struct vt {
 	char line[8192]; /* result of vt_row() */
 	char held[64];   /* an unfinished CSI ? sequence */
 	size_t held_length;
+	char clipboard[1 << 17]; /* the base64 of the last OSC 52 */
+	size_t clipboard_length;
+	bool in_clipboard;
 };
 
 struct vt_options {

@@ -84,6 +84,10 @@ int command_explore(int argc, char **argv)
 			status = command_fail(&(struct error){ "" });
 		} else {
 			snprintf(explorer->file, sizeof explorer->file, "%s", file);
+			if (report->format[0] != '\0') {
+				explorer->kept = report;
+				report = NULL;
+			}
 			if (argc == 1 && !asked.fresh)
 				session_load(explorer);
 			status = explorer_run(explorer, &asked.terminal);

@@ -7,11 +7,13 @@
 #include "engine/train.h"
 #include "presets/cluster_file.h"
 #include "presets/folder.h"
+#include "presets/formats.h"
 #include "tui/command.h"
 #include "tui/explorer/export.h"
 
 struct asked {
 	const struct export_format *format;
+	const char *baseline; /* of a report, by name or file */
 	double measured;
 };
 
@@ -30,21 +32,48 @@ static bool take_format(void *context, const char *text, struct error *error)
 			 names);
 }
 
+static bool take_baseline(void *context, const char *value, struct error *error)
+{
+	(void)error;
+	((struct asked *)context)->baseline = value;
+	return true;
+}
+
+static const struct own_option own_export[] = {
+	{ "baseline", true, "markdown: a plan's name or a file to compare with",
+	  take_baseline },
+};
+
+/* Room for a scenario and what it is compared with. */
+struct both {
+	struct scenario baseline;
+	struct estimate estimate, before;
+};
+
 static int export_scenario(const struct asked *asked, const struct scenario *scenario,
 			   const struct import_report *kept)
 {
-	const struct export_format *format = asked->format;
-	struct estimate *e = malloc(sizeof *e);
+	struct both *both = malloc(sizeof *both);
+	struct export_request request = { .scenario = scenario, .kept = kept };
 	struct error error = { "" };
-	char *text;
+	char *text = NULL;
 
-	if (!e)
+	if (!both)
 		return command_fail(&error);
-	train_estimate(scenario, e);
-	text = format->write_kept && kept->format[0] != '\0'
-		       ? format->write_kept(scenario, kept)
-		       : format->write(scenario, e);
-	free(e);
+	train_estimate(scenario, &both->estimate);
+	request.estimate = &both->estimate;
+	if (asked->baseline &&
+	    !format_open(asked->baseline, &both->baseline, NULL, &error)) {
+		free(both);
+		return command_fail(&error);
+	}
+	if (asked->baseline) {
+		train_estimate(&both->baseline, &both->before);
+		request.baseline = &both->baseline;
+		request.before = &both->before;
+	}
+	text = asked->format->write(&request);
+	free(both);
 	if (!text)
 		return command_fail(&error);
 	fputs(text, stdout);
@@ -62,7 +91,9 @@ int command_export(int argc, char **argv)
 {
 	struct asked asked = { 0 };
 	struct import_report *kept = calloc(1, sizeof *kept);
-	struct arguments arguments = { .context = &asked,
+	struct arguments arguments = { .own = own_export,
+				       .owns = 1,
+				       .context = &asked,
 				       .operands = 1,
 				       .operand = take_format,
 				       .operand_help = print_formats,

@@ -191,30 +191,28 @@ static bool take(struct request *r, const struct arguments *arguments, int value
 static bool read_scenario(const char *name, const struct arguments *arguments,
 			  struct scenario *s, struct error *error)
 {
-	struct import_report *kept = arguments->report, *report;
-	bool preset = preset_find(PRESET_PLAN, name) != NULL, good;
-	const struct format_reader *reader = preset ? NULL : format_sniff(name);
+	struct import_report *report = arguments->report, *own = NULL;
 
-	if (!reader) {
-		if (!preset && arguments->file)
-			snprintf(arguments->file, arguments->file_size, "%s", name);
-		return scenario_read(s, name, NULL, error);
-	}
-	report = kept ? kept : calloc(1, sizeof *report);
+	if (!report)
+		report = own = calloc(1, sizeof *own);
 	if (!report)
 		return error_set(error, name, 0, "out of memory");
-	good = format_read(reader, name, s, report, error);
-	if (good)
+	if (!format_open(name, s, report, error)) {
+		free(own);
+		return false;
+	}
+	if (report->format[0] != '\0')
 		fprintf(stderr,
 			"shardscope: %s read as %s: %d keys taken, %d assumed, %d not "
 			"modelled; shardscope import %s shows them\n",
-			name, reader->name, import_count(report, IMPORT_TAKEN),
+			name, report->format, import_count(report, IMPORT_TAKEN),
 			import_count(report, IMPORT_ASSUMED),
 			import_count(report, IMPORT_NOT_MODELLED) + report->left_out,
-			reader->name);
-	if (!kept)
-		free(report);
-	return good;
+			report->format);
+	else if (arguments->file && !preset_find(PRESET_PLAN, name))
+		snprintf(arguments->file, arguments->file_size, "%s", name);
+	free(own);
+	return true;
 }
 
 static bool read_bases(const struct request *r, const struct arguments *arguments,

@@ -37,10 +37,16 @@ void explorer_free(struct explorer *explorer)
 	history_free(&explorer->history);
 	search_forget(explorer);
 	play_forget(explorer);
+	free(explorer->kept);
+	free(explorer->copied);
+	free(explorer->preview.text);
 	free(explorer->scratch);
 	free(explorer->spots);
 	explorer->scratch = NULL;
 	explorer->spots = NULL;
+	explorer->kept = NULL;
+	explorer->copied = NULL;
+	explorer->preview.text = NULL;
 }
 
 void explorer_say(struct explorer *explorer, enum role role, const char *format, ...)

@@ -14,20 +14,22 @@
 #include "presets/torchtitan/torchtitan.h"
 #include "presets/trace.h"
 
-static char *write_yaml(const struct scenario *scenario,
-			const struct estimate *estimate)
+static char *write_markdown(const struct export_request *r)
 {
-	(void)estimate;
-	return scenario_write(scenario);
+	return report_markdown(r->scenario, r->estimate, r->baseline, r->before);
 }
 
-static char *write_markdown(const struct scenario *scenario,
-			    const struct estimate *estimate)
+static char *write_json(const struct export_request *r)
 {
-	return report_markdown(scenario, estimate, NULL, NULL);
+	return report_json(r->scenario, r->estimate);
 }
 
-static char *write_csv(const struct scenario *scenario, const struct estimate *estimate)
+static char *write_megatron(const struct export_request *r)
+{
+	return megatron_write_kept(r->scenario, r->kept);
+}
+
+static char *write_csv(const struct export_request *r)
 {
 	const char *knobs[128];
 	int count = 0;
@@ -36,7 +38,7 @@ static char *write_csv(const struct scenario *scenario, const struct estimate *e
 	for (int i = 0; i < knob_count() && count < 128; i++)
 		knobs[count++] = knob_table[i].key;
 	header = report_csv_header(knobs, count);
-	row = report_csv_row(scenario, estimate, knobs, count);
+	row = report_csv_row(r->scenario, r->estimate, knobs, count);
 	if (header && row)
 		both = malloc(strlen(header) + strlen(row) + 1);
 	if (both) {
@@ -49,45 +51,36 @@ static char *write_csv(const struct scenario *scenario, const struct estimate *e
 }
 
 /* Targets that say what to run, whatever comes of it. */
-#define WRITE_PLAN(format)                                           \
-	static char *write_##format(const struct scenario *scenario, \
-				    const struct estimate *estimate) \
-	{                                                            \
-		(void)estimate;                                      \
-		return format##_write(scenario);                     \
+#define WRITE_PLAN(format)                                          \
+	static char *write_##format(const struct export_request *r) \
+	{                                                           \
+		return format##_write(r->scenario);                 \
 	}
-WRITE_PLAN(megatron)
+WRITE_PLAN(scenario)
 WRITE_PLAN(bridge)
 WRITE_PLAN(deepspeed)
 WRITE_PLAN(torchtitan)
 WRITE_PLAN(nanotron)
 WRITE_PLAN(accelerate)
-
-static char *write_trace(const struct scenario *scenario,
-			 const struct estimate *estimate)
-{
-	(void)estimate;
-	return trace_write(scenario);
-}
+WRITE_PLAN(trace)
 
 const struct export_format export_table[] = {
-	{ "yaml", "yaml", "the scenario, to be opened again", write_yaml, NULL },
-	{ "json", "json", "scenario and every result, as eval --json", report_json,
-	  NULL },
-	{ "csv", "csv", "knobs and results in one row", write_csv, NULL },
-	{ "trace", "json", "the step as a Chrome trace, for Perfetto", write_trace,
-	  NULL },
-	{ "markdown", "md", "tables for an issue or a report", write_markdown, NULL },
+	{ "yaml", "yaml", "the scenario, to be opened again", write_scenario },
+	{ "markdown", "md", "tables for an issue, a pull request or a wiki",
+	  write_markdown },
+	{ "json", "json", "scenario and every result, as eval --json", write_json },
+	{ "csv", "csv", "knobs and results in one row", write_csv },
+	{ "trace", "json", "the step as a Chrome trace, for Perfetto", write_trace },
 	{ "megatron", "sh", "a torchrun command with Megatron-LM's flags",
-	  write_megatron, megatron_write_kept },
-	{ "bridge", "py", "overrides of a Megatron-Bridge configuration", write_bridge,
-	  NULL },
-	{ "deepspeed", "json", "a DeepSpeed configuration", write_deepspeed, NULL },
+	  write_megatron },
+	{ "bridge", "py", "overrides of a Megatron-Bridge configuration",
+	  write_bridge },
+	{ "deepspeed", "json", "a DeepSpeed configuration", write_deepspeed },
 	{ "torchtitan", "toml", "a torchtitan configuration up to v0.2.2",
-	  write_torchtitan, NULL },
-	{ "nanotron", "yaml", "a nanotron configuration", write_nanotron, NULL },
+	  write_torchtitan },
+	{ "nanotron", "yaml", "a nanotron configuration", write_nanotron },
 	{ "accelerate", "yaml", "a configuration of accelerate for FSDP",
-	  write_accelerate, NULL },
+	  write_accelerate },
 };
 
 int export_count(void)

@@ -6,15 +6,21 @@
 #include "engine/estimate.h"
 #include "presets/import.h"
 
+/* What is written. */
+struct export_request {
+	const struct scenario *scenario;
+	const struct estimate *estimate; /* of the scenario */
+	/* Compared with in a report, or NULL. */
+	const struct scenario *baseline;
+	const struct estimate *before;
+	/* What the scenario's own file had beside, or NULL. */
+	const struct import_report *kept;
+};
+
 struct export_format {
 	const char *name, *suffix, *help;
 	/* A string to be freed, or NULL. */
-	char *(*write)(const struct scenario *scenario,
-		       const struct estimate *estimate);
-	/* The same with what the scenario's own file had beside; NULL where the format
-	 * has no room for it. */
-	char *(*write_kept)(const struct scenario *scenario,
-			    const struct import_report *kept);
+	char *(*write)(const struct export_request *request);
 };
 
 extern const struct export_format export_table[];

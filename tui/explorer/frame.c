@@ -99,6 +99,9 @@ static const char *hints(const struct explorer *explorer, bool wide)
 	if (explorer->mode == MODE_PICKER && explorer->picker.kind == PICK_PRESET)
 		return "type to filter, or the path of a file  \u2191\u2193 choose  "
 		       "Enter take  Esc back";
+	if (explorer->mode == MODE_PICKER && explorer->picker.kind == PICK_FORMAT)
+		return "type to filter  \u2191\u2193 choose  Enter save  Tab copy  Esc "
+		       "back";
 	if (explorer->mode == MODE_PICKER)
 		return "type to filter  \u2191\u2193 choose  Enter take  Esc back";
 	if (explorer->pane == PANE_KNOBS)

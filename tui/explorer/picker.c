@@ -3,11 +3,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/knob.h"
 #include "presets/folder.h"
-#include "presets/scenario_file.h"
+#include "presets/formats.h"
 #include "tui/explorer.h"
 #include "tui/explorer/export.h"
 
@@ -57,7 +58,10 @@ unsigned picker_open_values(struct explorer *explorer, int knob)
 
 unsigned picker_open_formats(struct explorer *explorer)
 {
-	return open_picker(explorer, PICK_FORMAT);
+	open_picker(explorer, PICK_FORMAT);
+	preview_show(explorer, -1); /* it may be of an earlier plan */
+	preview_show(explorer, 0);
+	return CHANGED_SCREEN;
 }
 
 /* All words of the filter occur in the name or the title. */
@@ -111,13 +115,20 @@ static int shown(const struct explorer *explorer, int out[MAX_SHOWN])
 
 static bool is_path(const char *text)
 {
-	return strchr(text, '/') || strstr(text, ".yaml") || strstr(text, ".json") ||
-	       strstr(text, ".yml");
+	static const char *const endings[] = { ".yaml", ".yml", ".json", ".sh",
+					       ".toml", ".py",  ".txt",  ".log" };
+
+	if (strchr(text, '/'))
+		return true;
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+		if (strstr(text, endings[i]))
+			return true;
+	return false;
 }
 
 /* A preset or file of the picker's kind into a copy of the scenario. */
 static bool load(const struct explorer *explorer, const char *name, struct scenario *to,
-		 struct error *error)
+		 struct import_report *report, struct error *error)
 {
 	bool generic;
 	int64_t gpus = to->cluster.gpus;
@@ -130,29 +141,53 @@ static bool load(const struct explorer *explorer, const char *name, struct scena
 		to->cluster.gpus = gpus; /* the size of the job is the user's */
 		return true;
 	case PRESET_STACK: return library_stack(to, name, &generic, error);
-	default: return scenario_read(to, name, NULL, error);
+	default: return format_open(name, to, report, error);
 	}
+}
+
+/* A plan or file is open now: what its exports keep, and where `w` writes to. */
+static void take_file(struct explorer *explorer, const char *name,
+		      struct import_report *report)
+{
+	bool other = report->format[0] != '\0';
+
+	free(explorer->kept);
+	explorer->kept = other ? report : NULL;
+	snprintf(explorer->file, sizeof explorer->file, "%s",
+		 is_path(name) && !other ? name : "");
+	if (other)
+		explorer_say(explorer, ROLE_HINT,
+			     "%s read as %s: %d keys taken, %d assumed, %d not "
+			     "modelled; u goes back",
+			     name, report->format, import_count(report, IMPORT_TAKEN),
+			     import_count(report, IMPORT_ASSUMED),
+			     import_count(report, IMPORT_NOT_MODELLED));
+	else
+		free(report);
 }
 
 static unsigned take_preset(struct explorer *explorer, const char *name)
 {
+	struct import_report *report = calloc(1, sizeof *report);
 	struct scenario to = explorer->scenario;
-	struct error error = { "" };
+	struct error error = { "out of memory" };
 	char what[128];
 	unsigned changed;
 
-	if (!load(explorer, name, &to, &error)) {
+	if (!report || !load(explorer, name, &to, report, &error)) {
 		explorer_say(explorer, ROLE_BAD, "%s", error.text);
+		free(report);
 		return CHANGED_SCREEN;
 	}
 	explorer->mode = MODE_NORMAL;
 	snprintf(what, sizeof what, "open %s", name);
 	changed = explorer_change(explorer, &to, what);
 	explorer->origin = to;
-	if (explorer->picker.preset == PRESET_PLAN)
-		snprintf(explorer->file, sizeof explorer->file, "%s",
-			 is_path(name) ? name : "");
 	explorer_say(explorer, ROLE_HINT, "opened %s; u goes back", name);
+	if (explorer->picker.preset == PRESET_PLAN)
+		take_file(explorer, name, report);
+	else
+		free(report);
 	return changed;
 }
 
@@ -213,7 +248,18 @@ static unsigned move(struct explorer *explorer, enum action_kind kind)
 	return CHANGED_SCREEN;
 }
 
-unsigned picker_act(struct explorer *explorer, struct action action)
+/* Exports: Tab copies, a page is one of the preview. */
+static unsigned act_on_format(struct explorer *explorer, struct action action)
+{
+	if (action.kind == ACTION_NEXT_PANE || action.kind == ACTION_PREVIOUS_PANE)
+		return preview_copy(explorer);
+	if (action.kind != ACTION_PAGE_UP && action.kind != ACTION_PAGE_DOWN)
+		return CHANGED_NOTHING;
+	preview_scroll(explorer, action.kind, explorer->spots->preview.height);
+	return CHANGED_SCREEN;
+}
+
+static unsigned act(struct explorer *explorer, struct action action)
 {
 	struct picker *p = &explorer->picker;
 	unsigned step = action.kind == ACTION_PREVIOUS_PANE ? PRESET_KIND_COUNT - 1 : 1;
@@ -246,6 +292,26 @@ unsigned picker_act(struct explorer *explorer, struct action action)
 		explorer->message[0] = '\0';
 		return CHANGED_SCREEN;
 	}
+}
+
+unsigned picker_act(struct explorer *explorer, struct action action)
+{
+	int index[MAX_SHOWN], count;
+	unsigned changed = CHANGED_NOTHING;
+
+	if (explorer->picker.kind != PICK_FORMAT)
+		return act(explorer, action);
+	explorer->message[0] = '\0';
+	changed = act_on_format(explorer, action);
+	if (changed == CHANGED_NOTHING)
+		changed = act(explorer, action);
+	if (explorer->mode != MODE_PICKER)
+		return changed;
+	count = shown(explorer, index);
+	preview_show(explorer, explorer->picker.cursor < count
+				       ? index[explorer->picker.cursor]
+				       : -1);
+	return changed;
 }
 
 static void draw_preset(const struct explorer *explorer, struct canvas *canvas,
@@ -315,7 +381,8 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 	}
 	if (p->kind == PICK_FORMAT) {
 		canvas_text(canvas, x, in.y, in.width, ROLE_HINT,
-			    "Enter asks for the file.");
+			    "Enter saves to a file  Tab copies (OSC 52)  PgUp PgDn "
+			    "scroll");
 		return;
 	}
 	for (int i = 0; i < PRESET_KIND_COUNT; i++) {
@@ -337,25 +404,40 @@ static const char *empty_text(const struct picker *p)
 	return "nothing matches; a path opens a file";
 }
 
-void picker_draw(const struct explorer *explorer, struct canvas *canvas)
+/* Beside the list where there is room, else below it. */
+static void split_preview(struct rect *list, struct rect *preview, int count)
+{
+	int rows = list->height > 20 ? 11 : list->height / 2;
+
+	*preview = *list;
+	if (list->width >= 90) {
+		list->width = 36;
+		preview->x += list->width + 1;
+		preview->width -= list->width + 1;
+	} else {
+		list->height = count < 3 ? 3 : count < rows ? count : rows;
+		preview->y += list->height + 1;
+		preview->height -= list->height + 1;
+	}
+}
+
+static struct rect box_of(const struct picker *p, const struct canvas *canvas)
+{
+	int most = p->kind == PICK_FORMAT ? 160 : 100;
+	int width = canvas->width > most + 4 ? most : canvas->width - 4;
+	int height =
+		canvas->height > 40 && p->kind != PICK_FORMAT ? 34 : canvas->height - 4;
+
+	return (struct rect){ (canvas->width - width) / 2,
+			      (canvas->height - height) / 2, width, height };
+}
+
+static void draw_rows(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect list, const int *index, int count)
 {
 	const struct picker *p = &explorer->picker;
-	int index[MAX_SHOWN], count = shown(explorer, index);
-	int width = canvas->width > 104 ? 100 : canvas->width - 4;
-	int height = canvas->height > 40 ? 34 : canvas->height - 4;
-	struct rect box = { (canvas->width - width) / 2, (canvas->height - height) / 2,
-			    width, height };
-	struct rect in = widget_box(canvas, box,
-				    p->kind == PICK_VALUE    ? knob_table[p->knob].label
-				    : p->kind == PICK_FORMAT ? "export"
-							     : "open"),
-		    list;
-	int first;
+	int first = scroll_first(p->first, p->cursor, count, list.height);
 
-	draw_head(explorer, canvas, in);
-	list = (struct rect){ in.x, in.y + 2, in.width, in.height - 4 };
-	explorer->spots->picker = list;
-	first = scroll_first(p->first, p->cursor, count, list.height);
 	if (count == 0)
 		canvas_text(canvas, list.x, list.y, list.width, ROLE_HINT,
 			    empty_text(p));
@@ -368,6 +450,26 @@ void picker_draw(const struct explorer *explorer, struct canvas *canvas)
 	}
 	widget_scrollbar(canvas, list.x + list.width - 1, list.y, list.height, first,
 			 count);
+}
+
+void picker_draw(const struct explorer *explorer, struct canvas *canvas)
+{
+	const struct picker *p = &explorer->picker;
+	int index[MAX_SHOWN], count = shown(explorer, index);
+	struct rect in = widget_box(canvas, box_of(p, canvas),
+				    p->kind == PICK_VALUE    ? knob_table[p->knob].label
+				    : p->kind == PICK_FORMAT ? "export"
+							     : "open");
+	struct rect list = { in.x, in.y + 2, in.width, in.height - 4 }, preview;
+
+	draw_head(explorer, canvas, in);
+	if (p->kind == PICK_FORMAT) {
+		split_preview(&list, &preview, count);
+		explorer->spots->preview = preview;
+		preview_draw(explorer, canvas, preview);
+	}
+	explorer->spots->picker = list;
+	draw_rows(explorer, canvas, list, index, count);
 	if (explorer->message[0] != '\0')
 		canvas_text(canvas, in.x, in.y + in.height - 2, in.width,
 			    explorer->message_role, explorer->message);

@@ -148,8 +148,10 @@ static unsigned take_find(struct explorer *explorer)
 static bool may_overwrite(struct explorer *explorer, const char *path)
 {
 	char ask[600];
+	bool own =
+		explorer->prompt == PROMPT_WRITE && strcmp(path, explorer->file) == 0;
 
-	if (strcmp(path, explorer->file) == 0 || access(path, F_OK) != 0)
+	if (own || access(path, F_OK) != 0)
 		return true;
 	snprintf(ask, sizeof ask, "%s exists; Enter again overwrites it", path);
 	if (strcmp(explorer->message, ask) == 0)
@@ -176,8 +178,7 @@ static unsigned take_file(struct explorer *explorer)
 		return CHANGED_SCREEN;
 	text = explorer->prompt == PROMPT_WRITE
 		       ? scenario_write(&explorer->scenario)
-		       : export_table[explorer->prompt_argument].write(
-				 &explorer->scenario, &explorer->estimate);
+		       : preview_write(explorer, explorer->prompt_argument);
 	good = text && file_save(path, text, strlen(text), &error);
 	free(text);
 	if (!good) {

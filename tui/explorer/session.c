@@ -5,6 +5,7 @@
 
 #include "engine/knob.h"
 #include "presets/workspace.h"
+#include "tui/clipboard.h"
 #include "tui/explorer.h"
 #include "tui/loop.h"
 #include "tui/view.h"
@@ -63,10 +64,28 @@ static bool is_typing(const void *context)
 	return explorer_is_typing(context);
 }
 
+/* What a view hands to the clipboard goes there through the terminal. */
+static void copy(struct explorer *explorer)
+{
+	char why[160];
+	size_t length = strlen(explorer->copied);
+
+	if (clipboard_copy(explorer->copied, why, sizeof why))
+		explorer_say(explorer, ROLE_GOOD,
+			     "%zu bytes sent to the terminal's clipboard", length);
+	else
+		explorer_say(explorer, ROLE_WARNING, "%s; Enter saves to a file", why);
+	free(explorer->copied);
+	explorer->copied = NULL;
+}
+
 static unsigned act(void *context, struct action action)
 {
 	struct explorer *explorer = context;
 	unsigned changed = explorer_handle(explorer, action);
+
+	if (explorer->copied)
+		copy(explorer);
 
 	/* the loop has switched it by now */
 	if (explorer->mouse_toggled) {
