@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/limits.h"
+#include "engine/serving.h"
 
 enum precision {
 	PRECISION_BF16,
@@ -18,6 +19,10 @@ enum precision {
 	PRECISION_FP8,
 	PRECISION_MXFP8,
 	PRECISION_NVFP4,
+	/* inference only */
+	PRECISION_FP8_BLOCK, /* a scale for each block of 128 x 128 weights */
+	PRECISION_INT8,      /* weights and activations */
+	PRECISION_INT4,      /* weights; products in bf16 (AWQ, GPTQ) */
 	PRECISION_COUNT
 };
 
@@ -43,6 +48,7 @@ struct calibration {
 	double tail_waves;             /* of a GEMM's tiles that idle cores cost */
 	double moe_layer_seconds;      /* fixed time of routing a MoE layer once */
 	double step_seconds;           /* fixed time of one optimizer step */
+	struct serving_calibration serving;
 };
 
 struct accelerator {

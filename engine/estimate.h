@@ -32,7 +32,8 @@ struct stage_memory {
 	double weights_bytes, gradients_bytes, optimizer_bytes, activations_bytes;
 	double buffers_bytes;   /* logits, gathered shards, temporaries */
 	double framework_bytes; /* context, communicators, fragmentation */
-	double total_bytes;     /* the sum of the six */
+	double kv_bytes;        /* inference: cache of the running requests */
+	double total_bytes;     /* the sum of these */
 	double allocated_bytes; /* total without framework */
 	double reserved_bytes;  /* and with what the allocator's cache loses */
 	double in_flight;  /* micro-batches whose activations are held at the peak */
@@ -79,6 +80,38 @@ struct run_cost {
 	double failures; /* expected in the run */
 };
 
+/* What limits a pass: the largest of its parts. */
+enum bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_NETWORK, BOUND_OVERHEAD, BOUND_COUNT };
+
+/* Of a server, for mode inference. Throughput is of the whole cluster. */
+struct serving_estimate {
+	double ttft_seconds, tpot_seconds; /* mean request, queueing included */
+	double ttft_low_seconds, ttft_high_seconds, tpot_low_seconds,
+		tpot_high_seconds; /* 80 % ranges */
+	double prefill_seconds, decode_seconds,
+		mixed_seconds;  /* one prompt, one pass */
+	double request_seconds; /* first to last token */
+	double output_tokens_per_second, output_low, output_high;
+	double output_tokens_per_second_per_gpu, output_tokens_per_second_per_user;
+	double requests_per_second, prompt_tokens_per_second;
+	double concurrency; /* requests running */
+	double waiting;     /* asked for, but without room */
+	double max_concurrency;
+	double goodput;             /* output tokens a second within both goals */
+	double goodput_concurrency; /* requests at which it is reached */
+	double kv_bytes, kv_bytes_per_token; /* running requests; of one token, all
+						ranks of one copy */
+	double engines;
+	double compute_seconds, memory_seconds, network_seconds,
+		overhead_seconds;                   /* shares of one decode pass */
+	double prefill_intensity, decode_intensity; /* FLOPs a byte */
+	double prefill_flops_per_second, decode_flops_per_second; /* of one rank */
+	double prefill_share;                                     /* of the time */
+	double kv_transfer_bytes; /* disaggregated, a request */
+	double dollars_per_million_tokens, joules_per_token;
+	int bound; /* enum bound, of decoding */
+};
+
 struct estimate {
 	bool legal; /* no rule is broken: the numbers below are there */
 	bool fits;
@@ -112,6 +145,7 @@ struct estimate {
 	double tflops_per_gpu, mfu, mfu_bf16, hfu;
 
 	struct run_cost run;
+	struct serving_estimate serving;
 
 	int traffic_count;
 	struct traffic traffic[MAX_TRAFFIC];
@@ -119,13 +153,20 @@ struct estimate {
 	struct stage_time stage_time[MAX_STAGES];
 };
 
+/* The estimate of the scenario's mode: train_estimate() or serve_estimate(). */
+void scenario_estimate(const struct scenario *scenario, struct estimate *out);
+
 const char *dimension_key(enum dimension dimension);   /* "tp" ... "host" */
 const char *dimension_label(enum dimension dimension); /* "TP" ... */
 const char *collective_label(enum collective_kind kind);
+const char *bound_label(enum bound bound); /* "compute" ... */
 
 /* The table of scalar metrics: screens, deltas, JSON, CSV, Markdown and explain
  * iterate over it. */
+enum { METRIC_TRAINING = 1, METRIC_INFERENCE = 2, METRIC_BOTH = 3 };
+
 struct metric {
+	int modes;         /* in which it means something */
 	const char *group; /* object in JSON: "memory", "communication"; "" = top */
 	const char *key;   /* "step_seconds", "tp.bytes"; unique in the table */
 	const char *label; /* "step" */

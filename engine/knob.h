@@ -26,6 +26,7 @@ enum knob_group {
 	GROUP_MOE,
 	GROUP_CLUSTER,
 	GROUP_RUN,
+	GROUP_SERVING,
 	GROUP_COUNT
 };
 
@@ -57,11 +58,18 @@ struct knob {
 	/* Whether it does anything in this scenario (EP on a dense model does
 	 * not); NULL = always. Screens dim it, they never hide a problem. */
 	bool (*applies)(const struct scenario *);
+	/* Of training and inference; else it belongs to the one that its group is for
+	 * (knob_in_mode). */
+	bool both;
 };
 
 extern const struct knob knob_table[];
 int knob_count(void);
 const char *knob_group_label(enum knob_group group);
+/* Whether it means anything in that mode (enum plan_mode), whatever else is set. */
+bool knob_in_mode(const struct knob *knob, int mode);
+/* Whether it does anything in this scenario. */
+bool knob_applies(const struct scenario *scenario, const struct knob *knob);
 /* By key or alias; '-' and '_' are equal. NULL if there is none. */
 const struct knob *knob_find(const char *key);
 /* Key nearest in spelling, for error messages; NULL if none is near. */

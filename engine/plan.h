@@ -12,6 +12,7 @@
 
 #include "engine/cluster.h"
 #include "engine/limits.h"
+#include "engine/serving.h"
 
 enum cp_kind { CP_RING, CP_ALL_GATHER, CP_ULYSSES, CP_KIND_COUNT };
 
@@ -94,6 +95,7 @@ enum optimizer_sync { SYNC_BARRIER, SYNC_POST_VALIDATION, SYNC_COUNT };
 enum flops_convention { FLOPS_CAUSAL, FLOPS_FULL, FLOPS_COUNT };
 
 struct plan {
+	int mode; /* enum plan_mode */
 	/* parallelism; dp is derived, see scenario_dp() */
 	int64_t tp, pp, vpp, cp, ep;
 	int64_t etp; /* 0 = by the stack's rule */
@@ -142,6 +144,7 @@ struct plan {
 	bool grouped_gemm;
 
 	/* the run */
+	struct serving_plan serving;
 	double tokens; /* of the whole training run */
 	int flops_convention;
 };

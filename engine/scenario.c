@@ -33,6 +33,20 @@ void scenario_defaults(struct scenario *scenario)
 		.imbalance = 1,
 		.grouped_gemm = true,
 		.tokens = 1e12,
+		.serving = {
+			.prompt_len = 2048,
+			.output_len = 512,
+			.concurrency = 64,
+			.dp_attention = 1,
+			.kv_shards = 1,
+			.chunked_prefill = true,
+			.kv_block = 16,
+			.memory_share = 0.9,
+			.prefix_cache = true,
+			.draft_tokens = 3,
+			.acceptance = 0.7,
+			.draft_cost = 0.1,
+		},
 	};
 }
 

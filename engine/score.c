@@ -69,6 +69,32 @@ static bool memory_pair(const struct score_run *run, struct pair *out)
 	return true;
 }
 
+static bool figure_pair(const struct score_run *run, enum score_figure figure,
+			struct pair *out)
+{
+	const struct score_serving *f = &run->serving[figure];
+
+	if (!run->predicted || !f->scores || !(f->measured > 0))
+		return false;
+	*out = (struct pair){ f->measured, f->predicted, f->low, f->high };
+	return true;
+}
+
+static bool tpot_pair(const struct score_run *run, struct pair *out)
+{
+	return figure_pair(run, SCORE_TPOT, out);
+}
+
+static bool ttft_pair(const struct score_run *run, struct pair *out)
+{
+	return figure_pair(run, SCORE_TTFT, out);
+}
+
+static bool rate_pair(const struct score_run *run, struct pair *out)
+{
+	return figure_pair(run, SCORE_RATE, out);
+}
+
 /* errors has room for 2n values. */
 static void sum_up(double *errors, int n, int inside, struct score_errors *out)
 {
@@ -91,6 +117,9 @@ static void sum_up(double *errors, int n, int inside, struct score_errors *out)
 }
 
 typedef bool pair_reader(const struct score_run *run, struct pair *out);
+
+static pair_reader *const figure_pairs[SCORE_FIGURES] = { tpot_pair, ttft_pair,
+							  rate_pair };
 
 static void score_errors(const struct score_run *runs, int count, int source,
 			 pair_reader *pair_of, double *scratch,
@@ -298,6 +327,9 @@ bool score_runs(const struct score_run *runs, int count, int source, struct scor
 		}
 	score_errors(runs, count, source, time_pair, scratch, &out->time);
 	score_errors(runs, count, source, memory_pair, scratch, &out->memory);
+	for (int f = 0; f < SCORE_FIGURES; f++)
+		score_errors(runs, count, source, figure_pairs[f], scratch,
+			     &out->serving[f]);
 	done = calibrate(runs, count, source, scratch, &out->calibrated);
 	score_fit(runs, count, source, &out->fit);
 	score_ranking(runs, count, source, scratch, &out->ranking);
@@ -353,6 +385,11 @@ bool score_total(const struct score_run *runs, int count, const struct score *so
 	       &out->memory);
 	middle(sources, source_count, offsetof(struct score, calibrated), scratch,
 	       &out->calibrated);
+	for (size_t f = 0; f < SCORE_FIGURES; f++)
+		middle(sources, source_count,
+		       offsetof(struct score, serving) +
+			       f * sizeof(struct score_errors),
+		       scratch, &out->serving[f]);
 	free(scratch);
 	return true;
 }

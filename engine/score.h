@@ -11,6 +11,14 @@
 
 enum { SCORE_RANKING_RUNS = 4 }; /* runs a ranking group has at least */
 
+/* What servers are measured by. */
+enum score_figure { SCORE_TPOT, SCORE_TTFT, SCORE_RATE, SCORE_FIGURES };
+
+struct score_serving {
+	bool scores;
+	double measured, predicted, low, high;
+};
+
 struct score_run {
 	int source;  /* file that it came from, 0 and up */
 	int cluster; /* runs of one machine and stack share it: one calibration */
@@ -22,6 +30,7 @@ struct score_run {
 	bool measured_fits, predicted_fits;
 	double load; /* predicted memory over capacity */
 	double fit_probability;
+	struct score_serving serving[SCORE_FIGURES];
 };
 
 /* Of |predicted / measured - 1|; bias is the median of the signed error. */
@@ -54,6 +63,7 @@ struct score {
 	struct score_errors calibrated;
 	struct score_fit fit;
 	struct score_ranking ranking;
+	struct score_errors serving[SCORE_FIGURES];
 };
 
 /* Score the runs of one source, or all runs together (source -1). False: out of

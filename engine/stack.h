@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "engine/limits.h"
+#include "engine/serving.h"
 
 enum etp_rule { ETP_IS_TP, ETP_IS_ONE, ETP_RULE_COUNT };
 enum split_rule { SPLITS_EVENLY, SPLITS_BY_WEIGHTS, SPLIT_RULE_COUNT };
@@ -24,7 +25,8 @@ struct stack {
 	enum kv_rule kv_rule;
 	enum split_rule split_rule; /* where the plan leaves the split to it */
 	bool serves;                /* an inference server */
-	int64_t vocab_multiple;     /* vocab is padded to this x TP; 1 = not */
+	struct serving_stack serving;
+	int64_t vocab_multiple; /* vocab is padded to this x TP; 1 = not */
 	/* time */
 	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
 	double dp_overlap;           /* hidden share of DP traffic where it overlaps */

@@ -9,7 +9,7 @@
 static void fill(const struct scenario *scenario, struct estimate *scratch,
 		 struct whatif_value *out)
 {
-	train_estimate(scenario, scratch);
+	scenario_estimate(scenario, scratch);
 	out->legal = scratch->legal;
 	out->fits = scratch->fits;
 	out->tokens_per_second_per_gpu = 0;
@@ -57,7 +57,7 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 	double present = cost_of(now), best = present;
 
 	*out = (struct whatif_arrow){ 0 };
-	if ((knob->applies && !knob->applies(scenario)) || knob->type == KNOB_TEXT ||
+	if (!knob_applies(scenario, knob) || knob->type == KNOB_TEXT ||
 	    knob->type == KNOB_SET)
 		return;
 	for (int direction = -1; direction <= 1; direction += 2) {
@@ -67,7 +67,7 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 		if (value == knob_get(scenario, knob) ||
 		    !knob_set(&turned, knob, value))
 			continue;
-		train_estimate(&turned, scratch);
+		scenario_estimate(&turned, scratch);
 		if (cost_of(scratch) < best) {
 			best = cost_of(scratch);
 			out->direction = direction;

@@ -26,7 +26,7 @@ void whatif_gpus(const struct scenario *scenario, struct estimate *scratch,
 			continue;
 		if (out->legal == 0)
 			out->legal = i * step;
-		train_estimate(&trial, scratch);
+		scenario_estimate(&trial, scratch);
 		if (scratch->fits) {
 			out->fits = i * step;
 			break;
@@ -77,7 +77,7 @@ int whatif_mends(const struct scenario *scenario, struct estimate *scratch,
 		struct whatif_mend mend;
 		int at;
 
-		if (!knob || (knob->applies && !knob->applies(scenario)) ||
+		if (!knob || !knob_applies(scenario, knob) ||
 		    !best_value(scenario, knob, scratch, &mend))
 			continue;
 		for (at = count; at > 0 && out[at - 1].tokens_per_second_per_gpu <

@@ -26,6 +26,14 @@ struct draft {
 #define GEMM(word, precision)                       \
 	NUMBER("calibration.gemm_efficiency." word, \
 	       accelerator.calibration.gemm_efficiency[precision], 0)
+#define SERVING_GEMM(word, precision)           \
+	NUMBER("serving.gemm_efficiency." word, \
+	       accelerator.calibration.serving.gemm_efficiency[precision], 0)
+#define SERVING_STREAM(word, precision)           \
+	NUMBER("serving.stream_efficiency." word, \
+	       accelerator.calibration.serving.stream_efficiency[precision], 0)
+#define SERVING(word, member, scale) \
+	NUMBER("serving." word, accelerator.calibration.serving.member, scale)
 #define ATTENTION(word, kernel)                          \
 	NUMBER("calibration.attention_efficiency." word, \
 	       accelerator.calibration.attention_efficiency[kernel], 0)
@@ -65,6 +73,7 @@ static const struct field fields[] = {
 	PEAK("fp8", PRECISION_FP8),
 	PEAK("mxfp8", PRECISION_MXFP8),
 	PEAK("nvfp4", PRECISION_NVFP4),
+	PEAK("int8", PRECISION_INT8),
 	NUMBER("accelerator.memory_gb", accelerator.memory_bytes, 1e9),
 	NUMBER("accelerator.usable_gib", accelerator.usable_bytes, 1073741824.0),
 	NUMBER("accelerator.memory_gbs", accelerator.memory_bytes_per_second, 1e9),
@@ -100,6 +109,34 @@ static const struct field fields[] = {
 	NUMBER("calibration.moe_layer_us", accelerator.calibration.moe_layer_seconds,
 	       1e-6),
 	NUMBER("calibration.step_ms", accelerator.calibration.step_seconds, 1e-3),
+	SERVING_GEMM("bf16", PRECISION_BF16),
+	SERVING_GEMM("fp8", PRECISION_FP8),
+	SERVING_GEMM("mxfp8", PRECISION_MXFP8),
+	SERVING_GEMM("nvfp4", PRECISION_NVFP4),
+	SERVING_GEMM("fp8-block", PRECISION_FP8_BLOCK),
+	SERVING_GEMM("int8", PRECISION_INT8),
+	SERVING_STREAM("bf16", PRECISION_BF16),
+	SERVING_STREAM("fp8", PRECISION_FP8),
+	SERVING_STREAM("mxfp8", PRECISION_MXFP8),
+	SERVING_STREAM("nvfp4", PRECISION_NVFP4),
+	SERVING_STREAM("fp8-block", PRECISION_FP8_BLOCK),
+	SERVING_STREAM("int8", PRECISION_INT8),
+	SERVING_STREAM("int4", PRECISION_INT4),
+	SERVING("roofline_exponent", roofline_exponent, 0),
+	SERVING("kernel_us", kernel_seconds, 1e-6),
+	SERVING("small_kernel_us", small_kernel_seconds, 1e-6),
+	SERVING("elementwise_efficiency", elementwise_efficiency, 0),
+	SERVING("attention_efficiency", attention_efficiency, 0),
+	SERVING("attention_us", attention_fixed_seconds, 1e-6),
+	SERVING("kv_efficiency", kv_efficiency, 0),
+	SERVING("kv_efficiency_fp8", kv_efficiency_fp8, 0),
+	SERVING("decode_us", decode_fixed_seconds, 1e-6),
+	SERVING("latent_efficiency", latent_efficiency, 0),
+	SERVING("grouped_gemm_efficiency", grouped_gemm_efficiency, 0),
+	SERVING("grouped_stream_efficiency", grouped_stream_efficiency, 0),
+	SERVING("grouped_us", grouped_fixed_seconds, 1e-6),
+	SERVING("all_reduce_us", all_reduce_seconds, 1e-6),
+	SERVING("all_to_all_us", all_to_all_seconds, 1e-6),
 };
 
 enum { FIELDS = sizeof fields / sizeof fields[0] };
@@ -151,53 +188,11 @@ bool cluster_read(const struct document *document, const struct node *map,
 	return true;
 }
 
-/* Depth of a dotted key's mappings: how many parts two keys share from the start. */
-static int shared_parts(const char *a, const char *b)
-{
-	int parts = 0;
-
-	for (; *a != '\0' && *a == *b; a++, b++)
-		parts += *a == '.';
-	return parts;
-}
-
-static int count_parts(const char *key)
-{
-	int parts = 0;
-
-	for (; *key != '\0'; key++)
-		parts += *key == '.';
-	return parts;
-}
-
 void cluster_write(const struct cluster *cluster, FILE *stream)
 {
 	struct draft d = { .cluster = *cluster };
-	const char *before = "";
-	bool first = true;
 
 	fputc('{', stream);
-	for (int i = 0; i < FIELDS; i++) {
-		const char *key = fields[i].key, *part = key;
-		char text[256];
-
-		if (field_zero(&fields[i], &d))
-			continue;
-		int shared = shared_parts(before, key);
-
-		for (int n = count_parts(before); n > shared; n--)
-			fputc('}', stream);
-		fputs(first ? "" : ", ", stream);
-		for (int n = 0; n < shared; n++)
-			part = strchr(part, '.') + 1;
-		for (const char *dot; (dot = strchr(part, '.')); part = dot + 1)
-			fprintf(stream, "%.*s: {", (int)(dot - part), part);
-		field_print(&fields[i], &d, text, sizeof text);
-		fprintf(stream, "%s: %s", part, text);
-		before = key;
-		first = false;
-	}
-	for (int n = count_parts(before); n > 0; n--)
-		fputc('}', stream);
+	fields_write(fields, FIELDS, &d, stream);
 	fputc('}', stream);
 }

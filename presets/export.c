@@ -46,7 +46,7 @@ void export_unsaid_knobs(struct export_out *out, const struct scenario *scenario
 		char value[MAX_LAYOUT];
 
 		if (knob->group == GROUP_CLUSTER || knob->group == GROUP_RUN ||
-		    has(knob->key) || (knob->applies && !knob->applies(scenario)) ||
+		    has(knob->key) || !knob_applies(scenario, knob) ||
 		    knob_same(scenario, &base, knob))
 			continue;
 		knob_print(scenario, knob, value, sizeof value);

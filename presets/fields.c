@@ -201,3 +201,52 @@ bool fields_read(const struct document *document, const struct node *map,
 				 "expected a mapping of keys and values");
 	return read_map(&r, map, "", 0);
 }
+
+/* Depth of a dotted key's mappings: how many parts two keys share from the start. */
+static int shared_parts(const char *a, const char *b)
+{
+	int parts = 0;
+
+	for (; *a != '\0' && *a == *b; a++, b++)
+		parts += *a == '.';
+	return parts;
+}
+
+static int count_parts(const char *key)
+{
+	int parts = 0;
+
+	for (; *key != '\0'; key++)
+		parts += *key == '.';
+	return parts;
+}
+
+bool fields_write(const struct field *fields, int count, const void *base, FILE *stream)
+{
+	const char *before = "";
+	bool first = true;
+
+	for (int i = 0; i < count; i++) {
+		const char *key = fields[i].key, *part = key;
+		char text[256];
+
+		if (field_zero(&fields[i], base))
+			continue;
+		int shared = shared_parts(before, key);
+
+		for (int n = count_parts(before); n > shared; n--)
+			fputc('}', stream);
+		fputs(first ? "" : ", ", stream);
+		for (int n = 0; n < shared; n++)
+			part = strchr(part, '.') + 1;
+		for (const char *dot; (dot = strchr(part, '.')); part = dot + 1)
+			fprintf(stream, "%.*s: {", (int)(dot - part), part);
+		field_print(&fields[i], base, text, sizeof text);
+		fprintf(stream, "%s: %s", part, text);
+		before = key;
+		first = false;
+	}
+	for (int n = count_parts(before); n > 0; n--)
+		fputc('}', stream);
+	return !first;
+}

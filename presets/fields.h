@@ -38,6 +38,10 @@ const struct field *field_find(const struct field *fields, int count, const char
 size_t field_print(const struct field *field, const void *base, char *out, size_t size);
 /* Whether the member is zero, false or empty. */
 bool field_zero(const struct field *field, const void *base);
+/* All members that aren't zero, as the inside of a YAML flow mapping; dotted keys nest.
+ * Keys of one mapping stand side by side in the table. False if there was none. */
+bool fields_write(const struct field *fields, int count, const void *base,
+		  FILE *stream);
 /* Unknown key at node: fills error with the nearest of the known ones. */
 bool field_unknown(const struct document *document, const struct node *node,
 		   const char *key, const struct field *fields, int count,

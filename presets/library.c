@@ -341,6 +341,20 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
 			 name);
 }
 
+/* Serving constants of the generic stack, for stacks that only train. */
+static void start_serving(struct scenario *scenario)
+{
+	struct scenario other;
+	struct document document;
+
+	scenario_defaults(&other);
+	if (!preset_open(PRESET_STACK, "generic", &document, NULL))
+		return;
+	if (stack_read(&document, document.root, &other, NULL, NULL))
+		scenario->stack.serving = other.stack.serving;
+	document_free(&document);
+}
+
 bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 		   struct error *error)
 {
@@ -355,6 +369,7 @@ bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 	}
 	if (!preset_open(PRESET_STACK, name, &document, error))
 		return false;
+	start_serving(scenario);
 	good = stack_read(&document, document.root, scenario, NULL, error);
 	document_free(&document);
 	if (good)
@@ -443,7 +458,10 @@ bool library_stack_node(struct scenario *scenario, const struct document *docume
 {
 	*generic = false;
 	if (node->kind == NODE_MAP) {
-		bool good = stack_read(document, node, scenario, NULL, error);
+		bool good;
+
+		start_serving(scenario);
+		good = stack_read(document, node, scenario, NULL, error);
 
 		if (good && scenario->stack.name[0] == '\0')
 			strcpy(scenario->stack.name, "stack");

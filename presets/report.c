@@ -41,7 +41,6 @@ cJSON *report_scenario(const struct scenario *scenario)
 	cJSON_AddStringToObject(object, "model", scenario->model.name);
 	cJSON_AddStringToObject(object, "cluster", scenario->cluster.name);
 	cJSON_AddStringToObject(object, "stack", scenario->stack.name);
-	cJSON_AddStringToObject(object, "mode", "training");
 	for (int i = 0; i < knob_count(); i++)
 		add_knob(object, scenario, &knob_table[i]);
 	add_number(object, "dp", (double)scenario_dp(scenario));
@@ -139,11 +138,13 @@ static void add_metric(cJSON *root, const struct metric *metric, double value)
 	add_number(object, dot ? dot + 1 : metric->key, value);
 }
 
-static void add_metrics(cJSON *root, const struct estimate *estimate)
+static void add_metrics(cJSON *root, int mode, const struct estimate *estimate)
 {
 	for (int i = 0; i < metric_count(); i++) {
 		const struct metric *metric = &metric_table[i];
 
+		if (!(metric->modes & 1 << mode))
+			continue;
 		if (estimate->legal || strcmp(metric->group, "model") == 0)
 			add_metric(root, metric, metric_get(estimate, metric));
 		else if (metric->group[0] == '\0')
@@ -200,6 +201,18 @@ static void add_stages(cJSON *root, const struct estimate *e)
 	}
 }
 
+/* Words, and the short names that scripts know. */
+static void add_serving(cJSON *root, const struct estimate *e)
+{
+	cJSON *time = cJSON_GetObjectItem(root, "time");
+	cJSON *rate = cJSON_GetObjectItem(root, "throughput");
+	const struct serving_estimate *v = &e->serving;
+
+	cJSON_AddStringToObject(time, "bound", bound_label((enum bound)v->bound));
+	add_number(rate, "concurrency", v->concurrency);
+	add_number(rate, "goodput", v->goodput);
+}
+
 cJSON *report_object(const struct scenario *scenario, const struct estimate *estimate)
 {
 	cJSON *root = cJSON_CreateObject(), *problems, *model;
@@ -211,7 +224,9 @@ cJSON *report_object(const struct scenario *scenario, const struct estimate *est
 	if (estimate->legal && !estimate->fits)
 		add_memory_problem(problems, estimate);
 	cJSON_AddItemToObject(root, "problems", problems);
-	add_metrics(root, estimate);
+	add_metrics(root, scenario->plan.mode, estimate);
+	if (scenario->plan.mode == MODE_INFERENCE && estimate->legal)
+		add_serving(root, estimate);
 	model = cJSON_GetObjectItem(root, "model");
 	if (approximate[0] != '\0')
 		cJSON_AddStringToObject(model, "approximate", approximate);

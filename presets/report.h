@@ -17,10 +17,12 @@ char *report_json_line(const struct scenario *scenario,
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
 		      const struct scenario *baseline, const struct estimate *before);
 /* Header and rows of `sweep --csv`: these knobs, then feasible and why not, then every
- * metric, then the rest of the scenario: names and every other knob. */
-char *report_csv_header(const char *const *knobs, int count);
-char *report_csv_row(const struct scenario *scenario, const struct estimate *estimate,
-		     const char *const *knobs, int count);
+ * metric of that mode (enum plan_mode), then the rest of the scenario: names and every
+ * other knob. */
+char *report_csv_header(int mode, const char *const *knobs, int count);
+char *report_csv_row(int mode, const struct scenario *scenario,
+		     const struct estimate *estimate, const char *const *knobs,
+		     int count);
 
 /* The object of `search --json`. */
 char *report_search(const struct planner_problem *problem,

@@ -17,7 +17,7 @@ static cJSON *found_object(const struct planner_problem *problem,
 
 	if (s && e) {
 		planner_scenario(problem, found, s);
-		train_estimate(s, e);
+		scenario_estimate(s, e);
 		object = report_object(s, e);
 		cJSON_AddNumberToObject(object, "score", found->score);
 	}

@@ -48,7 +48,12 @@ static void put_knob(FILE *stream, const struct scenario *scenario,
 	put_csv(stream, value);
 }
 
-char *report_csv_header(const char *const *knobs, int count)
+static bool counts_here(const struct metric *metric, int mode)
+{
+	return metric->modes >> mode & 1;
+}
+
+char *report_csv_header(int mode, const char *const *knobs, int count)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -60,18 +65,20 @@ char *report_csv_header(const char *const *knobs, int count)
 		fprintf(stream, "%s,", knobs[i]);
 	fputs("feasible,problem", stream);
 	for (int i = 0; i < metric_count(); i++)
-		fprintf(stream, ",%s", metric_table[i].key);
+		if (counts_here(&metric_table[i], mode))
+			fprintf(stream, ",%s", metric_table[i].key);
 	fputs(",model,cluster,stack", stream);
 	for (int i = 0; i < knob_count(); i++)
-		if (!is_among(knob_table[i].key, knobs, count))
+		if (knob_in_mode(&knob_table[i], mode) &&
+		    !is_among(knob_table[i].key, knobs, count))
 			fprintf(stream, ",%s", knob_table[i].key);
 	fputc('\n', stream);
 	return finish(stream, &text);
 }
 
 /* What a row is of, so that a file says it without the command that made it. */
-static void put_rest(FILE *stream, const struct scenario *s, const char *const *knobs,
-		     int count)
+static void put_rest(FILE *stream, int mode, const struct scenario *s,
+		     const char *const *knobs, int count)
 {
 	const char *const names[] = { s->model.name, s->cluster.name, s->stack.name };
 
@@ -80,7 +87,8 @@ static void put_rest(FILE *stream, const struct scenario *s, const char *const *
 		put_csv(stream, names[i]);
 	}
 	for (int i = 0; i < knob_count(); i++) {
-		if (is_among(knob_table[i].key, knobs, count))
+		if (!knob_in_mode(&knob_table[i], mode) ||
+		    is_among(knob_table[i].key, knobs, count))
 			continue;
 		fputc(',', stream);
 		put_knob(stream, s, &knob_table[i]);
@@ -98,8 +106,9 @@ static void put_problem(FILE *stream, const struct estimate *estimate)
 	put_csv(stream, text);
 }
 
-char *report_csv_row(const struct scenario *scenario, const struct estimate *estimate,
-		     const char *const *knobs, int count)
+char *report_csv_row(int mode, const struct scenario *scenario,
+		     const struct estimate *estimate, const char *const *knobs,
+		     int count)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -117,12 +126,15 @@ char *report_csv_row(const struct scenario *scenario, const struct estimate *est
 		const struct metric *metric = &metric_table[i];
 		double value = metric_get(estimate, metric);
 
+		if (!counts_here(metric, mode))
+			continue;
 		fputc(',', stream);
-		if ((estimate->legal || strcmp(metric->group, "model") == 0) &&
+		if (counts_here(metric, scenario->plan.mode) &&
+		    (estimate->legal || strcmp(metric->group, "model") == 0) &&
 		    isfinite(value))
 			fprintf(stream, "%.9g", value);
 	}
-	put_rest(stream, scenario, knobs, count);
+	put_rest(stream, mode, scenario, knobs, count);
 	fputc('\n', stream);
 	return finish(stream, &text);
 }
@@ -157,7 +169,7 @@ static void put_knobs(FILE *stream, const struct scenario *s,
 		const struct knob *knob = &knob_table[i];
 		char now[MAX_LAYOUT + 8], before[MAX_LAYOUT + 8];
 
-		if ((knob->applies && !knob->applies(s)) ||
+		if (!knob_applies(s, knob) ||
 		    (baseline && knob_same(s, baseline, knob)))
 			continue;
 		knob_print(s, knob, now, sizeof now);
@@ -183,7 +195,7 @@ static void put_change(FILE *stream, const struct metric *metric, double now,
 		fprintf(stream, " %s | |", text);
 }
 
-static void put_metrics(FILE *stream, const struct estimate *e,
+static void put_metrics(FILE *stream, int mode, const struct estimate *e,
 			const struct estimate *before)
 {
 	if (!e->legal)
@@ -197,7 +209,7 @@ static void put_metrics(FILE *stream, const struct estimate *e,
 		double was = before ? metric_get(before, metric) : 0;
 		char text[64];
 
-		if (value == 0 && was == 0)
+		if ((value == 0 && was == 0) || !counts_here(metric, mode))
 			continue;
 		form_text(metric->form, value, text, sizeof text);
 		fprintf(stream, "| %s | %s |", metric->label, text);
@@ -221,6 +233,6 @@ char *report_markdown(const struct scenario *scenario, const struct estimate *es
 	put_heading(stream, scenario);
 	put_problems(stream, estimate);
 	put_knobs(stream, scenario, baseline);
-	put_metrics(stream, estimate, before);
+	put_metrics(stream, scenario->plan.mode, estimate, before);
 	return finish(stream, &text);
 }

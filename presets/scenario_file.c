@@ -32,12 +32,19 @@ bool scenario_blank(struct scenario *out, const char *model, const char *cluster
 /* Keys that are no knobs. */
 static bool is_known(const char *key)
 {
-	static const char *const keys[] = {
-		"format",        "model",    "cluster", "stack",
-		"title",         "source",   "note",    "dp",
-		"data_parallel", "measured", "mode",    "measured_step_seconds",
-		"name",          "updated"
-	};
+	static const char *const keys[] = { "format",
+					    "model",
+					    "cluster",
+					    "stack",
+					    "title",
+					    "source",
+					    "note",
+					    "dp",
+					    "data_parallel",
+					    "measured",
+					    "measured_step_seconds",
+					    "name",
+					    "updated" };
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		if (strcmp(key, keys[i]) == 0)
@@ -48,8 +55,7 @@ static bool is_known(const char *key)
 static bool check_format(const struct document *document, const struct node *map,
 			 struct error *error)
 {
-	const struct node *node = node_get(map, "format"),
-			  *mode = node_get(map, "mode");
+	const struct node *node = node_get(map, "format");
 	int64_t format = FORMAT;
 
 	if (node && !node_count(document, node, &format, error))
@@ -58,10 +64,6 @@ static bool check_format(const struct document *document, const struct node *map
 		return error_set(error, document->file, node->line,
 				 "format %lld; this shardscope reads format %d",
 				 (long long)format, FORMAT);
-	if (mode &&
-	    !(mode->kind == NODE_SCALAR && strncmp(mode->text, "train", 5) == 0))
-		return error_set(error, document->file, mode->line,
-				 "mode: only training can be estimated");
 	return true;
 }
 

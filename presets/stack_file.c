@@ -45,6 +45,26 @@ static const struct field fields[] = {
 	{ "unfused_passes", FIELD_NUMBER, S(unfused_passes), 0, NULL },
 	{ "p2p_exposed", FIELD_NUMBER, S(p2p_exposed), 0, NULL },
 	{ "network_efficiency", FIELD_NUMBER, S(network_efficiency), 0, NULL },
+	{ "serving.iteration_us", FIELD_NUMBER, S(serving.iteration_seconds), 1e-6,
+	  NULL },
+	{ "serving.request_us", FIELD_NUMBER, S(serving.request_seconds), 1e-6, NULL },
+	{ "serving.prompt_us", FIELD_NUMBER, S(serving.prompt_seconds), 1e-6, NULL },
+	{ "serving.small_kernels", FIELD_NUMBER, S(serving.small_kernels), 0, NULL },
+	{ "serving.quantise_kernels", FIELD_NUMBER, S(serving.quantise_kernels), 0,
+	  NULL },
+	{ "serving.prefill_efficiency", FIELD_NUMBER, S(serving.prefill_efficiency), 0,
+	  NULL },
+	{ "serving.layer_cpu_us", FIELD_NUMBER, S(serving.layer_cpu_seconds), 1e-6,
+	  NULL },
+	{ "serving.mixes", FIELD_BOOL, S(serving.mixes), 0, NULL },
+	{ "serving.reserves", FIELD_BOOL, S(serving.reserves), 0, NULL },
+	{ "serving.max_requests", FIELD_COUNT, S(serving.max_requests), 0, NULL },
+	{ "serving.max_batched_tokens", FIELD_COUNT, S(serving.max_batched_tokens), 0,
+	  NULL },
+	{ "serving.other_gib", FIELD_NUMBER, S(serving.other_bytes), 1073741824.0,
+	  NULL },
+	{ "serving.activation_copies", FIELD_NUMBER, S(serving.activation_copies), 0,
+	  NULL },
 	{ "context_gib", FIELD_NUMBER, S(context_bytes), 1073741824.0, NULL },
 	{ "communicator_gib", FIELD_NUMBER, S(communicator_bytes), 1073741824.0, NULL },
 	{ "fragmentation", FIELD_NUMBER, S(fragmentation), 0, NULL },
@@ -166,6 +186,8 @@ bool stack_read(const struct document *document, const struct node *map,
 {
 	struct draft d = { .scenario = *scenario };
 
+	/* what it does not say of serving, a generic server does */
+	d.stack.serving = scenario->stack.serving;
 	d.stack.vocab_multiple = 1;
 	d.stack.fragmentation = 1;
 	d.stack.network_efficiency = 1;
@@ -188,15 +210,7 @@ void stack_write(const struct stack *stack, FILE *stream)
 		return;
 	d->stack = *stack;
 	fputc('{', stream);
-	for (int i = 0; i < FIELDS; i++) {
-		char text[256];
-
-		if (field_zero(&fields[i], d))
-			continue;
-		field_print(&fields[i], d, text, sizeof text);
-		fprintf(stream, "%s%s: %s", first ? "" : ", ", fields[i].key, text);
-		first = false;
-	}
+	first = !fields_write(fields, FIELDS, d, stream);
 	fputs(first ? "rules: [" : ", rules: [", stream);
 	first = true;
 	for (int n = 1; n < 64; n++) {

@@ -43,7 +43,7 @@ static void check_cluster(const char *name)
 	between(name, "unaligned", k->unaligned_efficiency, 0.3, 1);
 	between(name, "grouped", k->grouped_efficiency, 0.3, 1);
 	between(name, "narrow heads", k->narrow_head_efficiency, 0.3, 1);
-	for (int p = 0; p < PRECISION_COUNT; p++)
+	for (int p = 0; p <= PRECISION_NVFP4; p++)
 		if (a->peak_flops[p] > 0)
 			between(name, "GEMM efficiency", k->gemm_efficiency[p], 0.2,
 				0.95);

@@ -78,7 +78,7 @@ static void compare(struct scenario *a, struct scenario *b, const char *const *l
 
 		if ((knob->group == GROUP_CLUSTER && strcmp(knob->key, "gpus") != 0) ||
 		    knob->group == GROUP_RUN || is_among(knob->key, lacks) ||
-		    (knob->applies && !knob->applies(a)) || knob_same(a, b, knob))
+		    !knob_applies(a, knob) || knob_same(a, b, knob))
 			continue;
 		knob_print(a, knob, had, sizeof had);
 		knob_print(b, knob, got, sizeof got);
@@ -192,7 +192,7 @@ static void turn(struct scenario *s, const struct knob *knob)
 	int present, count;
 
 	if (knob->type == KNOB_TEXT || knob->group == GROUP_CLUSTER ||
-	    knob->group == GROUP_RUN)
+	    knob->group == GROUP_RUN || knob->group == GROUP_SERVING)
 		return;
 	if (knob->type == KNOB_SET) {
 		/* per-op is torchtitan's own; nothing at all is no recomputation */
@@ -303,7 +303,7 @@ static void check_said(const char *format, struct scenario *s)
 
 		if ((knob->group == GROUP_CLUSTER && strcmp(knob->key, "gpus") != 0) ||
 		    knob->group == GROUP_RUN || (counts && degrees) ||
-		    (knob->applies && (!knob->applies(s) || !knob->applies(&back))) ||
+		    !knob_applies(s, knob) || !knob_applies(&back, knob) ||
 		    knob_same(s, &back, knob) || is_said(text, knob->key) ||
 		    (shapeless && is_among(knob->key, of_shape)))
 			continue;

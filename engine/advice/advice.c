@@ -65,7 +65,7 @@ static void try_value(const struct situation *now, const struct move *move,
 
 	if (!knob_set(&turned, knob, value) || knob_same(&turned, now->scenario, knob))
 		return;
-	train_estimate(&turned, &e);
+	scenario_estimate(&turned, &e);
 	if (!e.legal)
 		return;
 	this = (struct tried){ value,
@@ -140,7 +140,7 @@ static void try_move(const struct situation *now, const struct move *move,
 
 	if (!knob || !move->worth(now) ||
 	    (first && !knob_set(&from, first, move->first_value)) ||
-	    (knob->applies && !knob->applies(&from)))
+	    !knob_applies(&from, knob))
 		return;
 	try_values(now, move, &from, knob, &best);
 	if (isnan(best.value))

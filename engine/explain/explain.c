@@ -65,6 +65,7 @@ static const struct member memory_members[] = {
 	MEMORY(total_bytes, FORM_BYTES),     MEMORY(allocated_bytes, FORM_BYTES),
 	MEMORY(reserved_bytes, FORM_BYTES),  MEMORY(in_flight, FORM_REAL),
 	MEMORY(parameters, FORM_COUNT),      MEMORY(layers, FORM_REAL),
+	MEMORY(kv_bytes, FORM_BYTES),
 };
 
 static const struct member time_members[] = {

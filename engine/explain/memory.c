@@ -131,6 +131,11 @@ static void reserved(const struct asked *a, struct explanation *out)
 		     stage_of(a)->reserved_bytes - stage_of(a)->allocated_bytes);
 }
 
+static void kv_cache(const struct asked *a, struct explanation *out)
+{
+	(void)a, (void)out;
+}
+
 static void total(const struct asked *a, struct explanation *out)
 {
 	allocated(a, out);
@@ -201,6 +206,10 @@ const struct explain_row explain_memory[] = {
 	  "What the driver, libraries and communicators take, and what the allocator "
 	  "reserves above what is live. Constants of the stack.",
 	  "presets/stacks: context_gib, communicator_gib, fragmentation", framework },
+	{ "kv_bytes", "KV cache", "0: training keeps none",
+	  "Keys and values live only through a layer's backward; they count as "
+	  "activations.",
+	  "by definition", kv_cache },
 	{ "total_bytes", "Memory of the fullest stage", "W + G + O + A + B + F",
 	  "The peak of the fullest rank. All ranks of a stage hold the same, but for "
 	  "an "

@@ -29,8 +29,13 @@ static const char *const capacity_words[] = { "dropless", "drop", "pad", NULL };
 static const char *const graph_words[] = { "none", "partial", "full", NULL };
 static const char *const sync_words[] = { "barrier", "post-validation", NULL };
 static const char *const flops_words[] = { "causal", "full", NULL };
-static const char *const precision_words[] = { "bf16",  "fp16",  "fp32", "fp8",
-					       "mxfp8", "nvfp4", NULL };
+static const char *const precision_words[] = { "bf16",  "fp16",  "fp32",      "fp8",
+					       "mxfp8", "nvfp4", "fp8-block", "int8",
+					       "int4",  NULL };
+static const char *const mode_words[] = { "training", "inference", NULL };
+static const char *const batching_words[] = { "continuous", "static", NULL };
+static const char *const kv_words[] = { "auto", "bf16", "fp8", "int8", "fp4", NULL };
+static const char *const speculative_words[] = { "off", "draft", "mtp", NULL };
 static const char *const attention_words[] = { "unfused", "fused-softmax", "flash1",
 					       "flash2",  "flash3",        NULL };
 
@@ -136,6 +141,26 @@ static bool has_upper_link(const struct scenario *s)
 	return s->cluster.link[LINK_UPPER].span > 0;
 }
 
+static bool is_continuous(const struct scenario *s)
+{
+	return s->plan.serving.batching == BATCHING_CONTINUOUS;
+}
+
+static bool is_speculative(const struct scenario *s)
+{
+	return s->plan.serving.speculative != SPECULATIVE_OFF;
+}
+
+static bool is_disaggregated(const struct scenario *s)
+{
+	return s->plan.serving.disaggregated;
+}
+
+static bool is_disaggregated_moe(const struct scenario *s)
+{
+	return is_disaggregated(s) && has_experts(s);
+}
+
 /* The offset of a field, checked to have the type that the knob's type needs. */
 #define FIELD(path, type)                  \
 	(offsetof(struct scenario, path) + \
@@ -166,7 +191,8 @@ const struct knob knob_table[] = {
 	  "Ranks that share every matrix of a layer; the most communication, so keep "
 	  "it "
 	  "on the fastest links.",
-	  GROUP_PARALLELISM, COUNT(plan.tp, 1, MAX_DEGREE), .step = STEP_DEGREE },
+	  GROUP_PARALLELISM, COUNT(plan.tp, 1, MAX_DEGREE), .step = STEP_DEGREE,
+	  .both = true },
 	{ "sp", "sequence_parallel", "SP  sequence", "",
 	  "Split norms, dropout and residuals along the sequence inside a TP group: "
 	  "less "
@@ -175,7 +201,8 @@ const struct knob knob_table[] = {
 	{ "pp", "pipeline_parallel", "PP  pipeline", "",
 	  "Stages that each hold some of the layers; little communication, but stages "
 	  "idle while the pipeline fills and drains.",
-	  GROUP_PARALLELISM, COUNT(plan.pp, 1, MAX_STAGES), .step = STEP_DEGREE },
+	  GROUP_PARALLELISM, COUNT(plan.pp, 1, MAX_STAGES), .step = STEP_DEGREE,
+	  .both = true },
 	{ "vpp", "virtual_pipeline", "VPP virtual", "",
 	  "Chunks of layers per stage (interleaved, breadth-first, hanayo): divides "
 	  "the "
@@ -186,7 +213,8 @@ const struct knob knob_table[] = {
 	  "Ranks that share every sequence: for long sequences, whose activations no "
 	  "one "
 	  "rank can hold.",
-	  GROUP_PARALLELISM, COUNT(plan.cp, 1, MAX_DEGREE), .step = STEP_DEGREE },
+	  GROUP_PARALLELISM, COUNT(plan.cp, 1, MAX_DEGREE), .step = STEP_DEGREE,
+	  .both = true },
 	{ "cp_kind", "cp_comm_type", "CP  kind", "",
 	  "How attention sees the whole sequence under CP: keys and values in a ring, "
 	  "gathered, or heads exchanged (Ulysses).",
@@ -196,7 +224,7 @@ const struct knob knob_table[] = {
 	  "to "
 	  "their experts by all-to-all.",
 	  GROUP_PARALLELISM, COUNT(plan.ep, 1, MAX_DEGREE), .step = STEP_DEGREE,
-	  .applies = has_experts },
+	  .applies = has_experts, .both = true },
 	{ "etp", "expert_tensor_parallel", "ETP expert TP", "",
 	  "Tensor parallel degree inside each expert; auto follows the stack "
 	  "(Megatron: "
@@ -316,7 +344,7 @@ const struct knob knob_table[] = {
 
 	{ "precision", "dtype", "precision", "",
 	  "Number format of the large matrix products.", GROUP_PRECISION,
-	  WORD(plan.precision, precision_words) },
+	  WORD(plan.precision, precision_words), .both = true },
 	{ "grad_dtype", "main_grads_dtype", "gradients", "",
 	  "Format in which gradients are accumulated and reduced.", GROUP_PRECISION,
 	  WORD(plan.grad_dtype, grad_words) },
@@ -382,7 +410,7 @@ const struct knob knob_table[] = {
 	  "Tokens of the busiest rank over the mean; early in training it can be "
 	  "several times.",
 	  GROUP_MOE, REAL(plan.imbalance, 1, 64, 1), .step = STEP_TENTH,
-	  .applies = has_experts },
+	  .applies = has_experts, .both = true },
 	{ "grouped_gemm", "moe_grouped_gemm", "grouped GEMM", "",
 	  "All local experts in one kernel instead of one after the other.", GROUP_MOE,
 	  SWITCH(plan.grouped_gemm), .applies = has_experts },
@@ -429,10 +457,11 @@ const struct knob knob_table[] = {
 	  REAL(plan.tokens, 1, 1e18, 1), .step = STEP_DECADE },
 	{ "price", "price_per_gpu_hour", "price", "$/GPU-h",
 	  "Dollars for one accelerator and hour.", GROUP_RUN,
-	  REAL(cluster.price_per_gpu_hour, 0, 1e4, 1), .step = STEP_TENTH },
+	  REAL(cluster.price_per_gpu_hour, 0, 1e4, 1), .step = STEP_TENTH,
+	  .both = true },
 	{ "pue", NULL, "PUE", "",
 	  "Power of the whole building over power of the machines.", GROUP_RUN,
-	  REAL(cluster.pue, 1, 5, 1), .step = STEP_TENTH },
+	  REAL(cluster.pue, 1, 5, 1), .step = STEP_TENTH, .both = true },
 	{ "node_mtbf_hours", "mtbf", "node MTBF", "hours",
 	  "Mean time between failures of one node.", GROUP_RUN,
 	  REAL(cluster.node_mtbf_hours, 1, 1e9, 1), .step = STEP_DECADE },
@@ -448,6 +477,115 @@ const struct knob knob_table[] = {
 	  "some "
 	  "papers do.",
 	  GROUP_RUN, WORD(plan.flops_convention, flops_words) },
+
+	{ "mode", NULL, "mode", "",
+	  "Train the model, or serve it: switches workload, plan and metrics.",
+	  GROUP_SERVING, WORD(plan.mode, mode_words), .both = true },
+	{ "prompt", "prompt_len", "prompt", "tokens",
+	  "Tokens of the mean request's prompt, which prefill computes.", GROUP_SERVING,
+	  COUNT(plan.serving.prompt_len, 1, MAX_SEQ), .step = STEP_DOUBLE },
+	{ "output", "output_len", "output", "tokens",
+	  "Tokens that the mean request gets, one decode pass each.", GROUP_SERVING,
+	  COUNT(plan.serving.output_len, 1, MAX_SEQ), .step = STEP_DOUBLE },
+	{ "concurrency", "max_concurrency", "concurrency", "requests",
+	  "Requests in flight, all engines together; max fills the KV cache.",
+	  GROUP_SERVING, COUNT(plan.serving.concurrency, 0, MAX_BATCH),
+	  .step = STEP_DOUBLE, .zero = "max" },
+	{ "request_rate", "requests_per_second", "request rate", "requests/s",
+	  "Requests that arrive; their number in flight follows. Off holds the "
+	  "concurrency.",
+	  GROUP_SERVING, REAL(plan.serving.request_rate, 0, 1e6, 1),
+	  .step = STEP_DECADE, .zero = "off" },
+	{ "shared_prefix", NULL, "shared prefix", "",
+	  "Share of the prompt that requests have in common: a prefix cache skips it.",
+	  GROUP_SERVING, REAL(plan.serving.shared_prefix, 0, 1, 1),
+	  .step = STEP_TENTH },
+	{ "goal_ttft", "ttft_goal", "goal TTFT", "ms",
+	  "Longest wait for the first token that counts as good.", GROUP_SERVING,
+	  REAL(plan.serving.goal_ttft_seconds, 0, 1e7, 1e-3), .step = STEP_DECADE,
+	  .zero = "none" },
+	{ "goal_tpot", "tpot_goal", "goal TPOT", "ms",
+	  "Longest time per further token that counts as good.", GROUP_SERVING,
+	  REAL(plan.serving.goal_tpot_seconds, 0, 1e6, 1e-3), .step = STEP_DECADE,
+	  .zero = "none" },
+	{ "batching", NULL, "batching", "",
+	  "Continuous: requests come and go by the pass; static: a batch starts and "
+	  "ends together.",
+	  GROUP_SERVING, WORD(plan.serving.batching, batching_words) },
+	{ "chunked_prefill", "enable_chunked_prefill", "chunked prefill", "",
+	  "Cut prompts to the token budget, so that decoding requests go on beside "
+	  "them.",
+	  GROUP_SERVING, SWITCH(plan.serving.chunked_prefill),
+	  .applies = is_continuous },
+	{ "max_batched_tokens", "max_num_batched_tokens", "token budget", "tokens",
+	  "Tokens of one pass at most.", GROUP_SERVING,
+	  COUNT(plan.serving.max_batched_tokens, 0, MAX_SEQ), .step = STEP_DOUBLE,
+	  .zero = "auto" },
+	{ "max_requests", "max_num_seqs", "request limit", "requests",
+	  "Requests that one copy of the attention runs at most.", GROUP_SERVING,
+	  COUNT(plan.serving.max_requests, 0, MAX_BATCH), .step = STEP_DOUBLE,
+	  .zero = "auto" },
+	{ "dp_attention", "attention_dp", "DP attention", "",
+	  "Copies of the attention in one engine, each with its own requests and KV "
+	  "cache; they share the experts.",
+	  GROUP_SERVING, COUNT(plan.serving.dp_attention, 1, MAX_DEGREE),
+	  .step = STEP_DEGREE, .applies = has_experts },
+	{ "kv_shards", "decode_context_parallel_size", "KV shards", "",
+	  "TP ranks that share out one copy of the KV cache along the sequence.",
+	  GROUP_SERVING, COUNT(plan.serving.kv_shards, 1, MAX_DEGREE),
+	  .step = STEP_DEGREE, .applies = has_tp },
+	{ "kv_precision", "kv_cache_dtype", "KV precision", "",
+	  "Number format of the KV cache; auto is bf16.", GROUP_SERVING,
+	  WORD(plan.serving.kv_precision, kv_words) },
+	{ "kv_block", "block_size", "KV block", "tokens",
+	  "Tokens of a page of the KV cache.", GROUP_SERVING,
+	  COUNT(plan.serving.kv_block, 1, 65536), .step = STEP_DOUBLE },
+	{ "memory_share", "gpu_memory_utilization", "memory share", "",
+	  "Share of what weights and buffers leave free that the KV cache takes.",
+	  GROUP_SERVING, REAL(plan.serving.memory_share, 0.01, 1, 1),
+	  .step = STEP_TENTH },
+	{ "prefix_cache", "enable_prefix_caching", "prefix cache", "",
+	  "Keep the KV cache of prefixes that requests share.", GROUP_SERVING,
+	  SWITCH(plan.serving.prefix_cache) },
+	{ "redundant_experts", "num_redundant_experts", "spare experts", "",
+	  "Further copies of the busiest experts, which even out what ranks get.",
+	  GROUP_SERVING, COUNT(plan.serving.redundant_experts, 0, 4096),
+	  .step = STEP_SERIES, .zero = "none", .applies = has_ep },
+	{ "speculative", "spec_algo", "speculation", "",
+	  "Draft tokens with a small model, or with the model's MTP layers, and check "
+	  "them in one pass.",
+	  GROUP_SERVING, WORD(plan.serving.speculative, speculative_words) },
+	{ "draft_tokens", "num_speculative_tokens", "draft tokens", "tokens",
+	  "Tokens drafted before each pass.", GROUP_SERVING,
+	  COUNT(plan.serving.draft_tokens, 0, 64), .step = STEP_ONE,
+	  .applies = is_speculative },
+	{ "acceptance", NULL, "acceptance", "", "Share of drafted tokens that hold.",
+	  GROUP_SERVING, REAL(plan.serving.acceptance, 0, 1, 1), .step = STEP_TENTH,
+	  .applies = is_speculative },
+	{ "draft_cost", NULL, "draft cost", "",
+	  "Time of drafting a token over that of a decode pass.", GROUP_SERVING,
+	  REAL(plan.serving.draft_cost, 0, 1, 1), .step = STEP_TENTH,
+	  .applies = is_speculative },
+	{ "disaggregated", "disaggregation", "disaggregated", "",
+	  "Prefill on GPUs of its own; the KV cache travels to those that decode.",
+	  GROUP_SERVING, SWITCH(plan.serving.disaggregated) },
+	{ "prefill_gpus", NULL, "prefill GPUs", "",
+	  "GPUs that only prefill; auto is half of them.", GROUP_SERVING,
+	  COUNT(plan.serving.prefill_gpus, 0, MAX_GPUS), .step = STEP_DEGREE,
+	  .zero = "auto", .applies = is_disaggregated },
+	{ "prefill_tp", NULL, "prefill TP", "", "TP of a prefill engine.",
+	  GROUP_SERVING, COUNT(plan.serving.prefill_tp, 0, MAX_DEGREE),
+	  .step = STEP_DEGREE, .zero = "same", .applies = is_disaggregated },
+	{ "prefill_pp", NULL, "prefill PP", "", "PP of a prefill engine.",
+	  GROUP_SERVING, COUNT(plan.serving.prefill_pp, 0, MAX_STAGES),
+	  .step = STEP_DEGREE, .zero = "same", .applies = is_disaggregated },
+	{ "prefill_ep", NULL, "prefill EP", "", "EP of a prefill engine.",
+	  GROUP_SERVING, COUNT(plan.serving.prefill_ep, 0, MAX_DEGREE),
+	  .step = STEP_DEGREE, .zero = "same", .applies = is_disaggregated_moe },
+	{ "prefill_dp_attention", NULL, "prefill DP att.", "",
+	  "Copies of the attention in a prefill engine.", GROUP_SERVING,
+	  COUNT(plan.serving.prefill_dp_attention, 0, MAX_DEGREE), .step = STEP_DEGREE,
+	  .zero = "same", .applies = is_disaggregated_moe },
 };
 
 int knob_count(void)
@@ -467,7 +605,22 @@ const char *knob_group_label(enum knob_group group)
 		[GROUP_MOE] = "experts",
 		[GROUP_CLUSTER] = "cluster",
 		[GROUP_RUN] = "the run",
+		[GROUP_SERVING] = "serving",
 	};
 
 	return (unsigned)group < GROUP_COUNT ? label[group] : "";
+}
+
+bool knob_in_mode(const struct knob *knob, int mode)
+{
+	bool serves = knob->group == GROUP_SERVING;
+
+	return knob->both || knob->group == GROUP_CLUSTER ||
+	       serves == (mode == MODE_INFERENCE);
+}
+
+bool knob_applies(const struct scenario *scenario, const struct knob *knob)
+{
+	return knob_in_mode(knob, scenario->plan.mode) &&
+	       (!knob->applies || knob->applies(scenario));
 }

@@ -211,7 +211,7 @@ static bool in_time(const struct inverse *inverse, const struct scenario *s)
 	e = malloc(sizeof *e);
 	if (!e)
 		return false;
-	train_estimate(s, e);
+	scenario_estimate(s, e);
 	good = e->feasible && e->run.seconds <= inverse->deadline_seconds;
 	free(e);
 	return good;

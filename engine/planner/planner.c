@@ -462,7 +462,7 @@ static bool try_choice(struct planner *p, const struct node *node,
 	}
 	counts->explored++;
 	if (scenario_check(s, NULL) == 0) {
-		train_estimate(s, &p->estimate);
+		scenario_estimate(s, &p->estimate);
 		take(p, s, choice);
 	} else {
 		counts->illegal++;

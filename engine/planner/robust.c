@@ -44,7 +44,7 @@ static void estimate_plan(const struct robust *robust, int plan, struct estimate
 
 		planner_scenario(problem, &robust->plan[plan], &s);
 		robust_weaken((enum robust_case)i, &s);
-		train_estimate(&s, e);
+		scenario_estimate(&s, e);
 		out->fits[i] =
 			e->legal && e->memory.total_bytes <=
 					    e->capacity_bytes * (1 - problem->reserve);

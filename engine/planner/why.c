@@ -85,7 +85,7 @@ static double try_value(const struct why *why, const struct knob *knob, double v
 
 	if (!knob_set(&s, knob, value))
 		return INFINITY;
-	train_estimate(&s, scratch);
+	scenario_estimate(&s, scratch);
 	return seconds_of(why->problem, scratch);
 }
 
@@ -117,7 +117,7 @@ bool why_step(struct why *why, struct estimate *scratch)
 	if (why->next >= knob_count())
 		return false;
 	why->next++;
-	if (knob->applies && !knob->applies(&why->scenario))
+	if (!knob_applies(&why->scenario, knob))
 		return why->next < knob_count();
 	now = change.from = knob_get(&why->scenario, knob);
 	best = why->seconds;
@@ -163,7 +163,7 @@ void why_pair(struct why *why, const struct scenario *better, struct estimate *s
 	int count = differing(why, better, change, MOST);
 	double best = why->seconds;
 
-	train_estimate(better, scratch);
+	scenario_estimate(better, scratch);
 	why->gain_of_all = gain_of(why, seconds_of(why->problem, scratch));
 	if (why->count > 0)
 		return;
@@ -174,7 +174,7 @@ void why_pair(struct why *why, const struct scenario *better, struct estimate *s
 
 			knob_set(&s, change[i].knob, change[i].to);
 			knob_set(&s, change[k].knob, change[k].to);
-			train_estimate(&s, scratch);
+			scenario_estimate(&s, scratch);
 			seconds = seconds_of(why->problem, scratch);
 			if (!(seconds < best))
 				continue;

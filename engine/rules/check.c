@@ -33,6 +33,18 @@ static bool within(int64_t count, int64_t most)
 	return count > 0 && count <= most;
 }
 
+static bool servable(const struct serving_plan *v)
+{
+	enum { DEGREE = 4096, TOKENS = 1 << 26 };
+
+	return within(v->dp_attention, DEGREE) && within(v->kv_shards, DEGREE) &&
+	       within(v->prompt_len, TOKENS) && within(v->output_len, TOKENS) &&
+	       within(v->concurrency + 1, TOKENS) && within(v->kv_block, TOKENS) &&
+	       within(v->prefill_tp + 1, DEGREE) && within(v->prefill_pp + 1, DEGREE) &&
+	       within(v->prefill_ep + 1, DEGREE) &&
+	       within(v->prefill_dp_attention + 1, DEGREE);
+}
+
 /* Counts below 1 would divide by zero and huge ones overflow; knobs and readers
  * let in neither. */
 bool rules_countable(const struct scenario *scenario)
@@ -48,7 +60,19 @@ bool rules_countable(const struct scenario *scenario)
 	       p->precision >= 0 && p->precision < PRECISION_COUNT &&
 	       within(scenario->cluster.gpus, WORLD) &&
 	       within(scenario->model.layers, MAX_LAYERS) &&
-	       within(scenario->model.kinds, MAX_LAYER_KINDS);
+	       within(scenario->model.kinds, MAX_LAYER_KINDS) &&
+	       (p->mode != MODE_INFERENCE || servable(&p->serving));
+}
+
+/* The rules of the scenario's mode. */
+static const struct legality *rules_of(const struct scenario *scenario, int *count)
+{
+	if (scenario->plan.mode == MODE_INFERENCE) {
+		*count = serving_rules();
+		return serving_table;
+	}
+	*count = legality_count();
+	return legality_table;
 }
 
 bool rules_hold(const struct legality *row, const struct stack *stack)
@@ -62,10 +86,12 @@ static uint64_t broken_rows(const struct scenario *scenario)
 	struct facts facts;
 	struct broken out;
 	uint64_t mask = 0;
+	int count;
+	const struct legality *rows = rules_of(scenario, &count);
 
 	rules_derive(scenario, &facts);
-	for (int i = 0; i < legality_count(); i++) {
-		const struct legality *row = &legality_table[i];
+	for (int i = 0; i < count; i++) {
+		const struct legality *row = &rows[i];
 
 		if (row->rule.severity == SEVERITY_ERROR &&
 		    rules_hold(row, &scenario->stack) && row->breaks(&facts, &out))
@@ -78,7 +104,7 @@ struct search {
 	const struct scenario *scenario;
 	struct scenario trial;
 	uint64_t before; /* rows broken now */
-	int row;
+	const struct legality *rule;
 	const struct knob *knob;
 	struct finding *finding;
 };
@@ -86,7 +112,7 @@ struct search {
 /* A value is a remedy if the row then holds and no new row breaks. */
 static bool mends(struct search *search, double value)
 {
-	const struct legality *row = &legality_table[search->row];
+	const struct legality *row = search->rule;
 	struct facts facts;
 	struct broken out;
 
@@ -160,8 +186,9 @@ static void offer_around(struct search *search)
 			break;
 }
 
-static void find_remedy(const struct scenario *scenario, int row, uint64_t before,
-			const struct broken *broken, struct finding *finding)
+static void find_remedy(const struct scenario *scenario, const struct legality *rule,
+			uint64_t before, const struct broken *broken,
+			struct finding *finding)
 {
 	struct search search;
 
@@ -169,7 +196,7 @@ static void find_remedy(const struct scenario *scenario, int row, uint64_t befor
 	search.trial.model = scenario->model;
 	search.trial.stack = scenario->stack;
 	search.before = before;
-	search.row = row;
+	search.rule = rule;
 	search.finding = finding;
 	finding->knob = broken->mend[0].knob;
 	for (int i = 0; i < MAX_MENDS && broken->mend[i].knob; i++) {
@@ -208,7 +235,8 @@ int scenario_check(const struct scenario *scenario, struct findings *findings)
 	struct facts facts;
 	struct broken broken;
 	uint64_t before = 0;
-	int errors = 0;
+	int errors = 0, count;
+	const struct legality *rows = rules_of(scenario, &count);
 
 	if (findings)
 		findings->count = 0;
@@ -219,8 +247,8 @@ int scenario_check(const struct scenario *scenario, struct findings *findings)
 		return 1;
 	}
 	rules_derive(scenario, &facts);
-	for (int i = 0; i < legality_count(); i++) {
-		const struct legality *row = &legality_table[i];
+	for (int i = 0; i < count; i++) {
+		const struct legality *row = &rows[i];
 		struct finding *finding;
 
 		if (!rules_hold(row, &scenario->stack) || !row->breaks(&facts, &broken))
@@ -235,7 +263,7 @@ int scenario_check(const struct scenario *scenario, struct findings *findings)
 		finding = &findings->item[findings->count++];
 		*finding = (struct finding){ .rule = &row->rule };
 		memcpy(finding->value, broken.value, sizeof finding->value);
-		find_remedy(scenario, i, before, &broken, finding);
+		find_remedy(scenario, row, before, &broken, finding);
 	}
 	return errors;
 }

@@ -233,9 +233,9 @@ bool breaks_precision(const struct facts *f, struct broken *out)
 	struct mend mend[MAX_MENDS] = { { 0 } };
 	int n = 0;
 
-	if (peak[f->plan->precision] > 0)
+	if (f->plan->precision <= PRECISION_NVFP4 && peak[f->plan->precision] > 0)
 		return false;
-	for (int i = 0; i < PRECISION_COUNT && n < MAX_MENDS; i++)
+	for (int i = 0; i <= PRECISION_NVFP4 && n < MAX_MENDS; i++)
 		if (peak[i] > 0)
 			mend[n++] = (struct mend){ "precision", MEND_VALUE, i };
 	*out = (struct broken){ .value = { (double)f->plan->precision } };

@@ -9,6 +9,9 @@ const struct rule *rule_at(int index)
 	if (index < legality_count())
 		return &legality_table[index].rule;
 	index -= legality_count();
+	if (index < serving_rules())
+		return &serving_table[index].rule;
+	index -= serving_rules();
 	if (index < advice_move_count())
 		return &advice_moves[index].rule;
 	index -= advice_move_count();

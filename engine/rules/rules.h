@@ -60,8 +60,10 @@ bool rules_countable(const struct scenario *scenario);
 bool rules_hold(const struct legality *row, const struct stack *stack);
 
 /* The rows, errors before warnings. */
-extern const struct legality legality_table[];
+extern const struct legality legality_table[]; /* of training */
 int legality_count(void);
+extern const struct legality serving_table[]; /* of mode inference */
+int serving_rules(void);
 
 bool breaks_e1(const struct facts *f, struct broken *out);
 bool breaks_e2(const struct facts *f, struct broken *out);

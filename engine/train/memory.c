@@ -121,6 +121,7 @@ void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 	       struct stage_memory *out)
 {
 	out->layers = sum->layers;
+	out->kv_bytes = 0;
 	hold_states(step, sum, out);
 	hold_activations(step, stage, sum, out);
 	hold_buffers(step, sum, out);

@@ -25,6 +25,7 @@ static void clear(struct estimate *out)
 	out->tokens_per_second = out->tokens_per_second_per_gpu = 0;
 	out->tflops_per_gpu = out->mfu = out->mfu_bf16 = out->hfu = 0;
 	memset(&out->run, 0, sizeof out->run);
+	memset(&out->serving, 0, sizeof out->serving);
 	out->traffic_count = 0;
 }
 

@@ -68,7 +68,7 @@ static void put_flag(const struct flag_writer *w, const struct flag *flag)
 	const struct scenario *s = w->scenario;
 	char value[MAX_LAYOUT], word[32];
 
-	if (knob->applies && !knob->applies(s))
+	if (!knob_applies(s, knob))
 		return;
 	knob_print(s, knob, value, sizeof value);
 	if (flag->absent && strcmp(value, flag->absent) == 0)

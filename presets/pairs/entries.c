@@ -51,7 +51,7 @@ void entries_add_rows(struct entries *entries, const struct scenario *scenario,
 		/* the first row of a knob is the one written */
 		for (const struct mapping *before = rows; before < row; before++)
 			again = again || strcmp(before->knob, row->knob) == 0;
-		if (again || (knob->applies && !knob->applies(scenario)))
+		if (again || !knob_applies(scenario, knob))
 			continue;
 		knob_print(scenario, knob, value, sizeof value);
 		if (!all && row->absent && strcmp(row->absent, value) == 0)

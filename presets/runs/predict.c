@@ -29,6 +29,26 @@ static double predicted_bytes(const struct measured_run *run,
 	return most;
 }
 
+static void predict_serving(const struct estimate *estimate, struct score_run *out)
+{
+	const struct serving_estimate *v = &estimate->serving;
+
+	/* a server that holds no request has no times */
+	out->predicted = estimate->feasible;
+	out->predicted_fits = estimate->fits;
+	out->fit_probability = estimate->fit_probability;
+	out->load = estimate->memory.total_bytes / estimate->capacity_bytes;
+	out->serving[SCORE_TPOT].predicted = v->tpot_seconds;
+	out->serving[SCORE_TPOT].low = v->tpot_low_seconds;
+	out->serving[SCORE_TPOT].high = v->tpot_high_seconds;
+	out->serving[SCORE_TTFT].predicted = v->ttft_seconds;
+	out->serving[SCORE_TTFT].low = v->ttft_low_seconds;
+	out->serving[SCORE_TTFT].high = v->ttft_high_seconds;
+	out->serving[SCORE_RATE].predicted = v->output_tokens_per_second;
+	out->serving[SCORE_RATE].low = v->output_low;
+	out->serving[SCORE_RATE].high = v->output_high;
+}
+
 void run_predict(const struct measured_run *run, struct estimate *estimate,
 		 struct score_run *out)
 {
@@ -45,13 +65,21 @@ void run_predict(const struct measured_run *run, struct estimate *estimate,
 		.measured_bytes = run->peak_bytes,
 		.measured_fits = run->fits,
 	};
+	for (int f = 0; f < SCORE_FIGURES; f++) {
+		out->serving[f].scores = run->scores_serving[f];
+		out->serving[f].measured = run->serving[f];
+	}
 	estimate->legal = false;
 	estimate->problems.count = 0;
 	if (!run->readable)
 		return;
-	train_estimate(&run->scenario, estimate);
+	scenario_estimate(&run->scenario, estimate);
 	if (!estimate->legal)
 		return;
+	if (run->scenario.plan.mode == MODE_INFERENCE) {
+		predict_serving(estimate, out);
+		return;
+	}
 	out->predicted = true;
 	out->predicted_seconds = estimate->step_seconds;
 	out->low_seconds = estimate->step_low_seconds;
@@ -136,6 +164,9 @@ static cJSON *score_object(const char *name, const struct score *score)
 	add_errors(object, "time", &score->time);
 	add_errors(object, "time_calibrated", &score->calibrated);
 	add_errors(object, "memory", &score->memory);
+	add_errors(object, "tpot", &score->serving[SCORE_TPOT]);
+	add_errors(object, "ttft", &score->serving[SCORE_TTFT]);
+	add_errors(object, "throughput", &score->serving[SCORE_RATE]);
 	fit = cJSON_AddObjectToObject(object, "fit");
 	cJSON_AddNumberToObject(fit, "fits_predicted_fits", score->fit.fits_fits);
 	cJSON_AddNumberToObject(fit, "fits_predicted_out", score->fit.fits_out);
@@ -161,6 +192,27 @@ static void add_predicted(cJSON *row, bool predicted, const char *key, double va
 		cJSON_AddNullToObject(row, key);
 }
 
+static void add_serving(cJSON *row, const struct measured_run *run,
+			const struct score_run *p)
+{
+	static const char *const names[SCORE_FIGURES] = { "tpot_seconds",
+							  "ttft_seconds",
+							  "output_tokens_per_second" };
+
+	for (int f = 0; f < SCORE_FIGURES; f++) {
+		char key[64];
+
+		snprintf(key, sizeof key, "predicted_%s", names[f]);
+		add_predicted(row, p->predicted, key, p->serving[f].predicted);
+		snprintf(key, sizeof key, "predicted_%s_low", names[f]);
+		add_predicted(row, p->predicted, key, p->serving[f].low);
+		snprintf(key, sizeof key, "predicted_%s_high", names[f]);
+		add_predicted(row, p->predicted, key, p->serving[f].high);
+		snprintf(key, sizeof key, "measured_%s", names[f]);
+		add_predicted(row, run->serving[f] > 0, key, run->serving[f]);
+	}
+}
+
 static cJSON *row_object(const struct measured_run *run, struct estimate *estimate)
 {
 	cJSON *row = cJSON_CreateObject();
@@ -168,6 +220,13 @@ static cJSON *row_object(const struct measured_run *run, struct estimate *estima
 
 	run_predict(run, estimate, &p);
 	cJSON_AddStringToObject(row, "id", run->id);
+	if (run->scenario.plan.mode == MODE_INFERENCE) {
+		add_serving(row, run, &p);
+		cJSON_AddBoolToObject(row, "feasible", p.predicted);
+		cJSON_AddItemToObject(row, "problems",
+				      report_problems(&estimate->problems));
+		return row;
+	}
 	add_predicted(row, p.predicted, "predicted_step_seconds", p.predicted_seconds);
 	add_predicted(row, p.predicted, "predicted_step_low_seconds", p.low_seconds);
 	add_predicted(row, p.predicted, "predicted_step_high_seconds", p.high_seconds);

@@ -14,6 +14,7 @@ struct reading {
 	struct run_set *set;
 	const struct document *document;
 	const struct node *models;
+	int mode;             /* enum plan_mode */
 	struct scenario base; /* of the group: cluster, stack and its defaults */
 	bool base_good;
 	struct model model; /* the last one read, most runs in a row share it */
@@ -181,9 +182,13 @@ static bool read_keys(struct reading *r, struct measured_run *out,
 static bool check_degrees(const struct reading *r, const struct node *run,
 			  struct error *error)
 {
-	static const char *const needed[] = { "gpus", "tp", "pp", "gbs", "seq" };
+	static const char *const training[] = { "gpus", "tp", "pp", "gbs", "seq" };
+	static const char *const inference[] = { "gpus", "tp", "pp", "prompt",
+						 "output" };
+	const char *const *needed =
+		r->base.plan.mode == MODE_INFERENCE ? inference : training;
 
-	for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+	for (size_t i = 0; i < sizeof training / sizeof training[0]; i++)
 		if (!node_get(run, needed[i]))
 			return error_set(error, r->document->file, run->line,
 					 "the run states no %s; it is not predicted",
@@ -239,6 +244,9 @@ static void read_measured(struct reading *r, struct measured_run *out,
 	kind = node_get(map, "memory_kind");
 	out->step_seconds = number(r, map, "step_seconds");
 	out->peak_bytes = number(r, map, "peak_memory_gib") * 1073741824.0;
+	out->serving[SCORE_TPOT] = number(r, map, "tpot_seconds");
+	out->serving[SCORE_TTFT] = number(r, map, "ttft_seconds");
+	out->serving[SCORE_RATE] = number(r, map, "output_tokens_per_second");
 	rate = number(r, map, "tokens_per_second_per_gpu") *
 	       (double)out->scenario.cluster.gpus;
 	if (out->step_seconds <= 0 && rate > 0)
@@ -258,6 +266,9 @@ static void read_use(struct measured_run *out, const struct node *run)
 		out->scores_time |= text_is(n, "time") && out->step_seconds > 0;
 		out->scores_memory |= text_is(n, "memory") && out->peak_bytes > 0;
 		out->scores_fit |= text_is(n, "fit");
+		out->scores_serving[SCORE_TPOT] |= text_is(n, "tpot");
+		out->scores_serving[SCORE_TTFT] |= text_is(n, "ttft");
+		out->scores_serving[SCORE_RATE] |= text_is(n, "throughput");
 	}
 }
 
@@ -284,7 +295,8 @@ static bool read_run(struct reading *r, const struct node *run)
 	if (out->readable) {
 		out->scenario.model = r->model;
 		out->readable = read_keys(r, out, run);
-		run_settle(out, run, r->shape);
+		if (out->scenario.plan.mode == MODE_TRAINING)
+			run_settle(out, run, r->shape);
 	}
 	if (out->readable && !check_dp(r, out, run, &error)) {
 		add_fault(r->set, &error);
@@ -302,6 +314,7 @@ static bool read_group(struct reading *r, const struct node *group)
 
 	r->set->groups++;
 	scenario_defaults(&r->base);
+	r->base.plan.mode = r->mode;
 	r->base_good = read_cluster(r, group) && read_stack(r, group);
 	if (!runs || runs->kind != NODE_LIST) {
 		error_set(&error, r->document->file, group->line,
@@ -354,6 +367,9 @@ static bool read_document(struct run_set *set, const struct document *document,
 	r->set = set;
 	r->document = document;
 	r->models = node_get(document->root, "models");
+	r->mode = text_is(node_get(document->root, "mode"), "inference")
+			  ? MODE_INFERENCE
+			  : MODE_TRAINING;
 	for (const struct node *group = groups->child; group && good;
 	     group = group->next)
 		if (group->kind == NODE_MAP)

@@ -28,6 +28,8 @@ struct measured_run {
 	bool scores_time, scores_memory, scores_fit;
 	enum memory_kind memory_kind;
 	double step_seconds, peak_bytes; /* 0 = not stated */
+	double serving[SCORE_FIGURES];   /* measured; 0 = not stated */
+	bool scores_serving[SCORE_FIGURES];
 	bool fits;
 	struct scenario scenario;
 };

@@ -83,7 +83,7 @@ static int check(const struct scenario *s, const struct asked *asked)
 	char *text = NULL;
 
 	if (e && lint) {
-		train_estimate(s, e);
+		scenario_estimate(s, e);
 		lint_run(s, e, &asked->rules, e + 1, lint);
 		text = asked->json ? lint_json(s, e, lint) : NULL;
 		status = lint->errors > 0 ? STATUS_NO : STATUS_GOOD;

@@ -142,7 +142,7 @@ int command_eval(int argc, char **argv)
 	e = malloc(sizeof *e); /* it holds every stage */
 	if (!e)
 		return command_fail(&(struct error){ "" });
-	train_estimate(&scenario, e);
+	scenario_estimate(&scenario, e);
 	status = command_finish(print_eval(&scenario, e, asked.json));
 	free(e);
 	return status;

@@ -60,7 +60,7 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 
 	if (!both)
 		return command_fail(&error);
-	train_estimate(scenario, &both->estimate);
+	scenario_estimate(scenario, &both->estimate);
 	request.estimate = &both->estimate;
 	if (asked->baseline &&
 	    !format_open(asked->baseline, &both->baseline, NULL, &error)) {
@@ -68,7 +68,7 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 		return command_fail(&error);
 	}
 	if (asked->baseline) {
-		train_estimate(&both->baseline, &both->before);
+		scenario_estimate(&both->baseline, &both->before);
 		request.baseline = &both->baseline;
 		request.before = &both->before;
 	}
@@ -181,7 +181,7 @@ int command_calibrate(int argc, char **argv)
 	if (!e)
 		return command_fail(&error);
 	scenario.cluster.scale = 1;
-	train_estimate(&scenario, e);
+	scenario_estimate(&scenario, e);
 	predicted = e->legal ? e->step_seconds : 0;
 	free(e);
 	if (!(predicted > 0)) {

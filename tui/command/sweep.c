@@ -141,11 +141,11 @@ static bool check_values(const struct sweep *sweep, const struct scenario *scena
 	return true;
 }
 
-static void print_row(const struct sweep *sweep, const char *const *keys,
+static void print_row(const struct sweep *sweep, int mode, const char *const *keys,
 		      const struct scenario *s, const struct estimate *e)
 {
 	char *text = sweep->json ? report_json_line(s, e)
-				 : report_csv_row(s, e, keys, sweep->count);
+				 : report_csv_row(mode, s, e, keys, sweep->count);
 
 	fputs(text ? text : "", stdout);
 	free(text);
@@ -191,8 +191,8 @@ static bool print_rows(const struct sweep *sweep, const struct scenario *scenari
 		good = set_point(sweep, n, &s, error);
 		if (!good)
 			break;
-		train_estimate(&s, e);
-		print_row(sweep, keys, &s, e);
+		scenario_estimate(&s, e);
+		print_row(sweep, scenario->plan.mode, keys, &s, e);
 		if (progress_is_due(&progress))
 			progress_show(&progress,
 				      (double)(n - first) / (double)(end - first),
@@ -214,7 +214,7 @@ static int run(const struct sweep *sweep, const struct scenario *scenario)
 		keys[i] = sweep->varied[i].knob->key;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (good && !sweep->json && sweep->shard == 1) {
-		header = report_csv_header(keys, sweep->count);
+		header = report_csv_header(scenario->plan.mode, keys, sweep->count);
 		fputs(header ? header : "", stdout);
 		free(header);
 	}

@@ -100,9 +100,9 @@ static void update_advice(struct explorer *explorer)
 
 void explorer_update(struct explorer *explorer)
 {
-	train_estimate(&explorer->scenario, &explorer->estimate);
+	scenario_estimate(&explorer->scenario, &explorer->estimate);
 	if (explorer->pinned)
-		train_estimate(&explorer->baseline, &explorer->before);
+		scenario_estimate(&explorer->baseline, &explorer->before);
 	explorer->arrows_done = 0;
 	explorer->advice_done = false;
 	explorer->search_stale = explorer->play_stale = true;

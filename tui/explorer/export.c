@@ -36,9 +36,11 @@ static char *write_csv(const struct export_request *r)
 	char *header, *row, *both = NULL;
 
 	for (int i = 0; i < knob_count() && count < 128; i++)
-		knobs[count++] = knob_table[i].key;
-	header = report_csv_header(knobs, count);
-	row = report_csv_row(r->scenario, r->estimate, knobs, count);
+		if (knob_in_mode(&knob_table[i], r->scenario->plan.mode))
+			knobs[count++] = knob_table[i].key;
+	header = report_csv_header(r->scenario->plan.mode, knobs, count);
+	row = report_csv_row(r->scenario->plan.mode, r->scenario, r->estimate, knobs,
+			     count);
 	if (header && row)
 		both = malloc(strlen(header) + strlen(row) + 1);
 	if (both) {

@@ -17,7 +17,7 @@ static void add(struct knob_row *rows, int *count, struct knob_row row)
 
 static bool applies(const struct explorer *explorer, const struct knob *knob)
 {
-	return !knob->applies || knob->applies(&explorer->scenario);
+	return knob_applies(&explorer->scenario, knob);
 }
 
 /* Knobs that do nothing here are left out, so that those that matter stay in sight;
@@ -29,8 +29,18 @@ static bool is_shown(const struct explorer *explorer, int index)
 
 	if (applies(explorer, knob) || index == explorer->revealed)
 		return true;
+	if (!knob_in_mode(knob, explorer->scenario.plan.mode))
+		return false;
 	for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
 		if (strcmp(knob->key, always[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool has_rows(const struct explorer *explorer, int group)
+{
+	for (int i = 0; i < knob_count(); i++)
+		if ((int)knob_table[i].group == group && is_shown(explorer, i))
 			return true;
 	return false;
 }
@@ -38,6 +48,7 @@ static bool is_shown(const struct explorer *explorer, int index)
 int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
 {
 	int count = 0, group = -1;
+	bool trains = explorer->scenario.plan.mode == MODE_TRAINING;
 
 	add(rows, &count, (struct knob_row){ ROW_MODEL, -1, -1, "model" });
 	add(rows, &count, (struct knob_row){ ROW_CLUSTER, -1, -1, "cluster" });
@@ -47,7 +58,7 @@ int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
 		bool last =
 			i + 1 == knob_count() || (int)knob_table[i + 1].group != own;
 
-		if (own != group)
+		if (own != group && has_rows(explorer, own))
 			add(rows, &count,
 			    (struct knob_row){ ROW_GROUP, -1, own,
 					       knob_group_label(knob_table[i].group) });
@@ -57,11 +68,11 @@ int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
 		if (is_shown(explorer, i))
 			add(rows, &count,
 			    (struct knob_row){ ROW_KNOB, i, own, knob_table[i].label });
-		if (last && own == GROUP_PARALLELISM)
+		if (last && trains && own == GROUP_PARALLELISM)
 			add(rows, &count,
 			    (struct knob_row){ ROW_DERIVED, DERIVED_DP, own,
 					       "DP  data" });
-		if (last && own == GROUP_BATCH)
+		if (last && trains && own == GROUP_BATCH)
 			add(rows, &count,
 			    (struct knob_row){ ROW_DERIVED, DERIVED_MICRO_BATCHES, own,
 					       "micro-batches" });

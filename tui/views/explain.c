@@ -109,6 +109,12 @@ unsigned explain_act(struct explorer *explorer, struct action action)
 	default: return scroll_text(explorer, action);
 	}
 	at = (at + count) % count;
+	/* on to the next number of this mode */
+	while (!(metric_table[at].modes >> explorer->scenario.plan.mode & 1))
+		at = (at + (action.kind == ACTION_LEFT || action.kind == ACTION_END
+				    ? count - 1
+				    : 1)) %
+		     count;
 	snprintf(explorer->explained, sizeof explorer->explained, "%s",
 		 metric_table[at].key);
 	explorer->state[VIEW_EXPLAIN].first = 0;

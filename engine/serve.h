@@ -1,0 +1,47 @@
+/* serve.h - inference: a server's memory, times and throughput for a workload.
+ *
+ * Prefill is a pass over prompt tokens, decoding one pass per token of all running
+ * requests (DESIGN of rooms: engine/serve/README.md). Formulas: cost-formulas of
+ * DistServe (arXiv 2401.09670), DeepSeek-V2 (2405.04434), Leviathan et al.
+ * (2211.17192).
+ */
+#ifndef ENGINE_SERVE_H
+#define ENGINE_SERVE_H
+
+#include "engine/estimate.h"
+#include "engine/scenario.h"
+
+/* Fill out for a scenario of mode inference. Pure, allocates nothing. Where the
+ * concurrency is 0 the cache is filled with as many requests as it holds; where more
+ * are asked for than fit, the others wait. */
+void serve_estimate(const struct scenario *scenario, struct estimate *out);
+
+/* Latency against throughput, over requests running in all engines together. */
+struct serve_point {
+	double concurrency;
+	double ttft_seconds, tpot_seconds;
+	double output_tokens_per_second;
+	bool meets; /* both goals */
+};
+
+/* Points from one request to as many as fit, each twice the one before, the last one
+ * full; at most `most`. Returns how many: 0 where nothing fits. */
+int serve_curve(const struct scenario *scenario, struct serve_point *out, int most);
+
+/* An operator of a pass for the roofline: rates are of one rank. */
+struct serve_operator {
+	const char *name;
+	double kernels, flops, bytes, seconds;
+	bool network;
+};
+
+/* The operators of one decode pass at the scenario's working point, or of one prompt
+ * (prefill true), longest first; at most `most`. Returns how many. */
+int serve_operators(const struct scenario *scenario, bool prefill,
+		    struct serve_operator *out, int most);
+
+/* What may be asked of a server; part of scenario_check(). */
+struct findings;
+int serve_check(const struct scenario *scenario, struct findings *findings);
+
+#endif

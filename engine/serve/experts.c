@@ -1,0 +1,69 @@
+/* experts.c - a mixture-of-experts layer in a pass. */
+#include <math.h>
+
+#include "engine/serve/layer.h"
+
+/* Experts that any of these tokens chose: E (1 - (1 - K/E)^T) of all. */
+static double touched_share(double tokens, double experts, double chosen)
+{
+	return chosen >= experts ? 1 : 1 - pow(1 - chosen / experts, tokens);
+}
+
+static void matrices(const struct serve_context *c, double tokens, double rows,
+		     struct layer_pass *out)
+{
+	const struct model *m = &c->scenario->model;
+	double h = (double)m->hidden, up = m->gated_mlp ? 2 : 1;
+	double experts = (double)m->moe.experts, e = c->shape.etp;
+	double copies = (double)c->scenario->plan.serving.redundant_experts;
+	double held = (experts + copies) / c->shape.ep;
+	double touched =
+		held * touched_share(tokens, experts, (double)m->moe.experts_per_token);
+	double ffn = (double)m->moe.expert_ffn / e;
+	struct kernel k;
+
+	/* a request's experts are whole: at least those of one token */
+	touched = fmax(touched, fmin(held, rows));
+	touched = fmin(touched, held);
+	kernel_experts(c->scenario, rows, up * ffn, h, touched, &k);
+	layer_kernel(out, "expert gate and up", 1, &k);
+	kernel_experts(c->scenario, rows, h, ffn, touched, &k);
+	layer_kernel(out, "expert down", 1, &k);
+}
+
+void layer_experts(const struct serve_context *c, double tokens, struct layer_pass *out)
+{
+	const struct model *m = &c->scenario->model;
+	const struct serving_calibration *rates =
+		&c->scenario->cluster.accelerator.calibration.serving;
+	double h = (double)m->hidden, chosen = (double)m->moe.experts_per_token;
+	double all = tokens * c->shape.dp;
+	double busy = c->shape.ep > 1 ? fmax(1, c->scenario->plan.imbalance) : 1;
+	double rows = all * chosen / c->shape.ep * busy;
+	double wide = c->scenario->plan.precision >= PRECISION_FP8 ? 1.03 : 2;
+	struct kernel k;
+
+	/* copies of the busiest experts even out what ranks get */
+	if (c->scenario->plan.serving.redundant_experts > 0)
+		rows = all * chosen / c->shape.ep * (1 + (busy - 1) / 2);
+	kernel_gemm(c->scenario, false, tokens, (double)m->moe.experts, h, &k);
+	layer_kernel(out, "router", 1, &k);
+	kernel_elementwise(c->scenario, 0,
+			   (tokens * chosen + rows / fmax(1, c->shape.etp)) * h * 6 +
+				   rows * (double)m->moe.expert_ffn / c->shape.etp * 6,
+			   &k);
+	k.fixed_seconds += rates->grouped_fixed_seconds;
+	k.seconds += rates->grouped_fixed_seconds;
+	layer_kernel(out, "routing and combining", 4, &k);
+	matrices(c, all, rows, out);
+	if (c->shape.dp <= 1)
+		return;
+	/* attention copies hold different tokens: they travel to the experts and back
+	 */
+	layer_exchange(c, "dispatch",
+		       tokens / c->shape.tp * (c->shape.ep > 1 ? chosen : 1) * h * wide,
+		       out);
+	layer_exchange(c, "combine",
+		       tokens / c->shape.tp * (c->shape.ep > 1 ? chosen : 1) * h * 2,
+		       out);
+}

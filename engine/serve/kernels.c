@@ -1,0 +1,152 @@
+/* kernels.c - see kernels.h. */
+#include "engine/serve/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/serve/pass.h"
+
+static const struct serving_calibration *rates(const struct scenario *s)
+{
+	return &s->cluster.accelerator.calibration.serving;
+}
+
+/* The precision that products run in: weights alone are narrower where the hardware
+ * has no such products (fp8 on an A100 is unpacked to bf16: Marlin). */
+static enum precision products(const struct scenario *s, enum precision precision)
+{
+	const double *peak = s->cluster.accelerator.peak_flops;
+
+	if (precision == PRECISION_FP8_BLOCK || precision == PRECISION_MXFP8)
+		precision = peak[precision] > 0 ? precision : PRECISION_FP8;
+	if (precision == PRECISION_INT4)
+		precision = PRECISION_BF16;
+	if (precision == PRECISION_FP32 || peak[precision] > 0)
+		return precision;
+	return peak[PRECISION_BF16] > 0 ? PRECISION_BF16 : PRECISION_FP16;
+}
+
+double kernel_peak(const struct scenario *s, enum precision precision)
+{
+	double peak = s->cluster.accelerator.peak_flops[products(s, precision)];
+
+	return peak > 0 ? peak : 1;
+}
+
+static double share(const double *table, enum precision precision)
+{
+	double value = table[precision] > 0 ? table[precision] : table[PRECISION_BF16];
+
+	return value > 0 ? value : 0.7;
+}
+
+static double stream_rate(const struct scenario *s, double efficiency)
+{
+	return s->cluster.accelerator.memory_bytes_per_second * efficiency;
+}
+
+/* Both bounds, rounded where they meet. */
+static void join(struct kernel *out, double exponent)
+{
+	double a = out->compute_seconds, b = out->memory_seconds;
+	double most = fmax(a, b), least = fmin(a, b);
+
+	out->seconds = out->fixed_seconds;
+	if (most > 0)
+		out->seconds +=
+			most * pow(1 + pow(least / most, exponent), 1 / exponent);
+}
+
+static double exponent(const struct scenario *s)
+{
+	double p = rates(s)->roofline_exponent;
+
+	return p >= 1 ? p : 2;
+}
+
+static void product(const struct scenario *s, enum precision precision, double flops,
+		    double bytes, double compute_share, double stream_share,
+		    struct kernel *out)
+{
+	const struct serving_calibration *c = rates(s);
+	enum precision used = products(s, precision);
+
+	out->flops = flops;
+	out->bytes = bytes;
+	out->compute_seconds = flops / (kernel_peak(s, precision) *
+					share(c->gemm_efficiency,
+					      used == precision ? precision : used) *
+					compute_share);
+	out->memory_seconds =
+		bytes /
+		stream_rate(s, share(c->stream_efficiency, precision) * stream_share);
+	out->fixed_seconds = c->kernel_seconds;
+	join(out, exponent(s));
+}
+
+void kernel_gemm(const struct scenario *s, bool large, double rows, double columns,
+		 double inner, struct kernel *out)
+{
+	enum precision precision =
+		large ? (enum precision)s->plan.precision : PRECISION_BF16;
+	double weight = large ? serve_weight_bytes(s) : 2;
+
+	product(s, precision, 2 * rows * columns * inner,
+		columns * inner * weight + 2 * rows * (columns + inner), 1, 1, out);
+}
+
+void kernel_experts(const struct scenario *s, double rows, double columns, double inner,
+		    double touched, struct kernel *out)
+{
+	const struct serving_calibration *c = rates(s);
+
+	product(s, (enum precision)s->plan.precision, 2 * rows * columns * inner,
+		touched * columns * inner * serve_weight_bytes(s) +
+			2 * rows * (columns + inner),
+		c->grouped_gemm_efficiency > 0 ? c->grouped_gemm_efficiency : 1,
+		c->grouped_stream_efficiency > 0 ? c->grouped_stream_efficiency : 1,
+		out);
+}
+
+void kernel_prompt_attention(const struct scenario *s, double flops, double bytes,
+			     struct kernel *out)
+{
+	const struct serving_calibration *c = rates(s);
+
+	*out = (struct kernel){ .flops = flops, .bytes = bytes };
+	out->compute_seconds =
+		flops / (kernel_peak(s, PRECISION_BF16) *
+			 (c->attention_efficiency > 0 ? c->attention_efficiency : 0.6));
+	out->memory_seconds =
+		bytes / stream_rate(s, share(c->stream_efficiency, PRECISION_BF16));
+	out->fixed_seconds = c->attention_fixed_seconds;
+	out->seconds = out->fixed_seconds + out->compute_seconds + out->memory_seconds;
+}
+
+void kernel_decode_attention(const struct scenario *s, bool latent, double flops,
+			     double bytes, struct kernel *out)
+{
+	const struct serving_calibration *c = rates(s);
+	double efficiency =
+		serve_kv_element_bytes(s) < 2 ? c->kv_efficiency_fp8 : c->kv_efficiency;
+	double compute = latent ? c->latent_efficiency : c->attention_efficiency;
+
+	*out = (struct kernel){ .flops = flops, .bytes = bytes };
+	out->compute_seconds = flops / (kernel_peak(s, PRECISION_BF16) *
+					(compute > 0 ? compute : 0.5));
+	out->memory_seconds = bytes / stream_rate(s, efficiency > 0 ? efficiency : 0.7);
+	out->fixed_seconds = c->decode_fixed_seconds;
+	join(out, exponent(s));
+}
+
+void kernel_elementwise(const struct scenario *s, double kernels, double bytes,
+			struct kernel *out)
+{
+	const struct serving_calibration *c = rates(s);
+	double efficiency = c->elementwise_efficiency;
+
+	*out = (struct kernel){ .bytes = bytes };
+	out->memory_seconds = bytes / stream_rate(s, efficiency > 0 ? efficiency : 0.6);
+	out->fixed_seconds = kernels * c->small_kernel_seconds;
+	out->seconds = out->fixed_seconds + out->memory_seconds;
+}

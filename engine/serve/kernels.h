@@ -1,0 +1,34 @@
+/* kernels.h - seconds of one serving kernel; see pass.h for the form. */
+#ifndef ENGINE_SERVE_KERNELS_H
+#define ENGINE_SERVE_KERNELS_H
+
+#include "engine/scenario.h"
+
+struct kernel {
+	double compute_seconds, memory_seconds; /* each bound alone */
+	double fixed_seconds;
+	double seconds;
+	double flops, bytes;
+};
+
+/* A GEMM of rows x columns x inner. Weights of `streamed` elements are read (columns x
+ * inner unless experts share them out), at weight_bytes each. */
+void kernel_gemm(const struct scenario *scenario, bool large, double rows,
+		 double columns, double inner, struct kernel *out);
+/* Experts: `touched` matrices of columns x inner are read, rows spread over them. */
+void kernel_experts(const struct scenario *scenario, double rows, double columns,
+		    double inner, double touched, struct kernel *out);
+/* Flash attention of a prompt: FLOPs over the causal half, bytes of Q, K, V, O. */
+void kernel_prompt_attention(const struct scenario *scenario, double flops,
+			     double bytes, struct kernel *out);
+/* Attention of decoding requests: reads the cache. latent: over MLA's latents. */
+void kernel_decode_attention(const struct scenario *scenario, bool latent, double flops,
+			     double bytes, struct kernel *out);
+/* Elementwise work in `kernels` launches. */
+void kernel_elementwise(const struct scenario *scenario, double kernels, double bytes,
+			struct kernel *out);
+/* Dense peak of that precision's products, with the fallback of hardware that lacks it.
+ */
+double kernel_peak(const struct scenario *scenario, enum precision precision);
+
+#endif

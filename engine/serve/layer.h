@@ -1,0 +1,42 @@
+/* layer.h - one layer of a kind in a pass, on one rank. */
+#ifndef ENGINE_SERVE_LAYER_H
+#define ENGINE_SERVE_LAYER_H
+
+#include "engine/serve/kernels.h"
+#include "engine/serve/pass.h"
+
+enum { MAX_LAYER_OPERATORS = 24, MAX_LAYER_TRAFFIC = 6 };
+
+struct layer_pass {
+	double compute_seconds, memory_seconds, fixed_seconds, seconds; /* computing */
+	double flops, bytes;
+	double network_seconds[DIM_COUNT];
+	int operators, traffic_count;
+	struct pass_operator operator[MAX_LAYER_OPERATORS];
+	struct traffic traffic[MAX_LAYER_TRAFFIC];
+};
+
+void layer_pass(const struct serve_context *context, int kind,
+		const struct batch *batch, struct layer_pass *out);
+
+void layer_kernel(struct layer_pass *out, const char *name, double count,
+		  const struct kernel *kernel);
+/* Collectives of a layer. bytes: the vector of an all-reduce, the gathered vector of a
+ * gather, what a rank holds before an all-to-all. */
+void layer_all_reduce(const struct serve_context *context, const char *what,
+		      double bytes, struct layer_pass *out);
+void layer_gather(const struct serve_context *context, const char *what, double bytes,
+		  struct layer_pass *out);
+void layer_exchange(const struct serve_context *context, const char *what, double bytes,
+		    struct layer_pass *out);
+void layer_ring(const struct serve_context *context, const char *what, double bytes,
+		struct layer_pass *out);
+void layer_send(const struct serve_context *context, const char *what, double bytes,
+		struct layer_pass *out);
+/* Router, experts, shared experts and what travels. */
+void layer_experts(const struct serve_context *context, double tokens,
+		   struct layer_pass *out);
+void layer_attention(const struct serve_context *context, const struct layer_kind *kind,
+		     const struct batch *batch, struct layer_pass *out);
+
+#endif

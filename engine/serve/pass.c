@@ -1,0 +1,233 @@
+/* pass.c - see pass.h: layers of a kind, the ends, and what passes between ranks. */
+#include "engine/serve/pass.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/serve/kernels.h"
+#include "engine/serve/layer.h"
+
+double serve_weight_bytes(const struct scenario *s)
+{
+	switch (s->plan.precision) {
+	case PRECISION_FP32: return 4;
+	case PRECISION_FP8:
+	case PRECISION_INT8: return 1;
+	case PRECISION_FP8_BLOCK: return 1 + 4.0 / (128 * 128);
+	case PRECISION_MXFP8: return 1 + 1.0 / 32;
+	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
+	case PRECISION_INT4: return 0.5 + 2.5 / 128; /* fp16 scale, 4-bit zero */
+	default: return 2;
+	}
+}
+
+double serve_kv_element_bytes(const struct scenario *s)
+{
+	switch (s->plan.serving.kv_precision) {
+	case KV_FP8:
+	case KV_INT8: return 1;
+	case KV_FP4: return 0.5 + 1.0 / 16;
+	default: return s->plan.precision == PRECISION_FP32 ? 4 : 2;
+	}
+}
+
+static void shape(const struct scenario *s, int64_t tp, int64_t pp, int64_t ep,
+		  int64_t dp, struct serve_context *out)
+{
+	struct engine_shape *e = &out->shape;
+	struct scenario engine = *s;
+
+	e->tp = (double)tp;
+	e->pp = (double)pp;
+	e->cp = (double)s->plan.cp;
+	e->dp = (double)dp;
+	e->ranks = e->tp * e->pp * e->cp * e->dp;
+	e->ep = s->model.moe.experts > 0 ? (double)ep : 1;
+	e->etp = fmax(1, e->tp * e->dp / e->ep);
+	e->kv_shards =
+		(double)(s->plan.serving.kv_shards > 0 ? s->plan.serving.kv_shards : 1);
+	engine.cluster.gpus = (int64_t)e->ranks;
+	engine.plan.tp = tp;
+	engine.plan.pp = pp;
+	engine.plan.ep = (int64_t)e->ep;
+	engine.plan.etp = (int64_t)e->etp;
+	mesh_build(&engine, &out->mesh);
+	out->scenario = s;
+	out->weight_bytes = serve_weight_bytes(s);
+	out->kv_bytes = serve_kv_element_bytes(s);
+	model_kinds_layers(&s->model, out->layers);
+}
+
+void serve_context(const struct scenario *s, struct serve_context *out)
+{
+	shape(s, s->plan.tp, s->plan.pp, s->plan.ep, s->plan.serving.dp_attention, out);
+}
+
+static int64_t or_same(int64_t own, int64_t other)
+{
+	return own > 0 ? own : other;
+}
+
+void serve_prefill_context(const struct scenario *s, struct serve_context *out)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	shape(s, or_same(v->prefill_tp, s->plan.tp), or_same(v->prefill_pp, s->plan.pp),
+	      or_same(v->prefill_ep, s->plan.ep),
+	      or_same(v->prefill_dp_attention, v->dp_attention), out);
+	out->shape.kv_shards = 1;
+}
+
+/* Embedding rows are looked up; the head works on one row of each request. */
+static void ends(const struct serve_context *c, const struct batch *b,
+		 struct layer_pass *out)
+{
+	const struct model *m = &c->scenario->model;
+	double h = (double)m->hidden;
+	double tokens = b->requests * b->tokens_each + b->prompt_tokens;
+	double rows = b->requests * b->tokens_each + b->prompt_requests;
+	double vocab = (double)scenario_padded_vocab(c->scenario);
+	struct kernel k;
+
+	kernel_elementwise(c->scenario, 1, tokens * h * 4, &k);
+	layer_kernel(out, "embedding", 1, &k);
+	if (rows <= 0)
+		return;
+	kernel_gemm(c->scenario, false, rows, vocab / c->shape.tp, h, &k);
+	layer_kernel(out, "LM head", 1, &k);
+	/* sampling reads the logits a few times */
+	kernel_elementwise(c->scenario, 4, rows * vocab * 8 / c->shape.tp, &k);
+	layer_kernel(out, "sampling", 4, &k);
+	layer_all_reduce(c, "embedded tokens", tokens * h * 2, out);
+	layer_gather(c, "logits", rows * vocab * 2, out);
+}
+
+static void add_operator(struct pass *out, const struct pass_operator *op,
+			 double layers)
+{
+	struct pass_operator *to = NULL;
+
+	for (int i = 0; i < out->operators && !to; i++)
+		if (strcmp(out->operator[i].name, op->name) == 0)
+			to = &out->operator[i];
+	if (!to) {
+		if (out->operators == MAX_PASS_OPERATORS)
+			return;
+		to = &out->operator[out->operators++];
+		*to = (struct pass_operator){ .name = op->name,
+					      .network = op->network };
+	}
+	to->count += op->count * layers;
+	to->flops += op->flops * layers;
+	to->bytes += op->bytes * layers;
+	to->compute_seconds += op->compute_seconds * layers;
+	to->memory_seconds += op->memory_seconds * layers;
+	to->seconds += op->seconds * layers;
+}
+
+static void add_traffic(struct pass *out, const struct traffic *from, double layers)
+{
+	struct traffic *to = NULL;
+
+	for (int i = 0; i < out->traffic_count && !to; i++)
+		if (strcmp(out->traffic[i].what, from->what) == 0)
+			to = &out->traffic[i];
+	if (!to) {
+		if (out->traffic_count ==
+		    (int)(sizeof out->traffic / sizeof out->traffic[0]))
+			return;
+		to = &out->traffic[out->traffic_count++];
+		*to = *from;
+		to->count = to->total_bytes = to->network_bytes = 0;
+		to->total_seconds = to->exposed_seconds = 0;
+	}
+	to->count += layers;
+	to->total_bytes += from->sent_bytes * layers;
+	to->network_bytes += from->network_bytes * layers;
+	to->total_seconds += from->seconds * layers;
+	to->exposed_seconds += from->seconds * layers;
+}
+
+static void add_layers(struct pass *out, const struct layer_pass *layer, double layers,
+		       bool list)
+{
+	out->compute_seconds += layer->compute_seconds * layers;
+	out->memory_seconds += layer->memory_seconds * layers;
+	out->fixed_seconds += layer->fixed_seconds * layers;
+	out->seconds += layer->seconds * layers;
+	out->flops += layer->flops * layers;
+	out->bytes += layer->bytes * layers;
+	out->tp_seconds += layer->network_seconds[DIM_TP] * layers;
+	out->ep_seconds += layer->network_seconds[DIM_EP] * layers;
+	out->cp_seconds += layer->network_seconds[DIM_CP] * layers;
+	if (!list)
+		return;
+	for (int i = 0; i < layer->operators; i++)
+		add_operator(out, &layer->operator[i], layers);
+	for (int i = 0; i < layer->traffic_count; i++)
+		add_traffic(out, &layer->traffic[i], layers);
+}
+
+/* From each stage to the next: hidden states, sharded over TP by most servers. */
+static void sends(const struct serve_context *c, const struct batch *b,
+		  struct pass *out)
+{
+	double tokens = b->requests * b->tokens_each + b->prompt_tokens;
+	struct layer_pass hop = { 0 };
+
+	if (c->shape.pp < 2)
+		return;
+	layer_send(c, "activations", tokens * (double)c->scenario->model.hidden * 2,
+		   &hop);
+	out->pp_seconds += hop.network_seconds[DIM_PP] * (c->shape.pp - 1);
+	for (int i = 0; i < hop.traffic_count; i++)
+		add_traffic(out, &hop.traffic[i], (c->shape.pp - 1) / c->shape.pp);
+}
+
+/* Launching an uncaptured pass: the slower of host and GPU counts. */
+static void host(const struct serve_context *c, const struct batch *b, double layers,
+		 struct pass *out)
+{
+	const struct serving_stack *v = &c->scenario->stack.serving;
+	double requests = b->requests + b->prompt_requests;
+	double launch = b->captured ? 0 : layers * v->layer_cpu_seconds;
+
+	out->host_seconds = v->iteration_seconds + v->request_seconds * requests +
+			    fmax(0, launch - out->seconds);
+}
+
+void serve_pass(const struct serve_context *c, const struct batch *b, bool list,
+		struct pass *out)
+{
+	const struct model *m = &c->scenario->model;
+	double layers = (double)m->layers, share;
+	double efficiency = c->scenario->stack.serving.prefill_efficiency;
+	struct layer_pass layer, end = { 0 };
+
+	memset(out, 0, offsetof(struct pass, traffic));
+	out->traffic_count = out->operators = 0;
+	for (int k = 0; k < m->kinds; k++) {
+		layer_pass(c, k, b, &layer);
+		add_layers(out, &layer, c->layers[k], list);
+	}
+	if (b->prompt_tokens > 0 && efficiency > 0) {
+		double busy = out->seconds;
+
+		out->seconds /= efficiency;
+		out->fixed_seconds += out->seconds - busy;
+	}
+	ends(c, b, &end);
+	add_layers(out, &end, 1, list);
+	sends(c, b, out);
+	host(c, b, layers, out);
+	/* the fullest stage has the layers that don't divide, the last one the head */
+	share = ceil(layers / c->shape.pp) / layers;
+	out->stage_seconds = (out->seconds - end.seconds + out->tp_seconds +
+			      out->ep_seconds + out->cp_seconds) *
+				     share +
+			     end.seconds + out->host_seconds;
+	if (c->shape.pp > 1)
+		out->stage_seconds += out->pp_seconds / (c->shape.pp - 1);
+	out->seconds += out->tp_seconds + out->ep_seconds + out->cp_seconds +
+			out->pp_seconds + out->host_seconds * c->shape.pp;
+}

@@ -1,0 +1,501 @@
+/* serve.c - puts passes, memory and the steady state together into an estimate. */
+#include "engine/serve.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/serve/kernels.h"
+#include "engine/serve/serve_parts.h"
+
+struct serving_run {
+	struct server decode, prefill;
+	bool apart; /* two pools */
+	struct stage_memory held;
+	double room; /* requests in all engines together */
+};
+
+static double budget(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	double tokens = (double)(v->max_batched_tokens > 0
+					 ? v->max_batched_tokens
+					 : s->stack.serving.max_batched_tokens);
+
+	if (tokens <= 0)
+		tokens = 8192;
+	/* without chunks a prompt passes whole, however long */
+	if (!v->chunked_prefill)
+		tokens = fmax(tokens, (double)v->prompt_len);
+	return tokens;
+}
+
+static void open_server(struct server *server, double gpus)
+{
+	server->engines = floor(gpus / server->context.shape.ranks);
+	server->budget_tokens = budget(server->context.scenario);
+	server->room = 0;
+}
+
+/* False if a pool is too small for one engine, which serve_check() names. */
+static bool open_servers(const struct scenario *s, struct serving_run *run)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	double gpus = (double)s->cluster.gpus;
+
+	run->apart = v->disaggregated;
+	serve_context(s, &run->decode.context);
+	if (run->apart) {
+		double pool =
+			v->prefill_gpus > 0 ? (double)v->prefill_gpus : floor(gpus / 2);
+
+		serve_prefill_context(s, &run->prefill.context);
+		open_server(&run->prefill, pool);
+		gpus -= pool;
+	}
+	open_server(&run->decode, gpus);
+	return run->decode.engines >= 1 && (!run->apart || run->prefill.engines >= 1);
+}
+
+static void room_for(struct serving_run *run)
+{
+	server_memory(&run->decode, &run->held);
+	server_room(&run->decode, &run->held);
+	/* buffers grow with the requests that they are for */
+	server_memory(&run->decode, &run->held);
+	run->room =
+		run->decode.room * run->decode.context.shape.dp * run->decode.engines;
+	if (run->apart) {
+		struct stage_memory other;
+
+		server_memory(&run->prefill, &other);
+		server_room(&run->prefill, &other);
+		if (run->prefill.room < 1) {
+			run->held = other;
+			run->room = 0;
+		}
+	}
+}
+
+/* The point at which `running` requests run in all engines together; requests are dealt
+ * out evenly, and a copy of the attention runs at least one while it runs. */
+static void at(const struct serving_run *run, double running, struct point *out)
+{
+	double copies = run->decode.context.shape.dp * run->decode.engines;
+	double each = running / copies;
+
+	steady_point(&run->decode, run->apart ? &run->prefill : &run->decode,
+		     fmax(each, 1), out);
+	if (each < 1) {
+		out->tokens_per_second *= each;
+		out->requests_per_second *= each;
+	}
+}
+
+static bool meets(const struct scenario *s, const struct point *p)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	return (v->goal_ttft_seconds <= 0 || p->ttft_seconds <= v->goal_ttft_seconds) &&
+	       (v->goal_tpot_seconds <= 0 || p->tpot_seconds <= v->goal_tpot_seconds);
+}
+
+/* Requests in flight that a rate leads to, Little's law: L = rate x time in the system.
+ * Latency grows with L, so that the answer is between none and all. Infinite where even
+ * a full cache is too slow. */
+static double running_at_rate(const struct serving_run *run, const struct scenario *s)
+{
+	double rate = s->plan.serving.request_rate, low = 0, high = run->room;
+	struct point p;
+
+	at(run, high, &p);
+	if (p.requests_per_second < rate)
+		return INFINITY;
+	for (int i = 0; i < 24; i++) {
+		double middle = (low + high) / 2;
+
+		at(run, middle, &p);
+		if (p.requests_per_second < rate)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* Output tokens a second while both goals hold, at the most requests that allow it. */
+static void goodput(const struct serving_run *run, const struct scenario *s,
+		    struct serving_estimate *out)
+{
+	double low = 0, high = fmax(out->concurrency, fmin(1, run->room));
+	struct point p;
+
+	at(run, high, &p);
+	if (!meets(s, &p)) {
+		at(run, 1, &p);
+		out->goodput = out->goodput_concurrency = 0;
+		if (!meets(s, &p))
+			return;
+		low = 1;
+		for (int i = 0; i < 16; i++) {
+			double middle = (low + high) / 2;
+
+			at(run, middle, &p);
+			if (meets(s, &p))
+				low = middle;
+			else
+				high = middle;
+		}
+		high = floor(low);
+		at(run, high, &p);
+	}
+	out->goodput = p.tokens_per_second;
+	out->goodput_concurrency = high;
+}
+
+static void decode_batch(const struct serving_run *run, const struct scenario *s,
+			 double requests, struct batch *b)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	*b = (struct batch){
+		.requests = requests / run->decode.context.shape.pp,
+		.tokens_each = v->speculative == SPECULATIVE_OFF
+				       ? 1
+				       : 1 + (double)v->draft_tokens,
+		.context = server_mean_context(s),
+		.captured = true,
+	};
+}
+
+static void prompt_batch(const struct serving_run *run, const struct scenario *s,
+			 struct batch *b)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	const struct server *server = run->apart ? &run->prefill : &run->decode;
+	double cached =
+		v->prefix_cache ? floor(v->shared_prefix * (double)v->prompt_len) : 0;
+	double tokens = fmax(1, (double)v->prompt_len - cached);
+
+	*b = (struct batch){
+		.prompt_tokens = fmin(tokens, server->budget_tokens),
+		.prompt_context = cached + tokens / 2,
+		.prompt_requests = 1,
+	};
+}
+
+/* What one decode pass consists of: computing and memory share what both bounds leave
+ * in proportion. */
+static void divide(const struct pass *pass, struct serving_estimate *out)
+{
+	double kernels = pass->seconds - pass->tp_seconds - pass->ep_seconds -
+			 pass->cp_seconds - pass->pp_seconds;
+	double bounds = pass->compute_seconds + pass->memory_seconds;
+	double work = fmax(0, kernels - pass->fixed_seconds - pass->host_seconds);
+	double most = pass->compute_seconds > pass->memory_seconds
+			      ? pass->compute_seconds
+			      : pass->memory_seconds;
+
+	out->network_seconds = pass->tp_seconds + pass->ep_seconds + pass->cp_seconds +
+			       pass->pp_seconds;
+	out->compute_seconds = bounds > 0 ? work * pass->compute_seconds / bounds : 0;
+	out->memory_seconds = bounds > 0 ? work * pass->memory_seconds / bounds : 0;
+	out->overhead_seconds = kernels - work;
+	out->bound = most == pass->compute_seconds ? BOUND_COMPUTE : BOUND_MEMORY;
+	if (out->network_seconds > most)
+		out->bound = BOUND_NETWORK;
+	if (out->overhead_seconds > fmax(most, out->network_seconds))
+		out->bound = BOUND_OVERHEAD;
+}
+
+static void traffic(const struct pass *pass, struct estimate *out)
+{
+	for (int i = 0; i < pass->traffic_count && out->traffic_count < MAX_TRAFFIC;
+	     i++) {
+		const struct traffic *t = &pass->traffic[i];
+		struct dimension_cost *cost = &out->cost[t->dimension];
+
+		out->traffic[out->traffic_count++] = *t;
+		cost->bytes += t->total_bytes;
+		cost->network_bytes += t->network_bytes;
+		cost->payload_bytes += t->payload_bytes * t->count;
+		cost->seconds += t->total_seconds;
+		cost->exposed_seconds += t->exposed_seconds;
+	}
+}
+
+static double model_flops(const struct scenario *s, double tokens, double context)
+{
+	const struct model *m = &s->model;
+	struct model_counts counts;
+	double scores = 0, layers[MAX_LAYER_KINDS];
+
+	model_count(m, &counts);
+	model_kinds_layers(m, layers);
+	for (int k = 0; k < m->kinds; k++) {
+		const struct attention *a = &m->kind[k].attention;
+		double seen =
+			a->window > 0 ? fmin(context, (double)a->window) : context;
+
+		if (m->kind[k].mixer == MIXER_ATTENTION ||
+		    m->kind[k].mixer == MIXER_MLA)
+			scores += layers[k] * 2 * (double)a->heads *
+				  (double)(a->head_dim + a->value_dim) * seen;
+	}
+	return tokens * (2 * (counts.active - counts.embedding) + scores);
+}
+
+/* Utilisation, power and money of the whole cluster at this throughput. */
+static void economy(const struct scenario *s, struct estimate *out)
+{
+	const struct cluster *c = &s->cluster;
+	const struct accelerator *a = &c->accelerator;
+	struct serving_estimate *v = &out->serving;
+	double gpus = (double)c->gpus, prompt = (double)s->plan.serving.prompt_len;
+	double peak = kernel_peak(s, (enum precision)s->plan.precision), busy, watts;
+	double flops =
+		model_flops(s, v->prompt_tokens_per_second, prompt / 2) +
+		model_flops(s, v->output_tokens_per_second, server_mean_context(s));
+
+	out->tflops_per_gpu = flops / gpus / 1e12;
+	out->mfu = out->hfu = flops / gpus / peak;
+	out->mfu_bf16 = flops / gpus / kernel_peak(s, PRECISION_BF16);
+	busy = fmin(1, (v->compute_seconds + v->memory_seconds) /
+			       fmax(v->decode_seconds, 1e-9));
+	if (v->concurrency < 1)
+		busy *= v->concurrency;
+	watts = a->idle_watts + busy * (a->tdp_watts - a->idle_watts) +
+		c->host_watts_per_gpu;
+	if (v->output_tokens_per_second <= 0)
+		return;
+	v->dollars_per_million_tokens =
+		gpus * c->price_per_gpu_hour / 3600 / v->output_tokens_per_second * 1e6;
+	v->joules_per_token =
+		gpus * watts * (c->pue > 0 ? c->pue : 1) / v->output_tokens_per_second;
+}
+
+/* Shares of the error over the runs in tests/validation/inference: four of five lie
+ * within these of the prediction. */
+static void ranges(const struct scenario *s, struct serving_estimate *v)
+{
+	bool moe = s->model.moe.experts > 0;
+	double tpot = moe ? 1.35 : 1.22, ttft = 1.5, rate = moe ? 1.4 : 1.25;
+
+	v->tpot_low_seconds = v->tpot_seconds / tpot;
+	v->tpot_high_seconds = v->tpot_seconds * tpot;
+	v->ttft_low_seconds = v->ttft_seconds / ttft;
+	v->ttft_high_seconds = v->ttft_seconds * ttft;
+	v->output_low = v->output_tokens_per_second / rate;
+	v->output_high = v->output_tokens_per_second * rate;
+}
+
+static void passes(const struct serving_run *run, const struct scenario *s,
+		   struct estimate *out)
+{
+	struct serving_estimate *v = &out->serving;
+	double copies = run->decode.context.shape.dp * run->decode.engines;
+	struct batch b;
+	struct pass pass;
+
+	decode_batch(run, s, fmax(1, v->concurrency / copies), &b);
+	serve_pass(&run->decode.context, &b, true, &pass);
+	divide(&pass, v);
+	traffic(&pass, out);
+	v->decode_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
+	v->decode_flops_per_second = pass.flops / pass.seconds;
+	prompt_batch(run, s, &b);
+	serve_pass(run->apart ? &run->prefill.context : &run->decode.context, &b, false,
+		   &pass);
+	v->prefill_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
+	v->prefill_flops_per_second = pass.flops / pass.seconds;
+}
+
+/* Requests without room wait for one to end. */
+static void waiting(const struct scenario *s, double asked, struct serving_estimate *v)
+{
+	v->waiting = fmax(0, asked - v->concurrency);
+	if (v->waiting > 0 && isfinite(v->waiting) && v->requests_per_second > 0)
+		v->ttft_seconds += v->waiting / v->requests_per_second;
+	if (!isfinite(v->waiting)) {
+		v->waiting = 0;
+		v->ttft_seconds = INFINITY;
+	}
+	v->request_seconds = v->ttft_seconds +
+			     ((double)s->plan.serving.output_len - 1) * v->tpot_seconds;
+}
+
+static void times(const struct serving_run *run, const struct scenario *s,
+		  struct estimate *out)
+{
+	const struct serving_plan *plan = &s->plan.serving;
+	struct serving_estimate *v = &out->serving;
+	double asked = (double)plan->concurrency;
+	struct point p;
+
+	if (plan->request_rate > 0)
+		asked = running_at_rate(run, s);
+	else if (asked <= 0)
+		asked = run->room;
+	v->concurrency = fmin(asked, run->room);
+	at(run, v->concurrency, &p);
+	v->ttft_seconds = p.ttft_seconds * s->cluster.scale;
+	v->tpot_seconds = p.tpot_seconds * s->cluster.scale;
+	v->prefill_seconds = p.prefill_seconds * s->cluster.scale;
+	v->decode_seconds = p.decode_seconds * s->cluster.scale;
+	v->mixed_seconds = p.mixed_seconds * s->cluster.scale;
+	v->prefill_share = p.prefill_share;
+	v->requests_per_second = p.requests_per_second / s->cluster.scale;
+	if (plan->request_rate > 0)
+		v->requests_per_second =
+			fmin(v->requests_per_second, plan->request_rate);
+	v->output_tokens_per_second =
+		v->requests_per_second * fmax(1, (double)plan->output_len);
+	v->prompt_tokens_per_second = v->requests_per_second * (double)plan->prompt_len;
+	v->output_tokens_per_second_per_gpu =
+		v->output_tokens_per_second / (double)s->cluster.gpus;
+	v->output_tokens_per_second_per_user = 1 / v->tpot_seconds;
+	waiting(s, asked, v);
+	goodput(run, s, v);
+	passes(run, s, out);
+	ranges(s, v);
+}
+
+static void memory(const struct serving_run *run, const struct scenario *s,
+		   struct estimate *out)
+{
+	const struct server *server = &run->decode;
+	struct serving_estimate *v = &out->serving;
+	double copies = server->context.shape.dp * server->engines;
+	double one = server_request_bytes(&server->context, server_admitted_tokens(s));
+
+	out->memory = run->held;
+	/* without room for one request, one is what is missing */
+	out->memory.kv_bytes =
+		one * fmax(1, run->room > 0 ? v->concurrency / copies : 1);
+	out->memory.total_bytes += out->memory.kv_bytes;
+	out->memory.allocated_bytes += out->memory.kv_bytes;
+	out->memory.reserved_bytes = out->memory.allocated_bytes;
+	out->memory.in_flight = v->concurrency / copies;
+	out->stages = (int)server->context.shape.pp;
+	for (int i = 0; i < out->stages; i++)
+		out->stage[i] = out->memory;
+	out->fullest_stage = 0;
+	out->memory_low_bytes = out->memory.total_bytes * 0.95;
+	out->memory_high_bytes = out->memory.total_bytes * 1.05;
+	v->kv_bytes = out->memory.kv_bytes;
+	v->kv_bytes_per_token = model_kv_bytes_per_token(
+		&s->model, (int64_t)server_mean_context(s), server->context.kv_bytes);
+	v->max_concurrency = run->room;
+	v->engines = server->engines;
+}
+
+static void begin(const struct scenario *s, struct estimate *out)
+{
+	struct model_counts counts;
+	double prompt = (double)s->plan.serving.prompt_len;
+
+	memset(out, 0, offsetof(struct estimate, traffic));
+	model_count(&s->model, &counts);
+	out->parameters = counts.total;
+	out->active_parameters = counts.active;
+	out->flops_per_token = model_flops(s, 1, prompt / 2);
+	out->capacity_bytes = s->cluster.accelerator.usable_bytes;
+	out->world = s->cluster.gpus;
+	out->dp = s->plan.serving.dp_attention;
+	out->etp = scenario_etp(s);
+	out->micro_batches = out->chunks = 1;
+	out->padded_vocab = scenario_padded_vocab(s);
+}
+
+void serve_estimate(const struct scenario *s, struct estimate *out)
+{
+	struct serving_run run;
+	struct serving_estimate *v = &out->serving;
+
+	begin(s, out);
+	out->legal = scenario_check(s, &out->problems) == 0;
+	if (!out->legal)
+		return;
+	if (!open_servers(s, &run)) {
+		out->legal = false; /* serve_check() names it */
+		return;
+	}
+	room_for(&run);
+	out->fits = run.room >= 1;
+	out->fit_probability = out->fits ? 1 : 0;
+	if (out->fits)
+		times(&run, s, out);
+	memory(&run, s, out);
+	if (!out->fits)
+		return;
+	out->feasible = true;
+	out->step_seconds = v->decode_seconds;
+	out->step_low_seconds = v->tpot_low_seconds;
+	out->step_high_seconds = v->tpot_high_seconds;
+	out->tokens_per_second = v->output_tokens_per_second;
+	out->tokens_per_second_per_gpu = v->output_tokens_per_second_per_gpu;
+	economy(s, out);
+}
+
+int serve_curve(const struct scenario *s, struct serve_point *out, int most)
+{
+	struct serving_run run;
+	int count = 0;
+
+	if (scenario_check(s, NULL) != 0 || !open_servers(s, &run))
+		return 0;
+	room_for(&run);
+	for (double c = 1; run.room >= 1 && count < most; c *= 2) {
+		struct point p;
+		double running = count == most - 1 ? run.room : fmin(c, run.room);
+
+		at(&run, running, &p);
+		out[count++] = (struct serve_point){
+			.concurrency = running,
+			.ttft_seconds = p.ttft_seconds * s->cluster.scale,
+			.tpot_seconds = p.tpot_seconds * s->cluster.scale,
+			.output_tokens_per_second =
+				p.tokens_per_second / s->cluster.scale,
+			.meets = meets(s, &p),
+		};
+		if (running >= run.room)
+			break;
+	}
+	return count;
+}
+
+int serve_operators(const struct scenario *s, bool prefill, struct serve_operator *out,
+		    int most)
+{
+	struct serving_run run;
+	struct batch b;
+	struct pass pass;
+	double asked = (double)s->plan.serving.concurrency, copies;
+	int count = 0;
+
+	if (scenario_check(s, NULL) != 0 || !open_servers(s, &run))
+		return 0;
+	room_for(&run);
+	copies = run.decode.context.shape.dp * run.decode.engines;
+	if (s->plan.serving.request_rate > 0 && run.room >= 1)
+		asked = running_at_rate(&run, s);
+	asked = asked > 0 ? fmin(asked, run.room) : run.room;
+	if (prefill)
+		prompt_batch(&run, s, &b);
+	else
+		decode_batch(&run, s, fmax(1, asked / copies), &b);
+	serve_pass(prefill && run.apart ? &run.prefill.context : &run.decode.context,
+		   &b, true, &pass);
+	for (int i = 0; i < pass.operators; i++) {
+		const struct pass_operator *op = &pass.operator[i];
+		struct serve_operator item = { op->name,  op->count,   op->flops,
+					       op->bytes, op->seconds, op->network };
+		int at = count < most ? count++ : most;
+
+		for (; at > 0 && out[at - 1].seconds < item.seconds; at--)
+			if (at < most)
+				out[at] = out[at - 1];
+		if (at < most)
+			out[at] = item;
+	}
+	return count;
+}

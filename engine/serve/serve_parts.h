@@ -1,0 +1,46 @@
+/* serve_parts.h - what the parts of an inference estimate pass between each other. */
+#ifndef ENGINE_SERVE_SERVE_PARTS_H
+#define ENGINE_SERVE_SERVE_PARTS_H
+
+#include "engine/serve/pass.h"
+
+/* One server: an engine shape that is run `engines` times. */
+struct server {
+	struct serve_context context;
+	double engines;
+	double budget_tokens; /* of one pass over prompts, per copy of the attention */
+	double room;          /* requests that the KV cache of one copy holds */
+	double kv_room_bytes; /* of one rank */
+	bool prefills, decodes;
+};
+
+/* What a rank of the fullest stage holds before any request. */
+void server_memory(const struct server *server, struct stage_memory *out);
+/* KV cache and states of one request of that many tokens, on one rank. */
+double server_request_bytes(const struct serve_context *context, double tokens);
+/* Fills room and kv_room_bytes; held is what server_memory() gave. */
+void server_room(struct server *server, const struct stage_memory *held);
+/* Tokens of a request that count when it is let in, and in the mean. */
+double server_admitted_tokens(const struct scenario *scenario);
+double server_mean_context(const struct scenario *scenario);
+
+/* The working point of one copy of the attention with that many requests running. */
+struct point {
+	double requests;
+	double decode_seconds;  /* one decode pass */
+	double mixed_seconds;   /* one pass that carries prompt tokens too */
+	double prefill_seconds; /* one prompt alone */
+	double ttft_seconds, tpot_seconds;
+	double tokens_per_second; /* output, of all copies and engines */
+	double requests_per_second;
+	double prefill_share; /* of the time, spent on prompts */
+};
+
+/* decode: where requests decode; prefill: where prompts run, the same server unless
+ * that is disaggregated. */
+void steady_point(const struct server *decode, const struct server *prefill,
+		  double requests, struct point *out);
+/* Seconds of a prompt of the workload, alone; and of `together` at once. */
+double steady_prefill(const struct server *server, double together);
+
+#endif
