@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engine/schedule/schedule.h"
+
 int64_t cluster_domain(const struct cluster *cluster)
 {
 	int64_t span = cluster->link[LINK_DOMAIN].span;
@@ -42,6 +44,27 @@ static void place(const struct cluster *cluster, struct group *group, int64_t ra
 		group->link = LINK_UPPER;
 }
 
+/* The mirrored stage holds the same weights; it shares a domain only where the whole
+ * pipeline does. */
+static void add_copies(const struct cluster *cluster, const struct mesh *mesh,
+		       struct group *group)
+{
+	int64_t pipeline = mesh->tp * mesh->cp * mesh->dp * mesh->pp;
+	int64_t upper = cluster->link[LINK_UPPER].span;
+	int64_t node = cluster->gpus_per_node > 0 ? cluster->gpus_per_node : 1;
+
+	if (mesh->copies < 2)
+		return;
+	group->ranks *= mesh->copies;
+	if (pipeline <= node)
+		group->per_node *= mesh->copies;
+	if (pipeline <= cluster_domain(cluster)) {
+		group->per_domain *= mesh->copies;
+		return;
+	}
+	group->link = upper > 0 && pipeline > upper ? LINK_UPPER : LINK_NETWORK;
+}
+
 void mesh_build(const struct scenario *scenario, struct mesh *mesh)
 {
 	const struct plan *plan = &scenario->plan;
@@ -63,6 +86,10 @@ void mesh_build(const struct scenario *scenario, struct mesh *mesh)
 	place(cluster, &mesh->etp_group, mesh->etp, 1);
 	place(cluster, &mesh->ep_group, mesh->ep, mesh->etp);
 	place(cluster, &mesh->edp_group, mesh->edp, mesh->etp * mesh->ep);
+	mesh->copies = plan->pp > 1 ? schedule_weight_copies(plan->schedule) : 1;
+	add_copies(cluster, mesh, &mesh->dense_group);
+	if (scenario->model.moe.experts > 0)
+		add_copies(cluster, mesh, &mesh->edp_group);
 }
 
 void mesh_coordinates(const struct mesh *mesh, int64_t rank, struct coordinates *out)
@@ -91,7 +118,9 @@ bool mesh_shares_group(const struct mesh *mesh, enum dimension dimension, int64_
 	case DIM_CP: return x.pp == y.pp && x.dp == y.dp && x.tp == y.tp;
 	case DIM_EP: return x.pp == y.pp && x.edp == y.edp && x.etp == y.etp;
 	case DIM_PP: return x.tp == y.tp && x.cp == y.cp && x.dp == y.dp;
-	case DIM_DP: return x.pp == y.pp && x.tp == y.tp;
+	case DIM_DP:
+		return x.tp == y.tp && (x.pp == y.pp || (mesh->copies == 2 &&
+							 x.pp + y.pp == mesh->pp - 1));
 	default: return a == b;
 	}
 }

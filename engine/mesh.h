@@ -19,6 +19,9 @@ struct group {
 
 struct mesh {
 	int64_t world, tp, cp, dp, pp, ep, etp, edp;
+	/* 2 where each stage's weights live on the mirrored stage too (DualPipe,
+	 * Chimera): dense_group and edp_group then span both */
+	int64_t copies;
 	struct group tp_group, cp_group, dp_group, dense_group /* dp*cp */, pp_group,
 		ep_group, etp_group, edp_group;
 };

@@ -174,7 +174,8 @@ static double busiest(const struct pipeline_input *in)
 	double work[MAX_STAGES] = { 0 }, most = 0;
 
 	for (int k = 0; k < in->stages * in->chunks; k++) {
-		double here = in->forward[k] + in->input_grad[k] + in->weight_grad[k];
+		double here = in->forward[k] + in->input_grad[k] + in->weight_grad[k] -
+			      (in->hides ? 2 * in->pair_hides[k] : 0);
 		int stage = schedule_stage(in->schedule, in->stages, k);
 
 		work[stage] += here / copies;

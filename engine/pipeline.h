@@ -34,8 +34,9 @@ struct pipeline_input {
 	int optimizer_sync; /* enum optimizer_sync: with post-validation a step is the
 			       longest stage's own time, its start skew apart */
 	/* Seconds that a forward or a backward of a virtual stage saves when it runs
-	 * beside the other (DualPipe's pairs); NULL = none. */
-	const double *pair_hides;
+	 * beside the other (DualPipe's pairs); not read unless hides. */
+	bool hides;
+	double pair_hides[MAX_VIRTUAL];
 };
 
 enum { PIPELINE_ROOM = 1024 * 1024 };

@@ -46,7 +46,7 @@ static bool run(const struct pipeline_input *in, int m, struct outcome *out)
 	struct simulate_times times = { .forward = in->forward,
 					.input_grad = in->input_grad,
 					.weight_grad = in->weight_grad,
-					.pair_hides = in->pair_hides,
+					.pair_hides = in->hides ? in->pair_hides : NULL,
 					.kept_for_weights = 1,
 					.send_seconds = in->send_seconds,
 					.overlap_send = in->overlap_send };
@@ -187,10 +187,12 @@ static bool run_model(const struct pipeline_input *in, struct outcome *out)
 	few.send_seconds = in->send_seconds;
 	few.overlap_send = in->overlap_send;
 	few.optimizer_sync = in->optimizer_sync;
+	few.hides = in->hides;
 	for (int k = 0; k < few_depth; k++) {
 		few.forward[k] = mean(in->forward, depth);
 		few.input_grad[k] = mean(in->input_grad, depth);
 		few.weight_grad[k] = mean(in->weight_grad, depth);
+		few.pair_hides[k] = in->hides ? mean(in->pair_hides, depth) : 0;
 	}
 	if (few_depth > MAX_VIRTUAL || !run_reduced(&few, &model))
 		return false;
@@ -198,13 +200,16 @@ static bool run_model(const struct pipeline_input *in, struct outcome *out)
 	for (int s = 0; s < in->stages; s++) {
 		int like = s * MODEL_STAGES / in->stages;
 
-		out->busy[s] = (double)in->micro_batches * stage_work(in, s);
+		/* pairs save the same share of it */
+		out->busy[s] = (double)in->micro_batches * stage_work(in, s) *
+			       model.busy[like] / work;
 		out->transfer[s] = model.transfer[like] / (double)few.micro_batches *
 				   (double)in->micro_batches;
 		slowest = fmax(slowest, out->busy[s] + out->transfer[s]);
 		out->peak[s] = (int)lround(model.peak[like] * scale);
 	}
-	out->seconds = slowest + (model.seconds - work - model.transfer[1]) * scale;
+	out->seconds =
+		slowest + (model.seconds - model.busy[1] - model.transfer[1]) * scale;
 	return true;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/explain/row.h"
+#include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
 /* An illegal plan has no stages; its totals are zero. */
@@ -19,6 +20,8 @@ double explain_shards(const struct asked *a, bool experts)
 
 	if (ranks < 1)
 		ranks = 1;
+	if (plan->pp > 1)
+		ranks *= schedule_weight_copies(plan->schedule);
 	/* a group can only be smaller than the ranks that hold the same weights */
 	if (plan->zero_group > 0 && plan->zero_group < ranks)
 		ranks = plan->zero_group;

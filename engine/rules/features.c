@@ -1,6 +1,7 @@
 /* features.c - rules about recomputation, offload, kernels and overlaps that do
  * not go together. */
 #include "engine/rules/rules.h"
+#include "engine/schedule/schedule.h"
 
 static bool recomputes(const struct facts *f, enum recompute_module module)
 {
@@ -108,7 +109,8 @@ bool breaks_e21_full(const struct facts *f, struct broken *out)
 
 bool breaks_e21_chunks(const struct facts *f, struct broken *out)
 {
-	if (!overlaps_experts(f) || f->pp < 2 || f->chunks != 1)
+	if (!overlaps_experts(f) || f->pp < 2 || f->chunks != 1 ||
+	    schedule_pairs(f->plan->schedule))
 		return false;
 	*out = (struct broken){ .value = { (double)f->pp },
 				.mend = { { "vpp", MEND_AROUND, 0 },

@@ -77,6 +77,7 @@ struct schedule_row {
 	int64_t (*chunks)(int64_t stages, int64_t vpp);
 	enum placement placement;
 	bool splits_backward; /* weight gradients are work of their own */
+	bool pairs;           /* forwards run together with backwards */
 	int weight_copies;
 	int settle;   /* micro-batches until the steady state, in units of PP */
 	int period;   /* micro-batches after which the order repeats; 0 = PP */
@@ -93,6 +94,11 @@ int64_t schedule_chunks(int kind, int64_t stages, int64_t vpp);
 int schedule_stage(int kind, int stages, int k);
 /* Copies of the weights each stage holds: 2 in DualPipe and Chimera. */
 int schedule_weight_copies(int kind);
+/* Whether it runs forwards together with backwards, communication of one behind the
+ * computation of the other. */
+bool schedule_pairs(int kind);
+/* Transfers of a micro-batch from one stage to another, forward. */
+int schedule_cuts(int kind, int stages, int chunks);
 /* Whether the schedule can run with these counts (times are not looked at). */
 bool schedule_allows(const struct schedule_request *request,
 		     struct schedule_problem *problem);

@@ -165,36 +165,48 @@ static bool allows_chimera(const struct schedule_request *request,
 
 const struct schedule_row schedule_table[SCHEDULE_COUNT] = {
 	[SCHEDULE_GPIPE] = { "gpipe", generate_gpipe, allows_any, one_chunk, PLACE_LOOP,
-			     false, 1, 1, 1, false },
+			     .weight_copies = 1, .settle = 1, .period = 1 },
 	[SCHEDULE_1F1B] = { "1f1b", generate_1f1b, allows_any, one_chunk, PLACE_LOOP,
-			    false, 1, 1, 1, false },
+			    .weight_copies = 1, .settle = 1, .period = 1 },
 	[SCHEDULE_INTERLEAVED] = { "interleaved", generate_interleaved, allows_groups,
-				   asked_chunks, PLACE_LOOP, false, 1, 2, 0, false },
+				   asked_chunks, PLACE_LOOP, .weight_copies = 1,
+				   .settle = 2 },
 	[SCHEDULE_BREADTH_FIRST] = { "breadth-first", generate_breadth_first,
-				     allows_breadth, asked_chunks, PLACE_LOOP, false, 1,
-				     2, 0, false },
+				     allows_breadth, asked_chunks, PLACE_LOOP,
+				     .weight_copies = 1, .settle = 2 },
 	[SCHEDULE_ZB_H1] = { "zb-h1", generate_zb_h1, allows_any, one_chunk, PLACE_LOOP,
-			     true, 1, 2, 4, false },
+			     .splits_backward = true, .weight_copies = 1, .settle = 2,
+			     .period = 4 },
 	[SCHEDULE_ZB_H2] = { "zb-h2", generate_zb_h2, allows_any, one_chunk, PLACE_LOOP,
-			     true, 1, 4, 4, false },
+			     .splits_backward = true, .weight_copies = 1, .settle = 4,
+			     .period = 4 },
 	[SCHEDULE_ZB_1P] = { "zb-1p", generate_zb_1p, allows_any, one_chunk, PLACE_LOOP,
-			     true, 1, 4, 1, true },
+			     .splits_backward = true, .weight_copies = 1, .settle = 4,
+			     .period = 1, .by_rule = true },
 	[SCHEDULE_ZB_2P] = { "zb-2p", generate_zb_2p, allows_any, one_chunk, PLACE_LOOP,
-			     true, 1, 4, 1, true },
+			     .splits_backward = true, .weight_copies = 1, .settle = 4,
+			     .period = 1, .by_rule = true },
 	[SCHEDULE_ZB_V] = { "zb-v", generate_zb_v, allows_any, two_chunks, PLACE_V,
-			    true, 1, 2, 4, false },
+			    .splits_backward = true, .weight_copies = 1, .settle = 2,
+			    .period = 4 },
 	[SCHEDULE_V_HALF] = { "v-half", generate_v_half, allows_any, two_chunks,
-			      PLACE_V, true, 1, 2, 1, true },
+			      PLACE_V, .splits_backward = true, .weight_copies = 1,
+			      .settle = 2, .period = 1, .by_rule = true },
 	[SCHEDULE_V_MIN] = { "v-min", generate_v_min, allows_any, two_chunks, PLACE_V,
-			     true, 1, 2, 1, true },
+			     .splits_backward = true, .weight_copies = 1, .settle = 2,
+			     .period = 1, .by_rule = true },
 	[SCHEDULE_DUALPIPE] = { "dualpipe", generate_dualpipe, allows_dualpipe,
-				one_chunk, PLACE_TWO_WAY, true, 2, 4, 4, false },
+				one_chunk, PLACE_TWO_WAY, .splits_backward = true,
+				.pairs = true, .weight_copies = 2, .settle = 4,
+				.period = 4 },
 	[SCHEDULE_DUALPIPEV] = { "dualpipev", generate_dualpipev, allows_dualpipev,
-				 two_chunks, PLACE_V, true, 1, 4, 4, false },
+				 two_chunks, PLACE_V, .splits_backward = true,
+				 .pairs = true, .weight_copies = 1, .settle = 4,
+				 .period = 4 },
 	[SCHEDULE_CHIMERA] = { "chimera", generate_chimera, allows_chimera, one_chunk,
-			       PLACE_TWO_WAY, false, 2, 2, 0, false },
+			       PLACE_TWO_WAY, .weight_copies = 2, .settle = 2 },
 	[SCHEDULE_HANAYO] = { "hanayo", generate_hanayo, allows_any, wave_chunks,
-			      PLACE_V, false, 1, 2, 0, false },
+			      PLACE_V, .weight_copies = 1, .settle = 2 },
 };
 
 static const struct schedule_row *row_of(int kind)
@@ -220,6 +232,18 @@ int schedule_stage(int kind, int stages, int k)
 int schedule_weight_copies(int kind)
 {
 	return row_of(kind)->weight_copies;
+}
+
+bool schedule_pairs(int kind)
+{
+	return row_of(kind)->pairs;
+}
+
+int schedule_cuts(int kind, int stages, int chunks)
+{
+	/* a V turns on the spot */
+	return row_of(kind)->placement == PLACE_V ? (stages - 1) * chunks
+						  : stages * chunks - 1;
 }
 
 bool schedule_allows(const struct schedule_request *request,

@@ -7,8 +7,12 @@
 
 static double seconds_of(const struct layer_cost *cost)
 {
+	double exposed = cost->exposed_forward + cost->exposed_backward;
+	double paired =
+		exposed + cost->alone_forward + cost->alone_backward - cost->pairs_hide;
+
 	return cost->forward + cost->input_grad + cost->weight_grad +
-	       cost->exposed_forward + cost->exposed_backward;
+	       fmin(exposed, paired);
 }
 
 static void add(struct train_bound *out, const struct layer_cost *cost, double count)

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
 /* Launching a layer's backward costs the CPU more than its forward; TP adds the
@@ -12,6 +13,12 @@ static const double cpu_with_moe = 2;
 static const double cpu_with_graph = 0.1;
 static const double cpu_with_partial_graph = 0.5;
 static const double cpu_compiled = 0.5;
+
+bool step_hides_in_pairs(const struct scenario *scenario)
+{
+	return scenario->plan.pp > 1 && scenario->plan.ep_overlap &&
+	       schedule_pairs(scenario->plan.schedule);
+}
 
 static bool recomputes(const struct step *step, const struct graph_operator *op)
 {
@@ -95,6 +102,19 @@ static void add_weights(struct layer_cost *out, const struct graph_operator *op)
 	}
 }
 
+/* What hides in a pair, and shows where the pass runs alone. */
+static void add_alone(const struct graph_operator *op, bool again,
+		      struct layer_cost *out)
+{
+	double times = again ? 2 : 1; /* once more in the backward */
+
+	out->alone_forward += op->forward_seconds - op->exposed_forward;
+	out->alone_backward +=
+		op->input_grad_seconds - op->exposed_backward +
+		(times - 1) * (op->forward_seconds - op->exposed_forward);
+	out->pairs_hide += times * op->forward_seconds + op->input_grad_seconds;
+}
+
 static void add_operator(const struct step *step, bool full,
 			 const struct graph_operator *op, struct layer_cost *out)
 {
@@ -107,6 +127,8 @@ static void add_operator(const struct step *step, bool full,
 		out->saved_bytes += op->kept_bytes;
 		if (again)
 			out->exposed_backward += op->exposed_forward;
+		if (op->overlaps && op->dimension == DIM_EP)
+			add_alone(op, again, out);
 		return;
 	}
 	out->forward += op->forward_seconds;
@@ -173,6 +195,11 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 		add_operator(step, full, &graph->item[i], out);
 	}
 	per_op_policy(step, graph, out);
+	/* behind all that both compute, up to the share that the stack reaches */
+	out->pairs_hide =
+		fmin(out->pairs_hide,
+		     step->scenario->stack.ep_overlap *
+			     (out->forward + out->input_grad + out->weight_grad));
 	out->gemm_bytes *= step->context.width;
 	out->cpu_seconds = launch_seconds(step, graph);
 	/* a layer that is recomputed whole keeps its input alone */
@@ -261,6 +288,9 @@ static void add_cost(struct layer_cost *to, const struct layer_cost *from)
 	to->recompute += from->recompute;
 	to->exposed_forward += from->exposed_forward;
 	to->exposed_backward += from->exposed_backward;
+	to->alone_forward += from->alone_forward;
+	to->alone_backward += from->alone_backward;
+	to->pairs_hide += from->pairs_hide;
 	to->saved_bytes += from->saved_bytes;
 	to->whole_bytes += from->whole_bytes;
 	to->flops += from->flops;

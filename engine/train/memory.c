@@ -25,9 +25,6 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 	double state =
 		step_optimizer_bytes(step->scenario) * (1 - plan->optimizer_offload);
 
-	/* of two copies of the weights one has the optimizer's state */
-	if (plan->zero > 0)
-		state /= step_copies(step);
 	out->parameters = sum->dense + sum->expert;
 	out->weights_bytes = sharded(plan, 3, sum->dense * weight, dense) +
 			     sharded(plan, 3, sum->expert * weight, expert);
@@ -99,7 +96,7 @@ static void hold_sync(const struct step *step, const struct stage_sum *sum,
 {
 	const struct plan *plan = &step->scenario->plan;
 
-	if (plan->zero < 3 && step->mesh.dp > 1)
+	if (plan->zero < 3 && step->mesh.dp * step->mesh.copies > 1)
 		out->buffers_bytes +=
 			sum->dense_trainable * step->scenario->stack.sync_copy_bytes;
 }
@@ -108,8 +105,8 @@ static void hold_framework(const struct step *step, struct stage_memory *out)
 {
 	const struct stack *stack = &step->scenario->stack;
 	const struct mesh *mesh = &step->mesh;
-	int groups = (mesh->tp > 1) + (mesh->cp > 1) + (mesh->dp > 1) + (mesh->pp > 1) +
-		     (mesh->ep > 1) + (mesh->edp > 1 && mesh->ep > 1);
+	int groups = (mesh->tp > 1) + (mesh->cp > 1) + (mesh->dp * mesh->copies > 1) +
+		     (mesh->pp > 1) + (mesh->ep > 1) + (mesh->edp > 1 && mesh->ep > 1);
 	double loose = stack->fragmentation > 1 ? stack->fragmentation - 1 : 0;
 
 	out->reserved_bytes = loose * (out->activations_bytes + out->buffers_bytes);

@@ -13,6 +13,7 @@ static const double cpu_backward = 1.3;
 struct chunk_time {
 	double forward, input_grad, weight_grad, recompute;
 	double exposed_forward, exposed_backward;
+	double alone_forward, alone_backward, pairs_hide; /* see struct layer_cost */
 	double cpu;
 	double layers, elements; /* trainable ones: gradients are accumulated */
 	double weights;          /* all, for gathered shards */
@@ -30,6 +31,9 @@ static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
 	to->recompute += count * cost->recompute;
 	to->exposed_forward += count * cost->exposed_forward;
 	to->exposed_backward += count * cost->exposed_backward;
+	to->alone_forward += count * cost->alone_forward;
+	to->alone_backward += count * cost->alone_backward;
+	to->pairs_hide += count * cost->pairs_hide;
 	to->cpu += count * cost->cpu_seconds;
 	to->elements += count * (cost->dense_trainable + cost->expert_trainable);
 	to->weights += count * cost->dense;
@@ -235,6 +239,10 @@ static void time_chunk(struct step *step, int k, struct chunk_time *t,
 		       struct estimate *out)
 {
 	sum_chunk(step, k, t);
+	if (step->pipeline.hides) {
+		t->exposed_forward += t->alone_forward;
+		t->exposed_backward += t->alone_backward;
+	}
 	shard_traffic(step, t, out);
 	t->weight_grad += accumulate_seconds(step, t);
 	double forward = t->forward + t->exposed_forward;
@@ -265,6 +273,7 @@ static void add_to_stage(struct step *step, int stage, const struct chunk_time *
 	step->backward_seconds[stage] += share * (t->all_input_grad + t->weight_grad);
 	step->exposed_seconds[stage] +=
 		runs * (t->exposed_forward + t->exposed_backward);
+	step->alone_seconds[stage] += share * (t->alone_forward + t->alone_backward);
 	step->recompute_seconds[stage] += runs * t->recompute;
 	step->recompute_flops[stage] += runs * t->again_flops;
 }
@@ -297,6 +306,8 @@ static void place_run(struct step *step, int k, int end, const struct chunk_time
 		step->pipeline.forward[i] = t->all_forward;
 		step->pipeline.input_grad[i] = t->all_input_grad;
 		step->pipeline.weight_grad[i] = t->weight_grad;
+		/* of both; each of the two saves half */
+		step->pipeline.pair_hides[i] = t->pairs_hide / 2;
 		if (several)
 			count[stage]++;
 		else
@@ -327,7 +338,7 @@ static void fill_virtual_stages(struct step *step, struct estimate *out)
 	for (int i = 0; i < step->stages; i++) {
 		step->exposed_seconds[i] = step->recompute_seconds[i] =
 			step->forward_seconds[i] = step->backward_seconds[i] =
-				step->recompute_flops[i] = 0;
+				step->recompute_flops[i] = step->alone_seconds[i] = 0;
 		memset(&step->sum[i], 0, sizeof step->sum[i]);
 	}
 	for (int k = 0, end; k < step->stages * step->chunks; k = end) {
@@ -380,7 +391,9 @@ static void send_cost(struct step *step)
  * holds a stage is exposed; waiting beside computation is idle time of the pipeline. */
 static void send_traffic(const struct step *step, struct estimate *out)
 {
-	double cuts = (double)step->stages * (double)step->chunks - 1, exposed = 0;
+	double cuts = schedule_cuts(step->scenario->plan.schedule, step->stages,
+				    step->chunks);
+	double exposed = 0;
 
 	if (step->stages < 2)
 		return;
@@ -391,6 +404,23 @@ static void send_traffic(const struct step *step, struct estimate *out)
 		     2 * (double)step->micro_batches * cuts / (double)step->stages,
 		     step->send_bytes, step->send.sent_bytes, step->send.network_bytes,
 		     step->send.seconds, exposed / (double)step->stages);
+}
+
+/* What pairs of a forward and a backward hid: the stages were busy that much less. The
+ * list of traffic still has what every layer would hide by itself. */
+static void hide_in_pairs(struct step *step, struct estimate *out)
+{
+	double m = (double)step->micro_batches, more = 0;
+
+	for (int i = 0; i < step->stages; i++) {
+		double each = step->forward_seconds[i] + step->backward_seconds[i];
+		double hidden = m * each - step->result.busy[i];
+
+		hidden = fmin(fmax(hidden, 0), step->exposed_seconds[i]);
+		step->exposed_seconds[i] -= hidden;
+		more += (m * step->alone_seconds[i] - hidden) / step->stages;
+	}
+	step_expose_traffic(out, DIM_EP, more);
 }
 
 bool step_stages(struct step *step, struct estimate *out)
@@ -406,7 +436,7 @@ bool step_stages(struct step *step, struct estimate *out)
 	step->pipeline.group = plan->micro_batch_group;
 	step->pipeline.overlap_send = plan->overlap_p2p;
 	step->pipeline.optimizer_sync = plan->optimizer_sync;
-	step->pipeline.pair_hides = NULL;
+	step->pipeline.hides = step_hides_in_pairs(step->scenario);
 	if (plan->split == SPLIT_BALANCED_MEMORY
 		    ? !step_split_memory(step, weights)
 		    : !split_layers(step->scenario, weights, &step->split))
@@ -422,6 +452,8 @@ bool step_pipeline(struct step *step, struct estimate *out)
 		return false;
 	pipeline_step(&step->pipeline, &step->result);
 	send_traffic(step, out);
+	if (step->pipeline.hides)
+		hide_in_pairs(step, out);
 	return true;
 }
 

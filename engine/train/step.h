@@ -15,6 +15,10 @@ struct layer_cost {
 	double recompute;       /* computing seconds added to the backward */
 	double exposed_forward; /* communication that nothing hides */
 	double exposed_backward;
+	/* Where the schedule pairs a forward with a backward (DualPipe), traffic hides
+	 * there and nowhere else: exposed beyond that when one runs alone, and hidden
+	 * of both when they run together. */
+	double alone_forward, alone_backward, pairs_hide;
 	double dense, expert; /* weights held, elements */
 	double dense_trainable, expert_trainable;
 	double saved_bytes; /* held per micro-batch, after recomputation */
@@ -52,6 +56,7 @@ struct step {
 	struct stage_sum sum[MAX_STAGES];
 	/* per stage, of all its chunks */
 	double exposed_seconds[MAX_STAGES]; /* inside the micro-batches of a step */
+	double alone_seconds[MAX_STAGES];   /* of one mb: its layers' alone_* */
 	double recompute_seconds[MAX_STAGES];
 	double forward_seconds[MAX_STAGES], backward_seconds[MAX_STAGES]; /* one mb */
 	double sync_seconds[MAX_STAGES]; /* exposed DP traffic at the step's end */
@@ -59,6 +64,9 @@ struct step {
 	double recompute_flops[MAX_STAGES];
 };
 
+/* Whether the expert all-to-all hides behind another micro-batch in the pairs that the
+ * schedule makes, and only there (DualPipe), not in every layer. */
+bool step_hides_in_pairs(const struct scenario *scenario);
 /* Costs of one graph: what its collectives expose, what recomputation drops. full is
  * for a layer that is recomputed as a whole. */
 void layer_cost(struct step *step, struct graph *graph, bool full,
@@ -116,6 +124,10 @@ void step_pieces(const struct step *step, const struct group *group,
 double step_gradient_bytes(const struct scenario *scenario); /* per parameter */
 double step_optimizer_bytes(const struct scenario *scenario);
 double step_weight_bytes(const struct scenario *scenario);
+/* So many exposed seconds of a dimension (mean of the stages) more or, negative, less.
+ */
+void step_expose_traffic(struct estimate *out, enum dimension dimension,
+			 double seconds);
 /* One more collective in the list: count calls per GPU and step (mean). Calls of
  * the same name and dimension add up. */
 void step_traffic(struct estimate *out, const char *what, enum dimension dimension,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/collective.h"
+#include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
 /* Traffic of an Adam step per parameter of the shard: read gradient, two moments and
@@ -43,12 +44,12 @@ static int64_t shards(const struct plan *plan, int64_t ranks)
 
 int64_t step_dense_shards(const struct step *step)
 {
-	return shards(&step->scenario->plan, step->mesh.dp * step->mesh.cp);
+	return shards(&step->scenario->plan, step->mesh.dense_group.ranks);
 }
 
 int64_t step_expert_shards(const struct step *step)
 {
-	return shards(&step->scenario->plan, step->mesh.edp > 0 ? step->mesh.edp : 1);
+	return shards(&step->scenario->plan, step->mesh.edp_group.ranks);
 }
 
 bool step_gathers_once(const struct step *step)
@@ -219,10 +220,19 @@ static double optimizer_seconds(const struct step *step, double layers, double l
 	       layers * s->stack.layer_step_seconds;
 }
 
+/* With two copies both ends are on both stages, and their gradients add up anyway; on a
+ * V they are on one stage. */
 static bool tied_end(const struct step *step, int stage)
 {
-	return step->scenario->model.tied_embeddings && step->stages > 1 &&
-	       (stage == 0 || stage == step->stages - 1);
+	int schedule = step->scenario->plan.schedule;
+	int first, last;
+
+	if (!step->scenario->model.tied_embeddings || step->stages < 2 ||
+	    step->mesh.copies > 1)
+		return false;
+	first = schedule_stage(schedule, step->stages, step->split.embedding_stage);
+	last = schedule_stage(schedule, step->stages, step->split.head_stage);
+	return first != last && (stage == first || stage == last);
 }
 
 static bool alike(const struct step *step, int a, int b)

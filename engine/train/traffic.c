@@ -60,3 +60,19 @@ void step_traffic(struct estimate *out, const char *what, enum dimension dimensi
 	cost->seconds += count * seconds;
 	cost->exposed_seconds += exposed_total;
 }
+
+void step_expose_traffic(struct estimate *out, enum dimension dimension, double seconds)
+{
+	struct dimension_cost *cost = &out->cost[dimension];
+
+	cost->exposed_seconds += seconds;
+	if (cost->exposed_seconds < 0)
+		cost->exposed_seconds = 0;
+	for (int i = 0; i < out->traffic_count; i++) {
+		struct traffic *t = &out->traffic[i];
+
+		if (t->dimension == dimension && cost->seconds > 0)
+			t->exposed_seconds = cost->exposed_seconds * t->total_seconds /
+					     cost->seconds;
+	}
+}

@@ -49,6 +49,8 @@ bool trial_stages(struct trial *trial)
 	struct step *step = &trial->step;
 
 	step->chunks = (int)scenario_chunks(&trial->scenario);
+	/* a schedule with two copies of the weights has other groups */
+	mesh_build(&trial->scenario, &step->mesh);
 	trial->flowed = false;
 	trial->floor = -1;
 	if (!step_stages(step, NULL))
