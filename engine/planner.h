@@ -88,6 +88,10 @@ void planner_axes(struct planner_problem *problem);
 /* An axis by knob, added or replaced. False if there is no room for it. */
 bool planner_pin(struct planner_problem *problem, const struct knob *knob,
 		 const double *values, int count);
+/* The same as a person types it: "4", "1,2,4" or "1..8". One value is set in the base
+ * too. False with the reason in why. */
+bool planner_pin_text(struct planner_problem *problem, const struct knob *knob,
+		      const char *text, char *why, size_t size);
 /* The axis of this knob if it was pinned: is not the usual one; else NULL. */
 const struct planner_axis *planner_pinned(const struct planner_problem *problem,
 					  const struct knob *knob);
@@ -98,6 +102,11 @@ void planner_again(const struct planner_problem *problem, const struct scenario 
 /* The scenario of a found plan. */
 void planner_scenario(const struct planner_problem *problem,
 		      const struct planner_found *found, struct scenario *out);
+
+/* "mbs1 TP4 PP8 Z1 VPP5 sel": the axes' values in a scenario, degrees of 1, what is
+ * usual and what was given left out. */
+void planner_name(const struct planner_problem *problem,
+		  const struct scenario *scenario, char *out, size_t size);
 
 /* NULL if memory runs out. The problem is copied. */
 struct planner *planner_start(const struct planner_problem *problem);

@@ -6,6 +6,11 @@
 
 #include "engine/estimate.h"
 #include "engine/planner.h"
+#include "engine/planner/inverse.h"
+#include "engine/planner/miss.h"
+#include "engine/planner/pareto.h"
+#include "engine/planner/robust.h"
+#include "engine/planner/why.h"
 #include "engine/train.h"
 
 /* The object of `eval --json`, with a newline. */
@@ -24,9 +29,20 @@ char *report_csv_row(int mode, const struct scenario *scenario,
 		     const struct estimate *estimate, const char *const *knobs,
 		     int count);
 
+/* What was asked beside the best plans; NULL and 0 where it was not. */
+struct search_extra {
+	int questions;
+	const struct inverse *question[INVERSE_COUNT];
+	const struct pareto *front;
+	const struct robust *robust;
+	const struct misses *misses;
+	const struct why *why;
+};
+
 /* The object of `search --json`. */
 char *report_search(const struct planner_problem *problem,
-		    const struct planner_result *result, double seconds);
+		    const struct planner_result *result,
+		    const struct search_extra *extra, double seconds);
 
 struct cJSON;
 /* The same object as report_json, for lists of them; to be released with

@@ -7,22 +7,29 @@
 
 #include "presets/report.h"
 
+static cJSON *plan_object(const struct scenario *s)
+{
+	struct estimate *e = malloc(sizeof *e);
+	cJSON *object;
+
+	if (!e)
+		return NULL;
+	scenario_estimate(s, e);
+	object = report_object(s, e);
+	free(e);
+	return object;
+}
+
 /* A plan with its estimate, made anew: the search keeps only what ranks it. */
 static cJSON *found_object(const struct planner_problem *problem,
 			   const struct planner_found *found)
 {
-	struct scenario *s = malloc(sizeof *s);
-	struct estimate *e = malloc(sizeof *e);
-	cJSON *object = NULL;
+	struct scenario s;
+	cJSON *object;
 
-	if (s && e) {
-		planner_scenario(problem, found, s);
-		scenario_estimate(s, e);
-		object = report_object(s, e);
-		cJSON_AddNumberToObject(object, "score", found->score);
-	}
-	free(s);
-	free(e);
+	planner_scenario(problem, found, &s);
+	object = plan_object(&s);
+	cJSON_AddNumberToObject(object, "score", found->score);
 	return object;
 }
 
@@ -43,8 +50,157 @@ static void add_pruned(cJSON *root, const struct planner_counts *c)
 	cJSON_AddNumberToObject(rejected, "memory", c->out_of_memory);
 }
 
+/* Knobs and values of a step from plan to plan: those of the problem's axes. */
+static cJSON *short_plan(const struct planner_problem *problem,
+			 const struct scenario *s)
+{
+	cJSON *object = cJSON_CreateObject();
+
+	for (int i = 0; i < problem->axes; i++) {
+		const struct knob *knob = problem->axis[i].knob;
+		char text[64];
+
+		if (knob->type == KNOB_INT || knob->type == KNOB_REAL) {
+			cJSON_AddNumberToObject(object, knob->key, knob_get(s, knob));
+			continue;
+		}
+		knob_print(s, knob, text, sizeof text);
+		cJSON_AddStringToObject(object, knob->key, text);
+	}
+	return object;
+}
+
+static void add_front(cJSON *root, const struct pareto *front)
+{
+	cJSON *object = cJSON_AddObjectToObject(root, "pareto");
+	cJSON *points;
+
+	cJSON_AddStringToObject(object, "kind", pareto_word(front->kind));
+	points = cJSON_AddArrayToObject(object, "points");
+	for (int i = 0; i < front->count; i++) {
+		const struct pareto_point *p = &front->point[i];
+		cJSON *point = cJSON_CreateObject();
+		struct scenario s;
+
+		pareto_scenario(front, p, &s);
+		cJSON_AddNumberToObject(point, "gpus", p->gpus);
+		cJSON_AddNumberToObject(point, "tokens_per_second",
+					p->tokens_per_second);
+		cJSON_AddNumberToObject(point, "tokens_per_second_per_gpu",
+					p->found.tokens_per_second_per_gpu);
+		cJSON_AddNumberToObject(point, "step_seconds", p->found.step_seconds);
+		cJSON_AddNumberToObject(point, "total_bytes", p->found.memory_bytes);
+		cJSON_AddItemToObject(point, "plan", short_plan(front->problem, &s));
+		cJSON_AddItemToArray(points, point);
+	}
+}
+
+static void add_robust(cJSON *root, const struct robust *robust)
+{
+	cJSON *object = cJSON_AddObjectToObject(root, "robust");
+	cJSON *cases = cJSON_AddArrayToObject(object, "cases"), *plans;
+
+	for (int i = 0; i < ROBUST_CASES; i++)
+		cJSON_AddItemToArray(
+			cases, cJSON_CreateString(robust_word((enum robust_case)i)));
+	plans = cJSON_AddArrayToObject(object, "plans");
+	for (int i = 0; i < robust->plans; i++) {
+		const struct robust_plan *plan = &robust->item[i];
+		cJSON *item = cJSON_CreateObject(), *rank, *step;
+
+		rank = cJSON_AddArrayToObject(item, "rank");
+		step = cJSON_AddArrayToObject(item, "step_seconds");
+		for (int c = 0; c < ROBUST_CASES; c++) {
+			cJSON_AddItemToArray(
+				rank, plan->fits[c] ? cJSON_CreateNumber(plan->rank[c])
+						    : cJSON_CreateNull());
+			cJSON_AddItemToArray(step,
+					     cJSON_CreateNumber(plan->step_seconds[c]));
+		}
+		cJSON_AddBoolToObject(item, "best_in_all_cases", plan->always_best);
+		cJSON_AddItemToArray(plans, item);
+	}
+}
+
+static void add_questions(cJSON *root, const struct search_extra *extra)
+{
+	cJSON *list = cJSON_AddArrayToObject(root, "questions");
+
+	for (int i = 0; i < extra->questions; i++) {
+		const struct inverse *q = extra->question[i];
+		cJSON *object = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(object, "ask", inverse_word(q->kind));
+		if (q->deadline_seconds > 0)
+			cJSON_AddNumberToObject(object, "deadline_seconds",
+						q->deadline_seconds);
+		cJSON_AddItemToObject(object, "answer",
+				      q->found ? cJSON_CreateNumber(q->answer)
+					       : cJSON_CreateNull());
+		cJSON_AddItemToObject(object, "beyond",
+				      q->beyond > 0 ? cJSON_CreateNumber(q->beyond)
+						    : cJSON_CreateNull());
+		cJSON_AddItemToObject(object, "plan",
+				      q->found ? plan_object(&q->scenario)
+					       : cJSON_CreateNull());
+		cJSON_AddItemToArray(list, object);
+	}
+}
+
+static void add_misses(cJSON *root, const struct misses *misses)
+{
+	cJSON *object = cJSON_AddObjectToObject(root, "misses"), *list;
+	char text[96];
+
+	cJSON_AddNumberToObject(object, "has_bytes", misses->has_bytes);
+	list = cJSON_AddArrayToObject(object, "plans");
+	for (int i = 0; i < misses->count; i++)
+		cJSON_AddItemToArray(list,
+				     found_object(misses->problem, &misses->miss[i]));
+	list = cJSON_AddArrayToObject(object, "would_do");
+	for (int i = 0; misses_text(misses, i, text, sizeof text); i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(text));
+}
+
+static void add_why(cJSON *root, const struct why *why)
+{
+	cJSON *object = cJSON_AddObjectToObject(root, "why"), *list;
+
+	cJSON_AddNumberToObject(object, "gain_of_best", why->gain_of_all);
+	cJSON_AddBoolToObject(object, "together", why->together);
+	list = cJSON_AddArrayToObject(object, "changes");
+	for (int i = 0; i < why->count; i++) {
+		const struct why_change *change = &why->change[i];
+		cJSON *item = cJSON_CreateObject();
+		char text[64];
+
+		cJSON_AddStringToObject(item, "knob", change->knob->key);
+		knob_print_value(change->knob, change->from, text, sizeof text);
+		cJSON_AddStringToObject(item, "from", text);
+		knob_print_value(change->knob, change->to, text, sizeof text);
+		cJSON_AddStringToObject(item, "to", text);
+		cJSON_AddNumberToObject(item, "gain", change->gain);
+		cJSON_AddItemToArray(list, item);
+	}
+}
+
+static void add_extra(cJSON *root, const struct search_extra *extra)
+{
+	if (extra->questions > 0)
+		add_questions(root, extra);
+	if (extra->front)
+		add_front(root, extra->front);
+	if (extra->robust)
+		add_robust(root, extra->robust);
+	if (extra->misses)
+		add_misses(root, extra->misses);
+	if (extra->why)
+		add_why(root, extra->why);
+}
+
 char *report_search(const struct planner_problem *problem,
-		    const struct planner_result *result, double seconds)
+		    const struct planner_result *result,
+		    const struct search_extra *extra, double seconds)
 {
 	cJSON *root = cJSON_CreateObject(), *top;
 	char *text, *line;
@@ -63,6 +219,7 @@ char *report_search(const struct planner_problem *problem,
 	cJSON_AddStringToObject(root, "objective", objective_word(problem->objective));
 	cJSON_AddNumberToObject(root, "explored", result->counts.explored);
 	add_pruned(root, &result->counts);
+	add_extra(root, extra);
 	cJSON_AddStringToObject(root, "proof",
 				problem->exhaustive ? "exhaustive" : "bounds");
 	cJSON_AddNumberToObject(root, "seconds", seconds);

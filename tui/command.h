@@ -75,10 +75,9 @@ int command_finish(int status);
 
 /* A bar on standard error, from 0.2 s on, where that is a terminal. */
 struct progress {
-	double begun, next; /* seconds of a clock that only goes forward */
+	double next; /* clock_seconds() */
 	bool wanted, shown;
 };
-double progress_now(void);
 void progress_begin(struct progress *progress);
 /* Whether it is time to show it anew. */
 bool progress_is_due(const struct progress *progress);

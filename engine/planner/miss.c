@@ -2,6 +2,7 @@
 #include "engine/planner/miss.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* So little may stay free that everything fits. */
@@ -161,4 +162,27 @@ void misses_take(struct misses *misses, const struct planner_problem *problem,
 	}
 	if (over)
 		enter(misses, (enum miss_stage)(misses->stage + 1));
+}
+
+bool misses_text(const struct misses *misses, int n, char *out, size_t size)
+{
+	double reserve = misses->problem->reserve * 100;
+	char bytes[32];
+	int at = 0;
+
+	out[0] = '\0';
+	form_text(FORM_BYTES, misses->wants_bytes, bytes, sizeof bytes);
+	if (misses->reserve && at++ == n)
+		snprintf(out, size, "without the %.0f %% reserve it would do", reserve);
+	else if (misses->gpus > 0 && at++ == n)
+		snprintf(out, size, "%.0f GPUs would do", misses->gpus);
+	else if (misses->offload && at++ == n)
+		snprintf(out, size, "optimizer_offload 1 would do");
+	else if (misses->seq_len > 0 && at++ == n)
+		snprintf(out, size, "seq %.0f would do", misses->seq_len);
+	else if (misses->batch > 0 && at++ == n)
+		snprintf(out, size, "gbs %.0f would do", misses->batch);
+	else if (misses->count > 0 && !misses->reserve && at++ == n)
+		snprintf(out, size, "%s usable a GPU would do", bytes);
+	return out[0] != '\0';
 }

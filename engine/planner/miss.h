@@ -37,5 +37,8 @@ void misses_begin(struct misses *misses, const struct planner_problem *problem);
 bool misses_next(struct misses *misses, struct planner_problem *out);
 void misses_take(struct misses *misses, const struct planner_problem *problem,
 		 const struct planner_result *result);
+/* The n-th thing that would do, as "96 GPUs would do"; empty, and false, behind the
+ * last. */
+bool misses_text(const struct misses *misses, int n, char *out, size_t size);
 
 #endif

@@ -565,6 +565,7 @@ int planner_split(struct planner *planner, struct planner **parts, int count)
 		part->inside = false;
 		part->next = planner->next + made + 1;
 		memset(&part->result, 0, sizeof part->result);
+		part->result.progress = planner->result.progress;
 		parts[made++] = part;
 	}
 	planner->stride = made + 1;

@@ -1,9 +1,9 @@
 /* progress.c - a line on a terminal's standard error for a person who waits. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tui/clock.h"
 #include "tui/command.h"
 
 enum { WIDTH = 24, LINE = 78 };
@@ -11,24 +11,15 @@ enum { WIDTH = 24, LINE = 78 };
 /* Nobody is kept waiting by less, and nobody reads faster. */
 static const double first_seconds = 0.2, again_seconds = 0.1;
 
-double progress_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 void progress_begin(struct progress *progress)
 {
-	*progress = (struct progress){ .begun = progress_now() };
-	progress->next = progress->begun + first_seconds;
+	*progress = (struct progress){ .next = clock_seconds() + first_seconds };
 	progress->wanted = isatty(STDERR_FILENO);
 }
 
 bool progress_is_due(const struct progress *progress)
 {
-	return progress->wanted && progress_now() >= progress->next;
+	return progress->wanted && clock_seconds() >= progress->next;
 }
 
 void progress_show(struct progress *progress, double share, const char *format, ...)
@@ -47,7 +38,7 @@ void progress_show(struct progress *progress, double share, const char *format, 
 		LINE - WIDTH - 12, text);
 	fflush(stderr);
 	progress->shown = true;
-	progress->next = progress_now() + again_seconds;
+	progress->next = clock_seconds() + again_seconds;
 }
 
 void progress_end(struct progress *progress)

@@ -1,25 +1,31 @@
-/* search.c - the best plan on the command line. */
+/* search.c - the best plan on the command line, and what is asked beside it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "engine/knob.h"
-#include "presets/report.h"
+#include "tui/clock.h"
 #include "tui/command.h"
+#include "tui/command/search_print.h"
+#include "tui/worker.h"
 
-enum { MAX_PINS = 32, SLICE = 2000 };
+enum { MAX_PINS = 32 };
+
+static const double slice_seconds = 0.02;
 
 struct asked {
 	struct {
 		const struct knob *knob;
 		const char *text;
 	} pin[MAX_PINS];
-	int pins, top;
+	int pins, top, threads;
 	enum objective objective;
-	double reserve;
-	bool json, exhaustive;
+	bool has_objective;
+	double reserve, deadline_seconds;
+	bool ask[INVERSE_COUNT];
+	enum pareto_kind front; /* PARETO_COUNT: not asked */
+	bool robust, why, json, exhaustive;
 };
 
 static bool take_knob(void *context, const struct knob *knob, const char *text)
@@ -33,16 +39,28 @@ static bool take_knob(void *context, const struct knob *knob, const char *text)
 	return true;
 }
 
+static bool take_count(const char *name, const char *value, int most, int *out,
+		       struct error *error)
+{
+	char *end;
+	long count = strtol(value, &end, 10);
+
+	*out = (int)count;
+	return (end != value && *end == '\0' && count >= 1 && count <= most) ||
+	       error_set(error, NULL, 0, "--%s %.40s: expected 1 to %d", name, value,
+			 most);
+}
+
 static bool take_top(void *context, const char *value, struct error *error)
 {
-	struct asked *asked = context;
-	char *end;
-	long top = strtol(value, &end, 10);
+	return take_count("top", value, MAX_TOP, &((struct asked *)context)->top,
+			  error);
+}
 
-	asked->top = (int)top;
-	return (*end == '\0' && top >= 1 && top <= MAX_TOP) ||
-	       error_set(error, NULL, 0, "--top %.40s: expected 1 to %d", value,
-			 MAX_TOP);
+static bool take_threads(void *context, const char *value, struct error *error)
+{
+	return take_count("threads", value, 32, &((struct asked *)context)->threads,
+			  error);
 }
 
 static bool take_objective(void *context, const char *value, struct error *error)
@@ -50,6 +68,7 @@ static bool take_objective(void *context, const char *value, struct error *error
 	struct asked *asked = context;
 
 	asked->objective = objective_find(value);
+	asked->has_objective = true;
 	return asked->objective != OBJECTIVE_COUNT ||
 	       error_set(
 		       error, NULL, 0,
@@ -64,253 +83,374 @@ static bool take_reserve(void *context, const char *value, struct error *error)
 	char *end;
 
 	asked->reserve = strtod(value, &end);
-	return (*end == '\0' && asked->reserve >= 0 && asked->reserve < 1) ||
+	return (end != value && *end == '\0' && asked->reserve >= 0 &&
+		asked->reserve < 1) ||
 	       error_set(error, NULL, 0, "--reserve %.40s: expected a share, as 0.05",
 			 value);
 }
 
-static bool take_json(void *context, const char *value, struct error *error)
+/* "30", "30d" or "72h". */
+static bool take_deadline(void *context, const char *value, struct error *error)
 {
-	(void)value;
-	(void)error;
-	((struct asked *)context)->json = true;
+	struct asked *asked = context;
+	char *end;
+	double number = strtod(value, &end);
+	bool hours = *end == 'h';
+
+	if (end != value && (*end == 'd' || hours))
+		end++;
+	asked->deadline_seconds = number * (hours ? 3600 : 86400);
+	return (end != value && *end == '\0' && number > 0 && isfinite(number)) ||
+	       error_set(error, NULL, 0,
+			 "--deadline %.40s: expected days or hours, as 30d or 72h",
+			 value);
+}
+
+static bool take_ask(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+	enum inverse_kind kind = inverse_find(value);
+
+	if (kind == INVERSE_COUNT)
+		return error_set(error, NULL, 0,
+				 "--ask %.40s: expected gpus, mbs, seq or model",
+				 value);
+	asked->ask[kind] = true;
 	return true;
 }
 
-static bool take_exhaustive(void *context, const char *value, struct error *error)
+static bool take_front(void *context, const char *value, struct error *error)
 {
-	(void)value;
-	(void)error;
-	((struct asked *)context)->exhaustive = true;
-	return true;
+	struct asked *asked = context;
+
+	asked->front = pareto_find(value);
+	return asked->front != PARETO_COUNT ||
+	       error_set(error, NULL, 0, "--pareto %.40s: expected memory or gpus",
+			 value);
 }
+
+#define TAKE_SWITCH(name)                                                              \
+	static bool take_##name(void *context, const char *value, struct error *error) \
+	{                                                                              \
+		(void)value;                                                           \
+		(void)error;                                                           \
+		((struct asked *)context)->name = true;                                \
+		return true;                                                           \
+	}
+TAKE_SWITCH(robust)
+TAKE_SWITCH(why)
+TAKE_SWITCH(json)
+TAKE_SWITCH(exhaustive)
 
 static const struct own_option own[] = {
 	{ "top", true, "how many of the best plans to show (10)", take_top },
-	{ "objective", true, "step, throughput, cost, memory or gpus", take_objective },
+	{ "objective", true,
+	  "step (default), throughput, cost of the run, memory (headroom), or gpus: "
+	  "the fewest that hold it",
+	  take_objective },
+	{ "deadline", true, "with gpus: the fewest that end the run in DAYS or 72h",
+	  take_deadline },
 	{ "reserve", true, "share of the memory to leave free (0.05)", take_reserve },
+	{ "ask", true,
+	  "gpus, mbs, seq or model: the smallest cluster, the largest micro-batch, "
+	  "sequence, model of this shape",
+	  take_ask },
+	{ "pareto", true, "memory or gpus: what no plan beats in throughput and that",
+	  take_front },
+	{ "robust", false,
+	  "the order of the best ten on network, GEMMs or memory 10 % worse",
+	  take_robust },
+	{ "why", false, "the changes of the scenario's own plan that gain most",
+	  take_why },
 	{ "exhaustive", false, "estimate everything; must find the same",
 	  take_exhaustive },
+	{ "threads", true, "at most so many (all processors)", take_threads },
 	{ "json", false, "one JSON object", take_json },
 };
 
-static bool parse_one(const struct scenario *base, const struct knob *knob,
-		      const char *text, double *value, struct error *error)
-{
-	struct scenario s = *base;
-	char why[256];
-
-	if (knob->type == KNOB_TEXT || !knob_parse(&s, knob, text, why, sizeof why))
-		return error_set(error, NULL, 0, "--%s: %s", knob->key,
-				 knob->type == KNOB_TEXT ? "is text and can't be varied"
-							 : why);
-	*value = knob_get(&s, knob);
-	return true;
-}
-
-static bool add_value(double *values, int *count, double value, const struct knob *knob,
-		      struct error *error)
-{
-	if (*count == MAX_AXIS_VALUES)
-		return error_set(error, NULL, 0, "--%s: more than %d values", knob->key,
-				 MAX_AXIS_VALUES);
-	values[(*count)++] = value;
-	return true;
-}
-
-/* "4", "1,2,4" or "1..8": a range holds the whole numbers, or the words between. */
-static bool parse_values(const struct scenario *base, const struct knob *knob,
-			 const char *text, double *values, int *count,
-			 struct error *error)
-{
-	char copy[512], *rest = copy, *part, *dots;
-
-	snprintf(copy, sizeof copy, "%s", text);
-	while ((part = strsep(&rest, ","))) {
-		double from = 0, to = 0;
-
-		dots = strstr(part, "..");
-		if (dots)
-			*dots = '\0';
-		if (!parse_one(base, knob, part, &from, error) ||
-		    !parse_one(base, knob, dots ? dots + 2 : part, &to, error))
-			return false;
-		for (; from <= to; from++)
-			if (!add_value(values, count, from, knob, error))
-				return false;
-	}
-	return true;
-}
-
+/* Single values are part of what the usual axes are made for: once to set them, and
+ * once to pin. */
 static bool pin(struct planner_problem *problem, const struct asked *asked,
 		struct error *error)
 {
-	for (int i = 0; i < asked->pins; i++) {
-		double values[MAX_AXIS_VALUES];
-		int count = 0;
+	char why[256];
 
-		if (!parse_values(&problem->base, asked->pin[i].knob,
-				  asked->pin[i].text, values, &count, error))
-			return false;
-		/* what is no axis is simply set */
-		if (count == 1)
-			knob_set(&problem->base, asked->pin[i].knob, values[0]);
-	}
-	planner_axes(problem);
-	for (int i = 0; i < asked->pins; i++) {
-		double values[MAX_AXIS_VALUES];
-		int count = 0;
-
-		parse_values(&problem->base, asked->pin[i].knob, asked->pin[i].text,
-			     values, &count, error);
-		if (!planner_pin(problem, asked->pin[i].knob, values, count))
-			return error_set(error, NULL, 0, "--%s: no such values",
-					 asked->pin[i].knob->key);
+	for (int pass = 0; pass < 2; pass++) {
+		if (pass > 0)
+			planner_axes(problem);
+		for (int i = 0; i < asked->pins; i++)
+			if (!planner_pin_text(problem, asked->pin[i].knob,
+					      asked->pin[i].text, why, sizeof why))
+				return error_set(error, NULL, 0, "--%s: %s",
+						 asked->pin[i].knob->key, why);
 	}
 	return true;
 }
 
-static double seconds_now(void)
+/* Everything that is asked and found. */
+struct search {
+	const struct asked *asked;
+	struct planner_problem problem, next;
+	struct planner_result result, answer;
+	double seconds; /* of the search itself */
+	struct progress progress;
+	struct inverse fewest, inverse[INVERSE_COUNT];
+	struct pareto front;
+	struct robust robust;
+	struct misses misses;
+	struct why why;
+	struct scenario scenario; /* as it was given */
+	struct search_extra extra;
+};
+
+/* One search to its end, with a bar for a person who waits. */
+static bool solve(struct search *search, const struct planner_problem *problem,
+		  const char *doing, struct planner_result *out)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static void print_plan(const struct planner_problem *problem,
-		       const struct planner_found *found)
-{
-	for (int i = 0; i < problem->axes; i++) {
-		const struct planner_axis *axis = &problem->axis[i];
-		char text[64];
-
-		if (axis->count == 1)
-			continue;
-		knob_print_value(axis->knob, axis->value[found->choice[i]], text,
-				 sizeof text);
-		printf(" %s %s", axis->knob->key, text);
-	}
-}
-
-static void print_row(const struct planner_problem *problem,
-		      const struct planner_found *found, int rank)
-{
-	char step[32], memory[32];
-
-	form_text(FORM_SECONDS, found->step_seconds, step, sizeof step);
-	form_text(FORM_BYTES, found->memory_bytes, memory, sizeof memory);
-	printf("%3d %9s %9.0f %5.1f%% %5.1f%% %9s ", rank, step,
-	       found->tokens_per_second_per_gpu, found->mfu * 100,
-	       found->bubble_ratio * 100, memory);
-	print_plan(problem, found);
-	putchar('\n');
-}
-
-static void print_proof(const struct planner_problem *problem,
-			const struct planner_counts *c, double seconds)
-{
-	printf("\n%.0f plans, %.0f estimated (%.0f illegal, %.0f too large); of the "
-	       "rest "
-	       "%.0f don't divide,\n%.0f break a rule, %.0f are other names of the "
-	       "same, "
-	       "%.0f have states that don't fit,\n%.0f recompute in vain, %.0f can't "
-	       "be better: %s "
-	       "(%.0f ms)\n",
-	       c->candidates, c->explored, c->illegal, c->out_of_memory, c->undivided,
-	       c->unruly, c->repeated, c->too_large, c->dominated, c->bounded,
-	       problem->exhaustive ? "all were estimated"
-				   : "their bound is above the answer",
-	       seconds * 1e3);
-}
-
-static void print_text(const struct planner_problem *problem,
-		       const struct planner_result *result, double seconds)
-{
-	char needs[32], has[32];
-
-	if (result->found > 0) {
-		puts("  #      step tok/s/GPU    MFU bubble    memory  plan");
-		for (int i = 0; i < result->found; i++)
-			print_row(problem, &result->top[i], i + 1);
-	} else if (result->has_nearest) {
-		form_text(FORM_BYTES, result->nearest.memory_bytes, needs,
-			  sizeof needs);
-		form_text(FORM_BYTES,
-			  problem->base.cluster.accelerator.usable_bytes *
-				  (1 - problem->reserve),
-			  has, sizeof has);
-		printf("nothing fits: the least needs %s of %s:", needs, has);
-		print_plan(problem, &result->nearest);
-		putchar('\n');
-	} else {
-		puts("no legal plan: check says why for one");
-	}
-	print_proof(problem, &result->counts, seconds);
-}
-
-/* Progress from 0.2 s on, for a person who waits. */
-static void run(struct planner *planner, double start)
-{
-	bool shown = false, terminal = isatty(STDERR_FILENO);
-
-	while (planner_step(planner, SLICE)) {
-		if (!terminal || seconds_now() - start < 0.2)
-			continue;
-		fprintf(stderr, "\rsearching %3.0f %% ",
-			planner_result(planner)->progress * 100);
-		shown = true;
-	}
-	if (shown)
-		fputs("\r                \r", stderr);
-}
-
-static int search(struct planner_problem *problem, const struct asked *asked)
-{
-	struct error error = { "" };
+	struct worker *worker = worker_start(problem, search->asked->threads);
 	const struct planner_result *result;
-	struct planner *planner;
-	double start = seconds_now();
-	char *text = NULL;
-	int status;
 
-	if (!pin(problem, asked, &error))
-		return command_fail(&error);
-	planner = planner_start(problem);
-	if (!planner)
-		return command_fail(&error);
-	run(planner, start);
-	result = planner_result(planner);
-	if (asked->json)
-		text = report_search(problem, result, seconds_now() - start);
+	if (!worker)
+		return false;
+	result = worker_result(worker);
+	while (worker_step(worker, slice_seconds)) {
+		char best[32] = "nothing";
+
+		if (!progress_is_due(&search->progress))
+			continue;
+		if (result->found > 0)
+			form_text(FORM_SECONDS, result->top[0].step_seconds, best,
+				  sizeof best);
+		progress_show(&search->progress, result->progress, "%s, best %s", doing,
+			      best);
+	}
+	*out = *result;
+	worker_free(worker);
+	return true;
+}
+
+static bool ask(struct search *search, struct inverse *inverse)
+{
+	char doing[48];
+
+	while (inverse_next(inverse, &search->next)) {
+		snprintf(doing, sizeof doing, "%s %g", inverse_word(inverse->kind),
+			 inverse->value[inverse->at]);
+		if (!solve(search, &search->next, doing, &search->answer))
+			return false;
+		inverse_take(inverse, &search->next, &search->answer);
+	}
+	search->extra.question[search->extra.questions++] = inverse;
+	return true;
+}
+
+static bool ask_all(struct search *search)
+{
+	bool fewest = search->extra.questions > 0;
+
+	for (int i = 0; i < INVERSE_COUNT; i++) {
+		struct inverse *inverse = &search->inverse[i];
+
+		if (!search->asked->ask[i] || (i == INVERSE_GPUS && fewest))
+			continue;
+		inverse_begin(inverse, (enum inverse_kind)i, &search->problem,
+			      search->asked->deadline_seconds);
+		if (!ask(search, inverse))
+			return false;
+	}
+	return true;
+}
+
+static bool ask_front(struct search *search)
+{
+	if (search->asked->front == PARETO_COUNT)
+		return true;
+	pareto_begin(&search->front, search->asked->front, &search->problem);
+	while (pareto_next(&search->front, &search->next)) {
+		if (!solve(search, &search->next, "front", &search->answer))
+			return false;
+		pareto_take(&search->front, &search->next, &search->answer);
+	}
+	search->extra.front = &search->front;
+	return true;
+}
+
+static bool ask_robust(struct search *search)
+{
+	if (!search->asked->robust)
+		return true;
+	if (!robust_begin(&search->robust, &search->problem, &search->result))
+		return false;
+	while (robust_next(&search->robust, &search->next)) {
+		if (!solve(search, &search->next, "10 % worse", &search->answer))
+			return false;
+		robust_take(&search->robust, &search->answer);
+	}
+	search->extra.robust = &search->robust;
+	return true;
+}
+
+static bool ask_misses(struct search *search)
+{
+	if (search->result.found > 0)
+		return true;
+	misses_begin(&search->misses, &search->problem);
+	while (misses_next(&search->misses, &search->next)) {
+		if (!solve(search, &search->next, "what would fit", &search->answer))
+			return false;
+		misses_take(&search->misses, &search->next, &search->answer);
+	}
+	search->extra.misses = &search->misses;
+	return true;
+}
+
+static bool ask_why(struct search *search)
+{
+	struct estimate *now, *scratch;
+	struct scenario best;
+
+	if (!search->asked->why || search->result.found == 0)
+		return true;
+	now = malloc(sizeof *now);
+	scratch = malloc(sizeof *scratch);
+	if (now && scratch) {
+		scenario_estimate(&search->scenario, now);
+		why_begin(&search->why, &search->problem, &search->scenario, now);
+		while (why_step(&search->why, scratch)) {
+		}
+		planner_scenario(&search->problem, &search->result.top[0], &best);
+		why_pair(&search->why, &best, scratch);
+		search->extra.why = &search->why;
+	}
+	free(now);
+	free(scratch);
+	return search->extra.why != NULL;
+}
+
+/* Fewest GPUs, unless the planner has a list of them and no deadline: then it ranks
+ * that list. From then on the machine has so many, and the shortest step is sought. */
+static bool ask_fewest(struct search *search)
+{
+	struct planner_problem *problem = &search->problem;
+	const struct knob *gpus = knob_find("gpus");
+	const struct planner_axis *axis = planner_pinned(problem, gpus);
+	double deadline = search->asked->deadline_seconds, found;
+	struct scenario base = problem->base;
+
+	if (problem->objective != OBJECTIVE_GPUS ||
+	    (axis && axis->count > 1 && !(deadline > 0)))
+		return true;
+	inverse_begin(&search->fewest, INVERSE_GPUS, problem, deadline);
+	if (!ask(search, &search->fewest))
+		return false;
+	if (!search->fewest.found)
+		return true;
+	found = search->fewest.answer;
+	knob_set(&base, gpus, found);
+	search->next = *problem;
+	planner_again(&search->next, &base, problem);
+	planner_pin(problem, gpus, &found, 1);
+	problem->objective = OBJECTIVE_STEP;
+	return true;
+}
+
+/* Robustness is about the best ten, however many are shown. */
+static bool search_best(struct search *search)
+{
+	double begun = clock_seconds();
+
+	if (search->asked->robust && search->problem.top < MAX_ROBUST)
+		search->problem.top = MAX_ROBUST;
+	if (!solve(search, &search->problem, "searching", &search->result))
+		return false;
+	search->seconds = clock_seconds() - begun;
+	return true;
+}
+
+static bool run(struct search *search)
+{
+	return ask_fewest(search) && search_best(search) && ask_misses(search) &&
+	       ask_all(search) && ask_front(search) && ask_robust(search) &&
+	       ask_why(search);
+}
+
+static bool is_impossible(const struct search *search)
+{
+	for (int i = 0; i < search->extra.questions; i++)
+		if (!search->extra.question[i]->found)
+			return true;
+	return search->result.found == 0;
+}
+
+static int print(struct search *search)
+{
+	char *text = NULL;
+
+	if (search->result.found > search->asked->top)
+		search->result.found = search->asked->top;
+	if (search->asked->json)
+		text = report_search(&search->problem, &search->result, &search->extra,
+				     search->seconds);
 	else
-		print_text(problem, result, seconds_now() - start);
+		print_search(&search->problem, &search->result, &search->extra,
+			     search->seconds);
+	if (search->asked->json && !text)
+		return command_fail(&(struct error){ "out of memory" });
 	fputs(text ? text : "", stdout);
 	free(text);
-	status = result->found > 0 ? STATUS_GOOD : STATUS_NO;
-	planner_free(planner);
-	return command_finish(status);
+	return command_finish(is_impossible(search) ? STATUS_NO : STATUS_GOOD);
+}
+
+static bool begin(struct search *search, struct error *error)
+{
+	struct planner_problem *problem = &search->problem;
+	const struct asked *asked = search->asked;
+
+	if (asked->deadline_seconds > 0 && asked->has_objective &&
+	    asked->objective != OBJECTIVE_GPUS)
+		return error_set(error, NULL, 0,
+				 "--deadline goes with --objective gpus");
+	problem->objective =
+		asked->deadline_seconds > 0 ? OBJECTIVE_GPUS : asked->objective;
+	problem->reserve = asked->reserve;
+	problem->top = asked->top;
+	problem->exhaustive = asked->exhaustive;
+	if (!pin(problem, asked, error))
+		return false;
+	search->scenario = problem->base;
+	if (problem->objective == OBJECTIVE_COST &&
+	    !(problem->base.cluster.price_per_gpu_hour > 0))
+		return error_set(error, NULL, 0,
+				 "--objective cost: %s has no price; expected --price",
+				 problem->base.cluster.name);
+	return true;
 }
 
 int command_search(int argc, char **argv)
 {
-	struct asked asked = { .top = 10, .reserve = 0.05 };
-	struct arguments arguments = {
-		.own = own, .owns = 5, .context = &asked, .knob = take_knob
-	};
-	struct planner_problem *problem = calloc(1, sizeof *problem);
+	struct asked asked = { .top = 10, .reserve = 0.05, .front = PARETO_COUNT };
+	struct arguments arguments = { .own = own,
+				       .owns = sizeof own / sizeof own[0],
+				       .context = &asked,
+				       .knob = take_knob };
+	struct search *search = calloc(1, sizeof *search);
+	struct error error = { "out of memory" };
 	int status = STATUS_USAGE;
 
-	if (!problem)
-		return command_fail(&(struct error){ "" });
-	if (options_read(command_find("search"), &arguments, argc, argv, &problem->base,
-			 &status)) {
-		problem->objective = asked.objective;
-		problem->reserve = asked.reserve;
-		problem->top = asked.top;
-		problem->exhaustive = asked.exhaustive;
-		status = search(problem, &asked);
+	if (!search)
+		return command_fail(&error);
+	search->asked = &asked;
+	if (options_read(command_find("search"), &arguments, argc, argv,
+			 &search->problem.base, &status)) {
+		progress_begin(&search->progress);
+		if (!begin(search, &error) || !run(search)) {
+			progress_end(&search->progress);
+			status = command_fail(&error);
+		} else {
+			progress_end(&search->progress);
+			status = print(search);
+		}
 	}
-	free(problem);
+	free(search);
 	return status;
 }

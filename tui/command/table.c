@@ -17,7 +17,8 @@ const struct command command_table[] = {
 	  "nearest values that work; exit status 1 if there is any.",
 	  command_check },
 	{ "search",
-	  "[SCENARIO] [--KNOB VALUES ...] [--top N] [--objective WORD] [--json]",
+	  "[SCENARIO] [--KNOB VALUES ...] [--top N] [--objective WORD] [--ask WORD] "
+	  "[--pareto WORD] [--json]",
 	  "The best plan, exactly, with a proof. A knob is pinned by a value, a list "
 	  "1,2,4 or a range 1..8; the degrees, micro-batch, ZeRO, recomputation and "
 	  "schedule are free unless pinned.",

@@ -1,5 +1,4 @@
 /* search.c - the best plans, ranked, and where they lie between speed and memory. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,48 +30,13 @@ static const struct planner_result *result_of(const struct explorer *explorer)
 	return explorer->planner ? planner_result(explorer->planner) : NULL;
 }
 
-/* What a plan says of an axis, as short as people write it: TP4, PP8, mbs1, Z1, sel. */
-static void axis_text(const struct knob *knob, double value, char *out, size_t size)
-{
-	char word[48];
-
-	out[0] = '\0';
-	knob_print_value(knob, value, word, sizeof word);
-	if (strcmp(knob->key, "sp") == 0 || strcmp(knob->key, "schedule") == 0)
-		return;
-	if (strcmp(knob->key, "zero") == 0)
-		snprintf(out, size, "Z%.0f", value);
-	else if (strcmp(knob->key, "mbs") == 0)
-		snprintf(out, size, "mbs%.0f", value);
-	else if (knob->type == KNOB_WORD && value > 0)
-		snprintf(out, size, "%.3s", word);
-	else if (knob->type == KNOB_INT && value > 1) {
-		char name[16];
-		size_t n = 0;
-
-		for (; knob->key[n] != '\0' && n + 1 < sizeof name; n++)
-			name[n] = (char)toupper((unsigned char)knob->key[n]);
-		name[n] = '\0';
-		snprintf(out, size, "%s%s", name, word);
-	}
-}
-
-/* "mbs1 TP4 PP8 Z1 VPP5 sel": degrees of 1 and what is usual are left out. */
 static void plan_text(const struct planner_problem *problem,
 		      const struct planner_found *found, char *out, size_t size)
 {
-	size_t used = 0;
+	struct scenario s;
 
-	out[0] = '\0';
-	for (int i = 0; i < problem->axes && used < size; i++) {
-		char text[64];
-
-		axis_text(problem->axis[i].knob,
-			  problem->axis[i].value[found->choice[i]], text, sizeof text);
-		if (text[0] != '\0')
-			used += (size_t)snprintf(out + used, size - used, "%s%s",
-						 used ? " " : "", text);
-	}
+	planner_scenario(problem, found, &s);
+	planner_name(problem, &s, out, size);
 }
 
 struct rows {

@@ -1,0 +1,91 @@
+/* name.c - a plan as short as people write it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/planner.h"
+
+/* What is not the key in capitals; a NULL text is left out. */
+static const struct {
+	const char *key, *text;
+} names[] = {
+	{ "mbs", "mbs" },
+	{ "zero", "Z" },
+	{ "sp", NULL }, /* goes with TP */
+	{ "zero_group", "ZG" },
+	{ "recompute_layers", "rl" },
+	{ "micro_batch_group", "mg" },
+	{ "optimizer_offload", "oo" },
+	{ "activation_offload", "ao" },
+	{ "gpus", "GPUs" },
+	{ "gbs", "gbs" },
+	{ "seq", "seq" },
+};
+
+static char upper(char c)
+{
+	return c == '_' ? '-' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+static bool name_of(const struct knob *knob, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		if (strcmp(names[i].key, knob->key) != 0)
+			continue;
+		snprintf(out, size, "%s", names[i].text ? names[i].text : "");
+		return names[i].text != NULL;
+	}
+	for (; knob->key[n] != '\0' && n + 1 < size; n++)
+		out[n] = upper(knob->key[n]);
+	out[n] = '\0';
+	return true;
+}
+
+/* "TP4", "Z1", "sel", "zb-v"; empty for what is usual. */
+static void knob_text(const struct scenario *s, const struct knob *knob, char *out,
+		      size_t size)
+{
+	double value = knob_get(s, knob);
+	char name[24], word[48];
+	bool always = strcmp(knob->key, "mbs") == 0 || strcmp(knob->key, "zero") == 0;
+
+	out[0] = '\0';
+	knob_print_value(knob, value, word, sizeof word);
+	if (strcmp(knob->key, "schedule") == 0) {
+		bool usual = value == SCHEDULE_1F1B || value == SCHEDULE_INTERLEAVED;
+
+		snprintf(out, size, "%s", usual || s->plan.pp == 1 ? "" : word);
+	} else if (knob->type == KNOB_WORD) {
+		snprintf(out, size, value > 0 ? "%.3s" : "", word);
+	} else if (name_of(knob, name, sizeof name) &&
+		   (always || value > (knob->type == KNOB_INT ? 1 : 0))) {
+		snprintf(out, size, "%s%s", name, knob->type == KNOB_BOOL ? "" : word);
+	}
+}
+
+/* What makes a plan also where it was given. */
+static bool is_degree(const struct knob *knob)
+{
+	return knob->group == GROUP_PARALLELISM || strcmp(knob->key, "mbs") == 0;
+}
+
+void planner_name(const struct planner_problem *problem, const struct scenario *s,
+		  char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < problem->axes && used < size; i++) {
+		const struct knob *knob = problem->axis[i].knob;
+		char text[96];
+
+		if (!knob_applies(s, knob) ||
+		    (problem->axis[i].count == 1 && !is_degree(knob)))
+			continue;
+		knob_text(s, knob, text, sizeof text);
+		if (text[0] != '\0')
+			used += (size_t)snprintf(out + used, size - used, "%s%s",
+						 used ? " " : "", text);
+	}
+}

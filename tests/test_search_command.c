@@ -1,0 +1,261 @@
+/* test_search_command.c - `search` and what can be asked beside the best plans. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+#include "tests/support/vt.h"
+
+#define SMALL "search --model llama2-13b --cluster dgx-a100-40g --stack megatron-core "
+#define PINS  "--gbs 24 --seq 4k --vpp 1,2 "
+
+static cJSON *json_of(const char *arguments, int status)
+{
+	struct ran ran = run(arguments);
+	cJSON *root;
+
+	if (ran.status != status)
+		fail_msg("%s: status %d, %s", arguments, ran.status, ran.err);
+	root = cJSON_Parse(ran.out);
+	assert_non_null(root);
+	ran_free(&ran);
+	return root;
+}
+
+static cJSON *at(cJSON *root, const char *path)
+{
+	char copy[128], *rest = copy, *part;
+
+	snprintf(copy, sizeof copy, "%s", path);
+	while ((part = strsep(&rest, "."))) {
+		root = part[0] >= '0' && part[0] <= '9'
+			       ? cJSON_GetArrayItem(root, atoi(part))
+			       : cJSON_GetObjectItem(root, part);
+		if (!root)
+			fail_msg("no %s", path);
+	}
+	return root;
+}
+
+static double number(cJSON *root, const char *path)
+{
+	cJSON *item = at(root, path);
+
+	assert_true(cJSON_IsNumber(item));
+	return item->valuedouble;
+}
+
+static void says(const char *arguments, int status, const char *expected)
+{
+	struct ran ran = run(arguments);
+
+	if (ran.status != status)
+		fail_msg("%s: status %d, %s", arguments, ran.status, ran.err);
+	if (!strstr(status == 2 ? ran.err : ran.out, expected))
+		fail_msg("%s: no '%s' in\n%s%s", arguments, expected, ran.out, ran.err);
+	ran_free(&ran);
+}
+
+static void test_questions_have_answers(void **state)
+{
+	cJSON *root = json_of(SMALL PINS "--gpus 16 --ask gpus --ask mbs --ask seq "
+					 "--ask model --json",
+			      0);
+	static const char *const asked[] = { "gpus", "mbs", "seq", "model" };
+
+	(void)state;
+	assert_int_equal(cJSON_GetArraySize(at(root, "questions")), 4);
+	for (int i = 0; i < 4; i++) {
+		cJSON *q = cJSON_GetArrayItem(at(root, "questions"), i);
+		cJSON *beyond = at(q, "beyond");
+
+		assert_string_equal(at(q, "ask")->valuestring, asked[i]);
+		assert_true(cJSON_IsTrue(at(q, "plan.feasible")));
+		/* the value next to the answer is on the wrong side of it */
+		if (cJSON_IsNumber(beyond) && i == 0)
+			assert_true(beyond->valuedouble < number(q, "answer"));
+		else if (cJSON_IsNumber(beyond))
+			assert_true(beyond->valuedouble > number(q, "answer"));
+		if (i < 3)
+			assert_close(number(at(q, "plan.scenario"), asked[i]),
+				     number(q, "answer"), 1e-12);
+	}
+	assert_true(number(root, "questions.3.plan.model.parameters") > 13e9);
+	cJSON_Delete(root);
+	says(SMALL PINS "--gpus 16 --top 1 --ask gpus", 0, "smallest cluster: ");
+}
+
+static void test_the_fewest_gpus(void **state)
+{
+	cJSON *root = json_of(SMALL PINS "--gpus 16 --objective gpus --json", 0);
+	cJSON *late;
+
+	(void)state;
+	assert_close(number(root, "questions.0.answer"),
+		     number(root, "best.scenario.gpus"), 1e-12);
+	assert_true(number(root, "best.scenario.gpus") < 16);
+	/* who wants it sooner needs more of them */
+	late = json_of(SMALL PINS "--gpus 16 --tokens 0.01T --deadline 3d --json", 0);
+	assert_true(number(late, "best.scenario.gpus") >
+		    number(root, "best.scenario.gpus"));
+	assert_close(number(late, "questions.0.deadline_seconds"), 3 * 86400, 1e-12);
+	cJSON_Delete(root);
+	cJSON_Delete(late);
+	says(SMALL PINS "--gpus 16 --tokens 0.01T --deadline 3d", 0,
+	     "cluster that ends in 3");
+	says(SMALL PINS "--gpus 16 --deadline 1h", 1, "none of the ");
+	/* a list is ranked as it is */
+	root = json_of(SMALL PINS "--gpus 48,6,24 --objective gpus --json", 0);
+	assert_true(number(root, "best.scenario.gpus") == 6 ||
+		    number(root, "best.scenario.gpus") == 24);
+	cJSON_Delete(root);
+}
+
+static void test_a_front_falls(void **state)
+{
+	cJSON *root = json_of(SMALL PINS "--gpus 16 --top 1 --pareto memory --json", 0);
+	cJSON *points = at(root, "pareto.points");
+
+	(void)state;
+	assert_true(cJSON_GetArraySize(points) > 2);
+	for (int i = 1; i < cJSON_GetArraySize(points); i++) {
+		cJSON *a = cJSON_GetArrayItem(points, i - 1);
+		cJSON *b = cJSON_GetArrayItem(points, i);
+
+		assert_true(number(b, "total_bytes") < number(a, "total_bytes"));
+		assert_true(number(b, "tokens_per_second") <
+			    number(a, "tokens_per_second"));
+		at(b, "plan.tp");
+		at(b, "plan.recompute");
+	}
+	assert_close(number(points, "0.step_seconds"),
+		     number(root, "best.time.step_seconds"), 1e-12);
+	cJSON_Delete(root);
+	says(SMALL PINS "--gpus 16 --top 1 --pareto gpus", 0,
+	     "no plan beats these in throughput and gpus");
+}
+
+static void test_robust_plans_are_ten(void **state)
+{
+	cJSON *root = json_of(SMALL PINS "--gpus 16 --top 2 --robust --json", 0);
+
+	(void)state;
+	assert_int_equal(cJSON_GetArraySize(at(root, "top")), 2);
+	assert_int_equal(cJSON_GetArraySize(at(root, "robust.plans")), 10);
+	assert_int_equal(cJSON_GetArraySize(at(root, "robust.cases")), 4);
+	for (int i = 0; i < 10; i++) {
+		cJSON *plan = cJSON_GetArrayItem(at(root, "robust.plans"), i);
+
+		assert_close(number(plan, "rank.0"), i + 1, 1e-12);
+		assert_int_equal(cJSON_GetArraySize(at(plan, "rank")), 4);
+		assert_true(cJSON_IsBool(at(plan, "best_in_all_cases")));
+	}
+	cJSON_Delete(root);
+	says(SMALL PINS "--gpus 16 --robust", 0, "order on 10 % less of");
+}
+
+static void test_why_names_changes(void **state)
+{
+	cJSON *root =
+		json_of("search llama3-70b-64-h100 --vpp 1,2 --top 1 --why --json", 0);
+
+	(void)state;
+	assert_true(number(root, "why.gain_of_best") > 0.01);
+	assert_int_equal(cJSON_GetArraySize(at(root, "why.changes")), 3);
+	assert_true(number(root, "why.changes.0.gain") >=
+		    number(root, "why.changes.1.gain"));
+	cJSON_Delete(root);
+}
+
+static void test_impossible_problems_get_the_closest_misses(void **state)
+{
+	cJSON *root = json_of(SMALL PINS "--gpus 4 --json", 1);
+
+	(void)state;
+	assert_true(cJSON_IsNull(at(root, "best")));
+	assert_int_equal(cJSON_GetArraySize(at(root, "misses.plans")), 5);
+	assert_true(number(root, "misses.plans.0.memory.total_bytes") >
+		    number(root, "misses.has_bytes"));
+	assert_non_null(
+		strstr(at(root, "misses.would_do.0")->valuestring, "GPUs would do"));
+	cJSON_Delete(root);
+	says(SMALL PINS "--gpus 4", 1, "nothing fits: needs ");
+	says(SMALL "--model llama3.2-1b --gbs 32 --gpus 7 --vpp 1 --split even", 1,
+	     "gbs 35 would do");
+}
+
+static void test_threads_are_no_matter(void **state)
+{
+	static const char base[] = "search llama3-70b-64-h100 --top 8 --json --threads";
+	cJSON *one, *four;
+	char arguments[128];
+
+	(void)state;
+	snprintf(arguments, sizeof arguments, "%s 1", base);
+	one = json_of(arguments, 0);
+	snprintf(arguments, sizeof arguments, "%s 4", base);
+	four = json_of(arguments, 0);
+	assert_true(cJSON_Compare(at(one, "top"), at(four, "top"), true));
+	assert_true(cJSON_Compare(at(one, "best"), at(four, "best"), true));
+	assert_true(number(one, "candidates") == number(four, "candidates"));
+	cJSON_Delete(one);
+	cJSON_Delete(four);
+}
+
+static void test_wrong_questions_are_refused(void **state)
+{
+	(void)state;
+	says("search --ask money", 2, "gpus, mbs, seq or model");
+	says("search --pareto speed", 2, "memory or gpus");
+	says("search --deadline soon", 2, "30d or 72h");
+	says("search --deadline -3", 2, "30d or 72h");
+	says("search --deadline 3d --objective cost", 2, "--objective gpus");
+	says("search --threads 0", 2, "1 to 32");
+	says("search --reserve ''", 2, "a share");
+	says("search --tp 8..2", 2, "ends before it begins");
+	says("search --objective cost --price 0", 2, "has no price");
+}
+
+/* Who waits on a terminal sees how far it is, and nobody else does. */
+static void test_a_terminal_sees_progress(void **state)
+{
+	char command[256];
+	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+	const struct vt_options options = { .columns = 80, .rows = 4 };
+	struct vt *vt;
+
+	(void)state;
+	snprintf(command, sizeof command,
+		 "%s sweep --vary tp=1,2,4,8 --vary pp=1,2,4,8 --vary "
+		 "mbs=1,2,3,4,5,6,7,8,9,10,11,12 --vary zero=0,1,2,3 --vary "
+		 "gbs=64,128,256,512,1024 --vary seq=1k,2k,4k,8k,16k --vary "
+		 "cp=1,2,4,8 --vary recompute=none,full > /dev/null",
+		 run_program());
+	vt = vt_start(&options, argv);
+	vt_expect(vt, "of 153600 plans");
+	assert_true(vt_find(vt, " %  ", NULL) || vt_find(vt, "[", NULL));
+	vt_close(vt);
+	struct ran ran = run("search llama3-70b-64-h100 --top 1");
+	assert_string_equal(ran.err, "");
+	ran_free(&ran);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_questions_have_answers),
+		cmocka_unit_test(test_the_fewest_gpus),
+		cmocka_unit_test(test_a_front_falls),
+		cmocka_unit_test(test_robust_plans_are_ten),
+		cmocka_unit_test(test_why_names_changes),
+		cmocka_unit_test(test_impossible_problems_get_the_closest_misses),
+		cmocka_unit_test(test_threads_are_no_matter),
+		cmocka_unit_test(test_wrong_questions_are_refused),
+		cmocka_unit_test(test_a_terminal_sees_progress),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

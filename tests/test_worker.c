@@ -1,0 +1,123 @@
+/* test_worker.c - a search on threads finds what one searcher finds. */
+#include <string.h>
+
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tui/worker.h"
+
+static struct planner_problem problem;
+
+static void begin(const char *model, int gpus, int top)
+{
+	struct error error = { "" };
+
+	memset(&problem, 0, sizeof problem);
+	if (!scenario_blank(&problem.base, model, "dgx-h100", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	problem.base.cluster.gpus = gpus;
+	problem.base.plan.global_batch = 4 * gpus;
+	problem.base.plan.seq_len = 4096;
+	problem.reserve = 0.05;
+	problem.top = top;
+	planner_axes(&problem);
+}
+
+static void alone(struct planner_result *out)
+{
+	struct planner *planner = planner_start(&problem);
+
+	assert_non_null(planner);
+	while (planner_step(planner, 1000)) {
+	}
+	*out = *planner_result(planner);
+	planner_free(planner);
+}
+
+static void check_same(const struct planner_result *a, const struct planner_result *b)
+{
+	assert_true(a->done && b->done);
+	assert_true(a->progress == 1);
+	assert_int_equal(a->found, b->found);
+	for (int i = 0; i < a->found; i++)
+		assert_memory_equal(&a->top[i], &b->top[i], sizeof a->top[i]);
+	assert_true(a->counts.candidates == b->counts.candidates);
+	assert_true(a->counts.candidates ==
+		    a->counts.explored + a->counts.repeated + a->counts.undivided +
+			    a->counts.unruly + a->counts.bounded + a->counts.too_large +
+			    a->counts.dominated);
+}
+
+static void test_threads_change_nothing(void **state)
+{
+	static struct planner_result one;
+
+	(void)state;
+	begin("llama3.1-70b", 128, 20);
+	alone(&one);
+	assert_true(one.found == 20);
+	for (int threads = 1; threads <= 8; threads = threads * 2 + 1) {
+		struct worker *worker = worker_start(&problem, threads);
+		double progress = 0;
+
+		assert_non_null(worker);
+		while (worker_step(worker, 0.002)) {
+			const struct planner_result *now = worker_result(worker);
+
+			assert_true(now->progress >= 0 && now->progress <= 1);
+			assert_true(now->progress >= progress);
+			progress = now->progress;
+			/* never better than the answer */
+			assert_true(now->found == 0 ||
+				    now->top[0].score >= one.top[0].score);
+		}
+		check_same(worker_result(worker), &one);
+		/* and stays so */
+		assert_false(worker_step(worker, 0.002));
+		worker_free(worker);
+	}
+}
+
+/* A key may come between any two slices. */
+static void test_a_search_can_be_left_at_any_time(void **state)
+{
+	(void)state;
+	begin("gpt3-175b", 512, 24);
+	for (int slices = 0; slices < 40; slices += 3) {
+		struct worker *worker = worker_start(&problem, 4);
+
+		assert_non_null(worker);
+		for (int i = 0; i < slices; i++)
+			worker_step(worker, 0.002);
+		worker_free(worker);
+	}
+	worker_free(NULL);
+}
+
+static void test_any_plan_ends_it(void **state)
+{
+	struct worker *worker;
+
+	(void)state;
+	begin("llama3.1-70b", 128, 1);
+	problem.any = true;
+	problem.objective = OBJECTIVE_MEMORY;
+	worker = worker_start(&problem, 0);
+	assert_non_null(worker);
+	while (worker_step(worker, 0.002)) {
+	}
+	assert_int_equal(worker_result(worker)->found, 1);
+	assert_true(worker_result(worker)->done);
+	worker_free(worker);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threads_change_nothing),
+		cmocka_unit_test(test_a_search_can_be_left_at_any_time),
+		cmocka_unit_test(test_any_plan_ends_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

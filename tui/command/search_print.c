@@ -1,0 +1,233 @@
+/* search_print.c - see search_print.h. */
+#include "tui/command/search_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+
+enum { MAX_PLAN = 160, MAX_FORM = 32 };
+
+static const char *form(enum form kind, double value, char out[MAX_FORM])
+{
+	form_text(kind, value, out, MAX_FORM);
+	return out;
+}
+
+static void print_plan(const struct planner_problem *problem,
+		       const struct planner_found *found)
+{
+	for (int i = 0; i < problem->axes; i++) {
+		const struct planner_axis *axis = &problem->axis[i];
+		char text[64];
+
+		if (axis->count == 1)
+			continue;
+		knob_print_value(axis->knob, axis->value[found->choice[i]], text,
+				 sizeof text);
+		printf(" %s %s", axis->knob->key, text);
+	}
+	putchar('\n');
+}
+
+static void print_row(const struct planner_problem *problem,
+		      const struct planner_found *found, int rank)
+{
+	char step[MAX_FORM], memory[MAX_FORM];
+
+	printf("%3d %9s %9.0f %5.1f%% %5.1f%% %9s ", rank,
+	       form(FORM_SECONDS, found->step_seconds, step),
+	       found->tokens_per_second_per_gpu, found->mfu * 100,
+	       found->bubble_ratio * 100,
+	       form(FORM_BYTES, found->memory_bytes, memory));
+	print_plan(problem, found);
+}
+
+static void print_proof(const struct planner_problem *problem,
+			const struct planner_counts *c, double seconds)
+{
+	printf("\n%.0f plans, %.0f estimated (%.0f illegal, %.0f too large); of the "
+	       "rest "
+	       "%.0f don't divide,\n%.0f break a rule, %.0f are other names of the "
+	       "same, "
+	       "%.0f have states that don't fit,\n%.0f recompute in vain, %.0f can't "
+	       "be better: %s "
+	       "(%.0f ms)\n",
+	       c->candidates, c->explored, c->illegal, c->out_of_memory, c->undivided,
+	       c->unruly, c->repeated, c->too_large, c->dominated, c->bounded,
+	       problem->exhaustive ? "all were estimated"
+				   : "their bound is above the answer",
+	       seconds * 1e3);
+}
+
+/* The closest misses, and what would do. */
+static void print_misses(const struct misses *misses)
+{
+	char needs[MAX_FORM], has[MAX_FORM], text[96];
+
+	if (misses->count > 0)
+		printf("nothing fits: needs %s of %s (%.0f %% are kept free)\n",
+		       form(FORM_BYTES, misses->miss[0].memory_bytes, needs),
+		       form(FORM_BYTES, misses->has_bytes, has),
+		       misses->problem->reserve * 100);
+	else
+		puts("no legal plan: no degrees divide what there is, or each breaks "
+		     "a rule; check says why for one");
+	for (int i = 0; misses_text(misses, i, text, sizeof text); i++)
+		printf("  %s\n", text);
+	if (misses->count > 0)
+		puts("\n  #      step tok/s/GPU    MFU bubble    memory  closest miss");
+	for (int i = 0; i < misses->count; i++)
+		print_row(misses->problem, &misses->miss[i], i + 1);
+}
+
+static void answer_text(const struct inverse *q, double value, char *out, size_t size)
+{
+	struct model scaled;
+	struct model_counts counts;
+	char text[MAX_FORM];
+
+	if (q->kind == INVERSE_GPUS)
+		snprintf(out, size, "%.0f GPUs", value);
+	else if (q->kind == INVERSE_MODEL &&
+		 model_scale(&q->problem->base.model, value, &scaled)) {
+		model_count(&scaled, &counts);
+		snprintf(out, size, "%s parameters (%lld layers, hidden %lld)",
+			 form(FORM_COUNT, counts.total, text), (long long)scaled.layers,
+			 (long long)scaled.hidden);
+	} else
+		snprintf(out, size, "%s %.0f", inverse_word(q->kind), value);
+}
+
+static void print_question(const struct planner_problem *problem,
+			   const struct inverse *q, struct estimate *e)
+{
+	static const char *const asked[INVERSE_COUNT] = {
+		"smallest cluster", "largest micro-batch", "longest sequence",
+		"largest model of this shape"
+	};
+	char value[96], plan[MAX_PLAN], step[MAX_FORM], memory[MAX_FORM],
+		date[MAX_FORM];
+
+	printf("\n%s", asked[q->kind]);
+	if (q->deadline_seconds > 0)
+		printf(" that ends in %s", form(FORM_DATE, q->deadline_seconds, date));
+	if (!q->found) {
+		printf(": none of the %d tried\n", q->count);
+		return;
+	}
+	answer_text(q, q->answer, value, sizeof value);
+	printf(": %s", value);
+	answer_text(q, q->beyond, value, sizeof value);
+	if (q->beyond > 0)
+		printf(", not %s", value);
+	scenario_estimate(&q->scenario, e);
+	planner_name(problem, &q->scenario, plan, sizeof plan);
+	printf("\n  %s: %s a step, %s, MFU %.1f %%", plan,
+	       form(FORM_SECONDS, e->step_seconds, step),
+	       form(FORM_BYTES, e->memory.total_bytes, memory), e->mfu * 100);
+	if (q->kind == INVERSE_GPUS)
+		printf(", the run in %s", form(FORM_DATE, e->run.seconds, date));
+	putchar('\n');
+}
+
+static void print_questions(const struct planner_problem *problem,
+			    const struct search_extra *extra)
+{
+	struct estimate *e = malloc(sizeof *e);
+
+	for (int i = 0; e && i < extra->questions; i++)
+		print_question(problem, extra->question[i], e);
+	free(e);
+}
+
+static void print_front(const struct pareto *front)
+{
+	printf("\nno plan beats these in throughput and %s\n"
+	       "   GPUs      tok/s tok/s/GPU    memory  plan\n",
+	       pareto_word(front->kind));
+	for (int i = 0; i < front->count; i++) {
+		const struct pareto_point *p = &front->point[i];
+		char plan[MAX_PLAN], memory[MAX_FORM];
+		struct scenario s;
+
+		pareto_scenario(front, p, &s);
+		planner_name(front->problem, &s, plan, sizeof plan);
+		printf("%7.0f %10.0f %9.0f %9s  %s\n", p->gpus, p->tokens_per_second,
+		       p->found.tokens_per_second_per_gpu,
+		       form(FORM_BYTES, p->found.memory_bytes, memory), plan);
+	}
+}
+
+static void print_robust(const struct robust *robust)
+{
+	fputs("\norder on 10 % less of ...\n  #", stdout);
+	for (int c = 1; c < ROBUST_CASES; c++)
+		printf(" %8s", robust_word((enum robust_case)c));
+	puts("  plan");
+	for (int i = 0; i < robust->plans; i++) {
+		const struct robust_plan *plan = &robust->item[i];
+		char name[MAX_PLAN];
+		struct scenario s;
+
+		printf("%3d", i + 1);
+		for (int c = 1; c < ROBUST_CASES; c++)
+			plan->fits[c] ? printf(" %8d", plan->rank[c])
+				      : printf(" %8s", "OOM");
+		planner_scenario(robust->problem, &robust->plan[i], &s);
+		planner_name(robust->problem, &s, name, sizeof name);
+		printf("  %s%s\n", name,
+		       plan->always_best ? "  * best in all cases" : "");
+	}
+}
+
+static void print_why(const struct why *why)
+{
+	bool fits = isfinite(why->seconds);
+
+	if (why->gain_of_all < 0.0005 && fits) {
+		puts("\nyour plan is as good as the best");
+		return;
+	}
+	if (!fits)
+		puts("\nyour plan does not fit or can't run; what mends it:");
+	else
+		printf("\nyour plan could save %.1f %% of its time%s\n",
+		       why->gain_of_all * 100,
+		       why->together ? "; two changes together:" : "; each by itself:");
+	for (int i = 0; i < why->count; i++) {
+		const struct why_change *c = &why->change[i];
+		char from[48], to[48];
+
+		knob_print_value(c->knob, c->from, from, sizeof from);
+		knob_print_value(c->knob, c->to, to, sizeof to);
+		printf("  %s %s -> %s", c->knob->key, from, to);
+		if (fits)
+			printf("  %.1f %%", c->gain * 100);
+		putchar('\n');
+	}
+	if (why->count == 0)
+		puts("  no single change gains");
+}
+
+void print_search(const struct planner_problem *problem,
+		  const struct planner_result *result, const struct search_extra *extra,
+		  double seconds)
+{
+	if (result->found > 0)
+		puts("  #      step tok/s/GPU    MFU bubble    memory  plan");
+	for (int i = 0; i < result->found; i++)
+		print_row(problem, &result->top[i], i + 1);
+	if (extra->misses)
+		print_misses(extra->misses);
+	print_proof(problem, &result->counts, seconds);
+	print_questions(problem, extra);
+	if (extra->front)
+		print_front(extra->front);
+	if (extra->robust && result->found > 0)
+		print_robust(extra->robust);
+	if (extra->why)
+		print_why(extra->why);
+}

@@ -1,0 +1,12 @@
+/* search_print.h - what a search found, as text for a person. */
+#ifndef TUI_COMMAND_SEARCH_PRINT_H
+#define TUI_COMMAND_SEARCH_PRINT_H
+
+#include "presets/report.h"
+
+/* The table of plans with the proof, then what was asked beside it. */
+void print_search(const struct planner_problem *problem,
+		  const struct planner_result *result, const struct search_extra *extra,
+		  double seconds);
+
+#endif
