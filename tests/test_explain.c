@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/explain.h"
+#include "engine/schedule/law.h"
 #include "engine/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
@@ -437,6 +438,39 @@ static void test_the_bubble_s_closed_form(void **state)
 	assert_close(t(&x, "equal"), 3.0 / 64.0, 1e-12);
 }
 
+/* What is in flight follows from the order of work: each schedule's own formula gives
+ * what the estimate counted, exactly or as a bound. */
+static void test_in_flight_of_every_schedule(void **state)
+{
+	struct scenario s;
+	struct explanation x;
+
+	(void)state;
+	for (int kind = 0; kind < SCHEDULE_COUNT; kind++) {
+		const struct schedule_law *law = schedule_law(kind, 4, 2);
+
+		case_dense(&s); /* PP 4 */
+		s.plan.schedule = kind;
+		s.plan.vpp = 2;
+		s.plan.split = SPLIT_BALANCED;
+		train_estimate(&s, &now);
+		assert_true(now.legal);
+		for (int stage = 0; stage < now.stages; stage++) {
+			char key[32];
+
+			snprintf(key, sizeof key, "stages.%d.in_flight", stage);
+			assert_true(explain(&s, &now, key, &x));
+			assert_string_equal(x.formula, law->held);
+			if (law->at_most)
+				assert_true(x.value <= t(&x, "n") + 1e-9);
+			else
+				assert_close(t(&x, "n"), x.value, 1e-12);
+		}
+		assert_true(explain(&s, &now, "bubble_ratio", &x));
+		assert_string_equal(x.source, law->source);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_an_optimizer_step_of_a_dense_model),
 		cmocka_unit_test(test_flops_of_attention),
 		cmocka_unit_test(test_the_bubble_s_closed_form),
+		cmocka_unit_test(test_in_flight_of_every_schedule),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/schedule/law.h"
 #include "engine/schedule/simulate.h"
 #include "tests/support/close.h"
 
@@ -343,6 +344,121 @@ static void test_hanayo(void **state)
 	}
 }
 
+static double law_idle(const struct schedule_law *law, const struct run *r,
+		       bool barrier)
+{
+	struct law_case c = { .stages = r->p, .chunks = r->v, .barrier = barrier };
+
+	c.micro_batches = r->m;
+	c.group = r->group;
+	c.f = r->f;
+	c.b = r->b;
+	c.w = r->w;
+	return law->idle_seconds(&c);
+}
+
+static int64_t law_held(const struct schedule_law *law, const struct run *r, int stage)
+{
+	struct law_case c = { .stages = r->p, .chunks = r->v, .stage = stage };
+
+	c.micro_batches = r->m;
+	c.group = r->group;
+	return law->held_chunks(&c);
+}
+
+/* One pipeline against the law of its schedule: each stage's own idle time, that of a
+ * step with a barrier, and each stage's peak. */
+static void check_law(struct run *r)
+{
+	const struct schedule_law *law = schedule_law(r->kind, r->p, r->v);
+
+	run(r);
+	if (law->at_most) {
+		assert_true(span_bubble(r) <= law_idle(law, r, false) + 1e-9);
+	} else {
+		near(span_bubble(r), law_idle(law, r, false), r->m);
+		near(bubble(r), law_idle(law, r, true), r->m);
+	}
+	for (int s = 0; s < r->p; s++) {
+		int64_t held = r->ran.stage[s].peak_chunks;
+
+		if (law->at_most)
+			assert_true(held <= law_held(law, r, s));
+		else
+			assert_int_equal(held, law_held(law, r, s));
+	}
+}
+
+/* Stages, micro-batches and chunks on a grid, and where the law holds for any passes
+ * those too; 256 micro-batches and 20 stages are the most. */
+static void test_laws_on_a_grid(void **state)
+{
+	static const int chunks[] = { 1, 2, 3, 4, 6 };
+	int cases = 0;
+
+	(void)state;
+	for (int i = 0; i < SCHEDULE_COUNT * 19 * 5 * 4 * PASSES; i++) {
+		int kind = i % SCHEDULE_COUNT, p = 2 + i / SCHEDULE_COUNT % 19;
+		int rest = i / SCHEDULE_COUNT / 19, asked = chunks[rest % 5];
+		int units = 1 << rest / 5 % 4, pass = rest / 20;
+		const struct schedule_law *law = &schedule_laws[kind];
+		struct run r = with(kind, p, units * p, pass);
+		struct schedule_problem problem;
+		struct schedule_request request = { .kind = kind,
+						    .stages = p,
+						    .chunks = 1,
+						    .micro_batches = units * p };
+
+		r.v = (int)schedule_chunks(kind, p, asked);
+		if (units < law->least || (pass > 0 && !law->any_passes) ||
+		    (asked != 1 && r.v != asked) || units * p > 256 ||
+		    !schedule_allows(&request, &problem))
+			continue;
+		check_law(&r);
+		cases++;
+	}
+	assert_true(cases > 2000);
+}
+
+/* Megatron's group size, from depth-first to breadth-first, whole groups or not. */
+static void test_groups_on_a_grid(void **state)
+{
+	(void)state;
+	for (int p = 2; p <= 8; p++) {
+		for (int group = p; group <= 3 * p; group++) {
+			for (int m = p; m <= 60; m += 1 + group / 2) {
+				struct run r = with(SCHEDULE_INTERLEAVED, p, m, m % 3);
+
+				r.v = 2 + group % 3;
+				r.group = group;
+				if (m % group == 0 || m % group >= p)
+					check_law(&r);
+			}
+		}
+	}
+}
+
+/* GPipe and 1F1B hold for any number of micro-batches, ZB-H1 and H2 from p on. */
+static void test_few_micro_batches(void **state)
+{
+	(void)state;
+	for (int p = 2; p <= 12; p++) {
+		for (int m = 1; m <= 3 * p; m++) {
+			struct run r = with(SCHEDULE_GPIPE, p, m, m % PASSES);
+
+			check_law(&r);
+			r.kind = SCHEDULE_1F1B;
+			check_law(&r);
+			r.kind = SCHEDULE_ZB_H1;
+			if (m >= p)
+				check_law(&r);
+			r.kind = SCHEDULE_ZB_H2;
+			if (m >= 2 * p - 1)
+				check_law(&r);
+		}
+	}
+}
+
 /* Whatever the counts: it runs and is sound, or says why and what would do. */
 static void test_every_schedule_with_any_counts(void **state)
 {
@@ -456,6 +572,9 @@ int main(void)
 		cmocka_unit_test(test_controllable_memory),
 		cmocka_unit_test(test_zero_bubble_by_rule),
 		cmocka_unit_test(test_hanayo),
+		cmocka_unit_test(test_laws_on_a_grid),
+		cmocka_unit_test(test_groups_on_a_grid),
+		cmocka_unit_test(test_few_micro_batches),
 		cmocka_unit_test(test_every_schedule_with_any_counts),
 		cmocka_unit_test(test_items_and_critical_path),
 		cmocka_unit_test(test_broken_lists_are_found),

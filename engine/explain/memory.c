@@ -145,14 +145,46 @@ static void total(const struct asked *a, struct explanation *out)
 	explain_term(out, "F", "framework", FORM_BYTES, stage_of(a)->framework_bytes);
 }
 
+const struct schedule_law *explain_law(const struct asked *a, struct law_case *of_case)
+{
+	const struct plan *plan = &a->scenario->plan;
+	const struct estimate *e = a->estimate;
+
+	if (of_case)
+		*of_case = (struct law_case){
+			.stages = e->stages,
+			.chunks = e->chunks > 0 ? (int)e->chunks : 1,
+			.stage = a->stage,
+			.micro_batches = e->micro_batches,
+			.group = plan->micro_batch_group,
+			.barrier = plan->optimizer_sync == SYNC_BARRIER,
+			.f = 1.0 / 3,
+			.b = 1.0 / 3,
+			.w = 1.0 / 3,
+		};
+	return schedule_law(plan->schedule, e->stages, (int)e->chunks);
+}
+
 static void in_flight(const struct asked *a, struct explanation *out)
 {
+	struct law_case shape;
+	const struct schedule_law *law = explain_law(a, &shape);
+
+	out->formula = law->held;
+	out->source = law->source;
 	explain_term(out, "p", "stages", FORM_COUNT, a->estimate->stages);
 	explain_term(out, "i", "this stage, from 0", FORM_COUNT, a->stage);
 	explain_term(out, "m", "micro-batches of a step", FORM_COUNT,
 		     (double)a->estimate->micro_batches);
 	explain_term(out, "v", "chunks per stage", FORM_COUNT,
 		     (double)a->estimate->chunks);
+	if (a->estimate->stages > 1)
+		explain_term(
+			out, "n", law->at_most ? "so at most" : "with equal stages",
+			FORM_REAL, (double)law->held_chunks(&shape) / shape.chunks);
+	if (law->held_chunks == schedule_laws[SCHEDULE_INTERLEAVED].held_chunks)
+		explain_term(out, "N", "micro-batches of a group", FORM_COUNT,
+			     (double)(shape.group > 0 ? shape.group : shape.stages));
 }
 
 static void parameters(const struct asked *a, struct explanation *out)
@@ -227,11 +259,11 @@ const struct explain_row explain_memory[] = {
 	  "loses between them, a share of activations and buffers that is a constant "
 	  "of the stack.",
 	  "torch.cuda.max_memory_reserved; presets/stacks: fragmentation", reserved },
-	{ "in_flight", "Micro-batches in flight",
-	  "1F1B min(m, p - i); interleaved (2(p - i - 1) + (v - 1)p + 1) / v; GPipe m",
-	  "Forwards whose backward has not run, at the peak of the stage; other "
-	  "schedules are run event by event and counted.",
-	  "Narayanan et al., arXiv 2104.04473, section 2.2", in_flight },
+	{ "in_flight", "Micro-batches in flight", "the schedule's own",
+	  "Forwards whose backward has not run, at the peak of the stage, and where "
+	  "weight gradients are apart, theirs. Schedules that run neither 1F1B nor all "
+	  "forwards first are run event by event and counted.",
+	  "the schedule's paper", in_flight },
 	{ "parameters", "Parameters", "sum over layers, embeddings and norms",
 	  "Of the whole model, without MTP layers as published counts do; of a stage: "
 	  "of "

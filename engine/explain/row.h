@@ -3,6 +3,7 @@
 #define ENGINE_EXPLAIN_ROW_H
 
 #include "engine/explain.h"
+#include "engine/schedule/law.h"
 
 /* What a row's terms are taken from. */
 struct asked {
@@ -29,6 +30,10 @@ extern const struct explain_row explain_dimensions[]; /* behind the dot */
 void explain_term(struct explanation *out, const char *symbol, const char *meaning,
 		  enum form form, double value);
 
+/* What the papers say of the plan's schedule, and of which case: equal stages whose
+ * forward, input and weight gradient take one third each. */
+const struct schedule_law *explain_law(const struct asked *asked,
+				       struct law_case *of_case);
 /* Ranks that share one set of dense (or expert) states. */
 double explain_shards(const struct asked *asked, bool experts);
 

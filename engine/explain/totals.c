@@ -122,28 +122,36 @@ static void stage_means(const struct asked *a, struct explanation *out)
 		     a->estimate->step_seconds);
 }
 
-static void bubble(const struct asked *a, struct explanation *out)
+/* The plan's counts, and what the schedule's paper says of them; returns that in
+ * micro-batches' time. */
+static double add_law(const struct asked *a, struct explanation *out)
 {
 	const struct estimate *e = a->estimate;
-	double p = e->stages, v = (double)e->chunks, m = (double)e->micro_batches;
+	struct law_case shape;
+	const struct schedule_law *law = explain_law(a, &shape);
 
-	explain_term(out, "p", "stages", FORM_COUNT, p);
-	explain_term(out, "v", "chunks per stage", FORM_COUNT, v);
-	explain_term(out, "m", "micro-batches per pipeline", FORM_COUNT, m);
-	explain_term(out, "equal", "with equal stages and free sends", FORM_PERCENT,
-		     p > 0 && v * m > 0 ? (p - 1) / (v * m + p - 1) : 0);
+	explain_term(out, "p", "stages", FORM_COUNT, e->stages);
+	explain_term(out, "v", "chunks per stage", FORM_COUNT, (double)e->chunks);
+	explain_term(out, "m", "micro-batches per pipeline", FORM_COUNT,
+		     (double)e->micro_batches);
+	out->source = law->source;
+	return e->stages > 1 ? law->idle_seconds(&shape) : 0;
+}
+
+static void bubble(const struct asked *a, struct explanation *out)
+{
+	double idle = add_law(a, out), m = (double)a->estimate->micro_batches;
+
+	explain_term(out, "equal", explain_law(a, NULL)->idle, FORM_PERCENT,
+		     m + idle > 0 ? idle / (m + idle) : 0);
 }
 
 static void idle(const struct asked *a, struct explanation *out)
 {
-	const struct estimate *e = a->estimate;
-	double p = e->stages, v = (double)e->chunks, m = (double)e->micro_batches;
+	double idle = add_law(a, out), m = (double)a->estimate->micro_batches;
 
-	explain_term(out, "p", "stages", FORM_COUNT, p);
-	explain_term(out, "v", "chunks per stage", FORM_COUNT, v);
-	explain_term(out, "m", "micro-batches per pipeline", FORM_COUNT, m);
-	explain_term(out, "equal", "with equal stages and free sends", FORM_PERCENT,
-		     p > 0 && v * m > 0 ? (p - 1) / (v * m) : 0);
+	explain_term(out, "equal", explain_law(a, NULL)->idle, FORM_PERCENT,
+		     m > 0 ? idle / m : 0);
 }
 
 static void rate(const struct asked *a, struct explanation *out)
@@ -307,15 +315,15 @@ const struct explain_row explain_totals[] = {
 	{ "recompute_seconds", "Recomputation",
 	  "mean over stages of forwards computed again", mean_of_stages, definition,
 	  stage_means },
-	{ "bubble_ratio", "Bubble ratio",
-	  "idle / pipeline phase; (p - 1) / (v*m + p - 1) with equal stages",
-	  "Averaged over the stages, of the pipeline phase alone. Unequal stages and "
-	  "sends that are not hidden make it larger than the formula.",
-	  "Narayanan et al., arXiv 2104.04473, section 2.2", bubble },
-	{ "idle_to_ideal", "Idle over ideal",
-	  "idle / work; (p - 1) / (v*m) with equal stages",
-	  "The same idle time as a share of the work instead of the phase.",
-	  "Narayanan et al., arXiv 2104.04473, section 2.2", idle },
+	{ "bubble_ratio", "Bubble ratio", "idle / (m (F + B + W) + idle)",
+	  "Averaged over the stages, of the pipeline phase alone. The term is what the "
+	  "schedule's paper says of equal stages and free sends, F = B = W; unequal "
+	  "ones and sends that are not hidden make it larger.",
+	  "the schedule's paper", bubble },
+	{ "idle_to_ideal", "Idle over ideal", "idle / (m (F + B + W))",
+	  "The same idle time as a share of the work instead of the phase. The term "
+	  "is what the schedule's paper says of equal stages and free sends.",
+	  "the schedule's paper", idle },
 	{ "tokens_per_second", "Tokens per second", "gbs * s / t",
 	  "Of the whole job, without failures; padding counts as tokens.", definition,
 	  rate },
