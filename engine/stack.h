@@ -41,10 +41,11 @@ struct stack {
 	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
 	/* memory */
-	double context_bytes;       /* CUDA context, libraries */
-	double communicator_bytes;  /* per communicator group in use */
-	double fragmentation;       /* reserved / allocated of activations */
-	double logit_bytes;         /* peak bytes per logit of the loss */
+	double context_bytes;        /* CUDA context, libraries */
+	double communicator_bytes;   /* per communicator group in use */
+	double fragmentation;        /* reserved / allocated of activations */
+	double logit_bytes;          /* peak bytes per logit of the loss */
+	double parallel_logit_bytes; /* where TP shards the vocabulary; 0 = the same */
 	double saved_ffn_copies;    /* ffn-wide tensors that an unfused gated activation
 				       keeps beside its inputs and output */
 	double saved_head_copies;   /* copies of queries, keys and values that rotary

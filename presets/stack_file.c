@@ -69,6 +69,7 @@ static const struct field fields[] = {
 	{ "communicator_gib", FIELD_NUMBER, S(communicator_bytes), 1073741824.0, NULL },
 	{ "fragmentation", FIELD_NUMBER, S(fragmentation), 0, NULL },
 	{ "logit_bytes", FIELD_NUMBER, S(logit_bytes), 0, NULL },
+	{ "parallel_logit_bytes", FIELD_NUMBER, S(parallel_logit_bytes), 0, NULL },
 	{ "saved_ffn_copies", FIELD_NUMBER, S(saved_ffn_copies), 0, NULL },
 	{ "saved_head_copies", FIELD_NUMBER, S(saved_head_copies), 0, NULL },
 	{ "saved_gather_shards", FIELD_NUMBER, S(saved_gather_shards), 0, NULL },
@@ -99,6 +100,7 @@ static const struct {
 	{ "fragmentation", 1, 10 },
 	{ "logit_bytes", 0, 64 },
 	{ "saved_gather_shards", 0, 4096 },
+	{ "parallel_logit_bytes", 0, 64 },
 	{ "old_logit_bytes", 0, 64 },
 	{ "dropout", 0, 1 },
 };

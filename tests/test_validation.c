@@ -119,7 +119,7 @@ static void memory_stays_as_near(void **state)
 	at_most("papers", "mean", source("papers")->memory.mean, 0.035);
 	at_most("hf_ultrascale_h100", "median",
 		source("hf_ultrascale_h100")->memory.median, 0.095);
-	at_most("torchtitan", "median", source("torchtitan")->memory.median, 0.19);
+	at_most("torchtitan", "median", source("torchtitan")->memory.median, 0.09);
 }
 
 static void what_fits_stays_known(void **state)
@@ -127,9 +127,9 @@ static void what_fits_stays_known(void **state)
 	const struct score_fit *f = &scores.total.fit;
 
 	(void)state;
-	assert_true(f->balanced_accuracy >= 0.935);
+	assert_true(f->balanced_accuracy >= 0.96);
 	assert_true(f->least_load_out >= 0.68);
-	assert_true(source("hagemann_llama_a100")->fit.balanced_accuracy >= 0.93);
+	assert_true(source("hagemann_llama_a100")->fit.balanced_accuracy >= 0.96);
 	assert_true(source("hf_ultrascale_h100")->fit.balanced_accuracy >= 0.97);
 }
 

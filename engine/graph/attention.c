@@ -21,10 +21,13 @@ static double positions_seen(const struct graph_context *c, const struct attenti
 }
 
 /* Bytes held per score and head where scores are stored: softmax output in 16 bit and,
- * with dropout, its mask and result (Korthikanti 2022, section 4.1: 5 a s / h). */
+ * with dropout, its mask and result (Korthikanti 2022, section 4.1: 5 a s / h). Written
+ * op by op the softmax works in fp32 and keeps that beside the 16-bit one. */
 static double score_bytes(const struct graph_context *c)
 {
-	return c->scenario->model.dropout > 0 ? 5 : 2;
+	bool unfused = c->scenario->plan.attention_kernel == ATTENTION_UNFUSED;
+
+	return (c->scenario->model.dropout > 0 ? 5 : 2) + (unfused ? 4 : 0);
 }
 
 /* The kernel between the projections: heads on this rank, widths of a query-key and of

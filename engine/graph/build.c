@@ -123,6 +123,11 @@ void graph_norm(const struct graph_context *c, struct graph *graph, const char *
 	op->trainable = c->frozen ? 0 : op->weights;
 	op->kept_bytes = rows * columns * (fp32 ? 4 : c->width);
 	op->saved_bytes = rows * columns * c->input_width;
+	/* op by op an RMS norm keeps its input and what it scales in fp32, where a
+	 * kernel keeps its input (ATen's rms_norm) */
+	if (m->norm == NORM_RMS && !c->scenario->plan.fused_norms &&
+	    !c->scenario->plan.compile)
+		op->saved_bytes += rows * columns * (8 - c->width);
 	op->modules = 1u << MODULE_LAYERNORM | 1u << MODULE_PER_OP;
 }
 

@@ -145,25 +145,37 @@ static void add_operator(const struct step *step, bool full,
 	}
 }
 
-/* torchtitan's per-op policy saves every second matrix product: half of the GEMM time
- * comes again with the cheap operators that its modules bit marks. */
+/* torchtitan's per-op policy saves the layer's input, attention's output and every
+ * second matrix product: half of the GEMM time comes again with the cheap operators
+ * that its modules bit marks. */
 static void per_op_policy(const struct step *step, const struct graph *graph,
 			  struct layer_cost *out)
 {
 	const struct plan *plan = &step->scenario->plan;
+	double input = step->context.norm_tokens *
+		       (double)step->scenario->model.hidden * step->context.width;
 
+	/* the head is no layer */
 	if (plan->recompute != RECOMPUTE_SELECTIVE ||
-	    !(plan->recompute_modules & 1u << MODULE_PER_OP))
+	    !(plan->recompute_modules & 1u << MODULE_PER_OP) ||
+	    graph->item[graph->count - 1].kind == OPERATOR_LOSS ||
+	    graph->item[0].kind == OPERATOR_EMBEDDING)
 		return;
 	for (int i = 0; i < graph->count; i++) {
 		const struct graph_operator *op = &graph->item[i];
 
-		if (op->kind != OPERATOR_GEMM || recomputes(step, op))
+		if (op->kind != OPERATOR_GEMM)
+			continue;
+		out->saved_bytes += op->rows * op->columns * step->context.width / 2 -
+				    op->kept_bytes;
+		if (recomputes(step, op))
 			continue;
 		out->recompute += op->forward_seconds / 2;
 		out->again_flops += op->forward_flops / 2;
-		out->saved_bytes -= op->kept_bytes / 2;
 	}
+	/* the input of the second norm follows from what is saved */
+	if (out->saved_bytes > input)
+		out->saved_bytes -= input;
 }
 
 static double launch_seconds(const struct step *step, const struct graph *graph)

@@ -44,17 +44,29 @@ static double logit_bytes(const struct step *step)
 {
 	const struct plan *plan = &step->scenario->plan;
 	double vocab = (double)scenario_padded_vocab(step->scenario);
-	double each = step->scenario->stack.logit_bytes;
+	const struct stack *stack = &step->scenario->stack;
+	double each = stack->logit_bytes;
 
-	if (plan->vocab_parallel)
+	if (plan->vocab_parallel && step->mesh.tp > 1) {
 		vocab /= (double)step->mesh.tp;
+		if (stack->parallel_logit_bytes > 0)
+			each = stack->parallel_logit_bytes;
+	}
 	if (plan->cross_entropy != CE_PLAIN)
 		each = fmin(each, 6);
 	if (plan->cross_entropy == CE_CHUNKED)
 		each /= 8;
 	if (step->micro_batches > 1)
-		each += step->scenario->stack.old_logit_bytes;
+		each += stack->old_logit_bytes;
 	return step->context.tokens * vocab * each;
+}
+
+/* The layer that runs backward holds all its tensors again. */
+static double layer_at_work(const struct step *step, const struct stage_sum *sum)
+{
+	if (step->scenario->plan.recompute == RECOMPUTE_NONE || sum->layers <= 0)
+		return 0;
+	return fmax(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
 }
 
 static void hold_buffers(const struct step *step, const struct stage_sum *sum,
@@ -63,7 +75,10 @@ static void hold_buffers(const struct step *step, const struct stage_sum *sum,
 	const struct plan *plan = &step->scenario->plan;
 	double gathered = sum->largest_layer * step_weight_bytes(step->scenario);
 
-	out->buffers_bytes = sum->has_head ? logit_bytes(step) : 0;
+	/* a layer that runs again uses the memory that the logits left */
+	out->buffers_bytes =
+		sum->has_head ? fmax(0, logit_bytes(step) - layer_at_work(step, sum))
+			      : 0;
 	/* the layer at work, those gathered ahead, and the gradients of one */
 	if (plan->zero == 3)
 		out->buffers_bytes +=
@@ -78,15 +93,10 @@ static void hold_buffers(const struct step *step, const struct stage_sum *sum,
 static void hold_activations(const struct step *step, int stage,
 			     const struct stage_sum *sum, struct stage_memory *out)
 {
-	const struct plan *plan = &step->scenario->plan;
-
 	out->in_flight = step->result.in_flight[stage];
 	/* a micro-batch runs through one copy of the layers */
-	out->activations_bytes = out->in_flight * sum->saved_bytes / step_copies(step);
-	/* the layer that runs backward holds all its tensors again */
-	if (plan->recompute != RECOMPUTE_NONE && sum->layers > 0)
-		out->activations_bytes +=
-			fmax(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
+	out->activations_bytes = out->in_flight * sum->saved_bytes / step_copies(step) +
+				 layer_at_work(step, sum);
 }
 
 /* 16-bit gradients that wait for the backward's end, or lie in DDP's buckets, beside
