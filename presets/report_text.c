@@ -6,6 +6,7 @@
 
 #include "engine/knob.h"
 #include "presets/report.h"
+#include "presets/scenario_file.h"
 
 /* Finish a stream opened by open_memstream: its text, or NULL. */
 static char *finish(FILE *stream, char **text)
@@ -139,10 +140,32 @@ char *report_csv_row(int mode, const struct scenario *scenario,
 	return finish(stream, &text);
 }
 
-static void put_heading(FILE *stream, const struct scenario *s)
+/* A bar would end the cell of a table. */
+static void put_cell(FILE *stream, const char *text)
 {
-	fprintf(stream, "## %s on %lld x %s, %s\n\n", s->model.name,
+	for (; *text != '\0'; text++)
+		fprintf(stream, *text == '|' ? "\\%c" : "%c", *text);
+}
+
+static void put_subject(FILE *stream, const struct scenario *s)
+{
+	fprintf(stream, "%s on %lld x %s, %s", s->model.name,
 		(long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
+}
+
+static void put_heading(FILE *stream, const struct scenario *s,
+			const struct scenario *baseline)
+{
+	fputs("## ", stream);
+	put_subject(stream, s);
+	fputs("\n\n", stream);
+	if (baseline) {
+		fputs("The baseline is ", stream);
+		put_subject(stream, baseline);
+		fputs(".\n\n", stream);
+	}
+	if (s->model.approximate[0] != '\0')
+		fprintf(stream, "Approximate: %s.\n\n", s->model.approximate);
 }
 
 static void put_problems(FILE *stream, const struct estimate *e)
@@ -153,8 +176,14 @@ static void put_problems(FILE *stream, const struct estimate *e)
 		finding_text(&e->problems.item[i], text, sizeof text);
 		fprintf(stream, "- **%s** %s\n", e->problems.item[i].rule->code, text);
 	}
-	if (e->legal && !e->fits)
-		fputs("- **OOM** the fullest stage does not fit\n", stream);
+	if (e->legal && !e->fits) {
+		char total[32], capacity[32];
+
+		form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
+		form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
+		fprintf(stream, "- **OOM** stage %d needs %s of %s\n", e->fullest_stage,
+			total, capacity);
+	}
 	if (e->problems.count > 0 || (e->legal && !e->fits))
 		fputc('\n', stream);
 }
@@ -173,12 +202,14 @@ static void put_knobs(FILE *stream, const struct scenario *s,
 		    (baseline && knob_same(s, baseline, knob)))
 			continue;
 		knob_print(s, knob, now, sizeof now);
-		fprintf(stream, "| %s | %s |", knob->key, now);
+		fprintf(stream, "| %s | ", knob->key);
+		put_cell(stream, now);
 		if (baseline) {
 			knob_print(baseline, knob, before, sizeof before);
-			fprintf(stream, " %s |", before);
+			fputs(" | ", stream);
+			put_cell(stream, before);
 		}
-		fputc('\n', stream);
+		fputs(" |\n", stream);
 	}
 	fputc('\n', stream);
 }
@@ -219,6 +250,19 @@ static void put_metrics(FILE *stream, int mode, const struct estimate *e,
 	}
 }
 
+/* The file that gives these numbers again. */
+static void put_scenario(FILE *stream, const struct scenario *s)
+{
+	char *text = scenario_write(s);
+
+	if (text)
+		fprintf(stream,
+			"\n<details><summary>the scenario</summary>\n\n"
+			"```yaml\n%s```\n\n</details>\n",
+			text);
+	free(text);
+}
+
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
 		      const struct scenario *baseline, const struct estimate *before)
 {
@@ -230,9 +274,10 @@ char *report_markdown(const struct scenario *scenario, const struct estimate *es
 		return NULL;
 	if (before && !before->legal)
 		before = NULL;
-	put_heading(stream, scenario);
+	put_heading(stream, scenario, baseline);
 	put_problems(stream, estimate);
 	put_knobs(stream, scenario, baseline);
 	put_metrics(stream, scenario->plan.mode, estimate, before);
+	put_scenario(stream, scenario);
 	return finish(stream, &text);
 }

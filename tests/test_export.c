@@ -13,6 +13,7 @@
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/run.h"
 #include "tui/explorer/export.h"
 
 enum { SCENARIOS = 1500 };
@@ -465,6 +466,46 @@ static void test_bridge(void **state)
 	free(text);
 }
 
+/* One scenario, or against another one; tables stay tables. */
+static void test_markdown(void **state)
+{
+	static struct estimate estimate, before;
+	struct scenario s, baseline;
+	struct export_request request = { .scenario = &s, .estimate = &estimate };
+	struct ran ran;
+	char *text;
+
+	(void)state;
+	case_dense(&s);
+	baseline = s;
+	case_set(&s, "split", "custom");
+	case_set(&s, "layout", "Et*8|t*8|t*8|t*8L");
+	strcpy(s.model.approximate, "for a test");
+	train_estimate(&s, &estimate);
+	train_estimate(&baseline, &before);
+	text = export_find("markdown")->write(&request);
+	assert_non_null(strstr(text, "| layout | Et*8\\|t*8\\|t*8\\|t*8L |\n"));
+	assert_non_null(strstr(text, "Approximate: for a test."));
+	assert_null(strstr(text, "baseline"));
+	assert_non_null(strstr(text, "```yaml\n"));
+	free(text);
+	request.baseline = &baseline;
+	request.before = &before;
+	text = export_find("markdown")->write(&request);
+	assert_non_null(strstr(text, "| knob | value | baseline |\n"));
+	assert_non_null(strstr(text, "The baseline is "));
+	assert_null(strstr(text, "| tp |")); /* equal ones are left out */
+	free(text);
+	ran = run("export markdown --tp 4 --baseline llama3-70b-64-h100");
+	assert_int_equal(ran.status, 0);
+	assert_non_null(strstr(ran.out, "\n| tp | 4 | 8 |\n"));
+	assert_non_null(strstr(ran.out, " % |\n"));
+	ran_free(&ran);
+	ran = run("export markdown --baseline no/such/file");
+	assert_int_equal(ran.status, 2);
+	ran_free(&ran);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_remarks),
 		cmocka_unit_test(test_megatron_kept),
 		cmocka_unit_test(test_bridge),
+		cmocka_unit_test(test_markdown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
