@@ -74,11 +74,24 @@ check: depends-check
 depends-run depends-check: depends-%:
 	@sh .ci/depends $*
 
+SHARE = $(DESTDIR)$(PREFIX)/share
+INSTALLED = $(DESTDIR)$(PREFIX)/bin/shardscope $(SHARE)/man/man1/shardscope.1 \
+            $(SHARE)/bash-completion/completions/shardscope \
+            $(SHARE)/zsh/site-functions/_shardscope \
+            $(SHARE)/fish/vendor_completions.d/shardscope.fish
+
+# The man page and the shells' completion come from the program's own tables.
 install: shardscope
-	install -D -m 755 shardscope $(DESTDIR)$(PREFIX)/bin/shardscope
+	./shardscope manual > $(B)/shardscope.1
+	for shell in bash zsh fish; do ./shardscope completion $$shell > $(B)/completion.$$shell; done
+	install -D -m 755 shardscope $(word 1,$(INSTALLED))
+	install -D -m 644 $(B)/shardscope.1 $(word 2,$(INSTALLED))
+	install -D -m 644 $(B)/completion.bash $(word 3,$(INSTALLED))
+	install -D -m 644 $(B)/completion.zsh $(word 4,$(INSTALLED))
+	install -D -m 644 $(B)/completion.fish $(word 5,$(INSTALLED))
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/shardscope
+	rm -f $(INSTALLED)
 
 # --- for developers --------------------------------------------------------
 # Runs every test program, or those named in T=; prints one closing line.

@@ -95,6 +95,8 @@ size_t knob_print_value(const struct knob *knob, double value, char *out, size_t
 /* Print for the screen: "4 (auto)", "8 Ki", words; never longer than size-1. */
 size_t knob_show(const struct scenario *scenario, const struct knob *knob, char *out,
 		 size_t size);
+/* What it takes, for prompts and help: "1 to 4096, auto", "none, selective, full". */
+void knob_domain(const struct knob *knob, char *out, size_t size);
 /* The next value up (direction 1) or down (-1), legal or not; the same value at
  * an end of the domain. */
 double knob_neighbour(const struct scenario *scenario, const struct knob *knob,

@@ -12,13 +12,33 @@
 #include "presets/error.h"
 #include "presets/import.h"
 
+#define SHARDSCOPE_VERSION "0.1"
+
 enum { STATUS_GOOD = 0, STATUS_NO = 1, STATUS_USAGE = 2 };
+
+/* What an operand is, for completion. */
+enum operand {
+	OPERAND_NONE,
+	OPERAND_SCENARIO, /* a plan's name or a file */
+	OPERAND_FILE,
+	OPERAND_KIND, /* "models", "clusters" ... */
+	OPERAND_PRESET,
+	OPERAND_VIEW,
+	OPERAND_IMPORT,
+	OPERAND_EXPORT,
+	OPERAND_SHELL
+};
+
+struct own_option;
 
 struct command {
 	const char *name;
 	const char *arguments; /* for the usage line */
 	const char *help;
 	int (*run)(int argc, char **argv);
+	const struct own_option *own; /* up to a row without a name; may be NULL */
+	bool knobs;                   /* takes those of a scenario too */
+	enum operand operand[2];
 };
 
 extern const struct command command_table[];
@@ -30,7 +50,8 @@ const struct command *command_find(const char *name);
 /* An option beside those of the knobs. */
 struct own_option {
 	const char *name;
-	bool has_value;
+	/* What stands behind it: "FILE", or all words, "text|svg"; NULL: a switch. */
+	const char *value;
 	const char *help;
 	/* Takes it; false with error filled. value is NULL without one. */
 	bool (*take)(void *context, const char *value, struct error *error);
@@ -38,9 +59,7 @@ struct own_option {
 
 /* What a command takes beside the knobs. */
 struct arguments {
-	const struct own_option *own;
-	int owns;
-	void *context;
+	void *context; /* of the command's own options too */
 	/* Takes the first `operands` arguments that are no options; one more is the
 	 * scenario, by name or file. */
 	int operands;
@@ -50,8 +69,6 @@ struct arguments {
 	/* Where the scenario comes from instead, or NULL; knobs are set on top of it.
 	 */
 	bool (*base)(void *context, struct scenario *out, struct error *error);
-	/* Prints the values that operands may have, one a line, for --help; or NULL. */
-	void (*operand_help)(void);
 	/* Filled where the scenario is another tool's file; may be NULL. */
 	struct import_report *report;
 	/* Where a scenario file of ours came from, which may be written again without
@@ -87,6 +104,17 @@ void progress_show(struct progress *progress, double share, const char *format, 
 /* Wipes it. */
 void progress_end(struct progress *progress);
 
+/* --help of a command. */
+int command_help(const struct command *command);
+/* Calls back with each word that such an operand may be, where they are few. */
+void operand_words(enum operand operand,
+		   void (*each)(void *context, const char *word, const char *help),
+		   void *context);
+
+extern const struct own_option eval_options[], check_options[], explore_options[],
+	search_options[], sweep_options[], screen_options[], export_options[],
+	calibrate_options[], validate_options[];
+
 int command_eval(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_list(int argc, char **argv);
@@ -99,5 +127,7 @@ int command_import(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_explore(int argc, char **argv);
+int command_completion(int argc, char **argv);
+int command_manual(int argc, char **argv);
 
 #endif

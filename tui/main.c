@@ -5,8 +5,6 @@
 #include "tui/command.h"
 #include "tui/environment.h"
 
-#define VERSION "0.1"
-
 static int print_usage(void)
 {
 	puts("usage: shardscope [SCENARIO]              open the explorer\n"
@@ -27,7 +25,7 @@ int main(int argc, char **argv)
 		return print_usage();
 	if (argc > 1 &&
 	    (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
-		puts("shardscope " VERSION);
+		puts("shardscope " SHARDSCOPE_VERSION);
 		return command_finish(STATUS_GOOD);
 	}
 	command = argc > 1 ? command_find(argv[1]) : NULL;

@@ -139,3 +139,28 @@ size_t knob_show(const struct scenario *scenario, const struct knob *knob, char 
 		return knob_print(scenario, knob, out, size);
 	return copy(text, out, size);
 }
+
+void knob_domain(const struct knob *knob, char *out, size_t size)
+{
+	char low[40], high[40];
+	size_t used = 0;
+
+	if (size > 0)
+		out[0] = '\0';
+	for (int i = 0; knob->words && knob->words[i]; i++) {
+		if (i > 0)
+			used += copy(knob->type == KNOB_SET ? "+" : ", ", out + used,
+				     size - used);
+		used += copy(knob->words[i], out + used, size - used);
+	}
+	if (knob->words)
+		return;
+	if (knob->type == KNOB_TEXT || knob->type == KNOB_BOOL) {
+		copy(knob->type == KNOB_TEXT ? "text" : "on, off", out, size);
+		return;
+	}
+	knob_decimal(knob->min, 1, knob->min, low, sizeof low);
+	knob_decimal(knob->max, 1, knob->max, high, sizeof high);
+	snprintf(out, size, "%s to %s%s%s%s%s", low, high, knob->unit[0] ? " " : "",
+		 knob->unit, knob->zero ? ", " : "", knob->zero ? knob->zero : "");
+}

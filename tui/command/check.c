@@ -28,11 +28,12 @@ static bool take_rules(void *context, const char *value, struct error *error)
 	return lint_rules_read(&asked->rules, value, error);
 }
 
-static const struct own_option own[] = {
-	{ "json", false, "one JSON object", take_json },
-	{ "rules", true,
+const struct own_option check_options[] = {
+	{ "json", NULL, "one JSON object", take_json },
+	{ "rules", "FILE",
 	  "a file of severities, instead of rules.yaml in the user's folder",
 	  take_rules },
+	{ NULL, NULL, NULL, NULL },
 };
 
 static void print_item(const struct lint_item *item)
@@ -103,7 +104,7 @@ static int check(const struct scenario *s, const struct asked *asked)
 int command_check(int argc, char **argv)
 {
 	struct asked asked = { .json = false };
-	struct arguments arguments = { .own = own, .owns = 2, .context = &asked };
+	struct arguments arguments = { .context = &asked };
 	struct error error = { "" };
 	struct scenario scenario;
 	int status;

@@ -21,8 +21,9 @@ static bool take_json(void *context, const char *value, struct error *error)
 	return true;
 }
 
-static const struct own_option own[] = {
-	{ "json", false, "one JSON object", take_json },
+const struct own_option eval_options[] = {
+	{ "json", NULL, "one JSON object", take_json },
+	{ NULL, NULL, NULL, NULL },
 };
 
 static void print_metric(const struct estimate *e, const char *label, const char *key)
@@ -130,7 +131,7 @@ int command_eval(int argc, char **argv)
 {
 	struct asked asked = { false };
 	struct arguments arguments = {
-		.own = own, .owns = 1, .context = &asked, .operands = 0, .operand = NULL
+		.context = &asked,
 	};
 	struct scenario scenario;
 	struct estimate *e;

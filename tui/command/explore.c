@@ -52,12 +52,13 @@ static bool take_fresh(void *context, const char *value, struct error *error)
 	return true;
 }
 
-static const struct own_option own[] = {
-	{ "colour", true, "auto, always or never", take_colour },
-	{ "color", true, "the same", take_colour },
-	{ "ascii", false, "only ASCII characters", take_ascii },
-	{ "no-mouse", false, "leave the mouse to the terminal", take_no_mouse },
-	{ "fresh", false, "don't go on where the last session ended", take_fresh },
+const struct own_option explore_options[] = {
+	{ "colour", "auto|always|never", "auto, always or never", take_colour },
+	{ "color", "auto|always|never", "the same", take_colour },
+	{ "ascii", NULL, "only ASCII characters", take_ascii },
+	{ "no-mouse", NULL, "leave the mouse to the terminal", take_no_mouse },
+	{ "fresh", NULL, "don't go on where the last session ended", take_fresh },
+	{ NULL, NULL, NULL, NULL },
 };
 
 /* Without arguments the last session goes on; with any, they are what is opened. */
@@ -65,7 +66,7 @@ int command_explore(int argc, char **argv)
 {
 	struct asked asked = { .terminal = { .glyphs = GLYPHS_AUTO } };
 	struct arguments arguments = {
-		.own = own, .owns = 5, .context = &asked, .operands = 0, .operand = NULL
+		.context = &asked,
 	};
 	struct explorer *explorer = malloc(sizeof *explorer);
 	struct scenario *scenario = malloc(sizeof *scenario);

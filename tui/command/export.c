@@ -39,9 +39,10 @@ static bool take_baseline(void *context, const char *value, struct error *error)
 	return true;
 }
 
-static const struct own_option own_export[] = {
-	{ "baseline", true, "markdown: a plan's name or a file to compare with",
+const struct own_option export_options[] = {
+	{ "baseline", "SCENARIO", "markdown: a plan's name or a file to compare with",
 	  take_baseline },
+	{ NULL, NULL, NULL, NULL },
 };
 
 /* Room for a scenario and what it is compared with. */
@@ -81,23 +82,13 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	return command_finish(STATUS_GOOD);
 }
 
-static void print_formats(void)
-{
-	for (int i = 0; i < export_count(); i++)
-		printf("  %-24s %s\n", export_table[i].name, export_table[i].help);
-}
-
 int command_export(int argc, char **argv)
 {
 	struct asked asked = { 0 };
 	struct import_report *kept = calloc(1, sizeof *kept);
-	struct arguments arguments = { .own = own_export,
-				       .owns = 1,
-				       .context = &asked,
-				       .operands = 1,
-				       .operand = take_format,
-				       .operand_help = print_formats,
-				       .report = kept };
+	struct arguments arguments = {
+		.context = &asked, .operands = 1, .operand = take_format, .report = kept
+	};
 	struct error error = { "" };
 	struct scenario scenario;
 	int status = STATUS_USAGE;
@@ -128,8 +119,10 @@ static bool take_measured(void *context, const char *value, struct error *error)
 			 "--measured-step %.40s: expected seconds above 0", value);
 }
 
-static const struct own_option own[] = {
-	{ "measured-step", true, "seconds that a step really took", take_measured },
+const struct own_option calibrate_options[] = {
+	{ "measured-step", "SECONDS", "seconds that a step really took",
+	  take_measured },
+	{ NULL, NULL, NULL, NULL },
 };
 
 /* The cluster with its scale, kept in the user's folder under its own name. */
@@ -161,7 +154,7 @@ int command_calibrate(int argc, char **argv)
 {
 	struct asked asked = { 0 };
 	struct arguments arguments = {
-		.own = own, .owns = 1, .context = &asked, .operands = 0, .operand = NULL
+		.context = &asked,
 	};
 	struct error error = { "" };
 	struct scenario scenario;

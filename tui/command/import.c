@@ -44,19 +44,12 @@ static bool read_base(void *context, struct scenario *out, struct error *error)
 	return format_read(asked->reader, asked->path, out, asked->report, error);
 }
 
-static void print_formats(void)
-{
-	for (int i = 0; i < format_count(); i++)
-		printf("  %-24s %s\n", format_table[i].name, format_table[i].help);
-}
-
 int command_import(int argc, char **argv)
 {
 	struct asked asked = { .report = calloc(1, sizeof *asked.report) };
 	struct arguments arguments = { .context = &asked,
 				       .operands = 2,
 				       .operand = take_operand,
-				       .operand_help = print_formats,
 				       .base = read_base };
 	struct error error = { "" };
 	struct scenario scenario;

@@ -59,12 +59,11 @@ static void add(struct table *table, const char *name, int argument, int value)
 	table->count++;
 }
 
-static void fill(struct table *table, const struct arguments *arguments)
+static void fill(struct table *table, const struct own_option *own)
 {
 	add(table, "help", no_argument, OPTION_HELP);
-	for (int i = 0; i < arguments->owns; i++)
-		add(table, arguments->own[i].name,
-		    arguments->own[i].has_value ? required_argument : no_argument,
+	for (int i = 0; own && own[i].name; i++)
+		add(table, own[i].name, own[i].value ? required_argument : no_argument,
 		    OPTION_OWN + i);
 	add(table, "model", required_argument, OPTION_MODEL);
 	add(table, "cluster", required_argument, OPTION_CLUSTER);
@@ -80,25 +79,6 @@ static void fill(struct table *table, const struct arguments *arguments)
 		if (knob_table[i].alias)
 			add(table, knob_table[i].alias, argument, OPTION_KNOB + i);
 	}
-}
-
-static void print_help(const struct command *command, const struct arguments *arguments)
-{
-	printf("usage: shardscope %s %s\n\n%s\n\n", command->name, command->arguments,
-	       command->help);
-	if (arguments->operand_help) {
-		arguments->operand_help();
-		putchar('\n');
-	}
-	for (int i = 0; i < arguments->owns; i++)
-		printf("  --%-22s %s\n", arguments->own[i].name,
-		       arguments->own[i].help);
-	printf("  --%-22s %s\n", "model", "a model's name, Hugging Face id or file");
-	printf("  --%-22s %s\n", "cluster", "a cluster's name or file");
-	printf("  --%-22s %s\n", "stack", "a software stack's name or file");
-	for (int i = 0; i < knob_count(); i++)
-		printf("  --%-22s %s\n", knob_table[i].key, knob_table[i].help);
-	puts("\n- and _ are equal in names. Sizes take 8k (8192) and 4M; tokens 15T.");
 }
 
 /* '_' is '-' in an option's name; argv is ours to write in. */
@@ -165,8 +145,9 @@ static bool take_operand(struct request *r, const struct arguments *arguments,
 	return true;
 }
 
-static bool take(struct request *r, const struct arguments *arguments, int value,
-		 int argc, char **argv, struct error *error)
+static bool take(struct request *r, const struct command *command,
+		 const struct arguments *arguments, int value, int argc, char **argv,
+		 struct error *error)
 {
 	switch (value) {
 	case OPTION_MODEL: r->model = optarg; return true;
@@ -183,8 +164,7 @@ static bool take(struct request *r, const struct arguments *arguments, int value
 	}
 	if (value >= OPTION_KNOB)
 		return take_knob(r, arguments, value - OPTION_KNOB, argc, argv, error);
-	return arguments->own[value - OPTION_OWN].take(arguments->context, optarg,
-						       error);
+	return command->own[value - OPTION_OWN].take(arguments->context, optarg, error);
 }
 
 /* A scenario, or another tool's file; then one line says what was made of it. */
@@ -291,7 +271,7 @@ static bool parse(const struct command *command, const struct arguments *argumen
 
 	*status = STATUS_USAGE;
 	if (good)
-		fill(table, arguments);
+		fill(table, command->own);
 	optind = 0;
 	opterr = 0;
 	while (good) {
@@ -300,12 +280,11 @@ static bool parse(const struct command *command, const struct arguments *argumen
 		if (value == -1)
 			break;
 		if (value == OPTION_HELP || value == 'h') {
-			print_help(command, arguments);
-			*status = command_finish(STATUS_GOOD);
+			*status = command_help(command);
 			free(table);
 			return false;
 		}
-		good = take(request, arguments, value, argc, argv, &error);
+		good = take(request, command, arguments, value, argc, argv, &error);
 	}
 	for (; good && optind < argc; optind++)
 		good = take_operand(request, arguments, argv[optind], &error);

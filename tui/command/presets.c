@@ -30,15 +30,6 @@ static bool is_help(int argc, char **argv)
 	       (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
 }
 
-static int print_help(const char *name)
-{
-	const struct command *command = command_find(name);
-
-	printf("usage: shardscope %s %s\n\n%s\n", command->name, command->arguments,
-	       command->help);
-	return command_finish(STATUS_GOOD);
-}
-
 /* Rules of legality and advice: several rows of one code are several ways to break it.
  */
 static int list_rules(void)
@@ -62,7 +53,7 @@ int command_list(int argc, char **argv)
 	int kind = argc == 2 ? kind_of(argv[1]) : -1, count, width = 0;
 
 	if (is_help(argc, argv))
-		return print_help("list");
+		return command_help(command_find("list"));
 	if (argc == 2 && strcmp(argv[1], "rules") == 0)
 		return list_rules();
 	if (kind < 0)
@@ -82,7 +73,7 @@ int command_show(int argc, char **argv)
 	struct error error = { "" };
 
 	if (is_help(argc, argv))
-		return print_help("show");
+		return command_help(command_find("show"));
 	if (argc != 2)
 		return usage("show");
 	for (int kind = 0; kind < PRESET_KIND_COUNT; kind++) {

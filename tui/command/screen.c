@@ -78,13 +78,14 @@ static bool take_keys(void *context, const char *value, struct error *error)
 	return true;
 }
 
-static const struct own_option own[] = {
-	{ "size", true, "WIDTHxHEIGHT; 80x24 if not given", take_size },
-	{ "format", true, "text, ansi or svg", take_format },
-	{ "light", false, "colours for a light background (svg)", take_light },
-	{ "focus", true, "the knob under the cursor", take_focus },
-	{ "number", true, "the number that Explain explains", take_number },
-	{ "keys", true, "keys to press first, as typed", take_keys },
+const struct own_option screen_options[] = {
+	{ "size", "WIDTHxHEIGHT", "WIDTHxHEIGHT; 80x24 if not given", take_size },
+	{ "format", "text|ansi|svg", "text, ansi or svg", take_format },
+	{ "light", NULL, "colours for a light background (svg)", take_light },
+	{ "focus", "KNOB", "the knob under the cursor", take_focus },
+	{ "number", "METRIC", "the number that Explain explains", take_number },
+	{ "keys", "TEXT", "keys to press first, as typed", take_keys },
+	{ NULL, NULL, NULL, NULL },
 };
 
 static bool take_view(void *context, const char *text, struct error *error)
@@ -163,9 +164,7 @@ static int draw(const struct asked *asked, const struct scenario *scenario)
 int command_screen(int argc, char **argv)
 {
 	struct asked asked = { .width = 80, .height = 24 };
-	struct arguments arguments = { .own = own,
-				       .owns = 6,
-				       .context = &asked,
+	struct arguments arguments = { .context = &asked,
 				       .operands = 1,
 				       .operand = take_view };
 	struct scenario scenario;

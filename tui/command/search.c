@@ -142,30 +142,32 @@ TAKE_SWITCH(why)
 TAKE_SWITCH(json)
 TAKE_SWITCH(exhaustive)
 
-static const struct own_option own[] = {
-	{ "top", true, "how many of the best plans to show (10)", take_top },
-	{ "objective", true,
+const struct own_option search_options[] = {
+	{ "top", "N", "how many of the best plans to show (10)", take_top },
+	{ "objective", "step|throughput|cost|memory|gpus",
 	  "step (default), throughput, cost of the run, memory (headroom), or gpus: "
 	  "the fewest that hold it",
 	  take_objective },
-	{ "deadline", true, "with gpus: the fewest that end the run in DAYS or 72h",
+	{ "deadline", "DAYS", "with gpus: the fewest that end the run in DAYS or 72h",
 	  take_deadline },
-	{ "reserve", true, "share of the memory to leave free (0.05)", take_reserve },
-	{ "ask", true,
+	{ "reserve", "SHARE", "share of the memory to leave free (0.05)",
+	  take_reserve },
+	{ "ask", "gpus|mbs|seq|model",
 	  "gpus, mbs, seq or model: the smallest cluster, the largest micro-batch, "
 	  "sequence, model of this shape",
 	  take_ask },
-	{ "pareto", true, "memory or gpus: what no plan beats in throughput and that",
-	  take_front },
-	{ "robust", false,
+	{ "pareto", "memory|gpus",
+	  "memory or gpus: what no plan beats in throughput and that", take_front },
+	{ "robust", NULL,
 	  "the order of the best ten on network, GEMMs or memory 10 % worse",
 	  take_robust },
-	{ "why", false, "the changes of the scenario's own plan that gain most",
+	{ "why", NULL, "the changes of the scenario's own plan that gain most",
 	  take_why },
-	{ "exhaustive", false, "estimate everything; must find the same",
+	{ "exhaustive", NULL, "estimate everything; must find the same",
 	  take_exhaustive },
-	{ "threads", true, "at most so many (all processors)", take_threads },
-	{ "json", false, "one JSON object", take_json },
+	{ "threads", "N", "at most so many (all processors)", take_threads },
+	{ "json", NULL, "one JSON object", take_json },
+	{ NULL, NULL, NULL, NULL },
 };
 
 /* Single values are part of what the usual axes are made for: once to set them, and
@@ -429,10 +431,7 @@ static bool begin(struct search *search, struct error *error)
 int command_search(int argc, char **argv)
 {
 	struct asked asked = { .top = 10, .reserve = 0.05, .front = PARETO_COUNT };
-	struct arguments arguments = { .own = own,
-				       .owns = sizeof own / sizeof own[0],
-				       .context = &asked,
-				       .knob = take_knob };
+	struct arguments arguments = { .context = &asked, .knob = take_knob };
 	struct search *search = calloc(1, sizeof *search);
 	struct error error = { "out of memory" };
 	int status = STATUS_USAGE;

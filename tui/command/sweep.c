@@ -96,12 +96,14 @@ static bool take_shard(void *context, const char *value, struct error *error)
 			 value);
 }
 
-static const struct own_option own[] = {
-	{ "vary", true, "KNOB=VALUE,VALUE ...; give it for each knob", take_vary },
-	{ "csv", false, "rows of comma-separated values (the default)", take_csv },
-	{ "json", false, "one JSON object a line", take_json },
-	{ "shard", true, "I/N: the I-th of N parts; joined in order they are the whole",
-	  take_shard },
+const struct own_option sweep_options[] = {
+	{ "vary", "KNOB=V,V", "KNOB=VALUE,VALUE ...; give it for each knob",
+	  take_vary },
+	{ "csv", NULL, "rows of comma-separated values (the default)", take_csv },
+	{ "json", NULL, "one JSON object a line", take_json },
+	{ "shard", "I/N",
+	  "I/N: the I-th of N parts; joined in order they are the whole", take_shard },
+	{ NULL, NULL, NULL, NULL },
 };
 
 /* The n-th point of the product, the last knob fastest. */
@@ -227,7 +229,7 @@ int command_sweep(int argc, char **argv)
 {
 	struct sweep *sweep = calloc(1, sizeof *sweep);
 	struct arguments arguments = {
-		.own = own, .owns = 4, .context = sweep, .operands = 0, .operand = NULL
+		.context = sweep,
 	};
 	struct scenario scenario;
 	struct error error = { "" };

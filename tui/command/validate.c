@@ -75,13 +75,10 @@ static void print_memory(const struct run_set *set, const struct run_scores *sco
 	     "that ran out; ref.: refused, not predicted");
 }
 
-static int usage(void)
-{
-	puts("usage: shardscope validate [FILE.yaml ...] [--json]\n"
-	     "  Predicts measured runs and prints the errors; without a file those of\n"
-	     "  tests/validation. Exit status 1 if a run was refused.");
-	return command_finish(STATUS_GOOD);
-}
+const struct own_option validate_options[] = {
+	{ "json", NULL, "one JSON object", NULL },
+	{ NULL, NULL, NULL, NULL },
+};
 
 /* The files named, or the shipped ones below the current folder. */
 static bool read_files(struct run_set *set, int argc, char **argv, bool *json)
@@ -149,7 +146,7 @@ int command_validate(int argc, char **argv)
 		struct error error;
 
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return usage();
+			return command_help(command_find("validate"));
 		if (argv[i][0] == '-' && argv[i][1] == '-' &&
 		    strcmp(argv[i], "--json") != 0) {
 			error_set(&error, NULL, 0,

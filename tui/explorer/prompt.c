@@ -41,28 +41,6 @@ unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argum
 	return CHANGED_SCREEN;
 }
 
-/* Text of a knob's domain for the prompt: "1 to 4096", "none, selective, full". */
-static void domain_text(const struct knob *knob, char *out, size_t size)
-{
-	size_t used = 0;
-
-	if (!knob->words) {
-		if (knob->type == KNOB_TEXT)
-			snprintf(out, size, "text");
-		else if (knob->type == KNOB_BOOL)
-			snprintf(out, size, "on, off");
-		else
-			snprintf(out, size, "%g to %g%s%s%s%s", knob->min, knob->max,
-				 knob->unit[0] ? " " : "", knob->unit,
-				 knob->zero ? ", " : "", knob->zero ? knob->zero : "");
-		return;
-	}
-	for (int i = 0; knob->words[i] && used < size; i++)
-		used += (size_t)snprintf(out + used, size - used, "%s%s",
-					 i ? (knob->type == KNOB_SET ? "+" : ", ") : "",
-					 knob->words[i]);
-}
-
 static unsigned take_value(struct explorer *explorer)
 {
 	const struct knob *knob = &knob_table[explorer->prompt_argument];
@@ -224,7 +202,7 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 	case PROMPT_VALUE:
 		snprintf(label, sizeof label,
 			 " %s = ", knob_table[explorer->prompt_argument].key);
-		domain_text(&knob_table[explorer->prompt_argument], domain,
+		knob_domain(&knob_table[explorer->prompt_argument], domain,
 			    sizeof domain);
 		break;
 	case PROMPT_FIND:

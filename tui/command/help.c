@@ -1,0 +1,106 @@
+/* help.c - what a command takes, from the tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/formats.h"
+#include "presets/library.h"
+#include "tui/command.h"
+#include "tui/explorer/export.h"
+#include "tui/view.h"
+
+void operand_words(enum operand operand,
+		   void (*each)(void *context, const char *word, const char *help),
+		   void *context)
+{
+	static const char *const shells[] = { "bash", "zsh", "fish" };
+
+	switch (operand) {
+	case OPERAND_KIND:
+		for (int i = 0; i < PRESET_KIND_COUNT; i++)
+			each(context, preset_kind_label((enum preset_kind)i), "");
+		each(context, "rules", "");
+		break;
+	case OPERAND_VIEW:
+		for (int i = 0; i < VIEW_COUNT; i++)
+			each(context, view_table[i].name, "");
+		break;
+	case OPERAND_IMPORT:
+		for (int i = 0; i < format_count(); i++)
+			each(context, format_table[i].name, format_table[i].help);
+		break;
+	case OPERAND_EXPORT:
+		for (int i = 0; i < export_count(); i++)
+			each(context, export_table[i].name, export_table[i].help);
+		break;
+	case OPERAND_SHELL:
+		for (int i = 0; i < 3; i++)
+			each(context, shells[i], "");
+		break;
+	default: break;
+	}
+}
+
+static void print_word(void *context, const char *word, const char *help)
+{
+	(void)context;
+	printf("  %-24s %s\n", word, help);
+}
+
+/* "  --name VALUE   help", the help below where the name is long. */
+static void print_option(const char *name, const char *value, const char *help)
+{
+	char left[160];
+	int length = snprintf(left, sizeof left, "--%s%s%s", name, value ? " " : "",
+			      value ? value : "");
+
+	if (length > 24)
+		printf("  %s\n  %-24s %s\n", left, "", help);
+	else
+		printf("  %-24s %s\n", left, help);
+}
+
+static void print_knob(const struct knob *knob)
+{
+	char domain[256];
+
+	print_option(knob->key, NULL, knob->help);
+	knob_domain(knob, domain, sizeof domain);
+	printf("  %-24s %s\n", "", domain);
+}
+
+static void print_knobs(void)
+{
+	int group = -1;
+
+	puts("\nThe scenario:");
+	print_option("model", "NAME", "a model's name, Hugging Face id or file");
+	print_option("cluster", "NAME", "a cluster's name or file");
+	print_option("stack", "NAME", "a software stack's name or file");
+	print_option("dp", "N", "only checked: it follows from the other degrees");
+	for (int i = 0; i < knob_count(); i++) {
+		if ((int)knob_table[i].group != group)
+			printf("\nThe knobs, %s:\n",
+			       knob_group_label(knob_table[i].group));
+		group = (int)knob_table[i].group;
+		print_knob(&knob_table[i]);
+	}
+	puts("\n- and _ are equal in names. Sizes take 8k (8192) and 4M; tokens 15T.");
+}
+
+int command_help(const struct command *command)
+{
+	printf("usage: shardscope %s %s\n\n%s\n", command->name, command->arguments,
+	       command->help);
+	for (int i = 0; i < 2; i++) {
+		if (command->operand[i] != OPERAND_NONE)
+			putchar('\n');
+		operand_words(command->operand[i], print_word, NULL);
+	}
+	for (int i = 0; command->own && command->own[i].name; i++)
+		print_option(command->own[i].name, command->own[i].value,
+			     command->own[i].help);
+	if (command->knobs)
+		print_knobs();
+	return command_finish(STATUS_GOOD);
+}
