@@ -11,7 +11,7 @@
 #include "engine/estimate.h"
 #include "engine/knob.h"
 
-enum { MAX_AXES = 24, MAX_AXIS_VALUES = 48, MAX_TOP = 64 };
+enum { MAX_AXES = 24, MAX_AXIS_VALUES = 48, MAX_TOP = 64, MAX_RULES = 64 };
 
 /* A knob and the values that it may take. */
 struct planner_axis {
@@ -51,15 +51,18 @@ struct planner_found {
 
 /* Where the candidates went: all of them add up to `candidates`. */
 struct planner_counts {
-	double candidates, explored; /* explored: estimated */
+	double candidates, explored; /* explored: whose step was worked out */
 	double repeated;  /* the same plan under another name (VPP of 1F1B, SP at TP 1)
 			   */
 	double undivided; /* degrees that don't divide the GPUs or the batch */
 	double unruly;    /* break a rule whatever the inner knobs are */
 	double bounded;   /* no better than the answer could be */
-	double too_large; /* states alone don't fit */
+	double too_large; /* don't fit, which showed before their time was known */
 	double dominated; /* recomputation where the plan fits without */
 	double illegal, out_of_memory; /* of the explored */
+	/* of the undivided and unruly: by the rule that they break first, a row of the
+	 * mode's rules, rules_of() in engine/rules/rules.h */
+	double broken[MAX_RULES];
 };
 
 struct planner_result {

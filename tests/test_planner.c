@@ -242,37 +242,109 @@ static void test_pins_are_kept(void **state)
 	}
 }
 
-/* No plan beats its bound. */
+/* Any plan of the problem's axes. */
+static void any_plan(const struct planner_problem *problem, struct scenario *out)
+{
+	*out = problem->base;
+	for (int k = 0; k < problem->axes; k++) {
+		const struct planner_axis *axis = &problem->axis[k];
+
+		knob_set(out, axis->knob, axis->value[next((uint64_t)axis->count)]);
+	}
+}
+
+/* Bounds of the parts of this scenario, costed as `how` says. */
+static void bound_of(struct trial *trial, const struct scenario *s,
+		     const struct scenario *how, struct train_bound *out)
+{
+	struct layer_cost part[MAX_PARTS];
+
+	trial->scenario = *how;
+	trial_begin(trial);
+	trial_cost(trial, part);
+	train_bound(how, part, out);
+	trial->scenario = *s;
+	trial_use(trial, part);
+}
+
+/* No plan beats its bound, neither with its own recomputation nor without. */
+static void check_bounds(struct trial *trial, const struct scenario *s,
+			 const struct estimate *e)
+{
+	struct scenario plain = *s;
+	struct bound_bytes states, activations;
+	struct train_bound bound;
+
+	plain.plan.recompute = RECOMPUTE_NONE;
+	for (int own = 0; own < 2; own++) {
+		double seconds;
+
+		bound_of(trial, s, own ? s : &plain, &bound);
+		seconds = train_bound_pipeline(&bound, s) + train_bound_ends(&bound, s);
+		assert_true(train_bound_scaled(s, seconds) <= e->step_seconds);
+		train_bound_states(&bound, s, &states);
+		train_bound_activations(&bound, s, &activations);
+		if (!own)
+			activations = (struct bound_bytes){ 0 };
+		assert_true(train_bound_bytes(&bound, &states, &activations) <=
+			    e->memory.total_bytes);
+	}
+}
+
+/* A trial comes to the very numbers of the estimate, from below. */
+static void check_trial(struct trial *trial, const struct scenario *s,
+			const struct estimate *e)
+{
+	struct train_bound bound;
+	double bytes;
+	bool exact;
+
+	bound_of(trial, s, s, &bound);
+	trial->scenario.plan.zero = 0;
+	assert_true(trial_stages(trial));
+	trial->scenario.plan.zero = s->plan.zero;
+	assert_true(trial_floor(trial) <= e->step_seconds);
+	bytes = trial_bytes(trial, &exact);
+	assert_true(bytes * (1 - 1e-9) <= e->memory.total_bytes);
+	assert_true(!exact || bytes >= e->memory.total_bytes * (1 - 1e-9));
+	assert_true(trial_stages(trial));
+	assert_true(trial_floor(trial) <= e->step_seconds);
+	assert_true(trial_seconds(trial) == e->step_seconds);
+	assert_true(trial_bytes(trial, &exact) == e->memory.total_bytes);
+	assert_true(exact);
+}
+
 static void test_bounds_are_bounds(void **state)
 {
 	static struct planner_problem problem;
 	static struct estimate e;
-	struct train_bound bound;
+	struct trial *trial = malloc(sizeof *trial);
+	int legal = 0;
 
 	(void)state;
-	for (int i = 0; i < 3000; i++) {
-		struct scenario s, plain;
+	assert_non_null(trial);
+	for (int i = 0; i < 12000; i++) {
+		struct scenario s;
 
-		if (i % 50 == 0)
+		if (i % 50 == 0) {
+			double all[SCHEDULE_COUNT];
+
+			for (int k = 0; k < SCHEDULE_COUNT; k++)
+				all[k] = k;
 			small_problem(&problem);
-		s = problem.base;
-		for (int k = 0; k < problem.axes; k++) {
-			const struct planner_axis *axis = &problem.axis[k];
-
-			knob_set(&s, axis->knob,
-				 axis->value[next((uint64_t)axis->count)]);
+			planner_pin(&problem, knob_find("schedule"), all,
+				    SCHEDULE_COUNT);
 		}
+		any_plan(&problem, &s);
 		train_estimate(&s, &e);
 		if (!e.legal)
 			continue;
-		plain = s;
-		plain.plan.recompute = RECOMPUTE_NONE;
-		train_bound(&plain, &bound);
-		assert_true(train_bound_step(&bound, &s) <=
-			    e.step_seconds * (1 + 1e-9));
-		assert_true(train_bound_bytes(&bound, &s) <=
-			    e.memory.total_bytes * (1 + 1e-9));
+		legal++;
+		check_bounds(trial, &s, &e);
+		check_trial(trial, &s, &e);
 	}
+	assert_true(legal > 1000);
+	free(trial);
 }
 
 static bool reads(const struct legality *row, const char *key)

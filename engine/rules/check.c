@@ -64,8 +64,7 @@ bool rules_countable(const struct scenario *scenario)
 	       (p->mode != MODE_INFERENCE || servable(&p->serving));
 }
 
-/* The rules of the scenario's mode. */
-static const struct legality *rules_of(const struct scenario *scenario, int *count)
+const struct legality *rules_of(const struct scenario *scenario, int *count)
 {
 	if (scenario->plan.mode == MODE_INFERENCE) {
 		*count = serving_rules();

@@ -52,6 +52,8 @@ struct legality {
 	const char *reads;
 };
 
+/* The rules of the scenario's mode. */
+const struct legality *rules_of(const struct scenario *scenario, int *count);
 /* The degrees of this scenario; what does not divide is 0. */
 void rules_derive(const struct scenario *scenario, struct facts *facts);
 /* Whether every count is in the range that the functions below can take. */

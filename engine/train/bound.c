@@ -3,139 +3,315 @@
 
 #include <math.h>
 
-#include "engine/train/step.h"
+#include "engine/schedule/schedule.h"
 
-static double seconds_of(const struct layer_cost *cost)
+/* As stages.c has it. */
+static const double cpu_backward = 1.3;
+/* Traffic of a step per parameter, as sync.c has it. */
+static const double optimizer_traffic_bytes = 34;
+/* Sums in another order round differently; long runs of a pipeline are within 0.1 % of
+ * the simulator (engine/README.md, Speed). */
+static const double sure = 1 - 1e-9;
+static const double almost = 1 - 1.1e-3;
+
+static void part_of(const struct scenario *s, const struct layer_cost *cost,
+		    double bandwidth, struct bound_part *out)
 {
-	double exposed = cost->exposed_forward + cost->exposed_backward;
-	double paired =
-		exposed + cost->alone_forward + cost->alone_backward - cost->pairs_hide;
-
-	return cost->forward + cost->input_grad + cost->weight_grad +
-	       fmin(exposed, paired);
+	out->forward = cost->forward + cost->exposed_forward;
+	out->backward = cost->input_grad + cost->weight_grad + cost->recompute +
+			cost->exposed_backward;
+	out->cpu = cost->cpu_seconds;
+	out->accumulate = 2 * (cost->dense_trainable + cost->expert_trainable) *
+			  step_gradient_bytes(s) / bandwidth;
+	out->dense = cost->dense;
+	out->expert = cost->expert;
+	out->dense_trainable = cost->dense_trainable;
+	out->expert_trainable = cost->expert_trainable;
+	out->saved_bytes = cost->saved_bytes;
+	out->hides =
+		fmax(0, cost->pairs_hide - cost->alone_forward - cost->alone_backward);
 }
 
-static void add(struct train_bound *out, const struct layer_cost *cost, double count)
+/* Field by field, all of struct bound_part. */
+static void add(struct bound_part *to, const struct bound_part *from, double count)
 {
-	out->micro_batch_seconds += count * seconds_of(cost);
-	out->dense += count * cost->dense;
-	out->expert += count * cost->expert;
-	out->dense_trainable += count * cost->dense_trainable;
-	out->expert_trainable += count * cost->expert_trainable;
+	to->forward += count * from->forward;
+	to->backward += count * from->backward;
+	to->cpu += count * from->cpu;
+	to->accumulate += count * from->accumulate;
+	to->dense += count * from->dense;
+	to->expert += count * from->expert;
+	to->dense_trainable += count * from->dense_trainable;
+	to->expert_trainable += count * from->expert_trainable;
+	to->saved_bytes += count * from->saved_bytes;
+	to->hides += count * from->hides;
 }
 
-void train_bound(const struct scenario *scenario, struct train_bound *out)
+static void lessen(struct bound_part *to, const struct bound_part *from)
 {
-	const struct model *m = &scenario->model;
-	struct estimate traffic;
-	struct step step;
-
-	step.scenario = scenario;
-	step.stages = step.chunks = 1;
-	step.micro_batches = 1;
-	traffic.traffic_count = 0;
-	for (int d = 0; d < DIM_COUNT; d++)
-		traffic.cost[d] = (struct dimension_cost){ 0 };
-	mesh_build(scenario, &step.mesh);
-	graph_context(scenario, &step.mesh, &step.context);
-	step_layers(&step, &traffic);
-	*out = (struct train_bound){ .framework_bytes = scenario->stack.context_bytes };
-	for (int k = 0; k < m->kinds; k++)
-		add(out, &step.kind[k], (double)model_kind_layers(m, k));
-	add(out, &step.embedding, 1);
-	add(out, &step.head, 1);
-	if (m->mtp_layers > 0)
-		add(out, &step.mtp, (double)m->mtp_layers);
+	to->forward = fmin(to->forward, from->forward);
+	to->backward = fmin(to->backward, from->backward);
+	to->cpu = fmin(to->cpu, from->cpu);
+	to->accumulate = fmin(to->accumulate, from->accumulate);
+	to->dense = fmin(to->dense, from->dense);
+	to->expert = fmin(to->expert, from->expert);
+	to->dense_trainable = fmin(to->dense_trainable, from->dense_trainable);
+	to->expert_trainable = fmin(to->expert_trainable, from->expert_trainable);
+	to->saved_bytes = fmin(to->saved_bytes, from->saved_bytes);
 }
 
-/* The same layers on each chunk of each stage. */
-static bool is_even(const struct scenario *s, int64_t chunks)
+void train_bound(const struct scenario *s, const struct layer_cost *cost,
+		 struct train_bound *out)
+{
+	const struct model *m = &s->model;
+	struct bound_part part;
+	struct roofline memory;
+
+	roofline_memory(&s->cluster.accelerator, &memory);
+	*out = (struct train_bound){ .framework_bytes = s->stack.context_bytes,
+				     .memory_seconds = 1 / memory.bytes_per_second };
+	for (int k = 0; k < m->kinds; k++) {
+		part_of(s, &cost[k], memory.bytes_per_second, &part);
+		add(&out->all, &part, (double)model_kind_layers(m, k));
+		if (k == 0)
+			out->layer = part;
+		else
+			lessen(&out->layer, &part);
+	}
+	part_of(s, &cost[m->kinds], memory.bytes_per_second, &out->first);
+	part_of(s, &cost[m->kinds + 1], memory.bytes_per_second, &out->last);
+	if (m->mtp_layers > 0) {
+		part_of(s, &cost[m->kinds + 2], memory.bytes_per_second, &part);
+		add(&out->last, &part, (double)m->mtp_layers);
+	}
+	add(&out->all, &out->first, 1);
+	add(&out->all, &out->last, 1);
+}
+
+/* Layers of each chunk, 0 where they may differ. */
+static double even_layers(const struct scenario *s, int64_t chunks)
 {
 	const struct plan *plan = &s->plan;
+	bool even = (plan->split == SPLIT_AUTO || plan->split == SPLIT_EVEN) &&
+		    !plan->split_embedding && !plan->split_loss && chunks > 0 &&
+		    s->model.layers % (plan->pp * chunks) == 0;
 
-	return (plan->split == SPLIT_AUTO || plan->split == SPLIT_EVEN) &&
-	       !plan->split_embedding && !plan->split_loss && chunks > 0 &&
-	       s->model.mtp_layers == 0 && s->model.layers % (plan->pp * chunks) == 0;
+	return even ? (double)(s->model.layers / (plan->pp * chunks)) : 0;
 }
 
-static bool is_plain(int schedule)
+/* A micro-batch through `layers` layers and an end of the model; adding up is for more
+ * than one. */
+static double chunk_seconds(const struct bound_part *layer, double layers,
+			    const struct bound_part *end, double adds)
 {
-	return schedule == SCHEDULE_1F1B || schedule == SCHEDULE_GPIPE;
+	static const struct bound_part nothing;
+	const struct bound_part *e = end ? end : &nothing;
+	double cpu = layers * layer->cpu + e->cpu;
+	double forward = layers * layer->forward + e->forward;
+	double backward = layers * layer->backward + e->backward +
+			  adds * (layers * layer->accumulate + e->accumulate);
+
+	return fmax(forward, cpu) + fmax(backward, cpu_backward * cpu);
 }
 
-double train_bound_step(const struct train_bound *bound, const struct scenario *s)
+/* The last group of micro-batches is not smaller than the pipeline. */
+static bool whole_groups(const struct scenario *s, int64_t m, int64_t chunks)
+{
+	int64_t pp = s->plan.pp, group = s->plan.micro_batch_group, rest;
+
+	if (chunks < 2)
+		return true;
+	if (s->plan.schedule == SCHEDULE_BREADTH_FIRST)
+		group = m;
+	rest = m % (group > pp ? group : pp);
+	return rest == 0 || rest >= pp;
+}
+
+static double even_seconds(const struct train_bound *b, const struct scenario *s,
+			   double layers, int64_t chunks)
+{
+	int64_t micro_batches = scenario_micro_batches(s);
+	double m = (double)micro_batches, p = (double)s->plan.pp;
+	double adds = m > 1, more = (double)chunks - 1;
+	double inner = chunk_seconds(&b->layer, layers, NULL, adds);
+	double first = chunk_seconds(&b->layer, layers, &b->first, adds);
+	double last = chunk_seconds(&b->layer, layers, &b->last, adds);
+	double ends = m * (more * inner + last);
+
+	if (whole_groups(s, micro_batches, chunks))
+		ends += first + (p - 2) * inner;
+	return fmax(ends, m * (more * inner + first));
+}
+
+/* Times a micro-batch's seconds on all stages, with the best split. */
+static double factor_1f1b(double m, int64_t stages)
+{
+	double p = (double)stages, sum = 0, best;
+
+	if (m < 2)
+		return 1;
+	best = 1 / (1 - pow(1 - 1 / m, p));
+	if (m < p)
+		return best;
+	for (double j = 0; j < p; j++)
+		sum += 1 / (m - 1 - j / 2);
+	return fmax(best, 1 + 1 / sum);
+}
+
+static int copies_of(const struct scenario *s)
+{
+	return s->plan.pp > 1 ? schedule_weight_copies(s->plan.schedule) : 1;
+}
+
+struct shards {
+	double dense, expert;
+};
+
+static struct shards shards_of(const struct scenario *s)
+{
+	int64_t dense = scenario_dp(s) * s->plan.cp, expert = scenario_edp(s);
+	int64_t group = s->plan.zero_group;
+
+	if (s->model.moe.experts == 0 || expert < 1)
+		expert = 1;
+	else
+		expert *= copies_of(s);
+	dense *= copies_of(s);
+	if (group > 0 && group < dense)
+		dense = group;
+	if (group > 0 && group < expert)
+		expert = group;
+	return (struct shards){ (double)dense, (double)expert };
+}
+
+double train_bound_pipeline(const struct train_bound *b, const struct scenario *s)
+{
+	double p = (double)s->plan.pp, m = (double)scenario_micro_batches(s);
+	bool known = p > 1 && s->plan.schedule <= SCHEDULE_BREADTH_FIRST;
+	int64_t chunks = scenario_chunks(s);
+	double layers = even_layers(s, chunks);
+	double all = chunk_seconds(&b->all, 1, NULL, m > 1);
+	double seconds = m * all / p;
+
+	if (step_hides_in_pairs(s))
+		return m * fmax(0, all - b->all.hides) / p;
+	if (known && layers > 0)
+		seconds = fmax(seconds, even_seconds(b, s, layers, chunks) * almost);
+	else if (known && chunks == 1)
+		seconds = fmax(seconds, all * factor_1f1b(m, s->plan.pp) * almost);
+	return seconds;
+}
+
+double train_bound_ends(const struct train_bound *b, const struct scenario *s)
+{
+	double p = (double)s->plan.pp, off = s->plan.optimizer_offload;
+	double rate = s->cluster.accelerator.host_bytes_per_second, seconds;
+	double state = b->all.dense_trainable + b->all.expert_trainable, local = state;
+
+	if (s->plan.zero > 0) {
+		struct shards shards = shards_of(s);
+
+		state = b->all.dense_trainable / shards.dense +
+			b->all.expert_trainable / shards.expert;
+	}
+	seconds = (optimizer_traffic_bytes * (1 - off) * state + 4 * local) / p *
+		  b->memory_seconds;
+	if (off > 0 && rate > 0)
+		seconds += off * state / p *
+			   (step_gradient_bytes(s) + step_weight_bytes(s)) / rate;
+	return seconds + s->cluster.accelerator.calibration.step_seconds +
+	       (double)s->model.layers / p * s->stack.layer_step_seconds;
+}
+
+double train_bound_scaled(const struct scenario *s, double seconds)
 {
 	double scale = s->cluster.scale > 0 ? s->cluster.scale : 1;
-	double p = (double)s->plan.pp, m = (double)scenario_micro_batches(s);
-	int64_t chunks = scenario_chunks(s);
-	bool known =
-		is_plain(s->plan.schedule) || s->plan.schedule == SCHEDULE_INTERLEAVED;
-	double seconds = bound->micro_batch_seconds * m / p, even;
 
-	if (is_plain(s->plan.schedule) && m > 1)
-		seconds = fmax(seconds,
-			       bound->micro_batch_seconds / (1 - pow(1 - 1 / m, p)));
-	if (known && is_even(s, chunks) && p > 1) {
-		even = ((p - 1) / (double)chunks + m) * (double)s->model.layers / p *
-			       bound->layer_seconds +
-		       bound->embedding_seconds + m * bound->head_seconds;
-		seconds = fmax(seconds, even);
-	}
-	return scale * (seconds + s->cluster.accelerator.calibration.step_seconds);
+	return scale * seconds * sure;
 }
 
-static double shared(double bytes, int64_t zero, int64_t stage, int64_t shards)
+/* Of a stage that has these weights, `copies` times where the schedule keeps two. */
+static double state_bytes(const struct scenario *s, const struct bound_part *held,
+			  double copies)
 {
-	return zero >= stage && shards > 1 ? bytes / (double)shards : bytes;
-}
-
-static double state_bytes(const struct scenario *s, double dense, double expert,
-			  double dense_trainable, double expert_trainable)
-{
+	const struct plan *plan = &s->plan;
+	struct shards shards = shards_of(s);
+	double d = 1 / shards.dense, e = 1 / shards.expert;
 	double w = step_weight_bytes(s), g = step_gradient_bytes(s);
-	double k = step_optimizer_bytes(s) * (1 - s->plan.optimizer_offload);
-	int64_t zero = s->plan.zero, dense_ranks = scenario_dp(s) * s->plan.cp;
-	int64_t expert_ranks = scenario_edp(s);
+	double k = step_optimizer_bytes(s) * (1 - plan->optimizer_offload);
+	double bytes;
 
-	if (s->plan.zero_group > 0 && s->plan.zero_group < dense_ranks)
-		dense_ranks = s->plan.zero_group;
-	if (s->plan.zero_group > 0 && s->plan.zero_group < expert_ranks)
-		expert_ranks = s->plan.zero_group;
-	return shared(dense * w, zero, 3, dense_ranks) +
-	       shared(expert * w, zero, 3, expert_ranks) +
-	       shared(dense_trainable * g, zero, 2, dense_ranks) +
-	       shared(expert_trainable * g, zero, 2, expert_ranks) +
-	       shared(dense_trainable * k, zero, 1, dense_ranks) +
-	       shared(expert_trainable * k, zero, 1, expert_ranks);
+	bytes = w * (held->dense * (plan->zero >= 3 ? d : 1) +
+		     held->expert * (plan->zero >= 3 ? e : 1));
+	bytes += g * (held->dense_trainable * (plan->zero >= 2 ? d : 1) +
+		      held->expert_trainable * (plan->zero >= 2 ? e : 1));
+	bytes += k * (held->dense_trainable * (plan->zero >= 1 ? d : 1) +
+		      held->expert_trainable * (plan->zero >= 1 ? e : 1));
+	if (plan->zero < 3 && (double)scenario_dp(s) * copies > 1)
+		bytes += held->dense_trainable * s->stack.sync_copy_bytes;
+	return bytes * copies;
 }
 
-/* What the first stage keeps of the micro-batches in flight. */
-static double kept_bytes(const struct train_bound *bound, const struct scenario *s)
-{
-	double p = (double)s->plan.pp, m = (double)scenario_micro_batches(s);
-	double layers = (double)s->model.layers / p, v = (double)scenario_chunks(s);
-	double held = v > 1 ? fmin(m, (2 * (p - 1) + (v - 1) * p + 1) / v) : fmin(p, m);
-
-	return held * layers * bound->layer_saved_bytes;
-}
-
-double train_bound_bytes(const struct train_bound *bound, const struct scenario *s)
+void train_bound_states(const struct train_bound *b, const struct scenario *s,
+			struct bound_bytes *out)
 {
 	double p = (double)s->plan.pp;
-	double mean = state_bytes(s, bound->dense, bound->expert,
-				  bound->dense_trainable, bound->expert_trainable) /
-		      p;
-	double first;
+	struct bound_part first = b->first;
 
-	if (s->plan.recompute != RECOMPUTE_NONE || s->model.kinds != 1 ||
-	    s->plan.lora_rank > 0 || s->plan.activation_offload > 0 ||
-	    !(is_plain(s->plan.schedule) || s->plan.schedule == SCHEDULE_INTERLEAVED) ||
-	    !is_even(s, scenario_chunks(s)))
-		return mean + bound->framework_bytes;
-	/* its layers alone, without the embedding */
-	first = state_bytes(s, bound->dense - bound->ends_dense, bound->expert,
-			    bound->dense - bound->ends_dense, bound->expert) /
-			p +
-		kept_bytes(bound, s);
-	return fmax(mean, first) + bound->framework_bytes;
+	add(&first, &b->layer, (double)s->model.layers / p);
+	out->mean = state_bytes(s, &b->all, copies_of(s)) / p;
+	out->first = state_bytes(s, &first, 1);
+}
+
+/* Micro-batches that the first stage holds. */
+static double first_in_flight(const struct scenario *s, int64_t chunks)
+{
+	int64_t pp = s->plan.pp, m = scenario_micro_batches(s), held;
+	int64_t group = s->plan.micro_batch_group > 0 ? s->plan.micro_batch_group : pp;
+
+	if (pp == 1)
+		return 1;
+	if (s->plan.schedule == SCHEDULE_GPIPE)
+		return (double)m;
+	if (chunks < 2)
+		return (double)(pp < m ? pp : m);
+	if (s->plan.schedule == SCHEDULE_BREADTH_FIRST || group > m)
+		group = m;
+	held = 2 * (pp - 1) + (chunks - 1) * group + 1;
+	return (double)(held < m * chunks ? held : m * chunks) / (double)chunks;
+}
+
+/* What every stage holds at least: a micro-batch, or what pipeline_in_flight() says. */
+static double least_in_flight(const struct scenario *s, int64_t chunks)
+{
+	double v = (double)chunks;
+
+	if (s->plan.pp == 1 || s->plan.schedule <= SCHEDULE_BREADTH_FIRST)
+		return 1;
+	return fmin(1, floor(v * (double)(s->plan.pp - 1) / 15) / v);
+}
+
+void train_bound_activations(const struct train_bound *b, const struct scenario *s,
+			     struct bound_bytes *out)
+{
+	double loose = fmax(1, s->stack.fragmentation), p = (double)s->plan.pp;
+	int64_t chunks = scenario_chunks(s);
+	double layers = even_layers(s, chunks) * (double)chunks;
+
+	out->mean = loose * least_in_flight(s, chunks) * b->all.saved_bytes / p;
+	out->first = 0;
+	if (layers > 0 &&
+	    (s->plan.pp == 1 || s->plan.schedule <= SCHEDULE_BREADTH_FIRST))
+		out->first = loose * first_in_flight(s, chunks) *
+			     (layers * b->layer.saved_bytes + b->first.saved_bytes);
+}
+
+double train_bound_bytes(const struct train_bound *b, const struct bound_bytes *states,
+			 const struct bound_bytes *activations)
+{
+	double bytes = states->mean + activations->mean;
+
+	if (activations->first > 0)
+		bytes = fmax(bytes, states->first + activations->first);
+	return sure * (bytes + b->framework_bytes);
 }

@@ -2,33 +2,57 @@
 #ifndef ENGINE_TRAIN_BOUND_H
 #define ENGINE_TRAIN_BOUND_H
 
-#include "engine/scenario.h"
+#include "engine/train/trial.h"
 
-/* Of the whole model on one rank of each stage together, without recomputation. */
-struct train_bound {
-	double micro_batch_seconds; /* one micro-batch, with exposed communication that
-				       its layers always have */
-	double dense, expert;       /* weights, elements */
+/* One micro-batch through some of a model, on one rank of each stage together. */
+struct bound_part {
+	double forward, backward; /* seconds, with communication that its layers always
+				     expose and with recomputation */
+	double cpu;               /* seconds of launching the forward */
+	double accumulate;        /* seconds of adding up gradients */
+	double dense, expert;     /* weights, elements */
 	double dense_trainable, expert_trainable;
-	double framework_bytes;
-	/* of the cheapest layer, and of the embedding and the head */
-	double layer_seconds, layer_saved_bytes, embedding_seconds, head_seconds;
-	double ends_dense; /* elements of embedding, head and MTP */
+	double saved_bytes;
+	double hides; /* seconds that pairs of DualPipe hide more than its layers */
 };
 
-/* Depends on TP, SP, CP, EP, ETP, micro-batch, sequence and kernels alone. */
-void train_bound(const struct scenario *scenario, struct train_bound *out);
-/* Least seconds of a step with this plan's stages, chunks, schedule and split:
+struct train_bound {
+	/* the whole model; a layer, field by field the least of all kinds; the
+	 * embedding; the head with MTP layers */
+	struct bound_part all, layer, first, last;
+	double framework_bytes;
+	double memory_seconds; /* per byte */
+};
+
+/* Sums of the parts as trial_cost() gives them. */
+void train_bound(const struct scenario *scenario, const struct layer_cost *part,
+		 struct train_bound *out);
+/* Least seconds of the pipeline with this plan's stages, chunks, schedule and split:
  * - any order: the mean stage works through all micro-batches, m C / p;
  * - 1F1B and GPipe: stage s starts behind the forwards and ends before the backwards of
- *   those before it, so the best split gives C / (1 - (1 - 1/m)^p);
- * - where every stage has the same layers: the last one starts behind the first chunks
- *   of the others, ((p - 1)/v + m) L/p layers and m heads. */
-double train_bound_step(const struct train_bound *bound,
+ *   those before it, and waits for its first backward, which gives C + (m - 1) t_s less
+ *   the forwards that it runs ahead; with the best split C (1 + 1 / sum 1/(m-1-j/2));
+ * - where every stage has the same number of layers: the last one starts behind the
+ *   first chunks of the others and has the head m times. */
+double train_bound_pipeline(const struct train_bound *bound,
+			    const struct scenario *scenario);
+/* Least seconds behind it: the mean stage's share of the optimizer and host traffic. */
+double train_bound_ends(const struct train_bound *bound,
 			const struct scenario *scenario);
-/* Least bytes of the fullest stage: the mean stage's states, and where every stage has
- * the same layers of one kind, without recomputation, what the first one keeps. */
+/* A step of so many seconds on this cluster, rounding aside. */
+double train_bound_scaled(const struct scenario *scenario, double seconds);
+/* Least bytes of the fullest stage, as a sum of what sharding decides and what
+ * activations take: of the mean stage, and where every stage has the same number of
+ * layers, of the first. */
+struct bound_bytes {
+	double mean, first;
+};
+void train_bound_states(const struct train_bound *bound,
+			const struct scenario *scenario, struct bound_bytes *out);
+void train_bound_activations(const struct train_bound *bound,
+			     const struct scenario *scenario, struct bound_bytes *out);
 double train_bound_bytes(const struct train_bound *bound,
-			 const struct scenario *scenario);
+			 const struct bound_bytes *states,
+			 const struct bound_bytes *activations);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-void trial_begin(struct trial *trial, const struct scenario *scenario)
+void trial_begin(struct trial *trial)
 {
+	const struct scenario *scenario = &trial->scenario;
 	struct step *step = &trial->step;
 
-	trial->scenario = *scenario;
 	trial->parts = step_parts(&scenario->model);
 	step->scenario = &trial->scenario;
 	step->micro_batches = scenario_micro_batches(scenario);
@@ -78,7 +78,7 @@ double trial_floor(struct trial *trial)
 	if (trial->floor < 0)
 		trial->floor = pipeline_floor(&trial->step.pipeline);
 	step_sync(&trial->step, NULL);
-	return scaled(trial, trial->floor + step_ends(&trial->step));
+	return scaled(trial, trial->floor + step_ends(&trial->step)) * (1 - 1e-9);
 }
 
 double trial_seconds(struct trial *trial)

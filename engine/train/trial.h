@@ -25,8 +25,8 @@ struct trial {
 	double floor;
 };
 
-/* The scenario must be legal. */
-void trial_begin(struct trial *trial, const struct scenario *scenario);
+/* The scenario must be legal but for its inner knobs. */
+void trial_begin(struct trial *trial);
 /* Costs of the parts, `parts` of them; trial_use() takes them as those of the plan. */
 void trial_cost(struct trial *trial, struct layer_cost *part);
 void trial_use(struct trial *trial, const struct layer_cost *part);

@@ -1,0 +1,269 @@
+/* list.c - every legal choice of the outer and dividing axes, with a bound that no plan
+ * in it can beat. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/planner/search.h"
+#include "engine/schedule/schedule.h"
+
+static const struct planner_axis *axis(const struct planner *p, const char *key)
+{
+	int at = search_axis(p, key);
+
+	return at < 0 ? NULL : &p->problem.axis[at];
+}
+
+static double least(const struct planner_axis *axis)
+{
+	double value = axis->value[0];
+
+	for (int i = 1; i < axis->count; i++)
+		value = fmin(value, axis->value[i]);
+	return value;
+}
+
+static double most(const struct planner_axis *axis)
+{
+	double value = axis->value[0];
+
+	for (int i = 1; i < axis->count; i++)
+		value = fmax(value, axis->value[i]);
+	return value;
+}
+
+/* Shapes as no choice of them can be better: with a schedule of which least is known,
+ * or whose pairs may hide more than any other's, and any split. */
+static void relax_shape(const struct planner *p, struct plan *plan)
+{
+	const struct planner_axis *schedule = axis(p, "schedule");
+	bool pairs = !schedule && schedule_pairs(plan->schedule);
+	int last = schedule ? (int)most(schedule) : plan->schedule;
+
+	if (axis(p, "split") || axis(p, "vpp"))
+		plan->split = SPLIT_BALANCED;
+	if (p->size[ROLE_SHAPE] == 1 && !schedule)
+		return;
+	for (int i = 0; schedule && i < schedule->count; i++)
+		pairs |= schedule_pairs((int)schedule->value[i]);
+	plan->schedule = pairs                  ? SCHEDULE_DUALPIPEV
+			 : last > SCHEDULE_1F1B ? SCHEDULE_ZB_V
+						: SCHEDULE_1F1B;
+}
+
+/* Nothing is recomputed or sent out; optimizer states are shared by all. */
+static void relax(const struct planner *p, struct plan *plan)
+{
+	relax_shape(p, plan);
+	if (axis(p, "recompute"))
+		plan->recompute = RECOMPUTE_NONE;
+	if (axis(p, "activation_offload"))
+		plan->activation_offload = 0;
+	if (axis(p, "recompute_layers"))
+		plan->recompute_layers = 1;
+	if (axis(p, "recompute_modules"))
+		plan->recompute_modules = 0;
+	if (axis(p, "zero_group"))
+		plan->zero_group = 0;
+	if (axis(p, "zero"))
+		plan->zero = (int64_t)most(axis(p, "zero"));
+}
+
+static double least_ends(const struct planner *p, struct scenario *s)
+{
+	const struct planner_axis *offload = axis(p, "optimizer_offload");
+	double ends;
+
+	if (!offload)
+		return train_bound_ends(&p->outer, s);
+	s->plan.optimizer_offload = least(offload);
+	ends = train_bound_ends(&p->outer, s);
+	s->plan.optimizer_offload = most(offload);
+	return fmin(ends, train_bound_ends(&p->outer, s));
+}
+
+static double least_bytes(const struct planner *p, struct scenario *s)
+{
+	const struct planner_axis *zero = axis(p, "zero"),
+				  *offload = axis(p, "optimizer_offload");
+	int64_t relaxed = s->plan.zero;
+	struct bound_bytes bytes;
+	double fewest = INFINITY;
+
+	if (offload)
+		s->plan.optimizer_offload = most(offload);
+	for (int i = 0; i < (zero ? zero->count : 1); i++) {
+		if (zero)
+			s->plan.zero = (int64_t)zero->value[i];
+		train_bound_states(&p->outer, s, &bytes);
+		fewest = fmin(fewest, bytes.mean);
+	}
+	s->plan.zero = relaxed;
+	return fewest + p->outer.framework_bytes;
+}
+
+/* What one micro-batch costs hangs on the outer axes alone, but that a tied head has no
+ * weights of its own on a single stage: then it counts as none. */
+static void cost_outer(struct planner *p)
+{
+	struct layer_cost part[MAX_PARTS];
+	struct scenario *s = &p->trial->scenario;
+	int64_t pp = s->plan.pp;
+
+	if (s->model.tied_embeddings)
+		s->plan.pp = 1;
+	trial_begin(p->trial);
+	trial_cost(p->trial, part);
+	train_bound(s, part, &p->outer);
+	s->plan.pp = pp;
+	p->costed = true;
+}
+
+static void push_node(struct planner *p)
+{
+	struct scenario *s = &p->trial->scenario;
+	struct node node = { .index = (uint32_t)p->nodes };
+	double seconds;
+
+	if (!search_grow(p, (void **)&p->node, p->nodes, &p->capacity, sizeof node))
+		return;
+	memcpy(node.choice, p->choice, sizeof node.choice);
+	if (p->trains) {
+		if (!p->costed)
+			cost_outer(p);
+		seconds = train_bound_pipeline(&p->outer, s) + least_ends(p, s);
+		node.bytes = least_bytes(p, s);
+		node.bound = search_score(p->problem.objective, s,
+					  train_bound_scaled(s, seconds), node.bytes);
+	}
+	p->node[p->nodes++] = node;
+}
+
+/* Names of a plan that has one already: SP at TP 1, a kind of CP at CP 1, an ETP that
+ * the stack's rule gives too. */
+static bool repeats(const struct planner *p, int axis_at, const struct scenario *s)
+{
+	const struct planner_axis *axis = &p->problem.axis[axis_at];
+	const char *key = axis->knob->key;
+	struct scenario *other = &p->trial->scenario;
+	int64_t etp = scenario_etp(s), keep = s->plan.etp;
+	bool same = false;
+
+	if (p->choice[axis_at] == 0)
+		return false;
+	if (strcmp(key, "sp") == 0)
+		return s->plan.tp == 1;
+	if (strcmp(key, "cp_kind") == 0)
+		return s->plan.cp == 1;
+	if (strcmp(key, "etp") != 0)
+		return false;
+	for (int i = 0; i < p->choice[axis_at] && !same; i++) {
+		other->plan.etp = (int64_t)axis->value[i];
+		same = scenario_etp(other) == etp;
+	}
+	other->plan.etp = keep;
+	return same;
+}
+
+/* Fix the axis of this level to its next value; whether that may be part of a plan. */
+static bool fix(struct planner *p)
+{
+	int at = p->order[p->level];
+	const struct planner_axis *axis = &p->problem.axis[at];
+	struct scenario *s = &p->trial->scenario;
+	const struct rule_list *rules = &p->decided[p->level + 1];
+	double below = p->below[p->level + 1];
+	struct facts facts;
+	int row = -1;
+
+	p->choice[at] = (uint8_t)p->at[p->level]++;
+	knob_set(s, axis->knob, axis->value[p->choice[at]]);
+	if (p->role[at] == ROLE_OUTER)
+		p->costed = false;
+	if (repeats(p, at, s)) {
+		p->result.counts.repeated += below;
+		return false;
+	}
+	if (rules->count > 0) {
+		rules_derive(s, &facts);
+		row = search_broken(p, rules, &facts);
+	}
+	if (row >= 0)
+		search_reject(p, row, below);
+	return row < 0;
+}
+
+static int by_bound(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+
+	if (x->bound != y->bound)
+		return x->bound < y->bound ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static void finish(struct planner *p)
+{
+	p->listed = true;
+	if (p->nodes > 1)
+		qsort(p->node, (size_t)p->nodes, sizeof *p->node, by_bound);
+}
+
+/* What holds of all plans alike; false if none is legal. */
+static bool begin(struct planner *p)
+{
+	struct scenario *s = &p->trial->scenario;
+	struct facts facts;
+	int row;
+
+	*s = p->problem.base;
+	for (int role = 0; role < ROLE_COUNT; role++)
+		search_apply(p, p->choice, (enum role)role, s);
+	p->result.counts.candidates = p->below[0];
+	if (!rules_countable(s)) {
+		p->result.counts.unruly = p->below[0];
+		return false;
+	}
+	rules_derive(s, &facts);
+	row = search_broken(p, &p->decided[0], &facts);
+	if (row >= 0)
+		search_reject(p, row, p->below[0]);
+	if (p->trains)
+		relax(p, &s->plan);
+	return row < 0;
+}
+
+void search_list(struct planner *p, int *budget)
+{
+	if (p->level < 0) {
+		p->level = 0;
+		if (!begin(p)) {
+			finish(p);
+			return;
+		}
+		if (p->depth == 0) {
+			push_node(p);
+			finish(p);
+			return;
+		}
+	}
+	while (*budget > 0) {
+		if (p->at[p->level] == p->problem.axis[p->order[p->level]].count) {
+			p->at[p->level] = 0;
+			if (p->level-- == 0) {
+				p->level = 0;
+				finish(p);
+				return;
+			}
+			continue;
+		}
+		if (!fix(p))
+			continue;
+		if (p->level + 1 < p->depth) {
+			p->level++;
+			continue;
+		}
+		*budget -= !p->costed;
+		push_node(p);
+	}
+}

@@ -1,0 +1,286 @@
+/* open.c - what can be chosen inside a node. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/planner/search.h"
+#include "engine/schedule/schedule.h"
+
+static void get(const struct plan *plan, struct inner *out)
+{
+	*out = (struct inner){ .schedule = plan->schedule,
+			       .split = plan->split,
+			       .vpp = plan->vpp,
+			       .micro_batch_group = plan->micro_batch_group,
+			       .recompute = plan->recompute,
+			       .recompute_layers = plan->recompute_layers,
+			       .recompute_modules = plan->recompute_modules,
+			       .activation_offload = plan->activation_offload,
+			       .zero = plan->zero,
+			       .zero_group = plan->zero_group,
+			       .optimizer_offload = plan->optimizer_offload };
+}
+
+void search_put(const struct inner *inner, enum role role, struct plan *plan)
+{
+	if (role == ROLE_SHAPE) {
+		plan->schedule = inner->schedule;
+		plan->split = inner->split;
+		plan->vpp = inner->vpp;
+		plan->micro_batch_group = inner->micro_batch_group;
+	} else if (role == ROLE_MODE) {
+		plan->recompute = inner->recompute;
+		plan->recompute_layers = inner->recompute_layers;
+		plan->recompute_modules = inner->recompute_modules;
+		plan->activation_offload = inner->activation_offload;
+	} else {
+		plan->zero = inner->zero;
+		plan->zero_group = inner->zero_group;
+		plan->optimizer_offload = inner->optimizer_offload;
+	}
+}
+
+/* Whether split auto gives every chunk the same. */
+static bool divides_evenly(const struct scenario *s, int64_t chunks)
+{
+	int64_t slots = s->model.layers + s->plan.split_embedding + s->plan.split_loss;
+	int64_t stages = s->plan.pp * chunks;
+
+	return stages > 0 && slots % stages == 0;
+}
+
+/* Interleaving of one chunk is 1F1B, chunks that the schedule has not are none, one
+ * stage has no schedule, and auto is even or balanced. */
+static void shape_key(const struct scenario *s, double *key)
+{
+	const struct plan *plan = &s->plan;
+	int64_t chunks = scenario_chunks(s), group = plan->micro_batch_group;
+	int schedule = plan->schedule, split = plan->split;
+	bool grouped;
+
+	if (chunks == 1 &&
+	    (schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_BREADTH_FIRST))
+		schedule = SCHEDULE_1F1B;
+	if (split == SPLIT_AUTO)
+		split = divides_evenly(s, chunks) ? SPLIT_EVEN : SPLIT_BALANCED;
+	if (plan->pp == 1) {
+		schedule = SCHEDULE_1F1B;
+		split = split <= SPLIT_BALANCED_MEMORY ? SPLIT_EVEN : split;
+	}
+	grouped = schedule == SCHEDULE_INTERLEAVED && chunks > 1;
+	key[0] = schedule + 100.0 * split;
+	key[1] = (double)chunks;
+	key[2] = grouped ? (double)(group > 0 ? group : plan->pp) : 0;
+}
+
+static void mode_key(const struct scenario *s, double *key)
+{
+	const struct plan *plan = &s->plan;
+	int64_t layers = plan->recompute_layers;
+
+	key[0] = plan->recompute;
+	key[1] = 0;
+	key[2] = plan->activation_offload;
+	if (plan->recompute == RECOMPUTE_SELECTIVE)
+		key[1] = (double)plan->recompute_modules;
+	/* as many as a stage has are all */
+	if (plan->recompute == RECOMPUTE_FULL && layers > 0 &&
+	    layers * plan->pp < s->model.layers)
+		key[1] = (double)layers;
+}
+
+static bool has_two_copies(const struct options *shapes)
+{
+	for (int i = 0; i < shapes->count; i++)
+		if (schedule_weight_copies(shapes->item[i].inner.schedule) > 1)
+			return true;
+	return false;
+}
+
+/* Two copies of the weights are two ranks for each one. A group of all is none; one
+ * rank has nothing to share, but ZeRO 3 keeps buffers for it. */
+static void state_key(const struct planner *p, const struct scenario *s, double *key)
+{
+	const struct plan *plan = &s->plan;
+	int64_t copies = has_two_copies(&p->option[ROLE_SHAPE]) ? 2 : 1;
+	int64_t dense = scenario_dp(s) * plan->cp, group = plan->zero_group;
+	int64_t expert = s->model.moe.experts > 0 ? scenario_edp(s) : 1, most;
+
+	most = copies * (dense > expert ? dense : expert);
+	key[0] = (double)(most <= 1 && plan->zero < 3 ? 0 : plan->zero);
+	key[1] = plan->zero > 0 && group < most ? (double)group : 0;
+	key[2] = plan->optimizer_offload;
+}
+
+static void set_key(const struct planner *p, const struct scenario *s, enum role role,
+		    double *key)
+{
+	if (role == ROLE_SHAPE)
+		shape_key(s, key);
+	else if (role == ROLE_MODE)
+		mode_key(s, key);
+	else
+		state_key(p, s, key);
+}
+
+static bool is_known(const struct options *list, const double *key)
+{
+	for (int i = list->count - 1; i >= 0; i--) {
+		const double *other = list->item[i].key;
+
+		if (other[0] == key[0] && other[1] == key[1] && other[2] == key[2])
+			return true;
+	}
+	return false;
+}
+
+/* All that break no rule, each plan once. `times`: candidates that an option is part
+ * of. */
+static void list_options(struct planner *p, enum role role, double times)
+{
+	struct scenario *s = &p->trial->scenario;
+	struct options *list = &p->option[role];
+	struct option option = { 0 };
+	struct facts facts;
+
+	list->count = 0;
+	do {
+		int row;
+
+		search_apply(p, option.choice, role, s);
+		rules_derive(s, &facts);
+		row = search_broken(p, &p->option_rules[role], &facts);
+		if (row >= 0) {
+			search_reject(p, row, times);
+			continue;
+		}
+		set_key(p, s, role, option.key);
+		if (is_known(list, option.key)) {
+			p->result.counts.repeated += times;
+			continue;
+		}
+		if (!search_grow(p, (void **)&list->item, list->count, &list->capacity,
+				 sizeof option))
+			return;
+		get(&s->plan, &option.inner);
+		list->item[list->count++] = option;
+	} while (search_advance(p, option.choice, role));
+}
+
+/* What each mode costs. */
+static bool cost_modes(struct planner *p)
+{
+	struct options *modes = &p->option[ROLE_MODE];
+	struct trial *trial = p->trial;
+	int parts = trial->parts;
+
+	while (p->costs < modes->count * parts)
+		if (!search_grow(p, (void **)&p->cost, p->costs, &p->costs,
+				 sizeof *p->cost))
+			return false;
+	for (int i = 0; i < modes->count; i++) {
+		struct option *mode = &modes->item[i];
+		struct layer_cost *part = &p->cost[i * parts];
+
+		search_put(&mode->inner, ROLE_MODE, &trial->scenario.plan);
+		trial_cost(trial, part);
+		train_bound(&trial->scenario, part, &mode->bound);
+	}
+	return true;
+}
+
+/* Of each way to hold the states, what it takes at least. */
+static void bound_states(struct planner *p)
+{
+	struct options *states = &p->option[ROLE_STATE];
+	const struct train_bound *bound = &p->option[ROLE_MODE].item[0].bound;
+	struct plan *plan = &p->trial->scenario.plan;
+
+	plan->schedule = SCHEDULE_1F1B; /* one copy */
+	p->least_ends = p->least_bytes.mean = p->least_bytes.first = INFINITY;
+	for (int i = 0; i < states->count; i++) {
+		struct option *state = &states->item[i];
+
+		search_put(&state->inner, ROLE_STATE, plan);
+		state->ends = train_bound_ends(bound, &p->trial->scenario);
+		train_bound_states(bound, &p->trial->scenario, &state->bytes);
+		p->least_ends = fmin(p->least_ends, state->ends);
+		p->least_bytes.mean = fmin(p->least_bytes.mean, state->bytes.mean);
+		p->least_bytes.first = fmin(p->least_bytes.first, state->bytes.first);
+	}
+}
+
+static void push_pair(struct planner *p, int shape, int mode)
+{
+	const struct train_bound *bound = &p->option[ROLE_MODE].item[mode].bound;
+	struct planner_counts *counts = &p->result.counts;
+	struct scenario *s = &p->trial->scenario;
+	double states = p->option[ROLE_STATE].count, bytes;
+	struct pair pair = { .shape = shape, .mode = mode };
+
+	if (!search_grow(p, (void **)&p->pair_list, p->pairs, &p->pair_capacity,
+			 sizeof pair))
+		return;
+	if (!p->trains) {
+		p->pair_list[p->pairs++] = pair;
+		return;
+	}
+	search_put(&p->option[ROLE_SHAPE].item[shape].inner, ROLE_SHAPE, &s->plan);
+	pair.pipeline = train_bound_pipeline(bound, s);
+	train_bound_activations(bound, s, &pair.activations);
+	bytes = train_bound_bytes(bound, &p->least_bytes, &pair.activations);
+	pair.bound = search_score(p->problem.objective, s,
+				  train_bound_scaled(s, pair.pipeline + p->least_ends),
+				  bytes);
+	if (!p->problem.exhaustive && search_too_large(p, s, bytes)) {
+		counts->too_large += states;
+		return;
+	}
+	if (!p->problem.exhaustive && pair.bound > search_worst(p)) {
+		counts->bounded += states;
+		return;
+	}
+	p->pair_list[p->pairs++] = pair;
+}
+
+static int by_bound(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->bound != y->bound)
+		return x->bound < y->bound ? -1 : 1;
+	if (x->shape != y->shape)
+		return x->shape < y->shape ? -1 : 1;
+	return x->mode < y->mode ? -1 : x->mode > y->mode;
+}
+
+void search_open(struct planner *p, const struct node *node)
+{
+	struct scenario *s = &p->trial->scenario;
+	const struct options *option = p->option;
+	double times = p->size[ROLE_MODE] * p->size[ROLE_STATE];
+
+	p->pairs = p->pair = p->state = 0;
+	*s = p->problem.base;
+	search_apply(p, node->choice, ROLE_OUTER, s);
+	search_apply(p, node->choice, ROLE_DIVIDES, s);
+	if (p->trains)
+		trial_begin(p->trial);
+	list_options(p, ROLE_SHAPE, times);
+	times = option[ROLE_SHAPE].count * p->size[ROLE_STATE];
+	list_options(p, ROLE_MODE, times);
+	times = (double)option[ROLE_SHAPE].count * option[ROLE_MODE].count;
+	list_options(p, ROLE_STATE, times);
+	if (option[ROLE_SHAPE].count == 0 || option[ROLE_MODE].count == 0 ||
+	    option[ROLE_STATE].count == 0)
+		return;
+	if (p->trains && !cost_modes(p))
+		return;
+	if (p->trains)
+		bound_states(p);
+	for (int shape = 0; shape < option[ROLE_SHAPE].count; shape++)
+		for (int mode = 0; mode < option[ROLE_MODE].count; mode++)
+			push_pair(p, shape, mode);
+	if (p->pairs > 1 && !p->problem.exhaustive)
+		qsort(p->pair_list, (size_t)p->pairs, sizeof *p->pair_list, by_bound);
+}

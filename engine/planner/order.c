@@ -1,0 +1,182 @@
+/* order.c - which axis is fixed when, and which rules are known then. */
+#include <string.h>
+
+#include "engine/planner/search.h"
+
+static const struct {
+	const char *key;
+	enum role role;
+} known[] = {
+	/* outer axes that rules read most come first; those that no row names, before
+	 */
+	{ "gpus", ROLE_OUTER },
+	{ "tp", ROLE_OUTER },
+	{ "sp", ROLE_OUTER },
+	{ "cp", ROLE_OUTER },
+	{ "cp_kind", ROLE_OUTER },
+	{ "ep", ROLE_OUTER },
+	{ "etp", ROLE_OUTER },
+	{ "mbs", ROLE_OUTER },
+	{ "gbs", ROLE_DIVIDES },
+	{ "pp", ROLE_DIVIDES },
+	{ "schedule", ROLE_SHAPE },
+	{ "vpp", ROLE_SHAPE },
+	{ "split", ROLE_SHAPE },
+	{ "micro_batch_group", ROLE_SHAPE },
+	{ "recompute", ROLE_MODE },
+	{ "recompute_layers", ROLE_MODE },
+	{ "recompute_modules", ROLE_MODE },
+	{ "activation_offload", ROLE_MODE },
+	{ "zero", ROLE_STATE },
+	{ "zero_group", ROLE_STATE },
+	{ "optimizer_offload", ROLE_STATE },
+};
+
+enum { KNOWN = sizeof known / sizeof known[0] };
+
+static int place(const struct knob *knob)
+{
+	for (int i = 0; i < KNOWN; i++)
+		if (strcmp(knob->key, known[i].key) == 0)
+			return i;
+	return -1;
+}
+
+int search_axis(const struct planner *p, const char *key)
+{
+	for (int i = 0; i < p->problem.axes; i++)
+		if (strcmp(p->problem.axis[i].knob->key, key) == 0)
+			return i;
+	return -1;
+}
+
+/* Unknown axes first, the others as in the table. */
+static void set_order(struct planner *p)
+{
+	for (int at = -1; at < KNOWN; at++)
+		for (int i = 0; i < p->problem.axes; i++)
+			if (p->role[i] <= ROLE_DIVIDES &&
+			    place(p->problem.axis[i].knob) == at)
+				p->order[p->depth++] = i;
+}
+
+static bool reads(const struct legality *row, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *at = row->reads; (at = strstr(at, key)); at += length)
+		if ((at == row->reads || at[-1] == ' ') &&
+		    (at[length] == ' ' || at[length] == '\0'))
+			return true;
+	return false;
+}
+
+static bool reads_role(const struct planner *p, const struct legality *row,
+		       enum role role)
+{
+	for (int i = 0; i < p->problem.axes; i++)
+		if (p->role[i] == role && reads(row, p->problem.axis[i].knob->key))
+			return true;
+	return false;
+}
+
+/* How many outer and dividing axes must be fixed. */
+static int decided_at(const struct planner *p, const struct legality *row)
+{
+	int deepest = 0;
+
+	for (int d = 0; d < p->depth; d++)
+		if (reads(row, p->problem.axis[p->order[d]].knob->key))
+			deepest = d + 1;
+	return deepest;
+}
+
+static void sort_rule(struct planner *p, int i)
+{
+	const struct legality *row = &p->rule[i];
+	struct rule_list *list = NULL;
+
+	for (int role = ROLE_SHAPE; role < ROLE_COUNT; role++)
+		if (reads_role(p, row, (enum role)role))
+			list = list ? &p->mixed : &p->option_rules[role];
+	if (!list)
+		list = &p->decided[decided_at(p, row)];
+	list->row[list->count++] = (uint8_t)i;
+}
+
+void search_arrange(struct planner *p)
+{
+	const struct planner_problem *problem = &p->problem;
+	int rules;
+
+	for (int role = 0; role < ROLE_COUNT; role++)
+		p->size[role] = 1;
+	for (int i = 0; i < problem->axes; i++) {
+		int at = place(problem->axis[i].knob);
+
+		p->role[i] = at < 0 ? ROLE_OUTER : known[at].role;
+		p->size[p->role[i]] *= problem->axis[i].count;
+	}
+	set_order(p);
+	p->below[p->depth] =
+		p->size[ROLE_SHAPE] * p->size[ROLE_MODE] * p->size[ROLE_STATE];
+	for (int d = p->depth - 1; d >= 0; d--)
+		p->below[d] = p->below[d + 1] * problem->axis[p->order[d]].count;
+	/* each mode has rules of its own */
+	p->rule = rules_of(&problem->base, &rules);
+	p->trains = problem->base.plan.mode == MODE_TRAINING;
+	if (search_axis(p, "mode") >= 0) {
+		p->trains = false;
+		rules = 0;
+	}
+	for (int i = 0; i < rules; i++)
+		if (p->rule[i].rule.severity == SEVERITY_ERROR &&
+		    rules_hold(&p->rule[i], &problem->base.stack))
+			sort_rule(p, i);
+}
+
+bool search_advance(const struct planner *p, uint8_t *choice, enum role role)
+{
+	for (int i = p->problem.axes - 1; i >= 0; i--) {
+		if (p->role[i] != role)
+			continue;
+		if (++choice[i] < p->problem.axis[i].count)
+			return true;
+		choice[i] = 0;
+	}
+	return false;
+}
+
+void search_apply(const struct planner *p, const uint8_t *choice, enum role role,
+		  struct scenario *out)
+{
+	for (int i = 0; i < p->problem.axes; i++)
+		if (p->role[i] == role)
+			knob_set(out, p->problem.axis[i].knob,
+				 p->problem.axis[i].value[choice[i]]);
+}
+
+int search_broken(const struct planner *p, const struct rule_list *rules,
+		  const struct facts *facts)
+{
+	struct broken broken;
+
+	for (int i = 0; i < rules->count; i++)
+		if (p->rule[rules->row[i]].breaks(facts, &broken))
+			return rules->row[i];
+	return -1;
+}
+
+void search_reject(struct planner *p, int row, double candidates)
+{
+	const char *code = p->rule[row].rule.code;
+	struct planner_counts *counts = &p->result.counts;
+	bool divides = strcmp(code, "E1") == 0 || strcmp(code, "E2") == 0 ||
+		       strcmp(code, "E3") == 0 || strcmp(code, "E7") == 0;
+
+	counts->broken[row] += candidates;
+	if (divides)
+		counts->undivided += candidates;
+	else
+		counts->unruly += candidates;
+}

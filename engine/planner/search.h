@@ -1,0 +1,144 @@
+/* search.h - what the files of the search share; only engine/planner/ includes it.
+ *
+ * The axes are dealt out to roles. Outer axes decide what one micro-batch costs;
+ * dividing ones, how many micro-batches and stages there are: a choice of both is a
+ * node. Inside a node, shape, mode and state are lists of options without rules broken
+ * and without the same plan twice, and a plan is one of each.
+ */
+#ifndef ENGINE_PLANNER_SEARCH_H
+#define ENGINE_PLANNER_SEARCH_H
+
+#include "engine/planner.h"
+#include "engine/rules/rules.h"
+#include "engine/train/bound.h"
+
+enum role {
+	ROLE_OUTER,
+	ROLE_DIVIDES,
+	ROLE_SHAPE, /* schedule, chunks, split */
+	ROLE_MODE,  /* recomputation, activation offload */
+	ROLE_STATE, /* ZeRO, shard group, optimizer offload */
+	ROLE_COUNT
+};
+
+struct rule_list {
+	int count;
+	uint8_t row[MAX_RULES]; /* of planner->rule */
+};
+
+/* The knobs of shape, mode and state. */
+struct inner {
+	int schedule, split, recompute;
+	int64_t vpp, micro_batch_group, recompute_layers, zero, zero_group;
+	uint64_t recompute_modules;
+	double activation_offload, optimizer_offload;
+};
+
+/* One choice of a role's axes. Those with the same key are the same plan. */
+struct option {
+	uint8_t choice[MAX_AXES];
+	struct inner inner;
+	double key[3];
+	double ends;              /* states: seconds behind the pipeline at least */
+	struct bound_bytes bytes; /* states: what they take at least */
+	struct train_bound bound; /* modes */
+};
+
+struct options {
+	int count, capacity;
+	struct option *item;
+};
+
+struct pair {
+	double bound;    /* of the score */
+	double pipeline; /* seconds at least */
+	struct bound_bytes activations;
+	int shape, mode;
+};
+
+struct node {
+	double bound; /* of the score */
+	double bytes; /* at least */
+	uint32_t index;
+	uint8_t choice[MAX_AXES];
+};
+
+struct planner {
+	struct planner_problem problem;
+	struct planner_result result;
+	enum role role[MAX_AXES];
+	double size[ROLE_COUNT]; /* candidates: choices of all its axes */
+	const struct legality *rule;
+	bool trains;     /* bounds are of training */
+	double expected; /* others have found enough up to this score */
+	bool failed;     /* no memory: what is missing is not proved */
+
+	/* listing nodes: outer and dividing axes in the order in which they are fixed
+	 */
+	int depth, order[MAX_AXES], at[MAX_AXES];
+	double below[MAX_AXES + 1];                /* candidates below a choice there */
+	struct rule_list decided[MAX_AXES + 1];    /* rules that are known there */
+	struct rule_list option_rules[ROLE_COUNT]; /* that an option decides */
+	struct rule_list mixed;                    /* that several decide together */
+	int level;
+	bool listed, costed;
+	uint8_t choice[MAX_AXES];
+	struct train_bound outer;
+
+	int nodes, capacity, next;
+	int stride;    /* to the next node that is this searcher's */
+	bool borrowed; /* the nodes belong to another one */
+	struct node *node;
+
+	/* the node at work */
+	bool inside;
+	struct options option[ROLE_COUNT];
+	struct layer_cost *cost; /* trial->parts for each mode */
+	int costs;               /* there is room for */
+	struct bound_bytes least_bytes;
+	double least_ends;
+	int pairs, pair_capacity, pair, state;
+	struct pair *pair_list;
+	bool dealt; /* the pair's stages are; for states alike */
+	struct trial *trial;
+	struct estimate estimate;
+};
+
+/* order.c: roles, the order in which axes are fixed, and where rules are decided. */
+void search_arrange(struct planner *planner);
+/* The next choice of a role's axes; false after the last. */
+bool search_advance(const struct planner *planner, uint8_t *choice, enum role role);
+int search_axis(const struct planner *planner, const char *key); /* -1 = none */
+void search_apply(const struct planner *planner, const uint8_t *choice, enum role role,
+		  struct scenario *out);
+/* The first of these rules that is broken; -1 = none. */
+int search_broken(const struct planner *planner, const struct rule_list *rules,
+		  const struct facts *facts);
+void search_reject(struct planner *planner, int row, double candidates);
+
+/* list.c: nodes with their bounds. */
+void search_list(struct planner *planner, int *budget);
+/* open.c: the options of a node, and their pairs of shape and mode, best bound first.
+ */
+void search_open(struct planner *planner, const struct node *node);
+void search_put(const struct inner *inner, enum role role, struct plan *plan);
+/* try.c: the plans of the node. False when it is done. */
+bool search_try(struct planner *planner, const struct node *node, int *budget);
+
+/* planner.c */
+double search_score(enum objective objective, const struct scenario *scenario,
+		    double step, double bytes);
+/* Nothing above is wanted. */
+double search_worst(const struct planner *planner);
+/* Bytes that a plan may take. */
+double search_room(const struct planner *planner, const struct scenario *scenario);
+/* Whether a plan that needs this much is of no interest. */
+bool search_too_large(const struct planner *planner, const struct scenario *scenario,
+		      double bytes);
+void search_take(struct planner *planner, const struct scenario *scenario,
+		 const uint8_t *choice);
+/* Room for one more item of this size; without memory false, and the search fails. */
+bool search_grow(struct planner *planner, void **items, int count, int *capacity,
+		 size_t size);
+
+#endif

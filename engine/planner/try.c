@@ -1,0 +1,176 @@
+/* try.c - the plans of a node, one after the other. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/planner/search.h"
+
+/* The choices of a node and of one option of each role, put together. */
+static void whole_choice(const struct planner *p, const struct node *node,
+			 const struct option *const option[ROLE_COUNT], uint8_t *choice)
+{
+	for (int i = 0; i < p->problem.axes; i++) {
+		enum role role = p->role[i];
+
+		choice[i] = role <= ROLE_DIVIDES ? node->choice[i]
+						 : option[role]->choice[i];
+	}
+}
+
+/* ZeRO 2 and 3 add traffic to what the stages do, and nothing else to it: without, they
+ * are the same for all ways to hold the states, unless the split asks what stages
+ * hold. */
+static bool deal(struct planner *p, bool lean)
+{
+	struct plan *plan = &p->trial->scenario.plan;
+	int64_t zero = plan->zero;
+	bool alike = plan->split != SPLIT_BALANCED_MEMORY, done;
+
+	if (lean && p->dealt)
+		return true;
+	if (lean && alike)
+		plan->zero = 0;
+	done = trial_stages(p->trial);
+	plan->zero = zero;
+	p->dealt = done && lean && alike;
+	return done;
+}
+
+static double score_of(const struct planner *p, double seconds, double bytes)
+{
+	return search_score(p->problem.objective, &p->trial->scenario, seconds, bytes);
+}
+
+/* Without ZeRO's traffic equal stages are summed in another order. */
+static const double sure = 1 - 1e-9;
+
+/* What its bytes, then its time say of a plan before it is estimated as a whole. True
+ * if it may be wanted. */
+static bool may_be_wanted(struct planner *p)
+{
+	struct planner_counts *counts = &p->result.counts;
+	const struct scenario *s = &p->trial->scenario;
+	double seconds, bytes;
+	bool exact;
+
+	if (!deal(p, true)) {
+		counts->explored++;
+		counts->illegal++;
+		return false;
+	}
+	bytes = trial_bytes(p->trial, &exact) * sure;
+	if (search_too_large(p, s, bytes)) {
+		counts->too_large++;
+		return false;
+	}
+	if (bytes > search_room(p, s))
+		return true; /* it may be the nearest miss */
+	if (score_of(p, trial_floor(p->trial), bytes) > search_worst(p) ||
+	    (s->plan.zero >= 2 && deal(p, false) &&
+	     score_of(p, trial_floor(p->trial), bytes) > search_worst(p))) {
+		counts->bounded++;
+		return false;
+	}
+	seconds = trial_seconds(p->trial);
+	bytes = trial_bytes(p->trial, &exact);
+	if (bytes <= search_room(p, s) &&
+	    score_of(p, seconds, bytes) <= search_worst(p))
+		return true;
+	if (bytes > search_room(p, s) && !search_too_large(p, s, bytes))
+		return true;
+	counts->explored++;
+	counts->out_of_memory += bytes > search_room(p, s);
+	return false;
+}
+
+/* What is known of it without its stages. */
+static bool is_hopeless(struct planner *p, const struct pair *pair,
+			const struct option *state)
+{
+	const struct train_bound *bound = &p->option[ROLE_MODE].item[pair->mode].bound;
+	const struct scenario *s = &p->trial->scenario;
+	double bytes = train_bound_bytes(bound, &state->bytes, &pair->activations);
+	double seconds = train_bound_scaled(s, pair->pipeline + state->ends);
+
+	if (search_too_large(p, s, bytes)) {
+		p->result.counts.too_large++;
+		return true;
+	}
+	if (score_of(p, seconds, bytes) > search_worst(p)) {
+		p->result.counts.bounded++;
+		return true;
+	}
+	return false;
+}
+
+/* Returns what it cost. */
+static int try_plan(struct planner *p, const struct node *node, const struct pair *pair,
+		    const struct option *state)
+{
+	const struct option *option[ROLE_COUNT] = {
+		[ROLE_SHAPE] = &p->option[ROLE_SHAPE].item[pair->shape],
+		[ROLE_MODE] = &p->option[ROLE_MODE].item[pair->mode],
+		[ROLE_STATE] = state,
+	};
+	struct scenario *s = &p->trial->scenario;
+	uint8_t choice[MAX_AXES] = { 0 };
+	struct facts facts;
+
+	bool all = p->problem.exhaustive || !p->trains;
+
+	if (!all && is_hopeless(p, pair, state))
+		return 0;
+	search_put(&state->inner, ROLE_STATE, &s->plan);
+	if (p->mixed.count > 0) {
+		int row;
+
+		rules_derive(s, &facts);
+		row = search_broken(p, &p->mixed, &facts);
+		if (row >= 0) {
+			search_reject(p, row, 1);
+			return 0;
+		}
+	}
+	if (!all && !may_be_wanted(p))
+		return 1;
+	whole_choice(p, node, option, choice);
+	p->result.counts.explored++;
+	search_take(p, s, choice);
+	return 1;
+}
+
+static void begin_pair(struct planner *p, const struct pair *pair)
+{
+	struct plan *plan = &p->trial->scenario.plan;
+
+	search_put(&p->option[ROLE_SHAPE].item[pair->shape].inner, ROLE_SHAPE, plan);
+	search_put(&p->option[ROLE_MODE].item[pair->mode].inner, ROLE_MODE, plan);
+	p->dealt = false;
+	if (p->trains)
+		trial_use(p->trial, &p->cost[pair->mode * p->trial->parts]);
+}
+
+bool search_try(struct planner *p, const struct node *node, int *budget)
+{
+	const struct options *states = &p->option[ROLE_STATE];
+
+	while (p->pair < p->pairs) {
+		const struct pair *pair = &p->pair_list[p->pair];
+
+		if (*budget <= 0)
+			return true;
+		if (p->state == 0 && !p->problem.exhaustive &&
+		    pair->bound > search_worst(p)) {
+			p->result.counts.bounded +=
+				(double)(p->pairs - p->pair) * states->count;
+			break;
+		}
+		if (p->state == 0)
+			begin_pair(p, pair);
+		*budget -= try_plan(p, node, pair, &states->item[p->state]);
+		if (++p->state == states->count) {
+			p->state = 0;
+			p->pair++;
+		}
+	}
+	return false;
+}
