@@ -84,6 +84,30 @@ static bool split_by_weights(const struct scenario *scenario, struct split *out)
 	return true;
 }
 
+int split_resolve(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+	int64_t stages = plan->pp * split_chunks(scenario);
+	int64_t slots = scenario->model.layers + (plan->split_embedding ? 1 : 0) +
+			(plan->split_loss ? 1 : 0);
+
+	if (plan->split != SPLIT_AUTO ||
+	    scenario->stack.split_rule == SPLITS_BY_WEIGHTS)
+		return plan->split;
+	return stages > 0 && slots % stages == 0 && slots >= stages ? SPLIT_EVEN
+								    : SPLIT_BALANCED;
+}
+
+bool split_is_even(const struct scenario *scenario, const struct split *split)
+{
+	size_t entries = (size_t)split->virtual_stages + 1;
+	struct split even;
+
+	even.virtual_stages = split->virtual_stages;
+	return split_even(scenario, &even) &&
+	       memcmp(even.first, split->first, entries * sizeof even.first[0]) == 0;
+}
+
 /* Given counts for the first and last pipeline stage, the same for the others;
  * each stage's layers spread evenly over its chunks, as Megatron does. */
 static bool split_first_last(const struct scenario *scenario, int chunks,

@@ -43,6 +43,11 @@ bool split_layers(const struct scenario *scenario, const double *weights,
  * freedom that leaves evens the work. */
 bool split_by_memory(const struct scenario *scenario, const double *weights,
 		     const struct split_cost *cost, struct split *out);
+/* What SPLIT_AUTO comes to: SPLIT_EVEN, SPLIT_BALANCED, or on a stack that has a way of
+ * its own, SPLIT_AUTO; other kinds are returned as they are. */
+int split_resolve(const struct scenario *scenario);
+/* Whether it is what SPLIT_EVEN gives. */
+bool split_is_even(const struct scenario *scenario, const struct split *split);
 /* Megatron's layout string ("Et*2|(t*2|)*34,t*3|t*2L"): stages, and layers per
  * stage in counts (room for MAX_VIRTUAL). -1 with the reason in why. */
 int split_parse_layout(const char *layout, int16_t *counts, char *why, int size);

@@ -40,14 +40,8 @@ void search_put(const struct inner *inner, enum role role, struct plan *plan)
 	}
 }
 
-/* Whether split auto gives every chunk the same. */
-static bool divides_evenly(const struct scenario *s, int64_t chunks)
-{
-	int64_t slots = s->model.layers + s->plan.split_embedding + s->plan.split_loss;
-	int64_t stages = s->plan.pp * chunks;
-
-	return stages > 0 && slots % stages == 0;
-}
+/* A shape's key holds schedule and split in one number. */
+static const double split_key = 100;
 
 /* Interleaving of one chunk is 1F1B, chunks that the schedule has not are none, one
  * stage has no schedule, and auto is even or balanced. */
@@ -55,20 +49,18 @@ static void shape_key(const struct scenario *s, double *key)
 {
 	const struct plan *plan = &s->plan;
 	int64_t chunks = scenario_chunks(s), group = plan->micro_batch_group;
-	int schedule = plan->schedule, split = plan->split;
+	int schedule = plan->schedule, split = split_resolve(s);
 	bool grouped;
 
 	if (chunks == 1 &&
 	    (schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_BREADTH_FIRST))
 		schedule = SCHEDULE_1F1B;
-	if (split == SPLIT_AUTO)
-		split = divides_evenly(s, chunks) ? SPLIT_EVEN : SPLIT_BALANCED;
 	if (plan->pp == 1) {
 		schedule = SCHEDULE_1F1B;
 		split = split <= SPLIT_BALANCED_MEMORY ? SPLIT_EVEN : split;
 	}
 	grouped = schedule == SCHEDULE_INTERLEAVED && chunks > 1;
-	key[0] = schedule + 100.0 * split;
+	key[0] = schedule + split_key * split;
 	key[1] = (double)chunks;
 	key[2] = grouped ? (double)(group > 0 ? group : plan->pp) : 0;
 }
@@ -134,6 +126,15 @@ static bool is_known(const struct options *list, const double *key)
 	return false;
 }
 
+/* A split by weight may come to the even one that is there already. */
+static bool has_even(const struct options *shapes, const double *key)
+{
+	double even = fmod(key[0], split_key) + split_key * SPLIT_EVEN;
+	const double twin[] = { even, key[1], key[2] };
+
+	return key[0] != even && is_known(shapes, twin);
+}
+
 /* All that break no rule, each plan once. `times`: candidates that an option is part
  * of. */
 static void list_options(struct planner *p, enum role role, double times)
@@ -163,6 +164,7 @@ static void list_options(struct planner *p, enum role role, double times)
 				 sizeof option))
 			return;
 		get(&s->plan, &option.inner);
+		option.has_even = role == ROLE_SHAPE && has_even(list, option.key);
 		list->item[list->count++] = option;
 	} while (search_advance(p, option.choice, role));
 }

@@ -39,7 +39,8 @@ struct option {
 	uint8_t choice[MAX_AXES];
 	struct inner inner;
 	double key[3];
-	double ends;              /* states: seconds behind the pipeline at least */
+	bool has_even; /* shapes: an earlier one differs in that its split is even */
+	double ends;   /* states: seconds behind the pipeline at least */
 	struct bound_bytes bytes; /* states: what they take at least */
 	struct train_bound bound; /* modes */
 };

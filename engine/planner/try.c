@@ -130,6 +130,11 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 			return 0;
 		}
 	}
+	if (p->trains && option[ROLE_SHAPE]->has_even && deal(p, true) &&
+	    split_is_even(s, &p->trial->step.split)) {
+		p->result.counts.repeated++;
+		return 1;
+	}
 	if (!all && !may_be_wanted(p))
 		return 1;
 	whole_choice(p, node, option, choice);

@@ -92,8 +92,8 @@ void train_bound(const struct scenario *s, const struct layer_cost *cost,
 static double even_layers(const struct scenario *s, int64_t chunks)
 {
 	const struct plan *plan = &s->plan;
-	bool even = (plan->split == SPLIT_AUTO || plan->split == SPLIT_EVEN) &&
-		    !plan->split_embedding && !plan->split_loss && chunks > 0 &&
+	bool even = split_resolve(s) == SPLIT_EVEN && !plan->split_embedding &&
+		    !plan->split_loss && chunks > 0 &&
 		    s->model.layers % (plan->pp * chunks) == 0;
 
 	return even ? (double)(s->model.layers / (plan->pp * chunks)) : 0;
