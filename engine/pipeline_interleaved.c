@@ -174,6 +174,8 @@ static double busiest(const struct rounds *r)
 /* Groups that a long run takes on at each end, and those of them whose time is the
  * rate of the middle. Shorter than LONG is run as it is. */
 enum { SETTLE = 5, PERIOD = 2, LONG = 13 };
+/* Micro-batches x virtual stages of a breadth-first run that is not continued. */
+enum { EFFORT = 48000 };
 
 /* A run that has settled: ends of each stage's latest backward, PERIOD groups apart. */
 struct settled {
@@ -239,10 +241,36 @@ static double make_whole(struct rounds *r)
 	return (double)(p - rest) * busiest(r);
 }
 
+static double run_with(struct rounds *r, int64_t micro_batches)
+{
+	r->micro_batches = r->group = micro_batches;
+	return run(r);
+}
+
+/* One group for all (breadth-first): every path is that of its ends and so many times
+ * what it meets in the middle of each chunk, a straight line from some number on. */
+static double run_breadth(struct rounds *r)
+{
+	int64_t m = r->micro_batches, most = EFFORT / (r->stages * r->chunks);
+	double less, more;
+
+	most = most < 4 * r->stages ? 4 * r->stages : most;
+	most = most > MAX_DELAY ? MAX_DELAY : most;
+	if (m <= most)
+		return run(r);
+	less = run_with(r, most / 2);
+	more = run_with(r, most);
+	return more + (more - less) / (double)(most - most / 2) * (double)(m - most);
+}
+
 double rounds_interleaved(struct rounds *r)
 {
-	double surplus = make_whole(r);
+	bool breadth = r->group >= r->micro_batches && r->micro_batches >= r->stages;
+	double surplus;
 
+	if (breadth && !rounds_are_even(r))
+		return run_breadth(r);
+	surplus = make_whole(r);
 	if (rounds_are_even(r))
 		return rounds_paths(r) - surplus;
 	if (r->micro_batches < LONG * r->group)
