@@ -174,7 +174,7 @@ static double idle(const struct explanation *x)
 
 static double fit(const struct explanation *x)
 {
-	return 1 / (1 + exp(15 * (t(x, "M") / t(x, "C") - 0.985)));
+	return 1 / (1 + exp(18 * (t(x, "M") / t(x, "C") - 1.005)));
 }
 
 static double step_tokens(const struct explanation *x)

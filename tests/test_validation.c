@@ -2,6 +2,7 @@
  * limits are what was reached, and a fifth more; a change that mends a row may lower
  * its limits, one that worsens it has to say why. */
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,15 +134,51 @@ static void what_fits_stays_known(void **state)
 	assert_true(source("hf_ultrascale_h100")->fit.balanced_accuracy >= 0.97);
 }
 
-/* The 80 % range of a step holds 75 to 95 % of what was measured. */
+/* How often runs of each load ran out is what the estimate says. */
+static void odds_are_kept(void **state)
+{
+	static const double loads[] = { 0, 0.7, 0.9, 1, 1.1, 1.3, 1e9 };
+
+	(void)state;
+	for (int k = 0; k < 6; k++) {
+		double said = 0;
+		int runs = 0, fit = 0;
+
+		for (int i = 0; i < set.count; i++) {
+			const struct score_run *r = &scores.rows[i];
+			const char *name = set.source[r->source];
+
+			/* sources that print runs which ran out too */
+			if (!r->predicted || !r->scores_fit || r->load < loads[k] ||
+			    r->load >= loads[k + 1] ||
+			    (strncmp(name, "hagemann", 8) != 0 &&
+			     strncmp(name, "hf_", 3) != 0))
+				continue;
+			runs++;
+			fit += r->measured_fits;
+			said += r->fit_probability;
+		}
+		assert_true(runs > 60);
+		if (fabs(fit - said) > 0.1 * runs)
+			fail_msg("load %.1f to %.1f: %d of %d fit, said %.1f", loads[k],
+				 loads[k + 1], fit, runs, said);
+	}
+}
+
+/* The 80 % ranges hold 75 to 95 % of what was measured. */
 static void ranges_hold_the_truth(void **state)
 {
-	int in = 0, runs = 0;
+	int in = 0, runs = 0, held = 0, sizes = 0;
 
 	(void)state;
 	for (int i = 0; i < set.count; i++) {
 		const struct score_run *r = &scores.rows[i];
 
+		if (r->predicted && r->scores_memory) {
+			sizes++;
+			held += r->measured_bytes >= r->low_bytes &&
+				r->measured_bytes <= r->high_bytes;
+		}
 		if (!r->predicted || !r->scores_time)
 			continue;
 		runs++;
@@ -150,6 +187,8 @@ static void ranges_hold_the_truth(void **state)
 	}
 	assert_true(runs > 1000);
 	assert_true(in >= 0.75 * runs && in <= 0.95 * runs);
+	assert_true(sizes > 1500);
+	assert_true(held >= 0.75 * sizes && held <= 0.90 * sizes);
 }
 
 int main(void)
@@ -160,6 +199,7 @@ int main(void)
 		cmocka_unit_test(layouts_stay_ranked),
 		cmocka_unit_test(memory_stays_as_near),
 		cmocka_unit_test(what_fits_stays_known),
+		cmocka_unit_test(odds_are_kept),
 		cmocka_unit_test(ranges_hold_the_truth),
 	};
 

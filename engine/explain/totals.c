@@ -287,7 +287,7 @@ const struct explain_row explain_totals[] = {
 	{ "capacity_bytes", "Capacity", "usable",
 	  "What a framework can allocate on this accelerator, not the label.",
 	  "presets/clusters: usable_gib", capacity },
-	{ "fit_probability", "Chance that it fits", "1 / (1 + exp(15 * (x - 0.985)))",
+	{ "fit_probability", "Chance that it fits", "1 / (1 + exp(18 * (x - 1.005)))",
 	  "Memory near the edge is a chance: fragmentation and imbalance decide. Below "
 	  "0.7 of the capacity none of 257 measured runs failed.",
 	  "logistic through 545 measured runs on 80 GB GPUs (tests/validation)", fit },
