@@ -143,6 +143,10 @@ $(B)/tests/validation/fit: $(B)/tests/validation/fit.o $(B)/tests/validation/con
 	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit: $(B)/tests/validation/fit
 	@$< $(FIT) tests/validation/*.yaml
+$(B)/tests/validation/fit_serving: $(B)/tests/validation/fit_serving.o $(HOUSE) $(ENGINE)
+	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+fit-serving: $(B)/tests/validation/fit_serving
+	@$< $(FIT)
 
 # Write the golden screens anew; look at what changed before it is committed.
 screens: $(B)/tests/test_screens
@@ -180,6 +184,6 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit screens screenshots purity \
+.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit fit-serving screens screenshots purity \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

@@ -22,9 +22,6 @@ static void matrices(const struct serve_context *c, double tokens, double rows,
 	double ffn = (double)m->moe.expert_ffn / e;
 	struct kernel k;
 
-	/* a request's experts are whole: at least those of one token */
-	touched = fmax(touched, fmin(held, rows));
-	touched = fmin(touched, held);
 	kernel_experts(c->scenario, rows, up * ffn, h, touched, &k);
 	layer_kernel(out, "expert gate and up", 1, &k);
 	kernel_experts(c->scenario, rows, h, ffn, touched, &k);
