@@ -134,7 +134,7 @@ $(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
 
 # Predicted against measured runs, per source and in total.
 validate: shardscope
-	@./shardscope validate tests/validation/*.yaml
+	@./shardscope validate tests/validation/*.yaml tests/validation/inference/*.yaml
 
 # Fit the constants of presets/clusters and presets/stacks to the measured runs; see
 # tests/validation/fit.c for what FIT= takes.

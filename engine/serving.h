@@ -87,7 +87,8 @@ struct serving_stack {
 	double prefill_efficiency; /* of the calibrated rates in passes over prompts */
 	double layer_cpu_seconds;  /* launching a layer of an uncaptured pass */
 	bool mixes;                /* prompts and decoding requests share a pass */
-	bool reserves;             /* a request is let in when its whole output fits */
+	bool narrow_kv; /* KV precision auto: fp8 beside fp8 and fp4 weights */
+	bool reserves;  /* a request is let in when its whole output fits */
 	int64_t max_requests, max_batched_tokens;
 	double other_bytes;       /* context, libraries, graphs */
 	double activation_copies; /* hidden-wide tensors per batched token */

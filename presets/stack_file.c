@@ -57,6 +57,7 @@ static const struct field fields[] = {
 	{ "serving.layer_cpu_us", FIELD_NUMBER, S(serving.layer_cpu_seconds), 1e-6,
 	  NULL },
 	{ "serving.mixes", FIELD_BOOL, S(serving.mixes), 0, NULL },
+	{ "serving.narrow_kv", FIELD_BOOL, S(serving.narrow_kv), 0, NULL },
 	{ "serving.reserves", FIELD_BOOL, S(serving.reserves), 0, NULL },
 	{ "serving.max_requests", FIELD_COUNT, S(serving.max_requests), 0, NULL },
 	{ "serving.max_batched_tokens", FIELD_COUNT, S(serving.max_batched_tokens), 0,

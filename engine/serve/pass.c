@@ -27,8 +27,15 @@ double serve_kv_element_bytes(const struct scenario *s)
 	case KV_FP8:
 	case KV_INT8: return 1;
 	case KV_FP4: return 0.5 + 1.0 / 16;
-	default: return s->plan.precision == PRECISION_FP32 ? 4 : 2;
+	case KV_BF16: return 2;
+	default: break;
 	}
+	if (s->plan.precision == PRECISION_FP32)
+		return 4;
+	return s->stack.serving.narrow_kv && (s->plan.precision == PRECISION_FP8 ||
+					      s->plan.precision == PRECISION_NVFP4)
+		       ? 1
+		       : 2;
 }
 
 static void shape(const struct scenario *s, int64_t tp, int64_t pp, int64_t ep,

@@ -1,14 +1,14 @@
 /* fit_serving.c - constants of serving kernels and servers, fitted to measured runs.
  *
  *     make fit-serving                          errors and constants
- *     make fit-serving FIT="--write"            and into presets/clusters, presets/stacks
- *     make fit-serving FIT="--leave-out NAME"   without a stack or a model, and how that
- *                                               is met
+ *     make fit-serving FIT="--write"            and into presets/clusters,
+ * presets/stacks make fit-serving FIT="--leave-out NAME"   without a stack or a model,
+ * and how that is met
  *
  * Coordinate descent on the capped |log(predicted / measured)| of TPOT, TTFT and
- * throughput: means of each stack, accelerator, model, precision and figure, weighted by
- * the root of their number. A weak pull holds each constant near what micro-benchmarks
- * say, and its bounds are what is physical.
+ * throughput: means of each stack, accelerator, model, precision and figure, weighted
+ * by the root of their number. A weak pull holds each constant near what
+ * micro-benchmarks say, and its bounds are what is physical.
  */
 #include <glob.h>
 #include <math.h>
@@ -27,48 +27,131 @@ struct constant {
 	double value, start;
 };
 
-#define A(member) offsetof(struct scenario, cluster.accelerator.calibration.serving.member)
+#define A(member) \
+	offsetof(struct scenario, cluster.accelerator.calibration.serving.member)
 #define S(member) offsetof(struct scenario, stack.serving.member)
-#define RATES(gen)                                                                     \
-	{ gen, NULL, "kernel_us", A(kernel_seconds), false, 1.5e-6, 8e-6, 1e-6, 0, 0 }, \
-	{ gen, NULL, "small_kernel_us", A(small_kernel_seconds), false, 0.8e-6, 4e-6,  \
-	  1e-6, 0, 0 },                                                                \
-	{ gen, NULL, "elementwise_efficiency", A(elementwise_efficiency), false, 0.3,  \
-	  0.95, 1, 0, 0 },                                                             \
-	{ gen, NULL, "attention_efficiency", A(attention_efficiency), false, 0.3, 0.8, \
-	  1, 0, 0 },                                                                   \
-	{ gen, NULL, "kv_efficiency", A(kv_efficiency), false, 0.5, 0.9, 1, 0, 0 },    \
-	{ gen, NULL, "kv_efficiency_fp8", A(kv_efficiency_fp8), false, 0.4, 0.9, 1, 0, \
-	  0 },                                                                         \
-	{ gen, NULL, "decode_us", A(decode_fixed_seconds), false, 2e-6, 12e-6, 1e-6, 0, \
-	  0 },                                                                         \
-	{ gen, NULL, "grouped_gemm_efficiency", A(grouped_gemm_efficiency), false, 0.2, \
-	  1, 1, 0, 0 },                                                                \
-	{ gen, NULL, "grouped_stream_efficiency", A(grouped_stream_efficiency), false, \
-	  0.5, 1.1, 1, 0, 0 },                                                         \
-	{ gen, NULL, "grouped_us", A(grouped_fixed_seconds), false, 2e-6, 60e-6, 1e-6, \
-	  0, 0 },                                                                      \
-	{ gen, NULL, "all_reduce_us", A(all_reduce_seconds), false, 2e-6, 25e-6, 1e-6, \
-	  0, 0 },                                                                      \
-	{ gen, "gemm_efficiency", "bf16", A(gemm_efficiency[PRECISION_BF16]), false,   \
-	  0.5, 0.9, 1, 0, 0 },                                                         \
-	{ gen, "stream_efficiency", "bf16", A(stream_efficiency[PRECISION_BF16]),      \
-	  false, 0.6, 0.92, 1, 0, 0 }
+#define RATES(gen)                                                                          \
+	{                                                                                   \
+		gen, NULL, "kernel_us", A(kernel_seconds), false, 1.5e-6, 8e-6, 1e-6,       \
+		0,   0                                                                      \
+	},                                                                                  \
+		{ gen,                                                                      \
+		  NULL,                                                                     \
+		  "small_kernel_us",                                                        \
+		  A(small_kernel_seconds),                                                  \
+		  false,                                                                    \
+		  0.8e-6,                                                                   \
+		  4e-6,                                                                     \
+		  1e-6,                                                                     \
+		  0,                                                                        \
+		  0 },                                                                      \
+		{ gen,                                                                      \
+		  NULL,                                                                     \
+		  "elementwise_efficiency",                                                 \
+		  A(elementwise_efficiency),                                                \
+		  false,                                                                    \
+		  0.3,                                                                      \
+		  0.95,                                                                     \
+		  1,                                                                        \
+		  0,                                                                        \
+		  0 },                                                                      \
+		{ gen,                                                                      \
+		  NULL,                                                                     \
+		  "attention_efficiency",                                                   \
+		  A(attention_efficiency),                                                  \
+		  false,                                                                    \
+		  0.3,                                                                      \
+		  0.8,                                                                      \
+		  1,                                                                        \
+		  0,                                                                        \
+		  0 },                                                                      \
+		{ gen, NULL, "kv_efficiency", A(kv_efficiency), false, 0.5, 0.9, 1, 0, 0 }, \
+		{ gen,                                                                      \
+		  NULL,                                                                     \
+		  "kv_efficiency_fp8",                                                      \
+		  A(kv_efficiency_fp8),                                                     \
+		  false,                                                                    \
+		  0.4,                                                                      \
+		  0.9,                                                                      \
+		  1,                                                                        \
+		  0,                                                                        \
+		  0 },                                                                      \
+		{ gen,   NULL, "decode_us", A(decode_fixed_seconds),                        \
+		  false, 2e-6, 12e-6,       1e-6,                                           \
+		  0,     0 },                                                               \
+		{ gen,                                                                      \
+		  NULL,                                                                     \
+		  "grouped_gemm_efficiency",                                                \
+		  A(grouped_gemm_efficiency),                                               \
+		  false,                                                                    \
+		  0.2,                                                                      \
+		  1,                                                                        \
+		  1,                                                                        \
+		  0,                                                                        \
+		  0 },                                                                      \
+		{ gen,                                                                      \
+		  NULL,                                                                     \
+		  "grouped_stream_efficiency",                                              \
+		  A(grouped_stream_efficiency),                                             \
+		  false,                                                                    \
+		  0.5,                                                                      \
+		  1.1,                                                                      \
+		  1,                                                                        \
+		  0,                                                                        \
+		  0 },                                                                      \
+		{ gen,   NULL, "grouped_us", A(grouped_fixed_seconds),                      \
+		  false, 2e-6, 60e-6,        1e-6,                                          \
+		  0,     0 },                                                               \
+		{ gen,   NULL, "all_reduce_us", A(all_reduce_seconds),                      \
+		  false, 2e-6, 25e-6,           1e-6,                                       \
+		  0,     0 },                                                               \
+		{ gen,    "gemm_efficiency",                                                \
+		  "bf16", A(gemm_efficiency[PRECISION_BF16]),                               \
+		  false,  0.5,                                                              \
+		  0.9,    1,                                                                \
+		  0,      0 },                                                              \
+	{                                                                                   \
+		gen, "stream_efficiency", "bf16",                                           \
+			A(stream_efficiency[PRECISION_BF16]), false, 0.6, 0.92, 1, 0,       \
+			0                                                                   \
+	}
 #define NARROW(gen, word, p, low, high)                                              \
-	{ gen, "gemm_efficiency", word, A(gemm_efficiency[p]), false, low, 0.8, 1, 0, \
-	  0 },                                                                       \
-	{ gen, "stream_efficiency", word, A(stream_efficiency[p]), false, low, high, \
-	  1, 0, 0 }
-#define SERVER(name)                                                                    \
-	{ name, NULL, "iteration_us", S(iteration_seconds), true, 0, 6e-3, 1e-6, 0, 0 }, \
-	{ name, NULL, "request_us", S(request_seconds), true, 0, 60e-6, 1e-6, 0, 0 },   \
-	{ name, NULL, "prompt_us", S(prompt_seconds), true, 0, 30e-3, 1e-6, 0, 0 },     \
-	{ name, NULL, "small_kernels", S(small_kernels), true, 2, 16, 1, 0, 0 },        \
-	{ name, NULL, "quantise_kernels", S(quantise_kernels), true, 0, 8, 1, 0, 0 },   \
-	{ name, NULL, "prefill_efficiency", S(prefill_efficiency), true, 0.5, 1.05, 1,  \
-	  0, 0 },                                                                       \
-	{ name, NULL, "layer_cpu_us", S(layer_cpu_seconds), true, 5e-6, 300e-6, 1e-6, 0, \
-	  0 }
+	{                                                                            \
+		gen,   "gemm_efficiency",                                            \
+		word,  A(gemm_efficiency[p]),                                        \
+		false, low,                                                          \
+		0.8,   1,                                                            \
+		0,     0                                                             \
+	},                                                                           \
+	{                                                                            \
+		gen, "stream_efficiency", word, A(stream_efficiency[p]), false, low, \
+			high, 1, 0, 0                                                \
+	}
+#define SERVER(name)                                                                        \
+	{                                                                                   \
+		name, NULL, "iteration_us", S(iteration_seconds), true, 0, 6e-3, 1e-6,      \
+		0,    0                                                                     \
+	},                                                                                  \
+		{ name, NULL, "request_us", S(request_seconds), true, 0, 60e-6, 1e-6,       \
+		  0,    0 },                                                                \
+		{ name, NULL, "prompt_us", S(prompt_seconds), true, 0, 30e-3, 1e-6, 0, 0 }, \
+		{ name, NULL, "small_kernels", S(small_kernels), true, 2, 16, 1, 0, 0 },    \
+		{ name, NULL, "quantise_kernels", S(quantise_kernels), true, 0, 8, 1,       \
+		  0,    0 },                                                                \
+		{ name,                                                                     \
+		  NULL,                                                                     \
+		  "prefill_efficiency",                                                     \
+		  S(prefill_efficiency),                                                    \
+		  true,                                                                     \
+		  0.5,                                                                      \
+		  1.05,                                                                     \
+		  1,                                                                        \
+		  0,                                                                        \
+		  0 },                                                                      \
+	{                                                                                   \
+		name, NULL, "layer_cpu_us", S(layer_cpu_seconds), true, 5e-6, 300e-6,       \
+			1e-6, 0, 0                                                          \
+	}
 
 static struct constant constants[] = {
 	RATES("a100"),
@@ -137,8 +220,8 @@ static void predict(int i)
 	for (int f = 0; f < SCORE_FIGURES; f++)
 		if (row.predicted && row.serving[f].scores &&
 		    row.serving[f].measured > 0)
-			error[i][f] = log(row.serving[f].predicted /
-					  row.serving[f].measured);
+			error[i][f] =
+				log(row.serving[f].predicted / row.serving[f].measured);
 }
 
 static void find_groups(void)

@@ -7,7 +7,8 @@
 #include "presets/runs/runs.h"
 #include "tui/command.h"
 
-static const char shipped[] = "tests/validation/*.yaml";
+static const char *const shipped[] = { "tests/validation/*.yaml",
+				       "tests/validation/inference/*.yaml" };
 
 static void print_errors(const struct score_errors *e)
 {
@@ -75,6 +76,56 @@ static void print_memory(const struct run_set *set, const struct run_scores *sco
 	     "that ran out; ref.: refused, not predicted");
 }
 
+static bool serves(const struct score *s)
+{
+	for (int f = 0; f < SCORE_FIGURES; f++)
+		if (s->serving[f].n > 0)
+			return true;
+	return false;
+}
+
+static void print_serving(const struct run_set *set, const struct run_scores *scores)
+{
+	printf("%-22s %5s | %-33s\n", "", "", "error in %");
+	printf("%-22s %5s | %5s %6s %6s %6s %6s | %s\n", "source", "runs", "n",
+	       "median", "mean", "p90", "bias", "of");
+	for (int k = 0; k <= set->sources; k++) {
+		static const char *const names[SCORE_FIGURES] = {
+			"time per output token", "time to first token",
+			"output tokens a second"
+		};
+		const struct score *s =
+			k < set->sources ? &scores->source[k] : &scores->total;
+
+		for (int f = 0; f < SCORE_FIGURES; f++) {
+			if (s->serving[f].n == 0)
+				continue;
+			printf("%-22.22s %5d |",
+			       k < set->sources ? set->source[k] : "total", s->runs);
+			print_errors(&s->serving[f]);
+			printf(" | %s\n", names[f]);
+		}
+	}
+}
+
+/* Training and serving have a table of their own; a source is of one of them. */
+static void print_tables(const struct run_set *set, const struct run_scores *scores)
+{
+	bool trains = false;
+
+	for (int i = 0; i < set->count && !trains; i++)
+		trains = set->run[i].scenario.plan.mode == MODE_TRAINING;
+	if (trains) {
+		print_times(set, scores);
+		print_memory(set, scores);
+	}
+	if (!serves(&scores->total))
+		return;
+	if (trains)
+		puts("");
+	print_serving(set, scores);
+}
+
 const struct own_option validate_options[] = {
 	{ "json", NULL, "one JSON object", NULL },
 	{ NULL, NULL, NULL, NULL },
@@ -98,13 +149,15 @@ static bool read_files(struct run_set *set, int argc, char **argv, bool *json)
 		else
 			command_fail(&error);
 	}
-	if (!named && glob(shipped, 0, NULL, &found) == 0)
+	for (size_t i = 0; !named && i < sizeof shipped / sizeof shipped[0]; i++)
+		glob(shipped[i], i > 0 ? GLOB_APPEND : 0, NULL, &found);
+	if (!named)
 		for (size_t i = 0; i < found.gl_pathc; i++)
 			any |= runs_read(set, found.gl_pathv[i], &error) ||
 			       command_fail(&error) == STATUS_GOOD;
 	if (!named && found.gl_pathc == 0) {
 		error_set(&error, NULL, 0, "no runs in %s; name a file of runs",
-			  shipped);
+			  shipped[0]);
 		command_fail(&error);
 	}
 	globfree(&found);
@@ -127,8 +180,7 @@ static int show(const struct run_set *set, bool json)
 		puts(text ? text : "null");
 		free(text);
 	} else {
-		print_times(set, &scores);
-		print_memory(set, &scores);
+		print_tables(set, &scores);
 	}
 	for (int i = 0; i < set->count; i++)
 		refused |= !scores.rows[i].predicted;

@@ -1,0 +1,315 @@
+/* test_serve.c - inference: cited numbers, and what must hold whatever is served. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "engine/serve.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/close.h"
+
+static struct estimate now, other;
+
+static void serve(struct scenario *s, const char *model, const char *cluster,
+		  const char *stack)
+{
+	struct error error = { "" };
+
+	if (!scenario_blank(s, model, cluster, stack, &error))
+		fail_msg("%s", error.text);
+	s->plan.mode = MODE_INFERENCE;
+	s->cluster.gpus = 8;
+	s->plan.tp = 8;
+}
+
+static void turn(struct scenario *s, const char *key, const char *value)
+{
+	char why[200] = "";
+
+	if (!knob_find(key) || !knob_parse(s, knob_find(key), value, why, sizeof why))
+		fail_msg("%s: %s", key, why);
+}
+
+/* DeepSeek-V3 (arXiv 2412.19437, section 2.1.1), Llama 3.1 405B, Qwen2.5-72B: published
+ * bytes of the cache per token in 16 bits. */
+static void caches_are_as_large_as_published(void **state)
+{
+	static const struct {
+		const char *model;
+		double bytes;
+	} rows[] = {
+		{ "deepseek-v3", 70272 },
+		{ "llama3.1-405b", 516096 },
+		{ "qwen2.5-72b", 327680 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+
+		serve(&s, rows[i].model, "dgx-b200", "vllm");
+		turn(&s, "gpus", "64");
+		turn(&s, "pp", "8");
+		serve_estimate(&s, &now);
+		assert_true(now.feasible);
+		assert_close(now.serving.kv_bytes_per_token, rows[i].bytes, 1e-9);
+	}
+}
+
+static void memory_is_the_sum_of_its_parts(void **state)
+{
+	struct scenario s;
+	const struct stage_memory *m = &now.memory;
+
+	(void)state;
+	serve(&s, "llama3.1-70b", "dgx-h100", "vllm");
+	serve_estimate(&s, &now);
+	assert_true(now.feasible);
+	assert_close(m->total_bytes,
+		     m->weights_bytes + m->kv_bytes + m->activations_bytes +
+			     m->buffers_bytes + m->framework_bytes,
+		     1e-12);
+	/* 70.55 B parameters in bf16 over 8 ranks, norms on each */
+	assert_close(m->weights_bytes, 70.55e9 * 2 / 8, 0.002);
+	/* 64 requests of 2048 + 512 / 2 tokens with one of 8 KV heads on a rank */
+	assert_close(m->kv_bytes, 64.0 * (2048 + 256) * 327680 / 8, 1e-3);
+}
+
+/* Reading weights and cache can't be faster than memory, computing not than the peak.
+ */
+static void passes_respect_the_hardware(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "llama3.1-70b", "dgx-h100", "vllm");
+	for (int c = 1; c <= 256; c *= 4) {
+		const struct accelerator *a = &s.cluster.accelerator;
+		double bytes, flops;
+
+		s.plan.serving.concurrency = c;
+		serve_estimate(&s, &now);
+		assert_true(now.feasible);
+		bytes = now.memory.weights_bytes + now.memory.kv_bytes;
+		flops = 2 * 69.5e9 / 8 * c;
+		assert_true(now.serving.decode_seconds >
+			    (bytes - 128256.0 * 8192 * 2 / 8) /
+				    a->memory_bytes_per_second);
+		assert_true(now.serving.decode_seconds > flops / a->peak_flops[0]);
+		assert_true(now.serving.tpot_seconds >= now.serving.decode_seconds);
+	}
+}
+
+static void more_requests_take_longer_and_give_more(void **state)
+{
+	static struct serve_point curve[32];
+	struct scenario s;
+	int count;
+
+	(void)state;
+	serve(&s, "llama3.1-70b", "dgx-h100", "tensorrt-llm");
+	count = serve_curve(&s, curve, 32);
+	assert_true(count > 6);
+	for (int i = 1; i < count; i++) {
+		assert_true(curve[i].concurrency > curve[i - 1].concurrency);
+		assert_true(curve[i].tpot_seconds >= curve[i - 1].tpot_seconds);
+		assert_true(curve[i].output_tokens_per_second >=
+			    curve[i - 1].output_tokens_per_second * 0.999);
+	}
+}
+
+/* Leviathan et al. 2023, equation 1: with acceptance .7 and 3 drafts 2.533 tokens. */
+static void speculation_yields_what_its_paper_says(void **state)
+{
+	struct scenario s;
+	double plain;
+
+	(void)state;
+	serve(&s, "llama3.1-70b", "dgx-h100", "vllm");
+	s.plan.serving.concurrency = 1;
+	serve_estimate(&s, &now);
+	plain = now.serving.tpot_seconds;
+	turn(&s, "speculative", "draft");
+	turn(&s, "draft_cost", "0");
+	serve_estimate(&s, &other);
+	/* four tokens cost little more than one where weights are streamed */
+	assert_true(other.serving.tpot_seconds > plain / 2.533);
+	assert_true(other.serving.tpot_seconds < plain / 2.533 * 1.1);
+	turn(&s, "acceptance", "0");
+	serve_estimate(&s, &other);
+	assert_true(other.serving.tpot_seconds >= plain);
+}
+
+/* Little's law: requests in flight are rate x time. */
+static void a_rate_leads_to_its_concurrency(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "llama3.1-8b", "dgx-h100", "vllm");
+	turn(&s, "tp", "1");
+	turn(&s, "request_rate", "40");
+	serve_estimate(&s, &now);
+	assert_true(now.feasible);
+	assert_close(now.serving.requests_per_second, 40, 0.01);
+	assert_close(now.serving.concurrency, 40 * now.serving.request_seconds, 0.15);
+	turn(&s, "request_rate", "100000");
+	serve_estimate(&s, &now);
+	assert_true(isinf(now.serving.ttft_seconds) || now.serving.waiting > 0);
+}
+
+static void a_prefix_cache_saves_prefill(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "llama3.1-70b", "dgx-h100", "vllm");
+	turn(&s, "prompt", "8192");
+	serve_estimate(&s, &now);
+	turn(&s, "shared_prefix", "0.75");
+	serve_estimate(&s, &other);
+	assert_true(other.serving.prefill_seconds < now.serving.prefill_seconds / 2);
+	assert_true(other.serving.max_concurrency >= now.serving.max_concurrency);
+	turn(&s, "prefix_cache", "off");
+	serve_estimate(&s, &other);
+	assert_close(other.serving.prefill_seconds, now.serving.prefill_seconds, 1e-12);
+}
+
+static void goodput_keeps_to_the_goals(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "llama3.1-70b", "dgx-h100", "vllm");
+	s.plan.serving.concurrency = 512;
+	serve_estimate(&s, &now);
+	assert_close(now.serving.goodput, now.serving.output_tokens_per_second, 1e-9);
+	s.plan.serving.goal_tpot_seconds = now.serving.tpot_seconds * 0.6;
+	serve_estimate(&s, &other);
+	assert_true(other.serving.goodput < now.serving.goodput);
+	assert_true(other.serving.goodput_concurrency < 512);
+	s.plan.serving.concurrency = (int64_t)other.serving.goodput_concurrency;
+	serve_estimate(&s, &now);
+	assert_true(now.serving.tpot_seconds <= s.plan.serving.goal_tpot_seconds);
+	s.plan.serving.goal_tpot_seconds = 1e-6;
+	serve_estimate(&s, &now);
+	assert_true(now.serving.goodput == 0);
+}
+
+static void prefill_elsewhere_leaves_decoding_alone(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "llama3.1-70b", "dgx-h100", "vllm");
+	turn(&s, "gpus", "16");
+	turn(&s, "tp", "8");
+	turn(&s, "prompt", "8192");
+	serve_estimate(&s, &now);
+	turn(&s, "disaggregated", "on");
+	turn(&s, "prefill_gpus", "8");
+	serve_estimate(&s, &other);
+	assert_true(other.feasible);
+	assert_true(other.serving.tpot_seconds < now.serving.tpot_seconds);
+	turn(&s, "prefill_gpus", "16");
+	serve_estimate(&s, &other);
+	assert_false(other.legal);
+	assert_string_equal(other.problems.item[0].rule->code, "S1");
+}
+
+static void impossible_servers_are_explained(void **state)
+{
+	static const struct {
+		const char *key, *value, *code;
+	} rows[] = {
+		{ "tp", "16", "S1" },       { "tp", "5", "S3" },
+		{ "ep", "2", "S17" },       { "dp_attention", "2", "S1" },
+		{ "kv_shards", "3", "S9" }, { "speculative", "mtp", "S11" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+
+		serve(&s, "llama3.1-70b", "dgx-h100", "vllm");
+		turn(&s, rows[i].key, rows[i].value);
+		serve_estimate(&s, &now);
+		assert_false(now.legal);
+		assert_string_equal(now.problems.item[0].rule->code, rows[i].code);
+		assert_non_null(now.problems.item[0].knob);
+	}
+}
+
+static void what_does_not_fit_says_so(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "llama3.1-405b", "dgx-h100", "vllm");
+	serve_estimate(&s, &now);
+	assert_true(now.legal);
+	assert_false(now.fits);
+	assert_false(now.feasible);
+	assert_true(now.memory.total_bytes > now.capacity_bytes);
+	turn(&s, "precision", "fp8");
+	serve_estimate(&s, &now);
+	assert_true(now.feasible);
+}
+
+/* Every model, every stack, both phases: finite, positive, the same bytes twice. */
+static void anything_can_be_served(void **state)
+{
+	static const char *const stacks[] = { "vllm", "sglang", "tensorrt-llm",
+					      "generic", "megatron-core" };
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct scenario s;
+
+		serve(&s, list[i].name, "gb300-nvl72", stacks[i % 5]);
+		turn(&s, "gpus", "64");
+		turn(&s, "pp", "2");
+		turn(&s, "tp", "1");
+		turn(&s, "precision", i % 2 ? "fp8" : "bf16");
+		serve_estimate(&s, &now);
+		if (!now.legal)
+			fail_msg("%s: %s", list[i].name,
+				 now.problems.item[0].rule->text);
+		for (int k = 0; k < metric_count(); k++) {
+			double value = metric_get(&now, &metric_table[k]);
+
+			if (!isfinite(value) || value < 0)
+				fail_msg("%s: %s is %g", list[i].name,
+					 metric_table[k].key, value);
+		}
+		if (!now.fits)
+			continue;
+		assert_true(now.serving.output_tokens_per_second > 0);
+		assert_true(now.mfu > 0 && now.mfu < 1);
+		memset(&other, 0xff, sizeof other);
+		serve_estimate(&s, &other);
+		assert_true(other.serving.tpot_seconds == now.serving.tpot_seconds);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(caches_are_as_large_as_published),
+		cmocka_unit_test(memory_is_the_sum_of_its_parts),
+		cmocka_unit_test(passes_respect_the_hardware),
+		cmocka_unit_test(more_requests_take_longer_and_give_more),
+		cmocka_unit_test(speculation_yields_what_its_paper_says),
+		cmocka_unit_test(a_rate_leads_to_its_concurrency),
+		cmocka_unit_test(a_prefix_cache_saves_prefill),
+		cmocka_unit_test(goodput_keeps_to_the_goals),
+		cmocka_unit_test(prefill_elsewhere_leaves_decoding_alone),
+		cmocka_unit_test(impossible_servers_are_explained),
+		cmocka_unit_test(what_does_not_fit_says_so),
+		cmocka_unit_test(anything_can_be_served),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
