@@ -166,27 +166,6 @@ static double floor_1f1b(const struct rounds *r)
 	return most;
 }
 
-/* Work of the busiest stage, of schedules that put chunks elsewhere or run two copies
- * by halves. */
-static double busiest(const struct pipeline_input *in)
-{
-	int copies = schedule_weight_copies(in->schedule);
-	double work[MAX_STAGES] = { 0 }, most = 0;
-
-	for (int k = 0; k < in->stages * in->chunks; k++) {
-		double here = in->forward[k] + in->input_grad[k] + in->weight_grad[k] -
-			      (in->hides ? 2 * in->pair_hides[k] : 0);
-		int stage = schedule_stage(in->schedule, in->stages, k);
-
-		work[stage] += here / copies;
-		if (copies == 2)
-			work[in->stages - 1 - stage] += here / copies;
-	}
-	for (int s = 0; s < in->stages; s++)
-		most = fmax(most, work[s]);
-	return most * (double)in->micro_batches;
-}
-
 /* Of rounding alone, and of long runs, which are within 0.1 % of the simulator. */
 static const double sure = 1 - 1e-9;
 static const double almost = 1 - 2e-3;
@@ -202,7 +181,7 @@ double pipeline_floor(const struct pipeline_input *in)
 	for (int s = 0; s < in->stages && !simulated; s++)
 		most = fmax(most, work.busy[s] + work.transfer[s]);
 	if (simulated)
-		return busiest(in) * sure;
+		return simulated_floor(in) * sure;
 	if (in->stages == 1)
 		return most * sure;
 	load(in, &r);
@@ -226,4 +205,18 @@ bool pipeline_in_flight(const struct pipeline_input *in, struct pipeline_result 
 	for (int s = 0; s < in->stages; s++)
 		set_in_flight(out, s, least(held, chunks), chunks);
 	return false;
+}
+
+void pipeline_order_in_flight(const struct pipeline_input *in,
+			      struct pipeline_result *out)
+{
+	struct pipeline_input equal = { .stages = in->stages,
+					.chunks = in->chunks,
+					.micro_batches = in->micro_batches,
+					.schedule = in->schedule,
+					.group = in->group };
+
+	for (int k = 0; k < in->stages * in->chunks; k++)
+		equal.forward[k] = equal.input_grad[k] = equal.weight_grad[k] = 1;
+	pipeline_step(&equal, out);
 }

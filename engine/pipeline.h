@@ -66,5 +66,9 @@ double pipeline_floor(const struct pipeline_input *input);
  * simulation tells; then they are no more than it will find: one micro-batch. */
 bool pipeline_in_flight(const struct pipeline_input *input,
 			struct pipeline_result *out);
+/* The same by simulation with equal times: right for all schedules but those made by
+ * rule (schedule_table). */
+void pipeline_order_in_flight(const struct pipeline_input *input,
+			      struct pipeline_result *out);
 
 #endif

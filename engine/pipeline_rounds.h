@@ -28,5 +28,9 @@ bool rounds_are_even(const struct rounds *rounds);
 
 /* Any schedule by simulation; false if it does not allow these counts. */
 bool pipeline_simulate(const struct pipeline_input *input, struct pipeline_result *out);
+/* Least seconds of that: the busiest stage's work and, where nothing is put together
+ * from shorter runs, the way of the first micro-batch to it and of the last one back.
+ */
+double simulated_floor(const struct pipeline_input *input);
 
 #endif

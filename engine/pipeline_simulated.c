@@ -253,3 +253,84 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 		out->idle[s] = out->seconds - out->busy[s] - out->transfer[s];
 	return true;
 }
+
+/* A stage of a simulated run: its work, how early that can begin, and what comes at
+ * least behind its last backward. */
+struct stay {
+	double work, weights, start, go;
+};
+
+/* Least times of virtual stage k, run in pairs or not. */
+static double least_forward(const struct pipeline_input *in, int k)
+{
+	return in->forward[k] - (in->hides ? in->pair_hides[k] : 0);
+}
+
+static double least_backward(const struct pipeline_input *in, int k)
+{
+	bool splits = schedule_table[in->schedule].splits_backward;
+
+	return in->input_grad[k] + (splits ? 0 : in->weight_grad[k]) -
+	       (in->hides ? in->pair_hides[k] : 0);
+}
+
+static void add_stay(struct stay *stay, double share, double forward, double backward,
+		     double weights, double start, double go)
+{
+	if (stay->work == 0 || start < stay->start)
+		stay->start = start;
+	if (stay->work == 0 || go < stay->go)
+		stay->go = go;
+	stay->work += share * (forward + backward + weights);
+	stay->weights += share * weights;
+}
+
+/* Which stages work on what, and when a micro-batch comes there first. Returns the time
+ * of one micro-batch's way down and back. */
+static double find_stays(const struct pipeline_input *in, struct stay *stay)
+{
+	int copies = schedule_weight_copies(in->schedule);
+	bool splits = schedule_table[in->schedule].splits_backward;
+	double start = 0, go = 0;
+
+	memset(stay, 0, (size_t)in->stages * sizeof *stay);
+	for (int k = 0; k < in->stages * in->chunks; k++) {
+		double forward = least_forward(in, k), backward = least_backward(in, k);
+		double weights = splits ? in->weight_grad[k] : 0;
+		int s = schedule_stage(in->schedule, in->stages, k);
+
+		add_stay(&stay[s], 1.0 / copies, forward, backward, weights, start, go);
+		if (copies == 2)
+			add_stay(&stay[in->stages - 1 - s], 0.5, forward, backward,
+				 weights, start, go);
+		start += forward;
+		go += backward;
+	}
+	return start + go;
+}
+
+double simulated_floor(const struct pipeline_input *in)
+{
+	/* one stage alone is sure of its work; what is put together from shorter runs
+	 * or by stages' starts and ends apart, of no more */
+	bool whole = has_room(in) && in->optimizer_sync != SYNC_POST_VALIDATION &&
+		     (schedule_table[in->schedule].by_rule ||
+		      in->micro_batches <= all_simulated(in));
+	double m = (double)in->micro_batches, most;
+	struct stay stay[MAX_STAGES];
+
+	most = find_stays(in, stay);
+	if (!whole)
+		most = 0;
+	for (int s = 0; s < in->stages; s++) {
+		const struct stay *at = &stay[s];
+		double work = m * at->work;
+
+		most = fmax(most, work);
+		if (whole)
+			most = fmax(most,
+				    at->start + fmax(work,
+						     work + at->go - m * at->weights));
+	}
+	return most;
+}

@@ -7,6 +7,7 @@
 
 #include "engine/planner.h"
 #include "engine/rules/rules.h"
+#include "engine/schedule/schedule.h"
 #include "engine/train.h"
 #include "engine/train/bound.h"
 #include "presets/library.h"
@@ -347,6 +348,63 @@ static void test_bounds_are_bounds(void **state)
 	free(trial);
 }
 
+/* A pipeline that its schedule can run, with times that have nothing in common. */
+static bool any_pipeline(struct pipeline_input *in)
+{
+	struct schedule_request request = { 0 };
+	struct schedule_problem problem;
+
+	memset(in, 0, sizeof *in);
+	in->schedule = (int)next(SCHEDULE_COUNT);
+	in->stages = 2 + (int)next(9);
+	in->chunks =
+		(int)schedule_chunks(in->schedule, in->stages, 1 + (int64_t)next(5));
+	in->micro_batches = 1 + (int64_t)next(next(2) ? 20 : 120);
+	in->overlap_send = next(2);
+	in->send_seconds = 0.1 * (double)next(3);
+	in->hides = schedule_pairs(in->schedule) && next(2);
+	for (int k = 0; k < in->stages * in->chunks; k++) {
+		in->forward[k] = 1 + 0.01 * (double)next(100);
+		in->input_grad[k] = 1 + 0.01 * (double)next(100);
+		in->weight_grad[k] = 1 + 0.01 * (double)next(100);
+		in->pair_hides[k] = 0.01 * (double)next(50);
+	}
+	request.kind = in->schedule;
+	request.stages = in->stages;
+	request.chunks = in->chunks;
+	request.micro_batches = (int)in->micro_batches;
+	return schedule_allows(&request, &problem);
+}
+
+/* Floors hold for pipelines of any times, and what is in flight is told before. */
+static void test_floors_of_pipelines(void **state)
+{
+	static struct pipeline_input in;
+	struct pipeline_result ran, held;
+	int told = 0;
+
+	(void)state;
+	for (int i = 0; i < 1500; i++) {
+		bool known;
+
+		if (!any_pipeline(&in))
+			continue;
+		pipeline_step(&in, &ran);
+		assert_true(pipeline_floor(&in) <= ran.seconds);
+		known = pipeline_in_flight(&in, &held);
+		for (int s = 0; s < in.stages; s++)
+			assert_true(known ? held.in_flight[s] == ran.in_flight[s]
+					  : held.in_flight[s] <= ran.in_flight[s]);
+		if (known || schedule_table[in.schedule].by_rule)
+			continue;
+		told++;
+		pipeline_order_in_flight(&in, &held);
+		for (int s = 0; s < in.stages; s++)
+			assert_true(held.in_flight[s] == ran.in_flight[s]);
+	}
+	assert_true(told > 200);
+}
+
 static bool reads(const struct legality *row, const char *key)
 {
 	const char *at = row->reads;
@@ -434,6 +492,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules_read_what_they_say),
+		cmocka_unit_test(test_floors_of_pipelines),
 		cmocka_unit_test(test_bounds_are_bounds),
 		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
 		cmocka_unit_test(test_fewest_gpus),

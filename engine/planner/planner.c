@@ -81,6 +81,7 @@ static bool equip(struct planner *p)
 {
 	p->inside = false;
 	memset(p->option, 0, sizeof p->option);
+	memset(&p->flights, 0, sizeof p->flights);
 	p->cost = NULL;
 	p->pair_list = NULL;
 	p->costs = p->pairs = p->pair_capacity = 0;
@@ -116,6 +117,8 @@ void planner_free(struct planner *p)
 		free(p->node);
 	for (int role = 0; role < ROLE_COUNT; role++)
 		free(p->option[role].item);
+	free(p->flights.slot);
+	free(p->flights.held);
 	free(p->cost);
 	free(p->pair_list);
 	free(p->trial);

@@ -50,6 +50,18 @@ struct options {
 	struct option *item;
 };
 
+/* Micro-batches in flight on each stage: held[first] and on. */
+struct flight {
+	int schedule, stages, chunks, first;
+	int64_t micro_batches;
+};
+
+struct flights {
+	int count, slots, used, room;
+	struct flight *slot;
+	double *held;
+};
+
 struct pair {
 	double bound;    /* of the score */
 	double pipeline; /* seconds at least */
@@ -101,6 +113,7 @@ struct planner {
 	int pairs, pair_capacity, pair, state;
 	struct pair *pair_list;
 	bool dealt; /* the pair's stages are; for states alike */
+	struct flights flights;
 	struct trial *trial;
 	struct estimate estimate;
 };
@@ -125,6 +138,9 @@ void search_open(struct planner *planner, const struct node *node);
 void search_put(const struct inner *inner, enum role role, struct plan *plan);
 /* try.c: the plans of the node. False when it is done. */
 bool search_try(struct planner *planner, const struct node *node, int *budget);
+
+/* flight.c: say what is in flight in the stages just dealt, if that needs no times. */
+void search_hold(struct planner *planner);
 
 /* planner.c */
 double search_score(enum objective objective, const struct scenario *scenario,

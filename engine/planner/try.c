@@ -30,6 +30,8 @@ static bool deal(struct planner *p, bool lean)
 	if (lean && alike)
 		plan->zero = 0;
 	done = trial_stages(p->trial);
+	if (done)
+		search_hold(p);
 	plan->zero = zero;
 	p->dealt = done && lean && alike;
 	return done;
