@@ -62,7 +62,7 @@ static bool split_by_weights(const struct scenario *scenario, struct split *out)
 	const struct model *model = &scenario->model;
 	double head = (double)model->vocab * (double)model->hidden, total = head,
 	       sum = 0;
-	double weights[MAX_LAYER_KINDS];
+	double weights[MAX_LAYER_KINDS] = { 0 };
 	struct layer_counts counts;
 	int k = 0;
 

@@ -54,6 +54,8 @@ static void relax_shape(const struct planner *p, struct plan *plan)
 /* Nothing is recomputed or sent out; optimizer states are shared by all. */
 static void relax(const struct planner *p, struct plan *plan)
 {
+	const struct planner_axis *zero = axis(p, "zero");
+
 	relax_shape(p, plan);
 	if (axis(p, "recompute"))
 		plan->recompute = RECOMPUTE_NONE;
@@ -65,8 +67,8 @@ static void relax(const struct planner *p, struct plan *plan)
 		plan->recompute_modules = 0;
 	if (axis(p, "zero_group"))
 		plan->zero_group = 0;
-	if (axis(p, "zero"))
-		plan->zero = (int64_t)most(axis(p, "zero"));
+	if (zero)
+		plan->zero = (int64_t)most(zero);
 }
 
 static double least_ends(const struct planner *p, struct scenario *s)

@@ -78,8 +78,8 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 
 static int check(const struct scenario *s, const struct asked *asked)
 {
-	struct estimate *e = malloc(2 * sizeof *e);
-	struct lint *lint = malloc(sizeof *lint);
+	struct estimate *e = calloc(2, sizeof *e);
+	struct lint *lint = calloc(1, sizeof *lint);
 	int status = STATUS_USAGE;
 	char *text = NULL;
 
