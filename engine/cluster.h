@@ -45,7 +45,7 @@ struct calibration {
 	double attention_half_seq;     /* tokens at which flash reaches half of it */
 	double memory_efficiency;      /* of memory_bytes_per_second */
 	double kernel_seconds;         /* fixed time of one GEMM-like kernel */
-	double tail_waves;             /* of a GEMM's tiles that idle cores cost */
+	double tail_share;             /* of what idle cores of a GEMM cost */
 	double moe_layer_seconds;      /* fixed time of routing a MoE layer once */
 	double step_seconds;           /* fixed time of one optimizer step */
 	struct serving_calibration serving;

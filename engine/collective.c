@@ -28,7 +28,11 @@ static double network_rate(const struct cluster *cluster, enum link_level level,
 
 static double log2_ceil(double n)
 {
-	return n > 1 ? ceil(log2(n)) : 0;
+	double steps = 0;
+
+	for (double reach = 1; reach < n; reach *= 2)
+		steps++;
+	return steps;
 }
 
 /* Launching a collective's kernel and meeting its peers takes as long as so many steps
@@ -42,7 +46,8 @@ static double latency(const struct cluster *cluster, const struct group *group,
 		      enum collective_kind kind)
 {
 	double inside = (double)group->per_domain;
-	double domains = ceil((double)group->ranks / inside);
+	double domains =
+		(double)((group->ranks + group->per_domain - 1) / group->per_domain);
 	double near = cluster->link[LINK_DOMAIN].latency_seconds;
 	double far = cluster->link[LINK_NETWORK].latency_seconds;
 	double ring = ((double)group->ranks - domains) * near + (domains - 1) * far;

@@ -3,8 +3,23 @@
 
 #include <math.h>
 
-/* Output elements of the tile that large GEMMs are cut into: 128 x 256. */
-static const double tile = 128 * 256;
+/* The tile that large GEMMs are cut into. */
+static const double tile_rows = 128, tile_columns = 256;
+
+/* A hair above a whole number is rounding. */
+static double round_up(double x)
+{
+	return (double)(int64_t)(x + 1 - 1e-9);
+}
+
+double roofline_tail_flops(const struct roofline *roofline, double rows, double columns,
+			   double inner)
+{
+	double tiles = round_up(rows / tile_rows) * round_up(columns / tile_columns);
+	double waves = tiles * roofline->per_core;
+
+	return (round_up(waves) - waves) * roofline->tail_flops * inner;
+}
 
 double roofline_seconds(const struct roofline *roofline, double flops, double bytes)
 {
@@ -46,7 +61,7 @@ void roofline_memory(const struct accelerator *accelerator, struct roofline *out
 	out->bytes_per_second = accelerator->memory_bytes_per_second *
 				share(accelerator->calibration.memory_efficiency);
 	out->flops_per_second = share(accelerator->peak_flops[PRECISION_FP32]);
-	out->tail_flops = 0;
+	out->per_core = out->tail_flops = 0;
 	/* most of these kernels are short and fused with a neighbour */
 	out->kernel_seconds = accelerator->calibration.kernel_seconds / 2;
 }
@@ -60,8 +75,11 @@ void roofline_gemm(const struct accelerator *accelerator, enum precision precisi
 	out->kernel_seconds = accelerator->calibration.kernel_seconds;
 	out->flops_per_second = accelerator->peak_flops[used] *
 				share(accelerator->calibration.gemm_efficiency[used]);
-	out->tail_flops = accelerator->calibration.tail_waves * 2 * tile *
-			  (double)accelerator->cores;
+	if (accelerator->cores <= 0)
+		return;
+	out->per_core = 1 / (double)accelerator->cores;
+	out->tail_flops = accelerator->calibration.tail_share * 2 * tile_rows *
+			  tile_columns * (double)accelerator->cores;
 }
 
 void roofline_attention(const struct accelerator *accelerator,

@@ -5,9 +5,9 @@
  * measured on A100 to GB200 (ai-dynamo/aiconfigurator) meet exponents of 1.4 to 2.6.
  *
  * A GEMM's output is cut into tiles, one per core at a time (NVIDIA, Matrix
- * Multiplication Background User's Guide, "Wave Quantization"): its last wave leaves
- * cores idle. A wave takes 2 x tile x inner FLOPs per core, so that short outputs, long
- * inner dimensions and many cores lose most: tail_waves of one are added.
+ * Multiplication Background User's Guide, "Wave Quantization"): cores that the last
+ * wave leaves idle cost a share of a wave, less than all where smaller tiles or split
+ * inner dimensions fill them. A wave takes 2 x tile x inner FLOPs on each core.
  */
 #ifndef ENGINE_ROOFLINE_H
 #define ENGINE_ROOFLINE_H
@@ -19,12 +19,17 @@ struct roofline {
 	double flops_per_second; /* effective */
 	double bytes_per_second; /* effective */
 	double kernel_seconds;   /* fixed */
-	double tail_flops;       /* lost per element of a GEMM's inner dimension */
+	double per_core;         /* 1 / cores; 0: no waves */
+	double tail_flops;       /* of a wave, per element of the inner dimension */
 };
 
 /* flops 0 is a pure memory kernel, bytes 0 a pure compute one; both 0 take no
  * time at all. */
 double roofline_seconds(const struct roofline *roofline, double flops, double bytes);
+
+/* FLOPs that the last wave of a GEMM with rows x columns of output doesn't do. */
+double roofline_tail_flops(const struct roofline *roofline, double rows, double columns,
+			   double inner);
 
 /* GEMMs of that precision; one the accelerator lacks runs as bf16, then fp32. */
 void roofline_gemm(const struct accelerator *accelerator, enum precision precision,

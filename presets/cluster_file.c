@@ -105,7 +105,7 @@ static const struct field fields[] = {
 	NUMBER("calibration.memory_efficiency",
 	       accelerator.calibration.memory_efficiency, 0),
 	NUMBER("calibration.kernel_us", accelerator.calibration.kernel_seconds, 1e-6),
-	NUMBER("calibration.tail_waves", accelerator.calibration.tail_waves, 0),
+	NUMBER("calibration.tail_share", accelerator.calibration.tail_share, 0),
 	NUMBER("calibration.moe_layer_us", accelerator.calibration.moe_layer_seconds,
 	       1e-6),
 	NUMBER("calibration.step_ms", accelerator.calibration.step_seconds, 1e-3),

@@ -77,18 +77,20 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	 */
 	if (columns > 512 && (((int64_t)columns | (int64_t)inner) & 63) != 0)
 		rate.flops_per_second *= c->unaligned_efficiency;
-	double tail = rate.tail_flops / rate.flops_per_second;
+	double per_flop = 1 / rate.flops_per_second;
 	double backward =
 		roofline_seconds(&rate, op->input_grad_flops, op->backward_bytes / 2);
 
 	op->forward_seconds =
 		roofline_seconds(&rate, op->forward_flops, op->forward_bytes) +
-		tail * inner;
-	op->input_grad_seconds = backward + tail * columns;
+		per_flop * roofline_tail_flops(&rate, rows, columns, inner);
+	op->input_grad_seconds =
+		backward + per_flop * roofline_tail_flops(&rate, rows, inner, columns);
 	/* the same product turned round, unless its weights are frozen */
 	op->weight_grad_seconds =
 		c->frozen ? roofline_seconds(&rate, op->weight_grad_flops, 0)
-			  : backward + tail * rows;
+			  : backward + per_flop * roofline_tail_flops(&rate, columns,
+								      inner, rows);
 	quantise(c, op);
 	return op;
 }

@@ -10,6 +10,10 @@
  * norm's read of the gradient). */
 static const double optimizer_traffic_bytes = 34;
 
+/* Of gradients that are all-reduced together, at least: bucket_cap_mb of PyTorch's
+ * DistributedDataParallel. */
+static const double least_bucket_bytes = 25e6;
+
 double step_weight_bytes(const struct scenario *scenario)
 {
 	return scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
@@ -114,8 +118,12 @@ static double add_sync(const struct sync *s, const char *what,
 	if (group->ranks < 2 || bytes <= 0)
 		return 0;
 	/* buckets or tensors one by one */
-	step_pieces(s->step, group, kind, bytes,
-		    s->layers * s->step->scenario->stack.sync_calls_per_layer, &cost);
+	double calls = s->layers * s->step->scenario->stack.sync_calls_per_layer;
+
+	/* gradients are bundled up */
+	if (kind == COLLECTIVE_ALL_REDUCE)
+		calls = fmin(calls, bytes / least_bucket_bytes);
+	step_pieces(s->step, group, kind, bytes, calls, &cost);
 	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
 	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes,
 		     cost.sent_bytes, cost.network_bytes, cost.seconds,

@@ -40,7 +40,7 @@
 #define COMMON_CHIP(chip)                                                 \
 	CHIP(chip, "memory_efficiency", memory_efficiency, 0.4, 0.95, 1), \
 		CHIP(chip, "kernel_us", kernel_seconds, 1, 100, 1e-6),    \
-		CHIP(chip, "tail_waves", tail_waves, 0.05, 1.5, 1),       \
+		CHIP(chip, "tail_share", tail_share, 0.05, 1, 1),         \
 		CHIP(chip, "step_ms", step_seconds, 0.5, 60, 1e-3),       \
 		LINK(chip, "domain", LINK_DOMAIN, 0.4, 0.9),              \
 		LINK(chip, "network", LINK_NETWORK, 0.5, 0.85)
@@ -80,6 +80,14 @@ struct constant constants[] = {
 	CHIP("blackwell", "grouped_efficiency", grouped_efficiency, 0.3, 1, 1),
 	CHIP("blackwell", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
 	COMMON_CHIP("blackwell"),
+	GEMM("grace-blackwell", "bf16", PRECISION_BF16),
+	GEMM("grace-blackwell", "fp8", PRECISION_FP8),
+	GEMM("grace-blackwell", "mxfp8", PRECISION_MXFP8),
+	GEMM("grace-blackwell", "nvfp4", PRECISION_NVFP4),
+	ATTENTION("grace-blackwell", "flash3", ATTENTION_FLASH3),
+	CHIP("grace-blackwell", "grouped_efficiency", grouped_efficiency, 0.3, 1, 1),
+	CHIP("grace-blackwell", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
+	COMMON_CHIP("grace-blackwell"),
 	GEMM("blackwell-ultra", "bf16", PRECISION_BF16),
 	GEMM("blackwell-ultra", "fp8", PRECISION_FP8),
 	GEMM("blackwell-ultra", "mxfp8", PRECISION_MXFP8),
@@ -93,7 +101,7 @@ struct constant constants[] = {
 	ATTENTION("ascend", "flash2", ATTENTION_FLASH2),
 	CHIP("ascend", "memory_efficiency", memory_efficiency, 0.4, 0.95, 1),
 	CHIP("ascend", "kernel_us", kernel_seconds, 1, 100, 1e-6),
-	CHIP("ascend", "tail_waves", tail_waves, 0.05, 1.5, 1),
+	CHIP("ascend", "tail_share", tail_share, 0.05, 1, 1),
 	LINK("ascend", "domain", LINK_DOMAIN, 0.3, 0.9),
 	COMMON_STACK("megatron-core"),
 	STACK("megatron-core", "tp_overlap", tp_overlap, 0, 1, 1, true),
@@ -122,7 +130,7 @@ static const struct generation {
 	{ "hopper", "h800" },
 	{ "hopper", "gh200" },
 	{ "blackwell", "b200" },
-	{ "blackwell", "gb200" },
+	{ "grace-blackwell", "gb200" },
 	{ "ascend", "ascend" },
 	{ "blackwell-ultra", "b300" },
 	{ "blackwell-ultra", "gb300" },
@@ -253,6 +261,40 @@ static bool write_constant(const struct constant *c, const char *path)
 	return !other || write_value(path, other, value);
 }
 
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double constants_middle(const struct constant *constant)
+{
+	double value[64];
+	int n = 0;
+
+	for (int k = 0; k < constant_count && n < 64; k++) {
+		const struct constant *c = &constants[k];
+
+		if (c->stack && c->found && !c->fixed && c->offset == constant->offset)
+			value[n++] = c->value;
+	}
+	if (n == 0)
+		return constant->value;
+	qsort(value, (size_t)n, sizeof *value, compare);
+	return (value[(n - 1) / 2] + value[n / 2]) / 2;
+}
+
+/* Each key once, as the first stack has it. */
+static bool write_generic(const struct constant *c)
+{
+	for (const struct constant *other = constants; other < c; other++)
+		if (other->stack && other->offset == c->offset)
+			return true;
+	return write_value("presets/stacks/generic.yaml", c->key,
+			   constants_middle(c) / c->unit);
+}
+
 bool constants_write(void)
 {
 	glob_t files;
@@ -270,7 +312,7 @@ bool constants_write(void)
 			continue;
 		if (c->stack) {
 			snprintf(path, sizeof path, "presets/stacks/%s.yaml", c->owner);
-			good &= write_constant(c, path);
+			good &= write_constant(c, path) && write_generic(c);
 			continue;
 		}
 		for (size_t i = 0; i < files.gl_pathc; i++)

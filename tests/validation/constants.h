@@ -19,6 +19,7 @@ struct constant {
 	double unit;         /* SI per unit of the preset */
 	double value, start; /* SI */
 	bool found;          /* some run depends on it */
+	bool fixed;          /* the fit leaves it where it is */
 };
 
 extern struct constant constants[];
@@ -29,7 +30,10 @@ double constant_get(const struct constant *constant, const struct scenario *scen
 /* Kernels and precisions that share silicon move together: fp16 with bf16. */
 void constant_set(const struct constant *constant, struct scenario *scenario,
 		  double value);
-/* Into the YAML files below presets/; false after a message. */
+/* The median of that constant over the stacks that are fitted. */
+double constants_middle(const struct constant *constant);
+/* Into the YAML files below presets/, and into the generic stack the middle of all
+ * others; false after a message. */
 bool constants_write(void);
 
 #endif

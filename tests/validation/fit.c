@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "engine/train.h"
-#include "presets/library.h"
 #include "tests/validation/fit.h"
 
 const double fit_cap = 0.3;
@@ -140,7 +139,8 @@ static void run_fit(struct fit *f, int rounds)
 		double before = fit_objective(f);
 
 		for (int k = 0; k < constant_count; k++)
-			descend(f, &constants[k], step);
+			if (!constants[k].fixed)
+				descend(f, &constants[k], step);
 		if (before - fit_objective(f) < 1e-4)
 			step *= 0.6;
 		if (step < 0.01)
@@ -168,20 +168,16 @@ static void start(struct fit *f)
 static void restore(struct fit *f)
 {
 	for (int k = 0; k < constant_count; k++) {
+		constants[k].fixed = false;
 		constants[k].value = constants[k].start;
 		fit_apply(f, &constants[k]);
 	}
 }
 
-/* Constants of a stack that only the left-out source runs are those of a stack that we
- * don't know; constants of silicon that only it has stay as they are. */
+/* Constants of a stack that only the left-out source runs take no part; constants of
+ * silicon that only it has stay as they are. */
 static void forget(struct fit *f, int source)
 {
-	static struct scenario generic;
-	bool unknown = false;
-
-	if (!library_stack(&generic, "generic", &unknown, NULL))
-		exit(2);
 	for (int k = 0; k < constant_count; k++) {
 		struct constant *c = &constants[k];
 		bool elsewhere = !c->stack;
@@ -190,11 +186,18 @@ static void forget(struct fit *f, int source)
 			elsewhere = fit_scores(f, i) &&
 				    f->set.run[i].source != source &&
 				    constant_touches(c, &f->set.run[i].scenario);
-		if (elsewhere)
-			continue;
-		c->value = constant_get(c, &generic);
-		fit_apply(f, c);
+		c->fixed = !elsewhere;
 	}
+}
+
+/* An unknown stack is the middle of those that are known. */
+static void guess(struct fit *f)
+{
+	for (int k = 0; k < constant_count; k++)
+		if (constants[k].fixed) {
+			constants[k].value = constants_middle(&constants[k]);
+			fit_apply(f, &constants[k]);
+		}
 }
 
 static int compare(const void *a, const void *b)
@@ -286,6 +289,7 @@ static void each(struct fit *f, int rounds)
 		f->left_out[s] = true;
 		forget(f, s);
 		run_fit(f, rounds);
+		guess(f);
 		print_source(f, s);
 		fflush(stdout);
 		keep_errors(f, s, false, dense, &denses);

@@ -132,6 +132,8 @@ static void fill(const struct fit *f, struct solver *v)
 		double off = log((c->value + 1e-9) / (c->start + 1e-9));
 		double each = c->share ? 1 / fmax(c->value, 0.05) : 1;
 
+		if (c->fixed)
+			off = 0;
 		v->normal[k][k] += 20 * fit_pull * each * each;
 		v->right[k] -= 20 * fit_pull * off * each;
 	}
@@ -172,7 +174,7 @@ static double total(const struct fit *f)
 
 	for (int k = 0; k < constant_count; k++)
 		if (constants[k].found)
-			sum += fit_tether(&constants[k]);
+			sum += constants[k].fixed ? 0 : fit_tether(&constants[k]);
 	return sum;
 }
 
@@ -234,7 +236,7 @@ bool fit_solve(struct fit *f, int rounds)
 		bool fell = false;
 
 		for (int k = 0; k < constant_count; k++)
-			if (constants[k].found)
+			if (constants[k].found && !constants[k].fixed)
 				slopes_of(f, v, k);
 		contest_means(f, v);
 		fill(f, v);
