@@ -41,8 +41,9 @@ struct stack {
 	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
 	/* memory */
-	double context_bytes;        /* CUDA context, libraries */
-	double communicator_bytes;   /* per communicator group in use */
+	double context_bytes;                      /* CUDA context, libraries */
+	double communicator_bytes;                 /* per communicator group in use */
+	double graph_bytes, graph_pipelined_bytes; /* captured CUDA graphs, with PP */
 	double fragmentation;        /* reserved / allocated of activations */
 	double logit_bytes;          /* peak bytes per logit of the loss */
 	double parallel_logit_bytes; /* where TP shards the vocabulary; 0 = the same */

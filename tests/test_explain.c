@@ -269,7 +269,7 @@ static double capacity(const struct explanation *x)
 static double framework(const struct explanation *x)
 {
 	assert_true(t(x, "groups") >= 1 && t(x, "groups") <= 6);
-	return t(x, "C") + t(x, "c") * t(x, "groups") +
+	return t(x, "C") + t(x, "c") * t(x, "groups") + t(x, "g") +
 	       (t(x, "r") - 1) * (t(x, "A") + t(x, "B"));
 }
 

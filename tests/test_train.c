@@ -5,6 +5,7 @@
 #include "engine/collective.h"
 #include "engine/graph.h"
 #include "engine/train.h"
+#include "engine/train/step.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
@@ -87,6 +88,64 @@ static void test_full_recomputation_keeps_the_layers_input(void **state)
 	double expected = 96 * 2 * sbh / 8 + (34 + scores) * sbh / 8;
 	assert_close(e->memory.activations_bytes, expected, 0.06);
 	free(e);
+}
+
+static double framework(struct scenario *s, struct estimate *e, int graphs)
+{
+	s->plan.cuda_graphs = graphs;
+	train_estimate(s, e);
+	assert_true(e->legal);
+	return e->stage[0].framework_bytes;
+}
+
+/* Megatron Bridge's performance guide: several GB, more than 10 GB with PP. */
+static void test_captured_graphs_take_memory(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3-8b", "dgx-h100", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	s.cluster.gpus = 8;
+	s.plan.global_batch = 64;
+	s.plan.tp = 2;
+	for (int64_t pp = 1; pp <= 2; pp++) {
+		s.plan.pp = pp;
+		assert_close(framework(&s, e, GRAPHS_PARTIAL) -
+				     framework(&s, e, GRAPHS_NONE),
+			     (pp > 1 ? 10 : 3) * 1073741824.0, 1e-9);
+	}
+	free(e);
+}
+
+/* Logits of the micro-batch before live on where the stack says so, one of a single
+ * micro-batch does not. */
+static void test_logits_per_stack(void **state)
+{
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3-8b", "dgx-h100", "nanotron", &error))
+		fail_msg("%s", error.text);
+	s.cluster.gpus = 8;
+	s.plan.micro_batch = 1;
+	s.plan.global_batch = 8;
+	assert_close(step_logit_width(&s), 10, 1e-9);
+	s.plan.global_batch = 16;
+	assert_close(step_logit_width(&s), 14, 1e-9);
+	if (!scenario_blank(&s, "llama3-8b", "dgx-h100", "torchtitan", &error))
+		fail_msg("%s", error.text);
+	s.cluster.gpus = 8;
+	assert_close(step_logit_width(&s), 14, 1e-9);
+	s.plan.tp = 2;
+	assert_close(step_logit_width(&s), 20, 1e-9);
+	s.plan.cross_entropy = CE_FUSED;
+	assert_close(step_logit_width(&s), 6, 1e-9);
+	s.plan.cross_entropy = CE_CHUNKED;
+	assert_close(step_logit_width(&s), 0.75, 1e-9);
 }
 
 /* ZeRO (arXiv 1910.02054), figure 1: 7.5 B parameters, 64 GPUs, K = 12. */
@@ -275,6 +334,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_activations_are_those_of_korthikanti),
 		cmocka_unit_test(test_full_recomputation_keeps_the_layers_input),
+		cmocka_unit_test(test_captured_graphs_take_memory),
+		cmocka_unit_test(test_logits_per_stack),
 		cmocka_unit_test(test_zero_states_are_those_of_the_paper),
 		cmocka_unit_test(test_the_distributed_optimizer_takes_six_and_twelfth),
 		cmocka_unit_test(test_rings_send_what_rings_send),

@@ -87,7 +87,7 @@ static void buffers(const struct asked *a, struct explanation *out)
 	explain_term(out, "V", "vocabulary after padding", FORM_COUNT,
 		     (double)a->estimate->padded_vocab);
 	explain_term(out, "l", "bytes per logit at the loss's peak", FORM_REAL,
-		     a->scenario->stack.logit_bytes);
+		     step_logit_width(a->scenario));
 	explain_term(out, "f", "layers gathered ahead (FSDP)", FORM_COUNT,
 		     a->scenario->plan.zero == 3
 			     ? (double)a->scenario->plan.fsdp_prefetch
@@ -100,7 +100,8 @@ static void framework(const struct asked *a, struct explanation *out)
 	const struct stage_memory *m = stage_of(a);
 	double ratio = stack->fragmentation > 1 ? stack->fragmentation : 1;
 	double loose = (ratio - 1) * (m->activations_bytes + m->buffers_bytes);
-	double links = m->framework_bytes - stack->context_bytes - loose;
+	double graphs = step_graph_bytes(a->scenario);
+	double links = m->framework_bytes - stack->context_bytes - graphs - loose;
 
 	explain_term(out, "C", "context and libraries", FORM_BYTES,
 		     stack->context_bytes);
@@ -110,6 +111,7 @@ static void framework(const struct asked *a, struct explanation *out)
 		     stack->communicator_bytes > 0
 			     ? round(links / stack->communicator_bytes)
 			     : 0);
+	explain_term(out, "g", "captured CUDA graphs", FORM_BYTES, graphs);
 	explain_term(out, "r", "reserved over allocated", FORM_REAL, ratio);
 	explain_term(out, "A", "activations", FORM_BYTES,
 		     stage_of(a)->activations_bytes);
@@ -233,14 +235,16 @@ const struct explain_row explain_memory[] = {
 	{ "buffers_bytes", "Buffers",
 	  "logits of a micro-batch + gathered layers (FSDP) + a weight gradient",
 	  "Logits count on the stage with the head: whole with a plain loss, one copy "
-	  "with a fused one, an eighth with a chunked one.",
+	  "with a fused one, an eighth with a chunked one; a layer that is recomputed "
+	  "uses their memory once they are gone.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
 	  "out-of-memory cases",
 	  buffers },
-	{ "framework_bytes", "Framework", "C + c * groups + (r - 1) * (A + B)",
+	{ "framework_bytes", "Framework", "C + c * groups + g + (r - 1) * (A + B)",
 	  "What the driver, libraries and communicators take, and what the allocator "
 	  "reserves above what is live. Constants of the stack.",
-	  "presets/stacks: context_gib, communicator_gib, fragmentation", framework },
+	  "presets/stacks: context_gib, communicator_gib, graph_gib, fragmentation",
+	  framework },
 	{ "kv_bytes", "KV cache", "0: training keeps none",
 	  "Keys and values live only through a layer's backward; they count as "
 	  "activations.",

@@ -38,27 +38,33 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 			       sharded(plan, 1, sum->expert_trainable * state, expert);
 }
 
-/* Logits of one micro-batch where the loss is computed; a fused kernel keeps one copy,
- * a chunked one an eighth of it. */
-static double logit_bytes(const struct step *step)
+/* A fused kernel keeps one copy, a chunked one an eighth of it; old logits live until
+ * the next micro-batch has its own. */
+double step_logit_width(const struct scenario *scenario)
 {
-	const struct plan *plan = &step->scenario->plan;
-	double vocab = (double)scenario_padded_vocab(step->scenario);
-	const struct stack *stack = &step->scenario->stack;
+	const struct stack *stack = &scenario->stack;
+	const struct plan *plan = &scenario->plan;
 	double each = stack->logit_bytes;
 
-	if (plan->vocab_parallel && step->mesh.tp > 1) {
-		vocab /= (double)step->mesh.tp;
-		if (stack->parallel_logit_bytes > 0)
-			each = stack->parallel_logit_bytes;
-	}
+	if (plan->vocab_parallel && plan->tp > 1 && stack->parallel_logit_bytes > 0)
+		each = stack->parallel_logit_bytes;
 	if (plan->cross_entropy != CE_PLAIN)
 		each = fmin(each, 6);
 	if (plan->cross_entropy == CE_CHUNKED)
 		each /= 8;
-	if (step->micro_batches > 1)
+	if (scenario_micro_batches(scenario) > 1)
 		each += stack->old_logit_bytes;
-	return step->context.tokens * vocab * each;
+	return each;
+}
+
+/* Logits of one micro-batch where the loss is computed. */
+static double logit_bytes(const struct step *step)
+{
+	double vocab = (double)scenario_padded_vocab(step->scenario);
+
+	if (step->scenario->plan.vocab_parallel)
+		vocab /= (double)step->mesh.tp;
+	return step->context.tokens * vocab * step_logit_width(step->scenario);
 }
 
 /* The layer that runs backward holds all its tensors again. */
@@ -111,6 +117,14 @@ static void hold_sync(const struct step *step, const struct stage_sum *sum,
 			sum->dense_trainable * step->scenario->stack.sync_copy_bytes;
 }
 
+double step_graph_bytes(const struct scenario *scenario)
+{
+	if (scenario->plan.cuda_graphs == GRAPHS_NONE)
+		return 0;
+	return scenario->plan.pp > 1 ? scenario->stack.graph_pipelined_bytes
+				     : scenario->stack.graph_bytes;
+}
+
 static void hold_framework(const struct step *step, struct stage_memory *out)
 {
 	const struct stack *stack = &step->scenario->stack;
@@ -121,7 +135,8 @@ static void hold_framework(const struct step *step, struct stage_memory *out)
 
 	out->reserved_bytes = loose * (out->activations_bytes + out->buffers_bytes);
 	out->framework_bytes = stack->context_bytes +
-			       groups * stack->communicator_bytes + out->reserved_bytes;
+			       groups * stack->communicator_bytes +
+			       step_graph_bytes(step->scenario) + out->reserved_bytes;
 }
 
 void step_hold(const struct step *step, int stage, const struct stage_sum *sum,

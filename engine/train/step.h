@@ -124,6 +124,9 @@ void step_pieces(const struct step *step, const struct group *group,
 double step_gradient_bytes(const struct scenario *scenario); /* per parameter */
 double step_optimizer_bytes(const struct scenario *scenario);
 double step_weight_bytes(const struct scenario *scenario);
+/* Per logit at the loss's peak, and what captured CUDA graphs hold. */
+double step_logit_width(const struct scenario *scenario);
+double step_graph_bytes(const struct scenario *scenario);
 /* So many exposed seconds of a dimension (mean of the stages) more or, negative, less.
  */
 void step_expose_traffic(struct estimate *out, enum dimension dimension,
