@@ -109,17 +109,15 @@ test-asan: $(TESTS) $(B)/shardscope
 $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
 	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 
-# Any bytes as a file of another tool; needs clang. FUZZ_SECONDS for each format.
+# Any bytes as a file of each kind that is read; needs clang. FUZZ_SECONDS for each.
 FUZZ_SECONDS ?= 60
-FUZZ = $(notdir $(sort $(wildcard tests/fuzz/seeds/*)))
+FUZZ = $(notdir $(sort $(wildcard tests/fuzz/seeds/*))) scenario model cluster stack runs
 fuzz:
 	@$(MAKE) B=build-fuzz CC=clang CFLAGS="$(SANITIZE) -fsanitize=fuzzer-no-link" fuzz-run
 
+# Two at a time; one that finds something stops the others.
 fuzz-run: $(addprefix $(B)/fuzz_,$(FUZZ))
-	@for f in $(FUZZ); do mkdir -p $(B)/corpus_$$f; \
-	  $(B)/fuzz_$$f -max_total_time=$(FUZZ_SECONDS) -max_len=16384 -timeout=5 -rss_limit_mb=1024 \
-	    -verbosity=0 -artifact_prefix=$(B)/ $(B)/corpus_$$f tests/fuzz/seeds/$$f || exit 1; \
-	  echo "fuzz: $$f is clean"; done
+	@printf '%s\n' $(FUZZ) | xargs -P 2 -I @ sh tests/fuzz/run.sh @ $(B) $(FUZZ_SECONDS)
 
 $(B)/fuzz_%: tests/fuzz/fuzz_format.c $(HOUSE) $(ENGINE)
 	$(CC) $(BASE) $(CFLAGS) -fsanitize=fuzzer -DFORMAT='"$*"' $^ $(LIBS) $(LDFLAGS) -o $@

@@ -97,7 +97,7 @@ static bool check_key(struct builder *b, const char *key, int line)
 			return error_set(b->error, b->document->file, line,
 					 "key '%.60s' stands here again, first in line "
 					 "%d; keep one of them",
-					 key, node->line);
+					 key, place_line(node->line));
 	return true;
 }
 
@@ -180,7 +180,8 @@ static bool on_open(struct builder *b, enum node_kind kind, int line)
 
 static bool on_event(struct builder *b, const yaml_event_t *event)
 {
-	int line = (int)event->start_mark.line + 1;
+	int line = place_at((long)event->start_mark.line + 1,
+			    (long)event->start_mark.column + 1);
 
 	switch (event->type) {
 	case YAML_SCALAR_EVENT: return on_scalar(b, event, line);
@@ -202,18 +203,21 @@ static bool on_event(struct builder *b, const yaml_event_t *event)
 
 static int line_at(const char *text, size_t length, size_t offset)
 {
-	int line = 1;
+	long line = 1, column = 1;
 
-	for (size_t i = 0; i < length && i < offset; i++)
+	for (size_t i = 0; i < length && i < offset; i++) {
+		column = text[i] == '\n' ? 1 : column + 1;
 		line += text[i] == '\n';
-	return line;
+	}
+	return place_at(line, column);
 }
 
 static bool parser_complains(struct builder *b, const yaml_parser_t *parser,
 			     const char *text, size_t length)
 {
 	const char *problem = parser->problem ? parser->problem : "not YAML";
-	int line = (int)parser->problem_mark.line + 1;
+	int line = place_at((long)parser->problem_mark.line + 1,
+			    (long)parser->problem_mark.column + 1);
 
 	if (parser->error == YAML_MEMORY_ERROR)
 		problem = "out of memory";
@@ -222,8 +226,7 @@ static bool parser_complains(struct builder *b, const yaml_parser_t *parser,
 	if (parser->error == YAML_READER_ERROR || !parser->problem)
 		return error_set(b->error, b->document->file, line,
 				 "%s; expected UTF-8 text in YAML or JSON", problem);
-	return error_set(b->error, b->document->file, line, "column %d: %s%s%s",
-			 (int)parser->problem_mark.column + 1, problem,
+	return error_set(b->error, b->document->file, line, "%s%s%s", problem,
 			 parser->context ? " " : "",
 			 parser->context ? parser->context : "");
 }

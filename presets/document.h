@@ -17,7 +17,7 @@ enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
 struct node {
 	enum node_kind kind;
-	int line;
+	int line;           /* a place: error_set() says the column too */
 	bool quoted;        /* a quoted scalar is text, not number or null */
 	const char *key;    /* in a map: this member's key */
 	const char *text;   /* of a scalar */

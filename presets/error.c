@@ -1,6 +1,7 @@
 /* error.c - see error.h. */
 #include "presets/error.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,13 +41,33 @@ void error_clean(char *text)
 	}
 }
 
+/* Lines that leave room for the column; what is beyond stands there negative. */
+enum { LINE_BITS = 20, MOST_LINES = 1 << LINE_BITS, MOST_COLUMNS = 2047 };
+
+int place_at(long line, long column)
+{
+	if (line < 1)
+		return 0;
+	if (line >= MOST_LINES)
+		return line > INT_MAX ? -INT_MAX : (int)-line;
+	return (int)line |
+	       (column > 0 && column <= MOST_COLUMNS ? (int)column << LINE_BITS : 0);
+}
+
+int place_line(int place)
+{
+	return place < 0 ? -place : place & (MOST_LINES - 1);
+}
+
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
 {
+	int column = line > 0 ? line >> LINE_BITS : 0;
 	size_t used = 0;
 	va_list args;
 
 	if (!error)
 		return false;
+	line = place_line(line);
 	if (file && line > 0)
 		used = (size_t)snprintf(error->text, sizeof error->text,
 					"%.200s:%d: ", file, line);
@@ -56,6 +77,10 @@ bool error_set(struct error *error, const char *file, int line, const char *form
 	va_start(args, format);
 	vsnprintf(error->text + used, sizeof error->text - used, format, args);
 	va_end(args);
+	used = strlen(error->text);
+	if (file && column > 0)
+		snprintf(error->text + used, sizeof error->text - used, " (column %d)",
+			 column);
 	error_clean(error->text);
 	return false;
 }

@@ -8,10 +8,17 @@
 #include <stdbool.h>
 
 struct error {
-	char text[512]; /* "FILE:LINE: what is wrong, and what would be right" */
+	/* "FILE:LINE: what is wrong, and what would be right (column N)" */
+	char text[512];
 };
 
-/* Fill error and return false. file may be NULL, line 0 = none. */
+/* A line and a column, both from 1, in one number: what readers keep as the line of a
+ * value. A column that is not known, or far to the right, is left out. */
+int place_at(long line, long column);
+int place_line(int place);
+
+/* Fill error and return false. file may be NULL; line is a line or a place, 0 = none.
+ */
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Replace control characters and broken UTF-8 by '?', in place. */

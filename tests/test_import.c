@@ -254,6 +254,50 @@ static void test_megatron_hostile(void **state)
 	}
 }
 
+/* Line and column of each form. */
+static void test_places(void **state)
+{
+	static const struct {
+		const char *format, *text, *where, *column;
+	} bad[] = {
+		{ "megatron",
+		  "x --num-layers 4 \\\n  --hidden-size -3 --num-attention-heads 4",
+		  "file:2: --hidden-size", "(column 3)" },
+		{ "megatron", "MODEL_ARGS:\n  --num-layers: 4\n  --hidden-size: x\n",
+		  "file:3: --hidden-size", "(column 18)" },
+		{ "megatron", "cfg.model.num_layers = 4\n  cfg.model.hidden_size = x\n",
+		  "file:2: --hidden-size", "(column 3)" },
+		{ "megatron",
+		  "  bf16 ....... True\n  seq_length ..... 8\n  hidden_size .... x\n"
+		  "  micro_batch_size ....... 1\n  num_layers ....... 4\n",
+		  "file:3: --hidden-size", "(column 3)" },
+		{ "deepspeed", "{\"zero_optimization\":\n {\"stage\": 4}}",
+		  "file:2: zero_optimization.stage", "(column 12)" },
+		{ "deepspeed", "{\"a\": 1,\n \"b\": [1, }", "file:2: ", "(column " },
+		{ "torchtitan", "[training]\n  seq_len = 0\n",
+		  "file:2: training.seq_len", "(column 3)" },
+		{ "torchtitan", "[training]\nseq_len =\n", "file:2: ", "(column 10)" },
+		{ "nanotron", "parallelism:\n  tp: zero\n", "file:2: parallelism.tp",
+		  "(column 7)" },
+		{ "hf", "{\"model_type\": \"llama\",\n \"hidden_size\": \"wide\"}",
+		  "file:2: hidden_size", "(column 17)" },
+	};
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_false(read_as(bad[i].format, bad[i].text, &s, &error));
+		if (strncmp(error.text, bad[i].where, strlen(bad[i].where)) != 0 ||
+		    !strstr(error.text, bad[i].column))
+			fail_msg("'%s' is not %s ... %s", error.text, bad[i].where,
+				 bad[i].column);
+	}
+	assert_int_equal(place_line(place_at(7, 3)), 7);
+	assert_int_equal(place_line(place_at(7, 100000)), 7);
+	assert_int_equal(place_line(place_at(3000000, 3)), 3000000);
+}
+
 /* Any beginning of a script is read or refused, never more. */
 static void test_megatron_cut(void **state)
 {
@@ -596,6 +640,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_printed),
 		cmocka_unit_test(test_megatron_layout),
 		cmocka_unit_test(test_megatron_hostile),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_megatron_cut),
 		cmocka_unit_test(test_hf),
 		cmocka_unit_test(test_deepspeed),

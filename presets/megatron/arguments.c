@@ -199,9 +199,13 @@ static bool from_printed(struct arguments *arguments, const char *text, size_t l
 		size_t width = end ? (size_t)(end - at) : (size_t)(text + length - at);
 		char name[128], value[512];
 
-		if (printed_line(at, width, name, value) &&
-		    !add_printed(arguments, name, value, line))
-			return false;
+		if (printed_line(at, width, name, value)) {
+			const char *found = memmem(at, width, name, strlen(name));
+
+			if (!add_printed(arguments, name, value,
+					 place_at(line, found - at + 1)))
+				return false;
+		}
 		at += width + 1;
 	}
 	return true;

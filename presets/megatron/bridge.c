@@ -329,7 +329,8 @@ bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t
 
 		read_launcher(arguments, at, width);
 		if (split_line(at, width, field, value) &&
-		    !add_field(arguments, field, value, line, error))
+		    !add_field(arguments, field, value,
+			       place_at(line, (long)strspn(at, " \t") + 1), error))
 			return false;
 		at += width + 1;
 	}

@@ -263,6 +263,18 @@ static void read_word(struct shell *shell, struct builder *b, struct command *co
 	}
 }
 
+/* Where the reader is; a column so far to the right is not looked for. */
+enum { FAR = 4096 };
+
+static int place(const struct shell *shell)
+{
+	const char *line = shell->at;
+
+	while (line > shell->start && line[-1] != '\n' && shell->at - line < FAR)
+		line--;
+	return place_at(shell->line, shell->at - line + 1);
+}
+
 /* Words up to the end of a command (or of an array where in_array). */
 static void read_words(struct shell *shell, struct command *command, bool in_array)
 {
@@ -287,7 +299,7 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 			shell->at++;
 			comment(shell);
 		} else {
-			b->line = shell->line;
+			b->line = place(shell);
 			read_word(shell, b, command);
 			const char *equals = NULL;
 
@@ -422,7 +434,7 @@ bool arguments_from_shell(struct arguments *arguments, const char *text, size_t 
 
 	if (good) {
 		shell->arguments = arguments;
-		shell->at = text;
+		shell->start = shell->at = text;
 		shell->stop = text + length;
 		shell->line = 1;
 		good = read_script(shell, &commands[0], &commands[1]);

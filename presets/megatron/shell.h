@@ -18,7 +18,7 @@ struct shell_variable {
 
 struct shell {
 	struct arguments *arguments; /* owns the strings */
-	const char *at, *stop;
+	const char *start, *at, *stop;
 	int line;
 	int variables, words;
 	struct shell_variable variable[SHELL_MAX_VARIABLES];

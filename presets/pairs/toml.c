@@ -9,15 +9,27 @@
 
 struct toml {
 	struct pairs *pairs;
-	const char *at, *stop;
+	const char *start, *at, *stop;
 	int line;
 	char section[PAIRS_MAX_KEY];
 	struct error *error;
 };
 
+/* Where the reader is; a column so far to the right is not looked for. */
+enum { FAR = 4096 };
+
+static int place(const struct toml *t)
+{
+	const char *line = t->at;
+
+	while (line > t->start && line[-1] != '\n' && t->at - line < FAR)
+		line--;
+	return place_at(t->line, t->at - line + 1);
+}
+
 static bool fail(const struct toml *t, const char *what)
 {
-	return error_set(t->error, t->pairs->file, t->line, "%s", what);
+	return error_set(t->error, t->pairs->file, place(t), "%s", what);
 }
 
 static void skip_blanks(struct toml *t)
@@ -181,7 +193,7 @@ static bool read_table(struct toml *t)
 static bool read_pair(struct toml *t)
 {
 	char name[PAIRS_MAX_KEY], key[2 * PAIRS_MAX_KEY], value[PAIRS_MAX_VALUE];
-	int line = t->line;
+	int line = place(t);
 
 	if (!read_key(t, '=', name, sizeof name) || !read_value(t, value, sizeof value))
 		return false;
@@ -209,6 +221,7 @@ bool pairs_from_toml(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error)
 {
 	struct toml t = { .pairs = out,
+			  .start = text,
 			  .at = text,
 			  .stop = text + length,
 			  .line = 1,

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Fuzz one kind of file: run.sh KIND BUILD SECONDS. Exit status 255 stops xargs.
+kind=$1 build=$2 seconds=$3
+case $kind in
+scenario) seeds=presets/plans ;;
+model) seeds=presets/models ;;
+cluster) seeds=presets/clusters ;;
+stack) seeds=presets/stacks ;;
+runs) seeds=tests/validation ;;
+*) seeds=tests/fuzz/seeds/$kind ;;
+esac
+mkdir -p "$build/corpus_$kind"
+"$build/fuzz_$kind" -max_total_time="$seconds" -max_len=16384 -timeout=10 \
+	-rss_limit_mb=1024 -verbosity=0 -artifact_prefix="$build/$kind-" \
+	"$build/corpus_$kind" "$seeds" < /dev/null || exit 255
+echo "fuzz: $kind is clean"
