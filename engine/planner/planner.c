@@ -24,9 +24,33 @@ double search_score(enum objective objective, const struct scenario *s, double s
 	}
 }
 
+/* Of a server. Good tokens are those within the goals; a server that has none comes
+ * behind all that do, the shortest time per token first. */
+static double serving_score(enum objective objective, const struct scenario *s,
+			    const struct estimate *e)
+{
+	static const double far = 1e9;
+	const struct serving_estimate *v = &e->serving;
+	double gpus = (double)s->cluster.gpus;
+	double each = v->goodput > 0 ? 1 / v->goodput : far * (1 + v->tpot_seconds);
+	bool all = v->goodput > 0 && v->waiting <= 0 &&
+		   v->goodput_concurrency >= v->concurrency * (1 - 1e-9);
+
+	switch (objective) {
+	case OBJECTIVE_THROUGHPUT: return each * gpus;
+	case OBJECTIVE_COST:
+		return each * gpus / 3600 * s->cluster.price_per_gpu_hour * 1e6;
+	case OBJECTIVE_MEMORY: return e->memory.total_bytes;
+	case OBJECTIVE_GPUS: return (all ? gpus : far + gpus) * 1e6 + each;
+	default: return each;
+	}
+}
+
 double planner_score(enum objective objective, const struct scenario *scenario,
 		     const struct estimate *estimate)
 {
+	if (scenario->plan.mode == MODE_INFERENCE)
+		return serving_score(objective, scenario, estimate);
 	if (objective == OBJECTIVE_COST)
 		return estimate->run.dollars;
 	return search_score(objective, scenario, estimate->step_seconds,
@@ -46,6 +70,9 @@ double search_room(const struct planner *p, const struct scenario *s)
 	const struct accelerator *a = &s->cluster.accelerator;
 	double bytes = a->usable_bytes > 0 ? a->usable_bytes : a->memory_bytes;
 
+	/* a server fills what it is given: memory_share is its reserve */
+	if (s->plan.mode == MODE_INFERENCE)
+		return bytes;
 	return bytes * (1 - p->problem.reserve);
 }
 
@@ -188,6 +215,12 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	found.memory_bytes = e->memory.total_bytes;
 	found.memory_share = e->memory.total_bytes / e->capacity_bytes;
 	found.exposed_share = e->exposed_seconds / e->step_seconds;
+	if (s->plan.mode == MODE_INFERENCE) {
+		found.step_seconds = e->serving.tpot_seconds;
+		found.ttft_seconds = e->serving.ttft_seconds;
+		found.exposed_share =
+			e->serving.network_seconds / e->serving.decode_seconds;
+	}
 	found.score = planner_score(p->problem.objective, s, e);
 	if (e->memory.total_bytes <= search_room(p, s)) {
 		keep(p, &found, &p->result);

@@ -89,6 +89,29 @@ static int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Degrees of an engine, how prompts are let in, and prefill apart. Precision, drafts
+ * and the workload are given: they change what is answered, or to whom. */
+static void serving_axes(struct planner_problem *problem)
+{
+	const struct scenario *s = &problem->base;
+	int64_t gpus = s->cluster.gpus, heads = most_heads(&s->model);
+	double budget[] = { 0, 2048, 16384 };
+	double pool[] = { 0, (double)(gpus / 4), (double)(3 * gpus / 4) };
+
+	add_divisors(problem, "tp", heads, smaller(gpus, 64));
+	add_divisors(problem, "pp", gpus, smaller(s->model.layers, 16));
+	if (s->model.moe.experts > 0) {
+		add_doubles(problem, "dp_attention", smaller(gpus, 256));
+		add_divisors(problem, "ep", s->model.moe.experts, smaller(gpus, 512));
+	}
+	add_doubles(problem, "kv_shards", smaller(gpus, 8));
+	planner_pin(problem, knob_find("max_batched_tokens"), budget, 3);
+	add_series(problem, "disaggregated", 0, gpus > 1 ? 1 : 0);
+	planner_pin(problem, knob_find("prefill_gpus"), pool, gpus >= 4 ? 3 : 1);
+	planner_pin(problem, knob_find("prefill_tp"), (double[]){ 0, 1, 2, 4, 8 },
+		    gpus >= 16 ? 5 : 1);
+}
+
 /* In this order the plans are named and ties broken: fewer splits come first. */
 void planner_axes(struct planner_problem *problem)
 {
@@ -98,6 +121,10 @@ void planner_axes(struct planner_problem *problem)
 	double splits[] = { SPLIT_AUTO, SPLIT_BALANCED }, etp[] = { 1, 0 };
 
 	problem->axes = 0;
+	if (s->plan.mode == MODE_INFERENCE) {
+		serving_axes(problem);
+		return;
+	}
 	add_doubles(problem, "mbs", smaller(s->plan.global_batch, 32));
 	/* mixers without heads split their inner width */
 	if (heads > 1)

@@ -104,6 +104,16 @@ static bool is_hopeless(struct planner *p, const struct pair *pair,
 	return false;
 }
 
+/* A knob that does nothing here is tried at its first value alone. */
+static bool is_named_again(const struct planner *p, const struct scenario *s,
+			   const uint8_t *choice)
+{
+	for (int i = 0; i < p->problem.axes; i++)
+		if (choice[i] > 0 && !knob_applies(s, p->problem.axis[i].knob))
+			return true;
+	return false;
+}
+
 /* Returns what it cost. */
 static int try_plan(struct planner *p, const struct node *node, const struct pair *pair,
 		    const struct option *state)
@@ -140,6 +150,10 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 	if (!all && !may_be_wanted(p))
 		return 1;
 	whole_choice(p, node, option, choice);
+	if (!p->trains && is_named_again(p, s, choice)) {
+		p->result.counts.repeated++;
+		return 1;
+	}
 	p->result.counts.explored++;
 	search_take(p, s, choice);
 	return 1;

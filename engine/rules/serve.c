@@ -157,6 +157,33 @@ static bool breaks_s9(const struct facts *f, struct broken *out)
 	return true;
 }
 
+/* Copies of the cache that TP makes: where each rank has heads of its own there is
+ * nothing to share out. */
+static bool breaks_s23(const struct facts *f, struct broken *out)
+{
+	int64_t shards = f->plan->serving.kv_shards;
+
+	if (shards < 2)
+		return false;
+	for (int k = 0; k < f->model->kinds; k++) {
+		const struct attention *a = attention_of(f, k);
+		int64_t heads = a && f->model->kind[k].mixer == MIXER_ATTENTION
+					? a->kv_heads
+					: 1;
+		int64_t copies = heads < f->tp ? f->tp / heads : 1;
+
+		if (!a || shards <= copies)
+			continue;
+		*out = (struct broken){
+			.value = { (double)shards, (double)copies, (double)f->tp,
+				   (double)heads },
+			.mend = { { "kv_shards", MEND_VALUE, copies } },
+		};
+		return true;
+	}
+	return false;
+}
+
 static bool breaks_s10(const struct facts *f, struct broken *out)
 {
 	const struct serving_plan *v = &f->plan->serving;
@@ -314,6 +341,12 @@ const struct legality serving_table[] = {
 	    "vllm --decode-context-parallel-size" },
 	  0,
 	  breaks_s9,
+	  "kv_shards tp" },
+	{ { "S23", ERROR,
+	    "{0} KV shards, and TP {2} makes {1} copies of {3} key-value heads",
+	    "vllm/config/parallel.py decode_context_parallel_size" },
+	  0,
+	  breaks_s23,
 	  "kv_shards tp" },
 	{ { "S10", ERROR, "speculation needs at least one drafted token",
 	    "arXiv 2211.17192, section 2" },

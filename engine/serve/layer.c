@@ -65,6 +65,14 @@ static void cores(const struct serve_context *c, const struct attention *a,
 					&k);
 		layer_kernel(out, "decode attention", 1, &k);
 	}
+	/* every shard sees all queries of the ranks that share, and their outputs and
+	 * sums are added up (flash decoding across ranks) */
+	if (b->requests > 0 && c->shape.kv_shards > 1) {
+		double each = queries * heads * c->shape.kv_shards * 2;
+
+		layer_gather(c, "KV shard queries", each * width / 2, out);
+		layer_all_reduce(c, "KV shard outputs", each * width / 2, out);
+	}
 	if (b->prompt_tokens > 0) {
 		double tokens = b->prompt_tokens / c->shape.cp;
 

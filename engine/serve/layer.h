@@ -5,7 +5,7 @@
 #include "engine/serve/kernels.h"
 #include "engine/serve/pass.h"
 
-enum { MAX_LAYER_OPERATORS = 24, MAX_LAYER_TRAFFIC = 6 };
+enum { MAX_LAYER_OPERATORS = 24, MAX_LAYER_TRAFFIC = 8 };
 
 struct layer_pass {
 	double compute_seconds, memory_seconds, fixed_seconds, seconds; /* computing */

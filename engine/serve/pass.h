@@ -51,7 +51,7 @@ struct pass {
 	double flops, bytes;  /* of one rank, all stages on the path: one token's way */
 	double stage_seconds; /* the slowest stage: a pipeline gives one pass in that */
 	/* TP, CP, EP and PP traffic of a rank in one pass */
-	struct traffic traffic[8];
+	struct traffic traffic[12];
 	int traffic_count;
 	int operators;
 	struct pass_operator operator[MAX_PASS_OPERATORS];
