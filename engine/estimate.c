@@ -161,6 +161,8 @@ const struct metric metric_table[] = {
 	  AT(memory.kv_bytes) },
 	SERVING("memory", "kv_bytes_per_token", "KV a token", FORM_BYTES, -1,
 		kv_bytes_per_token),
+	SERVING("memory", "kv_tokens", "cache holds", FORM_TOKENS, 1, kv_tokens),
+	SERVING("memory", "headroom_bytes", "headroom", FORM_BYTES, 1, headroom_bytes),
 	SERVING("memory", "max_concurrency", "room for", FORM_COUNT, 1,
 		max_concurrency),
 	SERVING("time", "ttft_seconds", "TTFT", FORM_SECONDS, -1, ttft_seconds),
@@ -217,8 +219,7 @@ const struct metric metric_table[] = {
 		decode_intensity),
 	SERVING("run", "dollars_per_million_tokens", "cost/M tokens", FORM_DOLLARS, -1,
 		dollars_per_million_tokens),
-	SERVING("run", "joules_per_token", "energy/token", FORM_ENERGY, -1,
-		joules_per_token),
+	SERVING("run", "joules_per_token", "J/token", FORM_REAL, -1, joules_per_token),
 
 	{ TRAINING, "run", "run_steps", "steps", FORM_COUNT, 0, AT(run.steps) },
 	{ TRAINING, "run", "run_seconds", "run", FORM_DATE, -1, AT(run.seconds) },

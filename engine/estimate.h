@@ -101,6 +101,8 @@ struct serving_estimate {
 	double goodput_concurrency; /* requests at which it is reached */
 	double kv_bytes, kv_bytes_per_token; /* running requests; of one token, all
 						ranks of one copy */
+	double kv_tokens;                    /* that all caches together hold */
+	double headroom_bytes;               /* of the fullest rank, below capacity */
 	double engines;
 	double compute_seconds, memory_seconds, network_seconds,
 		overhead_seconds;                   /* shares of one decode pass */

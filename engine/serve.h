@@ -21,12 +21,26 @@ struct serve_point {
 	double concurrency;
 	double ttft_seconds, tpot_seconds;
 	double output_tokens_per_second;
-	bool meets; /* both goals */
+	double per_gpu, per_user; /* output tokens a second */
+	bool meets;               /* both goals */
 };
 
-/* Points from one request to as many as fit, each twice the one before, the last one
- * full; at most `most`. Returns how many: 0 where nothing fits. */
+/* Points from one request to as many as fit, whole numbers about evenly apart on a
+ * logarithmic axis, the last one full; at most `most`. Returns how many: 0 where
+ * nothing fits. */
 int serve_curve(const struct scenario *scenario, struct serve_point *out, int most);
+/* The point of a curve that is farthest beyond the straight line between its ends, in
+ * tokens a second per user and per GPU: more requests cost each user more than they
+ * gain from there on (Satopaa et al. 2011, "Finding a Kneedle in a Haystack", section
+ * III). -1 where there is none. */
+int serve_knee(const struct serve_point *point, int count);
+
+/* The roof over a rank's operators: dense peak of the products that run, and memory
+ * bandwidth, as the datasheet has them. */
+struct serve_roofline {
+	double flops_per_second, bytes_per_second;
+};
+void serve_roofline(const struct scenario *scenario, struct serve_roofline *out);
 
 /* An operator of a pass for the roofline: rates are of one rank. */
 struct serve_operator {

@@ -410,7 +410,10 @@ static bool turn_to_end(struct stage *s, const struct knob *knob, int direction)
 		if (knob_get(&s->explorer.scenario, knob) == now)
 			return true;
 		const struct estimate *e = &s->explorer.estimate;
-		if (e->legal && !(e->step_seconds > 0 && e->memory.total_bytes > 0))
+		/* a server that holds no request takes no step */
+		if (e->legal &&
+		    (e->fits || s->explorer.scenario.plan.mode == MODE_TRAINING) &&
+		    !(e->step_seconds > 0 && e->memory.total_bytes > 0))
 			return false;
 	}
 	return true; /* a long domain: far enough */
@@ -470,8 +473,12 @@ static void lean_on_keys(struct stage *s, uint64_t seed)
 			stage_type(s, key);
 		const struct estimate *e = &s->explorer.estimate;
 
-		if (e->legal && !(e->step_seconds > 0 && isfinite(e->step_seconds) &&
-				  isfinite(e->memory.total_bytes)))
+		/* a server that holds no request takes no step */
+		bool steps = e->fits || s->explorer.scenario.plan.mode == MODE_TRAINING;
+
+		if (e->legal && steps &&
+		    !(e->step_seconds > 0 && isfinite(e->step_seconds) &&
+		      isfinite(e->memory.total_bytes)))
 			fail_msg("step %g at key %d", e->step_seconds, i);
 	}
 }

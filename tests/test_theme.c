@@ -106,6 +106,8 @@ static void check_family(const enum role *role, int count)
 static const enum role memory_parts[] = { ROLE_WEIGHTS,   ROLE_GRADIENTS,
 					  ROLE_OPTIMIZER, ROLE_ACTIVATIONS,
 					  ROLE_BUFFERS,   ROLE_FRAMEWORK };
+static const enum role serving_parts[] = { ROLE_WEIGHTS, ROLE_ACTIVATIONS, ROLE_BUFFERS,
+					   ROLE_FRAMEWORK, ROLE_KV };
 static const enum role time_parts[] = { ROLE_COMPUTE, ROLE_RECOMPUTE, ROLE_TP,
 					ROLE_CP,      ROLE_EP,        ROLE_PP,
 					ROLE_DP,      ROLE_HOST,      ROLE_BUBBLE,
@@ -120,25 +122,32 @@ static void test_parts_are_told_apart_by_the_colour_blind(void **state)
 {
 	(void)state;
 	check_family(memory_parts, COUNT(memory_parts));
+	check_family(serving_parts, COUNT(serving_parts));
 	check_family(time_parts, COUNT(time_parts));
 	check_family(task_parts, COUNT(task_parts));
 	check_family(verdicts, COUNT(verdicts));
 }
 
+static void check_lightness(const enum role *part, int count, enum palette palette)
+{
+	for (int i = 1; i < count; i++) {
+		double ratio = contrast(rgb_of(part[i - 1], palette),
+					rgb_of(part[i], palette));
+
+		if (ratio < 1.5)
+			fail_msg("palette %d: %s next to %s: contrast %.2f",
+				 (int)palette, theme_style(part[i - 1])->name,
+				 theme_style(part[i])->name, ratio);
+	}
+}
+
 static void test_memory_parts_alternate_in_lightness(void **state)
 {
 	(void)state;
-	for (size_t p = 0; p < sizeof palettes / sizeof palettes[0]; p++)
-		for (int i = 1; i < COUNT(memory_parts); i++) {
-			double ratio =
-				contrast(rgb_of(memory_parts[i - 1], palettes[p]),
-					 rgb_of(memory_parts[i], palettes[p]));
-			if (ratio < 1.5)
-				fail_msg("palette %d: %s next to %s: contrast %.2f",
-					 (int)palettes[p],
-					 theme_style(memory_parts[i - 1])->name,
-					 theme_style(memory_parts[i])->name, ratio);
-		}
+	for (size_t p = 0; p < sizeof palettes / sizeof palettes[0]; p++) {
+		check_lightness(memory_parts, COUNT(memory_parts), palettes[p]);
+		check_lightness(serving_parts, COUNT(serving_parts), palettes[p]);
+	}
 }
 
 static void check_text(enum palette palette, uint32_t paper, double least)

@@ -30,6 +30,7 @@ static const struct role_style style[ROLE_COUNT] = {
 	[ROLE_ACTIVATIONS]   = { "activations",   3, 178, 0xf2b93d, 0xe9aa1c, .fill = ':' },
 	[ROLE_BUFFERS]       = { "buffers",       5, 125, 0xb82e78, 0xa01660, .fill = '.' },
 	[ROLE_FRAMEWORK]     = { "framework",     2, 248, 0xb9c0ca, 0xa7aeb9, .fill = '%' },
+	[ROLE_KV]            = { "KV cache",      1, 130, 0xc25a17, 0xb04a00, .fill = 'k' },
 	[ROLE_FREE]          = { "free",         -1, 244, 0x6b7686, 0x9aa1ac, .fill = ' ' },
 	[ROLE_COMPUTE]       = { "compute",       4,  25, 0x2c74c4, 0x0b5cad, .fill = '#' },
 	[ROLE_RECOMPUTE]     = { "recompute",     6,  68, 0x7fa6e8, 0x5f8bd8, .fill = 'r' },

@@ -28,6 +28,7 @@ enum role {
 	ROLE_ACTIVATIONS,
 	ROLE_BUFFERS,
 	ROLE_FRAMEWORK,
+	ROLE_KV, /* of a server, in the place of the optimizer */
 	ROLE_FREE,
 	ROLE_COMPUTE, /* time parts */
 	ROLE_RECOMPUTE,

@@ -53,6 +53,10 @@ void end_text(const struct explorer *explorer, struct canvas *canvas, enum view_
 	      int lines);
 unsigned scroll_text(struct explorer *explorer, struct action action);
 enum role dimension_role(enum dimension dimension);
+/* What a rank of a server holds, as parts of a bar; returns how many
+ * (views/serving.c). */
+enum { SERVING_PARTS = 5 };
+int serving_parts(const struct stage_memory *memory, struct part part[SERVING_PARTS]);
 
 void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect);

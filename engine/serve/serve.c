@@ -7,121 +7,6 @@
 #include "engine/serve/kernels.h"
 #include "engine/serve/serve_parts.h"
 
-struct serving_run {
-	struct server decode, prefill;
-	bool apart; /* two pools */
-	struct stage_memory held;
-	double room; /* requests in all engines together */
-};
-
-static double budget(const struct scenario *s)
-{
-	const struct serving_plan *v = &s->plan.serving;
-	double tokens = (double)(v->max_batched_tokens > 0
-					 ? v->max_batched_tokens
-					 : s->stack.serving.max_batched_tokens);
-
-	if (tokens <= 0)
-		tokens = 8192;
-	/* without chunks a prompt passes whole, however long */
-	if (!v->chunked_prefill)
-		tokens = fmax(tokens, (double)v->prompt_len);
-	return tokens;
-}
-
-static void open_server(struct server *server, double gpus)
-{
-	server->engines = floor(gpus / server->context.shape.ranks);
-	server->budget_tokens = budget(server->context.scenario);
-	server->room = 0;
-}
-
-/* False if a pool is too small for one engine, which serve_check() names. */
-static bool open_servers(const struct scenario *s, struct serving_run *run)
-{
-	const struct serving_plan *v = &s->plan.serving;
-	double gpus = (double)s->cluster.gpus;
-
-	run->apart = v->disaggregated;
-	serve_context(s, &run->decode.context);
-	if (run->apart) {
-		double pool =
-			v->prefill_gpus > 0 ? (double)v->prefill_gpus : floor(gpus / 2);
-
-		serve_prefill_context(s, &run->prefill.context);
-		open_server(&run->prefill, pool);
-		gpus -= pool;
-	}
-	open_server(&run->decode, gpus);
-	return run->decode.engines >= 1 && (!run->apart || run->prefill.engines >= 1);
-}
-
-static void room_for(struct serving_run *run)
-{
-	server_memory(&run->decode, &run->held);
-	server_room(&run->decode, &run->held);
-	/* buffers grow with the requests that they are for */
-	server_memory(&run->decode, &run->held);
-	run->room =
-		run->decode.room * run->decode.context.shape.dp * run->decode.engines;
-	if (run->apart) {
-		struct stage_memory other;
-
-		server_memory(&run->prefill, &other);
-		server_room(&run->prefill, &other);
-		if (run->prefill.room < 1) {
-			run->held = other;
-			run->room = 0;
-		}
-	}
-}
-
-/* The point at which `running` requests run in all engines together; requests are dealt
- * out evenly, and a copy of the attention runs at least one while it runs. */
-static void at(const struct serving_run *run, double running, struct point *out)
-{
-	double copies = run->decode.context.shape.dp * run->decode.engines;
-	double each = running / copies;
-
-	steady_point(&run->decode, run->apart ? &run->prefill : &run->decode,
-		     fmax(each, 1), out);
-	if (each < 1) {
-		out->tokens_per_second *= each;
-		out->requests_per_second *= each;
-	}
-}
-
-static bool meets(const struct scenario *s, const struct point *p)
-{
-	const struct serving_plan *v = &s->plan.serving;
-
-	return (v->goal_ttft_seconds <= 0 || p->ttft_seconds <= v->goal_ttft_seconds) &&
-	       (v->goal_tpot_seconds <= 0 || p->tpot_seconds <= v->goal_tpot_seconds);
-}
-
-/* Requests in flight that a rate leads to, Little's law: L = rate x time in the system.
- * Latency grows with L, so that the answer is between none and all. Infinite where even
- * a full cache is too slow. */
-static double running_at_rate(const struct serving_run *run, const struct scenario *s)
-{
-	double rate = s->plan.serving.request_rate, low = 0, high = run->room;
-	struct point p;
-
-	at(run, high, &p);
-	if (p.requests_per_second < rate)
-		return INFINITY;
-	for (int i = 0; i < 24; i++) {
-		double middle = (low + high) / 2;
-
-		at(run, middle, &p);
-		if (p.requests_per_second < rate)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
-}
-
 /* Output tokens a second while both goals hold, at the most requests that allow it. */
 static void goodput(const struct serving_run *run, const struct scenario *s,
 		    struct serving_estimate *out)
@@ -129,58 +14,27 @@ static void goodput(const struct serving_run *run, const struct scenario *s,
 	double low = 0, high = fmax(out->concurrency, fmin(1, run->room));
 	struct point p;
 
-	at(run, high, &p);
-	if (!meets(s, &p)) {
-		at(run, 1, &p);
+	run_at(run, high, &p);
+	if (!run_meets(s, &p)) {
+		run_at(run, 1, &p);
 		out->goodput = out->goodput_concurrency = 0;
-		if (!meets(s, &p))
+		if (!run_meets(s, &p))
 			return;
 		low = 1;
 		for (int i = 0; i < 16; i++) {
 			double middle = (low + high) / 2;
 
-			at(run, middle, &p);
-			if (meets(s, &p))
+			run_at(run, middle, &p);
+			if (run_meets(s, &p))
 				low = middle;
 			else
 				high = middle;
 		}
 		high = floor(low);
-		at(run, high, &p);
+		run_at(run, high, &p);
 	}
 	out->goodput = p.tokens_per_second;
 	out->goodput_concurrency = high;
-}
-
-static void decode_batch(const struct serving_run *run, const struct scenario *s,
-			 double requests, struct batch *b)
-{
-	const struct serving_plan *v = &s->plan.serving;
-
-	*b = (struct batch){
-		.requests = requests / run->decode.context.shape.pp,
-		.tokens_each = v->speculative == SPECULATIVE_OFF
-				       ? 1
-				       : 1 + (double)v->draft_tokens,
-		.context = server_mean_context(s),
-		.captured = true,
-	};
-}
-
-static void prompt_batch(const struct serving_run *run, const struct scenario *s,
-			 struct batch *b)
-{
-	const struct serving_plan *v = &s->plan.serving;
-	const struct server *server = run->apart ? &run->prefill : &run->decode;
-	double cached =
-		v->prefix_cache ? floor(v->shared_prefix * (double)v->prompt_len) : 0;
-	double tokens = fmax(1, (double)v->prompt_len - cached);
-
-	*b = (struct batch){
-		.prompt_tokens = fmin(tokens, server->budget_tokens),
-		.prompt_context = cached + tokens / 2,
-		.prompt_requests = 1,
-	};
 }
 
 /* What one decode pass consists of: computing and memory share what both bounds leave
@@ -296,13 +150,13 @@ static void passes(const struct serving_run *run, const struct scenario *s,
 	struct batch b;
 	struct pass pass;
 
-	decode_batch(run, s, fmax(1, v->concurrency / copies), &b);
+	run_decode_batch(run, s, fmax(1, v->concurrency / copies), &b);
 	serve_pass(&run->decode.context, &b, true, &pass);
 	divide(&pass, v);
 	traffic(&pass, out);
 	v->decode_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
 	v->decode_flops_per_second = pass.flops / pass.seconds;
-	prompt_batch(run, s, &b);
+	run_prompt_batch(run, s, &b);
 	serve_pass(run->apart ? &run->prefill.context : &run->decode.context, &b, false,
 		   &pass);
 	v->prefill_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
@@ -332,11 +186,11 @@ static void times(const struct serving_run *run, const struct scenario *s,
 	struct point p;
 
 	if (plan->request_rate > 0)
-		asked = running_at_rate(run, s);
+		asked = run_at_rate(run, s);
 	else if (asked <= 0)
 		asked = run->room;
 	v->concurrency = fmin(asked, run->room);
-	at(run, v->concurrency, &p);
+	run_at(run, v->concurrency, &p);
 	v->ttft_seconds = p.ttft_seconds * s->cluster.scale;
 	v->tpot_seconds = p.tpot_seconds * s->cluster.scale;
 	v->prefill_seconds = p.prefill_seconds * s->cluster.scale;
@@ -385,6 +239,11 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	v->kv_bytes_per_token = model_kv_bytes_per_token(
 		&s->model, (int64_t)server_mean_context(s), server->context.kv_bytes);
 	v->max_concurrency = run->room;
+	/* states alone have no size per token */
+	if (v->kv_bytes_per_token > 0)
+		v->kv_tokens = fmax(0, server->kv_room_bytes) * copies *
+			       server_admitted_tokens(s) / one;
+	v->headroom_bytes = fmax(0, out->capacity_bytes - out->memory.total_bytes);
 	v->engines = server->engines;
 }
 
@@ -415,11 +274,11 @@ void serve_estimate(const struct scenario *s, struct estimate *out)
 	out->legal = scenario_check(s, &out->problems) == 0;
 	if (!out->legal)
 		return;
-	if (!open_servers(s, &run)) {
+	if (!run_open(s, &run)) {
 		out->legal = false; /* serve_check() names it */
 		return;
 	}
-	room_for(&run);
+	run_room(&run);
 	out->fits = run.room >= 1;
 	out->fit_probability = out->fits ? 1 : 0;
 	if (out->fits)
@@ -434,68 +293,4 @@ void serve_estimate(const struct scenario *s, struct estimate *out)
 	out->tokens_per_second = v->output_tokens_per_second;
 	out->tokens_per_second_per_gpu = v->output_tokens_per_second_per_gpu;
 	economy(s, out);
-}
-
-int serve_curve(const struct scenario *s, struct serve_point *out, int most)
-{
-	struct serving_run run;
-	int count = 0;
-
-	if (scenario_check(s, NULL) != 0 || !open_servers(s, &run))
-		return 0;
-	room_for(&run);
-	for (double c = 1; run.room >= 1 && count < most; c *= 2) {
-		struct point p;
-		double running = count == most - 1 ? run.room : fmin(c, run.room);
-
-		at(&run, running, &p);
-		out[count++] = (struct serve_point){
-			.concurrency = running,
-			.ttft_seconds = p.ttft_seconds * s->cluster.scale,
-			.tpot_seconds = p.tpot_seconds * s->cluster.scale,
-			.output_tokens_per_second =
-				p.tokens_per_second / s->cluster.scale,
-			.meets = meets(s, &p),
-		};
-		if (running >= run.room)
-			break;
-	}
-	return count;
-}
-
-int serve_operators(const struct scenario *s, bool prefill, struct serve_operator *out,
-		    int most)
-{
-	struct serving_run run;
-	struct batch b;
-	struct pass pass;
-	double asked = (double)s->plan.serving.concurrency, copies;
-	int count = 0;
-
-	if (scenario_check(s, NULL) != 0 || !open_servers(s, &run))
-		return 0;
-	room_for(&run);
-	copies = run.decode.context.shape.dp * run.decode.engines;
-	if (s->plan.serving.request_rate > 0 && run.room >= 1)
-		asked = running_at_rate(&run, s);
-	asked = asked > 0 ? fmin(asked, run.room) : run.room;
-	if (prefill)
-		prompt_batch(&run, s, &b);
-	else
-		decode_batch(&run, s, fmax(1, asked / copies), &b);
-	serve_pass(prefill && run.apart ? &run.prefill.context : &run.decode.context,
-		   &b, true, &pass);
-	for (int i = 0; i < pass.operators; i++) {
-		const struct pass_operator *op = &pass.operator[i];
-		struct serve_operator item = { op->name,  op->count,   op->flops,
-					       op->bytes, op->seconds, op->network };
-		int at = count < most ? count++ : most;
-
-		for (; at > 0 && out[at - 1].seconds < item.seconds; at--)
-			if (at < most)
-				out[at] = out[at - 1];
-		if (at < most)
-			out[at] = item;
-	}
-	return count;
 }

@@ -43,4 +43,32 @@ void steady_point(const struct server *decode, const struct server *prefill,
 /* Seconds of a prompt of the workload, alone; and of `together` at once. */
 double steady_prefill(const struct server *server, double together);
 
+/* --- all engines together (run.c) --- */
+
+/* The servers of a scenario. */
+struct serving_run {
+	struct server decode, prefill;
+	bool apart; /* two pools */
+	struct stage_memory held;
+	double room; /* requests in all engines together */
+};
+
+/* False if a pool is too small for one engine, which serve_check() names. */
+bool run_open(const struct scenario *scenario, struct serving_run *run);
+/* What is held before any request, and how many there is room for. */
+void run_room(struct serving_run *run);
+/* The point at which `running` requests run in all engines together. */
+void run_at(const struct serving_run *run, double running, struct point *out);
+/* Whether the point keeps both goals. */
+bool run_meets(const struct scenario *scenario, const struct point *point);
+/* Requests in flight that the scenario's rate leads to; infinite where even a full
+ * cache is too slow. */
+double run_at_rate(const struct serving_run *run, const struct scenario *scenario);
+/* A decode pass of that many requests in one copy of the attention; a pass over one
+ * prompt, or as much of it as one takes. */
+void run_decode_batch(const struct serving_run *run, const struct scenario *scenario,
+		      double requests, struct batch *out);
+void run_prompt_batch(const struct serving_run *run, const struct scenario *scenario,
+		      struct batch *out);
+
 #endif

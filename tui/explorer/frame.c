@@ -13,21 +13,41 @@ static int knob_width(int width)
 	return width < 72 ? 24 : width < 100 ? 27 : width < 160 ? 34 : 40;
 }
 
+/* What is done with the model: "train 8192 x 256", "serve 2048 + 512 x 64". */
+static void work_text(const struct plan *plan, char *out, size_t size)
+{
+	const struct serving_plan *v = &plan->serving;
+	int used;
+
+	if (plan->mode == MODE_TRAINING) {
+		snprintf(out, size, "train %lld x %lld", (long long)plan->seq_len,
+			 (long long)plan->global_batch);
+		return;
+	}
+	used = snprintf(out, size, "serve %lld + %lld", (long long)v->prompt_len,
+			(long long)v->output_len);
+	if (v->request_rate > 0)
+		snprintf(out + used, size - (size_t)used, " x %g/s", v->request_rate);
+	else if (v->concurrency > 0)
+		snprintf(out + used, size - (size_t)used, " x %lld",
+			 (long long)v->concurrency);
+}
+
 /* Model, machine, training and stack; the less there is room for, the fewer. */
 static void title_text(const struct explorer *explorer, const char *dot, int width,
 		       char *out, size_t size)
 {
 	const struct scenario *s = &explorer->scenario;
-	char node[32];
+	char node[32], work[96];
 
 	snprintf(node, sizeof node, " (%lld/node)",
 		 (long long)s->cluster.gpus_per_node);
+	work_text(&s->plan, work, sizeof work);
 	for (int cut = 0; cut < 3; cut++) {
-		snprintf(out, size, "%s%s%s%lld x %s%s%strain %lld x %lld%s%s%s%s",
-			 s->model.name, s->model.approximate[0] ? " (approximate)" : "",
-			 dot, (long long)s->cluster.gpus, s->cluster.accelerator.name,
-			 cut < 2 ? node : "", dot, (long long)s->plan.seq_len,
-			 (long long)s->plan.global_batch, cut < 1 ? dot : "",
+		snprintf(out, size, "%s%s%s%lld x %s%s%s%s%s%s%s%s", s->model.name,
+			 s->model.approximate[0] ? " (approximate)" : "", dot,
+			 (long long)s->cluster.gpus, s->cluster.accelerator.name,
+			 cut < 2 ? node : "", dot, work, cut < 1 ? dot : "",
 			 cut < 1 ? s->stack.name : "", s->cluster.scale != 1 ? dot : "",
 			 s->cluster.scale != 1 ? "calibrated" : "");
 		if (text_width(out) <= width)
@@ -197,6 +217,7 @@ static void draw_status(const struct explorer *explorer, struct canvas *canvas, 
 
 static void draw_small(const struct explorer *explorer, struct canvas *canvas)
 {
+	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
 	char text[160];
 
 	canvas_format(canvas, 0, 0, canvas->width, ROLE_WARNING,
@@ -209,9 +230,11 @@ static void draw_small(const struct explorer *explorer, struct canvas *canvas)
 		canvas_text(canvas, 0, 2, canvas->width, ROLE_BAD, "can't run");
 		return;
 	}
-	draw_number(explorer, canvas, 0, 2, canvas->width, "step", "step_seconds");
-	draw_number(explorer, canvas, 0, 3, canvas->width, "memory", "total_bytes");
-	draw_number(explorer, canvas, 0, 4, canvas->width, "MFU", "mfu");
+	draw_number(explorer, canvas, 0, 2, canvas->width, "memory", "total_bytes");
+	draw_number(explorer, canvas, 0, 3, canvas->width, serves ? "TPOT" : "step",
+		    serves ? "tpot_seconds" : "step_seconds");
+	draw_number(explorer, canvas, 0, 4, canvas->width, serves ? "TTFT" : "MFU",
+		    serves ? "ttft_seconds" : "mfu");
 }
 
 void explorer_draw(const struct explorer *explorer, struct canvas *canvas)

@@ -37,46 +37,64 @@ static bool is_shown(const struct explorer *explorer, int index)
 	return false;
 }
 
+static bool is_mode(int index)
+{
+	return strcmp(knob_table[index].key, "mode") == 0;
+}
+
 static bool has_rows(const struct explorer *explorer, int group)
 {
 	for (int i = 0; i < knob_count(); i++)
-		if ((int)knob_table[i].group == group && is_shown(explorer, i))
+		if ((int)knob_table[i].group == group && is_shown(explorer, i) &&
+		    !is_mode(i))
 			return true;
 	return false;
 }
 
+static void add_group(const struct explorer *explorer, int group, struct knob_row *rows,
+		      int *count)
+{
+	bool trains = explorer->scenario.plan.mode == MODE_TRAINING;
+
+	if (!has_rows(explorer, group))
+		return;
+	add(rows, count,
+	    (struct knob_row){ ROW_GROUP, -1, group,
+			       knob_group_label((enum knob_group)group) });
+	if (explorer->folded & 1u << group)
+		return;
+	for (int i = 0; i < knob_count(); i++)
+		if ((int)knob_table[i].group == group && is_shown(explorer, i) &&
+		    !is_mode(i))
+			add(rows, count,
+			    (struct knob_row){ ROW_KNOB, i, group,
+					       knob_table[i].label });
+	if (trains && group == GROUP_PARALLELISM)
+		add(rows, count,
+		    (struct knob_row){ ROW_DERIVED, DERIVED_DP, group, "DP  data" });
+	if (trains && group == GROUP_BATCH)
+		add(rows, count,
+		    (struct knob_row){ ROW_DERIVED, DERIVED_MICRO_BATCHES, group,
+				       "micro-batches" });
+}
+
+/* What is looked for first comes first: the mode above all groups, and what is served
+ * before what it is computed with. */
 int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
 {
-	int count = 0, group = -1;
-	bool trains = explorer->scenario.plan.mode == MODE_TRAINING;
+	const struct knob *mode = knob_find("mode");
+	int count = 0;
 
 	add(rows, &count, (struct knob_row){ ROW_MODEL, -1, -1, "model" });
 	add(rows, &count, (struct knob_row){ ROW_CLUSTER, -1, -1, "cluster" });
 	add(rows, &count, (struct knob_row){ ROW_STACK, -1, -1, "stack" });
-	for (int i = 0; i < knob_count(); i++) {
-		int own = (int)knob_table[i].group;
-		bool last =
-			i + 1 == knob_count() || (int)knob_table[i + 1].group != own;
-
-		if (own != group && has_rows(explorer, own))
-			add(rows, &count,
-			    (struct knob_row){ ROW_GROUP, -1, own,
-					       knob_group_label(knob_table[i].group) });
-		group = own;
-		if (explorer->folded & 1u << own)
-			continue;
-		if (is_shown(explorer, i))
-			add(rows, &count,
-			    (struct knob_row){ ROW_KNOB, i, own, knob_table[i].label });
-		if (last && trains && own == GROUP_PARALLELISM)
-			add(rows, &count,
-			    (struct knob_row){ ROW_DERIVED, DERIVED_DP, own,
-					       "DP  data" });
-		if (last && trains && own == GROUP_BATCH)
-			add(rows, &count,
-			    (struct knob_row){ ROW_DERIVED, DERIVED_MICRO_BATCHES, own,
-					       "micro-batches" });
-	}
+	add(rows, &count,
+	    (struct knob_row){ ROW_KNOB, (int)(mode - knob_table), -1, mode->label });
+	add_group(explorer, GROUP_PARALLELISM, rows, &count);
+	add_group(explorer, GROUP_SERVING, rows, &count);
+	for (int group = 0; group < GROUP_COUNT; group++)
+		if (group != GROUP_PARALLELISM && group != GROUP_SERVING)
+			add_group(explorer, group, rows, &count);
 	return count;
 }
 

@@ -5,128 +5,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
-#include "tui/view.h"
-
-/* How much room there is: 80x24, 120x36, 200x60. */
-enum room { ROOM_COMPACT, ROOM_COMFORTABLE, ROOM_RICH };
-
-struct page {
-	const struct explorer *explorer;
-	struct canvas *canvas;
-	struct rect rect;
-	int y; /* next free row */
-	enum room room;
-};
-
-struct item {
-	const char *label, *key;
-};
-
-static int left(const struct page *p)
-{
-	return p->rect.y + p->rect.height - p->y;
-}
-
-static void gap(struct page *p)
-{
-	p->y += p->room > ROOM_COMPACT;
-}
-
-/* Numbers in columns that line up. */
-static void grid(struct page *p, const struct item *item, int count, int columns)
-{
-	int width = p->rect.width / columns;
-
-	for (int i = 0; i < count && left(p) > i / columns; i++) {
-		int x = p->rect.x + i % columns * width;
-
-		if (p->room == ROOM_COMPACT)
-			draw_number(p->explorer, p->canvas, x, p->y + i / columns,
-				    width - 1, item[i].label, item[i].key);
-		else
-			draw_number_row(
-				p->explorer, p->canvas,
-				(struct rect){ x, p->y + i / columns, width - 2, 1 },
-				item[i].label, item[i].key);
-	}
-	p->y += (count + columns - 1) / columns;
-}
-
-/* Numbers one behind the other, as many as there is room for in a line. */
-static void flow(struct page *p, const struct item *item, int count)
-{
-	int x = p->rect.x, end = p->rect.x + p->rect.width;
-
-	for (int i = 0; i < count && x < end - 6; i++)
-		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
-				 item[i].label, item[i].key) +
-		     2;
-	p->y++;
-}
-
-static int columns_of(const struct page *p)
-{
-	return p->room == ROOM_RICH ? 4 : p->rect.width >= 78 ? 3 : 2;
-}
-
-static void draw_parts(struct page *p, const struct part *part, int count, double full,
-		       double limit)
-{
-	int rows = p->room == ROOM_RICH ? 2 : 1;
-
-	widget_stack(p->canvas, (struct rect){ p->rect.x, p->y, p->rect.width, rows },
-		     part, count, full, limit);
-	p->y += rows;
-}
-
-static void draw_legend(struct page *p, const struct part *part, int count, int rows)
-{
-	p->y += widget_legend(p->canvas,
-			      (struct rect){ p->rect.x, p->y, p->rect.width, rows },
-			      part, count);
-}
-
-/* "fits, 77 % sure  stage 0 of 4", as much of it as there is room for. */
-static void draw_verdict(struct page *p, int x)
-{
-	const struct estimate *e = &p->explorer->estimate;
-	int room = p->rect.x + p->rect.width - x;
-	char text[64], chance[32], stage[32];
-
-	fit_text(e, chance, sizeof chance);
-	snprintf(stage, sizeof stage, "stage %d of %d", e->fullest_stage, e->stages);
-	if (!e->fits)
-		snprintf(text, sizeof text, "DOES NOT FIT");
-	else
-		snprintf(text, sizeof text, "%s",
-			 text_width(chance) <= room ? chance : "fits");
-	x += canvas_text(p->canvas, x, p->y, room, e->fits ? ROLE_GOOD : ROLE_BAD,
-			 text) +
-	     2;
-	room -= text_width(text) + 2;
-	if (e->stages > 1 && text_width(stage) <= room)
-		canvas_text(p->canvas, x, p->y, room, ROLE_LABEL, stage);
-}
-
-static void draw_capacity(struct page *p)
-{
-	char capacity[32];
-	int x = p->rect.x, number = p->rect.width - 26;
-
-	form_text(FORM_BYTES, p->explorer->estimate.capacity_bytes, capacity,
-		  sizeof capacity);
-	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "MEMORY") + 1;
-	x += draw_number(p->explorer, p->canvas, x, p->y, number < 10 ? 10 : number, "",
-			 "total_bytes") +
-	     1;
-	/* whether it fits is more than what it has to fit */
-	if (x + 28 <= p->rect.x + p->rect.width)
-		x += canvas_format(p->canvas, x, p->y, 18, ROLE_LABEL, "of %s",
-				   capacity) +
-		     2;
-	draw_verdict(p, x);
-	p->y++;
-}
+#include "tui/views/page.h"
 
 static void draw_memory(struct page *p)
 {
@@ -148,14 +27,14 @@ static void draw_memory(struct page *p)
 		{ m->buffers_bytes, ROLE_BUFFERS, "buffers" },
 		{ m->framework_bytes, ROLE_FRAMEWORK, "framework" },
 	};
-	draw_capacity(p);
-	draw_parts(p, part, 6, fmax(e->capacity_bytes * 1.04, m->total_bytes * 1.02),
+	page_capacity(p);
+	page_parts(p, part, 6, fmax(e->capacity_bytes * 1.04, m->total_bytes * 1.02),
 		   e->capacity_bytes);
 	if (p->room == ROOM_COMPACT)
-		draw_legend(p, part, 6, 2);
+		page_legend(p, part, 6, 2);
 	else
-		grid(p, items, 6, columns_of(p) == 4 ? 3 : columns_of(p));
-	gap(p);
+		page_grid(p, items, 6, page_columns(p) == 4 ? 3 : page_columns(p));
+	page_gap(p);
 }
 
 static void time_bar(struct page *p)
@@ -174,8 +53,8 @@ static void time_bar(struct page *p)
 					       dimension_label((enum dimension)d) };
 	part[count++] = (struct part){ e->bubble_seconds, ROLE_BUBBLE, "bubble" };
 	part[count++] = (struct part){ e->optimizer_seconds, ROLE_STEP, "optimizer" };
-	draw_parts(p, part, count, e->step_seconds, 0);
-	draw_legend(p, part, count, p->room == ROOM_COMPACT ? 1 : 2);
+	page_parts(p, part, count, e->step_seconds, 0);
+	page_legend(p, part, count, p->room == ROOM_COMPACT ? 1 : 2);
 }
 
 static void draw_time(struct page *p)
@@ -207,10 +86,10 @@ static void draw_time(struct page *p)
 	p->y++;
 	time_bar(p);
 	if (p->room == ROOM_COMPACT)
-		flow(p, few, 2);
+		page_flow(p, few, 2);
 	else
-		grid(p, items, 7, columns_of(p));
-	gap(p);
+		page_grid(p, items, 7, page_columns(p));
+	page_gap(p);
 }
 
 static void draw_throughput(struct page *p)
@@ -240,7 +119,7 @@ static void draw_throughput(struct page *p)
 		};
 		int x = p->rect.x;
 
-		flow(p, two, 3);
+		page_flow(p, two, 3);
 		x += canvas_format(p->canvas, x, p->y, 20, ROLE_LABEL,
 				   "%s tokens:", tokens) +
 		     1;
@@ -253,138 +132,12 @@ static void draw_throughput(struct page *p)
 		return;
 	}
 	canvas_text(p->canvas, p->rect.x, p->y++, 12, ROLE_TITLE, "THROUGHPUT");
-	grid(p, items, 6, columns_of(p) == 4 ? 3 : columns_of(p));
-	gap(p);
+	page_grid(p, items, 6, page_columns(p) == 4 ? 3 : page_columns(p));
+	page_gap(p);
 	canvas_format(p->canvas, p->rect.x, p->y++, p->rect.width, ROLE_TITLE,
 		      "RUN of %s tokens", tokens);
-	grid(p, run, p->room == ROOM_RICH ? 6 : 3, 3);
-	gap(p);
-}
-
-static void draw_traffic(struct page *p)
-{
-	const struct estimate *e = &p->explorer->estimate;
-	int x = p->rect.x + 8, end = p->rect.x + p->rect.width;
-
-	canvas_text(p->canvas, p->rect.x, p->y, 8, ROLE_TITLE, "TRAFFIC");
-	for (int d = 0; d < DIM_COUNT && x < end - 6; d++) {
-		char key[32];
-
-		if (e->cost[d].bytes <= 0)
-			continue;
-		snprintf(key, sizeof key, "%s.bytes", dimension_key((enum dimension)d));
-		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
-				 dimension_label((enum dimension)d), key) +
-		     2;
-	}
-	if (x == p->rect.x + 8)
-		canvas_text(p->canvas, x, p->y, end - x, ROLE_LABEL,
-			    "none: one GPU holds it all");
-	p->y++;
-}
-
-static void strip_item(const struct explorer *explorer, int i, double best,
-		       struct strip_item *out)
-{
-	const struct whatif_value *v = &explorer->strip.item[i];
-	char label[64];
-
-	knob_print_value(&knob_table[explorer->strip_knob], v->value, label,
-			 sizeof label);
-	snprintf(out->label, sizeof out->label, "%.15s", label);
-	out->fraction = NAN;
-	out->bar = ROLE_COMPUTE;
-	if (!v->legal) {
-		snprintf(out->note, sizeof out->note, "no");
-		out->role = ROLE_BORDER;
-		return;
-	}
-	if (!v->fits) {
-		snprintf(out->note, sizeof out->note, "OOM");
-		out->role = ROLE_BAD;
-		return;
-	}
-	snprintf(out->note, sizeof out->note, "%.0f", v->tokens_per_second_per_gpu);
-	out->role = v->tokens_per_second_per_gpu >= best ? ROLE_GOOD : ROLE_VALUE;
-	out->fraction = best > 0 ? v->tokens_per_second_per_gpu / best : 0;
-	if (i == explorer->strip.present)
-		out->bar = ROLE_FOCUS;
-}
-
-static void draw_strip(struct page *p, int rows)
-{
-	const struct explorer *explorer = p->explorer;
-	const struct whatif *strip = &explorer->strip;
-	struct strip_item item[MAX_VALUES];
-	struct rect rect = { p->rect.x, p->y + 1, p->rect.width, rows - 1 };
-	double best = 0;
-	char title[96];
-
-	if (explorer->strip_knob < 0 || strip->count == 0 || rows < 3)
-		return;
-	snprintf(title, sizeof title, "%s: tok/s/GPU at each value",
-		 knob_table[explorer->strip_knob].key);
-	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width, title);
-	for (int i = 0; i < strip->count; i++)
-		if (strip->item[i].legal && strip->item[i].fits)
-			best = fmax(best, strip->item[i].tokens_per_second_per_gpu);
-	for (int i = 0; i < strip->count; i++)
-		strip_item(explorer, i, best, &item[i]);
-	widget_strip(p->canvas, rect, item, strip->count, strip->present);
-	p->y += rows;
-}
-
-static void draw_finding(struct page *p, const struct finding *finding)
-{
-	enum role role =
-		finding->rule->severity == SEVERITY_HINT ? ROLE_HINT : ROLE_WARNING;
-	char text[320], key[MAX_KEY];
-	struct rect rect = { p->rect.x + 2, p->y, p->rect.width - 2, 1 };
-	int rows = p->room > ROOM_COMPACT && left(p) > 1 ? 2 : 1;
-
-	finding_text(finding, text, sizeof text);
-	canvas_put(p->canvas, p->rect.x, p->y, role == ROLE_HINT ? 'i' : '!', role);
-	rect.height = rows;
-	if (text_width(text) <= rect.width || rows == 1)
-		rows = rect.height = 1;
-	if (rows == 1)
-		canvas_text(p->canvas, rect.x, rect.y, rect.width, ROLE_DEFAULT, text);
-	else
-		rows = widget_prose(p->canvas, rect, 0, ROLE_DEFAULT, text) > 1 ? 2 : 1;
-	if (finding->knob) {
-		snprintf(key, sizeof key, "%s#%s", finding->knob, finding->rule->code);
-		add_spot(p->explorer, p->canvas, SPOT_KNOB,
-			 (struct rect){ p->rect.x, p->y, p->rect.width, rows }, key, 0);
-	}
-	p->y += rows;
-}
-
-/* Why no number of this model is exact. */
-static void draw_approximate(struct page *p)
-{
-	const char *why = p->explorer->scenario.model.approximate;
-	struct rect rect = { p->rect.x, p->y, p->rect.width, 2 };
-	char text[MAX_NOTE + 32];
-
-	if (why[0] == '\0' || left(p) < 1)
-		return;
-	if (p->room == ROOM_COMPACT || left(p) < 3)
-		rect.height = 1;
-	snprintf(text, sizeof text, "~ approximate: %s", why);
-	p->y += widget_prose(p->canvas, rect, 0, ROLE_WARNING, text) > 1 ? rect.height
-									 : 1;
-}
-
-static void draw_advice(struct page *p)
-{
-	const struct findings *problems = &p->explorer->estimate.problems,
-			      *advice = &p->explorer->advice;
-
-	draw_approximate(p);
-	for (int i = 0; i < problems->count && left(p) > 0; i++)
-		draw_finding(p, &problems->item[i]);
-	for (int i = 0; i < advice->count && left(p) > 0; i++)
-		draw_finding(p, &advice->item[i]);
+	page_grid(p, run, p->room == ROOM_RICH ? 6 : 3, 3);
+	page_gap(p);
 }
 
 /* Rows that nothing else needs: each stage's memory and time side by side. */
@@ -393,7 +146,7 @@ static void draw_stages(struct page *p)
 	const struct estimate *e = &p->explorer->estimate;
 	int rows = e->stages < 16 ? e->stages : 16, half = (p->rect.width - 6) / 2;
 
-	if (p->room < ROOM_RICH || e->stages < 2 || left(p) < rows + 14)
+	if (p->room < ROOM_RICH || e->stages < 2 || page_left(p) < rows + 14)
 		return;
 	canvas_text(p->canvas, p->rect.x, p->y, 40, ROLE_TITLE, "STAGES");
 	canvas_text(p->canvas, p->rect.x + 8, p->y, half, ROLE_LABEL, "memory");
@@ -426,18 +179,7 @@ static void draw_stages(struct page *p)
 			     (struct rect){ p->rect.x + half + 7, p->y, half, 1 }, time,
 			     4, e->step_seconds, 0);
 	}
-	gap(p);
-}
-
-static void draw_illegal(struct page *p)
-{
-	struct rect rect;
-
-	canvas_text(p->canvas, p->rect.x, p->y, p->rect.width, ROLE_BAD,
-		    "THIS PLAN CAN'T RUN");
-	p->y += 2;
-	rect = (struct rect){ p->rect.x, p->y, p->rect.width, left(p) - 6 };
-	p->y += draw_problems(p->explorer, p->canvas, rect) + 1;
+	page_gap(p);
 }
 
 void overview_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -452,20 +194,24 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 		p.room = ROOM_COMFORTABLE;
 	explorer->spots->strip = rect;
 	if (!explorer->estimate.legal) {
-		draw_illegal(&p);
-		draw_strip(&p, left(&p) > 8 ? 6 : left(&p));
+		page_illegal(&p);
+		page_strip(&p, page_left(&p) > 8 ? 6 : page_left(&p));
+		return;
+	}
+	if (explorer->scenario.plan.mode == MODE_INFERENCE) {
+		serving_overview(&p);
 		return;
 	}
 	draw_memory(&p);
 	draw_time(&p);
 	draw_throughput(&p);
-	draw_traffic(&p);
-	gap(&p);
+	page_traffic(&p);
+	page_gap(&p);
 	draw_stages(&p);
 	strip = p.room == ROOM_RICH ? 10 : p.room == ROOM_COMFORTABLE ? 6 : 4;
-	if (left(&p) - strip < 2)
-		strip = left(&p) - 2 > 3 ? left(&p) - 2 : 3;
-	draw_strip(&p, strip);
-	gap(&p);
-	draw_advice(&p);
+	if (page_left(&p) - strip < 2)
+		strip = page_left(&p) - 2 > 3 ? page_left(&p) - 2 : 3;
+	page_strip(&p, strip);
+	page_gap(&p);
+	page_advice(&p);
 }

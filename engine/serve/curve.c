@@ -1,0 +1,112 @@
+/* curve.c - latency against throughput, and the operators of a pass. */
+#include <math.h>
+
+#include "engine/serve.h"
+#include "engine/serve/kernels.h"
+#include "engine/serve/serve_parts.h"
+
+/* The next number of requests: evenly apart on a logarithmic axis, whole numbers. */
+static double next(double now, double room, int most)
+{
+	double factor = most > 1 ? pow(room, 1.0 / (most - 1)) : room;
+
+	return fmin(room, fmax(now + 1, ceil(now * factor - 1e-9)));
+}
+
+int serve_curve(const struct scenario *s, struct serve_point *out, int most)
+{
+	struct serving_run run;
+	int count = 0;
+
+	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
+		return 0;
+	run_room(&run);
+	for (double c = 1; run.room >= 1 && count < most; c = next(c, run.room, most)) {
+		double running = count == most - 1 ? run.room : c;
+		struct point p;
+
+		run_at(&run, running, &p);
+		out[count++] = (struct serve_point){
+			.concurrency = running,
+			.ttft_seconds = p.ttft_seconds * s->cluster.scale,
+			.tpot_seconds = p.tpot_seconds * s->cluster.scale,
+			.output_tokens_per_second =
+				p.tokens_per_second / s->cluster.scale,
+			.per_gpu = p.tokens_per_second / s->cluster.scale /
+				   (double)s->cluster.gpus,
+			.per_user = 1 / (p.tpot_seconds * s->cluster.scale),
+			.meets = run_meets(s, &p),
+		};
+		if (running >= run.room)
+			break;
+	}
+	return count;
+}
+
+int serve_knee(const struct serve_point *point, int count)
+{
+	const struct serve_point *last = &point[count - 1];
+	double width, height, most = 0;
+	int knee = -1;
+
+	if (count < 3)
+		return -1;
+	width = point[0].per_user - last->per_user;
+	height = last->per_gpu - point[0].per_gpu;
+	if (!(width > 0) || !(height > 0))
+		return -1;
+	for (int i = 1; i < count - 1; i++) {
+		/* how far beyond the chord from the first to the last point */
+		double beyond = (point[i].per_user - last->per_user) / width +
+				(point[i].per_gpu - point[0].per_gpu) / height - 1;
+
+		if (beyond > most) {
+			most = beyond;
+			knee = i;
+		}
+	}
+	return knee;
+}
+
+void serve_roofline(const struct scenario *s, struct serve_roofline *out)
+{
+	out->flops_per_second = kernel_peak(s, (enum precision)s->plan.precision);
+	out->bytes_per_second = s->cluster.accelerator.memory_bytes_per_second;
+}
+
+int serve_operators(const struct scenario *s, bool prefill, struct serve_operator *out,
+		    int most)
+{
+	struct serving_run run;
+	struct batch b;
+	struct pass pass;
+	double asked = (double)s->plan.serving.concurrency, copies;
+	int count = 0;
+
+	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
+		return 0;
+	run_room(&run);
+	copies = run.decode.context.shape.dp * run.decode.engines;
+	if (s->plan.serving.request_rate > 0 && run.room >= 1)
+		asked = run_at_rate(&run, s);
+	asked = asked > 0 ? fmin(asked, run.room) : run.room;
+	if (prefill)
+		run_prompt_batch(&run, s, &b);
+	else
+		run_decode_batch(&run, s, fmax(1, asked / copies), &b);
+	serve_pass(prefill && run.apart ? &run.prefill.context : &run.decode.context,
+		   &b, true, &pass);
+	for (int i = 0; i < pass.operators; i++) {
+		const struct pass_operator *op = &pass.operator[i];
+		struct serve_operator item = { op->name,  op->count,   op->flops,
+					       op->bytes, op->seconds, op->network };
+		int at = count < most ? count++ : most;
+
+		for (; at > 0 && out[at - 1].seconds < item.seconds; at--)
+			if (at < most)
+				out[at] = out[at - 1];
+		if (at < most)
+			out[at] = item;
+	}
+	return count;
+}

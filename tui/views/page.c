@@ -1,0 +1,251 @@
+/* page.c - the parts of an overview, from top to bottom. */
+#include "tui/views/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob.h"
+
+int page_left(const struct page *p)
+{
+	return p->rect.y + p->rect.height - p->y;
+}
+
+void page_gap(struct page *p)
+{
+	p->y += p->room > ROOM_COMPACT;
+}
+
+/* Numbers in columns that line up. */
+void page_grid(struct page *p, const struct item *item, int count, int columns)
+{
+	int width = p->rect.width / columns;
+
+	for (int i = 0; i < count && page_left(p) > i / columns; i++) {
+		int x = p->rect.x + i % columns * width;
+
+		if (p->room == ROOM_COMPACT)
+			draw_number(p->explorer, p->canvas, x, p->y + i / columns,
+				    width - 1, item[i].label, item[i].key);
+		else
+			draw_number_row(
+				p->explorer, p->canvas,
+				(struct rect){ x, p->y + i / columns, width - 2, 1 },
+				item[i].label, item[i].key);
+	}
+	p->y += (count + columns - 1) / columns;
+}
+
+/* Numbers one behind the other, as many as there is room for in a line. */
+void page_flow(struct page *p, const struct item *item, int count)
+{
+	int x = p->rect.x, end = p->rect.x + p->rect.width;
+
+	for (int i = 0; i < count && x < end - 6; i++)
+		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
+				 item[i].label, item[i].key) +
+		     2;
+	p->y++;
+}
+
+int page_columns(const struct page *p)
+{
+	return p->room == ROOM_RICH ? 4 : p->rect.width >= 78 ? 3 : 2;
+}
+
+void page_parts(struct page *p, const struct part *part, int count, double full,
+		double limit)
+{
+	int rows = p->room == ROOM_RICH ? 2 : 1;
+
+	widget_stack(p->canvas, (struct rect){ p->rect.x, p->y, p->rect.width, rows },
+		     part, count, full, limit);
+	p->y += rows;
+}
+
+void page_legend(struct page *p, const struct part *part, int count, int rows)
+{
+	p->y += widget_legend(p->canvas,
+			      (struct rect){ p->rect.x, p->y, p->rect.width, rows },
+			      part, count);
+}
+
+/* "fits, 77 % sure  stage 0 of 4", as much of it as there is room for. */
+static void draw_verdict(struct page *p, int x)
+{
+	const struct estimate *e = &p->explorer->estimate;
+	int room = p->rect.x + p->rect.width - x;
+	char text[64], chance[32], stage[32];
+
+	fit_text(e, chance, sizeof chance);
+	snprintf(stage, sizeof stage, "stage %d of %d", e->fullest_stage, e->stages);
+	if (!e->fits)
+		snprintf(text, sizeof text, "DOES NOT FIT");
+	else
+		snprintf(text, sizeof text, "%s",
+			 text_width(chance) <= room ? chance : "fits");
+	x += canvas_text(p->canvas, x, p->y, room, e->fits ? ROLE_GOOD : ROLE_BAD,
+			 text) +
+	     2;
+	room -= text_width(text) + 2;
+	if (e->stages > 1 && text_width(stage) <= room)
+		canvas_text(p->canvas, x, p->y, room, ROLE_LABEL, stage);
+}
+
+void page_capacity(struct page *p)
+{
+	char capacity[32];
+	int x = p->rect.x, number = p->rect.width - 26;
+
+	form_text(FORM_BYTES, p->explorer->estimate.capacity_bytes, capacity,
+		  sizeof capacity);
+	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "MEMORY") + 1;
+	x += draw_number(p->explorer, p->canvas, x, p->y, number < 10 ? 10 : number, "",
+			 "total_bytes") +
+	     1;
+	/* whether it fits is more than what it has to fit */
+	if (x + 28 <= p->rect.x + p->rect.width)
+		x += canvas_format(p->canvas, x, p->y, 18, ROLE_LABEL, "of %s",
+				   capacity) +
+		     2;
+	draw_verdict(p, x);
+	p->y++;
+}
+
+void page_traffic(struct page *p)
+{
+	const struct estimate *e = &p->explorer->estimate;
+	int x = p->rect.x + 8, end = p->rect.x + p->rect.width;
+
+	canvas_text(p->canvas, p->rect.x, p->y, 8, ROLE_TITLE, "TRAFFIC");
+	for (int d = 0; d < DIM_COUNT && x < end - 6; d++) {
+		char key[32];
+
+		if (e->cost[d].bytes <= 0)
+			continue;
+		snprintf(key, sizeof key, "%s.bytes", dimension_key((enum dimension)d));
+		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
+				 dimension_label((enum dimension)d), key) +
+		     2;
+	}
+	if (x == p->rect.x + 8)
+		canvas_text(p->canvas, x, p->y, end - x, ROLE_LABEL,
+			    "none: one GPU holds it all");
+	p->y++;
+}
+
+static void strip_item(const struct explorer *explorer, int i, double best,
+		       struct strip_item *out)
+{
+	const struct whatif_value *v = &explorer->strip.item[i];
+	char label[64];
+
+	knob_print_value(&knob_table[explorer->strip_knob], v->value, label,
+			 sizeof label);
+	snprintf(out->label, sizeof out->label, "%.15s", label);
+	out->fraction = NAN;
+	out->bar = ROLE_COMPUTE;
+	if (!v->legal) {
+		snprintf(out->note, sizeof out->note, "no");
+		out->role = ROLE_BORDER;
+		return;
+	}
+	if (!v->fits) {
+		snprintf(out->note, sizeof out->note, "OOM");
+		out->role = ROLE_BAD;
+		return;
+	}
+	snprintf(out->note, sizeof out->note, "%.0f", v->tokens_per_second_per_gpu);
+	out->role = v->tokens_per_second_per_gpu >= best ? ROLE_GOOD : ROLE_VALUE;
+	out->fraction = best > 0 ? v->tokens_per_second_per_gpu / best : 0;
+	if (i == explorer->strip.present)
+		out->bar = ROLE_FOCUS;
+}
+
+void page_strip(struct page *p, int rows)
+{
+	const struct explorer *explorer = p->explorer;
+	const struct whatif *strip = &explorer->strip;
+	struct strip_item item[MAX_VALUES];
+	struct rect rect = { p->rect.x, p->y + 1, p->rect.width, rows - 1 };
+	double best = 0;
+	char title[96];
+
+	if (explorer->strip_knob < 0 || strip->count == 0 || rows < 3)
+		return;
+	snprintf(title, sizeof title, "%s: tok/s/GPU at each value",
+		 knob_table[explorer->strip_knob].key);
+	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width, title);
+	for (int i = 0; i < strip->count; i++)
+		if (strip->item[i].legal && strip->item[i].fits)
+			best = fmax(best, strip->item[i].tokens_per_second_per_gpu);
+	for (int i = 0; i < strip->count; i++)
+		strip_item(explorer, i, best, &item[i]);
+	widget_strip(p->canvas, rect, item, strip->count, strip->present);
+	p->y += rows;
+}
+
+static void draw_finding(struct page *p, const struct finding *finding)
+{
+	enum role role =
+		finding->rule->severity == SEVERITY_HINT ? ROLE_HINT : ROLE_WARNING;
+	char text[320], key[MAX_KEY];
+	struct rect rect = { p->rect.x + 2, p->y, p->rect.width - 2, 1 };
+	int rows = p->room > ROOM_COMPACT && page_left(p) > 1 ? 2 : 1;
+
+	finding_text(finding, text, sizeof text);
+	canvas_put(p->canvas, p->rect.x, p->y, role == ROLE_HINT ? 'i' : '!', role);
+	rect.height = rows;
+	if (text_width(text) <= rect.width || rows == 1)
+		rows = rect.height = 1;
+	if (rows == 1)
+		canvas_text(p->canvas, rect.x, rect.y, rect.width, ROLE_DEFAULT, text);
+	else
+		rows = widget_prose(p->canvas, rect, 0, ROLE_DEFAULT, text) > 1 ? 2 : 1;
+	if (finding->knob) {
+		snprintf(key, sizeof key, "%s#%s", finding->knob, finding->rule->code);
+		add_spot(p->explorer, p->canvas, SPOT_KNOB,
+			 (struct rect){ p->rect.x, p->y, p->rect.width, rows }, key, 0);
+	}
+	p->y += rows;
+}
+
+/* Why no number of this model is exact. */
+static void draw_approximate(struct page *p)
+{
+	const char *why = p->explorer->scenario.model.approximate;
+	struct rect rect = { p->rect.x, p->y, p->rect.width, 2 };
+	char text[MAX_NOTE + 32];
+
+	if (why[0] == '\0' || page_left(p) < 1)
+		return;
+	if (p->room == ROOM_COMPACT || page_left(p) < 3)
+		rect.height = 1;
+	snprintf(text, sizeof text, "~ approximate: %s", why);
+	p->y += widget_prose(p->canvas, rect, 0, ROLE_WARNING, text) > 1 ? rect.height
+									 : 1;
+}
+
+void page_advice(struct page *p)
+{
+	const struct findings *problems = &p->explorer->estimate.problems,
+			      *advice = &p->explorer->advice;
+
+	draw_approximate(p);
+	for (int i = 0; i < problems->count && page_left(p) > 0; i++)
+		draw_finding(p, &problems->item[i]);
+	for (int i = 0; i < advice->count && page_left(p) > 0; i++)
+		draw_finding(p, &advice->item[i]);
+}
+
+void page_illegal(struct page *p)
+{
+	struct rect rect;
+
+	canvas_text(p->canvas, p->rect.x, p->y, p->rect.width, ROLE_BAD,
+		    "THIS PLAN CAN'T RUN");
+	p->y += 2;
+	rect = (struct rect){ p->rect.x, p->y, p->rect.width, page_left(p) - 6 };
+	p->y += draw_problems(p->explorer, p->canvas, rect) + 1;
+}

@@ -1,0 +1,46 @@
+/* page.h - what the overviews of training and of serving share: a column of parts, each
+ * drawn where the one before ended. */
+#ifndef TUI_VIEWS_PAGE_H
+#define TUI_VIEWS_PAGE_H
+
+#include "tui/view.h"
+
+/* How much room there is: 80x24, 120x36, 200x60. */
+enum room { ROOM_COMPACT, ROOM_COMFORTABLE, ROOM_RICH };
+
+struct page {
+	const struct explorer *explorer;
+	struct canvas *canvas;
+	struct rect rect;
+	int y; /* next free row */
+	enum room room;
+};
+
+struct item {
+	const char *label, *key;
+};
+
+/* Free rows, and an empty one where there is room for such. */
+int page_left(const struct page *page);
+void page_gap(struct page *page);
+int page_columns(const struct page *page);
+/* Numbers in columns that line up; one behind the other, as many as fit in a line. */
+void page_grid(struct page *page, const struct item *item, int count, int columns);
+void page_flow(struct page *page, const struct item *item, int count);
+void page_parts(struct page *page, const struct part *part, int count, double full,
+		double limit);
+void page_legend(struct page *page, const struct part *part, int count, int rows);
+/* "MEMORY 58.1 GiB of 79.1 GiB  fits, 97 % sure" */
+void page_capacity(struct page *page);
+void page_traffic(struct page *page);
+/* What other values of the knob under the cursor would give. */
+void page_strip(struct page *page, int rows);
+/* Problems and advice in the rows that are left. */
+void page_advice(struct page *page);
+/* Why there are no numbers. */
+void page_illegal(struct page *page);
+
+/* The overview of a server, below the title (serving.c). */
+void serving_overview(struct page *page);
+
+#endif

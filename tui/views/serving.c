@@ -1,0 +1,303 @@
+/* serving.c - mode inference at a glance: memory, latency, throughput, and the curve of
+ * one against the other over the requests in flight. */
+#include "engine/serve.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "tui/views/page.h"
+
+enum { MAX_CURVE = 40 };
+
+int serving_parts(const struct stage_memory *m, struct part part[SERVING_PARTS])
+{
+	const struct part parts[] = {
+		{ m->weights_bytes, ROLE_WEIGHTS, "weights" },
+		{ m->activations_bytes, ROLE_ACTIVATIONS, "activations" },
+		{ m->buffers_bytes, ROLE_BUFFERS, "buffers" },
+		{ m->framework_bytes, ROLE_FRAMEWORK, "framework" },
+		{ m->kv_bytes, ROLE_KV, "KV cache" },
+	};
+
+	memcpy(part, parts, sizeof parts);
+	return (int)(sizeof parts / sizeof parts[0]);
+}
+
+static void draw_memory(struct page *p)
+{
+	static const struct item items[] = {
+		{ "weights", "weights_bytes" },
+		{ "KV cache", "kv_bytes" },
+		{ "headroom", "headroom_bytes" },
+		{ "activations", "activations_bytes" },
+		{ "KV a token", "kv_bytes_per_token" },
+		{ "room for", "max_concurrency" },
+	};
+	const struct estimate *e = &p->explorer->estimate;
+	struct part part[SERVING_PARTS];
+	int count = serving_parts(&e->memory, part);
+
+	page_capacity(p);
+	page_parts(p, part, count,
+		   fmax(e->capacity_bytes * 1.04, e->memory.total_bytes * 1.02),
+		   e->capacity_bytes);
+	if (p->room == ROOM_COMPACT) {
+		/* the first two matter most where the line is cut */
+		struct part kv = part[count - 1];
+
+		memmove(part + 2, part + 1, (size_t)(count - 2) * sizeof *part);
+		part[1] = kv;
+		page_legend(p, part, count, 1);
+	} else {
+		page_grid(p, items, 6, 3);
+	}
+	page_gap(p);
+}
+
+/* "TTFT 312 ms  208 ms to 468 ms" */
+static int draw_range(struct page *p, int x, const char *label, const char *key,
+		      double low, double high)
+{
+	char from[32], to[32];
+	int used = draw_number(p->explorer, p->canvas, x, p->y,
+			       p->rect.x + p->rect.width - x, label, key);
+
+	if (p->room == ROOM_COMPACT)
+		return used + 2;
+	form_text(FORM_SECONDS, low, from, sizeof from);
+	form_text(FORM_SECONDS, high, to, sizeof to);
+	used += 1 + canvas_format(p->canvas, x + used + 1, p->y,
+				  p->rect.x + p->rect.width - x - used - 1, ROLE_BORDER,
+				  "%s to %s", from, to);
+	return used + 3;
+}
+
+/* What one decode pass of all requests is spent on. */
+static void pass_bar(struct page *p)
+{
+	const struct serving_estimate *v = &p->explorer->estimate.serving;
+	struct part part[] = {
+		{ v->compute_seconds, ROLE_COMPUTE, "compute" },
+		{ v->memory_seconds, ROLE_RECOMPUTE, "memory" },
+		{ v->network_seconds, ROLE_TP, "network" },
+		{ v->overhead_seconds, ROLE_BUBBLE, "overhead" },
+	};
+
+	char bound[48];
+
+	page_parts(p, part, 4, v->decode_seconds, 0);
+	if (p->room == ROOM_COMPACT)
+		return;
+	page_legend(p, part, 4, 1);
+	snprintf(bound, sizeof bound, "bound by %s", bound_label((enum bound)v->bound));
+	canvas_right(p->canvas, p->rect.x, p->y - 1, p->rect.width - 2, ROLE_VALUE,
+		     bound);
+}
+
+static void draw_latency(struct page *p)
+{
+	static const struct item items[] = {
+		{ "prefill", "prefill_seconds" },
+		{ "decode pass", "decode_seconds" },
+		{ "mixed pass", "mixed_seconds" },
+		{ "a request", "request_seconds" },
+		{ "prefill share", "prefill_share" },
+		{ "waiting", "waiting" },
+	};
+	const struct serving_estimate *v = &p->explorer->estimate.serving;
+	int x = p->rect.x;
+
+	if (p->room > ROOM_COMPACT)
+		x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "LATENCY") + 2;
+	x += draw_range(p, x, "TTFT", "ttft_seconds", v->ttft_low_seconds,
+			v->ttft_high_seconds);
+	x += draw_range(p, x, "TPOT", "tpot_seconds", v->tpot_low_seconds,
+			v->tpot_high_seconds);
+	if (p->room == ROOM_COMPACT)
+		canvas_format(p->canvas, x, p->y, p->rect.x + p->rect.width - x,
+			      ROLE_LABEL, "bound by %s",
+			      bound_label((enum bound)v->bound));
+	p->y++;
+	pass_bar(p);
+	if (p->room == ROOM_RICH)
+		page_grid(p, items, 6, 3);
+	page_gap(p);
+}
+
+static void draw_throughput(struct page *p)
+{
+	static const struct item items[] = {
+		{ "output", "output_tokens_per_second" },
+		{ "per GPU", "output_tokens_per_second_per_gpu" },
+		{ "per user", "output_tokens_per_second_per_user" },
+		{ "goodput", "goodput_tokens_per_second" },
+		{ "running", "running" },
+		{ "waiting", "waiting" },
+		{ "cost/M tokens", "dollars_per_million_tokens" },
+		{ "J/token", "joules_per_token" },
+		{ "requests/s", "requests_per_second" },
+	};
+	static const struct item few[] = {
+		{ "out", "output_tokens_per_second" },
+		{ "/GPU", "output_tokens_per_second_per_gpu" },
+		{ "/user", "output_tokens_per_second_per_user" },
+	};
+	static const struct item money[] = {
+		{ "running", "running" },
+		{ "goodput", "goodput_tokens_per_second" },
+		{ "1M", "dollars_per_million_tokens" },
+		{ "J/tok", "joules_per_token" },
+	};
+
+	if (p->room == ROOM_COMPACT) {
+		page_flow(p, few, 3);
+		page_flow(p, money, 4);
+		return;
+	}
+	canvas_text(p->canvas, p->rect.x, p->y++, 12, ROLE_TITLE, "THROUGHPUT");
+	page_grid(p, items, 9, 3);
+	page_traffic(p);
+	page_gap(p);
+}
+
+/* Requests of a mark as "64" or "1.2 k". */
+static int legend_mark(const struct plot *plot, int x, int y, char mark, enum role role,
+		       const char *what, double requests)
+{
+	char count[32];
+	int end = plot->area.x + plot->area.width, used = 1;
+
+	if (x + 8 >= end)
+		return 0;
+	form_text(FORM_COUNT, round(requests), count, sizeof count);
+	canvas_put(plot->canvas, x, y, (uint32_t)mark, role);
+	used += canvas_format(plot->canvas, x + 1, y, end - x - 1, ROLE_LABEL, " %s %s",
+			      what, count);
+	return used + 2;
+}
+
+static void draw_line(struct plot *plot, const struct serve_point *point, int count,
+		      bool quiet)
+{
+	for (int i = 1; i < count; i++)
+		plot_line(plot, point[i - 1].per_user, point[i - 1].per_gpu,
+			  point[i].per_user, point[i].per_gpu,
+			  quiet            ? ROLE_BORDER
+			  : point[i].meets ? ROLE_COMPUTE
+					   : ROLE_BAD);
+}
+
+/* The slowest that the goal for TPOT allows, as an upright line. */
+static void draw_goal(const struct explorer *explorer, struct plot *plot)
+{
+	double goal = explorer->scenario.plan.serving.goal_tpot_seconds;
+
+	if (goal <= 0 || 1 / goal > plot->x.max)
+		return;
+	for (int i = 0; i <= 64; i++)
+		plot_dot(plot, 1 / goal, plot->y.max * i / 64, ROLE_GOOD);
+}
+
+static void draw_marks(const struct explorer *explorer, struct plot *plot,
+		       const struct serve_point *point, int count, int y)
+{
+	const struct serving_estimate *v = &explorer->estimate.serving;
+	const struct serving_plan *plan = &explorer->scenario.plan.serving;
+	int knee = serve_knee(point, count), x = plot->area.x, last = -1;
+	bool goals = plan->goal_ttft_seconds > 0 || plan->goal_tpot_seconds > 0;
+
+	for (int i = 0; i < count; i++)
+		if (point[i].meets)
+			last = i;
+	if (knee >= 0)
+		plot_mark(plot, point[knee].per_user, point[knee].per_gpu, 'K',
+			  ROLE_WARNING);
+	if (goals && last >= 0)
+		plot_mark(plot, point[last].per_user, point[last].per_gpu, 'G',
+			  ROLE_GOOD);
+	plot_mark(plot, v->output_tokens_per_second_per_user,
+		  v->output_tokens_per_second_per_gpu, '@', ROLE_VALUE);
+	x += legend_mark(plot, x, y, '@', ROLE_VALUE, "now", v->concurrency);
+	if (knee >= 0)
+		x += legend_mark(plot, x, y, 'K', ROLE_WARNING, "knee",
+				 point[knee].concurrency);
+	if (goals)
+		x += legend_mark(plot, x, y, 'G', ROLE_GOOD, "goals up to",
+				 last >= 0 ? point[last].concurrency : 0);
+	canvas_format(plot->canvas, x, y, plot->area.x + plot->area.width - x,
+		      ROLE_LABEL, goals ? "full %.0f" : "full %.0f  no goals set",
+		      point[count - 1].concurrency);
+}
+
+static double widest(const struct serve_point *point, int count, bool user)
+{
+	double most = 0;
+
+	for (int i = 0; i < count; i++)
+		most = fmax(most, user ? point[i].per_user : point[i].per_gpu);
+	return most;
+}
+
+/* Output of a GPU over that of a user, from one request to a full cache. */
+static void draw_curve(struct page *p, int rows)
+{
+	const struct explorer *explorer = p->explorer;
+	struct serve_point point[MAX_CURVE], before[MAX_CURVE];
+	int count = serve_curve(&explorer->scenario, point, MAX_CURVE), old = 0;
+	struct rect rect = { p->rect.x, p->y + 1, p->rect.width, rows - 2 };
+	struct plot plot;
+	double x, y;
+
+	if (rows < 6 || count < 2)
+		return;
+	if (explorer->pinned && explorer->baseline.plan.mode == MODE_INFERENCE)
+		old = serve_curve(&explorer->baseline, before, MAX_CURVE);
+	x = fmax(widest(point, count, true), widest(before, old, true));
+	y = fmax(widest(point, count, false), widest(before, old, false));
+	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width,
+		    old ? "tok/s a GPU over tok/s a user, grey the pinned plan"
+			: "tok/s a GPU over tok/s a user, 1 to all requests");
+	if (plot_begin(&plot, p->canvas, rect,
+		       (struct axis){ 0, x * 1.03, false, FORM_REAL, NULL },
+		       (struct axis){ 0, y * 1.05, false, FORM_COUNT, NULL })) {
+		draw_goal(explorer, &plot);
+		draw_line(&plot, before, old, true);
+		draw_line(&plot, point, count, false);
+		draw_marks(explorer, &plot, point, count, p->y + rows - 1);
+	}
+	p->y += rows;
+}
+
+static void draw_too_large(struct page *p)
+{
+	struct rect rect = { p->rect.x, p->y, p->rect.width, page_left(p) - 7 };
+
+	canvas_text(p->canvas, rect.x, rect.y++, rect.width, ROLE_BAD,
+		    "NO REQUEST FITS BESIDE THE WEIGHTS");
+	rect.height--;
+	p->y = rect.y + draw_problems(p->explorer, p->canvas, rect);
+	page_strip(p, page_left(p) > 7 ? 7 : page_left(p));
+}
+
+void serving_overview(struct page *p)
+{
+	int strip = p->room == ROOM_RICH ? 8 : p->room == ROOM_COMFORTABLE ? 4 : 3;
+	int said = p->room == ROOM_COMPACT ? 1 : p->room == ROOM_RICH ? 6 : 2;
+	int curve;
+
+	draw_memory(p);
+	if (!p->explorer->estimate.fits) {
+		draw_too_large(p);
+		return;
+	}
+	draw_latency(p);
+	draw_throughput(p);
+	curve = page_left(p) - strip - said;
+	if (p->room == ROOM_RICH && curve > 22)
+		curve = 22;
+	draw_curve(p, curve);
+	page_strip(p, strip);
+	page_advice(p);
+}
