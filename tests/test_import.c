@@ -409,6 +409,80 @@ static void test_torchtitan(void **state)
 	assert_true(noted(IMPORT_NOT_MODELLED, "optimizer.lr"));
 }
 
+static const char titan[] =
+	"def llama3_70b() -> Trainer.Config:\n"
+	"    \"\"\"Brackets ( and = in a text.\"\"\"\n"
+	"    return Trainer.Config(\n"
+	"        model_spec=model_registry(\"70B\"),\n"
+	"        optimizer=OptimizersContainer.Config(lr=1.5e-4),\n"
+	"        training=TrainingConfig(\n"
+	"            num_tokens_per_microbatch_per_dp_rank=2 * 8192,  # two\n"
+	"            num_tokens_per_train_step=256 * 8192,\n"
+	"            max_context_length=8_192, steps=1000),\n"
+	"        model_converters=ModelConvertersContainer.Config(converters=[\n"
+	"            Float8LinearConverter.Config(filter_fqns=[\"output\"])]),\n"
+	"        parallelism=ParallelismConfig(\n"
+	"            tensor_parallel_degree=8, pipeline_parallel_degree=2,\n"
+	"            pipeline_parallel_schedule=\"Interleaved1F1B\",\n"
+	"            num_pp_microbatches=4, data_parallel_shard_degree=4),\n"
+	"        activation_checkpoint=SelectiveAC.Config(),\n"
+	"        compile=CompileConfig(enable=True))\n"
+	"def llama3_8b() -> Trainer.Config:\n"
+	"    return Trainer.Config(parallelism=ParallelismConfig(\n"
+	"        tensor_parallel_degree=1))\n";
+
+/* The newer forms: Python, settings line by line, words of a command. */
+static void test_torchtitan_newer(void **state)
+{
+	struct scenario s;
+	struct error error;
+	char cut[sizeof titan];
+
+	(void)state;
+	read_good("torchtitan", titan, &s);
+	assert_string_equal(s.model.name, "llama3.1-70b");
+	expect(&s, "tp", "8");
+	expect(&s, "gpus", "64");
+	expect(&s, "vpp", "2");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "256");
+	expect(&s, "seq", "8192");
+	expect(&s, "precision", "fp8");
+	expect(&s, "compile", "on");
+	expect(&s, "recompute", "selective");
+	assert_true(noted(IMPORT_NOT_MODELLED, "optimizer.lr"));
+	read_good(
+		"torchtitan",
+		"config = llama3_8b()\nconfig.parallelism.tensor_parallel_degree = 2\n"
+		"config.parallelism.tensor_parallel_degree = 4\n"
+		"config.activation_checkpoint = None\n"
+		"config.training.local_batch_size = 3\n",
+		&s);
+	expect(&s, "tp", "4"); /* the last one */
+	expect(&s, "mbs", "3");
+	expect(&s, "recompute", "none");
+	read_good("torchtitan",
+		  "torchrun --nproc_per_node 8 --nnodes=2 -m torchtitan.train \\\n"
+		  "  --module llama3 --config llama3_8b --compile.enable \\\n"
+		  "  --training.local-batch-size=2 --training.seq_len 8192 \\\n"
+		  "  --parallelism.data_parallel_shard_degree -1\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-8b");
+	expect(&s, "gpus", "16");
+	expect(&s, "gbs", "32");
+	expect(&s, "compile", "on");
+	for (size_t length = 0; length < sizeof titan; length += 5) {
+		snprintf(cut, sizeof cut, "%.*s", (int)length, titan);
+		if (!read_as("torchtitan", cut, &s, &error))
+			assert_true(error.text[0] != '\0');
+	}
+	assert_false(read_as("torchtitan",
+			     "Trainer.Config(training=TrainingConfig(\n"
+			     "  num_tokens_per_microbatch_per_dp_rank=some))",
+			     &s, &error));
+	assert_non_null(strstr(error.text, "file:2: training.num_tokens"));
+}
+
 static void test_nanotron(void **state)
 {
 	struct scenario s;
@@ -645,6 +719,7 @@ int main(void)
 		cmocka_unit_test(test_hf),
 		cmocka_unit_test(test_deepspeed),
 		cmocka_unit_test(test_torchtitan),
+		cmocka_unit_test(test_torchtitan_newer),
 		cmocka_unit_test(test_nanotron),
 		cmocka_unit_test(test_accelerate),
 		cmocka_unit_test(test_others_hostile),

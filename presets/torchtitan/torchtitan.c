@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "presets/library.h"
+#include "presets/torchtitan/python.h"
 #include "presets/torchtitan/rows.h"
 
 static bool read_model(const struct mapped *m)
@@ -87,7 +88,7 @@ static bool read_sharding(const struct mapped *m)
 			  reshard[] = "parallelism.fsdp_reshard_after_forward";
 	const struct plan *plan = &m->out->plan;
 	const struct pair *from = mapped_find(m, shard_key);
-	int64_t shard = -1, replicas = 1, world = 0;
+	int64_t shard = -1, replicas = 1, world = 0, each = 0, nodes = 1;
 	bool always;
 
 	if (!mapped_count(m, shard_key, &shard) ||
@@ -98,7 +99,13 @@ static bool read_sharding(const struct mapped *m)
 	    __builtin_mul_overflow(world, replicas, &world) ||
 	    (shard > 0 && __builtin_mul_overflow(world, shard, &world)))
 		world = INT64_MAX;
-	if (!mapped_set_world(m, shard > 0 ? world : 0, from))
+	if (!mapped_count(m, "nproc_per_node", &each) ||
+	    !mapped_count(m, "nnodes", &nodes))
+		return false;
+	if (shard < 1 &&
+	    (each < 1 || nodes < 1 || __builtin_mul_overflow(each, nodes, &world)))
+		world = 0;
+	if (!mapped_set_world(m, world, from))
 		return false;
 	/* "default" keeps weights gathered between micro-batches of a pipeline */
 	always = mapped_find(m, reshard) && !mapped_is(m, reshard, "default")
@@ -201,7 +208,9 @@ bool torchtitan_read(struct scenario *out, const char *file, const char *text,
 	struct mapped m = { &pairs, &made, report, error };
 	bool good;
 
-	if (!pairs_from_toml(&pairs, file, text, length, error))
+	if (!(torchtitan_is_python(text)
+		      ? pairs_from_python(&pairs, file, text, length, error)
+		      : pairs_from_toml(&pairs, file, text, length, error)))
 		return false;
 	good = pairs.count > 0 ||
 	       error_set(error, pairs.file, 1, "no keys; expected [parallelism] ...");

@@ -1,7 +1,7 @@
-/* torchtitan.h - a torchtitan configuration (TOML, up to v0.2.2) in and out.
+/* torchtitan.h - a torchtitan configuration in (TOML up to v0.2.2, later Python or
+ * flags) and out (TOML).
  *
- * Keys: torchtitan/config/job_config.py. Later versions are configured by Python
- * functions, which are not read.
+ * Keys: torchtitan/config/job_config.py, later configs.py.
  */
 #ifndef PRESETS_TORCHTITAN_TORCHTITAN_H
 #define PRESETS_TORCHTITAN_TORCHTITAN_H
