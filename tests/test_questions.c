@@ -305,7 +305,7 @@ static void is_beaten_by_the_front(const struct scenario *s, void *context)
 
 		if (f->tokens_per_second_per_gpu >=
 			    e.tokens_per_second_per_gpu * (1 - 1e-12) &&
-		    f->memory_bytes <= e.memory.total_bytes + 0.005 * room)
+		    f->memory_bytes <= e.memory.total_bytes + 0.01 * room)
 			return;
 	}
 	fail_msg("%g tok/s/GPU in %g bytes is better than the front",

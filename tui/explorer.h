@@ -19,6 +19,7 @@
 #include "tui/canvas.h"
 #include "tui/explorer/history.h"
 #include "tui/explorer/picker.h"
+#include "tui/explorer/search.h"
 #include "tui/widget.h"
 
 enum view_id {
@@ -39,7 +40,13 @@ enum pane { PANE_KNOBS, PANE_VIEW, PANE_COUNT };
 /* What the keys go to. */
 enum mode { MODE_NORMAL, MODE_PROMPT, MODE_PICKER };
 
-enum prompt_kind { PROMPT_VALUE, PROMPT_FIND, PROMPT_WRITE, PROMPT_EXPORT };
+enum prompt_kind {
+	PROMPT_VALUE,
+	PROMPT_FIND,
+	PROMPT_FILTER,
+	PROMPT_WRITE,
+	PROMPT_EXPORT
+};
 
 enum { MAX_KEY = 48, MAX_SPOTS = 256, MAX_KNOBS = 96, MAX_ROWS = 160 };
 
@@ -131,10 +138,14 @@ struct explorer {
 	bool mouse_toggled, save_failed;
 
 	/* the search behind the view Search, made when it is first shown */
-	struct planner_problem *problem;
-	struct planner *planner;
+	struct search *search;
+	int threads; /* of it; 0 = all processors, 1 = the same counts every time */
 	bool search_stale; /* the scenario has changed since */
 	enum objective objective;
+	char filter[MAX_FILTER];
+	/* knobs that a taken plan has changed are lit until the next change */
+	bool lit;
+	struct scenario lit_against;
 
 	/* the step played item by item, for the view Timeline (explorer/play.c) */
 	struct play *play, *play_before; /* of the pinned baseline */
@@ -211,6 +222,10 @@ void search_begin(struct explorer *explorer);
 /* One slice; true while there is more. */
 bool search_slice(struct explorer *explorer);
 void search_forget(struct explorer *explorer);
+/* Puts the rows in order after the sort or the filter has changed. */
+void search_arrange_rows(struct explorer *explorer);
+/* The plan under the cursor of the table; NULL if there is none. */
+const struct planner_found *search_chosen(const struct explorer *explorer);
 
 /* The workspace (explorer/session.c). */
 bool session_load(struct explorer *explorer);

@@ -112,6 +112,7 @@ struct table_column {
 struct table_cell {
 	char text[96];
 	enum role role;
+	double bar; /* above 0: so much of a bar (1: all of it) left of the text */
 };
 
 struct table {

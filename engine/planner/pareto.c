@@ -6,7 +6,7 @@
 
 #include "engine/planner/inverse.h"
 
-static const double step = 0.005; /* of the memory */
+static const double step = 0.01; /* of the memory */
 
 const char *pareto_word(enum pareto_kind kind)
 {

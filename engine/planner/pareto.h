@@ -11,7 +11,7 @@
 #include "engine/planner.h"
 
 enum pareto_kind {
-	PARETO_MEMORY, /* tokens/s per GPU against bytes, steps of 0.5 % of them */
+	PARETO_MEMORY, /* tokens/s per GPU against bytes, steps of 1 % of them */
 	PARETO_GPUS,   /* tokens/s of all against GPUs, the counts of inverse_gpus() */
 	PARETO_COUNT
 };

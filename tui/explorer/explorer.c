@@ -27,6 +27,7 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 		explorer->folded |= 1u << GROUP_MOE;
 	snprintf(explorer->explained, sizeof explorer->explained, "step_seconds");
 	explorer->strip_knob = explorer->revealed = -1;
+	explorer->threads = 1;
 	knobs_focus(explorer, knob_find("tp"));
 	explorer_update(explorer);
 	return true;
@@ -155,6 +156,7 @@ unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
 		return CHANGED_SCREEN;
 	}
 	remember_before(explorer);
+	explorer->lit = false;
 	explorer->scenario = *to;
 	return CHANGED_SCREEN | CHANGED_SCENARIO | CHANGED_SETTINGS;
 }
@@ -171,6 +173,7 @@ static unsigned undo(struct explorer *explorer, bool redo)
 		return CHANGED_SCREEN;
 	}
 	remember_before(explorer);
+	explorer->lit = false;
 	explorer->scenario = scenario;
 	explorer_say(explorer, ROLE_HINT, "%s: %s", redo ? "redone" : "undone", what);
 	return CHANGED_SCREEN | CHANGED_SCENARIO | CHANGED_SETTINGS;

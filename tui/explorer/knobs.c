@@ -302,6 +302,13 @@ static void row_text(const struct explorer *explorer, const struct knob_row *row
 	}
 }
 
+/* Changed by the plan that was taken last. */
+static bool is_lit(const struct explorer *explorer, const struct knob *knob)
+{
+	return explorer->lit &&
+	       !knob_same(&explorer->scenario, &explorer->lit_against, knob);
+}
+
 /* A value in the change colour where it differs from the pinned baseline. */
 static enum role value_role(const struct explorer *explorer, const struct knob_row *row)
 {
@@ -312,7 +319,8 @@ static enum role value_role(const struct explorer *explorer, const struct knob_r
 	if (explorer->pinned && !knob_same(&explorer->scenario, &explorer->baseline,
 					   &knob_table[row->knob]))
 		return ROLE_WARNING;
-	return ROLE_VALUE;
+	return is_lit(explorer, &knob_table[row->knob]) ? ROLE_DELTA_BETTER
+							: ROLE_VALUE;
 }
 
 /* Which way to turn: an arrow at the right edge where a step gains 1 % or more. */
@@ -372,7 +380,11 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 			   canvas_glyph(canvas, GLYPH_LEFT), ROLE_KEY);
 		canvas_put(canvas, right, rect.y, canvas_glyph(canvas, GLYPH_RIGHT),
 			   ROLE_KEY);
-	} else if (row->kind == ROW_KNOB) {
+	}
+	if (row->kind == ROW_KNOB && is_lit(explorer, &knob_table[row->knob]))
+		canvas_put(canvas, rect.x + 2, rect.y,
+			   canvas_glyph(canvas, GLYPH_BULLET), ROLE_DELTA_BETTER);
+	if (!turned && row->kind == ROW_KNOB) {
 		draw_arrow(explorer, canvas, right, rect.y, row->knob);
 	}
 }

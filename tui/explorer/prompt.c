@@ -122,6 +122,23 @@ static unsigned take_find(struct explorer *explorer)
 	return explorer->found[0] ? prompt_find(explorer, 0) : CHANGED_SCREEN;
 }
 
+/* What the filter says may change what is searched, or only what is shown. */
+static unsigned take_filter(struct explorer *explorer)
+{
+	bool pins = strchr(explorer->filter, '=') != NULL;
+
+	snprintf(explorer->filter, sizeof explorer->filter, "%.*s", MAX_FILTER - 1,
+		 explorer->field.text);
+	pins |= strchr(explorer->filter, '=') != NULL;
+	explorer->mode = MODE_NORMAL;
+	explorer->state[VIEW_SEARCH].cursor = explorer->state[VIEW_SEARCH].first = 0;
+	if (pins)
+		explorer->search_stale = true;
+	else
+		search_arrange_rows(explorer);
+	return CHANGED_SCREEN;
+}
+
 /* Ask once before another file is overwritten: the same Enter again. */
 static bool may_overwrite(struct explorer *explorer, const char *path)
 {
@@ -182,6 +199,7 @@ unsigned prompt_act(struct explorer *explorer, struct action action)
 		switch (explorer->prompt) {
 		case PROMPT_VALUE: return take_value(explorer);
 		case PROMPT_FIND: return take_find(explorer);
+		case PROMPT_FILTER: return take_filter(explorer);
 		default: return take_file(explorer);
 		}
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
@@ -208,6 +226,10 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 	case PROMPT_FIND:
 		snprintf(label, sizeof label, " find a knob: ");
 		snprintf(domain, sizeof domain, "Enter finds, Esc cancels");
+		break;
+	case PROMPT_FILTER:
+		snprintf(label, sizeof label, " plans with: ");
+		snprintf(domain, sizeof domain, "as tp=4,8 pp=1..4 bal !full");
 		break;
 	case PROMPT_WRITE:
 		snprintf(label, sizeof label, " write to: ");

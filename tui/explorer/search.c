@@ -1,39 +1,328 @@
-/* search.c - the search behind the view Search: begun anew when the scenario changes,
- * in slices while no key waits. */
+/* search.c - the search behind the view Search; see search.h. */
+#include "tui/explorer/search.h"
+
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
+#include "tui/clock.h"
 #include "tui/explorer.h"
+#include "tui/worker.h"
 
-enum { TOP = 24, SLICE = 300 };
+/* No key waits longer; nobody sees more than ten frames a second of it. */
+static const double slice_seconds = 0.005, frame_seconds = 0.1;
 
 void search_forget(struct explorer *explorer)
 {
-	planner_free(explorer->planner);
-	free(explorer->problem);
-	explorer->planner = NULL;
-	explorer->problem = NULL;
+	if (explorer->search)
+		worker_free(explorer->search->worker);
+	free(explorer->search);
+	explorer->search = NULL;
 }
+
+/* --- the filter: "tp=4,8" pins a knob; of the others each word must be in a plan's
+ * name, or with a ! before it must not --- */
+
+static bool pin_word(struct search *search, const char *word)
+{
+	const char *equals = strchr(word, '=');
+	const struct knob *knob;
+	char key[32], why[128];
+
+	snprintf(key, sizeof key, "%.*s", (int)(equals - word), word);
+	knob = knob_find(key);
+	if (!knob)
+		snprintf(why, sizeof why, "no knob of that name");
+	if (knob &&
+	    planner_pin_text(&search->problem, knob, equals + 1, why, sizeof why))
+		return true;
+	snprintf(search->trouble, sizeof search->trouble, "%.31s: %.120s", key, why);
+	return false;
+}
+
+/* Single values are part of what the usual axes are made for: once to set them, and
+ * once to pin. */
+static bool pin(struct search *search, const char *filter)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		char copy[MAX_FILTER], *rest = copy, *word;
+
+		snprintf(copy, sizeof copy, "%s", filter);
+		if (pass > 0)
+			planner_axes(&search->problem);
+		while ((word = strsep(&rest, " ")))
+			if (strchr(word, '=') && !pin_word(search, word))
+				return false;
+	}
+	return true;
+}
+
+static bool is_wanted(const char *name, const char *filter)
+{
+	char copy[MAX_FILTER], *rest = copy, *word;
+
+	snprintf(copy, sizeof copy, "%s", filter);
+	while ((word = strsep(&rest, " "))) {
+		bool without = word[0] == '!';
+
+		if (word[0] == '\0' || strchr(word, '='))
+			continue;
+		if ((strcasestr(name, word + without) != NULL) == without)
+			return false;
+	}
+	return true;
+}
+
+/* --- the rows --- */
+
+static double sort_key(const struct planner_found *f, enum search_sort sort)
+{
+	switch (sort) {
+	case SORT_STEP: return f->step_seconds;
+	case SORT_RATE: return -f->tokens_per_second_per_gpu;
+	case SORT_MFU: return -f->mfu;
+	case SORT_BUBBLE: return f->bubble_ratio;
+	case SORT_MEMORY: return f->memory_bytes;
+	default: return 0;
+	}
+}
+
+void search_arrange_rows(struct explorer *explorer)
+{
+	struct search *search = explorer->search;
+	struct view_state *state = &explorer->state[VIEW_SEARCH];
+	enum search_sort sort = (enum search_sort)state->sort;
+
+	if (!search)
+		return;
+	search->rows = 0;
+	for (int i = 0; i < search->result.found; i++) {
+		const struct planner_found *top = search->result.top;
+		int at = search->rows;
+
+		if (!is_wanted(search->row[i].name, explorer->filter))
+			continue;
+		/* equal plans keep their rank */
+		while (at > 0 && sort_key(&top[search->order[at - 1]], sort) >
+					 sort_key(&top[i], sort)) {
+			search->order[at] = search->order[at - 1];
+			at--;
+		}
+		search->order[at] = (uint8_t)i;
+		search->rows++;
+	}
+	if (state->cursor >= search->rows)
+		state->cursor = search->rows > 0 ? search->rows - 1 : 0;
+}
+
+static void name_rows(struct explorer *explorer)
+{
+	struct search *search = explorer->search;
+
+	for (int i = 0; i < search->result.found; i++) {
+		struct scenario s;
+
+		planner_scenario(&search->problem, &search->result.top[i], &s);
+		planner_name(&search->problem, &s, search->row[i].name,
+			     sizeof search->row[i].name);
+		search->row[i].limit = NULL;
+	}
+	search_arrange_rows(explorer);
+}
+
+/* What limits each plan, one estimate a call; then what would gain from here. */
+static bool explain_rows(struct explorer *explorer)
+{
+	struct search *search = explorer->search;
+	struct scenario s;
+
+	for (int i = 0; i < search->result.found; i++) {
+		struct search_row *row = &search->row[i];
+
+		if (row->limit)
+			continue;
+		planner_scenario(&search->problem, &search->result.top[i], &s);
+		scenario_estimate(&s, explorer->scratch);
+		row->limit = why_limit(explorer->scratch, &row->limit_share);
+		return true;
+	}
+	if (why_step(&search->why, explorer->scratch))
+		return true;
+	if (search->result.found > 0) {
+		planner_scenario(&search->problem, &search->result.top[0], &s);
+		why_pair(&search->why, &s, explorer->scratch);
+	}
+	search->why_done = true;
+	return false;
+}
+
+/* --- the order of work --- */
 
 void search_begin(struct explorer *explorer)
 {
+	struct search *search;
+
 	search_forget(explorer);
 	explorer->search_stale = false;
-	explorer->problem = calloc(1, sizeof *explorer->problem);
-	if (!explorer->problem)
+	explorer->search = search = calloc(1, sizeof *search);
+	if (!search)
 		return;
-	explorer->problem->base = explorer->scenario;
-	explorer->problem->objective = explorer->objective;
-	explorer->problem->reserve = 0.05;
-	explorer->problem->top = TOP;
-	planner_axes(explorer->problem);
-	explorer->planner = planner_start(explorer->problem);
+	search->begun = clock_seconds();
+	search->problem.base = explorer->scenario;
+	search->problem.objective = explorer->objective;
+	search->problem.reserve = 0.05;
+	search->problem.top = MAX_TOP;
+	search->phase = SEARCH_OVER;
+	search->due = true;
+	if (!pin(search, explorer->filter))
+		return;
+	search->phase = SEARCH_PLANS;
+	search->worker = worker_start(&search->problem, explorer->threads);
+}
+
+static void enter(struct explorer *explorer, enum search_phase phase)
+{
+	struct search *search = explorer->search;
+
+	search->phase = phase;
+	search->due = true;
+	switch (phase) {
+	case SEARCH_ROWS:
+		name_rows(explorer);
+		why_begin(&search->why, &search->problem, &explorer->scenario,
+			  &explorer->estimate);
+		break;
+	case SEARCH_FRONT:
+		pareto_begin(&search->front[PARETO_MEMORY], PARETO_MEMORY,
+			     &search->problem);
+		break;
+	case SEARCH_ROBUST:
+		if (!robust_begin(&search->robust, &search->problem, &search->result))
+			search->robust.done = true;
+		break;
+	case SEARCH_ASK:
+		for (int i = 0; i < INVERSE_COUNT; i++)
+			inverse_begin(&search->inverse[i], (enum inverse_kind)i,
+				      &search->problem, 0);
+		pareto_begin(&search->front[PARETO_GPUS], PARETO_GPUS,
+			     &search->problem);
+		break;
+	case SEARCH_MISSES: misses_begin(&search->misses, &search->problem); break;
+	default: break;
+	}
+}
+
+/* The next search of the phase, or false at its end. */
+static bool next_search(struct search *search)
+{
+	switch (search->phase) {
+	case SEARCH_FRONT:
+		return pareto_next(&search->front[PARETO_MEMORY], &search->next);
+	case SEARCH_ROBUST: return robust_next(&search->robust, &search->next);
+	case SEARCH_MISSES: return misses_next(&search->misses, &search->next);
+	case SEARCH_ASK:
+		for (; search->asking < INVERSE_COUNT; search->asking++)
+			if (inverse_next(&search->inverse[search->asking],
+					 &search->next))
+				return true;
+		return pareto_next(&search->front[PARETO_GPUS], &search->next);
+	default: return false;
+	}
+}
+
+static void take_answer(struct explorer *explorer, const struct planner_result *result)
+{
+	struct search *search = explorer->search;
+
+	switch (search->phase) {
+	case SEARCH_PLANS:
+		search->result = *result;
+		enter(explorer, SEARCH_ROWS);
+		return;
+	case SEARCH_FRONT:
+		pareto_take(&search->front[PARETO_MEMORY], &search->next, result);
+		break;
+	case SEARCH_ROBUST: robust_take(&search->robust, result); break;
+	case SEARCH_MISSES: misses_take(&search->misses, &search->next, result); break;
+	case SEARCH_ASK:
+		if (search->asking < INVERSE_COUNT)
+			inverse_take(&search->inverse[search->asking], &search->next,
+				     result);
+		else
+			pareto_take(&search->front[PARETO_GPUS], &search->next, result);
+		break;
+	default: break;
+	}
+}
+
+/* What comes behind a phase; where nothing is found there is nothing to rank. */
+static enum search_phase phase_after(const struct search *search)
+{
+	switch (search->phase) {
+	case SEARCH_ROWS:
+		return search->result.found > 0 ? SEARCH_FRONT : SEARCH_MISSES;
+	case SEARCH_FRONT: return SEARCH_ROBUST;
+	case SEARCH_ROBUST: return SEARCH_ASK;
+	default: return SEARCH_OVER;
+	}
+}
+
+/* One slice of the search at work; false once it has its answer. */
+static bool work(struct explorer *explorer)
+{
+	struct search *search = explorer->search;
+	double now;
+
+	if (worker_step(search->worker, slice_seconds)) {
+		now = clock_seconds();
+		search->seconds = now - search->begun;
+		if (now - search->drawn >= frame_seconds) {
+			search->drawn = now;
+			search->due = true;
+			if (search->phase == SEARCH_PLANS) {
+				search->result = *worker_result(search->worker);
+				name_rows(explorer);
+			}
+		}
+		return true;
+	}
+	take_answer(explorer, worker_result(search->worker));
+	worker_free(search->worker);
+	search->worker = NULL;
+	return false;
 }
 
 bool search_slice(struct explorer *explorer)
 {
-	if (explorer->search_stale) {
+	struct search *search = explorer->search;
+
+	if (explorer->search_stale || !search) {
 		search_begin(explorer);
-		return explorer->planner != NULL;
+		return explorer->search != NULL;
 	}
-	return explorer->planner && planner_step(explorer->planner, SLICE);
+	if (search->phase == SEARCH_OVER)
+		return false;
+	if (search->worker) {
+		work(explorer);
+		return true;
+	}
+	if (search->phase == SEARCH_ROWS && explain_rows(explorer))
+		return true;
+	if (next_search(search)) {
+		search->worker = worker_start(&search->next, explorer->threads);
+		return search->worker != NULL;
+	}
+	enter(explorer, phase_after(search));
+	return search->phase != SEARCH_OVER;
+}
+
+/* The plan under the cursor of the table; NULL if there is none. */
+const struct planner_found *search_chosen(const struct explorer *explorer)
+{
+	const struct search *search = explorer->search;
+	int at = explorer->state[VIEW_SEARCH].cursor;
+
+	return search && at < search->rows ? &search->result.top[search->order[at]]
+					   : NULL;
 }

@@ -113,10 +113,14 @@ static void draw(const void *context, struct canvas *canvas)
 static unsigned idle(void *context, bool *more)
 {
 	struct explorer *explorer = context;
-	bool searching = explorer->view == VIEW_SEARCH && explorer->planner;
+	bool due;
 
 	*more = explorer_idle(explorer);
-	return *more && !searching ? CHANGED_NOTHING : CHANGED_SCREEN;
+	due = explorer->view == VIEW_SEARCH && explorer->search &&
+	      explorer->search->due;
+	if (due)
+		explorer->search->due = false;
+	return *more && !due ? CHANGED_NOTHING : CHANGED_SCREEN;
 }
 
 /* A workspace that can't be saved is said once, not at every key. */
@@ -143,7 +147,10 @@ int explorer_run(struct explorer *explorer, const struct terminal_options *optio
 				      .idle = idle,
 				      .save = save };
 	struct error error = { "" };
-	int status = loop_run(&client, options, &error);
+	int status;
+
+	explorer->threads = 0;
+	status = loop_run(&client, options, &error);
 
 	if (error.text[0] != '\0')
 		fprintf(stderr, "shardscope: %s\n", error.text);

@@ -1,11 +1,11 @@
-/* search.c - the best plans, ranked, and where they lie between speed and memory. */
+/* search.c - the best plans, ranked, and what else is worth knowing of them. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/knob.h"
 #include "tui/view.h"
+#include "tui/views/search_plot.h"
 
 enum column {
 	COLUMN_RANK,
@@ -14,50 +14,75 @@ enum column {
 	COLUMN_RATE,
 	COLUMN_MFU,
 	COLUMN_BUBBLE,
-	COLUMN_EXPOSED,
 	COLUMN_MEMORY,
+	COLUMN_LIMIT,
 	COLUMNS
 };
 
 static const struct table_column columns[COLUMNS] = {
-	{ "#", 3, true, 0 },         { "plan", 20, false, 0 }, { "step", 8, true, 0 },
-	{ "tok/s/GPU", 9, true, 1 }, { "MFU", 6, true, 4 },    { "bubble", 6, true, 3 },
-	{ "exposed", 7, true, 5 },   { "memory", 6, true, 2 },
+	{ "#", 3, true, 0 },      { "plan", 16, false, 0 },
+	{ "step", 7, true, 0 },   { "tok/s/GPU", 9, true, 1 },
+	{ "MFU", 6, true, 4 },    { "bubble", 6, true, 2 },
+	{ "memory", 6, true, 0 }, { "limited by", 11, false, 3 },
 };
 
-static const struct planner_result *result_of(const struct explorer *explorer)
-{
-	return explorer->planner ? planner_result(explorer->planner) : NULL;
-}
-
-static void plan_text(const struct planner_problem *problem,
-		      const struct planner_found *found, char *out, size_t size)
-{
-	struct scenario s;
-
-	planner_scenario(problem, found, &s);
-	planner_name(problem, &s, out, size);
-}
-
-struct rows {
-	const struct explorer *explorer;
-	const struct planner_result *result;
+static const enum column sort_column[SORT_COUNT] = {
+	[SORT_RANK] = COLUMN_RANK,     [SORT_STEP] = COLUMN_STEP,
+	[SORT_RATE] = COLUMN_RATE,     [SORT_MFU] = COLUMN_MFU,
+	[SORT_BUBBLE] = COLUMN_BUBBLE, [SORT_MEMORY] = COLUMN_MEMORY,
 };
+
+/* Where the parts of the view are. */
+struct parts {
+	struct rect table, notes, plot;
+};
+
+static struct parts divide(const struct explorer *explorer, struct rect rect)
+{
+	bool zoomed = explorer->state[VIEW_SEARCH].zoom > 0;
+	int notes = rect.height >= 18 ? 4 : rect.height >= 12 ? 2 : 0;
+	int rest = rect.height - 2 - notes, plot = 0;
+	struct parts parts;
+
+	if (zoomed)
+		plot = rest >= 24 ? rest - 8 : rest;
+	else if (rest >= 20)
+		plot = rest / 2 < 22 ? rest / 2 : 22;
+	parts.table = (struct rect){ rect.x, rect.y + 2, rect.width, rest - plot };
+	parts.notes =
+		(struct rect){ rect.x, rect.y + 2 + rest - plot, rect.width, notes };
+	parts.plot = (struct rect){ rect.x, parts.notes.y + notes, rect.width, plot };
+	return parts;
+}
+
+static enum role above(double value, double limit)
+{
+	return value > limit ? ROLE_WARNING : ROLE_VALUE;
+}
+
+static bool is_always_best(const struct search *search, int index)
+{
+	return search->robust.done && index < search->robust.plans &&
+	       search->robust.item[index].always_best;
+}
 
 static void cell(const void *context, int row, int column, struct table_cell *out)
 {
-	const struct rows *rows = context;
-	const struct planner_found *f = &rows->result->top[row];
+	const struct search *search = context;
+	int index = search->order[row];
+	const struct planner_found *f = &search->result.top[index];
+	const struct search_row *own = &search->row[index];
 
 	out->role = ROLE_VALUE;
 	switch (column) {
 	case COLUMN_RANK:
 		out->role = ROLE_LABEL;
-		snprintf(out->text, sizeof out->text, "%d", row + 1);
+		snprintf(out->text, sizeof out->text, "%s%d",
+			 is_always_best(search, index) ? "*" : "", index + 1);
 		break;
 	case COLUMN_PLAN:
 		out->role = ROLE_DEFAULT;
-		plan_text(rows->explorer->problem, f, out->text, sizeof out->text);
+		snprintf(out->text, sizeof out->text, "%.95s", own->name);
 		break;
 	case COLUMN_STEP:
 		form_text(FORM_SECONDS, f->step_seconds, out->text, sizeof out->text);
@@ -71,241 +96,397 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 		break;
 	case COLUMN_BUBBLE:
 		form_text(FORM_PERCENT, f->bubble_ratio, out->text, sizeof out->text);
-		out->role = f->bubble_ratio > 0.1 ? ROLE_WARNING : ROLE_VALUE;
+		out->role = above(f->bubble_ratio, 0.1);
 		break;
-	case COLUMN_EXPOSED:
-		form_text(FORM_PERCENT, f->exposed_share, out->text, sizeof out->text);
-		out->role = f->exposed_share > 0.2 ? ROLE_WARNING : ROLE_VALUE;
+	case COLUMN_MEMORY:
+		form_text(FORM_PERCENT, f->memory_share, out->text, sizeof out->text);
+		out->bar = f->memory_share;
 		break;
-	default: form_text(FORM_PERCENT, f->memory_share, out->text, sizeof out->text);
+	default:
+		if (own->limit && strcmp(own->limit, "compute") == 0)
+			snprintf(out->text, sizeof out->text, "compute");
+		else if (own->limit)
+			snprintf(out->text, sizeof out->text, "%s %.0f %%", own->limit,
+				 own->limit_share * 100);
+		out->role = ROLE_LABEL;
 	}
 }
 
-static void draw_head(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect rect, const struct planner_result *result)
-{
-	const struct planner_counts *c = &result->counts;
-	char candidates[32], explored[32], bounded[32];
+/* --- head --- */
 
-	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_TITLE,
-		      "best by %s   S: another aim   Enter: take a plan",
-		      objective_word(explorer->objective));
+static void draw_state(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect)
+{
+	const struct search *search = explorer->search;
+	const struct planner_counts *c = &search->result.counts;
+	char candidates[32], explored[32], bounded[32], best[32] = "";
+
+	if (search->trouble[0] != '\0') {
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
+			    search->trouble);
+		return;
+	}
 	form_text(FORM_COUNT, c->candidates, candidates, sizeof candidates);
 	form_text(FORM_COUNT, c->explored, explored, sizeof explored);
 	form_text(FORM_COUNT, c->bounded, bounded, sizeof bounded);
-	if (!result->done) {
-		canvas_format(canvas, rect.x, rect.y + 1, 24, ROLE_WARNING,
-			      "searching %3.0f %%", result->progress * 100);
-		widget_bar(canvas, rect.x + 18, rect.y + 1, rect.width - 20,
-			   result->progress, ROLE_COMPUTE);
+	if (search->phase != SEARCH_PLANS) {
+		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_GOOD,
+			      "proved: of %s plans %s tried, %s can't be better",
+			      candidates, explored, bounded);
 		return;
 	}
-	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_GOOD,
-		      "proved: of %s plans %s tried, %s can't be better", candidates,
-		      explored, bounded);
+	/* shorter than this nobody waits */
+	if (search->seconds < 0.2) {
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
+			    "searching ...");
+		return;
+	}
+	if (search->result.found > 0)
+		form_text(FORM_SECONDS, search->result.top[0].step_seconds, best,
+			  sizeof best);
+	canvas_format(canvas, rect.x, rect.y, 34, ROLE_WARNING,
+		      "searching %3.0f %%  best %s", search->result.progress * 100,
+		      best[0] ? best : "none yet");
+	widget_bar(canvas, rect.x + 35, rect.y, rect.width - 36,
+		   search->result.progress, ROLE_COMPUTE);
 }
 
-/* How the open plan compares, and the knob changes that gain most by themselves. */
-static void draw_present(const struct explorer *explorer, struct canvas *canvas,
-			 struct rect rect, const struct planner_result *result)
+static void draw_head(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect)
 {
-	const struct estimate *e = &explorer->estimate;
-	double gap = result->found > 0 && e->feasible
-			     ? e->step_seconds / result->top[0].step_seconds - 1
-			     : 0;
-	int x = rect.x, best = -1;
-	double below = INFINITY;
+	int x = rect.x;
 
+	x += canvas_format(canvas, x, rect.y, rect.width, ROLE_TITLE, "best by %s  ",
+			   objective_word(explorer->objective));
+	if (explorer->filter[0] != '\0')
+		x += canvas_format(canvas, x, rect.y, rect.x + rect.width - x,
+				   ROLE_WARNING, "with %s  ", explorer->filter);
+	canvas_text(canvas, x, rect.y, rect.x + rect.width - x, ROLE_LABEL,
+		    rect.width > 70 ? "\u2190\u2192 aim  S sort  / filter  Enter take  "
+				      "+ plot  . other front"
+				    : "\u2190\u2192 aim  S sort  / filter  + plot");
+	rect.y++;
+	if (!explorer->search || explorer->search_stale)
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
+			    "searching ...");
+	else
+		draw_state(explorer, canvas, rect);
+}
+
+/* --- notes below the table --- */
+
+/* How the open plan compares. */
+static void draw_present(const struct explorer *explorer, struct canvas *canvas, int x,
+			 int y, int width)
+{
+	const struct search *search = explorer->search;
+	const struct estimate *e = &explorer->estimate;
+	double gap = 0;
+
+	if (search->result.found > 0 && e->feasible)
+		gap = search->result.top[0].tokens_per_second_per_gpu /
+			      e->tokens_per_second_per_gpu -
+		      1;
 	if (!e->feasible)
-		canvas_text(canvas, x, rect.y, rect.width, ROLE_BAD,
+		canvas_text(canvas, x, y, width, ROLE_BAD,
 			    e->legal ? "your plan does not fit"
 				     : "your plan can't run");
 	else if (gap > 0.001)
-		canvas_format(canvas, x, rect.y, rect.width, ROLE_WARNING,
+		canvas_format(canvas, x, y, width, ROLE_WARNING,
 			      "your step takes %.1f %% longer than the best",
 			      gap * 100);
 	else
-		canvas_text(canvas, x, rect.y, rect.width, ROLE_GOOD,
+		canvas_text(canvas, x, y, width, ROLE_GOOD,
 			    "your plan is as fast as the best");
-	x += canvas_text(canvas, x, rect.y + 1, rect.width, ROLE_LABEL,
-			 "single changes: ");
-	for (int n = 0; n < 3; n++) {
-		best = -1;
-		for (int k = 0; k < explorer->arrows_done; k++)
-			if (explorer->arrow[k].direction != 0 &&
-			    explorer->arrow[k].gain < below &&
-			    (best < 0 ||
-			     explorer->arrow[k].gain > explorer->arrow[best].gain))
-				best = k;
-		if (best < 0 || explorer->arrow[best].gain < 0.002)
+}
+
+static void change_words(const struct why_change *change, char *out, size_t size)
+{
+	char from[48], to[48];
+
+	knob_print_value(change->knob, change->from, from, sizeof from);
+	knob_print_value(change->knob, change->to, to, sizeof to);
+	snprintf(out, size, "%s %s\u2192%s", change->knob->key, from, to);
+}
+
+/* The changes that gain most, each with its gain. */
+static void draw_gains(const struct explorer *explorer, struct canvas *canvas, int x,
+		       int y, int width)
+{
+	const struct why *why = &explorer->search->why;
+	int end = x + width;
+	bool fits = isfinite(why->seconds);
+
+	if (!explorer->search->why_done)
+		return;
+	if (why->count == 0) {
+		canvas_text(canvas, x, y, width, ROLE_LABEL,
+			    "no single change of it gains");
+		return;
+	}
+	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL,
+			 !fits           ? "what mends it: "
+			 : why->together ? "together save time: "
+					 : "saves time: ");
+	for (int i = 0; i < why->count && x < end; i++) {
+		char words[128];
+
+		change_words(&why->change[i], words, sizeof words);
+		x += canvas_text(canvas, x, y, end - x, ROLE_DELTA_BETTER, words);
+		if (fits && (!why->together || i + 1 == why->count))
+			x += canvas_format(canvas, x, y, end - x, ROLE_VALUE,
+					   " %.1f %%", why->change[i].gain * 100);
+		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
+	}
+}
+
+static void answer_words(const struct inverse *q, char *out, size_t size)
+{
+	char value[32];
+	struct model scaled;
+	struct model_counts counts;
+
+	form_text(FORM_TOKENS, q->answer, value, sizeof value);
+	switch (q->kind) {
+	case INVERSE_GPUS: snprintf(out, size, "%.0f+ GPUs", q->answer); break;
+	case INVERSE_MICRO_BATCH: snprintf(out, size, "mbs %.0f", q->answer); break;
+	case INVERSE_SEQUENCE: snprintf(out, size, "seq %s", value); break;
+	default:
+		model_scale(&q->problem->base.model, q->answer, &scaled);
+		model_count(&scaled, &counts);
+		form_text(FORM_COUNT, counts.total, value, sizeof value);
+		snprintf(out, size, "model %s", value);
+	}
+}
+
+/* The inverse questions, as far as they are answered. */
+static void draw_answers(const struct explorer *explorer, struct canvas *canvas, int x,
+			 int y, int width)
+{
+	const struct search *search = explorer->search;
+	int end = x + width;
+
+	if (search->phase < SEARCH_ASK || search->result.found == 0)
+		return;
+	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "fits: ");
+	for (int i = 0; i < INVERSE_COUNT && x < end; i++) {
+		const struct inverse *q = &search->inverse[i];
+		char words[64];
+
+		if (!q->done) {
+			canvas_text(canvas, x, y, end - x, ROLE_LABEL, "...");
 			break;
-		below = explorer->arrow[best].gain;
-		x += canvas_format(canvas, x, rect.y + 1, rect.x + rect.width - x,
-				   ROLE_DELTA_BETTER, "%s %s +%.1f %%   ",
-				   knob_table[best].key,
-				   explorer->arrow[best].direction > 0 ? "up" : "down",
-				   below * 100);
+		}
+		if (!q->found)
+			continue;
+		answer_words(q, words, sizeof words);
+		x += canvas_text(canvas, x, y, end - x, ROLE_VALUE, words);
+		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
 	}
-	if (below == INFINITY)
-		canvas_text(canvas, x, rect.y + 1, rect.x + rect.width - x, ROLE_LABEL,
-			    "none gains alone");
 }
 
-static void draw_scatter(const struct explorer *explorer, struct canvas *canvas,
-			 struct rect rect, const struct planner_result *result)
+/* What becomes of the plan under the cursor where the machine is a tenth worse. */
+static void draw_robust(const struct explorer *explorer, struct canvas *canvas, int x,
+			int y, int width)
 {
-	const struct estimate *e = &explorer->estimate;
-	double low = INFINITY, high = 0;
-	int cursor = explorer->state[VIEW_SEARCH].cursor;
-	struct plot plot;
+	const struct search *search = explorer->search;
+	int at = explorer->state[VIEW_SEARCH].cursor, end = x + width, index;
 
-	for (int i = 0; i < result->found; i++) {
-		low = fmin(low, result->top[i].tokens_per_second_per_gpu);
-		high = fmax(high, result->top[i].tokens_per_second_per_gpu);
-	}
-	if (e->legal) {
-		low = fmin(low, e->tokens_per_second_per_gpu);
-		high = fmax(high, e->tokens_per_second_per_gpu);
-	}
-	struct axis x = { 0, 1.05, false, FORM_PERCENT, "memory" };
-	struct axis y = { low * 0.98, high * 1.01, false, FORM_COUNT, "tok/s/GPU" };
-
-	if (result->found == 0 || !plot_begin(&plot, canvas, rect, x, y))
+	if (!search->robust.done || at >= search->rows)
 		return;
-	for (int i = 0; i < result->found; i++)
-		plot_mark(&plot, result->top[i].memory_share,
-			  result->top[i].tokens_per_second_per_gpu,
-			  i == cursor ? canvas_glyph(canvas, GLYPH_MARK)
-				      : canvas_glyph(canvas, GLYPH_BULLET),
-			  i == cursor ? ROLE_FOCUS : ROLE_COMPUTE);
-	if (explorer->pinned && explorer->before.legal)
-		plot_mark(&plot,
-			  explorer->before.memory.total_bytes /
-				  explorer->before.capacity_bytes,
-			  explorer->before.tokens_per_second_per_gpu, 'B',
-			  ROLE_WARNING);
-	if (e->legal)
-		plot_mark(&plot, e->memory.total_bytes / e->capacity_bytes,
-			  e->tokens_per_second_per_gpu, '@', ROLE_VALUE);
+	index = search->order[at];
+	if (index >= search->robust.plans)
+		return;
+	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "plan %d, 10 %% less ",
+			   index + 1);
+	for (int c = 1; c < ROBUST_CASES; c++) {
+		const struct robust_plan *plan = &search->robust.item[index];
+
+		x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "%s ",
+				   robust_word((enum robust_case)c));
+		if (plan->fits[c])
+			x += canvas_format(canvas, x, y, end - x,
+					   plan->rank[c] == 1 ? ROLE_GOOD : ROLE_VALUE,
+					   "#%d  ", plan->rank[c]);
+		else
+			x += canvas_text(canvas, x, y, end - x, ROLE_BAD, "OOM  ");
+	}
+	if (is_always_best(search, index))
+		canvas_text(canvas, x, y, end - x, ROLE_GOOD, "* best in all cases");
 }
 
-static void draw_nothing(const struct explorer *explorer, struct canvas *canvas,
-			 struct rect rect, const struct planner_result *result)
+static void draw_notes(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect)
 {
-	char needs[32], plan[96];
+	static void (*const note[])(const struct explorer *, struct canvas *, int, int,
+				    int) = { draw_present, draw_gains, draw_robust,
+					     draw_answers };
 
-	if (!result->done)
-		return;
-	if (!result->has_nearest) {
-		canvas_text(
-			canvas, rect.x, rect.y, rect.width, ROLE_BAD,
-			"No legal plan: nothing divides. Turn GPUs or global batch.");
-		return;
+	for (int i = 0; i < rect.height && i < 4; i++)
+		note[i](explorer, canvas, rect.x, rect.y + i, rect.width);
+}
+
+/* --- where nothing fits --- */
+
+static void draw_misses(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect)
+{
+	const struct search *search = explorer->search;
+	const struct misses *misses = &search->misses;
+	int y = rect.y, end = rect.y + rect.height;
+	char needs[32], has[32], text[96];
+
+	form_text(FORM_BYTES, misses->has_bytes, has, sizeof has);
+	if (misses->count > 0) {
+		form_text(FORM_BYTES, misses->miss[0].memory_bytes, needs,
+			  sizeof needs);
+		canvas_format(canvas, rect.x, y++, rect.width, ROLE_BAD,
+			      "Nothing fits: needs %s of %s (%.0f %% kept free)", needs,
+			      has, search->problem.reserve * 100);
+	} else if (misses->stage > MISS_LIST) {
+		canvas_text(canvas, rect.x, y++, rect.width, ROLE_BAD,
+			    "No legal plan: nothing divides, or each breaks a rule");
 	}
-	form_text(FORM_BYTES, result->nearest.memory_bytes, needs, sizeof needs);
-	plan_text(explorer->problem, &result->nearest, plan, sizeof plan);
-	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
-		      "Nothing fits: the least needs %s a GPU, %.0f %% of the memory",
-		      needs, result->nearest.memory_share * 100);
-	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL, "with %s",
-		      plan);
+	for (int i = 0; misses_text(misses, i, text, sizeof text) && y < end; i++)
+		canvas_text(canvas, rect.x + 2, y++, rect.width - 2, ROLE_GOOD, text);
+	if (search->phase == SEARCH_MISSES && y < end)
+		canvas_text(canvas, rect.x + 2, y++, rect.width - 2, ROLE_LABEL,
+			    "what would do is searched ...");
+	if (misses->count > 0 && ++y < end)
+		canvas_text(canvas, rect.x, y++, rect.width, ROLE_TITLE,
+			    "closest misses");
+	for (int i = 0; i < misses->count && y < end; i++) {
+		struct scenario s;
+
+		planner_scenario(&search->problem, &misses->miss[i], &s);
+		planner_name(&search->problem, &s, text, sizeof text);
+		form_text(FORM_BYTES, misses->miss[i].memory_bytes, needs,
+			  sizeof needs);
+		canvas_format(canvas, rect.x, y++, rect.width, ROLE_VALUE, "%9s  %s",
+			      needs, text);
+	}
 }
 
 void search_draw(const struct explorer *explorer, struct canvas *canvas,
 		 struct rect rect)
 {
 	const struct view_state *state = &explorer->state[VIEW_SEARCH];
-	struct rows rows = { explorer, result_of(explorer) };
+	const struct search *search = explorer->search;
+	struct parts parts = divide(explorer, rect);
 	struct table_column fitting[COLUMNS];
-	bool plot = rect.height >= 26;
-	int height = plot ? rect.height - 17 : rect.height - 5;
 	struct table table = { .column = fitting,
 			       .columns = COLUMNS,
 			       .cursor = state->cursor,
 			       .first = state->first,
 			       .focused = explorer->pane == PANE_VIEW,
-			       .sorted_by = -1,
-			       .context = &rows,
+			       .sorted_by = (int)sort_column[state->sort],
+			       .context = search,
 			       .cell = cell };
 
 	memcpy(fitting, columns, sizeof fitting);
-	if (rect.width > 70)
-		fitting[COLUMN_PLAN].width = 32;
-	if (!rows.result || explorer->search_stale) {
-		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-			    "searching ...");
-		if (!rows.result)
-			return;
+	if (rect.width > 78) {
+		fitting[COLUMN_PLAN].width = rect.width > 110 ? 34 : 24;
+		fitting[COLUMN_MEMORY].width = rect.width > 110 ? 20 : 10;
 	}
-	draw_head(explorer, canvas, rect, rows.result);
-	table.rows = rows.result->found;
-	if (table.cursor >= table.rows)
-		table.cursor = table.rows - 1;
-	if (table.rows > 0)
-		widget_table(canvas,
-			     (struct rect){ rect.x, rect.y + 2, rect.width, height },
-			     &table);
-	else
-		draw_nothing(explorer, canvas,
-			     (struct rect){ rect.x, rect.y + 3, rect.width, 3 },
-			     rows.result);
-	draw_present(explorer, canvas,
-		     (struct rect){ rect.x, rect.y + height + 3, rect.width, 2 },
-		     rows.result);
-	if (plot)
-		draw_scatter(explorer, canvas,
-			     (struct rect){ rect.x, rect.y + height + 6, rect.width,
-					    rect.height - height - 6 },
-			     rows.result);
+	draw_head(explorer, canvas, rect);
+	if (!search || search->trouble[0] != '\0')
+		return;
+	table.rows = search->rows;
+	if (search->result.found > 0)
+		widget_table(canvas, parts.table, &table);
+	else if (search->phase >= SEARCH_MISSES)
+		draw_misses(explorer, canvas, parts.table);
+	if (search->phase != SEARCH_PLANS)
+		draw_notes(explorer, canvas, parts.notes);
+	if (search->result.found > 0)
+		search_draw_plot(explorer, canvas, parts.plot);
 }
+
+/* --- keys --- */
 
 static unsigned take(struct explorer *explorer)
 {
-	const struct planner_result *result = result_of(explorer);
-	int at = explorer->state[VIEW_SEARCH].cursor;
-	struct scenario to;
+	const struct planner_found *found = search_chosen(explorer);
+	struct scenario to, from = explorer->scenario;
 	char what[64];
+	int changed = 0;
+	unsigned bits;
 
-	if (!result || explorer->search_stale || at >= result->found)
+	if (!found || explorer->search_stale)
 		return CHANGED_SCREEN;
-	planner_scenario(explorer->problem, &result->top[at], &to);
-	snprintf(what, sizeof what, "plan %d of the search", at + 1);
-	explorer_say(explorer, ROLE_GOOD, "took plan %d; u goes back", at + 1);
-	return explorer_change(explorer, &to, what);
+	planner_scenario(&explorer->search->problem, found, &to);
+	for (int i = 0; i < knob_count(); i++)
+		changed += !knob_same(&from, &to, &knob_table[i]);
+	snprintf(what, sizeof what, "plan %d of the search",
+		 (int)(found - explorer->search->result.top) + 1);
+	bits = explorer_change(explorer, &to, what);
+	if (!(bits & CHANGED_SCENARIO))
+		return bits;
+	explorer->lit = true;
+	explorer->lit_against = from;
+	explorer_say(explorer, ROLE_GOOD, "took %s: %d knobs changed; u goes back",
+		     what, changed);
+	return bits;
+}
+
+static unsigned turn_aim(struct explorer *explorer, int direction)
+{
+	int count = OBJECTIVE_GPUS; /* which needs a list of GPUs to choose from */
+
+	explorer->objective = (enum objective)(
+		((int)explorer->objective + direction + count) % count);
+	explorer->search_stale = true;
+	return CHANGED_SCREEN;
+}
+
+static unsigned click(struct explorer *explorer, struct rect table, int y)
+{
+	struct view_state *state = &explorer->state[VIEW_SEARCH];
+	int at = state->first + y - table.y - 1;
+
+	if (!explorer->search || at < 0 || at >= explorer->search->rows ||
+	    y <= table.y || y >= table.y + table.height)
+		return CHANGED_NOTHING;
+	state->cursor = at;
+	return CHANGED_SCREEN;
+}
+
+static unsigned move(struct explorer *explorer, struct rect table,
+		     enum action_kind kind)
+{
+	struct view_state *state = &explorer->state[VIEW_SEARCH];
+	int rows = explorer->search ? explorer->search->rows : 0;
+	int height = table.height > 2 ? table.height - 1 : 1, moved;
+
+	if (rows == 0)
+		return CHANGED_NOTHING;
+	moved = scroll_move(state->cursor, rows, height, kind);
+	if (moved == state->cursor && kind != ACTION_UP && kind != ACTION_DOWN)
+		return CHANGED_NOTHING;
+	state->cursor = moved;
+	state->first = scroll_first(state->first, moved, rows, height);
+	return CHANGED_SCREEN;
 }
 
 unsigned search_act(struct explorer *explorer, struct action action)
 {
 	struct view_state *state = &explorer->state[VIEW_SEARCH];
-	const struct planner_result *result = result_of(explorer);
-	int count = result ? result->found : 0;
-	struct rect view = explorer->spots->view;
-	int height = view.height >= 26 ? view.height - 18 : view.height - 6, moved;
+	struct rect table = divide(explorer, explorer->spots->view).table;
 
 	switch (action.kind) {
 	case ACTION_ENTER: return take(explorer);
 	case ACTION_SORT:
-		explorer->objective =
-			(enum objective)((explorer->objective + 1) % OBJECTIVE_GPUS);
-		explorer->search_stale = true;
+		state->sort = (state->sort + 1) % SORT_COUNT;
+		search_arrange_rows(explorer);
 		return CHANGED_SCREEN;
-	case ACTION_CLICK:
-		moved = state->first + action.y - view.y - 3;
-		if (moved < 0 || moved >= count || action.y >= view.y + 3 + height)
-			return CHANGED_NOTHING;
-		state->cursor = moved;
-		return CHANGED_SCREEN;
-	case ACTION_LEFT:
-	case ACTION_RIGHT: return CHANGED_SCREEN;
-	default: break;
+	case ACTION_FILTER:
+		return prompt_open(explorer, PROMPT_FILTER, 0, explorer->filter);
+	case ACTION_ZOOM_IN: state->zoom = 1; return CHANGED_SCREEN;
+	case ACTION_ZOOM_OUT: state->zoom = 0; return CHANGED_SCREEN;
+	case ACTION_STEP: state->choice = !state->choice; return CHANGED_SCREEN;
+	case ACTION_CLICK: return click(explorer, table, action.y);
+	case ACTION_LEFT: return turn_aim(explorer, -1);
+	case ACTION_RIGHT: return turn_aim(explorer, 1);
+	default: return move(explorer, table, action.kind);
 	}
-	if (count == 0)
-		return CHANGED_NOTHING;
-	moved = scroll_move(state->cursor, count, height, action.kind);
-	if (moved == state->cursor && action.kind != ACTION_UP &&
-	    action.kind != ACTION_DOWN)
-		return CHANGED_NOTHING;
-	state->cursor = moved;
-	state->first = scroll_first(state->first, moved, count, height);
-	return CHANGED_SCREEN;
 }

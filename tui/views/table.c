@@ -36,12 +36,18 @@ const struct view view_table[VIEW_COUNT] = {
 			    "Ranks laid out on nodes. The groups of the rank under the "
 			    "cursor are lit; S chooses the dimension." },
 	[VIEW_SEARCH] = { "search", "Search", true, search_draw, search_act,
-			  "The best plans for this model on this machine, best first, "
-			  "with "
-			  "a count of what became of every other. Enter takes a plan, "
-			  "S "
-			  "changes what is best. The degrees, micro-batch, ZeRO, "
-			  "recomputation, schedule and split are free." },
+			  "The best plans for this model on this machine, with a count "
+			  "of what became of every other. Enter takes a plan and marks "
+			  "the knobs that it changed; left and right choose what is "
+			  "best, S sorts by the next column, / filters: tp=4,8 pp=1..4 "
+			  "pin knobs, other words must be in a plan's name, or with ! "
+			  "must not. A * stands at a plan that stays the best of all "
+			  "where network, GEMMs or memory are 10 % worse. Below: the "
+			  "changes of your plan that save most, and what else fits. "
+			  "The "
+			  "line is the front that no plan beats; + gives it the room "
+			  "of "
+			  "the table, . changes from memory to GPUs." },
 	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
 			   "Where a number comes from: formula, this scenario's values "
 			   "in it, assumption, source. Left and right go through all "

@@ -108,6 +108,16 @@ static void draw_text(struct canvas *canvas, int x, int y, int width,
 		canvas_text(canvas, x, y, width, role, text);
 }
 
+/* A bar in what the text leaves free. */
+static void draw_bar(struct canvas *canvas, int x, int y, int width,
+		     const struct table_cell *cell)
+{
+	int room = width - text_width(cell->text) - 1;
+
+	if (cell->bar > 0 && room >= 3)
+		widget_bar(canvas, x, y, room, cell->bar, cell->role);
+}
+
 /* Row -1 is the header. */
 static void draw_row(struct canvas *canvas, struct rect place,
 		     const struct table *table, const struct layout *layout, int row)
@@ -123,6 +133,7 @@ static void draw_row(struct canvas *canvas, struct rect place,
 		draw_text(canvas, x, place.y, layout->width[i], &table->column[i],
 			  row >= 0 ? cell.role : ROLE_TITLE,
 			  row >= 0 ? cell.text : table->column[i].title);
+		draw_bar(canvas, x, place.y, layout->width[i], &cell);
 		if (row < 0 && table->sorted_by == i)
 			canvas_highlight(
 				canvas,

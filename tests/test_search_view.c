@@ -1,0 +1,277 @@
+/* test_search_view.c - scripted keys in the view Search. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "tests/support/close.h"
+#include "tests/support/stage.h"
+
+static struct stage s;
+
+static void open_search(const char *plan, int width, int height)
+{
+	stage_open(&s, plan, width, height);
+	s.canvas.glyphs = GLYPHS_FULL;
+	stage_type(&s, "s");
+	assert_int_equal(s.explorer.view, VIEW_SEARCH);
+	stage_shows(&s, "proved");
+}
+
+/* How often a text is on the screen. */
+static int count_of(const char *text)
+{
+	char *screen = stage_text(&s);
+	int count = 0;
+
+	assert_non_null(screen);
+	for (const char *at = screen; (at = strstr(at, text)); at += strlen(text))
+		count++;
+	free(screen);
+	return count;
+}
+
+static void test_a_taken_plan_lights_up_what_it_changed(void **state)
+{
+	struct scenario before;
+	int differ = 0;
+	char said[64];
+
+	(void)state;
+	open_search("llama3-70b-64-h100", 120, 36);
+	before = s.explorer.scenario;
+	assert_int_equal(count_of("\u2022"), 0);
+	stage_type(&s, "\n");
+	for (int i = 0; i < knob_count(); i++)
+		differ += !knob_same(&before, &s.explorer.scenario, &knob_table[i]);
+	assert_true(differ > 1);
+	snprintf(said, sizeof said, "%d knobs changed", differ);
+	stage_shows(&s, said);
+	stage_shows(&s, "as fast as the best");
+	/* each lit knob in sight has its mark */
+	assert_true(count_of("\u2022") > 1);
+	assert_true(count_of("\u2022") <= differ);
+	/* the next change puts them out, undo too */
+	stage_type(&s, "u");
+	assert_int_equal(count_of("\u2022"), 0);
+	assert_memory_equal(&s.explorer.scenario, &before, sizeof before);
+	stage_close(&s);
+}
+
+static void test_rows_are_sorted(void **state)
+{
+	const struct search *search;
+	int sorts[] = { SORT_STEP, SORT_RATE, SORT_MFU, SORT_BUBBLE, SORT_MEMORY };
+
+	(void)state;
+	open_search("llama3-70b-64-h100", 120, 36);
+	search = s.explorer.search;
+	assert_true(search->rows == search->result.found && search->rows > 20);
+	for (size_t i = 0; i < sizeof sorts / sizeof sorts[0]; i++) {
+		stage_type(&s, "S");
+		assert_int_equal(s.explorer.state[VIEW_SEARCH].sort, sorts[i]);
+		for (int k = 1; k < search->rows; k++) {
+			const struct planner_found *a =
+				&search->result.top[search->order[k - 1]];
+			const struct planner_found *b =
+				&search->result.top[search->order[k]];
+
+			if (sorts[i] == SORT_MEMORY)
+				assert_true(a->memory_bytes <= b->memory_bytes);
+			else if (sorts[i] == SORT_BUBBLE)
+				assert_true(a->bubble_ratio <= b->bubble_ratio);
+			else
+				assert_true(a->step_seconds <= b->step_seconds);
+		}
+	}
+	/* what is taken is the row that is seen */
+	const struct planner_found least = search->result.top[search->order[0]];
+	stage_type(&s, "g\n");
+	assert_close(s.explorer.estimate.memory.total_bytes, least.memory_bytes, 1e-12);
+	stage_close(&s);
+}
+
+static void test_rows_are_filtered(void **state)
+{
+	const struct search *search;
+
+	(void)state;
+	open_search("llama3-70b-64-h100", 120, 36);
+	stage_type(&s, "/Z3 !sel\n");
+	stage_shows(&s, "with Z3 !sel");
+	search = s.explorer.search;
+	assert_true(search->rows > 0 && search->rows < search->result.found);
+	for (int i = 0; i < search->rows; i++) {
+		const char *name = search->row[search->order[i]].name;
+
+		assert_non_null(strstr(name, "Z3"));
+		assert_null(strstr(name, "sel"));
+	}
+	/* a pin is searched for, however far from the best it is */
+	stage_type(&s, "/\025tp=16 pp=1..2\n");
+	stage_shows(&s, "with tp=16");
+	search = s.explorer.search;
+	assert_true(search->rows > 0);
+	for (int i = 0; i < search->rows; i++) {
+		struct scenario plan;
+
+		planner_scenario(&search->problem,
+				 &search->result.top[search->order[i]], &plan);
+		assert_int_equal(plan.plan.tp, 16);
+		assert_true(plan.plan.pp <= 2);
+	}
+	stage_type(&s, "/\025tpp=2\n");
+	stage_shows(&s, "tpp: no knob of that name");
+	stage_type(&s, "/\025tp=lots\n");
+	stage_shows(&s, "tp: ");
+	stage_type(&s, "/\025nosuchplan\n");
+	stage_shows(&s, "proved");
+	assert_int_equal(s.explorer.search->rows, 0);
+	stage_type(&s, "jkgG\n");
+	stage_type(&s, "/\025\n");
+	stage_shows(&s, "proved");
+	assert_true(s.explorer.search->rows > 20);
+	stage_lacks(&s, "with ");
+	stage_close(&s);
+}
+
+static void test_answers_stand_below(void **state)
+{
+	(void)state;
+	open_search("llama3-8b-8-h100", 120, 36);
+	stage_shows(&s, "fits: ");
+	stage_shows(&s, "+ GPUs  mbs ");
+	stage_shows(&s, "  model ");
+	stage_shows(&s, "plan 1, 10 % less network #");
+	stage_shows(&s, "saves time: ");
+	stage_shows(&s, "limited by");
+	/* another aim */
+	stage_type(&s, "ll");
+	stage_shows(&s, "best by cost");
+	stage_type(&s, "l");
+	stage_shows(&s, "best by memory");
+	stage_type(&s, "hhh");
+	stage_shows(&s, "best by step");
+	stage_close(&s);
+}
+
+static void test_fronts_are_drawn(void **state)
+{
+	(void)state;
+	open_search("llama3-8b-8-h100", 120, 36);
+	stage_shows(&s, "tok/s/GPU");
+	stage_shows(&s, "@ open plan");
+	stage_lacks(&s, "B pinned");
+	stage_type(&s, "p");
+	stage_shows(&s, "B pinned");
+	stage_type(&s, ".");
+	stage_shows(&s, "GPUs");
+	stage_lacks(&s, "100 %");
+	stage_type(&s, ".");
+	stage_shows(&s, "100 %");
+	stage_close(&s);
+	/* where there is no room for both, + changes to the plot */
+	open_search("llama3-8b-8-h100", 80, 24);
+	stage_lacks(&s, "@ open plan");
+	stage_type(&s, "+");
+	stage_shows(&s, "@ open plan");
+	stage_type(&s, "-");
+	stage_lacks(&s, "@ open plan");
+	stage_close(&s);
+}
+
+static void test_impossible_problems_say_what_would_do(void **state)
+{
+	(void)state;
+	stage_open(&s, "llama3-8b-8-h100", 120, 36);
+	stage_type(&s, "/gpu_memory\n=12\ns");
+	stage_shows(&s, "Nothing fits: needs ");
+	stage_shows(&s, "kept free");
+	stage_shows(&s, "GPUs would do");
+	stage_shows(&s, "closest misses");
+	assert_int_equal(s.explorer.search->misses.count, MAX_MISSES);
+	/* Enter has nothing to take, and nothing breaks */
+	stage_type(&s, "\njkS");
+	stage_shows(&s, "Nothing fits");
+	stage_close(&s);
+}
+
+/* A person who waits sees how far it is and the best so far; nobody else a flicker. */
+static void test_a_long_search_shows_how_far_it_is(void **state)
+{
+	struct search *search;
+
+	(void)state;
+	open_search("llama3-8b-8-h100", 120, 36);
+	search = s.explorer.search;
+	search->phase = SEARCH_PLANS;
+	search->result.progress = 0.4;
+	search->seconds = 0.19;
+	explorer_draw(&s.explorer, &s.canvas);
+	char *text = canvas_to_text(&s.canvas);
+	assert_non_null(strstr(text, "searching ..."));
+	assert_null(strstr(text, "best 9"));
+	free(text);
+	search->seconds = 0.21;
+	explorer_draw(&s.explorer, &s.canvas);
+	text = canvas_to_text(&s.canvas);
+	assert_non_null(strstr(text, "searching  40 %  best "));
+	assert_non_null(strstr(text, "\u2588\u2588"));
+	free(text);
+	search->phase = SEARCH_OVER;
+	stage_close(&s);
+}
+
+/* The next key throws away what is at work and begins anew. */
+static void test_a_key_begins_anew(void **state)
+{
+	(void)state;
+	stage_open(&s, "deepseek-v3-1024-h100", 120, 36);
+	stage_type(&s, "s\t/pp\n");
+	for (int i = 0; i < 200 && s.explorer.search == NULL; i++)
+		explorer_idle(&s.explorer);
+	assert_non_null(s.explorer.search);
+	explorer_idle(&s.explorer);
+	assert_true(s.explorer.search->phase <= SEARCH_ASK);
+	stage_type(&s, "l");
+	assert_true(s.explorer.search_stale);
+	for (int i = 0; i < 200 && s.explorer.search_stale; i++)
+		explorer_idle(&s.explorer);
+	assert_memory_equal(&s.explorer.search->problem.base, &s.explorer.scenario,
+			    sizeof s.explorer.scenario);
+	assert_true(s.explorer.search->phase < SEARCH_OVER);
+	stage_close(&s);
+}
+
+static void test_any_size_will_do(void **state)
+{
+	(void)state;
+	open_search("llama3-8b-8-h100", 120, 36);
+	for (int zoom = 0; zoom < 2; zoom++) {
+		for (int width = 60; width < 200; width += 13) {
+			for (int height = 16; height < 70; height += 5) {
+				assert_true(canvas_resize(&s.canvas, width, height));
+				explorer_draw(&s.explorer, &s.canvas);
+			}
+		}
+		stage_type(&s, "+");
+	}
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_taken_plan_lights_up_what_it_changed),
+		cmocka_unit_test(test_rows_are_sorted),
+		cmocka_unit_test(test_rows_are_filtered),
+		cmocka_unit_test(test_answers_stand_below),
+		cmocka_unit_test(test_fronts_are_drawn),
+		cmocka_unit_test(test_impossible_problems_say_what_would_do),
+		cmocka_unit_test(test_a_long_search_shows_how_far_it_is),
+		cmocka_unit_test(test_a_key_begins_anew),
+		cmocka_unit_test(test_any_size_will_do),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

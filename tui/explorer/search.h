@@ -1,0 +1,70 @@
+/* search.h - what the view Search knows: the best plans and what is asked beside them.
+ *
+ * Begun anew when the scenario, the aim or the filter changes, worked on in slices
+ * while no key waits, on all processors: first the plans, then what the view says of
+ * them, then one question after the other.
+ */
+#ifndef TUI_EXPLORER_SEARCH_H
+#define TUI_EXPLORER_SEARCH_H
+
+#include "engine/planner/inverse.h"
+#include "engine/planner/miss.h"
+#include "engine/planner/pareto.h"
+#include "engine/planner/robust.h"
+#include "engine/planner/why.h"
+
+enum search_phase {
+	SEARCH_PLANS,
+	SEARCH_ROWS, /* names and limits of the plans, changes that gain */
+	SEARCH_FRONT,
+	SEARCH_ROBUST,
+	SEARCH_ASK, /* the inverse questions, the front of GPUs */
+	SEARCH_MISSES,
+	SEARCH_OVER
+};
+
+/* By what the table is sorted. */
+enum search_sort {
+	SORT_RANK,
+	SORT_STEP,
+	SORT_RATE,
+	SORT_MFU,
+	SORT_BUBBLE,
+	SORT_MEMORY,
+	SORT_COUNT
+};
+
+enum { MAX_FILTER = 128, MAX_PLAN_NAME = 96 };
+
+struct search_row {
+	char name[MAX_PLAN_NAME];
+	const char *limit; /* NULL until it is known */
+	double limit_share;
+};
+
+struct worker;
+
+struct search {
+	struct planner_problem problem, next;
+	struct planner_result result; /* as far as it is known */
+	struct worker *worker;        /* the search at work, or NULL */
+	enum search_phase phase;
+	double begun, drawn, seconds; /* clock_seconds(); since it began */
+	bool due;                     /* there is something new to see */
+	char trouble[160];            /* what is wrong with the filter, or empty */
+
+	/* rows of the table: indices of result.top */
+	int rows;
+	uint8_t order[MAX_TOP];
+	struct search_row row[MAX_TOP];
+
+	struct why why;
+	bool why_done;
+	struct robust robust;
+	struct pareto front[PARETO_COUNT];
+	int asking; /* of inverse[], then the front of GPUs */
+	struct inverse inverse[INVERSE_COUNT];
+	struct misses misses;
+};
+
+#endif

@@ -1,0 +1,150 @@
+/* search_plot.c - see search_plot.h. */
+#include "tui/views/search_plot.h"
+
+#include <math.h>
+
+struct range {
+	double low, high;
+};
+
+static void widen(struct range *range, double value)
+{
+	range->low = fmin(range->low, value);
+	range->high = fmax(range->high, value);
+}
+
+/* No point lies on an edge, and one value alone is a range too. */
+static struct range padded(struct range range)
+{
+	double more = fmax((range.high - range.low) * 0.04, range.high * 0.005);
+
+	return (struct range){ fmax(0, range.low - more), range.high + more };
+}
+
+static void draw_key(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect)
+{
+	int x = rect.x + rect.width - 40;
+
+	canvas_put(canvas, x++, rect.y, '@', ROLE_VALUE);
+	x += canvas_text(canvas, x, rect.y, 12, ROLE_LABEL, " open plan  ");
+	if (explorer->pinned) {
+		canvas_put(canvas, x++, rect.y, 'B', ROLE_WARNING);
+		x += canvas_text(canvas, x, rect.y, 12, ROLE_LABEL, " pinned  ");
+	}
+	canvas_put(canvas, x++, rect.y, canvas_glyph(canvas, GLYPH_MARK), ROLE_FOCUS);
+	canvas_text(canvas, x, rect.y, 12, ROLE_LABEL, " cursor");
+}
+
+static double share_of(const struct estimate *e)
+{
+	return e->memory.total_bytes / e->capacity_bytes;
+}
+
+/* The front is a staircase: what lies above it there is no plan for. */
+static void draw_memory_front(struct plot *plot, const struct pareto *front)
+{
+	for (int i = 0; i < front->count; i++) {
+		const struct planner_found *f = &front->point[i].found;
+		const struct planner_found *next =
+			i > 0 ? &front->point[i - 1].found : f;
+
+		plot_line(plot, f->memory_share, f->tokens_per_second_per_gpu,
+			  next->memory_share, f->tokens_per_second_per_gpu, ROLE_GOOD);
+		plot_line(plot, next->memory_share, f->tokens_per_second_per_gpu,
+			  next->memory_share, next->tokens_per_second_per_gpu,
+			  ROLE_GOOD);
+	}
+}
+
+static void draw_memory(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect)
+{
+	const struct search *search = explorer->search;
+	const struct planner_result *r = &search->result;
+	const struct pareto *front = &search->front[PARETO_MEMORY];
+	const struct estimate *e = &explorer->estimate, *b = &explorer->before;
+	const struct planner_found *chosen = search_chosen(explorer);
+	struct range rate = { INFINITY, 0 };
+	struct plot plot;
+
+	for (int i = 0; i < r->found; i++)
+		widen(&rate, r->top[i].tokens_per_second_per_gpu);
+	for (int i = 0; i < front->count; i++)
+		widen(&rate, front->point[i].found.tokens_per_second_per_gpu);
+	if (e->legal)
+		widen(&rate, e->tokens_per_second_per_gpu);
+	rate = padded(rate);
+	struct axis x = { 0, 1.05, false, FORM_PERCENT, "memory" };
+	struct axis y = { rate.low, rate.high, false, FORM_COUNT, "tok/s/GPU" };
+	if (!plot_begin(&plot, canvas, rect, x, y))
+		return;
+	draw_memory_front(&plot, front);
+	for (int i = 0; i < r->found; i++)
+		plot_dot(&plot, r->top[i].memory_share,
+			 r->top[i].tokens_per_second_per_gpu, ROLE_COMPUTE);
+	if (explorer->pinned && b->legal)
+		plot_mark(&plot, share_of(b), b->tokens_per_second_per_gpu, 'B',
+			  ROLE_WARNING);
+	if (e->legal)
+		plot_mark(&plot, share_of(e), e->tokens_per_second_per_gpu, '@',
+			  ROLE_VALUE);
+	if (chosen)
+		plot_mark(&plot, chosen->memory_share,
+			  chosen->tokens_per_second_per_gpu,
+			  canvas_glyph(canvas, GLYPH_MARK), ROLE_FOCUS);
+}
+
+static void draw_gpus(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect)
+{
+	const struct pareto *front = &explorer->search->front[PARETO_GPUS];
+	const struct estimate *e = &explorer->estimate, *b = &explorer->before;
+	double own = (double)explorer->scenario.cluster.gpus;
+	struct range gpus = { INFINITY, 0 }, rate = { INFINITY, 0 };
+	struct plot plot;
+
+	for (int i = 0; i < front->count; i++) {
+		widen(&gpus, front->point[i].gpus);
+		widen(&rate, front->point[i].tokens_per_second);
+	}
+	widen(&gpus, own);
+	if (e->legal)
+		widen(&rate, e->tokens_per_second);
+	rate = padded(rate);
+	struct axis x = { gpus.low * 0.9, gpus.high * 1.1, true, FORM_COUNT, "GPUs" };
+	struct axis y = { rate.low, rate.high, false, FORM_COUNT, "tok/s" };
+	if (front->count == 0 || !plot_begin(&plot, canvas, rect, x, y))
+		return;
+	for (int i = 0; i < front->count; i++) {
+		const struct pareto_point *p = &front->point[i];
+
+		if (i > 0)
+			plot_line(&plot, p[-1].gpus, p[-1].tokens_per_second, p->gpus,
+				  p->tokens_per_second, ROLE_GOOD);
+		plot_mark(&plot, p->gpus, p->tokens_per_second,
+			  canvas_glyph(canvas, GLYPH_BULLET), ROLE_COMPUTE);
+	}
+	if (explorer->pinned && b->legal)
+		plot_mark(&plot, (double)explorer->baseline.cluster.gpus,
+			  b->tokens_per_second, 'B', ROLE_WARNING);
+	if (e->legal)
+		plot_mark(&plot, own, e->tokens_per_second, '@', ROLE_VALUE);
+}
+
+void search_draw_plot(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect)
+{
+	const struct search *search = explorer->search;
+	bool gpus = explorer->state[VIEW_SEARCH].choice == 1;
+
+	if (rect.height < 6)
+		return;
+	if (gpus && search->front[PARETO_GPUS].count == 0) {
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
+			    "the front of GPUs is searched ...");
+		return;
+	}
+	(gpus ? draw_gpus : draw_memory)(explorer, canvas, rect);
+	draw_key(explorer, canvas, rect);
+}
