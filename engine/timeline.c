@@ -125,9 +125,11 @@ static void copy_item(const struct played *played, int s, int i, const int32_t *
 /* Items of one stage, with the gaps before them and what it holds. number[s] is the
  * first item of stage s. */
 static void copy_items(const struct played *played, int s, const int32_t *number,
-		       const double *held_bytes, double scale,
+		       const struct train_chunks *chunks, double scale,
 		       struct timeline_item *item)
 {
+	const struct pipeline_input *in = &chunks->input;
+	double transfer = in->overlap_send ? in->send_seconds * scale : 0;
 	double free = 0, held = 0;
 
 	for (int i = 0; i < played->schedule.count[s]; i++, item++) {
@@ -136,7 +138,11 @@ static void copy_items(const struct played *played, int s, const int32_t *number
 		copy_item(played, s, i, number, scale, item);
 		if (!second && item->start > free)
 			item->idle_before = item->start - free;
-		held += change(item, held_bytes[item->position]);
+		if (item->wait == WAIT_TRANSFER)
+			item->transfer_before = item->idle_before < transfer
+							? item->idle_before
+							: transfer;
+		held += change(item, chunks->held_bytes[item->position]);
 		item->held_bytes = held;
 		free = item->end + item->send;
 	}
@@ -179,6 +185,7 @@ static bool fill(const struct played *played, const struct train_chunks *chunks,
 				  .depth = schedule->depth,
 				  .send_seconds = chunks->input.send_seconds * scale,
 				  .overlap_send = chunks->input.overlap_send };
+	memcpy(out->layout, chunks->layout, sizeof out->layout);
 	for (int s = 0; number && s < p; s++) {
 		number[s] = out->item_count;
 		out->item_count += schedule->count[s];
@@ -197,8 +204,7 @@ static bool fill(const struct played *played, const struct train_chunks *chunks,
 		copy_stage(played, s, estimate, scale, tail, out);
 		out->stage[s].first = number[s];
 		out->stage[s].count = schedule->count[s];
-		copy_items(played, s, number, chunks->held_bytes, scale,
-			   out->item + number[s]);
+		copy_items(played, s, number, chunks, scale, out->item + number[s]);
 	}
 	return true;
 }
@@ -213,7 +219,7 @@ bool timeline_build(const struct scenario *scenario, struct arena *arena,
 
 	if (!train_chunks(scenario, estimate, &chunks))
 		return refuse(problem, "the plan is illegal", NULL, 0, 0);
-	if (most_items(scenario) > MAX_TIMELINE_ITEMS)
+	if (most_items(scenario) < 1 || most_items(scenario) > MAX_TIMELINE_ITEMS)
 		return refuse(problem, "more items than a timeline holds", "gbs",
 			      most_items(scenario), MAX_TIMELINE_ITEMS);
 	if (!play(&chunks, arena, &played, problem))
@@ -252,4 +258,53 @@ double timeline_held_bytes(const struct timeline *timeline, int stage, double se
 	if (item->kind == WORK_FORWARD || item->end <= seconds)
 		return item->held_bytes;
 	return at > s->first ? item[-1].held_bytes : 0;
+}
+
+double timeline_most_bytes(const struct timeline *timeline, int stage, double from,
+			   double to)
+{
+	const struct timeline_stage *s = &timeline->stage[stage];
+	double most = timeline_held_bytes(timeline, stage, from);
+	int32_t i = timeline_at(timeline, stage, from);
+
+	for (i = i < s->first ? s->first : i; i < s->first + s->count; i++) {
+		const struct timeline_item *item = &timeline->item[i];
+
+		if (item->start >= to)
+			break;
+		if (item->kind == WORK_FORWARD && item->held_bytes > most)
+			most = item->held_bytes;
+	}
+	return most;
+}
+
+/* Whether a comes before b in the order of starts. */
+static bool before(const struct timeline *t, int32_t a, int32_t b)
+{
+	return t->item[a].start < t->item[b].start ||
+	       (t->item[a].start == t->item[b].start && a < b);
+}
+
+int32_t timeline_next(const struct timeline *timeline, int32_t item, bool back)
+{
+	int32_t best = -1;
+
+	for (int32_t i = 0; i < timeline->item_count; i++) {
+		bool beyond =
+			back ? before(timeline, i, item) : before(timeline, item, i);
+
+		if (beyond && (best < 0 || (back ? before(timeline, best, i)
+						 : before(timeline, i, best))))
+			best = i;
+	}
+	return best;
+}
+
+int32_t timeline_number(const struct timeline *timeline, int32_t item)
+{
+	int32_t number = 1;
+
+	for (int32_t i = 0; i < timeline->item_count; i++)
+		number += before(timeline, i, item);
+	return number;
 }

@@ -21,9 +21,11 @@ struct timeline_item {
 	double start, end;
 	double send;        /* its send holds the stage so long behind its end */
 	double idle_before; /* of its stage, since the item before it (or since 0) */
-	double held_bytes;  /* activations on its stage once it has started (forward)
-			       or ended (the others) */
-	int32_t after;      /* item that decided its start, -1 = none */
+	double transfer_before; /* the last part of that, in which what it waited for
+				   was on its way */
+	double held_bytes; /* activations on its stage once it has started (forward)
+			      or ended (the others) */
+	int32_t after;     /* item that decided its start, -1 = none */
 	int32_t micro_batch;
 	int16_t stage, chunk; /* chunk of the stage */
 	int16_t position;     /* virtual stage in model order */
@@ -49,8 +51,9 @@ struct timeline {
 	/* The phase to its last end, and the step: the phase (without a barrier, the
 	 * longest stage's own span) and the tail behind it. */
 	double pipeline_seconds, step_seconds;
-	double send_seconds; /* of one transfer between neighbours */
-	bool overlap_send;   /* it holds nobody */
+	char layout[MAX_LAYOUT]; /* Megatron's layout string; "" if it is too long */
+	double send_seconds;     /* of one transfer between neighbours */
+	bool overlap_send;       /* it holds nobody */
 	int32_t item_count;
 	struct timeline_item *item;
 	struct timeline_stage *stage;
@@ -81,5 +84,13 @@ bool timeline_build(const struct scenario *scenario, struct arena *arena,
 int32_t timeline_at(const struct timeline *timeline, int stage, double seconds);
 /* Activations that a stage holds at that time. */
 double timeline_held_bytes(const struct timeline *timeline, int stage, double seconds);
+/* The most of them between two times. */
+double timeline_most_bytes(const struct timeline *timeline, int stage, double from,
+			   double to);
+/* The item that starts next on any stage (at one time in order of stages), or with
+ * back the one before; -1 if there is none. */
+int32_t timeline_next(const struct timeline *timeline, int32_t item, bool back);
+/* How many start no later than it, itself counted: its number in that order. */
+int32_t timeline_number(const struct timeline *timeline, int32_t item);
 
 #endif

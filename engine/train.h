@@ -23,6 +23,7 @@ struct train_chunks {
 	double pipeline_seconds;        /* what pipeline_step() made of it */
 	double held_bytes[MAX_VIRTUAL]; /* activations that a micro-batch holds */
 	double recompute[MAX_VIRTUAL];  /* seconds of the backward */
+	char layout[MAX_LAYOUT];        /* of the split, "" if it is too long */
 };
 
 /* train_estimate(), and the times that its pipeline phase was made of. False if the

@@ -516,7 +516,16 @@ static void test_the_timeline_is_walked(void **state)
 	for (int i = 0; i < 40; i++)
 		stage_type(&s, ".");
 	stage_shows(&s, "backward of micro-batch 3");
-	stage_type(&s, "+++S---S");
+	stage_shows(&s, "event 32 of 32");
+	for (int i = 0; i < 31; i++)
+		stage_type(&s, ",");
+	stage_shows(&s, "event 1 of 32");
+	stage_shows(&s, "waits for nothing");
+	stage_type(&s, "jl");
+	stage_shows(&s, "+ zooms in"); /* all of it again */
+	stage_type(&s, "+++");
+	stage_shows(&s, "zoom x8");
+	stage_type(&s, "S---S");
 	/* the pinned plan stands above, on the same axis */
 	stage_type(&s, "p\t/mbs\nh\t");
 	stage_shows(&s, "pinned");

@@ -47,6 +47,8 @@ static bool is_golden(const char *plan, const char *view, int width, int height)
 		 height);
 	stage_open(&stage, plan, width, height);
 	stage.explorer.view = (enum view_id)view_find(view);
+	if (stage.explorer.view == VIEW_TIMELINE)
+		play_refresh(&stage.explorer);
 	text = stage_text(&stage);
 	golden = read_golden(path);
 	same = strcmp(text, golden) == 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 
@@ -249,6 +250,77 @@ static void test_the_item_at_a_time(void **state)
 	assert_close(timeline_held_bytes(&timeline, 0, -1) + 1, 1, 1e-15);
 }
 
+/* Event by event: each item once, none before one that starts earlier, and back. */
+static void test_events_in_order(void **state)
+{
+	int32_t at = -1, count = 1;
+	double last = 0;
+
+	(void)state;
+	case_dense(&scenario);
+	scenario.plan.schedule = SCHEDULE_DUALPIPE;
+	scenario.plan.global_batch = 32;
+	build();
+	for (int32_t i = 0; i < timeline.item_count; i++)
+		if (timeline_number(&timeline, i) == 1)
+			at = i;
+	assert_true(at >= 0 && timeline_next(&timeline, at, true) < 0);
+	for (int32_t next; (next = timeline_next(&timeline, at, false)) >= 0;
+	     at = next) {
+		assert_true(timeline.item[next].start >= last);
+		assert_int_equal(timeline_next(&timeline, next, true), at);
+		assert_int_equal(timeline_number(&timeline, next), ++count);
+		last = timeline.item[next].start;
+	}
+	assert_int_equal(count, timeline.item_count);
+}
+
+static void test_the_most_between_two_times(void **state)
+{
+	(void)state;
+	case_dense(&scenario);
+	build();
+	for (int s = 0; s < timeline.stages; s++) {
+		double end = timeline.pipeline_seconds, most = 0;
+
+		assert_close(timeline_most_bytes(&timeline, s, 0, end),
+			     timeline.stage[s].peak_bytes, 1e-9);
+		for (int i = 0; i < 37; i++)
+			most = fmax(most,
+				    timeline_most_bytes(&timeline, s, end / 37 * i,
+							end / 37 * (i + 1)));
+		assert_close(most, timeline.stage[s].peak_bytes, 1e-9);
+		assert_true(timeline_most_bytes(&timeline, s, 0, 0) <= most);
+	}
+}
+
+/* A stage that waits for a transfer beside its computation is idle meanwhile. */
+static void test_transfers_in_idle_time(void **state)
+{
+	bool some = false;
+
+	(void)state;
+	case_dense(&scenario);
+	scenario.plan.overlap_p2p = true;
+	scenario.plan.schedule = SCHEDULE_INTERLEAVED;
+	scenario.plan.vpp = 2;
+	build();
+	for (int32_t i = 0; i < timeline.item_count; i++) {
+		const struct timeline_item *now = &timeline.item[i];
+
+		assert_true(now->transfer_before <= now->idle_before);
+		assert_true(now->transfer_before <= timeline.send_seconds);
+		if (now->transfer_before > 0) {
+			assert_int_equal(now->wait, WAIT_TRANSFER);
+			some = true;
+		}
+	}
+	assert_true(some);
+	assert_true(
+		train_layout(&scenario, &estimate, scenario.plan.layout, MAX_LAYOUT));
+	assert_string_equal(timeline.layout, scenario.plan.layout);
+}
+
 static void test_refusals_say_why(void **state)
 {
 	unsigned char small[256];
@@ -279,6 +351,9 @@ int main(void)
 		cmocka_unit_test(test_peaks_are_those_of_the_estimate),
 		cmocka_unit_test(test_two_directions_hold_two_copies),
 		cmocka_unit_test(test_the_item_at_a_time),
+		cmocka_unit_test(test_events_in_order),
+		cmocka_unit_test(test_the_most_between_two_times),
+		cmocka_unit_test(test_transfers_in_idle_time),
 		cmocka_unit_test(test_refusals_say_why),
 	};
 

@@ -143,6 +143,68 @@ static void test_columns_and_sparkline(void **state)
 	canvas_free(&c);
 }
 
+static int count_roles(const struct canvas *c, enum role role)
+{
+	int count = 0;
+
+	for (int x = 0; x < c->width; x++)
+		count += c->cell[x].fore == role;
+	return count;
+}
+
+/* A thousand short spans on forty columns: every role has its share of them, and all
+ * stay where they are. */
+static void test_a_dense_lane_keeps_shares(void **state)
+{
+	enum { TASKS = 1000 };
+	static struct span span[TASKS];
+	struct canvas c = board(40, 1, GLYPHS_FULL, true);
+
+	(void)state;
+	for (int i = 0; i < TASKS; i++)
+		span[i] = (struct span){ i, i + (i % 3 ? 1.0 : 0.7),
+					 i % 3 ? ROLE_BACKWARD : ROLE_FORWARD, NULL };
+	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 0, TASKS);
+	assert_in_range(count_roles(&c, ROLE_FORWARD), 9, 10);   /* 0.7 / 3 */
+	assert_in_range(count_roles(&c, ROLE_BACKWARD), 26, 27); /* 2 / 3 */
+	assert_in_range(count_roles(&c, ROLE_IDLE), 4, 4);       /* 0.3 / 3 */
+	canvas_erase(&c);
+	/* the first half is forwards, the last quarter is empty */
+	for (int i = 0; i < TASKS; i++)
+		span[i].role = i < TASKS / 2 ? ROLE_FORWARD : ROLE_BACKWARD;
+	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS * 3 / 4, 0, TASKS);
+	for (int x = 0; x < 40; x++) {
+		assert_false(x < 19 && c.cell[x].fore == ROLE_BACKWARD);
+		assert_false(x > 20 && c.cell[x].fore == ROLE_FORWARD);
+		assert_true(x < 31 || c.cell[x].fore == ROLE_IDLE);
+	}
+	/* any size, and nothing at all */
+	widget_lane(&c, (struct rect){ 0, 0, 0, 1 }, span, TASKS, 0, TASKS);
+	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 5, 5);
+	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, NULL, 0, 0, 1);
+	assert_int_equal(count_roles(&c, ROLE_IDLE), 40);
+	canvas_free(&c);
+}
+
+static void test_levels(void **state)
+{
+	static const char *const looks[GLYPHS_COUNT] = {
+		[GLYPHS_ASCII] = " ..:-=+*#\n",
+		[GLYPHS_BASIC] = " ▄▄▄▄████\n",
+		[GLYPHS_FULL] = " ▁▂▃▄▅▆▇█\n",
+	};
+
+	(void)state;
+	for (int level = 0; level < GLYPHS_COUNT; level++) {
+		struct canvas c = board(9, 1, (enum glyph_level)level, true);
+
+		for (int i = 0; i < 9; i++)
+			widget_level(&c, i, 0, i / 8.0, ROLE_ACTIVATIONS);
+		assert_screen(&c, looks[level]);
+		canvas_free(&c);
+	}
+}
+
 static void test_scrolling_keeps_the_cursor_visible(void **state)
 {
 	(void)state;
@@ -501,6 +563,8 @@ int main(void)
 		cmocka_unit_test(test_labels_only_where_they_fit),
 		cmocka_unit_test(test_a_limit_that_is_passed_is_bad),
 		cmocka_unit_test(test_columns_and_sparkline),
+		cmocka_unit_test(test_a_dense_lane_keeps_shares),
+		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_scrolling_keeps_the_cursor_visible),
 		cmocka_unit_test(test_table_columns_give_way),
 		cmocka_unit_test(test_field_edits_whole_characters),

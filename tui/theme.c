@@ -48,6 +48,8 @@ static const struct role_style style[ROLE_COUNT] = {
 	[ROLE_BACKWARD_ALT]  = { "backward",      2, 115, 0x9ae0c6, 0x74c7a9, .fill = 'b', .bold8 = 1 },
 	[ROLE_WGRAD]         = { "weight gradient", 3, 172, 0xd98a1f, 0xc97a10, .fill = 'W' },
 	[ROLE_WGRAD_ALT]     = { "weight gradient", 3, 221, 0xf6cf78, 0xeabc55, .fill = 'w', .bold8 = 1 },
+	[ROLE_AGAIN]         = { "recompute",     5,  99, 0x8458f0, 0x6a3fd8, .fill = 'r' },
+	[ROLE_TRANSFER]      = { "transfer",      1, 124, 0xd02848, 0xb81c3c, .fill = '>' },
 	[ROLE_IDLE]          = { "idle",         -1, 244, 0x6b7686, 0x9aa1ac, .fill = '.' },
 	[ROLE_CRITICAL]      = { "critical path", 1, 166, 0xff8a5c, 0xb03800, .bold8 = 1, .mono_underline = 1, .bold = 1, .fill = '!' },
 };

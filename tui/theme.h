@@ -46,6 +46,8 @@ enum role {
 	ROLE_BACKWARD_ALT,
 	ROLE_WGRAD,
 	ROLE_WGRAD_ALT,
+	ROLE_AGAIN, /* forwards that a backward computes again */
+	ROLE_TRANSFER,
 	ROLE_IDLE,
 	ROLE_CRITICAL,
 	ROLE_COUNT

@@ -93,6 +93,7 @@ bool train_chunks(const struct scenario *scenario, struct estimate *out,
 		return false;
 	chunks->input = step.pipeline;
 	chunks->pipeline_seconds = step.result.seconds;
+	split_layout(scenario, &step.split, chunks->layout, sizeof chunks->layout);
 	for (int k = 0; k < step.stages * step.chunks; k++)
 		step_chunk_parts(&step, k, &chunks->held_bytes[k],
 				 &chunks->recompute[k]);

@@ -320,7 +320,8 @@ static unsigned act_on_pane(struct explorer *explorer, struct action action)
 		/* keys of the view that mean nothing to knobs work from here too */
 		if (changed == CHANGED_NOTHING && view->act &&
 		    (action.kind == ACTION_SORT || action.kind == ACTION_ZOOM_IN ||
-		     action.kind == ACTION_ZOOM_OUT || action.kind == ACTION_STEP))
+		     action.kind == ACTION_ZOOM_OUT || action.kind == ACTION_STEP ||
+		     action.kind == ACTION_STEP_BACK))
 			changed = view->act(explorer, action);
 		return changed;
 	}

@@ -20,10 +20,12 @@ const struct view view_table[VIEW_COUNT] = {
 			    "idles. "
 			    "Left and right go from item to item, up and down from "
 			    "stage "
-			    "to stage, + and - zoom, . goes on by one event, S lights "
-			    "the "
-			    "critical path. A pinned plan is drawn above, on the same "
-			    "axis." },
+			    "to stage, + and - zoom, S lights the critical path. . and "
+			    ", "
+			    "play the step event by event: what has not started is not "
+			    "there. The row under a lane is what the stage holds, with "
+			    "a mark where that is most. A pinned plan is drawn above, "
+			    "on the same axis." },
 	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, traffic_draw, traffic_act,
 			   "Every collective of a step: its group, the slowest link it "
 			   "crosses, how often, how many bytes, how long, and what no "

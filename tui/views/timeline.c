@@ -4,14 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/view.h"
+#include "tui/views/timeline.h"
 
-enum { MARGIN = 4, EDGE = 7, FOOT = 3, AXIS = 1, MOST_ZOOM = 16, CURVE = 4 };
-
-/* The seconds that the charts show, the same for the plan and its baseline. */
-struct window {
-	double from, to;
-};
+enum { FOOT = 3, AXIS = 1, MOST_ZOOM = 16 };
 
 static const struct timeline *played(const struct play *play)
 {
@@ -37,6 +32,12 @@ static int32_t chosen_item(const struct explorer *explorer, const struct timelin
 	return stage->first + at;
 }
 
+/* Whether the step is played event by event: what has not started is not there. */
+static bool steps(const struct explorer *explorer)
+{
+	return explorer->state[VIEW_TIMELINE].first > 0;
+}
+
 static struct window window_of(const struct explorer *explorer,
 			       const struct timeline *t)
 {
@@ -51,197 +52,9 @@ static struct window window_of(const struct explorer *explorer,
 	       (double)(1 << clamp(explorer->state[VIEW_TIMELINE].zoom, 0, MOST_ZOOM));
 	centre = (item->start + item->end) / 2;
 	centre = fmin(fmax(centre, span / 2), whole - span / 2);
-	return (struct window){ centre - span / 2, centre + span / 2 };
-}
-
-static enum role role_of(const struct timeline_item *item)
-{
-	bool odd = item->micro_batch % 2 == 1;
-
-	switch (item->kind) {
-	case WORK_FORWARD: return odd ? ROLE_FORWARD_ALT : ROLE_FORWARD;
-	case WORK_WEIGHT_GRAD: return odd ? ROLE_WGRAD_ALT : ROLE_WGRAD;
-	default: return odd ? ROLE_BACKWARD_ALT : ROLE_BACKWARD;
-	}
-}
-
-/* Spans of one stage inside the window; two for an item that recomputes or sends. */
-struct row {
-	struct span *span;
-	char (*label)[8];
-	int count, room;
-};
-
-static void add_span(struct row *row, double begin, double end, enum role role,
-		     const char *label)
-{
-	if (row->count < row->room && end > begin)
-		row->span[row->count++] = (struct span){ begin, end, role, label };
-}
-
-static void add_item(struct row *row, const struct timeline *t,
-		     const struct timeline_item *item, int index, bool only_critical)
-{
-	enum role role = role_of(item);
-	double again = item->kind == WORK_BACKWARD || item->kind == WORK_INPUT_GRAD
-			       ? t->recompute[item->position]
-			       : 0;
-
-	if (only_critical && !item->critical)
-		role = ROLE_FREE;
-	snprintf(row->label[index], sizeof row->label[index], "%d", item->micro_batch);
-	if (again > 0 && role != ROLE_FREE)
-		add_span(row, item->start, item->start + again, ROLE_RECOMPUTE, NULL);
-	add_span(row, item->start + again, item->end, role,
-		 role == ROLE_FREE ? NULL : row->label[index]);
-	add_span(row, item->end, item->end + item->send, ROLE_PP, NULL);
-}
-
-static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
-		       struct rect rect, const struct timeline *t, int stage,
-		       struct window window)
-{
-	const struct timeline_stage *s = &t->stage[stage];
-	bool only_critical = explorer->state[VIEW_TIMELINE].sort % 2 == 1;
-	int32_t first = timeline_at(t, stage, window.from);
-	struct row row = { .room = 3 * s->count + 4 };
-
-	row.span = malloc((size_t)row.room * sizeof *row.span);
-	row.label = malloc((size_t)(s->count + 1) * sizeof *row.label);
-	if (row.span && row.label) {
-		struct span idle = { window.from, fmin(window.to, t->pipeline_seconds),
-				     ROLE_IDLE, NULL };
-
-		if (idle.end > idle.begin)
-			widget_spans(canvas, rect, &idle, 1, window.from, window.to);
-		for (int32_t i = first < s->first ? s->first : first;
-		     i < s->first + s->count && t->item[i].start < window.to; i++)
-			add_item(&row, t, &t->item[i], (int)(i - s->first),
-				 only_critical);
-		widget_spans(canvas, rect, row.span, row.count, window.from, window.to);
-	}
-	free(row.span);
-	free(row.label);
-}
-
-/* Rows of all stages that there is room for; returns the first one shown. */
-static int draw_chart(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect rect, const struct timeline *t, int cursor,
-		      struct window window)
-{
-	int tall = rect.height / t->stages, shown, first;
-
-	tall = clamp(tall, 1, 3);
-	shown = rect.height / tall;
-	first = scroll_first(0, cursor < 0 ? 0 : cursor, t->stages, shown);
-	for (int i = 0; i < shown && first + i < t->stages; i++) {
-		const struct timeline_stage *s = &t->stage[first + i];
-		struct rect line = { rect.x + MARGIN, rect.y + i * tall,
-				     rect.width - MARGIN - EDGE,
-				     tall > 1 ? tall - 1 : 1 };
-		bool here = first + i == cursor;
-
-		canvas_format(canvas, rect.x, line.y, MARGIN - 1,
-			      here ? ROLE_VALUE : ROLE_LABEL, "%3d", first + i);
-		if (here && explorer->pane == PANE_VIEW)
-			canvas_highlight(canvas,
-					 (struct rect){ rect.x, line.y, MARGIN - 1, 1 },
-					 ROLE_FOCUS, false, true);
-		draw_stage(explorer, canvas, line, t, first + i, window);
-		canvas_format(canvas, line.x + line.width + 1, line.y, EDGE - 1,
-			      ROLE_LABEL, "%4.1f%%",
-			      t->pipeline_seconds > 0
-				      ? s->idle / t->pipeline_seconds * 100
-				      : 0);
-	}
-	return first;
-}
-
-/* The item under the cursor is reversed, wherever it is drawn. */
-static void mark_item(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect rect, const struct timeline *t, int first,
-		      struct window window)
-{
-	const struct timeline_item *item = &t->item[chosen_item(explorer, t)];
-	int tall = clamp(rect.height / t->stages, 1, 3);
-	int width = rect.width - MARGIN - EDGE;
-	double scale = width / (window.to - window.from);
-	int x = (int)((item->start - window.from) * scale);
-	int end = (int)ceil((item->end - window.from) * scale);
-	struct rect cell = { rect.x + MARGIN + clamp(x, 0, width - 1),
-			     rect.y + (item->stage - first) * tall,
-			     clamp(end - x, 1, width), 1 };
-
-	if (cell.y < rect.y || cell.y >= rect.y + rect.height)
-		return;
-	canvas_highlight(canvas, cell, ROLE_DEFAULT, true, true);
-	if (explorer->pane == PANE_VIEW)
-		canvas_cursor(canvas, cell.x, cell.y);
-}
-
-static void draw_axis(struct canvas *canvas, struct rect rect, struct window window)
-{
-	char from[32], to[32];
-
-	form_text(FORM_SECONDS, window.from, from, sizeof from);
-	form_text(FORM_SECONDS, window.to, to, sizeof to);
-	for (int x = MARGIN; x < rect.width - EDGE; x++)
-		canvas_put(canvas, rect.x + x, rect.y,
-			   canvas_glyph(canvas, GLYPH_HORIZONTAL), ROLE_BORDER);
-	canvas_format(canvas, rect.x + MARGIN, rect.y, 12, ROLE_LABEL, "%s ", from);
-	canvas_right(canvas, rect.x, rect.y, rect.width - EDGE, ROLE_LABEL, to);
-	canvas_text(canvas, rect.x + rect.width - EDGE + 1, rect.y, EDGE, ROLE_LABEL,
-		    "idle");
-}
-
-/* One column of the curve: full blocks, and a part of one on top. */
-static void draw_column(struct canvas *canvas, int x, struct rect rect, double share,
-			enum role role)
-{
-	int eighths = (int)lround(share * rect.height * 8);
-
-	for (int r = 0; r < rect.height; r++) {
-		int n = clamp(eighths - r * 8, 0, 8), y = rect.y + rect.height - 1 - r;
-		uint32_t code = n == 8 ? canvas_glyph(canvas, GLYPH_FULL_BLOCK)
-				: n > 0 && canvas->glyphs == GLYPHS_FULL
-					? 0x2580 + (uint32_t)n
-				: n >= 4 ? canvas_glyph(canvas, GLYPH_FULL_BLOCK)
-					 : 0;
-
-		if (code)
-			canvas_put(canvas, x, y, code, role);
-	}
-}
-
-/* Activations of the chosen stage over the window, the peak marked. */
-static void draw_memory(const struct explorer *explorer, struct canvas *canvas,
-			struct rect rect, const struct timeline *t,
-			struct window window)
-{
-	int stage = chosen_stage(explorer, t), width = rect.width - MARGIN - EDGE;
-	const struct timeline_stage *s = &t->stage[stage];
-	double each = (window.to - window.from) / width;
-	char peak[32], when[32];
-
-	if (rect.height < 2 || s->peak_bytes <= 0)
-		return;
-	form_text(FORM_BYTES, s->peak_bytes, peak, sizeof peak);
-	form_text(FORM_SECONDS, s->peak_seconds, when, sizeof when);
-	canvas_format(
-		canvas, rect.x + MARGIN, rect.y, rect.width, ROLE_TITLE,
-		"activations of stage %d: peak %s at %s, %d micro-batches x chunks",
-		stage, peak, when, s->peak_chunks);
-	rect.y++;
-	rect.height--;
-	for (int i = 0; i < width; i++) {
-		double at = window.from + (i + 0.5) * each;
-		bool top = s->peak_seconds >= at - each / 2 &&
-			   s->peak_seconds < at + each / 2;
-
-		draw_column(canvas, rect.x + MARGIN + i, rect,
-			    timeline_held_bytes(t, stage, at) / s->peak_bytes,
-			    top ? ROLE_BAD : ROLE_ACTIVATIONS);
-	}
+	return (struct window){ centre - span / 2, centre + span / 2,
+				steps(explorer) ? item->start : INFINITY,
+				explorer->state[VIEW_TIMELINE].sort % 2 == 1 };
 }
 
 static const char *kind_text(const struct timeline_item *item)
@@ -253,57 +66,115 @@ static const char *kind_text(const struct timeline_item *item)
 	return item->kind < WORK_COUNT ? kinds[item->kind] : "";
 }
 
+/* "after backward 3 of stage 2, sent" */
+static void wait_text(const struct timeline *t, const struct timeline_item *item,
+		      char *out, size_t size)
+{
+	const struct timeline_item *after = &t->item[item->after < 0 ? 0 : item->after];
+
+	if (item->after < 0)
+		snprintf(out, size, "waits for nothing");
+	else if (item->wait == WAIT_STAGE)
+		snprintf(out, size, "waits for its stage, at %s %d until then",
+			 kind_text(after), after->micro_batch);
+	else
+		snprintf(out, size, "waits for %s %d of stage %d%s", kind_text(after),
+			 after->micro_batch, after->stage,
+			 item->wait == WAIT_TRANSFER ? " and its transfer" : "");
+}
+
 static void draw_item_text(const struct explorer *explorer, struct canvas *canvas,
 			   struct rect rect, const struct timeline *t)
 {
 	const struct timeline_item *item = &t->item[chosen_item(explorer, t)];
-	char start[32], length[32], waits[96] = "at once", idle[32];
+	char start[32], length[32], waits[96], idle[32], chunk[24] = "";
 
 	form_text(FORM_SECONDS, item->start, start, sizeof start);
 	form_text(FORM_SECONDS, item->end - item->start, length, sizeof length);
 	form_text(FORM_SECONDS, item->idle_before, idle, sizeof idle);
-	if (item->after >= 0) {
-		const struct timeline_item *after = &t->item[item->after];
-
-		snprintf(waits, sizeof waits, "after %s %d of stage %d%s",
-			 kind_text(after), after->micro_batch, after->stage,
-			 item->wait == WAIT_TRANSFER ? " and its transfer" : "");
-	}
+	wait_text(t, item, waits, sizeof waits);
+	if (t->chunks > 1)
+		snprintf(chunk, sizeof chunk, ", chunk %d", item->chunk);
 	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_VALUE,
-		      "stage %d  %s of micro-batch %d, chunk %d%s", item->stage,
-		      kind_text(item), item->micro_batch, item->chunk,
-		      item->critical ? "  on the critical path" : "");
+		      "stage %d  %s of micro-batch %d%s%s", item->stage,
+		      kind_text(item), item->micro_batch, chunk,
+		      item->critical ? "  critical" : "");
 	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
-		      "starts %s, takes %s, %s; idle %s before", start, length, waits,
-		      idle);
+		      "starts %s, takes %s, idle %s before", start, length, idle);
+	canvas_text(canvas, rect.x, rect.y + 2, rect.width, ROLE_LABEL, waits);
 }
 
-static void draw_head(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect rect, const struct timeline *t)
+/* "zoom x8, critical path, event 17 of 1024" */
+static void state_text(const struct explorer *explorer, const struct timeline *t,
+		       char *out, size_t size)
 {
-	static const struct part parts[] = {
+	const struct view_state *state = &explorer->state[VIEW_TIMELINE];
+	int used = 0, zoom = clamp(state->zoom, 0, MOST_ZOOM);
+
+	if (steps(explorer))
+		used = snprintf(out, size, "event %d of %d, ",
+				timeline_number(t, chosen_item(explorer, t)),
+				t->item_count);
+	if (zoom > 0)
+		used += snprintf(out + used, size - (size_t)used, "zoom x%d, ",
+				 1 << zoom);
+	if (state->sort % 2)
+		used += snprintf(out + used, size - (size_t)used, "critical path, ");
+	if (used > 0)
+		out[used - 2] = '\0';
+	else
+		snprintf(out, size, "+ zooms in");
+}
+
+/* Shapes of the legend that this step has. */
+static int draw_legend(struct canvas *canvas, struct rect rect,
+		       const struct timeline *t)
+{
+	bool sends = t->stages > 1 && t->send_seconds > 0, apart = false, again = false;
+
+	for (int32_t i = 0; i < t->stage[0].count && !apart; i++)
+		apart = t->item[i].kind == WORK_WEIGHT_GRAD;
+	for (int k = 0; k < t->depth; k++)
+		again |= t->recompute[k] > 0;
+	const struct part parts[] = {
 		{ 1, ROLE_FORWARD, "forward" },
-		{ 1, ROLE_BACKWARD, "backward" },
-		{ 1, ROLE_WGRAD, "weight grad." },
-		{ 1, ROLE_RECOMPUTE, "recompute" },
-		{ 1, ROLE_PP, "send" },
+		{ 1, ROLE_BACKWARD, apart ? "input grad." : "backward" },
+		{ apart, ROLE_WGRAD, "weight grad." },
+		{ again, ROLE_AGAIN, "recompute" },
+		{ sends, ROLE_TRANSFER, "transfer" },
 		{ 1, ROLE_IDLE, "idle" },
 	};
-	int zoom = clamp(explorer->state[VIEW_TIMELINE].zoom, 0, MOST_ZOOM), x = rect.x;
-	char phase[32], chunks[24] = "";
+
+	return widget_legend(canvas, rect, parts, 6);
+}
+
+/* Title, legend and, where there is room, the layout; returns the rows used. */
+static int draw_head(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect, const struct timeline *t)
+{
+	char phase[32], step[32], chunks[24] = "", state[96];
+	int x, y = rect.y, right = rect.x + rect.width;
 
 	form_text(FORM_SECONDS, t->pipeline_seconds, phase, sizeof phase);
+	form_text(FORM_SECONDS, t->step_seconds, step, sizeof step);
+	state_text(explorer, t, state, sizeof state);
 	if (t->chunks > 1)
 		snprintf(chunks, sizeof chunks, " x %d chunks", t->chunks);
-	x += canvas_format(canvas, x, rect.y, rect.width, ROLE_TITLE,
-			   "%d stages%s x %d micro-batches: %s", t->stages, chunks,
-			   t->micro_batches, phase) +
-	     2;
-	canvas_format(canvas, x, rect.y, rect.x + rect.width - x, ROLE_LABEL, "%s%s",
-		      zoom ? "zoomed in" : "+ zooms in",
-		      explorer->state[VIEW_TIMELINE].sort % 2 ? ", critical path" : "");
-	widget_legend(canvas, (struct rect){ rect.x, rect.y + 1, rect.width, 1 }, parts,
-		      6);
+	x = rect.x + canvas_format(canvas, rect.x, y, rect.width, ROLE_TITLE,
+				   "%d stages%s x %d micro-batches: %s", t->stages,
+				   chunks, t->micro_batches, phase);
+	if (rect.width > 76)
+		x += canvas_format(canvas, x, y, right - x, ROLE_LABEL,
+				   " of a step of %s", step);
+	canvas_format(canvas, x + 2, y, right - x - 2, ROLE_LABEL, "%s", state);
+	y++;
+	y += draw_legend(canvas, (struct rect){ rect.x, y, rect.width, 2 }, t);
+	if (rect.height > 30 && t->stages > 1 && t->layout[0]) {
+		canvas_format(canvas, rect.x, y, rect.width, ROLE_LABEL, "layout %s",
+			      t->layout);
+		y++;
+	}
+	return y - rect.y;
 }
 
 static void draw_refusal(const struct explorer *explorer, struct canvas *canvas,
@@ -328,13 +199,50 @@ static void draw_refusal(const struct explorer *explorer, struct canvas *canvas,
 			      play->problem.knob ? play->problem.knob : "");
 }
 
+/* The pinned plan in the upper part of rect; returns what is left. */
+static struct rect draw_before(const struct explorer *explorer, struct canvas *canvas,
+			       struct rect rect, const struct timeline *before,
+			       int stage, const struct window *window)
+{
+	struct window whole = *window;
+	struct rect half = rect;
+	char phase[32];
+
+	half.height = rect.height / 2 - 1;
+	form_text(FORM_SECONDS, before->pipeline_seconds, phase, sizeof phase);
+	canvas_format(canvas, half.x, half.y, half.width, ROLE_WARNING,
+		      "pinned: %d stages x %d micro-batches: %s", before->stages,
+		      before->micro_batches, phase);
+	half.y++;
+	whole.now = INFINITY;
+	timeline_draw_chart(explorer, canvas, half, before, stage, &whole);
+	rect.y += rect.height / 2;
+	rect.height -= rect.height / 2;
+	return rect;
+}
+
+/* Rows of the curve under the chart: what lanes don't take, and a few before they grow
+ * taller than one row. */
+static int curve_rows(struct rect rect, const struct timeline *t, bool pinned)
+{
+	int least = rect.height - t->stages >= 6 ? rect.height >= 24 ? 6 : 3 : 2;
+	struct rect chart = rect;
+	int rest;
+
+	/* two charts first */
+	if (rect.height - t->stages < 2 || (pinned && rect.height < 2 * t->stages + 6))
+		return 0;
+	chart.height -= least;
+	rest = chart.height - timeline_rows(chart, t) * t->stages;
+	return least + (rest > 0 && !pinned ? clamp(rest, 0, 6) : 0);
+}
+
 void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
 	const struct timeline *t = played(explorer->play), *before;
-	struct rect chart, memory;
+	struct rect chart = rect, below;
 	struct window window;
-	int curve = rect.height >= 24 ? CURVE + 2 : rect.height >= 18 ? 3 : 0, first;
 
 	if (!t || t->item_count == 0) {
 		draw_refusal(explorer, canvas, rect);
@@ -342,30 +250,26 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	before = explorer->pinned ? played(explorer->play_before) : NULL;
 	window = window_of(explorer, t);
-	draw_head(explorer, canvas, rect, t);
-	chart = (struct rect){ rect.x, rect.y + 2, rect.width,
-			       rect.height - 2 - FOOT - AXIS - curve };
-	if (before && chart.height >= 6) {
-		struct rect half = chart;
-
-		half.height = chart.height / 2 - 1;
-		canvas_text(canvas, half.x, half.y, half.width, ROLE_WARNING, "pinned");
-		half.y++;
-		draw_chart(explorer, canvas, half, before, -1, window);
-		chart.y += chart.height / 2;
-		chart.height -= chart.height / 2;
-	}
-	first = draw_chart(explorer, canvas, chart, t, chosen_stage(explorer, t),
-			   window);
-	mark_item(explorer, canvas, chart, t, first, window);
-	draw_axis(canvas,
-		  (struct rect){ rect.x, chart.y + chart.height, rect.width, 1 },
-		  window);
-	memory = (struct rect){ rect.x, chart.y + chart.height + 1, rect.width, curve };
-	draw_memory(explorer, canvas, memory, t, window);
-	draw_item_text(explorer, canvas,
-		       (struct rect){ rect.x, rect.y + rect.height - 2, rect.width, 2 },
-		       t);
+	chart.y += draw_head(explorer, canvas, rect, t);
+	chart.height = rect.y + rect.height - chart.y - FOOT - AXIS;
+	below = chart;
+	below.height = curve_rows(chart, t, before != NULL);
+	chart.height -= below.height;
+	below.y = chart.y + chart.height;
+	timeline_draw_axis(canvas, (struct rect){ rect.x, below.y, rect.width, 1 },
+			   &window);
+	below.y += AXIS;
+	if (before && chart.height >= 6)
+		chart = draw_before(explorer, canvas, chart, before,
+				    chosen_stage(explorer, t), &window);
+	timeline_draw_chart(explorer, canvas, chart, t, chosen_stage(explorer, t),
+			    &window);
+	timeline_mark(explorer, canvas, chart, t, chosen_item(explorer, t), &window);
+	timeline_draw_memory(canvas, below, t, chosen_stage(explorer, t), &window);
+	draw_item_text(
+		explorer, canvas,
+		(struct rect){ rect.x, rect.y + rect.height - FOOT, rect.width, FOOT },
+		t);
 }
 
 /* Another stage at the same moment. */
@@ -381,23 +285,16 @@ static void go_to_stage(struct explorer *explorer, const struct timeline *t, int
 	state->cursor = at < 0 ? 0 : (int)(at - t->stage[state->choice].first);
 }
 
-/* The next item to start, on any stage. */
-static void go_on(struct explorer *explorer, const struct timeline *t)
+/* The next item to start on any stage, or back; the first step starts at the first. */
+static void go_on(struct explorer *explorer, const struct timeline *t, bool back)
 {
 	struct view_state *state = &explorer->state[VIEW_TIMELINE];
-	int32_t now = chosen_item(explorer, t), best = -1;
+	int32_t to = timeline_next(t, chosen_item(explorer, t), back);
 
-	for (int32_t i = 0; i < t->item_count; i++) {
-		bool later = t->item[i].start > t->item[now].start ||
-			     (t->item[i].start == t->item[now].start && i > now);
-
-		if (later && (best < 0 || t->item[i].start < t->item[best].start))
-			best = i;
-	}
-	if (best < 0)
+	if (to < 0)
 		return;
-	state->choice = t->item[best].stage;
-	state->cursor = (int)(best - t->stage[state->choice].first);
+	state->choice = t->item[to].stage;
+	state->cursor = (int)(to - t->stage[state->choice].first);
 }
 
 unsigned timeline_act(struct explorer *explorer, struct action action)
@@ -413,6 +310,11 @@ unsigned timeline_act(struct explorer *explorer, struct action action)
 	stage = chosen_stage(explorer, t);
 	count = t->stage[stage].count;
 	state->cursor = clamp(state->cursor, 0, count - 1);
+	if (action.kind == ACTION_STEP || action.kind == ACTION_STEP_BACK) {
+		go_on(explorer, t, action.kind == ACTION_STEP_BACK);
+		state->first = 1;
+		return CHANGED_SCREEN;
+	}
 	switch (action.kind) {
 	case ACTION_LEFT: state->cursor -= state->cursor > 0; break;
 	case ACTION_RIGHT: state->cursor += state->cursor + 1 < count; break;
@@ -429,9 +331,12 @@ unsigned timeline_act(struct explorer *explorer, struct action action)
 	case ACTION_ZOOM_IN: state->zoom = clamp(state->zoom + 1, 0, MOST_ZOOM); break;
 	case ACTION_ZOOM_OUT: state->zoom = clamp(state->zoom - 1, 0, MOST_ZOOM); break;
 	case ACTION_SORT: state->sort++; break;
-	case ACTION_STEP: go_on(explorer, t); break;
 	case ACTION_ENTER: return explorer_explain(explorer, "bubble_ratio");
 	default: return CHANGED_NOTHING;
 	}
+	/* whoever moves about sees all of it again */
+	if (action.kind != ACTION_ZOOM_IN && action.kind != ACTION_ZOOM_OUT &&
+	    action.kind != ACTION_SORT)
+		state->first = 0;
 	return CHANGED_SCREEN;
 }

@@ -219,7 +219,9 @@ void widget_stack(struct canvas *canvas, struct rect rect, const struct part *pa
 
 static void draw_key(struct canvas *canvas, int x, int y, enum role role)
 {
-	if (!canvas->colour || canvas->glyphs == GLYPHS_ASCII)
+	if (is_dotted((int)role))
+		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_MIDDOT), role);
+	else if (!canvas->colour || canvas->glyphs == GLYPHS_ASCII)
 		put_letter(canvas, x, y, role);
 	else
 		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_FULL_BLOCK), role);
