@@ -7,26 +7,28 @@
 
 enum { PARTS = 6 };
 
-static const struct {
-	const char *label, *field;
-	enum role role;
-} parts[PARTS] = {
-	{ "weights", "weights_bytes", ROLE_WEIGHTS },
-	{ "gradients", "gradients_bytes", ROLE_GRADIENTS },
-	{ "optimizer", "optimizer_bytes", ROLE_OPTIMIZER },
-	{ "activations", "activations_bytes", ROLE_ACTIVATIONS },
-	{ "buffers", "buffers_bytes", ROLE_BUFFERS },
-	{ "framework", "framework_bytes", ROLE_FRAMEWORK },
-};
-
-static void fill(const struct stage_memory *m, struct part part[PARTS])
+static bool serves(const struct explorer *explorer)
 {
-	const double value[PARTS] = { m->weights_bytes,   m->gradients_bytes,
-				      m->optimizer_bytes, m->activations_bytes,
-				      m->buffers_bytes,   m->framework_bytes };
+	return explorer->scenario.plan.mode == MODE_INFERENCE;
+}
 
-	for (int i = 0; i < PARTS; i++)
-		part[i] = (struct part){ value[i], parts[i].role, parts[i].label };
+/* The parts of a stage in this mode; returns how many. */
+static int fill(const struct explorer *explorer, const struct stage_memory *m,
+		struct part part[PARTS])
+{
+	const struct part parts[PARTS] = {
+		{ m->weights_bytes, ROLE_WEIGHTS, "weights" },
+		{ m->gradients_bytes, ROLE_GRADIENTS, "gradients" },
+		{ m->optimizer_bytes, ROLE_OPTIMIZER, "optimizer" },
+		{ m->activations_bytes, ROLE_ACTIVATIONS, "activations" },
+		{ m->buffers_bytes, ROLE_BUFFERS, "buffers" },
+		{ m->framework_bytes, ROLE_FRAMEWORK, "framework" },
+	};
+
+	if (serves(explorer))
+		return serving_parts(m, part);
+	memcpy(part, parts, sizeof parts);
+	return PARTS;
 }
 
 static int chosen(const struct explorer *explorer)
@@ -44,15 +46,16 @@ static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 	const struct stage_memory *m = &e->stage[stage];
 	struct part part[PARTS];
 	char total[32];
+	int count;
 	enum role role = m->total_bytes > e->capacity_bytes ? ROLE_BAD : ROLE_VALUE;
 
-	fill(m, part);
+	count = fill(explorer, m, part);
 	form_text(FORM_BYTES, m->total_bytes, total, sizeof total);
 	canvas_format(canvas, line.x, line.y, 4, ROLE_LABEL, "%3d", stage);
 	canvas_right(canvas, line.x + 4, line.y, 9, role, total);
 	widget_stack(canvas,
 		     (struct rect){ line.x + 15, line.y, line.width - 17, line.height },
-		     part, PARTS, fmax(e->capacity_bytes, e->memory.total_bytes) * 1.03,
+		     part, count, fmax(e->capacity_bytes, e->memory.total_bytes) * 1.03,
 		     e->capacity_bytes);
 	if (stage != chosen(explorer))
 		return;
@@ -63,35 +66,98 @@ static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 		canvas_cursor(canvas, line.x + 2, line.y);
 }
 
+/* What a server's cache is for; three lines. */
+static void draw_cache(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect)
+{
+	static const struct {
+		const char *label, *key;
+	} items[] = {
+		{ "headroom", "headroom_bytes" },
+		{ "KV a token", "kv_bytes_per_token" },
+		{ "cache holds", "kv_tokens" },
+		{ "room for requests", "max_concurrency" },
+		{ "running", "running" },
+		{ "waiting", "waiting" },
+	};
+	int count = (int)(sizeof items / sizeof items[0]), half = rect.width / 2;
+
+	for (int i = 0; i < count; i++) {
+		const struct metric *metric = metric_find(items[i].key);
+		int x = rect.x + i % 2 * half, y = rect.y + i / 2;
+		char value[32], change[32];
+		enum role role;
+
+		form_text(metric->form, metric_get(&explorer->estimate, metric), value,
+			  sizeof value);
+		change_text(explorer, items[i].key, change, sizeof change, &role);
+		canvas_text(canvas, x + 2, y, half - 12, ROLE_LABEL, items[i].label);
+		canvas_right(canvas, x + half - 10, y, 9, ROLE_VALUE, value);
+		if (half > 38)
+			canvas_right(canvas, x + half - 20, y, 9, role, change);
+	}
+}
+
+static void draw_note(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect)
+{
+	int stage = chosen(explorer);
+	const struct estimate *e = &explorer->estimate;
+	const struct stage_memory *m = &e->stage[stage];
+	char text[256], count[32];
+
+	form_text(FORM_COUNT, m->parameters, count, sizeof count);
+	if (serves(explorer))
+		snprintf(
+			text, sizeof text,
+			"stage %d: %g layers, %s parameters a rank; %g engines of %lld "
+			"GPUs, %.4g requests in each copy of the attention",
+			stage, m->layers, count, e->serving.engines,
+			(long long)(e->serving.engines > 0
+					    ? (double)e->world / e->serving.engines
+					    : 0),
+			m->in_flight);
+	else
+		snprintf(
+			text, sizeof text,
+			"stage %d: %g layers, %s parameters a rank, %.4g micro-batches "
+			"in flight",
+			stage, m->layers, count, m->in_flight);
+	widget_prose(canvas, rect, 0, ROLE_LABEL, text);
+}
+
 /* The numbers of the chosen stage in a column or two. */
 static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect)
 {
-	int stage = chosen(explorer);
-	const struct stage_memory *m = &explorer->estimate.stage[stage];
+	const struct stage_memory *m = &explorer->estimate.stage[chosen(explorer)];
 	struct part part[PARTS];
-	char text[128], count[32];
-	int half = rect.width / 2;
+	char text[128];
+	int half = rect.width / 2, count = fill(explorer, m, part);
 
-	fill(m, part);
-	for (int i = 0; i < PARTS; i++) {
+	for (int i = 0; i < count; i++) {
 		int x = rect.x + i % 2 * half, y = rect.y + i / 2;
 
 		canvas_put(canvas, x, y,
 			   canvas->colour ? canvas_glyph(canvas, GLYPH_FULL_BLOCK)
-					  : (uint32_t)theme_style(parts[i].role)->fill,
-			   parts[i].role);
-		canvas_text(canvas, x + 2, y, half - 12, ROLE_LABEL, parts[i].label);
+					  : (uint32_t)theme_style(part[i].role)->fill,
+			   part[i].role);
+		canvas_text(canvas, x + 2, y, half - 12, ROLE_LABEL, part[i].label);
 		form_text(FORM_BYTES, part[i].value, text, sizeof text);
 		canvas_right(canvas, x + half - 10, y, 9, ROLE_VALUE, text);
 	}
-	form_text(FORM_COUNT, m->parameters, count, sizeof count);
-	snprintf(text, sizeof text,
-		 "stage %d: %g layers, %s parameters a rank, %.4g micro-batches in "
-		 "flight",
-		 stage, m->layers, count, m->in_flight);
-	widget_prose(canvas, (struct rect){ rect.x, rect.y + 3, rect.width, 2 }, 0,
-		     ROLE_LABEL, text);
+	rect.y += 3;
+	if (serves(explorer)) {
+		draw_cache(explorer, canvas, rect);
+		rect.y += 3;
+	}
+	draw_note(explorer, canvas, (struct rect){ rect.x, rect.y, rect.width, 2 });
+}
+
+/* Rows of the numbers at the foot, and of the two lines above the stages. */
+static int around(const struct explorer *explorer)
+{
+	return serves(explorer) ? 11 : 8;
 }
 
 void memory_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -100,7 +166,7 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	const struct estimate *e = &explorer->estimate;
 	const struct view_state *state = &explorer->state[VIEW_MEMORY];
 	char total[32], capacity[32], verdict[32] = "does not fit";
-	int rows, first, tall;
+	int rows, first, tall, foot = around(explorer) - 3;
 
 	if (!e->legal) {
 		draw_problems(explorer, canvas, rect);
@@ -117,7 +183,7 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 		      total, capacity, verdict, e->fullest_stage, e->stages);
 	canvas_text(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		    "stage    total   each part, and the limit");
-	rows = rect.height - 8;
+	rows = rect.height - around(explorer);
 	tall = rows / e->stages > 3 ? 3 : rows / e->stages;
 	if (tall < 1)
 		tall = 1;
@@ -130,8 +196,9 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (tall == 1)
 		widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y + 2, rows,
 				 first, e->stages);
-	draw_detail(explorer, canvas,
-		    (struct rect){ rect.x, rect.y + rect.height - 5, rect.width, 5 });
+	draw_detail(
+		explorer, canvas,
+		(struct rect){ rect.x, rect.y + rect.height - foot, rect.width, foot });
 }
 
 unsigned memory_act(struct explorer *explorer, struct action action)
@@ -139,7 +206,7 @@ unsigned memory_act(struct explorer *explorer, struct action action)
 	struct view_state *state = &explorer->state[VIEW_MEMORY];
 	const struct estimate *e = &explorer->estimate;
 	struct rect view = explorer->spots->view;
-	int rows = view.height - 8, tall, moved;
+	int rows = view.height - around(explorer), tall, moved;
 	char key[MAX_KEY];
 
 	if (!e->legal)
