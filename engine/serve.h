@@ -9,6 +9,7 @@
 #define ENGINE_SERVE_H
 
 #include "engine/estimate.h"
+#include "engine/mesh.h"
 #include "engine/scenario.h"
 
 /* Fill out for a scenario of mode inference. Pure, allocates nothing. Where the
@@ -53,6 +54,15 @@ struct serve_operator {
  * (prefill true), longest first; at most `most`. Returns how many. */
 int serve_operators(const struct scenario *scenario, bool prefill,
 		    struct serve_operator *out, int most);
+
+/* GPUs that decode (and prefill, unless that is disaggregated), and those that only
+ * prefill: engines of `engine` ranks one after the other from GPU `first` on, mesh is
+ * one engine's. Returns how many pools there are: 0 for what can't run. */
+struct serve_pool {
+	struct mesh mesh;
+	int64_t first, gpus, engine, engines;
+};
+int serve_pools(const struct scenario *scenario, struct serve_pool out[2]);
 
 /* What may be asked of a server; part of scenario_check(). */
 struct findings;

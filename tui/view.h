@@ -72,6 +72,10 @@ unsigned traffic_act(struct explorer *explorer, struct action action);
 void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect);
 unsigned graph_act(struct explorer *explorer, struct action action);
+/* Graph in mode inference (views/roofline.c). */
+void roofline_draw(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect);
+unsigned roofline_act(struct explorer *explorer, struct action action);
 void topology_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect);
 unsigned topology_act(struct explorer *explorer, struct action action);

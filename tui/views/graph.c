@@ -211,6 +211,10 @@ void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 		draw_problems(explorer, canvas, rect);
 		return;
 	}
+	if (explorer->scenario.plan.mode == MODE_INFERENCE) {
+		roofline_draw(explorer, canvas, rect);
+		return;
+	}
 	make(explorer, &shown);
 	table.rows = shown.graph.count;
 	if (table.cursor >= table.rows)
@@ -239,6 +243,8 @@ unsigned graph_act(struct explorer *explorer, struct action action)
 
 	if (!explorer->estimate.legal)
 		return CHANGED_NOTHING;
+	if (explorer->scenario.plan.mode == MODE_INFERENCE)
+		return roofline_act(explorer, action);
 	if (action.kind == ACTION_LEFT || action.kind == ACTION_RIGHT) {
 		int to = chosen(explorer) + (action.kind == ACTION_LEFT ? -1 : 1);
 

@@ -5,7 +5,8 @@
 
 const struct view view_table[VIEW_COUNT] = {
 	[VIEW_OVERVIEW] = { "overview", "Overview", true, overview_draw, NULL,
-			    "Memory, time, throughput and traffic of a step; below "
+			    "Memory, time, throughput and traffic of a step, or of a "
+			    "server with its curve of throughput over latency; below "
 			    "them "
 			    "what the values around the present one of the knob under "
 			    "the cursor would give, and advice. Enter on a number "
@@ -27,16 +28,21 @@ const struct view view_table[VIEW_COUNT] = {
 			    "a mark where that is most. A pinned plan is drawn above, "
 			    "on the same axis." },
 	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, traffic_draw, traffic_act,
-			   "Every collective of a step: its group, the slowest link it "
+			   "Every collective of a step, or of a server's decode pass: "
+			   "its group, the slowest link it "
 			   "crosses, how often, how many bytes, how long, and what no "
 			   "computation hides. S sorts by the next column." },
 	[VIEW_GRAPH] = { "graph", "Graph", true, graph_draw, graph_act,
 			 "The operators of one layer on one rank for one micro-batch, "
 			 "with shapes after the split, and the collectives between "
-			 "them. Left and right choose the kind of layer." },
+			 "them. Left and right choose the kind of layer. Of a server: "
+			 "the operators of a pass under the roof of the accelerator, "
+			 "the longest first; left and right choose decoding or "
+			 "prefill." },
 	[VIEW_TOPOLOGY] = { "topology", "Topology", true, topology_draw, topology_act,
 			    "Ranks laid out on nodes. The groups of the rank under the "
-			    "cursor are lit; S chooses the dimension." },
+			    "cursor are lit; S chooses the dimension. Of a server: the "
+			    "ranks of its engine, and the other engines." },
 	[VIEW_SEARCH] = { "search", "Search", true, search_draw, search_act,
 			  "The best plans for this model on this machine, with a count "
 			  "of what became of every other. Enter takes a plan and marks "

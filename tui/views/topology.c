@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/mesh.h"
+#include "engine/serve.h"
 #include "tui/view.h"
 
 enum { CELL = 2, MARGIN = 8, FOOT = 8, MAX_LINE = 512 };
@@ -15,7 +16,9 @@ enum { CHOICES = sizeof choices / sizeof choices[0] };
 static const enum dimension order[] = { DIM_TP, DIM_CP, DIM_EP, DIM_PP, DIM_DP };
 
 struct layout {
-	struct mesh mesh;
+	struct mesh mesh; /* of the chosen rank's engine in mode inference */
+	int pools;        /* of a server; 0 in training */
+	struct serve_pool pool[2];
 	int64_t world, per_node, per_line, lines, domain;
 	int shown; /* lines of ranks on the screen */
 };
@@ -36,6 +39,47 @@ static int64_t nodes_in_line(int64_t nodes, int64_t most, int64_t lines)
 	return count * lines < nodes ? most : count;
 }
 
+static int64_t chosen(const struct explorer *explorer)
+{
+	int64_t rank = explorer->state[VIEW_TOPOLOGY].cursor;
+
+	return rank < explorer->scenario.cluster.gpus ? rank : 0;
+}
+
+/* The pool that a GPU of a server belongs to. */
+static const struct serve_pool *pool_of(const struct layout *layout, int64_t rank)
+{
+	return &layout->pool[layout->pools > 1 && rank >= layout->pool[1].first];
+}
+
+/* Its engine among those of the pool; -1: it has none and stays idle. */
+static int64_t engine_of(const struct layout *layout, int64_t rank)
+{
+	const struct serve_pool *pool = pool_of(layout, rank);
+	int64_t engine = (rank - pool->first) / pool->engine;
+
+	return engine < pool->engines ? engine : -1;
+}
+
+/* A rank's number inside its mesh. */
+static int64_t local(const struct layout *layout, int64_t rank)
+{
+	const struct serve_pool *pool;
+
+	if (layout->pools == 0)
+		return rank;
+	pool = pool_of(layout, rank);
+	return (rank - pool->first) % pool->engine;
+}
+
+static bool together(const struct layout *layout, int64_t rank, int64_t other)
+{
+	return layout->pools == 0 ||
+	       (pool_of(layout, rank) == pool_of(layout, other) &&
+		engine_of(layout, rank) == engine_of(layout, other) &&
+		engine_of(layout, rank) >= 0);
+}
+
 static void lay_out(const struct explorer *explorer, struct rect rect,
 		    struct layout *out)
 {
@@ -43,7 +87,13 @@ static void lay_out(const struct explorer *explorer, struct rect rect,
 	int64_t room = at_least_one((rect.width - MARGIN) / CELL);
 	int64_t nodes;
 
-	mesh_build(&explorer->scenario, &out->mesh);
+	out->pools = 0;
+	if (explorer->scenario.plan.mode == MODE_INFERENCE)
+		out->pools = serve_pools(&explorer->scenario, out->pool);
+	if (out->pools > 0)
+		out->mesh = pool_of(out, chosen(explorer))->mesh;
+	else
+		mesh_build(&explorer->scenario, &out->mesh);
 	out->world = cluster->gpus;
 	out->per_node = at_least_one(cluster->gpus_per_node);
 	out->domain = at_least_one(cluster_domain(cluster));
@@ -60,13 +110,6 @@ static void lay_out(const struct explorer *explorer, struct rect rect,
 	out->lines = (out->world + out->per_line - 1) / out->per_line;
 }
 
-static int64_t chosen(const struct explorer *explorer)
-{
-	int64_t rank = explorer->state[VIEW_TOPOLOGY].cursor;
-
-	return rank < explorer->scenario.cluster.gpus ? rank : 0;
-}
-
 static bool in_use(const struct mesh *mesh, enum dimension dimension)
 {
 	switch (dimension) {
@@ -81,6 +124,10 @@ static bool in_use(const struct mesh *mesh, enum dimension dimension)
 /* The dimension whose group holds both ranks, -1 if none that is shown does. */
 static int lit(const struct layout *layout, int choice, int64_t rank, int64_t other)
 {
+	if (!together(layout, rank, other))
+		return -1;
+	rank = local(layout, rank);
+	other = local(layout, other);
 	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
 		if (choice >= 0 && (int)order[i] != choice)
 			continue;
@@ -100,6 +147,19 @@ static void draw_mark(struct canvas *canvas, int x, int y, enum role role)
 				 true, false);
 }
 
+/* Engines of a server alternate, so that one sees where they end. */
+static uint32_t unlit(const struct canvas *canvas, const struct layout *layout,
+		      int64_t rank)
+{
+	if (layout->pools > 0 && engine_of(layout, rank) < 0)
+		return '-';
+	if (layout->pools > 0 && pool_of(layout, rank) == &layout->pool[1])
+		return engine_of(layout, rank) % 2 ? 'f' : 'F';
+	if (layout->pools > 0 && engine_of(layout, rank) % 2)
+		return canvas_glyph(canvas, GLYPH_BULLET);
+	return canvas_glyph(canvas, GLYPH_MIDDOT);
+}
+
 static void draw_cell(const struct explorer *explorer, struct canvas *canvas, int x,
 		      int y, const struct layout *layout, int64_t rank)
 {
@@ -117,7 +177,7 @@ static void draw_cell(const struct explorer *explorer, struct canvas *canvas, in
 		return;
 	}
 	if (dimension < 0)
-		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_MIDDOT), role);
+		canvas_put(canvas, x, y, unlit(canvas, layout, rank), role);
 	else
 		draw_mark(canvas, x, y, role);
 }
@@ -182,6 +242,19 @@ static void draw_groups(const struct explorer *explorer, struct canvas *canvas,
 			    "One rank: it has no group.");
 }
 
+/* "engine 1 of 4, " */
+static int engine_text(const struct layout *layout, int64_t rank, char *out,
+		       size_t size)
+{
+	const struct serve_pool *pool = pool_of(layout, rank);
+
+	if (engine_of(layout, rank) < 0)
+		return snprintf(out, size, "idle, no engine is so small; ");
+	return snprintf(out, size, "%sengine %lld of %lld, ",
+			pool == &layout->pool[1] ? "prefill " : "",
+			(long long)engine_of(layout, rank), (long long)pool->engines);
+}
+
 static void draw_rank(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect, const struct layout *layout)
 {
@@ -191,10 +264,14 @@ static void draw_rank(const struct explorer *explorer, struct canvas *canvas,
 	char text[200];
 	int used;
 
-	mesh_coordinates(m, rank, &c);
-	used = snprintf(text, sizeof text, "rank %lld, node %lld: stage %lld of %lld",
-			(long long)rank, (long long)(rank / layout->per_node),
-			(long long)c.pp, (long long)m->pp);
+	mesh_coordinates(m, local(layout, rank), &c);
+	used = snprintf(text, sizeof text, "rank %lld, node %lld: ", (long long)rank,
+			(long long)(rank / layout->per_node));
+	if (layout->pools > 0)
+		used += engine_text(layout, rank, text + used,
+				    sizeof text - (size_t)used);
+	used += snprintf(text + used, sizeof text - (size_t)used, "stage %lld of %lld",
+			 (long long)c.pp, (long long)m->pp);
 	if (m->tp > 1)
 		used += snprintf(text + used, sizeof text - (size_t)used, ", TP %lld",
 				 (long long)c.tp);
@@ -210,6 +287,13 @@ static void draw_rank(const struct explorer *explorer, struct canvas *canvas,
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_VALUE, text);
 }
 
+static bool has_mesh(const struct explorer *explorer)
+{
+	return explorer->estimate.dp > 0 &&
+	       (explorer->scenario.plan.mode == MODE_TRAINING ||
+		explorer->estimate.legal);
+}
+
 void topology_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
@@ -218,16 +302,17 @@ void topology_draw(const struct explorer *explorer, struct canvas *canvas,
 	struct layout layout;
 	int first;
 
-	if (explorer->estimate.dp < 1) {
+	if (!has_mesh(explorer)) {
 		draw_problems(explorer, canvas, rect);
 		return;
 	}
 	lay_out(explorer, rect, &layout);
 	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-		      "%lld GPUs, %lld a node, %lld a domain; lit: %s (S)",
+		      "%lld GPUs, %lld a node, %lld a domain; lit: %s (S)%s",
 		      (long long)layout.world, (long long)layout.per_node,
 		      (long long)layout.domain,
-		      choice < 0 ? "all" : dimension_label((enum dimension)choice));
+		      choice < 0 ? "all" : dimension_label((enum dimension)choice),
+		      layout.pools > 1 ? "; F f prefill" : "");
 	first = scroll_first(state->first, (int)(chosen(explorer) / layout.per_line),
 			     (int)layout.lines, layout.shown);
 	for (int i = 0; i < layout.shown && first + i < layout.lines; i++)
@@ -269,7 +354,7 @@ unsigned topology_act(struct explorer *explorer, struct action action)
 	struct layout layout;
 	int64_t rank = chosen(explorer), page;
 
-	if (explorer->estimate.dp < 1)
+	if (!has_mesh(explorer))
 		return CHANGED_NOTHING;
 	lay_out(explorer, explorer->spots->view, &layout);
 	page = layout.per_line * (layout.shown > 1 ? layout.shown - 1 : 1);

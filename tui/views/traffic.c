@@ -169,8 +169,10 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect)
 {
 	const struct view_state *state = &explorer->state[VIEW_TRAFFIC];
+	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
+	struct table_column shown[COLUMNS];
 	struct rows rows;
-	struct table table = { .column = columns,
+	struct table table = { .column = shown,
 			       .columns = COLUMNS,
 			       .rows = explorer->estimate.traffic_count,
 			       .cursor = state->cursor,
@@ -189,6 +191,9 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 			    "No collective: one GPU holds it all.");
 		return;
 	}
+	memcpy(shown, columns, sizeof shown);
+	if (serves)
+		shown[COLUMN_BYTES].title = "a pass";
 	sort_rows(explorer, &rows);
 	if (table.cursor >= table.rows)
 		table.cursor = table.rows - 1;
@@ -196,7 +201,8 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 		     (struct rect){ rect.x, rect.y, rect.width, rect.height - 5 },
 		     &table);
 	widget_rule(canvas, rect.x, rect.y + rect.height - 5, rect.width,
-		    "per GPU and step, mean over the stages");
+		    serves ? "per GPU and decode pass, which gives each request a token"
+			   : "per GPU and step, mean over the stages");
 	draw_totals(explorer, canvas,
 		    (struct rect){ rect.x, rect.y + rect.height - 4, rect.width, 4 });
 }
