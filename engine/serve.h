@@ -55,6 +55,42 @@ struct serve_operator {
 int serve_operators(const struct scenario *scenario, bool prefill,
 		    struct serve_operator *out, int most);
 
+/* What fills a pass, in the order of a forward: operators by name, collectives, the
+ * host, and what of the rates a pass over prompts does not reach. */
+enum serve_filling {
+	FILLING_COMPUTE, /* an operator that computing bounds */
+	FILLING_MEMORY,
+	FILLING_TP,
+	FILLING_CP,
+	FILLING_EP,
+	FILLING_PP,
+	FILLING_HOST,
+	FILLING_REST,
+	FILLING_COUNT
+};
+enum { MAX_FILLINGS = 64 };
+struct serve_lane {
+	double requests, prompt_tokens; /* in one copy of the attention */
+	double seconds, stage_seconds;  /* of the pass, of the slowest stage */
+	int count;
+	struct {
+		const char *name;
+		enum serve_filling kind;
+		double seconds;
+	} item[MAX_FILLINGS];
+};
+enum { LANE_DECODE, LANE_MIXED, LANE_PROMPT, LANE_COUNT };
+/* Passes of a server at the scenario's working point: of decoding requests, of those
+ * with prompt tokens beside them (empty where none is mixed), over one prompt alone
+ * (or as much of it as a pass takes). mixed_share is that of the passes that carry
+ * prompt tokens. False for what can't run or does not fit. */
+struct serve_lanes {
+	struct serve_lane lane[LANE_COUNT];
+	double mixed_share;
+	int stages;
+};
+bool serve_lanes(const struct scenario *scenario, struct serve_lanes *out);
+
 /* GPUs that decode (and prefill, unless that is disaggregated), and those that only
  * prefill: engines of `engine` ranks one after the other from GPU `first` on, mesh is
  * one engine's. Returns how many pools there are: 0 for what can't run. */

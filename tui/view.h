@@ -72,6 +72,10 @@ unsigned traffic_act(struct explorer *explorer, struct action action);
 void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect);
 unsigned graph_act(struct explorer *explorer, struct action action);
+/* Timeline in mode inference (views/passes.c). */
+void passes_draw(const struct explorer *explorer, struct canvas *canvas,
+		 struct rect rect);
+unsigned passes_act(struct explorer *explorer, struct action action);
 /* Graph in mode inference (views/roofline.c). */
 void roofline_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect);

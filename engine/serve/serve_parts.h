@@ -40,6 +40,10 @@ struct point {
  * that is disaggregated. */
 void steady_point(const struct server *decode, const struct server *prefill,
 		  double requests, struct point *out);
+/* The pass of a server with that many requests that carries prompt tokens (beside
+ * those that decode, where the stack mixes them). Returns the share of passes that do;
+ * 0, and no batch, where none does. */
+double steady_mixed(const struct server *server, double requests, struct batch *out);
 /* Seconds of a prompt of the workload, alone; and of `together` at once. */
 double steady_prefill(const struct server *server, double together);
 

@@ -132,20 +132,32 @@ static void static_batch(const struct work *w, const struct server *server, doub
 			     (out->ttft_seconds + (w->output - 1) * out->tpot_seconds);
 }
 
+static bool mixes(const struct work *w)
+{
+	return w->s->stack.serving.mixes && w->s->plan.serving.chunked_prefill;
+}
+
+/* Prompt tokens of a pass that carries them, the requests that decode in it, and how
+ * many such passes there are in a round of `steps` decode passes. */
+static double carried_tokens(const struct work *w, const struct server *server,
+			     double c, double steps, double *requests, double *passes)
+{
+	double tokens = (c - 1) * w->prompt;
+	double each = fmin(server->budget_tokens, fmax(w->prompt, tokens / steps));
+
+	*passes = tokens / each;
+	*requests = mixes(w) ? fmin(c, c * steps / fmax(*passes, 1)) : 0;
+	return each;
+}
+
 /* Passes of a round of `steps` decode passes that carry prompts, and what each takes.
  */
 static void carried(const struct work *w, const struct server *server, double c,
 		    double steps, double *passes, double *seconds)
 {
-	double tokens = (c - 1) * w->prompt, budget = server->budget_tokens;
-	double each = fmin(budget, fmax(w->prompt, tokens / steps));
+	double requests, each = carried_tokens(w, server, c, steps, &requests, passes);
 
-	*passes = tokens / each;
-	if (w->s->stack.serving.mixes && w->s->plan.serving.chunked_prefill)
-		*seconds = pass_seconds(
-			w, server, fmin(c, c * steps / fmax(*passes, 1)), each, NULL);
-	else
-		*seconds = pass_seconds(w, server, 0, each, NULL);
+	*seconds = pass_seconds(w, server, requests, each, NULL);
 	if (server->context.shape.pp > 1)
 		*seconds /= server->context.shape.pp;
 }
@@ -155,15 +167,14 @@ static void continuous(const struct work *w, const struct server *server, double
 {
 	double all = server->context.shape.dp * server->engines;
 	double steps = w->output / w->accepted, passes = 0, each = 0, round, busy;
-	bool mixes = w->s->stack.serving.mixes && w->s->plan.serving.chunked_prefill;
 
 	out->mixed_seconds = out->decode_seconds;
 	if (c > 1)
 		carried(w, server, c, steps, &passes, &each);
 	if (c > 1)
-		out->mixed_seconds = mixes ? each : out->decode_seconds + each;
-	round = mixes ? fmax(0, steps - passes) * out->decode_seconds + passes * each
-		      : steps * out->decode_seconds + passes * each;
+		out->mixed_seconds = mixes(w) ? each : out->decode_seconds + each;
+	round = mixes(w) ? fmax(0, steps - passes) * out->decode_seconds + passes * each
+			 : steps * out->decode_seconds + passes * each;
 	out->tpot_seconds = round / w->output;
 	busy = round > 0 ? passes * each / round : 0;
 	out->prefill_share = busy;
@@ -220,4 +231,18 @@ void steady_point(const struct server *decode, const struct server *prefill,
 	else
 		continuous(&w, decode, requests, out);
 	out->tokens_per_second = out->requests_per_second * w.output;
+}
+
+double steady_mixed(const struct server *server, double requests, struct batch *out)
+{
+	struct work w;
+	double passes, beside, tokens;
+
+	work_of(server->context.scenario, &w);
+	if (requests <= 1 || w.s->plan.serving.batching == BATCHING_STATIC)
+		return 0;
+	tokens = carried_tokens(&w, server, requests, w.output / w.accepted, &beside,
+				&passes);
+	batch_of(&w, server, beside, tokens, out);
+	return fmin(1, passes * w.accepted / w.output);
 }

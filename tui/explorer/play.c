@@ -25,6 +25,10 @@ static struct play *make(const struct scenario *scenario, struct estimate *scrat
 
 	if (!play)
 		return NULL;
+	if (scenario->plan.mode != MODE_TRAINING) {
+		play->problem.reason = "it is no training step";
+		return play;
+	}
 	play->problem.reason = "not enough memory";
 	play->room = malloc(bytes ? bytes : 1);
 	if (!play->room)

@@ -26,7 +26,9 @@ const struct view view_table[VIEW_COUNT] = {
 			    "play the step event by event: what has not started is not "
 			    "there. The row under a lane is what the stage holds, with "
 			    "a mark where that is most. A pinned plan is drawn above, "
-			    "on the same axis." },
+			    "on the same axis. Of a server: what fills a pass of "
+			    "decoding requests, one that carries prompts too, and one "
+			    "over a prompt; up and down light an operator." },
 	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, traffic_draw, traffic_act,
 			   "Every collective of a step, or of a server's decode pass: "
 			   "its group, the slowest link it "

@@ -244,6 +244,10 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	struct rect chart = rect, below;
 	struct window window;
 
+	if (explorer->scenario.plan.mode == MODE_INFERENCE) {
+		passes_draw(explorer, canvas, rect);
+		return;
+	}
 	if (!t || t->item_count == 0) {
 		draw_refusal(explorer, canvas, rect);
 		return;
@@ -303,6 +307,8 @@ unsigned timeline_act(struct explorer *explorer, struct action action)
 	const struct timeline *t = played(explorer->play);
 	int stage, count;
 
+	if (explorer->scenario.plan.mode == MODE_INFERENCE)
+		return passes_act(explorer, action);
 	play_refresh(explorer);
 	t = played(explorer->play);
 	if (!t || t->item_count == 0)

@@ -1,0 +1,85 @@
+/* lanes.c - what fills the passes of a server. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/serve.h"
+#include "engine/serve/serve_parts.h"
+
+static void add(struct serve_lane *lane, const char *name, enum serve_filling kind,
+		double seconds)
+{
+	if (lane->count == MAX_FILLINGS || !(seconds > 0))
+		return;
+	lane->item[lane->count].name = name;
+	lane->item[lane->count].kind = kind;
+	lane->item[lane->count++].seconds = seconds;
+}
+
+static enum serve_filling of_dimension(enum dimension dimension)
+{
+	switch (dimension) {
+	case DIM_CP: return FILLING_CP;
+	case DIM_EP: return FILLING_EP;
+	case DIM_PP: return FILLING_PP;
+	default: return FILLING_TP;
+	}
+}
+
+static void fill(const struct serve_context *context, const struct batch *batch,
+		 struct serve_lane *out)
+{
+	double named = 0, scale = context->scenario->cluster.scale;
+	struct pass pass;
+
+	serve_pass(context, batch, true, &pass);
+	out->requests = batch->requests * context->shape.pp;
+	out->prompt_tokens = batch->prompt_tokens;
+	out->seconds = pass.seconds * scale;
+	out->stage_seconds = pass.stage_seconds * scale;
+	for (int i = 0; i < pass.operators; i++) {
+		const struct pass_operator *op = &pass.operator[i];
+
+		add(out, op->name,
+		    op->compute_seconds > op->memory_seconds ? FILLING_COMPUTE
+							     : FILLING_MEMORY,
+		    op->seconds * scale);
+	}
+	for (int i = 0; i < pass.traffic_count; i++)
+		add(out, pass.traffic[i].what, of_dimension(pass.traffic[i].dimension),
+		    pass.traffic[i].total_seconds * scale);
+	add(out, "host", FILLING_HOST, pass.host_seconds * context->shape.pp * scale);
+	for (int i = 0; i < out->count; i++)
+		named += out->item[i].seconds;
+	/* below that it is rounding */
+	if (out->seconds - named > 1e-6 * out->seconds)
+		add(out, "rates not reached", FILLING_REST, out->seconds - named);
+}
+
+bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
+{
+	struct serving_run run;
+	struct batch batch;
+	double asked = (double)s->plan.serving.concurrency, each;
+
+	memset(out, 0, sizeof *out);
+	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
+		return false;
+	run_room(&run);
+	if (run.room < 1)
+		return false;
+	if (s->plan.serving.request_rate > 0)
+		asked = run_at_rate(&run, s);
+	asked = asked > 0 ? fmin(asked, run.room) : run.room;
+	each = fmax(1, asked / (run.decode.context.shape.dp * run.decode.engines));
+	out->stages = (int)run.decode.context.shape.pp;
+	run_decode_batch(&run, s, each, &batch);
+	fill(&run.decode.context, &batch, &out->lane[LANE_DECODE]);
+	if (!run.apart)
+		out->mixed_share = steady_mixed(&run.decode, each, &batch);
+	if (out->mixed_share > 0)
+		fill(&run.decode.context, &batch, &out->lane[LANE_MIXED]);
+	run_prompt_batch(&run, s, &batch);
+	fill(run.apart ? &run.prefill.context : &run.decode.context, &batch,
+	     &out->lane[LANE_PROMPT]);
+	return true;
+}
