@@ -23,155 +23,73 @@ struct constant {
 	const char *map, *key;
 	size_t offset;
 	bool stack;
-	double low, high, unit;
-	double value, start;
+	double low, high, unit; /* SI per unit of the preset; the others in that unit */
+	double value, prior;
 };
 
 #define A(member) \
 	offsetof(struct scenario, cluster.accelerator.calibration.serving.member)
 #define S(member) offsetof(struct scenario, stack.serving.member)
-#define RATES(gen)                                                                          \
-	{                                                                                   \
-		gen, NULL, "kernel_us", A(kernel_seconds), false, 1.5e-6, 8e-6, 1e-6,       \
-		0,   0                                                                      \
-	},                                                                                  \
-		{ gen,                                                                      \
-		  NULL,                                                                     \
-		  "small_kernel_us",                                                        \
-		  A(small_kernel_seconds),                                                  \
-		  false,                                                                    \
-		  0.8e-6,                                                                   \
-		  4e-6,                                                                     \
-		  1e-6,                                                                     \
-		  0,                                                                        \
-		  0 },                                                                      \
-		{ gen,                                                                      \
-		  NULL,                                                                     \
-		  "elementwise_efficiency",                                                 \
-		  A(elementwise_efficiency),                                                \
-		  false,                                                                    \
-		  0.3,                                                                      \
-		  0.95,                                                                     \
-		  1,                                                                        \
-		  0,                                                                        \
-		  0 },                                                                      \
-		{ gen,                                                                      \
-		  NULL,                                                                     \
-		  "attention_efficiency",                                                   \
-		  A(attention_efficiency),                                                  \
-		  false,                                                                    \
-		  0.3,                                                                      \
-		  0.8,                                                                      \
-		  1,                                                                        \
-		  0,                                                                        \
-		  0 },                                                                      \
-		{ gen, NULL, "kv_efficiency", A(kv_efficiency), false, 0.5, 0.9, 1, 0, 0 }, \
-		{ gen,                                                                      \
-		  NULL,                                                                     \
-		  "kv_efficiency_fp8",                                                      \
-		  A(kv_efficiency_fp8),                                                     \
-		  false,                                                                    \
-		  0.4,                                                                      \
-		  0.9,                                                                      \
-		  1,                                                                        \
-		  0,                                                                        \
-		  0 },                                                                      \
-		{ gen,   NULL, "decode_us", A(decode_fixed_seconds),                        \
-		  false, 2e-6, 12e-6,       1e-6,                                           \
-		  0,     0 },                                                               \
-		{ gen,                                                                      \
-		  NULL,                                                                     \
-		  "grouped_gemm_efficiency",                                                \
-		  A(grouped_gemm_efficiency),                                               \
-		  false,                                                                    \
-		  0.2,                                                                      \
-		  1,                                                                        \
-		  1,                                                                        \
-		  0,                                                                        \
-		  0 },                                                                      \
-		{ gen,                                                                      \
-		  NULL,                                                                     \
-		  "grouped_stream_efficiency",                                              \
-		  A(grouped_stream_efficiency),                                             \
-		  false,                                                                    \
-		  0.5,                                                                      \
-		  1.1,                                                                      \
-		  1,                                                                        \
-		  0,                                                                        \
-		  0 },                                                                      \
-		{ gen,   NULL, "grouped_us", A(grouped_fixed_seconds),                      \
-		  false, 2e-6, 60e-6,        1e-6,                                          \
-		  0,     0 },                                                               \
-		{ gen,   NULL, "all_reduce_us", A(all_reduce_seconds),                      \
-		  false, 2e-6, 25e-6,           1e-6,                                       \
-		  0,     0 },                                                               \
-		{ gen,    "gemm_efficiency",                                                \
-		  "bf16", A(gemm_efficiency[PRECISION_BF16]),                               \
-		  false,  0.5,                                                              \
-		  0.9,    1,                                                                \
-		  0,      0 },                                                              \
-	{                                                                                   \
-		gen, "stream_efficiency", "bf16",                                           \
-			A(stream_efficiency[PRECISION_BF16]), false, 0.6, 0.92, 1, 0,       \
-			0                                                                   \
+#define RATE(gen, key, member, prior, low, high, unit)                      \
+	{                                                                   \
+		gen, NULL, key, A(member), false, low, high, unit, 0, prior \
 	}
-#define NARROW(gen, word, p, low, high)                                              \
-	{                                                                            \
-		gen,   "gemm_efficiency",                                            \
-		word,  A(gemm_efficiency[p]),                                        \
-		false, low,                                                          \
-		0.8,   1,                                                            \
-		0,     0                                                             \
-	},                                                                           \
-	{                                                                            \
-		gen, "stream_efficiency", word, A(stream_efficiency[p]), false, low, \
-			high, 1, 0, 0                                                \
+#define SHARE(gen, map, word, p, prior, low, high)                        \
+	{                                                                 \
+		gen, #map, word, A(map[p]), false, low, high, 1, 0, prior \
 	}
-#define SERVER(name)                                                                        \
-	{                                                                                   \
-		name, NULL, "iteration_us", S(iteration_seconds), true, 0, 6e-3, 1e-6,      \
-		0,    0                                                                     \
-	},                                                                                  \
-		{ name, NULL, "request_us", S(request_seconds), true, 0, 60e-6, 1e-6,       \
-		  0,    0 },                                                                \
-		{ name, NULL, "prompt_us", S(prompt_seconds), true, 0, 30e-3, 1e-6, 0, 0 }, \
-		{ name, NULL, "small_kernels", S(small_kernels), true, 2, 16, 1, 0, 0 },    \
-		{ name, NULL, "quantise_kernels", S(quantise_kernels), true, 0, 8, 1,       \
-		  0,    0 },                                                                \
-		{ name,                                                                     \
-		  NULL,                                                                     \
-		  "prefill_efficiency",                                                     \
-		  S(prefill_efficiency),                                                    \
-		  true,                                                                     \
-		  0.5,                                                                      \
-		  1.05,                                                                     \
-		  1,                                                                        \
-		  0,                                                                        \
-		  0 },                                                                      \
-	{                                                                                   \
-		name, NULL, "layer_cpu_us", S(layer_cpu_seconds), true, 5e-6, 300e-6,       \
-			1e-6, 0, 0                                                          \
+#define HOST(name, key, member, prior, high, unit)                        \
+	{                                                                 \
+		name, NULL, key, S(member), true, 0, high, unit, 0, prior \
 	}
+/* Priors: micro-benchmarks of ai-dynamo/aiconfigurator@095f58a where they are given;
+ * the others are plain guesses, the same for all. */
+#define RATES(gen, kernel, attention, kv, kv8, reduce, gemm, stream)                   \
+	RATE(gen, "kernel_us", kernel_seconds, kernel, 1.5, 8, 1e-6),                  \
+		RATE(gen, "small_kernel_us", small_kernel_seconds, 2, 0.8, 4, 1e-6),   \
+		RATE(gen, "elementwise_efficiency", elementwise_efficiency, 0.6, 0.3,  \
+		     0.95, 1),                                                         \
+		RATE(gen, "attention_efficiency", attention_efficiency, attention,     \
+		     0.3, 0.8, 1),                                                     \
+		RATE(gen, "kv_efficiency", kv_efficiency, kv, 0.5, 0.9, 1),            \
+		RATE(gen, "kv_efficiency_fp8", kv_efficiency_fp8, kv8, 0.4, 0.9, 1),   \
+		RATE(gen, "decode_us", decode_fixed_seconds, 6, 2, 12, 1e-6),          \
+		RATE(gen, "grouped_gemm_efficiency", grouped_gemm_efficiency, 0.6,     \
+		     0.2, 1, 1),                                                       \
+		RATE(gen, "grouped_stream_efficiency", grouped_stream_efficiency, 0.9, \
+		     0.5, 1.1, 1),                                                     \
+		RATE(gen, "grouped_us", grouped_fixed_seconds, 12, 2, 60, 1e-6),       \
+		RATE(gen, "all_reduce_us", all_reduce_seconds, reduce, 2, 25, 1e-6),   \
+		SHARE(gen, gemm_efficiency, "bf16", PRECISION_BF16, gemm, 0.5, 0.9),   \
+		SHARE(gen, stream_efficiency, "bf16", PRECISION_BF16, stream, 0.6,     \
+		      0.92)
+#define NARROW(gen, word, p, gemm, stream)                     \
+	SHARE(gen, gemm_efficiency, word, p, gemm, 0.25, 0.8), \
+		SHARE(gen, stream_efficiency, word, p, stream, 0.25, 0.92)
+#define SERVER(name)                                                                \
+	HOST(name, "iteration_us", iteration_seconds, 1000, 6e3, 1e-6),             \
+		HOST(name, "request_us", request_seconds, 6, 60, 1e-6),             \
+		HOST(name, "prompt_us", prompt_seconds, 5000, 30e3, 1e-6),          \
+		HOST(name, "small_kernels", small_kernels, 6, 16, 1),               \
+		HOST(name, "quantise_kernels", quantise_kernels, 3, 8, 1),          \
+		HOST(name, "prefill_efficiency", prefill_efficiency, 0.9, 1.05, 1), \
+		HOST(name, "layer_cpu_us", layer_cpu_seconds, 60, 300, 1e-6)
 
 static struct constant constants[] = {
-	RATES("a100"),
-	RATES("h"),
-	RATES("b"),
-	RATES("l40s"),
-	NARROW("h", "fp8", PRECISION_FP8, 0.45, 0.95),
-	NARROW("h", "fp8-block", PRECISION_FP8_BLOCK, 0.3, 0.9),
-	NARROW("l40s", "fp8", PRECISION_FP8, 0.45, 0.95),
-	NARROW("b", "fp8", PRECISION_FP8, 0.4, 0.9),
-	NARROW("b", "fp8-block", PRECISION_FP8_BLOCK, 0.3, 0.9),
-	NARROW("b", "nvfp4", PRECISION_NVFP4, 0.25, 0.9),
-	{ "h", NULL, "latent_efficiency", A(latent_efficiency), false, 0.3, 0.8, 1, 0,
-	  0 },
-	{ "b", NULL, "latent_efficiency", A(latent_efficiency), false, 0.3, 0.8, 1, 0,
-	  0 },
-	{ "h", NULL, "all_to_all_us", A(all_to_all_seconds), false, 10e-6, 100e-6, 1e-6,
-	  0, 0 },
-	{ "b", NULL, "all_to_all_us", A(all_to_all_seconds), false, 10e-6, 100e-6, 1e-6,
-	  0, 0 },
+	RATES("a100", 5.6, 0.65, 0.72, 0.72, 8.4, 0.82, 0.79),
+	RATES("h", 3.6, 0.61, 0.80, 0.68, 3.6, 0.79, 0.80),
+	RATES("b", 3.0, 0.56, 0.79, 0.74, 5.9, 0.68, 0.71),
+	RATES("l40s", 3.4, 0.61, 0.83, 0.73, 3.6, 0.79, 0.81),
+	NARROW("h", "fp8", PRECISION_FP8, 0.69, 0.88),
+	NARROW("h", "fp8-block", PRECISION_FP8_BLOCK, 0.55, 0.80),
+	NARROW("l40s", "fp8", PRECISION_FP8, 0.68, 0.88),
+	NARROW("b", "fp8", PRECISION_FP8, 0.58, 0.76),
+	NARROW("b", "fp8-block", PRECISION_FP8_BLOCK, 0.57, 0.72),
+	NARROW("b", "nvfp4", PRECISION_NVFP4, 0.39, 0.5),
+	RATE("h", "latent_efficiency", latent_efficiency, 0.58, 0.3, 0.8, 1),
+	RATE("b", "latent_efficiency", latent_efficiency, 0.51, 0.3, 0.8, 1),
+	RATE("h", "all_to_all_us", all_to_all_seconds, 38, 10, 100, 1e-6),
+	RATE("b", "all_to_all_us", all_to_all_seconds, 38, 10, 100, 1e-6),
 	SERVER("tensorrt-llm"),
 	SERVER("vllm"),
 	SERVER("sglang"),
@@ -272,7 +190,7 @@ static double objective(void)
 
 static double tether(const struct constant *c)
 {
-	double off = log((c->value + 0.02 * c->unit) / (c->start + 0.02 * c->unit));
+	double off = log((c->value + 0.02) / (c->prior + 0.02));
 
 	return 0.0012 * fmin(off * off, 9);
 }
@@ -281,7 +199,7 @@ static void apply(const struct constant *c)
 {
 	for (int i = 0; i < set.count; i++)
 		if (set.run[i].readable && touches(c, &set.run[i].scenario)) {
-			*place(c, &set.run[i].scenario) = c->value;
+			*place(c, &set.run[i].scenario) = c->value * c->unit;
 			predict(i);
 		}
 }
@@ -314,16 +232,13 @@ static void descend(struct constant *c, double step)
 		try_value(c, c->value / (1 + step), &best);
 }
 
+/* From the priors, so that the answer does not hang on what the presets hold. */
 static void start(void)
 {
-	for (int k = 0; k < CONSTANTS; k++)
-		for (int i = 0; i < set.count; i++)
-			if (set.run[i].readable &&
-			    touches(&constants[k], &set.run[i].scenario)) {
-				constants[k].start = constants[k].value =
-					*place(&constants[k], &set.run[i].scenario);
-				break;
-			}
+	for (int k = 0; k < CONSTANTS; k++) {
+		constants[k].value = constants[k].prior;
+		apply(&constants[k]);
+	}
 }
 
 static int compare(const void *a, const void *b)
@@ -382,7 +297,7 @@ static bool rewrite_line(char *line, size_t size, const struct constant *c)
 	}
 	value = strcspn(at, " ,}\n");
 	snprintf(rest, sizeof rest, "%s", at + value);
-	snprintf(at, size - (size_t)(at - line), "%.3g%s", c->value / c->unit, rest);
+	snprintf(at, size - (size_t)(at - line), "%.3g%s", c->value, rest);
 	return true;
 }
 
@@ -472,25 +387,26 @@ int main(int argc, char **argv)
 	if (!error || !group)
 		return 2;
 	find_groups();
-	start();
 	for (int i = 0; i < set.count; i++)
 		predict(i);
+	start();
 	report(false);
-	for (double step = 0.3; step > 0.03; step *= 0.7) {
-		for (int k = 0; k < CONSTANTS; k++)
-			descend(&constants[k], step);
-		printf("step %.3f objective %.4f\n", step, objective());
-		fflush(stdout);
-	}
+	/* twice: what was stuck behind another constant moves on */
+	for (int round = 0; round < 2; round++)
+		for (double step = 0.3; step > 0.03; step *= 0.7) {
+			for (int k = 0; k < CONSTANTS; k++)
+				descend(&constants[k], step);
+			printf("step %.3f objective %.4f\n", step, objective());
+			fflush(stdout);
+		}
 	report(false);
 	if (left_out[0] != '\0')
 		report(true);
 	for (int k = 0; k < CONSTANTS; k++)
-		printf("%-14s %s%s%s %.4g (was %.4g)\n", constants[k].owner,
+		printf("%-14s %s%s%s %.4g (prior %.4g)\n", constants[k].owner,
 		       constants[k].map ? constants[k].map : "",
 		       constants[k].map ? "." : "", constants[k].key,
-		       constants[k].value / constants[k].unit,
-		       constants[k].start / constants[k].unit);
+		       constants[k].value, constants[k].prior);
 	if (write)
 		write_all();
 	runs_free(&set);
