@@ -126,7 +126,7 @@ size_t knob_show(const struct scenario *scenario, const struct knob *knob, char 
 	double value = knob_get(scenario, knob);
 	char text[64];
 
-	if (knob->type == KNOB_REAL)
+	if (knob->type == KNOB_REAL && !(knob->zero && value == 0))
 		form_text(strcmp(knob->unit, "tokens") == 0 ? FORM_TOKENS : FORM_REAL,
 			  value, text, sizeof text);
 	else if (knob->type == KNOB_INT && value == 0 && knob->zero &&
