@@ -86,6 +86,10 @@ enum objective objective_find(const char *word);
 double planner_score(enum objective objective, const struct scenario *scenario,
 		     const struct estimate *estimate);
 
+/* Bytes that a plan may take: the usable ones without the reserve; of a server all. */
+double planner_room(const struct planner_problem *problem,
+		    const struct scenario *scenario);
+
 /* The usual axes for this scenario: the degrees, micro-batch, ZeRO, recomputation and
  * schedule. */
 void planner_axes(struct planner_problem *problem);

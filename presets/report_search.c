@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "engine/rules/rules.h"
 #include "presets/report.h"
 
 static cJSON *plan_object(const struct scenario *s)
@@ -36,7 +37,7 @@ static cJSON *found_object(const struct planner_problem *problem,
 static void add_pruned(cJSON *root, const struct planner_counts *c)
 {
 	cJSON *pruned = cJSON_AddObjectToObject(root, "pruned");
-	cJSON *rejected;
+	cJSON *rejected, *rules;
 
 	cJSON_AddNumberToObject(pruned, "undivided", c->undivided);
 	cJSON_AddNumberToObject(pruned, "repeated", c->repeated);
@@ -44,6 +45,11 @@ static void add_pruned(cJSON *root, const struct planner_counts *c)
 	cJSON_AddNumberToObject(pruned, "bound", c->bounded);
 	cJSON_AddNumberToObject(pruned, "states", c->too_large);
 	cJSON_AddNumberToObject(pruned, "dominated", c->dominated);
+	rules = cJSON_AddObjectToObject(pruned, "rules");
+	for (int i = 0; i < legality_count() && i < MAX_RULES; i++)
+		if (c->broken[i] > 0)
+			cJSON_AddNumberToObject(rules, legality_table[i].rule.code,
+						c->broken[i]);
 	cJSON_AddNumberToObject(root, "candidates", c->candidates);
 	rejected = cJSON_AddObjectToObject(root, "rejected");
 	cJSON_AddNumberToObject(rejected, "illegal", c->illegal);

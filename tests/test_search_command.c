@@ -106,12 +106,32 @@ static void test_the_fewest_gpus(void **state)
 	cJSON_Delete(late);
 	says(SMALL PINS "--gpus 16 --tokens 0.01T --deadline 3d", 0,
 	     "cluster that ends in 3");
-	says(SMALL PINS "--gpus 16 --deadline 1h", 1, "none of the ");
+	says(SMALL PINS "--gpus 16 --deadline 1h", 1,
+	     "none, not even at the full rate");
 	/* a list is ranked as it is */
 	root = json_of(SMALL PINS "--gpus 48,6,24 --objective gpus --json", 0);
 	assert_true(number(root, "best.scenario.gpus") == 6 ||
 		    number(root, "best.scenario.gpus") == 24);
 	cJSON_Delete(root);
+}
+
+/* What became of every candidate. */
+static void test_the_proof_adds_up(void **state)
+{
+	cJSON *root = json_of(SMALL PINS "--gpus 16 --top 3 --json", 0);
+	cJSON *pruned = at(root, "pruned"), *rule;
+	double sum = number(root, "explored"), broken = 0;
+
+	(void)state;
+	for (cJSON *item = pruned->child; item; item = item->next)
+		sum += cJSON_IsNumber(item) ? item->valuedouble : 0;
+	assert_close(sum, number(root, "candidates"), 1e-12);
+	cJSON_ArrayForEach(rule, at(pruned, "rules")) broken += rule->valuedouble;
+	assert_close(broken, number(pruned, "undivided") + number(pruned, "rule"),
+		     1e-12);
+	assert_string_equal(at(root, "proof")->valuestring, "bounds");
+	cJSON_Delete(root);
+	says(SMALL PINS "--gpus 16 --top 1", 0, "broken rules: ");
 }
 
 static void test_a_front_falls(void **state)
@@ -248,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_questions_have_answers),
 		cmocka_unit_test(test_the_fewest_gpus),
+		cmocka_unit_test(test_the_proof_adds_up),
 		cmocka_unit_test(test_a_front_falls),
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),

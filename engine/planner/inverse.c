@@ -159,6 +159,10 @@ void inverse_begin(struct inverse *inverse, enum inverse_kind kind,
 	fill(inverse);
 	if (inverse->deadline_seconds > 0)
 		drop_hopeless(inverse);
+	/* a server has no micro-batches */
+	if (kinds[kind].knob &&
+	    !knob_in_mode(knob_find(kinds[kind].knob), problem->base.plan.mode))
+		inverse->count = 0;
 	/* the wanted end first where each is tried; else rising, to halve it */
 	inverse->rising = kind == INVERSE_GPUS || kind == INVERSE_MICRO_BATCH;
 	qsort(inverse->value, (size_t)inverse->count, sizeof *inverse->value,

@@ -24,8 +24,7 @@ void misses_begin(struct misses *misses, const struct planner_problem *problem)
 {
 	memset(misses, 0, sizeof *misses);
 	misses->problem = problem;
-	misses->has_bytes =
-		problem->base.cluster.accelerator.usable_bytes * (1 - problem->reserve);
+	misses->has_bytes = planner_room(problem, &problem->base);
 }
 
 static bool has_axis(const struct planner_problem *problem, const char *key)

@@ -53,8 +53,7 @@ void pareto_begin(struct pareto *pareto, enum pareto_kind kind,
 	memset(pareto, 0, sizeof *pareto);
 	pareto->kind = kind;
 	pareto->problem = problem;
-	pareto->limit_bytes =
-		problem->base.cluster.accelerator.usable_bytes * (1 - problem->reserve);
+	pareto->limit_bytes = planner_room(problem, &problem->base);
 	pareto->done = !(pareto->limit_bytes > 0);
 	if (kind == PARETO_GPUS) {
 		fill_gpus(pareto);
@@ -111,7 +110,9 @@ static void take_memory(struct pareto *pareto, const struct planner_problem *pro
 	double room = pareto->problem->base.cluster.accelerator.usable_bytes;
 	struct scenario s;
 
-	if (result->found == 0) {
+	/* a server fills what it is given, whatever the limit */
+	if (result->found == 0 ||
+	    found->memory_bytes > pareto->limit_bytes * (1 + 1e-9)) {
 		pareto->done = true;
 		return;
 	}

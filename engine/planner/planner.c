@@ -65,7 +65,7 @@ double search_worst(const struct planner *p)
 		    r->found < p->problem.top ? INFINITY : r->top[r->found - 1].score);
 }
 
-double search_room(const struct planner *p, const struct scenario *s)
+double planner_room(const struct planner_problem *problem, const struct scenario *s)
 {
 	const struct accelerator *a = &s->cluster.accelerator;
 	double bytes = a->usable_bytes > 0 ? a->usable_bytes : a->memory_bytes;
@@ -73,7 +73,12 @@ double search_room(const struct planner *p, const struct scenario *s)
 	/* a server fills what it is given: memory_share is its reserve */
 	if (s->plan.mode == MODE_INFERENCE)
 		return bytes;
-	return bytes * (1 - p->problem.reserve);
+	return bytes * (1 - problem->reserve);
+}
+
+double search_room(const struct planner *p, const struct scenario *s)
+{
+	return planner_room(&p->problem, s);
 }
 
 /* Until something fits, what might be the nearest is tried. */

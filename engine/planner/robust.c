@@ -46,8 +46,7 @@ static void estimate_plan(const struct robust *robust, int plan, struct estimate
 		robust_weaken((enum robust_case)i, &s);
 		scenario_estimate(&s, e);
 		out->fits[i] =
-			e->legal && e->memory.total_bytes <=
-					    e->capacity_bytes * (1 - problem->reserve);
+			e->legal && e->memory.total_bytes <= planner_room(problem, &s);
 		out->score[i] = planner_score(problem->objective, &s, e);
 		out->step_seconds[i] = e->step_seconds;
 	}

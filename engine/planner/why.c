@@ -34,11 +34,10 @@ const char *why_limit(const struct estimate *estimate, double *share)
 	return what;
 }
 
-static double seconds_of(const struct planner_problem *problem,
+static double seconds_of(const struct why *why, const struct scenario *s,
 			 const struct estimate *e)
 {
-	if (!e->legal ||
-	    e->memory.total_bytes > e->capacity_bytes * (1 - problem->reserve) ||
+	if (!e->legal || e->memory.total_bytes > planner_room(why->problem, s) ||
 	    !(e->tokens_per_second_per_gpu > 0))
 		return INFINITY;
 	return 1 / e->tokens_per_second_per_gpu;
@@ -50,7 +49,7 @@ void why_begin(struct why *why, const struct planner_problem *problem,
 	memset(why, 0, sizeof *why);
 	why->problem = problem;
 	why->scenario = *scenario;
-	why->seconds = seconds_of(problem, now);
+	why->seconds = seconds_of(why, scenario, now);
 	/* whoever has no reserve is not told to make one */
 	if (isinf(why->seconds) && now->feasible)
 		why->seconds = 1 / now->tokens_per_second_per_gpu;
@@ -86,7 +85,7 @@ static double try_value(const struct why *why, const struct knob *knob, double v
 	if (!knob_set(&s, knob, value))
 		return INFINITY;
 	scenario_estimate(&s, scratch);
-	return seconds_of(why->problem, scratch);
+	return seconds_of(why, &s, scratch);
 }
 
 static int values_of(const struct why *why, const struct knob *knob,
@@ -164,7 +163,7 @@ void why_pair(struct why *why, const struct scenario *better, struct estimate *s
 	double best = why->seconds;
 
 	scenario_estimate(better, scratch);
-	why->gain_of_all = gain_of(why, seconds_of(why->problem, scratch));
+	why->gain_of_all = gain_of(why, seconds_of(why, better, scratch));
 	if (why->count > 0)
 		return;
 	for (int i = 0; i < count; i++) {
@@ -175,7 +174,7 @@ void why_pair(struct why *why, const struct scenario *better, struct estimate *s
 			knob_set(&s, change[i].knob, change[i].to);
 			knob_set(&s, change[k].knob, change[k].to);
 			scenario_estimate(&s, scratch);
-			seconds = seconds_of(why->problem, scratch);
+			seconds = seconds_of(why, &s, scratch);
 			if (!(seconds < best))
 				continue;
 			best = seconds;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "engine/rules/rules.h"
 
 enum { MAX_PLAN = 160, MAX_FORM = 32 };
 
@@ -62,6 +63,29 @@ static void print_proof(const struct planner_problem *problem,
 	       seconds * 1e3);
 }
 
+/* How many plans each rule ruled out before they were tried, the most first. */
+static void print_rules(const struct planner_counts *c)
+{
+	enum { MOST = 8 };
+	double below = INFINITY;
+
+	for (int n = 0; n < MOST; n++) {
+		int best = -1;
+
+		for (int i = 0; i < legality_count() && i < MAX_RULES; i++)
+			if (c->broken[i] > 0 && c->broken[i] < below &&
+			    (best < 0 || c->broken[i] > c->broken[best]))
+				best = i;
+		if (best < 0)
+			break;
+		below = c->broken[best];
+		printf("%s %s %.0f", n == 0 ? "broken rules:" : ",",
+		       legality_table[best].rule.code, below);
+	}
+	if (below < INFINITY)
+		putchar('\n');
+}
+
 /* The closest misses, and what would do. */
 static void print_misses(const struct misses *misses)
 {
@@ -114,6 +138,12 @@ static void print_question(const struct planner_problem *problem,
 	printf("\n%s", asked[q->kind]);
 	if (q->deadline_seconds > 0)
 		printf(" that ends in %s", form(FORM_DATE, q->deadline_seconds, date));
+	if (q->count == 0) {
+		puts(q->deadline_seconds > 0
+			     ? ": none, not even at the full rate of 16 times the GPUs"
+			     : ": nothing to try");
+		return;
+	}
 	if (!q->found) {
 		printf(": none of the %d tried\n", q->count);
 		return;
@@ -128,7 +158,7 @@ static void print_question(const struct planner_problem *problem,
 	printf("\n  %s: %s a step, %s, MFU %.1f %%", plan,
 	       form(FORM_SECONDS, e->step_seconds, step),
 	       form(FORM_BYTES, e->memory.total_bytes, memory), e->mfu * 100);
-	if (q->kind == INVERSE_GPUS)
+	if (q->kind == INVERSE_GPUS && e->run.seconds > 0)
 		printf(", the run in %s", form(FORM_DATE, e->run.seconds, date));
 	putchar('\n');
 }
@@ -223,6 +253,8 @@ void print_search(const struct planner_problem *problem,
 	if (extra->misses)
 		print_misses(extra->misses);
 	print_proof(problem, &result->counts, seconds);
+	if (problem->base.plan.mode == MODE_TRAINING)
+		print_rules(&result->counts);
 	print_questions(problem, extra);
 	if (extra->front)
 		print_front(extra->front);
