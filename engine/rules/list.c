@@ -1,6 +1,7 @@
 /* list.c - every rule there is, for those who name one by its code. */
 #include "engine/advice/rules.h"
 #include "engine/rules/rules.h"
+#include "engine/serve.h"
 
 const struct rule *rule_at(int index)
 {
@@ -12,6 +13,9 @@ const struct rule *rule_at(int index)
 	if (index < serving_rules())
 		return &serving_table[index].rule;
 	index -= serving_rules();
+	for (int i = 0; serve_note(i); i++)
+		if (index-- == 0)
+			return serve_note(i);
 	if (index < advice_move_count())
 		return &advice_moves[index].rule;
 	index -= advice_move_count();

@@ -284,8 +284,11 @@ void serve_estimate(const struct scenario *s, struct estimate *out)
 	if (out->fits)
 		times(&run, s, out);
 	memory(&run, s, out);
-	if (!out->fits)
+	if (!out->fits) {
+		serve_explain_room(&run, s, &out->problems);
 		return;
+	}
+	serve_explain_load(&run, s, v, &out->problems);
 	out->feasible = true;
 	out->step_seconds = v->decode_seconds;
 	out->step_low_seconds = v->tpot_low_seconds;

@@ -75,4 +75,12 @@ void run_decode_batch(const struct serving_run *run, const struct scenario *scen
 void run_prompt_batch(const struct serving_run *run, const struct scenario *scenario,
 		      struct batch *out);
 
+/* --- problems that only an estimate knows (explained.c) --- */
+
+/* Why no request fits, and why some wait, or keep no goal. */
+void serve_explain_room(const struct serving_run *run, const struct scenario *scenario,
+			struct findings *out);
+void serve_explain_load(const struct serving_run *run, const struct scenario *scenario,
+			const struct serving_estimate *estimate, struct findings *out);
+
 #endif

@@ -190,11 +190,15 @@ static void draw_finding(struct page *p, const struct finding *finding)
 {
 	enum role role =
 		finding->rule->severity == SEVERITY_HINT ? ROLE_HINT : ROLE_WARNING;
-	char text[320], key[MAX_KEY];
+	char text[320], remedy[128], key[MAX_KEY];
 	struct rect rect = { p->rect.x + 2, p->y, p->rect.width - 2, 1 };
 	int rows = p->room > ROOM_COMPACT && page_left(p) > 1 ? 2 : 1;
 
-	finding_text(finding, text, sizeof text);
+	int used = (int)finding_text(finding, text, sizeof text);
+
+	if (finding->rule->severity != SEVERITY_HINT &&
+	    finding_remedy(finding, remedy, sizeof remedy) > 0)
+		snprintf(text + used, sizeof text - (size_t)used, "; try %s", remedy);
 	canvas_put(p->canvas, p->rect.x, p->y, role == ROLE_HINT ? 'i' : '!', role);
 	rect.height = rows;
 	if (text_width(text) <= rect.width || rows == 1)

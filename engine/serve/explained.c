@@ -1,0 +1,215 @@
+/* explained.c - what only an estimate knows: no room for a request, goals and rates out
+ * of reach, requests that wait; each with the nearest value that works. */
+#include <math.h>
+#include <stddef.h>
+
+#include "engine/knob.h"
+#include "engine/serve.h"
+#include "engine/serve/serve_parts.h"
+
+enum note {
+	NOTE_REQUEST,
+	NOTE_WEIGHTS,
+	NOTE_TTFT,
+	NOTE_TPOT,
+	NOTE_RATE,
+	NOTE_WAITING,
+	NOTE_MISSED,
+	NOTE_COUNT
+};
+
+static const struct rule notes[NOTE_COUNT] = {
+	[NOTE_REQUEST] = { "S18", SEVERITY_WARNING,
+			   "one request of {0} tokens takes {1:bytes} of KV cache a "
+			   "GPU, and {2:bytes} are left for it",
+			   "engine/serve/memory.c" },
+	[NOTE_WEIGHTS] = { "S19", SEVERITY_WARNING,
+			   "weights, activations and framework take {0:bytes} of "
+			   "{1:bytes}: no room for a KV cache",
+			   "engine/serve/memory.c" },
+	[NOTE_TTFT] = { "S20", SEVERITY_WARNING,
+			"no batch keeps the goal TTFT {0:seconds}: a request alone "
+			"waits {1:seconds}",
+			"engine/serve/steady.c" },
+	[NOTE_TPOT] = { "S20", SEVERITY_WARNING,
+			"no batch keeps the goal TPOT {0:seconds}: a request alone "
+			"takes {1:seconds} a token",
+			"engine/serve/steady.c" },
+	[NOTE_RATE] = { "S21", SEVERITY_WARNING,
+			"{0:real} requests arrive a second, and a full cache serves "
+			"{1:real}: the queue grows without end",
+			"Little's law; engine/serve/steady.c" },
+	[NOTE_WAITING] = { "S22", SEVERITY_WARNING,
+			   "{0} requests are asked for, and there is room for {1}: {2} "
+			   "wait",
+			   "engine/serve/memory.c" },
+	[NOTE_MISSED] = { "S23", SEVERITY_WARNING,
+			  "{0:real} requests miss the goals: TTFT {1:seconds}, TPOT "
+			  "{2:seconds}; up to {3:real} keep them",
+			  "engine/serve/steady.c" },
+};
+
+const struct rule *serve_note(int index)
+{
+	return index >= 0 && index < NOTE_COUNT ? &notes[index] : NULL;
+}
+
+static struct finding *tell(struct findings *out, enum note note, double a, double b,
+			    double c)
+{
+	struct finding *f;
+
+	if (out->count == MAX_FINDINGS)
+		return NULL;
+	f = &out->item[out->count++];
+	*f = (struct finding){ .rule = &notes[note], .value = { a, b, c } };
+	return f;
+}
+
+static void mend(struct finding *f, const char *knob, double value)
+{
+	if (!f || !(value > 0))
+		return;
+	f->knob = knob;
+	f->nearest[0] = value;
+	f->nearest_count = 1;
+}
+
+/* Three digits, down for what may be at most and up for what must be at least. */
+static double rounded(double value, bool up)
+{
+	double unit = pow(10, floor(log10(value)) - 2);
+
+	return (up ? ceil(value / unit - 1e-9) : floor(value / unit + 1e-9)) * unit;
+}
+
+static bool fits(const struct scenario *s)
+{
+	struct serving_run run;
+
+	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
+		return false;
+	run_room(&run);
+	return run.room >= 1;
+}
+
+/* The longest prompt of which one request fits; 0 = none does. */
+static double longest_prompt(const struct scenario *s)
+{
+	struct scenario t = *s;
+	int64_t low = 1, high = s->plan.serving.prompt_len;
+
+	t.plan.serving.prompt_len = low;
+	if (high <= low || !fits(&t))
+		return 0;
+	while (high - low > 1) {
+		t.plan.serving.prompt_len = low + (high - low) / 2;
+		if (fits(&t))
+			low = t.plan.serving.prompt_len;
+		else
+			high = t.plan.serving.prompt_len;
+	}
+	return (double)low;
+}
+
+/* The smallest TP above the present one with which a request fits; 0 = none. */
+static double smallest_tp(const struct scenario *s)
+{
+	struct scenario t = *s;
+
+	for (t.plan.tp *= 2; t.plan.tp <= s->cluster.gpus; t.plan.tp *= 2) {
+		/* experts go over all ranks of an engine, or stay as they are */
+		if (s->plan.ep > 1 && s->plan.ep == s->plan.tp)
+			t.plan.ep = t.plan.tp;
+		if (t.plan.ep == s->plan.ep && fits(&t))
+			return (double)t.plan.tp;
+	}
+	return 0;
+}
+
+/* No request fits: a shorter prompt, or more GPUs to an engine. */
+void serve_explain_room(const struct serving_run *run, const struct scenario *s,
+			struct findings *out)
+{
+	const struct server *server = &run->decode;
+	double tokens = server_admitted_tokens(s), prompt = longest_prompt(s);
+	struct finding *f;
+
+	if (run->apart && run->decode.room >= 1)
+		server = &run->prefill;
+	if (server->kv_room_bytes > 0)
+		f = tell(out, NOTE_REQUEST, tokens,
+			 server_request_bytes(&server->context, tokens),
+			 server->kv_room_bytes);
+	else
+		f = tell(out, NOTE_WEIGHTS, run->held.total_bytes,
+			 s->cluster.accelerator.usable_bytes, 0);
+	/* a prompt that passes whole takes activations too */
+	if (prompt > 0)
+		mend(f, "prompt", prompt);
+	else
+		mend(f, "tp", smallest_tp(s));
+}
+
+static void explain_goals(const struct serving_run *run, const struct scenario *s,
+			  struct findings *out)
+{
+	const struct serving_plan *plan = &s->plan.serving;
+	struct point one;
+	double ttft, tpot;
+
+	run_at(run, 1, &one);
+	ttft = one.ttft_seconds * s->cluster.scale;
+	tpot = one.tpot_seconds * s->cluster.scale;
+	if (plan->goal_ttft_seconds > 0 && ttft > plan->goal_ttft_seconds)
+		mend(tell(out, NOTE_TTFT, plan->goal_ttft_seconds, ttft, 0),
+		     "goal_ttft", rounded(ttft * 1e3, true));
+	if (plan->goal_tpot_seconds > 0 && tpot > plan->goal_tpot_seconds)
+		mend(tell(out, NOTE_TPOT, plan->goal_tpot_seconds, tpot, 0),
+		     "goal_tpot", rounded(tpot * 1e3, true));
+}
+
+/* Goals that fewer requests would keep. */
+static void explain_missed(const struct scenario *s, const struct serving_estimate *v,
+			   struct findings *out)
+{
+	struct finding *f;
+
+	if (!(v->goodput_concurrency >= 1) ||
+	    v->goodput_concurrency >= v->concurrency * 0.999)
+		return;
+	f = tell(out, NOTE_MISSED, v->concurrency, v->ttft_seconds, v->tpot_seconds);
+	if (!f)
+		return;
+	f->value[3] = v->goodput_concurrency;
+	if (s->plan.serving.request_rate > 0)
+		mend(f, "request_rate",
+		     rounded(v->goodput / (double)s->plan.serving.output_len, false));
+	else
+		mend(f, "concurrency", floor(v->goodput_concurrency));
+}
+
+void serve_explain_load(const struct serving_run *run, const struct scenario *s,
+			const struct serving_estimate *v, struct findings *out)
+{
+	const struct serving_plan *plan = &s->plan.serving;
+	struct point full;
+
+	if (plan->request_rate > 0 && !isfinite(v->ttft_seconds)) {
+		run_at(run, run->room, &full);
+		full.requests_per_second /= s->cluster.scale;
+		mend(tell(out, NOTE_RATE, plan->request_rate, full.requests_per_second,
+			  0),
+		     "request_rate", rounded(full.requests_per_second, false));
+	} else if (plan->request_rate <= 0 && v->waiting >= 1) {
+		mend(tell(out, NOTE_WAITING, (double)plan->concurrency, run->room,
+			  v->waiting),
+		     "concurrency", run->room);
+	}
+	if (plan->goal_ttft_seconds <= 0 && plan->goal_tpot_seconds <= 0)
+		return;
+	if (v->goodput <= 0)
+		explain_goals(run, s, out);
+	else
+		explain_missed(s, v, out);
+}
