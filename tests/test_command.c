@@ -1,4 +1,5 @@
 /* test_command.c - the command line is a contract: statuses, keys, one-line errors. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -379,34 +380,112 @@ static void test_exports_open_again(void **state)
 	ran_free(&yaml);
 }
 
-/* Events of one stage do not overlap, and every item is there. */
+struct tally {
+	int items, again, starts, steps, finishes, counters, ends, names;
+	double free[4][10], peak[4];
+};
+
+/* Slices of one thread follow or nest. */
+static void tally_slice(struct tally *t, cJSON *e)
+{
+	int stage = at(e, "pid")->valueint, thread = at(e, "tid")->valueint;
+	double start = at(e, "ts")->valuedouble,
+	       end = at(e, "dur")->valuedouble + start;
+	bool again = strcmp(at(e, "name")->valuestring, "recompute") == 0;
+
+	assert_in_range(stage, 0, 3);
+	assert_in_range(thread, 0, 9);
+	assert_true(again ? end <= t->free[stage][thread] + 1e-3
+			  : start >= t->free[stage][thread] - 1e-3);
+	if (!again)
+		t->free[stage][thread] = end;
+	t->items += thread == 0 && !again;
+	t->again += again;
+	t->ends += thread == 9;
+}
+
+static void tally_event(struct tally *t, cJSON *e)
+{
+	int stage = at(e, "pid")->valueint;
+
+	switch (at(e, "ph")->valuestring[0]) {
+	case 'X': tally_slice(t, e); break;
+	case 's': t->starts++; break;
+	case 't': t->steps++; break;
+	case 'f': t->finishes++; break;
+	case 'M': t->names++; break;
+	case 'C':
+		t->counters++;
+		t->peak[stage] = fmax(t->peak[stage],
+				      at(at(e, "args"), "activations")->valuedouble +
+					      at(at(e, "args"), "other")->valuedouble);
+		break;
+	default: fail();
+	}
+}
+
+/* Every item and transfer is there, nothing overlaps, and the counter peaks where the
+ * estimate says. */
 static void test_a_trace_opens_in_perfetto(void **state)
 {
-	cJSON *root =
-		json_of("export trace llama3-70b-64-h100 --gbs 32 --schedule zb-h1", 0);
-	cJSON *events = at(root, "traceEvents"), *e;
-	double end[4] = { 0 };
-	int items = 0, starts = 0, finishes = 0;
+	static const char plan[] = "llama3-70b-64-h100 --gbs 32 --schedule zb-h1";
+	char command[128];
+	cJSON *root, *result, *e;
+	struct tally t = { 0 };
 
 	(void)state;
-	cJSON_ArrayForEach(e, events)
-	{
-		const char *phase = at(e, "ph")->valuestring;
-		double start = at(e, "ts")->valuedouble;
-		int stage = at(e, "pid")->valueint;
-
-		starts += phase[0] == 's';
-		finishes += phase[0] == 'f';
-		if (phase[0] != 'X' || at(e, "tid")->valueint != 0)
-			continue;
-		assert_true(start >= end[stage] - 1e-3);
-		end[stage] = start + at(e, "dur")->valuedouble;
-		items++;
-	}
+	snprintf(command, sizeof command, "export trace %s", plan);
+	root = json_of(command, 0);
+	snprintf(command, sizeof command, "eval %s --json", plan);
+	result = json_of(command, 0);
+	cJSON_ArrayForEach(e, at(root, "traceEvents")) tally_event(&t, e);
 	/* 4 stages, 8 micro-batches: forward, input and weight gradient */
-	assert_int_equal(items, 4 * 8 * 3);
-	assert_true(starts == finishes && starts > 0);
+	assert_int_equal(t.items, 4 * 8 * 3);
+	assert_int_equal(t.again, 0);
+	assert_int_equal(t.starts, 2 * 3 * 8);
+	assert_true(t.steps == t.starts && t.finishes == t.starts);
+	assert_int_equal(t.counters, t.items + 4);
+	assert_int_equal(t.ends, 4);
+	assert_int_equal(t.names, 4 * 2 + 4 * 2 * 6); /* two sends, two receives */
+	for (int s = 0; s < 4; s++) {
+		cJSON *stage =
+			cJSON_GetArrayItem(at(at(result, "memory"), "stages"), s);
+
+		assert_close(t.peak[s] * 1073741824.0,
+			     at(stage, "total_bytes")->valuedouble, 1e-6);
+	}
 	cJSON_Delete(root);
+	cJSON_Delete(result);
+}
+
+static void test_a_trace_shows_recomputation(void **state)
+{
+	cJSON *root =
+		json_of("export trace llama3-70b-64-h100 --gbs 32 --recompute full", 0);
+	struct tally t = { 0 };
+	cJSON *e;
+
+	(void)state;
+	cJSON_ArrayForEach(e, at(root, "traceEvents")) tally_event(&t, e);
+	assert_int_equal(t.items, 4 * 8 * 2);
+	assert_int_equal(t.again, 4 * 8);
+	cJSON_Delete(root);
+}
+
+/* What can't be written is said, with the limit. */
+static void test_a_trace_that_is_too_long(void **state)
+{
+	struct ran ran;
+
+	(void)state;
+	ran = run("export trace llama3-70b-64-h100 --gbs 16777216");
+	assert_int_equal(ran.status, 1);
+	assert_non_null(strstr(ran.err, "the limit is 1048576; turn gbs"));
+	ran_free(&ran);
+	ran = run("export trace llama3-70b-64-h100 --tp 7");
+	assert_int_equal(ran.status, 1);
+	assert_non_null(strstr(ran.err, "illegal"));
+	ran_free(&ran);
 }
 
 static void test_a_measured_step_calibrates_the_cluster(void **state)
@@ -489,6 +568,8 @@ int main(void)
 		cmocka_unit_test(test_lists_and_shows),
 		cmocka_unit_test(test_exports_open_again),
 		cmocka_unit_test(test_a_trace_opens_in_perfetto),
+		cmocka_unit_test(test_a_trace_shows_recomputation),
+		cmocka_unit_test(test_a_trace_that_is_too_long),
 		cmocka_unit_test(test_a_measured_step_calibrates_the_cluster),
 		cmocka_unit_test(test_help_and_version),
 	};

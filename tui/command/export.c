@@ -73,10 +73,13 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 		request.baseline = &both->baseline;
 		request.before = &both->before;
 	}
+	request.error = &error;
 	text = asked->format->write(&request);
 	free(both);
-	if (!text)
-		return command_fail(&error);
+	if (!text) {
+		command_fail(&error);
+		return error.text[0] ? STATUS_NO : STATUS_USAGE;
+	}
 	fputs(text, stdout);
 	free(text);
 	return command_finish(STATUS_GOOD);

@@ -29,6 +29,11 @@ static char *write_megatron(const struct export_request *r)
 	return megatron_write_kept(r->scenario, r->kept);
 }
 
+static char *write_trace(const struct export_request *r)
+{
+	return trace_write(r->scenario, r->error);
+}
+
 static char *write_csv(const struct export_request *r)
 {
 	const char *knobs[128];
@@ -64,7 +69,6 @@ WRITE_PLAN(deepspeed)
 WRITE_PLAN(torchtitan)
 WRITE_PLAN(nanotron)
 WRITE_PLAN(accelerate)
-WRITE_PLAN(trace)
 
 const struct export_format export_table[] = {
 	{ "yaml", "yaml", "the scenario, to be opened again", write_scenario },

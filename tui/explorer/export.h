@@ -4,6 +4,7 @@
 #define TUI_EXPLORER_EXPORT_H
 
 #include "engine/estimate.h"
+#include "presets/error.h"
 #include "presets/import.h"
 
 /* What is written. */
@@ -15,6 +16,8 @@ struct export_request {
 	const struct estimate *before;
 	/* What the scenario's own file had beside, or NULL. */
 	const struct import_report *kept;
+	/* Why there is nothing to write, where a format can say so; or NULL. */
+	struct error *error;
 };
 
 struct export_format {
