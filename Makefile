@@ -119,8 +119,12 @@ fuzz:
 fuzz-run: $(addprefix $(B)/fuzz_,$(FUZZ))
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I @ sh tests/fuzz/run.sh @ $(B) $(FUZZ_SECONDS)
 
-$(B)/fuzz_%: tests/fuzz/fuzz_format.c $(HOUSE) $(ENGINE)
-	$(CC) $(BASE) $(CFLAGS) -fsanitize=fuzzer -DFORMAT='"$*"' $^ $(LIBS) $(LDFLAGS) -o $@
+$(B)/fuzz_%.o: tests/fuzz/fuzz_format.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -fsanitize=fuzzer-no-link -DFORMAT='"$*"' -c $< -o $@
+
+$(B)/fuzz_%: $(B)/fuzz_%.o $(HOUSE) $(ENGINE)
+	$(CC) $(CFLAGS) -fsanitize=fuzzer $^ $(LIBS) $(LDFLAGS) -o $@
 
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
 BENCH = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/*.c)))
