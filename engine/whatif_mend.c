@@ -16,6 +16,8 @@ void whatif_gpus(const struct scenario *scenario, struct estimate *scratch,
 					     : 0;
 
 	*out = (struct whatif_gpus){ .degrees = step };
+	if (plan->mode != MODE_TRAINING) /* replicas, whatever the batch */
+		most = step * 64;
 	if (step < 1 || step > MOST_GPUS)
 		return;
 	if (most > MOST_GPUS)

@@ -9,6 +9,7 @@
 #include "presets/accelerate/accelerate.h"
 #include "presets/deepspeed/deepspeed.h"
 #include "presets/hf/hf_model.h"
+#include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/megatron/megatron.h"
 #include "presets/nanotron/nanotron.h"
@@ -200,6 +201,8 @@ bool format_read(const struct format_reader *reader, const char *path,
 			  : error_set(error, path, 1, "the file is empty");
 	if (good)
 		snprintf(report->format, sizeof report->format, "%s", reader->name);
+	if (good && strcmp(reader->name, "megatron") == 0)
+		strcpy(report->kept, report->format);
 	free(text);
 	return good;
 }
@@ -214,8 +217,13 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 
 	if (report)
 		memset(report, 0, sizeof *report);
+	if (!reader && scenario_read(out, name, NULL, error)) {
+		if (report && !preset_find(PRESET_PLAN, name))
+			kept_read(name, report);
+		return true;
+	}
 	if (!reader)
-		return scenario_read(out, name, NULL, error);
+		return false;
 	room = report ? report : calloc(1, sizeof *room);
 	if (!room)
 		return error_set(error, name, 0, "out of memory");

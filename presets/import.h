@@ -31,6 +31,7 @@ enum { MAX_IMPORT_NOTES = 256 };
 struct import_report {
 	int count;
 	char format[16]; /* the reader's name, of format_table; empty = none */
+	char kept[16];   /* the tool whose export takes back what is not modelled */
 	int left_out;    /* notes beyond the limit: counted, and said */
 	struct import_note note[MAX_IMPORT_NOTES];
 };

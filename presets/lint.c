@@ -170,10 +170,8 @@ static void add_memory(struct lint *out, const struct scenario *scenario,
 {
 	struct lint_item *item =
 		add(out, &memory_rule, level_of(rules, &memory_rule, LINT_ERROR));
-	struct whatif_mend mends[MAX_WHATIF_MENDS];
 	char total[32], capacity[32];
 	size_t used = 0;
-	int count;
 
 	if (!item)
 		return;
@@ -181,14 +179,16 @@ static void add_memory(struct lint *out, const struct scenario *scenario,
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
 	snprintf(item->text, sizeof item->text, "stage %d needs %s of %s",
 		 e->fullest_stage, total, capacity);
-	count = whatif_mends(scenario, scratch, mends);
-	for (int i = 0; i < count && used < sizeof item->remedy; i++) {
+	item->mends = whatif_mends(scenario, scratch, item->mend);
+	for (int i = 0; i < item->mends && used < sizeof item->remedy; i++) {
 		char value[48];
 
-		knob_print_value(mends[i].knob, mends[i].value, value, sizeof value);
-		used += (size_t)snprintf(
-			item->remedy + used, sizeof item->remedy - used, "%s%s %s",
-			used ? ", or " : "", mends[i].knob->key, value);
+		const struct whatif_mend *m = &item->mend[i];
+
+		knob_print_value(m->knob, m->value, value, sizeof value);
+		used += (size_t)snprintf(item->remedy + used,
+					 sizeof item->remedy - used, "%s%s %s",
+					 used ? ", or " : "", m->knob->key, value);
 	}
 }
 
@@ -230,6 +230,27 @@ static void add_gpus(cJSON *object, const char *key, int64_t count)
 		cJSON_AddNullToObject(object, key);
 }
 
+/* One value of each knob that would make it fit. */
+static cJSON *nearest(const struct lint_item *item)
+{
+	cJSON *object;
+
+	if (item->finding)
+		return report_nearest(item->finding);
+	object = cJSON_CreateObject();
+	for (int i = 0; i < item->mends; i++) {
+		struct finding one = { .knob = item->mend[i].knob->key,
+				       .nearest = { item->mend[i].value },
+				       .nearest_count = 1 };
+		cJSON *found = report_nearest(&one);
+
+		cJSON_AddItemToObject(object, one.knob,
+				      cJSON_DetachItemFromObject(found, one.knob));
+		cJSON_Delete(found);
+	}
+	return object;
+}
+
 static cJSON *problems(const struct lint *lint)
 {
 	cJSON *list = cJSON_CreateArray();
@@ -243,9 +264,7 @@ static cJSON *problems(const struct lint *lint)
 					lint_level_label(item->level));
 		cJSON_AddStringToObject(object, "text", item->text);
 		cJSON_AddStringToObject(object, "source", item->source);
-		cJSON_AddItemToObject(object, "nearest",
-				      item->finding ? report_nearest(item->finding)
-						    : cJSON_CreateObject());
+		cJSON_AddItemToObject(object, "nearest", nearest(item));
 		cJSON_AddStringToObject(object, "remedy", item->remedy);
 		cJSON_AddItemToArray(list, object);
 	}

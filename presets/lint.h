@@ -40,7 +40,9 @@ struct lint_item {
 	char text[320];
 	char remedy[128]; /* "gbs 256 or 272", "recompute full", or empty */
 	char source[MAX_NOTE + 16];
-	const struct finding *finding; /* NULL: the memory */
+	const struct finding *finding; /* NULL: the memory, with its mends */
+	struct whatif_mend mend[MAX_WHATIF_MENDS];
+	int mends;
 };
 
 enum { MAX_LINT_ITEMS = 2 * MAX_FINDINGS + 1 };

@@ -43,6 +43,7 @@ static bool is_known(const char *key)
 					    "data_parallel",
 					    "measured",
 					    "measured_step_seconds",
+					    "kept",
 					    "name",
 					    "updated" };
 

@@ -67,6 +67,7 @@ static void test_memory(void **state)
 	run_lint(&s, NULL);
 	assert_non_null(item("OOM"));
 	assert_true(item("OOM")->remedy[0] != '\0');
+	assert_true(item("OOM")->mends > 0);
 	count = whatif_mends(&s, &estimates[1], mends);
 	assert_true(count > 0);
 	for (int i = 0; i < count; i++) {
@@ -212,6 +213,8 @@ static void test_command(void **state)
 	check_run("check tests/fuzz/seeds/megatron/script --stack megatron", 0,
 		  "ok: legal on megatron-core", NULL);
 	check_run("check --rules no/such/file", 2, NULL, "no/such/file");
+	check_run("check --gpus 64 --tp 2 --pp 1 --json", 1,
+		  "\"nearest\":\t{\n\t\t\t\t\"", NULL);
 	check_run("list rules", 0, "E7 ", NULL);
 	check_run("check no/such/file.yaml", 2, NULL, "no/such/file");
 	unlink(path);

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/knob.h"
 #include "engine/train.h"
 #include "presets/formats.h"
+#include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
@@ -412,6 +414,34 @@ static void test_megatron_remarks(void **state)
 	free(text);
 }
 
+/* The same by way of a scenario file. */
+static void keep_in_a_scenario(const struct scenario *s,
+			       const struct import_report *report)
+{
+	char path[] = "/tmp/shardscope-kept-XXXXXX", *text = kept_write(s, report);
+	int fd = mkstemp(path);
+	struct import_report *again = calloc(1, sizeof *again);
+	struct scenario back;
+	struct error error;
+
+	assert_true(fd >= 0 && again && text);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	if (!format_open(path, &back, again, &error))
+		fail_msg("%s", error.text);
+	assert_string_equal(again->kept, "megatron");
+	assert_string_equal(again->format, "");
+	free(text);
+	text = export_find("megatron")
+		       ->write(&(struct export_request){ .scenario = &back,
+							 .kept = again });
+	assert_non_null(strstr(text, " --data-path a 0.3 b 0.7 "));
+	assert_non_null(strstr(text, " --note 'x; $(touch y)'"));
+	free(text);
+	free(again);
+	unlink(path);
+}
+
 /* Flags that nothing here models come back; none of them is run by a shell. */
 static void test_megatron_kept(void **state)
 {
@@ -432,7 +462,7 @@ static void test_megatron_kept(void **state)
 	assert_true(
 		format_find("megatron")
 			->read(&s, "file", script, strlen(script), &report, &error));
-	snprintf(report.format, sizeof report.format, "megatron");
+	snprintf(report.kept, sizeof report.kept, "megatron");
 	text = export_find("megatron")
 		       ->write(&(struct export_request){ .scenario = &s,
 							 .kept = &report });
@@ -445,6 +475,7 @@ static void test_megatron_kept(void **state)
 	import_as("megatron", text, &again);
 	assert_int_equal(again.cluster.gpus, 8);
 	free(text);
+	keep_in_a_scenario(&s, &report);
 }
 
 static void test_bridge(void **state)

@@ -297,6 +297,53 @@ static void test_export_shows_copies_and_saves(void **state)
 	}
 }
 
+/* A model of Hugging Face on the command line; another tool's file, which `w` does not
+ * write over. */
+static void test_other_tools_files_open(void **state)
+{
+	const char *const model[] = { run_program(), "--model",
+				      "tests/fuzz/seeds/hf/hybrid.json", NULL };
+	const char *const script[] = { run_program(),
+				       "tests/fuzz/seeds/megatron/script", NULL };
+	static char home_state[96];
+	const struct vt_options options = { .columns = 100,
+					    .rows = 30,
+					    .env = { home_state } };
+	struct vt *vt;
+
+	(void)state;
+	snprintf(home_state, sizeof home_state, "XDG_STATE_HOME=%s/state", home);
+	vt = vt_start(&options, model);
+	vt_expect(vt, "hybrid (approximate)");
+	vt_expect(vt, "MEMORY");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	vt = vt_start(&options, script);
+	vt_expect(vt, "megatron");
+	vt_expect(vt, "MEMORY");
+	vt_type(vt, "w");
+	vt_expect(vt, "write to: megatron-32.yaml");
+	vt_type(vt, "\033");
+	vt_expect_gone(vt, "write to:");
+	vt_type(vt, "etorchrun");
+	vt_expect(vt, "export");
+	vt_type(vt, "\t");
+	vt_expect(vt, "sent to the terminal's clipboard");
+	{
+		static char text[1 << 17];
+
+		decode(vt->clipboard, text, sizeof text);
+		assert_non_null(strstr(text, " --data-path ")); /* kept */
+	}
+	vt_type(vt, "\033");
+	vt_expect_gone(vt, "filter:");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	forget();
+}
+
 static void test_a_terminal_without_a_clipboard_says_so(void **state)
 {
 	struct vt *vt;
@@ -328,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_poor_terminals_get_what_they_can_show),
 		cmocka_unit_test(test_it_sleeps_when_there_is_nothing_to_do),
 		cmocka_unit_test(test_export_shows_copies_and_saves),
+		cmocka_unit_test(test_other_tools_files_open),
 		cmocka_unit_test(test_a_terminal_without_a_clipboard_says_so),
 	};
 

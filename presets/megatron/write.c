@@ -75,7 +75,7 @@ char *megatron_write_kept(const struct scenario *scenario,
 	fputs(" pretrain_gpt.py", out->body);
 	megatron_write_model(&writer);
 	megatron_write_plan(&writer);
-	if (kept && strcmp(kept->format, "megatron") == 0)
+	if (kept && strcmp(kept->kept, "megatron") == 0)
 		put_kept(out, kept);
 	fputc('\n', out->body);
 	export_subject(scenario, title, sizeof title);

@@ -85,7 +85,7 @@ int command_explore(int argc, char **argv)
 			status = command_fail(&(struct error){ "" });
 		} else {
 			snprintf(explorer->file, sizeof explorer->file, "%s", file);
-			if (report->format[0] != '\0') {
+			if (report->kept[0] != '\0') {
 				explorer->kept = report;
 				report = NULL;
 			}

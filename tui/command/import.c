@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "presets/formats.h"
-#include "presets/scenario_file.h"
+#include "presets/kept.h"
 #include "tui/command.h"
 
 struct asked {
@@ -60,7 +60,7 @@ int command_import(int argc, char **argv)
 		return command_fail(&error);
 	if (options_read(command_find("import"), &arguments, argc, argv, &scenario,
 			 &status)) {
-		text = scenario_write(&scenario);
+		text = kept_write(&scenario, asked.report);
 		if (text) {
 			import_print(asked.report, stderr, "");
 			fputs(text, stdout);

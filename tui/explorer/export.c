@@ -7,16 +7,21 @@
 #include "engine/knob.h"
 #include "presets/accelerate/accelerate.h"
 #include "presets/deepspeed/deepspeed.h"
+#include "presets/kept.h"
 #include "presets/megatron/megatron.h"
 #include "presets/nanotron/nanotron.h"
 #include "presets/report.h"
-#include "presets/scenario_file.h"
 #include "presets/torchtitan/torchtitan.h"
 #include "presets/trace.h"
 
 static char *write_markdown(const struct export_request *r)
 {
 	return report_markdown(r->scenario, r->estimate, r->baseline, r->before);
+}
+
+static char *write_scenario(const struct export_request *r)
+{
+	return kept_write(r->scenario, r->kept);
 }
 
 static char *write_json(const struct export_request *r)
@@ -63,7 +68,6 @@ static char *write_csv(const struct export_request *r)
 	{                                                           \
 		return format##_write(r->scenario);                 \
 	}
-WRITE_PLAN(scenario)
 WRITE_PLAN(bridge)
 WRITE_PLAN(deepspeed)
 WRITE_PLAN(torchtitan)

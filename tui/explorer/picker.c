@@ -152,7 +152,7 @@ static void take_file(struct explorer *explorer, const char *name,
 	bool other = report->format[0] != '\0';
 
 	free(explorer->kept);
-	explorer->kept = other ? report : NULL;
+	explorer->kept = report->kept[0] != '\0' ? report : NULL;
 	snprintf(explorer->file, sizeof explorer->file, "%s",
 		 is_path(name) && !other ? name : "");
 	if (other)
@@ -162,7 +162,7 @@ static void take_file(struct explorer *explorer, const char *name,
 			     name, report->format, import_count(report, IMPORT_TAKEN),
 			     import_count(report, IMPORT_ASSUMED),
 			     import_count(report, IMPORT_NOT_MODELLED));
-	else
+	if (!explorer->kept)
 		free(report);
 }
 

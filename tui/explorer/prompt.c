@@ -8,7 +8,7 @@
 
 #include "engine/knob.h"
 #include "presets/folder.h"
-#include "presets/scenario_file.h"
+#include "presets/kept.h"
 #include "tui/explorer.h"
 #include "tui/explorer/export.h"
 
@@ -172,7 +172,7 @@ static unsigned take_file(struct explorer *explorer)
 	if (!may_overwrite(explorer, path))
 		return CHANGED_SCREEN;
 	text = explorer->prompt == PROMPT_WRITE
-		       ? scenario_write(&explorer->scenario)
+		       ? kept_write(&explorer->scenario, explorer->kept)
 		       : preview_write(explorer, explorer->prompt_argument);
 	good = text && file_save(path, text, strlen(text), &error);
 	free(text);
