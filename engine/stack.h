@@ -55,6 +55,8 @@ struct stack {
 				       ranks' parts wait for the backward */
 	double sync_copy_bytes;     /* per parameter with DP: 16-bit gradients beside
 				       the fp32 sum, below ZeRO-3 */
+	double piped_logit_bytes;   /* of every micro-batch until the step ends, with PP
+				     */
 	double old_logit_bytes;     /* of the micro-batch before, per logit */
 	bool reports_first;         /* prints the memory of the first stage alone */
 	double dropout;             /* its default, for measured runs that state none */

@@ -78,6 +78,7 @@ static const struct field fields[] = {
 	{ "saved_head_copies", FIELD_NUMBER, S(saved_head_copies), 0, NULL },
 	{ "saved_gather_shards", FIELD_NUMBER, S(saved_gather_shards), 0, NULL },
 	{ "sync_copy_bytes", FIELD_NUMBER, S(sync_copy_bytes), 0, NULL },
+	{ "piped_logit_bytes", FIELD_NUMBER, S(piped_logit_bytes), 0, NULL },
 	{ "old_logit_bytes", FIELD_NUMBER, S(old_logit_bytes), 0, NULL },
 	{ "reports_first_stage", FIELD_BOOL, S(reports_first), 0, NULL },
 	{ "dropout", FIELD_NUMBER, S(dropout), 0, NULL },
@@ -107,6 +108,7 @@ static const struct {
 	{ "logit_bytes", 0, 64 },
 	{ "saved_gather_shards", 0, 4096 },
 	{ "parallel_logit_bytes", 0, 64 },
+	{ "piped_logit_bytes", 0, 64 },
 	{ "old_logit_bytes", 0, 64 },
 	{ "dropout", 0, 1 },
 };

@@ -54,6 +54,9 @@ double step_logit_width(const struct scenario *scenario)
 		each /= 8;
 	if (scenario_micro_batches(scenario) > 1)
 		each += stack->old_logit_bytes;
+	if (plan->pp > 1)
+		each += stack->piped_logit_bytes *
+			(double)scenario_micro_batches(scenario);
 	return each;
 }
 
@@ -106,13 +109,14 @@ static void hold_activations(const struct step *step, int stage,
 }
 
 /* 16-bit gradients that wait for the backward's end, or lie in DDP's buckets, beside
- * the fp32 sum. */
+ * the fp32 sum. fp16 with its loss scaling sums in 16 bit: its copy is in the sum. */
 static void hold_sync(const struct step *step, const struct stage_sum *sum,
 		      struct stage_memory *out)
 {
 	const struct plan *plan = &step->scenario->plan;
 
-	if (plan->zero < 3 && step->mesh.dp * step->mesh.copies > 1)
+	if (plan->zero < 3 && step->mesh.dp * step->mesh.copies > 1 &&
+	    plan->precision != PRECISION_FP16)
 		out->buffers_bytes +=
 			sum->dense_trainable * step->scenario->stack.sync_copy_bytes;
 }
