@@ -163,6 +163,13 @@ static void add_misses(cJSON *root, const struct misses *misses)
 	for (int i = 0; i < misses->count; i++)
 		cJSON_AddItemToArray(list,
 				     found_object(misses->problem, &misses->miss[i]));
+	if (misses->blocker.rule) {
+		char why[256];
+
+		finding_text(&misses->blocker, why, sizeof why);
+		cJSON_AddStringToObject(object, "blocker", misses->blocker.rule->code);
+		cJSON_AddStringToObject(object, "text", why);
+	}
 	list = cJSON_AddArrayToObject(object, "would_do");
 	for (int i = 0; misses_text(misses, i, text, sizeof text); i++)
 		cJSON_AddItemToArray(list, cJSON_CreateString(text));

@@ -205,6 +205,11 @@ static void test_impossible_problems_get_the_closest_misses(void **state)
 	says(SMALL PINS "--gpus 4", 1, "nothing fits: needs ");
 	says(SMALL "--model llama3.2-1b --gbs 32 --gpus 7 --vpp 1 --split even", 1,
 	     "gbs 35 would do");
+	/* learned positions end at 2048 */
+	says("search --model gpt3-175b --gpus 1024 --gbs 1024 --seq 4k", 1,
+	     "no legal plan: X5 ");
+	says("search --model gpt3-175b --gpus 1024 --gbs 1024 --seq 4k", 1,
+	     "seq 2048 would do");
 }
 
 static void test_threads_are_no_matter(void **state)

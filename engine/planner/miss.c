@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/rules/rules.h"
+
 /* So little may stay free that everything fits. */
 static const double no_reserve = -1e9;
 
@@ -52,8 +54,7 @@ static void enter(struct misses *misses, enum miss_stage stage)
 	if (stage == MISS_SEQUENCE) {
 		inverse_begin(&misses->inverse, INVERSE_SEQUENCE, problem, 0);
 		drop(&misses->inverse, 0, (double)s->plan.seq_len);
-		if (has_axis(problem, "seq") || misses->inverse.done ||
-		    misses->count == 0)
+		if (has_axis(problem, "seq") || misses->inverse.done)
 			stage = MISS_BATCH;
 	}
 	if (stage == MISS_BATCH && (misses->count > 0 || has_axis(problem, "gbs")))
@@ -113,6 +114,27 @@ bool misses_next(struct misses *misses, struct planner_problem *out)
 	}
 }
 
+/* The rule that most plans break. What the scenario breaks itself can be said in
+ * numbers. */
+static void find_blocker(struct misses *misses, const struct planner_counts *counts)
+{
+	struct findings broken;
+	int most = -1;
+
+	if (misses->problem->base.plan.mode != MODE_TRAINING)
+		return;
+	for (int i = 0; i < legality_count() && i < MAX_RULES; i++)
+		if (counts->broken[i] > (most < 0 ? 0 : counts->broken[most]))
+			most = i;
+	scenario_check(&misses->problem->base, &broken);
+	for (int i = 0; most >= 0 && i < broken.count; i++)
+		if (strcmp(broken.item[i].rule->code, legality_table[most].rule.code) ==
+		    0) {
+			misses->blocker = broken.item[i];
+			return;
+		}
+}
+
 static void take_list(struct misses *misses, const struct planner_result *result)
 {
 	double usable = misses->problem->base.cluster.accelerator.usable_bytes;
@@ -120,8 +142,10 @@ static void take_list(struct misses *misses, const struct planner_result *result
 	misses->count = result->found < MAX_MISSES ? result->found : MAX_MISSES;
 	memcpy(misses->miss, result->top,
 	       (size_t)misses->count * sizeof misses->miss[0]);
-	if (misses->count == 0)
+	if (misses->count == 0) {
+		find_blocker(misses, &result->counts);
 		return;
+	}
 	misses->reserve = misses->miss[0].memory_bytes <= usable;
 	misses->wants_bytes =
 		misses->miss[0].memory_bytes / (1 - misses->problem->reserve);

@@ -96,7 +96,12 @@ static void print_misses(const struct misses *misses)
 		       form(FORM_BYTES, misses->miss[0].memory_bytes, needs),
 		       form(FORM_BYTES, misses->has_bytes, has),
 		       misses->problem->reserve * 100);
-	else
+	else if (misses->blocker.rule) {
+		char why[256];
+
+		finding_text(&misses->blocker, why, sizeof why);
+		printf("no legal plan: %s %s\n", misses->blocker.rule->code, why);
+	} else
 		puts("no legal plan: no degrees divide what there is, or each breaks "
 		     "a rule; check says why for one");
 	for (int i = 0; misses_text(misses, i, text, sizeof text); i++)

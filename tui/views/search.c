@@ -343,6 +343,13 @@ static void draw_misses(const struct explorer *explorer, struct canvas *canvas,
 		canvas_format(canvas, rect.x, y++, rect.width, ROLE_BAD,
 			      "Nothing fits: needs %s of %s (%.0f %% kept free)", needs,
 			      has, search->problem.reserve * 100);
+	} else if (misses->blocker.rule) {
+		char why[256];
+
+		finding_text(&misses->blocker, why, sizeof why);
+		y += widget_prose(canvas,
+				  (struct rect){ rect.x, y, rect.width, end - y }, 0,
+				  ROLE_BAD, why);
 	} else if (misses->stage > MISS_LIST) {
 		canvas_text(canvas, rect.x, y++, rect.width, ROLE_BAD,
 			    "No legal plan: nothing divides, or each breaks a rule");
