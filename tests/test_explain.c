@@ -5,6 +5,7 @@
 
 #include "engine/explain.h"
 #include "engine/schedule/law.h"
+#include "engine/serve.h"
 #include "engine/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
@@ -68,6 +69,56 @@ static void check_all(const struct scenario *s)
 				fail_msg("%s is not explained", key);
 			check_texts(&x, key);
 		}
+}
+
+static void check_served(const struct scenario *s)
+{
+	struct explanation x;
+	char key[64];
+
+	for (int i = 0; i < metric_count(); i++) {
+		if (!(metric_table[i].modes & METRIC_INFERENCE))
+			continue;
+		if (!explain(s, &now, metric_table[i].key, &x))
+			fail_msg("%s is not explained", metric_table[i].key);
+		check_texts(&x, metric_table[i].key);
+		assert_true(x.value == metric_get(&now, &metric_table[i]));
+		if (strstr(x.assumption, "optimizer") || strstr(x.formula, "ZeRO") ||
+		    strstr(x.title, "step"))
+			fail_msg("%s is explained as in training", metric_table[i].key);
+	}
+	for (int stage = 0; stage < now.stages; stage++)
+		for (int i = 0; i < STAGE_FIELDS; i++) {
+			bool time = strstr(stage_fields[i], "_seconds");
+
+			snprintf(key, sizeof key, "stages.%d.%s", stage,
+				 stage_fields[i]);
+			if (strstr(key, "gradients") || strstr(key, "optimizer"))
+				continue;
+			if (explain(s, &now, key, &x) == time)
+				fail_msg("%s of a server", key);
+		}
+}
+
+static void test_every_number_of_a_server_is_explained(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	for (int c = 0; c < CASES; c++) {
+		cases[c](&s);
+		case_set(&s, "mode", "inference");
+		case_set(&s, "goal_ttft", "5000");
+		if (s.model.moe.experts > 0)
+			case_set(&s, "ep", "1");
+		s.plan.tp = s.model.kinds > 1 ? 2 : 8;
+		s.plan.pp = 2;
+		serve_estimate(&s, &now);
+		if (!now.legal && now.problems.count)
+			fail_msg("case %d: %s", c, now.problems.item[0].rule->code);
+		assert_true(now.legal);
+		check_served(&s);
+	}
 }
 
 static void test_every_number_is_explained(void **state)
@@ -475,6 +526,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_number_is_explained),
+		cmocka_unit_test(test_every_number_of_a_server_is_explained),
 		cmocka_unit_test(test_an_illegal_plan_is_explained_without_old_numbers),
 		cmocka_unit_test(test_keys_are_read_as_text),
 		cmocka_unit_test(test_unknown_keys_are_refused),

@@ -26,6 +26,22 @@ static const struct explain_row *find(const struct explain_row *rows, const char
 	return NULL;
 }
 
+/* In mode inference many numbers of the same name have another origin. */
+static const struct explain_row *find_in(const struct asked *asked,
+					 const struct explain_row *serving,
+					 const struct explain_row *training,
+					 const char *key)
+{
+	const struct explain_row *row;
+
+	if (asked->scenario->plan.mode == MODE_TRAINING)
+		return find(training, key);
+	row = find(serving, key);
+	if (!row)
+		row = find(explain_serving_memory, key);
+	return row ? row : find(training, key);
+}
+
 static bool fill(const struct explain_row *row, const struct asked *asked,
 		 enum form form, double value, struct explanation *out)
 {
@@ -105,12 +121,15 @@ static bool explain_stage(struct asked *asked, const char *key, struct explanati
 	member = find_member(memory_members,
 			     sizeof memory_members / sizeof memory_members[0], end + 1);
 	if (member)
-		return fill(find(explain_memory, end + 1), asked, member->form,
-			    value_at(&e->stage[stage], member), out);
+		return fill(
+			find_in(asked, explain_serving_memory, explain_memory, end + 1),
+			asked, member->form, value_at(&e->stage[stage], member), out);
 	member = find_member(time_members, sizeof time_members / sizeof time_members[0],
 			     end + 1);
-	return member && fill(find(explain_times, end + 1), asked, member->form,
-			      value_at(&e->stage_time[stage], member), out);
+	/* a server has no step to divide */
+	return member && asked->scenario->plan.mode == MODE_TRAINING &&
+	       fill(find(explain_times, end + 1), asked, member->form,
+		    value_at(&e->stage_time[stage], member), out);
 }
 
 static bool explain_dimension(struct asked *asked, const struct metric *metric,
@@ -125,8 +144,10 @@ static bool explain_dimension(struct asked *asked, const struct metric *metric,
 		if (strlen(name) != length || strncmp(name, metric->key, length) != 0)
 			continue;
 		asked->dimension = (enum dimension)d;
-		return fill(find(explain_dimensions, dot + 1), asked, metric->form,
-			    metric_get(asked->estimate, metric), out);
+		return fill(find_in(asked, explain_serving_dimensions,
+				    explain_dimensions, dot + 1),
+			    asked, metric->form, metric_get(asked->estimate, metric),
+			    out);
 	}
 	return false;
 }
@@ -144,7 +165,10 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
 		return false;
 	if (strchr(metric->key, '.'))
 		return explain_dimension(&asked, metric, out);
-	row = find(explain_totals, key);
+	row = find_in(&asked, explain_serving, explain_totals, key);
+	/* of the whole model, though a stage has one of that name */
+	if (strcmp(metric->group, "model") == 0 && strcmp(key, "parameters") == 0)
+		row = find(explain_totals, key);
 	if (!row)
 		row = find(explain_memory, key);
 	return fill(row, &asked, metric->form, metric_get(estimate, metric), out);

@@ -25,6 +25,9 @@ extern const struct explain_row explain_totals[];
 extern const struct explain_row explain_memory[];     /* of a stage, and in all */
 extern const struct explain_row explain_times[];      /* of a stage */
 extern const struct explain_row explain_dimensions[]; /* behind the dot */
+/* In mode inference, before the others: of a stage and in all; behind the dot. */
+extern const struct explain_row explain_serving[], explain_serving_memory[];
+extern const struct explain_row explain_serving_dimensions[];
 
 /* One more term of the formula; silently none beyond the room for them. */
 void explain_term(struct explanation *out, const char *symbol, const char *meaning,
@@ -34,6 +37,12 @@ void explain_term(struct explanation *out, const char *symbol, const char *meani
  * forward, input and weight gradient take one third each. */
 const struct schedule_law *explain_law(const struct asked *asked,
 				       struct law_case *of_case);
+/* Terms of a server that many numbers have. */
+void explain_prompt(const struct asked *asked, struct explanation *out);
+void explain_output(const struct asked *asked, struct explanation *out);
+void explain_running(const struct asked *asked, struct explanation *out);
+void explain_degrees(const struct asked *asked, struct explanation *out);
+
 /* Ranks that share one set of dense (or expert) states. */
 double explain_shards(const struct asked *asked, bool experts);
 

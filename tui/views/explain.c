@@ -12,6 +12,17 @@ static int index_of(const char *key)
 	return -1;
 }
 
+/* What was asked for, or what stands for it in the other mode. */
+static const char *shown(const struct explorer *explorer)
+{
+	const struct metric *metric = metric_find(explorer->explained);
+	int mode = explorer->scenario.plan.mode;
+
+	if (!metric || metric->modes >> mode & 1)
+		return explorer->explained;
+	return mode == MODE_INFERENCE ? "tpot_seconds" : "step_seconds";
+}
+
 static int draw_terms(struct canvas *canvas, struct rect rect,
 		      const struct explanation *x)
 {
@@ -51,7 +62,7 @@ static int draw_section(struct canvas *canvas, struct rect rect, const char *tit
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const struct explanation *x)
 {
-	const char *key = explorer->explained;
+	const char *key = shown(explorer);
 	char value[64], change[32];
 	int width = rect.width - text_width(key) - 2;
 	enum role role;
@@ -74,7 +85,7 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect)
 {
 	enum { LONG = 1000 };
-	const char *key = explorer->explained;
+	const char *key = shown(explorer);
 	int top = rect.y - explorer->state[VIEW_EXPLAIN].first;
 	struct explanation x;
 
@@ -99,7 +110,7 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
  * the text. */
 unsigned explain_act(struct explorer *explorer, struct action action)
 {
-	int at = index_of(explorer->explained), count = metric_count();
+	int at = index_of(shown(explorer)), count = metric_count();
 
 	switch (action.kind) {
 	case ACTION_LEFT: at = at < 0 ? 0 : at - 1; break;

@@ -1,0 +1,245 @@
+/* serving_memory.c - where a server's bytes come from, in memory and on the way. */
+#include <math.h>
+
+#include "engine/explain/row.h"
+#include "engine/serve/pass.h"
+
+static const struct serving_estimate *serving(const struct asked *a)
+{
+	return &a->estimate->serving;
+}
+
+static const struct serving_plan *plan(const struct asked *a)
+{
+	return &a->scenario->plan.serving;
+}
+
+static void weights(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "P", "elements of the large matrices on one rank", FORM_COUNT,
+		     a->estimate->memory.parameters);
+	explain_term(out, "b", "bytes each, scales counted", FORM_REAL,
+		     serve_weight_bytes(a->scenario));
+}
+
+static void activations(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "copies", "hidden-wide tensors per token, of the stack",
+		     FORM_REAL, a->scenario->stack.serving.activation_copies);
+	explain_term(out, "hidden", "width", FORM_COUNT,
+		     (double)a->scenario->model.hidden);
+	explain_term(out, "TP", "ranks that split all but four of them", FORM_COUNT,
+		     (double)a->scenario->plan.tp);
+}
+
+static void buffers(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "vocab", "entries, padded", FORM_COUNT,
+		     (double)a->estimate->padded_vocab);
+	explain_term(out, "room", "requests in all engines", FORM_REAL,
+		     serving(a)->max_concurrency);
+}
+
+static void framework(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "context", "libraries and graphs, of the stack", FORM_BYTES,
+		     a->scenario->stack.serving.other_bytes);
+	explain_term(out, "c", "bytes of a communicator", FORM_BYTES,
+		     a->scenario->stack.communicator_bytes);
+}
+
+static void cache(const struct asked *a, struct explanation *out)
+{
+	explain_running(a, out);
+	explain_prompt(a, out);
+	explain_output(a, out);
+	explain_term(out, "kv", "of a token, all ranks of a copy", FORM_BYTES,
+		     serving(a)->kv_bytes_per_token);
+	explain_term(out, "shards", "ranks that share out one copy", FORM_COUNT,
+		     (double)plan(a)->kv_shards);
+}
+
+static void token_cache(const struct asked *a, struct explanation *out)
+{
+	const struct model *m = &a->scenario->model;
+
+	explain_term(out, "b", "bytes of an element", FORM_REAL,
+		     serve_kv_element_bytes(a->scenario));
+	explain_term(out, "L", "layers", FORM_COUNT, (double)m->layers);
+	for (int k = 0; k < m->kinds; k++) {
+		const struct attention *t = &m->kind[k].attention;
+
+		if (m->kind[k].mixer == MIXER_MLA)
+			explain_term(out, "latent", "elements of an MLA layer",
+				     FORM_COUNT, (double)(t->kv_rank + t->rope_dim));
+		else if (m->kind[k].mixer == MIXER_ATTENTION)
+			explain_term(out, "KV", "heads of an attention layer",
+				     FORM_COUNT, (double)t->kv_heads);
+	}
+}
+
+static void room(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+
+	explain_term(out, "capacity", "that a framework can use", FORM_BYTES,
+		     e->capacity_bytes);
+	explain_term(out, "held", "weights, activations, buffers, framework",
+		     FORM_BYTES, e->memory.total_bytes - e->memory.kv_bytes);
+	explain_term(out, "share", "of the rest that the cache takes", FORM_PERCENT,
+		     plan(a)->memory_share);
+	explain_term(out, "kv", "of a token, all ranks of a copy", FORM_BYTES,
+		     serving(a)->kv_bytes_per_token);
+	explain_term(out, "limit", "requests of a copy, by the plan", FORM_COUNT,
+		     (double)plan(a)->max_requests);
+	explain_term(out, "limit'", "requests of a copy, by the stack", FORM_COUNT,
+		     (double)a->scenario->stack.serving.max_requests);
+}
+
+static void total(const struct asked *a, struct explanation *out)
+{
+	const struct stage_memory *m = &a->estimate->memory;
+
+	explain_term(out, "W", "weights", FORM_BYTES, m->weights_bytes);
+	explain_term(out, "A", "activations", FORM_BYTES, m->activations_bytes);
+	explain_term(out, "B", "buffers", FORM_BYTES, m->buffers_bytes);
+	explain_term(out, "F", "framework", FORM_BYTES, m->framework_bytes);
+	explain_term(out, "KV", "cache of the requests that run", FORM_BYTES,
+		     m->kv_bytes);
+}
+
+static void headroom(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "capacity", "that a framework can use", FORM_BYTES,
+		     a->estimate->capacity_bytes);
+	explain_term(out, "total", "held", FORM_BYTES, a->estimate->memory.total_bytes);
+}
+
+static void flops(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "active", "parameters that a token meets", FORM_COUNT,
+		     a->estimate->active_parameters);
+	explain_prompt(a, out);
+}
+
+static const char held_out[] =
+	"Four of five measured runs of a stack or model that was left out of the fit "
+	"lie "
+	"inside; without a queue that the workload's own bursts make.";
+static const char runs[] = "tests/validation/README.md, Serving";
+static const char memory_source[] = "engine/serve/memory.c; presets/stacks: serving";
+static const char definition[] = "by definition";
+
+const struct explain_row explain_serving_memory[] = {
+	{ "flops_per_token", "Model FLOPs of a prompt token", "2 * active + scores",
+	  "Forward only, without the embedding table; scores over half of the prompt.",
+	  "PaLM, arXiv 2204.02311, appendix B, a third of training's", flops },
+	{ "weights_bytes", "Weights", "b * P, small matrices in 16 bits",
+	  "Dense matrices divide by TP and PP, experts by EP x ETP; spare copies, MTP "
+	  "layers and a draft model count. Embeddings and norms stay in 16 bits.",
+	  memory_source, weights },
+	{ "activations_bytes", "Activations",
+	  "budget * hidden * 2 * (4 + (copies - 4) / TP)",
+	  "Of the largest pass: as many tokens as the budget allows.", memory_source,
+	  activations },
+	{ "buffers_bytes", "Buffers", "max(256, room) * vocab / TP * 4",
+	  "Logits in fp32 of every request that may be sampled, 2 GB at most.",
+	  memory_source, buffers },
+	{ "framework_bytes", "Framework", "context + c * groups",
+	  "What the driver, libraries, captured graphs and communicators take.",
+	  memory_source, framework },
+	{ "kv_bytes", "KV cache of a GPU",
+	  "requests of a copy * (prompt + output / 2) * kv, / (TP, PP, shards)",
+	  "Requests are half through their output in the mean; stacks that reserve "
+	  "count all of it. Heads that TP can't split are copied; pages are whole; "
+	  "windows cut; states of SSM layers have one size.",
+	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c", cache },
+	{ "kv_bytes_per_token", "KV cache of a token",
+	  "b * sum over layers of 2 * KV * head_dim, or of MLA's latent",
+	  "Of all ranks that hold one copy; mean over a request's context where "
+	  "windows "
+	  "cut it.",
+	  "GQA, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1",
+	  token_cache },
+	{ "kv_tokens", "Tokens that all caches hold",
+	  "(capacity - held) * share / kv of a rank * copies",
+	  "For requests of this length; a cached prefix is held once.", memory_source,
+	  room },
+	{ "headroom_bytes", "Headroom", "capacity - total",
+	  "What more requests, or longer ones, could take.", definition, headroom },
+	{ "max_concurrency", "Requests that there is room for",
+	  "min(limit, (capacity - held) * share / KV of a request) * copies",
+	  "A request counts with its prompt and half of its output, or all of it where "
+	  "the stack reserves.",
+	  "PagedAttention, arXiv 2309.06180, section 4.3", room },
+	{ "total_bytes", "Memory of the fullest GPU", "W + A + B + F + KV",
+	  "With the cache of the requests that run, not what an engine reserves for "
+	  "it.",
+	  "the parts; each has its own explanation", total },
+	{ "allocated_bytes", "Allocated", "W + A + B + KV",
+	  "The total without framework.", "torch.cuda.max_memory_allocated", total },
+	{ "reserved_bytes", "Reserved", "W + A + B + KV",
+	  "A server takes its memory once, nothing is lost between tensors.",
+	  "torch.cuda.max_memory_reserved", total },
+	{ "total_bytes_low", "Memory, low end", "0.95 * total", held_out, runs, total },
+	{ "total_bytes_high", "Memory, high end", "1.05 * total", held_out, runs,
+	  total },
+	{ "fit_probability", "Chance that it fits", "1 if a request fits, else 0",
+	  "A server knows its room when it starts: weights, then the cache.",
+	  memory_source, room },
+	{ "in_flight", "Requests in a copy of the attention", "c / (engines * DP)",
+	  "Dealt out evenly.", definition, explain_running },
+	{ "parameters", "Parameters of a rank", "sum of what it holds",
+	  "Large and small matrices, spare experts and MTP layers where drafted with.",
+	  memory_source, weights },
+	{ "layers", "Layers of a stage", "ceil(L / PP)", "The fullest stage's.",
+	  definition, explain_degrees },
+	{ 0 },
+};
+
+static void collectives(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+
+	for (int i = 0; i < e->traffic_count; i++) {
+		const struct traffic *t = &e->traffic[i];
+
+		if (t->dimension != a->dimension)
+			continue;
+		explain_term(out, "n", t->what, FORM_TRAFFIC, t->payload_bytes);
+		explain_term(out, "p", "ranks of its group", FORM_COUNT,
+			     (double)t->ranks);
+		explain_term(out, "calls", "in a decode pass", FORM_COUNT,
+			     round(t->count));
+	}
+}
+
+const struct explain_row explain_serving_dimensions[] = {
+	{ "bytes", "Bytes sent per GPU and decode pass",
+	  "ring: all-reduce 2n(p-1)/p, all-gather, all-to-all n(p-1)/p, times calls",
+	  "Counted as sent by the chosen algorithm, in the format that travels.",
+	  "Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)",
+	  collectives },
+	{ "network_bytes", "Of them across the network",
+	  "one of a ring's members in a domain sends across its border",
+	  "The rest stays inside the fast domain. An all-to-all sends each token once "
+	  "to "
+	  "each domain that it needs.",
+	  "engine/collective.h", collectives },
+	{ "payload_bytes", "Payload", "bytes of the tensors themselves, times calls",
+	  "Without what an algorithm sends more than once.", "engine/collective.h",
+	  collectives },
+	{ "seconds", "Time of these collectives",
+	  "alpha + t + 1.1 sqrt(alpha * t), t = bytes / bandwidth",
+	  "Inside a domain servers reduce with kernels of their own, whose latency is "
+	  "a "
+	  "third of NCCL's.",
+	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us",
+	  collectives },
+	{ "exposed_seconds", "Exposed: what no computation hides", "all of them",
+	  "A decode pass has nothing to hide them behind; two batches that overlap "
+	  "each "
+	  "other are not modelled.",
+	  "engine/serve/README.md", collectives },
+	{ 0 },
+};
