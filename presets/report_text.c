@@ -151,6 +151,10 @@ static void put_subject(FILE *stream, const struct scenario *s)
 {
 	fprintf(stream, "%s on %lld x %s, %s", s->model.name,
 		(long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
+	if (s->plan.mode == MODE_INFERENCE)
+		fprintf(stream, ", serving %lld + %lld tokens",
+			(long long)s->plan.serving.prompt_len,
+			(long long)s->plan.serving.output_len);
 }
 
 static void put_heading(FILE *stream, const struct scenario *s,
@@ -171,10 +175,14 @@ static void put_heading(FILE *stream, const struct scenario *s,
 static void put_problems(FILE *stream, const struct estimate *e)
 {
 	for (int i = 0; i < e->problems.count; i++) {
-		char text[256];
+		const struct finding *f = &e->problems.item[i];
+		char text[320], remedy[128];
 
-		finding_text(&e->problems.item[i], text, sizeof text);
-		fprintf(stream, "- **%s** %s\n", e->problems.item[i].rule->code, text);
+		finding_text(f, text, sizeof text);
+		fprintf(stream, "- **%s** %s", f->rule->code, text);
+		if (finding_remedy(f, remedy, sizeof remedy) > 0)
+			fprintf(stream, "; try %s", remedy);
+		fputc('\n', stream);
 	}
 	if (e->legal && !e->fits) {
 		char total[32], capacity[32];

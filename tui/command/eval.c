@@ -70,47 +70,153 @@ static void print_dimensions(const struct estimate *e)
 		puts("  none: one GPU holds it all");
 }
 
-static void print_text(const struct scenario *s, const struct estimate *e)
+struct line {
+	const char *label, *key;
+};
+
+static void print_lines(const struct estimate *e, const struct line *line, size_t count)
 {
+	for (size_t i = 0; i < count; i++)
+		print_metric(e, line[i].label, line[i].key);
+}
+#define PRINT_LINES(e, lines) print_lines(e, lines, sizeof(lines) / sizeof((lines)[0]))
+
+static void print_memory(const struct estimate *e, bool serves)
+{
+	static const struct line trains[] = {
+		{ "weights", "weights_bytes" },
+		{ "gradients", "gradients_bytes" },
+		{ "optimizer", "optimizer_bytes" },
+		{ "activations", "activations_bytes" },
+		{ "buffers", "buffers_bytes" },
+		{ "framework", "framework_bytes" },
+	};
+	static const struct line served[] = {
+		{ "weights", "weights_bytes" },
+		{ "KV cache", "kv_bytes" },
+		{ "activations", "activations_bytes" },
+		{ "buffers", "buffers_bytes" },
+		{ "framework", "framework_bytes" },
+		{ "headroom", "headroom_bytes" },
+		{ "KV cache a token", "kv_bytes_per_token" },
+		{ "tokens in the cache", "kv_tokens" },
+		{ "room for requests", "max_concurrency" },
+	};
 	char total[32], capacity[32];
 
-	printf("%s on %lld x %s, %s\n", s->model.name, (long long)s->cluster.gpus,
-	       s->cluster.accelerator.name, s->stack.name);
+	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
+	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
+	printf("\nmemory of stage %d: %s of %s, %s\n", e->fullest_stage, total,
+	       capacity, e->fits ? "fits" : "DOES NOT FIT");
+	if (serves)
+		PRINT_LINES(e, served);
+	else
+		PRINT_LINES(e, trains);
+}
+
+static void print_training(const struct estimate *e)
+{
+	static const struct line time[] = {
+		{ "step", "step_seconds" },
+		{ "compute", "compute_seconds" },
+		{ "exposed communication", "exposed_seconds" },
+		{ "bubble", "bubble_seconds" },
+		{ "optimizer", "optimizer_seconds" },
+		{ "bubble ratio", "bubble_ratio" },
+	};
+	static const struct line throughput[] = {
+		{ "tokens/s", "tokens_per_second" },
+		{ "tokens/s per GPU", "tokens_per_second_per_gpu" },
+		{ "TFLOP/s per GPU", "tflops_per_gpu" },
+		{ "MFU", "mfu" },
+		{ "HFU", "hfu" },
+	};
+	static const struct line run[] = {
+		{ "time", "run_seconds" },
+		{ "cost", "run_dollars" },
+		{ "energy", "run_joules" },
+		{ "goodput", "goodput" },
+	};
+
+	puts("\ntime of a step, mean over the stages");
+	PRINT_LINES(e, time);
+	puts("\ncommunication of a step");
+	print_dimensions(e);
+	puts("\nthroughput");
+	PRINT_LINES(e, throughput);
+	puts("\nthe whole run");
+	PRINT_LINES(e, run);
+}
+
+static void print_range(const char *label, enum form form, double low, double high)
+{
+	char from[32], to[32];
+
+	form_text(form, low, from, sizeof from);
+	form_text(form, high, to, sizeof to);
+	printf("  %-22s %s to %s\n", label, from, to);
+}
+
+static void print_serving(const struct estimate *e)
+{
+	static const struct line pass[] = {
+		{ "a prompt alone", "prefill_seconds" },
+		{ "decode pass", "decode_seconds" },
+		{ "  compute", "decode_compute_seconds" },
+		{ "  memory", "decode_memory_seconds" },
+		{ "  network", "decode_network_seconds" },
+		{ "  overhead", "decode_overhead_seconds" },
+		{ "pass with prompts", "mixed_seconds" },
+		{ "time with prompts", "prefill_share" },
+	};
+	static const struct line throughput[] = {
+		{ "output", "output_tokens_per_second" },
+		{ "per GPU", "output_tokens_per_second_per_gpu" },
+		{ "per user", "output_tokens_per_second_per_user" },
+		{ "goodput", "goodput_tokens_per_second" },
+		{ "requests a second", "requests_per_second" },
+		{ "running", "running" },
+		{ "waiting", "waiting" },
+		{ "engines", "engines" },
+		{ "cost of 1 M tokens", "dollars_per_million_tokens" },
+		{ "joules a token", "joules_per_token" },
+	};
+	const struct serving_estimate *v = &e->serving;
+
+	if (!e->fits)
+		return;
+	puts("\nlatency, and where four of five measured runs lie");
+	print_metric(e, "TTFT", "ttft_seconds");
+	print_range("", FORM_SECONDS, v->ttft_low_seconds, v->ttft_high_seconds);
+	print_metric(e, "TPOT", "tpot_seconds");
+	print_range("", FORM_SECONDS, v->tpot_low_seconds, v->tpot_high_seconds);
+	print_metric(e, "a request", "request_seconds");
+	printf("\npasses; decoding is bound by %s\n",
+	       bound_label((enum bound)v->bound));
+	PRINT_LINES(e, pass);
+	puts("\ncommunication of a decode pass");
+	print_dimensions(e);
+	puts("\nthroughput");
+	PRINT_LINES(e, throughput);
+	print_range("output, 80 %", FORM_RATE, v->output_low, v->output_high);
+}
+
+static void print_text(const struct scenario *s, const struct estimate *e)
+{
+	bool serves = s->plan.mode == MODE_INFERENCE;
+
+	printf("%s%s on %lld x %s, %s\n", serves ? "serving " : "", s->model.name,
+	       (long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
 	if (s->model.approximate[0] != '\0')
 		printf("approximate: %s\n", s->model.approximate);
 	print_problems(&e->problems);
 	if (!e->legal)
 		return;
-	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
-	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	printf("\nmemory of stage %d: %s of %s, %s\n", e->fullest_stage, total,
-	       capacity, e->fits ? "fits" : "DOES NOT FIT");
-	print_metric(e, "weights", "weights_bytes");
-	print_metric(e, "gradients", "gradients_bytes");
-	print_metric(e, "optimizer", "optimizer_bytes");
-	print_metric(e, "activations", "activations_bytes");
-	print_metric(e, "buffers", "buffers_bytes");
-	print_metric(e, "framework", "framework_bytes");
-	puts("\ntime of a step, mean over the stages");
-	print_metric(e, "step", "step_seconds");
-	print_metric(e, "compute", "compute_seconds");
-	print_metric(e, "exposed communication", "exposed_seconds");
-	print_metric(e, "bubble", "bubble_seconds");
-	print_metric(e, "optimizer", "optimizer_seconds");
-	print_metric(e, "bubble ratio", "bubble_ratio");
-	puts("\ncommunication of a step");
-	print_dimensions(e);
-	puts("\nthroughput");
-	print_metric(e, "tokens/s", "tokens_per_second");
-	print_metric(e, "tokens/s per GPU", "tokens_per_second_per_gpu");
-	print_metric(e, "TFLOP/s per GPU", "tflops_per_gpu");
-	print_metric(e, "MFU", "mfu");
-	print_metric(e, "HFU", "hfu");
-	puts("\nthe whole run");
-	print_metric(e, "time", "run_seconds");
-	print_metric(e, "cost", "run_dollars");
-	print_metric(e, "energy", "run_joules");
-	print_metric(e, "goodput", "goodput");
+	print_memory(e, serves);
+	if (serves)
+		print_serving(e);
+	else
+		print_training(e);
 }
 
 static int print_eval(const struct scenario *s, const struct estimate *e, bool json)
