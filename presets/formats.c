@@ -14,6 +14,7 @@
 #include "presets/megatron/megatron.h"
 #include "presets/nanotron/nanotron.h"
 #include "presets/scenario_file.h"
+#include "presets/serving/serving.h"
 #include "presets/torchtitan/torchtitan.h"
 
 enum { MAX_FILE_BYTES = 4 << 20 };
@@ -68,6 +69,11 @@ const struct format_reader format_table[] = {
 	{ "nanotron", "a nanotron configuration, YAML", nanotron_read },
 	{ "accelerate", "a configuration of accelerate for FSDP, YAML",
 	  accelerate_read },
+	{ "vllm", "a vllm serve command, a script with one, or its YAML", vllm_read },
+	{ "sglang", "a sglang.launch_server command, or a script with one",
+	  sglang_read },
+	{ "trtllm", "a trtllm-serve command, a script with one, or its YAML",
+	  trtllm_read },
 };
 
 int format_count(void)
@@ -88,6 +94,13 @@ const struct format_reader *format_find(const char *name)
 static const struct {
 	const char *word, *format;
 } signs[] = {
+	{ "vllm serve ", "vllm" },
+	{ "vllm.entrypoints.", "vllm" },
+	{ "vllm-openai", "vllm" },
+	{ "sglang.launch_server", "sglang" },
+	{ "sglang_router.launch_server", "sglang" },
+	{ "sglang serve ", "sglang" },
+	{ "trtllm-serve", "trtllm" },
 	{ "MODEL_ARGS", "megatron" },
 	{ "--num-layers", "megatron" },
 	{ "--hidden-size", "megatron" },
@@ -112,6 +125,11 @@ static const struct {
 	{ "compute_environment:", "accelerate" },
 	{ "fsdp_config:", "accelerate" },
 	{ "distributed_type:", "accelerate" },
+	{ "\nkv_cache_config:", "trtllm" },
+	{ "\nenable_attention_dp:", "trtllm" },
+	{ "\nmoe_expert_parallel_size:", "trtllm" },
+	{ "\ntensor_parallel_size:", "trtllm" },
+	{ "\ntensor-parallel-size:", "vllm" },
 };
 
 /* Ours: "model:" at the start of a line, with a name or a mapping behind it. */
@@ -129,16 +147,22 @@ const struct format_reader *format_sniff(const char *path)
 	enum { LOOK = 64 << 10 };
 	FILE *stream = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
 	const struct format_reader *found = NULL;
-	char *text = stream ? malloc(LOOK + 1) : NULL;
+	char *text = stream ? malloc(LOOK + 2) : NULL;
 	size_t length;
+	bool own = false;
 
 	if (text) {
-		length = fread(text, 1, LOOK, stream);
+		/* signs of keys begin with the end of the line before */
+		length = fread(text + 1, 1, LOOK, stream) + 1;
+		text[0] = '\n';
 		text[length] = '\0';
 		for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++)
-			if (strstr(text, signs[i].word))
+			if (strstr(text, signs[i].word)) {
 				found = format_find(signs[i].format);
-		if (is_scenario(text))
+				own = signs[i].word[0] == '\n';
+			}
+		/* a key of theirs is none of ours, whatever a note says */
+		if (is_scenario(text) && !own)
 			found = NULL;
 	}
 	free(text);

@@ -6,181 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BYTES = 16384, COMMAND_WORDS = 4096 };
-
-/* A word under construction; an unquoted ${ARRAY[@]} may make several. */
-struct builder {
-	char text[WORD_BYTES];
-	size_t length;
-	bool started; /* "" is a word too */
-	int line;
-};
-
-struct command {
-	int count;
-	struct shell_word word[COMMAND_WORDS];
-};
-
-static void put(struct shell *shell, struct builder *b, const char *text, size_t length)
-{
-	if (b->length + length >= WORD_BYTES) {
-		shell->full = true;
-		return;
-	}
-	memcpy(b->text + b->length, text, length);
-	b->length += length;
-	b->started = true;
-}
-
-static void end_word(struct shell *shell, struct builder *b, struct command *command)
-{
-	const char *kept;
-
-	if (!b->started)
-		return;
-	kept = arguments_keep(shell->arguments, b->text, b->length);
-	if (!kept || command->count == COMMAND_WORDS)
-		shell->full = true;
-	else
-		command->word[command->count++] = (struct shell_word){ kept, b->line };
-	b->length = 0;
-	b->started = false;
-}
-
-/* Put a variable's words; where it is not quoted, blanks part them. */
-static void put_words(struct shell *shell, struct builder *b, struct command *command,
-		      const struct shell_word *words, int count, bool quoted,
-		      bool array)
-{
-	for (int i = 0; i < count; i++) {
-		if (i > 0 && (array || !quoted))
-			end_word(shell, b, command);
-		for (const char *c = words[i].text; *c != '\0'; c++) {
-			if (!quoted && isspace((unsigned char)*c))
-				end_word(shell, b, command);
-			else
-				put(shell, b, c, 1);
-		}
-	}
-}
-
-static const char *closing(const char *at, const char *stop, char open, char close)
-{
-	int depth = 1;
-
-	while (at < stop && depth > 0) {
-		depth += *at == open ? 1 : *at == close ? -1 : 0;
-		at++;
-	}
-	return depth == 0 ? at - 1 : NULL;
-}
-
-/* ${NAME}, ${NAME[@]}, ${NAME:-word}; anything else of this form is empty. */
-static void braces(struct shell *shell, struct builder *b, struct command *command,
-		   bool quoted)
-{
-	const char *name = shell->at;
-	const char *end = closing(name, shell->stop, '{', '}');
-	const struct shell_word *words;
-	size_t length = 0;
-
-	if (!end) {
-		shell->at = shell->stop;
-		return;
-	}
-	while (name + length < end &&
-	       (isalnum((unsigned char)name[length]) || name[length] == '_'))
-		length++;
-	const char *rest = name + length;
-	bool array = end - rest >= 3 && rest[0] == '[' && rest[2] == ']';
-	int count = shell_lookup(shell, name, length, &words);
-
-	if (count == 0 && end - rest >= 2 && rest[0] == ':' &&
-	    (rest[1] == '-' || rest[1] == '='))
-		put(shell, b, rest + 2, (size_t)(end - rest - 2));
-	else
-		put_words(shell, b, command, words, count, quoted, array);
-	shell->at = end + 1;
-}
-
-static void arithmetic(struct shell *shell, struct builder *b)
-{
-	const char *start = shell->at + 2; /* after "((" */
-	const char *end = closing(start, shell->stop, '(', ')');
-	char text[24];
-	int64_t value;
-
-	if (!end || end + 1 >= shell->stop) {
-		shell->at = shell->stop;
-		return;
-	}
-	shell->at = end + 2;
-	if (!shell_arithmetic(shell, start, (size_t)(end - start), &value))
-		return;
-	put(shell, b, text,
-	    (size_t)snprintf(text, sizeof text, "%lld", (long long)value));
-}
-
-/* At the character behind '$'. */
-static void dollar(struct shell *shell, struct builder *b, struct command *command,
-		   bool quoted)
-{
-	const char *name = shell->at;
-	const struct shell_word *words;
-
-	if (name < shell->stop && *name == '{') {
-		shell->at++;
-		braces(shell, b, command, quoted);
-	} else if (name + 1 < shell->stop && name[0] == '(' && name[1] == '(') {
-		arithmetic(shell, b);
-	} else if (name < shell->stop && *name == '(') {
-		const char *end = closing(name + 1, shell->stop, '(', ')');
-
-		shell->at = end ? end + 1 : shell->stop; /* never executed: empty */
-	} else {
-		while (shell->at < shell->stop &&
-		       (isalnum((unsigned char)*shell->at) || *shell->at == '_'))
-			shell->at++;
-		int count =
-			shell_lookup(shell, name, (size_t)(shell->at - name), &words);
-
-		put_words(shell, b, command, words, count, quoted, false);
-	}
-}
-
-static void double_quoted(struct shell *shell, struct builder *b,
-			  struct command *command)
-{
-	put(shell, b, "", 0);
-	while (shell->at < shell->stop && *shell->at != '"') {
-		char c = *shell->at++;
-
-		shell->line += c == '\n';
-		if (c == '$')
-			dollar(shell, b, command, true);
-		else if (c == '\\' && shell->at < shell->stop) {
-			if (*shell->at == '\n')
-				shell->line++;
-			else
-				put(shell, b, shell->at, 1);
-			shell->at++;
-		} else {
-			put(shell, b, &c, 1);
-		}
-	}
-	shell->at += shell->at < shell->stop;
-}
-
-static void single_quoted(struct shell *shell, struct builder *b)
-{
-	const char *end = memchr(shell->at, '\'', (size_t)(shell->stop - shell->at));
-
-	end = end ? end : shell->stop;
-	for (const char *c = shell->at; c < end; c++)
-		shell->line += *c == '\n';
-	put(shell, b, shell->at, (size_t)(end - shell->at));
-	shell->at = end < shell->stop ? end + 1 : end;
-}
+#include "presets/megatron/words.h"
 
 static int64_t number_after(const char *line, size_t length, const char *key)
 {
@@ -249,16 +75,18 @@ static void read_word(struct shell *shell, struct builder *b, struct command *co
 				shell->at++;
 				return;
 			}
-			put(shell, b, shell->at, 1);
+			shell_put(shell, b, shell->at, 1);
 			shell->at += shell->at < shell->stop;
 		} else if (c == '\'') {
-			single_quoted(shell, b);
+			shell_single_quoted(shell, b);
 		} else if (c == '"') {
-			double_quoted(shell, b, command);
+			shell_double_quoted(shell, b, command);
+		} else if (c == '`') {
+			shell_backticks(shell);
 		} else if (c == '$') {
-			dollar(shell, b, command, false);
+			shell_dollar(shell, b, command, false);
 		} else {
-			put(shell, b, &c, 1);
+			shell_put(shell, b, &c, 1);
 		}
 	}
 }
@@ -273,6 +101,77 @@ static int place(const struct shell *shell)
 	while (line > shell->start && line[-1] != '\n' && shell->at - line < FAR)
 		line--;
 	return place_at(shell->line, shell->at - line + 1);
+}
+
+/* Behind the '<' of "<<WORD", "<<-WORD" or "<<'WORD'"; of other forms nothing. */
+static void begin_document(struct shell *shell)
+{
+	const char *at = shell->at, *stop = shell->stop;
+	size_t length = 0;
+
+	if (at == stop || *at != '<' || (at + 1 < stop && at[1] == '<'))
+		return;
+	shell->head = at++;
+	while (shell->head > shell->start && shell->head[-1] != '\n')
+		shell->head--;
+	while (at < stop && (*at == '-' || *at == ' '))
+		at++;
+	shell->plain = at < stop && strchr("'\"\\", *at) != NULL;
+	at += shell->plain;
+	while (at + length < stop && length < sizeof shell->delimiter - 1 &&
+	       (isalnum((unsigned char)at[length]) || at[length] == '_'))
+		length++;
+	memcpy(shell->delimiter, at, length);
+	shell->delimiter[length] = '\0';
+	shell->at = at + length;
+	if (shell->plain && shell->at < stop && strchr("'\"", *shell->at))
+		shell->at++;
+}
+
+/* Whether this line is the end of the here-document. */
+static bool ends_document(const struct shell *shell, const char *line, size_t width)
+{
+	size_t length = strlen(shell->delimiter);
+
+	while (width > 0 && isspace((unsigned char)*line)) {
+		line++;
+		width--;
+	}
+	while (width > 0 && isspace((unsigned char)line[width - 1]))
+		width--;
+	return width == length && memcmp(line, shell->delimiter, length) == 0;
+}
+
+/* At the start of the line behind a command that has a here-document. */
+static void read_document(struct shell *shell)
+{
+	const char *start = shell->at, *at = start;
+	int first = shell->line;
+
+	if (shell->delimiter[0] == '\0')
+		return;
+	while (at < shell->stop) {
+		const char *end = memchr(at, '\n', (size_t)(shell->stop - at));
+		size_t width = (size_t)((end ? end : shell->stop) - at);
+
+		if (ends_document(shell, at, width))
+			break;
+		at += width + (end ? 1 : 0);
+		shell->line += end ? 1 : 0;
+	}
+	shell->delimiter[0] = '\0';
+	shell->at = at;
+	if (!shell->visitor->document || shell->done)
+		return;
+	char *text = shell_expand(shell, start, (size_t)(at - start), shell->plain);
+	char *head =
+		shell_expand(shell, shell->head, (size_t)(start - shell->head), false);
+
+	if (text && head)
+		shell->done = !shell->visitor->document(shell->visitor->context, head,
+							text, first);
+	free(head);
+	free(text);
 }
 
 /* Words up to the end of a command (or of an array where in_array). */
@@ -291,6 +190,10 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 		if (c == '\n' || strchr(";|&()<>", c)) {
 			shell->at++;
 			shell->line += c == '\n';
+			if (c == '<')
+				begin_document(shell);
+			else if (c == '\n')
+				read_document(shell);
 			if (in_array ? c == ')' : true)
 				break;
 		} else if (isspace((unsigned char)c)) {
@@ -313,7 +216,7 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 				b->started = false;
 				b->length = 0;
 			}
-			end_word(shell, b, command);
+			shell_end_word(shell, b, command);
 		}
 	}
 	free(b);
@@ -331,15 +234,6 @@ static void read_array(struct shell *shell, const char *name, size_t length,
 	read_words(shell, items, true);
 	shell_assign(shell, name, length, append, items->word, items->count);
 	free(items);
-}
-
-static int count_flags(const struct command *command)
-{
-	int flags = 0;
-
-	for (int i = 0; i < command->count; i++)
-		flags += strncmp(command->word[i].text, "--", 2) == 0;
-	return flags;
 }
 
 /* Leading NAME=value words of a command set variables. Returns how many. */
@@ -364,91 +258,44 @@ static int take_assignments(struct shell *shell, const struct command *command)
 	return i;
 }
 
-static void note_world(struct shell *shell)
+static bool read_script(struct shell *shell, struct command *command)
 {
-	static const char *const names[] = { "WORLD_SIZE", "NUM_GPUS", "N_GPUS" };
-	struct arguments *a = shell->arguments;
-	const struct argument *node = arguments_find(a, "nnodes");
-	const struct argument *each = arguments_find(a, "nproc-per-node");
+	const struct shell_visitor *v = shell->visitor;
 
-	if (each)
-		a->per_node = strtoll(each->value, NULL, 10);
-	if (each)
-		a->nodes = node ? strtoll(node->value, NULL, 10) : 1;
-	for (size_t i = 0; i < sizeof names / sizeof names[0] && a->world == 0; i++) {
-		const struct shell_word *words;
-
-		if (shell_lookup(shell, names[i], strlen(names[i]), &words) == 1)
-			a->world = strtoll(words[0].text, NULL, 10);
-	}
-	if (a->per_node > 0 && a->nodes > 0)
-		a->world = a->nodes * a->per_node;
-}
-
-/* A file of arrays without a command: all their words, in order. */
-static bool add_arrays(struct shell *shell)
-{
-	for (int i = 0; i < shell->variables; i++) {
-		const struct shell_variable *v = &shell->variable[i];
-
-		if (v->count > 0 &&
-		    !arguments_add_words(shell->arguments, &shell->word[v->first],
-					 v->count))
-			return false;
-	}
-	return true;
-}
-
-static bool read_script(struct shell *shell, struct command *command,
-			struct command *best)
-{
-	int most = 0;
-
-	while (shell->at < shell->stop && !shell->full) {
-		int kept = shell->words;
-
+	while (shell->at < shell->stop && !shell->full && !shell->done) {
 		read_words(shell, command, false);
 		int first = take_assignments(shell, command);
-		int flags = first < command->count ? count_flags(command) : 0;
 
-		/* the launch is the command with the most flags */
-		if (flags > most) {
-			most = flags;
-			*best = *command;
-		}
-		if (first == 0 && shell->words == kept && command->count == 0)
-			continue;
+		if (first < command->count && v->command && !shell->full)
+			shell->done = !v->command(v->context, command->word + first,
+						  command->count - first);
 	}
-	if (shell->full)
-		return false;
-	return most > 0 ? arguments_add_words(shell->arguments, best->word, best->count)
-			: add_arrays(shell);
+	return !shell->full && (!v->end || v->end(v->context, shell));
 }
 
-bool arguments_from_shell(struct arguments *arguments, const char *text, size_t length,
-			  struct error *error)
+bool shell_read(struct arguments *arguments, const char *text, size_t length,
+		const struct shell_visitor *visitor, struct error *error)
 {
 	struct shell *shell = calloc(1, sizeof *shell);
-	struct command *commands = calloc(2, sizeof *commands);
-	bool good = shell && commands;
+	struct command *command = calloc(1, sizeof *command);
+	bool good = shell && command;
 
+	if (!good)
+		error_set(error, arguments->file, 0, "out of memory");
 	if (good) {
 		shell->arguments = arguments;
+		shell->visitor = visitor;
 		shell->start = shell->at = text;
 		shell->stop = text + length;
 		shell->line = 1;
-		good = read_script(shell, &commands[0], &commands[1]);
+		good = read_script(shell, command);
 		if (!good)
 			error_set(error, arguments->file, shell->line,
 				  "this script is larger than can be read: at most %d "
 				  "words and %d flags",
 				  SHELL_MAX_WORDS, ARGUMENTS_MAX);
-		else
-			note_world(shell);
-	} else {
-		error_set(error, arguments->file, 0, "out of memory");
 	}
-	free(commands);
+	free(command);
 	free(shell);
 	return good;
 }

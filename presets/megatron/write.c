@@ -21,6 +21,11 @@ static void put_flag(struct export_out *out, const char *flag, const char *value
  * what they are; anything else that a shell would act on is quoted. */
 static void put_kept(struct export_out *out, const struct import_report *kept)
 {
+	/* others would mean something to a shell */
+	static const char names[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789_.-";
+
 	for (int i = 0; i < kept->count; i++) {
 		const struct import_note *note = &kept->note[i];
 		const char *value = note->text;
@@ -29,9 +34,10 @@ static void put_kept(struct export_out *out, const struct import_report *kept)
 		    megatron_plan_flag(note->key) || megatron_model_flag(note->key))
 			continue;
 		if (strlen(value) >= sizeof note->text - 1 || strchr(value, '\'') ||
-		    strlen(note->key) >= sizeof note->key - 1) {
+		    strlen(note->key) >= sizeof note->key - 1 ||
+		    note->key[strspn(note->key, names)] != '\0') {
 			export_unsaid(out, note->key,
-				      "its value is too long to be kept");
+				      "its value or name can't be kept");
 			continue;
 		}
 		bool plain =

@@ -16,10 +16,13 @@
 #include "presets/nanotron/nanotron.h"
 #include "presets/runs/runs.h"
 #include "presets/scenario_file.h"
+#include "presets/serving/serving.h"
 #include "presets/stack_file.h"
 #include "presets/torchtitan/torchtitan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct import_report report; /* of the last file read */
 
 static void use(const struct scenario *s)
 {
@@ -31,6 +34,10 @@ static void use(const struct scenario *s)
 
 	for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
 		free(writers[i](s));
+	/* with the flags that were not understood */
+	free(vllm_write(s, &report));
+	free(sglang_write(s, &report));
+	free(trtllm_write(s, &report));
 	scenario_estimate(s, &estimate);
 }
 
@@ -85,12 +92,12 @@ static bool read_part(const char *text, size_t size, struct error *error)
 
 static bool read_format(const char *text, size_t size, struct error *error)
 {
-	static struct import_report report;
 	struct scenario s;
 
 	memset(&report, 0, sizeof report);
 	if (!format_find(FORMAT)->read(&s, "file", text, size, &report, error))
 		return false;
+	snprintf(report.format, sizeof report.format, "%s", FORMAT);
 	use(&s);
 	return true;
 }

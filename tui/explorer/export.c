@@ -11,6 +11,7 @@
 #include "presets/megatron/megatron.h"
 #include "presets/nanotron/nanotron.h"
 #include "presets/report.h"
+#include "presets/serving/serving.h"
 #include "presets/torchtitan/torchtitan.h"
 #include "presets/trace.h"
 
@@ -37,6 +38,21 @@ static char *write_megatron(const struct export_request *r)
 static char *write_trace(const struct export_request *r)
 {
 	return trace_write(r->scenario, r->error);
+}
+
+static char *write_vllm(const struct export_request *r)
+{
+	return vllm_write(r->scenario, r->kept);
+}
+
+static char *write_sglang(const struct export_request *r)
+{
+	return sglang_write(r->scenario, r->kept);
+}
+
+static char *write_trtllm(const struct export_request *r)
+{
+	return trtllm_write(r->scenario, r->kept);
 }
 
 static char *write_csv(const struct export_request *r)
@@ -91,6 +107,9 @@ const struct export_format export_table[] = {
 	{ "nanotron", "yaml", "a nanotron configuration", write_nanotron },
 	{ "accelerate", "yaml", "a configuration of accelerate for FSDP",
 	  write_accelerate },
+	{ "vllm", "sh", "a vllm serve command", write_vllm },
+	{ "sglang", "sh", "a sglang.launch_server command", write_sglang },
+	{ "trtllm", "sh", "a trtllm-serve command and its YAML", write_trtllm },
 };
 
 int export_count(void)

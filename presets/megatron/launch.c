@@ -1,0 +1,101 @@
+/* launch.c - which of a script's commands starts the training, and on how many GPUs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/megatron/shell.h"
+
+/* The launch is the command with the most flags. */
+struct launch {
+	struct shell_word *word;
+	int count, flags;
+	bool full;
+};
+
+static int count_flags(const struct shell_word *words, int count)
+{
+	int flags = 0;
+
+	for (int i = 0; i < count; i++)
+		flags += strncmp(words[i].text, "--", 2) == 0;
+	return flags;
+}
+
+static bool see_command(void *context, const struct shell_word *words, int count)
+{
+	struct launch *launch = context;
+	int flags = count_flags(words, count);
+	struct shell_word *copy;
+
+	if (flags <= launch->flags)
+		return true;
+	copy = malloc((size_t)count * sizeof *copy);
+	launch->full = launch->full || !copy;
+	if (!copy)
+		return false;
+	memcpy(copy, words, (size_t)count * sizeof *copy);
+	free(launch->word);
+	launch->word = copy;
+	launch->count = count;
+	launch->flags = flags;
+	return true;
+}
+
+static void note_world(const struct shell *shell)
+{
+	static const char *const names[] = { "WORLD_SIZE", "NUM_GPUS", "N_GPUS" };
+	struct arguments *a = shell->arguments;
+	const struct argument *node = arguments_find(a, "nnodes");
+	const struct argument *each = arguments_find(a, "nproc-per-node");
+
+	if (each)
+		a->per_node = strtoll(each->value, NULL, 10);
+	if (each)
+		a->nodes = node ? strtoll(node->value, NULL, 10) : 1;
+	for (size_t i = 0; i < sizeof names / sizeof names[0] && a->world == 0; i++) {
+		const struct shell_word *words;
+
+		if (shell_lookup(shell, names[i], strlen(names[i]), &words) == 1)
+			a->world = strtoll(words[0].text, NULL, 10);
+	}
+	if (a->per_node > 0 && a->nodes > 0)
+		a->world = a->nodes * a->per_node;
+}
+
+/* A file of arrays without a command: all their words, in order. */
+static bool add_arrays(const struct shell *shell)
+{
+	for (int i = 0; i < shell->variables; i++) {
+		const struct shell_variable *v = &shell->variable[i];
+
+		if (v->count > 0 &&
+		    !arguments_add_words(shell->arguments, &shell->word[v->first],
+					 v->count))
+			return false;
+	}
+	return true;
+}
+
+static bool see_end(void *context, const struct shell *shell)
+{
+	struct launch *launch = context;
+	bool good = launch->flags > 0 ? arguments_add_words(shell->arguments,
+							    launch->word, launch->count)
+				      : add_arrays(shell);
+
+	if (good)
+		note_world(shell);
+	return good && !launch->full;
+}
+
+bool arguments_from_shell(struct arguments *arguments, const char *text, size_t length,
+			  struct error *error)
+{
+	struct launch launch = { 0 };
+	struct shell_visitor visitor = { .context = &launch,
+					 .command = see_command,
+					 .end = see_end };
+	bool good = shell_read(arguments, text, length, &visitor, error);
+
+	free(launch.word);
+	return good;
+}

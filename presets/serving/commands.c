@@ -1,0 +1,386 @@
+/* commands.c - finds what starts a server, and makes pairs of its flags; see tool.h. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/serving/tool.h"
+
+enum { MAX_DOCUMENTS = 8 };
+
+struct found_document {
+	char *head;
+	struct pairs keys;
+};
+
+struct finder {
+	const struct tool *tool;
+	struct server_commands *out;
+	struct arguments arguments; /* owns the words */
+	int documents, depth;
+	struct found_document document[MAX_DOCUMENTS];
+	const char *file;
+	struct error *error;
+	bool broken;
+};
+
+bool word_among(const char *word, const char *const *words)
+{
+	for (; words && *words; words++)
+		if (strcmp(*words, word) == 0)
+			return true;
+	return false;
+}
+
+bool word_is_program(const char *word, const char *program)
+{
+	const char *slash = strrchr(word, '/');
+
+	return strcmp(slash ? slash + 1 : word, program) == 0;
+}
+
+static bool is_flag(const char *word)
+{
+	size_t dashes = strspn(word, "-");
+
+	return dashes >= 1 && dashes <= 2 && isalpha((unsigned char)word[dashes]);
+}
+
+/* The tool's own name of a flag or key: no dashes in front, one joint, no alias. */
+static void canonical(const struct tool *tool, const char *name, char out[128])
+{
+	char other = tool->joint == '-' ? '_' : '-';
+	size_t length = 0;
+
+	while (*name == '-')
+		name++;
+	for (; name[length] != '\0' && length < 127; length++)
+		out[length] = name[length] == other ? tool->joint : name[length];
+	out[length] = '\0';
+	for (const char *const *a = tool->aliases; a && a[0]; a += 2)
+		if (strcmp(a[0], out) == 0) {
+			snprintf(out, 128, "%s", a[1]);
+			return;
+		}
+}
+
+static const struct mapping *find_row(const struct tool *tool, const char *key)
+{
+	for (const struct mapping *row = tool->rows; row->key; row++)
+		if (strcmp(row->key, key) == 0)
+			return row;
+	return NULL;
+}
+
+static bool is_switch(const struct tool *tool, const char *key)
+{
+	const struct mapping *row = find_row(tool, key);
+
+	return (row && row->words && row->words[0] == '=') ||
+	       word_among(key, tool->switches);
+}
+
+/* Members of a JSON value become keys of their own where any of them is modelled. */
+static bool add_object(struct finder *f, struct server_command *command,
+		       const char *key, const char *value, int line)
+{
+	struct pairs members;
+	bool good = pairs_from_yaml(&members, f->file, value, strlen(value), NULL);
+
+	if (!good)
+		return pairs_add(&command->flags, key, value, line, f->error);
+	for (int i = 0; i < members.count && good; i++) {
+		char whole[128], name[128];
+
+		snprintf(whole, sizeof whole, "%.50s.%.70s", key, members.item[i].key);
+		canonical(f->tool, whole, name);
+		good = pairs_add(&command->flags, name, members.item[i].value, line,
+				 f->error);
+	}
+	pairs_free(&members);
+	return good;
+}
+
+static bool add_flag(struct finder *f, struct server_command *command, const char *key,
+		     const char *value, int line)
+{
+	if (word_among(key, f->tool->model_flags)) {
+		snprintf(command->checkpoint, sizeof command->checkpoint, "%s", value);
+		return true;
+	}
+	if (command->flags.count >= MAX_COMMAND_FLAGS)
+		return error_set(f->error, f->file, line, "more than %d flags",
+				 MAX_COMMAND_FLAGS);
+	if (value[0] == '{' && word_among(key, f->tool->objects))
+		return add_object(f, command, key, value, line);
+	return pairs_add(&command->flags, key, value, line, f->error);
+}
+
+static bool is_truth(const char *word)
+{
+	return strcasecmp(word, "true") == 0 || strcasecmp(word, "false") == 0;
+}
+
+/* The words that belong to a flag: none, one, or for an unknown one all there are.
+ * Returns how many. */
+static int take_values(const struct tool *tool, const char *key,
+		       const struct shell_word *words, int count, char value[4096])
+{
+	bool switches = is_switch(tool, key), known;
+	size_t used = 0;
+	int taken = 0;
+
+	value[0] = '\0';
+	if (switches && (count == 0 || !is_truth(words[0].text)))
+		return 0;
+	known = find_row(tool, key) || word_among(key, tool->others) ||
+		word_among(key, tool->model_flags);
+	while (taken < count && !is_flag(words[taken].text) && used < 4095) {
+		used += (size_t)snprintf(value + used, 4096 - used, "%s%s",
+					 taken ? " " : "", words[taken].text);
+		taken++;
+		if (known)
+			break;
+	}
+	return taken;
+}
+
+static bool add_words(struct finder *f, struct server_command *command,
+		      const struct shell_word *words, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *text = words[i].text, *equals = strchr(text, '=');
+		char name[128], key[128], value[4096];
+		int line = words[i].line;
+
+		if (!is_flag(text)) {
+			if (command->checkpoint[0] == '\0')
+				snprintf(command->checkpoint,
+					 sizeof command->checkpoint, "%s", text);
+			continue;
+		}
+		snprintf(name, sizeof name, "%.*s",
+			 equals && equals - text < 127 ? (int)(equals - text) : 127,
+			 text);
+		canonical(f->tool, name, key);
+		if (equals)
+			snprintf(value, sizeof value, "%s", equals + 1);
+		else
+			i += take_values(f->tool, key, words + i + 1, count - i - 1,
+					 value);
+		if (!add_flag(f, command, key, value, line))
+			return false;
+	}
+	return true;
+}
+
+/* As argparse does, the last flag of a name counts. */
+static bool keep_last(struct finder *f, struct server_command *command)
+{
+	struct pairs all = command->flags, kept = { 0 };
+	bool good = true;
+
+	memcpy(kept.file, all.file, sizeof kept.file);
+	for (int i = 0; i < all.count && good; i++) {
+		bool again = false;
+
+		for (int k = i + 1; k < all.count && !again; k++)
+			again = strcmp(all.item[i].key, all.item[k].key) == 0;
+		if (!again)
+			good = pairs_add(&kept, all.item[i].key, all.item[i].value,
+					 all.item[i].line, f->error);
+	}
+	pairs_free(&all);
+	command->flags = kept;
+	return good;
+}
+
+static struct server_command *begin(struct finder *f, int line)
+{
+	struct server_command *command = &f->out->item[f->out->count];
+
+	if (f->out->count == MAX_COMMANDS)
+		return NULL;
+	memset(command, 0, sizeof *command);
+	snprintf(command->flags.file, sizeof command->flags.file, "%s", f->file);
+	command->line = line;
+	return command;
+}
+
+static bool see_command(void *context, const struct shell_word *words, int count);
+
+/* bash -c "vllm serve ...": a script inside a word. */
+static bool look_inside(struct finder *f, const struct shell_word *words, int count)
+{
+	struct shell_visitor visitor = { .context = f, .command = see_command };
+
+	if (f->depth > 0)
+		return true;
+	f->depth++;
+	for (int i = 0; i < count && !f->broken; i++)
+		if (strchr(words[i].text, ' ') && strstr(words[i].text, f->tool->sign))
+			f->broken =
+				!shell_read(&f->arguments, words[i].text,
+					    strlen(words[i].text), &visitor, f->error);
+	f->depth--;
+	return !f->broken;
+}
+
+static bool see_command(void *context, const struct shell_word *words, int count)
+{
+	struct finder *f = context;
+	int first = f->tool->starts(words, count);
+	struct server_command *command;
+
+	if (first == 0)
+		return look_inside(f, words, count);
+	command = begin(f, words[first - 1].line);
+	if (!command)
+		return false;
+	f->broken = !add_words(f, command, words + first, count - first) ||
+		    !keep_last(f, command);
+	if (!f->broken && command->flags.count == 0 && command->checkpoint[0] == '\0')
+		pairs_free(&command->flags); /* "docker pull …" */
+	else
+		f->out->count++;
+	return !f->broken;
+}
+
+static bool see_document(void *context, const char *head, const char *text, int line)
+{
+	struct finder *f = context;
+	struct found_document *d = &f->document[f->documents];
+
+	(void)line;
+	if (f->documents == MAX_DOCUMENTS ||
+	    !pairs_from_yaml(&d->keys, f->file, text, strlen(text), NULL))
+		return true;
+	d->head = strdup(head);
+	if (d->head)
+		f->documents++;
+	else
+		pairs_free(&d->keys);
+	return true;
+}
+
+/* Keys of a YAML as flags of a command; they overrule those before them. */
+static bool add_keys(struct finder *f, struct server_command *command,
+		     const struct pairs *keys)
+{
+	bool good = true;
+
+	for (int i = 0; i < keys->count && good; i++) {
+		char key[128];
+
+		canonical(f->tool, keys->item[i].key, key);
+		good = add_flag(f, command, key, keys->item[i].value,
+				keys->item[i].line);
+	}
+	return good && keep_last(f, command);
+}
+
+static void remove_flag(struct server_command *command, const struct pair *flag)
+{
+	struct pairs *flags = &command->flags;
+	int at = (int)(flag - flags->item);
+
+	flags->count--;
+	memmove(flags->item + at, flags->item + at + 1,
+		(size_t)(flags->count - at) * sizeof *flags->item);
+}
+
+/* The here-document that a command's file was written from. */
+static bool add_document(struct finder *f, struct server_command *command)
+{
+	const struct pair *file =
+		f->tool->file_flag ? pairs_find(&command->flags, f->tool->file_flag)
+				   : NULL;
+	const char *slash = file ? strrchr(file->value, '/') : NULL;
+	const char *name = !file ? "" : slash ? slash + 1 : file->value;
+
+	for (int i = 0; i < f->documents && file; i++) {
+		const struct found_document *d = &f->document[i];
+
+		if (f->documents > 1 && (name[0] == '\0' || !strstr(d->head, name)))
+			continue;
+		remove_flag(command, file);
+		return add_keys(f, command, &d->keys);
+	}
+	return true;
+}
+
+/* The tool's own YAML, where a file starts no server. */
+static bool read_yaml(struct finder *f, const char *text, size_t length)
+{
+	struct server_command *command = begin(f, 1);
+	struct pairs keys;
+	bool known = false, good;
+
+	if (!pairs_from_yaml(&keys, f->file, text, length, NULL))
+		return true;
+	for (int i = 0; i < keys.count && !known; i++) {
+		char key[128];
+
+		canonical(f->tool, keys.item[i].key, key);
+		known = find_row(f->tool, key) || word_among(key, f->tool->others);
+	}
+	good = !known || add_keys(f, command, &keys);
+	if (known)
+		f->out->count++;
+	pairs_free(&keys);
+	return good;
+}
+
+void commands_free(struct server_commands *commands)
+{
+	for (int i = 0; i < commands->count; i++)
+		pairs_free(&commands->item[i].flags);
+	commands->count = 0;
+}
+
+static bool find_all(struct finder *f, const char *text, size_t length)
+{
+	struct shell_visitor visitor = { .context = f,
+					 .command = see_command,
+					 .document = see_document };
+	bool good = shell_read(&f->arguments, text, length, &visitor, f->error) &&
+		    !f->broken;
+
+	for (int i = 0; i < f->out->count && good; i++)
+		good = add_document(f, &f->out->item[i]);
+	if (good && f->out->count == 0)
+		good = read_yaml(f, text, length);
+	if (good && f->out->count == 0)
+		good = error_set(f->error, f->file, 1,
+				 "no command starts a server; expected '%s' with its "
+				 "flags, or the YAML that it takes",
+				 f->tool->launch);
+	return good;
+}
+
+bool commands_read(const struct tool *tool, const char *file, const char *text,
+		   size_t length, struct server_commands *out, struct error *error)
+{
+	struct finder *f = calloc(1, sizeof *f);
+	bool good;
+
+	out->count = 0;
+	if (!f)
+		return error_set(error, file, 0, "out of memory");
+	f->tool = tool;
+	f->out = out;
+	f->error = error;
+	snprintf(f->arguments.file, sizeof f->arguments.file, "%s", file);
+	error_clean(f->arguments.file);
+	f->file = f->arguments.file;
+	good = find_all(f, text, length);
+	if (!good)
+		commands_free(out);
+	for (int i = 0; i < f->documents; i++) {
+		free(f->document[i].head);
+		pairs_free(&f->document[i].keys);
+	}
+	arguments_free(&f->arguments);
+	free(f);
+	return good;
+}

@@ -1,0 +1,289 @@
+/* read.c - a server's launch commands as a scenario: what the tools share. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/library.h"
+#include "presets/serving/serving.h"
+#include "presets/serving/tool.h"
+
+/* Their word for ours; NULL where the table has none. */
+static bool translate(const char *words, const char *theirs, char out[32])
+{
+	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+		size_t left = strcspn(at, "="), all = strcspn(at, " ");
+
+		if (strlen(theirs) == left && strncasecmp(at, theirs, left) == 0) {
+			snprintf(out, 32, "%.*s", (int)(all - left - 1), at + left + 1);
+			return true;
+		}
+		at += all;
+	}
+	return false;
+}
+
+/* A method that leaves the number format to the checkpoint. */
+static const char *known_method(const struct mapped *m, const char *key,
+				const char *words, char word[32])
+{
+	const struct pair *pair = key ? mapped_find(m, key) : NULL;
+
+	if (!pair || pair->value[0] == '\0' || strcasecmp(pair->value, "none") == 0)
+		return NULL;
+	if (translate(words, pair->value, word))
+		return word;
+	import_note(m->report, IMPORT_APPROXIMATE, key,
+		    "%.60s is not known here: taken by the checkpoint's name",
+		    pair->value);
+	return NULL;
+}
+
+static const char *plain_format(const struct mapped *m, const char *dtype)
+{
+	static const char words[] = "bfloat16=bf16 bf16=bf16 float16=fp16 half=fp16 "
+				    "fp16=fp16 float32=fp32 float=fp32";
+	const struct pair *pair = dtype ? mapped_find(m, dtype) : NULL;
+	static char word[3][8] = { "bf16", "fp16", "fp32" };
+	char found[32];
+
+	if (!pair || !translate(words, pair->value, found))
+		return NULL;
+	for (int i = 0; i < 3; i++)
+		if (strcmp(word[i], found) == 0)
+			return word[i];
+	return NULL;
+}
+
+bool read_precision(const struct mapped *m, const char *quantisation, const char *words,
+		    const char *dtype, const char *checkpoint)
+{
+	const char *native = checkpoint_native(&m->out->model, NULL);
+	const char *named = checkpoint_format(checkpoint);
+	const char *plain = plain_format(m, dtype), *chosen;
+	char word[32];
+	const char *method = known_method(m, quantisation, words, word);
+	bool quantised = strcmp(native, "bf16") != 0;
+
+	/* one method reads several formats: the name tells which */
+	if (method && named && strcmp(named, "bf16") != 0 &&
+	    (strcmp(method, "fp8") == 0 || strcmp(method, "int8") == 0))
+		method = named;
+	if (method && strcmp(method, "fp8") == 0 && strcmp(native, "fp8-block") == 0)
+		method = native;
+	if (named && strcmp(named, "bf16") == 0 && plain)
+		named = quantised ? named : plain;
+	chosen = method ? method : named ? named : plain && !quantised ? plain : native;
+	if (!method && !plain)
+		import_note(m->report, IMPORT_ASSUMED, "precision", "%s, by %s", chosen,
+			    named ? "its name" : "its published weights");
+	if (strcmp(chosen, "nvfp4") == 0 && quantised && strcmp(native, "nvfp4") == 0)
+		import_note(m->report, IMPORT_APPROXIMATE, "precision",
+			    "mxfp4 experts count as nvfp4, and so does the rest");
+	return mapped_set(m, "precision", chosen, NULL);
+}
+
+bool read_engines(const struct mapped *m, int64_t engines, const struct pair *from)
+{
+	const struct plan *plan = &m->out->plan;
+	int64_t gpus = plan->tp * plan->pp;
+
+	/* degrees are at most 4096, stages 64: no overflow before cp */
+	if (__builtin_mul_overflow(gpus, plan->cp, &gpus) ||
+	    __builtin_mul_overflow(gpus, plan->serving.dp_attention, &gpus) ||
+	    __builtin_mul_overflow(gpus, engines, &gpus))
+		gpus = INT64_MAX;
+	return mapped_set_count(m, "gpus", gpus, from);
+}
+
+bool read_speculation(const struct mapped *m, bool mtp, int64_t tokens)
+{
+	return mapped_set(m, "speculative", mtp ? "mtp" : "draft", NULL) &&
+	       (tokens <= 0 || mapped_set_count(m, "draft_tokens", tokens, NULL));
+}
+
+/* What a command says nothing of. */
+static void note_assumed(const struct mapped *m)
+{
+	const struct serving_plan *v = &m->out->plan.serving;
+
+	import_note(m->report, IMPORT_ASSUMED, "cluster", "%s; --cluster NAME does",
+		    m->out->cluster.name);
+	import_note(m->report, IMPORT_ASSUMED, "requests",
+		    "prompt %lld, output %lld, concurrency %lld",
+		    (long long)v->prompt_len, (long long)v->output_len,
+		    (long long)v->concurrency);
+	if (v->speculative != SPECULATIVE_OFF)
+		import_note(m->report, IMPORT_ASSUMED, "acceptance", "%g",
+			    v->acceptance);
+}
+
+/* One note a flag. The launcher's own say nothing of the plan. */
+static void note_flags(const struct tool *tool, const struct mapped *m)
+{
+	bool draft = m->out->plan.serving.speculative == SPECULATIVE_DRAFT;
+
+	for (int i = 0; i < m->pairs->count; i++) {
+		const struct pair *pair = &m->pairs->item[i];
+		/* a cache that is only shared says nothing of the plan */
+		bool known = word_among(pair->key, tool->others) &&
+			     strcmp(pair->value, "kv_both") != 0 &&
+			     !(draft && word_among(pair->key, tool->drafts));
+
+		for (const struct mapping *row = tool->rows; row->key; row++)
+			known = known || strcmp(row->key, pair->key) == 0;
+		if (!word_among(pair->key, tool->launcher))
+			import_note(m->report,
+				    known ? IMPORT_TAKEN : IMPORT_NOT_MODELLED,
+				    pair->key, "%s", pair->value);
+	}
+}
+
+/* A flag whose variable nobody has set counts as absent. */
+static void drop_empty(const struct tool *tool, struct server_command *command,
+		       struct import_report *report)
+{
+	struct pairs *flags = &command->flags;
+	int kept = 0;
+
+	for (int i = 0; i < flags->count; i++) {
+		bool value = false;
+
+		for (const struct mapping *row = tool->rows; row->key; row++)
+			if (strcmp(row->key, flags->item[i].key) == 0)
+				value = !row->words || row->words[0] != '=';
+		if (value && flags->item[i].value[0] == '\0')
+			import_note(report, IMPORT_ASSUMED, flags->item[i].key,
+				    "its default: the script leaves its value open");
+		else
+			flags->item[kept++] = flags->item[i];
+	}
+	flags->count = kept;
+}
+
+static bool read_command(const struct tool *tool, struct server_command *command,
+			 const struct model *model, struct scenario *out,
+			 struct import_report *report, struct error *error)
+{
+	struct mapped m = { &command->flags, out, report, error };
+
+	if (!mapped_begin(out, tool->stack, error))
+		return false;
+	out->model = *model;
+	drop_empty(tool, command, report);
+	return mapping_read(&m, tool->rows) && tool->read(&m, command->checkpoint);
+}
+
+/* The first command of that role, and how many servers of its kind are started. */
+static struct server_command *find_role(const struct tool *tool,
+					struct server_commands *commands,
+					enum role role, int64_t *copies)
+{
+	struct server_command *found = NULL;
+
+	*copies = 0;
+	for (int i = 0; i < commands->count; i++) {
+		struct server_command *command = &commands->item[i];
+		const struct pair *rank = pairs_find(&command->flags, "node-rank");
+
+		if (tool->role(&command->flags) != role)
+			continue;
+		found = found ? found : command;
+		/* further nodes of one server repeat its command */
+		*copies += !rank || strcmp(rank->value, "0") == 0 ||
+			   rank->value[0] == '\0';
+	}
+	*copies = *copies > 0 ? *copies : found != NULL;
+	return found;
+}
+
+/* The pool that prefills beside the one that decodes. */
+static bool join_pools(const struct mapped *m, const struct scenario *prefill,
+		       int64_t prefills, int64_t decodes)
+{
+	const struct plan *p = &prefill->plan;
+	int64_t own = prefill->cluster.gpus * prefills;
+
+	return mapped_set(m, "disaggregated", "on", NULL) &&
+	       mapped_set_count(m, "prefill_gpus", own, NULL) &&
+	       mapped_set_count(m, "prefill_tp", p->tp, NULL) &&
+	       mapped_set_count(m, "prefill_pp", p->pp, NULL) &&
+	       mapped_set_count(m, "prefill_ep", p->ep, NULL) &&
+	       mapped_set_count(m, "prefill_dp_attention", p->serving.dp_attention,
+				NULL) &&
+	       mapped_set_count(m, "gpus", m->out->cluster.gpus * decodes + own, NULL);
+}
+
+static bool read_commands(const struct tool *tool, struct server_commands *commands,
+			  struct scenario *out, struct import_report *report,
+			  struct error *error)
+{
+	int64_t prefills, decodes, whole;
+	struct server_command *both = find_role(tool, commands, ROLE_BOTH, &whole);
+	struct server_command *decode =
+		find_role(tool, commands, ROLE_DECODE, &decodes);
+	struct server_command *prefill =
+		find_role(tool, commands, ROLE_PREFILL, &prefills);
+	bool pools = prefill && decode;
+	struct server_command *main = pools    ? decode
+				      : both   ? both
+				      : decode ? decode
+					       : prefill;
+	struct mapped m = { &main->flags, out, report, error };
+	struct scenario other;
+	struct model model;
+
+	if (!checkpoint_model(main->checkpoint, &model, report, error) ||
+	    !read_command(tool, main, &model, out, report, error))
+		return false;
+	if (pools && (!read_command(tool, prefill, &model, &other, report, error) ||
+		      !join_pools(&m, &other, prefills, decodes)))
+		return false;
+	if (!pools && !both)
+		import_note(report, IMPORT_APPROXIMATE, "disaggregated",
+			    "only the servers that %s are here: read as whole ones",
+			    decode ? "decode" : "prefill");
+	if (both && whole > 1)
+		import_note(report, IMPORT_ASSUMED, "commands",
+			    "the first of %lld is read", (long long)whole);
+	note_assumed(&m);
+	note_flags(tool, &m);
+	return true;
+}
+
+static bool read_tool(const struct tool *tool, struct scenario *out, const char *file,
+		      const char *text, size_t length, struct import_report *report,
+		      struct error *error)
+{
+	struct server_commands *commands = calloc(1, sizeof *commands);
+	struct scenario made;
+	bool good;
+
+	if (!commands)
+		return error_set(error, file, 0, "out of memory");
+	good = commands_read(tool, file, text, length, commands, error) &&
+	       read_commands(tool, commands, &made, report, error);
+	commands_free(commands);
+	free(commands);
+	if (good)
+		*out = made;
+	return good;
+}
+
+bool vllm_read(struct scenario *out, const char *file, const char *text, size_t length,
+	       struct import_report *report, struct error *error)
+{
+	return read_tool(&tool_vllm, out, file, text, length, report, error);
+}
+
+bool sglang_read(struct scenario *out, const char *file, const char *text,
+		 size_t length, struct import_report *report, struct error *error)
+{
+	return read_tool(&tool_sglang, out, file, text, length, report, error);
+}
+
+bool trtllm_read(struct scenario *out, const char *file, const char *text,
+		 size_t length, struct import_report *report, struct error *error)
+{
+	return read_tool(&tool_trtllm, out, file, text, length, report, error);
+}

@@ -1,0 +1,343 @@
+/* sglang.c - SGLang's flags and what they mean here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "presets/serving/tool.h"
+
+static const struct mapping rows[] = {
+	{ "pp-size", "pp", NULL, "1", false },
+	{ "mem-fraction-static", "memory_share", NULL, "0.88", false },
+	{ "kv-cache-dtype", "kv_precision",
+	  "fp8_e4m3=fp8 fp8_e5m2=fp8 bf16=bf16 bfloat16=bf16 fp4_e2m1=fp4", "auto",
+	  false },
+	{ "page-size", "kv_block", NULL, "1", false },
+	{ "disable-radix-cache", "prefix_cache", "=off true=off True=off", "on",
+	  false },
+	{ "ep-num-redundant-experts", "redundant_experts", NULL, "none", false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const model_flags[] = { "model-path", "model", NULL };
+static const char *const aliases[] = { "tp",
+				       "tp-size",
+				       "tensor-parallel-size",
+				       "tp-size",
+				       "pp",
+				       "pp-size",
+				       "pipeline-parallel-size",
+				       "pp-size",
+				       "dp",
+				       "dp-size",
+				       "data-parallel-size",
+				       "dp-size",
+				       "ep",
+				       "ep-size",
+				       "expert-parallel-size",
+				       "ep-size",
+				       "speculative-algo",
+				       "speculative-algorithm",
+				       NULL };
+static const char *const others[] = { "tp-size",
+				      "dp-size",
+				      "enable-dp-attention",
+				      "ep-size",
+				      "moe-a2a-backend",
+				      "enable-ep-moe",
+				      "enable-deepep-moe",
+				      "chunked-prefill-size",
+				      "max-prefill-tokens",
+				      "max-running-requests",
+				      "quantization",
+				      "dtype",
+				      "speculative-algorithm",
+				      "speculative-num-steps",
+				      "speculative-num-draft-tokens",
+				      "speculative-eagle-topk",
+				      "disaggregation-mode",
+				      NULL };
+static const char *const drafts[] = { "speculative-algorithm", NULL };
+static const char *const switches[] = { "enable-dp-attention",
+					"enable-ep-moe",
+					"enable-deepep-moe",
+					"trust-remote-code",
+					"disable-cuda-graph",
+					"enable-torch-compile",
+					"enable-mixed-chunk",
+					"disable-overlap-schedule",
+					"enable-metrics",
+					"enable-dp-lm-head",
+					"enable-two-batch-overlap",
+					"enable-eplb",
+					"log-requests",
+					"show-time-cost",
+					"enable-p2p-check",
+					"disable-custom-all-reduce",
+					"enable-mscclpp",
+					"enable-hierarchical-cache",
+					"skip-server-warmup",
+					"disable-shared-experts-fusion",
+					"enable-flashinfer-mla",
+					"disable-chunked-prefix-cache",
+					"enable-multimodal",
+					"enable-lora",
+					"enable-single-batch-overlap",
+					"enable-symm-mem",
+					"is-embedding",
+					"skip-tokenizer-init",
+					"disable-cuda-graph-padding",
+					"enable-memory-saver",
+					"enable-nccl-nvls",
+					"enable-flashinfer-allreduce-fusion",
+					"enable-flashinfer-cutlass-moe",
+					"enable-flashinfer-trtllm-moe",
+					NULL };
+static const char *const launcher[] = { "nnodes", "node-rank", "dist-init-addr",
+					"nccl-init-addr", NULL };
+
+static const char formats[] =
+	"fp8=fp8 w8a8_fp8=fp8 modelopt_fp8=fp8 modelopt=fp8 blockwise_int8=int8 "
+	"w8a8_int8=int8 modelopt_fp4=nvfp4 nvfp4_online=nvfp4 petit_nvfp4=nvfp4 "
+	"mxfp4=nvfp4 mxfp8=mxfp8 awq=int4 awq_marlin=int4 gptq=int4 gptq_marlin=int4 "
+	"marlin=int4 moe_wna16=int4 qoq=int4 w4afp8=int4 bitsandbytes=int4 gguf=int4 "
+	"auto-round=int4 compressed-tensors=int8";
+
+static int starts(const struct shell_word *words, int count)
+{
+	for (int i = 0; i < count; i++) {
+		const char *word = words[i].text;
+
+		if (strcmp(word, "sglang.launch_server") == 0 ||
+		    strcmp(word, "sglang_router.launch_server") == 0 ||
+		    strstr(word, "sglang/launch_server.py"))
+			return i + 1;
+		if (word_is_program(word, "sglang") && i + 1 < count &&
+		    strcmp(words[i + 1].text, "serve") == 0)
+			return i + 2;
+	}
+	return 0;
+}
+
+static enum role role(const struct pairs *flags)
+{
+	const struct pair *pair = pairs_find(flags, "disaggregation-mode");
+
+	if (pair && strcmp(pair->value, "prefill") == 0)
+		return ROLE_PREFILL;
+	if (pair && strcmp(pair->value, "decode") == 0)
+		return ROLE_DECODE;
+	return ROLE_BOTH;
+}
+
+static bool is_on(const struct mapped *m, const char *key)
+{
+	const struct pair *pair = mapped_find(m, key);
+
+	return pair && (pair->value[0] == '\0' || mapped_true(m, key));
+}
+
+static bool read_drafts(const struct mapped *m)
+{
+	const struct pair *algorithm = mapped_find(m, "speculative-algorithm");
+	bool own = m->out->model.mtp_layers > 0 &&
+		   !mapped_find(m, "speculative-draft-model-path");
+	int64_t steps = 0, tokens = 0, width = 1;
+
+	if (!algorithm || algorithm->value[0] == '\0' ||
+	    !mapped_count(m, "speculative-num-steps", &steps) ||
+	    !mapped_count(m, "speculative-eagle-topk", &width) ||
+	    !mapped_count(m, "speculative-num-draft-tokens", &tokens))
+		return !algorithm || algorithm->value[0] == '\0';
+	if (width > 1)
+		import_note(m->report, IMPORT_APPROXIMATE, "speculative-eagle-topk",
+			    "%lld: a tree of drafts counts as its longest path",
+			    (long long)width);
+	/* the tokens that are checked hold the last certain one too */
+	if (steps <= 0 && tokens > 1)
+		steps = tokens - 1;
+	return read_speculation(
+		m,
+		strcasecmp(algorithm->value, "NEXTN") == 0 ||
+			(own && strncasecmp(algorithm->value, "EAGLE", 5) == 0),
+		steps);
+}
+
+/* Limits of all copies of the attention together; ours are of one. */
+static bool read_limits(const struct mapped *m)
+{
+	int64_t copies = m->out->plan.serving.dp_attention, chunk = 0, prefill = 0,
+		requests = 0;
+	const struct pair *from = mapped_find(m, "chunked-prefill-size");
+
+	if (!mapped_count(m, "chunked-prefill-size", &chunk) ||
+	    !mapped_count(m, "max-prefill-tokens", &prefill) ||
+	    !mapped_count(m, "max-running-requests", &requests))
+		return false;
+	copies = copies > 0 ? copies : 1;
+	if (from && chunk == 0)
+		chunk = -1;
+	if (chunk > 0)
+		chunk = chunk < copies ? 1 : chunk / copies;
+	if (requests > 0)
+		requests = requests < copies ? 1 : requests / copies;
+	return mapped_set(m, "chunked_prefill", chunk < 0 ? "off" : "on", from) &&
+	       mapped_set_count(m, "max_batched_tokens",
+				chunk > 0                  ? chunk
+				: chunk < 0 && prefill > 0 ? prefill
+							   : 0,
+				from) &&
+	       mapped_set_count(m, "max_requests", requests > 0 ? requests : 0, NULL);
+}
+
+static bool read_experts(const struct mapped *m, int64_t tp)
+{
+	static const char key[] = "moe-a2a-backend";
+	const struct pair *from = mapped_find(m, "ep-size");
+	const struct pair *backend = mapped_find(m, key);
+	int64_t ep = 1;
+
+	if (!mapped_count(m, "ep-size", &ep))
+		return false;
+	if (is_on(m, "enable-ep-moe") || is_on(m, "enable-deepep-moe") ||
+	    (backend && backend->value[0] != '\0' && !mapped_is(m, key, "none") &&
+	     !mapped_is(m, key, "flashinfer")))
+		ep = tp;
+	return m->out->model.moe.experts == 0 || ep < 1 ||
+	       mapped_set_count(m, "ep", ep, from);
+}
+
+static bool read_degrees(const struct mapped *m, const char *checkpoint)
+{
+	const struct pair *from = mapped_find(m, "dp-size");
+	const struct pair *width = mapped_find(m, "tp-size");
+	int64_t tp = 1, dp = 1;
+	bool shared = is_on(m, "enable-dp-attention");
+
+	if (!mapped_count(m, "tp-size", &tp) || !mapped_count(m, "dp-size", &dp))
+		return false;
+	if (shared && (dp < 1 || tp % dp != 0))
+		return error_set(m->error, m->pairs->file, from ? from->line : 1,
+				 "tp-size %lld is no multiple of dp-size %lld, which "
+				 "--enable-dp-attention needs",
+				 (long long)tp, (long long)dp);
+	if (!mapped_set_count(m, "tp", shared ? tp / dp : tp, width) ||
+	    !mapped_set_count(m, "dp_attention", shared ? dp : 1, from))
+		return false;
+	return read_experts(m, tp) && read_limits(m) &&
+	       read_engines(m, shared ? 1 : dp, from) && read_drafts(m) &&
+	       read_precision(m, "quantization", formats, "dtype", checkpoint);
+}
+
+static bool has(const char *knob)
+{
+	static const char *const more[] = { "gpus",
+					    "tp",
+					    "ep",
+					    "dp_attention",
+					    "precision",
+					    "speculative",
+					    "draft_tokens",
+					    "chunked_prefill",
+					    "max_batched_tokens",
+					    "max_requests",
+					    NULL };
+
+	return word_among(knob, more);
+}
+
+static void write_drafts(const struct tool_writer *w)
+{
+	const struct serving_plan *v = &w->scenario->plan.serving;
+	bool mtp = v->speculative == SPECULATIVE_MTP;
+
+	if (v->speculative == SPECULATIVE_OFF)
+		return;
+	if (mtp) {
+		write_flag(w, "speculative-algorithm", "NEXTN");
+	} else {
+		write_default(w, "speculative-algorithm", "STANDALONE");
+		write_default(w, "speculative-draft-model-path",
+			      "${DRAFT_MODEL:?the draft model}");
+	}
+	write_count(w, "speculative-num-steps", v->draft_tokens);
+	write_count(w, "speculative-eagle-topk", 1);
+	write_count(w, "speculative-num-draft-tokens", v->draft_tokens + 1);
+}
+
+static void write_limits(const struct tool_writer *w)
+{
+	const struct serving_plan *v = &w->scenario->plan.serving;
+
+	if (!v->chunked_prefill)
+		write_count(w, "chunked-prefill-size", -1);
+	if (v->max_batched_tokens > 0)
+		write_count(w,
+			    v->chunked_prefill ? "chunked-prefill-size"
+					       : "max-prefill-tokens",
+			    v->max_batched_tokens *
+				    (v->chunked_prefill ? v->dp_attention : 1));
+	if (v->max_requests > 0)
+		write_count(w, "max-running-requests",
+			    v->max_requests * v->dp_attention);
+}
+
+static void write_nodes(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t node = w->scenario->cluster.gpus_per_node;
+	int64_t size = plan->tp * plan->serving.dp_attention * plan->pp;
+
+	if (node < 1 || size <= node)
+		return;
+	write_count(w, "nnodes", (size + node - 1) / node);
+	write_flag(w, "node-rank", "${NODE_RANK:-0}");
+	write_flag(w, "dist-init-addr", "${HEAD_NODE:-127.0.0.1}:20000");
+}
+
+static void write_plan(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t copies = plan->serving.dp_attention;
+	bool moe = w->scenario->model.moe.experts > 0;
+
+	if (plan->tp * copies > 1)
+		write_count(w, "tp-size", plan->tp * copies);
+	if (copies > 1) {
+		write_count(w, "dp-size", copies);
+		write_flag(w, "enable-dp-attention", "");
+		write_one_engine(w);
+	} else if (w->engines > 1) {
+		write_count(w, "dp-size", w->engines);
+	}
+	if (moe && plan->ep > 1)
+		write_count(w, "ep-size", plan->ep);
+	if (plan->cp > 1)
+		write_unsaid(w, "gpus", "%lld: CP is not among the flags",
+			     (long long)w->scenario->cluster.gpus);
+	write_limits(w);
+	write_precision(w, "quantization", formats, "dtype");
+	write_drafts(w);
+	if (w->role != ROLE_BOTH)
+		write_flag(w, "disaggregation-mode",
+			   w->role == ROLE_PREFILL ? "prefill" : "decode");
+	write_nodes(w);
+}
+
+const struct tool tool_sglang = {
+	.name = "sglang",
+	.stack = "sglang",
+	.launch = "python3 -m sglang.launch_server",
+	.sign = "sglang",
+	.joint = '-',
+	.starts = starts,
+	.model_flags = model_flags,
+	.aliases = aliases,
+	.rows = rows,
+	.others = others,
+	.drafts = drafts,
+	.switches = switches,
+	.launcher = launcher,
+	.role = role,
+	.read = read_degrees,
+	.write = write_plan,
+	.has = has,
+};

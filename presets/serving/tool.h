@@ -1,0 +1,114 @@
+/* tool.h - what tells one inference server from another, and what their readers and
+ * writers share.
+ */
+#ifndef PRESETS_SERVING_TOOL_H
+#define PRESETS_SERVING_TOOL_H
+
+#include "presets/megatron/shell.h"
+#include "presets/pairs/mapping.h"
+
+/* What a command of a disaggregated server does. */
+enum role { ROLE_BOTH, ROLE_PREFILL, ROLE_DECODE, ROLE_COUNT };
+
+enum { MAX_CHECKPOINT = 256, MAX_COMMANDS = 32, MAX_COMMAND_FLAGS = 512 };
+
+/* One command that starts a server: keys are names of flags without dashes in front. */
+struct server_command {
+	struct pairs flags;
+	char checkpoint[MAX_CHECKPOINT]; /* "meta-llama/Llama-3.1-70B", a path, or "" */
+	int line;
+};
+
+struct server_commands {
+	int count;
+	struct server_command item[MAX_COMMANDS];
+};
+
+/* The way back: flags in the order of writing. */
+struct tool_writer {
+	const struct scenario *scenario; /* of this command: its pool alone */
+	enum role role;
+	const char *checkpoint; /* whose name may tell the precision */
+	int64_t engines;
+	struct entries *flags;
+	struct export_out *out; /* what can't be said */
+};
+
+struct tool {
+	const char *name, *stack;
+	const char *launch; /* "vllm serve": for messages, and before the flags */
+	const char *sign;   /* that a quoted script holds such a command */
+	char joint;         /* between the words of a flag: '-' or '_' */
+	/* Index of the first word behind the launcher, 0 = this starts no server. */
+	int (*starts)(const struct shell_word *words, int count);
+	const char *const *model_flags; /* that name the checkpoint */
+	const char *const *aliases;     /* another name, then the one of rows */
+	const struct mapping *rows;
+	const char *const *others;   /* understood beside rows */
+	const char *const *drafts;   /* of these, the kind of speculation */
+	const char *const *switches; /* unmodelled flags without a value */
+	const char *const *objects;  /* flags whose JSON has modelled members */
+	const char *const *launcher; /* that only say where a process runs */
+	/* Flags of the command; other keys go into a YAML that file_flag names. NULL:
+	 * all are flags. */
+	const char *const *cli_keys;
+	const char *file_flag;
+	enum role (*role)(const struct pairs *flags);
+	/* Degrees, engines (into the knob gpus), precision, speculation. */
+	bool (*read)(const struct mapped *m, const char *checkpoint);
+	void (*write)(const struct tool_writer *w);
+	bool (*has)(const char *knob); /* beside rows */
+};
+
+extern const struct tool tool_vllm, tool_sglang, tool_trtllm;
+
+/* --- commands.c --- */
+/* All commands of a script, or the keys of a YAML as one; false with FILE:LINE where
+ * there are none. */
+bool commands_read(const struct tool *tool, const char *file, const char *text,
+		   size_t length, struct server_commands *out, struct error *error);
+void commands_free(struct server_commands *commands);
+bool word_among(const char *word, const char *const *words);
+/* Whether the last part of a path is this. */
+bool word_is_program(const char *word, const char *program);
+
+/* --- checkpoint.c --- */
+/* The model that a checkpoint's name means: by Hugging Face id, else by what stays of
+ * the name without publisher, tuning and number format. Unknown: a Llama of 8 B, and
+ * the report says so. */
+bool checkpoint_model(const char *checkpoint, struct model *out,
+		      struct import_report *report, struct error *error);
+/* A word of the knob `precision` that the name tells ("…-FP8", "…-AWQ"), or NULL. */
+const char *checkpoint_format(const char *checkpoint);
+/* How the published weights of this model are stored, unless the name of this
+ * checkpoint tells another format; checkpoint may be NULL. */
+const char *checkpoint_native(const struct model *model, const char *checkpoint);
+/* The Hugging Face id of a model, or its name. */
+const char *checkpoint_id(const struct model *model);
+
+/* --- read.c --- */
+/* How weights are stored: by quantisation (a word of words, NULL where absent), the
+ * checkpoint's name, the dtype, the model's own format; in this order. */
+bool read_precision(const struct mapped *m, const char *quantisation, const char *words,
+		    const char *dtype, const char *checkpoint);
+/* The knob gpus from the plan's degrees and a number of engines. */
+bool read_engines(const struct mapped *m, int64_t engines, const struct pair *from);
+/* Speculation by MTP layers or by a draft model, with so many tokens (0 = unsaid). */
+bool read_speculation(const struct mapped *m, bool mtp, int64_t tokens);
+
+/* --- write.c --- */
+void write_flag(const struct tool_writer *w, const char *key, const char *value);
+void write_count(const struct tool_writer *w, const char *key, int64_t value);
+/* One that a flag of the file it was read from goes before. */
+void write_default(const struct tool_writer *w, const char *key, const char *value);
+/* The tool's word for the precision (words as in struct mapping), the dtype for
+ * unquantised weights, or a remark. */
+void write_precision(const struct tool_writer *w, const char *quantisation,
+		     const char *words, const char *dtype);
+/* What the tool can't say of a knob; in the pool that prefills, of its twin there. */
+void write_unsaid(const struct tool_writer *w, const char *knob, const char *format,
+		  ...) __attribute__((format(printf, 3, 4)));
+/* Engines beyond the one that a command starts are said in a remark. */
+void write_one_engine(const struct tool_writer *w);
+
+#endif

@@ -1,0 +1,254 @@
+/* trtllm.c - TensorRT-LLM's flags, the YAML beside them, and what they mean here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "presets/serving/tool.h"
+
+static const struct mapping rows[] = {
+	{ "pp_size", "pp", NULL, "1", false },
+	{ "cp_size", "cp", NULL, "1", false },
+	{ "ep_size", "ep", NULL, "1", false },
+	{ "max_batch_size", "max_requests", NULL, "auto", false },
+	{ "max_num_tokens", "max_batched_tokens", NULL, "auto", false },
+	{ "enable_chunked_prefill", "chunked_prefill",
+	  "=on true=on True=on false=off False=off", "off", false },
+	{ "kv_cache_config.free_gpu_memory_fraction", "memory_share", NULL, "0.9",
+	  false },
+	{ "kv_cache_config.dtype", "kv_precision",
+	  "fp8=fp8 nvfp4=fp4 float16=bf16 bfloat16=bf16", "auto", true },
+	{ "kv_cache_config.tokens_per_block", "kv_block", NULL, "32", false },
+	{ "kv_cache_config.enable_block_reuse", "prefix_cache",
+	  "true=on True=on false=off False=off", "on", false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const model_flags[] = { "model", NULL };
+static const char *const aliases[] = { "tensor_parallel_size",
+				       "tp_size",
+				       "pipeline_parallel_size",
+				       "pp_size",
+				       "context_parallel_size",
+				       "cp_size",
+				       "moe_expert_parallel_size",
+				       "ep_size",
+				       "tp",
+				       "tp_size",
+				       "pp",
+				       "pp_size",
+				       "ep",
+				       "ep_size",
+				       "free_gpu_memory_fraction",
+				       "kv_cache_config.free_gpu_memory_fraction",
+				       "kv_cache_free_gpu_memory_fraction",
+				       "kv_cache_config.free_gpu_memory_fraction",
+				       "kv_cache_free_gpu_mem_fraction",
+				       "kv_cache_config.free_gpu_memory_fraction",
+				       "kv_cache_dtype",
+				       "kv_cache_config.dtype",
+				       "build_config.max_batch_size",
+				       "max_batch_size",
+				       "build_config.max_num_tokens",
+				       "max_num_tokens",
+				       "config",
+				       "extra_llm_api_options",
+				       NULL };
+static const char slots_key[] = "moe_config.load_balancer.num_slots";
+static const char *const others[] = { "tp_size",
+				      "enable_attention_dp",
+				      slots_key,
+				      "quant_config.quant_algo",
+				      "dtype",
+				      "speculative_config.decoding_type",
+				      "speculative_config.num_nextn_predict_layers",
+				      "speculative_config.max_draft_len",
+				      "server_role",
+				      NULL };
+static const char *const drafts[] = { "speculative_config.decoding_type", NULL };
+static const char *const switches[] = { "trust_remote_code",
+					"fail_fast_on_attention_window_too_large",
+					"enable_attention_dp", NULL };
+static const char *const launcher[] = { "gpus_per_node", NULL };
+static const char *const cli_keys[] = { "tp_size",
+					"pp_size",
+					"cp_size",
+					"ep_size",
+					"max_batch_size",
+					"max_num_tokens",
+					"enable_chunked_prefill",
+					"host",
+					"port",
+					"backend",
+					"tokenizer",
+					"custom_tokenizer",
+					"log_level",
+					"max_beam_width",
+					"max_seq_len",
+					"num_postprocess_workers",
+					"trust_remote_code",
+					"reasoning_parser",
+					"tool_parser",
+					"metadata_server_config_file",
+					"server_role",
+					"fail_fast_on_attention_window_too_large",
+					"otlp_traces_endpoint",
+					"gpus_per_node",
+					"served_model_name",
+					"chat_template",
+					"revision",
+					"disagg_cluster_uri",
+					NULL };
+
+static const char formats[] =
+	"FP8=fp8 FP8_PER_CHANNEL_PER_TOKEN=fp8 FP8_BLOCK_SCALES=fp8-block NVFP4=nvfp4 "
+	"W4A8_MXFP4_FP8=nvfp4 W4A16_MXFP4=nvfp4 W4A8_MXFP4_MXFP8=nvfp4 MXFP8=mxfp8 "
+	"W8A8_SQ_PER_CHANNEL=int8 W8A8_SQ_PER_CHANNEL_PER_TOKEN_PLUGIN=int8 "
+	"W8A8_SQ_PER_TENSOR_PLUGIN=int8 W8A16=int8 INT8=int8 W4A16_AWQ=int4 "
+	"W4A16_GPTQ=int4 W4A16=int4 W4A8_AWQ=int4";
+
+static int starts(const struct shell_word *words, int count)
+{
+	for (int i = 0; i < count; i++) {
+		bool named = i + 1 < count && strcmp(words[i + 1].text, "serve") == 0;
+
+		if (!word_is_program(words[i].text, "trtllm-serve"))
+			continue;
+		if (i + 1 < count &&
+		    strncmp(words[i + 1].text, "disaggregated", 13) == 0)
+			return 0;
+		return named ? i + 2 : i + 1;
+	}
+	return 0;
+}
+
+static enum role role(const struct pairs *flags)
+{
+	const struct pair *pair = pairs_find(flags, "server_role");
+
+	if (pair && strcasecmp(pair->value, "context") == 0)
+		return ROLE_PREFILL;
+	if (pair && strcasecmp(pair->value, "generation") == 0)
+		return ROLE_DECODE;
+	return ROLE_BOTH;
+}
+
+static bool read_drafts(const struct mapped *m)
+{
+	const struct pair *type = mapped_find(m, "speculative_config.decoding_type");
+	int64_t tokens = 0, layers = 0;
+
+	if (!type)
+		return true;
+	return mapped_count(m, "speculative_config.max_draft_len", &tokens) &&
+	       mapped_count(m, "speculative_config.num_nextn_predict_layers",
+			    &layers) &&
+	       read_speculation(m, strcasecmp(type->value, "MTP") == 0,
+				tokens > 0   ? tokens
+				: layers > 0 ? layers
+					     : 1);
+}
+
+/* Slots of a layer hold each expert and some of them again. */
+static bool read_slots(const struct mapped *m)
+{
+	int64_t slots = 0, experts = m->out->model.moe.experts;
+
+	return mapped_count(m, slots_key, &slots) &&
+	       (slots <= experts || experts == 0 ||
+		mapped_set_count(m, "redundant_experts", slots - experts,
+				 mapped_find(m, slots_key)));
+}
+
+static bool read_degrees(const struct mapped *m, const char *checkpoint)
+{
+	const struct pair *from = mapped_find(m, "tp_size");
+	const struct pair *shared = mapped_find(m, "enable_attention_dp");
+	bool copies = shared && (shared->value[0] == '\0' ||
+				 mapped_true(m, "enable_attention_dp"));
+	int64_t tp = 1;
+
+	return mapped_count(m, "tp_size", &tp) &&
+	       mapped_set_count(m, "tp", copies ? 1 : tp, from) &&
+	       mapped_set_count(m, "dp_attention", copies ? tp : 1, from) &&
+	       read_slots(m) && read_engines(m, 1, from) && read_drafts(m) &&
+	       read_precision(m, "quant_config.quant_algo", formats, "dtype",
+			      checkpoint);
+}
+
+static bool has(const char *knob)
+{
+	static const char *const more[] = {
+		"gpus",        "tp",           "dp_attention",      "precision",
+		"speculative", "draft_tokens", "redundant_experts", NULL
+	};
+
+	return word_among(knob, more);
+}
+
+static void write_drafts(const struct tool_writer *w)
+{
+	const struct serving_plan *v = &w->scenario->plan.serving;
+
+	if (v->speculative == SPECULATIVE_MTP) {
+		write_flag(w, "speculative_config.decoding_type", "MTP");
+		write_count(w, "speculative_config.num_nextn_predict_layers",
+			    v->draft_tokens);
+	} else if (v->speculative == SPECULATIVE_DRAFT) {
+		write_default(w, "speculative_config.decoding_type", "DraftTarget");
+		write_count(w, "speculative_config.max_draft_len", v->draft_tokens);
+		write_default(w, "speculative_config.speculative_model_dir",
+			      "DRAFT_MODEL");
+	}
+}
+
+static void write_plan(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	const struct serving_plan *v = &plan->serving;
+	bool moe = w->scenario->model.moe.experts > 0;
+	bool copies = v->dp_attention > 1 && plan->tp == 1;
+
+	if (v->dp_attention > 1 && plan->tp > 1) {
+		write_unsaid(w, "dp_attention",
+			     "%lld: TensorRT-LLM has TP or copies, not both",
+			     (long long)v->dp_attention);
+		write_unsaid(w, "tp", "%lld inside each copy", (long long)plan->tp);
+	}
+	if (plan->tp * v->dp_attention > 1)
+		write_count(w, "tp_size", plan->tp * v->dp_attention);
+	if (copies)
+		write_flag(w, "enable_attention_dp", "true");
+	write_one_engine(w);
+	if (moe && plan->ep > 1 && v->redundant_experts > 0)
+		write_count(w, slots_key,
+			    w->scenario->model.moe.experts + v->redundant_experts);
+	write_precision(w, "quant_config.quant_algo", formats, "dtype");
+	write_drafts(w);
+	if (w->role != ROLE_BOTH)
+		write_flag(w, "server_role",
+			   w->role == ROLE_PREFILL ? "CONTEXT" : "GENERATION");
+	if (w->scenario->cluster.gpus_per_node <
+	    plan->tp * v->dp_attention * plan->pp * plan->cp)
+		write_count(w, "gpus_per_node", w->scenario->cluster.gpus_per_node);
+}
+
+const struct tool tool_trtllm = {
+	.name = "trtllm",
+	.stack = "tensorrt-llm",
+	.launch = "trtllm-serve",
+	.sign = "trtllm-serve",
+	.joint = '_',
+	.starts = starts,
+	.model_flags = model_flags,
+	.aliases = aliases,
+	.rows = rows,
+	.others = others,
+	.drafts = drafts,
+	.switches = switches,
+	.launcher = launcher,
+	.cli_keys = cli_keys,
+	.file_flag = "extra_llm_api_options",
+	.role = role,
+	.read = read_degrees,
+	.write = write_plan,
+	.has = has,
+};

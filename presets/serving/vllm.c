@@ -1,0 +1,274 @@
+/* vllm.c - vLLM's flags and what they mean here. */
+#include <stdio.h>
+#include <string.h>
+
+#include "presets/serving/tool.h"
+
+static const struct mapping rows[] = {
+	{ "tensor-parallel-size", "tp", NULL, "1", false },
+	{ "pipeline-parallel-size", "pp", NULL, "1", false },
+	{ "prefill-context-parallel-size", "cp", NULL, "1", false },
+	{ "decode-context-parallel-size", "kv_shards", NULL, "1", false },
+	{ "gpu-memory-utilization", "memory_share", NULL, "0.9", false },
+	{ "kv-cache-dtype", "kv_precision",
+	  "fp8=fp8 fp8_e4m3=fp8 fp8_e5m2=fp8 fp8_inc=fp8 fp8_ds_mla=fp8 "
+	  "fp8_per_token_head=fp8 bfloat16=bf16 float16=bf16 nvfp4=fp4 "
+	  "int8_per_token_head=int8",
+	  "auto", false },
+	{ "block-size", "kv_block", NULL, "16", false },
+	{ "max-num-batched-tokens", "max_batched_tokens", NULL, "auto", false },
+	{ "max-num-seqs", "max_requests", NULL, "auto", false },
+	{ "no-enable-prefix-caching", "prefix_cache", "=off true=off", "on", false },
+	{ "enable-prefix-caching", "prefix_cache",
+	  "=on true=on True=on false=off False=off", NULL, false },
+	{ "no-enable-chunked-prefill", "chunked_prefill", "=off true=off", "on",
+	  false },
+	{ "enable-chunked-prefill", "chunked_prefill",
+	  "=on true=on True=on false=off False=off", NULL, false },
+	{ "eplb-config.num-redundant-experts", "redundant_experts", NULL, "none",
+	  false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const model_flags[] = { "model", "model-tag", NULL };
+static const char *const aliases[] = { "tp",
+				       "tensor-parallel-size",
+				       "pp",
+				       "pipeline-parallel-size",
+				       "dp",
+				       "data-parallel-size",
+				       "pcp",
+				       "prefill-context-parallel-size",
+				       "dcp",
+				       "decode-context-parallel-size",
+				       "q",
+				       "quantization",
+				       "ep",
+				       "enable-expert-parallel",
+				       "num-redundant-experts",
+				       "eplb-config.num-redundant-experts",
+				       "num-speculative-tokens",
+				       "speculative-config.num-speculative-tokens",
+				       "speculative-model",
+				       "speculative-config.model",
+				       "sc",
+				       "speculative-config",
+				       NULL };
+static const char *const objects[] = { "speculative-config", "kv-transfer-config",
+				       "eplb-config", NULL };
+static const char tokens_key[] = "speculative-config.num-speculative-tokens";
+static const char *const others[] = { "data-parallel-size",
+				      "enable-expert-parallel",
+				      "no-enable-expert-parallel",
+				      "quantization",
+				      "dtype",
+				      "speculative-config.method",
+				      tokens_key,
+				      "kv-transfer-config.kv-role",
+				      NULL };
+static const char *const drafts[] = { "speculative-config.method", NULL };
+static const char *const switches[] = { "enable-expert-parallel",
+					"no-enable-expert-parallel",
+					"enable-eplb",
+					"trust-remote-code",
+					"enforce-eager",
+					"no-enforce-eager",
+					"enable-auto-tool-choice",
+					"disable-log-requests",
+					"enable-log-requests",
+					"no-enable-log-requests",
+					"disable-log-stats",
+					"async-scheduling",
+					"no-async-scheduling",
+					"enable-lora",
+					"enable-reasoning",
+					"headless",
+					"disable-custom-all-reduce",
+					"enable-dbo",
+					"enable-sleep-mode",
+					"data-parallel-hybrid-lb",
+					"data-parallel-external-lb",
+					"disable-sliding-window",
+					"use-v2-block-manager",
+					"disable-frontend-multiprocessing",
+					"enable-prompt-tokens-details",
+					"disable-uvicorn-access-log",
+					"enable-server-load-tracking",
+					"calculate-kv-scales",
+					"skip-tokenizer-init",
+					"generate",
+					"language-model-only",
+					"enable-multimodal-encoder-data-parallel",
+					NULL };
+static const char *const launcher[] = { "nnodes",
+					"node-rank",
+					"master-addr",
+					"master-port",
+					"headless",
+					"distributed-executor-backend",
+					"data-parallel-size-local",
+					"data-parallel-start-rank",
+					"data-parallel-address",
+					"data-parallel-rpc-port",
+					"data-parallel-rank",
+					NULL };
+
+/* Their words for how weights are stored; the first one of ours is written. */
+static const char formats[] =
+	"fp8=fp8 fbgemm_fp8=fp8 modelopt=fp8 modelopt_fp8=fp8 ptpc_fp8=fp8 "
+	"deepspeedfp=fp8 quark=fp8 fp8_per_tensor=fp8 fp8_per_block=fp8-block "
+	"modelopt_fp4=nvfp4 nvfp4=nvfp4 petit_nvfp4=nvfp4 mxfp4=nvfp4 mxfp8=mxfp8 "
+	"compressed-tensors=int8 experts_int8=int8 tpu_int8=int8 "
+	"awq_marlin=int4 awq=int4 gptq=int4 gptq_marlin=int4 marlin=int4 "
+	"gptq_bitblas=int4 "
+	"moe_wna16=int4 auto-round=int4 hqq=int4 aqlm=int4 gguf=int4 bitsandbytes=int4 "
+	"ipex=int4 inc=int4";
+
+static int starts(const struct shell_word *words, int count)
+{
+	for (int i = 0; i + 1 < count; i++)
+		if (word_is_program(words[i].text, "vllm") &&
+		    strcmp(words[i + 1].text, "serve") == 0)
+			return i + 2;
+	for (int i = 0; i < count; i++)
+		if (strncmp(words[i].text, "vllm.entrypoints", 16) == 0 ||
+		    strstr(words[i].text, "vllm-openai") ||
+		    strstr(words[i].text, "vllm/entrypoints/"))
+			return i + 1;
+	return 0;
+}
+
+static enum role role(const struct pairs *flags)
+{
+	const struct pair *pair = pairs_find(flags, "kv-transfer-config.kv-role");
+
+	if (pair && strcmp(pair->value, "kv_producer") == 0)
+		return ROLE_PREFILL;
+	if (pair && strcmp(pair->value, "kv_consumer") == 0)
+		return ROLE_DECODE;
+	return ROLE_BOTH;
+}
+
+static bool is_on(const struct mapped *m, const char *key)
+{
+	const struct pair *pair = mapped_find(m, key);
+
+	return pair && (pair->value[0] == '\0' || mapped_true(m, key));
+}
+
+static bool read_drafts(const struct mapped *m)
+{
+	const struct pair *method = mapped_find(m, "speculative-config.method");
+	int64_t tokens = 0;
+
+	if (!method && !mapped_find(m, "speculative-config.model"))
+		return true;
+	return mapped_count(m, tokens_key, &tokens) &&
+	       read_speculation(m, method && strstr(method->value, "mtp"), tokens);
+}
+
+/* A dense model's data-parallel ranks are engines; with experts they share these, split
+ * over TP x DP ranks: by expert with the switch, else each across all. */
+static bool read_degrees(const struct mapped *m, const char *checkpoint)
+{
+	const struct plan *plan = &m->out->plan;
+	const struct pair *dp = mapped_find(m, "data-parallel-size");
+	bool moe = m->out->model.moe.experts > 0;
+	int64_t copies = 1;
+
+	if (!mapped_count(m, "data-parallel-size", &copies) ||
+	    (moe && !mapped_set_count(m, "dp_attention", copies, dp)))
+		return false;
+	if (moe && is_on(m, "enable-expert-parallel") &&
+	    !mapped_set_count(m, "ep", plan->tp * plan->serving.dp_attention, dp))
+		return false;
+	return read_engines(m, moe ? 1 : copies, dp) && read_drafts(m) &&
+	       read_precision(m, "quantization", formats, "dtype", checkpoint);
+}
+
+static bool has(const char *knob)
+{
+	static const char *const more[] = { "gpus",      "ep",          "dp_attention",
+					    "precision", "speculative", "draft_tokens",
+					    NULL };
+
+	return word_among(knob, more);
+}
+
+static void write_drafts(const struct tool_writer *w)
+{
+	const struct serving_plan *v = &w->scenario->plan.serving;
+	bool mtp = v->speculative == SPECULATIVE_MTP;
+
+	if (v->speculative == SPECULATIVE_OFF)
+		return;
+	if (mtp)
+		write_flag(w, "speculative-config.method", "mtp");
+	else
+		write_default(w, "speculative-config.model",
+			      "${DRAFT_MODEL:?the draft model}");
+	write_count(w, tokens_key, v->draft_tokens);
+}
+
+static void write_nodes(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t node = w->scenario->cluster.gpus_per_node;
+	int64_t size = plan->tp * plan->pp * plan->cp;
+
+	if (node < 1 || size <= node)
+		return;
+	write_count(w, "nnodes", (size + node - 1) / node);
+	write_flag(w, "node-rank", "${NODE_RANK:-0}");
+	write_flag(w, "master-addr", "${MASTER_ADDR:-127.0.0.1}");
+}
+
+static void write_plan(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t dp = plan->serving.dp_attention, ranks = plan->tp * dp;
+	bool moe = w->scenario->model.moe.experts > 0;
+
+	if (moe && dp > 1)
+		write_count(w, "data-parallel-size", dp);
+	if (!moe && w->engines > 1)
+		write_count(w, "data-parallel-size", w->engines);
+	if (moe && plan->ep > 1)
+		write_flag(w, "enable-expert-parallel", "");
+	if (moe && plan->ep > 1 && plan->ep != ranks)
+		write_unsaid(w, "ep", "%lld: vLLM has 1 or TP x DP = %lld",
+			     (long long)plan->ep, (long long)ranks);
+	if (moe)
+		write_one_engine(w);
+	if (plan->serving.redundant_experts > 0 && moe && plan->ep > 1)
+		write_flag(w, "enable-eplb", "");
+	write_precision(w, "quantization", formats, "dtype");
+	write_drafts(w);
+	if (w->role != ROLE_BOTH) {
+		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
+		write_flag(w, "kv-transfer-config.kv-role",
+			   w->role == ROLE_PREFILL ? "kv_producer" : "kv_consumer");
+	}
+	write_nodes(w);
+}
+
+const struct tool tool_vllm = {
+	.name = "vllm",
+	.stack = "vllm",
+	.launch = "vllm serve",
+	.sign = "vllm",
+	.joint = '-',
+	.starts = starts,
+	.model_flags = model_flags,
+	.aliases = aliases,
+	.rows = rows,
+	.others = others,
+	.drafts = drafts,
+	.switches = switches,
+	.objects = objects,
+	.launcher = launcher,
+	.role = role,
+	.read = read_degrees,
+	.write = write_plan,
+	.has = has,
+};

@@ -1,0 +1,596 @@
+/* test_servers.c - launch commands of vLLM, SGLang and TensorRT-LLM: read, and written
+ * so that they are read as the same. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/formats.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+#include "tui/explorer/export.h"
+
+enum { SCENARIOS = 1500 };
+
+static struct import_report report;
+
+static bool read_as(const char *format, const char *text, struct scenario *out,
+		    struct error *error)
+{
+	memset(&report, 0, sizeof report);
+	memset(out, 0, sizeof *out);
+	error->text[0] = '\0';
+	if (!format_find(format)->read(out, "file", text, strlen(text), &report, error))
+		return false;
+	snprintf(report.format, sizeof report.format, "%s", format);
+	return true;
+}
+
+static void read_good(const char *format, const char *text, struct scenario *out)
+{
+	struct error error;
+
+	if (!read_as(format, text, out, &error))
+		fail_msg("%s: %s, in\n%s", format, error.text, text);
+}
+
+static void expect(const struct scenario *s, const char *key, const char *value)
+{
+	char text[MAX_LAYOUT];
+
+	knob_print(s, knob_find(key), text, sizeof text);
+	if (strcmp(text, value) != 0)
+		fail_msg("%s is %s, expected %s", key, text, value);
+}
+
+static const char *noted(enum import_kind kind, const char *key)
+{
+	for (int i = 0; i < report.count; i++)
+		if (report.note[i].kind == kind && strcmp(report.note[i].key, key) == 0)
+			return report.note[i].text;
+	return NULL;
+}
+
+static void expect_not_modelled(const char *key, const char *value)
+{
+	const char *text = noted(IMPORT_NOT_MODELLED, key);
+
+	if (!text || strcmp(text, value) != 0)
+		fail_msg("%s is noted as %s, expected %s", key, text ? text : "nothing",
+			 value);
+}
+
+static char *write_as(const char *format, const struct scenario *s,
+		      const struct import_report *kept)
+{
+	struct export_request request = { .scenario = s, .kept = kept };
+	char *text = export_find(format)->write(&request);
+
+	assert_non_null(text);
+	return text;
+}
+
+static void test_vllm_script(void **state)
+{
+	static const char script[] =
+		"#!/bin/bash\n"
+		"MODEL=${MODEL:-org/Meta-Llama-3.1-70B-Instruct-FP8}\nTP=4\n"
+		"docker pull vllm/vllm-openai:latest\n"
+		"vllm serve \"$MODEL\" --tensor-parallel-size $TP -dp 2 \\\n"
+		"  --max_num_seqs 128 --gpu-memory-utilization=0.95 \\\n"
+		"  --trust-remote-code --no-enable-prefix-caching \\\n"
+		"  --speculative-config '{\n    \"method\": \"eagle3\",\n"
+		"    \"model\": \"org/draft\", \"num_speculative_tokens\": 4}' \\\n"
+		"  --kv-cache-dtype fp8_e4m3 --served-model-name a b \\\n"
+		"  --tensor-parallel-size $TP # --pipeline-parallel-size 3\n"
+		"vllm bench serve --model $MODEL --a --b --c --d --e --f --g --h\n";
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm", script, &s);
+	assert_string_equal(s.model.name, "llama3.1-70b");
+	assert_string_equal(s.stack.name, "vllm");
+	expect(&s, "mode", "inference");
+	expect(&s, "tp", "4");
+	expect(&s, "pp", "1");
+	expect(&s, "gpus", "8"); /* a dense model: two engines */
+	expect(&s, "dp_attention", "1");
+	expect(&s, "precision", "fp8"); /* by its name */
+	expect(&s, "kv_precision", "fp8");
+	expect(&s, "memory_share", "0.95");
+	expect(&s, "max_requests", "128");
+	expect(&s, "prefix_cache", "off");
+	expect(&s, "chunked_prefill", "on");
+	expect(&s, "speculative", "draft");
+	expect(&s, "draft_tokens", "4");
+	expect_not_modelled("served-model-name", "a b");
+	expect_not_modelled("trust-remote-code", "");
+	expect_not_modelled("speculative-config.model", "org/draft");
+	assert_non_null(noted(IMPORT_TAKEN, "tensor-parallel-size"));
+	assert_non_null(noted(IMPORT_ASSUMED, "cluster"));
+	assert_int_equal(scenario_check(&s, NULL), 0);
+}
+
+static void test_vllm_experts(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "docker run --gpus all vllm/vllm-openai:v0.9 --model "
+		  "deepseek-ai/DeepSeek-R1-0528 -tp 2 --data-parallel-size 8 "
+		  "--enable-expert-parallel --enable-eplb --num-redundant-experts 32 "
+		  "--speculative-config.method deepseek_mtp "
+		  "--speculative-config.num_speculative_tokens 1\n",
+		  &s);
+	assert_string_equal(s.model.name, "deepseek-v3");
+	expect(&s, "tp", "2");
+	expect(&s, "dp_attention", "8");
+	expect(&s, "ep", "16");
+	expect(&s, "gpus", "16");
+	expect(&s, "redundant_experts", "32");
+	expect(&s, "precision", "fp8-block");
+	expect(&s, "speculative", "mtp");
+	expect(&s, "draft_tokens", "1");
+	read_good("vllm",
+		  "python -m vllm.entrypoints.openai.api_server --model "
+		  "mistralai/Mixtral-8x7B-Instruct-v0.1 --dtype half -dp 4\n",
+		  &s);
+	assert_string_equal(s.model.name, "mixtral-8x7b");
+	expect(&s, "precision", "fp16");
+	expect(&s, "dp_attention", "4");
+	expect(&s, "ep", "1"); /* each expert across all ranks */
+	read_good("vllm",
+		  "model: Qwen/Qwen3-32B-AWQ\ntensor-parallel-size: 2\n"
+		  "enable-chunked-prefill: false\nkv-cache-dtype: auto\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "tp", "2");
+	expect(&s, "precision", "int4");
+	expect(&s, "chunked_prefill", "off");
+	expect(&s, "kv_precision", "auto");
+}
+
+static void test_sglang(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("sglang",
+		  "python3 -m sglang.launch_server --model-path "
+		  "/models/DeepSeek-V3 --tp 16 --dp 4 --enable-dp-attention "
+		  "--nnodes 2 --node-rank 0 --dist-init-addr 10.0.0.1:5000 "
+		  "--moe-a2a-backend deepep --chunked-prefill-size 32768 "
+		  "--max-running-requests 512 --speculative-algorithm EAGLE "
+		  "--speculative-num-steps 3 --speculative-eagle-topk 1 "
+		  "--speculative-num-draft-tokens 4 --enable-metrics\n",
+		  &s);
+	expect(&s, "tp", "4"); /* of each copy of the attention */
+	expect(&s, "dp_attention", "4");
+	expect(&s, "ep", "16");
+	expect(&s, "gpus", "16");
+	/* the tool's limits are of all copies together */
+	expect(&s, "max_batched_tokens", "8192");
+	expect(&s, "max_requests", "128");
+	expect(&s, "speculative", "mtp");
+	expect(&s, "draft_tokens", "3");
+	expect(&s, "memory_share", "0.88");
+	expect_not_modelled("enable-metrics", "");
+	assert_null(noted(IMPORT_NOT_MODELLED, "nnodes"));
+	assert_int_equal(scenario_check(&s, NULL), 0);
+	read_good("sglang",
+		  "bash -c \"python -m sglang.launch_server --model "
+		  "meta-llama/Llama-3.3-70B-Instruct --tp-size 4 --dp-size 2 "
+		  "--disable-radix-cache --chunked-prefill-size -1 --quantization "
+		  "fp8\"\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-70b");
+	expect(&s, "tp", "4");
+	expect(&s, "gpus", "8"); /* two engines */
+	expect(&s, "dp_attention", "1");
+	expect(&s, "chunked_prefill", "off");
+	expect(&s, "prefix_cache", "off");
+	expect(&s, "precision", "fp8");
+}
+
+/* Two servers that prefill and one over two nodes that decodes. */
+static void test_sglang_pools(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("sglang",
+		  "for i in 1 2; do :; done\n"
+		  "python3 -m sglang.launch_server --model-path "
+		  "deepseek-ai/DeepSeek-V3 --tp 8 --disaggregation-mode prefill &\n"
+		  "python3 -m sglang.launch_server --model-path "
+		  "deepseek-ai/DeepSeek-V3 --tp 8 --disaggregation-mode prefill &\n"
+		  "D='--tp 16 --dp 16 --enable-dp-attention --ep 16'\n"
+		  "python3 -m sglang.launch_server --model-path "
+		  "deepseek-ai/DeepSeek-V3 $D --disaggregation-mode decode --nnodes 2 "
+		  "--node-rank 0 &\n"
+		  "python3 -m sglang.launch_server --model-path "
+		  "deepseek-ai/DeepSeek-V3 $D --disaggregation-mode decode --nnodes 2 "
+		  "--node-rank 1\n",
+		  &s);
+	expect(&s, "disaggregated", "on");
+	expect(&s, "gpus", "32");
+	expect(&s, "prefill_gpus", "16");
+	expect(&s, "prefill_tp", "8");
+	expect(&s, "prefill_dp_attention", "1");
+	expect(&s, "tp", "1");
+	expect(&s, "dp_attention", "16");
+	expect(&s, "ep", "16");
+}
+
+static const char trtllm_script[] =
+	"cat >./extra-llm-api-config.yml <<EOF\n"
+	"enable_attention_dp: true\ncuda_graph_config:\n  enable_padding: true\n"
+	"  batch_sizes: [1, 2, 4]\nkv_cache_config:\n  dtype: fp8\n"
+	"  free_gpu_memory_fraction: ${FRACTION:-0.8}\n  enable_block_reuse: false\n"
+	"speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: 3\n"
+	"moe_config:\n  backend: WIDEEP\n  load_balancer:\n    num_slots: 288\n"
+	"EOF\n"
+	"trtllm-llmapi-launch trtllm-serve nvidia/DeepSeek-R1-0528-FP4 --tp_size 8 "
+	"--ep_size 8 --max_batch_size 128 --max_num_tokens 4096 --host 0.0.0.0 "
+	"--extra_llm_api_options ./extra-llm-api-config.yml\n";
+
+static void test_trtllm(void **state)
+{
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	read_good("trtllm", trtllm_script, &s);
+	assert_string_equal(s.model.name, "deepseek-v3");
+	assert_string_equal(s.stack.name, "tensorrt-llm");
+	expect(&s, "tp", "1"); /* TP makes copies of the attention */
+	expect(&s, "dp_attention", "8");
+	expect(&s, "ep", "8");
+	expect(&s, "gpus", "8");
+	expect(&s, "precision", "nvfp4");
+	expect(&s, "kv_precision", "fp8");
+	expect(&s, "memory_share", "0.8");
+	expect(&s, "prefix_cache", "off");
+	expect(&s, "redundant_experts", "32");
+	expect(&s, "speculative", "mtp");
+	expect(&s, "draft_tokens", "3");
+	expect(&s, "max_requests", "128");
+	expect(&s, "max_batched_tokens", "4096");
+	expect(&s, "chunked_prefill", "off"); /* its default */
+	expect_not_modelled("cuda_graph_config.batch_sizes", "1 2 4");
+	assert_null(noted(IMPORT_NOT_MODELLED, "extra_llm_api_options"));
+	text = write_as("trtllm", &s, &report);
+	assert_non_null(strstr(text, "nvidia/DeepSeek-R1-0528-FP4"));
+	assert_non_null(strstr(text, "  batch_sizes: [1, 2, 4]\n"));
+	assert_non_null(strstr(text, "  backend: \"WIDEEP\"\n"));
+	assert_non_null(strstr(text, "    num_slots: 288\n"));
+	assert_non_null(strstr(text, "--host 0.0.0.0"));
+	free(text);
+	/* a file that is not here is not opened, and that is said */
+	read_good("trtllm",
+		  "trtllm-serve meta-llama/Llama-3.1-405B --tp_size 8 "
+		  "--extra_llm_api_options x.yaml\n",
+		  &s);
+	expect_not_modelled("extra_llm_api_options", "x.yaml");
+	/* and may be read by itself */
+	read_good("trtllm",
+		  "tensor_parallel_size: 4\nmoe_expert_parallel_size: 4\n"
+		  "model: Qwen/Qwen3-235B-A22B-FP8\n"
+		  "kv_cache_config:\n  tokens_per_block: 64\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-235b-a22b");
+	expect(&s, "tp", "4");
+	expect(&s, "ep", "4");
+	expect(&s, "kv_block", "64");
+	expect(&s, "precision", "fp8-block");
+}
+
+static void test_unknown_model(void **state)
+{
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	read_good("vllm", "vllm serve org/Of-Its-Own-9B --tensor-parallel-size 2\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-8b");
+	expect_not_modelled("model", "org/Of-Its-Own-9B");
+	assert_non_null(noted(IMPORT_ASSUMED, "model"));
+	text = write_as("vllm", &s, &report);
+	assert_non_null(strstr(text, "vllm serve org/Of-Its-Own-9B"));
+	free(text);
+}
+
+static void refused(const char *format, const char *text, const char *reason)
+{
+	struct scenario s;
+	struct error error;
+
+	if (read_as(format, text, &s, &error))
+		fail_msg("%s is read", text);
+	if (!strstr(error.text, reason) || strncmp(error.text, "file:", 5) != 0)
+		fail_msg("%s: %s, expected %s", text, error.text, reason);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	refused("vllm", "echo hello\n", "vllm serve");
+	refused("sglang", "vllm serve x\n", "sglang.launch_server");
+	refused("trtllm", "\n\n", "trtllm-serve");
+	refused("vllm", "vllm serve x --tensor-parallel-size many\n", "tensor");
+	refused("vllm", "\n\nvllm serve x -tp -3\n", ":3: ");
+	refused("vllm", "vllm serve x --data-parallel-size 4x\n", "whole number");
+	refused("vllm", "vllm serve x -dp 99999999999\n", "data-parallel-size");
+	refused("sglang",
+		"python -m sglang.launch_server --model x --tp 8 --dp 3 "
+		"--enable-dp-attention\n",
+		"no multiple of dp-size 3");
+	refused("vllm", "vllm serve x --kv-cache-dtype int3\n", "expected one of");
+}
+
+/* Nothing of a file reaches a shell again but as a word. */
+static void test_kept(void **state)
+{
+	static const char script[] =
+		"vllm serve meta-llama/Llama-3.1-8B --host 0.0.0.0 "
+		"--chat-template 'x; $(touch y)' '--a;touch z' 1 "
+		"--name \"it's\" --override '$(touch w)' --rope-scaling "
+		"'{\"factor\": 2.0}'\n";
+	struct scenario s, again;
+	char *text;
+
+	(void)state;
+	read_good("vllm", script, &s);
+	text = write_as("vllm", &s, &report);
+	assert_non_null(strstr(text, " --host 0.0.0.0"));
+	assert_non_null(strstr(text, " --chat-template 'x; $(touch y)'"));
+	assert_non_null(strstr(text, " --name 'it'\\''s'"));
+	assert_non_null(strstr(text, " --override '$(touch w)'"));
+	assert_non_null(strstr(text, " --rope-scaling '{\"factor\": 2.0}'"));
+	assert_null(strstr(text, "--a;touch"));
+	assert_non_null(strstr(text, "target: a;touch z"));
+	read_good("vllm", text, &again);
+	expect_not_modelled("name", "it's");
+	free(text);
+}
+
+/* --- round trips --- */
+
+static uint64_t seed;
+
+static uint64_t next(uint64_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % below;
+}
+
+static bool is_said(const char *text, const char *key)
+{
+	char comment[128];
+
+	snprintf(comment, sizeof comment, "this target: %s:", key);
+	return strstr(text, comment) != NULL;
+}
+
+static void turn(struct scenario *s, const struct knob *knob)
+{
+	double values[MAX_VALUES];
+	int present, count;
+
+	if (knob->type == KNOB_TEXT || knob->type == KNOB_SET ||
+	    knob->group == GROUP_RUN || strcmp(knob->key, "mode") == 0 ||
+	    !knob_applies(s, knob) ||
+	    (knob->group == GROUP_CLUSTER && strcmp(knob->key, "gpus") != 0))
+		return;
+	count = knob_values(s, knob, values, &present);
+	if (count > 0)
+		knob_set(s, knob, values[next((uint64_t)count)]);
+}
+
+/* Plans that mean the same are written the same way before they are compared. */
+static void settle(struct scenario *s)
+{
+	struct plan *plan = &s->plan;
+	struct serving_plan *v = &plan->serving;
+
+	if (!v->disaggregated)
+		return;
+	if (v->prefill_gpus == 0)
+		v->prefill_gpus = s->cluster.gpus / 2;
+	if (v->prefill_tp == 0)
+		v->prefill_tp = plan->tp;
+	if (v->prefill_pp == 0)
+		v->prefill_pp = plan->pp;
+	if (v->prefill_ep == 0)
+		v->prefill_ep = plan->ep;
+	if (v->prefill_dp_attention == 0)
+		v->prefill_dp_attention = v->dp_attention;
+}
+
+/* Every knob that matters comes back, or is said not to. */
+static void round_trip(const char *format, struct scenario *s)
+{
+	char *text = write_as(format, s, NULL);
+	struct scenario back;
+
+	read_good(format, text, &back);
+	settle(s);
+	settle(&back);
+	for (int i = 0; i < knob_count(); i++) {
+		const struct knob *knob = &knob_table[i];
+		char had[MAX_LAYOUT], got[MAX_LAYOUT];
+		bool gpus = strcmp(knob->key, "gpus") == 0;
+
+		if ((knob->group == GROUP_CLUSTER && !gpus) ||
+		    knob->group == GROUP_RUN || !knob_applies(s, knob) ||
+		    knob_same(s, &back, knob) || is_said(text, knob->key))
+			continue;
+		knob_print(s, knob, had, sizeof had);
+		knob_print(&back, knob, got, sizeof got);
+		fail_msg("%s: %s was %s, came back as %s, unsaid, from\n%s", format,
+			 knob->key, had, got, text);
+	}
+	assert_string_equal(s->model.name, back.model.name);
+	free(text);
+}
+
+static const struct {
+	const char *format, *stack;
+} tools[] = {
+	{ "vllm", "vllm" },
+	{ "sglang", "sglang" },
+	{ "trtllm", "tensorrt-llm" },
+};
+
+static void test_random(void **state)
+{
+	static const char *const models[] = { "llama3.1-70b", "deepseek-v3",
+					      "mixtral-8x7b", "gpt-oss-120b",
+					      "qwen3-30b-a3b" };
+
+	(void)state;
+	seed = 20261121;
+	for (size_t t = 0; t < 3; t++) {
+		int tried = 0, pools = 0;
+
+		for (int i = 0; i < SCENARIOS; i++) {
+			struct scenario s;
+			struct error error = { "" };
+
+			if (!scenario_blank(&s, models[i % 5], "dgx-h100",
+					    tools[(t + (uint64_t)i % 2) % 3].stack,
+					    &error))
+				fail_msg("%s", error.text);
+			case_set(&s, "gpus", "64");
+			for (uint64_t turns = next(12); turns > 0; turns--)
+				turn(&s, &knob_table[next((uint64_t)knob_count())]);
+			if (scenario_check(&s, NULL) != 0)
+				continue;
+			tried++;
+			pools += s.plan.serving.disaggregated;
+			round_trip(tools[t].format, &s);
+		}
+		assert_true(tried > 300);
+		assert_true(pools > 20);
+	}
+}
+
+/* What a target lacks stands there as a comment; what it has does not. */
+static void test_remarks(void **state)
+{
+	struct scenario s;
+	struct error error;
+	char *text;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "mixtral-8x7b", "dgx-h100", "vllm", &error));
+	case_set(&s, "gpus", "16");
+	case_set(&s, "tp", "4");
+	case_set(&s, "ep", "2");
+	case_set(&s, "prompt", "4096");
+	case_set(&s, "precision", "fp8-block");
+	text = write_as("vllm", &s, NULL);
+	assert_true(is_said(text, "ep"));
+	assert_true(is_said(text, "prompt"));
+	assert_true(is_said(text, "precision"));
+	assert_non_null(
+		strstr(text, "gpus: 16: start 4 of these servers, 4 GPUs each"));
+	assert_false(is_said(text, "tp"));
+	free(text);
+	text = write_as("sglang", &s, NULL);
+	assert_false(is_said(text, "ep"));
+	assert_non_null(strstr(text, "--ep-size 2"));
+	assert_non_null(strstr(text, "--dp-size 4"));
+	assert_false(is_said(text, "gpus"));
+	free(text);
+	case_set(&s, "mode", "training");
+	text = write_as("trtllm", &s, NULL);
+	assert_true(is_said(text, "mode"));
+	free(text);
+}
+
+/* Names of checkpoints as people have them. */
+static void test_checkpoints(void **state)
+{
+	static const char *const names[][3] = {
+		{ "meta-llama/Llama-3.1-70B", "llama3.1-70b", "bf16" },
+		{ "meta-llama/Meta-Llama-3.1-405B-Instruct-FP8", "llama3.1-405b",
+		  "fp8" },
+		{ "meta-llama/Llama-3.3-70B-Instruct", "llama3.1-70b", "bf16" },
+		{ "nvidia/Llama-3.3-70B-Instruct-FP4", "llama3.1-70b", "nvfp4" },
+		{ "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "llama3.1-8b",
+		  "int4" },
+		{ "/data/hub/models--Qwen--Qwen3-30B-A3B/snapshots/0a1b",
+		  "qwen3-30b-a3b", "bf16" },
+		{ "Qwen/Qwen3-235B-A22B-Instruct-2507-FP8", "qwen3-235b-a22b",
+		  "fp8-block" },
+		{ "deepseek-ai/DeepSeek-V3-0324", "deepseek-v3", "fp8-block" },
+		{ "moonshotai/Kimi-K2-Thinking", "kimi-k2", "fp8-block" },
+		{ "openai/gpt-oss-120b", "gpt-oss-120b", "nvfp4" },
+		{ "mistralai/Mixtral-8x22B-Instruct-v0.1", "mixtral-8x22b", "bf16" },
+		{ "./llama3.1-70b", "llama3.1-70b", "bf16" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct scenario s;
+		char command[256];
+
+		snprintf(command, sizeof command, "vllm serve %s\n", names[i][0]);
+		read_good("vllm", command, &s);
+		if (strcmp(s.model.name, names[i][1]) != 0)
+			fail_msg("%s is %s", names[i][0], s.model.name);
+		expect(&s, "precision", names[i][2]);
+	}
+}
+
+/* Files tell their tool by themselves, on every command. */
+static void test_command_line(void **state)
+{
+	static const char *const lines[][2] = {
+		{ "eval tests/fuzz/seeds/trtllm/script", "deepseek-v3 on 8" },
+		{ "eval tests/fuzz/seeds/vllm/pools --gpus 8", "qwen3-32b on 8" },
+		{ "eval tests/fuzz/seeds/trtllm/yaml", "tensorrt-llm" },
+		{ "import vllm tests/fuzz/seeds/vllm/script", "\ntp: 4\n" },
+		{ "export sglang tests/fuzz/seeds/vllm/script", "--dp-size 2" },
+		{ "export vllm tests/fuzz/seeds/vllm/script", "--max-model-len 8192" },
+		{ "check tests/fuzz/seeds/vllm/script", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+		struct ran ran = run(lines[i][0]);
+
+		if (ran.status != 0 || !strstr(ran.out, lines[i][1]))
+			fail_msg("%s: status %d\n%s%s", lines[i][0], ran.status,
+				 ran.out, ran.err);
+		ran_free(&ran);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_vllm_script),
+		cmocka_unit_test(test_vllm_experts),
+		cmocka_unit_test(test_sglang),
+		cmocka_unit_test(test_sglang_pools),
+		cmocka_unit_test(test_trtllm),
+		cmocka_unit_test(test_unknown_model),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_remarks),
+		cmocka_unit_test(test_checkpoints),
+		cmocka_unit_test(test_command_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
