@@ -57,23 +57,24 @@ static bool hf_read(struct scenario *out, const char *file, const char *text,
 }
 
 const struct format_reader format_table[] = {
-	{ "hf", "a model's config.json of Hugging Face", hf_read },
+	{ "hf", "a model's config.json of Hugging Face", hf_read, false },
 	{ "megatron",
 	  "Megatron-LM's flags: script, command line, YAML, start-up print; overrides "
 	  "of Megatron-Bridge",
-	  megatron_read },
-	{ "deepspeed", "a DeepSpeed configuration, JSON", deepspeed_read },
+	  megatron_read, true },
+	{ "deepspeed", "a DeepSpeed configuration, JSON", deepspeed_read, false },
 	{ "torchtitan",
 	  "a torchtitan configuration: TOML up to v0.2.2, later Python or flags",
-	  torchtitan_read },
-	{ "nanotron", "a nanotron configuration, YAML", nanotron_read },
-	{ "accelerate", "a configuration of accelerate for FSDP, YAML",
-	  accelerate_read },
-	{ "vllm", "a vllm serve command, a script with one, or its YAML", vllm_read },
-	{ "sglang", "a sglang.launch_server command, or a script with one",
-	  sglang_read },
+	  torchtitan_read, false },
+	{ "nanotron", "a nanotron configuration, YAML", nanotron_read, false },
+	{ "accelerate", "a configuration of accelerate for FSDP, YAML", accelerate_read,
+	  false },
+	{ "vllm", "a vllm serve command, a script with one, or its YAML", vllm_read,
+	  true },
+	{ "sglang", "a sglang.launch_server command, or a script with one", sglang_read,
+	  true },
 	{ "trtllm", "a trtllm-serve command, a script with one, or its YAML",
-	  trtllm_read },
+	  trtllm_read, true },
 };
 
 int format_count(void)
@@ -225,7 +226,7 @@ bool format_read(const struct format_reader *reader, const char *path,
 			  : error_set(error, path, 1, "the file is empty");
 	if (good)
 		snprintf(report->format, sizeof report->format, "%s", reader->name);
-	if (good && strcmp(reader->name, "megatron") == 0)
+	if (good && reader->keeps)
 		strcpy(report->kept, report->format);
 	free(text);
 	return good;

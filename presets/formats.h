@@ -14,6 +14,7 @@ struct format_reader {
 	/* text ends with a zero. False with FILE:LINE, *out unchanged. */
 	bool (*read)(struct scenario *out, const char *file, const char *text,
 		     size_t length, struct import_report *report, struct error *error);
+	bool keeps; /* its writer gives back what is not modelled */
 };
 
 extern const struct format_reader format_table[];

@@ -334,7 +334,7 @@ static void test_other_tools_files_open(void **state)
 		static char text[1 << 17];
 
 		decode(vt->clipboard, text, sizeof text);
-		assert_non_null(strstr(text, " --data-path ")); /* kept */
+		assert_non_null(strstr(text, " --data-path")); /* kept */
 	}
 	vt_type(vt, "\033");
 	vt_expect_gone(vt, "filter:");

@@ -25,7 +25,7 @@ static bool read_as(const char *format, const char *text, struct scenario *out,
 	error->text[0] = '\0';
 	if (!format_find(format)->read(out, "file", text, strlen(text), &report, error))
 		return false;
-	snprintf(report.format, sizeof report.format, "%s", format);
+	snprintf(report.kept, sizeof report.kept, "%s", format);
 	return true;
 }
 

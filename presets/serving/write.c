@@ -267,7 +267,7 @@ static char *write_tool(const struct tool *tool, const struct scenario *scenario
 
 	if (!out)
 		return NULL;
-	if (kept && strcmp(kept->format, tool->name) != 0)
+	if (kept && strcmp(kept->kept, tool->name) != 0)
 		kept = NULL;
 	say_unsaid(tool, scenario, out);
 	if (scenario->plan.mode == MODE_INFERENCE &&

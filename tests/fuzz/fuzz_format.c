@@ -97,7 +97,7 @@ static bool read_format(const char *text, size_t size, struct error *error)
 	memset(&report, 0, sizeof report);
 	if (!format_find(FORMAT)->read(&s, "file", text, size, &report, error))
 		return false;
-	snprintf(report.format, sizeof report.format, "%s", FORMAT);
+	snprintf(report.kept, sizeof report.kept, "%s", FORMAT);
 	use(&s);
 	return true;
 }
