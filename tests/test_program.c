@@ -350,7 +350,7 @@ static void test_a_terminal_without_a_clipboard_says_so(void **state)
 
 	(void)state;
 	forget();
-	vt = open_program(100, 30, "linux", NULL, NULL);
+	vt = open_program(100, 30, "vt220", NULL, NULL);
 	vt_expect(vt, "MEMORY");
 	vt_type(vt, "e\t");
 	vt_expect(vt, "no clipboard (OSC 52)");

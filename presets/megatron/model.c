@@ -277,7 +277,7 @@ static bool list_or_step(struct reader *r, const char *name, int64_t layers, boo
 		return moe_list(freq->value, out, MAX_LAYERS) == layers;
 	/* MoE is the first of step layers; full attention, not the window, the last */
 	for (int64_t i = 0; i < layers && step > 0; i++)
-		out[i] = first ? i % step == 0 : (i + 1) % step != 0;
+		out[i] = (uint8_t)(first ? i % step == 0 : (i + 1) % step != 0);
 	return step > 0;
 }
 
