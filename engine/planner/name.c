@@ -57,7 +57,7 @@ static void knob_text(const struct scenario *s, const struct knob *knob, char *o
 
 		snprintf(out, size, "%s", usual || s->plan.pp == 1 ? "" : word);
 	} else if (knob->type == KNOB_WORD) {
-		snprintf(out, size, value > 0 ? "%.3s" : "", word);
+		snprintf(out, size, "%.*s", value > 0 ? 3 : 0, word);
 	} else if (name_of(knob, name, sizeof name) &&
 		   (always || value > (knob->type == KNOB_INT ? 1 : 0))) {
 		snprintf(out, size, "%s%s", name, knob->type == KNOB_BOOL ? "" : word);
