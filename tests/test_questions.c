@@ -237,6 +237,7 @@ static void test_the_largest_model(void **state)
 	model_count(&problem.base.model, &was);
 	model_count(&inverse.scenario.model, &is);
 	assert_true(is.total > 4 * was.total);
+	assert_true(is.total == inverse.parameters);
 	/* eight times 38 GiB at 16 bytes a parameter is all there can be */
 	assert_true(is.total * 16 < 8 * capacity(&problem) * 1.01);
 	assert_true(inverse.scenario.model.hidden > problem.base.model.hidden);

@@ -263,6 +263,14 @@ static void test_a_terminal_sees_progress(void **state)
 	vt_expect(vt, "of 153600 plans");
 	assert_true(vt_find(vt, " %  ", NULL) || vt_find(vt, "[", NULL));
 	vt_close(vt);
+	/* of a search the best so far too */
+	snprintf(command, sizeof command,
+		 "%s search deepseek-v3-2048-h800 --exhaustive --schedule "
+		 "gpipe..hanayo --threads 1",
+		 run_program());
+	vt = vt_start(&options, argv);
+	vt_expect(vt, "searching, best");
+	vt_close(vt);
 	struct ran ran = run("search llama3-70b-64-h100 --top 1");
 	assert_string_equal(ran.err, "");
 	ran_free(&ran);

@@ -143,7 +143,7 @@ static void test_answers_stand_below(void **state)
 	stage_shows(&s, "+ GPUs  mbs ");
 	stage_shows(&s, "  model ");
 	stage_shows(&s, "plan 1, 10 % less network #");
-	stage_shows(&s, "saves time: ");
+	stage_shows(&s, "saves: ");
 	stage_shows(&s, "limited by");
 	/* another aim */
 	stage_type(&s, "ll");

@@ -224,12 +224,16 @@ static bool in_time(const struct inverse *inverse, const struct scenario *s)
 static void answer(struct inverse *inverse, const struct planner_problem *problem,
 		   const struct planner_result *result)
 {
+	struct model_counts counts;
+
 	inverse->done = true;
 	inverse->found = result->found > 0;
 	if (!inverse->found)
 		return;
 	inverse->answer = inverse->value[inverse->at];
 	planner_scenario(problem, &result->top[0], &inverse->scenario);
+	model_count(&inverse->scenario.model, &counts);
+	inverse->parameters = counts.total;
 }
 
 /* Go on to the next value, or to the answer if it is known. */

@@ -38,7 +38,7 @@ struct inverse {
 	/* Whether a value was found, and then the value, the best plan at it and the
 	 * scenario of that. */
 	bool found;
-	double answer;
+	double answer, parameters; /* of the answer's model */
 	struct scenario scenario;
 	/* the nearest value tried where nothing fits (or too late), 0 = none */
 	double beyond;

@@ -206,7 +206,10 @@ static void change_words(const struct why_change *change, char *out, size_t size
 
 	knob_print_value(change->knob, change->from, from, sizeof from);
 	knob_print_value(change->knob, change->to, to, sizeof to);
-	snprintf(out, size, "%s %s\u2192%s", change->knob->key, from, to);
+	if (change->knob->type == KNOB_BOOL)
+		snprintf(out, size, "%s %s", change->knob->key, to);
+	else
+		snprintf(out, size, "%s %s\u2192%s", change->knob->key, from, to);
 }
 
 /* The changes that gain most, each with its gain. */
@@ -221,13 +224,14 @@ static void draw_gains(const struct explorer *explorer, struct canvas *canvas, i
 		return;
 	if (why->count == 0) {
 		canvas_text(canvas, x, y, width, ROLE_LABEL,
-			    "no single change of it gains");
+			    fits ? "no single change of it gains"
+				 : "no single change of it mends that");
 		return;
 	}
 	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL,
 			 !fits           ? "what mends it: "
-			 : why->together ? "together save time: "
-					 : "saves time: ");
+			 : why->together ? "together save: "
+					 : "saves: ");
 	for (int i = 0; i < why->count && x < end; i++) {
 		char words[128];
 
@@ -243,18 +247,16 @@ static void draw_gains(const struct explorer *explorer, struct canvas *canvas, i
 static void answer_words(const struct inverse *q, char *out, size_t size)
 {
 	char value[32];
-	struct model scaled;
-	struct model_counts counts;
 
-	form_text(FORM_TOKENS, q->answer, value, sizeof value);
 	switch (q->kind) {
 	case INVERSE_GPUS: snprintf(out, size, "%.0f+ GPUs", q->answer); break;
 	case INVERSE_MICRO_BATCH: snprintf(out, size, "mbs %.0f", q->answer); break;
-	case INVERSE_SEQUENCE: snprintf(out, size, "seq %s", value); break;
+	case INVERSE_SEQUENCE:
+		form_text(FORM_TOKENS, q->answer, value, sizeof value);
+		snprintf(out, size, "seq %s", value);
+		break;
 	default:
-		model_scale(&q->problem->base.model, q->answer, &scaled);
-		model_count(&scaled, &counts);
-		form_text(FORM_COUNT, counts.total, value, sizeof value);
+		form_text(FORM_COUNT, q->parameters, value, sizeof value);
 		snprintf(out, size, "model %s", value);
 	}
 }
