@@ -119,11 +119,13 @@ fuzz:
 fuzz-run: $(addprefix $(B)/fuzz_,$(FUZZ))
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I @ sh tests/fuzz/run.sh @ $(B) $(FUZZ_SECONDS)
 
-$(B)/fuzz_%.o: tests/fuzz/fuzz_format.c
+# Only these: a pattern would also make what -include looks for.
+FUZZERS = $(addprefix $(B)/fuzz_,$(FUZZ))
+$(FUZZERS:=.o): $(B)/fuzz_%.o: tests/fuzz/fuzz_format.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) -fsanitize=fuzzer-no-link -DFORMAT='"$*"' -c $< -o $@
 
-$(B)/fuzz_%: $(B)/fuzz_%.o $(HOUSE) $(ENGINE)
+$(FUZZERS): $(B)/fuzz_%: $(B)/fuzz_%.o $(HOUSE) $(ENGINE)
 	$(CC) $(CFLAGS) -fsanitize=fuzzer $^ $(LIBS) $(LDFLAGS) -o $@
 
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
