@@ -43,6 +43,9 @@ static bool is_known(const char *key)
 					    "data_parallel",
 					    "measured",
 					    "measured_step_seconds",
+					    "measured_output_tokens_per_second",
+					    "measured_ttft_seconds",
+					    "measured_tpot_seconds",
 					    "kept",
 					    "name",
 					    "updated" };
@@ -134,13 +137,35 @@ static bool check_dp(const struct scenario *s, const struct document *document,
 			 (long long)s->plan.pp, (long long)dp);
 }
 
+static bool read_measured(const struct document *document, const struct node *map,
+			  struct scenario_note *note, struct error *error)
+{
+	const struct {
+		const char *key;
+		double *value;
+	} all[] = {
+		{ "measured_step_seconds", &note->measured_step_seconds },
+		{ "measured_output_tokens_per_second",
+		  &note->measured_output_tokens_per_second },
+		{ "measured_ttft_seconds", &note->measured_ttft_seconds },
+		{ "measured_tpot_seconds", &note->measured_tpot_seconds },
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+		const struct node *node = node_get(map, all[i].key);
+
+		if (node && !node_number(document, node, all[i].value, error))
+			return false;
+	}
+	return true;
+}
+
 static bool read_note(const struct document *document, const struct node *map,
 		      struct scenario_note *note, struct error *error)
 {
 	const struct node *title = node_get(map, "title"),
 			  *source = node_get(map, "source"),
-			  *text = node_get(map, "note"),
-			  *measured = node_get(map, "measured_step_seconds");
+			  *text = node_get(map, "note");
 	struct scenario_note made = { .title = "" };
 
 	if ((title &&
@@ -148,8 +173,7 @@ static bool read_note(const struct document *document, const struct node *map,
 	    (source &&
 	     !node_text(document, source, made.source, sizeof made.source, error)) ||
 	    (text && !node_text(document, text, made.note, sizeof made.note, error)) ||
-	    (measured &&
-	     !node_number(document, measured, &made.measured_step_seconds, error)))
+	    !read_measured(document, map, &made, error))
 		return false;
 	if (note)
 		*note = made;

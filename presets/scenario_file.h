@@ -17,7 +17,10 @@
 /* What a plan says beside the scenario. */
 struct scenario_note {
 	char title[MAX_NOTE], source[MAX_NOTE], note[512];
-	double measured_step_seconds; /* 0 = not stated */
+	/* 0 = not stated */
+	double measured_step_seconds;
+	double measured_output_tokens_per_second, measured_ttft_seconds,
+		measured_tpot_seconds;
 };
 
 /* By plan name or path. note may be NULL. */

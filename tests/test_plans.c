@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/estimate.h"
 #include "engine/train.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
@@ -98,7 +99,7 @@ static void everyone_fits(void **state)
 		struct scenario scenario;
 
 		read_plan(list[i].name, &scenario, NULL);
-		train_estimate(&scenario, &estimate);
+		scenario_estimate(&scenario, &estimate);
 		assert_true(estimate.legal);
 		if (!estimate.fits)
 			fail_msg("%s: %.1f of %.1f GiB", list[i].name,
@@ -118,13 +119,19 @@ static void every_number_is_finite(void **state)
 		struct scenario scenario;
 
 		read_plan(list[i].name, &scenario, NULL);
-		train_estimate(&scenario, &e);
+		scenario_estimate(&scenario, &e);
 		for (int k = 0; k < metric_count(); k++) {
 			double value = metric_get(&e, &metric_table[k]);
 
 			if (!isfinite(value) || value < -1e-9)
 				fail_msg("%s: %s is %g", list[i].name,
 					 metric_table[k].key, value);
+		}
+		if (scenario.plan.mode == MODE_INFERENCE) {
+			assert_true(e.serving.tpot_seconds > 0);
+			assert_true(e.serving.ttft_seconds > 0);
+			assert_true(e.serving.output_tokens_per_second > 0);
+			continue;
 		}
 		if (!(e.step_seconds > 0 && e.tokens_per_second > 0 && e.mfu > 0 &&
 		      e.mfu < 1 && e.memory.total_bytes > 0 && e.run.seconds > 0))
@@ -159,6 +166,57 @@ static void steps_take_about_as_long_as_published(void **state)
 			fail_msg("%s: %.2f s, published %.2f s", list[i].name,
 				 e.step_seconds, note.measured_step_seconds);
 	}
+}
+
+static void check_near(const char *name, const char *what, double predicted,
+		       double published)
+{
+	double ratio = published > 0 ? predicted / published : 1;
+
+	if (ratio < 0.4 || ratio > 2.5)
+		fail_msg("%s: %s %g, published %g", name, what, predicted, published);
+}
+
+/* As rough: waits for the first token depend on how a load was started, so they are
+ * not held to anything here. */
+static void servers_are_about_as_fast_as_published(void **state)
+{
+	static const char *const models[] = {
+		"llama3.1-70b", "llama3.1-405b", "mixtral-8x7b", "deepseek-v3",
+		"gpt-oss-120b", "gpt-oss-20b",   "qwen3-32b",
+	};
+	enum { MODELS = sizeof models / sizeof models[0] };
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list), servers = 0, measured = 0;
+	bool found[MODELS] = { false };
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		static struct estimate e;
+		struct scenario scenario;
+		struct scenario_note note;
+
+		read_plan(list[i].name, &scenario, &note);
+		if (scenario.plan.mode != MODE_INFERENCE)
+			continue;
+		servers++;
+		measured += note.measured_tpot_seconds > 0 ||
+			    note.measured_output_tokens_per_second > 0;
+		for (size_t m = 0; m < MODELS; m++)
+			found[m] =
+				found[m] || strcmp(scenario.model.name, models[m]) == 0;
+		assert_true(scenario.stack.serves);
+		scenario_estimate(&scenario, &e);
+		check_near(list[i].name, "TPOT", e.serving.tpot_seconds,
+			   note.measured_tpot_seconds);
+		check_near(list[i].name, "tokens/s", e.serving.output_tokens_per_second,
+			   note.measured_output_tokens_per_second);
+	}
+	assert_true(servers >= 10);
+	assert_true(measured >= 10);
+	for (size_t m = 0; m < MODELS; m++)
+		if (!found[m])
+			fail_msg("no server of %s", models[m]);
 }
 
 /* What the first screen shows must be worth turning knobs: some bubble, some room, and
@@ -238,6 +296,7 @@ int main(void)
 		cmocka_unit_test(everyone_fits),
 		cmocka_unit_test(every_number_is_finite),
 		cmocka_unit_test(steps_take_about_as_long_as_published),
+		cmocka_unit_test(servers_are_about_as_fast_as_published),
 		cmocka_unit_test(start_leaves_something_to_do),
 		cmocka_unit_test(fp8_inputs_wait_in_fp8),
 		cmocka_unit_test(writing_and_reading_gives_the_same),
