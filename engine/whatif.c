@@ -79,8 +79,14 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 
 bool whatif_tunes(const struct knob *knob)
 {
-	static const char *const given[] = { "gbs", "seq", "document_len", "imbalance",
-					     "lora_rank" };
+	/* the last ones are a server's work, and how well it guesses */
+	static const char *const given[] = {
+		"gbs",         "seq",          "document_len",  "imbalance",
+		"lora_rank",   "mode",         "prompt",        "output",
+		"concurrency", "request_rate", "shared_prefix", "goal_ttft",
+		"goal_tpot",   "batching",     "acceptance",    "draft_cost",
+		"speculative", "draft_tokens", "memory_share",
+	};
 
 	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
 		if (strcmp(knob->key, given[i]) == 0)

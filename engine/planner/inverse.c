@@ -129,6 +129,16 @@ static void fill_models(struct inverse *inverse)
 	}
 }
 
+/* A server's sequence is its prompt, and it has no micro-batch. */
+static const char *knob_of(const struct inverse *inverse)
+{
+	bool serves = inverse->problem->base.plan.mode == MODE_INFERENCE;
+
+	if (serves && inverse->kind == INVERSE_SEQUENCE)
+		return "prompt";
+	return kinds[inverse->kind].knob;
+}
+
 static void fill(struct inverse *inverse)
 {
 	static void (*const usual[INVERSE_COUNT])(struct inverse *) = {
@@ -137,10 +147,13 @@ static void fill(struct inverse *inverse)
 		[INVERSE_SEQUENCE] = fill_sequences,
 		[INVERSE_MODEL] = fill_models,
 	};
-	const char *key = kinds[inverse->kind].knob;
+	const char *key = knob_of(inverse);
 	const struct planner_axis *axis =
 		key ? planner_pinned(inverse->problem, knob_find(key)) : NULL;
 
+	if (inverse->kind == INVERSE_MICRO_BATCH &&
+	    inverse->problem->base.plan.mode == MODE_INFERENCE)
+		return;
 	if (!axis || axis->count < 2) {
 		usual[inverse->kind](inverse);
 		return;
@@ -177,7 +190,7 @@ static bool set_value(const struct inverse *inverse, double value,
 		      struct planner_problem *out)
 {
 	struct scenario base = inverse->problem->base;
-	const char *key = kinds[inverse->kind].knob;
+	const char *key = knob_of(inverse);
 	const struct knob *knob = key ? knob_find(key) : NULL;
 
 	if (knob)

@@ -1,6 +1,7 @@
 /* pareto.c - see pareto.h. */
 #include "engine/planner/pareto.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ static const double step = 0.01; /* of the memory */
 
 const char *pareto_word(enum pareto_kind kind)
 {
-	static const char *const words[PARETO_COUNT] = { "memory", "gpus" };
+	static const char *const words[PARETO_COUNT] = { "memory", "gpus", "users" };
 
 	return (unsigned)kind < PARETO_COUNT ? words[kind] : "";
 }
@@ -22,6 +23,11 @@ enum pareto_kind pareto_find(const char *word)
 	while (i < PARETO_COUNT && strcmp(pareto_word((enum pareto_kind)i), word) != 0)
 		i++;
 	return (enum pareto_kind)i;
+}
+
+enum pareto_kind pareto_usual(const struct planner_problem *problem)
+{
+	return problem->base.plan.mode == MODE_INFERENCE ? PARETO_USERS : PARETO_MEMORY;
 }
 
 static int rising(const void *a, const void *b)
@@ -78,6 +84,12 @@ bool pareto_next(struct pareto *pareto, struct planner_problem *out)
 		return false;
 	if (pareto->kind == PARETO_GPUS) {
 		on_gpus(pareto, pareto->gpus[pareto->at], out);
+	} else if (pareto->kind == PARETO_USERS) {
+		*out = *pareto->problem;
+		/* as many requests as the limit allows */
+		out->base.plan.serving.concurrency = 0;
+		out->base.plan.serving.request_rate = 0;
+		out->base.plan.serving.goal_tpot_seconds = pareto->limit_seconds;
 	} else {
 		*out = *pareto->problem;
 		out->reserve = 1 - pareto->limit_bytes /
@@ -126,6 +138,26 @@ static void take_memory(struct pareto *pareto, const struct planner_problem *pro
 		pareto->done = true;
 }
 
+/* Each limit is a seventh below the one before; a plan whose TPOT is far below its
+ * limit is met again until the limit reaches it. */
+static void take_users(struct pareto *pareto, const struct planner_problem *problem,
+		       const struct planner_result *result)
+{
+	struct planner_found found;
+	struct scenario s;
+
+	if (result->found == 0) {
+		pareto->done = true;
+		return;
+	}
+	found = result->top[0];
+	if (pareto->limit_seconds > 0)
+		found.step_seconds = fmin(found.step_seconds, pareto->limit_seconds);
+	planner_scenario(problem, &found, &s);
+	add(pareto, &found, (double)s.cluster.gpus);
+	pareto->limit_seconds = found.step_seconds / 1.15;
+}
+
 static void take_gpus(struct pareto *pareto, const struct planner_result *result)
 {
 	double gpus = pareto->gpus[pareto->at];
@@ -146,6 +178,8 @@ void pareto_take(struct pareto *pareto, const struct planner_problem *problem,
 		return;
 	if (pareto->kind == PARETO_GPUS)
 		take_gpus(pareto, result);
+	else if (pareto->kind == PARETO_USERS)
+		take_users(pareto, problem, result);
 	else
 		take_memory(pareto, problem, result);
 }
@@ -155,7 +189,7 @@ void pareto_scenario(const struct pareto *pareto, const struct pareto_point *poi
 {
 	struct planner_problem problem;
 
-	if (pareto->kind == PARETO_MEMORY) {
+	if (pareto->kind != PARETO_GPUS) {
 		planner_scenario(pareto->problem, &point->found, out);
 		return;
 	}

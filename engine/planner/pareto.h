@@ -13,6 +13,7 @@
 enum pareto_kind {
 	PARETO_MEMORY, /* tokens/s per GPU against bytes, steps of 1 % of them */
 	PARETO_GPUS,   /* tokens/s of all against GPUs, the counts of inverse_gpus() */
+	PARETO_USERS,  /* inference: tokens/s per GPU against tokens/s of each user */
 	PARETO_COUNT
 };
 
@@ -28,15 +29,18 @@ struct pareto {
 	const struct planner_problem *problem; /* not owned */
 	int count;
 	struct pareto_point point[MAX_FRONT]; /* fastest first; rising GPUs */
-	double limit_bytes;                   /* of the next search */
+	double limit_bytes, limit_seconds;    /* of the next search; TPOT */
 	int counts, at;                       /* GPU counts to try */
 	double gpus[MAX_COUNTS];
 	bool done;
 };
 
-/* "memory", "gpus"; PARETO_COUNT if there is none. */
+/* "memory", "gpus", "users"; PARETO_COUNT if there is none. */
 const char *pareto_word(enum pareto_kind kind);
 enum pareto_kind pareto_find(const char *word);
+/* What stands for memory where the problem is a server's: its cache fills the memory
+ * anyway. */
+enum pareto_kind pareto_usual(const struct planner_problem *problem);
 /* GPUs: the values of the problem's own axis, or up to four times the present ones. */
 void pareto_begin(struct pareto *pareto, enum pareto_kind kind,
 		  const struct planner_problem *problem);

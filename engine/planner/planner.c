@@ -24,6 +24,16 @@ double search_score(enum objective objective, const struct scenario *s, double s
 	}
 }
 
+/* Whether any request is served within the goals, or all that are asked for. */
+static bool serves_well(const struct estimate *e, bool all)
+{
+	const struct serving_estimate *v = &e->serving;
+
+	return e->fits && v->goodput > 0 &&
+	       (!all || (v->waiting <= 0 &&
+			 v->goodput_concurrency >= v->concurrency * (1 - 1e-9)));
+}
+
 /* Of a server. Good tokens are those within the goals; a server that has none comes
  * behind all that do, the shortest time per token first. */
 static double serving_score(enum objective objective, const struct scenario *s,
@@ -33,8 +43,7 @@ static double serving_score(enum objective objective, const struct scenario *s,
 	const struct serving_estimate *v = &e->serving;
 	double gpus = (double)s->cluster.gpus;
 	double each = v->goodput > 0 ? 1 / v->goodput : far * (1 + v->tpot_seconds);
-	bool all = v->goodput > 0 && v->waiting <= 0 &&
-		   v->goodput_concurrency >= v->concurrency * (1 - 1e-9);
+	bool all = serves_well(e, true);
 
 	switch (objective) {
 	case OBJECTIVE_THROUGHPUT: return each * gpus;
@@ -221,6 +230,13 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	found.memory_share = e->memory.total_bytes / e->capacity_bytes;
 	found.exposed_share = e->exposed_seconds / e->step_seconds;
 	if (s->plan.mode == MODE_INFERENCE) {
+		if (p->problem.strict && !serves_well(e, p->problem.any)) {
+			p->result.counts.out_of_memory++;
+			return;
+		}
+		if (e->serving.goodput > 0)
+			found.tokens_per_second_per_gpu =
+				e->serving.goodput / (double)s->cluster.gpus;
 		found.step_seconds = e->serving.tpot_seconds;
 		found.ttft_seconds = e->serving.ttft_seconds;
 		found.exposed_share =

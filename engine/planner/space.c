@@ -95,7 +95,6 @@ static void serving_axes(struct planner_problem *problem)
 {
 	const struct scenario *s = &problem->base;
 	int64_t gpus = s->cluster.gpus, heads = most_heads(&s->model);
-	double budget[] = { 0, 2048, 16384 };
 	double pool[] = { 0, (double)(gpus / 4), (double)(3 * gpus / 4) };
 
 	add_divisors(problem, "tp", heads, smaller(gpus, 64));
@@ -105,7 +104,6 @@ static void serving_axes(struct planner_problem *problem)
 		add_divisors(problem, "ep", s->model.moe.experts, smaller(gpus, 512));
 	}
 	add_doubles(problem, "kv_shards", smaller(gpus, 8));
-	planner_pin(problem, knob_find("max_batched_tokens"), budget, 3);
 	add_series(problem, "disaggregated", 0, gpus > 1 ? 1 : 0);
 	planner_pin(problem, knob_find("prefill_gpus"), pool, gpus >= 4 ? 3 : 1);
 	planner_pin(problem, knob_find("prefill_tp"), (double[]){ 0, 1, 2, 4, 8 },

@@ -10,9 +10,21 @@
 const char *why_limit(const struct estimate *estimate, double *share)
 {
 	const struct estimate *e = estimate;
+	const struct serving_estimate *v = &e->serving;
 	const char *what = "compute";
 	double most = 0.03 * e->step_seconds;
 
+	if (v->decode_seconds > 0) {
+		const double part[BOUND_COUNT] = {
+			[BOUND_COMPUTE] = v->compute_seconds,
+			[BOUND_MEMORY] = v->memory_seconds,
+			[BOUND_NETWORK] = v->network_seconds,
+			[BOUND_OVERHEAD] = v->overhead_seconds,
+		};
+
+		*share = part[v->bound] / v->decode_seconds;
+		return bound_label((enum bound)v->bound);
+	}
 	*share = e->compute_seconds / e->step_seconds;
 	struct {
 		const char *what;
@@ -37,6 +49,9 @@ const char *why_limit(const struct estimate *estimate, double *share)
 static double seconds_of(const struct why *why, const struct scenario *s,
 			 const struct estimate *e)
 {
+	if (s->plan.mode == MODE_INFERENCE)
+		return e->feasible && e->serving.goodput > 0 ? 1 / e->serving.goodput
+							     : INFINITY;
 	if (!e->legal || e->memory.total_bytes > planner_room(why->problem, s) ||
 	    !(e->tokens_per_second_per_gpu > 0))
 		return INFINITY;

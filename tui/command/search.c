@@ -125,8 +125,8 @@ static bool take_front(void *context, const char *value, struct error *error)
 
 	asked->front = pareto_find(value);
 	return asked->front != PARETO_COUNT ||
-	       error_set(error, NULL, 0, "--pareto %.40s: expected memory or gpus",
-			 value);
+	       error_set(error, NULL, 0,
+			 "--pareto %.40s: expected memory, gpus or users", value);
 }
 
 #define TAKE_SWITCH(name)                                                              \
@@ -157,7 +157,9 @@ const struct own_option search_options[] = {
 	  "sequence, model of this shape",
 	  take_ask },
 	{ "pareto", "memory|gpus",
-	  "memory or gpus: what no plan beats in throughput and that", take_front },
+	  "memory, gpus or (inference) users: what no plan beats in throughput and "
+	  "that",
+	  take_front },
 	{ "robust", NULL,
 	  "the order of the best ten on network, GEMMs or memory 10 % worse",
 	  take_robust },

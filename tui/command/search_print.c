@@ -17,6 +17,11 @@ static const char *form(enum form kind, double value, char out[MAX_FORM])
 	return out;
 }
 
+static bool serves(const struct planner_problem *problem)
+{
+	return problem->base.plan.mode == MODE_INFERENCE;
+}
+
 static void print_plan(const struct planner_problem *problem,
 		       const struct planner_found *found)
 {
@@ -36,14 +41,24 @@ static void print_plan(const struct planner_problem *problem,
 static void print_row(const struct planner_problem *problem,
 		      const struct planner_found *found, int rank)
 {
-	char step[MAX_FORM], memory[MAX_FORM];
+	char step[MAX_FORM], memory[MAX_FORM], other[MAX_FORM];
 
-	printf("%3d %9s %9.0f %5.1f%% %5.1f%% %9s ", rank,
+	if (serves(problem))
+		form(FORM_SECONDS, found->ttft_seconds, other);
+	else
+		snprintf(other, sizeof other, "%.1f%%", found->bubble_ratio * 100);
+	printf("%3d %9s %9.0f %5.1f%% %7s %9s ", rank,
 	       form(FORM_SECONDS, found->step_seconds, step),
-	       found->tokens_per_second_per_gpu, found->mfu * 100,
-	       found->bubble_ratio * 100,
+	       found->tokens_per_second_per_gpu, found->mfu * 100, other,
 	       form(FORM_BYTES, found->memory_bytes, memory));
 	print_plan(problem, found);
+}
+
+static void print_head(const struct planner_problem *problem, const char *what)
+{
+	printf("  # %9s tok/s/GPU    MFU %7s    memory  %s\n",
+	       serves(problem) ? "TPOT" : "step", serves(problem) ? "TTFT" : "bubble",
+	       what);
 }
 
 static void print_proof(const struct planner_problem *problem,
@@ -106,8 +121,10 @@ static void print_misses(const struct misses *misses)
 		     "a rule; check says why for one");
 	for (int i = 0; misses_text(misses, i, text, sizeof text); i++)
 		printf("  %s\n", text);
-	if (misses->count > 0)
-		puts("\n  #      step tok/s/GPU    MFU bubble    memory  closest miss");
+	if (misses->count > 0) {
+		putchar('\n');
+		print_head(misses->problem, "closest miss");
+	}
 	for (int i = 0; i < misses->count; i++)
 		print_row(misses->problem, &misses->miss[i], i + 1);
 }
@@ -252,7 +269,7 @@ void print_search(const struct planner_problem *problem,
 		  double seconds)
 {
 	if (result->found > 0)
-		puts("  #      step tok/s/GPU    MFU bubble    memory  plan");
+		print_head(problem, "plan");
 	for (int i = 0; i < result->found; i++)
 		print_row(problem, &result->top[i], i + 1);
 	if (extra->misses)

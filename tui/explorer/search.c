@@ -194,8 +194,8 @@ static void enter(struct explorer *explorer, enum search_phase phase)
 			  &explorer->estimate);
 		break;
 	case SEARCH_FRONT:
-		pareto_begin(&search->front[PARETO_MEMORY], PARETO_MEMORY,
-			     &search->problem);
+		pareto_begin(&search->front[PARETO_MEMORY],
+			     pareto_usual(&search->problem), &search->problem);
 		break;
 	case SEARCH_ROBUST:
 		if (!robust_begin(&search->robust, &search->problem, &search->result))

@@ -26,6 +26,14 @@ static const struct table_column columns[COLUMNS] = {
 	{ "memory", 6, true, 0 }, { "limited by", 11, false, 3 },
 };
 
+/* A server's step is a token's, and it has no bubble. */
+static const struct table_column serving_columns[COLUMNS] = {
+	{ "#", 3, true, 0 },      { "plan", 16, false, 0 },
+	{ "TPOT", 7, true, 0 },   { "tok/s/GPU", 9, true, 1 },
+	{ "MFU", 6, true, 4 },    { "TTFT", 7, true, 2 },
+	{ "memory", 6, true, 0 }, { "limited by", 11, false, 3 },
+};
+
 static const enum column sort_column[SORT_COUNT] = {
 	[SORT_RANK] = COLUMN_RANK,     [SORT_STEP] = COLUMN_STEP,
 	[SORT_RATE] = COLUMN_RATE,     [SORT_MFU] = COLUMN_MFU,
@@ -95,6 +103,11 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 		form_text(FORM_PERCENT, f->mfu, out->text, sizeof out->text);
 		break;
 	case COLUMN_BUBBLE:
+		if (f->ttft_seconds > 0) {
+			form_text(FORM_SECONDS, f->ttft_seconds, out->text,
+				  sizeof out->text);
+			break;
+		}
 		form_text(FORM_PERCENT, f->bubble_ratio, out->text, sizeof out->text);
 		out->role = above(f->bubble_ratio, 0.1);
 		break;
@@ -392,7 +405,10 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 			       .context = search,
 			       .cell = cell };
 
-	memcpy(fitting, columns, sizeof fitting);
+	memcpy(fitting,
+	       explorer->scenario.plan.mode == MODE_INFERENCE ? serving_columns
+							      : columns,
+	       sizeof fitting);
 	if (rect.width > 78) {
 		fitting[COLUMN_PLAN].width = rect.width > 110 ? 34 : 24;
 		fitting[COLUMN_MEMORY].width = rect.width > 110 ? 20 : 10;

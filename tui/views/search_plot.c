@@ -41,6 +41,17 @@ static double share_of(const struct estimate *e)
 	return e->memory.total_bytes / e->capacity_bytes;
 }
 
+/* Memory of a training plan, tokens a second of each user of a server. */
+static double across(const struct planner_found *f)
+{
+	return f->ttft_seconds > 0 ? 1 / f->step_seconds : f->memory_share;
+}
+
+static double across_now(const struct estimate *e)
+{
+	return e->serving.tpot_seconds > 0 ? 1 / e->serving.tpot_seconds : share_of(e);
+}
+
 /* The front is a staircase: what lies above it there is no plan for. */
 static void draw_memory_front(struct plot *plot, const struct pareto *front)
 {
@@ -49,11 +60,10 @@ static void draw_memory_front(struct plot *plot, const struct pareto *front)
 		const struct planner_found *next =
 			i > 0 ? &front->point[i - 1].found : f;
 
-		plot_line(plot, f->memory_share, f->tokens_per_second_per_gpu,
-			  next->memory_share, f->tokens_per_second_per_gpu, ROLE_GOOD);
-		plot_line(plot, next->memory_share, f->tokens_per_second_per_gpu,
-			  next->memory_share, next->tokens_per_second_per_gpu,
-			  ROLE_GOOD);
+		plot_line(plot, across(f), f->tokens_per_second_per_gpu, across(next),
+			  f->tokens_per_second_per_gpu, ROLE_GOOD);
+		plot_line(plot, across(next), f->tokens_per_second_per_gpu,
+			  across(next), next->tokens_per_second_per_gpu, ROLE_GOOD);
 	}
 }
 
@@ -65,9 +75,16 @@ static void draw_memory(const struct explorer *explorer, struct canvas *canvas,
 	const struct pareto *front = &search->front[PARETO_MEMORY];
 	const struct estimate *e = &explorer->estimate, *b = &explorer->before;
 	const struct planner_found *chosen = search_chosen(explorer);
-	struct range rate = { INFINITY, 0 };
+	struct range rate = { INFINITY, 0 }, users = { 0, 0 };
+	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
 	struct plot plot;
 
+	for (int i = 0; i < r->found; i++)
+		widen(&users, across(&r->top[i]));
+	for (int i = 0; i < front->count; i++)
+		widen(&users, across(&front->point[i].found));
+	if (serves && e->feasible)
+		widen(&users, across_now(e));
 	for (int i = 0; i < r->found; i++)
 		widen(&rate, r->top[i].tokens_per_second_per_gpu);
 	for (int i = 0; i < front->count; i++)
@@ -76,22 +93,24 @@ static void draw_memory(const struct explorer *explorer, struct canvas *canvas,
 		widen(&rate, e->tokens_per_second_per_gpu);
 	rate = padded(rate);
 	struct axis x = { 0, 1.05, false, FORM_PERCENT, "memory" };
+	if (serves)
+		x = (struct axis){ 0, users.high * 1.05, false, FORM_COUNT,
+				   "tok/s/user" };
 	struct axis y = { rate.low, rate.high, false, FORM_COUNT, "tok/s/GPU" };
 	if (!plot_begin(&plot, canvas, rect, x, y))
 		return;
 	draw_memory_front(&plot, front);
 	for (int i = 0; i < r->found; i++)
-		plot_dot(&plot, r->top[i].memory_share,
-			 r->top[i].tokens_per_second_per_gpu, ROLE_COMPUTE);
+		plot_dot(&plot, across(&r->top[i]), r->top[i].tokens_per_second_per_gpu,
+			 ROLE_COMPUTE);
 	if (explorer->pinned && b->legal)
-		plot_mark(&plot, share_of(b), b->tokens_per_second_per_gpu, 'B',
+		plot_mark(&plot, across_now(b), b->tokens_per_second_per_gpu, 'B',
 			  ROLE_WARNING);
 	if (e->legal)
-		plot_mark(&plot, share_of(e), e->tokens_per_second_per_gpu, '@',
+		plot_mark(&plot, across_now(e), e->tokens_per_second_per_gpu, '@',
 			  ROLE_VALUE);
 	if (chosen)
-		plot_mark(&plot, chosen->memory_share,
-			  chosen->tokens_per_second_per_gpu,
+		plot_mark(&plot, across(chosen), chosen->tokens_per_second_per_gpu,
 			  canvas_glyph(canvas, GLYPH_MARK), ROLE_FOCUS);
 }
 
