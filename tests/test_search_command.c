@@ -234,7 +234,7 @@ static void test_wrong_questions_are_refused(void **state)
 {
 	(void)state;
 	says("search --ask money", 2, "gpus, mbs, seq or model");
-	says("search --pareto speed", 2, "memory or gpus");
+	says("search --pareto speed", 2, "memory, gpus or users");
 	says("search --deadline soon", 2, "30d or 72h");
 	says("search --deadline -3", 2, "30d or 72h");
 	says("search --deadline 3d --objective cost", 2, "--objective gpus");

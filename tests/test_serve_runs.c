@@ -53,11 +53,11 @@ static void errors_stay_as_small(void **state)
 		int n;
 		double median, p90;
 	} rows[] = {
-		{ "aic_silicon_agg", SCORE_TPOT, 1082, 0.083, 0.24 },
-		{ "misc_published", SCORE_TPOT, 48, 0.085, 0.22 },
-		{ "misc_published", SCORE_TTFT, 40, 0.14, 0.75 },
-		{ "trtllm_perf_overview", SCORE_TTFT, 40, 0.11, 0.32 },
-		{ "trtllm_perf_overview", SCORE_RATE, 548, 0.095, 0.45 },
+		{ "aic_silicon_agg", SCORE_TPOT, 1082, 0.087, 0.24 },
+		{ "misc_published", SCORE_TPOT, 48, 0.096, 0.22 },
+		{ "misc_published", SCORE_TTFT, 40, 0.134, 0.73 },
+		{ "trtllm_perf_overview", SCORE_TTFT, 40, 0.139, 0.372 },
+		{ "trtllm_perf_overview", SCORE_RATE, 548, 0.102, 0.486 },
 	};
 
 	(void)state;
