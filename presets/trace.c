@@ -262,8 +262,8 @@ static char *write_events(const struct timeline *t)
 	char *text = NULL;
 	bool good;
 
-	w.forward = malloc(cells * sizeof *w.forward);
-	w.backward = malloc(cells * sizeof *w.backward);
+	w.forward = calloc(cells, sizeof *w.forward);
+	w.backward = calloc(cells, sizeof *w.backward);
 	w.stream = open_memstream(&text, &size);
 	good = w.forward && w.backward && w.stream;
 	if (good)
