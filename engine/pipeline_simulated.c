@@ -14,12 +14,7 @@ struct outcome {
 	int peak[MAX_STAGES];
 };
 
-enum {
-	WINDOW = 8,
-	/* micro-batches times virtual stages; orders made by rule are irregular */
-	CHEAP = 1792,
-	CHEAP_BY_RULE = 2048
-};
+enum { WINDOW = 8 };
 
 /* Micro-batches enter at the steady rate when the memory at the front is used up. */
 static double entering_rate(const struct simulation *ran, int m)
@@ -105,7 +100,7 @@ static int settled(const struct pipeline_input *in)
 
 	start += row->by_rule ? WINDOW : 0;
 	/* with few stages as many as many stages would take */
-	cheap = (row->by_rule ? CHEAP_BY_RULE : CHEAP) / (in->stages * in->chunks);
+	cheap = row->effort / (in->stages * in->chunks);
 	return start > cheap ? start : cheap;
 }
 

@@ -481,6 +481,52 @@ static void test_every_schedule_with_any_counts(void **state)
 	}
 }
 
+/* What would do, put in its place, does. */
+static void check_nearest(const struct schedule_request *request,
+			  const struct schedule_problem *problem)
+{
+	for (int i = 0; i < problem->nearest_count; i++) {
+		struct schedule_request other = *request;
+		struct schedule_problem still;
+		int value = (int)problem->nearest[i];
+
+		if (strcmp(problem->knob, "pp") == 0)
+			other.stages = value;
+		else if (strcmp(problem->knob, "micro_batch_group") == 0)
+			other.group = value;
+		else
+			other.micro_batches = value;
+		/* one thing at a time: another count may be wrong too */
+		if (!schedule_allows(&other, &still))
+			assert_string_not_equal(still.reason, problem->reason);
+	}
+}
+
+static void test_refusals_name_what_would_do(void **state)
+{
+	int refused = 0;
+
+	(void)state;
+	for (int kind = 0; kind < SCHEDULE_COUNT; kind++) {
+		for (int i = 0; i < 12 * 40 * 9; i++) {
+			struct schedule_request request = { .kind = kind };
+			struct schedule_problem problem;
+
+			request.stages = 1 + i % 12;
+			request.micro_batches = 1 + i / 12 % 40;
+			request.group = i / 480;
+			request.chunks = (int)schedule_chunks(kind, request.stages, 3);
+			if (schedule_allows(&request, &problem))
+				continue;
+			assert_non_null(problem.reason);
+			assert_true(problem.nearest_count > 0);
+			check_nearest(&request, &problem);
+			refused++;
+		}
+	}
+	assert_true(refused > 1000);
+}
+
 /* Parts of each stage's time add up, the critical path has no hole, and a stage
  * does one thing at a time. */
 static void check_items(const struct run *r)
@@ -576,6 +622,7 @@ int main(void)
 		cmocka_unit_test(test_groups_on_a_grid),
 		cmocka_unit_test(test_few_micro_batches),
 		cmocka_unit_test(test_every_schedule_with_any_counts),
+		cmocka_unit_test(test_refusals_name_what_would_do),
 		cmocka_unit_test(test_items_and_critical_path),
 		cmocka_unit_test(test_broken_lists_are_found),
 	};

@@ -80,6 +80,9 @@ struct schedule_row {
 	bool pairs;           /* forwards run together with backwards */
 	int weight_copies;
 	int settle;   /* micro-batches until the steady state, in units of PP */
+	int effort;   /* or as many as this divided by the virtual stages, if that is
+			 more; sets the time at 16 stages (make bench). Of those that
+			 are simulated. */
 	int period;   /* micro-batches after which the order repeats; 0 = PP */
 	bool by_rule; /* made from the stage times, so dearer to make */
 };

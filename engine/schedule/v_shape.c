@@ -150,20 +150,21 @@ static void put_block(struct schedule *order, const struct block *block, int s)
 	static const enum work_kind kind[4] = { WORK_FORWARD, WORK_FORWARD,
 						WORK_INPUT_GRAD, WORK_INPUT_GRAD };
 	static const int chunk[4] = { 0, 1, 1, 0 };
-	int start[4], next[4] = { 0 };
+	int start[4], next[4] = { 0 }, pass[PERIOD];
+	int left = 4 * order->micro_batches, slot;
 
 	block_starts(block, order->stages, s, start);
-	for (int left = 4 * order->micro_batches; left > 0; left--) {
-		int best = -1;
+	for (int i = 0; i < PERIOD; i++)
+		pass[i] = -1;
+	for (int i = 0; i < 4; i++)
+		pass[start[i] % PERIOD] = i;
+	for (slot = start[0]; left > 0; slot++) {
+		int i = pass[slot % PERIOD];
 
-		for (int i = 0; i < 4; i++) {
-			if (next[i] == order->micro_batches)
-				continue;
-			if (best < 0 || start[i] + PERIOD * next[i] <
-						start[best] + PERIOD * next[best])
-				best = i;
-		}
-		schedule_put(order, s, kind[best], chunk[best], next[best]++);
+		if (i < 0 || slot < start[i] || next[i] == order->micro_batches)
+			continue;
+		schedule_put(order, s, kind[i], chunk[i], next[i]++);
+		left--;
 	}
 }
 
