@@ -29,6 +29,8 @@ struct stack {
 	int64_t vocab_multiple; /* vocab is padded to this x TP; 1 = not */
 	/* time */
 	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
+	double kernel_gap_seconds;   /* between kernels, on top of the accelerator's own
+				      */
 	double dp_overlap;           /* hidden share of DP traffic where it overlaps */
 	double tp_overlap;           /* hidden share of TP traffic where it overlaps */
 	double tp_grad_overlap;      /* share of weight-gradient time that the input

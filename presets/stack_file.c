@@ -40,6 +40,7 @@ static const struct field fields[] = {
 	{ "tp_overlap", FIELD_NUMBER, S(tp_overlap), 0, NULL },
 	{ "ep_overlap", FIELD_NUMBER, S(ep_overlap), 0, NULL },
 	{ "tp_grad_overlap", FIELD_NUMBER, S(tp_grad_overlap), 0, NULL },
+	{ "kernel_gap_us", FIELD_NUMBER, S(kernel_gap_seconds), 1e-6, NULL },
 	{ "sync_calls_per_layer", FIELD_NUMBER, S(sync_calls_per_layer), 0, NULL },
 	{ "layer_step_us", FIELD_NUMBER, S(layer_step_seconds), 1e-6, NULL },
 	{ "unfused_passes", FIELD_NUMBER, S(unfused_passes), 0, NULL },

@@ -52,7 +52,7 @@ static const struct pair of_moves[] = {
 	{ "T38", DENSE, "attention_kernel=unfused", "" },
 	{ "T38", DENSE, "attention_kernel=flash2", "" },
 	{ "T39", DENSE, "fused_norms=off", "" },
-	{ "M17", HYBRID, "sp=off seq=8k", "seq=8k" },
+	{ "M17", HYBRID, "sp=off seq=16k", "seq=16k" },
 	{ "T26", DENSE, "@large_vocab", "" },
 	{ "M9", DENSE, "zero=0", "" },
 	{ "M17", HYBRID, "sp=off precision=fp32", "precision=fp32" },

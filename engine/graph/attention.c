@@ -44,6 +44,7 @@ static void core(const struct graph_context *c, struct graph *graph,
 	roofline_attention(&c->scenario->cluster.accelerator,
 			   (enum attention_kernel)plan->attention_kernel,
 			   (double)plan->seq_len, qk_dim, &roofline);
+	roofline.kernel_seconds += c->scenario->stack.kernel_gap_seconds;
 	op->rows = c->tokens;
 	op->columns = heads * v_dim;
 	op->inner = seen;

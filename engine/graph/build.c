@@ -274,6 +274,9 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	roofline_gemm(a, precision >= PRECISION_FP8 ? PRECISION_BF16 : precision,
 		      &out->head_gemm);
 	roofline_memory(a, &out->memory);
+	out->gemm.kernel_seconds += scenario->stack.kernel_gap_seconds;
+	out->head_gemm.kernel_seconds += scenario->stack.kernel_gap_seconds;
+	out->memory.kernel_seconds += scenario->stack.kernel_gap_seconds / 2;
 	out->tokens =
 		(double)plan->micro_batch * (double)plan->seq_len / (double)plan->cp;
 	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;

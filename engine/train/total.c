@@ -121,9 +121,9 @@ static void throughput(const struct step *step, struct estimate *out)
 struct spread {
 	double low, high;
 };
-static const struct spread dense_time = { 0.92, 1.16 };
-static const struct spread expert_time = { 0.78, 1.54 };
-static const struct spread calibrated_time = { 0.91, 1.10 };
+static const struct spread dense_time = { 0.92, 1.20 };
+static const struct spread expert_time = { 0.80, 1.60 };
+static const struct spread calibrated_time = { 0.88, 1.13 };
 static const struct spread dense_memory = { 0.89, 1.28 };
 static const struct spread expert_memory = { 0.75, 1.40 };
 

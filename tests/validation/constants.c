@@ -39,7 +39,7 @@
 	}
 #define COMMON_CHIP(chip)                                                 \
 	CHIP(chip, "memory_efficiency", memory_efficiency, 0.4, 0.95, 1), \
-		CHIP(chip, "kernel_us", kernel_seconds, 1, 100, 1e-6),    \
+		CHIP(chip, "kernel_us", kernel_seconds, 1, 12, 1e-6),     \
 		CHIP(chip, "tail_share", tail_share, 0.05, 1, 1),         \
 		CHIP(chip, "step_ms", step_seconds, 0.5, 60, 1e-3),       \
 		LINK(chip, "domain", LINK_DOMAIN, 0.4, 0.9),              \
@@ -47,6 +47,7 @@
 /* clang-format off */
 #define COMMON_STACK(name)                                                                \
 	STACK(name, "layer_cpu_us", layer_cpu_seconds, 30, 5000, 1e-6, false),            \
+	STACK(name, "kernel_gap_us", kernel_gap_seconds, 0.5, 150, 1e-6, false),            \
 	STACK(name, "dp_overlap", dp_overlap, 0, 1, 1, true),                             \
 	STACK(name, "tp_grad_overlap", tp_grad_overlap, 0, 1, 1, true),                   \
 	STACK(name, "sync_calls_per_layer", sync_calls_per_layer, 0.03, 60, 1, false),    \

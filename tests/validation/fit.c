@@ -279,7 +279,7 @@ static void keep_errors(const struct fit *f, int s, bool experts, double *errors
 			errors[(*n)++] = f->error[i];
 }
 
-static void each(struct fit *f, int rounds)
+static void each(struct fit *f, int rounds, bool rows)
 {
 	static double dense[65536], experts[65536];
 	int denses = 0, mixtures = 0;
@@ -294,6 +294,9 @@ static void each(struct fit *f, int rounds)
 		fflush(stdout);
 		keep_errors(f, s, false, dense, &denses);
 		keep_errors(f, s, true, experts, &mixtures);
+		for (int i = 0; rows && i < f->set.count; i++)
+			if (f->set.run[i].source == s && fit_scores(f, i))
+				printf("row %s %.4f\n", f->set.run[i].id, f->error[i]);
 		f->left_out[s] = false;
 	}
 	print_range("dense", dense, denses);
@@ -320,7 +323,7 @@ int main(int argc, char **argv)
 	number_contests(&f);
 	start(&f);
 	if (one_by_one) {
-		each(&f, rounds);
+		each(&f, rounds, rows);
 		return 0;
 	}
 	run_fit(&f, rounds);
