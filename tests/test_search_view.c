@@ -155,6 +155,36 @@ static void test_answers_stand_below(void **state)
 	stage_close(&s);
 }
 
+/* Fewest GPUs: those that hold it, or that end the run in time. */
+static void test_the_fewest_gpus_are_found(void **state)
+{
+	int64_t gpus;
+
+	(void)state;
+	open_search("llama3-8b-8-h100", 120, 36);
+	stage_type(&s, "llll");
+	stage_shows(&s, "best by gpus");
+	stage_shows(&s, "proved");
+	stage_shows(&s, "your plan takes 8 GPUs; ");
+	gpus = s.explorer.search->problem.base.cluster.gpus;
+	assert_true(gpus < 8);
+	stage_type(&s, "\n");
+	assert_int_equal(s.explorer.scenario.cluster.gpus, gpus);
+	assert_true(s.explorer.estimate.feasible);
+	stage_type(&s, "/deadline=600d\n");
+	stage_shows(&s, "proved");
+	assert_true(s.explorer.search->problem.base.cluster.gpus > gpus);
+	stage_type(&s, "\n");
+	assert_true(s.explorer.estimate.run.seconds <= 600 * 86400.0);
+	stage_type(&s, "/\025deadline=1h\n");
+	stage_shows(&s, "no machine up to 16 times this one ends the run in time");
+	stage_type(&s, "\n/\025deadline=soon\n");
+	stage_shows(&s, "expected days or hours");
+	stage_type(&s, "/\025\nhhhh");
+	stage_shows(&s, "best by step");
+	stage_close(&s);
+}
+
 static void test_fronts_are_drawn(void **state)
 {
 	(void)state;
@@ -266,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_rows_are_sorted),
 		cmocka_unit_test(test_rows_are_filtered),
 		cmocka_unit_test(test_answers_stand_below),
+		cmocka_unit_test(test_the_fewest_gpus_are_found),
 		cmocka_unit_test(test_fronts_are_drawn),
 		cmocka_unit_test(test_impossible_problems_say_what_would_do),
 		cmocka_unit_test(test_a_long_search_shows_how_far_it_is),

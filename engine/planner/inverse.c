@@ -30,6 +30,19 @@ enum inverse_kind inverse_find(const char *word)
 	return (enum inverse_kind)i;
 }
 
+double inverse_deadline(const char *text)
+{
+	char *end;
+	double number = strtod(text, &end);
+	double unit = *end == 'h' ? 3600 : 86400;
+
+	if (end == text || !(number > 0) || isinf(number))
+		return 0;
+	if (*end == 'd' || *end == 'h')
+		end++;
+	return *end == '\0' ? number * unit : 0;
+}
+
 /* Machines come in nodes, and those in twos and a few odd numbers of twos. */
 int inverse_gpus(const struct cluster *cluster, double most, double *value, int room)
 {

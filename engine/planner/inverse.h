@@ -48,6 +48,9 @@ struct inverse {
 const char *inverse_word(enum inverse_kind kind);
 enum inverse_kind inverse_find(const char *word);
 
+/* "30", "30d" or "72h" in seconds; 0 if it is none of these or not above 0. */
+double inverse_deadline(const char *text);
+
 /* The problem's own axis for the value, if it is more than the usual one, says what is
  * tried; else: GPUs 1, 2 ... a node, then nodes of odd part up to 15; micro-batches
  * that divide the global batch; sequences to a sixteenth; models to an eighth of their

@@ -147,6 +147,8 @@ static int draw(const struct asked *asked, const struct scenario *scenario)
 		}
 		if (canvas_init(&canvas, asked->width, asked->height, glyphs, colour)) {
 			press(explorer, &canvas, asked->keys ? asked->keys : "");
+			while (explorer_idle(explorer)) {
+			}
 			explorer_draw(explorer, &canvas);
 			text = write_canvas(asked, &canvas);
 			canvas_free(&canvas);

@@ -89,18 +89,12 @@ static bool take_reserve(void *context, const char *value, struct error *error)
 			 value);
 }
 
-/* "30", "30d" or "72h". */
 static bool take_deadline(void *context, const char *value, struct error *error)
 {
 	struct asked *asked = context;
-	char *end;
-	double number = strtod(value, &end);
-	bool hours = *end == 'h';
 
-	if (end != value && (*end == 'd' || hours))
-		end++;
-	asked->deadline_seconds = number * (hours ? 3600 : 86400);
-	return (end != value && *end == '\0' && number > 0 && isfinite(number)) ||
+	asked->deadline_seconds = inverse_deadline(value);
+	return asked->deadline_seconds > 0 ||
 	       error_set(error, NULL, 0,
 			 "--deadline %.40s: expected days or hours, as 30d or 72h",
 			 value);

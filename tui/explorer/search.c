@@ -30,6 +30,14 @@ static bool pin_word(struct search *search, const char *word)
 	const struct knob *knob;
 	char key[32], why[128];
 
+	if (strncmp(word, "deadline=", 9) == 0) {
+		search->deadline_seconds = inverse_deadline(equals + 1);
+		if (search->deadline_seconds > 0)
+			return true;
+		snprintf(search->trouble, sizeof search->trouble,
+			 "deadline: expected days or hours, as 30d or 72h");
+		return false;
+	}
 	snprintf(key, sizeof key, "%.*s", (int)(equals - word), word);
 	knob = knob_find(key);
 	if (!knob)
@@ -178,7 +186,27 @@ void search_begin(struct explorer *explorer)
 	if (!pin(search, explorer->filter))
 		return;
 	search->phase = SEARCH_PLANS;
+	if (explorer->objective == OBJECTIVE_GPUS) {
+		search->phase = SEARCH_FEWEST;
+		inverse_begin(&search->fewest, INVERSE_GPUS, &search->problem,
+			      search->deadline_seconds);
+		return;
+	}
 	search->worker = worker_start(&search->problem, explorer->threads);
+}
+
+/* The machine has so many GPUs from now on, and the shortest step is sought. */
+static void set_fewest(struct search *search)
+{
+	const struct knob *gpus = knob_find("gpus");
+	struct scenario base = search->problem.base;
+	double answer = search->fewest.answer;
+
+	knob_set(&base, gpus, answer);
+	search->next = search->problem;
+	planner_again(&search->next, &base, &search->problem);
+	planner_pin(&search->problem, gpus, &answer, 1);
+	search->problem.objective = OBJECTIVE_STEP;
 }
 
 static void enter(struct explorer *explorer, enum search_phase phase)
@@ -188,6 +216,10 @@ static void enter(struct explorer *explorer, enum search_phase phase)
 	search->phase = phase;
 	search->due = true;
 	switch (phase) {
+	case SEARCH_PLANS:
+		set_fewest(search);
+		search->worker = worker_start(&search->problem, explorer->threads);
+		break;
 	case SEARCH_ROWS:
 		name_rows(explorer);
 		why_begin(&search->why, &search->problem, &explorer->scenario,
@@ -217,6 +249,7 @@ static void enter(struct explorer *explorer, enum search_phase phase)
 static bool next_search(struct search *search)
 {
 	switch (search->phase) {
+	case SEARCH_FEWEST: return inverse_next(&search->fewest, &search->next);
 	case SEARCH_FRONT:
 		return pareto_next(&search->front[PARETO_MEMORY], &search->next);
 	case SEARCH_ROBUST: return robust_next(&search->robust, &search->next);
@@ -236,6 +269,7 @@ static void take_answer(struct explorer *explorer, const struct planner_result *
 	struct search *search = explorer->search;
 
 	switch (search->phase) {
+	case SEARCH_FEWEST: inverse_take(&search->fewest, &search->next, result); break;
 	case SEARCH_PLANS:
 		search->result = *result;
 		enter(explorer, SEARCH_ROWS);
@@ -260,6 +294,7 @@ static void take_answer(struct explorer *explorer, const struct planner_result *
 static enum search_phase phase_after(const struct search *search)
 {
 	switch (search->phase) {
+	case SEARCH_FEWEST: return search->fewest.found ? SEARCH_PLANS : SEARCH_OVER;
 	case SEARCH_ROWS:
 		return search->result.found > 0 ? SEARCH_FRONT : SEARCH_MISSES;
 	case SEARCH_FRONT: return SEARCH_ROBUST;

@@ -14,6 +14,7 @@
 #include "engine/planner/why.h"
 
 enum search_phase {
+	SEARCH_FEWEST, /* of the aim gpus: how many there are to be */
 	SEARCH_PLANS,
 	SEARCH_ROWS, /* names and limits of the plans, changes that gain */
 	SEARCH_FRONT,
@@ -52,6 +53,7 @@ struct search {
 	double begun, drawn, seconds; /* clock_seconds(); since it began */
 	bool due;                     /* there is something new to see */
 	char trouble[160];            /* what is wrong with the filter, or empty */
+	double deadline_seconds;      /* of the aim gpus; 0 = none */
 
 	/* rows of the table: indices of result.top */
 	int rows;
@@ -62,6 +64,7 @@ struct search {
 	bool why_done;
 	struct robust robust;
 	struct pareto front[PARETO_COUNT];
+	struct inverse fewest;
 	int asking; /* of inverse[], then the front of GPUs */
 	struct inverse inverse[INVERSE_COUNT];
 	struct misses misses;

@@ -5,7 +5,7 @@
 
 #include "engine/knob.h"
 #include "tui/view.h"
-#include "tui/views/search_plot.h"
+#include "tui/views/search_parts.h"
 
 enum column {
 	COLUMN_RANK,
@@ -68,12 +68,6 @@ static enum role above(double value, double limit)
 	return value > limit ? ROLE_WARNING : ROLE_VALUE;
 }
 
-static bool is_always_best(const struct search *search, int index)
-{
-	return search->robust.done && index < search->robust.plans &&
-	       search->robust.item[index].always_best;
-}
-
 static void cell(const void *context, int row, int column, struct table_cell *out)
 {
 	const struct search *search = context;
@@ -86,7 +80,7 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 	case COLUMN_RANK:
 		out->role = ROLE_LABEL;
 		snprintf(out->text, sizeof out->text, "%s%d",
-			 is_always_best(search, index) ? "*" : "", index + 1);
+			 search_always_best(search, index) ? "*" : "", index + 1);
 		break;
 	case COLUMN_PLAN:
 		out->role = ROLE_DEFAULT;
@@ -127,6 +121,22 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 
 /* --- head --- */
 
+/* How many GPUs are tried, or that none of them will do. */
+static void draw_fewest(const struct search *search, struct canvas *canvas,
+			struct rect rect)
+{
+	const struct inverse *q = &search->fewest;
+
+	if (!q->done)
+		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_WARNING,
+			      "trying %.0f GPUs ...", q->value[q->at]);
+	else
+		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
+			      "no machine up to 16 times this one %s",
+			      q->deadline_seconds > 0 ? "ends the run in time"
+						      : "holds it");
+}
+
 static void draw_state(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
 {
@@ -142,6 +152,10 @@ static void draw_state(const struct explorer *explorer, struct canvas *canvas,
 	form_text(FORM_COUNT, c->candidates, candidates, sizeof candidates);
 	form_text(FORM_COUNT, c->explored, explored, sizeof explored);
 	form_text(FORM_COUNT, c->bounded, bounded, sizeof bounded);
+	if (explorer->objective == OBJECTIVE_GPUS && !search->fewest.found) {
+		draw_fewest(search, canvas, rect);
+		return;
+	}
 	if (search->phase != SEARCH_PLANS) {
 		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_GOOD,
 			      "proved: of %s plans %s tried, %s can't be better",
@@ -184,161 +198,6 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 			    "searching ...");
 	else
 		draw_state(explorer, canvas, rect);
-}
-
-/* --- notes below the table --- */
-
-/* How the open plan compares. */
-static void draw_present(const struct explorer *explorer, struct canvas *canvas, int x,
-			 int y, int width)
-{
-	const struct search *search = explorer->search;
-	const struct estimate *e = &explorer->estimate;
-	double gap = 0;
-
-	if (search->result.found > 0 && e->feasible)
-		gap = search->result.top[0].tokens_per_second_per_gpu /
-			      e->tokens_per_second_per_gpu -
-		      1;
-	if (!e->feasible)
-		canvas_text(canvas, x, y, width, ROLE_BAD,
-			    e->legal ? "your plan does not fit"
-				     : "your plan can't run");
-	else if (gap > 0.001)
-		canvas_format(canvas, x, y, width, ROLE_WARNING,
-			      "your step takes %.1f %% longer than the best",
-			      gap * 100);
-	else
-		canvas_text(canvas, x, y, width, ROLE_GOOD,
-			    "your plan is as fast as the best");
-}
-
-static void change_words(const struct why_change *change, char *out, size_t size)
-{
-	char from[48], to[48];
-
-	knob_print_value(change->knob, change->from, from, sizeof from);
-	knob_print_value(change->knob, change->to, to, sizeof to);
-	if (change->knob->type == KNOB_BOOL)
-		snprintf(out, size, "%s %s", change->knob->key, to);
-	else
-		snprintf(out, size, "%s %s\u2192%s", change->knob->key, from, to);
-}
-
-/* The changes that gain most, each with its gain. */
-static void draw_gains(const struct explorer *explorer, struct canvas *canvas, int x,
-		       int y, int width)
-{
-	const struct why *why = &explorer->search->why;
-	int end = x + width;
-	bool fits = isfinite(why->seconds);
-
-	if (!explorer->search->why_done)
-		return;
-	if (why->count == 0) {
-		canvas_text(canvas, x, y, width, ROLE_LABEL,
-			    fits ? "no single change of it gains"
-				 : "no single change of it mends that");
-		return;
-	}
-	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL,
-			 !fits           ? "what mends it: "
-			 : why->together ? "together save: "
-					 : "saves: ");
-	for (int i = 0; i < why->count && x < end; i++) {
-		char words[128];
-
-		change_words(&why->change[i], words, sizeof words);
-		x += canvas_text(canvas, x, y, end - x, ROLE_DELTA_BETTER, words);
-		if (fits && (!why->together || i + 1 == why->count))
-			x += canvas_format(canvas, x, y, end - x, ROLE_VALUE,
-					   " %.1f %%", why->change[i].gain * 100);
-		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
-	}
-}
-
-static void answer_words(const struct inverse *q, char *out, size_t size)
-{
-	char value[32];
-
-	switch (q->kind) {
-	case INVERSE_GPUS: snprintf(out, size, "%.0f+ GPUs", q->answer); break;
-	case INVERSE_MICRO_BATCH: snprintf(out, size, "mbs %.0f", q->answer); break;
-	case INVERSE_SEQUENCE:
-		form_text(FORM_TOKENS, q->answer, value, sizeof value);
-		snprintf(out, size, "seq %s", value);
-		break;
-	default:
-		form_text(FORM_COUNT, q->parameters, value, sizeof value);
-		snprintf(out, size, "model %s", value);
-	}
-}
-
-/* The inverse questions, as far as they are answered. */
-static void draw_answers(const struct explorer *explorer, struct canvas *canvas, int x,
-			 int y, int width)
-{
-	const struct search *search = explorer->search;
-	int end = x + width;
-
-	if (search->phase < SEARCH_ASK || search->result.found == 0)
-		return;
-	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "fits: ");
-	for (int i = 0; i < INVERSE_COUNT && x < end; i++) {
-		const struct inverse *q = &search->inverse[i];
-		char words[64];
-
-		if (!q->done) {
-			canvas_text(canvas, x, y, end - x, ROLE_LABEL, "...");
-			break;
-		}
-		if (!q->found)
-			continue;
-		answer_words(q, words, sizeof words);
-		x += canvas_text(canvas, x, y, end - x, ROLE_VALUE, words);
-		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
-	}
-}
-
-/* What becomes of the plan under the cursor where the machine is a tenth worse. */
-static void draw_robust(const struct explorer *explorer, struct canvas *canvas, int x,
-			int y, int width)
-{
-	const struct search *search = explorer->search;
-	int at = explorer->state[VIEW_SEARCH].cursor, end = x + width, index;
-
-	if (!search->robust.done || at >= search->rows)
-		return;
-	index = search->order[at];
-	if (index >= search->robust.plans)
-		return;
-	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "plan %d, 10 %% less ",
-			   index + 1);
-	for (int c = 1; c < ROBUST_CASES; c++) {
-		const struct robust_plan *plan = &search->robust.item[index];
-
-		x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "%s ",
-				   robust_word((enum robust_case)c));
-		if (plan->fits[c])
-			x += canvas_format(canvas, x, y, end - x,
-					   plan->rank[c] == 1 ? ROLE_GOOD : ROLE_VALUE,
-					   "#%d  ", plan->rank[c]);
-		else
-			x += canvas_text(canvas, x, y, end - x, ROLE_BAD, "OOM  ");
-	}
-	if (is_always_best(search, index))
-		canvas_text(canvas, x, y, end - x, ROLE_GOOD, "* best in all cases");
-}
-
-static void draw_notes(const struct explorer *explorer, struct canvas *canvas,
-		       struct rect rect)
-{
-	static void (*const note[])(const struct explorer *, struct canvas *, int, int,
-				    int) = { draw_present, draw_gains, draw_robust,
-					     draw_answers };
-
-	for (int i = 0; i < rect.height && i < 4; i++)
-		note[i](explorer, canvas, rect.x, rect.y + i, rect.width);
 }
 
 /* --- where nothing fits --- */
@@ -419,10 +278,11 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 	table.rows = search->rows;
 	if (search->result.found > 0)
 		widget_table(canvas, parts.table, &table);
-	else if (search->phase >= SEARCH_MISSES)
+	else if (search->misses.problem)
 		draw_misses(explorer, canvas, parts.table);
-	if (search->phase != SEARCH_PLANS)
-		draw_notes(explorer, canvas, parts.notes);
+	if (!explorer->search_stale &&
+	    (search->why_done || (search->phase > SEARCH_PLANS && table.rows > 0)))
+		search_draw_notes(explorer, canvas, parts.notes);
 	if (search->result.found > 0)
 		search_draw_plot(explorer, canvas, parts.plot);
 }
@@ -456,7 +316,7 @@ static unsigned take(struct explorer *explorer)
 
 static unsigned turn_aim(struct explorer *explorer, int direction)
 {
-	int count = OBJECTIVE_GPUS; /* which needs a list of GPUs to choose from */
+	int count = OBJECTIVE_COUNT;
 
 	explorer->objective = (enum objective)(
 		((int)explorer->objective + direction + count) % count);

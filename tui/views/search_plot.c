@@ -1,5 +1,5 @@
-/* search_plot.c - see search_plot.h. */
-#include "tui/views/search_plot.h"
+/* search_plot.c - the scatter of the view Search. */
+#include "tui/views/search_parts.h"
 
 #include <math.h>
 

@@ -57,7 +57,10 @@ const struct view view_table[VIEW_COUNT] = {
 			  "The "
 			  "line is the front that no plan beats; + gives it the room "
 			  "of "
-			  "the table, . changes from memory to GPUs." },
+			  "the table, . changes from memory to GPUs. By gpus the "
+			  "smallest machine "
+			  "that holds it is found, with the filter deadline=30d the "
+			  "smallest that ends the run in time." },
 	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
 			   "Where a number comes from: formula, this scenario's values "
 			   "in it, assumption, source. Left and right go through all "

@@ -1,0 +1,171 @@
+/* search_notes.c - lines below the table: how the open plan compares, what would gain,
+ * how the chosen plan stands on a worse machine, and what else fits. */
+#include <math.h>
+#include <stdio.h>
+
+#include "engine/knob.h"
+#include "tui/views/search_parts.h"
+
+bool search_always_best(const struct search *search, int index)
+{
+	return search->robust.done && index < search->robust.plans &&
+	       search->robust.item[index].always_best;
+}
+
+/* How the open plan compares. */
+static void draw_present(const struct explorer *explorer, struct canvas *canvas, int x,
+			 int y, int width)
+{
+	const struct search *search = explorer->search;
+	const struct estimate *e = &explorer->estimate;
+	double gap = 0;
+
+	if (search->result.found > 0 && e->feasible)
+		gap = search->result.top[0].tokens_per_second_per_gpu /
+			      e->tokens_per_second_per_gpu -
+		      1;
+	if (!e->feasible)
+		canvas_text(canvas, x, y, width, ROLE_BAD,
+			    e->legal ? "your plan does not fit"
+				     : "your plan can't run");
+	else if (explorer->objective == OBJECTIVE_GPUS && search->fewest.found)
+		canvas_format(canvas, x, y, width, ROLE_VALUE,
+			      "your plan takes %lld GPUs; %.0f are enough",
+			      (long long)explorer->scenario.cluster.gpus,
+			      search->fewest.answer);
+	else if (gap > 0.001)
+		canvas_format(canvas, x, y, width, ROLE_WARNING,
+			      "your step takes %.1f %% longer than the best",
+			      gap * 100);
+	else
+		canvas_text(canvas, x, y, width, ROLE_GOOD,
+			    "your plan is as fast as the best");
+}
+
+static void change_words(const struct why_change *change, char *out, size_t size)
+{
+	char from[48], to[48];
+
+	knob_print_value(change->knob, change->from, from, sizeof from);
+	knob_print_value(change->knob, change->to, to, sizeof to);
+	if (change->knob->type == KNOB_BOOL)
+		snprintf(out, size, "%s %s", change->knob->key, to);
+	else
+		snprintf(out, size, "%s %s\u2192%s", change->knob->key, from, to);
+}
+
+/* The changes that gain most, each with its gain. */
+static void draw_gains(const struct explorer *explorer, struct canvas *canvas, int x,
+		       int y, int width)
+{
+	const struct why *why = &explorer->search->why;
+	int end = x + width;
+	bool fits = isfinite(why->seconds);
+
+	if (!explorer->search->why_done)
+		return;
+	if (why->count == 0) {
+		canvas_text(canvas, x, y, width, ROLE_LABEL,
+			    fits ? "no single change of it gains"
+				 : "no single change of it mends that");
+		return;
+	}
+	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL,
+			 !fits           ? "what mends it: "
+			 : why->together ? "together save: "
+					 : "saves: ");
+	for (int i = 0; i < why->count && x < end; i++) {
+		char words[128];
+
+		change_words(&why->change[i], words, sizeof words);
+		x += canvas_text(canvas, x, y, end - x, ROLE_DELTA_BETTER, words);
+		if (fits && (!why->together || i + 1 == why->count))
+			x += canvas_format(canvas, x, y, end - x, ROLE_VALUE,
+					   " %.1f %%", why->change[i].gain * 100);
+		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
+	}
+}
+
+static void answer_words(const struct inverse *q, char *out, size_t size)
+{
+	char value[32];
+
+	switch (q->kind) {
+	case INVERSE_GPUS: snprintf(out, size, "%.0f+ GPUs", q->answer); break;
+	case INVERSE_MICRO_BATCH: snprintf(out, size, "mbs %.0f", q->answer); break;
+	case INVERSE_SEQUENCE:
+		form_text(FORM_TOKENS, q->answer, value, sizeof value);
+		snprintf(out, size, "seq %s", value);
+		break;
+	default:
+		form_text(FORM_COUNT, q->parameters, value, sizeof value);
+		snprintf(out, size, "model %s", value);
+	}
+}
+
+/* The inverse questions, as far as they are answered. */
+static void draw_answers(const struct explorer *explorer, struct canvas *canvas, int x,
+			 int y, int width)
+{
+	const struct search *search = explorer->search;
+	int end = x + width;
+
+	if (search->phase < SEARCH_ASK || search->result.found == 0)
+		return;
+	x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "fits: ");
+	for (int i = 0; i < INVERSE_COUNT && x < end; i++) {
+		const struct inverse *q = &search->inverse[i];
+		char words[64];
+
+		if (!q->done) {
+			canvas_text(canvas, x, y, end - x, ROLE_LABEL, "...");
+			break;
+		}
+		if (!q->found)
+			continue;
+		answer_words(q, words, sizeof words);
+		x += canvas_text(canvas, x, y, end - x, ROLE_VALUE, words);
+		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
+	}
+}
+
+/* What becomes of the plan under the cursor where the machine is a tenth worse. */
+static void draw_robust(const struct explorer *explorer, struct canvas *canvas, int x,
+			int y, int width)
+{
+	const struct search *search = explorer->search;
+	int at = explorer->state[VIEW_SEARCH].cursor, end = x + width, index;
+
+	if (!search->robust.done || at >= search->rows)
+		return;
+	index = search->order[at];
+	if (index >= search->robust.plans)
+		return;
+	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "plan %d, 10 %% less ",
+			   index + 1);
+	for (int c = 1; c < ROBUST_CASES; c++) {
+		const struct robust_plan *plan = &search->robust.item[index];
+
+		x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "%s ",
+				   robust_word((enum robust_case)c));
+		if (plan->fits[c])
+			x += canvas_format(canvas, x, y, end - x,
+					   plan->rank[c] == 1 ? ROLE_GOOD : ROLE_VALUE,
+					   "#%d  ", plan->rank[c]);
+		else
+			x += canvas_text(canvas, x, y, end - x, ROLE_BAD, "OOM  ");
+	}
+	if (search_always_best(search, index))
+		canvas_text(canvas, x, y, end - x, ROLE_GOOD, "* best in all cases");
+}
+
+void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect)
+{
+	static void (*const note[])(const struct explorer *, struct canvas *, int, int,
+				    int) = { draw_present, draw_gains, draw_robust,
+					     draw_answers };
+
+	for (int i = 0; i < rect.height && i < 4; i++)
+		note[i](explorer, canvas, rect.x, rect.y + i, rect.width);
+}

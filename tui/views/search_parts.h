@@ -1,0 +1,18 @@
+/* search_parts.h - parts of the view Search. */
+#ifndef TUI_VIEWS_SEARCH_PARTS_H
+#define TUI_VIEWS_SEARCH_PARTS_H
+
+#include "tui/explorer.h"
+
+/* Throughput against memory, or against GPUs: the front as a line, found plans as dots,
+ * the plan under the cursor, the open plan and the pinned one as marks. */
+void search_draw_plot(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect);
+
+/* One line each, as many as there is height for. */
+void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect);
+/* Whether this plan of the result is the best of all in all cases of robust.h. */
+bool search_always_best(const struct search *search, int index);
+
+#endif
