@@ -192,7 +192,7 @@ static void test_why_names_changes(void **state)
 
 static void test_impossible_problems_get_the_closest_misses(void **state)
 {
-	cJSON *root = json_of(SMALL PINS "--gpus 4 --json", 1);
+	cJSON *root = json_of(SMALL PINS "--optimizer-offload 0 --gpus 4 --json", 1);
 
 	(void)state;
 	assert_true(cJSON_IsNull(at(root, "best")));
@@ -202,7 +202,7 @@ static void test_impossible_problems_get_the_closest_misses(void **state)
 	assert_non_null(
 		strstr(at(root, "misses.would_do.0")->valuestring, "GPUs would do"));
 	cJSON_Delete(root);
-	says(SMALL PINS "--gpus 4", 1, "nothing fits: needs ");
+	says(SMALL PINS "--optimizer-offload 0 --gpus 4", 1, "nothing fits: needs ");
 	says(SMALL "--model llama3.2-1b --gbs 32 --gpus 7 --vpp 1 --split even", 1,
 	     "gbs 35 would do");
 	/* learned positions end at 2048 */

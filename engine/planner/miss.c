@@ -36,6 +36,20 @@ static bool has_axis(const struct planner_problem *problem, const char *key)
 	return axis && axis->count > 1;
 }
 
+/* Whether plans with that value were among those that don't fit. */
+static bool tried(const struct planner_problem *problem, const char *key, double value)
+{
+	for (int i = 0; i < problem->axes; i++) {
+		const struct planner_axis *axis = &problem->axis[i];
+
+		for (int k = 0; k < axis->count; k++)
+			if (strcmp(axis->knob->key, key) == 0 &&
+			    axis->value[k] == value)
+				return true;
+	}
+	return false;
+}
+
 /* Goes to the next stage that asks something; what is an axis was tried already. */
 static void enter(struct misses *misses, enum miss_stage stage)
 {
@@ -49,7 +63,8 @@ static void enter(struct misses *misses, enum miss_stage stage)
 			stage = MISS_OFFLOAD;
 	}
 	if (stage == MISS_OFFLOAD &&
-	    (misses->count == 0 || s->plan.optimizer_offload == 1))
+	    (misses->count == 0 || s->plan.optimizer_offload == 1 ||
+	     tried(problem, "optimizer_offload", 1)))
 		stage = MISS_SEQUENCE;
 	if (stage == MISS_SEQUENCE) {
 		inverse_begin(&misses->inverse, INVERSE_SEQUENCE, problem, 0);
@@ -80,7 +95,7 @@ static bool ask_one(struct misses *misses, struct planner_problem *out)
 	if (!knob || !knob_set(&base, knob, value))
 		return false;
 	planner_again(misses->problem, &base, out);
-	if (!offload && planner_pinned(misses->problem, knob))
+	if (planner_pinned(misses->problem, knob))
 		planner_pin(out, knob, &value, 1);
 	out->objective = OBJECTIVE_MEMORY;
 	out->top = 1;

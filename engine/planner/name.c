@@ -13,6 +13,7 @@ static const struct {
 	{ "sp", NULL }, /* goes with TP */
 	{ "zero_group", "ZG" },
 	{ "recompute_layers", "rl" },
+	{ "recompute_modules", "" },
 	{ "micro_batch_group", "mg" },
 	{ "optimizer_offload", "oo" },
 	{ "activation_offload", "ao" },

@@ -6,40 +6,6 @@
 #include "engine/planner/search.h"
 #include "engine/schedule/schedule.h"
 
-static void get(const struct plan *plan, struct inner *out)
-{
-	*out = (struct inner){ .schedule = plan->schedule,
-			       .split = plan->split,
-			       .vpp = plan->vpp,
-			       .micro_batch_group = plan->micro_batch_group,
-			       .recompute = plan->recompute,
-			       .recompute_layers = plan->recompute_layers,
-			       .recompute_modules = plan->recompute_modules,
-			       .activation_offload = plan->activation_offload,
-			       .zero = plan->zero,
-			       .zero_group = plan->zero_group,
-			       .optimizer_offload = plan->optimizer_offload };
-}
-
-void search_put(const struct inner *inner, enum role role, struct plan *plan)
-{
-	if (role == ROLE_SHAPE) {
-		plan->schedule = inner->schedule;
-		plan->split = inner->split;
-		plan->vpp = inner->vpp;
-		plan->micro_batch_group = inner->micro_batch_group;
-	} else if (role == ROLE_MODE) {
-		plan->recompute = inner->recompute;
-		plan->recompute_layers = inner->recompute_layers;
-		plan->recompute_modules = inner->recompute_modules;
-		plan->activation_offload = inner->activation_offload;
-	} else {
-		plan->zero = inner->zero;
-		plan->zero_group = inner->zero_group;
-		plan->optimizer_offload = inner->optimizer_offload;
-	}
-}
-
 /* A shape's key holds schedule and split in one number. */
 static const double split_key = 100;
 
@@ -140,33 +106,40 @@ static bool has_even(const struct options *shapes, const double *key)
 static void list_options(struct planner *p, enum role role, double times)
 {
 	struct scenario *s = &p->trial->scenario;
+	const struct options *menu = &p->menu[role];
 	struct options *list = &p->option[role];
-	struct option option = { 0 };
 	struct facts facts;
 
 	list->count = 0;
-	do {
+	rules_derive(s, &facts);
+	for (int i = 0; i < menu->count; i++) {
+		const struct option *option = &menu->item[i];
+		struct option *new;
 		int row;
 
-		search_apply(p, option.choice, role, s);
-		rules_derive(s, &facts);
+		search_put(&option->inner, role, &s->plan);
+		if (role == ROLE_SHAPE)
+			rules_derive(s, &facts);
 		row = search_broken(p, &p->option_rules[role], &facts);
 		if (row >= 0) {
-			search_reject(p, row, times);
-			continue;
-		}
-		set_key(p, s, role, option.key);
-		if (is_known(list, option.key)) {
-			p->result.counts.repeated += times;
+			search_reject(p, row, option->times * times);
 			continue;
 		}
 		if (!search_grow(p, (void **)&list->item, list->count, &list->capacity,
-				 sizeof option))
+				 sizeof *option))
 			return;
-		get(&s->plan, &option.inner);
-		option.has_even = role == ROLE_SHAPE && has_even(list, option.key);
-		list->item[list->count++] = option;
-	} while (search_advance(p, option.choice, role));
+		new = &list->item[list->count];
+		set_key(p, s, role, new->key);
+		if (is_known(list, new->key)) {
+			p->result.counts.repeated += option->times * times;
+			continue;
+		}
+		p->result.counts.repeated += (option->times - 1) * times;
+		memcpy(new->choice, option->choice, sizeof new->choice);
+		new->inner = option->inner;
+		new->has_even = role == ROLE_SHAPE &&has_even(list, new->key);
+		list->count++;
+	}
 }
 
 /* What each mode costs. */
@@ -234,7 +207,7 @@ static void push_pair(struct planner *p, int shape, int mode)
 	pair.bound = search_score(p->problem.objective, s,
 				  train_bound_scaled(s, pair.pipeline + p->least_ends),
 				  bytes);
-	if (!p->problem.exhaustive && search_too_large(p, s, bytes)) {
+	if (!p->problem.exhaustive && bytes > search_limit(p, s)) {
 		counts->too_large += states;
 		return;
 	}

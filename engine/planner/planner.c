@@ -90,14 +90,14 @@ double search_room(const struct planner *p, const struct scenario *s)
 	return planner_room(&p->problem, s);
 }
 
-/* Until something fits, what might be the nearest is tried. */
-bool search_too_large(const struct planner *p, const struct scenario *s, double bytes)
+double search_limit(const struct planner *p, const struct scenario *s)
 {
 	const struct planner_result *r = &p->result;
+	double room = search_room(p, s);
 
-	return bytes > search_room(p, s) &&
-	       (p->problem.strict || p->problem.any || r->found > 0 ||
-		(r->has_nearest && bytes > r->nearest.memory_bytes));
+	if (p->problem.strict || p->problem.any || r->found > 0)
+		return room;
+	return r->has_nearest ? fmax(room, r->nearest.memory_bytes) : INFINITY;
 }
 
 bool search_grow(struct planner *p, void **items, int count, int *capacity, size_t size)
@@ -143,7 +143,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 	if (p->problem.top < 1 || p->problem.top > MAX_TOP)
 		p->problem.top = p->problem.top < 1 ? 1 : MAX_TOP;
 	search_arrange(p);
-	if (!equip(p)) {
+	if (!equip(p) || !search_menu(p)) {
 		planner_free(p);
 		return NULL;
 	}
@@ -156,8 +156,11 @@ void planner_free(struct planner *p)
 		return;
 	if (!p->borrowed)
 		free(p->node);
-	for (int role = 0; role < ROLE_COUNT; role++)
+	for (int role = 0; role < ROLE_COUNT; role++) {
 		free(p->option[role].item);
+		if (!p->borrowed)
+			free(p->menu[role].item);
+	}
 	free(p->flights.slot);
 	free(p->flights.held);
 	free(p->cost);
@@ -278,7 +281,7 @@ static void next_node(struct planner *p, int *budget)
 		return;
 	}
 	if (!p->inside && !p->problem.exhaustive &&
-	    search_too_large(p, &p->problem.base, node->bytes)) {
+	    node->bytes > search_limit(p, &p->problem.base)) {
 		p->result.counts.too_large += p->below[p->depth];
 		p->next += p->stride;
 		return;

@@ -39,6 +39,7 @@ struct option {
 	uint8_t choice[MAX_AXES];
 	struct inner inner;
 	double key[3];
+	double times;  /* candidates that are the same whatever the node is */
 	bool has_even; /* shapes: an earlier one differs in that its split is even */
 	double ends;   /* states: seconds behind the pipeline at least */
 	struct bound_bytes bytes; /* states: what they take at least */
@@ -105,6 +106,7 @@ struct planner {
 
 	/* the node at work */
 	bool inside;
+	struct options menu[ROLE_COUNT]; /* options before rules and degrees */
 	struct options option[ROLE_COUNT];
 	struct layer_cost *cost; /* trial->parts for each mode */
 	int costs;               /* there is room for */
@@ -132,6 +134,8 @@ void search_reject(struct planner *planner, int row, double candidates);
 
 /* list.c: nodes with their bounds. */
 void search_list(struct planner *planner, int *budget);
+/* menu.c: the options that any node chooses from; false without memory. */
+bool search_menu(struct planner *planner);
 /* open.c: the options of a node, and their pairs of shape and mode, best bound first.
  */
 void search_open(struct planner *planner, const struct node *node);
@@ -149,9 +153,9 @@ double search_score(enum objective objective, const struct scenario *scenario,
 double search_worst(const struct planner *planner);
 /* Bytes that a plan may take. */
 double search_room(const struct planner *planner, const struct scenario *scenario);
-/* Whether a plan that needs this much is of no interest. */
-bool search_too_large(const struct planner *planner, const struct scenario *scenario,
-		      double bytes);
+/* Bytes beyond which a plan is of no interest: until something fits, what might be the
+ * nearest miss is. */
+double search_limit(const struct planner *planner, const struct scenario *scenario);
 void search_take(struct planner *planner, const struct scenario *scenario,
 		 const uint8_t *choice);
 /* Room for one more item of this size; without memory false, and the search fails. */

@@ -110,19 +110,71 @@ static void serving_axes(struct planner_problem *problem)
 		    gpus >= 16 ? 5 : 1);
 }
 
-/* In this order the plans are named and ties broken: fewer splits come first. */
-void planner_axes(struct planner_problem *problem)
+static void add_values(struct planner_problem *problem, const char *key,
+		       const double *values, int count)
+{
+	double once[MAX_AXIS_VALUES];
+	int kept = 0;
+
+	for (int i = 0; i < count; i++) {
+		bool seen = false;
+
+		for (int k = 0; k < kept; k++)
+			seen |= once[k] == values[i];
+		if (!seen)
+			once[kept++] = values[i];
+	}
+	planner_pin(problem, knob_find(key), once, kept);
+}
+
+static bool has_mixer(const struct model *model, enum mixer mixer)
+{
+	for (int k = 0; k < model->kinds; k++)
+		if (model->kind[k].mixer == mixer)
+			return true;
+	return false;
+}
+
+/* The stack's own choice, attention alone, what is cheap to make again (norms,
+ * activations, the up projections of MLA), the MLP, and all together. */
+static void add_modules(struct planner_problem *problem)
+{
+	enum { ATTENTION = 1 << MODULE_CORE_ATTN, MLP = 1 << MODULE_MLP };
+	const struct model *model = &problem->base.model;
+	unsigned cheap = 1u << MODULE_LAYERNORM;
+	double values[5];
+
+	if (has_mixer(model, MIXER_MLA))
+		cheap |= 1u << MODULE_MLA_UP_PROJ;
+	if (model->moe.experts > 0)
+		cheap |= 1u << MODULE_MOE_ACT;
+	values[0] = (double)problem->base.plan.recompute_modules;
+	values[1] = ATTENTION;
+	values[2] = cheap;
+	values[3] = MLP;
+	values[4] = ATTENTION | MLP | cheap;
+	add_values(problem, "recompute_modules", values, 5);
+}
+
+/* Some of a stage's layers: all (0), 1, 2, 4 ... */
+static void add_layers(struct planner_problem *problem)
+{
+	double values[MAX_AXIS_VALUES] = { 0 };
+	int count = 1;
+
+	for (int64_t n = 1; n < problem->base.model.layers; n *= 2)
+		values[count++] = (double)n;
+	add_values(problem, "recompute_layers", values, count);
+}
+
+/* What parts a layer, and how it is held. */
+static void add_degrees(struct planner_problem *problem)
 {
 	const struct scenario *s = &problem->base;
 	int64_t gpus = s->cluster.gpus, heads = most_heads(&s->model);
-	double schedules[] = { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED };
-	double splits[] = { SPLIT_AUTO, SPLIT_BALANCED }, etp[] = { 1, 0 };
+	double kinds[] = { CP_RING, CP_ALL_GATHER, CP_ULYSSES }, etp[] = { 1, 0 };
+	double groups[] = { 0, (double)s->cluster.gpus_per_node };
 
-	problem->axes = 0;
-	if (s->plan.mode == MODE_INFERENCE) {
-		serving_axes(problem);
-		return;
-	}
 	add_doubles(problem, "mbs", smaller(s->plan.global_batch, 32));
 	/* mixers without heads split their inner width */
 	if (heads > 1)
@@ -131,6 +183,7 @@ void planner_axes(struct planner_problem *problem)
 		add_doubles(problem, "tp", smaller(gpus, 64));
 	add_series(problem, "sp", 0, 1);
 	add_doubles(problem, "cp", smaller(gpus, smaller(64, s->plan.seq_len / 1024)));
+	add_values(problem, "cp_kind", kinds, 3);
 	if (s->model.moe.experts > 0) {
 		add_divisors(problem, "ep", s->model.moe.experts, gpus);
 		planner_pin(problem, knob_find("etp"), etp, 2);
@@ -138,10 +191,36 @@ void planner_axes(struct planner_problem *problem)
 	add_divisors(problem, "pp", gpus,
 		     smaller(s->model.layers + s->model.mtp_layers + 2, MAX_STAGES));
 	add_series(problem, "zero", 0, 3);
-	planner_pin(problem, knob_find("schedule"), schedules, 2);
-	planner_pin(problem, knob_find("split"), splits, 2);
+	add_values(problem, "zero_group", groups,
+		   gpus > s->cluster.gpus_per_node ? 2 : 1);
+}
+
+/* In this order the plans are named and ties broken: fewer splits come first. */
+void planner_axes(struct planner_problem *problem)
+{
+	const struct scenario *s = &problem->base;
+	bool sends = s->cluster.accelerator.host_bytes_per_second > 0;
+	double schedules[] = { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED };
+	double splits[] = { SPLIT_AUTO, SPLIT_BALANCED };
+	double shares[] = { 0, 0.5, 1 }, sent[] = { 0, s->plan.activation_offload };
+
+	problem->axes = 0;
+	if (s->plan.mode == MODE_INFERENCE) {
+		serving_axes(problem);
+		return;
+	}
+	add_degrees(problem);
+	add_values(problem, "schedule", schedules, 2);
+	add_values(problem, "split", splits, 2);
 	add_series(problem, "vpp", 1, (int)smaller(s->model.layers, 12));
 	add_series(problem, "recompute", 0, RECOMPUTE_COUNT - 1);
+	add_modules(problem);
+	add_layers(problem);
+	add_values(problem, "optimizer_offload", shares, sends ? 3 : 1);
+	/* host memory is not known to be large enough for activations: where the plan
+	 * sends some out it may send none, and a pin frees it */
+	add_values(problem, "activation_offload", sent,
+		   s->plan.activation_offload > 0 ? 2 : 1);
 }
 
 static const struct planner_axis *find_axis(const struct planner_problem *problem,

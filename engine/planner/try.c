@@ -45,9 +45,29 @@ static double score_of(const struct planner *p, double seconds, double bytes)
 /* Without ZeRO's traffic equal stages are summed in another order. */
 static const double sure = 1 - 1e-9;
 
-/* What its bytes, then its time say of a plan before it is estimated as a whole. True
+/* Whether the time that its stages need, and what ends the step at least, is too
+ * long. */
+static bool is_slow(struct planner *p, const struct option *state, double bytes)
+{
+	const struct trial *trial = p->trial;
+	double seconds = trial_pipeline_floor(p->trial) + state->ends;
+
+	return score_of(p, train_bound_scaled(&trial->scenario, seconds), bytes) >
+	       search_worst(p);
+}
+
+/* The same with all that ends the step, and with ZeRO's own traffic. */
+static bool is_slower(struct planner *p, double bytes)
+{
+	if (score_of(p, trial_floor(p->trial), bytes) > search_worst(p))
+		return true;
+	return p->trial->scenario.plan.zero >= 2 && deal(p, false) &&
+	       score_of(p, trial_floor(p->trial), bytes) > search_worst(p);
+}
+
+/* What its time, then its bytes say of a plan before it is estimated as a whole. True
  * if it may be wanted. */
-static bool may_be_wanted(struct planner *p)
+static bool may_be_wanted(struct planner *p, const struct option *state)
 {
 	struct planner_counts *counts = &p->result.counts;
 	const struct scenario *s = &p->trial->scenario;
@@ -59,25 +79,27 @@ static bool may_be_wanted(struct planner *p)
 		counts->illegal++;
 		return false;
 	}
-	bytes = trial_bytes(p->trial, &exact) * sure;
-	if (search_too_large(p, s, bytes)) {
+	if (is_slow(p, state, 0)) {
+		counts->bounded++;
+		return false;
+	}
+	if (trial_exceeds(p->trial, search_limit(p, s) / sure)) {
 		counts->too_large++;
 		return false;
 	}
+	bytes = trial_bytes(p->trial, &exact) * sure;
 	if (bytes > search_room(p, s))
 		return true; /* it may be the nearest miss */
-	if (score_of(p, trial_floor(p->trial), bytes) > search_worst(p) ||
-	    (s->plan.zero >= 2 && deal(p, false) &&
-	     score_of(p, trial_floor(p->trial), bytes) > search_worst(p))) {
+	if (is_slow(p, state, bytes) || is_slower(p, bytes)) {
 		counts->bounded++;
 		return false;
 	}
 	seconds = trial_seconds(p->trial);
 	bytes = trial_bytes(p->trial, &exact);
+	if (bytes > search_room(p, s) && bytes <= search_limit(p, s))
+		return true;
 	if (bytes <= search_room(p, s) &&
 	    score_of(p, seconds, bytes) <= search_worst(p))
-		return true;
-	if (bytes > search_room(p, s) && !search_too_large(p, s, bytes))
 		return true;
 	counts->explored++;
 	counts->out_of_memory += bytes > search_room(p, s);
@@ -93,7 +115,7 @@ static bool is_hopeless(struct planner *p, const struct pair *pair,
 	double bytes = train_bound_bytes(bound, &state->bytes, &pair->activations);
 	double seconds = train_bound_scaled(s, pair->pipeline + state->ends);
 
-	if (search_too_large(p, s, bytes)) {
+	if (bytes > search_limit(p, s)) {
 		p->result.counts.too_large++;
 		return true;
 	}
@@ -142,12 +164,12 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 			return 0;
 		}
 	}
-	if (p->trains && option[ROLE_SHAPE]->has_even && deal(p, true) &&
-	    split_is_even(s, &p->trial->step.split)) {
+	if (s->plan.split == SPLIT_BALANCED_MEMORY && option[ROLE_SHAPE]->has_even &&
+	    p->trains && deal(p, true) && split_is_even(s, &p->trial->step.split)) {
 		p->result.counts.repeated++;
 		return 1;
 	}
-	if (!all && !may_be_wanted(p))
+	if (!all && !may_be_wanted(p, state))
 		return 1;
 	whole_choice(p, node, option, choice);
 	if (!p->trains && is_named_again(p, s, choice)) {
@@ -159,39 +181,47 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 	return 1;
 }
 
-static void begin_pair(struct planner *p, const struct pair *pair)
+/* False if it is a name of another pair: its layers fall as evenly. */
+static bool begin_pair(struct planner *p, const struct pair *pair)
 {
+	const struct option *shape = &p->option[ROLE_SHAPE].item[pair->shape];
 	struct plan *plan = &p->trial->scenario.plan;
 
-	search_put(&p->option[ROLE_SHAPE].item[pair->shape].inner, ROLE_SHAPE, plan);
+	search_put(&shape->inner, ROLE_SHAPE, plan);
 	search_put(&p->option[ROLE_MODE].item[pair->mode].inner, ROLE_MODE, plan);
 	p->dealt = false;
-	if (p->trains)
-		trial_use(p->trial, &p->cost[pair->mode * p->trial->parts]);
+	if (!p->trains)
+		return true;
+	trial_use(p->trial, &p->cost[pair->mode * p->trial->parts]);
+	return !shape->has_even || plan->split != SPLIT_BALANCED ||
+	       !trial_deals_evenly(p->trial);
 }
 
 bool search_try(struct planner *p, const struct node *node, int *budget)
 {
 	const struct options *states = &p->option[ROLE_STATE];
 
-	while (p->pair < p->pairs) {
+	while (p->pair<p->pairs && * budget> 0) {
 		const struct pair *pair = &p->pair_list[p->pair];
 
-		if (*budget <= 0)
-			return true;
 		if (p->state == 0 && !p->problem.exhaustive &&
 		    pair->bound > search_worst(p)) {
 			p->result.counts.bounded +=
 				(double)(p->pairs - p->pair) * states->count;
+			p->pair = p->pairs;
 			break;
 		}
-		if (p->state == 0)
-			begin_pair(p, pair);
-		*budget -= try_plan(p, node, pair, &states->item[p->state]);
-		if (++p->state == states->count) {
+		if (p->state == 0 && !begin_pair(p, pair)) {
+			p->result.counts.repeated += states->count;
+			p->state = states->count;
+			*budget -= 1;
+		}
+		for (; p->state<states->count && * budget> 0; p->state++)
+			*budget -= try_plan(p, node, pair, &states->item[p->state]);
+		if (p->state == states->count) {
 			p->state = 0;
 			p->pair++;
 		}
 	}
-	return false;
+	return p->pair < p->pairs;
 }

@@ -184,6 +184,22 @@ static struct shards shards_of(const struct scenario *s)
 	return (struct shards){ (double)dense, (double)expert };
 }
 
+/* Some stage has as many layers as the mean or more. If that is the mean for all, one
+ * of them has the head besides. */
+static double busiest_seconds(const struct train_bound *b, const struct scenario *s,
+			      double adds)
+{
+	int64_t layers = s->model.layers, pp = s->plan.pp,
+		each = (layers + pp - 1) / pp;
+	double most = chunk_seconds(&b->layer, (double)each, NULL, adds);
+
+	/* a layout may part the head from the MTP layers */
+	if (layers % pp != 0 || s->plan.split == SPLIT_CUSTOM)
+		return most;
+	return fmin(chunk_seconds(&b->layer, (double)each, &b->last, adds),
+		    chunk_seconds(&b->layer, (double)each + 1, NULL, adds));
+}
+
 double train_bound_pipeline(const struct train_bound *b, const struct scenario *s)
 {
 	double p = (double)s->plan.pp, m = (double)scenario_micro_batches(s);
@@ -195,6 +211,8 @@ double train_bound_pipeline(const struct train_bound *b, const struct scenario *
 
 	if (step_hides_in_pairs(s))
 		return m * fmax(0, all - b->all.hides) / p;
+	if (copies_of(s) == 1)
+		seconds = fmax(seconds, m * busiest_seconds(b, s, m > 1));
 	if (known && layers > 0)
 		seconds = fmax(seconds, even_seconds(b, s, layers, chunks) * almost);
 	else if (known && chunks == 1)

@@ -423,7 +423,7 @@ static void hide_in_pairs(struct step *step, struct estimate *out)
 	step_expose_traffic(out, DIM_EP, more);
 }
 
-bool step_stages(struct step *step, struct estimate *out)
+bool step_split(struct step *step)
 {
 	const struct plan *plan = &step->scenario->plan;
 	double weights[MAX_LAYER_KINDS + 3];
@@ -437,19 +437,22 @@ bool step_stages(struct step *step, struct estimate *out)
 	step->pipeline.overlap_send = plan->overlap_p2p;
 	step->pipeline.optimizer_sync = plan->optimizer_sync;
 	step->pipeline.hides = step_hides_in_pairs(step->scenario);
-	if (plan->split == SPLIT_BALANCED_MEMORY
-		    ? !step_split_memory(step, weights)
-		    : !split_layers(step->scenario, weights, &step->split))
-		return false;
+	if (plan->split == SPLIT_BALANCED_MEMORY)
+		return step_split_memory(step, weights);
+	return split_layers(step->scenario, weights, &step->split);
+}
+
+void step_fill(struct step *step, struct estimate *out)
+{
 	fill_virtual_stages(step, out);
 	send_cost(step);
-	return true;
 }
 
 bool step_pipeline(struct step *step, struct estimate *out)
 {
-	if (!step_stages(step, out))
+	if (!step_split(step))
 		return false;
+	step_fill(step, out);
 	pipeline_step(&step->pipeline, &step->result);
 	send_traffic(step, out);
 	if (step->pipeline.hides)

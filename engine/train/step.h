@@ -87,10 +87,11 @@ void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 	       struct stage_memory *out);
 /* Fill the split by what stages hold (SPLIT_BALANCED_MEMORY). */
 bool step_split_memory(struct step *step, const double *weights);
-/* Split, stage sums and virtual stage times: all that the pipeline needs. False if the
- * layers can't be split. */
-bool step_stages(struct step *step, struct estimate *out);
-/* The same and the pipeline over it. */
+/* Which layers go where; false if they can't be split. */
+bool step_split(struct step *step);
+/* Then stage sums and virtual stage times: all that the pipeline needs. */
+void step_fill(struct step *step, struct estimate *out);
+/* Both, and the pipeline over them. */
 bool step_pipeline(struct step *step, struct estimate *out);
 /* Activations that a micro-batch holds on virtual stage k, and seconds of recomputing
  * in its backward. */

@@ -12,6 +12,7 @@ void trial_begin(struct trial *trial)
 	step->scenario = &trial->scenario;
 	step->micro_batches = scenario_micro_batches(scenario);
 	step->stages = (int)scenario->plan.pp;
+	trial->fullest = 0;
 	mesh_build(&trial->scenario, &step->mesh);
 	graph_context(&trial->scenario, &step->mesh, &step->context);
 	for (int part = 0; part < trial->parts; part++)
@@ -42,21 +43,58 @@ void trial_use(struct trial *trial, const struct layer_cost *cost)
 {
 	for (int part = 0; part < trial->parts; part++)
 		*cost_of(&trial->step, part) = cost[part];
+	trial->split = false;
+}
+
+/* A split that asks what stages hold is another one for each way to hold the states. */
+static bool split(struct trial *trial)
+{
+	struct step *step = &trial->step;
+
+	if (trial->split && trial->scenario.plan.split != SPLIT_BALANCED_MEMORY)
+		return true;
+	step->chunks = (int)scenario_chunks(&trial->scenario);
+	trial->split = step_split(step);
+	return trial->split;
 }
 
 bool trial_stages(struct trial *trial)
 {
 	struct step *step = &trial->step;
 
-	step->chunks = (int)scenario_chunks(&trial->scenario);
 	/* a schedule with two copies of the weights has other groups */
 	mesh_build(&trial->scenario, &step->mesh);
 	trial->flowed = false;
 	trial->floor = -1;
-	if (!step_stages(step, NULL))
+	if (!split(trial))
 		return false;
+	step_fill(step, NULL);
 	trial->holds = pipeline_in_flight(&step->pipeline, &step->result);
 	return true;
+}
+
+bool trial_deals_evenly(struct trial *trial)
+{
+	return split(trial) && split_is_even(&trial->scenario, &trial->step.split);
+}
+
+bool trial_exceeds(struct trial *trial, double bytes)
+{
+	struct step *step = &trial->step;
+	struct stage_memory held;
+
+	if (trial->fullest >= step->stages)
+		trial->fullest = 0;
+	for (int i = 0; i < step->stages; i++) {
+		int stage = (trial->fullest + i) % step->stages;
+
+		step_hold(step, stage, &step->sum[stage], &held);
+		if (held.total_bytes > bytes) {
+			trial->fullest = stage;
+			return true;
+		}
+	}
+	return false;
 }
 
 double trial_bytes(struct trial *trial, bool *exact)
@@ -73,12 +111,20 @@ static double scaled(const struct trial *trial, double seconds)
 	return scale <= 0 || scale == 1 ? seconds : seconds * scale;
 }
 
-double trial_floor(struct trial *trial)
+double trial_pipeline_floor(struct trial *trial)
 {
 	if (trial->floor < 0)
 		trial->floor = pipeline_floor(&trial->step.pipeline);
+	return trial->floor;
+}
+
+double trial_floor(struct trial *trial)
+{
+	double seconds = trial_pipeline_floor(trial);
+
 	step_sync(&trial->step, NULL);
-	return scaled(trial, trial->floor + step_ends(&trial->step)) * (1 - 1e-9);
+	/* equal stages are summed in another order where ZeRO adds traffic */
+	return scaled(trial, seconds + step_ends(&trial->step)) * (1 - 1e-9);
 }
 
 double trial_seconds(struct trial *trial)

@@ -20,22 +20,32 @@ struct trial {
 	int parts; /* of the model, see step_parts() */
 	struct step step;
 	struct graph graph[MAX_PARTS];
+	bool split;  /* the layers are dealt out */
 	bool holds;  /* what is in flight is known */
 	bool flowed; /* the pipeline has run */
 	double floor;
+	int fullest; /* the stage that held too much last */
 };
 
 /* The scenario must be legal but for its inner knobs. */
 void trial_begin(struct trial *trial);
-/* Costs of the parts, `parts` of them; trial_use() takes them as those of the plan. */
+/* Costs of the parts, `parts` of them. */
 void trial_cost(struct trial *trial, struct layer_cost *part);
+/* Take these as those of the plan; to be called after each turn of a knob of
+ * trial_cost() or trial_stages(), which deals the layers out once for all ways to
+ * shard. */
 void trial_use(struct trial *trial, const struct layer_cost *part);
 /* Deal the layers out to stages; false if they can't be. */
 bool trial_stages(struct trial *trial);
+/* Whether they would all have the same number of layers, without dealing them out. */
+bool trial_deals_evenly(struct trial *trial);
+/* Whether a stage holds more than that, in the terms of trial_bytes(). */
+bool trial_exceeds(struct trial *trial, double bytes);
 /* Bytes of the fullest stage; until trial_seconds() of a simulated schedule, no more
  * than they will be, and not `exact`. */
 double trial_bytes(struct trial *trial, bool *exact);
-/* Seconds of a step: what they can't go below, without the pipeline; with it. */
+/* Seconds that the pipeline, and a step, can't go below; and those of a step. */
+double trial_pipeline_floor(struct trial *trial);
 double trial_floor(struct trial *trial);
 double trial_seconds(struct trial *trial);
 
