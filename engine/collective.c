@@ -86,6 +86,26 @@ static double bus_factor(enum collective_kind kind, double ranks)
 	}
 }
 
+double collective_remote_copies(const struct group *group, double chosen, bool once,
+				double limit)
+{
+	double domains = ceil((double)group->ranks / (double)group->per_domain);
+	double copies = chosen;
+
+	if (domains <= 1)
+		return 0;
+	if (once) {
+		double missed = 1;
+
+		for (int i = 0; i < (int)chosen; i++)
+			missed *= 1 - 1 / domains;
+		copies = domains * (1 - missed);
+		if (limit > 0)
+			copies = fmin(copies, limit);
+	}
+	return copies * (domains - 1) / domains;
+}
+
 void collective_dispatch(const struct cluster *cluster, const struct group *group,
 			 double payload_bytes, double remote_bytes, double stack_share,
 			 struct collective *out)

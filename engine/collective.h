@@ -27,6 +27,12 @@ struct collective {
 void collective_cost(const struct cluster *cluster, const struct group *group,
 		     enum collective_kind kind, double payload_bytes,
 		     double stack_share, struct collective *out);
+/* Copies of a token that leave its domain. Where it goes to `chosen` random ranks of
+ * the group: chosen (D - 1) / D for D domains. Where a dispatcher sends it once to each
+ * domain that any of them is in (DeepEP): D (1 - (1 - 1/D)^chosen), at most the
+ * router's limit (0 = none). */
+double collective_remote_copies(const struct group *group, double chosen, bool once,
+				double limit);
 /* All-to-all in which a token goes to a remote domain once, whatever number of its
  * experts are there, and fans out inside: remote_bytes leave the domain (of
  * payload_bytes held), the rest moves inside. */

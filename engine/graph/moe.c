@@ -27,29 +27,14 @@ static void route(const struct graph_context *c, struct routing *r)
 	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * fmax(busy, 1);
 }
 
-/* Share of a token's copies that leave the domain, in copies per token. DeepEP-like
- * dispatchers send a token once to each domain that any of its experts is in: of D
- * domains k random experts reach D (1 - (1 - 1/D)^k), at most the router's limit. */
 static double remote_copies(const struct graph_context *c, const struct routing *r)
 {
-	const struct group *ep = &c->mesh->ep_group;
-	double domains = ceil((double)ep->ranks / (double)ep->per_domain);
-	double limit = (double)c->scenario->model.moe.group_limit;
-	double copies = r->top_k;
+	int dispatcher = c->scenario->plan.moe_dispatcher;
 
-	if (domains <= 1)
-		return 0;
-	if (c->scenario->plan.moe_dispatcher == DISPATCH_DEEPEP ||
-	    c->scenario->plan.moe_dispatcher == DISPATCH_HYBRIDEP) {
-		double missed = 1;
-
-		for (int i = 0; i < (int)r->top_k; i++)
-			missed *= 1 - 1 / domains;
-		copies = domains * (1 - missed);
-		if (limit > 0)
-			copies = fmin(copies, limit);
-	}
-	return copies * (domains - 1) / domains;
+	return collective_remote_copies(&c->mesh->ep_group, r->top_k,
+					dispatcher == DISPATCH_DEEPEP ||
+						dispatcher == DISPATCH_HYBRIDEP,
+					(double)c->scenario->model.moe.group_limit);
 }
 
 static void exchange(const struct graph_context *c, struct graph *graph,

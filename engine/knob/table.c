@@ -390,7 +390,7 @@ const struct knob knob_table[] = {
 	  SWITCH(plan.overlap_p2p), .applies = has_pp },
 	{ "ep_overlap", "overlap_moe_expert_parallel_comm", "EP all-to-all", "",
 	  "Hide the expert all-to-all behind another micro-batch's computation.",
-	  GROUP_OVERLAP, SWITCH(plan.ep_overlap), .applies = has_ep },
+	  GROUP_OVERLAP, SWITCH(plan.ep_overlap), .applies = has_ep, .both = true },
 	{ "shared_expert_overlap", "moe_shared_expert_overlap", "shared experts", "",
 	  "Run shared experts while routed tokens travel.", GROUP_OVERLAP,
 	  SWITCH(plan.shared_expert_overlap), .applies = has_shared_experts },

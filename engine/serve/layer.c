@@ -191,6 +191,7 @@ void layer_pass(const struct serve_context *c, int k, const struct batch *b,
 	bool both = kind->mixer != MIXER_NONE && kind->mlp != MLP_NONE;
 
 	memset(out, 0, sizeof *out);
+	out->prompts = b->prompt_tokens > 0;
 	if (kind->mixer == MIXER_ATTENTION)
 		attention(c, kind, b, out);
 	else if (kind->mixer == MIXER_MLA)

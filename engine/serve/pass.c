@@ -203,8 +203,8 @@ static void host(const struct serve_context *c, const struct batch *b, double la
 			    fmax(0, launch - out->seconds);
 }
 
-void serve_pass(const struct serve_context *c, const struct batch *b, bool list,
-		struct pass *out)
+static void one_pass(const struct serve_context *c, const struct batch *b, bool list,
+		     struct pass *out)
 {
 	const struct model *m = &c->scenario->model;
 	double layers = (double)m->layers, share;
@@ -237,4 +237,78 @@ void serve_pass(const struct serve_context *c, const struct batch *b, bool list,
 		out->stage_seconds += out->pp_seconds / (c->shape.pp - 1);
 	out->seconds += out->tp_seconds + out->ep_seconds + out->cp_seconds +
 			out->pp_seconds + out->host_seconds * c->shape.pp;
+}
+
+static void twice(struct pass *out)
+{
+	double *const all[] = {
+		&out->compute_seconds, &out->memory_seconds, &out->fixed_seconds,
+		&out->tp_seconds,      &out->ep_seconds,     &out->cp_seconds,
+		&out->pp_seconds,      &out->flops,          &out->bytes
+	};
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		*all[i] *= 2;
+	for (int i = 0; i < out->operators; i++) {
+		struct pass_operator *op = &out->operator[i];
+
+		op->count *= 2;
+		op->flops *= 2;
+		op->bytes *= 2;
+		op->compute_seconds *= 2;
+		op->memory_seconds *= 2;
+		op->seconds *= 2;
+	}
+	for (int i = 0; i < out->traffic_count; i++) {
+		struct traffic *t = &out->traffic[i];
+
+		t->count *= 2;
+		t->total_bytes *= 2;
+		t->network_bytes *= 2;
+		t->total_seconds *= 2;
+		t->exposed_seconds *= 2;
+	}
+}
+
+/* Two halves of the batch take turns, so that one travels while the other computes
+ * (DeepSeek-V3, arXiv 2412.19437, section 3.4.2; SGLang's two-batch overlap). Each half
+ * reads the weights for itself. What is longer shows, and the first and last layer's
+ * share of the other. */
+static void two_halves(const struct serve_context *c, const struct batch *b, bool list,
+		       struct pass *out)
+{
+	struct batch half = *b;
+	double computing, travelling, exposed, host, stage;
+
+	half.requests /= 2;
+	half.prompt_tokens /= 2;
+	half.prompt_requests /= 2;
+	one_pass(c, &half, list, out);
+	host = out->host_seconds * c->shape.pp;
+	travelling = 2 * out->ep_seconds;
+	computing = 2 * (out->seconds - host) - travelling;
+	exposed = fmax(0, travelling - computing) +
+		  fmin(travelling, computing) / (double)c->scenario->model.layers;
+	stage = 2 * (out->stage_seconds - out->host_seconds);
+	if (out->seconds > host)
+		stage *= (computing + exposed) / (computing + travelling);
+	twice(out);
+	out->seconds = computing + exposed + host;
+	out->stage_seconds = stage + out->host_seconds;
+	for (int i = 0; i < out->traffic_count; i++)
+		if (out->traffic[i].dimension == DIM_EP && travelling > 0)
+			out->traffic[i].exposed_seconds *= exposed / travelling;
+	out->ep_seconds = exposed;
+}
+
+void serve_pass(const struct serve_context *c, const struct batch *b, bool list,
+		struct pass *out)
+{
+	bool travels = c->shape.dp > 1 && c->scenario->model.moe.experts > 0;
+
+	if (c->scenario->plan.ep_overlap && travels &&
+	    b->requests + b->prompt_tokens > 1)
+		two_halves(c, b, list, out);
+	else
+		one_pass(c, b, list, out);
 }
