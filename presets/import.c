@@ -26,15 +26,21 @@ void import_note(struct import_report *report, enum import_kind kind, const char
 	report->count++;
 }
 
-bool import_unstated_model(struct model *out, struct import_report *report,
+bool import_unstated_model(struct model *out, int64_t ep, struct import_report *report,
 			   struct error *error)
 {
-	static const char model[] = "llama3.1-8b";
+	/* a dense one, or the smallest whose experts the degree divides */
+	static const char *const models[] = { "llama3.1-8b", "mixtral-8x7b",
+					      "qwen3-30b-a3b", "deepseek-v3" };
+	size_t i = 0;
 
-	if (!library_model(out, model, error))
+	if (!library_model(out, models[0], error))
 		return false;
+	while (ep > 1 && ++i < sizeof models / sizeof models[0])
+		if (library_model(out, models[i], NULL) && out->moe.experts % ep == 0)
+			break;
 	import_note(report, IMPORT_ASSUMED, "model",
-		    "%s: the file names no shape; --model NAME does", model);
+		    "%s: the file names no shape; --model NAME does", out->name);
 	return true;
 }
 

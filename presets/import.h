@@ -38,8 +38,9 @@ struct import_report {
 
 void import_note(struct import_report *report, enum import_kind kind, const char *key,
 		 const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The model of a file that names no shape: a Llama of 8 B, and the report says so. */
-bool import_unstated_model(struct model *out, struct import_report *report,
+/* The model of a file that names no shape: a Llama of 8 B, or one with experts for this
+ * EP; the report says so. */
+bool import_unstated_model(struct model *out, int64_t ep, struct import_report *report,
 			   struct error *error);
 int import_count(const struct import_report *report, enum import_kind kind);
 /* A short table, one line a kind with its keys, each line behind prefix. */

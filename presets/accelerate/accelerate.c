@@ -160,7 +160,7 @@ bool accelerate_read(struct scenario *out, const char *file, const char *text,
 	if (!pairs_from_yaml(&pairs, file, text, length, error))
 		return false;
 	good = mapped_begin(&made, stack, error) &&
-	       import_unstated_model(&made.model, report, error) &&
+	       import_unstated_model(&made.model, 1, report, error) &&
 	       mapping_read(&m, rows) && read_machines(&m) && read_sharding(&m) &&
 	       read_rest(&m);
 	if (good)

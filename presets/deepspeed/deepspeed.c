@@ -146,7 +146,7 @@ bool deepspeed_read(struct scenario *out, const char *file, const char *text,
 	if (!pairs_from_yaml(&pairs, file, text, length, error))
 		return false;
 	good = mapped_begin(&made, stack, error) &&
-	       import_unstated_model(&made.model, report, error) &&
+	       import_unstated_model(&made.model, 1, report, error) &&
 	       mapping_read(&m, rows) && read_precision(&m) && read_memory(&m) &&
 	       read_overlap(&m) && read_world(&m);
 	if (good)

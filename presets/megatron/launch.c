@@ -6,10 +6,15 @@
 
 /* The launch is the command with the most flags. */
 struct launch {
+	struct arguments *arguments;
 	struct shell_word *word;
 	int count, flags;
 	bool full;
+	int line;   /* of the word that is looked into; 0 = none */
+	int looked; /* words that were */
 };
+
+enum { MAX_LOOKED = 64 };
 
 static int count_flags(const struct shell_word *words, int count)
 {
@@ -20,12 +25,35 @@ static int count_flags(const struct shell_word *words, int count)
 	return flags;
 }
 
+static bool see_command(void *context, const struct shell_word *words, int count);
+
+/* srun sh -c "python pretrain_gpt.py --num-layers ...": a command inside a word. */
+static bool look_inside(struct launch *launch, const struct shell_word *words,
+			int count)
+{
+	struct shell_visitor visitor = { .context = launch, .command = see_command };
+	bool good = true;
+
+	for (int i = 0; i < count && good && launch->looked < MAX_LOOKED; i++) {
+		if (!strstr(words[i].text, " --"))
+			continue;
+		launch->looked++;
+		launch->line = words[i].line;
+		good = shell_read(launch->arguments, words[i].text,
+				  strlen(words[i].text), &visitor, NULL);
+		launch->line = 0;
+	}
+	return good;
+}
+
 static bool see_command(void *context, const struct shell_word *words, int count)
 {
 	struct launch *launch = context;
 	int flags = count_flags(words, count);
 	struct shell_word *copy;
 
+	if (launch->line == 0 && !look_inside(launch, words, count))
+		launch->full = true;
 	if (flags <= launch->flags)
 		return true;
 	copy = malloc((size_t)count * sizeof *copy);
@@ -33,6 +61,8 @@ static bool see_command(void *context, const struct shell_word *words, int count
 	if (!copy)
 		return false;
 	memcpy(copy, words, (size_t)count * sizeof *copy);
+	for (int i = 0; i < count && launch->line != 0; i++)
+		copy[i].line = launch->line;
 	free(launch->word);
 	launch->word = copy;
 	launch->count = count;
@@ -47,6 +77,10 @@ static void note_world(const struct shell *shell)
 	const struct argument *node = arguments_find(a, "nnodes");
 	const struct argument *each = arguments_find(a, "nproc-per-node");
 
+	if (!each) { /* deepspeed */
+		node = arguments_find(a, "num-nodes");
+		each = arguments_find(a, "num-gpus");
+	}
 	if (each)
 		a->per_node = strtoll(each->value, NULL, 10);
 	if (each)
@@ -90,7 +124,7 @@ static bool see_end(void *context, const struct shell *shell)
 bool arguments_from_shell(struct arguments *arguments, const char *text, size_t length,
 			  struct error *error)
 {
-	struct launch launch = { 0 };
+	struct launch launch = { .arguments = arguments };
 	struct shell_visitor visitor = { .context = &launch,
 					 .command = see_command,
 					 .end = see_end };

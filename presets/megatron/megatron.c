@@ -12,10 +12,10 @@
 static bool is_launcher(const char *name)
 {
 	static const char *const names[] = {
-		"node-rank",   "master-addr",  "master-port", "rdzv-endpoint",
-		"rdzv-id",     "rdzv-backend", "rdzv-conf",   "tee",
-		"local-addr",  "redirects",    "log-dir",     "role",
-		"max-restarts"
+		"node-rank",    "master-addr",  "master-port", "rdzv-endpoint",
+		"rdzv-id",      "rdzv-backend", "rdzv-conf",   "tee",
+		"local-addr",   "redirects",    "log-dir",     "role",
+		"max-restarts", "num-nodes",    "num-gpus"
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -45,11 +45,26 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 {
 	static const char *const shape[] = { "hidden-size", "num-layers",
 					     "num-attention-heads" };
+	/* ids of Hugging Face */
+	static const char *const named[] = { "model", "hf-model-path",
+					     "tokenizer-model" };
+	const struct argument *ep =
+		arguments_find(arguments, "expert-model-parallel-size");
 
 	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++)
 		if (arguments_find(arguments, shape[i]))
 			return megatron_model(arguments, out, report, error);
-	return import_unstated_model(out, report, error);
+	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+		const struct argument *a = arguments_find(arguments, named[i]);
+
+		if (!a || !preset_find(PRESET_MODEL, a->value))
+			continue;
+		import_note(report, IMPORT_ASSUMED, "model", "as --%s names it",
+			    a->name);
+		return library_model(out, a->value, error);
+	}
+	return import_unstated_model(out, ep ? strtoll(ep->value, NULL, 10) : 1, report,
+				     error);
 }
 
 /* The stack's rule, which a flag may change. */

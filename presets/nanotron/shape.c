@@ -67,7 +67,7 @@ bool nanotron_read_model(const struct mapped *m)
 	bool good = true;
 
 	if (!from)
-		return import_unstated_model(&m->out->model, m->report, m->error);
+		return import_unstated_model(&m->out->model, 1, m->report, m->error);
 	if (!read_shape(m, &s) || !read_moe(m, &model.moe, s.ffn))
 		return false;
 	if (s.heads < 1 || s.layers < 1 || s.layers > MAX_LAYERS)

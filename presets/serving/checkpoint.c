@@ -151,7 +151,7 @@ bool checkpoint_model(const char *checkpoint, struct model *out,
 		checkpoint[0] != '\0' ? find_model(checkpoint) : NULL;
 
 	if (checkpoint[0] == '\0')
-		return import_unstated_model(out, report, error);
+		return import_unstated_model(out, 1, report, error);
 	if (found) {
 		import_note(report, IMPORT_TAKEN, "model", "%s as %s", checkpoint,
 			    found->name);

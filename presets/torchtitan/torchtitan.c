@@ -13,6 +13,7 @@ static bool read_model(const struct mapped *m)
 	const struct pair *name = mapped_find(m, "model.name"),
 			  *flavor = mapped_find(m, "model.flavor");
 	const struct flavor *row = torchtitan_flavors;
+	int64_t ep = 1;
 
 	for (; name && flavor && row->model; row++)
 		if (strcmp(row->name, name->value) == 0 &&
@@ -21,7 +22,9 @@ static bool read_model(const struct mapped *m)
 	if (name && flavor)
 		import_note(m->report, IMPORT_NOT_MODELLED, "model", "%.60s %.60s",
 			    name->value, flavor->value);
-	return import_unstated_model(&m->out->model, m->report, m->error);
+	if (!mapped_count(m, "parallelism.expert_parallel_degree", &ep))
+		return false;
+	return import_unstated_model(&m->out->model, ep, m->report, m->error);
 }
 
 /* Whether the shape is not the file's. */

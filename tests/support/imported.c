@@ -1,0 +1,45 @@
+/* imported.c - see imported.h. */
+#include "tests/support/imported.h"
+
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/formats.h"
+#include "tests/support/close.h"
+
+struct import_report report;
+
+bool read_as(const char *format, const char *text, struct scenario *out,
+	     struct error *error)
+{
+	memset(&report, 0, sizeof report);
+	memset(out, 0, sizeof *out);
+	error->text[0] = '\0';
+	return format_find(format)->read(out, "file", text, strlen(text), &report,
+					 error);
+}
+
+void read_good(const char *format, const char *text, struct scenario *out)
+{
+	struct error error;
+
+	if (!read_as(format, text, out, &error))
+		fail_msg("%s: %s", format, error.text);
+}
+
+void expect(const struct scenario *s, const char *key, const char *value)
+{
+	char text[MAX_LAYOUT];
+
+	knob_print(s, knob_find(key), text, sizeof text);
+	if (strcmp(text, value) != 0)
+		fail_msg("%s is %s, expected %s", key, text, value);
+}
+
+bool noted(enum import_kind kind, const char *key)
+{
+	for (int i = 0; i < report.count; i++)
+		if (report.note[i].kind == kind && strcmp(report.note[i].key, key) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,23 @@
+/* imported.h - a text read as another tool's file, for tests of the readers. */
+#ifndef TESTS_SUPPORT_IMPORTED_H
+#define TESTS_SUPPORT_IMPORTED_H
+
+#include <stdbool.h>
+
+#include "engine/scenario.h"
+#include "presets/error.h"
+#include "presets/import.h"
+
+/* Of the last file that was read. */
+extern struct import_report report;
+
+/* The file is called "file"; error and report are emptied first. */
+bool read_as(const char *format, const char *text, struct scenario *out,
+	     struct error *error);
+/* Fails the test where it can't be read. */
+void read_good(const char *format, const char *text, struct scenario *out);
+/* A knob has this value, as it is printed. */
+void expect(const struct scenario *s, const char *key, const char *value);
+bool noted(enum import_kind kind, const char *key);
+
+#endif

@@ -1,0 +1,305 @@
+/* test_megatron.c - launches of Megatron-LM as scenarios, in all their forms. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/scenario_file.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+static const char script[] =
+	"#!/bin/bash\n"
+	"#SBATCH --nodes=4\n"
+	"TP=${TP:-4}\n"
+	"PP=2 # not --num-layers 3\n"
+	"MODEL_ARGS=(\n"
+	"  --num-layers $((PP * 16))\n"
+	"  --hidden-size 4096 --num-attention-heads 32\n"
+	"  --group_query_attention --num_query_groups 8\n"
+	"  --swiglu --ffn-hidden-size=14336 --seq-length 8192\n"
+	"  --padded-vocab-size 128256\n"
+	")\n"
+	"MODEL_ARGS+=(--untie-embeddings-and-output-weights --disable-bias-linear)\n"
+	"LAUNCH=\"--nproc_per_node 8 --nnodes 4 --node_rank $RANK\"\n"
+	"torchrun $LAUNCH pretrain_gpt.py \\\n"
+	"  \"${MODEL_ARGS[@]}\" \\\n"
+	"  --tensor-model-parallel-size $TP --pipeline-model-parallel-size ${PP} \\\n"
+	"  --sequence-parallel --use-distributed-optimizer --bf16 \\\n"
+	"  --num-layers-per-virtual-pipeline-stage 4 --no-overlap-p2p-communication "
+	"\\\n"
+	"  --micro-batch-size 2 --global-batch-size 128 --overlap-grad-reduce \\\n"
+	"  --recompute-granularity selective --recompute-modules core_attn moe_act mhc "
+	"\\\n"
+	"  --data-path `rm -rf x` $(touch y) --lr 3e-4\n";
+
+static void test_megatron_script(void **state)
+{
+	struct scenario s;
+	struct model_counts counts;
+
+	(void)state;
+	read_good("megatron", script, &s);
+	expect(&s, "tp", "4");
+	expect(&s, "pp", "2");
+	expect(&s, "vpp", "4");
+	expect(&s, "sp", "on");
+	expect(&s, "zero", "1");
+	expect(&s, "gpus", "32");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "128");
+	expect(&s, "seq", "8192");
+	expect(&s, "schedule", "interleaved");
+	expect(&s, "recompute", "selective");
+	expect(&s, "recompute_modules", "core_attn+moe_act");
+	expect(&s, "overlap_grad_reduce", "on");
+	expect(&s, "overlap_param_gather", "off");
+	expect(&s, "overlap_p2p", "off");
+	expect(&s, "precision", "bf16");
+	assert_int_equal(s.model.layers, 32);
+	assert_int_equal(s.model.kind[0].attention.kv_heads, 8);
+	/* the shape of Llama-3 8B but for learned positions of no stated length and
+	 * layer norms with a bias: 8.03 B */
+	model_count(&s.model, &counts);
+	assert_close(counts.total, 8.03e9, 1e-3);
+	assert_true(noted(IMPORT_NOT_MODELLED, "recompute-modules"));
+	assert_true(noted(IMPORT_NOT_MODELLED, "lr"));
+	assert_true(noted(IMPORT_TAKEN, "hidden-size"));
+	assert_false(noted(IMPORT_NOT_MODELLED, "node-rank"));
+}
+
+/* Launches of other kinds: a string of options inside sh -c, a model by its id, one
+ * that nothing names, deepspeed's own words for the machines. */
+static void test_megatron_launches(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "#SBATCH -N 4\n#SBATCH --gpus-per-node=8\nDIR=`pwd`\noptions=\" \\\n"
+		  "  --tensor-model-parallel-size ${TP:-2} --num-layers 24 \\\n"
+		  "  --hidden-size 4096 --num-attention-heads 32 --seq-length 2048 \\\n"
+		  "  --micro-batch-size 2 --global-batch-size 2048 --bf16\"\n"
+		  "run_cmd=\"python -u ${DIR}/pretrain_gpt.py ${options}\"\n"
+		  "srun -l --container-image nvcr sh -c \"${run_cmd}\"\n",
+		  &s);
+	expect(&s, "tp", "2");
+	expect(&s, "gpus", "32");
+	expect(&s, "gbs", "2048");
+	assert_int_equal(s.model.layers, 24);
+	read_good("megatron",
+		  "megatron sft --model Qwen/Qwen3-30B-A3B "
+		  "--tensor_model_parallel_size 2 --expert_model_parallel_size 8 "
+		  "--micro_batch_size 1 --global_batch_size 16\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-30b-a3b");
+	assert_true(noted(IMPORT_ASSUMED, "model"));
+	read_good("megatron",
+		  "x --tensor-model-parallel-size 1 --expert-model-parallel-size 16 "
+		  "--micro-batch-size 1 --global-batch-size 16\n",
+		  &s);
+	assert_int_equal(s.model.moe.experts % 16, 0);
+	assert_int_equal(scenario_check(&s, NULL), 0);
+	read_good("megatron",
+		  "deepspeed --num_nodes 2 --num_gpus 8 pretrain_gpt.py --num-layers 8 "
+		  "--hidden-size 512 --num-attention-heads 8 --bf16\n",
+		  &s);
+	expect(&s, "gpus", "16");
+}
+
+static void test_megatron_yaml(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "ENV_VARS:\n  CUDA_DEVICE_MAX_CONNECTIONS: 1\nMODEL_ARGS:\n"
+		  "  --num-layers: 6\n  --hidden-size: 1024\n"
+		  "  --num-attention-heads: 16\n  --num-experts: 8\n"
+		  "  --moe-router-topk: 2\n  --moe-layer-freq: ([0]*2+[1]*4)\n"
+		  "  --moe-token-dispatcher-type: flex\n"
+		  "  --moe-flex-dispatcher-backend: hybridep\n"
+		  "  --tensor-model-parallel-size: 1\n"
+		  "  --tensor-model-parallel-size: 2\n" /* argparse: the last */
+		  "  --expert-model-parallel-size: 4\n  --sequence-parallel: true\n"
+		  "  --swiglu: false\n  --recompute-modules: \"[layernorm mlp]\"\n"
+		  "  --recompute-granularity: selective\n  --fp8-format: hybrid\n"
+		  "  --fp8-recipe: tensorwise\n  --bf16: true\n  --seq-length: 512\n"
+		  "  --micro-batch-size: 1\n  --global-batch-size: 32\n",
+		  &s);
+	expect(&s, "tp", "2");
+	expect(&s, "ep", "4");
+	expect(&s, "moe_dispatcher", "hybridep");
+	expect(&s, "precision", "fp8");
+	expect(&s, "fp8_recipe", "current-scaling");
+	expect(&s, "recompute_modules", "layernorm+mlp");
+	expect(&s, "gpus", "8"); /* one node, as nobody said */
+	assert_true(noted(IMPORT_ASSUMED, "world size"));
+	assert_int_equal(s.model.kinds, 2);
+	assert_int_equal(s.model.kind[s.model.layer[1]].mlp, MLP_DENSE);
+	assert_int_equal(s.model.kind[s.model.layer[2]].mlp, MLP_MOE);
+	assert_false(s.model.gated_mlp);
+}
+
+static void test_megatron_printed(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "0: using world size: 64, data-parallel size: 4\n"
+		  "------------------------ arguments ------------------------\n"
+		  "  add_bias_linear ................................. False\n"
+		  "  bf16 ............................................ True\n"
+		  "  cp_comm_type .................................... ['p2p']\n"
+		  "  attention_backend ............................... "
+		  "AttnBackend.flash\n"
+		  "0:   data_parallel_size ............................. 4\n"
+		  "  ffn_hidden_size ................................. 53248\n"
+		  "  global_batch_size ............................... 64\n"
+		  "  hidden_size ..................................... 16384\n"
+		  "  kv_channels ..................................... 128\n"
+		  "  micro_batch_size ................................ 1\n"
+		  "  moe_layer_freq .................................. 1\n"
+		  "  num_attention_heads ............................. 128\n"
+		  "  num_experts ..................................... None\n"
+		  "  num_layers ...................................... 126\n"
+		  "  overlap_p2p_comm ................................ False\n"
+		  "  pipeline_model_parallel_layout .................. None\n"
+		  "  pipeline_model_parallel_size .................... 2\n"
+		  "  recompute_granularity ........................... full\n"
+		  "  recompute_method ................................ block\n"
+		  "  recompute_num_layers ............................ 5\n"
+		  "  seq_length ...................................... 8192\n"
+		  "  tensor_model_parallel_size ...................... 8\n"
+		  "  use_distributed_optimizer ....................... True\n"
+		  "  world_size ...................................... 64\n"
+		  "-------------------- end of arguments ---------------------\n",
+		  &s);
+	expect(&s, "tp", "8");
+	expect(&s, "gpus", "64");
+	expect(&s, "overlap_p2p", "off");
+	expect(&s, "attention_kernel", "flash2");
+	expect(&s, "cp_kind", "ring");
+	expect(&s, "recompute", "full");
+	expect(&s, "recompute_layers", "5");
+	expect(&s, "layout", "none");
+	assert_false(s.model.mlp_bias);
+	assert_int_equal(s.model.layers, 126);
+}
+
+static void test_megatron_layout(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "torchrun --nproc_per_node 4 pretrain.py --num-layers 8 "
+		  "--hidden-size 512 --num-attention-heads 8 --seq-length 512 "
+		  "--micro-batch-size 1 --global-batch-size 8 "
+		  "--pipeline-model-parallel-size 4 "
+		  "--pipeline-model-parallel-layout 'Et|t|t|t|t|t|t|tL'\n",
+		  &s);
+	expect(&s, "split", "custom");
+	expect(&s, "vpp", "2");
+	expect(&s, "layout", "Et|t|t|t|t|t|t|tL");
+	assert_int_equal(scenario_check(&s, NULL), 0);
+}
+
+/* Each is refused with FILE:LINE and the flag; nothing is changed. */
+static void test_megatron_hostile(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ "", "file:1" },
+		{ "echo hello\n", "no flags" },
+		{ "x --num-layers 4 \\\n --hidden-size -3 --num-attention-heads 4",
+		  "file:2" },
+		{ "x --num-layers 99999999999999999999 --hidden-size 64 "
+		  "--num-attention-heads 4",
+		  "num-layers" },
+		{ "x --num-layers 4 --hidden-size 64 --num-attention-heads 0",
+		  "file:1" },
+		{ "x --num-layers 4 --hidden-size 64 --num-attention-heads 4 \\\n"
+		  "--tensor-model-parallel-size 0",
+		  "file:2" },
+		{ "x --num-layers 4 --hidden-size 64 --num-attention-heads 4 "
+		  "--global-batch-size nan",
+		  "global-batch-size" },
+		{ "x --num-layers 4 --hidden-size 64 --num-attention-heads 4 "
+		  "--num-experts 4 --moe-layer-freq '[0]*99999999999'",
+		  "moe-layer-freq" },
+		{ "x --num-layers 4 --hidden-size 64 --num-attention-heads 4 "
+		  "--moe-layer-freq __import__('os')",
+		  "moe-layer-freq" },
+		{ "x --num-layers 4 --hidden-size 64 --num-attention-heads 4 "
+		  "--pipeline-model-parallel-layout '((((((t'",
+		  "layout" },
+		{ "MODEL_ARGS: [\n", "file:" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		struct scenario s, zero;
+		struct error error;
+
+		memset(&zero, 0, sizeof zero);
+		if (read_as("megatron", bad[i].text, &s, &error))
+			fail_msg("taken: %s", bad[i].text);
+		if (!strstr(error.text, bad[i].says) ||
+		    strncmp(error.text, "file", 4) != 0)
+			fail_msg("'%s' does not say %s", error.text, bad[i].says);
+		assert_memory_equal(&s, &zero, sizeof s);
+	}
+}
+
+/* Any beginning of a script is read or refused, never more. */
+static void test_megatron_cut(void **state)
+{
+	char text[sizeof script];
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	for (size_t length = 0; length < sizeof script; length += 3) {
+		memcpy(text, script, length);
+		text[length] = '\0';
+		if (!read_as("megatron", text, &s, &error))
+			assert_true(error.text[0] != '\0');
+	}
+}
+
+/* What import writes is read back as the same scenario. */
+static void test_yaml_again(void **state)
+{
+	struct scenario s, again;
+	struct error error = { "" };
+	char *text;
+
+	(void)state;
+	read_good("megatron", script, &s);
+	text = scenario_write(&s);
+	assert_non_null(text);
+	if (!scenario_parse(&again, "written", text, strlen(text), NULL, &error))
+		fail_msg("%s", error.text);
+	for (int i = 0; i < knob_count(); i++)
+		assert_true(knob_same(&s, &again, &knob_table[i]));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_megatron_script),
+		cmocka_unit_test(test_megatron_launches),
+		cmocka_unit_test(test_megatron_yaml),
+		cmocka_unit_test(test_megatron_printed),
+		cmocka_unit_test(test_megatron_layout),
+		cmocka_unit_test(test_megatron_hostile),
+		cmocka_unit_test(test_megatron_cut),
+		cmocka_unit_test(test_yaml_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
