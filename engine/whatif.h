@@ -21,8 +21,8 @@ struct whatif {
 void whatif_knob(const struct scenario *scenario, const struct knob *knob,
 		 struct estimate *scratch, struct whatif *out);
 
-/* Whether one turns this knob to make a given training faster: what is trained, in what
- * batches, and the machine are given. */
+/* Whether one turns this knob to make a given training, or a given server, faster: what
+ * is trained, in what batches, what is asked of a server, and the machine are given. */
 bool whatif_tunes(const struct knob *knob);
 
 /* Best relative gain in step time of one change of this knob to a neighbour that

@@ -37,19 +37,18 @@ static void write_golden(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-static bool is_golden(const char *plan, const char *view, int width, int height)
+/* What is on the stage now, against a file of that name. */
+static bool is_same(struct stage *stage, const char *name, const char *view)
 {
-	struct stage stage;
 	char path[160], *text, *golden;
 	bool same;
 
-	snprintf(path, sizeof path, "tests/screens/%s-%s-%dx%d.txt", plan, view, width,
-		 height);
-	stage_open(&stage, plan, width, height);
-	stage.explorer.view = (enum view_id)view_find(view);
-	if (stage.explorer.view == VIEW_TIMELINE)
-		play_refresh(&stage.explorer);
-	text = stage_text(&stage);
+	snprintf(path, sizeof path, "tests/screens/%s-%s-%dx%d.txt", name, view,
+		 stage->canvas.width, stage->canvas.height);
+	stage->explorer.view = (enum view_id)view_find(view);
+	if (stage->explorer.view == VIEW_TIMELINE)
+		play_refresh(&stage->explorer);
+	text = stage_text(stage);
 	golden = read_golden(path);
 	same = strcmp(text, golden) == 0;
 	if (!same && getenv("SHARDSCOPE_WRITE_SCREENS"))
@@ -58,8 +57,34 @@ static bool is_golden(const char *plan, const char *view, int width, int height)
 		print_error("%s differs; it is now\n%s\n", path, text);
 	free(text);
 	free(golden);
-	stage_close(&stage);
 	return same || getenv("SHARDSCOPE_WRITE_SCREENS");
+}
+
+static bool is_golden(const char *plan, const char *view, int width, int height)
+{
+	struct stage stage;
+	bool same;
+
+	stage_open(&stage, plan, width, height);
+	same = is_same(&stage, plan, view);
+	stage_close(&stage);
+	return same;
+}
+
+/* A server: what it has apart from its model, cluster and stack as "knob=value ...". */
+static bool is_golden_server(const char *bases[3], const char *knobs, const char *view,
+			     int width, int height)
+{
+	struct stage stage;
+	char name[80];
+	bool same;
+
+	stage_open(&stage, NULL, width, height);
+	stage_serve(&stage, bases[0], bases[1], bases[2], knobs);
+	snprintf(name, sizeof name, "serve-%s", bases[0]);
+	same = is_same(&stage, name, view);
+	stage_close(&stage);
+	return same;
 }
 
 static void test_every_view_looks_as_it_did(void **state)
@@ -87,11 +112,47 @@ static void test_a_mixture_of_experts_looks_as_it_did(void **state)
 	assert_true(good);
 }
 
+static void test_a_server_looks_as_it_did(void **state)
+{
+	const char *bases[] = { "llama3.1-70b", "dgx-h100", "vllm" };
+	bool good = true;
+
+	(void)state;
+	for (int view = 0; view <= VIEW_EXPLAIN; view++)
+		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+			good = is_golden_server(bases,
+						"gpus=8 tp=4 goal_ttft=1000 "
+						"goal_tpot=40 concurrency=96",
+						view_table[view].name, sizes[i].width,
+						sizes[i].height) &&
+			       good;
+	assert_true(good);
+}
+
+static void test_a_server_of_experts_looks_as_it_did(void **state)
+{
+	const char *bases[] = { "deepseek-v3", "hgx-h800", "sglang" };
+	bool good = true;
+
+	(void)state;
+	for (int view = 0; view <= VIEW_EXPLAIN; view++)
+		good = is_golden_server(bases,
+					"gpus=96 tp=1 dp_attention=32 ep=32 "
+					"precision=fp8_block concurrency=2048 "
+					"disaggregated=on prefill_gpus=32 "
+					"goal_ttft=2000 goal_tpot=100 prompt=4096",
+					view_table[view].name, 120, 36) &&
+		       good;
+	assert_true(good);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_view_looks_as_it_did),
 		cmocka_unit_test(test_a_mixture_of_experts_looks_as_it_did),
+		cmocka_unit_test(test_a_server_looks_as_it_did),
+		cmocka_unit_test(test_a_server_of_experts_looks_as_it_did),
 	};
 
 	setenv("HOME", "/nonexistent", 1);

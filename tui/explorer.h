@@ -100,6 +100,7 @@ struct explorer {
 	bool pinned, moved;     /* moved: `before` is the state before a change */
 	struct scenario baseline;
 	struct estimate before; /* of the baseline, or before the last change */
+	int before_mode;        /* enum plan_mode of that */
 
 	struct findings advice;
 	struct whatif strip;
@@ -185,6 +186,8 @@ void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 unsigned knobs_act(struct explorer *explorer, struct action action);
 /* Move the cursor to this knob, unfolding its group. */
 void knobs_focus(struct explorer *explorer, const struct knob *knob);
+/* A scenario that has just become a server's gets what serve_begin() sets. */
+void knobs_begin(struct explorer *explorer, struct scenario *to);
 unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double value);
 
 /* Prompts (explorer/prompt.c). */

@@ -54,6 +54,14 @@ static bool better(const struct tried *a, const struct tried *b, enum aim aim)
 	return a->gain > b->gain;
 }
 
+/* Of a server that holds nothing there is nothing to gain on. */
+static double gain_of(const struct estimate *to, const struct estimate *from)
+{
+	return from->tokens_per_second > 0
+		       ? to->tokens_per_second / from->tokens_per_second - 1
+		       : 0;
+}
+
 /* from is the scenario with the move's first knob turned. */
 static void try_value(const struct situation *now, const struct move *move,
 		      const struct scenario *from, const struct knob *knob,
@@ -68,10 +76,8 @@ static void try_value(const struct situation *now, const struct move *move,
 	scenario_estimate(&turned, &e);
 	if (!e.legal)
 		return;
-	this = (struct tried){ value,
-			       e.tokens_per_second / now->estimate->tokens_per_second -
-				       1,
-			       e.memory.total_bytes, e.bubble_ratio, e.fits };
+	this = (struct tried){ value, gain_of(&e, now->estimate), e.memory.total_bytes,
+			       e.bubble_ratio, e.fits };
 	if (isnan(best->value) || better(&this, best, move->aim))
 		*best = this;
 }
@@ -187,6 +193,24 @@ static bool is_said(const struct findings *said, const struct finding *finding)
 	return false;
 }
 
+static void advise_training(const struct situation *now, struct list *list)
+{
+	for (int i = 0; i < advice_move_count(); i++)
+		if (is_asked_for(&advice_moves[i], now->estimate))
+			try_move(now, &advice_moves[i], list);
+	for (int i = 0; i < advice_note_count(); i++)
+		read_note(now, advice_note(i), list);
+}
+
+static void advise_server(const struct situation *now, struct list *list)
+{
+	for (int i = 0; i < advice_serving_move_count(); i++)
+		if (is_asked_for(&advice_serving_moves[i], now->estimate))
+			try_move(now, &advice_serving_moves[i], list);
+	for (int i = 0; i < advice_serving_note_count(); i++)
+		read_note(now, &advice_serving_notes[i], list);
+}
+
 void advice_give(const struct scenario *scenario, const struct estimate *estimate,
 		 struct findings *out)
 {
@@ -202,11 +226,10 @@ void advice_give(const struct scenario *scenario, const struct estimate *estimat
 	out->count = 0;
 	if (!estimate->legal)
 		return;
-	for (int i = 0; i < advice_move_count(); i++)
-		if (is_asked_for(&advice_moves[i], estimate))
-			try_move(&now, &advice_moves[i], &list);
-	for (int i = 0; i < advice_note_count(); i++)
-		read_note(&now, advice_note(i), &list);
+	if (scenario->plan.mode == MODE_INFERENCE)
+		advise_server(&now, &list);
+	else
+		advise_training(&now, &list);
 	for (int i = 0; i < list.count && out->count < MAX_FINDINGS; i++)
 		if (!is_said(out, &list.item[i].finding))
 			out->item[out->count++] = list.item[i].finding;

@@ -61,4 +61,10 @@ const struct note *advice_note(int index);
 extern const struct note advice_machine_notes[];
 int advice_machine_note_count(void);
 
+/* The same for mode inference (serving.c). */
+extern const struct move advice_serving_moves[];
+int advice_serving_move_count(void);
+extern const struct note advice_serving_notes[];
+int advice_serving_note_count(void);
+
 #endif

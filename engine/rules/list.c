@@ -19,5 +19,11 @@ const struct rule *rule_at(int index)
 	if (index < advice_move_count())
 		return &advice_moves[index].rule;
 	index -= advice_move_count();
+	if (index < advice_serving_move_count())
+		return &advice_serving_moves[index].rule;
+	index -= advice_serving_move_count();
+	if (index < advice_serving_note_count())
+		return &advice_serving_notes[index].rule;
+	index -= advice_serving_note_count();
 	return index < advice_note_count() ? &advice_note(index)->rule : NULL;
 }

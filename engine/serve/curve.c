@@ -110,3 +110,25 @@ int serve_operators(const struct scenario *s, bool prefill, struct serve_operato
 	}
 	return count;
 }
+
+void serve_begin(struct scenario *s)
+{
+	struct serving_plan *v = &s->plan.serving;
+	struct serve_point point[32];
+	struct scenario plain;
+	int count, knee;
+
+	scenario_defaults(&plain);
+	if (v->goal_ttft_seconds <= 0 && v->goal_tpot_seconds <= 0) {
+		v->goal_ttft_seconds = 2;
+		v->goal_tpot_seconds = 0.05;
+	}
+	if (v->request_rate > 0 || v->concurrency != plain.plan.serving.concurrency)
+		return;
+	count = serve_curve(s, point, 32);
+	knee = serve_knee(point, count);
+	while (knee > 0 && !point[knee].meets)
+		knee--;
+	if (knee >= 0)
+		v->concurrency = (int64_t)point[knee].concurrency;
+}

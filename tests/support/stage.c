@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/knob.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 
@@ -22,6 +23,29 @@ void stage_open(struct stage *stage, const char *plan, int width, int height)
 	assert_true(canvas_init(&stage->canvas, width, height, GLYPHS_ASCII, false));
 	free(scenario);
 	explorer_draw(&stage->explorer, &stage->canvas);
+}
+
+void stage_serve(struct stage *stage, const char *model, const char *cluster,
+		 const char *stack, const char *knobs)
+{
+	struct scenario *s = malloc(sizeof *s);
+	struct error error = { "" };
+	char key[40], value[40], why[200];
+	int used;
+
+	assert_non_null(s);
+	if (!scenario_blank(s, model, cluster, stack, &error))
+		fail_msg("%s", error.text);
+	s->plan.mode = MODE_INFERENCE;
+	for (; sscanf(knobs, " %39[^=]=%39s%n", key, value, &used) == 2; knobs += used)
+		if (!knob_find(key) ||
+		    !knob_parse(s, knob_find(key), value, why, sizeof why))
+			fail_msg("%s %s: %s", key, value, why);
+	explorer_change(&stage->explorer, s, "a server");
+	stage->explorer.moved = false;
+	explorer_update(&stage->explorer);
+	explorer_draw(&stage->explorer, &stage->canvas);
+	free(s);
 }
 
 void stage_close(struct stage *stage)
@@ -66,8 +90,9 @@ static void look(struct stage *stage, const char *text, bool wanted)
 
 	assert_non_null(screen);
 	if ((strstr(screen, text) != NULL) != wanted) {
-		print_error("%s\n'%s' should %sbe there\n", screen, text,
-			    wanted ? "" : "not ");
+		/* cmocka cuts long messages */
+		fprintf(stderr, "%s\n", screen);
+		print_error("'%s' should %sbe there\n", text, wanted ? "" : "not ");
 		free(screen);
 		fail();
 	}

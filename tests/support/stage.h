@@ -12,6 +12,9 @@ struct stage {
 
 /* On a shipped plan, or the built-in start where plan is NULL; ASCII, no colour. */
 void stage_open(struct stage *stage, const char *plan, int width, int height);
+/* Another scenario, of mode inference, on these presets with "knob=value ...". */
+void stage_serve(struct stage *stage, const char *model, const char *cluster,
+		 const char *stack, const char *knobs);
 void stage_close(struct stage *stage);
 /* Keys as a person types them: characters, \n for Enter, \t Tab, \33 Esc. A frame is
  * drawn between any two. */

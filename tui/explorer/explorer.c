@@ -102,8 +102,10 @@ static void update_advice(struct explorer *explorer)
 void explorer_update(struct explorer *explorer)
 {
 	scenario_estimate(&explorer->scenario, &explorer->estimate);
-	if (explorer->pinned)
+	if (explorer->pinned) {
 		scenario_estimate(&explorer->baseline, &explorer->before);
+		explorer->before_mode = explorer->baseline.plan.mode;
+	}
 	explorer->arrows_done = 0;
 	explorer->advice_done = false;
 	explorer->search_stale = explorer->play_stale = true;
@@ -145,6 +147,7 @@ static void remember_before(struct explorer *explorer)
 	if (explorer->pinned)
 		return;
 	explorer->before = explorer->estimate;
+	explorer->before_mode = explorer->scenario.plan.mode;
 	explorer->moved = true;
 }
 
@@ -185,6 +188,7 @@ static unsigned pin(struct explorer *explorer)
 	if (explorer->pinned) {
 		explorer->baseline = explorer->scenario;
 		explorer->before = explorer->estimate;
+		explorer->before_mode = explorer->scenario.plan.mode;
 		explorer->play_stale = true;
 		explorer_say(explorer, ROLE_HINT,
 			     "pinned: every number shows its change against this plan");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "engine/serve.h"
 #include "tui/explorer.h"
 
 /* Numbers that follow from the knobs, shown among them. */
@@ -113,6 +114,21 @@ void knobs_focus(struct explorer *explorer, const struct knob *knob)
 			explorer->row = i;
 }
 
+void knobs_begin(struct explorer *explorer, struct scenario *to)
+{
+	const struct serving_plan *v = &to->plan.serving;
+
+	if (to->plan.mode != MODE_INFERENCE ||
+	    explorer->scenario.plan.mode == MODE_INFERENCE)
+		return;
+	serve_begin(to);
+	explorer_say(
+		explorer, ROLE_HINT,
+		"serving %lld requests, goals TTFT %g s and TPOT %g ms; u undoes it",
+		(long long)v->concurrency, v->goal_ttft_seconds,
+		v->goal_tpot_seconds * 1e3);
+}
+
 unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double value)
 {
 	struct scenario to = explorer->scenario;
@@ -124,6 +140,7 @@ unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double va
 			     knob->key, after, knob->min, knob->max);
 		return CHANGED_SCREEN;
 	}
+	knobs_begin(explorer, &to);
 	knob_print(&explorer->scenario, knob, before, sizeof before);
 	knob_print(&to, knob, after, sizeof after);
 	snprintf(what, sizeof what, "%s %s to %s", knob->key, before, after);

@@ -59,6 +59,7 @@ static unsigned take_value(struct explorer *explorer)
 	explorer->message[0] = '\0';
 	if (knob_same(&to, &explorer->scenario, knob))
 		return CHANGED_SCREEN;
+	knobs_begin(explorer, &to);
 	knob_print(&to, knob, after, sizeof after);
 	snprintf(what, sizeof what, "%s to %s", knob->key, after);
 	return explorer_change(explorer, &to, what);

@@ -26,6 +26,9 @@ void change_text(const struct explorer *explorer, const char *key, char *out,
 
 	out[0] = '\0';
 	*role = ROLE_LABEL;
+	/* a step and a pass have nothing in common */
+	if (explorer->before_mode != explorer->scenario.plan.mode)
+		return;
 	if (!metric || !(explorer->pinned || explorer->moved) ||
 	    !explorer->before.legal || !explorer->estimate.legal)
 		return;

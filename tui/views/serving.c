@@ -56,11 +56,11 @@ static void draw_memory(struct page *p)
 	page_gap(p);
 }
 
-/* "TTFT 312 ms  208 ms to 468 ms" */
+/* "TTFT 312 ms  208 to 468 ms" */
 static int draw_range(struct page *p, int x, const char *label, const char *key,
 		      double low, double high)
 {
-	char from[32], to[32];
+	char from[32], to[32], *unit;
 	int used = draw_number(p->explorer, p->canvas, x, p->y,
 			       p->rect.x + p->rect.width - x, label, key);
 
@@ -68,6 +68,9 @@ static int draw_range(struct page *p, int x, const char *label, const char *key,
 		return used + 2;
 	form_text(FORM_SECONDS, low, from, sizeof from);
 	form_text(FORM_SECONDS, high, to, sizeof to);
+	unit = strrchr(from, ' ');
+	if (unit && strrchr(to, ' ') && strcmp(unit, strrchr(to, ' ')) == 0)
+		*unit = '\0';
 	used += 1 + canvas_format(p->canvas, x + used + 1, p->y,
 				  p->rect.x + p->rect.width - x - used - 1, ROLE_BORDER,
 				  "%s to %s", from, to);

@@ -1,0 +1,208 @@
+/* test_serve_views.c - what keys do in mode inference, and what stands on the screen.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "tests/support/close.h"
+#include "tests/support/stage.h"
+#include "tui/view.h"
+
+static const char vllm_knobs[] =
+	"gpus=8 tp=4 goal_ttft=1000 goal_tpot=40 concurrency=96";
+
+static void open_vllm(struct stage *s, int width, int height)
+{
+	stage_open(s, NULL, width, height);
+	stage_serve(s, "llama3.1-70b", "dgx-h100", "vllm", vllm_knobs);
+}
+
+static void test_a_key_switches_the_mode(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3-70b-64-h100", 120, 36);
+	stage_shows(&s, "micro-batch");
+	stage_shows(&s, "training");
+	stage_type(&s, "/mode\nl");
+	assert_int_equal(s.explorer.scenario.plan.mode, MODE_INFERENCE);
+	stage_shows(&s, "u undoes it");
+	stage_type(&s, "j");
+	stage_shows(&s, "serve 2048 + 512");
+	stage_shows(&s, "TTFT");
+	stage_shows(&s, "K knee");
+	stage_shows(&s, "G goals up to");
+	/* the stack stays, and it is said */
+	stage_shows(&s, "megatron-core");
+	stage_shows(&s, "this stack trains");
+	stage_lacks(&s, "micro-batch");
+	stage_lacks(&s, "bubble");
+	stage_lacks(&s, "new^");
+	stage_type(&s, "u");
+	assert_int_equal(s.explorer.scenario.plan.mode, MODE_TRAINING);
+	stage_shows(&s, "train 8192 x 256");
+	stage_close(&s);
+}
+
+/* The mode is the fourth row, whatever is folded. */
+static void test_the_mode_is_found_at_once(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	stage_key(&s, KEYS_HOME);
+	stage_type(&s, "jjj");
+	assert_string_equal(explorer_knob(&s.explorer)->key, "mode");
+	stage_key(&s, KEYS_RIGHT);
+	assert_int_equal(s.explorer.scenario.plan.mode, MODE_INFERENCE);
+	assert_string_equal(explorer_knob(&s.explorer)->key, "mode");
+	stage_key(&s, KEYS_LEFT);
+	assert_int_equal(s.explorer.scenario.plan.mode, MODE_TRAINING);
+	stage_type(&s, "=inference\n");
+	assert_int_equal(s.explorer.scenario.plan.mode, MODE_INFERENCE);
+	assert_true(s.explorer.scenario.plan.serving.goal_ttft_seconds > 0);
+	stage_close(&s);
+}
+
+/* Goals and requests that somebody set are not touched. */
+static void test_switching_keeps_what_was_set(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_vllm(&s, 120, 36);
+	stage_type(&s, "/mode\nhl");
+	assert_int_equal(s.explorer.scenario.plan.mode, MODE_INFERENCE);
+	assert_int_equal(s.explorer.scenario.plan.serving.concurrency, 96);
+	assert_true(s.explorer.scenario.plan.serving.goal_tpot_seconds == 0.04);
+	stage_close(&s);
+}
+
+static void test_numbers_move_against_a_pinned_server(void **state)
+{
+	struct stage s;
+	double tpot;
+
+	(void)state;
+	open_vllm(&s, 120, 36);
+	tpot = s.explorer.estimate.serving.tpot_seconds;
+	stage_type(&s, "p/tp\nl");
+	assert_int_equal(s.explorer.scenario.plan.tp, 8);
+	assert_true(s.explorer.estimate.serving.tpot_seconds != tpot);
+	stage_shows(&s, "vs pinned");
+	stage_shows(&s, "grey the pinned plan");
+	stage_shows(&s, "%v of 79.1 GiB");
+	stage_close(&s);
+}
+
+static void test_every_view_says_what_a_server_has(void **state)
+{
+	static const char *const marks[][3] = {
+		[VIEW_OVERVIEW] = { "LATENCY", "bound by", "J/token" },
+		[VIEW_MEMORY] = { "KV cache", "room for requests", "2 engines of 4" },
+		[VIEW_TIMELINE] = { "requests decode", "prompt tokens", "of mixed" },
+		[VIEW_TRAFFIC] = { "a pass", "decode pass", "attention output" },
+		[VIEW_GRAPH] = { "kernels of a decode pass", "FLOP/B", "gate and up" },
+		[VIEW_TOPOLOGY] = { "engine 0 of 2", "TP", "NVLink" },
+		[VIEW_EXPLAIN] = { "Time per output token", "tpot_seconds", "mixed" },
+	};
+	struct stage s;
+
+	(void)state;
+	open_vllm(&s, 120, 36);
+	for (int view = 0; view <= VIEW_EXPLAIN; view++) {
+		if (view == VIEW_SEARCH)
+			continue;
+		s.explorer.view = (enum view_id)view;
+		for (int i = 0; i < 3; i++)
+			stage_shows(&s, marks[view][i]);
+		stage_lacks(&s, "micro-batch");
+		stage_lacks(&s, "a step");
+	}
+	stage_close(&s);
+}
+
+static void test_the_roofline_changes_its_pass(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_vllm(&s, 120, 36);
+	s.explorer.view = VIEW_GRAPH;
+	stage_lacks(&s, "prompt attention");
+	stage_type(&s, "\tl");
+	stage_shows(&s, "kernels of a pass over a prompt");
+	stage_shows(&s, "prompt attention");
+	stage_type(&s, "h");
+	stage_shows(&s, "decode attention");
+	for (int i = 0; i < 40; i++)
+		stage_type(&s, "j");
+	assert_true(s.explorer.state[VIEW_GRAPH].cursor < 40);
+	stage_close(&s);
+}
+
+static void test_enter_takes_what_helps(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_vllm(&s, 120, 36);
+	stage_type(&s, "/tp\n=1\n");
+	stage_shows(&s, "NO REQUEST FITS");
+	stage_shows(&s, "S19");
+	stage_shows(&s, "sets tp 2");
+	stage_type(&s, "\t");
+	for (int i = 0; i < s.explorer.spots->count; i++)
+		if (s.explorer.spots->item[i].kind == SPOT_REMEDY)
+			memcpy(s.explorer.state[VIEW_OVERVIEW].key,
+			       s.explorer.spots->item[i].key,
+			       sizeof s.explorer.state[VIEW_OVERVIEW].key);
+	stage_type(&s, "\n");
+	assert_int_equal(s.explorer.scenario.plan.tp, 2);
+	assert_true(s.explorer.estimate.feasible);
+	stage_close(&s);
+}
+
+/* Every knob of a server, at every size: nothing is drawn outside, nothing fails. */
+static void test_every_knob_and_size_of_a_server(void **state)
+{
+	static const int sizes[][2] = { { 1, 1 },   { 40, 10 },  { 60, 16 }, { 80, 24 },
+					{ 99, 17 }, { 200, 60 }, { 300, 90 } };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	stage_serve(&s, "deepseek-v3", "hgx-h800", "sglang",
+		    "gpus=64 tp=2 dp_attention=16 ep=32 precision=fp8_block pp=2");
+	stage_key(&s, KEYS_HOME);
+	for (int knob = 0; knob < 48; knob++) {
+		canvas_resize(&s.canvas, sizes[knob % 7][0], sizes[knob % 7][1]);
+		s.explorer.view = (enum view_id)(knob % (VIEW_TOPOLOGY + 1));
+		stage_type(&s, knob == 3 ? "j" : "jlll");
+		if (s.explorer.scenario.plan.mode == MODE_INFERENCE)
+			stage_type(&s, "hh");
+	}
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_key_switches_the_mode),
+		cmocka_unit_test(test_the_mode_is_found_at_once),
+		cmocka_unit_test(test_switching_keeps_what_was_set),
+		cmocka_unit_test(test_numbers_move_against_a_pinned_server),
+		cmocka_unit_test(test_every_view_says_what_a_server_has),
+		cmocka_unit_test(test_the_roofline_changes_its_pass),
+		cmocka_unit_test(test_enter_takes_what_helps),
+		cmocka_unit_test(test_every_knob_and_size_of_a_server),
+	};
+
+	setenv("HOME", "/nonexistent", 1);
+	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("XDG_STATE_HOME");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
