@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/serve.h"
 #include "tui/view.h"
 
 enum { PARTS = 6 };
@@ -104,19 +105,16 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 	int stage = chosen(explorer);
 	const struct estimate *e = &explorer->estimate;
 	const struct stage_memory *m = &e->stage[stage];
+	struct serve_pool pool[2];
 	char text[256], count[32];
 
 	form_text(FORM_COUNT, m->parameters, count, sizeof count);
-	if (serves(explorer))
-		snprintf(
-			text, sizeof text,
-			"stage %d: %g layers, %s parameters a rank; %g engines of %lld "
-			"GPUs, %.4g requests in each copy of the attention",
-			stage, m->layers, count, e->serving.engines,
-			(long long)(e->serving.engines > 0
-					    ? (double)e->world / e->serving.engines
-					    : 0),
-			m->in_flight);
+	if (serves(explorer) && serve_pools(&explorer->scenario, pool) > 0)
+		snprintf(text, sizeof text,
+			 "stage %d: %g layers, %s parameters a rank; %lld engines of "
+			 "%lld GPUs, %.4g requests in each copy of the attention",
+			 stage, m->layers, count, (long long)pool[0].engines,
+			 (long long)pool[0].engine, m->in_flight);
 	else
 		snprintf(
 			text, sizeof text,
