@@ -172,7 +172,10 @@ static void bound_states(struct planner *p)
 	struct plan *plan = &p->trial->scenario.plan;
 
 	plan->schedule = SCHEDULE_1F1B; /* one copy */
-	p->least_ends = p->least_bytes.mean = p->least_bytes.first = INFINITY;
+	p->least_ends = INFINITY;
+	p->least_bytes = (struct bound_bytes){ .mean = INFINITY,
+					       .first = INFINITY,
+					       .layer = INFINITY };
 	for (int i = 0; i < states->count; i++) {
 		struct option *state = &states->item[i];
 
@@ -182,6 +185,7 @@ static void bound_states(struct planner *p)
 		p->least_ends = fmin(p->least_ends, state->ends);
 		p->least_bytes.mean = fmin(p->least_bytes.mean, state->bytes.mean);
 		p->least_bytes.first = fmin(p->least_bytes.first, state->bytes.first);
+		p->least_bytes.layer = fmin(p->least_bytes.layer, state->bytes.layer);
 	}
 }
 

@@ -277,51 +277,81 @@ void train_bound_states(const struct train_bound *b, const struct scenario *s,
 	struct bound_part first = b->first;
 
 	add(&first, &b->layer, (double)s->model.layers / p);
-	out->mean = state_bytes(s, &b->all, copies_of(s)) / p;
-	out->first = state_bytes(s, &first, 1);
+	*out = (struct bound_bytes){ .mean = state_bytes(s, &b->all, copies_of(s)) / p,
+				     .first = state_bytes(s, &first, 1),
+				     .layer = state_bytes(s, &b->layer, 1) };
 }
 
-/* Micro-batches that the first stage holds. */
-static double first_in_flight(const struct scenario *s, int64_t chunks)
+/* Micro-batches in flight, of schedules that are told without a simulation: as
+ * pipeline.c has it. */
+static void set_flight(const struct scenario *s, int64_t chunks,
+		       struct bound_bytes *out)
 {
-	int64_t pp = s->plan.pp, m = scenario_micro_batches(s), held;
+	int64_t pp = s->plan.pp, m = scenario_micro_batches(s);
 	int64_t group = s->plan.micro_batch_group > 0 ? s->plan.micro_batch_group : pp;
+	double v = (double)chunks;
 
-	if (pp == 1)
-		return 1;
-	if (s->plan.schedule == SCHEDULE_GPIPE)
-		return (double)m;
-	if (chunks < 2)
-		return (double)(pp < m ? pp : m);
 	if (s->plan.schedule == SCHEDULE_BREADTH_FIRST || group > m)
 		group = m;
-	held = 2 * (pp - 1) + (chunks - 1) * group + 1;
-	return (double)(held < m * chunks ? held : m * chunks) / (double)chunks;
+	out->stages = pp;
+	out->most = pp == 1 ? 1 : (double)m;
+	out->flight = chunks > 1 ? (double)(2 * (pp - 1) + (chunks - 1) * group + 1) / v
+				 : (double)pp;
+	out->falls = chunks > 1 ? 2 / v : 1;
+	if (s->plan.schedule != SCHEDULE_GPIPE)
+		return;
+	out->flight = out->most;
+	out->falls = 0;
 }
 
-/* What every stage holds at least: a micro-batch, or what pipeline_in_flight() says. */
+static double flight_of(const struct bound_bytes *activations, int64_t stage)
+{
+	return fmin(activations->most,
+		    activations->flight - (double)stage * activations->falls);
+}
+
+/* What every stage of a simulated schedule holds at least: a micro-batch, or what
+ * pipeline_in_flight() says. */
 static double least_in_flight(const struct scenario *s, int64_t chunks)
 {
 	double v = (double)chunks;
 
-	if (s->plan.pp == 1 || s->plan.schedule <= SCHEDULE_BREADTH_FIRST)
-		return 1;
 	return fmin(1, floor(v * (double)(s->plan.pp - 1) / 15) / v);
 }
 
 void train_bound_activations(const struct train_bound *b, const struct scenario *s,
 			     struct bound_bytes *out)
 {
-	double loose = fmax(1, s->stack.fragmentation), p = (double)s->plan.pp;
+	double loose = fmax(1, s->stack.fragmentation), p = (double)s->plan.pp, least;
 	int64_t chunks = scenario_chunks(s);
 	double layers = even_layers(s, chunks) * (double)chunks;
+	bool known = s->plan.pp == 1 || s->plan.schedule <= SCHEDULE_BREADTH_FIRST;
 
-	out->mean = loose * least_in_flight(s, chunks) * b->all.saved_bytes / p;
-	out->first = 0;
-	if (layers > 0 &&
-	    (s->plan.pp == 1 || s->plan.schedule <= SCHEDULE_BREADTH_FIRST))
-		out->first = loose * first_in_flight(s, chunks) *
+	*out = (struct bound_bytes){ .layers = s->model.layers,
+				     .layer = loose * b->layer.saved_bytes };
+	if (known)
+		set_flight(s, chunks, out);
+	least = known ? flight_of(out, s->plan.pp - 1) : least_in_flight(s, chunks);
+	out->mean = loose * least * b->all.saved_bytes / p;
+	if (known && layers > 0)
+		out->first = loose * flight_of(out, 0) *
 			     (layers * b->layer.saved_bytes + b->first.saved_bytes);
+}
+
+static double spread_bytes(const struct bound_bytes *states,
+			   const struct bound_bytes *activations)
+{
+	double sum = 0;
+
+	for (int64_t i = 0; i < activations->stages; i++) {
+		double each =
+			states->layer + flight_of(activations, i) * activations->layer;
+
+		if (each <= 0)
+			return 0;
+		sum += 1 / each;
+	}
+	return sum > 0 ? (double)activations->layers / sum : 0;
 }
 
 double train_bound_bytes(const struct train_bound *b, const struct bound_bytes *states,
@@ -331,5 +361,7 @@ double train_bound_bytes(const struct train_bound *b, const struct bound_bytes *
 
 	if (activations->first > 0)
 		bytes = fmax(bytes, states->first + activations->first);
+	else
+		bytes = fmax(bytes, spread_bytes(states, activations));
 	return sure * (bytes + b->framework_bytes);
 }

@@ -42,10 +42,15 @@ double train_bound_ends(const struct train_bound *bound,
 /* A step of so many seconds on this cluster, rounding aside. */
 double train_bound_scaled(const struct scenario *scenario, double seconds);
 /* Least bytes of the fullest stage, as a sum of what sharding decides and what
- * activations take: of the mean stage, and where every stage has the same number of
- * layers, of the first. */
+ * activations take: of the mean stage; where every stage has the same number of layers,
+ * of the first; and with the best split of layers of which one takes a + f_s b on a
+ * stage with f_s micro-batches in flight, L / sum 1/(a + f_s b). */
 struct bound_bytes {
-	double mean, first;
+	double mean, first, layer;
+	/* activations: f of the first stage, its fall from one to the next, its most;
+	 * no stages where it is not known */
+	double flight, falls, most;
+	int64_t stages, layers;
 };
 void train_bound_states(const struct train_bound *bound,
 			const struct scenario *scenario, struct bound_bytes *out);
