@@ -59,7 +59,7 @@ static bool is_slow(struct planner *p, const struct option *state, double bytes)
 /* The same with all that ends the step, and with ZeRO's own traffic. */
 static bool is_slower(struct planner *p, double bytes)
 {
-	if (score_of(p, trial_floor(p->trial), bytes) > search_worst(p))
+	if (score_of(p, trial_lean_floor(p->trial), bytes) > search_worst(p))
 		return true;
 	return p->trial->scenario.plan.zero >= 2 && deal(p, false) &&
 	       score_of(p, trial_floor(p->trial), bytes) > search_worst(p);

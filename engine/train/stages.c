@@ -185,6 +185,48 @@ static void shard_traffic(struct step *step, struct chunk_time *t, struct estima
 		     scatter.network_bytes, scatter.seconds, runs * exposed_scatter);
 }
 
+/* One kind's collectives for one layer, as shard_traffic() exposes them at least. */
+static double shard_layer_seconds(const struct step *step, const struct group *group,
+				  const struct layer_cost *cost)
+{
+	const struct scenario *s = step->scenario;
+	double share = step_gathers_once(step) ? 1 / (double)step->micro_batches : 1;
+	double elements = cost->dense_trainable + cost->expert_trainable;
+	struct collective gather = { 0 }, scatter;
+
+	step_pieces(step, group, COLLECTIVE_REDUCE_SCATTER,
+		    elements * step_gradient_bytes(s), 1, &scatter);
+	if (s->plan.zero < 3)
+		return share * scatter.seconds;
+	step_pieces(step, group, COLLECTIVE_ALL_GATHER,
+		    cost->dense * step_weight_bytes(s), 1, &gather);
+	if (s->plan.fsdp_reshard)
+		return share * gather.seconds + gather.seconds + scatter.seconds;
+	return share * (gather.seconds + scatter.seconds);
+}
+
+double step_shard_seconds(const struct step *step)
+{
+	struct group group =
+		step_shard_group(&step->mesh.dense_group, step_dense_shards(step));
+	double least = INFINITY;
+
+	if (step->scenario->plan.zero < 2 || group.ranks < 2)
+		return 0;
+	for (int k = 0; k < step->scenario->model.kinds; k++) {
+		const struct layer_cost *cost = &step->kind[k];
+		double forward = cost->forward + cost->exposed_forward;
+		double backward = cost->input_grad + cost->weight_grad +
+				  cost->recompute + cost->exposed_backward;
+
+		if (cost->cpu_seconds > forward ||
+		    cpu_backward * cost->cpu_seconds > backward)
+			return 0;
+		least = fmin(least, shard_layer_seconds(step, &group, cost));
+	}
+	return least;
+}
+
 /* Adding a micro-batch's gradients to the sum: read and write it. */
 static double accumulate_seconds(const struct step *step, const struct chunk_time *t)
 {

@@ -91,6 +91,9 @@ bool step_split_memory(struct step *step, const double *weights);
 bool step_split(struct step *step);
 /* Then stage sums and virtual stage times: all that the pipeline needs. */
 void step_fill(struct step *step, struct estimate *out);
+/* Seconds of a micro-batch that ZeRO 2 and 3 add to every virtual stage with a layer,
+ * at least: what a layer's collective shows. 0 where the CPU might hide it. */
+double step_shard_seconds(const struct step *step);
 /* Both, and the pipeline over them. */
 bool step_pipeline(struct step *step, struct estimate *out);
 /* Activations that a micro-batch holds on virtual stage k, and seconds of recomputing

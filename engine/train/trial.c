@@ -127,6 +127,38 @@ double trial_floor(struct trial *trial)
 	return scaled(trial, seconds + step_ends(&trial->step)) * (1 - 1e-9);
 }
 
+/* Virtual stages with a layer on every stage, at least. */
+static int least_chunks(const struct step *step)
+{
+	const int16_t *first = step->split.first;
+
+	for (int k = 0; k < step->stages * step->chunks; k++)
+		if (first[k + 1] == first[k])
+			return 0;
+	return step->chunks;
+}
+
+double trial_lean_floor(struct trial *trial)
+{
+	struct step *step = &trial->step;
+	const struct plan *plan = &trial->scenario.plan;
+	double more = 0, ends = 0;
+
+	if (plan->zero < 2)
+		return trial_floor(trial);
+	/* in larger groups a path may pass fewer of them than a stage has */
+	if (plan->micro_batch_group <= plan->pp &&
+	    plan->schedule != SCHEDULE_BREADTH_FIRST)
+		more = (double)step->micro_batches * least_chunks(step) *
+		       step_shard_seconds(step);
+	/* what shows of the traffic at the end depends on how long the stages take */
+	step_sync(step, NULL);
+	for (int i = 0; i < step->stages; i++)
+		ends = fmax(ends, step->optimizer_seconds[i]);
+	return scaled(trial, trial_pipeline_floor(trial) + more * (1 - 2e-3) + ends) *
+	       (1 - 1e-9);
+}
+
 double trial_seconds(struct trial *trial)
 {
 	struct step *step = &trial->step;

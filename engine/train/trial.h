@@ -47,6 +47,9 @@ double trial_bytes(struct trial *trial, bool *exact);
 /* Seconds that the pipeline, and a step, can't go below; and those of a step. */
 double trial_pipeline_floor(struct trial *trial);
 double trial_floor(struct trial *trial);
+/* The same of stages that were dealt out without ZeRO's traffic in each micro-batch,
+ * with what that adds at least. */
+double trial_lean_floor(struct trial *trial);
 double trial_seconds(struct trial *trial);
 
 #endif
