@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/knob.h"
 #include "presets/cluster_file.h"
@@ -13,6 +14,7 @@
 #include "presets/folder.h"
 #include "presets/hf/hf_model.h"
 #include "presets/model_file.h"
+#include "presets/model_name.h"
 #include "presets/stack_file.h"
 
 struct shelf {
@@ -150,6 +152,15 @@ int preset_list(enum preset_kind kind, const struct preset **list)
 	return shelves[kind].count;
 }
 
+/* Two names with one slash between them. */
+static bool is_id(const char *name)
+{
+	const char *slash = strchr(name, '/');
+
+	return slash && slash > name && name[0] != '.' && name[0] != '~' &&
+	       slash[1] != '\0' && !strchr(slash + 1, '/');
+}
+
 const struct preset *preset_find(enum preset_kind kind, const char *name)
 {
 	const struct preset *list;
@@ -161,7 +172,10 @@ const struct preset *preset_find(enum preset_kind kind, const char *name)
 	for (int i = 0; i < count; i++)
 		if (list[i].alias[0] != '\0' && strcasecmp(list[i].alias, name) == 0)
 			return &list[i];
-	return NULL;
+	/* org/Model-Instruct-FP8 means org/Model, unless it is a file */
+	return kind == PRESET_MODEL && is_id(name) && access(name, F_OK) != 0
+		       ? model_name_find(name)
+		       : NULL;
 }
 
 /* Up to three names that are spelled alike or begin alike. */

@@ -106,6 +106,61 @@ static void ids_are_unique(void **state)
 			assert_string_not_equal(list[i].alias, list[k].alias);
 }
 
+/* Published models by their Hugging Face ids, counted from their config.json, in
+ * billions; active parameters where the source counts the same. Tuned and quantised
+ * checkpoints of them mean them too. */
+static void ids_name_published_models(void **state)
+{
+	static const struct {
+		const char *id;
+		double total, active;
+	} published[] = {
+		{ "meta-llama/Llama-3.1-8B", 8.03, 0 },
+		{ "meta-llama/Llama-3.1-70B", 70.55, 0 },
+		{ "meta-llama/Llama-3.1-405B", 405.85, 0 },
+		{ "meta-llama/Llama-3.1-405B-Instruct-FP8", 405.85, 0 },
+		{ "meta-llama/Meta-Llama-3.1-70B-Instruct", 70.55, 0 },
+		{ "Qwen/Qwen3-32B", 32.76, 0 },
+		{ "Qwen/Qwen3-30B-A3B", 30.53, 0 },
+		{ "Qwen/Qwen3-235B-A22B", 235.09, 22.19 },
+		{ "Qwen/Qwen3-235B-A22B-Thinking-2507", 235.09, 22.19 },
+		{ "Qwen/Qwen3-Coder-480B-A35B-Instruct", 480.15, 0 },
+		{ "mistralai/Mixtral-8x7B-v0.1", 46.70, 12.88 },
+		{ "mistralai/Mixtral-8x7B-Instruct-v0.1", 46.70, 12.88 },
+		{ "mistralai/Mixtral-8x22B-v0.1", 140.62, 39.15 },
+		{ "deepseek-ai/DeepSeek-V3", 671.03, 37.55 },
+		{ "deepseek-ai/DeepSeek-R1", 671.03, 37.55 },
+		{ "moonshotai/Kimi-K2-Instruct", 1026.41, 32.86 },
+		{ "zai-org/GLM-5", 743.18, 41.05 },
+		{ "openai/gpt-oss-120b", 116.79, 0 },
+		{ "meta-llama/Llama-4-Scout-17B-16E", 107.77, 0 },
+		{ "meta-llama/Llama-4-Scout-17B-16E-Instruct", 107.77, 0 },
+		{ "meta-llama/Llama-4-Maverick-17B-128E", 400.71, 17.18 },
+		{ "MiniMaxAI/MiniMax-M2.5", 228.69, 0 },
+		{ "MiniMaxAI/MiniMax-M3", 425.95, 0 },
+		{ "XiaomiMiMo/MiMo-V2-Flash", 309.43, 0 },
+		{ "stepfun-ai/Step-3.7-Flash", 195.83, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+		struct model model;
+		struct model_counts counts;
+		struct error error = { "" };
+
+		if (!library_model(&model, published[i].id, &error))
+			fail_msg("%s", error.text);
+		model_count(&model, &counts);
+		close_check(counts.total / 1e9, published[i].total, 0.005,
+			    published[i].id, __FILE__, __LINE__);
+		if (published[i].active > 0)
+			close_check(counts.active / 1e9, published[i].active, 0.005,
+				    published[i].id, __FILE__, __LINE__);
+	}
+	assert_null(preset_find(PRESET_MODEL, "no/such-model-instruct"));
+	assert_null(preset_find(PRESET_MODEL, "./llama3.1-70b"));
+}
+
 static void writing_and_reading_gives_the_same(void **state)
 {
 	const struct preset *list;
@@ -249,6 +304,7 @@ int main(void)
 		cmocka_unit_test(counts_agree_with_publishers),
 		cmocka_unit_test(everyone_has_title_and_source),
 		cmocka_unit_test(ids_are_unique),
+		cmocka_unit_test(ids_name_published_models),
 		cmocka_unit_test(writing_and_reading_gives_the_same),
 		cmocka_unit_test(an_id_finds_its_model),
 		cmocka_unit_test(flops_per_token),

@@ -5,6 +5,7 @@
 
 #include "engine/knob.h"
 #include "presets/library.h"
+#include "presets/model_name.h"
 #include "presets/serving/serving.h"
 #include "presets/serving/tool.h"
 
@@ -59,7 +60,7 @@ bool read_precision(const struct mapped *m, const char *quantisation, const char
 		    const char *dtype, const char *checkpoint)
 {
 	const char *native = checkpoint_native(&m->out->model, NULL);
-	const char *named = checkpoint_format(checkpoint);
+	const char *named = model_name_format(checkpoint);
 	const char *plain = plain_format(m, dtype), *chosen;
 	char word[32];
 	const char *method = known_method(m, quantisation, words, word);

@@ -73,13 +73,10 @@ bool word_among(const char *word, const char *const *words);
 bool word_is_program(const char *word, const char *program);
 
 /* --- checkpoint.c --- */
-/* The model that a checkpoint's name means: by Hugging Face id, else by what stays of
- * the name without publisher, tuning and number format. Unknown: a Llama of 8 B, and
- * the report says so. */
+/* The model that a checkpoint's name means. Unknown: a Llama of 8 B, and the report
+ * says so. */
 bool checkpoint_model(const char *checkpoint, struct model *out,
 		      struct import_report *report, struct error *error);
-/* A word of the knob `precision` that the name tells ("…-FP8", "…-AWQ"), or NULL. */
-const char *checkpoint_format(const char *checkpoint);
 /* How the published weights of this model are stored, unless the name of this
  * checkpoint tells another format; checkpoint may be NULL. */
 const char *checkpoint_native(const struct model *model, const char *checkpoint);

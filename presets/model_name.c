@@ -1,0 +1,188 @@
+/* model_name.c - see model_name.h. */
+#include "presets/model_name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_ID = 256 };
+
+/* Parts of a name that say nothing of the shape. */
+static const char *const noise[] = {
+	"meta",      "instruct", "chat",      "hf",      "it",     "pt",
+	"base",      "thinking", "preview",   "fp8",     "fp4",    "fp16",
+	"bf16",      "nvfp4",    "mxfp4",     "mxfp8",   "int4",   "int8",
+	"awq",       "gptq",     "w4a16",     "w8a8",    "w8a16",  "w4a8",
+	"quantized", "dynamic",  "static",    "block",   "kv",     "4bit",
+	"8bit",      "gguf",     "marlin",    "autofp8", "float8", "channelwise",
+	"nvidia",    "v0.1",     "v0.2",      "v0.3",    "turbo",  "reasoning",
+	"quantised", "original", "autoround", "quark",   NULL
+};
+
+/* Names that share a shape with one of the library. */
+static const struct {
+	const char *name, *model;
+} kin[] = {
+	{ "deepseekr1", "deepseek-v3" },
+	{ "deepseekr1zero", "deepseek-v3" },
+	{ "deepseekv3.1", "deepseek-v3" },
+	{ "deepseekv3.1terminus", "deepseek-v3" },
+	{ "deepseekv2chat", "deepseek-v2" },
+	{ "deepseekr1distillllama70b", "llama3.1-70b" },
+	{ "deepseekr1distillllama8b", "llama3.1-8b" },
+	{ "deepseekr1distillqwen32b", "qwen2.5-32b" },
+	{ "llama3.370b", "llama3.1-70b" },
+	{ "llama3.1nemotron70b", "llama3.1-70b" },
+	{ "hermes3llama3.170b", "llama3.1-70b" },
+	{ "kimik2.5", "kimi-k2" },
+	{ "qwq32b", "qwen2.5-32b" },
+	{ "qwen332b", "qwen3-32b" },
+	{ "minimaxm2", "minimax-m2.5" },
+	{ "minimaxm2.1", "minimax-m2.5" },
+	{ "glm4.6", "glm-4.5" },
+};
+
+/* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of
+ * an id. */
+static void take_base(const char *checkpoint, char out[MAX_ID])
+{
+	const char *cache = strstr(checkpoint, "models--");
+	size_t length;
+
+	if (cache) {
+		const char *name = strstr(cache + 8, "--");
+
+		checkpoint = name ? name + 2 : cache + 8;
+		length = strcspn(checkpoint, "/");
+	} else {
+		length = strlen(checkpoint);
+		while (length > 0 && checkpoint[length - 1] == '/')
+			length--;
+		for (size_t i = length; i > 0; i--)
+			if (checkpoint[i - 1] == '/') {
+				checkpoint += i;
+				length -= i;
+				break;
+			}
+	}
+	if (length >= MAX_ID)
+		length = MAX_ID - 1;
+	memcpy(out, checkpoint, length);
+	out[length] = '\0';
+}
+
+/* The next part of a name, in small letters; NULL at the end. */
+static const char *next_part(const char *at, char part[64])
+{
+	size_t length;
+
+	at += strspn(at, "-_");
+	length = strcspn(at, "-_");
+	if (length == 0)
+		return NULL;
+	for (size_t i = 0; i < length && i < 63; i++)
+		part[i] = (char)tolower((unsigned char)at[i]);
+	part[length < 63 ? length : 63] = '\0';
+	return at + length;
+}
+
+static bool is_noise(const char *part)
+{
+	for (const char *const *word = noise; *word; word++)
+		if (strcmp(part, *word) == 0)
+			return true;
+	return false;
+}
+
+static bool is_date(const char *part)
+{
+	return (strlen(part) == 4 || strlen(part) == 6) &&
+	       strspn(part, "0123456789") == strlen(part);
+}
+
+/* "Meta-Llama-3.1-70B-Instruct-FP8" and "llama3.1-70b" are both "llama3.170b". */
+static void reduce(const char *checkpoint, char out[MAX_ID])
+{
+	char base[MAX_ID], part[64];
+	size_t used = 0;
+
+	take_base(checkpoint, base);
+	out[0] = '\0';
+	for (const char *at = next_part(base, part); at; at = next_part(at, part)) {
+		char whole[64];
+
+		snprintf(whole, sizeof whole, "%s", part);
+		if (strncmp(whole, "quantized.", 10) == 0 || is_date(whole) ||
+		    is_noise(whole))
+			continue;
+		int wrote = snprintf(out + used, MAX_ID - used, "%s", whole);
+
+		used += (size_t)wrote;
+		if (used >= MAX_ID)
+			return;
+	}
+}
+
+static const struct preset *find_reduced(const char *wanted)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list);
+
+	for (int i = 0; i < count; i++) {
+		char name[MAX_ID], id[MAX_ID];
+
+		reduce(list[i].name, name);
+		reduce(list[i].alias, id);
+		if (strcmp(name, wanted) == 0 || strcmp(id, wanted) == 0)
+			return &list[i];
+	}
+	return NULL;
+}
+
+const struct preset *model_name_find(const char *name)
+{
+	const struct preset *found;
+	char wanted[MAX_ID];
+
+	reduce(name, wanted);
+	found = wanted[0] != '\0' ? find_reduced(wanted) : NULL;
+	for (size_t i = 0; i < sizeof kin / sizeof kin[0] && !found; i++)
+		if (strcmp(kin[i].name, wanted) == 0)
+			found = preset_find(PRESET_MODEL, kin[i].model);
+	return found;
+}
+
+const char *model_name_format(const char *name)
+{
+	static const struct {
+		const char *part, *precision;
+	} formats[] = {
+		{ "nvfp4", "nvfp4" },
+		{ "fp4", "nvfp4" },
+		{ "mxfp4", "nvfp4" },
+		{ "mxfp8", "mxfp8" },
+		{ "awq", "int4" },
+		{ "gptq", "int4" },
+		{ "int4", "int4" },
+		{ "w4a16", "int4" },
+		{ "4bit", "int4" },
+		{ "autoround", "int4" },
+		{ "int8", "int8" },
+		{ "w8a8", "int8" },
+		{ "quantized.w4a16", "int4" },
+		{ "quantized.w8a8", "int8" },
+		{ "bf16", "bf16" },
+	};
+	char base[MAX_ID], part[64];
+	bool fp8 = false, block = strncmp(name, "Qwen/", 5) == 0;
+
+	take_base(name, base);
+	for (const char *at = next_part(base, part); at; at = next_part(at, part)) {
+		for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+			if (strcmp(formats[i].part, part) == 0)
+				return formats[i].precision;
+		fp8 = fp8 || strcmp(part, "fp8") == 0;
+		block = block || strcmp(part, "block") == 0;
+	}
+	return !fp8 ? NULL : block ? "fp8-block" : "fp8";
+}

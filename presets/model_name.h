@@ -1,0 +1,18 @@
+/* model_name.h - what the name of a checkpoint says: "RedHatAI/Meta-Llama-3.1-70B-
+ * Instruct-FP8" is llama3.1-70b in fp8.
+ *
+ * What stays of a name without publisher, tuning, dates and number format is compared
+ * with the library's names and Hugging Face ids; nothing is opened.
+ */
+#ifndef PRESETS_MODEL_NAME_H
+#define PRESETS_MODEL_NAME_H
+
+#include "presets/library.h"
+
+/* An id, a path, or an entry of the Hugging Face cache; NULL: none is meant. */
+const struct preset *model_name_find(const char *name);
+/* A word of the knob `precision` that the name tells ("...-FP8", "...-AWQ"), or NULL.
+ */
+const char *model_name_format(const char *name);
+
+#endif
