@@ -33,7 +33,8 @@ int64_t split_chunks(const struct scenario *scenario);
  * the relative work of a layer of each kind, then embedding, head and one MTP
  * layer; it steers SPLIT_BALANCED and SPLIT_AUTO, and may be NULL for 1 per layer
  * and MTP layer, nothing for embedding and head. The slowest stage is the least
- * possible with one chunk (exact), near it with several. A stage without layers
+ * possible with one chunk (exact), near it with several and with two copies of the
+ * weights, where a stage's two parts count together. A stage without layers
  * appears in layouts, where the embedding or the head alone outweighs the others,
  * or when there are fewer layers than stages. */
 bool split_layers(const struct scenario *scenario, const double *weights,

@@ -127,6 +127,54 @@ static int choose_cut(const struct balance *b, int k, int from, double bound)
 	return to;
 }
 
+/* Two copies: stage k runs half of the micro-batches on part k and half on the mirrored
+ * part, so that only their sum counts. Fill pairs from both ends inwards up to bound,
+ * the left part to half of it first. Returns whether all layers found a place. */
+static bool fill_pairs(const struct balance *b, double bound, int16_t *first)
+{
+	int left = 0, right = b->layers, p = b->parts;
+
+	first[p] = (int16_t)b->layers;
+	for (int k = 0; k < p / 2; k++) {
+		double before = k == 0 ? b->before : 0, half = bound / 2;
+		double room = bound - (k == 0 ? b->before + b->after : 0);
+		double from = b->sum[left], to = b->sum[right];
+
+		if (room < 0)
+			return false;
+		half = half - before < room ? half - before : room;
+		first[k] = (int16_t)left;
+		while (left < right && b->sum[left + 1] - from <= half)
+			left++;
+		while (right > left &&
+		       b->sum[left] - from + to - b->sum[right - 1] <= room)
+			right--;
+		while (left < right &&
+		       b->sum[left + 1] - from + to - b->sum[right] <= room)
+			left++;
+		first[p - 1 - k] = (int16_t)right;
+	}
+	return left == right;
+}
+
+enum { HALVINGS = 40 };
+
+static void balance_pairs(const struct balance *b, int16_t *first)
+{
+	double low = 2 * (b->sum[b->layers] + b->before + b->after) / b->parts;
+	double high = b->sum[b->layers] + b->before + b->after;
+
+	for (int i = 0; i < HALVINGS && low < high; i++) {
+		double middle = i == 0 ? low : low + (high - low) / 2;
+
+		if (fill_pairs(b, middle, first))
+			high = middle;
+		else
+			low = middle;
+	}
+	fill_pairs(b, high, first);
+}
+
 bool split_balance(const struct scenario *scenario, const double *weights,
 		   struct split *out)
 {
@@ -141,6 +189,10 @@ bool split_balance(const struct scenario *scenario, const double *weights,
 	if (b.parts == 1) {
 		out->first[0] = 0;
 		out->first[1] = (int16_t)b.layers;
+		return true;
+	}
+	if (schedule_weight_copies(scenario->plan.schedule) == 2 && b.parts % 2 == 0) {
+		balance_pairs(&b, out->first);
 		return true;
 	}
 	bound = least_bound(&b) *

@@ -306,9 +306,13 @@ static void test_zero_bubble_by_rule(void **state)
 			struct run r = with(SCHEDULE_ZB_1P, p, 4 * p, pass);
 			double full = (p - 1) * (r.f + r.b + r.w);
 
+			struct run by_hand = with(SCHEDULE_ZB_H1, p, 4 * p, pass);
+
+			run(&by_hand);
 			run(&r);
 			assert_true(peak(&r) <= p);
 			assert_true(span_bubble(&r) <= 0.75 * full);
+			assert_true(span_bubble(&r) <= span_bubble(&by_hand) + 1e-9);
 			r.kind = SCHEDULE_ZB_2P;
 			run(&r);
 			assert_true(peak(&r) <= 2 * p);

@@ -317,6 +317,75 @@ static void test_balanced_memory_is_the_optimum(void **state)
 	}
 }
 
+/* The least sum of mirrored parts: all ways to take layers off both ends. */
+static double best_pairs(const double *weight, int left, int right, int pairs,
+			 double ends)
+{
+	double best = INFINITY, inside = 0;
+
+	for (int i = left; i < right; i++)
+		inside += weight[i];
+	if (pairs == 1)
+		return inside + ends;
+	for (int a = left; a <= right; a++) {
+		for (int b = right; b >= a; b--) {
+			double here = ends;
+
+			for (int i = left; i < right; i++)
+				here += i < a || i >= b ? weight[i] : 0;
+			if (here >= best)
+				continue;
+			best = fmin(best,
+				    fmax(here, best_pairs(weight, a, b, pairs - 1, 0)));
+		}
+	}
+	return best;
+}
+
+/* With two copies the two parts of a stage count together; within a layer of the best.
+ */
+static void test_balanced_for_two_copies(void **state)
+{
+	(void)state;
+	srand(9);
+	for (int round = 0; round < 200; round++) {
+		double weight[16], weights[5], fullest = 0, heaviest = 0;
+		int layers = 4 + rand() % 8, pp = 2 * (1 + rand() % 3), p;
+
+		make(layers, rand() % 4, pp, 1, SPLIT_BALANCED);
+		scenario.plan.schedule =
+			round % 2 ? SCHEDULE_DUALPIPE : SCHEDULE_CHIMERA;
+		for (int i = 0; i < 5; i++)
+			weights[i] = 0.1 * (1 + rand() % 30);
+		for (int i = 0; i < layers; i++) {
+			weight[i] = weights[scenario.model.layer[i]];
+			heaviest = fmax(heaviest, weight[i]);
+		}
+		assert_true(split_layers(&scenario, weights, &split));
+		check_complete();
+		p = split.virtual_stages;
+		for (int k = 0; k < p / 2; k++) {
+			double sum = k == 0 ? weights[scenario.model.kinds] +
+						      weights[scenario.model.kinds + 1]
+					    : 0;
+
+			for (int i = 0; i < layers; i++)
+				sum += (i >= split.first[k] &&
+					i < split.first[k + 1]) ||
+						       (i >= split.first[p - 1 - k] &&
+							i < split.first[p - k])
+					       ? weight[i]
+					       : 0;
+			fullest = fmax(fullest, sum);
+		}
+		assert_true(fullest <=
+			    best_pairs(weight, 0, layers, p / 2,
+				       weights[scenario.model.kinds] +
+					       weights[scenario.model.kinds + 1]) +
+				    heaviest + 1e-9);
+	}
+}
+
 static void fill_case(struct scenario *s, int which, int schedule)
 {
 	static void (*const fill[])(struct scenario *) = { case_dense, case_moe,
@@ -380,6 +449,7 @@ int main(void)
 		cmocka_unit_test(test_custom_reads_back_what_it_prints),
 		cmocka_unit_test(test_first_last),
 		cmocka_unit_test(test_balanced_memory_is_the_optimum),
+		cmocka_unit_test(test_balanced_for_two_copies),
 		cmocka_unit_test(test_memory_of_estimates),
 		cmocka_unit_test(test_layout_that_has_no_room),
 	};

@@ -22,14 +22,14 @@ static void put_order(struct schedule *order, int slope)
  * with as many forwards ahead as memory has room for, and puts weight gradients where
  * a stage would wait, or where room is needed. `times` is the memory in 1F1Bs. */
 static bool zero_bubble(const struct schedule_request *request, struct schedule *out,
-			int times)
+			int times, double gap_share)
 {
 	struct schedule order;
 	struct schedule_request inner = *request;
 	struct arena lent = *request->scratch;
 	struct fill_rule rule = { .order = &order,
 				  .held_limit = times * request->stages,
-				  .gap_share = 0.5 };
+				  .gap_share = gap_share };
 
 	if (!fill_order(out, &lent, &order))
 		return false;
@@ -38,12 +38,13 @@ static bool zero_bubble(const struct schedule_request *request, struct schedule 
 	return fill_weights(&inner, &rule, out);
 }
 
+/* With little memory a weight gradient that delays a backward is not made up for. */
 bool generate_zb_1p(const struct schedule_request *request, struct schedule *out)
 {
-	return zero_bubble(request, out, 1);
+	return zero_bubble(request, out, 1, 0.75);
 }
 
 bool generate_zb_2p(const struct schedule_request *request, struct schedule *out)
 {
-	return zero_bubble(request, out, 2);
+	return zero_bubble(request, out, 2, 0.5);
 }
