@@ -63,6 +63,7 @@ struct stack {
 	bool reports_first;         /* prints the memory of the first stage alone */
 	double dropout;             /* its default, for measured runs that state none */
 	bool saves_norm_input_fp32;
+	bool saves_fp8_gates;  /* inputs of the experts' gated activation too */
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */
 };

@@ -79,7 +79,9 @@ static void experts(const struct graph_context *c, struct graph *graph,
 	op = graph_linear(c, graph, "expert gate and up", rows, up * r->ffn, h,
 			  m->moe.expert_bias, r->experts);
 	op->expert = true;
-	op->saved_bytes = r->rows * up * r->ffn * c->width;
+	op->saved_bytes =
+		r->rows * up * r->ffn *
+		(c->scenario->stack.saves_fp8_gates ? c->input_width : c->width);
 	op->modules = moe | 1u << MODULE_PER_OP;
 	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "expert activation", r->rows,
 			  r->ffn, (up + 1) * c->width, (2 * up + 1) * c->width);
