@@ -27,6 +27,8 @@ static const struct {
 	{ "deepseekr1zero", "deepseek-v3" },
 	{ "deepseekv3.1", "deepseek-v3" },
 	{ "deepseekv3.1terminus", "deepseek-v3" },
+	{ "deepseekv3.2", "deepseek-v3" },
+	{ "deepseekv3.2exp", "deepseek-v3" },
 	{ "deepseekv2chat", "deepseek-v2" },
 	{ "deepseekr1distillllama70b", "llama3.1-70b" },
 	{ "deepseekr1distillllama8b", "llama3.1-8b" },

@@ -305,6 +305,35 @@ static void test_unknown_model(void **state)
 	free(text);
 }
 
+/* What a script leaves to the machine that runs it. */
+static void test_open_values(void **state)
+{
+	static const char script[] =
+		"TP=${TP:-$(nvidia-smi -L | wc -l)}\n"
+		"DP=${DP:-${COPIES:-\"2\"}}\n"
+		"for port in 30000 30001; do\n"
+		"  python3 -m sglang.launch_server --model-path deepseek-v3.2 \\\n"
+		"  `# ===== a remark =====` \\\n"
+		"  --tp $TP --dp $DP --kv-cache-dtype fp8_e4m3 --port $port &\n"
+		"done\n";
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	read_good("sglang", script, &s);
+	assert_string_equal(s.model.name, "deepseek-v3");
+	expect(&s, "tp", "1");
+	expect(&s, "gpus", "2");
+	expect(&s, "kv_precision", "fp8");
+	assert_non_null(noted(IMPORT_ASSUMED, "tp-size"));
+	read_good("vllm", "vllm serve Qwen/Qwen3-8B -O3 -dpl 1 --swap-space 4\n", &s);
+	text = write_as("vllm", &s, &report);
+	assert_non_null(strstr(text, " -O3"));
+	assert_null(strstr(text, "--O3"));
+	assert_null(strstr(text, "data-parallel-size-local"));
+	free(text);
+}
+
 static void refused(const char *format, const char *text, const char *reason)
 {
 	struct scenario s;
@@ -584,6 +613,7 @@ int main(void)
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),
 		cmocka_unit_test(test_unknown_model),
+		cmocka_unit_test(test_open_values),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_random),

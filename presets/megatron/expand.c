@@ -62,6 +62,26 @@ static const char *closing(const char *at, const char *stop, char open, char clo
 	return depth == 0 ? at - 1 : NULL;
 }
 
+/* The word behind ":-", which may hold variables again. */
+static void put_default(struct shell *shell, struct builder *b, const char *text,
+			const char *end)
+{
+	char *word;
+
+	if (end - text >= 2 && (*text == '"' || *text == '\'') && end[-1] == *text) {
+		text++;
+		end--;
+	}
+	if (shell->depth >= SHELL_MAX_DEPTH)
+		return;
+	shell->depth++;
+	word = shell_expand(shell, text, (size_t)(end - text), false);
+	shell->depth--;
+	if (word)
+		shell_put(shell, b, word, strlen(word));
+	free(word);
+}
+
 /* ${NAME}, ${NAME[@]}, ${NAME:-word}; anything else of this form is empty. */
 static void braces(struct shell *shell, struct builder *b, struct command *command,
 		   bool quoted)
@@ -84,7 +104,7 @@ static void braces(struct shell *shell, struct builder *b, struct command *comma
 
 	if (count == 0 && end - rest >= 2 && rest[0] == ':' &&
 	    (rest[1] == '-' || rest[1] == '='))
-		shell_put(shell, b, rest + 2, (size_t)(end - rest - 2));
+		put_default(shell, b, rest + 2, end);
 	else
 		put_words(shell, b, command, words, count, quoted, array);
 	shell->at = end + 1;
@@ -185,6 +205,7 @@ char *shell_expand(struct shell *shell, const char *text, size_t length, bool pl
 	struct command *parted = calloc(1, sizeof *parted);
 	const char *at = shell->at, *stop = shell->stop;
 	int line = shell->line;
+	bool full = shell->full;
 	char *out = NULL;
 
 	shell->at = text;
@@ -201,7 +222,7 @@ char *shell_expand(struct shell *shell, const char *text, size_t length, bool pl
 	}
 	if (b && parted && !shell->full)
 		out = strndup(b->text, b->length);
-	shell->full = false; /* only this body was too large */
+	shell->full = full; /* only this text was too large */
 	shell->at = at;
 	shell->stop = stop;
 	shell->line = line;

@@ -9,7 +9,7 @@
 
 #include "presets/megatron/arguments.h"
 
-enum { SHELL_MAX_WORDS = 16384, SHELL_MAX_VARIABLES = 512 };
+enum { SHELL_MAX_WORDS = 16384, SHELL_MAX_VARIABLES = 512, SHELL_MAX_DEPTH = 4 };
 
 struct shell_variable {
 	const char *name;
@@ -37,7 +37,7 @@ struct shell {
 	bool plain;         /* its delimiter is quoted: no variables in it */
 	const char *start, *at, *stop;
 	const char *head; /* of the line that has a here-document */
-	int line;
+	int line, depth;
 	int variables, words;
 	struct shell_variable variable[SHELL_MAX_VARIABLES];
 	struct shell_word word[SHELL_MAX_WORDS]; /* of variables, then of the command */

@@ -204,8 +204,9 @@ void print_command(const struct tool *tool, const struct tool_writer *w)
 			put_object(stream, w->flags, i);
 			continue;
 		}
-		fprintf(stream, " \\\n  --%s%s", entry->key,
-			entry->value[0] ? " " : "");
+		/* no long flag is as short as "-O3" */
+		fprintf(stream, " \\\n  -%s%s%s", strlen(entry->key) > 3 ? "-" : "",
+			entry->key, entry->value[0] ? " " : "");
 		put_value(stream, entry->value);
 	}
 	if (file)

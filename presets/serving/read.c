@@ -148,7 +148,8 @@ static void drop_empty(const struct tool *tool, struct server_command *command,
 	int kept = 0;
 
 	for (int i = 0; i < flags->count; i++) {
-		bool value = false;
+		bool value = word_among(flags->item[i].key, tool->others) &&
+			     !word_among(flags->item[i].key, tool->switches);
 
 		for (const struct mapping *row = tool->rows; row->key; row++)
 			if (strcmp(row->key, flags->item[i].key) == 0)

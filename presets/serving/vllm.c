@@ -32,7 +32,17 @@ static const struct mapping rows[] = {
 };
 
 static const char *const model_flags[] = { "model", "model-tag", NULL };
-static const char *const aliases[] = { "tp",
+static const char *const aliases[] = { "dpl",
+				       "data-parallel-size-local",
+				       "dpa",
+				       "data-parallel-address",
+				       "dpp",
+				       "data-parallel-rpc-port",
+				       "dpn",
+				       "data-parallel-rank",
+				       "asc",
+				       "api-server-count",
+				       "tp",
 				       "tensor-parallel-size",
 				       "pp",
 				       "pipeline-parallel-size",
