@@ -226,6 +226,8 @@ bool format_read(const struct format_reader *reader, const char *path,
 			  : error_set(error, path, 1, "the file is empty");
 	if (good)
 		snprintf(report->format, sizeof report->format, "%s", reader->name);
+	if (good)
+		snprintf(report->file, sizeof report->file, "%.199s", path);
 	if (good && reader->keeps)
 		strcpy(report->kept, report->format);
 	free(text);

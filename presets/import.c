@@ -53,6 +53,15 @@ int import_count(const struct import_report *report, enum import_kind kind)
 	return count;
 }
 
+void import_summary(const struct import_report *report, char *out, size_t size)
+{
+	snprintf(out, size, "%s read as %s: %d keys taken, %d assumed, %d not modelled",
+		 report->file, report->format, import_count(report, IMPORT_TAKEN),
+		 import_count(report, IMPORT_ASSUMED),
+		 import_count(report, IMPORT_NOT_MODELLED) + report->left_out);
+	error_clean(out);
+}
+
 static void print_kind(const struct import_report *report, enum import_kind kind,
 		       FILE *stream, const char *prefix)
 {

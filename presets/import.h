@@ -32,6 +32,7 @@ struct import_report {
 	int count;
 	char format[16]; /* the reader's name, of format_table; empty = none */
 	char kept[16];   /* the tool whose export takes back what is not modelled */
+	char file[200];  /* what was read */
 	int left_out;    /* notes beyond the limit: counted, and said */
 	struct import_note note[MAX_IMPORT_NOTES];
 };
@@ -43,6 +44,8 @@ void import_note(struct import_report *report, enum import_kind kind, const char
 bool import_unstated_model(struct model *out, int64_t ep, struct import_report *report,
 			   struct error *error);
 int import_count(const struct import_report *report, enum import_kind kind);
+/* "train.sh read as megatron: 12 keys taken, 2 assumed, 3 not modelled". */
+void import_summary(const struct import_report *report, char *out, size_t size);
 /* A short table, one line a kind with its keys, each line behind prefix. */
 void import_print(const struct import_report *report, FILE *stream, const char *prefix);
 

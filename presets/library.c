@@ -232,9 +232,15 @@ bool preset_open(enum preset_kind kind, const char *name, struct document *docum
 		 struct error *error)
 {
 	const struct preset *preset = preset_find(kind, name);
+	struct stat about;
+	char path[4096];
 
 	if (preset)
 		return open_preset(preset, document, error);
+	/* the folder of a checkpoint */
+	if (kind == PRESET_MODEL && stat(name, &about) == 0 && S_ISDIR(about.st_mode) &&
+	    snprintf(path, sizeof path, "%s/config.json", name) < (int)sizeof path)
+		return document_read(document, path, error);
 	if (looks_like_file(name))
 		return document_read(document, name, error);
 	return unknown(kind, name, error);

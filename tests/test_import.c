@@ -417,6 +417,8 @@ static void test_command(void **state)
 	check_run("screen overview --size 80x24 --model "
 		  "tests/fuzz/seeds/hf/hybrid.json",
 		  0, " hybrid (approximate) ", NULL);
+	check_run("eval --model tests/fuzz/seeds/hf", 0, "hf on 1 x ", NULL);
+	check_run("eval --model presets", 2, NULL, "presets/config.json");
 	check_run("import", 2, NULL, "needs a format and a file");
 	check_run("import word x", 2, NULL, "expected one of hf, megatron");
 	check_run("import megatron no/such/file", 2, NULL, "No such file");

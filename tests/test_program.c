@@ -320,7 +320,7 @@ static void test_other_tools_files_open(void **state)
 	vt_expect_exit(vt, 0);
 	vt_close(vt);
 	vt = vt_start(&options, script);
-	vt_expect(vt, "megatron");
+	vt_expect(vt, "read as megatron: ");
 	vt_expect(vt, "MEMORY");
 	vt_type(vt, "w");
 	vt_expect(vt, "write to: megatron-32.yaml");

@@ -173,6 +173,8 @@ unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
 			 const char *what);
 void explorer_say(struct explorer *explorer, enum role role, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* What was understood of another tool's file. */
+void explorer_say_read(struct explorer *explorer, const struct import_report *report);
 /* Open the explanation of a number. */
 unsigned explorer_explain(struct explorer *explorer, const char *key);
 unsigned explorer_show(struct explorer *explorer, enum view_id view);

@@ -85,6 +85,8 @@ int command_explore(int argc, char **argv)
 			status = command_fail(&(struct error){ "" });
 		} else {
 			snprintf(explorer->file, sizeof explorer->file, "%s", file);
+			if (report->format[0] != '\0')
+				explorer_say_read(explorer, report);
 			if (report->kept[0] != '\0') {
 				explorer->kept = report;
 				report = NULL;

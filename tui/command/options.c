@@ -172,6 +172,7 @@ static bool read_scenario(const char *name, const struct arguments *arguments,
 			  struct scenario *s, struct error *error)
 {
 	struct import_report *report = arguments->report, *own = NULL;
+	char summary[320];
 
 	if (!report)
 		report = own = calloc(1, sizeof *own);
@@ -182,13 +183,10 @@ static bool read_scenario(const char *name, const struct arguments *arguments,
 		return false;
 	}
 	if (report->format[0] != '\0')
-		fprintf(stderr,
-			"shardscope: %s read as %s: %d keys taken, %d assumed, %d not "
-			"modelled; shardscope import %s shows them\n",
-			name, report->format, import_count(report, IMPORT_TAKEN),
-			import_count(report, IMPORT_ASSUMED),
-			import_count(report, IMPORT_NOT_MODELLED) + report->left_out,
-			report->format);
+		import_summary(report, summary, sizeof summary);
+	if (report->format[0] != '\0')
+		fprintf(stderr, "shardscope: %s; shardscope import %s shows them\n",
+			summary, report->format);
 	else if (arguments->file && !preset_find(PRESET_PLAN, name))
 		snprintf(arguments->file, arguments->file_size, "%s", name);
 	free(own);

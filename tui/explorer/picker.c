@@ -145,6 +145,15 @@ static bool load(const struct explorer *explorer, const char *name, struct scena
 	}
 }
 
+void explorer_say_read(struct explorer *explorer, const struct import_report *report)
+{
+	char summary[320];
+
+	import_summary(report, summary, sizeof summary);
+	explorer_say(explorer, ROLE_HINT, "%s; shardscope import %s shows them",
+		     summary, report->format);
+}
+
 /* A plan or file is open now: what its exports keep, and where `w` writes to. */
 static void take_file(struct explorer *explorer, const char *name,
 		      struct import_report *report)
@@ -156,12 +165,7 @@ static void take_file(struct explorer *explorer, const char *name,
 	snprintf(explorer->file, sizeof explorer->file, "%s",
 		 is_path(name) && !other ? name : "");
 	if (other)
-		explorer_say(explorer, ROLE_HINT,
-			     "%s read as %s: %d keys taken, %d assumed, %d not "
-			     "modelled; u goes back",
-			     name, report->format, import_count(report, IMPORT_TAKEN),
-			     import_count(report, IMPORT_ASSUMED),
-			     import_count(report, IMPORT_NOT_MODELLED));
+		explorer_say_read(explorer, report);
 	if (!explorer->kept)
 		free(report);
 }
