@@ -195,14 +195,18 @@ static double seconds_of(const struct serve_lane *lane, const char *name)
 	return 0;
 }
 
+/* Collectives have the colour of their dimension; the others are too dark for words. */
 static enum role role_named(const struct serve_lanes *lanes, const char *name)
 {
 	for (int l = 0; l < LANE_COUNT; l++)
-		for (int i = 0; i < lanes->lane[l].count; i++)
-			if (strcmp(lanes->lane[l].item[i].name, name) == 0)
-				return lanes->lane[l].item[i].kind > FILLING_MEMORY
-					       ? role_of(lanes->lane[l].item[i].kind)
-					       : ROLE_DEFAULT;
+		for (int i = 0; i < lanes->lane[l].count; i++) {
+			enum serve_filling kind = lanes->lane[l].item[i].kind;
+
+			if (strcmp(lanes->lane[l].item[i].name, name) != 0)
+				continue;
+			return kind >= FILLING_TP && kind <= FILLING_PP ? role_of(kind)
+									: ROLE_DEFAULT;
+		}
 	return ROLE_DEFAULT;
 }
 

@@ -64,6 +64,12 @@ static int draw_range(struct page *p, int x, const char *label, const char *key,
 	int used = draw_number(p->explorer, p->canvas, x, p->y,
 			       p->rect.x + p->rect.width - x, label, key);
 
+	/* a queue that grows for ever */
+	if (!isfinite(high))
+		return used + 1 +
+		       canvas_text(p->canvas, x + used + 1, p->y, 11, ROLE_BAD,
+				   "without end") +
+		       2;
 	if (p->room == ROOM_COMPACT)
 		return used + 2;
 	form_text(FORM_SECONDS, low, from, sizeof from);
@@ -154,12 +160,19 @@ static void draw_throughput(struct page *p)
 		{ "J/tok", "joules_per_token" },
 	};
 
+	const struct serving_estimate *v = &p->explorer->estimate.serving;
+	char low[32], high[32];
+
 	if (p->room == ROOM_COMPACT) {
 		page_flow(p, few, 3);
 		page_flow(p, money, 4);
 		return;
 	}
-	canvas_text(p->canvas, p->rect.x, p->y++, 12, ROLE_TITLE, "THROUGHPUT");
+	canvas_text(p->canvas, p->rect.x, p->y, 12, ROLE_TITLE, "THROUGHPUT");
+	form_text(FORM_RATE, v->output_low, low, sizeof low);
+	form_text(FORM_RATE, v->output_high, high, sizeof high);
+	canvas_format(p->canvas, p->rect.x + 12, p->y++, p->rect.width - 12,
+		      ROLE_BORDER, "80 %% in %s to %s of output", low, high);
 	page_grid(p, items, 9, 3);
 	page_traffic(p);
 	page_gap(p);

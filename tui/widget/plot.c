@@ -264,10 +264,13 @@ void plot_line(struct plot *plot, double x0, double y0, double x1, double y1,
 
 bool plot_mark(struct plot *plot, double x, double y, uint32_t code, enum role role)
 {
-	double across = place(&plot->x, x), up = place(&plot->y, y);
+	bool full = plot->canvas->glyphs == GLYPHS_FULL;
+	int column, row;
 
-	if (!(across >= 0 && across <= 1 && up >= 0 && up <= 1))
+	/* in the cell of the point's dot, so that it lies on a line through it */
+	if (!dots_of(plot, x, y, &column, &row))
 		return false;
-	canvas_put(plot->canvas, column_of(plot, x), row_of(plot, y), code, role);
+	canvas_put(plot->canvas, plot->area.x + column / (full ? 2 : 1),
+		   plot->area.y + row / (full ? 4 : 2), code, role);
 	return true;
 }
