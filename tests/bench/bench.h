@@ -26,10 +26,11 @@ int bench_schedules(struct schedule_time *out, int most);
 
 struct search_time {
 	const char *name;
-	double candidates, seconds;
+	double candidates, seconds; /* median */
+	bool estimated;             /* seconds: it was left before it was done */
 };
 
-/* Finds the best plan of each space, once; returns how many, 0 after an error. */
+/* Finds the best plans of each space; returns how many, 0 after an error. */
 int bench_search(struct search_time *out, int most);
 
 struct program_cost {
@@ -40,8 +41,10 @@ struct program_cost {
 /* Runs the program at path on a pty. False after an error that was printed. */
 bool bench_program(const char *path, struct program_cost *out);
 
-/* Monotonic time in seconds. */
+/* Monotonic time in seconds; processor time of this process, which others on the
+ * machine don't lengthen. */
 double bench_now(void);
+double bench_cpu(void);
 /* Sorts value and returns its median. */
 double bench_median(double *value, int count);
 

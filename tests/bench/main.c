@@ -5,13 +5,21 @@
 
 #include "tests/bench/bench.h"
 
-enum { CASES = 8, SCHEDULES = 32 };
+enum { CASES = 16, SCHEDULES = 32 };
 
 double bench_now(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double bench_cpu(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
@@ -60,8 +68,9 @@ static void print_search(const struct search_time *search, int count)
 {
 	printf(", \"search\": [");
 	for (int i = 0; i < count; i++)
-		printf("%s{\"name\": \"%s\", \"candidates\": %.0f, \"seconds\": %.3f}",
+		printf("%s{\"name\": \"%s\", \"candidates\": %.0f, \"%s\": %.4g}",
 		       i > 0 ? ", " : "", search[i].name, search[i].candidates,
+		       search[i].estimated ? "estimated_seconds" : "seconds",
 		       search[i].seconds);
 	printf("]");
 }
