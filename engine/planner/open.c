@@ -189,6 +189,27 @@ static void bound_states(struct planner *p)
 	}
 }
 
+/* Whether a mode is too slow or too large whatever its shape. */
+static bool mode_is_hopeless(struct planner *p, const struct option *mode, double plans)
+{
+	struct planner_counts *counts = &p->result.counts;
+	const struct scenario *s = &p->trial->scenario;
+	struct bound_bytes nothing = { 0 };
+	double seconds = train_bound_work(&mode->bound, s) + p->least_ends;
+	double bytes = train_bound_bytes(&mode->bound, &p->least_bytes, &nothing);
+
+	if (bytes > search_limit(p, s)) {
+		counts->too_large += plans;
+		return true;
+	}
+	if (search_score(p->problem.objective, s, train_bound_scaled(s, seconds),
+			 bytes) > search_worst(p)) {
+		counts->bounded += plans;
+		return true;
+	}
+	return false;
+}
+
 static void push_pair(struct planner *p, int shape, int mode)
 {
 	const struct train_bound *bound = &p->option[ROLE_MODE].item[mode].bound;
@@ -197,13 +218,6 @@ static void push_pair(struct planner *p, int shape, int mode)
 	double states = p->option[ROLE_STATE].count, bytes;
 	struct pair pair = { .shape = shape, .mode = mode };
 
-	if (!search_grow(p, (void **)&p->pair_list, p->pairs, &p->pair_capacity,
-			 sizeof pair))
-		return;
-	if (!p->trains) {
-		p->pair_list[p->pairs++] = pair;
-		return;
-	}
 	search_put(&p->option[ROLE_SHAPE].item[shape].inner, ROLE_SHAPE, &s->plan);
 	pair.pipeline = train_bound_pipeline(bound, s);
 	train_bound_activations(bound, s, &pair.activations);
@@ -211,15 +225,37 @@ static void push_pair(struct planner *p, int shape, int mode)
 	pair.bound = search_score(p->problem.objective, s,
 				  train_bound_scaled(s, pair.pipeline + p->least_ends),
 				  bytes);
-	if (!p->problem.exhaustive && bytes > search_limit(p, s)) {
+	if (bytes > search_limit(p, s))
 		counts->too_large += states;
-		return;
-	}
-	if (!p->problem.exhaustive && pair.bound > search_worst(p)) {
+	else if (pair.bound > search_worst(p))
 		counts->bounded += states;
+	else if (search_grow(p, (void **)&p->pair_list, p->pairs, &p->pair_capacity,
+			     sizeof pair))
+		p->pair_list[p->pairs++] = pair;
+}
+
+static void push_pairs(struct planner *p, int mode)
+{
+	int shapes = p->option[ROLE_SHAPE].count;
+	double plans = (double)shapes * p->option[ROLE_STATE].count;
+
+	if (mode_is_hopeless(p, &p->option[ROLE_MODE].item[mode], plans))
 		return;
-	}
-	p->pair_list[p->pairs++] = pair;
+	for (int shape = 0; shape < shapes; shape++)
+		push_pair(p, shape, mode);
+}
+
+/* All of them, without a bound. */
+static void push_all(struct planner *p)
+{
+	for (int shape = 0; shape < p->option[ROLE_SHAPE].count; shape++)
+		for (int mode = 0; mode < p->option[ROLE_MODE].count; mode++) {
+			if (!search_grow(p, (void **)&p->pair_list, p->pairs,
+					 &p->pair_capacity, sizeof *p->pair_list))
+				return;
+			p->pair_list[p->pairs++] =
+				(struct pair){ .shape = shape, .mode = mode };
+		}
 }
 
 static int by_bound(const void *a, const void *b)
@@ -255,11 +291,13 @@ void search_open(struct planner *p, const struct node *node)
 		return;
 	if (p->trains && !cost_modes(p))
 		return;
-	if (p->trains)
-		bound_states(p);
-	for (int shape = 0; shape < option[ROLE_SHAPE].count; shape++)
-		for (int mode = 0; mode < option[ROLE_MODE].count; mode++)
-			push_pair(p, shape, mode);
-	if (p->pairs > 1 && !p->problem.exhaustive)
+	if (p->problem.exhaustive || !p->trains) {
+		push_all(p);
+		return;
+	}
+	bound_states(p);
+	for (int mode = 0; mode < option[ROLE_MODE].count; mode++)
+		push_pairs(p, mode);
+	if (p->pairs > 1)
 		qsort(p->pair_list, (size_t)p->pairs, sizeof *p->pair_list, by_bound);
 }

@@ -75,7 +75,8 @@ static bool reads_role(const struct planner *p, const struct legality *row,
 		       enum role role)
 {
 	for (int i = 0; i < p->problem.axes; i++)
-		if (p->role[i] == role && reads(row, p->problem.axis[i].knob->key))
+		if (p->role[i] == role && p->problem.axis[i].count > 1 &&
+		    reads(row, p->problem.axis[i].knob->key))
 			return true;
 	return false;
 }

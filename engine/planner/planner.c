@@ -142,6 +142,11 @@ struct planner *planner_start(const struct planner_problem *problem)
 	p->expected = INFINITY;
 	if (p->problem.top < 1 || p->problem.top > MAX_TOP)
 		p->problem.top = p->problem.top < 1 ? 1 : MAX_TOP;
+	/* what has one value is given */
+	for (int i = 0; i < problem->axes; i++)
+		if (problem->axis[i].count == 1)
+			knob_set(&p->problem.base, problem->axis[i].knob,
+				 problem->axis[i].value[0]);
 	search_arrange(p);
 	if (!equip(p) || !search_menu(p)) {
 		planner_free(p);

@@ -200,6 +200,14 @@ static double busiest_seconds(const struct train_bound *b, const struct scenario
 		    chunk_seconds(&b->layer, (double)each + 1, NULL, adds));
 }
 
+double train_bound_work(const struct train_bound *b, const struct scenario *s)
+{
+	double m = (double)scenario_micro_batches(s);
+	double all = chunk_seconds(&b->all, 1, NULL, m > 1);
+
+	return m * fmax(0, all - b->all.hides) / (double)s->plan.pp;
+}
+
 double train_bound_pipeline(const struct train_bound *b, const struct scenario *s)
 {
 	double p = (double)s->plan.pp, m = (double)scenario_micro_batches(s);

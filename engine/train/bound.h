@@ -36,6 +36,9 @@ void train_bound(const struct scenario *scenario, const struct layer_cost *part,
  *   first chunks of the others and has the head m times. */
 double train_bound_pipeline(const struct train_bound *bound,
 			    const struct scenario *scenario);
+/* The first of these alone: the same for all schedules. */
+double train_bound_work(const struct train_bound *bound,
+			const struct scenario *scenario);
 /* Least seconds behind it: the mean stage's share of the optimizer and host traffic. */
 double train_bound_ends(const struct train_bound *bound,
 			const struct scenario *scenario);
