@@ -54,10 +54,10 @@ struct pipeline_result {
 /* Allocates nothing. gpipe, 1f1b, interleaved and breadth-first are a closed form or
  * a steady-state shortcut within 0.1 % of the simulator, never m times p events. The
  * others are simulated with fewer micro-batches on the stack (PIPELINE_ROOM bytes) and
- * continued at the steady rate; with more stages than that holds, the bubble of 16
- * stages with mean times is scaled to their number. stages and micro_batches are at
- * least 1, stages * chunks at most MAX_VIRTUAL; counts that the schedule does not
- * allow are taken as 1F1B or interleaved. */
+ * continued at the steady rate; with more stages than that holds, the idle time of 16
+ * and 32 stages between the same ends is continued to their number. stages and
+ * micro_batches are at least 1, stages * chunks at most MAX_VIRTUAL; counts that the
+ * schedule does not allow are taken as 1F1B or interleaved. */
 void pipeline_step(const struct pipeline_input *input, struct pipeline_result *out);
 /* Seconds that pipeline_step() does not go below: the longest path that stays on one
  * stage; of what is simulated, the work of the busiest stage. */

@@ -139,7 +139,7 @@ static bool run_reduced(const struct pipeline_input *in, struct outcome *out)
 	return true;
 }
 
-enum { MODEL_STAGES = 16 };
+enum { MODEL_STAGES = 16, ENOUGH = 5 /* micro-batches per stage */ };
 
 static double mean(const double *of, int count)
 {
@@ -168,46 +168,6 @@ static double stage_work(const struct pipeline_input *in, int s)
 	return work;
 }
 
-/* Too many stages for the room: the bubble of fewer with mean times, in proportion
- * (all the closed forms are linear in p - 1 or p - 2). */
-static bool run_model(const struct pipeline_input *in, struct outcome *out)
-{
-	struct pipeline_input few = { .stages = MODEL_STAGES, .chunks = in->chunks };
-	int depth = in->stages * in->chunks, few_depth = MODEL_STAGES * in->chunks;
-	double scale = (in->stages - 1.0) / (MODEL_STAGES - 1), work, slowest = 0;
-	struct outcome model;
-
-	few.micro_batches = 4 * MODEL_STAGES;
-	few.schedule = in->schedule;
-	few.send_seconds = in->send_seconds;
-	few.overlap_send = in->overlap_send;
-	few.optimizer_sync = in->optimizer_sync;
-	few.hides = in->hides;
-	for (int k = 0; k < few_depth; k++) {
-		few.forward[k] = mean(in->forward, depth);
-		few.input_grad[k] = mean(in->input_grad, depth);
-		few.weight_grad[k] = mean(in->weight_grad, depth);
-		few.pair_hides[k] = in->hides ? mean(in->pair_hides, depth) : 0;
-	}
-	if (few_depth > MAX_VIRTUAL || !run_reduced(&few, &model))
-		return false;
-	work = (double)few.micro_batches * stage_work(&few, 0);
-	for (int s = 0; s < in->stages; s++) {
-		int like = s * MODEL_STAGES / in->stages;
-
-		/* pairs save the same share of it */
-		out->busy[s] = (double)in->micro_batches * stage_work(in, s) *
-			       model.busy[like] / work;
-		out->transfer[s] = model.transfer[like] / (double)few.micro_batches *
-				   (double)in->micro_batches;
-		slowest = fmax(slowest, out->busy[s] + out->transfer[s]);
-		out->peak[s] = (int)lround(model.peak[like] * scale);
-	}
-	out->seconds =
-		slowest + (model.seconds - model.busy[1] - model.transfer[1]) * scale;
-	return true;
-}
-
 /* What the lists and tables of so many micro-batches take, a little generously. */
 static bool has_room(const struct pipeline_input *in)
 {
@@ -220,6 +180,93 @@ static bool has_room(const struct pipeline_input *in)
 	return 2 * simulate_bytes(in->stages, chunks, in->stages * in->chunks, m,
 				  false) <
 	       PIPELINE_ROOM;
+}
+
+/* A pipeline of fewer stages between the same ends, and as many micro-batches per
+ * stage. */
+struct few {
+	struct pipeline_input in;
+	struct outcome ran;
+};
+
+/* The ends as they are, the mean of what lies between. */
+static void copy_ends(const double *from, int depth, double *to, int few_depth)
+{
+	double inner = mean(from + 1, depth - 2);
+
+	for (int k = 1; k + 1 < few_depth; k++)
+		to[k] = inner;
+	to[0] = from[0];
+	to[few_depth - 1] = from[depth - 1];
+}
+
+static bool run_few(const struct pipeline_input *in, int stages, struct few *few)
+{
+	int depth = in->stages * in->chunks, few_depth = stages * in->chunks;
+	int64_t m = in->micro_batches * stages / in->stages;
+
+	if (few_depth > depth)
+		return false;
+	few->in.stages = stages;
+	few->in.chunks = in->chunks;
+	few->in.micro_batches = m > 2 ? m - m % 2 : 2; /* both ways */
+	few->in.schedule = in->schedule;
+	few->in.group = in->group;
+	few->in.send_seconds = in->send_seconds;
+	few->in.overlap_send = in->overlap_send;
+	few->in.optimizer_sync = in->optimizer_sync;
+	few->in.hides = in->hides;
+	copy_ends(in->forward, depth, few->in.forward, few_depth);
+	copy_ends(in->input_grad, depth, few->in.input_grad, few_depth);
+	copy_ends(in->weight_grad, depth, few->in.weight_grad, few_depth);
+	if (in->hides)
+		copy_ends(in->pair_hides, depth, few->in.pair_hides, few_depth);
+	/* what many do, a few per stage tell */
+	if (!has_room(&few->in))
+		few->in.micro_batches = ENOUGH * stages;
+	return has_room(&few->in) && run_reduced(&few->in, &few->ran);
+}
+
+/* Of the slowest stage. */
+static double idle_of(const struct few *few)
+{
+	double slowest = 0;
+
+	for (int s = 0; s < few->in.stages; s++)
+		slowest = fmax(slowest, few->ran.busy[s] + few->ran.transfer[s]);
+	return few->ran.seconds - slowest;
+}
+
+/* Too many stages for the room: the idle time and the peaks of fewer, continued in a
+ * straight line (all the closed forms are linear in the stages). */
+static bool run_model(const struct pipeline_input *in, struct outcome *out)
+{
+	double m = (double)in->micro_batches, slowest = 0, line, idle;
+	struct few a, b;
+	bool both;
+
+	if (!run_few(in, MODEL_STAGES, &a))
+		return false;
+	/* no room for twice as many: then in proportion */
+	both = run_few(in, 2 * MODEL_STAGES, &b);
+	idle = both ? idle_of(&b) - idle_of(&a) : idle_of(&a);
+	line = (double)(in->stages - MODEL_STAGES) / MODEL_STAGES;
+	for (int s = 0; s < in->stages; s++) {
+		int near = s * MODEL_STAGES / in->stages;
+		int far = s * 2 * MODEL_STAGES / in->stages;
+		double more = (both ? b.ran.peak[far] : 2 * a.ran.peak[near]) -
+			      a.ran.peak[near];
+
+		/* pairs save the same share of it */
+		out->busy[s] = m * stage_work(in, s) * a.ran.busy[near] /
+			       ((double)a.in.micro_batches * stage_work(&a.in, near));
+		out->transfer[s] =
+			m * a.ran.transfer[near] / (double)a.in.micro_batches;
+		slowest = fmax(slowest, out->busy[s] + out->transfer[s]);
+		out->peak[s] = (int)lround(a.ran.peak[near] + line * more);
+	}
+	out->seconds = slowest + fmax(0, idle_of(&a) + line * idle);
+	return true;
 }
 
 bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *out)

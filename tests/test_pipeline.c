@@ -270,6 +270,30 @@ static void test_long_runs_of_the_others(void **state)
 	}
 }
 
+/* More stages than are simulated: what fewer do between the same ends is continued. */
+static void test_many_stages(void **state)
+{
+	(void)state;
+	seed = 6;
+	for (int kind = SCHEDULE_ZB_H1; kind < SCHEDULE_COUNT; kind++) {
+		for (int p = 48; p <= 144; p += 48) {
+			int v = (int)schedule_chunks(kind, p, 2);
+			bool rough = kind == SCHEDULE_V_HALF || kind == SCHEDULE_V_MIN;
+
+			equal(kind, p, v, 4 * p);
+			in.overlap_send = true;
+			in.send_seconds = 0.02 / v;
+			in.forward[p * v - 1] *= between(1, 1.5);
+			in.input_grad[p * v - 1] *= between(1, 1.5);
+			assert_true(simulate_all());
+			pipeline_step(&in, &out);
+			assert_close(out.seconds, whole.seconds, rough ? 0.06 : 0.01);
+			for (int s = 0; s < p; s++)
+				assert_close(out.busy[s], whole.stage[s].busy, 1e-9);
+		}
+	}
+}
+
 /* The papers' formulas, of the estimate's own path: short runs and long ones, with the
  * barrier at the end of a step and without. */
 static void check_law(int kind, int p, int64_t m, int sync)
@@ -349,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_interleaved_with_embedding_and_head),
 		cmocka_unit_test(test_the_others_as_simulated),
 		cmocka_unit_test(test_long_runs_of_the_others),
+		cmocka_unit_test(test_many_stages),
 		cmocka_unit_test(test_laws),
 		cmocka_unit_test(test_post_validation),
 	};
