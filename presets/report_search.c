@@ -46,10 +46,16 @@ static void add_pruned(cJSON *root, const struct planner_counts *c)
 	cJSON_AddNumberToObject(pruned, "states", c->too_large);
 	cJSON_AddNumberToObject(pruned, "dominated", c->dominated);
 	rules = cJSON_AddObjectToObject(pruned, "rules");
-	for (int i = 0; i < legality_count() && i < MAX_RULES; i++)
-		if (c->broken[i] > 0)
-			cJSON_AddNumberToObject(rules, legality_table[i].rule.code,
-						c->broken[i]);
+	for (int i = 0; i < legality_count() && i < MAX_RULES; i++) {
+		const char *code = legality_table[i].rule.code;
+		cJSON *sum = cJSON_GetObjectItem(rules, code);
+
+		/* several ways to break one rule add up */
+		if (sum && c->broken[i] > 0)
+			cJSON_SetNumberValue(sum, sum->valuedouble + c->broken[i]);
+		else if (c->broken[i] > 0)
+			cJSON_AddNumberToObject(rules, code, c->broken[i]);
+	}
 	cJSON_AddNumberToObject(root, "candidates", c->candidates);
 	rejected = cJSON_AddObjectToObject(root, "rejected");
 	cJSON_AddNumberToObject(rejected, "illegal", c->illegal);
