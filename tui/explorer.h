@@ -48,7 +48,7 @@ enum prompt_kind {
 	PROMPT_EXPORT
 };
 
-enum { MAX_KEY = 48, MAX_SPOTS = 256, MAX_KNOBS = 96, MAX_ROWS = 160 };
+enum { MAX_KEY = 48, MAX_SPOTS = 256, MAX_ROWS = MAX_KNOBS + 32 };
 
 /* A place on the screen that can be pointed at: a number by its key in
  * metric_table or explain(), or an offer to mend something. */

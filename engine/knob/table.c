@@ -588,6 +588,9 @@ const struct knob knob_table[] = {
 	  .zero = "same", .applies = is_disaggregated_moe },
 };
 
+_Static_assert(sizeof knob_table / sizeof knob_table[0] <= MAX_KNOBS,
+	       "who keeps one thing of each knob has room for MAX_KNOBS");
+
 int knob_count(void)
 {
 	return (int)(sizeof knob_table / sizeof knob_table[0]);

@@ -119,7 +119,7 @@ void explorer_update(struct explorer *explorer)
 bool explorer_idle(struct explorer *explorer)
 {
 	enum { SLICE = 4 };
-	int count = knob_count() < MAX_KNOBS ? knob_count() : MAX_KNOBS;
+	int count = knob_count();
 
 	if (!explorer->advice_done) {
 		update_advice(explorer);

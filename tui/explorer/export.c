@@ -57,11 +57,11 @@ static char *write_trtllm(const struct export_request *r)
 
 static char *write_csv(const struct export_request *r)
 {
-	const char *knobs[128];
+	const char *knobs[MAX_KNOBS];
 	int count = 0;
 	char *header, *row, *both = NULL;
 
-	for (int i = 0; i < knob_count() && count < 128; i++)
+	for (int i = 0; i < knob_count(); i++)
 		if (knob_in_mode(&knob_table[i], r->scenario->plan.mode))
 			knobs[count++] = knob_table[i].key;
 	header = report_csv_header(r->scenario->plan.mode, knobs, count);
