@@ -87,6 +87,37 @@ static bool is_golden_server(const char *bases[3], const char *knobs, const char
 	return same;
 }
 
+/* What the view Search shows behind these keys. */
+static void test_searches_look_as_they_did(void **state)
+{
+	static const struct {
+		const char *name, *keys;
+	} cases[] = {
+		{ "search-taken", "sp\n" },
+		{ "search-filtered", "s/pp=2..8 !ful\nSSSSS" },
+		{ "search-gpus", "s.lllh" },
+		{ "search-impossible", "/gpu_memory\n=5\ns" },
+	};
+	bool good = true;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (int size = 0; size < 2; size++) {
+			struct stage stage;
+
+			stage_open(&stage, "llama3-8b-8-h100", sizes[size].width,
+				   sizes[size].height);
+			stage.patient = true;
+			for (const char *key = cases[i].keys; *key != '\0'; key++) {
+				stage_key(&stage, (unsigned char)*key);
+				free(stage_text(&stage));
+			}
+			good = is_same(&stage, cases[i].name, "search") && good;
+			stage_close(&stage);
+		}
+	assert_true(good);
+}
+
 static void test_every_view_looks_as_it_did(void **state)
 {
 	bool good = true;
@@ -149,6 +180,7 @@ static void test_a_server_of_experts_looks_as_it_did(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_searches_look_as_they_did),
 		cmocka_unit_test(test_every_view_looks_as_it_did),
 		cmocka_unit_test(test_a_mixture_of_experts_looks_as_it_did),
 		cmocka_unit_test(test_a_server_looks_as_it_did),

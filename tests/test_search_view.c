@@ -13,6 +13,7 @@ static void open_search(const char *plan, int width, int height)
 {
 	stage_open(&s, plan, width, height);
 	s.canvas.glyphs = GLYPHS_FULL;
+	s.patient = true;
 	stage_type(&s, "s");
 	assert_int_equal(s.explorer.view, VIEW_SEARCH);
 	stage_shows(&s, "proved");
@@ -38,7 +39,7 @@ static void test_a_taken_plan_lights_up_what_it_changed(void **state)
 	char said[64];
 
 	(void)state;
-	open_search("llama3-70b-64-h100", 120, 36);
+	open_search("llama3-8b-8-h100", 120, 36);
 	before = s.explorer.scenario;
 	assert_int_equal(count_of("\u2022"), 0);
 	stage_type(&s, "\n");
@@ -64,7 +65,7 @@ static void test_rows_are_sorted(void **state)
 	int sorts[] = { SORT_STEP, SORT_RATE, SORT_MFU, SORT_BUBBLE, SORT_MEMORY };
 
 	(void)state;
-	open_search("llama3-70b-64-h100", 120, 36);
+	open_search("llama3-8b-8-h100", 120, 36);
 	search = s.explorer.search;
 	assert_true(search->rows == search->result.found && search->rows > 20);
 	for (size_t i = 0; i < sizeof sorts / sizeof sorts[0]; i++) {
@@ -96,7 +97,7 @@ static void test_rows_are_filtered(void **state)
 	const struct search *search;
 
 	(void)state;
-	open_search("llama3-70b-64-h100", 120, 36);
+	open_search("llama3-8b-8-h100", 120, 36);
 	stage_type(&s, "/Z2 !sel\n");
 	stage_shows(&s, "with Z2 !sel");
 	search = s.explorer.search;
@@ -108,8 +109,8 @@ static void test_rows_are_filtered(void **state)
 		assert_null(strstr(name, "sel"));
 	}
 	/* a pin is searched for, however far from the best it is */
-	stage_type(&s, "/\025tp=16 pp=1..2\n");
-	stage_shows(&s, "with tp=16");
+	stage_type(&s, "/\025tp=4 pp=1..2\n");
+	stage_shows(&s, "with tp=4");
 	search = s.explorer.search;
 	assert_true(search->rows > 0);
 	for (int i = 0; i < search->rows; i++) {
@@ -117,7 +118,7 @@ static void test_rows_are_filtered(void **state)
 
 		planner_scenario(&search->problem,
 				 &search->result.top[search->order[i]], &plan);
-		assert_int_equal(plan.plan.tp, 16);
+		assert_int_equal(plan.plan.tp, 4);
 		assert_true(plan.plan.pp <= 2);
 	}
 	stage_type(&s, "/\025tpp=2\n");
@@ -214,6 +215,7 @@ static void test_impossible_problems_say_what_would_do(void **state)
 {
 	(void)state;
 	stage_open(&s, "llama3-8b-8-h100", 120, 36);
+	s.patient = true;
 	stage_type(&s, "/gpu_memory\n=5\ns");
 	stage_shows(&s, "Nothing fits: needs ");
 	stage_shows(&s, "kept free");

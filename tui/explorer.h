@@ -229,6 +229,9 @@ bool search_slice(struct explorer *explorer);
 void search_forget(struct explorer *explorer);
 /* Puts the rows in order after the sort or the filter has changed. */
 void search_arrange_rows(struct explorer *explorer);
+/* Whether this phase is reached, with all before it: for who does not wait for the
+ * rest. */
+bool search_has_come_to(const struct explorer *explorer, enum search_phase phase);
 /* The plan under the cursor of the table; NULL if there is none. */
 const struct planner_found *search_chosen(const struct explorer *explorer);
 

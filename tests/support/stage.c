@@ -78,7 +78,9 @@ void stage_type(struct stage *stage, const char *keys)
 
 char *stage_text(struct stage *stage)
 {
-	while (explorer_idle(&stage->explorer)) {
+	while (explorer_idle(&stage->explorer) &&
+	       (stage->patient ||
+		!search_has_come_to(&stage->explorer, SEARCH_FRONT))) {
 	}
 	explorer_draw(&stage->explorer, &stage->canvas);
 	return canvas_to_text(&stage->canvas);

@@ -8,6 +8,7 @@ struct stage {
 	struct explorer explorer;
 	struct canvas canvas;
 	bool quit;
+	bool patient; /* waits for everything that the view Search asks */
 };
 
 /* On a shipped plan, or the built-in start where plan is NULL; ASCII, no colour. */

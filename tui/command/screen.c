@@ -143,11 +143,13 @@ static int draw(const struct asked *asked, const struct scenario *scenario)
 				 asked->number);
 		explorer->view = (enum view_id)asked->view;
 		explorer_update(explorer);
-		while (explorer_idle(explorer)) {
+		while (explorer_idle(explorer) &&
+		       !search_has_come_to(explorer, SEARCH_MORE)) {
 		}
 		if (canvas_init(&canvas, asked->width, asked->height, glyphs, colour)) {
 			press(explorer, &canvas, asked->keys ? asked->keys : "");
-			while (explorer_idle(explorer)) {
+			while (explorer_idle(explorer) &&
+			       !search_has_come_to(explorer, SEARCH_MORE)) {
 			}
 			explorer_draw(explorer, &canvas);
 			text = write_canvas(asked, &canvas);

@@ -245,6 +245,15 @@ static void enter(struct explorer *explorer, enum search_phase phase)
 	}
 }
 
+/* Of the questions before this one. */
+static bool next_question(struct search *search, int end)
+{
+	for (; search->asking < end; search->asking++)
+		if (inverse_next(&search->inverse[search->asking], &search->next))
+			return true;
+	return false;
+}
+
 /* The next search of the phase, or false at its end. */
 static bool next_search(struct search *search)
 {
@@ -254,12 +263,10 @@ static bool next_search(struct search *search)
 		return pareto_next(&search->front[PARETO_MEMORY], &search->next);
 	case SEARCH_ROBUST: return robust_next(&search->robust, &search->next);
 	case SEARCH_MISSES: return misses_next(&search->misses, &search->next);
-	case SEARCH_ASK:
-		for (; search->asking < INVERSE_COUNT; search->asking++)
-			if (inverse_next(&search->inverse[search->asking],
-					 &search->next))
-				return true;
-		return pareto_next(&search->front[PARETO_GPUS], &search->next);
+	case SEARCH_ASK: return next_question(search, INVERSE_SEQUENCE);
+	case SEARCH_MORE:
+		return next_question(search, INVERSE_COUNT) ||
+		       pareto_next(&search->front[PARETO_GPUS], &search->next);
 	default: return false;
 	}
 }
@@ -280,6 +287,7 @@ static void take_answer(struct explorer *explorer, const struct planner_result *
 	case SEARCH_ROBUST: robust_take(&search->robust, result); break;
 	case SEARCH_MISSES: misses_take(&search->misses, &search->next, result); break;
 	case SEARCH_ASK:
+	case SEARCH_MORE:
 		if (search->asking < INVERSE_COUNT)
 			inverse_take(&search->inverse[search->asking], &search->next,
 				     result);
@@ -296,9 +304,10 @@ static enum search_phase phase_after(const struct search *search)
 	switch (search->phase) {
 	case SEARCH_FEWEST: return search->fewest.found ? SEARCH_PLANS : SEARCH_OVER;
 	case SEARCH_ROWS:
-		return search->result.found > 0 ? SEARCH_FRONT : SEARCH_MISSES;
-	case SEARCH_FRONT: return SEARCH_ROBUST;
+		return search->result.found > 0 ? SEARCH_ROBUST : SEARCH_MISSES;
 	case SEARCH_ROBUST: return SEARCH_ASK;
+	case SEARCH_ASK: return SEARCH_FRONT;
+	case SEARCH_FRONT: return SEARCH_MORE;
 	default: return SEARCH_OVER;
 	}
 }
@@ -350,6 +359,13 @@ bool search_slice(struct explorer *explorer)
 	}
 	enter(explorer, phase_after(search));
 	return search->phase != SEARCH_OVER;
+}
+
+bool search_has_come_to(const struct explorer *explorer, enum search_phase phase)
+{
+	return explorer->view == VIEW_SEARCH && explorer->search &&
+	       !explorer->search_stale && explorer->search->phase >= phase &&
+	       explorer->search->phase != SEARCH_MISSES;
 }
 
 /* The plan under the cursor of the table; NULL if there is none. */

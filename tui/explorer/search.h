@@ -17,9 +17,10 @@ enum search_phase {
 	SEARCH_FEWEST, /* of the aim gpus: how many there are to be */
 	SEARCH_PLANS,
 	SEARCH_ROWS, /* names and limits of the plans, changes that gain */
-	SEARCH_FRONT,
 	SEARCH_ROBUST,
-	SEARCH_ASK, /* the inverse questions, the front of GPUs */
+	SEARCH_ASK, /* the inverse questions that are answered soon */
+	SEARCH_FRONT,
+	SEARCH_MORE, /* the other questions, the front of GPUs */
 	SEARCH_MISSES,
 	SEARCH_OVER
 };
