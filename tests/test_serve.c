@@ -240,6 +240,29 @@ static void impossible_servers_are_explained(void **state)
 	}
 }
 
+/* The pool that prefills is an engine too. */
+static void experts_are_dealt_out_in_each_pool(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	serve(&s, "mixtral-8x7b", "dgx-h100", "sglang");
+	turn(&s, "gpus", "16");
+	turn(&s, "tp", "4");
+	turn(&s, "ep", "4");
+	turn(&s, "disaggregated", "on");
+	turn(&s, "prefill_gpus", "8");
+	serve_estimate(&s, &now);
+	assert_true(now.legal);
+	turn(&s, "prefill_tp", "1");
+	serve_estimate(&s, &now);
+	assert_false(now.legal);
+	assert_string_equal(now.problems.item[0].rule->code, "S5");
+	turn(&s, "prefill_ep", "1");
+	serve_estimate(&s, &now);
+	assert_true(now.legal);
+}
+
 static void what_does_not_fit_says_so(void **state)
 {
 	struct scenario s;
@@ -307,6 +330,7 @@ int main(void)
 		cmocka_unit_test(goodput_keeps_to_the_goals),
 		cmocka_unit_test(prefill_elsewhere_leaves_decoding_alone),
 		cmocka_unit_test(impossible_servers_are_explained),
+		cmocka_unit_test(experts_are_dealt_out_in_each_pool),
 		cmocka_unit_test(what_does_not_fit_says_so),
 		cmocka_unit_test(anything_can_be_served),
 	};

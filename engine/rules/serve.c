@@ -92,18 +92,36 @@ static bool breaks_s4(const struct facts *f, struct broken *out)
 	return false;
 }
 
-static bool breaks_s5(const struct facts *f, struct broken *out)
+static int64_t or_same(int64_t own, int64_t other)
 {
-	int64_t ranks = f->tp * f->plan->serving.dp_attention;
+	return own > 0 ? own : other;
+}
 
-	if (!f->moe || ranks % f->ep == 0)
+/* Experts are dealt out over an engine's ranks, in each pool. */
+static bool breaks_ep(const char *knob, int64_t ep, int64_t tp, int64_t dp,
+		      struct broken *out)
+{
+	if ((tp * dp) % ep == 0)
 		return false;
 	*out = (struct broken){
-		.value = { (double)f->ep, (double)f->tp,
-			   (double)f->plan->serving.dp_attention, (double)ranks },
-		.mend = { { "ep", MEND_DIVISOR, ranks } },
+		.value = { (double)ep, (double)tp, (double)dp, (double)(tp * dp) },
+		.mend = { { knob, MEND_DIVISOR, tp * dp } },
 	};
 	return true;
+}
+
+static bool breaks_s5(const struct facts *f, struct broken *out)
+{
+	const struct serving_plan *v = &f->plan->serving;
+
+	if (!f->moe)
+		return false;
+	if (breaks_ep("ep", f->ep, f->tp, v->dp_attention, out))
+		return true;
+	return v->disaggregated &&
+	       breaks_ep("prefill_ep", or_same(v->prefill_ep, f->ep),
+			 or_same(v->prefill_tp, f->tp),
+			 or_same(v->prefill_dp_attention, v->dp_attention), out);
 }
 
 static bool breaks_s6(const struct facts *f, struct broken *out)
@@ -204,11 +222,6 @@ static bool breaks_s11(const struct facts *f, struct broken *out)
 			  { "speculative", MEND_VALUE, SPECULATIVE_DRAFT } },
 	};
 	return true;
-}
-
-static int64_t or_same(int64_t own, int64_t other)
-{
-	return own > 0 ? own : other;
 }
 
 static bool breaks_s12(const struct facts *f, struct broken *out)
@@ -314,7 +327,8 @@ const struct legality serving_table[] = {
 	    "TensorRT-LLM mapping: moe_tp_size x moe_ep_size = tp_size" },
 	  0,
 	  breaks_s5,
-	  "ep tp dp_attention" },
+	  "ep tp dp_attention disaggregated prefill_ep prefill_tp "
+	  "prefill_dp_attention" },
 	{ { "S6", ERROR, "EP {0} does not divide {1} experts, copies counted",
 	    "DeepSeek EPLB: physical experts are dealt out evenly" },
 	  0,

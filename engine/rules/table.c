@@ -286,7 +286,7 @@ const struct legality legality_table[] = {
 	  0,
 	  breaks_layout_layers,
 	  "split layout" },
-	{ { "X20", ERROR,
+	{ { "X24", ERROR,
 	    "PP {0} x {1} chunks = {2} stages are too many for {3} layers",
 	    "a stage without a layer holds the embedding or the head" },
 	  0,
