@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "engine/planner.h"
 #include "engine/serve.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
@@ -217,6 +218,48 @@ static void prefill_elsewhere_leaves_decoding_alone(void **state)
 	assert_string_equal(other.problems.item[0].rule->code, "S1");
 }
 
+/* A queue that grows for ever is not served, however good what comes out of it is. */
+static void the_fewest_gpus_carry_the_rate(void **state)
+{
+	static struct planner_problem problem;
+	struct planner *planner;
+	double most = 0, gpus[] = { 1, 2, 4, 8, 16 };
+
+	(void)state;
+	memset(&problem, 0, sizeof problem);
+	serve(&problem.base, "llama3.1-70b", "dgx-h100", "vllm");
+	turn(&problem.base, "precision", "fp8");
+	turn(&problem.base, "request_rate", "8");
+	turn(&problem.base, "goal_tpot", "40");
+	problem.top = 1;
+	problem.objective = OBJECTIVE_GPUS;
+	planner_axes(&problem);
+	assert_true(planner_pin(&problem, knob_find("gpus"), gpus, 5));
+	planner = planner_start(&problem);
+	assert_non_null(planner);
+	while (planner_step(planner, 1000)) {
+	}
+	assert_true(planner_result(planner)->found > 0);
+	planner_scenario(&problem, &planner_result(planner)->top[0], &problem.base);
+	planner_free(planner);
+	serve_estimate(&problem.base, &now);
+	assert_close(now.serving.requests_per_second, 8, 0.02);
+	assert_true(isfinite(now.serving.ttft_seconds));
+	assert_true(now.serving.tpot_seconds <= 0.04);
+	/* half of them would not do, whatever the plan */
+	most = (double)problem.base.cluster.gpus / 2;
+	assert_true(most >= 1);
+	for (int tp = 1; tp <= (int)most; tp *= 2) {
+		problem.base.cluster.gpus = (int64_t)most;
+		problem.base.plan.tp = tp;
+		problem.base.plan.pp = 1;
+		problem.base.plan.serving.disaggregated = false;
+		serve_estimate(&problem.base, &now);
+		assert_false(now.feasible && isfinite(now.serving.ttft_seconds) &&
+			     now.serving.tpot_seconds <= 0.04);
+	}
+}
+
 static void impossible_servers_are_explained(void **state)
 {
 	static const struct {
@@ -329,6 +372,7 @@ int main(void)
 		cmocka_unit_test(a_prefix_cache_saves_prefill),
 		cmocka_unit_test(goodput_keeps_to_the_goals),
 		cmocka_unit_test(prefill_elsewhere_leaves_decoding_alone),
+		cmocka_unit_test(the_fewest_gpus_carry_the_rate),
 		cmocka_unit_test(impossible_servers_are_explained),
 		cmocka_unit_test(experts_are_dealt_out_in_each_pool),
 		cmocka_unit_test(what_does_not_fit_says_so),

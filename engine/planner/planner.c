@@ -30,7 +30,7 @@ static bool serves_well(const struct estimate *e, bool all)
 	const struct serving_estimate *v = &e->serving;
 
 	return e->fits && v->goodput > 0 &&
-	       (!all || (v->waiting <= 0 &&
+	       (!all || (v->waiting <= 0 && isfinite(v->ttft_seconds) &&
 			 v->goodput_concurrency >= v->concurrency * (1 - 1e-9)));
 }
 
