@@ -39,7 +39,6 @@ struct stack {
 					0 = one for all layers */
 	double layer_step_seconds;   /* CPU time of the optimizer step per layer */
 	double unfused_passes; /* memory passes of an unfused norm over a fused one's */
-	double p2p_exposed;    /* exposed share of PP sends in steady state */
 	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */
 	/* memory */

@@ -108,7 +108,6 @@ static void every_stack_is_possible(void **state)
 		between(name, "TP overlap", s.stack.tp_overlap, 0, 1);
 		between(name, "gradient overlap", s.stack.tp_grad_overlap, 0, 1);
 		between(name, "EP overlap", s.stack.ep_overlap, 0, 1);
-		between(name, "exposed sends", s.stack.p2p_exposed, 0, 1);
 		between(name, "network", s.stack.network_efficiency, 0.3, 1.2);
 		between(name, "unfused passes", s.stack.unfused_passes, 1, 12);
 		between(name, "layer launch", s.stack.layer_cpu_seconds, 0, 3e-3);

@@ -248,7 +248,7 @@ static void test_impossible_stacks_are_refused(void **state)
 		"network_efficiency: 0",    "network_efficiency: 1e30",
 		"dp_overlap: 1.5",          "communicator_gib: 1e308",
 		"layer_cpu_us: 1e30",       "logit_bytes: 1e30",
-		"network_efficiency: -0.5", "p2p_exposed: .nan",
+		"network_efficiency: -0.5", "ep_overlap: .nan",
 	};
 	char path[128], arguments[200];
 

@@ -232,7 +232,6 @@ static void test_bubbles_are_those_of_equal_stages(void **state)
 	case_dense(&s);
 	/* no head, no sends worth the name: stages are equal */
 	s.model.vocab = 128;
-	s.stack.p2p_exposed = 0;
 	s.cluster.link[LINK_NETWORK].bytes_per_second = 1e18;
 	s.cluster.link[LINK_NETWORK].latency_seconds = 0;
 	s.cluster.link[LINK_DOMAIN].latency_seconds = 0;

@@ -189,8 +189,6 @@ static void unhidden(const struct asked *a, struct explanation *out)
 		     stack->tp_overlap);
 	explain_term(out, "ep", "share of EP traffic, with EP overlap on", FORM_PERCENT,
 		     stack->ep_overlap);
-	explain_term(out, "pp", "exposed share of PP sends in steady state",
-		     FORM_PERCENT, stack->p2p_exposed);
 }
 
 const struct explain_row explain_dimensions[] = {
@@ -223,6 +221,6 @@ const struct explain_row explain_dimensions[] = {
 	  "TP waits unless overlap is on; DP hides behind the last backward, but for "
 	  "one "
 	  "bucket; PP sends hide where the stack overlaps them.",
-	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap, p2p_exposed", unhidden },
+	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap", unhidden },
 	{ 0 },
 };

@@ -85,7 +85,6 @@ static void set_software(struct scenario *s)
 	s->stack.layer_cpu_seconds = 200e-6;
 	s->stack.dp_overlap = 0.8;
 	s->stack.tp_overlap = 0.7;
-	s->stack.p2p_exposed = 0.3;
 	s->stack.unfused_passes = 3.5;
 	s->stack.network_efficiency = 1;
 	s->stack.context_bytes = 1e9;
