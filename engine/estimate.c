@@ -111,9 +111,9 @@ const struct metric metric_table[] = {
 	  AT(memory.allocated_bytes) },
 	{ BOTH, "memory", "fit_probability", "fits", FORM_PERCENT, 1,
 	  AT(fit_probability) },
-	{ BOTH, "memory", "total_bytes_low", "memory low", FORM_BYTES, -1,
+	{ TRAINING, "memory", "total_bytes_low", "memory low", FORM_BYTES, -1,
 	  AT(memory_low_bytes) },
-	{ BOTH, "memory", "total_bytes_high", "memory high", FORM_BYTES, -1,
+	{ TRAINING, "memory", "total_bytes_high", "memory high", FORM_BYTES, -1,
 	  AT(memory_high_bytes) },
 
 	{ TRAINING, "time", "step_seconds", "step", FORM_SECONDS, -1,

@@ -14,6 +14,15 @@ int64_t cluster_domain(const struct cluster *cluster)
 	return span < cluster->gpus ? span : cluster->gpus;
 }
 
+double cluster_watts(const struct cluster *cluster, double busy)
+{
+	const struct accelerator *a = &cluster->accelerator;
+	double watts = a->idle_watts + busy * (a->tdp_watts - a->idle_watts) +
+		       cluster->host_watts_per_gpu;
+
+	return watts * (cluster->pue > 0 ? cluster->pue : 1);
+}
+
 /* Members of a group within `span` neighbouring ranks. */
 static int64_t members_within(int64_t span, int64_t ranks, int64_t stride)
 {

@@ -72,6 +72,15 @@ static int64_t whole_quotient(int64_t world, int64_t a, int64_t b, int64_t c)
 	return world % product == 0 ? world / product : 0;
 }
 
+int64_t scenario_prefill_gpus(const struct scenario *scenario)
+{
+	const struct serving_plan *v = &scenario->plan.serving;
+
+	if (!v->disaggregated)
+		return 0;
+	return v->prefill_gpus > 0 ? v->prefill_gpus : scenario->cluster.gpus / 2;
+}
+
 int64_t scenario_dp(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;

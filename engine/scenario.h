@@ -34,6 +34,8 @@ int64_t scenario_micro_batches(const struct scenario *scenario);
 int64_t scenario_padded_vocab(const struct scenario *scenario);
 /* Virtual stages per rank that the schedule really uses. */
 int64_t scenario_chunks(const struct scenario *scenario);
+/* GPUs of the pool that only prefills; 0 unless the server is disaggregated. */
+int64_t scenario_prefill_gpus(const struct scenario *scenario);
 /* Smallest world these degrees can run on: pp * lcm(tp*cp, ep*etp). */
 int64_t scenario_smallest_world(const struct scenario *scenario);
 

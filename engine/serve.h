@@ -107,11 +107,8 @@ struct serve_pool {
 };
 int serve_pools(const struct scenario *scenario, struct serve_pool out[2]);
 
-/* What may be asked of a server; part of scenario_check(). */
-struct findings;
 /* The rules of the warnings that serve_estimate() adds, S18 on; NULL beyond the last.
  */
 const struct rule *serve_note(int index);
-int serve_check(const struct scenario *scenario, struct findings *findings);
 
 #endif

@@ -197,6 +197,32 @@ static void goodput_keeps_to_the_goals(void **state)
 	assert_true(now.serving.goodput == 0);
 }
 
+/* One measured run slows everything alike, also what the goals and the rate are held
+ * against. */
+static void a_measured_run_scales_goals_and_rates(void **state)
+{
+	struct scenario s;
+	double plain;
+
+	(void)state;
+	serve(&s, "llama3.1-70b", "dgx-h100", "vllm");
+	s.plan.serving.concurrency = 128;
+	serve_estimate(&s, &now);
+	plain = now.serving.tpot_seconds;
+	s.cluster.scale = 1.5;
+	serve_estimate(&s, &now);
+	assert_close(now.serving.tpot_seconds, 1.5 * plain, 1e-9);
+	assert_close(now.serving.goodput, now.serving.output_tokens_per_second, 1e-9);
+	s.plan.serving.goal_tpot_seconds = 1.2 * plain;
+	serve_estimate(&s, &now);
+	assert_true(now.serving.goodput_concurrency < 128);
+	s.plan.serving.goal_tpot_seconds = 0;
+	turn(&s, "request_rate", "2");
+	serve_estimate(&s, &now);
+	assert_close(now.serving.requests_per_second, 2, 0.01);
+	assert_close(now.serving.concurrency, 2 * now.serving.request_seconds, 0.15);
+}
+
 static void prefill_elsewhere_leaves_decoding_alone(void **state)
 {
 	struct scenario s;
@@ -371,6 +397,7 @@ int main(void)
 		cmocka_unit_test(a_rate_leads_to_its_concurrency),
 		cmocka_unit_test(a_prefix_cache_saves_prefill),
 		cmocka_unit_test(goodput_keeps_to_the_goals),
+		cmocka_unit_test(a_measured_run_scales_goals_and_rates),
 		cmocka_unit_test(prefill_elsewhere_leaves_decoding_alone),
 		cmocka_unit_test(the_fewest_gpus_carry_the_rate),
 		cmocka_unit_test(impossible_servers_are_explained),

@@ -122,11 +122,6 @@ static void flops(const struct asked *a, struct explanation *out)
 	explain_prompt(a, out);
 }
 
-static const char held_out[] =
-	"Four of five measured runs of a stack or model that was left out of the fit "
-	"lie "
-	"inside; without a queue that the workload's own bursts make.";
-static const char runs[] = "tests/validation/README.md, Serving";
 static const char memory_source[] = "engine/serve/memory.c; presets/stacks: serving";
 static const char definition[] = "by definition";
 
@@ -181,9 +176,6 @@ const struct explain_row explain_serving_memory[] = {
 	{ "reserved_bytes", "Reserved", "W + A + B + KV",
 	  "A server takes its memory once, nothing is lost between tensors.",
 	  "torch.cuda.max_memory_reserved", total },
-	{ "total_bytes_low", "Memory, low end", "0.95 * total", held_out, runs, total },
-	{ "total_bytes_high", "Memory, high end", "1.05 * total", held_out, runs,
-	  total },
 	{ "fit_probability", "Chance that it fits", "1 if a request fits, else 0",
 	  "A server knows its room when it starts: weights, then the cache.",
 	  memory_source, room },

@@ -12,11 +12,7 @@ static int64_t engine_size(const struct facts *f)
 
 static int64_t decoding_gpus(const struct facts *f)
 {
-	const struct serving_plan *v = &f->plan->serving;
-
-	if (!v->disaggregated)
-		return f->world;
-	return f->world - (v->prefill_gpus > 0 ? v->prefill_gpus : f->world / 2);
+	return f->world - scenario_prefill_gpus(f->scenario);
 }
 
 static bool breaks_s1(const struct facts *f, struct broken *out)
@@ -177,7 +173,7 @@ static bool breaks_s9(const struct facts *f, struct broken *out)
 
 /* Copies of the cache that TP makes: where each rank has heads of its own there is
  * nothing to share out. */
-static bool breaks_s23(const struct facts *f, struct broken *out)
+static bool breaks_s24(const struct facts *f, struct broken *out)
 {
 	int64_t shards = f->plan->serving.kv_shards;
 
@@ -229,7 +225,7 @@ static bool breaks_s12(const struct facts *f, struct broken *out)
 	const struct serving_plan *v = &f->plan->serving;
 	int64_t size = or_same(v->prefill_tp, f->tp) * or_same(v->prefill_pp, f->pp) *
 		       or_same(v->prefill_dp_attention, v->dp_attention) * f->cp;
-	int64_t pool = f->world - decoding_gpus(f);
+	int64_t pool = scenario_prefill_gpus(f->scenario);
 
 	if (!v->disaggregated || (pool >= size && pool < f->world))
 		return false;
@@ -356,11 +352,11 @@ const struct legality serving_table[] = {
 	  0,
 	  breaks_s9,
 	  "kv_shards tp" },
-	{ { "S23", ERROR,
+	{ { "S24", ERROR,
 	    "{0} KV shards, and TP {2} makes {1} copies of {3} key-value heads",
 	    "vllm/config/parallel.py decode_context_parallel_size" },
 	  0,
-	  breaks_s23,
+	  breaks_s24,
 	  "kv_shards tp" },
 	{ { "S10", ERROR, "speculation needs at least one drafted token",
 	    "arXiv 2211.17192, section 2" },

@@ -28,13 +28,11 @@ int serve_curve(const struct scenario *s, struct serve_point *out, int most)
 		run_at(&run, running, &p);
 		out[count++] = (struct serve_point){
 			.concurrency = running,
-			.ttft_seconds = p.ttft_seconds * s->cluster.scale,
-			.tpot_seconds = p.tpot_seconds * s->cluster.scale,
-			.output_tokens_per_second =
-				p.tokens_per_second / s->cluster.scale,
-			.per_gpu = p.tokens_per_second / s->cluster.scale /
-				   (double)s->cluster.gpus,
-			.per_user = 1 / (p.tpot_seconds * s->cluster.scale),
+			.ttft_seconds = p.ttft_seconds,
+			.tpot_seconds = p.tpot_seconds,
+			.output_tokens_per_second = p.tokens_per_second,
+			.per_gpu = p.tokens_per_second / (double)s->cluster.gpus,
+			.per_user = 1 / p.tpot_seconds,
 			.meets = run_meets(s, &p),
 		};
 		if (running >= run.room)
@@ -80,22 +78,17 @@ int serve_operators(const struct scenario *s, bool prefill, struct serve_operato
 	struct serving_run run;
 	struct batch b;
 	struct pass pass;
-	double asked = (double)s->plan.serving.concurrency, copies;
 	int count = 0;
 
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
 		return 0;
 	run_room(&run);
-	copies = run.decode.context.shape.dp * run.decode.engines;
-	if (s->plan.serving.request_rate > 0 && run.room >= 1)
-		asked = run_at_rate(&run, s);
-	asked = asked > 0 ? fmin(asked, run.room) : run.room;
 	if (prefill)
-		run_prompt_batch(&run, s, &b);
+		run_prompt_batch(&run, &b);
 	else
-		run_decode_batch(&run, s, fmax(1, asked / copies), &b);
-	serve_pass(prefill && run.apart ? &run.prefill.context : &run.decode.context,
-		   &b, true, &pass);
+		run_decode_batch(&run, run_each(&run, s), &b);
+	serve_pass(prefill ? &run_prompts(&run)->context : &run.decode.context, &b,
+		   true, &pass);
 	for (int i = 0; i < pass.operators; i++) {
 		const struct pass_operator *op = &pass.operator[i];
 		struct serve_operator item = { op->name,  op->count,   op->flops,

@@ -159,8 +159,8 @@ static void explain_goals(const struct serving_run *run, const struct scenario *
 	double ttft, tpot;
 
 	run_at(run, 1, &one);
-	ttft = one.ttft_seconds * s->cluster.scale;
-	tpot = one.tpot_seconds * s->cluster.scale;
+	ttft = one.ttft_seconds;
+	tpot = one.tpot_seconds;
 	if (plan->goal_ttft_seconds > 0 && ttft > plan->goal_ttft_seconds)
 		mend(tell(out, NOTE_TTFT, plan->goal_ttft_seconds, ttft, 0),
 		     "goal_ttft", rounded(ttft * 1e3, true));
@@ -197,7 +197,6 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 
 	if (plan->request_rate > 0 && !isfinite(v->ttft_seconds)) {
 		run_at(run, run->room, &full);
-		full.requests_per_second /= s->cluster.scale;
 		mend(tell(out, NOTE_RATE, plan->request_rate, full.requests_per_second,
 			  0),
 		     "request_rate", rounded(full.requests_per_second, false));

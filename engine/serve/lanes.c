@@ -59,7 +59,7 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 {
 	struct serving_run run;
 	struct batch batch;
-	double asked = (double)s->plan.serving.concurrency, each;
+	double each;
 
 	memset(out, 0, sizeof *out);
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
@@ -67,19 +67,15 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 	run_room(&run);
 	if (run.room < 1)
 		return false;
-	if (s->plan.serving.request_rate > 0)
-		asked = run_at_rate(&run, s);
-	asked = asked > 0 ? fmin(asked, run.room) : run.room;
-	each = fmax(1, asked / (run.decode.context.shape.dp * run.decode.engines));
+	each = run_each(&run, s);
 	out->stages = (int)run.decode.context.shape.pp;
-	run_decode_batch(&run, s, each, &batch);
+	run_decode_batch(&run, each, &batch);
 	fill(&run.decode.context, &batch, &out->lane[LANE_DECODE]);
 	if (!run.apart)
 		out->mixed_share = steady_mixed(&run.decode, each, &batch);
 	if (out->mixed_share > 0)
 		fill(&run.decode.context, &batch, &out->lane[LANE_MIXED]);
-	run_prompt_batch(&run, s, &batch);
-	fill(run.apart ? &run.prefill.context : &run.decode.context, &batch,
-	     &out->lane[LANE_PROMPT]);
+	run_prompt_batch(&run, &batch);
+	fill(&run_prompts(&run)->context, &batch, &out->lane[LANE_PROMPT]);
 	return true;
 }

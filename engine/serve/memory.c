@@ -126,6 +126,13 @@ double server_mean_context(const struct scenario *s)
 	return (double)v->prompt_len + (double)v->output_len / 2;
 }
 
+double server_cached_tokens(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	return v->prefix_cache ? floor(v->shared_prefix * (double)v->prompt_len) : 0;
+}
+
 double server_admitted_tokens(const struct scenario *s)
 {
 	const struct serving_plan *v = &s->plan.serving;
@@ -142,7 +149,7 @@ void server_room(struct server *s, const struct stage_memory *held)
 	double tokens = server_admitted_tokens(sc), each;
 	double most = v->max_requests > 0 ? (double)v->max_requests
 					  : (double)sc->stack.serving.max_requests;
-	double prefix = v->prefix_cache ? v->shared_prefix * (double)v->prompt_len : 0;
+	double prefix = server_cached_tokens(sc);
 
 	s->kv_room_bytes = (sc->cluster.accelerator.usable_bytes - held->total_bytes) *
 			   v->memory_share;

@@ -15,14 +15,10 @@ static void pool(const struct server *server, int64_t first, int64_t gpus,
 int serve_pools(const struct scenario *s, struct serve_pool out[2])
 {
 	struct serving_run run;
-	int64_t decoding = s->cluster.gpus;
+	int64_t decoding = s->cluster.gpus - scenario_prefill_gpus(s);
 
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
 		return 0;
-	if (run.apart)
-		decoding -= s->plan.serving.prefill_gpus > 0
-				    ? s->plan.serving.prefill_gpus
-				    : s->cluster.gpus / 2;
 	pool(&run.decode, 0, decoding, &out[0]);
 	if (!run.apart)
 		return 1;

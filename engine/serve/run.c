@@ -10,10 +10,8 @@ static double budget(const struct scenario *s)
 					 ? v->max_batched_tokens
 					 : s->stack.serving.max_batched_tokens);
 
-	if (tokens <= 0)
-		tokens = 8192;
-	/* without chunks a prompt passes whole, however long */
-	if (!v->chunked_prefill)
+	/* without chunks, or a limit, a prompt passes whole, however long */
+	if (!v->chunked_prefill || tokens <= 0)
 		tokens = fmax(tokens, (double)v->prompt_len);
 	return tokens;
 }
@@ -25,18 +23,15 @@ static void open_server(struct server *server, double gpus)
 	server->room = 0;
 }
 
-/* False if a pool is too small for one engine, which serve_check() names. */
+/* False if a pool is too small for one engine, which scenario_check() names. */
 bool run_open(const struct scenario *s, struct serving_run *run)
 {
-	const struct serving_plan *v = &s->plan.serving;
 	double gpus = (double)s->cluster.gpus;
+	double pool = (double)scenario_prefill_gpus(s);
 
-	run->apart = v->disaggregated;
+	run->apart = s->plan.serving.disaggregated;
 	serve_context(s, &run->decode.context);
 	if (run->apart) {
-		double pool =
-			v->prefill_gpus > 0 ? (double)v->prefill_gpus : floor(gpus / 2);
-
 		serve_prefill_context(s, &run->prefill.context);
 		open_server(&run->prefill, pool);
 		gpus -= pool;
@@ -65,35 +60,44 @@ void run_room(struct serving_run *run)
 	}
 }
 
+static void slow_rates(struct point *p, double factor)
+{
+	p->tokens_per_second *= factor;
+	p->requests_per_second *= factor;
+}
+
 /* The point at which `running` requests run in all engines together; requests are dealt
  * out evenly, and a copy of the attention runs at least one while it runs. */
 void run_at(const struct serving_run *run, double running, struct point *out)
 {
 	double copies = run->decode.context.shape.dp * run->decode.engines;
 	double each = running / copies;
+	double scale = run->decode.context.scenario->cluster.scale;
 
-	steady_point(&run->decode, run->apart ? &run->prefill : &run->decode,
-		     fmax(each, 1), out);
-	if (each < 1) {
-		out->tokens_per_second *= each;
-		out->requests_per_second *= each;
-	}
+	steady_point(&run->decode, run_prompts(run), fmax(each, 1), out);
+	if (each < 1)
+		slow_rates(out, each);
+	/* a measured run slows everything alike */
+	out->decode_seconds *= scale;
+	out->mixed_seconds *= scale;
+	out->prefill_seconds *= scale;
+	out->ttft_seconds *= scale;
+	out->tpot_seconds *= scale;
+	slow_rates(out, 1 / scale);
 }
 
 bool run_meets(const struct scenario *s, const struct point *p)
 {
 	const struct serving_plan *v = &s->plan.serving;
-	double ttft = p->ttft_seconds * s->cluster.scale;
-	double tpot = p->tpot_seconds * s->cluster.scale;
 
-	return (v->goal_ttft_seconds <= 0 || ttft <= v->goal_ttft_seconds) &&
-	       (v->goal_tpot_seconds <= 0 || tpot <= v->goal_tpot_seconds);
+	return (v->goal_ttft_seconds <= 0 || p->ttft_seconds <= v->goal_ttft_seconds) &&
+	       (v->goal_tpot_seconds <= 0 || p->tpot_seconds <= v->goal_tpot_seconds);
 }
 
 /* Requests in flight that a rate leads to, Little's law: L = rate x time in the system.
  * Latency grows with L, so that the answer is between none and all. Infinite where even
  * a full cache is too slow. */
-double run_at_rate(const struct serving_run *run, const struct scenario *s)
+static double at_rate(const struct serving_run *run, const struct scenario *s)
 {
 	double rate = s->plan.serving.request_rate, low = 0, high = run->room;
 	struct point p;
@@ -113,33 +117,33 @@ double run_at_rate(const struct serving_run *run, const struct scenario *s)
 	return high;
 }
 
-void run_decode_batch(const struct serving_run *run, const struct scenario *s,
-		      double requests, struct batch *b)
+double run_asked(const struct serving_run *run, const struct scenario *s)
 {
 	const struct serving_plan *v = &s->plan.serving;
 
-	*b = (struct batch){
-		.requests = requests / run->decode.context.shape.pp,
-		.tokens_each = v->speculative == SPECULATIVE_OFF
-				       ? 1
-				       : 1 + (double)v->draft_tokens,
-		.context = server_mean_context(s),
-		.captured = true,
-	};
+	if (v->request_rate > 0)
+		return at_rate(run, s);
+	return v->concurrency > 0 ? (double)v->concurrency : run->room;
 }
 
-void run_prompt_batch(const struct serving_run *run, const struct scenario *s,
-		      struct batch *b)
+double run_each(const struct serving_run *run, const struct scenario *s)
 {
-	const struct serving_plan *v = &s->plan.serving;
-	const struct server *server = run->apart ? &run->prefill : &run->decode;
-	double cached =
-		v->prefix_cache ? floor(v->shared_prefix * (double)v->prompt_len) : 0;
-	double tokens = fmax(1, (double)v->prompt_len - cached);
+	double copies = run->decode.context.shape.dp * run->decode.engines;
 
-	*b = (struct batch){
-		.prompt_tokens = fmin(tokens, server->budget_tokens),
-		.prompt_context = cached + tokens / 2,
-		.prompt_requests = 1,
-	};
+	return fmax(1, fmin(run_asked(run, s), run->room) / copies);
+}
+
+void run_decode_batch(const struct serving_run *run, double requests, struct batch *b)
+{
+	steady_batch(&run->decode, requests, 0, b);
+}
+
+const struct server *run_prompts(const struct serving_run *run)
+{
+	return run->apart ? &run->prefill : &run->decode;
+}
+
+void run_prompt_batch(const struct serving_run *run, struct batch *b)
+{
+	steady_batch(run_prompts(run), 0, INFINITY, b);
 }

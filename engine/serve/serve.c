@@ -77,38 +77,26 @@ static void traffic(const struct pass *pass, struct estimate *out)
 	}
 }
 
-static double model_flops(const struct scenario *s, double tokens, double context)
+/* Of one forward of a token that sees a sequence of `seq`, its causal half or all of
+ * it. MTP layers run only to draft, which counts as no model's work. */
+static double forward_flops(const struct scenario *s, double seq, bool full)
 {
-	const struct model *m = &s->model;
-	struct model_counts counts;
-	double scores = 0, layers[MAX_LAYER_KINDS];
+	struct model model = s->model;
 
-	model_count(m, &counts);
-	model_kinds_layers(m, layers);
-	for (int k = 0; k < m->kinds; k++) {
-		const struct attention *a = &m->kind[k].attention;
-		double seen =
-			a->window > 0 ? fmin(context, (double)a->window) : context;
-
-		if (m->kind[k].mixer == MIXER_ATTENTION ||
-		    m->kind[k].mixer == MIXER_MLA)
-			scores += layers[k] * 2 * (double)a->heads *
-				  (double)(a->head_dim + a->value_dim) * seen;
-	}
-	return tokens * (2 * (counts.active - counts.embedding) + scores);
+	model.mtp_layers = 0;
+	return model_flops_per_token(&model, (int64_t)seq, full) / 3;
 }
 
 /* Utilisation, power and money of the whole cluster at this throughput. */
 static void economy(const struct scenario *s, struct estimate *out)
 {
 	const struct cluster *c = &s->cluster;
-	const struct accelerator *a = &c->accelerator;
 	struct serving_estimate *v = &out->serving;
 	double gpus = (double)c->gpus, prompt = (double)s->plan.serving.prompt_len;
-	double peak = kernel_peak(s, (enum precision)s->plan.precision), busy, watts;
-	double flops =
-		model_flops(s, v->prompt_tokens_per_second, prompt / 2) +
-		model_flops(s, v->output_tokens_per_second, server_mean_context(s));
+	double peak = kernel_peak(s, (enum precision)s->plan.precision), busy;
+	double flops = v->prompt_tokens_per_second * forward_flops(s, prompt, false) +
+		       v->output_tokens_per_second *
+			       forward_flops(s, server_mean_context(s), true);
 
 	out->tflops_per_gpu = flops / gpus / 1e12;
 	out->mfu = out->hfu = flops / gpus / peak;
@@ -117,14 +105,12 @@ static void economy(const struct scenario *s, struct estimate *out)
 			       fmax(v->decode_seconds, 1e-9));
 	if (v->concurrency < 1)
 		busy *= v->concurrency;
-	watts = a->idle_watts + busy * (a->tdp_watts - a->idle_watts) +
-		c->host_watts_per_gpu;
 	if (v->output_tokens_per_second <= 0)
 		return;
 	v->dollars_per_million_tokens =
 		gpus * c->price_per_gpu_hour / 3600 / v->output_tokens_per_second * 1e6;
 	v->joules_per_token =
-		gpus * watts * (c->pue > 0 ? c->pue : 1) / v->output_tokens_per_second;
+		gpus * cluster_watts(c, busy) / v->output_tokens_per_second;
 }
 
 /* Four of five runs of a stack or model that was left out of the fit lie within these
@@ -146,19 +132,17 @@ static void passes(const struct serving_run *run, const struct scenario *s,
 		   struct estimate *out)
 {
 	struct serving_estimate *v = &out->serving;
-	double copies = run->decode.context.shape.dp * run->decode.engines;
 	struct batch b;
 	struct pass pass;
 
-	run_decode_batch(run, s, fmax(1, v->concurrency / copies), &b);
+	run_decode_batch(run, run_each(run, s), &b);
 	serve_pass(&run->decode.context, &b, true, &pass);
 	divide(&pass, v);
 	traffic(&pass, out);
 	v->decode_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
 	v->decode_flops_per_second = pass.flops / pass.seconds;
-	run_prompt_batch(run, s, &b);
-	serve_pass(run->apart ? &run->prefill.context : &run->decode.context, &b, false,
-		   &pass);
+	run_prompt_batch(run, &b);
+	serve_pass(&run_prompts(run)->context, &b, false, &pass);
 	v->prefill_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
 	v->prefill_flops_per_second = pass.flops / pass.seconds;
 }
@@ -182,22 +166,18 @@ static void times(const struct serving_run *run, const struct scenario *s,
 {
 	const struct serving_plan *plan = &s->plan.serving;
 	struct serving_estimate *v = &out->serving;
-	double asked = (double)plan->concurrency;
+	double asked = run_asked(run, s);
 	struct point p;
 
-	if (plan->request_rate > 0)
-		asked = run_at_rate(run, s);
-	else if (asked <= 0)
-		asked = run->room;
 	v->concurrency = fmin(asked, run->room);
 	run_at(run, v->concurrency, &p);
-	v->ttft_seconds = p.ttft_seconds * s->cluster.scale;
-	v->tpot_seconds = p.tpot_seconds * s->cluster.scale;
-	v->prefill_seconds = p.prefill_seconds * s->cluster.scale;
-	v->decode_seconds = p.decode_seconds * s->cluster.scale;
-	v->mixed_seconds = p.mixed_seconds * s->cluster.scale;
+	v->ttft_seconds = p.ttft_seconds;
+	v->tpot_seconds = p.tpot_seconds;
+	v->prefill_seconds = p.prefill_seconds;
+	v->decode_seconds = p.decode_seconds;
+	v->mixed_seconds = p.mixed_seconds;
 	v->prefill_share = p.prefill_share;
-	v->requests_per_second = p.requests_per_second / s->cluster.scale;
+	v->requests_per_second = p.requests_per_second;
 	if (plan->request_rate > 0)
 		v->requests_per_second =
 			fmin(v->requests_per_second, plan->request_rate);
@@ -233,8 +213,8 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	for (int i = 0; i < out->stages; i++)
 		out->stage[i] = out->memory;
 	out->fullest_stage = 0;
-	out->memory_low_bytes = out->memory.total_bytes * 0.95;
-	out->memory_high_bytes = out->memory.total_bytes * 1.05;
+	/* no server's memory was measured: there is no range to tell */
+	out->memory_low_bytes = out->memory_high_bytes = out->memory.total_bytes;
 	v->kv_bytes = out->memory.kv_bytes;
 	v->kv_bytes_per_token = model_kv_bytes_per_token(
 		&s->model, (int64_t)server_mean_context(s), server->context.kv_bytes);
@@ -256,7 +236,7 @@ static void begin(const struct scenario *s, struct estimate *out)
 	model_count(&s->model, &counts);
 	out->parameters = counts.total;
 	out->active_parameters = counts.active;
-	out->flops_per_token = model_flops(s, 1, prompt / 2);
+	out->flops_per_token = forward_flops(s, prompt, false);
 	out->capacity_bytes = s->cluster.accelerator.usable_bytes;
 	out->world = s->cluster.gpus;
 	out->dp = s->plan.serving.dp_attention;
@@ -275,7 +255,7 @@ void serve_estimate(const struct scenario *s, struct estimate *out)
 	if (!out->legal)
 		return;
 	if (!run_open(s, &run)) {
-		out->legal = false; /* serve_check() names it */
+		out->legal = false; /* scenario_check() names it */
 		return;
 	}
 	run_room(&run);

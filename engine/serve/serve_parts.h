@@ -11,7 +11,6 @@ struct server {
 	double budget_tokens; /* of one pass over prompts, per copy of the attention */
 	double room;          /* requests that the KV cache of one copy holds */
 	double kv_room_bytes; /* of one rank */
-	bool prefills, decodes;
 };
 
 /* What a rank of the fullest stage holds before any request. */
@@ -23,6 +22,8 @@ void server_room(struct server *server, const struct stage_memory *held);
 /* Tokens of a request that count when it is let in, and in the mean. */
 double server_admitted_tokens(const struct scenario *scenario);
 double server_mean_context(const struct scenario *scenario);
+/* Tokens of a prompt that the prefix cache holds already. */
+double server_cached_tokens(const struct scenario *scenario);
 
 /* The working point of one copy of the attention with that many requests running. */
 struct point {
@@ -44,8 +45,10 @@ void steady_point(const struct server *decode, const struct server *prefill,
  * those that decode, where the stack mixes them). Returns the share of passes that do;
  * 0, and no batch, where none does. */
 double steady_mixed(const struct server *server, double requests, struct batch *out);
-/* Seconds of a prompt of the workload, alone; and of `together` at once. */
-double steady_prefill(const struct server *server, double together);
+/* A pass of a server over `requests` that decode and at most so many tokens of prompts:
+ * never more than one prompt has, or a pass takes, where none decode. */
+void steady_batch(const struct server *server, double requests, double tokens,
+		  struct batch *out);
 
 /* --- all engines together (run.c) --- */
 
@@ -57,23 +60,27 @@ struct serving_run {
 	double room; /* requests in all engines together */
 };
 
-/* False if a pool is too small for one engine, which serve_check() names. */
+/* False if a pool is too small for one engine, which scenario_check() names. */
 bool run_open(const struct scenario *scenario, struct serving_run *run);
 /* What is held before any request, and how many there is room for. */
 void run_room(struct serving_run *run);
-/* The point at which `running` requests run in all engines together. */
+/* The point at which `running` requests run in all engines together, times scaled by
+ * the cluster's measured run. */
 void run_at(const struct serving_run *run, double running, struct point *out);
 /* Whether the point keeps both goals. */
 bool run_meets(const struct scenario *scenario, const struct point *point);
-/* Requests in flight that the scenario's rate leads to; infinite where even a full
- * cache is too slow. */
-double run_at_rate(const struct serving_run *run, const struct scenario *scenario);
+/* Requests in flight: those asked for, all that there is room for, or those that the
+ * scenario's rate leads to; infinite where even a full cache is too slow for it. */
+double run_asked(const struct serving_run *run, const struct scenario *scenario);
+/* Of them, those that run in one copy of the attention; at least one. */
+double run_each(const struct serving_run *run, const struct scenario *scenario);
+/* Where prompts run. */
+const struct server *run_prompts(const struct serving_run *run);
 /* A decode pass of that many requests in one copy of the attention; a pass over one
  * prompt, or as much of it as one takes. */
-void run_decode_batch(const struct serving_run *run, const struct scenario *scenario,
-		      double requests, struct batch *out);
-void run_prompt_batch(const struct serving_run *run, const struct scenario *scenario,
+void run_decode_batch(const struct serving_run *run, double requests,
 		      struct batch *out);
+void run_prompt_batch(const struct serving_run *run, struct batch *out);
 
 /* --- problems that only an estimate knows (explained.c) --- */
 

@@ -46,8 +46,7 @@ static void work_of(const struct scenario *s, struct work *w)
 	const struct serving_plan *v = &s->plan.serving;
 
 	w->s = s;
-	w->cached =
-		v->prefix_cache ? floor(v->shared_prefix * (double)v->prompt_len) : 0;
+	w->cached = server_cached_tokens(s);
 	w->prompt = fmax(1, (double)v->prompt_len - w->cached);
 	w->output = fmax(1, (double)v->output_len);
 	speculate(v, w);
@@ -101,14 +100,6 @@ static double prompts_seconds(const struct work *w, const struct server *server,
 		seconds += whole > 0 && server->context.shape.pp > 1 ? stage : pass;
 	}
 	return seconds + w->s->stack.serving.prompt_seconds;
-}
-
-double steady_prefill(const struct server *server, double together)
-{
-	struct work w;
-
-	work_of(server->context.scenario, &w);
-	return prompts_seconds(&w, server, together);
 }
 
 static double queue(double seconds, double busy)
@@ -245,4 +236,14 @@ double steady_mixed(const struct server *server, double requests, struct batch *
 				&passes);
 	batch_of(&w, server, beside, tokens, out);
 	return fmin(1, passes * w.accepted / w.output);
+}
+
+void steady_batch(const struct server *server, double requests, double tokens,
+		  struct batch *out)
+{
+	struct work w;
+
+	work_of(server->context.scenario, &w);
+	batch_of(&w, server, requests,
+		 fmin(tokens, fmin(w.prompt, server->budget_tokens)), out);
 }

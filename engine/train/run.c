@@ -41,12 +41,9 @@ static void failures(const struct scenario *s, struct estimate *out)
 void step_run(const struct scenario *s, struct estimate *out)
 {
 	const struct cluster *c = &s->cluster;
-	const struct accelerator *a = &c->accelerator;
 	struct run_cost *run = &out->run;
 	double busy =
 		out->step_seconds > 0 ? out->compute_seconds / out->step_seconds : 0;
-	double watts = a->idle_watts + busy * (a->tdp_watts - a->idle_watts) +
-		       c->host_watts_per_gpu;
 	double mtbf_hours = c->node_mtbf_hours;
 
 	failures(s, out);
@@ -54,8 +51,7 @@ void step_run(const struct scenario *s, struct estimate *out)
 	run->seconds = run->steps * out->step_seconds / fmax(run->goodput, 1e-3);
 	run->gpu_hours = run->seconds / 3600 * (double)out->world;
 	run->dollars = run->gpu_hours * c->price_per_gpu_hour;
-	run->joules =
-		run->seconds * (double)out->world * watts * (c->pue > 0 ? c->pue : 1);
+	run->joules = run->seconds * (double)out->world * cluster_watts(c, busy);
 	run->failures =
 		mtbf_hours > 0 ? run->seconds / 3600 / mtbf_hours * nodes_of(c) : 0;
 }

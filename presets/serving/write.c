@@ -153,8 +153,7 @@ static void take_pool(const struct scenario *whole, enum role role,
 {
 	const struct serving_plan *v = &whole->plan.serving;
 	struct plan *plan = &out->plan;
-	int64_t prefill =
-		v->prefill_gpus > 0 ? v->prefill_gpus : whole->cluster.gpus / 2;
+	int64_t prefill = scenario_prefill_gpus(whole);
 
 	*out = *whole;
 	if (role == ROLE_BOTH)
