@@ -1,14 +1,12 @@
 /* document.c - see document.h. */
 #include "presets/document.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <yaml.h>
+
+#include "presets/stream.h"
 
 enum { BLOCK_BYTES = 1 << 16, MAX_KEYS = 4096 };
 
@@ -294,75 +292,14 @@ bool document_parse_repeats(struct document *document, const char *name,
 	return parse(document, name, text, length, true, error);
 }
 
-/* All bytes of a stream, at most DOCUMENT_MAX_BYTES + 1. NULL with errno. */
-static char *read_all(int fd, size_t *length)
-{
-	size_t room = 1 << 16;
-	char *text = malloc(room);
-
-	*length = 0;
-	while (text) {
-		ssize_t n = read(fd, text + *length, room - *length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			free(text);
-			return NULL;
-		}
-		*length += (size_t)n;
-		if (n == 0 || *length > DOCUMENT_MAX_BYTES)
-			return text;
-		if (*length == room) {
-			char *more = realloc(text, room *= 2);
-
-			if (!more)
-				free(text);
-			text = more;
-		}
-	}
-	errno = ENOMEM;
-	return NULL;
-}
-
-static bool open_file(const char *path, int *fd, struct error *error)
-{
-	struct stat about;
-
-	*fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (*fd < 0)
-		return error_set(error, path, 0, "can't be read: %s", strerror(errno));
-	if (fstat(*fd, &about) == 0 && S_ISDIR(about.st_mode)) {
-		close(*fd);
-		return error_set(error, path, 0, "is a directory; expected a file");
-	}
-	if (S_ISREG(about.st_mode) && about.st_size > DOCUMENT_MAX_BYTES) {
-		close(*fd);
-		return error_set(error, path, 0, "is larger than %d MiB",
-				 DOCUMENT_MAX_BYTES >> 20);
-	}
-	return true;
-}
-
 bool document_read(struct document *document, const char *path, struct error *error)
 {
-	const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-	char *text;
 	size_t length;
-	int fd;
+	char *text = stream_read_file(path, DOCUMENT_MAX_BYTES, &length, error);
 	bool good;
 
 	memset(document, 0, sizeof *document);
-	if (!open_file(path, &fd, error))
-		return false;
-	text = read_all(fd, &length);
-	if (!text)
-		error_set(error, name, 0, "can't be read: %s", strerror(errno));
-	if (fd != STDIN_FILENO)
-		close(fd);
-	if (!text)
-		return false;
-	good = document_parse(document, name, text, length, error);
+	good = text && document_parse(document, stream_name(path), text, length, error);
 	free(text);
 	return good;
 }

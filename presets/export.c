@@ -6,6 +6,7 @@
 
 #include "engine/knob.h"
 #include "presets/library.h"
+#include "presets/stream.h"
 
 struct export_out *export_begin(void)
 {
@@ -94,11 +95,7 @@ char *export_end(struct export_out *out, const char *first_line, const char *pre
 			out->unsaid.note[i].text);
 	fputs(out->text, stream);
 	free(finish(out, true));
-	good = !ferror(stream);
-	if (fclose(stream) == 0 && good)
-		return text;
-	free(text);
-	return NULL;
+	return stream_end(stream, &text);
 }
 
 void export_subject(const struct scenario *scenario, char *text, size_t size)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "presets/stream.h"
+
 static bool join(char *out, size_t size, const char *variable, const char *fallback,
 		 const char *rest)
 {
@@ -79,21 +81,6 @@ void folder_each(const char *path, void (*found)(void *context, const char *name
 	closedir(folder);
 }
 
-static bool write_all(int file, const char *text, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(file, text, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		text += n;
-		length -= (size_t)n;
-	}
-	return true;
-}
-
 /* So that a rename survives a power cut. */
 static void sync_folder_of(const char *path)
 {
@@ -153,7 +140,7 @@ bool file_save(const char *path, const char *text, size_t length, struct error *
 	if (file < 0)
 		return error_set(error, path, 0, "can't save here: %s",
 				 strerror(errno));
-	good = write_all(file, text, length) &&
+	good = stream_write(file, text, length) &&
 	       fchmod(file, was_there ? old.st_mode & 07777 : 0644) == 0 &&
 	       fsync(file) == 0;
 	problem = errno;

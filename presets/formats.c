@@ -1,7 +1,6 @@
 /* formats.c - see formats.h. */
 #include "presets/formats.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "presets/nanotron/nanotron.h"
 #include "presets/scenario_file.h"
 #include "presets/serving/serving.h"
+#include "presets/stream.h"
 #include "presets/torchtitan/torchtitan.h"
 
 enum { MAX_FILE_BYTES = 4 << 20 };
@@ -172,56 +172,17 @@ const struct format_reader *format_sniff(const char *path)
 	return found;
 }
 
-/* The whole of a stream with a zero behind it; NULL if it is too large. */
-static char *read_all(FILE *stream, size_t *length)
-{
-	size_t room = 1 << 16;
-	char *text = malloc(room + 1);
-
-	*length = 0;
-	while (text) {
-		size_t got = fread(text + *length, 1, room - *length, stream);
-		char *more;
-
-		*length += got;
-		text[*length] = '\0';
-		if (*length < room)
-			return text;
-		room *= 2;
-		more = room <= 2 * (size_t)MAX_FILE_BYTES ? realloc(text, room + 1)
-							  : NULL;
-		if (!more)
-			free(text);
-		text = more;
-	}
-	return NULL;
-}
-
 bool format_read(const struct format_reader *reader, const char *path,
 		 struct scenario *out, struct import_report *report,
 		 struct error *error)
 {
-	bool standard = strcmp(path, "-") == 0, broken;
-	FILE *stream = standard ? stdin : fopen(path, "re");
 	size_t length;
-	char *text;
+	char *text = stream_read_file(path, MAX_FILE_BYTES, &length, error);
 	bool good;
 
-	if (standard)
-		path = "standard input";
-	if (!stream)
-		return error_set(error, path, 0, "%s", strerror(errno));
-	text = read_all(stream, &length);
-	broken = ferror(stream) != 0;
-	if (!standard)
-		fclose(stream);
-	if (!text || broken || length > MAX_FILE_BYTES) {
-		free(text);
-		return error_set(error, path, 0,
-				 broken ? "can't be read"
-					: "larger than %d bytes; is it a %s file?",
-				 MAX_FILE_BYTES, reader->name);
-	}
+	if (!text)
+		return false;
+	path = stream_name(path);
 	good = length > 0 ? reader->read(out, path, text, length, report, error)
 			  : error_set(error, path, 1, "the file is empty");
 	if (good)

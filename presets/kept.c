@@ -7,6 +7,7 @@
 
 #include "presets/document.h"
 #include "presets/scenario_file.h"
+#include "presets/stream.h"
 
 static void put_quoted(FILE *stream, const char *text)
 {
@@ -44,7 +45,6 @@ char *kept_write(const struct scenario *scenario, const struct import_report *ke
 	char *plain = scenario_write(scenario), *text = NULL;
 	size_t size = 0;
 	FILE *stream;
-	bool good;
 
 	if (!plain || !kept || kept->kept[0] == '\0' ||
 	    import_count(kept, IMPORT_NOT_MODELLED) == 0)
@@ -57,11 +57,7 @@ char *kept_write(const struct scenario *scenario, const struct import_report *ke
 	fputs(plain, stream);
 	put_notes(stream, kept);
 	free(plain);
-	good = !ferror(stream);
-	if (fclose(stream) == 0 && good)
-		return text;
-	free(text);
-	return NULL;
+	return stream_end(stream, &text);
 }
 
 void kept_read(const char *path, struct import_report *out)

@@ -16,6 +16,7 @@
 #include "presets/model_file.h"
 #include "presets/model_name.h"
 #include "presets/stack_file.h"
+#include "presets/stream.h"
 
 struct shelf {
 	bool filled;
@@ -246,25 +247,10 @@ bool preset_open(enum preset_kind kind, const char *name, struct document *docum
 	return unknown(kind, name, error);
 }
 
-static char *read_own(const char *path, struct error *error)
-{
-	char *text = calloc(1, DOCUMENT_MAX_BYTES + 1);
-	FILE *file = fopen(path, "re");
-
-	if (text && file && fread(text, 1, DOCUMENT_MAX_BYTES, file) > 0) {
-		fclose(file);
-		return text;
-	}
-	error_set(error, path, 0, "can't be read, or is empty");
-	if (file)
-		fclose(file);
-	free(text);
-	return NULL;
-}
-
 char *preset_text(enum preset_kind kind, const char *name, struct error *error)
 {
 	const struct preset *preset = preset_find(kind, name);
+	size_t length;
 	char *text;
 
 	if (!preset) {
@@ -272,7 +258,8 @@ char *preset_text(enum preset_kind kind, const char *name, struct error *error)
 		return NULL;
 	}
 	if (preset->own)
-		return read_own(preset->path, error);
+		return stream_read_file(preset->path, DOCUMENT_MAX_BYTES, &length,
+					error);
 	text = malloc(preset->length + 1);
 	if (text)
 		memcpy(text, preset->text, preset->length + 1);

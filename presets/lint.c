@@ -275,7 +275,6 @@ char *lint_json(const struct scenario *scenario, const struct estimate *estimate
 		const struct lint *lint)
 {
 	cJSON *root = report_object(scenario, estimate), *gpus;
-	char *text, *line;
 
 	cJSON_AddBoolToObject(root, "ok", lint->errors == 0);
 	cJSON_ReplaceItemInObject(root, "problems", problems(lint));
@@ -283,11 +282,5 @@ char *lint_json(const struct scenario *scenario, const struct estimate *estimate
 	add_gpus(gpus, "degrees", lint->gpus.degrees);
 	add_gpus(gpus, "legal", lint->gpus.legal);
 	add_gpus(gpus, "fits", lint->gpus.fits);
-	text = cJSON_Print(root);
-	cJSON_Delete(root);
-	line = text ? malloc(strlen(text) + 2) : NULL;
-	if (line)
-		sprintf(line, "%s\n", text);
-	free(text);
-	return line;
+	return report_print(root, false);
 }

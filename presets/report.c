@@ -236,10 +236,8 @@ cJSON *report_object(const struct scenario *scenario, const struct estimate *est
 	return root;
 }
 
-static char *print(const struct scenario *scenario, const struct estimate *estimate,
-		   bool one_line)
+char *report_print(cJSON *root, bool one_line)
 {
-	cJSON *root = report_object(scenario, estimate);
 	char *text = one_line ? cJSON_PrintUnformatted(root) : cJSON_Print(root);
 	char *line = text ? malloc(strlen(text) + 2) : NULL;
 
@@ -252,10 +250,10 @@ static char *print(const struct scenario *scenario, const struct estimate *estim
 
 char *report_json(const struct scenario *scenario, const struct estimate *estimate)
 {
-	return print(scenario, estimate, false);
+	return report_print(report_object(scenario, estimate), false);
 }
 
 char *report_json_line(const struct scenario *scenario, const struct estimate *estimate)
 {
-	return print(scenario, estimate, true);
+	return report_print(report_object(scenario, estimate), true);
 }

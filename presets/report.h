@@ -49,6 +49,9 @@ struct cJSON;
  * cJSON_Delete. */
 struct cJSON *report_object(const struct scenario *scenario,
 			    const struct estimate *estimate);
+/* Its text with a newline behind it, to be freed; takes root over. NULL: out of
+ * memory. */
+char *report_print(struct cJSON *root, bool one_line);
 /* Every knob by its key, with model, cluster, stack and dp. */
 struct cJSON *report_scenario(const struct scenario *scenario);
 /* The values that would mend a problem, by the knob's key. */

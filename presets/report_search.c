@@ -222,7 +222,6 @@ char *report_search(const struct planner_problem *problem,
 		    const struct search_extra *extra, double seconds)
 {
 	cJSON *root = cJSON_CreateObject(), *top;
-	char *text, *line;
 
 	if (result->found > 0)
 		cJSON_AddItemToObject(root, "best",
@@ -242,11 +241,5 @@ char *report_search(const struct planner_problem *problem,
 	cJSON_AddStringToObject(root, "proof",
 				problem->exhaustive ? "exhaustive" : "bounds");
 	cJSON_AddNumberToObject(root, "seconds", seconds);
-	text = cJSON_Print(root);
-	cJSON_Delete(root);
-	line = text ? malloc(strlen(text) + 2) : NULL;
-	if (line)
-		sprintf(line, "%s\n", text);
-	free(text);
-	return line;
+	return report_print(root, false);
 }

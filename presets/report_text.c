@@ -7,17 +7,7 @@
 #include "engine/knob.h"
 #include "presets/report.h"
 #include "presets/scenario_file.h"
-
-/* Finish a stream opened by open_memstream: its text, or NULL. */
-static char *finish(FILE *stream, char **text)
-{
-	bool good = stream && !ferror(stream);
-
-	if (stream && fclose(stream) == 0 && good)
-		return *text;
-	free(*text);
-	return NULL;
-}
+#include "presets/stream.h"
 
 static void put_csv(FILE *stream, const char *text)
 {
@@ -74,7 +64,7 @@ char *report_csv_header(int mode, const char *const *knobs, int count)
 		    !is_among(knob_table[i].key, knobs, count))
 			fprintf(stream, ",%s", knob_table[i].key);
 	fputc('\n', stream);
-	return finish(stream, &text);
+	return stream_end(stream, &text);
 }
 
 /* What a row is of, so that a file says it without the command that made it. */
@@ -137,7 +127,7 @@ char *report_csv_row(int mode, const struct scenario *scenario,
 	}
 	put_rest(stream, mode, scenario, knobs, count);
 	fputc('\n', stream);
-	return finish(stream, &text);
+	return stream_end(stream, &text);
 }
 
 /* A bar would end the cell of a table. */
@@ -287,5 +277,5 @@ char *report_markdown(const struct scenario *scenario, const struct estimate *es
 	put_knobs(stream, scenario, baseline);
 	put_metrics(stream, scenario->plan.mode, estimate, before);
 	put_scenario(stream, scenario);
-	return finish(stream, &text);
+	return stream_end(stream, &text);
 }

@@ -9,6 +9,7 @@
 #include "presets/library.h"
 #include "presets/model_file.h"
 #include "presets/stack_file.h"
+#include "presets/stream.h"
 
 enum { FORMAT = 1 };
 
@@ -307,13 +308,10 @@ char *scenario_write(const struct scenario *scenario)
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 	struct scenario *base = calloc(1, sizeof *base);
-	bool good;
 
 	if (!stream || !base) {
-		if (stream)
-			fclose(stream);
 		free(base);
-		free(text);
+		free(stream_end(stream, &text));
 		return NULL;
 	}
 	fprintf(stream, "format: %d\n", FORMAT);
@@ -322,9 +320,5 @@ char *scenario_write(const struct scenario *scenario)
 		if (!knob_same(scenario, base, &knob_table[i]))
 			write_knob(scenario, &knob_table[i], stream);
 	free(base);
-	good = !ferror(stream);
-	if (fclose(stream) == 0 && good)
-		return text;
-	free(text);
-	return NULL;
+	return stream_end(stream, &text);
 }

@@ -8,6 +8,7 @@
 #include <cjson/cJSON.h>
 
 #include "engine/timeline.h"
+#include "presets/stream.h"
 
 /* Streams of a stage. What overlaps on one would not nest, so activations and gradients
  * have streams of their own, to and from either neighbour. */
@@ -270,10 +271,7 @@ static char *write_events(const struct timeline *t)
 		put_events(&w);
 	free(w.forward);
 	free(w.backward);
-	if (w.stream) {
-		good = good && !ferror(w.stream);
-		good = fclose(w.stream) == 0 && good;
-	}
+	text = stream_end(w.stream, &text);
 	if (good)
 		return text;
 	free(text);

@@ -180,18 +180,6 @@ static void test_broken_rules(void **state)
 	}
 }
 
-static void check_run(const char *arguments, int status, const char *out,
-		      const char *err)
-{
-	struct ran ran = run(arguments);
-
-	if (ran.status != status || (out && !strstr(ran.out, out)) ||
-	    (err && !strstr(ran.err, err)))
-		fail_msg("%s: status %d\n%s\n%s", arguments, ran.status, ran.out,
-			 ran.err);
-	ran_free(&ran);
-}
-
 static void test_command(void **state)
 {
 	char path[] = "/tmp/shardscope-rules-XXXXXX", arguments[512];
@@ -201,22 +189,22 @@ static void test_command(void **state)
 	assert_true(fd >= 0);
 	assert_true(write(fd, "rules: {E7: warning, E1: off}\n", 30) == 30);
 	close(fd);
-	check_run("check --gpus 64 --mbs 1 --gbs 255", 1, "E7    error: ", NULL);
-	check_run("check --gpus 64 --mbs 1 --gbs 255", 1, "legal from ", NULL);
-	check_run("check --gpus 64 --mbs 1 --gbs 255 --json", 1, "\"smallest_gpus\"",
+	run_check("check --gpus 64 --mbs 1 --gbs 255", 1, "E7    error: ", NULL);
+	run_check("check --gpus 64 --mbs 1 --gbs 255", 1, "legal from ", NULL);
+	run_check("check --gpus 64 --mbs 1 --gbs 255 --json", 1, "\"smallest_gpus\"",
 		  NULL);
-	check_run("check --gpus 64 --mbs 1 --gbs 255 --json", 1, "\"ok\":\tfalse",
+	run_check("check --gpus 64 --mbs 1 --gbs 255 --json", 1, "\"ok\":\tfalse",
 		  NULL);
 	snprintf(arguments, sizeof arguments,
 		 "check --gpus 64 --mbs 1 --gbs 255 --rules %s", path);
-	check_run(arguments, 0, "ok: by the user's rules, but it can't run", NULL);
-	check_run("check tests/fuzz/seeds/megatron/script --stack megatron", 0,
+	run_check(arguments, 0, "ok: by the user's rules, but it can't run", NULL);
+	run_check("check tests/fuzz/seeds/megatron/script --stack megatron", 0,
 		  "ok: legal on megatron-core", NULL);
-	check_run("check --rules no/such/file", 2, NULL, "no/such/file");
-	check_run("check --gpus 64 --tp 2 --pp 1 --json", 1,
+	run_check("check --rules no/such/file", 2, NULL, "no/such/file");
+	run_check("check --gpus 64 --tp 2 --pp 1 --json", 1,
 		  "\"nearest\":\t{\n\t\t\t\t\"", NULL);
-	check_run("list rules", 0, "E7 ", NULL);
-	check_run("check no/such/file.yaml", 2, NULL, "no/such/file");
+	run_check("list rules", 0, "E7 ", NULL);
+	run_check("check no/such/file.yaml", 2, NULL, "no/such/file");
 	unlink(path);
 }
 

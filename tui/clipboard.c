@@ -2,12 +2,12 @@
  * Data". */
 #include "tui/clipboard.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "presets/stream.h"
 #include "tui/terminal.h"
 
 static const char digits[] =
@@ -64,26 +64,11 @@ bool clipboard_known(const char *term, const char *screen_session)
 	return false;
 }
 
-static bool write_all(const char *text, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(STDOUT_FILENO, text, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		text += n;
-		length -= (size_t)n;
-	}
-	return true;
-}
-
 bool clipboard_copy(const char *text, char *why, size_t size)
 {
 	bool has = clipboard_known(getenv("TERM"), getenv("STY")) || terminal_has("Ms");
 	char *sequence = has ? clipboard_sequence(text) : NULL;
-	bool good = sequence && write_all(sequence, strlen(sequence));
+	bool good = sequence && stream_write(STDOUT_FILENO, sequence, strlen(sequence));
 
 	if (!has)
 		snprintf(why, size, "no clipboard (OSC 52) on this terminal");

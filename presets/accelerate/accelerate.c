@@ -149,26 +149,21 @@ static bool read_rest(const struct mapped *m)
 				NULL);
 }
 
+static bool read_plan(const struct mapped *m)
+{
+	return read_machines(m) && read_sharding(m) && read_rest(m);
+}
+
 bool accelerate_read(struct scenario *out, const char *file, const char *text,
 		     size_t length, struct import_report *report, struct error *error)
 {
-	struct scenario made;
+	static const struct mapped_format format = { stack,           rows,
+						     others,          NULL,
+						     mapped_no_model, read_plan };
 	struct pairs pairs;
-	struct mapped m = { &pairs, &made, report, error };
-	bool good;
 
-	if (!pairs_from_yaml(&pairs, file, text, length, error))
-		return false;
-	good = mapped_begin(&made, stack, error) &&
-	       import_unstated_model(&made.model, 1, report, error) &&
-	       mapping_read(&m, rows) && read_machines(&m) && read_sharding(&m) &&
-	       read_rest(&m);
-	if (good)
-		mapping_note(&m, rows, others);
-	pairs_free(&pairs);
-	if (good)
-		*out = made;
-	return good;
+	return pairs_from_yaml(&pairs, file, text, length, error) &&
+	       mapped_read(out, &format, &pairs, report, error);
 }
 
 static void add_sharding(struct entries *e, const struct scenario *s,
@@ -230,22 +225,10 @@ static void add_plan(struct entries *e, const struct scenario *s,
 			      (long long)plan->global_batch);
 	if (micro > 0)
 		entries_add_count(e, "gradient_accumulation_steps", micro);
+	export_unsaid_knobs(out, s, stack, has);
 }
 
 char *accelerate_write(const struct scenario *scenario)
 {
-	struct export_out *out = export_begin();
-	struct entries *e = calloc(1, sizeof *e);
-	char title[2 * MAX_NOTE];
-
-	if (!out || !e) {
-		free(e);
-		return out ? export_end_bare(out) : NULL;
-	}
-	export_subject(scenario, title, sizeof title);
-	add_plan(e, scenario, out);
-	export_unsaid_knobs(out, scenario, stack, has);
-	entries_write_yaml(e, out->body);
-	free(e);
-	return export_end(out, "", "#", title);
+	return entries_export(scenario, add_plan, entries_write_yaml);
 }

@@ -135,26 +135,21 @@ static bool read_world(const struct mapped *m)
 				NULL);
 }
 
+static bool read_rest(const struct mapped *m)
+{
+	return read_precision(m) && read_memory(m) && read_overlap(m) && read_world(m);
+}
+
 bool deepspeed_read(struct scenario *out, const char *file, const char *text,
 		    size_t length, struct import_report *report, struct error *error)
 {
-	struct scenario made;
+	static const struct mapped_format format = { stack,           rows,
+						     others,          NULL,
+						     mapped_no_model, read_rest };
 	struct pairs pairs;
-	struct mapped m = { &pairs, &made, report, error };
-	bool good;
 
-	if (!pairs_from_yaml(&pairs, file, text, length, error))
-		return false;
-	good = mapped_begin(&made, stack, error) &&
-	       import_unstated_model(&made.model, 1, report, error) &&
-	       mapping_read(&m, rows) && read_precision(&m) && read_memory(&m) &&
-	       read_overlap(&m) && read_world(&m);
-	if (good)
-		mapping_note(&m, rows, others);
-	pairs_free(&pairs);
-	if (good)
-		*out = made;
-	return good;
+	return pairs_from_yaml(&pairs, file, text, length, error) &&
+	       mapped_read(out, &format, &pairs, report, error);
 }
 
 static void add_memory(struct entries *e, const struct plan *plan,

@@ -10,6 +10,7 @@
 #include "engine/split.h"
 #include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"
+#include "presets/pairs/mapping.h"
 
 struct reader {
 	const struct arguments *arguments;
@@ -121,21 +122,6 @@ static bool number(struct reader *r, const char *name, int64_t *out)
 			 "--%s is '%.40s'; expected a whole number", name, a->value);
 }
 
-/* The knob's word of "megatron=knob" pairs. */
-static bool translate(const char *words, const char *from, size_t length, char out[32])
-{
-	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
-		size_t left = strcspn(at, "="), all = strcspn(at, " ");
-
-		if (left == length && strncmp(at, from, length) == 0) {
-			snprintf(out, 32, "%.*s", (int)(all - left - 1), at + left + 1);
-			return true;
-		}
-		at += all;
-	}
-	return false;
-}
-
 /* The first word of "['p2p', 'a2a']", "AttnBackend.flash" or "p2p a2a". */
 static const char *first_word(const char *value, size_t *length)
 {
@@ -155,7 +141,7 @@ static bool take_word(struct reader *r, const struct flag *flag,
 	size_t length;
 	const char *value = first_word(a->value, &length);
 
-	if (translate(flag->words, value, length, word))
+	if (mapping_ours(flag->words, value, length, word))
 		return set(r, flag->knob, word, a);
 	import_note(r->report, IMPORT_NOT_MODELLED, a->name, "%s", a->value);
 	return set(r, flag->knob, flag->absent, a);

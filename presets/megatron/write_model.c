@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "presets/megatron/parts.h"
+#include "presets/stream.h"
 
 void megatron_put_count(const struct flag_writer *w, const char *flag, int64_t value)
 {
@@ -70,8 +71,7 @@ static char *run_list(const struct model *m, bool (*has)(const struct layer_kind
 			(long long)(next - i));
 	}
 	fputc(')', stream);
-	fclose(stream);
-	return text;
+	return stream_end(stream, &text);
 }
 
 static bool is_moe(const struct layer_kind *kind)

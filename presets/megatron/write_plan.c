@@ -9,6 +9,7 @@
 #include "engine/train.h"
 #include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"
+#include "presets/pairs/mapping.h"
 
 bool megatron_has(const char *knob)
 {
@@ -29,22 +30,6 @@ bool megatron_has(const char *knob)
 	for (const struct flag *flag = megatron_flags; flag->name; flag++)
 		if (strcmp(flag->knob, knob) == 0)
 			return true;
-	return false;
-}
-
-/* Megatron's word, or false. */
-static bool translate(const char *words, const char *to, char out[32])
-{
-	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
-		size_t left = strcspn(at, "="), all = strcspn(at, " ");
-
-		if (all - left - 1 == strlen(to) &&
-		    strncmp(at + left + 1, to, strlen(to)) == 0) {
-			snprintf(out, 32, "%.*s", (int)left, at);
-			return true;
-		}
-		at += all;
-	}
 	return false;
 }
 
@@ -75,7 +60,7 @@ static void put_flag(const struct flag_writer *w, const struct flag *flag)
 		return;
 	switch (flag->form) {
 	case FLAG_WORD:
-		if (translate(flag->words, value, word))
+		if (mapping_theirs(flag->words, value, word))
 			w->put(w->out, flag->name, word);
 		else
 			export_unsaid(w->out, flag->knob, "%s", value);

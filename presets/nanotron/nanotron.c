@@ -76,37 +76,17 @@ static bool read_world(const struct mapped *m)
 	return true;
 }
 
-static void note(const struct mapped *m)
-{
-	const char *known[64];
-	int count = 0;
-
-	for (int i = 0; others[i]; i++)
-		known[count++] = others[i];
-	for (int i = 0; nanotron_shape_keys[i] && count < 63; i++)
-		known[count++] = nanotron_shape_keys[i];
-	known[count] = NULL;
-	mapping_note(m, rows, known);
-}
-
 bool nanotron_read(struct scenario *out, const char *file, const char *text,
 		   size_t length, struct import_report *report, struct error *error)
 {
-	struct scenario made;
+	static const struct mapped_format format = {
+		stack,      rows, others, nanotron_shape_keys, nanotron_read_model,
+		read_world,
+	};
 	struct pairs pairs;
-	struct mapped m = { &pairs, &made, report, error };
-	bool good;
 
-	if (!pairs_from_yaml(&pairs, file, text, length, error))
-		return false;
-	good = mapped_begin(&made, stack, error) && nanotron_read_model(&m) &&
-	       mapping_read(&m, rows) && read_world(&m);
-	if (good)
-		note(&m);
-	pairs_free(&pairs);
-	if (good)
-		*out = made;
-	return good;
+	return pairs_from_yaml(&pairs, file, text, length, error) &&
+	       mapped_read(out, &format, &pairs, report, error);
 }
 
 static void add_plan(struct entries *e, const struct scenario *s,
@@ -131,21 +111,14 @@ static void add_plan(struct entries *e, const struct scenario *s,
 				  plain.stack.vocab_multiple);
 }
 
+static void add_all(struct entries *e, const struct scenario *s, struct export_out *out)
+{
+	add_plan(e, s, out);
+	nanotron_write_model(e, &s->model, out);
+	export_unsaid_knobs(out, s, stack, has);
+}
+
 char *nanotron_write(const struct scenario *scenario)
 {
-	struct export_out *out = export_begin();
-	struct entries *e = calloc(1, sizeof *e);
-	char title[2 * MAX_NOTE];
-
-	if (!out || !e) {
-		free(e);
-		return out ? export_end_bare(out) : NULL;
-	}
-	export_subject(scenario, title, sizeof title);
-	add_plan(e, scenario, out);
-	nanotron_write_model(e, &scenario->model, out);
-	export_unsaid_knobs(out, scenario, stack, has);
-	entries_write_yaml(e, out->body);
-	free(e);
-	return export_end(out, "", "#", title);
+	return entries_export(scenario, add_all, entries_write_yaml);
 }

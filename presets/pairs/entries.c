@@ -1,4 +1,5 @@
 /* entries.c - writing dotted keys as YAML, JSON or TOML; see mapping.h. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/knob.h"
@@ -24,22 +25,6 @@ void entries_add_count(struct entries *entries, const char *key, int64_t value)
 	entries_add(entries, key, text, false);
 }
 
-/* Their word for ours, or false. */
-static bool translate(const char *words, const char *to, char out[32])
-{
-	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
-		size_t left = strcspn(at, "="), all = strcspn(at, " ");
-
-		if (all - left - 1 == strlen(to) &&
-		    strncmp(at + left + 1, to, strlen(to)) == 0) {
-			snprintf(out, 32, "%.*s", (int)left, at);
-			return true;
-		}
-		at += all;
-	}
-	return false;
-}
-
 void entries_add_rows(struct entries *entries, const struct scenario *scenario,
 		      const struct mapping *rows, bool all, struct export_out *out)
 {
@@ -56,7 +41,7 @@ void entries_add_rows(struct entries *entries, const struct scenario *scenario,
 		knob_print(scenario, knob, value, sizeof value);
 		if (!all && row->absent && strcmp(row->absent, value) == 0)
 			continue;
-		if (row->words && translate(row->words, value, word))
+		if (row->words && mapping_theirs(row->words, value, word))
 			entries_add(entries, row->key, word, row->text);
 		else if (!row->words || knob->type == KNOB_INT)
 			entries_add(entries, row->key, value, row->text);
@@ -177,4 +162,27 @@ void entries_write_toml(const struct entries *entries, FILE *stream)
 			fputc('\n', stream);
 		}
 	}
+}
+
+char *entries_export(const struct scenario *scenario,
+		     void (*add)(struct entries *entries,
+				 const struct scenario *scenario,
+				 struct export_out *out),
+		     void (*write)(const struct entries *entries, FILE *stream))
+{
+	struct export_out *out = export_begin();
+	struct entries *entries = calloc(1, sizeof *entries);
+	char title[2 * MAX_NOTE];
+
+	if (!out || !entries) {
+		free(entries);
+		if (out)
+			free(export_end_bare(out));
+		return NULL;
+	}
+	export_subject(scenario, title, sizeof title);
+	add(entries, scenario, out);
+	write(entries, out->body);
+	free(entries);
+	return export_end(out, "", "#", title);
 }

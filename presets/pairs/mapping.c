@@ -87,13 +87,28 @@ bool mapped_begin(struct scenario *out, const char *stack, struct error *error)
 	       library_stack(out, stack, &generic, error);
 }
 
-static bool translate(const char *words, const char *from, char out[32])
+bool mapping_ours(const char *words, const char *theirs, size_t length, char out[32])
 {
 	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
 		size_t left = strcspn(at, "="), all = strcspn(at, " ");
 
-		if (strlen(from) == left && strncmp(at, from, left) == 0) {
+		if (left == length && strncmp(at, theirs, length) == 0) {
 			snprintf(out, 32, "%.*s", (int)(all - left - 1), at + left + 1);
+			return true;
+		}
+		at += all;
+	}
+	return false;
+}
+
+bool mapping_theirs(const char *words, const char *ours, char out[32])
+{
+	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+		size_t left = strcspn(at, "="), all = strcspn(at, " ");
+
+		if (all - left - 1 == strlen(ours) &&
+		    strncmp(at + left + 1, ours, strlen(ours)) == 0) {
+			snprintf(out, 32, "%.*s", (int)left, at);
 			return true;
 		}
 		at += all;
@@ -112,7 +127,8 @@ static bool read_row(const struct mapped *m, const struct mapping *row)
 				    "auto: filled in by the trainer");
 		return !row->absent || mapped_set(m, row->knob, row->absent, NULL);
 	}
-	if (row->words && translate(row->words, pair->value, word))
+	if (row->words &&
+	    mapping_ours(row->words, pair->value, strlen(pair->value), word))
 		return mapped_set(m, row->knob, word, pair);
 	if (!row->words || knob_find(row->knob)->type == KNOB_INT)
 		return mapped_set(m, row->knob, pair->value, pair);
@@ -129,20 +145,47 @@ bool mapping_read(const struct mapped *m, const struct mapping *rows)
 	return true;
 }
 
-void mapping_note(const struct mapped *m, const struct mapping *rows,
-		  const char *const *others)
+static bool is_among(const char *const *keys, const char *key)
+{
+	while (keys && *keys && strcmp(*keys, key) != 0)
+		keys++;
+	return keys && *keys;
+}
+
+/* Every key: taken, or not modelled. */
+static void note_keys(const struct mapped *m, const struct mapped_format *format)
 {
 	for (int i = 0; i < m->pairs->count; i++) {
 		const struct pair *pair = &m->pairs->item[i];
-		bool known = false;
+		bool known = is_among(format->others, pair->key) ||
+			     is_among(format->shape_keys, pair->key);
 
-		for (const struct mapping *row = rows; row->key; row++)
+		for (const struct mapping *row = format->rows; row->key; row++)
 			known = known || strcmp(row->key, pair->key) == 0;
-		for (const char *const *key = others; *key; key++)
-			known = known || strcmp(*key, pair->key) == 0;
 		import_note(m->report, known ? IMPORT_TAKEN : IMPORT_NOT_MODELLED,
 			    pair->key, "%s", pair->value);
 	}
+}
+
+bool mapped_no_model(const struct mapped *m)
+{
+	return import_unstated_model(&m->out->model, 1, m->report, m->error);
+}
+
+bool mapped_read(struct scenario *out, const struct mapped_format *format,
+		 struct pairs *pairs, struct import_report *report, struct error *error)
+{
+	struct scenario made;
+	struct mapped m = { pairs, &made, report, error };
+	bool good = mapped_begin(&made, format->stack, error) &&
+		    format->read_model(&m) && mapping_read(&m, format->rows) &&
+		    format->read_rest(&m);
+	if (good)
+		note_keys(&m, format);
+	pairs_free(pairs);
+	if (good)
+		*out = made;
+	return good;
 }
 
 bool mapping_has(const struct mapping *rows, const char *knob)

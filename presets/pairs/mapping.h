@@ -30,11 +30,13 @@ struct mapped {
 	struct error *error;
 };
 
+/* Our word for theirs (length bytes), and the first of theirs for ours, by the words of
+ * a row; false where there is none. */
+bool mapping_ours(const char *words, const char *theirs, size_t length, char out[32]);
+bool mapping_theirs(const char *words, const char *ours, char out[32]);
+
 /* Every row; ends with a row of key NULL. "auto" counts as absent, and is noted. */
 bool mapping_read(const struct mapped *m, const struct mapping *rows);
-/* Notes every key: taken if a row or `others` (ends with NULL) has it. */
-void mapping_note(const struct mapped *m, const struct mapping *rows,
-		  const char *const *others);
 /* The pair of a key, unless it says "auto". */
 const struct pair *mapped_find(const struct mapped *m, const char *key);
 bool mapped_is(const struct mapped *m, const char *key, const char *value);
@@ -51,6 +53,25 @@ bool mapped_set_world(const struct mapped *m, int64_t world, const struct pair *
 
 /* A model, dgx-h100 and this stack with its defaults. */
 bool mapped_begin(struct scenario *out, const char *stack, struct error *error);
+
+/* A format whose keys are rows, and what needs more than one key. */
+struct mapped_format {
+	const char *stack;
+	const struct mapping *rows;
+	/* keys that are no rows but understood, each list ending with NULL; shape_keys
+	 * may be NULL */
+	const char *const *others, *const *shape_keys;
+	bool (*read_model)(const struct mapped *m); /* before the rows */
+	bool (*read_rest)(const struct mapped *m);  /* after them */
+};
+
+/* The scenario that a file's pairs mean, on dgx-h100; takes the pairs over. False with
+ * the error, *out unchanged. */
+bool mapped_read(struct scenario *out, const struct mapped_format *format,
+		 struct pairs *pairs, struct import_report *report,
+		 struct error *error);
+/* The model of a format that has no keys for one. */
+bool mapped_no_model(const struct mapped *m);
 
 /* --- writing --- */
 
@@ -76,6 +97,13 @@ void entries_add_rows(struct entries *entries, const struct scenario *scenario,
 void entries_write_yaml(const struct entries *entries, FILE *stream);
 void entries_write_json(const struct entries *entries, FILE *stream);
 void entries_write_toml(const struct entries *entries, FILE *stream);
+/* A whole file with a head of comments: add fills the entries, and says in out what has
+ * no key. To be freed; NULL: out of memory. */
+char *entries_export(const struct scenario *scenario,
+		     void (*add)(struct entries *entries,
+				 const struct scenario *scenario,
+				 struct export_out *out),
+		     void (*write)(const struct entries *entries, FILE *stream));
 /* Whether a row has this knob. */
 bool mapping_has(const struct mapping *rows, const char *knob);
 

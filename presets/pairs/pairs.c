@@ -60,6 +60,22 @@ bool pairs_add(struct pairs *pairs, const char *key, const char *value, int line
 	return true;
 }
 
+void pairs_begin(struct pairs *out, const char *file)
+{
+	memset(out, 0, sizeof *out);
+	snprintf(out->file, sizeof out->file, "%s", file);
+	error_clean(out->file);
+}
+
+int pairs_place(const char *start, const char *at, int line)
+{
+	const char *left = at;
+
+	while (left > start && left[-1] != '\n' && at - left < PAIRS_MAX_VALUE)
+		left--;
+	return place_at(line, at - left + 1);
+}
+
 void pairs_free(struct pairs *pairs)
 {
 	while (pairs->texts) {

@@ -30,6 +30,11 @@ bool pairs_from_yaml(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error);
 bool pairs_from_toml(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error);
+/* An empty list, for errors that name this file. */
+void pairs_begin(struct pairs *out, const char *file);
+/* The place of `at` in a text that starts at `start`, where its line is known; a column
+ * far to the right is not looked for. */
+int pairs_place(const char *start, const char *at, int line);
 void pairs_free(struct pairs *pairs);
 /* The first one of that key, or NULL. */
 const struct pair *pairs_find(const struct pairs *pairs, const char *key);

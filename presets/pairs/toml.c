@@ -15,16 +15,9 @@ struct toml {
 	struct error *error;
 };
 
-/* Where the reader is; a column so far to the right is not looked for. */
-enum { FAR = 4096 };
-
 static int place(const struct toml *t)
 {
-	const char *line = t->at;
-
-	while (line > t->start && line[-1] != '\n' && t->at - line < FAR)
-		line--;
-	return place_at(t->line, t->at - line + 1);
+	return pairs_place(t->start, t->at, t->line);
 }
 
 static bool fail(const struct toml *t, const char *what)
@@ -227,9 +220,7 @@ bool pairs_from_toml(struct pairs *out, const char *file, const char *text,
 			  .line = 1,
 			  .error = error };
 
-	memset(out, 0, sizeof *out);
-	snprintf(out->file, sizeof out->file, "%s", file);
-	error_clean(out->file);
+	pairs_begin(out, file);
 	if (read_toml(&t))
 		return true;
 	pairs_free(out);

@@ -10,20 +10,6 @@
 #include "presets/serving/tool.h"
 
 /* Their word for ours; NULL where the table has none. */
-static bool translate(const char *words, const char *theirs, char out[32])
-{
-	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
-		size_t left = strcspn(at, "="), all = strcspn(at, " ");
-
-		if (strlen(theirs) == left && strncasecmp(at, theirs, left) == 0) {
-			snprintf(out, 32, "%.*s", (int)(all - left - 1), at + left + 1);
-			return true;
-		}
-		at += all;
-	}
-	return false;
-}
-
 /* A method that leaves the number format to the checkpoint. */
 static const char *known_method(const struct mapped *m, const char *key,
 				const char *words, char word[32])
@@ -32,7 +18,7 @@ static const char *known_method(const struct mapped *m, const char *key,
 
 	if (!pair || pair->value[0] == '\0' || strcasecmp(pair->value, "none") == 0)
 		return NULL;
-	if (translate(words, pair->value, word))
+	if (mapping_ours(words, pair->value, strlen(pair->value), word))
 		return word;
 	import_note(m->report, IMPORT_APPROXIMATE, key,
 		    "%.60s is not known here: taken by the checkpoint's name",
@@ -48,7 +34,7 @@ static const char *plain_format(const struct mapped *m, const char *dtype)
 	static char word[3][8] = { "bf16", "fp16", "fp32" };
 	char found[32];
 
-	if (!pair || !translate(words, pair->value, found))
+	if (!pair || !mapping_ours(words, pair->value, strlen(pair->value), found))
 		return NULL;
 	for (int i = 0; i < 3; i++)
 		if (strcmp(word[i], found) == 0)

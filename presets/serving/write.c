@@ -23,22 +23,6 @@ void write_default(const struct tool_writer *w, const char *key, const char *val
 	entries_add(w->flags, key, value, true);
 }
 
-/* Their first word for ours. */
-static bool translate(const char *words, const char *ours, char out[32])
-{
-	for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
-		size_t left = strcspn(at, "="), all = strcspn(at, " ");
-
-		if (all - left - 1 == strlen(ours) &&
-		    strncmp(at + left + 1, ours, strlen(ours)) == 0) {
-			snprintf(out, 32, "%.*s", (int)left, at);
-			return true;
-		}
-		at += all;
-	}
-	return false;
-}
-
 void write_precision(const struct tool_writer *w, const char *quantisation,
 		     const char *words, const char *dtype)
 {
@@ -49,7 +33,7 @@ void write_precision(const struct tool_writer *w, const char *quantisation,
 	knob_print(w->scenario, knob_find("precision"), precision, sizeof precision);
 	if (strcmp(precision, native) == 0)
 		return;
-	if (translate(plain, precision, word)) {
+	if (mapping_theirs(plain, precision, word)) {
 		if (strcmp(native, "bf16") == 0)
 			write_flag(w, dtype, word);
 		else
@@ -60,7 +44,7 @@ void write_precision(const struct tool_writer *w, const char *quantisation,
 		export_unsaid(w->out, "precision",
 			      "fp8: the weights are published in fp8-block");
 	} else if (strcmp(precision, "fp8-block") != 0 &&
-		   translate(words, precision, word)) {
+		   mapping_theirs(words, precision, word)) {
 		write_flag(w, quantisation, word);
 	} else {
 		export_unsaid(w->out, "precision",

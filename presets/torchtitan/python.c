@@ -26,11 +26,7 @@ struct python {
 
 static int place(const struct python *p)
 {
-	const char *line = p->at;
-
-	while (line > p->start && line[-1] != '\n' && p->at - line < PAIRS_MAX_VALUE)
-		line--;
-	return place_at(p->line, p->at - line + 1);
+	return pairs_place(p->start, p->at, p->line);
 }
 
 static void skip_blanks(struct python *p, bool lines)
@@ -453,9 +449,7 @@ bool pairs_from_python(struct pairs *out, const char *file, const char *text,
 			    .line = 1,
 			    .error = error };
 
-	memset(out, 0, sizeof *out);
-	snprintf(out->file, sizeof out->file, "%s", file);
-	error_clean(out->file);
+	pairs_begin(out, file);
 	if (read_all(&p) && translate_batch(&p) && translate_recompute(&p) &&
 	    translate_model(&p))
 		return true;

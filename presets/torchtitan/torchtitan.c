@@ -203,28 +203,28 @@ static bool read_rest(const struct mapped *m)
 	return mapped_set(m, "optimizer_offload", offload ? "1" : "0", NULL);
 }
 
+static bool read_plan(const struct mapped *m)
+{
+	return read_stages(m) && read_sharding(m) && read_batch(m) &&
+	       read_precision(m) && read_recompute(m) && read_rest(m);
+}
+
 bool torchtitan_read(struct scenario *out, const char *file, const char *text,
 		     size_t length, struct import_report *report, struct error *error)
 {
-	struct scenario made;
+	static const struct mapped_format format = {
+		"torchtitan", torchtitan_rows, torchtitan_others,
+		NULL,         read_model,      read_plan,
+	};
 	struct pairs pairs;
-	struct mapped m = { &pairs, &made, report, error };
-	bool good;
 
 	if (!(torchtitan_is_python(text)
 		      ? pairs_from_python(&pairs, file, text, length, error)
 		      : pairs_from_toml(&pairs, file, text, length, error)))
 		return false;
-	good = pairs.count > 0 ||
-	       error_set(error, pairs.file, 1, "no keys; expected [parallelism] ...");
-	good = good && mapped_begin(&made, "torchtitan", error) && read_model(&m) &&
-	       mapping_read(&m, torchtitan_rows) && read_stages(&m) &&
-	       read_sharding(&m) && read_batch(&m) && read_precision(&m) &&
-	       read_recompute(&m) && read_rest(&m);
-	if (good)
-		mapping_note(&m, torchtitan_rows, torchtitan_others);
+	if (pairs.count > 0)
+		return mapped_read(out, &format, &pairs, report, error);
+	error_set(error, pairs.file, 1, "no keys; expected [parallelism] ...");
 	pairs_free(&pairs);
-	if (good)
-		*out = made;
-	return good;
+	return false;
 }

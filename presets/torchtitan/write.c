@@ -141,20 +141,11 @@ static void add_rows(struct entries *e, const struct scenario *s,
 	entries_add_rows(e, &plain, torchtitan_rows, false, out);
 }
 
-char *torchtitan_write(const struct scenario *scenario)
+static void add_all(struct entries *e, const struct scenario *scenario,
+		    struct export_out *out)
 {
-	struct export_out *out = export_begin();
-	struct entries *e = calloc(1, sizeof *e);
 	const struct plan *plan = &scenario->plan;
-	char title[2 * MAX_NOTE];
 
-	if (!out || !e) {
-		free(e);
-		return out ? export_end_bare(out) : NULL;
-	}
-	export_subject(scenario, title, sizeof title);
-	fputs("# for torchtitan up to v0.2.2; later ones are configured in Python\n",
-	      out->body);
 	add_model(e, scenario, out);
 	add_sharding(e, scenario, out);
 	add_rows(e, scenario, out);
@@ -168,7 +159,16 @@ char *torchtitan_write(const struct scenario *scenario)
 		export_unsaid(out, "optimizer_offload", "%.3g: all or nothing",
 			      plan->optimizer_offload);
 	export_unsaid_knobs(out, scenario, "torchtitan", torchtitan_has);
-	entries_write_toml(e, out->body);
-	free(e);
-	return export_end(out, "", "#", title);
+}
+
+static void write_toml(const struct entries *e, FILE *stream)
+{
+	fputs("# for torchtitan up to v0.2.2; later ones are configured in Python\n",
+	      stream);
+	entries_write_toml(e, stream);
+}
+
+char *torchtitan_write(const struct scenario *scenario)
+{
+	return entries_export(scenario, add_all, write_toml);
 }

@@ -27,6 +27,19 @@ void read_good(const char *format, const char *text, struct scenario *out)
 		fail_msg("%s: %s", format, error.text);
 }
 
+void read_refused(const char *format, const char *text, const char *says)
+{
+	struct scenario s, zero;
+	struct error error;
+
+	memset(&zero, 0, sizeof zero);
+	if (read_as(format, text, &s, &error))
+		fail_msg("taken by %s: %s", format, text);
+	if (!strstr(error.text, says) || strncmp(error.text, "file", 4) != 0)
+		fail_msg("'%s' does not say %s", error.text, says);
+	assert_memory_equal(&s, &zero, sizeof s);
+}
+
 void expect(const struct scenario *s, const char *key, const char *value)
 {
 	char text[MAX_LAYOUT];

@@ -16,6 +16,9 @@ bool read_as(const char *format, const char *text, struct scenario *out,
 	     struct error *error);
 /* Fails the test where it can't be read. */
 void read_good(const char *format, const char *text, struct scenario *out);
+/* Fails the test where it is read, or the refusal does not say this of "file", or the
+ * scenario is touched. */
+void read_refused(const char *format, const char *text, const char *says);
 /* A knob has this value, as it is printed. */
 void expect(const struct scenario *s, const char *key, const char *value);
 bool noted(enum import_kind kind, const char *key);

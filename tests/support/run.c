@@ -55,3 +55,14 @@ void ran_free(struct ran *ran)
 	free(ran->out);
 	free(ran->err);
 }
+
+void run_check(const char *arguments, int status, const char *out, const char *err)
+{
+	struct ran ran = run(arguments);
+
+	if (ran.status != status || (out && !strstr(ran.out, out)) ||
+	    (err && !strstr(ran.err, err)))
+		fail_msg("%s: status %d\n%s\n%s", arguments, ran.status, ran.out,
+			 ran.err);
+	ran_free(&ran);
+}

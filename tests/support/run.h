@@ -12,6 +12,9 @@ struct ran {
 /* $SHARDSCOPE or ./shardscope, with a home that nobody has used; arguments as a shell
  * takes them. Free with ran_free(). */
 struct ran run(const char *arguments);
+/* Runs it, and fails the test unless it ends with this status and says these; NULL:
+ * whatever. */
+void run_check(const char *arguments, int status, const char *out, const char *err);
 void ran_free(struct ran *ran);
 const char *run_program(void);
 
