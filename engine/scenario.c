@@ -81,6 +81,24 @@ int64_t scenario_prefill_gpus(const struct scenario *scenario)
 	return v->prefill_gpus > 0 ? v->prefill_gpus : scenario->cluster.gpus / 2;
 }
 
+static int64_t or_same(int64_t own, int64_t other)
+{
+	return own > 0 ? own : other;
+}
+
+struct engine_degrees scenario_prefill_engine(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+	const struct serving_plan *v = &plan->serving;
+
+	return (struct engine_degrees){
+		.tp = or_same(v->prefill_tp, plan->tp),
+		.pp = or_same(v->prefill_pp, plan->pp),
+		.ep = or_same(v->prefill_ep, plan->ep),
+		.dp_attention = or_same(v->prefill_dp_attention, v->dp_attention),
+	};
+}
+
 int64_t scenario_dp(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;

@@ -36,6 +36,11 @@ int64_t scenario_padded_vocab(const struct scenario *scenario);
 int64_t scenario_chunks(const struct scenario *scenario);
 /* GPUs of the pool that only prefills; 0 unless the server is disaggregated. */
 int64_t scenario_prefill_gpus(const struct scenario *scenario);
+/* Degrees of an engine that only prefills: its own, or those of one that decodes. */
+struct engine_degrees {
+	int64_t tp, pp, ep, dp_attention;
+};
+struct engine_degrees scenario_prefill_engine(const struct scenario *scenario);
 /* Smallest world these degrees can run on: pp * lcm(tp*cp, ep*etp). */
 int64_t scenario_smallest_world(const struct scenario *scenario);
 

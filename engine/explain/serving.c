@@ -80,7 +80,7 @@ static void prefill(const struct asked *a, struct explanation *out)
 	rates(a, out);
 }
 
-static void decode(const struct asked *a, struct explanation *out)
+static void parts(const struct asked *a, struct explanation *out)
 {
 	explain_term(out, "compute", "of its kernels", FORM_SECONDS,
 		     serving(a)->compute_seconds);
@@ -90,6 +90,11 @@ static void decode(const struct asked *a, struct explanation *out)
 		     serving(a)->network_seconds);
 	explain_term(out, "overhead", "fixed times and host", FORM_SECONDS,
 		     serving(a)->overhead_seconds);
+}
+
+static void decode(const struct asked *a, struct explanation *out)
+{
+	parts(a, out);
 	rates(a, out);
 }
 
@@ -144,14 +149,7 @@ static void shares(const struct asked *a, struct explanation *out)
 {
 	explain_term(out, "pass", "of decoding requests", FORM_SECONDS,
 		     serving(a)->decode_seconds);
-	explain_term(out, "compute", "of its kernels", FORM_SECONDS,
-		     serving(a)->compute_seconds);
-	explain_term(out, "memory", "weights and cache read", FORM_SECONDS,
-		     serving(a)->memory_seconds);
-	explain_term(out, "network", "collectives", FORM_SECONDS,
-		     serving(a)->network_seconds);
-	explain_term(out, "overhead", "fixed times and host", FORM_SECONDS,
-		     serving(a)->overhead_seconds);
+	parts(a, out);
 }
 
 static void range(const struct asked *a, struct explanation *out)

@@ -88,11 +88,6 @@ static bool breaks_s4(const struct facts *f, struct broken *out)
 	return false;
 }
 
-static int64_t or_same(int64_t own, int64_t other)
-{
-	return own > 0 ? own : other;
-}
-
 /* Experts are dealt out over an engine's ranks, in each pool. */
 static bool breaks_ep(const char *knob, int64_t ep, int64_t tp, int64_t dp,
 		      struct broken *out)
@@ -109,15 +104,14 @@ static bool breaks_ep(const char *knob, int64_t ep, int64_t tp, int64_t dp,
 static bool breaks_s5(const struct facts *f, struct broken *out)
 {
 	const struct serving_plan *v = &f->plan->serving;
+	struct engine_degrees own = scenario_prefill_engine(f->scenario);
 
 	if (!f->moe)
 		return false;
 	if (breaks_ep("ep", f->ep, f->tp, v->dp_attention, out))
 		return true;
 	return v->disaggregated &&
-	       breaks_ep("prefill_ep", or_same(v->prefill_ep, f->ep),
-			 or_same(v->prefill_tp, f->tp),
-			 or_same(v->prefill_dp_attention, v->dp_attention), out);
+	       breaks_ep("prefill_ep", own.ep, own.tp, own.dp_attention, out);
 }
 
 static bool breaks_s6(const struct facts *f, struct broken *out)
@@ -223,8 +217,8 @@ static bool breaks_s11(const struct facts *f, struct broken *out)
 static bool breaks_s12(const struct facts *f, struct broken *out)
 {
 	const struct serving_plan *v = &f->plan->serving;
-	int64_t size = or_same(v->prefill_tp, f->tp) * or_same(v->prefill_pp, f->pp) *
-		       or_same(v->prefill_dp_attention, v->dp_attention) * f->cp;
+	struct engine_degrees own = scenario_prefill_engine(f->scenario);
+	int64_t size = own.tp * own.pp * own.dp_attention * f->cp;
 	int64_t pool = scenario_prefill_gpus(f->scenario);
 
 	if (!v->disaggregated || (pool >= size && pool < f->world))

@@ -38,24 +38,24 @@ double serve_kv_element_bytes(const struct scenario *s)
 		       : 2;
 }
 
-static void shape(const struct scenario *s, int64_t tp, int64_t pp, int64_t ep,
-		  int64_t dp, struct serve_context *out)
+static void shape(const struct scenario *s, struct engine_degrees degrees,
+		  struct serve_context *out)
 {
 	struct engine_shape *e = &out->shape;
 	struct scenario engine = *s;
 
-	e->tp = (double)tp;
-	e->pp = (double)pp;
+	e->tp = (double)degrees.tp;
+	e->pp = (double)degrees.pp;
 	e->cp = (double)s->plan.cp;
-	e->dp = (double)dp;
+	e->dp = (double)degrees.dp_attention;
 	e->ranks = e->tp * e->pp * e->cp * e->dp;
-	e->ep = s->model.moe.experts > 0 ? (double)ep : 1;
+	e->ep = s->model.moe.experts > 0 ? (double)degrees.ep : 1;
 	e->etp = fmax(1, e->tp * e->dp / e->ep);
 	e->kv_shards =
 		(double)(s->plan.serving.kv_shards > 0 ? s->plan.serving.kv_shards : 1);
 	engine.cluster.gpus = (int64_t)e->ranks;
-	engine.plan.tp = tp;
-	engine.plan.pp = pp;
+	engine.plan.tp = degrees.tp;
+	engine.plan.pp = degrees.pp;
 	engine.plan.ep = (int64_t)e->ep;
 	engine.plan.etp = (int64_t)e->etp;
 	mesh_build(&engine, &out->mesh);
@@ -67,21 +67,16 @@ static void shape(const struct scenario *s, int64_t tp, int64_t pp, int64_t ep,
 
 void serve_context(const struct scenario *s, struct serve_context *out)
 {
-	shape(s, s->plan.tp, s->plan.pp, s->plan.ep, s->plan.serving.dp_attention, out);
-}
+	const struct plan *p = &s->plan;
 
-static int64_t or_same(int64_t own, int64_t other)
-{
-	return own > 0 ? own : other;
+	shape(s,
+	      (struct engine_degrees){ p->tp, p->pp, p->ep, p->serving.dp_attention },
+	      out);
 }
 
 void serve_prefill_context(const struct scenario *s, struct serve_context *out)
 {
-	const struct serving_plan *v = &s->plan.serving;
-
-	shape(s, or_same(v->prefill_tp, s->plan.tp), or_same(v->prefill_pp, s->plan.pp),
-	      or_same(v->prefill_ep, s->plan.ep),
-	      or_same(v->prefill_dp_attention, v->dp_attention), out);
+	shape(s, scenario_prefill_engine(s), out);
 	out->shape.kv_shards = 1;
 }
 

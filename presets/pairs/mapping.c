@@ -27,6 +27,11 @@ bool mapped_true(const struct mapped *m, const char *key)
 	return mapped_is(m, key, "true") || mapped_is(m, key, "True");
 }
 
+bool mapped_on(const struct mapped *m, const char *key)
+{
+	return mapped_is(m, key, "") || mapped_true(m, key);
+}
+
 bool mapped_count(const struct mapped *m, const char *key, int64_t *out)
 {
 	const struct pair *pair = mapped_find(m, key);

@@ -41,6 +41,8 @@ bool mapping_read(const struct mapped *m, const struct mapping *rows);
 const struct pair *mapped_find(const struct mapped *m, const char *key);
 bool mapped_is(const struct mapped *m, const char *key, const char *value);
 bool mapped_true(const struct mapped *m, const char *key);
+/* A switch: the flag alone, or true. */
+bool mapped_on(const struct mapped *m, const char *key);
 /* A whole number from -1 on; *out stays where the key is absent. */
 bool mapped_count(const struct mapped *m, const char *key, int64_t *out);
 /* Set a knob; `from` says where in errors, and may be NULL. */

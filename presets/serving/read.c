@@ -178,6 +178,16 @@ static bool read_command(const struct tool *tool, struct server_command *command
 }
 
 /* The first command of that role, and how many servers of its kind are started. */
+static enum role role_of(const struct tool *tool, const struct pairs *flags)
+{
+	const struct pair *pair = pairs_find(flags, tool->role_flag);
+
+	for (int role = ROLE_BOTH + 1; pair && role < ROLE_COUNT; role++)
+		if (strcasecmp(pair->value, tool->roles[role]) == 0)
+			return (enum role)role;
+	return ROLE_BOTH;
+}
+
 static struct server_command *find_role(const struct tool *tool,
 					struct server_commands *commands,
 					enum role role, int64_t *copies)
@@ -189,7 +199,7 @@ static struct server_command *find_role(const struct tool *tool,
 		struct server_command *command = &commands->item[i];
 		const struct pair *rank = pairs_find(&command->flags, "node-rank");
 
-		if (tool->role(&command->flags) != role)
+		if (role_of(tool, &command->flags) != role)
 			continue;
 		found = found ? found : command;
 		/* further nodes of one server repeat its command */

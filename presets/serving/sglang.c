@@ -118,24 +118,6 @@ static int starts(const struct shell_word *words, int count)
 	return 0;
 }
 
-static enum role role(const struct pairs *flags)
-{
-	const struct pair *pair = pairs_find(flags, "disaggregation-mode");
-
-	if (pair && strcmp(pair->value, "prefill") == 0)
-		return ROLE_PREFILL;
-	if (pair && strcmp(pair->value, "decode") == 0)
-		return ROLE_DECODE;
-	return ROLE_BOTH;
-}
-
-static bool is_on(const struct mapped *m, const char *key)
-{
-	const struct pair *pair = mapped_find(m, key);
-
-	return pair && (pair->value[0] == '\0' || mapped_true(m, key));
-}
-
 static bool read_drafts(const struct mapped *m)
 {
 	const struct pair *algorithm = mapped_find(m, "speculative-algorithm");
@@ -198,7 +180,7 @@ static bool read_experts(const struct mapped *m, int64_t tp)
 
 	if (!mapped_count(m, "ep-size", &ep))
 		return false;
-	if (is_on(m, "enable-ep-moe") || is_on(m, "enable-deepep-moe") ||
+	if (mapped_on(m, "enable-ep-moe") || mapped_on(m, "enable-deepep-moe") ||
 	    (backend && backend->value[0] != '\0' && !mapped_is(m, key, "none") &&
 	     !mapped_is(m, key, "flashinfer")))
 		ep = tp;
@@ -211,7 +193,7 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	const struct pair *from = mapped_find(m, "dp-size");
 	const struct pair *width = mapped_find(m, "tp-size");
 	int64_t tp = 1, dp = 1;
-	bool shared = is_on(m, "enable-dp-attention");
+	bool shared = mapped_on(m, "enable-dp-attention");
 
 	if (!mapped_count(m, "tp-size", &tp) || !mapped_count(m, "dp-size", &dp))
 		return false;
@@ -317,9 +299,6 @@ static void write_plan(const struct tool_writer *w)
 	write_limits(w);
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
-	if (w->role != ROLE_BOTH)
-		write_flag(w, "disaggregation-mode",
-			   w->role == ROLE_PREFILL ? "prefill" : "decode");
 	write_nodes(w);
 }
 
@@ -337,7 +316,8 @@ const struct tool tool_sglang = {
 	.drafts = drafts,
 	.switches = switches,
 	.launcher = launcher,
-	.role = role,
+	.role_flag = "disaggregation-mode",
+	.roles = { [ROLE_PREFILL] = "prefill", [ROLE_DECODE] = "decode" },
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

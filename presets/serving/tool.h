@@ -53,7 +53,8 @@ struct tool {
 	 * all are flags. */
 	const char *const *cli_keys;
 	const char *file_flag;
-	enum role (*role)(const struct pairs *flags);
+	const char *role_flag; /* of a disaggregated server, and its words */
+	const char *roles[ROLE_COUNT];
 	/* Degrees, engines (into the knob gpus), precision, speculation. */
 	bool (*read)(const struct mapped *m, const char *checkpoint);
 	void (*write)(const struct tool_writer *w);

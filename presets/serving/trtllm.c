@@ -120,17 +120,6 @@ static int starts(const struct shell_word *words, int count)
 	return 0;
 }
 
-static enum role role(const struct pairs *flags)
-{
-	const struct pair *pair = pairs_find(flags, "server_role");
-
-	if (pair && strcasecmp(pair->value, "context") == 0)
-		return ROLE_PREFILL;
-	if (pair && strcasecmp(pair->value, "generation") == 0)
-		return ROLE_DECODE;
-	return ROLE_BOTH;
-}
-
 static bool read_drafts(const struct mapped *m)
 {
 	const struct pair *type = mapped_find(m, "speculative_config.decoding_type");
@@ -161,9 +150,7 @@ static bool read_slots(const struct mapped *m)
 static bool read_degrees(const struct mapped *m, const char *checkpoint)
 {
 	const struct pair *from = mapped_find(m, "tp_size");
-	const struct pair *shared = mapped_find(m, "enable_attention_dp");
-	bool copies = shared && (shared->value[0] == '\0' ||
-				 mapped_true(m, "enable_attention_dp"));
+	bool copies = mapped_on(m, "enable_attention_dp");
 	int64_t tp = 1;
 
 	return mapped_count(m, "tp_size", &tp) &&
@@ -223,9 +210,6 @@ static void write_plan(const struct tool_writer *w)
 			    w->scenario->model.moe.experts + v->redundant_experts);
 	write_precision(w, "quant_config.quant_algo", formats, "dtype");
 	write_drafts(w);
-	if (w->role != ROLE_BOTH)
-		write_flag(w, "server_role",
-			   w->role == ROLE_PREFILL ? "CONTEXT" : "GENERATION");
 	if (w->scenario->cluster.gpus_per_node <
 	    plan->tp * v->dp_attention * plan->pp * plan->cp)
 		write_count(w, "gpus_per_node", w->scenario->cluster.gpus_per_node);
@@ -247,7 +231,8 @@ const struct tool tool_trtllm = {
 	.launcher = launcher,
 	.cli_keys = cli_keys,
 	.file_flag = "extra_llm_api_options",
-	.role = role,
+	.role_flag = "server_role",
+	.roles = { [ROLE_PREFILL] = "CONTEXT", [ROLE_DECODE] = "GENERATION" },
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

@@ -148,24 +148,6 @@ static int starts(const struct shell_word *words, int count)
 	return 0;
 }
 
-static enum role role(const struct pairs *flags)
-{
-	const struct pair *pair = pairs_find(flags, "kv-transfer-config.kv-role");
-
-	if (pair && strcmp(pair->value, "kv_producer") == 0)
-		return ROLE_PREFILL;
-	if (pair && strcmp(pair->value, "kv_consumer") == 0)
-		return ROLE_DECODE;
-	return ROLE_BOTH;
-}
-
-static bool is_on(const struct mapped *m, const char *key)
-{
-	const struct pair *pair = mapped_find(m, key);
-
-	return pair && (pair->value[0] == '\0' || mapped_true(m, key));
-}
-
 static bool read_drafts(const struct mapped *m)
 {
 	const struct pair *method = mapped_find(m, "speculative-config.method");
@@ -189,7 +171,7 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	if (!mapped_count(m, "data-parallel-size", &copies) ||
 	    (moe && !mapped_set_count(m, "dp_attention", copies, dp)))
 		return false;
-	if (moe && is_on(m, "enable-expert-parallel") &&
+	if (moe && mapped_on(m, "enable-expert-parallel") &&
 	    !mapped_set_count(m, "ep", plan->tp * plan->serving.dp_attention, dp))
 		return false;
 	return read_engines(m, moe ? 1 : copies, dp) && read_drafts(m) &&
@@ -254,11 +236,8 @@ static void write_plan(const struct tool_writer *w)
 		write_flag(w, "enable-eplb", "");
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
-	if (w->role != ROLE_BOTH) {
+	if (w->role != ROLE_BOTH)
 		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
-		write_flag(w, "kv-transfer-config.kv-role",
-			   w->role == ROLE_PREFILL ? "kv_producer" : "kv_consumer");
-	}
 	write_nodes(w);
 }
 
@@ -277,7 +256,8 @@ const struct tool tool_vllm = {
 	.switches = switches,
 	.objects = objects,
 	.launcher = launcher,
-	.role = role,
+	.role_flag = "kv-transfer-config.kv-role",
+	.roles = { [ROLE_PREFILL] = "kv_producer", [ROLE_DECODE] = "kv_consumer" },
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

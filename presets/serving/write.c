@@ -135,7 +135,7 @@ static void say_unsaid(const struct tool *tool, const struct scenario *scenario,
 static void take_pool(const struct scenario *whole, enum role role,
 		      struct scenario *out)
 {
-	const struct serving_plan *v = &whole->plan.serving;
+	const struct engine_degrees engine = scenario_prefill_engine(whole);
 	struct plan *plan = &out->plan;
 	int64_t prefill = scenario_prefill_gpus(whole);
 
@@ -147,11 +147,10 @@ static void take_pool(const struct scenario *whole, enum role role,
 	if (role == ROLE_DECODE)
 		return;
 	out->cluster.gpus = prefill;
-	plan->tp = v->prefill_tp > 0 ? v->prefill_tp : plan->tp;
-	plan->pp = v->prefill_pp > 0 ? v->prefill_pp : plan->pp;
-	plan->ep = v->prefill_ep > 0 ? v->prefill_ep : plan->ep;
-	if (v->prefill_dp_attention > 0)
-		plan->serving.dp_attention = v->prefill_dp_attention;
+	plan->tp = engine.tp;
+	plan->pp = engine.pp;
+	plan->ep = engine.ep;
+	plan->serving.dp_attention = engine.dp_attention;
 }
 
 /* Flags that came with the file and that nothing here models. */
@@ -234,6 +233,8 @@ static void write_command(const struct tool *tool, const struct scenario *whole,
 		w.engines = w.engines > 0 ? w.engines : 1;
 		entries_add_rows(flags, pool, tool->rows, false, out);
 		tool->write(&w);
+		if (role != ROLE_BOTH)
+			write_flag(&w, tool->role_flag, tool->roles[role]);
 		say_idle(&w);
 		add_kept(tool, &w, kept);
 		print_command(tool, &w);
