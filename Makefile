@@ -147,7 +147,9 @@ $(B)/tests/validation/fit: $(B)/tests/validation/fit.o $(B)/tests/validation/con
 	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit: $(B)/tests/validation/fit
 	@$< $(FIT) tests/validation/*.yaml
-$(B)/tests/validation/fit_serving: $(B)/tests/validation/fit_serving.o $(HOUSE) $(ENGINE)
+$(B)/tests/validation/fit_serving: $(B)/tests/validation/fit_serving.o \
+                                   $(B)/tests/validation/serving_constants.o \
+                                   $(B)/tests/validation/serving_ranges.o $(HOUSE) $(ENGINE)
 	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit-serving: $(B)/tests/validation/fit_serving
 	@$< $(FIT)

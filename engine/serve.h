@@ -17,6 +17,14 @@
  * are asked for than fit, the others wait. */
 void serve_estimate(const struct scenario *scenario, struct estimate *out);
 
+/* By which factors predictions of servers are off, up and down: four of five measured
+ * runs of a stack or a model that no constant was fitted to lie within them (make
+ * fit-serving FIT=--ranges; tests/validation/README.md, Serving). */
+struct serve_spread {
+	double tpot, ttft, rate;
+};
+const struct serve_spread *serve_spread(bool experts);
+
 /* Latency against throughput, over requests running in all engines together. */
 struct serve_point {
 	double concurrency;

@@ -113,19 +113,24 @@ static void economy(const struct scenario *s, struct estimate *out)
 		gpus * cluster_watts(c, busy) / v->output_tokens_per_second;
 }
 
-/* Four of five runs of a stack or model that was left out of the fit lie within these
- * factors (tests/validation/README.md, Serving). */
+const struct serve_spread *serve_spread(bool experts)
+{
+	static const struct serve_spread dense = { 1.2, 1.4, 1.25 };
+	static const struct serve_spread mixture = { 1.28, 1.4, 1.4 };
+
+	return experts ? &mixture : &dense;
+}
+
 static void ranges(const struct scenario *s, struct serving_estimate *v)
 {
-	bool moe = s->model.moe.experts > 0;
-	double tpot = moe ? 1.28 : 1.2, ttft = 1.4, rate = moe ? 1.4 : 1.25;
+	const struct serve_spread *spread = serve_spread(s->model.moe.experts > 0);
 
-	v->tpot_low_seconds = v->tpot_seconds / tpot;
-	v->tpot_high_seconds = v->tpot_seconds * tpot;
-	v->ttft_low_seconds = v->ttft_seconds / ttft;
-	v->ttft_high_seconds = v->ttft_seconds * ttft;
-	v->output_low = v->output_tokens_per_second / rate;
-	v->output_high = v->output_tokens_per_second * rate;
+	v->tpot_low_seconds = v->tpot_seconds / spread->tpot;
+	v->tpot_high_seconds = v->tpot_seconds * spread->tpot;
+	v->ttft_low_seconds = v->ttft_seconds / spread->ttft;
+	v->ttft_high_seconds = v->ttft_seconds * spread->ttft;
+	v->output_low = v->output_tokens_per_second / spread->rate;
+	v->output_high = v->output_tokens_per_second * spread->rate;
 }
 
 static void passes(const struct serving_run *run, const struct scenario *s,

@@ -1,0 +1,27 @@
+/* fit_serving.h - the search for serving constants, and who is left out of it. */
+#ifndef TESTS_VALIDATION_FIT_SERVING_H
+#define TESTS_VALIDATION_FIT_SERVING_H
+
+#include "presets/runs/runs.h"
+#include "tests/validation/serving_constants.h"
+
+struct serving_fit {
+	struct run_set set;
+	struct estimate estimate;
+	/* log(predicted / measured) of each run; NAN where it is not scored */
+	double (*error)[SCORE_FIGURES];
+	int *group;     /* of each run: what is averaged before it is weighed */
+	bool *left_out; /* of each run */
+};
+
+extern const char *const serving_figures[SCORE_FIGURES];
+
+/* From the priors to the constants that meet the runs which are not left out; those
+ * that are have predictions by these constants afterwards. */
+void serving_fit_search(struct serving_fit *fit);
+double serving_fit_objective(const struct serving_fit *fit);
+/* Leave out each stack and each model in turn, and print by which factors what was left
+ * out is missed. False: out of memory. */
+bool serving_fit_ranges(struct serving_fit *fit);
+
+#endif
