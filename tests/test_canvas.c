@@ -40,6 +40,28 @@ static void test_text_is_cut_with_an_ellipsis(void **state)
 	canvas_free(&c);
 }
 
+static void test_phrases_stay_whole(void **state)
+{
+	struct canvas c = small(24, 5);
+	const char *text = "interleaved: +3.9 % tok/s, 73.1 GiB (7.2 %)";
+
+	(void)state;
+	assert_int_equal(canvas_phrase(&c, 0, 0, 24, ROLE_DEFAULT, "short, whole"), 12);
+	assert_int_equal(canvas_phrase(&c, 0, 1, 20, ROLE_DEFAULT, text), 12);
+	/* none in the last half: cut like any other text */
+	assert_int_equal(canvas_phrase(&c, 0, 2, 10, ROLE_DEFAULT, text), 10);
+	assert_int_equal(canvas_phrase(&c, 0, 3, 24, ROLE_DEFAULT,
+				       "one; 1,000,000,000,000"
+				       ",000"),
+			 24);
+	assert_int_equal(canvas_phrase(&c, 0, 4, 0, ROLE_DEFAULT, text), 0);
+	assert_screen(&c, "short, whole\n"
+			  "interleaved\u2026\n"
+			  "interleav\u2026\n"
+			  "one; 1,000,000,000,000,\u2026\n\n");
+	canvas_free(&c);
+}
+
 static void test_right_alignment(void **state)
 {
 	struct canvas c = small(8, 2);
@@ -267,6 +289,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_is_cut_with_an_ellipsis),
+		cmocka_unit_test(test_phrases_stay_whole),
 		cmocka_unit_test(test_right_alignment),
 		cmocka_unit_test(test_wide_characters_take_two_cells),
 		cmocka_unit_test(test_bad_utf8_and_controls_become_question_marks),

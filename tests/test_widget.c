@@ -274,6 +274,34 @@ static void test_table_columns_give_way(void **state)
 	canvas_free(&c);
 }
 
+static const struct table_column fixed[] = { { "plan", 5, false, 0 },
+					     { "step", 6, true, 0 } };
+
+static void test_a_column_grows_as_far_as_it_needs(void **state)
+{
+	struct canvas c = board(30, 2, GLYPHS_FULL, true);
+	struct table table = { .column = fixed,
+			       .columns = 2,
+			       .rows = 1,
+			       .cursor = -1,
+			       .sorted_by = 1,
+			       .grows = 0,
+			       .grown = 9,
+			       .context = names,
+			       .cell = number_cell };
+
+	(void)state;
+	widget_table(&c, (struct rect){ 0, 0, 30, 2 }, &table);
+	assert_screen(&c, "plan         step\ngradients       0\n");
+	/* the mark of the sorted column is on its words only */
+	assert_false(c.cell[12].reverse);
+	assert_true(c.cell[13].reverse && c.cell[16].reverse);
+	canvas_erase(&c);
+	widget_table(&c, (struct rect){ 0, 0, 15, 2 }, &table);
+	assert_screen(&c, "plan       step\ngradie\u2026       0\n");
+	canvas_free(&c);
+}
+
 static void type(struct field *field, const char *text)
 {
 	uint32_t code;
@@ -567,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_scrolling_keeps_the_cursor_visible),
 		cmocka_unit_test(test_table_columns_give_way),
+		cmocka_unit_test(test_a_column_grows_as_far_as_it_needs),
 		cmocka_unit_test(test_field_edits_whole_characters),
 		cmocka_unit_test(test_field_is_never_too_long),
 		cmocka_unit_test(test_field_scrolls_to_the_cursor),

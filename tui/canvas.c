@@ -172,6 +172,33 @@ int canvas_text(struct canvas *canvas, int x, int y, int width, enum role role,
 	return used + 1;
 }
 
+/* Whether a phrase of a text ends before this place. */
+static bool phrase_ends(const char *at)
+{
+	return at[0] != '\0' && at[1] == ' ' && strchr(",;:.", at[0]) != NULL;
+}
+
+int canvas_phrase(struct canvas *canvas, int x, int y, int width, enum role role,
+		  const char *text)
+{
+	const char *at = text;
+	int used = 0, whole = 0;
+	uint32_t code;
+
+	if (fits_in(text, width))
+		return canvas_text(canvas, x, y, width, role, text);
+	while (used < width) {
+		if (phrase_ends(at) || (at[0] == ' ' && at[1] == '('))
+			whole = used;
+		code = text_decode(&at);
+		if (code == 0)
+			break;
+		used += text_code_width(code);
+	}
+	return canvas_text(canvas, x, y, whole > width / 2 ? whole + 1 : width, role,
+			   text);
+}
+
 void canvas_right(struct canvas *canvas, int x, int y, int width, enum role role,
 		  const char *text)
 {

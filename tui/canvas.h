@@ -46,6 +46,10 @@ void canvas_put(struct canvas *canvas, int x, int y, uint32_t code, enum role ro
  * over-long text ends in an ellipsis. */
 int canvas_text(struct canvas *canvas, int x, int y, int width, enum role role,
 		const char *text);
+/* The same, but an over-long text ends after a whole phrase where there is one in its
+ * last half: no number is cut in two. */
+int canvas_phrase(struct canvas *canvas, int x, int y, int width, enum role role,
+		  const char *text);
 /* Right-aligned in width columns. */
 void canvas_right(struct canvas *canvas, int x, int y, int width, enum role role,
 		  const char *text);

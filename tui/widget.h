@@ -129,6 +129,8 @@ struct table {
 	int cursor; /* -1: none */
 	bool focused;
 	int sorted_by; /* a column, marked in the header; -1: none */
+	int grows;     /* a column that may be up to `grown` wide where there is room */
+	int grown;
 	const void *context;
 	void (*cell)(const void *context, int row, int column, struct table_cell *out);
 };

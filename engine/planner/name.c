@@ -89,6 +89,9 @@ void planner_name(const struct planner_problem *problem, const struct scenario *
 		if (!knob_applies(s, knob) ||
 		    (problem->axis[i].count == 1 && !is_degree(knob)))
 			continue;
+		/* long words, the same in nearly every plan */
+		if (knob->type == KNOB_SET && knob_same(s, &problem->base, knob))
+			continue;
 		knob_text(s, knob, text, sizeof text);
 		if (text[0] != '\0')
 			used += (size_t)snprintf(out + used, size - used, "%s%s",

@@ -113,35 +113,54 @@ static void draw_lines(const struct explorer *explorer, struct canvas *canvas, i
 		      " %s ", view_table[explorer->view].name);
 }
 
-/* What the keys do here, the most useful first; a short and a long line. */
-static const char *hints(const struct explorer *explorer, bool wide)
+/* What the keys do here, the most useful first, for three widths of the screen. */
+enum { HINTS_NARROW, HINTS_USUAL, HINTS_WIDE, HINTS_COUNT };
+
+static const char *const hints_of_knobs[HINTS_COUNT] = {
+	"\u2190\u2192 value \u2191\u2193 knob Enter list Tab numbers ? keys q quit",
+	"\u2190\u2192 value \u2191\u2193 knob = type Enter list Tab numbers p pin u "
+	"undo "
+	"o open q quit",
+	"\u2190\u2192 value  \u2191\u2193 knob  = type  Enter list  Tab numbers  p pin "
+	" "
+	"u undo  o open  w write  / find  ? keys  q quit",
+};
+
+static const char *const hints_of_view[HINTS_COUNT] = {
+	"\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view ? keys Esc back",
+	"\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view p pin u undo Esc "
+	"back "
+	"q quit",
+	"\u2191\u2193\u2190\u2192 move  Enter why  Tab knobs  1-9 view  p pin  u undo  "
+	"o open  ? keys  Esc back  q quit",
+};
+
+static const char *hints(const struct explorer *explorer, int width)
 {
+	int which = width >= 116  ? HINTS_WIDE
+		    : width >= 78 ? HINTS_USUAL
+				  : HINTS_NARROW;
+
 	if (explorer->mode == MODE_PICKER && explorer->picker.kind == PICK_PRESET)
-		return "type to filter, or the path of a file  \u2191\u2193 choose  "
-		       "Enter take  Esc back";
+		return width >= 78
+			       ? "type to filter, or the path of a file  "
+				 "\u2191\u2193 choose  Enter take  Esc back"
+			       : "type a name or a path  \u2191\u2193 choose  Enter "
+				 "take  Esc back";
 	if (explorer->mode == MODE_PICKER && explorer->picker.kind == PICK_FORMAT)
-		return "type to filter  \u2191\u2193 choose  Enter save  Tab copy  Esc "
-		       "back";
+		return width >= 78 ? "type to filter  \u2191\u2193 choose  Enter save  "
+				     "Tab copy  Esc back"
+				   : "type to filter  Enter save  Tab copy  Esc back";
 	if (explorer->mode == MODE_PICKER)
 		return "type to filter  \u2191\u2193 choose  Enter take  Esc back";
-	if (explorer->pane == PANE_KNOBS)
-		return wide ? "\u2190\u2192 value  \u2191\u2193 knob  = type  Enter "
-			      "list  "
-			      "Tab numbers  p pin  u undo  o open  w write  / find  "
-			      "? keys  q quit"
-			    : "\u2190\u2192 value \u2191\u2193 knob = type Enter list "
-			      "Tab numbers p pin u undo o open q quit";
-	return wide ? "\u2191\u2193\u2190\u2192 move  Enter why  Tab knobs  1-9 view  "
-		      "p pin  u undo  o open  ? keys  Esc back  q quit"
-		    : "\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view p "
-		      "pin "
-		      "u undo Esc back q quit";
+	return explorer->pane == PANE_KNOBS ? hints_of_knobs[which]
+					    : hints_of_view[which];
 }
 
 static void draw_hints(const struct explorer *explorer, struct canvas *canvas, int y)
 {
 	canvas_text(canvas, 1, y, canvas->width - 2, ROLE_LABEL,
-		    hints(explorer, canvas->width >= 100));
+		    hints(explorer, canvas->width));
 }
 
 /* The finding that a spot stands for: its key ends in "#code". */
@@ -187,8 +206,12 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 	} else if (knob && explorer->mode != MODE_PICKER) {
 		snprintf(text, sizeof text, "%s", knob->help);
 	}
-	if (text[0] != '\0')
-		canvas_format(canvas, 1, y, canvas->width - 2, ROLE_HINT, " %s ", text);
+	if (text[0] == '\0')
+		return;
+	/* a blank on both sides, the second one wherever the text ends */
+	canvas_put(canvas, 1, y, ' ', ROLE_HINT);
+	int used = canvas_phrase(canvas, 2, y, canvas->width - 4, ROLE_HINT, text);
+	canvas_put(canvas, 2 + used, y, ' ', ROLE_HINT);
 }
 
 /* A message that is too long for the last line begins on the rule above it. */

@@ -204,7 +204,8 @@ static void draw_finding(struct page *p, const struct finding *finding)
 	if (text_width(text) <= rect.width || rows == 1)
 		rows = rect.height = 1;
 	if (rows == 1)
-		canvas_text(p->canvas, rect.x, rect.y, rect.width, ROLE_DEFAULT, text);
+		canvas_phrase(p->canvas, rect.x, rect.y, rect.width, ROLE_DEFAULT,
+			      text);
 	else
 		rows = widget_prose(p->canvas, rect, 0, ROLE_DEFAULT, text) > 1 ? 2 : 1;
 	if (finding->knob) {

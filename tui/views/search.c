@@ -137,29 +137,60 @@ static void draw_fewest(const struct search *search, struct canvas *canvas,
 						      : "holds it");
 }
 
+/* What became of every plan, the most telling first, as far as there is room for it. */
+static void draw_proof(const struct planner_result *result, struct canvas *canvas,
+		       struct rect rect)
+{
+	const struct planner_counts *c = &result->counts;
+	const struct {
+		double count;
+		const char *words;
+	} part[] = {
+		{ c->explored, "tried" },
+		{ c->bounded, "no better" },
+		{ c->unruly, "break a rule" },
+		{ c->undivided, "don't divide" },
+		{ c->repeated, "the same again" },
+		{ c->too_large, "don't fit" },
+		{ c->dominated, "recompute in vain" },
+	};
+	char number[32], words[96];
+	int end = rect.x + rect.width;
+
+	form_text(FORM_COUNT, c->candidates, number, sizeof number);
+	int x = rect.x + canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_GOOD,
+				       result->found > 0 ? "proved best of %s"
+							 : "proved: none of %s will do",
+				       number);
+	for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
+		if (part[i].count == 0)
+			continue;
+		form_text(FORM_COUNT, part[i].count, number, sizeof number);
+		snprintf(words, sizeof words, "%s%s %s", i ? ", " : ": ", number,
+			 part[i].words);
+		if (x + text_width(words) > end)
+			break;
+		x += canvas_text(canvas, x, rect.y, end - x, ROLE_GOOD, words);
+	}
+}
+
 static void draw_state(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
 {
 	const struct search *search = explorer->search;
-	const struct planner_counts *c = &search->result.counts;
-	char candidates[32], explored[32], bounded[32], best[32] = "";
+	char best[32] = "";
 
 	if (search->trouble[0] != '\0') {
 		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
 			    search->trouble);
 		return;
 	}
-	form_text(FORM_COUNT, c->candidates, candidates, sizeof candidates);
-	form_text(FORM_COUNT, c->explored, explored, sizeof explored);
-	form_text(FORM_COUNT, c->bounded, bounded, sizeof bounded);
 	if (explorer->objective == OBJECTIVE_GPUS && !search->fewest.found) {
 		draw_fewest(search, canvas, rect);
 		return;
 	}
 	if (search->phase != SEARCH_PLANS) {
-		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_GOOD,
-			      "proved: of %s plans %s tried, %s can't be better",
-			      candidates, explored, bounded);
+		draw_proof(&search->result, canvas, rect);
 		return;
 	}
 	/* shorter than this nobody waits */
@@ -181,10 +212,14 @@ static void draw_state(const struct explorer *explorer, struct canvas *canvas,
 static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect)
 {
+	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
 	int x = rect.x;
 
+	/* a server has no step: it is ranked by the tokens that keep its goals */
 	x += canvas_format(canvas, x, rect.y, rect.width, ROLE_TITLE, "best by %s  ",
-			   objective_word(explorer->objective));
+			   serves && explorer->objective == OBJECTIVE_STEP
+				   ? "goodput"
+				   : objective_word(explorer->objective));
 	if (explorer->filter[0] != '\0')
 		x += canvas_format(canvas, x, rect.y, rect.x + rect.width - x,
 				   ROLE_WARNING, "with %s  ", explorer->filter);
@@ -208,15 +243,18 @@ static void draw_misses(const struct explorer *explorer, struct canvas *canvas,
 	const struct search *search = explorer->search;
 	const struct misses *misses = &search->misses;
 	int y = rect.y, end = rect.y + rect.height;
-	char needs[32], has[32], text[96];
+	char needs[32], has[32], text[160];
 
 	form_text(FORM_BYTES, misses->has_bytes, has, sizeof has);
 	if (misses->count > 0) {
 		form_text(FORM_BYTES, misses->miss[0].memory_bytes, needs,
 			  sizeof needs);
-		canvas_format(canvas, rect.x, y++, rect.width, ROLE_BAD,
-			      "Nothing fits: needs %s of %s (%.0f %% kept free)", needs,
-			      has, search->problem.reserve * 100);
+		snprintf(text, sizeof text,
+			 "Nothing fits: needs %s of %s (%.0f %% kept free)", needs, has,
+			 fmin(100, search->problem.reserve * 100));
+		y += widget_prose(canvas,
+				  (struct rect){ rect.x, y, rect.width, end - y }, 0,
+				  ROLE_BAD, text);
 	} else if (misses->blocker.rule) {
 		char why[256];
 
@@ -248,6 +286,34 @@ static void draw_misses(const struct explorer *explorer, struct canvas *canvas,
 	}
 }
 
+/* --- the table --- */
+
+static int longest_name(const struct search *search)
+{
+	int longest = 0;
+
+	for (int i = 0; i < search->rows; i++) {
+		int width = text_width(search->row[search->order[i]].name);
+
+		longest = width > longest ? width : longest;
+	}
+	return longest;
+}
+
+/* Names that are cut look alike, so they come before bars; of a training step the rate
+ * says no more than its time. */
+static void fit_columns(const struct explorer *explorer, struct table_column *column,
+			int width)
+{
+	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
+
+	memcpy(column, serves ? serving_columns : columns, sizeof columns);
+	if (!serves || width > 78)
+		column[COLUMN_PLAN].width = width > 110 ? 34 : 26;
+	if (width > 110)
+		column[COLUMN_MEMORY].width = 20;
+}
+
 void search_draw(const struct explorer *explorer, struct canvas *canvas,
 		 struct rect rect)
 {
@@ -261,17 +327,13 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 			       .first = state->first,
 			       .focused = explorer->pane == PANE_VIEW,
 			       .sorted_by = (int)sort_column[state->sort],
+			       .grows = COLUMN_PLAN,
 			       .context = search,
 			       .cell = cell };
 
-	memcpy(fitting,
-	       explorer->scenario.plan.mode == MODE_INFERENCE ? serving_columns
-							      : columns,
-	       sizeof fitting);
-	if (rect.width > 78) {
-		fitting[COLUMN_PLAN].width = rect.width > 110 ? 34 : 24;
-		fitting[COLUMN_MEMORY].width = rect.width > 110 ? 20 : 10;
-	}
+	fit_columns(explorer, fitting, rect.width);
+	if (search)
+		table.grown = longest_name(search);
 	draw_head(explorer, canvas, rect);
 	if (!search || search->trouble[0] != '\0')
 		return;

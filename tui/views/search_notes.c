@@ -75,14 +75,18 @@ static void draw_gains(const struct explorer *explorer, struct canvas *canvas, i
 			 : why->together ? "together save: "
 					 : "saves: ");
 	for (int i = 0; i < why->count && x < end; i++) {
-		char words[128];
+		char words[128], gain[32] = "";
 
 		change_words(&why->change[i], words, sizeof words);
-		x += canvas_text(canvas, x, y, end - x, ROLE_DELTA_BETTER, words);
 		if (fits && (!why->together || i + 1 == why->count))
-			x += canvas_format(canvas, x, y, end - x, ROLE_VALUE,
-					   " %.1f %%", why->change[i].gain * 100);
-		x += canvas_text(canvas, x, y, end - x, ROLE_LABEL, "  ");
+			snprintf(gain, sizeof gain, " %.1f %%",
+				 why->change[i].gain * 100);
+		/* whole or not at all; the first in any case */
+		if (i > 0 && x + 2 + text_width(words) + text_width(gain) > end)
+			break;
+		x += i > 0 ? 2 : 0;
+		x += canvas_text(canvas, x, y, end - x, ROLE_DELTA_BETTER, words);
+		x += canvas_text(canvas, x, y, end - x, ROLE_VALUE, gain);
 	}
 }
 
@@ -146,17 +150,17 @@ static void draw_robust(const struct explorer *explorer, struct canvas *canvas, 
 	for (int c = 1; c < ROBUST_CASES; c++) {
 		const struct robust_plan *plan = &search->robust.item[index];
 
-		x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "%s ",
-				   robust_word((enum robust_case)c));
+		x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "%s%s ",
+				   c > 1 ? "  " : "", robust_word((enum robust_case)c));
 		if (plan->fits[c])
 			x += canvas_format(canvas, x, y, end - x,
 					   plan->rank[c] == 1 ? ROLE_GOOD : ROLE_VALUE,
-					   "#%d  ", plan->rank[c]);
+					   "#%d", plan->rank[c]);
 		else
-			x += canvas_text(canvas, x, y, end - x, ROLE_BAD, "OOM  ");
+			x += canvas_text(canvas, x, y, end - x, ROLE_BAD, "OOM");
 	}
-	if (search_always_best(search, index))
-		canvas_text(canvas, x, y, end - x, ROLE_GOOD, "* best in all cases");
+	if (search_always_best(search, index) && end - x >= 21)
+		canvas_text(canvas, x, y, end - x, ROLE_GOOD, "  * best in all cases");
 }
 
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,

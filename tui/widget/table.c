@@ -66,6 +66,22 @@ static void squeeze(const struct table *table, struct layout *layout, int room)
 	}
 }
 
+/* What is left goes to the column that may grow, then to the first that takes all. */
+static void spread(const struct table *table, struct layout *layout, int left)
+{
+	int wish = table->grown - layout->width[table->grows];
+
+	if (layout->width[table->grows] > 0 && wish > 0 && left > 0) {
+		layout->width[table->grows] += wish < left ? wish : left;
+		left -= wish < left ? wish : left;
+	}
+	for (int i = 0; i < layout->columns && left > 0; i++)
+		if (table->column[i].width == 0 && layout->width[i] > 0) {
+			layout->width[i] += left;
+			left = 0;
+		}
+}
+
 static struct layout layout_of(const struct table *table, int room)
 {
 	struct layout layout = { .columns = table->columns < COLUMNS_MAX
@@ -89,12 +105,7 @@ static struct layout layout_of(const struct table *table, int room)
 				layout.width[i] = least_width(&table->column[i]);
 		squeeze(table, &layout, room);
 	}
-	int left = room - total_width(&layout);
-	for (int i = 0; i < layout.columns && left > 0; i++)
-		if (table->column[i].width == 0 && layout.width[i] > 0) {
-			layout.width[i] += left;
-			left = 0;
-		}
+	spread(table, &layout, room - total_width(&layout));
 	return layout;
 }
 
@@ -108,14 +119,28 @@ static void draw_text(struct canvas *canvas, int x, int y, int width,
 		canvas_text(canvas, x, y, width, role, text);
 }
 
-/* A bar in what the text leaves free. */
+/* A bar in what the text leaves free, quieter than the number. */
 static void draw_bar(struct canvas *canvas, int x, int y, int width,
 		     const struct table_cell *cell)
 {
 	int room = width - text_width(cell->text) - 1;
 
 	if (cell->bar > 0 && room >= 3)
-		widget_bar(canvas, x, y, room, cell->bar, cell->role);
+		widget_bar(canvas, x, y, room, cell->bar, ROLE_COMPUTE);
+}
+
+/* That the rows are sorted by it: only its words, a reversed blank is another colour.
+ */
+static void mark_title(struct canvas *canvas, int x, int y, int width,
+		       const struct table_column *column)
+{
+	int title = text_width(column->title), pad = width - title;
+
+	if (!column->right || pad < 0)
+		pad = 0;
+	canvas_highlight(canvas,
+			 (struct rect){ x + pad, y, title < width ? title : width, 1 },
+			 ROLE_DEFAULT, true, false);
 }
 
 /* Row -1 is the header. */
@@ -135,10 +160,8 @@ static void draw_row(struct canvas *canvas, struct rect place,
 			  row >= 0 ? cell.text : table->column[i].title);
 		draw_bar(canvas, x, place.y, layout->width[i], &cell);
 		if (row < 0 && table->sorted_by == i)
-			canvas_highlight(
-				canvas,
-				(struct rect){ x, place.y, layout->width[i], 1 },
-				ROLE_DEFAULT, true, false);
+			mark_title(canvas, x, place.y, layout->width[i],
+				   &table->column[i]);
 		x += layout->width[i] + layout->gap;
 	}
 }
