@@ -92,6 +92,7 @@ struct cluster {
 	bool torus;                /* ICI torus instead of a switch */
 	double price_per_gpu_hour; /* dollars */
 	double host_watts_per_gpu; /* CPU, NIC, fans, switches */
+	double host_bytes_per_gpu; /* its share of the node's memory; 0 = unknown */
 	double pue;
 	double node_mtbf_hours;
 	double checkpoint_bytes_per_second; /* per node, to storage */

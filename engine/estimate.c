@@ -14,6 +14,12 @@ void scenario_estimate(const struct scenario *scenario, struct estimate *out)
 		train_estimate(scenario, out);
 }
 
+bool estimate_is_too_large(const struct estimate *e)
+{
+	return e->legal && !e->fits &&
+	       (e->host_fits || e->memory.total_bytes > e->capacity_bytes);
+}
+
 static const struct {
 	const char *key, *label;
 } dimensions[DIM_COUNT] = {
@@ -111,6 +117,10 @@ const struct metric metric_table[] = {
 	  AT(memory.allocated_bytes) },
 	{ BOTH, "memory", "fit_probability", "fits", FORM_PERCENT, 1,
 	  AT(fit_probability) },
+	{ TRAINING, "memory", "host_bytes", "on the host", FORM_BYTES, -1,
+	  AT(host_bytes) },
+	{ TRAINING, "memory", "host_capacity_bytes", "host capacity", FORM_BYTES, 0,
+	  AT(host_capacity_bytes) },
 	{ TRAINING, "memory", "total_bytes_low", "memory low", FORM_BYTES, -1,
 	  AT(memory_low_bytes) },
 	{ TRAINING, "memory", "total_bytes_high", "memory high", FORM_BYTES, -1,

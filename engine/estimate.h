@@ -36,6 +36,7 @@ struct stage_memory {
 	double total_bytes;     /* the sum of these */
 	double allocated_bytes; /* total without framework */
 	double reserved_bytes;  /* and with what the allocator's cache loses */
+	double host_optimizer_bytes, host_activations_bytes; /* sent to the host */
 	double in_flight;  /* micro-batches whose activations are held at the peak */
 	double parameters; /* elements on one rank */
 	double layers;     /* of all chunks, MTP counted */
@@ -115,9 +116,10 @@ struct serving_estimate {
 };
 
 struct estimate {
-	bool legal; /* no rule is broken: the numbers below are there */
-	bool fits;
-	bool feasible; /* legal and fits */
+	bool legal;     /* no rule is broken: the numbers below are there */
+	bool fits;      /* the accelerator's memory and the host's */
+	bool host_fits; /* the host's alone; true where it is not known */
+	bool feasible;  /* legal and fits */
 	struct findings problems;
 
 	/* degrees after rules and derivation */
@@ -131,6 +133,9 @@ struct estimate {
 	struct stage_memory memory;
 	int fullest_stage;
 	double capacity_bytes, fit_probability;
+	/* offloaded, per GPU of the fullest node, and what of the host's memory may be
+	 * taken; 0 = not known */
+	double host_bytes, host_capacity_bytes;
 	double memory_low_bytes, memory_high_bytes; /* 80 % range */
 
 	/* time; compute + exposed + bubble + optimizer = step (means over stages) */
@@ -157,6 +162,9 @@ struct estimate {
 
 /* The estimate of the scenario's mode: train_estimate() or serve_estimate(). */
 void scenario_estimate(const struct scenario *scenario, struct estimate *out);
+
+/* A legal plan that the accelerator's memory does not hold, whatever the host has. */
+bool estimate_is_too_large(const struct estimate *estimate);
 
 const char *dimension_key(enum dimension dimension);   /* "tp" ... "host" */
 const char *dimension_label(enum dimension dimension); /* "TP" ... */

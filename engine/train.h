@@ -17,6 +17,10 @@ void train_estimate(const struct scenario *scenario, struct estimate *out);
 bool train_layout(const struct scenario *scenario, struct estimate *scratch, char *out,
 		  int size);
 
+/* What an estimate of training remarks beside the legality rules; NULL beyond the
+ * last. */
+const struct rule *train_note(int index);
+
 /* What the stages of a step run, per virtual stage in model order. */
 struct train_chunks {
 	struct pipeline_input input;    /* seconds of one micro-batch, before scaling */

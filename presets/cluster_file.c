@@ -59,6 +59,7 @@ static const struct field fields[] = {
 	{ "torus", FIELD_BOOL, C(torus), 0, NULL },
 	NUMBER("price_per_gpu_hour", price_per_gpu_hour, 0),
 	NUMBER("host_watts_per_gpu", host_watts_per_gpu, 0),
+	NUMBER("host_gib_per_gpu", host_bytes_per_gpu, 1073741824.0),
 	NUMBER("pue", pue, 0),
 	NUMBER("node_mtbf_hours", node_mtbf_hours, 0),
 	NUMBER("checkpoint_gbs_per_node", checkpoint_bytes_per_second, 1e9),

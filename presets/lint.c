@@ -212,7 +212,7 @@ void lint_run(const struct scenario *scenario, const struct estimate *estimate,
 	out->count = out->errors = 0;
 	out->advice.count = 0;
 	add_findings(out, &estimate->problems, rules, false);
-	if (estimate->legal && !estimate->fits)
+	if (estimate_is_too_large(estimate))
 		add_memory(out, scenario, estimate, rules, scratch);
 	if (estimate->legal && rules->count > 0) {
 		advice_give(scenario, estimate, &out->advice);

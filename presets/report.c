@@ -168,6 +168,8 @@ static cJSON *memory_of_stage(const struct stage_memory *m)
 	add_number(o, "framework_bytes", m->framework_bytes);
 	add_number(o, "allocated_bytes", m->allocated_bytes);
 	add_number(o, "reserved_bytes", m->reserved_bytes);
+	add_number(o, "host_optimizer_bytes", m->host_optimizer_bytes);
+	add_number(o, "host_activations_bytes", m->host_activations_bytes);
 	add_number(o, "parameters", m->parameters);
 	add_number(o, "layers", m->layers);
 	return o;
@@ -221,7 +223,7 @@ cJSON *report_object(const struct scenario *scenario, const struct estimate *est
 	cJSON_AddItemToObject(root, "scenario", report_scenario(scenario));
 	cJSON_AddBoolToObject(root, "feasible", estimate->feasible);
 	problems = report_problems(&estimate->problems);
-	if (estimate->legal && !estimate->fits)
+	if (estimate_is_too_large(estimate))
 		add_memory_problem(problems, estimate);
 	cJSON_AddItemToObject(root, "problems", problems);
 	add_metrics(root, scenario->plan.mode, estimate);

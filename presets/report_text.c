@@ -93,7 +93,8 @@ static void put_problem(FILE *stream, const struct estimate *estimate)
 	if (!estimate->legal && estimate->problems.count > 0)
 		finding_text(&estimate->problems.item[0], text, sizeof text);
 	else if (estimate->legal && !estimate->fits)
-		snprintf(text, sizeof text, "out of memory");
+		snprintf(text, sizeof text, "out of %smemory",
+			 estimate_is_too_large(estimate) ? "" : "host ");
 	put_csv(stream, text);
 }
 
@@ -174,7 +175,7 @@ static void put_problems(FILE *stream, const struct estimate *e)
 			fprintf(stream, "; try %s", remedy);
 		fputc('\n', stream);
 	}
-	if (e->legal && !e->fits) {
+	if (estimate_is_too_large(e)) {
 		char total[32], capacity[32];
 
 		form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);

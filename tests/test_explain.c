@@ -17,13 +17,17 @@ static make_case *const cases[] = { case_dense, case_moe, case_mla, case_hybrid 
 enum { CASES = sizeof cases / sizeof cases[0] };
 
 static const char *const stage_fields[] = {
-	"weights_bytes",     "gradients_bytes",  "optimizer_bytes",
-	"activations_bytes", "buffers_bytes",    "framework_bytes",
-	"total_bytes",       "allocated_bytes",  "reserved_bytes",
-	"in_flight",         "parameters",       "layers",
-	"forward_seconds",   "backward_seconds", "busy_seconds",
-	"exposed_seconds",   "idle_seconds",     "optimizer_seconds",
-	"recompute_seconds", "kv_bytes",
+	"weights_bytes",        "gradients_bytes",
+	"optimizer_bytes",      "activations_bytes",
+	"buffers_bytes",        "framework_bytes",
+	"total_bytes",          "allocated_bytes",
+	"reserved_bytes",       "in_flight",
+	"parameters",           "layers",
+	"forward_seconds",      "backward_seconds",
+	"busy_seconds",         "exposed_seconds",
+	"idle_seconds",         "optimizer_seconds",
+	"recompute_seconds",    "kv_bytes",
+	"host_optimizer_bytes", "host_activations_bytes",
 };
 enum { STAGE_FIELDS = sizeof stage_fields / sizeof stage_fields[0] };
 /* A field added to either struct must come into the list above. */

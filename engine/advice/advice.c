@@ -40,7 +40,7 @@ static void tell(struct list *list, const struct finding *finding, double worth)
 }
 
 struct tried {
-	double value, gain, memory_bytes, bubble_ratio;
+	double value, gain, memory_bytes, host_bytes, bubble_ratio;
 	bool fits;
 };
 
@@ -76,8 +76,12 @@ static void try_value(const struct situation *now, const struct move *move,
 	scenario_estimate(&turned, &e);
 	if (!e.legal)
 		return;
-	this = (struct tried){ value, gain_of(&e, now->estimate), e.memory.total_bytes,
-			       e.bubble_ratio, e.fits };
+	this = (struct tried){ value,
+			       gain_of(&e, now->estimate),
+			       e.memory.total_bytes,
+			       e.host_bytes,
+			       e.bubble_ratio,
+			       e.fits };
 	if (isnan(best->value) || better(&this, best, move->aim))
 		*best = this;
 }
@@ -117,8 +121,12 @@ static void try_values(const struct situation *now, const struct move *move,
 static double worth_of(const struct situation *now, const struct move *move,
 		       const struct tried *tried)
 {
-	double relief = 1 - tried->memory_bytes / now->estimate->memory.total_bytes;
+	const struct estimate *e = now->estimate;
+	double relief = 1 - tried->memory_bytes / e->memory.total_bytes;
 
+	/* the host is what is full */
+	if (move->aim == AIM_MEMORY && !estimate_is_too_large(e))
+		relief = 1 - tried->host_bytes / e->host_bytes;
 	switch (move->aim) {
 	case AIM_SPEED:
 		return tried->fits && tried->gain >= least_gain ? tried->gain : -1;

@@ -170,7 +170,7 @@ static bool below_recipes(const struct situation *now, double value[MAX_TERMS])
 				    sizeof dense_starts / sizeof *dense_starts,
 				    now->estimate->parameters);
 
-	if (!row || now->estimate->fits)
+	if (!row || !estimate_is_too_large(now->estimate))
 		return false;
 	value[0] = row->tp_low;
 	value[1] = row->pp_low;

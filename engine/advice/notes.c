@@ -8,7 +8,7 @@ static bool near_the_edge(const struct situation *now, double value[MAX_TERMS])
 	const struct estimate *e = now->estimate;
 
 	value[0] = e->memory.total_bytes / e->capacity_bytes - 1;
-	return !e->fits && value[0] < 0.1;
+	return estimate_is_too_large(e) && value[0] < 0.1;
 }
 
 static bool little_room(const struct situation *now, double value[MAX_TERMS])
@@ -26,7 +26,7 @@ static bool chunks_cost_memory(const struct situation *now, double value[MAX_TER
 
 	value[0] = v;
 	value[1] = v > 0 ? (p - 1) / (p * v) : 0;
-	return !now->estimate->fits && v > 1;
+	return estimate_is_too_large(now->estimate) && v > 1;
 }
 
 static bool recomputes_moe(const struct situation *now, double value[MAX_TERMS])

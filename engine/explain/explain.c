@@ -75,13 +75,21 @@ struct member {
 	}
 
 static const struct member memory_members[] = {
-	MEMORY(weights_bytes, FORM_BYTES),   MEMORY(gradients_bytes, FORM_BYTES),
-	MEMORY(optimizer_bytes, FORM_BYTES), MEMORY(activations_bytes, FORM_BYTES),
-	MEMORY(buffers_bytes, FORM_BYTES),   MEMORY(framework_bytes, FORM_BYTES),
-	MEMORY(total_bytes, FORM_BYTES),     MEMORY(allocated_bytes, FORM_BYTES),
-	MEMORY(reserved_bytes, FORM_BYTES),  MEMORY(in_flight, FORM_REAL),
-	MEMORY(parameters, FORM_COUNT),      MEMORY(layers, FORM_REAL),
+	MEMORY(weights_bytes, FORM_BYTES),
+	MEMORY(gradients_bytes, FORM_BYTES),
+	MEMORY(optimizer_bytes, FORM_BYTES),
+	MEMORY(activations_bytes, FORM_BYTES),
+	MEMORY(buffers_bytes, FORM_BYTES),
+	MEMORY(framework_bytes, FORM_BYTES),
+	MEMORY(total_bytes, FORM_BYTES),
+	MEMORY(allocated_bytes, FORM_BYTES),
+	MEMORY(reserved_bytes, FORM_BYTES),
+	MEMORY(in_flight, FORM_REAL),
+	MEMORY(parameters, FORM_COUNT),
+	MEMORY(layers, FORM_REAL),
 	MEMORY(kv_bytes, FORM_BYTES),
+	MEMORY(host_optimizer_bytes, FORM_BYTES),
+	MEMORY(host_activations_bytes, FORM_BYTES),
 };
 
 static const struct member time_members[] = {

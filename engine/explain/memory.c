@@ -66,6 +66,42 @@ static void optimizer(const struct asked *a, struct explanation *out)
 		     a->scenario->plan.optimizer_offload);
 }
 
+static void sent_activations(const struct asked *a, struct explanation *out)
+{
+	const struct stage_memory *m = stage_of(a);
+	double share = a->scenario->plan.activation_offload;
+
+	explain_term(out, "a", "share of activations that goes to the host",
+		     FORM_PERCENT, share);
+	explain_term(out, "n", "micro-batches in flight", FORM_REAL, m->in_flight);
+	explain_term(out, "S", "kept of one, before offload", FORM_BYTES,
+		     m->in_flight > 0 && share > 0
+			     ? m->host_activations_bytes / m->in_flight / share
+			     : 0);
+}
+
+static void host(const struct asked *a, struct explanation *out)
+{
+	const struct cluster *c = &a->scenario->cluster;
+	const struct estimate *e = a->estimate;
+	const struct stage_memory *most = &e->memory;
+
+	for (int i = 0; e->legal && i < e->stages; i++)
+		if (e->stage[i].host_optimizer_bytes +
+			    e->stage[i].host_activations_bytes >
+		    most->host_optimizer_bytes + most->host_activations_bytes)
+			most = &e->stage[i];
+	explain_term(out, "O", "optimizer states that the fullest stage sent",
+		     FORM_BYTES, most->host_optimizer_bytes);
+	explain_term(out, "A", "activations that it sent", FORM_BYTES,
+		     most->host_activations_bytes);
+	explain_term(out, "G", "GPUs of a node", FORM_COUNT, (double)c->gpus_per_node);
+	explain_term(out, "R", "GPUs of a stage", FORM_COUNT,
+		     e->stages > 0 ? (double)(c->gpus / e->stages) : 0);
+	explain_term(out, "H", "the host's memory for a GPU", FORM_BYTES,
+		     c->host_bytes_per_gpu);
+}
+
 static void activations(const struct asked *a, struct explanation *out)
 {
 	const struct stage_memory *m = stage_of(a);
@@ -245,6 +281,27 @@ const struct explain_row explain_memory[] = {
 	  "reserves above what is live. Constants of the stack.",
 	  "presets/stacks: context_gib, communicator_gib, graph_gib, fragmentation",
 	  framework },
+	{ "host_optimizer_bytes", "Optimizer states on the host",
+	  "K * P * o, / d with ZeRO 1 to 3",
+	  "What offload takes from the accelerator stands on the host. The gradients "
+	  "that the host's own step reads are not counted here; host capacity leaves "
+	  "room for them.",
+	  "ZeRO-Offload, arXiv 2101.06840, section 4", optimizer },
+	{ "host_activations_bytes", "Activations on the host", "a * n * S",
+	  "Of all micro-batches in flight, at the peak of the stage; the layer that "
+	  "runs backward counts although it has come back.",
+	  "ZeRO-Infinity, arXiv 2104.07857, section 5.1", sent_activations },
+	{ "host_bytes", "Host memory per GPU", "O + A where R >= G, else a node's mean",
+	  "Of the fullest node: ranks of one stage stand side by side, so a stage that "
+	  "fills a node shares it with no other.",
+	  "what offload takes from the accelerators; engine/train/host.c", host },
+	{ "host_capacity_bytes", "Host memory that may be taken", "H / 1.5",
+	  "A third stays for pinned copies, gradients on their way to the host, the "
+	  "system and data loaders; 0 where the cluster does not say what its hosts "
+	  "have.",
+	  "presets/clusters: host_gib_per_gpu; 1.5 is DeepSpeed's "
+	  "additional_buffer_factor of its memory estimates",
+	  host },
 	{ "kv_bytes", "KV cache", "0: training keeps none",
 	  "Keys and values live only through a layer's backward; they count as "
 	  "activations.",

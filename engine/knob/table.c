@@ -44,6 +44,11 @@ static bool has_tp(const struct scenario *s)
 	return s->plan.tp > 1;
 }
 
+static bool has_offload(const struct scenario *s)
+{
+	return s->plan.optimizer_offload > 0 || s->plan.activation_offload > 0;
+}
+
 static bool has_pp(const struct scenario *s)
 {
 	return s->plan.pp > 1;
@@ -447,6 +452,10 @@ const struct knob knob_table[] = {
 	  "Memory that a framework can use on one accelerator, not the label.",
 	  GROUP_CLUSTER, REAL(cluster.accelerator.usable_bytes, 0.25, 4096, GIB),
 	  .step = STEP_SERIES },
+	{ "host_memory_gib", "host_gib_per_gpu", "host memory", "GiB",
+	  "Memory of a node's host for each of its accelerators, as sold.",
+	  GROUP_CLUSTER, REAL(cluster.host_bytes_per_gpu, 0, 65536, GIB),
+	  .step = STEP_SERIES, .zero = "unknown", .applies = has_offload },
 	{ "scale", "calibration", "calibration", "",
 	  "Measured over predicted step time of one run on this cluster; 1 means not "
 	  "calibrated.",

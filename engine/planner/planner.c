@@ -250,6 +250,11 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 		found.exposed_share =
 			e->serving.network_seconds / e->serving.decode_seconds;
 	}
+	/* no miss of the accelerator's memory */
+	if (!e->host_fits) {
+		p->result.counts.out_of_memory++;
+		return;
+	}
 	found.score = planner_score(p->problem.objective, s, e);
 	if (e->memory.total_bytes <= search_room(p, s)) {
 		keep(p, &found, &p->result);

@@ -45,8 +45,8 @@ static void estimate_plan(const struct robust *robust, int plan, struct estimate
 		planner_scenario(problem, &robust->plan[plan], &s);
 		robust_weaken((enum robust_case)i, &s);
 		scenario_estimate(&s, e);
-		out->fits[i] =
-			e->legal && e->memory.total_bytes <= planner_room(problem, &s);
+		out->fits[i] = e->legal && e->host_fits &&
+			       e->memory.total_bytes <= planner_room(problem, &s);
 		out->score[i] = planner_score(problem->objective, &s, e);
 		out->step_seconds[i] = e->step_seconds;
 	}

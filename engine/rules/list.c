@@ -2,6 +2,7 @@
 #include "engine/advice/rules.h"
 #include "engine/rules/rules.h"
 #include "engine/serve.h"
+#include "engine/train.h"
 
 const struct rule *rule_at(int index)
 {
@@ -16,6 +17,9 @@ const struct rule *rule_at(int index)
 	for (int i = 0; serve_note(i); i++)
 		if (index-- == 0)
 			return serve_note(i);
+	for (int i = 0; train_note(i); i++)
+		if (index-- == 0)
+			return train_note(i);
 	if (index < advice_move_count())
 		return &advice_moves[index].rule;
 	index -= advice_move_count();

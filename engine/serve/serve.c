@@ -243,6 +243,7 @@ static void begin(const struct scenario *s, struct estimate *out)
 	out->active_parameters = counts.active;
 	out->flops_per_token = forward_flops(s, prompt, false);
 	out->capacity_bytes = s->cluster.accelerator.usable_bytes;
+	out->host_fits = true; /* a server offloads nothing */
 	out->world = s->cluster.gpus;
 	out->dp = s->plan.serving.dp_attention;
 	out->etp = scenario_etp(s);

@@ -219,6 +219,7 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 		out->saved_bytes = step->context.norm_tokens *
 				   (double)step->scenario->model.hidden *
 				   step->context.width;
+	out->host_bytes = out->saved_bytes * plan->activation_offload;
 	out->saved_bytes *= 1 - plan->activation_offload;
 }
 
@@ -266,6 +267,7 @@ static void mix(struct layer_cost *cost, const struct layer_cost *full, double s
 	cost->exposed_backward +=
 		share * (full->exposed_backward - cost->exposed_backward);
 	cost->saved_bytes += share * (full->saved_bytes - cost->saved_bytes);
+	cost->host_bytes += share * (full->host_bytes - cost->host_bytes);
 	cost->again_flops += share * (full->again_flops - cost->again_flops);
 }
 
@@ -304,6 +306,7 @@ static void add_cost(struct layer_cost *to, const struct layer_cost *from)
 	to->alone_backward += from->alone_backward;
 	to->pairs_hide += from->pairs_hide;
 	to->saved_bytes += from->saved_bytes;
+	to->host_bytes += from->host_bytes;
 	to->whole_bytes += from->whole_bytes;
 	to->flops += from->flops;
 	to->again_flops += from->again_flops;

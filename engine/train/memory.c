@@ -22,8 +22,7 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 	int64_t dense = step_dense_shards(step), expert = step_expert_shards(step);
 	double weight = step_weight_bytes(step->scenario);
 	double gradient = step_gradient_bytes(step->scenario);
-	double state =
-		step_optimizer_bytes(step->scenario) * (1 - plan->optimizer_offload);
+	double state = step_optimizer_bytes(step->scenario), all;
 
 	out->parameters = sum->dense + sum->expert;
 	out->weights_bytes = sharded(plan, 3, sum->dense * weight, dense) +
@@ -34,8 +33,10 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 	if (step_gathers_once(step))
 		out->gradients_bytes =
 			(sum->dense_trainable + sum->expert_trainable) * 4;
-	out->optimizer_bytes = sharded(plan, 1, sum->dense_trainable * state, dense) +
-			       sharded(plan, 1, sum->expert_trainable * state, expert);
+	all = sharded(plan, 1, sum->dense_trainable * state, dense) +
+	      sharded(plan, 1, sum->expert_trainable * state, expert);
+	out->optimizer_bytes = all * (1 - plan->optimizer_offload);
+	out->host_optimizer_bytes = all * plan->optimizer_offload;
 }
 
 /* A fused kernel keeps one copy, a chunked one an eighth of it; old logits live until
@@ -106,6 +107,8 @@ static void hold_activations(const struct step *step, int stage,
 	/* a micro-batch runs through one copy of the layers */
 	out->activations_bytes = out->in_flight * sum->saved_bytes / step_copies(step) +
 				 layer_at_work(step, sum);
+	out->host_activations_bytes =
+		out->in_flight * sum->host_bytes / step_copies(step);
 }
 
 /* 16-bit gradients that wait for the backward's end, or lie in DDP's buckets, beside

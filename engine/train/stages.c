@@ -18,6 +18,7 @@ struct chunk_time {
 	double layers, elements; /* trainable ones: gradients are accumulated */
 	double weights;          /* all, for gathered shards */
 	double flops, again_flops;
+	double host_bytes;                  /* activations that go to the host */
 	double late_forward, late_backward; /* waiting for the CPU */
 	double all_forward, all_input_grad; /* sums that the pipeline sees */
 };
@@ -39,6 +40,7 @@ static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
 	to->weights += count * cost->dense;
 	to->flops += count * cost->flops;
 	to->again_flops += count * cost->again_flops;
+	to->host_bytes += count * cost->host_bytes;
 }
 
 static bool is_end(const struct split *split, int k)
@@ -82,6 +84,7 @@ static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost
 	out->dense_trainable += count * cost->dense_trainable;
 	out->expert_trainable += count * cost->expert_trainable;
 	out->saved_bytes += count * cost->saved_bytes;
+	out->host_bytes += count * cost->host_bytes;
 	out->whole_bytes = larger(out->whole_bytes, cost->whole_bytes);
 	out->gemm_bytes = larger(out->gemm_bytes, cost->gemm_bytes);
 	out->largest_layer = larger(out->largest_layer, cost->dense);
@@ -246,26 +249,13 @@ static double exposed_offload(const struct step *step, const struct chunk_time *
 	return rate > 0 ? fmax(0, bytes / rate - compute) : 0;
 }
 
-static double offloaded_bytes(const struct step *step, int k)
-{
-	const struct model *m = &step->scenario->model;
-	double share = step->scenario->plan.activation_offload, kept = 0;
-
-	if (share <= 0 || share >= 1)
-		share = fmin(share, 0.999);
-	for (int kind = 0; kind < m->kinds; kind++)
-		kept += step->split.virtual_kind_layers[k][kind] *
-			step->kind[kind].saved_bytes;
-	return kept / (1 - share) * share;
-}
-
 /* Activations that go out and come back; what that leaves exposed. */
-static void offload_traffic(struct step *step, int k, struct chunk_time *t,
+static void offload_traffic(struct step *step, struct chunk_time *t,
 			    struct estimate *out)
 {
 	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
 	double runs = (double)step->micro_batches / (double)step->stages;
-	double bytes = offloaded_bytes(step, k);
+	double bytes = t->host_bytes;
 	double out_time = exposed_offload(step, t, bytes, true);
 	double in_time = exposed_offload(step, t, bytes, false);
 
@@ -295,7 +285,7 @@ static void time_chunk(struct step *step, int k, struct chunk_time *t,
 	t->late_forward = fmax(0, t->cpu - forward);
 	t->late_backward = fmax(0, cpu_backward * t->cpu - backward);
 	if (step->scenario->plan.activation_offload > 0)
-		offload_traffic(step, k, t, out);
+		offload_traffic(step, t, out);
 }
 
 int step_copies(const struct step *step)

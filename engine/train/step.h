@@ -21,7 +21,8 @@ struct layer_cost {
 	double alone_forward, alone_backward, pairs_hide;
 	double dense, expert; /* weights held, elements */
 	double dense_trainable, expert_trainable;
-	double saved_bytes; /* held per micro-batch, after recomputation */
+	double saved_bytes; /* held per micro-batch, after recomputation and offload */
+	double host_bytes;  /* of it sent to the host */
 	double whole_bytes; /* held while it is recomputed or run backward */
 	double gemm_bytes;  /* largest weight of a layer, bytes */
 	double flops;       /* forward */
@@ -33,7 +34,7 @@ struct layer_cost {
  * schedule keeps two. */
 struct stage_sum {
 	double layers, dense, expert, dense_trainable, expert_trainable;
-	double saved_bytes, whole_bytes, gemm_bytes;
+	double saved_bytes, host_bytes, whole_bytes, gemm_bytes;
 	double largest_layer; /* elements, for gathered shards */
 	bool has_embedding, has_head;
 };
@@ -107,6 +108,12 @@ double step_ends(const struct step *step);
 void step_memory(const struct step *step, struct estimate *out);
 /* Bytes of the fullest stage alone. */
 double step_bytes(const struct step *step);
+/* What offload puts into the memory of the fullest node's host, and whether it fits. */
+void step_host(const struct step *step, struct estimate *out);
+/* The bytes alone, per GPU of the fullest node; and what of a host's memory may be
+ * taken (0 = not known). */
+double step_host_bytes(const struct step *step, const struct stage_memory *stage);
+double step_host_capacity(const struct cluster *cluster);
 /* Times per stage and their means, throughput, money. */
 void step_total(const struct step *step, struct estimate *out);
 void step_run(const struct scenario *scenario, struct estimate *out);

@@ -11,10 +11,11 @@ static void clear(struct estimate *out)
 	int findings = offsetof(struct findings, item);
 
 	memset(&out->problems, 0, (size_t)findings);
-	out->legal = out->fits = out->feasible = false;
+	out->legal = out->fits = out->host_fits = out->feasible = false;
 	out->stages = 0;
 	out->fullest_stage = out->slowest_stage = 0;
 	out->capacity_bytes = out->fit_probability = 0;
+	out->host_bytes = out->host_capacity_bytes = 0;
 	out->memory_low_bytes = out->memory_high_bytes = 0;
 	memset(&out->memory, 0, sizeof out->memory);
 	out->step_seconds = out->compute_seconds = out->bubble_seconds = 0;
@@ -71,6 +72,7 @@ static bool estimate(const struct scenario *scenario, struct step *step,
 	}
 	step_sync(step, out);
 	step_memory(step, out);
+	step_host(step, out);
 	step_total(step, out);
 	step_run(scenario, out);
 	out->feasible = out->fits;

@@ -81,6 +81,18 @@ static void print_lines(const struct estimate *e, const struct line *line, size_
 }
 #define PRINT_LINES(e, lines) print_lines(e, lines, sizeof(lines) / sizeof((lines)[0]))
 
+static void print_host(const struct estimate *e)
+{
+	char bytes[32], capacity[32] = "an unknown size";
+
+	form_text(FORM_BYTES, e->host_bytes, bytes, sizeof bytes);
+	if (e->host_capacity_bytes > 0)
+		form_text(FORM_BYTES, e->host_capacity_bytes, capacity,
+			  sizeof capacity);
+	printf("  %-22s %s of %s, %s\n", "on the host", bytes, capacity,
+	       e->host_fits ? "fits" : "DOES NOT FIT");
+}
+
 static void print_memory(const struct estimate *e, bool serves)
 {
 	static const struct line trains[] = {
@@ -107,11 +119,13 @@ static void print_memory(const struct estimate *e, bool serves)
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
 	printf("\nmemory of stage %d: %s of %s, %s\n", e->fullest_stage, total,
-	       capacity, e->fits ? "fits" : "DOES NOT FIT");
+	       capacity, estimate_is_too_large(e) ? "DOES NOT FIT" : "fits");
 	if (serves)
 		PRINT_LINES(e, served);
 	else
 		PRINT_LINES(e, trains);
+	if (e->host_bytes > 0)
+		print_host(e);
 }
 
 static void print_training(const struct estimate *e)

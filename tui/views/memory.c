@@ -99,6 +99,21 @@ static void draw_cache(const struct explorer *explorer, struct canvas *canvas,
 	}
 }
 
+/* "; 98.4 GiB on the host, of 171 GiB" */
+static void say_host(const struct estimate *e, const struct stage_memory *m, char *out,
+		     size_t size)
+{
+	double bytes = m->host_optimizer_bytes + m->host_activations_bytes;
+	char sent[32], room[32] = "an unknown size";
+
+	if (bytes <= 0)
+		return;
+	form_text(FORM_BYTES, bytes, sent, sizeof sent);
+	if (e->host_capacity_bytes > 0)
+		form_text(FORM_BYTES, e->host_capacity_bytes, room, sizeof room);
+	snprintf(out, size, "; %s on the host, of %s", sent, room);
+}
+
 static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect)
 {
@@ -107,6 +122,7 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 	const struct stage_memory *m = &e->stage[stage];
 	struct serve_pool pool[2];
 	char text[256], count[32];
+	int used;
 
 	form_text(FORM_COUNT, m->parameters, count, sizeof count);
 	if (serves(explorer) && serve_pools(&explorer->scenario, pool) > 0)
@@ -115,12 +131,14 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 			 "%lld GPUs, %.4g requests in each copy of the attention",
 			 stage, m->layers, count, (long long)pool[0].engines,
 			 (long long)pool[0].engine, m->in_flight);
-	else
-		snprintf(
+	else {
+		used = snprintf(
 			text, sizeof text,
 			"stage %d: %g layers, %s parameters a rank, %.4g micro-batches "
 			"in flight",
 			stage, m->layers, count, m->in_flight);
+		say_host(e, m, text + used, sizeof text - (size_t)used);
+	}
 	widget_prose(canvas, rect, 0, ROLE_LABEL, text);
 }
 
@@ -172,6 +190,8 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
+	if (!e->fits && !estimate_is_too_large(e))
+		snprintf(verdict, sizeof verdict, "host is too small");
 	if (e->fits)
 		fit_text(e, verdict, sizeof verdict);
 	canvas_format(canvas, rect.x, rect.y, rect.width,

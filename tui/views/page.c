@@ -81,7 +81,9 @@ static void draw_verdict(struct page *p, int x)
 	fit_text(e, chance, sizeof chance);
 	snprintf(stage, sizeof stage, "stage %d of %d", e->fullest_stage, e->stages);
 	if (!e->fits)
-		snprintf(text, sizeof text, "DOES NOT FIT");
+		snprintf(text, sizeof text, "%s",
+			 estimate_is_too_large(e) ? "DOES NOT FIT"
+						  : "HOST IS TOO SMALL");
 	else
 		snprintf(text, sizeof text, "%s",
 			 text_width(chance) <= room ? chance : "fits");

@@ -1,0 +1,175 @@
+/* host.c - what offload puts into a host's memory, and whether it has room for it. */
+#include <math.h>
+
+#include "engine/train.h"
+#include "engine/train/step.h"
+
+/* DeepSpeed's estimate of offloaded states multiplies them by 1.5 (estimate_zero2_ and
+ * estimate_zero3_model_states_mem_needs, additional_buffer_factor): pinned copies,
+ * gradients on their way, fragmentation. The system and the data loaders live in the
+ * same third. */
+static const double buffer_factor = 1.5;
+
+static const struct rule overflow = {
+	"X25", SEVERITY_ERROR,
+	"offload needs {0:bytes} of host memory per GPU of a node; {1:bytes} of "
+	"{2:bytes} "
+	"may be taken",
+	"presets/clusters: host_gib_per_gpu; DeepSpeed, additional_buffer_factor"
+};
+
+const struct rule *train_note(int index)
+{
+	return index == 0 ? &overflow : NULL;
+}
+
+double step_host_capacity(const struct cluster *cluster)
+{
+	return cluster->host_bytes_per_gpu / buffer_factor;
+}
+
+/* Means over the GPUs of one node. */
+struct need {
+	double optimizer, activations;
+};
+
+struct hosts {
+	const struct step *step;
+	const struct stage_memory *stage;
+	int64_t ranks; /* of a stage, one behind the other */
+	int64_t gpus, count;
+};
+
+static struct hosts hosts_of(const struct step *step, const struct stage_memory *stage)
+{
+	const struct cluster *c = &step->scenario->cluster;
+	struct hosts h = { step, stage, c->gpus / step->stages,
+			   c->gpus_per_node > 0 ? c->gpus_per_node : 1, step->stages };
+
+	if (h.ranks < h.gpus)
+		h.count = (c->gpus + h.gpus - 1) / h.gpus;
+	return h;
+}
+
+/* A stage that fills a node is alone on one; smaller ones share it. */
+static struct need need_of(const struct hosts *h, int64_t node)
+{
+	int64_t at = node * h->gpus, end = at + h->gpus;
+	int64_t all = h->ranks * h->step->stages;
+	struct need sum = { 0, 0 };
+
+	if (h->ranks >= h->gpus)
+		return (struct need){ h->stage[node].host_optimizer_bytes,
+				      h->stage[node].host_activations_bytes };
+	end = end < all ? end : all;
+	double gpus = (double)(end - at);
+
+	while (at < end) {
+		int64_t stage = at / h->ranks, next = (stage + 1) * h->ranks;
+		double ranks = (double)((next < end ? next : end) - at);
+
+		sum.optimizer += ranks * h->stage[stage].host_optimizer_bytes;
+		sum.activations += ranks * h->stage[stage].host_activations_bytes;
+		at = next;
+	}
+	return (struct need){ sum.optimizer / gpus, sum.activations / gpus };
+}
+
+double step_host_bytes(const struct step *step, const struct stage_memory *stage)
+{
+	struct hosts h = hosts_of(step, stage);
+	double most = 0;
+
+	for (int64_t i = 0; i < h.count; i++) {
+		struct need need = need_of(&h, i);
+
+		most = fmax(most, need.optimizer + need.activations);
+	}
+	return most;
+}
+
+/* The largest part of what is sent of one kind with which every node has room. */
+static double part_with_room(const struct hosts *h, double room, bool activations)
+{
+	double part = 1;
+
+	for (int64_t i = 0; i < h->count; i++) {
+		struct need need = need_of(h, i);
+		double of = activations ? need.activations : need.optimizer;
+		double other = need.optimizer + need.activations - of;
+
+		if (of + other > room)
+			part = fmin(part, of > 0 ? (room - other) / of : -1);
+	}
+	return part;
+}
+
+/* Whether the accelerators can take the rest of it back. */
+static bool goes_back(const struct estimate *e, double part, bool activations)
+{
+	for (int i = 0; i < e->stages; i++) {
+		const struct stage_memory *m = &e->stage[i];
+		double live = m->activations_bytes + m->buffers_bytes;
+		double loose = m->reserved_bytes - m->allocated_bytes;
+		double back = activations ? m->host_activations_bytes *
+						    (1 + (live > 0 ? loose / live : 0))
+					  : m->host_optimizer_bytes;
+
+		if (m->total_bytes + (1 - part) * back > e->capacity_bytes)
+			return false;
+	}
+	return true;
+}
+
+static bool mend(const struct hosts *h, const struct estimate *e, bool activations,
+		 struct finding *finding)
+{
+	const struct plan *plan = &h->step->scenario->plan;
+	double now = activations ? plan->activation_offload : plan->optimizer_offload;
+	double part = part_with_room(h, e->host_capacity_bytes, activations);
+	double share = floor(part * now * 100) / 100;
+
+	if (now <= 0 || part < 0 || !goes_back(e, share / now, activations))
+		return false;
+	finding->knob = activations ? "activation_offload" : "optimizer_offload";
+	finding->nearest[0] = share;
+	finding->nearest_count = 1;
+	return true;
+}
+
+static void tell(const struct hosts *h, struct estimate *out)
+{
+	struct finding *f;
+
+	if (out->problems.count == MAX_FINDINGS)
+		return;
+	f = &out->problems.item[out->problems.count++];
+	*f = (struct finding){
+		.rule = &overflow,
+		.value = { out->host_bytes, out->host_capacity_bytes,
+			   h->step->scenario->cluster.host_bytes_per_gpu }
+	};
+	if (!mend(h, out, false, f) && !mend(h, out, true, f))
+		f->knob = h->step->scenario->plan.optimizer_offload > 0
+				  ? "optimizer_offload"
+				  : "activation_offload";
+}
+
+void step_host(const struct step *step, struct estimate *out)
+{
+	const struct plan *plan = &step->scenario->plan;
+
+	out->host_fits = true;
+	out->host_capacity_bytes = step_host_capacity(&step->scenario->cluster);
+	if (plan->optimizer_offload <= 0 && plan->activation_offload <= 0)
+		return;
+	out->host_bytes = step_host_bytes(step, out->stage);
+	out->host_fits = out->host_capacity_bytes <= 0 ||
+			 out->host_bytes <= out->host_capacity_bytes;
+	if (out->host_fits)
+		return;
+	struct hosts h = hosts_of(step, out->stage);
+
+	out->fits = false;
+	tell(&h, out);
+}
