@@ -278,6 +278,136 @@ static void test_yaml_again(void **state)
 	free(text);
 }
 
+/* Overrides as words of a command, in the forms of real launch scripts. */
+static void test_bridge_words(void **state)
+{
+	static const char *const forms[] = {
+		/* one line, as in the guide from Megatron-LM to Megatron-Bridge */
+		"python pretrain.py model.tensor_model_parallel_size=4 "
+		"model.num_layers=32 model.hidden_size=4096 "
+		"model.num_attention_heads=32 train.micro_batch_size=2 "
+		"train.global_batch_size=128 model.seq_length=8192 "
+		"model.sequence_parallel=true +mixed_precision=bf16_mixed "
+		"model.recompute_granularity=selective "
+		"'model.recompute_modules=[mlp,moe_act]'",
+		/* several lines, variables, additions and flags between them */
+		"TP=4\nSEQ=8192\nuv run torchrun --nproc_per_node=8 run.py --log x \\\n"
+		"  model.tensor_model_parallel_size=${TP} \\\n"
+		"  model.num_layers=32 model.hidden_size=4096 \\\n"
+		"  model.num_attention_heads=32 \\\n  --tee 3 \\\n"
+		"  train.micro_batch_size=2 train.global_batch_size=128 \\\n"
+		"  model.virtual_pipeline_model_parallel_size=null \\\n"
+		"  dataset.seq_length=$SEQ ++model.sequence_parallel=True \\\n"
+		"  mixed_precision=bf16_mixed model.recompute_granularity=selective "
+		"\\\n  model.recompute_modules='[\"mlp\", \"moe_act\"]'\n",
+		/* a command put together in a variable, run inside a container */
+		"#SBATCH --nodes=1\n#SBATCH --gpus-per-node=8\nO=\" \\\n"
+		"  model.tensor_model_parallel_size=4 model.num_layers=32 \\\n"
+		"  model.hidden_size=4096 model.num_attention_heads=32 \\\n"
+		"  train.micro_batch_size=2 train.global_batch_size=128 \\\n"
+		"  model.seq_length=8192 model.sequence_parallel=True \\\n"
+		"  mixed_precision=bf16_mixed model.recompute_granularity=selective "
+		"\\\n  model.recompute_modules=[mlp,moe_act] \\\n\"\n"
+		"C=\"python run.py\"\nC=\"$C $O\"\n"
+		"srun --mpi=pmix bash -c \"$C\"\n",
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		read_good("megatron", forms[i], &s);
+		assert_int_equal(s.model.layers, 32);
+		assert_int_equal(s.model.hidden, 4096);
+		expect(&s, "tp", "4");
+		expect(&s, "sp", "on");
+		expect(&s, "mbs", "2");
+		expect(&s, "gbs", "128");
+		expect(&s, "seq", "8192");
+		expect(&s, "gpus", "8");
+		expect(&s, "precision", "bf16");
+		expect(&s, "recompute", "selective");
+		expect(&s, "recompute_modules", "mlp+moe_act");
+		assert_true(noted(IMPORT_TAKEN, "tensor-model-parallel-size"));
+	}
+	read_refused("megatron",
+		     "python x.py model.tensor_model_parallel_size=$TP "
+		     "model.num_layers=2 model.hidden_size=64 "
+		     "model.num_attention_heads=4",
+		     "file:1: --tensor-model-parallel-size");
+	read_refused(
+		"megatron",
+		"python x.py \\\n model.tensor_model_parallel_size=2 \\\n"
+		" model.num_layers=x model.hidden_size=64 model.num_attention_heads=4",
+		"file:3: --num-layers");
+}
+
+/* What a recipe names, and what it leaves open. */
+static void test_bridge_recipe(void **state)
+{
+	static const struct {
+		const char *words, *model;
+	} recipes[] = {
+		{ "--recipe llama31_405b_pretrain_config", "llama3.1-405b" },
+		{ "--recipe qwen3_30b_a3b_pretrain_16gpu_h100_bf16_config",
+		  "qwen3-30b-a3b" },
+		{ "--recipe=deepseek_v3_sft_config", "deepseek-v3" },
+		{ "--model gpt_oss_20b --mode pretrain --dataset mock", "gpt-oss-20b" },
+	};
+	struct scenario s;
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof recipes / sizeof recipes[0]; i++) {
+		snprintf(text, sizeof text,
+			 "torchrun --nproc_per_node=8 run_recipe.py %s -sl 8192 -mb 1 "
+			 "-tp 2 -gb 64 model.sequence_parallel=true",
+			 recipes[i].words);
+		read_good("megatron", text, &s);
+		assert_string_equal(s.model.name, recipes[i].model);
+		expect(&s, "tp", "2");
+		expect(&s, "seq", "8192");
+		expect(&s, "gbs", "64");
+		expect(&s, "sp", "on");
+		expect(&s, "precision", "bf16");
+		assert_true(noted(IMPORT_ASSUMED, "recipe"));
+		assert_true(noted(IMPORT_ASSUMED, "precision"));
+	}
+	read_good("megatron",
+		  "python setup_experiment.py --model_recipe_name llama3_70b "
+		  "--num_gpus 64 --gpus_per_node 8 -tp 4 -pp 4 -mb 1 -gb 128",
+		  &s);
+	assert_string_equal(s.model.name, "llama3-70b");
+	expect(&s, "gpus", "64");
+}
+
+/* NeMo's overrides have the same form, with names of their own. */
+static void test_nemo_words(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "TP=4\npython3 -u megatron_gpt_pretraining.py \\\n"
+		  "  trainer.precision=bf16-mixed trainer.num_nodes=4 \\\n"
+		  "  trainer.devices=8 ++model.tensor_model_parallel_size=$TP \\\n"
+		  "  model.pipeline_model_parallel_size=2 \\\n"
+		  "  model.encoder_seq_length=4096 model.num_layers=32 \\\n"
+		  "  model.hidden_size=4096 model.num_attention_heads=32 \\\n"
+		  "  training.model.micro_batch_size=1 \\\n"
+		  "  model.global_batch_size=64 exp_manager.create_x=False \\\n"
+		  "  model.activations_checkpoint_granularity=selective \\\n"
+		  "  model.tokenizer.merge_file=/a/merges.txt\n",
+		  &s);
+	expect(&s, "gpus", "32");
+	expect(&s, "tp", "4");
+	expect(&s, "pp", "2");
+	expect(&s, "seq", "4096");
+	expect(&s, "mbs", "1");
+	expect(&s, "precision", "bf16");
+	expect(&s, "recompute", "selective");
+	assert_true(noted(IMPORT_NOT_MODELLED, "merge-file"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +419,9 @@ int main(void)
 		cmocka_unit_test(test_megatron_hostile),
 		cmocka_unit_test(test_megatron_cut),
 		cmocka_unit_test(test_yaml_again),
+		cmocka_unit_test(test_bridge_words),
+		cmocka_unit_test(test_bridge_recipe),
+		cmocka_unit_test(test_nemo_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

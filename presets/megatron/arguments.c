@@ -93,9 +93,31 @@ const struct argument *arguments_find(const struct arguments *arguments,
 	return NULL;
 }
 
-static bool is_flag(const char *word)
+/* What run_recipe.py of Megatron-Bridge calls them; -et is its older name. */
+static const struct {
+	const char *word, *flag;
+} short_flags[] = {
+	{ "-tp", "tensor-model-parallel-size" },
+	{ "-pp", "pipeline-model-parallel-size" },
+	{ "-vp", "virtual-pipeline-model-parallel-size" },
+	{ "-cp", "context-parallel-size" },
+	{ "-ep", "expert-model-parallel-size" },
+	{ "-etp", "expert-tensor-parallel-size" },
+	{ "-et", "expert-tensor-parallel-size" },
+	{ "-mb", "micro-batch-size" },
+	{ "-gb", "global-batch-size" },
+	{ "-sl", "seq-length" },
+};
+
+/* The flag of a word, or NULL. */
+static const char *flag_of(const char *word)
 {
-	return word[0] == '-' && word[1] == '-' && isalpha((unsigned char)word[2]);
+	if (word[0] == '-' && word[1] == '-' && isalpha((unsigned char)word[2]))
+		return word;
+	for (size_t i = 0; i < sizeof short_flags / sizeof short_flags[0]; i++)
+		if (strcmp(short_flags[i].word, word) == 0)
+			return short_flags[i].flag;
+	return NULL;
 }
 
 /* Values up to the next flag, joined by spaces. Returns how many were used. */
@@ -106,7 +128,8 @@ static int join_values(const struct shell_word *words, int count, char *out,
 	size_t length = 0;
 
 	out[0] = '\0';
-	while (used < count && !is_flag(words[used].text)) {
+	while (used < count && !flag_of(words[used].text) &&
+	       !bridge_is_override(words[used].text)) {
 		length += (size_t)snprintf(out + length, size - length, "%s%s",
 					   used ? " " : "", words[used].text);
 		used++;
@@ -120,15 +143,18 @@ bool arguments_add_words(struct arguments *arguments, const struct shell_word *w
 			 int count)
 {
 	for (int i = 0; i < count; i++) {
-		const char *equals = strchr(words[i].text, '=');
+		const char *flag = flag_of(words[i].text), *equals;
 		char name[128], value[4096];
-
-		if (!is_flag(words[i].text))
-			continue;
-		snprintf(name, sizeof name, "%.*s",
-			 equals ? (int)(equals - words[i].text) : (int)sizeof name - 1,
-			 words[i].text);
 		int line = words[i].line;
+
+		if (!flag && bridge_is_override(words[i].text) &&
+		    !bridge_add_override(arguments, words[i].text, line))
+			return false;
+		if (!flag)
+			continue;
+		equals = strchr(flag, '=');
+		snprintf(name, sizeof name, "%.*s",
+			 equals ? (int)(equals - flag) : (int)sizeof name - 1, flag);
 
 		if (equals)
 			snprintf(value, sizeof value, "%s", equals + 1);

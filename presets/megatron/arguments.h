@@ -62,5 +62,10 @@ bool arguments_from_shell(struct arguments *arguments, const char *text, size_t 
 bool bridge_looks_like(const char *text, size_t length);
 bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t length,
 			   struct error *error);
+/* "model.tensor_model_parallel_size=8" or "++train.global_batch_size=64": a word of a
+ * command that overrides a field, as Hydra writes it. */
+bool bridge_is_override(const char *word);
+/* Adds the flag of such a word; false when a bound is reached. */
+bool bridge_add_override(struct arguments *arguments, const char *word, int line);
 
 #endif

@@ -196,8 +196,8 @@ static bool add_mixed(struct arguments *arguments, const char *value, int line,
 	return add(arguments, "mixed-precision", value, line, error);
 }
 
-/* A Python literal as the words of a flag: quotes and commas of a list go, True is a
- * bare switch. Expressions such as ([0]*3+[1]*58) stay. */
+/* A literal of Python or YAML as the words of a flag: quotes go, commas of a list are
+ * blanks, true is a bare switch. Expressions such as ([0]*3+[1]*58) stay. */
 static void plain_value(const char *from, size_t length, char *out, size_t size)
 {
 	bool list = length > 1 && from[0] == '[' && !memchr(from, '*', length);
@@ -206,15 +206,43 @@ static void plain_value(const char *from, size_t length, char *out, size_t size)
 	for (size_t i = 0; i < length && used < size - 1; i++) {
 		char c = from[i];
 
-		if (c == '"' || c == '\'' || (list && strchr("[],", c)))
+		if (list && c == ',')
+			c = ' ';
+		if (c == '"' || c == '\'' || (list && strchr("[]", c)) ||
+		    (list && c == ' ' && (used == 0 || out[used - 1] == ' ')))
 			continue;
 		out[used++] = c;
 	}
 	while (used > 0 && isspace((unsigned char)out[used - 1]))
 		used--;
 	out[used] = '\0';
-	if (strcmp(out, "True") == 0)
+	if (strcmp(out, "True") == 0 || strcmp(out, "true") == 0)
 		out[0] = '\0';
+}
+
+/* Fields that are read beside those of the table, with their flag: Bridge keeps the
+ * length of a sequence twice; the rest is NeMo's, whose overrides have the same form
+ * (NVIDIA/NeMo, examples/nlp/language_modeling/conf/megatron_gpt_config.yaml). */
+static const struct {
+	const char *field, *flag;
+} more_fields[] = {
+	{ "dataset.sequence_length", "seq-length" },
+	{ "dataset.seq_length", "seq-length" },
+	{ "trainer.devices", "nproc-per-node" },
+	{ "trainer.num_nodes", "nnodes" },
+	{ "model.encoder_seq_length", "seq-length" },
+	{ "model.activations_checkpoint_granularity", "recompute-granularity" },
+	{ "model.activations_checkpoint_method", "recompute-method" },
+	{ "model.activations_checkpoint_num_layers", "recompute-num-layers" },
+};
+
+/* "bf16", "bf16-mixed", "16-mixed", 16 of trainer.precision; fp32 is no flag. */
+static const char *lightning_precision(const char *value)
+{
+	if (strncmp(value, "bf16", 4) == 0)
+		return "bf16";
+	return strncmp(value, "16", 2) == 0 || strncmp(value, "fp16", 4) == 0 ? "fp16"
+									      : NULL;
 }
 
 /* The flag of a field, by the table or by its own name. */
@@ -222,10 +250,16 @@ static bool add_field(struct arguments *arguments, const char *field, const char
 		      int line, struct error *error)
 {
 	const char *flag = strrchr(field, '.');
-	bool off = strcmp(value, "False") == 0;
+	bool off = strcmp(value, "False") == 0 || strcmp(value, "false") == 0;
 
-	if (strcmp(value, "None") == 0)
+	if (strcmp(value, "None") == 0 || strcmp(value, "null") == 0)
 		return true;
+	if (strcmp(field, "trainer.precision") == 0)
+		return !lightning_precision(value) ||
+		       add(arguments, lightning_precision(value), "", line, error);
+	for (size_t i = 0; i < sizeof more_fields / sizeof more_fields[0]; i++)
+		if (strcmp(more_fields[i].field, field) == 0)
+			return add(arguments, more_fields[i].flag, value, line, error);
 	if (strcmp(field, "mixed_precision") == 0)
 		return add_mixed(arguments, value, line, error);
 	if (strcmp(field, "model.num_query_groups") == 0 &&
@@ -300,6 +334,60 @@ static void read_launcher(struct arguments *arguments, const char *line, size_t 
 	}
 }
 
+static bool is_override(const char *word, size_t length)
+{
+	size_t start = 0, end, dots = 0;
+
+	while (start < length && start < 2 && word[start] == '+')
+		start++;
+	for (end = start; end < length && (isalnum((unsigned char)word[end]) ||
+					   word[end] == '_' || word[end] == '.');
+	     end++)
+		dots += word[end] == '.';
+	if (end == length || word[end] != '=' || !isalpha((unsigned char)word[start]))
+		return false;
+	return dots > 0 ||
+	       (end - start == 15 && memcmp(word + start, "mixed_precision", 15) == 0);
+}
+
+bool bridge_is_override(const char *word)
+{
+	return is_override(word, strlen(word));
+}
+
+bool bridge_add_override(struct arguments *arguments, const char *word, int line)
+{
+	static const char launcher[] = "training."; /* of NeMo's launcher */
+	char field[128], value[1024];
+
+	word += strspn(word, "+");
+	if (strncmp(word, launcher, sizeof launcher - 1) == 0)
+		word += sizeof launcher - 1;
+	return !split_line(word, strlen(word), field, value) ||
+	       add_field(arguments, field, value, line, NULL);
+}
+
+/* Whether a line is one of a command: it goes on in the next line, or has several
+ * words that override. */
+static bool is_command(const char *line, size_t length)
+{
+	size_t start = strspn(line, " \t");
+	char quote = '\0';
+
+	while (length > 0 && isspace((unsigned char)line[length - 1]))
+		length--;
+	if (length > 0 && line[length - 1] == '\\')
+		return true;
+	for (size_t i = 0; i + 1 < length && (quote || line[i] != '#'); i++) {
+		if (line[i] == '"' || line[i] == '\'')
+			quote = quote ? '\0' : line[i];
+		if (!quote && i > start && isspace((unsigned char)line[i]) &&
+		    is_override(line + i + 1, length - i - 1))
+			return true;
+	}
+	return false;
+}
+
 bool bridge_looks_like(const char *text, size_t length)
 {
 	int found = 0;
@@ -309,9 +397,13 @@ bool bridge_looks_like(const char *text, size_t length)
 		size_t width = end ? (size_t)(end - at) : (size_t)(text + length - at);
 		char field[128], value[1024];
 
-		found += split_line(at, width, field, value) &&
-			 (strncmp(field, "model.", 6) == 0 ||
-			  strncmp(field, "train.", 6) == 0);
+		if (split_line(at, width, field, value) &&
+		    (strncmp(field, "model.", 6) == 0 ||
+		     strncmp(field, "train.", 6) == 0)) {
+			if (is_command(at, width))
+				return false;
+			found++;
+		}
 		at += width + 1;
 	}
 	return found >= 2;

@@ -4,7 +4,7 @@
 
 #include "presets/megatron/shell.h"
 
-/* The launch is the command with the most flags. */
+/* The launch is the command with the most flags and overrides. */
 struct launch {
 	struct arguments *arguments;
 	struct shell_word *word;
@@ -21,7 +21,8 @@ static int count_flags(const struct shell_word *words, int count)
 	int flags = 0;
 
 	for (int i = 0; i < count; i++)
-		flags += strncmp(words[i].text, "--", 2) == 0;
+		flags += strncmp(words[i].text, "--", 2) == 0 ||
+			 bridge_is_override(words[i].text);
 	return flags;
 }
 
@@ -35,7 +36,7 @@ static bool look_inside(struct launch *launch, const struct shell_word *words,
 	bool good = true;
 
 	for (int i = 0; i < count && good && launch->looked < MAX_LOOKED; i++) {
-		if (!strstr(words[i].text, " --"))
+		if (!strstr(words[i].text, " --") && !strstr(words[i].text, " model."))
 			continue;
 		launch->looked++;
 		launch->line = words[i].line;
@@ -76,10 +77,17 @@ static void note_world(const struct shell *shell)
 	struct arguments *a = shell->arguments;
 	const struct argument *node = arguments_find(a, "nnodes");
 	const struct argument *each = arguments_find(a, "nproc-per-node");
+	const struct argument *all = arguments_find(a, "num-gpus");
 
-	if (!each) { /* deepspeed */
+	/* setup_experiment.py of Megatron-Bridge counts all GPUs, deepspeed those of a
+	 * node */
+	if (!each && all && arguments_find(a, "gpus-per-node")) {
+		a->world = strtoll(all->value, NULL, 10);
+		return;
+	}
+	if (!each) {
 		node = arguments_find(a, "num-nodes");
-		each = arguments_find(a, "num-gpus");
+		each = all;
 	}
 	if (each)
 		a->per_node = strtoll(each->value, NULL, 10);

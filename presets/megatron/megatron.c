@@ -1,21 +1,27 @@
 /* megatron.c - a file of Megatron-LM arguments as a scenario; see megatron.h. */
 #include "presets/megatron/megatron.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/knob.h"
 #include "presets/library.h"
 #include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"
+#include "presets/model_name.h"
 
-/* Of the launcher, not of the training. */
+/* Of the launcher or of run_recipe.py, not of the training. */
 static bool is_launcher(const char *name)
 {
 	static const char *const names[] = {
-		"node-rank",    "master-addr",  "master-port", "rdzv-endpoint",
-		"rdzv-id",      "rdzv-backend", "rdzv-conf",   "tee",
-		"local-addr",   "redirects",    "log-dir",     "role",
-		"max-restarts", "num-nodes",    "num-gpus"
+		"node-rank",    "master-addr",  "master-port",   "rdzv-endpoint",
+		"rdzv-id",      "rdzv-backend", "rdzv-conf",     "tee",
+		"local-addr",   "redirects",    "log-dir",       "role",
+		"max-restarts", "num-nodes",    "num-gpus",      "gpus-per-node",
+		"no-sync",      "recipe",       "recipe-source", "model-recipe-name",
+		"step-func",    "mode",         "dataset",
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -39,6 +45,48 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 	}
 }
 
+/* The shape of a recipe of Megatron-Bridge: what stands before its task, where 31 is
+ * 3.1; "llama31_405b_pretrain_config", "qwen3_30b_a3b_sft_config", "llama3_70b". */
+static const struct preset *recipe_model(const char *recipe)
+{
+	static const char *const tasks[] = { "_pretrain", "_sft",  "_finetune",
+					     "_peft",     "_lora", "_config" };
+	const struct preset *found;
+	size_t length = strlen(recipe), digits;
+	char name[MAX_NAME];
+
+	for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
+		const char *task = strstr(recipe, tasks[i]);
+
+		if (task && (size_t)(task - recipe) < length)
+			length = (size_t)(task - recipe);
+	}
+	if (length == 0 || length + 2 > sizeof name)
+		return NULL;
+	snprintf(name, sizeof name, "%.*s", (int)length, recipe);
+	found = model_name_find(name);
+	digits = strcspn(name, "0123456789");
+	if (found || !isdigit((unsigned char)name[digits]) ||
+	    !isdigit((unsigned char)name[digits + 1]))
+		return found;
+	memmove(name + digits + 2, name + digits + 1, length - digits);
+	name[digits + 1] = '.';
+	return model_name_find(name);
+}
+
+static const struct argument *find_recipe(const struct arguments *arguments)
+{
+	/* --model is a recipe to those scripts that have --mode, too */
+	const char *const names[] = { "recipe", "model-recipe-name",
+				      arguments_find(arguments, "mode") ? "model"
+									: "recipe" };
+	const struct argument *recipe = NULL;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0] && !recipe; i++)
+		recipe = arguments_find(arguments, names[i]);
+	return recipe;
+}
+
 /* A file may leave the shape to another one (a recipe, a checkpoint). */
 static bool read_model(const struct arguments *arguments, struct model *out,
 		       struct import_report *report, struct error *error)
@@ -46,8 +94,9 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 	static const char *const shape[] = { "hidden-size", "num-layers",
 					     "num-attention-heads" };
 	/* ids of Hugging Face */
-	static const char *const named[] = { "model", "hf-model-path",
-					     "tokenizer-model" };
+	static const char *const named[] = { "recipe",        "model-recipe-name",
+					     "model",         "hf-path",
+					     "hf-model-path", "tokenizer-model" };
 	const struct argument *ep =
 		arguments_find(arguments, "expert-model-parallel-size");
 
@@ -56,12 +105,15 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 			return megatron_model(arguments, out, report, error);
 	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
 		const struct argument *a = arguments_find(arguments, named[i]);
+		const struct preset *preset = NULL;
 
-		if (!a || !preset_find(PRESET_MODEL, a->value))
+		if (a && !(preset = preset_find(PRESET_MODEL, a->value)))
+			preset = recipe_model(a->value);
+		if (!preset)
 			continue;
-		import_note(report, IMPORT_ASSUMED, "model", "as --%s names it",
-			    a->name);
-		return library_model(out, a->value, error);
+		import_note(report, IMPORT_ASSUMED, "model", "%s, as --%s names it",
+			    preset->name, a->name);
+		return library_model(out, preset->name, error);
 	}
 	return import_unstated_model(out, ep ? strtoll(ep->value, NULL, 10) : 1, report,
 				     error);
@@ -86,6 +138,24 @@ static bool read_vocab_multiple(const struct arguments *arguments, struct scenar
 	return true;
 }
 
+/* A recipe sets more than a command does. Of that only the precision is the same in
+ * all of them. */
+static bool take_recipe(const struct arguments *arguments, struct scenario *out,
+			struct import_report *report)
+{
+	const struct argument *recipe = find_recipe(arguments);
+	char why[256];
+
+	if (!recipe)
+		return true;
+	import_note(report, IMPORT_ASSUMED, "recipe",
+		    "Megatron's defaults for what %.40s sets by itself", recipe->value);
+	if (out->plan.precision != PRECISION_FP32)
+		return true;
+	import_note(report, IMPORT_ASSUMED, "precision", "bf16, as in the recipes");
+	return knob_parse(out, knob_find("precision"), "bf16", why, sizeof why);
+}
+
 static bool read_scenario(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report, struct error *error)
 {
@@ -96,7 +166,8 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	    !library_cluster(&out->cluster, "dgx-h100", error) ||
 	    !library_stack(out, "megatron-core", &generic, error) ||
 	    !read_vocab_multiple(arguments, out, error) ||
-	    !megatron_plan(arguments, out, report, error))
+	    !megatron_plan(arguments, out, report, error) ||
+	    !take_recipe(arguments, out, report))
 		return false;
 	if (out->model.approximate[0] != '\0')
 		import_note(report, IMPORT_APPROXIMATE, "model", "%s",
