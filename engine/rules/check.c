@@ -99,16 +99,34 @@ static uint64_t broken_rows(const struct scenario *scenario)
 	return mask;
 }
 
+/* What a remedy may leave broken; each pass is tried where the one before found no
+ * value. */
+enum pass {
+	PASS_LEGAL, /* nothing */
+	PASS_FEWER, /* fewer rows than now, maybe others */
+	PASS_COUNT
+};
+
 struct search {
 	const struct scenario *scenario;
 	struct scenario trial;
-	uint64_t before; /* rows broken now */
+	enum pass pass;
+	int before; /* rows broken now */
 	const struct legality *rule;
 	const struct knob *knob;
 	struct finding *finding;
 };
 
-/* A value is a remedy if the row then holds and no new row breaks. */
+static int count_bits(uint64_t mask)
+{
+	int count = 0;
+
+	for (; mask; mask &= mask - 1)
+		count++;
+	return count;
+}
+
+/* Whether the row then holds, and of the others as many as this pass asks for. */
 static bool mends(struct search *search, double value)
 {
 	const struct legality *row = search->rule;
@@ -125,7 +143,8 @@ static bool mends(struct search *search, double value)
 	rules_derive(&search->trial, &facts);
 	if (row->breaks(&facts, &out))
 		return false;
-	return (broken_rows(&search->trial) & ~search->before) == 0;
+	return count_bits(broken_rows(&search->trial)) <
+	       (search->pass == PASS_LEGAL ? 1 : search->before);
 }
 
 static bool offer(struct search *search, double value)
@@ -185,6 +204,33 @@ static void offer_around(struct search *search)
 			break;
 }
 
+static void offer_mends(struct search *search, const struct broken *broken)
+{
+	struct finding *finding = search->finding;
+
+	for (int i = 0; i < MAX_MENDS && broken->mend[i].knob; i++) {
+		const struct mend *mend = &broken->mend[i];
+		double now;
+
+		if (finding->nearest_count > 0 &&
+		    strcmp(finding->knob, mend->knob) != 0)
+			break;
+		search->knob = knob_find(mend->knob);
+		if (!search->knob)
+			continue;
+		finding->knob = search->knob->key;
+		now = knob_get(search->scenario, search->knob);
+		if (mend->kind == MEND_VALUE)
+			offer(search, (double)mend->n);
+		else if (mend->kind == MEND_MULTIPLE && mend->n > 0)
+			offer_multiples(search, now, mend->n);
+		else if (mend->kind == MEND_DIVISOR)
+			offer_divisors(search, now, mend->n);
+		else if (mend->kind == MEND_AROUND)
+			offer_around(search);
+	}
+}
+
 static void find_remedy(const struct scenario *scenario, const struct legality *rule,
 			uint64_t before, const struct broken *broken,
 			struct finding *finding)
@@ -194,30 +240,12 @@ static void find_remedy(const struct scenario *scenario, const struct legality *
 	search.scenario = scenario;
 	search.trial.model = scenario->model;
 	search.trial.stack = scenario->stack;
-	search.before = before;
+	search.before = count_bits(before);
 	search.rule = rule;
 	search.finding = finding;
-	finding->knob = broken->mend[0].knob;
-	for (int i = 0; i < MAX_MENDS && broken->mend[i].knob; i++) {
-		const struct mend *mend = &broken->mend[i];
-		double now;
-
-		if (finding->nearest_count > 0 &&
-		    strcmp(finding->knob, mend->knob) != 0)
-			break;
-		search.knob = knob_find(mend->knob);
-		if (!search.knob)
-			continue;
-		finding->knob = search.knob->key;
-		now = knob_get(scenario, search.knob);
-		if (mend->kind == MEND_VALUE)
-			offer(&search, (double)mend->n);
-		else if (mend->kind == MEND_MULTIPLE && mend->n > 0)
-			offer_multiples(&search, now, mend->n);
-		else if (mend->kind == MEND_DIVISOR)
-			offer_divisors(&search, now, mend->n);
-		else if (mend->kind == MEND_AROUND)
-			offer_around(&search);
+	for (int pass = 0; pass < PASS_COUNT && finding->nearest_count == 0; pass++) {
+		search.pass = (enum pass)pass;
+		offer_mends(&search, broken);
 	}
 	if (finding->nearest_count == 0)
 		finding->knob = broken->mend[0].knob;
