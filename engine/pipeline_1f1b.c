@@ -11,7 +11,8 @@
 
 #include "engine/pipeline_rounds.h"
 
-enum { SETTLE = 2 }; /* double slots beyond those of one way through all stages */
+/* Of a step, which all ways' latencies together may be to be taken roughly. */
+static const double small_share = 2e-3;
 
 static double later(double a, double b)
 {
@@ -80,59 +81,89 @@ static void run_full(const struct rounds *r, int64_t slot, double *a, double *b)
 		a[s] = r->backward[s] + later(b[s], b[s + 1] + latency);
 }
 
-/* The range of neighbours that hands most work up and back per stage, (their work +
- * both ways' latency) / stages: the cycles of the max-plus system are exactly these
- * ranges. One that beats `rate`; its mean replaces it. */
-static bool slower_range(const struct rounds *r, double *rate, int *from, int *to)
+/* Neighbouring stages from..to that hand work up and back: (their work + both ways'
+ * latency) / stages is what they take per micro-batch, and the cycles of the max-plus
+ * system are exactly these ranges. */
+struct range {
+	int from, to;
+	double rate;
+};
+
+/* One within `part` that beats `best`, which it replaces. */
+static bool slower_range(const struct rounds *r, const struct range *part,
+			 struct range *best)
 {
-	double best = 0, sum = 0, way = 2 * r->latency;
+	double most = 0, sum = 0, way = 2 * r->latency;
 	int start = 0, first = -1, last = -1;
 
-	for (int s = 0; s < r->stages; s++) {
-		double more = r->forward[s] + r->backward[s] - *rate;
+	for (int s = part->from; s <= part->to; s++) {
+		double more = r->forward[s] + r->backward[s] - best->rate;
 
-		if (s == 0 || sum + way <= 0) {
+		if (s == part->from || sum + way <= 0) {
 			sum = more;
 			start = s;
 		} else {
 			sum += more + way;
 		}
-		if (sum > best) {
-			best = sum;
+		if (sum > most) {
+			most = sum;
 			first = start;
 			last = s;
 		}
 	}
-	if (first < 0 || best <= 1e-12 * *rate)
+	if (first < 0 || most <= 1e-12 * best->rate)
 		return false;
-	*rate += best / (last - first + 1);
-	*from = first;
-	*to = last;
+	best->rate += most / (last - first + 1);
+	best->from = first;
+	best->to = last;
 	return true;
 }
 
-/* The steady rate of each stage: its own work, or that of the slowest range if it is
- * part of it. Returns the double slots of that range's cycle. */
-static int steady_rates(const struct rounds *r, double *rate)
+static struct range slowest_range(const struct rounds *r, const struct range *part)
 {
-	int p = r->stages, from = 0, to = 0;
-	double slowest = 0;
+	struct range best = *part;
 
-	for (int s = 0; s < p; s++) {
-		rate[s] = r->forward[s] + r->backward[s];
-		if (rate[s] > slowest) {
-			slowest = rate[s];
-			from = to = s;
-		}
-	}
+	best.rate = 0;
+	for (int s = part->from; s <= part->to; s++)
+		if (r->forward[s] + r->backward[s] > best.rate)
+			best = (struct range){ s, s, r->forward[s] + r->backward[s] };
 	/* without latency no range is slower than its slowest stage */
-	if (r->latency <= 0)
-		return 1;
-	while (slower_range(r, &slowest, &from, &to))
+	while (r->latency > 0 && slower_range(r, part, &best))
 		;
-	for (int s = from; s <= to; s++)
-		rate[s] = slowest;
-	return to - from + 1;
+	return best;
+}
+
+/* The slowest range that each stage is part of; its rate falls to both sides of the
+ * slowest of all, whose double slots in a cycle are returned. */
+static int steady_ranges(const struct rounds *r, struct range *range)
+{
+	struct range part[MAX_STAGES];
+	int parts = 1, cycle = 0;
+
+	part[0] = (struct range){ 0, r->stages - 1, 0 };
+	while (parts > 0) {
+		struct range whole = part[--parts], best = slowest_range(r, &whole);
+
+		for (int s = best.from; s <= best.to; s++)
+			range[s] = best;
+		if (cycle == 0)
+			cycle = best.to - best.from + 1;
+		if (best.from > whole.from)
+			part[parts++] = (struct range){ whole.from, best.from - 1, 0 };
+		if (best.to < whole.to)
+			part[parts++] = (struct range){ best.to + 1, whole.to, 0 };
+	}
+	return cycle;
+}
+
+/* So many double slots on stage s: whole cycles of its range, then on its own. */
+static double steady_seconds(const struct rounds *r, const struct range *range, int s,
+			     int64_t slots)
+{
+	int64_t rest = slots % (range[s].to - range[s].from + 1);
+
+	return (double)(slots - rest) * range[s].rate +
+	       (double)rest * (r->forward[s] + r->backward[s]);
 }
 
 /* The slots before all stages work, where there are enough micro-batches for all: a
@@ -200,11 +231,10 @@ static void run(const struct rounds *r, int64_t full, bool to_the_end, double *e
  * end that is such a start seen backwards. */
 static double run_long(struct rounds *r, int64_t settle)
 {
-	double start[MAX_STAGES], end[MAX_STAGES], rate[MAX_STAGES], longest = 0;
+	double start[MAX_STAGES], end[MAX_STAGES], longest = 0;
+	struct range range[MAX_STAGES];
 	int64_t middle = r->micro_batches - r->stages - 2 * settle;
-	int64_t rest = middle % steady_rates(r, rate); /* whole cycles in between */
-
-	double cycles = (double)(middle - rest);
+	int64_t rest = middle % steady_ranges(r, range); /* whole cycles in between */
 
 	run(r, settle, false, start);
 	rounds_turn(r);
@@ -214,20 +244,37 @@ static double run_long(struct rounds *r, int64_t settle)
 		/* last was a forward on even stages, which hand it down, and a backward
 		 * on odd ones, which hand it up */
 		int next = s % 2 == 0 ? s + 1 : s - 1;
+		double stays = steady_seconds(r, range, s, middle - rest);
 
-		longest = later(longest, start[s] + cycles * rate[s] + end[s]);
-		if (next < r->stages)
-			longest = later(longest,
-					start[s] + r->latency +
-						cycles * lesser(rate[s], rate[next]) +
-						end[next]);
+		longest = later(longest, start[s] + stays + end[s]);
+		if (next >= r->stages)
+			continue;
+		stays = lesser(stays, steady_seconds(r, range, next, middle - rest));
+		longest = later(longest, start[s] + r->latency + stays + end[next]);
 	}
 	return longest;
 }
 
+/* Once all stages work, a path does best on the slowest one at once, for without
+ * latency a move costs the same at any time. With it the path finds its range in the
+ * settling slots, and laps of another length fill up what whole laps leave: worth no
+ * more than the latency of a few ways, for which it needs a lap's slots. */
+static int64_t settling(const struct rounds *r)
+{
+	double work = 0;
+
+	if (r->latency <= 0)
+		return 1;
+	for (int s = 0; s < r->stages; s++)
+		work = later(work, r->forward[s] + r->backward[s]);
+	work *= (double)r->micro_batches;
+	return r->latency * r->stages < small_share * work ? r->stages / 8 + 2
+							   : r->stages / 2 + 2;
+}
+
 double rounds_1f1b(struct rounds *r)
 {
-	int64_t m = r->micro_batches, p = r->stages, settle = p / 2 + SETTLE;
+	int64_t m = r->micro_batches, p = r->stages, settle = settling(r);
 	int64_t full = m > p ? m - p : 0;
 	double ends[MAX_STAGES], end = 0;
 
