@@ -1,5 +1,6 @@
 /* collective.c - see collective.h. */
 #include "engine/collective.h"
+#include "engine/plain.h"
 
 #include <math.h>
 #include <string.h>
@@ -58,8 +59,8 @@ static double latency(const struct cluster *cluster, const struct group *group,
 	if (kind == COLLECTIVE_SEND)
 		return start + (group->link == LINK_DOMAIN ? near : far);
 	if (kind == COLLECTIVE_ALL_REDUCE)
-		return start + 2 * fmin(ring, tree);
-	return start + (kind == COLLECTIVE_BROADCAST ? fmin(ring, tree) : ring);
+		return start + 2 * lesser(ring, tree);
+	return start + (kind == COLLECTIVE_BROADCAST ? lesser(ring, tree) : ring);
 }
 
 /* Sizes between, as nccl-tests measures them inside a domain: (a^p + t^p)^(1/p) with p
@@ -101,7 +102,7 @@ double collective_remote_copies(const struct group *group, double chosen, bool o
 			missed *= 1 - 1 / domains;
 		copies = domains * (1 - missed);
 		if (limit > 0)
-			copies = fmin(copies, limit);
+			copies = lesser(copies, limit);
 	}
 	return copies * (domains - 1) / domains;
 }
@@ -127,7 +128,7 @@ void collective_dispatch(const struct cluster *cluster, const struct group *grou
 	/* both levels work at once; the slower one shows */
 	out->seconds =
 		combine(cluster, group, latency(cluster, group, COLLECTIVE_ALL_TO_ALL),
-			fmax(inside, outside));
+			larger(inside, outside));
 }
 
 /* A torus moves an all-gather along each axis at once in both directions: the rate
@@ -150,7 +151,7 @@ static double transfer(const struct cluster *cluster, const struct group *group,
 
 	if (kind == COLLECTIVE_SEND)
 		return bytes / network_rate(cluster, group->link, stack_share);
-	return bytes / fmin(far, near);
+	return bytes / lesser(far, near);
 }
 
 void collective_cost(const struct cluster *cluster, const struct group *group,

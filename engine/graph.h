@@ -56,6 +56,7 @@ struct graph_operator {
 
 struct graph {
 	int count;
+	int mixer_count; /* of them, those of a layer up to its MLP */
 	struct graph_operator item[MAX_OPERATORS];
 };
 
@@ -81,11 +82,12 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 
 /* The layer of that kind on one rank, in order of the forward; times included. */
 void graph_layer(const struct graph_context *context, int kind, struct graph *out);
-/* Embedding of the first stage; final norm, head and loss of the last. An MTP layer
- * has a head of its own on shared weights: with_weights false. */
+/* The same where out holds the layer of the kind before: a mixer that both have is not
+ * drawn again. */
+void graph_next_layer(const struct graph_context *context, int kind, struct graph *out);
+/* Embedding of the first stage; final norm, head and loss of the last. */
 void graph_embedding(const struct graph_context *context, struct graph *out);
-void graph_head(const struct graph_context *context, bool with_weights,
-		struct graph *out);
+void graph_head(const struct graph_context *context, struct graph *out);
 const char *operator_label(enum operator_kind kind);
 
 #endif

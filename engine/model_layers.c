@@ -59,15 +59,20 @@ int64_t model_kind_layers(const struct model *model, int kind)
 	return count;
 }
 
-/* Most neighbours are of one kind; eight are compared at once. */
-static bool equal_eight(const struct model *model, int64_t from)
+/* The layers from there on that are of one kind; eight are compared at once. */
+static int64_t run_length(const struct model *model, int64_t from)
 {
-	uint64_t eight;
+	uint64_t one = model->layer[from], eight;
+	int64_t end = from + 1;
 
-	if (from + 8 > model->layers)
-		return false;
-	memcpy(&eight, &model->layer[from], sizeof eight);
-	return eight == model->layer[from] * UINT64_C(0x0101010101010101);
+	for (; end + 8 <= model->layers; end += 8) {
+		memcpy(&eight, &model->layer[end], sizeof eight);
+		if (eight != one * UINT64_C(0x0101010101010101))
+			break;
+	}
+	while (end < model->layers && model->layer[end] == one)
+		end++;
+	return end - from;
 }
 
 void model_kinds_layers(const struct model *model, double *layers)
@@ -78,7 +83,7 @@ void model_kinds_layers(const struct model *model, double *layers)
 		count[0] = (int32_t)model->layers;
 	else
 		for (int64_t i = 0, run; i < model->layers; i += run) {
-			run = equal_eight(model, i) ? 8 : 1;
+			run = run_length(model, i);
 			if (model->layer[i] < MAX_LAYER_KINDS)
 				count[model->layer[i]] += (int32_t)run;
 		}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/pipeline_rounds.h"
+#include "engine/plain.h"
 #include "engine/plan.h"
 #include "engine/schedule/schedule.h"
 
@@ -46,8 +47,8 @@ static double gpipe_seconds(const struct rounds *r)
 	for (int s = 0; s < r->stages; s++) {
 		forward += r->forward[s];
 		backward += r->backward[s];
-		slowest_f = fmax(slowest_f, r->forward[s]);
-		slowest_b = fmax(slowest_b, r->backward[s]);
+		slowest_f = larger(slowest_f, r->forward[s]);
+		slowest_b = larger(slowest_b, r->backward[s]);
 	}
 	return forward + backward + 2 * (r->stages - 1) * r->latency +
 	       (double)(r->micro_batches - 1) * (slowest_f + slowest_b);
@@ -133,7 +134,7 @@ void pipeline_step(const struct pipeline_input *in, struct pipeline_result *out)
 		seconds = rounds_interleaved(&r);
 	for (int s = 0; s < in->stages; s++) {
 		/* The slowest stage can't be faster than its own work. */
-		seconds = fmax(seconds, out->busy[s] + out->transfer[s]);
+		seconds = larger(seconds, out->busy[s] + out->transfer[s]);
 	}
 	out->seconds = seconds;
 	for (int s = 0; s < in->stages; s++)
@@ -156,11 +157,11 @@ static double floor_1f1b(const struct rounds *r)
 	for (int s = 0; s < p; s++) {
 		double both = r->forward[s] + r->backward[s];
 		double ahead = p - s - 1;
-		double less = fmin(r->forward[s], r->backward[s]);
+		double less = lesser(r->forward[s], r->backward[s]);
 
-		most = fmax(most, above + m * both);
+		most = larger(most, above + m * both);
 		if (r->micro_batches >= p - s)
-			most = fmax(most, way + (m - 1) * both - ahead * less);
+			most = larger(most, way + (m - 1) * both - ahead * less);
 		above += both + 2 * r->latency;
 	}
 	return most;
@@ -179,17 +180,17 @@ double pipeline_floor(const struct pipeline_input *in)
 
 	sum_work(in, &work);
 	for (int s = 0; s < in->stages && !simulated; s++)
-		most = fmax(most, work.busy[s] + work.transfer[s]);
+		most = larger(most, work.busy[s] + work.transfer[s]);
 	if (simulated)
 		return simulated_floor(in) * sure;
 	if (in->stages == 1)
 		return most * sure;
 	load(in, &r);
 	if (in->schedule == SCHEDULE_GPIPE && in->chunks == 1)
-		return fmax(most, gpipe_seconds(&r)) * sure;
+		return larger(most, gpipe_seconds(&r)) * sure;
 	if (in->chunks == 1)
-		return fmax(most * sure, floor_1f1b(&r) * almost);
-	return fmax(most * sure, rounds_floor(&r) * almost);
+		return larger(most * sure, floor_1f1b(&r) * almost);
+	return larger(most * sure, rounds_floor(&r) * almost);
 }
 
 bool pipeline_in_flight(const struct pipeline_input *in, struct pipeline_result *out)

@@ -10,19 +10,10 @@
 #include <string.h>
 
 #include "engine/pipeline_rounds.h"
+#include "engine/plain.h"
 
 /* Of a step, which all ways' latencies together may be to be taken roughly. */
 static const double small_share = 2e-3;
-
-static double later(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-static double lesser(double a, double b)
-{
-	return a < b ? a : b;
-}
 
 /* Ends of the warm-up: p - s equal jobs (or m) in a flow shop, of which job j
  * leaves stage s after the sum of the stages so far plus j times the slowest. */
@@ -36,7 +27,7 @@ static void warm_up(const struct rounds *r, double *end)
 		if (last > r->micro_batches - 1)
 			last = r->micro_batches - 1;
 		sum += r->forward[s] + (s > 0 ? r->latency : 0);
-		slowest = later(slowest, r->forward[s]);
+		slowest = larger(slowest, r->forward[s]);
 		end[s] = sum + (double)last * slowest;
 	}
 }
@@ -58,9 +49,9 @@ static void run_slot(const struct rounds *r, int64_t slot, const double *a, doub
 		int64_t w = p - 1 - s, turn = slot - w;
 
 		if (turn % 2 == 0 && turn / 2 < m)
-			b[s] = r->backward[s] + later(a[s], a[s + 1] + r->latency);
+			b[s] = r->backward[s] + larger(a[s], a[s + 1] + r->latency);
 		else if (turn % 2 == 1 && w + 1 + turn / 2 < m)
-			b[s] = r->forward[s] + later(a[s], a[s - 1] + r->latency);
+			b[s] = r->forward[s] + larger(a[s], a[s - 1] + r->latency);
 	}
 }
 
@@ -72,13 +63,13 @@ static void run_full(const struct rounds *r, int64_t slot, double *a, double *b)
 	double latency = r->latency;
 
 	for (int s = odd; s < p; s += 2)
-		b[s] = r->backward[s] + later(a[s], a[s + 1] + latency);
+		b[s] = r->backward[s] + larger(a[s], a[s + 1] + latency);
 	for (int s = 1 - odd; s < p; s += 2)
-		b[s] = r->forward[s] + later(a[s], a[s - 1] + latency);
+		b[s] = r->forward[s] + larger(a[s], a[s - 1] + latency);
 	for (int s = odd; s < p; s += 2)
-		a[s] = r->forward[s] + later(b[s], b[s - 1] + latency);
+		a[s] = r->forward[s] + larger(b[s], b[s - 1] + latency);
 	for (int s = 1 - odd; s < p; s += 2)
-		a[s] = r->backward[s] + later(b[s], b[s + 1] + latency);
+		a[s] = r->backward[s] + larger(b[s], b[s + 1] + latency);
 }
 
 /* Neighbouring stages from..to that hand work up and back: (their work + both ways'
@@ -133,37 +124,34 @@ static struct range slowest_range(const struct rounds *r, const struct range *pa
 	return best;
 }
 
-/* The slowest range that each stage is part of; its rate falls to both sides of the
- * slowest of all, whose double slots in a cycle are returned. */
-static int steady_ranges(const struct rounds *r, struct range *range)
+/* Seconds that each stage works for whole cycles of the slowest of all ranges in so
+ * many double slots: each in cycles of the slowest range that it is part of, then on
+ * its own. Returns the double slots that are left. */
+static int64_t steady_seconds(const struct rounds *r, int64_t slots, double *seconds)
 {
 	struct range part[MAX_STAGES];
-	int parts = 1, cycle = 0;
+	int64_t left = 0;
+	int parts = 1;
 
 	part[0] = (struct range){ 0, r->stages - 1, 0 };
-	while (parts > 0) {
+	for (bool slowest = true; parts > 0; slowest = false) {
 		struct range whole = part[--parts], best = slowest_range(r, &whole);
+		int64_t rest = slots % (best.to - best.from + 1);
 
+		if (slowest) {
+			left = rest;
+			slots -= rest;
+			rest = 0;
+		}
 		for (int s = best.from; s <= best.to; s++)
-			range[s] = best;
-		if (cycle == 0)
-			cycle = best.to - best.from + 1;
+			seconds[s] = (double)(slots - rest) * best.rate +
+				     (double)rest * (r->forward[s] + r->backward[s]);
 		if (best.from > whole.from)
 			part[parts++] = (struct range){ whole.from, best.from - 1, 0 };
 		if (best.to < whole.to)
 			part[parts++] = (struct range){ best.to + 1, whole.to, 0 };
 	}
-	return cycle;
-}
-
-/* So many double slots on stage s: whole cycles of its range, then on its own. */
-static double steady_seconds(const struct rounds *r, const struct range *range, int s,
-			     int64_t slots)
-{
-	int64_t rest = slots % (range[s].to - range[s].from + 1);
-
-	return (double)(slots - rest) * range[s].rate +
-	       (double)rest * (r->forward[s] + r->backward[s]);
+	return left;
 }
 
 /* The slots before all stages work, where there are enough micro-batches for all: a
@@ -177,9 +165,9 @@ static void run_up(const struct rounds *r, double *a, double *b)
 		double *swap = a;
 
 		for (int s = joins; s < p; s += 2)
-			b[s] = r->backward[s] + later(a[s], a[s + 1] + latency);
+			b[s] = r->backward[s] + larger(a[s], a[s + 1] + latency);
 		for (int s = joins + 1; s < p; s += 2)
-			b[s] = r->forward[s] + later(a[s], a[s - 1] + latency);
+			b[s] = r->forward[s] + larger(a[s], a[s - 1] + latency);
 		a = b;
 		b = swap;
 	}
@@ -231,10 +219,9 @@ static void run(const struct rounds *r, int64_t full, bool to_the_end, double *e
  * end that is such a start seen backwards. */
 static double run_long(struct rounds *r, int64_t settle)
 {
-	double start[MAX_STAGES], end[MAX_STAGES], longest = 0;
-	struct range range[MAX_STAGES];
+	double start[MAX_STAGES], end[MAX_STAGES], stays[MAX_STAGES], longest = 0;
 	int64_t middle = r->micro_batches - r->stages - 2 * settle;
-	int64_t rest = middle % steady_ranges(r, range); /* whole cycles in between */
+	int64_t rest = steady_seconds(r, middle, stays);
 
 	run(r, settle, false, start);
 	rounds_turn(r);
@@ -244,13 +231,13 @@ static double run_long(struct rounds *r, int64_t settle)
 		/* last was a forward on even stages, which hand it down, and a backward
 		 * on odd ones, which hand it up */
 		int next = s % 2 == 0 ? s + 1 : s - 1;
-		double stays = steady_seconds(r, range, s, middle - rest);
 
-		longest = later(longest, start[s] + stays + end[s]);
-		if (next >= r->stages)
-			continue;
-		stays = lesser(stays, steady_seconds(r, range, next, middle - rest));
-		longest = later(longest, start[s] + r->latency + stays + end[next]);
+		longest = larger(longest, start[s] + stays[s] + end[s]);
+		if (next < r->stages)
+			longest =
+				larger(longest, start[s] + r->latency +
+							lesser(stays[s], stays[next]) +
+							end[next]);
 	}
 	return longest;
 }
@@ -266,10 +253,9 @@ static int64_t settling(const struct rounds *r)
 	if (r->latency <= 0)
 		return 1;
 	for (int s = 0; s < r->stages; s++)
-		work = later(work, r->forward[s] + r->backward[s]);
+		work = larger(work, r->forward[s] + r->backward[s]);
 	work *= (double)r->micro_batches;
-	return r->latency * r->stages < small_share * work ? r->stages / 8 + 2
-							   : r->stages / 2 + 2;
+	return r->latency * r->stages < small_share * work ? 2 : r->stages / 2 + 2;
 }
 
 double rounds_1f1b(struct rounds *r)
@@ -282,6 +268,6 @@ double rounds_1f1b(struct rounds *r)
 		return run_long(r, settle);
 	run(r, full, true, ends);
 	for (int s = 0; s < p; s++)
-		end = later(end, ends[s]);
+		end = larger(end, ends[s]);
 	return end;
 }

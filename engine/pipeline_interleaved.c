@@ -12,13 +12,9 @@
 #include <string.h>
 
 #include "engine/pipeline_rounds.h"
+#include "engine/plain.h"
 
 enum { MAX_DELAY = 1024 };
-
-static double later(double a, double b)
-{
-	return a > b ? a : b;
-}
 
 /* A run of one group through one chunk, in virtual micro-batches. */
 struct phase {
@@ -123,7 +119,7 @@ static void run_step(struct front *at)
 	low = low > 0 ? low : 0;
 	high = high < p - 1 ? high : p - 1;
 	for (int64_t s = high; s >= low; s--)
-		y[s + 1] = at->tf[s] + later(later(y[s + 1], x[s]), y[s] + latency);
+		y[s + 1] = at->tf[s] + larger(larger(y[s + 1], x[s]), y[s] + latency);
 	if (behind + p - 1 >= 0) {
 		if (behind + p - 1 < at->virtual)
 			enter_backward(at);
@@ -132,7 +128,7 @@ static void run_step(struct front *at)
 		high = high < p - 1 ? high : p - 1;
 		for (int64_t s = low; s <= high; s++)
 			x[s] = at->tb[s] +
-			       later(later(y[s + 1], x[s]), x[s + 1] + latency);
+			       larger(larger(y[s + 1], x[s]), x[s + 1] + latency);
 	}
 	at->y_ring[q % MAX_DELAY] = y[p];
 	at->x_ring[q % MAX_DELAY] = x[0];
@@ -148,7 +144,7 @@ static double run(const struct rounds *r)
 	while (at.step < at.virtual + at.ahead)
 		run_step(&at);
 	for (int s = 0; s < r->stages; s++)
-		end = later(end, later(at.x[s], at.y[s + 1]));
+		end = larger(end, larger(at.x[s], at.y[s + 1]));
 	return end;
 }
 
@@ -167,7 +163,7 @@ static double busiest(const struct rounds *r)
 	double most = 0;
 
 	for (int s = 0; s < r->stages; s++)
-		most = later(most, stage_work(r, s));
+		most = larger(most, stage_work(r, s));
 	return most;
 }
 
@@ -218,10 +214,10 @@ static double run_long(struct rounds *r)
 	rounds_turn(r);
 	for (int s = 0; s < r->stages; s++) {
 		double own = stage_work(r, s) * (double)r->group;
-		double rate = later(own, (start.x[s] - start.before[s]) / PERIOD);
+		double rate = larger(own, (start.x[s] - start.before[s]) / PERIOD);
 
-		longest = later(longest, start.x[s] + end.x[s] +
-						 (double)(middle / group) * rate);
+		longest = larger(longest, start.x[s] + end.x[s] +
+						  (double)(middle / group) * rate);
 	}
 	return longest;
 }

@@ -10,6 +10,7 @@
  * steady state, because whoever hands work on has a step's slack.
  */
 #include "engine/pipeline_rounds.h"
+#include "engine/plain.h"
 
 /* Shares of a virtual stage's time: sends take no more than this of the shorter of
  * forward and backward, and the embedding no more than this of both and than the head,
@@ -19,11 +20,6 @@ static const double most_latency = 0.5;
 static const double most_embedding = 0.15;
 static const double invisible = 5e-4;
 
-static double later(double a, double b)
-{
-	return a > b ? a : b;
-}
-
 static bool same(double a, double b)
 {
 	return a - b < 1e-9 * b && b - a < 1e-9 * b;
@@ -31,7 +27,7 @@ static bool same(double a, double b)
 
 static double surplus(double of_forward, double of_backward)
 {
-	return later(of_forward, 0) + later(of_backward, 0);
+	return larger(of_forward, 0) + larger(of_backward, 0);
 }
 
 bool rounds_are_even(const struct rounds *r)
@@ -66,15 +62,15 @@ static void reach(const struct rounds *r, const double *time, int64_t group,
 	for (int s = 0; s < p; s++)
 		early[s] = done[s] = last[s] = 0;
 	for (int k = 0, s = 0; k < p * r->chunks; k++, s = s + 1 < p ? s + 1 : 0) {
-		first = later(last[s], first + r->latency);
-		early[s] = later(early[s], first - done[s]);
+		first = larger(last[s], first + r->latency);
+		early[s] = larger(early[s], first - done[s]);
 		first += time[k];
 		done[s] += (more + 1) * time[k];
-		handed = later(first + more * time[k], handed + r->latency + time[k]);
+		handed = larger(first + more * time[k], handed + r->latency + time[k]);
 		last[s] = handed;
 		/* later stages are busy both ways before the last chunk's last */
 		if (k < turns || 2 * (p - 1 - s) >= group - 1)
-			early[s] = later(early[s], handed - done[s]);
+			early[s] = larger(early[s], handed - done[s]);
 	}
 }
 
@@ -91,8 +87,8 @@ double rounds_paths(const struct rounds *r)
 
 		for (int k = s; k < r->stages * r->chunks; k += r->stages)
 			work += r->forward[k] + r->backward[k];
-		longest = later(longest,
-				come[s] + (double)r->micro_batches * work + go[s]);
+		longest = larger(longest,
+				 come[s] + (double)r->micro_batches * work + go[s]);
 	}
 	return longest;
 }

@@ -23,8 +23,8 @@ double roofline_tail_flops(const struct roofline *roofline, double rows, double 
 
 double roofline_seconds(const struct roofline *roofline, double flops, double bytes)
 {
-	double compute = flops / roofline->flops_per_second;
-	double memory = bytes / roofline->bytes_per_second;
+	double compute = flops * roofline->seconds_per_flop;
+	double memory = bytes * roofline->seconds_per_byte;
 
 	if (flops <= 0 && bytes <= 0)
 		return 0;
@@ -58,9 +58,9 @@ static double share(double efficiency)
 
 void roofline_memory(const struct accelerator *accelerator, struct roofline *out)
 {
-	out->bytes_per_second = accelerator->memory_bytes_per_second *
-				share(accelerator->calibration.memory_efficiency);
-	out->flops_per_second = share(accelerator->peak_flops[PRECISION_FP32]);
+	out->seconds_per_byte = 1 / (accelerator->memory_bytes_per_second *
+				     share(accelerator->calibration.memory_efficiency));
+	out->seconds_per_flop = 1 / share(accelerator->peak_flops[PRECISION_FP32]);
 	out->per_core = out->tail_flops = 0;
 	/* most of these kernels are short and fused with a neighbour */
 	out->kernel_seconds = accelerator->calibration.kernel_seconds / 2;
@@ -73,8 +73,9 @@ void roofline_gemm(const struct accelerator *accelerator, enum precision precisi
 
 	roofline_memory(accelerator, out);
 	out->kernel_seconds = accelerator->calibration.kernel_seconds;
-	out->flops_per_second = accelerator->peak_flops[used] *
-				share(accelerator->calibration.gemm_efficiency[used]);
+	out->seconds_per_flop =
+		1 / (accelerator->peak_flops[used] *
+		     share(accelerator->calibration.gemm_efficiency[used]));
 	if (accelerator->cores <= 0)
 		return;
 	out->per_core = 1 / (double)accelerator->cores;
@@ -97,5 +98,5 @@ void roofline_attention(const struct accelerator *accelerator,
 		if (head_dim <= 64)
 			efficiency *= share(c->narrow_head_efficiency);
 	}
-	out->flops_per_second = accelerator->peak_flops[used] * efficiency;
+	out->seconds_per_flop = 1 / (accelerator->peak_flops[used] * efficiency);
 }

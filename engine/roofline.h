@@ -16,11 +16,10 @@
 
 /* Rates of one kind of kernel in a scenario, made once per estimate. */
 struct roofline {
-	double flops_per_second; /* effective */
-	double bytes_per_second; /* effective */
-	double kernel_seconds;   /* fixed */
-	double per_core;         /* 1 / cores; 0: no waves */
-	double tail_flops;       /* of a wave, per element of the inner dimension */
+	double seconds_per_flop, seconds_per_byte; /* effective */
+	double kernel_seconds;                     /* fixed */
+	double per_core;                           /* 1 / cores; 0: no waves */
+	double tail_flops; /* of a wave, per element of the inner dimension */
 };
 
 /* flops 0 is a pure memory kernel, bytes 0 a pure compute one; both 0 take no

@@ -32,8 +32,14 @@ static void count_kinds(const struct model *model, struct split *out)
 			continue;
 		}
 		memset(count, 0, (size_t)model->kinds * sizeof *count);
-		for (int i = out->first[k]; i < out->first[k + 1]; i++)
-			count[model->layer[i]]++;
+		for (int i = out->first[k], end; i < out->first[k + 1]; i = end) {
+			int kind = model->layer[i];
+
+			for (end = i + 1; end < out->first[k + 1]; end++)
+				if (model->layer[end] != kind)
+					break;
+			count[kind] = (int16_t)(count[kind] + end - i);
+		}
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "engine/plain.h"
 #include "engine/schedule/schedule.h"
 
 struct balance {
@@ -60,8 +61,8 @@ static bool probe(const struct balance *b, double bound, double *reached)
 		*reached = greatest;
 		return true;
 	}
-	*reached = fmax(next < INFINITY && next > bound ? next : bound,
-			greatest > bound ? greatest : 0);
+	*reached = larger(next < INFINITY && next > bound ? next : bound,
+			  greatest > bound ? greatest : 0);
 	return false;
 }
 
@@ -69,8 +70,8 @@ static bool probe(const struct balance *b, double bound, double *reached)
 static double least_bound(const struct balance *b)
 {
 	double total = b->sum[b->layers] + b->before + b->after;
-	double most = fmax(b->before, b->after), high = total, reached;
-	double low = fmax(total / b->parts, most);
+	double most = larger(b->before, b->after), high = total, reached;
+	double low = larger(total / b->parts, most);
 
 	for (int i = 0; i < b->layers; i++)
 		if (b->sum[i + 1] - b->sum[i] > most)
@@ -86,7 +87,7 @@ static double least_bound(const struct balance *b)
 		if (probe(b, middle, &reached))
 			high = reached;
 		else
-			low = fmax(reached, middle);
+			low = larger(reached, middle);
 	}
 	return high;
 }

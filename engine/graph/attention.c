@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/graph/build.h"
+#include "engine/plain.h"
 
 /* Positions a token sees on average: the causal half, a window, or a packed document;
  * kernels that keep scores compute the whole square. Context parallelism is balanced
@@ -66,7 +67,7 @@ static void core(const struct graph_context *c, struct graph *graph,
 	op->forward_seconds =
 		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
 	/* backward kernels reach 0.82 of the forward's rate (prototype) */
-	roofline.flops_per_second *= flash ? 0.82 : 1;
+	roofline.seconds_per_flop /= flash ? 0.82 : 1;
 	op->input_grad_seconds =
 		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
 }
@@ -111,7 +112,7 @@ void graph_attention(const struct graph_context *c, const struct layer_kind *kin
 	const struct model *m = &c->scenario->model;
 	double tp = (double)c->mesh->tp, h = (double)m->hidden;
 	double heads = (double)a->heads / tp;
-	double kv_heads = fmax((double)a->kv_heads / tp, 1); /* replicated beyond */
+	double kv_heads = larger((double)a->kv_heads / tp, 1); /* replicated beyond */
 	double q = heads * (double)a->head_dim, o = heads * (double)a->value_dim;
 	double kv = kv_heads * (double)(a->head_dim + a->value_dim);
 	struct graph_operator *op;

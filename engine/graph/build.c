@@ -2,9 +2,9 @@
 #include "engine/graph/build.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "engine/collective.h"
+#include "engine/plain.h"
 
 struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
 				 const char *name)
@@ -14,7 +14,7 @@ struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
 	if (graph->count == MAX_OPERATORS)
 		graph->count--;
 	op = &graph->item[graph->count++];
-	memset(op, 0, sizeof *op);
+	clear_bytes(op, sizeof *op);
 	op->kind = kind;
 	op->name = name;
 	op->groups = 1;
@@ -43,10 +43,12 @@ static void quantise(const struct graph_context *c, struct graph_operator *op)
 	double in = op->rows * op->inner * c->quantise_bytes;
 	double out = op->rows * op->columns * c->quantise_bytes;
 
+	if (c->quantise_bytes <= 0)
+		return;
 	op->forward_bytes += in;
 	op->backward_bytes += out;
-	op->forward_seconds += in / c->memory.bytes_per_second;
-	op->input_grad_seconds += out / c->memory.bytes_per_second;
+	op->forward_seconds += in * c->memory.seconds_per_byte;
+	op->input_grad_seconds += out * c->memory.seconds_per_byte;
 }
 
 struct graph_operator *graph_linear(const struct graph_context *c, struct graph *graph,
@@ -67,30 +69,28 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	op->weights = groups * (columns * inner + (bias ? columns : 0));
 	train_weights(c, op);
 	op->forward_bytes = (in + out) * c->width + weight_bytes;
-	op->backward_bytes = 2 * (in + out) * c->width + 2 * weight_bytes;
+	op->backward_bytes = 2 * op->forward_bytes;
 	struct roofline rate = c->gemm;
 
 	if (groups > 1)
-		rate.flops_per_second *= c->grouped_efficiency;
+		rate.seconds_per_flop /= c->grouped_efficiency;
 	/* tensor cores want rows of 128 bytes (NVIDIA, Matrix Multiplication Background
 	 * User's Guide, "Requirements to use Tensor Cores"); narrow outputs are cheap
 	 */
 	if (columns > 512 && (((int64_t)columns | (int64_t)inner) & 63) != 0)
-		rate.flops_per_second *= c->unaligned_efficiency;
-	double per_flop = 1 / rate.flops_per_second;
-	double backward =
-		roofline_seconds(&rate, op->input_grad_flops, op->backward_bytes / 2);
+		rate.seconds_per_flop /= c->unaligned_efficiency;
+	double per_flop = rate.seconds_per_flop;
+	/* the same product turned round twice: as many FLOPs and bytes each time */
+	double seconds = roofline_seconds(&rate, op->forward_flops, op->forward_bytes);
 
 	op->forward_seconds =
-		roofline_seconds(&rate, op->forward_flops, op->forward_bytes) +
-		per_flop * roofline_tail_flops(&rate, rows, columns, inner);
+		seconds + per_flop * roofline_tail_flops(&rate, rows, columns, inner);
 	op->input_grad_seconds =
-		backward + per_flop * roofline_tail_flops(&rate, rows, inner, columns);
-	/* the same product turned round, unless its weights are frozen */
+		seconds + per_flop * roofline_tail_flops(&rate, rows, inner, columns);
 	op->weight_grad_seconds =
 		c->frozen ? roofline_seconds(&rate, op->weight_grad_flops, 0)
-			  : backward + per_flop * roofline_tail_flops(&rate, columns,
-								      inner, rows);
+			  : seconds + per_flop * roofline_tail_flops(&rate, columns,
+								     inner, rows);
 	quantise(c, op);
 	return op;
 }
@@ -185,7 +185,7 @@ void graph_enter_tp(const struct graph_context *c, struct graph *graph,
 	op = graph_collective(c, graph, name, DIM_TP, COLLECTIVE_ALL_GATHER, tp,
 			      hidden_bytes(c), 1, 0);
 	/* the norm's output is one part of what it gathered */
-	shards = fmin(c->scenario->stack.saved_gather_shards, (double)tp->ranks);
+	shards = lesser(c->scenario->stack.saved_gather_shards, (double)tp->ranks);
 	if (op && shards > 1)
 		op->kept_bytes = (shards - 1) * hidden_bytes(c) / (double)tp->ranks;
 	op = graph_collective(c, graph, "input again", DIM_TP, COLLECTIVE_ALL_GATHER,
@@ -267,7 +267,7 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	const struct accelerator *a = &scenario->cluster.accelerator;
 	enum precision precision = (enum precision)plan->precision;
 
-	memset(out, 0, sizeof *out);
+	clear_bytes(out, sizeof *out);
 	out->scenario = scenario;
 	out->mesh = mesh;
 	roofline_gemm(a, precision, &out->gemm);
@@ -285,7 +285,7 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	/* op by op a norm makes several times the passes of a fused one */
 	out->norm_passes = plan->fused_norms || plan->compile
 				   ? 1
-				   : fmax(1, scenario->stack.unfused_passes);
+				   : larger(1, scenario->stack.unfused_passes);
 	out->quantise_bytes = quantise_bytes(plan);
 	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
 	out->grouped_efficiency = given(a->calibration.grouped_efficiency);

@@ -44,7 +44,7 @@ static void loss(const struct graph_context *c, double vocab, struct graph *out)
 				 0);
 }
 
-void graph_head(const struct graph_context *c, bool with_weights, struct graph *out)
+void graph_head(const struct graph_context *c, struct graph *out)
 {
 	const struct scenario *s = c->scenario;
 	double h = (double)s->model.hidden, tp = (double)c->mesh->tp;
@@ -61,7 +61,7 @@ void graph_head(const struct graph_context *c, bool with_weights, struct graph *
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
 			  s->model.head_bias, 1);
 	/* a tied head on the stage of the embedding is the embedding's table */
-	if (!with_weights || (s->model.tied_embeddings && s->plan.pp == 1))
+	if (s->model.tied_embeddings && s->plan.pp == 1)
 		op->weights = op->trainable = 0;
 	loss(c, s->plan.vocab_parallel ? vocab / tp : vocab, out);
 }

@@ -1,4 +1,6 @@
 /* layer.c - one layer of a kind: norms, mixer, MLP, residuals, collectives. */
+#include <string.h>
+
 #include "engine/graph/build.h"
 
 static void mixer(const struct graph_context *c, const struct layer_kind *kind,
@@ -40,36 +42,71 @@ static void merge_collectives(struct graph *out, int from)
 	out->count = kept;
 }
 
-void graph_layer(const struct graph_context *c, int k, struct graph *out)
+static bool is_parallel(const struct model *m, const struct layer_kind *kind)
+{
+	return m->parallel_block && kind->mixer != MIXER_NONE && kind->mlp != MLP_NONE;
+}
+
+static void mixer_half(const struct graph_context *c, const struct layer_kind *kind,
+		       struct graph *out)
 {
 	const struct model *m = &c->scenario->model;
-	const struct layer_kind *kind = &m->kind[k];
 	double h = (double)m->hidden;
-	bool both = kind->mixer != MIXER_NONE && kind->mlp != MLP_NONE;
-	bool parallel = both && m->parallel_block;
+
+	if (kind->mixer == MIXER_NONE)
+		return;
+	graph_norm(c, out, "input norm", c->norm_tokens, h);
+	mixer(c, kind, out);
+	if (m->post_norms)
+		graph_norm(c, out, "post norm", c->norm_tokens, h);
+	if (!is_parallel(m, kind))
+		graph_residual(c, out);
+}
+
+static void mlp_half(const struct graph_context *c, const struct layer_kind *kind,
+		     struct graph *out)
+{
+	const struct model *m = &c->scenario->model;
+	double h = (double)m->hidden;
+	bool parallel = is_parallel(m, kind);
+	int from;
+
+	if (kind->mlp == MLP_NONE)
+		return;
+	if (!(parallel && m->shared_norm))
+		graph_norm(c, out, "MLP norm", c->norm_tokens, h);
+	from = out->count;
+	mlp(c, kind, out);
+	if (parallel && kind->mlp == MLP_DENSE)
+		merge_collectives(out, from);
+	if (m->post_norms)
+		graph_norm(c, out, "MLP post norm", c->norm_tokens, h);
+	graph_residual(c, out);
+}
+
+void graph_layer(const struct graph_context *c, int k, struct graph *out)
+{
+	const struct layer_kind *kind = &c->scenario->model.kind[k];
 
 	out->count = 0;
-	if (kind->mixer != MIXER_NONE) {
-		graph_norm(c, out, "input norm", c->norm_tokens, h);
-		mixer(c, kind, out);
-		if (m->post_norms)
-			graph_norm(c, out, "post norm", c->norm_tokens, h);
-		if (!parallel)
-			graph_residual(c, out);
-	}
-	if (kind->mlp != MLP_NONE) {
-		int from;
+	mixer_half(c, kind, out);
+	out->mixer_count = out->count;
+	mlp_half(c, kind, out);
+}
 
-		if (!(parallel && m->shared_norm))
-			graph_norm(c, out, "MLP norm", c->norm_tokens, h);
-		from = out->count;
-		mlp(c, kind, out);
-		if (parallel && kind->mlp == MLP_DENSE)
-			merge_collectives(out, from);
-		if (m->post_norms)
-			graph_norm(c, out, "MLP post norm", c->norm_tokens, h);
-		graph_residual(c, out);
+void graph_next_layer(const struct graph_context *c, int k, struct graph *out)
+{
+	const struct model *m = &c->scenario->model;
+	const struct layer_kind *kind = &m->kind[k], *last = kind - 1;
+
+	if (kind->mixer != last->mixer ||
+	    is_parallel(m, kind) != is_parallel(m, last) ||
+	    memcmp(&kind->attention, &last->attention, sizeof kind->attention) != 0) {
+		graph_layer(c, k, out);
+		return;
 	}
+	out->count = out->mixer_count;
+	mlp_half(c, kind, out);
 }
 
 const char *operator_label(enum operator_kind kind)

@@ -3,6 +3,7 @@
 
 #include "engine/collective.h"
 #include "engine/graph/build.h"
+#include "engine/plain.h"
 
 /* What a rank sends and what its experts work on. */
 struct routing {
@@ -24,7 +25,7 @@ static void route(const struct graph_context *c, struct routing *r)
 	r->ffn = (double)moe->expert_ffn / (double)c->mesh->etp;
 	/* ETP gathers the rows of its ranks, each of which holds a slice of all experts
 	 */
-	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * fmax(busy, 1);
+	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * larger(busy, 1);
 }
 
 static double remote_copies(const struct graph_context *c, const struct routing *r)

@@ -2,28 +2,26 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/plain.h"
 #include "engine/rules/rules.h"
 
 void rules_derive(const struct scenario *scenario, struct facts *f)
 {
 	const struct plan *plan = &scenario->plan;
 
-	*f = (struct facts){
-		.scenario = scenario,
-		.plan = plan,
-		.model = &scenario->model,
-		.world = scenario->cluster.gpus,
-		.tp = plan->tp,
-		.pp = plan->pp,
-		.cp = plan->cp,
-		.ep = plan->ep,
-		.etp = scenario_etp(scenario),
-		.dp = scenario_dp(scenario),
-		.chunks = scenario_chunks(scenario),
-		.moe = scenario->model.moe.experts > 0,
-	};
-	if (f->dp > 0)
-		f->micro_batches = scenario_micro_batches(scenario);
+	f->scenario = scenario;
+	f->plan = plan;
+	f->model = &scenario->model;
+	f->world = scenario->cluster.gpus;
+	f->tp = plan->tp;
+	f->pp = plan->pp;
+	f->cp = plan->cp;
+	f->ep = plan->ep;
+	f->etp = scenario_etp(scenario);
+	f->dp = scenario_dp(scenario);
+	f->chunks = scenario_chunks(scenario);
+	f->moe = scenario->model.moe.experts > 0;
+	f->micro_batches = f->dp > 0 ? scenario_micro_batches(scenario) : 0;
 	f->chunked = f->pp > 1 && f->chunks > 1;
 	f->interleaved = f->chunked && plan->schedule <= SCHEDULE_BREADTH_FIRST;
 }
@@ -109,7 +107,7 @@ enum pass {
 
 struct search {
 	const struct scenario *scenario;
-	struct scenario trial;
+	struct scenario trial; /* differs in that knob alone */
 	enum pass pass;
 	int before; /* rows broken now */
 	const struct legality *rule;
@@ -133,10 +131,6 @@ static bool mends(struct search *search, double value)
 	struct facts facts;
 	struct broken out;
 
-	/* knobs live in these two; copying the model each time would cost more than
-	 * all the rest */
-	search->trial.plan = search->scenario->plan;
-	search->trial.cluster = search->scenario->cluster;
 	if (!knob_set(&search->trial, search->knob, value) ||
 	    !rules_countable(&search->trial))
 		return false;
@@ -220,6 +214,7 @@ static void offer_mends(struct search *search, const struct broken *broken)
 			continue;
 		finding->knob = search->knob->key;
 		now = knob_get(search->scenario, search->knob);
+		copy_bytes(&search->trial, search->scenario, sizeof search->trial);
 		if (mend->kind == MEND_VALUE)
 			offer(search, (double)mend->n);
 		else if (mend->kind == MEND_MULTIPLE && mend->n > 0)
@@ -238,8 +233,6 @@ static void find_remedy(const struct scenario *scenario, const struct legality *
 	struct search search;
 
 	search.scenario = scenario;
-	search.trial.model = scenario->model;
-	search.trial.stack = scenario->stack;
 	search.before = count_bits(before);
 	search.rule = rule;
 	search.finding = finding;
@@ -288,7 +281,8 @@ int scenario_check(const struct scenario *scenario, struct findings *findings)
 		if (before == 0)
 			before = broken_rows(scenario);
 		finding = &findings->item[findings->count++];
-		*finding = (struct finding){ .rule = &row->rule };
+		clear_bytes(finding, sizeof *finding);
+		finding->rule = &row->rule;
 		memcpy(finding->value, broken.value, sizeof finding->value);
 		find_remedy(scenario, row, before, &broken, finding);
 	}

@@ -15,14 +15,14 @@ static const double sure = 1 - 1e-9;
 static const double almost = 1 - 1.1e-3;
 
 static void part_of(const struct scenario *s, const struct layer_cost *cost,
-		    double bandwidth, struct bound_part *out)
+		    double seconds_per_byte, struct bound_part *out)
 {
 	out->forward = cost->forward + cost->exposed_forward;
 	out->backward = cost->input_grad + cost->weight_grad + cost->recompute +
 			cost->exposed_backward;
 	out->cpu = cost->cpu_seconds;
 	out->accumulate = 2 * (cost->dense_trainable + cost->expert_trainable) *
-			  step_gradient_bytes(s) / bandwidth;
+			  step_gradient_bytes(s) * seconds_per_byte;
 	out->dense = cost->dense;
 	out->expert = cost->expert;
 	out->dense_trainable = cost->dense_trainable;
@@ -69,19 +69,19 @@ void train_bound(const struct scenario *s, const struct layer_cost *cost,
 
 	roofline_memory(&s->cluster.accelerator, &memory);
 	*out = (struct train_bound){ .framework_bytes = s->stack.context_bytes,
-				     .memory_seconds = 1 / memory.bytes_per_second };
+				     .memory_seconds = memory.seconds_per_byte };
 	for (int k = 0; k < m->kinds; k++) {
-		part_of(s, &cost[k], memory.bytes_per_second, &part);
+		part_of(s, &cost[k], memory.seconds_per_byte, &part);
 		add(&out->all, &part, (double)model_kind_layers(m, k));
 		if (k == 0)
 			out->layer = part;
 		else
 			lessen(&out->layer, &part);
 	}
-	part_of(s, &cost[m->kinds], memory.bytes_per_second, &out->first);
-	part_of(s, &cost[m->kinds + 1], memory.bytes_per_second, &out->last);
+	part_of(s, &cost[m->kinds], memory.seconds_per_byte, &out->first);
+	part_of(s, &cost[m->kinds + 1], memory.seconds_per_byte, &out->last);
 	if (m->mtp_layers > 0) {
-		part_of(s, &cost[m->kinds + 2], memory.bytes_per_second, &part);
+		part_of(s, &cost[m->kinds + 2], memory.seconds_per_byte, &part);
 		add(&out->last, &part, (double)m->mtp_layers);
 	}
 	add(&out->all, &out->first, 1);

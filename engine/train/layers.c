@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/plain.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
@@ -82,13 +83,13 @@ static void expose(const struct step *step, const struct graph *graph,
 					       : 0;
 
 	op->exposed_forward = op->forward_seconds * keep;
-	op->exposed_backward = fmax(0, op->input_grad_seconds * keep - beside);
+	op->exposed_backward = larger(0, op->input_grad_seconds * keep - beside);
 	if (!op->overlaps)
 		return;
 	op->exposed_forward =
-		fmax(0, op->forward_seconds - hiding_time(step, graph, op, true));
+		larger(0, op->forward_seconds - hiding_time(step, graph, op, true));
 	op->exposed_backward =
-		fmax(0, op->input_grad_seconds - hiding_time(step, graph, op, false));
+		larger(0, op->input_grad_seconds - hiding_time(step, graph, op, false));
 }
 
 static void add_weights(struct layer_cost *out, const struct graph_operator *op)
@@ -137,7 +138,7 @@ static void add_operator(const struct step *step, bool full,
 	out->flops += op->forward_flops;
 	out->whole_bytes += op->saved_bytes + op->kept_bytes;
 	out->saved_bytes += op->kept_bytes + (again ? 0 : op->saved_bytes);
-	out->gemm_bytes = fmax(out->gemm_bytes, op->weights / op->groups);
+	out->gemm_bytes = larger(out->gemm_bytes, op->weights / op->groups);
 	add_weights(out, op);
 	if (again) {
 		out->recompute += op->forward_seconds;
@@ -200,7 +201,7 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 {
 	const struct plan *plan = &step->scenario->plan;
 
-	memset(out, 0, sizeof *out);
+	clear_bytes(out, sizeof *out);
 	for (int i = 0; i < graph->count; i++) {
 		if (graph->item[i].kind == OPERATOR_COLLECTIVE)
 			expose(step, graph, &graph->item[i]);
@@ -209,9 +210,9 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 	per_op_policy(step, graph, out);
 	/* behind all that both compute, up to the share that the stack reaches */
 	out->pairs_hide =
-		fmin(out->pairs_hide,
-		     step->scenario->stack.ep_overlap *
-			     (out->forward + out->input_grad + out->weight_grad));
+		lesser(out->pairs_hide,
+		       step->scenario->stack.ep_overlap *
+			       (out->forward + out->input_grad + out->weight_grad));
 	out->gemm_bytes *= step->context.width;
 	out->cpu_seconds = launch_seconds(step, graph);
 	/* a layer that is recomputed whole keeps its input alone */
@@ -319,13 +320,12 @@ static void mtp_layer(struct step *step, struct graph *graph, struct estimate *o
 {
 	const struct model *m = &step->scenario->model;
 	double h = (double)m->hidden;
-	struct layer_cost head;
 
 	step->mtp = step->kind[model_mtp_kind(m)];
-	layer_cost(step, graph, false, &head);
 	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
 		    out);
-	add_cost(&step->mtp, &head);
+	add_cost(&step->mtp, &step->head);
+	step->mtp.cpu_seconds += launch_seconds(step, graph);
 	/* the joining projection, 2h x h, is split over TP */
 	step->mtp.dense += 2 * h * h / (double)step->mesh.tp;
 	step->mtp.dense_trainable +=
@@ -349,7 +349,7 @@ void step_draw(const struct step *step, int part, struct graph *graph)
 	else if (end == EMBEDDING)
 		graph_embedding(&step->context, graph);
 	else
-		graph_head(&step->context, end == HEAD, graph);
+		graph_head(&step->context, graph);
 }
 
 void step_cost(struct step *step, int part, struct graph *graph, struct estimate *out)
@@ -372,11 +372,16 @@ void step_cost(struct step *step, int part, struct graph *graph, struct estimate
 void step_layers(struct step *step, struct estimate *out)
 {
 	int parts = step_parts(&step->scenario->model);
+	int kinds = step->scenario->model.kinds;
 	struct graph graph;
 
 	model_kinds_layers(&step->scenario->model, step->kind_layers);
 	for (int part = 0; part < parts; part++) {
-		step_draw(step, part, &graph);
+		/* MTP layers have the head, which comes before */
+		if (part > 0 && part < kinds)
+			graph_next_layer(&step->context, part, &graph);
+		else if (part != kinds + MTP_HEAD)
+			step_draw(step, part, &graph);
 		step_cost(step, part, &graph, out);
 	}
 }

@@ -1,6 +1,7 @@
 /* memory.c - what each stage holds at its peak, and whether it fits. */
 #include <math.h>
 
+#include "engine/plain.h"
 #include "engine/train/step.h"
 
 /* Runs that ran out against predicted / capacity, in the measured sweeps: 0 of 1567
@@ -9,32 +10,33 @@
 static const double fit_centre = 1.005;
 static const double fit_slope = 18;
 
-static double sharded(const struct plan *plan, int64_t stage, double bytes,
-		      int64_t shards)
+/* What ZeRO from that stage on leaves of each byte. */
+static double share_of(const struct plan *plan, int64_t stage, double shard)
 {
-	return plan->zero >= stage ? bytes / (double)shards : bytes;
+	return plan->zero >= stage ? shard : 1;
 }
 
 static void hold_states(const struct step *step, const struct stage_sum *sum,
 			struct stage_memory *out)
 {
 	const struct plan *plan = &step->scenario->plan;
-	int64_t dense = step_dense_shards(step), expert = step_expert_shards(step);
+	double dense = 1 / (double)step_dense_shards(step);
+	double expert = 1 / (double)step_expert_shards(step);
 	double weight = step_weight_bytes(step->scenario);
 	double gradient = step_gradient_bytes(step->scenario);
 	double state = step_optimizer_bytes(step->scenario), all;
 
 	out->parameters = sum->dense + sum->expert;
-	out->weights_bytes = sharded(plan, 3, sum->dense * weight, dense) +
-			     sharded(plan, 3, sum->expert * weight, expert);
+	out->weights_bytes = weight * (sum->dense * share_of(plan, 3, dense) +
+				       sum->expert * share_of(plan, 3, expert));
 	out->gradients_bytes =
-		sharded(plan, 2, sum->dense_trainable * gradient, dense) +
-		sharded(plan, 2, sum->expert_trainable * gradient, expert);
+		gradient * (sum->dense_trainable * share_of(plan, 2, dense) +
+			    sum->expert_trainable * share_of(plan, 2, expert));
 	if (step_gathers_once(step))
 		out->gradients_bytes =
 			(sum->dense_trainable + sum->expert_trainable) * 4;
-	all = sharded(plan, 1, sum->dense_trainable * state, dense) +
-	      sharded(plan, 1, sum->expert_trainable * state, expert);
+	all = state * (sum->dense_trainable * share_of(plan, 1, dense) +
+		       sum->expert_trainable * share_of(plan, 1, expert));
 	out->optimizer_bytes = all * (1 - plan->optimizer_offload);
 	out->host_optimizer_bytes = all * plan->optimizer_offload;
 }
@@ -50,7 +52,7 @@ double step_logit_width(const struct scenario *scenario)
 	if (plan->vocab_parallel && plan->tp > 1 && stack->parallel_logit_bytes > 0)
 		each = stack->parallel_logit_bytes;
 	if (plan->cross_entropy != CE_PLAIN)
-		each = fmin(each, 6);
+		each = lesser(each, 6);
 	if (plan->cross_entropy == CE_CHUNKED)
 		each /= 8;
 	if (scenario_micro_batches(scenario) > 1)
@@ -76,7 +78,7 @@ static double layer_at_work(const struct step *step, const struct stage_sum *sum
 {
 	if (step->scenario->plan.recompute == RECOMPUTE_NONE || sum->layers <= 0)
 		return 0;
-	return fmax(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
+	return larger(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
 }
 
 static void hold_buffers(const struct step *step, const struct stage_sum *sum,
@@ -87,7 +89,7 @@ static void hold_buffers(const struct step *step, const struct stage_sum *sum,
 
 	/* a layer that runs again uses the memory that the logits left */
 	out->buffers_bytes =
-		sum->has_head ? fmax(0, logit_bytes(step) - layer_at_work(step, sum))
+		sum->has_head ? larger(0, logit_bytes(step) - layer_at_work(step, sum))
 			      : 0;
 	/* the layer at work, those gathered ahead, and the gradients of one */
 	if (plan->zero == 3)
@@ -170,7 +172,7 @@ double step_bytes(const struct step *step)
 
 	for (int i = 0; i < step->stages; i++) {
 		step_hold(step, i, &step->sum[i], &held);
-		most = fmax(most, held.total_bytes);
+		most = larger(most, held.total_bytes);
 	}
 	return most;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/collective.h"
+#include "engine/plain.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
@@ -53,7 +54,7 @@ static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
 {
 	const struct model *m = &step->scenario->model;
 
-	memset(out, 0, sizeof *out);
+	clear_bytes(out, sizeof *out);
 	for (int kind = 0; kind < m->kinds; kind++) {
 		double count = step->split.virtual_kind_layers[k][kind];
 
@@ -69,11 +70,6 @@ static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
 		add_layer(out, &step->mtp, (double)m->mtp_layers);
 		out->layers += (double)m->mtp_layers;
 	}
-}
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
 }
 
 static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost,
@@ -126,7 +122,7 @@ static double exposed_gather(const struct step *step, double seconds, double com
 			       : 0;
 	double first = layers > 0 ? seconds / layers : seconds;
 
-	return fmin(seconds, fmax(0, seconds - hides) + first);
+	return lesser(seconds, larger(0, seconds - hides) + first);
 }
 
 /* ZeRO-3: gather before forward and (where it was freed) backward, scatter gradients,
@@ -225,7 +221,7 @@ double step_shard_seconds(const struct step *step)
 		if (cost->cpu_seconds > forward ||
 		    cpu_backward * cost->cpu_seconds > backward)
 			return 0;
-		least = fmin(least, shard_layer_seconds(step, &group, cost));
+		least = lesser(least, shard_layer_seconds(step, &group, cost));
 	}
 	return least;
 }
@@ -235,8 +231,8 @@ static double accumulate_seconds(const struct step *step, const struct chunk_tim
 {
 	if (step->micro_batches < 2)
 		return 0;
-	return 2 * t->elements * step_gradient_bytes(step->scenario) /
-	       step->context.memory.bytes_per_second;
+	return 2 * t->elements * step_gradient_bytes(step->scenario) *
+	       step->context.memory.seconds_per_byte;
 }
 
 /* Activations on their way to the host and back, beside the computation. */
@@ -246,7 +242,7 @@ static double exposed_offload(const struct step *step, const struct chunk_time *
 	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
 	double compute = forward ? t->forward : t->input_grad + t->weight_grad;
 
-	return rate > 0 ? fmax(0, bytes / rate - compute) : 0;
+	return rate > 0 ? larger(0, bytes / rate - compute) : 0;
 }
 
 /* Activations that go out and come back; what that leaves exposed. */
@@ -282,8 +278,8 @@ static void time_chunk(struct step *step, int k, struct chunk_time *t,
 		t->input_grad + t->weight_grad + t->recompute + t->exposed_backward;
 
 	/* a CPU that launches slower than the GPU computes sets the pace */
-	t->late_forward = fmax(0, t->cpu - forward);
-	t->late_backward = fmax(0, cpu_backward * t->cpu - backward);
+	t->late_forward = larger(0, t->cpu - forward);
+	t->late_backward = larger(0, cpu_backward * t->cpu - backward);
 	if (step->scenario->plan.activation_offload > 0)
 		offload_traffic(step, t, out);
 }
@@ -367,11 +363,11 @@ static void fill_virtual_stages(struct step *step, struct estimate *out)
 {
 	struct chunk_time t;
 
+	clear_bytes(step->sum, (size_t)step->stages * sizeof *step->sum);
 	for (int i = 0; i < step->stages; i++) {
 		step->exposed_seconds[i] = step->recompute_seconds[i] =
 			step->forward_seconds[i] = step->backward_seconds[i] =
 				step->recompute_flops[i] = step->alone_seconds[i] = 0;
-		memset(&step->sum[i], 0, sizeof step->sum[i]);
 	}
 	for (int k = 0, end; k < step->stages * step->chunks; k = end) {
 		for (end = k + 1; end < step->stages * step->chunks; end++)
@@ -448,7 +444,7 @@ static void hide_in_pairs(struct step *step, struct estimate *out)
 		double each = step->forward_seconds[i] + step->backward_seconds[i];
 		double hidden = m * each - step->result.busy[i];
 
-		hidden = fmin(fmax(hidden, 0), step->exposed_seconds[i]);
+		hidden = lesser(larger(hidden, 0), step->exposed_seconds[i]);
 		step->exposed_seconds[i] -= hidden;
 		more += (m * step->alone_seconds[i] - hidden) / step->stages;
 	}

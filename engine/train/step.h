@@ -118,6 +118,8 @@ double step_host_capacity(const struct cluster *cluster);
 void step_total(const struct step *step, struct estimate *out);
 void step_run(const struct scenario *scenario, struct estimate *out);
 
+void step_mean_traffic(struct estimate *out);
+
 /* Copies of the weights that each stage holds; one stage alone has no use for two. */
 int step_copies(const struct step *step);
 /* Ranks over which dense weights and their optimizer are sharded; for experts. */
@@ -143,7 +145,8 @@ double step_graph_bytes(const struct scenario *scenario);
 void step_expose_traffic(struct estimate *out, enum dimension dimension,
 			 double seconds);
 /* One more collective in the list: count calls per GPU and step (mean). Calls of
- * the same name and dimension add up. */
+ * the same name and dimension add up, and step_mean_traffic() then makes what is said
+ * of one call their mean. */
 void step_traffic(struct estimate *out, const char *what, enum dimension dimension,
 		  enum collective_kind kind, const struct group *group, double count,
 		  double payload_bytes, double sent_bytes, double network_bytes,

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/collective.h"
+#include "engine/plain.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
@@ -79,7 +80,7 @@ void step_pieces(const struct step *step, const struct group *group,
 		 enum collective_kind kind, double bytes, double calls,
 		 struct collective *out)
 {
-	calls = fmax(1, calls);
+	calls = larger(1, calls);
 	collective_cost(&step->scenario->cluster, group, kind, bytes / calls,
 			step->context.network_share, out);
 	out->seconds *= calls;
@@ -96,8 +97,9 @@ static double exposed_sync(const struct step *step, double seconds, double besid
 
 	if (!overlaps)
 		return seconds;
-	return fmin(seconds,
-		    fmax(bucket, seconds - step->scenario->stack.dp_overlap * beside));
+	return lesser(
+		seconds,
+		larger(bucket, seconds - step->scenario->stack.dp_overlap * beside));
 }
 
 struct sync {
@@ -122,7 +124,7 @@ static double add_sync(const struct sync *s, const char *what,
 
 	/* gradients are bundled up */
 	if (kind == COLLECTIVE_ALL_REDUCE)
-		calls = fmin(calls, bytes / least_bucket_bytes);
+		calls = lesser(calls, bytes / least_bucket_bytes);
 	step_pieces(s->step, group, kind, bytes, calls, &cost);
 	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
 	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes,
@@ -195,7 +197,7 @@ static double muon_seconds(const struct step *step, double elements)
 {
 	double side = (double)step->scenario->model.hidden;
 
-	return 5 * 6 * side * elements / step->context.gemm.flops_per_second;
+	return 5 * 6 * side * elements * step->context.gemm.seconds_per_flop;
 }
 
 static double host_seconds(const struct sync *s, double state_elements)
@@ -219,8 +221,8 @@ static double optimizer_seconds(const struct step *step, double layers, double l
 {
 	const struct scenario *s = step->scenario;
 	double on_gpu = sharded * (1 - s->plan.optimizer_offload);
-	double seconds = (optimizer_traffic_bytes * on_gpu + 4 * local) /
-			 step->context.memory.bytes_per_second;
+	double seconds = (optimizer_traffic_bytes * on_gpu + 4 * local) *
+			 step->context.memory.seconds_per_byte;
 
 	if (s->plan.optimizer == OPTIMIZER_MUON)
 		seconds += muon_seconds(step, sharded);

@@ -1,6 +1,7 @@
 /* total.c - stage times, their means, throughput. */
 #include <math.h>
 
+#include "engine/plain.h"
 #include "engine/train/step.h"
 
 double step_ends(const struct step *step)
@@ -8,7 +9,7 @@ double step_ends(const struct step *step)
 	double ends = 0;
 
 	for (int i = 0; i < step->stages; i++)
-		ends = fmax(ends, step->sync_seconds[i] + step->optimizer_seconds[i]);
+		ends = larger(ends, step->sync_seconds[i] + step->optimizer_seconds[i]);
 	return ends;
 }
 
@@ -39,18 +40,18 @@ static void stage_times(const struct step *step, struct estimate *out)
 
 static void means(const struct step *step, struct estimate *out)
 {
-	double n = (double)step->stages, idle = 0, work = 0;
+	double share = 1 / (double)step->stages, idle = 0, work = 0;
 
 	for (int i = 0; i < step->stages; i++) {
 		const struct stage_time *t = &out->stage_time[i];
 
-		out->compute_seconds += t->busy_seconds / n;
-		out->exposed_seconds += t->exposed_seconds / n;
-		out->bubble_seconds += t->idle_seconds / n;
-		out->optimizer_seconds += t->optimizer_seconds / n;
-		out->recompute_seconds += t->recompute_seconds / n;
-		idle += step->result.idle[i] / n;
-		work += (step->result.seconds - step->result.idle[i]) / n;
+		out->compute_seconds += t->busy_seconds * share;
+		out->exposed_seconds += t->exposed_seconds * share;
+		out->bubble_seconds += t->idle_seconds * share;
+		out->optimizer_seconds += t->optimizer_seconds * share;
+		out->recompute_seconds += t->recompute_seconds * share;
+		idle += step->result.idle[i] * share;
+		work += (step->result.seconds - step->result.idle[i]) * share;
 	}
 	out->bubble_ratio = step->result.seconds > 0 ? idle / step->result.seconds : 0;
 	out->idle_to_ideal = work > 0 ? idle / work : 0;
@@ -143,7 +144,7 @@ static bool is_beyond(const struct scenario *s)
 
 static struct spread widen(struct spread spread, double factor)
 {
-	return (struct spread){ fmax(0.1, 1 - (1 - spread.low) * factor),
+	return (struct spread){ larger(0.1, 1 - (1 - spread.low) * factor),
 				1 + (spread.high - 1) * factor };
 }
 
@@ -167,6 +168,7 @@ static void ranges(const struct step *step, struct estimate *out)
 
 void step_total(const struct step *step, struct estimate *out)
 {
+	step_mean_traffic(out);
 	stage_times(step, out);
 	means(step, out);
 	apply_scale(out, step->scenario->cluster.scale);

@@ -1,7 +1,8 @@
 /* traffic.c - the list of collectives, and the sums per dimension. */
+#include "engine/plain.h"
 #include "engine/train/step.h"
 
-/* Calls of one name add up over layers and stages; sizes and times are then means. */
+/* Calls of one name add up over layers and stages. */
 static struct traffic *find(struct estimate *out, const char *what,
 			    enum dimension dimension, const struct group *group)
 {
@@ -16,7 +17,9 @@ static struct traffic *find(struct estimate *out, const char *what,
 	}
 	if (out->traffic_count < MAX_TRAFFIC) {
 		last = &out->traffic[out->traffic_count++];
-		*last = (struct traffic){ .what = what, .dimension = dimension };
+		clear_bytes(last, sizeof *last);
+		last->what = what;
+		last->dimension = dimension;
 		return last;
 	}
 	/* full: the last entry of the dimension takes it, so that sums stay whole */
@@ -46,19 +49,29 @@ void step_traffic(struct estimate *out, const char *what, enum dimension dimensi
 	t->ranks = group ? group->ranks : 1;
 	t->ranks_per_domain = group ? group->per_domain : 1;
 	t->link = group ? group->link : LINK_DOMAIN;
-	t->payload_bytes += (payload_bytes - t->payload_bytes) * count / calls;
 	t->count = calls;
+	t->payload_bytes += count * payload_bytes;
 	t->total_bytes += count * sent_bytes;
 	t->network_bytes += count * network_bytes;
 	t->total_seconds += count * seconds;
 	t->exposed_seconds += exposed_total;
-	t->sent_bytes = t->total_bytes / calls;
-	t->seconds = t->total_seconds / calls;
 	cost->bytes += count * sent_bytes;
 	cost->network_bytes += count * network_bytes;
 	cost->payload_bytes += count * payload_bytes;
 	cost->seconds += count * seconds;
 	cost->exposed_seconds += exposed_total;
+}
+
+void step_mean_traffic(struct estimate *out)
+{
+	for (int i = 0; i < out->traffic_count; i++) {
+		struct traffic *t = &out->traffic[i];
+		double share = t->count > 0 ? 1 / t->count : 0;
+
+		t->payload_bytes *= share;
+		t->sent_bytes = t->total_bytes * share;
+		t->seconds = t->total_seconds * share;
+	}
 }
 
 void step_expose_traffic(struct estimate *out, enum dimension dimension, double seconds)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/plain.h"
 #include "engine/train/step.h"
 
 /* Everything before the per-stage arrays, which are written as far as they are used. */
@@ -17,16 +18,16 @@ static void clear(struct estimate *out)
 	out->capacity_bytes = out->fit_probability = 0;
 	out->host_bytes = out->host_capacity_bytes = 0;
 	out->memory_low_bytes = out->memory_high_bytes = 0;
-	memset(&out->memory, 0, sizeof out->memory);
+	clear_bytes(&out->memory, sizeof out->memory);
 	out->step_seconds = out->compute_seconds = out->bubble_seconds = 0;
 	out->exposed_seconds = out->optimizer_seconds = out->recompute_seconds = 0;
 	out->step_low_seconds = out->step_high_seconds = 0;
 	out->bubble_ratio = out->idle_to_ideal = 0;
-	memset(out->cost, 0, sizeof out->cost);
+	clear_bytes(out->cost, sizeof out->cost);
 	out->tokens_per_second = out->tokens_per_second_per_gpu = 0;
 	out->tflops_per_gpu = out->mfu = out->mfu_bf16 = out->hfu = 0;
-	memset(&out->run, 0, sizeof out->run);
-	memset(&out->serving, 0, sizeof out->serving);
+	clear_bytes(&out->run, sizeof out->run);
+	clear_bytes(&out->serving, sizeof out->serving);
 	out->traffic_count = 0;
 }
 

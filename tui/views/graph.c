@@ -61,7 +61,7 @@ static void make(const struct explorer *explorer, struct shown *out)
 	else if (choice == kinds)
 		graph_embedding(&out->context, &out->graph);
 	else
-		graph_head(&out->context, true, &out->graph);
+		graph_head(&out->context, &out->graph);
 }
 
 static void choice_text(const struct explorer *explorer, char *out, size_t size)
