@@ -115,7 +115,7 @@ const struct metric metric_table[] = {
 	  AT(memory.framework_bytes) },
 	{ BOTH, "memory", "allocated_bytes", "allocated", FORM_BYTES, -1,
 	  AT(memory.allocated_bytes) },
-	{ BOTH, "memory", "fit_probability", "fits", FORM_PERCENT, 1,
+	{ TRAINING, "memory", "fit_probability", "fits", FORM_PERCENT, 1,
 	  AT(fit_probability) },
 	{ TRAINING, "memory", "host_bytes", "on the host", FORM_BYTES, -1,
 	  AT(host_bytes) },

@@ -132,7 +132,8 @@ struct estimate {
 	/* memory of the fullest stage; capacity is what a framework can use */
 	struct stage_memory memory;
 	int fullest_stage;
-	double capacity_bytes, fit_probability;
+	double capacity_bytes;
+	double fit_probability; /* of a server 1 or 0: nobody measured it */
 	/* offloaded, per GPU of the fullest node, and what of the host's memory may be
 	 * taken; 0 = not known */
 	double host_bytes, host_capacity_bytes;

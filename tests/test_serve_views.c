@@ -1,5 +1,6 @@
 /* test_serve_views.c - what keys do in mode inference, and what stands on the screen.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,31 @@ static void test_switching_keeps_what_was_set(void **state)
 	assert_int_equal(s.explorer.scenario.plan.mode, MODE_INFERENCE);
 	assert_int_equal(s.explorer.scenario.plan.serving.concurrency, 96);
 	assert_true(s.explorer.scenario.plan.serving.goal_tpot_seconds == 0.04);
+	stage_close(&s);
+}
+
+/* Nobody measured how sure the memory of a server is: no chance is told. */
+static void test_the_verdict_tells_the_room(void **state)
+{
+	char room[64];
+	struct stage s;
+
+	(void)state;
+	open_vllm(&s, 120, 36);
+	snprintf(room, sizeof room, "fits, room for %.0f requests",
+		 floor(s.explorer.estimate.serving.max_concurrency));
+	stage_shows(&s, room);
+	stage_lacks(&s, "sure");
+	stage_type(&s, "2");
+	stage_shows(&s, room);
+	stage_lacks(&s, "sure");
+	stage_close(&s);
+	stage_open(&s, NULL, 120, 36);
+	stage_serve(&s, "llama3.1-70b", "dgx-h100", "vllm", "gpus=8 tp=1");
+	assert_false(s.explorer.estimate.fits);
+	stage_shows(&s, "DOES NOT FIT");
+	stage_lacks(&s, "fits, room");
+	stage_lacks(&s, "sure");
 	stage_close(&s);
 }
 
@@ -194,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_a_key_switches_the_mode),
 		cmocka_unit_test(test_the_mode_is_found_at_once),
 		cmocka_unit_test(test_switching_keeps_what_was_set),
+		cmocka_unit_test(test_the_verdict_tells_the_room),
 		cmocka_unit_test(test_numbers_move_against_a_pinned_server),
 		cmocka_unit_test(test_every_view_says_what_a_server_has),
 		cmocka_unit_test(test_the_roofline_changes_its_pass),

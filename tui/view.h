@@ -36,8 +36,9 @@ void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
  * *role says whether it is better. */
 void change_text(const struct explorer *explorer, const char *key, char *out,
 		 size_t size, enum role *role);
-/* "fits, 77 % sure", of a plan that fits. */
-void fit_text(const struct estimate *estimate, char *out, size_t size);
+/* "fits, 77 % sure" of a plan that trains; "fits, room for 312 requests" of a server,
+ * of whose memory nobody measured how sure it is: as much as there is room for. */
+void fit_text(const struct explorer *explorer, int width, char *out, size_t size);
 /* A place that can be pointed at; lit if the cursor is there. */
 void add_spot(const struct explorer *explorer, struct canvas *canvas,
 	      enum spot_kind kind, struct rect rect, const char *key, double value);

@@ -176,29 +176,44 @@ static int around(const struct explorer *explorer)
 	return serves(explorer) ? 11 : 8;
 }
 
+/* "45.0 GiB of 79.1 GiB, fits, 99 % sure: fullest is stage 0 of 4" */
+static void draw_verdict(const struct explorer *explorer, struct canvas *canvas,
+			 struct rect rect)
+{
+	const struct estimate *e = &explorer->estimate;
+	char total[32], capacity[32], stage[48] = "", verdict[64] = "does not fit";
+	int room;
+
+	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
+	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
+	if (e->stages > 1)
+		snprintf(stage, sizeof stage,
+			 rect.width < 66 ? "; stage %d/%d"
+					 : ": fullest is stage %d of %d",
+			 e->fullest_stage, e->stages);
+	room = rect.width - text_width(total) - text_width(capacity) - 6 -
+	       text_width(stage);
+	if (!e->fits && !estimate_is_too_large(e))
+		snprintf(verdict, sizeof verdict, "host is too small");
+	if (e->fits)
+		fit_text(explorer, room, verdict, sizeof verdict);
+	canvas_format(canvas, rect.x, rect.y, rect.width,
+		      e->fits ? ROLE_GOOD : ROLE_BAD, "%s of %s, %s%s", total, capacity,
+		      verdict, stage);
+}
+
 void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 		 struct rect rect)
 {
 	const struct estimate *e = &explorer->estimate;
 	const struct view_state *state = &explorer->state[VIEW_MEMORY];
-	char total[32], capacity[32], verdict[32] = "does not fit";
 	int rows, first, tall, foot = around(explorer) - 3;
 
 	if (!e->legal) {
 		draw_problems(explorer, canvas, rect);
 		return;
 	}
-	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
-	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	if (!e->fits && !estimate_is_too_large(e))
-		snprintf(verdict, sizeof verdict, "host is too small");
-	if (e->fits)
-		fit_text(e, verdict, sizeof verdict);
-	canvas_format(canvas, rect.x, rect.y, rect.width,
-		      e->fits ? ROLE_GOOD : ROLE_BAD,
-		      rect.width < 66 ? "%s of %s, %s; stage %d/%d"
-				      : "%s of %s, %s: fullest is stage %d of %d",
-		      total, capacity, verdict, e->fullest_stage, e->stages);
+	draw_verdict(explorer, canvas, rect);
 	canvas_text(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		    "stage    total   each part, and the limit");
 	rows = rect.height - around(explorer);

@@ -52,12 +52,31 @@ void change_text(const struct explorer *explorer, const char *key, char *out,
 		out[0] = '\0';
 }
 
-void fit_text(const struct estimate *estimate, char *out, size_t size)
+static void room_text(const struct serving_estimate *v, int width, char *out,
+		      size_t size)
 {
-	/* nobody is surer than that of a prediction */
-	double percent = fmin(estimate->fit_probability * 100, 99);
+	double room = floor(v->max_concurrency);
+	char requests[32];
 
-	snprintf(out, size, "fits, %.0f %% sure", percent);
+	form_text(FORM_COUNT, room, requests, sizeof requests);
+	snprintf(out, size, "fits, room for %s request%s", requests,
+		 room == 1 ? "" : "s");
+	if (text_width(out) > width)
+		snprintf(out, size, "fits, room for %s", requests);
+}
+
+void fit_text(const struct explorer *explorer, int width, char *out, size_t size)
+{
+	const struct estimate *e = &explorer->estimate;
+
+	/* nobody is surer than that of a prediction */
+	if (explorer->scenario.plan.mode == MODE_INFERENCE)
+		room_text(&e->serving, width, out, size);
+	else
+		snprintf(out, size, "fits, %.0f %% sure",
+			 fmin(e->fit_probability * 100, 99));
+	if (text_width(out) > width)
+		snprintf(out, size, "fits");
 }
 
 static uint32_t change_glyph(const struct canvas *canvas, const char *text)

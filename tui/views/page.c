@@ -71,22 +71,19 @@ void page_legend(struct page *p, const struct part *part, int count, int rows)
 			      part, count);
 }
 
-/* "fits, 77 % sure  stage 0 of 4", as much of it as there is room for. */
+/* "fits, 77 % sure  stage 0 of 4" or "fits, room for 312 requests", as much of it as
+ * there is room for. */
 static void draw_verdict(struct page *p, int x)
 {
 	const struct estimate *e = &p->explorer->estimate;
 	int room = p->rect.x + p->rect.width - x;
-	char text[64], chance[32], stage[32];
+	char text[64] = "DOES NOT FIT", stage[32];
 
-	fit_text(e, chance, sizeof chance);
 	snprintf(stage, sizeof stage, "stage %d of %d", e->fullest_stage, e->stages);
-	if (!e->fits)
-		snprintf(text, sizeof text, "%s",
-			 estimate_is_too_large(e) ? "DOES NOT FIT"
-						  : "HOST IS TOO SMALL");
-	else
-		snprintf(text, sizeof text, "%s",
-			 text_width(chance) <= room ? chance : "fits");
+	if (e->fits)
+		fit_text(p->explorer, room, text, sizeof text);
+	else if (!estimate_is_too_large(e))
+		snprintf(text, sizeof text, "HOST IS TOO SMALL");
 	x += canvas_text(p->canvas, x, p->y, room, e->fits ? ROLE_GOOD : ROLE_BAD,
 			 text) +
 	     2;
