@@ -6,194 +6,34 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "presets/json.h"
 #include "presets/stream.h"
+#include "presets/tree.h"
 
-enum { BLOCK_BYTES = 1 << 16, MAX_KEYS = 4096 };
-
-struct block {
-	struct block *next;
-	size_t used, size;
-	max_align_t data[];
-};
-
-/* Everything a document holds lies in blocks that are freed together. */
-static void *take(struct document *document, size_t bytes)
-{
-	struct block *block = document->storage;
-
-	bytes = (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) *
-		sizeof(max_align_t);
-	if (!block || block->size - block->used < bytes) {
-		size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-
-		block = malloc(sizeof *block + size);
-		if (!block)
-			return NULL;
-		block->next = document->storage;
-		block->used = 0;
-		block->size = size;
-		document->storage = block;
-	}
-	void *at = (char *)block->data + block->used;
-
-	block->used += bytes;
-	return at;
-}
-
-void document_free(struct document *document)
-{
-	struct block *block = document->storage;
-
-	while (block) {
-		struct block *next = block->next;
-
-		free(block);
-		block = next;
-	}
-	document->storage = NULL;
-	document->root = NULL;
-}
-
-/* Where the parser is: the open lists and maps, innermost last. */
-struct builder {
-	struct document *document;
-	struct error *error;
-	int depth, nodes;
-	bool repeats; /* equal keys in one mapping are kept */
-	struct node *open[DOCUMENT_MAX_DEPTH];
-	struct node *last[DOCUMENT_MAX_DEPTH]; /* last child of each */
-	const char *key;                       /* waits for its value */
-	int key_line;
-};
-
-static bool complain(const struct builder *b, int line, const char *what)
-{
-	return error_set(b->error, b->document->file, line, "%s", what);
-}
-
-static const char *keep_text(struct builder *b, const yaml_event_t *event)
-{
-	char *text = take(b->document, event->data.scalar.length + 1);
-
-	if (text) {
-		memcpy(text, event->data.scalar.value, event->data.scalar.length);
-		text[event->data.scalar.length] = '\0';
-	}
-	return text;
-}
-
-static bool check_key(struct builder *b, const char *key, int line)
-{
-	const struct node *map = b->open[b->depth - 1];
-
-	if (map->count >= MAX_KEYS)
-		return error_set(b->error, b->document->file, line,
-				 "more than %d keys in one mapping", MAX_KEYS);
-	for (const struct node *node = map->child; node && !b->repeats;
-	     node = node->next)
-		if (strcmp(node->key, key) == 0)
-			return error_set(b->error, b->document->file, line,
-					 "key '%.60s' stands here again, first in line "
-					 "%d; keep one of them",
-					 key, place_line(node->line));
-	return true;
-}
-
-/* A new node, hung into the innermost open list or map. */
-static struct node *add_node(struct builder *b, enum node_kind kind, int line)
-{
-	struct node *node;
-
-	if (++b->nodes > DOCUMENT_MAX_NODES) {
-		error_set(b->error, b->document->file, line, "more than %d values",
-			  DOCUMENT_MAX_NODES);
-		return NULL;
-	}
-	node = take(b->document, sizeof *node);
-	if (!node) {
-		complain(b, line, "out of memory");
-		return NULL;
-	}
-	*node = (struct node){ .kind = kind, .line = line, .key = b->key };
-	b->key = NULL;
-	if (b->depth == 0) {
-		b->document->root = node;
-		return node;
-	}
-	if (b->last[b->depth - 1])
-		b->last[b->depth - 1]->next = node;
-	else
-		b->open[b->depth - 1]->child = node;
-	b->last[b->depth - 1] = node;
-	b->open[b->depth - 1]->count++;
-	return node;
-}
-
-static bool expects_key(const struct builder *b)
-{
-	return b->depth > 0 && b->open[b->depth - 1]->kind == NODE_MAP && !b->key;
-}
-
-static bool on_scalar(struct builder *b, const yaml_event_t *event, int line)
-{
-	const char *text;
-
-	if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
-		return complain(b, line, "a value holds a zero byte");
-	text = keep_text(b, event);
-	if (!text)
-		return complain(b, line, "out of memory");
-	if (expects_key(b)) {
-		b->key = text;
-		b->key_line = line;
-		return check_key(b, text, line);
-	}
-	struct node *node = add_node(b, NODE_SCALAR, line);
-
-	if (!node)
-		return false;
-	node->text = text;
-	node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-	return true;
-}
-
-static bool on_open(struct builder *b, enum node_kind kind, int line)
-{
-	struct node *node;
-
-	if (expects_key(b))
-		return complain(b, line,
-				"a key must be plain text, not a list or mapping");
-	if (b->depth == DOCUMENT_MAX_DEPTH)
-		return error_set(b->error, b->document->file, line,
-				 "nested deeper than %d levels", DOCUMENT_MAX_DEPTH);
-	node = add_node(b, kind, line);
-	if (!node)
-		return false;
-	b->open[b->depth] = node;
-	b->last[b->depth] = NULL;
-	b->depth++;
-	return true;
-}
-
-static bool on_event(struct builder *b, const yaml_event_t *event)
+static bool on_event(struct tree *tree, const yaml_event_t *event)
 {
 	int line = place_at((long)event->start_mark.line + 1,
 			    (long)event->start_mark.column + 1);
 
 	switch (event->type) {
-	case YAML_SCALAR_EVENT: return on_scalar(b, event, line);
-	case YAML_SEQUENCE_START_EVENT: return on_open(b, NODE_LIST, line);
-	case YAML_MAPPING_START_EVENT: return on_open(b, NODE_MAP, line);
+	case YAML_SCALAR_EVENT:
+		return tree_scalar(tree, (const char *)event->data.scalar.value,
+				   event->data.scalar.length,
+				   event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
+				   line);
+	case YAML_SEQUENCE_START_EVENT: return tree_open(tree, NODE_LIST, line);
+	case YAML_MAPPING_START_EVENT: return tree_open(tree, NODE_MAP, line);
 	case YAML_SEQUENCE_END_EVENT:
-	case YAML_MAPPING_END_EVENT: b->depth--; return true;
+	case YAML_MAPPING_END_EVENT: tree_close(tree); return true;
 	case YAML_ALIAS_EVENT:
-		return complain(b, line,
-				"aliases (*name) are not read; write the value out");
+		return tree_complain(
+			tree, line,
+			"aliases (*name) are not read; write the value out");
 	case YAML_DOCUMENT_START_EVENT:
-		if (b->document->root)
-			return complain(b, line,
-					"a second document (---); one file holds one");
+		if (tree->document->root)
+			return tree_complain(
+				tree, line,
+				"a second document (---); one file holds one");
 		return true;
 	default: return true;
 	}
@@ -210,7 +50,7 @@ static int line_at(const char *text, size_t length, size_t offset)
 	return place_at(line, column);
 }
 
-static bool parser_complains(struct builder *b, const yaml_parser_t *parser,
+static bool parser_complains(struct tree *tree, const yaml_parser_t *parser,
 			     const char *text, size_t length)
 {
 	const char *problem = parser->problem ? parser->problem : "not YAML";
@@ -222,30 +62,30 @@ static bool parser_complains(struct builder *b, const yaml_parser_t *parser,
 	if (parser->error == YAML_READER_ERROR)
 		line = line_at(text, length, parser->problem_offset);
 	if (parser->error == YAML_READER_ERROR || !parser->problem)
-		return error_set(b->error, b->document->file, line,
+		return error_set(tree->error, tree->document->file, line,
 				 "%s; expected UTF-8 text in YAML or JSON", problem);
-	return error_set(b->error, b->document->file, line, "%s%s%s", problem,
+	return error_set(tree->error, tree->document->file, line, "%s%s%s", problem,
 			 parser->context ? " " : "",
 			 parser->context ? parser->context : "");
 }
 
-static bool run_parser(struct builder *b, const char *text, size_t length)
+static bool run_parser(struct tree *tree, const char *text, size_t length)
 {
 	yaml_parser_t parser;
 	bool good = true, done = false;
 
 	if (!yaml_parser_initialize(&parser))
-		return complain(b, 0, "out of memory");
+		return tree_complain(tree, 0, "out of memory");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
 	while (good && !done) {
 		yaml_event_t event;
 
 		if (!yaml_parser_parse(&parser, &event)) {
-			good = parser_complains(b, &parser, text, length);
+			good = parser_complains(tree, &parser, text, length);
 			break;
 		}
-		good = on_event(b, &event);
+		good = on_event(tree, &event);
 		done = event.type == YAML_STREAM_END_EVENT;
 		yaml_event_delete(&event);
 	}
@@ -253,28 +93,42 @@ static bool run_parser(struct builder *b, const char *text, size_t length)
 	return good;
 }
 
-static bool parse(struct document *document, const char *name, const char *text,
-		  size_t length, bool repeats, struct error *error)
+static bool is_named_json(const char *name)
 {
-	struct builder *b;
+	size_t length = strlen(name);
+
+	return length > 5 && strcmp(name + length - 5, ".json") == 0;
+}
+
+enum form { FORM_ANY, FORM_REPEATS, FORM_JSON, FORM_LOOSE_JSON };
+
+static bool parse(struct document *document, const char *name, const char *text,
+		  size_t length, enum form form, struct error *error)
+{
+	struct tree *tree;
 	bool good;
 
 	memset(document, 0, sizeof *document);
 	strncpy(document->file, name, sizeof document->file - 1);
 	error_clean(document->file);
 	if (length > DOCUMENT_MAX_BYTES)
-		return error_set(error, document->file, 0, "larger than %d MiB",
+		return error_set(error, document->file, 0,
+				 "larger than %d MiB; expected a configuration",
 				 DOCUMENT_MAX_BYTES >> 20);
-	b = calloc(1, sizeof *b);
-	if (!b)
+	if (form == FORM_ANY && (is_named_json(name) || json_looks_like(text, length)))
+		form = FORM_JSON;
+	tree = calloc(1, sizeof *tree);
+	if (!tree)
 		return error_set(error, document->file, 0, "out of memory");
-	b->document = document;
-	b->error = error;
-	b->repeats = repeats;
-	good = run_parser(b, text, length);
+	tree->document = document;
+	tree->error = error;
+	tree->repeats = form == FORM_REPEATS;
+	good = form >= FORM_JSON
+		       ? json_read(tree, text, length, form == FORM_LOOSE_JSON)
+		       : run_parser(tree, text, length);
 	if (good && !document->root)
 		good = error_set(error, document->file, 1, "empty; expected YAML keys");
-	free(b);
+	free(tree);
 	if (!good)
 		document_free(document);
 	return good;
@@ -283,13 +137,20 @@ static bool parse(struct document *document, const char *name, const char *text,
 bool document_parse(struct document *document, const char *name, const char *text,
 		    size_t length, struct error *error)
 {
-	return parse(document, name, text, length, false, error);
+	return parse(document, name, text, length, FORM_ANY, error);
 }
 
 bool document_parse_repeats(struct document *document, const char *name,
 			    const char *text, size_t length, struct error *error)
 {
-	return parse(document, name, text, length, true, error);
+	return parse(document, name, text, length, FORM_REPEATS, error);
+}
+
+bool document_parse_json(struct document *document, const char *name, const char *text,
+			 size_t length, bool loose, struct error *error)
+{
+	return parse(document, name, text, length, loose ? FORM_LOOSE_JSON : FORM_JSON,
+		     error);
 }
 
 bool document_read(struct document *document, const char *path, struct error *error)

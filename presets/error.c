@@ -6,16 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at s, 0 if it is broken or overlong. */
-static size_t utf8_length(const unsigned char *s)
+size_t utf8_length(const char *text, size_t left)
 {
-	size_t n = s[0] < 0x80    ? 1
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = left == 0      ? 0
+		   : s[0] < 0x80  ? 1
 		   : s[0] >= 0xf0 ? 4
 		   : s[0] >= 0xe0 ? 3
 		   : s[0] >= 0xc2 ? 2
 				  : 0;
 
-	if (s[0] > 0xf4)
+	if (n > left || n == 0 || s[0] > 0xf4)
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
@@ -28,16 +29,17 @@ static size_t utf8_length(const unsigned char *s)
 
 void error_clean(char *text)
 {
-	unsigned char *s = (unsigned char *)text;
+	char *stop = text + strlen(text);
 
-	while (*s != '\0') {
-		size_t n = utf8_length(s);
+	while (text < stop) {
+		unsigned char *s = (unsigned char *)text;
+		size_t n = utf8_length(text, (size_t)(stop - text));
 		/* C0, DEL and the C1 controls, which some terminals obey too */
 		bool control = *s < 0x20 || *s == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
 
 		if (n == 0 || control)
 			*s = '?';
-		s += n == 0 || control ? 1 : n;
+		text += n == 0 || control ? 1 : n;
 	}
 }
 

@@ -6,6 +6,7 @@
 #define PRESETS_ERROR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct error {
 	/* "FILE:LINE: what is wrong, and what would be right (column N)" */
@@ -21,6 +22,9 @@ int place_line(int place);
  */
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Length of the UTF-8 sequence that these bytes begin with; 0 if it is broken, overlong
+ * or longer than they are. */
+size_t utf8_length(const char *text, size_t left);
 /* Replace control characters and broken UTF-8 by '?', in place. */
 void error_clean(char *text);
 

@@ -41,7 +41,7 @@ static bool hf_read(struct scenario *out, const char *file, const char *text,
 	bool generic, good;
 
 	scenario_defaults(&made);
-	if (!document_parse(&document, file, text, length, error))
+	if (!document_parse_json(&document, file, text, length, false, error))
 		return false;
 	good = hf_model_read(&document, &made.model, report, error) &&
 	       library_cluster(&made.cluster, "dgx-h100", error) &&

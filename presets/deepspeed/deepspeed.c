@@ -148,7 +148,7 @@ bool deepspeed_read(struct scenario *out, const char *file, const char *text,
 						     mapped_no_model, read_rest };
 	struct pairs pairs;
 
-	return pairs_from_yaml(&pairs, file, text, length, error) &&
+	return pairs_from_json(&pairs, file, text, length, error) &&
 	       mapped_read(out, &format, &pairs, report, error);
 }
 

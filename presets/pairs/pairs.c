@@ -143,22 +143,38 @@ static bool flatten(struct pairs *pairs, const struct node *map, const char *pre
 	return true;
 }
 
+static bool take_pairs(struct pairs *out, struct document *document,
+		       struct error *error)
+{
+	bool good;
+
+	memcpy(out->file, document->file, sizeof out->file);
+	good = document->root->kind == NODE_MAP
+		       ? flatten(out, document->root, "", error)
+		       : error_set(error, out->file, document->root->line,
+				   "expected keys and values");
+	document_free(document);
+	if (!good)
+		pairs_free(out);
+	return good;
+}
+
 bool pairs_from_yaml(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error)
 {
 	struct document document;
-	bool good;
 
 	memset(out, 0, sizeof *out);
-	if (!document_parse(&document, file, text, length, error))
-		return false;
-	memcpy(out->file, document.file, sizeof out->file);
-	good = document.root->kind == NODE_MAP
-		       ? flatten(out, document.root, "", error)
-		       : error_set(error, out->file, document.root->line,
-				   "expected keys and values");
-	document_free(&document);
-	if (!good)
-		pairs_free(out);
-	return good;
+	return document_parse(&document, file, text, length, error) &&
+	       take_pairs(out, &document, error);
+}
+
+bool pairs_from_json(struct pairs *out, const char *file, const char *text,
+		     size_t length, struct error *error)
+{
+	struct document document;
+
+	memset(out, 0, sizeof *out);
+	return document_parse_json(&document, file, text, length, true, error) &&
+	       take_pairs(out, &document, error);
 }

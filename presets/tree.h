@@ -1,0 +1,31 @@
+/* tree.h - a document under construction: what the readers of YAML and of JSON share,
+ * with its bounds on depth, values and keys.
+ */
+#ifndef PRESETS_TREE_H
+#define PRESETS_TREE_H
+
+#include "presets/document.h"
+
+/* Where the reader is: the open lists and maps, innermost last. */
+struct tree {
+	struct document *document;
+	struct error *error;
+	int depth, nodes;
+	bool repeats; /* equal keys in one mapping are kept */
+	struct node *open[DOCUMENT_MAX_DEPTH];
+	struct node *last[DOCUMENT_MAX_DEPTH]; /* last child of each */
+	const char *key;                       /* waits for its value */
+};
+
+/* Each at a place of the file (place_at()); false with the error. A scalar in a mapping
+ * is a key and a value in turn. */
+bool tree_scalar(struct tree *tree, const char *text, size_t length, bool quoted,
+		 int place);
+bool tree_open(struct tree *tree, enum node_kind kind, int place);
+void tree_close(struct tree *tree);
+/* False, with the error. */
+bool tree_complain(const struct tree *tree, int place, const char *what);
+/* Whether the next scalar is a key. */
+bool tree_expects_key(const struct tree *tree);
+
+#endif
