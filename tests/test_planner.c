@@ -168,6 +168,7 @@ static void free_more(struct planner_problem *problem)
 		{ "optimizer_sync", 2, { SYNC_BARRIER, SYNC_POST_VALIDATION } },
 		{ "ep_overlap", 2, { 0, 1 } },
 		{ "vpp", 4, { 2, 1, 4, 3 } },
+		{ "split", 3, { SPLIT_BALANCED_MEMORY, SPLIT_AUTO, SPLIT_BALANCED } },
 		{ "zero", 4, { 3, 1, 0, 2 } },
 		{ "recompute_layers", 3, { 1, 0, 2 } },
 	};
@@ -243,6 +244,54 @@ static void test_shipped_plans(void **state)
 		thin(&problem, 4000);
 		same_answer(&problem);
 	}
+}
+
+static void pin(struct planner_problem *problem, const char *key, const char *text)
+{
+	char why[256];
+
+	if (!planner_pin_text(problem, knob_find(key), text, why, sizeof why))
+		fail_msg("%s: %s", key, why);
+}
+
+/* A split by what stages hold is dealt out with ZeRO's traffic, which no bound may add
+ * once more. */
+static void test_split_by_memory_has_the_traffic_once(void **state)
+{
+	static const char *const given[][2] = {
+		{ "gpus", "16" },  { "gbs", "256" },
+		{ "seq", "4096" }, { "lora_rank", "8" },
+		{ "tp", "1" },     { "mbs", "1" },
+		{ "cp", "2" },     { "cp_kind", "all-gather" },
+		{ "vpp", "1" },    { "optimizer_offload", "0" },
+	};
+	static const char *const free[][2] = {
+		{ "pp", "1,4" },
+		{ "zero", "3" },
+		{ "schedule", "chimera" },
+		{ "split", "balanced-memory" },
+		{ "recompute_layers", "0,1" },
+		{ "recompute_modules", "core_attn" },
+		{ "activation_offload", "0,0.5" },
+		{ "zero_group", "0,8" },
+	};
+	static struct planner_problem problem;
+	struct error error = { "" };
+
+	(void)state;
+	memset(&problem, 0, sizeof problem);
+	if (!scenario_blank(&problem.base, "phi-4", "mi250x", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+		pin(&problem, given[i][0], given[i][1]);
+	planner_axes(&problem);
+	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+		pin(&problem, given[i][0], given[i][1]);
+	for (size_t i = 0; i < sizeof free / sizeof free[0]; i++)
+		pin(&problem, free[i][0], free[i][1]);
+	problem.reserve = 0.05;
+	for (problem.top = 1; problem.top <= 14; problem.top++)
+		same_answer(&problem);
 }
 
 /* Whether this plan may be taken, and its score. */
@@ -659,6 +708,7 @@ int main(void)
 		cmocka_unit_test(test_bounds_are_bounds),
 		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
 		cmocka_unit_test(test_shipped_plans),
+		cmocka_unit_test(test_split_by_memory_has_the_traffic_once),
 		cmocka_unit_test(test_the_answer_is_the_best_of_all),
 		cmocka_unit_test(test_fewest_gpus),
 		cmocka_unit_test(test_nothing_fits_names_the_nearest),

@@ -134,17 +134,15 @@ bool misses_next(struct misses *misses, struct planner_problem *out)
 static void find_blocker(struct misses *misses, const struct planner_counts *counts)
 {
 	struct findings broken;
-	int most = -1;
+	int most = -1, rows;
+	const struct legality *row = rules_of(&misses->problem->base, &rows);
 
-	if (misses->problem->base.plan.mode != MODE_TRAINING)
-		return;
-	for (int i = 0; i < legality_count() && i < MAX_RULES; i++)
+	for (int i = 0; i < rows && i < MAX_RULES; i++)
 		if (counts->broken[i] > (most < 0 ? 0 : counts->broken[most]))
 			most = i;
 	scenario_check(&misses->problem->base, &broken);
 	for (int i = 0; most >= 0 && i < broken.count; i++)
-		if (strcmp(broken.item[i].rule->code, legality_table[most].rule.code) ==
-		    0) {
+		if (strcmp(broken.item[i].rule->code, row[most].rule.code) == 0) {
 			misses->blocker = broken.item[i];
 			return;
 		}

@@ -59,9 +59,14 @@ static bool is_slow(struct planner *p, const struct option *state, double bytes)
 /* The same with all that ends the step, and with ZeRO's own traffic. */
 static bool is_slower(struct planner *p, double bytes)
 {
+	bool more = p->trial->scenario.plan.zero >= 2;
+
+	/* stages that have ZeRO's traffic already are not given it twice */
+	if (more && !p->dealt)
+		return score_of(p, trial_floor(p->trial), bytes) > search_worst(p);
 	if (score_of(p, trial_lean_floor(p->trial), bytes) > search_worst(p))
 		return true;
-	return p->trial->scenario.plan.zero >= 2 && deal(p, false) &&
+	return more && deal(p, false) &&
 	       score_of(p, trial_floor(p->trial), bytes) > search_worst(p);
 }
 
