@@ -39,6 +39,16 @@ struct search_extra {
 	const struct why *why;
 };
 
+/* A rule's code and how many candidates break it first. */
+struct broken_rule {
+	const char *code;
+	double plans;
+};
+/* Those that ruled anything out, the most first; how many. */
+int report_broken_rules(const struct planner_problem *problem,
+			const struct planner_counts *counts,
+			struct broken_rule out[MAX_RULES]);
+
 /* The object of `search --json`. */
 char *report_search(const struct planner_problem *problem,
 		    const struct planner_result *result,

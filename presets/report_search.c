@@ -34,32 +34,59 @@ static cJSON *found_object(const struct planner_problem *problem,
 	return object;
 }
 
-static void add_pruned(cJSON *root, const struct planner_counts *c)
+int report_broken_rules(const struct planner_problem *problem,
+			const struct planner_counts *counts,
+			struct broken_rule out[MAX_RULES])
 {
-	cJSON *pruned = cJSON_AddObjectToObject(root, "pruned");
-	cJSON *rejected, *rules;
+	int rows, found = 0;
+	const struct legality *row = rules_of(&problem->base, &rows);
 
-	cJSON_AddNumberToObject(pruned, "undivided", c->undivided);
+	for (int i = 0; i < rows && i < MAX_RULES; i++) {
+		const char *code = row[i].rule.code;
+		int at = 0;
+
+		if (!(counts->broken[i] > 0))
+			continue;
+		while (at < found && strcmp(out[at].code, code) != 0)
+			at++;
+		if (at == found)
+			out[found++] = (struct broken_rule){ .code = code };
+		out[at].plans += counts->broken[i];
+		for (; at > 0 && out[at - 1].plans < out[at].plans; at--) {
+			struct broken_rule less = out[at - 1];
+
+			out[at - 1] = out[at];
+			out[at] = less;
+		}
+	}
+	return found;
+}
+
+/* Every candidate is counted once: explored (and may be taken), pruned without an
+ * estimate, or rejected, by its memory or by the rule that it breaks first. */
+static void add_counts(cJSON *root, const struct planner_problem *problem,
+		       const struct planner_counts *c)
+{
+	struct broken_rule rule[MAX_RULES];
+	int rules = report_broken_rules(problem, c, rule);
+	double illegal = c->illegal + c->undivided + c->unruly;
+	cJSON *pruned, *rejected;
+
+	for (int i = 0; i < rules; i++)
+		illegal -= rule[i].plans;
+	cJSON_AddNumberToObject(root, "candidates", c->candidates);
+	cJSON_AddNumberToObject(root, "explored",
+				c->explored - c->illegal - c->out_of_memory);
+	pruned = cJSON_AddObjectToObject(root, "pruned");
 	cJSON_AddNumberToObject(pruned, "repeated", c->repeated);
-	cJSON_AddNumberToObject(pruned, "rule", c->unruly);
 	cJSON_AddNumberToObject(pruned, "bound", c->bounded);
 	cJSON_AddNumberToObject(pruned, "states", c->too_large);
 	cJSON_AddNumberToObject(pruned, "dominated", c->dominated);
-	rules = cJSON_AddObjectToObject(pruned, "rules");
-	for (int i = 0; i < legality_count() && i < MAX_RULES; i++) {
-		const char *code = legality_table[i].rule.code;
-		cJSON *sum = cJSON_GetObjectItem(rules, code);
-
-		/* several ways to break one rule add up */
-		if (sum && c->broken[i] > 0)
-			cJSON_SetNumberValue(sum, sum->valuedouble + c->broken[i]);
-		else if (c->broken[i] > 0)
-			cJSON_AddNumberToObject(rules, code, c->broken[i]);
-	}
-	cJSON_AddNumberToObject(root, "candidates", c->candidates);
 	rejected = cJSON_AddObjectToObject(root, "rejected");
-	cJSON_AddNumberToObject(rejected, "illegal", c->illegal);
 	cJSON_AddNumberToObject(rejected, "memory", c->out_of_memory);
+	cJSON_AddNumberToObject(rejected, "illegal", illegal);
+	for (int i = 0; i < rules; i++)
+		cJSON_AddNumberToObject(rejected, rule[i].code, rule[i].plans);
 }
 
 /* Knobs and values of a step from plan to plan: those of the problem's axes. */
@@ -235,8 +262,7 @@ char *report_search(const struct planner_problem *problem,
 		cJSON_AddItemToObject(root, "nearest",
 				      found_object(problem, &result->nearest));
 	cJSON_AddStringToObject(root, "objective", objective_word(problem->objective));
-	cJSON_AddNumberToObject(root, "explored", result->counts.explored);
-	add_pruned(root, &result->counts);
+	add_counts(root, problem, &result->counts);
 	add_extra(root, extra);
 	cJSON_AddStringToObject(root, "proof",
 				problem->exhaustive ? "exhaustive" : "bounds");

@@ -115,23 +115,66 @@ static void test_the_fewest_gpus(void **state)
 	cJSON_Delete(root);
 }
 
-/* What became of every candidate. */
+static double sum_of(const cJSON *object)
+{
+	const cJSON *item;
+	double sum = 0;
+
+	cJSON_ArrayForEach(item, object)
+	{
+		assert_true(cJSON_IsNumber(item) && item->valuedouble >= 0);
+		sum += item->valuedouble;
+	}
+	return sum;
+}
+
+/* What became of every candidate: each is counted once. */
+static void check_proof(const char *request, const char *rule)
+{
+	cJSON *root = json_of(request, 0);
+
+	assert_close(number(root, "explored") + sum_of(at(root, "pruned")) +
+			     sum_of(at(root, "rejected")),
+		     number(root, "candidates"), 1e-12);
+	assert_true(number(root, "explored") >= cJSON_GetArraySize(at(root, "top")));
+	assert_true(number(at(root, "rejected"), rule) > 0);
+	cJSON_Delete(root);
+}
+
 static void test_the_proof_adds_up(void **state)
 {
 	cJSON *root = json_of(SMALL PINS "--gpus 16 --top 3 --json", 0);
-	cJSON *pruned = at(root, "pruned"), *rule;
-	double sum = number(root, "explored"), broken = 0;
 
 	(void)state;
-	for (cJSON *item = pruned->child; item; item = item->next)
-		sum += cJSON_IsNumber(item) ? item->valuedouble : 0;
-	assert_close(sum, number(root, "candidates"), 1e-12);
-	cJSON_ArrayForEach(rule, at(pruned, "rules")) broken += rule->valuedouble;
-	assert_close(broken, number(pruned, "undivided") + number(pruned, "rule"),
-		     1e-12);
 	assert_string_equal(at(root, "proof")->valuestring, "bounds");
 	cJSON_Delete(root);
+	check_proof(SMALL PINS "--gpus 16 --top 3 --json", "E1");
+	check_proof(SMALL PINS "--gpus 16 --exhaustive --json", "memory");
+	/* a server's rules are others */
+	check_proof("search deepseek-v3-8-h200-serve --json", "S1");
 	says(SMALL PINS "--gpus 16 --top 1", 0, "broken rules: ");
+	says("search deepseek-v3-8-h200-serve", 0, "broken rules: S");
+}
+
+/* A switch is pinned like any other knob, and told apart in a name. */
+static void test_switches_take_lists(void **state)
+{
+	static const char *const free[] = { "off,on", "off..on", "on,off" };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		char request[200];
+		cJSON *root;
+
+		snprintf(request, sizeof request,
+			 SMALL PINS "--gpus 4 --tp 2 --sp %s --json", free[i]);
+		root = json_of(request, 0);
+		assert_int_equal(cJSON_GetArraySize(at(root, "top")), 10);
+		cJSON_Delete(root);
+	}
+	says(SMALL PINS "--gpus 4 --tp 2 --pp 1 --sp off,on", 0, "noSP");
+	says(SMALL PINS "--gpus 4 --tp 2 --sp=off,on --top 1", 0,
+	     "the first as options: --mbs ");
 }
 
 static void test_a_front_falls(void **state)
@@ -282,6 +325,7 @@ int main(void)
 		cmocka_unit_test(test_questions_have_answers),
 		cmocka_unit_test(test_the_fewest_gpus),
 		cmocka_unit_test(test_the_proof_adds_up),
+		cmocka_unit_test(test_switches_take_lists),
 		cmocka_unit_test(test_a_front_falls),
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),

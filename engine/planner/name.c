@@ -4,13 +4,12 @@
 
 #include "engine/planner.h"
 
-/* What is not the key in capitals; a NULL text is left out. */
+/* What is not the key in capitals. */
 static const struct {
 	const char *key, *text;
 } names[] = {
 	{ "mbs", "mbs" },
 	{ "zero", "Z" },
-	{ "sp", NULL }, /* goes with TP */
 	{ "zero_group", "ZG" },
 	{ "recompute_layers", "rl" },
 	{ "recompute_modules", "" },
@@ -32,20 +31,36 @@ static char upper(char c)
 	return c == '_' ? '-' : c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-static bool name_of(const struct knob *knob, char *out, size_t size)
+static void name_of(const struct knob *knob, char *out, size_t size)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		if (strcmp(names[i].key, knob->key) != 0)
 			continue;
-		snprintf(out, size, "%s", names[i].text ? names[i].text : "");
-		return names[i].text != NULL;
+		snprintf(out, size, "%s", names[i].text);
+		return;
 	}
 	for (; knob->key[n] != '\0' && n + 1 < size; n++)
 		out[n] = upper(knob->key[n]);
 	out[n] = '\0';
-	return true;
+}
+
+static bool is_key(const struct knob *knob, const char *key)
+{
+	return strcmp(knob->key, key) == 0;
+}
+
+/* Values from which on a knob is told: all of some, degrees above 1, and of others
+ * what is not none (or all, or auto), which is 0. */
+static double told_from(const struct knob *knob)
+{
+	if (is_key(knob, "mbs") || is_key(knob, "zero"))
+		return 0;
+	if (knob->group == GROUP_PARALLELISM || is_key(knob, "dp_attention") ||
+	    is_key(knob, "kv_shards"))
+		return 2;
+	return knob->type == KNOB_INT ? 1 : 1e-9;
 }
 
 /* "TP4", "Z1", "sel", "zb-v"; empty for what is usual. */
@@ -54,19 +69,23 @@ static void knob_text(const struct scenario *s, const struct knob *knob, char *o
 {
 	double value = knob_get(s, knob);
 	char name[24], word[48];
-	bool always = strcmp(knob->key, "mbs") == 0 || strcmp(knob->key, "zero") == 0;
 
 	out[0] = '\0';
 	knob_print_value(knob, value, word, sizeof word);
-	if (strcmp(knob->key, "schedule") == 0) {
+	name_of(knob, name, sizeof name);
+	if (is_key(knob, "schedule")) {
 		bool usual = value == SCHEDULE_1F1B || value == SCHEDULE_INTERLEAVED;
 
 		snprintf(out, size, "%s", usual || s->plan.pp == 1 ? "" : word);
+	} else if (is_key(knob, "sp")) {
+		/* goes with TP */
+		snprintf(out, size, "%s", value > 0 || s->plan.tp == 1 ? "" : "noSP");
 	} else if (knob->type == KNOB_WORD) {
 		snprintf(out, size, "%.*s", value > 0 ? 3 : 0, word);
-	} else if (name_of(knob, name, sizeof name) &&
-		   (always || value > (knob->type == KNOB_INT ? 1 : 0))) {
-		snprintf(out, size, "%s%s", name, knob->type == KNOB_BOOL ? "" : word);
+	} else if (knob->type == KNOB_BOOL) {
+		snprintf(out, size, "%s", value > 0 ? name : "");
+	} else if (value >= told_from(knob)) {
+		snprintf(out, size, "%s%s", name, word);
 	}
 }
 

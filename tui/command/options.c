@@ -91,15 +91,30 @@ static void clean_name(char *argument)
 			*c = '-';
 }
 
-static bool is_value(const char *text)
+static bool is_word(const char *text, size_t length)
 {
 	static const char *const words[] = { "on", "off",  "true",  "false", "yes",
 					     "no", "True", "False", "0",     "1" };
 
-	for (size_t i = 0; text && i < sizeof words / sizeof words[0]; i++)
-		if (strcmp(text, words[i]) == 0)
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strlen(words[i]) == length && strncmp(text, words[i], length) == 0)
 			return true;
 	return false;
+}
+
+/* A switch's value, or a list or range of them. */
+static bool is_value(const char *text)
+{
+	for (;;) {
+		size_t length = strcspn(text, ",.");
+
+		if (!is_word(text, length))
+			return false;
+		text += length;
+		if (*text == '\0')
+			return true;
+		text += strncmp(text, "..", 2) == 0 ? 2 : 1;
+	}
 }
 
 static bool take_knob(struct request *r, const struct arguments *arguments, int index,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
-#include "engine/rules/rules.h"
+#include "presets/report.h"
 
 enum { MAX_PLAN = 160, MAX_FORM = 32 };
 
@@ -22,20 +22,39 @@ static bool serves(const struct planner_problem *problem)
 	return problem->base.plan.mode == MODE_INFERENCE;
 }
 
+/* The short name: a row fits a terminal of 80 columns. */
 static void print_plan(const struct planner_problem *problem,
 		       const struct planner_found *found)
 {
+	char name[MAX_PLAN];
+	struct scenario s;
+
+	planner_scenario(problem, found, &s);
+	planner_name(problem, &s, name, sizeof name);
+	printf(" %s\n", name[0] ? name : "as given");
+}
+
+/* The same in whole, to be given to eval. */
+static void print_options(const struct planner_problem *problem,
+			  const struct planner_found *found)
+{
+	struct scenario s;
+	int printed = 0;
+
+	planner_scenario(problem, found, &s);
 	for (int i = 0; i < problem->axes; i++) {
 		const struct planner_axis *axis = &problem->axis[i];
 		char text[64];
 
-		if (axis->count == 1)
+		if (axis->count == 1 || !knob_applies(&s, axis->knob))
 			continue;
-		knob_print_value(axis->knob, axis->value[found->choice[i]], text,
-				 sizeof text);
-		printf(" %s %s", axis->knob->key, text);
+		knob_print(&s, axis->knob, text, sizeof text);
+		printf("%s --%s %s",
+		       printed++ ? "" : "\nthe first as options:", axis->knob->key,
+		       text);
 	}
-	putchar('\n');
+	if (printed)
+		putchar('\n');
 }
 
 static void print_row(const struct planner_problem *problem,
@@ -79,25 +98,17 @@ static void print_proof(const struct planner_problem *problem,
 }
 
 /* How many plans each rule ruled out before they were tried, the most first. */
-static void print_rules(const struct planner_counts *c)
+static void print_rules(const struct planner_problem *problem,
+			const struct planner_counts *counts)
 {
 	enum { MOST = 8 };
-	double below = INFINITY;
+	struct broken_rule rule[MAX_RULES];
+	int rules = report_broken_rules(problem, counts, rule);
 
-	for (int n = 0; n < MOST; n++) {
-		int best = -1;
-
-		for (int i = 0; i < legality_count() && i < MAX_RULES; i++)
-			if (c->broken[i] > 0 && c->broken[i] < below &&
-			    (best < 0 || c->broken[i] > c->broken[best]))
-				best = i;
-		if (best < 0)
-			break;
-		below = c->broken[best];
-		printf("%s %s %.0f", n == 0 ? "broken rules:" : ",",
-		       legality_table[best].rule.code, below);
-	}
-	if (below < INFINITY)
+	for (int i = 0; i < rules && i < MOST; i++)
+		printf("%s %s %.0f", i == 0 ? "broken rules:" : ",", rule[i].code,
+		       rule[i].plans);
+	if (rules > 0)
 		putchar('\n');
 }
 
@@ -272,11 +283,12 @@ void print_search(const struct planner_problem *problem,
 		print_head(problem, "plan");
 	for (int i = 0; i < result->found; i++)
 		print_row(problem, &result->top[i], i + 1);
+	if (result->found > 0)
+		print_options(problem, &result->top[0]);
 	if (extra->misses)
 		print_misses(extra->misses);
 	print_proof(problem, &result->counts, seconds);
-	if (problem->base.plan.mode == MODE_TRAINING)
-		print_rules(&result->counts);
+	print_rules(problem, &result->counts);
 	print_questions(problem, extra);
 	if (extra->front)
 		print_front(extra->front);
