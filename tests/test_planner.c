@@ -368,6 +368,58 @@ static void test_the_answer_is_the_best_of_all(void **state)
 	assert_true(answers > 30);
 }
 
+/* Rules look at the schedule that was given, not at the one that bounds are of. */
+static void test_a_given_schedule_is_what_rules_see(void **state)
+{
+	static const char *const given[][2] = {
+		{ "gpus", "16" },       { "pp", "16" }, { "gbs", "6" },
+		{ "schedule", "1f1b" }, { "vpp", "1" }, { "split", "auto" }
+	};
+	static struct planner_problem problem;
+	static struct planner_result result;
+	struct error error = { "" };
+
+	(void)state;
+	memset(&problem, 0, sizeof problem);
+	if (!scenario_blank(&problem.base, "deepseek-v2-lite", "dgx-h100", "fsdp",
+			    &error))
+		fail_msg("%s", error.text);
+	pin(&problem, "gpus", "16");
+	planner_axes(&problem);
+	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+		pin(&problem, given[i][0], given[i][1]);
+	problem.top = 1;
+	solve(&problem, &result);
+	assert_int_equal(result.found, 1);
+	same_answer(&problem);
+}
+
+/* However many values are given, there is room for them. */
+static void test_values_given_need_no_room(void **state)
+{
+	static const char *const one[][2] = {
+		{ "imbalance", "1.2" },   { "capacity_factor", "2" },
+		{ "grad_dtype", "bf16" }, { "gpu_memory_gib", "70" },
+		{ "precision", "bf16" },  { "tokens", "1T" },
+		{ "price", "2" },         { "optimizer", "adamw" },
+		{ "pue", "1.2" },         { "moe_dispatcher", "alltoall" },
+	};
+	static struct planner_problem problem;
+	struct error error = { "" };
+
+	(void)state;
+	memset(&problem, 0, sizeof problem);
+	if (!scenario_blank(&problem.base, "mixtral-8x7b", "dgx-h100", "megatron-core",
+			    &error))
+		fail_msg("%s", error.text);
+	planner_axes(&problem);
+	for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
+		pin(&problem, one[i][0], one[i][1]);
+	pin(&problem, "overlap_grad_reduce", "on,off");
+	assert_close(problem.base.plan.imbalance, 1.2, 1e-12);
+	assert_close(problem.base.cluster.price_per_gpu_hour, 2, 1e-12);
+}
+
 /* Free GPUs: the smallest machine that holds it. */
 static void test_fewest_gpus(void **state)
 {
@@ -710,6 +762,8 @@ int main(void)
 		cmocka_unit_test(test_shipped_plans),
 		cmocka_unit_test(test_split_by_memory_has_the_traffic_once),
 		cmocka_unit_test(test_the_answer_is_the_best_of_all),
+		cmocka_unit_test(test_a_given_schedule_is_what_rules_see),
+		cmocka_unit_test(test_values_given_need_no_room),
 		cmocka_unit_test(test_fewest_gpus),
 		cmocka_unit_test(test_nothing_fits_names_the_nearest),
 		cmocka_unit_test(test_pins_are_kept),

@@ -121,6 +121,12 @@ static void cost_outer(struct planner *p)
 	p->costed = true;
 }
 
+static void put_all(const struct inner *inner, struct plan *plan)
+{
+	for (int role = ROLE_SHAPE; role < ROLE_COUNT; role++)
+		search_put(inner, (enum role)role, plan);
+}
+
 static void push_node(struct planner *p)
 {
 	struct scenario *s = &p->trial->scenario;
@@ -131,12 +137,14 @@ static void push_node(struct planner *p)
 		return;
 	memcpy(node.choice, p->choice, sizeof node.choice);
 	if (p->trains) {
+		put_all(&p->relaxed, &s->plan);
 		if (!p->costed)
 			cost_outer(p);
 		seconds = train_bound_pipeline(&p->outer, s) + least_ends(p, s);
 		node.bytes = least_bytes(p, s);
 		node.bound = search_score(p->problem.objective, s,
 					  train_bound_scaled(s, seconds), node.bytes);
+		put_all(&p->given, &s->plan);
 	}
 	p->node[p->nodes++] = node;
 }
@@ -211,7 +219,8 @@ static void finish(struct planner *p)
 		qsort(p->node, (size_t)p->nodes, sizeof *p->node, by_bound);
 }
 
-/* What holds of all plans alike; false if none is legal. */
+/* What holds of all plans alike; false if none is legal. Bounds are of the relaxed
+ * plan, rules of the given one. */
 static bool begin(struct planner *p)
 {
 	struct scenario *s = &p->trial->scenario;
@@ -230,8 +239,13 @@ static bool begin(struct planner *p)
 	row = search_broken(p, &p->decided[0], &facts);
 	if (row >= 0)
 		search_reject(p, row, p->below[0]);
-	if (p->trains)
-		relax(p, &s->plan);
+	search_get(&s->plan, &p->given);
+	if (p->trains) {
+		struct plan plan = s->plan;
+
+		relax(p, &plan);
+		search_get(&plan, &p->relaxed);
+	}
 	return row < 0;
 }
 

@@ -5,7 +5,7 @@
 #include "engine/planner/search.h"
 #include "engine/schedule/schedule.h"
 
-static void get(const struct plan *plan, struct inner *out)
+void search_get(const struct plan *plan, struct inner *out)
 {
 	*out = (struct inner){ .schedule = plan->schedule,
 			       .split = plan->split,
@@ -98,7 +98,7 @@ static bool list(struct planner *p, enum role role)
 		struct option *first;
 
 		search_apply(p, option.choice, role, s);
-		get(&s->plan, &option.inner);
+		search_get(&s->plan, &option.inner);
 		blanked = option.inner;
 		blank(role, &blanked);
 		first = twin(role, menu, &blanked);

@@ -78,6 +78,14 @@ static bool parse(const struct scenario *base, const struct knob *knob,
 	return true;
 }
 
+static bool is_axis(const struct planner_problem *problem, const struct knob *knob)
+{
+	for (int i = 0; i < problem->axes; i++)
+		if (problem->axis[i].knob == knob)
+			return true;
+	return false;
+}
+
 bool planner_pin_text(struct planner_problem *problem, const struct knob *knob,
 		      const char *text, char *why, size_t size)
 {
@@ -85,9 +93,11 @@ bool planner_pin_text(struct planner_problem *problem, const struct knob *knob,
 
 	if (!parse(&problem->base, knob, text, &values, why, size))
 		return false;
-	/* what is no axis is simply set */
 	if (values.count == 1)
 		knob_set(&problem->base, knob, values.value[0]);
+	/* what is no axis is simply set */
+	if (values.count == 1 && !is_axis(problem, knob))
+		return true;
 	if (planner_pin(problem, knob, values.value, values.count))
 		return true;
 	snprintf(why, size, "more than %d knobs are free", MAX_AXES);

@@ -97,6 +97,7 @@ struct planner {
 	int level;
 	bool listed, costed;
 	uint8_t choice[MAX_AXES];
+	struct inner given, relaxed; /* a node's bound is that of the relaxed plan */
 	struct train_bound outer;
 
 	int nodes, capacity, next;
@@ -139,6 +140,7 @@ bool search_menu(struct planner *planner);
 /* open.c: the options of a node, and their pairs of shape and mode, best bound first.
  */
 void search_open(struct planner *planner, const struct node *node);
+void search_get(const struct plan *plan, struct inner *out);
 void search_put(const struct inner *inner, enum role role, struct plan *plan);
 /* try.c: the plans of the node. False when it is done. */
 bool search_try(struct planner *planner, const struct node *node, int *budget);
