@@ -68,6 +68,24 @@ static void test_megatron_script(void **state)
 	assert_false(noted(IMPORT_NOT_MODELLED, "node-rank"));
 }
 
+/* What Megatron refuses must not be read as if it were not there. */
+static void test_megatron_refused(void **state)
+{
+	struct scenario s;
+	struct findings findings;
+
+	(void)state;
+	read_good("megatron",
+		  "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 "
+		  "--hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+		  "--vocab-size 32000 --micro-batch-size 1 --global-batch-size 64 "
+		  "--bf16 --recompute-granularity selective --recompute-num-layers 3\n",
+		  &s);
+	expect(&s, "recompute_layers", "3");
+	assert_int_equal(scenario_check(&s, &findings), 1);
+	assert_string_equal(findings.item[0].rule->code, "E17");
+}
+
 /* Launches of other kinds: a string of options inside sh -c, a model by its id, one
  * that nothing names, deepspeed's own words for the machines. */
 static void test_megatron_launches(void **state)
@@ -412,6 +430,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_megatron_script),
+		cmocka_unit_test(test_megatron_refused),
 		cmocka_unit_test(test_megatron_launches),
 		cmocka_unit_test(test_megatron_yaml),
 		cmocka_unit_test(test_megatron_printed),

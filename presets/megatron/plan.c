@@ -272,8 +272,10 @@ static bool read_recompute(struct reader *r)
 	if (!number(r, "recompute-num-layers", &layers))
 		return false;
 	/* uniform recomputes all layers, in units of that many; block that many layers
-	 * of every chunk */
-	if (plan->recompute != RECOMPUTE_FULL || !says(r, "recompute-method", "block"))
+	 * of every chunk; selective refuses them (E17), which a rule says */
+	if (plan->recompute == RECOMPUTE_NONE ||
+	    (plan->recompute == RECOMPUTE_FULL &&
+	     !says(r, "recompute-method", "block")))
 		layers = 0;
 	return set_count(r, "recompute_layers", layers * plan->vpp,
 			 find(r, "recompute-num-layers"));
