@@ -18,8 +18,8 @@
 void serve_estimate(const struct scenario *scenario, struct estimate *out);
 
 /* By which factors predictions of servers are off, up and down: four of five measured
- * runs of a stack or a model that no constant was fitted to lie within them (make
- * fit-serving FIT=--ranges; tests/validation/README.md, Serving). */
+ * runs lay within them when their stack, or their model, was left out of the fit (make
+ * fit-serving FIT=--ranges prints it; tests/validation/README.md, Serving). */
 struct serve_spread {
 	double tpot, ttft, rate;
 };

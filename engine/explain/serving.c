@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/explain/row.h"
+#include "engine/serve.h"
 
 static const struct serving_estimate *serving(const struct asked *a)
 {
@@ -152,13 +153,36 @@ static void shares(const struct asked *a, struct explanation *out)
 	parts(a, out);
 }
 
-static void range(const struct asked *a, struct explanation *out)
+static void spread(const struct asked *a, double f, struct explanation *out)
 {
-	explain_term(out, "TPOT", "predicted", FORM_SECONDS, serving(a)->tpot_seconds);
-	explain_term(out, "output", "tokens a second, predicted", FORM_RATE,
-		     serving(a)->output_tokens_per_second);
+	explain_term(out, "f", "that four of five left-out runs lie within", FORM_REAL,
+		     f);
 	explain_term(out, "experts", "of the model; more make it less sure", FORM_COUNT,
 		     (double)a->scenario->model.moe.experts);
+}
+
+static const struct serve_spread *spreads(const struct asked *a)
+{
+	return serve_spread(a->scenario->model.moe.experts > 0);
+}
+
+static void ttft_range(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "TTFT", "predicted", FORM_SECONDS, serving(a)->ttft_seconds);
+	spread(a, spreads(a)->ttft, out);
+}
+
+static void tpot_range(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "TPOT", "predicted", FORM_SECONDS, serving(a)->tpot_seconds);
+	spread(a, spreads(a)->tpot, out);
+}
+
+static void output_range(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "output", "tokens a second, predicted", FORM_RATE,
+		     serving(a)->output_tokens_per_second);
+	spread(a, spreads(a)->rate, out);
 }
 
 static void throughput(const struct asked *a, struct explanation *out)
@@ -235,9 +259,9 @@ static const char steady[] =
 	"Continuous batching in its steady state, means instead of distributions; "
 	"static batches run all prompts first and all outputs together.";
 static const char held_out[] =
-	"Four of five measured runs of a stack or model that was left out of the fit "
-	"lie "
-	"inside; without a queue that the workload's own bursts make.";
+	"Four of five measured runs lay inside when their stack, or their model, was "
+	"left out of the fit; a queue that the workload's own bursts make is not in "
+	"it.";
 static const char kernels_source[] =
 	"engine/serve/kernels.h; fits of measured kernels (aiconfigurator), "
 	"presets/clusters: serving";
@@ -258,12 +282,12 @@ const struct explain_row explain_serving[] = {
 	{ "tpot_seconds", "Time per output token",
 	  "((output - n) * decode + n * mixed) / output, n = (c - 1) * prompt / budget",
 	  steady, queue_source, tpot },
-	{ "ttft_seconds_low", "TTFT, low end", "TTFT / 1.4", held_out, runs, range },
-	{ "ttft_seconds_high", "TTFT, high end", "TTFT * 1.4", held_out, runs, range },
-	{ "tpot_seconds_low", "TPOT, low end", "TPOT / 1.2, with experts / 1.28",
-	  held_out, runs, range },
-	{ "tpot_seconds_high", "TPOT, high end", "TPOT * 1.2, with experts * 1.28",
-	  held_out, runs, range },
+	{ "ttft_seconds_low", "TTFT, low end", "TTFT / f", held_out, runs, ttft_range },
+	{ "ttft_seconds_high", "TTFT, high end", "TTFT * f", held_out, runs,
+	  ttft_range },
+	{ "tpot_seconds_low", "TPOT, low end", "TPOT / f", held_out, runs, tpot_range },
+	{ "tpot_seconds_high", "TPOT, high end", "TPOT * f", held_out, runs,
+	  tpot_range },
 	{ "prefill_seconds", "A prompt alone",
 	  "sum over its passes of t0 + ((flops / ec peak)^p + (bytes / em B)^p)^(1/p)",
 	  "As many passes as the budget of tokens calls for; what a prefix cache holds "
@@ -299,10 +323,10 @@ const struct explain_row explain_serving[] = {
 
 	{ "output_tokens_per_second", "Output tokens a second",
 	  "requests a second * output", steady, queue_source, throughput },
-	{ "output_tokens_per_second_low", "Output, low end",
-	  "output / 1.25, with experts / 1.4", held_out, runs, range },
-	{ "output_tokens_per_second_high", "Output, high end",
-	  "output * 1.25, with experts * 1.4", held_out, runs, range },
+	{ "output_tokens_per_second_low", "Output, low end", "output / f", held_out,
+	  runs, output_range },
+	{ "output_tokens_per_second_high", "Output, high end", "output * f", held_out,
+	  runs, output_range },
 	{ "output_tokens_per_second_per_gpu", "Output tokens a second of a GPU",
 	  "output / GPUs", "Idle GPUs and those that only prefill count.", definition,
 	  throughput },
