@@ -295,7 +295,8 @@ static void check_said(const char *format, struct scenario *s)
 	bool degrees =
 		is_said(text, "pp") || is_said(text, "cp") || is_said(text, "tp");
 
-	import_as(format, text, &back);
+	import_as(strcmp(format, "torchtitan-py") == 0 ? "torchtitan" : format, text,
+		  &back);
 	settle(s);
 	settle(&back);
 	for (int i = 0; i < knob_count(); i++) {
@@ -321,9 +322,8 @@ static void check_said(const char *format, struct scenario *s)
 static const struct {
 	const char *format, *stack;
 } others[] = {
-	{ "deepspeed", "deepspeed" },
-	{ "torchtitan", "torchtitan" },
-	{ "nanotron", "nanotron" },
+	{ "deepspeed", "deepspeed" },      { "torchtitan", "torchtitan" },
+	{ "torchtitan-py", "torchtitan" }, { "nanotron", "nanotron" },
 	{ "accelerate", "fsdp" },
 };
 
@@ -353,6 +353,56 @@ static void test_others_random(void **state)
 		}
 		assert_true(tried > 100);
 	}
+}
+
+/* Settings in Python name the function of each flavor, which has values of its own: so
+ * all degrees stand there, also those of 1. */
+static void test_torchtitan_python(void **state)
+{
+	static const struct {
+		const char *model, *function;
+	} cases[] = {
+		{ "llama3.1-70b", "config = llama3_70b()" },
+		{ "qwen3-30b-a3b", "config = qwen3_30b_a3b()" },
+		{ "deepseek-v3", "config = deepseek_v3_671b()" },
+	};
+	struct scenario s, back;
+	char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		title = cases[i].model;
+		case_dense(&s);
+		assert_true(library_model(&s.model, cases[i].model, NULL));
+		case_set(&s, "tp", "1");
+		case_set(&s, "pp", "1");
+		case_set(&s, "vpp", "1");
+		case_set(&s, "zero", "3");
+		case_set(&s, "mbs", "1");
+		case_set(&s, "gbs", "128");
+		case_set(&s, "recompute", "full");
+		case_set(&s, "compile", "on");
+		text = write_as("torchtitan-py", &s);
+		assert_non_null(strstr(text, cases[i].function));
+		assert_non_null(strstr(text, ".tensor_parallel_degree = 1\n"));
+		assert_non_null(
+			strstr(text, ".activation_checkpoint = FullAC.Config()"));
+		assert_non_null(strstr(text, "CompileConfig(enable=True)"));
+		assert_null(strstr(text, "num_pp_microbatches"));
+		import_as("torchtitan", text, &back);
+		assert_string_equal(back.model.name, cases[i].model);
+		assert_int_equal(back.plan.global_batch, 128);
+		assert_int_equal(back.plan.recompute, RECOMPUTE_FULL);
+		assert_true(back.plan.compile);
+		free(text);
+	}
+	assert_true(library_model(&s.model, "bloom-176b", NULL));
+	case_set(&s, "precision", "fp8");
+	text = write_as("torchtitan-py", &s);
+	assert_non_null(strstr(text, "this target: model: "));
+	assert_non_null(strstr(text, "def configure(config):"));
+	assert_non_null(strstr(text, "this target: precision: "));
+	free(text);
 }
 
 /* Files of Megatron-LM's own tests, where $SHARDSCOPE_CORPUS names a folder with a
@@ -545,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_random),
 		cmocka_unit_test(test_megatron_balanced),
 		cmocka_unit_test(test_others_random),
+		cmocka_unit_test(test_torchtitan_python),
 		cmocka_unit_test(test_megatron_corpus),
 		cmocka_unit_test(test_megatron_remarks),
 		cmocka_unit_test(test_megatron_kept),

@@ -190,6 +190,12 @@ static const char *own_key(const struct python *p, const char *name)
 	return name;
 }
 
+static bool is_own(const char *name)
+{
+	return strcmp(name, "config") == 0 || strcmp(name, "cfg") == 0 ||
+	       strcmp(name, "c") == 0;
+}
+
 /* What stands behind "name =": a string, a literal, or a call, whose own arguments are
  * read next under this name. */
 static bool read_value(struct python *p, const char *name)
@@ -210,6 +216,9 @@ static bool read_value(struct python *p, const char *name)
 
 		read_name(p, false, value, sizeof value);
 		if (p->at < p->stop && *p->at == '(') {
+			if (p->depth == 0 && is_own(name) &&
+			    !set(p, "base", value, line))
+				return false;
 			if (strlen(value) > 7 &&
 			    strcmp(value + strlen(value) - 7, ".Config") == 0)
 				value[strlen(value) - 7] = '\0';
@@ -394,17 +403,31 @@ static bool translate_recompute(struct python *p)
 	       set(p, "activation_checkpoint.mode", "none", line);
 }
 
-/* Functions are called after model and flavor: llama3_70b. */
+/* "30B-A3B" of the flavor qwen3_30b_a3b. */
+static bool same_flavor(const char *name, const char *flavor)
+{
+	while (*name != '\0' &&
+	       (tolower((unsigned char)*name) == tolower((unsigned char)*flavor) ||
+		(*name == '_' && *flavor == '-'))) {
+		name++;
+		flavor++;
+	}
+	return *name == *flavor;
+}
+
+/* Functions are called after model and flavor: llama3_70b. The one that is called to
+ * begin with says more than the one that is written. */
 static bool translate_model(struct python *p)
 {
 	const struct pair *module = pairs_find(p->pairs, "module"),
 			  *config = pairs_find(p->pairs, "config"),
 			  *def = pairs_find(p->pairs, "def"),
+			  *base = pairs_find(p->pairs, "base"),
 			  *flavor = pairs_find(p->pairs, "model_spec.argument");
 	char name[64];
 
-	if (config)
-		def = config;
+	if (config || base)
+		def = config ? config : base;
 	if (!flavor)
 		flavor = pairs_find(p->pairs, "model.argument");
 	if (module && !set(p, "model.name", module->value, module->line))
@@ -420,7 +443,7 @@ static bool translate_model(struct python *p)
 		snprintf(name, sizeof name, "%s", row->name);
 		if (!module && !set(p, "model.name", name, def->line))
 			return false;
-		if (!flavor && strcasecmp(def->value + length + 1, row->flavor) == 0 &&
+		if (!flavor && same_flavor(def->value + length + 1, row->flavor) &&
 		    !set(p, "model.flavor", row->flavor, def->line))
 			return false;
 	}

@@ -54,6 +54,7 @@ const char *const torchtitan_others[] = {
 	"module",
 	"config",
 	"def",
+	"base",
 	"trainer",
 	"nproc_per_node",
 	"nnodes",

@@ -9,6 +9,10 @@ extern const struct mapping torchtitan_rows[];
 extern const char *const torchtitan_others[];
 /* Whether torchtitan has keys for this knob. */
 bool torchtitan_has(const char *knob);
+/* Everything of a scenario under the keys of the TOML; where not `all`, without what
+ * torchtitan has anyhow. */
+void torchtitan_add(struct entries *entries, const struct scenario *scenario, bool all,
+		    struct export_out *out);
 
 /* Its models and ours of the same shape; ends with a row of model NULL. */
 struct flavor {

@@ -1,5 +1,5 @@
 /* torchtitan.h - a torchtitan configuration in (TOML up to v0.2.2, later Python or
- * flags) and out (TOML).
+ * flags) and out (TOML, or settings in Python).
  *
  * Keys: torchtitan/config/job_config.py, later configs.py.
  */
@@ -16,5 +16,6 @@
 bool torchtitan_read(struct scenario *out, const char *file, const char *text,
 		     size_t length, struct import_report *report, struct error *error);
 char *torchtitan_write(const struct scenario *scenario);
+char *torchtitan_write_python(const struct scenario *scenario);
 
 #endif

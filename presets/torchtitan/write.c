@@ -1,4 +1,5 @@
-/* write.c - a scenario as torchtitan's TOML; see torchtitan.h. */
+/* write.c - a scenario as the keys of torchtitan's TOML, and that TOML; see
+ * torchtitan.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,24 +132,24 @@ static void add_recompute(struct entries *e, const struct plan *plan,
 }
 
 /* The rows, but for an interleaved schedule of one chunk, which is 1F1B. */
-static void add_rows(struct entries *e, const struct scenario *s,
+static void add_rows(struct entries *e, const struct scenario *s, bool all,
 		     struct export_out *out)
 {
 	struct scenario plain = *s;
 
 	if (plain.plan.schedule == SCHEDULE_INTERLEAVED && plain.plan.vpp == 1)
 		plain.plan.schedule = SCHEDULE_1F1B;
-	entries_add_rows(e, &plain, torchtitan_rows, false, out);
+	entries_add_rows(e, &plain, torchtitan_rows, all, out);
 }
 
-static void add_all(struct entries *e, const struct scenario *scenario,
+void torchtitan_add(struct entries *e, const struct scenario *scenario, bool all,
 		    struct export_out *out)
 {
 	const struct plan *plan = &scenario->plan;
 
 	add_model(e, scenario, out);
 	add_sharding(e, scenario, out);
-	add_rows(e, scenario, out);
+	add_rows(e, scenario, all, out);
 	add_stages(e, scenario, out);
 	add_batch(e, scenario);
 	add_precision(e, plan, out);
@@ -161,6 +162,12 @@ static void add_all(struct entries *e, const struct scenario *scenario,
 	export_unsaid_knobs(out, scenario, "torchtitan", torchtitan_has);
 }
 
+static void add_plain(struct entries *e, const struct scenario *scenario,
+		      struct export_out *out)
+{
+	torchtitan_add(e, scenario, false, out);
+}
+
 static void write_toml(const struct entries *e, FILE *stream)
 {
 	fputs("# for torchtitan up to v0.2.2; later ones are configured in Python\n",
@@ -170,5 +177,5 @@ static void write_toml(const struct entries *e, FILE *stream)
 
 char *torchtitan_write(const struct scenario *scenario)
 {
-	return entries_export(scenario, add_all, write_toml);
+	return entries_export(scenario, add_plain, write_toml);
 }

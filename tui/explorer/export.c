@@ -90,6 +90,11 @@ WRITE_PLAN(torchtitan)
 WRITE_PLAN(nanotron)
 WRITE_PLAN(accelerate)
 
+static char *write_torchtitan_python(const struct export_request *r)
+{
+	return torchtitan_write_python(r->scenario);
+}
+
 const struct export_format export_table[] = {
 	{ "yaml", "yaml", "the scenario, to be opened again", write_scenario },
 	{ "markdown", "md", "tables for an issue, a pull request or a wiki",
@@ -104,6 +109,8 @@ const struct export_format export_table[] = {
 	{ "deepspeed", "json", "a DeepSpeed configuration", write_deepspeed },
 	{ "torchtitan", "toml", "a torchtitan configuration up to v0.2.2",
 	  write_torchtitan },
+	{ "torchtitan-py", "py", "settings of torchtitan's configuration in Python",
+	  write_torchtitan_python },
 	{ "nanotron", "yaml", "a nanotron configuration", write_nanotron },
 	{ "accelerate", "yaml", "a configuration of accelerate for FSDP",
 	  write_accelerate },
