@@ -372,8 +372,9 @@ static void test_the_answer_is_the_best_of_all(void **state)
 static void test_a_given_schedule_is_what_rules_see(void **state)
 {
 	static const char *const given[][2] = {
-		{ "gpus", "16" },       { "pp", "16" }, { "gbs", "6" },
-		{ "schedule", "1f1b" }, { "vpp", "1" }, { "split", "auto" }
+		{ "gpus", "16" }, { "pp", "16" },
+		{ "gbs", "6" },   { "schedule", "interleaved" },
+		{ "vpp", "1" },   { "split", "auto" }
 	};
 	static struct planner_problem problem;
 	static struct planner_result result;
