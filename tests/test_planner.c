@@ -254,43 +254,57 @@ static void pin(struct planner_problem *problem, const char *key, const char *te
 		fail_msg("%s: %s", key, why);
 }
 
+/* "tp 1,2 pp 4" pins these knobs. */
+static void begin(struct planner_problem *problem, const char *const names[3],
+		  const char *given)
+{
+	struct error error = { "" };
+
+	memset(problem, 0, sizeof *problem);
+	if (!scenario_blank(&problem->base, names[0], names[1], names[2], &error))
+		fail_msg("%s", error.text);
+	for (int pass = 0; pass < 2; pass++) {
+		char copy[512], *rest = copy, *key, *text;
+
+		snprintf(copy, sizeof copy, "%s", given);
+		if (pass > 0)
+			planner_axes(problem);
+		while ((key = strsep(&rest, " ")) && (text = strsep(&rest, " ")))
+			if (pass > 0 || !strchr(text, ','))
+				pin(problem, key, text);
+	}
+	problem->reserve = 0.05;
+}
+
 /* A split by what stages hold is dealt out with ZeRO's traffic, which no bound may add
  * once more. */
 static void test_split_by_memory_has_the_traffic_once(void **state)
 {
-	static const char *const given[][2] = {
-		{ "gpus", "16" },  { "gbs", "256" },
-		{ "seq", "4096" }, { "lora_rank", "8" },
-		{ "tp", "1" },     { "mbs", "1" },
-		{ "cp", "2" },     { "cp_kind", "all-gather" },
-		{ "vpp", "1" },    { "optimizer_offload", "0" },
-	};
-	static const char *const free[][2] = {
-		{ "pp", "1,4" },
-		{ "zero", "3" },
-		{ "schedule", "chimera" },
-		{ "split", "balanced-memory" },
-		{ "recompute_layers", "0,1" },
-		{ "recompute_modules", "core_attn" },
-		{ "activation_offload", "0,0.5" },
-		{ "zero_group", "0,8" },
-	};
 	static struct planner_problem problem;
-	struct error error = { "" };
 
 	(void)state;
-	memset(&problem, 0, sizeof problem);
-	if (!scenario_blank(&problem.base, "phi-4", "mi250x", "megatron-core", &error))
-		fail_msg("%s", error.text);
-	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
-		pin(&problem, given[i][0], given[i][1]);
-	planner_axes(&problem);
-	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
-		pin(&problem, given[i][0], given[i][1]);
-	for (size_t i = 0; i < sizeof free / sizeof free[0]; i++)
-		pin(&problem, free[i][0], free[i][1]);
-	problem.reserve = 0.05;
+	begin(&problem, (const char *const[]){ "phi-4", "mi250x", "megatron-core" },
+	      "gpus 16 gbs 256 seq 4096 lora_rank 8 tp 1 mbs 1 cp 2 cp_kind all-gather "
+	      "vpp 1 optimizer_offload 0 pp 1,4 zero 3 schedule chimera "
+	      "split balanced-memory recompute_layers 0,1 recompute_modules core_attn "
+	      "activation_offload 0,0.5 zero_group 0,8");
 	for (problem.top = 1; problem.top <= 14; problem.top++)
+		same_answer(&problem);
+}
+
+/* What a rule-made schedule has in flight with one state's traffic is no bound of what
+ * it has with another's. */
+static void test_in_flight_is_of_the_same_traffic(void **state)
+{
+	static struct planner_problem problem;
+
+	(void)state;
+	begin(&problem, (const char *const[]){ "llama3.1-405b", "gh200", "torchtitan" },
+	      "gpus 40 gbs 60 seq 2048 lora_rank 16 tp 4 mbs 1 cp 1 sp off pp 5 vpp 2 "
+	      "zero 1,3 zero_group 0 schedule v-min split balanced recompute selective "
+	      "recompute_layers 1 recompute_modules core_attn optimizer_offload 0,1 "
+	      "activation_offload 0");
+	for (problem.top = 1; problem.top <= 4; problem.top++)
 		same_answer(&problem);
 }
 
@@ -371,24 +385,12 @@ static void test_the_answer_is_the_best_of_all(void **state)
 /* Rules look at the schedule that was given, not at the one that bounds are of. */
 static void test_a_given_schedule_is_what_rules_see(void **state)
 {
-	static const char *const given[][2] = {
-		{ "gpus", "16" }, { "pp", "16" },
-		{ "gbs", "6" },   { "schedule", "interleaved" },
-		{ "vpp", "1" },   { "split", "auto" }
-	};
 	static struct planner_problem problem;
 	static struct planner_result result;
-	struct error error = { "" };
 
 	(void)state;
-	memset(&problem, 0, sizeof problem);
-	if (!scenario_blank(&problem.base, "deepseek-v2-lite", "dgx-h100", "fsdp",
-			    &error))
-		fail_msg("%s", error.text);
-	pin(&problem, "gpus", "16");
-	planner_axes(&problem);
-	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
-		pin(&problem, given[i][0], given[i][1]);
+	begin(&problem, (const char *const[]){ "deepseek-v2-lite", "dgx-h100", "fsdp" },
+	      "gpus 16 pp 16 gbs 6 schedule interleaved vpp 1 split auto");
 	problem.top = 1;
 	solve(&problem, &result);
 	assert_int_equal(result.found, 1);
@@ -398,24 +400,14 @@ static void test_a_given_schedule_is_what_rules_see(void **state)
 /* However many values are given, there is room for them. */
 static void test_values_given_need_no_room(void **state)
 {
-	static const char *const one[][2] = {
-		{ "imbalance", "1.2" },   { "capacity_factor", "2" },
-		{ "grad_dtype", "bf16" }, { "gpu_memory_gib", "70" },
-		{ "precision", "bf16" },  { "tokens", "1T" },
-		{ "price", "2" },         { "optimizer", "adamw" },
-		{ "pue", "1.2" },         { "moe_dispatcher", "alltoall" },
-	};
 	static struct planner_problem problem;
-	struct error error = { "" };
 
 	(void)state;
-	memset(&problem, 0, sizeof problem);
-	if (!scenario_blank(&problem.base, "mixtral-8x7b", "dgx-h100", "megatron-core",
-			    &error))
-		fail_msg("%s", error.text);
-	planner_axes(&problem);
-	for (size_t i = 0; i < sizeof one / sizeof one[0]; i++)
-		pin(&problem, one[i][0], one[i][1]);
+	begin(&problem,
+	      (const char *const[]){ "mixtral-8x7b", "dgx-h100", "megatron-core" },
+	      "imbalance 1.2 capacity_factor 2 grad_dtype bf16 gpu_memory_gib 70 "
+	      "precision bf16 tokens 1T price 2 optimizer adamw pue 1.2 "
+	      "moe_dispatcher alltoall");
 	pin(&problem, "overlap_grad_reduce", "on,off");
 	assert_close(problem.base.plan.imbalance, 1.2, 1e-12);
 	assert_close(problem.base.cluster.price_per_gpu_hour, 2, 1e-12);
@@ -762,6 +754,7 @@ int main(void)
 		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
 		cmocka_unit_test(test_shipped_plans),
 		cmocka_unit_test(test_split_by_memory_has_the_traffic_once),
+		cmocka_unit_test(test_in_flight_is_of_the_same_traffic),
 		cmocka_unit_test(test_the_answer_is_the_best_of_all),
 		cmocka_unit_test(test_a_given_schedule_is_what_rules_see),
 		cmocka_unit_test(test_values_given_need_no_room),
