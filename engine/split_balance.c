@@ -16,19 +16,12 @@ struct balance {
 	int16_t least[MAX_VIRTUAL + 1]; /* earliest start of part k */
 };
 
-static void load(const struct scenario *scenario, const double *weights,
-		 struct balance *b)
+static void load_sums(const struct model *model, const double *weights,
+		      struct balance *b)
 {
-	const struct model *model = &scenario->model;
-	double mtp = (double)model->mtp_layers;
-
-	b->layers = (int)model->layers;
 	b->sum[0] = 0;
 	for (int i = 0; i < b->layers; i++)
 		b->sum[i + 1] = b->sum[i] + (weights ? weights[model->layer[i]] : 1.0);
-	b->before = weights ? weights[model->kinds] : 0;
-	b->after = weights ? weights[model->kinds + 1] + mtp * weights[model->kinds + 2]
-			   : mtp;
 }
 
 /* Weight of layers a to b - 1 as part k. */
@@ -176,33 +169,136 @@ static void balance_pairs(const struct balance *b, int16_t *first)
 	fill_pairs(b, high, first);
 }
 
+/* Layers that all weigh the same, so that counts of them say everything. */
+struct alike {
+	int layers, parts;
+	double weight, before, after;
+	int first, inner, last; /* most layers of such a part within the bound */
+};
+
+/* Equal sums differ in rounding. */
+static const double slack = 1e-9;
+
+/* Layers with `more` besides that weigh no more than bound. */
+static int most_layers(const struct alike *a, double more, double bound)
+{
+	double count = (bound * (1 + slack) - more) / a->weight;
+
+	return count < 1 ? 0 : count < a->layers ? (int)count : a->layers;
+}
+
+/* The least greatest part: the next sum of real parts as long as not all layers find a
+ * place. Inner parts soon take one more each. */
+static void bound_alike(struct alike *a)
+{
+	double total = a->layers * a->weight + a->before + a->after;
+	double bound = larger(total / a->parts, larger(a->before, a->after));
+
+	for (;;) {
+		a->first = most_layers(a, a->before, bound);
+		a->inner = most_layers(a, 0, bound);
+		a->last = most_layers(a, a->after, bound);
+		if (a->first + (int64_t)(a->parts - 2) * a->inner + a->last >=
+		    a->layers)
+			return;
+		bound = lesser((a->inner + 1) * a->weight,
+			       lesser(a->before + (a->first + 1) * a->weight,
+				      a->after + (a->last + 1) * a->weight));
+	}
+}
+
+/* Where part k ends, see choose_cut(). */
+static int cut_alike(const struct alike *a, int k, int from)
+{
+	double more = k == 0 ? a->before : 0;
+	double rest = (a->layers - from) * a->weight + more + a->after;
+	double share = (rest / (a->parts - k) - more) / a->weight;
+	int room = a->layers - (a->parts - 1 - k);
+	int most = from + (k == 0 ? a->first : a->inner);
+	int least = a->layers - (a->parts - 2 - k) * a->inner - a->last;
+	int to = from + (share > 0 ? (int)(share + 0.5 - slack) : 0);
+
+	most = most < room ? most : room;
+	least = least > from ? least : from;
+	if (least == from && from < most)
+		least = from + 1;
+	to = to < most ? to : most;
+	return to > least ? to : least;
+}
+
+static void balance_alike(const struct balance *b, double weight, int16_t *first)
+{
+	struct alike a = { .layers = b->layers,
+			   .parts = b->parts,
+			   .weight = weight,
+			   .before = b->before,
+			   .after = b->after };
+	int from = 0;
+
+	bound_alike(&a);
+	for (int k = 0; k < a.parts; k++) {
+		first[k] = (int16_t)from;
+		if (k + 1 < a.parts)
+			from = cut_alike(&a, k, from);
+	}
+	first[a.parts] = (int16_t)a.layers;
+}
+
+/* Embedding in the first part, head and MTP layers in the last. */
+static void load_ends(const struct model *model, const double *weights,
+		      struct balance *b)
+{
+	double mtp = (double)model->mtp_layers;
+
+	b->layers = (int)model->layers;
+	b->before = weights ? weights[model->kinds] : 0;
+	b->after = weights ? weights[model->kinds + 1] + mtp * weights[model->kinds + 2]
+			   : mtp;
+}
+
+/* Any weights. */
+static void balance_sums(struct balance *b, int16_t *first)
+{
+	double bound = least_bound(b) * (1 + slack);
+	int from = 0;
+
+	fill_least(b, bound);
+	for (int k = 0; k < b->parts; k++) {
+		first[k] = (int16_t)from;
+		from = k + 1 < b->parts ? choose_cut(b, k, from, bound) : b->layers;
+	}
+	first[b->parts] = (int16_t)b->layers;
+}
+
 bool split_balance(const struct scenario *scenario, const double *weights,
 		   struct split *out)
 {
+	const struct model *model = &scenario->model;
+	int copies = schedule_weight_copies(scenario->plan.schedule);
+	double weight = weights ? weights[0] : 1;
 	struct balance b;
-	double bound;
-	int from = 0;
 
 	b.parts = out->virtual_stages;
-	load(scenario, weights, &b);
-	if (b.layers + 2 < b.parts || !isfinite(b.sum[b.layers] + b.before + b.after))
-		return false;
+	load_ends(model, weights, &b);
 	if (b.parts == 1) {
 		out->first[0] = 0;
 		out->first[1] = (int16_t)b.layers;
 		return true;
 	}
-	if (schedule_weight_copies(scenario->plan.schedule) == 2 && b.parts % 2 == 0) {
-		balance_pairs(&b, out->first);
+	if (b.layers + 2 < b.parts)
+		return false;
+	if ((!weights || model->kinds == 1) && weight > 0 &&
+	    isfinite(b.before + b.after + weight * b.layers) &&
+	    (copies == 1 || b.parts % 2 != 0)) {
+		balance_alike(&b, weight, out->first);
 		return true;
 	}
-	bound = least_bound(&b) *
-		(1 + 1e-9); /* sums of equal parts differ in rounding */
-	fill_least(&b, bound);
-	for (int k = 0; k < b.parts; k++) {
-		out->first[k] = (int16_t)from;
-		from = k + 1 < b.parts ? choose_cut(&b, k, from, bound) : b.layers;
-	}
-	out->first[b.parts] = (int16_t)b.layers;
+	load_sums(model, weights, &b);
+	if (!isfinite(b.sum[b.layers] + b.before + b.after))
+		return false;
+	if (copies == 2 && b.parts % 2 == 0)
+		balance_pairs(&b, out->first);
+	else
+		balance_sums(&b, out->first);
 	return true;
 }

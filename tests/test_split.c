@@ -163,6 +163,34 @@ static void test_balanced_is_the_optimum(void **state)
 	}
 }
 
+/* Counting equal layers and summing them up come to the same cuts. */
+static void test_equal_layers_are_cut_like_any(void **state)
+{
+	int16_t counted[65];
+
+	(void)state;
+	srand(11);
+	for (int round = 0; round < 400; round++) {
+		double one[4], two[5];
+		int layers = 2 + rand() % 60, pp = 1 + rand() % 64;
+
+		pp = pp > layers + 2 ? layers + 2 : pp;
+		/* of which no sum is another one's but for equal counts */
+		one[0] = two[0] = two[1] = 1 + rand() % 1000 * 1e-3;
+		one[1] = two[2] = (rand() % 4 + rand() % 1000 * 1.237e-4) * one[0];
+		one[2] = two[3] = (rand() % 4 + rand() % 1000 * 1.711e-4) * one[0];
+		make(layers, 0, pp, 1, SPLIT_BALANCED);
+		assert_true(split_layers(&scenario, one, &split));
+		check_complete();
+		memcpy(counted, split.first, sizeof counted);
+		make(layers, 1, pp, 1, SPLIT_BALANCED);
+		assert_int_equal(scenario.model.kinds, 2);
+		assert_true(split_layers(&scenario, two, &split));
+		for (int k = 0; k <= split.virtual_stages; k++)
+			assert_int_equal(counted[k], split.first[k]);
+	}
+}
+
 static void test_layout_strings(void **state)
 {
 	static const char *const good[] = { "Et*2|(tt|)*5t|tmL", "Et*7|t*7mL",
@@ -445,6 +473,7 @@ int main(void)
 		cmocka_unit_test(test_even),
 		cmocka_unit_test(test_by_weights),
 		cmocka_unit_test(test_balanced_is_the_optimum),
+		cmocka_unit_test(test_equal_layers_are_cut_like_any),
 		cmocka_unit_test(test_layout_strings),
 		cmocka_unit_test(test_custom_reads_back_what_it_prints),
 		cmocka_unit_test(test_first_last),

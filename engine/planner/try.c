@@ -119,9 +119,13 @@ static bool is_hopeless(struct planner *p, const struct pair *pair,
 {
 	const struct train_bound *bound = &p->option[ROLE_MODE].item[pair->mode].bound;
 	const struct scenario *s = &p->trial->scenario;
-	double bytes = train_bound_bytes(bound, &state->bytes, &pair->activations);
-	double seconds = train_bound_scaled(s, pair->pipeline + state->ends);
+	double seconds = train_bound_scaled(s, pair->pipeline + state->ends), bytes;
 
+	if (score_of(p, seconds, 0) > search_worst(p)) {
+		p->result.counts.bounded++;
+		return true;
+	}
+	bytes = train_bound_bytes(bound, &state->bytes, &pair->activations);
 	if (bytes > search_limit(p, s)) {
 		p->result.counts.too_large++;
 		return true;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "engine/plain.h"
 #include "engine/schedule/schedule.h"
 
 /* As stages.c has it. */
@@ -28,8 +29,8 @@ static void part_of(const struct scenario *s, const struct layer_cost *cost,
 	out->dense_trainable = cost->dense_trainable;
 	out->expert_trainable = cost->expert_trainable;
 	out->saved_bytes = cost->saved_bytes;
-	out->hides =
-		fmax(0, cost->pairs_hide - cost->alone_forward - cost->alone_backward);
+	out->hides = larger(0, cost->pairs_hide - cost->alone_forward -
+				       cost->alone_backward);
 }
 
 /* Field by field, all of struct bound_part. */
@@ -49,15 +50,15 @@ static void add(struct bound_part *to, const struct bound_part *from, double cou
 
 static void lessen(struct bound_part *to, const struct bound_part *from)
 {
-	to->forward = fmin(to->forward, from->forward);
-	to->backward = fmin(to->backward, from->backward);
-	to->cpu = fmin(to->cpu, from->cpu);
-	to->accumulate = fmin(to->accumulate, from->accumulate);
-	to->dense = fmin(to->dense, from->dense);
-	to->expert = fmin(to->expert, from->expert);
-	to->dense_trainable = fmin(to->dense_trainable, from->dense_trainable);
-	to->expert_trainable = fmin(to->expert_trainable, from->expert_trainable);
-	to->saved_bytes = fmin(to->saved_bytes, from->saved_bytes);
+	to->forward = lesser(to->forward, from->forward);
+	to->backward = lesser(to->backward, from->backward);
+	to->cpu = lesser(to->cpu, from->cpu);
+	to->accumulate = lesser(to->accumulate, from->accumulate);
+	to->dense = lesser(to->dense, from->dense);
+	to->expert = lesser(to->expert, from->expert);
+	to->dense_trainable = lesser(to->dense_trainable, from->dense_trainable);
+	to->expert_trainable = lesser(to->expert_trainable, from->expert_trainable);
+	to->saved_bytes = lesser(to->saved_bytes, from->saved_bytes);
 }
 
 void train_bound(const struct scenario *s, const struct layer_cost *cost,
@@ -111,7 +112,7 @@ static double chunk_seconds(const struct bound_part *layer, double layers,
 	double backward = layers * layer->backward + e->backward +
 			  adds * (layers * layer->accumulate + e->accumulate);
 
-	return fmax(forward, cpu) + fmax(backward, cpu_backward * cpu);
+	return larger(forward, cpu) + larger(backward, cpu_backward * cpu);
 }
 
 /* The last group of micro-batches is not smaller than the pipeline. */
@@ -140,7 +141,7 @@ static double even_seconds(const struct train_bound *b, const struct scenario *s
 
 	if (whole_groups(s, micro_batches, chunks))
 		ends += first + (p - 2) * inner;
-	return fmax(ends, m * (more * inner + first));
+	return larger(ends, m * (more * inner + first));
 }
 
 /* Times a micro-batch's seconds on all stages, with the best split. */
@@ -155,7 +156,7 @@ static double factor_1f1b(double m, int64_t stages)
 		return best;
 	for (double j = 0; j < p; j++)
 		sum += 1 / (m - 1 - j / 2);
-	return fmax(best, 1 + 1 / sum);
+	return larger(best, 1 + 1 / sum);
 }
 
 static int copies_of(const struct scenario *s)
@@ -196,8 +197,8 @@ static double busiest_seconds(const struct train_bound *b, const struct scenario
 	/* a layout may part the head from the MTP layers */
 	if (layers % pp != 0 || s->plan.split == SPLIT_CUSTOM)
 		return most;
-	return fmin(chunk_seconds(&b->layer, (double)each, &b->last, adds),
-		    chunk_seconds(&b->layer, (double)each + 1, NULL, adds));
+	return lesser(chunk_seconds(&b->layer, (double)each, &b->last, adds),
+		      chunk_seconds(&b->layer, (double)each + 1, NULL, adds));
 }
 
 double train_bound_work(const struct train_bound *b, const struct scenario *s)
@@ -205,7 +206,7 @@ double train_bound_work(const struct train_bound *b, const struct scenario *s)
 	double m = (double)scenario_micro_batches(s);
 	double all = chunk_seconds(&b->all, 1, NULL, m > 1);
 
-	return m * fmax(0, all - b->all.hides) / (double)s->plan.pp;
+	return m * larger(0, all - b->all.hides) / (double)s->plan.pp;
 }
 
 double train_bound_pipeline(const struct train_bound *b, const struct scenario *s)
@@ -218,13 +219,13 @@ double train_bound_pipeline(const struct train_bound *b, const struct scenario *
 	double seconds = m * all / p;
 
 	if (step_hides_in_pairs(s))
-		return m * fmax(0, all - b->all.hides) / p;
+		return m * larger(0, all - b->all.hides) / p;
 	if (copies_of(s) == 1)
-		seconds = fmax(seconds, m * busiest_seconds(b, s, m > 1));
+		seconds = larger(seconds, m * busiest_seconds(b, s, m > 1));
 	if (known && layers > 0)
-		seconds = fmax(seconds, even_seconds(b, s, layers, chunks) * almost);
+		seconds = larger(seconds, even_seconds(b, s, layers, chunks) * almost);
 	else if (known && chunks == 1)
-		seconds = fmax(seconds, all * factor_1f1b(m, s->plan.pp) * almost);
+		seconds = larger(seconds, all * factor_1f1b(m, s->plan.pp) * almost);
 	return seconds;
 }
 
@@ -314,8 +315,8 @@ static void set_flight(const struct scenario *s, int64_t chunks,
 
 static double flight_of(const struct bound_bytes *activations, int64_t stage)
 {
-	return fmin(activations->most,
-		    activations->flight - (double)stage * activations->falls);
+	return lesser(activations->most,
+		      activations->flight - (double)stage * activations->falls);
 }
 
 /* What every stage of a simulated schedule holds at least: a micro-batch, or what
@@ -324,13 +325,13 @@ static double least_in_flight(const struct scenario *s, int64_t chunks)
 {
 	double v = (double)chunks;
 
-	return fmin(1, floor(v * (double)(s->plan.pp - 1) / 15) / v);
+	return lesser(1, floor(v * (double)(s->plan.pp - 1) / 15) / v);
 }
 
 void train_bound_activations(const struct train_bound *b, const struct scenario *s,
 			     struct bound_bytes *out)
 {
-	double loose = fmax(1, s->stack.fragmentation), p = (double)s->plan.pp, least;
+	double loose = larger(1, s->stack.fragmentation), p = (double)s->plan.pp, least;
 	int64_t chunks = scenario_chunks(s);
 	double layers = even_layers(s, chunks) * (double)chunks;
 	bool known = s->plan.pp == 1 || s->plan.schedule <= SCHEDULE_BREADTH_FIRST;
@@ -368,8 +369,8 @@ double train_bound_bytes(const struct train_bound *b, const struct bound_bytes *
 	double bytes = states->mean + activations->mean;
 
 	if (activations->first > 0)
-		bytes = fmax(bytes, states->first + activations->first);
+		bytes = larger(bytes, states->first + activations->first);
 	else
-		bytes = fmax(bytes, spread_bytes(states, activations));
+		bytes = larger(bytes, spread_bytes(states, activations));
 	return sure * (bytes + b->framework_bytes);
 }

@@ -90,7 +90,9 @@ void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 bool step_split_memory(struct step *step, const double *weights);
 /* Which layers go where; false if they can't be split. */
 bool step_split(struct step *step);
-/* Then stage sums and virtual stage times: all that the pipeline needs. */
+/* Times of the virtual stages and sums of the stages; then all that the pipeline needs.
+ */
+void step_chunks(struct step *step, struct estimate *out);
 void step_fill(struct step *step, struct estimate *out);
 /* Seconds of a micro-batch that ZeRO 2 and 3 add to every virtual stage with a layer,
  * at least: what a layer's collective shows. 0 where the CPU might hide it. */

@@ -1,0 +1,430 @@
+/* chunks.c - virtual stages: the times of layers and ends put together. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/collective.h"
+#include "engine/plain.h"
+#include "engine/schedule/schedule.h"
+#include "engine/train/step.h"
+
+/* A layer's backward costs the CPU 1.3 times its forward (prototype: CPU floor). */
+static const double cpu_backward = 1.3;
+
+/* Seconds of one micro-batch on one virtual stage. */
+struct chunk_time {
+	double forward, input_grad, weight_grad, recompute;
+	double exposed_forward, exposed_backward;
+	double alone_forward, alone_backward, pairs_hide; /* see struct layer_cost */
+	double cpu;
+	double layers, elements; /* trainable ones: gradients are accumulated */
+	double weights;          /* all, for gathered shards */
+	double flops, again_flops;
+	double host_bytes;                  /* activations that go to the host */
+	double late_forward, late_backward; /* waiting for the CPU */
+	double all_forward, all_input_grad; /* sums that the pipeline sees */
+};
+
+static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
+		      double count)
+{
+	to->forward += count * cost->forward;
+	to->input_grad += count * cost->input_grad;
+	to->weight_grad += count * cost->weight_grad;
+	to->recompute += count * cost->recompute;
+	to->exposed_forward += count * cost->exposed_forward;
+	to->exposed_backward += count * cost->exposed_backward;
+	to->alone_forward += count * cost->alone_forward;
+	to->alone_backward += count * cost->alone_backward;
+	to->pairs_hide += count * cost->pairs_hide;
+	to->cpu += count * cost->cpu_seconds;
+	to->elements += count * (cost->dense_trainable + cost->expert_trainable);
+	to->weights += count * cost->dense;
+	to->flops += count * cost->flops;
+	to->again_flops += count * cost->again_flops;
+	to->host_bytes += count * cost->host_bytes;
+}
+
+static bool is_end(const struct split *split, int k)
+{
+	return k == split->embedding_stage || k == split->head_stage ||
+	       k == split->mtp_stage;
+}
+
+static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
+{
+	const struct model *m = &step->scenario->model;
+
+	clear_bytes(out, sizeof *out);
+	for (int kind = 0; kind < m->kinds; kind++) {
+		double count = step->split.virtual_kind_layers[k][kind];
+
+		if (count > 0)
+			add_layer(out, &step->kind[kind], count);
+		out->layers += count;
+	}
+	if (k == step->split.embedding_stage)
+		add_layer(out, &step->embedding, 1);
+	if (k == step->split.head_stage)
+		add_layer(out, &step->head, 1);
+	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
+		add_layer(out, &step->mtp, (double)m->mtp_layers);
+		out->layers += (double)m->mtp_layers;
+	}
+}
+
+static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost,
+			    double count)
+{
+	out->dense += count * cost->dense;
+	out->expert += count * cost->expert;
+	out->dense_trainable += count * cost->dense_trainable;
+	out->expert_trainable += count * cost->expert_trainable;
+	out->saved_bytes += count * cost->saved_bytes;
+	out->host_bytes += count * cost->host_bytes;
+	out->whole_bytes = larger(out->whole_bytes, cost->whole_bytes);
+	out->gemm_bytes = larger(out->gemm_bytes, cost->gemm_bytes);
+	out->largest_layer = larger(out->largest_layer, cost->dense);
+}
+
+void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
+		     double times, struct stage_sum *out)
+{
+	const struct model *m = &step->scenario->model;
+
+	for (int kind = 0; kind < m->kinds; kind++) {
+		double count = times * kind_layers[kind];
+
+		if (count > 0)
+			add_stage_layer(out, &step->kind[kind], count);
+		out->layers += count;
+	}
+	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
+		add_stage_layer(out, &step->mtp, (double)m->mtp_layers);
+		out->layers += (double)m->mtp_layers;
+	}
+	if (k == step->split.embedding_stage) {
+		add_stage_layer(out, &step->embedding, 1);
+		out->has_embedding = true;
+	}
+	if (k == step->split.head_stage) {
+		add_stage_layer(out, &step->head, 1);
+		out->has_head = true;
+	}
+}
+
+/* Gathering sharded weights beside the computation of the layer before: what is longer
+ * shows, and the first layer always does (FSDP, arXiv 2304.11277). */
+static double exposed_gather(const struct step *step, double seconds, double compute,
+			     double layers)
+{
+	double hides = step->scenario->plan.fsdp_prefetch > 0
+			       ? step->scenario->stack.dp_overlap * compute
+			       : 0;
+	double first = layers > 0 ? seconds / layers : seconds;
+
+	return lesser(seconds, larger(0, seconds - hides) + first);
+}
+
+/* ZeRO-3: gather before forward and (where it was freed) backward, scatter gradients,
+ * for every micro-batch. ZeRO-2 scatters gradients for every micro-batch too. */
+static void shard_traffic(struct step *step, double times, struct chunk_time *t,
+			  struct estimate *out)
+{
+	const struct scenario *s = step->scenario;
+	struct group group =
+		step_shard_group(&step->mesh.dense_group, step_dense_shards(step));
+	double share = step_gathers_once(step) ? 1 / (double)step->micro_batches : 1;
+	double runs =
+		times * share * (double)step->micro_batches / (double)step->stages;
+	double gather_bytes = t->weights * step_weight_bytes(s);
+	double scatter_bytes = t->elements * step_gradient_bytes(s);
+	struct collective gather, scatter;
+
+	/* a shard group of one shares out nothing */
+	if (s->plan.zero < 2 || group.ranks < 2)
+		return;
+	step_pieces(step, &group, COLLECTIVE_REDUCE_SCATTER, scatter_bytes, t->layers,
+		    &scatter);
+	double hidden_backward = t->input_grad + t->weight_grad + t->recompute;
+	double exposed_scatter = s->plan.overlap_grad_reduce
+					 ? exposed_gather(step, scatter.seconds,
+							  hidden_backward, t->layers)
+					 : scatter.seconds;
+
+	if (s->plan.zero == 3) {
+		bool again = s->plan.fsdp_reshard;
+
+		step_pieces(step, &group, COLLECTIVE_ALL_GATHER, gather_bytes,
+			    t->layers, &gather);
+		double forward =
+			exposed_gather(step, gather.seconds, t->forward, t->layers);
+		/* both directions of backward traffic share the network */
+		double backward =
+			again ? exposed_gather(step, gather.seconds + scatter.seconds,
+					       hidden_backward, t->layers)
+			      : exposed_scatter;
+		/* a stage without layers gathers nothing */
+		double gather_share =
+			again && gather.seconds > 0
+				? backward * gather.seconds /
+					  (gather.seconds + scatter.seconds)
+				: 0;
+
+		exposed_scatter = again ? backward - gather_share : backward;
+		t->exposed_forward += share * forward;
+		t->exposed_backward += gather_share;
+		step_traffic(out, "gather weights", DIM_DP, COLLECTIVE_ALL_GATHER,
+			     &step->mesh.dense_group, runs * (again ? 2 : 1),
+			     gather_bytes, gather.sent_bytes, gather.network_bytes,
+			     gather.seconds, runs * (forward + gather_share));
+	}
+	t->exposed_backward += share * exposed_scatter;
+	step_traffic(out, "scatter gradients", DIM_DP, COLLECTIVE_REDUCE_SCATTER,
+		     &step->mesh.dense_group, runs, scatter_bytes, scatter.sent_bytes,
+		     scatter.network_bytes, scatter.seconds, runs * exposed_scatter);
+}
+
+/* One kind's collectives for one layer, as shard_traffic() exposes them at least. */
+static double shard_layer_seconds(const struct step *step, const struct group *group,
+				  const struct layer_cost *cost)
+{
+	const struct scenario *s = step->scenario;
+	double share = step_gathers_once(step) ? 1 / (double)step->micro_batches : 1;
+	double elements = cost->dense_trainable + cost->expert_trainable;
+	struct collective gather = { 0 }, scatter;
+
+	step_pieces(step, group, COLLECTIVE_REDUCE_SCATTER,
+		    elements * step_gradient_bytes(s), 1, &scatter);
+	if (s->plan.zero < 3)
+		return share * scatter.seconds;
+	step_pieces(step, group, COLLECTIVE_ALL_GATHER,
+		    cost->dense * step_weight_bytes(s), 1, &gather);
+	if (s->plan.fsdp_reshard)
+		return share * gather.seconds + gather.seconds + scatter.seconds;
+	return share * (gather.seconds + scatter.seconds);
+}
+
+double step_shard_seconds(const struct step *step)
+{
+	struct group group =
+		step_shard_group(&step->mesh.dense_group, step_dense_shards(step));
+	double least = INFINITY;
+
+	if (step->scenario->plan.zero < 2 || group.ranks < 2)
+		return 0;
+	for (int k = 0; k < step->scenario->model.kinds; k++) {
+		const struct layer_cost *cost = &step->kind[k];
+		double forward = cost->forward + cost->exposed_forward;
+		double backward = cost->input_grad + cost->weight_grad +
+				  cost->recompute + cost->exposed_backward;
+
+		if (cost->cpu_seconds > forward ||
+		    cpu_backward * cost->cpu_seconds > backward)
+			return 0;
+		least = lesser(least, shard_layer_seconds(step, &group, cost));
+	}
+	return least;
+}
+
+/* Adding a micro-batch's gradients to the sum: read and write it. */
+static double accumulate_seconds(const struct step *step, const struct chunk_time *t)
+{
+	if (step->micro_batches < 2)
+		return 0;
+	return 2 * t->elements * step_gradient_bytes(step->scenario) *
+	       step->context.memory.seconds_per_byte;
+}
+
+/* Activations on their way to the host and back, beside the computation. */
+static double exposed_offload(const struct step *step, const struct chunk_time *t,
+			      double bytes, bool forward)
+{
+	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
+	double compute = forward ? t->forward : t->input_grad + t->weight_grad;
+
+	return rate > 0 ? larger(0, bytes / rate - compute) : 0;
+}
+
+/* Activations that go out and come back; what that leaves exposed. */
+static void offload_traffic(struct step *step, double times, struct chunk_time *t,
+			    struct estimate *out)
+{
+	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
+	double runs = times * (double)step->micro_batches / (double)step->stages;
+	double bytes = t->host_bytes;
+	double out_time = exposed_offload(step, t, bytes, true);
+	double in_time = exposed_offload(step, t, bytes, false);
+
+	t->exposed_forward += out_time;
+	t->exposed_backward += in_time;
+	step_traffic(out, "activations to host", DIM_HOST, COLLECTIVE_COPY, NULL,
+		     2 * runs, bytes, bytes, 0, bytes / rate,
+		     runs * (out_time + in_time));
+}
+
+/* What virtual stage k takes, launching and traffic included; `times` are like it. */
+static void time_chunk(struct step *step, int k, double times, struct chunk_time *t,
+		       struct estimate *out)
+{
+	sum_chunk(step, k, t);
+	if (step->pipeline.hides) {
+		t->exposed_forward += t->alone_forward;
+		t->exposed_backward += t->alone_backward;
+	}
+	shard_traffic(step, times, t, out);
+	t->weight_grad += accumulate_seconds(step, t);
+	double forward = t->forward + t->exposed_forward;
+	double backward =
+		t->input_grad + t->weight_grad + t->recompute + t->exposed_backward;
+
+	/* a CPU that launches slower than the GPU computes sets the pace */
+	t->late_forward = larger(0, t->cpu - forward);
+	t->late_backward = larger(0, cpu_backward * t->cpu - backward);
+	if (step->scenario->plan.activation_offload > 0)
+		offload_traffic(step, times, t, out);
+	t->all_forward = t->forward + t->exposed_forward + t->late_forward;
+	t->all_input_grad =
+		t->input_grad + t->recompute + t->exposed_backward + t->late_backward;
+}
+
+int step_copies(const struct step *step)
+{
+	int schedule = step->scenario->plan.schedule;
+
+	return step->stages > 1 ? schedule_weight_copies(schedule) : 1;
+}
+
+/* Its share of a stage's times: half where the schedule keeps two copies. */
+static void add_to_stage(struct step *step, int stage, const struct chunk_time *t,
+			 double share)
+{
+	double runs = share * (double)step->micro_batches;
+
+	step->forward_seconds[stage] += share * t->all_forward;
+	step->backward_seconds[stage] += share * (t->all_input_grad + t->weight_grad);
+	step->exposed_seconds[stage] +=
+		runs * (t->exposed_forward + t->exposed_backward);
+	step->alone_seconds[stage] += share * (t->alone_forward + t->alone_backward);
+	step->recompute_seconds[stage] += runs * t->recompute;
+	step->recompute_flops[stage] += runs * t->again_flops;
+}
+
+/* `times` virtual stages like k on one stage. */
+static void place_on(struct step *step, int stage, int k, const struct chunk_time *t,
+		     double times)
+{
+	int mirror = step->stages - 1 - stage, copies = step_copies(step);
+	const int16_t *layers = step->split.virtual_kind_layers[k];
+
+	add_to_stage(step, stage, t, times / copies);
+	step_add_layers(step, k, layers, times, &step->sum[stage]);
+	if (copies == 2) {
+		add_to_stage(step, mirror, t, times / copies);
+		step_add_layers(step, k, layers, times, &step->sum[mirror]);
+	}
+}
+
+/* Virtual stages with the same layers and none of the model's ends: each knows the next
+ * one like it. */
+struct alike {
+	int first, last, times;
+};
+
+enum { KINDS = 4 }; /* that are kept in mind */
+
+static bool same_layers(const struct step *step, int a, int b)
+{
+	const int16_t *x = step->split.virtual_kind_layers[a];
+	const int16_t *y = step->split.virtual_kind_layers[b];
+
+	for (int kind = 0; kind < step->scenario->model.kinds; kind++)
+		if (x[kind] != y[kind])
+			return false;
+	return true;
+}
+
+/* All virtual stages like `first`. */
+static void place(struct step *step, const struct alike *all, const int16_t *next,
+		  struct estimate *out)
+{
+	int schedule = step->scenario->plan.schedule, count[MAX_STAGES];
+	bool several = all->times > step->stages;
+	struct chunk_time t;
+
+	time_chunk(step, all->first, all->times, &t, out);
+	if (several)
+		memset(count, 0, (size_t)step->stages * sizeof *count);
+	for (int i = all->first; i >= 0; i = i == all->last ? -1 : next[i]) {
+		int stage = schedule_stage(schedule, step->stages, i);
+
+		step->pipeline.forward[i] = t.all_forward;
+		step->pipeline.input_grad[i] = t.all_input_grad;
+		step->pipeline.weight_grad[i] = t.weight_grad;
+		/* of both; each of the two saves half */
+		step->pipeline.pair_hides[i] = t.pairs_hide / 2;
+		if (several)
+			count[stage]++;
+		else
+			place_on(step, stage, i, &t, 1);
+	}
+	for (int s = 0; several && s < step->stages; s++)
+		if (count[s] > 0)
+			place_on(step, s, all->first, &t, count[s]);
+}
+
+/* The kind that virtual stage k belongs to, one forgotten for it if it is new. */
+static struct alike *kind_of(struct step *step, int k, struct alike *kind, int *kinds,
+			     const int16_t *next, struct estimate *out)
+{
+	int seen = *kinds < KINDS ? *kinds : KINDS;
+	struct alike *new;
+
+	for (int i = 0; i < seen; i++)
+		if (same_layers(step, kind[i].first, k))
+			return &kind[i];
+	new = &kind[(*kinds)++ % KINDS];
+	if (*kinds > KINDS)
+		place(step, new, next, out);
+	*new = (struct alike){ k, k, 0 };
+	return new;
+}
+
+void step_chunks(struct step *step, struct estimate *out)
+{
+	int16_t next[MAX_VIRTUAL];
+	struct alike kind[KINDS];
+	int kinds = 0;
+
+	clear_bytes(step->sum, (size_t)step->stages * sizeof *step->sum);
+	for (int i = 0; i < step->stages; i++) {
+		step->exposed_seconds[i] = step->recompute_seconds[i] =
+			step->forward_seconds[i] = step->backward_seconds[i] =
+				step->recompute_flops[i] = step->alone_seconds[i] = 0;
+	}
+	for (int k = 0; k < step->stages * step->chunks; k++) {
+		struct alike *all;
+
+		if (is_end(&step->split, k)) {
+			place(step, &(struct alike){ k, k, 1 }, next, out);
+			continue;
+		}
+		all = kind_of(step, k, kind, &kinds, next, out);
+		next[all->last] = (int16_t)k;
+		all->last = k;
+		all->times++;
+	}
+	for (int i = 0; i < kinds && i < KINDS; i++)
+		place(step, &kind[i], next, out);
+}
+
+void step_chunk_parts(const struct step *step, int k, double *held_bytes,
+		      double *recompute)
+{
+	struct stage_sum sum = { 0 };
+	struct chunk_time t;
+
+	step_add_layers(step, k, step->split.virtual_kind_layers[k], 1, &sum);
+	sum_chunk(step, k, &t);
+	*held_bytes = sum.saved_bytes;
+	*recompute = t.recompute;
+}
