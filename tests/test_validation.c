@@ -1,48 +1,18 @@
 /* The measured runs of tests/validation: no row of the table may get clearly worse. The
  * limits are what was reached, and a fifth more; a change that mends a row may lower
  * its limits, one that worsens it has to say why. */
-#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/runs/runs.h"
 #include "tests/support/close.h"
-
-static struct run_set set;
-static struct run_scores scores;
+#include "tests/support/measured.h"
 
 static int read_all(void **state)
 {
-	struct error error = { "" };
-	glob_t files;
-
 	(void)state;
-	if (glob("tests/validation/*.yaml", 0, NULL, &files) != 0)
-		return -1;
-	for (size_t i = 0; i < files.gl_pathc; i++)
-		if (!runs_read(&set, files.gl_pathv[i], &error))
-			return -1;
-	globfree(&files);
-	return runs_score(&set, &scores) ? 0 : -1;
-}
-
-static int forget_all(void **state)
-{
-	(void)state;
-	run_scores_free(&scores);
-	runs_free(&set);
-	return 0;
-}
-
-static const struct score *source(const char *name)
-{
-	for (int k = 0; k < set.sources; k++)
-		if (strcmp(set.source[k], name) == 0)
-			return &scores.source[k];
-	fail_msg("no source %s", name);
-	return NULL;
+	return measured_read("tests/validation/*.yaml");
 }
 
 static void at_most(const char *name, const char *what, double value, double limit)
@@ -56,13 +26,9 @@ static void every_run_is_read_without_a_fault(void **state)
 	int refused = 0;
 
 	(void)state;
-	for (int i = 0; i < set.faults; i++)
-		print_error("%s\n", set.fault[i].text);
-	assert_int_equal(set.faults, 0);
-	assert_int_equal(set.sources, 14);
-	assert_int_equal(set.count, 3498);
-	for (int i = 0; i < set.count; i++)
-		refused += !scores.rows[i].predicted;
+	measured_check(14, 3498);
+	for (int i = 0; i < measured_set.count; i++)
+		refused += !measured_scores.rows[i].predicted;
 	/* three have more stages than layers, one more expert ranks than GPUs */
 	assert_true(refused <= 4);
 }
@@ -90,18 +56,18 @@ static void step_times_stay_as_near(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		const struct score *s = source(rows[i].name);
+		const struct score *s = measured_source(rows[i].name);
 
 		at_most(rows[i].name, "median", s->time.median, rows[i].median);
 		at_most(rows[i].name, "p90", s->time.p90, rows[i].p90);
 	}
-	at_most("total", "median", scores.total.time.median, 0.037);
-	at_most("total", "p90", scores.total.time.p90, 0.123);
+	at_most("total", "median", measured_scores.total.time.median, 0.037);
+	at_most("total", "p90", measured_scores.total.time.p90, 0.123);
 }
 
 static void layouts_stay_ranked(void **state)
 {
-	const struct score_ranking *r = &scores.total.ranking;
+	const struct score_ranking *r = &measured_scores.total.ranking;
 
 	(void)state;
 	assert_true(r->groups >= 60);
@@ -113,25 +79,28 @@ static void layouts_stay_ranked(void **state)
 static void memory_stays_as_near(void **state)
 {
 	(void)state;
-	at_most("simumax", "mean", source("simumax")->memory.mean, 0.010);
-	at_most("simumax", "worst", source("simumax")->memory.worst, 0.04);
-	at_most("megatron_lm_golden", "mean", source("megatron_lm_golden")->memory.mean,
-		0.04);
-	at_most("papers", "mean", source("papers")->memory.mean, 0.035);
+	at_most("simumax", "mean", measured_source("simumax")->memory.mean, 0.010);
+	at_most("simumax", "worst", measured_source("simumax")->memory.worst, 0.04);
+	at_most("megatron_lm_golden", "mean",
+		measured_source("megatron_lm_golden")->memory.mean, 0.04);
+	at_most("papers", "mean", measured_source("papers")->memory.mean, 0.035);
 	at_most("hf_ultrascale_h100", "median",
-		source("hf_ultrascale_h100")->memory.median, 0.095);
-	at_most("torchtitan", "median", source("torchtitan")->memory.median, 0.09);
+		measured_source("hf_ultrascale_h100")->memory.median, 0.095);
+	at_most("torchtitan", "median", measured_source("torchtitan")->memory.median,
+		0.09);
 }
 
 static void what_fits_stays_known(void **state)
 {
-	const struct score_fit *f = &scores.total.fit;
+	const struct score_fit *f = &measured_scores.total.fit;
 
 	(void)state;
 	assert_true(f->balanced_accuracy >= 0.965);
 	assert_true(f->least_load_out >= 0.70);
-	assert_true(source("hagemann_llama_a100")->fit.balanced_accuracy >= 0.96);
-	assert_true(source("hf_ultrascale_h100")->fit.balanced_accuracy >= 0.97);
+	assert_true(measured_source("hagemann_llama_a100")->fit.balanced_accuracy >=
+		    0.96);
+	assert_true(measured_source("hf_ultrascale_h100")->fit.balanced_accuracy >=
+		    0.97);
 }
 
 /* How often runs of each load ran out is what the estimate says. */
@@ -144,9 +113,9 @@ static void odds_are_kept(void **state)
 		double said = 0;
 		int runs = 0, fit = 0;
 
-		for (int i = 0; i < set.count; i++) {
-			const struct score_run *r = &scores.rows[i];
-			const char *name = set.source[r->source];
+		for (int i = 0; i < measured_set.count; i++) {
+			const struct score_run *r = &measured_scores.rows[i];
+			const char *name = measured_set.source[r->source];
 
 			/* sources that print runs which ran out too */
 			if (!r->predicted || !r->scores_fit || r->load < loads[k] ||
@@ -171,8 +140,8 @@ static void ranges_hold_the_truth(void **state)
 	int in = 0, runs = 0, held = 0, sizes = 0;
 
 	(void)state;
-	for (int i = 0; i < set.count; i++) {
-		const struct score_run *r = &scores.rows[i];
+	for (int i = 0; i < measured_set.count; i++) {
+		const struct score_run *r = &measured_scores.rows[i];
 
 		if (r->predicted && r->scores_memory) {
 			sizes++;
@@ -203,5 +172,5 @@ int main(void)
 		cmocka_unit_test(ranges_hold_the_truth),
 	};
 
-	return cmocka_run_group_tests(tests, read_all, forget_all);
+	return cmocka_run_group_tests(tests, read_all, measured_forget);
 }

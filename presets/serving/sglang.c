@@ -263,19 +263,6 @@ static void write_limits(const struct tool_writer *w)
 			    v->max_requests * v->dp_attention);
 }
 
-static void write_nodes(const struct tool_writer *w)
-{
-	const struct plan *plan = &w->scenario->plan;
-	int64_t node = w->scenario->cluster.gpus_per_node;
-	int64_t size = plan->tp * plan->serving.dp_attention * plan->pp;
-
-	if (node < 1 || size <= node)
-		return;
-	write_count(w, "nnodes", (size + node - 1) / node);
-	write_flag(w, "node-rank", "${NODE_RANK:-0}");
-	write_flag(w, "dist-init-addr", "${HEAD_NODE:-127.0.0.1}:20000");
-}
-
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -299,7 +286,8 @@ static void write_plan(const struct tool_writer *w)
 	write_limits(w);
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
-	write_nodes(w);
+	if (write_nodes(w, plan->tp * copies * plan->pp))
+		write_flag(w, "dist-init-addr", "${HEAD_NODE:-127.0.0.1}:20000");
 }
 
 const struct tool tool_sglang = {

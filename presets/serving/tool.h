@@ -108,5 +108,8 @@ void write_unsaid(const struct tool_writer *w, const char *knob, const char *for
 		  ...) __attribute__((format(printf, 3, 4)));
 /* Engines beyond the one that a command starts are said in a remark. */
 void write_one_engine(const struct tool_writer *w);
+/* How many nodes one command's ranks take, and that each is told which it is; false
+ * where one is enough. */
+bool write_nodes(const struct tool_writer *w, int64_t ranks);
 
 #endif

@@ -202,19 +202,6 @@ static void write_drafts(const struct tool_writer *w)
 	write_count(w, tokens_key, v->draft_tokens);
 }
 
-static void write_nodes(const struct tool_writer *w)
-{
-	const struct plan *plan = &w->scenario->plan;
-	int64_t node = w->scenario->cluster.gpus_per_node;
-	int64_t size = plan->tp * plan->pp * plan->cp;
-
-	if (node < 1 || size <= node)
-		return;
-	write_count(w, "nnodes", (size + node - 1) / node);
-	write_flag(w, "node-rank", "${NODE_RANK:-0}");
-	write_flag(w, "master-addr", "${MASTER_ADDR:-127.0.0.1}");
-}
-
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -238,7 +225,8 @@ static void write_plan(const struct tool_writer *w)
 	write_drafts(w);
 	if (w->role != ROLE_BOTH)
 		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
-	write_nodes(w);
+	if (write_nodes(w, plan->tp * plan->pp * plan->cp))
+		write_flag(w, "master-addr", "${MASTER_ADDR:-127.0.0.1}");
 }
 
 const struct tool tool_vllm = {

@@ -84,6 +84,17 @@ void write_one_engine(const struct tool_writer *w)
 			(long long)engine_size(&w->scenario->plan));
 }
 
+bool write_nodes(const struct tool_writer *w, int64_t ranks)
+{
+	int64_t node = w->scenario->cluster.gpus_per_node;
+
+	if (node < 1 || ranks <= node)
+		return false;
+	write_count(w, "nnodes", (ranks + node - 1) / node);
+	write_flag(w, "node-rank", "${NODE_RANK:-0}");
+	return true;
+}
+
 /* GPUs of no whole engine. */
 static void say_idle(const struct tool_writer *w)
 {
