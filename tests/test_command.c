@@ -189,6 +189,8 @@ static void test_bad_options_are_refused(void **state)
 	refuses("export floppy", "expected one of");
 	refuses("calibrate", "--measured-step");
 	refuses("calibrate --measured-step -1", "above 0");
+	refuses("calibrate llama3-70b-64-h100 --measured-step 1e6", "in seconds?");
+	refuses("calibrate llama3-70b-64-h100 --measured-step 12", "of the peak");
 }
 
 static void write_file(const char *name, const char *text, char *path, size_t size)

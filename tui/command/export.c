@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/knob.h"
 #include "engine/train.h"
 #include "presets/cluster_file.h"
 #include "presets/folder.h"
@@ -153,6 +154,28 @@ static bool save_cluster(const struct cluster *cluster, char *path, size_t size,
 	return good;
 }
 
+/* Whether a step of this plan can have taken that long: a slip in the plan or in the
+ * unit would spoil every later estimate. */
+static bool is_plausible(const struct estimate *e, double measured, struct error *error)
+{
+	const struct knob *knob = knob_find("scale");
+	double scale = measured / e->step_seconds;
+
+	if (scale < knob->min || scale > knob->max)
+		return error_set(error, NULL, 0,
+				 "--measured-step %g is %.3g times the predicted "
+				 "%.4g s, beyond %g to %g: of this plan, in seconds?",
+				 measured, scale, e->step_seconds, knob->min,
+				 knob->max);
+	if (e->mfu > scale)
+		return error_set(
+			error, NULL, 0,
+			"--measured-step %g would be %.0f %% of the peak, more "
+			"than there is: of this plan, in seconds?",
+			measured, 100 * e->mfu / scale);
+	return true;
+}
+
 int command_calibrate(int argc, char **argv)
 {
 	struct asked asked = { 0 };
@@ -179,7 +202,10 @@ int command_calibrate(int argc, char **argv)
 	scenario.cluster.scale = 1;
 	scenario_estimate(&scenario, e);
 	predicted = e->legal ? e->step_seconds : 0;
+	bool good = !(predicted > 0) || is_plausible(e, asked.measured, &error);
 	free(e);
+	if (!good)
+		return command_fail(&error);
 	if (!(predicted > 0)) {
 		fprintf(stderr, "shardscope: this plan can't run, so it was not "
 				"measured; shardscope check says why\n");
