@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "presets/accelerate/accelerate.h"
 #include "presets/deepspeed/deepspeed.h"
@@ -146,33 +147,54 @@ static bool is_scenario(const char *text)
 	return false;
 }
 
+/* Of text[1..length]; text[0] is there for signs of keys, which begin with the end of
+ * the line before, and text[length + 1] for the end. */
+static const struct format_reader *sniff(char *text, size_t length)
+{
+	const struct format_reader *found = NULL;
+	bool own = false;
+
+	text[0] = '\n';
+	text[length + 1] = '\0';
+	for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++)
+		if (strstr(text, signs[i].word)) {
+			found = format_find(signs[i].format);
+			own = signs[i].word[0] == '\n';
+		}
+	/* a key of theirs is none of ours, whatever a note says */
+	return is_scenario(text) && !own ? NULL : found;
+}
+
+enum { LOOK = 64 << 10 };
+
 const struct format_reader *format_sniff(const char *path)
 {
-	enum { LOOK = 64 << 10 };
 	FILE *stream = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
 	const struct format_reader *found = NULL;
 	char *text = stream ? malloc(LOOK + 2) : NULL;
-	size_t length;
-	bool own = false;
 
-	if (text) {
-		/* signs of keys begin with the end of the line before */
-		length = fread(text + 1, 1, LOOK, stream) + 1;
-		text[0] = '\n';
-		text[length] = '\0';
-		for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++)
-			if (strstr(text, signs[i].word)) {
-				found = format_find(signs[i].format);
-				own = signs[i].word[0] == '\n';
-			}
-		/* a key of theirs is none of ours, whatever a note says */
-		if (is_scenario(text) && !own)
-			found = NULL;
-	}
+	if (text)
+		found = sniff(text, fread(text + 1, 1, LOOK, stream));
 	free(text);
 	if (stream)
 		fclose(stream);
 	return found;
+}
+
+static bool read_text(const struct format_reader *reader, const char *path,
+		      const char *text, size_t length, struct scenario *out,
+		      struct import_report *report, struct error *error)
+{
+	bool good = length > 0 ? reader->read(out, path, text, length, report, error)
+			       : error_set(error, path, 1, "the file is empty");
+
+	if (!good)
+		return false;
+	snprintf(report->format, sizeof report->format, "%s", reader->name);
+	snprintf(report->file, sizeof report->file, "%.199s", path);
+	if (reader->keeps)
+		strcpy(report->kept, report->format);
+	return true;
 }
 
 bool format_read(const struct format_reader *reader, const char *path,
@@ -181,19 +203,44 @@ bool format_read(const struct format_reader *reader, const char *path,
 {
 	size_t length;
 	char *text = stream_read_file(path, MAX_FILE_BYTES, &length, error);
+	bool good = text && read_text(reader, stream_name(path), text, length, out,
+				      report, error);
+
+	free(text);
+	return good;
+}
+
+/* Pipes and standard input can be read but once. */
+static bool is_stream(const char *path)
+{
+	struct stat about;
+
+	return strcmp(path, "-") == 0 ||
+	       (stat(path, &about) == 0 && !S_ISREG(about.st_mode) &&
+		!S_ISDIR(about.st_mode));
+}
+
+static bool open_stream(const char *path, struct scenario *out,
+			struct import_report *report, struct error *error)
+{
+	const struct format_reader *reader = NULL;
+	size_t length;
+	char *text = stream_read_file(path, MAX_FILE_BYTES, &length, error), *head;
 	bool good;
 
 	if (!text)
 		return false;
+	head = malloc(LOOK + 2);
+	if (head) {
+		size_t look = length < LOOK ? length : LOOK;
+
+		memcpy(head + 1, text, look);
+		reader = sniff(head, look);
+	}
+	free(head);
 	path = stream_name(path);
-	good = length > 0 ? reader->read(out, path, text, length, report, error)
-			  : error_set(error, path, 1, "the file is empty");
-	if (good)
-		snprintf(report->format, sizeof report->format, "%s", reader->name);
-	if (good)
-		snprintf(report->file, sizeof report->file, "%.199s", path);
-	if (good && reader->keeps)
-		strcpy(report->kept, report->format);
+	good = reader ? read_text(reader, path, text, length, out, report, error)
+		      : scenario_parse(out, path, text, length, NULL, error);
 	free(text);
 	return good;
 }
@@ -201,24 +248,26 @@ bool format_read(const struct format_reader *reader, const char *path,
 bool format_open(const char *name, struct scenario *out, struct import_report *report,
 		 struct error *error)
 {
-	const struct format_reader *reader =
-		preset_find(PRESET_PLAN, name) ? NULL : format_sniff(name);
+	bool plan = preset_find(PRESET_PLAN, name) != NULL,
+	     stream = !plan && is_stream(name);
+	const struct format_reader *reader = plan || stream ? NULL : format_sniff(name);
 	struct import_report *room;
 	bool good;
 
 	if (report)
 		memset(report, 0, sizeof *report);
-	if (!reader && scenario_read(out, name, NULL, error)) {
+	if (!reader && !stream && scenario_read(out, name, NULL, error)) {
 		if (report && !preset_find(PRESET_PLAN, name))
 			kept_read(name, report);
 		return true;
 	}
-	if (!reader)
+	if (!reader && !stream)
 		return false;
 	room = report ? report : calloc(1, sizeof *room);
 	if (!room)
 		return error_set(error, name, 0, "out of memory");
-	good = format_read(reader, name, out, room, error);
+	good = stream ? open_stream(name, out, room, error)
+		      : format_read(reader, name, out, room, error);
 	if (!report)
 		free(room);
 	return good;

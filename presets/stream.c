@@ -63,11 +63,21 @@ const char *stream_name(const char *path)
 	return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+/* A pipe that nobody writes to is empty, not a reason to wait. */
+static int open_file(const char *path)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (file >= 0)
+		fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+	return file;
+}
+
 char *stream_read_file(const char *path, size_t most, size_t *length,
 		       struct error *error)
 {
 	const char *name = stream_name(path);
-	int file = name == path ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+	int file = name == path ? open_file(path) : STDIN_FILENO;
 	struct stat about;
 	bool known = file >= 0 && fstat(file, &about) == 0, large = false;
 	char *text = NULL;
@@ -75,6 +85,8 @@ char *stream_read_file(const char *path, size_t most, size_t *length,
 	*length = 0;
 	if (known && S_ISDIR(about.st_mode))
 		error_set(error, name, 0, "is a directory; expected a file");
+	else if (known && file != STDIN_FILENO && isatty(file))
+		error_set(error, name, 0, "is a terminal; expected a file");
 	else if (known && S_ISREG(about.st_mode) && about.st_size > (off_t)most)
 		large = true;
 	else if (!(text = file >= 0 ? read_all(file, most, length) : NULL))

@@ -291,6 +291,37 @@ static void test_odd_paths_are_refused(void **state)
 	snprintf(arguments, sizeof arguments, "eval %s", path);
 	refuses(arguments, "huge.yaml");
 	unlink(path);
+	/* a pipe that nobody writes to */
+	snprintf(path, sizeof path, "%s/pipe.yaml", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	snprintf(arguments, sizeof arguments, "eval %s", path);
+	refuses(arguments, "pipe.yaml:1: empty");
+	snprintf(arguments, sizeof arguments, "import megatron %s", path);
+	refuses(arguments, "pipe.yaml:1: the file is empty");
+	unlink(path);
+}
+
+/* What can be read but once is told by what it holds, too. */
+static void test_pipes_are_read(void **state)
+{
+	(void)state;
+	run_check("check - < tests/fuzz/seeds/megatron/script", 0, "ok: legal",
+		  "standard input read as megatron");
+	run_check("check - < presets/plans/llama3-8b-8-h100.yaml", 0, "ok: legal",
+		  NULL);
+}
+
+/* Names come from anywhere: none reaches the terminal as it is. */
+static void test_unknown_stacks_are_cleaned(void **state)
+{
+	struct ran ran =
+		run("eval llama3-8b-8-h100 --stack \"$(printf 'a\\033[31mb')\"");
+
+	(void)state;
+	assert_non_null(strstr(ran.err, "stack 'a?[31mb' is unknown"));
+	assert_null(strchr(ran.err, '\033'));
+	assert_null(strchr(ran.out, '\033'));
+	ran_free(&ran);
 }
 
 static void test_sweep_counts_and_shards(void **state)
@@ -565,6 +596,8 @@ int main(void)
 		cmocka_unit_test(test_impossible_stacks_are_refused),
 		cmocka_unit_test(test_a_hundred_thousand_brackets_are_refused),
 		cmocka_unit_test(test_odd_paths_are_refused),
+		cmocka_unit_test(test_pipes_are_read),
+		cmocka_unit_test(test_unknown_stacks_are_cleaned),
 		cmocka_unit_test(test_sweep_counts_and_shards),
 		cmocka_unit_test(test_sweep_rows_hold_their_scenario),
 		cmocka_unit_test(test_lists_and_shows),

@@ -41,7 +41,7 @@ struct ran run(const char *arguments)
 	snprintf(err, sizeof err, "/tmp/shardscope-err-%d", (int)getpid());
 	snprintf(command, sizeof command,
 		 "XDG_CONFIG_HOME=/nonexistent XDG_STATE_HOME=/nonexistent "
-		 "LC_ALL=C.UTF-8 %s %s > %s 2> %s < /dev/null",
+		 "LC_ALL=C.UTF-8 %s < /dev/null %s > %s 2> %s",
 		 run_program(), arguments, out, err);
 	status = system(command);
 	ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

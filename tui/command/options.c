@@ -237,9 +237,14 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 		return false;
 	if (r->stack && !given && !library_stack(s, r->stack, &generic, error))
 		return false;
-	if (generic)
-		fprintf(stderr, "shardscope: stack '%s' is unknown; taken as generic\n",
-			r->stack);
+	if (generic) {
+		/* a name may hold anything; errors are cleaned */
+		struct error note;
+
+		error_set(&note, NULL, 0, "stack '%.80s' is unknown; taken as generic",
+			  r->stack);
+		fprintf(stderr, "shardscope: %s\n", note.text);
+	}
 	return true;
 }
 
