@@ -36,6 +36,8 @@ static void check_cluster(const char *name)
 	between(name, "network rate", c.link[LINK_NETWORK].bytes_per_second, 1e9, 2e11);
 	between(name, "network efficiency", c.link[LINK_NETWORK].efficiency, 0.3, 1);
 	between(name, "price", c.price_per_gpu_hour, 0.2, 20);
+	between(name, "host memory", c.host_bytes_per_gpu, 0.8 * a->memory_bytes,
+		8 * a->memory_bytes);
 	between(name, "MTBF", c.node_mtbf_hours, 100, 1e5);
 	between(name, "memory efficiency", k->memory_efficiency, 0.3, 1);
 	between(name, "kernel time", k->kernel_seconds, 1e-6, 1e-4);

@@ -321,6 +321,16 @@ static double capacity(const struct explanation *x)
 	return t(x, "usable");
 }
 
+static double host_capacity(const struct explanation *x)
+{
+	return t(x, "H") / 1.5;
+}
+
+static double sent_activations(const struct explanation *x)
+{
+	return t(x, "a") * t(x, "n") * t(x, "S");
+}
+
 static double framework(const struct explanation *x)
 {
 	assert_true(t(x, "groups") >= 1 && t(x, "groups") <= 6);
@@ -352,6 +362,8 @@ static const struct {
 	{ "framework_bytes", framework },
 	{ "capacity_bytes", capacity },
 	{ "fit_probability", fit },
+	{ "host_capacity_bytes", host_capacity },
+	{ "stages.0.host_activations_bytes", sent_activations },
 	{ "step_seconds", sum },
 	{ "exposed_seconds", sum },
 	{ "bubble_seconds", waiting },

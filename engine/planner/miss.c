@@ -129,6 +129,14 @@ bool misses_next(struct misses *misses, struct planner_problem *out)
 	}
 }
 
+/* Of all plans together: each has numbers of its own. */
+static const struct rule hosts_are_full = {
+	"X25", SEVERITY_ERROR,
+	"every plan that breaks no rule offloads more than the "
+	"hosts may take (host_memory_gib)",
+	"presets/clusters: host_gib_per_gpu"
+};
+
 /* The rule that most plans break. What the scenario breaks itself can be said in
  * numbers. */
 static void find_blocker(struct misses *misses, const struct planner_counts *counts)
@@ -137,6 +145,12 @@ static void find_blocker(struct misses *misses, const struct planner_counts *cou
 	int most = -1, rows;
 	const struct legality *row = rules_of(&misses->problem->base, &rows);
 
+	/* the list asks for any number of bytes: what does not fit is the hosts' */
+	if (misses->problem->base.plan.mode == MODE_TRAINING &&
+	    counts->too_large + counts->out_of_memory > 0) {
+		misses->blocker.rule = &hosts_are_full;
+		return;
+	}
 	for (int i = 0; i < rows && i < MAX_RULES; i++)
 		if (counts->broken[i] > (most < 0 ? 0 : counts->broken[most]))
 			most = i;

@@ -24,7 +24,8 @@ struct misses {
 	int count; /* least memory first; none: nothing is legal */
 	struct planner_found miss[MAX_MISSES];
 	double has_bytes; /* what a plan may take */
-	/* none: the rule that rules out most of them, if the scenario breaks it too */
+	/* none: the rule that rules out most of them, if the scenario breaks it too, or
+	 * that no host has the memory */
 	struct finding blocker; /* rule NULL: no single one */
 	/* What would do, each by itself; 0 and false = not that. */
 	double gpus;        /* the next count above with a plan that fits */

@@ -126,7 +126,7 @@ static bool is_hopeless(struct planner *p, const struct pair *pair,
 		return true;
 	}
 	bytes = train_bound_bytes(bound, &state->bytes, &pair->activations);
-	if (bytes > search_limit(p, s)) {
+	if (bytes > search_limit(p, s) || isinf(bytes)) {
 		p->result.counts.too_large++;
 		return true;
 	}

@@ -279,6 +279,21 @@ static double state_bytes(const struct scenario *s, const struct bound_part *hel
 	return bytes * copies;
 }
 
+/* More than the hosts hold, in the mean of all stages already: no node has less. */
+static bool fills_hosts(const struct train_bound *b, const struct scenario *s)
+{
+	struct shards shards = shards_of(s);
+	double room = step_host_capacity(&s->cluster);
+	double sent = step_optimizer_bytes(s) * s->plan.optimizer_offload;
+	bool whole = s->plan.zero < 1;
+
+	if (sent <= 0 || room <= 0)
+		return false;
+	sent *= b->all.dense_trainable / (whole ? 1 : shards.dense) +
+		b->all.expert_trainable / (whole ? 1 : shards.expert);
+	return sent * copies_of(s) / (double)s->plan.pp * sure > room;
+}
+
 void train_bound_states(const struct train_bound *b, const struct scenario *s,
 			struct bound_bytes *out)
 {
@@ -289,6 +304,8 @@ void train_bound_states(const struct train_bound *b, const struct scenario *s,
 	*out = (struct bound_bytes){ .mean = state_bytes(s, &b->all, copies_of(s)) / p,
 				     .first = state_bytes(s, &first, 1),
 				     .layer = state_bytes(s, &b->layer, 1) };
+	if (fills_hosts(b, s))
+		out->mean = INFINITY;
 }
 
 /* Micro-batches in flight, of schedules that are told without a simulation: as

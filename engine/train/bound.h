@@ -47,7 +47,8 @@ double train_bound_scaled(const struct scenario *scenario, double seconds);
 /* Least bytes of the fullest stage, as a sum of what sharding decides and what
  * activations take: of the mean stage; where every stage has the same number of layers,
  * of the first; and with the best split of layers of which one takes a + f_s b on a
- * stage with f_s micro-batches in flight, L / sum 1/(a + f_s b). */
+ * stage with f_s micro-batches in flight, L / sum 1/(a + f_s b). Infinite if the hosts
+ * can't hold what is offloaded. */
 struct bound_bytes {
 	double mean, first, layer;
 	/* activations: f of the first stage, its fall from one to the next, its most;

@@ -68,6 +68,7 @@ static void set_hardware(struct scenario *s, int64_t gpus)
 	s->cluster.link[LINK_UPPER].oversubscription = 1;
 	s->cluster.price_per_gpu_hour = 2;
 	s->cluster.host_watts_per_gpu = 200;
+	s->cluster.host_bytes_per_gpu = 256 * 1073741824.0;
 	s->cluster.pue = 1.2;
 	s->cluster.node_mtbf_hours = 20000;
 	s->cluster.checkpoint_bytes_per_second = 2e9;
