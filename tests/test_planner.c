@@ -310,6 +310,21 @@ static void test_in_flight_is_of_the_same_traffic(void **state)
 		same_answer(&problem);
 }
 
+/* DualPipe's ranks hold a stage from each end: none need have more than the mean. */
+static void test_pairs_of_stages_have_no_busiest(void **state)
+{
+	static struct planner_problem problem;
+
+	(void)state;
+	begin(&problem, (const char *const[]){ "llama-65b", "dgx-a100-80g", "generic" },
+	      "gpus 2048 gbs 2048 seq 2048 document_len 512 tp 8 pp 32,64 mbs 2,4 cp 1 "
+	      "sp on zero 0 zero_group 0 schedule dualpipe split auto vpp 1 "
+	      "recompute selective recompute_layers 0 recompute_modules core_attn "
+	      "optimizer_offload 0 activation_offload 1 optimizer muon");
+	for (problem.top = 1; problem.top <= 4; problem.top++)
+		same_answer(&problem);
+}
+
 /* Whether this plan may be taken, and its score. */
 static bool is_good(const struct planner_problem *problem, const struct scenario *s,
 		    double *score)
@@ -758,6 +773,7 @@ int main(void)
 		cmocka_unit_test(test_shipped_plans),
 		cmocka_unit_test(test_split_by_memory_has_the_traffic_once),
 		cmocka_unit_test(test_in_flight_is_of_the_same_traffic),
+		cmocka_unit_test(test_pairs_of_stages_have_no_busiest),
 		cmocka_unit_test(test_the_answer_is_the_best_of_all),
 		cmocka_unit_test(test_a_given_schedule_is_what_rules_see),
 		cmocka_unit_test(test_values_given_need_no_room),

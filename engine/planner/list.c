@@ -51,6 +51,17 @@ static void relax_shape(const struct planner *p, struct plan *plan)
 						: SCHEDULE_1F1B;
 }
 
+/* Whether a schedule of them may keep two copies of the weights. */
+static bool may_copy(const struct planner *p)
+{
+	const struct planner_axis *schedule = axis(p, "schedule");
+	bool two = schedule_weight_copies(p->problem.base.plan.schedule) > 1;
+
+	for (int i = 0; schedule && i < schedule->count; i++)
+		two |= schedule_weight_copies((int)schedule->value[i]) > 1;
+	return two;
+}
+
 /* Nothing is recomputed or sent out; optimizer states are shared by all. */
 static void relax(const struct planner *p, struct plan *plan)
 {
@@ -128,6 +139,7 @@ static void cost_outer(struct planner *p)
 	trial_begin(p->trial);
 	trial_cost(p->trial, part);
 	train_bound(s, part, &p->outer);
+	p->outer.two_copies = may_copy(p);
 	s->plan.pp = pp;
 	p->costed = true;
 }

@@ -220,7 +220,7 @@ double train_bound_pipeline(const struct train_bound *b, const struct scenario *
 
 	if (step_hides_in_pairs(s))
 		return m * larger(0, all - b->all.hides) / p;
-	if (copies_of(s) == 1)
+	if (copies_of(s) == 1 && !b->two_copies)
 		seconds = larger(seconds, m * busiest_seconds(b, s, m > 1));
 	if (known && layers > 0)
 		seconds = larger(seconds, even_seconds(b, s, layers, chunks) * almost);

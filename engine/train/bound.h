@@ -22,6 +22,9 @@ struct train_bound {
 	struct bound_part all, layer, first, last;
 	double framework_bytes;
 	double memory_seconds; /* per byte */
+	/* The schedule may be one that pairs stages from both ends, whatever the plan
+	 * says: then no rank need have more than the mean. */
+	bool two_copies;
 };
 
 /* Sums of the parts as trial_cost() gives them. */
