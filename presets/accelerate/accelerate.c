@@ -47,14 +47,11 @@ static const char *const others[] = {
 static bool has(const char *knob)
 {
 	static const char *const more[] = {
-		"gpus",   "zero", "zero_group", "fsdp_reshard", "optimizer_offload",
-		"compile"
+		"gpus",    "zero", "zero_group", "fsdp_reshard", "optimizer_offload",
+		"compile", NULL,
 	};
 
-	for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
-		if (strcmp(more[i], knob) == 0)
-			return true;
-	return mapping_has(rows, knob);
+	return word_among(knob, more) || mapping_has(rows, knob);
 }
 
 /* Names and the older numbers of torch.distributed.fsdp.ShardingStrategy. */

@@ -43,18 +43,18 @@ static const char *const others[] = {
 
 static bool has(const char *knob)
 {
-	static const char *const more[] = { "gpus",
-					    "precision",
-					    "recompute",
-					    "activation_offload",
-					    "optimizer_offload",
-					    "overlap_grad_reduce",
-					    "overlap_param_gather" };
+	static const char *const more[] = {
+		"gpus",
+		"precision",
+		"recompute",
+		"activation_offload",
+		"optimizer_offload",
+		"overlap_grad_reduce",
+		"overlap_param_gather",
+		NULL,
+	};
 
-	for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
-		if (strcmp(more[i], knob) == 0)
-			return true;
-	return mapping_has(rows, knob);
+	return word_among(knob, more) || mapping_has(rows, knob);
 }
 
 static bool read_precision(const struct mapped *m)

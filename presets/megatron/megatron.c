@@ -11,6 +11,7 @@
 #include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"
 #include "presets/model_name.h"
+#include "presets/pairs/mapping.h"
 
 /* Of the launcher or of run_recipe.py, not of the training. */
 static bool is_launcher(const char *name)
@@ -21,13 +22,10 @@ static bool is_launcher(const char *name)
 		"local-addr",   "redirects",    "log-dir",       "role",
 		"max-restarts", "num-nodes",    "num-gpus",      "gpus-per-node",
 		"no-sync",      "recipe",       "recipe-source", "model-recipe-name",
-		"step-func",    "mode",         "dataset",
+		"step-func",    "mode",         "dataset",       NULL,
 	};
 
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return false;
+	return word_among(name, names);
 }
 
 /* One note a flag, the last of a name as it is that one which counts. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "presets/megatron/parts.h"
+#include "presets/pairs/mapping.h"
 
 static const char *const model_flags[] = {
 	"num-layers",
@@ -56,14 +57,12 @@ static const char *const model_flags[] = {
 	"decoder-num-layers",
 	"experimental-attention-variant",
 	"use-rotary-position-embeddings",
+	NULL,
 };
 
 bool megatron_model_flag(const char *name)
 {
-	for (size_t i = 0; i < sizeof model_flags / sizeof model_flags[0]; i++)
-		if (strcmp(model_flags[i], name) == 0)
-			return true;
-	return false;
+	return word_among(name, model_flags);
 }
 
 struct reader {

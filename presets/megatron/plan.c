@@ -61,14 +61,12 @@ static const char *const plan_flags[] = {
 	"encoder-seq-length",
 	"nnodes",
 	"nproc-per-node",
+	NULL,
 };
 
 bool megatron_plan_flag(const char *name)
 {
-	for (size_t i = 0; i < sizeof plan_flags / sizeof plan_flags[0]; i++)
-		if (strcmp(plan_flags[i], name) == 0)
-			return true;
-	return false;
+	return word_among(name, plan_flags);
 }
 
 static const struct argument *find(const struct reader *r, const char *name)

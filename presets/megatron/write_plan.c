@@ -22,11 +22,11 @@ bool megatron_has(const char *knob)
 		"cuda_graphs",  "moe_dispatcher",
 		"moe_capacity", "activation_offload",
 		"tokens",       "gpus",
+		NULL,
 	};
 
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (strcmp(keys[i], knob) == 0)
-			return true;
+	if (word_among(knob, keys))
+		return true;
 	for (const struct flag *flag = megatron_flags; flag->name; flag++)
 		if (strcmp(flag->knob, knob) == 0)
 			return true;

@@ -150,20 +150,13 @@ bool mapping_read(const struct mapped *m, const struct mapping *rows)
 	return true;
 }
 
-static bool is_among(const char *const *keys, const char *key)
-{
-	while (keys && *keys && strcmp(*keys, key) != 0)
-		keys++;
-	return keys && *keys;
-}
-
 /* Every key: taken, or not modelled. */
 static void note_keys(const struct mapped *m, const struct mapped_format *format)
 {
 	for (int i = 0; i < m->pairs->count; i++) {
 		const struct pair *pair = &m->pairs->item[i];
-		bool known = is_among(format->others, pair->key) ||
-			     is_among(format->shape_keys, pair->key);
+		bool known = word_among(pair->key, format->others) ||
+			     word_among(pair->key, format->shape_keys);
 
 		for (const struct mapping *row = format->rows; row->key; row++)
 			known = known || strcmp(row->key, pair->key) == 0;
@@ -191,6 +184,13 @@ bool mapped_read(struct scenario *out, const struct mapped_format *format,
 	if (good)
 		*out = made;
 	return good;
+}
+
+bool word_among(const char *word, const char *const *words)
+{
+	while (words && *words && strcmp(*words, word) != 0)
+		words++;
+	return words && *words;
 }
 
 bool mapping_has(const struct mapping *rows, const char *knob)

@@ -106,6 +106,8 @@ char *entries_export(const struct scenario *scenario,
 				 const struct scenario *scenario,
 				 struct export_out *out),
 		     void (*write)(const struct entries *entries, FILE *stream));
+/* Whether a list that ends with NULL has this word; words may be NULL. */
+bool word_among(const char *word, const char *const *words);
 /* Whether a row has this knob. */
 bool mapping_has(const struct mapping *rows, const char *knob);
 

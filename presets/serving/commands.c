@@ -24,14 +24,6 @@ struct finder {
 	bool broken;
 };
 
-bool word_among(const char *word, const char *const *words)
-{
-	for (; words && *words; words++)
-		if (strcmp(*words, word) == 0)
-			return true;
-	return false;
-}
-
 bool word_is_program(const char *word, const char *program)
 {
 	const char *slash = strrchr(word, '/');

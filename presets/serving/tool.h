@@ -69,7 +69,6 @@ extern const struct tool tool_vllm, tool_sglang, tool_trtllm;
 bool commands_read(const struct tool *tool, const char *file, const char *text,
 		   size_t length, struct server_commands *out, struct error *error);
 void commands_free(struct server_commands *commands);
-bool word_among(const char *word, const char *const *words);
 /* Whether the last part of a path is this. */
 bool word_is_program(const char *word, const char *program);
 

@@ -101,10 +101,8 @@ bool torchtitan_has(const char *knob)
 		"optimizer_offload",
 		"recompute_modules",
 		"fp8_recipe",
+		NULL,
 	};
 
-	for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
-		if (strcmp(more[i], knob) == 0)
-			return true;
-	return mapping_has(torchtitan_rows, knob);
+	return word_among(knob, more) || mapping_has(torchtitan_rows, knob);
 }
