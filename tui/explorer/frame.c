@@ -128,11 +128,11 @@ static const char *const hints_of_knobs[HINTS_COUNT] = {
 
 static const char *const hints_of_view[HINTS_COUNT] = {
 	"\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view ? keys Esc back",
-	"\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view p pin u undo Esc "
-	"back "
-	"q quit",
-	"\u2191\u2193\u2190\u2192 move  Enter why  Tab knobs  1-9 view  p pin  u undo  "
-	"o open  ? keys  Esc back  q quit",
+	("\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view p pin u undo "
+	 "Esc back q quit"),
+	("\u2191\u2193\u2190\u2192 move  Enter why  Tab knobs  1-9 view  p pin  u undo "
+	 " "
+	 "o open  ? keys  Esc back  q quit"),
 };
 
 static const char *hints(const struct explorer *explorer, int width)
