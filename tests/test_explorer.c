@@ -324,6 +324,34 @@ static void test_narrow_tables_keep_their_numbers_whole(void **state)
 	stage_close(&s);
 }
 
+/* In rows of numbers one that has no room is left out: "J/tok 0" would be read as 0. */
+static void test_numbers_in_a_row_are_never_cut(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list), rows = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct stage s;
+		char *screen, *line, *rest;
+
+		stage_open(&s, list[i].name, 80, 24);
+		rest = screen = stage_text(&s);
+		assert_non_null(screen);
+		while ((line = strsep(&rest, "\n"))) {
+			if (!strstr(line, "TRAFFIC") && !strstr(line, "| running ") &&
+			    !strstr(line, "| out "))
+				continue;
+			rows++;
+			if (strchr(line, '~'))
+				fail_msg("%s: %s", list[i].name, line);
+		}
+		free(screen);
+		stage_close(&s);
+	}
+	assert_true(rows > count);
+}
+
 static void test_a_plan_is_written_and_read_back(void **state)
 {
 	char folder[] = "/tmp/shardscope-test-XXXXXX", path[64];
@@ -582,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_odd_file_names_lose_no_session),
 		cmocka_unit_test(test_the_title_gives_up_the_least_first),
 		cmocka_unit_test(test_narrow_tables_keep_their_numbers_whole),
+		cmocka_unit_test(test_numbers_in_a_row_are_never_cut),
 		cmocka_unit_test(test_a_plan_is_written_and_read_back),
 		cmocka_unit_test(test_the_mouse_points_and_never_changes_a_value),
 		cmocka_unit_test(test_any_size_is_drawn),

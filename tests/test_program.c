@@ -151,6 +151,8 @@ static void test_a_read_only_home_is_said_and_harmless(void **state)
 	vt_type(vt, "l");
 	vt_expect(vt, "not kept");
 	vt_type(vt, "q");
+	/* on the way out, too, where it stays to be read */
+	vt_expect(vt, "shardscope: the workspace is not kept");
 	vt_expect_exit(vt, 0);
 	vt_close(vt);
 }

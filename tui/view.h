@@ -29,6 +29,8 @@ int view_find(const char *name);
  * can be pointed at. Returns the columns used. */
 int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, int y,
 		int width, const char *label, const char *key);
+/* The columns of "label value" without a change. */
+int number_width(const struct explorer *explorer, const char *label, const char *key);
 /* The same in a column: label left, value and change at the right edge. */
 void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const char *label, const char *key);

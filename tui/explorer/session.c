@@ -154,5 +154,9 @@ int explorer_run(struct explorer *explorer, const struct terminal_options *optio
 
 	if (error.text[0] != '\0')
 		fprintf(stderr, "shardscope: %s\n", error.text);
+	/* on screen it was said in passing */
+	if (explorer->save_failed && !session_save(explorer, &error))
+		fprintf(stderr, "shardscope: the workspace is not kept: %s\n",
+			error.text);
 	return status;
 }

@@ -118,6 +118,14 @@ static void metric_text(const struct explorer *explorer, const char *key, char *
 		snprintf(out, size, "-");
 }
 
+int number_width(const struct explorer *explorer, const char *label, const char *key)
+{
+	char value[64];
+
+	metric_text(explorer, key, value, sizeof value);
+	return text_width(label) + (label[0] != '\0') + text_width(value);
+}
+
 int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, int y,
 		int width, const char *label, const char *key)
 {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/knob.h"
 
@@ -37,15 +38,20 @@ void page_grid(struct page *p, const struct item *item, int count, int columns)
 	p->y += (count + columns - 1) / columns;
 }
 
-/* Numbers one behind the other, as many as there is room for in a line. */
+/* Numbers one behind the other, as many as there is room for in a line: none is cut. */
 void page_flow(struct page *p, const struct item *item, int count)
 {
 	int x = p->rect.x, end = p->rect.x + p->rect.width;
 
-	for (int i = 0; i < count && x < end - 6; i++)
+	for (int i = 0; i < count; i++) {
+		int width = number_width(p->explorer, item[i].label, item[i].key);
+
+		if (i > 0 && x + width > end)
+			break;
 		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
 				 item[i].label, item[i].key) +
 		     2;
+	}
 	p->y++;
 }
 
@@ -115,20 +121,28 @@ void page_capacity(struct page *p)
 void page_traffic(struct page *p)
 {
 	const struct estimate *e = &p->explorer->estimate;
-	int x = p->rect.x + 8, end = p->rect.x + p->rect.width;
+	char key[DIM_COUNT][32];
+	int x = p->rect.x + 8, end = p->rect.x + p->rect.width, width[DIM_COUNT];
+	int wish = 0, gap;
 
 	canvas_text(p->canvas, p->rect.x, p->y, 8, ROLE_TITLE, "TRAFFIC");
-	for (int d = 0; d < DIM_COUNT && x < end - 6; d++) {
-		char key[32];
-
-		if (e->cost[d].bytes <= 0)
-			continue;
-		snprintf(key, sizeof key, "%s.bytes", dimension_key((enum dimension)d));
-		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
-				 dimension_label((enum dimension)d), key) +
-		     2;
+	for (int d = 0; d < DIM_COUNT; d++) {
+		snprintf(key[d], sizeof key[d], "%s.bytes",
+			 dimension_key((enum dimension)d));
+		width[d] = e->cost[d].bytes > 0
+				   ? number_width(p->explorer,
+						  dimension_label((enum dimension)d),
+						  key[d])
+				   : 0;
+		wish += width[d] > 0 ? width[d] + 2 : 0;
 	}
-	if (x == p->rect.x + 8)
+	gap = x + wish - 2 <= end ? 2 : 1;
+	for (int d = 0; d < DIM_COUNT; d++)
+		if (width[d] > 0 && x + width[d] <= end)
+			x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
+					 dimension_label((enum dimension)d), key[d]) +
+			     gap;
+	if (wish == 0)
 		canvas_text(p->canvas, x, p->y, end - x, ROLE_LABEL,
 			    "none: one GPU holds it all");
 	p->y++;
@@ -195,8 +209,10 @@ static void draw_finding(struct page *p, const struct finding *finding)
 
 	int used = (int)finding_text(finding, text, sizeof text);
 
+	/* some name the value that mends it already: "TP 8, 71.5 GiB" */
 	if (finding->rule->severity != SEVERITY_HINT &&
-	    finding_remedy(finding, remedy, sizeof remedy) > 0)
+	    finding_remedy(finding, remedy, sizeof remedy) > 0 &&
+	    strncasecmp(text, remedy, strlen(remedy)) != 0)
 		snprintf(text + used, sizeof text - (size_t)used, "; try %s", remedy);
 	canvas_put(p->canvas, p->rect.x, p->y, role == ROLE_HINT ? 'i' : '!', role);
 	rect.height = rows;

@@ -289,6 +289,8 @@ void passes_draw(const struct explorer *explorer, struct canvas *canvas,
 	int tall = lane_rows(rect.height), y = rect.y + 2;
 	struct table table = { .column = columns,
 			       .columns = COLUMN_OF + 1,
+			       .grows = COLUMN_NAME,
+			       .grown = 28,
 			       .first = state->first,
 			       .focused = explorer->pane == PANE_VIEW,
 			       .sorted_by = -1,

@@ -182,6 +182,26 @@ static void draw_plot(const struct explorer *explorer, struct canvas *canvas,
 	draw_points(explorer, &plot, &pass[!prefill], &pass[prefill]);
 }
 
+/* What D and P on the plot are, in the longest words that there is room for. */
+static void draw_intensities(struct canvas *canvas, int x, int y, int width,
+			     const struct serving_estimate *v)
+{
+	char text[4][96];
+	double d = v->decode_intensity, p = v->prefill_intensity;
+
+	snprintf(text[0], sizeof text[0],
+		 "D decode %.4g FLOP/B  P prefill %.4g  dots: the other pass", d, p);
+	snprintf(text[1], sizeof text[1], "D decode %.4g FLOP/B  P prefill %.4g", d, p);
+	snprintf(text[2], sizeof text[2], "D %.4g  P %.4g FLOP/B", d, p);
+	snprintf(text[3], sizeof text[3], "D %.3g P %.4g", d, p);
+	for (int i = 0; i < 4; i++) {
+		if (text_width(text[i]) > width)
+			continue;
+		canvas_text(canvas, x, y, width, ROLE_LABEL, text[i]);
+		return;
+	}
+}
+
 /* "< one decode pass: 20.9 ms >", and what the letters are. */
 static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect, const struct shown *shown)
@@ -203,12 +223,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		canvas_put(canvas, x + 1, rect.y, canvas_glyph(canvas, GLYPH_RIGHT),
 			   ROLE_KEY);
 	x += 3;
-	canvas_format(canvas, x, rect.y, rect.x + rect.width - x, ROLE_LABEL,
-		      rect.width < 76
-			      ? "D %.3g P %.3g FLOP/B"
-			      : "D decode %.3g FLOP/B  P prefill %.3g  dots: the other "
-				"pass",
-		      v->decode_intensity, v->prefill_intensity);
+	draw_intensities(canvas, x, rect.y, rect.x + rect.width - x, v);
 }
 
 static int plot_height(int height)
@@ -223,6 +238,8 @@ void roofline_draw(const struct explorer *explorer, struct canvas *canvas,
 	struct shown pass[2];
 	struct table table = { .column = columns,
 			       .columns = COLUMNS,
+			       .grows = COLUMN_NAME,
+			       .grown = 28,
 			       .cursor = state->cursor,
 			       .first = state->first,
 			       .focused = explorer->pane == PANE_VIEW,

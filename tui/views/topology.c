@@ -265,8 +265,12 @@ static void draw_rank(const struct explorer *explorer, struct canvas *canvas,
 	int used;
 
 	mesh_coordinates(m, local(layout, rank), &c);
-	used = snprintf(text, sizeof text, "rank %lld, node %lld: ", (long long)rank,
-			(long long)(rank / layout->per_node));
+	/* the row of the rank shows its node, too */
+	used = snprintf(text, sizeof text, "rank %lld", (long long)rank);
+	if (rect.width >= 60)
+		used += snprintf(text + used, sizeof text - (size_t)used, ", node %lld",
+				 (long long)(rank / layout->per_node));
+	used += snprintf(text + used, sizeof text - (size_t)used, ": ");
 	if (layout->pools > 0)
 		used += engine_text(layout, rank, text + used,
 				    sizeof text - (size_t)used);
