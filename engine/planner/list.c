@@ -95,16 +95,19 @@ static double least_ends(const struct planner *p, struct scenario *s)
 	return fmin(ends, train_bound_ends(&p->outer, s));
 }
 
-/* With any share of the states on the hosts: they may not hold the largest. */
+/* With the most of the states on the hosts, or what of it they hold. */
 static double least_of_offload(const struct planner *p, struct scenario *s)
 {
 	const struct planner_axis *offload = axis(p, "optimizer_offload");
 	struct bound_bytes bytes;
-	double fewest = INFINITY;
+	double fewest;
 
-	for (int i = 0; i < (offload ? offload->count : 1); i++) {
-		if (offload)
-			s->plan.optimizer_offload = offload->value[i];
+	if (offload)
+		s->plan.optimizer_offload = most(offload);
+	train_bound_states(&p->outer, s, &bytes);
+	fewest = bytes.mean;
+	for (int i = 0; isinf(fewest) && offload && i < offload->count; i++) {
+		s->plan.optimizer_offload = offload->value[i];
 		train_bound_states(&p->outer, s, &bytes);
 		fewest = fmin(fewest, bytes.mean);
 	}
