@@ -207,16 +207,14 @@ static void bound_alike(struct alike *a)
 	}
 }
 
-/* Where part k ends, see choose_cut(). */
-static int cut_alike(const struct alike *a, int k, int from)
+/* Where part k ends that starts at from and would best take so many layers, see
+ * choose_cut(). */
+static int cut_alike(const struct alike *a, int k, int from, int best)
 {
-	double more = k == 0 ? a->before : 0;
-	double rest = (a->layers - from) * a->weight + more + a->after;
-	double share = (rest / (a->parts - k) - more) / a->weight;
 	int room = a->layers - (a->parts - 1 - k);
 	int most = from + (k == 0 ? a->first : a->inner);
 	int least = a->layers - (a->parts - 2 - k) * a->inner - a->last;
-	int to = from + (share > 0 ? (int)(share + 0.5 - slack) : 0);
+	int to = from + best;
 
 	most = most < room ? most : room;
 	least = least > from ? least : from;
@@ -226,6 +224,29 @@ static int cut_alike(const struct alike *a, int k, int from)
 	return to > least ? to : least;
 }
 
+/* Parts that take what is nearest to an even share of the rest, c + d / q layers with q
+ * parts to go. That is c, one more or one less, and d changes by what was taken. */
+static void cut_inner(const struct alike *a, int from, int16_t *first)
+{
+	double rest = a->layers - from + a->after / a->weight, d;
+	int q = a->parts - 1, c = (int)lesser(rest / q, a->layers);
+
+	d = rest - (double)c * q;
+	for (int k = 1; k < a->parts; k++, q--) {
+		double half = q * (0.5 - slack);
+		int best = c + (d > half) - (d < -half), to;
+
+		first[k] = (int16_t)from;
+		to = cut_alike(a, k, from, best);
+		d += c - (to - from);
+		from = to;
+		for (; d > q && c < a->layers; c++)
+			d -= q - 1;
+		for (; d < -q && c > 0; c--)
+			d += q - 1;
+	}
+}
+
 static void balance_alike(const struct balance *b, double weight, int16_t *first)
 {
 	struct alike a = { .layers = b->layers,
@@ -233,14 +254,14 @@ static void balance_alike(const struct balance *b, double weight, int16_t *first
 			   .weight = weight,
 			   .before = b->before,
 			   .after = b->after };
-	int from = 0;
+	double share;
 
 	bound_alike(&a);
-	for (int k = 0; k < a.parts; k++) {
-		first[k] = (int16_t)from;
-		if (k + 1 < a.parts)
-			from = cut_alike(&a, k, from);
-	}
+	share = ((a.layers * weight + a.before + a.after) / a.parts - a.before) /
+		weight;
+	first[0] = 0;
+	cut_inner(&a, cut_alike(&a, 0, 0, share > 0 ? (int)(share + 0.5 - slack) : 0),
+		  first);
 	first[a.parts] = (int16_t)a.layers;
 }
 

@@ -202,7 +202,7 @@ void planner_axes(struct planner_problem *problem)
 	bool sends = s->cluster.accelerator.host_bytes_per_second > 0;
 	double schedules[] = { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED };
 	double splits[] = { SPLIT_AUTO, SPLIT_BALANCED };
-	double shares[] = { 0, 0.5, 1 }, sent[] = { 0, s->plan.activation_offload };
+	double shares[] = { 0, 0.5, 1 };
 
 	problem->axes = 0;
 	if (s->plan.mode == MODE_INFERENCE) {
@@ -217,10 +217,7 @@ void planner_axes(struct planner_problem *problem)
 	add_modules(problem);
 	add_layers(problem);
 	add_values(problem, "optimizer_offload", shares, sends ? 3 : 1);
-	/* host memory is not known to be large enough for activations: where the plan
-	 * sends some out it may send none, and a pin frees it */
-	add_values(problem, "activation_offload", sent,
-		   s->plan.activation_offload > 0 ? 2 : 1);
+	add_values(problem, "activation_offload", shares, sends ? 3 : 1);
 }
 
 static const struct planner_axis *find_axis(const struct planner_problem *problem,

@@ -235,13 +235,15 @@ static double accumulate_seconds(const struct step *step, const struct chunk_tim
 	       step->context.memory.seconds_per_byte;
 }
 
-/* Activations on their way to the host and back, beside the computation. */
+/* Activations on their way to the host and back, beside the computation: no run with
+ * them was measured, so they are taken to hide as well as traffic of DP does. */
 static double exposed_offload(const struct step *step, const struct chunk_time *t,
 			      double bytes, bool forward)
 {
 	double rate = step->scenario->cluster.accelerator.host_bytes_per_second;
 	double compute = forward ? t->forward : t->input_grad + t->weight_grad;
 
+	compute *= step->scenario->stack.dp_overlap;
 	return rate > 0 ? larger(0, bytes / rate - compute) : 0;
 }
 
