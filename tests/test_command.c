@@ -382,6 +382,24 @@ static void test_sweep_rows_hold_their_scenario(void **state)
 	ran_free(&ran);
 }
 
+/* A source stands only in the tables that say something about it. */
+static void test_servers_stand_apart_from_training(void **state)
+{
+	struct ran ran = run("validate tests/validation/simumax.yaml "
+			     "tests/validation/inference/misc_published.yaml");
+	int rows[2] = { 0 };
+
+	(void)state;
+	assert_int_equal(ran.status, 0);
+	for (char *rest = ran.out, *line; (line = strsep(&rest, "\n"));) {
+		rows[0] += strncmp(line, "simumax", 7) == 0;
+		rows[1] += strncmp(line, "misc_published", 14) == 0;
+	}
+	assert_int_equal(rows[0], 2); /* times, memory */
+	assert_int_equal(rows[1], 2); /* time per token, time to the first */
+	ran_free(&ran);
+}
+
 static void test_lists_and_shows(void **state)
 {
 	struct ran list = run("list clusters"), show = run("show gb200-nvl72");
@@ -600,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_stacks_are_cleaned),
 		cmocka_unit_test(test_sweep_counts_and_shards),
 		cmocka_unit_test(test_sweep_rows_hold_their_scenario),
+		cmocka_unit_test(test_servers_stand_apart_from_training),
 		cmocka_unit_test(test_lists_and_shows),
 		cmocka_unit_test(test_exports_open_again),
 		cmocka_unit_test(test_a_trace_opens_in_perfetto),

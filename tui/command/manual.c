@@ -207,7 +207,8 @@ int command_manual(int argc, char **argv)
 	     ".br\n.B shardscope\n.I COMMAND\n.RI [ ARGUMENTS ]");
 	heading("DESCRIPTION");
 	line("Memory, communication volume, pipeline bubble and throughput of training "
-	     "a large language model on a cluster, as they follow from tensor, "
+	     "a large language model on a cluster, latency and throughput of serving "
+	     "it, as they follow from tensor, "
 	     "pipeline, data, context and expert parallelism, micro-batch, "
 	     "recomputation, schedule and precision. Without a command the explorer "
 	     "opens. Everything is calculated, from operators with their shapes and "

@@ -19,6 +19,15 @@ static void print_errors(const struct score_errors *e)
 		       100 * e->mean, 100 * e->p90, 100 * e->bias);
 }
 
+/* Whether a source holds training runs: those of servers have tables of their own. */
+static bool has_training(const struct score *s)
+{
+	const struct score_fit *f = &s->fit;
+
+	return s->time.n > 0 || s->memory.n > 0 ||
+	       f->fits_fits + f->fits_out + f->out_fits + f->out_out > 0;
+}
+
 static void print_times(const struct run_set *set, const struct run_scores *scores)
 {
 	printf("%-22s %5s | %-33s | %-13s | %s\n", "", "", "step time, error in %",
@@ -30,6 +39,8 @@ static void print_times(const struct run_set *set, const struct run_scores *scor
 		const struct score *s =
 			k < set->sources ? &scores->source[k] : &scores->total;
 
+		if (k < set->sources && !has_training(s))
+			continue;
 		printf("%-22.22s %5d |", k < set->sources ? set->source[k] : "total",
 		       s->runs);
 		print_errors(&s->time);
@@ -59,6 +70,8 @@ static void print_memory(const struct run_set *set, const struct run_scores *sco
 			k < set->sources ? &scores->source[k] : &scores->total;
 		const struct score_fit *f = &s->fit;
 
+		if (k < set->sources && !has_training(s))
+			continue;
 		printf("%-22.22s |", k < set->sources ? set->source[k] : "total");
 		print_errors(&s->memory);
 		printf(" | %5d %5d %5d %5d %6.1f ", f->fits_fits, f->fits_out,
@@ -73,7 +86,9 @@ static void print_memory(const struct run_set *set, const struct run_scores *sco
 	     "no-no: "
 	     "runs that did not;\nleast: smallest predicted share of the memory of a "
 	     "run "
-	     "that ran out; ref.: refused, not predicted");
+	     "that ran out; ref.: refused, not predicted;\nthe total of errors is the "
+	     "median over "
+	     "the sources, of the other columns over all runs");
 }
 
 static bool serves(const struct score *s)
