@@ -257,40 +257,50 @@ double train_bound_scaled(const struct scenario *s, double seconds)
 	return scale * seconds * sure;
 }
 
-/* Of a stage that has these weights, `copies` times where the schedule keeps two. */
-static double state_bytes(const struct scenario *s, const struct bound_part *held,
-			  double copies)
+/* Bytes that a weight takes, as ZeRO shards it; `sync` are those of copies that wait
+ * for the other ranks, where there are any. */
+struct state_bytes {
+	double dense, expert, dense_trainable, expert_trainable, sync;
+};
+
+static void state_bytes(const struct scenario *s, const struct shards *shards,
+			struct state_bytes *out)
 {
 	const struct plan *plan = &s->plan;
-	struct shards shards = shards_of(s);
-	double d = 1 / shards.dense, e = 1 / shards.expert;
-	double w = step_weight_bytes(s), g = step_gradient_bytes(s);
-	double k = step_optimizer_bytes(s) * (1 - plan->optimizer_offload);
-	double bytes;
+	double d = 1 / shards->dense, e = 1 / shards->expert;
+	double weight = step_weight_bytes(s), gradient = step_gradient_bytes(s);
+	double state = step_optimizer_bytes(s) * (1 - plan->optimizer_offload);
 
-	bytes = w * (held->dense * (plan->zero >= 3 ? d : 1) +
-		     held->expert * (plan->zero >= 3 ? e : 1));
-	bytes += g * (held->dense_trainable * (plan->zero >= 2 ? d : 1) +
-		      held->expert_trainable * (plan->zero >= 2 ? e : 1));
-	bytes += k * (held->dense_trainable * (plan->zero >= 1 ? d : 1) +
-		      held->expert_trainable * (plan->zero >= 1 ? e : 1));
-	if (plan->zero < 3 && (double)scenario_dp(s) * copies > 1)
-		bytes += held->dense_trainable * s->stack.sync_copy_bytes;
-	return bytes * copies;
+	out->dense = plan->zero >= 3 ? weight * d : weight;
+	out->expert = plan->zero >= 3 ? weight * e : weight;
+	out->dense_trainable = gradient * (plan->zero >= 2 ? d : 1) +
+			       state * (plan->zero >= 1 ? d : 1);
+	out->expert_trainable = gradient * (plan->zero >= 2 ? e : 1) +
+				state * (plan->zero >= 1 ? e : 1);
+	out->sync = plan->zero < 3 ? s->stack.sync_copy_bytes : 0;
+}
+
+static double held_bytes(const struct state_bytes *each, const struct bound_part *held,
+			 bool alone)
+{
+	return each->dense * held->dense + each->expert * held->expert +
+	       each->dense_trainable * held->dense_trainable +
+	       each->expert_trainable * held->expert_trainable +
+	       (alone ? 0 : each->sync * held->dense_trainable);
 }
 
 /* More than the hosts hold, in the mean of all stages already: no node has less. */
-static bool fills_hosts(const struct train_bound *b, const struct scenario *s)
+static bool fills_hosts(const struct train_bound *b, const struct scenario *s,
+			const struct shards *shards)
 {
-	struct shards shards = shards_of(s);
 	double room = step_host_capacity(&s->cluster);
 	double sent = step_optimizer_bytes(s) * s->plan.optimizer_offload;
 	bool whole = s->plan.zero < 1;
 
 	if (sent <= 0 || room <= 0)
 		return false;
-	sent *= b->all.dense_trainable / (whole ? 1 : shards.dense) +
-		b->all.expert_trainable / (whole ? 1 : shards.expert);
+	sent *= b->all.dense_trainable / (whole ? 1 : shards->dense) +
+		b->all.expert_trainable / (whole ? 1 : shards->expert);
 	return sent * copies_of(s) / (double)s->plan.pp * sure > room;
 }
 
@@ -299,12 +309,19 @@ void train_bound_states(const struct train_bound *b, const struct scenario *s,
 {
 	double p = (double)s->plan.pp;
 	struct bound_part first = b->first;
+	struct shards shards = shards_of(s);
+	struct state_bytes each;
+	int copies = copies_of(s);
+	bool alone = scenario_dp(s) < 2;
 
+	state_bytes(s, &shards, &each);
 	add(&first, &b->layer, (double)s->model.layers / p);
-	*out = (struct bound_bytes){ .mean = state_bytes(s, &b->all, copies_of(s)) / p,
-				     .first = state_bytes(s, &first, 1),
-				     .layer = state_bytes(s, &b->layer, 1) };
-	if (fills_hosts(b, s))
+	*out = (struct bound_bytes){
+		.mean = held_bytes(&each, &b->all, alone && copies < 2) * copies / p,
+		.first = held_bytes(&each, &first, alone),
+		.layer = held_bytes(&each, &b->layer, alone)
+	};
+	if (fills_hosts(b, s, &shards))
 		out->mean = INFINITY;
 }
 

@@ -63,7 +63,8 @@ bool trial_stages(struct trial *trial)
 	struct step *step = &trial->step;
 
 	/* a schedule with two copies of the weights has other groups */
-	mesh_build(&trial->scenario, &step->mesh);
+	if (step->mesh.copies != step_copies(step))
+		mesh_build(&trial->scenario, &step->mesh);
 	trial->flowed = false;
 	trial->floor = -1;
 	if (!split(trial))
