@@ -112,6 +112,7 @@ static const struct {
 	{ "hidden_size .", "megatron" },
 	{ "cfg.model.", "megatron" },
 	{ "model.tensor_model_parallel_size=", "megatron" },
+	{ " tensor_model_parallel_size:", "megatron" },
 	{ "train.global_batch_size=", "megatron" },
 	{ "run_recipe.py", "megatron" },
 	{ "\"model_type\"", "hf" },

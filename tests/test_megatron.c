@@ -359,6 +359,52 @@ static void test_bridge_words(void **state)
 		"file:3: --num-layers");
 }
 
+/* The same in a file of YAML, of Megatron-Bridge and of NeMo. */
+static void test_bridge_yaml(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "model:\n  tensor_model_parallel_size: 4\n  num_layers: 32\n"
+		  "  hidden_size: 4096\n  num_attention_heads: 32\n"
+		  "  sequence_parallel: true\n  context_parallel_size: null\n"
+		  "  recompute_granularity: selective\n"
+		  "  recompute_modules: [mlp, moe_act]\n  bias_dropout_fusion: false\n"
+		  "train:\n  micro_batch_size: 2\n  global_batch_size: 128\n"
+		  "dataset:\n  sequence_length: 8192\n"
+		  "mixed_precision: bf16_mixed\nlogger:\n  log_interval: 1\n",
+		  &s);
+	assert_int_equal(s.model.layers, 32);
+	expect(&s, "tp", "4");
+	expect(&s, "cp", "1");
+	expect(&s, "sp", "on");
+	expect(&s, "gbs", "128");
+	expect(&s, "seq", "8192");
+	expect(&s, "precision", "bf16");
+	expect(&s, "recompute_modules", "mlp+moe_act");
+	read_good("megatron",
+		  "name: gpt\ntrainer:\n  devices: 8\n  num_nodes: 2\n"
+		  "  precision: bf16\nmodel:\n  tensor_model_parallel_size: 2\n"
+		  "  encoder_seq_length: 4096\n  num_layers: 4\n  hidden_size: 512\n"
+		  "  num_attention_heads: 8\n  micro_batch_size: 1\n"
+		  "  global_batch_size: 64\n  optim:\n    name: adam\n    lr: 0.1\n",
+		  &s);
+	expect(&s, "gpus", "16");
+	expect(&s, "tp", "2");
+	expect(&s, "seq", "4096");
+	assert_true(noted(IMPORT_NOT_MODELLED, "lr"));
+	read_refused("megatron",
+		     "trainer:\n  devices: 9223372036854775807\n"
+		     "  num_nodes: 9223372036854775807\nmodel:\n  num_layers: 4\n"
+		     "  hidden_size: 512\n  num_attention_heads: 8\n",
+		     "file:2: ");
+	read_refused("megatron",
+		     "model:\n  num_layers: 4\n  hidden_size: wide\n"
+		     "  num_attention_heads: 8\n",
+		     "file:3: --hidden-size");
+}
+
 /* What a recipe names, and what it leaves open. */
 static void test_bridge_recipe(void **state)
 {
@@ -439,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_cut),
 		cmocka_unit_test(test_yaml_again),
 		cmocka_unit_test(test_bridge_words),
+		cmocka_unit_test(test_bridge_yaml),
 		cmocka_unit_test(test_bridge_recipe),
 		cmocka_unit_test(test_nemo_words),
 	};

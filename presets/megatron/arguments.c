@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/pairs/mapping.h"
+
 struct text_block {
 	struct text_block *next;
 	char text[];
@@ -287,10 +289,59 @@ static bool add_member(struct arguments *arguments, const struct node *node)
 	return arguments_add(arguments, node->key, value, node->line);
 }
 
+static bool is_section(const char *key)
+{
+	static const char *const sections[] = {
+		"model", "train", "ddp",     "optimizer", "comm_overlap",
+		"dist",  "rng",   "dataset", "trainer",   NULL,
+	};
+
+	return word_among(key, sections);
+}
+
+/* "model: {tensor_model_parallel_size: 8}" as the override of that name, which is what
+ * files of Megatron-Bridge and NeMo mean. Depth is bounded by the document's. */
+static bool add_section(struct arguments *arguments, const struct node *node,
+			const char *prefix)
+{
+	char word[1200];
+	size_t used;
+
+	used = (size_t)snprintf(word, sizeof word, "%s%s%.120s", prefix,
+				prefix[0] ? "." : "", node->key);
+	if (node->kind == NODE_MAP) {
+		for (const struct node *child = node->child; child; child = child->next)
+			if (used > 120 || !add_section(arguments, child, word))
+				return used > 120;
+		return true;
+	}
+	used += (size_t)snprintf(word + used, sizeof word - used, "=%s",
+				 node->kind == NODE_LIST ? "[" : node->text);
+	for (const struct node *item = node->child; item; item = item->next)
+		if (item->kind == NODE_SCALAR && used < sizeof word - 2)
+			used += (size_t)snprintf(word + used, sizeof word - used,
+						 "%s%s", item == node->child ? "" : ",",
+						 item->text);
+	if (node->kind == NODE_LIST && used < sizeof word - 1)
+		strcpy(word + used, "]");
+	return bridge_add_override(arguments, word, node->line);
+}
+
+/* A member of the file; other mappings say nothing of the training. */
+static bool add_top(struct arguments *arguments, const struct node *node)
+{
+	if (node->kind == NODE_MAP)
+		return !is_section(node->key) || add_section(arguments, node, "");
+	if (strcmp(node->key, "mixed_precision") == 0)
+		return add_section(arguments, node, "");
+	return add_member(arguments, node);
+}
+
 static bool from_yaml(struct arguments *arguments, const char *text, size_t length,
 		      struct error *error)
 {
 	struct document document;
+	const struct argument *each, *nodes;
 	const struct node *map;
 	bool good = true;
 
@@ -300,11 +351,16 @@ static bool from_yaml(struct arguments *arguments, const char *text, size_t leng
 	if (!map || map->kind != NODE_MAP)
 		map = document.root;
 	for (const struct node *node = map->child; node && good; node = node->next)
-		if (node->kind != NODE_MAP)
-			good = add_member(arguments, node) ||
-			       error_set(error, arguments->file, node->line,
-					 "more than %d flags", ARGUMENTS_MAX);
+		good = add_top(arguments, node) ||
+		       error_set(error, arguments->file, node->line,
+				 "more than %d flags", ARGUMENTS_MAX);
 	document_free(&document);
+	each = arguments_find(arguments, "nproc-per-node");
+	nodes = arguments_find(arguments, "nnodes");
+	if (good && each) {
+		arguments->per_node = strtoll(each->value, NULL, 10);
+		arguments->nodes = nodes ? strtoll(nodes->value, NULL, 10) : 1;
+	}
 	return good;
 }
 
@@ -336,6 +392,14 @@ static bool looks_yaml(const char *text, size_t length)
 	return false;
 }
 
+void arguments_take_world(struct arguments *arguments)
+{
+	if (arguments->nodes > 0 && arguments->per_node > 0 &&
+	    __builtin_mul_overflow(arguments->nodes, arguments->per_node,
+				   &arguments->world))
+		arguments->world = INT64_MAX; /* no machine has so many */
+}
+
 bool arguments_read(struct arguments *out, const char *file, const char *text,
 		    size_t length, struct error *error)
 {
@@ -359,8 +423,8 @@ bool arguments_read(struct arguments *out, const char *file, const char *text,
 				 "no flags found; expected a torchrun command line, a "
 				 "script with --flags, MODEL_ARGS in YAML, or the "
 				 "arguments that Megatron prints at start");
-	if (good && out->world == 0 && out->nodes > 0 && out->per_node > 0)
-		out->world = out->nodes * out->per_node;
+	if (good && out->world == 0)
+		arguments_take_world(out);
 	if (!good)
 		arguments_free(out);
 	return good;

@@ -47,6 +47,8 @@ const char *arguments_keep(struct arguments *arguments, const char *text,
 			   size_t length);
 bool arguments_add(struct arguments *arguments, const char *name, const char *value,
 		   int line);
+/* The world of nodes and GPUs of a node, where both are known. */
+void arguments_take_world(struct arguments *arguments);
 /* Words of a command, "--name", "--name=value" and values, from words[0] on. */
 struct shell_word {
 	const char *text;

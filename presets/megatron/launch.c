@@ -99,8 +99,7 @@ static void note_world(const struct shell *shell)
 		if (shell_lookup(shell, names[i], strlen(names[i]), &words) == 1)
 			a->world = strtoll(words[0].text, NULL, 10);
 	}
-	if (a->per_node > 0 && a->nodes > 0)
-		a->world = a->nodes * a->per_node;
+	arguments_take_world(a);
 }
 
 /* A file of arrays without a command: all their words, in order. */
