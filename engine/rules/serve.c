@@ -296,9 +296,8 @@ static bool breaks_s17(const struct facts *f, struct broken *out)
 
 const struct legality serving_table[] = {
 	{ { "S1", ERROR,
-	    "{0} GPUs are less than one engine: TP {1} x DP attention {2} x CP {3} x "
-	    "PP "
-	    "{4} = {5}",
+	    "one engine takes TP {1} x DP attention {2} x CP {3} x PP {4} = {5} GPUs, "
+	    "more than {0}",
 	    "by definition of the degrees" },
 	  0,
 	  breaks_s1,

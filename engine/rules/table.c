@@ -19,7 +19,8 @@
 #define CHUNKS  "schedule vpp pp split layout"
 
 const struct legality legality_table[] = {
-	{ { "E1", ERROR, "{0} GPUs are no multiple of TP {1} x PP {2} x CP {3} = {4}",
+	{ { "E1", ERROR,
+	    "world size {0} is no multiple of TP {1} x PP {2} x CP {3} = {4}",
 	    "M megatron/training/arguments.py:424-434" },
 	  0,
 	  breaks_e1,

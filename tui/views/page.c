@@ -41,8 +41,11 @@ void page_grid(struct page *p, const struct item *item, int count, int columns)
 /* Numbers one behind the other, as many as there is room for in a line: none is cut. */
 void page_flow(struct page *p, const struct item *item, int count)
 {
-	int x = p->rect.x, end = p->rect.x + p->rect.width;
+	int x = p->rect.x, end = p->rect.x + p->rect.width, wish = -2, gap;
 
+	for (int i = 0; i < count; i++)
+		wish += number_width(p->explorer, item[i].label, item[i].key) + 2;
+	gap = x + wish <= end ? 2 : 1;
 	for (int i = 0; i < count; i++) {
 		int width = number_width(p->explorer, item[i].label, item[i].key);
 
@@ -50,7 +53,7 @@ void page_flow(struct page *p, const struct item *item, int count)
 			break;
 		x += draw_number(p->explorer, p->canvas, x, p->y, end - x,
 				 item[i].label, item[i].key) +
-		     2;
+		     gap;
 	}
 	p->y++;
 }
