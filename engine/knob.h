@@ -101,6 +101,12 @@ void knob_domain(const struct knob *knob, char *out, size_t size);
  * an end of the domain. */
 double knob_neighbour(const struct scenario *scenario, const struct knob *knob,
 		      int direction);
+/* The values of a range with both ends, rising: whole numbers or words; of real knobs,
+ * and of whole ones with more than `room` values, those that its steps come by. How
+ * many, or -1 if they are more than `room`. */
+int knob_range(const struct scenario *scenario, const struct knob *knob, double from,
+	       double to, double *values, int room);
+
 /* Up to MAX_VALUES candidate values in rising order, the present one among
  * them; *present is its index. Returns how many. */
 int knob_values(const struct scenario *scenario, const struct knob *knob,

@@ -177,6 +177,46 @@ static void test_switches_take_lists(void **state)
 	     "the first as options: --mbs ");
 }
 
+/* Lines after the header that begin with this many fields. */
+static void sweeps(const char *vary, const char *const *rows, int count)
+{
+	char request[160];
+	struct ran ran;
+	char *rest, *line;
+
+	snprintf(request, sizeof request, "sweep --vary %s", vary);
+	ran = run(request);
+	assert_int_equal(ran.status, 0);
+	rest = ran.out;
+	line = strsep(&rest, "\n");
+	for (int i = 0; i < count; i++) {
+		line = strsep(&rest, "\n");
+		assert_non_null(line);
+		*strchr(line, ',') = '\0';
+		assert_string_equal(line, rows[i]);
+	}
+	assert_string_equal(rest, "");
+	ran_free(&ran);
+}
+
+static void test_ranges(void **state)
+{
+	(void)state;
+	sweeps("zero=0..3", (const char *[]){ "0", "1", "2", "3" }, 4);
+	sweeps("schedule=1f1b..breadth-first,gpipe",
+	       (const char *[]){ "1f1b", "interleaved", "breadth-first", "gpipe" }, 4);
+	/* by a tenth, and wide ones by the knob's own steps */
+	sweeps("imbalance=1..1.2", (const char *[]){ "1", "1.1", "1.2" }, 3);
+	sweeps("seq=1k..5000", (const char *[]){ "1024", "2048", "4096", "5000" }, 4);
+	says("sweep --vary tp=2..1", 2, "ends before it begins");
+	says("sweep --vary tp=1..", 2, "tp is empty");
+	says("sweep --vary recompute_modules=mlp..moe", 2, "has no ranges");
+	says("sweep --vary tp=1 --vary tp=2", 2, "varied already");
+	says(SMALL PINS "--gpus 64 --tp 1..64 --top 1", 0, "can't be better");
+	says(SMALL PINS "--gpus 8 --seq 1k..16k --top 1", 0, "seq1024");
+	says(SMALL PINS "--gpus 8 --recompute_modules mlp..moe", 2, "has no ranges");
+}
+
 static void test_a_front_falls(void **state)
 {
 	cJSON *root = json_of(SMALL PINS "--gpus 16 --top 1 --pareto memory --json", 0);
@@ -326,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_the_fewest_gpus),
 		cmocka_unit_test(test_the_proof_adds_up),
 		cmocka_unit_test(test_switches_take_lists),
+		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_a_front_falls),
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),

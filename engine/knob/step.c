@@ -187,3 +187,23 @@ int knob_values(const struct scenario *scenario, const struct knob *knob,
 		values[n++] = above[i];
 	return n;
 }
+
+int knob_range(const struct scenario *scenario, const struct knob *knob, double from,
+	       double to, double *values, int room)
+{
+	bool whole = knob->type != KNOB_REAL && to - from < room;
+	int count = 0;
+
+	for (double value = from; value < to;) {
+		double next = whole ? value + 1 : step_from(scenario, knob, value, 1);
+
+		if (count == room)
+			return -1;
+		values[count++] = value;
+		value = next > value ? next : to;
+	}
+	if (count == room)
+		return -1;
+	values[count++] = to;
+	return count;
+}

@@ -39,12 +39,12 @@ static bool add(struct values *values, double value, char *why, size_t size)
 	return true;
 }
 
-/* A range holds the whole numbers, or the words, between its ends. */
 static bool add_part(const struct scenario *base, const struct knob *knob, char *part,
 		     struct values *values, char *why, size_t size)
 {
 	char *dots = strstr(part, "..");
-	double from = 0, to = 0;
+	double from = 0, to = 0, range[MAX_AXIS_VALUES];
+	int count;
 
 	if (dots)
 		*dots = '\0';
@@ -55,8 +55,17 @@ static bool add_part(const struct scenario *base, const struct knob *knob, char 
 		snprintf(why, size, "the range ends before it begins");
 		return false;
 	}
-	for (; from <= to; from++)
-		if (!add(values, from, why, size))
+	if (dots && knob->type == KNOB_SET) {
+		snprintf(why, size, "has no ranges; list values with commas");
+		return false;
+	}
+	count = knob_range(base, knob, from, to, range, MAX_AXIS_VALUES);
+	if (count < 0) {
+		snprintf(why, size, "more than %d values", MAX_AXIS_VALUES);
+		return false;
+	}
+	for (int i = 0; i < count; i++)
+		if (!add(values, range[i], why, size))
 			return false;
 	return true;
 }

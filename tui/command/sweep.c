@@ -10,11 +10,13 @@
 #include "presets/report.h"
 #include "tui/command.h"
 
-enum { MAX_VARIED = 16, MAX_VARIED_VALUES = 256 };
+enum { MAX_VARIED = 16, MAX_VARIED_VALUES = 256, MAX_WORD = 48 };
 
 struct varied {
 	const struct knob *knob;
-	char *values; /* a copy, cut at the commas */
+	char *values;           /* a copy, cut at the commas */
+	char (*word)[MAX_WORD]; /* values of ranges */
+	int words;
 	const char *value[MAX_VARIED_VALUES];
 	int count;
 };
@@ -64,6 +66,12 @@ static bool take_vary(void *context, const char *value, struct error *error)
 		return error_set(error, NULL, 0, "--vary: no knob '%.60s'%s%s", key,
 				 near ? "; did you mean " : "", near ? near : "");
 	}
+	for (int i = 0; i < sweep->count; i++)
+		if (sweep->varied[i].knob == v->knob)
+			return error_set(error, NULL, 0,
+					 "--vary %s: is varied already; give all "
+					 "values at once",
+					 v->knob->key);
 	sweep->count++;
 	return add_values(v, equals + 1, error);
 }
@@ -97,8 +105,8 @@ static bool take_shard(void *context, const char *value, struct error *error)
 }
 
 const struct own_option sweep_options[] = {
-	{ "vary", "KNOB=V,V", "KNOB=VALUE,VALUE ...; give it for each knob",
-	  take_vary },
+	{ "vary", "KNOB=V,V",
+	  "KNOB=VALUE,VALUE or KNOB=FROM..TO; give it for each knob", take_vary },
 	{ "csv", NULL, "rows of comma-separated values (the default)", take_csv },
 	{ "json", NULL, "one JSON object a line", take_json },
 	{ "shard", "I/N",
@@ -121,6 +129,66 @@ static bool set_point(const struct sweep *sweep, long long n, struct scenario *s
 		n /= v->count;
 	}
 	return true;
+}
+
+static bool add_range(struct varied *v, const struct scenario *scenario,
+		      const char *text, const char *dots, struct error *error)
+{
+	char first[MAX_WORD], why[256] = "has no ranges; list values with commas";
+	double end[2], value[MAX_VARIED_VALUES];
+	const char *part[2] = { first, dots + 2 };
+	int count;
+
+	snprintf(first, sizeof first, "%.*s", (int)(dots - text), text);
+	for (int i = 0; i < 2; i++) {
+		struct scenario s = *scenario;
+
+		if (v->knob->type == KNOB_SET || v->knob->type == KNOB_TEXT ||
+		    !knob_parse(&s, v->knob, part[i], why, sizeof why))
+			return error_set(error, NULL, 0, "--vary %s: %s: %s",
+					 v->knob->key, text, why);
+		end[i] = knob_get(&s, v->knob);
+	}
+	if (end[1] < end[0])
+		return error_set(error, NULL, 0, "--vary %s: %s ends before it begins",
+				 v->knob->key, text);
+	count = knob_range(scenario, v->knob, end[0], end[1], value,
+			   MAX_VARIED_VALUES - v->count);
+	if (count < 0)
+		return error_set(error, NULL, 0, "--vary %s: more than %d values",
+				 v->knob->key, MAX_VARIED_VALUES);
+	for (int i = 0; i < count; i++) {
+		char *word = v->word[v->words++];
+
+		knob_print_value(v->knob, value[i], word, MAX_WORD);
+		v->value[v->count++] = word;
+	}
+	return true;
+}
+
+/* "1..4" becomes 1, 2, 3 and 4. */
+static bool expand(struct varied *v, const struct scenario *scenario,
+		   struct error *error)
+{
+	const char *given[MAX_VARIED_VALUES];
+	int count = v->count;
+
+	memcpy(given, v->value, sizeof given);
+	v->word = calloc(MAX_VARIED_VALUES, sizeof *v->word);
+	v->count = 0;
+	for (int i = 0; v->word && i < count; i++) {
+		const char *dots = strstr(given[i], "..");
+
+		if (dots && !add_range(v, scenario, given[i], dots, error))
+			return false;
+		if (!dots && v->count == MAX_VARIED_VALUES)
+			return error_set(error, NULL, 0,
+					 "--vary %s: more than %d values", v->knob->key,
+					 MAX_VARIED_VALUES);
+		if (!dots)
+			v->value[v->count++] = given[i];
+	}
+	return v->word != NULL;
 }
 
 /* Every value once, before the first row: a script gets a whole table or none. */
@@ -204,13 +272,17 @@ static bool print_rows(const struct sweep *sweep, const struct scenario *scenari
 	return good;
 }
 
-static int run(const struct sweep *sweep, const struct scenario *scenario)
+static int run(struct sweep *sweep, const struct scenario *scenario)
 {
 	const char *keys[MAX_VARIED];
 	struct estimate *e = malloc(sizeof *e);
-	struct error error = { "" };
+	struct error error = { "out of memory" };
 	char *header;
-	bool good = e && check_values(sweep, scenario, &error);
+	bool good = e != NULL;
+
+	for (int i = 0; good && i < sweep->count; i++)
+		good = expand(&sweep->varied[i], scenario, &error);
+	good = good && check_values(sweep, scenario, &error);
 
 	for (int i = 0; i < sweep->count; i++)
 		keys[i] = sweep->varied[i].knob->key;
@@ -244,8 +316,10 @@ int command_sweep(int argc, char **argv)
 		status =
 			sweep->count > 0 ? run(sweep, &scenario) : command_fail(&error);
 	}
-	for (int i = 0; i < MAX_VARIED; i++)
+	for (int i = 0; i < MAX_VARIED; i++) {
 		free(sweep->varied[i].values);
+		free(sweep->varied[i].word);
+	}
 	free(sweep);
 	return status;
 }
