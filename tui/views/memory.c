@@ -67,6 +67,14 @@ static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 		canvas_cursor(canvas, line.x + 2, line.y);
 }
 
+/* Of two columns of numbers, near enough to their labels to be read with them. */
+static int half_of(int width)
+{
+	enum { WIDEST = 50 };
+
+	return width / 2 < WIDEST ? width / 2 : WIDEST;
+}
+
 /* What a server's cache is for; three lines. */
 static void draw_cache(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
@@ -81,7 +89,7 @@ static void draw_cache(const struct explorer *explorer, struct canvas *canvas,
 		{ "running", "running" },
 		{ "waiting", "waiting" },
 	};
-	int count = (int)(sizeof items / sizeof items[0]), half = rect.width / 2;
+	int count = (int)(sizeof items / sizeof items[0]), half = half_of(rect.width);
 
 	for (int i = 0; i < count; i++) {
 		const struct metric *metric = metric_find(items[i].key);
@@ -127,16 +135,18 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 	form_text(FORM_COUNT, m->parameters, count, sizeof count);
 	if (serves(explorer) && serve_pools(&explorer->scenario, pool) > 0)
 		snprintf(text, sizeof text,
-			 "stage %d: %g layers, %s parameters a rank; %lld engines of "
-			 "%lld GPUs, %.4g requests in each copy of the attention",
-			 stage, m->layers, count, (long long)pool[0].engines,
-			 (long long)pool[0].engine, m->in_flight);
+			 "stage %d: %g layer%s, %s parameters a rank; %lld engine%s of "
+			 "%lld GPU%s, %.4g requests in each copy of the attention",
+			 stage, m->layers, m->layers == 1 ? "" : "s", count,
+			 (long long)pool[0].engines, pool[0].engines == 1 ? "" : "s",
+			 (long long)pool[0].engine, pool[0].engine == 1 ? "" : "s",
+			 m->in_flight);
 	else {
-		used = snprintf(
-			text, sizeof text,
-			"stage %d: %g layers, %s parameters a rank, %.4g micro-batches "
-			"in flight",
-			stage, m->layers, count, m->in_flight);
+		used = snprintf(text, sizeof text,
+				"stage %d: %g layer%s, %s parameters a rank, %.4g "
+				"micro-batch%s in flight",
+				stage, m->layers, m->layers == 1 ? "" : "s", count,
+				m->in_flight, m->in_flight == 1 ? "" : "es");
 		say_host(e, m, text + used, sizeof text - (size_t)used);
 	}
 	widget_prose(canvas, rect, 0, ROLE_LABEL, text);
@@ -149,7 +159,7 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 	const struct stage_memory *m = &explorer->estimate.stage[chosen(explorer)];
 	struct part part[PARTS];
 	char text[128];
-	int half = rect.width / 2, count = fill(explorer, m, part);
+	int half = half_of(rect.width), count = fill(explorer, m, part);
 
 	for (int i = 0; i < count; i++) {
 		int x = rect.x + i % 2 * half, y = rect.y + i / 2;

@@ -18,11 +18,14 @@ void page_gap(struct page *p)
 	p->y += p->room > ROOM_COMPACT;
 }
 
-/* Numbers in columns that line up. */
+/* Numbers in columns that line up, each near enough to its label to be read with it. */
 void page_grid(struct page *p, const struct item *item, int count, int columns)
 {
+	enum { WIDEST = 46 };
 	int width = p->rect.width / columns;
 
+	if (width > WIDEST)
+		width = WIDEST;
 	for (int i = 0; i < count && page_left(p) > i / columns; i++) {
 		int x = p->rect.x + i % columns * width;
 
