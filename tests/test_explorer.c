@@ -565,6 +565,23 @@ static void test_the_timeline_is_walked(void **state)
 /* The view searches while no key waits; Enter takes a plan, u gives the old one
  * back.
  */
+static void test_one_is_counted_as_one(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "gpt-oss-20b-1-b200-serve", 120, 36);
+	stage_type(&s, "2");
+	stage_shows(&s, "1 engine of 1 GPU, ");
+	stage_type(&s, "6");
+	stage_shows(&s, "1 GPU, 8 a node");
+	stage_close(&s);
+	stage_open(&s, "llama3-8b-8-h100", 120, 36);
+	stage_type(&s, "3");
+	stage_shows(&s, "1 stage x ");
+	stage_close(&s);
+}
+
 static void test_a_searched_plan_is_taken(void **state)
 {
 	struct stage s;
@@ -618,6 +635,7 @@ int main(void)
 		cmocka_unit_test(test_any_keys_in_any_order),
 		cmocka_unit_test(test_a_searched_plan_is_taken),
 		cmocka_unit_test(test_the_timeline_is_walked),
+		cmocka_unit_test(test_one_is_counted_as_one),
 	};
 
 	setenv("HOME", "/nonexistent", 1);

@@ -148,21 +148,31 @@ static int draw_legend(struct canvas *canvas, struct rect rect,
 	return widget_legend(canvas, rect, parts, 6);
 }
 
+/* "4 stages x 2 chunks x 64 micro-batches" */
+static void size_text(const struct timeline *t, char *out, size_t size)
+{
+	char chunks[24] = "";
+
+	if (t->chunks > 1)
+		snprintf(chunks, sizeof chunks, " x %d chunks", t->chunks);
+	snprintf(out, size, "%d stage%s%s x %d micro-batch%s", t->stages,
+		 t->stages == 1 ? "" : "s", chunks, t->micro_batches,
+		 t->micro_batches == 1 ? "" : "es");
+}
+
 /* Title, legend and, where there is room, the layout; returns the rows used. */
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const struct timeline *t)
 {
-	char phase[32], step[32], chunks[24] = "", state[96];
+	char phase[32], step[32], parts[96], state[96];
 	int x, y = rect.y, right = rect.x + rect.width;
 
 	form_text(FORM_SECONDS, t->pipeline_seconds, phase, sizeof phase);
 	form_text(FORM_SECONDS, t->step_seconds, step, sizeof step);
 	state_text(explorer, t, state, sizeof state);
-	if (t->chunks > 1)
-		snprintf(chunks, sizeof chunks, " x %d chunks", t->chunks);
-	x = rect.x + canvas_format(canvas, rect.x, y, rect.width, ROLE_TITLE,
-				   "%d stages%s x %d micro-batches: %s", t->stages,
-				   chunks, t->micro_batches, phase);
+	size_text(t, parts, sizeof parts);
+	x = rect.x + canvas_format(canvas, rect.x, y, rect.width, ROLE_TITLE, "%s: %s",
+				   parts, phase);
 	if (rect.width > 76)
 		x += canvas_format(canvas, x, y, right - x, ROLE_LABEL,
 				   " of a step of %s", step);
@@ -206,13 +216,13 @@ static struct rect draw_before(const struct explorer *explorer, struct canvas *c
 {
 	struct window whole = *window;
 	struct rect half = rect;
-	char phase[32];
+	char phase[32], parts[96];
 
 	half.height = rect.height / 2 - 1;
 	form_text(FORM_SECONDS, before->pipeline_seconds, phase, sizeof phase);
+	size_text(before, parts, sizeof parts);
 	canvas_format(canvas, half.x, half.y, half.width, ROLE_WARNING,
-		      "pinned: %d stages x %d micro-batches: %s", before->stages,
-		      before->micro_batches, phase);
+		      "pinned: %s: %s", parts, phase);
 	half.y++;
 	whole.now = INFINITY;
 	timeline_draw_chart(explorer, canvas, half, before, stage, &whole);

@@ -305,16 +305,21 @@ void topology_draw(const struct explorer *explorer, struct canvas *canvas,
 	int choice = choices[state->sort % CHOICES];
 	struct layout layout;
 	int first;
+	char domain[32] = "";
 
 	if (!has_mesh(explorer)) {
 		draw_problems(explorer, canvas, rect);
 		return;
 	}
 	lay_out(explorer, rect, &layout);
+	/* most domains are nodes */
+	if (layout.domain != layout.per_node)
+		snprintf(domain, sizeof domain, ", %lld a domain",
+			 (long long)layout.domain);
 	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-		      "%lld GPUs, %lld a node, %lld a domain; lit: %s (S)%s",
-		      (long long)layout.world, (long long)layout.per_node,
-		      (long long)layout.domain,
+		      "%lld GPU%s, %lld a node%s; lit: %s (S)%s",
+		      (long long)layout.world, layout.world == 1 ? "" : "s",
+		      (long long)layout.per_node, domain,
 		      choice < 0 ? "all" : dimension_label((enum dimension)choice),
 		      layout.pools > 1 ? "; F f prefill" : "");
 	first = scroll_first(state->first, (int)(chosen(explorer) / layout.per_line),
