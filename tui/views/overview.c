@@ -57,6 +57,25 @@ static void time_bar(struct page *p)
 	page_legend(p, part, count, p->room == ROOM_COMPACT ? 1 : 2);
 }
 
+/* Where four of five measured runs lie, in as many words as there is room for: half a
+ * number would be another one. */
+static void draw_range(struct page *p, int x)
+{
+	const struct estimate *e = &p->explorer->estimate;
+	char low[32], high[32], text[3][96] = { "", "", "a step" };
+	int room = p->rect.x + p->rect.width - x, i = 0;
+
+	form_text(FORM_SECONDS, e->step_low_seconds, low, sizeof low);
+	form_text(FORM_SECONDS, e->step_high_seconds, high, sizeof high);
+	snprintf(text[0], sizeof text[0], "a step, 80 %% in %s to %s", low, high);
+	snprintf(text[1], sizeof text[1], "80 %% in %s to %s", low, high);
+	if (!(e->step_high_seconds > 0))
+		i = 2;
+	while (i < 2 && text_width(text[i]) > room)
+		i++;
+	canvas_text(p->canvas, x, p->y, room, ROLE_LABEL, text[i]);
+}
+
 static void draw_time(struct page *p)
 {
 	static const struct item items[] = {
@@ -72,17 +91,11 @@ static void draw_time(struct page *p)
 		{ "bubble", "bubble_ratio" },
 		{ "idle/ideal", "idle_to_ideal" },
 	};
-	const struct estimate *e = &p->explorer->estimate;
-	char low[32], high[32];
 	int x = p->rect.x;
 
 	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "TIME") + 3;
 	x += draw_number(p->explorer, p->canvas, x, p->y, 24, "", "step_seconds") + 1;
-	form_text(FORM_SECONDS, e->step_low_seconds, low, sizeof low);
-	form_text(FORM_SECONDS, e->step_high_seconds, high, sizeof high);
-	canvas_format(p->canvas, x, p->y, p->rect.x + p->rect.width - x, ROLE_LABEL,
-		      e->step_high_seconds > 0 ? "a step, 80 %% in %s to %s" : "a step",
-		      low, high);
+	draw_range(p, x);
 	p->y++;
 	time_bar(p);
 	if (p->room == ROOM_COMPACT)
