@@ -53,8 +53,11 @@ static bool is_key(const struct knob *knob, const char *key)
 
 /* Values from which on a knob is told: all of some, degrees above 1, and of others
  * what is not none (or all, or auto), which is 0. */
-static double told_from(const struct knob *knob)
+static double told_from(const struct scenario *s, const struct knob *knob)
 {
+	/* 0 is the stack's own, which is TP or 1 */
+	if (is_key(knob, "etp"))
+		return s->plan.tp > 1 ? 1 : 2;
 	if (is_key(knob, "mbs") || is_key(knob, "zero"))
 		return 0;
 	if (knob->group == GROUP_PARALLELISM || is_key(knob, "dp_attention") ||
@@ -84,7 +87,7 @@ static void knob_text(const struct scenario *s, const struct knob *knob, char *o
 		snprintf(out, size, "%.*s", value > 0 ? 3 : 0, word);
 	} else if (knob->type == KNOB_BOOL) {
 		snprintf(out, size, "%s", value > 0 ? name : "");
-	} else if (value >= told_from(knob)) {
+	} else if (value >= told_from(s, knob)) {
 		snprintf(out, size, "%s%s", name, word);
 	}
 }

@@ -77,9 +77,33 @@ static double gain_of(const struct why *why, double seconds)
 	return 1 - seconds / why->seconds;
 }
 
+/* What of a run's arithmetic is not the plan's to change: the search holds it, too. */
+static bool is_given(const struct knob *knob)
+{
+	static const char *const given[] = { "precision", "kv_precision", "optimizer",
+					     "moe_capacity", "capacity_factor" };
+
+	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+		if (strcmp(knob->key, given[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Two knobs that turn the same thing on (TP's overlap, fused norms) are told once. */
+static bool is_told(const struct why *why, const struct why_change *change)
+{
+	for (int i = 0; i < why->count && isfinite(why->seconds); i++)
+		if (fabs(why->change[i].gain - change->gain) < 1e-12)
+			return true;
+	return false;
+}
+
 static void keep(struct why *why, const struct why_change *change)
 {
 	int at = why->count;
+
+	if (is_told(why, change))
+		return;
 
 	while (at > 0 && why->change[at - 1].gain < change->gain)
 		at--;
@@ -114,7 +138,8 @@ static int values_of(const struct why *why, const struct knob *knob,
 		memcpy(values, axis->value, (size_t)axis->count * sizeof *values);
 		return axis->count;
 	}
-	if (!whatif_tunes(knob) || knob->type == KNOB_TEXT || knob->type == KNOB_SET)
+	if (!whatif_tunes(knob) || is_given(knob) || knob->type == KNOB_TEXT ||
+	    knob->type == KNOB_SET)
 		return 0;
 	values[0] = knob_neighbour(&why->scenario, knob, -1);
 	values[1] = knob_neighbour(&why->scenario, knob, 1);

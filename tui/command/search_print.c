@@ -257,9 +257,10 @@ static void print_why(const struct why *why)
 	if (!fits)
 		puts("\nyour plan does not fit or can't run; what mends it:");
 	else
-		printf("\nyour plan could save %.1f %% of its time%s\n",
+		printf("\nthe best saves %.1f %% of your plan's time; %s\n",
 		       why->gain_of_all * 100,
-		       why->together ? "; two changes together:" : "; each by itself:");
+		       why->together ? "two changes together save:"
+				     : "single changes, of other knobs too, save:");
 	for (int i = 0; i < why->count; i++) {
 		const struct why_change *c = &why->change[i];
 		char from[48], to[48];
