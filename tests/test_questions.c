@@ -580,6 +580,32 @@ static void test_nothing_divides(void **state)
 	assert_true(anything_fits("gbs", 35));
 }
 
+/* Pins that contradict each other: each is named with a value that goes. */
+static void test_pins_in_the_way(void **state)
+{
+	double tp[] = { 8 }, pp[] = { 2 };
+	char text[96];
+
+	(void)state;
+	begin("llama3.1-8b", "dgx-h100", 8, 32);
+	planner_pin(&problem, knob_find("tp"), tp, 1);
+	planner_pin(&problem, knob_find("pp"), pp, 1);
+	solve(&problem, &result);
+	assert_int_equal(result.found, 0);
+	run_misses();
+	assert_int_equal(misses.unpins, 2);
+	for (int i = 0; i < misses.unpins; i++) {
+		struct planner_problem mended = problem;
+
+		planner_pin(&mended, misses.unpin[i].knob, &misses.unpin[i].value, 1);
+		solve(&mended, &result);
+		assert_true(result.found > 0);
+	}
+	assert_true(misses_text(&misses, 2, text, sizeof text));
+	assert_string_equal(text, "pp 1 would do");
+	assert_false(misses_text(&misses, 3, text, sizeof text));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -597,6 +623,7 @@ int main(void)
 		cmocka_unit_test(test_what_limits_is_the_largest_loss),
 		cmocka_unit_test(test_what_would_make_it_fit),
 		cmocka_unit_test(test_nothing_divides),
+		cmocka_unit_test(test_pins_in_the_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,7 @@ static void enter(struct misses *misses, enum miss_stage stage)
 			stage = MISS_BATCH;
 	}
 	if (stage == MISS_BATCH && (misses->count > 0 || has_axis(problem, "gbs")))
-		stage = MISS_DONE;
+		stage = MISS_PINS;
 	misses->stage = stage;
 }
 
@@ -103,6 +103,45 @@ static bool ask_one(struct misses *misses, struct planner_problem *out)
 	return true;
 }
 
+/* The problem with one pin taken out; false behind the last. */
+static bool ask_unpinned(struct misses *misses, struct planner_problem *out)
+{
+	const struct planner_problem *problem = misses->problem;
+	struct planner_problem usual = { .base = problem->base };
+
+	planner_axes(&usual);
+	for (; misses->axis < problem->axes && misses->unpins < MAX_UNPINS;
+	     misses->axis++) {
+		const struct knob *knob = problem->axis[misses->axis].knob;
+		int at = 0;
+
+		while (at < usual.axes && usual.axis[at].knob != knob)
+			at++;
+		if (at == usual.axes || !planner_pinned(problem, knob) ||
+		    (misses->offload && strcmp(knob->key, "optimizer_offload") == 0))
+			continue;
+		*out = *problem;
+		out->axis[misses->axis] = usual.axis[at];
+		out->top = 1;
+		out->strict = true;
+		return true;
+	}
+	return false;
+}
+
+static void take_unpinned(struct misses *misses, const struct planner_problem *problem,
+			  const struct planner_result *result)
+{
+	const struct knob *knob = problem->axis[misses->axis++].knob;
+	struct scenario s;
+
+	if (result->found == 0)
+		return;
+	planner_scenario(problem, &result->top[0], &s);
+	misses->unpin[misses->unpins].knob = knob;
+	misses->unpin[misses->unpins++].value = knob_get(&s, knob);
+}
+
 bool misses_next(struct misses *misses, struct planner_problem *out)
 {
 	for (;;) {
@@ -121,6 +160,10 @@ bool misses_next(struct misses *misses, struct planner_problem *out)
 		case MISS_OFFLOAD:
 		case MISS_BATCH:
 			if (ask_one(misses, out))
+				return true;
+			break;
+		case MISS_PINS:
+			if (ask_unpinned(misses, out))
 				return true;
 			break;
 		default: return false;
@@ -208,6 +251,7 @@ void misses_take(struct misses *misses, const struct planner_problem *problem,
 		misses->batch =
 			result->found > 0 ? batch_up(&misses->problem->base) : 0;
 		break;
+	case MISS_PINS: take_unpinned(misses, problem, result); return;
 	default: return;
 	}
 	if (over)
@@ -234,5 +278,12 @@ bool misses_text(const struct misses *misses, int n, char *out, size_t size)
 		snprintf(out, size, "gbs %.0f would do", misses->batch);
 	else if (misses->count > 0 && !misses->reserve && at++ == n)
 		snprintf(out, size, "%s usable a GPU would do", bytes);
+	else if (n >= at && n - at < misses->unpins) {
+		const struct knob *knob = misses->unpin[n - at].knob;
+
+		knob_print_value(knob, misses->unpin[n - at].value, bytes,
+				 sizeof bytes);
+		snprintf(out, size, "%s %s would do", knob->key, bytes);
+	}
 	return out[0] != '\0';
 }

@@ -5,7 +5,7 @@
 
 #include "engine/planner/inverse.h"
 
-enum { MAX_MISSES = 5 };
+enum { MAX_MISSES = 5, MAX_UNPINS = 4 };
 
 enum miss_stage {
 	MISS_LIST,
@@ -13,6 +13,7 @@ enum miss_stage {
 	MISS_OFFLOAD,
 	MISS_SEQUENCE,
 	MISS_BATCH,
+	MISS_PINS,
 	MISS_DONE
 };
 
@@ -34,6 +35,12 @@ struct misses {
 	double batch;       /* nothing is legal: a global batch that divides */
 	bool reserve;       /* the reserve is what is missing */
 	double wants_bytes; /* usable bytes of an accelerator that would do */
+	/* pins that stand in the way: free of it, the best plan has this value */
+	int axis, unpins;
+	struct {
+		const struct knob *knob;
+		double value;
+	} unpin[MAX_UNPINS];
 };
 
 void misses_begin(struct misses *misses, const struct planner_problem *problem);
