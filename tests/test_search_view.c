@@ -121,6 +121,8 @@ static void test_rows_are_filtered(void **state)
 		assert_int_equal(plan.plan.tp, 4);
 		assert_true(plan.plan.pp <= 2);
 	}
+	stage_type(&s, "/\025nosuchplan\n");
+	stage_shows(&s, "best is named so");
 	stage_type(&s, "/\025tpp=2\n");
 	stage_shows(&s, "tpp: no knob of that name");
 	stage_type(&s, "/\025tp=lots\n");

@@ -340,7 +340,12 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 	table.rows = search->rows;
 	if (search->result.found > 0)
 		widget_table(canvas, parts.table, &table);
-	else if (search->misses.problem)
+	if (search->result.found > 0 && table.rows == 0)
+		canvas_format(canvas, parts.table.x, parts.table.y + 1,
+			      parts.table.width, ROLE_LABEL,
+			      "none of the %d best is named so; tp=4 searches for it",
+			      search->result.found);
+	else if (search->result.found == 0 && search->misses.problem)
 		draw_misses(explorer, canvas, parts.table);
 	if (!explorer->search_stale &&
 	    (search->why_done || (search->phase > SEARCH_PLANS && table.rows > 0)))
