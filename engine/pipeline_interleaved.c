@@ -167,57 +167,101 @@ static double busiest(const struct rounds *r)
 	return most;
 }
 
-/* Groups that a long run takes on at each end, and those of them whose time is the
- * rate of the middle. Shorter than LONG is run as it is. */
-enum { SETTLE = 5, PERIOD = 2, LONG = 13 };
+/* A long run goes on at each end until it is steady, for so many groups at most. Where
+ * it isn't, the last PERIOD groups say how it goes on, unless fewer than ROUGH ran. */
+enum { SETTLE = 8, PERIOD = 2, ROUGH = 5 };
+/* Groups that fill and empty the pipeline, or are left over, besides. */
+enum { BESIDES = 3 };
 /* Micro-batches x virtual stages of a breadth-first run that is not continued. */
 enum { EFFORT = 48000 };
 
-/* A run that has settled: ends of each stage's latest backward, PERIOD groups apart. */
+/* A run that has settled: ends of each stage's latest backward, and what it takes for a
+ * group from there on. */
 struct settled {
 	int64_t steps, ahead;
-	double x[MAX_STAGES], before[MAX_STAGES];
+	bool steady;
+	double x[MAX_STAGES], rate[MAX_STAGES];
 };
 
-static void settle(const struct rounds *r, int64_t first, int64_t more,
+struct ends {
+	double x[MAX_STAGES], y[MAX_STAGES];
+};
+
+/* Where all stages took the same for the last group, forwards and backwards, they go on
+ * like that. */
+static bool is_steady(const struct rounds *r, const struct ends *now,
+		      const struct ends *before)
+{
+	double least = now->x[0] - before->x[0], most = least;
+
+	for (int s = 0; s < r->stages; s++) {
+		double x = now->x[s] - before->x[s], y = now->y[s] - before->y[s];
+
+		least = lesser(least, lesser(x, y));
+		most = larger(most, larger(x, y));
+	}
+	return most - least <= 1e-12 * now->x[0];
+}
+
+/* The first group has `first` micro-batches; `more` steps are run besides, and no more
+ * than `groups`. */
+static void settle(const struct rounds *r, int64_t first, int64_t more, int groups,
 		   struct settled *out)
 {
-	int64_t group = r->group * r->chunks;
+	struct ends ends[PERIOD + 1];
 	size_t bytes = (size_t)r->stages * sizeof *out->x;
+	int last = 0, period;
 	struct front at;
 
 	front_start(r, &at, first);
 	out->ahead = at.ahead;
-	out->steps = at.ahead + SETTLE * group + more;
-	while (at.step < out->steps - PERIOD * group)
-		run_step(&at);
-	memcpy(out->before, at.x, bytes);
-	while (at.step < out->steps)
-		run_step(&at);
+	out->steps = at.ahead + more;
+	out->steady = false;
+	for (int i = 0; i <= groups && !out->steady; i++) {
+		out->steps += i > 0 ? r->group * r->chunks : 0;
+		while (at.step < out->steps)
+			run_step(&at);
+		last = i;
+		memcpy(ends[i % (PERIOD + 1)].x, at.x, bytes);
+		memcpy(ends[i % (PERIOD + 1)].y, at.y + 1, bytes);
+		out->steady = i > 0 && is_steady(r, &ends[i % (PERIOD + 1)],
+						 &ends[(i - 1) % (PERIOD + 1)]);
+	}
 	memcpy(out->x, at.x, bytes);
+	period = out->steady ? 1 : PERIOD;
+	for (int s = 0; s < r->stages; s++)
+		out->rate[s] =
+			(at.x[s] - ends[(last - period) % (PERIOD + 1)].x[s]) / period;
 }
 
-/* LONG groups or more, and a rest: the longest path comes to a stage out of a settled
- * start, stays with it or those around it, and leaves into a settled end. */
+/* The longest path comes to a stage out of a settled start, stays with it or those
+ * around it, and leaves into a settled end. */
 static double run_long(struct rounds *r)
 {
 	int64_t group = r->group * r->chunks, rest = r->micro_batches % r->group;
-	int64_t middle;
+	int64_t most = (r->micro_batches / r->group - BESIDES) / 2;
+	int64_t steps = r->micro_batches * r->chunks, middle;
+	int groups = most < SETTLE ? (int)most : SETTLE;
 	struct settled start, end;
 	double longest = 0;
 
-	settle(r, r->group, 0, &start);
+	settle(r, r->group, 0, groups, &start);
+	if (!start.steady && groups < ROUGH)
+		return run(r);
+	rounds_turn(r);
 	/* what is left between the two must be whole groups for all stages */
-	middle = r->micro_batches * r->chunks + start.ahead - 2 * start.steps;
+	settle(r, rest > 0 ? rest : r->group, (steps - start.ahead) % group, groups,
+	       &end);
 	rounds_turn(r);
-	settle(r, rest > 0 ? rest : r->group, middle % group, &end);
-	rounds_turn(r);
+	if (!end.steady && groups < ROUGH)
+		return run(r);
+	middle = (steps + start.ahead - start.steps - end.steps) / group;
 	for (int s = 0; s < r->stages; s++) {
 		double own = stage_work(r, s) * (double)r->group;
-		double rate = larger(own, (start.x[s] - start.before[s]) / PERIOD);
 
-		longest = larger(longest, start.x[s] + end.x[s] +
-						  (double)(middle / group) * rate);
+		longest = larger(longest,
+				 start.x[s] + end.x[s] +
+					 (double)middle * larger(own, start.rate[s]));
 	}
 	return longest;
 }
@@ -269,7 +313,7 @@ double rounds_interleaved(struct rounds *r)
 	surplus = make_whole(r);
 	if (rounds_are_even(r))
 		return rounds_paths(r) - surplus;
-	if (r->micro_batches < LONG * r->group)
+	if (r->micro_batches < (BESIDES + 2 * PERIOD) * r->group)
 		return run(r) - surplus;
 	return run_long(r) - surplus;
 }

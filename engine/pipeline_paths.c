@@ -33,7 +33,7 @@ static double surplus(double of_forward, double of_backward)
 bool rounds_are_even(const struct rounds *r)
 {
 	int last = r->stages * r->chunks - 1;
-	double f = r->forward[1], b = r->backward[1], first, head;
+	double f = r->forward[1], b = r->backward[1], first, head, least;
 
 	if (r->chunks < 2 || r->group < r->stages || last < 3 ||
 	    r->micro_batches % r->group != 0 ||
@@ -42,12 +42,13 @@ bool rounds_are_even(const struct rounds *r)
 	for (int k = 2; k < last; k++)
 		if (!same(r->forward[k], f) || !same(r->backward[k], b))
 			return false;
-	if (r->forward[last] < f || r->backward[last] < b)
+	/* a shorter last one lets the others wait; this little can't be seen */
+	least = invisible * r->chunks * (f + b);
+	if (surplus(f - r->forward[last], b - r->backward[last]) > least)
 		return false;
 	first = surplus(r->forward[0] - f, r->backward[0] - b);
 	head = surplus(r->forward[last] - f, r->backward[last] - b);
-	return first <= invisible * r->chunks * (f + b) ||
-	       (first <= most_embedding * (f + b) && head >= first);
+	return first <= least || (first <= most_embedding * (f + b) && head >= first);
 }
 
 /* One direction. early[s]: how much later than after all its work before, and nothing

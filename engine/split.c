@@ -7,18 +7,21 @@
 #include "engine/split_balance.h"
 #include "engine/split_layout.h"
 
+static int64_t whole_chunks(const struct layout *layout, int64_t pp)
+{
+	return pp > 0 && layout->stages % pp == 0 ? layout->stages / pp : 0;
+}
+
 int64_t split_chunks(const struct scenario *scenario)
 {
 	const struct plan *plan = &scenario->plan;
 	struct layout layout;
-	char why[8];
 
 	if (plan->split != SPLIT_CUSTOM)
 		return schedule_chunks(plan->schedule, plan->pp, plan->vpp);
-	if (plan->pp < 1 || !layout_parse(plan->layout, &layout, why, sizeof why) ||
-	    layout.stages % plan->pp != 0)
-		return 0;
-	return layout.stages / plan->pp;
+	return layout_parse(plan->layout, &layout, NULL, 0)
+		       ? whole_chunks(&layout, plan->pp)
+		       : 0;
 }
 
 /* Layers of each kind on each virtual stage. */
@@ -145,34 +148,11 @@ static bool split_first_last(const struct scenario *scenario, int chunks,
 	return at == layers;
 }
 
-static bool split_custom(const struct scenario *scenario, struct split *out)
-{
-	const struct model *model = &scenario->model;
-	struct layout layout;
-	char why[8];
-	int at = 0;
-
-	if (!layout_parse(scenario->plan.layout, &layout, why, sizeof why) ||
-	    layout.total != model->layers || layout.mtp_layers != model->mtp_layers)
-		return false;
-	for (int k = 0; k < layout.stages; k++) {
-		out->first[k] = (int16_t)at;
-		at += layout.layers[k];
-	}
-	out->first[layout.stages] = (int16_t)at;
-	out->embedding_stage = layout.embedding_stage;
-	out->head_stage = layout.head_stage;
-	if (layout.mtp_stage >= 0)
-		out->mtp_stage = layout.mtp_stage;
-	return true;
-}
-
 /* Counts, and the ends where they are unless a layout says otherwise. */
-static bool start(const struct scenario *scenario, struct split *out)
+static bool start(const struct scenario *scenario, int64_t chunks, struct split *out)
 {
 	const struct model *model = &scenario->model;
 	const struct plan *plan = &scenario->plan;
-	int64_t chunks = split_chunks(scenario);
 
 	if (chunks < 1 || chunks > MAX_CHUNKS || plan->pp < 1 ||
 	    plan->pp > MAX_STAGES || plan->pp * chunks > MAX_VIRTUAL ||
@@ -184,13 +164,38 @@ static bool start(const struct scenario *scenario, struct split *out)
 	return true;
 }
 
+static bool split_custom(const struct scenario *scenario, struct split *out)
+{
+	const struct model *model = &scenario->model;
+	struct layout layout;
+	int at = 0;
+
+	if (!layout_parse(scenario->plan.layout, &layout, NULL, 0) ||
+	    layout.total != model->layers || layout.mtp_layers != model->mtp_layers ||
+	    !start(scenario, whole_chunks(&layout, scenario->plan.pp), out))
+		return false;
+	for (int k = 0; k < layout.stages; k++) {
+		out->first[k] = (int16_t)at;
+		at += layout.layers[k];
+	}
+	out->first[layout.stages] = (int16_t)at;
+	out->embedding_stage = layout.embedding_stage;
+	out->head_stage = layout.head_stage;
+	if (layout.mtp_stage >= 0)
+		out->mtp_stage = layout.mtp_stage;
+	count_kinds(model, out);
+	return true;
+}
+
 bool split_layers(const struct scenario *scenario, const double *weights,
 		  struct split *out)
 {
 	const struct plan *plan = &scenario->plan;
 	bool done;
 
-	if (!start(scenario, out))
+	if (plan->split == SPLIT_CUSTOM)
+		return split_custom(scenario, out);
+	if (!start(scenario, split_chunks(scenario), out))
 		return false;
 	switch (plan->split) {
 	case SPLIT_EVEN: done = split_even(scenario, out); break;
@@ -198,7 +203,6 @@ bool split_layers(const struct scenario *scenario, const double *weights,
 		done = split_first_last(scenario, out->virtual_stages / (int)plan->pp,
 					out);
 		break;
-	case SPLIT_CUSTOM: done = split_custom(scenario, out); break;
 	case SPLIT_BALANCED:
 	case SPLIT_BALANCED_MEMORY: done = split_balance(scenario, weights, out); break;
 	default:
@@ -218,7 +222,8 @@ bool split_layers(const struct scenario *scenario, const double *weights,
 bool split_by_memory(const struct scenario *scenario, const double *weights,
 		     const struct split_cost *cost, struct split *out)
 {
-	if (!start(scenario, out) || !split_memory(scenario, weights, cost, out))
+	if (!start(scenario, split_chunks(scenario), out) ||
+	    !split_memory(scenario, weights, cost, out))
 		return false;
 	count_kinds(&scenario->model, out);
 	return true;

@@ -52,6 +52,12 @@ bool split_is_even(const struct scenario *scenario, const struct split *split);
 /* Megatron's layout string ("Et*2|(t*2|)*34,t*3|t*2L"): stages, and layers per
  * stage in counts (room for MAX_VIRTUAL). -1 with the reason in why. */
 int split_parse_layout(const char *layout, int16_t *counts, char *why, int size);
+/* The same in short: virtual stages and all layers; -1 stages and the character at
+ * fault (from 1) if it can't be read. */
+struct layout_facts {
+	int stages, layers, fault;
+};
+void split_layout_facts(const char *layout, struct layout_facts *out);
 /* The layout string of a split; false (and an empty string) if size is too small. */
 bool split_layout(const struct scenario *scenario, const struct split *split, char *out,
 		  int size);

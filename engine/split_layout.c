@@ -19,6 +19,7 @@ struct parser {
 
 static bool fail(struct parser *p, const char *what)
 {
+	p->out->fault = p->at + 1;
 	snprintf(p->why, (size_t)p->size, "%s at character %d", what, p->at + 1);
 	return false;
 }
@@ -100,14 +101,23 @@ static int repeat(struct parser *p)
 	return count;
 }
 
+/* strchr() would do, but this runs inside every estimate. */
+static bool is_symbol(char c)
+{
+	return c == 't' || c == '|' || c == 'E' || c == 'm' || c == 'L';
+}
+
 static bool parse_symbol(struct parser *p)
 {
 	char symbol = p->text[p->at];
 	int count;
 
-	if (!strchr("Etm|L", symbol))
+	if (!is_symbol(symbol))
 		return fail(p, "not one of E t m L | ( ) * and a number");
 	p->at++;
+	/* mostly another symbol follows */
+	if (p->text[p->at] == 't' || p->text[p->at] == '|')
+		return put(p, symbol);
 	count = repeat(p);
 	for (int i = 0; i < count; i++)
 		if (!put(p, symbol))
@@ -174,7 +184,7 @@ bool layout_parse(const char *text, struct layout *out, char *why, int size)
 
 	out->stages = 1;
 	out->layers[0] = 0;
-	out->total = out->mtp_layers = 0;
+	out->total = out->mtp_layers = out->fault = 0;
 	out->embedding_stage = out->head_stage = out->mtp_stage = -1;
 	if (size > 0)
 		why[0] = '\0';
@@ -195,6 +205,16 @@ int split_parse_layout(const char *layout, int16_t *counts, char *why, int size)
 		return -1;
 	memcpy(counts, parsed.layers, (size_t)parsed.stages * sizeof *counts);
 	return parsed.stages;
+}
+
+void split_layout_facts(const char *layout, struct layout_facts *out)
+{
+	struct layout parsed;
+	bool read = layout_parse(layout, &parsed, NULL, 0);
+
+	out->stages = read ? parsed.stages : -1;
+	out->layers = parsed.total;
+	out->fault = parsed.fault;
 }
 
 struct writer {

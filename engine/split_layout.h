@@ -5,9 +5,10 @@
 #include "engine/split.h"
 
 struct layout {
-	int stages;                                     /* virtual */
-	int total, mtp_layers;                          /* layers (t), MTP layers (m) */
-	int16_t layers[MAX_VIRTUAL];                    /* t of each virtual stage */
+	int stages;                  /* virtual */
+	int total, mtp_layers;       /* layers (t), MTP layers (m) */
+	int fault;                   /* the character that can't be read, from 1 */
+	int16_t layers[MAX_VIRTUAL]; /* t of each virtual stage */
 	int16_t embedding_stage, head_stage, mtp_stage; /* mtp_stage -1 = none */
 };
 

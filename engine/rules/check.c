@@ -8,6 +8,7 @@
 void rules_derive(const struct scenario *scenario, struct facts *f)
 {
 	const struct plan *plan = &scenario->plan;
+	bool whole;
 
 	f->scenario = scenario;
 	f->plan = plan;
@@ -19,7 +20,14 @@ void rules_derive(const struct scenario *scenario, struct facts *f)
 	f->ep = plan->ep;
 	f->etp = scenario_etp(scenario);
 	f->dp = scenario_dp(scenario);
-	f->chunks = scenario_chunks(scenario);
+	if (plan->split == SPLIT_CUSTOM) {
+		split_layout_facts(plan->layout, &f->layout);
+		whole = plan->pp > 0 && f->layout.stages % plan->pp == 0;
+		f->chunks =
+			whole && f->layout.stages > 0 ? f->layout.stages / plan->pp : 0;
+	} else {
+		f->chunks = scenario_chunks(scenario);
+	}
 	f->moe = scenario->model.moe.experts > 0;
 	f->micro_batches = f->dp > 0 ? scenario_micro_batches(scenario) : 0;
 	f->chunked = f->pp > 1 && f->chunks > 1;

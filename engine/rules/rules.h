@@ -10,6 +10,7 @@
 
 #include "engine/knob.h"
 #include "engine/scenario.h"
+#include "engine/split.h"
 
 /* The degrees, derived once for all rules. */
 struct facts {
@@ -17,8 +18,9 @@ struct facts {
 	const struct plan *plan;
 	const struct model *model;
 	int64_t world, tp, pp, cp, dp, ep, etp, micro_batches, chunks;
-	bool moe, chunked; /* chunked: several chunks a stage, in effect */
-	bool interleaved;  /* and one pass after the other, as Megatron does */
+	bool moe, chunked;          /* chunked: several chunks a stage, in effect */
+	bool interleaved;           /* and one pass after the other, as Megatron does */
+	struct layout_facts layout; /* of SPLIT_CUSTOM */
 };
 
 enum mend_kind {

@@ -229,29 +229,12 @@ bool breaks_own_chunks(const struct facts *f, struct broken *out)
 	return true;
 }
 
-/* Virtual stages of the layout string; -1 with the place of the fault. */
-static int layout_stages(const struct facts *f, int *layers, int *place)
-{
-	int16_t counts[MAX_VIRTUAL];
-	char why[80];
-	int stages = split_parse_layout(f->plan->layout, counts, why, sizeof why);
-	const char *at = strstr(why, "character ");
-
-	*layers = 0;
-	*place = at ? (int)strtol(at + strlen("character "), NULL, 10) : 1;
-	for (int i = 0; i < stages; i++)
-		*layers += counts[i];
-	return stages;
-}
-
 bool breaks_layout_text(const struct facts *f, struct broken *out)
 {
-	int layers, place;
-
-	if (f->plan->split != SPLIT_CUSTOM || layout_stages(f, &layers, &place) >= 0)
+	if (f->plan->split != SPLIT_CUSTOM || f->layout.stages >= 0)
 		return false;
 	*out = (struct broken){
-		.value = { (double)place },
+		.value = { (double)f->layout.fault },
 		.mend = { { "split", MEND_VALUE, SPLIT_AUTO },
 			  { "split", MEND_VALUE, SPLIT_BALANCED } },
 	};
@@ -260,11 +243,10 @@ bool breaks_layout_text(const struct facts *f, struct broken *out)
 
 bool breaks_e15(const struct facts *f, struct broken *out)
 {
-	int layers, place, stages;
+	int stages = f->layout.stages;
 
 	if (f->plan->split != SPLIT_CUSTOM || f->chunks > 0)
 		return false;
-	stages = layout_stages(f, &layers, &place);
 	if (stages < 1 || stages % f->pp == 0)
 		return false;
 	*out = (struct broken){
@@ -278,13 +260,11 @@ bool breaks_e15(const struct facts *f, struct broken *out)
 
 bool breaks_layout_layers(const struct facts *f, struct broken *out)
 {
-	int layers, place;
-
-	if (f->plan->split != SPLIT_CUSTOM || layout_stages(f, &layers, &place) < 0 ||
-	    layers == f->model->layers)
+	if (f->plan->split != SPLIT_CUSTOM || f->layout.stages < 0 ||
+	    f->layout.layers == f->model->layers)
 		return false;
 	*out = (struct broken){
-		.value = { (double)layers, (double)f->model->layers },
+		.value = { (double)f->layout.layers, (double)f->model->layers },
 		.mend = { { "split", MEND_VALUE, SPLIT_AUTO },
 			  { "split", MEND_VALUE, SPLIT_BALANCED } },
 	};
@@ -296,13 +276,12 @@ bool breaks_layout_layers(const struct facts *f, struct broken *out)
 bool breaks_split(const struct facts *f, struct broken *out)
 {
 	struct split split;
-	int layers, place;
 
 	if (f->plan->split < SPLIT_FIRST_LAST || f->chunks < 1 ||
 	    f->pp * f->chunks > MAX_VIRTUAL)
 		return false;
 	if (f->plan->split == SPLIT_CUSTOM &&
-	    (layout_stages(f, &layers, &place) < 0 || layers != f->model->layers))
+	    (f->layout.stages < 0 || f->layout.layers != f->model->layers))
 		return false;
 	if (split_layers(f->scenario, NULL, &split))
 		return false;
