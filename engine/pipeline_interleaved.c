@@ -306,13 +306,16 @@ static double run_breadth(struct rounds *r)
 double rounds_interleaved(struct rounds *r)
 {
 	bool breadth = r->group >= r->micro_batches && r->micro_batches >= r->stages;
-	double surplus;
+	double surplus, between;
 
 	if (breadth && !rounds_are_even(r))
 		return run_breadth(r);
 	surplus = make_whole(r);
 	if (rounds_are_even(r))
 		return rounds_paths(r) - surplus;
+	between = rounds_between(r);
+	if (between >= 0)
+		return between - surplus;
 	if (r->micro_batches < (BESIDES + 2 * PERIOD) * r->group)
 		return run(r) - surplus;
 	return run_long(r) - surplus;

@@ -93,3 +93,37 @@ double rounds_paths(const struct rounds *r)
 	}
 	return longest;
 }
+
+/* So far apart, of the whole, may two bounds be for their mean to stand for what lies
+ * between. */
+static const double close_bounds = 1.5e-3;
+
+double rounds_between(const struct rounds *r)
+{
+	int last = r->stages * r->chunks - 1;
+	double f = 0, b = 0, low, high;
+	struct rounds even;
+
+	even.stages = r->stages;
+	even.chunks = r->chunks;
+	even.micro_batches = r->micro_batches;
+	even.group = r->group;
+	even.latency = r->latency;
+	for (int k = 1; k < last; k++) {
+		f = larger(f, r->forward[k]);
+		b = larger(b, r->backward[k]);
+	}
+	for (int k = 1; k < last; k++) {
+		even.forward[k] = f;
+		even.backward[k] = b;
+	}
+	even.forward[0] = r->forward[0];
+	even.backward[0] = r->backward[0];
+	even.forward[last] = larger(f, r->forward[last]);
+	even.backward[last] = larger(b, r->backward[last]);
+	if (!rounds_are_even(&even))
+		return -1;
+	low = rounds_paths(r);
+	high = rounds_paths(&even);
+	return high - low <= close_bounds * low ? (low + high) / 2 : -1;
+}

@@ -25,6 +25,9 @@ void rounds_turn(struct rounds *rounds);
  * with even stages (all virtual ones equal but the first and the last) it is exact. */
 double rounds_paths(const struct rounds *rounds);
 bool rounds_are_even(const struct rounds *rounds);
+/* Where some virtual stages are shorter: between those paths and those with all of them
+ * as long as the longest, which take no less. Negative if that says too little. */
+double rounds_between(const struct rounds *rounds);
 
 /* Any schedule by simulation; false if it does not allow these counts. */
 bool pipeline_simulate(const struct pipeline_input *input, struct pipeline_result *out);

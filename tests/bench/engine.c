@@ -52,6 +52,21 @@ static const struct example example[] = {
 	    { "gbs", "15360" },
 	    { "mbs", "1" },
 	    { "seq", "4096" } } },
+	{ "deepseek-v3 on 2048, interleaved",
+	  "deepseek-v3",
+	  "hgx-h800",
+	  "megatron-core",
+	  { { "gpus", "2048" },
+	    { "tp", "1" },
+	    { "pp", "16" },
+	    { "vpp", "2" },
+	    { "ep", "64" },
+	    { "etp", "1" },
+	    { "schedule", "interleaved" },
+	    { "split", "balanced" },
+	    { "gbs", "16384" },
+	    { "mbs", "1" },
+	    { "seq", "4096" } } },
 };
 
 static bool prepare(const struct example *from, struct scenario *scenario)
