@@ -14,8 +14,8 @@ enum { MAX_VARIED = 16, MAX_VARIED_VALUES = 256, MAX_WORD = 48 };
 
 struct varied {
 	const struct knob *knob;
-	char *values;           /* a copy, cut at the commas */
-	char (*word)[MAX_WORD]; /* values of ranges */
+	char *values;                           /* a copy, cut at the commas */
+	char word[MAX_VARIED_VALUES][MAX_WORD]; /* values of ranges */
 	int words;
 	const char *value[MAX_VARIED_VALUES];
 	int count;
@@ -174,9 +174,8 @@ static bool expand(struct varied *v, const struct scenario *scenario,
 	int count = v->count;
 
 	memcpy(given, v->value, sizeof given);
-	v->word = calloc(MAX_VARIED_VALUES, sizeof *v->word);
 	v->count = 0;
-	for (int i = 0; v->word && i < count; i++) {
+	for (int i = 0; i < count; i++) {
 		const char *dots = strstr(given[i], "..");
 
 		if (dots && !add_range(v, scenario, given[i], dots, error))
@@ -188,7 +187,7 @@ static bool expand(struct varied *v, const struct scenario *scenario,
 		if (!dots)
 			v->value[v->count++] = given[i];
 	}
-	return v->word != NULL;
+	return true;
 }
 
 /* Every value once, before the first row: a script gets a whole table or none. */
@@ -316,10 +315,8 @@ int command_sweep(int argc, char **argv)
 		status =
 			sweep->count > 0 ? run(sweep, &scenario) : command_fail(&error);
 	}
-	for (int i = 0; i < MAX_VARIED; i++) {
+	for (int i = 0; i < MAX_VARIED; i++)
 		free(sweep->varied[i].values);
-		free(sweep->varied[i].word);
-	}
 	free(sweep);
 	return status;
 }

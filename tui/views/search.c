@@ -343,7 +343,7 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (search->result.found > 0 && table.rows == 0)
 		canvas_format(canvas, parts.table.x, parts.table.y + 1,
 			      parts.table.width, ROLE_LABEL,
-			      "none of the %d best is named so; tp=4 searches for it",
+			      "none of the %d best is named so (tp=4 searches)",
 			      search->result.found);
 	else if (search->result.found == 0 && search->misses.problem)
 		draw_misses(explorer, canvas, parts.table);
