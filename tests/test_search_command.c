@@ -274,6 +274,15 @@ static void test_why_names_changes(void **state)
 	cJSON_Delete(root);
 }
 
+/* Servers that hold no request are legal, and none of them a near miss. */
+static void test_servers_that_are_too_large(void **state)
+{
+	(void)state;
+	says("search --mode inference --model llama3.1-405b --cluster dgx-a100-40g "
+	     "--gpus 16",
+	     1, "nothing fits: ");
+}
+
 static void test_impossible_problems_get_the_closest_misses(void **state)
 {
 	cJSON *root = json_of(SMALL PINS "--optimizer-offload 0 --gpus 4 --json", 1);
@@ -371,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_a_front_falls),
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),
+		cmocka_unit_test(test_servers_that_are_too_large),
 		cmocka_unit_test(test_impossible_problems_get_the_closest_misses),
 		cmocka_unit_test(test_threads_are_no_matter),
 		cmocka_unit_test(test_wrong_questions_are_refused),

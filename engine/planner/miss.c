@@ -213,6 +213,11 @@ static void take_list(struct misses *misses, const struct planner_result *result
 	memcpy(misses->miss, result->top,
 	       (size_t)misses->count * sizeof misses->miss[0]);
 	if (misses->count == 0) {
+		misses->too_large =
+			misses->problem->base.plan.mode == MODE_INFERENCE &&
+			result->counts.out_of_memory + result->counts.too_large > 0;
+		if (misses->too_large)
+			return;
 		find_blocker(misses, &result->counts);
 		return;
 	}

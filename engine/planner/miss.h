@@ -25,6 +25,7 @@ struct misses {
 	int count; /* least memory first; none: nothing is legal */
 	struct planner_found miss[MAX_MISSES];
 	double has_bytes; /* what a plan may take */
+	bool too_large;   /* no misses, but legal plans: servers that hold no request */
 	/* none: the rule that rules out most of them, if the scenario breaks it too, or
 	 * that no host has the memory */
 	struct finding blocker; /* rule NULL: no single one */

@@ -255,6 +255,9 @@ static void draw_misses(const struct explorer *explorer, struct canvas *canvas,
 		y += widget_prose(canvas,
 				  (struct rect){ rect.x, y, rect.width, end - y }, 0,
 				  ROLE_BAD, text);
+	} else if (misses->too_large) {
+		canvas_text(canvas, rect.x, y++, rect.width, ROLE_BAD,
+			    "Nothing fits: no room for one request's KV cache");
 	} else if (misses->blocker.rule) {
 		char why[256];
 
