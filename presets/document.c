@@ -39,19 +39,9 @@ static bool on_event(struct tree *tree, const yaml_event_t *event)
 	}
 }
 
-static int line_at(const char *text, size_t length, size_t offset)
-{
-	long line = 1, column = 1;
-
-	for (size_t i = 0; i < length && i < offset; i++) {
-		column = text[i] == '\n' ? 1 : column + 1;
-		line += text[i] == '\n';
-	}
-	return place_at(line, column);
-}
-
+/* `checked`: the text is JSON, and few things of JSON are no YAML. */
 static bool parser_complains(struct tree *tree, const yaml_parser_t *parser,
-			     const char *text, size_t length)
+			     const char *text, size_t length, bool checked)
 {
 	const char *problem = parser->problem ? parser->problem : "not YAML";
 	int line = place_at((long)parser->problem_mark.line + 1,
@@ -60,16 +50,27 @@ static bool parser_complains(struct tree *tree, const yaml_parser_t *parser,
 	if (parser->error == YAML_MEMORY_ERROR)
 		problem = "out of memory";
 	if (parser->error == YAML_READER_ERROR)
-		line = line_at(text, length, parser->problem_offset);
+		line = place_in(text, parser->problem_offset < length
+					      ? parser->problem_offset
+					      : length);
 	if (parser->error == YAML_READER_ERROR || !parser->problem)
 		return error_set(tree->error, tree->document->file, line,
 				 "%s; expected UTF-8 text in YAML or JSON", problem);
+	if (checked)
+		return tree_complain(
+			tree, line,
+			parser->context && strstr(parser->context, "quoted scalar")
+				? "\\u needs four digits of one character; a pair of "
+				  "surrogates (\\ud800-\\udfff) is not read, write the "
+				  "character itself"
+				: "a key of more than 1024 bytes, or with its colon in "
+				  "another line, is not read; shorten it");
 	return error_set(tree->error, tree->document->file, line, "%s%s%s", problem,
 			 parser->context ? " " : "",
 			 parser->context ? parser->context : "");
 }
 
-static bool run_parser(struct tree *tree, const char *text, size_t length)
+static bool run_parser(struct tree *tree, const char *text, size_t length, bool checked)
 {
 	yaml_parser_t parser;
 	bool good = true, done = false;
@@ -82,7 +83,7 @@ static bool run_parser(struct tree *tree, const char *text, size_t length)
 		yaml_event_t event;
 
 		if (!yaml_parser_parse(&parser, &event)) {
-			good = parser_complains(tree, &parser, text, length);
+			good = parser_complains(tree, &parser, text, length, checked);
 			break;
 		}
 		good = on_event(tree, &event);
@@ -106,6 +107,7 @@ static bool parse(struct document *document, const char *name, const char *text,
 		  size_t length, enum form form, struct error *error)
 {
 	struct tree *tree;
+	char *json = NULL;
 	bool good;
 
 	memset(document, 0, sizeof *document);
@@ -123,9 +125,10 @@ static bool parse(struct document *document, const char *name, const char *text,
 	tree->document = document;
 	tree->error = error;
 	tree->repeats = form == FORM_REPEATS;
-	good = form >= FORM_JSON
-		       ? json_read(tree, text, length, form == FORM_LOOSE_JSON)
-		       : run_parser(tree, text, length);
+	if (form >= FORM_JSON)
+		text = json = json_check(tree, text, length, form == FORM_LOOSE_JSON);
+	good = text && run_parser(tree, text, length, form == FORM_JSON);
+	free(json);
 	if (good && !document->root)
 		good = error_set(error, document->file, 1, "empty; expected YAML keys");
 	free(tree);

@@ -1,8 +1,8 @@
 /* document.h - a YAML or JSON file as a bounded tree of nodes with line numbers.
  *
- * libyaml and json.c parse; the tree adds limits (file size, depth 64, node count, no
- * aliases bombs) and lookups with good messages. The document owns its nodes
- * and their strings; document_free() releases all at once.
+ * libyaml parses, JSON too (see json.h); the tree adds limits (file size, depth 64,
+ * node count, no aliases bombs) and lookups with good messages. The document owns its
+ * nodes and their strings; document_free() releases all at once.
  */
 #ifndef PRESETS_DOCUMENT_H
 #define PRESETS_DOCUMENT_H
@@ -47,7 +47,7 @@ bool document_parse(struct document *document, const char *name, const char *tex
  * and node_get() gives the first. */
 bool document_parse_repeats(struct document *document, const char *name,
 			    const char *text, size_t length, struct error *error);
-/* JSON alone; `loose` with comments and a comma behind the last member. */
+/* JSON alone; `loose` with comments and what else YAML takes in braces. */
 bool document_parse_json(struct document *document, const char *name, const char *text,
 			 size_t length, bool loose, struct error *error);
 void document_free(struct document *document);

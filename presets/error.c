@@ -56,6 +56,17 @@ int place_at(long line, long column)
 	       (column > 0 && column <= MOST_COLUMNS ? (int)column << LINE_BITS : 0);
 }
 
+int place_in(const char *text, size_t offset)
+{
+	long line = 1, column = 1;
+
+	for (size_t i = 0; i < offset; i++) {
+		column = text[i] == '\n' ? 1 : column + 1;
+		line += text[i] == '\n';
+	}
+	return place_at(line, column);
+}
+
 int place_line(int place)
 {
 	return place < 0 ? -place : place & (MOST_LINES - 1);

@@ -17,6 +17,8 @@ struct error {
  * value. A column that is not known, or far to the right, is left out. */
 int place_at(long line, long column);
 int place_line(int place);
+/* The place of a byte of a text of at least so many. */
+int place_in(const char *text, size_t offset);
 
 /* Fill error and return false. file may be NULL; line is a line or a place, 0 = none.
  */

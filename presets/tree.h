@@ -1,5 +1,4 @@
-/* tree.h - a document under construction: what the readers of YAML and of JSON share,
- * with its bounds on depth, values and keys.
+/* tree.h - a document under construction, with its bounds on depth, values and keys.
  */
 #ifndef PRESETS_TREE_H
 #define PRESETS_TREE_H

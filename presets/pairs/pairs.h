@@ -28,8 +28,8 @@ enum { PAIRS_MAX = 8192, PAIRS_MAX_KEY = 160, PAIRS_MAX_VALUE = 4096 };
 /* Fills out, to be freed; false with FILE:LINE, and nothing is to be freed. */
 bool pairs_from_yaml(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error);
-/* With comments and a comma behind the last member, as tools that read hjson take them.
- */
+/* With comments, a comma behind the last member and bare words, as tools that read
+ * hjson take them. */
 bool pairs_from_json(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error);
 bool pairs_from_toml(struct pairs *out, const char *file, const char *text,

@@ -160,7 +160,7 @@ static void draw_stages(struct canvas *canvas, struct rect rect,
 
 	for (int stage = 0; stage < rows && each > 0; stage++) {
 		struct span span[SHOWN];
-		char label[SHOWN][8];
+		char label[SHOWN][12];
 		int count = 0;
 
 		for (int i = 0; i < SHOWN && (stage + i) * each < end; i++) {
