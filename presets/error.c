@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t utf8_length(const char *text, size_t left)
+/* Of the sequence that these bytes begin with; 0 if it is broken, overlong or longer
+ * than they are. */
+static size_t utf8_length(const char *text, size_t left)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	size_t n = left == 0      ? 0

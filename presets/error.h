@@ -24,9 +24,6 @@ int place_in(const char *text, size_t offset);
  */
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Length of the UTF-8 sequence that these bytes begin with; 0 if it is broken, overlong
- * or longer than they are. */
-size_t utf8_length(const char *text, size_t left);
 /* Replace control characters and broken UTF-8 by '?', in place. */
 void error_clean(char *text);
 

@@ -5,7 +5,7 @@
  * have, are passed over. What is JSON and still refused, as libyaml doesn't read it:
  * keys of more than 1024 bytes, a colon in another line than its key, pairs of
  * surrogates, and the characters U+007F to U+009F but for U+0085 unless they are
- * written as \u.
+ * written as \u. What cJSON takes beyond JSON is read too: 010 and 5. as numbers.
  */
 #ifndef PRESETS_JSON_H
 #define PRESETS_JSON_H

@@ -43,6 +43,7 @@ static void test_texts(void **state)
 	check_text("{\"NaN\": \"-Infinity\", \"a\": \"NaN, Infinity\"}",
 		   "NaN, Infinity");
 	check_text("{\"\": 2, \"a\": -1.5e+10}", "-1.5e+10");
+	check_text("{\"b\": 5., \"a\": 010}", "010"); /* as cJSON has it */
 	/* Python writes these, and published configurations have them */
 	check_text("{\"b\": [0.0, Infinity, -Infinity], \"a\": NaN}", "NaN");
 }
