@@ -1,7 +1,7 @@
 /* document.h - a YAML or JSON file as a bounded tree of nodes with line numbers.
  *
  * libyaml parses, JSON too (see json.h); the tree adds limits (file size, depth 64,
- * node count, no aliases bombs) and lookups with good messages. The document owns its
+ * node count, no aliases) and lookups with good messages. The document owns its
  * nodes and their strings; document_free() releases all at once.
  */
 #ifndef PRESETS_DOCUMENT_H
