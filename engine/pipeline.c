@@ -94,6 +94,57 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Interleaving runs forwards a group at a time through one chunk after the other, and
+ * backwards likewise from the last chunk. What the first n of either hold. */
+static double sum_held(const struct pipeline_input *in, int s, int64_t n, int64_t group,
+		       bool backward)
+{
+	int64_t round = group * in->chunks, rest = n % round;
+	double whole = 0, some = 0;
+
+	for (int c = 0; c < in->chunks; c++, rest -= group) {
+		int chunk = backward ? in->chunks - 1 - c : c;
+		double held = in->held[chunk * in->stages + s];
+
+		whole += held;
+		if (rest > 0)
+			some += held * (double)least(rest, group);
+	}
+	return (double)(n / round) * (double)group * whole + some;
+}
+
+/* Micro-batches' worth of all that stage s holds for one, at its peak, where `ahead`
+ * virtual ones are in flight. Between the ends of runs through a chunk what is held
+ * changes steadily, so that the peak is at one of them, or at the first. */
+static double weigh_in_flight(const struct pipeline_input *in, int s, int64_t ahead,
+			      int64_t group)
+{
+	int64_t last = in->micro_batches * in->chunks - ahead;
+	double each = sum_held(in, s, in->chunks, 1, false), most = 0;
+
+	if (each <= 0)
+		return 0;
+	for (int k = -1; k < 2 * in->chunks; k++) {
+		/* backwards that end a run, or after which a run of forwards ends */
+		int64_t i = k < 0 ? 0 : (int64_t)(k / 2) * group;
+
+		if (k >= 0 && k % 2 == 1)
+			i += group - ahead % group;
+		if (i <= last)
+			most = larger(most, sum_held(in, s, ahead + i, group, false) -
+						    sum_held(in, s, i, group, true));
+	}
+	return most / each;
+}
+
+static bool holds_evenly(const struct pipeline_input *in, int s)
+{
+	for (int k = s + in->stages; k < in->stages * in->chunks; k += in->stages)
+		if (in->held[k] != in->held[s])
+			return false;
+	return true;
+}
+
 static void fill_in_flight(const struct pipeline_input *in, struct pipeline_result *out)
 {
 	int64_t m = in->micro_batches, p = in->stages, v = in->chunks;
@@ -111,6 +162,9 @@ static void fill_in_flight(const struct pipeline_input *in, struct pipeline_resu
 			held = least(held, v > 1 ? 2 * (p - 1 - s) + (v - 1) * group + 1
 						 : p - s);
 		set_in_flight(out, s, held, in->chunks);
+		if (v > 1 && in->weighed && !holds_evenly(in, s))
+			out->in_flight[s] = larger(out->in_flight[s],
+						   weigh_in_flight(in, s, held, group));
 	}
 }
 

@@ -30,6 +30,10 @@ struct pipeline_input {
 	double input_grad[MAX_VIRTUAL]; /* backward without weight gradients,
 					   recomputation included */
 	double weight_grad[MAX_VIRTUAL];
+	/* What a micro-batch in flight on a virtual stage holds, in any unit:
+	 * interleaved counts with it; not read unless weighed. */
+	bool weighed;
+	double held[MAX_VIRTUAL];
 	/* What follows only schedules other than gpipe, 1f1b and interleaved use. */
 	int optimizer_sync; /* enum optimizer_sync: with post-validation a step is the
 			       longest stage's own time, its start skew apart */
@@ -47,7 +51,8 @@ struct pipeline_result {
 	double transfer[MAX_STAGES];  /* held by sends: 0 with overlap_send */
 	double idle[MAX_STAGES];      /* seconds - busy - transfer */
 	double in_flight[MAX_STAGES]; /* peak of held micro-batches, chunks counted
-					 as 1/chunks each */
+					 as 1/chunks each, or by their share of what
+					 the stage holds if that is more */
 	int64_t in_flight_chunks[MAX_STAGES]; /* the same, in chunks */
 };
 

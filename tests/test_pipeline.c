@@ -363,6 +363,57 @@ static void test_post_validation(void **state)
 	}
 }
 
+/* The order of a stage, one item after the other, with what each chunk holds. */
+static double counted_peak(int s, int64_t ahead)
+{
+	int64_t m = in.micro_batches, group = in.group > 0 ? in.group : in.stages;
+	int64_t total = m * in.chunks, forwards = 0, backwards = 0;
+	double now = 0, most = 0, each = 0;
+
+	group = group < m ? group : m;
+	for (int c = 0; c < in.chunks; c++)
+		each += in.held[c * in.stages + s];
+	while (backwards < total) {
+		if (forwards - backwards < ahead && forwards < total) {
+			int chunk = (int)(forwards++ / group % in.chunks);
+
+			now += in.held[chunk * in.stages + s];
+		} else {
+			int chunk = (int)(backwards++ / group % in.chunks);
+
+			now -= in.held[(in.chunks - 1 - chunk) * in.stages + s];
+		}
+		most = fmax(most, now);
+	}
+	return most / each;
+}
+
+static void test_uneven_chunks_are_held_by_weight(void **state)
+{
+	(void)state;
+	seed = 9;
+	for (int i = 0; i < 300; i++) {
+		int p = 2 + below(7), v = 2 + below(4);
+		bool even = below(4) == 0;
+
+		in = (struct pipeline_input){ .stages = p, .chunks = v };
+		in.schedule = SCHEDULE_INTERLEAVED;
+		in.group = below(2) ? 0 : p + below(p);
+		in.micro_batches = (in.group ? in.group : p) * (1 + below(4));
+		in.weighed = true;
+		for (int k = 0; k < p * v; k++)
+			in.held[k] = even ? 2 : 1 + below(4);
+		pipeline_in_flight(&in, &out);
+		for (int s = 0; s < p; s++) {
+			int64_t held = out.in_flight_chunks[s];
+			double plain = (double)held / v, want = counted_peak(s, held);
+
+			assert_close(out.in_flight[s], fmax(plain, want), 1e-9);
+			assert_true(!even || want == plain);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_the_others_as_simulated),
 		cmocka_unit_test(test_long_runs_of_the_others),
 		cmocka_unit_test(test_many_stages),
+		cmocka_unit_test(test_uneven_chunks_are_held_by_weight),
 		cmocka_unit_test(test_laws),
 		cmocka_unit_test(test_post_validation),
 	};

@@ -20,6 +20,7 @@ struct chunk_time {
 	double weights;          /* all, for gathered shards */
 	double flops, again_flops;
 	double host_bytes;                  /* activations that go to the host */
+	double saved_bytes;                 /* and those that stay */
 	double late_forward, late_backward; /* waiting for the CPU */
 	double all_forward, all_input_grad; /* sums that the pipeline sees */
 };
@@ -42,6 +43,7 @@ static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
 	to->flops += count * cost->flops;
 	to->again_flops += count * cost->again_flops;
 	to->host_bytes += count * cost->host_bytes;
+	to->saved_bytes += count * cost->saved_bytes;
 }
 
 static bool is_end(const struct split *split, int k)
@@ -364,6 +366,7 @@ static void place(struct step *step, const struct alike *all, const int16_t *nex
 		step->pipeline.weight_grad[i] = t.weight_grad;
 		/* of both; each of the two saves half */
 		step->pipeline.pair_hides[i] = t.pairs_hide / 2;
+		step->pipeline.held[i] = t.saved_bytes + t.host_bytes;
 		if (several)
 			count[stage]++;
 		else
@@ -417,6 +420,7 @@ void step_chunks(struct step *step, struct estimate *out)
 	}
 	for (int i = 0; i < kinds && i < KINDS; i++)
 		place(step, &kind[i], next, out);
+	step->pipeline.weighed = true;
 }
 
 void step_chunk_parts(const struct step *step, int k, double *held_bytes,
