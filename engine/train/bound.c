@@ -201,6 +201,27 @@ static double busiest_seconds(const struct train_bound *b, const struct scenario
 		      chunk_seconds(&b->layer, (double)each + 1, NULL, adds));
 }
 
+/* With two copies of the weights a stage runs half of the micro-batches on one part and
+ * half on its mirror image, of which some pair has as many layers as the mean or more;
+ * if that is the mean for all, one pair has both ends besides. A stage alone, or in the
+ * middle, is its own image. */
+static double busiest_pair(const struct train_bound *b, const struct scenario *s,
+			   double adds)
+{
+	int64_t layers = 2 * s->model.layers, pp = s->plan.pp;
+	double each = (double)((layers + pp - 1) / pp) / 2;
+	struct bound_part ends = { 0 };
+
+	if (pp % 2 != 0)
+		return 0;
+	if (layers % pp != 0 || s->plan.split == SPLIT_CUSTOM)
+		return chunk_seconds(&b->layer, each, NULL, adds);
+	add(&ends, &b->first, 0.5);
+	add(&ends, &b->last, 0.5);
+	return lesser(chunk_seconds(&b->layer, each, &ends, adds),
+		      chunk_seconds(&b->layer, each + 0.5, NULL, adds));
+}
+
 double train_bound_work(const struct train_bound *b, const struct scenario *s)
 {
 	double m = (double)scenario_micro_batches(s);
@@ -220,8 +241,9 @@ double train_bound_pipeline(const struct train_bound *b, const struct scenario *
 
 	if (step_hides_in_pairs(s))
 		return m * larger(0, all - b->all.hides) / p;
-	if (copies_of(s) == 1 && !b->two_copies)
-		seconds = larger(seconds, m * busiest_seconds(b, s, m > 1));
+	seconds = larger(seconds, m * (copies_of(s) == 1 && !b->two_copies
+					       ? busiest_seconds(b, s, m > 1)
+					       : busiest_pair(b, s, m > 1)));
 	if (known && layers > 0)
 		seconds = larger(seconds, even_seconds(b, s, layers, chunks) * almost);
 	else if (known && chunks == 1)

@@ -23,7 +23,7 @@ struct train_bound {
 	double framework_bytes;
 	double memory_seconds; /* per byte */
 	/* The schedule may be one that pairs stages from both ends, whatever the plan
-	 * says: then no rank need have more than the mean. */
+	 * says: then some pair has as much as the mean, but no stage need have. */
 	bool two_copies;
 };
 
