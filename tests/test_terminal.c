@@ -318,6 +318,11 @@ static void test_suspend_and_resume(void **state)
 	assert_int_equal(vt->mouse, VTERM_PROP_MOUSE_CLICK);
 	vt_type(vt, "l");
 	vt_expect_row(vt, 1, "= 2");
+	vt_type(vt, "u"); /* a stop that comes while a frame is drawn is not lost */
+	vt_expect(vt, "Stopped");
+	vt_expect(vt, "READY");
+	vt_type(vt, "clear; fg\n");
+	vt_expect_row(vt, 1, "= 77");
 	vt_type(vt, "q");
 	vt_expect_gone(vt, "q quit");
 	vt_type(vt, "stty -a; echo status $?\n");

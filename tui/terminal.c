@@ -42,11 +42,16 @@ static struct {
 	sigset_t while_waiting;
 } terminal;
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, stops;
 
 static void on_signal(int signal)
 {
 	caught = signal;
+}
+
+static void on_stop(int signal)
+{
+	stops = signal;
 }
 
 /* --- open and close --------------------------------------------------------- */
@@ -90,6 +95,18 @@ static bool is_usable(const char *term, struct error *error)
 	return true;
 }
 
+/* ncurses has a handler of its own for Ctrl-Z, and ignores the signal while it draws,
+ * which drops one that waits. It leaves alone what it finds taken; so does this, where
+ * the shell has no job control. */
+static void catch_stop(void)
+{
+	struct sigaction action = { .sa_handler = on_stop }, before;
+
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGTSTP, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		sigaction(SIGTSTP, &action, NULL);
+}
+
 static bool open_screen(struct error *error)
 {
 	const char *term = getenv("TERM");
@@ -107,6 +124,7 @@ static bool open_screen(struct error *error)
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 	rescue_begin();
+	catch_stop();
 	terminal.screen = newterm(NULL, stdout, stdin);
 	if (terminal.screen == NULL)
 		return refuse(error, "no memory for the terminal", "");
@@ -332,6 +350,30 @@ static bool is_lost(short events)
 	       terminal.barren > BARREN_MAX;
 }
 
+/* Give the terminal back, stop, and take it again as the shell left it. */
+static void stop_here(void)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	sigset_t stop, before;
+
+	stops = 0;
+	def_prog_mode();
+	endwin();
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGTSTP, &action, NULL);
+	kill(getpid(), SIGTSTP);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, &before);
+	/* it goes on here */
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	action.sa_handler = on_stop;
+	sigaction(SIGTSTP, &action, NULL);
+	def_shell_mode();
+	flushinp();
+	doupdate();
+}
+
 static struct terminal_event take_event(int ready, short events)
 {
 	bool lost = ready > 0 && is_lost(events);
@@ -340,6 +382,8 @@ static struct terminal_event take_event(int ready, short events)
 	if (caught != 0)
 		return (struct terminal_event){ .kind = EVENT_SIGNAL,
 						.argument = caught };
+	if (stops != 0)
+		stop_here();
 	terminal.barren++;
 	event = next_event();
 	if (event.kind == EVENT_NONE && lost)

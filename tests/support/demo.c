@@ -9,7 +9,7 @@
 #include "tui/loop.h"
 #include "tui/widget.h"
 
-enum { ITEMS = 12 };
+enum { STOPS = 77, ITEMS = 12 };
 
 struct demo {
 	int cursor, value[ITEMS], frames, actions, saves, slices;
@@ -58,6 +58,7 @@ static unsigned act(void *context, struct action action)
 		return CHANGED_SCREEN;
 	case ACTION_SORT: raise(SIGSEGV); return CHANGED_NOTHING;
 	case ACTION_MOUSE: return CHANGED_SCREEN;
+	case ACTION_UNDO: demo->value[demo->cursor] = STOPS; return CHANGED_SCENARIO;
 	case ACTION_SEARCH: demo->slices = 0; return CHANGED_SETTINGS;
 	default: break;
 	}
@@ -115,7 +116,12 @@ static void draw(const void *context, struct canvas *canvas)
 				     { 12.7, ROLE_ACTIVATIONS, "act" },
 				     { 2.2, ROLE_BUFFERS, NULL } };
 	int width = canvas->width, last = canvas->height - 1;
+	static bool stopped;
 
+	/* Ctrl-Z while a frame is drawn */
+	if (demo->value[demo->cursor] == STOPS && !stopped)
+		raise(SIGTSTP);
+	stopped = demo->value[demo->cursor] == STOPS;
 	if (width < 40 || canvas->height < 10) {
 		canvas_text(canvas, 0, 0, width, ROLE_WARNING, "too small");
 		return;
