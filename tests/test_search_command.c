@@ -328,6 +328,8 @@ static void test_wrong_questions_are_refused(void **state)
 	(void)state;
 	says("search --ask money", 2, "gpus, mbs, seq or model");
 	says("search --pareto speed", 2, "memory, gpus or users");
+	says(SMALL "--pareto users", 2, "is for servers");
+	says(SMALL "--mode inference,training", 2, "expected one mode");
 	says("search --deadline soon", 2, "30d or 72h");
 	says("search --deadline -3", 2, "30d or 72h");
 	says("search --deadline 3d --objective cost", 2, "--objective gpus");

@@ -31,6 +31,9 @@ static void stage_times(const struct step *step, struct estimate *out)
 		t->optimizer_seconds = step->optimizer_seconds[i];
 		t->idle_seconds = out->step_seconds - t->busy_seconds -
 				  t->exposed_seconds - t->optimizer_seconds;
+		/* of rounding alone */
+		if (fabs(t->idle_seconds) < 1e-12 * out->step_seconds)
+			t->idle_seconds = 0;
 		if (t->busy_seconds + t->exposed_seconds >
 		    out->stage_time[out->slowest_stage].busy_seconds +
 			    out->stage_time[out->slowest_stage].exposed_seconds)

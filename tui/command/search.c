@@ -403,6 +403,7 @@ static bool begin(struct search *search, struct error *error)
 {
 	struct planner_problem *problem = &search->problem;
 	const struct asked *asked = search->asked;
+	const struct planner_axis *mode;
 
 	if (asked->deadline_seconds > 0 && asked->has_objective &&
 	    asked->objective != OBJECTIVE_GPUS)
@@ -416,6 +417,15 @@ static bool begin(struct search *search, struct error *error)
 	if (!pin(problem, asked, error))
 		return false;
 	search->scenario = problem->base;
+	mode = planner_pinned(problem, knob_find("mode"));
+	if (mode && mode->count > 1)
+		return error_set(error, NULL, 0,
+				 "--mode: steps and tokens have no common order; "
+				 "expected one mode");
+	if (asked->front == PARETO_USERS && problem->base.plan.mode != MODE_INFERENCE)
+		return error_set(error, NULL, 0,
+				 "--pareto users is for servers: expected memory or "
+				 "gpus, or --mode inference");
 	if (problem->objective == OBJECTIVE_COST &&
 	    !(problem->base.cluster.price_per_gpu_hour > 0))
 		return error_set(error, NULL, 0,
