@@ -60,7 +60,12 @@ const struct view view_table[VIEW_COUNT] = {
 			  "the table, . changes from memory to GPUs. By gpus the "
 			  "smallest machine "
 			  "that holds it is found, with the filter deadline=30d the "
-			  "smallest that ends the run in time." },
+			  "smallest that ends the run in time. In a plan's name mbs is "
+			  "the micro-batch, Z the ZeRO stage and ZG its group, uly and "
+			  "all kinds of CP, bal a balanced split, sel and ful what is "
+			  "recomputed, oo and ao the shares of optimizer and "
+			  "activations that go to the hosts, mg the VPP group; PD "
+			  "stands for prefill apart, on pg GPUs in engines of ptp." },
 	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
 			   "Where a number comes from: formula, this scenario's values "
 			   "in it, assumption, source. Left and right go through all "
