@@ -94,45 +94,37 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Interleaving runs forwards a group at a time through one chunk after the other, and
- * backwards likewise from the last chunk. What the first n of either hold. */
-static double sum_held(const struct pipeline_input *in, int s, int64_t n, int64_t group,
-		       bool backward)
-{
-	int64_t round = group * in->chunks, rest = n % round;
-	double whole = 0, some = 0;
-
-	for (int c = 0; c < in->chunks; c++, rest -= group) {
-		int chunk = backward ? in->chunks - 1 - c : c;
-		double held = in->held[chunk * in->stages + s];
-
-		whole += held;
-		if (rest > 0)
-			some += held * (double)least(rest, group);
-	}
-	return (double)(n / round) * (double)group * whole + some;
-}
-
 /* Micro-batches' worth of all that stage s holds for one, at its peak, where `ahead`
- * virtual ones are in flight. Between the ends of runs through a chunk what is held
- * changes steadily, so that the peak is at one of them, or at the first. */
+ * virtual ones are in flight. Interleaving runs forwards a group at a time through one
+ * chunk after the other, and backwards likewise from the last chunk. In between what is
+ * held changes steadily, so that the peak is where a run of either ends. */
 static double weigh_in_flight(const struct pipeline_input *in, int s, int64_t ahead,
 			      int64_t group)
 {
-	int64_t last = in->micro_batches * in->chunks - ahead;
-	double each = sum_held(in, s, in->chunks, 1, false), most = 0;
+	const double *held = in->held + s;
+	int64_t last = in->micro_batches * in->chunks - ahead, runs = ahead / group;
+	double n = (double)group, begun = (double)(ahead % group);
+	/* of one micro-batch of each run so far */
+	double each = 0, forward = 0, backward = 0, most = 0;
+	int v = in->chunks, p = in->stages, chunk = (int)(runs % v);
 
+	for (int c = 0; c < v; c++) {
+		each += held[c * p];
+		forward += c < chunk ? held[c * p] : 0;
+	}
 	if (each <= 0)
 		return 0;
-	for (int k = -1; k < 2 * in->chunks; k++) {
-		/* backwards that end a run, or after which a run of forwards ends */
-		int64_t i = k < 0 ? 0 : (int64_t)(k / 2) * group;
+	forward += (double)(runs / v) * each;
+	for (int k = 0; k < v && k * group <= last; k++) {
+		double in_chunk = held[chunk * p], back = held[(v - 1 - k) * p];
 
-		if (k >= 0 && k % 2 == 1)
-			i += group - ahead % group;
-		if (i <= last)
-			most = larger(most, sum_held(in, s, ahead + i, group, false) -
-						    sum_held(in, s, i, group, true));
+		most = larger(most, n * (forward - backward) + begun * in_chunk);
+		forward += in_chunk;
+		if ((k + 1) * group - ahead % group <= last)
+			most = larger(most,
+				      n * (forward - backward) - (n - begun) * back);
+		backward += back;
+		chunk = chunk + 1 < v ? chunk + 1 : 0;
 	}
 	return most / each;
 }
@@ -247,13 +239,18 @@ double pipeline_floor(const struct pipeline_input *in)
 	return larger(most * sure, rounds_floor(&r) * almost);
 }
 
+bool pipeline_tells_in_flight(const struct pipeline_input *in)
+{
+	return in->stages == 1 || in->schedule <= SCHEDULE_BREADTH_FIRST;
+}
+
 bool pipeline_in_flight(const struct pipeline_input *in, struct pipeline_result *out)
 {
 	int chunks = in->chunks;
 	/* the model of many stages scales and rounds what fewer hold */
 	int64_t held = lround(chunks * (in->stages - 1.0) / 15);
 
-	if (in->stages == 1 || in->schedule <= SCHEDULE_BREADTH_FIRST) {
+	if (pipeline_tells_in_flight(in)) {
 		fill_in_flight(in, out);
 		return true;
 	}

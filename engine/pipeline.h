@@ -69,6 +69,7 @@ void pipeline_step(const struct pipeline_input *input, struct pipeline_result *o
 double pipeline_floor(const struct pipeline_input *input);
 /* in_flight and in_flight_chunks alone, whatever the times are. False if only a
  * simulation tells; then they are no more than it will find: one micro-batch. */
+bool pipeline_tells_in_flight(const struct pipeline_input *input);
 bool pipeline_in_flight(const struct pipeline_input *input,
 			struct pipeline_result *out);
 /* The same by simulation with equal times: right for all schedules but those made by

@@ -87,5 +87,5 @@ void search_hold(struct planner *p)
 	}
 	memcpy(trial->step.result.in_flight, p->flights.held + slot->first,
 	       (size_t)in->stages * sizeof *p->flights.held);
-	trial->holds = true;
+	trial->holds = trial->counted = true;
 }

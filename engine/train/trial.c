@@ -70,7 +70,8 @@ bool trial_stages(struct trial *trial)
 	if (!split(trial))
 		return false;
 	step_fill(step, NULL);
-	trial->holds = pipeline_in_flight(&step->pipeline, &step->result);
+	trial->holds = pipeline_tells_in_flight(&step->pipeline);
+	trial->counted = false;
 	return true;
 }
 
@@ -79,10 +80,20 @@ bool trial_deals_evenly(struct trial *trial)
 	return split(trial) && split_is_even(&trial->scenario, &trial->step.split);
 }
 
+/* What is in flight, if nobody has said it. */
+static void count(struct trial *trial)
+{
+	if (!trial->counted)
+		pipeline_in_flight(&trial->step.pipeline, &trial->step.result);
+	trial->counted = true;
+}
+
 bool trial_exceeds(struct trial *trial, double bytes)
 {
 	struct step *step = &trial->step;
 	struct stage_memory held;
+
+	count(trial);
 
 	if (trial->fullest >= step->stages)
 		trial->fullest = 0;
@@ -100,6 +111,7 @@ bool trial_exceeds(struct trial *trial, double bytes)
 
 double trial_bytes(struct trial *trial, bool *exact)
 {
+	count(trial);
 	*exact = trial->holds || trial->flowed;
 	return step_bytes(&trial->step);
 }
@@ -166,7 +178,7 @@ double trial_seconds(struct trial *trial)
 
 	if (!trial->flowed)
 		pipeline_step(&step->pipeline, &step->result);
-	trial->flowed = true;
+	trial->flowed = trial->counted = true;
 	step_sync(step, NULL);
 	return scaled(trial, step->result.seconds + step_ends(step));
 }

@@ -20,9 +20,10 @@ struct trial {
 	int parts; /* of the model, see step_parts() */
 	struct step step;
 	struct graph graph[MAX_PARTS];
-	bool split;  /* the layers are dealt out */
-	bool holds;  /* what is in flight is known */
-	bool flowed; /* the pipeline has run */
+	bool split;   /* the layers are dealt out */
+	bool holds;   /* what is in flight is known without a simulation */
+	bool counted; /* and stands in the step's result */
+	bool flowed;  /* the pipeline has run */
 	double floor;
 	int fullest; /* the stage that held too much last */
 };
