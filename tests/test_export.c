@@ -15,20 +15,11 @@
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 #include "tests/support/run.h"
 #include "tui/explorer/export.h"
 
 enum { SCENARIOS = 1500 };
-
-static uint64_t seed;
-
-static uint64_t next(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
-}
 
 static const char *title; /* of the scenario under test */
 

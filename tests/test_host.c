@@ -13,21 +13,12 @@
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 #include "tests/support/run.h"
 #include "tests/support/stage.h"
 
 static const double gib = 1073741824.0;
 static struct estimate now, whole;
-static uint64_t seed;
-
-static uint64_t next(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
-}
-
 /* --- nothing is lost --- */
 
 static const char *const models[] = { "llama3.1-8b",      "gpt2-xl",     "mixtral-8x7b",

@@ -7,6 +7,7 @@
 #include "engine/schedule/law.h"
 #include "engine/schedule/simulate.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 /* The simulator's answer for every micro-batch, and that of pipeline_step(). */
 static struct pipeline_input in;
@@ -14,8 +15,6 @@ static struct pipeline_result out;
 static struct simulation whole;
 static unsigned char *room;
 static const size_t room_bytes = (size_t)96 << 20;
-static uint64_t seed;
-
 static int take_room(void **state)
 {
 	(void)state;
@@ -32,10 +31,7 @@ static int give_room(void **state)
 
 static int below(int n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (int)(seed % (uint64_t)n);
+	return (int)next((uint64_t)n);
 }
 
 static double between(double a, double b)

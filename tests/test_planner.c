@@ -14,16 +14,7 @@
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
-
-static uint64_t seed = 2463534242u;
-
-static uint64_t next(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
-}
+#include "tests/support/random.h"
 
 static void solve(const struct planner_problem *problem, struct planner_result *out)
 {

@@ -9,18 +9,9 @@
 #include "engine/train.h"
 #include "presets/library.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 enum { SCENARIOS = 20000, ILLEGAL = 16 /* of which one in so many is estimated */ };
-
-static uint64_t seed;
-
-static uint64_t next(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
-}
 
 static struct model *models;
 static int model_count_all;

@@ -10,6 +10,7 @@
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 #include "tests/support/run.h"
 #include "tui/explorer/export.h"
 
@@ -390,16 +391,6 @@ static void test_kept(void **state)
 }
 
 /* --- round trips --- */
-
-static uint64_t seed;
-
-static uint64_t next(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed % below;
-}
 
 static bool is_said(const char *text, const char *key)
 {
