@@ -277,6 +277,38 @@ static void test_search_takes_none_of_them(void **state)
 	}
 }
 
+static bool varies(const struct planner_problem *problem, const char *key, double value)
+{
+	for (int i = 0; i < problem->axes; i++)
+		for (int k = 0; k < problem->axis[i].count; k++)
+			if (problem->axis[i].knob == knob_find(key) &&
+			    problem->axis[i].value[k] == value)
+				return true;
+	return false;
+}
+
+static void test_search_varies_what_hosts_are_known_to_hold(void **state)
+{
+	static struct planner_problem problem;
+	struct error error = { "" };
+
+	(void)state;
+	assert_true(scenario_blank(&problem.base, "llama3.1-70b", "dgx-h100",
+				   "megatron-core", &error));
+	problem.base.plan.optimizer_offload = 0.3;
+	problem.base.plan.activation_offload = 0.2;
+	planner_axes(&problem);
+	assert_true(varies(&problem, "optimizer_offload", 0.3));
+	assert_true(varies(&problem, "activation_offload", 0.2));
+	assert_true(varies(&problem, "activation_offload", 1));
+	problem.base.cluster.host_bytes_per_gpu = 0; /* not told */
+	planner_axes(&problem);
+	assert_true(varies(&problem, "optimizer_offload", 1));
+	assert_true(varies(&problem, "activation_offload", 0));
+	assert_true(varies(&problem, "activation_offload", 0.2));
+	assert_false(varies(&problem, "activation_offload", 1));
+}
+
 static void test_search_says_that_hosts_are_full(void **state)
 {
 	static const char plan[] =
@@ -370,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_a_node_is_shared),
 		cmocka_unit_test(test_remedies_mend),
 		cmocka_unit_test(test_search_takes_none_of_them),
+		cmocka_unit_test(test_search_varies_what_hosts_are_known_to_hold),
 		cmocka_unit_test(test_search_says_that_hosts_are_full),
 		cmocka_unit_test(test_lint),
 		cmocka_unit_test(test_rules_are_listed),

@@ -202,7 +202,11 @@ void planner_axes(struct planner_problem *problem)
 	bool sends = s->cluster.accelerator.host_bytes_per_second > 0;
 	double schedules[] = { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED };
 	double splits[] = { SPLIT_AUTO, SPLIT_BALANCED };
-	double shares[] = { 0, 0.5, 1 };
+	/* offload as the plan has it, too; of activations, where nobody knows what the
+	 * hosts hold, nothing else */
+	double states[] = { 0, 0.5, 1, s->plan.optimizer_offload };
+	double sent[] = { 0, s->plan.activation_offload, 0.5, 1 };
+	bool known = sends && s->cluster.host_bytes_per_gpu > 0;
 
 	problem->axes = 0;
 	if (s->plan.mode == MODE_INFERENCE) {
@@ -216,8 +220,8 @@ void planner_axes(struct planner_problem *problem)
 	add_series(problem, "recompute", 0, RECOMPUTE_COUNT - 1);
 	add_modules(problem);
 	add_layers(problem);
-	add_values(problem, "optimizer_offload", shares, sends ? 3 : 1);
-	add_values(problem, "activation_offload", shares, sends ? 3 : 1);
+	add_values(problem, "optimizer_offload", states, sends ? 4 : 1);
+	add_values(problem, "activation_offload", sent, known ? 4 : 2);
 }
 
 static const struct planner_axis *find_axis(const struct planner_problem *problem,
