@@ -216,6 +216,7 @@ static bool run_few(const struct pipeline_input *in, int stages, struct few *few
 	few->in.overlap_send = in->overlap_send;
 	few->in.optimizer_sync = in->optimizer_sync;
 	few->in.hides = in->hides;
+	few->in.weighed = false;
 	copy_ends(in->forward, depth, few->in.forward, few_depth);
 	copy_ends(in->input_grad, depth, few->in.input_grad, few_depth);
 	copy_ends(in->weight_grad, depth, few->in.weight_grad, few_depth);
