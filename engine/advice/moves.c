@@ -1,15 +1,12 @@
 /* moves.c - changes worth trying; what they give is measured, not claimed. */
 #include "engine/advice/rules.h"
 
-#define FASTER  "{0:word}, {1:+percent} tok/s, {2:bytes}"
-#define SMALLER "{0:word}, {2:bytes} ({3:percent}), {1:+percent} tok/s"
-
 static bool fits(const struct situation *now)
 {
 	return now->estimate->fits;
 }
 
-static bool always(const struct situation *now)
+bool advice_always(const struct situation *now)
 {
 	(void)now;
 	return true;
@@ -352,7 +349,7 @@ const struct move advice_moves[] = {
 	MEMORY_AFTER("M4", "with SP, TP " SMALLER, "B skills memory-tuning:62-63", "tp",
 		     TRIAL_UP, 0, tp_needs_sp, "sp", 1),
 	MEMORY("M5", "PP " SMALLER, "B skills memory-tuning:64-65", "pp", TRIAL_UP, 0,
-	       always),
+	       advice_always),
 	MEMORY("T10", "CP " SMALLER, "B docs/performance-guide.md:395", "cp", TRIAL_UP,
 	       0, long_sequence),
 	MEMORY("M11", "cross-entropy " SMALLER,

@@ -47,6 +47,13 @@ struct move {
 	double first_value;
 };
 
+/* How a rule's text ends: what the change gives. */
+#define FASTER  "{0:word}, {1:+percent} tok/s, {2:bytes}"
+#define SMALLER "{0:word}, {2:bytes} ({3:percent}), {1:+percent} tok/s"
+
+/* For moves that are worth trying in any situation. */
+bool advice_always(const struct situation *now);
+
 struct note {
 	struct rule rule;
 	const char *knob; /* where to turn, or NULL */

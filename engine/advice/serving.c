@@ -3,18 +3,9 @@
 
 #include "engine/advice/rules.h"
 
-#define FASTER  "{0:word}, {1:+percent} tok/s, {2:bytes}"
-#define SMALLER "{0:word}, {2:bytes} ({3:percent}), {1:+percent} tok/s"
-
 static const struct serving_plan *serving(const struct situation *now)
 {
 	return &now->plan->serving;
-}
-
-static bool always(const struct situation *now)
-{
-	(void)now;
-	return true;
 }
 
 static bool has_pipeline(const struct situation *now)
@@ -72,13 +63,14 @@ static bool is_static(const struct situation *now)
 
 const struct move advice_serving_moves[] = {
 	SPEED("V1", "weights in fp8: precision " FASTER, "vllm --quantization fp8",
-	      "precision", TRIAL_VALUE, PRECISION_FP8, always),
+	      "precision", TRIAL_VALUE, PRECISION_FP8, advice_always),
 	SPEED("V2", "half the cache to read: KV precision " FASTER,
-	      "vllm --kv-cache-dtype fp8", "kv_precision", TRIAL_VALUE, KV_FP8, always),
+	      "vllm --kv-cache-dtype fp8", "kv_precision", TRIAL_VALUE, KV_FP8,
+	      advice_always),
 	SPEED("V3", "more GPUs share each matrix: TP " FASTER,
-	      "arXiv 2211.05102, section 3.2", "tp", TRIAL_UP, 0, always),
+	      "arXiv 2211.05102, section 3.2", "tp", TRIAL_UP, 0, advice_always),
 	SPEED("V3", "more engines side by side: TP " FASTER,
-	      "arXiv 2401.09670, section 3.1", "tp", TRIAL_DOWN, 0, always),
+	      "arXiv 2401.09670, section 3.1", "tp", TRIAL_DOWN, 0, advice_always),
 	SPEED("V4", "TP leaves the fast domain: TP " FASTER,
 	      "vllm docs, parallelism and scaling", "tp", TRIAL_DOWN, 0, leaves_domain),
 	SPEED("V5", "no hops between stages: PP " FASTER,
@@ -94,10 +86,10 @@ const struct move advice_serving_moves[] = {
 	      shares_prefix),
 	SPEED("V8", "other pieces of prompts: token budget " FASTER,
 	      "arXiv 2403.02310, section 4.3", "max_batched_tokens", TRIAL_UP, 0,
-	      always),
+	      advice_always),
 	SPEED("V8", "prompts beside decoding: chunked prefill " FASTER,
 	      "arXiv 2403.02310, section 4.2", "chunked_prefill", TRIAL_VALUE, 1,
-	      always),
+	      advice_always),
 	SPEED("V9", "requests come and go by the pass: batching " FASTER,
 	      "Orca, OSDI 2022, section 3", "batching", TRIAL_VALUE,
 	      BATCHING_CONTINUOUS, is_static),
@@ -110,15 +102,16 @@ const struct move advice_serving_moves[] = {
 	      "arXiv 2412.19437, section 3.4", "redundant_experts", TRIAL_UP, 0,
 	      spreads_experts),
 	SPEED("V13", "prompts on GPUs of their own: disaggregated " FASTER,
-	      "arXiv 2401.09670, section 3", "disaggregated", TRIAL_VALUE, 1, always),
+	      "arXiv 2401.09670, section 3", "disaggregated", TRIAL_VALUE, 1,
+	      advice_always),
 	ROOM("V14", "to fit: TP " SMALLER, "vllm docs, parallelism and scaling", "tp",
-	     TRIAL_ABOVE, 0, always),
+	     TRIAL_ABOVE, 0, advice_always),
 	ROOM("V14", "to fit: PP " SMALLER, "vllm docs, parallelism and scaling", "pp",
-	     TRIAL_UP, 0, always),
+	     TRIAL_UP, 0, advice_always),
 	ROOM("V14", "to fit: precision " SMALLER, "vllm --quantization fp8",
-	     "precision", TRIAL_VALUE, PRECISION_FP8, always),
+	     "precision", TRIAL_VALUE, PRECISION_FP8, advice_always),
 	ROOM("V14", "to fit: precision " SMALLER, "vllm --quantization awq",
-	     "precision", TRIAL_VALUE, PRECISION_INT4, always),
+	     "precision", TRIAL_VALUE, PRECISION_INT4, advice_always),
 	ROOM("V14", "to fit: EP " SMALLER, "sglang/srt/server_args.py ep_size", "ep",
 	     TRIAL_ABOVE, 0, has_experts),
 };
