@@ -137,7 +137,7 @@ static void list_options(struct planner *p, enum role role, double times)
 		p->result.counts.repeated += (option->times - 1) * times;
 		memcpy(new->choice, option->choice, sizeof new->choice);
 		new->inner = option->inner;
-		new->has_even = role == ROLE_SHAPE &&has_even(list, new->key);
+		new->has_even = role == ROLE_SHAPE ? has_even(list, new->key) : false;
 		list->count++;
 	}
 }

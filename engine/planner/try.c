@@ -212,7 +212,7 @@ bool search_try(struct planner *p, const struct node *node, int *budget)
 {
 	const struct options *states = &p->option[ROLE_STATE];
 
-	while (p->pair<p->pairs && * budget> 0) {
+	while (*budget > 0 && p->pair < p->pairs) {
 		const struct pair *pair = &p->pair_list[p->pair];
 
 		if (p->state == 0 && !p->problem.exhaustive &&
@@ -227,7 +227,7 @@ bool search_try(struct planner *p, const struct node *node, int *budget)
 			p->state = states->count;
 			*budget -= 1;
 		}
-		for (; p->state<states->count && * budget> 0; p->state++)
+		for (; *budget > 0 && p->state < states->count; p->state++)
 			*budget -= try_plan(p, node, pair, &states->item[p->state]);
 		if (p->state == states->count) {
 			p->state = 0;
