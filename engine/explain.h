@@ -9,11 +9,17 @@ struct explanation_term {
 	const char *meaning; /* "micro-batches per pipeline" */
 	enum form form;
 	double value;
+	/* Of the number behind it, which explain() takes again: a metric, a knob or a
+	 * constant ("stack.dp_overlap"); NULL where there is none. */
+	const char *key;
 };
 
 struct explanation {
 	const char *title;
 	const char *formula; /* "(p - 1) / (v*m + p - 1)" */
+	/* Computed with the terms (engine/formula.h) it gives the value within 1e-6;
+	 * else it is in words. */
+	bool computes;
 	enum form form;
 	double value;           /* of the estimate */
 	const char *assumption; /* one or two sentences */
@@ -22,8 +28,10 @@ struct explanation {
 	struct explanation_term term[24];
 };
 
-/* By the key of metric_table or of a stage or dimension field ("tp.bytes",
- * "stages.3.activations_bytes"). False if there is no such number. */
+/* By the key of metric_table, of a stage or dimension field ("tp.bytes",
+ * "stages.3.activations_bytes"), of a knob ("tp") or of a constant of the presets
+ * ("cluster.usable_bytes"), where a chain of keys ends. False if there is no such
+ * number. */
 bool explain(const struct scenario *scenario, const struct estimate *estimate,
 	     const char *key, struct explanation *out);
 

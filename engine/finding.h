@@ -68,5 +68,8 @@ enum form {
 	FORM_WORD    /* the word of the finding's knob with that index */
 };
 size_t form_text(enum form form, double value, char *out, size_t size);
+/* What the value itself counts, before form_text() shortens it: "bytes", "seconds", "1"
+ * for a plain number or a share of 1. */
+const char *form_unit(enum form form);
 
 #endif

@@ -179,3 +179,19 @@ size_t form_text(enum form form, double value, char *out, size_t size)
 	}
 	return 0;
 }
+
+const char *form_unit(enum form form)
+{
+	switch (form) {
+	case FORM_BYTES:
+	case FORM_TRAFFIC: return "bytes";
+	case FORM_SECONDS:
+	case FORM_DATE: return "seconds";
+	case FORM_TOKENS: return "tokens";
+	case FORM_FLOPS: return "FLOP";
+	case FORM_RATE: return "tokens/s";
+	case FORM_DOLLARS: return "dollars";
+	case FORM_ENERGY: return "joules";
+	default: return "1";
+	}
+}

@@ -5,6 +5,7 @@
 #define PRESETS_REPORT_H
 
 #include "engine/estimate.h"
+#include "engine/explain.h"
 #include "engine/planner.h"
 #include "engine/planner/inverse.h"
 #include "engine/planner/miss.h"
@@ -53,6 +54,10 @@ int report_broken_rules(const struct planner_problem *problem,
 char *report_search(const struct planner_problem *problem,
 		    const struct planner_result *result,
 		    const struct search_extra *extra, double seconds);
+
+/* The object of `explain --json`, with a newline: "formula" is null where the engine
+ * has it only in "words". */
+char *report_explanation(const char *key, const struct explanation *explanation);
 
 struct cJSON;
 /* The same object as report_json, for lists of them; to be released with

@@ -155,13 +155,23 @@ static void test_finding(void **state)
 	assert_string_equal(text, "");
 }
 
+/* What JSON calls a value that it does not shorten. */
+static void test_units(void **state)
+{
+	(void)state;
+	assert_string_equal(form_unit(FORM_BYTES), form_unit(FORM_TRAFFIC));
+	assert_string_equal(form_unit(FORM_DATE), "seconds");
+	assert_string_equal(form_unit(FORM_PERCENT), "1");
+	for (int form = 0; form <= FORM_WORD; form++)
+		assert_true(form_unit((enum form)form)[0] != '\0');
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_short),
-		cmocka_unit_test(test_small_buffers),
-		cmocka_unit_test(test_finding),
+		cmocka_unit_test(test_table),         cmocka_unit_test(test_short),
+		cmocka_unit_test(test_small_buffers), cmocka_unit_test(test_finding),
+		cmocka_unit_test(test_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

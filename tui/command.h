@@ -26,7 +26,8 @@ enum operand {
 	OPERAND_VIEW,
 	OPERAND_IMPORT,
 	OPERAND_EXPORT,
-	OPERAND_SHELL
+	OPERAND_SHELL,
+	OPERAND_NUMBER /* a key of the metric table or a knob's */
 };
 
 struct own_option;
@@ -111,11 +112,12 @@ void operand_words(enum operand operand,
 		   void (*each)(void *context, const char *word, const char *help),
 		   void *context);
 
-extern const struct own_option eval_options[], check_options[], explore_options[],
-	search_options[], sweep_options[], screen_options[], export_options[],
-	calibrate_options[], validate_options[];
+extern const struct own_option eval_options[], check_options[], explain_options[],
+	explore_options[], search_options[], sweep_options[], screen_options[],
+	export_options[], calibrate_options[], validate_options[];
 
 int command_eval(int argc, char **argv);
+int command_explain(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_show(int argc, char **argv);

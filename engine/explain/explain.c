@@ -1,21 +1,42 @@
 /* explain.c - finds the row of a number and fills it; see explain.h. */
 #include "engine/explain.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/explain/row.h"
+#include "engine/formula.h"
 
-void explain_term(struct explanation *out, const char *symbol, const char *meaning,
-		  enum form form, double value)
+void explain_link(struct explanation *out, const char *symbol, const char *meaning,
+		  enum form form, double value, const char *key)
 {
 	int room = (int)(sizeof out->term / sizeof out->term[0]);
 
 	if (out->terms == room)
 		return;
 	out->term[out->terms++] =
-		(struct explanation_term){ symbol, meaning, form, value };
+		(struct explanation_term){ symbol, meaning, form, value, key };
+}
+
+void explain_term(struct explanation *out, const char *symbol, const char *meaning,
+		  enum form form, double value)
+{
+	explain_link(out, symbol, meaning, form, value, NULL);
+}
+
+/* Whether a reader who computes the formula with the terms gets the number. */
+static bool computes(const struct explanation *x)
+{
+	struct formula_symbol symbols[sizeof x->term / sizeof x->term[0]];
+	double value;
+
+	for (int i = 0; i < x->terms; i++)
+		symbols[i] =
+			(struct formula_symbol){ x->term[i].symbol, x->term[i].value };
+	return formula_evaluate(x->formula, symbols, x->terms, &value, NULL) &&
+	       fabs(value - x->value) <= 1e-6 * fabs(x->value);
 }
 
 static const struct explain_row *find(const struct explain_row *rows, const char *key)
@@ -55,6 +76,7 @@ static bool fill(const struct explain_row *row, const struct asked *asked,
 	out->value = value;
 	out->terms = 0;
 	row->fill(asked, out);
+	out->computes = computes(out);
 	return true;
 }
 
@@ -170,7 +192,7 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
 	if (strncmp(key, "stages.", 7) == 0)
 		return explain_stage(&asked, key + 7, out);
 	if (!metric)
-		return false;
+		return explain_leaf(scenario, key, out);
 	if (strchr(metric->key, '.'))
 		return explain_dimension(&asked, metric, out);
 	row = find_in(&asked, explain_serving, explain_totals, key);

@@ -32,6 +32,13 @@ extern const struct explain_row explain_serving_dimensions[];
 /* One more term of the formula; silently none beyond the room for them. */
 void explain_term(struct explanation *out, const char *symbol, const char *meaning,
 		  enum form form, double value);
+/* The same with the key of the number behind it. */
+void explain_link(struct explanation *out, const char *symbol, const char *meaning,
+		  enum form form, double value, const char *key);
+/* What chains of keys end at: a knob or a constant of the presets. False if there is
+ * none of that key. */
+bool explain_leaf(const struct scenario *scenario, const char *key,
+		  struct explanation *out);
 
 /* What the papers say of the plan's schedule, and of which case: equal stages whose
  * forward, input and weight gradient take one third each. */

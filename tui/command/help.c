@@ -37,6 +37,12 @@ void operand_words(enum operand operand,
 		for (int i = 0; i < 3; i++)
 			each(context, shells[i], "");
 		break;
+	case OPERAND_NUMBER:
+		for (int i = 0; i < metric_count(); i++)
+			each(context, metric_table[i].key, metric_table[i].label);
+		for (int i = 0; i < knob_count(); i++)
+			each(context, knob_table[i].key, knob_table[i].label);
+		break;
 	default: break;
 	}
 }

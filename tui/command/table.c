@@ -27,6 +27,15 @@ const struct command command_table[] = {
 	  check_options,
 	  true,
 	  { OPERAND_SCENARIO } },
+	{ "explain",
+	  "KEY [SCENARIO] [--KNOB VALUE ...] [--json]",
+	  "Where a number comes from: formula, terms with their values, assumption and "
+	  "source. KEY is one of eval --json (step_seconds, tp.bytes, "
+	  "stages.0.total_bytes), a knob, or a key that a term names.",
+	  command_explain,
+	  explain_options,
+	  true,
+	  { OPERAND_NUMBER, OPERAND_SCENARIO } },
 	{ "search",
 	  "[SCENARIO] [--KNOB VALUES ...] [--top N] [--objective WORD] [--ask WORD] "
 	  "[--pareto WORD] [--json]",

@@ -1,0 +1,56 @@
+/* report_explain.c - where a number comes from, as JSON; see report.h. */
+#include <math.h>
+
+#include <cjson/cJSON.h>
+
+#include "engine/formula.h"
+#include "presets/report.h"
+
+static void add_text(cJSON *object, const char *key, const char *text)
+{
+	if (text)
+		cJSON_AddStringToObject(object, key, text);
+	else
+		cJSON_AddNullToObject(object, key);
+}
+
+static void add_value(cJSON *object, enum form form, double value)
+{
+	if (isfinite(value))
+		cJSON_AddNumberToObject(object, "value", value);
+	else
+		cJSON_AddNullToObject(object, "value");
+	cJSON_AddStringToObject(object, "unit", form_unit(form));
+}
+
+static void add_terms(cJSON *object, const struct explanation *x)
+{
+	cJSON *list = cJSON_AddArrayToObject(object, "terms");
+
+	for (int i = 0; i < x->terms; i++) {
+		const struct explanation_term *term = &x->term[i];
+		cJSON *item = cJSON_CreateObject();
+
+		cJSON_AddStringToObject(item, "symbol", term->symbol);
+		add_value(item, term->form, term->value);
+		cJSON_AddStringToObject(item, "meaning", term->meaning);
+		if (term->key)
+			cJSON_AddStringToObject(item, "key", term->key);
+		cJSON_AddItemToArray(list, item);
+	}
+}
+
+char *report_explanation(const char *key, const struct explanation *x)
+{
+	cJSON *root = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(root, "key", key);
+	cJSON_AddStringToObject(root, "title", x->title);
+	add_value(root, x->form, x->value);
+	add_text(root, "formula", x->computes ? x->formula : NULL);
+	add_text(root, "words", x->computes ? NULL : x->formula);
+	add_terms(root, x);
+	add_text(root, "assumption", x->assumption);
+	add_text(root, "source", x->source);
+	return report_print(root, false);
+}

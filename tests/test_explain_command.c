@@ -1,0 +1,148 @@
+/* test_explain_command.c - `explain`: what a script gets can be computed again, and
+ * what is asked for is found or refused by name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cjson/cJSON.h>
+
+#include "engine/estimate.h"
+#include "engine/formula.h"
+#include "engine/knob.h"
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+
+static cJSON *explained(const char *key, const char *scenario)
+{
+	char arguments[256];
+	struct ran ran;
+	cJSON *root;
+
+	snprintf(arguments, sizeof arguments, "explain %s %s --json", key, scenario);
+	ran = run(arguments);
+	if (ran.status != 0)
+		fail_msg("%s: status %d, %s", arguments, ran.status, ran.err);
+	root = cJSON_Parse(ran.out);
+	assert_non_null(root);
+	ran_free(&ran);
+	return root;
+}
+
+static double number(const cJSON *object, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItem(object, key);
+
+	assert_true(cJSON_IsNumber(item));
+	return item->valuedouble;
+}
+
+static const char *text(const cJSON *object, const char *key)
+{
+	const cJSON *item = cJSON_GetObjectItem(object, key);
+
+	return cJSON_IsString(item) ? item->valuestring : NULL;
+}
+
+/* The value that a script computes from formula and terms. */
+static double recomputed(const cJSON *root)
+{
+	struct formula_symbol symbols[32];
+	struct formula_fault fault;
+	const cJSON *term;
+	int count = 0;
+	double value;
+
+	cJSON_ArrayForEach(term, cJSON_GetObjectItem(root, "terms"))
+	{
+		assert_true(count < 32);
+		symbols[count].name = text(term, "symbol");
+		symbols[count++].value = number(term, "value");
+		assert_true(text(term, "meaning") && text(term, "unit"));
+	}
+	if (!formula_evaluate(text(root, "formula"), symbols, count, &value, &fault))
+		fail_msg("%s: %s at %d", text(root, "formula"), fault.reason, fault.at);
+	return value;
+}
+
+static void test_every_metric_is_there_and_its_formula_gives_it(void **state)
+{
+	static const char *const plans[] = { "llama3-70b-64-h100",
+					     "llama3.1-70b-4-h100-serve" };
+	int computed = 0;
+
+	(void)state;
+	for (int mode = 0; mode < 2; mode++)
+		for (int i = 0; i < metric_count(); i++) {
+			const char *key = metric_table[i].key;
+			cJSON *root;
+
+			if (!(metric_table[i].modes >> mode & 1))
+				continue;
+			root = explained(key, plans[mode]);
+			assert_string_equal(text(root, "key"), key);
+			assert_true(text(root, "assumption") && text(root, "source"));
+			assert_true(!text(root, "formula") == !!text(root, "words"));
+			if (text(root, "formula")) {
+				assert_close(recomputed(root), number(root, "value"),
+					     1e-6);
+				computed++;
+			}
+			cJSON_Delete(root);
+		}
+	assert_true(computed >= 20);
+}
+
+/* A key that a term names is a key of the same command. */
+static void test_chains_end_at_knobs_and_constants(void **state)
+{
+	static const char *const ends[] = { "tp", "global_batch", "stack.dp_overlap",
+					    "cluster.usable_bytes", "model.layers" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		cJSON *root = explained(ends[i], "llama3-70b-64-h100");
+
+		assert_null(text(root, "formula"));
+		assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "terms")),
+				 0);
+		assert_true(number(root, "value") > 0);
+		cJSON_Delete(root);
+	}
+}
+
+static void test_text_says_formula_terms_and_source(void **state)
+{
+	(void)state;
+	run_check("explain mfu llama3-70b-64-h100", 0, "r * F / peak", NULL);
+	run_check("explain mfu llama3-70b-64-h100", 0, "model FLOPs per token", NULL);
+	run_check("explain mfu llama3-70b-64-h100", 0, "arXiv 2204.02311", NULL);
+	run_check("explain stages.3.weights_bytes llama3-70b-64-h100", 0, "Weights",
+		  NULL);
+	run_check("explain tp", 0, "fastest links", NULL);
+}
+
+static void test_what_is_not_there_is_refused(void **state)
+{
+	(void)state;
+	run_check("explain", 2, NULL, "expected a key");
+	run_check("explain step_second", 2, NULL, "did you mean 'step_seconds'");
+	run_check("explain ttft_seconds", 2, NULL, "--mode inference has it");
+	run_check("explain step_seconds llama3.1-70b-4-h100-serve", 2, NULL,
+		  "--mode training has it");
+	run_check("explain stages.64.total_bytes", 2, NULL, "no number");
+	run_check("explain stack.nothing", 2, NULL, "no number");
+	run_check("explain step_seconds llama3-70b-64-h100 --tp 24", 1, NULL,
+		  "shardscope check says why");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_metric_is_there_and_its_formula_gives_it),
+		cmocka_unit_test(test_chains_end_at_knobs_and_constants),
+		cmocka_unit_test(test_text_says_formula_terms_and_source),
+		cmocka_unit_test(test_what_is_not_there_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* explain.c - where a number comes from, as lines or JSON. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/explain.h"
+#include "presets/report.h"
+#include "tui/command.h"
+
+struct asked {
+	const char *key;
+	bool json;
+};
+
+static bool take_json(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->json = true;
+	return true;
+}
+
+static bool take_key(void *context, const char *text, struct error *error)
+{
+	(void)error;
+	((struct asked *)context)->key = text;
+	return true;
+}
+
+const struct own_option explain_options[] = {
+	{ "json", NULL, "one JSON object", take_json },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static void print_terms(const struct explanation *x)
+{
+	int symbol = 0, value = 0;
+	char text[64];
+
+	for (int i = 0; i < x->terms; i++) {
+		int width = (int)strlen(x->term[i].symbol);
+
+		symbol = width > symbol ? width : symbol;
+		width = (int)form_text(x->term[i].form, x->term[i].value, text,
+				       sizeof text);
+		value = width > value ? width : value;
+	}
+	for (int i = 0; i < x->terms; i++) {
+		const struct explanation_term *term = &x->term[i];
+
+		form_text(term->form, term->value, text, sizeof text);
+		printf("  %-*s  %*s  %s%s%s%s\n", symbol, term->symbol, value, text,
+		       term->meaning, term->key ? "  (" : "",
+		       term->key ? term->key : "", term->key ? ")" : "");
+	}
+}
+
+static void print_text(const char *key, const struct explanation *x)
+{
+	char value[64];
+
+	form_text(x->form, x->value, value, sizeof value);
+	printf("%s (%s) = %s\n", x->title, key, value);
+	printf("\nformula\n  %s\n", x->formula);
+	if (x->terms > 0)
+		puts("\nin this scenario");
+	print_terms(x);
+	printf("\nassumption\n  %s\n\nsource\n  %s\n", x->assumption, x->source);
+}
+
+/* The metric or knob whose key is nearest to what was typed. */
+static const char *nearest_key(const char *text)
+{
+	const char *best = knob_nearest_key(text);
+	int least = best ? knob_distance(text, best) : 4;
+
+	for (int i = 0; i < metric_count(); i++) {
+		int distance = knob_distance(text, metric_table[i].key);
+
+		if (distance < least) {
+			least = distance;
+			best = metric_table[i].key;
+		}
+	}
+	return best;
+}
+
+static int refuse_key(const struct scenario *scenario, const char *key)
+{
+	const char *near = nearest_key(key);
+	struct error error = { "" };
+
+	if (metric_find(key))
+		error_set(&error, NULL, 0,
+			  "'%.60s' is no number of %s; --mode %s has it", key,
+			  scenario->plan.mode == MODE_TRAINING ? "training"
+							       : "a server",
+			  scenario->plan.mode == MODE_TRAINING ? "inference"
+							       : "training");
+	else
+		error_set(&error, NULL, 0,
+			  "no number '%.60s'%s%s%s; expected a key of eval --json, as "
+			  "step_seconds, tp.bytes or stages.0.total_bytes, or a knob",
+			  key, near ? ", did you mean '" : "", near ? near : "",
+			  near ? "'?" : "");
+	return command_fail(&error);
+}
+
+static int print_explanation(const struct asked *asked, const struct scenario *scenario,
+			     const struct estimate *e)
+{
+	const struct metric *metric = metric_find(asked->key);
+	struct explanation x;
+	char *text;
+
+	if ((metric && !(metric->modes >> scenario->plan.mode & 1)) ||
+	    !explain(scenario, e, asked->key, &x))
+		return refuse_key(scenario, asked->key);
+	if (!e->legal)
+		fputs("shardscope: this plan can't run, its numbers are not there; "
+		      "shardscope check says why\n",
+		      stderr);
+	if (asked->json) {
+		text = report_explanation(asked->key, &x);
+		fputs(text ? text : "", stdout);
+		free(text);
+	} else {
+		print_text(asked->key, &x);
+	}
+	return e->legal ? STATUS_GOOD : STATUS_NO;
+}
+
+int command_explain(int argc, char **argv)
+{
+	struct asked asked = { NULL, false };
+	struct arguments arguments = {
+		.context = &asked,
+		.operands = 1,
+		.operand = take_key,
+	};
+	struct scenario scenario;
+	struct estimate *e;
+	int status;
+
+	if (!options_read(command_find("explain"), &arguments, argc, argv, &scenario,
+			  &status))
+		return status;
+	if (!asked.key) {
+		struct error error = { "" };
+
+		error_set(&error, NULL, 0,
+			  "explain what? expected a key, as step_seconds or tp");
+		return command_fail(&error);
+	}
+	e = malloc(sizeof *e);
+	if (!e)
+		return command_fail(&(struct error){ "out of memory" });
+	scenario_estimate(&scenario, e);
+	status = command_finish(print_explanation(&asked, &scenario, e));
+	free(e);
+	return status;
+}
