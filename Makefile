@@ -95,8 +95,9 @@ uninstall:
 
 # --- for developers --------------------------------------------------------
 # Runs every test program, or those named in T=; prints one closing line.
-test: shardscope $(TESTS) purity
-	@sh tests/run.sh $(if $(T),$(addprefix $(B)/tests/,$(T)),$(TESTS))
+ASKED = $(if $(T),$(addprefix $(B)/tests/,$(T)),$(TESTS))
+test: shardscope $(ASKED) purity
+	@sh tests/run.sh $(ASKED)
 
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
            -fno-omit-frame-pointer
