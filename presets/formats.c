@@ -182,15 +182,43 @@ const struct format_reader *format_sniff(const char *path)
 	return found;
 }
 
+/* A file of another kind has no key that this reader knows, and an estimate of it would
+ * be one of defaults alone. */
+static bool took_any(const struct format_reader *reader, const char *path,
+		     const struct import_report *report, struct error *error)
+{
+	const char *first = NULL;
+
+	if (import_count(report, IMPORT_TAKEN) > 0)
+		return true;
+	for (int i = 0; i < report->count && !first; i++)
+		if (report->note[i].kind == IMPORT_NOT_MODELLED ||
+		    report->note[i].kind == IMPORT_SKIPPED)
+			first = report->note[i].key;
+	return error_set(error, path, 1,
+			 "read as %s (%s), and not one key of it is known%s%.60s: "
+			 "another kind of file?",
+			 reader->name, reader->help, first ? "; the first is " : "",
+			 first ? first : "");
+}
+
 static bool read_text(const struct format_reader *reader, const char *path,
 		      const char *text, size_t length, struct scenario *out,
 		      struct import_report *report, struct error *error)
 {
-	bool good = length > 0 ? reader->read(out, path, text, length, report, error)
-			       : error_set(error, path, 1, "the file is empty");
+	struct scenario made;
 
-	if (!good)
+	if (length == 0)
+		return error_set(error, path, 1, "the file is empty");
+	if (!reader->read(&made, path, text, length, report, error)) {
+		/* what has no key of this kind is not short of a model */
+		if (report->nameless && report->count > 0)
+			took_any(reader, path, report, error);
 		return false;
+	}
+	if (!took_any(reader, path, report, error))
+		return false;
+	*out = made;
 	snprintf(report->format, sizeof report->format, "%s", reader->name);
 	snprintf(report->file, sizeof report->file, "%.199s", path);
 	if (reader->keeps)
@@ -255,8 +283,6 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 	struct import_report *room;
 	bool good;
 
-	if (report)
-		memset(report, 0, sizeof *report);
 	if (!reader && !stream && scenario_read(out, name, NULL, error)) {
 		if (report && !preset_find(PRESET_PLAN, name))
 			kept_read(name, report);

@@ -21,7 +21,7 @@ extern const struct format_reader format_table[];
 int format_count(void);
 const struct format_reader *format_find(const char *name);
 /* A scenario by a plan's name, or a file: ours or another tool's. report->format tells
- * which; report may be NULL. */
+ * which, and is empty before but for its model; it may be NULL. */
 bool format_open(const char *name, struct scenario *out, struct import_report *report,
 		 struct error *error);
 /* The reader of a file by path, by what its first 64 KiB hold; NULL for a scenario, for

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "presets/library.h"
+#include "presets/model_name.h"
 
 void import_note(struct import_report *report, enum import_kind kind, const char *key,
 		 const char *format, ...)
@@ -12,6 +12,7 @@ void import_note(struct import_report *report, enum import_kind kind, const char
 	struct import_note *note = &report->note[report->count];
 	va_list args;
 
+	report->counted[kind]++;
 	if (report->count == MAX_IMPORT_NOTES) {
 		report->left_out++;
 		return;
@@ -26,31 +27,42 @@ void import_note(struct import_report *report, enum import_kind kind, const char
 	report->count++;
 }
 
-bool import_unstated_model(struct model *out, int64_t ep, struct import_report *report,
-			   struct error *error)
+bool import_model(struct model *out, const struct import_name *named,
+		  struct import_report *report, struct error *error)
 {
-	/* a dense one, or the smallest whose experts the degree divides */
-	static const char *const models[] = { "llama3.1-8b", "mixtral-8x7b",
-					      "qwen3-30b-a3b", "deepseek-v3" };
-	size_t i = 0;
+	const struct preset *found = named->found;
+	int line = named->line > 0 ? named->line : 1;
+	char near[256];
 
-	if (!library_model(out, models[0], error))
-		return false;
-	while (ep > 1 && ++i < sizeof models / sizeof models[0])
-		if (library_model(out, models[i], NULL) && out->moe.experts % ep == 0)
-			break;
-	import_note(report, IMPORT_ASSUMED, "model",
-		    "%s: the file names no shape; --model NAME does", out->name);
-	return true;
+	if (!found && named->name[0] != '\0' &&
+	    !(found = preset_find(PRESET_MODEL, named->name)))
+		found = model_name_find(named->name);
+	if (report->model[0] != '\0') {
+		if (named->name[0] != '\0' && !found)
+			import_note(report, IMPORT_NOT_MODELLED, "model", "%s",
+				    named->name);
+		return library_model(out, report->model, error);
+	}
+	if (found) {
+		import_note(report, IMPORT_TAKEN, "model", "%s as %s", named->name,
+			    found->name);
+		return library_model(out, found->name, error);
+	}
+	report->nameless = named->name[0] == '\0';
+	if (report->nameless)
+		return error_set(error, named->file, line,
+				 "this file names no model; --model NAME or --model "
+				 "config.json says which it is");
+	model_name_near(named->name, near, sizeof near);
+	return error_set(error, named->file, line,
+			 "no model '%.80s' in the library%s%s; --model config.json "
+			 "reads its own, --model NAME takes one of the library",
+			 named->name, near[0] ? "; near: " : "", near);
 }
 
 int import_count(const struct import_report *report, enum import_kind kind)
 {
-	int count = 0;
-
-	for (int i = 0; i < report->count; i++)
-		count += report->note[i].kind == kind;
-	return count;
+	return report->counted[kind];
 }
 
 void import_summary(const struct import_report *report, char *out, size_t size)
@@ -58,7 +70,8 @@ void import_summary(const struct import_report *report, char *out, size_t size)
 	snprintf(out, size, "%s read as %s: %d keys taken, %d assumed, %d not modelled",
 		 report->file, report->format, import_count(report, IMPORT_TAKEN),
 		 import_count(report, IMPORT_ASSUMED),
-		 import_count(report, IMPORT_NOT_MODELLED) + report->left_out);
+		 import_count(report, IMPORT_NOT_MODELLED) +
+			 import_count(report, IMPORT_SKIPPED));
 	error_clean(out);
 }
 
@@ -70,6 +83,7 @@ static void print_kind(const struct import_report *report, enum import_kind kind
 		[IMPORT_ASSUMED] = "assumed",
 		[IMPORT_APPROXIMATE] = "approximate",
 		[IMPORT_NOT_MODELLED] = "not modelled",
+		[IMPORT_SKIPPED] = "not read",
 	};
 	enum { WIDTH = 78 };
 	int column = WIDTH;

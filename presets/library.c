@@ -209,7 +209,10 @@ static bool unknown(enum preset_kind kind, const char *name, struct error *error
 	static const char *const one[] = { "model", "cluster", "stack", "plan" };
 	char near[256];
 
-	nearest(kind, name, near, sizeof near);
+	if (kind == PRESET_MODEL)
+		model_name_near(name, near, sizeof near);
+	else
+		nearest(kind, name, near, sizeof near);
 	if (near[0] != '\0')
 		return error_set(error, NULL, 0, "no %s '%.80s'; near: %s", one[kind],
 				 name, near);
@@ -229,6 +232,16 @@ static bool looks_like_file(const char *name)
 	       stat(name, &unused) == 0;
 }
 
+/* "google/gemma-4-31B-it" is no path of a file that is missing. */
+static bool is_absent_id(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return is_id(name) && access(name, F_OK) != 0 &&
+	       !(dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 ||
+			 strcmp(dot, ".json") == 0));
+}
+
 bool preset_open(enum preset_kind kind, const char *name, struct document *document,
 		 struct error *error)
 {
@@ -242,7 +255,7 @@ bool preset_open(enum preset_kind kind, const char *name, struct document *docum
 	if (kind == PRESET_MODEL && stat(name, &about) == 0 && S_ISDIR(about.st_mode) &&
 	    snprintf(path, sizeof path, "%s/config.json", name) < (int)sizeof path)
 		return document_read(document, path, error);
-	if (looks_like_file(name))
+	if (looks_like_file(name) && !(kind == PRESET_MODEL && is_absent_id(name)))
 		return document_read(document, name, error);
 	return unknown(kind, name, error);
 }

@@ -2,8 +2,11 @@
 #include "presets/model_name.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "engine/knob.h"
 
 enum { MAX_ID = 256 };
 
@@ -152,6 +155,55 @@ const struct preset *model_name_find(const char *name)
 		if (strcmp(kin[i].name, wanted) == 0)
 			found = preset_find(PRESET_MODEL, kin[i].model);
 	return found;
+}
+
+/* How unlike two reduced names are: letters to change, less what they begin with in
+ * common, for a family is told by how a name begins. */
+static int unlikeness(const char *wanted, const char *name)
+{
+	int same = 0, far = knob_distance(wanted, name);
+
+	while (wanted[same] != '\0' && wanted[same] == name[same])
+		same++;
+	return same < 3 && far > 3 ? INT_MAX : far - 2 * same;
+}
+
+static int unlikeness_of(const char *wanted, const struct preset *preset)
+{
+	char name[MAX_ID], id[MAX_ID];
+	int far, further;
+
+	reduce(preset->name, name);
+	reduce(preset->alias, id);
+	far = unlikeness(wanted, name);
+	further = unlikeness(wanted, id);
+	return further < far ? further : far;
+}
+
+void model_name_near(const char *name, char *out, size_t size)
+{
+	enum { NEAR = 3 };
+	const struct preset *list, *near[NEAR + 1] = { NULL };
+	int count = preset_list(PRESET_MODEL, &list), far[NEAR + 1] = { 0 }, kept = 0;
+	char wanted[MAX_ID];
+	size_t used = 0;
+
+	reduce(name, wanted);
+	for (int i = 0; i < count; i++) {
+		int own = unlikeness_of(wanted, &list[i]), at = kept;
+
+		for (; at > 0 && far[at - 1] > own; at--) {
+			far[at] = far[at - 1];
+			near[at] = near[at - 1];
+		}
+		far[at] = own;
+		near[at] = &list[i];
+		kept += own < INT_MAX && kept < NEAR;
+	}
+	out[0] = '\0';
+	for (int i = 0; i < kept && used < size; i++)
+		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "",
+					 near[i]->name);
 }
 
 const char *model_name_format(const char *name)

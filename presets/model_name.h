@@ -11,6 +11,9 @@
 
 /* An id, a path, or an entry of the Hugging Face cache; NULL: none is meant. */
 const struct preset *model_name_find(const char *name);
+/* Up to three models of the library whose names are most like this one, "a, b, c";
+ * empty where none is. */
+void model_name_near(const char *name, char *out, size_t size);
 /* A word of the knob `precision` that the name tells ("...-FP8", "...-AWQ"), or NULL.
  */
 const char *model_name_format(const char *name);

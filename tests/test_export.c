@@ -86,7 +86,10 @@ static void import_as(const char *format, const char *text, struct scenario *out
 	static struct import_report report;
 	struct error error;
 
-	report.count = 0;
+	memset(&report, 0, sizeof report);
+	/* these have no word for it */
+	if (strcmp(format, "deepspeed") == 0 || strcmp(format, "accelerate") == 0)
+		snprintf(report.model, sizeof report.model, "llama3.1-8b");
 	if (!format_find(format)->read(out, "file", text, strlen(text), &report,
 				       &error))
 		fail_msg("%s: %s, in\n%s", title, error.text, text);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/knob.h"
 #include "presets/formats.h"
@@ -43,6 +44,7 @@ static void test_places(void **state)
 	struct error error;
 
 	(void)state;
+	read_with("llama3.1-8b");
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		assert_false(read_as(bad[i].format, bad[i].text, &s, &error));
 		if (strncmp(error.text, bad[i].where, strlen(bad[i].where)) != 0 ||
@@ -53,6 +55,7 @@ static void test_places(void **state)
 	assert_int_equal(place_line(place_at(7, 3)), 7);
 	assert_int_equal(place_line(place_at(7, 100000)), 7);
 	assert_int_equal(place_line(place_at(3000000, 3)), 3000000);
+	read_with("");
 }
 
 static void test_hf(void **state)
@@ -79,6 +82,7 @@ static void test_deepspeed(void **state)
 	struct scenario s;
 
 	(void)state;
+	read_with("llama3.1-8b");
 	read_good("deepspeed",
 		  "{\"bf16\": {\"enabled\": true}, \"train_batch_size\": 512,\n"
 		  "\"train_micro_batch_size_per_gpu\": 2,\n"
@@ -97,7 +101,7 @@ static void test_deepspeed(void **state)
 	expect(&s, "optimizer_offload", "1");
 	expect(&s, "precision", "bf16");
 	expect(&s, "overlap_grad_reduce", "on"); /* DeepSpeed's default of stage 3 */
-	assert_true(noted(IMPORT_ASSUMED, "model"));
+	assert_string_equal(s.model.name, "llama3.1-8b");
 	assert_true(noted(IMPORT_NOT_MODELLED, "zero_optimization.sub_group_size"));
 	assert_true(noted(IMPORT_TAKEN, "zero_optimization.stage"));
 	read_good("deepspeed",
@@ -107,6 +111,7 @@ static void test_deepspeed(void **state)
 	expect(&s, "zero", "2");
 	expect(&s, "overlap_grad_reduce", "off");
 	assert_true(noted(IMPORT_ASSUMED, "train_batch_size"));
+	read_with("");
 }
 
 static void test_torchtitan(void **state)
@@ -256,6 +261,7 @@ static void test_accelerate(void **state)
 	struct scenario s;
 
 	(void)state;
+	read_with("llama3.1-8b");
 	read_good("accelerate",
 		  "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\n"
 		  "fsdp_config:\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
@@ -277,6 +283,7 @@ static void test_accelerate(void **state)
 		  &s);
 	expect(&s, "zero", "0");
 	expect(&s, "precision", "fp32");
+	read_with("");
 }
 
 static void test_others_hostile(void **state)
@@ -325,8 +332,10 @@ static void test_others_hostile(void **state)
 	};
 
 	(void)state;
+	read_with("llama3.1-8b");
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		read_refused(bad[i].format, bad[i].text, bad[i].says);
+	read_with("");
 }
 
 /* The small files of tests/fuzz/seeds/<format>/ are told apart and read; a shipped plan
@@ -358,7 +367,15 @@ static void test_sniff(void **state)
 			if (!reader || strcmp(reader->name, name) != 0)
 				fail_msg("%s is taken for %s", path,
 					 reader ? reader->name : "a scenario");
-			report.count = 0;
+			memset(&report, 0, sizeof report);
+			/* those that name none */
+			snprintf(report.model, sizeof report.model, "%s",
+				 strcmp(name, "deepspeed") == 0 ||
+						 strcmp(name, "accelerate") == 0 ||
+						 strcmp(entry->d_name, "bridge.yaml") ==
+							 0
+					 ? "llama3.1-8b"
+					 : "");
 			if (!format_read(reader, path, &s, &report, &error))
 				fail_msg("%s", error.text);
 			seen++;
@@ -370,6 +387,96 @@ static void test_sniff(void **state)
 	assert_null(format_sniff("presets/models/README.md"));
 	assert_null(format_sniff("no/such/file"));
 	assert_null(format_sniff("-"));
+}
+
+/* A model is the file's or the caller's, never another. */
+static void test_models_named(void **state)
+{
+	static const struct {
+		const char *format, *text, *says;
+	} bad[] = {
+		{ "vllm", "vllm serve google/gemma-4-31B-it -tp 4",
+		  "no model 'google/gemma-4-31B-it' in the library; near: gemma" },
+		{ "vllm", "vllm serve $MODEL -tp 4", "names no model" },
+		{ "megatron", "megatron sft --model org/Own-9B --micro-batch-size 1",
+		  "no model 'org/Own-9B' in the library; --model config.json" },
+		{ "megatron",
+		  "python run_recipe.py --recipe own_9b_pretrain_config -tp 2",
+		  "no model 'own_9b_pretrain_config'" },
+		{ "megatron", "x --tokenizer-model meta-llama/Llama-3.1-8B --bf16",
+		  "names no model" },
+		{ "torchtitan", "[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n",
+		  "file:3: no model 'llama3-debugmodel'" },
+		{ "torchtitan", "[training]\nseq_len = 64\n", "names no model" },
+		{ "nanotron", "parallelism:\n  tp: 2\n", "names no model" },
+		{ "deepspeed", "{\"zero_optimization\": {\"stage\": 1}}",
+		  "names no model; --model NAME" },
+		{ "accelerate", "num_processes: 8\n", "names no model" },
+	};
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		read_refused(bad[i].format, bad[i].text, bad[i].says);
+	read_good("vllm", "vllm serve openai/gpt-oss-120b", &s);
+	assert_true(noted(IMPORT_TAKEN, "model"));
+	read_with("gemma3-27b");
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		if (!read_as(bad[i].format, bad[i].text, &s, &error))
+			fail_msg("%s", error.text);
+		assert_string_equal(s.model.name, "gemma3-27b");
+		assert_false(noted(IMPORT_ASSUMED, "model"));
+	}
+	read_with("");
+}
+
+static bool read_file(const char *format, const char *text, struct error *error)
+{
+	char path[] = "/tmp/shardscope-import-XXXXXX";
+	struct scenario s;
+	int fd = mkstemp(path);
+	bool good;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	memset(&report, 0, sizeof report);
+	snprintf(report.model, sizeof report.model, "llama3.1-8b");
+	good = format_read(format_find(format), path, &s, &report, error);
+	unlink(path);
+	return good;
+}
+
+/* Of another kind, or with all that matters deeper than the reader looks. */
+static void test_nothing_taken(void **state)
+{
+	static const struct {
+		const char *format, *text;
+	} bad[] = {
+		{ "megatron", "modules:\n  own:\n    tensor_size: 8\nexp_name: x\n" },
+		{ "accelerate", "lr: 3\n" },
+		{ "deepspeed", "{\"lr\": 3}" },
+		{ "torchtitan", "[own]\nlr = 3\n" },
+		{ "vllm", "vllm serve org/Own --lr 3\n" },
+	};
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		if (read_file(bad[i].format, bad[i].text, &error))
+			fail_msg("taken by %s: %s", bad[i].format, bad[i].text);
+		if (!strstr(error.text, "not one key of it is known"))
+			fail_msg("%s", error.text);
+		assert_non_null(strstr(error.text, bad[i].format));
+	}
+	/* what is skipped is listed, and is no flag of Megatron's to be kept */
+	assert_true(read_file("megatron",
+			      "hidden_size: 512\nnum_layers: 2\nown:\n  deep: {size: "
+			      "8}\nnum_attention_heads: 8\n",
+			      &error));
+	assert_true(noted(IMPORT_SKIPPED, "own.deep.size"));
+	assert_int_equal(import_count(&report, IMPORT_NOT_MODELLED), 0);
 }
 
 /* YAML on standard output, the report on standard error, 2 for what can't be read. */
@@ -398,6 +505,16 @@ static void test_command(void **state)
 	run_check("eval --model tests/fuzz/seeds/hf", 0, "hf on 1 x ", NULL);
 	run_check("eval --model presets", 2, NULL, "presets/config.json");
 	run_check("import", 2, NULL, "needs a format and a file");
+	run_check("import deepspeed tests/fuzz/seeds/deepspeed/exported", 2, NULL,
+		  "--model NAME");
+	run_check("import deepspeed tests/fuzz/seeds/deepspeed/exported "
+		  "--model llama2-70b",
+		  0, "model: llama2-70b\n", "taken");
+	run_check("check tests/fuzz/seeds/accelerate/exported", 2, NULL,
+		  "names no model");
+	run_check("check tests/fuzz/seeds/accelerate/exported --model llama2-7b", 0,
+		  "ok", "read as accelerate");
+	run_check("eval --model google/gemma-4-31B-it", 2, NULL, "near: gemma");
 	run_check("import word x", 2, NULL, "expected one of hf, megatron");
 	run_check("import megatron no/such/file", 2, NULL, "No such file");
 	run_check("import megatron tests", 2, NULL, "tests");
@@ -421,6 +538,8 @@ int main(void)
 		cmocka_unit_test(test_accelerate),
 		cmocka_unit_test(test_others_hostile),
 		cmocka_unit_test(test_sniff),
+		cmocka_unit_test(test_models_named),
+		cmocka_unit_test(test_nothing_taken),
 		cmocka_unit_test(test_command),
 	};
 

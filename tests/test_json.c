@@ -216,6 +216,7 @@ static void test_comments(void **state)
 	struct scenario s;
 
 	(void)state;
+	read_with("llama2-7b"); /* the files name none */
 	read_good("deepspeed",
 		  "// a head\n{ # to the end\n \"train_batch_size\": 64, /* or\n"
 		  "more */ \"train_micro_batch_size_per_gpu\": 2,\n"

@@ -291,17 +291,25 @@ static void test_trtllm(void **state)
 	expect(&s, "precision", "fp8-block");
 }
 
+/* Read with the caller's model, and served under its own name. */
 static void test_unknown_model(void **state)
 {
+	static const char script[] =
+		"vllm serve org/Of-Its-Own-9B --tensor-parallel-size 2\n";
 	struct scenario s;
+	struct error error;
 	char *text;
 
 	(void)state;
-	read_good("vllm", "vllm serve org/Of-Its-Own-9B --tensor-parallel-size 2\n",
-		  &s);
-	assert_string_equal(s.model.name, "llama3.1-8b");
+	memset(&report, 0, sizeof report);
+	snprintf(report.model, sizeof report.model, "gemma2-9b");
+	if (!format_find("vllm")->read(&s, "file", script, strlen(script), &report,
+				       &error))
+		fail_msg("%s", error.text);
+	snprintf(report.kept, sizeof report.kept, "vllm");
+	assert_string_equal(s.model.name, "gemma2-9b");
 	expect_not_modelled("model", "org/Of-Its-Own-9B");
-	assert_non_null(noted(IMPORT_ASSUMED, "model"));
+	assert_null(noted(IMPORT_ASSUMED, "model"));
 	text = write_as("vllm", &s, &report);
 	assert_non_null(strstr(text, "vllm serve org/Of-Its-Own-9B"));
 	free(text);
@@ -353,15 +361,19 @@ static void test_refused(void **state)
 	refused("vllm", "echo hello\n", "vllm serve");
 	refused("sglang", "vllm serve x\n", "sglang.launch_server");
 	refused("trtllm", "\n\n", "trtllm-serve");
-	refused("vllm", "vllm serve x --tensor-parallel-size many\n", "tensor");
-	refused("vllm", "\n\nvllm serve x -tp -3\n", ":3: ");
-	refused("vllm", "vllm serve x --data-parallel-size 4x\n", "whole number");
-	refused("vllm", "vllm serve x -dp 99999999999\n", "data-parallel-size");
+	refused("vllm", "vllm serve Qwen/Qwen3-8B --tensor-parallel-size many\n",
+		"tensor");
+	refused("vllm", "\n\nvllm serve Qwen/Qwen3-8B -tp -3\n", ":3: ");
+	refused("vllm", "vllm serve Qwen/Qwen3-8B --data-parallel-size 4x\n",
+		"whole number");
+	refused("vllm", "vllm serve Qwen/Qwen3-8B -dp 99999999999\n",
+		"data-parallel-size");
 	refused("sglang",
-		"python -m sglang.launch_server --model x --tp 8 --dp 3 "
+		"python -m sglang.launch_server --model Qwen/Qwen3-8B --tp 8 --dp 3 "
 		"--enable-dp-attention\n",
 		"no multiple of dp-size 3");
-	refused("vllm", "vllm serve x --kv-cache-dtype int3\n", "expected one of");
+	refused("vllm", "vllm serve Qwen/Qwen3-8B --kv-cache-dtype int3\n",
+		"expected one of");
 }
 
 /* Nothing of a file reaches a shell again but as a word. */

@@ -68,8 +68,9 @@ struct arguments {
 	bool (*knob)(void *context, const struct knob *knob, const char *text);
 	bool (*operand)(void *context, const char *text, struct error *error);
 	/* Where the scenario comes from instead, or NULL; knobs are set on top of it.
-	 */
-	bool (*base)(void *context, struct scenario *out, struct error *error);
+	 * model is what --model says, or NULL. */
+	bool (*base)(void *context, const char *model, struct scenario *out,
+		     struct error *error);
 	/* Filled where the scenario is another tool's file; may be NULL. */
 	struct import_report *report;
 	/* Where a scenario file of ours came from, which may be written again without

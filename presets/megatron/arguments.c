@@ -327,11 +327,43 @@ static bool add_section(struct arguments *arguments, const struct node *node,
 	return bridge_add_override(arguments, word, node->line);
 }
 
+/* What stands in a mapping that is not read is told by its whole key. Depth is bounded
+ * by the document's. */
+static void skip(struct arguments *arguments, const struct node *node,
+		 const char *prefix)
+{
+	char key[128];
+
+	snprintf(key, sizeof key, "%s%s%.60s", prefix, prefix[0] ? "." : "", node->key);
+	if (node->kind == NODE_MAP) {
+		for (const struct node *child = node->child; child; child = child->next)
+			skip(arguments, child, key);
+		return;
+	}
+	if (arguments->skipped_count == ARGUMENTS_SKIPPED) {
+		arguments->skipped_more++;
+		return;
+	}
+	struct argument *item = &arguments->skipped[arguments->skipped_count];
+
+	item->name = arguments_keep(arguments, key, strlen(key));
+	item->value = node->kind == NODE_SCALAR ? arguments_keep(arguments, node->text,
+								 strlen(node->text))
+						: "(list)";
+	item->line = node->line;
+	if (item->name && item->value)
+		arguments->skipped_count++;
+}
+
 /* A member of the file; other mappings say nothing of the training. */
 static bool add_top(struct arguments *arguments, const struct node *node)
 {
+	if (node->kind == NODE_MAP && !is_section(node->key)) {
+		skip(arguments, node, "");
+		return true;
+	}
 	if (node->kind == NODE_MAP)
-		return !is_section(node->key) || add_section(arguments, node, "");
+		return add_section(arguments, node, "");
 	if (strcmp(node->key, "mixed_precision") == 0)
 		return add_section(arguments, node, "");
 	return add_member(arguments, node);
@@ -350,6 +382,10 @@ static bool from_yaml(struct arguments *arguments, const char *text, size_t leng
 	map = node_get(document.root, "MODEL_ARGS");
 	if (!map || map->kind != NODE_MAP)
 		map = document.root;
+	for (const struct node *node = document.root->child;
+	     node && map != document.root; node = node->next)
+		if (node != map)
+			skip(arguments, node, "");
 	for (const struct node *node = map->child; node && good; node = node->next)
 		good = add_top(arguments, node) ||
 		       error_set(error, arguments->file, node->line,

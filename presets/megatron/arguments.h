@@ -21,6 +21,8 @@ struct argument {
 	int line;
 };
 
+enum { ARGUMENTS_SKIPPED = 64 };
+
 struct arguments {
 	int count, capacity;
 	struct argument *item;
@@ -29,6 +31,9 @@ struct arguments {
 	struct text_block *blocks; /* owns all strings */
 	size_t bytes;
 	char file[256];
+	int skipped_count;
+	struct argument skipped[ARGUMENTS_SKIPPED]; /* "a.b.c", in mappings not read */
+	int skipped_more;                           /* beyond these */
 };
 
 enum { ARGUMENTS_MAX = 4096, ARGUMENTS_MAX_BYTES = 4 << 20 };

@@ -41,6 +41,12 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 		import_note(report, known ? IMPORT_TAKEN : IMPORT_NOT_MODELLED, a->name,
 			    "%s", a->value);
 	}
+	for (int i = 0; i < arguments->skipped_count; i++)
+		import_note(report, IMPORT_SKIPPED, arguments->skipped[i].name, "%.80s",
+			    arguments->skipped[i].value);
+	if (arguments->skipped_more > 0)
+		import_note(report, IMPORT_SKIPPED, "deeper keys", "%d more",
+			    arguments->skipped_more);
 }
 
 /* The shape of a recipe of Megatron-Bridge: what stands before its task, where 31 is
@@ -85,36 +91,47 @@ static const struct argument *find_recipe(const struct arguments *arguments)
 	return recipe;
 }
 
-/* A file may leave the shape to another one (a recipe, a checkpoint). */
+/* A file may leave the shape to another one: a recipe, a checkpoint. The flag that says
+ * which; where several do, the first whose name is known. A tokenizer tells nothing:
+ * many sizes share one. */
+static const struct argument *find_name(const struct arguments *arguments,
+					const struct preset **found)
+{
+	/* ids of Hugging Face, but for the recipes */
+	static const char *const named[] = { "recipe", "model-recipe-name", "model",
+					     "hf-path", "hf-model-path" };
+	const struct argument *first = NULL;
+
+	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+		const struct argument *a = arguments_find(arguments, named[i]);
+
+		if (!a || a->value[0] == '\0')
+			continue;
+		first = first ? first : a;
+		if ((*found = preset_find(PRESET_MODEL, a->value)) ||
+		    (*found = recipe_model(a->value)))
+			return a;
+	}
+	return first;
+}
+
 static bool read_model(const struct arguments *arguments, struct model *out,
 		       struct import_report *report, struct error *error)
 {
 	static const char *const shape[] = { "hidden-size", "num-layers",
 					     "num-attention-heads" };
-	/* ids of Hugging Face */
-	static const char *const named[] = { "recipe",        "model-recipe-name",
-					     "model",         "hf-path",
-					     "hf-model-path", "tokenizer-model" };
-	const struct argument *ep =
-		arguments_find(arguments, "expert-model-parallel-size");
+	const struct preset *found = NULL;
+	const struct argument *a;
+	struct import_name named = { arguments->file, 1, "", NULL };
 
 	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++)
 		if (arguments_find(arguments, shape[i]))
 			return megatron_model(arguments, out, report, error);
-	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
-		const struct argument *a = arguments_find(arguments, named[i]);
-		const struct preset *preset = NULL;
-
-		if (a && !(preset = preset_find(PRESET_MODEL, a->value)))
-			preset = recipe_model(a->value);
-		if (!preset)
-			continue;
-		import_note(report, IMPORT_ASSUMED, "model", "%s, as --%s names it",
-			    preset->name, a->name);
-		return library_model(out, preset->name, error);
-	}
-	return import_unstated_model(out, ep ? strtoll(ep->value, NULL, 10) : 1, report,
-				     error);
+	a = find_name(arguments, &found);
+	if (a)
+		named = (struct import_name){ arguments->file, a->line, a->value,
+					      found };
+	return import_model(out, &named, report, error);
 }
 
 /* The stack's rule, which a flag may change. */
@@ -160,6 +177,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	bool generic;
 
 	scenario_defaults(out);
+	note_flags(arguments, report);
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !library_cluster(&out->cluster, "dgx-h100", error) ||
 	    !library_stack(out, "megatron-core", &generic, error) ||
@@ -170,7 +188,6 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	if (out->model.approximate[0] != '\0')
 		import_note(report, IMPORT_APPROXIMATE, "model", "%s",
 			    out->model.approximate);
-	note_flags(arguments, report);
 	return true;
 }
 

@@ -67,7 +67,7 @@ bool nanotron_read_model(const struct mapped *m)
 	bool good = true;
 
 	if (!from)
-		return import_unstated_model(&m->out->model, 1, m->report, m->error);
+		return mapped_no_model(m);
 	if (!read_shape(m, &s) || !read_moe(m, &model.moe, s.ffn))
 		return false;
 	if (s.heads < 1 || s.layers < 1 || s.layers > MAX_LAYERS)

@@ -4,7 +4,7 @@
 
 #include "presets/pairs/mapping.h"
 
-/* The model of m->out; the unstated one where the file has no shape. */
+/* The model of m->out; the caller's where the file has no shape. */
 bool nanotron_read_model(const struct mapped *m);
 void nanotron_write_model(struct entries *e, const struct model *model,
 			  struct export_out *out);

@@ -165,9 +165,17 @@ static void note_keys(const struct mapped *m, const struct mapped_format *format
 	}
 }
 
+bool mapped_model(const struct mapped *m, const char *name, const struct pair *from)
+{
+	const struct import_name named = { m->pairs->file, from ? from->line : 1, name,
+					   NULL };
+
+	return import_model(&m->out->model, &named, m->report, m->error);
+}
+
 bool mapped_no_model(const struct mapped *m)
 {
-	return import_unstated_model(&m->out->model, 1, m->report, m->error);
+	return mapped_model(m, "", NULL);
 }
 
 bool mapped_read(struct scenario *out, const struct mapped_format *format,
@@ -175,11 +183,11 @@ bool mapped_read(struct scenario *out, const struct mapped_format *format,
 {
 	struct scenario made;
 	struct mapped m = { pairs, &made, report, error };
-	bool good = mapped_begin(&made, format->stack, error) &&
-		    format->read_model(&m) && mapping_read(&m, format->rows) &&
-		    format->read_rest(&m);
-	if (good)
-		note_keys(&m, format);
+	bool good;
+
+	note_keys(&m, format);
+	good = mapped_begin(&made, format->stack, error) && format->read_model(&m) &&
+	       mapping_read(&m, format->rows) && format->read_rest(&m);
 	pairs_free(pairs);
 	if (good)
 		*out = made;

@@ -72,7 +72,9 @@ struct mapped_format {
 bool mapped_read(struct scenario *out, const struct mapped_format *format,
 		 struct pairs *pairs, struct import_report *report,
 		 struct error *error);
-/* The model of a format that has no keys for one. */
+/* The model of that name ("" for none), which `from` gives; see import_model(). */
+bool mapped_model(const struct mapped *m, const char *name, const struct pair *from);
+/* The model of a format that has no keys for one: the caller's. */
 bool mapped_no_model(const struct mapped *m);
 
 /* --- writing --- */

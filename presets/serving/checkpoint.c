@@ -5,28 +5,6 @@
 #include "presets/model_name.h"
 #include "presets/serving/tool.h"
 
-bool checkpoint_model(const char *checkpoint, struct model *out,
-		      struct import_report *report, struct error *error)
-{
-	const struct preset *found =
-		checkpoint[0] != '\0' ? model_name_find(checkpoint) : NULL;
-
-	if (checkpoint[0] == '\0')
-		return import_unstated_model(out, 1, report, error);
-	if (found) {
-		import_note(report, IMPORT_TAKEN, "model", "%s as %s", checkpoint,
-			    found->name);
-		return library_model(out, found->name, error);
-	}
-	import_note(report, IMPORT_NOT_MODELLED, "model", "%s", checkpoint);
-	if (!library_model(out, "llama3.1-8b", error))
-		return false;
-	import_note(report, IMPORT_ASSUMED, "model",
-		    "llama3.1-8b: the library has no such model; --model "
-		    "config.json does");
-	return true;
-}
-
 /* config.json of the published weights: quantization_config.quant_method fp8 with
  * weight_block_size 128 x 128, or mxfp4. */
 const char *checkpoint_native(const struct model *model, const char *checkpoint)

@@ -243,10 +243,12 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 				      : decode ? decode
 					       : prefill;
 	struct mapped m = { &main->flags, out, report, error };
+	struct import_name named = { main->flags.file, main->line, main->checkpoint,
+				     model_name_find(main->checkpoint) };
 	struct scenario other;
 	struct model model;
 
-	if (!checkpoint_model(main->checkpoint, &model, report, error) ||
+	if (!import_model(&model, &named, report, error) ||
 	    !read_command(tool, main, &model, out, report, error))
 		return false;
 	if (pools && (!read_command(tool, prefill, &model, &other, report, error) ||

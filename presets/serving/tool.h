@@ -73,10 +73,6 @@ void commands_free(struct server_commands *commands);
 bool word_is_program(const char *word, const char *program);
 
 /* --- checkpoint.c --- */
-/* The model that a checkpoint's name means. Unknown: a Llama of 8 B, and the report
- * says so. */
-bool checkpoint_model(const char *checkpoint, struct model *out,
-		      struct import_report *report, struct error *error);
 /* How the published weights of this model are stored, unless the name of this
  * checkpoint tells another format; checkpoint may be NULL. */
 const char *checkpoint_native(const struct model *model, const char *checkpoint);

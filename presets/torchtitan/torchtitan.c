@@ -1,6 +1,7 @@
 /* torchtitan.c - reading; see torchtitan.h. */
 #include "presets/torchtitan/torchtitan.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,28 +14,19 @@ static bool read_model(const struct mapped *m)
 	const struct pair *name = mapped_find(m, "model.name"),
 			  *flavor = mapped_find(m, "model.flavor");
 	const struct flavor *row = torchtitan_flavors;
-	int64_t ep = 1;
+	struct import_name named = { m->pairs->file, 1, "", NULL };
+	char both[160];
 
-	for (; name && flavor && row->model; row++)
+	if (!name || !flavor)
+		return import_model(&m->out->model, &named, m->report, m->error);
+	snprintf(both, sizeof both, "%.70s-%.70s", name->value, flavor->value);
+	named.name = both;
+	named.line = flavor->line;
+	for (; row->model && !named.found; row++)
 		if (strcmp(row->name, name->value) == 0 &&
 		    strcmp(row->flavor, flavor->value) == 0)
-			return library_model(&m->out->model, row->model, m->error);
-	if (name && flavor)
-		import_note(m->report, IMPORT_NOT_MODELLED, "model", "%.60s %.60s",
-			    name->value, flavor->value);
-	if (!mapped_count(m, "parallelism.expert_parallel_degree", &ep))
-		return false;
-	return import_unstated_model(&m->out->model, ep, m->report, m->error);
-}
-
-/* Whether the shape is not the file's. */
-static bool is_assumed(const struct mapped *m)
-{
-	for (int i = 0; i < m->report->count; i++)
-		if (m->report->note[i].kind == IMPORT_ASSUMED &&
-		    strcmp(m->report->note[i].key, "model") == 0)
-			return true;
-	return false;
+			named.found = preset_find(PRESET_MODEL, row->model);
+	return import_model(&m->out->model, &named, m->report, m->error);
 }
 
 /* Virtual stages follow from layers per stage; without it a looped schedule has two
@@ -65,12 +57,6 @@ static bool read_stages(const struct mapped *m)
 	if (each > 0) {
 		int64_t stages = (layers + first + last + each - 1) / each;
 
-		if (stages % plan->pp != 0 && is_assumed(m)) {
-			import_note(m->report, IMPORT_NOT_MODELLED, "layers per stage",
-				    "%lld, of a model that the file does not name",
-				    (long long)each);
-			stages = plan->pp * v;
-		}
 		if (stages % plan->pp != 0)
 			return error_set(m->error, m->pairs->file,
 					 mapped_find(m, key)->line,

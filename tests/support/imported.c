@@ -1,6 +1,7 @@
 /* imported.c - see imported.h. */
 #include "tests/support/imported.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/knob.h"
@@ -8,11 +9,18 @@
 #include "tests/support/close.h"
 
 struct import_report report;
+static const char *model = "";
+
+void read_with(const char *name)
+{
+	model = name;
+}
 
 bool read_as(const char *format, const char *text, struct scenario *out,
 	     struct error *error)
 {
 	memset(&report, 0, sizeof report);
+	snprintf(report.model, sizeof report.model, "%s", model);
 	memset(out, 0, sizeof *out);
 	error->text[0] = '\0';
 	return format_find(format)->read(out, "file", text, strlen(text), &report,

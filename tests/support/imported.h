@@ -11,6 +11,8 @@
 /* Of the last file that was read. */
 extern struct import_report report;
 
+/* What --model says from here on; "" is nothing. */
+void read_with(const char *name);
 /* The file is called "file"; error and report are emptied first. */
 bool read_as(const char *format, const char *text, struct scenario *out,
 	     struct error *error);

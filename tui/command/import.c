@@ -33,7 +33,8 @@ static bool take_operand(void *context, const char *text, struct error *error)
 			 text, names);
 }
 
-static bool read_base(void *context, struct scenario *out, struct error *error)
+static bool read_base(void *context, const char *model, struct scenario *out,
+		      struct error *error)
 {
 	struct asked *asked = context;
 
@@ -41,6 +42,8 @@ static bool read_base(void *context, struct scenario *out, struct error *error)
 		return error_set(error, NULL, 0,
 				 "import needs a format and a file: import megatron "
 				 "train.sh");
+	snprintf(asked->report->model, sizeof asked->report->model, "%s",
+		 model ? model : "");
 	return format_read(asked->reader, asked->path, out, asked->report, error);
 }
 

@@ -183,16 +183,18 @@ static bool take(struct request *r, const struct command *command,
 }
 
 /* A scenario, or another tool's file; then one line says what was made of it. */
-static bool read_scenario(const char *name, const struct arguments *arguments,
+static bool read_scenario(const struct request *r, const struct arguments *arguments,
 			  struct scenario *s, struct error *error)
 {
 	struct import_report *report = arguments->report, *own = NULL;
+	const char *name = r->scenario, *model = r->model;
 	char summary[320];
 
 	if (!report)
 		report = own = calloc(1, sizeof *own);
 	if (!report)
 		return error_set(error, name, 0, "out of memory");
+	snprintf(report->model, sizeof report->model, "%s", model ? model : "");
 	if (!format_open(name, s, report, error)) {
 		free(own);
 		return false;
@@ -214,9 +216,9 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 	bool generic = false, good, given = r->scenario || arguments->base;
 
 	if (arguments->base)
-		good = arguments->base(arguments->context, s, error);
+		good = arguments->base(arguments->context, r->model, s, error);
 	else if (r->scenario)
-		good = read_scenario(r->scenario, arguments, s, error);
+		good = read_scenario(r, arguments, s, error);
 	else if (r->model)
 		good = scenario_blank(s, r->model, r->cluster ? r->cluster : "dgx-h100",
 				      r->stack ? r->stack : "megatron-core", error);
