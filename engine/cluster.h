@@ -79,7 +79,7 @@ struct link {
 	double efficiency;         /* plateau bus bandwidth over nominal */
 	double latency_seconds;    /* of one hop of a collective */
 	double oversubscription;   /* >= 1; LINK_UPPER */
-	bool in_network_reduction; /* NVLS, SHARP */
+	bool in_network_reduction; /* LINK_DOMAIN: NVLS; LINK_NETWORK: SHARP */
 };
 
 struct cluster {

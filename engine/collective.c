@@ -36,6 +36,13 @@ static double log2_ceil(double n)
 	return steps;
 }
 
+/* Whether switches of the network add up for this group and send copies (SHARP). */
+static bool switches_join(const struct cluster *cluster, const struct group *group)
+{
+	return group->link != LINK_DOMAIN &&
+	       cluster->link[LINK_NETWORK].in_network_reduction;
+}
+
 /* Launching a collective's kernel and meeting its peers takes as long as so many steps
  * inside a domain: nccl-tests on A100 to B300 meet 9 to 10 us on two ranks. */
 static const double start_steps = 6;
@@ -53,13 +60,22 @@ static double latency(const struct cluster *cluster, const struct group *group,
 	double far = cluster->link[LINK_NETWORK].latency_seconds;
 	double ring = ((double)group->ranks - domains) * near + (domains - 1) * far;
 	double tree = (inside - 1) * near + log2_ceil(domains) * far;
+	/* up to the switch that joins all of them, and down again */
+	double joined = (inside - 1) * near + 2 * far;
+	bool joins = switches_join(cluster, group);
 
 	double start = start_steps * near;
 
 	if (kind == COLLECTIVE_SEND)
 		return start + (group->link == LINK_DOMAIN ? near : far);
-	if (kind == COLLECTIVE_ALL_REDUCE)
-		return start + 2 * lesser(ring, tree);
+	if (kind == COLLECTIVE_ALL_REDUCE) {
+		double both = 2 * lesser(ring, tree);
+
+		return start +
+		       (joins ? lesser(both, joined + (inside - 1) * near) : both);
+	}
+	if (joins && kind != COLLECTIVE_BROADCAST)
+		ring = lesser(ring, joined);
 	return start + (kind == COLLECTIVE_BROADCAST ? lesser(ring, tree) : ring);
 }
 
@@ -132,9 +148,11 @@ void collective_dispatch(const struct cluster *cluster, const struct group *grou
 }
 
 /* A torus moves an all-gather along each axis at once in both directions: the rate
- * counted per accelerator holds all its links (jax-ml scaling book, "Sharding"). */
+ * counted per accelerator holds all its links (jax-ml scaling book, "Sharding").
+ * `crossing` of the bytes leave the domain. */
 static double transfer(const struct cluster *cluster, const struct group *group,
-		       enum collective_kind kind, double bytes, double stack_share)
+		       enum collective_kind kind, double bytes, double crossing,
+		       double stack_share)
 {
 	double near = level_rate(cluster, LINK_DOMAIN);
 	double reduced = bytes;
@@ -151,6 +169,10 @@ static double transfer(const struct cluster *cluster, const struct group *group,
 
 	if (kind == COLLECTIVE_SEND)
 		return bytes / network_rate(cluster, group->link, stack_share);
+	if (kind == COLLECTIVE_ALL_REDUCE && switches_join(cluster, group))
+		return larger(crossing /
+				      network_rate(cluster, group->link, stack_share),
+			      (bytes - crossing) / near);
 	return bytes / lesser(far, near);
 }
 
@@ -175,7 +197,13 @@ void collective_cost(const struct cluster *cluster, const struct group *group,
 		out->network_bytes = out->sent_bytes / inside;
 	if (kind == COLLECTIVE_SEND && group->link != LINK_DOMAIN)
 		out->network_bytes = out->sent_bytes;
-	out->seconds =
-		combine(cluster, group, latency(cluster, group, kind),
-			transfer(cluster, group, kind, out->sent_bytes, stack_share));
+	/* halves of an all-reduce inside, and of each part the sum goes up once */
+	if (kind == COLLECTIVE_ALL_REDUCE && switches_join(cluster, group)) {
+		out->network_bytes = payload_bytes / inside;
+		out->sent_bytes =
+			payload_bytes * bus_factor(kind, inside) + out->network_bytes;
+	}
+	out->seconds = combine(cluster, group, latency(cluster, group, kind),
+			       transfer(cluster, group, kind, out->sent_bytes,
+					out->network_bytes, stack_share));
 }

@@ -6,6 +6,13 @@
  * a hierarchy of domain and network for latency. A real library approaches its
  * plateau slowly; latency and bandwidth terms combine as a + b + 1.1 sqrt(a b),
  * which is (a^0.6 + b^0.6)^(1/0.6) to 3 % without pow().
+ *
+ * Where the network's switches add up (SHARP; Graham et al. 2020, 10.1007/978-3-030-
+ * 50743-5_3) each member of an all-reduce sends its part of the domain's sum once and
+ * gets the result once, at the same time: n/g bytes each way for g members in a domain,
+ * where a ring sends 2(p-1)/p n/g. All-gather and reduce-scatter have as many bytes as
+ * before, but one climb and one descent in place of a ring's steps (NCCL's CollNet
+ * direct, src/graph/tuning.cc). Inside a domain nothing changes.
  */
 #ifndef ENGINE_COLLECTIVE_H
 #define ENGINE_COLLECTIVE_H

@@ -1,9 +1,11 @@
 /* test_train.c - published figures: activations, states, rings, bubbles, FLOPs. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/collective.h"
 #include "engine/graph.h"
+#include "engine/knob.h"
 #include "engine/train.h"
 #include "engine/train/step.h"
 #include "presets/library.h"
@@ -222,6 +224,58 @@ static void test_rings_send_what_rings_send(void **state)
 	assert_close(c.network_bytes, c.sent_bytes, 1e-12);
 }
 
+static double seconds_of(const struct scenario *s, const struct group *group,
+			 enum collective_kind kind, double bytes)
+{
+	struct collective c;
+
+	collective_cost(&s->cluster, group, kind, bytes, 1, &c);
+	return c.seconds;
+}
+
+/* Switches that add up: n/g bytes of an all-reduce go up once, where a ring sends
+ * 2(p-1)/p n/g (Graham et al. 2020); gathers and scatters have their bytes and fewer
+ * steps; nothing changes in a domain. */
+static void test_sharp_acts_on_the_network(void **state)
+{
+	struct estimate *off = calloc(1, sizeof *off), *on = calloc(1, sizeof *on);
+	struct scenario s, sharp;
+	struct collective c;
+	struct mesh mesh;
+
+	(void)state;
+	case_dense(&s); /* TP 8 fills a domain, DP is on the network */
+	case_set(&s, "gpus", "256");
+	case_set(&s, "zero", "0");
+	sharp = s;
+	case_set(&sharp, "in_network_reduction", "on");
+	mesh_build(&s, &mesh);
+	const struct group *tp = &mesh.tp_group, *dp = &mesh.dp_group;
+	assert_int_equal(dp->ranks, 8);
+	collective_cost(&sharp.cluster, dp, COLLECTIVE_ALL_REDUCE, 8e9, 1, &c);
+	assert_close(c.network_bytes, 8e9, 1e-12);
+	assert_close(seconds_of(&s, dp, COLLECTIVE_ALL_REDUCE, 8e9) / c.seconds, 1.75,
+		     0.01);
+	for (int kind = COLLECTIVE_ALL_REDUCE; kind <= COLLECTIVE_REDUCE_SCATTER;
+	     kind++) {
+		assert_true(seconds_of(&sharp, dp, kind, 1e4) <
+			    seconds_of(&s, dp, kind, 1e4));
+		assert_true(seconds_of(&sharp, dp, kind, 1e9) <
+			    seconds_of(&s, dp, kind, 1e9));
+		assert_true(seconds_of(&sharp, tp, kind, 1e9) ==
+			    seconds_of(&s, tp, kind, 1e9));
+	}
+	train_estimate(&s, off);
+	train_estimate(&sharp, on);
+	assert_true(on->legal && on->step_seconds < off->step_seconds);
+	assert_non_null(strstr(knob_find("in_network_reduction")->help, "all-reduce"));
+	/* a job inside one domain has no such switch */
+	case_set(&s, "nvlink_domain", "256");
+	assert_false(knob_applies(&s, knob_find("in_network_reduction")));
+	free(off);
+	free(on);
+}
+
 /* Narayanan et al. (arXiv 2104.04473), section 2.2. */
 static void test_bubbles_are_those_of_equal_stages(void **state)
 {
@@ -338,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_zero_states_are_those_of_the_paper),
 		cmocka_unit_test(test_the_distributed_optimizer_takes_six_and_twelfth),
 		cmocka_unit_test(test_rings_send_what_rings_send),
+		cmocka_unit_test(test_sharp_acts_on_the_network),
 		cmocka_unit_test(test_bubbles_are_those_of_equal_stages),
 		cmocka_unit_test(test_flops_per_token_of_llama),
 		cmocka_unit_test(test_kv_bytes_per_token),

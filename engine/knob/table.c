@@ -146,6 +146,12 @@ static bool has_upper_link(const struct scenario *s)
 	return s->cluster.link[LINK_UPPER].span > 0;
 }
 
+/* The job leaves the fast domain. */
+static bool has_network(const struct scenario *s)
+{
+	return cluster_domain(&s->cluster) < s->cluster.gpus;
+}
+
 static bool is_continuous(const struct scenario *s)
 {
 	return s->plan.serving.batching == BATCHING_CONTINUOUS;
@@ -438,8 +444,10 @@ const struct knob knob_table[] = {
 	  REAL(cluster.link[LINK_NETWORK].bytes_per_second, 0.1, 1e5, 1e9 / 8),
 	  .step = STEP_DOUBLE },
 	{ "in_network_reduction", "sharp", "SHARP", "",
-	  "Switches of the network add up all-reduces.", GROUP_CLUSTER,
-	  SWITCH(cluster.link[LINK_NETWORK].in_network_reduction) },
+	  "Switches of the network add up: an all-reduce between fast domains sends "
+	  "its bytes once, not twice; gathers and scatters only save steps.",
+	  GROUP_CLUSTER, SWITCH(cluster.link[LINK_NETWORK].in_network_reduction),
+	  .applies = has_network },
 	{ "leaf_gpus", NULL, "leaf switch", "GPUs",
 	  "GPUs behind one leaf, above which the network is oversubscribed.",
 	  GROUP_CLUSTER, COUNT(cluster.link[LINK_UPPER].span, 0, MAX_GPUS),
