@@ -143,6 +143,8 @@ static const struct {
 	{ "X8", MOE, "tp=1 etp=5 gpus=80 ep=8 gbs=400", "etp 1", "etp=2" },
 	{ "X9", DENSE, "precision=nvfp4", "precision bf16, fp16 or fp32",
 	  "precision=fp8" },
+	{ "X25", DENSE, "precision=int8", "precision bf16, fp16 or fp32",
+	  "precision=fp8" },
 	{ "X12", MOE, "pp=64 ep=1 split=balanced", "pp 32", "pp=32 ep=2" },
 	{ "X14", DENSE, "split=custom layout=Et*80|", "split auto or balanced",
 	  "split=auto" },

@@ -229,20 +229,33 @@ bool breaks_e28(const struct facts *f, struct broken *out)
 	return true;
 }
 
+/* What this accelerator trains in instead. */
+static void set_precisions(const struct facts *f, struct broken *out)
+{
+	const double *peak = f->scenario->cluster.accelerator.peak_flops;
+	int n = 0;
+
+	*out = (struct broken){ .value = { (double)f->plan->precision } };
+	for (int i = 0; i <= PRECISION_NVFP4 && n < MAX_MENDS; i++)
+		if (peak[i] > 0)
+			out->mend[n++] = (struct mend){ "precision", MEND_VALUE, i };
+}
+
 bool breaks_precision(const struct facts *f, struct broken *out)
 {
 	const double *peak = f->scenario->cluster.accelerator.peak_flops;
-	struct mend mend[MAX_MENDS] = { { 0 } };
-	int n = 0;
 
-	if (f->plan->precision <= PRECISION_NVFP4 && peak[f->plan->precision] > 0)
+	if (f->plan->precision > PRECISION_NVFP4 || peak[f->plan->precision] > 0)
 		return false;
-	for (int i = 0; i <= PRECISION_NVFP4 && n < MAX_MENDS; i++)
-		if (peak[i] > 0)
-			mend[n++] = (struct mend){ "precision", MEND_VALUE, i };
-	*out = (struct broken){ .value = { (double)f->plan->precision } };
-	for (int i = 0; i < n; i++)
-		out->mend[i] = mend[i];
+	set_precisions(f, out);
+	return true;
+}
+
+bool breaks_trained_precision(const struct facts *f, struct broken *out)
+{
+	if (f->plan->precision <= PRECISION_NVFP4)
+		return false;
+	set_precisions(f, out);
 	return true;
 }
 

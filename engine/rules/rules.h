@@ -117,6 +117,7 @@ bool breaks_documents(const struct facts *f, struct broken *out);
 bool breaks_shard_group(const struct facts *f, struct broken *out);
 bool breaks_expert_width(const struct facts *f, struct broken *out);
 bool breaks_precision(const struct facts *f, struct broken *out);
+bool breaks_trained_precision(const struct facts *f, struct broken *out);
 bool breaks_host_link(const struct facts *f, struct broken *out);
 bool breaks_lora(const struct facts *f, struct broken *out);
 bool breaks_balance(const struct facts *f, struct broken *out);
