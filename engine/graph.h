@@ -75,6 +75,7 @@ struct graph_context {
 	double ffn_copies, head_copies; /* tensors that unfused software keeps */
 	double network_share;           /* the stack's share of the network */
 	bool frozen;                    /* LoRA: the base does not train */
+	double adapter_rank;            /* of the adapters beside its matrices */
 };
 
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,

@@ -179,6 +179,62 @@ void model_count(const struct model *model, struct model_counts *counts)
 	}
 }
 
+/* Rows and columns of the matrices of a mixer, added up. */
+static double mixer_widths(const struct model *m, const struct layer_kind *kind)
+{
+	const struct attention *a = &kind->attention;
+	const struct ssm *s = &m->ssm;
+	double h = (double)m->hidden, heads = (double)a->heads;
+	double inner = (double)s->inner, state = (double)s->state;
+	double rank = (double)a->query_rank,
+	       latent = (double)(a->kv_rank + a->rope_dim);
+	double query = heads * (double)(a->nope_dim + a->rope_dim);
+	double value = heads * (double)a->value_dim;
+	double kv = (double)(a->kv_heads * (a->head_dim + a->value_dim));
+
+	switch (kind->mixer) {
+	case MIXER_ATTENTION:
+		return h + heads * (double)a->head_dim + kv +
+		       (a->output_gate ? value : 0) + value + h;
+	case MIXER_MLA:
+		return (rank > 0 ? h + rank + rank : h) + query + h + latent +
+		       (double)a->kv_rank + heads * (double)a->nope_dim + value +
+		       value + h;
+	case MIXER_MAMBA1:
+		return h + 2 * inner + inner + (double)s->dt_rank + 2 * state +
+		       (double)s->dt_rank + inner + inner + h;
+	case MIXER_MAMBA2:
+	case MIXER_LINEAR:
+		return h + 2 * inner + 2 * (double)s->groups * state +
+		       (kind->mixer == MIXER_LINEAR ? 2 : 1) * (double)s->heads +
+		       inner + h;
+	default: return 0;
+	}
+}
+
+static double layer_widths(const struct model *m, const struct layer_kind *kind)
+{
+	double up = m->gated_mlp ? 2 : 1, widths = mixer_widths(m, kind);
+	double ffn = kind->mlp == MLP_DENSE ? (double)kind->ffn
+		     : kind->mlp == MLP_MOE ? (double)m->moe.shared_ffn
+					    : 0;
+
+	return widths + (ffn > 0 ? 2 * (double)m->hidden + (up + 1) * ffn : 0);
+}
+
+double model_adapters(const struct model *model, int64_t rank)
+{
+	double layers[MAX_LAYER_KINDS], widths = 0;
+
+	model_kinds_layers(model, layers);
+	for (int k = 0; k < model->kinds; k++)
+		widths += layers[k] * layer_widths(model, &model->kind[k]);
+	if (model->mtp_layers > 0 && model->kinds > 0)
+		widths += (double)model->mtp_layers *
+			  layer_widths(model, &model->kind[model_mtp_kind(model)]);
+	return (double)rank * widths;
+}
+
 /* Mean number of positions that a token sees of a sequence of seq. */
 static double positions_seen(int64_t seq, int64_t window, bool full_square)
 {
@@ -219,7 +275,8 @@ static double scan_flops(const struct model *m, const struct layer_kind *kind)
 	       (chunk / 2 * ((double)s->groups * state + inner) + 2 * inner * state);
 }
 
-double model_flops_per_token(const struct model *model, int64_t seq, bool full_square)
+double model_trained_flops_per_token(const struct model *model, int64_t seq,
+				     bool full_square, int64_t lora_rank)
 {
 	struct model_counts counts;
 	double layers[MAX_LAYER_KINDS], weights, forward = 0;
@@ -247,7 +304,18 @@ double model_flops_per_token(const struct model *model, int64_t seq, bool full_s
 			   (attention_flops(kind, seq, full_square) +
 			    scan_flops(model, kind));
 	}
-	return 6 * weights + 3 * forward;
+	return model_weight_flops(lora_rank) * weights + 3 * forward +
+	       6 * model_adapters(model, lora_rank);
+}
+
+double model_weight_flops(int64_t lora_rank)
+{
+	return lora_rank > 0 ? 4 : 6;
+}
+
+double model_flops_per_token(const struct model *model, int64_t seq, bool full_square)
+{
+	return model_trained_flops_per_token(model, seq, full_square, 0);
 }
 
 double model_kv_bytes_per_token(const struct model *model, int64_t seq,

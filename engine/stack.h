@@ -37,7 +37,8 @@ struct stack {
 					gradient's TP collective runs beside */
 	double sync_calls_per_layer; /* DP collectives per layer: buckets or tensors;
 					0 = one for all layers */
-	double layer_step_seconds;   /* CPU time of the optimizer step per layer */
+	double layer_step_seconds;   /* CPU time of the optimizer step per layer, of one
+					that trains whole */
 	double unfused_passes; /* memory passes of an unfused norm over a fused one's */
 	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
 	double network_efficiency; /* x link efficiency: the stack's own share */

@@ -340,7 +340,7 @@ static double framework(const struct explanation *x)
 
 static double flops(const struct explanation *x)
 {
-	return 6 * (t(x, "N") - t(x, "table")) + t(x, "S");
+	return t(x, "w") * (t(x, "N") - t(x, "table")) + 6 * t(x, "A") + t(x, "S");
 }
 
 static double hfu(const struct explanation *x)

@@ -24,12 +24,18 @@ static void flops(const struct asked *a, struct explanation *out)
 {
 	const struct model *m = &a->scenario->model;
 	struct model_counts counts;
-	double scores;
+	int64_t rank = a->scenario->plan.lora_rank;
+	double scores, each = model_weight_flops(rank);
+	double adapters = model_adapters(m, rank);
 
 	model_count(m, &counts);
 	if (m->tied_embeddings)
 		counts.embedding -= (double)m->vocab * (double)m->hidden;
-	scores = a->estimate->flops_per_token - 6 * (counts.active - counts.embedding);
+	scores = a->estimate->flops_per_token -
+		 each * (counts.active - counts.embedding) - 6 * adapters;
+	explain_term(out, "w", "a weight: 2 forward, 2 its input's, 2 its own gradient",
+		     FORM_COUNT, each);
+	explain_term(out, "A", "weights of LoRA adapters", FORM_COUNT, adapters);
 	explain_term(out, "N", "active parameters, the table among them", FORM_COUNT,
 		     counts.active);
 	explain_term(out, "table", "embeddings that only look up", FORM_COUNT,
@@ -278,12 +284,12 @@ const struct explain_row explain_totals[] = {
 	  "Without MTP layers, as published counts do.",
 	  "the model's file names its source", model },
 	{ "flops_per_token", "Model FLOPs per token",
-	  "6 * (N - table) + S, S = 6 * L * s * heads * head_dim where causal",
-	  "Forward and backward, nothing recomputed. Attention counts the causal half "
-	  "(unless the convention is full), windows as they are; a tied table counts "
-	  "once, as the head.",
-	  "PaLM, arXiv 2204.02311, appendix B; Kaplan et al., arXiv 2001.08361",
-	  flops },
+	  "w * (N - table) + 6 * A + S, S = 6 * L * s * heads * head_dim where causal",
+	  "Forward and backward, nothing recomputed; frozen weights under LoRA have no "
+	  "gradient of their own, w = 4. Attention counts the causal half (unless the "
+	  "convention is full), windows as they are; a tied table counts once, as the "
+	  "head.",
+	  "PaLM, arXiv 2204.02311, appendix B; LoRA, arXiv 2106.09685", flops },
 	{ "capacity_bytes", "Capacity", "usable",
 	  "What a framework can allocate on this accelerator, not the label.",
 	  "presets/clusters: usable_gib", capacity },

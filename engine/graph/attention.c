@@ -121,8 +121,10 @@ void graph_attention(const struct graph_context *c, const struct layer_kind *kin
 	op = graph_linear(c, graph, "qkv projection", c->tokens,
 			  q + kv + (a->output_gate ? o : 0), h, a->qkv_bias, 1);
 	op->kept_bytes = c->tokens * (q + kv + (a->output_gate ? o : 0)) * c->width;
-	if (m->position == POSITION_RELATIVE)
+	if (m->position == POSITION_RELATIVE) {
 		op->weights += h * h / tp;
+		op->trainable += c->frozen ? 0 : h * h / tp;
+	}
 	if (a->qk_norm)
 		graph_memory(c, graph, OPERATOR_NORM, "query and key norm", c->tokens,
 			     q + kv / 2, 2 * c->width, 4 * c->width);

@@ -23,14 +23,11 @@ struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
 
 static void train_weights(const struct graph_context *c, struct graph_operator *op)
 {
-	double rank = (double)c->scenario->plan.lora_rank;
-
 	op->trainable = op->weights;
 	if (!c->frozen)
 		return;
-	/* LoRA (arXiv 2106.09685): a pair of rank-r matrices beside a frozen one */
-	op->trainable =
-		op->kind == OPERATOR_GEMM ? rank * (op->columns + op->inner) : 0;
+	/* a pair of matrices of that rank beside a frozen one: model_adapters() */
+	op->trainable = c->adapter_rank * (op->columns + op->inner);
 	op->weights += op->trainable;
 	op->weight_grad_flops = 2 * op->rows * op->trainable;
 	op->forward_flops += 2 * op->rows * op->trainable;
@@ -295,4 +292,5 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 				     ? scenario->stack.network_efficiency
 				     : 1;
 	out->frozen = plan->lora_rank > 0;
+	out->adapter_rank = (double)plan->lora_rank;
 }

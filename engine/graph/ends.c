@@ -8,9 +8,10 @@ void graph_embedding(const struct graph_context *c, struct graph *out)
 	struct graph_operator *op;
 
 	out->count = 0;
-	/* read the rows, write them; backward adds fp32 gradients to the table */
+	/* read the rows, write them; backward adds fp32 gradients to the table, if it
+	 * trains: below the first adapter nobody asks for a gradient */
 	op = graph_memory(c, out, OPERATOR_EMBEDDING, "embedding", c->tokens, h,
-			  2 * c->width, 8);
+			  2 * c->width, c->frozen ? 0 : 8);
 	op->weights = (double)scenario_padded_vocab(s) * h / tp;
 	if (s->model.position == POSITION_LEARNED)
 		op->weights += (double)s->model.max_positions * h;
@@ -55,7 +56,8 @@ void graph_head(const struct graph_context *c, struct graph *out)
 	out->count = 0;
 	graph_norm(c, out, "final norm", c->norm_tokens, h);
 	graph_enter_tp(c, out, "head input");
-	/* the head stays in bf16 whatever the layers do */
+	/* the head stays in bf16 whatever the layers do, and has no adapters */
+	bf16.adapter_rank = 0;
 	bf16.gemm = c->head_gemm;
 	bf16.quantise_bytes = 0;
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,

@@ -67,6 +67,15 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 	op->modules = 1u << MODULE_MOE;
 }
 
+/* LoRA leaves the router and the routed experts alone. */
+static struct graph_context without_adapters(const struct graph_context *c)
+{
+	struct graph_context bare = *c;
+
+	bare.adapter_rank = 0;
+	return bare;
+}
+
 static void experts(const struct graph_context *c, struct graph *graph,
 		    const struct routing *r)
 {
@@ -127,11 +136,12 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	double h = (double)m->hidden;
 	bool fp8 = plan->precision >= PRECISION_FP8 &&
 		   plan->moe_dispatcher >= DISPATCH_DEEPEP;
-	struct routing r;
+	const struct graph_context bare = without_adapters(c);
 	struct graph_operator *op;
+	struct routing r;
 
 	route(c, &r);
-	router(c, graph);
+	router(&bare, graph);
 	op = graph_memory(c, graph, OPERATOR_PERMUTE, "permute", r.tokens * r.top_k, h,
 			  2 * c->width, 2 * c->width);
 	op->modules = 1u << MODULE_MOE;
@@ -145,7 +155,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 			  2 * c->width, 2 * c->width);
 	op->saved_bytes = r.rows * h * c->input_width;
 	op->modules = 1u << MODULE_MOE;
-	experts(c, graph, &r);
+	experts(&bare, graph, &r);
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert sums", DIM_TP,
 				 COLLECTIVE_REDUCE_SCATTER, &c->mesh->etp_group,

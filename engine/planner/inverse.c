@@ -86,14 +86,12 @@ static void drop_hopeless(struct inverse *inverse)
 {
 	const struct scenario *s = &inverse->problem->base;
 	double flops = s->plan.tokens *
-		       model_flops_per_token(&s->model, s->plan.seq_len, false);
+		       model_trained_flops_per_token(&s->model, s->plan.seq_len, false,
+						     s->plan.lora_rank);
 	double peak = s->cluster.accelerator.peak_flops[s->plan.precision] *
 		      inverse->deadline_seconds / fmin(1, s->cluster.scale);
 	int kept = 0;
 
-	/* frozen weights have no gradients: two passes of three are left */
-	if (s->plan.lora_rank > 0)
-		flops /= 2;
 	for (int i = 0; i < inverse->count; i++)
 		if (inverse->value[i] * peak >= flops)
 			inverse->value[kept++] = inverse->value[i];

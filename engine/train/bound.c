@@ -28,6 +28,7 @@ static void part_of(const struct scenario *s, const struct layer_cost *cost,
 	out->expert = cost->expert;
 	out->dense_trainable = cost->dense_trainable;
 	out->expert_trainable = cost->expert_trainable;
+	out->trained = cost->trained;
 	out->saved_bytes = cost->saved_bytes;
 	out->hides = larger(0, cost->pairs_hide - cost->alone_forward -
 				       cost->alone_backward);
@@ -44,6 +45,7 @@ static void add(struct bound_part *to, const struct bound_part *from, double cou
 	to->expert += count * from->expert;
 	to->dense_trainable += count * from->dense_trainable;
 	to->expert_trainable += count * from->expert_trainable;
+	to->trained += count * from->trained;
 	to->saved_bytes += count * from->saved_bytes;
 	to->hides += count * from->hides;
 }
@@ -269,7 +271,7 @@ double train_bound_ends(const struct train_bound *b, const struct scenario *s)
 		seconds += off * state / p *
 			   (step_gradient_bytes(s) + step_weight_bytes(s)) / rate;
 	return seconds + s->cluster.accelerator.calibration.step_seconds +
-	       (double)s->model.layers / p * s->stack.layer_step_seconds;
+	       b->all.trained / p * s->stack.layer_step_seconds;
 }
 
 double train_bound_scaled(const struct scenario *s, double seconds)

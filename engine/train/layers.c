@@ -138,7 +138,7 @@ static void add_operator(const struct step *step, bool full,
 	out->flops += op->forward_flops;
 	out->whole_bytes += op->saved_bytes + op->kept_bytes;
 	out->saved_bytes += op->kept_bytes + (again ? 0 : op->saved_bytes);
-	out->gemm_bytes = larger(out->gemm_bytes, op->weights / op->groups);
+	out->gemm_bytes = larger(out->gemm_bytes, op->trainable / op->groups);
 	add_weights(out, op);
 	if (again) {
 		out->recompute += op->forward_seconds;
@@ -284,6 +284,8 @@ static void one_layer(struct step *step, struct graph *graph, int kind,
 	if (out && m->mtp_layers > 0 && kind == model_mtp_kind(m))
 		layers += (double)m->mtp_layers / (double)step->stages;
 	layer_cost(step, graph, false, cost);
+	cost->trained = (cost->dense_trainable + cost->expert_trainable) /
+			(cost->dense + cost->expert);
 	if (share < 1)
 		add_traffic(step, graph, false, layers * (1 - share), out);
 	if (share > 0) {

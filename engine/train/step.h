@@ -21,10 +21,11 @@ struct layer_cost {
 	double alone_forward, alone_backward, pairs_hide;
 	double dense, expert; /* weights held, elements */
 	double dense_trainable, expert_trainable;
+	double trained;     /* share of a layer's weights that train; 0 of the ends */
 	double saved_bytes; /* held per micro-batch, after recomputation and offload */
 	double host_bytes;  /* of it sent to the host */
 	double whole_bytes; /* held while it is recomputed or run backward */
-	double gemm_bytes;  /* largest weight of a layer, bytes */
+	double gemm_bytes;  /* largest weight of a layer that trains, bytes */
 	double flops;       /* forward */
 	double again_flops; /* recomputed */
 	double cpu_seconds; /* launching the forward */
@@ -34,6 +35,7 @@ struct layer_cost {
  * schedule keeps two. */
 struct stage_sum {
 	double layers, dense, expert, dense_trainable, expert_trainable;
+	double trained_layers; /* frozen ones count by their adapters' weight */
 	double saved_bytes, host_bytes, whole_bytes, gemm_bytes;
 	double largest_layer; /* elements, for gathered shards */
 	bool has_embedding, has_head;

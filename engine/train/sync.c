@@ -216,8 +216,11 @@ static double host_seconds(const struct sync *s, double state_elements)
 	return bytes / rate;
 }
 
-static double optimizer_seconds(const struct step *step, double layers, double local,
-				double sharded)
+/* A fused optimizer cuts what trains into chunks of equal size and launches so many of
+ * them at once (apex, csrc/multi_tensor_apply.cuh), and so does the gradient's norm:
+ * what the CPU does per layer follows the weights that train. */
+static double optimizer_seconds(const struct step *step, double trained_layers,
+				double local, double sharded)
 {
 	const struct scenario *s = step->scenario;
 	double on_gpu = sharded * (1 - s->plan.optimizer_offload);
@@ -227,7 +230,7 @@ static double optimizer_seconds(const struct step *step, double layers, double l
 	if (s->plan.optimizer == OPTIMIZER_MUON)
 		seconds += muon_seconds(step, sharded);
 	return seconds + s->cluster.accelerator.calibration.step_seconds +
-	       layers * s->stack.layer_step_seconds;
+	       trained_layers * s->stack.layer_step_seconds;
 }
 
 /* With two copies both ends are on both stages, and their gradients add up anyway; on a
@@ -249,7 +252,8 @@ static bool alike(const struct step *step, int a, int b)
 {
 	const struct stage_sum *x = &step->sum[a], *y = &step->sum[b];
 
-	return x->layers == y->layers && x->dense_trainable == y->dense_trainable &&
+	return x->layers == y->layers && x->trained_layers == y->trained_layers &&
+	       x->dense_trainable == y->dense_trainable &&
 	       x->expert_trainable == y->expert_trainable &&
 	       step->forward_seconds[a] == step->forward_seconds[b] &&
 	       step->backward_seconds[a] == step->backward_seconds[b] &&
@@ -300,8 +304,8 @@ static void sync_stage(const struct sync *s)
 	double host = host_seconds(s, state);
 
 	step->sync_seconds[i] = exposed + host;
-	step->optimizer_seconds[i] =
-		optimizer_seconds(step, step->sum[i].layers, dense + expert, state);
+	step->optimizer_seconds[i] = optimizer_seconds(
+		step, step->sum[i].trained_layers, dense + expert, state);
 }
 
 void step_sync(struct step *step, struct estimate *out)

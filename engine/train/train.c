@@ -38,8 +38,9 @@ static void derive(const struct scenario *s, struct estimate *out)
 	model_count(&s->model, &counts);
 	out->parameters = counts.total;
 	out->active_parameters = counts.active;
-	out->flops_per_token = model_flops_per_token(
-		&s->model, s->plan.seq_len, s->plan.flops_convention == FLOPS_FULL);
+	out->flops_per_token = model_trained_flops_per_token(
+		&s->model, s->plan.seq_len, s->plan.flops_convention == FLOPS_FULL,
+		s->plan.lora_rank);
 	out->world = s->cluster.gpus;
 	out->dp = scenario_dp(s);
 	out->etp = scenario_etp(s);

@@ -1,0 +1,232 @@
+/* test_lora.c - adapters on a frozen model: what is not computed is not counted. */
+#include <string.h>
+
+#include "engine/explain.h"
+#include "engine/graph.h"
+#include "engine/train.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+static struct estimate now, full;
+
+/* Llama-3 8B on one GPU without a pipeline or a shard. */
+static void small(struct scenario *s, int64_t rank)
+{
+	struct error error = { "" };
+
+	if (!scenario_blank(s, "llama3-8b", "dgx-h100", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	s->cluster.gpus = 1;
+	s->cluster.accelerator.usable_bytes = 4e12;
+	s->plan.sp = false;
+	s->plan.global_batch = 16;
+	s->plan.seq_len = 4096;
+	s->plan.lora_rank = rank;
+}
+
+/* 32 layers of 4096 with 32 heads and 8 KV heads of 128, and 14336 in the MLP. */
+static const double widths =
+	32.0 * ((4096 + 6144) + (4096 + 4096) + (4096 + 2 * 14336) + (14336 + 4096));
+
+static void test_adapters_by_hand(void **state)
+{
+	struct model model;
+
+	(void)state;
+	assert_true(library_model(&model, "llama3-8b", NULL));
+	assert_close(model_adapters(&model, 16), 16 * widths, 1e-12);
+	assert_true(model_adapters(&model, 0) == 0);
+}
+
+/* 2 + 2 FLOPs for a frozen weight, 6 for one of an adapter, attention as ever: 6 L s
+ * heads head_dim. */
+static void test_flops_by_hand(void **state)
+{
+	const double weights = 8030261248.0 - 128256.0 * 4096;
+	const double scores = 6.0 * 32 * 4096 * 32 * 128;
+	struct scenario s;
+
+	(void)state;
+	small(&s, 16);
+	train_estimate(&s, &now);
+	assert_true(now.legal);
+	assert_close(now.flops_per_token, 4 * weights + 6 * 16 * widths + scores, 1e-9);
+	assert_close(now.mfu,
+		     now.flops_per_token * 16 * 4096 / now.step_seconds / 989.4e12,
+		     1e-3);
+	small(&s, 0);
+	train_estimate(&s, &full);
+	assert_close(full.flops_per_token, 6 * weights + scores, 1e-9);
+}
+
+static void test_explain_tells_the_definition(void **state)
+{
+	struct explanation x;
+	struct scenario s;
+
+	(void)state;
+	small(&s, 16);
+	train_estimate(&s, &now);
+	assert_true(explain(&s, &now, "flops_per_token", &x));
+	assert_non_null(strstr(x.formula, "w * (N - table) + 6 * A"));
+	for (int i = 0; i < x.terms; i++) {
+		if (strcmp(x.term[i].symbol, "w") == 0)
+			assert_true(x.term[i].value == 4);
+		if (strcmp(x.term[i].symbol, "A") == 0)
+			assert_close(x.term[i].value, 16 * widths, 1e-12);
+		if (strcmp(x.term[i].symbol, "S") == 0)
+			assert_close(x.term[i].value, 6.0 * 32 * 4096 * 32 * 128, 1e-6);
+	}
+}
+
+struct sums {
+	double trainable, gemm_flops;
+};
+
+static void add(const struct graph *graph, double times, struct sums *out)
+{
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[i];
+
+		out->trainable += times * op->trainable;
+		if (op->kind == OPERATOR_GEMM)
+			out->gemm_flops +=
+				times * (op->forward_flops + op->input_grad_flops +
+					 op->weight_grad_flops);
+	}
+}
+
+static void sum_graph(const struct scenario *s, struct sums *out)
+{
+	struct graph_context context;
+	struct graph graph;
+	struct mesh mesh;
+
+	*out = (struct sums){ 0, 0 };
+	mesh_build(s, &mesh);
+	graph_context(s, &mesh, &context);
+	for (int k = 0; k < s->model.kinds; k++) {
+		graph_layer(&context, k, &graph);
+		add(&graph, (double)model_kind_layers(&s->model, k), out);
+	}
+	graph_embedding(&context, &graph);
+	add(&graph, 1, out);
+	graph_head(&context, &graph);
+	add(&graph, 1, out);
+}
+
+/* The model's count of adapters is that of the operators that run, for every kind of
+ * layer there is, also where a rank has one expert alone. */
+static void test_the_operators_have_the_model_s_adapters(void **state)
+{
+	void (*const cases[])(struct scenario *) = { case_dense, case_moe, case_mla,
+						     case_hybrid };
+	struct scenario s;
+	struct sums sums;
+
+	(void)state;
+	for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+		cases[c](&s);
+		s.plan.tp = s.plan.pp = 1;
+		s.plan.sp = false;
+		s.plan.lora_rank = 8;
+		s.model.mtp_layers = 0;
+		sum_graph(&s, &sums);
+		assert_close(sums.trainable, model_adapters(&s.model, 8), 1e-12);
+		if (s.model.moe.experts > 0)
+			s.plan.ep = s.model.moe.experts;
+		sum_graph(&s, &sums);
+		assert_close(sums.trainable, model_adapters(&s.model, 8), 1e-12);
+	}
+}
+
+/* What the matrix products execute is what MFU counts of them; norms have no product.
+ */
+static void test_counted_is_executed(void **state)
+{
+	struct scenario s;
+	struct sums sums;
+
+	(void)state;
+	small(&s, 16);
+	train_estimate(&s, &now);
+	sum_graph(&s, &sums);
+	assert_close(sums.gemm_flops / 4096,
+		     now.flops_per_token - 6.0 * 32 * 4096 * 32 * 128, 1e-4);
+}
+
+/* Adam's 34 bytes a weight and the norm's 4 for adapters alone, and of the CPU's time
+ * per layer the share that trains. */
+static void test_a_frozen_weight_has_no_optimizer(void **state)
+{
+	const double layer = 4096.0 * (4096 + 6144 + 3 * 14336) + 2 * 4096;
+	const double adapters = 16 * widths;
+	struct scenario s;
+
+	(void)state;
+	small(&s, 16);
+	s.stack.layer_step_seconds = 1e-3;
+	s.cluster.accelerator.calibration.step_seconds = 0.01;
+	train_estimate(&s, &now);
+	double rate = s.cluster.accelerator.memory_bytes_per_second *
+		      s.cluster.accelerator.calibration.memory_efficiency;
+	double trained = adapters / (32 * layer + adapters);
+	assert_close(now.optimizer_seconds,
+		     0.01 + 38 * adapters / rate + 32e-3 * trained, 1e-9);
+	assert_close(now.memory.optimizer_bytes, 12 * adapters, 1e-12);
+	assert_close(now.memory.gradients_bytes, 4 * adapters, 1e-12);
+	/* the largest gradient in 16 bits: the head's; gate and up's adapters' */
+	small(&s, 0);
+	train_estimate(&s, &full);
+	assert_close(full.memory.buffers_bytes - now.memory.buffers_bytes,
+		     2 * (4096.0 * 128256 - 16 * (4096 + 28672)), 1e-9);
+}
+
+/* Gradients of adapters alone are reduced: 8 ranks, fp32 out and bf16 back. */
+static void test_a_frozen_weight_has_no_traffic(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	small(&s, 16);
+	s.cluster.gpus = 8;
+	s.plan.zero = 1;
+	train_estimate(&s, &now);
+	assert_close(now.cost[DIM_DP].bytes, (4 + 2) * 16 * widths * 7 / 8, 1e-9);
+}
+
+/* Below the first adapter nobody asks for a gradient. */
+static void test_the_frozen_table_has_no_backward(void **state)
+{
+	struct graph_context context;
+	struct graph graph;
+	struct scenario s;
+	struct mesh mesh;
+
+	(void)state;
+	for (int64_t rank = 0; rank <= 8; rank += 8) {
+		small(&s, rank);
+		mesh_build(&s, &mesh);
+		graph_context(&s, &mesh, &context);
+		graph_embedding(&context, &graph);
+		assert_int_equal(graph.item[0].backward_bytes > 0, rank == 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_adapters_by_hand),
+		cmocka_unit_test(test_flops_by_hand),
+		cmocka_unit_test(test_explain_tells_the_definition),
+		cmocka_unit_test(test_the_operators_have_the_model_s_adapters),
+		cmocka_unit_test(test_counted_is_executed),
+		cmocka_unit_test(test_a_frozen_weight_has_no_optimizer),
+		cmocka_unit_test(test_a_frozen_weight_has_no_traffic),
+		cmocka_unit_test(test_the_frozen_table_has_no_backward),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
