@@ -272,12 +272,13 @@ static cJSON *problems(const struct lint *lint)
 }
 
 char *lint_json(const struct scenario *scenario, const struct estimate *estimate,
-		const struct lint *lint)
+		const struct start *start, const struct lint *lint)
 {
 	cJSON *root = report_object(scenario, estimate), *gpus;
 
 	cJSON_AddBoolToObject(root, "ok", lint->errors == 0);
 	cJSON_ReplaceItemInObject(root, "problems", problems(lint));
+	report_start(root, start, scenario);
 	gpus = cJSON_AddObjectToObject(root, "smallest_gpus");
 	add_gpus(gpus, "degrees", lint->gpus.degrees);
 	add_gpus(gpus, "legal", lint->gpus.legal);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "engine/estimate.h"
+#include "engine/start.h"
 #include "engine/whatif.h"
 #include "presets/error.h"
 
@@ -59,9 +60,10 @@ struct lint {
 void lint_run(const struct scenario *scenario, const struct estimate *estimate,
 	      const struct lint_rules *rules, struct estimate *scratch,
 	      struct lint *out);
-/* The object of report_json with the problems as found here, "ok", and "smallest_gpus".
+/* The object of report_json with the problems as found here, "ok", "assumed" (what the
+ * start chose) and "smallest_gpus".
  * To be freed; NULL: out of memory. */
 char *lint_json(const struct scenario *scenario, const struct estimate *estimate,
-		const struct lint *lint);
+		const struct start *start, const struct lint *lint);
 
 #endif

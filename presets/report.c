@@ -47,6 +47,19 @@ cJSON *report_scenario(const struct scenario *scenario)
 	return object;
 }
 
+void report_start(cJSON *root, const struct start *start,
+		  const struct scenario *scenario)
+{
+	cJSON *object = cJSON_AddObjectToObject(root, "assumed");
+
+	if (start->cluster)
+		cJSON_AddStringToObject(object, "cluster", scenario->cluster.name);
+	if (start->stack)
+		cJSON_AddStringToObject(object, "stack", scenario->stack.name);
+	for (int i = 0; i < start->chosen; i++)
+		add_knob(object, scenario, start->choice[i]);
+}
+
 cJSON *report_nearest(const struct finding *finding)
 {
 	cJSON *object = cJSON_CreateObject(), *list;

@@ -12,6 +12,7 @@
 #include "engine/planner/pareto.h"
 #include "engine/planner/robust.h"
 #include "engine/planner/why.h"
+#include "engine/start.h"
 #include "engine/train.h"
 
 /* The object of `eval --json`, with a newline. */
@@ -38,6 +39,7 @@ struct search_extra {
 	const struct robust *robust;
 	const struct misses *misses;
 	const struct why *why;
+	const struct start *start; /* never NULL */
 };
 
 /* A rule's code and how many candidates break it first. */
@@ -71,6 +73,9 @@ char *report_print(struct cJSON *root, bool one_line);
 struct cJSON *report_scenario(const struct scenario *scenario);
 /* The values that would mend a problem, by the knob's key. */
 struct cJSON *report_nearest(const struct finding *finding);
+/* Adds `assumed`: what a start chose, by key; empty where nothing was. */
+void report_start(struct cJSON *root, const struct start *start,
+		  const struct scenario *scenario);
 /* The list of problems. */
 struct cJSON *report_problems(const struct findings *problems);
 

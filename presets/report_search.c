@@ -261,6 +261,7 @@ char *report_search(const struct planner_problem *problem,
 	if (result->found == 0 && result->has_nearest)
 		cJSON_AddItemToObject(root, "nearest",
 				      found_object(problem, &result->nearest));
+	report_start(root, extra->start, &problem->base);
 	cJSON_AddStringToObject(root, "objective", objective_word(problem->objective));
 	add_counts(root, problem, &result->counts);
 	add_extra(root, extra);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "engine/knob.h"
+#include "engine/start.h"
 #include "presets/error.h"
 #include "presets/import.h"
 
@@ -78,13 +79,23 @@ struct arguments {
 	 * NULL. */
 	char *file;
 	size_t file_size;
+	/* Filled where the scenario is a model without a plan: what was chosen to begin
+	 * with. NULL: one line on standard error says it. */
+	struct start *start;
+	/* Only the names of cluster and stack are noted: who calls sets knobs of its
+	 * own and chooses then. */
+	bool starts_later;
 };
 
-/* Reads all arguments into scenario, which starts as the built-in one, or blank where
- * --model is given. False after the error was printed or --help was answered: then
- * *status is what to exit with. */
+/* Reads all arguments into scenario, which starts as the built-in one, or where --model
+ * is given as a plan chosen for what was said (engine/start.h). False after the error
+ * was printed or --help was answered: then *status is what to exit with. */
 bool options_read(const struct command *command, const struct arguments *arguments,
 		  int argc, char **argv, struct scenario *scenario, int *status);
+/* "assumed: ..." as a line of text, if anything was. */
+void command_print_start(const struct start *start, const struct scenario *scenario);
+/* The same on standard error, where standard output is a file's. */
+void command_say_start(const struct start *start, const struct scenario *scenario);
 /* "shardscope: ..." on standard error; returns STATUS_USAGE. */
 int command_fail(const struct error *error);
 /* Ends a write to standard output: 0, or STATUS_USAGE if it could not be written. */

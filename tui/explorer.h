@@ -12,6 +12,7 @@
 #include "engine/estimate.h"
 #include "engine/explain.h"
 #include "engine/planner.h"
+#include "engine/start.h"
 #include "engine/timeline.h"
 #include "engine/whatif.h"
 #include "presets/error.h"
@@ -175,6 +176,8 @@ void explorer_say(struct explorer *explorer, enum role role, const char *format,
 	__attribute__((format(printf, 3, 4)));
 /* What was understood of another tool's file. */
 void explorer_say_read(struct explorer *explorer, const struct import_report *report);
+/* What was chosen to begin with, if anything was. */
+void explorer_say_start(struct explorer *explorer, const struct start *start);
 /* Open the explanation of a number. */
 unsigned explorer_explain(struct explorer *explorer, const char *key);
 unsigned explorer_show(struct explorer *explorer, enum view_id view);

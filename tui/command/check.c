@@ -10,6 +10,7 @@
 struct asked {
 	bool json, named;
 	struct lint_rules rules;
+	struct start start;
 };
 
 static bool take_json(void *context, const char *value, struct error *error)
@@ -63,8 +64,9 @@ static void print_gpus(const struct scenario *s, const struct lint *lint)
 }
 
 static void print_text(const struct scenario *s, const struct estimate *e,
-		       const struct lint *lint)
+		       const struct start *start, const struct lint *lint)
 {
+	command_print_start(start, s);
 	for (int i = 0; i < lint->count; i++)
 		print_item(&lint->item[i]);
 	if (lint->errors > 0)
@@ -86,7 +88,7 @@ static int check(const struct scenario *s, const struct asked *asked)
 	if (e && lint) {
 		scenario_estimate(s, e);
 		lint_run(s, e, &asked->rules, e + 1, lint);
-		text = asked->json ? lint_json(s, e, lint) : NULL;
+		text = asked->json ? lint_json(s, e, &asked->start, lint) : NULL;
 		status = lint->errors > 0 ? STATUS_NO : STATUS_GOOD;
 	}
 	if (text)
@@ -94,7 +96,7 @@ static int check(const struct scenario *s, const struct asked *asked)
 	else if (!e || !lint || asked->json)
 		status = command_fail(&(struct error){ "" });
 	else
-		print_text(s, e, lint);
+		print_text(s, e, &asked->start, lint);
 	free(text);
 	free(lint);
 	free(e);
@@ -104,7 +106,7 @@ static int check(const struct scenario *s, const struct asked *asked)
 int command_check(int argc, char **argv)
 {
 	struct asked asked = { .json = false };
-	struct arguments arguments = { .context = &asked };
+	struct arguments arguments = { .context = &asked, .start = &asked.start };
 	struct error error = { "" };
 	struct scenario scenario;
 	int status;

@@ -11,6 +11,7 @@
 
 struct asked {
 	bool json;
+	struct start start;
 };
 
 static bool take_json(void *context, const char *value, struct error *error)
@@ -215,12 +216,14 @@ static void print_serving(const struct estimate *e)
 	print_range("output, 80 %", FORM_RATE, v->output_low, v->output_high);
 }
 
-static void print_text(const struct scenario *s, const struct estimate *e)
+static void print_text(const struct scenario *s, const struct estimate *e,
+		       const struct start *start)
 {
 	bool serves = s->plan.mode == MODE_INFERENCE;
 
 	printf("%s%s on %lld x %s, %s\n", serves ? "serving " : "", s->model.name,
 	       (long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
+	command_print_start(start, s);
 	if (s->model.approximate[0] != '\0')
 		printf("approximate: %s\n", s->model.approximate);
 	print_problems(&e->problems);
@@ -233,25 +236,30 @@ static void print_text(const struct scenario *s, const struct estimate *e)
 		print_training(e);
 }
 
-static int print_eval(const struct scenario *s, const struct estimate *e, bool json)
+static int print_eval(const struct scenario *s, const struct estimate *e,
+		      const struct asked *asked)
 {
+	struct cJSON *root;
 	char *text;
 
-	if (json) {
-		text = report_json(s, e);
+	if (asked->json) {
+		root = report_object(s, e);
+		report_start(root, &asked->start, s);
+		text = report_print(root, false);
 		fputs(text ? text : "", stdout);
 		free(text);
 	} else {
-		print_text(s, e);
+		print_text(s, e, &asked->start);
 	}
 	return e->feasible ? STATUS_GOOD : STATUS_NO;
 }
 
 int command_eval(int argc, char **argv)
 {
-	struct asked asked = { false };
+	struct asked asked = { .json = false };
 	struct arguments arguments = {
 		.context = &asked,
+		.start = &asked.start,
 	};
 	struct scenario scenario;
 	struct estimate *e;
@@ -264,7 +272,7 @@ int command_eval(int argc, char **argv)
 	if (!e)
 		return command_fail(&(struct error){ "" });
 	scenario_estimate(&scenario, e);
-	status = command_finish(print_eval(&scenario, e, asked.json));
+	status = command_finish(print_eval(&scenario, e, &asked));
 	free(e);
 	return status;
 }

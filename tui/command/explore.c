@@ -11,6 +11,7 @@
 struct asked {
 	struct terminal_options terminal;
 	bool fresh;
+	struct start start;
 };
 
 static bool take_colour(void *context, const char *value, struct error *error)
@@ -67,6 +68,7 @@ int command_explore(int argc, char **argv)
 	struct asked asked = { .terminal = { .glyphs = GLYPHS_AUTO } };
 	struct arguments arguments = {
 		.context = &asked,
+		.start = &asked.start,
 	};
 	struct explorer *explorer = malloc(sizeof *explorer);
 	struct scenario *scenario = malloc(sizeof *scenario);
@@ -87,6 +89,7 @@ int command_explore(int argc, char **argv)
 			snprintf(explorer->file, sizeof explorer->file, "%s", file);
 			if (report->format[0] != '\0')
 				explorer_say_read(explorer, report);
+			explorer_say_start(explorer, &asked.start);
 			if (report->kept[0] != '\0') {
 				explorer->kept = report;
 				report = NULL;

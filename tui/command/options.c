@@ -182,6 +182,25 @@ static bool take(struct request *r, const struct command *command,
 	return command->own[value - OPTION_OWN].take(arguments->context, optarg, error);
 }
 
+static void print_start(FILE *stream, const char *who, const struct start *start,
+			const struct scenario *s)
+{
+	char text[512];
+
+	if (start_text(start, s, text, sizeof text) > 0)
+		fprintf(stream, "%sassumed: %s\n", who, text);
+}
+
+void command_print_start(const struct start *start, const struct scenario *s)
+{
+	print_start(stdout, "", start, s);
+}
+
+void command_say_start(const struct start *start, const struct scenario *s)
+{
+	print_start(stderr, "shardscope: ", start, s);
+}
+
 /* A scenario, or another tool's file; then one line says what was made of it. */
 static bool read_scenario(const struct request *r, const struct arguments *arguments,
 			  struct scenario *s, struct error *error)
@@ -250,6 +269,30 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 	return true;
 }
 
+/* A model without a plan gets one. A stated DP says what degrees there are: the others
+ * are as they stand. */
+static void begin(const struct request *r, const struct arguments *arguments,
+		  struct scenario *s)
+{
+	static const char *const degrees[] = { "tp", "pp", "cp" };
+	struct start own = { 0 }, *start = arguments->start ? arguments->start : &own;
+
+	if (!r->model || r->scenario || arguments->base)
+		return;
+	start->wanted = true;
+	start->cluster = !r->cluster;
+	start->stack = !r->stack;
+	for (int i = 0; i < r->sets; i++)
+		start_give(start, r->set[i].knob);
+	for (size_t i = 0; r->dp && i < sizeof degrees / sizeof degrees[0]; i++)
+		start_give(start, knob_find(degrees[i]));
+	if (arguments->starts_later)
+		return;
+	start_choose(start, s);
+	if (!arguments->start)
+		command_say_start(start, s);
+}
+
 static bool check_dp(const struct request *r, const struct scenario *s,
 		     struct error *error)
 {
@@ -279,6 +322,7 @@ static bool build(const struct request *r, const struct arguments *arguments,
 		if (!knob_parse(s, r->set[i].knob, r->set[i].text, why, sizeof why))
 			return error_set(error, NULL, 0, "--%s: %s",
 					 r->set[i].knob->key, why);
+	begin(r, arguments, s);
 	return check_dp(r, s, error);
 }
 

@@ -15,6 +15,7 @@ struct asked {
 	enum format format;
 	bool light;
 	const char *focus, *number, *keys;
+	struct start start;
 };
 
 static bool take_size(void *context, const char *value, struct error *error)
@@ -136,6 +137,7 @@ static int draw(const struct asked *asked, const struct scenario *scenario)
 	char *text = NULL;
 
 	if (explorer && explorer_init(explorer, scenario)) {
+		explorer_say_start(explorer, &asked->start);
 		if (asked->focus)
 			knobs_focus(explorer, knob_find(asked->focus));
 		if (asked->number)
@@ -170,7 +172,8 @@ int command_screen(int argc, char **argv)
 	struct asked asked = { .width = 80, .height = 24 };
 	struct arguments arguments = { .context = &asked,
 				       .operands = 1,
-				       .operand = take_view };
+				       .operand = take_view,
+				       .start = &asked.start };
 	struct scenario scenario;
 	int status;
 

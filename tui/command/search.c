@@ -26,6 +26,7 @@ struct asked {
 	bool ask[INVERSE_COUNT];
 	enum pareto_kind front; /* PARETO_COUNT: not asked */
 	bool robust, why, json, exhaustive;
+	struct start start;
 };
 
 static bool take_knob(void *context, const struct knob *knob, const char *text)
@@ -166,28 +167,58 @@ const struct own_option search_options[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
+/* A machine of several sizes begins with the largest: its degrees are the others'. */
+static double most(const struct planner_axis *axis)
+{
+	double value = axis->value[0];
+
+	for (int i = 1; i < axis->count; i++)
+		value = axis->value[i] > value ? axis->value[i] : value;
+	return value;
+}
+
+/* What the search does not choose, of a model without a plan. */
+static void choose(struct planner_problem *problem, struct asked *asked)
+{
+	struct scenario *base = &problem->base;
+
+	if (!asked->start.wanted)
+		return;
+	for (int i = 0; i < problem->axes; i++)
+		if (strcmp(problem->axis[i].knob->key, "gpus") == 0)
+			base->cluster.gpus = (int64_t)most(&problem->axis[i]);
+	for (int i = 0; i < asked->pins; i++)
+		start_give(&asked->start, asked->pin[i].knob);
+	start_choose(&asked->start, base);
+}
+
 /* Single values are part of what the usual axes are made for: once to set them, and
  * once to pin. */
-static bool pin(struct planner_problem *problem, const struct asked *asked,
+static bool pin(struct planner_problem *problem, struct asked *asked,
 		struct error *error)
 {
 	char why[256];
 
 	for (int pass = 0; pass < 2; pass++) {
-		if (pass > 0)
+		if (pass > 0) {
+			choose(problem, asked);
 			planner_axes(problem);
+		}
 		for (int i = 0; i < asked->pins; i++)
 			if (!planner_pin_text(problem, asked->pin[i].knob,
 					      asked->pin[i].text, why, sizeof why))
 				return error_set(error, NULL, 0, "--%s: %s",
 						 asked->pin[i].knob->key, why);
 	}
+	for (int i = 0; i < problem->axes; i++)
+		if (problem->axis[i].count > 1)
+			start_forget(&asked->start, problem->axis[i].knob);
 	return true;
 }
 
 /* Everything that is asked and found. */
 struct search {
-	const struct asked *asked;
+	struct asked *asked;
 	struct planner_problem problem, next;
 	struct planner_result result, answer;
 	double seconds; /* of the search itself */
@@ -402,7 +433,7 @@ static int print(struct search *search)
 static bool begin(struct search *search, struct error *error)
 {
 	struct planner_problem *problem = &search->problem;
-	const struct asked *asked = search->asked;
+	struct asked *asked = search->asked;
 	const struct planner_axis *mode;
 
 	if (asked->deadline_seconds > 0 && asked->has_objective &&
@@ -416,6 +447,7 @@ static bool begin(struct search *search, struct error *error)
 	problem->exhaustive = asked->exhaustive;
 	if (!pin(problem, asked, error))
 		return false;
+	search->extra.start = &asked->start;
 	search->scenario = problem->base;
 	mode = planner_pinned(problem, knob_find("mode"));
 	if (mode && mode->count > 1)
@@ -437,7 +469,10 @@ static bool begin(struct search *search, struct error *error)
 int command_search(int argc, char **argv)
 {
 	struct asked asked = { .top = 10, .reserve = 0.05, .front = PARETO_COUNT };
-	struct arguments arguments = { .context = &asked, .knob = take_knob };
+	struct arguments arguments = { .context = &asked,
+				       .knob = take_knob,
+				       .start = &asked.start,
+				       .starts_later = true };
 	struct search *search = calloc(1, sizeof *search);
 	struct error error = { "out of memory" };
 	int status = STATUS_USAGE;

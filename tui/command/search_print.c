@@ -8,6 +8,7 @@
 
 #include "engine/knob.h"
 #include "presets/report.h"
+#include "tui/command.h"
 
 enum { MAX_PLAN = 160, MAX_FORM = 32 };
 
@@ -283,6 +284,7 @@ void print_search(const struct planner_problem *problem,
 		  const struct planner_result *result, const struct search_extra *extra,
 		  double seconds)
 {
+	command_print_start(extra->start, &problem->base);
 	if (result->found > 0)
 		print_head(problem, "plan");
 	for (int i = 0; i < result->found; i++)

@@ -26,6 +26,7 @@ struct sweep {
 	int count;
 	bool json;
 	long long shard, shards; /* 1-based */
+	struct start start;
 };
 
 static bool add_values(struct varied *v, const char *text, struct error *error)
@@ -72,6 +73,9 @@ static bool take_vary(void *context, const char *value, struct error *error)
 					 "--vary %s: is varied already; give all "
 					 "values at once",
 					 v->knob->key);
+	/* SP at TP 1 is for the TP that follows */
+	if (v->knob == knob_find("tp"))
+		start_give(&sweep->start, knob_find("sp"));
 	sweep->count++;
 	return add_values(v, equals + 1, error);
 }
@@ -308,9 +312,11 @@ int command_sweep(int argc, char **argv)
 
 	if (!sweep)
 		return command_fail(&error);
+	arguments.start = &sweep->start;
 	sweep->shard = sweep->shards = 1;
 	if (options_read(command_find("sweep"), &arguments, argc, argv, &scenario,
 			 &status)) {
+		command_say_start(&sweep->start, &scenario);
 		error_set(&error, NULL, 0, "nothing to vary; expected --vary tp=1,2,4");
 		status =
 			sweep->count > 0 ? run(sweep, &scenario) : command_fail(&error);

@@ -61,6 +61,14 @@ void explorer_say(struct explorer *explorer, enum role role, const char *format,
 	explorer->message_role = role;
 }
 
+void explorer_say_start(struct explorer *explorer, const struct start *start)
+{
+	char text[sizeof explorer->message - 16];
+
+	if (start_text(start, &explorer->scenario, text, sizeof text) > 0)
+		explorer_say(explorer, ROLE_HINT, "assumed: %s", text);
+}
+
 const struct knob *explorer_knob(const struct explorer *explorer)
 {
 	struct knob_row rows[MAX_ROWS];
