@@ -112,24 +112,46 @@ static void mixed(const struct asked *a, struct explanation *out)
 
 static void tpot(const struct asked *a, struct explanation *out)
 {
-	explain_running(a, out);
 	explain_output(a, out);
-	explain_term(out, "decode", "a pass without prompts", FORM_SECONDS,
-		     serving(a)->decode_seconds);
-	explain_term(out, "mixed", "a pass that carries prompts", FORM_SECONDS,
-		     serving(a)->mixed_seconds);
-	explain_term(out, "share", "of the time with prompts", FORM_PERCENT,
-		     serving(a)->prefill_share);
+	explain_term(out, "gain", "tokens that a pass gives a request", FORM_REAL,
+		     serving(a)->gain);
+	explain_term(out, "step", "from a request's pass to its next, undisturbed",
+		     FORM_SECONDS, serving(a)->step_between_seconds);
+	explain_term(out, "behind", "prompts of others that pass while it decodes",
+		     FORM_REAL, serving(a)->behind);
+	explain_term(out, "added", "by each of them to everybody's time", FORM_SECONDS,
+		     serving(a)->added_seconds);
+}
+
+static void share(const struct asked *a, struct explanation *out)
+{
+	const struct plan *p = &a->scenario->plan;
+	struct engine_degrees e = scenario_prefill_engine(a->scenario);
+	double copies = serving(a)->engines * (double)plan(a)->dp_attention;
+
+	if (plan(a)->disaggregated)
+		copies = (double)(scenario_prefill_gpus(a->scenario) /
+				  (e.tp * e.pp * e.dp_attention * p->cp) *
+				  e.dp_attention);
+	explain_term(out, "rate", "requests that end in a second", FORM_REAL,
+		     serving(a)->requests_per_second);
+	explain_term(out, "carrying", "time of passes with prompts, for each of them",
+		     FORM_SECONDS, serving(a)->carrying_seconds);
+	explain_term(out, "copies", "of the attention that prefill", FORM_REAL, copies);
 }
 
 static void ttft(const struct asked *a, struct explanation *out)
 {
 	explain_term(out, "prefill", "a prompt alone", FORM_SECONDS,
 		     serving(a)->prefill_seconds);
-	explain_term(out, "rho", "share of the time with prompts", FORM_PERCENT,
-		     serving(a)->prefill_share);
-	explain_term(out, "decode", "a pass that may be under way", FORM_SECONDS,
-		     serving(a)->decode_seconds);
+	explain_term(out, "ahead", "prompts of others that stand before it", FORM_REAL,
+		     serving(a)->ahead);
+	explain_term(out, "added", "wait for each of them", FORM_SECONDS,
+		     serving(a)->added_seconds);
+	explain_term(out, "begin", "half of the pass that is under way", FORM_SECONDS,
+		     serving(a)->begin_seconds);
+	explain_term(out, "transfer", "of the cache to the GPUs that decode",
+		     FORM_SECONDS, serving(a)->transfer_seconds);
 	explain_term(out, "waiting", "requests without room", FORM_REAL,
 		     serving(a)->waiting);
 	explain_term(out, "rate", "requests that end in a second", FORM_REAL,
@@ -187,19 +209,43 @@ static void output_range(const struct asked *a, struct explanation *out)
 
 static void throughput(const struct asked *a, struct explanation *out)
 {
-	explain_running(a, out);
+	explain_term(out, "requests", "a second", FORM_REAL,
+		     serving(a)->requests_per_second);
 	explain_output(a, out);
+}
+
+static void each_gpu(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "output", "tokens a second", FORM_RATE,
+		     serving(a)->output_tokens_per_second);
+	explain_term(out, "GPUs", "of the cluster", FORM_COUNT, gpus(a));
+}
+
+static void each_user(const struct asked *a, struct explanation *out)
+{
 	explain_term(out, "TPOT", "of a request", FORM_SECONDS,
 		     serving(a)->tpot_seconds);
-	explain_term(out, "prefill", "a prompt alone", FORM_SECONDS,
-		     serving(a)->prefill_seconds);
-	explain_term(out, "GPUs", "of the cluster", FORM_COUNT, gpus(a));
+}
+
+static void prompts(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "requests", "a second", FORM_REAL,
+		     serving(a)->requests_per_second);
+	explain_prompt(a, out);
 }
 
 static void requests(const struct asked *a, struct explanation *out)
 {
-	throughput(a, out);
-	explain_prompt(a, out);
+	explain_term(out, "running", "requests that run", FORM_REAL,
+		     serving(a)->concurrency);
+	explain_term(out, "waiting", "requests without room", FORM_REAL,
+		     serving(a)->waiting);
+	if (isfinite(serving(a)->ttft_seconds))
+		explain_term(out, "TTFT", "to the first token", FORM_SECONDS,
+			     serving(a)->ttft_seconds);
+	explain_term(out, "TPOT", "for each further one", FORM_SECONDS,
+		     serving(a)->tpot_seconds);
+	explain_output(a, out);
 }
 
 static void load(const struct asked *a, struct explanation *out)
@@ -266,7 +312,8 @@ static const char kernels_source[] =
 	"engine/serve/kernels.h; fits of measured kernels (aiconfigurator), "
 	"presets/clusters: serving";
 static const char queue_source[] =
-	"DistServe, arXiv 2401.09670, section 3.1; engine/serve/steady.c";
+	"mean value analysis: Reiser and Lavenberg 1980, Schweitzer 1979; "
+	"engine/serve/steady.c";
 static const char runs[] = "tests/validation/README.md, Serving";
 static const char definition[] = "by definition";
 static const char bounds[] =
@@ -275,13 +322,15 @@ static const char bounds[] =
 
 const struct explain_row explain_serving[] = {
 	{ "ttft_seconds", "Time to first token",
-	  "prefill + prefill * rho / (2 (1 - rho)) + decode / 2 + waiting / rate",
-	  "A prompt waits for those before it as at an M/D/1 server, for half a pass, "
-	  "and for room. Apart from its own GPUs it waits for the cache's transfer.",
+	  "prefill + ahead * added + begin + transfer + waiting / rate",
+	  "A closed loop: each request is followed by the next, and finds each of the "
+	  "others before it with the share of its time that one waits for its prompt. "
+	  "A "
+	  "burst at the start stays bunched for longer and is not in it.",
 	  queue_source, ttft },
 	{ "tpot_seconds", "Time per output token",
-	  "((output - n) * decode + n * mixed) / output, n = (c - 1) * prompt / budget",
-	  steady, queue_source, tpot },
+	  "(output / gain * step + behind * added) / output", steady, queue_source,
+	  tpot },
 	{ "ttft_seconds_low", "TTFT, low end", "TTFT / f", held_out, runs, ttft_range },
 	{ "ttft_seconds_high", "TTFT, high end", "TTFT * f", held_out, runs,
 	  ttft_range },
@@ -316,28 +365,28 @@ const struct explain_row explain_serving[] = {
 	{ "decode_overhead_seconds", "Overhead of a decode pass",
 	  "fixed times of kernels + host", bounds,
 	  "presets/stacks: serving.iteration_us", shares },
-	{ "prefill_share", "Time with prompts", "n * mixed / (output * TPOT)",
+	{ "prefill_share", "Time with prompts", "min(1, rate * carrying / copies)",
 	  "Of a server that prefills and decodes; of the prefill GPUs where they are "
 	  "apart.",
-	  "engine/serve/steady.c", tpot },
+	  "engine/serve/steady.c", share },
 
-	{ "output_tokens_per_second", "Output tokens a second",
-	  "requests a second * output", steady, queue_source, throughput },
+	{ "output_tokens_per_second", "Output tokens a second", "requests * output",
+	  steady, queue_source, throughput },
 	{ "output_tokens_per_second_low", "Output, low end", "output / f", held_out,
 	  runs, output_range },
 	{ "output_tokens_per_second_high", "Output, high end", "output * f", held_out,
 	  runs, output_range },
 	{ "output_tokens_per_second_per_gpu", "Output tokens a second of a GPU",
 	  "output / GPUs", "Idle GPUs and those that only prefill count.", definition,
-	  throughput },
+	  each_gpu },
 	{ "output_tokens_per_second_per_user", "Output tokens a second of a user",
 	  "1 / TPOT", "What one reader sees, once the first token is there.",
-	  definition, throughput },
-	{ "prompt_tokens_per_second", "Prompt tokens a second",
-	  "requests a second * prompt", "With those that a prefix cache holds.",
-	  definition, requests },
-	{ "requests_per_second", "Requests a second", "c / (prefill + output * TPOT)",
-	  "Little's law: every request that runs ends.",
+	  definition, each_user },
+	{ "prompt_tokens_per_second", "Prompt tokens a second", "requests * prompt",
+	  "With those that a prefix cache holds.", definition, prompts },
+	{ "requests_per_second", "Requests a second",
+	  "(running + waiting) / (TTFT + (output - 1) * TPOT)",
+	  "Little's law: every request that comes ends.",
 	  "Little 1961; engine/serve/steady.c", requests },
 	{ "running", "Requests that run", "min(asked, room)",
 	  "With a rate: as many as it leads to, rate * time in the system.",

@@ -26,13 +26,14 @@ static enum serve_filling of_dimension(enum dimension dimension)
 }
 
 static void fill(const struct serve_context *context, const struct batch *batch,
-		 struct serve_lane *out)
+		 double most, struct serve_lane *out)
 {
 	double named = 0, scale = context->scenario->cluster.scale;
 	struct pass pass;
 
 	serve_pass(context, batch, true, &pass);
-	out->requests = batch->requests * context->shape.pp;
+	/* fewer requests than stages fill fewer micro-batches */
+	out->requests = fmin(most, batch->requests * context->shape.pp);
 	out->prompt_tokens = batch->prompt_tokens;
 	out->seconds = pass.seconds * scale;
 	out->stage_seconds = pass.stage_seconds * scale;
@@ -70,12 +71,12 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 	each = run_each(&run, s);
 	out->stages = (int)run.decode.context.shape.pp;
 	run_decode_batch(&run, each, &batch);
-	fill(&run.decode.context, &batch, &out->lane[LANE_DECODE]);
+	fill(&run.decode.context, &batch, each, &out->lane[LANE_DECODE]);
 	if (!run.apart)
 		out->mixed_share = steady_mixed(&run.decode, each, &batch);
 	if (out->mixed_share > 0)
-		fill(&run.decode.context, &batch, &out->lane[LANE_MIXED]);
+		fill(&run.decode.context, &batch, each, &out->lane[LANE_MIXED]);
 	run_prompt_batch(&run, &batch);
-	fill(&run_prompts(&run)->context, &batch, &out->lane[LANE_PROMPT]);
+	fill(&run_prompts(&run)->context, &batch, each, &out->lane[LANE_PROMPT]);
 	return true;
 }

@@ -66,6 +66,19 @@ static void slow_rates(struct point *p, double factor)
 	p->requests_per_second *= factor;
 }
 
+/* A measured run slows everything alike. */
+static void slow_times(struct point *p, double factor)
+{
+	double *const all[] = { &p->decode_seconds,   &p->step_seconds,
+				&p->mixed_seconds,    &p->prefill_seconds,
+				&p->ttft_seconds,     &p->tpot_seconds,
+				&p->added_seconds,    &p->begin_seconds,
+				&p->transfer_seconds, &p->carrying_seconds };
+
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		*all[i] *= factor;
+}
+
 /* The point at which `running` requests run in all engines together; requests are dealt
  * out evenly, and a copy of the attention runs at least one while it runs. */
 void run_at(const struct serving_run *run, double running, struct point *out)
@@ -75,14 +88,11 @@ void run_at(const struct serving_run *run, double running, struct point *out)
 	double scale = run->decode.context.scenario->cluster.scale;
 
 	steady_point(&run->decode, run_prompts(run), fmax(each, 1), out);
-	if (each < 1)
+	if (each < 1) {
 		slow_rates(out, each);
-	/* a measured run slows everything alike */
-	out->decode_seconds *= scale;
-	out->mixed_seconds *= scale;
-	out->prefill_seconds *= scale;
-	out->ttft_seconds *= scale;
-	out->tpot_seconds *= scale;
+		out->prefill_share *= each;
+	}
+	slow_times(out, scale);
 	slow_rates(out, 1 / scale);
 }
 
@@ -128,9 +138,10 @@ double run_asked(const struct serving_run *run, const struct scenario *s)
 
 double run_each(const struct serving_run *run, const struct scenario *s)
 {
-	double copies = run->decode.context.shape.dp * run->decode.engines;
+	struct point p;
 
-	return fmax(1, fmin(run_asked(run, s), run->room) / copies);
+	run_at(run, fmin(run_asked(run, s), run->room), &p);
+	return p.decoding;
 }
 
 void run_decode_batch(const struct serving_run *run, double requests, struct batch *b)

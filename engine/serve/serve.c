@@ -163,12 +163,30 @@ static void waiting(const struct scenario *s, double asked, struct serving_estim
 	v->waiting = fmax(0, asked - v->concurrency);
 	if (v->waiting > 0 && isfinite(v->waiting) && v->requests_per_second > 0)
 		v->ttft_seconds += v->waiting / v->requests_per_second;
-	if (!isfinite(v->waiting)) {
-		v->waiting = 0;
+	/* a queue that grows without end */
+	if (!isfinite(v->waiting))
 		v->ttft_seconds = INFINITY;
-	}
 	v->request_seconds = v->ttft_seconds +
 			     ((double)s->plan.serving.output_len - 1) * v->tpot_seconds;
+}
+
+static void take_point(const struct point *p, struct serving_estimate *v)
+{
+	v->ttft_seconds = p->ttft_seconds;
+	v->tpot_seconds = p->tpot_seconds;
+	v->prefill_seconds = p->prefill_seconds;
+	v->decode_seconds = p->decode_seconds;
+	v->mixed_seconds = p->mixed_seconds;
+	v->prefill_share = p->prefill_share;
+	v->requests_per_second = p->requests_per_second;
+	v->step_between_seconds = p->step_seconds;
+	v->added_seconds = p->added_seconds;
+	v->begin_seconds = p->begin_seconds;
+	v->transfer_seconds = p->transfer_seconds;
+	v->carrying_seconds = p->carrying_seconds;
+	v->ahead = p->ahead;
+	v->behind = p->behind;
+	v->gain = p->gain;
 }
 
 static void times(const struct serving_run *run, const struct scenario *s,
@@ -181,13 +199,7 @@ static void times(const struct serving_run *run, const struct scenario *s,
 
 	v->concurrency = fmin(asked, run->room);
 	run_at(run, v->concurrency, &p);
-	v->ttft_seconds = p.ttft_seconds;
-	v->tpot_seconds = p.tpot_seconds;
-	v->prefill_seconds = p.prefill_seconds;
-	v->decode_seconds = p.decode_seconds;
-	v->mixed_seconds = p.mixed_seconds;
-	v->prefill_share = p.prefill_share;
-	v->requests_per_second = p.requests_per_second;
+	take_point(&p, v);
 	if (plan->request_rate > 0)
 		v->requests_per_second =
 			fmin(v->requests_per_second, plan->request_rate);

@@ -25,16 +25,27 @@ double server_mean_context(const struct scenario *scenario);
 /* Tokens of a prompt that the prefix cache holds already. */
 double server_cached_tokens(const struct scenario *scenario);
 
-/* The working point of one copy of the attention with that many requests running. */
+/* The working point of one copy of the attention with that many requests in it. The
+ * terms of TTFT and TPOT stand beside them:
+ *   ttft = prefill + ahead added + begin + transfer
+ *   tpot = (output / gain step + behind added) / output */
 struct point {
 	double requests;
+	double decoding;        /* of them; fewer where prompts run elsewhere */
 	double decode_seconds;  /* one decode pass */
+	double step_seconds;    /* between two passes of a request, undisturbed */
 	double mixed_seconds;   /* one pass that carries prompt tokens too */
 	double prefill_seconds; /* one prompt alone */
 	double ttft_seconds, tpot_seconds;
+	double gain;              /* tokens of a request in a pass, drafts accepted */
+	double ahead, behind;     /* prompts of others, before and while it decodes */
+	double added_seconds;     /* that each of them adds */
+	double begin_seconds;     /* until a pass under way ends */
+	double transfer_seconds;  /* of the cache, from pool to pool */
+	double carrying_seconds;  /* in passes that carry prompts, for one prompt */
 	double tokens_per_second; /* output, of all copies and engines */
 	double requests_per_second;
-	double prefill_share; /* of the time, spent on prompts */
+	double prefill_share; /* of the time, in passes that carry prompts */
 };
 
 /* decode: where requests decode; prefill: where prompts run, the same server unless
@@ -72,7 +83,7 @@ bool run_meets(const struct scenario *scenario, const struct point *point);
 /* Requests in flight: those asked for, all that there is room for, or those that the
  * scenario's rate leads to; infinite where even a full cache is too slow for it. */
 double run_asked(const struct serving_run *run, const struct scenario *scenario);
-/* Of them, those that run in one copy of the attention; at least one. */
+/* Of them, those that decode in one copy of the attention; at least one. */
 double run_each(const struct serving_run *run, const struct scenario *scenario);
 /* Where prompts run. */
 const struct server *run_prompts(const struct serving_run *run);

@@ -1,16 +1,23 @@
 /* steady.c - a server in its steady state: what a person waits, what comes out.
  *
- * Continuous batching, with c requests decoding in a copy of the attention: while each
- * of them makes its `output` tokens, c prompts have to pass. Where the stack mixes
- * them, a pass carries up to max_batched_tokens prompt tokens beside the c decoding
- * ones; where it does not, prompts run alone and everyone waits. Either way
+ * Continuous batching is a closed loop: c requests in a copy of the attention, each
+ * followed by the next. A request needs its own prompt, `steps` decode passes, and what
+ * the prompts of the c - 1 others add to the time of the server, once each:
  *
- *   tpot = ((output - n) decode + n mixed) / output,  n = (c - 1) prompt / carried
+ *   cycle = prefill + steps step + (c - 1) added,     rate = c / cycle (Little's law)
  *
- * which is t_decode + (c - 1) t_prefill / output of the measured regularities
- * (inference-notes of ai-dynamo/aiconfigurator's runs) when prompts fill their passes.
- * TTFT adds the queue of an M/D/1 server (DistServe, arXiv 2401.09670, section 3.1):
- * t rho / (2 (1 - rho)).
+ * A token passes every stage of a pipeline before the next one starts, so that `step`
+ * is a whole decode pass; or the time that the slowest stage needs for all
+ * micro-batches where that is longer. A prompt delays everybody by what it takes of one
+ * stage: where the stack mixes prompts and decoding requests, by how much longer such a
+ * pass is.
+ *
+ * Of the others' prompts `ahead` stand before a new request and the rest interrupts its
+ * decoding. By the arrival theorem of closed networks in its closed form, a request
+ * finds each of the others in the queue with the share of its cycle that it spends
+ * there (Schweitzer 1979; Bard 1979; Reiser and Lavenberg 1980, "Mean-Value Analysis of
+ * Closed Multichain Queuing Networks", Journal of the ACM 27): nobody waits for more
+ * than c - 1.
  */
 #include <math.h>
 
@@ -52,14 +59,18 @@ static void work_of(const struct scenario *s, struct work *w)
 	speculate(v, w);
 }
 
+/* Requests in a micro-batch of a pipeline, where so many run: whole ones. */
+static double beside(const struct server *server, double requests)
+{
+	return fmin(requests, fmax(1, requests / server->context.shape.pp));
+}
+
 /* A batch of `requests` decoding beside `tokens` of prompts of which `prompts` end. */
 static void batch_of(const struct work *w, const struct server *server, double requests,
 		     double tokens, struct batch *b)
 {
-	double pp = server->context.shape.pp;
-
 	*b = (struct batch){
-		.requests = requests / pp,
+		.requests = beside(server, requests),
 		.tokens_each = w->tokens_each,
 		.context = server_mean_context(w->s),
 		.prompt_tokens = tokens,
@@ -69,58 +80,74 @@ static void batch_of(const struct work *w, const struct server *server, double r
 	};
 }
 
-static double pass_seconds(const struct work *w, const struct server *server,
-			   double requests, double tokens, double *stage)
+/* How long a pass takes, and its slowest stage of it. */
+struct timing {
+	double pass, stage;
+};
+
+static struct timing time_pass(const struct work *w, const struct server *server,
+			       double requests, double tokens)
 {
 	struct batch b;
 	struct pass pass;
 
 	batch_of(w, server, requests, tokens, &b);
 	serve_pass(&server->context, &b, false, &pass);
-	if (stage)
-		*stage = pass.stage_seconds;
-	return pass.seconds;
+	return (struct timing){ pass.seconds, pass.stage_seconds };
 }
 
-/* Prompts in passes of at most the budget; a pipeline overlaps all but the first. */
-static double prompts_seconds(const struct work *w, const struct server *server,
-			      double together)
+/* Prompts in passes of at most the budget. A pipeline takes the next one when its
+ * slowest stage is free: `pass` is until the last has left it, `stage` how long they
+ * keep others out. */
+static struct timing time_prompts(const struct work *w, const struct server *server,
+				  double together)
 {
 	double tokens = w->prompt * together, budget = server->budget_tokens;
 	double whole = floor(tokens / budget), rest = tokens - whole * budget;
-	double stage = 0, seconds = 0, pass;
+	struct timing all = { 0, 0 }, one;
 
 	if (whole > 0) {
-		pass = pass_seconds(w, server, 0, budget, &stage);
-		seconds = pass +
-			  (whole - 1) * (server->context.shape.pp > 1 ? stage : pass);
+		one = time_pass(w, server, 0, budget);
+		all.stage = whole * one.stage;
+		all.pass = one.pass + (whole - 1) * one.stage;
 	}
 	if (rest > 0) {
-		pass = pass_seconds(w, server, 0, rest, &stage);
-		seconds += whole > 0 && server->context.shape.pp > 1 ? stage : pass;
+		one = time_pass(w, server, 0, rest);
+		all.stage += one.stage;
+		all.pass += whole > 0 ? one.stage : one.pass;
 	}
-	return seconds + w->s->stack.serving.prompt_seconds;
+	all.pass += w->s->stack.serving.prompt_seconds;
+	all.stage += w->s->stack.serving.prompt_seconds;
+	return all;
 }
 
-static double queue(double seconds, double busy)
+/* Decoding with `requests` in a copy: a pass, and what lies between two tokens of a
+ * request. */
+static void decoding(const struct work *w, const struct server *server, double requests,
+		     struct point *out)
 {
-	busy = fmin(busy, 0.98);
-	return seconds * busy / (2 * (1 - busy));
+	struct timing t = time_pass(w, server, requests, 0);
+	double turns = fmin(server->context.shape.pp, fmax(1, requests));
+
+	out->decoding = requests;
+	out->decode_seconds = t.pass * (1 + w->draft_share);
+	out->step_seconds = fmax(t.pass, turns * t.stage) * (1 + w->draft_share);
+	out->mixed_seconds = out->decode_seconds;
+	out->gain = w->accepted;
+	out->tpot_seconds = out->step_seconds / w->accepted;
 }
 
 /* All prompts first, then all outputs together. */
 static void static_batch(const struct work *w, const struct server *server, double c,
 			 struct point *out)
 {
-	double all = server->context.shape.dp * server->engines;
+	struct timing all = time_prompts(w, server, c);
 
-	out->ttft_seconds = prompts_seconds(w, server, c);
-	out->tpot_seconds = out->decode_seconds / w->accepted;
-	out->mixed_seconds = out->decode_seconds;
-	out->requests_per_second =
-		c * all / (out->ttft_seconds + (w->output - 1) * out->tpot_seconds);
-	out->prefill_share = out->ttft_seconds /
-			     (out->ttft_seconds + (w->output - 1) * out->tpot_seconds);
+	out->ttft_seconds = all.pass;
+	out->ahead = c - 1;
+	if (c > 1)
+		out->added_seconds = (all.pass - out->prefill_seconds) / (c - 1);
+	out->carrying_seconds = all.pass / c;
 }
 
 static bool mixes(const struct work *w)
@@ -128,114 +155,165 @@ static bool mixes(const struct work *w)
 	return w->s->stack.serving.mixes && w->s->plan.serving.chunked_prefill;
 }
 
-/* Prompt tokens of a pass that carries them, the requests that decode in it, and how
- * many such passes there are in a round of `steps` decode passes. */
-static double carried_tokens(const struct work *w, const struct server *server,
-			     double c, double steps, double *requests, double *passes)
+/* While a request takes its output, the prompts of the others pass once. */
+struct prompts {
+	double tokens;   /* of them in a pass that carries any */
+	double passes;   /* such passes */
+	double slots;    /* passes of all micro-batches */
+	double requests; /* that decode beside them */
+};
+
+static struct prompts carried(const struct work *w, const struct server *server,
+			      double c)
 {
 	double tokens = (c - 1) * w->prompt;
-	double each = fmin(server->budget_tokens, fmax(w->prompt, tokens / steps));
+	struct prompts p;
 
-	*passes = tokens / each;
-	*requests = mixes(w) ? fmin(c, c * steps / fmax(*passes, 1)) : 0;
-	return each;
+	p.slots = w->output / w->accepted * fmin(server->context.shape.pp, fmax(1, c));
+	p.tokens = fmin(server->budget_tokens, fmax(w->prompt, tokens / p.slots));
+	p.passes = tokens / p.tokens;
+	p.requests = mixes(w) ? fmin(c, c * p.slots / fmax(p.passes, 1)) : 0;
+	return p;
 }
 
-/* Passes of a round of `steps` decode passes that carry prompts, and what each takes.
- */
-static void carried(const struct work *w, const struct server *server, double c,
-		    double steps, double *passes, double *seconds)
+/* What a prompt of another request adds to the time of the server. */
+static void add_prompts(const struct work *w, const struct server *server, double c,
+			struct point *out)
 {
-	double requests, each = carried_tokens(w, server, c, steps, &requests, passes);
+	struct prompts p = carried(w, server, c);
+	struct timing with = time_pass(w, server, p.requests, p.tokens), without;
+	double replaced = mixes(w) ? fmin(p.passes, p.slots) : 0;
 
-	*seconds = pass_seconds(w, server, requests, each, NULL);
-	if (server->context.shape.pp > 1)
-		*seconds /= server->context.shape.pp;
+	without = time_pass(w, server, c, 0);
+	out->mixed_seconds = mixes(w) ? with.pass : out->decode_seconds + with.stage;
+	out->carrying_seconds = p.passes * with.stage / (c - 1);
+	out->added_seconds =
+		fmax(0, p.passes * with.stage - replaced * without.stage) / (c - 1);
 }
 
 static void continuous(const struct work *w, const struct server *server, double c,
 		       struct point *out)
 {
-	double all = server->context.shape.dp * server->engines;
-	double steps = w->output / w->accepted, passes = 0, each = 0, round, busy;
+	double steps = w->output / w->accepted, own;
 
-	out->mixed_seconds = out->decode_seconds;
+	out->carrying_seconds = out->prefill_seconds;
 	if (c > 1)
-		carried(w, server, c, steps, &passes, &each);
-	if (c > 1)
-		out->mixed_seconds = mixes(w) ? each : out->decode_seconds + each;
-	round = mixes(w) ? fmax(0, steps - passes) * out->decode_seconds + passes * each
-			 : steps * out->decode_seconds + passes * each;
-	out->tpot_seconds = round / w->output;
-	busy = round > 0 ? passes * each / round : 0;
-	out->prefill_share = busy;
-	out->ttft_seconds = out->prefill_seconds + queue(out->prefill_seconds, busy);
-	if (c > 1)
-		out->ttft_seconds += out->decode_seconds / 2;
-	out->requests_per_second =
-		c * all / (out->prefill_seconds + round * (w->output - 1) / w->output);
+		add_prompts(w, server, c, out);
+	/* a pass that is under way when a request comes, where others run */
+	out->begin_seconds = out->decode_seconds / 2 * fmin(1, c - 1);
+	own = out->prefill_seconds + out->begin_seconds +
+	      steps * out->step_seconds * (w->output - 1) / w->output;
+	out->ahead = (c - 1) * fmin(1, out->added_seconds / own);
+	out->behind = c - 1 - out->ahead;
+	out->tpot_seconds =
+		(steps * out->step_seconds + out->behind * out->added_seconds) /
+		w->output;
+	out->ttft_seconds = out->prefill_seconds + out->begin_seconds +
+			    out->ahead * out->added_seconds;
 }
 
-/* Prompts run elsewhere and their cache travels; decoding is never disturbed. */
-static void apart(const struct work *w, const struct server *decode,
-		  const struct server *prefill, double c, struct point *out)
+/* Seconds from the prefill pool to a decoding engine. */
+static double transfer_seconds(const struct scenario *s, const struct server *prefill)
 {
-	const struct scenario *s = w->s;
-	double all = decode->context.shape.dp * decode->engines;
-	double pools = prefill->engines * prefill->context.shape.dp;
 	double bytes = server_request_bytes(&prefill->context,
 					    (double)s->plan.serving.prompt_len) *
 		       prefill->context.shape.pp;
 	const struct link *net = &s->cluster.link[LINK_NETWORK];
 	double rate =
 		net->bytes_per_second * (net->efficiency > 0 ? net->efficiency : 1);
-	double transfer = rate > 0 ? bytes / rate + net->latency_seconds : 0;
-	double most, busy;
 
-	out->tpot_seconds = out->decode_seconds / w->accepted;
-	out->mixed_seconds = out->decode_seconds;
-	out->requests_per_second = c * all / (w->output * out->tpot_seconds);
-	/* the slower pool sets the rate */
-	most = out->prefill_seconds > 0 ? 0.98 * pools / out->prefill_seconds
-					: INFINITY;
-	out->requests_per_second = fmin(out->requests_per_second, most);
-	busy = out->requests_per_second * out->prefill_seconds / pools;
-	out->prefill_share = busy;
+	return rate > 0 ? bytes / rate + net->latency_seconds : 0;
+}
+
+/* Seconds at a server that takes `service` for each of n customers, who come back
+ * `away` after they left it: Schweitzer's closed form, the root of
+ * r = service (1 + (n - 1) r / (r + away)). Between service and n service. */
+static double closed_loop(double n, double service, double away)
+{
+	double b = n * service - away;
+
+	return (b + sqrt(b * b + 4 * service * away)) / 2;
+}
+
+/* Both pools with `requests` decoding in a copy; returns how many that would lead to.
+ */
+static double share_out(const struct work *w, const struct server *decode, double pools,
+			double c, struct point *out)
+{
+	double all = decode->context.shape.dp * decode->engines;
+	double service = out->carrying_seconds, n = fmax(1, c * all / pools), away;
+	double output = (w->output - 1) * out->tpot_seconds, stays;
+
+	away = out->prefill_seconds - service + out->transfer_seconds + output;
+	stays = closed_loop(n, service, away);
+	out->ahead = service > 0 ? stays / service - 1 : 0;
 	out->ttft_seconds =
-		out->prefill_seconds + queue(out->prefill_seconds, busy) + transfer;
+		out->prefill_seconds + out->ahead * service + out->transfer_seconds;
+	return c * output / (out->ttft_seconds + output);
+}
+
+/* Prompts run elsewhere and their cache travels; decoding is never disturbed. A request
+ * is before, on the way to or in the pool that decodes: all of them are somewhere. */
+static void apart(const struct work *w, const struct server *decode,
+		  const struct server *prefill, double c, struct point *out)
+{
+	double pools = prefill->engines * prefill->context.shape.dp;
+	double most = c;
+
+	out->added_seconds = out->carrying_seconds;
+	out->transfer_seconds = transfer_seconds(w->s, prefill);
+	/* fewer decode faster, so that fewer do: from all of them downwards */
+	for (int i = 0; i < 8; i++) {
+		double leads = fmax(1, share_out(w, decode, pools, c, out));
+
+		if (most - leads < 1e-3 * most)
+			break;
+		most = leads;
+		decoding(w, decode, most, out);
+	}
+	share_out(w, decode, pools, c, out);
 }
 
 void steady_point(const struct server *decode, const struct server *prefill,
 		  double requests, struct point *out)
 {
+	double all = decode->context.shape.dp * decode->engines;
+	double pools = prefill->context.shape.dp * prefill->engines;
+	struct timing prompt;
 	struct work w;
 
 	work_of(decode->context.scenario, &w);
 	*out = (struct point){ .requests = requests };
-	out->decode_seconds =
-		pass_seconds(&w, decode, requests, 0, NULL) * (1 + w.draft_share);
-	out->prefill_seconds = prompts_seconds(&w, prefill, 1);
+	decoding(&w, decode, requests, out);
+	prompt = time_prompts(&w, prefill, 1);
+	out->prefill_seconds = prompt.pass;
+	out->carrying_seconds = prompt.stage;
 	if (prefill != decode)
 		apart(&w, decode, prefill, requests, out);
 	else if (w.s->plan.serving.batching == BATCHING_STATIC)
 		static_batch(&w, decode, requests, out);
 	else
 		continuous(&w, decode, requests, out);
+	out->requests_per_second =
+		requests * all /
+		(out->ttft_seconds + (w.output - 1) * out->tpot_seconds);
+	/* a prompt alone is shorter than one that rides beside others */
+	out->prefill_share =
+		fmin(1, out->requests_per_second * out->carrying_seconds / pools);
 	out->tokens_per_second = out->requests_per_second * w.output;
 }
 
 double steady_mixed(const struct server *server, double requests, struct batch *out)
 {
 	struct work w;
-	double passes, beside, tokens;
+	struct prompts p;
 
 	work_of(server->context.scenario, &w);
 	if (requests <= 1 || w.s->plan.serving.batching == BATCHING_STATIC)
 		return 0;
-	tokens = carried_tokens(&w, server, requests, w.output / w.accepted, &beside,
-				&passes);
-	batch_of(&w, server, beside, tokens, out);
-	return fmin(1, passes * w.accepted / w.output);
+	p = carried(&w, server, requests);
+	batch_of(&w, server, p.requests, p.tokens, out);
+	return fmin(1, p.passes / p.slots);
 }
 
 void steady_batch(const struct server *server, double requests, double tokens,

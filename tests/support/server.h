@@ -1,0 +1,12 @@
+/* server.h - servers at random: any model, accelerator and stack that serves. */
+#ifndef TESTS_SUPPORT_SERVER_H
+#define TESTS_SUPPORT_SERVER_H
+
+#include "engine/estimate.h"
+
+/* A legal server that has room for its requests, and its estimate; by next() of
+ * random.h. Every way of running one comes up: batching, chunks, drafts, pipelines, two
+ * pools, measured runs, rates. */
+void server_random(struct scenario *out, struct estimate *estimate);
+
+#endif
