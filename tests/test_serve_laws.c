@@ -107,9 +107,7 @@ static void every_request_is_somewhere(void **state)
 		if (!isfinite(asked))
 			continue;
 		pools += s.plan.serving.disaggregated;
-		/* a rate is met by halving */
-		if (fabs(there - asked) >
-		    (s.plan.serving.request_rate > 0 ? 1e-2 : 1e-6) * asked)
+		if (fabs(there - asked) > 1e-3 * asked)
 			fail_at(&s, "requests", there, asked);
 		if (s.plan.serving.concurrency > 0 && s.plan.serving.request_rate <= 0)
 			assert_close(asked, (double)s.plan.serving.concurrency, 1e-9);

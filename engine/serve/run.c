@@ -104,22 +104,31 @@ bool run_meets(const struct scenario *s, const struct point *p)
 	       (v->goal_tpot_seconds <= 0 || p->tpot_seconds <= v->goal_tpot_seconds);
 }
 
-/* Requests in flight that a rate leads to, Little's law: L = rate x time in the system.
- * Latency grows with L, so that the answer is between none and all. Infinite where even
- * a full cache is too slow. */
-static double at_rate(const struct serving_run *run, const struct scenario *s)
+/* Seconds of a request in the server while `running` are in it. */
+static double stay(const struct serving_run *run, double running)
 {
-	double rate = s->plan.serving.request_rate, low = 0, high = run->room;
 	struct point p;
 
-	run_at(run, high, &p);
-	if (p.requests_per_second < rate)
+	run_at(run, running, &p);
+	return running / p.requests_per_second;
+}
+
+/* Requests in flight that a rate leads to, Little's law: L = rate x time in the system.
+ * Time grows with L, so that the answer is between rate times that of a request alone
+ * and of a full server. Infinite where even a full cache is too slow. */
+static double at_rate(const struct serving_run *run, const struct scenario *s)
+{
+	double copies = run->decode.context.shape.dp * run->decode.engines;
+	double rate = s->plan.serving.request_rate;
+	double low = rate * stay(run, fmin(copies, run->room));
+	double high = rate * stay(run, run->room);
+
+	if (high > run->room)
 		return INFINITY;
-	for (int i = 0; i < 24; i++) {
+	for (int i = 0; i < 24 && low < high * (1 - 1e-9); i++) {
 		double middle = (low + high) / 2;
 
-		run_at(run, middle, &p);
-		if (p.requests_per_second < rate)
+		if (rate * stay(run, middle) > middle)
 			low = middle;
 		else
 			high = middle;
