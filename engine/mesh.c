@@ -74,6 +74,12 @@ static void add_copies(const struct cluster *cluster, const struct mesh *mesh,
 	group->link = upper > 0 && pipeline > upper ? LINK_UPPER : LINK_NETWORK;
 }
 
+int mesh_copies(const struct scenario *scenario)
+{
+	return scenario->plan.pp > 1 ? schedule_weight_copies(scenario->plan.schedule)
+				     : 1;
+}
+
 void mesh_build(const struct scenario *scenario, struct mesh *mesh)
 {
 	const struct plan *plan = &scenario->plan;
@@ -95,7 +101,7 @@ void mesh_build(const struct scenario *scenario, struct mesh *mesh)
 	place(cluster, &mesh->etp_group, mesh->etp, 1);
 	place(cluster, &mesh->ep_group, mesh->ep, mesh->etp);
 	place(cluster, &mesh->edp_group, mesh->edp, mesh->etp * mesh->ep);
-	mesh->copies = plan->pp > 1 ? schedule_weight_copies(plan->schedule) : 1;
+	mesh->copies = mesh_copies(scenario);
 	add_copies(cluster, mesh, &mesh->dense_group);
 	if (scenario->model.moe.experts > 0)
 		add_copies(cluster, mesh, &mesh->edp_group);

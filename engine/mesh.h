@@ -31,6 +31,8 @@ struct coordinates {
 	int64_t tp, cp, dp, pp, ep, etp, edp;
 };
 
+/* Copies of the weights that each stage holds; one stage alone has no use for two. */
+int mesh_copies(const struct scenario *scenario);
 void mesh_build(const struct scenario *scenario, struct mesh *mesh);
 void mesh_coordinates(const struct mesh *mesh, int64_t rank, struct coordinates *out);
 /* Whether two ranks share a group of that dimension (DIM_EP: the expert group;

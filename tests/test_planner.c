@@ -170,22 +170,50 @@ static void free_more(struct planner_problem *problem)
 				    more[i].count);
 }
 
+/* Any of the shipped stacks that train. */
+static const char *any_stack(void)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_STACK, &list);
+	struct scenario s;
+	const char *name;
+	bool generic;
+
+	assert_true(count > 10);
+	do {
+		name = list[next((uint64_t)count)].name;
+		scenario_defaults(&s);
+		assert_true(library_stack(&s, name, &generic, NULL));
+	} while (s.stack.serves);
+	return name;
+}
+
+/* One that the accelerator has; most often the stack's own. */
+static void any_precision(struct scenario *s)
+{
+	int precision = (int)next(2 * (PRECISION_NVFP4 + 1));
+
+	if (precision <= PRECISION_NVFP4 &&
+	    s->cluster.accelerator.peak_flops[precision] > 0)
+		s->plan.precision = (enum precision)precision;
+}
+
 /* A model of a few layers, so that all plans can be estimated. */
 static void small_problem(struct planner_problem *problem)
 {
 	static const char *const models[] = { "llama3.2-1b",  "gpt2-xl",
 					      "mixtral-8x7b", "deepseek-v2-lite",
 					      "mamba2-2.7b",  "gemma2-2b" };
-	static const char *const stacks[] = { "megatron-core", "generic", "fsdp" };
-	static const char *const clusters[] = { "dgx-a100-40g", "dgx-h100",
-						"dgx-v100" };
+	static const char *const clusters[] = { "dgx-a100-40g", "dgx-h100", "dgx-v100",
+						"dgx-b200" };
 	static const int counts[] = { 2, 3, 4, 6, 8, 12, 16 };
 	struct error error = { "" };
 
 	memset(problem, 0, sizeof *problem);
-	if (!scenario_blank(&problem->base, models[next(6)], clusters[next(3)],
-			    stacks[next(3)], &error))
+	if (!scenario_blank(&problem->base, models[next(6)], clusters[next(4)],
+			    any_stack(), &error))
 		fail_msg("%s", error.text);
+	any_precision(&problem->base);
 	problem->base.cluster.gpus = counts[next(7)];
 	problem->base.plan.global_batch = counts[next(7)] * (1 + (int)next(3));
 	problem->base.plan.seq_len = 1024 << next(3);

@@ -18,18 +18,33 @@ static int model_count_all;
 static struct cluster *clusters;
 static int cluster_count;
 
-/* Scenarios as each of these leaves them, to be filled with a model and a cluster. */
-static const char *const stacks[] = { "megatron-core", "fsdp", "generic", "torchtitan",
-				      "megatron-lm-2021" };
-enum { STACKS = sizeof stacks / sizeof stacks[0] };
-static struct scenario blank[STACKS];
+/* Scenarios as each stack that trains leaves them, to be filled with a model and a
+ * cluster. */
+static struct scenario blank[32];
+static int stacks;
+
+static void load_stacks(void)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_STACK, &list);
+	bool generic;
+
+	stacks = 0;
+	assert_true(count > 10 && count <= 32);
+	for (int i = 0; i < count; i++) {
+		scenario_defaults(&blank[stacks]);
+		assert_true(
+			library_stack(&blank[stacks], list[i].name, &generic, NULL));
+		stacks += !blank[stacks].stack.serves;
+	}
+}
 
 static int load(void **state)
 {
 	const struct preset *list;
-	bool generic;
 
 	(void)state;
+	load_stacks();
 	model_count_all = preset_list(PRESET_MODEL, &list);
 	models = calloc((size_t)model_count_all, sizeof *models);
 	for (int i = 0; i < model_count_all; i++)
@@ -38,10 +53,6 @@ static int load(void **state)
 	clusters = calloc((size_t)cluster_count, sizeof *clusters);
 	for (int i = 0; i < cluster_count; i++)
 		assert_true(library_cluster(&clusters[i], list[i].name, NULL));
-	for (int i = 0; i < STACKS; i++) {
-		scenario_defaults(&blank[i]);
-		assert_true(library_stack(&blank[i], stacks[i], &generic, NULL));
-	}
 	return 0;
 }
 
@@ -58,7 +69,7 @@ static void random_scenario(struct scenario *s)
 	int64_t model = (int64_t)next((uint64_t)model_count_all);
 	int64_t cluster = (int64_t)next((uint64_t)cluster_count);
 
-	*s = blank[next(STACKS)];
+	*s = blank[next((uint64_t)stacks)];
 	s->model = models[model];
 	s->cluster = clusters[cluster];
 	s->cluster.gpus = 1 << next(12);
@@ -285,6 +296,83 @@ static void test_faster_links_never_slow_a_step(void **state)
 	free(e);
 }
 
+/* Bytes that this ZeRO sends between accelerators, on any link and on the network. */
+struct sent {
+	double bytes, network, dp, dp_network;
+};
+
+static bool send_with(struct scenario s, int64_t zero, struct estimate *e,
+		      struct sent *out)
+{
+	s.plan.zero = zero;
+	*out = (struct sent){ 0 };
+	if (scenario_check(&s, NULL) > 0)
+		return false;
+	train_estimate(&s, e);
+	for (int d = 0; d < DIM_COUNT; d++) {
+		out->bytes += d == DIM_HOST ? 0 : e->cost[d].bytes;
+		out->network += e->cost[d].network_bytes;
+	}
+	out->dp = e->cost[DIM_DP].bytes;
+	out->dp_network = e->cost[DIM_DP].network_bytes;
+	return e->legal;
+}
+
+static void check_not_less(const struct scenario *s, const struct sent *more,
+			   const struct sent *less)
+{
+	static const double room = 1 - 1e-9;
+	bool holds = more->dp >= less->dp * room && more->bytes >= less->bytes * room &&
+		     more->dp_network >= less->dp_network * room &&
+		     more->network >= less->network * room;
+
+	if (!holds)
+		describe(s);
+	assert_true(holds);
+}
+
+/* An all-reduce sends each gradient twice; ZeRO 1 sends it once, and the weight. */
+static void check_first_stage(const struct scenario *s, const struct sent *whole,
+			      const struct sent *shared)
+{
+	double g = s->plan.grad_dtype == GRAD_FP32 ? 4 : 2, w = 2;
+
+	if (s->plan.precision == PRECISION_FP32)
+		g = w = 4;
+	assert_close(shared->dp, whole->dp * (g + w) / (2 * g), 1e-9);
+	assert_close(shared->dp_network, whole->dp_network * (g + w) / (2 * g), 1e-9);
+}
+
+static void test_bytes_never_fall_as_zero_rises(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	int compared = 0, experts = 0;
+
+	(void)state;
+	seed = 1910;
+	for (int i = 0; i < 12000; i++) {
+		struct sent sent[4];
+		struct scenario s;
+		bool legal[4], once;
+
+		random_scenario(&s);
+		once = s.plan.pp > 1 && !s.plan.fsdp_reshard;
+		for (int z = 0; z < 4; z++)
+			legal[z] = send_with(s, z, e, &sent[z]);
+		if (legal[0] && legal[1] && s.plan.zero_group == 0)
+			check_first_stage(&s, &sent[0], &sent[1]);
+		if (legal[1] && legal[2])
+			check_not_less(&s, &sent[2], &sent[1]);
+		/* kept gathered under a pipeline, weights and gradients move once */
+		if (legal[3] && legal[once ? 1 : 2])
+			check_not_less(&s, &sent[3], &sent[once ? 1 : 2]);
+		compared += legal[1] && legal[3];
+		experts += legal[1] && legal[3] && s.model.moe.experts > 0;
+	}
+	assert_true(compared > 1000 && experts > 100);
+	free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_the_same_input_gives_the_same_bytes),
 		cmocka_unit_test(test_more_memory_is_never_less_feasible),
 		cmocka_unit_test(test_faster_links_never_slow_a_step),
+		cmocka_unit_test(test_bytes_never_fall_as_zero_rises),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

@@ -15,17 +15,10 @@ static const struct stage_memory *stage_of(const struct asked *asked)
 
 double explain_shards(const struct asked *a, bool experts)
 {
-	const struct plan *plan = &a->scenario->plan;
-	int64_t ranks = experts ? a->estimate->edp : a->estimate->dp * plan->cp;
+	struct shards shards;
 
-	if (ranks < 1)
-		ranks = 1;
-	if (plan->pp > 1)
-		ranks *= schedule_weight_copies(plan->schedule);
-	/* a group can only be smaller than the ranks that hold the same weights */
-	if (plan->zero_group > 0 && plan->zero_group < ranks)
-		ranks = plan->zero_group;
-	return (double)ranks;
+	states_shards(a->scenario, &shards);
+	return (double)(experts ? shards.expert : shards.dense);
 }
 
 static void add_shards(const struct asked *a, struct explanation *out)

@@ -249,7 +249,7 @@ const struct knob knob_table[] = {
 	  GROUP_PARALLELISM, COUNT(plan.zero, 0, 3), .step = STEP_ONE },
 	{ "zero_group", "shard_group", "ZeRO group", "",
 	  "Ranks that share one set of shards; a smaller group is HSDP and replicates "
-	  "the set.",
+	  "the set, of experts as often.",
 	  GROUP_PARALLELISM, COUNT(plan.zero_group, 0, MAX_GPUS), .step = STEP_DEGREE,
 	  .zero = "all", .applies = has_sharding },
 	{ "fsdp_reshard", "reshard_after_forward", "FSDP reshard", "",

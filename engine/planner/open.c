@@ -66,7 +66,7 @@ static void state_key(const struct planner *p, const struct scenario *s, double 
 
 	most = copies * (dense > expert ? dense : expert);
 	key[0] = (double)(most <= 1 && plan->zero < 3 ? 0 : plan->zero);
-	key[1] = plan->zero > 0 && group < most ? (double)group : 0;
+	key[1] = plan->zero > 0 && group < copies * dense ? (double)group : 0;
 	key[2] = plan->optimizer_offload;
 }
 

@@ -6,10 +6,6 @@
 #include "engine/plain.h"
 #include "engine/schedule/schedule.h"
 
-/* As stages.c has it. */
-static const double cpu_backward = 1.3;
-/* Traffic of a step per parameter, as sync.c has it. */
-static const double optimizer_traffic_bytes = 34;
 /* Sums in another order round differently; long runs of a pipeline are within 0.1 % of
  * the simulator (engine/README.md, Speed). */
 static const double sure = 1 - 1e-9;
@@ -22,8 +18,9 @@ static void part_of(const struct scenario *s, const struct layer_cost *cost,
 	out->backward = cost->input_grad + cost->weight_grad + cost->recompute +
 			cost->exposed_backward;
 	out->cpu = cost->cpu_seconds;
-	out->accumulate = 2 * (cost->dense_trainable + cost->expert_trainable) *
-			  step_gradient_bytes(s) * seconds_per_byte;
+	out->accumulate = step_accumulate_bytes(s, cost->dense_trainable +
+							   cost->expert_trainable) *
+			  seconds_per_byte;
 	out->dense = cost->dense;
 	out->expert = cost->expert;
 	out->dense_trainable = cost->dense_trainable;
@@ -114,7 +111,7 @@ static double chunk_seconds(const struct bound_part *layer, double layers,
 	double backward = layers * layer->backward + e->backward +
 			  adds * (layers * layer->accumulate + e->accumulate);
 
-	return larger(forward, cpu) + larger(backward, cpu_backward * cpu);
+	return larger(forward, cpu) + larger(backward, step_backward_cpu(cpu));
 }
 
 /* The last group of micro-batches is not smaller than the pipeline. */
@@ -159,32 +156,6 @@ static double factor_1f1b(double m, int64_t stages)
 	for (double j = 0; j < p; j++)
 		sum += 1 / (m - 1 - j / 2);
 	return larger(best, 1 + 1 / sum);
-}
-
-static int copies_of(const struct scenario *s)
-{
-	return s->plan.pp > 1 ? schedule_weight_copies(s->plan.schedule) : 1;
-}
-
-struct shards {
-	double dense, expert;
-};
-
-static struct shards shards_of(const struct scenario *s)
-{
-	int64_t dense = scenario_dp(s) * s->plan.cp, expert = scenario_edp(s);
-	int64_t group = s->plan.zero_group;
-
-	if (s->model.moe.experts == 0 || expert < 1)
-		expert = 1;
-	else
-		expert *= copies_of(s);
-	dense *= copies_of(s);
-	if (group > 0 && group < dense)
-		dense = group;
-	if (group > 0 && group < expert)
-		expert = group;
-	return (struct shards){ (double)dense, (double)expert };
 }
 
 /* Some stage has as many layers as the mean or more. If that is the mean for all, one
@@ -243,7 +214,7 @@ double train_bound_pipeline(const struct train_bound *b, const struct scenario *
 
 	if (step_hides_in_pairs(s))
 		return m * larger(0, all - b->all.hides) / p;
-	seconds = larger(seconds, m * (copies_of(s) == 1 && !b->two_copies
+	seconds = larger(seconds, m * (mesh_copies(s) == 1 && !b->two_copies
 					       ? busiest_seconds(b, s, m > 1)
 					       : busiest_pair(b, s, m > 1)));
 	if (known && layers > 0)
@@ -260,18 +231,16 @@ double train_bound_ends(const struct train_bound *b, const struct scenario *s)
 	double state = b->all.dense_trainable + b->all.expert_trainable, local = state;
 
 	if (s->plan.zero > 0) {
-		struct shards shards = shards_of(s);
+		struct shards shards;
 
-		state = b->all.dense_trainable / shards.dense +
-			b->all.expert_trainable / shards.expert;
+		states_shards(s, &shards);
+		state = b->all.dense_trainable / (double)shards.dense +
+			b->all.expert_trainable / (double)shards.expert;
 	}
-	seconds = (optimizer_traffic_bytes * (1 - off) * state + 4 * local) / p *
-		  b->memory_seconds;
+	seconds = states_update_bytes((1 - off) * state, local) / p * b->memory_seconds;
 	if (off > 0 && rate > 0)
-		seconds += off * state / p *
-			   (step_gradient_bytes(s) + step_weight_bytes(s)) / rate;
-	return seconds + s->cluster.accelerator.calibration.step_seconds +
-	       b->all.trained / p * s->stack.layer_step_seconds;
+		seconds += off * state / p * states_host_traffic(s) / rate;
+	return seconds + states_fixed_seconds(s, b->all.trained / p);
 }
 
 double train_bound_scaled(const struct scenario *s, double seconds)
@@ -281,51 +250,31 @@ double train_bound_scaled(const struct scenario *s, double seconds)
 	return scale * seconds * sure;
 }
 
-/* Bytes that a weight takes, as ZeRO shards it; `sync` are those of copies that wait
- * for the other ranks, where there are any. */
-struct state_bytes {
-	double dense, expert, dense_trainable, expert_trainable, sync;
-};
-
-static void state_bytes(const struct scenario *s, const struct shards *shards,
-			struct state_bytes *out)
+static double held_bytes(const struct scenario *s, const struct states *each,
+			 const struct bound_part *held)
 {
-	const struct plan *plan = &s->plan;
-	double d = 1 / shards->dense, e = 1 / shards->expert;
-	double weight = step_weight_bytes(s), gradient = step_gradient_bytes(s);
-	double state = step_optimizer_bytes(s) * (1 - plan->optimizer_offload);
+	double stays = 1 - s->plan.optimizer_offload;
 
-	out->dense = plan->zero >= 3 ? weight * d : weight;
-	out->expert = plan->zero >= 3 ? weight * e : weight;
-	out->dense_trainable = gradient * (plan->zero >= 2 ? d : 1) +
-			       state * (plan->zero >= 1 ? d : 1);
-	out->expert_trainable = gradient * (plan->zero >= 2 ? e : 1) +
-				state * (plan->zero >= 1 ? e : 1);
-	out->sync = plan->zero < 3 ? s->stack.sync_copy_bytes : 0;
-}
-
-static double held_bytes(const struct state_bytes *each, const struct bound_part *held,
-			 bool alone)
-{
-	return each->dense * held->dense + each->expert * held->expert +
-	       each->dense_trainable * held->dense_trainable +
-	       each->expert_trainable * held->expert_trainable +
-	       (alone ? 0 : each->sync * held->dense_trainable);
+	return each->dense.weight * held->dense + each->expert.weight * held->expert +
+	       (each->dense.gradient + stays * each->dense.optimizer +
+		each->sync_copy) *
+		       held->dense_trainable +
+	       (each->expert.gradient + stays * each->expert.optimizer) *
+		       held->expert_trainable;
 }
 
 /* More than the hosts hold, in the mean of all stages already: no node has less. */
 static bool fills_hosts(const struct train_bound *b, const struct scenario *s,
-			const struct shards *shards)
+			const struct states *each)
 {
 	double room = step_host_capacity(&s->cluster);
-	double sent = step_optimizer_bytes(s) * s->plan.optimizer_offload;
-	bool whole = s->plan.zero < 1;
+	double sent = s->plan.optimizer_offload;
 
 	if (sent <= 0 || room <= 0)
 		return false;
-	sent *= b->all.dense_trainable / (whole ? 1 : shards->dense) +
-		b->all.expert_trainable / (whole ? 1 : shards->expert);
-	return sent * copies_of(s) / (double)s->plan.pp * sure > room;
+	sent *= b->all.dense_trainable * each->dense.optimizer +
+		b->all.expert_trainable * each->expert.optimizer;
+	return sent * mesh_copies(s) / (double)s->plan.pp * sure > room;
 }
 
 void train_bound_states(const struct train_bound *b, const struct scenario *s,
@@ -333,19 +282,17 @@ void train_bound_states(const struct train_bound *b, const struct scenario *s,
 {
 	double p = (double)s->plan.pp;
 	struct bound_part first = b->first;
-	struct shards shards = shards_of(s);
-	struct state_bytes each;
-	int copies = copies_of(s);
-	bool alone = scenario_dp(s) < 2;
+	struct shards shards;
+	struct states each;
 
-	state_bytes(s, &shards, &each);
+	states_shards(s, &shards);
+	states_bytes(s, &shards, &each);
 	add(&first, &b->layer, (double)s->model.layers / p);
-	*out = (struct bound_bytes){
-		.mean = held_bytes(&each, &b->all, alone && copies < 2) * copies / p,
-		.first = held_bytes(&each, &first, alone),
-		.layer = held_bytes(&each, &b->layer, alone)
-	};
-	if (fills_hosts(b, s, &shards))
+	*out = (struct bound_bytes){ .mean = held_bytes(s, &each, &b->all) *
+					     mesh_copies(s) / p,
+				     .first = held_bytes(s, &each, &first),
+				     .layer = held_bytes(s, &each, &b->layer) };
+	if (fills_hosts(b, s, &each))
 		out->mean = INFINITY;
 }
 

@@ -7,17 +7,14 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
-/* A layer's backward costs the CPU 1.3 times its forward (prototype: CPU floor). */
-static const double cpu_backward = 1.3;
-
 /* Seconds of one micro-batch on one virtual stage. */
 struct chunk_time {
 	double forward, input_grad, weight_grad, recompute;
 	double exposed_forward, exposed_backward;
 	double alone_forward, alone_backward, pairs_hide; /* see struct layer_cost */
 	double cpu;
-	double layers, elements; /* trainable ones: gradients are accumulated */
-	double weights;          /* all, for gathered shards */
+	double layers, expert_layers; /* with weights of each family */
+	double dense, expert, dense_trainable, expert_trainable;
 	double flops, again_flops;
 	double host_bytes;                  /* activations that go to the host */
 	double saved_bytes;                 /* and those that stay */
@@ -38,8 +35,11 @@ static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
 	to->alone_backward += count * cost->alone_backward;
 	to->pairs_hide += count * cost->pairs_hide;
 	to->cpu += count * cost->cpu_seconds;
-	to->elements += count * (cost->dense_trainable + cost->expert_trainable);
-	to->weights += count * cost->dense;
+	to->dense += count * cost->dense;
+	to->expert += count * cost->expert;
+	to->dense_trainable += count * cost->dense_trainable;
+	to->expert_trainable += count * cost->expert_trainable;
+	to->expert_layers += cost->expert > 0 ? count : 0;
 	to->flops += count * cost->flops;
 	to->again_flops += count * cost->again_flops;
 	to->host_bytes += count * cost->host_bytes;
@@ -86,7 +86,12 @@ static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost
 	out->host_bytes += count * cost->host_bytes;
 	out->whole_bytes = larger(out->whole_bytes, cost->whole_bytes);
 	out->gemm_bytes = larger(out->gemm_bytes, cost->gemm_bytes);
-	out->largest_layer = larger(out->largest_layer, cost->dense);
+	out->largest_dense = larger(out->largest_dense, cost->dense);
+	out->largest_layer = larger(out->largest_layer, cost->dense + cost->expert);
+	out->largest_dense_trainable =
+		larger(out->largest_dense_trainable, cost->dense_trainable);
+	out->largest_trainable = larger(out->largest_trainable,
+					cost->dense_trainable + cost->expert_trainable);
 }
 
 void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
@@ -128,92 +133,148 @@ static double exposed_gather(const struct step *step, double seconds, double com
 	return lesser(seconds, larger(0, seconds - hides) + first);
 }
 
+/* What ZeRO 2 and 3 move for some layers: dense weights, and experts on the fewer ranks
+ * that hold the same ones. */
+struct shard_family {
+	const char *gathers, *scatters; /* names of the collectives */
+	struct group group;
+	double weight_bytes, gradient_bytes;
+	struct collective gather, scatter;
+};
+
+enum { DENSE, EXPERT, FAMILIES };
+
+struct shard_cost {
+	struct shard_family family[FAMILIES];
+	double gather_seconds, scatter_seconds; /* of both */
+};
+
+static void price_family(const struct step *step, double calls,
+			 struct shard_family *family, struct shard_cost *out)
+{
+	/* a shard group of one shares out nothing */
+	if (family->group.ranks < 2)
+		return;
+	step_pieces(step, &family->group, COLLECTIVE_REDUCE_SCATTER,
+		    family->gradient_bytes, calls, &family->scatter);
+	out->scatter_seconds += family->scatter.seconds;
+	if (step->scenario->plan.zero < 3)
+		return;
+	step_pieces(step, &family->group, COLLECTIVE_ALL_GATHER, family->weight_bytes,
+		    calls, &family->gather);
+	out->gather_seconds += family->gather.seconds;
+}
+
+/* One micro-batch in one direction. Where experts are on the ranks that dense weights
+ * are on, a layer is gathered and scattered as one. */
+static void price_shards(const struct step *step, const struct chunk_time *t,
+			 struct shard_cost *out)
+{
+	const struct scenario *s = step->scenario;
+	double weight = step_weight_bytes(s), gradient = step_gradient_bytes(s);
+	struct shard_family *dense = &out->family[DENSE], *expert = dense + 1;
+	struct shards shards;
+
+	step_shards(step, &shards);
+	clear_bytes(out, sizeof *out);
+	dense->gathers = "gather weights";
+	dense->scatters = "scatter gradients";
+	dense->group = step_shard_group(&step->mesh.dense_group, shards.dense);
+	dense->weight_bytes = t->dense * weight;
+	dense->gradient_bytes = t->dense_trainable * gradient;
+	if (step_experts_apart(step)) {
+		expert->gathers = "gather experts";
+		expert->scatters = "scatter experts";
+		expert->group = step_shard_group(&step->mesh.edp_group, shards.expert);
+		expert->weight_bytes = t->expert * weight;
+		expert->gradient_bytes = t->expert_trainable * gradient;
+		price_family(step, t->expert_layers, expert, out);
+	} else {
+		dense->weight_bytes += t->expert * weight;
+		dense->gradient_bytes += t->expert_trainable * gradient;
+	}
+	price_family(step, t->layers, dense, out);
+}
+
+/* The families have of the exposed time what they have of the seconds. */
+static void list_shards(const struct shard_cost *cost, double gathers, double scatters,
+			const double exposed[2], struct estimate *out)
+{
+	for (int i = 0; i < FAMILIES; i++) {
+		const struct shard_family *f = &cost->family[i];
+		const struct collective *g = &f->gather, *c = &f->scatter;
+
+		if (g->seconds > 0)
+			step_traffic(out, f->gathers, DIM_DP, COLLECTIVE_ALL_GATHER,
+				     &f->group, gathers, f->weight_bytes, g->sent_bytes,
+				     g->network_bytes, g->seconds,
+				     exposed[0] * g->seconds / cost->gather_seconds);
+		if (c->seconds > 0)
+			step_traffic(out, f->scatters, DIM_DP,
+				     COLLECTIVE_REDUCE_SCATTER, &f->group, scatters,
+				     f->gradient_bytes, c->sent_bytes, c->network_bytes,
+				     c->seconds,
+				     exposed[1] * c->seconds / cost->scatter_seconds);
+	}
+}
+
 /* ZeRO-3: gather before forward and (where it was freed) backward, scatter gradients,
  * for every micro-batch. ZeRO-2 scatters gradients for every micro-batch too. */
 static void shard_traffic(struct step *step, double times, struct chunk_time *t,
 			  struct estimate *out)
 {
-	const struct scenario *s = step->scenario;
-	struct group group =
-		step_shard_group(&step->mesh.dense_group, step_dense_shards(step));
-	double share = step_gathers_once(step) ? 1 / (double)step->micro_batches : 1;
-	double runs =
-		times * share * (double)step->micro_batches / (double)step->stages;
-	double gather_bytes = t->weights * step_weight_bytes(s);
-	double scatter_bytes = t->elements * step_gradient_bytes(s);
-	struct collective gather, scatter;
-
-	/* a shard group of one shares out nothing */
-	if (s->plan.zero < 2 || group.ranks < 2)
-		return;
-	step_pieces(step, &group, COLLECTIVE_REDUCE_SCATTER, scatter_bytes, t->layers,
-		    &scatter);
+	const struct plan *plan = &step->scenario->plan;
 	double hidden_backward = t->input_grad + t->weight_grad + t->recompute;
-	double exposed_scatter = s->plan.overlap_grad_reduce
-					 ? exposed_gather(step, scatter.seconds,
-							  hidden_backward, t->layers)
-					 : scatter.seconds;
+	double once = states_gather_once(plan) ? 1 / (double)step->micro_batches : 1;
+	double runs = times * once * (double)step->micro_batches / (double)step->stages;
+	bool again = plan->zero == 3 && plan->fsdp_reshard;
+	struct shard_cost cost;
 
-	if (s->plan.zero == 3) {
-		bool again = s->plan.fsdp_reshard;
-
-		step_pieces(step, &group, COLLECTIVE_ALL_GATHER, gather_bytes,
-			    t->layers, &gather);
-		double forward =
-			exposed_gather(step, gather.seconds, t->forward, t->layers);
-		/* both directions of backward traffic share the network */
-		double backward =
-			again ? exposed_gather(step, gather.seconds + scatter.seconds,
-					       hidden_backward, t->layers)
-			      : exposed_scatter;
-		/* a stage without layers gathers nothing */
-		double gather_share =
-			again && gather.seconds > 0
-				? backward * gather.seconds /
-					  (gather.seconds + scatter.seconds)
+	if (plan->zero < 2)
+		return;
+	price_shards(step, t, &cost);
+	/* both directions of backward traffic share the network */
+	double moved = cost.scatter_seconds + (again ? cost.gather_seconds : 0);
+	double forward =
+		exposed_gather(step, cost.gather_seconds, t->forward, t->layers);
+	double backward =
+		again || plan->overlap_grad_reduce
+			? exposed_gather(step, moved, hidden_backward, t->layers)
+			: moved;
+	/* a stage without layers gathers nothing */
+	double gather = again && cost.gather_seconds > 0
+				? backward * cost.gather_seconds / moved
 				: 0;
+	double scatter = backward - gather;
 
-		exposed_scatter = again ? backward - gather_share : backward;
-		t->exposed_forward += share * forward;
-		t->exposed_backward += gather_share;
-		step_traffic(out, "gather weights", DIM_DP, COLLECTIVE_ALL_GATHER,
-			     &step->mesh.dense_group, runs * (again ? 2 : 1),
-			     gather_bytes, gather.sent_bytes, gather.network_bytes,
-			     gather.seconds, runs * (forward + gather_share));
-	}
-	t->exposed_backward += share * exposed_scatter;
-	step_traffic(out, "scatter gradients", DIM_DP, COLLECTIVE_REDUCE_SCATTER,
-		     &step->mesh.dense_group, runs, scatter_bytes, scatter.sent_bytes,
-		     scatter.network_bytes, scatter.seconds, runs * exposed_scatter);
+	t->exposed_forward += once * forward;
+	t->exposed_backward += gather + once * scatter;
+	if (out)
+		list_shards(&cost, runs * (again ? 2 : 1), runs,
+			    (double[]){ runs * (forward + gather), runs * scatter },
+			    out);
 }
 
 /* One kind's collectives for one layer, as shard_traffic() exposes them at least. */
-static double shard_layer_seconds(const struct step *step, const struct group *group,
-				  const struct layer_cost *cost)
+static double shard_layer_seconds(const struct step *step,
+				  const struct layer_cost *layer)
 {
-	const struct scenario *s = step->scenario;
-	double share = step_gathers_once(step) ? 1 / (double)step->micro_batches : 1;
-	double elements = cost->dense_trainable + cost->expert_trainable;
-	struct collective gather = { 0 }, scatter;
+	const struct plan *plan = &step->scenario->plan;
+	double once = states_gather_once(plan) ? 1 / (double)step->micro_batches : 1;
+	struct chunk_time t = { .layers = 1 };
+	struct shard_cost cost;
 
-	step_pieces(step, group, COLLECTIVE_REDUCE_SCATTER,
-		    elements * step_gradient_bytes(s), 1, &scatter);
-	if (s->plan.zero < 3)
-		return share * scatter.seconds;
-	step_pieces(step, group, COLLECTIVE_ALL_GATHER,
-		    cost->dense * step_weight_bytes(s), 1, &gather);
-	if (s->plan.fsdp_reshard)
-		return share * gather.seconds + gather.seconds + scatter.seconds;
-	return share * (gather.seconds + scatter.seconds);
+	add_layer(&t, layer, 1);
+	price_shards(step, &t, &cost);
+	return once * (cost.gather_seconds + cost.scatter_seconds) +
+	       (plan->fsdp_reshard ? cost.gather_seconds : 0);
 }
 
 double step_shard_seconds(const struct step *step)
 {
-	struct group group =
-		step_shard_group(&step->mesh.dense_group, step_dense_shards(step));
 	double least = INFINITY;
 
-	if (step->scenario->plan.zero < 2 || group.ranks < 2)
+	if (step->scenario->plan.zero < 2)
 		return 0;
 	for (int k = 0; k < step->scenario->model.kinds; k++) {
 		const struct layer_cost *cost = &step->kind[k];
@@ -222,19 +283,19 @@ double step_shard_seconds(const struct step *step)
 				  cost->recompute + cost->exposed_backward;
 
 		if (cost->cpu_seconds > forward ||
-		    cpu_backward * cost->cpu_seconds > backward)
+		    step_backward_cpu(cost->cpu_seconds) > backward)
 			return 0;
-		least = lesser(least, shard_layer_seconds(step, &group, cost));
+		least = lesser(least, shard_layer_seconds(step, cost));
 	}
 	return least;
 }
 
-/* Adding a micro-batch's gradients to the sum: read and write it. */
 static double accumulate_seconds(const struct step *step, const struct chunk_time *t)
 {
 	if (step->micro_batches < 2)
 		return 0;
-	return 2 * t->elements * step_gradient_bytes(step->scenario) *
+	return step_accumulate_bytes(step->scenario,
+				     t->dense_trainable + t->expert_trainable) *
 	       step->context.memory.seconds_per_byte;
 }
 
@@ -284,19 +345,12 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 
 	/* a CPU that launches slower than the GPU computes sets the pace */
 	t->late_forward = larger(0, t->cpu - forward);
-	t->late_backward = larger(0, cpu_backward * t->cpu - backward);
+	t->late_backward = larger(0, step_backward_cpu(t->cpu) - backward);
 	if (step->scenario->plan.activation_offload > 0)
 		offload_traffic(step, times, t, out);
 	t->all_forward = t->forward + t->exposed_forward + t->late_forward;
 	t->all_input_grad =
 		t->input_grad + t->recompute + t->exposed_backward + t->late_backward;
-}
-
-int step_copies(const struct step *step)
-{
-	int schedule = step->scenario->plan.schedule;
-
-	return step->stages > 1 ? schedule_weight_copies(schedule) : 1;
 }
 
 /* Its share of a stage's times: half where the schedule keeps two copies. */
@@ -318,7 +372,7 @@ static void add_to_stage(struct step *step, int stage, const struct chunk_time *
 static void place_on(struct step *step, int stage, int k, const struct chunk_time *t,
 		     double times)
 {
-	int mirror = step->stages - 1 - stage, copies = step_copies(step);
+	int mirror = step->stages - 1 - stage, copies = mesh_copies(step->scenario);
 	const int16_t *layers = step->split.virtual_kind_layers[k];
 
 	add_to_stage(step, stage, t, times / copies);

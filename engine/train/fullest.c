@@ -9,7 +9,7 @@ static double stage_bytes(const void *of, int k, const int16_t *kind_layers)
 {
 	const struct step *step = of;
 	int schedule = step->scenario->plan.schedule;
-	double chunks = (double)step->chunks * step_copies(step);
+	double chunks = (double)step->chunks * mesh_copies(step->scenario);
 	struct stage_sum sum = { 0 };
 	struct stage_memory held;
 

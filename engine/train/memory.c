@@ -10,35 +10,20 @@
 static const double fit_centre = 1.005;
 static const double fit_slope = 18;
 
-/* What ZeRO from that stage on leaves of each byte. */
-static double share_of(const struct plan *plan, int64_t stage, double shard)
-{
-	return plan->zero >= stage ? shard : 1;
-}
-
 static void hold_states(const struct step *step, const struct stage_sum *sum,
-			struct stage_memory *out)
+			const struct states *each, struct stage_memory *out)
 {
-	const struct plan *plan = &step->scenario->plan;
-	double dense = 1 / (double)step_dense_shards(step);
-	double expert = 1 / (double)step_expert_shards(step);
-	double weight = step_weight_bytes(step->scenario);
-	double gradient = step_gradient_bytes(step->scenario);
-	double state = step_optimizer_bytes(step->scenario), all;
+	double off = step->scenario->plan.optimizer_offload, all;
 
 	out->parameters = sum->dense + sum->expert;
-	out->weights_bytes = weight * (sum->dense * share_of(plan, 3, dense) +
-				       sum->expert * share_of(plan, 3, expert));
-	out->gradients_bytes =
-		gradient * (sum->dense_trainable * share_of(plan, 2, dense) +
-			    sum->expert_trainable * share_of(plan, 2, expert));
-	if (step_gathers_once(step))
-		out->gradients_bytes =
-			(sum->dense_trainable + sum->expert_trainable) * 4;
-	all = state * (sum->dense_trainable * share_of(plan, 1, dense) +
-		       sum->expert_trainable * share_of(plan, 1, expert));
-	out->optimizer_bytes = all * (1 - plan->optimizer_offload);
-	out->host_optimizer_bytes = all * plan->optimizer_offload;
+	out->weights_bytes =
+		sum->dense * each->dense.weight + sum->expert * each->expert.weight;
+	out->gradients_bytes = sum->dense_trainable * each->dense.gradient +
+			       sum->expert_trainable * each->expert.gradient;
+	all = sum->dense_trainable * each->dense.optimizer +
+	      sum->expert_trainable * each->expert.optimizer;
+	out->optimizer_bytes = all * (1 - off);
+	out->host_optimizer_bytes = all * off;
 }
 
 /* A fused kernel keeps one copy, a chunked one an eighth of it; old logits live until
@@ -81,25 +66,36 @@ static double layer_at_work(const struct step *step, const struct stage_sum *sum
 	return larger(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
 }
 
-static void hold_buffers(const struct step *step, const struct stage_sum *sum,
-			 struct stage_memory *out)
+/* Weights that ZeRO 3 has gathered: of the layer at work and those ahead of it, or,
+ * kept for the backward, of all; and the gradients of one layer. FSDP, torchtitan and
+ * Megatron-FSDP take a decoder layer with its experts for the unit. */
+static double gathered_bytes(const struct step *step, const struct shards *shards,
+			     const struct stage_sum *sum)
 {
 	const struct plan *plan = &step->scenario->plan;
-	double gathered = sum->largest_layer * step_weight_bytes(step->scenario);
+	bool experts = shards->expert > 1 || !step_experts_apart(step);
+	double layer = experts ? sum->largest_layer : sum->largest_dense;
+	double gradients =
+		experts ? sum->largest_trainable : sum->largest_dense_trainable;
+	double held = plan->fsdp_reshard ? (1 + (double)plan->fsdp_prefetch) * layer
+					 : sum->dense + (experts ? sum->expert : 0);
 
+	return held * step_weight_bytes(step->scenario) +
+	       gradients * step_gradient_bytes(step->scenario);
+}
+
+static void hold_buffers(const struct step *step, const struct stage_sum *sum,
+			 const struct shards *shards, const struct states *each,
+			 struct stage_memory *out)
+{
 	/* a layer that runs again uses the memory that the logits left */
 	out->buffers_bytes =
 		sum->has_head ? larger(0, logit_bytes(step) - layer_at_work(step, sum))
 			      : 0;
-	/* the layer at work, those gathered ahead, and the gradients of one */
-	if (plan->zero == 3)
-		out->buffers_bytes +=
-			(1 + (double)plan->fsdp_prefetch) * gathered +
-			sum->largest_layer * step_gradient_bytes(step->scenario);
-	if (plan->zero == 3 && !plan->fsdp_reshard)
-		out->buffers_bytes += (sum->layers - 2) * gathered;
+	if (step->scenario->plan.zero == 3)
+		out->buffers_bytes += gathered_bytes(step, shards, sum);
 	/* a weight gradient in 16 bit before it joins the sum */
-	out->buffers_bytes += sum->gemm_bytes;
+	out->buffers_bytes += sum->gemm_bytes + sum->dense_trainable * each->sync_copy;
 }
 
 static void hold_activations(const struct step *step, int stage,
@@ -107,23 +103,11 @@ static void hold_activations(const struct step *step, int stage,
 {
 	out->in_flight = step->result.in_flight[stage];
 	/* a micro-batch runs through one copy of the layers */
-	out->activations_bytes = out->in_flight * sum->saved_bytes / step_copies(step) +
-				 layer_at_work(step, sum);
+	out->activations_bytes =
+		out->in_flight * sum->saved_bytes / mesh_copies(step->scenario) +
+		layer_at_work(step, sum);
 	out->host_activations_bytes =
-		out->in_flight * sum->host_bytes / step_copies(step);
-}
-
-/* 16-bit gradients that wait for the backward's end, or lie in DDP's buckets, beside
- * the fp32 sum. fp16 with its loss scaling sums in 16 bit: its copy is in the sum. */
-static void hold_sync(const struct step *step, const struct stage_sum *sum,
-		      struct stage_memory *out)
-{
-	const struct plan *plan = &step->scenario->plan;
-
-	if (plan->zero < 3 && step->mesh.dp * step->mesh.copies > 1 &&
-	    plan->precision != PRECISION_FP16)
-		out->buffers_bytes +=
-			sum->dense_trainable * step->scenario->stack.sync_copy_bytes;
+		out->in_flight * sum->host_bytes / mesh_copies(step->scenario);
 }
 
 double step_graph_bytes(const struct scenario *scenario)
@@ -151,12 +135,16 @@ static void hold_framework(const struct step *step, struct stage_memory *out)
 void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 	       struct stage_memory *out)
 {
+	struct shards shards;
+	struct states each;
+
+	step_shards(step, &shards);
+	states_bytes(step->scenario, &shards, &each);
 	out->layers = sum->layers;
 	out->kv_bytes = 0;
-	hold_states(step, sum, out);
+	hold_states(step, sum, &each, out);
 	hold_activations(step, stage, sum, out);
-	hold_buffers(step, sum, out);
-	hold_sync(step, sum, out);
+	hold_buffers(step, sum, &shards, &each, out);
 	hold_framework(step, out);
 	out->allocated_bytes = out->weights_bytes + out->gradients_bytes +
 			       out->optimizer_bytes + out->activations_bytes +

@@ -8,6 +8,7 @@
 #include "engine/mesh.h"
 #include "engine/pipeline.h"
 #include "engine/split.h"
+#include "engine/train/states.h"
 
 /* One layer (or the embedding, or the head) for one micro-batch on one rank. */
 struct layer_cost {
@@ -37,7 +38,10 @@ struct stage_sum {
 	double layers, dense, expert, dense_trainable, expert_trainable;
 	double trained_layers; /* frozen ones count by their adapters' weight */
 	double saved_bytes, host_bytes, whole_bytes, gemm_bytes;
-	double largest_layer; /* elements, for gathered shards */
+	/* elements of one layer or end, for gathered shards: its dense weights, and
+	 * with experts */
+	double largest_dense, largest_layer;
+	double largest_dense_trainable, largest_trainable;
 	bool has_embedding, has_head;
 };
 
@@ -124,23 +128,29 @@ void step_run(const struct scenario *scenario, struct estimate *out);
 
 void step_mean_traffic(struct estimate *out);
 
-/* Copies of the weights that each stage holds; one stage alone has no use for two. */
-int step_copies(const struct step *step);
-/* Ranks over which dense weights and their optimizer are sharded; for experts. */
-int64_t step_dense_shards(const struct step *step);
-int64_t step_expert_shards(const struct step *step);
-/* FSDP under a pipeline that keeps its weights gathered: it gathers before the first
- * micro-batch, sums whole gradients, and scatters them behind the last one. */
-bool step_gathers_once(const struct step *step);
+/* A layer's backward costs the CPU 1.3 times its forward (prototype: CPU floor). */
+static inline double step_backward_cpu(double forward_cpu)
+{
+	return 1.3 * forward_cpu;
+}
+/* Bytes that move when a micro-batch's gradients are added to the sum: read and
+ * written. */
+static inline double step_accumulate_bytes(const struct scenario *scenario,
+					   double trainable)
+{
+	return 2 * trainable * step_gradient_bytes(scenario);
+}
+/* Those that states_shards() finds, of the mesh that stands. */
+void step_shards(const struct step *step, struct shards *out);
+/* Whether experts are on other ranks than the dense weights of their layer: then FSDP
+ * wraps them apart, and a rank that alone holds its experts gathers none. */
+bool step_experts_apart(const struct step *step);
 /* The innermost `sharded` ranks of a group: those that share one set of shards. */
 struct group step_shard_group(const struct group *group, int64_t sharded);
 /* One collective done in `calls` pieces, each of which pays the latency. */
 void step_pieces(const struct step *step, const struct group *group,
 		 enum collective_kind kind, double bytes, double calls,
 		 struct collective *out);
-double step_gradient_bytes(const struct scenario *scenario); /* per parameter */
-double step_optimizer_bytes(const struct scenario *scenario);
-double step_weight_bytes(const struct scenario *scenario);
 /* Per logit at the loss's peak, and what captured CUDA graphs hold. */
 double step_logit_width(const struct scenario *scenario);
 double step_graph_bytes(const struct scenario *scenario);

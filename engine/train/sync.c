@@ -6,62 +6,25 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
-/* Traffic of an Adam step per parameter of the shard: read gradient, two moments and
- * master weight, write moments, master and 16-bit weight (4 x 4 + 3 x 4 + 2, and the
- * norm's read of the gradient). */
-static const double optimizer_traffic_bytes = 34;
-
 /* Of gradients that are all-reduced together, at least: bucket_cap_mb of PyTorch's
  * DistributedDataParallel. */
 static const double least_bucket_bytes = 25e6;
 
-double step_weight_bytes(const struct scenario *scenario)
-{
-	return scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
-}
-
-double step_gradient_bytes(const struct scenario *scenario)
-{
-	bool wide = scenario->plan.precision == PRECISION_FP32 ||
-		    scenario->plan.grad_dtype == GRAD_FP32;
-
-	return wide ? 4 : 2;
-}
-
-/* Master weight and moments per trained parameter (cost-formulas 2.7). */
-double step_optimizer_bytes(const struct scenario *scenario)
-{
-	static const double moments[OPTIMIZER_COUNT] = {
-		[OPTIMIZER_ADAMW] = 8,      [OPTIMIZER_ADAMW_8BIT] = 2,
-		[OPTIMIZER_ADAMW_BF16] = 4, [OPTIMIZER_ADAFACTOR] = 0.01,
-		[OPTIMIZER_MUON] = 4,       [OPTIMIZER_SGD] = 4,
-	};
-	double master = scenario->plan.precision == PRECISION_FP32 ? 0 : 4;
-
-	return master + moments[scenario->plan.optimizer];
-}
-
-static int64_t shards(const struct plan *plan, int64_t ranks)
-{
-	return plan->zero_group > 0 && plan->zero_group < ranks ? plan->zero_group
-								: ranks;
-}
-
-int64_t step_dense_shards(const struct step *step)
-{
-	return shards(&step->scenario->plan, step->mesh.dense_group.ranks);
-}
-
-int64_t step_expert_shards(const struct step *step)
-{
-	return shards(&step->scenario->plan, step->mesh.edp_group.ranks);
-}
-
-bool step_gathers_once(const struct step *step)
+void step_shards(const struct step *step, struct shards *out)
 {
 	const struct plan *plan = &step->scenario->plan;
+	const struct mesh *mesh = &step->mesh;
 
-	return plan->zero == 3 && plan->pp > 1 && !plan->fsdp_reshard;
+	states_share(plan, mesh->dense_group.ranks, mesh->edp_group.ranks, out);
+	out->replicated = mesh->dp * mesh->copies > 1;
+}
+
+bool step_experts_apart(const struct step *step)
+{
+	const struct group *dense = &step->mesh.dense_group;
+	const struct group *expert = &step->mesh.edp_group;
+
+	return dense->ranks != expert->ranks || dense->stride != expert->stride;
 }
 
 struct group step_shard_group(const struct group *group, int64_t sharded)
@@ -204,10 +167,10 @@ static double host_seconds(const struct sync *s, double state_elements)
 {
 	const struct scenario *scenario = s->step->scenario;
 	double rate = scenario->cluster.accelerator.host_bytes_per_second;
-	/* gradients out, weights back; the CPU's own step is bound by its memory, which
-	 * is assumed no slower than the link */
+	/* the CPU's own step is bound by its memory, which is assumed no slower than
+	 * the link */
 	double bytes = scenario->plan.optimizer_offload * state_elements *
-		       (step_gradient_bytes(scenario) + step_weight_bytes(scenario));
+		       states_host_traffic(scenario);
 
 	if (bytes <= 0 || rate <= 0)
 		return 0;
@@ -224,13 +187,12 @@ static double optimizer_seconds(const struct step *step, double trained_layers,
 {
 	const struct scenario *s = step->scenario;
 	double on_gpu = sharded * (1 - s->plan.optimizer_offload);
-	double seconds = (optimizer_traffic_bytes * on_gpu + 4 * local) *
+	double seconds = states_update_bytes(on_gpu, local) *
 			 step->context.memory.seconds_per_byte;
 
 	if (s->plan.optimizer == OPTIMIZER_MUON)
 		seconds += muon_seconds(step, sharded);
-	return seconds + s->cluster.accelerator.calibration.step_seconds +
-	       trained_layers * s->stack.layer_step_seconds;
+	return seconds + states_fixed_seconds(s, trained_layers);
 }
 
 /* With two copies both ends are on both stages, and their gradients add up anyway; on a
@@ -289,17 +251,18 @@ static void sync_stage(const struct sync *s)
 	int i = s->stage;
 	double dense = step->sum[i].dense_trainable;
 	double expert = step->sum[i].expert_trainable;
-	int64_t dense_shards = step_dense_shards(step);
-	int64_t expert_shards = step_expert_shards(step);
+	struct shards shards;
+
+	step_shards(step, &shards);
 	double exposed = reduce_family(s, "gradients", "parameters",
-				       &step->mesh.dense_group, dense, dense_shards);
+				       &step->mesh.dense_group, dense, shards.dense);
 
 	exposed += reduce_family(s, "expert gradients", "expert parameters",
-				 &step->mesh.edp_group, expert, expert_shards);
+				 &step->mesh.edp_group, expert, shards.expert);
 	if (tied_end(step, i))
 		exposed += tied_seconds(s, step->head.dense_trainable);
-	double state = plan->zero > 0 ? dense / (double)dense_shards +
-						expert / (double)expert_shards
+	double state = plan->zero > 0 ? dense / (double)shards.dense +
+						expert / (double)shards.expert
 				      : dense + expert;
 	double host = host_seconds(s, state);
 

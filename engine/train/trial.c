@@ -63,7 +63,7 @@ bool trial_stages(struct trial *trial)
 	struct step *step = &trial->step;
 
 	/* a schedule with two copies of the weights has other groups */
-	if (step->mesh.copies != step_copies(step))
+	if (step->mesh.copies != mesh_copies(step->scenario))
 		mesh_build(&trial->scenario, &step->mesh);
 	trial->flowed = false;
 	trial->floor = -1;

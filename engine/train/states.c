@@ -1,0 +1,76 @@
+/* states.c - see states.h. */
+#include "engine/train/states.h"
+
+#include "engine/mesh.h"
+
+double step_weight_bytes(const struct scenario *scenario)
+{
+	return scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
+}
+
+double step_gradient_bytes(const struct scenario *scenario)
+{
+	bool wide = scenario->plan.precision == PRECISION_FP32 ||
+		    scenario->plan.grad_dtype == GRAD_FP32;
+
+	return wide ? 4 : 2;
+}
+
+/* Master weight and moments per trained parameter (cost-formulas 2.7). */
+double step_optimizer_bytes(const struct scenario *scenario)
+{
+	static const double moments[OPTIMIZER_COUNT] = {
+		[OPTIMIZER_ADAMW] = 8,      [OPTIMIZER_ADAMW_8BIT] = 2,
+		[OPTIMIZER_ADAMW_BF16] = 4, [OPTIMIZER_ADAFACTOR] = 0.01,
+		[OPTIMIZER_MUON] = 4,       [OPTIMIZER_SGD] = 4,
+	};
+	double master = scenario->plan.precision == PRECISION_FP32 ? 0 : 4;
+
+	return master + moments[scenario->plan.optimizer];
+}
+
+bool states_gather_once(const struct plan *plan)
+{
+	return plan->zero == 3 && plan->pp > 1 && !plan->fsdp_reshard;
+}
+
+void states_shards(const struct scenario *scenario, struct shards *out)
+{
+	const struct plan *plan = &scenario->plan;
+	int64_t copies = mesh_copies(scenario), dp = scenario_dp(scenario);
+	int64_t edp = scenario->model.moe.experts > 0 ? scenario_edp(scenario) : 1;
+
+	/* degrees that do not divide the ranks leave none */
+	dp = dp > 1 ? dp : 1;
+	edp = edp > 1 ? edp : 1;
+	states_share(plan, dp * plan->cp * copies, edp * copies, out);
+	out->replicated = dp * copies > 1;
+}
+
+static void share_out(const struct scenario *scenario, int64_t ranks,
+		      struct weight_states *out)
+{
+	const struct plan *plan = &scenario->plan;
+	double share = 1 / (double)ranks;
+
+	out->weight = step_weight_bytes(scenario) * (plan->zero >= 3 ? share : 1);
+	out->gradient = step_gradient_bytes(scenario) * (plan->zero >= 2 ? share : 1);
+	out->optimizer = step_optimizer_bytes(scenario) * (plan->zero >= 1 ? share : 1);
+	/* whole, and summed in fp32 */
+	if (states_gather_once(plan))
+		out->gradient = 4;
+}
+
+void states_bytes(const struct scenario *scenario, const struct shards *shards,
+		  struct states *out)
+{
+	const struct plan *plan = &scenario->plan;
+
+	share_out(scenario, shards->dense, &out->dense);
+	share_out(scenario, shards->expert, &out->expert);
+	/* fp16 with its loss scaling sums in 16 bit: its copy is in the sum */
+	out->sync_copy = plan->zero < 3 && shards->replicated &&
+					 plan->precision != PRECISION_FP16
+				 ? scenario->stack.sync_copy_bytes
+				 : 0;
+}

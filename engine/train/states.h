@@ -1,0 +1,85 @@
+/* states.h - what a weight of a rank costs: the bytes of its states as ZeRO shares them
+ * out, and the traffic of its update. Written once, for the estimate, for the bound
+ * that the planner prunes by, and for Explain.
+ *
+ * ZeRO: Rajbhandari et al., arXiv 1910.02054, section 5; bytes of Adam's states
+ * section 3.1.
+ */
+#ifndef ENGINE_TRAIN_STATES_H
+#define ENGINE_TRAIN_STATES_H
+
+#include "engine/scenario.h"
+
+/* Ranks that share out one set of states, of dense weights and of experts; whether
+ * others hold the same dense weights for other samples. */
+struct shards {
+	int64_t dense, expert;
+	bool replicated;
+};
+
+/* Bytes that one weight takes on one of them. */
+struct weight_states {
+	double weight, gradient;
+	double optimizer; /* on the accelerator and its host together */
+};
+
+struct states {
+	struct weight_states dense, expert;
+	/* 16-bit gradients that wait for the backward's end, or lie in DDP's buckets,
+	 * beside the fp32 sum: of a dense weight that is trained */
+	double sync_copy;
+};
+
+/* Of so many ranks with the same dense weights, and with the same experts, those that
+ * share one set: all, or a group of them (HSDP). As many sets of experts are held as of
+ * dense weights: Megatron Core's num_distributed_optimizer_instances
+ * (parallel_state.py) and torchtitan's dp_replicate divide both. */
+static inline void states_share(const struct plan *plan, int64_t dense, int64_t expert,
+				struct shards *out)
+{
+	bool whole = plan->zero_group <= 0 || plan->zero_group >= dense;
+	int64_t sets = whole ? 1 : dense / plan->zero_group;
+
+	out->dense = whole ? dense : plan->zero_group;
+	out->expert = expert > sets ? expert / sets : 1;
+}
+
+/* Of a scenario with whole degrees. */
+void states_shards(const struct scenario *scenario, struct shards *out);
+void states_bytes(const struct scenario *scenario, const struct shards *shards,
+		  struct states *out);
+/* FSDP under a pipeline that keeps its weights gathered: it gathers before the first
+ * micro-batch, sums whole gradients, and scatters them behind the last one. */
+bool states_gather_once(const struct plan *plan);
+
+/* Per parameter, before any sharing. */
+double step_gradient_bytes(const struct scenario *scenario);
+double step_optimizer_bytes(const struct scenario *scenario);
+double step_weight_bytes(const struct scenario *scenario);
+
+/* Bytes that an Adam step moves: per parameter of the shard it reads gradient, two
+ * moments and master weight, writes moments, master and 16-bit weight (4 x 4 + 3 x 4 +
+ * 2, and the norm's read of the gradient); and gradients are cleared for all of the
+ * rank's weights. */
+static inline double states_update_bytes(double sharded, double local)
+{
+	return 34 * sharded + 4 * local;
+}
+
+/* Bytes over the host link for each weight whose step the host makes: gradients out,
+ * weights back. */
+static inline double states_host_traffic(const struct scenario *scenario)
+{
+	return step_gradient_bytes(scenario) + step_weight_bytes(scenario);
+}
+
+/* Seconds of an update that do not depend on how many weights it has: of a step, and of
+ * the launches for each layer, frozen ones counted by the share that trains. */
+static inline double states_fixed_seconds(const struct scenario *scenario,
+					  double trained_layers)
+{
+	return scenario->cluster.accelerator.calibration.step_seconds +
+	       trained_layers * scenario->stack.layer_step_seconds;
+}
+
+#endif
