@@ -94,10 +94,17 @@ static double mixer_parameters(const struct model *m, const struct layer_kind *k
 	}
 }
 
-/* One MLP of that width; gated ones have three matrices. */
-static double mlp_parameters(const struct model *m, int64_t ffn, bool bias)
+int64_t model_expert_width(const struct model *model)
 {
-	double h = (double)m->hidden, f = (double)ffn;
+	return model->moe.expert_latent > 0 ? model->moe.expert_latent : model->hidden;
+}
+
+/* One MLP of ffn between inputs and outputs of that width; gated ones have three
+ * matrices. */
+static double mlp_parameters(const struct model *m, int64_t width, int64_t ffn,
+			     bool bias)
+{
+	double h = (double)width, f = (double)ffn;
 	double up = m->gated_mlp ? 2 : 1;
 
 	return (up + 1) * h * f + (bias ? up * f + h : 0);
@@ -125,19 +132,22 @@ void model_count_layer(const struct model *model, const struct layer_kind *kind,
 		counts->mixer += (double)model->hidden * (double)model->hidden;
 	counts->norms = norm_parameters(model, kind);
 	if (kind->mlp == MLP_DENSE)
-		counts->mlp = mlp_parameters(model, kind->ffn, model->mlp_bias);
+		counts->mlp = mlp_parameters(model, model->hidden, kind->ffn,
+					     model->mlp_bias);
 	if (kind->mlp == MLP_MOE) {
 		counts->router = (double)(model->hidden * moe->experts) +
 				 (moe->router_bias ? (double)moe->experts : 0);
-		counts->routed =
-			(double)moe->experts *
-			mlp_parameters(model, moe->expert_ffn, moe->expert_bias);
+		counts->routed = (double)moe->experts *
+				 mlp_parameters(model, model_expert_width(model),
+						moe->expert_ffn, moe->expert_bias);
+		counts->latent = 2 * (double)model->hidden * (double)moe->expert_latent;
 		if (moe->shared_ffn > 0)
-			counts->shared = mlp_parameters(model, moe->shared_ffn, false) +
+			counts->shared = mlp_parameters(model, model->hidden,
+							moe->shared_ffn, false) +
 					 (moe->shared_gate ? (double)model->hidden : 0);
 	}
 	counts->total = counts->mixer + counts->mlp + counts->norms + counts->router +
-			counts->routed + counts->shared;
+			counts->routed + counts->shared + counts->latent;
 	counts->active = counts->total;
 	if (counts->routed > 0)
 		counts->active -= counts->routed * (1 - (double)moe->experts_per_token /

@@ -58,6 +58,10 @@ struct ssm {
 
 struct moe {
 	int64_t experts, experts_per_token, expert_ffn;
+	/* Width at which routed experts take tokens and give them back, behind a
+	 * projection down and before one up (latent experts: Nemotron 3, Megatron's
+	 * --moe-latent-size); 0 = the hidden size. */
+	int64_t expert_latent;
 	int64_t shared_experts; /* count, for words and the advice */
 	int64_t shared_ffn;     /* width of all shared experts together */
 	bool shared_gate, router_bias, expert_bias;
@@ -105,7 +109,11 @@ struct model_counts {
 /* Counts of a layer of this kind; experts per rank are the graph's affair. */
 struct layer_counts {
 	double mixer, mlp, norms, router, routed, shared, total, active;
+	double latent; /* projections to the width of latent experts and back */
 };
+
+/* Width at which routed experts take tokens. */
+int64_t model_expert_width(const struct model *model);
 
 void model_count_layer(const struct model *model, const struct layer_kind *kind,
 		       struct layer_counts *counts);

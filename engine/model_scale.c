@@ -66,6 +66,7 @@ bool model_scale(const struct model *model, double factor, struct model *out)
 		return false;
 	out->hidden = scaled(model->hidden, factor, 128);
 	out->moe.expert_ffn = scaled(model->moe.expert_ffn, factor, 128);
+	out->moe.expert_latent = scaled(model->moe.expert_latent, factor, 128);
 	out->moe.shared_ffn = scaled(model->moe.shared_ffn, factor, 128);
 	scale_ssm(&out->ssm, factor);
 	out->layers = 0;

@@ -102,6 +102,7 @@ static const struct field fields[] = {
 	COUNT("experts", model.moe.experts),
 	COUNT("experts_per_token", model.moe.experts_per_token),
 	COUNT("expert_ffn", model.moe.expert_ffn),
+	COUNT("expert_latent", model.moe.expert_latent),
 	COUNT("shared_experts", model.moe.shared_experts),
 	COUNT("shared_ffn", model.moe.shared_ffn),
 	SWITCH("shared_gate", model.moe.shared_gate),

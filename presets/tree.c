@@ -124,6 +124,8 @@ bool tree_scalar(struct tree *tree, const char *text, size_t length, bool quoted
 {
 	struct node *node;
 
+	if (tree->skipped > 0)
+		return true;
 	if (memchr(text, '\0', length))
 		return tree_complain(tree, line,
 				     "a value holds a zero byte; remove it");
@@ -142,10 +144,26 @@ bool tree_scalar(struct tree *tree, const char *text, size_t length, bool quoted
 	return true;
 }
 
+/* Checkpoints quantised matrix by matrix list tens of thousands of them, which no
+ * reader asks for: the mapping is there, and empty. */
+static bool is_unread(const struct tree *tree, enum node_kind kind)
+{
+	static const char *const maps[] = { "quantized_layers", "weight_map" };
+
+	for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++)
+		if (tree->key && kind == NODE_MAP && strcmp(tree->key, maps[i]) == 0)
+			return true;
+	return false;
+}
+
 bool tree_open(struct tree *tree, enum node_kind kind, int line)
 {
 	struct node *node;
 
+	if (tree->skipped > 0 || is_unread(tree, kind))
+		tree->skipped++;
+	if (tree->skipped > 1)
+		return true;
 	if (tree_expects_key(tree))
 		return tree_complain(tree, line,
 				     "a key must be plain text, not a list or mapping");
@@ -155,6 +173,8 @@ bool tree_open(struct tree *tree, enum node_kind kind, int line)
 	node = add_node(tree, kind, line);
 	if (!node)
 		return false;
+	if (tree->skipped > 0)
+		return true;
 	tree->open[tree->depth] = node;
 	tree->last[tree->depth] = NULL;
 	tree->depth++;
@@ -163,5 +183,8 @@ bool tree_open(struct tree *tree, enum node_kind kind, int line)
 
 void tree_close(struct tree *tree)
 {
-	tree->depth--;
+	if (tree->skipped > 0)
+		tree->skipped--;
+	else
+		tree->depth--;
 }

@@ -10,6 +10,7 @@ struct tree {
 	struct document *document;
 	struct error *error;
 	int depth, nodes;
+	int skipped;  /* depth inside a mapping that nobody reads, 0 = outside */
 	bool repeats; /* equal keys in one mapping are kept */
 	struct node *open[DOCUMENT_MAX_DEPTH];
 	struct node *last[DOCUMENT_MAX_DEPTH]; /* last child of each */

@@ -171,6 +171,73 @@ static const struct {
 	  "\"llama\", \"vocab_size\": 32064}, \"vision_config\": {},"
 	  "\"tie_word_embeddings\": false}",
 	  6.74, 0 },
+	{ "Nemotron-3-Super, latent experts",
+	  "{\"model_type\": \"nemotron_h\", \"chunk_size\": 128, \"conv"
+	  "_kernel\": 4, \"head_dim\": 128, \"hidden_size\": 4096, \"hy"
+	  "brid_override_pattern\": \"MEMEMEM*EMEMEMEM*EMEMEMEM*EMEMEME"
+	  "MEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEMEM*EMEMEMEM*EMEMEMEME\", \""
+	  "intermediate_size\": 2688, \"mamba_head_dim\": 64, \"mamba_n"
+	  "um_heads\": 128, \"mlp_hidden_act\": \"relu2\", \"moe_interm"
+	  "ediate_size\": 2688, \"moe_latent_size\": 1024, \"moe_shared"
+	  "_expert_intermediate_size\": 5376, \"n_groups\": 8, \"n_rout"
+	  "ed_experts\": 512, \"n_shared_experts\": 1, \"num_attention_"
+	  "heads\": 32, \"num_experts_per_tok\": 22, \"num_hidden_layer"
+	  "s\": 88, \"num_key_value_heads\": 2, \"ssm_state_size\": 128"
+	  ", \"tie_word_embeddings\": false, \"vocab_size\": 131072}",
+	  120.7, 12.77 },
+	{ "Nemotron-3.5-Lightning, a list of sublayers and no count",
+	  "{\"model_type\": \"nemotron_h\", \"chunk_size\": 128, \"conv"
+	  "_kernel\": 4, \"head_dim\": 128, \"hidden_size\": 2688, \"in"
+	  "termediate_size\": 1856, \"mamba_head_dim\": 64, \"mamba_num"
+	  "_heads\": 64, \"mlp_hidden_act\": \"relu2\", \"moe_intermedi"
+	  "ate_size\": 1856, \"moe_latent_size\": null, \"moe_shared_ex"
+	  "pert_intermediate_size\": 3712, \"n_groups\": 8, \"n_routed_"
+	  "experts\": 128, \"n_shared_experts\": 1, \"num_attention_hea"
+	  "ds\": 32, \"num_experts_per_tok\": 6, \"num_key_value_heads\""
+	  ": 2, \"ssm_state_size\": 128, \"tie_word_embeddings\": false"
+	  ", \"vocab_size\": 131072, \"layers_block_type\": [\"mamba\","
+	  " \"moe\", \"mamba\", \"moe\", \"mamba\", \"attention\", \"mo"
+	  "e\", \"mamba\", \"moe\", \"mamba\", \"moe\", \"mamba\", \"at"
+	  "tention\", \"moe\", \"mamba\", \"moe\", \"mamba\", \"moe\", "
+	  "\"mamba\", \"attention\", \"moe\", \"mamba\", \"moe\", \"mam"
+	  "ba\", \"moe\", \"mamba\", \"attention\", \"moe\", \"mamba\","
+	  " \"moe\", \"mamba\", \"moe\", \"mamba\", \"attention\", \"mo"
+	  "e\", \"mamba\", \"moe\", \"mamba\", \"moe\", \"mamba\", \"mo"
+	  "e\", \"mamba\", \"attention\", \"moe\", \"mamba\", \"moe\", "
+	  "\"mamba\", \"moe\", \"mamba\", \"moe\", \"mamba\", \"moe\"]}",
+	  31.6, 3.6 },
+	{ "Falcon-7B, one key-value head",
+	  "{\"model_type\": \"falcon\", \"hidden_size\": 4544, \"num_hi"
+	  "dden_layers\": 32, \"num_attention_heads\": 71, \"num_kv_hea"
+	  "ds\": 71, \"multi_query\": true, \"new_decoder_architecture\""
+	  ": false, \"parallel_attn\": true, \"bias\": false, \"vocab_s"
+	  "ize\": 65024}",
+	  6.922, 0 },
+	{ "Qwen-1.8B of 2023, half widths",
+	  "{\"model_type\": \"qwen\", \"hidden_size\": 2048, \"intermed"
+	  "iate_size\": 11008, \"num_attention_heads\": 16, \"num_hidde"
+	  "n_layers\": 24, \"kv_channels\": 128, \"vocab_size\": 151936"
+	  ", \"tie_word_embeddings\": false}",
+	  1.837, 0 },
+	{ "BERT base",
+	  "{\"model_type\": \"bert\", \"hidden_size\": 768, \"intermedi"
+	  "ate_size\": 3072, \"num_attention_heads\": 12, \"num_hidden_"
+	  "layers\": 12, \"max_position_embeddings\": 512, \"vocab_size"
+	  "\": 30522, \"hidden_act\": \"gelu\"}",
+	  0.109, 0 },
+	{ "MiniMax-M1",
+	  "{\"attn_type_list\": [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,"
+	  " 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0,"
+	  " 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,"
+	  " 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0,"
+	  " 0, 0, 0, 0, 0, 0, 1], \"head_dim\": 128, \"hidden_act\": \""
+	  "silu\", \"hidden_size\": 6144, \"intermediate_size\": 9216, "
+	  "\"model_type\": \"minimax_m1\", \"num_attention_heads\": 64,"
+	  " \"num_experts_per_tok\": 2, \"num_hidden_layers\": 80, \"nu"
+	  "m_key_value_heads\": 8, \"num_local_experts\": 32, \"postnor"
+	  "m\": true, \"shared_intermediate_size\": 0, \"tie_word_embed"
+	  "dings\": false, \"vocab_size\": 200064}",
+	  456, 0 },
 };
 
 static void test_published_counts(void **state)
@@ -363,6 +430,147 @@ static void test_corpus(void **state)
 	closedir(dir);
 }
 
+static void read_good(const char *text, struct model *model,
+		      struct import_report *report)
+{
+	struct error error;
+
+	if (!read_text(text, model, report, &error))
+		fail_msg("%s", error.text);
+}
+
+#define SMALL                                              \
+	"\"hidden_size\": 64, \"num_attention_heads\": 4," \
+	"\"num_hidden_layers\": 2, \"vocab_size\": 100"
+
+/* Each entry of Nemotron's list is one sublayer; Bamba's are layers with an MLP. */
+static void test_sublayers(void **state)
+{
+	static struct import_report report;
+	struct model model;
+
+	(void)state;
+	read_good("{\"model_type\": \"nemotron_h\", \"layers_block_type\": [\"mamba\","
+		  "\"moe\", \"attention\", \"mlp\"], \"hidden_size\": 64,"
+		  "\"ssm_state_size\": 16, \"num_attention_heads\": 4, \"vocab_size\": "
+		  "9, \"n_routed_experts\": 4, \"moe_intermediate_size\": 32}",
+		  &model, &report);
+	assert_int_equal(model.layers, 4);
+	assert_int_equal(model.kind[model.layer[0]].mixer, MIXER_MAMBA2);
+	assert_int_equal(model.kind[model.layer[0]].mlp, MLP_NONE);
+	assert_int_equal(model.kind[model.layer[1]].mixer, MIXER_NONE);
+	assert_int_equal(model.kind[model.layer[1]].mlp, MLP_MOE);
+	assert_int_equal(model.kind[model.layer[2]].mixer, MIXER_ATTENTION);
+	assert_int_equal(model.kind[model.layer[3]].mlp, MLP_DENSE);
+	read_good("{\"model_type\": \"bamba\", \"layers_block_type\": [\"mamba\","
+		  "\"attention\"], \"mamba_d_state\": 16," SMALL "}",
+		  &model, &report);
+	assert_int_equal(model.kind[model.layer[0]].mixer, MIXER_MAMBA2);
+	assert_int_equal(model.kind[model.layer[0]].mlp, MLP_DENSE);
+	/* Kimi counts from 1 */
+	read_good("{\"model_type\": \"kimi_linear\", \"linear_attn_config\": {"
+		  "\"num_heads\": 4, \"head_dim\": 16, \"full_attn_layers\": [2],"
+		  "\"kda_layers\": [1]}," SMALL "}",
+		  &model, &report);
+	assert_int_equal(model.kind[model.layer[0]].mixer, MIXER_LINEAR);
+	assert_int_equal(model.kind[model.layer[1]].mixer, MIXER_ATTENTION);
+}
+
+/* What is not read, or read as another thing, is said with its true reason. */
+static void test_doubts(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} doubts[] = {
+		{ "{\"model_type\": \"llama\", \"own_expert_count\": 8," SMALL "}",
+		  "not read: own_expert_count" },
+		{ "{\"model_type\": \"falcon_h1\", \"mamba_d_ssm\": 64,"
+		  "\"mamba_d_state\": 16," SMALL "}",
+		  "Mamba beside the attention" },
+		{ "{\"model_type\": \"lfm2\", \"layer_types\": [\"conv\","
+		  "\"full_attention\"]," SMALL "}",
+		  "short convolutions" },
+		{ "{\"model_type\": \"bert\"," SMALL "}", "looks both ways" },
+		{ "{\"model_type\": \"deepseek_v4\", \"compress_ratios\": [4, 4],"
+		  "\"sliding_window\": 128," SMALL "}",
+		  "cache is overstated" },
+	};
+	static const char *const plain[] = {
+		"{\"model_type\": \"llama\", \"own_expert_count\": 0," SMALL "}",
+		"{\"model_type\": \"llama\", \"is_moe\": false, \"num_experts\": 9000,"
+		"\"num_experts_per_tok\": 4," SMALL "}",
+		"{\"model_type\": \"llama\", \"layerdrop\": 0.1, \"mamba\": null," SMALL
+		"}",
+	};
+	static struct import_report report;
+	struct model model;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof doubts / sizeof doubts[0]; i++) {
+		read_good(doubts[i].text, &model, &report);
+		if (!strstr(model.approximate, doubts[i].says))
+			fail_msg("'%s' does not say %s", model.approximate,
+				 doubts[i].says);
+	}
+	/* as the message says: all that a token sees is counted */
+	assert_int_equal(model.kind[0].attention.window, 0);
+	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+		read_good(plain[i], &model, &report);
+		assert_string_equal(model.approximate, "");
+		assert_int_equal(model.moe.experts, 0);
+	}
+}
+
+/* Networks that nothing here is like. */
+static void test_refusals(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} bad[] = {
+		{ "{\"model_type\": \"t5\", \"is_encoder_decoder\": true," SMALL "}",
+		  "t5 is an encoder-decoder" },
+		{ "{\"model_type\": \"rwkv5\", \"hidden_size\": 64}", "RWKV" },
+		{ "{\"model_type\": \"bamba\", \"mamba_d_state\": 16," SMALL "}",
+		  "nothing says which is which" },
+		{ "{\"model_type\": \"granitemoehybrid\", \"mamba_d_state\": 16," SMALL
+		  "}",
+		  "nothing says which is which" },
+	};
+	static struct import_report report;
+	struct model model;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		assert_false(read_text(bad[i].text, &model, &report, &error));
+		if (!strstr(error.text, bad[i].says))
+			fail_msg("'%s' does not say %s", error.text, bad[i].says);
+	}
+}
+
+/* Checkpoints quantised matrix by matrix name each of them. */
+static void test_long_maps(void **state)
+{
+	enum { NAMES = 30000 };
+	static struct import_report report;
+	char *text = malloc(NAMES * 40);
+	struct model model;
+	int used;
+
+	(void)state;
+	assert_non_null(text);
+	used = sprintf(text, "{\"model_type\": \"llama\", \"quantization_config\": "
+			     "{\"quantized_layers\": {");
+	for (int i = 0; i < NAMES; i++)
+		used += sprintf(text + used, "%s\"layer.%d\": {\"algo\": [8]}",
+				i ? "," : "", i);
+	sprintf(text + used, "}, \"quant_method\": \"modelopt\"}," SMALL "}");
+	read_good(text, &model, &report);
+	assert_int_equal(model.layers, 2);
+	assert_string_equal(model.approximate, "");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +580,10 @@ int main(void)
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_unknown_family_is_said),
 		cmocka_unit_test(test_broken_files),
+		cmocka_unit_test(test_sublayers),
+		cmocka_unit_test(test_doubts),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_long_maps),
 		cmocka_unit_test(test_corpus),
 	};
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "presets/megatron/megatron.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
@@ -121,6 +122,55 @@ static void test_megatron_launches(void **state)
 		  "--hidden-size 512 --num-attention-heads 8 --bf16\n",
 		  &s);
 	expect(&s, "gpus", "16");
+}
+
+/* Words of Megatron-DeepSpeed, and experts behind a narrower width. */
+static void test_megatron_deepspeed(void **state)
+{
+	static const char launch[] =
+		"ZERO=2\ndeepspeed --num_gpus 8 pretrain_gpt.py --num-layers 4 "
+		"--hidden-size 512 --num-attention-heads 8 --fp16 --deepspeed "
+		"--zero-stage ${ZERO} --micro-batch-size 1 --topk 1 "
+		"--moe-expert-parallel-size ";
+	struct scenario s;
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof text, "%s4 --num-experts 16\n", launch);
+	read_good("megatron", text, &s);
+	expect(&s, "zero", "2");
+	expect(&s, "ep", "4");
+	assert_true(noted(IMPORT_TAKEN, "zero-stage"));
+	assert_int_equal(s.model.moe.experts_per_token, 1);
+	assert_int_equal(s.model.kind[s.model.layer[0]].mlp, MLP_DENSE);
+	assert_int_equal(s.model.kind[s.model.layer[1]].mlp, MLP_MOE);
+	/* a dense one */
+	snprintf(text, sizeof text, "%s1 --num-experts 1\n", launch);
+	read_good("megatron", text, &s);
+	assert_int_equal(s.model.moe.experts, 0);
+	expect(&s, "zero", "2");
+	read_refused("megatron",
+		     "x --num-layers 4 --hidden-size 512 --num-attention-heads 8 "
+		     "--zero-stage 4\n",
+		     "--zero-stage");
+}
+
+static void test_megatron_latent_experts(void **state)
+{
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	read_good("megatron",
+		  "x --num-layers 2 --hidden-size 512 --num-attention-heads 8 "
+		  "--num-experts 8 --moe-ffn-hidden-size 256 --moe-latent-size 128 "
+		  "--bf16\n",
+		  &s);
+	assert_int_equal(s.model.moe.expert_latent, 128);
+	assert_string_equal(s.model.approximate, "");
+	text = megatron_write(&s);
+	assert_non_null(strstr(text, "--moe-latent-size 128"));
+	free(text);
 }
 
 static void test_megatron_yaml(void **state)
@@ -476,6 +526,8 @@ int main(void)
 		cmocka_unit_test(test_megatron_script),
 		cmocka_unit_test(test_megatron_refused),
 		cmocka_unit_test(test_megatron_launches),
+		cmocka_unit_test(test_megatron_deepspeed),
+		cmocka_unit_test(test_megatron_latent_experts),
 		cmocka_unit_test(test_megatron_yaml),
 		cmocka_unit_test(test_megatron_printed),
 		cmocka_unit_test(test_megatron_layout),

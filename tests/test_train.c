@@ -336,6 +336,61 @@ static void test_kv_bytes_per_token(void **state)
 	assert_close(model_kv_bytes_per_token(&model, 8192, 2), 60 * 576 * 2.0, 1e-9);
 }
 
+static const struct graph_operator *find_operator(const struct graph *graph,
+						  const char *name)
+{
+	for (int i = 0; i < graph->count; i++)
+		if (strcmp(graph->item[i].name, name) == 0)
+			return &graph->item[i];
+	fail_msg("no operator %s", name);
+	return NULL;
+}
+
+/* Experts of Mixtral at a quarter of its width: by hand, h x l down and up for each
+ * token, 3 x l x ffn for each expert, and a quarter of the bytes to them. */
+static void test_latent_experts_work_at_their_width(void **state)
+{
+	static struct graph wide, narrow;
+	struct graph_context context;
+	struct layer_counts had, got;
+	struct scenario s;
+	struct mesh mesh;
+	double h, l, e, f;
+
+	(void)state;
+	case_moe(&s);
+	mesh_build(&s, &mesh);
+	graph_context(&s, &mesh, &context);
+	graph_layer(&context, 0, &wide);
+	model_count_layer(&s.model, &s.model.kind[0], &had);
+	s.model.moe.expert_latent = s.model.hidden / 4;
+	graph_context(&s, &mesh, &context);
+	graph_layer(&context, 0, &narrow);
+	model_count_layer(&s.model, &s.model.kind[0], &got);
+	h = (double)s.model.hidden;
+	l = (double)s.model.moe.expert_latent;
+	e = (double)s.model.moe.experts;
+	f = (double)s.model.moe.expert_ffn;
+	assert_close(had.total - got.total, e * 3 * (h - l) * f - 2 * h * l, 1e-9);
+	assert_close(had.active - got.active,
+		     (double)s.model.moe.experts_per_token * 3 * (h - l) * f -
+			     2 * h * l,
+		     1e-9);
+	assert_close(find_operator(&narrow, "latent down")->forward_flops,
+		     2 * context.norm_tokens * h * l, 1e-9);
+	assert_close(find_operator(&narrow, "latent up")->weights, h * l, 1e-9);
+	assert_close(find_operator(&narrow, "latent up")->saved_bytes,
+		     context.norm_tokens * l * 2, 1e-9);
+	assert_close(find_operator(&narrow, "dispatch")->sent_bytes * 4,
+		     find_operator(&wide, "dispatch")->sent_bytes, 1e-9);
+	assert_close(find_operator(&narrow, "expert down")->weights * 4,
+		     find_operator(&wide, "expert down")->weights, 1e-9);
+	assert_close(find_operator(&narrow, "sort by expert")->saved_bytes * 4,
+		     find_operator(&wide, "sort by expert")->saved_bytes, 1e-9);
+	assert_close(find_operator(&narrow, "router")->forward_flops,
+		     find_operator(&wide, "router")->forward_flops, 1e-9);
+}
+
 static void test_calibration_scales_every_time(void **state)
 {
 	struct estimate *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
@@ -396,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_bubbles_are_those_of_equal_stages),
 		cmocka_unit_test(test_flops_per_token_of_llama),
 		cmocka_unit_test(test_kv_bytes_per_token),
+		cmocka_unit_test(test_latent_experts_work_at_their_width),
 		cmocka_unit_test(test_calibration_scales_every_time),
 		cmocka_unit_test(test_a_run_pays_for_checkpoints_and_failures),
 	};

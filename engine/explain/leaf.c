@@ -36,6 +36,8 @@ static const struct constant constants[] = {
 	WHOLE("model.experts_per_token", "Experts per token",
 	      model.moe.experts_per_token),
 	WHOLE("model.expert_ffn", "Width of an expert", model.moe.expert_ffn),
+	WHOLE("model.expert_latent", "Width of what experts take, 0 = hidden",
+	      model.moe.expert_latent),
 	WHOLE("cluster.gpus_per_node", "Accelerators of a node", cluster.gpus_per_node),
 	REAL("cluster.memory_bytes", "Memory as sold", FORM_BYTES,
 	     cluster.accelerator.memory_bytes),

@@ -10,6 +10,7 @@ struct routing {
 	double tokens; /* that this rank dispatches */
 	double rows;   /* of expert input on this rank, all local experts */
 	double experts, ffn, top_k;
+	double width; /* of a row: the hidden size, or that of latent experts */
 };
 
 static void route(const struct graph_context *c, struct routing *r)
@@ -20,6 +21,7 @@ static void route(const struct graph_context *c, struct routing *r)
 							      : plan->capacity_factor;
 
 	r->tokens = c->norm_tokens;
+	r->width = (double)model_expert_width(&c->scenario->model);
 	r->top_k = (double)moe->experts_per_token;
 	r->experts = (double)moe->experts / (double)c->mesh->ep;
 	r->ffn = (double)moe->expert_ffn / (double)c->mesh->etp;
@@ -42,7 +44,7 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 		     const char *name, const struct routing *r, double width)
 {
 	const struct group *ep = &c->mesh->ep_group;
-	double token_bytes = r->tokens * (double)c->scenario->model.hidden * width;
+	double token_bytes = r->tokens * r->width * width;
 	struct graph_operator *op;
 	struct collective cost;
 
@@ -80,7 +82,7 @@ static void experts(const struct graph_context *c, struct graph *graph,
 		    const struct routing *r)
 {
 	const struct model *m = &c->scenario->model;
-	double h = (double)m->hidden, up = m->gated_mlp ? 2 : 1;
+	double h = r->width, up = m->gated_mlp ? 2 : 1;
 	/* tiles of 128 rows: each local expert wastes half of one on average */
 	double rows = r->rows + 64 * r->experts;
 	uint32_t moe = 1u << MODULE_MOE;
@@ -129,11 +131,30 @@ static void router(const struct graph_context *c, struct graph *graph)
 	op->input_grad_seconds += fixed;
 }
 
+/* Tokens go to latent experts at their narrower width, and come back at it; each rank
+ * projects its own tokens by a whole matrix (Megatron's moe_layer.py, fc1_latent_proj
+ * and fc2_latent_proj, which are duplicated over TP). */
+static void latent(const struct graph_context *c, struct graph *graph,
+		   const struct routing *r, bool down)
+{
+	const struct model *m = &c->scenario->model;
+	double h = (double)m->hidden;
+	struct graph_operator *op;
+
+	if (m->moe.expert_latent == 0)
+		return;
+	op = graph_linear(c, graph, down ? "latent down" : "latent up", r->tokens,
+			  down ? r->width : h, down ? h : r->width, false, 1);
+	/* the norm saves what the first one reads */
+	op->saved_bytes = down ? 0 : r->tokens * r->width * c->input_width;
+	op->modules = 1u << MODULE_MOE;
+}
+
 void graph_moe(const struct graph_context *c, struct graph *graph)
 {
 	const struct model *m = &c->scenario->model;
 	const struct plan *plan = &c->scenario->plan;
-	double h = (double)m->hidden;
+	double h;
 	bool fp8 = plan->precision >= PRECISION_FP8 &&
 		   plan->moe_dispatcher >= DISPATCH_DEEPEP;
 	const struct graph_context bare = without_adapters(c);
@@ -141,7 +162,9 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	struct routing r;
 
 	route(c, &r);
+	h = r.width;
 	router(&bare, graph);
+	latent(&bare, graph, &r, true);
 	op = graph_memory(c, graph, OPERATOR_PERMUTE, "permute", r.tokens * r.top_k, h,
 			  2 * c->width, 2 * c->width);
 	op->modules = 1u << MODULE_MOE;
@@ -164,6 +187,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	op = graph_memory(c, graph, OPERATOR_PERMUTE, "unpermute and weigh",
 			  r.tokens * r.top_k, h, 2 * c->width, 2 * c->width);
 	op->modules = 1u << MODULE_MOE;
+	latent(&bare, graph, &r, false);
 	if (m->moe.shared_ffn > 0)
 		graph_mlp(c, (double)m->moe.shared_ffn, false,
 			  1u << MODULE_SHARED_EXPERTS | 1u << MODULE_MOE, graph);

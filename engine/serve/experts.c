@@ -13,7 +13,7 @@ static void matrices(const struct serve_context *c, double tokens, double rows,
 		     struct layer_pass *out)
 {
 	const struct model *m = &c->scenario->model;
-	double h = (double)m->hidden, up = m->gated_mlp ? 2 : 1;
+	double h = (double)model_expert_width(m), up = m->gated_mlp ? 2 : 1;
 	double experts = (double)m->moe.experts, e = c->shape.etp;
 	double copies = (double)c->scenario->plan.serving.redundant_experts;
 	double held = (experts + copies) / c->shape.ep;
@@ -33,7 +33,8 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 	const struct model *m = &c->scenario->model;
 	const struct serving_calibration *rates =
 		&c->scenario->cluster.accelerator.calibration.serving;
-	double h = (double)m->hidden, chosen = (double)m->moe.experts_per_token;
+	double hidden = (double)m->hidden, h = (double)model_expert_width(m);
+	double chosen = (double)m->moe.experts_per_token;
 	double all = tokens * c->shape.dp;
 	double busy = c->shape.ep > 1 ? fmax(1, c->scenario->plan.imbalance) : 1;
 	double rows = all * chosen / c->shape.ep * busy;
@@ -43,8 +44,14 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 	/* copies of the busiest experts even out what ranks get */
 	if (c->scenario->plan.serving.redundant_experts > 0)
 		rows = all * chosen / c->shape.ep * (1 + (busy - 1) / 2);
-	kernel_gemm(c->scenario, false, tokens, (double)m->moe.experts, h, &k);
+	kernel_gemm(c->scenario, false, tokens, (double)m->moe.experts, hidden, &k);
 	layer_kernel(out, "router", 1, &k);
+	if (m->moe.expert_latent > 0) {
+		kernel_gemm(c->scenario, true, tokens, h, hidden, &k);
+		layer_kernel(out, "latent down", 1, &k);
+		kernel_gemm(c->scenario, true, tokens, hidden, h, &k);
+		layer_kernel(out, "latent up", 1, &k);
+	}
 	kernel_elementwise(c->scenario, 0,
 			   (tokens * chosen + rows / fmax(1, c->shape.etp)) * h * 6 +
 				   rows * (double)m->moe.expert_ffn / c->shape.etp * 6,

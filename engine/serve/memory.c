@@ -20,7 +20,8 @@ static double layer_weights(const struct serve_context *c, int k, double *small)
 		dense += n.mlp;
 	if (m->moe.experts <= 0)
 		return dense / e->tp;
-	return dense / e->tp +
+	/* each rank has the whole of what projects to latent experts and back */
+	return dense / e->tp + n.latent +
 	       n.routed * (1 + copies / (double)m->moe.experts) / (e->ep * e->etp);
 }
 

@@ -26,6 +26,8 @@ enum {
 	FAMILY_OUTPUT_GATE = 1 << 16,
 	FAMILY_MULTI_QUERY = 1 << 17,         /* one KV head unless said otherwise */
 	FAMILY_WINDOW_NEEDS_SWITCH = 1 << 18, /* use_sliding_window */
+	FAMILY_HALF_FFN = 1 << 19, /* intermediate_size is gate and up together */
+	FAMILY_ENCODER = 1 << 20,  /* attention looks both ways */
 	FAMILY_BIAS = FAMILY_QKV_BIAS | FAMILY_OUTPUT_BIAS | FAMILY_MLP_BIAS
 };
 

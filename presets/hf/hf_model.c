@@ -4,31 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "presets/hf/doubts.h"
 #include "presets/hf/layers.h"
 #include "presets/hf/reader.h"
-
-/* Keys whose presence makes costs approximate, and why. */
-static const struct {
-	const char *key, *why;
-} approximations[] = {
-	{ "index_topk",
-	  "sparse attention: its indexer is left out, full attention counted" },
-	{ "linear_num_value_heads",
-	  "linear attention is costed like a state-space scan" },
-	{ "linear_attn_config", "linear attention is read as full attention" },
-	{ "compress_ratios", "compressed attention is read as full attention" },
-	{ "o_lora_rank", "the low-rank output projection is read as a full one" },
-	{ "block_configs", "unlike blocks are read as equal ones" },
-	{ "moe_latent_size", "latent experts are read as full-width ones" },
-	{ "attention_k_eq_v", "shared keys and values are counted apart" },
-	{ "ssm_cfg", "the state-space settings of this form are read in part" },
-	{ "sparse_attention_config",
-	  "sparse attention: its indexer is left out, full attention counted" },
-	{ "attn_type_list", "lightning attention is costed like full attention" },
-	{ "hc_mult", "hyper-connections are left out" },
-	{ "swa_num_key_value_heads",
-	  "sliding layers differ in heads; sinks are left out" },
-};
 
 bool hf_model_recognised(const struct node *root)
 {
@@ -40,7 +18,11 @@ static const struct node *text_part(const struct node *root)
 {
 	static const char *const keys[] = { "text_config", "llm_config",
 					    "language_config" };
+	const struct node *thinker = node_get(root, "thinker_config");
 
+	/* Omni: what thinks, beside what talks */
+	if (thinker && thinker->kind == NODE_MAP)
+		return text_part(thinker);
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
 		const struct node *node = node_get(root, keys[i]);
 
@@ -48,19 +30,6 @@ static const struct node *text_part(const struct node *root)
 			return node;
 	}
 	return root;
-}
-
-static void approximate(struct hf_reader *r, struct model *model, const char *key,
-			const char *why)
-{
-	size_t used = strlen(model->approximate);
-
-	import_note(r->report, IMPORT_APPROXIMATE, key, "%s", why);
-	if (strstr(model->approximate, why))
-		return;
-	if (used + strlen(why) + 3 < sizeof model->approximate)
-		snprintf(model->approximate + used, sizeof model->approximate - used,
-			 "%s%s", used ? "; " : "", why);
 }
 
 static unsigned traits(const struct hf_reader *r)
@@ -142,21 +111,28 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 	struct family_usual usual = usual_of(r, root);
 	unsigned t = traits(r);
 	bool multi_query = hf_bool(r, "multi_query", (t & FAMILY_MULTI_QUERY) != 0);
-	bool stated = hf_has(r, "num_attention_heads n_head n_heads");
+	bool stated = hf_has(
+		r, "num_attention_heads n_head n_heads num_heads attention_heads");
 
 	base->mixer = MIXER_ATTENTION;
-	a->heads = hf_need_or(r, "num_attention_heads n_head n_heads", usual.heads);
+	a->heads = hf_need_or(
+		r, "num_attention_heads n_head n_heads num_heads attention_heads",
+		usual.heads);
 	if (r->failed || a->heads == 0)
 		return;
 	if (hf_bool(r, "new_decoder_architecture", false))
 		multi_query = false;
-	a->kv_heads = hf_count(r,
-			       "num_key_value_heads num_kv_heads n_head_kv "
-			       "num_attention_groups multi_query_group_num "
-			       "attn_config.kv_n_heads",
-			       multi_query                     ? 1
-			       : !stated && usual.kv_heads > 0 ? usual.kv_heads
-							       : a->heads);
+	/* Falcon's class: one, whatever num_kv_heads says (modeling_falcon.py) */
+	a->kv_heads =
+		multi_query && (t & FAMILY_MULTI_QUERY)
+			? 1
+			: hf_count(r,
+				   "num_key_value_heads num_kv_heads n_head_kv "
+				   "num_attention_groups multi_query_group_num "
+				   "attn_config.kv_n_heads",
+				   multi_query                     ? 1
+				   : !stated && usual.kv_heads > 0 ? usual.kv_heads
+								   : a->heads);
 	a->head_dim =
 		hf_count(r, "head_dim attention_head_dim kv_channels",
 			 !stated && usual.head_dim > 0 ? usual.head_dim
@@ -196,12 +172,18 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 	struct moe *moe = &model->moe;
 	bool llama4 = r->family && strcmp(r->family->model_type, "llama4") == 0;
 
-	moe->experts = hf_count(r,
-				"num_experts num_local_experts n_routed_experts "
-				"moe_num_experts ffn_config.moe_num_experts",
-				0);
+	moe->experts = hf_count(
+		r,
+		"num_experts num_local_experts n_routed_experts "
+		"num_routed_experts moe_num_experts ffn_config.moe_num_experts",
+		0);
 	if (moe->experts == 0)
 		return;
+	/* Doge: the sizes of experts stand in files of dense models, too */
+	if (!hf_bool(r, "is_moe", true)) {
+		moe->experts = 0;
+		return;
+	}
 	moe->experts_per_token = hf_count(r,
 					  "num_experts_per_tok num_experts_per_token "
 					  "experts_per_token moe_k moe_top_k "
@@ -212,6 +194,8 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 				   (traits(r) & FAMILY_EXPERT_FFN) || llama4 ? ffn : 0);
 	if (moe->expert_ffn == 0)
 		moe->expert_ffn = ffn;
+	moe->expert_latent =
+		hf_count(r, "moe_latent_size routed_expert_hidden_size", 0);
 	moe->expert_bias = (traits(r) & FAMILY_EXPERT_BIAS) != 0;
 	moe->router_bias = moe->expert_bias;
 	moe->group_limit = hf_count(r, "topk_group", 0);
@@ -240,7 +224,18 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 		ssm->chunk = 64;
 		return;
 	}
-	if (!hf_has(r, "ssm_state_size state_size mamba_d_state"))
+	if (hf_has(r, "linear_attn_config.num_heads")) {
+		/* Kimi's delta attention has as many keys as values */
+		ssm->heads = ssm->groups = hf_need(r, "linear_attn_config.num_heads");
+		ssm->head_dim = ssm->state = hf_need(r, "linear_attn_config.head_dim");
+		ssm->conv = hf_count(r, "linear_attn_config.short_conv_kernel_size", 4);
+		ssm->inner = ssm->heads * ssm->head_dim;
+		ssm->chunk = 64;
+		return;
+	}
+	/* beside the attention of each layer: what that is read as has none */
+	if (!hf_has(r, "ssm_state_size state_size mamba_d_state") ||
+	    hf_has(r, "mamba_d_ssm"))
 		return;
 	ssm->state = hf_need(r, "ssm_state_size state_size mamba_d_state");
 	ssm->conv = hf_count(r, "conv_kernel mamba_d_conv", 4);
@@ -251,8 +246,7 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 	ssm->inner = hf_count(r, "intermediate_size",
 			      hf_count(r, "expand mamba_expand", 2) * model->hidden);
 	ssm->head_dim = hf_count(r, "mamba_head_dim mamba_d_head", 64);
-	if (hf_has(r, "num_attention_heads") || !r->family ||
-	    strncmp(r->family->model_type, "mamba", 5) != 0)
+	if (hf_has(r, "num_attention_heads") || !hf_is_mamba(r))
 		ssm->inner = hf_count(r, "expand mamba_expand", 2) * model->hidden;
 	ssm->heads = hf_count(r, "mamba_num_heads mamba_n_heads",
 			      ssm->head_dim > 0 ? ssm->inner / ssm->head_dim : 0);
@@ -308,17 +302,20 @@ static int64_t read_mtp(struct hf_reader *r)
 	return hf_bool(r, "use_mtp", true) ? layers : 0;
 }
 
+#define LAYER_KEYS "num_hidden_layers n_layer n_layers num_layers"
+
 static void read_shapes(struct hf_reader *r, const struct node *root,
 			struct model *model)
 {
 	struct layer_kind base = { 0 };
-	bool only_ssm = r->family && strncmp(r->family->model_type, "mamba", 5) == 0;
+	bool only_ssm = hf_is_mamba(r);
 	struct family_usual usual = usual_of(r, root);
 	int64_t layers, ffn;
 
 	read_outline(r, root, model);
-	layers = hf_need_or(r, "num_hidden_layers n_layer n_layers num_layers",
-			    usual.layers);
+	layers = hf_layer_list(r);
+	layers = layers > 0 ? hf_count(r, LAYER_KEYS, layers)
+			    : hf_need_or(r, LAYER_KEYS, usual.layers);
 	ffn = hf_count(r, "intermediate_size_mlp dense_intermediate_size", 0);
 	read_moe(r, model,
 		 hf_count(r,
@@ -333,48 +330,11 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 	read_ssm(r, model);
 	if (!only_ssm)
 		read_attention(r, root, model, &base);
-	base.ffn = ffn;
+	/* Qwen 1 counts gate and up together (modeling_qwen.py, QWenMLP) */
+	base.ffn = traits(r) & FAMILY_HALF_FFN ? ffn / 2 : ffn;
 	model->mtp_layers = read_mtp(r);
 	if (!r->failed)
 		hf_read_layers(r, model, &base, layers);
-}
-
-/* It is the checkpoint's, which training does not start from in these bytes. */
-static void note_quantisation(struct hf_reader *r, const struct node *root)
-{
-	const struct node *config = node_get(r->config, "quantization_config");
-	const struct node *method;
-
-	if (!config)
-		config = node_get(root, "quantization_config");
-	method = node_get(config, "quant_method");
-	if (!config)
-		return;
-	hf_get(r, "quantization_config");
-	import_note(r->report, IMPORT_NOT_MODELLED, "quantization_config",
-		    "%s weights of the checkpoint",
-		    method && method->kind == NODE_SCALAR ? method->text : "quantised");
-}
-
-static void mark_approximate(struct hf_reader *r, const struct node *root,
-			     const char *model_type, struct model *model)
-{
-	if (!r->family)
-		approximate(r, model, "model_type",
-			    "a family not in the table: read like Llama");
-	for (size_t i = 0; i < sizeof approximations / sizeof approximations[0]; i++)
-		if (hf_has(r, approximations[i].key))
-			approximate(r, model, approximations[i].key,
-				    approximations[i].why);
-	if (hf_bool(r, "is_encoder_decoder", false))
-		approximate(r, model, "is_encoder_decoder", "read as a decoder only");
-	if (hf_count(r, "hidden_size_per_layer_input", 0) > 0)
-		approximate(r, model, "hidden_size_per_layer_input",
-			    "per-layer embeddings are left out");
-	note_quantisation(r, root);
-	if (node_get(root, "vision_config") || node_get(root, "audio_config"))
-		import_note(r->report, IMPORT_NOT_MODELLED, "vision_config",
-			    "the text part of %s only", model_type);
 }
 
 bool hf_model_read(const struct document *document, struct model *out,
@@ -400,10 +360,12 @@ bool hf_model_read(const struct document *document, struct model *out,
 	}
 	reader.family = family_find(model_type);
 	read_name(document, root, &model);
+	if (!hf_can_read(&reader, model_type))
+		return false;
 	read_shapes(&reader, root, &model);
 	if (reader.failed)
 		return false;
-	mark_approximate(&reader, root, model_type, &model);
+	hf_note_doubts(&reader, root, model_type, &model);
 	hf_note_rest(&reader);
 	if (reader.failed)
 		return false;

@@ -8,8 +8,9 @@
 struct pattern {
 	char hybrid[MAX_LAYERS + 1]; /* "M-M*-": Nemotron-H */
 	const struct node *layer_types, *mlp_types, *moe_list, *moe_freq_list,
-		*mlp_only, *swa_list, *attention_layers, *lightning_list;
-	char moe_enum[1024]; /* "3,4,5": Step */
+		*mlp_only, *swa_list, *attention_layers, *lightning_list,
+		*full_from_one; /* Kimi counts layers from 1 */
+	char moe_enum[1024];    /* "3,4,5": Step */
 	int64_t window, window_period;
 	int64_t attention_period, attention_offset, full_interval;
 	int64_t dense_first, moe_freq, sparse_step, moe_step, moe_start, moe_end;
@@ -21,12 +22,44 @@ struct pattern {
 	bool lightning; /* linear attention of MiniMax: all heads, with a gate */
 };
 
+/* Nemotron 3 names sublayers where others name layers: "moe" and "mlp" among them tell
+ * (transformers v5, configuration_nemotron_h.py). They are written as letters here. */
+static void sublayers(const struct hf_reader *r, struct pattern *p)
+{
+	static const struct {
+		const char *name;
+		char letter;
+	} letters[] = {
+		{ "mamba", 'M' }, { "attention", '*' }, { "moe", 'E' }, { "mlp", '-' }
+	};
+	const struct node *list = p->layer_types;
+	bool own = r->family && strcmp(r->family->model_type, "nemotron_h") == 0;
+	int count = 0;
+
+	if (!list || list->kind != NODE_LIST || list->count > MAX_LAYERS)
+		return;
+	for (const struct node *node = list->child; node; node = node->next) {
+		char letter = '?'; /* refused where its layer is read */
+
+		for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
+			if (node->kind == NODE_SCALAR &&
+			    strcmp(node->text, letters[i].name) == 0)
+				letter = letters[i].letter;
+		own = own || letter == 'E' || letter == '-';
+		p->hybrid[count++] = letter;
+	}
+	p->hybrid[own ? count : 0] = '\0';
+}
+
 static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 {
 	const char *type = r->family ? r->family->model_type : "";
 
 	hf_text(r, "hybrid_override_pattern", p->hybrid, sizeof p->hybrid);
 	p->layer_types = hf_get(r, "layer_types layers_block_type");
+	if (p->hybrid[0] == '\0')
+		sublayers(r, p);
+	p->full_from_one = hf_get(r, "linear_attn_config.full_attn_layers");
 	p->swa_list = hf_get(r, "hybrid_layer_pattern");
 	p->attention_layers = hf_get(r, "attn_layer_indices");
 	p->lightning_list = hf_get(r, "attn_type_list");
@@ -34,6 +67,10 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 	p->window = hf_count(r, "sliding_window attention_chunk_size", 0);
 	if (r->family && (r->family->traits & FAMILY_WINDOW_NEEDS_SWITCH) &&
 	    !hf_bool(r, "use_sliding_window", false))
+		p->window = 0;
+	/* the window of compressed attention is one of its two parts: the other sees
+	 * all */
+	if (hf_has(r, "compress_ratios"))
 		p->window = 0;
 	p->window_period = hf_count(r, "sliding_window_pattern", 0);
 	if (p->window > 0 && p->window_period == 0 && !p->layer_types)
@@ -57,10 +94,13 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 	p->swa_head_dim =
 		hf_count(r, "swa_head_dim attention_other_setting.head_dim", 0);
 	p->swa_value_dim = hf_count(r, "swa_v_head_dim", 0);
-	p->all_ssm = strcmp(type, "mamba") == 0 || strcmp(type, "mamba2") == 0;
-	p->ssm = strcmp(type, "mamba") == 0 || strcmp(type, "jamba") == 0 ? MIXER_MAMBA1
-		 : hf_has(r, "linear_num_value_heads")                    ? MIXER_LINEAR
-						       : MIXER_MAMBA2;
+	p->all_ssm = hf_is_mamba(r);
+	p->ssm = strcmp(type, "mamba") == 0 || strcmp(type, "falcon_mamba") == 0 ||
+				 strcmp(type, "jamba") == 0
+			 ? MIXER_MAMBA1
+		 : hf_has(r, "linear_num_value_heads linear_attn_config.num_heads")
+			 ? MIXER_LINEAR
+			 : MIXER_MAMBA2;
 }
 
 static void read_mlp_keys(struct hf_reader *r, struct pattern *p)
@@ -70,7 +110,7 @@ static void read_mlp_keys(struct hf_reader *r, struct pattern *p)
 	p->mlp_types = hf_get(r, "mlp_layer_types");
 	p->moe_list = hf_get(r, "moe_layers");
 	p->mlp_only = hf_get(r, "mlp_only_layers");
-	p->dense_first = hf_count(r, "first_k_dense_replace", 0);
+	p->dense_first = hf_count(r, "first_k_dense_replace num_dense_layers", 0);
 	p->moe_freq = 1;
 	if (freq && freq->kind == NODE_LIST)
 		p->moe_freq_list = freq;
@@ -195,6 +235,10 @@ static void choose_mixer(const struct pattern *p, int64_t i, struct layer_kind *
 	else if (p->attention_layers)
 		named_mixer(p, hf_list_holds(p->attention_layers, i) ? "full" : "mamba",
 			    kind);
+	else if (p->full_from_one)
+		named_mixer(p,
+			    hf_list_holds(p->full_from_one, i + 1) ? "full" : "linear",
+			    kind);
 	else if (p->attention_period > 1)
 		named_mixer(p,
 			    i % p->attention_period == p->attention_offset ? "full"
@@ -238,6 +282,20 @@ static bool letter_layer(const struct pattern *p, char letter, struct layer_kind
 	return true;
 }
 
+/* Sizes of a state space, and no layer that has one, for want of a pattern. */
+static bool is_unsaid_hybrid(const struct pattern *p, const struct model *model)
+{
+	bool said = p->hybrid[0] != '\0' || p->layer_types || p->attention_layers ||
+		    p->full_from_one || p->attention_period > 0 || p->full_interval > 0;
+
+	if (said || p->all_ssm || model->ssm.state == 0)
+		return false;
+	for (int k = 0; k < model->kinds; k++)
+		if (model->kind[k].mixer >= MIXER_MAMBA1)
+			return false;
+	return true;
+}
+
 void hf_read_layers(struct hf_reader *reader, struct model *model,
 		    const struct layer_kind *base, int64_t layers)
 {
@@ -265,10 +323,27 @@ void hf_read_layers(struct hf_reader *reader, struct model *model,
 				  "more than %d layers or %d distinct kinds of layers",
 				  MAX_LAYERS, MAX_LAYER_KINDS);
 		else
-			error_set(
-				reader->error, reader->document->file,
-				reader->config->line,
-				"hybrid_override_pattern does not say what layer %d is",
-				(int)i);
+			error_set(reader->error, reader->document->file,
+				  reader->config->line,
+				  "the layer pattern does not say what layer %d is",
+				  (int)i);
 	}
+	if (!reader->failed && is_unsaid_hybrid(&pattern, model)) {
+		reader->failed = true;
+		error_set(reader->error, reader->document->file, reader->config->line,
+			  "both attention and state-space layers, and nothing says "
+			  "which is which; expected layer_types, layers_block_type, "
+			  "attn_layer_indices or the like");
+	}
+}
+
+int64_t hf_layer_list(struct hf_reader *reader)
+{
+	const struct node *list = hf_get(reader, "layers_block_type layer_types");
+	char letters[MAX_LAYERS + 1] = "";
+
+	if (list && list->kind == NODE_LIST)
+		return list->count;
+	hf_text(reader, "hybrid_override_pattern", letters, sizeof letters);
+	return (int64_t)strlen(letters);
 }

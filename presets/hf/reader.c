@@ -231,10 +231,22 @@ static bool is_taken(const struct hf_reader *reader, const struct node *node)
 	return false;
 }
 
+bool hf_is_left(const struct hf_reader *reader, const struct node *node)
+{
+	return !is_ignored(node->key) && !is_null(node) && !is_taken(reader, node);
+}
+
+bool hf_is_mamba(const struct hf_reader *reader)
+{
+	const char *type = reader->family ? reader->family->model_type : "";
+
+	return strncmp(type, "mamba", 5) == 0 || strcmp(type, "falcon_mamba") == 0;
+}
+
 void hf_note_rest(struct hf_reader *reader)
 {
 	for (const struct node *node = reader->config->child; node; node = node->next)
-		if (!is_ignored(node->key) && !is_null(node) && !is_taken(reader, node))
+		if (hf_is_left(reader, node))
 			import_note(reader->report, IMPORT_NOT_MODELLED, node->key,
 				    "%s", node->kind == NODE_SCALAR ? node->text : "");
 }

@@ -41,6 +41,10 @@ void hf_text(struct hf_reader *reader, const char *keys, char *out, size_t size)
 const struct node *hf_item(const struct node *list, int64_t i);
 /* Whether a list of integers holds value. */
 bool hf_list_holds(const struct node *list, int64_t value);
+/* Whether nothing has looked at this key, though it may say something of the shape. */
+bool hf_is_left(const struct hf_reader *reader, const struct node *node);
+/* A family of state-space layers alone. */
+bool hf_is_mamba(const struct hf_reader *reader);
 /* Note every key of the config that nothing has looked at. */
 void hf_note_rest(struct hf_reader *reader);
 

@@ -23,6 +23,8 @@ static const char *const model_flags[] = {
 	"untie-embeddings-and-output-weights",
 	"num-experts",
 	"moe-router-topk",
+	"topk",
+	"expert-interval",
 	"moe-ffn-hidden-size",
 	"moe-shared-expert-intermediate-size",
 	"moe-shared-expert-gate",
@@ -146,10 +148,14 @@ static void read_moe(struct reader *r, struct model *m, int64_t ffn)
 	struct moe *moe = &m->moe;
 
 	moe->experts = count(r, "num-experts", 0);
+	/* one expert is Megatron-DeepSpeed's word for none */
+	if (moe->experts == 1 && is_set(r, "moe-expert-parallel-size"))
+		moe->experts = 0;
 	if (moe->experts == 0)
 		return;
-	moe->experts_per_token = count(r, "moe-router-topk", 2);
+	moe->experts_per_token = count(r, "moe-router-topk", count(r, "topk", 2));
 	moe->expert_ffn = count(r, "moe-ffn-hidden-size", ffn);
+	moe->expert_latent = count(r, "moe-latent-size", 0);
 	moe->shared_ffn = count(r, "moe-shared-expert-intermediate-size", 0);
 	moe->shared_experts = moe->shared_ffn > 0;
 	moe->shared_gate = is_set(r, "moe-shared-expert-gate");
@@ -268,6 +274,14 @@ static bool list_or_step(struct reader *r, const char *name, int64_t layers, boo
 	char *end;
 
 	memset(out, 1, (size_t)layers);
+	/* Megatron-DeepSpeed: every second layer unless it says otherwise */
+	if (first && !freq && is_set(r, "moe-expert-parallel-size")) {
+		int64_t each = count(r, "expert-interval", 2);
+
+		for (int64_t i = 0; i < layers && each > 0; i++)
+			out[i] = (i + 1) % each == 0;
+		return each > 0;
+	}
 	if (!freq || freq->value[0] == '\0')
 		return true;
 	long step = strtol(freq->value, &end, 10);

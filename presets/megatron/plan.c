@@ -31,6 +31,8 @@ static const char *const plan_flags[] = {
 	"data-parallel-sharding-strategy",
 	"use-megatron-fsdp",
 	"use-torch-fsdp2",
+	"zero-stage",
+	"moe-expert-parallel-size",
 	"num-distributed-optimizer-instances",
 	"bf16",
 	"fp16",
@@ -279,6 +281,14 @@ static bool read_recompute(struct reader *r)
 			 find(r, "recompute-num-layers"));
 }
 
+/* Megatron-DeepSpeed's name of EP. */
+static bool read_experts(struct reader *r)
+{
+	const struct argument *ep = find(r, "moe-expert-parallel-size");
+
+	return !ep || r->out->model.moe.experts == 0 || set(r, "ep", ep->value, ep);
+}
+
 static bool read_zero(struct reader *r)
 {
 	static const char *const strategy[] = { "no_shard", "optim", "optim_grads",
@@ -292,6 +302,10 @@ static bool read_zero(struct reader *r)
 			zero = i;
 	if (is_set(r, "use-torch-fsdp2"))
 		zero = 3;
+	/* Megatron-DeepSpeed's own word */
+	if (!number(r, "zero-stage", &zero))
+		return false;
+	a = is_set(r, "zero-stage") ? find(r, "zero-stage") : a;
 	return number(r, "num-distributed-optimizer-instances", &instances) &&
 	       set_count(r, "zero", zero, a) && set(r, "zero_group", "all", NULL);
 }
@@ -458,8 +472,8 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 	for (const struct flag *flag = megatron_flags; flag->name; flag++)
 		if (!take_flag(&r, flag))
 			return false;
-	return read_batch(&r) && read_stages(&r) && read_recompute(&r) &&
-	       read_zero(&r) && read_precision(&r) && read_optimizer(&r) &&
-	       read_offload(&r) && read_kernels(&r) && read_moe(&r) && read_world(&r) &&
-	       read_run(&r);
+	return read_experts(&r) && read_batch(&r) && read_stages(&r) &&
+	       read_recompute(&r) && read_zero(&r) && read_precision(&r) &&
+	       read_optimizer(&r) && read_offload(&r) && read_kernels(&r) &&
+	       read_moe(&r) && read_world(&r) && read_run(&r);
 }

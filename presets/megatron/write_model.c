@@ -218,6 +218,8 @@ static void put_moe(const struct flag_writer *w)
 	megatron_put_count(w, "num-experts", moe->experts);
 	megatron_put_count(w, "moe-router-topk", moe->experts_per_token);
 	megatron_put_count(w, "moe-ffn-hidden-size", moe->expert_ffn);
+	if (moe->expert_latent > 0)
+		megatron_put_count(w, "moe-latent-size", moe->expert_latent);
 	if (moe->shared_ffn > 0)
 		megatron_put_count(w, "moe-shared-expert-intermediate-size",
 				   moe->shared_ffn);

@@ -1,0 +1,180 @@
+/* doubts.c - see doubts.h. */
+#include "presets/hf/doubts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Keys whose presence makes costs approximate, and why. */
+static const struct {
+	const char *key, *why;
+} approximations[] = {
+	{ "index_topk",
+	  "sparse attention: its indexer is left out, full attention counted" },
+	{ "linear_num_value_heads",
+	  "linear attention is costed like a state-space scan" },
+	{ "linear_attn_config", "linear attention is costed like a state-space scan" },
+	{ "compress_ratios",
+	  "compressed attention is read as full attention: its cache is overstated" },
+	{ "o_lora_rank", "the low-rank output projection is read as a full one" },
+	{ "block_configs", "unlike blocks are read as equal ones" },
+	{ "attention_k_eq_v", "shared keys and values are counted apart" },
+	{ "ssm_cfg", "the state-space settings of this form are read in part" },
+	{ "sparse_attention_config",
+	  "sparse attention: its indexer is left out, full attention counted" },
+	{ "attn_type_list", "lightning attention is costed like full attention" },
+	{ "mamba_d_ssm", "Mamba beside the attention of each layer is left out" },
+	{ "mla_use_output_gate", "the output gate of MLA is left out" },
+	{ "hc_mult", "hyper-connections are left out" },
+	{ "swa_num_key_value_heads",
+	  "sliding layers differ in heads; sinks are left out" },
+};
+
+static void approximate(struct hf_reader *r, struct model *model, const char *key,
+			const char *why)
+{
+	size_t used = strlen(model->approximate);
+
+	import_note(r->report, IMPORT_APPROXIMATE, key, "%s", why);
+	if (strstr(model->approximate, why))
+		return;
+	if (used + strlen(why) + 3 < sizeof model->approximate)
+		snprintf(model->approximate + used, sizeof model->approximate - used,
+			 "%s%s", used ? "; " : "", why);
+}
+
+/* Kinds of layers that are read as another kind. */
+static void note_layer_types(struct hf_reader *r, struct model *model)
+{
+	const struct node *list = hf_get(r, "layer_types layers_block_type");
+	static const struct {
+		const char *type, *why;
+	} unlike[] = {
+		{ "conv", "short convolutions are read as full attention" },
+		{ "recurrent", "recurrent layers are read as full attention" },
+		{ "hybrid", "shared attention beside Mamba is read as attention" },
+	};
+
+	for (const struct node *node = list ? list->child : NULL; node;
+	     node = node->next)
+		for (size_t i = 0; i < sizeof unlike / sizeof unlike[0]; i++)
+			if (node->kind == NODE_SCALAR &&
+			    strcmp(node->text, unlike[i].type) == 0 &&
+			    !strstr(model->approximate, unlike[i].why))
+				approximate(r, model, list->key, unlike[i].why);
+}
+
+/* Whether a key that nothing has read says of what a layer is made. Zero, false and an
+ * empty list say that there is none of it. */
+static bool is_structure(const struct node *node)
+{
+	static const char *const parts[] = { "expert", "layer",  "mamba",
+					     "latent", "is_moe", "block_type" };
+	/* of training, of numbers alone, of other parts of the file */
+	static const char *const trifles[] = { "norm",  "drop",    "dtype",   "overlap",
+					       "init",  "eps",     "bias",    "scale",
+					       "mtp",   "vision",  "audio",   "router",
+					       "act",   "dt_",     "skip",    "index_",
+					       "chunk", "encoder", "feature", "group",
+					       "vocab", "per_tok" };
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+		found = found || strstr(node->key, parts[i]);
+	for (size_t i = 0; i < sizeof trifles / sizeof trifles[0]; i++)
+		found = found && !strstr(node->key, trifles[i]);
+	if (node->kind != NODE_SCALAR)
+		return found && node->child;
+	return found && strcmp(node->text, "false") != 0 &&
+	       strcmp(node->text, "0") != 0;
+}
+
+/* A key that looks like structure and is not read leaves the shape in doubt. */
+static void note_structure(struct hf_reader *r, struct model *model)
+{
+	char why[MAX_NOTE] = "";
+	size_t used = 0;
+
+	for (const struct node *node = r->config->child; node; node = node->next)
+		if (hf_is_left(r, node) && is_structure(node) && used < 80)
+			used += (size_t)snprintf(why + used, sizeof why - used,
+						 "%s%.40s",
+						 used ? ", " : "not read: ", node->key);
+	if (used > 0)
+		approximate(r, model, "structure", why);
+}
+
+/* It is the checkpoint's, which training does not start from in these bytes. */
+static void note_quantisation(struct hf_reader *r, const struct node *root)
+{
+	const struct node *config = node_get(r->config, "quantization_config");
+	const struct node *method;
+
+	if (!config)
+		config = node_get(root, "quantization_config");
+	method = node_get(config, "quant_method");
+	if (!config)
+		return;
+	hf_get(r, "quantization_config");
+	import_note(r->report, IMPORT_NOT_MODELLED, "quantization_config",
+		    "%s weights of the checkpoint",
+		    method && method->kind == NODE_SCALAR ? method->text : "quantised");
+}
+
+void hf_note_doubts(struct hf_reader *r, const struct node *root,
+		    const char *model_type, struct model *model)
+{
+	if (!r->family)
+		approximate(r, model, "model_type",
+			    "a family not in the table: read like Llama");
+	for (size_t i = 0; i < sizeof approximations / sizeof approximations[0]; i++)
+		if (hf_has(r, approximations[i].key))
+			approximate(r, model, approximations[i].key,
+				    approximations[i].why);
+	if (r->family && (r->family->traits & FAMILY_ENCODER))
+		approximate(r, model, "model_type",
+			    "an encoder: its attention looks both ways, and is counted "
+			    "as causal");
+	if (!hf_has(r, "kv_lora_rank") && hf_has(r, "q_lora_rank"))
+		approximate(r, model, "q_lora_rank",
+			    "the low-rank query projection is read as a full one");
+	note_layer_types(r, model);
+	if (hf_count(r, "hidden_size_per_layer_input", 0) > 0)
+		approximate(r, model, "hidden_size_per_layer_input",
+			    "per-layer embeddings are left out");
+	note_quantisation(r, root);
+	if (node_get(root, "vision_config") || node_get(root, "audio_config"))
+		import_note(r->report, IMPORT_NOT_MODELLED, "vision_config",
+			    "the text part of %s only", model_type);
+	if (node_get(root, "thinker_config"))
+		import_note(r->report, IMPORT_NOT_MODELLED, "talker_config",
+			    "the thinker's text part of %s only", model_type);
+	note_structure(r, model);
+}
+
+bool hf_can_read(struct hf_reader *r, const char *model_type)
+{
+	static const struct {
+		const char *type, *what;
+	} unlike[] = {
+		{ "rwkv", "RWKV" },       { "xlstm", "xLSTM" },
+		{ "retnet", "RetNet" },   { "reformer", "Reformer" },
+		{ "whisper", "Whisper" },
+	};
+
+	for (size_t i = 0; i < sizeof unlike / sizeof unlike[0]; i++)
+		if (strncmp(model_type, unlike[i].type, strlen(unlike[i].type)) == 0) {
+			r->failed = true;
+			return error_set(
+				r->error, r->document->file, r->config->line,
+				"%s (model_type %.40s) is not modelled: "
+				"attention, MLA, Mamba and gated delta nets are",
+				unlike[i].what, model_type);
+		}
+	if (!hf_bool(r, "is_encoder_decoder", false))
+		return !r->failed;
+	r->failed = true;
+	return error_set(r->error, r->document->file, r->config->line,
+			 "%.40s is an encoder-decoder, which is not modelled: decoders "
+			 "are",
+			 model_type);
+}
