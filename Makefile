@@ -9,9 +9,19 @@ CFLAGS  ?= -O2 -g
 PREFIX  ?= /usr/local
 B       ?= build
 
+# For a program that reads files of others; `make HARDEN=` builds without, other CFLAGS
+# build with. _FORTIFY_SOURCE needs an optimizer, and would hide calls from sanitizers.
+FORTIFY = $(if $(findstring -fsanitize,$(CFLAGS)),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))), \
+            -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+HARDEN ?= -fstack-protector-strong $(FORTIFY)
+HARDEN_LINK = $(if $(HARDEN),-Wl$(,)-z$(,)relro$(,)-z$(,)now)
+, := ,
+# No folder of the build stands in the program: equal sources give equal bytes.
+MAP = -ffile-prefix-map=$(CURDIR)=.
+
 WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
        -Wpointer-arith -Wwrite-strings -Wformat=2 -Wundef -Wvla -Wconversion
-BASE = -std=c11 -D_GNU_SOURCE -ffp-contract=off -I. -MMD -MP $(WARN)
+BASE = -std=c11 -D_GNU_SOURCE -ffp-contract=off -I. -MMD -MP $(MAP) $(WARN)
 LIBS = $(shell pkg-config --libs ncursesw yaml-0.1 libcjson) -lm -pthread
 TEST_LIBS = -lcmocka -lvterm -lutil
 
@@ -29,7 +39,7 @@ all: shardscope
 
 # Everything but main() is in two libraries, so that tests link the same code.
 shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
-	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 
 $(ENGINE): $(call objects,engine)
 	@rm -f $@
@@ -42,7 +52,7 @@ $(HOUSE): $(filter-out $(B)/tui/main.o,$(call objects,tui)) $(call objects,prese
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) -c $< -o $@
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -c $< -o $@
 
 # Touched when a preset comes or goes, which no date of a file tells.
 $(B)/presets.list: FORCE
@@ -56,10 +66,10 @@ $(B)/presets_data.c: presets/embed.sh $(PRESETS) $(B)/presets.list
 	@mv $@.new $@
 
 $(B)/presets_data.o: $(B)/presets_data.c
-	$(CC) $(BASE) $(CFLAGS) -c $< -o $@
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -c $< -o $@
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(HOUSE) $(ENGINE)
-	$(CC) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
+	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
@@ -84,7 +94,7 @@ INSTALLED = $(DESTDIR)$(PREFIX)/bin/shardscope $(SHARE)/man/man1/shardscope.1 \
 install: shardscope
 	./shardscope manual > $(B)/shardscope.1
 	for shell in bash zsh fish; do ./shardscope completion $$shell > $(B)/completion.$$shell; done
-	install -D -m 755 shardscope $(word 1,$(INSTALLED))
+	install -D -s -m 755 shardscope $(word 1,$(INSTALLED))
 	install -D -m 644 $(B)/shardscope.1 $(word 2,$(INSTALLED))
 	install -D -m 644 $(B)/completion.bash $(word 3,$(INSTALLED))
 	install -D -m 644 $(B)/completion.zsh $(word 4,$(INSTALLED))
@@ -108,7 +118,7 @@ test-asan: $(TESTS) $(B)/shardscope
 	@SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(TESTS)
 
 $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
-	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 
 # Any bytes as a file of each kind that is read; needs clang. FUZZ_SECONDS for each.
 FUZZ_SECONDS ?= 60
@@ -124,10 +134,10 @@ fuzz-run: $(addprefix $(B)/fuzz_,$(FUZZ))
 FUZZERS = $(addprefix $(B)/fuzz_,$(FUZZ))
 $(FUZZERS:=.o): $(B)/fuzz_%.o: tests/fuzz/fuzz_format.c
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(CFLAGS) -fsanitize=fuzzer-no-link -DFORMAT='"$*"' -c $< -o $@
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -fsanitize=fuzzer-no-link -DFORMAT='"$*"' -c $< -o $@
 
 $(FUZZERS): $(B)/fuzz_%: $(B)/fuzz_%.o $(HOUSE) $(ENGINE)
-	$(CC) $(CFLAGS) -fsanitize=fuzzer $^ $(LIBS) $(LDFLAGS) -o $@
+	$(CC) $(HARDEN_LINK) $(CFLAGS) -fsanitize=fuzzer $^ $(LIBS) $(LDFLAGS) -o $@
 
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
 BENCH = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/*.c)))
@@ -135,7 +145,7 @@ bench:
 	@$(MAKE) --no-print-directory shardscope $(B)/tests/bench/bench >&2
 	@$(B)/tests/bench/bench
 $(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
-	$(CC) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
+	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
 
 # Predicted against measured runs, per source and in total.
 validate: shardscope
@@ -145,13 +155,13 @@ validate: shardscope
 # tests/validation/fit.c for what FIT= takes.
 $(B)/tests/validation/fit: $(B)/tests/validation/fit.o $(B)/tests/validation/constants.o \
                            $(B)/tests/validation/solve.o $(HOUSE) $(ENGINE)
-	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit: $(B)/tests/validation/fit
 	@$< $(FIT) tests/validation/*.yaml
 $(B)/tests/validation/fit_serving: $(B)/tests/validation/fit_serving.o \
                                    $(B)/tests/validation/serving_constants.o \
                                    $(B)/tests/validation/serving_ranges.o $(HOUSE) $(ENGINE)
-	$(CC) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit-serving: $(B)/tests/validation/fit_serving
 	@$< $(FIT)
 
@@ -175,6 +185,10 @@ purity: $(ENGINE)
 	  grep -v '\.data\.rel\.ro' || { echo "engine/ keeps state"; exit 1; }
 	@echo "purity: engine/ calls nothing but memory, strings and libm"
 
+# The program's own defences, and equal bytes from two folders.
+hardened: shardscope
+	@sh tests/hardened.sh ./shardscope "$(MAKE)"
+
 FORMAT = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(FORMAT)
@@ -191,6 +205,6 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit fit-serving screens screenshots purity \
+.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit fit-serving screens screenshots purity hardened \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:
