@@ -117,6 +117,11 @@ static bool parse(struct document *document, const char *name, const char *text,
 		return error_set(error, document->file, 0,
 				 "larger than %d MiB; expected a configuration",
 				 DOCUMENT_MAX_BYTES >> 20);
+	/* Notepad's mark of UTF-8 is no part of the text; to libyaml it is a column */
+	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		length -= 3;
+	}
 	if (form == FORM_ANY && (is_named_json(name) || json_looks_like(text, length)))
 		form = FORM_JSON;
 	tree = calloc(1, sizeof *tree);

@@ -24,7 +24,10 @@ int place_in(const char *text, size_t offset);
  */
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Replace control characters and broken UTF-8 by '?', in place. */
+/* Whether it is UTF-8 all through. */
+bool error_is_text(const char *text);
+/* Replace control characters, those of direction too, and broken UTF-8 by '?', in
+ * place. */
 void error_clean(char *text);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/knob.h"
+#include "presets/stream.h"
 
 static bool read_word(const struct document *document, const struct node *node,
 		      const struct field *field, int *out, struct error *error)
@@ -63,46 +64,20 @@ const struct field *field_find(const struct field *fields, int count, const char
 	return NULL;
 }
 
-/* A double-quoted YAML scalar; texts hold no control characters. */
-static size_t print_text(const char *text, char *out, size_t size)
-{
-	size_t used = 0;
-
-	if (size < 3)
-		return 0;
-	out[used++] = '"';
-	for (; *text != '\0' && used + 3 < size; text++) {
-		if (*text == '"' || *text == '\\')
-			out[used++] = '\\';
-		out[used++] = *text;
-	}
-	out[used++] = '"';
-	out[used] = '\0';
-	return used;
-}
-
-size_t field_print(const struct field *field, const void *base, char *out, size_t size)
+void field_print(const struct field *field, const void *base, FILE *stream)
 {
 	const void *at = (const char *)base + field->offset;
 	double scale = field->scale > 0 ? field->scale : 1;
-	int n;
 
 	switch (field->type) {
 	case FIELD_COUNT:
-		n = snprintf(out, size, "%lld", (long long)*(const int64_t *)at);
+		fprintf(stream, "%lld", (long long)*(const int64_t *)at);
 		break;
-	case FIELD_NUMBER:
-		n = snprintf(out, size, "%.17g", *(const double *)at / scale);
-		break;
-	case FIELD_BOOL:
-		n = snprintf(out, size, "%s", *(const bool *)at ? "true" : "false");
-		break;
-	case FIELD_WORD:
-		n = snprintf(out, size, "%s", field->words[*(const int *)at]);
-		break;
-	default: return print_text(at, out, size);
+	case FIELD_NUMBER: fprintf(stream, "%.17g", *(const double *)at / scale); break;
+	case FIELD_BOOL: fputs(*(const bool *)at ? "true" : "false", stream); break;
+	case FIELD_WORD: fputs(field->words[*(const int *)at], stream); break;
+	default: stream_put_quoted(stream, at);
 	}
-	return n > 0 ? (size_t)n : 0;
 }
 
 bool field_zero(const struct field *field, const void *base)
@@ -228,7 +203,6 @@ bool fields_write(const struct field *fields, int count, const void *base, FILE 
 
 	for (int i = 0; i < count; i++) {
 		const char *key = fields[i].key, *part = key;
-		char text[256];
 
 		if (field_zero(&fields[i], base))
 			continue;
@@ -241,8 +215,8 @@ bool fields_write(const struct field *fields, int count, const void *base, FILE 
 			part = strchr(part, '.') + 1;
 		for (const char *dot; (dot = strchr(part, '.')); part = dot + 1)
 			fprintf(stream, "%.*s: {", (int)(dot - part), part);
-		field_print(&fields[i], base, text, sizeof text);
-		fprintf(stream, "%s: %s", part, text);
+		fprintf(stream, "%s: ", part);
+		field_print(&fields[i], base, stream);
 		before = key;
 		first = false;
 	}

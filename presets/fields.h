@@ -34,8 +34,8 @@ bool field_read(const struct document *document, const struct node *node,
 		const struct field *field, void *base, struct error *error);
 /* NULL if no field has this dotted key. */
 const struct field *field_find(const struct field *fields, int count, const char *key);
-/* One member as YAML text, without its key; returns its length. */
-size_t field_print(const struct field *field, const void *base, char *out, size_t size);
+/* One member as YAML text, without its key. */
+void field_print(const struct field *field, const void *base, FILE *stream);
 /* Whether the member is zero, false or empty. */
 bool field_zero(const struct field *field, const void *base);
 /* All members that aren't zero, as the inside of a YAML flow mapping; dotted keys nest.

@@ -101,16 +101,73 @@ static void sync_folder_of(const char *path)
 	close(file);
 }
 
-/* A link is followed, so that it stays a link. */
-static bool final_path(const char *path, char *out, size_t size)
+/* One step along a link: where it points to, as seen from its own folder. False: this
+ * is no link, or what it says is too long. */
+static bool follow(char *path, size_t size)
 {
-	char *real = realpath(path, NULL);
-	bool fits = strlen(real ? real : path) < size;
+	char to[1024];
+	char *slash = strrchr(path, '/');
+	size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+	ssize_t length = readlink(path, to, sizeof to - 1);
 
-	if (fits)
-		strcpy(out, real ? real : path);
-	free(real);
-	return fits;
+	if (length <= 0)
+		return false;
+	to[length] = '\0';
+	if (to[0] == '/')
+		folder = 0;
+	if (folder + (size_t)length >= size)
+		return false;
+	memcpy(path + folder, to, (size_t)length + 1);
+	return true;
+}
+
+bool file_target(const char *path, char *out, size_t size)
+{
+	enum { MOST_LINKS = 40 }; /* as the kernel */
+
+	if (strlen(path) >= size)
+		return false;
+	strcpy(out, path);
+	for (int i = 0; i < MOST_LINKS; i++)
+		if (!follow(out, size))
+			return true;
+	return true; /* a loop: opening it says so */
+}
+
+static bool is_leftover(const char *name, const char *base)
+{
+	size_t length = strlen(base);
+	const char *tail = name + length + 1;
+
+	return strncmp(name, base, length) == 0 && name[length] == '.' &&
+	       strlen(tail) == 6 &&
+	       tail[strspn(tail, "abcdefghijklmnopqrstuvwxyz"
+				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")] == '\0';
+}
+
+void file_sweep(const char *path)
+{
+	char target[1024], leftover[1300];
+	const char *base;
+	struct dirent *entry;
+	size_t folder;
+	DIR *all;
+
+	if (!file_target(path, target, sizeof target) || !strchr(target, '/'))
+		return;
+	base = strrchr(target, '/') + 1;
+	folder = (size_t)(base - target);
+	memcpy(leftover, target, folder);
+	leftover[folder] = '\0';
+	all = opendir(leftover);
+	while (all && (entry = readdir(all))) {
+		if (!is_leftover(entry->d_name, base))
+			continue;
+		strcpy(leftover + folder, entry->d_name);
+		unlink(leftover);
+	}
+	if (all)
+		closedir(all);
 }
 
 bool file_expand(const char *path, char *out, size_t size)
@@ -130,7 +187,7 @@ bool file_save(const char *path, const char *text, size_t length, struct error *
 	bool good, was_there;
 	int file, problem;
 
-	if (!final_path(path, target, sizeof target - 16))
+	if (!file_target(path, target, sizeof target - 16))
 		return error_set(error, path, 0, "the name is too long");
 	was_there = stat(target, &old) == 0;
 	if (was_there && !S_ISREG(old.st_mode))

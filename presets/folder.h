@@ -20,6 +20,12 @@ void folder_each(const char *path, void (*found)(void *context, const char *name
 /* "~/plan.yaml" as a shell would read it; other paths unchanged. False if it does not
  * fit. */
 bool file_expand(const char *path, char *out, size_t size);
+/* Where a path leads once every link at its end is followed, also one to a file that is
+ * not there yet. False if it does not fit. */
+bool file_target(const char *path, char *out, size_t size);
+/* Remove what a save of this file left behind when it was killed: FILE.XXXXXX. Only for
+ * a file that nobody else is saving now. */
+void file_sweep(const char *path);
 /* Save atomically: temporary file, fsync, rename; the old file stays whole. */
 bool file_save(const char *path, const char *text, size_t length, struct error *error);
 

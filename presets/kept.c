@@ -9,14 +9,6 @@
 #include "presets/scenario_file.h"
 #include "presets/stream.h"
 
-static void put_quoted(FILE *stream, const char *text)
-{
-	fputc('"', stream);
-	for (; *text != '\0'; text++)
-		fprintf(stream, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-	fputc('"', stream);
-}
-
 static bool stands_before(const struct import_report *kept, int index)
 {
 	for (int i = 0; i < index; i++)
@@ -33,9 +25,9 @@ static void put_notes(FILE *stream, const struct import_report *kept)
 		if (kept->note[i].kind != IMPORT_NOT_MODELLED || stands_before(kept, i))
 			continue;
 		fputs("    ", stream);
-		put_quoted(stream, kept->note[i].key);
+		stream_put_quoted(stream, kept->note[i].key);
 		fputs(": ", stream);
-		put_quoted(stream, kept->note[i].text);
+		stream_put_quoted(stream, kept->note[i].text);
 		fputc('\n', stream);
 	}
 }

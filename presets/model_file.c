@@ -6,6 +6,7 @@
 
 #include "presets/fields.h"
 #include "presets/library.h"
+#include "presets/stream.h"
 
 enum { MAX_PATTERN = 2048, MAX_LIKE = 4 };
 
@@ -448,12 +449,10 @@ static void write_members(const struct field *table, int count, const void *base
 			  FILE *stream, bool *first)
 {
 	for (int i = 0; i < count; i++) {
-		char text[256];
-
 		if (field_zero(&table[i], base))
 			continue;
-		field_print(&table[i], base, text, sizeof text);
-		fprintf(stream, "%s%s: %s", *first ? "" : ", ", table[i].key, text);
+		fprintf(stream, "%s%s: ", *first ? "" : ", ", table[i].key);
+		field_print(&table[i], base, stream);
 		*first = false;
 	}
 }
@@ -477,14 +476,11 @@ static void write_nested(const struct draft *d, const char *prefix, FILE *stream
 	bool first = true;
 
 	for (int i = 0; i < FIELDS; i++) {
-		char text[64];
-
 		if (strncmp(fields[i].key, prefix, length) != 0 ||
 		    field_zero(&fields[i], d))
 			continue;
-		field_print(&fields[i], d, text, sizeof text);
-		fprintf(stream, "%s%s: %s", first ? "" : ", ", fields[i].key + length,
-			text);
+		fprintf(stream, "%s%s: ", first ? "" : ", ", fields[i].key + length);
+		field_print(&fields[i], d, stream);
 		first = false;
 	}
 }
@@ -499,16 +495,16 @@ void model_write(const struct model *model, FILE *stream)
 	if (!d)
 		return;
 	d->model = *model;
-	fprintf(stream, "{name: \"%s\"", model->name);
+	fputs("{name: ", stream);
+	stream_put_quoted(stream, model->name);
 	for (int i = 0; i < FIELDS; i++) {
 		const struct field *f = &fields[i];
-		char text[512];
 
 		if (strchr(f->key, '.') || strcmp(f->key, "name") == 0 ||
 		    f->offset >= offsetof(struct draft, base) || field_zero(f, d))
 			continue;
-		field_print(f, d, text, sizeof text);
-		fprintf(stream, ", %s: %s", f->key, text);
+		fprintf(stream, ", %s: ", f->key);
+		field_print(f, d, stream);
 	}
 	if (model->ssm.inner > 0) {
 		fputs(", ssm: {", stream);

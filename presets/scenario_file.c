@@ -249,6 +249,13 @@ static void copy_knobs(struct scenario *to, const struct scenario *from)
 	}
 }
 
+static void write_name(FILE *stream, const char *key, const char *name)
+{
+	fprintf(stream, "%s: ", key);
+	stream_put_text(stream, name);
+	fputc('\n', stream);
+}
+
 /* By name where the preset of that name, with these knobs, is this very cluster;
  * else the whole of it. The same for model and stack. */
 static void write_bases(const struct scenario *s, struct scenario *base, FILE *stream)
@@ -259,7 +266,7 @@ static void write_bases(const struct scenario *s, struct scenario *base, FILE *s
 	scenario_defaults(base);
 	if (library_model(&base->model, s->model.name, NULL) &&
 	    memcmp(&base->model, &s->model, sizeof s->model) == 0) {
-		fprintf(stream, "model: %s\n", s->model.name);
+		write_name(stream, "model", s->model.name);
 	} else {
 		fputs("model: ", stream);
 		model_write(&s->model, stream);
@@ -271,7 +278,7 @@ static void write_bases(const struct scenario *s, struct scenario *base, FILE *s
 		base->cluster = other.cluster;
 	copy_knobs(&other, s);
 	if (memcmp(&other.cluster, &s->cluster, sizeof s->cluster) == 0) {
-		fprintf(stream, "cluster: %s\n", s->cluster.name);
+		write_name(stream, "cluster", s->cluster.name);
 	} else {
 		fputs("cluster: ", stream);
 		cluster_write(&s->cluster, stream);
@@ -282,7 +289,7 @@ static void write_bases(const struct scenario *s, struct scenario *base, FILE *s
 	if (library_stack(&other, s->stack.name, &generic, NULL) && !generic &&
 	    memcmp(&other.stack, &s->stack, sizeof s->stack) == 0) {
 		*base = other;
-		fprintf(stream, "stack: %s\n", s->stack.name);
+		write_name(stream, "stack", s->stack.name);
 		return;
 	}
 	fputs("stack: ", stream);
@@ -296,10 +303,12 @@ static void write_knob(const struct scenario *s, const struct knob *knob, FILE *
 	char text[MAX_LAYOUT + 8];
 
 	knob_print(s, knob, text, sizeof text);
+	fprintf(stream, "%s: ", knob->key);
 	if (knob->type == KNOB_TEXT)
-		fprintf(stream, "%s: \"%s\"\n", knob->key, text);
+		stream_put_quoted(stream, text);
 	else
-		fprintf(stream, "%s: %s\n", knob->key, text);
+		fputs(text, stream);
+	fputc('\n', stream);
 }
 
 char *scenario_write(const struct scenario *scenario)

@@ -101,6 +101,64 @@ char *stream_read_file(const char *path, size_t most, size_t *length,
 	return NULL;
 }
 
+/* Bytes of a character that YAML 1.1 (section 5.1 and 5.4) does not take as it is: the
+ * controls C0, DEL and C1, the line breaks U+2028 and U+2029, the mark U+FEFF and
+ * U+FFFE, U+FFFF. 0: it needs no escape. */
+static size_t special_length(const unsigned char *s)
+{
+	if (s[0] < 0x20 || s[0] == 0x7f)
+		return 1;
+	if (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0)
+		return 2;
+	if (s[0] == 0xe2 && s[1] == 0x80 && (s[2] == 0xa8 || s[2] == 0xa9))
+		return 3;
+	if (s[0] == 0xef && s[1] == 0xbb && s[2] == 0xbf)
+		return 3;
+	return s[0] == 0xef && s[1] == 0xbf && (s[2] == 0xbe || s[2] == 0xbf) ? 3 : 0;
+}
+
+static unsigned code_of(const unsigned char *s, size_t length)
+{
+	if (length == 1)
+		return s[0];
+	if (length == 2)
+		return (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
+	return (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+}
+
+void stream_put_quoted(FILE *stream, const char *text)
+{
+	fputc('"', stream);
+	while (*text != '\0') {
+		const unsigned char *s = (const unsigned char *)text;
+		size_t special = special_length(s);
+
+		if (special > 0) {
+			fprintf(stream, "\\u%04x", code_of(s, special));
+			text += special;
+			continue;
+		}
+		if (*text == '"' || *text == '\\')
+			fputc('\\', stream);
+		fputc(*text++, stream);
+	}
+	fputc('"', stream);
+}
+
+void stream_put_text(FILE *stream, const char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	static const char others[] = "abcdefghijklmnopqrstuvwxyz"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./+";
+
+	if (text[0] != '\0' && strchr(letters, text[0]) &&
+	    text[strspn(text, others)] == '\0')
+		fputs(text, stream);
+	else
+		stream_put_quoted(stream, text);
+}
+
 bool stream_write(int file, const char *text, size_t length)
 {
 	while (length > 0) {

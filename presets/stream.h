@@ -17,6 +17,11 @@ char *stream_read_file(const char *path, size_t most, size_t *length,
 		       struct error *error);
 /* As errors call a file: "-" is "standard input". */
 const char *stream_name(const char *path);
+/* A text in double quotes, as YAML, JSON, TOML and Python read it back byte by byte;
+ * the text is UTF-8. */
+void stream_put_quoted(FILE *stream, const char *text);
+/* The same without quotes where YAML needs none: a name of letters, digits and -_./+ */
+void stream_put_text(FILE *stream, const char *text);
 /* All bytes, however many calls it takes; false with errno. */
 bool stream_write(int file, const char *text, size_t length);
 

@@ -1,14 +1,17 @@
 /* workspace.c - see workspace.h. */
 #include "presets/workspace.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "presets/document.h"
 #include "presets/folder.h"
 #include "presets/scenario_file.h"
+#include "presets/stream.h"
 
 enum { FORMAT = 1 };
 
@@ -34,21 +37,37 @@ static bool read_scenarios(const struct document *document, struct workspace *ou
 		scenario_from(&out->baseline, document, baseline, NULL, error));
 }
 
+/* Above all a newer format: what it means is not known here. */
+static bool read_format(const struct document *document, int64_t *format,
+			struct error *error)
+{
+	const struct node *node = node_get(document->root, "format");
+
+	if (!node || !node_count(document, node, format, error))
+		return error_set(error, document->file, 1, "says no format");
+	return *format == FORMAT ||
+	       error_set(error, document->file, node->line,
+			 "format %lld; this shardscope reads format %d",
+			 (long long)*format, FORMAT);
+}
+
+/* A path may hold characters that no screen should be sent: it is only opened. */
+static void read_path(const struct document *document, struct workspace *out)
+{
+	const struct node *node = node_get(document->root, "file");
+
+	if (node && node->kind == NODE_SCALAR && strlen(node->text) < sizeof out->file)
+		strcpy(out->file, node->text);
+}
+
 static bool read_workspace(const struct document *document, struct workspace *out,
 			   struct error *error)
 {
-	const struct node *node = node_get(document->root, "format"),
-			  *folded = node_get(document->root, "folded");
-	int64_t format = 0, bits = 0;
+	const struct node *folded = node_get(document->root, "folded");
+	int64_t bits = 0;
 
-	if (!node || !node_count(document, node, &format, error))
-		return error_set(error, document->file, 1, "says no format");
-	if (format != FORMAT)
-		return error_set(error, document->file, node->line,
-				 "format %lld; this shardscope reads format %d",
-				 (long long)format, FORMAT);
+	read_path(document, out);
 	if (!read_scenarios(document, out, error) ||
-	    !read_text(document, "file", out->file, sizeof out->file, error) ||
 	    !read_text(document, "knob", out->knob, sizeof out->knob, error) ||
 	    !read_text(document, "view", out->view, sizeof out->view, error) ||
 	    (folded && !node_count(document, folded, &bits, error)))
@@ -57,49 +76,75 @@ static bool read_workspace(const struct document *document, struct workspace *ou
 	return true;
 }
 
-/* Out of the way, but kept: workspace.yaml.damaged, .damaged.1 ... */
+/* Out of the way, but kept: workspace.yaml.damaged, .damaged.1 ... A link stays, what
+ * it points to is moved. */
 static void move_aside(const char *path, struct error *error)
 {
-	char aside[600], why[sizeof error->text];
+	char target[600], aside[640], why[sizeof error->text];
 
+	if (!file_target(path, target, sizeof target))
+		return;
 	for (int i = 0; i < 100; i++) {
 		if (i == 0)
-			snprintf(aside, sizeof aside, "%s.damaged", path);
+			snprintf(aside, sizeof aside, "%s.damaged", target);
 		else
-			snprintf(aside, sizeof aside, "%s.damaged.%d", path, i);
+			snprintf(aside, sizeof aside, "%s.damaged.%d", target, i);
 		if (access(aside, F_OK) != 0)
 			break;
 	}
 	memcpy(why, error->text, sizeof why);
-	if (rename(path, aside) == 0)
+	if (rename(target, aside) == 0)
 		error_set(error, NULL, 0, "damaged workspace moved to %.80s (%.300s)",
 			  strrchr(aside, '/') + 1, why);
 }
 
-bool workspace_load(struct workspace *out, struct error *error)
+/* Someone else's: a folder, a file without permission, a pipe. */
+static bool can_be_read(const char *path, struct error *error)
 {
-	char path[512];
-	struct document document;
-	struct workspace *made;
-	bool good;
+	struct stat about;
 
-	error->text[0] = '\0';
-	if (!folder_state(path, sizeof path, "workspace.yaml") ||
-	    access(path, F_OK) != 0)
-		return false;
-	if (!document_read(&document, path, error)) {
-		move_aside(path, error);
-		return false;
-	}
-	made = calloc(1, sizeof *made);
-	good = made && read_workspace(&document, made, error);
-	document_free(&document);
+	if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
+		return error_set(error, path, 0, "is not a file");
+	if (access(path, R_OK) != 0)
+		return error_set(error, path, 0, "can't be read: %s", strerror(errno));
+	return true;
+}
+
+static enum workspace_state judge(const struct document *document,
+				  struct workspace *out, struct error *error)
+{
+	struct workspace *made = calloc(1, sizeof *made);
+	int64_t format = 0;
+	bool good = made && read_format(document, &format, error) &&
+		    read_workspace(document, made, error);
+
 	if (good)
 		*out = *made;
-	else
-		move_aside(path, error);
 	free(made);
-	return good;
+	return good              ? WORKSPACE_READ
+	       : format > FORMAT ? WORKSPACE_FOREIGN
+				 : WORKSPACE_DAMAGED;
+}
+
+enum workspace_state workspace_load(const char *path, struct workspace *out,
+				    struct error *error)
+{
+	enum workspace_state state = WORKSPACE_DAMAGED;
+	struct document document;
+
+	error->text[0] = '\0';
+	/* a link to nothing is no damage: the first save makes its file */
+	if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+		return WORKSPACE_NONE;
+	if (!can_be_read(path, error))
+		return WORKSPACE_FOREIGN;
+	if (document_read(&document, path, error)) {
+		state = judge(&document, out, error);
+		document_free(&document);
+	}
+	if (state == WORKSPACE_DAMAGED)
+		move_aside(path, error);
+	return state;
 }
 
 /* A scenario as a mapping one level deeper. */
@@ -121,32 +166,27 @@ static bool write_scenario(FILE *stream, const char *key,
 
 static void write_text(FILE *stream, const char *key, const char *text)
 {
-	fprintf(stream, "%s: \"", key);
-	for (; *text != '\0'; text++)
-		fprintf(stream, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-	fputs("\"\n", stream);
+	fprintf(stream, "%s: ", key);
+	stream_put_quoted(stream, text);
+	fputc('\n', stream);
 }
 
-/* A file whose name is no UTF-8 text, or holds controls, can't be said in YAML: it
- * is forgotten rather than the whole workspace lost. */
+/* A file whose name is no UTF-8 text can't be said in YAML: it is forgotten rather than
+ * the whole workspace lost. */
 static void write_file_name(FILE *stream, const char *name)
 {
-	char clean[512];
-
-	snprintf(clean, sizeof clean, "%s", name);
-	error_clean(clean);
-	write_text(stream, "file", strcmp(clean, name) == 0 ? name : "");
+	write_text(stream, "file", error_is_text(name) ? name : "");
 }
 
-bool workspace_save(const struct workspace *workspace, struct error *error)
+bool workspace_save(const char *path, const struct workspace *workspace,
+		    struct error *error)
 {
-	char path[512];
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream;
 	bool good;
 
-	if (!folder_state(path, sizeof path, "workspace.yaml"))
+	if (path[0] == '\0')
 		return error_set(error, NULL, 0,
 				 "there is no home folder to keep the workspace in");
 	if (!folder_make(path, error))

@@ -1,7 +1,8 @@
 /* workspace.h - what is open, focused and pinned, kept between sessions.
  *
- * Saved atomically as YAML in $XDG_STATE_HOME/shardscope/workspace.yaml
- * (format: 1). A damaged file is moved aside and said so, never in the way.
+ * Saved atomically as YAML (format: 1); session.h says in which file. A damaged file is
+ * moved aside and said so, never in the way. One of a newer shardscope, or one that
+ * can't be read, stays where it is.
  */
 #ifndef PRESETS_WORKSPACE_H
 #define PRESETS_WORKSPACE_H
@@ -21,9 +22,17 @@ struct workspace {
 	unsigned folded;     /* bit per knob group */
 };
 
-/* True if a workspace was read. False without error->text: there is none;
- * with it: what was wrong and where the file was moved. */
-bool workspace_load(struct workspace *out, struct error *error);
-bool workspace_save(const struct workspace *workspace, struct error *error);
+enum workspace_state {
+	WORKSPACE_NONE,    /* there is no file */
+	WORKSPACE_READ,    /* out is filled */
+	WORKSPACE_DAMAGED, /* moved aside; error says where to */
+	WORKSPACE_FOREIGN  /* newer, or not readable: not ours to touch; error says why
+			    */
+};
+
+enum workspace_state workspace_load(const char *path, struct workspace *out,
+				    struct error *error);
+bool workspace_save(const char *path, const struct workspace *workspace,
+		    struct error *error);
 
 #endif

@@ -16,6 +16,7 @@
 #include "engine/timeline.h"
 #include "engine/whatif.h"
 #include "presets/error.h"
+#include "presets/session.h"
 #include "tui/action.h"
 #include "tui/canvas.h"
 #include "tui/explorer/history.h"
@@ -138,6 +139,7 @@ struct explorer {
 	char *copied; /* for the clipboard; the terminal's owner takes and frees it */
 	int width, height; /* of the last frame */
 	bool mouse_toggled, save_failed;
+	struct session session; /* that is kept, once session_begin() took one */
 
 	/* the search behind the view Search, made when it is first shown */
 	struct search *search;
@@ -239,7 +241,10 @@ bool search_has_come_to(const struct explorer *explorer, enum search_phase phase
 const struct planner_found *search_chosen(const struct explorer *explorer);
 
 /* The workspace (explorer/session.c). */
-bool session_load(struct explorer *explorer);
+/* Takes a session (presets/session.h; wanted 0: any) and says what is unusual about it;
+ * go_on: shows what it holds. False with the error if the wanted one can't be had. */
+bool session_begin(struct explorer *explorer, int wanted, bool go_on,
+		   struct error *error);
 bool session_save(const struct explorer *explorer, struct error *error);
 /* Runs the explorer on the terminal; returns the exit status. */
 struct terminal_options;

@@ -7,6 +7,7 @@
 #include "presets/megatron/arguments.h"
 #include "presets/megatron/megatron.h"
 #include "presets/megatron/parts.h"
+#include "presets/stream.h"
 
 /* Where Megatron-Bridge keeps a flag; the others are fields of the model of the same
  * name. Fields: NVIDIA-NeMo/Megatron-Bridge, src/megatron/bridge/training/config.py. */
@@ -67,7 +68,7 @@ static void put_value(struct export_out *out, const char *value)
 	else if (number || value[0] == '(' || value[0] == '[')
 		fputs(value, out->body);
 	else
-		fprintf(out->body, "\"%s\"", value);
+		stream_put_quoted(out->body, value);
 }
 
 /* recompute_modules and the like: words as a list. */

@@ -4,6 +4,7 @@
 
 #include "engine/knob.h"
 #include "presets/pairs/mapping.h"
+#include "presets/stream.h"
 
 void entries_add(struct entries *entries, const char *key, const char *value, bool text)
 {
@@ -79,10 +80,7 @@ static void put_value(const struct entry *entry, FILE *stream)
 		fputs(entry->value, stream);
 		return;
 	}
-	fputc('"', stream);
-	for (const char *c = entry->value; *c != '\0'; c++)
-		fprintf(stream, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-	fputc('"', stream);
+	stream_put_quoted(stream, entry->value);
 }
 
 static void put_start(const struct emitter *e, int depth, bool first)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/stream.h"
 #include "presets/torchtitan/rows.h"
 #include "presets/torchtitan/torchtitan.h"
 
@@ -113,9 +114,12 @@ static void put_setting(const struct entry *entry, FILE *stream)
 			    : strcmp(entry->value, "false") == 0 ? "False"
 								 : entry->value;
 
-	fprintf(stream,
-		entry->text ? "    config.%s = \"%s\"\n" : "    config.%s = %s\n",
-		entry->key, entry->text ? entry->value : value);
+	fprintf(stream, "    config.%s = ", entry->key);
+	if (entry->text)
+		stream_put_quoted(stream, entry->value);
+	else
+		fputs(value, stream);
+	fputc('\n', stream);
 }
 
 static void put_head(const struct entries *e, FILE *stream)

@@ -12,6 +12,7 @@ struct asked {
 	struct terminal_options terminal;
 	bool fresh;
 	struct start start;
+	int session; /* 0: the first that is free */
 };
 
 static bool take_colour(void *context, const char *value, struct error *error)
@@ -53,16 +54,52 @@ static bool take_fresh(void *context, const char *value, struct error *error)
 	return true;
 }
 
+static bool take_session(void *context, const char *value, struct error *error)
+{
+	char *end;
+	long number = strtol(value, &end, 10);
+
+	if (*end != '\0' || number < 1 || number > MAX_SESSIONS)
+		return error_set(error, NULL, 0,
+				 "--session %.40s: expected a number from 1 to %d",
+				 value, MAX_SESSIONS);
+	((struct asked *)context)->session = (int)number;
+	return true;
+}
+
 const struct own_option explore_options[] = {
 	{ "colour", "auto|always|never", "auto, always or never", take_colour },
 	{ "color", "auto|always|never", "the same", take_colour },
 	{ "ascii", NULL, "only ASCII characters", take_ascii },
 	{ "no-mouse", NULL, "leave the mouse to the terminal", take_no_mouse },
 	{ "fresh", NULL, "don't go on where the last session ended", take_fresh },
+	{ "session", "N", "keep this session; alone: go on with it", take_session },
 	{ NULL, NULL, NULL, NULL },
 };
 
-/* Without arguments the last session goes on; with any, they are what is opened. */
+/* Nothing that says what is to be opened. */
+static bool goes_on(int argc, char **argv, const struct asked *asked)
+{
+	size_t option = strlen("--session");
+
+	if (asked->fresh)
+		return false;
+	return argc == 1 || (argc <= 3 && asked->session > 0 &&
+			     strncmp(argv[1], "--session", option) == 0 &&
+			     (argv[1][option] == '=') == (argc == 2));
+}
+
+static int explore(struct explorer *explorer, const struct asked *asked, bool go_on)
+{
+	struct error error = { "" };
+
+	if (!session_begin(explorer, asked->session, go_on, &error))
+		return command_fail(&error);
+	return explorer_run(explorer, &asked->terminal);
+}
+
+/* Without arguments, or with --session alone, the last session goes on; with any, they
+ * are what is opened. */
 int command_explore(int argc, char **argv)
 {
 	struct asked asked = { .terminal = { .glyphs = GLYPHS_AUTO } };
@@ -94,9 +131,7 @@ int command_explore(int argc, char **argv)
 				explorer->kept = report;
 				report = NULL;
 			}
-			if (argc == 1 && !asked.fresh)
-				session_load(explorer);
-			status = explorer_run(explorer, &asked.terminal);
+			status = explore(explorer, &asked, goes_on(argc, argv, &asked));
 			explorer_free(explorer);
 		}
 	}

@@ -163,7 +163,10 @@ static void put_rest(void)
 	line("Severities for check: a mapping rules of codes (shardscope list rules) "
 	     "and one of error, warning, hint, off.");
 	tag("~/.local/state/shardscope/workspace.yaml", "");
-	line("What was open when the explorer was left.");
+	line("What was open when the explorer was left. A second explorer keeps "
+	     "session 2 "
+	     "in workspace-2.yaml, and so on; a .lock beside each is held while it is "
+	     "open.");
 }
 
 static void put_examples(void)

@@ -14,6 +14,7 @@
 bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 {
 	memset(explorer, 0, sizeof *explorer);
+	explorer->session.lock = -1;
 	explorer->scratch = malloc(sizeof *explorer->scratch);
 	explorer->spots = calloc(1, sizeof *explorer->spots);
 	if (!explorer->scratch || !explorer->spots) {
@@ -35,6 +36,7 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 
 void explorer_free(struct explorer *explorer)
 {
+	session_leave(&explorer->session);
 	history_free(&explorer->history);
 	search_forget(explorer);
 	play_forget(explorer);

@@ -10,20 +10,10 @@
 #include "tui/loop.h"
 #include "tui/view.h"
 
-bool session_load(struct explorer *explorer)
+static void restore(struct explorer *explorer, const struct workspace *w)
 {
-	struct workspace *w = calloc(1, sizeof *w);
-	struct error error = { "" };
-	int view;
+	int view = view_find(w->view);
 
-	if (!w)
-		return false;
-	if (!workspace_load(w, &error)) {
-		if (error.text[0] != '\0')
-			explorer_say(explorer, ROLE_WARNING, "%s", error.text);
-		free(w);
-		return false;
-	}
 	explorer->scenario = explorer->origin = w->scenario;
 	explorer->pinned = w->pinned;
 	explorer->baseline = w->baseline;
@@ -31,11 +21,33 @@ bool session_load(struct explorer *explorer)
 	knobs_focus(explorer, knob_find(w->knob));
 	explorer->folded = w->folded;
 	knobs_focus(explorer, knob_find(w->knob));
-	view = view_find(w->view);
 	if (view >= 0)
 		explorer->view = (enum view_id)view;
 	explorer_update(explorer);
+}
+
+bool session_begin(struct explorer *explorer, int wanted, bool go_on,
+		   struct error *error)
+{
+	struct workspace *w = calloc(1, sizeof *w);
+	enum workspace_state state;
+	int other;
+
+	if (!w)
+		return error_set(error, NULL, 0, "out of memory");
+	bool taken = session_take(&explorer->session, wanted, w, &state, error);
+	if (taken && go_on && state == WORKSPACE_READ)
+		restore(explorer, w);
 	free(w);
+	if (!taken && wanted > 0)
+		return false;
+	other = go_on && wanted == 0 ? session_other(&explorer->session) : 0;
+	if (error->text[0] != '\0')
+		explorer_say(explorer, ROLE_WARNING, "%s", error->text);
+	else if (other > 0)
+		explorer_say(explorer, ROLE_HINT,
+			     "session %d is kept too: shardscope --session %d", other,
+			     other);
 	return true;
 }
 
@@ -54,7 +66,7 @@ bool session_save(const struct explorer *explorer, struct error *error)
 	strcpy(w->knob, knob ? knob->key : "");
 	strcpy(w->view, view_table[explorer->view].name);
 	w->folded = explorer->folded;
-	good = workspace_save(w, error);
+	good = workspace_save(explorer->session.path, w, error);
 	free(w);
 	return good;
 }

@@ -1,0 +1,299 @@
+/* test_names.c - whatever a thing is called, what was written is read back equal:
+ * names, paths and kept options full of quotes, backslashes, YAML's own signs and
+ * controls. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "presets/folder.h"
+#include "presets/kept.h"
+#include "presets/library.h"
+#include "presets/pairs/mapping.h"
+#include "presets/scenario_file.h"
+#include "presets/stream.h"
+#include "presets/workspace.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+#include "tests/support/run.h"
+
+enum { ROUNDS = 400 };
+
+/* Pieces that mean something to YAML, JSON, TOML or a terminal, and some that don't. */
+static const char *const pieces[] = {
+	"\"",       "\\",       "'",      ":",      ": ",         "#",      " #",
+	"-",        "- ",       "{",      "}",      "[",          "]",      ",",
+	"&a",       "*a",       "!t",     "|",      ">",          "%",      "@",
+	"`",        "\n",       "\t",     "\r",     "\033[",      "\x07",   "\x7f",
+	"\xc2\x85", "\xc2\x9b", "\u00e9", "\u4f60", "\U0001f600", "\u2028", "\u2029",
+	"\ufeff",   "\u202e",   "\ufffe", "a",      "Z",          "0",      " ",
+	"\\n",      "\\u0041",  "null",   "true",   "~",          "<<",     "---",
+	"...",      "=",        "?",      "\\\"",   "/",
+};
+
+/* At most size - 1 bytes of whole pieces, at least one. */
+static void any_text(char *out, size_t size)
+{
+	size_t used = 0, many = 1 + next(12);
+
+	for (size_t i = 0; i < many; i++) {
+		const char *piece = pieces[next(sizeof pieces / sizeof pieces[0])];
+
+		if (used + strlen(piece) >= size)
+			break;
+		strcpy(out + used, piece);
+		used += strlen(piece);
+	}
+	out[used] = '\0';
+}
+
+/* As every reader takes a name: without controls. */
+static void any_name(char *out, size_t size)
+{
+	memset(out, 0, size);
+	any_text(out, size);
+	error_clean(out);
+}
+
+static void any_named(struct scenario *s)
+{
+	struct error error = { "" };
+
+	if (!scenario_start(s, &error))
+		fail_msg("%s", error.text);
+	any_name(s->model.name, sizeof s->model.name);
+	any_name(s->cluster.name, sizeof s->cluster.name);
+	any_name(s->stack.name, sizeof s->stack.name);
+}
+
+static void test_a_scenario_keeps_its_names(void **state)
+{
+	(void)state;
+	seed = 91;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct scenario s, back;
+		struct error error = { "" };
+
+		any_named(&s);
+		char *text = scenario_write(&s);
+		assert_non_null(text);
+		if (!scenario_parse(&back, "t.yaml", text, strlen(text), NULL, &error))
+			fail_msg("'%s': %s\n%s", s.model.name, error.text, text);
+		assert_string_equal(back.model.name, s.model.name);
+		assert_memory_equal(&back.model, &s.model, sizeof s.model);
+		assert_string_equal(back.cluster.name, s.cluster.name);
+		assert_string_equal(back.stack.name, s.stack.name);
+		free(text);
+	}
+}
+
+/* A path comes back byte by byte: it is opened, not shown. */
+static void test_a_workspace_keeps_names_and_path(void **state)
+{
+	char path[] = "/tmp/shardscope-names-XXXXXX";
+	struct workspace *w = calloc(1, sizeof *w), *back = calloc(1, sizeof *back);
+	int file = mkstemp(path);
+
+	(void)state;
+	assert_true(file >= 0 && w && back);
+	close(file);
+	seed = 92;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct error error = { "" };
+
+		any_named(&w->scenario);
+		w->pinned = i % 2;
+		any_named(&w->baseline);
+		any_text(w->file, sizeof w->file);
+		assert_true(workspace_save(path, w, &error));
+		if (workspace_load(path, back, &error) != WORKSPACE_READ)
+			fail_msg("'%s' '%s': %s", w->file, w->scenario.model.name,
+				 error.text);
+		assert_string_equal(back->file, w->file);
+		assert_string_equal(back->scenario.model.name, w->scenario.model.name);
+		if (w->pinned)
+			assert_string_equal(back->baseline.cluster.name,
+					    w->baseline.cluster.name);
+	}
+	unlink(path);
+	free(w);
+	free(back);
+}
+
+static void test_kept_options_come_back(void **state)
+{
+	char path[] = "/tmp/shardscope-kept-XXXXXX";
+	struct import_report *kept = calloc(1, sizeof *kept),
+			     *back = calloc(1, sizeof *back);
+	int file = mkstemp(path);
+
+	(void)state;
+	assert_true(file >= 0 && kept && back);
+	close(file);
+	seed = 93;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct scenario s;
+		struct error error = { "" };
+		char key[40], value[60];
+
+		any_named(&s);
+		any_name(key, sizeof key);
+		any_name(value, sizeof value);
+		memset(kept, 0, sizeof *kept);
+		memset(back, 0, sizeof *back);
+		strcpy(kept->kept, "megatron");
+		import_note(kept, IMPORT_NOT_MODELLED, key, "%s", value);
+		char *text = kept_write(&s, kept);
+		assert_non_null(text);
+		assert_true(file_save(path, text, strlen(text), &error));
+		free(text);
+		kept_read(path, back);
+		assert_int_equal(back->count, 1);
+		assert_string_equal(back->note[0].key, key);
+		assert_string_equal(back->note[0].text, value);
+	}
+	unlink(path);
+	free(kept);
+	free(back);
+}
+
+/* One entry of text, in the two forms that are read by document.c. */
+static void test_exports_in_yaml_and_json_keep_texts(void **state)
+{
+	(void)state;
+	seed = 94;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct entries *entries = calloc(1, sizeof *entries);
+		char value[48];
+
+		assert_non_null(entries);
+		any_text(value, sizeof value);
+		entries_add(entries, "name", value, true);
+		for (int json = 0; json < 2; json++) {
+			struct document document;
+			struct error error = { "" };
+			char *text = NULL;
+			size_t size;
+			FILE *stream = open_memstream(&text, &size);
+
+			assert_non_null(stream);
+			if (json)
+				entries_write_json(entries, stream);
+			else
+				entries_write_yaml(entries, stream);
+			fclose(stream);
+			if (!document_parse(&document, "t", text, size, &error))
+				fail_msg("%s\n%s", error.text, text);
+			assert_string_equal(node_get(document.root, "name")->text,
+					    entries->item[0].value);
+			document_free(&document);
+			free(text);
+		}
+		free(entries);
+	}
+}
+
+/* What was found first: a model's file with a quote in its name. */
+static void test_a_file_with_a_quote_in_its_name(void **state)
+{
+	static const char *const names[] = { "a\"b", "a\\b", "-c: d #e", "it's" };
+	char folder[] = "/tmp/shardscope-names-XXXXXX", path[128], arguments[512];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	struct ran model = run("show llama3-8b");
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct error error = { "" };
+		struct scenario *s = calloc(1, sizeof *s);
+
+		snprintf(path, sizeof path, "%s/%s.yaml", folder, names[i]);
+		assert_true(file_save(path, model.out, strlen(model.out), &error));
+		setenv("ODD", path, 1);
+		snprintf(arguments, sizeof arguments,
+			 "export yaml llama3-8b-8-h100 --model \"$ODD\"");
+		struct ran made = run(arguments);
+		assert_int_equal(made.status, 0);
+		if (!scenario_parse(s, "made.yaml", made.out, strlen(made.out), NULL,
+				    &error))
+			fail_msg("%s: %s", names[i], error.text);
+		assert_string_equal(s->model.name, names[i]);
+		ran_free(&made);
+		free(s);
+		unlink(path);
+	}
+	ran_free(&model);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+/* Files of the user's own folder may be called like anything, too. */
+static void test_a_name_is_quoted_where_yaml_needs_it(void **state)
+{
+	static const struct {
+		const char *name, *written;
+	} t[] = {
+		{ "llama3.1-8b", "llama3.1-8b" },
+		{ "org/Model_1", "org/Model_1" },
+		{ "a: b", "\"a: b\"" },
+		{ "-x", "\"-x\"" },
+		{ "", "\"\"" },
+		{ "8b", "\"8b\"" },
+		{ "x\ty", "\"x\\u0009y\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *stream = open_memstream(&text, &size);
+
+		assert_non_null(stream);
+		stream_put_text(stream, t[i].name);
+		fclose(stream);
+		assert_string_equal(text, t[i].written);
+		free(text);
+	}
+}
+
+static void test_a_byte_order_mark_is_no_text(void **state)
+{
+	struct scenario s, with;
+	struct error error = { "" };
+
+	(void)state;
+	assert_true(scenario_start(&s, &error));
+	char *text = scenario_write(&s), *marked;
+
+	assert_true(asprintf(&marked, "\ufeff%s", text) > 0);
+	if (!scenario_parse(&with, "b.yaml", marked, strlen(marked), NULL, &error))
+		fail_msg("%s", error.text);
+	assert_memory_equal(&with, &s, sizeof s);
+	assert_false(scenario_parse(&with, "b.yaml", "\ufeff", 3, NULL, &error));
+	free(marked);
+	free(text);
+}
+
+static void test_no_name_turns_the_direction(void **state)
+{
+	char name[] = "e\u202eRTL\u2066x\u200f\u061c\u00e9\u2026";
+
+	(void)state;
+	error_clean(name);
+	assert_string_equal(name, "e???RTL???x?????\u00e9\u2026");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_scenario_keeps_its_names),
+		cmocka_unit_test(test_a_workspace_keeps_names_and_path),
+		cmocka_unit_test(test_kept_options_come_back),
+		cmocka_unit_test(test_exports_in_yaml_and_json_keep_texts),
+		cmocka_unit_test(test_a_file_with_a_quote_in_its_name),
+		cmocka_unit_test(test_a_name_is_quoted_where_yaml_needs_it),
+		cmocka_unit_test(test_a_byte_order_mark_is_no_text),
+		cmocka_unit_test(test_no_name_turns_the_direction),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
