@@ -91,8 +91,12 @@ double planner_room(const struct planner_problem *problem,
 		    const struct scenario *scenario);
 
 /* The usual axes for this scenario: the degrees, micro-batch, ZeRO, recomputation and
- * schedule. */
+ * schedule. Activation offload is none of them, beyond what the scenario has itself: no
+ * measured run covers it, so it is free only where it is pinned to several values. */
 void planner_axes(struct planner_problem *problem);
+/* Whether activation offload could be tried here, but is not: the hosts' memory is
+ * known, and nobody asked. */
+bool planner_leaves_offload(const struct planner_problem *problem);
 /* An axis by knob, added or replaced. False if there is no room for it. */
 bool planner_pin(struct planner_problem *problem, const struct knob *knob,
 		 const double *values, int count);

@@ -287,7 +287,7 @@ static bool varies(const struct planner_problem *problem, const char *key, doubl
 	return false;
 }
 
-static void test_search_varies_what_hosts_are_known_to_hold(void **state)
+static void test_search_offloads_activations_on_request(void **state)
 {
 	static struct planner_problem problem;
 	struct error error = { "" };
@@ -299,14 +299,24 @@ static void test_search_varies_what_hosts_are_known_to_hold(void **state)
 	problem.base.plan.activation_offload = 0.2;
 	planner_axes(&problem);
 	assert_true(varies(&problem, "optimizer_offload", 0.3));
+	/* nothing but what the plan has itself */
+	assert_true(varies(&problem, "activation_offload", 0));
 	assert_true(varies(&problem, "activation_offload", 0.2));
-	assert_true(varies(&problem, "activation_offload", 1));
+	assert_false(varies(&problem, "activation_offload", 0.5));
+	assert_false(varies(&problem, "activation_offload", 1));
+	assert_false(planner_leaves_offload(&problem));
+	problem.base.plan.activation_offload = 0;
+	planner_axes(&problem);
+	assert_true(planner_leaves_offload(&problem));
+	planner_pin(&problem, knob_find("activation_offload"), (double[]){ 0, 0.5, 1 },
+		    3);
+	assert_true(varies(&problem, "activation_offload", 0.5));
+	assert_false(planner_leaves_offload(&problem));
+	planner_axes(&problem);
 	problem.base.cluster.host_bytes_per_gpu = 0; /* not told */
 	planner_axes(&problem);
 	assert_true(varies(&problem, "optimizer_offload", 1));
-	assert_true(varies(&problem, "activation_offload", 0));
-	assert_true(varies(&problem, "activation_offload", 0.2));
-	assert_false(varies(&problem, "activation_offload", 1));
+	assert_false(planner_leaves_offload(&problem));
 }
 
 static void test_search_says_that_hosts_are_full(void **state)
@@ -402,7 +412,7 @@ int main(void)
 		cmocka_unit_test(test_a_node_is_shared),
 		cmocka_unit_test(test_remedies_mend),
 		cmocka_unit_test(test_search_takes_none_of_them),
-		cmocka_unit_test(test_search_varies_what_hosts_are_known_to_hold),
+		cmocka_unit_test(test_search_offloads_activations_on_request),
 		cmocka_unit_test(test_search_says_that_hosts_are_full),
 		cmocka_unit_test(test_lint),
 		cmocka_unit_test(test_rules_are_listed),

@@ -226,6 +226,10 @@ static void small_problem(struct planner_problem *problem)
 	problem->top = 1 + (int)next(12);
 	problem->objective = (enum objective)next(OBJECTIVE_COUNT);
 	planner_axes(problem);
+	/* what is free on request only is searched as well */
+	if (next(2))
+		planner_pin(problem, knob_find("activation_offload"),
+			    (double[]){ 0, 0.5, 1 }, 3);
 }
 
 static void test_bounds_find_what_trying_all_finds(void **state)

@@ -371,6 +371,30 @@ static void test_a_terminal_sees_progress(void **state)
 	ran_free(&ran);
 }
 
+/* Free on request only, and told where it could be tried. */
+static void test_activation_offload_is_left_out(void **state)
+{
+	static const char asks[] = "--activation_offload 0,0.5,1";
+	static const char plan[] = "search llama3-70b-64-h100 --top 1";
+	struct ran ran = run(plan), free;
+
+	(void)state;
+	assert_int_equal(ran.status, 0);
+	assert_non_null(strstr(ran.out, asks));
+	assert_null(strstr(ran.out, " ao"));
+	free = run("search llama3-70b-64-h100 --top 1 --activation_offload 0,0.5,1");
+	assert_int_equal(free.status, 0);
+	assert_null(strstr(free.out, asks));
+	assert_non_null(strstr(free.out, " ao0.5"));
+	ran_free(&ran);
+	ran_free(&free);
+	/* no host's memory is known: there is nothing to ask for */
+	ran = run("search llama3-70b-64-h100 --top 1 --host-memory-gib 0");
+	assert_int_equal(ran.status, 0);
+	assert_null(strstr(ran.out, asks));
+	ran_free(&ran);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -387,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_threads_are_no_matter),
 		cmocka_unit_test(test_wrong_questions_are_refused),
 		cmocka_unit_test(test_a_terminal_sees_progress),
+		cmocka_unit_test(test_activation_offload_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,11 +202,9 @@ void planner_axes(struct planner_problem *problem)
 	bool sends = s->cluster.accelerator.host_bytes_per_second > 0;
 	double schedules[] = { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED };
 	double splits[] = { SPLIT_AUTO, SPLIT_BALANCED };
-	/* offload as the plan has it, too; of activations, where nobody knows what the
-	 * hosts hold, nothing else */
+	/* offload as the plan has it, too */
 	double states[] = { 0, 0.5, 1, s->plan.optimizer_offload };
-	double sent[] = { 0, s->plan.activation_offload, 0.5, 1 };
-	bool known = sends && s->cluster.host_bytes_per_gpu > 0;
+	double sent[] = { 0, s->plan.activation_offload };
 
 	problem->axes = 0;
 	if (s->plan.mode == MODE_INFERENCE) {
@@ -221,7 +219,7 @@ void planner_axes(struct planner_problem *problem)
 	add_modules(problem);
 	add_layers(problem);
 	add_values(problem, "optimizer_offload", states, sends ? 4 : 1);
-	add_values(problem, "activation_offload", sent, known ? 4 : 2);
+	add_values(problem, "activation_offload", sent, 2);
 }
 
 static const struct planner_axis *find_axis(const struct planner_problem *problem,
@@ -231,6 +229,18 @@ static const struct planner_axis *find_axis(const struct planner_problem *proble
 		if (problem->axis[i].knob == knob)
 			return &problem->axis[i];
 	return NULL;
+}
+
+bool planner_leaves_offload(const struct planner_problem *problem)
+{
+	const struct knob *knob = knob_find("activation_offload");
+	const struct planner_axis *axis = find_axis(problem, knob);
+	const struct cluster *cluster = &problem->base.cluster;
+
+	return problem->base.plan.mode == MODE_TRAINING &&
+	       cluster->accelerator.host_bytes_per_second > 0 &&
+	       cluster->host_bytes_per_gpu > 0 && axis && axis->count == 1 &&
+	       axis->value[0] == 0;
 }
 
 static bool same_values(const struct planner_axis *a, const struct planner_axis *b)

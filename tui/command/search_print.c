@@ -291,6 +291,9 @@ void print_search(const struct planner_problem *problem,
 		print_row(problem, &result->top[i], i + 1);
 	if (result->found > 0)
 		print_options(problem, &result->top[0]);
+	if (planner_leaves_offload(problem))
+		puts("\nactivation offload, which no measured run covers, is left out: "
+		     "--activation_offload 0,0.5,1");
 	if (extra->misses)
 		print_misses(extra->misses);
 	print_proof(problem, &result->counts, seconds);

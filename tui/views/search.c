@@ -48,7 +48,8 @@ struct parts {
 static struct parts divide(const struct explorer *explorer, struct rect rect)
 {
 	bool zoomed = explorer->state[VIEW_SEARCH].zoom > 0;
-	int notes = rect.height >= 18 ? 4 : rect.height >= 12 ? 2 : 0;
+	int more = search_leaves_out(explorer) ? 5 : 4;
+	int notes = rect.height >= 18 ? more : rect.height >= 12 ? 2 : 0;
 	int rest = rect.height - 2 - notes, plot = 0;
 	struct parts parts;
 

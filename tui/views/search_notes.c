@@ -168,13 +168,30 @@ static void draw_robust(const struct explorer *explorer, struct canvas *canvas, 
 		canvas_text(canvas, x, y, end - x, ROLE_GOOD, "  * best in all cases");
 }
 
+/* What the search could have tried and did not. */
+static void draw_left_out(const struct explorer *explorer, struct canvas *canvas, int x,
+			  int y, int width)
+{
+	if (search_leaves_out(explorer))
+		canvas_text(canvas, x, y, width, ROLE_LABEL,
+			    width >= 84 ? "activation offload, which no measured run "
+					  "covers: / activation_offload=0,0.5,1"
+					: "left out: "
+					  "/ activation_offload=0,0.5,1");
+}
+
+bool search_leaves_out(const struct explorer *explorer)
+{
+	return explorer->search && planner_leaves_offload(&explorer->search->problem);
+}
+
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
 {
 	static void (*const note[])(const struct explorer *, struct canvas *, int, int,
 				    int) = { draw_present, draw_gains, draw_robust,
-					     draw_answers };
+					     draw_answers, draw_left_out };
 
-	for (int i = 0; i < rect.height && i < 4; i++)
+	for (int i = 0; i < rect.height && i < 5; i++)
 		note[i](explorer, canvas, rect.x, rect.y + i, rect.width);
 }
