@@ -8,18 +8,38 @@
 /* What a rank sends and what its experts work on. */
 struct routing {
 	double tokens; /* that this rank dispatches */
-	double rows;   /* of expert input on this rank, all local experts */
+	double sent; /* of their copies, mean of the ranks: below 1 some are dropped */
+	double busy; /* the same that the busiest rank gets */
+	double rows; /* of expert input on this rank, all local experts */
 	double experts, ffn, top_k;
 	double width; /* of a row: the hidden size, or that of latent experts */
 };
 
-static void route(const struct graph_context *c, struct routing *r)
+/* Megatron's moe-expert-capacity-factor: an expert takes so many times the mean of
+ * tokens and no more. Where nothing is padded the rest is as without; with
+ * moe-pad-expert-input-to-capacity every expert gets that many rows from every rank
+ * (megatron/core/transformer/moe/moe_utils.py, topk_softmax_with_capacity). */
+static void fill(const struct graph_context *c, struct routing *r)
 {
 	const struct plan *plan = &c->scenario->plan;
-	const struct moe *moe = &c->scenario->model.moe;
-	double busy = plan->moe_capacity == CAPACITY_DROPLESS ? plan->imbalance
-							      : plan->capacity_factor;
+	double capacity = plan->capacity_factor;
 
+	/* one rank with all experts works on the tokens that it has */
+	r->sent = 1;
+	r->busy = c->mesh->ep > 1 ? larger(plan->imbalance, 1) : 1;
+	if (plan->moe_capacity == CAPACITY_DROP) {
+		r->sent = lesser(1, capacity);
+		r->busy = lesser(r->busy, capacity);
+	} else if (plan->moe_capacity == CAPACITY_PAD) {
+		r->sent = r->busy = capacity;
+	}
+}
+
+static void route(const struct graph_context *c, struct routing *r)
+{
+	const struct moe *moe = &c->scenario->model.moe;
+
+	fill(c, r);
 	r->tokens = c->norm_tokens;
 	r->width = (double)model_expert_width(&c->scenario->model);
 	r->top_k = (double)moe->experts_per_token;
@@ -27,7 +47,7 @@ static void route(const struct graph_context *c, struct routing *r)
 	r->ffn = (double)moe->expert_ffn / (double)c->mesh->etp;
 	/* ETP gathers the rows of its ranks, each of which holds a slice of all experts
 	 */
-	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * larger(busy, 1);
+	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * r->busy;
 }
 
 static double remote_copies(const struct graph_context *c, const struct routing *r)
@@ -59,11 +79,13 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 		return;
 	}
 	op = graph_collective(c, graph, name, DIM_EP, COLLECTIVE_ALL_TO_ALL, ep,
-			      token_bytes * r->top_k, 1, 1);
-	collective_dispatch(&c->scenario->cluster, ep, token_bytes * r->top_k,
-			    token_bytes * remote_copies(c, r), c->network_share, &cost);
-	op->sent_bytes = cost.sent_bytes;
-	op->network_bytes = cost.network_bytes;
+			      r->sent * token_bytes * r->top_k, 1, 1);
+	/* it ends when the busiest rank has everything; the mean sends less */
+	collective_dispatch(&c->scenario->cluster, ep, r->busy * token_bytes * r->top_k,
+			    r->busy * token_bytes * remote_copies(c, r),
+			    c->network_share, &cost);
+	op->sent_bytes = cost.sent_bytes * r->sent / r->busy;
+	op->network_bytes = cost.network_bytes * r->sent / r->busy;
 	op->forward_seconds = op->input_grad_seconds = cost.seconds;
 	op->overlaps = c->scenario->plan.ep_overlap;
 	op->modules = 1u << MODULE_MOE;
@@ -165,8 +187,8 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	h = r.width;
 	router(&bare, graph);
 	latent(&bare, graph, &r, true);
-	op = graph_memory(c, graph, OPERATOR_PERMUTE, "permute", r.tokens * r.top_k, h,
-			  2 * c->width, 2 * c->width);
+	op = graph_memory(c, graph, OPERATOR_PERMUTE, "permute",
+			  r.sent * r.tokens * r.top_k, h, 2 * c->width, 2 * c->width);
 	op->modules = 1u << MODULE_MOE;
 	/* fp8 rows carry a scale per 128 elements: 1.03 bytes (DeepSeek-V3, 3.2) */
 	exchange(c, graph, "dispatch", &r, fp8 ? 1.03 : c->width);
@@ -185,7 +207,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 				 r.rows * h * c->width, 1, 1);
 	exchange(c, graph, "combine", &r, c->width);
 	op = graph_memory(c, graph, OPERATOR_PERMUTE, "unpermute and weigh",
-			  r.tokens * r.top_k, h, 2 * c->width, 2 * c->width);
+			  r.sent * r.tokens * r.top_k, h, 2 * c->width, 2 * c->width);
 	op->modules = 1u << MODULE_MOE;
 	latent(&bare, graph, &r, false);
 	if (m->moe.shared_ffn > 0)

@@ -69,6 +69,19 @@ static bool has_ep(const struct scenario *s)
 	return has_experts(s) && s->plan.ep > 1;
 }
 
+/* Training: experts on several ranks, which get more than the mean unless each is
+ * filled up to its capacity or keeps no more than that. */
+static bool has_imbalance(const struct scenario *s)
+{
+	bool evened =
+		s->plan.moe_capacity == CAPACITY_PAD ||
+		(s->plan.moe_capacity == CAPACITY_DROP && s->plan.capacity_factor <= 1);
+
+	if (s->plan.mode == MODE_INFERENCE)
+		return has_experts(s);
+	return has_ep(s) && !evened;
+}
+
 static bool has_shared_experts(const struct scenario *s)
 {
 	return has_experts(s) && s->model.moe.shared_ffn > 0;
@@ -410,18 +423,19 @@ const struct knob knob_table[] = {
 	  "How tokens travel to their experts and back.", GROUP_MOE,
 	  WORD(plan.moe_dispatcher, dispatcher_words), .applies = has_experts },
 	{ "moe_capacity", NULL, "capacity", "",
-	  "Dropless keeps every token; drop and pad hold each expert to the capacity "
-	  "factor.",
+	  "Dropless keeps every token; drop leaves out what an expert gets above the "
+	  "capacity factor; pad fills it up to there as well, in computing and "
+	  "traffic.",
 	  GROUP_MOE, WORD(plan.moe_capacity, capacity_words), .applies = has_experts },
 	{ "capacity_factor", "moe_expert_capacity_factor", "capacity factor", "",
 	  "Tokens an expert takes at most, over the mean.", GROUP_MOE,
 	  REAL(plan.capacity_factor, 0.1, 64, 1), .step = STEP_TENTH,
 	  .applies = has_capacity },
 	{ "imbalance", "moe_imbalance", "imbalance", "",
-	  "Tokens of the busiest rank over the mean; early in training it can be "
-	  "several times.",
+	  "Tokens of the busiest rank over the mean, for which the all-to-all and the "
+	  "others wait; early in training it can be several times.",
 	  GROUP_MOE, REAL(plan.imbalance, 1, 64, 1), .step = STEP_TENTH,
-	  .applies = has_experts, .both = true },
+	  .applies = has_imbalance, .both = true },
 	{ "grouped_gemm", "moe_grouped_gemm", "grouped GEMM", "",
 	  "All local experts in one kernel instead of one after the other.", GROUP_MOE,
 	  SWITCH(plan.grouped_gemm), .applies = has_experts },

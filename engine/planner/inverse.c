@@ -92,6 +92,9 @@ static void drop_hopeless(struct inverse *inverse)
 		      inverse->deadline_seconds / fmin(1, s->cluster.scale);
 	int kept = 0;
 
+	/* dropped tokens are counted, and not computed */
+	if (s->model.moe.experts > 0 && s->plan.moe_capacity == CAPACITY_DROP)
+		flops *= fmin(1, s->plan.capacity_factor);
 	for (int i = 0; i < inverse->count; i++)
 		if (inverse->value[i] * peak >= flops)
 			inverse->value[kept++] = inverse->value[i];

@@ -1,0 +1,160 @@
+/* test_experts.c - what capacity and imbalance cost: rows of experts, all-to-all, what
+ * waits for the backward. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/graph.h"
+#include "engine/knob.h"
+#include "engine/train.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+/* Of Mixtral's MoE layer with EP 8, one rank's. */
+struct layer {
+	double rows, saved;      /* of the first expert GEMM's input */
+	double sent, seconds;    /* of the dispatch */
+	double payload, permute; /* bytes held, rows rearranged */
+};
+
+static void measure(const char *capacity, const char *factor, const char *imbalance,
+		    struct layer *out)
+{
+	struct graph_context context;
+	struct graph graph;
+	struct scenario s;
+	struct mesh mesh;
+
+	case_moe(&s);
+	case_set(&s, "moe_dispatcher", "alltoall");
+	case_set(&s, "moe_capacity", capacity);
+	case_set(&s, "capacity_factor", factor);
+	case_set(&s, "imbalance", imbalance);
+	mesh_build(&s, &mesh);
+	graph_context(&s, &mesh, &context);
+	graph_layer(&context, 0, &graph);
+	*out = (struct layer){ 0 };
+	for (int i = 0; i < graph.count; i++) {
+		const struct graph_operator *op = &graph.item[i];
+
+		if (strcmp(op->name, "sort by expert") == 0) {
+			out->rows = op->rows;
+			out->saved = op->saved_bytes;
+		} else if (strcmp(op->name, "dispatch") == 0) {
+			out->sent = op->sent_bytes;
+			out->seconds = op->forward_seconds;
+			out->payload = op->payload_bytes;
+		} else if (strcmp(op->name, "permute") == 0) {
+			out->permute = op->rows;
+		}
+	}
+}
+
+static void equal(const struct layer *a, const struct layer *b)
+{
+	assert_true(a->rows == b->rows && a->saved == b->saved && a->sent == b->sent);
+	assert_true(a->seconds == b->seconds && a->payload == b->payload &&
+		    a->permute == b->permute);
+}
+
+/* Two experts of 8 for each of 4096 tokens of 4096 in 16 bit; 7 of 8 leave the rank. */
+static void test_dropless_by_hand(void **state)
+{
+	struct layer l;
+
+	(void)state;
+	measure("dropless", "1", "1", &l);
+	assert_close(l.rows, 2 * 4096, 1e-12);
+	assert_close(l.saved, 2.0 * 4096 * 4096 * 2, 1e-12);
+	assert_close(l.payload, 2.0 * 4096 * 4096 * 2, 1e-12);
+	assert_close(l.sent, 2.0 * 4096 * 4096 * 2 * 7 / 8, 1e-12);
+	assert_close(l.permute, 2 * 4096, 1e-12);
+}
+
+/* Without padding the tokens there are: a capacity above the busiest expert's changes
+ * nothing, half of the mean halves what is computed, kept and sent. */
+static void test_drop_works_on_the_tokens_there_are(void **state)
+{
+	struct layer all, l;
+
+	(void)state;
+	measure("dropless", "1", "1", &all);
+	measure("drop", "1.25", "1", &l);
+	equal(&l, &all);
+	measure("drop", "2", "1", &l);
+	equal(&l, &all);
+	measure("drop", "0.5", "1", &l);
+	assert_close(l.rows, all.rows / 2, 1e-12);
+	assert_close(l.saved, all.saved / 2, 1e-12);
+	assert_close(l.sent, all.sent / 2, 1e-12);
+	assert_close(l.permute, all.permute / 2, 1e-12);
+	assert_true(l.seconds < 0.8 * all.seconds);
+}
+
+/* Padding pays the capacity whatever comes, in computing and traffic. */
+static void test_pad_pays_the_capacity(void **state)
+{
+	static const char *const factor[] = { "0.5", "1", "1.5", "2" };
+	struct layer all, l, skewed;
+
+	(void)state;
+	measure("dropless", "1", "1", &all);
+	for (int i = 0; i < 4; i++) {
+		measure("pad", factor[i], "1", &l);
+		assert_close(l.rows, atof(factor[i]) * all.rows, 1e-12);
+		assert_close(l.saved, atof(factor[i]) * all.saved, 1e-12);
+		assert_close(l.sent, atof(factor[i]) * all.sent, 1e-12);
+		measure("pad", factor[i], "3", &skewed);
+		equal(&l, &skewed);
+	}
+}
+
+/* The all-to-all ends when the busiest rank has everything; the mean sends as before.
+ */
+static void test_the_busiest_rank_is_waited_for(void **state)
+{
+	struct layer all, l, twice;
+
+	(void)state;
+	measure("dropless", "1", "1", &all);
+	measure("dropless", "1", "2", &l);
+	assert_close(l.rows, 2 * all.rows, 1e-12);
+	assert_close(l.sent, all.sent, 1e-12);
+	measure("pad", "2", "1", &twice);
+	assert_true(l.seconds > all.seconds && l.seconds == twice.seconds);
+	/* it keeps no more than its capacity */
+	measure("drop", "1.5", "2", &l);
+	assert_close(l.rows, 1.5 * all.rows, 1e-12);
+	measure("drop", "4", "2", &l);
+	assert_close(l.rows, 2 * all.rows, 1e-12);
+}
+
+/* A rank with all experts has its own tokens, no more. */
+static void test_one_rank_has_no_imbalance(void **state)
+{
+	struct estimate *a = calloc(1, sizeof *a), *b = calloc(1, sizeof *b);
+	struct scenario s;
+
+	(void)state;
+	case_moe(&s);
+	case_set(&s, "ep", "1");
+	train_estimate(&s, a);
+	case_set(&s, "imbalance", "2");
+	train_estimate(&s, b);
+	assert_true(a->legal && a->step_seconds == b->step_seconds);
+	assert_false(knob_applies(&s, knob_find("imbalance")));
+	free(a);
+	free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_dropless_by_hand),
+		cmocka_unit_test(test_drop_works_on_the_tokens_there_are),
+		cmocka_unit_test(test_pad_pays_the_capacity),
+		cmocka_unit_test(test_the_busiest_rank_is_waited_for),
+		cmocka_unit_test(test_one_rank_has_no_imbalance),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
