@@ -27,6 +27,9 @@ struct stack {
 	bool serves;                /* an inference server */
 	struct serving_stack serving;
 	int64_t vocab_multiple; /* vocab is padded to this x TP; 1 = not */
+	/* Without SP a message between stages is cut over the TP ranks and gathered
+	 * behind the send; otherwise each of them sends all of it. */
+	bool scatters_sends;
 	/* time */
 	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
 	double kernel_gap_seconds;   /* between kernels, on top of the accelerator's own

@@ -33,6 +33,7 @@ static const struct field fields[] = {
 	{ "etp_rule", FIELD_WORD, S(etp_rule), 0, etp_words },
 	{ "kv_rule", FIELD_WORD, S(kv_rule), 0, kv_words },
 	{ "split_rule", FIELD_WORD, S(split_rule), 0, split_words },
+	{ "scatters_sends", FIELD_BOOL, S(scatters_sends), 0, NULL },
 	{ "serves", FIELD_BOOL, S(serves), 0, NULL },
 	{ "vocab_multiple", FIELD_COUNT, S(vocab_multiple), 0, NULL },
 	{ "layer_cpu_us", FIELD_NUMBER, S(layer_cpu_seconds), 1e-6, NULL },

@@ -276,6 +276,48 @@ static void test_sharp_acts_on_the_network(void **state)
 	free(on);
 }
 
+/* A 70B on TP 8 PP 8, s 8192, h 8192 in 16 bit: with SP each rank has an eighth of the
+ * 134 MB; without it all of it is sent by every rank, or an eighth that the receiver
+ * gathers (arXiv 2104.04473, section 4.1). */
+static void test_messages_between_stages(void **state)
+{
+	struct estimate *sharded = calloc(1, sizeof *sharded);
+	struct estimate *whole = calloc(1, sizeof *whole),
+			*cut = calloc(1, sizeof *cut);
+	const double message = 8192.0 * 8192 * 2;
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	s.plan.pp = 8;
+	/* 7 cuts of 8 stages, both ways, every micro-batch of 128 */
+	double sends = 2 * 128 * 7 / 8.0;
+	train_estimate(&s, sharded);
+	assert_close(sharded->cost[DIM_PP].bytes, sends * message / 8, 1e-12);
+	s.plan.sp = false;
+	train_estimate(&s, whole);
+	assert_close(whole->cost[DIM_PP].bytes, sends * message, 1e-12);
+	s.stack.scatters_sends = true;
+	train_estimate(&s, cut);
+	assert_close(cut->cost[DIM_PP].bytes, sends * message / 8, 1e-12);
+	/* and sends seven of eight parts within the domain */
+	assert_close(cut->cost[DIM_TP].bytes - whole->cost[DIM_TP].bytes,
+		     sends * message * 7 / 8, 1e-9);
+	assert_close(cut->cost[DIM_TP].exposed_seconds -
+			     whole->cost[DIM_TP].exposed_seconds,
+		     cut->cost[DIM_TP].seconds - whole->cost[DIM_TP].seconds, 1e-9);
+	double joins = 0;
+	for (int i = 0; i < 8; i++)
+		joins += (cut->stage_time[i].exposed_seconds -
+			  whole->stage_time[i].exposed_seconds) /
+			 8;
+	assert_close(joins, cut->cost[DIM_TP].seconds - whole->cost[DIM_TP].seconds,
+		     1e-6);
+	free(sharded);
+	free(whole);
+	free(cut);
+}
+
 /* Narayanan et al. (arXiv 2104.04473), section 2.2. */
 static void test_bubbles_are_those_of_equal_stages(void **state)
 {
@@ -448,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_the_distributed_optimizer_takes_six_and_twelfth),
 		cmocka_unit_test(test_rings_send_what_rings_send),
 		cmocka_unit_test(test_sharp_acts_on_the_network),
+		cmocka_unit_test(test_messages_between_stages),
 		cmocka_unit_test(test_bubbles_are_those_of_equal_stages),
 		cmocka_unit_test(test_flops_per_token_of_llama),
 		cmocka_unit_test(test_kv_bytes_per_token),

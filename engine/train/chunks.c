@@ -337,6 +337,10 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 		t->exposed_forward += t->alone_forward;
 		t->exposed_backward += t->alone_backward;
 	}
+	if (k > 0)
+		t->exposed_forward += step->join_seconds;
+	if (k < step->stages * step->chunks - 1)
+		t->exposed_backward += step->join_seconds;
 	shard_traffic(step, times, t, out);
 	t->weight_grad += accumulate_seconds(step, t);
 	double forward = t->forward + t->exposed_forward;

@@ -30,9 +30,18 @@ static void send_cost(struct step *step)
 
 	step->send_bytes = step->context.norm_tokens * (double)s->model.hidden *
 			   step->context.width;
-	/* without SP Megatron scatters the message over TP and gathers behind it */
-	if (!s->plan.sp)
+	clear_bytes(&step->join, sizeof step->join);
+	step->join_seconds = 0;
+	if (!s->plan.sp && s->stack.scatters_sends && step->stages > 1) {
+		collective_cost(&s->cluster, &step->mesh.tp_group,
+				COLLECTIVE_ALL_GATHER, step->send_bytes,
+				step->context.network_share, &step->join);
 		step->send_bytes /= (double)step->mesh.tp;
+		step->join_seconds =
+			step->join.seconds *
+			schedule_cuts(s->plan.schedule, step->stages, step->chunks) /
+			(double)(step->stages * step->chunks - 1);
+	}
 	collective_cost(&s->cluster, &step->mesh.pp_group, COLLECTIVE_SEND,
 			step->send_bytes, step->context.network_share, &step->send);
 	step->pipeline.send_seconds = step->send.seconds;
@@ -44,16 +53,22 @@ static void send_traffic(const struct step *step, struct estimate *out)
 {
 	double cuts = schedule_cuts(step->scenario->plan.schedule, step->stages,
 				    step->chunks);
+	double each = 2 * (double)step->micro_batches * cuts / (double)step->stages;
 	double exposed = 0;
 
 	if (step->stages < 2)
 		return;
+	if (step->join.seconds > 0)
+		step_traffic(out, "join messages", DIM_TP, COLLECTIVE_ALL_GATHER,
+			     &step->mesh.tp_group, each,
+			     step->send_bytes * (double)step->mesh.tp,
+			     step->join.sent_bytes, step->join.network_bytes,
+			     step->join.seconds, each * step->join.seconds);
 	for (int i = 0; i < step->stages; i++)
 		exposed += step->result.transfer[i];
 	step_traffic(out, "stage to stage", DIM_PP, COLLECTIVE_SEND,
-		     &step->mesh.pp_group,
-		     2 * (double)step->micro_batches * cuts / (double)step->stages,
-		     step->send_bytes, step->send.sent_bytes, step->send.network_bytes,
+		     &step->mesh.pp_group, each, step->send_bytes,
+		     step->send.sent_bytes, step->send.network_bytes,
 		     step->send.seconds, exposed / (double)step->stages);
 }
 
@@ -96,8 +111,8 @@ bool step_split(struct step *step)
 
 void step_fill(struct step *step, struct estimate *out)
 {
-	step_chunks(step, out);
 	send_cost(step);
+	step_chunks(step, out);
 }
 
 bool step_pipeline(struct step *step, struct estimate *out)

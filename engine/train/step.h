@@ -59,6 +59,9 @@ struct step {
 	struct pipeline_input pipeline;
 	struct pipeline_result result;
 	struct collective send; /* between neighbouring stages */
+	struct collective join; /* of its parts over TP, where the stack cuts it */
+	double join_seconds; /* mean of all virtual stages but the first: those behind
+				another on the same stage get no message */
 	double send_bytes;
 	struct stage_sum sum[MAX_STAGES];
 	/* per stage, of all its chunks */
