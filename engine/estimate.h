@@ -103,8 +103,11 @@ struct serving_estimate {
 	double max_concurrency;
 	double goodput;             /* output tokens a second within both goals */
 	double goodput_concurrency; /* requests at which it is reached */
-	double kv_bytes, kv_bytes_per_token; /* running requests; of one token, all
-						ranks of one copy */
+	double kv_bytes, kv_bytes_per_token; /* running requests, on one rank; of one
+						token, whatever ranks repeat */
+	double kv_share_bytes;               /* what the memory share gives a rank */
+	double admitted_tokens;              /* of a request when it is let in */
+	double request_bytes;                /* of it on one rank */
 	double kv_tokens;                    /* that all caches together hold */
 	double headroom_bytes;               /* of the fullest rank, below capacity */
 	double engines;

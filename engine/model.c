@@ -1,6 +1,7 @@
 /* model.c - parameter counts, FLOPs and cache bytes; see model.h. */
 #include "engine/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -328,33 +329,34 @@ double model_flops_per_token(const struct model *model, int64_t seq, bool full_s
 	return model_trained_flops_per_token(model, seq, full_square, 0);
 }
 
+double model_cache_bytes(const struct model *model, const struct layer_kind *kind,
+			 double tokens, double tp, double bytes_per_element)
+{
+	const struct attention *a = &kind->attention;
+	double inner = (double)model->ssm.inner / tp;
+
+	if (kind->mixer == MIXER_NONE)
+		return 0;
+	if (a->window > 0 && tokens > (double)a->window)
+		tokens = (double)a->window;
+	if (kind->mixer == MIXER_ATTENTION)
+		return tokens * bytes_per_element * fmax(1, (double)a->kv_heads / tp) *
+		       (double)(a->head_dim + a->value_dim);
+	if (kind->mixer == MIXER_MLA)
+		return tokens * bytes_per_element * (double)(a->kv_rank + a->rope_dim);
+	return inner * ((double)model->ssm.state * 4 + (double)model->ssm.conv * 2);
+}
+
 double model_kv_bytes_per_token(const struct model *model, int64_t seq,
 				double bytes_per_element)
 {
 	double bytes = 0;
 
-	for (int k = 0; k < model->kinds; k++) {
-		const struct layer_kind *kind = &model->kind[k];
-		const struct attention *a = &kind->attention;
-		double layers = (double)model_kind_layers(model, k);
-		double held = 1;
-
-		if (a->window > 0 && a->window < seq)
-			held = (double)a->window / (double)seq;
-		if (kind->mixer == MIXER_ATTENTION)
-			bytes += layers * held *
-				 (double)(a->kv_heads * (a->head_dim + a->value_dim)) *
-				 bytes_per_element;
-		else if (kind->mixer == MIXER_MLA)
-			bytes += layers * (double)(a->kv_rank + a->rope_dim) *
-				 bytes_per_element;
-		else if (kind->mixer != MIXER_NONE && seq > 0)
-			bytes += layers *
-				 (double)(model->ssm.inner * model->ssm.state +
-					  model->ssm.conv * model->ssm.inner) *
-				 bytes_per_element / (double)seq;
-	}
-	return bytes;
+	for (int k = 0; k < model->kinds && seq > 0; k++)
+		bytes += (double)model_kind_layers(model, k) *
+			 model_cache_bytes(model, &model->kind[k], (double)seq, 1,
+					   bytes_per_element);
+	return seq > 0 ? bytes / (double)seq : 0;
 }
 
 static bool attention_sound(const struct attention *a, int k, char *out, size_t size)

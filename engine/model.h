@@ -144,7 +144,13 @@ double model_weight_flops(int64_t lora_rank);
  * model: 4 x its weights + 6 x the adapters + attention as ever. Rank 0 trains all. */
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
 				     bool full_square, int64_t lora_rank);
-/* KV cache (or SSM state, spread over seq) bytes per token of all layers. */
+/* What one layer of that kind keeps of a request of so many tokens, on one of the tp
+ * ranks that split it: keys and values (heads that TP can't split are kept whole, a
+ * window cuts), MLA's latent (every rank has all of it), or a state of one size, in
+ * fp32 with the 16-bit inputs of its convolution. */
+double model_cache_bytes(const struct model *model, const struct layer_kind *kind,
+			 double tokens, double tp, double bytes_per_element);
+/* The same of all layers without TP, over seq tokens, per token. */
 double model_kv_bytes_per_token(const struct model *model, int64_t seq,
 				double bytes_per_element);
 /* A model whose depth and widths are `factor` times those of this one, rounded to

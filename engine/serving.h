@@ -40,7 +40,7 @@ struct serving_plan {
 	int64_t max_batched_tokens; /* of one pass; 0 = by the stack */
 	int64_t max_requests;       /* of one engine; 0 = by the stack */
 	int64_t kv_block;           /* tokens of a KV page */
-	double memory_share;        /* of the memory that the engine may take */
+	double memory_share;        /* by the stack's meaning, enum share_meaning */
 	bool prefix_cache;          /* a shared prefix is computed once */
 	int64_t redundant_experts;  /* further copies of the busiest ones, per layer */
 	/* speculation */
@@ -77,6 +77,14 @@ struct serving_calibration {
 	double all_to_all_seconds;
 };
 
+/* What a server's memory share is a share of. */
+enum share_meaning {
+	SHARE_OF_REST, /* of what weights and buffers leave: the cache takes it */
+	SHARE_OF_GPU,  /* of the whole GPU: what is held counts too (vLLM) */
+	SHARE_STATIC,  /* of what libraries leave: weights and cache (SGLang) */
+	SHARE_MEANING_COUNT
+};
+
 /* What a person can't switch about a server. */
 struct serving_stack {
 	double iteration_seconds;  /* host time of a pass that nothing hides */
@@ -90,7 +98,9 @@ struct serving_stack {
 	bool narrow_kv; /* KV precision auto: fp8 beside fp8 and fp4 weights */
 	bool reserves;  /* a request is let in when its whole output fits */
 	int64_t max_requests, max_batched_tokens;
+	enum share_meaning share_of;
 	double other_bytes;       /* context, libraries, graphs */
+	double logit_bytes;       /* peak of sampling, per logit */
 	double activation_copies; /* hidden-wide tensors per batched token */
 };
 

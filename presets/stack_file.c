@@ -12,6 +12,7 @@ static const char *const etp_words[] = { "tp", "one", NULL };
 static const char *const kv_words[] = { "divisor-or-multiple", "tp-divides-kv-heads",
 					NULL };
 
+static const char *const share_words[] = { "rest", "gpu", "static", NULL };
 static const char *const split_words[] = { "even", "by-weights", NULL };
 
 struct draft {
@@ -63,6 +64,8 @@ static const struct field fields[] = {
 	{ "serving.max_requests", FIELD_COUNT, S(serving.max_requests), 0, NULL },
 	{ "serving.max_batched_tokens", FIELD_COUNT, S(serving.max_batched_tokens), 0,
 	  NULL },
+	{ "serving.memory_share_of", FIELD_WORD, S(serving.share_of), 0, share_words },
+	{ "serving.logit_bytes", FIELD_NUMBER, S(serving.logit_bytes), 0, NULL },
 	{ "serving.other_gib", FIELD_NUMBER, S(serving.other_bytes), 1073741824.0,
 	  NULL },
 	{ "serving.activation_copies", FIELD_NUMBER, S(serving.activation_copies), 0,

@@ -162,12 +162,115 @@ static void a_slow_prefill_pool_empties_the_other(void **state)
 	assert_true(now.serving.decode_seconds < before.serving.decode_seconds);
 }
 
+/* What a server holds is there, whatever share it is given. */
+static void a_full_cache_is_within_the_gpu(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	seed = 14;
+	for (int i = 0; i < SERVERS / 2; i++) {
+		const struct stage_memory *m = &now.memory;
+		double held, full;
+
+		server_random(&s, &now);
+		s.plan.serving.memory_share = 0.01 * (double)(1 + next(100));
+		s.plan.serving.request_rate = 0;
+		s.plan.serving.concurrency = 0;
+		serve_estimate(&s, &now);
+		if (!now.feasible)
+			continue;
+		held = m->total_bytes - m->kv_bytes;
+		full = held + now.serving.kv_share_bytes;
+		if (full > now.capacity_bytes * (1 + 1e-9))
+			fail_at(&s, "memory", full, now.capacity_bytes);
+		if (m->kv_bytes > now.serving.kv_share_bytes * (1 + 1e-9) &&
+		    s.plan.serving.shared_prefix <= 0)
+			fail_at(&s, "cache", m->kv_bytes, now.serving.kv_share_bytes);
+	}
+}
+
+/* GiB for the KV cache of a GPU that servers logged: llm-d-planner's runs of vLLM 0.19
+ * (accuracy/results/v0.19.0), SGLang in vllm issue 21348. */
+static void cache_room_is_as_logged(void **state)
+{
+	static const struct {
+		const char *stack, *model, *tp, *precision, *share;
+		double gib;
+	} rows[] = {
+		{ "vllm", "llama3.1-8b", "1", "bf16", "0.95", 58.11 },
+		{ "vllm", "llama3.1-8b", "4", "bf16", "0.95", 67.44 },
+		{ "vllm", "llama3.1-70b", "2", "fp8", "0.95", 37.28 },
+		{ "vllm", "mixtral-8x7b", "2", "bf16", "0.95", 28.44 },
+		{ "sglang", "qwen3-235b-a22b", "4", "fp8-block", "0.93", 16.46 },
+	};
+	struct error error;
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		if (!scenario_blank(&s, rows[i].model, "dgx-h100", rows[i].stack,
+				    &error))
+			fail_msg("%s", error.text);
+		case_set(&s, "mode", "inference");
+		case_set(&s, "gpus", rows[i].tp);
+		case_set(&s, "tp", rows[i].tp);
+		case_set(&s, "precision", rows[i].precision);
+		case_set(&s, "memory_share", rows[i].share);
+		serve_estimate(&s, &now);
+		assert_true(now.feasible);
+		assert_close(now.serving.kv_share_bytes / 1073741824, rows[i].gib,
+			     0.05);
+	}
+}
+
+/* The cache of a token and what running requests hold are one formula: states of fixed
+ * size and heads that TP can't split too. */
+static void a_token_and_a_server_count_alike(void **state)
+{
+	static const char *const models[] = { "llama3.1-8b", "mamba2-2.7b",
+					      "jamba-v0.1", "gemma3-12b" };
+	struct error error;
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+		const struct serving_estimate *v = &now.serving;
+
+		if (!scenario_blank(&s, models[i], "dgx-h100", "vllm", &error))
+			fail_msg("%s", error.text);
+		case_set(&s, "mode", "inference");
+		case_set(&s, "prompt", "2048");
+		case_set(&s, "output", "512");
+		case_set(&s, "gpus", "2");
+		case_set(&s, "tp", "2");
+		serve_estimate(&s, &now);
+		assert_true(now.feasible);
+		assert_close(now.memory.kv_bytes * 2,
+			     v->kv_bytes_per_token * 2304 * v->concurrency, 1e-9);
+	}
+	/* 4 heads on 8 ranks: each is kept twice */
+	if (!scenario_blank(&s, "qwen3-30b-a3b", "dgx-h100", "vllm", &error))
+		fail_msg("%s", error.text);
+	case_set(&s, "mode", "inference");
+	case_set(&s, "gpus", "8");
+	case_set(&s, "tp", "8");
+	serve_estimate(&s, &now);
+	assert_close(now.memory.kv_bytes * 8,
+		     2 * now.serving.kv_bytes_per_token * 2304 *
+			     now.serving.concurrency,
+		     1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_token_is_faster_than_a_pass),
 		cmocka_unit_test(nobody_waits_for_more_than_the_others),
 		cmocka_unit_test(every_request_is_somewhere),
+		cmocka_unit_test(a_full_cache_is_within_the_gpu),
+		cmocka_unit_test(cache_room_is_as_logged),
+		cmocka_unit_test(a_token_and_a_server_count_alike),
 		cmocka_unit_test(a_queue_without_end_has_no_length),
 		cmocka_unit_test(a_slow_prefill_pool_empties_the_other),
 	};

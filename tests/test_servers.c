@@ -112,7 +112,7 @@ static void test_vllm_script(void **state)
 	expect_not_modelled("speculative-config.model", "org/draft");
 	assert_non_null(noted(IMPORT_TAKEN, "tensor-parallel-size"));
 	assert_non_null(noted(IMPORT_ASSUMED, "cluster"));
-	assert_non_null(noted(IMPORT_APPROXIMATE, "gpu-memory-utilization"));
+	assert_null(noted(IMPORT_APPROXIMATE, "gpu-memory-utilization"));
 	assert_int_equal(scenario_check(&s, NULL), 0);
 }
 

@@ -34,10 +34,20 @@ static void activations(const struct asked *a, struct explanation *out)
 
 static void buffers(const struct asked *a, struct explanation *out)
 {
+	const struct serving_stack *v = &a->scenario->stack.serving;
+
+	explain_term(out, "limit", "requests of a copy, by the plan; 0 by the stack",
+		     FORM_COUNT, (double)plan(a)->max_requests);
+	explain_term(out, "limit'", "requests of a copy, by the stack", FORM_COUNT,
+		     (double)v->max_requests);
 	explain_term(out, "vocab", "entries, padded", FORM_COUNT,
 		     (double)a->estimate->padded_vocab);
-	explain_term(out, "room", "requests in all engines", FORM_REAL,
-		     serving(a)->max_concurrency);
+	explain_term(out, "b", "bytes a logit at the peak of sampling", FORM_REAL,
+		     v->logit_bytes > 0 ? v->logit_bytes : 4);
+	explain_term(out, "hidden", "width", FORM_COUNT,
+		     (double)a->scenario->model.hidden);
+	explain_term(out, "A", "activations, free again by then", FORM_BYTES,
+		     a->estimate->memory.activations_bytes);
 }
 
 static void framework(const struct asked *a, struct explanation *out)
@@ -78,22 +88,44 @@ static void token_cache(const struct asked *a, struct explanation *out)
 	}
 }
 
-static void room(const struct asked *a, struct explanation *out)
+static void share(const struct asked *a, struct explanation *out)
 {
-	const struct estimate *e = a->estimate;
+	const struct stage_memory *m = &a->estimate->memory;
+	enum share_meaning of = a->scenario->stack.serving.share_of;
 
 	explain_term(out, "capacity", "that a framework can use", FORM_BYTES,
-		     e->capacity_bytes);
+		     a->estimate->capacity_bytes);
 	explain_term(out, "held", "weights, activations, buffers, framework",
-		     FORM_BYTES, e->memory.total_bytes - e->memory.kv_bytes);
-	explain_term(out, "share", "of the rest that the cache takes", FORM_PERCENT,
-		     plan(a)->memory_share);
-	explain_term(out, "kv", "of a token, all ranks of a copy", FORM_BYTES,
-		     serving(a)->kv_bytes_per_token);
-	explain_term(out, "limit", "requests of a copy, by the plan", FORM_COUNT,
-		     (double)plan(a)->max_requests);
+		     FORM_BYTES, m->total_bytes - m->kv_bytes);
+	explain_term(out, "share",
+		     of == SHARE_OF_GPU   ? "of the whole GPU, with what is held"
+		     : of == SHARE_STATIC ? "that weights and cache take"
+					  : "of what is left that the cache takes",
+		     FORM_PERCENT, plan(a)->memory_share);
+	if (of == SHARE_OF_GPU)
+		explain_term(out, "context", "that is not counted", FORM_BYTES,
+			     a->scenario->stack.context_bytes);
+	if (of == SHARE_STATIC) {
+		explain_term(out, "W", "weights", FORM_BYTES, m->weights_bytes);
+		explain_term(out, "F", "framework", FORM_BYTES, m->framework_bytes);
+	}
+	explain_term(out, "cache", "of a GPU, by them", FORM_BYTES,
+		     serving(a)->kv_share_bytes);
+}
+
+static void room(const struct asked *a, struct explanation *out)
+{
+	share(a, out);
+	explain_term(out, "each", "bytes of a request on a GPU", FORM_BYTES,
+		     serving(a)->request_bytes);
+	explain_term(out, "tokens", "of a request when it is let in", FORM_REAL,
+		     serving(a)->admitted_tokens);
+	explain_term(out, "limit", "requests of a copy, by the plan; 0 by the stack",
+		     FORM_COUNT, (double)plan(a)->max_requests);
 	explain_term(out, "limit'", "requests of a copy, by the stack", FORM_COUNT,
 		     (double)a->scenario->stack.serving.max_requests);
+	explain_term(out, "copies", "of the attention, in all engines", FORM_REAL,
+		     serving(a)->engines * (double)plan(a)->dp_attention);
 }
 
 static void total(const struct asked *a, struct explanation *out)
@@ -137,8 +169,9 @@ const struct explain_row explain_serving_memory[] = {
 	  "budget * hidden * 2 * (4 + (copies - 4) / TP)",
 	  "Of the largest pass: as many tokens as the budget allows.", memory_source,
 	  activations },
-	{ "buffers_bytes", "Buffers", "max(256, room) * vocab / TP * 4",
-	  "Logits in fp32 of every request that may be sampled, 2 GB at most.",
+	{ "buffers_bytes", "Buffers", "logits + hidden states - A, at least 0",
+	  "Logits of every request that a pass may sample, on every rank, beside the "
+	  "hidden states; they follow the layers in the memory that those had.",
 	  memory_source, buffers },
 	{ "framework_bytes", "Framework", "context + c * groups",
 	  "What the driver, libraries, captured graphs and communicators take.",
@@ -156,14 +189,16 @@ const struct explain_row explain_serving_memory[] = {
 	  "cut it.",
 	  "GQA, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1",
 	  token_cache },
-	{ "kv_tokens", "Tokens that all caches hold",
-	  "(capacity - held) * share / kv of a rank * copies",
-	  "For requests of this length; a cached prefix is held once.", memory_source,
-	  room },
+	{ "kv_tokens", "Tokens that all caches hold", "cache / each * tokens * copies",
+	  "For requests of this length; a cached prefix is held once. The cache is "
+	  "capacity * share - (held - context) with vLLM, (capacity - F) * share - W "
+	  "with "
+	  "SGLang, (capacity - held) * share with others.",
+	  memory_source, room },
 	{ "headroom_bytes", "Headroom", "capacity - total",
 	  "What more requests, or longer ones, could take.", definition, headroom },
 	{ "max_concurrency", "Requests that there is room for",
-	  "min(limit, (capacity - held) * share / KV of a request) * copies",
+	  "min(limit, floor(cache / each)) * copies",
 	  "A request counts with its prompt and half of its output, or all of it where "
 	  "the stack reserves.",
 	  "PagedAttention, arXiv 2309.06180, section 4.3", room },
@@ -226,9 +261,8 @@ const struct explain_row explain_serving_dimensions[] = {
 	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us",
 	  collectives },
 	{ "exposed_seconds", "Exposed: what no computation hides", "all of them",
-	  "A decode pass has nothing to hide them behind; two batches that overlap "
-	  "each "
-	  "other are not modelled.",
-	  "engine/serve/README.md", collectives },
+	  "A decode pass has nothing to hide them behind, unless two halves of the "
+	  "batch take turns (EP overlap).",
+	  "engine/serve/pass.c", collectives },
 	{ 0 },
 };

@@ -572,7 +572,8 @@ const struct knob knob_table[] = {
 	  "Tokens of a page of the KV cache.", GROUP_SERVING,
 	  COUNT(plan.serving.kv_block, 1, 65536), .step = STEP_DOUBLE },
 	{ "memory_share", "gpu_memory_utilization", "memory share", "",
-	  "Share of what weights and buffers leave free that the KV cache takes.",
+	  "What a server may take, in its own meaning: vLLM of the whole GPU, SGLang "
+	  "weights and KV cache, others the cache's part of what is left.",
 	  GROUP_SERVING, REAL(plan.serving.memory_share, 0.01, 1, 1),
 	  .step = STEP_TENTH },
 	{ "prefix_cache", "enable_prefix_caching", "prefix cache", "",

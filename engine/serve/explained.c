@@ -10,6 +10,8 @@
 enum note {
 	NOTE_REQUEST,
 	NOTE_WEIGHTS,
+	NOTE_SHARE_SMALL,
+	NOTE_SHARE_LARGE,
 	NOTE_TTFT,
 	NOTE_TPOT,
 	NOTE_RATE,
@@ -27,6 +29,17 @@ static const struct rule notes[NOTE_COUNT] = {
 			   "weights, activations and framework take {0:bytes} of "
 			   "{1:bytes}: no room for a KV cache",
 			   "engine/serve/memory.c" },
+	[NOTE_SHARE_SMALL] = { "S25", SEVERITY_WARNING,
+			       "memory share {0:percent} leaves no room for a KV cache "
+			       "of one request ({1:bytes}) beside the weights: "
+			       "{2:bytes} a GPU",
+			       "engine/serve/memory.c" },
+	[NOTE_SHARE_LARGE] = { "S26", SEVERITY_WARNING,
+			       "memory share {0:percent} gives {1:bytes} a GPU to the "
+			       "KV "
+			       "cache, and {2:bytes} are left for it: the server can't "
+			       "start",
+			       "engine/serve/memory.c" },
 	[NOTE_TTFT] = { "S20", SEVERITY_WARNING,
 			"no batch keeps the goal TTFT {0:seconds}: a request alone "
 			"waits {1:seconds}",
@@ -127,20 +140,54 @@ static double smallest_tp(const struct scenario *s)
 	return 0;
 }
 
+/* The share nearest to the present one, in hundredths, with which a request of `need`
+ * bytes fits; 0 = none. What it gives is linear in it, what is left doesn't depend on
+ * it.
+ */
+static double nearest_share(const struct serving_run *run, const struct scenario *s,
+			    double need)
+{
+	double left = server_left_bytes(s, &run->held), none, each, least, most;
+	struct scenario t = *s;
+
+	t.plan.serving.memory_share = 0;
+	none = server_share_bytes(&t, &run->held);
+	t.plan.serving.memory_share = 1;
+	each = (server_share_bytes(&t, &run->held) - none) / 100;
+	if (!(each > 0) || need > left)
+		return 0;
+	least = fmax(1, ceil((need - none) / each + 1e-6));
+	most = fmin(100, floor((left - none) / each - 1e-6));
+	if (least > most)
+		return 0;
+	return (s->plan.serving.memory_share * 100 < least ? least : most) / 100;
+}
+
 /* No request fits: a shorter prompt, or more GPUs to an engine. */
 void serve_explain_room(const struct serving_run *run, const struct scenario *s,
 			struct findings *out)
 {
 	const struct server *server = &run->decode;
 	double tokens = server_admitted_tokens(s), prompt = longest_prompt(s);
+	double share = s->plan.serving.memory_share, left, need, better;
 	struct finding *f;
 
 	if (run->apart && run->decode.room >= 1)
 		server = &run->prefill;
+	left = server_left_bytes(s, &run->held);
+	need = server_request_bytes(&server->context, tokens);
+	better = nearest_share(run, s, need);
+	if (better > 0) {
+		f = server->kv_share_bytes > left
+			    ? tell(out, NOTE_SHARE_LARGE, share, server->kv_share_bytes,
+				   left)
+			    : tell(out, NOTE_SHARE_SMALL, share, need,
+				   fmax(0, server->kv_share_bytes));
+		mend(f, "memory_share", better);
+		return;
+	}
 	if (server->kv_room_bytes > 0)
-		f = tell(out, NOTE_REQUEST, tokens,
-			 server_request_bytes(&server->context, tokens),
-			 server->kv_room_bytes);
+		f = tell(out, NOTE_REQUEST, tokens, need, server->kv_room_bytes);
 	else
 		f = tell(out, NOTE_WEIGHTS, run->held.total_bytes,
 			 s->cluster.accelerator.usable_bytes, 0);

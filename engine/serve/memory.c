@@ -66,6 +66,29 @@ static double activation_bytes(const struct server *s)
 	       (whole + (copies - whole) / s->context.shape.tp);
 }
 
+double server_request_limit(const struct scenario *s)
+{
+	int64_t most = s->plan.serving.max_requests;
+
+	return (double)(most > 0 ? most : s->stack.serving.max_requests);
+}
+
+/* Sampling follows the layers and takes over what they let go of; more only where all
+ * requests' logits are larger. Every rank has the whole vocabulary (logits are
+ * gathered) beside the hidden states. */
+static double sampling_bytes(const struct server *s, double activations)
+{
+	const struct scenario *sc = s->context.scenario;
+	double each =
+		sc->stack.serving.logit_bytes > 0 ? sc->stack.serving.logit_bytes : 4;
+	double limit = server_request_limit(sc);
+	double rows = fmin(limit > 0 ? limit : 256, s->budget_tokens);
+
+	return fmax(0, rows * (double)scenario_padded_vocab(sc) * each +
+			       s->budget_tokens * (double)sc->model.hidden * 2 -
+			       activations);
+}
+
 void server_memory(const struct server *s, struct stage_memory *out)
 {
 	const struct scenario *sc = s->context.scenario;
@@ -76,9 +99,7 @@ void server_memory(const struct server *s, struct stage_memory *out)
 	out->weights_bytes = weights_bytes(&s->context, &out->parameters);
 	out->layers = ceil((double)sc->model.layers / s->context.shape.pp);
 	out->activations_bytes = activation_bytes(s);
-	out->buffers_bytes = fmax(s->room, 256) * (double)scenario_padded_vocab(sc) /
-			     s->context.shape.tp * 4;
-	out->buffers_bytes = fmin(out->buffers_bytes, 2e9);
+	out->buffers_bytes = sampling_bytes(s, out->activations_bytes);
 	out->framework_bytes =
 		sc->stack.serving.other_bytes + groups * sc->stack.communicator_bytes;
 	out->total_bytes = out->weights_bytes + out->activations_bytes +
@@ -96,26 +117,14 @@ double server_request_bytes(const struct serve_context *c, double tokens)
 
 	tokens = ceil(tokens / block) * block;
 	for (int k = 0; k < m->kinds; k++) {
-		const struct attention *a = &m->kind[k].attention;
-		double kept = tokens, entry;
+		double one = model_cache_bytes(m, &m->kind[k], tokens, c->shape.tp,
+					       c->kv_bytes);
 
-		if (m->kind[k].mixer == MIXER_ATTENTION) {
-			double kv = fmax(1, (double)a->kv_heads / c->shape.tp);
-
-			entry = kv * (double)(a->head_dim + a->value_dim);
-		} else if (m->kind[k].mixer == MIXER_MLA) {
-			entry = (double)(a->kv_rank + a->rope_dim);
-		} else {
-			/* states in fp32, whatever the length */
-			if (m->kind[k].mixer != MIXER_NONE)
-				bytes += c->layers[k] * share * (double)m->ssm.inner *
-					 (double)m->ssm.state / c->shape.tp * 4;
-			continue;
-		}
-		if (a->window > 0)
-			kept = fmin(kept, (double)a->window);
-		bytes += c->layers[k] * share * kept * entry * c->kv_bytes /
-			 c->shape.kv_shards;
+		/* states are not cut along the sequence */
+		if (m->kind[k].mixer == MIXER_ATTENTION ||
+		    m->kind[k].mixer == MIXER_MLA)
+			one /= c->shape.kv_shards;
+		bytes += c->layers[k] * share * one;
 	}
 	return bytes;
 }
@@ -143,17 +152,38 @@ double server_admitted_tokens(const struct scenario *s)
 	return server_mean_context(s);
 }
 
+/* Bytes for the cache of a rank by the stack's meaning of the share. vLLM: total * f
+ * less weights, the peak of a pass, and what libraries and graphs took since the
+ * process had its context (gpu_worker.py, determine_available_memory). SGLang: what is
+ * free behind the weights less total * (1 - f), total being free once libraries are
+ * there. TensorRT-LLM, LMDeploy: f of what is free behind a pass at its largest. */
+double server_share_bytes(const struct scenario *s, const struct stage_memory *held)
+{
+	double gpu = s->cluster.accelerator.usable_bytes,
+	       f = s->plan.serving.memory_share;
+
+	switch (s->stack.serving.share_of) {
+	case SHARE_OF_GPU:
+		return gpu * f - (held->total_bytes - s->stack.context_bytes);
+	case SHARE_STATIC:
+		return (gpu - held->framework_bytes) * f - held->weights_bytes;
+	default: return (gpu - held->total_bytes) * f;
+	}
+}
+
+double server_left_bytes(const struct scenario *s, const struct stage_memory *held)
+{
+	return s->cluster.accelerator.usable_bytes - held->total_bytes;
+}
+
 void server_room(struct server *s, const struct stage_memory *held)
 {
 	const struct scenario *sc = s->context.scenario;
-	const struct serving_plan *v = &sc->plan.serving;
 	double tokens = server_admitted_tokens(sc), each;
-	double most = v->max_requests > 0 ? (double)v->max_requests
-					  : (double)sc->stack.serving.max_requests;
-	double prefix = server_cached_tokens(sc);
+	double most = server_request_limit(sc), prefix = server_cached_tokens(sc);
 
-	s->kv_room_bytes = (sc->cluster.accelerator.usable_bytes - held->total_bytes) *
-			   v->memory_share;
+	s->kv_share_bytes = server_share_bytes(sc, held);
+	s->kv_room_bytes = s->kv_share_bytes;
 	/* a cached prefix is held once for all */
 	each = server_request_bytes(&s->context, tokens - prefix);
 	if (prefix > 0)
@@ -163,4 +193,7 @@ void server_room(struct server *s, const struct stage_memory *held)
 		s->room = most > 0 ? most : 1e6;
 	if (most > 0)
 		s->room = fmin(s->room, most);
+	/* a share that takes what a pass needs: the server stops when it starts */
+	if (s->kv_share_bytes > server_left_bytes(sc, held) * (1 + 1e-12))
+		s->room = 0;
 }

@@ -44,8 +44,6 @@ void run_room(struct serving_run *run)
 {
 	server_memory(&run->decode, &run->held);
 	server_room(&run->decode, &run->held);
-	/* buffers grow with the requests that they are for */
-	server_memory(&run->decode, &run->held);
 	run->room =
 		run->decode.room * run->decode.context.shape.dp * run->decode.engines;
 	if (run->apart) {

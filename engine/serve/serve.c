@@ -238,6 +238,9 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	/* no server's memory was measured: there is no range to tell */
 	out->memory_low_bytes = out->memory_high_bytes = out->memory.total_bytes;
 	v->kv_bytes = out->memory.kv_bytes;
+	v->kv_share_bytes = server->kv_share_bytes;
+	v->admitted_tokens = server_admitted_tokens(s);
+	v->request_bytes = one;
 	v->kv_bytes_per_token = model_kv_bytes_per_token(
 		&s->model, (int64_t)server_mean_context(s), server->context.kv_bytes);
 	v->max_concurrency = run->room;

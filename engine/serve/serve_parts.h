@@ -8,16 +8,26 @@
 struct server {
 	struct serve_context context;
 	double engines;
-	double budget_tokens; /* of one pass over prompts, per copy of the attention */
-	double room;          /* requests that the KV cache of one copy holds */
-	double kv_room_bytes; /* of one rank */
+	double budget_tokens;  /* of one pass over prompts, per copy of the attention */
+	double room;           /* requests that the KV cache of one copy holds */
+	double kv_room_bytes;  /* of one rank, for requests */
+	double kv_share_bytes; /* of one rank, by the memory share */
 };
 
 /* What a rank of the fullest stage holds before any request. */
 void server_memory(const struct server *server, struct stage_memory *out);
 /* KV cache and states of one request of that many tokens, on one rank. */
 double server_request_bytes(const struct serve_context *context, double tokens);
-/* Fills room and kv_room_bytes; held is what server_memory() gave. */
+/* What the memory share gives the cache of a rank, by the stack's meaning of it; what
+ * is really free for one. The first may be below 0, or above the second: then the
+ * server can't start. */
+double server_share_bytes(const struct scenario *scenario,
+			  const struct stage_memory *held);
+double server_left_bytes(const struct scenario *scenario,
+			 const struct stage_memory *held);
+/* Requests that a copy of the attention runs at most; 0 = no limit. */
+double server_request_limit(const struct scenario *scenario);
+/* Fills room, kv_room_bytes and kv_share_bytes; held is what server_memory() gave. */
 void server_room(struct server *server, const struct stage_memory *held);
 /* Tokens of a request that count when it is let in, and in the mean. */
 double server_admitted_tokens(const struct scenario *scenario);

@@ -4,6 +4,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "engine/knob.h"
 #include "engine/train.h"
 #include "presets/report.h"
 #include "presets/runs/runs.h"
@@ -49,6 +50,21 @@ static void predict_serving(const struct estimate *estimate, struct score_run *o
 	out->serving[SCORE_RATE].high = v->output_high;
 }
 
+/* A measured server ran. Few sources state its memory share: where the stack's default
+ * does not hold the weights it was started with one that does, the nearest. */
+static void estimate_server(const struct scenario *s, struct estimate *estimate)
+{
+	const struct finding *f = &estimate->problems.item[0];
+	struct scenario raised = *s;
+
+	scenario_estimate(s, estimate);
+	if (!estimate->legal || estimate->fits || estimate->problems.count < 1 ||
+	    !f->knob || strcmp(f->knob, "memory_share") != 0)
+		return;
+	if (knob_set(&raised, knob_find("memory_share"), f->nearest[0]))
+		scenario_estimate(&raised, estimate);
+}
+
 void run_predict(const struct measured_run *run, struct estimate *estimate,
 		 struct score_run *out)
 {
@@ -73,7 +89,10 @@ void run_predict(const struct measured_run *run, struct estimate *estimate,
 	estimate->problems.count = 0;
 	if (!run->readable)
 		return;
-	scenario_estimate(&run->scenario, estimate);
+	if (run->scenario.plan.mode == MODE_INFERENCE)
+		estimate_server(&run->scenario, estimate);
+	else
+		scenario_estimate(&run->scenario, estimate);
 	if (!estimate->legal)
 		return;
 	if (run->scenario.plan.mode == MODE_INFERENCE) {

@@ -105,21 +105,6 @@ static void note_assumed(const struct mapped *m)
 			    v->acceptance);
 }
 
-/* One slider, three meanings: of the whole GPU with weights (vLLM), weights and cache
- * together (SGLang), or, as here, of what weights and buffers leave (TensorRT-LLM). */
-static void note_share(const struct mapped *m)
-{
-	static const char *const keys[] = { "gpu-memory-utilization",
-					    "mem-fraction-static" };
-
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (mapped_find(m, keys[i]))
-			import_note(
-				m->report, IMPORT_APPROXIMATE, keys[i],
-				"counts weights there; here it is the share of what "
-				"they leave");
-}
-
 /* One note a flag. The launcher's own say nothing of the plan. */
 static void note_flags(const struct tool *tool, const struct mapped *m)
 {
@@ -262,7 +247,6 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 		import_note(report, IMPORT_ASSUMED, "commands",
 			    "the first of %lld is read", (long long)whole);
 	note_assumed(&m);
-	note_share(&m);
 	note_flags(tool, &m);
 	return true;
 }

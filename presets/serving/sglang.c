@@ -6,7 +6,7 @@
 
 static const struct mapping rows[] = {
 	{ "pp-size", "pp", NULL, "1", false },
-	{ "mem-fraction-static", "memory_share", NULL, "0.88", false },
+	{ "mem-fraction-static", "memory_share", NULL, NULL, false },
 	{ "kv-cache-dtype", "kv_precision",
 	  "fp8_e4m3=fp8 fp8_e5m2=fp8 bf16=bf16 bfloat16=bf16 fp4_e2m1=fp4", "auto",
 	  false },

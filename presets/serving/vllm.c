@@ -9,7 +9,7 @@ static const struct mapping rows[] = {
 	{ "pipeline-parallel-size", "pp", NULL, "1", false },
 	{ "prefill-context-parallel-size", "cp", NULL, "1", false },
 	{ "decode-context-parallel-size", "kv_shards", NULL, "1", false },
-	{ "gpu-memory-utilization", "memory_share", NULL, "0.9", false },
+	{ "gpu-memory-utilization", "memory_share", NULL, NULL, false },
 	{ "kv-cache-dtype", "kv_precision",
 	  "fp8=fp8 fp8_e4m3=fp8 fp8_e5m2=fp8 fp8_inc=fp8 fp8_ds_mla=fp8 "
 	  "fp8_per_token_head=fp8 bfloat16=bf16 float16=bf16 nvfp4=fp4 "
