@@ -42,6 +42,17 @@ struct stage_memory {
 	double layers;     /* of all chunks, MTP counted */
 };
 
+/* What the bytes and seconds of a stage are made of in training, for Explain. */
+struct stage_parts {
+	double experts; /* of its parameters, elements */
+	double trained,
+		trained_experts; /* those with a gradient, and experts of them */
+	double trained_layers;   /* frozen ones by the share that trains */
+	double kept_bytes;       /* activations that one micro-batch keeps */
+	double again_bytes;      /* of the layer that is recomputed */
+	double logits_bytes, gathered_bytes, copies_bytes; /* buffers */
+};
+
 /* busy + exposed + idle + optimizer = step, for each stage. */
 struct stage_time {
 	double forward_seconds, backward_seconds; /* one micro-batch, all chunks,
@@ -149,6 +160,9 @@ struct estimate {
 	double step_seconds, compute_seconds, bubble_seconds, exposed_seconds,
 		optimizer_seconds, recompute_seconds;
 	double step_low_seconds, step_high_seconds; /* 80 % range */
+	/* the bubble: idle in the pipeline phase, and behind it until the stage that
+	 * ends last has its gradients and optimizer done; how long the phase is */
+	double pipeline_idle_seconds, end_idle_seconds, pipeline_seconds;
 	double bubble_ratio, idle_to_ideal;
 	int slowest_stage;
 
@@ -164,6 +178,7 @@ struct estimate {
 	int traffic_count;
 	struct traffic traffic[MAX_TRAFFIC];
 	struct stage_memory stage[MAX_STAGES];
+	struct stage_parts part[MAX_STAGES];
 	struct stage_time stage_time[MAX_STAGES];
 };
 

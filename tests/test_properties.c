@@ -5,98 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/graph.h"
+#include "engine/mesh.h"
 #include "engine/train.h"
-#include "presets/library.h"
+#include "tests/support/any.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 
 enum { SCENARIOS = 20000, ILLEGAL = 16 /* of which one in so many is estimated */ };
-
-static struct model *models;
-static int model_count_all;
-static struct cluster *clusters;
-static int cluster_count;
-
-/* Scenarios as each stack that trains leaves them, to be filled with a model and a
- * cluster. */
-static struct scenario blank[32];
-static int stacks;
-
-static void load_stacks(void)
-{
-	const struct preset *list;
-	int count = preset_list(PRESET_STACK, &list);
-	bool generic;
-
-	stacks = 0;
-	assert_true(count > 10 && count <= 32);
-	for (int i = 0; i < count; i++) {
-		scenario_defaults(&blank[stacks]);
-		assert_true(
-			library_stack(&blank[stacks], list[i].name, &generic, NULL));
-		stacks += !blank[stacks].stack.serves;
-	}
-}
-
-static int load(void **state)
-{
-	const struct preset *list;
-
-	(void)state;
-	load_stacks();
-	model_count_all = preset_list(PRESET_MODEL, &list);
-	models = calloc((size_t)model_count_all, sizeof *models);
-	for (int i = 0; i < model_count_all; i++)
-		assert_true(library_model(&models[i], list[i].name, NULL));
-	cluster_count = preset_list(PRESET_CLUSTER, &list);
-	clusters = calloc((size_t)cluster_count, sizeof *clusters);
-	for (int i = 0; i < cluster_count; i++)
-		assert_true(library_cluster(&clusters[i], list[i].name, NULL));
-	return 0;
-}
-
-static int unload(void **state)
-{
-	(void)state;
-	free(models);
-	free(clusters);
-	return 0;
-}
-
-static void random_scenario(struct scenario *s)
-{
-	int64_t model = (int64_t)next((uint64_t)model_count_all);
-	int64_t cluster = (int64_t)next((uint64_t)cluster_count);
-
-	*s = blank[next((uint64_t)stacks)];
-	s->model = models[model];
-	s->cluster = clusters[cluster];
-	s->cluster.gpus = 1 << next(12);
-	s->plan.tp = 1 << next(4);
-	s->plan.pp = 1 << next(5);
-	s->plan.cp = 1 << next(2);
-	s->plan.ep = s->model.moe.experts ? 1 << next(5) : 1;
-	s->plan.vpp = 1 + (int64_t)next(3);
-	s->plan.zero = (int64_t)next(4);
-	s->plan.micro_batch = 1 << next(3);
-	s->plan.global_batch = s->plan.micro_batch << (4 + next(6));
-	s->plan.seq_len = 1024 << next(4);
-	s->plan.split = SPLIT_BALANCED;
-	/* a handful of other knobs, anywhere in their domains */
-	for (int i = 0; i < 6; i++) {
-		const struct knob *knob = &knob_table[next((uint64_t)knob_count())];
-		double values[MAX_VALUES];
-		int present, count;
-
-		if (knob->group == GROUP_CLUSTER || knob->group == GROUP_RUN ||
-		    knob->group == GROUP_SERVING)
-			continue;
-		count = knob_values(s, knob, values, &present);
-		if (count > 0)
-			knob_set(s, knob, values[next((uint64_t)count)]);
-	}
-}
 
 static bool near(double a, double b, double scale)
 {
@@ -161,19 +77,6 @@ static void check_metrics(const struct estimate *e)
 	assert_true(e->bubble_ratio <= 1 && e->fit_probability <= 1);
 }
 
-static void describe(const struct scenario *s)
-{
-	print_error("model %s on %s with %s:", s->model.name, s->cluster.name,
-		    s->stack.name);
-	for (int i = 0; i < knob_count(); i++) {
-		char text[MAX_LAYOUT + 8];
-
-		knob_print(s, &knob_table[i], text, sizeof text);
-		print_error(" %s=%s", knob_table[i].key, text);
-	}
-	print_error("\n");
-}
-
 static bool holds(const struct estimate *e)
 {
 	double parts = e->compute_seconds + e->exposed_seconds + e->bubble_seconds +
@@ -193,20 +96,20 @@ static void test_sums_add_up_for_any_scenario(void **state)
 	for (int i = 0; i < SCENARIOS; i++) {
 		struct scenario s;
 
-		random_scenario(&s);
+		any_scenario(&s);
 		/* naming remedies takes longer than all the rest */
 		if (i % ILLEGAL != 0 && scenario_check(&s, NULL) > 0)
 			continue;
 		train_estimate(&s, e);
 		if (!e->legal) {
 			if (e->problems.count == 0)
-				describe(&s);
+				any_describe(&s);
 			assert_true(e->problems.count > 0);
 			continue;
 		}
 		legal++;
 		if (!holds(e))
-			describe(&s);
+			any_describe(&s);
 		check_metrics(e);
 		check_stages(e);
 		check_traffic(e);
@@ -224,7 +127,7 @@ static void test_the_same_input_gives_the_same_bytes(void **state)
 	for (int i = 0; i < 500; i++) {
 		struct scenario s;
 
-		random_scenario(&s);
+		any_scenario(&s);
 		memset(b, 0xff, sizeof *b);
 		train_estimate(&s, a);
 		train_estimate(&s, b);
@@ -253,7 +156,7 @@ static void test_more_memory_is_never_less_feasible(void **state)
 	for (int i = 0; i < 1500; i++) {
 		struct scenario s;
 
-		random_scenario(&s);
+		any_scenario(&s);
 		if (scenario_check(&s, NULL) > 0)
 			continue;
 		train_estimate(&s, e);
@@ -279,7 +182,7 @@ static void test_faster_links_never_slow_a_step(void **state)
 	for (int i = 0; i < 1500; i++) {
 		struct scenario s;
 
-		random_scenario(&s);
+		any_scenario(&s);
 		if (scenario_check(&s, NULL) > 0)
 			continue;
 		train_estimate(&s, e);
@@ -327,7 +230,7 @@ static void check_not_less(const struct scenario *s, const struct sent *more,
 		     more->network >= less->network * room;
 
 	if (!holds)
-		describe(s);
+		any_describe(s);
 	assert_true(holds);
 }
 
@@ -355,7 +258,7 @@ static void test_bytes_never_fall_as_zero_rises(void **state)
 		struct scenario s;
 		bool legal[4], once;
 
-		random_scenario(&s);
+		any_scenario(&s);
 		once = s.plan.pp > 1 && !s.plan.fsdp_reshard;
 		for (int z = 0; z < 4; z++)
 			legal[z] = send_with(s, z, e, &sent[z]);
@@ -373,6 +276,32 @@ static void test_bytes_never_fall_as_zero_rises(void **state)
 	free(e);
 }
 
+/* graph_add() has nowhere to say that there is no room. */
+static void test_no_layer_fills_the_room_for_operators(void **state)
+{
+	static struct graph graph;
+	int most = 0;
+
+	(void)state;
+	seed = 96;
+	for (int i = 0; i < 4000; i++) {
+		struct graph_context context;
+		struct scenario s;
+		struct mesh mesh;
+
+		any_scenario(&s);
+		if (scenario_check(&s, NULL) > 0)
+			continue;
+		mesh_build(&s, &mesh);
+		graph_context(&s, &mesh, &context);
+		for (int kind = 0; kind < s.model.kinds; kind++) {
+			graph_layer(&context, kind, &graph);
+			most = graph.count > most ? graph.count : most;
+		}
+	}
+	assert_true(most > 20 && most <= MAX_OPERATORS / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,8 +309,9 @@ int main(void)
 		cmocka_unit_test(test_the_same_input_gives_the_same_bytes),
 		cmocka_unit_test(test_more_memory_is_never_less_feasible),
 		cmocka_unit_test(test_faster_links_never_slow_a_step),
+		cmocka_unit_test(test_no_layer_fills_the_room_for_operators),
 		cmocka_unit_test(test_bytes_never_fall_as_zero_rises),
 	};
 
-	return cmocka_run_group_tests(tests, load, unload);
+	return cmocka_run_group_tests(tests, any_load, any_unload);
 }

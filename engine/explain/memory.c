@@ -1,5 +1,7 @@
 /* memory.c - where the bytes of a stage come from. */
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "engine/explain/row.h"
 #include "engine/schedule/schedule.h"
@@ -21,42 +23,74 @@ double explain_shards(const struct asked *a, bool experts)
 	return (double)(experts ? shards.expert : shards.dense);
 }
 
-static void add_shards(const struct asked *a, struct explanation *out)
+static const struct stage_parts *parts_of(const struct asked *asked)
 {
-	explain_term(out, "ZeRO", "stage", FORM_COUNT, (double)a->scenario->plan.zero);
-	explain_term(out, "d", "ranks that share dense states (DP x CP, or the group)",
-		     FORM_COUNT, explain_shards(a, false));
-	if (a->scenario->model.moe.experts > 0)
-		explain_term(out, "ed", "ranks that share expert states", FORM_COUNT,
-			     explain_shards(a, true));
+	static const struct stage_parts none;
+	const struct estimate *e = asked->estimate;
+
+	return e->legal ? &e->part[asked->stage] : &none;
+}
+
+/* Bytes of one state whole, and over how many ranks it is shared out: of the states as
+ * they are held, and as one rank alone would hold them. */
+static void add_state(const struct asked *a, struct explanation *out, size_t state,
+		      const char *bytes[2])
+{
+	const struct shards alone = { 1, 1, false };
+	struct states whole, held;
+	struct shards shards;
+	double each[2][2];
+
+	states_shards(a->scenario, &shards);
+	states_bytes(a->scenario, &shards, &held);
+	states_bytes(a->scenario, &alone, &whole);
+	memcpy(&each[0][0], (const char *)&whole.dense + state, sizeof(double));
+	memcpy(&each[0][1], (const char *)&held.dense + state, sizeof(double));
+	memcpy(&each[1][0], (const char *)&whole.expert + state, sizeof(double));
+	memcpy(&each[1][1], (const char *)&held.expert + state, sizeof(double));
+	explain_term(out, bytes[0], bytes[1], FORM_REAL, each[0][0]);
+	explain_link(out, "ZeRO", "stage", FORM_COUNT, (double)a->scenario->plan.zero,
+		     "zero");
+	explain_term(out, "d", "ranks that share each (DP x CP, a group, or 1)",
+		     FORM_COUNT, each[0][0] / each[0][1]);
+	explain_term(out, "ed", "ranks that share an expert's", FORM_COUNT,
+		     each[1][0] / each[1][1]);
+}
+
+static void add_trained(const struct asked *a, struct explanation *out)
+{
+	const struct stage_parts *part = parts_of(a);
+
+	explain_term(out, "D", "dense parameters that train on one rank", FORM_COUNT,
+		     part->trained - part->trained_experts);
+	explain_term(out, "E", "of experts", FORM_COUNT, part->trained_experts);
 }
 
 static void weights(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "P", "parameters on one rank of the stage", FORM_COUNT,
-		     stage_of(a)->parameters);
-	explain_term(out, "b", "bytes each", FORM_REAL, step_weight_bytes(a->scenario));
-	add_shards(a, out);
+	const struct stage_parts *part = parts_of(a);
+
+	explain_term(out, "D", "dense parameters on one rank of the stage", FORM_COUNT,
+		     stage_of(a)->parameters - part->experts);
+	explain_term(out, "E", "of experts", FORM_COUNT, part->experts);
+	add_state(a, out, offsetof(struct weight_states, weight),
+		  (const char *[]){ "b", "bytes each" });
 }
 
 static void gradients(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "P", "parameters on one rank of the stage", FORM_COUNT,
-		     stage_of(a)->parameters);
-	explain_term(out, "g", "bytes of a gradient", FORM_REAL,
-		     step_gradient_bytes(a->scenario));
-	add_shards(a, out);
+	add_trained(a, out);
+	add_state(a, out, offsetof(struct weight_states, gradient),
+		  (const char *[]){ "g", "bytes of a gradient" });
 }
 
 static void optimizer(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "P", "parameters on one rank of the stage", FORM_COUNT,
-		     stage_of(a)->parameters);
-	explain_term(out, "K", "bytes of master weight and moments", FORM_REAL,
-		     step_optimizer_bytes(a->scenario));
-	add_shards(a, out);
-	explain_term(out, "o", "share kept on the host", FORM_PERCENT,
-		     a->scenario->plan.optimizer_offload);
+	add_trained(a, out);
+	add_state(a, out, offsetof(struct weight_states, optimizer),
+		  (const char *[]){ "K", "bytes of master weight and moments" });
+	explain_link(out, "o", "share kept on the host", FORM_PERCENT,
+		     a->scenario->plan.optimizer_offload, "optimizer_offload");
 }
 
 static void sent_activations(const struct asked *a, struct explanation *out)
@@ -107,12 +141,22 @@ static void activations(const struct asked *a, struct explanation *out)
 			      (plan->cp > 0 ? plan->cp : 1)));
 	explain_term(out, "t", "TP, which splits them where SP holds", FORM_COUNT,
 		     (double)plan->tp);
-	explain_term(out, "A/n", "bytes per micro-batch", FORM_BYTES,
-		     m->in_flight > 0 ? m->activations_bytes / m->in_flight : 0);
+	explain_term(out, "S", "bytes that one keeps", FORM_BYTES,
+		     parts_of(a)->kept_bytes);
+	explain_term(out, "R", "of the layer that is recomputed at work", FORM_BYTES,
+		     parts_of(a)->again_bytes);
 }
 
 static void buffers(const struct asked *a, struct explanation *out)
 {
+	const struct stage_parts *part = parts_of(a);
+
+	explain_term(out, "logits", "of a micro-batch, T * V * l / TP", FORM_BYTES,
+		     part->logits_bytes);
+	explain_term(out, "gathered", "layers that ZeRO 3 holds whole", FORM_BYTES,
+		     part->gathered_bytes);
+	explain_term(out, "copies", "16-bit weight gradients beside the sum",
+		     FORM_BYTES, part->copies_bytes);
 	explain_term(out, "V", "vocabulary after padding", FORM_COUNT,
 		     (double)a->estimate->padded_vocab);
 	explain_term(out, "l", "bytes per logit at the loss's peak", FORM_REAL,
@@ -237,33 +281,33 @@ static void layers(const struct asked *a, struct explanation *out)
 }
 
 const struct explain_row explain_memory[] = {
-	{ "weights_bytes", "Weights", "b * P, / d with ZeRO 3",
+	{ "weights_bytes", "Weights", "b * (D / d + E / ed)",
 	  "Every parameter of the stage that a rank holds after TP and EP, in 16 bits "
-	  "(fp8 and fp4 too) or fp32. With ZeRO 3 experts divide by ed instead of d.",
+	  "(fp8 and fp4 too) or fp32. Below ZeRO 3 d and ed are 1.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer",
 	  weights },
-	{ "gradients_bytes", "Gradients", "g * P, / d with ZeRO 2 and 3",
+	{ "gradients_bytes", "Gradients", "g * (D / d + E / ed)",
 	  "The buffer in which gradients are summed over micro-batches lives through "
-	  "the whole step. Experts divide by ed instead of d; with LoRA only adapters "
+	  "the whole step. Below ZeRO 2 d and ed are 1, and where a pipeline keeps "
+	  "gathered weights: it sums whole gradients in fp32. With LoRA only adapters "
 	  "count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer "
 	  "(18 -> 6 + 12/d bytes)",
 	  gradients },
-	{ "optimizer_bytes", "Optimizer states",
-	  "K * P * (1 - o), / d with ZeRO 1 to 3",
+	{ "optimizer_bytes", "Optimizer states", "K * (D / d + E / ed) * (1 - o)",
 	  "An fp32 master weight and the moments; Adam's K is 12 with 16-bit weights, "
-	  "8-bit Adam's 6. Experts divide by ed instead of d; with LoRA only adapters "
-	  "count.",
+	  "8-bit Adam's 6. With ZeRO 0 d and ed are 1; with LoRA only adapters count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1: K = 12", optimizer },
-	{ "activations_bytes", "Activations",
-	  "n * sum over the stage's layers of the tensors kept for the backward",
-	  "Counted operator by operator (see Graph), after recomputation. With "
+	{ "activations_bytes", "Activations", "n * S + R",
+	  "S sums the tensors kept for the backward over the stage's layers, counted "
+	  "operator by operator (see Graph), after recomputation. With "
 	  "recomputation the layer that runs backward holds all its tensors once more.",
 	  "Korthikanti et al., arXiv 2205.05198, section 4, equations 1 to 4",
 	  activations },
-	{ "buffers_bytes", "Buffers",
-	  "logits of a micro-batch + gathered layers (FSDP) + a weight gradient",
-	  "Logits count on the stage with the head: whole with a plain loss, one copy "
+	{ "buffers_bytes", "Buffers", "logits + gathered + copies",
+	  "Gathered are the layer at work and f ahead with the gradients of one, a "
+	  "layer with its experts; without resharding all of the stage. Logits count "
+	  "on the stage with the head: whole with a plain loss, one copy "
 	  "with a fused one, an eighth with a chunked one; a layer that is recomputed "
 	  "uses their memory once they are gone.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
@@ -275,7 +319,7 @@ const struct explain_row explain_memory[] = {
 	  "presets/stacks: context_gib, communicator_gib, graph_gib, fragmentation",
 	  framework },
 	{ "host_optimizer_bytes", "Optimizer states on the host",
-	  "K * P * o, / d with ZeRO 1 to 3",
+	  "K * (D / d + E / ed) * o",
 	  "What offload takes from the accelerator stands on the host. The gradients "
 	  "that the host's own step reads are not counted here; host capacity leaves "
 	  "room for them.",

@@ -29,7 +29,8 @@ extern const struct explain_row explain_dimensions[]; /* behind the dot */
 extern const struct explain_row explain_serving[], explain_serving_memory[];
 extern const struct explain_row explain_serving_dimensions[];
 
-/* One more term of the formula; silently none beyond the room for them. */
+/* One more term of the formula. No row comes near the room for them
+ * (test_explain_rows.c). */
 void explain_term(struct explanation *out, const char *symbol, const char *meaning,
 		  enum form form, double value);
 /* The same with the key of the number behind it. */

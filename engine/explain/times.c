@@ -1,5 +1,6 @@
 /* times.c - where the seconds of a stage and of a dimension come from. */
 #include "engine/explain/row.h"
+#include "engine/train/states.h"
 
 static const struct stage_time *stage_of(const struct asked *asked)
 {
@@ -52,24 +53,45 @@ static void rest(const struct asked *a, struct explanation *out)
 		     stage_of(a)->optimizer_seconds);
 }
 
+/* Of the trained weights' update, what a rank does of it. */
+static double shared_out(const struct asked *a, const struct stage_parts *part)
+{
+	struct shards shards;
+
+	if (a->scenario->plan.zero < 1)
+		return part->trained;
+	states_shards(a->scenario, &shards);
+	return (part->trained - part->trained_experts) / (double)shards.dense +
+	       part->trained_experts / (double)shards.expert;
+}
+
 static void states(const struct asked *a, struct explanation *out)
 {
 	const struct accelerator *acc = &a->scenario->cluster.accelerator;
+	const struct stage_parts *part = &a->estimate->part[a->stage];
+	double scale = a->scenario->cluster.scale;
 
-	explain_term(out, "P", "parameters on one rank", FORM_COUNT,
-		     a->estimate->stage[a->stage].parameters);
+	if (a->scenario->plan.optimizer == OPTIMIZER_MUON)
+		out->formula = "scale * (fixed + bytes / (em * bw) + Muon's products)";
+	explain_term(out, "T", "trained parameters on one rank", FORM_COUNT,
+		     part->trained);
+	explain_term(out, "S", "of them its share with ZeRO, T / d and T / ed",
+		     FORM_COUNT, shared_out(a, part));
 	explain_term(out, "d", "ranks that share dense states", FORM_COUNT,
 		     a->scenario->plan.zero > 0 ? explain_shards(a, false) : 1);
-	explain_term(out, "o", "share kept on the host", FORM_PERCENT,
-		     a->scenario->plan.optimizer_offload);
+	explain_link(out, "o", "share kept on the host", FORM_PERCENT,
+		     a->scenario->plan.optimizer_offload, "optimizer_offload");
 	explain_term(out, "bw", "memory bandwidth, bytes a second", FORM_TRAFFIC,
 		     acc->memory_bytes_per_second);
 	explain_term(out, "em", "share of it", FORM_PERCENT,
 		     acc->calibration.memory_efficiency > 0
 			     ? acc->calibration.memory_efficiency
 			     : 1);
-	explain_term(out, "fixed", "of one optimizer step", FORM_SECONDS,
-		     acc->calibration.step_seconds);
+	explain_term(out, "fixed", "of a step, and launches for each layer",
+		     FORM_SECONDS,
+		     states_fixed_seconds(a->scenario, part->trained_layers));
+	explain_term(out, "scale", "of a measured run on this cluster (calibrate)",
+		     FORM_REAL, scale > 0 ? scale : 1);
 }
 
 static const char roofline[] =
@@ -97,11 +119,11 @@ const struct explain_row explain_times[] = {
 	  "Waiting for other stages, in the pipeline and at the end of the step.",
 	  "definition in engine/README.md", rest },
 	{ "optimizer_seconds", "Optimizer",
-	  "fixed + (34 (1 - o) P / d + 4 P) / (em * bw)",
+	  "scale * (fixed + (34 * (1 - o) * S + 4 * T) / (em * bw))",
 	  "Bound by memory: gradient, moments and master weight are read, moments, "
 	  "master and 16-bit weight written. Experts divide by their own ranks; Muon's "
 	  "products come on top.",
-	  "byte count of an Adam step, engine/train/sync.c", states },
+	  "byte count of an Adam step, engine/train/states.h", states },
 	{ "recompute_seconds", "Recomputation",
 	  "forward time of what is computed again in the backward",
 	  "Part of busy. Full recomputation repeats the layer's forward, with its "

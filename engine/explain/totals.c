@@ -82,33 +82,39 @@ static void step_terms(const struct asked *a, struct explanation *out)
 
 static void range(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "t", "step", FORM_SECONDS, a->estimate->step_seconds);
-	explain_term(out, "low", "10 % of runs are faster", FORM_SECONDS,
-		     a->estimate->step_low_seconds);
-	explain_term(out, "high", "10 % of runs are slower", FORM_SECONDS,
-		     a->estimate->step_high_seconds);
+	const struct estimate *e = a->estimate;
+	double t = e->step_seconds;
+
+	explain_link(out, "t", "step", FORM_SECONDS, t, "step_seconds");
+	explain_term(out, "low", "10 % of runs are faster than t times this", FORM_REAL,
+		     t > 0 ? e->step_low_seconds / t : 0);
+	explain_term(out, "high", "10 % of runs are slower than t times this",
+		     FORM_REAL, t > 0 ? e->step_high_seconds / t : 0);
 }
 
 static void memory_range(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "M", "memory of the fullest stage", FORM_BYTES,
-		     a->estimate->memory.total_bytes);
-	explain_term(out, "low", "10 % of runs need less", FORM_BYTES,
-		     a->estimate->memory_low_bytes);
-	explain_term(out, "high", "10 % of runs need more", FORM_BYTES,
-		     a->estimate->memory_high_bytes);
+	const struct estimate *e = a->estimate;
+	double held = e->memory.total_bytes;
+
+	explain_link(out, "M", "memory of the fullest stage", FORM_BYTES, held,
+		     "total_bytes");
+	explain_term(out, "low", "10 % of runs need less than M times this", FORM_REAL,
+		     held > 0 ? e->memory_low_bytes / held : 0);
+	explain_term(out, "high", "10 % of runs need more than M times this", FORM_REAL,
+		     held > 0 ? e->memory_high_bytes / held : 0);
 }
 
 static void waiting(const struct asked *a, struct explanation *out)
 {
 	const struct estimate *e = a->estimate;
 
-	explain_term(out, "step", "of all stages", FORM_SECONDS, e->step_seconds);
-	explain_term(out, "compute", "with recomputation and launch cost", FORM_SECONDS,
-		     e->compute_seconds);
-	explain_term(out, "exposed", "communication and offload", FORM_SECONDS,
-		     e->exposed_seconds);
-	explain_term(out, "opt", "optimizer", FORM_SECONDS, e->optimizer_seconds);
+	explain_term(out, "idle", "for other stages while micro-batches run",
+		     FORM_SECONDS, e->pipeline_idle_seconds);
+	explain_term(out, "late", "for the slowest stage's gradients and optimizer",
+		     FORM_SECONDS, e->end_idle_seconds);
+	explain_link(out, "ratio", "idle as a share of the pipeline phase",
+		     FORM_PERCENT, e->bubble_ratio, "bubble_ratio");
 }
 
 static void exposed(const struct asked *a, struct explanation *out)
@@ -144,10 +150,19 @@ static double add_law(const struct asked *a, struct explanation *out)
 	return e->stages > 1 ? law->idle_seconds(&shape) : 0;
 }
 
+static void add_phase(const struct asked *a, struct explanation *out)
+{
+	explain_term(out, "idle", "of a stage in the pipeline phase, mean",
+		     FORM_SECONDS, a->estimate->pipeline_idle_seconds);
+	explain_term(out, "phase", "first forward to last backward", FORM_SECONDS,
+		     a->estimate->pipeline_seconds);
+}
+
 static void bubble(const struct asked *a, struct explanation *out)
 {
 	double idle = add_law(a, out), m = (double)a->estimate->micro_batches;
 
+	add_phase(a, out);
 	explain_term(out, "equal", explain_law(a, NULL)->idle, FORM_PERCENT,
 		     m + idle > 0 ? idle / (m + idle) : 0);
 }
@@ -156,6 +171,7 @@ static void idle(const struct asked *a, struct explanation *out)
 {
 	double idle = add_law(a, out), m = (double)a->estimate->micro_batches;
 
+	add_phase(a, out);
 	explain_term(out, "equal", explain_law(a, NULL)->idle, FORM_PERCENT,
 		     m > 0 ? idle / m : 0);
 }
@@ -210,6 +226,10 @@ static void run(const struct asked *a, struct explanation *out)
 
 	explain_term(out, "T", "tokens of the run", FORM_TOKENS,
 		     a->scenario->plan.tokens);
+	explain_link(out, "gbs", "sequences a step", FORM_COUNT,
+		     (double)a->scenario->plan.global_batch, "gbs");
+	explain_link(out, "s", "tokens a sequence", FORM_COUNT,
+		     (double)a->scenario->plan.seq_len, "seq");
 	explain_term(out, "steps", "steps", FORM_COUNT, e->run.steps);
 	explain_term(out, "t", "step", FORM_SECONDS, e->step_seconds);
 	explain_term(out, "g", "goodput", FORM_PERCENT, e->run.goodput);
@@ -221,7 +241,7 @@ static void money(const struct asked *a, struct explanation *out)
 	run(a, out);
 	explain_term(out, "price", "of a GPU-hour", FORM_DOLLARS,
 		     a->scenario->cluster.price_per_gpu_hour);
-	explain_term(out, "GPU-hours", "of the run", FORM_COUNT,
+	explain_term(out, "hours", "GPU-hours of the run", FORM_COUNT,
 		     a->estimate->run.gpu_hours);
 	explain_term(out, "r", "time of the run", FORM_DATE, a->estimate->run.seconds);
 }
@@ -283,10 +303,10 @@ const struct explain_row explain_totals[] = {
 	{ "parameters", "Parameters", "sum over layers, embeddings and norms",
 	  "Without MTP layers, as published counts do.",
 	  "the model's file names its source", model },
-	{ "flops_per_token", "Model FLOPs per token",
-	  "w * (N - table) + 6 * A + S, S = 6 * L * s * heads * head_dim where causal",
+	{ "flops_per_token", "Model FLOPs per token", "w * (N - table) + 6 * A + S",
 	  "Forward and backward, nothing recomputed; frozen weights under LoRA have no "
-	  "gradient of their own, w = 4. Attention counts the causal half (unless the "
+	  "gradient of their own, w = 4. S is 6 * L * s * heads * head_dim and "
+	  "what other mixers scan. Attention counts the causal half (unless the "
 	  "convention is full), windows as they are; a tied table counts once, as the "
 	  "head.",
 	  "PaLM, arXiv 2204.02311, appendix B; LoRA, arXiv 2106.09685", flops },
@@ -297,23 +317,27 @@ const struct explain_row explain_totals[] = {
 	  "Memory near the edge is a chance: fragmentation and imbalance decide. Below "
 	  "0.7 of the capacity none of 1567 measured runs failed.",
 	  "logistic through 2705 measured runs on 80 GB GPUs (tests/validation)", fit },
-	{ "total_bytes_low", "Memory, low end", "M * (1 - width)", coverage,
-	  "tests/validation", memory_range },
-	{ "total_bytes_high", "Memory, high end", "M * (1 + width)", coverage,
+	{ "total_bytes_low", "Memory, low end", "M * low", coverage, "tests/validation",
+	  memory_range },
+	{ "total_bytes_high", "Memory, high end", "M * high", coverage,
 	  "tests/validation", memory_range },
 	{ "step_seconds", "Time of a step", "compute + exposed + bubble + opt",
 	  "The pipeline from the first forward to the last backward, then the slowest "
 	  "stage's gradients and optimizer.",
 	  "Calculon (SC'23), section 4; definition in engine/README.md", step_terms },
-	{ "step_seconds_low", "Step, low end", "t * (1 - width)", coverage,
-	  "tests/validation", range },
-	{ "step_seconds_high", "Step, high end", "t * (1 + width)", coverage,
+	{ "step_seconds_low", "Step, low end", "t * low", coverage, "tests/validation",
+	  range },
+	{ "step_seconds_high", "Step, high end", "t * high", coverage,
 	  "tests/validation", range },
 	{ "compute_seconds", "Compute",
 	  "mean over stages of m * (forward + backward) without exposed communication",
 	  mean_of_stages, definition, stage_means },
-	{ "bubble_seconds", "Bubble", "step - compute - exposed - opt", mean_of_stages,
-	  definition, waiting },
+	{ "bubble_seconds", "Bubble", "idle + late",
+	  "Stages wait for their first micro-batch, between unequal ones, and behind "
+	  "their last; then for whoever ends its step last. Means over the stages: "
+	  "compute + exposed + bubble + optimizer = step.",
+	  "counted in the pipeline as it runs; see Bubble ratio for the closed form",
+	  waiting },
 	{ "exposed_seconds", "Exposed communication", "TP + CP + EP + PP + DP + host",
 	  mean_of_stages, definition, exposed },
 	{ "optimizer_seconds", "Optimizer", "mean over stages of the optimizer step",
@@ -321,13 +345,13 @@ const struct explain_row explain_totals[] = {
 	{ "recompute_seconds", "Recomputation",
 	  "mean over stages of forwards computed again", mean_of_stages, definition,
 	  stage_means },
-	{ "bubble_ratio", "Bubble ratio", "idle / (m (F + B + W) + idle)",
-	  "Averaged over the stages, of the pipeline phase alone. The term is what the "
+	{ "bubble_ratio", "Bubble ratio", "idle / phase",
+	  "Averaged over the stages, of the pipeline phase alone. `equal` is what the "
 	  "schedule's paper says of equal stages and free sends, F = B = W; unequal "
 	  "ones and sends that are not hidden make it larger.",
 	  "the schedule's paper", bubble },
-	{ "idle_to_ideal", "Idle over ideal", "idle / (m (F + B + W))",
-	  "The same idle time as a share of the work instead of the phase. The term "
+	{ "idle_to_ideal", "Idle over ideal", "idle / (phase - idle)",
+	  "The same idle time as a share of the work instead of the phase. `equal` "
 	  "is what the schedule's paper says of equal stages and free sends.",
 	  "the schedule's paper", idle },
 	{ "tokens_per_second", "Tokens per second", "gbs * s / t",
@@ -352,33 +376,34 @@ const struct explain_row explain_totals[] = {
 	{ "hfu", "Hardware FLOPs utilization", "MFU + X / (t * peak)",
 	  "Adds recomputation, not what a flash kernel recomputes inside.",
 	  "Korthikanti et al., arXiv 2205.05198, section 6.3", hardware },
-	{ "run_steps", "Steps of the run", "T / (gbs * s)", "Rounded up.", definition,
-	  run },
+	{ "run_steps", "Steps of the run", "ceil(T / (gbs * s))", "Rounded up.",
+	  definition, run },
 	{ "run_seconds", "Time of the run", "steps * t / g",
 	  "With checkpoints, failures and restarts, at a constant step time.", daly,
 	  run },
-	{ "run_gpu_hours", "GPU-hours", "r * n, r in hours",
+	{ "run_gpu_hours", "GPU-hours", "n * r / 3600",
 	  "Every GPU is paid all the time.", definition, money },
-	{ "run_dollars", "Cost", "GPU-hours * price",
+	{ "run_dollars", "Cost", "hours * price",
 	  "The price is an input: turn it to yours.", "presets/clusters", money },
 	{ "run_joules", "Energy", "r * n * (idle + busy * (TDP - idle) + host) * PUE",
 	  "A GPU that computes draws its TDP, one that waits its idle power.",
 	  "presets/clusters; Patterson et al., arXiv 2104.10350", energy },
-	{ "goodput", "Goodput", "1 - C/i - i/(2 MTBF/nodes) - R/(MTBF/nodes)",
+	{ "goodput", "Goodput",
+	  "if(MTBF > 0, max(0, 1 - C / i - (i / 2 + R) * nodes / (3600 * MTBF)), 1)",
 	  "What is left after checkpoints, lost work and restarts; failures are "
 	  "independent.",
 	  daly, failures },
-	{ "checkpoint_bytes", "Checkpoint", "14 bytes * P",
+	{ "checkpoint_bytes", "Checkpoint", "14 * P",
 	  "16-bit weights, fp32 master and two moments, stored once.", definition,
 	  failures },
 	{ "checkpoint_seconds", "Time of a checkpoint", "bytes / (nodes * bw)",
 	  "All nodes write at once, and training waits.", "presets/clusters",
 	  failures },
 	{ "checkpoint_interval_seconds", "Between checkpoints",
-	  "sqrt(2 * max(C, 1 s) * MTBF/nodes)", "The interval that loses least.", daly,
-	  failures },
-	{ "run_failures", "Failures in the run", "t / (MTBF / nodes)",
-	  "Each stops the whole job.",
+	  "sqrt(2 * max(C, 1) * 3600 * MTBF / nodes)", "The interval that loses least.",
+	  daly, failures },
+	{ "run_failures", "Failures in the run",
+	  "if(MTBF > 0, t * nodes / (3600 * MTBF), 0)", "Each stops the whole job.",
 	  "Llama 3, arXiv 2407.21783, section 3.3.4; presets/clusters", failures },
 	{ 0 },
 };

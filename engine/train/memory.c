@@ -86,28 +86,30 @@ static double gathered_bytes(const struct step *step, const struct shards *shard
 
 static void hold_buffers(const struct step *step, const struct stage_sum *sum,
 			 const struct shards *shards, const struct states *each,
-			 struct stage_memory *out)
+			 struct stage_parts *out)
 {
 	/* a layer that runs again uses the memory that the logits left */
-	out->buffers_bytes =
+	out->logits_bytes =
 		sum->has_head ? larger(0, logit_bytes(step) - layer_at_work(step, sum))
 			      : 0;
-	if (step->scenario->plan.zero == 3)
-		out->buffers_bytes += gathered_bytes(step, shards, sum);
+	out->gathered_bytes =
+		step->scenario->plan.zero == 3 ? gathered_bytes(step, shards, sum) : 0;
 	/* a weight gradient in 16 bit before it joins the sum */
-	out->buffers_bytes += sum->gemm_bytes + sum->dense_trainable * each->sync_copy;
+	out->copies_bytes = sum->gemm_bytes + sum->dense_trainable * each->sync_copy;
 }
 
 static void hold_activations(const struct step *step, int stage,
-			     const struct stage_sum *sum, struct stage_memory *out)
+			     const struct stage_sum *sum, struct stage_memory *out,
+			     struct stage_parts *part)
 {
-	out->in_flight = step->result.in_flight[stage];
+	double copies = mesh_copies(step->scenario);
+
 	/* a micro-batch runs through one copy of the layers */
-	out->activations_bytes =
-		out->in_flight * sum->saved_bytes / mesh_copies(step->scenario) +
-		layer_at_work(step, sum);
-	out->host_activations_bytes =
-		out->in_flight * sum->host_bytes / mesh_copies(step->scenario);
+	part->kept_bytes = sum->saved_bytes / copies;
+	part->again_bytes = layer_at_work(step, sum);
+	out->in_flight = step->result.in_flight[stage];
+	out->activations_bytes = out->in_flight * part->kept_bytes + part->again_bytes;
+	out->host_activations_bytes = out->in_flight * sum->host_bytes / copies;
 }
 
 double step_graph_bytes(const struct scenario *scenario)
@@ -132,8 +134,9 @@ static void hold_framework(const struct step *step, struct stage_memory *out)
 			       step_graph_bytes(step->scenario) + out->reserved_bytes;
 }
 
-void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
-	       struct stage_memory *out)
+/* And what its bytes are made of. */
+static void hold(const struct step *step, int stage, const struct stage_sum *sum,
+		 struct stage_memory *out, struct stage_parts *part)
 {
 	struct shards shards;
 	struct states each;
@@ -143,14 +146,24 @@ void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 	out->layers = sum->layers;
 	out->kv_bytes = 0;
 	hold_states(step, sum, &each, out);
-	hold_activations(step, stage, sum, out);
-	hold_buffers(step, sum, &shards, &each, out);
+	hold_activations(step, stage, sum, out, part);
+	hold_buffers(step, sum, &shards, &each, part);
+	out->buffers_bytes =
+		part->logits_bytes + part->gathered_bytes + part->copies_bytes;
 	hold_framework(step, out);
 	out->allocated_bytes = out->weights_bytes + out->gradients_bytes +
 			       out->optimizer_bytes + out->activations_bytes +
 			       out->buffers_bytes;
 	out->reserved_bytes += out->allocated_bytes;
 	out->total_bytes = out->allocated_bytes + out->framework_bytes;
+}
+
+void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
+	       struct stage_memory *out)
+{
+	struct stage_parts part;
+
+	hold(step, stage, sum, out, &part);
 }
 
 double step_bytes(const struct step *step)
@@ -172,8 +185,14 @@ void step_memory(const struct step *step, struct estimate *out)
 	out->fullest_stage = 0;
 	for (int i = 0; i < step->stages; i++) {
 		struct stage_memory *held = &out->stage[i];
+		struct stage_parts *part = &out->part[i];
+		const struct stage_sum *sum = &step->sum[i];
 
-		step_hold(step, i, &step->sum[i], held);
+		hold(step, i, sum, held, part);
+		part->experts = sum->expert;
+		part->trained = sum->dense_trainable + sum->expert_trainable;
+		part->trained_experts = sum->expert_trainable;
+		part->trained_layers = sum->trained_layers;
 		if (held->total_bytes > out->stage[out->fullest_stage].total_bytes)
 			out->fullest_stage = i;
 	}

@@ -43,7 +43,8 @@ static void stage_times(const struct step *step, struct estimate *out)
 
 static void means(const struct step *step, struct estimate *out)
 {
-	double share = 1 / (double)step->stages, idle = 0, work = 0;
+	double share = 1 / (double)step->stages, idle = 0, work = 0, late = 0;
+	double last = step_ends(step);
 
 	for (int i = 0; i < step->stages; i++) {
 		const struct stage_time *t = &out->stage_time[i];
@@ -54,8 +55,13 @@ static void means(const struct step *step, struct estimate *out)
 		out->optimizer_seconds += t->optimizer_seconds * share;
 		out->recompute_seconds += t->recompute_seconds * share;
 		idle += step->result.idle[i] * share;
+		late += (last - step->sync_seconds[i] - step->optimizer_seconds[i]) *
+			share;
 		work += (step->result.seconds - step->result.idle[i]) * share;
 	}
+	out->pipeline_idle_seconds = idle;
+	out->end_idle_seconds = late;
+	out->pipeline_seconds = step->result.seconds;
 	out->bubble_ratio = step->result.seconds > 0 ? idle / step->result.seconds : 0;
 	out->idle_to_ideal = work > 0 ? idle / work : 0;
 }
@@ -63,9 +69,11 @@ static void means(const struct step *step, struct estimate *out)
 /* One measured run on this cluster scales every time. */
 static void apply_scale(struct estimate *out, double scale)
 {
-	double *const times[] = { &out->step_seconds,      &out->compute_seconds,
-				  &out->bubble_seconds,    &out->exposed_seconds,
-				  &out->optimizer_seconds, &out->recompute_seconds };
+	double *const times[] = { &out->step_seconds,          &out->compute_seconds,
+				  &out->bubble_seconds,        &out->exposed_seconds,
+				  &out->optimizer_seconds,     &out->recompute_seconds,
+				  &out->pipeline_idle_seconds, &out->end_idle_seconds,
+				  &out->pipeline_seconds };
 
 	if (scale <= 0 || scale == 1)
 		return;

@@ -22,7 +22,8 @@ static void clear(struct estimate *out)
 	out->step_seconds = out->compute_seconds = out->bubble_seconds = 0;
 	out->exposed_seconds = out->optimizer_seconds = out->recompute_seconds = 0;
 	out->step_low_seconds = out->step_high_seconds = 0;
-	out->bubble_ratio = out->idle_to_ideal = 0;
+	out->pipeline_idle_seconds = out->end_idle_seconds = 0;
+	out->pipeline_seconds = out->bubble_ratio = out->idle_to_ideal = 0;
 	clear_bytes(out->cost, sizeof out->cost);
 	out->tokens_per_second = out->tokens_per_second_per_gpu = 0;
 	out->tflops_per_gpu = out->mfu = out->mfu_bf16 = out->hfu = 0;
