@@ -147,9 +147,10 @@ void collective_dispatch(const struct cluster *cluster, const struct group *grou
 			larger(inside, outside));
 }
 
-/* A torus moves an all-gather along each axis at once in both directions: the rate
- * counted per accelerator holds all its links (jax-ml scaling book, "Sharding").
- * `crossing` of the bytes leave the domain. */
+/* Seconds at the rate that the level gives an accelerator. Of a torus that is the sum
+ * of its links: an all-gather goes along each axis at once, in both directions (jax-ml
+ * scaling book, "Sharding"), so that nothing here asks for the shape. `crossing` of the
+ * bytes leave the domain. */
 static double transfer(const struct cluster *cluster, const struct group *group,
 		       enum collective_kind kind, double bytes, double crossing,
 		       double stack_share)

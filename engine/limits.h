@@ -2,7 +2,10 @@
  *
  * Every struct of the engine is a plain value of stated size, so that an
  * estimate allocates nothing. Readers check against these limits and refuse
- * with a message what does not fit; nothing is truncated silently.
+ * with a message what does not fit. What the engine itself lists stays below
+ * them whatever the scenario (operators of a layer, terms of an explanation),
+ * which tests hold; a collective beyond MAX_TRAFFIC counts in the last entry
+ * of its dimension, so that sums stay whole.
  */
 #ifndef ENGINE_LIMITS_H
 #define ENGINE_LIMITS_H

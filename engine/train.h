@@ -6,8 +6,9 @@
 #include "engine/pipeline.h"
 #include "engine/scenario.h"
 
-/* Fill out for scenario. Pure, allocates nothing, at most 5 us (see make
- * bench). An illegal plan sets legal = false, its problems, the model counts
+/* Fill out for scenario. Pure, allocates nothing; some microseconds where the schedule
+ * has a shortcut, some tens to a hundred more where it is simulated (make bench has
+ * both). An illegal plan sets legal = false, its problems, the model counts
  * and the degrees that can be derived; a too large one is complete. */
 void train_estimate(const struct scenario *scenario, struct estimate *out);
 

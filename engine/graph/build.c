@@ -11,6 +11,7 @@ struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
 {
 	struct graph_operator *op;
 
+	/* never: no layer comes near it, whatever the scenario (test_properties.c) */
 	if (graph->count == MAX_OPERATORS)
 		graph->count--;
 	op = &graph->item[graph->count++];

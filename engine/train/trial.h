@@ -3,10 +3,15 @@
  *
  * A trial runs the very functions of train_estimate(), so that its seconds and bytes
  * are the same numbers, bit for bit. The caller turns the knobs of `scenario` between
- * the calls, and says with the calls which of them it turned: trial_begin   any; then
- * the layers and ends are drawn as graphs trial_cost    recomputation and activation
- * offload trial_stages  schedule, chunks, split, and with ZeRO 2 and 3 what is sharded
- *   the rest      ZeRO, shard groups, optimizer offload
+ * the calls, and says with the calls which of them it turned.
+ *
+ * trial_begin(): any knob. The layers and ends are drawn as graphs.
+ *
+ * trial_cost(): recomputation and activation offload.
+ *
+ * trial_stages(): schedule, chunks, split, and with ZeRO 2 and 3 what is sharded.
+ *
+ * The other calls: ZeRO, shard groups, optimizer offload.
  */
 #ifndef ENGINE_TRAIN_TRIAL_H
 #define ENGINE_TRAIN_TRIAL_H
