@@ -66,6 +66,7 @@ struct moe {
 	int64_t shared_ffn;     /* width of all shared experts together */
 	bool shared_gate, router_bias, expert_bias;
 	int64_t group_limit; /* expert groups (nodes) a token may reach, 0 = all */
+	int64_t groups;      /* that there are; 0 = not stated */
 };
 
 struct layer_kind {

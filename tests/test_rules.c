@@ -118,6 +118,13 @@ static const struct {
 	  "ep_overlap=on pp=1 recompute=selective recompute_modules=moe+layernorm",
 	  "recompute_modules layernorm",
 	  "ep_overlap=on pp=1 recompute=selective recompute_modules=layernorm" },
+	{ "E21", MOE, "ep_overlap=on pp=1 ep=1", "ep_overlap off", "ep=1" },
+	{ "E21", MOE, "ep_overlap=on pp=1 precision=fp32", "ep_overlap off",
+	  "ep_overlap=on pp=1 precision=fp16" },
+	{ "E21", MLA, "ep_overlap=on vpp=2 shared_expert_overlap=on",
+	  "shared_expert_overlap off", "shared_expert_overlap=on" },
+	{ "E22", DENSE, "activation_offload=1 pp=1", "activation_offload 0.9",
+	  "activation_offload=0.9 pp=1" },
 	{ "E22", DENSE, "activation_offload=0.5", "activation_offload 0",
 	  "activation_offload=0.5 pp=1" },
 	{ "E22", DENSE, "activation_offload=0.5 pp=1 recompute=full", "recompute none",
@@ -126,6 +133,16 @@ static const struct {
 	  "cuda_graphs none", "activation_offload=0.5 pp=1" },
 	{ "E23", DENSE, "tp_overlap=on sp=off", "sp on", "tp_overlap=on" },
 	{ "E24", MOE, "tp=2 sp=off etp=1", "sp on", "tp=2 sp=on etp=1" },
+	{ "E24", MOE, "tp=4 sp=off etp=1 ep=1", "sp on", "tp=4 sp=on etp=1 ep=1" },
+	{ "E29", MLA, "shared_expert_overlap=on moe_dispatcher=allgather",
+	  "moe_dispatcher alltoall",
+	  "shared_expert_overlap=off moe_dispatcher=allgather" },
+	{ "E30", DENSE, "zero=1 overlap_param_gather=on overlap_grad_reduce=off",
+	  "overlap_grad_reduce on",
+	  "zero=0 overlap_param_gather=on overlap_grad_reduce=off" },
+	{ "E31", DENSE, "cuda_graphs=partial recompute=full",
+	  "cuda_graphs full or none", "cuda_graphs=full recompute=full" },
+	{ "E32", DENSE, "zero=3 optimizer=muon", "zero 1", "zero=1 optimizer=muon" },
 	{ "E26", DENSE, "tp=1", "sp off", "tp=1 sp=off" },
 	{ "E27", DENSE, "recompute=selective recompute_modules=core_attn+layernorm",
 	  "recompute_modules layernorm",
@@ -251,7 +268,8 @@ static void test_stack_rules(void **state)
 {
 	static const char *const own[] = { "E4",  "E5",  "E6",  "E9",  "E12", "E13",
 					   "E14", "E17", "E18", "E19", "E20", "E21",
-					   "E22", "E23", "E24", "E26", "E27" };
+					   "E22", "E23", "E24", "E26", "E27", "E29",
+					   "E30", "E31", "E32" };
 	static const char *const common[] = { "E1", "E2", "E3", "E7", "E16" };
 
 	(void)state;

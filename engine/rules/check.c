@@ -85,24 +85,23 @@ bool rules_hold(const struct legality *row, const struct stack *stack)
 	return row->bit == 0 || (stack->rules >> row->bit & 1);
 }
 
-/* Bit i: row i is broken, warnings left out. */
-static uint64_t broken_rows(const struct scenario *scenario)
+/* How many rows are broken, warnings left out. */
+static int broken_rows(const struct scenario *scenario)
 {
 	struct facts facts;
 	struct broken out;
-	uint64_t mask = 0;
-	int count;
+	int count, broken = 0;
 	const struct legality *rows = rules_of(scenario, &count);
 
 	rules_derive(scenario, &facts);
 	for (int i = 0; i < count; i++) {
 		const struct legality *row = &rows[i];
 
-		if (row->rule.severity == SEVERITY_ERROR &&
-		    rules_hold(row, &scenario->stack) && row->breaks(&facts, &out))
-			mask |= (uint64_t)1 << i;
+		broken += row->rule.severity == SEVERITY_ERROR &&
+			  rules_hold(row, &scenario->stack) &&
+			  row->breaks(&facts, &out);
 	}
-	return mask;
+	return broken;
 }
 
 /* What a remedy may leave broken; each pass is tried where the one before found no
@@ -123,15 +122,6 @@ struct search {
 	struct finding *finding;
 };
 
-static int count_bits(uint64_t mask)
-{
-	int count = 0;
-
-	for (; mask; mask &= mask - 1)
-		count++;
-	return count;
-}
-
 /* Whether the row then holds, and of the others as many as this pass asks for. */
 static bool mends(struct search *search, double value)
 {
@@ -145,7 +135,7 @@ static bool mends(struct search *search, double value)
 	rules_derive(&search->trial, &facts);
 	if (row->breaks(&facts, &out))
 		return false;
-	return count_bits(broken_rows(&search->trial)) <
+	return broken_rows(&search->trial) <
 	       (search->pass == PASS_LEGAL ? 1 : search->before);
 }
 
@@ -235,13 +225,13 @@ static void offer_mends(struct search *search, const struct broken *broken)
 }
 
 static void find_remedy(const struct scenario *scenario, const struct legality *rule,
-			uint64_t before, const struct broken *broken,
+			int before, const struct broken *broken,
 			struct finding *finding)
 {
 	struct search search;
 
 	search.scenario = scenario;
-	search.before = count_bits(before);
+	search.before = before;
 	search.rule = rule;
 	search.finding = finding;
 	for (int pass = 0; pass < PASS_COUNT && finding->nearest_count == 0; pass++) {
@@ -262,8 +252,7 @@ int scenario_check(const struct scenario *scenario, struct findings *findings)
 {
 	struct facts facts;
 	struct broken broken;
-	uint64_t before = 0;
-	int errors = 0, count;
+	int errors = 0, before = 0, count;
 	const struct legality *rows = rules_of(scenario, &count);
 
 	if (findings)

@@ -97,6 +97,11 @@ static bool overlaps_experts(const struct facts *f)
 	return f->moe && f->ep > 1 && f->plan->ep_overlap;
 }
 
+static bool overlaps_shared(const struct facts *f)
+{
+	return f->moe && f->model->moe.shared_ffn > 0 && f->plan->shared_expert_overlap;
+}
+
 bool breaks_e21_full(const struct facts *f, struct broken *out)
 {
 	if (!overlaps_experts(f) || f->plan->recompute != RECOMPUTE_FULL)
@@ -138,6 +143,43 @@ bool breaks_e21_moe(const struct facts *f, struct broken *out)
 			    without(f, 1 << MODULE_MOE) },
 			  { "ep_overlap", MEND_VALUE, 0 } },
 	};
+	return true;
+}
+
+bool breaks_e21_alone(const struct facts *f, struct broken *out)
+{
+	if (!f->moe || f->ep > 1 || !f->plan->ep_overlap)
+		return false;
+	*out = (struct broken){ .mend = { { "ep_overlap", MEND_VALUE, 0 },
+					  { "ep", MEND_AROUND, 0 } } };
+	return true;
+}
+
+bool breaks_e21_precision(const struct facts *f, struct broken *out)
+{
+	if (!overlaps_experts(f) || f->plan->precision != PRECISION_FP32)
+		return false;
+	*out = (struct broken){ .mend = {
+					{ "ep_overlap", MEND_VALUE, 0 },
+					{ "precision", MEND_VALUE, PRECISION_BF16 } } };
+	return true;
+}
+
+bool breaks_e21_shared(const struct facts *f, struct broken *out)
+{
+	if (!overlaps_experts(f) || !overlaps_shared(f))
+		return false;
+	*out = (struct broken){ .mend = { { "shared_expert_overlap", MEND_VALUE, 0 },
+					  { "ep_overlap", MEND_VALUE, 0 } } };
+	return true;
+}
+
+bool breaks_e22_layers(const struct facts *f, struct broken *out)
+{
+	if (!(f->plan->activation_offload >= 1))
+		return false;
+	*out = (struct broken){ .value = { (double)f->model->layers },
+				.mend = { { "activation_offload", MEND_AROUND, 0 } } };
 	return true;
 }
 
@@ -184,9 +226,9 @@ bool breaks_e23(const struct facts *f, struct broken *out)
 
 bool breaks_e24(const struct facts *f, struct broken *out)
 {
-	if (!f->moe || f->tp < 2 || f->ep < 2 || f->plan->sp)
+	if (!f->moe || f->tp < 2 || f->plan->sp)
 		return false;
-	*out = (struct broken){ .value = { (double)f->tp, (double)f->ep },
+	*out = (struct broken){ .value = { (double)f->tp },
 				.mend = { { "sp", MEND_VALUE, 1 } } };
 	return true;
 }
@@ -226,6 +268,50 @@ bool breaks_e28(const struct facts *f, struct broken *out)
 			   waste },
 		.mend = { { "tp", MEND_AROUND, 0 } },
 	};
+	return true;
+}
+
+bool breaks_e29(const struct facts *f, struct broken *out)
+{
+	if (!overlaps_shared(f) || f->plan->moe_dispatcher != DISPATCH_ALLGATHER)
+		return false;
+	*out = (struct broken){
+		.mend = { { "moe_dispatcher", MEND_VALUE, DISPATCH_ALLTOALL },
+			  { "shared_expert_overlap", MEND_VALUE, 0 } },
+	};
+	return true;
+}
+
+bool breaks_e30(const struct facts *f, struct broken *out)
+{
+	if (f->plan->zero < 1 || !f->plan->overlap_param_gather ||
+	    f->plan->overlap_grad_reduce)
+		return false;
+	*out = (struct broken){ .mend = { { "overlap_grad_reduce", MEND_VALUE, 1 },
+					  { "overlap_param_gather", MEND_VALUE, 0 } } };
+	return true;
+}
+
+bool breaks_e31(const struct facts *f, struct broken *out)
+{
+	if (f->plan->cuda_graphs != GRAPHS_PARTIAL ||
+	    f->plan->recompute != RECOMPUTE_FULL)
+		return false;
+	*out = (struct broken){ .mend = { { "cuda_graphs", MEND_VALUE, GRAPHS_FULL },
+					  { "cuda_graphs", MEND_VALUE, GRAPHS_NONE },
+					  { "recompute", MEND_VALUE,
+					    RECOMPUTE_SELECTIVE } } };
+	return true;
+}
+
+bool breaks_e32(const struct facts *f, struct broken *out)
+{
+	if (f->plan->zero < 2 || f->plan->optimizer != OPTIMIZER_MUON)
+		return false;
+	*out = (struct broken){ .value = { (double)f->plan->zero },
+				.mend = { { "zero", MEND_VALUE, 1 },
+					  { "optimizer", MEND_VALUE,
+					    OPTIMIZER_ADAMW } } };
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* table.c - every legality rule in words, with its source.
  *
- * E1 to E28 carry the numbers of the frameworks' own asserts; the same number on
+ * E1 to E32 carry the numbers of the frameworks' own asserts; the same number on
  * several rows means several ways to break one rule. X rules hold on every stack,
  * by definition of the degrees or by the limits of this program. Not here: E11
  * (VPP is a number of chunks here, so it can't be asked for in layers) and E25 (an
@@ -191,6 +191,26 @@ const struct legality legality_table[] = {
 	  21,
 	  breaks_e21_moe,
 	  "ep ep_overlap recompute recompute_modules" },
+	{ { "E21", ERROR, "EP overlap needs EP above 1: without it nothing travels",
+	    "M core/transformer/transformer_config.py:3013" },
+	  21,
+	  breaks_e21_alone,
+	  "ep ep_overlap" },
+	{ { "E21", ERROR, "EP overlap needs a 16-bit format, not fp32",
+	    "M core/transformer/transformer_config.py:3035" },
+	  21,
+	  breaks_e21_precision,
+	  "ep ep_overlap precision" },
+	{ { "E21", ERROR, "EP overlap does not go with overlapping shared experts",
+	    "M core/transformer/transformer_config.py:3040" },
+	  21,
+	  breaks_e21_shared,
+	  "ep ep_overlap shared_expert_overlap" },
+	{ { "E22", ERROR, "activation offload takes fewer than all {0} layers",
+	    "M core/transformer/transformer_config.py:1884" },
+	  22,
+	  breaks_e22_layers,
+	  "activation_offload" },
 	{ { "E22", ERROR, "activation offload does not go with a pipeline (PP {0})",
 	    "B cpu-offloading SKILL:91-93" },
 	  22,
@@ -211,11 +231,33 @@ const struct legality legality_table[] = {
 	  23,
 	  breaks_e23,
 	  "tp_overlap sp tp" },
-	{ { "E24", ERROR, "TP {0} with EP {1} needs sequence parallelism",
-	    "M core/model_parallel_config.py:560-565, yaml_arguments.py:338" },
+	{ { "E24", ERROR, "TP {0} with experts needs sequence parallelism",
+	    "M core/transformer/moe/moe_layer.py:636" },
 	  24,
 	  breaks_e24,
-	  "tp ep sp" },
+	  "tp sp" },
+	{ { "E29", ERROR,
+	    "overlapping shared experts needs the alltoall or a fused dispatcher",
+	    "M core/transformer/transformer_config.py:1820" },
+	  29,
+	  breaks_e29,
+	  "shared_expert_overlap moe_dispatcher" },
+	{ { "E30", ERROR, "overlapping the parameter gather needs overlapped gradients",
+	    "M megatron/training/arguments.py:1028" },
+	  30,
+	  breaks_e30,
+	  "overlap_param_gather overlap_grad_reduce zero" },
+	{ { "E31", ERROR,
+	    "full recomputation goes with graphs of the whole step, not of its parts",
+	    "M core/transformer/transformer_config.py:2855" },
+	  31,
+	  breaks_e31,
+	  "cuda_graphs recompute" },
+	{ { "E32", ERROR, "Muon does not run on the sharded weights of ZeRO {0}",
+	    "M megatron/training/arguments.py:1150, 1740" },
+	  32,
+	  breaks_e32,
+	  "optimizer zero" },
 	{ { "X1", ERROR, "TP {0} is more than {1} heads", "a head is not split" },
 	  0,
 	  breaks_heads,
@@ -375,9 +417,6 @@ const struct legality legality_table[] = {
 	  breaks_zero3_pipeline,
 	  BATCHES " zero" },
 };
-
-_Static_assert(sizeof legality_table / sizeof legality_table[0] <= 64,
-	       "check.c keeps the broken rows in 64 bits");
 
 int legality_count(void)
 {
