@@ -110,6 +110,7 @@ static const struct field fields[] = {
 	SWITCH("router_bias", model.moe.router_bias),
 	SWITCH("expert_bias", model.moe.expert_bias),
 	COUNT("group_limit", model.moe.group_limit),
+	COUNT("expert_groups", model.moe.groups),
 	COUNT("dense_layers", dense_layers),
 	COUNT("moe_every", moe_every),
 	COUNT("moe_offset", moe_offset),

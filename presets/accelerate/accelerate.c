@@ -10,6 +10,9 @@
 
 static const char stack[] = "fsdp";
 
+/* How the launcher is told the steps, as a comment. */
+static const char accumulation[] = "# accelerate launch --gradient_accumulation_steps ";
+
 #define PARALLEL "parallelism_config.parallelism_config_"
 #define FSDP     "fsdp_config.fsdp_"
 
@@ -151,6 +154,19 @@ static bool read_plan(const struct mapped *m)
 	return read_machines(m) && read_sharding(m) && read_rest(m);
 }
 
+static void read_accumulation(struct pairs *pairs, const char *text)
+{
+	const char *at = strstr(text, accumulation);
+	char steps[16];
+
+	if (!at || pairs_find(pairs, "gradient_accumulation_steps"))
+		return;
+	at += sizeof accumulation - 1;
+	snprintf(steps, sizeof steps, "%.*s", (int)strspn(at, "0123456789"), at);
+	if (steps[0] != '\0')
+		pairs_add(pairs, "gradient_accumulation_steps", steps, 1, NULL);
+}
+
 bool accelerate_read(struct scenario *out, const char *file, const char *text,
 		     size_t length, struct import_report *report, struct error *error)
 {
@@ -159,49 +175,101 @@ bool accelerate_read(struct scenario *out, const char *file, const char *text,
 						     mapped_no_model, read_plan };
 	struct pairs pairs;
 
-	return pairs_from_yaml(&pairs, file, text, length, error) &&
-	       mapped_read(out, &format, &pairs, report, error);
+	if (!pairs_from_yaml(&pairs, file, text, length, error))
+		return false;
+	read_accumulation(&pairs, text);
+	return mapped_read(out, &format, &pairs, report, error);
+}
+
+/* How the ranks are dealt out: their product is the number of processes. Pipeline
+ * ranks, which accelerate does not have, share out the data too. */
+struct sizes {
+	int64_t shard, replicate;
+};
+
+static int64_t data_ranks(const struct scenario *s)
+{
+	int64_t ranks = s->cluster.gpus / (s->plan.tp * s->plan.cp);
+
+	return ranks > 0 ? ranks : 1;
+}
+
+static struct sizes sizes_of(const struct scenario *s)
+{
+	const struct plan *plan = &s->plan;
+	int64_t ranks = data_ranks(s);
+	int64_t shard = plan->zero > 0 ? ranks : 1;
+
+	if (plan->zero > 0 && plan->zero_group > 0 &&
+	    plan->zero_group % plan->cp == 0 &&
+	    ranks % (plan->zero_group / plan->cp) == 0)
+		shard = plan->zero_group / plan->cp;
+	/* TP and CP do not go with plain replicas */
+	if (shard == 1 && ranks > 1 && (plan->tp > 1 || plan->cp > 1))
+		shard = ranks;
+	return (struct sizes){ shard, ranks / shard };
+}
+
+static void add_sizes(struct entries *e, const struct scenario *s,
+		      struct export_out *out)
+{
+	const struct plan *plan = &s->plan;
+	struct sizes sizes = sizes_of(s);
+	int64_t ranks = scenario_dp(s) * plan->cp;
+
+	if (plan->zero == 0 && sizes.shard > 1)
+		export_unsaid(out, "zero", "0; TP and CP need FSDP, written as 3");
+	if (plan->zero_group > 0 && plan->zero_group < ranks &&
+	    sizes.shard * plan->cp != plan->zero_group)
+		export_unsaid(out, "zero_group", "%lld", (long long)plan->zero_group);
+	if (plan->zero == 0 && sizes.shard == 1)
+		return;
+	entries_add_count(e, PARALLEL "dp_replicate_size", sizes.replicate);
+	entries_add_count(e, PARALLEL "dp_shard_size", sizes.shard);
 }
 
 static void add_sharding(struct entries *e, const struct scenario *s,
 			 struct export_out *out)
 {
 	const struct plan *plan = &s->plan;
-	int64_t dp = scenario_dp(s), ranks = dp * plan->cp;
-	bool grouped =
-		plan->zero > 0 && plan->zero_group > 0 && plan->zero_group < ranks;
-	int64_t shards = grouped ? plan->zero_group / plan->cp : dp;
+	bool whole = plan->zero == 0 || (plan->zero == 3 && plan->fsdp_reshard);
 
-	if (plan->zero == 1)
-		export_unsaid(out, "zero", "1; written as SHARD_GRAD_OP (2)");
-	if (plan->zero == 0) {
+	if (plan->zero == 1 || plan->zero == 2)
+		export_unsaid(out, "zero",
+			      "%lld; written as FSDP2 that keeps the weights gathered",
+			      (long long)plan->zero);
+	add_sizes(e, s, out);
+	if (plan->zero == 0 && sizes_of(s).shard == 1) {
 		entries_add(e, "distributed_type",
 			    s->cluster.gpus > 1 ? "MULTI_GPU" : "NO", true);
-	} else {
-		entries_add(e, "distributed_type", "FSDP", true);
-		if (plan->zero == 3 && !plan->fsdp_reshard) {
-			entries_add(e, FSDP "version", "2", false);
-			entries_add(e, FSDP "reshard_after_forward", "false", false);
-		} else {
-			entries_add(e, FSDP "sharding_strategy",
-				    plan->zero == 3 ? "FULL_SHARD" : "SHARD_GRAD_OP",
-				    true);
-		}
+		return;
 	}
-	if (grouped && plan->zero_group % plan->cp != 0)
-		export_unsaid(out, "zero_group", "%lld", (long long)plan->zero_group);
-	else if (grouped)
-		entries_add_count(e, PARALLEL "dp_replicate_size",
-				  shards > 0 ? dp / shards : 1);
-	if (shards > 0 && plan->zero > 0 && plan->zero_group % plan->cp == 0)
-		entries_add_count(e, PARALLEL "dp_shard_size", shards);
+	entries_add(e, "distributed_type", "FSDP", true);
+	entries_add(e, FSDP "version", "2", false);
+	/* FSDP2 has this in place of a strategy */
+	entries_add(e, FSDP "reshard_after_forward", whole ? "true" : "false", false);
+}
+
+/* No key of the file, but a word of the launcher. */
+static void put_accumulation(const struct scenario *s, struct export_out *out)
+{
+	int64_t each = s->plan.micro_batch * data_ranks(s);
+	int64_t steps = each > 0 ? s->plan.global_batch / each : 0;
+
+	if (steps < 1 || steps * each != s->plan.global_batch) {
+		export_unsaid(out, "gbs", "%lld; %lld ranks x micro-batch %lld",
+			      (long long)s->plan.global_batch, (long long)data_ranks(s),
+			      (long long)s->plan.micro_batch);
+		return;
+	}
+	fprintf(out->body, "%s%lld\n", accumulation, (long long)steps);
 }
 
 static void add_plan(struct entries *e, const struct scenario *s,
 		     struct export_out *out)
 {
 	const struct plan *plan = &s->plan;
-	int64_t node = s->cluster.gpus_per_node, micro = scenario_micro_batches(s);
+	int64_t node = s->cluster.gpus_per_node;
 
 	entries_add(e, "compute_environment", "LOCAL_MACHINE", true);
 	entries_add_rows(e, s, rows, true, out);
@@ -220,8 +288,7 @@ static void add_plan(struct entries *e, const struct scenario *s,
 		export_unsaid(out, "gbs",
 			      "%lld; the training code decides the micro-batch",
 			      (long long)plan->global_batch);
-	if (micro > 0)
-		entries_add_count(e, "gradient_accumulation_steps", micro);
+	put_accumulation(s, out);
 	export_unsaid_knobs(out, s, stack, has);
 }
 

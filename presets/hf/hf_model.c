@@ -199,8 +199,9 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 	moe->expert_bias = (traits(r) & FAMILY_EXPERT_BIAS) != 0;
 	moe->router_bias = moe->expert_bias;
 	moe->group_limit = hf_count(r, "topk_group", 0);
-	if (hf_count(r, "n_group", 1) <= 1)
-		moe->group_limit = 0;
+	moe->groups = hf_count(r, "n_group", 0);
+	if (moe->groups <= 1)
+		moe->group_limit = moe->groups = 0;
 	read_shared_expert(r, moe);
 	if (hf_bool(r, "enable_moe_block", false)) {
 		/* Gemma 4: the dense MLP runs beside the experts, as a shared one does

@@ -50,7 +50,11 @@ static const struct {
 	{ "swiglu", "model.gated_linear_unit", NULL },
 	{ "num-experts", "model.num_moe_experts", NULL },
 	{ "recompute-num-layers", "model.recompute_num_layers", NULL },
-	{ "bf16", NULL, NULL }, /* mixed_precision says these */
+	{ "ckpt-format", "checkpoint.ckpt_format", NULL },
+	{ "no-check-for-nan-in-loss-and-grad",
+	  "rerun_state_machine.check_for_nan_in_loss", "False" },
+	{ "max-position-embeddings", NULL, NULL }, /* seq_length says it */
+	{ "bf16", NULL, NULL },                    /* mixed_precision says these */
 	{ "fp16", NULL, NULL },
 	{ "fp8-format", NULL, NULL },
 	{ "fp8-recipe", NULL, NULL },
@@ -97,6 +101,19 @@ static void put_field(struct export_out *out, const char *flag, const char *valu
 		}
 	if (found && !field)
 		return;
+	if (strcmp(flag, "squared-relu") == 0) {
+		fputs("from megatron.core.activations import squared_relu\n"
+		      "cfg.model.activation_func = squared_relu\n",
+		      out->body);
+		return;
+	}
+	if (strcmp(flag, "hybrid-layer-pattern") == 0)
+		fputs("# cfg.model is a HybridModelProvider\n", out->body);
+	if (strcmp(flag, "position-embedding-type") == 0 &&
+	    strcmp(value, "none") == 0) {
+		export_unsaid(out, "positions", "none; the default of the model stays");
+		return;
+	}
 	fprintf(out->body, "cfg.%s", field ? field : "model.");
 	for (const char *c = field ? "" : flag; *c != '\0'; c++)
 		fputc(*c == '-' ? '_' : *c, out->body);
@@ -150,16 +167,18 @@ static void put_precision(struct export_out *out, const struct plan *plan)
 char *bridge_write(const struct scenario *scenario)
 {
 	struct export_out *out = export_begin();
-	struct flag_writer writer = { scenario, out, put_field };
+	struct scenario settled;
+	struct flag_writer writer = { &settled, out, put_field };
 	char title[2 * MAX_NOTE];
 
 	if (!out)
 		return NULL;
+	megatron_settle(scenario, &settled, out);
 	fputs("# overrides of a Megatron-Bridge ConfigContainer, to be launched by\n# ",
 	      out->body);
 	megatron_put_launcher(out, scenario);
 	fputc('\n', out->body);
-	put_precision(out, &scenario->plan);
+	put_precision(out, &settled.plan);
 	megatron_write_model(&writer);
 	megatron_write_plan(&writer);
 	export_subject(scenario, title, sizeof title);
@@ -255,6 +274,9 @@ static bool add_field(struct arguments *arguments, const char *field, const char
 
 	if (strcmp(value, "None") == 0 || strcmp(value, "null") == 0)
 		return true;
+	if (strcmp(field, "model.activation_func") == 0 &&
+	    strcmp(value, "squared_relu") == 0)
+		return add(arguments, "squared-relu", "", line, error);
 	if (strcmp(field, "trainer.precision") == 0)
 		return !lightning_precision(value) ||
 		       add(arguments, lightning_precision(value), "", line, error);

@@ -55,6 +55,7 @@ static const char *const model_flags[] = {
 	"make-vocab-size-divisible-by",
 	"attention-dropout",
 	"moe-router-group-topk",
+	"moe-router-num-groups",
 	"encoder-num-layers",
 	"decoder-num-layers",
 	"experimental-attention-variant",
@@ -160,6 +161,7 @@ static void read_moe(struct reader *r, struct model *m, int64_t ffn)
 	moe->shared_experts = moe->shared_ffn > 0;
 	moe->shared_gate = is_set(r, "moe-shared-expert-gate");
 	moe->group_limit = count(r, "moe-router-group-topk", 0);
+	moe->groups = count(r, "moe-router-num-groups", 0);
 	moe->expert_bias = m->mlp_bias;
 }
 

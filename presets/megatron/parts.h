@@ -28,6 +28,10 @@ struct flag_writer {
 	void (*put)(struct export_out *out, const char *flag, const char *value);
 };
 
+/* The scenario without what Megatron asserts against; what is turned back is said in
+ * out. */
+void megatron_settle(const struct scenario *scenario, struct scenario *settled,
+		     struct export_out *out);
 /* "torchrun --nproc-per-node 8 --nnodes 4". */
 void megatron_put_launcher(struct export_out *out, const struct scenario *scenario);
 /* What has no flag is said in out. */

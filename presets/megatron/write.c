@@ -8,6 +8,9 @@
 
 static void put_flag(struct export_out *out, const char *flag, const char *value)
 {
+	/* the number of layers says it; Megatron-Bridge has a switch, too */
+	if (strcmp(flag, "cpu-offloading") == 0)
+		return;
 	/* brackets, bars and stars mean something to a shell */
 	bool plain =
 		value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
@@ -15,6 +18,18 @@ static void put_flag(struct export_out *out, const char *flag, const char *value
 
 	fprintf(out->body, " \\\n  --%s%s", flag, value[0] ? " " : "");
 	fprintf(out->body, plain ? "%s" : "'%s'", value);
+}
+
+/* Whether the plan asks for this flag already. */
+static bool is_written(struct export_out *out, const char *flag)
+{
+	char word[sizeof((struct import_note *)0)->key + 8];
+	const char *at;
+
+	fflush(out->body);
+	snprintf(word, sizeof word, "\n  --%s", flag);
+	at = strstr(out->text, word);
+	return at && strchr(" \n", at[strlen(word)]);
 }
 
 /* Flags that came with the file and that no knob or shape stands for. Variables stay
@@ -30,8 +45,9 @@ static void put_kept(struct export_out *out, const struct import_report *kept)
 		const struct import_note *note = &kept->note[i];
 		const char *value = note->text;
 
-		if (note->kind != IMPORT_NOT_MODELLED || megatron_flag(note->key) ||
-		    megatron_plan_flag(note->key) || megatron_model_flag(note->key))
+		if (is_written(out, note->key) || note->kind != IMPORT_NOT_MODELLED ||
+		    megatron_flag(note->key) || megatron_plan_flag(note->key) ||
+		    megatron_model_flag(note->key))
 			continue;
 		if (strlen(value) >= sizeof note->text - 1 || strchr(value, '\'') ||
 		    strlen(note->key) >= sizeof note->key - 1 ||
@@ -72,11 +88,13 @@ char *megatron_write_kept(const struct scenario *scenario,
 			  const struct import_report *kept)
 {
 	struct export_out *out = export_begin();
-	struct flag_writer writer = { scenario, out, put_flag };
+	struct scenario settled;
+	struct flag_writer writer = { &settled, out, put_flag };
 	char title[2 * MAX_NOTE];
 
 	if (!out)
 		return NULL;
+	megatron_settle(scenario, &settled, out);
 	megatron_put_launcher(out, scenario);
 	fputs(" pretrain_gpt.py", out->body);
 	megatron_write_model(&writer);

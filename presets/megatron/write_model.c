@@ -224,10 +224,30 @@ static void put_moe(const struct flag_writer *w)
 		megatron_put_count(w, "moe-shared-expert-intermediate-size",
 				   moe->shared_ffn);
 	put_switch(w, "moe-shared-expert-gate", moe->shared_gate);
-	if (moe->group_limit > 0)
+	if (moe->group_limit > 0 && moe->groups > 0) {
+		megatron_put_count(w, "moe-router-num-groups", moe->groups);
 		megatron_put_count(w, "moe-router-group-topk", moe->group_limit);
+	} else if (moe->group_limit > 0) {
+		export_unsaid(w->out, "group_limit",
+			      "%lld; of how many groups is not stated",
+			      (long long)moe->group_limit);
+	}
+	/* the softmax of a single score is 1 whatever it is */
+	put_switch(w, "moe-router-pre-softmax", moe->experts_per_token == 1);
 	if (!is_hybrid(&w->scenario->model))
 		put_list(w, "moe-layer-freq", is_moe);
+}
+
+/* Megatron asks for the reach of positions, and compares it with the sequence; only
+ * learned ones are a table of that length. */
+static void put_positions(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+	int64_t reach = m->max_positions, seq = w->scenario->plan.seq_len;
+
+	if (reach < 1 || (m->position != POSITION_LEARNED && reach < seq))
+		reach = seq;
+	megatron_put_count(w, "max-position-embeddings", reach);
 }
 
 static void put_outline(const struct flag_writer *w)
@@ -240,8 +260,7 @@ static void put_outline(const struct flag_writer *w)
 	if (w->scenario->stack.vocab_multiple != 128)
 		megatron_put_count(w, "make-vocab-size-divisible-by",
 				   w->scenario->stack.vocab_multiple);
-	if (m->max_positions > 0)
-		megatron_put_count(w, "max-position-embeddings", m->max_positions);
+	put_positions(w);
 	put_switch(w, "untie-embeddings-and-output-weights", !m->tied_embeddings);
 	put_switch(w, "swiglu", m->gated_mlp);
 	put_switch(w, "squared-relu",

@@ -149,6 +149,7 @@ static void put_zero(const struct flag_writer *w)
 	if (plan->zero > 1) {
 		w->put(w->out, "use-megatron-fsdp", "");
 		w->put(w->out, "data-parallel-sharding-strategy", strategy[plan->zero]);
+		w->put(w->out, "ckpt-format", "fsdp_dtensor");
 	}
 	if (plan->zero_group < 1 || plan->zero_group == ranks)
 		return;
@@ -230,28 +231,45 @@ static void put_moe(const struct flag_writer *w)
 		w->put(w->out, "moe-pad-expert-input-to-capacity", "");
 }
 
+/* Whole layers, and fewer than all of them. */
+static void put_offload(const struct flag_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t all = w->scenario->model.layers;
+	double share = plan->activation_offload * (double)all;
+	int64_t layers = (int64_t)(share + 0.5);
+
+	if (!(plan->activation_offload > 0))
+		return;
+	layers = layers < 1 ? 1 : layers >= all ? all - 1 : layers;
+	if (layers < 1 || plan->pp > 1) {
+		export_unsaid(w->out, "activation_offload",
+			      "%.3g; Megatron offloads whole layers, without a "
+			      "pipeline, and keeps one",
+			      plan->activation_offload);
+		return;
+	}
+	if (share != (double)layers)
+		export_unsaid(w->out, "activation_offload",
+			      "%.3g; written as %lld of %lld layers",
+			      plan->activation_offload, (long long)layers,
+			      (long long)all);
+	w->put(w->out, "cpu-offloading", "");
+	megatron_put_count(w, "cpu-offloading-num-layers", layers);
+}
+
 static void put_rest(const struct flag_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
-	double layers = plan->activation_offload * (double)w->scenario->model.layers;
 	double samples = plan->tokens / (double)plan->seq_len;
 	struct scenario base;
 
-	if (plan->activation_offload > 0 && plan->pp == 1 &&
-	    layers == (double)(int64_t)layers) {
-		w->put(w->out, "cpu-offloading", "");
-		megatron_put_count(w, "cpu-offloading-num-layers", (int64_t)layers);
-	} else if (plan->activation_offload > 0) {
-		export_unsaid(
-			w->out, "activation_offload",
-			"%.3g; Megatron offloads whole layers, without a pipeline",
-			plan->activation_offload);
-	}
+	put_offload(w);
 	if (plan->cuda_graphs == GRAPHS_PARTIAL)
 		w->put(w->out, "cuda-graph-impl", "transformer_engine");
 	if (plan->cuda_graphs == GRAPHS_FULL) {
-		w->put(w->out, "cuda-graph-impl", "local");
-		w->put(w->out, "cuda-graph-scope", "full_iteration");
+		w->put(w->out, "cuda-graph-impl", "full_iteration");
+		w->put(w->out, "no-check-for-nan-in-loss-and-grad", "");
 	}
 	/* a run length that nobody stated is not made up */
 	scenario_defaults(&base);

@@ -118,7 +118,16 @@ static void add_all(struct entries *e, const struct scenario *s, struct export_o
 	export_unsaid_knobs(out, s, stack, has);
 }
 
+static void write_fragment(const struct entries *e, FILE *stream)
+{
+	fputs("# a fragment of a nanotron configuration: lay it over a file that has "
+	      "general,\n"
+	      "# checkpoints, data_stages, logging and tokenizer\n",
+	      stream);
+	entries_write_yaml(e, stream);
+}
+
 char *nanotron_write(const struct scenario *scenario)
 {
-	return entries_export(scenario, add_all, entries_write_yaml);
+	return entries_export(scenario, add_all, write_fragment);
 }

@@ -202,6 +202,41 @@ static void write_drafts(const struct tool_writer *w)
 	write_count(w, tokens_key, v->draft_tokens);
 }
 
+/* Attention kernels for CUDA take multiples of 16 only (vllm/v1/attention/backend.py).
+ */
+static void settle_block(const struct tool_writer *w)
+{
+	int64_t block = w->scenario->plan.serving.kv_block;
+	int kept = 0;
+
+	if (block % 16 == 0)
+		return;
+	for (int i = 0; i < w->flags->count; i++)
+		if (strcmp(w->flags->item[i].key, "block-size") != 0)
+			w->flags->item[kept++] = w->flags->item[i];
+	w->flags->count = kept;
+	write_unsaid(w, "kv_block", "%lld; vLLM has multiples of 16", (long long)block);
+}
+
+/* Copies of the attention over several nodes: each node starts its own. */
+static void write_copies(const struct tool_writer *w, int64_t copies)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t node = w->scenario->cluster.gpus_per_node;
+	int64_t each = node / (plan->tp * plan->pp * plan->cp);
+
+	write_count(w, "data-parallel-size", copies);
+	if (each < 1 || copies <= each)
+		return;
+	write_count(w, "data-parallel-size-local", each);
+	write_flag(w, "data-parallel-address", "${HEAD_NODE:-127.0.0.1}");
+	write_flag(w, "data-parallel-start-rank", "${START_RANK:-0}");
+	fprintf(w->out->body,
+		"# on each of %lld nodes; START_RANK counts by %lld, and from the "
+		"second node on\n# --headless is added\n",
+		(long long)((copies + each - 1) / each), (long long)each);
+}
+
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -209,9 +244,13 @@ static void write_plan(const struct tool_writer *w)
 	bool moe = w->scenario->model.moe.experts > 0;
 
 	if (moe && dp > 1)
-		write_count(w, "data-parallel-size", dp);
+		write_copies(w, dp);
 	if (!moe && w->engines > 1)
-		write_count(w, "data-parallel-size", w->engines);
+		write_copies(w, w->engines);
+	settle_block(w);
+	/* what two batches overlap with is DeepEP's exchange (vllm/config/vllm.py) */
+	if (moe && plan->ep > 1 && plan->ep_overlap)
+		write_default(w, "all2all-backend", "deepep_low_latency");
 	if (moe && plan->ep > 1)
 		write_flag(w, "enable-expert-parallel", "");
 	if (moe && plan->ep > 1 && plan->ep != ranks)

@@ -17,6 +17,7 @@ void torchtitan_add(struct entries *entries, const struct scenario *scenario, bo
 /* Its models and ours of the same shape; ends with a row of model NULL. */
 struct flavor {
 	const char *name, *flavor, *model;
+	bool registered; /* with a function in config_registry.py, as of b5bcd76c */
 };
 extern const struct flavor torchtitan_flavors[];
 

@@ -139,7 +139,23 @@ static void add_rows(struct entries *e, const struct scenario *s, bool all,
 
 	if (plain.plan.schedule == SCHEDULE_INTERLEAVED && plain.plan.vpp == 1)
 		plain.plan.schedule = SCHEDULE_1F1B;
+	/* Literal["float32"] in torchtitan/config */
+	if (plain.plan.grad_dtype != GRAD_FP32)
+		export_unsaid(out, "grad_dtype", "bf16; gradients are reduced in fp32");
+	plain.plan.grad_dtype = GRAD_FP32;
 	entries_add_rows(e, &plain, torchtitan_rows, all, out);
+}
+
+/* Sequences are cut by TP, and twice by CP. */
+static void say_shards(const struct scenario *s, struct export_out *out)
+{
+	const struct plan *plan = &s->plan;
+	int64_t shards = plan->tp * (plan->cp > 1 ? 2 * plan->cp : 1);
+
+	if (plan->seq_len % shards != 0)
+		export_unsaid(out, "seq",
+			      "%lld is no multiple of %lld; torchtitan refuses it",
+			      (long long)plan->seq_len, (long long)shards);
 }
 
 void torchtitan_add(struct entries *e, const struct scenario *scenario, bool all,
@@ -153,6 +169,7 @@ void torchtitan_add(struct entries *e, const struct scenario *scenario, bool all
 	add_stages(e, scenario, out);
 	add_batch(e, scenario);
 	add_precision(e, plan, out);
+	say_shards(scenario, out);
 	add_recompute(e, plan, out);
 	if (plan->optimizer_offload >= 1)
 		entries_add(e, "training.enable_cpu_offload", "true", false);

@@ -61,6 +61,29 @@ static void add_tokens(struct entries *e, const struct scenario *s,
 	entries_add_count(e, "training.num_tokens_per_train_step", all);
 	if (plan->pp > 1 && micro > 0)
 		entries_add_count(e, "parallelism.num_pp_microbatches", micro);
+	/* asserted of pipelines, and of experts that wait for the host */
+	if (plan->pp > 1 || plan->ep > 1)
+		entries_add(e, "training.disable_cuda_graphs", "true", false);
+}
+
+/* What has no function to begin with takes the configuration as an argument. */
+static void drop_unregistered(struct entries *e, const struct scenario *s,
+			      struct export_out *out)
+{
+	const struct flavor *row = torchtitan_flavors;
+	int kept = 0;
+
+	while (row->model && strcmp(row->model, s->model.name) != 0)
+		row++;
+	if (!row->model || row->registered)
+		return;
+	export_unsaid(out, "model", "%s: torchtitan registers no configuration of it",
+		      s->model.name);
+	for (int i = 0; i < e->count; i++)
+		if (strcmp(e->item[i].key, "model.name") != 0 &&
+		    strcmp(e->item[i].key, "model.flavor") != 0)
+			e->item[kept++] = e->item[i];
+	e->count = kept;
 }
 
 static void add_settings(struct entries *e, const struct scenario *s,
@@ -72,6 +95,7 @@ static void add_settings(struct entries *e, const struct scenario *s,
 		return;
 	/* the function that it begins with may have other values */
 	torchtitan_add(old, s, true, out);
+	drop_unregistered(old, s, out);
 	for (int i = 0; i < old->count; i++) {
 		const struct entry *entry = &old->item[i];
 

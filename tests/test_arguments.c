@@ -1,0 +1,295 @@
+/* test_arguments.c - what is exported, against what its target takes: names, types,
+ * choices and the conditions between them, as tests/arguments/ lists them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/arguments.h"
+#include "tests/support/close.h"
+#include "tui/explorer/export.h"
+
+/* Where a format's table is, and how its text becomes names and values. */
+struct target {
+	const char *format, *tool, *program;
+	bool (*read)(struct pairs *out, const char *file, const char *text,
+		     size_t length, struct error *error);
+	void (*facts)(struct given *given, const struct scenario *scenario);
+	bool serves;
+};
+
+enum { MAX_FACTS = 24 };
+static struct fact facts[MAX_FACTS];
+
+static void add_fact(struct given *g, const char *name, double value)
+{
+	int i = 0;
+
+	while (facts[i].name)
+		i++;
+	assert_true(i + 1 < MAX_FACTS);
+	facts[i] = (struct fact){ name, value };
+	facts[i + 1].name = NULL;
+	g->facts = facts;
+}
+
+static double number(const struct given *g, const char *name, double absent)
+{
+	for (int i = 0; i < g->pairs->count; i++)
+		if (strcmp(g->pairs->item[i].key, name) == 0)
+			return strtod(g->pairs->item[i].value, NULL);
+	return absent;
+}
+
+static void add_model(struct given *g, const struct scenario *s)
+{
+	const struct layer_kind *kind = &s->model.kind[0];
+
+	add_fact(g, "world_size", (double)s->cluster.gpus);
+	add_fact(g, "model.moe", s->model.moe.experts > 0);
+	add_fact(g, "model.num_experts", (double)s->model.moe.experts);
+	add_fact(g, "model.num_layers", (double)s->model.layers);
+	if (kind->mixer == MIXER_ATTENTION || kind->mixer == MIXER_MLA) {
+		add_fact(g, "model.mla", kind->mixer == MIXER_MLA);
+		add_fact(g, "model.num_attention_heads", (double)kind->attention.heads);
+		add_fact(g, "model.num_kv_heads", (double)kind->attention.kv_heads);
+	}
+}
+
+static void megatron_facts(struct given *g, const struct scenario *s)
+{
+	double tp = number(g, "--tensor-model-parallel-size", 1),
+	       pp = number(g, "--pipeline-model-parallel-size", 1),
+	       cp = number(g, "--context-parallel-size", 1);
+	double dp = (double)s->cluster.gpus / (tp * pp * cp);
+	double batch = number(g, "--global-batch-size", 0) /
+		       (dp * number(g, "--micro-batch-size", 1));
+	double chunks = number(g, "--num-virtual-stages-per-pipeline-rank", 0);
+
+	add_model(g, s);
+	add_fact(g, "data_parallel_size", dp);
+	add_fact(g, "num_microbatches", batch);
+	add_fact(g, "expert_tensor_parallel_size_or_tp",
+		 number(g, "--expert-tensor-parallel-size", tp));
+	add_fact(g, "microbatch_group_size_per_vp_stage_or_pp",
+		 number(g, "--microbatch-group-size-per-virtual-pipeline-stage", pp));
+	for (int i = 0; i < g->pairs->count; i++)
+		if (strcmp(g->pairs->item[i].key, "--pipeline-model-parallel-layout") ==
+		    0)
+			chunks = (double)scenario_chunks(s) > 1
+					 ? (double)scenario_chunks(s)
+					 : 0;
+	if (chunks > 0)
+		add_fact(g, "virtual_pipeline_model_parallel_size", chunks);
+}
+
+static void titan_facts(struct given *g, const struct scenario *s)
+{
+	double pp = number(g, "parallelism.pipeline_parallel_degree", 1);
+	double each = number(g, "parallelism.pipeline_parallel_layers_per_stage", 0);
+	double tp = number(g, "parallelism.tensor_parallel_degree", 1),
+	       cp = number(g, "parallelism.context_parallel_degree", 1);
+	double ends =
+		number(g, "parallelism.pipeline_parallel_first_stage_less_layers", 1) +
+		number(g, "parallelism.pipeline_parallel_last_stage_less_layers", 1);
+	double layers = (double)s->model.layers + ends;
+	double stages = each > 0 ? (double)(int64_t)((layers + each - 1) / each) : pp;
+
+	add_model(g, s);
+	add_fact(g, "data_parallel_size",
+		 number(g, "parallelism.data_parallel_shard_degree", 1) *
+			 number(g, "parallelism.data_parallel_replicate_degree", 1));
+	add_fact(g, "virtual_stages", stages);
+	add_fact(g, "layers_per_stage_floor", (double)(int64_t)(layers / stages));
+	add_fact(g, "pp_microbatches",
+		 pp > 1 ? number(g, "parallelism.num_pp_microbatches", 1) : 1);
+	add_fact(g, "seq_len_divisor", tp * (cp > 1 ? 2 * cp : 1));
+}
+
+static void deepspeed_facts(struct given *g, const struct scenario *s)
+{
+	double pp = (double)s->plan.pp * (double)s->plan.cp;
+
+	add_model(g, s);
+	add_fact(g, "data_parallel_size",
+		 (double)s->cluster.gpus /
+			 (pp * number(g, "tensor_parallel.autotp_size", 1)));
+}
+
+static void accelerate_facts(struct given *g, const struct scenario *s)
+{
+	static const char *const sizes[] = { "tp_size", "cp_size", "dp_shard_size",
+					     "dp_replicate_size" };
+	double total = 1;
+
+	add_model(g, s);
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		char name[96];
+
+		snprintf(name, sizeof name, "parallelism_config.parallelism_config_%s",
+			 sizes[i]);
+		total *= number(g, name, 1);
+	}
+	add_fact(g, "parallelism_total", total);
+}
+
+/* "    config.training.x = 1", "cfg.model.y = [...]" as names and values. */
+static bool read_settings(struct pairs *out, const char *file, const char *text,
+			  size_t length, struct error *error)
+{
+	char line[PAIRS_MAX_VALUE], *value;
+
+	(void)length;
+	pairs_begin(out, file);
+	for (const char *at = text; *at != '\0'; at += strcspn(at, "\n"), at++) {
+		snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+		char *name = line + strspn(line, " ");
+
+		value = strstr(name, " = ");
+		if (!value ||
+		    (strncmp(name, "config.", 7) != 0 && strncmp(name, "cfg.", 4) != 0))
+			continue;
+		*value = '\0';
+		value += 3;
+		if (*value == '"') {
+			value++;
+			value[strcspn(value, "\"")] = '\0';
+		}
+		if (strcmp(name, "cfg.mixed_precision") == 0 ||
+		    strcmp(value, "None") == 0)
+			continue;
+		if (*value == '[')
+			for (char *c = value; *c != '\0'; c++)
+				if (strchr("[]\",", *c))
+					memmove(c, c + 1, strlen(c)), c--;
+		name += strncmp(name, "config.", 7) == 0 ? 7 : 0;
+		/* of the provider of hybrid models, which the table does not have */
+		if (strcmp(name, "cfg.model.hybrid_layer_pattern") == 0 &&
+		    strstr(text, "HybridModelProvider"))
+			continue;
+		if (!pairs_add(out, name, value, 1, error))
+			return false;
+	}
+	return true;
+}
+
+static const struct target targets[] = {
+	{ "megatron", "megatron-lm", "pretrain_gpt.py", NULL, megatron_facts, false },
+	{ "bridge", "megatron-bridge", NULL, read_settings, add_model, false },
+	{ "torchtitan", "torchtitan-toml", NULL, pairs_from_toml, titan_facts, false },
+	{ "torchtitan-py", "torchtitan-python", NULL, read_settings, titan_facts,
+	  false },
+	{ "nanotron", "nanotron", NULL, pairs_from_yaml, add_model, false },
+	{ "deepspeed", "deepspeed", NULL, pairs_from_json, deepspeed_facts, false },
+	{ "accelerate", "accelerate", NULL, pairs_from_yaml, accelerate_facts, false },
+	{ "vllm", "vllm", "vllm serve ", NULL, add_model, true },
+	{ "sglang", "sglang", "sglang.launch_server ", NULL, add_model, true },
+	{ "trtllm", "trtllm", "trtllm-serve ", NULL, add_model, true },
+};
+
+static int check_export(const struct target *target, const struct tool_arguments *tool,
+			const struct scenario *s, const char *title)
+{
+	struct export_request request = { .scenario = s };
+	struct given given = { .tool = tool, .title = title };
+	struct error error = { "" };
+	struct pairs pairs;
+	char *text = export_find(target->format)->write(&request);
+
+	assert_non_null(text);
+	/* some plans are none of the target's, and it says so */
+	if (strstr(text, "refuses it")) {
+		free(text);
+		return 0;
+	}
+	if (!target->read)
+		given_words(&pairs, text, target->program);
+	else if (!target->read(&pairs, title, text, strlen(text), &error))
+		fail_msg("%s", error.text);
+	facts[0].name = NULL;
+	given.fragment = strstr(text, "a fragment of a") != NULL;
+	given.pairs = &pairs;
+	target->facts(&given, s);
+	given_check(&given);
+	assert_true(pairs.count > 0);
+	assert_true(tool->conditions == 0 || given.held > 0);
+	pairs_free(&pairs);
+	free(text);
+	return given.problems;
+}
+
+static int check_plans(const struct target *target)
+{
+	struct tool_arguments tool;
+	const struct preset *list;
+	int problems = 0, count = preset_list(PRESET_PLAN, &list);
+
+	tool_arguments_read(&tool, target->tool);
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		if (!scenario_read(&s, list[i].name, NULL, &error))
+			fail_msg("%s", error.text);
+		if ((s.plan.mode == MODE_INFERENCE) == target->serves)
+			problems += check_export(target, &tool, &s, list[i].name);
+	}
+	tool_arguments_free(&tool);
+	return problems;
+}
+
+static int check_models(const struct target *target)
+{
+	struct tool_arguments tool;
+	const struct preset *list;
+	int problems = 0, count = preset_list(PRESET_MODEL, &list);
+
+	tool_arguments_read(&tool, target->tool);
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		if (!scenario_blank(&s, list[i].name, "dgx-h100",
+				    target->serves ? "vllm" : "megatron-core", &error))
+			fail_msg("%s", error.text);
+		s.plan.mode = target->serves ? MODE_INFERENCE : MODE_TRAINING;
+		if (s.model.position == POSITION_LEARNED &&
+		    s.plan.seq_len > s.model.max_positions)
+			s.plan.seq_len = s.model.max_positions;
+		problems += check_export(target, &tool, &s, list[i].name);
+	}
+	tool_arguments_free(&tool);
+	return problems;
+}
+
+static void test_plans(void **state)
+{
+	int problems = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+		problems += check_plans(&targets[i]);
+	assert_int_equal(problems, 0);
+}
+
+static void test_models(void **state)
+{
+	int problems = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+		problems += check_models(&targets[i]);
+	assert_int_equal(problems, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_models),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
