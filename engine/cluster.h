@@ -48,6 +48,7 @@ struct calibration {
 	double tail_share;             /* of what idle cores of a GEMM cost */
 	double moe_layer_seconds;      /* fixed time of routing a MoE layer once */
 	double step_seconds;           /* fixed time of one optimizer step */
+	bool unmeasured; /* no training run on it: shares of a comparable one */
 	struct serving_calibration serving;
 };
 

@@ -97,6 +97,9 @@ void planner_axes(struct planner_problem *problem);
 /* Whether activation offload could be tried here, but is not: the hosts' memory is
  * known, and nobody asked. */
 bool planner_leaves_offload(const struct planner_problem *problem);
+/* Whether nobody measured this accelerator: then plans that are left out for their
+ * memory may fit all the same (unsure in engine/estimate.h). */
+bool planner_is_unsure(const struct planner_problem *problem);
 /* An axis by knob, added or replaced. False if there is no room for it. */
 bool planner_pin(struct planner_problem *problem, const struct knob *knob,
 		 const double *values, int count);

@@ -110,6 +110,8 @@ static const struct field fields[] = {
 	NUMBER("calibration.moe_layer_us", accelerator.calibration.moe_layer_seconds,
 	       1e-6),
 	NUMBER("calibration.step_ms", accelerator.calibration.step_seconds, 1e-3),
+	{ "calibration.unmeasured", FIELD_BOOL, C(accelerator.calibration.unmeasured),
+	  0, NULL },
 	SERVING_GEMM("bf16", PRECISION_BF16),
 	SERVING_GEMM("fp8", PRECISION_FP8),
 	SERVING_GEMM("mxfp8", PRECISION_MXFP8),

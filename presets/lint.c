@@ -168,8 +168,9 @@ static void add_memory(struct lint *out, const struct scenario *scenario,
 		       const struct estimate *e, const struct lint_rules *rules,
 		       struct estimate *scratch)
 {
+	enum lint_level usual = e->unsure ? LINT_WARNING : LINT_ERROR;
 	struct lint_item *item =
-		add(out, &memory_rule, level_of(rules, &memory_rule, LINT_ERROR));
+		add(out, &memory_rule, level_of(rules, &memory_rule, usual));
 	char total[32], capacity[32];
 	size_t used = 0;
 
@@ -177,8 +178,9 @@ static void add_memory(struct lint *out, const struct scenario *scenario,
 		return;
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	snprintf(item->text, sizeof item->text, "stage %d needs %s of %s",
-		 e->fullest_stage, total, capacity);
+	snprintf(item->text, sizeof item->text, "stage %d %s %s of %s%s",
+		 e->fullest_stage, e->unsure ? "may need" : "needs", total, capacity,
+		 e->unsure ? ": nobody measured this accelerator" : "");
 	item->mends = whatif_mends(scenario, scratch, item->mend);
 	for (int i = 0; i < item->mends && used < sizeof item->remedy; i++) {
 		char value[48];

@@ -121,9 +121,11 @@ static void add_memory_problem(cJSON *list, const struct estimate *e)
 
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	snprintf(text, sizeof text, "stage %d needs %s of %s", e->fullest_stage, total,
-		 capacity);
-	object = problem("OOM", "error", text, "sum of the fullest stage");
+	snprintf(text, sizeof text, "stage %d %s %s of %s%s", e->fullest_stage,
+		 e->unsure ? "may need" : "needs", total, capacity,
+		 e->unsure ? ": nobody measured this accelerator" : "");
+	object = problem("OOM", e->unsure ? "warning" : "error", text,
+			 "sum of the fullest stage");
 	cJSON_AddItemToObject(object, "nearest", cJSON_CreateObject());
 	cJSON_AddItemToArray(list, object);
 }
@@ -235,6 +237,7 @@ cJSON *report_object(const struct scenario *scenario, const struct estimate *est
 
 	cJSON_AddItemToObject(root, "scenario", report_scenario(scenario));
 	cJSON_AddBoolToObject(root, "feasible", estimate->feasible);
+	cJSON_AddBoolToObject(root, "unsure", estimate->unsure);
 	problems = report_problems(&estimate->problems);
 	if (estimate_is_too_large(estimate))
 		add_memory_problem(problems, estimate);

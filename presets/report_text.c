@@ -93,7 +93,8 @@ static void put_problem(FILE *stream, const struct estimate *estimate)
 	if (!estimate->legal && estimate->problems.count > 0)
 		finding_text(&estimate->problems.item[0], text, sizeof text);
 	else if (estimate->legal && !estimate->fits)
-		snprintf(text, sizeof text, "out of %smemory",
+		snprintf(text, sizeof text, "%sout of %smemory",
+			 estimate->unsure ? "perhaps " : "",
 			 estimate_is_too_large(estimate) ? "" : "host ");
 	put_csv(stream, text);
 }
@@ -180,8 +181,9 @@ static void put_problems(FILE *stream, const struct estimate *e)
 
 		form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 		form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-		fprintf(stream, "- **OOM** stage %d needs %s of %s\n", e->fullest_stage,
-			total, capacity);
+		fprintf(stream, "- **OOM** stage %d %s %s of %s%s\n", e->fullest_stage,
+			e->unsure ? "may need" : "needs", total, capacity,
+			e->unsure ? ": nobody measured this accelerator" : "");
 	}
 	if (e->problems.count > 0 || (e->legal && !e->fits))
 		fputc('\n', stream);

@@ -219,7 +219,9 @@ static double sum(const struct explanation *x)
 
 static double fit(const struct explanation *x)
 {
-	return 1 / (1 + exp(18 * (t(x, "M") / t(x, "C") - 1.005)));
+	double u = t(x, "u");
+
+	return (1 - u) / (1 + exp(18 * (t(x, "M") / t(x, "C") - 1.005))) + u / 2;
 }
 
 static double framework(const struct explanation *x)

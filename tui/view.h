@@ -41,6 +41,7 @@ void change_text(const struct explorer *explorer, const char *key, char *out,
 /* "fits, 77 % sure" of a plan that trains; "fits, room for 312 requests" of a server,
  * of whose memory nobody measured how sure it is: as much as there is room for. */
 void fit_text(const struct explorer *explorer, int width, char *out, size_t size);
+enum role fit_role(const struct estimate *estimate);
 /* A place that can be pointed at; lit if the cursor is there. */
 void add_spot(const struct explorer *explorer, struct canvas *canvas,
 	      enum spot_kind kind, struct rect rect, const char *key, double value);

@@ -66,6 +66,8 @@ static void fit(const struct asked *a, struct explanation *out)
 			     ? a->estimate->memory.total_bytes /
 				       a->estimate->capacity_bytes
 			     : 0);
+	explain_term(out, "u", "0.5 on an accelerator that nobody measured, else 0",
+		     FORM_REAL, a->estimate->unsure ? 0.5 : 0);
 }
 
 static void step_terms(const struct asked *a, struct explanation *out)
@@ -313,7 +315,8 @@ const struct explain_row explain_totals[] = {
 	{ "capacity_bytes", "Capacity", "usable",
 	  "What a framework can allocate on this accelerator, not the label.",
 	  "presets/clusters: usable_gib", capacity },
-	{ "fit_probability", "Chance that it fits", "1 / (1 + exp(18 * (x - 1.005)))",
+	{ "fit_probability", "Chance that it fits",
+	  "(1 - u) / (1 + exp(18 * (x - 1.005))) + u / 2",
 	  "Memory near the edge is a chance: fragmentation and imbalance decide. Below "
 	  "0.7 of the capacity none of 1567 measured runs failed.",
 	  "logistic through 2705 measured runs on 80 GB GPUs (tests/validation)", fit },

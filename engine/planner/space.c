@@ -243,6 +243,12 @@ bool planner_leaves_offload(const struct planner_problem *problem)
 	       axis->value[0] == 0;
 }
 
+bool planner_is_unsure(const struct planner_problem *problem)
+{
+	return problem->base.plan.mode == MODE_TRAINING &&
+	       problem->base.cluster.accelerator.calibration.unmeasured;
+}
+
 static bool same_values(const struct planner_axis *a, const struct planner_axis *b)
 {
 	if (!b || a->count != b->count)

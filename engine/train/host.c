@@ -170,6 +170,6 @@ void step_host(const struct step *step, struct estimate *out)
 		return;
 	struct hosts h = hosts_of(step, out->stage);
 
-	out->fits = false;
+	out->fits = out->unsure = false;
 	tell(&h, out);
 }

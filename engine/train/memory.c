@@ -178,6 +178,33 @@ double step_bytes(const struct step *step)
 	return most;
 }
 
+/* Whether what a plan holds by definition has room on every stage. Activations,
+ * framework and gradients hang on the software: a compiler may use each gradient up
+ * where it arises (LOMO, arXiv 2306.09782, section 3.1). */
+static bool states_have_room(const struct estimate *out)
+{
+	for (int i = 0; i < out->stages; i++) {
+		const struct stage_memory *held = &out->stage[i];
+
+		if (held->weights_bytes + held->optimizer_bytes > out->capacity_bytes)
+			return false;
+	}
+	return true;
+}
+
+/* Measured accelerators have a curve. Of others it is believed half; the other half
+ * knows nothing. */
+static void judge(const struct accelerator *a, struct estimate *out)
+{
+	double share = out->memory.total_bytes / out->capacity_bytes;
+
+	out->fits = share <= 1;
+	out->fit_probability = 1 / (1 + exp(fit_slope * (share - fit_centre)));
+	out->unsure = a->calibration.unmeasured && states_have_room(out);
+	if (out->unsure)
+		out->fit_probability = (out->fit_probability + 0.5) / 2;
+}
+
 void step_memory(const struct step *step, struct estimate *out)
 {
 	const struct accelerator *a = &step->scenario->cluster.accelerator;
@@ -198,9 +225,5 @@ void step_memory(const struct step *step, struct estimate *out)
 	}
 	out->memory = out->stage[out->fullest_stage];
 	out->capacity_bytes = a->usable_bytes > 0 ? a->usable_bytes : a->memory_bytes;
-	out->fits = out->memory.total_bytes <= out->capacity_bytes;
-	out->fit_probability =
-		1 /
-		(1 + exp(fit_slope *
-			 (out->memory.total_bytes / out->capacity_bytes - fit_centre)));
+	judge(a, out);
 }

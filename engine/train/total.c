@@ -139,14 +139,15 @@ static const struct spread calibrated_time = { 0.88, 1.13 };
 static const struct spread dense_memory = { 0.89, 1.28 };
 static const struct spread expert_memory = { 0.75, 1.40 };
 
-/* Larger than any run that was measured, or layers that none had: how much wider is an
- * assumption. */
+/* Larger than any run that was measured, or layers or an accelerator that none had: how
+ * much wider is an assumption. */
 static const int64_t validated_gpus = 1024;
 static const double beyond = 1.5;
 
 static bool is_beyond(const struct scenario *s)
 {
-	bool other = s->cluster.gpus > validated_gpus;
+	bool other = s->cluster.gpus > validated_gpus ||
+		     s->cluster.accelerator.calibration.unmeasured;
 
 	for (int k = 0; k < s->model.kinds; k++)
 		other |= s->model.kind[k].mixer >= MIXER_MAMBA1;

@@ -13,6 +13,7 @@ static void clear(struct estimate *out)
 
 	memset(&out->problems, 0, (size_t)findings);
 	out->legal = out->fits = out->host_fits = out->feasible = false;
+	out->unsure = false;
 	out->stages = 0;
 	out->fullest_stage = out->slowest_stage = 0;
 	out->capacity_bytes = out->fit_probability = 0;
@@ -78,7 +79,7 @@ static bool estimate(const struct scenario *scenario, struct step *step,
 	step_host(step, out);
 	step_total(step, out);
 	step_run(scenario, out);
-	out->feasible = out->fits;
+	out->feasible = out->fits || out->unsure;
 	return true;
 }
 

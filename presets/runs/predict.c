@@ -259,7 +259,7 @@ static cJSON *row_object(const struct measured_run *run, struct estimate *estima
 		      run->step_seconds);
 	add_predicted(row, run->peak_bytes > 0, "measured_peak_memory_bytes",
 		      run->peak_bytes);
-	cJSON_AddBoolToObject(row, "feasible", p.predicted && p.predicted_fits);
+	cJSON_AddBoolToObject(row, "feasible", p.predicted && estimate->feasible);
 	cJSON_AddItemToObject(row, "problems", report_problems(&estimate->problems));
 	return row;
 }

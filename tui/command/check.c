@@ -71,6 +71,10 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 		print_item(&lint->item[i]);
 	if (lint->errors > 0)
 		print_gpus(s, lint);
+	else if (e->unsure)
+		printf("ok: legal on %s; whether it fits is unsure (%.0f %%), nobody "
+		       "measured this accelerator\n",
+		       s->stack.name, e->fit_probability * 100);
 	else if (e->feasible)
 		printf("ok: legal on %s, and fits\n", s->stack.name);
 	else

@@ -119,8 +119,12 @@ static void print_memory(const struct estimate *e, bool serves)
 
 	form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
 	form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-	printf("\nmemory of stage %d: %s of %s, %s\n", e->fullest_stage, total,
-	       capacity, estimate_is_too_large(e) ? "DOES NOT FIT" : "fits");
+	printf("\nmemory of stage %d: %s of %s, ", e->fullest_stage, total, capacity);
+	if (e->unsure)
+		printf("unsure, %.0f %%: nobody measured this accelerator\n",
+		       e->fit_probability * 100);
+	else
+		puts(estimate_is_too_large(e) ? "DOES NOT FIT" : "fits");
 	if (serves)
 		PRINT_LINES(e, served);
 	else

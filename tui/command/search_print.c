@@ -119,7 +119,10 @@ static void print_misses(const struct misses *misses)
 	char needs[MAX_FORM], has[MAX_FORM], text[96];
 
 	if (misses->count > 0)
-		printf("nothing fits: needs %s of %s (%.0f %% are kept free)\n",
+		printf("%s: needs %s of %s (%.0f %% are kept free)\n",
+		       planner_is_unsure(misses->problem)
+			       ? "nothing is predicted to fit, which is unsure"
+			       : "nothing fits",
 		       form(FORM_BYTES, misses->miss[0].memory_bytes, needs),
 		       form(FORM_BYTES, misses->has_bytes, has),
 		       misses->problem->reserve * 100);
@@ -294,6 +297,10 @@ void print_search(const struct planner_problem *problem,
 	if (planner_leaves_offload(problem))
 		puts("\nactivation offload, which no measured run covers, is left out: "
 		     "--activation_offload 0,0.5,1");
+	if (planner_is_unsure(problem))
+		printf("\nnobody measured %s: what fits is unsure, and plans above the "
+		       "prediction are left out\n",
+		       problem->base.cluster.accelerator.name);
 	if (extra->misses)
 		print_misses(extra->misses);
 	print_proof(problem, &result->counts, seconds);

@@ -355,7 +355,12 @@ static void draw_value(const struct explorer *explorer, struct canvas *canvas,
 	canvas_right(canvas, line.x + 26, line.y, 10, ROLE_VALUE, memory);
 	snprintf(text, sizeof text, "%.0f tok/s/GPU", v->tokens_per_second_per_gpu);
 	canvas_text(canvas, line.x + 38, line.y, line.width - 38,
-		    v->fits ? ROLE_GOOD : ROLE_BAD, v->fits ? text : "does not fit");
+		    v->fits                     ? ROLE_GOOD
+		    : explorer->estimate.unsure ? ROLE_WARNING
+						: ROLE_BAD,
+		    v->fits                     ? text
+		    : explorer->estimate.unsure ? "may not fit"
+						: "does not fit");
 }
 
 static void draw_line(const struct explorer *explorer, struct canvas *canvas,

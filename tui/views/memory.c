@@ -205,11 +205,10 @@ static void draw_verdict(const struct explorer *explorer, struct canvas *canvas,
 	       text_width(stage);
 	if (!e->fits && !estimate_is_too_large(e))
 		snprintf(verdict, sizeof verdict, "host is too small");
-	if (e->fits)
+	if (e->fits || e->unsure)
 		fit_text(explorer, room, verdict, sizeof verdict);
-	canvas_format(canvas, rect.x, rect.y, rect.width,
-		      e->fits ? ROLE_GOOD : ROLE_BAD, "%s of %s, %s%s", total, capacity,
-		      verdict, stage);
+	canvas_format(canvas, rect.x, rect.y, rect.width, fit_role(e), "%s of %s, %s%s",
+		      total, capacity, verdict, stage);
 }
 
 void memory_draw(const struct explorer *explorer, struct canvas *canvas,

@@ -72,11 +72,18 @@ void fit_text(const struct explorer *explorer, int width, char *out, size_t size
 	/* nobody is surer than that of a prediction */
 	if (explorer->scenario.plan.mode == MODE_INFERENCE)
 		room_text(&e->serving, width, out, size);
+	else if (e->unsure)
+		snprintf(out, size, "unsure, %.0f %%", e->fit_probability * 100);
 	else
 		snprintf(out, size, "fits, %.0f %% sure",
 			 fmin(e->fit_probability * 100, 99));
 	if (text_width(out) > width)
-		snprintf(out, size, "fits");
+		snprintf(out, size, e->unsure ? "unsure" : "fits");
+}
+
+enum role fit_role(const struct estimate *e)
+{
+	return e->unsure ? ROLE_WARNING : e->fits ? ROLE_GOOD : ROLE_BAD;
 }
 
 static uint32_t change_glyph(const struct canvas *canvas, const char *text)

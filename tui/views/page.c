@@ -92,13 +92,11 @@ static void draw_verdict(struct page *p, int x)
 	char text[64] = "DOES NOT FIT", stage[32];
 
 	snprintf(stage, sizeof stage, "stage %d of %d", e->fullest_stage, e->stages);
-	if (e->fits)
+	if (e->fits || e->unsure)
 		fit_text(p->explorer, room, text, sizeof text);
 	else if (!estimate_is_too_large(e))
 		snprintf(text, sizeof text, "HOST IS TOO SMALL");
-	x += canvas_text(p->canvas, x, p->y, room, e->fits ? ROLE_GOOD : ROLE_BAD,
-			 text) +
-	     2;
+	x += canvas_text(p->canvas, x, p->y, room, fit_role(e), text) + 2;
 	room -= text_width(text) + 2;
 	if (e->stages > 1 && text_width(stage) <= room)
 		canvas_text(p->canvas, x, p->y, room, ROLE_LABEL, stage);

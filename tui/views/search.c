@@ -250,9 +250,11 @@ static void draw_misses(const struct explorer *explorer, struct canvas *canvas,
 	if (misses->count > 0) {
 		form_text(FORM_BYTES, misses->miss[0].memory_bytes, needs,
 			  sizeof needs);
-		snprintf(text, sizeof text,
-			 "Nothing fits: needs %s of %s (%.0f %% kept free)", needs, has,
-			 fmin(100, search->problem.reserve * 100));
+		snprintf(text, sizeof text, "%s: needs %s of %s (%.0f %% kept free)",
+			 planner_is_unsure(&search->problem)
+				 ? "Nothing is predicted to fit, which is unsure"
+				 : "Nothing fits",
+			 needs, has, fmin(100, search->problem.reserve * 100));
 		y += widget_prose(canvas,
 				  (struct rect){ rect.x, y, rect.width, end - y }, 0,
 				  ROLE_BAD, text);

@@ -1,0 +1,139 @@
+/* test_unmeasured.c - where nobody measured an accelerator, nobody is told that a plan
+ * fits there, or that it does not. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/estimate.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+
+static struct estimate estimate;
+
+#define TPU "--model llama3.1-8b --cluster tpu-v6e --stack jax-xla --gpus 8 --tp 1 "
+/* Ran so (AI-Hypercomputer/tpu-recipes, Llama 3.1 8B on v6e-8), 22 % too large here. */
+#define RECIPE                                                                   \
+	TPU "--pp 1 --cp 1 --zero 3 --mbs 3 --gbs 24 --seq 8192 "                \
+	    "--recompute selective --recompute-modules core_attn+layernorm+mlp " \
+	    "--optimizer-offload 0 "
+
+static void every_file_that_says_so_is_marked(void **state)
+{
+	static const char *const marked[] = { "l40s",   "mi250x",  "mi300x", "mi355x",
+					      "tpu-v4", "tpu-v5p", "tpu-v6e" };
+	const struct preset *list;
+	int count = preset_list(PRESET_CLUSTER, &list), found = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct cluster cluster;
+		bool expected = false;
+
+		if (!library_cluster(&cluster, list[i].name, &error))
+			fail_msg("%s", error.text);
+		for (size_t k = 0; k < sizeof marked / sizeof marked[0]; k++)
+			expected |= strcmp(marked[k], list[i].name) == 0;
+		if (cluster.accelerator.calibration.unmeasured != expected)
+			fail_msg("%s: unmeasured is %d", list[i].name, !expected);
+		found += expected;
+	}
+	assert_int_equal(found, sizeof marked / sizeof marked[0]);
+}
+
+/* The same plan with a growing micro-batch: the chance falls, and neither end of it is
+ * sure until the states themselves are too large. */
+static void chances_are_between(void **state)
+{
+	struct error error = { "" };
+	struct scenario s;
+	double before = 1;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "llama3.1-8b", "mi300x", "fsdp", &error));
+	s.cluster.gpus = 8;
+	s.plan.micro_batch = 1;
+	s.plan.global_batch = 1024;
+	for (; s.plan.micro_batch <= 128; s.plan.micro_batch *= 2) {
+		scenario_estimate(&s, &estimate);
+		assert_true(estimate.legal && estimate.unsure && estimate.feasible);
+		assert_true(estimate.fit_probability <= before);
+		assert_true(estimate.fit_probability >= 0.25 &&
+			    estimate.fit_probability <= 0.75);
+		before = estimate.fit_probability;
+	}
+	assert_false(estimate.fits);
+	/* as sure as elsewhere once somebody has measured it */
+	s.cluster.accelerator.calibration.unmeasured = false;
+	scenario_estimate(&s, &estimate);
+	assert_false(estimate.unsure || estimate.feasible);
+	assert_true(estimate.fit_probability < 0.01);
+	/* 8 G parameters of 14 bytes on one accelerator of 32 GB are counted, not
+	 * guessed
+	 */
+	assert_true(scenario_blank(&s, "llama3.1-8b", "tpu-v6e", "generic", &error));
+	scenario_estimate(&s, &estimate);
+	assert_true(estimate.legal && !estimate.unsure && !estimate.feasible);
+	assert_true(estimate.fit_probability < 0.01);
+}
+
+static void ranges_are_wider(void **state)
+{
+	struct error error = { "" };
+	struct scenario s;
+	double low, high;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "llama3.1-8b", "mi300x", "fsdp", &error));
+	s.cluster.gpus = 8;
+	scenario_estimate(&s, &estimate);
+	low = estimate.memory_low_bytes / estimate.memory.total_bytes;
+	high = estimate.memory_high_bytes / estimate.memory.total_bytes;
+	s.cluster.accelerator.calibration.unmeasured = false;
+	scenario_estimate(&s, &estimate);
+	assert_true(low < estimate.memory_low_bytes / estimate.memory.total_bytes);
+	assert_true(high > estimate.memory_high_bytes / estimate.memory.total_bytes);
+}
+
+static void says(const char *arguments, int status, const char *text, const char *never)
+{
+	struct ran ran = run(arguments);
+
+	if (ran.status != status || !strstr(ran.out, text) ||
+	    (never && strstr(ran.out, never)))
+		fail_msg("%s: status %d, no '%s' (or '%s') in\n%s%s", arguments,
+			 ran.status, text, never ? never : "", ran.out, ran.err);
+	ran_free(&ran);
+}
+
+static void verdicts_are_unsure(void **state)
+{
+	(void)state;
+	says("eval " RECIPE, 0, ", unsure, ", "DOES NOT FIT");
+	says("eval " RECIPE "--json", 0, "\"unsure\":\ttrue", "\"error\"");
+	says("eval " TPU "--mbs 1 --gbs 8", 0, ", unsure, ", ", fits");
+	says("check " RECIPE, 0, "whether it fits is unsure", "error");
+	says("check " RECIPE, 0, "may need", NULL);
+	says("search " RECIPE, 1, "nothing is predicted to fit, which is unsure",
+	     "nothing fits");
+	says("search " TPU "--gbs 8 --top 1", 0, "nobody measured tpu-v6e", NULL);
+	says("screen memory " RECIPE, 0, "unsure", "does not fit");
+	says("screen overview " RECIPE, 0, "unsure", "DOES NOT FIT");
+	/* measured ones are told as before */
+	says("eval llama3-70b-64-h100", 0, ", fits", "unsure");
+	says("eval llama3-70b-64-h100 --mbs 4 --json", 1, "\"unsure\":\tfalse", NULL);
+	says("search llama3-70b-64-h100 --top 1", 0, "plans", "nobody measured");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_file_that_says_so_is_marked),
+		cmocka_unit_test(chances_are_between),
+		cmocka_unit_test(ranges_are_wider),
+		cmocka_unit_test(verdicts_are_unsure),
+	};
+
+	return cmocka_run_group_tests_name("unmeasured", tests, NULL, NULL);
+}
