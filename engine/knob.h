@@ -78,6 +78,8 @@ const char *knob_nearest_key(const char *key);
  * is longer than that. '-' and '_' and cases are equal. */
 int knob_distance(const char *a, const char *b);
 
+/* Words of enum precision. */
+extern const char *const precision_words[];
 /* The shown value as a number (words: index, sets: bits); 0 for KNOB_TEXT. */
 double knob_get(const struct scenario *scenario, const struct knob *knob);
 const char *knob_get_text(const struct scenario *scenario, const struct knob *knob);

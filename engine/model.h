@@ -80,6 +80,7 @@ struct model {
 	char name[MAX_NAME];
 	char hf_id[MAX_NAME];       /* Hugging Face id, or empty */
 	char approximate[MAX_NOTE]; /* why costs are approximate, or empty */
+	int precision;              /* enum precision of the published weights */
 	int64_t layers, hidden, vocab, max_positions;
 	int64_t mtp_layers; /* multi-token prediction layers after the last one */
 	bool gated_mlp, parallel_block, shared_norm; /* shared_norm: one norm per

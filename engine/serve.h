@@ -48,7 +48,7 @@ int serve_knee(const struct serve_point *point, int count);
  * inference: goals of 2 s and 50 ms where there are none (MLPerf Inference v5.0 asks 2
  * s and 200 ms of Llama 2 70B, 450 ms and 40 ms of its interactive variant), and as
  * many requests as the knee has, or fewer that keep the goals, where their number is
- * still the default. */
+ * still the default; the precision of the published weights likewise. */
 void serve_begin(struct scenario *scenario);
 
 /* The roof over a rank's operators: dense peak of the products that run, and memory

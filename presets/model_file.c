@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/knob.h"
 #include "presets/fields.h"
 #include "presets/library.h"
 #include "presets/stream.h"
@@ -99,6 +100,7 @@ static const struct field fields[] = {
 	WORD("activation", model.activation, activation_words),
 	WORD("position", model.position, position_words),
 	NUMBER("dropout", model.dropout, 0),
+	WORD("precision", model.precision, precision_words),
 	COUNT("mtp_layers", model.mtp_layers),
 	COUNT("experts", model.moe.experts),
 	COUNT("experts_per_token", model.moe.experts_per_token),

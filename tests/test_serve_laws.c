@@ -4,6 +4,7 @@
 
 #include "engine/knob.h"
 #include "engine/serve.h"
+#include "engine/start.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
@@ -262,6 +263,50 @@ static void a_token_and_a_server_count_alike(void **state)
 		     1e-9);
 }
 
+/* A server that is told nothing else reads the weights as they are published, and is
+ * not told to take wider ones; training begins in bf16. */
+static void weights_are_served_as_published(void **state)
+{
+	static const struct {
+		const char *model, *cluster;
+		enum precision published;
+	} rows[] = {
+		{ "deepseek-v3", "dgx-h200", PRECISION_FP8_BLOCK },
+		{ "kimi-k2", "dgx-b200", PRECISION_FP8_BLOCK },
+		{ "gpt-oss-120b", "dgx-h100", PRECISION_NVFP4 },
+		{ "llama3.1-8b", "dgx-h100", PRECISION_BF16 },
+	};
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s, given;
+		struct start start = { 0 };
+
+		if (!scenario_blank(&s, rows[i].model, rows[i].cluster, "vllm", &error))
+			fail_msg("%s", error.text);
+		s.cluster.gpus = 8;
+		given = s;
+		given.plan.mode = MODE_TRAINING;
+		start_choose(&start, &given);
+		assert_int_equal(given.plan.precision, PRECISION_BF16);
+		case_set(&s, "mode", "inference");
+		given = s;
+		start = (struct start){ 0 };
+		start_choose(&start, &s);
+		assert_int_equal(s.plan.precision, rows[i].published);
+		serve_estimate(&s, &now);
+		assert_true(now.feasible);
+		for (int k = 0; k < now.problems.count; k++)
+			assert_true(!now.problems.item[k].knob ||
+				    strcmp(now.problems.item[k].knob, "precision"));
+		start = (struct start){ 0 };
+		start_give(&start, knob_find("precision"));
+		start_choose(&start, &given);
+		assert_int_equal(given.plan.precision, PRECISION_BF16);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -271,6 +316,7 @@ int main(void)
 		cmocka_unit_test(a_full_cache_is_within_the_gpu),
 		cmocka_unit_test(cache_room_is_as_logged),
 		cmocka_unit_test(a_token_and_a_server_count_alike),
+		cmocka_unit_test(weights_are_served_as_published),
 		cmocka_unit_test(a_queue_without_end_has_no_length),
 		cmocka_unit_test(a_slow_prefill_pool_empties_the_other),
 	};

@@ -39,7 +39,7 @@ static void give(struct start *start, struct scenario *s, const char *key, doubl
  * can help (the model is too large). */
 static const char *own_warning(const struct findings *problems)
 {
-	static const char *const theirs[] = { "X18", "S18", "S19", "S25" };
+	static const char *const theirs[] = { "X18", "S15", "S18", "S19", "S25" };
 
 	for (int i = 0; i < problems->count; i++) {
 		const struct rule *rule = problems->item[i].rule;

@@ -119,4 +119,7 @@ void planner_name(const struct planner_problem *problem, const struct scenario *
 			used += (size_t)snprintf(out + used, size - used, "%s%s",
 						 used ? " " : "", text);
 	}
+	/* nothing is split, and nothing unusual */
+	if (used == 0)
+		snprintf(out, size, "TP1");
 }

@@ -267,8 +267,10 @@ static bool breaks_s15(const struct facts *f, struct broken *out)
 	if ((p == PRECISION_FP8_BLOCK || p == PRECISION_MXFP8) &&
 	    f->scenario->cluster.accelerator.peak_flops[PRECISION_FP8] > 0)
 		return false;
-	*out = (struct broken){ .mend = {
-					{ "precision", MEND_VALUE, PRECISION_BF16 } } };
+	*out = (struct broken){ 0 };
+	/* nobody has wider weights of a model that is published so */
+	if ((int)p != f->model->precision)
+		out->mend[0] = (struct mend){ "precision", MEND_VALUE, PRECISION_BF16 };
 	return true;
 }
 

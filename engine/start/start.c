@@ -74,11 +74,17 @@ static void choose_lengths(struct start *start, struct scenario *s)
 		start_set(start, s, "prompt", (double)(room - v->output_len));
 }
 
-/* The first of the wide types that the accelerator computes in. */
+/* A server reads the weights as they are published; else the first of the wide types
+ * that the accelerator computes in. */
 static void choose_precision(struct start *start, struct scenario *s)
 {
 	const double *peak = s->cluster.accelerator.peak_flops;
 
+	if (s->plan.mode == MODE_INFERENCE && s->plan.precision == PRECISION_BF16 &&
+	    s->model.precision != PRECISION_BF16) {
+		start_set(start, s, "precision", s->model.precision);
+		return;
+	}
 	if (s->plan.precision == PRECISION_BF16 && !(peak[PRECISION_BF16] > 0) &&
 	    peak[PRECISION_FP16] > 0)
 		start_set(start, s, "precision", PRECISION_FP16);

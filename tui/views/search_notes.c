@@ -35,7 +35,9 @@ static void draw_present(const struct explorer *explorer, struct canvas *canvas,
 			      search->fewest.answer);
 	else if (gap > 0.001)
 		canvas_format(canvas, x, y, width, ROLE_WARNING,
-			      "your step takes %.1f %% longer than the best",
+			      explorer->scenario.plan.mode == MODE_INFERENCE
+				      ? "the best gives %.1f %% more than your plan"
+				      : "your step takes %.1f %% longer than the best",
 			      gap * 100);
 	else if (gap < -0.001 && explorer->objective <= OBJECTIVE_THROUGHPUT)
 		/* it fills what the search keeps free, or has what is not varied */
