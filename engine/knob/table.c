@@ -81,6 +81,12 @@ static bool has_imbalance(const struct scenario *s)
 	return has_ep(s) && !evened;
 }
 
+/* Several on a rank. */
+static bool has_local_experts(const struct scenario *s)
+{
+	return has_experts(s) && s->model.moe.experts > s->plan.ep;
+}
+
 static bool has_shared_experts(const struct scenario *s)
 {
 	return has_experts(s) && s->model.moe.shared_ffn > 0;
@@ -94,6 +100,12 @@ static bool has_capacity(const struct scenario *s)
 static bool is_interleaved(const struct scenario *s)
 {
 	return has_pp(s) && s->plan.schedule == SCHEDULE_INTERLEAVED;
+}
+
+/* Schedules whose stages may end their step one after the other (pipeline.h). */
+static bool has_skewed_end(const struct scenario *s)
+{
+	return has_pp(s) && s->plan.schedule > SCHEDULE_BREADTH_FIRST;
 }
 
 /* Schedules that take as many chunks as are asked for. */
@@ -334,7 +346,8 @@ const struct knob knob_table[] = {
 	  "Whether a step ends with a barrier for the gradient norm, or checks it "
 	  "after "
 	  "the fact (zero bubble).",
-	  GROUP_PIPELINE, WORD(plan.optimizer_sync, sync_words), .applies = has_pp },
+	  GROUP_PIPELINE, WORD(plan.optimizer_sync, sync_words),
+	  .applies = has_skewed_end },
 
 	{ "recompute", "recompute_granularity", "recompute", "",
 	  "Compute activations again in the backward instead of keeping them: of some "
@@ -437,7 +450,7 @@ const struct knob knob_table[] = {
 	  .applies = has_imbalance, .both = true },
 	{ "grouped_gemm", "moe_grouped_gemm", "grouped GEMM", "",
 	  "All local experts in one kernel instead of one after the other.", GROUP_MOE,
-	  SWITCH(plan.grouped_gemm), .applies = has_experts },
+	  SWITCH(plan.grouped_gemm), .applies = has_local_experts },
 
 	{ "gpus", "world_size", "GPUs", "", "Accelerators of the job.", GROUP_CLUSTER,
 	  COUNT(cluster.gpus, 1, MAX_GPUS), .step = STEP_SERIES },

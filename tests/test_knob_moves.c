@@ -1,0 +1,236 @@
+/* test_knob_moves.c - a knob that is shown as live moves some number of the estimate,
+ * or stands below with the reason why it can't. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "engine/train.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+static struct estimate base, turned;
+
+enum family { DENSE, MOE, HYBRID };
+
+/* Plans that between them make every knob of training live. */
+static const struct plan_row {
+	const char *name;
+	enum family family;
+	const char *settings;
+} plans[] = {
+	{ "dense", DENSE, "" },
+	{ "MoE", MOE, "" },
+	{ "LoRA", DENSE, "pp=1 lora_rank=16" },
+	{ "hybrid", HYBRID, "" },
+	{ "interleaved", DENSE,
+	  "schedule=interleaved vpp=4 precision=fp8 tp_overlap=on" },
+	{ "zero bubble", DENSE, "schedule=zb-h2" },
+	{ "first and last", DENSE,
+	  "schedule=1f1b split=first-last first_stage_layers=17 last_stage_layers=21" },
+	{ "FSDP", DENSE, "pp=1 zero=3 recompute=selective" },
+	{ "context", DENSE, "cp=2 gbs=64 optimizer_offload=0.5 recompute=full" },
+	{ "padded", MOE, "moe_capacity=pad ep=4" },
+	{ "leaves", DENSE, "gpus=256 leaf_gpus=64" },
+};
+
+/* Knobs that are live on a plan and can't move a number there, why, and what has to be
+ * set besides so that they do. */
+static const struct {
+	const char *plan; /* NULL = any */
+	const char *key, *besides, *why;
+} still[] = {
+	{ NULL, "compile", "fused_norms=off",
+	  "fused kernels are there already, and the CPU keeps up" },
+	{ NULL, "leaf_gpus", "gpus=256 oversubscription=4",
+	  "a leaf switch that is not oversubscribed costs nothing" },
+	{ NULL, "in_network_reduction", "gpus=256",
+	  "two domains exchange their halves in one step as it is" },
+	{ NULL, "network_gbps_per_gpu", "gpus=16", "the job is on one node" },
+	{ NULL, "moe_capacity", "imbalance=2",
+	  "with even experts and a factor of 1 nothing is dropped or padded" },
+	{ "zero bubble", "split", "tp=4",
+	  "20 layers each are the best split and the fullest's least" },
+	{ NULL, "async_tp", "tp_overlap=off", "the two are ways to the same overlap" },
+	{ "FSDP", "overlap_param_gather", "zero=1",
+	  "layers are gathered one by one, as fsdp_prefetch says" },
+	{ "FSDP", "overlap_grad_reduce", "fsdp_reshard=off",
+	  "a layer's gradients share the backward with its second gather" },
+};
+
+static void set_all(struct scenario *s, const char *settings)
+{
+	char text[256], *rest = text;
+
+	snprintf(text, sizeof text, "%s", settings);
+	for (char *word; (word = strtok_r(rest, " ", &rest));) {
+		char *value = strchr(word, '=');
+
+		assert_non_null(value);
+		*value++ = '\0';
+		case_set(s, word, value);
+	}
+}
+
+static void begin(const struct plan_row *row, struct scenario *s)
+{
+	static void (*const cases[])(struct scenario *) = {
+		[DENSE] = case_dense, [MOE] = case_moe, [HYBRID] = case_hybrid
+	};
+
+	cases[row->family](s);
+	s->stack.ep_overlap = 0.8;
+	s->stack.graph_bytes = s->stack.graph_pipelined_bytes = 3e9;
+	/* what a framework refuses is no matter of what a knob does */
+	s->stack.rules = 0;
+	case_set(s, "document_len", "2k");
+	set_all(s, row->settings);
+}
+
+static bool differs(void)
+{
+	for (int i = 0; i < metric_count(); i++)
+		if ((metric_table[i].modes & METRIC_TRAINING) &&
+		    metric_get(&base, &metric_table[i]) !=
+			    metric_get(&turned, &metric_table[i]))
+			return true;
+	for (int i = 0; i < base.stages; i++)
+		if (base.stage[i].total_bytes != turned.stage[i].total_bytes ||
+		    base.stage_time[i].busy_seconds !=
+			    turned.stage_time[i].busy_seconds)
+			return true;
+	return false;
+}
+
+/* Some legal value of this knob gives another number than the one it has. */
+static bool moves(const struct scenario *s, const struct knob *knob)
+{
+	double values[MAX_VALUES];
+	int present, count = knob_values(s, knob, values, &present);
+
+	train_estimate(s, &base);
+	assert_true(base.legal);
+	for (int i = 0; i < count; i++) {
+		struct scenario other = *s;
+
+		if (i == present || !knob_set(&other, knob, values[i]))
+			continue;
+		train_estimate(&other, &turned);
+		if (turned.legal && differs())
+			return true;
+	}
+	return false;
+}
+
+/* Its row in the list above, or -1. */
+static int find_still(const char *plan, const char *key)
+{
+	for (int i = 0; i < (int)(sizeof still / sizeof still[0]); i++)
+		if (strcmp(still[i].key, key) == 0 &&
+		    (!still[i].plan || strcmp(still[i].plan, plan) == 0))
+			return i;
+	return -1;
+}
+
+static bool seen[MAX_KNOBS], excused[sizeof still / sizeof still[0]];
+
+static void check(const struct plan_row *row, const struct scenario *s, int k)
+{
+	const struct knob *knob = &knob_table[k];
+	struct scenario prepared = *s;
+	int excuse;
+
+	seen[k] = true;
+	if (moves(s, knob))
+		return;
+	excuse = find_still(row->name, knob->key);
+	if (excuse < 0)
+		fail_msg("%s is live on the plan %s, and moves no number", knob->key,
+			 row->name);
+	excused[excuse] = true;
+	set_all(&prepared, still[excuse].besides);
+	if (!knob_applies(&prepared, knob) || !moves(&prepared, knob))
+		fail_msg("%s moves nothing on the plan %s with %s either (%s)",
+			 knob->key, row->name, still[excuse].besides,
+			 still[excuse].why);
+}
+
+/* mode changes which numbers there are; those of the split have tests of their own; and
+ * overlapping shared experts is not modelled. */
+static bool is_turned(const struct knob *knob)
+{
+	static const char *const apart[] = { "mode", "layout", "split_embedding",
+					     "split_loss", "shared_expert_overlap" };
+
+	for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++)
+		if (strcmp(knob->key, apart[i]) == 0)
+			return false;
+	return knob_in_mode(knob, MODE_TRAINING);
+}
+
+static void test_live_knobs_move_a_number(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+		begin(&plans[i], &s);
+		for (int k = 0; k < knob_count(); k++)
+			if (is_turned(&knob_table[k]) &&
+			    knob_applies(&s, &knob_table[k]))
+				check(&plans[i], &s, k);
+	}
+	for (int k = 0; k < knob_count(); k++)
+		if (is_turned(&knob_table[k]) && !seen[k])
+			fail_msg("no plan turns %s", knob_table[k].key);
+	for (size_t i = 0; i < sizeof still / sizeof still[0]; i++)
+		if (!excused[i])
+			fail_msg("%s needs no excuse", still[i].key);
+}
+
+static void test_a_layout_moves_a_number(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "split", "custom");
+	case_set(&s, "layout", "Et*20|t*20|t*20|t*20L");
+	assert_true(knob_applies(&s, knob_find("layout")));
+	train_estimate(&s, &base);
+	case_set(&s, "layout", "Et*19|t*20|t*22|t*19L");
+	train_estimate(&s, &turned);
+	assert_true(base.legal && turned.legal && differs());
+}
+
+/* 80 layers on 3 stages: with the embedding or the head counted as one they divide. */
+static void test_counted_ends_make_a_split_even(void **state)
+{
+	static const char *const counted[] = { "split_embedding", "split_loss" };
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	set_all(&s, "gpus=48 pp=3");
+	train_estimate(&s, &base);
+	assert_false(base.legal);
+	for (int i = 0; i < 2; i++) {
+		struct scenario other = s;
+
+		case_set(&other, counted[i], "on");
+		train_estimate(&other, &turned);
+		assert_true(turned.legal);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_live_knobs_move_a_number),
+		cmocka_unit_test(test_a_layout_moves_a_number),
+		cmocka_unit_test(test_counted_ends_make_a_split_even),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
