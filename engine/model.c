@@ -237,6 +237,8 @@ double model_adapters(const struct model *model, int64_t rank)
 {
 	double layers[MAX_LAYER_KINDS], widths = 0;
 
+	if (rank < 1)
+		return 0;
 	model_kinds_layers(model, layers);
 	for (int k = 0; k < model->kinds; k++)
 		widths += layers[k] * layer_widths(model, &model->kind[k]);
