@@ -1,14 +1,12 @@
-/* trace.c - see trace.h. Form: Perfetto, docs/getting-started/other-formats.md; times
- * are microseconds. */
+/* trace.c - see trace.h: a step of training. */
 #include "presets/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cjson/cJSON.h>
-
 #include "engine/timeline.h"
 #include "presets/stream.h"
+#include "presets/trace_events.h"
 
 /* Streams of a stage. What overlaps on one would not nest, so activations and gradients
  * have streams of their own, to and from either neighbour. */
@@ -20,13 +18,13 @@ enum thread {
 	THREAD_COUNT
 };
 
-static const double micro = 1e6;
+static const double micro = 1e6; /* microseconds of a second */
 static const double gib = 1073741824.0;
 
 struct writer {
-	FILE *stream;
+	struct trace_stream out;
 	const struct timeline *timeline;
-	bool first;
+	struct trace_cut cut; /* all of it: the timeline's own counts */
 	int flows;
 	unsigned used; /* bits of threads */
 	/* who makes the output of a virtual stage: position * micro_batches +
@@ -34,53 +32,6 @@ struct writer {
 	 */
 	int32_t *forward, *backward;
 };
-
-/* One event of the list; taken over. */
-static void put(struct writer *w, cJSON *event)
-{
-	char *text = cJSON_PrintUnformatted(event);
-
-	fprintf(w->stream, "%s%s", w->first ? "" : ",\n", text ? text : "{}");
-	w->first = false;
-	free(text);
-	cJSON_Delete(event);
-}
-
-static cJSON *event(const char *phase, const char *name, int stage, int thread,
-		    double seconds)
-{
-	cJSON *e = cJSON_CreateObject();
-
-	cJSON_AddStringToObject(e, "ph", phase);
-	cJSON_AddStringToObject(e, "name", name);
-	cJSON_AddNumberToObject(e, "pid", stage);
-	cJSON_AddNumberToObject(e, "tid", thread);
-	cJSON_AddNumberToObject(e, "ts", seconds * micro);
-	return e;
-}
-
-static cJSON *slice(const char *name, const char *category, int stage, int thread,
-		    double start, double length)
-{
-	cJSON *e = event("X", name, stage, thread, start);
-
-	cJSON_AddNumberToObject(e, "dur", length * micro);
-	cJSON_AddStringToObject(e, "cat", category);
-	return e;
-}
-
-static void put_meta(struct writer *w, const char *what, int stage, int thread,
-		     const char *name, int order)
-{
-	cJSON *e = event("M", what, stage, thread, 0);
-	cJSON *args = cJSON_AddObjectToObject(e, "args");
-
-	if (name)
-		cJSON_AddStringToObject(args, "name", name);
-	else
-		cJSON_AddNumberToObject(args, "sort_index", order);
-	put(w, e);
-}
 
 static void put_names(struct writer *w)
 {
@@ -97,17 +48,17 @@ static void put_names(struct writer *w)
 		"optimizer"
 	};
 
-	for (int i = 0; i < w->timeline->stages; i++) {
+	for (int i = 0; i < w->cut.stages; i++) {
 		char name[32];
 
 		snprintf(name, sizeof name, "stage %d", i);
-		put_meta(w, "process_name", i, 0, name, 0);
-		put_meta(w, "process_sort_index", i, 0, NULL, i);
+		trace_put_meta(&w->out, "process_name", i, 0, name, 0);
+		trace_put_meta(&w->out, "process_sort_index", i, 0, NULL, i);
 		for (int t = 0; t < THREAD_COUNT; t++) {
 			if (!(w->used & 1u << t))
 				continue;
-			put_meta(w, "thread_name", i, t, names[t], 0);
-			put_meta(w, "thread_sort_index", i, t, NULL, t);
+			trace_put_meta(&w->out, "thread_name", i, t, names[t], 0);
+			trace_put_meta(&w->out, "thread_sort_index", i, t, NULL, t);
 		}
 	}
 }
@@ -131,43 +82,48 @@ static void put_item(struct writer *w, const struct timeline_item *item)
 	snprintf(name, sizeof name, "%c%d.c%d",
 		 item->kind < WORK_COUNT ? letters[item->kind] : '?', item->micro_batch,
 		 item->chunk);
-	e = slice(name, category(item), item->stage, THREAD_COMPUTE, item->start,
-		  item->end - item->start);
+	e = trace_slice(name, category(item), item->stage, THREAD_COMPUTE, item->start,
+			item->end - item->start);
 	args = cJSON_AddObjectToObject(e, "args");
 	cJSON_AddNumberToObject(args, "micro_batch", item->micro_batch);
 	cJSON_AddNumberToObject(args, "chunk", item->chunk);
 	cJSON_AddNumberToObject(args, "virtual_stage", item->position);
 	cJSON_AddNumberToObject(args, "idle_before_us", item->idle_before * micro);
 	cJSON_AddBoolToObject(args, "critical", item->critical);
-	put(w, e);
+	trace_put(&w->out, e);
 	if (again > 0 && !item->paired &&
 	    (item->kind == WORK_BACKWARD || item->kind == WORK_INPUT_GRAD))
-		put(w, slice("recompute", "recompute", item->stage, THREAD_COMPUTE,
-			     item->start, again));
+		trace_put(&w->out, trace_slice("recompute", "recompute", item->stage,
+					       THREAD_COMPUTE, item->start, again));
 }
 
 /* What the stage holds where that changes. */
 static void put_counter(struct writer *w, int stage, double when, double held_bytes)
 {
-	cJSON *e = event("C", "memory_gib", stage, THREAD_COMPUTE, when);
+	cJSON *e = trace_event("C", "memory_gib", stage, THREAD_COMPUTE, when);
 	cJSON *args = cJSON_AddObjectToObject(e, "args");
 
 	cJSON_AddNumberToObject(args, "other",
 				w->timeline->stage[stage].resident_bytes / gib);
 	cJSON_AddNumberToObject(args, "activations", held_bytes / gib);
-	put(w, e);
+	trace_put(&w->out, e);
 }
 
 static void put_flow(struct writer *w, const char *phase, int id, int stage, int thread,
 		     double when)
 {
-	cJSON *e = event(phase, "transfer", stage, thread, when);
+	cJSON *e = trace_event(phase, "transfer", stage, thread, when);
 
 	cJSON_AddNumberToObject(e, "id", id);
 	cJSON_AddStringToObject(e, "cat", "comm");
 	if (phase[0] == 'f')
 		cJSON_AddStringToObject(e, "bp", "e");
-	put(w, e);
+	trace_put(&w->out, e);
+}
+
+static bool is_kept(const struct writer *w, const struct timeline_item *item)
+{
+	return item->stage < w->cut.stages && item->micro_batch < w->cut.micro_batches;
 }
 
 /* An output on its way: slices on both sides, and an arrow through them to the item
@@ -182,13 +138,15 @@ static void put_transfer(struct writer *w, int32_t from_index, int32_t to_index)
 	double length = w->timeline->send_seconds;
 	char name[32];
 
-	if (from->stage == to->stage)
+	if (from->stage == to->stage || !is_kept(w, from) || !is_kept(w, to))
 		return;
 	w->used |= 1u << send | 1u << receive;
 	snprintf(name, sizeof name, "%c%d.c%d", activations ? 'F' : 'B',
 		 from->micro_batch, from->chunk);
-	put(w, slice(name, "comm", from->stage, send, from->end, length));
-	put(w, slice(name, "comm", to->stage, receive, from->end, length));
+	trace_put(&w->out,
+		  trace_slice(name, "comm", from->stage, send, from->end, length));
+	trace_put(&w->out,
+		  trace_slice(name, "comm", to->stage, receive, from->end, length));
 	put_flow(w, "s", w->flows, from->stage, send, from->end);
 	put_flow(w, "t", w->flows, to->stage, receive, from->end);
 	put_flow(w, "f", w->flows++, to->stage, THREAD_COMPUTE, to->start);
@@ -228,50 +186,59 @@ static void put_end(struct writer *w, int stage)
 	const struct timeline *t = w->timeline;
 
 	if (t->stage[stage].tail_seconds > 0)
-		put(w, slice("gradients and optimizer", "optimizer", stage, THREAD_END,
-			     t->pipeline_seconds, t->stage[stage].tail_seconds));
+		trace_put(&w->out, trace_slice("gradients and optimizer", "optimizer",
+					       stage, THREAD_END, t->pipeline_seconds,
+					       t->stage[stage].tail_seconds));
 }
 
 static void put_events(struct writer *w)
 {
 	const struct timeline *t = w->timeline;
 
-	fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", w->stream);
-	for (int s = 0; s < t->stages; s++)
+	trace_begin(&w->out);
+	for (int s = 0; s < w->cut.stages; s++)
 		put_counter(w, s, 0, 0);
 	for (int32_t i = 0; i < t->item_count; i++) {
 		const struct timeline_item *item = &t->item[i];
 		bool begins = item->kind == WORK_FORWARD;
 
+		if (!is_kept(w, item))
+			continue;
 		put_item(w, item);
 		put_counter(w, item->stage, begins ? item->start : item->end,
 			    item->held_bytes);
 	}
 	put_transfers(w);
-	for (int s = 0; s < t->stages; s++)
+	for (int s = 0; s < w->cut.stages; s++)
 		put_end(w, s);
 	put_names(w);
-	fputs("\n]}\n", w->stream);
+	trace_end(&w->out);
 }
 
-static char *write_events(const struct timeline *t)
+static int at_most(int asked, int all)
+{
+	return asked > 0 && asked < all ? asked : all;
+}
+
+static char *write_events(const struct timeline *t, const struct trace_cut *cut)
 {
 	size_t cells = (size_t)t->depth * (size_t)t->micro_batches, size = 0;
 	struct writer w = { .timeline = t,
-			    .first = true,
+			    .cut = { at_most(cut->stages, t->stages),
+				     at_most(cut->micro_batches, t->micro_batches) },
 			    .used = 1u << THREAD_COMPUTE | 1u << THREAD_END };
 	char *text = NULL;
 	bool good;
 
 	w.forward = calloc(cells, sizeof *w.forward);
 	w.backward = calloc(cells, sizeof *w.backward);
-	w.stream = open_memstream(&text, &size);
-	good = w.forward && w.backward && w.stream;
+	w.out.stream = open_memstream(&text, &size);
+	good = w.forward && w.backward && w.out.stream;
 	if (good)
 		put_events(&w);
 	free(w.forward);
 	free(w.backward);
-	text = stream_end(w.stream, &text);
+	text = stream_end(w.out.stream, &text);
 	if (good)
 		return text;
 	free(text);
@@ -292,7 +259,8 @@ static void refuse(const struct timeline_problem *problem, struct error *error)
 		error_set(error, NULL, 0, "no trace: %s", problem->reason);
 }
 
-char *trace_write(const struct scenario *scenario, struct error *error)
+static char *write_step(const struct scenario *scenario, const struct trace_cut *cut,
+			struct error *error)
 {
 	size_t bytes = timeline_bytes(scenario);
 	struct arena arena = { .base = malloc(bytes ? bytes : 1), .size = bytes };
@@ -303,10 +271,18 @@ char *trace_write(const struct scenario *scenario, struct error *error)
 
 	if (arena.base && scratch &&
 	    timeline_build(scenario, &arena, scratch, &timeline, &problem))
-		text = write_events(&timeline);
+		text = write_events(&timeline, cut);
 	if (!text)
 		refuse(&problem, error);
 	free(arena.base);
 	free(scratch);
 	return text;
+}
+
+char *trace_write(const struct scenario *scenario, const struct trace_cut *cut,
+		  struct error *error)
+{
+	return scenario->plan.mode == MODE_INFERENCE
+		       ? trace_write_passes(scenario, error)
+		       : write_step(scenario, cut, error);
 }

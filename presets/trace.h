@@ -1,15 +1,25 @@
-/* trace.h - a step as Chrome trace JSON, which Perfetto and chrome://tracing open:
- * a process per stage; threads for computation, each direction of sends and receives,
- * and the end of the step; a counter of memory; a flow from each send over its receive
- * to the item that takes it. */
+/* trace.h - a step, or the passes of a server, as Chrome trace JSON, which Perfetto and
+ * chrome://tracing open. Of a step: a process per stage; threads for computation, each
+ * direction of sends and receives, and the end of the step; a counter of memory; a flow
+ * from each send over its receive to the item that takes it. Of a server: a process for
+ * each kind of pass, and what fills it as slices one after the other; where these run
+ * beside each other they add up to more than the pass. */
 #ifndef PRESETS_TRACE_H
 #define PRESETS_TRACE_H
 
 #include "engine/scenario.h"
 #include "presets/error.h"
 
+/* So many stages and micro-batches, the first ones; 0 = all. */
+struct trace_cut {
+	int stages, micro_batches;
+};
+
 /* A string to be freed; NULL with the error set (it may be NULL) if the plan is
  * illegal, longer than a timeline may be, or memory runs out. */
-char *trace_write(const struct scenario *scenario, struct error *error);
+char *trace_write(const struct scenario *scenario, const struct trace_cut *cut,
+		  struct error *error);
+/* The same of a server, in trace_serve.c. */
+char *trace_write_passes(const struct scenario *scenario, struct error *error);
 
 #endif

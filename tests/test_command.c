@@ -523,6 +523,74 @@ static void test_a_trace_shows_recomputation(void **state)
 	cJSON_Delete(root);
 }
 
+/* The passes of a server, each as long as what fills it, and no time that is none. */
+static void test_a_trace_of_a_server(void **state)
+{
+	cJSON *root = json_of("export trace deepseek-v3-8-h200-serve", 0), *e;
+	double whole[3] = { 0 }, parts[3] = { 0 };
+
+	(void)state;
+	cJSON_ArrayForEach(e, at(root, "traceEvents"))
+	{
+		int lane = at(e, "pid")->valueint;
+
+		assert_true(cJSON_IsNumber(at(e, "ts")));
+		if (strcmp(at(e, "ph")->valuestring, "X") != 0)
+			continue;
+		assert_true(cJSON_IsNumber(at(e, "dur")));
+		assert_true(lane >= 0 && lane < 3);
+		if (at(e, "tid")->valueint == 0)
+			whole[lane] += at(e, "dur")->valuedouble;
+		else
+			parts[lane] += at(e, "dur")->valuedouble;
+	}
+	/* parts of a pass with prompts may run beside each other */
+	assert_close(parts[0], whole[0], 1e-5);
+	assert_true(parts[1] > 0.99 * whole[1] && parts[2] > 0.99 * whole[2]);
+	assert_true(whole[0] > 0 && whole[2] > whole[0]);
+	cJSON_Delete(root);
+	run_check("export trace deepseek-v3-8-h200-serve --tp 3", 1, NULL,
+		  "no trace: this server is illegal");
+}
+
+static void test_a_trace_is_cut(void **state)
+{
+	cJSON *root = json_of("export trace llama3-70b-64-h100 --gbs 32 --stages 2 "
+			      "--micro-batches 3",
+			      0);
+	struct tally t = { 0 };
+	char command[256], line[256];
+	FILE *pipe;
+	cJSON *e;
+
+	(void)state;
+	cJSON_ArrayForEach(e, at(root, "traceEvents")) tally_event(&t, e);
+	assert_int_equal(t.items, 2 * 3 * 2);
+	assert_int_equal(t.starts, 2 * 1 * 3);
+	assert_int_equal(t.ends, 2);
+	cJSON_Delete(root);
+	run_check("export trace llama3-70b-64-h100 --stages 0", 2, NULL,
+		  "--stages 0: expected a count above 0");
+	snprintf(command, sizeof command,
+		 "%s export trace llama3-70b-64-h100 --gbs 16384 2>&1 >/dev/null",
+		 run_program());
+	pipe = popen(command, "r");
+	assert_non_null(pipe);
+	assert_non_null(fgets(line, sizeof line, pipe));
+	assert_int_equal(pclose(pipe), 0);
+	assert_non_null(strstr(line, "--micro-batches N cut it"));
+}
+
+/* A target of the other kind of plan is refused, with those that are of this kind. */
+static void test_exports_of_the_wrong_kind(void **state)
+{
+	(void)state;
+	run_check("export vllm llama3-70b-64-h100", 2, NULL,
+		  "this plan trains; export it as one of megatron, ");
+	run_check("export deepspeed deepseek-v3-8-b200-serve", 2, NULL,
+		  "this plan serves; export it as one of vllm, ");
+}
+
 /* What can't be written is said, with the limit. */
 static void test_a_trace_that_is_too_long(void **state)
 {
@@ -623,6 +691,9 @@ int main(void)
 		cmocka_unit_test(test_exports_open_again),
 		cmocka_unit_test(test_a_trace_opens_in_perfetto),
 		cmocka_unit_test(test_a_trace_shows_recomputation),
+		cmocka_unit_test(test_a_trace_of_a_server),
+		cmocka_unit_test(test_a_trace_is_cut),
+		cmocka_unit_test(test_exports_of_the_wrong_kind),
 		cmocka_unit_test(test_a_trace_that_is_too_long),
 		cmocka_unit_test(test_a_measured_step_calibrates_the_cluster),
 		cmocka_unit_test(test_help_and_version),

@@ -16,6 +16,7 @@ struct asked {
 	const struct export_format *format;
 	const char *baseline; /* of a report, by name or file */
 	double measured;
+	struct trace_cut cut;
 };
 
 static bool take_format(void *context, const char *text, struct error *error)
@@ -40,9 +41,37 @@ static bool take_baseline(void *context, const char *value, struct error *error)
 	return true;
 }
 
+static bool take_count(const char *name, const char *value, int *out,
+		       struct error *error)
+{
+	char *end;
+	long count = strtol(value, &end, 10);
+
+	if (*end != '\0' || end == value || count < 1 || count > 1 << 20)
+		return error_set(error, NULL, 0, "--%s %.40s: expected a count above 0",
+				 name, value);
+	*out = (int)count;
+	return true;
+}
+
+static bool take_stages(void *context, const char *value, struct error *error)
+{
+	return take_count("stages", value, &((struct asked *)context)->cut.stages,
+			  error);
+}
+
+static bool take_micro_batches(void *context, const char *value, struct error *error)
+{
+	return take_count("micro-batches", value,
+			  &((struct asked *)context)->cut.micro_batches, error);
+}
+
 const struct own_option export_options[] = {
 	{ "baseline", "SCENARIO", "markdown: a plan's name or a file to compare with",
 	  take_baseline },
+	{ "stages", "N", "trace: the first N stages alone", take_stages },
+	{ "micro-batches", "N", "trace: the first N micro-batches alone",
+	  take_micro_batches },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -52,6 +81,18 @@ struct both {
 	struct estimate estimate, before;
 };
 
+/* Viewers grow slow well before they give up. */
+static void warn_of_size(const struct asked *asked, const char *text)
+{
+	double megabytes = (double)strlen(text) / 1e6;
+
+	if (megabytes > 20 && strcmp(asked->format->name, "trace") == 0)
+		fprintf(stderr,
+			"shardscope: a trace of %.0f MB; --stages N and "
+			"--micro-batches N cut it\n",
+			megabytes);
+}
+
 static int export_scenario(const struct asked *asked, const struct scenario *scenario,
 			   const struct import_report *kept)
 {
@@ -60,6 +101,10 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	struct error error = { "" };
 	char *text = NULL;
 
+	if (!export_suits(asked->format, scenario, &error)) {
+		free(both);
+		return command_fail(&error);
+	}
 	if (!both)
 		return command_fail(&error);
 	scenario_estimate(scenario, &both->estimate);
@@ -75,6 +120,7 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 		request.before = &both->before;
 	}
 	request.error = &error;
+	request.cut = asked->cut;
 	text = asked->format->write(&request);
 	free(both);
 	if (!text) {
@@ -82,6 +128,7 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 		return error.text[0] ? STATUS_NO : STATUS_USAGE;
 	}
 	fputs(text, stdout);
+	warn_of_size(asked, text);
 	free(text);
 	return command_finish(STATUS_GOOD);
 }

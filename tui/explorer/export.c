@@ -37,7 +37,7 @@ static char *write_megatron(const struct export_request *r)
 
 static char *write_trace(const struct export_request *r)
 {
-	return trace_write(r->scenario, r->error);
+	return trace_write(r->scenario, &r->cut, r->error);
 }
 
 static char *write_vllm(const struct export_request *r)
@@ -96,27 +96,35 @@ static char *write_torchtitan_python(const struct export_request *r)
 }
 
 const struct export_format export_table[] = {
-	{ "yaml", "yaml", "the scenario, to be opened again", write_scenario },
+	{ "yaml", "yaml", "the scenario, to be opened again", EXPORT_OF_ANY,
+	  write_scenario },
 	{ "markdown", "md", "tables for an issue, a pull request or a wiki",
-	  write_markdown },
-	{ "json", "json", "scenario and every result, as eval --json", write_json },
-	{ "csv", "csv", "knobs and results in one row", write_csv },
-	{ "trace", "json", "the step as a Chrome trace, for Perfetto", write_trace },
+	  EXPORT_OF_ANY, write_markdown },
+	{ "json", "json", "scenario and every result, as eval --json", EXPORT_OF_ANY,
+	  write_json },
+	{ "csv", "csv", "knobs and results in one row", EXPORT_OF_ANY, write_csv },
+	{ "trace", "json",
+	  "the step, or a server's passes, as a Chrome trace, for Perfetto",
+	  EXPORT_OF_ANY, write_trace },
 	{ "megatron", "sh", "a torchrun command with Megatron-LM's flags",
-	  write_megatron },
+	  EXPORT_OF_TRAINING, write_megatron },
 	{ "bridge", "py", "overrides of a Megatron-Bridge configuration",
-	  write_bridge },
-	{ "deepspeed", "json", "a DeepSpeed configuration", write_deepspeed },
+	  EXPORT_OF_TRAINING, write_bridge },
+	{ "deepspeed", "json", "a DeepSpeed configuration", EXPORT_OF_TRAINING,
+	  write_deepspeed },
 	{ "torchtitan", "toml", "a torchtitan configuration up to v0.2.2",
-	  write_torchtitan },
+	  EXPORT_OF_TRAINING, write_torchtitan },
 	{ "torchtitan-py", "py", "settings of torchtitan's configuration in Python",
-	  write_torchtitan_python },
-	{ "nanotron", "yaml", "a nanotron configuration", write_nanotron },
+	  EXPORT_OF_TRAINING, write_torchtitan_python },
+	{ "nanotron", "yaml", "a nanotron configuration", EXPORT_OF_TRAINING,
+	  write_nanotron },
 	{ "accelerate", "yaml", "a configuration of accelerate for FSDP",
-	  write_accelerate },
-	{ "vllm", "sh", "a vllm serve command", write_vllm },
-	{ "sglang", "sh", "a sglang.launch_server command", write_sglang },
-	{ "trtllm", "sh", "a trtllm-serve command and its YAML", write_trtllm },
+	  EXPORT_OF_TRAINING, write_accelerate },
+	{ "vllm", "sh", "a vllm serve command", EXPORT_OF_SERVERS, write_vllm },
+	{ "sglang", "sh", "a sglang.launch_server command", EXPORT_OF_SERVERS,
+	  write_sglang },
+	{ "trtllm", "sh", "a trtllm-serve command and its YAML", EXPORT_OF_SERVERS,
+	  write_trtllm },
 };
 
 int export_count(void)
@@ -130,4 +138,26 @@ const struct export_format *export_find(const char *name)
 		if (strcmp(export_table[i].name, name) == 0)
 			return &export_table[i];
 	return NULL;
+}
+
+bool export_suits(const struct export_format *format, const struct scenario *scenario,
+		  struct error *error)
+{
+	bool serves = scenario->plan.mode == MODE_INFERENCE;
+	char others[160] = "";
+
+	if (format->of == EXPORT_OF_ANY || (format->of == EXPORT_OF_SERVERS) == serves)
+		return true;
+	for (int i = 0; i < export_count(); i++)
+		if (export_table[i].of != EXPORT_OF_ANY &&
+		    export_table[i].of != format->of)
+			snprintf(others + strlen(others),
+				 sizeof others - strlen(others), "%s%s",
+				 others[0] ? ", " : "", export_table[i].name);
+	return error_set(error, NULL, 0,
+			 serves ? "export %s is of training, and this plan serves; "
+				  "export it as one of %s, or set --mode training"
+				: "export %s is of servers, and this plan trains; "
+				  "export it as one of %s, or set --mode inference",
+			 format->name, others);
 }

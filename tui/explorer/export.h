@@ -6,6 +6,7 @@
 #include "engine/estimate.h"
 #include "presets/error.h"
 #include "presets/import.h"
+#include "presets/trace.h"
 
 /* What is written. */
 struct export_request {
@@ -16,12 +17,17 @@ struct export_request {
 	const struct estimate *before;
 	/* What the scenario's own file had beside, or NULL. */
 	const struct import_report *kept;
-	/* Why there is nothing to write, where a format can say so; or NULL. */
+	struct trace_cut cut; /* of a trace */
+	/* Why there is nothing to write, or NULL. */
 	struct error *error;
 };
 
+/* Of which plans a target can be told. */
+enum export_of { EXPORT_OF_ANY, EXPORT_OF_TRAINING, EXPORT_OF_SERVERS };
+
 struct export_format {
 	const char *name, *suffix, *help;
+	enum export_of of;
 	/* A string to be freed, or NULL. */
 	char *(*write)(const struct export_request *request);
 };
@@ -29,5 +35,9 @@ struct export_format {
 extern const struct export_format export_table[];
 int export_count(void);
 const struct export_format *export_find(const char *name);
+/* Whether the format is one of plans of this kind; false with the error, which names
+ * those that are. */
+bool export_suits(const struct export_format *format, const struct scenario *scenario,
+		  struct error *error);
 
 #endif
