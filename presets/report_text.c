@@ -9,13 +9,26 @@
 #include "presets/scenario_file.h"
 #include "presets/stream.h"
 
+/* A spreadsheet would run what begins like a formula and is no number. */
+static bool is_formula(const char *text)
+{
+	char *end;
+
+	if (*text == '\0' || !strchr("=+-@\t\r", *text))
+		return false;
+	strtod(text, &end);
+	return *end != '\0';
+}
+
 static void put_csv(FILE *stream, const char *text)
 {
-	if (!strpbrk(text, ",\"\n")) {
-		fputs(text, stream);
+	bool formula = is_formula(text);
+
+	if (!strpbrk(text, ",\"\n\r")) {
+		fprintf(stream, formula ? "'%s" : "%s", text);
 		return;
 	}
-	fputc('"', stream);
+	fputs(formula ? "\"'" : "\"", stream);
 	for (; *text != '\0'; text++)
 		fprintf(stream, *text == '"' ? "\"%c" : "%c", *text);
 	fputc('"', stream);
@@ -132,17 +145,25 @@ char *report_csv_row(int mode, const struct scenario *scenario,
 	return stream_end(stream, &text);
 }
 
-/* A bar would end the cell of a table. */
+/* Text as it is: a bar would end the cell of a table, others would begin marks, links
+ * or tags; a line ends a table. */
 static void put_cell(FILE *stream, const char *text)
 {
 	for (; *text != '\0'; text++)
-		fprintf(stream, *text == '|' ? "\\%c" : "%c", *text);
+		if (*text == '\n' || *text == '\r')
+			fputc(' ', stream);
+		else
+			fprintf(stream, strchr("\\`*[]<>|", *text) ? "\\%c" : "%c",
+				*text);
 }
 
 static void put_subject(FILE *stream, const struct scenario *s)
 {
-	fprintf(stream, "%s on %lld x %s, %s", s->model.name,
-		(long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
+	put_cell(stream, s->model.name);
+	fprintf(stream, " on %lld x ", (long long)s->cluster.gpus);
+	put_cell(stream, s->cluster.accelerator.name);
+	fputs(", ", stream);
+	put_cell(stream, s->stack.name);
 	if (s->plan.mode == MODE_INFERENCE)
 		fprintf(stream, ", serving %lld + %lld tokens",
 			(long long)s->plan.serving.prompt_len,

@@ -542,6 +542,30 @@ static void test_bridge(void **state)
 }
 
 /* One scenario, or against another one; tables stay tables. */
+/* A name is text in every cell: no formula of a spreadsheet, no mark of Markdown. */
+static void test_names_in_cells(void **state)
+{
+	static struct estimate estimate;
+	struct scenario s;
+	struct export_request request = { .scenario = &s, .estimate = &estimate };
+	char *text;
+
+	(void)state;
+	case_dense(&s);
+	scenario_estimate(&s, &estimate);
+	snprintf(s.model.name, sizeof s.model.name, "=SUM(a|b)*<c>");
+	text = export_find("markdown")->write(&request);
+	assert_non_null(strstr(text, "## =SUM(a\\|b)\\*\\<c\\> on "));
+	free(text);
+	text = export_find("csv")->write(&request);
+	assert_non_null(strstr(text, "'=SUM(a|b)*<c>"));
+	free(text);
+	snprintf(s.model.name, sizeof s.model.name, "@a,\"b\"");
+	text = export_find("csv")->write(&request);
+	assert_non_null(strstr(text, "\"'@a,\"\"b\"\"\""));
+	free(text);
+}
+
 static void test_markdown(void **state)
 {
 	static struct estimate estimate, before;
@@ -559,7 +583,7 @@ static void test_markdown(void **state)
 	train_estimate(&s, &estimate);
 	train_estimate(&baseline, &before);
 	text = export_find("markdown")->write(&request);
-	assert_non_null(strstr(text, "| layout | Et*8\\|t*8\\|t*8\\|t*8L |\n"));
+	assert_non_null(strstr(text, "| layout | Et\\*8\\|t\\*8\\|t\\*8\\|t\\*8L |\n"));
 	assert_non_null(strstr(text, "Approximate: for a test."));
 	assert_null(strstr(text, "baseline"));
 	assert_non_null(strstr(text, "```yaml\n"));
@@ -594,6 +618,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_remarks),
 		cmocka_unit_test(test_megatron_kept),
 		cmocka_unit_test(test_bridge),
+		cmocka_unit_test(test_names_in_cells),
 		cmocka_unit_test(test_markdown),
 	};
 
