@@ -288,8 +288,13 @@ static void test_export_shows_copies_and_saves(void **state)
 		snprintf(typed, sizeof typed, "\025%s\r", path);
 		vt_type(vt, typed);
 		if (i > 0) {
-			vt_expect(vt, "exists; Enter again overwrites it");
+			vt_expect(vt,
+				  "exists; y overwrites it, any other key does not");
+			vt_type(vt, "\r"); /* the key that asked is no answer */
+			vt_expect_gone(vt, "exists; y");
 			vt_type(vt, "\r");
+			vt_expect(vt, "exists; y");
+			vt_type(vt, "y");
 		}
 		vt_expect(vt, "written: ");
 		assert_int_equal(access(path, R_OK), 0);

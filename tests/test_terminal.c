@@ -37,6 +37,7 @@ static void quit(struct vt *vt)
 	assert_false(vt->alternate);
 	assert_true(vt->cursor_visible);
 	assert_int_equal(vt->mouse, VTERM_PROP_MOUSE_NONE);
+	assert_false(vt->pastes);
 	vt_close(vt);
 }
 
@@ -193,6 +194,62 @@ static void test_queued_keys_are_taken_before_one_frame(void **state)
 	quit(vt);
 }
 
+/* Whatever changes: the bytes of a frame go out together. */
+static void test_a_frame_is_one_write(void **state)
+{
+	static const char *const keys[] = { "j", "G", "\f", "l", "m" };
+	struct vt *vt = start(&(struct vt_options){ .columns = 200, .rows = 60 }, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		long before = vt_writes(vt);
+
+		if (before < 0)
+			break; /* the kernel does not count */
+		vt_type(vt, keys[i]);
+		vt_expect_output(vt);
+		vt_expect_asleep(vt);
+		/* a change is saved a second later, which is drawn */
+		assert_in_range(vt_writes(vt) - before, 1, i < 3 ? 1 : 3);
+	}
+	quit(vt);
+}
+
+/* Frames pile up until the terminal takes no more: it can still be ended, saves, and
+ * leaves the line as it was. */
+static void test_a_terminal_that_nobody_reads_keeps_no_signal(void **state)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGHUP };
+	char path[] = "/tmp/shardscope-test-XXXXXX", setting[64], line[32] = "";
+	int file = mkstemp(path), taken;
+
+	(void)state;
+	assert_true(file >= 0);
+	close(file);
+	snprintf(setting, sizeof setting, "DEMO_SAVE=%s", path);
+	for (size_t i = 0; i < 3; i++) {
+		struct vt *vt = start(&(struct vt_options){ .columns = 200,
+							    .rows = 60,
+							    .env = { setting } },
+				      NULL);
+		vt_type(vt, "ll");
+		vt_expect_row(vt, 1, "= 2");
+		for (taken = 0; taken < 4000 && vt_type_unread(vt, "\f"); taken++)
+			;
+		assert_in_range(taken, 1, 3999);
+		kill(vt->pid, signals[i]);
+		vt_expect_exit_unread(vt, 128 + signals[i]);
+		assert_true(vt_line_is_sane(vt));
+		vt_close(vt);
+	}
+	FILE *saved = fopen(path, "r");
+	assert_non_null(saved);
+	assert_non_null(fgets(line, sizeof line, saved));
+	fclose(saved);
+	unlink(path);
+	assert_string_equal(line, "saved 2\n");
+}
+
 static void test_resize(void **state)
 {
 	static const int size[][2] = { { 80, 24 },  { 200, 50 }, { 40, 10 }, { 10, 3 },
@@ -299,7 +356,8 @@ static void test_suspend_and_resume(void **state)
 
 	(void)state;
 	vt_expect(vt, "READY");
-	snprintf(command, sizeof command, "clear; '%s' --demo\n", self);
+	snprintf(command, sizeof command,
+		 "bind 'set enable-bracketed-paste off'; clear; '%s' --demo\n", self);
 	vt_type(vt, command);
 	vt_expect(vt, "q quit");
 	vt_type(vt, "l");
@@ -310,12 +368,14 @@ static void test_suspend_and_resume(void **state)
 	assert_false(vt->alternate);
 	assert_true(vt->cursor_visible);
 	assert_int_equal(vt->mouse, VTERM_PROP_MOUSE_NONE);
+	assert_false(vt->pastes);
 	vt_resize(vt, 90, 30); /* while it sleeps */
 	vt_type(vt, "fg\n");
 	vt_expect_row(vt, 0, "demo 90x30");
 	vt_expect_row(vt, 29, "q quit");
 	assert_true(vt->alternate);
 	assert_int_equal(vt->mouse, VTERM_PROP_MOUSE_CLICK);
+	assert_true(vt->pastes);
 	vt_type(vt, "l");
 	vt_expect_row(vt, 1, "= 2");
 	vt_type(vt, "u"); /* a stop that comes while a frame is drawn is not lost */
@@ -359,7 +419,7 @@ static void test_every_end_leaves_a_sane_terminal(void **state)
 		else
 			vt_expect_exit(vt, t[i].exit);
 		if (vt->alternate || !vt->cursor_visible || vt->mouse != 0 ||
-		    !vt_line_is_sane(vt))
+		    vt->pastes || !vt_line_is_sane(vt))
 			fail_msg("case %zu: alternate %d cursor %d mouse %d line %d", i,
 				 vt->alternate, vt->cursor_visible, vt->mouse,
 				 vt_line_is_sane(vt));
@@ -479,6 +539,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_typed_unicode),
 		cmocka_unit_test(test_idle_and_meaningless_keys_send_nothing),
 		cmocka_unit_test(test_queued_keys_are_taken_before_one_frame),
+		cmocka_unit_test(test_a_frame_is_one_write),
+		cmocka_unit_test(test_a_terminal_that_nobody_reads_keeps_no_signal),
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_exported_lines_are_not_believed),
 		cmocka_unit_test(test_mouse_click_wheel_and_switch),

@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "presets/stream.h"
+#include "tui/outlet.h"
 #include "tui/terminal.h"
 
 static const char digits[] =
@@ -68,7 +67,7 @@ bool clipboard_copy(const char *text, char *why, size_t size)
 {
 	bool has = clipboard_known(getenv("TERM"), getenv("STY")) || terminal_has("Ms");
 	char *sequence = has ? clipboard_sequence(text) : NULL;
-	bool good = sequence && stream_write(STDOUT_FILENO, sequence, strlen(sequence));
+	bool good = sequence && outlet_send(sequence, strlen(sequence));
 
 	if (!has)
 		snprintf(why, size, "no clipboard (OSC 52) on this terminal");

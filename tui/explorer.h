@@ -126,6 +126,7 @@ struct explorer {
 	enum prompt_kind prompt;
 	int prompt_argument;
 	struct field field;
+	bool asking;    /* whether a file may be overwritten */
 	char found[64]; /* what was last looked for */
 	struct picker picker;
 
@@ -164,6 +165,9 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario);
 void explorer_free(struct explorer *explorer);
 /* Act on one key or click; returns CHANGED_ bits. */
 unsigned explorer_handle(struct explorer *explorer, struct action action);
+/* Text from the clipboard, its first bytes and how many it had: goes where text is
+ * typed, and nowhere else. */
+unsigned explorer_paste(struct explorer *explorer, const char *text, size_t bytes);
 bool explorer_is_typing(const struct explorer *explorer);
 /* Recompute what the changes call for; explorer_handle() does not. */
 void explorer_update(struct explorer *explorer);

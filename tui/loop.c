@@ -68,6 +68,10 @@ static unsigned handle(struct loop *loop, const struct terminal_event *event)
 			128 + (event->kind == EVENT_SIGNAL ? event->argument : SIGHUP);
 		return CHANGED_NOTHING;
 	}
+	if (event->kind == EVENT_PASTE)
+		return client->paste ? client->paste(client->context, terminal_pasted(),
+						     (size_t)event->argument)
+				     : CHANGED_NOTHING;
 	struct action action = action_of(loop, event);
 	if (action.kind == ACTION_NONE)
 		return CHANGED_NOTHING;

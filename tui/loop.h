@@ -16,6 +16,8 @@ struct loop_client {
 	/* Keys are text now. */
 	bool (*is_typing)(const void *context);
 	unsigned (*act)(void *context, struct action action);
+	/* Text that was pasted, its first bytes, and how many it had. May be NULL. */
+	unsigned (*paste)(void *context, const char *text, size_t bytes);
 	/* Once after a batch of actions, before the frame: recompute. May be NULL. */
 	unsigned (*update)(void *context, unsigned changed);
 	void (*draw)(const void *context, struct canvas *canvas);

@@ -20,13 +20,18 @@ static struct {
 	void *stack; /* a crash may be of the stack itself */
 } rescue;
 
-static void on_crash(int signal)
+void rescue_now(int file)
 {
-	ssize_t ignored = write(STDOUT_FILENO, rescue.bytes, rescue.length);
+	ssize_t ignored = write(file, rescue.bytes, rescue.length);
 
 	(void)ignored;
 	if (rescue.has_line)
 		tcsetattr(STDIN_FILENO, TCSANOW, &rescue.line);
+}
+
+static void on_crash(int signal)
+{
+	rescue_now(STDOUT_FILENO);
 	raise(signal); /* SA_RESETHAND: this one kills */
 }
 

@@ -14,5 +14,7 @@ void rescue_add_byte(int byte);
 /* Installs the handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT. */
 void rescue_arm(void);
 void rescue_disarm(void);
+/* What the handlers would do to the terminal, on this file that does not wait. */
+void rescue_now(int file);
 
 #endif

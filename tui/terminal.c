@@ -2,6 +2,7 @@
 #define NCURSES_NOMACROS 1
 #include <curses.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,11 +19,19 @@
 #undef tab
 
 #include "tui/action.h"
+#include "tui/outlet.h"
+#include "tui/painter.h"
+#include "tui/paste.h"
 #include "tui/rescue.h"
 #include "tui/terminal.h"
 #include "tui/text.h"
 
-enum { KEY_FOCUS_IN = KEY_MAX + 1, KEY_FOCUS_OUT };
+enum { KEY_FOCUS_IN = KEY_MAX + 1, KEY_FOCUS_OUT, KEY_PASTE };
+
+enum {
+	PASTE_BLOCK = 1 << 16,
+	PASTE_MS = 1000 /* a paste whose end does not come is over then */
+};
 
 /* A terminal that is always readable and never gives anything is lost. */
 enum { BARREN_MAX = 100 };
@@ -33,13 +42,17 @@ static const int fatal_flags[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 /* One process has one terminal. */
 static struct {
 	SCREEN *screen;
-	struct canvas shown; /* what the terminal shows */
-	bool whole;          /* it is unknown: send everything */
+	WINDOW *keys; /* a pad: to read from it draws nothing */
 	enum palette palette;
 	enum glyph_level glyphs;
 	bool mouse;
 	int barren; /* times that input was there and none came */
 	sigset_t while_waiting;
+	const char *paste_on, *paste_off; /* bracketed paste, or empty */
+	struct paste paste;
+	/* what was read behind a paste: keys that ncurses has not seen */
+	char held[PASTE_BLOCK];
+	size_t held_at, held_length;
 } terminal;
 
 static volatile sig_atomic_t caught, stops;
@@ -58,11 +71,11 @@ static void on_stop(int signal)
 
 static enum palette pick_palette(enum colour_choice choice)
 {
-	if (!environment_wants_colour(choice) || !has_colors() ||
-	    start_color() == ERR || COLORS < 8)
+	int colours = tigetnum("colors");
+
+	if (!environment_wants_colour(choice) || colours < 8)
 		return PALETTE_MONO;
-	use_default_colors();
-	return COLORS < 256 ? PALETTE_8 : environment_palette_256();
+	return colours < 256 ? PALETTE_8 : environment_palette_256();
 }
 
 static bool refuse(struct error *error, const char *what, const char *name)
@@ -178,29 +191,56 @@ static void prepare_rescue(void)
 	rescue_arm();
 }
 
+/* Some terminals send cursor keys in their other form whatever they were told, and
+ * focus reports along with the mouse. */
+static const struct {
+	const char *bytes;
+	int code;
+} sequences[] = {
+	{ "\033[A", KEY_UP },       { "\033OA", KEY_UP },
+	{ "\033[B", KEY_DOWN },     { "\033OB", KEY_DOWN },
+	{ "\033[C", KEY_RIGHT },    { "\033OC", KEY_RIGHT },
+	{ "\033[D", KEY_LEFT },     { "\033OD", KEY_LEFT },
+	{ "\033[H", KEY_HOME },     { "\033OH", KEY_HOME },
+	{ "\033[F", KEY_END },      { "\033OF", KEY_END },
+	{ "\033[1~", KEY_HOME },    { "\033[4~", KEY_END },
+	{ "\033[3~", KEY_DC },      { "\033[Z", KEY_BTAB },
+	{ "\033[5~", KEY_PPAGE },   { "\033[6~", KEY_NPAGE },
+	{ "\033OP", KEY_F(1) },     { "\033[11~", KEY_F(1) },
+	{ "\033[I", KEY_FOCUS_IN }, { "\033[O", KEY_FOCUS_OUT },
+	{ "\033[200~", KEY_PASTE },
+};
+enum { SEQUENCES = sizeof sequences / sizeof sequences[0] };
+
 static void define_keys(void)
 {
-	/* Some terminals send cursor keys in their other form whatever they were
-	 * told, and focus reports along with the mouse. */
-	static const struct {
-		const char *bytes;
-		int code;
-	} table[] = {
-		{ "\033[A", KEY_UP },       { "\033OA", KEY_UP },
-		{ "\033[B", KEY_DOWN },     { "\033OB", KEY_DOWN },
-		{ "\033[C", KEY_RIGHT },    { "\033OC", KEY_RIGHT },
-		{ "\033[D", KEY_LEFT },     { "\033OD", KEY_LEFT },
-		{ "\033[H", KEY_HOME },     { "\033OH", KEY_HOME },
-		{ "\033[F", KEY_END },      { "\033OF", KEY_END },
-		{ "\033[1~", KEY_HOME },    { "\033[4~", KEY_END },
-		{ "\033[3~", KEY_DC },      { "\033[Z", KEY_BTAB },
-		{ "\033[5~", KEY_PPAGE },   { "\033[6~", KEY_NPAGE },
-		{ "\033OP", KEY_F(1) },     { "\033[11~", KEY_F(1) },
-		{ "\033[I", KEY_FOCUS_IN }, { "\033[O", KEY_FOCUS_OUT },
-	};
+	for (size_t i = 0; i < SEQUENCES; i++)
+		define_key(sequences[i].bytes, sequences[i].code);
+}
 
-	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-		define_key(table[i].bytes, table[i].code);
+/* Where there is a mouse, its terminal reads private modes and passes over those that
+ * it does not know. */
+static void begin_paste(void)
+{
+	bool knows = terminal_has("BE") || terminal_has("kmous");
+
+	terminal.paste_on = knows ? "\033[?2004h" : "";
+	terminal.paste_off = knows ? "\033[?2004l" : "";
+	rescue_add(terminal.paste_off);
+	outlet_send(terminal.paste_on, strlen(terminal.paste_on));
+}
+
+static void begin_keys(void)
+{
+	terminal.keys = newpad(1, 1);
+	if (!terminal.keys)
+		terminal.keys = stdscr;
+	keypad(terminal.keys, TRUE);
+	nodelay(terminal.keys, TRUE);
+	intrflush(terminal.keys, FALSE);
+	if (getenv("ESCDELAY") == NULL)
+		set_escdelay(25);
+	define_keys();
 }
 
 bool terminal_open(const struct terminal_options *options, struct error *error)
@@ -210,19 +250,17 @@ bool terminal_open(const struct terminal_options *options, struct error *error)
 	cbreak();
 	noecho();
 	nonl();
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
-	intrflush(stdscr, FALSE);
-	if (getenv("ESCDELAY") == NULL)
-		set_escdelay(25);
-	define_keys();
+	begin_keys();
 	terminal.palette = pick_palette(options->colour);
 	terminal.glyphs = options->glyphs == GLYPHS_AUTO
 				  ? environment_glyphs()
 				  : (enum glyph_level)options->glyphs;
-	terminal.whole = true;
+	doupdate(); /* ncurses takes the screen; every frame is the painter's */
 	catch_signals();
+	outlet_open(&terminal.while_waiting, &caught);
+	painter_begin();
 	prepare_rescue();
+	begin_paste();
 	terminal_set_mouse(!options->no_mouse);
 	return true;
 }
@@ -231,12 +269,19 @@ void terminal_close(void)
 {
 	if (terminal.screen == NULL)
 		return;
-	terminal_set_mouse(false);
-	endwin();
+	if (outlet_takes()) {
+		outlet_send(terminal.paste_off, strlen(terminal.paste_off));
+		terminal_set_mouse(false);
+		endwin();
+	} else {
+		/* endwin() would wait for it without end */
+		rescue_now(outlet_drop());
+	}
 	rescue_disarm();
+	outlet_close();
 	delscreen(terminal.screen);
 	terminal.screen = NULL;
-	canvas_free(&terminal.shown);
+	painter_end();
 }
 
 /* --- events ----------------------------------------------------------------- */
@@ -303,6 +348,91 @@ static int plain_key(wint_t code)
 	return (int)code;
 }
 
+/* Bytes behind a paste that were read along with it, or those that have come since. */
+static size_t fill_held(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	const struct timespec limit = { .tv_sec = PASTE_MS / 1000 };
+	ssize_t length = 0;
+	int ready;
+
+	if (terminal.held_at < terminal.held_length)
+		return terminal.held_length - terminal.held_at;
+	do /* a resize is no reason to stop */
+		ready = ppoll(&input, 1, &limit, &terminal.while_waiting);
+	while (ready < 0 && errno == EINTR && caught == 0);
+	if (ready > 0)
+		length = read(STDIN_FILENO, terminal.held, sizeof terminal.held);
+	terminal.held_at = 0;
+	terminal.held_length = length > 0 ? (size_t)length : 0;
+	return terminal.held_length;
+}
+
+/* A paste is read in blocks, past ncurses: byte by byte a long one takes seconds. */
+static struct terminal_event paste_event(void)
+{
+	struct paste *paste = &terminal.paste;
+	size_t left;
+
+	memset(paste, 0, sizeof *paste);
+	while (!paste->ended && caught == 0 && (left = fill_held()) > 0)
+		terminal.held_at +=
+			paste_take(paste, terminal.held + terminal.held_at, left);
+	return (struct terminal_event){ .kind = EVENT_PASTE,
+					.argument = paste->bytes > INT_MAX
+							    ? INT_MAX
+							    : (int)paste->bytes };
+}
+
+const char *terminal_pasted(void)
+{
+	return terminal.paste.text;
+}
+
+/* A sequence that is held: its key, 0 for one that means nothing here. */
+static int held_sequence(const char *at, size_t left, size_t *length)
+{
+	for (size_t i = 0; i < SEQUENCES; i++) {
+		*length = strlen(sequences[i].bytes);
+		if (*length <= left && memcmp(at, sequences[i].bytes, *length) == 0)
+			return sequences[i].code == KEY_PASTE
+				       ? KEY_PASTE
+				       : named_key((wint_t)sequences[i].code);
+	}
+	*length = 1;
+	if (left < 2 || at[1] != '[')
+		return *at;
+	for (*length = 2; *length < left && (at[*length] < 0x40 || at[*length] > 0x7e);)
+		++*length;
+	*length += *length < left;
+	return 0;
+}
+
+/* The next key that is held, as ncurses would give it. */
+static struct terminal_event held_event(void)
+{
+	const char *at = terminal.held + terminal.held_at;
+	size_t left = terminal.held_length - terminal.held_at, length = 1;
+	struct terminal_event event = { .kind = EVENT_NONE };
+	mbstate_t state = { 0 };
+	wchar_t code;
+
+	if (*at == '\033') {
+		event.key = held_sequence(at, left, &length);
+	} else {
+		length = mbrtowc(&code, at, left, &state);
+		if (length == 0 || length > left)
+			length = 1, code = L'?';
+		event.key = plain_key((wint_t)code);
+	}
+	terminal.held_at += length;
+	if (event.key == KEY_PASTE)
+		return paste_event();
+	if (event.key != 0)
+		event.kind = EVENT_KEY;
+	return event;
+}
+
 /* The next event that curses has; a key that means nothing is passed over. */
 static struct terminal_event next_event(void)
 {
@@ -310,10 +440,15 @@ static struct terminal_event next_event(void)
 	wint_t code;
 	int status;
 
-	while (event.kind == EVENT_NONE && (status = get_wch(&code)) != ERR) {
+	while (event.kind == EVENT_NONE && terminal.held_at < terminal.held_length)
+		event = held_event();
+	while (event.kind == EVENT_NONE &&
+	       (status = wget_wch(terminal.keys, &code)) != ERR) {
 		terminal.barren = 0;
 		if (status == KEY_CODE_YES && code == KEY_RESIZE)
 			event.kind = EVENT_RESIZE;
+		else if (status == KEY_CODE_YES && code == KEY_PASTE)
+			event = paste_event();
 		else if (status == KEY_CODE_YES && code == KEY_MOUSE)
 			event = mouse_event();
 		else
@@ -357,6 +492,9 @@ static void stop_here(void)
 	sigset_t stop, before;
 
 	stops = 0;
+	if (!outlet_takes())
+		return;
+	outlet_send(terminal.paste_off, strlen(terminal.paste_off));
 	def_prog_mode();
 	endwin();
 	sigemptyset(&action.sa_mask);
@@ -372,6 +510,8 @@ static void stop_here(void)
 	def_shell_mode();
 	flushinp();
 	doupdate();
+	outlet_send(terminal.paste_on, strlen(terminal.paste_on));
+	painter_forget();
 }
 
 static struct terminal_event take_event(int ready, short events)
@@ -382,8 +522,11 @@ static struct terminal_event take_event(int ready, short events)
 	if (caught != 0)
 		return (struct terminal_event){ .kind = EVENT_SIGNAL,
 						.argument = caught };
-	if (stops != 0)
+	if (stops != 0) {
 		stop_here();
+		size_has_changed();
+		return (struct terminal_event){ .kind = EVENT_RESIZE };
+	}
 	terminal.barren++;
 	event = next_event();
 	if (event.kind == EVENT_NONE && lost)
@@ -391,15 +534,17 @@ static struct terminal_event take_event(int ready, short events)
 	else if (event.kind == EVENT_NONE && ready < 0 && size_has_changed())
 		event.kind = EVENT_RESIZE;
 	if (event.kind == EVENT_RESIZE)
-		terminal.whole = true;
+		painter_forget();
 	return event;
 }
 
 /* Lets signals in and waits for input. */
 static struct terminal_event wait_event(const struct timespec *limit)
 {
+	static const struct timespec at_once = { 0 };
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	int ready = ppoll(&input, 1, limit, &terminal.while_waiting);
+	bool held = terminal.held_at < terminal.held_length;
+	int ready = ppoll(&input, 1, held ? &at_once : limit, &terminal.while_waiting);
 
 	if (ready < 0 && errno != EINTR)
 		return (struct terminal_event){ .kind = EVENT_LOST };
@@ -437,90 +582,16 @@ bool terminal_fit(struct canvas *canvas)
 
 void terminal_redraw(void)
 {
-	terminal.whole = true;
-	clearok(curscr, TRUE);
-}
-
-/* A pair of colours; pairs are few on some terminals (64 on TERM=linux), so
- * curses gives those out again that are used no more. */
-static int pair_of(struct look look)
-{
-	if (look.fore < 0 && look.back < 0)
-		return 0;
-	int pair = alloc_pair(look.fore, look.back);
-	return pair < 0 ? 0 : pair;
-}
-
-static attr_t attributes_of(struct look look)
-{
-	return (look.bold ? A_BOLD : A_NORMAL) | (look.reverse ? A_REVERSE : A_NORMAL) |
-	       (look.underline ? A_UNDERLINE : A_NORMAL);
-}
-
-static void send_cell(int x, int y, const struct cell *cell)
-{
-	struct look look = theme_look(cell, terminal.palette);
-	wchar_t text[2] = { (wchar_t)cell->code, L'\0' };
-	int pair = pair_of(look);
-	cchar_t out;
-
-	/* A character that this C library cannot place would shift the row. */
-	if (cell->code > 0x7e && wcwidth(text[0]) != text_code_width(cell->code))
-		text[0] = L'?';
-	setcchar(&out, text, attributes_of(look), 0, &pair);
-	mvadd_wch(y, x, &out);
-}
-
-static bool is_same(const struct cell *a, const struct cell *b)
-{
-	return a->code == b->code && a->fore == b->fore && a->back == b->back &&
-	       a->reverse == b->reverse && a->bold == b->bold &&
-	       a->underline == b->underline;
-}
-
-static void send_row(const struct canvas *canvas, int y)
-{
-	const struct cell *row = canvas->cell + (size_t)y * (size_t)canvas->width;
-	struct cell *shown = terminal.shown.cell + (size_t)y * (size_t)canvas->width;
-
-	for (int x = 0; x < canvas->width; x++) {
-		if (!terminal.whole && is_same(&row[x], &shown[x]))
-			continue;
-		if (row[x].code != 0)
-			send_cell(x, y, &row[x]);
-		shown[x] = row[x];
-	}
-}
-
-static void park_cursor(const struct canvas *canvas)
-{
-	bool visible = canvas->cursor_x >= 0 && canvas->cursor_y >= 0;
-
-	curs_set(visible ? 1 : 0);
-	if (visible)
-		move(canvas->cursor_y, canvas->cursor_x);
-	else
-		move(canvas->height - 1, canvas->width - 1);
+	painter_forget();
 }
 
 void terminal_show(const struct canvas *canvas)
 {
-	struct canvas *shown = &terminal.shown;
+	size_t length;
+	const char *bytes = painter_frame(canvas, terminal.palette, &length);
 
-	/* Between terminal_fit() and now nothing could change the size. */
-	if (shown->width != canvas->width || shown->height != canvas->height) {
-		terminal.whole = true;
-		if (!canvas_resize(shown, canvas->width, canvas->height))
-			return;
-	}
-	if (terminal.whole)
-		erase();
-	for (int y = 0; y < canvas->height; y++)
-		send_row(canvas, y);
-	terminal.whole = false;
-	park_cursor(canvas);
-	wnoutrefresh(stdscr);
-	doupdate();
+	if (bytes && !outlet_send(bytes, length))
+		painter_forget();
 }
 
 bool terminal_has(const char *capability)

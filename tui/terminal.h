@@ -2,8 +2,9 @@
  *
  * Between terminal_open() and terminal_close() the program owns the screen.
  * Signals that end a program (SIGINT, SIGTERM, SIGHUP, SIGQUIT), Ctrl-Z and a
- * change of size are let in only while terminal_read() waits, so they never meet
- * half a frame or half a calculation; a crash puts the terminal back by itself.
+ * change of size are let in only while terminal_read() waits for input or a frame for a
+ * terminal that takes none, so they never meet half a calculation; a crash puts the
+ * terminal back by itself. What is pasted is an event of its own, never keys.
  */
 #ifndef TUI_TERMINAL_H
 #define TUI_TERMINAL_H
@@ -27,6 +28,7 @@ enum terminal_event_kind {
 	EVENT_KEY,    /* key: Unicode or enum key of action.h */
 	EVENT_CLICK,  /* x, y */
 	EVENT_WHEEL,  /* x, y, argument -1 up or 1 down */
+	EVENT_PASTE,  /* argument: its bytes; terminal_pasted() has them */
 	EVENT_RESIZE, /* of the terminal, or it came back from sleep */
 	EVENT_SIGNAL, /* argument: its number; leave the loop */
 	EVENT_LOST    /* the terminal is gone; leave the loop */
@@ -45,10 +47,14 @@ void terminal_close(void);
  * without end. */
 struct terminal_event terminal_read(int timeout_ms);
 
+/* What was pasted last: the first bytes of it (paste.h), until the next event. */
+const char *terminal_pasted(void);
+
 /* Gives the canvas the terminal's size, glyphs and colour and erases it. False
  * without memory. */
 bool terminal_fit(struct canvas *canvas);
-/* Sends what differs from the frame before, in one piece. */
+/* Sends what differs from the frame before, in one write where the terminal takes it.
+ */
 void terminal_show(const struct canvas *canvas);
 /* The next frame is sent whole, whatever the terminal shows now. */
 void terminal_redraw(void);

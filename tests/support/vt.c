@@ -126,6 +126,9 @@ static void feed_modes(struct vt *vt, char last)
 	for (char *mode = strtok_r(vt->held + 3, ";", &rest); mode != NULL;
 	     mode = strtok_r(NULL, ";", &rest)) {
 		char one[96];
+
+		if (strcmp(mode, "2004") == 0)
+			vt->pastes = last == 'h';
 		int length = snprintf(one, sizeof one, "\033[?%s%c", mode, last);
 		vterm_input_write(vt->vterm, one, (size_t)length);
 	}
@@ -203,11 +206,116 @@ static bool pump(struct vt *vt, int ms)
 	return true;
 }
 
+/* State letter of /proc/PID/stat: S = interruptible sleep. */
+static char state_of(pid_t pid)
+{
+	char path[64], line[512] = "";
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		return '?';
+	char *got = fgets(line, sizeof line, file);
+	fclose(file);
+	const char *name_end = got != NULL ? strrchr(line, ')') : NULL;
+	return name_end != NULL && name_end[1] != '\0' ? name_end[2] : '?';
+}
+
+/* Bytes that were typed and that the child has not read yet. */
+static int unread_input(struct vt *vt)
+{
+	char name[64];
+	int waiting = 0;
+
+	if (ptsname_r(vt->fd, name, sizeof name) != 0)
+		return 0;
+	int side = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (side < 0)
+		return 0;
+	if (ioctl(side, FIONREAD, &waiting) != 0)
+		waiting = 0;
+	close(side);
+	return waiting;
+}
+
 void vt_type(struct vt *vt, const char *bytes)
 {
-	ssize_t written = write(vt->fd, bytes, strlen(bytes));
+	size_t left = strlen(bytes);
 
-	assert_int_equal(written, strlen(bytes));
+	/* the kernel may take less than all at once */
+	while (left > 0) {
+		ssize_t written = write(vt->fd, bytes, left);
+
+		assert_true(written > 0);
+		bytes += written;
+		left -= (size_t)written;
+	}
+}
+
+bool vt_type_unread(struct vt *vt, const char *bytes)
+{
+	long long end = now_ms() + 500;
+
+	vt_type(vt, bytes);
+	while (unread_input(vt) > 0 || state_of(vt->pid) != 'S') {
+		if (now_ms() > end)
+			return false;
+		poll(NULL, 0, 1);
+	}
+	return true;
+}
+
+void vt_expect_exit_unread(struct vt *vt, int status)
+{
+	long long end = now_ms() + PATIENCE_MS;
+
+	while (waitpid(vt->pid, &vt->status, WNOHANG) != vt->pid) {
+		if (now_ms() > end)
+			fail_msg("the program does not end while nobody reads");
+		poll(NULL, 0, 1);
+	}
+	vt->pid = -1;
+	if (!WIFEXITED(vt->status) || WEXITSTATUS(vt->status) != status)
+		fail_msg("wait status %#x instead of exit %d", (unsigned)vt->status,
+			 status);
+}
+
+/* Of a file of /proc/PID/. */
+static bool proc_line(const struct vt *vt, const char *file, const char *start,
+		      char *line, size_t size)
+{
+	char path[64];
+	bool found = false;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)vt->pid, file);
+	FILE *stream = fopen(path, "r");
+	while (stream && !found && fgets(line, (int)size, stream))
+		found = strncmp(line, start, strlen(start)) == 0;
+	if (stream)
+		fclose(stream);
+	return found;
+}
+
+long vt_writes(const struct vt *vt)
+{
+	char line[128];
+
+	return proc_line(vt, "io", "syscw: ", line, sizeof line)
+		       ? strtol(line + 7, NULL, 10)
+		       : -1;
+}
+
+double vt_processor_seconds(const struct vt *vt)
+{
+	char line[512];
+	unsigned long user, system;
+
+	if (!proc_line(vt, "stat", "", line, sizeof line) || !strrchr(line, ')') ||
+	    sscanf(strrchr(line, ')') + 2,
+		   "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+		   &system) != 2)
+		return -1;
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
 static void mouse(struct vt *vt, int row, int column, int button)
@@ -334,38 +442,6 @@ void vt_expect_killed(struct vt *vt, int signal)
 		fail_msg("wait status %#x instead of signal %d", (unsigned)vt->status,
 			 signal);
 	}
-}
-
-/* State letter of /proc/PID/stat: S = interruptible sleep. */
-static char state_of(pid_t pid)
-{
-	char path[64], line[512] = "";
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	FILE *file = fopen(path, "r");
-	if (file == NULL)
-		return '?';
-	char *got = fgets(line, sizeof line, file);
-	fclose(file);
-	const char *name_end = got != NULL ? strrchr(line, ')') : NULL;
-	return name_end != NULL && name_end[1] != '\0' ? name_end[2] : '?';
-}
-
-/* Bytes that were typed and that the child has not read yet. */
-static int unread_input(struct vt *vt)
-{
-	char name[64];
-	int waiting = 0;
-
-	if (ptsname_r(vt->fd, name, sizeof name) != 0)
-		return 0;
-	int side = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (side < 0)
-		return 0;
-	if (ioctl(side, FIONREAD, &waiting) != 0)
-		waiting = 0;
-	close(side);
-	return waiting;
 }
 
 void vt_expect_asleep(struct vt *vt)

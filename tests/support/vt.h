@@ -22,6 +22,7 @@ struct vt {
 	bool alternate; /* modes that the child has switched on */
 	bool cursor_visible;
 	int mouse;   /* VTERM_PROP_MOUSE_* */
+	bool pastes; /* bracketed paste (mode 2004) */
 	bool ended;  /* the child's side is closed */
 	bool keypad; /* application cursor keys (DECCKM) */
 	VTerm *vterm;
@@ -59,6 +60,15 @@ void vt_expect_gone(struct vt *vt, const char *text);
 void vt_expect_row(struct vt *vt, int row, const char *text);
 void vt_expect_exit(struct vt *vt, int status);   /* exited with this status */
 void vt_expect_killed(struct vt *vt, int signal); /* died of this signal */
+/* Types a key and reads nothing of what comes; false if the child does not take it
+ * because it waits to write. */
+bool vt_type_unread(struct vt *vt, const char *bytes);
+/* vt_expect_exit() of a child whose output nobody reads. */
+void vt_expect_exit_unread(struct vt *vt, int status);
+/* Calls of write() so far, and processor time in seconds; below 0: the kernel does not
+ * tell. */
+long vt_writes(const struct vt *vt);
+double vt_processor_seconds(const struct vt *vt);
 /* The next piece of output has arrived. */
 void vt_expect_output(struct vt *vt);
 /* The child is alive and waits for input: it sleeps and has read all of it. */

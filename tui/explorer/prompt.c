@@ -20,6 +20,7 @@ unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argum
 	explorer->mode = MODE_PROMPT;
 	explorer->prompt = kind;
 	explorer->prompt_argument = argument;
+	explorer->asking = false;
 	explorer->message[0] = '\0';
 	if (kind == PROMPT_WRITE && text[0] == '\0') {
 		snprintf(name, sizeof name, "%s-%lld.yaml",
@@ -140,46 +141,28 @@ static unsigned take_filter(struct explorer *explorer)
 	return CHANGED_SCREEN;
 }
 
-/* Ask once before another file is overwritten: the same Enter again. */
-static bool may_overwrite(struct explorer *explorer, const char *path)
+/* Before another file is overwritten a key is asked for that is not the one that asks.
+ */
+static bool must_ask(const struct explorer *explorer, const char *path)
 {
-	char ask[600];
 	bool own =
 		explorer->prompt == PROMPT_WRITE && strcmp(path, explorer->file) == 0;
 
-	if (own || access(path, F_OK) != 0)
-		return true;
-	snprintf(ask, sizeof ask, "%s exists; Enter again overwrites it", path);
-	if (strcmp(explorer->message, ask) == 0)
-		return true;
-	explorer_say(explorer, ROLE_WARNING, "%s", ask);
-	return false;
+	return !own && access(path, F_OK) == 0;
 }
 
-static unsigned take_file(struct explorer *explorer)
+static unsigned write_file(struct explorer *explorer, const char *path)
 {
 	struct error error = { "" };
-	char path[512], *text;
-	bool good;
+	char *text = explorer->prompt == PROMPT_WRITE
+			     ? kept_write(&explorer->scenario, explorer->kept)
+			     : preview_write(explorer, explorer->prompt_argument);
+	bool good = text && file_save(path, text, strlen(text), &error);
 
-	if (explorer->field.length == 0) {
-		explorer->mode = MODE_NORMAL;
-		return CHANGED_SCREEN;
-	}
-	if (!file_expand(explorer->field.text, path, sizeof path)) {
-		explorer_say(explorer, ROLE_BAD, "the name is too long");
-		return CHANGED_SCREEN;
-	}
-	if (!may_overwrite(explorer, path))
-		return CHANGED_SCREEN;
-	text = explorer->prompt == PROMPT_WRITE
-		       ? kept_write(&explorer->scenario, explorer->kept)
-		       : preview_write(explorer, explorer->prompt_argument);
-	good = text && file_save(path, text, strlen(text), &error);
 	free(text);
 	if (!good) {
 		explorer_say(explorer, ROLE_BAD, "%s",
-			     text ? error.text : "nothing could be written");
+			     error.text[0] ? error.text : "nothing could be written");
 		return CHANGED_SCREEN;
 	}
 	explorer->mode = MODE_NORMAL;
@@ -189,8 +172,40 @@ static unsigned take_file(struct explorer *explorer)
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
+static unsigned take_file(struct explorer *explorer, bool sure)
+{
+	char path[512];
+
+	if (explorer->field.length == 0) {
+		explorer->mode = MODE_NORMAL;
+		return CHANGED_SCREEN;
+	}
+	if (!file_expand(explorer->field.text, path, sizeof path)) {
+		explorer_say(explorer, ROLE_BAD, "the name is too long");
+		return CHANGED_SCREEN;
+	}
+	if (sure || !must_ask(explorer, path))
+		return write_file(explorer, path);
+	explorer->asking = true;
+	explorer_say(explorer, ROLE_WARNING,
+		     "%s exists; y overwrites it, any other key does not", path);
+	return CHANGED_SCREEN;
+}
+
+/* y, and nothing else. */
+static unsigned answer(struct explorer *explorer, struct action action)
+{
+	explorer->asking = false;
+	explorer->message[0] = '\0';
+	if (action.kind == ACTION_TEXT && action.argument == 'y')
+		return take_file(explorer, true);
+	return CHANGED_SCREEN;
+}
+
 unsigned prompt_act(struct explorer *explorer, struct action action)
 {
+	if (explorer->asking && action.kind != ACTION_REDRAW)
+		return answer(explorer, action);
 	switch (action.kind) {
 	case ACTION_ESCAPE:
 		explorer->mode = MODE_NORMAL;
@@ -201,7 +216,7 @@ unsigned prompt_act(struct explorer *explorer, struct action action)
 		case PROMPT_VALUE: return take_value(explorer);
 		case PROMPT_FIND: return take_find(explorer);
 		case PROMPT_FILTER: return take_filter(explorer);
-		default: return take_file(explorer);
+		default: return take_file(explorer, false);
 		}
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
 	default:

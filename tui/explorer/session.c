@@ -109,6 +109,11 @@ static unsigned act(void *context, struct action action)
 	return changed;
 }
 
+static unsigned paste(void *context, const char *text, size_t bytes)
+{
+	return explorer_paste(context, text, bytes);
+}
+
 static unsigned update(void *context, unsigned changed)
 {
 	if (changed & CHANGED_SCENARIO)
@@ -154,6 +159,7 @@ int explorer_run(struct explorer *explorer, const struct terminal_options *optio
 	struct loop_client client = { .context = explorer,
 				      .is_typing = is_typing,
 				      .act = act,
+				      .paste = paste,
 				      .update = update,
 				      .draw = draw,
 				      .idle = idle,

@@ -1,0 +1,129 @@
+/* test_painter.c - whatever is drawn after whatever, a terminal that obeys the
+ * painter's bytes shows the canvas. libvterm is that terminal, whatever TERM says. */
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vterm.h>
+
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+#include "tui/painter.h"
+#include "tui/text.h"
+
+/* last: its macros are ordinary words elsewhere */
+#include <term.h>
+#undef lines
+#undef columns
+
+enum { FRAMES = 150 };
+
+static const uint32_t codes[] = { ' ',    ' ',    ' ',    'a',    'b', '~',
+				  0x2588, 0x258f, 0x2502, 0x4f60, 0xe9 };
+
+static void draw_anything(struct canvas *canvas, int parts)
+{
+	for (int i = 0; i < parts; i++) {
+		struct rect rect = { (int)next((uint64_t)canvas->width),
+				     (int)next((uint64_t)canvas->height),
+				     1 + (int)next(30), 1 + (int)next(3) };
+		enum role role = (enum role)next(ROLE_COUNT);
+		uint32_t code = codes[next(sizeof codes / sizeof codes[0])];
+
+		if (text_code_width(code) == 1)
+			canvas_fill(canvas, rect, code, role);
+		else
+			canvas_put(canvas, rect.x, rect.y, code, role);
+		if (next(4) == 0)
+			canvas_highlight(canvas, rect, role, next(2), next(2));
+	}
+	canvas->cursor_x = next(3) ? -1 : (int)next((uint64_t)canvas->width);
+	canvas->cursor_y = canvas->cursor_x < 0 ? -1 : 0;
+}
+
+static bool has_colour(VTermColor colour, bool is_default, int index)
+{
+	return index < 0
+		       ? is_default
+		       : VTERM_COLOR_IS_INDEXED(&colour) && colour.indexed.idx == index;
+}
+
+static void check_cell(VTermScreen *screen, const struct canvas *canvas, int x, int y,
+		       enum palette palette)
+{
+	const struct cell *cell = &canvas->cell[y * canvas->width + x];
+	struct look look = theme_look(cell, palette);
+	VTermScreenCell there;
+
+	if (cell->code == 0)
+		return; /* the right half of the one before */
+	vterm_screen_get_cell(screen, (VTermPos){ .row = y, .col = x }, &there);
+	uint32_t code = there.chars[0] ? there.chars[0] : ' ';
+
+	if (code != cell->code || there.attrs.bold != look.bold ||
+	    there.attrs.reverse != look.reverse ||
+	    (there.attrs.underline != 0) != look.underline ||
+	    !has_colour(there.fg, VTERM_COLOR_IS_DEFAULT_FG(&there.fg), look.fore) ||
+	    !has_colour(there.bg, VTERM_COLOR_IS_DEFAULT_BG(&there.bg), look.back))
+		fail_msg("%d,%d shows U+%04X, drawn U+%04X, colours %d on %d", x, y,
+			 code, cell->code, look.fore, look.back);
+}
+
+static void check_terminal(const char *term, enum palette palette)
+{
+	static const int sizes[][2] = { { 80, 24 }, { 120, 36 }, { 5, 3 }, { 1, 1 } };
+	int status;
+
+	assert_int_equal(setupterm(term, 1, &status), 0);
+	painter_begin();
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		int width = sizes[i][0], height = sizes[i][1];
+		VTerm *vterm = vterm_new(height, width);
+		VTermScreen *screen = vterm_obtain_screen(vterm);
+		struct canvas canvas;
+
+		vterm_set_utf8(vterm, 1);
+		vterm_screen_reset(screen, 1);
+		assert_true(canvas_init(&canvas, width, height, GLYPHS_FULL, true));
+		for (int frame = 0; frame < FRAMES; frame++) {
+			const char *bytes;
+			size_t length;
+
+			if (next(5) == 0)
+				canvas_erase(&canvas);
+			draw_anything(&canvas, (int)next(12));
+			bytes = painter_frame(&canvas, palette, &length);
+			assert_non_null(bytes);
+			vterm_input_write(vterm, bytes, length);
+			for (int at = 0; at < width * height; at++)
+				check_cell(screen, &canvas, at % width, at / width,
+					   palette);
+			/* the same again: nothing to send */
+			assert_non_null(painter_frame(&canvas, palette, &length));
+			assert_int_equal(length, 0);
+		}
+		canvas_free(&canvas);
+		vterm_free(vterm);
+	}
+	painter_end();
+	del_curterm(cur_term);
+}
+
+static void test_the_screen_shows_the_canvas(void **state)
+{
+	(void)state;
+	seed = 41;
+	check_terminal("xterm-256color", PALETTE_256);
+	check_terminal("screen-256color", PALETTE_256_DARK);
+	check_terminal("tmux-256color", PALETTE_256_LIGHT);
+	check_terminal("vt100", PALETTE_MONO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_screen_shows_the_canvas),
+	};
+
+	setlocale(LC_ALL, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
