@@ -214,6 +214,8 @@ struct play {
 	bool good;
 	struct timeline timeline;
 	struct timeline_problem problem;
+	struct picture
+		*picture; /* its chart as it was drawn (views/timeline_chart.c) */
 };
 
 /* Plays the open plan, and the pinned one, if they have changed. */

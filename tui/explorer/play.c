@@ -5,8 +5,10 @@
 
 static void forget(struct play **play)
 {
-	if (*play)
+	if (*play) {
 		free((*play)->room);
+		free((*play)->picture);
+	}
 	free(*play);
 	*play = NULL;
 }

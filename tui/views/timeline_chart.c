@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tui/views/timeline.h"
 
@@ -69,9 +70,10 @@ static void add_item(struct lane *lane, int32_t index)
 	part_of(lane, index, &begin, &end);
 	if (item->kind == WORK_BACKWARD || item->kind == WORK_INPUT_GRAD)
 		again = fmin(t->recompute[item->position], end - begin);
-	snprintf(label, sizeof lane->label[0], "%d", item->micro_batch);
 	if (role == ROLE_FREE || lane->dense)
 		label = NULL;
+	else
+		snprintf(label, sizeof lane->label[0], "%d", item->micro_batch);
 	add_span(lane, begin - item->transfer_before, begin, ROLE_TRANSFER, NULL);
 	if (role != ROLE_FREE)
 		add_span(lane, begin, begin + again, ROLE_AGAIN, NULL);
@@ -92,6 +94,73 @@ static int32_t count_items(const struct timeline *t, int stage,
 	*first = timeline_at(t, stage, window->from);
 	*first = *first < s->first ? s->first : *first;
 	return last < *first ? 0 : last - *first + 1;
+}
+
+/* --- what was drawn is kept --- */
+
+/* A chart takes milliseconds and most keys change nothing in it: the cells of the last
+ * one are kept beside the timeline, with all that they depend on. */
+struct picture {
+	const struct timeline *timeline;
+	struct rect rect;
+	struct window window;
+	int first;
+	enum glyph_level glyphs;
+	bool colour;
+	struct cell cell[];
+};
+
+static bool is_of(const struct picture *picture, const struct picture *wanted)
+{
+	const struct rect *a = &picture->rect, *b = &wanted->rect;
+	const struct window *v = &picture->window, *w = &wanted->window;
+
+	return picture->timeline == wanted->timeline && a->x == b->x && a->y == b->y &&
+	       a->width == b->width && a->height == b->height && v->from == w->from &&
+	       v->to == w->to && v->now == w->now &&
+	       v->only_critical == w->only_critical &&
+	       picture->first == wanted->first && picture->glyphs == wanted->glyphs &&
+	       picture->colour == wanted->colour;
+}
+
+static struct rect inside(const struct canvas *canvas, struct rect rect)
+{
+	int right = rect.x + rect.width, bottom = rect.y + rect.height;
+
+	rect.x = clamp(rect.x, 0, canvas->width);
+	rect.y = clamp(rect.y, 0, canvas->height);
+	rect.width = clamp(right, rect.x, canvas->width) - rect.x;
+	rect.height = clamp(bottom, rect.y, canvas->height) - rect.y;
+	return rect;
+}
+
+static void copy_cells(struct canvas *canvas, struct rect rect, struct cell *cells,
+		       bool keep)
+{
+	rect = inside(canvas, rect);
+	for (int y = 0; y < rect.height; y++) {
+		size_t row = (size_t)(rect.y + y) * (size_t)canvas->width;
+		struct cell *here = canvas->cell + row + (size_t)rect.x;
+		struct cell *kept = cells + (size_t)y * (size_t)rect.width;
+
+		memcpy(keep ? kept : here, keep ? here : kept,
+		       (size_t)rect.width * sizeof *here);
+	}
+}
+
+static void keep_picture(struct play *play, struct canvas *canvas,
+			 const struct picture *wanted)
+{
+	struct rect area = inside(canvas, wanted->rect);
+	size_t cells = (size_t)area.width * (size_t)area.height;
+	struct picture *picture = malloc(sizeof *picture + cells * sizeof(struct cell));
+
+	free(play->picture);
+	play->picture = picture;
+	if (!picture)
+		return;
+	*picture = *wanted;
+	copy_cells(canvas, wanted->rect, picture->cell, true);
 }
 
 static void draw_lane(struct canvas *canvas, struct rect rect, const struct timeline *t,
@@ -228,24 +297,47 @@ static void draw_edge(const struct explorer *explorer, struct canvas *canvas,
 		      whole > 0 ? t->stage[stage].idle / whole * 100 : 0);
 }
 
+static void draw_lanes(struct canvas *canvas, struct rect rect,
+		       const struct timeline *t, int first, const struct window *window)
+{
+	int rows = timeline_rows(rect, t), shown = rect.height / rows;
+
+	for (int i = 0; i < shown && first + i < t->stages; i++) {
+		struct rect line = { rect.x, rect.y + i * rows, rect.width,
+				     rows > 2 ? 2 : 1 };
+		struct rect levels = { line.x, line.y + line.height, line.width, 1 };
+
+		draw_lane(canvas, line, t, first + i, window);
+		if (rows > 1)
+			draw_levels(canvas, levels, t, first + i, window);
+	}
+}
+
 void timeline_draw_chart(const struct explorer *explorer, struct canvas *canvas,
 			 struct rect rect, const struct timeline *t, int cursor,
 			 const struct window *window)
 {
 	int rows = timeline_rows(rect, t), shown = rect.height / rows;
 	int first = scroll_first(0, clamp(cursor, 0, t->stages - 1), t->stages, shown);
+	bool own = t == &explorer->play->timeline;
+	struct play *play = own ? explorer->play : explorer->play_before;
+	struct rect lanes = { rect.x + TIMELINE_MARGIN, rect.y,
+			      rect.width - TIMELINE_MARGIN - TIMELINE_EDGE,
+			      rect.height };
+	struct picture wanted = { t,     lanes,          *window,
+				  first, canvas->glyphs, canvas->colour };
 
+	if (play->picture && is_of(play->picture, &wanted)) {
+		copy_cells(canvas, lanes, play->picture->cell, false);
+	} else {
+		draw_lanes(canvas, lanes, t, first, window);
+		keep_picture(play, canvas, &wanted);
+	}
 	for (int i = 0; i < shown && first + i < t->stages; i++) {
-		struct rect line = { rect.x + TIMELINE_MARGIN, rect.y + i * rows,
-				     rect.width - TIMELINE_MARGIN - TIMELINE_EDGE,
-				     rows > 2 ? 2 : 1 };
-		struct rect levels = { line.x, line.y + line.height, line.width, 1 };
+		struct rect line = { lanes.x, rect.y + i * rows, lanes.width, 1 };
 
 		draw_edge(explorer, canvas, line, t, first + i,
-			  first + i == cursor && t == &explorer->play->timeline);
-		draw_lane(canvas, line, t, first + i, window);
-		if (rows > 1)
-			draw_levels(canvas, levels, t, first + i, window);
+			  first + i == cursor && own);
 	}
 }
 

@@ -7,14 +7,31 @@
 /* Columns of time that each role still has to be shown. */
 struct debts {
 	double of[ROLE_COUNT];
-	bool here[ROLE_COUNT]; /* in this column */
+	bool here[ROLE_COUNT];      /* in this column */
+	enum role seen[ROLE_COUNT]; /* those with any, in order: few of all roles */
+	int count;
 };
+
+static void note(struct debts *debts, enum role role)
+{
+	int at = debts->count;
+
+	for (int i = 0; i < debts->count; i++)
+		if (debts->seen[i] == role)
+			return;
+	for (; at > 0 && debts->seen[at - 1] > role; at--)
+		debts->seen[at] = debts->seen[at - 1];
+	debts->seen[at] = role;
+	debts->count++;
+}
 
 static void owe(struct debts *debts, enum role role, double columns)
 {
 	if (!(columns > 0))
 		return;
 	debts->of[role] += columns;
+	if (!debts->here[role])
+		note(debts, role);
 	debts->here[role] = true;
 }
 
@@ -25,8 +42,8 @@ static void collect(struct debts *debts, const struct span *span, int count, int
 {
 	double covered = 0, width = end - begin;
 
-	for (int r = 0; r < ROLE_COUNT; r++)
-		debts->here[r] = false;
+	for (int i = 0; i < debts->count; i++)
+		debts->here[debts->seen[i]] = false;
 	while (*first < count && span[*first].end <= begin)
 		++*first;
 	for (int i = *first; i < count && span[i].begin < end; i++) {
@@ -46,7 +63,9 @@ static enum role choose(struct debts *debts)
 	for (int pass = 0; pass < 2; pass++) {
 		double most = pass == 0 ? 0 : 0.999;
 
-		for (int r = 0; r < ROLE_COUNT; r++) {
+		for (int i = 0; i < debts->count; i++) {
+			int r = (int)debts->seen[i];
+
 			if ((pass == 0 && !debts->here[r]) || debts->of[r] <= most)
 				continue;
 			most = debts->of[r];
