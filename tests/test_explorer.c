@@ -391,27 +391,6 @@ static void test_a_plan_is_written_and_read_back(void **state)
 	stage_close(&s);
 }
 
-static void test_the_mouse_points_and_never_changes_a_value(void **state)
-{
-	struct stage s;
-	struct scenario before;
-
-	(void)state;
-	stage_open(&s, NULL, 120, 36);
-	before = s.explorer.scenario;
-	for (int y = 0; y < 36; y++)
-		for (int x = 0; x < 120; x += 3) {
-			stage_act(&s, (struct action){ ACTION_WHEEL, 1, x, y });
-			stage_act(&s, (struct action){ ACTION_WHEEL, -1, x, y });
-			if (y != 4 && y != 5 && y != 3)
-				stage_act(&s, (struct action){ ACTION_CLICK, 0, x, y });
-			if (s.explorer.mode != MODE_NORMAL)
-				stage_type(&s, "\33");
-		}
-	assert_memory_equal(&s.explorer.scenario, &before, sizeof before);
-	stage_close(&s);
-}
-
 static void test_any_size_is_drawn(void **state)
 {
 	static const int sizes[][2] = { { 1, 1 },    { 3, 200 }, { 200, 3 },
@@ -634,7 +613,6 @@ int main(void)
 		cmocka_unit_test(test_narrow_tables_keep_their_numbers_whole),
 		cmocka_unit_test(test_numbers_in_a_row_are_never_cut),
 		cmocka_unit_test(test_a_plan_is_written_and_read_back),
-		cmocka_unit_test(test_the_mouse_points_and_never_changes_a_value),
 		cmocka_unit_test(test_any_size_is_drawn),
 		cmocka_unit_test(test_every_plan_opens_and_every_knob_turns),
 		cmocka_unit_test(test_any_keys_in_any_order),

@@ -72,6 +72,75 @@ static void test_m_gives_the_mouse_away_and_back(void **state)
 	vt_close(vt);
 }
 
+/* Column of a text in a row of the screen, counted in cells; -1: it is not there. */
+static int column_of(struct vt *vt, int row, const char *text)
+{
+	const char *line = vt_row(vt, row), *at = strstr(line, text);
+	int column = 0;
+
+	if (!at)
+		return -1;
+	for (; line < at; line++)
+		column += ((unsigned char)*line & 0xc0) != 0x80;
+	return column;
+}
+
+static void click_text(struct vt *vt, const char *text)
+{
+	for (int row = 0; row < vt->rows; row++)
+		if (column_of(vt, row, text) >= 0) {
+			vt_click(vt, row, column_of(vt, row, text));
+			return;
+		}
+	fail_msg("'%s' is not there", text);
+}
+
+static void test_clicks_go_by_place(void **state)
+{
+	struct vt *vt;
+
+	(void)state;
+	forget();
+	vt = open_program(120, 36, NULL, NULL, NULL);
+	vt_expect(vt, "Tab numbers"); /* the knobs have the focus */
+	click_text(vt, "Traffic");
+	vt_expect(vt, "collective");
+	click_text(vt, "Overview");
+	vt_expect(vt, "bubble ratio");
+	click_text(vt, "bubble ratio");
+	vt_expect(vt, "Tab knobs"); /* the view has it */
+	click_text(vt, "bubble ratio");
+	vt_expect(vt, "formula");
+	click_text(vt, "Esc back");
+	vt_expect(vt, "Tab knobs");
+	click_text(vt, "PP  pipeline");
+	vt_expect(vt, "Stages that each hold");
+	click_text(vt, "u undo");
+	vt_expect(vt, "nothing to undo");
+	vt_wheel(vt, 10, 10, true);
+	vt_expect_gone(vt, "nothing to undo");
+	click_text(vt, "q quit");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
+static void test_q_closes_what_lies_on_top(void **state)
+{
+	struct vt *vt;
+
+	(void)state;
+	forget();
+	vt = open_program(80, 24, NULL, NULL, NULL);
+	vt_expect(vt, "Tab numbers");
+	vt_type(vt, "?");
+	vt_expect(vt, "Esc back");
+	vt_type(vt, "q");
+	vt_expect(vt, "Tab numbers");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
 static void test_it_comes_back_to_where_it_was(void **state)
 {
 	struct vt *vt;
@@ -374,6 +443,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_it_opens_turns_and_quits),
 		cmocka_unit_test(test_m_gives_the_mouse_away_and_back),
+		cmocka_unit_test(test_clicks_go_by_place),
+		cmocka_unit_test(test_q_closes_what_lies_on_top),
 		cmocka_unit_test(test_it_comes_back_to_where_it_was),
 		cmocka_unit_test(test_a_lost_connection_loses_nothing),
 		cmocka_unit_test(test_a_damaged_workspace_is_moved_aside),

@@ -50,7 +50,7 @@ enum prompt_kind {
 	PROMPT_EXPORT
 };
 
-enum { MAX_KEY = 48, MAX_SPOTS = 256, MAX_ROWS = MAX_KNOBS + 32 };
+enum { MAX_KEY = 48, MAX_SPOTS = 256, MAX_PRESSES = 48, MAX_ROWS = MAX_KNOBS + 32 };
 
 /* A place on the screen that can be pointed at: a number by its key in
  * metric_table or explain(), or an offer to mend something. */
@@ -63,13 +63,21 @@ struct spot {
 	double value;      /* SPOT_REMEDY: what the knob is set to */
 };
 
+/* A place that stands for a key: a tab, a key of the footer, the arrow at a knob. */
+struct press {
+	struct rect rect;
+	struct action action;
+};
+
 struct spots {
 	int count;
 	struct spot item[MAX_SPOTS];
+	int presses;
+	struct press press[MAX_PRESSES];
 	/* where the frame put its parts, for the mouse */
-	struct rect knobs, view, strip, picker, preview;
-	int lines; /* of a text that scrolls: Help, Explain */
-	int tab_x[VIEW_COUNT + 1];
+	struct rect knobs, view, picker, preview;
+	struct rect chart; /* lanes of the view Timeline */
+	int lines;         /* of a text that scrolls: Help, Explain */
 };
 
 /* An export as it would be written now. */
@@ -87,6 +95,13 @@ struct knob_row {
 	int knob;  /* index in knob_table of ROW_KNOB */
 	int group; /* of ROW_GROUP */
 	const char *label;
+};
+
+/* Where the focus was before a layer was opened over it. */
+enum { MOST_LAYERS = 2 };
+struct place {
+	enum view_id view;
+	enum pane pane;
 };
 
 /* What a view remembers. */
@@ -118,7 +133,10 @@ struct explorer {
 	int first_row;
 	int revealed;    /* knob shown although it does nothing here, -1 = none */
 	unsigned folded; /* bit per knob group */
-	enum view_id view, view_before;
+	enum view_id view;
+	/* what lies under Help and Explain, and where the focus was there */
+	struct place below[MOST_LAYERS];
+	int layers;
 	struct view_state state[VIEW_COUNT];
 	char explained[MAX_KEY]; /* key of the number in Explain */
 
@@ -128,6 +146,7 @@ struct explorer {
 	struct field field;
 	bool asking;    /* whether a file may be overwritten */
 	char found[64]; /* what was last looked for */
+	int found_at;   /* in all that it may mean */
 	struct picker picker;
 
 	char message[512];
@@ -187,6 +206,11 @@ void explorer_say_start(struct explorer *explorer, const struct start *start);
 /* Open the explanation of a number. */
 unsigned explorer_explain(struct explorer *explorer, const char *key);
 unsigned explorer_show(struct explorer *explorer, enum view_id view);
+/* Help and Explain lie over the view that they were opened from: Esc and q go back to
+ * it. */
+bool view_is_layer(enum view_id view);
+/* The view under the layer that is open; the open view where there is none. */
+enum view_id explorer_view_below(const struct explorer *explorer);
 /* The knob under the cursor of the knob pane, or NULL. */
 const struct knob *explorer_knob(const struct explorer *explorer);
 
@@ -200,6 +224,21 @@ void knobs_focus(struct explorer *explorer, const struct knob *knob);
 /* A scenario that has just become a server's gets what serve_begin() sets. */
 void knobs_begin(struct explorer *explorer, struct scenario *to);
 unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double value);
+
+/* A click or the wheel, by what is there, whichever pane has the focus
+ * (explorer/mouse.c). */
+unsigned mouse_act(struct explorer *explorer, struct action action);
+/* A key or click to the open view: to its numbers and rows. */
+unsigned explorer_give_view(struct explorer *explorer, struct action action);
+/* The action that a click on this place stands for; ACTION_NONE if it is none. */
+struct action mouse_press(const struct explorer *explorer, int x, int y);
+bool rect_holds(struct rect rect, int x, int y);
+/* Notes a place that stands for a key. */
+void add_press(const struct explorer *explorer, struct rect rect, struct action action);
+
+/* What the keys do here, as much as there is room for; each can be clicked on
+ * (explorer/footer.c). */
+void footer_draw(const struct explorer *explorer, struct canvas *canvas, int y);
 
 /* Prompts (explorer/prompt.c). */
 unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argument,

@@ -49,7 +49,7 @@ const struct key_binding key_table[] = {
 	{ 'w',            ACTION_WRITE, 0, "w", "write the scenario to a file" },
 	{ 'e',            ACTION_EXPORT, 0, "e", "export for another program" },
 	{ 's',            ACTION_SEARCH, 0, "s", "search for the best plan" },
-	{ '/',            ACTION_FILTER, 0, "/", "find" },
+	{ '/',            ACTION_FILTER, 0, "/", "find a knob, a number or a view" },
 	{ 'n',            ACTION_NEXT_MATCH, 0, "n N", "next match, match before" },
 	{ 'N',            ACTION_PREVIOUS_MATCH, 0, "N", NULL },
 	{ 'S',            ACTION_SORT, 0, "S", "sort by the next column" },
@@ -61,8 +61,8 @@ const struct key_binding key_table[] = {
 	{ KEYS_F1,        ACTION_HELP, 0, "F1", NULL },
 	{ 'm',            ACTION_MOUSE, 0, "m", "mouse on or off (Shift selects text while it is on)" },
 	{ CTRL('l'),      ACTION_REDRAW, 0, "Ctrl-l", "draw the screen anew" },
-	{ KEY_ESCAPE,     ACTION_ESCAPE, 0, "Esc", "back" },
-	{ 'q',            ACTION_QUIT, 0, "q", "quit; the workspace is kept" },
+	{ KEY_ESCAPE,     ACTION_ESCAPE, 0, "Esc", "close what lies on top: help, a list, an explanation" },
+	{ 'q',            ACTION_QUIT, 0, "q", "the same; from the bottom quit, the workspace is kept" },
 };
 
 /* While text is typed; every other character is text. */

@@ -209,12 +209,42 @@ static unsigned pin(struct explorer *explorer)
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
+bool view_is_layer(enum view_id view)
+{
+	return view == VIEW_HELP || view == VIEW_EXPLAIN;
+}
+
+enum view_id explorer_view_below(const struct explorer *explorer)
+{
+	if (explorer->layers > 0)
+		return explorer->below[explorer->layers - 1].view;
+	return view_is_layer(explorer->view) ? VIEW_OVERVIEW : explorer->view;
+}
+
+/* A layer lies over all that is open, and once only; another view over nothing. */
+static void put_over(struct explorer *explorer, enum view_id view)
+{
+	int at = 0;
+
+	if (!view_is_layer(view)) {
+		explorer->layers = 0;
+		return;
+	}
+	while (at < explorer->layers && explorer->below[at].view != view)
+		at++;
+	if (at == explorer->layers && at < MOST_LAYERS)
+		explorer->below[explorer->layers++] =
+			(struct place){ explorer->view, explorer->pane };
+	else
+		explorer->layers = at;
+}
+
 unsigned explorer_show(struct explorer *explorer, enum view_id view)
 {
 	if (view >= VIEW_COUNT)
 		return CHANGED_NOTHING;
 	if (view != explorer->view)
-		explorer->view_before = explorer->view;
+		put_over(explorer, view);
 	explorer->view = view;
 	if (view == VIEW_TIMELINE)
 		play_refresh(explorer);
@@ -225,8 +255,9 @@ unsigned explorer_explain(struct explorer *explorer, const char *key)
 {
 	snprintf(explorer->explained, sizeof explorer->explained, "%s", key);
 	explorer->state[VIEW_EXPLAIN].first = 0;
+	explorer_show(explorer, VIEW_EXPLAIN);
 	explorer->pane = PANE_VIEW;
-	return explorer_show(explorer, VIEW_EXPLAIN);
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
 /* The n-th tab, or the tab `direction` beside the open one. */
@@ -248,21 +279,39 @@ static unsigned show_tab(struct explorer *explorer, int n, int direction)
 	return explorer_show(explorer, (enum view_id)tabs[n]);
 }
 
+/* The topmost layer goes, and the focus is where it was under it. */
+static unsigned close_layer(struct explorer *explorer)
+{
+	struct place to = { VIEW_OVERVIEW, PANE_KNOBS };
+
+	if (explorer->layers > 0)
+		to = explorer->below[--explorer->layers];
+	explorer->view = to.view;
+	explorer->pane = to.pane;
+	if (to.view == VIEW_TIMELINE)
+		play_refresh(explorer);
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
 static unsigned back(struct explorer *explorer)
 {
-	if (explorer->view == VIEW_HELP || explorer->view == VIEW_EXPLAIN) {
-		enum view_id to = explorer->view_before;
-
-		if (to == explorer->view)
-			to = VIEW_OVERVIEW;
-		explorer->view_before = VIEW_OVERVIEW;
-		explorer->view = to;
-	} else if (explorer->pane == PANE_VIEW) {
+	if (view_is_layer(explorer->view))
+		return close_layer(explorer);
+	if (explorer->pane == PANE_VIEW)
 		explorer->pane = PANE_KNOBS;
-	} else {
+	else
 		explorer->message[0] = '\0';
-	}
 	return CHANGED_SCREEN;
+}
+
+static unsigned help(struct explorer *explorer)
+{
+	if (explorer->view == VIEW_HELP)
+		return close_layer(explorer);
+	explorer->state[VIEW_HELP].first = 0;
+	explorer_show(explorer, VIEW_HELP);
+	explorer->pane = PANE_VIEW;
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
 static unsigned switch_pane(struct explorer *explorer)
@@ -270,58 +319,11 @@ static unsigned switch_pane(struct explorer *explorer)
 	struct view_state *state = &explorer->state[explorer->view];
 
 	explorer->pane = explorer->pane == PANE_KNOBS ? PANE_VIEW : PANE_KNOBS;
-	if (state->key[0] == '\0' && explorer->spots->count > 0)
+	/* rows have a cursor of their own */
+	if (state->key[0] == '\0' && explorer->spots->count > 0 &&
+	    (!view_table[explorer->view].act || !explorer->estimate.legal))
 		memcpy(state->key, explorer->spots->item[0].key, sizeof state->key);
 	return CHANGED_SCREEN;
-}
-
-static bool inside(struct rect r, int x, int y)
-{
-	return x >= r.x && x < r.x + r.width && y >= r.y && y < r.y + r.height;
-}
-
-static unsigned click_view(struct explorer *explorer, struct action action)
-{
-	const struct view *view = &view_table[explorer->view];
-
-	explorer->pane = PANE_VIEW;
-	if (view->act)
-		view->act(explorer, action);
-	else
-		act_on_spots(explorer, action);
-	return CHANGED_SCREEN;
-}
-
-static unsigned click(struct explorer *explorer, struct action action)
-{
-	const struct spots *spots = explorer->spots;
-
-	if (action.y == 1)
-		for (int i = 0; i < VIEW_COUNT; i++)
-			if (view_table[i].tab && action.x >= spots->tab_x[i] &&
-			    action.x <
-				    spots->tab_x[i] + text_width(view_table[i].title))
-				return explorer_show(explorer, (enum view_id)i);
-	if (inside(spots->knobs, action.x, action.y)) {
-		explorer->pane = PANE_KNOBS;
-		return knobs_act(explorer, action);
-	}
-	if (inside(spots->view, action.x, action.y))
-		return click_view(explorer, action);
-	return CHANGED_NOTHING;
-}
-
-/* The wheel scrolls what it is over and never changes a value. */
-static unsigned wheel(struct explorer *explorer, struct action action)
-{
-	struct action move = { .kind = action.argument < 0 ? ACTION_UP : ACTION_DOWN };
-	const struct view *view = &view_table[explorer->view];
-
-	if (inside(explorer->spots->knobs, action.x, action.y))
-		return knobs_act(explorer, move);
-	if (!inside(explorer->spots->view, action.x, action.y))
-		return CHANGED_NOTHING;
-	return view->act ? view->act(explorer, move) : act_on_spots(explorer, move);
 }
 
 static unsigned act_on_pane(struct explorer *explorer, struct action action)
@@ -339,11 +341,7 @@ static unsigned act_on_pane(struct explorer *explorer, struct action action)
 			changed = view->act(explorer, action);
 		return changed;
 	}
-	if (view->act)
-		changed = view->act(explorer, action);
-	if (changed == CHANGED_NOTHING)
-		changed = act_on_spots(explorer, action);
-	return changed;
+	return explorer_give_view(explorer, action);
 }
 
 static unsigned act_everywhere(struct explorer *explorer, struct action action)
@@ -368,15 +366,12 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 	case ACTION_SEARCH:
 		explorer->pane = PANE_VIEW;
 		return explorer_show(explorer, VIEW_SEARCH);
-	case ACTION_HELP:
-		explorer->pane = PANE_VIEW;
-		explorer->state[VIEW_HELP].first = 0;
-		return explorer_show(explorer, VIEW_HELP);
+	case ACTION_HELP: return help(explorer);
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
 	case ACTION_MOUSE: explorer->mouse_toggled = true; return CHANGED_SCREEN;
-	case ACTION_CLICK: return click(explorer, action);
-	case ACTION_WHEEL: return wheel(explorer, action);
-	case ACTION_QUIT: return CHANGED_QUIT;
+	case ACTION_QUIT:
+		return view_is_layer(explorer->view) ? close_layer(explorer)
+						     : CHANGED_QUIT;
 	default: return CHANGED_NOTHING;
 	}
 }
@@ -387,6 +382,8 @@ static unsigned act_normal(struct explorer *explorer, struct action action)
 
 	if (action.kind != ACTION_NONE && action.kind != ACTION_ESCAPE)
 		explorer->message[0] = '\0';
+	if (action.kind == ACTION_CLICK || action.kind == ACTION_WHEEL)
+		return mouse_act(explorer, action);
 	changed = act_on_pane(explorer, action);
 	return changed == CHANGED_NOTHING ? act_everywhere(explorer, action) : changed;
 }
@@ -397,6 +394,9 @@ unsigned explorer_handle(struct explorer *explorer, struct action action)
 	int row = explorer->row;
 	unsigned changed;
 
+	if (action.kind == ACTION_CLICK &&
+	    mouse_press(explorer, action.x, action.y).kind != ACTION_NONE)
+		action = mouse_press(explorer, action.x, action.y);
 	if (explorer->mode == MODE_NORMAL)
 		changed = act_normal(explorer, action);
 	else if (explorer->mode == MODE_PROMPT)

@@ -4,6 +4,7 @@
 
 #include "engine/knob.h"
 #include "tui/explorer.h"
+#include "tui/explorer/find.h"
 #include "tui/view.h"
 
 enum { LEAST_WIDTH = 60, LEAST_HEIGHT = 16 };
@@ -73,7 +74,7 @@ static void draw_title(const struct explorer *explorer, struct canvas *canvas)
 static void draw_tabs(const struct explorer *explorer, struct canvas *canvas)
 {
 	const char *help = "? keys";
-	int x = 1, end = canvas->width - text_width(help) - 1;
+	int x = 1, end = canvas->width - text_width(help) - 1, n = 0;
 
 	for (int i = 0; i < VIEW_COUNT; i++) {
 		const struct view *view = &view_table[i];
@@ -81,13 +82,16 @@ static void draw_tabs(const struct explorer *explorer, struct canvas *canvas)
 
 		if (!view->tab)
 			continue;
-		explorer->spots->tab_x[i] = x;
+		add_press(explorer, tab,
+			  (struct action){ .kind = ACTION_VIEW, .argument = n++ });
 		canvas_text(canvas, x, 1, end - x, ROLE_LABEL, view->title);
 		if (i == (int)explorer->view)
 			canvas_highlight(canvas, tab, ROLE_FOCUS, false, true);
 		x += tab.width + 1;
 	}
 	canvas_text(canvas, end, 1, text_width(help), ROLE_KEY, help);
+	add_press(explorer, (struct rect){ end, 1, text_width(help), 1 },
+		  (struct action){ .kind = ACTION_HELP });
 	if (explorer->view == VIEW_HELP)
 		canvas_highlight(canvas, (struct rect){ end, 1, text_width(help), 1 },
 				 ROLE_FOCUS, false, true);
@@ -111,56 +115,6 @@ static void draw_lines(const struct explorer *explorer, struct canvas *canvas, i
 	canvas_text(canvas, 2, 2, 9, ROLE_BORDER, " knobs ");
 	canvas_format(canvas, left + 2, 2, canvas->width - left - 4, ROLE_BORDER,
 		      " %s ", view_table[explorer->view].name);
-}
-
-/* What the keys do here, the most useful first, for three widths of the screen. */
-enum { HINTS_NARROW, HINTS_USUAL, HINTS_WIDE, HINTS_COUNT };
-
-static const char *const hints_of_knobs[HINTS_COUNT] = {
-	"\u2190\u2192 value \u2191\u2193 knob Enter list Tab numbers ? keys q quit",
-	"\u2190\u2192 value \u2191\u2193 knob = type Enter list Tab numbers p pin u "
-	"undo "
-	"o open q quit",
-	"\u2190\u2192 value  \u2191\u2193 knob  = type  Enter list  Tab numbers  p pin "
-	" "
-	"u undo  o open  w write  / find  ? keys  q quit",
-};
-
-static const char *const hints_of_view[HINTS_COUNT] = {
-	"\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view ? keys Esc back",
-	("\u2191\u2193\u2190\u2192 move Enter why Tab knobs 1-9 view p pin u undo "
-	 "Esc back q quit"),
-	("\u2191\u2193\u2190\u2192 move  Enter why  Tab knobs  1-9 view  p pin  u undo "
-	 " "
-	 "o open  ? keys  Esc back  q quit"),
-};
-
-static const char *hints(const struct explorer *explorer, int width)
-{
-	int which = width >= 116  ? HINTS_WIDE
-		    : width >= 78 ? HINTS_USUAL
-				  : HINTS_NARROW;
-
-	if (explorer->mode == MODE_PICKER && explorer->picker.kind == PICK_PRESET)
-		return width >= 78
-			       ? "type to filter, or the path of a file  "
-				 "\u2191\u2193 choose  Enter take  Esc back"
-			       : "type a name or a path  \u2191\u2193 choose  Enter "
-				 "take  Esc back";
-	if (explorer->mode == MODE_PICKER && explorer->picker.kind == PICK_FORMAT)
-		return width >= 78 ? "type to filter  \u2191\u2193 choose  Enter save  "
-				     "Tab copy  Esc back"
-				   : "type to filter  Enter save  Tab copy  Esc back";
-	if (explorer->mode == MODE_PICKER)
-		return "type to filter  \u2191\u2193 choose  Enter take  Esc back";
-	return explorer->pane == PANE_KNOBS ? hints_of_knobs[which]
-					    : hints_of_view[which];
-}
-
-static void draw_hints(const struct explorer *explorer, struct canvas *canvas, int y)
-{
-	canvas_text(canvas, 1, y, canvas->width - 2, ROLE_LABEL,
-		    hints(explorer, canvas->width));
 }
 
 /* The finding that a spot stands for: its key ends in "#code". */
@@ -235,7 +189,7 @@ static void draw_status(const struct explorer *explorer, struct canvas *canvas, 
 	else if (explorer->message[0] != '\0' && explorer->mode == MODE_NORMAL)
 		draw_message(explorer, canvas, y);
 	else
-		draw_hints(explorer, canvas, y);
+		footer_draw(explorer, canvas, y);
 }
 
 static void draw_small(const struct explorer *explorer, struct canvas *canvas)
@@ -283,7 +237,12 @@ void explorer_draw(const struct explorer *explorer, struct canvas *canvas)
 	view_table[explorer->view].draw(explorer, canvas, view);
 	canvas_clip(canvas, clip);
 	draw_note(explorer, canvas, bottom);
+	/* what lies under a list or a prompt does not answer */
+	if (explorer->mode != MODE_NORMAL)
+		explorer->spots->presses = 0;
 	draw_status(explorer, canvas, canvas->height - 1);
 	if (explorer->mode == MODE_PICKER)
 		picker_draw(explorer, canvas);
+	if (explorer->mode == MODE_PROMPT && explorer->prompt == PROMPT_FIND)
+		find_draw(explorer, canvas, canvas->height - 1);
 }

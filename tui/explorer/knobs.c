@@ -259,11 +259,10 @@ unsigned knobs_act(struct explorer *explorer, struct action action)
 	int at;
 
 	if (action.kind == ACTION_CLICK) {
-		at = action.y - explorer->spots->knobs.y + explorer->first_row;
+		at = action.y - explorer->spots->knobs.y +
+		     scroll_first(explorer->first_row, explorer->row, count, height);
 		if (at < 0 || at >= count)
-			return CHANGED_SCREEN;
-		if (at == explorer->row && rows[at].kind == ROW_GROUP)
-			return fold(explorer, &rows[at], -1);
+			return CHANGED_NOTHING;
 		explorer->row = at;
 		return CHANGED_SCREEN;
 	}
@@ -397,6 +396,10 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 			   canvas_glyph(canvas, GLYPH_LEFT), ROLE_KEY);
 		canvas_put(canvas, right, rect.y, canvas_glyph(canvas, GLYPH_RIGHT),
 			   ROLE_KEY);
+		add_press(explorer, (struct rect){ right - width - 3, rect.y, 1, 1 },
+			  (struct action){ .kind = ACTION_LEFT });
+		add_press(explorer, (struct rect){ right, rect.y, 1, 1 },
+			  (struct action){ .kind = ACTION_RIGHT });
 	}
 	if (row->kind == ROW_KNOB && is_lit(explorer, &knob_table[row->knob]))
 		canvas_put(canvas, rect.x + 2, rect.y,

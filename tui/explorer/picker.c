@@ -231,10 +231,11 @@ static unsigned click(struct explorer *explorer, struct action action)
 {
 	struct rect list = explorer->spots->picker;
 	int index[MAX_SHOWN], count = shown(explorer, index);
-	int row = action.y - list.y + explorer->picker.first;
+	int row = action.y - list.y +
+		  scroll_first(explorer->picker.first, explorer->picker.cursor, count,
+			       list.height);
 
-	if (action.x < list.x || action.x >= list.x + list.width || action.y < list.y ||
-	    action.y >= list.y + list.height || row >= count)
+	if (!rect_holds(list, action.x, action.y) || row >= count)
 		return CHANGED_NOTHING;
 	if (row == explorer->picker.cursor)
 		return take(explorer);
@@ -250,6 +251,20 @@ static unsigned move(struct explorer *explorer, enum action_kind kind)
 
 	p->cursor = scroll_move(p->cursor, count, height, kind);
 	p->first = scroll_first(p->first, p->cursor, count, height);
+	return CHANGED_SCREEN;
+}
+
+static unsigned wheel(struct explorer *explorer, struct action action)
+{
+	bool up = action.argument < 0;
+
+	if (rect_holds(explorer->spots->picker, action.x, action.y))
+		return move(explorer, up ? ACTION_UP : ACTION_DOWN);
+	if (explorer->picker.kind != PICK_FORMAT ||
+	    !rect_holds(explorer->spots->preview, action.x, action.y))
+		return CHANGED_NOTHING;
+	preview_scroll(explorer, up ? ACTION_PAGE_UP : ACTION_PAGE_DOWN,
+		       explorer->spots->preview.height);
 	return CHANGED_SCREEN;
 }
 
@@ -279,8 +294,9 @@ static unsigned act(struct explorer *explorer, struct action action)
 	case ACTION_DOWN:
 	case ACTION_PAGE_UP:
 	case ACTION_PAGE_DOWN: return move(explorer, action.kind);
-	case ACTION_WHEEL:
-		return move(explorer, action.argument < 0 ? ACTION_UP : ACTION_DOWN);
+	case ACTION_WHEEL: return wheel(explorer, action);
+	case ACTION_VIEW: /* a click on the name of a list */
+		return picker_open_presets(explorer, (enum preset_kind)action.argument);
 	case ACTION_CLICK: return click(explorer, action);
 	case ACTION_NEXT_PANE:
 	case ACTION_PREVIOUS_PANE:
@@ -400,6 +416,8 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		struct rect tab = { x, in.y, text_width(label), 1 };
 
 		canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_LABEL, label);
+		add_press(explorer, tab,
+			  (struct action){ .kind = ACTION_VIEW, .argument = i });
 		if (i == (int)p->preset)
 			canvas_highlight(canvas, tab, ROLE_FOCUS, false, true);
 		x += tab.width + 2;

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "engine/knob.h"
@@ -11,6 +10,7 @@
 #include "presets/kept.h"
 #include "tui/explorer.h"
 #include "tui/explorer/export.h"
+#include "tui/explorer/find.h"
 
 unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argument,
 		     const char *text)
@@ -66,54 +66,28 @@ static unsigned take_value(struct explorer *explorer)
 	return explorer_change(explorer, &to, what);
 }
 
-static bool matches(const struct knob *knob, const char *text)
+static unsigned go_to_match(struct explorer *explorer, int at)
 {
-	return strcasestr(knob->key, text) || strcasestr(knob->label, text) ||
-	       (knob->alias && strcasestr(knob->alias, text)) ||
-	       strcasestr(knob->help, text);
-}
-
-/* Names come before what only the help mentions. */
-static const struct knob *find(const struct explorer *explorer, int direction)
-{
-	const struct knob *now = explorer_knob(explorer);
-	int count = knob_count(), at = now ? (int)(now - knob_table) : -1;
-
-	if (direction == 0) {
-		for (int i = 0; i < count; i++)
-			if (strncasecmp(knob_table[i].key, explorer->found,
-					strlen(explorer->found)) == 0)
-				return &knob_table[i];
-		direction = 1;
-		at = -1;
-	}
-	for (int i = 1; i <= count; i++) {
-		int n = (at + direction * i + 2 * count) % count;
-
-		if (matches(&knob_table[n], explorer->found))
-			return &knob_table[n];
-	}
-	return NULL;
-}
-
-unsigned prompt_find(struct explorer *explorer, int direction)
-{
-	const struct knob *knob;
+	struct found found[MAX_FOUND];
+	int count;
 
 	if (explorer->found[0] == '\0') {
 		explorer_say(explorer, ROLE_HINT, "nothing to find; press /");
 		return CHANGED_SCREEN;
 	}
-	knob = find(explorer, direction);
-	if (!knob) {
-		explorer_say(explorer, ROLE_WARNING, "no knob matches '%s'",
+	count = find_all(explorer, explorer->found, found);
+	if (count == 0) {
+		explorer_say(explorer, ROLE_WARNING, "nothing matches '%s'",
 			     explorer->found);
 		return CHANGED_SCREEN;
 	}
-	explorer->pane = PANE_KNOBS;
-	knobs_focus(explorer, knob);
-	explorer_say(explorer, ROLE_HINT, "%s: %s", knob->key, knob->help);
-	return CHANGED_SCREEN | CHANGED_SETTINGS;
+	explorer->found_at = (at % count + count) % count;
+	return find_go(explorer, &found[explorer->found_at]);
+}
+
+unsigned prompt_find(struct explorer *explorer, int direction)
+{
+	return go_to_match(explorer, explorer->found_at + direction);
 }
 
 static unsigned take_find(struct explorer *explorer)
@@ -121,7 +95,8 @@ static unsigned take_find(struct explorer *explorer)
 	snprintf(explorer->found, sizeof explorer->found, "%.63s",
 		 explorer->field.text);
 	explorer->mode = MODE_NORMAL;
-	return explorer->found[0] ? prompt_find(explorer, 0) : CHANGED_SCREEN;
+	return explorer->found[0] ? go_to_match(explorer, explorer->prompt_argument)
+				  : CHANGED_SCREEN;
 }
 
 /* What the filter says may change what is searched, or only what is shown. */
@@ -221,9 +196,32 @@ unsigned prompt_act(struct explorer *explorer, struct action action)
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
 	default:
 		if (!field_act(&explorer->field, action))
-			return CHANGED_NOTHING;
+			return explorer->prompt == PROMPT_FIND
+				       ? find_move(explorer, action)
+				       : CHANGED_NOTHING;
+		if (explorer->prompt == PROMPT_FIND)
+			explorer->prompt_argument = 0;
 		explorer->message[0] = '\0';
 		return CHANGED_SCREEN;
+	}
+}
+
+/* "Enter finds, Esc cancels": the words can be clicked on. */
+static void add_presses(const struct explorer *explorer, const char *text, int x, int y)
+{
+	static const struct {
+		const char *word;
+		enum action_kind action;
+	} keys[] = { { "Enter", ACTION_ENTER }, { "Esc", ACTION_ESCAPE } };
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const char *at = strstr(text, keys[i].word);
+		int length = at ? (int)strcspn(at, ",") : 0;
+		int before = at ? text_width(text) - text_width(at) : 0;
+
+		if (at)
+			add_press(explorer, (struct rect){ x + before, y, length, 1 },
+				  (struct action){ .kind = keys[i].action });
 	}
 }
 
@@ -240,8 +238,10 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 			    sizeof domain);
 		break;
 	case PROMPT_FIND:
-		snprintf(label, sizeof label, " find a knob: ");
-		snprintf(domain, sizeof domain, "Enter finds, Esc cancels");
+		snprintf(label, sizeof label, " find: ");
+		snprintf(domain, sizeof domain,
+			 "\u2191\u2193 choose, Enter goes there, "
+			 "Esc cancels");
 		break;
 	case PROMPT_FILTER:
 		snprintf(label, sizeof label, " plans with: ");
@@ -261,6 +261,7 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 	if (width > canvas->width / 2)
 		width = canvas->width / 2;
 	canvas_text(canvas, canvas->width - width - 1, y, width, ROLE_HINT, domain);
+	add_presses(explorer, domain, canvas->width - width - 1, y);
 	widget_field(canvas, used, y, canvas->width - used - width - 3,
 		     &explorer->field, ROLE_VALUE);
 }

@@ -238,7 +238,7 @@ void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 unsigned graph_act(struct explorer *explorer, struct action action)
 {
 	struct view_state *state = &explorer->state[VIEW_GRAPH];
-	int height = explorer->spots->view.height - 6, moved, count;
+	int height = explorer->spots->view.height - 6, moved, count, at;
 	struct shown *shown;
 
 	if (!explorer->estimate.legal)
@@ -261,8 +261,10 @@ unsigned graph_act(struct explorer *explorer, struct action action)
 	count = shown->graph.count;
 	free(shown);
 	if (action.kind == ACTION_CLICK) {
-		moved = state->first + action.y - explorer->spots->view.y - 3;
-		if (moved < 0 || moved >= count)
+		at = action.y - explorer->spots->view.y - 3;
+		state->first = scroll_first(state->first, state->cursor, count, height);
+		moved = state->first + at;
+		if (at < 0 || at >= height || moved >= count)
 			return CHANGED_NOTHING;
 		state->cursor = moved;
 		return CHANGED_SCREEN;

@@ -17,7 +17,7 @@ static const char about[] =
 static int draw_about(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect)
 {
-	const struct view *view = &view_table[explorer->view_before];
+	const struct view *view = &view_table[explorer_view_below(explorer)];
 	int y = rect.y;
 
 	y += widget_prose(canvas, (struct rect){ rect.x, y, rect.width, 100 }, 0,

@@ -259,8 +259,11 @@ unsigned memory_act(struct explorer *explorer, struct action action)
 		return explorer_explain(explorer, key);
 	}
 	if (action.kind == ACTION_CLICK) {
+		state->first = scroll_first(state->first, chosen(explorer), e->stages,
+					    rows / tall);
 		moved = state->first + (action.y - view.y - 2) / tall;
-		if (action.y < view.y + 2 || moved >= e->stages)
+		if (action.y < view.y + 2 || action.y >= view.y + 2 + rows ||
+		    moved >= e->stages)
 			return CHANGED_NOTHING;
 		state->cursor = moved;
 		return CHANGED_SCREEN;

@@ -295,19 +295,9 @@ static unsigned take(struct explorer *explorer, const struct spot *spot)
 
 static unsigned click(struct explorer *explorer, struct action action)
 {
-	const struct spot *from = present(explorer);
-
-	for (int i = 0; i < explorer->spots->count; i++) {
-		const struct spot *spot = &explorer->spots->item[i];
-
-		if (action.x < spot->rect.x || action.y < spot->rect.y ||
-		    action.x >= spot->rect.x + spot->rect.width ||
-		    action.y >= spot->rect.y + spot->rect.height)
-			continue;
-		if (spot == from && spot->kind == SPOT_NUMBER)
-			return take(explorer, spot);
-		return point_at(explorer, spot);
-	}
+	for (int i = 0; i < explorer->spots->count; i++)
+		if (rect_holds(explorer->spots->item[i].rect, action.x, action.y))
+			return point_at(explorer, &explorer->spots->item[i]);
 	return CHANGED_NOTHING;
 }
 

@@ -205,7 +205,6 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 		p.room = ROOM_RICH;
 	else if (rect.height >= 29 && rect.width >= 60)
 		p.room = ROOM_COMFORTABLE;
-	explorer->spots->strip = rect;
 	if (!explorer->estimate.legal) {
 		page_illegal(&p);
 		page_strip(&p, page_left(&p) > 8 ? 6 : page_left(&p));

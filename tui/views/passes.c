@@ -345,6 +345,8 @@ unsigned passes_act(struct explorer *explorer, struct action action)
 	case ACTION_LEFT:
 	case ACTION_RIGHT: return CHANGED_SCREEN;
 	case ACTION_CLICK:
+		state->first =
+			scroll_first(state->first, state->cursor, names.count, height);
 		moved = state->first + action.y - view.y - head - 1;
 		if (action.y < view.y + head + 1 || moved >= names.count)
 			return CHANGED_NOTHING;

@@ -276,6 +276,8 @@ unsigned roofline_act(struct explorer *explorer, struct action action)
 	}
 	make(explorer, prefill_is_chosen(explorer), &shown);
 	if (action.kind == ACTION_CLICK) {
+		state->first =
+			scroll_first(state->first, state->cursor, shown.count, height);
 		moved = state->first + action.y - view.y - tall - 2;
 		if (action.y < view.y + tall + 2 || moved >= shown.count)
 			return CHANGED_NOTHING;

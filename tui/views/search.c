@@ -400,10 +400,14 @@ static unsigned turn_aim(struct explorer *explorer, int direction)
 static unsigned click(struct explorer *explorer, struct rect table, int y)
 {
 	struct view_state *state = &explorer->state[VIEW_SEARCH];
-	int at = state->first + y - table.y - 1;
+	int rows = explorer->search ? explorer->search->rows : 0;
+	int at;
 
-	if (!explorer->search || at < 0 || at >= explorer->search->rows ||
-	    y <= table.y || y >= table.y + table.height)
+	state->first =
+		scroll_first(state->first, state->cursor, rows, table.height - 1);
+	at = state->first + y - table.y - 1;
+
+	if (at < 0 || at >= rows || y <= table.y || y >= table.y + table.height)
 		return CHANGED_NOTHING;
 	state->cursor = at;
 	return CHANGED_SCREEN;

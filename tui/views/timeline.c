@@ -276,6 +276,7 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (before && chart.height >= 6)
 		chart = draw_before(explorer, canvas, chart, before,
 				    chosen_stage(explorer, t), &window);
+	explorer->spots->chart = chart;
 	timeline_draw_chart(explorer, canvas, chart, t, chosen_stage(explorer, t),
 			    &window);
 	timeline_mark(explorer, canvas, chart, t, chosen_item(explorer, t), &window);
@@ -309,6 +310,23 @@ static void go_on(struct explorer *explorer, const struct timeline *t, bool back
 		return;
 	state->choice = t->item[to].stage;
 	state->cursor = (int)(to - t->stage[state->choice].first);
+}
+
+/* The item at this place; behind the last one of a lane the last one. */
+static unsigned click(struct explorer *explorer, const struct timeline *t,
+		      struct action action)
+{
+	struct view_state *state = &explorer->state[VIEW_TIMELINE];
+	struct window window = window_of(explorer, t);
+	int32_t at =
+		timeline_item_at(explorer->spots->chart, t, chosen_stage(explorer, t),
+				 &window, action.x, action.y);
+
+	if (at < 0)
+		return CHANGED_NOTHING;
+	state->choice = t->item[at].stage;
+	state->cursor = (int)(at - t->stage[state->choice].first);
+	return CHANGED_SCREEN;
 }
 
 unsigned timeline_act(struct explorer *explorer, struct action action)
@@ -348,6 +366,7 @@ unsigned timeline_act(struct explorer *explorer, struct action action)
 	case ACTION_ZOOM_OUT: state->zoom = clamp(state->zoom - 1, 0, MOST_ZOOM); break;
 	case ACTION_SORT: state->sort++; break;
 	case ACTION_ENTER: return explorer_explain(explorer, "bubble_ratio");
+	case ACTION_CLICK: return click(explorer, t, action);
 	default: return CHANGED_NOTHING;
 	}
 	/* whoever moves about sees all of it again */

@@ -24,6 +24,9 @@ void timeline_draw_chart(const struct explorer *explorer, struct canvas *canvas,
 void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, const struct timeline *timeline, int32_t item,
 		   const struct window *window);
+/* The item at a place of a chart drawn like that; -1: none. */
+int32_t timeline_item_at(struct rect rect, const struct timeline *timeline, int cursor,
+			 const struct window *window, int x, int y);
 void timeline_draw_axis(struct canvas *canvas, struct rect rect,
 			const struct window *window);
 /* Activations of a stage, the peak marked. */

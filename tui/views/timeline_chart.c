@@ -365,6 +365,27 @@ void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 		canvas_cursor(canvas, cell.x, cell.y);
 }
 
+int32_t timeline_item_at(struct rect rect, const struct timeline *t, int cursor,
+			 const struct window *window, int x, int y)
+{
+	int rows = timeline_rows(rect, t), shown = rect.height / rows;
+	int first = scroll_first(0, clamp(cursor, 0, t->stages - 1), t->stages, shown);
+	int width = rect.width - TIMELINE_MARGIN - TIMELINE_EDGE;
+	int column = x - rect.x - TIMELINE_MARGIN, stage;
+	double when;
+	int32_t at;
+
+	if (!rect_holds(rect, x, y) || (y - rect.y) / rows >= shown || column >= width)
+		return -1;
+	stage = first + (y - rect.y) / rows;
+	if (stage >= t->stages)
+		return -1;
+	when = window->from +
+	       (fmax(column, 0) + 0.5) / width * (window->to - window->from);
+	at = timeline_at(t, stage, when);
+	return at < 0 ? t->stage[stage].first : at;
+}
+
 /* "12.345 s": as many decimals as tell ticks apart. */
 static int tick_text(double seconds, double step, double longest, char *out,
 		     size_t size)

@@ -237,8 +237,11 @@ unsigned traffic_act(struct explorer *explorer, struct action action)
 		return CHANGED_SCREEN;
 	case ACTION_ENTER: return explain_row(explorer);
 	case ACTION_CLICK:
+		state->first = scroll_first(state->first, state->cursor, count,
+					    table_height(explorer));
 		moved = state->first + action.y - view.y - 1;
-		if (action.y <= view.y || moved >= count)
+		if (action.y <= view.y || action.y > view.y + table_height(explorer) ||
+		    moved >= count)
 			return CHANGED_NOTHING;
 		state->cursor = moved;
 		return CHANGED_SCREEN;

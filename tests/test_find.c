@@ -1,0 +1,130 @@
+/* test_find.c - what / finds: never a knob that does nothing here while there is
+ * anything else, and what a person means by a word. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob.h"
+#include "tests/support/close.h"
+#include "tests/support/stage.h"
+#include "tui/explorer/find.h"
+#include "tui/view.h"
+
+static const char *key_of(const struct found *found)
+{
+	return found->kind == FOUND_KNOB     ? knob_table[found->index].key
+	       : found->kind == FOUND_NUMBER ? metric_table[found->index].key
+					     : view_table[found->index].name;
+}
+
+static void test_words_find_what_they_mean(void **state)
+{
+	static const struct {
+		const char *word, *first, *second;
+	} t[] = {
+		{ "micro", "mbs", "gbs" },
+		{ "batch", "mbs", "gbs" },
+		{ "memory", "total_bytes", "memory" },
+		{ "bubble", "bubble_ratio", "bubble_seconds" },
+		{ "cost", "run_dollars", NULL },
+		{ "length", "seq", NULL },
+		{ "days", "run_seconds", NULL },
+		{ "nodes", "gpus", NULL },
+		{ "tensor", "tp", NULL },
+		{ "pipeline", "pp", NULL },
+		{ "context", "cp", "seq" },
+		{ "sequence", "seq", "sp" },
+		{ "zero", "zero", "zero_group" },
+		{ "recompute", "recompute", NULL },
+		{ "gpus", "gpus", NULL },
+		{ "tokens", "tokens", NULL },
+		{ "schedule", "schedule", NULL },
+		{ "micro-batches", "gbs", NULL },
+		{ "global_batch", "gbs", NULL },
+		{ "Timeline", "timeline", NULL },
+		{ "mfu", "mfu", NULL },
+	};
+	struct found found[MAX_FOUND];
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
+		int count = find_all(&s.explorer, t[i].word, found);
+
+		if (count < 1 || strcmp(key_of(&found[0]), t[i].first) != 0 ||
+		    (t[i].second &&
+		     (count < 2 || strcmp(key_of(&found[1]), t[i].second) != 0)))
+			fail_msg("%s: %s, %s", t[i].word,
+				 count > 0 ? key_of(&found[0]) : "-",
+				 count > 1 ? key_of(&found[1]) : "-");
+	}
+	assert_int_equal(find_all(&s.explorer, "", found), 0);
+	assert_int_equal(find_all(&s.explorer, "xyzzy", found), 0);
+	stage_close(&s);
+}
+
+/* Of every word of every label and key: what can be turned stands first. */
+static void test_no_useless_knob_before_a_useful_one(void **state)
+{
+	struct found found[MAX_FOUND];
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	for (int i = 0; i < knob_count(); i++) {
+		int count = find_all(&s.explorer, knob_table[i].label, found);
+		bool useless = false;
+
+		assert_true(count > 0);
+		for (int k = 0; k < count; k++) {
+			bool idle = found[k].kind == FOUND_KNOB &&
+				    !(knob_applies(&s.explorer.scenario,
+						   &knob_table[found[k].index]) &&
+				      knob_in_mode(&knob_table[found[k].index],
+						   MODE_TRAINING));
+
+			assert_true(idle || !useless);
+			useless |= idle;
+		}
+	}
+	stage_close(&s);
+}
+
+static void test_a_list_is_there_while_one_types(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	stage_type(&s, "/batc");
+	stage_shows(&s, "micro-batch");
+	stage_shows(&s, "global batch");
+	stage_key(&s, KEYS_DOWN);
+	stage_type(&s, "\n");
+	assert_string_equal(explorer_knob(&s.explorer)->key, "gbs");
+	stage_type(&s, "N");
+	assert_string_equal(explorer_knob(&s.explorer)->key, "mbs");
+	/* a knob that does nothing here, asked for by its name, says so */
+	stage_type(&s, "/vpp group\n");
+	stage_shows(&s, "does nothing in this plan");
+	/* a number is explained, a view opened */
+	stage_type(&s, "/bubble ratio\33/mfu\n");
+	assert_int_equal(s.explorer.view, VIEW_EXPLAIN);
+	stage_type(&s, "/traffic\n");
+	assert_int_equal(s.explorer.view, VIEW_TRAFFIC);
+	stage_type(&s, "/xyzzy\n");
+	stage_shows(&s, "nothing matches 'xyzzy'");
+	stage_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words_find_what_they_mean),
+		cmocka_unit_test(test_no_useless_knob_before_a_useful_one),
+		cmocka_unit_test(test_a_list_is_there_while_one_types),
+	};
+
+	setenv("HOME", "/nonexistent", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

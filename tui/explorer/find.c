@@ -1,0 +1,259 @@
+/* find.c - what a typed word may mean: knobs, numbers and views, the likeliest first.
+ */
+#include "tui/explorer/find.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/knob.h"
+#include "tui/view.h"
+
+/* How well a text fits, the best first. A knob that does nothing here comes after all
+ * that can be used. */
+enum { FITS_WHOLE, FITS_WORD, FITS_KEY, FITS_PART, FITS_HELP, FITS_NOT, USELESS };
+
+/* Words that people use for what has another name here: a knob or a number. */
+static const struct {
+	const char *word, *key;
+} synonyms[] = {
+	{ "context length", "seq" },
+	{ "length", "seq" },
+	{ "micro-batches", "gbs" },
+	{ "accumulation", "gbs" },
+	{ "nodes", "gpus" },
+	{ "devices", "gpus" },
+	{ "world", "gpus" },
+	{ "sharding", "zero" },
+	{ "fsdp", "zero" },
+	{ "checkpointing", "recompute" },
+	{ "interleaving", "vpp" },
+	{ "flash", "attention_kernel" },
+	{ "nvlink", "nvlink_domain" },
+	{ "infiniband", "network_gbps_per_gpu" },
+	{ "days", "run_seconds" },
+	{ "duration", "run_seconds" },
+	{ "cost", "run_dollars" },
+	{ "dollars", "run_dollars" },
+	{ "energy", "run_joules" },
+	{ "power", "run_joules" },
+	{ "speed", "tokens_per_second_per_gpu" },
+	{ "throughput", "tokens_per_second_per_gpu" },
+	{ "latency", "tpot_seconds" },
+	{ "oom", "total_bytes" },
+	{ "idle", "bubble_ratio" },
+	{ "utilization", "mfu" },
+};
+
+static char plain(char c)
+{
+	return c == '_' || c == '-' ? ' ' : (char)tolower((unsigned char)c);
+}
+
+static bool begins(const char *text, const char *with)
+{
+	while (*with != '\0' && plain(*text) == plain(*with)) {
+		text++;
+		with++;
+	}
+	return *with == '\0';
+}
+
+static bool equals(const char *a, const char *b)
+{
+	return begins(a, b) && strlen(a) == strlen(b);
+}
+
+static bool has_word(const char *text, const char *with)
+{
+	for (const char *at = text; *at != '\0'; at++)
+		if ((at == text || !isalnum((unsigned char)at[-1])) && begins(at, with))
+			return true;
+	return false;
+}
+
+static bool has_part(const char *text, const char *part)
+{
+	for (; *text != '\0'; text++)
+		if (begins(text, part))
+			return true;
+	return false;
+}
+
+static bool is_meant(const char *key, const char *text)
+{
+	for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
+		if (strcmp(synonyms[i].key, key) == 0 && begins(synonyms[i].word, text))
+			return true;
+	return false;
+}
+
+static int fit_name(const char *label, const char *key, const char *alias,
+		    const char *text)
+{
+	if (equals(label, text) || equals(key, text) || (alias && equals(alias, text)))
+		return FITS_WHOLE;
+	if (has_word(label, text))
+		return FITS_WORD;
+	if (begins(key, text) || (alias && begins(alias, text)) || is_meant(key, text))
+		return FITS_KEY;
+	if (has_part(label, text) || has_part(key, text) ||
+	    (alias && has_part(alias, text)))
+		return FITS_PART;
+	return FITS_NOT;
+}
+
+static int fit_knob(const struct knob *knob, const char *text)
+{
+	int fit = fit_name(knob->label, knob->key, knob->alias, text);
+
+	return fit == FITS_NOT && has_word(knob->help, text) ? FITS_HELP : fit;
+}
+
+static void add(struct found *out, int *count, enum found_kind kind, int index, int fit)
+{
+	int at = *count;
+
+	if (fit % USELESS == FITS_NOT || *count == MAX_FOUND)
+		return;
+	while (at > 0 && out[at - 1].fit > fit) {
+		out[at] = out[at - 1];
+		at--;
+	}
+	out[at] = (struct found){ kind, index, fit };
+	++*count;
+}
+
+int find_all(const struct explorer *explorer, const char *text,
+	     struct found out[MAX_FOUND])
+{
+	int mode = explorer->scenario.plan.mode, count = 0;
+
+	if (text[0] == '\0')
+		return 0;
+	for (int i = 0; i < knob_count(); i++) {
+		int fit = fit_knob(&knob_table[i], text);
+
+		if (!knob_applies(&explorer->scenario, &knob_table[i]) ||
+		    !knob_in_mode(&knob_table[i], mode))
+			fit += USELESS;
+		add(out, &count, FOUND_KNOB, i, fit);
+	}
+	for (int i = 0; i < metric_count(); i++)
+		if (metric_table[i].modes >> mode & 1)
+			add(out, &count, FOUND_NUMBER, i,
+			    fit_name(metric_table[i].label, metric_table[i].key, NULL,
+				     text));
+	for (int i = 0; i < VIEW_COUNT; i++)
+		add(out, &count, FOUND_VIEW, i,
+		    fit_name(view_table[i].title, view_table[i].name, NULL, text));
+	return count;
+}
+
+unsigned find_go(struct explorer *explorer, const struct found *found)
+{
+	const struct knob *knob = &knob_table[found->index];
+
+	if (found->kind == FOUND_NUMBER)
+		return explorer_explain(explorer, metric_table[found->index].key);
+	if (found->kind == FOUND_VIEW)
+		return explorer_show(explorer, (enum view_id)found->index);
+	explorer->pane = PANE_KNOBS;
+	knobs_focus(explorer, knob);
+	if (found->fit < USELESS)
+		explorer_say(explorer, ROLE_HINT, "%s: %s", knob->key, knob->help);
+	else
+		explorer_say(explorer, ROLE_WARNING, "%s does nothing in this plan: %s",
+			     knob->key, knob->help);
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
+/* What is found, its value, and what it is where it is no knob that turns. */
+static void draw_found(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect line, const struct found *found)
+{
+	enum { LABEL = 18, VALUE = 14 };
+	const struct knob *knob = &knob_table[found->index];
+	const struct metric *metric = &metric_table[found->index];
+	const char *label = "", *what = "";
+	char value[64] = "";
+	enum role role = ROLE_VALUE;
+
+	if (found->kind == FOUND_VIEW) {
+		label = view_table[found->index].title;
+		what = "view";
+	} else if (found->kind == FOUND_NUMBER) {
+		label = metric->label;
+		what = "number: Enter explains it";
+		if (explorer->estimate.legal || strcmp(metric->group, "model") == 0)
+			form_text(metric->form, metric_get(&explorer->estimate, metric),
+				  value, sizeof value);
+	} else if (found->fit < USELESS) {
+		label = knob->label;
+		what = knob->help;
+		knob_show(&explorer->scenario, knob, value, sizeof value);
+	} else {
+		label = knob->label;
+		what = "does nothing in this plan";
+		role = ROLE_BORDER;
+	}
+	canvas_text(canvas, line.x, line.y, LABEL, role, label);
+	canvas_right(canvas, line.x + LABEL, line.y, VALUE, role, value);
+	canvas_phrase(canvas, line.x + LABEL + VALUE + 2, line.y,
+		      line.width - LABEL - VALUE - 2,
+		      role == ROLE_BORDER ? role : ROLE_LABEL, what);
+}
+
+void find_draw(const struct explorer *explorer, struct canvas *canvas, int bottom)
+{
+	struct found found[MAX_FOUND];
+	int count = find_all(explorer, explorer->field.text, found), first;
+	int rows = count < 10 ? count : 10;
+	struct rect box, list;
+
+	if (rows > bottom - 2)
+		rows = bottom - 2;
+	if (rows < 1)
+		return;
+	box = (struct rect){ 0, bottom - rows - 2, canvas->width, rows + 2 };
+	if (box.width > 100)
+		box.width = 100;
+	list = widget_box(canvas, box, "find");
+	explorer->spots->picker = list;
+	first = scroll_first(0, explorer->prompt_argument, count, list.height);
+	for (int i = 0; i < list.height && first + i < count; i++) {
+		struct rect line = { list.x, list.y + i, list.width - 2, 1 };
+
+		draw_found(explorer, canvas, line, &found[first + i]);
+		if (first + i == explorer->prompt_argument)
+			canvas_highlight(canvas, line, ROLE_FOCUS, false, true);
+	}
+	widget_scrollbar(canvas, list.x + list.width - 1, list.y, list.height, first,
+			 count);
+}
+
+unsigned find_move(struct explorer *explorer, struct action action)
+{
+	struct found found[MAX_FOUND];
+	int count = find_all(explorer, explorer->field.text, found);
+	struct rect list = explorer->spots->picker;
+	int *cursor = &explorer->prompt_argument, at;
+
+	if (action.kind == ACTION_WHEEL)
+		action.kind = action.argument < 0 ? ACTION_UP : ACTION_DOWN;
+	if (action.kind != ACTION_CLICK) {
+		*cursor = scroll_move(*cursor, count, list.height, action.kind);
+		return CHANGED_SCREEN;
+	}
+	at = action.y - list.y + scroll_first(0, *cursor, count, list.height);
+	if (!rect_holds(list, action.x, action.y) || at >= count)
+		return CHANGED_NOTHING;
+	if (at == *cursor) {
+		explorer->mode = MODE_NORMAL;
+		return find_go(explorer, &found[at]);
+	}
+	*cursor = at;
+	return CHANGED_SCREEN;
+}
