@@ -102,6 +102,52 @@ static void test_a_pinned_baseline_stays(void **state)
 	stage_close(&s);
 }
 
+/* A step of fewer tokens is shorter, which makes no plan better. */
+static void test_no_praise_for_a_slower_plan(void **state)
+{
+	static const int size[4][2] = {
+		{ 80, 24 }, { 100, 30 }, { 120, 36 }, { 200, 60 }
+	};
+	struct stage s;
+	char text[64];
+	enum role role;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		stage_open(&s, NULL, size[i][0], size[i][1]);
+		stage_type(&s, "/gbs\n=16\n");
+		change_text(&s.explorer, "step_seconds", text, sizeof text, &role);
+		assert_true(text[0] == '-' && role == ROLE_LABEL);
+		change_text(&s.explorer, "tp.bytes", text, sizeof text, &role);
+		assert_true(text[0] == '-' && role == ROLE_LABEL);
+		change_text(&s.explorer, "tokens_per_second", text, sizeof text, &role);
+		assert_true(text[0] == '-' && role == ROLE_DELTA_WORSE);
+		/* and the verdict stands on the screen, with that of MFU */
+		stage_shows(&s, "-40");
+		stage_shows(&s, "-16");
+		/* of the same tokens a step, its time is as good a verdict */
+		stage_type(&s, "/tp\nh");
+		change_text(&s.explorer, "step_seconds", text, sizeof text, &role);
+		assert_true(role == ROLE_DELTA_BETTER || role == ROLE_DELTA_WORSE);
+		stage_close(&s);
+	}
+}
+
+/* The value in effect and the best one have signs. */
+static void test_the_strip_needs_no_colour(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_shows(&s, ">8 ");
+	stage_shows(&s, "*903");
+	stage_type(&s, "l");
+	stage_shows(&s, ">16 ");
+	stage_shows(&s, "*903");
+	stage_close(&s);
+}
+
 static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
 {
 	struct stage s;
@@ -600,6 +646,8 @@ int main(void)
 		cmocka_unit_test(test_undo_and_redo_go_all_the_way),
 		cmocka_unit_test(test_reset_goes_back_to_what_was_opened),
 		cmocka_unit_test(test_a_pinned_baseline_stays),
+		cmocka_unit_test(test_no_praise_for_a_slower_plan),
+		cmocka_unit_test(test_the_strip_needs_no_colour),
 		cmocka_unit_test(test_an_illegal_plan_says_why_and_mends_itself),
 		cmocka_unit_test(test_presets_are_found_and_opened),
 		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),

@@ -183,6 +183,7 @@ static void test_rows_are_clicked(void **state)
 
 static void test_an_item_of_the_timeline_is_clicked(void **state)
 {
+	const struct cell *cell;
 	struct rect chart;
 	struct stage s;
 	int rows;
@@ -201,6 +202,9 @@ static void test_an_item_of_the_timeline_is_clicked(void **state)
 		assert_true(s.canvas.cursor_x <= chart.x + chart.width / 2);
 	}
 	stage_shows(&s, "stage 3");
+	/* it is marked by a sign on a painted ground, not by a hole */
+	cell = &s.canvas.cell[s.canvas.cursor_y * 120 + s.canvas.cursor_x];
+	assert_true(cell->code == '*' && cell->back == ROLE_FOCUS && !cell->reverse);
 	/* again: Enter, which explains */
 	click(&s, chart.x + chart.width / 2, chart.y + 4 * rows - 1);
 	assert_int_equal(s.explorer.view, VIEW_EXPLAIN);

@@ -87,6 +87,7 @@ static int column_of(struct vt *vt, int row, const char *text)
 
 static void click_text(struct vt *vt, const char *text)
 {
+	vt_expect(vt, text);
 	for (int row = 0; row < vt->rows; row++)
 		if (column_of(vt, row, text) >= 0) {
 			vt_click(vt, row, column_of(vt, row, text));
@@ -112,14 +113,40 @@ static void test_clicks_go_by_place(void **state)
 	click_text(vt, "bubble ratio");
 	vt_expect(vt, "formula");
 	click_text(vt, "Esc back");
-	vt_expect(vt, "Tab knobs");
+	vt_expect(vt, "q quit");
 	click_text(vt, "PP  pipeline");
+	vt_expect(vt, "Tab numbers"); /* the last row of a frame comes last */
 	vt_expect(vt, "Stages that each hold");
 	click_text(vt, "u undo");
 	vt_expect(vt, "nothing to undo");
 	vt_wheel(vt, 10, 10, true);
 	vt_expect_gone(vt, "nothing to undo");
 	click_text(vt, "q quit");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
+/* Every value of the strip that runs has a bar that is seen: no block is reversed. */
+static void test_bars_are_seen_without_colour(void **state)
+{
+	struct vt *vt;
+	int blocks = 0;
+
+	(void)state;
+	forget();
+	vt = open_program(120, 36, NULL, NULL, "NO_COLOR=1");
+	vt_expect(vt, "q quit");
+	for (int row = 0; row < 36; row++)
+		for (int column = 36; column < 118; column++) {
+			VTermScreenCell cell = vt_cell(vt, row, column);
+
+			if (cell.chars[0] != 0x2588)
+				continue;
+			assert_false(cell.attrs.reverse);
+			blocks++;
+		}
+	assert_true(blocks > 8);
+	vt_type(vt, "q");
 	vt_expect_exit(vt, 0);
 	vt_close(vt);
 }
@@ -445,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_m_gives_the_mouse_away_and_back),
 		cmocka_unit_test(test_clicks_go_by_place),
 		cmocka_unit_test(test_q_closes_what_lies_on_top),
+		cmocka_unit_test(test_bars_are_seen_without_colour),
 		cmocka_unit_test(test_it_comes_back_to_where_it_was),
 		cmocka_unit_test(test_a_lost_connection_loses_nothing),
 		cmocka_unit_test(test_a_damaged_workspace_is_moved_aside),

@@ -212,6 +212,36 @@ static void test_letters_of_a_bar_differ(void **state)
 	check_letters(task_parts, COUNT(task_parts));
 }
 
+/* In ASCII the parts that mean "no work here" differ too, and from all that is work. */
+static void test_nothing_to_do_is_told_apart(void **state)
+{
+	const char sign[] = { theme_style(ROLE_BUFFERS)->fill,
+			      theme_style(ROLE_BUBBLE)->fill,
+			      (char)theme_glyph(GLYPHS_ASCII, GLYPH_MIDDOT),
+			      (char)theme_glyph(GLYPHS_ASCII, GLYPH_FREE) };
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		for (int j = 0; j < i; j++)
+			assert_int_not_equal(sign[i], sign[j]);
+}
+
+/* Without colour a painted background is reverse; under a block that would be a hole.
+ */
+static void test_blocks_are_seen_without_colour(void **state)
+{
+	(void)state;
+	for (int role = 0; role < ROLE_COUNT; role++) {
+		struct cell cell = { .code = 0x2588, .fore = (uint8_t)role };
+
+		assert_false(theme_look(&cell, PALETTE_MONO).reverse);
+		cell.back = ROLE_FOCUS;
+		assert_false(theme_look(&cell, PALETTE_MONO).reverse);
+		cell.code = 'x';
+		assert_true(theme_look(&cell, PALETTE_MONO).reverse);
+	}
+}
+
 static void test_no_black_and_nothing_beyond_the_palette(void **state)
 {
 	(void)state;
@@ -241,6 +271,8 @@ int main(void)
 		cmocka_unit_test(test_text_is_readable_on_dark_and_light),
 		cmocka_unit_test(test_ink_is_readable_on_every_fill),
 		cmocka_unit_test(test_letters_of_a_bar_differ),
+		cmocka_unit_test(test_nothing_to_do_is_told_apart),
+		cmocka_unit_test(test_blocks_are_seen_without_colour),
 		cmocka_unit_test(test_no_black_and_nothing_beyond_the_palette),
 		cmocka_unit_test(test_every_glyph_has_every_level),
 	};

@@ -92,7 +92,7 @@ static void test_letters_without_colour_and_in_ascii(void **state)
 	canvas_free(&c);
 	c = board(10, 1, GLYPHS_ASCII, true);
 	widget_stack(&c, rect, two, 2, 10, 8);
-	assert_screen(&c, "###+++++|.\n");
+	assert_screen(&c, "###+++++|-\n");
 	assert_int_equal(c.cell[0].back, ROLE_WEIGHTS);
 	canvas_free(&c);
 	c = board(10, 1, GLYPHS_BASIC, true);

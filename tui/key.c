@@ -61,8 +61,8 @@ const struct key_binding key_table[] = {
 	{ KEYS_F1,        ACTION_HELP, 0, "F1", NULL },
 	{ 'm',            ACTION_MOUSE, 0, "m", "mouse on or off (Shift selects text while it is on)" },
 	{ CTRL('l'),      ACTION_REDRAW, 0, "Ctrl-l", "draw the screen anew" },
-	{ KEY_ESCAPE,     ACTION_ESCAPE, 0, "Esc", "close what lies on top: help, a list, an explanation" },
-	{ 'q',            ACTION_QUIT, 0, "q", "the same; from the bottom quit, the workspace is kept" },
+	{ KEY_ESCAPE,     ACTION_ESCAPE, 0, "Esc", "back: close help, a list, an explanation" },
+	{ 'q',            ACTION_QUIT, 0, "q", "quit; the workspace is kept; over help and explanations only back" },
 };
 
 /* While text is typed; every other character is text. */

@@ -28,13 +28,13 @@ static const struct role_style style[ROLE_COUNT] = {
 	[ROLE_GRADIENTS]     = { "gradients",     6, 110, 0x9bd0f5, 0x7dbcec, .fill = '=' },
 	[ROLE_OPTIMIZER]     = { "optimizer",     1, 130, 0xc25a17, 0xb04a00, .fill = '+' },
 	[ROLE_ACTIVATIONS]   = { "activations",   3, 178, 0xf2b93d, 0xe9aa1c, .fill = ':' },
-	[ROLE_BUFFERS]       = { "buffers",       5, 125, 0xb82e78, 0xa01660, .fill = '.' },
+	[ROLE_BUFFERS]       = { "buffers",       5, 125, 0xb82e78, 0xa01660, .fill = '&' },
 	[ROLE_FRAMEWORK]     = { "framework",     2, 248, 0xb9c0ca, 0xa7aeb9, .fill = '%' },
 	[ROLE_KV]            = { "KV cache",      1, 130, 0xc25a17, 0xb04a00, .fill = 'k' },
 	[ROLE_FREE]          = { "free",         -1, 244, 0x6b7686, 0x9aa1ac, .fill = ' ' },
 	[ROLE_COMPUTE]       = { "compute",       4,  25, 0x2c74c4, 0x0b5cad, .fill = '#' },
 	[ROLE_RECOMPUTE]     = { "recompute",     6,  68, 0x7fa6e8, 0x5f8bd8, .fill = 'r' },
-	[ROLE_BUBBLE]        = { "bubble",        7, 245, 0x6a7382, 0xb4bbc6, .fill = '.' },
+	[ROLE_BUBBLE]        = { "bubble",        7, 245, 0x6a7382, 0xb4bbc6, .fill = '_' },
 	[ROLE_STEP]          = { "optimizer step", 2, 107, 0xafd787, 0x86ab52, .fill = 'o' },
 	[ROLE_TP]            = { "TP",            5, 175, 0xe398c0, 0xcf6fa3, .fill = 't' },
 	[ROLE_CP]            = { "CP",            2,  79, 0x5fd7af, 0x2fb48a, .fill = 'c' },
@@ -82,6 +82,7 @@ static const uint32_t glyph_table[GLYPH_COUNT][GLYPHS_COUNT] = {
 	[GLYPH_MARK]         = { '*',  0x25a0, 0x25cf },
 	[GLYPH_TIMES]        = { 'x',  'x',    0x00d7 },
 	[GLYPH_MIDDOT]       = { '.',  0x00b7, 0x00b7 },
+	[GLYPH_FREE]         = { '-',  0x00b7, 0x00b7 },
 	[GLYPH_LIMIT]        = { '|',  0x2502, 0x2503 },
 };
 
@@ -213,22 +214,30 @@ int theme_ink(enum role back, enum palette palette)
 	return white ? 231 : 16;
 }
 
+static bool is_block(uint32_t code)
+{
+	return code >= 0x2580 && code <= 0x259f;
+}
+
 static struct look look_mono(const struct cell *cell)
 {
 	const struct role_style *s = theme_style((enum role)cell->fore);
+	bool painted = cell->back != ROLE_DEFAULT || s->mono_reverse;
 
+	/* a full block that is reversed is a hole: blocks are seen as they are */
+	if (is_block(cell->code))
+		painted = false;
 	return (struct look){ .fore = -1,
 			      .back = -1,
 			      .bold = cell->bold || s->mono_bold,
 			      .underline = cell->underline || s->mono_underline,
-			      .reverse = cell->reverse || cell->back != ROLE_DEFAULT ||
-					 s->mono_reverse };
+			      .reverse = cell->reverse || painted };
 }
 
 struct look theme_look(const struct cell *cell, enum palette palette)
 {
 	const struct role_style *s = theme_style((enum role)cell->fore);
-	bool block = cell->code >= 0x2580 && cell->code <= 0x259f;
+	bool block = is_block(cell->code);
 	struct look look;
 
 	if (palette == PALETTE_MONO)

@@ -87,6 +87,7 @@ enum glyph {
 	GLYPH_MARK,
 	GLYPH_TIMES,
 	GLYPH_MIDDOT,
+	GLYPH_FREE,  /* what a bar leaves free; idle time has the dot */
 	GLYPH_LIMIT, /* a capacity line */
 	GLYPH_COUNT
 };

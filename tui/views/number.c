@@ -18,6 +18,20 @@ enum role dimension_role(enum dimension dimension)
 	return (unsigned)dimension < DIM_COUNT ? roles[dimension] : ROLE_DEFAULT;
 }
 
+/* A step of more tokens takes longer and sends more, which is neither better nor worse:
+ * throughput tells that. */
+static bool is_of_another_step(const struct explorer *explorer,
+			       const struct metric *metric)
+{
+	const struct estimate *now = &explorer->estimate, *before = &explorer->before;
+
+	if (explorer->scenario.plan.mode != MODE_TRAINING ||
+	    now->tokens_per_step == before->tokens_per_step)
+		return false;
+	return strcmp(metric->group, "time") == 0 ||
+	       strcmp(metric->group, "communication") == 0;
+}
+
 void change_text(const struct explorer *explorer, const char *key, char *out,
 		 size_t size, enum role *role)
 {
@@ -37,7 +51,7 @@ void change_text(const struct explorer *explorer, const char *key, char *out,
 	change = now - before;
 	if (!(fabs(change) > 1e-9 * fabs(before)))
 		return;
-	if (change * metric->better != 0)
+	if (change * metric->better != 0 && !is_of_another_step(explorer, metric))
 		*role = change * metric->better > 0 ? ROLE_DELTA_BETTER
 						    : ROLE_DELTA_WORSE;
 	if (metric->form == FORM_PERCENT)
@@ -156,25 +170,44 @@ int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, i
 	return used;
 }
 
+/* "-40.3%" as "-40%", "+12.1 pt" as "+12pt". */
+static void shorten(char *change)
+{
+	char *point = strchr(change, '.'), *blank = strchr(change, ' ');
+
+	if (blank)
+		memmove(blank, blank + 1, strlen(blank));
+	if (point && point - change >= 3 && change[0] != 'x')
+		memmove(point, point + 2, strlen(point + 1));
+}
+
+/* The change has columns of its own at the right edge; a value that is too long for the
+ * rest takes some of them where the change leaves any. */
 void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const char *label, const char *key)
 {
-	enum { CHANGE = 10 };
+	enum { LONG_CHANGE = 10, SHORT_CHANGE = 7 };
 	char value[64], change[32];
 	enum role role;
-	bool room = rect.width > 34;
-	int right = rect.width - (room ? CHANGE : 0);
+	bool wide = rect.width > 34;
+	int right = rect.width - (wide ? LONG_CHANGE : SHORT_CHANGE), least;
 
 	metric_text(explorer, key, value, sizeof value);
+	change_text(explorer, key, change, sizeof change, &role);
+	if (!wide)
+		shorten(change);
+	least = text_width(label) + 1 + text_width(value);
+	if (right < least)
+		right = least < rect.width ? least : rect.width;
 	canvas_text(canvas, rect.x, rect.y, right - text_width(value) - 1, ROLE_LABEL,
 		    label);
 	canvas_right(canvas, rect.x, rect.y, right, ROLE_VALUE, value);
 	add_spot(explorer, canvas, SPOT_NUMBER,
 		 (struct rect){ rect.x, rect.y, right, 1 }, key, 0);
-	change_text(explorer, key, change, sizeof change, &role);
-	if (!room || change[0] == '\0')
+	if (change[0] == '\0' || right + text_width(change) + 1 > rect.width)
 		return;
-	canvas_right(canvas, rect.x + right, rect.y, CHANGE - 1, role, change);
+	canvas_right(canvas, rect.x + right, rect.y, rect.width - right - 1, role,
+		     change);
 	canvas_put(canvas, rect.x + rect.width - 1, rect.y,
 		   change_glyph(canvas, change), role);
 }

@@ -35,7 +35,8 @@ void page_grid(struct page *p, const struct item *item, int count, int columns)
 		else
 			draw_number_row(
 				p->explorer, p->canvas,
-				(struct rect){ x, p->y + i / columns, width - 2, 1 },
+				(struct rect){ x, p->y + i / columns,
+					       width > 36 ? width - 2 : width - 1, 1 },
 				item[i].label, item[i].key);
 	}
 	p->y += (count + columns - 1) / columns;
@@ -160,7 +161,9 @@ static void strip_item(const struct explorer *explorer, int i, double best,
 
 	knob_print_value(&knob_table[explorer->strip_knob], v->value, label,
 			 sizeof label);
-	snprintf(out->label, sizeof out->label, "%.15s", label);
+	/* the present value and the best have a sign each: no colour is needed */
+	snprintf(out->label, sizeof out->label, "%s%.12s",
+		 i == explorer->strip.present ? "\u25b8" : "", label);
 	out->fraction = NAN;
 	out->bar = ROLE_COMPUTE;
 	if (!v->legal) {
@@ -173,7 +176,9 @@ static void strip_item(const struct explorer *explorer, int i, double best,
 		out->role = ROLE_BAD;
 		return;
 	}
-	snprintf(out->note, sizeof out->note, "%.0f", v->tokens_per_second_per_gpu);
+	snprintf(out->note, sizeof out->note, "%s%.0f",
+		 v->tokens_per_second_per_gpu >= best ? "\u25cf" : "",
+		 v->tokens_per_second_per_gpu);
 	out->role = v->tokens_per_second_per_gpu >= best ? ROLE_GOOD : ROLE_VALUE;
 	out->fraction = best > 0 ? v->tokens_per_second_per_gpu / best : 0;
 	if (i == explorer->strip.present)
@@ -191,7 +196,7 @@ void page_strip(struct page *p, int rows)
 
 	if (explorer->strip_knob < 0 || strip->count == 0 || rows < 3)
 		return;
-	snprintf(title, sizeof title, "%s: tok/s/GPU at each value",
+	snprintf(title, sizeof title, "%s: tok/s/GPU at each value, \u25cf the best",
 		 knob_table[explorer->strip_knob].key);
 	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width, title);
 	for (int i = 0; i < strip->count; i++)

@@ -341,6 +341,24 @@ void timeline_draw_chart(const struct explorer *explorer, struct canvas *canvas,
 	}
 }
 
+/* The item in the colour of the focus with a sign in it: blocks are taken away, for in
+ * front of a background they would hide it. */
+static void draw_mark(struct canvas *canvas, struct rect rect)
+{
+	for (int y = rect.y; y < rect.y + rect.height; y++)
+		for (int x = rect.x; x < rect.x + rect.width; x++) {
+			struct cell *cell = canvas_at(canvas, x, y);
+
+			if (cell && cell->code >= 0x2580 && cell->code <= 0x259f)
+				cell->code = ' ';
+			if (cell)
+				cell->reverse = false;
+		}
+	canvas_put(canvas, rect.x, rect.y, canvas_glyph(canvas, GLYPH_MARK),
+		   ROLE_DEFAULT);
+	canvas_highlight(canvas, rect, ROLE_FOCUS, false, true);
+}
+
 void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, const struct timeline *t, int32_t index,
 		   const struct window *window)
@@ -358,9 +376,10 @@ void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 	part_of(&lane, index, &begin, &end);
 	x = (int)((begin - window->from) * scale);
 	cell = (struct rect){ rect.x + TIMELINE_MARGIN + clamp(x, 0, width - 1),
-			      rect.y + (item->stage - first) * rows, 1, 1 };
+			      rect.y + (item->stage - first) * rows, 1,
+			      rows > 2 ? 2 : 1 };
 	cell.width = clamp((int)ceil((end - window->from) * scale) - x, 1, width);
-	canvas_highlight(canvas, cell, ROLE_DEFAULT, true, true);
+	draw_mark(canvas, cell);
 	if (explorer->pane == PANE_VIEW)
 		canvas_cursor(canvas, cell.x, cell.y);
 }

@@ -82,13 +82,17 @@ static void put_letter(struct canvas *canvas, int x, int y, enum role role)
 		cell->back = (uint8_t)role;
 }
 
+static uint32_t dot_of(const struct canvas *canvas, int owner)
+{
+	return canvas_glyph(canvas, owner == ROLE_FREE ? GLYPH_FREE : GLYPH_MIDDOT);
+}
+
 static void put_whole(struct canvas *canvas, int x, int y, int owner, bool letters)
 {
 	if (owner == NOTHING)
 		return;
 	if (is_dotted(owner))
-		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_MIDDOT),
-			   (enum role)owner);
+		canvas_put(canvas, x, y, dot_of(canvas, owner), (enum role)owner);
 	else if (letters)
 		put_letter(canvas, x, y, (enum role)owner);
 	else
@@ -220,7 +224,7 @@ void widget_stack(struct canvas *canvas, struct rect rect, const struct part *pa
 static void draw_key(struct canvas *canvas, int x, int y, enum role role)
 {
 	if (is_dotted((int)role))
-		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_MIDDOT), role);
+		canvas_put(canvas, x, y, dot_of(canvas, (int)role), role);
 	else if (!canvas->colour || canvas->glyphs == GLYPHS_ASCII)
 		put_letter(canvas, x, y, role);
 	else
