@@ -154,6 +154,9 @@ static const struct {
 	  "cp=8 cp_kind=ulysses gpus=256" },
 	{ "X3", HYBRID, "cp=128 tp=2 gpus=256", "tp 1", "cp=4" },
 	{ "X4", DENSE, "seq=8188", "seq 8184 or 8192", "seq=8192" },
+	/* nobody changes the sequence for an odd degree */
+	{ "X4", DENSE, "tp=3", "tp 2 or 4", "tp=2" },
+	{ "X4", DENSE, "cp=3", "cp 2", "cp=2" },
 	{ "X6", DENSE, "document_len=16k", "document_len 8192", "document_len=2k" },
 	{ "X7", DENSE, "gpus=256 zero_group=3", "zero_group 2 or 4",
 	  "gpus=256 zero_group=4" },

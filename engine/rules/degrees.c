@@ -218,6 +218,24 @@ bool breaks_scan(const struct facts *f, struct broken *out)
 	return false;
 }
 
+/* What is odd here: a degree of which an odd factor does not divide the sequence, which
+ * nobody changes for it; else the sequence. */
+static struct mend uneven_shards(const struct facts *f, int64_t pieces)
+{
+	int64_t odd = f->plan->sp ? f->tp : 1;
+
+	while (odd % 2 == 0)
+		odd /= 2;
+	if (f->plan->seq_len % odd != 0)
+		return (struct mend){ "tp", MEND_AROUND, 0 };
+	odd = f->cp;
+	while (odd % 2 == 0)
+		odd /= 2;
+	if (f->plan->seq_len % odd != 0)
+		return (struct mend){ "cp", MEND_AROUND, 0 };
+	return (struct mend){ "seq", MEND_MULTIPLE, pieces };
+}
+
 bool breaks_sequence(const struct facts *f, struct broken *out)
 {
 	int64_t pieces = f->cp * (f->plan->sp ? f->tp : 1);
@@ -227,7 +245,7 @@ bool breaks_sequence(const struct facts *f, struct broken *out)
 	*out = (struct broken){
 		.value = { (double)f->plan->seq_len, (double)f->cp,
 			   (double)(f->plan->sp ? f->tp : 1), (double)pieces },
-		.mend = { { "seq", MEND_MULTIPLE, pieces } },
+		.mend = { uneven_shards(f, pieces) },
 	};
 	return true;
 }
