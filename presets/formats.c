@@ -270,6 +270,8 @@ static bool open_stream(const char *path, struct scenario *out,
 	path = stream_name(path);
 	good = reader ? read_text(reader, path, text, length, out, report, error)
 		      : scenario_parse(out, path, text, length, NULL, error);
+	if (good && !reader)
+		kept_parse(path, text, length, report);
 	free(text);
 	return good;
 }

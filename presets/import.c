@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "engine/knob.h"
 #include "presets/model_name.h"
 
 void import_note(struct import_report *report, enum import_kind kind, const char *key,
@@ -58,6 +59,61 @@ bool import_model(struct model *out, const struct import_name *named,
 			 "no model '%.80s' in the library%s%s; --model config.json "
 			 "reads its own, --model NAME takes one of the library",
 			 named->name, near[0] ? "; near: " : "", near);
+}
+
+bool import_is_kept(const struct import_report *report)
+{
+	return report->kept[0] != '\0' || import_count(report, IMPORT_ASSUMED) > 0;
+}
+
+void import_settle(struct import_report *report, const char *key)
+{
+	const struct knob *knob = knob_find(key);
+	int kept = 0;
+
+	for (int i = 0; i < report->count; i++) {
+		const struct import_note *note = &report->note[i];
+		bool same = knob ? knob_find(note->key) == knob
+				 : strcmp(note->key, key) == 0;
+
+		if (note->kind == IMPORT_ASSUMED && same)
+			report->counted[IMPORT_ASSUMED]--;
+		else
+			report->note[kept++] = *note;
+	}
+	report->count = kept;
+}
+
+int import_start(const struct import_report *report, struct start *start, char *others,
+		 size_t size)
+{
+	int count = 0;
+	size_t used = 0;
+
+	others[0] = '\0';
+	for (int i = 0; i < report->count; i++) {
+		const struct import_note *note = &report->note[i];
+		const struct knob *knob = knob_find(note->key);
+
+		if (note->kind != IMPORT_ASSUMED)
+			continue;
+		start->cluster = start->cluster || strcmp(note->key, "cluster") == 0;
+		start->stack = start->stack || strcmp(note->key, "stack") == 0;
+		if (strcmp(note->key, "cluster") == 0 ||
+		    strcmp(note->key, "stack") == 0)
+			continue;
+		if (knob) {
+			start_forget(start, knob);
+			start->choice[start->chosen++] = knob;
+			continue;
+		}
+		if (used < size)
+			used += (size_t)snprintf(others + used, size - used, "%s%s %s",
+						 count ? ", " : "", note->key,
+						 note->text);
+		count++;
+	}
+	return count;
 }
 
 int import_count(const struct import_report *report, enum import_kind kind)

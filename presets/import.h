@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "engine/model.h"
+#include "engine/start.h"
 #include "presets/error.h"
 #include "presets/library.h"
 
@@ -60,6 +61,15 @@ struct import_name {
  * is a file that names none. */
 bool import_model(struct model *out, const struct import_name *named,
 		  struct import_report *report, struct error *error);
+/* Whether a scenario made of it has something to remember: flags, or assumptions. */
+bool import_is_kept(const struct import_report *report);
+/* What was assumed for this key is no longer: somebody has said it. */
+void import_settle(struct import_report *report, const char *key);
+/* What was assumed of cluster, stack and knobs, as a start tells its choices. Returns
+ * how many assumptions are of neither, and puts them into others: "vocab-size 51200".
+ */
+int import_start(const struct import_report *report, struct start *start, char *others,
+		 size_t size);
 int import_count(const struct import_report *report, enum import_kind kind);
 /* "train.sh read as megatron: 12 keys taken, 2 assumed, 3 not modelled". */
 void import_summary(const struct import_report *report, char *out, size_t size);

@@ -9,37 +9,41 @@
 #include "presets/scenario_file.h"
 #include "presets/stream.h"
 
+static void put_note(FILE *stream, const char *indent, const struct import_note *note)
+{
+	fputs(indent, stream);
+	stream_put_quoted(stream, note->key);
+	fputs(": ", stream);
+	stream_put_quoted(stream, note->text);
+	fputc('\n', stream);
+}
+
 static bool stands_before(const struct import_report *kept, int index)
 {
 	for (int i = 0; i < index; i++)
-		if (kept->note[i].kind == IMPORT_NOT_MODELLED &&
+		if (kept->note[i].kind == kept->note[index].kind &&
 		    strcmp(kept->note[i].key, kept->note[index].key) == 0)
 			return true;
 	return false;
 }
 
-static void put_notes(FILE *stream, const struct import_report *kept)
+static void put_notes(FILE *stream, const struct import_report *kept,
+		      enum import_kind kind, const char *indent)
 {
-	fprintf(stream, "kept:\n  %s:\n", kept->kept);
-	for (int i = 0; i < kept->count; i++) {
-		if (kept->note[i].kind != IMPORT_NOT_MODELLED || stands_before(kept, i))
-			continue;
-		fputs("    ", stream);
-		stream_put_quoted(stream, kept->note[i].key);
-		fputs(": ", stream);
-		stream_put_quoted(stream, kept->note[i].text);
-		fputc('\n', stream);
-	}
+	for (int i = 0; i < kept->count; i++)
+		if (kept->note[i].kind == kind && !stands_before(kept, i))
+			put_note(stream, indent, &kept->note[i]);
 }
 
 char *kept_write(const struct scenario *scenario, const struct import_report *kept)
 {
 	char *plain = scenario_write(scenario), *text = NULL;
+	bool flags = kept && kept->kept[0] != '\0' &&
+		     import_count(kept, IMPORT_NOT_MODELLED) > 0;
 	size_t size = 0;
 	FILE *stream;
 
-	if (!plain || !kept || kept->kept[0] == '\0' ||
-	    import_count(kept, IMPORT_NOT_MODELLED) == 0)
+	if (!plain || !kept || (!flags && import_count(kept, IMPORT_ASSUMED) == 0))
 		return plain;
 	stream = open_memstream(&text, &size);
 	if (!stream) {
@@ -47,26 +51,57 @@ char *kept_write(const struct scenario *scenario, const struct import_report *ke
 		return NULL;
 	}
 	fputs(plain, stream);
-	put_notes(stream, kept);
+	if (import_count(kept, IMPORT_ASSUMED) > 0) {
+		fputs("assumed:\n", stream);
+		put_notes(stream, kept, IMPORT_ASSUMED, "  ");
+	}
+	if (flags) {
+		fprintf(stream, "kept:\n  %s:\n", kept->kept);
+		put_notes(stream, kept, IMPORT_NOT_MODELLED, "    ");
+	}
 	free(plain);
 	return stream_end(stream, &text);
+}
+
+static void take_notes(struct import_report *out, enum import_kind kind,
+		       const struct node *map)
+{
+	const struct node *node = map && map->kind == NODE_MAP ? map->child : NULL;
+
+	for (; node; node = node->next)
+		if (node->kind == NODE_SCALAR)
+			import_note(out, kind, node->key, "%s", node->text);
+}
+
+static void take(struct import_report *out, const struct document *document)
+{
+	const struct node *kept = node_get(document->root, "kept");
+	const struct node *tool = kept && kept->kind == NODE_MAP ? kept->child : NULL;
+
+	take_notes(out, IMPORT_ASSUMED, node_get(document->root, "assumed"));
+	if (!tool || tool->kind != NODE_MAP)
+		return;
+	snprintf(out->kept, sizeof out->kept, "%.15s", tool->key);
+	take_notes(out, IMPORT_NOT_MODELLED, tool);
+}
+
+void kept_parse(const char *file, const char *text, size_t length,
+		struct import_report *out)
+{
+	struct document document;
+
+	if (!document_parse(&document, file, text, length, NULL))
+		return;
+	take(out, &document);
+	document_free(&document);
 }
 
 void kept_read(const char *path, struct import_report *out)
 {
 	struct document document;
-	const struct node *kept, *tool;
 
 	if (strcmp(path, "-") == 0 || !document_read(&document, path, NULL))
 		return;
-	kept = node_get(document.root, "kept");
-	tool = kept && kept->kind == NODE_MAP ? kept->child : NULL;
-	if (tool && tool->kind == NODE_MAP) {
-		snprintf(out->kept, sizeof out->kept, "%.15s", tool->key);
-		for (const struct node *node = tool->child; node; node = node->next)
-			if (node->kind == NODE_SCALAR)
-				import_note(out, IMPORT_NOT_MODELLED, node->key, "%s",
-					    node->text);
-	}
+	take(out, &document);
 	document_free(&document);
 }

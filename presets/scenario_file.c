@@ -48,6 +48,7 @@ static bool is_known(const char *key)
 					    "measured_ttft_seconds",
 					    "measured_tpot_seconds",
 					    "kept",
+					    "assumed",
 					    "name",
 					    "updated" };
 

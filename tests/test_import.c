@@ -110,7 +110,7 @@ static void test_deepspeed(void **state)
 		  &s);
 	expect(&s, "zero", "2");
 	expect(&s, "overlap_grad_reduce", "off");
-	assert_true(noted(IMPORT_ASSUMED, "train_batch_size"));
+	assert_true(noted(IMPORT_ASSUMED, "mbs"));
 	read_with("");
 }
 
@@ -479,6 +479,113 @@ static void test_nothing_taken(void **state)
 	assert_int_equal(import_count(&report, IMPORT_NOT_MODELLED), 0);
 }
 
+/* What was assumed stays with the scenario, until an option says it. */
+static void test_assumed_is_carried(void **state)
+{
+	static const char plan[] = "/tmp/shardscope-assumed.yaml";
+	char command[256];
+	struct error error;
+	FILE *stream;
+
+	(void)state;
+	assert_true(read_file("deepspeed",
+			      "{\"train_batch_size\": 8, \"zero_optimization\": "
+			      "{\"stage\": 2}, \"bf16\": {\"enabled\": true}}",
+			      &error));
+	assert_true(noted(IMPORT_ASSUMED, "cluster"));
+	run_check("import deepspeed tests/fuzz/seeds/deepspeed/exported --model "
+		  "llama2-7b --cluster dgx-a100-80g",
+		  0, "model: llama2-7b", "assumed");
+	stream = fopen(plan, "w");
+	assert_non_null(stream);
+	fputs("model: llama2-7b\nzero: 2\ngpus: 8\ngbs: 8\nassumed: {cluster: "
+	      "dgx-h100, gpus: '8', vocab-size: '51200', gbs: ''}\n",
+	      stream);
+	fclose(stream);
+	snprintf(command, sizeof command, "eval %s", plan);
+	run_check(command, 0, "assumed: dgx-h100, gpus 8, gbs 8",
+		  "assumed when it was imported: vocab-size 51200");
+	snprintf(command, sizeof command, "eval %s --json", plan);
+	run_check(command, 0, "\"cluster\":", NULL);
+	snprintf(command, sizeof command, "check --gpus 16 --gbs 16 %s", plan);
+	run_check(command, 0, "assumed: dgx-h100\n", NULL);
+	snprintf(command, sizeof command, "eval - < %s", plan);
+	run_check(command, 0, "assumed: dgx-h100, gpus 8", NULL);
+	snprintf(command, sizeof command, "export yaml %s --gpus 16", plan);
+	run_check(command, 0, "assumed:\n  \"cluster\": \"dgx-h100\"\n  \"vocab-size\"",
+		  "assumed: dgx-h100, gbs 8");
+	snprintf(command, sizeof command, "screen overview --size 120x36 %s", plan);
+	run_check(command, 0, "~ assumed: dgx-h100, gpus 8", NULL);
+	remove(plan);
+}
+
+/* A file of the corpus in the form of its folder: read, or refused with a word. */
+static void read_corpus_file(const char *format, const char *path)
+{
+	struct scenario s;
+	struct error error = { "" };
+
+	memset(&report, 0, sizeof report);
+	if (!format_read(format_find(format), path, &s, &report, &error)) {
+		if (!strstr(error.text, path) && strlen(path) < 200)
+			fail_msg("'%s' does not name %s", error.text, path);
+		return;
+	}
+	if (import_count(&report, IMPORT_TAKEN) == 0)
+		fail_msg("%s is read, and no key of it was taken", path);
+	for (int i = 0; i < report.count; i++)
+		if (report.note[i].kind == IMPORT_ASSUMED &&
+		    strcmp(report.note[i].key, "model") == 0)
+			fail_msg("%s: a model is assumed, %s", path,
+				 report.note[i].text);
+}
+
+/* Real files of other tools, where they are at hand: none is read without a key, none
+ * for a model that it does not name. */
+static void test_real_files(void **state)
+{
+	static const char *const folders[][2] = {
+		{ "hf", "hf" },
+		{ "megatron", "megatron" },
+		{ "megatron-deepspeed", "megatron" },
+		{ "ms-swift", "megatron" },
+		{ "pai", "megatron" },
+		{ "mlperf", "megatron" },
+		{ "primus", "megatron" },
+		{ "nemo", "megatron" },
+		{ "deepspeed", "deepspeed" },
+		{ "axolotl", "accelerate" },
+		{ "llama-factory", "accelerate" },
+		{ "nanotron", "nanotron" },
+		{ "torchtitan", "torchtitan" },
+		{ "vllm", "vllm" },
+	};
+	const char *corpus = getenv("SHARDSCOPE_CORPUS");
+	int seen = 0;
+
+	(void)state;
+	corpus = corpus ? corpus : "../shared/corpus";
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		char folder[512], path[1024];
+		struct dirent *entry;
+		DIR *dir;
+
+		snprintf(folder, sizeof folder, "%s/%s", corpus, folders[i][0]);
+		dir = opendir(folder);
+		while (dir && (entry = readdir(dir))) {
+			if (entry->d_name[0] == '.')
+				continue;
+			snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+			read_corpus_file(folders[i][1], path);
+			seen++;
+		}
+		if (dir)
+			closedir(dir);
+	}
+	if (seen == 0)
+		skip();
+}
+
 /* YAML on standard output, the report on standard error, 2 for what can't be read. */
 static void test_command(void **state)
 {
@@ -540,6 +647,8 @@ int main(void)
 		cmocka_unit_test(test_sniff),
 		cmocka_unit_test(test_models_named),
 		cmocka_unit_test(test_nothing_taken),
+		cmocka_unit_test(test_assumed_is_carried),
+		cmocka_unit_test(test_real_files),
 		cmocka_unit_test(test_command),
 	};
 

@@ -200,7 +200,7 @@ static void test_megatron_yaml(void **state)
 	expect(&s, "fp8_recipe", "current-scaling");
 	expect(&s, "recompute_modules", "layernorm+mlp");
 	expect(&s, "gpus", "8"); /* one node, as nobody said */
-	assert_true(noted(IMPORT_ASSUMED, "world size"));
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
 	assert_int_equal(s.model.kinds, 2);
 	assert_int_equal(s.model.kind[s.model.layer[1]].mlp, MLP_DENSE);
 	assert_int_equal(s.model.kind[s.model.layer[2]].mlp, MLP_MOE);

@@ -140,8 +140,7 @@ static bool read_rest(const struct mapped *m)
 
 	if (!mapped_count(m, "gradient_accumulation_steps", &steps))
 		return false;
-	import_note(m->report, IMPORT_ASSUMED, "micro-batch",
-		    "1; the training code decides");
+	import_note(m->report, IMPORT_ASSUMED, "mbs", "1; the training code decides");
 	return mapped_set(m, "optimizer_offload", offload ? "1" : "0", NULL) &&
 	       mapped_set(m, "compile", compile ? "on" : "off", NULL) &&
 	       mapped_set(m, "mbs", "1", NULL) &&

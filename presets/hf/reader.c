@@ -160,8 +160,11 @@ int64_t hf_need(struct hf_reader *reader, const char *keys)
 int64_t hf_need_or(struct hf_reader *reader, const char *keys, int64_t usual)
 {
 	if (!reader->failed && usual > 0 && !hf_get(reader, keys)) {
-		import_note(reader->report, IMPORT_ASSUMED, "", "%.*s %lld",
-			    (int)strcspn(keys, " "), keys, (long long)usual);
+		char key[MAX_NAME];
+
+		snprintf(key, sizeof key, "%.*s", (int)strcspn(keys, " "), keys);
+		import_note(reader->report, IMPORT_ASSUMED, key, "%lld",
+			    (long long)usual);
 		return usual;
 	}
 	if (!reader->failed && !hf_get(reader, keys)) {

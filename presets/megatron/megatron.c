@@ -185,6 +185,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	    !megatron_plan(arguments, out, report, error) ||
 	    !take_recipe(arguments, out, report))
 		return false;
+	import_note(report, IMPORT_ASSUMED, "cluster", "%s", out->cluster.name);
 	if (out->model.approximate[0] != '\0')
 		import_note(report, IMPORT_APPROXIMATE, "model", "%s",
 			    out->model.approximate);

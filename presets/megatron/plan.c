@@ -200,7 +200,7 @@ static bool read_batch(struct reader *r)
 	const struct argument *seq = find(r, "encoder-seq-length");
 
 	if (!is_set(r, "micro-batch-size")) {
-		import_note(r->report, IMPORT_ASSUMED, "micro-batch-size", "1");
+		import_note(r->report, IMPORT_ASSUMED, "mbs", "1");
 		if (!set(r, "mbs", "1", NULL))
 			return false;
 	}
@@ -208,7 +208,7 @@ static bool read_batch(struct reader *r)
 		return true;
 	if (seq)
 		return set(r, "seq", seq->value, seq);
-	import_note(r->report, IMPORT_ASSUMED, "seq-length", "2048");
+	import_note(r->report, IMPORT_ASSUMED, "seq", "2048");
 	return set(r, "seq", "2048", NULL);
 }
 
@@ -429,7 +429,7 @@ static bool read_world(struct reader *r)
 		if (is_set(r, "global-batch-size") && scenario_micro_batches(out) < 1)
 			world = smallest;
 	}
-	import_note(r->report, IMPORT_ASSUMED, "world size", "%lld", (long long)world);
+	import_note(r->report, IMPORT_ASSUMED, "gpus", "%lld", (long long)world);
 	return set_count(r, "gpus", world, NULL);
 }
 
@@ -441,8 +441,7 @@ static bool read_run(struct reader *r)
 	int64_t ranks = dp * out->plan.cp;
 
 	if (!is_set(r, "global-batch-size")) {
-		import_note(r->report, IMPORT_ASSUMED, "global-batch-size",
-			    "micro-batch x DP");
+		import_note(r->report, IMPORT_ASSUMED, "gbs", "micro-batch x DP");
 		if (!set_count(r, "gbs", out->plan.micro_batch * (dp > 0 ? dp : 1),
 			       NULL))
 			return false;

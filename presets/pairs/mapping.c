@@ -77,7 +77,7 @@ bool mapped_set_world(const struct mapped *m, int64_t world, const struct pair *
 	if (world < 1) {
 		world = scenario_smallest_world(out);
 		world = world > 0 && node % world == 0 ? node : world;
-		import_note(m->report, IMPORT_ASSUMED, "GPUs", "%lld",
+		import_note(m->report, IMPORT_ASSUMED, "gpus", "%lld",
 			    (long long)world);
 	}
 	return mapped_set_count(m, "gpus", world, from);
@@ -128,8 +128,8 @@ static bool read_row(const struct mapped *m, const struct mapping *row)
 
 	if (!pair) {
 		if (pairs_find(m->pairs, row->key))
-			import_note(m->report, IMPORT_ASSUMED, row->key,
-				    "auto: filled in by the trainer");
+			import_note(m->report, IMPORT_ASSUMED, row->knob,
+				    "%s auto: filled in by the trainer", row->key);
 		return !row->absent || mapped_set(m, row->knob, row->absent, NULL);
 	}
 	if (row->words &&
@@ -186,6 +186,7 @@ bool mapped_read(struct scenario *out, const struct mapped_format *format,
 	bool good;
 
 	note_keys(&m, format);
+	import_note(report, IMPORT_ASSUMED, "cluster", "dgx-h100");
 	good = mapped_begin(&made, format->stack, error) && format->read_model(&m) &&
 	       mapping_read(&m, format->rows) && format->read_rest(&m);
 	pairs_free(pairs);

@@ -94,11 +94,12 @@ static void note_assumed(const struct mapped *m)
 {
 	const struct serving_plan *v = &m->out->plan.serving;
 
-	import_note(m->report, IMPORT_ASSUMED, "cluster", "%s; --cluster NAME does",
-		    m->out->cluster.name);
-	import_note(m->report, IMPORT_ASSUMED, "requests",
-		    "prompt %lld, output %lld, concurrency %lld",
-		    (long long)v->prompt_len, (long long)v->output_len,
+	import_note(m->report, IMPORT_ASSUMED, "cluster", "%s", m->out->cluster.name);
+	import_note(m->report, IMPORT_ASSUMED, "prompt", "%lld",
+		    (long long)v->prompt_len);
+	import_note(m->report, IMPORT_ASSUMED, "output", "%lld",
+		    (long long)v->output_len);
+	import_note(m->report, IMPORT_ASSUMED, "concurrency", "%lld",
 		    (long long)v->concurrency);
 	if (v->speculative != SPECULATIVE_OFF)
 		import_note(m->report, IMPORT_ASSUMED, "acceptance", "%g",
@@ -137,12 +138,17 @@ static void drop_empty(const struct tool *tool, struct server_command *command,
 		bool value = word_among(flags->item[i].key, tool->others) &&
 			     !word_among(flags->item[i].key, tool->switches);
 
+		const char *key = flags->item[i].key;
+
 		for (const struct mapping *row = tool->rows; row->key; row++)
-			if (strcmp(row->key, flags->item[i].key) == 0)
+			if (strcmp(row->key, flags->item[i].key) == 0) {
 				value = !row->words || row->words[0] != '=';
+				key = row->knob;
+			}
 		if (value && flags->item[i].value[0] == '\0')
-			import_note(report, IMPORT_ASSUMED, flags->item[i].key,
-				    "its default: the script leaves its value open");
+			import_note(report, IMPORT_ASSUMED, key,
+				    "its default: the script leaves %s open",
+				    flags->item[i].key);
 		else
 			flags->item[kept++] = flags->item[i];
 	}

@@ -126,8 +126,9 @@ int command_explore(int argc, char **argv)
 			snprintf(explorer->file, sizeof explorer->file, "%s", file);
 			if (report->format[0] != '\0')
 				explorer_say_read(explorer, report);
-			explorer_say_start(explorer, &asked.start);
-			if (report->kept[0] != '\0') {
+			else
+				explorer_say_start(explorer, &asked.start);
+			if (import_is_kept(report)) {
 				explorer->kept = report;
 				report = NULL;
 			}

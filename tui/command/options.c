@@ -32,6 +32,7 @@ struct request {
 		const char *text;
 	} set[MAX_SET];
 	int sets, operands;
+	struct start *start; /* what was assumed, to be told */
 };
 
 struct table {
@@ -201,6 +202,26 @@ void command_say_start(const struct start *start, const struct scenario *s)
 	print_start(stderr, "shardscope: ", start, s);
 }
 
+/* What a reader assumed of this file, now or when it was imported. */
+static void recall(const struct request *r, const char *name,
+		   struct import_report *report)
+{
+	char others[256];
+	struct error note;
+
+	if (r->cluster)
+		import_settle(report, "cluster");
+	if (r->stack)
+		import_settle(report, "stack");
+	for (int i = 0; i < r->sets; i++)
+		import_settle(report, r->set[i].knob->key);
+	if (import_start(report, r->start, others, sizeof others) == 0 ||
+	    report->format[0] != '\0')
+		return;
+	error_set(&note, name, 0, "assumed when it was imported: %s", others);
+	fprintf(stderr, "shardscope: %s\n", note.text);
+}
+
 /* A scenario, or another tool's file; then one line says what was made of it. */
 static bool read_scenario(const struct request *r, const struct arguments *arguments,
 			  struct scenario *s, struct error *error)
@@ -225,6 +246,7 @@ static bool read_scenario(const struct request *r, const struct arguments *argum
 			summary, report->format);
 	else if (arguments->file && !preset_find(PRESET_PLAN, name))
 		snprintf(arguments->file, arguments->file_size, "%s", name);
+	recall(r, name, report);
 	free(own);
 	return true;
 }
@@ -275,8 +297,12 @@ static void begin(const struct request *r, const struct arguments *arguments,
 		  struct scenario *s)
 {
 	static const char *const degrees[] = { "tp", "pp", "cp" };
-	struct start own = { 0 }, *start = arguments->start ? arguments->start : &own;
+	struct start *start = r->start;
 
+	if (arguments->base && arguments->report)
+		recall(r, "", arguments->report);
+	if (r->scenario && !arguments->start)
+		command_say_start(start, s);
 	if (!r->model || r->scenario || arguments->base)
 		return;
 	start->wanted = true;
@@ -361,7 +387,9 @@ static bool parse(const struct command *command, const struct arguments *argumen
 bool options_read(const struct command *command, const struct arguments *arguments,
 		  int argc, char **argv, struct scenario *scenario, int *status)
 {
-	struct request request = { 0 };
+	struct start own = { 0 };
+	struct request request = { .start =
+					   arguments->start ? arguments->start : &own };
 	struct error error = { "" };
 
 	*status = STATUS_USAGE;

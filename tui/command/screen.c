@@ -16,6 +16,7 @@ struct asked {
 	bool light;
 	const char *focus, *number, *keys;
 	struct start start;
+	struct import_report *report; /* NULL once the explorer has it */
 };
 
 static bool take_size(void *context, const char *value, struct error *error)
@@ -125,7 +126,7 @@ static char *write_canvas(const struct asked *asked, const struct canvas *canvas
 	}
 }
 
-static int draw(const struct asked *asked, const struct scenario *scenario)
+static int draw(struct asked *asked, const struct scenario *scenario)
 {
 	enum glyph_level glyphs =
 		asked->format == FORMAT_SVG ? GLYPHS_FULL : environment_glyphs();
@@ -137,6 +138,10 @@ static int draw(const struct asked *asked, const struct scenario *scenario)
 	char *text = NULL;
 
 	if (explorer && explorer_init(explorer, scenario)) {
+		if (import_is_kept(asked->report)) {
+			explorer->kept = asked->report;
+			asked->report = NULL;
+		}
 		explorer_say_start(explorer, &asked->start);
 		if (asked->focus)
 			knobs_focus(explorer, knob_find(asked->focus));
@@ -177,8 +182,12 @@ int command_screen(int argc, char **argv)
 	struct scenario scenario;
 	int status;
 
-	if (!options_read(command_find("screen"), &arguments, argc, argv, &scenario,
-			  &status))
-		return status;
-	return draw(&asked, &scenario);
+	asked.report = arguments.report = calloc(1, sizeof *asked.report);
+	if (!asked.report)
+		return command_fail(&(struct error){ "" });
+	if (options_read(command_find("screen"), &arguments, argc, argv, &scenario,
+			 &status))
+		status = draw(&asked, &scenario);
+	free(asked.report);
+	return status;
 }

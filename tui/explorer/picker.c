@@ -162,7 +162,7 @@ static void take_file(struct explorer *explorer, const char *name,
 	bool other = report->format[0] != '\0';
 
 	free(explorer->kept);
-	explorer->kept = report->kept[0] != '\0' ? report : NULL;
+	explorer->kept = import_is_kept(report) ? report : NULL;
 	snprintf(explorer->file, sizeof explorer->file, "%s",
 		 is_path(name) && !other ? name : "");
 	if (other)

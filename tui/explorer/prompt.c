@@ -126,13 +126,33 @@ static bool must_ask(const struct explorer *explorer, const char *path)
 	return !own && access(path, F_OK) == 0;
 }
 
+/* A knob that was turned is no assumption any more. */
+static void settle_turned(struct explorer *explorer)
+{
+	const struct scenario *now = &explorer->scenario, *then = &explorer->origin;
+
+	if (!explorer->kept)
+		return;
+	for (int i = 0; i < knob_count(); i++)
+		if (!knob_same(now, then, &knob_table[i]))
+			import_settle(explorer->kept, knob_table[i].key);
+	if (strcmp(now->cluster.name, then->cluster.name) != 0)
+		import_settle(explorer->kept, "cluster");
+	if (strcmp(now->stack.name, then->stack.name) != 0)
+		import_settle(explorer->kept, "stack");
+}
+
 static unsigned write_file(struct explorer *explorer, const char *path)
 {
 	struct error error = { "" };
-	char *text = explorer->prompt == PROMPT_WRITE
-			     ? kept_write(&explorer->scenario, explorer->kept)
-			     : preview_write(explorer, explorer->prompt_argument);
-	bool good = text && file_save(path, text, strlen(text), &error);
+	char *text;
+	bool good;
+
+	settle_turned(explorer);
+	text = explorer->prompt == PROMPT_WRITE
+		       ? kept_write(&explorer->scenario, explorer->kept)
+		       : preview_write(explorer, explorer->prompt_argument);
+	good = text && file_save(path, text, strlen(text), &error);
 
 	free(text);
 	if (!good) {

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "engine/knob.h"
+#include "presets/import.h"
 
 int page_left(const struct page *p)
 {
@@ -256,12 +257,35 @@ static void draw_approximate(struct page *p)
 									 : 1;
 }
 
+/* What a reader of this file assumed and nobody has turned since. */
+static void draw_assumed(struct page *p)
+{
+	const struct explorer *explorer = p->explorer;
+	struct rect rect = { p->rect.x, p->y, p->rect.width, 1 };
+	struct start start = { 0 };
+	char others[8], text[256] = "~ assumed: ";
+	size_t used = strlen(text);
+
+	if (!explorer->kept || page_left(p) < 1)
+		return;
+	import_start(explorer->kept, &start, others, sizeof others);
+	for (int i = start.chosen - 1; i >= 0; i--)
+		if (!knob_same(&explorer->scenario, &explorer->origin, start.choice[i]))
+			start_forget(&start, start.choice[i]);
+	if (start_text(&start, &explorer->scenario, text + used, sizeof text - used) ==
+	    0)
+		return;
+	canvas_phrase(p->canvas, rect.x, rect.y, rect.width, ROLE_WARNING, text);
+	p->y++;
+}
+
 void page_advice(struct page *p)
 {
 	const struct findings *problems = &p->explorer->estimate.problems,
 			      *advice = &p->explorer->advice;
 
 	draw_approximate(p);
+	draw_assumed(p);
 	for (int i = 0; i < problems->count && page_left(p) > 0; i++)
 		draw_finding(p, &problems->item[i]);
 	for (int i = 0; i < advice->count && page_left(p) > 0; i++)
