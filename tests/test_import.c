@@ -297,7 +297,6 @@ static void test_others_hostile(void **state)
 		{ "deepspeed",
 		  "{\"zero_optimization\":\n{\"stage\": 99999999999999999}}",
 		  "file:2" },
-		{ "deepspeed", "{\"optimizer\": {\"type\": \"Magic\"}}", "Magic" },
 		{ "deepspeed",
 		  "{\"train_batch_size\": 7, \"gradient_accumulation_steps\": 2}",
 		  "no multiple" },
@@ -479,6 +478,54 @@ static void test_nothing_taken(void **state)
 	assert_int_equal(import_count(&report, IMPORT_NOT_MODELLED), 0);
 }
 
+/* Primus keeps Megatron's flags two mappings deep, and names its model by a file. */
+static void test_primus(void **state)
+{
+	static const char text[] =
+		"work_group: ${PRIMUS_TEAM:amd}\nmodules:\n  pre_trainer:\n"
+		"    framework: megatron\n    config: pre_trainer.yaml\n"
+		"    model: ${PRIMUS_MODEL:llama3.1_8B}.yaml\n    overrides:\n"
+		"      micro_batch_size: 2\n      global_batch_size: 128\n"
+		"      seq_length: ${PRIMUS_SEQ:4096}\n"
+		"      tensor_model_parallel_size: 4\n      recompute_num_layers: "
+		"null\n      own: {deep: 3}\n";
+	struct scenario s;
+	struct error error;
+	char other[sizeof text + 16], *at;
+
+	(void)state;
+	read_good("megatron", text, &s);
+	assert_string_equal(s.model.name, "llama3.1-8b");
+	expect(&s, "tp", "4");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "128");
+	expect(&s, "seq", "4096");
+	expect(&s, "precision", "bf16");
+	assert_true(noted(IMPORT_SKIPPED, "overrides.own.deep"));
+	snprintf(other, sizeof other, "%s", text);
+	at = strstr(other, "llama3.1_8B");
+	memcpy(at, "ours_of_9_B", 11);
+	assert_false(read_as("megatron", other, &s, &error));
+	assert_non_null(strstr(error.text, "file:6: no model 'ours_of_9_B'"));
+}
+
+/* Spellings that the tools themselves take. */
+static void test_spellings(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_with("llama2-7b");
+	read_good("deepspeed", "{\"optimizer\": {\"type\": \"sgd\"}}", &s);
+	expect(&s, "optimizer", "sgd");
+	read_good("deepspeed", "{\"optimizer\": {\"type\": \"Magic\"}}", &s);
+	expect(&s, "optimizer", "adamw");
+	assert_true(noted(IMPORT_APPROXIMATE, "optimizer.type"));
+	read_good("nanotron", "tokens:\n  sequence_length: 4_096\n", &s);
+	expect(&s, "seq", "4096");
+	read_with("");
+}
+
 /* What was assumed stays with the scenario, until an option says it. */
 static void test_assumed_is_carried(void **state)
 {
@@ -647,6 +694,8 @@ int main(void)
 		cmocka_unit_test(test_sniff),
 		cmocka_unit_test(test_models_named),
 		cmocka_unit_test(test_nothing_taken),
+		cmocka_unit_test(test_primus),
+		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_assumed_is_carried),
 		cmocka_unit_test(test_real_files),
 		cmocka_unit_test(test_command),

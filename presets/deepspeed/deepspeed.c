@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/knob.h"
 #include "presets/pairs/mapping.h"
@@ -140,6 +141,34 @@ static bool read_rest(const struct mapped *m)
 	return read_precision(m) && read_memory(m) && read_overlap(m) && read_world(m);
 }
 
+/* DeepSpeed takes its optimizers in any case (runtime/config.py), and any of
+ * torch.optim's by name. */
+static void spell_optimizer(struct pairs *pairs, struct import_report *report)
+{
+	static const char *const known[] = {
+		"AdamW",   "Adam",       "FusedAdam",   "DeepSpeedCPUAdam",
+		"CPUAdam", "OneBitAdam", "ZeroOneAdam", "Lamb",
+		"Lion",    "Adam8bit",   "Adafactor",   "Muon",
+		"SGD",
+	};
+
+	for (int i = 0; i < pairs->count; i++) {
+		struct pair *pair = &pairs->item[i];
+		const char *spelled = NULL;
+
+		if (strcmp(pair->key, "optimizer.type") != 0 ||
+		    strcmp(pair->value, "auto") == 0)
+			continue;
+		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+			if (strcasecmp(known[k], pair->value) == 0)
+				spelled = known[k];
+		if (!spelled)
+			import_note(report, IMPORT_APPROXIMATE, "optimizer.type",
+				    "%.40s: costs of AdamW", pair->value);
+		pair->value = spelled ? spelled : "AdamW";
+	}
+}
+
 bool deepspeed_read(struct scenario *out, const char *file, const char *text,
 		    size_t length, struct import_report *report, struct error *error)
 {
@@ -148,8 +177,10 @@ bool deepspeed_read(struct scenario *out, const char *file, const char *text,
 						     mapped_no_model, read_rest };
 	struct pairs pairs;
 
-	return pairs_from_json(&pairs, file, text, length, error) &&
-	       mapped_read(out, &format, &pairs, report, error);
+	if (!pairs_from_json(&pairs, file, text, length, error))
+		return false;
+	spell_optimizer(&pairs, report);
+	return mapped_read(out, &format, &pairs, report, error);
 }
 
 static void add_memory(struct entries *e, const struct plan *plan,

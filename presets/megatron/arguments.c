@@ -254,6 +254,22 @@ static bool looks_printed(const char *text, size_t length)
 	return found >= 5;
 }
 
+enum { LOOKED_UP = 4096 };
+
+/* "${NAME:word}", as Primus writes what a variable of the shell may change: the word,
+ * and what stands around it. False where it is none. */
+static bool take_default(const char *text, char *out, size_t size)
+{
+	const char *open = strstr(text, "${"), *colon = open ? strchr(open, ':') : NULL;
+	const char *close = colon ? strchr(colon, '}') : NULL;
+
+	if (!close || strchr(close, '$'))
+		return false;
+	snprintf(out, size, "%.*s%.*s%s", (int)(open - text), text,
+		 (int)(close - colon - 1), colon + 1, close + 1);
+	return true;
+}
+
 static bool is_true(const char *text)
 {
 	return strcmp(text, "true") == 0 || strcmp(text, "True") == 0;
@@ -265,12 +281,17 @@ static bool add_member(struct arguments *arguments, const struct node *node)
 	char value[4096] = "";
 	size_t length = 0;
 
+	if (node->kind == NODE_SCALAR && !node->quoted &&
+	    (strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0))
+		return true;
+
 	if (node->kind == NODE_SCALAR) {
 		if (strcmp(node->text, "false") == 0 ||
 		    strcmp(node->text, "False") == 0)
 			return true;
-		snprintf(value, sizeof value, "%s",
-			 is_true(node->text) ? "" : node->text);
+		if (!take_default(node->text, value, sizeof value))
+			snprintf(value, sizeof value, "%s",
+				 is_true(node->text) ? "" : node->text);
 		length = strlen(value);
 		/* a bracketed word list, but not a Python expression such as ([0]*3) */
 		if (value[0] == '[' && value[length - 1] == ']' &&
@@ -369,16 +390,62 @@ static bool add_top(struct arguments *arguments, const struct node *node)
 	return add_member(arguments, node);
 }
 
+/* Primus: modules.pre_trainer names a file of the model and overrides Megatron's flags.
+ * The mapping that does, or NULL. */
+static const struct node *find_trainer(const struct node *root)
+{
+	const struct node *modules = node_get(root, "modules");
+	const struct node *node =
+		modules && modules->kind == NODE_MAP ? modules->child : NULL;
+
+	for (; node; node = node->next)
+		if (node_get(node, "overrides") && node_get(node, "framework"))
+			return node;
+	return NULL;
+}
+
+/* "llama3.1_8B.yaml" is a file of Primus, named by its model. */
+static bool add_trainer(struct arguments *arguments, const struct node *trainer)
+{
+	const struct node *model = node_get(trainer, "model");
+	const struct node *overrides = node_get(trainer, "overrides");
+	char name[128] = "";
+	size_t length;
+
+	if (model && model->kind == NODE_SCALAR &&
+	    !take_default(model->text, name, sizeof name))
+		snprintf(name, sizeof name, "%.127s", model->text);
+	length = strlen(name);
+	if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
+		name[length - 5] = '\0';
+	if (name[0] != '\0' &&
+	    !arguments_add(arguments, "primus-model", name, model->line))
+		return false;
+	for (const struct node *node = overrides->child; node; node = node->next)
+		if (node->kind == NODE_MAP)
+			skip(arguments, node, "overrides");
+		else if (!add_member(arguments, node))
+			return false;
+	for (const struct node *node = trainer->child; node; node = node->next)
+		if (node != overrides && node != model)
+			skip(arguments, node, trainer->key);
+	return true;
+}
+
 static bool from_yaml(struct arguments *arguments, const char *text, size_t length,
 		      struct error *error)
 {
 	struct document document;
 	const struct argument *each, *nodes;
-	const struct node *map;
+	const struct node *map, *trainer;
 	bool good = true;
 
 	if (!document_parse_repeats(&document, arguments->file, text, length, error))
 		return false;
+	trainer = find_trainer(document.root);
+	if (trainer && !add_trainer(arguments, trainer))
+		good = error_set(error, arguments->file, trainer->line,
+				 "more than %d flags", ARGUMENTS_MAX);
 	map = node_get(document.root, "MODEL_ARGS");
 	if (!map || map->kind != NODE_MAP)
 		map = document.root;
@@ -387,7 +454,8 @@ static bool from_yaml(struct arguments *arguments, const char *text, size_t leng
 		if (node != map)
 			skip(arguments, node, "");
 	for (const struct node *node = map->child; node && good; node = node->next)
-		good = add_top(arguments, node) ||
+		good = (trainer && strcmp(node->key, "modules") == 0) ||
+		       add_top(arguments, node) ||
 		       error_set(error, arguments->file, node->line,
 				 "more than %d flags", ARGUMENTS_MAX);
 	document_free(&document);

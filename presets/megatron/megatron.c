@@ -36,7 +36,8 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 		bool known = megatron_flag(a->name) || megatron_plan_flag(a->name) ||
 			     megatron_model_flag(a->name);
 
-		if (is_launcher(a->name) || arguments_find(arguments, a->name) != a)
+		if (strcmp(a->name, "primus-model") == 0 || is_launcher(a->name) ||
+		    arguments_find(arguments, a->name) != a)
 			continue;
 		import_note(report, known ? IMPORT_TAKEN : IMPORT_NOT_MODELLED, a->name,
 			    "%s", a->value);
@@ -98,8 +99,9 @@ static const struct argument *find_name(const struct arguments *arguments,
 					const struct preset **found)
 {
 	/* ids of Hugging Face, but for the recipes */
-	static const char *const named[] = { "recipe", "model-recipe-name", "model",
-					     "hf-path", "hf-model-path" };
+	static const char *const named[] = { "recipe",       "model-recipe-name",
+					     "primus-model", "model",
+					     "hf-path",      "hf-model-path" };
 	const struct argument *first = NULL;
 
 	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
@@ -161,6 +163,9 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 	const struct argument *recipe = find_recipe(arguments);
 	char why[256];
 
+	/* Primus' pre_trainer.yaml stands behind each of its files */
+	if (!recipe)
+		recipe = arguments_find(arguments, "primus-model");
 	if (!recipe)
 		return true;
 	import_note(report, IMPORT_ASSUMED, "recipe",

@@ -115,6 +115,18 @@ static void join(const struct node *list, char *out, size_t size)
 						 used ? " " : "", node->text);
 }
 
+/* "70_000", as YAML 1.1 writes whole numbers. */
+static void drop_marks(char *value)
+{
+	size_t length = strlen(value), used = 0;
+
+	if (value[0] < '0' || value[0] > '9' || strspn(value, "0123456789_") != length)
+		return;
+	for (size_t i = 0; i <= length; i++)
+		if (value[i] != '_')
+			value[used++] = value[i];
+}
+
 /* Depth is bounded by the document's. */
 static bool flatten(struct pairs *pairs, const struct node *map, const char *prefix,
 		    struct error *error)
@@ -137,6 +149,8 @@ static bool flatten(struct pairs *pairs, const struct node *map, const char *pre
 			join(node, value, sizeof value);
 		else
 			snprintf(value, sizeof value, "%s", node->text);
+		if (node->kind == NODE_SCALAR && !node->quoted)
+			drop_marks(value);
 		if (!pairs_add(pairs, key, value, node->line, error))
 			return false;
 	}
