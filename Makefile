@@ -106,7 +106,7 @@ uninstall:
 # --- for developers --------------------------------------------------------
 # Runs every test program, or those named in T=; prints one closing line.
 ASKED = $(if $(T),$(addprefix $(B)/tests/,$(T)),$(TESTS))
-test: shardscope $(ASKED) purity
+test: shardscope $(ASKED) purity floors
 	@sh tests/run.sh $(ASKED)
 
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
@@ -189,6 +189,10 @@ purity: $(ENGINE)
 hardened: shardscope
 	@sh tests/hardened.sh ./shardscope "$(MAKE)"
 
+# Rooms of engine/ import downwards only.
+floors:
+	@sh tests/floors.sh
+
 FORMAT = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(FORMAT)
@@ -205,6 +209,6 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit fit-serving screens screenshots purity hardened \
+.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit fit-serving screens screenshots purity floors hardened \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/cluster.h"
+#include "engine/machine/cluster.h"
 #include "presets/document.h"
 
 struct cluster_note {

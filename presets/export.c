@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/library.h"
 #include "presets/stream.h"
 

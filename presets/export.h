@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/import.h"
 
 struct export_out {

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/model_name.h"
 
 void import_note(struct import_report *report, enum import_kind kind, const char *key,

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/model.h"
-#include "engine/start.h"
+#include "engine/model/model.h"
+#include "engine/start/start.h"
 #include "presets/error.h"
 #include "presets/library.h"
 

@@ -6,7 +6,7 @@
 #ifndef PRESETS_KEPT_H
 #define PRESETS_KEPT_H
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/import.h"
 
 /* scenario_write() and what `kept` holds; it may be NULL. To be freed. */

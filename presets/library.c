@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/cluster_file.h"
 #include "presets/data.h"
 #include "presets/folder.h"

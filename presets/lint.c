@@ -8,7 +8,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "engine/advice.h"
+#include "engine/advice/advice.h"
 #include "presets/document.h"
 #include "presets/folder.h"
 #include "presets/report.h"

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#include "engine/estimate.h"
-#include "engine/start.h"
-#include "engine/whatif.h"
+#include "engine/estimate/estimate.h"
+#include "engine/start/start.h"
+#include "engine/whatif/whatif.h"
 #include "presets/error.h"
 
 enum lint_level { LINT_ERROR, LINT_WARNING, LINT_HINT, LINT_OFF, LINT_LEVEL_COUNT };

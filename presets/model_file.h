@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/model.h"
+#include "engine/model/model.h"
 #include "presets/document.h"
 
 /* What a shipped model says of itself, for lists and tests. */

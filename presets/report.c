@@ -8,7 +8,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 
 static void add_number(cJSON *object, const char *key, double value)
 {

@@ -4,16 +4,16 @@
 #ifndef PRESETS_REPORT_H
 #define PRESETS_REPORT_H
 
-#include "engine/estimate.h"
-#include "engine/explain.h"
-#include "engine/planner.h"
+#include "engine/estimate/estimate.h"
+#include "engine/explain/explain.h"
 #include "engine/planner/inverse.h"
 #include "engine/planner/miss.h"
 #include "engine/planner/pareto.h"
+#include "engine/planner/planner.h"
 #include "engine/planner/robust.h"
 #include "engine/planner/why.h"
-#include "engine/start.h"
-#include "engine/train.h"
+#include "engine/start/start.h"
+#include "engine/train/train.h"
 
 /* The object of `eval --json`, with a newline. */
 char *report_json(const struct scenario *scenario, const struct estimate *estimate);

@@ -3,7 +3,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "engine/formula.h"
+#include "engine/base/formula.h"
 #include "presets/report.h"
 
 static void add_text(cJSON *object, const char *key, const char *text)

@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "engine/predict/predict.h"
 #include "engine/rules/rules.h"
 #include "presets/report.h"
 

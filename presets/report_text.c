@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/report.h"
 #include "presets/scenario_file.h"
 #include "presets/stream.h"

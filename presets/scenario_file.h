@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/document.h"
 #include "presets/error.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/fields.h"
 
 static const char *const etp_words[] = { "tp", "one", NULL };

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/document.h"
 
 struct stack_note {

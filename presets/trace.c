@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/timeline.h"
+#include "engine/timeline/timeline.h"
 #include "presets/stream.h"
 #include "presets/trace_events.h"
 

@@ -7,7 +7,7 @@
 #ifndef PRESETS_TRACE_H
 #define PRESETS_TRACE_H
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/error.h"
 
 /* So many stages and micro-batches, the first ones; 0 = all. */

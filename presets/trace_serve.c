@@ -2,7 +2,8 @@
  * with, one after the other from 0 on. */
 #include <stdlib.h>
 
-#include "engine/serve.h"
+#include "engine/rules/legality.h"
+#include "engine/serve/serve.h"
 #include "presets/stream.h"
 #include "presets/trace.h"
 #include "presets/trace_events.h"

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/error.h"
 
 struct workspace {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/advice/rules.h"
-#include "engine/train.h"
+#include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

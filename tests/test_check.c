@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/train.h"
+#include "engine/advice/advice.h"
+#include "engine/train/train.h"
 #include "presets/library.h"
 #include "presets/lint.h"
 #include "tests/support/case.h"

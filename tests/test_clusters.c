@@ -1,7 +1,7 @@
 /* Every shipped cluster and stack is read, and its figures are possible ones. */
 #include <string.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/library.h"
 #include "tests/support/close.h"
 

@@ -8,7 +8,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
 

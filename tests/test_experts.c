@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/graph.h"
-#include "engine/knob.h"
-#include "engine/train.h"
+#include "engine/graph/graph.h"
+#include "engine/knob/knob.h"
+#include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

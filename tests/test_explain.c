@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 #include "engine/schedule/law.h"
-#include "engine/serve.h"
-#include "engine/train.h"
+#include "engine/serve/serve.h"
+#include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

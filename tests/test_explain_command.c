@@ -6,9 +6,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "engine/estimate.h"
-#include "engine/formula.h"
-#include "engine/knob.h"
+#include "engine/base/formula.h"
+#include "engine/estimate/estimate.h"
+#include "engine/knob/knob.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
 

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/explain.h"
-#include "engine/formula.h"
-#include "engine/train.h"
+#include "engine/base/formula.h"
+#include "engine/explain/explain.h"
+#include "engine/rules/legality.h"
+#include "engine/train/train.h"
 #include "presets/scenario_file.h"
 #include "tests/support/any.h"
 #include "tests/support/close.h"

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/knob.h"
-#include "engine/train.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
+#include "engine/rules/legality.h"
+#include "engine/train/train.h"
 #include "presets/formats.h"
 #include "presets/kept.h"
 #include "presets/library.h"

@@ -1,5 +1,5 @@
 /* Numbers as text: one table of form, value and what a person reads. */
-#include "engine/finding.h"
+#include "engine/knob/finding.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/formula.h"
+#include "engine/base/formula.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 

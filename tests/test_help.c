@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
 #include "tui/command.h"

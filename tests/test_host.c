@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/advice.h"
-#include "engine/knob.h"
-#include "engine/planner.h"
-#include "engine/train.h"
+#include "engine/advice/advice.h"
+#include "engine/knob/knob.h"
+#include "engine/planner/planner.h"
+#include "engine/rules/legality.h"
+#include "engine/train/train.h"
 #include "presets/library.h"
 #include "presets/lint.h"
 #include "presets/scenario_file.h"

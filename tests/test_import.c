@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/formats.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"

@@ -1,5 +1,5 @@
 /* The table of knobs: sound rows, values in and out, neighbours. */
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 
 #include <math.h>
 #include <stdio.h>

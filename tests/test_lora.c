@@ -1,9 +1,9 @@
 /* test_lora.c - adapters on a frozen model: what is not computed is not counted. */
 #include <string.h>
 
-#include "engine/explain.h"
-#include "engine/graph.h"
-#include "engine/train.h"
+#include "engine/explain/explain.h"
+#include "engine/graph/graph.h"
+#include "engine/train/train.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"

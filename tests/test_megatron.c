@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
+#include "engine/rules/legality.h"
 #include "presets/megatron/megatron.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"

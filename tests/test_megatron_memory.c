@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train.h"
+#include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

@@ -1,9 +1,9 @@
-#include "engine/pipeline.h"
+#include "engine/pipeline/pipeline.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/plan.h"
+#include "engine/plan/plan.h"
 #include "engine/schedule/law.h"
 #include "engine/schedule/simulate.h"
 #include "tests/support/close.h"

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
+#include "engine/predict/predict.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/schedule.h"
-#include "engine/train.h"
 #include "engine/train/bound.h"
+#include "engine/train/train.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/estimate.h"
-#include "engine/train.h"
+#include "engine/estimate/estimate.h"
+#include "engine/predict/predict.h"
+#include "engine/rules/legality.h"
+#include "engine/train/train.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/graph.h"
-#include "engine/mesh.h"
-#include "engine/train.h"
+#include "engine/graph/graph.h"
+#include "engine/plan/mesh.h"
+#include "engine/rules/legality.h"
+#include "engine/train/train.h"
 #include "tests/support/any.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
-#include "engine/scenario.h"
+#include "engine/knob/knob.h"
+#include "engine/plan/scenario.h"
+#include "engine/rules/legality.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/score.h"
+#include "engine/score/score.h"
 #include "tests/support/close.h"
 
 static struct score_run timed(double measured, double predicted)

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/knob.h"
-#include "engine/serve.h"
-#include "engine/start.h"
+#include "engine/knob/knob.h"
+#include "engine/serve/serve.h"
+#include "engine/start/start.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"

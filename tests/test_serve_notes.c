@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/knob.h"
-#include "engine/serve.h"
+#include "engine/advice/advice.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
+#include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/serve.h"
+#include "engine/serve/serve.h"
 #include "tests/support/close.h"
 #include "tests/support/measured.h"
 

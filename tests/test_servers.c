@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
+#include "engine/rules/legality.h"
 #include "presets/formats.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"

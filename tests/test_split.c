@@ -1,10 +1,10 @@
-#include "engine/split.h"
+#include "engine/plan/split.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train.h"
+#include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

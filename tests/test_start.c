@@ -7,9 +7,10 @@
 
 #include <cjson/cJSON.h>
 
-#include "engine/estimate.h"
-#include "engine/planner.h"
-#include "engine/start.h"
+#include "engine/estimate/estimate.h"
+#include "engine/planner/planner.h"
+#include "engine/predict/predict.h"
+#include "engine/start/start.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"

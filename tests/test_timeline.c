@@ -1,11 +1,11 @@
 /* test_timeline.c - a step, item by item, against the estimate of the same step. */
-#include "engine/timeline.h"
+#include "engine/timeline/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train.h"
+#include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

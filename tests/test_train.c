@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/collective.h"
-#include "engine/graph.h"
-#include "engine/knob.h"
-#include "engine/train.h"
+#include "engine/graph/graph.h"
+#include "engine/knob/knob.h"
+#include "engine/price/collective.h"
 #include "engine/train/step.h"
+#include "engine/train/train.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"

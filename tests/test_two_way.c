@@ -2,9 +2,9 @@
  * with a backward: two copies of the weights, traffic hidden in pairs. */
 #include <math.h>
 
-#include "engine/mesh.h"
+#include "engine/plan/mesh.h"
 #include "engine/schedule/schedule.h"
-#include "engine/train.h"
+#include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

@@ -3,7 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/estimate.h"
+#include "engine/estimate/estimate.h"
+#include "engine/predict/predict.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/train.h"
-#include "engine/whatif.h"
+#include "engine/train/train.h"
+#include "engine/whatif/whatif.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train.h"
 #include "engine/train/states.h"
+#include "engine/train/train.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 

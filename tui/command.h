@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "engine/knob.h"
-#include "engine/start.h"
+#include "engine/knob/knob.h"
+#include "engine/start/start.h"
 #include "presets/error.h"
 #include "presets/import.h"
 
@@ -88,8 +88,8 @@ struct arguments {
 };
 
 /* Reads all arguments into scenario, which starts as the built-in one, or where --model
- * is given as a plan chosen for what was said (engine/start.h). False after the error
- * was printed or --help was answered: then *status is what to exit with. */
+ * is given as a plan chosen for what was said (engine/start/start.h). False after the
+ * error was printed or --help was answered: then *status is what to exit with. */
 bool options_read(const struct command *command, const struct arguments *arguments,
 		  int argc, char **argv, struct scenario *scenario, int *status);
 /* "assumed: ..." as a line of text, if anything was. */

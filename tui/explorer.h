@@ -8,13 +8,13 @@
 
 #include <stdbool.h>
 
-#include "engine/advice.h"
-#include "engine/estimate.h"
-#include "engine/explain.h"
-#include "engine/planner.h"
-#include "engine/start.h"
-#include "engine/timeline.h"
-#include "engine/whatif.h"
+#include "engine/advice/advice.h"
+#include "engine/estimate/estimate.h"
+#include "engine/explain/explain.h"
+#include "engine/planner/planner.h"
+#include "engine/start/start.h"
+#include "engine/timeline/timeline.h"
+#include "engine/whatif/whatif.h"
 #include "presets/error.h"
 #include "presets/session.h"
 #include "tui/action.h"

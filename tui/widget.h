@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "engine/finding.h"
+#include "engine/knob/finding.h"
 #include "tui/action.h"
 #include "tui/canvas.h"
 

@@ -8,7 +8,7 @@
 #ifndef TUI_WORKER_H
 #define TUI_WORKER_H
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 
 struct worker;
 

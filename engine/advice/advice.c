@@ -1,11 +1,12 @@
 /* advice.c - tries the moves, reads the notes, orders what is worth saying. */
-#include "engine/advice.h"
+#include "engine/advice/advice.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "engine/advice/rules.h"
-#include "engine/train.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 
 /* Below this a move is not worth a line. */
 static const double least_gain = 0.01;

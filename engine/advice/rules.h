@@ -6,8 +6,8 @@
 #ifndef ENGINE_ADVICE_RULES_H
 #define ENGINE_ADVICE_RULES_H
 
-#include "engine/advice.h"
-#include "engine/knob.h"
+#include "engine/advice/advice.h"
+#include "engine/knob/knob.h"
 
 struct situation {
 	const struct scenario *scenario;

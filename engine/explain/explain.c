@@ -1,13 +1,13 @@
 /* explain.c - finds the row of a number and fills it; see explain.h. */
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/formula.h"
 #include "engine/explain/row.h"
-#include "engine/formula.h"
 
 void explain_link(struct explanation *out, const char *symbol, const char *meaning,
 		  enum form form, double value, const char *key)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/explain/row.h"
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 
 /* A number of a preset; its file says where it comes from. */
 struct constant {

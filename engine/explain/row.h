@@ -2,7 +2,7 @@
 #ifndef ENGINE_EXPLAIN_ROW_H
 #define ENGINE_EXPLAIN_ROW_H
 
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
 #include "engine/schedule/law.h"
 
 /* What a row's terms are taken from. */

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "engine/explain/row.h"
-#include "engine/serve.h"
+#include "engine/serve/serve.h"
 
 static const struct serving_estimate *serving(const struct asked *a)
 {

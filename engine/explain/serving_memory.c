@@ -249,10 +249,10 @@ const struct explain_row explain_serving_dimensions[] = {
 	  "The rest stays inside the fast domain. An all-to-all sends each token once "
 	  "to "
 	  "each domain that it needs.",
-	  "engine/collective.h", collectives },
+	  "engine/price/collective.h", collectives },
 	{ "payload_bytes", "Payload", "bytes of the tensors themselves, times calls",
-	  "Without what an algorithm sends more than once.", "engine/collective.h",
-	  collectives },
+	  "Without what an algorithm sends more than once.",
+	  "engine/price/collective.h", collectives },
 	{ "seconds", "Time of these collectives",
 	  "alpha + t + 1.1 sqrt(alpha * t), t = bytes / bandwidth",
 	  "Inside a domain servers reduce with kernels of their own, whose latency is "

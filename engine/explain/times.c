@@ -227,10 +227,10 @@ const struct explain_row explain_dimensions[] = {
 	  "The rest stays inside the fast domain. An all-to-all sends each token once "
 	  "to "
 	  "each domain that it needs.",
-	  "engine/collective.h", network },
+	  "engine/price/collective.h", network },
 	{ "payload_bytes", "Payload", "bytes of the tensors themselves, times calls",
-	  "Without what an algorithm sends more than once.", "engine/collective.h",
-	  payload },
+	  "Without what an algorithm sends more than once.",
+	  "engine/price/collective.h", payload },
 	{ "seconds", "Time of these collectives",
 	  "alpha + t + 1.1 sqrt(alpha * t), t = bytes / bandwidth",
 	  "Latency and transfer overlap a little, which is what measured sizes show. "

@@ -1,8 +1,8 @@
 /* attention.c - MHA, GQA, MQA and MLA on one rank. */
 #include <math.h>
 
+#include "engine/base/plain.h"
 #include "engine/graph/build.h"
-#include "engine/plain.h"
 
 /* Positions a token sees on average: the causal half, a window, or a packed document;
  * kernels that keep scores compute the whole square. Context parallelism is balanced

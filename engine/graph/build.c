@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "engine/collective.h"
-#include "engine/plain.h"
+#include "engine/base/plain.h"
+#include "engine/price/collective.h"
 
 struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
 				 const char *name)

@@ -2,7 +2,7 @@
 #ifndef ENGINE_GRAPH_BUILD_H
 #define ENGINE_GRAPH_BUILD_H
 
-#include "engine/graph.h"
+#include "engine/graph/graph.h"
 
 /* Append an operator of zero cost; the list's last slot is reused when full, which
  * MAX_OPERATORS rules out for the layers that exist. */

@@ -1,9 +1,9 @@
 /* moe.c - router, dispatch, experts and combine on one rank. */
 #include <math.h>
 
-#include "engine/collective.h"
+#include "engine/base/plain.h"
 #include "engine/graph/build.h"
-#include "engine/plain.h"
+#include "engine/price/collective.h"
 
 /* What a rank sends and what its experts work on. */
 struct routing {

@@ -1,4 +1,5 @@
 /* print.c - a value as text: for files and for the screen. */
+#include "engine/base/form.h"
 #include "engine/knob/value.h"
 
 #include <math.h>

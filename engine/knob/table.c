@@ -1,5 +1,5 @@
 /* table.c - one row for each thing that a person can turn. */
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 
 static const char *const cp_words[] = { "ring", "all-gather", "ulysses", NULL };
 static const char *const recompute_words[] = { "none", "selective", "full", NULL };

@@ -2,7 +2,7 @@
 #ifndef ENGINE_KNOB_VALUE_H
 #define ENGINE_KNOB_VALUE_H
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 
 /* Letters in lower case with '_' as '-', until either ends. */
 bool knob_spelled(const char *a, const char *b, size_t length);

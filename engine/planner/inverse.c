@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 
 static const struct {
 	const char *word, *knob; /* knob NULL: it is the model that changes */

@@ -12,7 +12,7 @@
 #ifndef ENGINE_PLANNER_INVERSE_H
 #define ENGINE_PLANNER_INVERSE_H
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 
 enum inverse_kind {
 	INVERSE_GPUS,        /* the fewest GPUs; with a deadline: that reach it */

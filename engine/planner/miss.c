@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/rules/legality.h"
 #include "engine/rules/rules.h"
 
 /* So little may stay free that everything fits. */

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 
 /* What is not the key in capitals. */
 static const struct {

@@ -8,7 +8,7 @@
 #ifndef ENGINE_PLANNER_PARETO_H
 #define ENGINE_PLANNER_PARETO_H
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 
 enum pareto_kind {
 	PARETO_MEMORY, /* tokens/s per GPU against bytes, steps of 1 % of them */

@@ -1,11 +1,12 @@
 /* planner.c - branch and bound: nodes in the order of their bounds; see planner.h. */
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/planner/search.h"
+#include "engine/predict/predict.h"
 
 double search_score(enum objective objective, const struct scenario *s, double step,
 		    double bytes)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 
 static const double worse = 0.9;
 

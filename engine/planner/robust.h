@@ -8,7 +8,7 @@
 #ifndef ENGINE_PLANNER_ROBUST_H
 #define ENGINE_PLANNER_ROBUST_H
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 
 enum robust_case {
 	ROBUST_AS_IS,

@@ -8,7 +8,7 @@
 #ifndef ENGINE_PLANNER_SEARCH_H
 #define ENGINE_PLANNER_SEARCH_H
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 #include "engine/rules/rules.h"
 #include "engine/train/bound.h"
 

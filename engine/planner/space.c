@@ -1,7 +1,7 @@
 /* space.c - which values are worth trying, and names of objectives. */
 #include <string.h>
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 
 static const char *const words[OBJECTIVE_COUNT] = { "step", "throughput", "cost",
 						    "memory", "gpus" };

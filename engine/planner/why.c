@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/train.h"
-#include "engine/whatif.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
+#include "engine/whatif/whatif.h"
 
 const char *why_limit(const struct estimate *estimate, double *share)
 {

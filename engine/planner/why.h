@@ -3,7 +3,7 @@
 #ifndef ENGINE_PLANNER_WHY_H
 #define ENGINE_PLANNER_WHY_H
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 
 /* The part of the step beside useful work that takes most: "bubble", "TP", "optimizer",
  * "recompute" ..., or "compute" where none takes 3 %. *share is of the step. */

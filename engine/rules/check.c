@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/plain.h"
+#include "engine/base/plain.h"
+#include "engine/rules/legality.h"
 #include "engine/rules/rules.h"
 
 void rules_derive(const struct scenario *scenario, struct facts *f)
@@ -245,7 +246,7 @@ static void find_remedy(const struct scenario *scenario, const struct legality *
 static const struct rule incomplete = {
 	"X0", SEVERITY_ERROR,
 	"the scenario is incomplete: it needs a model, a cluster and counts in range",
-	"engine/scenario.h"
+	"engine/plan/scenario.h"
 };
 
 int scenario_check(const struct scenario *scenario, struct findings *findings)

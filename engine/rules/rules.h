@@ -8,9 +8,10 @@
 #ifndef ENGINE_RULES_RULES_H
 #define ENGINE_RULES_RULES_H
 
-#include "engine/knob.h"
-#include "engine/scenario.h"
-#include "engine/split.h"
+#include "engine/knob/knob.h"
+#include "engine/plan/scenario.h"
+#include "engine/plan/split.h"
+#include "engine/rules/legality.h"
 
 /* The degrees, derived once for all rules. */
 struct facts {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/plan/split.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/schedule.h"
-#include "engine/split.h"
 
 /* Layers as an even split counts them. */
 static int64_t slots(const struct facts *f)

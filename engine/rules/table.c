@@ -304,7 +304,7 @@ const struct legality legality_table[] = {
 	  "precision" },
 	{ { "X25", ERROR,
 	    "{0:word} is a format for serving: no stack here computes gradients in it",
-	    "engine/cluster.h" },
+	    "engine/machine/cluster.h" },
 	  0,
 	  breaks_trained_precision,
 	  "precision" },
@@ -321,7 +321,7 @@ const struct legality legality_table[] = {
 	{ { "X13", ERROR,
 	    "PP {0} x {1} chunks is above the limit of {2} stages and {3} chunks in "
 	    "all",
-	    "engine/limits.h" },
+	    "engine/base/limits.h" },
 	  0,
 	  breaks_capacity,
 	  CHUNKS },

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/arena.h"
-#include "engine/plan.h"
+#include "engine/base/arena.h"
+#include "engine/base/limits.h"
+#include "engine/schedule/kind.h"
 
 enum work_kind {
 	WORK_FORWARD,

@@ -1,8 +1,9 @@
 /* curve.c - latency against throughput, and the operators of a pass. */
 #include <math.h>
 
-#include "engine/serve.h"
+#include "engine/rules/legality.h"
 #include "engine/serve/kernels.h"
+#include "engine/serve/serve.h"
 #include "engine/serve/serve_parts.h"
 
 /* The next number of requests: evenly apart on a logarithmic axis, whole numbers. */

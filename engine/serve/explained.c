@@ -3,8 +3,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "engine/knob.h"
-#include "engine/serve.h"
+#include "engine/knob/knob.h"
+#include "engine/rules/legality.h"
+#include "engine/serve/serve.h"
 #include "engine/serve/serve_parts.h"
 
 enum note {

@@ -2,7 +2,7 @@
 #ifndef ENGINE_SERVE_KERNELS_H
 #define ENGINE_SERVE_KERNELS_H
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 
 struct kernel {
 	double compute_seconds, memory_seconds; /* each bound alone */

@@ -2,7 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/serve.h"
+#include "engine/rules/legality.h"
+#include "engine/serve/serve.h"
 #include "engine/serve/serve_parts.h"
 
 static void add(struct serve_lane *lane, const char *name, enum serve_filling kind,

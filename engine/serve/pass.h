@@ -10,9 +10,9 @@
 #ifndef ENGINE_SERVE_PASS_H
 #define ENGINE_SERVE_PASS_H
 
-#include "engine/estimate.h"
-#include "engine/mesh.h"
-#include "engine/scenario.h"
+#include "engine/estimate/estimate.h"
+#include "engine/plan/mesh.h"
+#include "engine/plan/scenario.h"
 
 /* Degrees of one engine. */
 struct engine_shape {

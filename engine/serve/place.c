@@ -1,5 +1,6 @@
 /* place.c - which GPUs run which engine. */
-#include "engine/serve.h"
+#include "engine/rules/legality.h"
+#include "engine/serve/serve.h"
 #include "engine/serve/serve_parts.h"
 
 static void pool(const struct server *server, int64_t first, int64_t gpus,

@@ -1,6 +1,7 @@
 /* run.c - the servers of a scenario, and what it asks of them. */
 #include <math.h>
 
+#include "engine/rules/legality.h"
 #include "engine/serve/serve_parts.h"
 
 static double budget(const struct scenario *s)

@@ -1,9 +1,10 @@
 /* serve.c - puts passes, memory and the steady state together into an estimate. */
-#include "engine/serve.h"
+#include "engine/serve/serve.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "engine/rules/legality.h"
 #include "engine/serve/kernels.h"
 #include "engine/serve/serve_parts.h"
 

@@ -2,6 +2,7 @@
 #ifndef ENGINE_SERVE_SERVE_PARTS_H
 #define ENGINE_SERVE_SERVE_PARTS_H
 
+#include "engine/rules/legality.h"
 #include "engine/serve/pass.h"
 
 /* One server: an engine shape that is run `engines` times. */

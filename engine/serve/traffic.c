@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "engine/collective.h"
+#include "engine/price/collective.h"
 #include "engine/serve/layer.h"
 
 static void add(struct layer_pass *out, enum dimension dimension,

@@ -1,7 +1,7 @@
 /* batch.c - how many samples a step has where nobody said it. */
 #include <math.h>
 
-#include "engine/model.h"
+#include "engine/model/model.h"
 #include "engine/start/parts.h"
 
 /* Tokens of a step by parameters. Up to 13e9: GPT-3 (arXiv 2005.14165), table 2.1;

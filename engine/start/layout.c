@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 #include "engine/rules/rules.h"
 #include "engine/start/parts.h"
 

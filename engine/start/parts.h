@@ -2,7 +2,7 @@
 #ifndef ENGINE_START_PARTS_H
 #define ENGINE_START_PARTS_H
 
-#include "engine/start.h"
+#include "engine/start/start.h"
 
 bool start_is_given(const struct start *start, const char *key);
 /* Sets the knob, if it was not given, and notes that it was chosen. */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/estimate.h"
+#include "engine/estimate/estimate.h"
+#include "engine/predict/predict.h"
 #include "engine/start/parts.h"
 
 /* An engine, and how it serves. */

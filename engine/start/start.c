@@ -1,5 +1,5 @@
 /* start.c - see start.h. */
-#include "engine/start.h"
+#include "engine/start/start.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "engine/plain.h"
+#include "engine/base/plain.h"
 #include "engine/schedule/schedule.h"
 
 /* Sums in another order round differently; long runs of a pipeline are within 0.1 % of

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/collective.h"
-#include "engine/plain.h"
+#include "engine/base/plain.h"
+#include "engine/price/collective.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 

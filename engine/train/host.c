@@ -1,8 +1,8 @@
 /* host.c - what offload puts into a host's memory, and whether it has room for it. */
 #include <math.h>
 
-#include "engine/train.h"
 #include "engine/train/step.h"
+#include "engine/train/train.h"
 
 /* DeepSpeed's estimate of offloaded states multiplies them by 1.5 (estimate_zero2_ and
  * estimate_zero3_model_states_mem_needs, additional_buffer_factor): pinned copies,

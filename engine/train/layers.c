@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/plain.h"
+#include "engine/base/plain.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 

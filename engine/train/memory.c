@@ -1,7 +1,7 @@
 /* memory.c - what each stage holds at its peak, and whether it fits. */
 #include <math.h>
 
-#include "engine/plain.h"
+#include "engine/base/plain.h"
 #include "engine/train/step.h"
 
 /* Runs that ran out against predicted / capacity, in the measured sweeps: 0 of 1567

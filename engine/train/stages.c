@@ -1,6 +1,6 @@
 /* stages.c - which layers go where, and the pipeline over them. */
-#include "engine/collective.h"
-#include "engine/plain.h"
+#include "engine/base/plain.h"
+#include "engine/price/collective.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 

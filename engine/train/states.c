@@ -1,7 +1,7 @@
 /* states.c - see states.h. */
 #include "engine/train/states.h"
 
-#include "engine/mesh.h"
+#include "engine/plan/mesh.h"
 
 double step_weight_bytes(const struct scenario *scenario)
 {

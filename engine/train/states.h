@@ -8,7 +8,7 @@
 #ifndef ENGINE_TRAIN_STATES_H
 #define ENGINE_TRAIN_STATES_H
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 
 /* Ranks that share out one set of states, of dense weights and of experts; whether
  * others hold the same dense weights for other samples. */

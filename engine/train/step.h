@@ -2,12 +2,12 @@
 #ifndef ENGINE_TRAIN_STEP_H
 #define ENGINE_TRAIN_STEP_H
 
-#include "engine/collective.h"
-#include "engine/estimate.h"
-#include "engine/graph.h"
-#include "engine/mesh.h"
-#include "engine/pipeline.h"
-#include "engine/split.h"
+#include "engine/estimate/estimate.h"
+#include "engine/graph/graph.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/plan/mesh.h"
+#include "engine/plan/split.h"
+#include "engine/price/collective.h"
 #include "engine/train/states.h"
 
 /* One layer (or the embedding, or the head) for one micro-batch on one rank. */

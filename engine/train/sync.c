@@ -1,8 +1,8 @@
 /* sync.c - what a step ends with: gradients, optimizer, parameters, host traffic. */
 #include <math.h>
 
-#include "engine/collective.h"
-#include "engine/plain.h"
+#include "engine/base/plain.h"
+#include "engine/price/collective.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 

@@ -1,7 +1,7 @@
 /* total.c - stage times, their means, throughput. */
 #include <math.h>
 
-#include "engine/plain.h"
+#include "engine/base/plain.h"
 #include "engine/train/step.h"
 
 double step_ends(const struct step *step)

@@ -1,5 +1,5 @@
 /* traffic.c - the list of collectives, and the sums per dimension. */
-#include "engine/plain.h"
+#include "engine/base/plain.h"
 #include "engine/train/step.h"
 
 /* Calls of one name add up over layers and stages. */

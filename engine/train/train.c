@@ -1,9 +1,10 @@
-/* train.c - see engine/train.h. */
-#include "engine/train.h"
+/* train.c - see engine/train/train.h. */
+#include "engine/train/train.h"
 
 #include <string.h>
 
-#include "engine/plain.h"
+#include "engine/base/plain.h"
+#include "engine/rules/legality.h"
 #include "engine/train/step.h"
 
 /* Everything before the per-stage arrays, which are written as far as they are used. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/pairs/mapping.h"
 
 static const char stack[] = "fsdp";

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/error.h"
 #include "presets/import.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/pairs/mapping.h"
 
 static const char stack[] = "deepspeed";

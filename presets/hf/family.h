@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "engine/model.h"
+#include "engine/model/model.h"
 
 enum {
 	FAMILY_TIED = 1 << 0,

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "engine/model.h"
+#include "engine/model/model.h"
 #include "presets/document.h"
 #include "presets/import.h"
 

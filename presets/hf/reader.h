@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/model.h"
+#include "engine/model/model.h"
 #include "presets/document.h"
 #include "presets/hf/family.h"
 #include "presets/import.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/library.h"
 #include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
-#include "engine/split.h"
+#include "engine/knob/knob.h"
+#include "engine/plan/split.h"
 #include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"
 #include "presets/pairs/mapping.h"

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
+#include "engine/rules/legality.h"
 #include "presets/library.h"
 #include "presets/megatron/parts.h"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
-#include "engine/split.h"
-#include "engine/train.h"
+#include "engine/knob/knob.h"
+#include "engine/plan/split.h"
+#include "engine/train/train.h"
 #include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"
 #include "presets/pairs/mapping.h"

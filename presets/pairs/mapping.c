@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/library.h"
 
 const struct pair *mapped_find(const struct mapped *m, const char *key)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/export.h"
 #include "presets/import.h"
 #include "presets/pairs/pairs.h"

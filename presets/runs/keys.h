@@ -2,7 +2,7 @@
 #ifndef PRESETS_RUNS_KEYS_H
 #define PRESETS_RUNS_KEYS_H
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/document.h"
 #include "presets/runs/runs.h"
 

@@ -4,8 +4,9 @@
 
 #include <cjson/cJSON.h>
 
-#include "engine/knob.h"
-#include "engine/train.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 #include "presets/report.h"
 #include "presets/runs/runs.h"
 

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/estimate.h"
-#include "engine/score.h"
+#include "engine/estimate/estimate.h"
+#include "engine/score/score.h"
 #include "presets/error.h"
 
 /* Which of the allocator's figures a source printed as peak memory. */

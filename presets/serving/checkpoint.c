@@ -1,7 +1,7 @@
 /* checkpoint.c - the model that a command serves, and its weights; see tool.h. */
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/library.h"
 #include "presets/model_name.h"
 #include "presets/serving/tool.h"

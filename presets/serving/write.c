@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/library.h"
 #include "presets/serving/print.h"
 #include "presets/serving/serving.h"

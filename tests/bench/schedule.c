@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/pipeline.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/schedule/simulate.h"
 #include "tests/bench/bench.h"
 

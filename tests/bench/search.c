@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/planner.h"
+#include "engine/planner/planner.h"
 #include "presets/scenario_file.h"
 #include "tests/bench/bench.h"
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/estimate.h"
+#include "engine/estimate/estimate.h"
+#include "engine/predict/predict.h"
 #include "presets/accelerate/accelerate.h"
 #include "presets/cluster_file.h"
 #include "presets/deepspeed/deepspeed.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_ANY_H
 #define TESTS_SUPPORT_ANY_H
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 
 /* Before and behind a group of tests. */
 int any_load(void **state);

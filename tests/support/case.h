@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_CASE_H
 #define TESTS_SUPPORT_CASE_H
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 
 /* A DGX H100 cluster under a stack with Megatron's rules. */
 void case_dense(struct scenario *out);  /* Llama-3 70B, 64 GPUs, TP 8 PP 4 */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 #include "presets/error.h"
 #include "presets/import.h"
 

@@ -1,7 +1,7 @@
 /* server.c - servers at random. */
 #include "tests/support/server.h"
 
-#include "engine/serve.h"
+#include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"

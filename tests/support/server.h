@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_SERVER_H
 #define TESTS_SUPPORT_SERVER_H
 
-#include "engine/estimate.h"
+#include "engine/estimate/estimate.h"
 
 /* A legal server that has room for its requests, and its estimate; by next() of
  * random.h. Every way of running one comes up: batching, chunks, drafts, pipelines, two

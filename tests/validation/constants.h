@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 
 /* A constant belongs to a stack (its name) or to a silicon generation: accelerators of
  * one generation share it. */

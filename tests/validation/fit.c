@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train.h"
+#include "engine/train/train.h"
 #include "tests/validation/fit.h"
 
 const double fit_cap = 0.3;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 
 struct serving_constant {
 	const char *owner; /* a stack's name, or the start of accelerators' names */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/serve.h"
+#include "engine/serve/serve.h"
 #include "tests/validation/fit_serving.h"
 
 static const double share = 0.8;

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/train.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 #include "presets/lint.h"
 #include "tui/command.h"
 

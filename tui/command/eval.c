@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/advice.h"
-#include "engine/knob.h"
-#include "engine/train.h"
+#include "engine/advice/advice.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 #include "presets/report.h"
 #include "tui/command.h"
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/explain.h"
+#include "engine/explain/explain.h"
+#include "engine/predict/predict.h"
 #include "presets/report.h"
 #include "tui/command.h"
 

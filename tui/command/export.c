@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
-#include "engine/train.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 #include "presets/cluster_file.h"
 #include "presets/folder.h"
 #include "presets/formats.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/formats.h"
 #include "presets/library.h"
 #include "tui/command.h"

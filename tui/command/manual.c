@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "tui/command.h"
 #include "tui/text.h"
 #include "tui/view.h"

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/finding.h"
+#include "engine/advice/advice.h"
+#include "engine/knob/finding.h"
 #include "presets/library.h"
 #include "tui/command.h"
 

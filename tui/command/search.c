@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
 #include "tui/clock.h"
 #include "tui/command.h"
 #include "tui/command/search_print.h"

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
 #include "presets/report.h"
 #include "tui/command.h"
 

@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/knob.h"
-#include "engine/train.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 #include "presets/report.h"
 #include "tui/command.h"
 

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
-#include "engine/train.h"
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 #include "presets/error.h"
 #include "tui/view.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/accelerate/accelerate.h"
 #include "presets/deepspeed/deepspeed.h"
 #include "presets/kept.h"

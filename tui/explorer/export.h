@@ -3,7 +3,7 @@
 #ifndef TUI_EXPLORER_EXPORT_H
 #define TUI_EXPLORER_EXPORT_H
 
-#include "engine/estimate.h"
+#include "engine/estimate/estimate.h"
 #include "presets/error.h"
 #include "presets/import.h"
 #include "presets/trace.h"

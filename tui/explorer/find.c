@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "tui/view.h"
 
 /* How well a text fits, the best first. A knob that does nothing here comes after all

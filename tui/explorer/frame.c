@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "tui/explorer.h"
 #include "tui/explorer/find.h"
 #include "tui/view.h"

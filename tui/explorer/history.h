@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "engine/scenario.h"
+#include "engine/plan/scenario.h"
 
 struct change {
 	char what[48];        /* "TP 4 to 8" */

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/knob.h"
-#include "engine/serve.h"
+#include "engine/knob/knob.h"
+#include "engine/serve/serve.h"
 #include "tui/explorer.h"
 
 /* Numbers that follow from the knobs, shown among them. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/folder.h"
 #include "presets/formats.h"
 #include "tui/explorer.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/folder.h"
 #include "presets/kept.h"
 #include "tui/explorer.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/predict/predict.h"
 #include "tui/clock.h"
 #include "tui/explorer.h"
 #include "tui/worker.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/workspace.h"
 #include "tui/clipboard.h"
 #include "tui/explorer.h"

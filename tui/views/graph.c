@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/graph.h"
-#include "engine/mesh.h"
+#include "engine/graph/graph.h"
+#include "engine/plan/mesh.h"
 #include "tui/view.h"
 
 enum column {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/serve.h"
+#include "engine/serve/serve.h"
 #include "tui/view.h"
 
 enum { PARTS = 6 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "presets/import.h"
 
 int page_left(const struct page *p)

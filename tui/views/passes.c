@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/serve.h"
+#include "engine/serve/serve.h"
 #include "tui/view.h"
 
 enum { MOST_ZOOM = 10, MAX_NAMES = 96, LABEL = 9 };

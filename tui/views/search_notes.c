@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "tui/views/search_parts.h"
 
 bool search_always_best(const struct search *search, int index)

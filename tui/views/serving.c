@@ -1,12 +1,12 @@
 /* serving.c - mode inference at a glance: memory, latency, throughput, and the curve of
  * one against the other over the requests in flight. */
-#include "engine/serve.h"
+#include "engine/serve/serve.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/knob.h"
+#include "engine/knob/knob.h"
 #include "tui/views/page.h"
 
 enum { MAX_CURVE = 40 };

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/mesh.h"
-#include "engine/serve.h"
+#include "engine/plan/mesh.h"
+#include "engine/serve/serve.h"
 #include "tui/view.h"
 
 enum { CELL = 2, MARGIN = 8, FOOT = 8, MAX_LINE = 512 };

@@ -1,0 +1,94 @@
+/* graph.h - which operators does one rank run for one micro-batch of one layer,
+ * with what shapes after the split, and the collectives between them?
+ *
+ * The same list is summed by train and shown by the Graph view.
+ */
+#ifndef ENGINE_GRAPH_H
+#define ENGINE_GRAPH_H
+
+#include "engine/plan/mesh.h"
+#include "engine/plan/scenario.h"
+#include "engine/price/collective.h"
+#include "engine/price/roofline.h"
+
+enum operator_kind {
+	OPERATOR_GEMM,
+	OPERATOR_GROUPED_GEMM,
+	OPERATOR_ATTENTION,
+	OPERATOR_NORM,
+	OPERATOR_ELEMENTWISE,
+	OPERATOR_EMBEDDING,
+	OPERATOR_LOSS,
+	OPERATOR_ROUTER,
+	OPERATOR_PERMUTE,
+	OPERATOR_SCAN,
+	OPERATOR_COLLECTIVE,
+	OPERATOR_COUNT
+};
+
+/* One operator or collective for one micro-batch. FLOPs and bytes are those of this
+ * rank; weights are elements. */
+struct graph_operator {
+	enum operator_kind kind;
+	const char *name;            /* "qkv projection" */
+	double rows, columns, inner; /* GEMM M, N, K; else rows x columns */
+	double groups;               /* grouped GEMM: local experts, else 1 */
+	double forward_flops, input_grad_flops, weight_grad_flops;
+	double forward_bytes, backward_bytes; /* memory traffic */
+	double weights;                       /* held by this rank */
+	double trainable;   /* of them, or LoRA adapters beside a frozen base */
+	bool expert;        /* its weights reduce over edp, not dp*cp */
+	double saved_bytes; /* held from forward to backward, dropped on recompute */
+	double kept_bytes;  /* held although the operator is recomputed */
+	uint32_t modules;   /* bits of enum recompute_module that recompute it */
+	double forward_seconds, input_grad_seconds, weight_grad_seconds;
+	/* OPERATOR_COLLECTIVE: seconds above are of all calls each way */
+	enum dimension dimension;
+	enum collective_kind collective;
+	const struct group *group;
+	double payload_bytes, sent_bytes, network_bytes; /* of one call */
+	int forward_calls, backward_calls;
+	bool beside_weight_grad; /* its backward call runs beside the next GEMM's weight
+				    gradient */
+	bool overlaps;           /* with the operators behind it */
+	double exposed_forward, exposed_backward; /* seconds that nothing hides */
+};
+
+struct graph {
+	int count;
+	int mixer_count; /* of them, those of a layer up to its MLP */
+	struct graph_operator item[MAX_OPERATORS];
+};
+
+/* What all layers of a scenario share; made once per estimate. */
+struct graph_context {
+	const struct scenario *scenario;
+	const struct mesh *mesh;
+	struct roofline gemm, head_gemm, memory;
+	double tokens;         /* of a micro-batch on this rank: mbs * seq / cp */
+	double norm_tokens;    /* where SP holds: / tp */
+	double width;          /* bytes of an activation element */
+	double input_width;    /* of a GEMM input that waits for the backward */
+	double norm_passes;    /* memory passes of an unfused norm over a fused one's */
+	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element */
+	double unaligned_efficiency, grouped_efficiency;
+	double ffn_copies, head_copies; /* tensors that unfused software keeps */
+	double network_share;           /* the stack's share of the network */
+	bool frozen;                    /* LoRA: the base does not train */
+	double adapter_rank;            /* of the adapters beside its matrices */
+};
+
+void graph_context(const struct scenario *scenario, const struct mesh *mesh,
+		   struct graph_context *out);
+
+/* The layer of that kind on one rank, in order of the forward; times included. */
+void graph_layer(const struct graph_context *context, int kind, struct graph *out);
+/* The same where out holds the layer of the kind before: a mixer that both have is not
+ * drawn again. */
+void graph_next_layer(const struct graph_context *context, int kind, struct graph *out);
+/* Embedding of the first stage; final norm, head and loss of the last. */
+void graph_embedding(const struct graph_context *context, struct graph *out);
+void graph_head(const struct graph_context *context, struct graph *out);
+const char *operator_label(enum operator_kind kind);
+
+#endif

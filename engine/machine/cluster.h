@@ -1,0 +1,110 @@
+/* cluster.h - what is the hardware? Accelerator, memory, link levels, money.
+ *
+ * Rates are per accelerator and per direction, in SI units. A cluster is read
+ * from YAML by presets; every constant there names its source.
+ */
+#ifndef ENGINE_MACHINE_CLUSTER_H
+#define ENGINE_MACHINE_CLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/limits.h"
+#include "engine/machine/serving.h"
+
+enum precision {
+	PRECISION_BF16,
+	PRECISION_FP16,
+	PRECISION_FP32,
+	PRECISION_FP8,
+	PRECISION_MXFP8,
+	PRECISION_NVFP4,
+	/* inference only */
+	PRECISION_FP8_BLOCK, /* a scale for each block of 128 x 128 weights */
+	PRECISION_INT8,      /* weights and activations */
+	PRECISION_INT4,      /* weights; products in bf16 (AWQ, GPTQ) */
+	PRECISION_COUNT
+};
+
+enum attention_kernel {
+	ATTENTION_UNFUSED,       /* scores in memory, softmax op by op */
+	ATTENTION_FUSED_SOFTMAX, /* scores in memory, one softmax kernel */
+	ATTENTION_FLASH1,
+	ATTENTION_FLASH2,
+	ATTENTION_FLASH3, /* FlashAttention 3, cuDNN on Hopper and later */
+	ATTENTION_COUNT
+};
+
+/* Measured shares of the datasheet rates; see engine/README.md, Roofline. */
+struct calibration {
+	double gemm_efficiency[PRECISION_COUNT];      /* plateau of a large GEMM */
+	double attention_efficiency[ATTENTION_COUNT]; /* of the bf16 peak */
+	double unaligned_efficiency;   /* of a GEMM whose width is no multiple of 64 */
+	double grouped_efficiency;     /* of a grouped GEMM, of the plain one's */
+	double narrow_head_efficiency; /* of flash with heads up to 64 wide */
+	double attention_half_seq;     /* tokens at which flash reaches half of it */
+	double memory_efficiency;      /* of memory_bytes_per_second */
+	double kernel_seconds;         /* fixed time of one GEMM-like kernel */
+	double tail_share;             /* of what idle cores of a GEMM cost */
+	double moe_layer_seconds;      /* fixed time of routing a MoE layer once */
+	double step_seconds;           /* fixed time of one optimizer step */
+	bool unmeasured; /* no training run on it: shares of a comparable one */
+	struct serving_calibration serving;
+};
+
+struct accelerator {
+	char name[MAX_NAME];
+	double peak_flops[PRECISION_COUNT]; /* dense; 0 = not supported */
+	double memory_bytes;                /* as the label says */
+	double usable_bytes;                /* what a framework can allocate */
+	double memory_bytes_per_second;
+	double host_bytes_per_second; /* host link, per direction */
+	int64_t cores; /* streaming multiprocessors or the like; 0 = unknown */
+	double tdp_watts, idle_watts;
+	int64_t year; /* of introduction: kernel generations hang on it */
+	struct calibration calibration;
+};
+
+/* Link levels, innermost first. A level joins `span` accelerators. */
+enum link_level {
+	LINK_DOMAIN,  /* NVLink, Infinity Fabric, HCCS, ICI, or PCIe */
+	LINK_NETWORK, /* the cluster's network, per accelerator */
+	LINK_UPPER,   /* behind an oversubscribed leaf; span 0 = none */
+	LINK_COUNT
+};
+
+struct link {
+	char name[24];
+	int64_t span;              /* accelerators joined; 0 = the whole cluster */
+	double bytes_per_second;   /* per accelerator, per direction, nominal */
+	double efficiency;         /* plateau bus bandwidth over nominal */
+	double latency_seconds;    /* of one hop of a collective */
+	double oversubscription;   /* >= 1; LINK_UPPER */
+	bool in_network_reduction; /* LINK_DOMAIN: NVLS; LINK_NETWORK: SHARP */
+};
+
+struct cluster {
+	char name[MAX_NAME];
+	char source[MAX_NOTE];
+	struct accelerator accelerator;
+	int64_t gpus;          /* accelerators in the job */
+	int64_t gpus_per_node; /* that share one host and its NICs */
+	struct link link[LINK_COUNT];
+	bool torus;                /* ICI torus instead of a switch */
+	double price_per_gpu_hour; /* dollars */
+	double host_watts_per_gpu; /* CPU, NIC, fans, switches */
+	double host_bytes_per_gpu; /* its share of the node's memory; 0 = unknown */
+	double pue;
+	double node_mtbf_hours;
+	double checkpoint_bytes_per_second; /* per node, to storage */
+	double restart_seconds;
+	double scale; /* measured over predicted step time of one calibration run;
+			 1 = not calibrated */
+};
+
+/* Accelerators in the fast domain of this cluster, never more than gpus. */
+int64_t cluster_domain(const struct cluster *cluster);
+/* Of one accelerator with its share of host and building; busy: share of the time. */
+double cluster_watts(const struct cluster *cluster, double busy);
+
+#endif

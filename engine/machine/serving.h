@@ -1,0 +1,107 @@
+/* serving.h - what is served, to whom, and how? The inference part of a plan, of the
+ * calibration of an accelerator and of a stack.
+ *
+ * Degrees that training has too (TP, PP, EP, CP, ETP) are the plan's. An engine is
+ * tp x dp_attention x cp x pp accelerators; a cluster runs as many as fit side by side.
+ */
+#ifndef ENGINE_MACHINE_SERVING_H
+#define ENGINE_MACHINE_SERVING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum plan_mode { MODE_TRAINING, MODE_INFERENCE, MODE_COUNT };
+enum batching { BATCHING_CONTINUOUS, BATCHING_STATIC, BATCHING_COUNT };
+
+enum kv_precision { KV_AUTO, KV_BF16, KV_FP8, KV_INT8, KV_FP4, KV_PRECISION_COUNT };
+
+enum speculative {
+	SPECULATIVE_OFF,
+	SPECULATIVE_DRAFT, /* a small model of its own */
+	SPECULATIVE_MTP,   /* the model's own MTP layers */
+	SPECULATIVE_COUNT
+};
+
+struct serving_plan {
+	/* workload */
+	int64_t prompt_len, output_len; /* tokens of the mean request */
+	int64_t concurrency;            /* requests in flight, all engines; 0 = as many
+					   as fit */
+	double request_rate;            /* requests a second; 0 = concurrency is held */
+	double shared_prefix;           /* share of the prompt that requests have in
+					   common */
+	double goal_ttft_seconds, goal_tpot_seconds; /* 0 = none */
+	/* engine */
+	int64_t dp_attention; /* copies of the attention that share the experts */
+	int64_t kv_shards;    /* TP ranks that share out one copy of the KV cache along
+				 the sequence (decode context parallel) */
+	int kv_precision, batching;
+	bool chunked_prefill; /* prompts are cut and ride with decoding requests */
+	int64_t max_batched_tokens; /* of one pass; 0 = by the stack */
+	int64_t max_requests;       /* of one engine; 0 = by the stack */
+	int64_t kv_block;           /* tokens of a KV page */
+	double memory_share;        /* by the stack's meaning, enum share_meaning */
+	bool prefix_cache;          /* a shared prefix is computed once */
+	int64_t redundant_experts;  /* further copies of the busiest ones, per layer */
+	/* speculation */
+	int speculative;
+	int64_t draft_tokens;
+	double acceptance; /* of each drafted token */
+	double draft_cost; /* one draft token over one decode pass */
+	/* prefill on GPUs of its own */
+	bool disaggregated;
+	int64_t prefill_gpus, prefill_tp, prefill_pp, prefill_ep, prefill_dp_attention;
+};
+
+/* Shares of the datasheet's rates that serving kernels reach, and fixed times inside a
+ * captured graph. Arrays by enum precision; 0 = as bf16. */
+enum { SERVING_PRECISIONS = 9 };
+
+struct serving_calibration {
+	double gemm_efficiency[SERVING_PRECISIONS];   /* of the dense peak */
+	double stream_efficiency[SERVING_PRECISIONS]; /* of memory, reading weights */
+	double roofline_exponent;    /* how the two bounds join: (a^p + b^p)^(1/p) */
+	double kernel_seconds;       /* of a GEMM */
+	double small_kernel_seconds; /* of a norm or another elementwise kernel */
+	double elementwise_efficiency;
+	double attention_efficiency;    /* prefill, of the bf16 peak */
+	double attention_fixed_seconds; /* of one prefill attention kernel */
+	double kv_efficiency;           /* of memory, reading a KV cache */
+	double kv_efficiency_fp8;
+	double decode_fixed_seconds;    /* of one decode attention kernel */
+	double latent_efficiency;       /* decode over MLA latents, of the bf16 peak */
+	double grouped_gemm_efficiency; /* of the GEMM's, for experts */
+	double grouped_stream_efficiency; /* of the GEMM's */
+	double grouped_fixed_seconds;     /* routing, sorting, combining of one layer */
+	double all_reduce_seconds;        /* latency in the fast domain */
+	double all_to_all_seconds;
+};
+
+/* What a server's memory share is a share of. */
+enum share_meaning {
+	SHARE_OF_REST, /* of what weights and buffers leave: the cache takes it */
+	SHARE_OF_GPU,  /* of the whole GPU: what is held counts too (vLLM) */
+	SHARE_STATIC,  /* of what libraries leave: weights and cache (SGLang) */
+	SHARE_MEANING_COUNT
+};
+
+/* What a person can't switch about a server. */
+struct serving_stack {
+	double iteration_seconds;  /* host time of a pass that nothing hides */
+	double request_seconds;    /* and of each request in it */
+	double prompt_seconds;     /* host time of one request before its first pass */
+	double small_kernels;      /* elementwise kernels of a dense layer */
+	double quantise_kernels;   /* more of them where activations are quantised */
+	double prefill_efficiency; /* of the calibrated rates in passes over prompts */
+	double layer_cpu_seconds;  /* launching a layer of an uncaptured pass */
+	bool mixes;                /* prompts and decoding requests share a pass */
+	bool narrow_kv; /* KV precision auto: fp8 beside fp8 and fp4 weights */
+	bool reserves;  /* a request is let in when its whole output fits */
+	int64_t max_requests, max_batched_tokens;
+	enum share_meaning share_of;
+	double other_bytes;       /* context, libraries, graphs */
+	double logit_bytes;       /* peak of sampling, per logit */
+	double activation_copies; /* hidden-wide tensors per batched token */
+};
+
+#endif

@@ -1,0 +1,74 @@
+/* stack.h - what software runs it? Rules, habits and costs of a framework.
+ *
+ * What a person can switch (overlaps, attention kernel, gradient dtype) is a
+ * knob of the plan; a stack's YAML gives the knobs their defaults. What a
+ * person can't switch stands here.
+ */
+#ifndef ENGINE_MACHINE_STACK_H
+#define ENGINE_MACHINE_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/limits.h"
+#include "engine/machine/serving.h"
+
+enum etp_rule { ETP_IS_TP, ETP_IS_ONE, ETP_RULE_COUNT };
+enum split_rule { SPLITS_EVENLY, SPLITS_BY_WEIGHTS, SPLIT_RULE_COUNT };
+enum kv_rule { KV_DIVIDES_OR_MULTIPLE, KV_TP_DIVIDES_HEADS, KV_RULE_COUNT };
+
+struct stack {
+	char name[MAX_NAME];
+	char source[MAX_NOTE];
+	uint64_t rules; /* bit n: rule En is asserted by this stack */
+	enum etp_rule etp_rule;
+	enum kv_rule kv_rule;
+	enum split_rule split_rule; /* where the plan leaves the split to it */
+	bool serves;                /* an inference server */
+	struct serving_stack serving;
+	int64_t vocab_multiple; /* vocab is padded to this x TP; 1 = not */
+	/* Without SP a message between stages is cut over the TP ranks and gathered
+	 * behind the send; otherwise each of them sends all of it. */
+	bool scatters_sends;
+	/* time */
+	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
+	double kernel_gap_seconds;   /* between kernels, on top of the accelerator's own
+				      */
+	double dp_overlap;           /* hidden share of DP traffic where it overlaps */
+	double tp_overlap;           /* hidden share of TP traffic where it overlaps */
+	double tp_grad_overlap;      /* share of weight-gradient time that the input
+					gradient's TP collective runs beside */
+	double sync_calls_per_layer; /* DP collectives per layer: buckets or tensors;
+					0 = one for all layers */
+	double layer_step_seconds;   /* CPU time of the optimizer step per layer, of one
+					that trains whole */
+	double unfused_passes; /* memory passes of an unfused norm over a fused one's */
+	double ep_overlap;     /* hidden share of EP traffic where it overlaps */
+	double network_efficiency; /* x link efficiency: the stack's own share */
+	/* memory */
+	double context_bytes;                      /* CUDA context, libraries */
+	double communicator_bytes;                 /* per communicator group in use */
+	double graph_bytes, graph_pipelined_bytes; /* captured CUDA graphs, with PP */
+	double fragmentation;        /* reserved / allocated of activations */
+	double logit_bytes;          /* peak bytes per logit of the loss */
+	double parallel_logit_bytes; /* where TP shards the vocabulary; 0 = the same */
+	double saved_ffn_copies;    /* ffn-wide tensors that an unfused gated activation
+				       keeps beside its inputs and output */
+	double saved_head_copies;   /* copies of queries, keys and values that rotary
+				       positions and layout changes keep */
+	double saved_gather_shards; /* of an input that SP gathered, at most so many
+				       ranks' parts wait for the backward */
+	double sync_copy_bytes;     /* per parameter with DP: 16-bit gradients beside
+				       the fp32 sum, below ZeRO-3 */
+	double piped_logit_bytes;   /* of every micro-batch until the step ends, with PP
+				     */
+	double old_logit_bytes;     /* of the micro-batch before, per logit */
+	bool reports_first;         /* prints the memory of the first stage alone */
+	double dropout;             /* its default, for measured runs that state none */
+	bool saves_norm_input_fp32;
+	bool saves_fp8_gates;  /* inputs of the experts' gated activation too */
+	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
+				  (Transformer Engine), not in bf16 (torchao) */
+};
+
+#endif

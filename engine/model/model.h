@@ -1,0 +1,167 @@
+/* model.h - what is the network? Shapes, layer kinds and parameter counts.
+ *
+ * A model is a list of layers; equal layers share a kind, so that costs are
+ * computed once per kind. All counts are elements, never bytes.
+ */
+#ifndef ENGINE_MODEL_H
+#define ENGINE_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/limits.h"
+
+enum mixer {
+	MIXER_NONE,      /* an MLP-only layer of a hybrid pattern */
+	MIXER_ATTENTION, /* MHA, GQA, MQA; full or sliding window */
+	MIXER_MLA,       /* multi-head latent attention (DeepSeek-V2) */
+	MIXER_MAMBA1,
+	MIXER_MAMBA2,
+	MIXER_LINEAR, /* gated delta net and kin; costs are approximate */
+	MIXER_COUNT
+};
+
+enum mlp_kind { MLP_NONE, MLP_DENSE, MLP_MOE, MLP_COUNT };
+
+enum norm_kind { NORM_RMS, NORM_LAYER, NORM_COUNT };
+
+enum activation {
+	ACTIVATION_SILU,
+	ACTIVATION_GELU,
+	ACTIVATION_RELU,
+	ACTIVATION_RELU2,
+	ACTIVATION_COUNT
+};
+
+enum position_kind {
+	POSITION_ROPE,
+	POSITION_LEARNED,
+	POSITION_ALIBI,
+	POSITION_RELATIVE, /* Gopher: one hidden x hidden matrix per layer */
+	POSITION_NONE,
+	POSITION_COUNT
+};
+
+/* Attention of one layer kind. For MLA head_dim is the width of a query-key
+ * head, nope_dim + rope_dim, and value_dim that of a value head. */
+struct attention {
+	int64_t heads, kv_heads, head_dim, value_dim;
+	int64_t window;                                  /* tokens seen back, 0 = all */
+	int64_t query_rank, kv_rank, nope_dim, rope_dim; /* MLA; query_rank 0 = none */
+	bool qkv_bias, output_bias, qk_norm, sinks, output_gate;
+};
+
+/* Mamba-1, Mamba-2, or a linear attention written in the same terms. */
+struct ssm {
+	int64_t inner, state, heads, head_dim, groups, conv, chunk, dt_rank;
+};
+
+struct moe {
+	int64_t experts, experts_per_token, expert_ffn;
+	/* Width at which routed experts take tokens and give them back, behind a
+	 * projection down and before one up (latent experts: Nemotron 3, Megatron's
+	 * --moe-latent-size); 0 = the hidden size. */
+	int64_t expert_latent;
+	int64_t shared_experts; /* count, for words and the advice */
+	int64_t shared_ffn;     /* width of all shared experts together */
+	bool shared_gate, router_bias, expert_bias;
+	int64_t group_limit; /* expert groups (nodes) a token may reach, 0 = all */
+	int64_t groups;      /* that there are; 0 = not stated */
+};
+
+struct layer_kind {
+	enum mixer mixer;
+	enum mlp_kind mlp;
+	struct attention attention; /* of MIXER_ATTENTION and MIXER_MLA */
+	int64_t ffn;                /* width of a dense MLP */
+};
+
+struct model {
+	char name[MAX_NAME];
+	char hf_id[MAX_NAME];       /* Hugging Face id, or empty */
+	char approximate[MAX_NOTE]; /* why costs are approximate, or empty */
+	int precision;              /* enum precision of the published weights */
+	int64_t layers, hidden, vocab, max_positions;
+	int64_t mtp_layers; /* multi-token prediction layers after the last one */
+	bool gated_mlp, parallel_block, shared_norm; /* shared_norm: one norm per
+							parallel block (PaLM) */
+	bool tied_embeddings, mlp_bias, embedding_norm, norm_bias, head_bias;
+	bool post_norms; /* Gemma: a norm behind each sub-layer too */
+	enum norm_kind norm;
+	enum activation activation;
+	enum position_kind position;
+	double dropout; /* probability; > 0 stores masks */
+	struct moe moe;
+	struct ssm ssm;
+	int kinds;
+	struct layer_kind kind[MAX_LAYER_KINDS];
+	uint8_t layer[MAX_LAYERS]; /* kind of each layer */
+};
+
+/* Parameter counts of the whole model, in elements. */
+struct model_counts {
+	double total;     /* without MTP layers, as published counts do */
+	double active;    /* per token: top-k of the routed experts; with embeddings */
+	double embedding; /* input table and learned positions */
+	double head;      /* output matrix; 0 if tied */
+	double routed;    /* all routed expert weights */
+	double mtp;       /* MTP layers, not in total */
+};
+
+/* Counts of a layer of this kind; experts per rank are the graph's affair. */
+struct layer_counts {
+	double mixer, mlp, norms, router, routed, shared, total, active;
+	double latent; /* projections to the width of latent experts and back */
+};
+
+/* Width at which routed experts take tokens. */
+int64_t model_expert_width(const struct model *model);
+
+void model_count_layer(const struct model *model, const struct layer_kind *kind,
+		       struct layer_counts *counts);
+void model_count(const struct model *model, struct model_counts *counts);
+/* Layers of this kind, MTP apart. */
+int64_t model_kind_layers(const struct model *model, int kind);
+/* The same of all kinds at once; layers has room for MAX_LAYER_KINDS. */
+void model_kinds_layers(const struct model *model, double *layers);
+/* Append one layer, sharing the kind with an equal earlier one. False if the
+ * model has MAX_LAYERS layers or MAX_LAYER_KINDS kinds already. Readers build
+ * every model with it; unused parts of kind must be zero. */
+bool model_add_layer(struct model *model, const struct layer_kind *kind);
+/* Kind of the model's MTP layers: that of its last layer. */
+int model_mtp_kind(const struct model *model);
+/* Model FLOPs per token, forward and backward (3 x forward), DESIGN section 2:
+ * 6 x active weights without the embedding table, plus attention scores over
+ * the causal half (or the full square) of a sequence of seq tokens. */
+double model_flops_per_token(const struct model *model, int64_t seq, bool full_square);
+/* LoRA (arXiv 2106.09685, section 4.1): weights of adapters of this rank, r (in + out)
+ * beside each matrix of a layer, query, key and value as one and gate and up as one.
+ * The router, the routed experts, the embedding and the head have none, as the defaults
+ * of PEFT (target_modules all-linear) and Megatron Bridge leave the head out. */
+double model_adapters(const struct model *model, int64_t rank);
+/* FLOPs of a token for each weight: 2 forward, 2 for the gradient of its input and 2
+ * for its own, which a frozen one has not: 6, or 4 under LoRA. */
+double model_weight_flops(int64_t lora_rank);
+/* As model_flops_per_token(), of a step that trains adapters of this rank on a frozen
+ * model: 4 x its weights + 6 x the adapters + attention as ever. Rank 0 trains all. */
+double model_trained_flops_per_token(const struct model *model, int64_t seq,
+				     bool full_square, int64_t lora_rank);
+/* What one layer of that kind keeps of a request of so many tokens, on one of the tp
+ * ranks that split it: keys and values (heads that TP can't split are kept whole, a
+ * window cuts), MLA's latent (every rank has all of it), or a state of one size, in
+ * fp32 with the 16-bit inputs of its convolution. */
+double model_cache_bytes(const struct model *model, const struct layer_kind *kind,
+			 double tokens, double tp, double bytes_per_element);
+/* The same of all layers without TP, over seq tokens, per token. */
+double model_kv_bytes_per_token(const struct model *model, int64_t seq,
+				double bytes_per_element);
+/* A model whose depth and widths are `factor` times those of this one, rounded to
+ * what models have: whole groups of heads of the same width, hidden and MLP sizes in
+ * 128s or what of that they are now multiples of. Vocabulary, experts and key-value
+ * heads that are shared stay as they are. False if it has too many layers. out may not
+ * be the model. */
+bool model_scale(const struct model *model, double factor, struct model *out);
+/* Empty, or what is wrong with the shape, in out (size bytes): true if sound. */
+bool model_sound(const struct model *model, char *out, int size);
+
+#endif

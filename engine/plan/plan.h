@@ -1,0 +1,134 @@
+/* plan.h - how is it split and run? Everything a person turns with knobs.
+ *
+ * Field types follow the knob table: int64_t for counts, double for
+ * quantities, bool for switches, int for words (an enum below), uint64_t for
+ * sets of words. A count of 0 means "by the stack's rule" where noted.
+ */
+#ifndef ENGINE_PLAN_H
+#define ENGINE_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/limits.h"
+#include "engine/machine/cluster.h"
+#include "engine/machine/serving.h"
+#include "engine/schedule/kind.h"
+
+enum cp_kind { CP_RING, CP_ALL_GATHER, CP_ULYSSES, CP_KIND_COUNT };
+
+enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_COUNT };
+
+/* Bits of recompute_modules; RECOMPUTE_PER_OP is torchtitan's per-op policy. */
+enum recompute_module {
+	MODULE_CORE_ATTN,
+	MODULE_LAYERNORM,
+	MODULE_MLP,
+	MODULE_MOE_ACT,
+	MODULE_MOE,
+	MODULE_MLA_UP_PROJ,
+	MODULE_SHARED_EXPERTS,
+	MODULE_PER_OP,
+	MODULE_COUNT
+};
+
+enum split_kind {
+	SPLIT_AUTO, /* even if it divides, else balanced, as the stack does */
+	SPLIT_EVEN,
+	SPLIT_BALANCED,        /* the slowest stage */
+	SPLIT_BALANCED_MEMORY, /* the fullest stage */
+	SPLIT_FIRST_LAST,      /* first_stage_layers and last_stage_layers */
+	SPLIT_CUSTOM,          /* the layout string */
+	SPLIT_COUNT
+};
+
+enum optimizer {
+	OPTIMIZER_ADAMW,
+	OPTIMIZER_ADAMW_8BIT,
+	OPTIMIZER_ADAMW_BF16, /* bf16 moments, fp32 master (DeepSeek-V3) */
+	OPTIMIZER_ADAFACTOR,
+	OPTIMIZER_MUON,
+	OPTIMIZER_SGD, /* with momentum */
+	OPTIMIZER_COUNT
+};
+
+enum grad_dtype { GRAD_FP32, GRAD_BF16, GRAD_DTYPE_COUNT };
+
+enum fp8_recipe {
+	FP8_DELAYED,
+	FP8_CURRENT_SCALING, /* also "tensorwise" */
+	FP8_ROWWISE,
+	FP8_BLOCKWISE, /* also "subchannel" */
+	FP8_MXFP8,
+	FP8_RECIPE_COUNT
+};
+
+enum cross_entropy { CE_PLAIN, CE_FUSED, CE_CHUNKED, CE_COUNT };
+enum moe_dispatcher {
+	DISPATCH_ALLTOALL,
+	DISPATCH_ALLGATHER,
+	DISPATCH_DEEPEP,
+	DISPATCH_HYBRIDEP,
+	DISPATCH_COUNT
+};
+enum moe_capacity { CAPACITY_DROPLESS, CAPACITY_DROP, CAPACITY_PAD, CAPACITY_COUNT };
+enum cuda_graphs { GRAPHS_NONE, GRAPHS_PARTIAL, GRAPHS_FULL, GRAPHS_COUNT };
+enum optimizer_sync { SYNC_BARRIER, SYNC_POST_VALIDATION, SYNC_COUNT };
+enum flops_convention { FLOPS_CAUSAL, FLOPS_FULL, FLOPS_COUNT };
+
+struct plan {
+	int mode; /* enum plan_mode */
+	/* parallelism; dp is derived, see scenario_dp() */
+	int64_t tp, pp, vpp, cp, ep;
+	int64_t etp; /* 0 = by the stack's rule */
+	bool sp;
+	int cp_kind;
+	int64_t zero;          /* ZeRO stage 0-3; 3 = FSDP */
+	int64_t zero_group;    /* ranks that share one shard set (HSDP), 0 = all */
+	bool fsdp_reshard;     /* free gathered weights after the forward */
+	int64_t fsdp_prefetch; /* layers gathered ahead */
+
+	/* batch */
+	int64_t micro_batch, global_batch, seq_len;
+	int64_t document_len; /* mean packed document, tokens; 0 = not packed */
+
+	/* pipeline */
+	int schedule;
+	int64_t micro_batch_group; /* interleaved: 0 = pp */
+	int split;
+	int64_t first_stage_layers, last_stage_layers; /* SPLIT_FIRST_LAST, 0 = free */
+	bool split_embedding, split_loss; /* count them as layers in an even split */
+	char layout[MAX_LAYOUT];          /* Megatron's string, SPLIT_CUSTOM */
+	int optimizer_sync;
+
+	/* memory */
+	int recompute;
+	int64_t recompute_layers;   /* full: layers per stage, 0 = all */
+	uint64_t recompute_modules; /* selective: bits of enum recompute_module */
+	int optimizer;
+	double optimizer_offload, activation_offload; /* share, 0 to 1 */
+	int64_t lora_rank;                            /* 0 = all weights train */
+
+	/* precision and kernels */
+	int precision, grad_dtype, fp8_recipe;
+	int attention_kernel;
+	bool fused_norms, compile;
+	int cuda_graphs, cross_entropy;
+	bool vocab_parallel; /* logits stay sharded over TP */
+
+	/* overlaps */
+	bool overlap_grad_reduce, overlap_param_gather, tp_overlap, async_tp;
+	bool overlap_p2p, ep_overlap, shared_expert_overlap;
+
+	/* mixture of experts */
+	int moe_dispatcher, moe_capacity;
+	double capacity_factor, imbalance; /* busiest rank over the mean, >= 1 */
+	bool grouped_gemm;
+
+	/* the run */
+	struct serving_plan serving;
+	double tokens; /* of the whole training run */
+	int flops_convention;
+};
+
+#endif

@@ -1,0 +1,166 @@
+/* scenario.c - derived degrees and defaults; see scenario.h. The rules are in
+ * engine/rules/. */
+#include "engine/plan/scenario.h"
+
+#include <string.h>
+
+#include "engine/plan/split.h"
+
+void scenario_defaults(struct scenario *scenario)
+{
+	memset(scenario, 0, sizeof *scenario);
+	scenario->cluster.gpus = 1;
+	scenario->cluster.scale = 1;
+	scenario->plan = (struct plan){
+		.tp = 1,
+		.pp = 1,
+		.vpp = 1,
+		.cp = 1,
+		.ep = 1,
+		.zero = 1,
+		.fsdp_reshard = true,
+		.fsdp_prefetch = 1,
+		.micro_batch = 1,
+		.global_batch = 256,
+		.seq_len = 4096,
+		.schedule = SCHEDULE_INTERLEAVED, /* with VPP 1 it is 1F1B */
+		.optimizer_sync = SYNC_BARRIER,
+		.recompute = RECOMPUTE_NONE,
+		.recompute_modules = 1u << MODULE_CORE_ATTN,
+		.attention_kernel = ATTENTION_FLASH2,
+		.vocab_parallel = true,
+		.capacity_factor = 1,
+		.imbalance = 1,
+		.grouped_gemm = true,
+		.tokens = 1e12,
+		.serving = {
+			.prompt_len = 2048,
+			.output_len = 512,
+			.concurrency = 64,
+			.dp_attention = 1,
+			.kv_shards = 1,
+			.chunked_prefill = true,
+			.kv_block = 16,
+			.memory_share = 0.9,
+			.prefix_cache = true,
+			.draft_tokens = 3,
+			.acceptance = 0.7,
+			.draft_cost = 0.1,
+		},
+	};
+}
+
+int64_t scenario_etp(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	if (plan->etp > 0)
+		return plan->etp;
+	/* a dense model has no experts to split */
+	if (scenario->model.moe.experts == 0)
+		return plan->tp;
+	return scenario->stack.etp_rule == ETP_IS_TP ? plan->tp : 1;
+}
+
+static int64_t whole_quotient(int64_t world, int64_t a, int64_t b, int64_t c)
+{
+	int64_t product;
+
+	if (a < 1 || b < 1 || c < 1 || __builtin_mul_overflow(a, b, &product) ||
+	    __builtin_mul_overflow(product, c, &product) || product > world)
+		return 0;
+	return world % product == 0 ? world / product : 0;
+}
+
+int64_t scenario_prefill_gpus(const struct scenario *scenario)
+{
+	const struct serving_plan *v = &scenario->plan.serving;
+
+	if (!v->disaggregated)
+		return 0;
+	return v->prefill_gpus > 0 ? v->prefill_gpus : scenario->cluster.gpus / 2;
+}
+
+static int64_t or_same(int64_t own, int64_t other)
+{
+	return own > 0 ? own : other;
+}
+
+struct engine_degrees scenario_prefill_engine(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+	const struct serving_plan *v = &plan->serving;
+
+	return (struct engine_degrees){
+		.tp = or_same(v->prefill_tp, plan->tp),
+		.pp = or_same(v->prefill_pp, plan->pp),
+		.ep = or_same(v->prefill_ep, plan->ep),
+		.dp_attention = or_same(v->prefill_dp_attention, v->dp_attention),
+	};
+}
+
+int64_t scenario_dp(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return whole_quotient(scenario->cluster.gpus, plan->tp, plan->cp, plan->pp);
+}
+
+int64_t scenario_edp(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return whole_quotient(scenario->cluster.gpus, scenario_etp(scenario), plan->ep,
+			      plan->pp);
+}
+
+int64_t scenario_micro_batches(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+	int64_t dp = scenario_dp(scenario);
+	int64_t samples;
+
+	if (dp == 0 || __builtin_mul_overflow(dp, plan->micro_batch, &samples) ||
+	    samples < 1 || plan->global_batch % samples != 0)
+		return 0;
+	return plan->global_batch / samples;
+}
+
+int64_t scenario_padded_vocab(const struct scenario *scenario)
+{
+	int64_t multiple = scenario->stack.vocab_multiple;
+
+	if (multiple < 1)
+		multiple = 1;
+	multiple *= scenario->plan.tp;
+	return (scenario->model.vocab + multiple - 1) / multiple * multiple;
+}
+
+int64_t scenario_chunks(const struct scenario *scenario)
+{
+	return split_chunks(scenario);
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	while (b != 0) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+int64_t scenario_smallest_world(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+	int64_t dense = plan->tp * plan->cp;
+	int64_t expert = scenario_etp(scenario) * plan->ep;
+
+	if (dense < 1 || expert < 1)
+		return 0;
+	if (scenario->model.moe.experts == 0)
+		return plan->pp * dense;
+	return plan->pp * (dense / common_divisor(dense, expert) * expert);
+}

@@ -1,0 +1,46 @@
+/* scenario.h - model + cluster + stack + plan: all that an estimate depends on.
+ *
+ * A plain value: copy it, change a knob, estimate again.
+ */
+#ifndef ENGINE_PLAN_SCENARIO_H
+#define ENGINE_PLAN_SCENARIO_H
+
+#include "engine/machine/cluster.h"
+#include "engine/machine/stack.h"
+#include "engine/model/model.h"
+#include "engine/plan/plan.h"
+
+struct scenario {
+	struct model model;
+	struct cluster cluster;
+	struct stack stack;
+	struct plan plan;
+};
+
+/* A complete, legal starting point: every field of the plan set, one GPU,
+ * bf16, no recomputation. Model, cluster and stack are left zero. */
+void scenario_defaults(struct scenario *scenario);
+
+/* Data parallel degree world / (tp*cp*pp); 0 if it does not divide. */
+int64_t scenario_dp(const struct scenario *scenario);
+/* Expert tensor parallel degree after the stack's rule. */
+int64_t scenario_etp(const struct scenario *scenario);
+/* Ranks that hold replicas of an expert, world / (etp*ep*pp); 0 if none. */
+int64_t scenario_edp(const struct scenario *scenario);
+/* Micro-batches per pipeline and step; 0 if it is not whole. */
+int64_t scenario_micro_batches(const struct scenario *scenario);
+/* Vocabulary rows after padding to the stack's multiple. */
+int64_t scenario_padded_vocab(const struct scenario *scenario);
+/* Virtual stages per rank that the schedule really uses. */
+int64_t scenario_chunks(const struct scenario *scenario);
+/* GPUs of the pool that only prefills; 0 unless the server is disaggregated. */
+int64_t scenario_prefill_gpus(const struct scenario *scenario);
+/* Degrees of an engine that only prefills: its own, or those of one that decodes. */
+struct engine_degrees {
+	int64_t tp, pp, ep, dp_attention;
+};
+struct engine_degrees scenario_prefill_engine(const struct scenario *scenario);
+/* Smallest world these degrees can run on: pp * lcm(tp*cp, ep*etp). */
+int64_t scenario_smallest_world(const struct scenario *scenario);
+
+#endif

@@ -1,0 +1,146 @@
+/* planner.h - which plan is best? Exact search over values of some knobs, with a proof.
+ *
+ * The answer is the optimum of train_estimate() itself. Combinations are sorted by a
+ * bound that no plan with these values can beat, and tried in that order until the
+ * bound is worse than the answer (branch and bound, Land & Doig 1960, best first). The
+ * search works in slices, so that a caller can draw, stop or start anew between them.
+ */
+#ifndef ENGINE_PLANNER_H
+#define ENGINE_PLANNER_H
+
+#include "engine/estimate/estimate.h"
+#include "engine/knob/knob.h"
+
+enum { MAX_AXES = 24, MAX_AXIS_VALUES = 48, MAX_TOP = 64, MAX_RULES = 64 };
+
+/* A knob and the values that it may take. */
+struct planner_axis {
+	const struct knob *knob;
+	int count;
+	double value[MAX_AXIS_VALUES];
+};
+
+/* Smaller scores are better; ties go to the plan that comes first in the order of the
+ * axes and their values. */
+enum objective {
+	OBJECTIVE_STEP,       /* seconds of a step */
+	OBJECTIVE_THROUGHPUT, /* tokens/s per GPU */
+	OBJECTIVE_COST,       /* dollars of the whole run */
+	OBJECTIVE_MEMORY,     /* bytes of the fullest stage */
+	OBJECTIVE_GPUS,       /* fewest GPUs, then the shortest step */
+	OBJECTIVE_COUNT
+};
+
+struct planner_problem {
+	struct scenario base; /* every other knob */
+	int axes;
+	struct planner_axis axis[MAX_AXES];
+	enum objective objective;
+	double reserve; /* share of the memory that stays free */
+	int top;        /* how many of the best are wanted, 1 to MAX_TOP */
+	bool exhaustive;
+	bool any;    /* one that fits will do, whichever: is there one at all? */
+	bool strict; /* where nothing fits, the nearest miss is not wanted */
+};
+
+struct planner_found {
+	uint8_t choice[MAX_AXES]; /* index of each axis's value */
+	double score, step_seconds, tokens_per_second_per_gpu, mfu, bubble_ratio;
+	double memory_bytes, memory_share, exposed_share;
+	double ttft_seconds; /* inference, where step_seconds is that of a token */
+};
+
+/* Where the candidates went: all of them add up to `candidates`. */
+struct planner_counts {
+	double candidates, explored; /* explored: whose step was worked out */
+	double repeated;  /* the same plan under another name (VPP of 1F1B, SP at TP 1)
+			   */
+	double undivided; /* degrees that don't divide the GPUs or the batch */
+	double unruly;    /* break a rule whatever the inner knobs are */
+	double bounded;   /* no better than the answer could be */
+	double too_large; /* don't fit, which showed before their time was known */
+	double dominated; /* recomputation where the plan fits without */
+	double illegal, out_of_memory; /* of the explored */
+	/* of the undivided and unruly: by the rule that they break first, a row of the
+	 * mode's rules, rules_of() in engine/rules/rules.h */
+	double broken[MAX_RULES];
+};
+
+struct planner_result {
+	struct planner_counts counts;
+	int found; /* best first */
+	struct planner_found top[MAX_TOP];
+	bool has_nearest; /* where nothing fits: the legal plan that needs least */
+	struct planner_found nearest;
+	bool done;
+	double progress; /* 0 to 1 */
+};
+
+struct planner;
+
+/* "step", "throughput", "cost", "memory", "gpus"; OBJECTIVE_COUNT if there is none. */
+const char *objective_word(enum objective objective);
+enum objective objective_find(const char *word);
+
+/* What the planner ranks by, of a legal plan. */
+double planner_score(enum objective objective, const struct scenario *scenario,
+		     const struct estimate *estimate);
+
+/* Bytes that a plan may take: the usable ones without the reserve; of a server all. */
+double planner_room(const struct planner_problem *problem,
+		    const struct scenario *scenario);
+
+/* The usual axes for this scenario: the degrees, micro-batch, ZeRO, recomputation and
+ * schedule. Activation offload is none of them, beyond what the scenario has itself: no
+ * measured run covers it, so it is free only where it is pinned to several values. */
+void planner_axes(struct planner_problem *problem);
+/* Whether activation offload could be tried here, but is not: the hosts' memory is
+ * known, and nobody asked. */
+bool planner_leaves_offload(const struct planner_problem *problem);
+/* Whether nobody measured this accelerator: then plans that are left out for their
+ * memory may fit all the same (unsure in engine/estimate/estimate.h). */
+bool planner_is_unsure(const struct planner_problem *problem);
+/* An axis by knob, added or replaced. False if there is no room for it. */
+bool planner_pin(struct planner_problem *problem, const struct knob *knob,
+		 const double *values, int count);
+/* The same as a person types it: "4", "1,2,4" or "1..8". One value is set in the base
+ * too. False with the reason in why. */
+bool planner_pin_text(struct planner_problem *problem, const struct knob *knob,
+		      const char *text, char *why, size_t size);
+/* The axis of this knob if it was pinned: is not the usual one; else NULL. */
+const struct planner_axis *planner_pinned(const struct planner_problem *problem,
+					  const struct knob *knob);
+/* The same question about another base: usual axes are made anew for it, others (pins)
+ * stay. out may not be the problem. */
+void planner_again(const struct planner_problem *problem, const struct scenario *base,
+		   struct planner_problem *out);
+/* The scenario of a found plan. */
+void planner_scenario(const struct planner_problem *problem,
+		      const struct planner_found *found, struct scenario *out);
+
+/* "mbs1 TP4 PP8 Z1 VPP5 sel": the axes' values in a scenario, degrees of 1, what is
+ * usual and what was given left out. */
+void planner_name(const struct planner_problem *problem,
+		  const struct scenario *scenario, char *out, size_t size);
+
+/* NULL if memory runs out. The problem is copied. */
+struct planner *planner_start(const struct planner_problem *problem);
+/* Estimate up to `estimates` plans; false once all is known. */
+bool planner_step(struct planner *planner, int estimates);
+const struct planner_result *planner_result(const struct planner *planner);
+void planner_free(struct planner *planner);
+
+/* --- several searchers of one problem, each on a thread of its own --- */
+
+/* Shares what is left between this searcher and up to `count` new ones, which borrow
+ * its lists: free them first. Once only. Returns how many were made. */
+int planner_split(struct planner *planner, struct planner **parts, int count);
+/* Nothing above this score is wanted any more: the searchers together have as many
+ * plans as are wanted, all of them as good. */
+void planner_expect(struct planner *planner, double score);
+/* Adds what this searcher found and counted to a result that begins as zero with done
+ * true and progress 1. The plans are those that one searcher would find; the counts
+ * add up, but who tried what differs. */
+void planner_merge(const struct planner *planner, struct planner_result *into);
+
+#endif

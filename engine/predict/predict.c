@@ -1,0 +1,13 @@
+/* predict.c - see predict.h. */
+#include "engine/predict/predict.h"
+
+#include "engine/serve/serve.h"
+#include "engine/train/train.h"
+
+void scenario_estimate(const struct scenario *scenario, struct estimate *out)
+{
+	if (scenario->plan.mode == MODE_INFERENCE)
+		serve_estimate(scenario, out);
+	else
+		train_estimate(scenario, out);
+}

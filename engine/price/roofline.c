@@ -1,0 +1,102 @@
+/* roofline.c - see roofline.h. */
+#include "engine/price/roofline.h"
+
+#include <math.h>
+
+/* The tile that large GEMMs are cut into. */
+static const double tile_rows = 128, tile_columns = 256;
+
+/* A hair above a whole number is rounding. */
+static double round_up(double x)
+{
+	return (double)(int64_t)(x + 1 - 1e-9);
+}
+
+double roofline_tail_flops(const struct roofline *roofline, double rows, double columns,
+			   double inner)
+{
+	double tiles = round_up(rows / tile_rows) * round_up(columns / tile_columns);
+	double waves = tiles * roofline->per_core;
+
+	return (round_up(waves) - waves) * roofline->tail_flops * inner;
+}
+
+double roofline_seconds(const struct roofline *roofline, double flops, double bytes)
+{
+	double compute = flops * roofline->seconds_per_flop;
+	double memory = bytes * roofline->seconds_per_byte;
+
+	if (flops <= 0 && bytes <= 0)
+		return 0;
+	if (flops <= 0)
+		return roofline->kernel_seconds + memory;
+	if (bytes <= 0)
+		return roofline->kernel_seconds + compute;
+	return roofline->kernel_seconds + sqrt(compute * compute + memory * memory);
+}
+
+/* A missing precision falls back to one that computes the same numbers wider. */
+static enum precision supported(const struct accelerator *a, enum precision precision)
+{
+	if (precision == PRECISION_NVFP4 && a->peak_flops[precision] <= 0)
+		precision = PRECISION_MXFP8;
+	if (precision == PRECISION_MXFP8 && a->peak_flops[precision] <= 0)
+		precision = PRECISION_FP8;
+	if (precision == PRECISION_FP8 && a->peak_flops[precision] <= 0)
+		precision = PRECISION_BF16;
+	if (precision == PRECISION_BF16 && a->peak_flops[precision] <= 0)
+		precision = PRECISION_FP16;
+	if (precision == PRECISION_FP16 && a->peak_flops[precision] <= 0)
+		precision = PRECISION_FP32;
+	return precision;
+}
+
+static double share(double efficiency)
+{
+	return efficiency > 0 ? efficiency : 1;
+}
+
+void roofline_memory(const struct accelerator *accelerator, struct roofline *out)
+{
+	out->seconds_per_byte = 1 / (accelerator->memory_bytes_per_second *
+				     share(accelerator->calibration.memory_efficiency));
+	out->seconds_per_flop = 1 / share(accelerator->peak_flops[PRECISION_FP32]);
+	out->per_core = out->tail_flops = 0;
+	/* most of these kernels are short and fused with a neighbour */
+	out->kernel_seconds = accelerator->calibration.kernel_seconds / 2;
+}
+
+void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
+		   struct roofline *out)
+{
+	enum precision used = supported(accelerator, precision);
+
+	roofline_memory(accelerator, out);
+	out->kernel_seconds = accelerator->calibration.kernel_seconds;
+	out->seconds_per_flop =
+		1 / (accelerator->peak_flops[used] *
+		     share(accelerator->calibration.gemm_efficiency[used]));
+	if (accelerator->cores <= 0)
+		return;
+	out->per_core = 1 / (double)accelerator->cores;
+	out->tail_flops = accelerator->calibration.tail_share * 2 * tile_rows *
+			  tile_columns * (double)accelerator->cores;
+}
+
+void roofline_attention(const struct accelerator *accelerator,
+			enum attention_kernel kernel, double seq, double head_dim,
+			struct roofline *out)
+{
+	const struct calibration *c = &accelerator->calibration;
+	enum precision used = supported(accelerator, PRECISION_BF16);
+	double efficiency = share(c->attention_efficiency[kernel]);
+
+	roofline_memory(accelerator, out);
+	out->kernel_seconds = c->kernel_seconds;
+	if (kernel >= ATTENTION_FLASH1) {
+		efficiency *= seq / (seq + c->attention_half_seq);
+		if (head_dim <= 64)
+			efficiency *= share(c->narrow_head_efficiency);
+	}
+	out->seconds_per_flop = 1 / (accelerator->peak_flops[used] * efficiency);
+}

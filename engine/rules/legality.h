@@ -1,0 +1,13 @@
+/* legality.h - can this scenario run at all? */
+#ifndef ENGINE_RULES_LEGALITY_H
+#define ENGINE_RULES_LEGALITY_H
+
+#include "engine/knob/finding.h"
+#include "engine/plan/scenario.h"
+
+/* Every legality rule of the chosen stack, errors first, with the nearest values
+ * that break nothing else. Returns the number of errors (warnings apart); 0 means
+ * that the plan can run. findings may be NULL: then it stops at the first error. */
+int scenario_check(const struct scenario *scenario, struct findings *findings);
+
+#endif

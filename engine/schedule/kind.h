@@ -1,0 +1,24 @@
+/* kind.h - the schedules there are; one row of schedule_table each. */
+#ifndef ENGINE_SCHEDULE_KIND_H
+#define ENGINE_SCHEDULE_KIND_H
+
+enum schedule_kind {
+	SCHEDULE_GPIPE,
+	SCHEDULE_1F1B,
+	SCHEDULE_INTERLEAVED,
+	SCHEDULE_BREADTH_FIRST,
+	SCHEDULE_ZB_H1,
+	SCHEDULE_ZB_H2,
+	SCHEDULE_ZB_1P, /* automatic, memory of 1F1B */
+	SCHEDULE_ZB_2P, /* automatic, twice that */
+	SCHEDULE_ZB_V,
+	SCHEDULE_V_HALF,
+	SCHEDULE_V_MIN,
+	SCHEDULE_DUALPIPE,
+	SCHEDULE_DUALPIPEV,
+	SCHEDULE_CHIMERA,
+	SCHEDULE_HANAYO,
+	SCHEDULE_COUNT
+};
+
+#endif

@@ -1,0 +1,395 @@
+/* score.c - see score.h. */
+#include "engine/score/score.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double score_quantile(double *values, int n, double q)
+{
+	double at = q * (n - 1);
+	int below = (int)at;
+
+	if (n <= 0)
+		return 0;
+	qsort(values, (size_t)n, sizeof *values, compare);
+	if (below + 1 >= n)
+		return values[n - 1];
+	return values[below] + (at - below) * (values[below + 1] - values[below]);
+}
+
+static int sign(double x)
+{
+	return (x > 0) - (x < 0);
+}
+
+double score_tau(const double *a, const double *b, int n)
+{
+	double agree = 0, pairs_a = 0, pairs_b = 0;
+
+	for (int i = 0; i < n; i++)
+		for (int j = i + 1; j < n; j++) {
+			int da = sign(a[i] - a[j]), db = sign(b[i] - b[j]);
+
+			agree += da * db;
+			pairs_a += da != 0;
+			pairs_b += db != 0;
+		}
+	return pairs_a > 0 && pairs_b > 0 ? agree / sqrt(pairs_a * pairs_b) : 0;
+}
+
+/* One scored figure of a run. */
+struct pair {
+	double measured, predicted, low, high;
+};
+
+static bool time_pair(const struct score_run *run, struct pair *out)
+{
+	if (!run->predicted || !run->scores_time || !(run->measured_seconds > 0))
+		return false;
+	*out = (struct pair){ run->measured_seconds, run->predicted_seconds,
+			      run->low_seconds, run->high_seconds };
+	return true;
+}
+
+static bool memory_pair(const struct score_run *run, struct pair *out)
+{
+	if (!run->predicted || !run->scores_memory || !(run->measured_bytes > 0))
+		return false;
+	*out = (struct pair){ run->measured_bytes, run->predicted_bytes, run->low_bytes,
+			      run->high_bytes };
+	return true;
+}
+
+static bool figure_pair(const struct score_run *run, enum score_figure figure,
+			struct pair *out)
+{
+	const struct score_serving *f = &run->serving[figure];
+
+	if (!run->predicted || !f->scores || !(f->measured > 0))
+		return false;
+	*out = (struct pair){ f->measured, f->predicted, f->low, f->high };
+	return true;
+}
+
+static bool tpot_pair(const struct score_run *run, struct pair *out)
+{
+	return figure_pair(run, SCORE_TPOT, out);
+}
+
+static bool ttft_pair(const struct score_run *run, struct pair *out)
+{
+	return figure_pair(run, SCORE_TTFT, out);
+}
+
+static bool rate_pair(const struct score_run *run, struct pair *out)
+{
+	return figure_pair(run, SCORE_RATE, out);
+}
+
+/* errors has room for 2n values. */
+static void sum_up(double *errors, int n, int inside, struct score_errors *out)
+{
+	double *absolute = errors + n, sum = 0;
+
+	memset(out, 0, sizeof *out);
+	out->n = n;
+	if (n == 0)
+		return;
+	for (int i = 0; i < n; i++) {
+		absolute[i] = fabs(errors[i]);
+		sum += absolute[i];
+	}
+	out->mean = sum / n;
+	out->median = score_quantile(absolute, n, 0.5);
+	out->p90 = score_quantile(absolute, n, 0.9);
+	out->worst = absolute[n - 1];
+	out->bias = score_quantile(errors, n, 0.5);
+	out->in_range = (double)inside / n;
+}
+
+typedef bool pair_reader(const struct score_run *run, struct pair *out);
+
+static pair_reader *const figure_pairs[SCORE_FIGURES] = { tpot_pair, ttft_pair,
+							  rate_pair };
+
+static void score_errors(const struct score_run *runs, int count, int source,
+			 pair_reader *pair_of, double *scratch,
+			 struct score_errors *out)
+{
+	int n = 0, inside = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct pair pair;
+
+		if ((source >= 0 && runs[i].source != source) ||
+		    !pair_of(&runs[i], &pair))
+			continue;
+		scratch[n++] = pair.predicted / pair.measured - 1;
+		inside += pair.low <= pair.measured && pair.measured <= pair.high;
+	}
+	sum_up(scratch, n, inside, out);
+}
+
+/* Index of the cluster's run of (lower) median measured time, -1 if none. */
+static int calibration_run(const struct score_run *runs, int count, int cluster,
+			   double *scratch)
+{
+	struct pair pair;
+	double middle;
+	int n = 0;
+
+	for (int i = 0; i < count; i++)
+		if (runs[i].cluster == cluster && time_pair(&runs[i], &pair))
+			scratch[n++] = pair.measured;
+	if (n == 0)
+		return -1;
+	qsort(scratch, (size_t)n, sizeof *scratch, compare);
+	middle = scratch[(n - 1) / 2];
+	for (int i = 0; i < count; i++)
+		if (runs[i].cluster == cluster && time_pair(&runs[i], &pair) &&
+		    pair.measured == middle)
+			return i;
+	return -1;
+}
+
+static int clusters(const struct score_run *runs, int count)
+{
+	int most = -1;
+
+	for (int i = 0; i < count; i++)
+		if (runs[i].cluster > most)
+			most = runs[i].cluster;
+	return most + 1;
+}
+
+/* used[cluster]: the calibration run of each cluster. */
+static void score_calibrated(const struct score_run *runs, int count, int source,
+			     const int *used, double *scratch, struct score_errors *out)
+{
+	int n = 0, inside = 0;
+
+	for (int i = 0; i < count; i++) {
+		int one = used[runs[i].cluster];
+		struct pair pair, known;
+		double scale;
+
+		if ((source >= 0 && runs[i].source != source) || one < 0 || one == i ||
+		    !time_pair(&runs[i], &pair) || !time_pair(&runs[one], &known))
+			continue;
+		scale = known.measured / known.predicted;
+		scratch[n++] = pair.predicted * scale / pair.measured - 1;
+		inside += pair.low * scale <= pair.measured &&
+			  pair.measured <= pair.high * scale;
+	}
+	sum_up(scratch, n, inside, out);
+}
+
+static bool calibrate(const struct score_run *runs, int count, int source,
+		      double *scratch, struct score_errors *out)
+{
+	int n = clusters(runs, count);
+	int *used = malloc(sizeof *used * (size_t)(n + 1));
+
+	if (!used)
+		return false;
+	for (int i = 0; i < n; i++)
+		used[i] = calibration_run(runs, count, i, scratch);
+	score_calibrated(runs, count, source, used, scratch, out);
+	free(used);
+	return true;
+}
+
+static void score_fit(const struct score_run *runs, int count, int source,
+		      struct score_fit *out)
+{
+	double squares = 0;
+	int n = 0;
+
+	memset(out, 0, sizeof *out);
+	for (int i = 0; i < count; i++) {
+		const struct score_run *run = &runs[i];
+		double miss = run->fit_probability - run->measured_fits;
+
+		if (!run->predicted || !run->scores_fit ||
+		    (source >= 0 && run->source != source))
+			continue;
+		n++;
+		squares += miss * miss;
+		out->fits_fits += run->measured_fits && run->predicted_fits;
+		out->fits_out += run->measured_fits && !run->predicted_fits;
+		out->out_fits += !run->measured_fits && run->predicted_fits;
+		out->out_out += !run->measured_fits && !run->predicted_fits;
+		if (!run->measured_fits &&
+		    (out->least_load_out == 0 || run->load < out->least_load_out))
+			out->least_load_out = run->load;
+	}
+	int fit = out->fits_fits + out->fits_out,
+	    ran_out = out->out_fits + out->out_out;
+	double hits = fit ? (double)out->fits_fits / fit : 0;
+	double finds = ran_out ? (double)out->out_out / ran_out : 0;
+
+	out->balanced_accuracy = fit && ran_out ? (hits + finds) / 2 : hits + finds;
+	out->brier = n ? squares / n : 0;
+}
+
+/* Measured and predicted times of one ranking group, in scratch. */
+static double regret(const double *measured, const double *predicted, int n, int k)
+{
+	double best = measured[0], found = INFINITY, limit = -INFINITY;
+
+	for (int i = 1; i < n; i++)
+		if (measured[i] < best)
+			best = measured[i];
+	/* take the k fastest predictions one after the other; equal predictions
+	 * count as one choice, of which the slowest is taken */
+	for (int taken = 0; taken < k; taken++) {
+		double next = INFINITY, slowest = 0;
+
+		for (int i = 0; i < n; i++)
+			if (predicted[i] > limit && predicted[i] < next)
+				next = predicted[i];
+		if (next == INFINITY)
+			break;
+		for (int i = 0; i < n; i++)
+			if (predicted[i] == next && measured[i] > slowest)
+				slowest = measured[i];
+		if (slowest < found)
+			found = slowest;
+		limit = next;
+	}
+	return found / best - 1;
+}
+
+static void rank_group(const double *measured, const double *predicted, int n,
+		       struct score_ranking *out)
+{
+	if (n < SCORE_RANKING_RUNS)
+		return;
+	out->groups++;
+	out->runs += n;
+	out->tau += score_tau(measured, predicted, n);
+	out->top1_regret += regret(measured, predicted, n, 1);
+	out->top3_regret += regret(measured, predicted, n, 3);
+}
+
+/* scratch has room for 2 * count values. */
+static void score_ranking(const struct score_run *runs, int count, int source,
+			  double *scratch, struct score_ranking *out)
+{
+	int groups = 0;
+
+	memset(out, 0, sizeof *out);
+	for (int i = 0; i < count; i++)
+		if (runs[i].ranking >= groups)
+			groups = runs[i].ranking + 1;
+	for (int g = 0; g < groups; g++) {
+		int n = 0;
+
+		for (int i = 0; i < count; i++) {
+			struct pair pair;
+
+			if (runs[i].ranking != g || !time_pair(&runs[i], &pair) ||
+			    (source >= 0 && runs[i].source != source))
+				continue;
+			scratch[n] = pair.measured;
+			scratch[count + n++] = pair.predicted;
+		}
+		rank_group(scratch, scratch + count, n, out);
+	}
+	if (out->groups == 0)
+		return;
+	out->tau /= out->groups;
+	out->top1_regret /= out->groups;
+	out->top3_regret /= out->groups;
+}
+
+bool score_runs(const struct score_run *runs, int count, int source, struct score *out)
+{
+	double *scratch = malloc(sizeof *scratch * (2 * (size_t)count + 1));
+	bool done;
+
+	memset(out, 0, sizeof *out);
+	if (!scratch)
+		return false;
+	for (int i = 0; i < count; i++)
+		if (source < 0 || runs[i].source == source) {
+			out->runs++;
+			out->refused += !runs[i].predicted;
+		}
+	score_errors(runs, count, source, time_pair, scratch, &out->time);
+	score_errors(runs, count, source, memory_pair, scratch, &out->memory);
+	for (int f = 0; f < SCORE_FIGURES; f++)
+		score_errors(runs, count, source, figure_pairs[f], scratch,
+			     &out->serving[f]);
+	done = calibrate(runs, count, source, scratch, &out->calibrated);
+	score_fit(runs, count, source, &out->fit);
+	score_ranking(runs, count, source, scratch, &out->ranking);
+	free(scratch);
+	return done;
+}
+
+/* Median over the sources of the double at that offset in their errors. */
+static void middle(const struct score *sources, int count, size_t errors,
+		   double *scratch, struct score_errors *out)
+{
+	const size_t figure[] = {
+		offsetof(struct score_errors, median),
+		offsetof(struct score_errors, mean),
+		offsetof(struct score_errors, p90),
+		offsetof(struct score_errors, worst),
+		offsetof(struct score_errors, bias),
+		offsetof(struct score_errors, in_range),
+	};
+
+	memset(out, 0, sizeof *out);
+	for (size_t f = 0; f < sizeof figure / sizeof figure[0]; f++) {
+		int n = 0;
+
+		out->n = 0;
+		for (int i = 0; i < count; i++) {
+			const char *at = (const char *)&sources[i] + errors;
+			const struct score_errors *one = (const void *)at;
+
+			if (one->n == 0)
+				continue;
+			out->n += one->n;
+			memcpy(&scratch[n++], at + figure[f], sizeof *scratch);
+		}
+		double value = score_quantile(scratch, n, 0.5);
+
+		memcpy((char *)out + figure[f], &value, sizeof value);
+	}
+}
+
+bool score_total(const struct score_run *runs, int count, const struct score *sources,
+		 int source_count, struct score *out)
+{
+	double *scratch = malloc(sizeof *scratch * ((size_t)source_count + 1));
+
+	if (!scratch || !score_runs(runs, count, -1, out)) {
+		free(scratch);
+		return false;
+	}
+	middle(sources, source_count, offsetof(struct score, time), scratch,
+	       &out->time);
+	middle(sources, source_count, offsetof(struct score, memory), scratch,
+	       &out->memory);
+	middle(sources, source_count, offsetof(struct score, calibrated), scratch,
+	       &out->calibrated);
+	for (size_t f = 0; f < SCORE_FIGURES; f++)
+		middle(sources, source_count,
+		       offsetof(struct score, serving) +
+			       f * sizeof(struct score_errors),
+		       scratch, &out->serving[f]);
+	free(scratch);
+	return true;
+}

@@ -1,0 +1,42 @@
+/* start.h - what a person did not say of a scenario: a plan to begin with.
+ *
+ * Given a model, a machine and a number of accelerators, a start is a plan that is
+ * legal, fits with margin where any usual layout does, and is what one would try
+ * first: the best of the usual layouts by a quick search (engine/planner/planner.h),
+ * with the stack's own habits. What was given is never changed.
+ *
+ * Who reads a scenario file does not come here: a file is a full statement.
+ */
+#ifndef ENGINE_START_H
+#define ENGINE_START_H
+
+#include "engine/knob/knob.h"
+
+struct start {
+	/* To be filled by the caller: whether there is no plan to begin with, knobs
+	 * that the person set, and whether the names of the cluster and the stack are
+	 * the caller's own choice. */
+	bool wanted;
+	int givens;
+	const struct knob *given[MAX_KNOBS];
+	bool cluster, stack;
+
+	/* Filled: knobs that the start decided, whether it changed them or not. */
+	int chosen;
+	const struct knob *choice[MAX_KNOBS];
+};
+
+/* Notes that the person set it; start_forget: that a choice is not to be told. */
+void start_give(struct start *start, const struct knob *knob);
+void start_forget(struct start *start, const struct knob *knob);
+/* Sets what was not given. The scenario holds model, cluster, stack with its defaults
+ * and what was given. */
+void start_choose(struct start *start, struct scenario *scenario);
+/* "dgx-h100, seq 4096, gbs 1024, tp 4": what was chosen, with its values in the
+ * scenario; what does nothing there is left out. Empty, and 0, where nothing was. */
+size_t start_text(const struct start *start, const struct scenario *scenario, char *out,
+		  size_t size);
+/* Whether a choice is worth telling: it does something in this scenario. */
+bool start_tells(const struct scenario *scenario, const struct knob *knob);
+
+#endif

@@ -1,0 +1,39 @@
+/* train.h - one training step: puts the rooms together into an estimate. */
+#ifndef ENGINE_TRAIN_H
+#define ENGINE_TRAIN_H
+
+#include "engine/estimate/estimate.h"
+#include "engine/pipeline/pipeline.h"
+#include "engine/plan/scenario.h"
+
+/* Fill out for scenario. Pure, allocates nothing; some microseconds where the schedule
+ * has a shortcut, some tens to a hundred more where it is simulated (make bench has
+ * both). An illegal plan sets legal = false, its problems, the model counts
+ * and the degrees that can be derived; a too large one is complete. */
+void train_estimate(const struct scenario *scenario, struct estimate *out);
+
+/* Megatron's layout string of the split that the estimate takes ("Et*2|(t*3|)*6,t*2L");
+ * false (and an empty string) if the plan is illegal or size too small. scratch is
+ * overwritten. */
+bool train_layout(const struct scenario *scenario, struct estimate *scratch, char *out,
+		  int size);
+
+/* What an estimate of training remarks beside the legality rules; NULL beyond the
+ * last. */
+const struct rule *train_note(int index);
+
+/* What the stages of a step run, per virtual stage in model order. */
+struct train_chunks {
+	struct pipeline_input input;    /* seconds of one micro-batch, before scaling */
+	double pipeline_seconds;        /* what pipeline_step() made of it */
+	double held_bytes[MAX_VIRTUAL]; /* activations that a micro-batch holds */
+	double recompute[MAX_VIRTUAL];  /* seconds of the backward */
+	char layout[MAX_LAYOUT];        /* of the split, "" if it is too long */
+};
+
+/* train_estimate(), and the times that its pipeline phase was made of. False if the
+ * plan is illegal; chunks are then not written. */
+bool train_chunks(const struct scenario *scenario, struct estimate *out,
+		  struct train_chunks *chunks);
+
+#endif

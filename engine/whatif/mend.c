@@ -1,0 +1,98 @@
+/* mend.c - the way out of a plan that can't run or does not fit. */
+#include <string.h>
+
+#include "engine/predict/predict.h"
+#include "engine/rules/legality.h"
+#include "engine/train/train.h"
+#include "engine/whatif/whatif.h"
+
+void whatif_gpus(const struct scenario *scenario, struct estimate *scratch,
+		 struct whatif_gpus *out)
+{
+	enum { MOST_STEPS = 1 << 16, MOST_GPUS = 1 << 24 };
+	const struct plan *plan = &scenario->plan;
+	struct scenario trial = *scenario;
+	int64_t step = scenario_smallest_world(scenario);
+	int64_t most = plan->micro_batch > 0 ? plan->global_batch / plan->micro_batch *
+						       plan->tp * plan->cp * plan->pp
+					     : 0;
+
+	*out = (struct whatif_gpus){ .degrees = step };
+	if (plan->mode != MODE_TRAINING) /* replicas, whatever the batch */
+		most = step * 64;
+	if (step < 1 || step > MOST_GPUS)
+		return;
+	if (most > MOST_GPUS)
+		most = MOST_GPUS;
+	for (int64_t i = 1; i <= MOST_STEPS && i * step <= most; i++) {
+		trial.cluster.gpus = i * step;
+		if (scenario_check(&trial, NULL) != 0)
+			continue;
+		if (out->legal == 0)
+			out->legal = i * step;
+		scenario_estimate(&trial, scratch);
+		if (scratch->fits) {
+			out->fits = i * step;
+			break;
+		}
+	}
+}
+
+/* The best value of a knob that fits; false if none does. */
+static bool best_value(const struct scenario *scenario, const struct knob *knob,
+		       struct estimate *scratch, struct whatif_mend *out)
+{
+	struct whatif strip;
+
+	*out = (struct whatif_mend){ .knob = knob };
+	whatif_knob(scenario, knob, scratch, &strip);
+	for (int i = 0; i < strip.count; i++) {
+		const struct whatif_value *v = &strip.item[i];
+
+		if (i == strip.present || !v->legal || !v->fits ||
+		    v->tokens_per_second_per_gpu <= out->tokens_per_second_per_gpu)
+			continue;
+		out->value = v->value;
+		out->tokens_per_second_per_gpu = v->tokens_per_second_per_gpu;
+		out->memory_bytes = v->memory_bytes;
+	}
+	return out->tokens_per_second_per_gpu > 0;
+}
+
+int whatif_mends(const struct scenario *scenario, struct estimate *scratch,
+		 struct whatif_mend out[MAX_WHATIF_MENDS])
+{
+	/* not what is trained (batch, sequence, precision), only how */
+	static const char *const keys[] = { "tp",
+					    "pp",
+					    "cp",
+					    "ep",
+					    "etp",
+					    "zero",
+					    "mbs",
+					    "recompute",
+					    "sp",
+					    "optimizer_offload",
+					    "activation_offload" };
+	int count = 0;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const struct knob *knob = knob_find(keys[i]);
+		struct whatif_mend mend;
+		int at;
+
+		if (!knob || !knob_applies(scenario, knob) ||
+		    !best_value(scenario, knob, scratch, &mend))
+			continue;
+		for (at = count; at > 0 && out[at - 1].tokens_per_second_per_gpu <
+						   mend.tokens_per_second_per_gpu;
+		     at--)
+			if (at < MAX_WHATIF_MENDS)
+				out[at] = out[at - 1];
+		if (at < MAX_WHATIF_MENDS)
+			out[at] = mend;
+		if (count < MAX_WHATIF_MENDS)
+			count++;
+	}
+	return count;
+}

@@ -1,0 +1,96 @@
+/* whatif.c - see whatif.h: the same estimate with one knob turned. */
+#include "engine/whatif/whatif.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
+
+static void fill(const struct scenario *scenario, struct estimate *scratch,
+		 struct whatif_value *out)
+{
+	scenario_estimate(scenario, scratch);
+	out->legal = scratch->legal;
+	out->fits = scratch->fits;
+	out->tokens_per_second_per_gpu = 0;
+	out->memory_bytes = out->step_seconds = 0;
+	out->problem = (struct finding){ 0 };
+	if (!scratch->legal) {
+		if (scratch->problems.count > 0)
+			out->problem = scratch->problems.item[0];
+		return;
+	}
+	out->tokens_per_second_per_gpu = scratch->tokens_per_second_per_gpu;
+	out->memory_bytes = scratch->memory.total_bytes;
+	out->step_seconds = scratch->step_seconds;
+}
+
+void whatif_knob(const struct scenario *scenario, const struct knob *knob,
+		 struct estimate *scratch, struct whatif *out)
+{
+	struct scenario turned = *scenario;
+	double values[MAX_VALUES];
+
+	out->count = knob_values(scenario, knob, values, &out->present);
+	for (int i = 0; i < out->count; i++) {
+		out->item[i].value = values[i];
+		if (knob_set(&turned, knob, values[i]))
+			fill(&turned, scratch, &out->item[i]);
+		else
+			out->item[i].legal = out->item[i].fits = false;
+	}
+}
+
+/* Seconds a token: comparable where a knob changes the batch. Infinite if the value
+ * can't be had. */
+static double cost_of(const struct estimate *estimate)
+{
+	if (!estimate->feasible || !(estimate->tokens_per_second_per_gpu > 0))
+		return INFINITY;
+	return 1 / estimate->tokens_per_second_per_gpu;
+}
+
+void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
+		  const struct estimate *now, struct estimate *scratch,
+		  struct whatif_arrow *out)
+{
+	double present = cost_of(now), best = present;
+
+	*out = (struct whatif_arrow){ 0 };
+	if (!knob_applies(scenario, knob) || knob->type == KNOB_TEXT ||
+	    knob->type == KNOB_SET)
+		return;
+	for (int direction = -1; direction <= 1; direction += 2) {
+		struct scenario turned = *scenario;
+		double value = knob_neighbour(scenario, knob, direction);
+
+		if (value == knob_get(scenario, knob) ||
+		    !knob_set(&turned, knob, value))
+			continue;
+		scenario_estimate(&turned, scratch);
+		if (cost_of(scratch) < best) {
+			best = cost_of(scratch);
+			out->direction = direction;
+		}
+	}
+	if (out->direction != 0)
+		out->gain = isinf(present) ? 1 : 1 - best / present;
+}
+
+bool whatif_tunes(const struct knob *knob)
+{
+	/* the last ones are a server's work, and how well it guesses */
+	static const char *const given[] = {
+		"gbs",         "seq",          "document_len",  "imbalance",
+		"lora_rank",   "mode",         "prompt",        "output",
+		"concurrency", "request_rate", "shared_prefix", "goal_ttft",
+		"goal_tpot",   "batching",     "acceptance",    "draft_cost",
+		"speculative", "draft_tokens", "memory_share",
+	};
+
+	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+		if (strcmp(knob->key, given[i]) == 0)
+			return false;
+	return knob->group != GROUP_CLUSTER && knob->group != GROUP_RUN;
+}

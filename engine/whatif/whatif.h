@@ -1,0 +1,60 @@
+/* whatif.h - what would each neighbouring value of each knob give? */
+#ifndef ENGINE_WHATIF_H
+#define ENGINE_WHATIF_H
+
+#include "engine/estimate/estimate.h"
+#include "engine/knob/knob.h"
+
+struct whatif_value {
+	double value;
+	bool legal, fits;
+	double tokens_per_second_per_gpu, memory_bytes, step_seconds;
+	struct finding problem; /* the first one; rule NULL if legal */
+};
+
+struct whatif {
+	int count, present;
+	struct whatif_value item[MAX_VALUES];
+};
+
+/* The strip of one knob; scratch is any estimate, overwritten. */
+void whatif_knob(const struct scenario *scenario, const struct knob *knob,
+		 struct estimate *scratch, struct whatif *out);
+
+/* Whether one turns this knob to make a given training, or a given server, faster: what
+ * is trained, in what batches, what is asked of a server, and the machine are given. */
+bool whatif_tunes(const struct knob *knob);
+
+/* Best relative gain in step time of one change of this knob to a neighbour that
+ * fits (direction -1, +1, or 0 for none) and which way it goes. */
+struct whatif_arrow {
+	double gain;
+	int direction;
+};
+void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
+		  const struct estimate *now, struct estimate *scratch,
+		  struct whatif_arrow *out);
+
+/* --- what would mend a plan (whatif_mend.c) --- */
+
+/* The smallest numbers of accelerators, all else as it is; 0 = none, whatever the
+ * number (another rule is broken, or the plan never fits). */
+struct whatif_gpus {
+	int64_t degrees; /* hold these degrees, may they be legal or not */
+	int64_t legal, fits;
+};
+void whatif_gpus(const struct scenario *scenario, struct estimate *scratch,
+		 struct whatif_gpus *out);
+
+/* One knob turned so that the plan fits. */
+struct whatif_mend {
+	const struct knob *knob;
+	double value, tokens_per_second_per_gpu, memory_bytes;
+};
+enum { MAX_WHATIF_MENDS = 4 };
+/* The best value of each knob of memory and parallelism, the fastest first; returns
+ * how many. */
+int whatif_mends(const struct scenario *scenario, struct estimate *scratch,
+		 struct whatif_mend out[MAX_WHATIF_MENDS]);
+
+#endif
