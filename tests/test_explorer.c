@@ -148,6 +148,52 @@ static void test_the_strip_needs_no_colour(void **state)
 	stage_close(&s);
 }
 
+/* What a turn does to memory, time and throughput is seen in every view. */
+static void test_the_headline_never_leaves(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	for (int view = VIEW_MEMORY; view < VIEW_COUNT; view++) {
+		explorer_show(&s.explorer, (enum view_id)view);
+		stage_shows(&s, "71.5 GiB ");
+		stage_shows(&s, "per GPU 903 tok/s");
+	}
+	stage_type(&s, "5l");
+	stage_shows(&s, "43.6 GiB -39%v  per GPU 731 tok/s -19%v");
+	stage_type(&s, "=3\n");
+	stage_shows(&s, "can't run");
+	stage_close(&s);
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "5");
+	stage_shows(&s, "71.5 GiB  step 36.3 s  per GPU 903 tok/s  MFU 41.0 %");
+	stage_close(&s);
+}
+
+/* Every sentence of a knob is there to its end, however narrow the usual screen. */
+static void test_no_sentence_loses_its_point(void **state)
+{
+	static const int size[2][2] = { { 80, 24 }, { 120, 36 } };
+	struct stage s;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		stage_open(&s, NULL, size[i][0], size[i][1]);
+		for (int k = 0; k < knob_count(); k++) {
+			const char *help = knob_table[k].help;
+			size_t length = strlen(help), last = length < 8 ? length : 8;
+
+			knobs_focus(&s.explorer, &knob_table[k]);
+			if (strrchr(help, ' '))
+				last = strlen(strrchr(help, ' ') + 1);
+			stage_shows(&s, help + length - last);
+			stage_lacks(&s, "~ ");
+		}
+		stage_close(&s);
+	}
+}
+
 static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
 {
 	struct stage s;
@@ -158,6 +204,7 @@ static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
 	stage_shows(&s, "THIS PLAN CAN'T RUN");
 	stage_shows(&s, "E4");
 	stage_shows(&s, "TP 6 does not divide 64 heads");
+	stage_shows(&s, "Enter sets tp 4; 8 is legal too");
 	for (int view = 0; view < VIEW_COUNT; view++) {
 		s.explorer.view = (enum view_id)view;
 		char *text = stage_text(&s);
@@ -648,6 +695,8 @@ int main(void)
 		cmocka_unit_test(test_a_pinned_baseline_stays),
 		cmocka_unit_test(test_no_praise_for_a_slower_plan),
 		cmocka_unit_test(test_the_strip_needs_no_colour),
+		cmocka_unit_test(test_the_headline_never_leaves),
+		cmocka_unit_test(test_no_sentence_loses_its_point),
 		cmocka_unit_test(test_an_illegal_plan_says_why_and_mends_itself),
 		cmocka_unit_test(test_presets_are_found_and_opened),
 		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),

@@ -244,6 +244,28 @@ static void test_keys_of_the_footer_are_clicked(void **state)
 	stage_close(&s);
 }
 
+/* Beside a longer plan, a lane ends with its plan: nothing idles behind it. */
+static void test_a_shorter_plan_ends_where_it_ends(void **state)
+{
+	struct stage s;
+	struct rect chart;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "po405\n3");
+	chart = s.explorer.spots->chart;
+	for (int y = chart.y; y < chart.y + 4; y++) {
+		const struct cell *row = s.canvas.cell + y * 120 + chart.x;
+
+		assert_int_equal(row[5].code, 'F');
+		for (int x = chart.width / 2; x < chart.width - 8; x++)
+			assert_int_equal(row[x].code, ' ');
+		/* 16 stages in fewer rows: a scrollbar says so */
+		assert_true(row[3].code == '#' || row[3].code == '|');
+	}
+	stage_close(&s);
+}
+
 /* Every hint of the footer that is a key does what the key does. */
 static void test_the_footer_tells_the_truth(void **state)
 {
@@ -331,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_rows_are_clicked),
 		cmocka_unit_test(test_an_item_of_the_timeline_is_clicked),
 		cmocka_unit_test(test_keys_of_the_footer_are_clicked),
+		cmocka_unit_test(test_a_shorter_plan_ends_where_it_ends),
 		cmocka_unit_test(test_the_footer_tells_the_truth),
 		cmocka_unit_test(test_layers_close_and_give_the_focus_back),
 	};

@@ -88,6 +88,8 @@ static int column_of(struct vt *vt, int row, const char *text)
 static void click_text(struct vt *vt, const char *text)
 {
 	vt_expect(vt, text);
+	/* not on half a frame: what it shows may be gone when the click is read */
+	vt_expect_asleep(vt);
 	for (int row = 0; row < vt->rows; row++)
 		if (column_of(vt, row, text) >= 0) {
 			vt_click(vt, row, column_of(vt, row, text));

@@ -313,8 +313,8 @@ const struct knob knob_table[] = {
 	  GROUP_PIPELINE, COUNT(plan.micro_batch_group, 0, 65536), .step = STEP_SERIES,
 	  .zero = "auto", .applies = has_chunks },
 	{ "split", "stage_split", "layer split", "",
-	  "How layers are dealt out to stages: auto does as the stack does, balanced "
-	  "evens their time, balanced-memory what they hold.",
+	  "How layers are dealt out to stages: auto as the stack does, balanced "
+	  "evens time, balanced-memory what they hold.",
 	  GROUP_PIPELINE, WORD(plan.split, split_words), .applies = has_pp },
 	{ "first_stage_layers", "decoder_first_pipeline_num_layers", "first stage",
 	  "layers",
@@ -470,8 +470,8 @@ const struct knob knob_table[] = {
 	  REAL(cluster.link[LINK_NETWORK].bytes_per_second, 0.1, 1e5, 1e9 / 8),
 	  .step = STEP_DOUBLE },
 	{ "in_network_reduction", "sharp", "SHARP", "",
-	  "Switches of the network add up: an all-reduce between fast domains sends "
-	  "its bytes once, not twice; gathers and scatters only save steps.",
+	  "The network's switches add up: an all-reduce between domains sends bytes "
+	  "once, not twice; others save steps.",
 	  GROUP_CLUSTER, SWITCH(cluster.link[LINK_NETWORK].in_network_reduction),
 	  .applies = has_network },
 	{ "leaf_gpus", NULL, "leaf switch", "GPUs",

@@ -113,8 +113,13 @@ static void draw_lines(const struct explorer *explorer, struct canvas *canvas, i
 	canvas_put(canvas, left, bottom, canvas_glyph(canvas, GLYPH_TEE_UP),
 		   ROLE_BORDER);
 	canvas_text(canvas, 2, 2, 9, ROLE_BORDER, " knobs ");
-	canvas_format(canvas, left + 2, 2, canvas->width - left - 4, ROLE_BORDER,
-		      " %s ", view_table[explorer->view].name);
+	left += 2 + canvas_format(canvas, left + 2, 2, canvas->width - left - 4,
+				  ROLE_BORDER, " %s ", view_table[explorer->view].name);
+	/* all of it stands in Overview */
+	if (explorer->view != VIEW_OVERVIEW)
+		draw_headline(
+			explorer, canvas,
+			(struct rect){ left + 1, 2, canvas->width - left - 2, 1 });
 }
 
 /* The finding that a spot stands for: its key ends in "#code". */
@@ -132,6 +137,31 @@ static const struct finding *finding_of(const struct findings *findings,
 			return f;
 	}
 	return NULL;
+}
+
+/* The sentence of a knob, of which a narrow screen has to break nearly every one: on a
+ * low one there is no room for that. */
+static int note_rows(const struct canvas *canvas)
+{
+	return canvas->width < 100 && canvas->height >= 20 ? 2 : 1;
+}
+
+/* On the rule below the panes, and on the row below that where there is one for it. */
+static void draw_note_text(struct canvas *canvas, int y, const char *text)
+{
+	struct rect rect = { 2, y, canvas->width - 4, note_rows(canvas) };
+	int used;
+
+	if (rect.height > 1 && text_width(text) > rect.width) {
+		canvas_fill(canvas, (struct rect){ 1, y, canvas->width - 2, 1 }, ' ',
+			    ROLE_HINT);
+		widget_prose(canvas, rect, 0, ROLE_HINT, text);
+		return;
+	}
+	/* a blank on both sides, the second one wherever the text ends */
+	canvas_put(canvas, 1, y, ' ', ROLE_HINT);
+	used = canvas_phrase(canvas, 2, y, rect.width, ROLE_HINT, text);
+	canvas_put(canvas, 2 + used, y, ' ', ROLE_HINT);
 }
 
 /* On the rule below the panes: what is wrong with what is typed, what the knob under
@@ -160,12 +190,8 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 	} else if (knob && explorer->mode != MODE_PICKER) {
 		snprintf(text, sizeof text, "%s", knob->help);
 	}
-	if (text[0] == '\0')
-		return;
-	/* a blank on both sides, the second one wherever the text ends */
-	canvas_put(canvas, 1, y, ' ', ROLE_HINT);
-	int used = canvas_phrase(canvas, 2, y, canvas->width - 4, ROLE_HINT, text);
-	canvas_put(canvas, 2 + used, y, ' ', ROLE_HINT);
+	if (text[0] != '\0')
+		draw_note_text(canvas, y, text);
 }
 
 /* A message that is too long for the last line begins on the rule above it. */
@@ -216,7 +242,8 @@ static void draw_small(const struct explorer *explorer, struct canvas *canvas)
 
 void explorer_draw(const struct explorer *explorer, struct canvas *canvas)
 {
-	int left = knob_width(canvas->width), bottom = canvas->height - 2;
+	int left = knob_width(canvas->width),
+	    bottom = canvas->height - 1 - note_rows(canvas);
 	struct rect knobs = { 0, 3, left, bottom - 3 };
 	struct rect view = { left + 2, 3, canvas->width - left - 3, bottom - 3 };
 	struct rect clip;

@@ -8,6 +8,8 @@
 #include "engine/knob/knob.h"
 #include "tui/view.h"
 
+enum { CHANGE_TEXT = 32 };
+
 enum role dimension_role(enum dimension dimension)
 {
 	static const enum role roles[DIM_COUNT] = {
@@ -147,10 +149,108 @@ int number_width(const struct explorer *explorer, const char *label, const char 
 	return text_width(label) + (label[0] != '\0') + text_width(value);
 }
 
+/* "-40.3%" as "-40%", "+12.1 pt" as "+12pt". */
+static void shorten(char change[CHANGE_TEXT])
+{
+	char *unit, tail[8];
+	double value = strtod(change, &unit);
+
+	if (unit == change)
+		return; /* "new", "x12.3" */
+	snprintf(tail, sizeof tail, "%s", unit[0] == ' ' ? unit + 1 : unit);
+	snprintf(change, CHANGE_TEXT, fabs(value) >= 10 ? "%+.0f%s" : "%+.1f%s", value,
+		 tail);
+}
+
+/* What a person who turns a knob wants to see in every view, as shown; the rank says
+ * what goes last where room is short. */
+struct headline {
+	const char *label, *key;
+	int rank;
+};
+
+static const struct headline headlines[2][6] = {
+	{ { "", "total_bytes", 1 },
+	  { "step", "step_seconds", 2 },
+	  { "per GPU", "tokens_per_second_per_gpu", 0 },
+	  { "MFU", "mfu", 4 },
+	  { "bubble", "bubble_ratio", 3 },
+	  { "", "run_dollars", 5 } },
+	{ { "", "total_bytes", 1 },
+	  { "TPOT", "tpot_seconds", 2 },
+	  { "per GPU", "output_tokens_per_second_per_gpu", 0 },
+	  { "TTFT", "ttft_seconds", 3 },
+	  { "per user", "output_tokens_per_second_per_user", 5 },
+	  { "", "dollars_per_million_tokens", 4 } },
+};
+
+static int headline_width(const struct explorer *explorer,
+			  const struct headline *headline)
+{
+	char change[CHANGE_TEXT];
+	enum role role;
+
+	change_text(explorer, headline->key, change, sizeof change, &role);
+	shorten(change);
+	return number_width(explorer, headline->label, headline->key) +
+	       (change[0] != '\0' ? text_width(change) + 2 : 0);
+}
+
+static int put_headline(const struct explorer *explorer, struct canvas *canvas, int x,
+			int y, const struct headline *headline)
+{
+	char value[64], change[CHANGE_TEXT];
+	enum role role, kind = ROLE_VALUE;
+	int used = 0;
+
+	if (strcmp(headline->key, "total_bytes") == 0 && !explorer->estimate.fits)
+		kind = ROLE_BAD;
+	metric_text(explorer, headline->key, value, sizeof value);
+	change_text(explorer, headline->key, change, sizeof change, &role);
+	shorten(change);
+	if (headline->label[0] != '\0')
+		used = canvas_text(canvas, x, y, CANVAS_MAX, ROLE_LABEL,
+				   headline->label) +
+		       1;
+	used += canvas_text(canvas, x + used, y, CANVAS_MAX, kind, value);
+	if (change[0] == '\0')
+		return used;
+	used += 1 + canvas_text(canvas, x + used + 1, y, CANVAS_MAX, role, change);
+	canvas_put(canvas, x + used, y, change_glyph(canvas, change), role);
+	return used + 1;
+}
+
+void draw_headline(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect)
+{
+	const struct headline *all =
+		headlines[explorer->scenario.plan.mode == MODE_INFERENCE];
+	int wish = 0, width[6], most = -1, x;
+
+	if (!explorer->estimate.legal) {
+		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
+			     " can't run ");
+		return;
+	}
+	for (int rank = 0; rank < 6 && most == rank - 1; rank++)
+		for (int i = 0; i < 6; i++) {
+			width[i] = headline_width(explorer, &all[i]) + 2;
+			if (all[i].rank != rank || wish + width[i] > rect.width)
+				continue;
+			wish += width[i];
+			most = rank;
+		}
+	x = rect.x + rect.width - wish;
+	canvas_fill(canvas, (struct rect){ x, rect.y, wish, 1 }, ' ', ROLE_DEFAULT);
+	for (int i = 0; i < 6; i++)
+		if (all[i].rank <= most)
+			x += put_headline(explorer, canvas, x + 1, rect.y, &all[i]) + 2;
+}
+
 int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, int y,
 		int width, const char *label, const char *key)
 {
-	char value[64], change[32];
+	char value[64], change[CHANGE_TEXT];
 	enum role role;
 	int used = 0, start = x;
 
@@ -170,24 +270,13 @@ int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, i
 	return used;
 }
 
-/* "-40.3%" as "-40%", "+12.1 pt" as "+12pt". */
-static void shorten(char *change)
-{
-	char *point = strchr(change, '.'), *blank = strchr(change, ' ');
-
-	if (blank)
-		memmove(blank, blank + 1, strlen(blank));
-	if (point && point - change >= 3 && change[0] != 'x')
-		memmove(point, point + 2, strlen(point + 1));
-}
-
 /* The change has columns of its own at the right edge; a value that is too long for the
  * rest takes some of them where the change leaves any. */
 void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const char *label, const char *key)
 {
 	enum { LONG_CHANGE = 10, SHORT_CHANGE = 7 };
-	char value[64], change[32];
+	char value[64], change[CHANGE_TEXT];
 	enum role role;
 	bool wide = rect.width > 34;
 	int right = rect.width - (wide ? LONG_CHANGE : SHORT_CHANGE), least;
@@ -212,6 +301,28 @@ void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 		   change_glyph(canvas, change), role);
 }
 
+/* "tp 2; 4 is legal too": what Enter sets, and what else may be typed. */
+static int mend_text(const struct finding *finding, char *out, size_t size)
+{
+	const struct knob *knob = finding->knob ? knob_find(finding->knob) : NULL;
+	int used = 0, count = finding->nearest_count;
+	char value[64];
+
+	for (int i = 0; knob && i < count && used < (int)size; i++) {
+		knob_print_value(knob, finding->nearest[i], value, sizeof value);
+		used += snprintf(out + used, size - (size_t)used, "%s%s%s",
+				 i == 0 ? knob->key : "",
+				 i == 0   ? " "
+				 : i == 1 ? "; "
+					  : ", ",
+				 value);
+	}
+	if (count > 1 && used > 0 && used < (int)size)
+		used += snprintf(out + used, size - (size_t)used, " %s legal too",
+				 count > 2 ? "are" : "is");
+	return used;
+}
+
 /* One problem, and below it what would mend it. */
 static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect, const struct finding *finding)
@@ -230,7 +341,7 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 		canvas,
 		(struct rect){ rect.x + 6, rect.y, rect.width - 6, rect.height }, 0,
 		ROLE_DEFAULT, text);
-	if (finding_remedy(finding, remedy, sizeof remedy) == 0)
+	if (mend_text(finding, remedy, sizeof remedy) == 0)
 		return used;
 	canvas_text(canvas, rect.x + 6, rect.y + used, 6, ROLE_KEY, "Enter");
 	canvas_format(canvas, rect.x + 12, rect.y + used, rect.width - 12, ROLE_GOOD,

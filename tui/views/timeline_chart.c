@@ -163,6 +163,19 @@ static void keep_picture(struct play *play, struct canvas *canvas,
 	copy_cells(canvas, wanted->rect, picture->cell, true);
 }
 
+/* Behind the end of the plan, or of what is played, nothing idles. */
+static void draw_dense(struct canvas *canvas, struct rect rect, const struct lane *lane,
+		       double end)
+{
+	const struct window *window = lane->window;
+	double each = (window->to - window->from) / rect.width;
+
+	rect.width =
+		clamp((int)ceil((end - window->from) / each - 1e-9), 0, rect.width);
+	widget_lane(canvas, rect, lane->span, lane->count, window->from,
+		    window->from + rect.width * each);
+}
+
 static void draw_lane(struct canvas *canvas, struct rect rect, const struct timeline *t,
 		      int stage, const struct window *window)
 {
@@ -179,8 +192,11 @@ static void draw_lane(struct canvas *canvas, struct rect rect, const struct time
 			add_item(&lane, i);
 		if (idle.end > idle.begin && !lane.dense)
 			widget_spans(canvas, rect, &idle, 1, window->from, window->to);
-		(lane.dense ? widget_lane : widget_spans)(
-			canvas, rect, lane.span, lane.count, window->from, window->to);
+		if (lane.dense)
+			draw_dense(canvas, rect, &lane, end);
+		else
+			widget_spans(canvas, rect, lane.span, lane.count, window->from,
+				     window->to);
 	}
 	free(lane.span);
 	free(lane.label);
@@ -333,6 +349,9 @@ void timeline_draw_chart(const struct explorer *explorer, struct canvas *canvas,
 		draw_lanes(canvas, lanes, t, first, window);
 		keep_picture(play, canvas, &wanted);
 	}
+	/* between the numbers and the lanes: there are more stages */
+	widget_scrollbar(canvas, rect.x + TIMELINE_MARGIN - 1, rect.y, shown * rows,
+			 first * rows, t->stages * rows);
 	for (int i = 0; i < shown && first + i < t->stages; i++) {
 		struct rect line = { lanes.x, rect.y + i * rows, lanes.width, 1 };
 
