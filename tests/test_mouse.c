@@ -181,6 +181,31 @@ static void test_rows_are_clicked(void **state)
 	}
 }
 
+/* Taller bars where there is room; each of their rows belongs to its stage, and the
+ * numbers stand at them. */
+static void test_stages_of_memory_are_clicked(void **state)
+{
+	static const char *const total[] = { "0  71.5", "1  59.0", "2  48.1",
+					     "3  40.4" };
+	struct stage s;
+	int x, y, number, last;
+
+	(void)state;
+	stage_open(&s, NULL, 200, 60);
+	stage_type(&s, "2");
+	locate(&s, total[3], 5, &x, &last);
+	for (int stage = 1; stage < 4; stage++) {
+		locate(&s, total[stage], 5, &x, &y);
+		click(&s, x + 40, y + 3);
+		assert_int_equal(s.explorer.state[VIEW_MEMORY].cursor, stage);
+	}
+	locate(&s, "weights", last, &x, &number);
+	assert_in_range(number - last, 1, 10);
+	/* less than a third of the view is left empty */
+	assert_true(number - 3 > (s.explorer.spots->view.height - 4) * 2 / 3);
+	stage_close(&s);
+}
+
 static void test_an_item_of_the_timeline_is_clicked(void **state)
 {
 	const struct cell *cell;
@@ -351,6 +376,7 @@ int main(void)
 		cmocka_unit_test(test_a_number_is_pointed_at_and_explained),
 		cmocka_unit_test(test_a_knob_is_chosen_and_turned),
 		cmocka_unit_test(test_rows_are_clicked),
+		cmocka_unit_test(test_stages_of_memory_are_clicked),
 		cmocka_unit_test(test_an_item_of_the_timeline_is_clicked),
 		cmocka_unit_test(test_keys_of_the_footer_are_clicked),
 		cmocka_unit_test(test_a_shorter_plan_ends_where_it_ends),

@@ -186,6 +186,14 @@ static int around(const struct explorer *explorer)
 	return serves(explorer) ? 11 : 8;
 }
 
+/* Rows of a stage: the more room, the taller its bar. */
+static int stage_rows(const struct explorer *explorer, int height)
+{
+	int rows = (height - around(explorer)) / explorer->estimate.stages;
+
+	return rows > 8 ? 8 : rows < 1 ? 1 : rows;
+}
+
 /* "45.0 GiB of 79.1 GiB, fits, 99 % sure: fullest is stage 0 of 4" */
 static void draw_verdict(const struct explorer *explorer, struct canvas *canvas,
 			 struct rect rect)
@@ -216,7 +224,7 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct estimate *e = &explorer->estimate;
 	const struct view_state *state = &explorer->state[VIEW_MEMORY];
-	int rows, first, tall, foot = around(explorer) - 3;
+	int rows, first, tall, shown, foot = around(explorer) - 3;
 
 	if (!e->legal) {
 		draw_problems(explorer, canvas, rect);
@@ -226,11 +234,10 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	canvas_text(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		    "stage    total   each part, and the limit");
 	rows = rect.height - around(explorer);
-	tall = rows / e->stages > 3 ? 3 : rows / e->stages;
-	if (tall < 1)
-		tall = 1;
+	tall = stage_rows(explorer, rect.height);
+	shown = rows / tall < e->stages ? rows / tall : e->stages;
 	first = scroll_first(state->first, chosen(explorer), e->stages, rows / tall);
-	for (int i = 0; i < rows / tall && first + i < e->stages; i++)
+	for (int i = 0; i < shown; i++)
 		draw_stage(explorer, canvas,
 			   (struct rect){ rect.x, rect.y + 2 + i * tall, rect.width,
 					  tall > 1 ? tall - 1 : 1 },
@@ -238,9 +245,10 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (tall == 1)
 		widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y + 2, rows,
 				 first, e->stages);
+	/* the numbers stand at their bars */
 	draw_detail(
 		explorer, canvas,
-		(struct rect){ rect.x, rect.y + rect.height - foot, rect.width, foot });
+		(struct rect){ rect.x, rect.y + 3 + shown * tall, rect.width, foot });
 }
 
 unsigned memory_act(struct explorer *explorer, struct action action)
@@ -253,7 +261,7 @@ unsigned memory_act(struct explorer *explorer, struct action action)
 
 	if (!e->legal)
 		return CHANGED_NOTHING;
-	tall = rows / e->stages > 3 ? 3 : rows / e->stages < 1 ? 1 : rows / e->stages;
+	tall = stage_rows(explorer, view.height);
 	if (action.kind == ACTION_ENTER) {
 		snprintf(key, sizeof key, "stages.%d.total_bytes", chosen(explorer));
 		return explorer_explain(explorer, key);
