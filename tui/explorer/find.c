@@ -162,9 +162,8 @@ unsigned find_go(struct explorer *explorer, const struct found *found)
 		return explorer_show(explorer, (enum view_id)found->index);
 	explorer->pane = PANE_KNOBS;
 	knobs_focus(explorer, knob);
-	if (found->fit < USELESS)
-		explorer_say(explorer, ROLE_HINT, "%s: %s", knob->key, knob->help);
-	else
+	/* what it is for stands on the rule */
+	if (found->fit >= USELESS)
 		explorer_say(explorer, ROLE_WARNING, "%s does nothing in this plan: %s",
 			     knob->key, knob->help);
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
