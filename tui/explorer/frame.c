@@ -139,19 +139,59 @@ static const struct finding *finding_of(const struct findings *findings,
 	return NULL;
 }
 
-/* The sentence of a knob, of which a narrow screen has to break nearly every one: on a
- * low one there is no room for that. */
-static int note_rows(const struct canvas *canvas)
+/* What the knob under the cursor is for, or the whole text of advice that a narrow pane
+ * cuts. */
+static void note_text(const struct explorer *explorer, char *text, size_t size)
 {
-	return canvas->width < 100 && canvas->height >= 20 ? 2 : 1;
+	const char *key = explorer->state[explorer->view].key;
+	const struct knob *knob = explorer_knob(explorer);
+	const struct finding *finding = NULL;
+
+	text[0] = '\0';
+	if (explorer->pane == PANE_VIEW) {
+		finding = finding_of(&explorer->advice, key);
+		if (!finding)
+			finding = finding_of(&explorer->estimate.problems, key);
+		if (finding && explorer->view == VIEW_OVERVIEW)
+			finding_text(finding, text, size);
+	} else if (explorer->row == 0 && explorer->scenario.model.approximate[0]) {
+		snprintf(text, size, "approximate: %s",
+			 explorer->scenario.model.approximate);
+	} else if (knob && explorer->mode != MODE_PICKER) {
+		snprintf(text, size, "%s", knob->help);
+	}
 }
 
-/* On the rule below the panes, and on the row below that where there is one for it. */
-static void draw_note_text(struct canvas *canvas, int y, const char *text)
+/* A narrow screen has to break the sentence of nearly every knob and keeps a second row
+ * for it; a wide one gives it a row where it is needed, a low one has none. */
+static int note_rows(const struct explorer *explorer, const struct canvas *canvas)
 {
-	struct rect rect = { 2, y, canvas->width - 4, note_rows(canvas) };
+	char text[320];
+
+	if (canvas->height < 20)
+		return 1;
+	if (canvas->width < 100)
+		return 2;
+	note_text(explorer, text, sizeof text);
+	return text_width(text) > canvas->width - 4 ? 2 : 1;
+}
+
+/* On the rule below the panes, and on the row below that where there is one for it:
+ * what is wrong with what is typed, or the note. */
+static void draw_note(const struct explorer *explorer, struct canvas *canvas, int y)
+{
+	struct rect rect = { 2, y, canvas->width - 4, note_rows(explorer, canvas) };
+	char text[320];
 	int used;
 
+	if (explorer->message[0] != '\0' && explorer->mode == MODE_PROMPT) {
+		canvas_format(canvas, 1, y, canvas->width - 2, explorer->message_role,
+			      " %s ", explorer->message);
+		return;
+	}
+	note_text(explorer, text, sizeof text);
+	if (text[0] == '\0')
+		return;
 	if (rect.height > 1 && text_width(text) > rect.width) {
 		canvas_fill(canvas, (struct rect){ 1, y, canvas->width - 2, 1 }, ' ',
 			    ROLE_HINT);
@@ -162,36 +202,6 @@ static void draw_note_text(struct canvas *canvas, int y, const char *text)
 	canvas_put(canvas, 1, y, ' ', ROLE_HINT);
 	used = canvas_phrase(canvas, 2, y, rect.width, ROLE_HINT, text);
 	canvas_put(canvas, 2 + used, y, ' ', ROLE_HINT);
-}
-
-/* On the rule below the panes: what is wrong with what is typed, what the knob under
- * the cursor is for, or the whole text of advice that a narrow pane cuts. */
-static void draw_note(const struct explorer *explorer, struct canvas *canvas, int y)
-{
-	const char *key = explorer->state[explorer->view].key;
-	const struct knob *knob = explorer_knob(explorer);
-	const struct finding *finding = NULL;
-	char text[320] = "";
-
-	if (explorer->message[0] != '\0' && explorer->mode == MODE_PROMPT) {
-		canvas_format(canvas, 1, y, canvas->width - 2, explorer->message_role,
-			      " %s ", explorer->message);
-		return;
-	}
-	if (explorer->pane == PANE_VIEW) {
-		finding = finding_of(&explorer->advice, key);
-		if (!finding)
-			finding = finding_of(&explorer->estimate.problems, key);
-		if (finding && explorer->view == VIEW_OVERVIEW)
-			finding_text(finding, text, sizeof text);
-	} else if (explorer->row == 0 && explorer->scenario.model.approximate[0]) {
-		snprintf(text, sizeof text, "approximate: %s",
-			 explorer->scenario.model.approximate);
-	} else if (knob && explorer->mode != MODE_PICKER) {
-		snprintf(text, sizeof text, "%s", knob->help);
-	}
-	if (text[0] != '\0')
-		draw_note_text(canvas, y, text);
 }
 
 /* A message that is too long for the last line begins on the rule above it. */
@@ -243,7 +253,7 @@ static void draw_small(const struct explorer *explorer, struct canvas *canvas)
 void explorer_draw(const struct explorer *explorer, struct canvas *canvas)
 {
 	int left = knob_width(canvas->width),
-	    bottom = canvas->height - 1 - note_rows(canvas);
+	    bottom = canvas->height - 1 - note_rows(explorer, canvas);
 	struct rect knobs = { 0, 3, left, bottom - 3 };
 	struct rect view = { left + 2, 3, canvas->width - left - 3, bottom - 3 };
 	struct rect clip;
