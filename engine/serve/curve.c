@@ -118,7 +118,7 @@ void serve_begin(struct scenario *s)
 		v->goal_tpot_seconds = 0.05;
 	}
 	if (s->plan.precision == plain.plan.precision)
-		s->plan.precision = (enum precision)s->model.precision;
+		s->plan.precision = s->model.precision;
 	if (v->request_rate > 0 || v->concurrency != plain.plan.serving.concurrency)
 		return;
 	count = serve_curve(s, point, 32);
