@@ -14,7 +14,7 @@ folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT
 # a cache of objects would give both folders the same one
 export CCACHE_DISABLE=1
-objects="build/engine/arena.o build/presets/stream.o build/tui/rescue.o"
+objects="build/engine/base/arena.o build/presets/stream.o build/tui/rescue.o"
 for place in here a/longer/place; do
 	mkdir -p "$folder/$place"
 	cp -r Makefile engine presets tui "$folder/$place"
