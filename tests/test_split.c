@@ -171,7 +171,7 @@ static void test_equal_layers_are_cut_like_any(void **state)
 	(void)state;
 	srand(11);
 	for (int round = 0; round < 400; round++) {
-		double one[4], two[5];
+		double one[4] = { 0 }, two[5] = { 0 };
 		int layers = 2 + rand() % 60, pp = 1 + rand() % 64;
 
 		pp = pp > layers + 2 ? layers + 2 : pp;

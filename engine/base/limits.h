@@ -19,6 +19,7 @@ enum {
 	MAX_CHUNKS = 64,      /* virtual stages (model chunks) per rank */
 	MAX_VIRTUAL = 1088,   /* stages x chunks of one pipeline */
 	MAX_KNOBS = 160,      /* rows of the knob table */
+	MAX_RULES = 128,      /* rows of a mode's legality rules */
 	MAX_LAYOUT = 512,     /* bytes of a pipeline layout string */
 	MAX_FINDINGS = 40,    /* problems or advice of one scenario */
 	MAX_TERMS = 10,       /* values in one finding or explanation */

@@ -21,6 +21,6 @@ void graph_mlp(const struct graph_context *c, double ffn, bool bias, uint32_t mo
 	if (m->gated_mlp)
 		op->saved_bytes += c->ffn_copies * c->tokens * f * c->width;
 	op->modules = modules | 1u << MODULE_PER_OP;
-	op = graph_linear(c, graph, "down", c->tokens, h, f, bias, 1);
+	graph_linear(c, graph, "down", c->tokens, h, f, bias, 1);
 	graph_leave_tp(c, graph, "MLP output");
 }

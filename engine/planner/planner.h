@@ -11,7 +11,7 @@
 #include "engine/estimate/estimate.h"
 #include "engine/knob/knob.h"
 
-enum { MAX_AXES = 24, MAX_AXIS_VALUES = 48, MAX_TOP = 64, MAX_RULES = 64 };
+enum { MAX_AXES = 24, MAX_AXIS_VALUES = 48, MAX_TOP = 64 };
 
 /* A knob and the values that it may take. */
 struct planner_axis {

@@ -405,6 +405,9 @@ const struct legality serving_table[] = {
 _Static_assert(sizeof serving_table / sizeof serving_table[0] <= 64,
 	       "check.c keeps the broken rows in 64 bits");
 
+_Static_assert(sizeof serving_table / sizeof serving_table[0] <= MAX_RULES,
+	       "sets of rules have room for every row");
+
 int serving_rules(void)
 {
 	return (int)(sizeof serving_table / sizeof serving_table[0]);

@@ -418,6 +418,9 @@ const struct legality legality_table[] = {
 	  BATCHES " zero" },
 };
 
+_Static_assert(sizeof legality_table / sizeof legality_table[0] <= MAX_RULES,
+	       "sets of rules have room for every row");
+
 int legality_count(void)
 {
 	return (int)(sizeof legality_table / sizeof legality_table[0]);

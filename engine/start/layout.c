@@ -33,12 +33,17 @@ static const struct reach reaches[] = {
 /* A sequence up to so many tokens stays on one rank where CP is not needed. */
 enum { SHORT_SEQUENCE = 16384, LONG_CP = 16, CANDIDATES = 16 };
 
-/* The warnings that a plan breaks, as bits of its mode's rows. */
-static uint64_t warnings(const struct scenario *s)
+/* The warnings that a plan breaks, by the rows of its mode's table. */
+struct warnings {
+	int count;
+	bool row[MAX_RULES];
+};
+
+static struct warnings warnings_of(const struct scenario *s)
 {
-	struct facts facts;
+	struct warnings warned = { 0 };
 	struct broken broken;
-	uint64_t rows = 0;
+	struct facts facts;
 	int count;
 	const struct legality *row = rules_of(s, &count);
 
@@ -46,17 +51,18 @@ static uint64_t warnings(const struct scenario *s)
 	for (int i = 0; i < count; i++)
 		if (row[i].rule.severity == SEVERITY_WARNING &&
 		    rules_hold(&row[i], &s->stack) && row[i].breaks(&facts, &broken))
-			rows |= UINT64_C(1) << i;
-	return rows;
+			warned.row[i] = ++warned.count > 0;
+	return warned;
 }
 
-static int bits(uint64_t rows)
+static bool warns_anew(const struct scenario *s, const struct warnings *before)
 {
-	int count = 0;
+	struct warnings now = warnings_of(s);
 
-	for (; rows != 0; rows &= rows - 1)
-		count++;
-	return count;
+	for (int i = 0; i < MAX_RULES; i++)
+		if (now.row[i] && !before->row[i])
+			return true;
+	return false;
 }
 
 static bool is_key(const struct planner_axis *axis, const char *key)
@@ -122,12 +128,12 @@ static int filter(const struct reach *reach, const struct scenario *s,
 		  const struct planner_axis *axis, double *values)
 {
 	struct scenario trial = *s;
-	uint64_t before;
+	struct warnings before;
 	int count = 0;
 
 	if (reach->other_states)
 		knob_set(&trial, knob_find("zero"), trial.plan.zero == 3 ? 1 : 3);
-	before = warnings(&trial);
+	before = warnings_of(&trial);
 	for (int i = 0; i < axis->count; i++) {
 		double value = axis->value[i];
 
@@ -136,7 +142,7 @@ static int filter(const struct reach *reach, const struct scenario *s,
 			continue;
 		/* what is warned of is no choice of one's own */
 		knob_set(&trial, axis->knob, value);
-		if ((warnings(&trial) & ~before) == 0 || is_key(axis, "mbs"))
+		if (!warns_anew(&trial, &before) || is_key(axis, "mbs"))
 			values[count++] = value;
 	}
 	return count;
@@ -176,7 +182,7 @@ static bool pick(const struct planner_problem *problem,
 		int count;
 
 		planner_scenario(problem, &result->top[i], &s);
-		count = bits(warnings(&s));
+		count = warnings_of(&s).count;
 		if (count < least)
 			*out = s;
 		least = count < least ? count : least;

@@ -332,7 +332,7 @@ static unsigned click(struct explorer *explorer, const struct timeline *t,
 unsigned timeline_act(struct explorer *explorer, struct action action)
 {
 	struct view_state *state = &explorer->state[VIEW_TIMELINE];
-	const struct timeline *t = played(explorer->play);
+	const struct timeline *t;
 	int stage, count;
 
 	if (explorer->scenario.plan.mode == MODE_INFERENCE)
