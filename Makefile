@@ -31,7 +31,7 @@ objects = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
 ENGINE  = $(B)/libengine.a
 HOUSE   = $(B)/libhouse.a
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(sort $(wildcard tests/test_*.c)))
-SUPPORT = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/support/*.c)))
+SUPPORT = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/support/*.c tests/twin/*.c)))
 PRESETS = $(sort $(wildcard presets/models/*.yaml presets/clusters/*.yaml \
                             presets/stacks/*.yaml presets/plans/*.yaml))
 
@@ -139,6 +139,24 @@ $(FUZZERS:=.o): $(B)/fuzz_%.o: tests/fuzz/fuzz_format.c
 $(FUZZERS): $(B)/fuzz_%: $(B)/fuzz_%.o $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) -fsanitize=fuzzer $^ $(LIBS) $(LDFLAGS) -o $@
 
+# Small mistakes put into the formulas one at a time; which does a test catch? LIST= takes
+# a list of them, FILES= the files, SAMPLE= so many of all; see tests/mutate/README.md.
+SAMPLE ?= 200
+JOBS ?= 2
+LEAST ?= 0
+MUTATED = $(sort $(wildcard $(addsuffix /*.c,$(addprefix engine/, \
+            model plan price graph train serve pipeline planner))))
+$(B)/mutate: tests/mutate/mutate.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) $< -o $@
+mutate: $(B)/mutate shardscope $(addprefix $(B)/tests/,$(shell cat tests/mutate/tests))
+	@B="$(B)" COMPILE="$(CC) $(filter-out -MMD -MP $(MAP) $(WARN),$(BASE)) -O1 -w" \
+	 LINK="$(CC)" SUPPORT="$(addprefix $(CURDIR)/,$(SUPPORT))" \
+	 ARCHIVES="$(CURDIR)/$(HOUSE) $(CURDIR)/$(ENGINE)" \
+	 LINK_LIBS="$(LIBS) $(TEST_LIBS)" FILES="$(or $(FILES),$(MUTATED))" LIST="$(LIST)" \
+	 SAMPLE="$(SAMPLE)" SHIFT="$(SHIFT)" JOBS="$(JOBS)" LEAST="$(LEAST)" \
+	 sh tests/mutate/run.sh
+
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
 BENCH = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/*.c)))
 bench:
@@ -221,6 +239,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run bench validate fit fit-serving screens screenshots purity floors hardened tidy memcheck \
+.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run mutate bench validate fit fit-serving screens screenshots purity floors hardened \
+        tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

@@ -476,6 +476,38 @@ static void test_sublayers(void **state)
 	assert_int_equal(model.kind[model.layer[1]].mixer, MIXER_ATTENTION);
 }
 
+/* Jamba (arXiv 2403.19887, section 3.1; configuration_jamba.py): the layers i with
+ * i % period = offset have experts, and attention likewise. */
+static void test_periods_begin_at_their_offset(void **state)
+{
+	struct import_report report;
+	struct model model;
+
+	(void)state;
+	for (int offset = 0; offset < 4; offset++) {
+		char text[800];
+
+		snprintf(text, sizeof text,
+			 "{\"model_type\": \"jamba\", \"hidden_size\": 64, "
+			 "\"num_hidden_layers\": 8, \"vocab_size\": 100, "
+			 "\"num_attention_heads\": 4, \"num_key_value_heads\": 4, "
+			 "\"intermediate_size\": 128, \"num_experts\": 4, "
+			 "\"num_experts_per_tok\": 2, \"attn_layer_period\": 8, "
+			 "\"attn_layer_offset\": %d, \"expert_layer_period\": 4, "
+			 "\"expert_layer_offset\": %d, \"mamba_d_state\": 16, "
+			 "\"mamba_d_conv\": 4, \"mamba_expand\": 2, "
+			 "\"mamba_dt_rank\": 4}",
+			 offset + 1, offset);
+		read_good(text, &model, &report);
+		for (int i = 0; i < 8; i++) {
+			const struct layer_kind *kind = &model.kind[model.layer[i]];
+
+			assert_int_equal(kind->mlp == MLP_MOE, i % 4 == offset);
+			assert_int_equal(kind->mixer == MIXER_ATTENTION,
+					 i == offset + 1);
+		}
+	}
+}
 /* What is not read, or read as another thing, is said with its true reason. */
 static void test_doubts(void **state)
 {
@@ -581,6 +613,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_family_is_said),
 		cmocka_unit_test(test_broken_files),
 		cmocka_unit_test(test_sublayers),
+		cmocka_unit_test(test_periods_begin_at_their_offset),
 		cmocka_unit_test(test_doubts),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_long_maps),

@@ -70,6 +70,30 @@ static void test_megatron_script(void **state)
 	assert_false(noted(IMPORT_NOT_MODELLED, "node-rank"));
 }
 
+/* recompute-num-layers is of each chunk with method block (Megatron's arguments.py),
+ * and ours of a stage: that times the chunks. uniform recomputes all, in such units. */
+static void test_blocks_are_of_a_chunk(void **state)
+{
+	static const char head[] =
+		"pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
+		"--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 "
+		"--global-batch-size 128 --pipeline-model-parallel-size 2 "
+		"--num-layers-per-virtual-pipeline-stage 4 --recompute-granularity "
+		"full "
+		"--recompute-num-layers 3 --recompute-method ";
+	char text[600];
+	struct scenario s;
+
+	(void)state;
+	snprintf(text, sizeof text, "%sblock\n", head);
+	read_good("megatron", text, &s);
+	expect(&s, "vpp", "4");
+	expect(&s, "recompute_layers", "12");
+	snprintf(text, sizeof text, "%suniform\n", head);
+	read_good("megatron", text, &s);
+	expect(&s, "recompute_layers", "all");
+}
+
 /* What Megatron refuses must not be read as if it were not there. */
 static void test_megatron_refused(void **state)
 {
@@ -525,6 +549,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_megatron_script),
+		cmocka_unit_test(test_blocks_are_of_a_chunk),
 		cmocka_unit_test(test_megatron_refused),
 		cmocka_unit_test(test_megatron_launches),
 		cmocka_unit_test(test_megatron_deepspeed),
