@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "engine/advice/advice.h"
+#include "engine/rules/ability.h"
 #include "presets/document.h"
 #include "presets/folder.h"
 #include "presets/report.h"
@@ -164,6 +165,29 @@ static void add_findings(struct lint *out, const struct findings *findings,
 	}
 }
 
+/* What the plan asks of a stack that the stack has not. */
+static void add_lacks(struct lint *out, const struct scenario *scenario,
+		      const struct lint_rules *rules)
+{
+	const struct rule *rule = ability_rule();
+	struct lacks lacks;
+
+	scenario_lacks(scenario, &lacks);
+	for (int i = 0; i < lacks.count; i++) {
+		struct lack *lack = &lacks.item[i];
+		struct lint_item *item =
+			add(out, rule, level_of(rules, rule, LINT_ERROR));
+
+		if (!item)
+			continue;
+		lack_mend(scenario, lack);
+		item->lack = *lack;
+		lack_text(scenario, lack, item->text, sizeof item->text);
+		lack_remedy(lack, item->remedy, sizeof item->remedy);
+		lack_source(scenario, lack->row, item->source, sizeof item->source);
+	}
+}
+
 static void add_memory(struct lint *out, const struct scenario *scenario,
 		       const struct estimate *e, const struct lint_rules *rules,
 		       struct estimate *scratch)
@@ -214,6 +238,7 @@ void lint_run(const struct scenario *scenario, const struct estimate *estimate,
 	out->count = out->errors = 0;
 	out->advice.count = 0;
 	add_findings(out, &estimate->problems, rules, false);
+	add_lacks(out, scenario, rules);
 	if (estimate_is_too_large(estimate))
 		add_memory(out, scenario, estimate, rules, scratch);
 	if (estimate->legal && rules->count > 0) {
@@ -239,6 +264,13 @@ static cJSON *nearest(const struct lint_item *item)
 
 	if (item->finding)
 		return report_nearest(item->finding);
+	if (item->lack.row) {
+		struct finding all = { .knob = item->lack.knob->key,
+				       .nearest_count = item->lack.nearest_count };
+
+		memcpy(all.nearest, item->lack.nearest, sizeof all.nearest);
+		return report_nearest(&all);
+	}
 	object = cJSON_CreateObject();
 	for (int i = 0; i < item->mends; i++) {
 		struct finding one = { .knob = item->mend[i].knob->key,

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "engine/estimate/estimate.h"
+#include "engine/rules/ability.h"
 #include "engine/start/start.h"
 #include "engine/whatif/whatif.h"
 #include "presets/error.h"
@@ -40,13 +41,14 @@ struct lint_item {
 	enum lint_level level; /* never LINT_OFF */
 	char text[320];
 	char remedy[128]; /* "gbs 256 or 272", "recompute full", or empty */
-	char source[MAX_NOTE + 16];
-	const struct finding *finding; /* NULL: the memory, with its mends */
+	char source[MAX_NOTE + MAX_ABILITY_SOURCE + 16];
+	const struct finding *finding; /* NULL: the stack's lack, or the memory */
+	struct lack lack;              /* its row is NULL: the memory, with its mends */
 	struct whatif_mend mend[MAX_WHATIF_MENDS];
 	int mends;
 };
 
-enum { MAX_LINT_ITEMS = 2 * MAX_FINDINGS + 1 };
+enum { MAX_LINT_ITEMS = 2 * MAX_FINDINGS + MAX_ABILITIES + 1 };
 
 struct lint {
 	int count, errors;

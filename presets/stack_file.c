@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "presets/ability_file.h"
 #include "presets/fields.h"
 
 static const char *const etp_words[] = { "tp", "one", NULL };
@@ -190,6 +191,9 @@ static bool read_other(const struct document *document, const struct node *node,
 		*failed = !read_rules(document, node, &d->stack, error);
 	else if (strcmp(key, "defaults") == 0)
 		*failed = !read_defaults(document, node, &d->scenario, error);
+	else if (strcmp(key, "abilities") == 0)
+		*failed = !abilities_read(document, node, &d->scenario,
+					  &d->stack.abilities, error);
 	else
 		return false;
 	return !*failed;
@@ -233,6 +237,12 @@ void stack_write(const struct stack *stack, FILE *stream)
 		fprintf(stream, "%sE%d", first ? "" : ", ", n);
 		first = false;
 	}
-	fputs("]}", stream);
+	fputc(']', stream);
+	if (stack->abilities.count > 0) {
+		fputs(", abilities: {", stream);
+		abilities_write(&stack->abilities, stream);
+		fputc('}', stream);
+	}
+	fputc('}', stream);
 	free(d);
 }

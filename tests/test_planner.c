@@ -376,6 +376,7 @@ static bool try_all(const struct planner_problem *problem, uint8_t *best,
 		struct scenario s = problem->base;
 		double score = 0;
 
+		s.stack.held = planner_held(problem);
 		for (int k = 0; k < problem->axes; k++)
 			knob_set(&s, problem->axis[k].knob,
 				 problem->axis[k].value[choice[k]]);

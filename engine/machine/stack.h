@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "engine/base/limits.h"
+#include "engine/machine/ability.h"
 #include "engine/machine/serving.h"
 
 enum etp_rule { ETP_IS_TP, ETP_IS_ONE, ETP_RULE_COUNT };
@@ -69,6 +70,8 @@ struct stack {
 	bool saves_fp8_gates;  /* inputs of the experts' gated activation too */
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */
+	struct ability_sheet abilities;
+	uint64_t held; /* bit n: row n of the sheet is a rule; set by searches alone */
 };
 
 #endif

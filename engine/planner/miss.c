@@ -108,7 +108,8 @@ static bool ask_one(struct misses *misses, struct planner_problem *out)
 static bool ask_unpinned(struct misses *misses, struct planner_problem *out)
 {
 	const struct planner_problem *problem = misses->problem;
-	struct planner_problem usual = { .base = problem->base };
+	struct planner_problem usual = { .base = problem->base,
+					 .research = problem->research };
 
 	planner_axes(&usual);
 	for (; misses->axis < problem->axes && misses->unpins < MAX_UNPINS;

@@ -7,6 +7,7 @@
 
 #include "engine/planner/search.h"
 #include "engine/predict/predict.h"
+#include "engine/rules/ability.h"
 
 double search_score(enum objective objective, const struct scenario *s, double step,
 		    double bytes)
@@ -131,6 +132,23 @@ static bool equip(struct planner *p)
 	return p->trial != NULL;
 }
 
+static bool is_free(const void *context, const struct knob *knob)
+{
+	const struct planner_problem *problem = context;
+
+	for (int i = 0; i < problem->axes; i++)
+		if (problem->axis[i].knob == knob)
+			return problem->axis[i].count > 1 &&
+			       !planner_pinned(problem, knob);
+	return false;
+}
+
+uint64_t planner_held(const struct planner_problem *problem)
+{
+	return problem->research ? 0
+				 : abilities_held(&problem->base, is_free, problem);
+}
+
 struct planner *planner_start(const struct planner_problem *problem)
 {
 	struct planner *p = calloc(1, sizeof *p);
@@ -148,6 +166,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 		if (problem->axis[i].count == 1)
 			knob_set(&p->problem.base, problem->axis[i].knob,
 				 problem->axis[i].value[0]);
+	p->problem.base.stack.held = planner_held(problem);
 	search_arrange(p);
 	if (!equip(p) || !search_menu(p)) {
 		planner_free(p);

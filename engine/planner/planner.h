@@ -41,6 +41,9 @@ struct planner_problem {
 	bool exhaustive;
 	bool any;    /* one that fits will do, whichever: is there one at all? */
 	bool strict; /* where nothing fits, the nearest miss is not wanted */
+	/* What the stack's sheet lacks is proposed too (engine/rules/ability.h). Else
+	 * it is where a person pinned it. */
+	bool research;
 };
 
 struct planner_found {
@@ -100,6 +103,9 @@ bool planner_leaves_offload(const struct planner_problem *problem);
 /* Whether nobody measured this accelerator: then plans that are left out for their
  * memory may fit all the same (unsure in engine/estimate/estimate.h). */
 bool planner_is_unsure(const struct planner_problem *problem);
+/* The rows of the stack's sheet that hold in this search, for stack.held: those that
+ * speak of an axis whose values are the usual ones. */
+uint64_t planner_held(const struct planner_problem *problem);
 /* An axis by knob, added or replaced. False if there is no room for it. */
 bool planner_pin(struct planner_problem *problem, const struct knob *knob,
 		 const double *values, int count);

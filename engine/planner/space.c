@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "engine/planner/planner.h"
+#include "engine/rules/ability.h"
 
 static const char *const words[OBJECTIVE_COUNT] = { "step", "throughput", "cost",
 						    "memory", "gpus" };
@@ -195,12 +196,29 @@ static void add_degrees(struct planner_problem *problem)
 		   gpus > s->cluster.gpus_per_node ? 2 : 1);
 }
 
+/* What the stack never has; an axis of which nothing is left keeps the plan's value. */
+static void leave_out(struct planner_problem *problem)
+{
+	for (int i = 0; i < problem->axes; i++) {
+		struct planner_axis *axis = &problem->axis[i];
+		int kept = 0;
+
+		for (int v = 0; v < axis->count; v++)
+			if (!ability_never(&problem->base.stack, axis->knob,
+					   axis->value[v]))
+				axis->value[kept++] = axis->value[v];
+		if (kept == 0)
+			axis->value[kept++] = knob_get(&problem->base, axis->knob);
+		axis->count = kept;
+	}
+}
+
 /* In this order the plans are named and ties broken: fewer splits come first. */
 void planner_axes(struct planner_problem *problem)
 {
 	const struct scenario *s = &problem->base;
 	bool sends = s->cluster.accelerator.host_bytes_per_second > 0;
-	double schedules[] = { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED };
+	double schedules[] = { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_GPIPE };
 	double splits[] = { SPLIT_AUTO, SPLIT_BALANCED };
 	/* offload as the plan has it, too */
 	double states[] = { 0, 0.5, 1, s->plan.optimizer_offload };
@@ -209,10 +227,17 @@ void planner_axes(struct planner_problem *problem)
 	problem->axes = 0;
 	if (s->plan.mode == MODE_INFERENCE) {
 		serving_axes(problem);
+		if (!problem->research)
+			leave_out(problem);
 		return;
 	}
 	add_degrees(problem);
-	add_values(problem, "schedule", schedules, 2);
+	/* who has no 1F1B runs all forwards first */
+	add_values(problem, "schedule", schedules,
+		   ability_never(&s->stack, knob_find("schedule"), SCHEDULE_1F1B) &&
+				   !problem->research
+			   ? 3
+			   : 2);
 	add_values(problem, "split", splits, 2);
 	add_series(problem, "vpp", 1, (int)smaller(s->model.layers, 12));
 	add_series(problem, "recompute", 0, RECOMPUTE_COUNT - 1);
@@ -220,6 +245,8 @@ void planner_axes(struct planner_problem *problem)
 	add_layers(problem);
 	add_values(problem, "optimizer_offload", states, sends ? 4 : 1);
 	add_values(problem, "activation_offload", sent, 2);
+	if (!problem->research)
+		leave_out(problem);
 }
 
 static const struct planner_axis *find_axis(const struct planner_problem *problem,
@@ -271,7 +298,8 @@ static const struct planner_axis *pinned(const struct planner_problem *problem,
 const struct planner_axis *planner_pinned(const struct planner_problem *problem,
 					  const struct knob *knob)
 {
-	struct planner_problem usual = { .base = problem->base };
+	struct planner_problem usual = { .base = problem->base,
+					 .research = problem->research };
 
 	planner_axes(&usual);
 	return pinned(problem, &usual, knob);
@@ -280,7 +308,8 @@ const struct planner_axis *planner_pinned(const struct planner_problem *problem,
 void planner_again(const struct planner_problem *problem, const struct scenario *base,
 		   struct planner_problem *out)
 {
-	struct planner_problem usual = { .base = problem->base };
+	struct planner_problem usual = { .base = problem->base,
+					 .research = problem->research };
 
 	*out = *problem;
 	out->base = *base;

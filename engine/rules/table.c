@@ -18,6 +18,12 @@
 #define BATCHES "mbs gbs " RANKS
 #define CHUNKS  "schedule vpp pp split layout"
 
+/* Knobs that the sheets of stacks speak of. */
+#define SHEET                                                                      \
+	CHUNKS " " BATCHES " ep etp sp cp_kind zero zero_group recompute "         \
+	       "recompute_modules activation_offload optimizer_offload optimizer " \
+	       "precision seq"
+
 const struct legality legality_table[] = {
 	{ { "E1", ERROR,
 	    "world size {0} is no multiple of TP {1} x PP {2} x CP {3} = {4}",
@@ -373,6 +379,13 @@ const struct legality legality_table[] = {
 	  0,
 	  breaks_own_chunks,
 	  CHUNKS },
+
+	{ { "C1", ERROR,
+	    "the stack has no such plan: row {0} of its sheet of abilities",
+	    "the stack's YAML, abilities" },
+	  0,
+	  breaks_ability,
+	  SHEET },
 
 	{ { "E26", WARNING, "SP does nothing at TP 1",
 	    "M megatron/training/arguments.py:1429-1439" },

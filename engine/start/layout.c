@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/planner/planner.h"
+#include "engine/rules/ability.h"
 #include "engine/rules/rules.h"
 #include "engine/start/parts.h"
 
@@ -103,6 +104,15 @@ static bool reaches_to(const struct reach *reach, const struct scenario *s,
 	return false;
 }
 
+/* The other usual way to share the states: kept whole where the habit parts them, as
+ * far as the stack has it. */
+static double other_zero(const struct scenario *s)
+{
+	if (s->plan.zero != 3)
+		return 3;
+	return ability_never(&s->stack, knob_find("zero"), 1) ? 2 : 1;
+}
+
 /* Recomputation: the stack's habit, and all. States: the habit, or the other usual
  * way. SP goes with TP. */
 static bool is_usual_word(const struct reach *reach, const struct scenario *s,
@@ -113,7 +123,7 @@ static bool is_usual_word(const struct reach *reach, const struct scenario *s,
 	if (is_key(axis, "recompute"))
 		return value == now || value == RECOMPUTE_FULL;
 	if (is_key(axis, "zero"))
-		return value == (!reach->other_states ? now : now == 3 ? 1 : 3);
+		return value == (!reach->other_states ? now : other_zero(s));
 	if (is_key(axis, "sp"))
 		return value == 0 || value == now;
 	if (is_key(axis, "optimizer_offload"))
@@ -132,7 +142,7 @@ static int filter(const struct reach *reach, const struct scenario *s,
 	int count = 0;
 
 	if (reach->other_states)
-		knob_set(&trial, knob_find("zero"), trial.plan.zero == 3 ? 1 : 3);
+		knob_set(&trial, knob_find("zero"), other_zero(s));
 	before = warnings_of(&trial);
 	for (int i = 0; i < axis->count; i++) {
 		double value = axis->value[i];

@@ -26,7 +26,7 @@ struct asked {
 	double reserve, deadline_seconds;
 	bool ask[INVERSE_COUNT];
 	enum pareto_kind front; /* PARETO_COUNT: not asked */
-	bool robust, why, json, exhaustive;
+	bool robust, why, json, exhaustive, research;
 	struct start start;
 };
 
@@ -137,6 +137,7 @@ TAKE_SWITCH(robust)
 TAKE_SWITCH(why)
 TAKE_SWITCH(json)
 TAKE_SWITCH(exhaustive)
+TAKE_SWITCH(research)
 
 const struct own_option search_options[] = {
 	{ "top", "N", "how many of the best plans to show (10)", take_top },
@@ -163,6 +164,7 @@ const struct own_option search_options[] = {
 	  take_why },
 	{ "exhaustive", NULL, "estimate everything; must find the same",
 	  take_exhaustive },
+	{ "research", NULL, "propose what the stack lacks, too", take_research },
 	{ "threads", "N", "at most so many (all processors)", take_threads },
 	{ "json", NULL, "one JSON object", take_json },
 	{ NULL, NULL, NULL, NULL },
@@ -446,6 +448,7 @@ static bool begin(struct search *search, struct error *error)
 	problem->reserve = asked->reserve;
 	problem->top = asked->top;
 	problem->exhaustive = asked->exhaustive;
+	problem->research = asked->research;
 	if (!pin(problem, asked, error))
 		return false;
 	search->extra.start = &asked->start;

@@ -1,0 +1,55 @@
+/* ability.h - does the stack have what the plan asks of it? See
+ * engine/machine/ability.h for the sheet. */
+#ifndef ENGINE_RULES_ABILITY_H
+#define ENGINE_RULES_ABILITY_H
+
+#include "engine/knob/finding.h"
+#include "engine/knob/knob.h"
+#include "engine/plan/scenario.h"
+
+/* One thing that the stack lacks. */
+struct lack {
+	const struct ability *row; /* of the scenario's stack */
+	const struct knob *knob;
+	double value; /* the plan's; of a set those members alone that are missing */
+	int nearest_count;
+	double nearest[MAX_NEAREST]; /* values that it has, and that are legal here */
+};
+
+struct lacks {
+	int count;
+	struct lack item[MAX_ABILITIES];
+};
+
+/* The rule that stands for all of them: code C1. */
+const struct rule *ability_rule(void);
+
+/* Whether the stack has what this row speaks of; a knob that does nothing in the
+ * scenario asks for nothing. */
+bool ability_lacks(const struct scenario *scenario, const struct ability *row);
+/* All that the stack lacks; points into the scenario. out may be NULL, then it stops
+ * at the first. Returns how many. */
+int scenario_lacks(const struct scenario *scenario, struct lacks *out);
+/* Fills `nearest` of one item. */
+void lack_mend(const struct scenario *scenario, struct lack *lack);
+/* "deepspeed has no zero 3 with pp 4". */
+size_t lack_text(const struct scenario *scenario, const struct lack *lack, char *out,
+		 size_t size);
+/* "zero 1", "zero 0 or 1"; empty if there is none. */
+size_t lack_remedy(const struct lack *lack, char *out, size_t size);
+/* The file and line that says so, and what was read when. */
+size_t lack_source(const struct scenario *scenario, const struct ability *row,
+		   char *out, size_t size);
+/* The row that refuses this value of the knob in this scenario, or NULL. */
+const struct ability *ability_against(const struct scenario *scenario,
+				      const struct knob *knob, double value);
+
+/* Whether the stack has this value of the knob in no plan at all. */
+bool ability_never(const struct stack *stack, const struct knob *knob, double value);
+/* The rows that hold as legality in a search, for stack.held: those of
+ * which it is free to choose a side. */
+uint64_t abilities_held(const struct scenario *scenario,
+			bool (*is_free)(const void *context, const struct knob *knob),
+			const void *context);
+
+#endif
