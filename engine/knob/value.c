@@ -26,12 +26,14 @@ bool knob_spelled(const char *a, const char *b, size_t length)
 const struct knob *knob_find(const char *key)
 {
 	size_t length = strlen(key);
+	char first = plain(key[0]); /* most of them part there; their own are plain */
 
 	for (int i = 0; i < knob_count(); i++) {
 		const struct knob *knob = &knob_table[i];
+		const char *alias = knob->alias;
 
-		if (knob_spelled(key, knob->key, length) ||
-		    (knob->alias && knob_spelled(key, knob->alias, length)))
+		if ((knob->key[0] == first && knob_spelled(key, knob->key, length)) ||
+		    (alias && alias[0] == first && knob_spelled(key, alias, length)))
 			return knob;
 	}
 	return NULL;

@@ -47,15 +47,15 @@ void states_shards(const struct scenario *scenario, struct shards *out)
 	out->replicated = dp * copies > 1;
 }
 
-static void share_out(const struct scenario *scenario, int64_t ranks,
-		      struct weight_states *out)
+/* What a rank of so many holds of the bytes of whole states. */
+static void share_out(const struct plan *plan, const struct weight_states *whole,
+		      int64_t ranks, struct weight_states *out)
 {
-	const struct plan *plan = &scenario->plan;
 	double share = 1 / (double)ranks;
 
-	out->weight = step_weight_bytes(scenario) * (plan->zero >= 3 ? share : 1);
-	out->gradient = step_gradient_bytes(scenario) * (plan->zero >= 2 ? share : 1);
-	out->optimizer = step_optimizer_bytes(scenario) * (plan->zero >= 1 ? share : 1);
+	out->weight = whole->weight * (plan->zero >= 3 ? share : 1);
+	out->gradient = whole->gradient * (plan->zero >= 2 ? share : 1);
+	out->optimizer = whole->optimizer * (plan->zero >= 1 ? share : 1);
 	/* whole, and summed in fp32 */
 	if (states_gather_once(plan))
 		out->gradient = 4;
@@ -65,9 +65,14 @@ void states_bytes(const struct scenario *scenario, const struct shards *shards,
 		  struct states *out)
 {
 	const struct plan *plan = &scenario->plan;
+	const struct weight_states whole = {
+		.weight = step_weight_bytes(scenario),
+		.gradient = step_gradient_bytes(scenario),
+		.optimizer = step_optimizer_bytes(scenario),
+	};
 
-	share_out(scenario, shards->dense, &out->dense);
-	share_out(scenario, shards->expert, &out->expert);
+	share_out(plan, &whole, shards->dense, &out->dense);
+	share_out(plan, &whole, shards->expert, &out->expert);
 	/* fp16 with its loss scaling sums in 16 bit: its copy is in the sum */
 	out->sync_copy = plan->zero < 3 && shards->replicated &&
 					 plan->precision != PRECISION_FP16
