@@ -73,7 +73,7 @@ static void the_accelerators_of_the_field_are_there(void **state)
 		"b300-sxm-288g", "gb200-nvl72",   "gb300-nvl72",   "mi250x-gcd-64g",
 		"mi300x-192g",   "mi355x-288g",   "tpu-v4",        "tpu-v5p",
 		"tpu-v6e",       "ascend-910b",   "v100-sxm2-32g", "v100-sxm3-32g",
-		"h100-sxm-96g",
+		"h100-sxm-96g",  "mi325x-256g",   "mi350x-288g",   "tpu-v7x",
 	};
 
 	(void)state;
