@@ -34,7 +34,8 @@ const struct flag megatron_flags[] = {
 	  "delayed=delayed tensorwise=current-scaling blockwise=blockwise mxfp8=mxfp8",
 	  "delayed" },
 	{ "attention-backend", "attention_kernel", FLAG_WORD,
-	  "fused=flash3 auto=flash3 flash=flash2 unfused=unfused local=fused-softmax",
+	  "fused=flash3 auto=flash3 flash=flash2 unfused=fused-softmax "
+	  "local=fused-softmax unfused=unfused",
 	  "flash3" },
 	{ "cross-entropy-loss-fusion", "cross_entropy", FLAG_ON, "fused plain",
 	  "plain" },

@@ -17,6 +17,12 @@
  * on dgx-h100 with the megatron-core stack. False with FILE:LINE, *out unchanged. */
 bool megatron_read(struct scenario *out, const char *file, const char *text,
 		   size_t length, struct import_report *report, struct error *error);
+/* "name=value name=value", Megatron's own print of a run's arguments on one line, laid
+ * over a scenario whose shape, degrees and batch stand: they turn what they name, and a
+ * knob that has a flag and is not named is as Megatron has it, but for the degrees.
+ * Cluster and stack stay. Errors name this file and line. */
+bool megatron_amend(struct scenario *out, const char *file, int line, const char *text,
+		    struct import_report *report, struct error *error);
 /* A torchrun command with all flags that differ from Megatron's defaults, comments on
  * what Megatron has no flag for above it. To be freed; NULL: out of memory. */
 char *megatron_write(const struct scenario *scenario);

@@ -51,6 +51,8 @@ static const char *const plan_flags[] = {
 	"cpu-offloading",
 	"cpu-offloading-num-layers",
 	"use-flash-attn",
+	"transformer-impl",
+	"no-masked-softmax-fusion",
 	"cuda-graph-impl",
 	"cuda-graph-scope",
 	"enable-cuda-graph",
@@ -383,6 +385,20 @@ static bool read_kernels(struct reader *r)
 				 : "partial";
 	if (is_set(r, "use-flash-attn") && !is_set(r, "attention-backend") &&
 	    !set(r, "attention_kernel", "flash2", find(r, "use-flash-attn")))
+		return false;
+	/* without Transformer Engine: its own attention, whose masked softmax is one
+	 * kernel (megatron/core/transformer/dot_product_attention.py), and norms of
+	 * PyTorch */
+	if (says(r, "transformer-impl", "local") &&
+	    !(set(r, "fused_norms", "off", find(r, "transformer-impl")) &&
+	      (is_set(r, "use-flash-attn") ||
+	       set(r, "attention_kernel", "fused-softmax",
+		   find(r, "transformer-impl")))))
+		return false;
+	/* unfused attention scales, masks and takes the softmax in one kernel */
+	if (r->out->plan.attention_kernel == ATTENTION_FUSED_SOFTMAX &&
+	    is_set(r, "no-masked-softmax-fusion") &&
+	    !set(r, "attention_kernel", "unfused", find(r, "no-masked-softmax-fusion")))
 		return false;
 	return set(r, "cuda_graphs", graphs, graph);
 }

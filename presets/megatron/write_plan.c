@@ -265,6 +265,8 @@ static void put_rest(const struct flag_writer *w)
 	struct scenario base;
 
 	put_offload(w);
+	if (plan->attention_kernel == ATTENTION_UNFUSED)
+		w->put(w->out, "no-masked-softmax-fusion", "");
 	if (plan->cuda_graphs == GRAPHS_PARTIAL)
 		w->put(w->out, "cuda-graph-impl", "transformer_engine");
 	if (plan->cuda_graphs == GRAPHS_FULL) {
