@@ -162,6 +162,21 @@ static bool is_id(const char *name)
 	       slash[1] != '\0' && !strchr(slash + 1, '/');
 }
 
+/* A stack goes by several names, with blanks between; a Hugging Face id has none. */
+static bool is_alias(const char *aliases, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = aliases; *at != '\0'; at += strspn(at, " ")) {
+		size_t word = strcspn(at, " ");
+
+		if (word == length && strncasecmp(at, name, word) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
 const struct preset *preset_find(enum preset_kind kind, const char *name)
 {
 	const struct preset *list;
@@ -171,7 +186,7 @@ const struct preset *preset_find(enum preset_kind kind, const char *name)
 		if (strcasecmp(list[i].name, name) == 0)
 			return &list[i];
 	for (int i = 0; i < count; i++)
-		if (list[i].alias[0] != '\0' && strcasecmp(list[i].alias, name) == 0)
+		if (is_alias(list[i].alias, name))
 			return &list[i];
 	/* org/Model-Instruct-FP8 means org/Model, unless it is a file */
 	return kind == PRESET_MODEL && is_id(name) && access(name, F_OK) != 0

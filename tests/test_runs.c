@@ -69,7 +69,7 @@ static void a_fault_is_one_line_and_the_rest_is_kept(void **state)
 		  "states no tp", false },
 		{ "  - {id: b, model: m, gpus: 16, tp: 2, pp: 2, gbs: 64, seq: 4096, "
 		  "recomptue: full}\n",
-		  "recompute", true },
+		  "recompute", false },
 		{ "  - {id: b, model: m, gpus: 16, tp: 2, pp: 2, dp: 5, gbs: 64, seq: "
 		  "4096}\n",
 		  "dp is 5", false },
@@ -104,7 +104,7 @@ static void a_fault_is_one_line_and_the_rest_is_kept(void **state)
 	}
 }
 
-static void an_unknown_machine_refuses_its_group_only(void **state)
+static void an_unknown_machine_or_stack_refuses_its_group_only(void **state)
 {
 	char text[8192];
 	struct run_set set = { 0 };
@@ -121,12 +121,12 @@ static void an_unknown_machine_refuses_its_group_only(void **state)
 	assert_int_equal(set.count, 3);
 	assert_int_equal(set.faults, 2);
 	assert_non_null(strstr(set.fault[0].text, "abacus"));
-	assert_non_null(strstr(set.fault[1].text, "generic"));
+	assert_non_null(strstr(set.fault[1].text, "unknown stack 'no-such-stack'"));
+	assert_non_null(strstr(set.fault[1].text, "x.yaml:13:"));
 	assert_true(runs_score(&set, &scores));
 	assert_true(scores.rows[0].predicted);
 	assert_false(scores.rows[1].predicted);
-	assert_true(scores.rows[2].predicted);
-	assert_string_equal(set.run[2].scenario.stack.name, "generic");
+	assert_false(scores.rows[2].predicted);
 	run_scores_free(&scores);
 	runs_free(&set);
 }
@@ -170,14 +170,129 @@ static void facts_about_a_job_are_no_inputs(void **state)
 	runs_free(&without);
 }
 
+static void every_name_of_a_stack_is_that_stack(void **state)
+{
+	static const char *const names[][2] = {
+		{ "megatron", "megatron-core" },
+		{ "NeMo", "megatron-core" },
+		{ "megatron-bridge", "megatron-core" },
+		{ "pytorch-fsdp", "fsdp" },
+		{ "maxtext", "jax-xla" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct run_set set = { 0 };
+		struct error error;
+		char text[1024];
+		int n = snprintf(text, sizeof text,
+				 "groups:\n- stack: %s\n  cluster: {accelerator: "
+				 "h100-sxm-80g}\n  runs:\n  - {id: a, model: "
+				 "llama3.1-8b, gpus: 8, tp: 1, pp: 1, gbs: 8, seq: "
+				 "4096}\n",
+				 names[i][0]);
+
+		assert_true(runs_parse(&set, "x.yaml", text, (size_t)n, &error));
+		assert_int_equal(set.faults, 0);
+		assert_string_equal(set.run[0].scenario.stack.name, names[i][1]);
+		runs_free(&set);
+	}
+}
+
+/* Words that are no knobs' own: how CP speaks, switches for shares, the release. */
+static void words_of_sources_turn_knobs(void **state)
+{
+	struct run_set set;
+	const struct plan *plan;
+
+	(void)state;
+	parse(&set,
+	      "  - {id: w, model: m, gpus: 16, tp: 2, pp: 2, cp: 2, gbs: 64, seq: "
+	      "4096, cp_comm: a2a+p2p, optimizer_offload: true, "
+	      "activation_offload: false, software_version: \"25.09\"}\n"
+	      "  - {id: v, model: m, gpus: 16, tp: 2, pp: 2, cp: 2, gbs: 64, seq: "
+	      "4096, cp_comm: all_gather, optimizer_offload: 0.5}\n"
+	      "  - {id: u, model: m, gpus: 16, tp: 2, pp: 2, cp: 2, gbs: 64, seq: "
+	      "4096, cp_comm: pigeon}\n");
+	plan = &set.run[0].scenario.plan;
+	assert_int_equal(plan->cp_kind, CP_ULYSSES);
+	assert_close(plan->optimizer_offload, 1, 1e-12);
+	assert_close(plan->activation_offload, 0, 1e-12);
+	assert_string_equal(set.run[0].software_version, "25.09");
+	plan = &set.run[1].scenario.plan;
+	assert_int_equal(plan->cp_kind, CP_ALL_GATHER);
+	assert_close(plan->optimizer_offload, 0.5, 1e-12);
+	assert_string_equal(set.run[1].software_version, "");
+	assert_int_equal(set.faults, 1);
+	assert_non_null(strstr(set.fault[0].text, "cp_comm is 'pigeon'"));
+	assert_false(set.run[2].readable);
+	runs_free(&set);
+}
+
+/* The whole reader of Megatron's arguments: flags of the network, of the plan, what
+ * they switch off, and those behind the 511th character. */
+static void megatrons_arguments_are_read_whole(void **state)
+{
+	static const char run[] =
+		"  - {id: a, model: e, gpus: 16, tp: 1, pp: 2, vpp: 2, ep: 4, cp: 1, "
+		"gbs: 64, seq: 4096, precision: bf16, recompute: none, megatron_args: "
+		"\"attention-backend=unfused moe-layer-freq=([0]*2+[1]*6) "
+		"attention-dropout=0.0 swiglu=False%s kv-channels=64 "
+		"hidden-dropout=0.25 "
+		"mtp-num-layers=2 moe-token-dispatcher-type=flex "
+		"moe-flex-dispatcher-backend=hybridep transformer-impl=%s "
+		"untie-embeddings-and-output-weights=True lr=0.00015\"}\n";
+	char text[4096], filler[700] = "";
+	struct error error;
+	struct run_set set = { 0 };
+	const struct scenario *s;
+	int n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof filler - 20; i += strlen(filler + i))
+		snprintf(filler + i, sizeof filler - i, " seed=%zu", i);
+	n = snprintf(text, sizeof text,
+		     "models:\n  e: {hidden: 1024, ffn: 4096, layers: 8, heads: 8, "
+		     "kv_heads: 8, vocab: 32000, gated_mlp: true, experts: 8, "
+		     "experts_per_token: 2, expert_ffn: 512, dropout: 0}\ngroups:\n"
+		     "- stack: megatron-core\n  cluster: {accelerator: h100-sxm-80g}\n"
+		     "  runs:\n");
+	n += snprintf(text + n, sizeof text - (size_t)n, run, filler, "local");
+	assert_true(runs_parse(&set, "x.yaml", text, (size_t)n, &error));
+	for (int i = 0; i < set.faults; i++)
+		print_error("%s\n", set.fault[i].text);
+	assert_int_equal(set.faults, 0);
+	s = &set.run[0].scenario;
+	assert_int_equal(s->plan.pp, 2);
+	assert_int_equal(s->plan.vpp, 2);
+	assert_int_equal(s->plan.ep, 4);
+	assert_int_equal(s->cluster.gpus, 16);
+	assert_int_equal(s->plan.attention_kernel, ATTENTION_FUSED_SOFTMAX);
+	assert_false(s->plan.fused_norms);
+	assert_int_equal(s->plan.moe_dispatcher, DISPATCH_HYBRIDEP);
+	assert_int_equal(s->plan.cross_entropy, CE_PLAIN);
+	assert_false(s->plan.grouped_gemm || s->plan.overlap_param_gather);
+	assert_int_equal(s->model.mtp_layers, 2);
+	assert_false(s->model.gated_mlp || s->model.tied_embeddings);
+	assert_close(s->model.dropout, 0.25, 1e-12);
+	assert_int_equal(s->model.kinds, 2);
+	assert_int_equal(s->model.kind[0].attention.head_dim, 64);
+	assert_int_equal(model_kind_layers(&s->model, 0), 2);
+	assert_string_equal(s->model.name, "e");
+	runs_free(&set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_is_read_whole),
 		cmocka_unit_test(a_fault_is_one_line_and_the_rest_is_kept),
-		cmocka_unit_test(an_unknown_machine_refuses_its_group_only),
+		cmocka_unit_test(an_unknown_machine_or_stack_refuses_its_group_only),
 		cmocka_unit_test(a_file_that_holds_no_runs_is_refused),
 		cmocka_unit_test(facts_about_a_job_are_no_inputs),
+		cmocka_unit_test(every_name_of_a_stack_is_that_stack),
+		cmocka_unit_test(words_of_sources_turn_knobs),
+		cmocka_unit_test(megatrons_arguments_are_read_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "presets/megatron/flags.h"
+#include "presets/megatron/megatron.h"
+#include "presets/pairs/mapping.h"
 
 struct key {
 	const char *name;
@@ -143,92 +146,33 @@ static bool take_first_last(struct measured_run *run, const struct node *node,
 	return true;
 }
 
-/* Words of Megatron's command line that change costs. */
-static bool take_megatron_word(struct measured_run *run, const char *name,
-			       const char *value)
+/* Megatron's words for how CP sees the whole sequence. */
+static bool take_cp_comm(struct measured_run *run, const struct node *node,
+			 const char *text)
 {
-	struct scenario *s = &run->scenario;
-	struct attention *a = &s->model.kind[0].attention;
-
-	if (strcmp(name, "transformer-impl") == 0)
-		s->plan.fused_norms = strcmp(value, "local") != 0;
-	else if (strcmp(name, "attention-backend") == 0)
-		s->plan.attention_kernel = strcmp(value, "unfused") == 0
-						   ? ATTENTION_FUSED_SOFTMAX
-						   : ATTENTION_FLASH2;
-	else if (strcmp(name, "overlap-param-gather") == 0)
-		s->plan.overlap_param_gather = is_true(value);
-	else if (strcmp(name, "cross-entropy-loss-fusion") == 0)
-		s->plan.cross_entropy = is_true(value) ? CE_FUSED : CE_PLAIN;
-	else if (strcmp(name, "account-for-embedding-in-pipeline-split") == 0)
-		s->plan.split_embedding = is_true(value);
-	else if (strcmp(name, "account-for-loss-in-pipeline-split") == 0)
-		s->plan.split_loss = is_true(value);
-	else if (strcmp(name, "untie-embeddings-and-output-weights") == 0)
-		s->model.tied_embeddings = !is_true(value);
-	else if (strcmp(name, "moe-grouped-gemm") == 0)
-		s->plan.grouped_gemm = is_true(value);
-	else if (strcmp(name, "hidden-dropout") == 0)
-		s->model.dropout = strtod(value, NULL);
-	else if (strcmp(name, "q-lora-rank") == 0)
-		a->query_rank = atoll(value);
-	else if (strcmp(name, "kv-lora-rank") == 0)
-		a->kv_rank = atoll(value);
-	else if (strcmp(name, "qk-head-dim") == 0)
-		a->nope_dim = atoll(value);
-	else if (strcmp(name, "qk-pos-emb-head-dim") == 0)
-		a->rope_dim = atoll(value);
-	else if (strcmp(name, "v-head-dim") == 0)
-		a->value_dim = atoll(value);
-	else
-		return false;
-	if (a->nope_dim > 0)
-		a->head_dim = a->nope_dim + a->rope_dim;
-	return true;
-}
-
-static bool take_stage_layers(struct measured_run *run, const char *name,
-			      const char *value)
-{
-	struct plan *plan = &run->scenario.plan;
-
-	if (strcmp(name, "decoder-first-pipeline-num-layers") == 0)
-		plan->first_stage_layers = atoll(value);
-	else if (strcmp(name, "decoder-last-pipeline-num-layers") == 0)
-		plan->last_stage_layers = atoll(value);
-	else
-		return false;
-	plan->split = SPLIT_FIRST_LAST;
-	return true;
-}
-
-/* "name=value name=value"; words without a cost here are passed over. */
-static bool take_megatron(struct measured_run *run, const struct node *node,
-			  const char *text)
-{
-	char copy[512], *rest = copy;
+	const struct flag *flag = megatron_flag("cp-comm-type");
+	char word[32];
 
 	(void)node;
-	run->scenario.model.dropout = 0.1; /* Megatron's default */
-	run->scenario.plan.cross_entropy = CE_PLAIN;
-	run->scenario.plan.grouped_gemm = false;
-	snprintf(copy, sizeof copy, "%s", text);
-	for (char *word = strsep(&rest, " "); word; word = strsep(&rest, " ")) {
-		char *value = strchr(word, '=');
+	return mapping_ours(flag->words, text, strlen(text), word) &&
+	       set(run, flag->knob, word);
+}
 
-		if (!value)
-			continue;
-		*value++ = '\0';
-		if (strstr(word, "-bias-linear") && is_true(value)) {
-			run->scenario.model.mlp_bias = false;
-			for (int k = 0; k < run->scenario.model.kinds; k++)
-				run->scenario.model.kind[k].attention.qkv_bias =
-					run->scenario.model.kind[k]
-						.attention.output_bias = false;
-		} else if (!take_stage_layers(run, word, value)) {
-			take_megatron_word(run, word, value);
-		}
-	}
+/* A share, or a switch: all of it. */
+static bool take_offload(struct measured_run *run, const struct node *node,
+			 const char *text)
+{
+	bool off = strcmp(text, "false") == 0 || strcmp(text, "False") == 0;
+
+	return set(run, node->key, off ? "0" : is_true(text) ? "1" : text);
+}
+
+static bool take_version(struct measured_run *run, const struct node *node,
+			 const char *text)
+{
+	(void)node;
+	snprintf(run->software_version, sizeof run->software_version, "%s", text);
+	error_clean(run->software_version);
 	return true;
 }
 
@@ -242,9 +186,12 @@ static const struct key keys[] = {
 	{ "measured_stage", take_stage },
 	{ "task", take_task },
 	{ "layers_first_last", take_first_last },
-	{ "megatron_args", take_megatron },
+	{ "megatron_args", take_nothing }, /* run_amend() */
+	{ "cp_comm", take_cp_comm },
+	{ "optimizer_offload", take_offload },
+	{ "activation_offload", take_offload },
 	{ "measured_busbw_gbs", take_nothing }, /* a fact about the job, no input */
-	{ "software_version", take_nothing },
+	{ "software_version", take_version },
 	{ "note", take_nothing },
 	{ "source", take_nothing },
 	{ "reference", take_nothing },
@@ -264,6 +211,30 @@ bool run_key_read(struct measured_run *run, const struct document *document,
 					 node->key, text);
 	}
 	return false;
+}
+
+bool run_amend(struct measured_run *run, const struct document *document,
+	       const struct node *map, const struct node *shape, struct error *error)
+{
+	const struct node *args = node_get(map, "megatron_args");
+	struct import_report *report;
+	bool good;
+
+	if (!args)
+		return true;
+	if (args->kind != NODE_SCALAR)
+		return error_set(error, document->file, args->line,
+				 "megatron_args is no text; expected \"name=value "
+				 "name=value\"");
+	if (shape && !node_get(shape, "dropout"))
+		run->scenario.model.dropout = 0.1; /* Megatron's default */
+	report = calloc(1, sizeof *report);
+	if (!report)
+		return error_set(error, document->file, args->line, "out of memory");
+	good = megatron_amend(&run->scenario, document->file, args->line, args->text,
+			      report, error);
+	free(report);
+	return good;
 }
 
 /* How the layers were dealt out is rarely stated. Where they don't divide, the

@@ -240,6 +240,10 @@ static cJSON *row_object(const struct measured_run *run, struct estimate *estima
 
 	run_predict(run, estimate, &p);
 	cJSON_AddStringToObject(row, "id", run->id);
+	if (run->software_version[0] != '\0')
+		cJSON_AddStringToObject(row, "software_version", run->software_version);
+	else
+		cJSON_AddNullToObject(row, "software_version");
 	if (run->scenario.plan.mode == MODE_INFERENCE) {
 		add_serving(row, run, &p);
 		cJSON_AddBoolToObject(row, "feasible", p.predicted);

@@ -65,7 +65,9 @@ static bool set_knob(struct scenario *s, const struct document *document,
 
 	if (!knob)
 		return error_set(error, document->file, node->line,
-				 "unknown key '%.60s'%s%s%s; it is passed over",
+				 "unknown key '%.60s'%s%s%s; expected a knob or a word "
+				 "of tests/validation/README.md, so the run is not "
+				 "predicted",
 				 node->key, near ? "; did you mean " : "",
 				 near ? near : "", near ? "?" : "");
 	if (node->kind == NODE_SCALAR &&
@@ -112,14 +114,15 @@ static bool read_stack(struct reading *r, const struct node *group)
 		add_fault(r->set, &error);
 		return false;
 	}
-	if (generic || !stack) {
-		error_set(&error, r->document->file, stack ? stack->line : group->line,
-			  "%s%.40s%s; taken as generic",
-			  stack ? "unknown stack '" : "no stack", stack ? name : "",
-			  stack ? "'" : "");
-		add_fault(r->set, &error);
-	}
-	return true;
+	if (!generic && stack)
+		return true;
+	error_set(&error, r->document->file, stack ? stack->line : group->line,
+		  "%s%.40s%s; expected one of `shardscope list stacks` (generic where "
+		  "none is like it), so the group is not predicted",
+		  stack ? "unknown stack '" : "no stack", stack ? name : "",
+		  stack ? "'" : "");
+	add_fault(r->set, &error);
+	return false;
 }
 
 /* A shape of this file, or a shipped model. */
@@ -156,8 +159,7 @@ static bool is_label(const char *key)
 	       strcmp(key, "use") == 0;
 }
 
-/* Every key of the run; false if a value can't be used. An unknown key is a fault,
- * but the rest of the run still says what was run. */
+/* Every key of the run; false if one can't be used. */
 static bool read_keys(struct reading *r, struct measured_run *out,
 		      const struct node *run)
 {
@@ -168,14 +170,29 @@ static bool read_keys(struct reading *r, struct measured_run *out,
 		bool mine = false;
 
 		if (is_label(node->key) ||
-		    run_key_read(out, r->document, node, &mine, &error))
+		    run_key_read(out, r->document, node, &mine, &error) ||
+		    (!mine && set_knob(&out->scenario, r->document, node, &error)))
 			continue;
-		if (!mine && set_knob(&out->scenario, r->document, node, &error))
-			continue;
-		good = good && !mine && !knob_find(node->key);
+		good = false;
 		add_fault(r->set, &error);
 	}
 	return good;
+}
+
+/* The run's own keys, and Megatron's arguments where it has them. */
+static bool read_plan(struct reading *r, struct measured_run *out,
+		      const struct node *run)
+{
+	struct error error;
+
+	if (!read_keys(r, out, run))
+		return false;
+	if (!node_get(run, "megatron_args"))
+		return true;
+	if (run_amend(out, r->document, run, r->shape, &error))
+		return read_keys(r, out, run);
+	add_fault(r->set, &error);
+	return false;
 }
 
 /* Without these a run can't be told from another. */
@@ -294,7 +311,7 @@ static bool read_run(struct reading *r, const struct node *run)
 	}
 	if (out->readable) {
 		out->scenario.model = r->model;
-		out->readable = read_keys(r, out, run);
+		out->readable = read_plan(r, out, run);
 		if (out->scenario.plan.mode == MODE_TRAINING)
 			run_settle(out, run, r->shape);
 	}

@@ -21,10 +21,11 @@ enum memory_kind { MEMORY_ALLOCATED, MEMORY_RESERVED, MEMORY_OTHER, MEMORY_KIND_
 
 struct measured_run {
 	char id[128];
-	int source;     /* file, from 0 in the order of reading */
-	int group;      /* of all files together */
-	bool readable;  /* the scenario below is there */
-	bool last_only; /* memory was measured on the last stage alone */
+	char software_version[64]; /* as the source prints it; "" = not stated */
+	int source;                /* file, from 0 in the order of reading */
+	int group;                 /* of all files together */
+	bool readable;             /* the scenario below is there */
+	bool last_only;            /* memory was measured on the last stage alone */
 	bool scores_time, scores_memory, scores_fit;
 	enum memory_kind memory_kind;
 	double step_seconds, peak_bytes; /* 0 = not stated */
