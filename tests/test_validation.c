@@ -26,7 +26,7 @@ static void every_run_is_read_without_a_fault(void **state)
 	int refused = 0;
 
 	(void)state;
-	measured_check(14, 3498);
+	measured_check(20, 3582);
 	for (int i = 0; i < measured_set.count; i++)
 		refused += !measured_scores.rows[i].predicted;
 	/* three have more stages than layers, one more expert ranks than GPUs */
@@ -46,11 +46,17 @@ static void step_times_stay_as_near(void **state)
 		{ "hf_ultrascale_h100", 0.048, 0.138 },
 		{ "internevo_a100", 0.028, 0.062 },
 		{ "llmfoundry_fsdp", 0.039, 0.112 },
-		{ "megatron_bridge_perf", 0.060, 0.440 },
+		{ "megatron_bridge_cards", 0.336, 0.364 },
+		{ "megatron_bridge_perf", 0.073, 0.282 },
+		{ "megatron_gb200_ladder", 0.278, 0.413 },
+		{ "megatron_moe_zoo", 0.123, 0.272 },
+		{ "mlperf_8b_amd", 0.080, 0.080 },
+		{ "mlperf_lora", 0.104, 0.294 },
 		{ "nemo_docs_h100", 0.067, 0.171 },
 		{ "papers", 0.045, 0.642 },
 		{ "simumax", 0.037, 0.079 },
 		{ "torchtitan", 0.033, 0.128 },
+		{ "tpu_recipes", 0.098, 0.203 },
 		{ "vtrain_multi_a100", 0.062, 0.147 },
 	};
 
@@ -61,8 +67,8 @@ static void step_times_stay_as_near(void **state)
 		at_most(rows[i].name, "median", s->time.median, rows[i].median);
 		at_most(rows[i].name, "p90", s->time.p90, rows[i].p90);
 	}
-	at_most("total", "median", measured_scores.total.time.median, 0.037);
-	at_most("total", "p90", measured_scores.total.time.p90, 0.123);
+	at_most("total", "median", measured_scores.total.time.median, 0.062);
+	at_most("total", "p90", measured_scores.total.time.p90, 0.147);
 }
 
 static void layouts_stay_ranked(void **state)
@@ -72,8 +78,8 @@ static void layouts_stay_ranked(void **state)
 	(void)state;
 	assert_true(r->groups >= 60);
 	at_most("total", "lack of tau", 1 - r->tau, 0.29);
-	at_most("total", "top-1 regret", r->top1_regret, 0.018);
-	at_most("total", "top-3 regret", r->top3_regret, 0.008);
+	at_most("total", "top-1 regret", r->top1_regret, 0.031);
+	at_most("total", "top-3 regret", r->top3_regret, 0.022);
 }
 
 static void memory_stays_as_near(void **state)
