@@ -94,7 +94,7 @@ static void describe(enum preset_kind kind, struct preset *preset)
 {
 	struct document document;
 	struct error error = { "" };
-	const struct node *title, *id;
+	const struct node *title, *id, *also;
 
 	if (!open_preset(preset, &document, &error)) {
 		snprintf(preset->title, sizeof preset->title, "%.*s", MAX_NOTE - 1,
@@ -103,6 +103,9 @@ static void describe(enum preset_kind kind, struct preset *preset)
 	}
 	title = node_get(document.root, "title");
 	id = node_get(document.root, kind == PRESET_STACK ? "alias" : "hf_id");
+	also = kind == PRESET_MODEL ? node_get(document.root, "also") : NULL;
+	if (also)
+		node_text(&document, also, preset->also, sizeof preset->also, NULL);
 	if (title)
 		node_text(&document, title, preset->title, sizeof preset->title, NULL);
 	if (id)
@@ -247,7 +250,7 @@ static bool looks_like_file(const char *name)
 	       stat(name, &unused) == 0;
 }
 
-/* "google/gemma-4-31B-it" is no path of a file that is missing. */
+/* "google/gemma-4-77B-it" is no path of a file that is missing. */
 static bool is_absent_id(const char *name)
 {
 	const char *dot = strrchr(name, '.');

@@ -60,6 +60,7 @@ struct draft {
 static const struct field fields[] = {
 	TEXT("title", note.title),
 	TEXT("source", note.source),
+	TEXT("also", note.also),
 	TEXT("name", model.name),
 	TEXT("hf_id", model.hf_id),
 	TEXT("approximate", model.approximate),

@@ -19,34 +19,8 @@ static const char *const noise[] = {
 	"quantized", "dynamic",  "static",    "block",   "kv",     "4bit",
 	"8bit",      "gguf",     "marlin",    "autofp8", "float8", "channelwise",
 	"nvidia",    "v0.1",     "v0.2",      "v0.3",    "turbo",  "reasoning",
-	"quantised", "original", "autoround", "quark",   NULL
-};
-
-/* Names that share a shape with one of the library. */
-static const struct {
-	const char *name, *model;
-} kin[] = {
-	{ "deepseekr1", "deepseek-v3" },
-	{ "deepseekr1zero", "deepseek-v3" },
-	{ "deepseekv3.1", "deepseek-v3" },
-	{ "deepseekv3.1terminus", "deepseek-v3" },
-	{ "deepseekv3.2", "deepseek-v3" },
-	{ "deepseekv3.2exp", "deepseek-v3" },
-	{ "deepseekv2chat", "deepseek-v2" },
-	{ "deepseekr1distillllama70b", "llama3.1-70b" },
-	{ "deepseekr1distillllama8b", "llama3.1-8b" },
-	{ "deepseekr1distillqwen32b", "qwen2.5-32b" },
-	{ "llama3.370b", "llama3.1-70b" },
-	{ "llama3.1nemotron70b", "llama3.1-70b" },
-	{ "hermes3llama3.170b", "llama3.1-70b" },
-	{ "kimik2.5", "kimi-k2" },
-	{ "qwq32b", "qwen2.5-32b" },
-	{ "qwen332b", "qwen3-32b" },
-	{ "minimaxm2", "minimax-m2.5" },
-	{ "minimaxm2.1", "minimax-m2.5" },
-	{ "glm4.6", "glm-4.5" },
-	{ "llama417b16e", "llama4-scout" },
-	{ "llama417b128e", "llama4-maverick" },
+	"quantised", "original", "autoround", "quark",   "qat",    "ct",
+	NULL
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of
@@ -130,6 +104,24 @@ static void reduce(const char *checkpoint, char out[MAX_ID])
 	}
 }
 
+/* Whether one of the names that share the preset's shape is the wanted one. */
+static bool is_also(const struct preset *preset, const char *wanted)
+{
+	const char *at = preset->also;
+
+	while (*(at += strspn(at, " ")) != '\0') {
+		char word[MAX_ID], name[MAX_ID];
+		size_t length = strcspn(at, " ");
+
+		snprintf(word, sizeof word, "%.*s", (int)length, at);
+		reduce(word, name);
+		if (strcmp(name, wanted) == 0)
+			return true;
+		at += length;
+	}
+	return false;
+}
+
 static const struct preset *find_reduced(const char *wanted)
 {
 	const struct preset *list;
@@ -143,20 +135,18 @@ static const struct preset *find_reduced(const char *wanted)
 		if (strcmp(name, wanted) == 0 || strcmp(id, wanted) == 0)
 			return &list[i];
 	}
+	for (int i = 0; i < count; i++)
+		if (is_also(&list[i], wanted))
+			return &list[i];
 	return NULL;
 }
 
 const struct preset *model_name_find(const char *name)
 {
-	const struct preset *found;
 	char wanted[MAX_ID];
 
 	reduce(name, wanted);
-	found = wanted[0] != '\0' ? find_reduced(wanted) : NULL;
-	for (size_t i = 0; i < sizeof kin / sizeof kin[0] && !found; i++)
-		if (strcmp(kin[i].name, wanted) == 0)
-			found = preset_find(PRESET_MODEL, kin[i].model);
-	return found;
+	return wanted[0] != '\0' ? find_reduced(wanted) : NULL;
 }
 
 /* How unlike two reduced names are: letters to change, less what they begin with in

@@ -394,8 +394,8 @@ static void test_models_named(void **state)
 	static const struct {
 		const char *format, *text, *says;
 	} bad[] = {
-		{ "vllm", "vllm serve google/gemma-4-31B-it -tp 4",
-		  "no model 'google/gemma-4-31B-it' in the library; near: gemma" },
+		{ "vllm", "vllm serve google/gemma-4-77B-it -tp 4",
+		  "no model 'google/gemma-4-77B-it' in the library; near: gemma" },
 		{ "vllm", "vllm serve $MODEL -tp 4", "names no model" },
 		{ "megatron", "megatron sft --model org/Own-9B --micro-batch-size 1",
 		  "no model 'org/Own-9B' in the library; --model config.json" },
@@ -668,7 +668,7 @@ static void test_command(void **state)
 		  "names no model");
 	run_check("check tests/fuzz/seeds/accelerate/exported --model llama2-7b", 0,
 		  "ok", "read as accelerate");
-	run_check("eval --model google/gemma-4-31B-it", 2, NULL, "near: gemma");
+	run_check("eval --model google/gemma-4-77B-it", 2, NULL, "near: gemma");
 	run_check("import word x", 2, NULL, "expected one of hf, megatron");
 	run_check("import megatron no/such/file", 2, NULL, "No such file");
 	run_check("import megatron tests", 2, NULL, "tests");

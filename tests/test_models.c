@@ -5,6 +5,7 @@
 
 #include "presets/library.h"
 #include "presets/model_file.h"
+#include "presets/model_name.h"
 #include "tests/support/close.h"
 
 static void read_shipped(const char *name, struct model *model, struct model_note *note)
@@ -106,6 +107,29 @@ static void ids_are_unique(void **state)
 			assert_string_not_equal(list[i].alias, list[k].alias);
 }
 
+/* A name that two presets claim would be answered with the one that stands first. */
+static void other_names_mean_one_model(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list), names = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		char words[MAX_NOTE], *rest = words, *word;
+
+		snprintf(words, sizeof words, "%s", list[i].also);
+		while ((word = strsep(&rest, " ")) && *word != '\0') {
+			const struct preset *found = model_name_find(word);
+
+			if (found != &list[i])
+				fail_msg("%s of %s means %s", word, list[i].name,
+					 found ? found->name : "nothing");
+			names++;
+		}
+	}
+	assert_true(names >= 60);
+}
+
 /* Published models by their Hugging Face ids, counted from their config.json, in
  * billions; active parameters where the source counts the same. Tuned and quantised
  * checkpoints of them mean them too. */
@@ -140,6 +164,17 @@ static void ids_name_published_models(void **state)
 		{ "MiniMaxAI/MiniMax-M3", 425.95, 0 },
 		{ "XiaomiMiMo/MiMo-V2-Flash", 309.43, 0 },
 		{ "stepfun-ai/Step-3.7-Flash", 195.83, 0 },
+		{ "MiniMaxAI/MiniMax-M2.7", 228.69, 0 },
+		{ "zai-org/GLM-5.2-FP8", 743.18, 41.05 },
+		{ "zai-org/GLM-4.5V-FP8", 106.85, 0 },
+		{ "Qwen/Qwen3-VL-235B-A22B-Instruct-FP8", 235.09, 22.19 },
+		{ "Qwen/Qwen3.5-397B-A17B-FP8", 396.35, 0 },
+		{ "nvidia/Qwen3.6-27B-NVFP4", 26.90, 0 },
+		{ "google/gemma-4-31B-it-qat-w4a16-ct", 30.81, 0 },
+		{ "baidu/ERNIE-4.5-300B-A47B-PT", 299.48, 47.93 },
+		{ "mistralai/Mistral-Large-3-675B-Instruct-2512", 673.42, 0 },
+		{ "baichuan-inc/Baichuan2-13B-Chat", 13.90, 0 },
+		{ "Qwen/Qwen-72B", 72.29, 0 },
 	};
 
 	(void)state;
@@ -304,6 +339,7 @@ int main(void)
 		cmocka_unit_test(counts_agree_with_publishers),
 		cmocka_unit_test(everyone_has_title_and_source),
 		cmocka_unit_test(ids_are_unique),
+		cmocka_unit_test(other_names_mean_one_model),
 		cmocka_unit_test(ids_name_published_models),
 		cmocka_unit_test(writing_and_reading_gives_the_same),
 		cmocka_unit_test(an_id_finds_its_model),
