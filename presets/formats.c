@@ -8,6 +8,7 @@
 
 #include "presets/accelerate/accelerate.h"
 #include "presets/deepspeed/deepspeed.h"
+#include "presets/finetune/finetune.h"
 #include "presets/hf/hf_model.h"
 #include "presets/kept.h"
 #include "presets/library.h"
@@ -70,6 +71,9 @@ const struct format_reader format_table[] = {
 	{ "nanotron", "a nanotron configuration, YAML", nanotron_read, false },
 	{ "accelerate", "a configuration of accelerate for FSDP, YAML", accelerate_read,
 	  false },
+	{ "llama-factory", "a training file of LLaMA-Factory, YAML", llama_factory_read,
+	  false },
+	{ "axolotl", "a training file of axolotl, YAML", axolotl_read, false },
 	{ "vllm", "a vllm serve command, a script with one, or its YAML", vllm_read,
 	  true },
 	{ "sglang", "a sglang.launch_server command, or a script with one", sglang_read,
@@ -103,6 +107,10 @@ static const struct {
 	{ "sglang_router.launch_server", "sglang" },
 	{ "sglang serve ", "sglang" },
 	{ "trtllm-serve", "trtllm" },
+	{ "\nfinetuning_type:", "llama-factory" },
+	{ "\nper_device_train_batch_size:", "llama-factory" },
+	{ "\nsequence_len:", "axolotl" },
+	{ "\nsample_packing:", "axolotl" },
 	{ "MODEL_ARGS", "megatron" },
 	{ "--num-layers", "megatron" },
 	{ "--hidden-size", "megatron" },

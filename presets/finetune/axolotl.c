@@ -1,0 +1,139 @@
+/* axolotl.c - axolotl's YAML; see finetune.h. */
+#include <string.h>
+
+#include "presets/finetune/finetune.h"
+#include "presets/finetune/recipe.h"
+
+static const struct mapping rows[] = {
+	{ "sequence_len", "seq", NULL, "512", false },
+	{ "micro_batch_size", "mbs", NULL, "1", false },
+	{ "optimizer", "optimizer", RECIPE_OPTIMIZERS, "adamw", true },
+	{ "lora_r", "lora_rank", NULL, NULL, false },
+	{ "tensor_parallel_size", "tp", NULL, "1", false },
+	{ "context_parallel_size", "cp", NULL, "1", false },
+	{ "sequence_parallel_degree", "cp", NULL, NULL, false },
+	{ "expert_parallel_size", "ep", NULL, NULL, false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const others[] = {
+	"gradient_accumulation_steps",
+	"bf16",
+	"fp16",
+	"bfloat16",
+	"float16",
+	"deepspeed",
+	"deepspeed.zero_optimization.stage",
+	"fsdp",
+	"fsdp_version",
+	"fsdp_config.sharding_strategy",
+	"fsdp_config.fsdp_sharding_strategy",
+	"fsdp_config.offload_params",
+	"fsdp_config.fsdp_offload_params",
+	"fsdp_config.activation_checkpointing",
+	"fsdp_config.fsdp_activation_checkpointing",
+	"adapter",
+	"load_in_4bit",
+	"load_in_8bit",
+	"gradient_checkpointing",
+	"activation_offloading",
+	"attn_implementation",
+	"torch_compile",
+	"dp_shard_size",
+	"dp_replicate_size",
+	"liger_fused_linear_cross_entropy",
+	"cut_cross_entropy",
+	"liger_rms_norm",
+	NULL,
+};
+
+static const char *const shape_keys[] = { "base_model", NULL };
+
+static bool read_model(const struct mapped *m)
+{
+	const struct pair *name = mapped_find(m, "base_model"),
+			  *rl = pairs_find(m->pairs, "rl"),
+			  *adapter = pairs_find(m->pairs, "adapter");
+
+	if (rl && rl->value[0] != '\0')
+		return error_set(m->error, m->pairs->file, rl->line,
+				 "rl is '%.40s': it needs more than one model or loss, "
+				 "which is not modelled; tuning on the next token is",
+				 rl->value);
+	if (adapter && adapter->value[0] != '\0' &&
+	    strcmp(adapter->value, "lora") != 0 && strcmp(adapter->value, "qlora") != 0)
+		return error_set(m->error, m->pairs->file, adapter->line,
+				 "adapter is '%.40s'; expected lora or qlora",
+				 adapter->value);
+	return mapped_model(m, name ? name->value : "", name);
+}
+
+/* As much as one group of shards holds, where there are replicas of it. */
+static bool read_groups(const struct mapped *m)
+{
+	int64_t shards = 0, replicas = 1;
+
+	if (!mapped_count(m, "dp_shard_size", &shards) ||
+	    !mapped_count(m, "dp_replicate_size", &replicas))
+		return false;
+	if (shards > 1 && !mapped_set(m, "zero", "3", NULL))
+		return false;
+	return shards < 2 || replicas < 2 ||
+	       mapped_set_count(m, "zero_group", shards * m->out->plan.cp, NULL);
+}
+
+static bool read_kernels(const struct mapped *m)
+{
+	const struct pair *again = pairs_find(m->pairs, "gradient_checkpointing");
+	bool on =
+		again && strcmp(again->value, "false") != 0 && again->value[0] != '\0';
+	bool away = mapped_true(m, "activation_offloading") ||
+		    mapped_is(m, "gradient_checkpointing", "offload") ||
+		    mapped_is(m, "gradient_checkpointing", "unsloth");
+	bool chunked = mapped_true(m, "liger_fused_linear_cross_entropy") ||
+		       mapped_true(m, "cut_cross_entropy");
+
+	for (int i = 0; i < m->pairs->count; i++)
+		on = on || strncmp(m->pairs->item[i].key,
+				   "gradient_checkpointing_kwargs.", 30) == 0;
+	if (again && strcmp(again->value, "false") == 0)
+		on = false;
+	return mapped_set(m, "recompute", on ? "full" : "none", again) &&
+	       (!on || mapped_set(m, "recompute_layers", "all", again)) &&
+	       mapped_set(m, "activation_offload", on && away ? "1" : "0", again) &&
+	       mapped_set(m, "compile", mapped_true(m, "torch_compile") ? "on" : "off",
+			  NULL) &&
+	       (!chunked || mapped_set(m, "cross_entropy", "chunked", NULL)) &&
+	       (!mapped_true(m, "liger_rms_norm") ||
+		mapped_set(m, "fused_norms", "on", NULL)) &&
+	       (!mapped_is(m, "attn_implementation", "eager") ||
+		mapped_set(m, "attention_kernel", "unfused", NULL));
+}
+
+static bool read_rest(const struct mapped *m)
+{
+	const struct pair *adapter = pairs_find(m->pairs, "adapter");
+
+	/* lora_r may stand there without an adapter, and does nothing then */
+	if ((!adapter || adapter->value[0] == '\0') &&
+	    !mapped_set(m, "lora_rank", "off", NULL))
+		return false;
+	recipe_note_bits(m, mapped_true(m, "load_in_4bit") ||
+				    mapped_true(m, "load_in_8bit"));
+	return read_kernels(m) && recipe_sharding(m) && read_groups(m) &&
+	       recipe_precision(m, "bf16") && recipe_batch(m);
+}
+
+bool axolotl_read(struct scenario *out, const char *file, const char *text,
+		  size_t length, struct import_report *report, struct error *error)
+{
+	struct mapped_format format = { NULL,       rows,       others,
+					shape_keys, read_model, read_rest };
+	struct pairs pairs;
+
+	if (!pairs_from_yaml(&pairs, file, text, length, error))
+		return false;
+	recipe_spell_optimizer(&pairs, "optimizer", report);
+	format.stack = recipe_stack(&pairs);
+	return mapped_read(out, &format, &pairs, report, error);
+}

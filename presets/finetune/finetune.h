@@ -1,0 +1,23 @@
+/* finetune.h - configurations of trainers that tune published models, as scenarios.
+ *
+ * Keys: LLaMA-Factory (src/llamafactory/hparams, and transformers' TrainingArguments),
+ * axolotl (docs/config-reference.qmd).
+ */
+#ifndef PRESETS_FINETUNE_FINETUNE_H
+#define PRESETS_FINETUNE_FINETUNE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/plan/scenario.h"
+#include "presets/error.h"
+#include "presets/import.h"
+
+/* Each as format_reader.read of presets/formats.h. */
+bool llama_factory_read(struct scenario *out, const char *file, const char *text,
+			size_t length, struct import_report *report,
+			struct error *error);
+bool axolotl_read(struct scenario *out, const char *file, const char *text,
+		  size_t length, struct import_report *report, struct error *error);
+
+#endif

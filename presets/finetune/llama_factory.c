@@ -1,0 +1,138 @@
+/* llama_factory.c - LLaMA-Factory's YAML; see finetune.h. */
+#include <string.h>
+
+#include "presets/finetune/finetune.h"
+#include "presets/finetune/recipe.h"
+
+static const struct mapping rows[] = {
+	{ "cutoff_len", "seq", NULL, "2048", false },
+	{ "per_device_train_batch_size", "mbs", NULL, "8", false },
+	{ "optim", "optimizer", RECIPE_OPTIMIZERS, "adamw", true },
+	{ "lora_rank", "lora_rank", NULL, NULL, false },
+	/* with Megatron as the trainer (mcore_adapter) */
+	{ "tensor_model_parallel_size", "tp", NULL, "1", false },
+	{ "pipeline_model_parallel_size", "pp", NULL, "1", false },
+	{ "virtual_pipeline_model_parallel_size", "vpp", NULL, NULL, false },
+	{ "expert_model_parallel_size", "ep", NULL, NULL, false },
+	{ "context_parallel_size", "cp", NULL, "1", false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const others[] = {
+	"gradient_accumulation_steps",
+	"bf16",
+	"fp16",
+	"pure_bf16",
+	"deepspeed",
+	"deepspeed.zero_optimization.stage",
+	"fsdp",
+	"stage",
+	"do_train",
+	"finetuning_type",
+	"quantization_bit",
+	"disable_gradient_checkpointing",
+	"flash_attn",
+	"enable_liger_kernel",
+	"use_muon",
+	"sequence_parallel",
+	"use_distributed_optimizer",
+	NULL,
+};
+
+static const char *const shape_keys[] = { "model_name_or_path", NULL };
+
+static bool refuse(const struct mapped *m, const char *key, const char *why)
+{
+	const struct pair *pair = pairs_find(m->pairs, key);
+
+	return error_set(m->error, m->pairs->file, pair ? pair->line : 1,
+			 "%s is '%.40s': %s", key, pair ? pair->value : "absent", why);
+}
+
+/* What is estimated is a step on the loss of the next token. */
+static bool check_task(const struct mapped *m)
+{
+	const struct pair *stage = pairs_find(m->pairs, "stage");
+
+	if (!mapped_true(m, "do_train"))
+		return refuse(m, "do_train", "this file trains nothing");
+	if (stage && strcmp(stage->value, "sft") != 0 &&
+	    strcmp(stage->value, "pt") != 0)
+		return refuse(m, "stage",
+			      "it needs more than one model or loss, which is not "
+			      "modelled; pt and sft are");
+	if (!mapped_is(m, "finetuning_type", "full") &&
+	    !mapped_is(m, "finetuning_type", "lora") &&
+	    pairs_find(m->pairs, "finetuning_type"))
+		return refuse(m, "finetuning_type", "expected full or lora");
+	return true;
+}
+
+static bool read_model(const struct mapped *m)
+{
+	const struct pair *name = mapped_find(m, "model_name_or_path");
+
+	return check_task(m) && mapped_model(m, name ? name->value : "", name);
+}
+
+/* lora is what an absent finetuning_type means, of rank 8. */
+static bool read_adapters(const struct mapped *m)
+{
+	const struct pair *rank = mapped_find(m, "lora_rank");
+
+	if (mapped_is(m, "finetuning_type", "full"))
+		return mapped_set(m, "lora_rank", "off", NULL);
+	return rank || mapped_set(m, "lora_rank", "8", NULL);
+}
+
+static bool read_kernels(const struct mapped *m)
+{
+	bool again = !mapped_true(m, "disable_gradient_checkpointing");
+
+	if (!mapped_set(m, "recompute", again ? "full" : "none", NULL) ||
+	    (again && !mapped_set(m, "recompute_layers", "all", NULL)))
+		return false;
+	if (mapped_true(m, "enable_liger_kernel") &&
+	    (!mapped_set(m, "cross_entropy", "chunked", NULL) ||
+	     !mapped_set(m, "fused_norms", "on", NULL)))
+		return false;
+	if (mapped_true(m, "use_muon") && !mapped_set(m, "optimizer", "muon", NULL))
+		return false;
+	return !mapped_is(m, "flash_attn", "disabled") ||
+	       mapped_set(m, "attention_kernel", "unfused", NULL);
+}
+
+static bool read_rest(const struct mapped *m)
+{
+	bool few = pairs_find(m->pairs, "quantization_bit") != NULL;
+
+	if (!read_kernels(m) || !read_adapters(m) || !recipe_sharding(m) ||
+	    !recipe_precision(m, "bf16") ||
+	    !mapped_set(m, "sp", mapped_true(m, "sequence_parallel") ? "on" : "off",
+			NULL))
+		return false;
+	if (mapped_true(m, "use_distributed_optimizer") &&
+	    !mapped_set(m, "zero", "1", NULL))
+		return false;
+	recipe_note_bits(m, few);
+	return recipe_batch(m);
+}
+
+bool llama_factory_read(struct scenario *out, const char *file, const char *text,
+			size_t length, struct import_report *report,
+			struct error *error)
+{
+	struct mapped_format format = { NULL,       rows,       others,
+					shape_keys, read_model, read_rest };
+	struct pairs pairs;
+
+	if (!pairs_from_yaml(&pairs, file, text, length, error))
+		return false;
+	recipe_spell_optimizer(&pairs, "optim", report);
+	format.stack =
+		pairs_find(&pairs, "tensor_model_parallel_size") ||
+				pairs_find(&pairs, "pipeline_model_parallel_size")
+			? "megatron-core"
+			: recipe_stack(&pairs);
+	return mapped_read(out, &format, &pairs, report, error);
+}

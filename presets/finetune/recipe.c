@@ -1,0 +1,178 @@
+/* recipe.c - see recipe.h. */
+#include "presets/finetune/recipe.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob/knob.h"
+
+void recipe_spell_optimizer(struct pairs *pairs, const char *key,
+			    struct import_report *report)
+{
+	for (int i = 0; i < pairs->count; i++) {
+		struct pair *pair = &pairs->item[i];
+		char word[32];
+
+		if (strcmp(pair->key, key) != 0 ||
+		    mapping_ours(RECIPE_OPTIMIZERS, pair->value, strlen(pair->value),
+				 word))
+			continue;
+		import_note(report, IMPORT_APPROXIMATE, key, "%.40s: costs of AdamW",
+			    pair->value);
+		pair->value = "adamw";
+	}
+}
+
+const char *recipe_stack(const struct pairs *pairs)
+{
+	for (int i = 0; i < pairs->count; i++)
+		if (strncmp(pairs->item[i].key, "deepspeed", 9) == 0)
+			return "deepspeed";
+	return "fsdp";
+}
+
+/* "ds_z3_offload_config.json", "deepspeed_configs/zero2.json": the digit behind the
+ * word, -1 without one. */
+static int stage_of(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	const char *const words[] = { "zero", "stage", "_z", "-z" };
+
+	file = slash ? slash + 1 : file;
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+		const char *at = strstr(file, words[i]);
+
+		if (!at)
+			continue;
+		at += strlen(words[i]);
+		at += strspn(at, "_-");
+		if (*at >= '0' && *at <= '3' && !isdigit((unsigned char)at[1]))
+			return *at - '0';
+	}
+	return -1;
+}
+
+static bool read_deepspeed(const struct mapped *m, bool *found)
+{
+	static const char inside[] = "deepspeed.zero_optimization.stage";
+	const struct pair *file = mapped_find(m, "deepspeed"),
+			  *stage = mapped_find(m, inside);
+	bool offload;
+
+	*found = file || stage;
+	if (!*found)
+		return true;
+	if (stage)
+		return mapped_set(m, "zero", stage->value, stage);
+	if (stage_of(file->value) < 0)
+		return error_set(m->error, m->pairs->file, file->line,
+				 "deepspeed is '%.60s', which does not tell the ZeRO "
+				 "stage; write it out as deepspeed: "
+				 "{zero_optimization: {stage: N}}",
+				 file->value);
+	offload = strstr(file->value, "offload") && !strstr(file->value, "no_offload");
+	return mapped_set_count(m, "zero", stage_of(file->value), file) &&
+	       mapped_set(m, "optimizer_offload", offload ? "1" : "0", file);
+}
+
+static bool true_of_either(const struct mapped *m, const char *key)
+{
+	char whole[64], old[64];
+
+	snprintf(whole, sizeof whole, "fsdp_config.%s", key);
+	snprintf(old, sizeof old, "fsdp_config.fsdp_%s", key);
+	return mapped_true(m, whole) || mapped_true(m, old);
+}
+
+static const char *strategy_of(const struct mapped *m)
+{
+	static const char *const keys[] = { "fsdp_config.sharding_strategy",
+					    "fsdp_config.fsdp_sharding_strategy",
+					    "fsdp" };
+	const struct pair *pair = NULL;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0] && !pair; i++)
+		pair = mapped_find(m, keys[i]);
+	return pair ? pair->value : "";
+}
+
+static bool read_fsdp(const struct mapped *m)
+{
+	const char *strategy = strategy_of(m);
+	bool some = false, two, hybrid;
+
+	for (int i = 0; i < m->pairs->count; i++)
+		some = some || (strncmp(m->pairs->item[i].key, "fsdp", 4) == 0 &&
+				m->pairs->item[i].value[0] != '\0');
+	two = strstr(strategy, "SHARD_GRAD_OP") || strstr(strategy, "shard_grad_op") ||
+	      strstr(strategy, "ZERO2");
+	hybrid = strstr(strategy, "HYBRID") || strstr(strategy, "hybrid");
+	if (strstr(strategy, "NO_SHARD") || strstr(strategy, "no_shard"))
+		some = false;
+	if (!mapped_set(m, "zero",
+			!some ? "0"
+			: two ? "2"
+			      : "3",
+			NULL) ||
+	    !mapped_set(m, "optimizer_offload",
+			some && true_of_either(m, "offload_params") ? "1" : "0", NULL))
+		return false;
+	if (some && true_of_either(m, "activation_checkpointing") &&
+	    (!mapped_set(m, "recompute", "full", NULL) ||
+	     !mapped_set(m, "recompute_layers", "all", NULL)))
+		return false;
+	return !some || !hybrid ||
+	       mapped_set_count(m, "zero_group", m->out->cluster.gpus_per_node, NULL);
+}
+
+bool recipe_sharding(const struct mapped *m)
+{
+	bool found;
+
+	return read_deepspeed(m, &found) && (found || read_fsdp(m));
+}
+
+bool recipe_precision(const struct mapped *m, const char *none)
+{
+	const struct pair *bf16 = pairs_find(m->pairs, "bf16"),
+			  *fp16 = pairs_find(m->pairs, "fp16");
+	bool pure = mapped_true(m, "pure_bf16") || mapped_true(m, "bfloat16");
+
+	if (pure || mapped_true(m, "bf16") || mapped_is(m, "bf16", "full") ||
+	    (bf16 && strcmp(bf16->value, "auto") == 0))
+		return mapped_set(m, "precision", "bf16", bf16);
+	if (mapped_true(m, "fp16") || mapped_true(m, "float16"))
+		return mapped_set(m, "precision", "fp16", fp16);
+	if (!bf16 && !fp16)
+		import_note(m->report, IMPORT_ASSUMED, "precision", "%s", none);
+	return mapped_set(m, "precision", bf16 || fp16 ? "fp32" : none, NULL);
+}
+
+void recipe_note_bits(const struct mapped *m, bool few)
+{
+	struct model *model = &m->out->model;
+	static const char why[] = "base weights of few bits are counted in 16";
+	size_t used = strlen(model->approximate);
+
+	if (!few)
+		return;
+	import_note(m->report, IMPORT_APPROXIMATE, "quantisation", "%s", why);
+	snprintf(model->approximate + used, sizeof model->approximate - used, "%s%s",
+		 used ? "; " : "", why);
+}
+
+bool recipe_batch(const struct mapped *m)
+{
+	int64_t steps = 1, dp, batch;
+
+	if (!mapped_count(m, "gradient_accumulation_steps", &steps) ||
+	    !mapped_set_world(m, 0, NULL))
+		return false;
+	dp = scenario_dp(m->out);
+	batch = m->out->plan.micro_batch * (steps > 0 ? steps : 1) * (dp > 0 ? dp : 1);
+	import_note(m->report, IMPORT_ASSUMED, "gbs", "%lld, of as many GPUs",
+		    (long long)batch);
+	return mapped_set_count(m, "gbs", batch,
+				pairs_find(m->pairs, "gradient_accumulation_steps"));
+}

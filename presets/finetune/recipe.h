@@ -1,0 +1,29 @@
+/* recipe.h - what the trainers of this room share. */
+#ifndef PRESETS_FINETUNE_RECIPE_H
+#define PRESETS_FINETUNE_RECIPE_H
+
+#include "presets/pairs/mapping.h"
+
+/* The names that transformers gives its optimizers, as words of a row. */
+#define RECIPE_OPTIMIZERS                                                            \
+	"adamw=adamw adamw_torch=adamw adamw_torch_fused=adamw adamw_hf=adamw "      \
+	"adamw_apex_fused=adamw adamw_anyprecision=adamw adamw_bnb_8bit=adamw-8bit " \
+	"adamw_8bit=adamw-8bit adamw_torch_8bit=adamw-8bit "                         \
+	"paged_adamw_8bit=adamw-8bit paged_adamw_32bit=adamw paged_adamw=adamw "     \
+	"adafactor=adafactor muon=muon sgd=sgd"
+
+/* An optimizer that is none of these words is costed as AdamW, and that is said. */
+void recipe_spell_optimizer(struct pairs *pairs, const char *key,
+			    struct import_report *report);
+/* The stack by what shards: "deepspeed" with a DeepSpeed file, else "fsdp". */
+const char *recipe_stack(const struct pairs *pairs);
+/* The ZeRO stage and the offload that DeepSpeed's file or FSDP's keys mean. */
+bool recipe_sharding(const struct mapped *m);
+/* bf16 and fp16, of which `none` says what their absence means. */
+bool recipe_precision(const struct mapped *m, const char *none);
+/* Whether base weights of few bits are counted in 16, which the model then says. */
+void recipe_note_bits(const struct mapped *m, bool few);
+/* gbs = micro-batch x accumulation x DP, on the machines that are assumed. */
+bool recipe_batch(const struct mapped *m);
+
+#endif

@@ -1,0 +1,153 @@
+/* test_finetune.c - files of LLaMA-Factory and axolotl as scenarios. */
+#include <string.h>
+
+#include "presets/formats.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+static void llama_factory_is_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("llama-factory",
+		  "model_name_or_path: meta-llama/Meta-Llama-3-8B-Instruct\n"
+		  "stage: sft\ndo_train: true\nfinetuning_type: full\n"
+		  "deepspeed: examples/deepspeed/ds_z3_offload_config.json\n"
+		  "cutoff_len: 4096\nper_device_train_batch_size: 2\n"
+		  "gradient_accumulation_steps: 4\nlearning_rate: 1.0e-5\n"
+		  "optim: paged_adamw_8bit\nbf16: true\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3-8b");
+	assert_string_equal(s.stack.name, "deepspeed");
+	expect(&s, "zero", "3");
+	expect(&s, "optimizer_offload", "1");
+	expect(&s, "seq", "4096");
+	expect(&s, "mbs", "2");
+	expect(&s, "gpus", "8");
+	expect(&s, "gbs", "64"); /* 2 x 4 on each of the 8 that are assumed */
+	expect(&s, "optimizer", "adamw-8bit");
+	expect(&s, "precision", "bf16");
+	expect(&s, "recompute", "full"); /* its default */
+	expect(&s, "lora_rank", "off");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+	assert_true(noted(IMPORT_ASSUMED, "gbs"));
+	assert_true(noted(IMPORT_NOT_MODELLED, "learning_rate"));
+	assert_false(noted(IMPORT_TAKEN, "learning_rate"));
+}
+
+/* What is absent has the trainer's default. */
+static void llama_factory_has_defaults(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("llama-factory",
+		  "model_name_or_path: Qwen/Qwen2.5-14B\ndo_train: true\n"
+		  "quantization_bit: 4\nuse_galore: true\noptim: galore_adamw\n"
+		  "disable_gradient_checkpointing: true\nfp16: true\n",
+		  &s);
+	assert_string_equal(s.stack.name, "fsdp");
+	expect(&s, "zero", "0");
+	expect(&s, "lora_rank", "8");
+	expect(&s, "seq", "2048");
+	expect(&s, "mbs", "8");
+	expect(&s, "precision", "fp16");
+	expect(&s, "recompute", "none");
+	assert_true(noted(IMPORT_APPROXIMATE, "optim"));
+	assert_non_null(strstr(s.model.approximate, "few bits"));
+	read_good("llama-factory",
+		  "model_name_or_path: Qwen/Qwen3-30B-A3B\ndo_train: true\n"
+		  "finetuning_type: full\nper_device_train_batch_size: 1\n"
+		  "tensor_model_parallel_size: 2\nexpert_model_parallel_size: 4\n"
+		  "pipeline_model_parallel_size: 2\nsequence_parallel: true\n"
+		  "use_distributed_optimizer: true\nbf16: true\n",
+		  &s);
+	assert_string_equal(s.stack.name, "megatron-core");
+	expect(&s, "tp", "2");
+	expect(&s, "pp", "2");
+	expect(&s, "ep", "4");
+	expect(&s, "sp", "on");
+	expect(&s, "zero", "1");
+}
+
+static void axolotl_is_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("axolotl",
+		  "base_model: NousResearch/Llama-2-7b-hf\nload_in_4bit: true\n"
+		  "adapter: qlora\nlora_r: 32\nsequence_len: 512\n"
+		  "gradient_accumulation_steps: 4\nmicro_batch_size: 4\n"
+		  "optimizer: adamw_torch_fused\nbf16: auto\n"
+		  "gradient_checkpointing: true\nfsdp:\n  - full_shard\n"
+		  "  - auto_wrap\nfsdp_config:\n  fsdp_offload_params: true\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama2-7b");
+	expect(&s, "lora_rank", "32");
+	expect(&s, "seq", "512");
+	expect(&s, "mbs", "4");
+	expect(&s, "gbs", "128");
+	expect(&s, "zero", "3");
+	expect(&s, "optimizer_offload", "1");
+	expect(&s, "recompute", "full");
+	assert_non_null(strstr(s.model.approximate, "few bits"));
+	read_good("axolotl",
+		  "base_model: Qwen/Qwen3-32B\nsequence_len: 8192\nlora_r: 16\n"
+		  "deepspeed: deepspeed_configs/zero2.json\nbf16: true\n"
+		  "tensor_parallel_size: 2\ncontext_parallel_size: 2\n"
+		  "cut_cross_entropy: true\n",
+		  &s);
+	assert_string_equal(s.stack.name, "deepspeed");
+	expect(&s, "zero", "2");
+	expect(&s, "tp", "2");
+	expect(&s, "cp", "2");
+	expect(&s, "cross_entropy", "chunked");
+	expect(&s, "lora_rank", "off"); /* there is no adapter */
+	expect(&s, "recompute", "none");
+	read_good("axolotl",
+		  "base_model: Qwen/Qwen3-32B\nsequence_len: 8192\nbf16: true\n"
+		  "dp_shard_size: 4\ndp_replicate_size: 2\nfsdp_version: 2\n",
+		  &s);
+	expect(&s, "zero", "3");
+	expect(&s, "zero_group", "4");
+}
+
+/* Another question than a step on the next token's loss. */
+static void other_trainings_are_refused(void **state)
+{
+#define LF "model_name_or_path: Qwen/Qwen3-8B\n"
+#define AX "base_model: Qwen/Qwen3-8B\nsequence_len: 512\n"
+	(void)state;
+	read_refused("llama-factory", LF "do_train: true\nstage: dpo\n",
+		     "file:3: stage is 'dpo'");
+	read_refused("llama-factory", LF "do_train: true\nfinetuning_type: freeze\n",
+		     "file:3: finetuning_type is 'freeze'");
+	read_refused("llama-factory", LF "template: qwen\n", "trains nothing");
+	read_refused("llama-factory",
+		     LF "do_train: true\ndeepspeed: configs/mine.json\n",
+		     "file:3: deepspeed is 'configs/mine.json'");
+	read_refused("llama-factory", "do_train: true\nfinetuning_type: full\n",
+		     "names no model");
+	read_refused("llama-factory", "do_train: true\nmodel_name_or_path: a/Zz-9B\n",
+		     "no model 'a/Zz-9B'");
+	read_refused("axolotl", AX "rl: grpo\n", "file:3: rl is 'grpo'");
+	read_refused("axolotl", AX "adapter: llama-adapter\n", "file:3: adapter is");
+	read_refused("axolotl", AX "micro_batch_size: many\n",
+		     "file:3: micro_batch_size");
+#undef LF
+#undef AX
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(llama_factory_is_read),
+		cmocka_unit_test(llama_factory_has_defaults),
+		cmocka_unit_test(axolotl_is_read),
+		cmocka_unit_test(other_trainings_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
