@@ -249,16 +249,16 @@ static void test_ansi_switches_looks_and_ends_plain(void **state)
 	canvas_put(&c, 0, 1, 0x258c, ROLE_WEIGHTS);
 	canvas_at(&c, 0, 1)->back = ROLE_GRADIENTS;
 	canvas_highlight(&c, (struct rect){ 1, 1, 2, 1 }, ROLE_DEFAULT, true, false);
-	char *text = canvas_to_ansi(&c, 256);
+	char *text = canvas_to_ansi(&c, PALETTE_256);
 	assert_string_equal(text, "\033[0;38;5;29mok\033[0m plain\n"
 				  "\033[0;38;5;25;48;5;110m\u258c\033[0;7m  \033[0m\n");
 	free(text);
-	text = canvas_to_ansi(&c, 8);
+	text = canvas_to_ansi(&c, PALETTE_8);
 	assert_string_equal(text, "\033[0;32mok\033[0m plain\n"
 				  "\033[0;34;46m\u258c\033[0;7m  \033[0m\n");
 	free(text);
 	c.colour = false;
-	text = canvas_to_ansi(&c, 256);
+	text = canvas_to_ansi(&c, PALETTE_256);
 	assert_null(strstr(text, ";5;"));
 	free(text);
 	canvas_free(&c);

@@ -1,4 +1,4 @@
-/* test_environment.c - locale, NO_COLOR, COLORFGBG and TERM. */
+/* test_environment.c - locale, NO_COLOR, COLORFGBG, COLORTERM and TERM. */
 #include "tests/support/close.h"
 
 #include <locale.h>
@@ -68,32 +68,62 @@ static void test_background_is_known_only_when_told(void **state)
 {
 	static const struct {
 		const char *value;
-		enum palette palette;
+		enum background background;
 	} t[] = {
-		{ "15;0", PALETTE_256_DARK },
-		{ "0;15", PALETTE_256_LIGHT },
-		{ "0;7", PALETTE_256_LIGHT },
-		{ "12;8", PALETTE_256_DARK },
-		{ "15;default;0", PALETTE_256_DARK },
-		{ "15;default", PALETTE_256 },
-		{ "0;", PALETTE_256 },
-		{ "7", PALETTE_256 },
-		{ "", PALETTE_256 },
-		{ "0;99999999999999999999", PALETTE_256 },
-		{ "0;-1", PALETTE_256 },
-		{ "0;7x", PALETTE_256 },
+		{ "15;0", BACKGROUND_DARK },
+		{ "0;15", BACKGROUND_LIGHT },
+		{ "0;7", BACKGROUND_LIGHT },
+		{ "12;8", BACKGROUND_DARK },
+		{ "15;default;0", BACKGROUND_DARK },
+		{ "15;default", BACKGROUND_UNKNOWN },
+		{ "0;", BACKGROUND_UNKNOWN },
+		{ "7", BACKGROUND_UNKNOWN },
+		{ "", BACKGROUND_UNKNOWN },
+		{ "0;99999999999999999999", BACKGROUND_UNKNOWN },
+		{ "0;-1", BACKGROUND_UNKNOWN },
+		{ "0;7x", BACKGROUND_UNKNOWN },
 	};
 
 	(void)state;
 	unsetenv("COLORFGBG");
-	assert_int_equal(environment_palette_256(), PALETTE_256);
+	assert_int_equal(environment_background(), BACKGROUND_UNKNOWN);
 	for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
 		setenv("COLORFGBG", t[i].value, 1);
-		if (environment_palette_256() != t[i].palette)
-			fail_msg("%s: palette %d", t[i].value,
-				 (int)environment_palette_256());
+		if (environment_background() != t[i].background)
+			fail_msg("%s: background %d", t[i].value,
+				 (int)environment_background());
 	}
 	unsetenv("COLORFGBG");
+}
+
+static void test_24_bits_are_for_who_has_them(void **state)
+{
+	static const struct {
+		const char *colorterm, *sty;
+		int terminfo, colours;
+	} t[] = {
+		{ NULL, NULL, 256, 256 },
+		{ "truecolor", NULL, 256, 1 << 24 },
+		{ "24bit", NULL, 256, 1 << 24 },
+		{ "yes", NULL, 256, 256 },
+		{ "truecolor", NULL, 8, 8 },
+		{ "truecolor", NULL, -1, 0 },
+		{ "truecolor", "1234.pts-0", 256, 256 }, /* GNU screen */
+		{ NULL, NULL, 1 << 24, 1 << 24 },        /* xterm-direct */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
+		unsetenv("COLORTERM");
+		unsetenv("STY");
+		if (t[i].colorterm)
+			setenv("COLORTERM", t[i].colorterm, 1);
+		if (t[i].sty)
+			setenv("STY", t[i].sty, 1);
+		assert_int_equal(environment_colours(t[i].terminfo), t[i].colours);
+	}
+	unsetenv("COLORTERM");
+	unsetenv("STY");
 }
 
 int main(void)
@@ -102,6 +132,7 @@ int main(void)
 		cmocka_unit_test(test_glyphs_follow_locale_and_term),
 		cmocka_unit_test(test_no_color),
 		cmocka_unit_test(test_background_is_known_only_when_told),
+		cmocka_unit_test(test_24_bits_are_for_who_has_them),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

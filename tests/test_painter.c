@@ -40,8 +40,13 @@ static void draw_anything(struct canvas *canvas, int parts)
 	canvas->cursor_y = canvas->cursor_x < 0 ? -1 : 0;
 }
 
-static bool has_colour(VTermColor colour, bool is_default, int index)
+static bool has_colour(VTermColor colour, bool is_default, int index,
+		       enum palette palette)
 {
+	if (index >= 0 && theme_is_rgb(palette))
+		return VTERM_COLOR_IS_RGB(&colour) &&
+		       index == (colour.rgb.red << 16 | colour.rgb.green << 8 |
+				 colour.rgb.blue);
 	return index < 0
 		       ? is_default
 		       : VTERM_COLOR_IS_INDEXED(&colour) && colour.indexed.idx == index;
@@ -62,8 +67,10 @@ static void check_cell(VTermScreen *screen, const struct canvas *canvas, int x, 
 	if (code != cell->code || there.attrs.bold != look.bold ||
 	    there.attrs.reverse != look.reverse ||
 	    (there.attrs.underline != 0) != look.underline ||
-	    !has_colour(there.fg, VTERM_COLOR_IS_DEFAULT_FG(&there.fg), look.fore) ||
-	    !has_colour(there.bg, VTERM_COLOR_IS_DEFAULT_BG(&there.bg), look.back))
+	    !has_colour(there.fg, VTERM_COLOR_IS_DEFAULT_FG(&there.fg), look.fore,
+			palette) ||
+	    !has_colour(there.bg, VTERM_COLOR_IS_DEFAULT_BG(&there.bg), look.back,
+			palette))
 		fail_msg("%d,%d shows U+%04X, drawn U+%04X, colours %d on %d", x, y,
 			 code, cell->code, look.fore, look.back);
 }
@@ -115,6 +122,7 @@ static void test_the_screen_shows_the_canvas(void **state)
 	check_terminal("xterm-256color", PALETTE_256);
 	check_terminal("screen-256color", PALETTE_256_DARK);
 	check_terminal("tmux-256color", PALETTE_256_LIGHT);
+	check_terminal("xterm-256color", PALETTE_RGB_DARK);
 	check_terminal("vt100", PALETTE_MONO);
 }
 

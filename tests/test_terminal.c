@@ -12,6 +12,7 @@
 
 #include "tests/support/demo.h"
 #include "tests/support/vt.h"
+#include "tui/theme.h"
 
 static char self[4096];
 
@@ -83,6 +84,86 @@ static void test_colours_and_characters_of_each_terminal(void **state)
 				 colour, (unsigned)code);
 		vt_close(vt);
 	}
+}
+
+/* Of the first part of the bar: an index or 0xRRGGBB; -1 = the terminal's own. */
+static int colour_of_weights(struct vt *vt)
+{
+	VTermColor colour = vt_cell(vt, 1, 25).fg;
+
+	if (VTERM_COLOR_IS_DEFAULT_FG(&colour))
+		return -1;
+	if (VTERM_COLOR_IS_INDEXED(&colour))
+		return colour.indexed.idx;
+	return colour.rgb.red << 16 | colour.rgb.green << 8 | colour.rgb.blue;
+}
+
+static void test_background_is_asked_for(void **state)
+{
+	static const struct {
+		struct vt_options options;
+		const char *argument;
+		enum palette palette;
+		int questions;
+	} t[] = {
+		{ { .background = "rgb:1e1e/1e1e/1e1e" }, NULL, PALETTE_256_DARK, 1 },
+		{ { .background = "rgb:ff/ff/ff" }, NULL, PALETTE_256_LIGHT, 1 },
+		{ { .background = "rgba:0000/2b2b/3636/ffff" },
+		  NULL,
+		  PALETTE_256_DARK,
+		  1 },
+		{ { .background = "nonsense" }, NULL, PALETTE_256, 1 },
+		{ { .background = NULL }, NULL, PALETTE_256, 1 },
+		{ { .background = "rgb:1e1e/1e1e/1e1e", .env = { "COLORFGBG=0;15" } },
+		  NULL,
+		  PALETTE_256_LIGHT,
+		  0 },
+		{ { .background = "rgb:1e1e/1e1e/1e1e" },
+		  "--theme=light",
+		  PALETTE_256_LIGHT,
+		  0 },
+		{ { .background = "rgb:1e/1e/1e", .env = { "COLORTERM=truecolor" } },
+		  NULL,
+		  PALETTE_RGB_DARK,
+		  1 },
+		{ { .background = "rgb:1e/1e/1e", .env = { "NO_COLOR=1" } },
+		  NULL,
+		  PALETTE_MONO,
+		  0 },
+		{ { .background = "rgb:1e/1e/1e", .term = "linux" },
+		  NULL,
+		  PALETTE_8,
+		  0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
+		struct vt *vt = start(&t[i].options, t[i].argument);
+		int wish = theme_colour(ROLE_WEIGHTS, t[i].palette);
+
+		if (colour_of_weights(vt) != wish || vt->questions != t[i].questions)
+			fail_msg("case %zu: colour %x, not %x; %d questions", i,
+				 (unsigned)colour_of_weights(vt), (unsigned)wish,
+				 vt->questions);
+		/* nothing of an answer was taken for a key */
+		assert_false(vt_find(vt, "said", NULL));
+		quit(vt);
+	}
+}
+
+/* An answer over a slow line changes the colours when it comes, and types nothing. */
+static void test_a_late_answer_counts_from_then_on(void **state)
+{
+	struct vt *vt = start_plain();
+
+	(void)state;
+	assert_int_equal(colour_of_weights(vt),
+			 theme_colour(ROLE_WEIGHTS, PALETTE_256));
+	vt_type(vt, "\033]11;rgb:ffff/ffff/ffff\033\\\033[?1;2cl");
+	vt_expect_row(vt, 1, "knob 0     = 1");
+	assert_int_equal(colour_of_weights(vt),
+			 theme_colour(ROLE_WEIGHTS, PALETTE_256_LIGHT));
+	quit(vt);
 }
 
 static void test_basic_console_has_no_eighths(void **state)
@@ -532,6 +613,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_colours_and_characters_of_each_terminal),
+		cmocka_unit_test(test_background_is_asked_for),
+		cmocka_unit_test(test_a_late_answer_counts_from_then_on),
 		cmocka_unit_test(test_basic_console_has_no_eighths),
 		cmocka_unit_test(test_wide_characters_keep_the_row_straight),
 		cmocka_unit_test(test_keys_and_a_split_arrow),

@@ -156,7 +156,8 @@ static void check_text(enum palette palette, uint32_t paper, double least)
 	static const enum role words[] = { ROLE_TITLE,        ROLE_KEY,
 					   ROLE_GOOD,         ROLE_BAD,
 					   ROLE_HINT,         ROLE_WARNING,
-					   ROLE_DELTA_BETTER, ROLE_DELTA_WORSE };
+					   ROLE_DELTA_BETTER, ROLE_DELTA_WORSE,
+					   ROLE_QUIET,        ROLE_CRITICAL };
 
 	for (int i = 0; i < COUNT(words); i++) {
 		double ratio = contrast(rgb_of(words[i], palette), paper);
@@ -168,11 +169,22 @@ static void check_text(enum palette palette, uint32_t paper, double least)
 
 static void test_text_is_readable_on_dark_and_light(void **state)
 {
+	/* black, two usual dark greys, Solarized dark, the pictures' own */
+	static const uint32_t dark[] = { 0x000000, 0x1e1e1e, 0x282c34, 0x002b36,
+					 0x11151c };
+	static const uint32_t light[] = { 0xffffff, 0xfdf6e3 };
+
 	(void)state;
-	check_text(PALETTE_RGB_DARK, 0x11151c, 4.5);
-	check_text(PALETTE_256_DARK, 0x000000, 4.5);
-	check_text(PALETTE_RGB_LIGHT, 0xffffff, 4.5);
-	check_text(PALETTE_256_LIGHT, 0xffffff, 4.5);
+	for (int i = 0; i < COUNT(dark); i++) {
+		check_text(PALETTE_RGB_DARK, dark[i], 4.5);
+		check_text(PALETTE_256_DARK, dark[i], 4.5);
+		assert_int_equal(theme_background(dark[i]), BACKGROUND_DARK);
+	}
+	for (int i = 0; i < COUNT(light); i++) {
+		check_text(PALETTE_RGB_LIGHT, light[i], 4.5);
+		check_text(PALETTE_256_LIGHT, light[i], 4.5);
+		assert_int_equal(theme_background(light[i]), BACKGROUND_LIGHT);
+	}
 	/* Not knowing the background: large-text contrast on both. */
 	check_text(PALETTE_256, 0x000000, 3);
 	check_text(PALETTE_256, 0xffffff, 3);

@@ -74,7 +74,7 @@ uint32_t canvas_glyph(const struct canvas *canvas, enum glyph glyph);
 
 /* Back ends. Each returns a string to be freed, or NULL without memory. */
 char *canvas_to_text(const struct canvas *canvas);
-char *canvas_to_ansi(const struct canvas *canvas, int colours /* 0, 8, 256 */);
+char *canvas_to_ansi(const struct canvas *canvas, enum palette palette);
 char *canvas_to_svg(const struct canvas *canvas, bool light);
 
 #endif

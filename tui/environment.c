@@ -51,16 +51,49 @@ bool environment_wants_colour(enum colour_choice choice)
 }
 
 /* rxvt, konsole and others say "foreground;background" as colours 0..15. */
-enum palette environment_palette_256(void)
+enum background environment_background(void)
 {
 	const char *value = getenv("COLORFGBG");
 	const char *last = value != NULL ? strrchr(value, ';') : NULL;
 	char *end;
 
 	if (last == NULL)
-		return PALETTE_256;
+		return BACKGROUND_UNKNOWN;
 	long back = strtol(last + 1, &end, 10);
 	if (end == last + 1 || *end != '\0' || back < 0 || back > 15)
-		return PALETTE_256;
-	return back == 7 || back > 8 ? PALETTE_256_LIGHT : PALETTE_256_DARK;
+		return BACKGROUND_UNKNOWN;
+	return back == 7 || back > 8 ? BACKGROUND_LIGHT : BACKGROUND_DARK;
+}
+
+/* GNU screen (STY) hands on the COLORTERM of the terminal around it, and has no 24 bits
+ * itself. */
+int environment_colours(int terminfo)
+{
+	const char *value = getenv("COLORTERM");
+	bool says = value != NULL &&
+		    (strcmp(value, "truecolor") == 0 || strcmp(value, "24bit") == 0);
+
+	if (terminfo < 256)
+		return terminfo < 8 ? 0 : 8;
+	return terminfo > 256 || (says && getenv("STY") == NULL) ? 1 << 24 : 256;
+}
+
+bool environment_theme(const char *word, struct theme_choice *out)
+{
+	static const struct {
+		const char *word;
+		struct theme_choice choice;
+	} table[] = {
+		{ "dark", { COLOUR_AUTO, BACKGROUND_DARK } },
+		{ "light", { COLOUR_AUTO, BACKGROUND_LIGHT } },
+		{ "plain", { COLOUR_NEVER, BACKGROUND_UNKNOWN } },
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+		if (strcmp(table[i].word, word) == 0) {
+			*out = table[i].choice;
+			return true;
+		}
+	}
+	return false;
 }

@@ -16,7 +16,17 @@ void environment_set_locale(void);
 enum glyph_level environment_glyphs(void);
 /* auto: unless NO_COLOR is set and not empty. */
 bool environment_wants_colour(enum colour_choice choice);
-/* The palette of 256 colours that suits the background, where COLORFGBG tells. */
-enum palette environment_palette_256(void);
+/* The background, where COLORFGBG tells. */
+enum background environment_background(void);
+/* How many colours a terminal with so many in its terminfo has: 1 << 24 where COLORTERM
+ * says so. */
+int environment_colours(int terminfo);
+
+/* "--theme dark|light|plain"; false for another word. */
+struct theme_choice {
+	enum colour_choice colour;
+	enum background background;
+};
+bool environment_theme(const char *word, struct theme_choice *out);
 
 #endif

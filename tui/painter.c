@@ -27,6 +27,7 @@ static struct {
 	bool scrolls_at_end; /* a character in the last corner scrolls all */
 	bool moves_plain;    /* colours must be off while the cursor moves */
 	bool no_attributes;  /* they would take cells of their own */
+	bool rgb;            /* colours of this frame are 0xRRGGBB */
 	/* what the terminal shows */
 	struct canvas shown;
 	bool known;
@@ -125,6 +126,22 @@ static void put(const char *string)
 		tputs(string, 1, put_byte);
 }
 
+/* 24 bits as xterm and all who followed it write them: few terminfos say how. */
+static void put_colour(const char *capability, int base, int colour)
+{
+	char sequence[32];
+
+	if (!painter.rgb) {
+		if (capability)
+			put(tparm(capability, (long)colour));
+		return;
+	}
+	snprintf(sequence, sizeof sequence, "\033[%d;2;%d;%d;%dm", base,
+		 colour >> 16 & 255, colour >> 8 & 255, colour & 255);
+	for (const char *c = sequence; *c != '\0'; c++)
+		put_byte(*c);
+}
+
 static void wear(struct look look)
 {
 	struct look *now = &painter.look;
@@ -147,10 +164,10 @@ static void wear(struct look look)
 		put(painter.reverse);
 	if (look.underline && !now->underline)
 		put(painter.underline);
-	if (look.fore != now->fore && painter.fore)
-		put(tparm(painter.fore, (long)look.fore));
-	if (look.back != now->back && painter.back)
-		put(tparm(painter.back, (long)look.back));
+	if (look.fore != now->fore)
+		put_colour(painter.fore, 38, look.fore);
+	if (look.back != now->back)
+		put_colour(painter.back, 48, look.back);
 	*now = look;
 }
 
@@ -322,6 +339,7 @@ const char *painter_frame(const struct canvas *canvas, enum palette palette,
 
 	painter.length = 0;
 	painter.failed = false;
+	painter.rgb = theme_is_rgb(palette);
 	for (const char *c = painter.sync_on; *c != '\0'; c++)
 		put_byte(*c);
 	start = painter.length;

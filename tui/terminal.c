@@ -22,11 +22,12 @@
 #include "tui/outlet.h"
 #include "tui/painter.h"
 #include "tui/paste.h"
+#include "tui/reply.h"
 #include "tui/rescue.h"
 #include "tui/terminal.h"
 #include "tui/text.h"
 
-enum { KEY_FOCUS_IN = KEY_MAX + 1, KEY_FOCUS_OUT, KEY_PASTE };
+enum { KEY_FOCUS_IN = KEY_MAX + 1, KEY_FOCUS_OUT, KEY_PASTE, KEY_PAPER, KEY_FENCE };
 
 enum {
 	PASTE_BLOCK = 1 << 16,
@@ -44,6 +45,7 @@ static struct {
 	SCREEN *screen;
 	WINDOW *keys; /* a pad: to read from it draws nothing */
 	enum palette palette;
+	int colours;
 	enum glyph_level glyphs;
 	bool mouse;
 	int barren; /* times that input was there and none came */
@@ -68,15 +70,6 @@ static void on_stop(int signal)
 }
 
 /* --- open and close --------------------------------------------------------- */
-
-static enum palette pick_palette(enum colour_choice choice)
-{
-	int colours = tigetnum("colors");
-
-	if (!environment_wants_colour(choice) || colours < 8)
-		return PALETTE_MONO;
-	return colours < 256 ? PALETTE_8 : environment_palette_256();
-}
 
 static bool refuse(struct error *error, const char *what, const char *name)
 {
@@ -208,7 +201,8 @@ static const struct {
 	{ "\033[5~", KEY_PPAGE },   { "\033[6~", KEY_NPAGE },
 	{ "\033OP", KEY_F(1) },     { "\033[11~", KEY_F(1) },
 	{ "\033[I", KEY_FOCUS_IN }, { "\033[O", KEY_FOCUS_OUT },
-	{ "\033[200~", KEY_PASTE },
+	{ "\033[200~", KEY_PASTE }, { REPLY_PAPER, KEY_PAPER },
+	{ REPLY_FENCE, KEY_FENCE },
 };
 enum { SEQUENCES = sizeof sequences / sizeof sequences[0] };
 
@@ -243,6 +237,35 @@ static void begin_keys(void)
 	define_keys();
 }
 
+/* Where there is a mouse the terminal reads private sequences and passes over those
+ * that it does not know; one with 8 colours has nothing to choose from. */
+static enum background ask_background(void)
+{
+	struct reply reply = { 0 };
+
+	if (terminal.colours < 256 || !terminal_has("kmous"))
+		return BACKGROUND_UNKNOWN;
+	outlet_send(REPLY_QUESTION, strlen(REPLY_QUESTION));
+	terminal.held_at = 0;
+	terminal.held_length = reply_wait(terminal.held, sizeof terminal.held,
+					  &terminal.while_waiting, &caught, &reply);
+	return reply.has_paper ? theme_background(reply.paper) : BACKGROUND_UNKNOWN;
+}
+
+static void pick_palette(const struct terminal_options *options)
+{
+	enum background background = options->background;
+
+	terminal.colours = environment_wants_colour(options->colour)
+				   ? environment_colours(tigetnum("colors"))
+				   : 0;
+	if (background == BACKGROUND_UNKNOWN)
+		background = environment_background();
+	if (background == BACKGROUND_UNKNOWN)
+		background = ask_background();
+	terminal.palette = theme_palette(terminal.colours, background);
+}
+
 bool terminal_open(const struct terminal_options *options, struct error *error)
 {
 	if (!open_screen(error))
@@ -251,7 +274,6 @@ bool terminal_open(const struct terminal_options *options, struct error *error)
 	noecho();
 	nonl();
 	begin_keys();
-	terminal.palette = pick_palette(options->colour);
 	terminal.glyphs = options->glyphs == GLYPHS_AUTO
 				  ? environment_glyphs()
 				  : (enum glyph_level)options->glyphs;
@@ -262,6 +284,7 @@ bool terminal_open(const struct terminal_options *options, struct error *error)
 	prepare_rescue();
 	begin_paste();
 	terminal_set_mouse(!options->no_mouse);
+	pick_palette(options);
 	return true;
 }
 
@@ -433,6 +456,31 @@ static struct terminal_event held_event(void)
 	return event;
 }
 
+/* The rest of an answer that came late, over a slow line: other colours from now on. */
+static struct terminal_event late_reply(const char *start)
+{
+	struct terminal_event event = { .kind = EVENT_NONE };
+	struct reply reply = { 0 };
+	char bytes[64];
+	size_t length = strlen(start);
+	wint_t code;
+
+	memcpy(bytes, start, length);
+	wtimeout(terminal.keys, REPLY_MS);
+	while (length < sizeof bytes && length > 0 &&
+	       wget_wch(terminal.keys, &code) == OK) {
+		bytes[length++] = code < 0x7f ? (char)code : '?';
+		length = reply_take(bytes, length, &reply);
+	}
+	nodelay(terminal.keys, TRUE);
+	if (reply.has_paper && terminal.palette != PALETTE_MONO) {
+		terminal.palette =
+			theme_palette(terminal.colours, theme_background(reply.paper));
+		event.kind = EVENT_RESIZE;
+	}
+	return event;
+}
+
 /* The next event that curses has; a key that means nothing is passed over. */
 static struct terminal_event next_event(void)
 {
@@ -449,6 +497,10 @@ static struct terminal_event next_event(void)
 			event.kind = EVENT_RESIZE;
 		else if (status == KEY_CODE_YES && code == KEY_PASTE)
 			event = paste_event();
+		else if (status == KEY_CODE_YES && code == KEY_PAPER)
+			event = late_reply(REPLY_PAPER);
+		else if (status == KEY_CODE_YES && code == KEY_FENCE)
+			event = late_reply(REPLY_FENCE);
 		else if (status == KEY_CODE_YES && code == KEY_MOUSE)
 			event = mouse_event();
 		else

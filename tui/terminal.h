@@ -18,9 +18,10 @@
 enum glyph_choice { GLYPHS_AUTO = -1 }; /* or an enum glyph_level */
 
 struct terminal_options {
-	enum colour_choice colour; /* auto: NO_COLOR and the terminal decide */
-	int glyphs;                /* GLYPHS_AUTO or an enum glyph_level */
-	bool no_mouse;             /* leave the mouse to the terminal */
+	enum colour_choice colour;  /* auto: NO_COLOR and the terminal decide */
+	enum background background; /* unknown: COLORFGBG or the terminal tells */
+	int glyphs;                 /* GLYPHS_AUTO or an enum glyph_level */
+	bool no_mouse;              /* leave the mouse to the terminal */
 };
 
 enum terminal_event_kind {
@@ -29,7 +30,7 @@ enum terminal_event_kind {
 	EVENT_CLICK,  /* x, y */
 	EVENT_WHEEL,  /* x, y, argument -1 up or 1 down */
 	EVENT_PASTE,  /* argument: its bytes; terminal_pasted() has them */
-	EVENT_RESIZE, /* of the terminal, or it came back from sleep */
+	EVENT_RESIZE, /* of the terminal, or other colours, or back from sleep */
 	EVENT_SIGNAL, /* argument: its number; leave the loop */
 	EVENT_LOST    /* the terminal is gone; leave the loop */
 };

@@ -18,12 +18,13 @@ static const struct role_style style[ROLE_COUNT] = {
 	[ROLE_KEY]           = { "key",          -1,  30, 0x5fd0c5, 0x00655c, .bold8 = 1, .mono_bold = 1, .bold = 1, .fill = ' ' },
 	[ROLE_FOCUS]         = { "focus",         6,  31, 0x4aa8e8, 0x0b63b5, .mono_reverse = 1, .fill = ' ' },
 	[ROLE_BORDER]        = { "border",       -1, 244, 0x6b7686, 0x838a95, .fill = ' ' },
+	[ROLE_QUIET]         = { "quiet",        -1, 244, 0x9aa4b2, 0x626a75, .fill = ' ' },
 	[ROLE_GOOD]          = { "good",          2,  29, 0x3fc79a, 0x00704f, .fill = ' ' },
-	[ROLE_BAD]           = { "bad",           1, 166, 0xff8a5c, 0xb03800, .bold8 = 1, .mono_bold = 1, .bold = 1, .fill = '!' },
+	[ROLE_BAD]           = { "bad",           1, 166, 0xff8a5c, 0xa82a00, .bold8 = 1, .mono_bold = 1, .bold = 1, .fill = '!' },
 	[ROLE_WARNING]       = { "warning",       5, 136, 0xf0c04a, 0x7d5200, .mono_bold = 1, .fill = '!' },
 	[ROLE_HINT]          = { "hint",         -1,  68, 0x9db8ff, 0x3f51b5, .fill = ' ' },
 	[ROLE_DELTA_BETTER]  = { "better",        2,  29, 0x3fc79a, 0x00704f, .fill = ' ' },
-	[ROLE_DELTA_WORSE]   = { "worse",         1, 166, 0xff8a5c, 0xb03800, .mono_bold = 1, .fill = ' ' },
+	[ROLE_DELTA_WORSE]   = { "worse",         1, 166, 0xff8a5c, 0xa82a00, .mono_bold = 1, .fill = ' ' },
 	[ROLE_WEIGHTS]       = { "weights",       4,  25, 0x2c74c4, 0x0b5cad, .fill = '#' },
 	[ROLE_GRADIENTS]     = { "gradients",     6, 110, 0x9bd0f5, 0x7dbcec, .fill = '=' },
 	[ROLE_OPTIMIZER]     = { "optimizer",     1, 130, 0xc25a17, 0xb04a00, .fill = '+' },
@@ -51,7 +52,7 @@ static const struct role_style style[ROLE_COUNT] = {
 	[ROLE_AGAIN]         = { "recompute",     5,  99, 0x8458f0, 0x6a3fd8, .fill = 'r' },
 	[ROLE_TRANSFER]      = { "transfer",      1, 124, 0xd02848, 0xb81c3c, .fill = '>' },
 	[ROLE_IDLE]          = { "idle",         -1, 244, 0x6b7686, 0x9aa1ac, .fill = '.' },
-	[ROLE_CRITICAL]      = { "critical path", 1, 166, 0xff8a5c, 0xb03800, .bold8 = 1, .mono_underline = 1, .bold = 1, .fill = '!' },
+	[ROLE_CRITICAL]      = { "critical path", 1, 166, 0xff8a5c, 0xa82a00, .bold8 = 1, .mono_underline = 1, .bold = 1, .fill = '!' },
 };
 
 static const uint32_t glyph_table[GLYPH_COUNT][GLYPHS_COUNT] = {
@@ -177,6 +178,28 @@ static int nearest256(uint32_t rgb)
 	return best;
 }
 
+enum palette theme_palette(int colours, enum background background)
+{
+	if (colours < 256)
+		return colours < 8 ? PALETTE_MONO : PALETTE_8;
+	if (background == BACKGROUND_UNKNOWN)
+		return PALETTE_256;
+	if (colours == 256)
+		return background == BACKGROUND_DARK ? PALETTE_256_DARK
+						     : PALETTE_256_LIGHT;
+	return background == BACKGROUND_DARK ? PALETTE_RGB_DARK : PALETTE_RGB_LIGHT;
+}
+
+bool theme_is_rgb(enum palette palette)
+{
+	return palette == PALETTE_RGB_DARK || palette == PALETTE_RGB_LIGHT;
+}
+
+enum background theme_background(uint32_t rgb)
+{
+	return theme_luminance(rgb) < 0.179 ? BACKGROUND_DARK : BACKGROUND_LIGHT;
+}
+
 int theme_colour(enum role role, enum palette palette)
 {
 	const struct role_style *s = theme_style(role);
@@ -186,8 +209,8 @@ int theme_colour(enum role role, enum palette palette)
 	case PALETTE_256: return s->colour256;
 	case PALETTE_256_DARK: return s->colour256 < 0 ? -1 : nearest256(s->rgb_dark);
 	case PALETTE_256_LIGHT: return s->colour256 < 0 ? -1 : nearest256(s->rgb_light);
-	case PALETTE_RGB_DARK: return (int)s->rgb_dark;
-	case PALETTE_RGB_LIGHT: return (int)s->rgb_light;
+	case PALETTE_RGB_DARK: return s->colour256 < 0 ? -1 : (int)s->rgb_dark;
+	case PALETTE_RGB_LIGHT: return s->colour256 < 0 ? -1 : (int)s->rgb_light;
 	case PALETTE_MONO:
 	case PALETTE_COUNT: break;
 	}
@@ -203,13 +226,13 @@ int theme_ink(enum role back, enum palette palette)
 		return -1;
 	if (palette == PALETTE_8)
 		white = colour == 1 || colour == 4 || colour == 5;
-	else if (palette == PALETTE_RGB_DARK || palette == PALETTE_RGB_LIGHT)
+	else if (theme_is_rgb(palette))
 		white = theme_luminance((uint32_t)colour) < 0.179;
 	else
 		white = theme_luminance(theme_rgb256(colour)) < 0.179;
 	if (palette == PALETTE_8)
 		return white ? 7 : 0;
-	if (palette == PALETTE_RGB_DARK || palette == PALETTE_RGB_LIGHT)
+	if (theme_is_rgb(palette))
 		return white ? 0xffffff : 0x000000;
 	return white ? 231 : 16;
 }

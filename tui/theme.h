@@ -16,6 +16,7 @@ enum role {
 	ROLE_KEY, /* a key to press */
 	ROLE_FOCUS,
 	ROLE_BORDER,
+	ROLE_QUIET, /* text that means little here */
 	ROLE_GOOD,
 	ROLE_BAD,
 	ROLE_WARNING,
@@ -109,10 +110,13 @@ enum palette {
 	PALETTE_256,
 	PALETTE_256_DARK, /* the background is known */
 	PALETTE_256_LIGHT,
-	PALETTE_RGB_DARK, /* 0xRRGGBB */
+	PALETTE_RGB_DARK, /* 0xRRGGBB, of terminals with 24 bits and of pictures */
 	PALETTE_RGB_LIGHT,
 	PALETTE_COUNT
 };
+
+/* What the terminal writes on. */
+enum background { BACKGROUND_UNKNOWN, BACKGROUND_DARK, BACKGROUND_LIGHT };
 
 /* How a cell looks: colours as indices or RGB, -1 = the terminal's default. */
 struct look {
@@ -121,6 +125,12 @@ struct look {
 };
 
 const struct role_style *theme_style(enum role role);
+/* For so many colours on this background. What is readable on both has 256 of them at
+ * most: 24 bits are for a background that is known. */
+enum palette theme_palette(int colours, enum background background);
+bool theme_is_rgb(enum palette palette);
+/* Whether black or white reads better on it. */
+enum background theme_background(uint32_t rgb);
 uint32_t theme_glyph(enum glyph_level level, enum glyph glyph);
 /* The nearest character that the level has; '?' if there is none. */
 uint32_t theme_substitute(enum glyph_level level, uint32_t code);

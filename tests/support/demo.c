@@ -157,6 +157,8 @@ int demo_main(int argc, char **argv)
 			options.colour = COLOUR_NEVER;
 		else if (strcmp(argv[i], "--ascii") == 0)
 			options.glyphs = GLYPHS_ASCII;
+		else if (strcmp(argv[i], "--theme=light") == 0)
+			options.background = BACKGROUND_LIGHT;
 		else if (strcmp(argv[i], "--no-mouse") == 0)
 			options.no_mouse = true;
 	}

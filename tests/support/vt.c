@@ -54,6 +54,8 @@ static void run_child(const struct vt_options *options, const char *const argv[]
 	unsetenv("COLUMNS");
 	unsetenv("NO_COLOR");
 	unsetenv("COLORFGBG");
+	unsetenv("COLORTERM");
+	unsetenv("STY");
 	unsetenv("ESCDELAY");
 	setenv("TERM", options->term != NULL ? options->term : "xterm-256color", 1);
 	setenv("LC_ALL", options->locale != NULL ? options->locale : "C.UTF-8", 1);
@@ -83,6 +85,7 @@ struct vt *vt_start(const struct vt_options *options, const char *const argv[])
 	vterm_screen_enable_altscreen(vt->screen, 1);
 	vterm_screen_reset(vt->screen, 1);
 	vt->cursor_visible = true;
+	vt->background = options->background;
 	return vt;
 }
 
@@ -168,8 +171,23 @@ static void watch_clipboard(struct vt *vt, const char *bytes, size_t length)
 	vt->clipboard[vt->clipboard_length] = '\0';
 }
 
+/* libvterm does not answer this itself. */
+static void answer_background(struct vt *vt, const char *bytes, size_t length)
+{
+	char answer[96];
+
+	if (!memmem(bytes, length, "\033]11;?", 6))
+		return;
+	vt->questions++;
+	if (!vt->background)
+		return;
+	snprintf(answer, sizeof answer, "\033]11;%s\033\\", vt->background);
+	vt_type(vt, answer);
+}
+
 static void feed(struct vt *vt, const char *bytes, size_t length)
 {
+	answer_background(vt, bytes, length);
 	watch_clipboard(vt, bytes, length);
 	for (size_t i = 0; i < length; i++) {
 		vt->held[vt->held_length++] = bytes[i];

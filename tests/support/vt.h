@@ -33,13 +33,16 @@ struct vt {
 	char clipboard[1 << 17]; /* the base64 of the last OSC 52 */
 	size_t clipboard_length;
 	bool in_clipboard;
+	const char *background; /* what OSC 11 is answered; NULL: nothing */
+	int questions;          /* OSC 11 so far */
 };
 
 struct vt_options {
-	int columns, rows;  /* 0: 80x24 */
-	const char *term;   /* NULL: xterm-256color */
-	const char *locale; /* LC_ALL; NULL: C.UTF-8 */
-	const char *env[6]; /* more "NAME=value", up to a NULL */
+	int columns, rows;      /* 0: 80x24 */
+	const char *term;       /* NULL: xterm-256color */
+	const char *locale;     /* LC_ALL; NULL: C.UTF-8 */
+	const char *background; /* "rgb:1e1e/1e1e/1e1e"; NULL: not known to tell */
+	const char *env[6];     /* more "NAME=value", up to a NULL */
 };
 
 /* Starts argv[0] on a pty of its own; fails the test if that is impossible. */

@@ -214,7 +214,8 @@ char *canvas_to_svg(const struct canvas *canvas, bool light)
 	struct picture picture = {
 		.palette = canvas->colour ? palette : PALETTE_MONO,
 		.paper = light ? 0xffffff : 0x11151c,
-		.ink = (uint32_t)theme_colour(ROLE_DEFAULT, palette),
+		.ink = light ? theme_style(ROLE_DEFAULT)->rgb_light
+			     : theme_style(ROLE_DEFAULT)->rgb_dark,
 	};
 	double width = canvas->width * CELL_W + 2 * MARGIN;
 	double height = canvas->height * CELL_H + 2 * MARGIN;

@@ -30,6 +30,20 @@ static bool take_colour(void *context, const char *value, struct error *error)
 			 "--colour %.40s: expected auto, always or never", value);
 }
 
+static bool take_theme(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+	struct theme_choice choice;
+
+	if (!environment_theme(value, &choice))
+		return error_set(error, NULL, 0,
+				 "--theme %.40s: expected dark, light or plain", value);
+	asked->terminal.background = choice.background;
+	if (choice.colour != COLOUR_AUTO)
+		asked->terminal.colour = choice.colour;
+	return true;
+}
+
 static bool take_ascii(void *context, const char *value, struct error *error)
 {
 	(void)value;
@@ -70,6 +84,8 @@ static bool take_session(void *context, const char *value, struct error *error)
 const struct own_option explore_options[] = {
 	{ "colour", "auto|always|never", "auto, always or never", take_colour },
 	{ "color", "auto|always|never", "the same", take_colour },
+	{ "theme", "dark|light|plain", "of the background; plain: no colours",
+	  take_theme },
 	{ "ascii", NULL, "only ASCII characters", take_ascii },
 	{ "no-mouse", NULL, "leave the mouse to the terminal", take_no_mouse },
 	{ "fresh", NULL, "don't go on where the last session ended", take_fresh },

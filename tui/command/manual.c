@@ -152,7 +152,7 @@ static void put_rest(void)
 	tag("128+n", "");
 	line("Ended by signal n.");
 	heading("ENVIRONMENT");
-	tag("NO_COLOR, TERM, COLORFGBG, LC_ALL", "");
+	tag("NO_COLOR, TERM, COLORTERM, COLORFGBG, LC_ALL", "");
 	line("What the screen may use of colours and characters.");
 	tag("XDG_CONFIG_HOME, XDG_STATE_HOME", "");
 	line("Where the folders below are, if not in ~/.config and ~/.local/state.");

@@ -13,7 +13,7 @@ enum format { FORMAT_TEXT, FORMAT_ANSI, FORMAT_SVG };
 struct asked {
 	int view, width, height;
 	enum format format;
-	bool light;
+	struct theme_choice theme;
 	const char *focus, *number, *keys;
 	struct start start;
 	struct import_report *report; /* NULL once the explorer has it */
@@ -53,8 +53,17 @@ static bool take_light(void *context, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
-	((struct asked *)context)->light = true;
+	((struct asked *)context)->theme.background = BACKGROUND_LIGHT;
 	return true;
+}
+
+static bool take_theme(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+
+	return environment_theme(value, &asked->theme) ||
+	       error_set(error, NULL, 0, "--theme %.40s: expected dark, light or plain",
+			 value);
 }
 
 static bool take_focus(void *context, const char *value, struct error *error)
@@ -84,6 +93,8 @@ const struct own_option screen_options[] = {
 	{ "size", "WIDTHxHEIGHT", "WIDTHxHEIGHT; 80x24 if not given", take_size },
 	{ "format", "text|ansi|svg", "text, ansi or svg", take_format },
 	{ "light", NULL, "colours for a light background (svg)", take_light },
+	{ "theme", "dark|light|plain", "of the background; plain: no colours",
+	  take_theme },
 	{ "focus", "KNOB", "the knob under the cursor", take_focus },
 	{ "number", "METRIC", "the number that Explain explains", take_number },
 	{ "keys", "TEXT", "keys to press first, as typed", take_keys },
@@ -119,9 +130,15 @@ static void press(struct explorer *explorer, struct canvas *canvas, const char *
 
 static char *write_canvas(const struct asked *asked, const struct canvas *canvas)
 {
+	enum background background = asked->theme.background;
+
+	if (background == BACKGROUND_UNKNOWN && asked->format == FORMAT_ANSI)
+		background = environment_background();
 	switch (asked->format) {
-	case FORMAT_ANSI: return canvas_to_ansi(canvas, canvas->colour ? 256 : 0);
-	case FORMAT_SVG: return canvas_to_svg(canvas, asked->light);
+	case FORMAT_ANSI:
+		return canvas_to_ansi(
+			canvas, theme_palette(environment_colours(256), background));
+	case FORMAT_SVG: return canvas_to_svg(canvas, background == BACKGROUND_LIGHT);
 	default: return canvas_to_text(canvas);
 	}
 }
@@ -130,9 +147,10 @@ static int draw(struct asked *asked, const struct scenario *scenario)
 {
 	enum glyph_level glyphs =
 		asked->format == FORMAT_SVG ? GLYPHS_FULL : environment_glyphs();
-	bool colour =
-		asked->format == FORMAT_SVG ||
-		(asked->format == FORMAT_ANSI && environment_wants_colour(COLOUR_AUTO));
+	bool colour = asked->theme.colour != COLOUR_NEVER &&
+		      (asked->format == FORMAT_SVG ||
+		       (asked->format == FORMAT_ANSI &&
+			environment_wants_colour(COLOUR_AUTO)));
 	struct explorer *explorer = malloc(sizeof *explorer);
 	struct canvas canvas;
 	char *text = NULL;

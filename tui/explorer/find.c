@@ -196,13 +196,13 @@ static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 	} else {
 		label = knob->label;
 		what = "does nothing in this plan";
-		role = ROLE_BORDER;
+		role = ROLE_QUIET;
 	}
 	canvas_text(canvas, line.x, line.y, LABEL, role, label);
 	canvas_right(canvas, line.x + LABEL, line.y, VALUE, role, value);
 	canvas_phrase(canvas, line.x + LABEL + VALUE + 2, line.y,
 		      line.width - LABEL - VALUE - 2,
-		      role == ROLE_BORDER ? role : ROLE_LABEL, what);
+		      role == ROLE_QUIET ? role : ROLE_LABEL, what);
 }
 
 void find_draw(const struct explorer *explorer, struct canvas *canvas, int bottom)

@@ -112,9 +112,9 @@ static void draw_lines(const struct explorer *explorer, struct canvas *canvas, i
 	canvas_put(canvas, left, 2, canvas_glyph(canvas, GLYPH_TEE_DOWN), ROLE_BORDER);
 	canvas_put(canvas, left, bottom, canvas_glyph(canvas, GLYPH_TEE_UP),
 		   ROLE_BORDER);
-	canvas_text(canvas, 2, 2, 9, ROLE_BORDER, " knobs ");
+	canvas_text(canvas, 2, 2, 9, ROLE_QUIET, " knobs ");
 	left += 2 + canvas_format(canvas, left + 2, 2, canvas->width - left - 4,
-				  ROLE_BORDER, " %s ", view_table[explorer->view].name);
+				  ROLE_QUIET, " %s ", view_table[explorer->view].name);
 	/* all of it stands in Overview */
 	if (explorer->view != VIEW_OVERVIEW)
 		draw_headline(

@@ -331,7 +331,7 @@ static enum role value_role(const struct explorer *explorer, const struct knob_r
 	if (row->kind != ROW_KNOB)
 		return row->kind == ROW_DERIVED ? ROLE_LABEL : ROLE_VALUE;
 	if (!applies(explorer, &knob_table[row->knob]))
-		return ROLE_BORDER;
+		return ROLE_QUIET;
 	if (explorer->pinned && !knob_same(&explorer->scenario, &explorer->baseline,
 					   &knob_table[row->knob]))
 		return ROLE_WARNING;
@@ -384,7 +384,7 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 			canvas, rect.x + 3, rect.y, rect.width - 5,
 			row->kind == ROW_KNOB &&
 					!applies(explorer, &knob_table[row->knob])
-				? ROLE_BORDER
+				? ROLE_QUIET
 				: ROLE_LABEL,
 			row->label);
 	if (width > right - rect.x - 4 - label)

@@ -422,7 +422,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 			canvas_highlight(canvas, tab, ROLE_FOCUS, false, true);
 		x += tab.width + 2;
 	}
-	canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_BORDER, "Tab: next");
+	canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_QUIET, "Tab: next");
 }
 
 static const char *empty_text(const struct picker *p)

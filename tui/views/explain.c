@@ -73,7 +73,7 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	change_text(explorer, key, change, sizeof change, &role);
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, x->title);
 	if (text_width(x->title) <= width)
-		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_BORDER, key);
+		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_QUIET, key);
 	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_VALUE, "= %s",
 		      value);
 	canvas_text(canvas, rect.x + text_width(value) + 4, rect.y + 1, 12, role,

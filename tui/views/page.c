@@ -169,7 +169,7 @@ static void strip_item(const struct explorer *explorer, int i, double best,
 	out->bar = ROLE_COMPUTE;
 	if (!v->legal) {
 		snprintf(out->note, sizeof out->note, "no");
-		out->role = ROLE_BORDER;
+		out->role = ROLE_QUIET;
 		return;
 	}
 	if (!v->fits) {

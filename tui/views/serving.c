@@ -78,7 +78,7 @@ static int draw_range(struct page *p, int x, const char *label, const char *key,
 	if (unit && strrchr(to, ' ') && strcmp(unit, strrchr(to, ' ')) == 0)
 		*unit = '\0';
 	used += 1 + canvas_format(p->canvas, x + used + 1, p->y,
-				  p->rect.x + p->rect.width - x - used - 1, ROLE_BORDER,
+				  p->rect.x + p->rect.width - x - used - 1, ROLE_QUIET,
 				  "%s to %s", from, to);
 	return used + 3;
 }
@@ -171,8 +171,8 @@ static void draw_throughput(struct page *p)
 	canvas_text(p->canvas, p->rect.x, p->y, 12, ROLE_TITLE, "THROUGHPUT");
 	form_text(FORM_RATE, v->output_low, low, sizeof low);
 	form_text(FORM_RATE, v->output_high, high, sizeof high);
-	canvas_format(p->canvas, p->rect.x + 12, p->y++, p->rect.width - 12,
-		      ROLE_BORDER, "80 %% in %s to %s of output", low, high);
+	canvas_format(p->canvas, p->rect.x + 12, p->y++, p->rect.width - 12, ROLE_QUIET,
+		      "80 %% in %s to %s of output", low, high);
 	page_grid(p, items, 9, 3);
 	page_traffic(p);
 	page_gap(p);
@@ -200,7 +200,7 @@ static void draw_line(struct plot *plot, const struct serve_point *point, int co
 	for (int i = 1; i < count; i++)
 		plot_line(plot, point[i - 1].per_user, point[i - 1].per_gpu,
 			  point[i].per_user, point[i].per_gpu,
-			  quiet            ? ROLE_BORDER
+			  quiet            ? ROLE_QUIET
 			  : point[i].meets ? ROLE_COMPUTE
 					   : ROLE_BAD);
 }

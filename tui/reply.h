@@ -1,0 +1,38 @@
+/* reply.h - what a terminal answers when it is asked for its background.
+ *
+ * The question is xterm's OSC 11 (ctlseqs, "Change VT100 text background color to Pt"),
+ * with a request for the device attributes (DA1, ECMA-48) behind it: terminals answer
+ * in order and nearly all know the second one, so its answer ends the waiting early.
+ */
+#ifndef TUI_REPLY_H
+#define TUI_REPLY_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REPLY_QUESTION "\033]11;?\033\\\033[c"
+/* how the two answers begin */
+#define REPLY_PAPER "\033]11;"
+#define REPLY_FENCE "\033[?"
+
+enum { REPLY_MS = 100 }; /* nobody waits longer for a first frame */
+
+struct reply {
+	bool has_paper, has_fence;
+	uint32_t paper; /* 0xRRGGBB */
+};
+
+/* Takes the answers that are complete out of the bytes and notes what they say; returns
+ * how many bytes are left. */
+size_t reply_take(char *bytes, size_t length, struct reply *reply);
+/* Whether the bytes end within an answer. */
+bool reply_is_partial(const char *bytes, size_t length);
+/* Reads standard input until the answers are there or the time is over. What was typed
+ * meanwhile is left in bytes; returns how many. `mask` while it waits; *ended not 0: a
+ * signal ends the program. */
+size_t reply_wait(char *bytes, size_t room, const sigset_t *mask,
+		  const volatile sig_atomic_t *ended, struct reply *reply);
+
+#endif
