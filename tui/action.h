@@ -50,6 +50,7 @@ enum action_kind {
 	ACTION_SORT,
 	ACTION_STEP,
 	ACTION_STEP_BACK,
+	ACTION_BESIDE, /* the next view beside the open one */
 	ACTION_COUNT
 };
 

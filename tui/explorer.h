@@ -110,6 +110,9 @@ struct view_state {
 	int cursor, first, sort, zoom, choice;
 };
 
+/* The view beside the open one: what suits it, none, or BESIDE_VIEW + enum view_id. */
+enum beside { BESIDE_SUITS, BESIDE_NONE, BESIDE_VIEW };
+
 struct explorer {
 	struct scenario scenario;
 	struct estimate estimate;
@@ -177,6 +180,9 @@ struct explorer {
 
 	struct estimate *scratch;
 	struct spots *spots; /* of the last frame */
+	/* the view beside the open one, where the screen is wide (explorer/beside.c) */
+	enum beside beside;
+	struct spots *spots_beside;
 };
 
 /* False if memory runs out. Starts on Overview with these values. */
@@ -192,7 +198,8 @@ bool explorer_is_typing(const struct explorer *explorer);
 void explorer_update(struct explorer *explorer);
 /* One slice of the work that may follow a frame; true while there is more. */
 bool explorer_idle(struct explorer *explorer);
-void explorer_draw(const struct explorer *explorer, struct canvas *canvas);
+/* Notes in the state where it put what can be pointed at, and how large it was. */
+void explorer_draw(struct explorer *explorer, struct canvas *canvas);
 
 /* Take over a scenario as one step that can be undone. */
 unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
@@ -203,6 +210,8 @@ void explorer_say(struct explorer *explorer, enum role role, const char *format,
 void explorer_say_read(struct explorer *explorer, const struct import_report *report);
 /* What was chosen to begin with, if anything was. */
 void explorer_say_start(struct explorer *explorer, const struct start *start);
+/* Explain is about this number, wherever it stands. */
+void explorer_point_out(struct explorer *explorer, const char *key);
 /* Open the explanation of a number. */
 unsigned explorer_explain(struct explorer *explorer, const char *key);
 unsigned explorer_show(struct explorer *explorer, enum view_id view);
@@ -239,6 +248,22 @@ void add_press(const struct explorer *explorer, struct rect rect, struct action 
 /* What the keys do here, as much as there is room for; each can be clicked on
  * (explorer/footer.c). */
 void footer_draw(const struct explorer *explorer, struct canvas *canvas, int y);
+
+/* Two views side by side (explorer/beside.c). */
+enum { BESIDE_WIDTH = 160 };
+/* The view that stands beside the open one on a screen so wide; -1: none. */
+int beside_view(const struct explorer *explorer, int width);
+/* Cuts the place of views in two; returns the part of the view beside: Explain stands
+ * on the right, even when it is open and the view under it is beside. */
+struct rect beside_divide(const struct explorer *explorer, struct rect *view, int id);
+void beside_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect,
+		 int id);
+/* A click or the wheel there. */
+unsigned beside_act(struct explorer *explorer, struct action action);
+/* The next one, or the reason why there is none. */
+unsigned beside_next(struct explorer *explorer);
+/* Explain shows what the cursor is on. */
+void beside_follow(struct explorer *explorer);
 
 /* Prompts (explorer/prompt.c). */
 unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argument,

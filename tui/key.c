@@ -37,6 +37,7 @@ const struct key_binding key_table[] = {
 	{ '9',            ACTION_VIEW, 8, "9", NULL },
 	{ ']',            ACTION_NEXT_VIEW, 0, "] [", "next view, view before" },
 	{ '[',            ACTION_PREVIOUS_VIEW, 0, "[", NULL },
+	{ '|',            ACTION_BESIDE, 0, "|", "from 160 columns on: what stands beside the view" },
 	{ KEY_NEWLINE,    ACTION_ENTER, 0, "Enter", "explain this number, or take this row" },
 	{ '=',            ACTION_EDIT, 0, "=", "type a value: 64, 8k, 4M" },
 	{ 'r',            ACTION_RESET, 0, "r", "this knob back to its default" },

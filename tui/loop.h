@@ -20,7 +20,7 @@ struct loop_client {
 	unsigned (*paste)(void *context, const char *text, size_t bytes);
 	/* Once after a batch of actions, before the frame: recompute. May be NULL. */
 	unsigned (*update)(void *context, unsigned changed);
-	void (*draw)(const void *context, struct canvas *canvas);
+	void (*draw)(void *context, struct canvas *canvas);
 	/* One slice, some milliseconds at most, of work that follows the frame;
 	 * sets *more while there is more of it. May be NULL. */
 	unsigned (*idle)(void *context, bool *more);

@@ -217,7 +217,7 @@ const struct note advice_machine_notes[] = {
 	  "gbs",
 	  leaf_is_bound },
 	{ { "T22", SEVERITY_HINT,
-	    "TP, CP and EP send {0:traffic} a step over Ethernet: PP sends less",
+	    "TP, CP and EP send {0:traffic} per step over Ethernet: PP sends less",
 	    "B docs/parallelisms.md, By Hardware Topology" },
 	  "tp",
 	  ethernet_carries_layers },

@@ -114,7 +114,7 @@ const struct metric metric_table[] = {
 	  AT(tokens_per_second) },
 	{ TRAINING, "throughput", "tokens_per_second_per_gpu", "tokens/s/GPU",
 	  FORM_RATE, 1, AT(tokens_per_second_per_gpu) },
-	{ TRAINING, "throughput", "tokens_per_step", "tokens a step", FORM_TOKENS, 0,
+	{ TRAINING, "throughput", "tokens_per_step", "tokens per step", FORM_TOKENS, 0,
 	  AT(tokens_per_step) },
 	{ TRAINING, "throughput", "tflops_per_gpu", "TFLOP/s/GPU", FORM_REAL, 1,
 	  AT(tflops_per_gpu) },

@@ -182,7 +182,7 @@ static void rate(const struct asked *a, struct explanation *out)
 {
 	const struct plan *plan = &a->scenario->plan;
 
-	explain_term(out, "gbs", "sequences a step", FORM_COUNT,
+	explain_term(out, "gbs", "sequences per step", FORM_COUNT,
 		     (double)plan->global_batch);
 	explain_term(out, "s", "tokens a sequence", FORM_COUNT, (double)plan->seq_len);
 	explain_term(out, "t", "step", FORM_SECONDS, a->estimate->step_seconds);
@@ -228,7 +228,7 @@ static void run(const struct asked *a, struct explanation *out)
 
 	explain_term(out, "T", "tokens of the run", FORM_TOKENS,
 		     a->scenario->plan.tokens);
-	explain_link(out, "gbs", "sequences a step", FORM_COUNT,
+	explain_link(out, "gbs", "sequences per step", FORM_COUNT,
 		     (double)a->scenario->plan.global_batch, "gbs");
 	explain_link(out, "s", "tokens a sequence", FORM_COUNT,
 		     (double)a->scenario->plan.seq_len, "seq");

@@ -102,7 +102,7 @@ static void draw_row(const void *context, int index, struct canvas *canvas,
 		      demo->value[index]);
 }
 
-static void draw(const void *context, struct canvas *canvas)
+static void draw(void *context, struct canvas *canvas)
 {
 	const struct demo *demo = context;
 	const struct list list = { .count = ITEMS,

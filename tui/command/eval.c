@@ -112,7 +112,7 @@ static void print_memory(const struct estimate *e, bool serves)
 		{ "buffers", "buffers_bytes" },
 		{ "framework", "framework_bytes" },
 		{ "headroom", "headroom_bytes" },
-		{ "KV cache a token", "kv_bytes_per_token" },
+		{ "KV cache per token", "kv_bytes_per_token" },
 		{ "tokens in the cache", "kv_tokens" },
 		{ "room for requests", "max_concurrency" },
 	};
@@ -199,7 +199,7 @@ static void print_serving(const struct estimate *e)
 		{ "waiting", "waiting" },
 		{ "engines", "engines" },
 		{ "cost of 1 M tokens", "dollars_per_million_tokens" },
-		{ "joules a token", "joules_per_token" },
+		{ "joules per token", "joules_per_token" },
 	};
 	const struct serving_estimate *v = &e->serving;
 

@@ -196,7 +196,7 @@ static void print_question(const struct planner_problem *problem,
 		printf(", not %s", value);
 	scenario_estimate(&q->scenario, e);
 	planner_name(problem, &q->scenario, plan, sizeof plan);
-	printf("\n  %s: %s a step, %s, MFU %.1f %%", plan,
+	printf("\n  %s: %s per step, %s, MFU %.1f %%", plan,
 	       form(FORM_SECONDS, e->step_seconds, step),
 	       form(FORM_BYTES, e->memory.total_bytes, memory), e->mfu * 100);
 	if (q->kind == INVERSE_GPUS && e->run.seconds > 0)

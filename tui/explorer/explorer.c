@@ -18,7 +18,8 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 	explorer->session.lock = -1;
 	explorer->scratch = malloc(sizeof *explorer->scratch);
 	explorer->spots = calloc(1, sizeof *explorer->spots);
-	if (!explorer->scratch || !explorer->spots) {
+	explorer->spots_beside = calloc(1, sizeof *explorer->spots_beside);
+	if (!explorer->scratch || !explorer->spots || !explorer->spots_beside) {
 		explorer_free(explorer);
 		return false;
 	}
@@ -46,8 +47,9 @@ void explorer_free(struct explorer *explorer)
 	free(explorer->preview.text);
 	free(explorer->scratch);
 	free(explorer->spots);
+	free(explorer->spots_beside);
 	explorer->scratch = NULL;
-	explorer->spots = NULL;
+	explorer->spots = explorer->spots_beside = NULL;
 	explorer->kept = NULL;
 	explorer->copied = NULL;
 	explorer->preview.text = NULL;
@@ -252,10 +254,16 @@ unsigned explorer_show(struct explorer *explorer, enum view_id view)
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
+void explorer_point_out(struct explorer *explorer, const char *key)
+{
+	snprintf(explorer->explained, sizeof explorer->explained, "%.*s", MAX_KEY - 1,
+		 key);
+	explorer->state[VIEW_EXPLAIN].first = 0;
+}
+
 unsigned explorer_explain(struct explorer *explorer, const char *key)
 {
-	snprintf(explorer->explained, sizeof explorer->explained, "%s", key);
-	explorer->state[VIEW_EXPLAIN].first = 0;
+	explorer_point_out(explorer, key);
 	explorer_show(explorer, VIEW_EXPLAIN);
 	explorer->pane = PANE_VIEW;
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
@@ -368,6 +376,7 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 		explorer->pane = PANE_VIEW;
 		return explorer_show(explorer, VIEW_SEARCH);
 	case ACTION_HELP: return help(explorer);
+	case ACTION_BESIDE: return beside_next(explorer);
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
 	case ACTION_MOUSE: explorer->mouse_toggled = true; return CHANGED_SCREEN;
 	case ACTION_QUIT:
@@ -407,6 +416,7 @@ unsigned explorer_handle(struct explorer *explorer, struct action action)
 	/* a change can show or hide rows above the cursor */
 	if (changed & CHANGED_SCENARIO && knob && explorer->row == row)
 		knobs_focus(explorer, knob);
+	beside_follow(explorer);
 	if (row != explorer->row && !(changed & CHANGED_SCENARIO)) {
 		update_strip(explorer);
 		changed |= CHANGED_SETTINGS;

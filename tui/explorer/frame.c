@@ -97,8 +97,17 @@ static void draw_tabs(const struct explorer *explorer, struct canvas *canvas)
 				 ROLE_FOCUS, false, true);
 }
 
-static void draw_lines(const struct explorer *explorer, struct canvas *canvas, int left,
-		       int bottom)
+static void draw_divider(struct canvas *canvas, int x, int bottom)
+{
+	for (int y = 3; y < bottom; y++)
+		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_VERTICAL),
+			   ROLE_BORDER);
+	canvas_put(canvas, x, 2, canvas_glyph(canvas, GLYPH_TEE_DOWN), ROLE_BORDER);
+	canvas_put(canvas, x, bottom, canvas_glyph(canvas, GLYPH_TEE_UP), ROLE_BORDER);
+}
+
+/* The rules, with the names of what stands below them. */
+static void draw_lines(struct canvas *canvas, int left, int bottom)
 {
 	uint32_t across = canvas_glyph(canvas, GLYPH_HORIZONTAL);
 
@@ -106,20 +115,21 @@ static void draw_lines(const struct explorer *explorer, struct canvas *canvas, i
 		canvas_put(canvas, x, 2, across, ROLE_BORDER);
 		canvas_put(canvas, x, bottom, across, ROLE_BORDER);
 	}
-	for (int y = 3; y < bottom; y++)
-		canvas_put(canvas, left, y, canvas_glyph(canvas, GLYPH_VERTICAL),
-			   ROLE_BORDER);
-	canvas_put(canvas, left, 2, canvas_glyph(canvas, GLYPH_TEE_DOWN), ROLE_BORDER);
-	canvas_put(canvas, left, bottom, canvas_glyph(canvas, GLYPH_TEE_UP),
-		   ROLE_BORDER);
+	draw_divider(canvas, left, bottom);
 	canvas_text(canvas, 2, 2, 9, ROLE_QUIET, " knobs ");
-	left += 2 + canvas_format(canvas, left + 2, 2, canvas->width - left - 4,
-				  ROLE_QUIET, " %s ", view_table[explorer->view].name);
-	/* all of it stands in Overview */
-	if (explorer->view != VIEW_OVERVIEW)
-		draw_headline(
-			explorer, canvas,
-			(struct rect){ left + 1, 2, canvas->width - left - 2, 1 });
+}
+
+static void draw_name(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect view, int id, bool alone)
+{
+	int used = canvas_format(canvas, view.x, 2, view.width, ROLE_QUIET, " %s ",
+				 view_table[id].name);
+
+	/* all of it stands in Overview; Explain leaves it to the view beside it */
+	if (id != VIEW_OVERVIEW && (id != VIEW_EXPLAIN || alone))
+		draw_headline(explorer, canvas,
+			      (struct rect){ view.x + used + 1, 2,
+					     view.width - used - 1, 1 });
 }
 
 /* The finding that a spot stands for: its key ends in "#code". */
@@ -250,7 +260,44 @@ static void draw_small(const struct explorer *explorer, struct canvas *canvas)
 		    serves ? "ttft_seconds" : "mfu");
 }
 
-void explorer_draw(const struct explorer *explorer, struct canvas *canvas)
+/* How to get another view beside the open one, behind the name of the one there. */
+static void draw_next(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect view, int id)
+{
+	int x = view.x + text_width(view_table[id].name) + 3;
+	struct rect place = { x, 2, 7, 1 };
+
+	if (id != VIEW_EXPLAIN && id != VIEW_OVERVIEW)
+		return; /* the headline stands there */
+	canvas_text(canvas, x, 2, 1, ROLE_KEY, "|");
+	canvas_text(canvas, x + 1, 2, 7, ROLE_QUIET, " other ");
+	add_press(explorer, place, (struct action){ .kind = ACTION_BESIDE });
+}
+
+/* The open view, and another beside it where there is room. */
+static void draw_views(struct explorer *explorer, struct canvas *canvas,
+		       struct rect view, int bottom)
+{
+	int id = beside_view(explorer, canvas->width);
+	struct rect other = { 0, 0, 0, 0 }, clip;
+
+	if (id >= 0)
+		other = beside_divide(explorer, &view, id);
+	explorer->spots->view = view;
+	draw_name(explorer, canvas, view, (int)explorer->view, id < 0);
+	if (id >= 0) {
+		draw_divider(canvas, (other.x > view.x ? other.x : view.x) - 2, bottom);
+		draw_name(explorer, canvas, other, id, false);
+		if (explorer->view != VIEW_EXPLAIN)
+			draw_next(explorer, canvas, other, id);
+		beside_draw(explorer, canvas, other, id);
+	}
+	clip = canvas_clip(canvas, view);
+	view_table[explorer->view].draw(explorer, canvas, view);
+	canvas_clip(canvas, clip);
+}
+
+void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 {
 	int left = knob_width(canvas->width),
 	    bottom = canvas->height - 1 - note_rows(explorer, canvas);
@@ -260,19 +307,20 @@ void explorer_draw(const struct explorer *explorer, struct canvas *canvas)
 
 	canvas_erase(canvas);
 	memset(explorer->spots, 0, sizeof *explorer->spots);
+	memset(explorer->spots_beside, 0, sizeof *explorer->spots_beside);
+	explorer->width = canvas->width;
+	explorer->height = canvas->height;
 	if (canvas->width < LEAST_WIDTH || canvas->height < LEAST_HEIGHT) {
 		draw_small(explorer, canvas);
 		return;
 	}
-	explorer->spots->view = view;
 	draw_title(explorer, canvas);
 	draw_tabs(explorer, canvas);
-	draw_lines(explorer, canvas, left, bottom);
+	draw_lines(canvas, left, bottom);
 	clip = canvas_clip(canvas, knobs);
 	knobs_draw(explorer, canvas, knobs);
-	canvas_clip(canvas, view);
-	view_table[explorer->view].draw(explorer, canvas, view);
 	canvas_clip(canvas, clip);
+	draw_views(explorer, canvas, view, bottom);
 	draw_note(explorer, canvas, bottom);
 	/* what lies under a list or a prompt does not answer */
 	if (explorer->mode != MODE_NORMAL)

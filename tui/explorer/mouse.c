@@ -97,7 +97,7 @@ static unsigned wheel(struct explorer *explorer, struct action action)
 		return knobs_act(explorer, move);
 	if (rect_holds(explorer->spots->view, action.x, action.y))
 		return explorer_give_view(explorer, move);
-	return CHANGED_NOTHING;
+	return beside_act(explorer, action);
 }
 
 unsigned mouse_act(struct explorer *explorer, struct action action)
@@ -108,5 +108,5 @@ unsigned mouse_act(struct explorer *explorer, struct action action)
 		return click_knobs(explorer, action);
 	if (rect_holds(explorer->spots->view, action.x, action.y))
 		return click_view(explorer, action);
-	return CHANGED_NOTHING;
+	return beside_act(explorer, action);
 }

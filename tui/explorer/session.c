@@ -121,7 +121,7 @@ static unsigned update(void *context, unsigned changed)
 	return changed;
 }
 
-static void draw(const void *context, struct canvas *canvas)
+static void draw(void *context, struct canvas *canvas)
 {
 	explorer_draw(context, canvas);
 }

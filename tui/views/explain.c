@@ -81,12 +81,58 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	return 3;
 }
 
+/* The number behind a term, in short; returns the rows. */
+static int draw_behind(struct canvas *canvas, struct rect rect, const char *key,
+		       const struct explanation *x)
+{
+	int top = rect.y, width = rect.width - text_width(key) - 2;
+	char value[64];
+
+	form_text(x->form, x->value, value, sizeof value);
+	widget_rule(canvas, rect.x, rect.y, rect.width, x->title);
+	if (text_width(x->title) + 6 <= width)
+		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_QUIET, key);
+	rect.y++;
+	rect.y += canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_VALUE, "= %s",
+				value) > 0;
+	rect.y += widget_prose(canvas, rect, 0, ROLE_VALUE, x->formula);
+	rect.y += draw_terms(canvas, rect, x);
+	return rect.y + 1 - top;
+}
+
+/* Where rows are left: the numbers behind the terms, as many as stand there whole. */
+static int draw_deeper(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect, const struct explanation *x, int left)
+{
+	static const struct rect nowhere = { 0, 0, 0, 0 };
+	int top = rect.y;
+
+	for (int i = 0; i < x->terms && explorer->estimate.legal; i++) {
+		const char *key = x->term[i].key;
+		struct explanation behind;
+		struct rect clip;
+		int rows;
+
+		if (!key || strcmp(key, shown(explorer)) == 0 ||
+		    !explain(&explorer->scenario, &explorer->estimate, key, &behind))
+			continue;
+		clip = canvas_clip(canvas, nowhere);
+		rows = draw_behind(canvas, rect, key, &behind);
+		canvas_clip(canvas, clip);
+		if (rows > left)
+			break;
+		rect.y += draw_behind(canvas, rect, key, &behind);
+		left -= rows;
+	}
+	return rect.y - top;
+}
+
 void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect)
 {
 	enum { LONG = 1000 };
 	const char *key = shown(explorer);
-	int top = rect.y - explorer->state[VIEW_EXPLAIN].first;
+	int top = rect.y - explorer->state[VIEW_EXPLAIN].first, height = rect.height;
 	struct explanation x;
 
 	if (!explain(&explorer->scenario, &explorer->estimate, key, &x)) {
@@ -103,6 +149,7 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	rect.y += draw_terms(canvas, rect, &x) + 1;
 	rect.y += draw_section(canvas, rect, "assumption", ROLE_DEFAULT, x.assumption);
 	rect.y += draw_section(canvas, rect, "source", ROLE_HINT, x.source);
+	rect.y += draw_deeper(explorer, canvas, rect, &x, height - (rect.y - top));
 	end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
 }
 

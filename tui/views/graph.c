@@ -222,7 +222,7 @@ void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 	choice_text(explorer, text, sizeof text);
 	draw_choice(explorer, canvas, rect, text);
 	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
-		      rect.width < 76 ? "%.0f tokens a rank%s"
+		      rect.width < 76 ? "%.0f tokens/rank%s"
 				      : "one rank, one micro-batch: %.0f tokens%s",
 		      shown.context.tokens,
 		      shown.context.norm_tokens < shown.context.tokens

@@ -83,7 +83,7 @@ static void draw_cache(const struct explorer *explorer, struct canvas *canvas,
 		const char *label, *key;
 	} items[] = {
 		{ "headroom", "headroom_bytes" },
-		{ "KV a token", "kv_bytes_per_token" },
+		{ "KV per token", "kv_bytes_per_token" },
 		{ "cache holds", "kv_tokens" },
 		{ "room for requests", "max_concurrency" },
 		{ "running", "running" },
@@ -135,7 +135,8 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 	form_text(FORM_COUNT, m->parameters, count, sizeof count);
 	if (serves(explorer) && serve_pools(&explorer->scenario, pool) > 0)
 		snprintf(text, sizeof text,
-			 "stage %d: %g layer%s, %s parameters a rank; %lld engine%s of "
+			 "stage %d: %g layer%s, %s parameters per rank; %lld engine%s "
+			 "of "
 			 "%lld GPU%s, %.4g requests in each copy of the attention",
 			 stage, m->layers, m->layers == 1 ? "" : "s", count,
 			 (long long)pool[0].engines, pool[0].engines == 1 ? "" : "s",
@@ -143,7 +144,7 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 			 m->in_flight);
 	else {
 		used = snprintf(text, sizeof text,
-				"stage %d: %g layer%s, %s parameters a rank, %.4g "
+				"stage %d: %g layer%s, %s parameters per rank, %.4g "
 				"micro-batch%s in flight",
 				stage, m->layers, m->layers == 1 ? "" : "s", count,
 				m->in_flight, m->in_flight == 1 ? "" : "es");

@@ -62,12 +62,12 @@ static void time_bar(struct page *p)
 static void draw_range(struct page *p, int x)
 {
 	const struct estimate *e = &p->explorer->estimate;
-	char low[32], high[32], text[3][96] = { "", "", "a step" };
+	char low[32], high[32], text[3][96] = { "", "", "per step" };
 	int room = p->rect.x + p->rect.width - x, i = 0;
 
 	form_text(FORM_SECONDS, e->step_low_seconds, low, sizeof low);
 	form_text(FORM_SECONDS, e->step_high_seconds, high, sizeof high);
-	snprintf(text[0], sizeof text[0], "a step, 80 %% in %s to %s", low, high);
+	snprintf(text[0], sizeof text[0], "per step, 80 %% in %s to %s", low, high);
 	snprintf(text[1], sizeof text[1], "80 %% in %s to %s", low, high);
 	if (!(e->step_high_seconds > 0))
 		i = 2;
@@ -113,7 +113,7 @@ static void draw_throughput(struct page *p)
 		{ "TFLOP/s/GPU", "tflops_per_gpu" },
 		{ "MFU", "mfu" },
 		{ "HFU", "hfu" },
-		{ "tokens a step", "tokens_per_step" },
+		{ "tokens per step", "tokens_per_step" },
 	};
 	static const struct item run[] = {
 		{ "takes", "run_seconds" },       { "costs", "run_dollars" },
@@ -201,7 +201,7 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 	struct page p = { explorer, canvas, rect, rect.y, ROOM_COMPACT };
 	int strip;
 
-	if (rect.height >= 44 && rect.width >= 120)
+	if (rect.height >= 44 && rect.width >= 84)
 		p.room = ROOM_RICH;
 	else if (rect.height >= 29 && rect.width >= 60)
 		p.room = ROOM_COMFORTABLE;

@@ -65,7 +65,7 @@ void page_flow(struct page *p, const struct item *item, int count)
 
 int page_columns(const struct page *p)
 {
-	return p->room == ROOM_RICH ? 4 : p->rect.width >= 78 ? 3 : 2;
+	return p->rect.width >= 120 ? 4 : p->rect.width >= 78 ? 3 : 2;
 }
 
 void page_parts(struct page *p, const struct part *part, int count, double full,
@@ -154,7 +154,7 @@ void page_traffic(struct page *p)
 	p->y++;
 }
 
-static void strip_item(const struct explorer *explorer, int i, double best,
+static void strip_item(const struct explorer *explorer, int i, double best, bool wide,
 		       struct strip_item *out)
 {
 	const struct whatif_value *v = &explorer->strip.item[i];
@@ -168,7 +168,7 @@ static void strip_item(const struct explorer *explorer, int i, double best,
 	out->fraction = NAN;
 	out->bar = ROLE_COMPUTE;
 	if (!v->legal) {
-		snprintf(out->note, sizeof out->note, "no");
+		snprintf(out->note, sizeof out->note, wide ? "illegal" : "no");
 		out->role = ROLE_QUIET;
 		return;
 	}
@@ -204,7 +204,7 @@ void page_strip(struct page *p, int rows)
 		if (strip->item[i].legal && strip->item[i].fits)
 			best = fmax(best, strip->item[i].tokens_per_second_per_gpu);
 	for (int i = 0; i < strip->count; i++)
-		strip_item(explorer, i, best, &item[i]);
+		strip_item(explorer, i, best, strip->count * 9 <= rect.width, &item[i]);
 	widget_strip(p->canvas, rect, item, strip->count, strip->present);
 	p->y += rows;
 }

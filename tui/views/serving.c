@@ -32,7 +32,7 @@ static void draw_memory(struct page *p)
 		{ "KV cache", "kv_bytes" },
 		{ "headroom", "headroom_bytes" },
 		{ "activations", "activations_bytes" },
-		{ "KV a token", "kv_bytes_per_token" },
+		{ "KV per token", "kv_bytes_per_token" },
 		{ "room for", "max_concurrency" },
 	};
 	const struct estimate *e = &p->explorer->estimate;
@@ -273,8 +273,8 @@ static void draw_curve(struct page *p, int rows)
 	x = fmax(widest(point, count, true), widest(before, old, true));
 	y = fmax(widest(point, count, false), widest(before, old, false));
 	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width,
-		    old ? "tok/s a GPU over tok/s a user, grey the pinned plan"
-			: "tok/s a GPU over tok/s a user, 1 to all requests");
+		    old ? "tok/s per GPU over tok/s per user, grey the pinned plan"
+			: "tok/s per GPU over tok/s per user, 1 to all requests");
 	if (plot_begin(&plot, p->canvas, rect,
 		       (struct axis){ 0, x * 1.03, false, FORM_REAL, NULL },
 		       (struct axis){ 0, y * 1.05, false, FORM_COUNT, NULL })) {

@@ -25,7 +25,7 @@ static const struct table_column columns[COLUMNS] = {
 	{ "dim", 4, false, 0 },         { "what", 18, false, 0 },
 	{ "collective", 14, false, 3 }, { "group", 6, true, 4 },
 	{ "link", 9, false, 2 },        { "calls", 7, true, 6 },
-	{ "each", 7, true, 7 },         { "a step", 7, true, -1 },
+	{ "each", 7, true, 7 },         { "bytes", 7, true, -1 },
 	{ "network", 7, true, 5 },      { "time", 7, true, 0 },
 	{ "exposed", 7, true, 0 },
 };

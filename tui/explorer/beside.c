@@ -1,0 +1,148 @@
+/* beside.c - a second view beside the open one. It is drawn like any other, with places
+ * of its own; keys go to the open one, the mouse to where it is. */
+#include <string.h>
+
+#include "tui/view.h"
+
+static bool can_stand(const struct explorer *explorer, int id)
+{
+	return id >= 0 && id != (int)explorer->view && id != VIEW_HELP &&
+	       id != VIEW_SEARCH;
+}
+
+int beside_view(const struct explorer *explorer, int width)
+{
+	int id = (int)explorer->beside - BESIDE_VIEW;
+
+	if (width < BESIDE_WIDTH || explorer->beside == BESIDE_NONE ||
+	    explorer->view == VIEW_HELP)
+		return -1;
+	if (explorer->view == VIEW_EXPLAIN)
+		id = (int)explorer_view_below(explorer);
+	else if (id < 0 && explorer->view != VIEW_SEARCH)
+		id = VIEW_EXPLAIN;
+	return can_stand(explorer, id) ? id : -1;
+}
+
+struct rect beside_divide(const struct explorer *explorer, struct rect *view, int id)
+{
+	bool explains = id == VIEW_EXPLAIN || explorer->view == VIEW_EXPLAIN;
+	int width = explains ? view->width * 2 / 5 : view->width / 2;
+	struct rect right = *view, left = *view;
+
+	right.width = width;
+	right.x += view->width - width;
+	left.width -= width + 3;
+	*view = explorer->view == VIEW_EXPLAIN ? right : left;
+	return explorer->view == VIEW_EXPLAIN ? left : right;
+}
+
+/* What was the open view until the call is beside it after it, and the other way round:
+ * a view asks only for the open one. */
+static void change_places(struct explorer *explorer, enum view_id *view,
+			  enum pane *pane)
+{
+	enum view_id open = explorer->view;
+	enum pane focus = explorer->pane;
+	struct spots *spots = explorer->spots;
+
+	explorer->view = *view;
+	explorer->pane = *pane;
+	explorer->spots = explorer->spots_beside;
+	explorer->spots_beside = spots;
+	*view = open;
+	*pane = focus;
+}
+
+void beside_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect,
+		 int id)
+{
+	enum view_id view = (enum view_id)id;
+	enum pane pane = PANE_KNOBS; /* nothing is lit */
+	struct rect clip = canvas_clip(canvas, rect);
+
+	change_places(explorer, &view, &pane);
+	if (id == VIEW_TIMELINE)
+		play_refresh(explorer);
+	explorer->spots->view = rect;
+	view_table[id].draw(explorer, canvas, rect);
+	change_places(explorer, &view, &pane);
+	canvas_clip(canvas, clip);
+}
+
+static const struct spot *spot_at(const struct spots *spots, int x, int y)
+{
+	for (int i = 0; i < spots->count; i++)
+		if (rect_holds(spots->item[i].rect, x, y))
+			return &spots->item[i];
+	return NULL;
+}
+
+/* A number there is explained at once; of the rest, its rows can be chosen. */
+unsigned beside_act(struct explorer *explorer, struct action action)
+{
+	int id = beside_view(explorer, explorer->width);
+	const struct spot *spot = spot_at(explorer->spots_beside, action.x, action.y);
+	enum view_id view = (enum view_id)id;
+	enum pane pane = PANE_VIEW;
+	unsigned changed;
+
+	if (id < 0 || !rect_holds(explorer->spots_beside->view, action.x, action.y))
+		return CHANGED_NOTHING;
+	if (action.kind == ACTION_CLICK && spot && spot->kind == SPOT_NUMBER) {
+		if (explorer->view == VIEW_EXPLAIN) {
+			explorer_point_out(explorer, spot->key);
+			return CHANGED_SCREEN;
+		}
+		return explorer_explain(explorer, spot->key);
+	}
+	if (action.kind == ACTION_WHEEL)
+		action.kind = action.argument < 0 ? ACTION_UP : ACTION_DOWN;
+	change_places(explorer, &view, &pane);
+	changed = explorer_give_view(explorer, action);
+	change_places(explorer, &view, &pane);
+	return changed;
+}
+
+unsigned beside_next(struct explorer *explorer)
+{
+	static const int order[] = { VIEW_EXPLAIN,  VIEW_OVERVIEW, VIEW_MEMORY,
+				     VIEW_TIMELINE, VIEW_TRAFFIC,  VIEW_GRAPH,
+				     VIEW_TOPOLOGY };
+	enum { COUNT = sizeof order / sizeof order[0] };
+	int now = beside_view(explorer, explorer->width), at = 0;
+
+	if (explorer->width < BESIDE_WIDTH) {
+		explorer_say(explorer, ROLE_HINT,
+			     "two views side by side need %d columns; here are %d",
+			     BESIDE_WIDTH, explorer->width);
+		return CHANGED_SCREEN;
+	}
+	if (explorer->view == VIEW_EXPLAIN || explorer->view == VIEW_HELP)
+		return CHANGED_NOTHING;
+	while (now >= 0 && at < COUNT && order[at++] != now)
+		;
+	while (at < COUNT && !can_stand(explorer, order[at]))
+		at++;
+	explorer->beside =
+		at < COUNT ? (enum beside)(BESIDE_VIEW + order[at]) : BESIDE_NONE;
+	return CHANGED_SCREEN;
+}
+
+void beside_follow(struct explorer *explorer)
+{
+	const char *key = explorer->state[explorer->view].key;
+
+	if (explorer->pane != PANE_VIEW ||
+	    beside_view(explorer, explorer->width) != VIEW_EXPLAIN)
+		return;
+	for (int i = 0; i < explorer->spots->count; i++) {
+		const struct spot *spot = &explorer->spots->item[i];
+
+		if (spot->kind == SPOT_NUMBER && strcmp(spot->key, key) == 0 &&
+		    strcmp(explorer->explained, key) != 0) {
+			explorer_point_out(explorer, key);
+			return;
+		}
+	}
+}
