@@ -105,10 +105,14 @@ struct serving_estimate {
 	double kv_bytes, kv_bytes_per_token; /* running requests, on one rank; of one
 						token, whatever ranks repeat */
 	double kv_share_bytes;               /* what the memory share gives a rank */
-	double admitted_tokens;              /* of a request when it is let in */
-	double request_bytes;                /* of it on one rank */
-	double kv_tokens;                    /* that all caches together hold */
-	double headroom_bytes;               /* of the fullest rank, below capacity */
+	double kv_room_bytes;   /* of it for requests, a shared prefix apart */
+	double budget_tokens;   /* of a pass over prompts */
+	double communicators;   /* that a rank is in */
+	double prefix_bytes;    /* of a shared prefix on one rank */
+	double admitted_tokens; /* of a request when it is let in, behind it */
+	double request_bytes;   /* of it on one rank */
+	double kv_tokens;       /* that all caches together hold */
+	double headroom_bytes;  /* of the fullest rank, below capacity */
 	double engines;
 	double compute_seconds, memory_seconds, network_seconds,
 		overhead_seconds;                   /* shares of one decode pass */

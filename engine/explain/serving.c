@@ -250,8 +250,9 @@ static void requests(const struct asked *a, struct explanation *out)
 
 static void load(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "asked", "concurrency of the plan; 0 is as many as fit",
-		     FORM_COUNT, (double)plan(a)->concurrency);
+	explain_term(out, "asked",
+		     "by the plan's concurrency or rate, or as many as fit", FORM_REAL,
+		     serving(a)->concurrency + serving(a)->waiting);
 	explain_term(out, "rate",
 		     "requests that arrive in a second; 0 holds the "
 		     "concurrency",
@@ -391,7 +392,7 @@ const struct explain_row explain_serving[] = {
 	{ "running", "Requests that run", "min(asked, room)",
 	  "With a rate: as many as it leads to, rate * time in the system.",
 	  "Little 1961; engine/serve/run.c", load },
-	{ "waiting", "Requests that wait", "asked - room",
+	{ "waiting", "Requests that wait", "max(0, asked - room)",
 	  "They stand before the server and add to TTFT.", definition, load },
 	{ "goodput_tokens_per_second", "Goodput",
 	  "output at the most requests, up to c, that keep both goals",
@@ -411,7 +412,7 @@ const struct explain_row explain_serving[] = {
 	  "About the requests of a copy while weights outweigh the cache.",
 	  "roofline: Williams et al. 2009", intensity },
 	{ "dollars_per_million_tokens", "Cost of a million output tokens",
-	  "GPUs * price / 3600 / output * 10^6",
+	  "GPUs * price / 3600 / output * 1e6",
 	  "Whole GPUs by the hour; prompts are paid with the output.",
 	  "presets/clusters: price_per_gpu_hour", money },
 	{ "joules_per_token", "Energy of an output token",

@@ -24,6 +24,8 @@ static void weights(const struct asked *a, struct explanation *out)
 
 static void activations(const struct asked *a, struct explanation *out)
 {
+	explain_term(out, "budget", "tokens of a pass", FORM_REAL,
+		     serving(a)->budget_tokens);
 	explain_term(out, "copies", "hidden-wide tensors per token, of the stack",
 		     FORM_REAL, a->scenario->stack.serving.activation_copies);
 	explain_term(out, "hidden", "width", FORM_COUNT,
@@ -56,14 +58,20 @@ static void framework(const struct asked *a, struct explanation *out)
 		     a->scenario->stack.serving.other_bytes);
 	explain_term(out, "c", "bytes of a communicator", FORM_BYTES,
 		     a->scenario->stack.communicator_bytes);
+	explain_term(out, "groups", "of this server that have one", FORM_REAL,
+		     serving(a)->communicators);
 }
 
 static void cache(const struct asked *a, struct explanation *out)
 {
 	explain_running(a, out);
-	explain_prompt(a, out);
-	explain_output(a, out);
-	explain_term(out, "kv", "of a token, all ranks of a copy", FORM_BYTES,
+	explain_term(out, "prefix", "cache of what all requests share", FORM_BYTES,
+		     serving(a)->prefix_bytes);
+	explain_term(out, "tokens", "of a request when it is let in", FORM_REAL,
+		     serving(a)->admitted_tokens);
+	explain_term(out, "each", "bytes of them on a GPU", FORM_BYTES,
+		     serving(a)->request_bytes);
+	explain_term(out, "kv", "of a token, whatever ranks repeat", FORM_BYTES,
 		     serving(a)->kv_bytes_per_token);
 	explain_term(out, "shards", "ranks that share out one copy", FORM_COUNT,
 		     (double)plan(a)->kv_shards);
@@ -116,6 +124,8 @@ static void share(const struct asked *a, struct explanation *out)
 static void room(const struct asked *a, struct explanation *out)
 {
 	share(a, out);
+	explain_term(out, "room", "of it for requests, without a shared prefix",
+		     FORM_BYTES, serving(a)->kv_room_bytes);
 	explain_term(out, "each", "bytes of a request on a GPU", FORM_BYTES,
 		     serving(a)->request_bytes);
 	explain_term(out, "tokens", "of a request when it is let in", FORM_REAL,
@@ -166,7 +176,7 @@ const struct explain_row explain_serving_memory[] = {
 	  "layers and a draft model count. Embeddings and norms stay in 16 bits.",
 	  memory_source, weights },
 	{ "activations_bytes", "Activations",
-	  "budget * hidden * 2 * (4 + (copies - 4) / TP)",
+	  "budget * hidden * 2 * (min(4, copies) + (copies - min(4, copies)) / TP)",
 	  "Of the largest pass: as many tokens as the budget allows.", memory_source,
 	  activations },
 	{ "buffers_bytes", "Buffers", "logits + hidden states - A, at least 0",
@@ -176,29 +186,28 @@ const struct explain_row explain_serving_memory[] = {
 	{ "framework_bytes", "Framework", "context + c * groups",
 	  "What the driver, libraries, captured graphs and communicators take.",
 	  memory_source, framework },
-	{ "kv_bytes", "KV cache of a GPU",
-	  "requests of a copy * (prompt + output / 2) * kv, / (TP, PP, shards)",
+	{ "kv_bytes", "KV cache of a GPU", "prefix + max(1, c / (engines * DP)) * each",
 	  "Requests are half through their output in the mean; stacks that reserve "
 	  "count all of it. Heads that TP can't split are copied; pages are whole; "
 	  "windows cut; states of SSM layers have one size.",
 	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c", cache },
 	{ "kv_bytes_per_token", "KV cache of a token",
 	  "b * sum over layers of 2 * KV * head_dim, or of MLA's latent",
-	  "Of all ranks that hold one copy; mean over a request's context where "
+	  "Of one copy, whatever ranks repeat; mean over a request's context where "
 	  "windows "
 	  "cut it.",
 	  "GQA, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1",
 	  token_cache },
-	{ "kv_tokens", "Tokens that all caches hold", "cache / each * tokens * copies",
+	{ "kv_tokens", "Tokens that all caches hold", "room / each * tokens * copies",
 	  "For requests of this length; a cached prefix is held once. The cache is "
 	  "capacity * share - (held - context) with vLLM, (capacity - F) * share - W "
 	  "with "
 	  "SGLang, (capacity - held) * share with others.",
 	  memory_source, room },
-	{ "headroom_bytes", "Headroom", "capacity - total",
+	{ "headroom_bytes", "Headroom", "max(0, capacity - total)",
 	  "What more requests, or longer ones, could take.", definition, headroom },
 	{ "max_concurrency", "Requests that there is room for",
-	  "min(limit, floor(cache / each)) * copies",
+	  "min(limit, whole requests of room / each) * copies",
 	  "A request counts with its prompt and half of its output, or all of it where "
 	  "the stack reserves.",
 	  "PagedAttention, arXiv 2309.06180, section 4.3", room },

@@ -89,19 +89,23 @@ static double sampling_bytes(const struct server *s, double activations)
 			       activations);
 }
 
+double server_communicators(const struct server *s)
+{
+	const struct engine_shape *e = &s->context.shape;
+
+	return (e->tp > 1) + (e->ep > 1) + (e->pp > 1);
+}
+
 void server_memory(const struct server *s, struct stage_memory *out)
 {
 	const struct scenario *sc = s->context.scenario;
-	double groups = (s->context.shape.tp > 1) + (s->context.shape.ep > 1) +
-			(s->context.shape.pp > 1);
-
 	*out = (struct stage_memory){ 0 };
 	out->weights_bytes = weights_bytes(&s->context, &out->parameters);
 	out->layers = ceil((double)sc->model.layers / s->context.shape.pp);
 	out->activations_bytes = activation_bytes(s);
 	out->buffers_bytes = sampling_bytes(s, out->activations_bytes);
-	out->framework_bytes =
-		sc->stack.serving.other_bytes + groups * sc->stack.communicator_bytes;
+	out->framework_bytes = sc->stack.serving.other_bytes +
+			       server_communicators(s) * sc->stack.communicator_bytes;
 	out->total_bytes = out->weights_bytes + out->activations_bytes +
 			   out->buffers_bytes + out->framework_bytes;
 	out->allocated_bytes = out->total_bytes - out->framework_bytes;

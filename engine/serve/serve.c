@@ -139,6 +139,16 @@ static void ranges(const struct scenario *s, struct serving_estimate *v)
 	v->output_high = v->output_tokens_per_second * spread->rate;
 }
 
+/* As a measured run slows the pass; what drafting takes of it is overhead. */
+static void scale_parts(double scale, struct serving_estimate *v)
+{
+	v->compute_seconds *= scale;
+	v->memory_seconds *= scale;
+	v->network_seconds *= scale;
+	v->overhead_seconds = v->decode_seconds - v->compute_seconds -
+			      v->memory_seconds - v->network_seconds;
+}
+
 static void passes(const struct serving_run *run, const struct scenario *s,
 		   struct estimate *out)
 {
@@ -149,6 +159,7 @@ static void passes(const struct serving_run *run, const struct scenario *s,
 	run_decode_batch(run, run_each(run, s), &b);
 	serve_pass(&run->decode.context, &b, true, &pass);
 	divide(&pass, v);
+	scale_parts(s->cluster.scale, v);
 	traffic(&pass, out);
 	v->decode_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
 	v->decode_flops_per_second = pass.flops / pass.seconds;
@@ -222,12 +233,16 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	const struct server *server = &run->decode;
 	struct serving_estimate *v = &out->serving;
 	double copies = server->context.shape.dp * server->engines;
-	double one = server_request_bytes(&server->context, server_admitted_tokens(s));
+	double prefix = server_cached_tokens(s);
+	double tokens = server_admitted_tokens(s) - prefix;
+	double one = server_request_bytes(&server->context, tokens);
+	/* a cached prefix is held once for all */
+	double shared = prefix > 0 ? server_request_bytes(&server->context, prefix) : 0;
 
 	out->memory = run->held;
 	/* without room for one request, one is what is missing */
 	out->memory.kv_bytes =
-		one * fmax(1, run->room > 0 ? v->concurrency / copies : 1);
+		shared + one * fmax(1, run->room > 0 ? v->concurrency / copies : 1);
 	out->memory.total_bytes += out->memory.kv_bytes;
 	out->memory.allocated_bytes += out->memory.kv_bytes;
 	out->memory.reserved_bytes = out->memory.allocated_bytes;
@@ -240,15 +255,18 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	out->memory_low_bytes = out->memory_high_bytes = out->memory.total_bytes;
 	v->kv_bytes = out->memory.kv_bytes;
 	v->kv_share_bytes = server->kv_share_bytes;
-	v->admitted_tokens = server_admitted_tokens(s);
+	v->kv_room_bytes = server->kv_room_bytes;
+	v->budget_tokens = server->budget_tokens;
+	v->communicators = server_communicators(server);
+	v->admitted_tokens = tokens;
+	v->prefix_bytes = shared;
 	v->request_bytes = one;
 	v->kv_bytes_per_token = model_kv_bytes_per_token(
 		&s->model, (int64_t)server_mean_context(s), server->context.kv_bytes);
 	v->max_concurrency = run->room;
 	/* states alone have no size per token */
 	if (v->kv_bytes_per_token > 0)
-		v->kv_tokens = fmax(0, server->kv_room_bytes) * copies *
-			       server_admitted_tokens(s) / one;
+		v->kv_tokens = fmax(0, server->kv_room_bytes) * copies * tokens / one;
 	v->headroom_bytes = fmax(0, out->capacity_bytes - out->memory.total_bytes);
 	v->engines = server->engines;
 }

@@ -26,6 +26,8 @@ double server_share_bytes(const struct scenario *scenario,
 			  const struct stage_memory *held);
 double server_left_bytes(const struct scenario *scenario,
 			 const struct stage_memory *held);
+/* Groups that a rank has a communicator of. */
+double server_communicators(const struct server *server);
 /* Requests that a copy of the attention runs at most; 0 = no limit. */
 double server_request_limit(const struct scenario *scenario);
 /* Fills room, kv_room_bytes and kv_share_bytes; held is what server_memory() gave. */
