@@ -23,18 +23,19 @@ static void add_value(cJSON *object, enum form form, double value)
 	cJSON_AddStringToObject(object, "unit", form_unit(form));
 }
 
-static void add_terms(cJSON *object, const struct explanation *x)
+static void add_terms(cJSON *object, const char *name,
+		      const struct explanation_term *terms, int count)
 {
-	cJSON *list = cJSON_AddArrayToObject(object, "terms");
+	cJSON *list = cJSON_AddArrayToObject(object, name);
 
-	for (int i = 0; i < x->terms; i++) {
-		const struct explanation_term *term = &x->term[i];
+	for (int i = 0; i < count; i++) {
+		const struct explanation_term *term = &terms[i];
 		cJSON *item = cJSON_CreateObject();
 
 		cJSON_AddStringToObject(item, "symbol", term->symbol);
 		add_value(item, term->form, term->value);
 		cJSON_AddStringToObject(item, "meaning", term->meaning);
-		if (term->key)
+		if (term->key[0])
 			cJSON_AddStringToObject(item, "key", term->key);
 		cJSON_AddItemToArray(list, item);
 	}
@@ -49,7 +50,9 @@ char *report_explanation(const char *key, const struct explanation *x)
 	add_value(root, x->form, x->value);
 	add_text(root, "formula", x->computes ? x->formula : NULL);
 	add_text(root, "words", x->computes ? NULL : x->formula);
-	add_terms(root, x);
+	add_terms(root, "terms", x->term, x->terms);
+	if (x->besides > 0)
+		add_terms(root, "beside", x->beside, x->besides);
 	add_text(root, "assumption", x->assumption);
 	add_text(root, "source", x->source);
 	return report_print(root, false);

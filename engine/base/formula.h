@@ -41,7 +41,7 @@ static inline double either(bool condition, double yes, double no)
 	return condition ? yes : no;
 }
 
-enum { FORMULA_MAX_TEXT = 512, FORMULA_MAX_DEPTH = 32, FORMULA_MAX_SYMBOL = 31 };
+enum { FORMULA_MAX_TEXT = 768, FORMULA_MAX_DEPTH = 32, FORMULA_MAX_SYMBOL = 31 };
 
 /* The text of a FORMULA in the words of the language. False if it has no room. */
 bool formula_words(const char *text, char out[FORMULA_MAX_TEXT]);

@@ -2,34 +2,42 @@
 #ifndef ENGINE_EXPLAIN_H
 #define ENGINE_EXPLAIN_H
 
+#include "engine/base/formula.h"
 #include "engine/estimate/estimate.h"
 
+enum { EXPLAIN_MAX_TERMS = 40, EXPLAIN_MAX_BESIDE = 12, EXPLAIN_MAX_KEY = 64 };
+
 struct explanation_term {
-	const char *symbol;  /* "m" */
+	char symbol[16];     /* "m" */
 	const char *meaning; /* "micro-batches per pipeline" */
 	enum form form;
 	double value;
 	/* Of the number behind it, which explain() takes again: a metric, a knob or a
-	 * constant ("stack.dp_overlap"); NULL where there is none. */
-	const char *key;
+	 * constant ("stack.dp_overlap"); empty where there is none. */
+	char key[EXPLAIN_MAX_KEY];
 };
 
 struct explanation {
 	const char *title;
-	const char *formula; /* "(p - 1) / (v*m + p - 1)" */
+	char formula[FORMULA_MAX_TEXT]; /* "(p - 1) / (v * m + p - 1)" */
 	/* Computed with the terms (engine/base/formula.h) it gives the value within
-	 * 1e-6; else it is in words. */
+	 * 1e-6. False where an explanation ends: at a knob, at a constant, at what an
+	 * algorithm decided or a simulation returned; and of a plan that can't run. */
 	bool computes;
 	enum form form;
 	double value;           /* of the estimate */
 	const char *assumption; /* one or two sentences */
 	const char *source;     /* paper and equation, or file of the constant */
 	int terms;
-	struct explanation_term term[24];
+	struct explanation_term term[EXPLAIN_MAX_TERMS];
+	/* What a person may compare it with: the formula does not use it. */
+	int besides;
+	struct explanation_term beside[EXPLAIN_MAX_BESIDE];
 };
 
 /* By the key of metric_table, of a stage or dimension field ("tp.bytes",
- * "stages.3.activations_bytes"), of a knob ("tp") or of a constant of the presets
+ * "stages.3.activations_bytes"), of a number that one of these is made of
+ * ("kinds.0.forward_seconds"), of a knob ("tp") or of a constant of the presets
  * ("cluster.usable_bytes"), where a chain of keys ends. False if there is no such
  * number. */
 bool explain(const struct scenario *scenario, const struct estimate *estimate,

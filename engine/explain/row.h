@@ -4,42 +4,129 @@
 
 #include "engine/explain/explain.h"
 #include "engine/schedule/law.h"
+#include "engine/train/step.h"
+
+/* The step that an estimate of training was made of, made once more where a key asks
+ * for something below the estimate. */
+struct explain_facts {
+	bool known, legal;
+	struct step step;
+	struct estimate again;
+	int part; /* whose graph this is, costed; -1 = none */
+	struct graph graph;
+	struct layer_cost cost; /* of the graph, without whole recomputation */
+};
 
 /* What a row's terms are taken from. */
 struct asked {
 	const struct scenario *scenario;
 	const struct estimate *estimate;
+	struct explain_facts *facts;
 	enum dimension dimension; /* of "tp.bytes" */
-	int stage;                /* of "stages.3.total_bytes" */
+	int stage, last;          /* of "stages.3.total_bytes", "stages.0-15.…" */
+	int chunk;                /* of "chunks.7.forward_seconds" */
+	int part;    /* of "kinds.0.…", "embedding.…": see step_parts() */
+	int op;      /* of "kinds.0.operators.4.forward_seconds" */
+	int kind;    /* of "model.kinds.0.mixer_parameters" */
+	int traffic; /* of "traffic.3.seconds" */
 };
 
 struct explain_row {
 	const char *key;
 	const char *title, *formula;
-	const char *assumption, *source;
+	const char *assumption, *source; /* NULL: as most numbers of explain_say() */
+	/* Adds the terms, and may write the formula. NULL: an explanation ends here. */
 	void (*fill)(const struct asked *asked, struct explanation *out);
 };
 
+/* A number that no table of engine/estimate has. */
+struct explain_node {
+	struct explain_row row;
+	enum form form;
+	double (*value)(const struct asked *asked);
+};
+
 /* Each ends with a row whose key is NULL. */
-extern const struct explain_row explain_totals[];
+extern const struct explain_row explain_totals[], explain_run[];
 extern const struct explain_row explain_memory[];     /* of a stage, and in all */
 extern const struct explain_row explain_times[];      /* of a stage */
 extern const struct explain_row explain_dimensions[]; /* behind the dot */
 /* In mode inference, before the others: of a stage and in all; behind the dot. */
 extern const struct explain_row explain_serving[], explain_serving_memory[];
 extern const struct explain_row explain_serving_dimensions[];
+/* Below the estimate. */
+extern const struct explain_node explain_stage[], explain_stage_kind[], explain_chunk[],
+	explain_chunk_kind[], explain_layer[], explain_operator[], explain_traffic[],
+	explain_degrees_nodes[], explain_rates[], explain_stage_times[],
+	explain_exposure[], explain_model[], explain_model_kind[];
 
-/* One more term of the formula. No row comes near the room for them
- * (test_explain_rows.c). */
+/* What a key leads to. */
+struct explain_number {
+	const char *title;
+	const struct explain_row *row; /* NULL: a knob or a constant */
+	enum form form;
+	double value;
+	struct asked asked;
+};
+bool explain_find(const struct asked *asked, const char *key,
+		  struct explain_number *out);
+
+/* One more term of the formula: a number of its own, without a page. */
 void explain_term(struct explanation *out, const char *symbol, const char *meaning,
 		  enum form form, double value);
 /* The same with the key of the number behind it. */
 void explain_link(struct explanation *out, const char *symbol, const char *meaning,
 		  enum form form, double value, const char *key);
+/* The same with the value that the key has. */
+void explain_from(const struct asked *asked, struct explanation *out,
+		  const char *symbol, const char *meaning, const char *key, ...)
+	__attribute__((format(printf, 5, 6)));
+/* A term that the formula does not use, beside those that it does. */
+void explain_beside(struct explanation *out, const char *symbol, const char *meaning,
+		    enum form form, double value, const char *key);
+/* Write on at the formula's end. */
+void explain_say(struct explanation *out, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Write the formula in place of the row's; the text of a FORMULA(). */
+void explain_formula(struct explanation *out, const char *text);
+
+/* The value of a key, 0 where there is none. */
+double explain_value(const struct asked *asked, const char *key, ...)
+	__attribute__((format(printf, 2, 3)));
+/* "a + b + c" of one member over a range of places: prefix "kinds.0.operators", counts
+ * of them; those that are 0 are left out, more than a formula holds are taken in
+ * ranges ("stages.0-15.idle_seconds"). Writes "0" where none is left. */
+void explain_sum(const struct asked *asked, struct explanation *out, const char *prefix,
+		 int first, int last, const char *member, const char *meaning);
+
+/* The mean over the stages of one of their members. */
+void explain_mean(const struct asked *asked, struct explanation *out,
+		  const char *member, const char *meaning);
+/* A member of the chunks on the asked stage: "c0 + c4"; and scaled, of one copy. */
+void explain_chunks(const struct asked *asked, struct explanation *out,
+		    const char *member, const char *meaning);
+void explain_chunk_times(const struct asked *asked, struct explanation *out,
+			 const char *member, const char *meaning);
+bool explain_runs_on(const struct step *step, int k, int stage);
+double explain_scaled(const struct asked *asked, double seconds);
+void explain_attention_rate(const struct asked *asked, struct explanation *out);
+/* The model's parameters, all or those that a token meets. */
+void explain_parameters(const struct asked *asked, struct explanation *out,
+			bool active);
+
+/* The step of the scenario, and the graph of asked->part; NULL where the plan can't
+ * run. */
+struct step *explain_step(const struct asked *asked);
+const struct graph *explain_graph(const struct asked *asked);
+/* What a measured run makes of times. */
+void explain_scale(const struct asked *asked, struct explanation *out);
+
 /* What chains of keys end at: a knob or a constant of the presets. False if there is
  * none of that key. */
 bool explain_leaf(const struct scenario *scenario, const char *key,
 		  struct explanation *out);
+bool explain_leaf_value(const struct scenario *scenario, const char *key,
+			enum form *form, double *value);
 
 /* What the papers say of the plan's schedule, and of which case: equal stages whose
  * forward, input and weight gradient take one third each. */
@@ -50,8 +137,5 @@ void explain_prompt(const struct asked *asked, struct explanation *out);
 void explain_output(const struct asked *asked, struct explanation *out);
 void explain_running(const struct asked *asked, struct explanation *out);
 void explain_degrees(const struct asked *asked, struct explanation *out);
-
-/* Ranks that share one set of dense (or expert) states. */
-double explain_shards(const struct asked *asked, bool experts);
 
 #endif

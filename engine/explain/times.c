@@ -1,97 +1,71 @@
 /* times.c - where the seconds of a stage and of a dimension come from. */
-#include "engine/explain/row.h"
-#include "engine/train/states.h"
+#include <stddef.h>
+#include <stdio.h>
 
-static const struct stage_time *stage_of(const struct asked *asked)
+#include "engine/explain/row.h"
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
 {
-	return &asked->estimate->stage_time[asked->stage];
+	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
 }
 
-static void work(const struct asked *a, struct explanation *out)
+static void forward(const struct asked *a, struct explanation *out)
 {
-	const struct calibration *c = &a->scenario->cluster.accelerator.calibration;
-	enum precision p = (enum precision)a->scenario->plan.precision;
+	explain_chunk_times(a, out, "forward_seconds", "of a virtual stage");
+}
 
-	explain_term(out, "L", "layers of the stage", FORM_REAL,
-		     a->estimate->stage[a->stage].layers);
-	explain_term(out, "peak", "dense peak, FLOP/s", FORM_FLOPS,
-		     a->scenario->cluster.accelerator.peak_flops[p]);
-	explain_term(out, "ec", "share of it that large GEMMs reach", FORM_PERCENT,
-		     c->gemm_efficiency[p]);
-	explain_term(out, "em", "share of memory bandwidth", FORM_PERCENT,
-		     c->memory_efficiency);
-	explain_term(out, "t0", "fixed time of a kernel", FORM_SECONDS,
-		     c->kernel_seconds);
+static void backward(const struct asked *a, struct explanation *out)
+{
+	explain_chunk_times(a, out, "backward_seconds", "of a virtual stage");
+}
+
+static void again(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "m * ");
+	explain_from(a, out, "m", "micro-batches", "micro_batches");
+	explain_chunk_times(a, out, "recompute_seconds", "of a virtual stage");
 }
 
 static void busy(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "m", "micro-batches", FORM_COUNT,
-		     (double)a->estimate->micro_batches);
-	explain_term(out, "f", "a forward, with exposed communication", FORM_SECONDS,
-		     stage_of(a)->forward_seconds);
-	explain_term(out, "b", "a backward, with exposed communication", FORM_SECONDS,
-		     stage_of(a)->backward_seconds);
+	own(a, out, "work", "at work in all micro-batches", "working_seconds");
+	own(a, out, "x", "of it, communication and offload that show",
+	    "inside_seconds");
 }
 
 static void exposed(const struct asked *a, struct explanation *out)
 {
-	for (int d = 0; d < DIM_COUNT; d++)
-		explain_term(out, dimension_label((enum dimension)d),
-			     "exposed, mean over the stages", FORM_SECONDS,
-			     a->estimate->cost[d].exposed_seconds);
+	own(a, out, "x", "inside the micro-batches", "inside_seconds");
+	own(a, out, "held", "by sends", "transfer_seconds");
+	own(a, out, "sync", "at the step's end", "sync_seconds");
 }
 
 static void rest(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "step", "of all stages", FORM_SECONDS,
-		     a->estimate->step_seconds);
-	explain_term(out, "busy", "computing", FORM_SECONDS, stage_of(a)->busy_seconds);
-	explain_term(out, "exposed", "communication that nothing hides", FORM_SECONDS,
-		     stage_of(a)->exposed_seconds);
-	explain_term(out, "opt", "optimizer", FORM_SECONDS,
-		     stage_of(a)->optimizer_seconds);
-}
-
-/* Of the trained weights' update, what a rank does of it. */
-static double shared_out(const struct asked *a, const struct stage_parts *part)
-{
-	struct shards shards;
-
-	if (a->scenario->plan.zero < 1)
-		return part->trained;
-	states_shards(a->scenario, &shards);
-	return (part->trained - part->trained_experts) / (double)shards.dense +
-	       part->trained_experts / (double)shards.expert;
+	own(a, out, "wait", "for other stages while micro-batches run",
+	    "waiting_seconds");
+	own(a, out, "late", "for the stage that ends last", "late_seconds");
 }
 
 static void states(const struct asked *a, struct explanation *out)
 {
-	const struct accelerator *acc = &a->scenario->cluster.accelerator;
-	const struct stage_parts *part = &a->estimate->part[a->stage];
-	double scale = a->scenario->cluster.scale;
-
-	if (a->scenario->plan.optimizer == OPTIMIZER_MUON)
-		out->formula = "scale * (fixed + bytes / (em * bw) + Muon's products)";
-	explain_term(out, "T", "trained parameters on one rank", FORM_COUNT,
-		     part->trained);
-	explain_term(out, "S", "of them its share with ZeRO, T / d and T / ed",
-		     FORM_COUNT, shared_out(a, part));
-	explain_term(out, "d", "ranks that share dense states", FORM_COUNT,
-		     a->scenario->plan.zero > 0 ? explain_shards(a, false) : 1);
-	explain_link(out, "o", "share kept on the host", FORM_PERCENT,
-		     a->scenario->plan.optimizer_offload, "optimizer_offload");
-	explain_term(out, "bw", "memory bandwidth, bytes a second", FORM_TRAFFIC,
-		     acc->memory_bytes_per_second);
-	explain_term(out, "em", "share of it", FORM_PERCENT,
-		     acc->calibration.memory_efficiency > 0
-			     ? acc->calibration.memory_efficiency
-			     : 1);
-	explain_term(out, "fixed", "of a step, and launches for each layer",
-		     FORM_SECONDS,
-		     states_fixed_seconds(a->scenario, part->trained_layers));
-	explain_term(out, "scale", "of a measured run on this cluster (calibrate)",
-		     FORM_REAL, scale > 0 ? scale : 1);
+	explain_scale(a, out);
+	own(a, out, "fixed", "launches and what a step takes anyway",
+	    "update_fixed_seconds");
+	own(a, out, "S", "trained parameters of its share with ZeRO", "shared_trained");
+	own(a, out, "T", "trained parameters on one rank", "all_trained");
+	explain_from(a, out, "o", "share kept on the host", "optimizer_offload");
+	explain_from(a, out, "bw", "bytes a second that kernels reach",
+		     "memory_bytes_per_second");
+	explain_say(out, "scale * (fixed + (34 * (1 - o) * S + 4 * T) / bw");
+	if (a->scenario->plan.optimizer == OPTIMIZER_MUON) {
+		explain_say(out, " + 30 * h * S / r");
+		explain_from(a, out, "h", "hidden size", "model.hidden");
+		explain_from(a, out, "r", "FLOPs a second of its products",
+			     "gemm_flops_per_second");
+	}
+	explain_say(out, ")");
 }
 
 static const char roofline[] =
@@ -103,143 +77,97 @@ static const char roofline_source[] =
 	"presets/clusters, calibration";
 
 const struct explain_row explain_times[] = {
-	{ "forward_seconds", "A forward of one micro-batch",
-	  "sum over the stage's operators", roofline, roofline_source, work },
-	{ "backward_seconds", "A backward of one micro-batch",
-	  "sum over the stage's operators: input and weight gradients, recomputation",
-	  roofline, roofline_source, work },
-	{ "busy_seconds", "Busy", "m * (f + b) - exposed communication",
+	{ "forward_seconds", "A forward of one micro-batch", NULL, roofline,
+	  roofline_source, forward },
+	{ "backward_seconds", "A backward of one micro-batch", NULL, roofline,
+	  roofline_source, backward },
+	{ "busy_seconds", "Busy", "work - x",
 	  "Computing, recomputation and launch cost of all micro-batches.",
 	  "definition in engine/README.md", busy },
-	{ "exposed_seconds", "Exposed communication and offload",
-	  "sum over the collectives of what no computation hides",
+	{ "exposed_seconds", "Exposed communication and offload", "x + held + sync",
 	  "Per dimension, means over the stages; see Traffic for every collective.",
 	  "definition in engine/README.md", exposed },
-	{ "idle_seconds", "Idle", "step - busy - exposed - opt",
+	{ "idle_seconds", "Idle", "wait + late",
 	  "Waiting for other stages, in the pipeline and at the end of the step.",
 	  "definition in engine/README.md", rest },
-	{ "optimizer_seconds", "Optimizer",
-	  "scale * (fixed + (34 * (1 - o) * S + 4 * T) / (em * bw))",
+	{ "optimizer_seconds", "Optimizer", NULL,
 	  "Bound by memory: gradient, moments and master weight are read, moments, "
 	  "master and 16-bit weight written. Experts divide by their own ranks; Muon's "
-	  "products come on top.",
+	  "five Newton-Schulz steps of three products come on top.",
 	  "byte count of an Adam step, engine/train/states.h", states },
-	{ "recompute_seconds", "Recomputation",
-	  "forward time of what is computed again in the backward",
+	{ "recompute_seconds", "Recomputation", NULL,
 	  "Part of busy. Full recomputation repeats the layer's forward, with its "
 	  "collectives; selective only the chosen modules.",
-	  "Korthikanti et al., arXiv 2205.05198, section 5", work },
+	  "Korthikanti et al., arXiv 2205.05198, section 5", again },
 	{ 0 },
 };
 
-static void link_terms(const struct asked *a, struct explanation *out)
-{
-	const struct cluster *c = &a->scenario->cluster;
-	const struct link *near = &c->link[LINK_DOMAIN], *far = &c->link[LINK_NETWORK];
-
-	explain_term(out, "B", "fast domain, bytes/s each way", FORM_TRAFFIC,
-		     near->bytes_per_second);
-	explain_term(out, "eB", "share of it that collectives reach", FORM_PERCENT,
-		     near->efficiency);
-	explain_term(out, "N", "network per GPU, bytes/s each way", FORM_TRAFFIC,
-		     far->bytes_per_second);
-	explain_term(out, "eN", "share of it that collectives reach", FORM_PERCENT,
-		     far->efficiency);
-	explain_term(out, "aB", "latency of a hop in the domain", FORM_SECONDS,
-		     near->latency_seconds);
-	explain_term(out, "aN", "latency of a hop across", FORM_SECONDS,
-		     far->latency_seconds);
-}
-
-/* The largest collectives of the dimension, by name. */
-static void collectives(const struct asked *a, struct explanation *out, int what)
+/* Of every collective of the dimension; see Traffic for each. */
+static void collectives(const struct asked *a, struct explanation *out,
+			const char *member)
 {
 	const struct estimate *e = a->estimate;
 
 	for (int i = 0; i < e->traffic_count && e->legal; i++) {
-		const struct traffic *t = &e->traffic[i];
+		char symbol[16];
 
-		if (t->dimension != a->dimension)
+		if (e->traffic[i].dimension != a->dimension)
 			continue;
-		if (what == 0)
-			explain_term(out, collective_label(t->kind), t->what,
-				     FORM_TRAFFIC, t->total_bytes);
-		else if (what == 1)
-			explain_term(out, collective_label(t->kind), t->what,
-				     FORM_TRAFFIC, t->network_bytes);
-		else if (what == 2)
-			explain_term(out, collective_label(t->kind), t->what,
-				     FORM_TRAFFIC, t->payload_bytes * t->count);
-		else if (what == 3)
-			explain_term(out, collective_label(t->kind), t->what,
-				     FORM_SECONDS, t->total_seconds);
-		else
-			explain_term(out, collective_label(t->kind), t->what,
-				     FORM_SECONDS, t->exposed_seconds);
+		snprintf(symbol, sizeof symbol, "x%d", i);
+		explain_say(out, "%s%s", out->terms ? " + " : "", symbol);
+		explain_from(a, out, symbol, e->traffic[i].what, "traffic.%d.%s", i,
+			     member);
 	}
+	if (out->terms == 0)
+		explain_say(out, "0");
 }
 
 static void sent(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, 0);
+	collectives(a, out, "total_bytes");
 }
 
 static void network(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, 1);
+	collectives(a, out, "network_bytes");
 }
 
 static void payload(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, 2);
+	collectives(a, out, "all_payload_bytes");
 }
 
 static void seconds(const struct asked *a, struct explanation *out)
 {
-	collectives(a, out, 3);
-	link_terms(a, out);
+	collectives(a, out, "total_seconds");
 }
 
 static void unhidden(const struct asked *a, struct explanation *out)
 {
-	const struct stack *stack = &a->scenario->stack;
-
-	collectives(a, out, 4);
-	explain_term(out, "dp", "share of DP traffic that the stack hides",
-		     FORM_PERCENT, stack->dp_overlap);
-	explain_term(out, "tp", "share of TP traffic, with TP overlap on", FORM_PERCENT,
-		     stack->tp_overlap);
-	explain_term(out, "ep", "share of EP traffic, with EP overlap on", FORM_PERCENT,
-		     stack->ep_overlap);
+	collectives(a, out, "exposed_seconds");
 }
 
 const struct explain_row explain_dimensions[] = {
-	{ "bytes", "Bytes sent per GPU and step",
-	  "ring: all-reduce 2n(p-1)/p, all-gather, reduce-scatter, all-to-all "
-	  "n(p-1)/p, "
-	  "times calls",
+	{ "bytes", "Bytes sent per GPU and step", NULL,
 	  "Counted as sent by the chosen algorithm, in the format that travels; means "
 	  "over the stages.",
 	  "Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)",
 	  sent },
-	{ "network_bytes", "Of them across the network",
-	  "one of a ring's members in a domain sends across its border",
+	{ "network_bytes", "Of them across the network", NULL,
 	  "The rest stays inside the fast domain. An all-to-all sends each token once "
 	  "to "
 	  "each domain that it needs.",
 	  "engine/price/collective.h", network },
-	{ "payload_bytes", "Payload", "bytes of the tensors themselves, times calls",
+	{ "payload_bytes", "Payload", NULL,
 	  "Without what an algorithm sends more than once.",
 	  "engine/price/collective.h", payload },
-	{ "seconds", "Time of these collectives",
-	  "alpha + t + 1.1 sqrt(alpha * t), t = bytes / bandwidth",
+	{ "seconds", "Time of these collectives", NULL,
 	  "Latency and transfer overlap a little, which is what measured sizes show. "
 	  "Groups "
 	  "that leave a domain side by side share its way out.",
 	  "fits of NCCL measurements (aiconfigurator, nccl-tests); presets/clusters",
 	  seconds },
-	{ "exposed_seconds", "Exposed: what no computation hides",
-	  "seconds minus what runs beside computation",
+	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
 	  "TP waits unless overlap is on; DP hides behind the last backward, but for "
 	  "one "
 	  "bucket; PP sends hide where the stack overlaps them.",

@@ -31,6 +31,28 @@ static double score_bytes(const struct graph_context *c)
 	return (c->scenario->model.dropout > 0 ? 5 : 2) + (unfused ? 4 : 0);
 }
 
+static void core_rate(const struct graph_context *c, double qk_dim,
+		      struct roofline *out)
+{
+	const struct plan *plan = &c->scenario->plan;
+
+	roofline_attention(&c->scenario->cluster.accelerator,
+			   (enum attention_kernel)plan->attention_kernel,
+			   (double)plan->seq_len, qk_dim, out);
+	out->kernel_seconds += c->scenario->stack.kernel_gap_seconds;
+}
+
+void graph_attention_rate(const struct graph_context *c, const struct layer_kind *kind,
+			  struct roofline *out)
+{
+	const struct attention *a = &kind->attention;
+
+	core_rate(c,
+		  kind->mixer == MIXER_MLA ? (double)(a->nope_dim + a->rope_dim)
+					   : (double)a->head_dim,
+		  out);
+}
+
 /* The kernel between the projections: heads on this rank, widths of a query-key and of
  * a value head. */
 static void core(const struct graph_context *c, struct graph *graph,
@@ -42,10 +64,7 @@ static void core(const struct graph_context *c, struct graph *graph,
 	double seen = positions_seen(c, a), scores = c->tokens * heads * seen;
 	struct roofline roofline;
 
-	roofline_attention(&c->scenario->cluster.accelerator,
-			   (enum attention_kernel)plan->attention_kernel,
-			   (double)plan->seq_len, qk_dim, &roofline);
-	roofline.kernel_seconds += c->scenario->stack.kernel_gap_seconds;
+	core_rate(c, qk_dim, &roofline);
 	op->rows = c->tokens;
 	op->columns = heads * v_dim;
 	op->inner = seen;

@@ -49,6 +49,19 @@ static void quantise(const struct graph_context *c, struct graph_operator *op)
 	op->input_grad_seconds += out * c->memory.seconds_per_byte;
 }
 
+void graph_linear_rate(const struct graph_context *c, double columns, double inner,
+		       double groups, struct roofline *out)
+{
+	*out = c->gemm;
+	if (groups > 1)
+		out->seconds_per_flop /= c->grouped_efficiency;
+	/* tensor cores want rows of 128 bytes (NVIDIA, Matrix Multiplication Background
+	 * User's Guide, "Requirements to use Tensor Cores"); narrow outputs are cheap
+	 */
+	if (columns > 512 && (((int64_t)columns | (int64_t)inner) & 63) != 0)
+		out->seconds_per_flop /= c->unaligned_efficiency;
+}
+
 struct graph_operator *graph_linear(const struct graph_context *c, struct graph *graph,
 				    const char *name, double rows, double columns,
 				    double inner, bool bias, double groups)
@@ -68,15 +81,9 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	train_weights(c, op);
 	op->forward_bytes = (in + out) * c->width + weight_bytes;
 	op->backward_bytes = 2 * op->forward_bytes;
-	struct roofline rate = c->gemm;
+	struct roofline rate;
 
-	if (groups > 1)
-		rate.seconds_per_flop /= c->grouped_efficiency;
-	/* tensor cores want rows of 128 bytes (NVIDIA, Matrix Multiplication Background
-	 * User's Guide, "Requirements to use Tensor Cores"); narrow outputs are cheap
-	 */
-	if (columns > 512 && (((int64_t)columns | (int64_t)inner) & 63) != 0)
-		rate.seconds_per_flop /= c->unaligned_efficiency;
+	graph_linear_rate(c, columns, inner, groups, &rate);
 	double per_flop = rate.seconds_per_flop;
 	/* the same product turned round twice: as many FLOPs and bytes each time */
 	double seconds = roofline_seconds(&rate, op->forward_flops, op->forward_bytes);

@@ -41,6 +41,9 @@ struct graph_operator {
 	double saved_bytes; /* held from forward to backward, dropped on recompute */
 	double kept_bytes;  /* held although the operator is recomputed */
 	uint32_t modules;   /* bits of enum recompute_module that recompute it */
+	/* What recomputation leaves: the share of it that runs again in the backward,
+	 * and bytes held from forward to backward (layer_cost() of train). */
+	double again, held_bytes;
 	double forward_seconds, input_grad_seconds, weight_grad_seconds;
 	/* OPERATOR_COLLECTIVE: seconds above are of all calls each way */
 	enum dimension dimension;
@@ -89,6 +92,12 @@ void graph_next_layer(const struct graph_context *context, int kind, struct grap
 /* Embedding of the first stage; final norm, head and loss of the last. */
 void graph_embedding(const struct graph_context *context, struct graph *out);
 void graph_head(const struct graph_context *context, struct graph *out);
+/* At what rates a linear layer runs. */
+void graph_linear_rate(const struct graph_context *context, double columns,
+		       double inner, double groups, struct roofline *out);
+/* At what rates the attention of a kind runs. */
+void graph_attention_rate(const struct graph_context *context,
+			  const struct layer_kind *kind, struct roofline *out);
 const char *operator_label(enum operator_kind kind);
 
 #endif

@@ -35,8 +35,7 @@ double roofline_seconds(const struct roofline *roofline, double flops, double by
 	return roofline->kernel_seconds + sqrt(compute * compute + memory * memory);
 }
 
-/* A missing precision falls back to one that computes the same numbers wider. */
-static enum precision supported(const struct accelerator *a, enum precision precision)
+enum precision roofline_precision(const struct accelerator *a, enum precision precision)
 {
 	if (precision == PRECISION_NVFP4 && a->peak_flops[precision] <= 0)
 		precision = PRECISION_MXFP8;
@@ -69,7 +68,7 @@ void roofline_memory(const struct accelerator *accelerator, struct roofline *out
 void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
 		   struct roofline *out)
 {
-	enum precision used = supported(accelerator, precision);
+	enum precision used = roofline_precision(accelerator, precision);
 
 	roofline_memory(accelerator, out);
 	out->kernel_seconds = accelerator->calibration.kernel_seconds;
@@ -88,7 +87,7 @@ void roofline_attention(const struct accelerator *accelerator,
 			struct roofline *out)
 {
 	const struct calibration *c = &accelerator->calibration;
-	enum precision used = supported(accelerator, PRECISION_BF16);
+	enum precision used = roofline_precision(accelerator, PRECISION_BF16);
 	double efficiency = share(c->attention_efficiency[kernel]);
 
 	roofline_memory(accelerator, out);

@@ -30,6 +30,9 @@ double roofline_seconds(const struct roofline *roofline, double flops, double by
 double roofline_tail_flops(const struct roofline *roofline, double rows, double columns,
 			   double inner);
 
+/* A missing precision falls back to one that computes the same numbers wider. */
+enum precision roofline_precision(const struct accelerator *accelerator,
+				  enum precision precision);
 /* GEMMs of that precision; one the accelerator lacks runs as bf16, then fp32. */
 void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
 		   struct roofline *out);

@@ -7,21 +7,6 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
-/* Seconds of one micro-batch on one virtual stage. */
-struct chunk_time {
-	double forward, input_grad, weight_grad, recompute;
-	double exposed_forward, exposed_backward;
-	double alone_forward, alone_backward, pairs_hide; /* see struct layer_cost */
-	double cpu;
-	double layers, expert_layers; /* with weights of each family */
-	double dense, expert, dense_trainable, expert_trainable;
-	double flops, again_flops;
-	double host_bytes;                  /* activations that go to the host */
-	double saved_bytes;                 /* and those that stay */
-	double late_forward, late_backward; /* waiting for the CPU */
-	double all_forward, all_input_grad; /* sums that the pipeline sees */
-};
-
 static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
 		      double count)
 {
@@ -247,8 +232,10 @@ static void shard_traffic(struct step *step, double times, struct chunk_time *t,
 				: 0;
 	double scatter = backward - gather;
 
-	t->exposed_forward += once * forward;
-	t->exposed_backward += gather + once * scatter;
+	t->shard_forward = once * forward;
+	t->shard_backward = gather + once * scatter;
+	t->exposed_forward += t->shard_forward;
+	t->exposed_backward += t->shard_backward;
 	if (out)
 		list_shards(&cost, runs * (again ? 2 : 1), runs,
 			    (double[]){ runs * (forward + gather), runs * scatter },
@@ -321,6 +308,8 @@ static void offload_traffic(struct step *step, double times, struct chunk_time *
 	double out_time = exposed_offload(step, t, bytes, true);
 	double in_time = exposed_offload(step, t, bytes, false);
 
+	t->offload_forward = out_time;
+	t->offload_backward = in_time;
 	t->exposed_forward += out_time;
 	t->exposed_backward += in_time;
 	step_traffic(out, "activations to host", DIM_HOST, COLLECTIVE_COPY, NULL,
@@ -342,7 +331,8 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 	if (k < step->stages * step->chunks - 1)
 		t->exposed_backward += step->join_seconds;
 	shard_traffic(step, times, t, out);
-	t->weight_grad += accumulate_seconds(step, t);
+	t->accumulate = accumulate_seconds(step, t);
+	t->weight_grad += t->accumulate;
 	double forward = t->forward + t->exposed_forward;
 	double backward =
 		t->input_grad + t->weight_grad + t->recompute + t->exposed_backward;
@@ -355,6 +345,12 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 	t->all_forward = t->forward + t->exposed_forward + t->late_forward;
 	t->all_input_grad =
 		t->input_grad + t->recompute + t->exposed_backward + t->late_backward;
+}
+
+void step_chunk_time(struct step *step, int k, struct chunk_time *time,
+		     struct estimate *out)
+{
+	time_chunk(step, k, 1, time, out);
 }
 
 /* Its share of a stage's times: half where the schedule keeps two copies. */

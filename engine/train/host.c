@@ -88,6 +88,39 @@ double step_host_bytes(const struct step *step, const struct stage_memory *stage
 	return most;
 }
 
+int step_host_shares(const struct step *step, const struct stage_memory *stage,
+		     int *first, double *share)
+{
+	struct hosts h = hosts_of(step, stage);
+	int64_t full = 0, at, end, all = h.ranks * step->stages;
+	double most = -1;
+	int count = 0;
+
+	for (int64_t i = 0; i < h.count; i++) {
+		struct need need = need_of(&h, i);
+
+		if (need.optimizer + need.activations > most) {
+			most = need.optimizer + need.activations;
+			full = i;
+		}
+	}
+	*first = (int)full;
+	share[0] = 1;
+	if (h.ranks >= h.gpus)
+		return 1;
+	at = full * h.gpus;
+	end = at + h.gpus < all ? at + h.gpus : all;
+	*first = (int)(at / h.ranks);
+	for (int64_t from = at; from < end; count++) {
+		int64_t next = (from / h.ranks + 1) * h.ranks;
+
+		next = next < end ? next : end;
+		share[count] = (double)(next - from) / (double)(end - at);
+		from = next;
+	}
+	return count;
+}
+
 /* The largest part of what is sent of one kind with which every node has room. */
 static double part_with_room(const struct hosts *h, double room, bool activations)
 {

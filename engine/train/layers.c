@@ -116,12 +116,15 @@ static void add_alone(const struct graph_operator *op, bool again,
 	out->pairs_hide += times * op->forward_seconds + op->input_grad_seconds;
 }
 
-static void add_operator(const struct step *step, bool full,
-			 const struct graph_operator *op, struct layer_cost *out)
+static void add_operator(const struct step *step, bool full, struct graph_operator *op,
+			 struct layer_cost *out)
 {
 	bool again = full || recomputes(step, op);
 
+	op->again = again;
+	op->held_bytes = op->kept_bytes + (again ? 0 : op->saved_bytes);
 	if (op->kind == OPERATOR_COLLECTIVE) {
+		op->held_bytes = op->kept_bytes;
 		out->exposed_forward += op->exposed_forward;
 		out->exposed_backward += op->exposed_backward;
 		out->whole_bytes += op->kept_bytes;
@@ -137,7 +140,7 @@ static void add_operator(const struct step *step, bool full,
 	out->weight_grad += op->weight_grad_seconds;
 	out->flops += op->forward_flops;
 	out->whole_bytes += op->saved_bytes + op->kept_bytes;
-	out->saved_bytes += op->kept_bytes + (again ? 0 : op->saved_bytes);
+	out->saved_bytes += op->held_bytes;
 	out->gemm_bytes = larger(out->gemm_bytes, op->trainable / op->groups);
 	add_weights(out, op);
 	if (again) {
@@ -149,7 +152,7 @@ static void add_operator(const struct step *step, bool full,
 /* torchtitan's per-op policy saves the layer's input, attention's output and every
  * second matrix product: half of the GEMM time comes again with the cheap operators
  * that its modules bit marks. */
-static void per_op_policy(const struct step *step, const struct graph *graph,
+static void per_op_policy(const struct step *step, struct graph *graph,
 			  struct layer_cost *out)
 {
 	const struct plan *plan = &step->scenario->plan;
@@ -163,14 +166,16 @@ static void per_op_policy(const struct step *step, const struct graph *graph,
 	    graph->item[0].kind == OPERATOR_EMBEDDING)
 		return;
 	for (int i = 0; i < graph->count; i++) {
-		const struct graph_operator *op = &graph->item[i];
+		struct graph_operator *op = &graph->item[i];
+		double half = op->rows * op->columns * step->context.width / 2;
 
 		if (op->kind != OPERATOR_GEMM)
 			continue;
-		out->saved_bytes += op->rows * op->columns * step->context.width / 2 -
-				    op->kept_bytes;
+		out->saved_bytes += half - op->kept_bytes;
+		op->held_bytes += half - op->kept_bytes;
 		if (recomputes(step, op))
 			continue;
+		op->again = 0.5;
 		out->recompute += op->forward_seconds / 2;
 		out->again_flops += op->forward_flops / 2;
 	}
@@ -179,7 +184,7 @@ static void per_op_policy(const struct step *step, const struct graph *graph,
 		out->saved_bytes -= input;
 }
 
-static double launch_seconds(const struct step *step, const struct graph *graph)
+double step_launch_seconds(const struct step *step, const struct graph *graph)
 {
 	const struct plan *plan = &step->scenario->plan;
 	double seconds = step->scenario->stack.layer_cpu_seconds;
@@ -214,7 +219,7 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 		       step->scenario->stack.ep_overlap *
 			       (out->forward + out->input_grad + out->weight_grad));
 	out->gemm_bytes *= step->context.width;
-	out->cpu_seconds = launch_seconds(step, graph);
+	out->cpu_seconds = step_launch_seconds(step, graph);
 	/* a layer that is recomputed whole keeps its input alone */
 	if (full)
 		out->saved_bytes = step->context.norm_tokens *
@@ -250,7 +255,7 @@ static void add_traffic(const struct step *step, const struct graph *graph, bool
 }
 
 /* Mix of whole recomputation on some of a stage's layers and none on the others. */
-static double recomputed_share(const struct step *step)
+double step_recomputed_share(const struct step *step)
 {
 	const struct plan *plan = &step->scenario->plan;
 	double layers = (double)step->scenario->model.layers / (double)plan->pp;
@@ -277,7 +282,7 @@ static void one_layer(struct step *step, struct graph *graph, int kind,
 {
 	const struct model *m = &step->scenario->model;
 	struct layer_cost *cost = &step->kind[kind];
-	double share = recomputed_share(step), layers = 0;
+	double share = step_recomputed_share(step), layers = 0;
 
 	if (out)
 		layers = step->kind_layers[kind] / (double)step->stages;
@@ -327,7 +332,7 @@ static void mtp_layer(struct step *step, struct graph *graph, struct estimate *o
 	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
 		    out);
 	add_cost(&step->mtp, &step->head);
-	step->mtp.cpu_seconds += launch_seconds(step, graph);
+	step->mtp.cpu_seconds += step_launch_seconds(step, graph);
 	/* the joining projection, 2h x h, is split over TP */
 	step->mtp.dense += 2 * h * h / (double)step->mesh.tp;
 	step->mtp.dense_trainable +=

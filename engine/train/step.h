@@ -10,6 +10,24 @@
 #include "engine/price/collective.h"
 #include "engine/train/states.h"
 
+/* Seconds of one micro-batch on one virtual stage. */
+struct chunk_time {
+	double forward, input_grad, weight_grad, recompute;
+	double exposed_forward, exposed_backward;
+	double alone_forward, alone_backward, pairs_hide; /* see struct layer_cost */
+	double cpu;
+	double layers, expert_layers; /* with weights of each family */
+	double dense, expert, dense_trainable, expert_trainable;
+	double flops, again_flops;
+	double host_bytes;                  /* activations that go to the host */
+	double saved_bytes;                 /* and those that stay */
+	double late_forward, late_backward; /* waiting for the CPU */
+	double all_forward, all_input_grad; /* sums that the pipeline sees */
+	/* of what is exposed, gathering and scattering shards and offload */
+	double shard_forward, shard_backward, offload_forward, offload_backward;
+	double accumulate; /* of weight_grad, adding to the sum */
+};
+
 /* One layer (or the embedding, or the head) for one micro-batch on one rank. */
 struct layer_cost {
 	double forward, input_grad, weight_grad; /* computing seconds */
@@ -88,6 +106,10 @@ int step_parts(const struct model *model);
 void step_draw(const struct step *step, int part, struct graph *graph);
 void step_cost(struct step *step, int part, struct graph *graph, struct estimate *out);
 void step_layers(struct step *step, struct estimate *out);
+/* CPU seconds of launching a graph's forward. */
+double step_launch_seconds(const struct step *step, const struct graph *graph);
+/* Of a stage's layers, the share that whole recomputation runs again. */
+double step_recomputed_share(const struct step *step);
 /* So many layers of each kind on `times` virtual stages, with the ends that k has, to
  * what their stage holds. */
 void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
@@ -108,6 +130,16 @@ void step_fill(struct step *step, struct estimate *out);
 double step_shard_seconds(const struct step *step);
 /* Both, and the pipeline over them. */
 bool step_pipeline(struct step *step, struct estimate *out);
+/* Times of virtual stage k alone, as step_chunks() put them together, and its share of
+ * the traffic (out may be NULL). */
+void step_chunk_time(struct step *step, int k, struct chunk_time *time,
+		     struct estimate *out);
+/* What stage i alone ends its step with, and the traffic of that. */
+void step_sync_stage(struct step *step, int stage, struct estimate *out);
+/* Everything of a scenario: train_estimate() with the step that it was made of. False
+ * if the plan is illegal. */
+bool train_step(const struct scenario *scenario, struct step *step,
+		struct estimate *out);
 /* Activations that a micro-batch holds on virtual stage k, and seconds of recomputing
  * in its backward. */
 void step_chunk_parts(const struct step *step, int k, double *held_bytes,
@@ -124,6 +156,9 @@ void step_host(const struct step *step, struct estimate *out);
 /* The bytes alone, per GPU of the fullest node; and what of a host's memory may be
  * taken (0 = not known). */
 double step_host_bytes(const struct step *step, const struct stage_memory *stage);
+/* Of the GPUs of the fullest node, the shares of the stages on it, from `first` on. */
+int step_host_shares(const struct step *step, const struct stage_memory *stage,
+		     int *first, double *share);
 double step_host_capacity(const struct cluster *cluster);
 /* Times per stage and their means, throughput, money. */
 void step_total(const struct step *step, struct estimate *out);

@@ -271,6 +271,13 @@ static void sync_stage(const struct sync *s)
 		step, step->sum[i].trained_layers, dense + expert, state);
 }
 
+void step_sync_stage(struct step *step, int stage, struct estimate *out)
+{
+	struct sync s = { step, out, stage, step->sum[stage].layers, 1 };
+
+	sync_stage(&s);
+}
+
 void step_sync(struct step *step, struct estimate *out)
 {
 	int like[MAX_STAGES], count[MAX_STAGES];

@@ -55,7 +55,7 @@ static void means(const struct step *step, struct estimate *out)
 		out->optimizer_seconds += t->optimizer_seconds * share;
 		out->recompute_seconds += t->recompute_seconds * share;
 		idle += step->result.idle[i] * share;
-		late += (last - step->sync_seconds[i] - step->optimizer_seconds[i]) *
+		late += (last - (step->sync_seconds[i] + step->optimizer_seconds[i])) *
 			share;
 		work += (step->result.seconds - step->result.idle[i]) * share;
 	}

@@ -53,9 +53,8 @@ static void derive(const struct scenario *s, struct estimate *out)
 	out->tokens_per_step = (double)s->plan.global_batch * (double)s->plan.seq_len;
 }
 
-/* Fills the step too where the scenario is legal, and says whether it is. */
-static bool estimate(const struct scenario *scenario, struct step *step,
-		     struct estimate *out)
+bool train_step(const struct scenario *scenario, struct step *step,
+		struct estimate *out)
 {
 	clear(out);
 	derive(scenario, out);
@@ -88,7 +87,7 @@ void train_estimate(const struct scenario *scenario, struct estimate *out)
 {
 	struct step step;
 
-	estimate(scenario, &step, out);
+	train_step(scenario, &step, out);
 }
 
 bool train_chunks(const struct scenario *scenario, struct estimate *out,
@@ -96,7 +95,7 @@ bool train_chunks(const struct scenario *scenario, struct estimate *out,
 {
 	struct step step;
 
-	if (!estimate(scenario, &step, out))
+	if (!train_step(scenario, &step, out))
 		return false;
 	chunks->input = step.pipeline;
 	chunks->pipeline_seconds = step.result.seconds;
@@ -114,6 +113,6 @@ bool train_layout(const struct scenario *scenario, struct estimate *scratch, cha
 
 	if (size > 0)
 		out[0] = '\0';
-	return estimate(scenario, &step, scratch) &&
+	return train_step(scenario, &step, scratch) &&
 	       split_layout(scenario, &step.split, out, size);
 }

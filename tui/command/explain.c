@@ -33,26 +33,26 @@ const struct own_option explain_options[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-static void print_terms(const struct explanation *x)
+static void print_terms(const struct explanation_term *terms, int count)
 {
 	int symbol = 0, value = 0;
 	char text[64];
 
-	for (int i = 0; i < x->terms; i++) {
-		int width = (int)strlen(x->term[i].symbol);
+	for (int i = 0; i < count; i++) {
+		int width = (int)strlen(terms[i].symbol);
 
 		symbol = width > symbol ? width : symbol;
-		width = (int)form_text(x->term[i].form, x->term[i].value, text,
+		width = (int)form_text(terms[i].form, terms[i].value, text,
 				       sizeof text);
 		value = width > value ? width : value;
 	}
-	for (int i = 0; i < x->terms; i++) {
-		const struct explanation_term *term = &x->term[i];
+	for (int i = 0; i < count; i++) {
+		const struct explanation_term *term = &terms[i];
 
 		form_text(term->form, term->value, text, sizeof text);
 		printf("  %-*s  %*s  %s%s%s%s\n", symbol, term->symbol, value, text,
-		       term->meaning, term->key ? "  (" : "",
-		       term->key ? term->key : "", term->key ? ")" : "");
+		       term->meaning, term->key[0] ? "  (" : "", term->key,
+		       term->key[0] ? ")" : "");
 	}
 }
 
@@ -65,7 +65,10 @@ static void print_text(const char *key, const struct explanation *x)
 	printf("\nformula\n  %s\n", x->formula);
 	if (x->terms > 0)
 		puts("\nin this scenario");
-	print_terms(x);
+	print_terms(x->term, x->terms);
+	if (x->besides > 0)
+		puts("\nto compare with");
+	print_terms(x->beside, x->besides);
 	printf("\nassumption\n  %s\n\nsource\n  %s\n", x->assumption, x->source);
 }
 

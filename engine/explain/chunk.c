@@ -1,0 +1,310 @@
+/* chunk.c - where the seconds of one micro-batch on one virtual stage come from. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/explain/row.h"
+
+static struct chunk_time time_of(const struct asked *a)
+{
+	struct chunk_time t;
+
+	step_chunk_time(explain_step(a), a->chunk, &t, NULL);
+	return t;
+}
+
+#define TIME_OF(name, field)                      \
+	static double name(const struct asked *a) \
+	{                                         \
+		return time_of(a).field;          \
+	}
+
+TIME_OF(forward, all_forward)
+TIME_OF(computing_forward, forward)
+TIME_OF(input_grad, input_grad)
+TIME_OF(weight_grad, weight_grad)
+TIME_OF(recompute, recompute)
+TIME_OF(exposed_forward, exposed_forward)
+TIME_OF(exposed_backward, exposed_backward)
+TIME_OF(late_forward, late_forward)
+TIME_OF(late_backward, late_backward)
+TIME_OF(cpu, cpu)
+TIME_OF(again_flops, again_flops)
+TIME_OF(shard_forward, shard_forward)
+TIME_OF(shard_backward, shard_backward)
+TIME_OF(offload_forward, offload_forward)
+TIME_OF(offload_backward, offload_backward)
+TIME_OF(accumulate, accumulate)
+TIME_OF(trained, dense_trainable + time_of(a).expert_trainable)
+
+static double backward(const struct asked *a)
+{
+	struct chunk_time t = time_of(a);
+
+	return t.all_input_grad + t.weight_grad;
+}
+
+static double exposed(const struct asked *a)
+{
+	struct chunk_time t = time_of(a);
+
+	return t.exposed_forward + t.exposed_backward;
+}
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, "chunks.%d.%s", a->chunk, member);
+}
+
+/* "chunks.3.kinds.0.layers": counted by the split, as on a stage. */
+static double kind_layers(const struct asked *a)
+{
+	return explain_step(a)->split.virtual_kind_layers[a->chunk][a->kind];
+}
+
+const struct explain_node explain_chunk_kind[] = {
+	{ .row.key = "layers",
+	  .row.title = "Layers of a kind on a virtual stage",
+	  .form = FORM_COUNT,
+	  .value = kind_layers,
+	  .row.assumption = "Dealt out by the split (knob split).",
+	  .row.source = "engine/plan/split.c" },
+	{ .row.key = NULL },
+};
+
+static void add_end(const struct asked *a, struct explanation *out, const char *part,
+		    const char *member, bool mtp)
+{
+	if (explain_value(a, "%s.%s", part, member) == 0)
+		return;
+	explain_say(out, "%s%s%s", out->formula[0] ? " + " : "", mtp ? "n * " : "",
+		    part);
+	explain_from(a, out, part, "of one of them", "%s.%s", part, member);
+	if (mtp)
+		explain_from(a, out, "n", "layers that predict further tokens",
+			     "model.mtp_layers");
+}
+
+/* Layers of each kind times one of them, and the ends. */
+static void sum_layers(const struct asked *a, struct explanation *out,
+		       const char *member)
+{
+	const struct step *step = explain_step(a);
+	int k = a->chunk;
+
+	for (int kind = 0; kind < a->scenario->model.kinds; kind++) {
+		char n[16], x[16];
+
+		if (step->split.virtual_kind_layers[k][kind] == 0 ||
+		    explain_value(a, "kinds.%d.%s", kind, member) == 0)
+			continue;
+		snprintf(n, sizeof n, "n%d", kind);
+		snprintf(x, sizeof x, "x%d", kind);
+		explain_say(out, "%s%s * %s", out->formula[0] ? " + " : "", n, x);
+		explain_from(a, out, n, "layers of the kind",
+			     "chunks.%d.kinds.%d.layers", k, kind);
+		explain_from(a, out, x, "of one of them", "kinds.%d.%s", kind, member);
+	}
+	if (k == step->split.embedding_stage)
+		add_end(a, out, "embedding", member, false);
+	if (k == step->split.head_stage)
+		add_end(a, out, "head", member, false);
+	if (k == step->split.mtp_stage && a->scenario->model.mtp_layers > 0)
+		add_end(a, out, "mtp", member, true);
+}
+
+static void said(struct explanation *out)
+{
+	if (!out->formula[0])
+		explain_say(out, "0");
+}
+
+#define LAYERS(name, member)                                             \
+	static void name(const struct asked *a, struct explanation *out) \
+	{                                                                \
+		sum_layers(a, out, member);                              \
+		said(out);                                               \
+	}
+
+LAYERS(add_computing, "forward_seconds")
+LAYERS(add_input_grad, "input_grad_seconds")
+LAYERS(add_recompute, "recompute_seconds")
+LAYERS(add_cpu, "cpu_seconds")
+LAYERS(add_again_flops, "again_flops")
+LAYERS(add_trained, "trained_parameters")
+
+/* One more summand where it is not 0. */
+static void plus(const struct asked *a, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *member)
+{
+	if (explain_value(a, "chunks.%d.%s", a->chunk, member) == 0)
+		return;
+	explain_say(out, "%s%s", out->formula[0] ? " + " : "", symbol);
+	own(a, out, symbol, meaning, member);
+}
+
+static void add_weight_grad(const struct asked *a, struct explanation *out)
+{
+	sum_layers(a, out, "weight_grad_seconds");
+	plus(a, out, "sum", "adding gradients to those before", "accumulate_seconds");
+	said(out);
+}
+
+static void forward_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "f", "computing", "computing_seconds");
+	own(a, out, "x", "communication and offload that show", "exposed_forward");
+	own(a, out, "late", "waiting for the CPU that launches", "late_forward");
+}
+
+static void backward_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "b", "gradients of inputs", "input_grad_seconds");
+	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
+	own(a, out, "r", "computed again", "recompute_seconds");
+	own(a, out, "x", "communication and offload that show", "exposed_backward");
+	own(a, out, "late", "waiting for the CPU that launches", "late_backward");
+}
+
+static void exposed_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "f", "in the forward", "exposed_forward");
+	own(a, out, "b", "in the backward", "exposed_backward");
+}
+
+static void add_exposed(const struct asked *a, struct explanation *out, bool forward)
+{
+	const struct step *step = explain_step(a);
+	bool joins =
+		forward ? a->chunk > 0 : a->chunk < step->stages * step->chunks - 1;
+
+	sum_layers(a, out, forward ? "exposed_forward" : "exposed_backward");
+	if (step->pipeline.hides && out->terms == 0)
+		sum_layers(a, out, forward ? "alone_forward" : "alone_backward");
+	else if (step->pipeline.hides) {
+		explain_say(out, " + alone");
+		own(a, out, "alone", "of a pass that runs without its pair",
+		    forward ? "alone_forward" : "alone_backward");
+	}
+	if (joins && step->join_seconds > 0) {
+		explain_say(out, "%sjoin", out->formula[0] ? " + " : "");
+		explain_from(a, out, "join", "messages put together over TP",
+			     "join_seconds");
+	}
+	plus(a, out, "shards", "gathering and scattering of ZeRO 2 and 3",
+	     forward ? "shard_forward" : "shard_backward");
+	plus(a, out, "host", "activations to the host and back",
+	     forward ? "offload_forward" : "offload_backward");
+	said(out);
+}
+
+static void add_exposed_forward(const struct asked *a, struct explanation *out)
+{
+	add_exposed(a, out, true);
+}
+
+static void add_exposed_backward(const struct asked *a, struct explanation *out)
+{
+	add_exposed(a, out, false);
+}
+
+TIME_OF(alone_forward, alone_forward)
+TIME_OF(alone_backward, alone_backward)
+LAYERS(add_alone_forward, "alone_forward")
+LAYERS(add_alone_backward, "alone_backward")
+
+/* What shows of offload comes behind the CPU's floor. */
+static void late_forward_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "cpu", "launching", "cpu_seconds");
+	own(a, out, "f", "computing", "computing_seconds");
+	own(a, out, "x", "communication that shows", "exposed_forward");
+	own(a, out, "o", "of it, offload", "offload_forward");
+}
+
+static void late_backward_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "cpu", "launching the forward", "cpu_seconds");
+	own(a, out, "b", "gradients of inputs", "input_grad_seconds");
+	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
+	own(a, out, "r", "computed again", "recompute_seconds");
+	own(a, out, "x", "communication that shows", "exposed_backward");
+	own(a, out, "o", "of it, offload", "offload_backward");
+}
+
+static void accumulate_terms(const struct asked *a, struct explanation *out)
+{
+	if (explain_step(a)->micro_batches < 2) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "2 * T * g / bw");
+	own(a, out, "T", "parameters that train", "trained_parameters");
+	explain_from(a, out, "g", "bytes of a gradient", "states.sent_gradient_bytes");
+	explain_from(a, out, "bw", "bytes a second that kernels reach",
+		     "memory_bytes_per_second");
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                         \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.fill = terms, .row.formula = text, .row.assumption = about \
+	}
+
+static const char layers[] = "Every layer and end that the virtual stage has.";
+static const char floors[] =
+	"A CPU that launches slower than the GPU computes sets the pace; a backward "
+	"costs it 1.3 times its forward.";
+static const char shards[] =
+	"Gathering goes beside the computation of the layer before, scattering beside "
+	"the backward: what is longer shows, and one layer's always (FSDP, arXiv "
+	"2304.11277).";
+static const char offload[] = "Hides beside computation as DP traffic does.";
+
+const struct explain_node explain_chunk[] = {
+	NODE("forward_seconds", "A forward", FORM_SECONDS, forward, forward_terms,
+	     "f + x + late", "Of one micro-batch, before a measured run scales it."),
+	NODE("backward_seconds", "A backward", FORM_SECONDS, backward, backward_terms,
+	     "b + w + r + x + late",
+	     "Of one micro-batch, before a measured run scales it."),
+	NODE("computing_seconds", "Computing a forward", FORM_SECONDS,
+	     computing_forward, add_computing, NULL, layers),
+	NODE("input_grad_seconds", "Gradients of inputs", FORM_SECONDS, input_grad,
+	     add_input_grad, NULL, layers),
+	NODE("weight_grad_seconds", "Gradients of weights", FORM_SECONDS, weight_grad,
+	     add_weight_grad, NULL, layers),
+	NODE("recompute_seconds", "Computed again", FORM_SECONDS, recompute,
+	     add_recompute, NULL, layers),
+	NODE("exposed_seconds", "Exposed in a micro-batch", FORM_SECONDS, exposed,
+	     exposed_terms, "f + b", layers),
+	NODE("exposed_forward", "Exposed in a forward", FORM_SECONDS, exposed_forward,
+	     add_exposed_forward, NULL, layers),
+	NODE("exposed_backward", "Exposed in a backward", FORM_SECONDS,
+	     exposed_backward, add_exposed_backward, NULL, layers),
+	NODE("alone_forward", "Of a forward without its pair", FORM_SECONDS,
+	     alone_forward, add_alone_forward, NULL, layers),
+	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
+	     alone_backward, add_alone_backward, NULL, layers),
+	NODE("late_forward", "Waiting for the CPU", FORM_SECONDS, late_forward,
+	     late_forward_terms, "max(0, cpu - (f + x - o))", floors),
+	NODE("late_backward", "Waiting for the CPU", FORM_SECONDS, late_backward,
+	     late_backward_terms, "max(0, 1.3 * cpu - (b + w + r + x - o))", floors),
+	NODE("cpu_seconds", "Launching a forward", FORM_SECONDS, cpu, add_cpu, NULL,
+	     layers),
+	NODE("again_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
+	     add_again_flops, NULL, layers),
+	NODE("trained_parameters", "Weights that train", FORM_COUNT, trained,
+	     add_trained, NULL, layers),
+	NODE("accumulate_seconds", "Adding up gradients", FORM_SECONDS, accumulate,
+	     accumulate_terms, NULL,
+	     "The sum is read and written with each micro-batch but a lone one."),
+	NODE("shard_forward", "Shards in a forward", FORM_SECONDS, shard_forward, NULL,
+	     NULL, shards),
+	NODE("shard_backward", "Shards in a backward", FORM_SECONDS, shard_backward,
+	     NULL, NULL, shards),
+	NODE("offload_forward", "Offload in a forward", FORM_SECONDS, offload_forward,
+	     NULL, NULL, offload),
+	NODE("offload_backward", "Offload in a backward", FORM_SECONDS,
+	     offload_backward, NULL, NULL, offload),
+	{ .row.key = NULL },
+};

@@ -1,0 +1,545 @@
+/* degrees.c - numbers that many formulas of training share: degrees and bytes of
+ * states. */
+#include <math.h>
+#include <stddef.h>
+
+#include "engine/explain/row.h"
+
+static const struct plan *plan(const struct asked *a)
+{
+	return &a->scenario->plan;
+}
+
+static void knob(const struct asked *a, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *key)
+{
+	explain_from(a, out, symbol, meaning, "%s", key);
+}
+
+/* --- degrees --- */
+
+static double dp(const struct asked *a)
+{
+	return (double)scenario_dp(a->scenario);
+}
+
+static void dp_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "n", "GPUs", "gpus");
+	knob(a, out, "TP", "ranks of a layer", "tp");
+	knob(a, out, "CP", "ranks of a sequence", "cp");
+	knob(a, out, "PP", "stages", "pp");
+}
+
+static double etp(const struct asked *a)
+{
+	return (double)scenario_etp(a->scenario);
+}
+
+static void etp_terms(const struct asked *a, struct explanation *out)
+{
+	if (plan(a)->etp > 0)
+		knob(a, out, "ETP", "as asked for", "etp");
+	else if (etp(a) == (double)plan(a)->tp)
+		knob(a, out, "TP", "as the stack has it", "tp");
+	explain_say(out, "%s", out->terms ? out->term[0].symbol : "1");
+}
+
+static double edp(const struct asked *a)
+{
+	return (double)scenario_edp(a->scenario);
+}
+
+static void edp_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "n", "GPUs", "gpus");
+	knob(a, out, "ETP", "ranks of an expert", "etp_used");
+	knob(a, out, "EP", "ranks of a layer's experts", "ep");
+	knob(a, out, "PP", "stages", "pp");
+}
+
+static double micro_batches(const struct asked *a)
+{
+	return (double)scenario_micro_batches(a->scenario);
+}
+
+static void micro_batch_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "gbs", "sequences a step", "gbs");
+	knob(a, out, "DP", "replicas", "dp");
+	knob(a, out, "mbs", "sequences a micro-batch", "mbs");
+}
+
+static double chunks(const struct asked *a)
+{
+	return (double)a->estimate->chunks;
+}
+
+static double copies(const struct asked *a)
+{
+	return mesh_copies(a->scenario);
+}
+
+static double dense_shards(const struct asked *a)
+{
+	struct shards shards;
+
+	states_shards(a->scenario, &shards);
+	return (double)shards.dense;
+}
+
+static void dense_shard_terms(const struct asked *a, struct explanation *out)
+{
+	double all = dp(a) * (double)plan(a)->cp * copies(a);
+
+	if (plan(a)->zero_group > 0 && (double)plan(a)->zero_group < all) {
+		explain_say(out, "group");
+		knob(a, out, "group", "ranks that share one set", "zero_group");
+		return;
+	}
+	explain_say(out, "DP * CP * copies");
+	knob(a, out, "DP", "replicas", "dp");
+	knob(a, out, "CP", "ranks of a sequence", "cp");
+	knob(a, out, "copies", "of the weights in the pipeline", "copies");
+}
+
+static double expert_shards(const struct asked *a)
+{
+	struct shards shards;
+
+	states_shards(a->scenario, &shards);
+	return (double)shards.expert;
+}
+
+static void expert_shard_terms(const struct asked *a, struct explanation *out)
+{
+	if (a->scenario->model.moe.experts <= 0) {
+		explain_say(out, "1");
+		return;
+	}
+	explain_say(out, "max(1, floor(EDP * copies / (DP * CP * copies / d)))");
+	knob(a, out, "EDP", "replicas of an expert", "edp");
+	knob(a, out, "DP", "replicas", "dp");
+	knob(a, out, "CP", "ranks of a sequence", "cp");
+	knob(a, out, "copies", "of the weights in the pipeline", "copies");
+	knob(a, out, "d", "ranks that share a dense weight", "shards.dense");
+}
+
+static double tokens(const struct asked *a)
+{
+	return (double)plan(a)->micro_batch * (double)plan(a)->seq_len /
+	       (double)plan(a)->cp;
+}
+
+static void token_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "mbs", "sequences a micro-batch", "mbs");
+	knob(a, out, "s", "tokens a sequence", "seq");
+	knob(a, out, "CP", "ranks of a sequence", "cp");
+}
+
+static double vocab(const struct asked *a)
+{
+	return (double)a->estimate->padded_vocab;
+}
+
+static void vocab_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "V", "vocabulary", "model.vocab");
+	knob(a, out, "k", "multiple, by the stack", "stack.vocab_multiple");
+	knob(a, out, "TP", "ranks that split it", "tp");
+}
+
+static double communicators(const struct asked *a)
+{
+	return (plan(a)->tp > 1) + (plan(a)->cp > 1) + (dp(a) * copies(a) > 1) +
+	       (plan(a)->pp > 1) + (explain_step(a)->mesh.ep > 1) +
+	       (explain_step(a)->mesh.edp > 1 && explain_step(a)->mesh.ep > 1);
+}
+
+static void communicator_terms(const struct asked *a, struct explanation *out)
+{
+	bool experts = a->scenario->model.moe.experts > 0;
+
+	explain_say(out, "(TP > 1) + (CP > 1) + (DP * copies > 1) + (PP > 1)%s",
+		    experts ? " + (EP > 1) + (EDP > 1) * (EP > 1)" : "");
+	knob(a, out, "TP", "ranks of a layer", "tp");
+	knob(a, out, "CP", "ranks of a sequence", "cp");
+	knob(a, out, "DP", "replicas", "dp");
+	knob(a, out, "copies", "of the weights in the pipeline", "copies");
+	knob(a, out, "PP", "stages", "pp");
+	if (!experts)
+		return;
+	knob(a, out, "EP", "ranks of a layer's experts", "ep");
+	knob(a, out, "EDP", "replicas of an expert", "edp");
+}
+
+static double nodes(const struct asked *a)
+{
+	const struct cluster *c = &a->scenario->cluster;
+
+	return ceil((double)c->gpus /
+		    (double)(c->gpus_per_node > 0 ? c->gpus_per_node : 1));
+}
+
+static void node_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "n", "GPUs", "gpus");
+	knob(a, out, "g", "GPUs of a node", "cluster.gpus_per_node");
+}
+
+static double busy(const struct asked *a)
+{
+	const struct estimate *e = a->estimate;
+
+	return e->step_seconds > 0 ? e->compute_seconds / e->step_seconds : 0;
+}
+
+static double watts(const struct asked *a)
+{
+	return cluster_watts(&a->scenario->cluster, busy(a));
+}
+
+static void watt_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "idle", "of a GPU that waits, watts", "cluster.idle_watts");
+	knob(a, out, "compute", "computing time of a step", "compute_seconds");
+	knob(a, out, "t", "step", "step_seconds");
+	knob(a, out, "TDP", "of a GPU that computes, watts", "cluster.tdp_watts");
+	knob(a, out, "host", "CPU, NIC, fans and switches per GPU, watts",
+	     "cluster.host_watts_per_gpu");
+	knob(a, out, "PUE", "of the data centre", "cluster.pue");
+}
+
+/* --- bytes of states --- */
+
+static double weight_bytes(const struct asked *a)
+{
+	return step_weight_bytes(a->scenario);
+}
+
+static void precision_term(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "precision", "2 is fp32", "precision");
+}
+
+static double sent_gradient(const struct asked *a)
+{
+	return step_gradient_bytes(a->scenario);
+}
+
+static void sent_gradient_terms(const struct asked *a, struct explanation *out)
+{
+	precision_term(a, out);
+	knob(a, out, "dtype", "of gradients, 0 is fp32", "grad_dtype");
+}
+
+static double gradient(const struct asked *a)
+{
+	return states_gather_once(plan(a)) ? 4 : step_gradient_bytes(a->scenario);
+}
+
+static void gradient_terms(const struct asked *a, struct explanation *out)
+{
+	if (states_gather_once(plan(a))) {
+		explain_say(out, "4");
+		return;
+	}
+	explain_say(out, "g");
+	knob(a, out, "g", "as they travel", "states.sent_gradient_bytes");
+}
+
+static double optimizer(const struct asked *a)
+{
+	return step_optimizer_bytes(a->scenario);
+}
+
+static double moments(const struct asked *a)
+{
+	return optimizer(a) - (plan(a)->precision == PRECISION_FP32 ? 0 : 4);
+}
+
+static void optimizer_terms(const struct asked *a, struct explanation *out)
+{
+	precision_term(a, out);
+	knob(a, out, "moments", "of the optimizer", "states.moment_bytes");
+}
+
+static double sync_copy(const struct asked *a)
+{
+	struct shards shards;
+	struct states each;
+
+	states_shards(a->scenario, &shards);
+	states_bytes(a->scenario, &shards, &each);
+	return each.sync_copy;
+}
+
+static void sync_copy_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "if(ZeRO < 3, if(DP * copies > 1, if(precision != 1, c, 0), "
+			 "0), 0)");
+	knob(a, out, "ZeRO", "stage", "zero");
+	knob(a, out, "DP", "replicas", "dp");
+	knob(a, out, "copies", "of the weights in the pipeline", "copies");
+	knob(a, out, "precision", "1 is fp16, which sums in 16 bits", "precision");
+	knob(a, out, "c", "of the stack", "stack.sync_copy_bytes");
+}
+
+static double logit_width(const struct asked *a)
+{
+	return step_logit_width(a->scenario);
+}
+
+static void logit_terms(const struct asked *a, struct explanation *out)
+{
+	const struct stack *stack = &a->scenario->stack;
+	const struct plan *p = plan(a);
+	bool parallel =
+		p->vocab_parallel && p->tp > 1 && stack->parallel_logit_bytes > 0;
+
+	explain_say(out, p->cross_entropy == CE_PLAIN   ? "l"
+			 : p->cross_entropy == CE_FUSED ? "min(l, 6)"
+							: "min(l, 6) / 8");
+	knob(a, out, "l", "of a plain loss",
+	     parallel ? "stack.parallel_logit_bytes" : "stack.logit_bytes");
+	if (scenario_micro_batches(a->scenario) > 1) {
+		explain_say(out, " + old");
+		knob(a, out, "old", "of the micro-batch before",
+		     "stack.old_logit_bytes");
+	}
+	if (p->pp > 1) {
+		explain_say(out, " + piped * m");
+		knob(a, out, "piped", "of each until the step ends",
+		     "stack.piped_logit_bytes");
+		knob(a, out, "m", "micro-batches", "micro_batches");
+	}
+}
+
+static double captured(const struct asked *a)
+{
+	return step_graph_bytes(a->scenario);
+}
+
+static void captured_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, plan(a)->cuda_graphs == GRAPHS_NONE ? "0" : "g");
+	if (plan(a)->cuda_graphs != GRAPHS_NONE)
+		knob(a, out, "g", "of the stack",
+		     plan(a)->pp > 1 ? "stack.graph_pipelined_bytes"
+				     : "stack.graph_bytes");
+}
+
+static double width(const struct asked *a)
+{
+	return explain_step(a)->context.width;
+}
+
+static double layer_input(const struct asked *a)
+{
+	const struct graph_context *c = &explain_step(a)->context;
+
+	return c->norm_tokens * (double)a->scenario->model.hidden * c->width;
+}
+
+static void layer_input_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, plan(a)->sp ? "T / TP * h * w" : "T * h * w");
+	knob(a, out, "T", "tokens of a micro-batch", "micro_batch_tokens");
+	if (plan(a)->sp)
+		knob(a, out, "TP", "ranks that split them with SP", "tp");
+	knob(a, out, "h", "hidden size", "model.hidden");
+	knob(a, out, "w", "bytes of an activation", "activation_width");
+}
+
+static double recomputed(const struct asked *a)
+{
+	return step_recomputed_share(explain_step(a));
+}
+
+static void recomputed_terms(const struct asked *a, struct explanation *out)
+{
+	if (plan(a)->recompute != RECOMPUTE_FULL) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "if(n > 0, min(1, n * PP / L), 1)");
+	knob(a, out, "n", "layers of a stage that are recomputed, 0 = all",
+	     "recompute_layers");
+	knob(a, out, "PP", "stages", "pp");
+	knob(a, out, "L", "layers", "model.layers");
+}
+
+/* --- what a simulation or a curve says --- */
+
+static double pipeline_idle(const struct asked *a)
+{
+	return a->estimate->pipeline_idle_seconds;
+}
+
+static void pipeline_idle_terms(const struct asked *a, struct explanation *out)
+{
+	explain_mean(a, out, "waiting_seconds", "of a stage, as the pipeline ran");
+}
+
+static double end_idle(const struct asked *a)
+{
+	return a->estimate->end_idle_seconds;
+}
+
+static void end_idle_terms(const struct asked *a, struct explanation *out)
+{
+	explain_mean(a, out, "late_seconds", "of a stage");
+}
+
+static double phase(const struct asked *a)
+{
+	return a->estimate->pipeline_seconds;
+}
+
+static void phase_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "work", "of the first stage", "stages.0.working_seconds");
+	knob(a, out, "held", "by its sends", "stages.0.transfer_seconds");
+	knob(a, out, "idle", "as the pipeline ran", "stages.0.waiting_seconds");
+}
+
+static double again_flops(const struct asked *a)
+{
+	const struct step *step = explain_step(a);
+	double flops = 0;
+
+	for (int i = 0; i < step->stages; i++)
+		flops += step->recompute_flops[i] / (double)step->stages;
+	return flops;
+}
+
+static void again_flops_terms(const struct asked *a, struct explanation *out)
+{
+	explain_mean(a, out, "recompute_flops", "of a stage");
+}
+
+static double odds(const struct asked *a)
+{
+	double p = a->estimate->fit_probability;
+
+	if (a->estimate->unsure)
+		p = 2 * p - 0.5;
+	return p < 1 ? p / (1 - p) : INFINITY;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+static double time_low(const struct asked *a)
+{
+	return ratio(a->estimate->step_low_seconds, a->estimate->step_seconds);
+}
+
+static double time_high(const struct asked *a)
+{
+	return ratio(a->estimate->step_high_seconds, a->estimate->step_seconds);
+}
+
+static double memory_low(const struct asked *a)
+{
+	return ratio(a->estimate->memory_low_bytes, a->estimate->memory.total_bytes);
+}
+
+static double memory_high(const struct asked *a)
+{
+	return ratio(a->estimate->memory_high_bytes, a->estimate->memory.total_bytes);
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                         \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.fill = terms, .row.formula = text, .row.assumption = about \
+	}
+
+static const char counted[] = "A degree of the plan.";
+static const char states[] = "Bytes of one weight before any sharing.";
+static const char spread[] =
+	"Where four of five runs of the kind lay when their source was left out of the "
+	"fit (make fit FIT=--each).";
+
+const struct explain_node explain_degrees_nodes[] = {
+	NODE("dp", "Data parallel replicas", FORM_COUNT, dp, dp_terms,
+	     "n / (TP * CP * PP)", counted),
+	NODE("etp_used", "Ranks of an expert", FORM_COUNT, etp, etp_terms, NULL,
+	     "As asked for, or by the stack's rule."),
+	NODE("edp", "Replicas of an expert", FORM_COUNT, edp, edp_terms,
+	     "n / (ETP * EP * PP)", counted),
+	NODE("micro_batches", "Micro-batches of a pipeline", FORM_COUNT, micro_batches,
+	     micro_batch_terms, "gbs / (DP * mbs)", counted),
+	NODE("chunks", "Chunks of a stage", FORM_COUNT, chunks, NULL, NULL,
+	     "What the schedule makes of VPP, or the layout says."),
+	NODE("copies", "Copies of the weights", FORM_COUNT, copies, NULL, NULL,
+	     "DualPipe and Chimera keep each stage's weights on the mirrored stage "
+	     "too."),
+	NODE("shards.dense", "Ranks that share a dense weight", FORM_COUNT,
+	     dense_shards, dense_shard_terms, NULL, counted),
+	NODE("shards.expert", "Ranks that share an expert's", FORM_COUNT, expert_shards,
+	     expert_shard_terms, NULL,
+	     "As many sets of experts are held as of dense weights."),
+	NODE("micro_batch_tokens", "Tokens of a micro-batch", FORM_COUNT, tokens,
+	     token_terms, "mbs * s / CP", "On one rank."),
+	NODE("padded_vocab", "Vocabulary after padding", FORM_COUNT, vocab, vocab_terms,
+	     "ceil(V / (max(k, 1) * TP)) * max(k, 1) * TP", "To whole tiles."),
+	NODE("communicators", "Communicators of a rank", FORM_COUNT, communicators,
+	     communicator_terms, NULL, "One for each group of more than one rank."),
+	NODE("nodes", "Nodes of the job", FORM_COUNT, nodes, node_terms,
+	     "ceil(n / max(g, 1))", "A node that is used in part fails like a whole."),
+	NODE("watts_per_gpu", "Power of a GPU with its share of all else, watts",
+	     FORM_REAL, watts, watt_terms,
+	     "(idle + if(t > 0, compute / t, 0) * (TDP - idle) + host) * "
+	     "if(PUE > 0, PUE, 1)",
+	     "A GPU that computes draws its TDP, one that waits its idle power."),
+	NODE("states.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes,
+	     precision_term, "if(precision == 2, 4, 2)", states),
+	NODE("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
+	     sent_gradient, sent_gradient_terms,
+	     "if(precision == 2, 4, if(dtype == 0, 4, 2))", states),
+	NODE("states.gradient_bytes", "Bytes of a gradient's sum", FORM_REAL, gradient,
+	     gradient_terms, NULL,
+	     "A pipeline that keeps gathered weights sums whole gradients in fp32."),
+	NODE("states.optimizer_bytes", "Bytes of master weight and moments", FORM_REAL,
+	     optimizer, optimizer_terms, "if(precision == 2, 0, 4) + moments", states),
+	NODE("states.moment_bytes", "Bytes of the moments", FORM_REAL, moments, NULL,
+	     NULL, "Of the optimizer: 8 of AdamW, 2 in 8 bits, 4 of Muon and SGD."),
+	NODE("states.sync_copy_bytes", "Bytes of gradients beside the sum", FORM_REAL,
+	     sync_copy, sync_copy_terms, NULL, "fp16 sums in 16 bits."),
+	NODE("logit_width", "Bytes of a logit at the loss's peak", FORM_REAL,
+	     logit_width, logit_terms, NULL,
+	     "A fused kernel keeps one copy, a chunked one an eighth."),
+	NODE("captured_bytes", "Captured CUDA graphs", FORM_BYTES, captured,
+	     captured_terms, NULL, "By the stack."),
+	NODE("activation_width", "Bytes of an activation", FORM_REAL, width,
+	     precision_term, "if(precision == 2, 4, 2)", "16 bits but in fp32."),
+	NODE("layer_input_bytes", "Input of a layer", FORM_BYTES, layer_input,
+	     layer_input_terms, NULL, "Of one micro-batch on one rank."),
+	NODE("recomputed_share", "Layers that run again whole", FORM_PERCENT,
+	     recomputed, recomputed_terms, NULL, "Of each stage."),
+	NODE("pipeline_idle_seconds", "Idle while micro-batches run", FORM_SECONDS,
+	     pipeline_idle, pipeline_idle_terms, NULL, "Mean of the stages."),
+	NODE("end_idle_seconds", "Waiting for the stage that ends last", FORM_SECONDS,
+	     end_idle, end_idle_terms, NULL, "Mean of the stages."),
+	NODE("pipeline_seconds", "First forward to last backward", FORM_SECONDS, phase,
+	     phase_terms, "work + held + idle", "The same of every stage."),
+	NODE("recompute_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
+	     again_flops_terms, NULL, "Of a GPU and step, mean of the stages."),
+	NODE("fit_odds", "Odds to fit", FORM_REAL, odds, NULL, NULL,
+	     "exp(18 * (1.005 - M / C)) with the memory M and the capacity C: the "
+	     "logistic curve through 2705 measured runs."),
+	NODE("spread.time_low", "How much faster a run may be", FORM_REAL, time_low,
+	     NULL, NULL, spread),
+	NODE("spread.time_high", "How much slower a run may be", FORM_REAL, time_high,
+	     NULL, NULL, spread),
+	NODE("spread.memory_low", "How much less a run may need", FORM_REAL, memory_low,
+	     NULL, NULL, spread),
+	NODE("spread.memory_high", "How much more a run may need", FORM_REAL,
+	     memory_high, NULL, NULL, spread),
+	{ .row.key = NULL },
+};

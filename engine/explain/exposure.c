@@ -1,0 +1,240 @@
+/* exposure.c - what of a collective inside a layer nothing hides. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/explain/row.h"
+
+static const struct graph_operator *op_of(const struct asked *a)
+{
+	return &explain_graph(a)->item[a->op];
+}
+
+static bool is_collective(const struct asked *a)
+{
+	return op_of(a)->kind == OPERATOR_COLLECTIVE;
+}
+
+static const char *name_of(const struct asked *a, char out[32])
+{
+	int end = a->part - a->scenario->model.kinds;
+
+	if (end < 0)
+		snprintf(out, 32, "kinds.%d", a->part);
+	else
+		snprintf(out, 32, "%s", end == 0 ? "embedding" : "head");
+	return out;
+}
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	char name[32];
+
+	explain_from(a, out, symbol, meaning, "%s.operators.%d.%s", name_of(a, name),
+		     a->op, member);
+}
+
+static void of_part(const struct asked *a, struct explanation *out, const char *symbol,
+		    const char *meaning, const char *member)
+{
+	char name[32];
+
+	explain_from(a, out, symbol, meaning, "%s.%s", name_of(a, name), member);
+}
+
+#define OF(name, expression)                                \
+	static double name(const struct asked *a)           \
+	{                                                   \
+		const struct graph_operator *op = op_of(a); \
+                                                            \
+		return expression;                          \
+	}
+
+OF(exposed_forward, op->exposed_forward)
+OF(exposed_backward, op->exposed_backward + op->again * op->exposed_forward)
+OF(hides, op->overlaps && op->dimension == DIM_EP)
+OF(alone_forward, hides(a) > 0 ? op->forward_seconds - op->exposed_forward : 0)
+OF(alone_backward,
+   hides(a) > 0 ? op->input_grad_seconds - op->exposed_backward +
+			  op->again * (op->forward_seconds - op->exposed_forward)
+		: 0)
+OF(all_forward, op->forward_seconds)
+OF(all_backward, op->input_grad_seconds)
+
+/* What a ring or another micro-batch hides. */
+static void overlap_terms(const struct asked *a, struct explanation *out, bool backward)
+{
+	const struct graph *graph = explain_graph(a);
+	const struct graph_operator *op = op_of(a);
+
+	if (op->dimension == DIM_TP) {
+		explain_say(out, "0");
+		return;
+	}
+	own(a, out, "t", "of its calls",
+	    backward ? "backward_seconds" : "call_forward");
+	explain_say(out, "max(0, t");
+	for (int i = 0; op->dimension == DIM_CP && i < graph->count; i++) {
+		struct asked other = *a;
+
+		if (graph->item[i].kind != OPERATOR_ATTENTION)
+			continue;
+		other.op = i;
+		explain_say(out, " - A");
+		own(&other, out, "A", "attention beside it",
+		    backward ? "input_grad_seconds" : "forward_seconds");
+	}
+	if (op->dimension == DIM_EP) {
+		explain_say(out, backward ? " - (b + w) / 2 * o" : " - f / 2 * o");
+		if (!backward)
+			of_part(a, out, "f", "computing of the layer",
+				"forward_seconds");
+		if (backward)
+			of_part(a, out, "b", "gradients of inputs",
+				"input_grad_seconds");
+		if (backward)
+			of_part(a, out, "w", "gradients of weights",
+				"weight_grad_seconds");
+		explain_from(a, out, "o", "share that the stack hides",
+			     "stack.ep_overlap");
+	}
+	explain_say(out, ")");
+}
+
+static bool hides_share(const struct asked *a)
+{
+	const struct plan *plan = &a->scenario->plan;
+
+	return op_of(a)->dimension == DIM_TP && (plan->tp_overlap || plan->async_tp);
+}
+
+static void exposed_forward_terms(const struct asked *a, struct explanation *out)
+{
+	if (!is_collective(a) || op_of(a)->forward_calls == 0) {
+		explain_say(out, "0");
+		return;
+	}
+	if (op_of(a)->overlaps) {
+		overlap_terms(a, out, false);
+		return;
+	}
+	explain_say(out, hides_share(a) ? "t * (1 - o)" : "t");
+	own(a, out, "t", "of its calls", "call_forward");
+	if (hides_share(a))
+		explain_from(a, out, "o", "share that overlap hides",
+			     "stack.tp_overlap");
+}
+
+/* The weight gradient of the GEMM behind it hides a part. */
+static void add_beside(const struct asked *a, struct explanation *out)
+{
+	const struct graph *graph = explain_graph(a);
+	struct asked other = *a;
+
+	for (int i = a->op + 1; i < graph->count; i++) {
+		if (graph->item[i].kind != OPERATOR_GEMM &&
+		    graph->item[i].kind != OPERATOR_GROUPED_GEMM)
+			continue;
+		other.op = i;
+		explain_say(out, " - g * W");
+		explain_from(a, out, "g", "share of it that hides traffic",
+			     "stack.tp_grad_overlap");
+		own(&other, out, "W", "weight gradient of the GEMM behind it",
+		    "weight_grad_seconds");
+		return;
+	}
+}
+
+static void exposed_backward_terms(const struct asked *a, struct explanation *out)
+{
+	const struct graph_operator *op = op_of(a);
+
+	if (!is_collective(a)) {
+		explain_say(out, "0");
+		return;
+	}
+	if (op->overlaps) {
+		overlap_terms(a, out, true);
+	} else if (op->backward_calls == 0) {
+		explain_say(out, "0");
+	} else {
+		explain_say(out, hides_share(a) ? "max(0, t * (1 - o)" : "max(0, t");
+		own(a, out, "t", "of its calls", "backward_seconds");
+		if (hides_share(a))
+			explain_from(a, out, "o", "share that overlap hides",
+				     "stack.tp_overlap");
+		if (op->beside_weight_grad)
+			add_beside(a, out);
+		explain_say(out, ")");
+	}
+	if (op->again <= 0)
+		return;
+	explain_say(out, " + again * x");
+	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "x", "exposed in a forward", "exposed_forward");
+}
+
+static void alone_forward_terms(const struct asked *a, struct explanation *out)
+{
+	if (hides(a) <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "t - x");
+	own(a, out, "t", "of its calls", "call_forward");
+	own(a, out, "x", "exposed even so", "exposed_forward");
+}
+
+static void alone_backward_terms(const struct asked *a, struct explanation *out)
+{
+	if (hides(a) <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "t - x + again * f");
+	own(a, out, "t", "of its calls", "backward_seconds");
+	own(a, out, "x", "exposed even so", "exposed_backward");
+	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "f", "calls of a forward", "call_forward");
+}
+
+static void forward_call_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "n", "calls", "forward_calls");
+	own(a, out, "t", "of one", "call_seconds");
+}
+
+static void backward_call_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "n", "calls", "backward_calls");
+	own(a, out, "t", "of one", "call_seconds");
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                         \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.fill = terms, .row.formula = text, .row.assumption = about \
+	}
+#define DRAWN(name, words, unit, of)                                            \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.assumption = drawn, .row.source = "engine/graph"           \
+	}
+
+static const char sharing[] = "What the operators beside it hide does not show.";
+
+const struct explain_node explain_exposure[] = {
+	NODE("exposed_forward", "Exposed in a forward", FORM_SECONDS, exposed_forward,
+	     exposed_forward_terms, NULL, sharing),
+	NODE("exposed_backward", "Exposed in a backward", FORM_SECONDS,
+	     exposed_backward, exposed_backward_terms, NULL, sharing),
+	NODE("alone_forward", "Of a forward without its pair", FORM_SECONDS,
+	     alone_forward, alone_forward_terms, NULL, sharing),
+	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
+	     alone_backward, alone_backward_terms, NULL, sharing),
+	NODE("call_forward", "Calls of a forward", FORM_SECONDS, all_forward,
+	     forward_call_terms, "n * t", "Each takes as long."),
+	NODE("backward_seconds", "Calls of a backward", FORM_SECONDS, all_backward,
+	     backward_call_terms, "n * t", "Each takes as long."),
+	{ .row.key = NULL },
+};

@@ -1,0 +1,405 @@
+/* layer.c - where the cost of one layer of a kind, or of an end, comes from. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/explain/row.h"
+
+/* Parts behind the kinds: the embedding, the head, MTP layers. */
+static bool is_mtp(const struct asked *a)
+{
+	return a->part == a->scenario->model.kinds + 2;
+}
+
+static bool is_kind(const struct asked *a)
+{
+	return a->part < a->scenario->model.kinds;
+}
+
+static const struct layer_cost *cost_of(const struct asked *a)
+{
+	const struct step *step = explain_step(a);
+	int end = a->part - a->scenario->model.kinds;
+
+	return is_kind(a) ? &step->kind[a->part]
+	       : end == 0 ? &step->embedding
+	       : end == 1 ? &step->head
+			  : &step->mtp;
+}
+
+/* "kinds.0", "embedding" */
+static const char *name_of(const struct asked *a, char out[32])
+{
+	int end = a->part - a->scenario->model.kinds;
+
+	if (end < 0)
+		snprintf(out, 32, "kinds.%d", a->part);
+	else
+		snprintf(out, 32, "%s",
+			 end == 0   ? "embedding"
+			 : end == 1 ? "head"
+				    : "mtp");
+	return out;
+}
+
+#define COST_OF(name, field)                      \
+	static double name(const struct asked *a) \
+	{                                         \
+		return cost_of(a)->field;         \
+	}
+
+COST_OF(forward, forward)
+COST_OF(input_grad, input_grad)
+COST_OF(weight_grad, weight_grad)
+COST_OF(recompute, recompute)
+COST_OF(exposed_forward, exposed_forward)
+COST_OF(exposed_backward, exposed_backward)
+COST_OF(alone_forward, alone_forward)
+COST_OF(alone_backward, alone_backward)
+COST_OF(cpu, cpu_seconds)
+COST_OF(dense, dense)
+COST_OF(expert, expert)
+COST_OF(trained_dense, dense_trainable)
+COST_OF(trained_expert, expert_trainable)
+COST_OF(trained_share, trained)
+COST_OF(saved, saved_bytes)
+COST_OF(sent, host_bytes)
+COST_OF(whole, whole_bytes)
+COST_OF(gemm, gemm_bytes)
+COST_OF(again_flops, again_flops)
+COST_OF(all, dense + cost_of(a)->expert)
+COST_OF(trained, dense_trainable + cost_of(a)->expert_trainable)
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	char name[32];
+
+	explain_from(a, out, symbol, meaning, "%s.%s", name_of(a, name), member);
+}
+
+/* The sum over the operators of the graph; an MTP layer is one of the last kind and
+ * another pass through the head. */
+static void sum_operators(const struct asked *a, struct explanation *out,
+			  const char *member)
+{
+	char prefix[48], name[32];
+
+	snprintf(prefix, sizeof prefix, "%s.operators", name_of(a, name));
+	explain_sum(a, out, prefix, 0, explain_graph(a)->count - 1, member,
+		    "of an operator");
+}
+
+static void of_mtp(const struct asked *a, struct explanation *out, const char *member,
+		   bool head)
+{
+	int kind = model_mtp_kind(&a->scenario->model);
+
+	explain_say(out, head ? "layer + head" : "layer");
+	explain_from(a, out, "layer", "of the last kind", "kinds.%d.%s", kind, member);
+	if (head)
+		explain_from(a, out, "head", "once more", "head.%s", member);
+}
+
+#define OPERATORS(name, member)                                          \
+	static void name(const struct asked *a, struct explanation *out) \
+	{                                                                \
+		if (is_mtp(a))                                           \
+			of_mtp(a, out, member, true);                    \
+		else                                                     \
+			sum_operators(a, out, member);                   \
+	}
+
+OPERATORS(add_forward, "forward_seconds")
+OPERATORS(add_input_grad, "input_grad_seconds")
+OPERATORS(add_weight_grad, "weight_grad_seconds")
+OPERATORS(add_exposed_forward, "exposed_forward")
+OPERATORS(add_alone_forward, "alone_forward")
+OPERATORS(add_whole, "whole_bytes")
+
+/* Where whole recomputation runs some of the layers again, what that adds for them. */
+static bool is_mixed(const struct asked *a)
+{
+	return is_kind(a) && a->scenario->plan.recompute == RECOMPUTE_FULL;
+}
+
+static void add_again(const struct asked *a, struct explanation *out, const char *plain,
+		      const char *again)
+{
+	char prefix[48], name[32];
+	int last = explain_graph(a)->count - 1;
+
+	snprintf(prefix, sizeof prefix, "%s.operators", name_of(a, name));
+	if (is_mixed(a)) {
+		if (plain) {
+			sum_operators(a, out, plain);
+			explain_say(out, " + ");
+		}
+		explain_say(out, "share * x");
+		explain_from(a, out, "share", "of the layers run again whole",
+			     "recomputed_share");
+		own(a, out, "x", "of a layer", again);
+		return;
+	}
+	if (plain)
+		sum_operators(a, out, plain);
+	else
+		explain_sum(a, out, prefix, 0, last, again, "of an operator");
+}
+
+static void add_recompute(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a))
+		of_mtp(a, out, "recompute_seconds", true);
+	else
+		add_again(a, out, NULL,
+			  is_mixed(a) ? "forward_seconds" : "recompute_seconds");
+}
+
+static void add_again_flops(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a))
+		of_mtp(a, out, "again_flops", true);
+	else
+		add_again(a, out, NULL, is_mixed(a) ? "forward_flops" : "again_flops");
+}
+
+static double forward_flops(const struct asked *a)
+{
+	return cost_of(a)->flops;
+}
+
+OPERATORS(add_flops, "forward_flops")
+
+static void add_exposed_backward(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a))
+		of_mtp(a, out, "exposed_backward", true);
+	else
+		add_again(a, out, "exposed_backward", "exposed_forward");
+}
+
+/* Whole recomputation never goes with pairs that hide. */
+static void add_alone_backward(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a))
+		of_mtp(a, out, "alone_backward", true);
+	else
+		sum_operators(a, out, "alone_backward");
+}
+
+static void add_weights(const struct asked *a, struct explanation *out,
+			const char *member)
+{
+	if (!is_mtp(a)) {
+		sum_operators(a, out, member);
+		return;
+	}
+	of_mtp(a, out, member, false);
+	if (member[0] == 'e' || member[8] == 'e' ||
+	    (member[0] == 't' && explain_step(a)->context.frozen))
+		return;
+	explain_say(out, " + 2 * h * h / TP");
+	explain_from(a, out, "h", "hidden size, of the joining projection",
+		     "model.hidden");
+	explain_from(a, out, "TP", "ranks that split it", "tp");
+}
+
+#define WEIGHTS(name, member)                                            \
+	static void name(const struct asked *a, struct explanation *out) \
+	{                                                                \
+		add_weights(a, out, member);                             \
+	}
+
+WEIGHTS(add_dense, "dense_parameters")
+WEIGHTS(add_expert, "expert_parameters")
+WEIGHTS(add_trained_dense, "trained_dense")
+WEIGHTS(add_trained_expert, "trained_experts")
+
+static void all_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "D", "dense weights", "dense_parameters");
+	own(a, out, "E", "of experts", "expert_parameters");
+}
+
+static void trained_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "D", "dense weights", "trained_dense");
+	own(a, out, "E", "of experts", "trained_experts");
+}
+
+static void share_terms(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a)) {
+		of_mtp(a, out, "trained_share", false);
+		return;
+	}
+	if (!is_kind(a)) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "T / N");
+	own(a, out, "T", "that train", "trained_parameters");
+	own(a, out, "N", "weights", "parameters");
+}
+
+/* Kept by the operators; the input alone of a layer that runs again whole. */
+static void add_kept(const struct asked *a, struct explanation *out)
+{
+	double share = is_kind(a) ? step_recomputed_share(explain_step(a)) : 0;
+	double kept = 0;
+
+	for (int i = 0; i < explain_graph(a)->count; i++)
+		kept += explain_graph(a)->item[i].held_bytes;
+	if (share < 1) {
+		explain_say(out, share > 0 ? "((1 - share) * (" : "(");
+		sum_operators(a, out, "held_bytes");
+		/* the second norm's input follows from what is saved */
+		if (fabs(kept * (1 - a->scenario->plan.activation_offload) -
+			 a->facts->cost.saved_bytes) > 1e-9 * kept)
+			explain_say(out, " - input");
+		explain_say(out, share > 0 ? ") + " : ")");
+	}
+	if (share > 0) {
+		explain_say(out, share < 1 ? "share * input)" : "input");
+		if (share < 1)
+			explain_from(a, out, "share", "of the layers run again whole",
+				     "recomputed_share");
+	}
+	if (formula_uses(out->formula, "input"))
+		explain_from(a, out, "input", "of a layer", "layer_input_bytes");
+}
+
+static void saved_terms(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a)) {
+		of_mtp(a, out, "saved_bytes", true);
+		return;
+	}
+	add_kept(a, out);
+	explain_say(out, " * (1 - a)");
+	explain_from(a, out, "a", "share that goes to the host", "activation_offload");
+}
+
+static void sent_terms(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a)) {
+		of_mtp(a, out, "sent_bytes", true);
+		return;
+	}
+	add_kept(a, out);
+	explain_say(out, " * a");
+	explain_from(a, out, "a", "share that goes to the host", "activation_offload");
+}
+
+static void gemm_terms(const struct asked *a, struct explanation *out)
+{
+	const struct graph *graph;
+	int most = 0;
+
+	if (is_mtp(a)) {
+		of_mtp(a, out, "gemm_bytes", false);
+		return;
+	}
+	graph = explain_graph(a);
+	for (int i = 1; i < graph->count; i++)
+		if (graph->item[i].trainable / graph->item[i].groups >
+		    graph->item[most].trainable / graph->item[most].groups)
+			most = i;
+	explain_say(out, "w * W / e");
+	explain_from(a, out, "w", "bytes of an activation", "activation_width");
+	{
+		char name[32], key[EXPLAIN_MAX_KEY];
+
+		snprintf(key, sizeof key, "%s.operators.%d", name_of(a, name), most);
+		explain_from(a, out, "W", graph->item[most].name, "%s.trainable", key);
+		explain_from(a, out, "e", "experts of it", "%s.groups", key);
+	}
+}
+
+/* Launching: the stack's time of a layer, and what makes it more or less. */
+static void cpu_terms(const struct asked *a, struct explanation *out)
+{
+	const struct plan *plan = &a->scenario->plan;
+
+	if (is_mtp(a)) {
+		of_mtp(a, out, "cpu_seconds", false);
+		explain_say(out, " + launch");
+		explain_from(a, out, "launch", "the head's kernels", "launch_seconds");
+		return;
+	}
+	if (!is_kind(a)) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "launch%s",
+		    a->scenario->model.kind[a->part].mlp == MLP_MOE ? " * 2" : "");
+	(void)plan;
+	explain_from(a, out, "launch", "a layer's kernels", "launch_seconds");
+}
+
+#define NODE(name, words, unit, of, terms, about)                               \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.fill = terms, .row.assumption = about                      \
+	}
+
+static const char graph[] = "The operators of the graph, one rank and micro-batch.";
+
+const struct explain_node explain_layer[] = {
+	NODE("forward_seconds", "Computing a forward", FORM_SECONDS, forward,
+	     add_forward, graph),
+	NODE("input_grad_seconds", "Gradients of inputs", FORM_SECONDS, input_grad,
+	     add_input_grad, graph),
+	NODE("weight_grad_seconds", "Gradients of weights", FORM_SECONDS, weight_grad,
+	     add_weight_grad, graph),
+	NODE("recompute_seconds", "Computed again", FORM_SECONDS, recompute,
+	     add_recompute, graph),
+	NODE("exposed_forward", "Exposed in a forward", FORM_SECONDS, exposed_forward,
+	     add_exposed_forward, graph),
+	NODE("exposed_backward", "Exposed in a backward", FORM_SECONDS,
+	     exposed_backward, add_exposed_backward, graph),
+	NODE("alone_forward", "Of a forward without its pair", FORM_SECONDS,
+	     alone_forward, add_alone_forward, graph),
+	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
+	     alone_backward, add_alone_backward, graph),
+	NODE("cpu_seconds", "Launching a forward", FORM_SECONDS, cpu, cpu_terms,
+	     "A layer with a router has about as many kernels again; the ends have "
+	     "few."),
+	NODE("dense_parameters", "Dense weights", FORM_COUNT, dense, add_dense, graph),
+	NODE("expert_parameters", "Expert weights", FORM_COUNT, expert, add_expert,
+	     graph),
+	NODE("trained_dense", "Dense weights that train", FORM_COUNT, trained_dense,
+	     add_trained_dense, graph),
+	NODE("trained_experts", "Expert weights that train", FORM_COUNT, trained_expert,
+	     add_trained_expert, graph),
+	{ .row.key = "parameters",
+	  .row.title = "Weights on a rank",
+	  .form = FORM_COUNT,
+	  .value = all,
+	  .row.fill = all_terms,
+	  .row.formula = "D + E",
+	  .row.assumption = graph },
+	{ .row.key = "trained_parameters",
+	  .row.title = "Weights that train",
+	  .form = FORM_COUNT,
+	  .value = trained,
+	  .row.fill = trained_terms,
+	  .row.formula = "D + E",
+	  .row.assumption = graph },
+	NODE("trained_share", "Share that trains", FORM_PERCENT, trained_share,
+	     share_terms, "Of a layer; the ends have no CPU time of the optimizer."),
+	NODE("saved_bytes", "Activations that are kept", FORM_BYTES, saved, saved_terms,
+	     "After recomputation and offload."),
+	NODE("sent_bytes", "Activations that go to the host", FORM_BYTES, sent,
+	     sent_terms, "After recomputation."),
+	NODE("whole_bytes", "All tensors of a layer", FORM_BYTES, whole, add_whole,
+	     graph),
+	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, gemm_terms,
+	     graph),
+	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,
+	     add_flops, graph),
+	NODE("again_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
+	     add_again_flops, graph),
+	{ .row.key = NULL },
+};

@@ -1,0 +1,413 @@
+/* model.c - where the counts of a model come from. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/explain/row.h"
+
+static const struct model *model_of(const struct asked *a)
+{
+	return &a->scenario->model;
+}
+
+static struct model_counts counts_of(const struct asked *a)
+{
+	struct model_counts counts;
+
+	model_count(model_of(a), &counts);
+	return counts;
+}
+
+static double embedding(const struct asked *a)
+{
+	return counts_of(a).embedding;
+}
+
+static double head(const struct asked *a)
+{
+	return counts_of(a).head;
+}
+
+/* Embeddings that no product reads: of a tied table the head does. */
+static double table(const struct asked *a)
+{
+	const struct model *m = model_of(a);
+
+	return embedding(a) -
+	       (m->tied_embeddings ? (double)m->vocab * (double)m->hidden : 0);
+}
+
+static double weight_flops(const struct asked *a)
+{
+	return model_weight_flops(a->scenario->plan.lora_rank);
+}
+
+static double adapters(const struct asked *a)
+{
+	return model_adapters(model_of(a), a->scenario->plan.lora_rank);
+}
+
+static double scores(const struct asked *a)
+{
+	return a->estimate->flops_per_token -
+	       weight_flops(a) * (counts_of(a).active - table(a)) - 6 * adapters(a);
+}
+
+static double norms(const struct asked *a)
+{
+	struct model_counts counts = counts_of(a);
+	double layers = 0;
+
+	for (int k = 0; k < model_of(a)->kinds; k++) {
+		struct layer_counts layer;
+
+		model_count_layer(model_of(a), &model_of(a)->kind[k], &layer);
+		layers += (double)model_kind_layers(model_of(a), k) * layer.total;
+	}
+	return counts.total - counts.embedding - counts.head - layers;
+}
+
+static void embedding_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "V * h");
+	explain_from(a, out, "V", "vocabulary", "model.vocab");
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	if (model_of(a)->position != POSITION_LEARNED)
+		return;
+	explain_say(out, " + n * h");
+	explain_from(a, out, "n", "learned positions", "model.max_positions");
+}
+
+static void head_terms(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "tied", "1 if it is the embedding's table",
+		     "model.tied_embeddings");
+	explain_from(a, out, "V", "vocabulary", "model.vocab");
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	explain_from(a, out, "bias", "1 if it has one", "model.head_bias");
+}
+
+static void table_terms(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "all", "embeddings", "model.embedding");
+	explain_from(a, out, "tied", "1 if the head is the table",
+		     "model.tied_embeddings");
+	explain_from(a, out, "V", "vocabulary", "model.vocab");
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+}
+
+static void norm_terms(const struct asked *a, struct explanation *out)
+{
+	const struct model *m = model_of(a);
+
+	explain_say(out,
+		    m->norm == NORM_LAYER ? "h * (1 + bias) * (1 + e)" : "h * (1 + e)");
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	if (m->norm == NORM_LAYER)
+		explain_from(a, out, "bias", "1 if a norm has one", "model.norm_bias");
+	explain_from(a, out, "e", "1 if the embedding has a norm",
+		     "model.embedding_norm");
+}
+
+static void weight_flops_terms(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "r", "rank of LoRA's adapters, 0 = none", "lora_rank");
+}
+
+/* Layers of each kind, the embedding, the head and the norms beside them. */
+void explain_parameters(const struct asked *a, struct explanation *out, bool active)
+{
+	explain_say(out, "emb + head + norms");
+	explain_from(a, out, "emb", "embeddings", "model.embedding");
+	explain_from(a, out, "head", "output matrix", "model.head");
+	explain_from(a, out, "norms", "behind the last layer", "model.end_norms");
+	for (int k = 0; k < model_of(a)->kinds; k++) {
+		char n[16], x[16];
+
+		snprintf(n, sizeof n, "n%d", k);
+		snprintf(x, sizeof x, "x%d", k);
+		explain_say(out, " + %s * %s", n, x);
+		explain_from(a, out, n, "layers of the kind", "model.kinds.%d.layers",
+			     k);
+		explain_from(a, out, x, "parameters of one", "model.kinds.%d.%s", k,
+			     active ? "active" : "parameters");
+	}
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                          \
+	{                                                                        \
+		.row.key = name, .row.title = words, .form = unit, .value = of,  \
+		.row.fill = terms, .row.formula = text, .row.assumption = about, \
+		.row.source = "engine/model/model.c"                             \
+	}
+
+const struct explain_node explain_model[] = {
+	NODE("model.embedding", "Embeddings", FORM_COUNT, embedding, embedding_terms,
+	     NULL, "The input table and learned positions."),
+	NODE("model.head", "Output matrix", FORM_COUNT, head, head_terms,
+	     "(1 - tied) * V * h + bias * V", "None of its own where it is tied."),
+	NODE("model.table", "Embeddings that only look up", FORM_COUNT, table,
+	     table_terms, "all - tied * V * h",
+	     "A tied table works once, as the head."),
+	NODE("model.end_norms", "Norms beside the layers", FORM_COUNT, norms,
+	     norm_terms, NULL, "Behind the last layer, and of the embedding."),
+	NODE("model.weight_flops", "FLOPs of a token for each weight", FORM_COUNT,
+	     weight_flops, weight_flops_terms, "if(r > 0, 4, 6)",
+	     "2 forward, 2 for its input's gradient, 2 for its own, which a frozen "
+	     "one has not."),
+	NODE("model.adapters", "Weights of LoRA adapters", FORM_COUNT, adapters, NULL,
+	     NULL, "r (in + out) beside each matrix of a layer."),
+	NODE("model.score_flops", "Attention scores, scans, MTP layers", FORM_FLOPS,
+	     scores, NULL, NULL,
+	     "Over the positions that a token sees, forward and backward."),
+	{ .row.key = NULL },
+};
+
+/* --- of one kind --- */
+
+static struct layer_counts layer_of(const struct asked *a)
+{
+	struct layer_counts counts;
+
+	model_count_layer(model_of(a), &model_of(a)->kind[a->kind], &counts);
+	return counts;
+}
+
+#define PART(name)                                \
+	static double name(const struct asked *a) \
+	{                                         \
+		return layer_of(a).name;          \
+	}
+
+PART(mixer)
+PART(mlp)
+PART(router)
+PART(routed)
+PART(shared)
+PART(latent)
+PART(total)
+PART(active)
+
+static double layer_norms(const struct asked *a)
+{
+	return layer_of(a).norms;
+}
+
+static double layers(const struct asked *a)
+{
+	return (double)model_kind_layers(model_of(a), a->kind);
+}
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, "model.kinds.%d.%s", a->kind, member);
+}
+
+static void add_parts(const struct asked *a, struct explanation *out, bool all)
+{
+	bool experts = model_of(a)->kind[a->kind].mlp == MLP_MOE;
+
+	explain_say(out, "mixer + norms");
+	own(a, out, "mixer", "attention, or what stands for it", "mixer");
+	own(a, out, "norms", "of the layer", "norms");
+	if (!experts) {
+		explain_say(out, " + mlp");
+		own(a, out, "mlp", "of the layer", "mlp");
+		return;
+	}
+	explain_say(out, all ? " + router + routed + shared + latent"
+			     : " + router + routed * k / E + shared + latent");
+	own(a, out, "router", "of tokens to experts", "router");
+	own(a, out, "routed", "all routed experts", "routed");
+	own(a, out, "shared", "experts that every token meets", "shared");
+	own(a, out, "latent", "to the width of experts and back", "latent");
+	if (all)
+		return;
+	explain_from(a, out, "k", "experts of a token", "model.experts_per_token");
+	explain_from(a, out, "E", "experts of a layer", "model.experts");
+}
+
+static void total_terms(const struct asked *a, struct explanation *out)
+{
+	add_parts(a, out, true);
+}
+
+static void active_terms(const struct asked *a, struct explanation *out)
+{
+	add_parts(a, out, false);
+}
+
+static void attention_terms(const struct asked *a, struct explanation *out)
+{
+	const struct layer_kind *kind = &model_of(a)->kind[a->kind];
+	const struct attention *t = &kind->attention;
+
+	explain_say(out, "h * (H * d + KV * (d + v)) + H * v * h");
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	own(a, out, "H", "heads", "heads");
+	own(a, out, "KV", "heads of keys and values", "kv_heads");
+	own(a, out, "d", "width of a head", "head_dim");
+	own(a, out, "v", "width of a value head", "value_dim");
+	if (t->output_gate)
+		explain_say(out, " + h * H * v");
+	if (t->qkv_bias)
+		explain_say(out, " + H * d + KV * (d + v)");
+	if (t->output_bias)
+		explain_say(out, " + h");
+	if (t->qk_norm)
+		explain_say(out, " + 2 * d");
+	if (t->sinks)
+		explain_say(out, " + H");
+	if (model_of(a)->position == POSITION_RELATIVE)
+		explain_say(out, " + h * h");
+}
+
+static void mla_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "h * (c + r) + c + c * H * (n + v) + H * v * h + "
+			 "if(q > 0, h * q + q + q * H * (n + r), h * H * (n + r))");
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	own(a, out, "H", "heads", "heads");
+	own(a, out, "c", "width of the latent", "kv_rank");
+	own(a, out, "q", "width of the query's latent", "query_rank");
+	own(a, out, "n", "width of a head without positions", "nope_dim");
+	own(a, out, "r", "width of a head with positions", "rope_dim");
+	own(a, out, "v", "width of a value head", "value_dim");
+}
+
+static void ssm_terms(const struct asked *a, struct explanation *out)
+{
+	enum mixer mixer = model_of(a)->kind[a->kind].mixer;
+
+	explain_say(out, mixer == MIXER_MAMBA1
+				 ? "2 * h * i + c * i + i + i * (r + 2 * s) + r * i + "
+				   "i + i * s + i + i * h"
+			 : mixer == MIXER_LINEAR
+				 ? "h * (2 * g * s + 2 * i + 2 * H) + "
+				   "c * (2 * g * s + i) + 2 * H + d + i * h"
+				 : "h * (2 * i + 2 * g * s + H) + (i + 2 * g * s) * "
+				   "(c + 1) + 3 * H + i + i * h");
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	explain_from(a, out, "i", "inner width", "model.ssm_inner");
+	explain_from(a, out, "s", "state", "model.ssm_state");
+	explain_from(a, out, "c", "taps of the convolution", "model.ssm_conv");
+	if (mixer == MIXER_MAMBA1) {
+		explain_from(a, out, "r", "rank of the step", "model.ssm_dt_rank");
+		return;
+	}
+	explain_from(a, out, "g", "groups", "model.ssm_groups");
+	explain_from(a, out, "H", "heads", "model.ssm_heads");
+	if (mixer == MIXER_LINEAR)
+		explain_from(a, out, "d", "width of a head", "model.ssm_head_dim");
+}
+
+static void mixer_terms(const struct asked *a, struct explanation *out)
+{
+	switch (model_of(a)->kind[a->kind].mixer) {
+	case MIXER_NONE: explain_say(out, "0"); break;
+	case MIXER_ATTENTION: attention_terms(a, out); break;
+	case MIXER_MLA: mla_terms(a, out); break;
+	default: ssm_terms(a, out); break;
+	}
+}
+
+/* (up + 1) h f, with biases up f + h. */
+static void feed_forward(const struct asked *a, struct explanation *out,
+			 const char *width, const char *ffn, bool bias)
+{
+	explain_say(out, "(2 + gated) * h * f");
+	explain_from(a, out, "gated", "1 with a gate", "model.gated_mlp");
+	explain_from(a, out, "h", "width of its input", "%s", width);
+	explain_from(a, out, "f", "width inside", "%s", ffn);
+	if (bias)
+		explain_say(out, " + (1 + gated) * f + h");
+}
+
+static void mlp_terms(const struct asked *a, struct explanation *out)
+{
+	char ffn[32];
+
+	if (model_of(a)->kind[a->kind].mlp != MLP_DENSE) {
+		explain_say(out, "0");
+		return;
+	}
+	snprintf(ffn, sizeof ffn, "model.kinds.%d.ffn", a->kind);
+	feed_forward(a, out, "model.hidden", ffn, model_of(a)->mlp_bias);
+}
+
+static void routed_terms(const struct asked *a, struct explanation *out)
+{
+	const struct moe *moe = &model_of(a)->moe;
+
+	explain_say(out, "E * (");
+	explain_from(a, out, "E", "experts of a layer", "model.experts");
+	feed_forward(a, out,
+		     moe->expert_latent > 0 ? "model.expert_latent" : "model.hidden",
+		     "model.expert_ffn", moe->expert_bias);
+	explain_say(out, ")");
+}
+
+static void shared_terms(const struct asked *a, struct explanation *out)
+{
+	if (model_of(a)->moe.shared_ffn <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	feed_forward(a, out, "model.hidden", "model.shared_ffn", false);
+	if (model_of(a)->moe.shared_gate)
+		explain_say(out, " + h");
+}
+
+static void router_terms(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	explain_from(a, out, "E", "experts of a layer", "model.experts");
+	explain_from(a, out, "bias", "1 if it has one", "model.router_bias");
+}
+
+static void latent_terms(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	explain_from(a, out, "l", "width of what experts take, 0 = hidden",
+		     "model.expert_latent");
+}
+
+static void layer_norm_terms(const struct asked *a, struct explanation *out)
+{
+	const struct model *m = model_of(a);
+	const struct layer_kind *kind = &m->kind[a->kind];
+	int count = (kind->mixer != MIXER_NONE) + (kind->mlp != MLP_NONE);
+
+	if (m->parallel_block && m->shared_norm && count > 1)
+		count = 1;
+	explain_say(out, "%d * h%s", count * (m->post_norms ? 2 : 1),
+		    m->norm == NORM_LAYER ? " * (1 + bias)" : "");
+	explain_from(a, out, "h", "hidden size", "model.hidden");
+	if (m->norm == NORM_LAYER)
+		explain_from(a, out, "bias", "1 if a norm has one", "model.norm_bias");
+}
+
+static const char whole[] = "Of one layer, whole.";
+
+const struct explain_node explain_model_kind[] = {
+	NODE("layers", "Layers of the kind", FORM_COUNT, layers, NULL, NULL,
+	     "Counted in the model's file, MTP apart."),
+	NODE("parameters", "Parameters of a layer", FORM_COUNT, total, total_terms,
+	     NULL, whole),
+	NODE("active", "Parameters of a layer that a token meets", FORM_COUNT, active,
+	     active_terms, NULL, whole),
+	NODE("mixer", "Parameters of the mixer", FORM_COUNT, mixer, mixer_terms, NULL,
+	     "Projections, biases and what else trains."),
+	NODE("mlp", "Parameters of the MLP", FORM_COUNT, mlp, mlp_terms, NULL, whole),
+	NODE("norms", "Parameters of the norms", FORM_COUNT, layer_norms,
+	     layer_norm_terms, NULL, whole),
+	NODE("router", "Parameters of the router", FORM_COUNT, router, router_terms,
+	     "h * E + bias * E", whole),
+	NODE("routed", "Parameters of routed experts", FORM_COUNT, routed, routed_terms,
+	     NULL, whole),
+	NODE("shared", "Parameters of shared experts", FORM_COUNT, shared, shared_terms,
+	     NULL, whole),
+	NODE("latent", "Projections of latent experts", FORM_COUNT, latent,
+	     latent_terms, "2 * h * l", whole),
+	{ .row.key = NULL },
+};

@@ -1,0 +1,460 @@
+/* operator.c - where the seconds and bytes of one operator come from. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/explain/row.h"
+
+static const struct graph_operator *op_of(const struct asked *a)
+{
+	return &explain_graph(a)->item[a->op];
+}
+
+static bool is_collective(const struct asked *a)
+{
+	return op_of(a)->kind == OPERATOR_COLLECTIVE;
+}
+
+static bool is_linear(const struct asked *a)
+{
+	enum operator_kind kind = op_of(a)->kind;
+
+	return kind == OPERATOR_GEMM || kind == OPERATOR_GROUPED_GEMM ||
+	       kind == OPERATOR_ROUTER;
+}
+
+static bool is_head(const struct asked *a)
+{
+	return a->part > a->scenario->model.kinds;
+}
+
+/* The head's product runs in bf16, and nothing of it is quantised. */
+static struct graph_context context_of(const struct asked *a)
+{
+	struct graph_context c = explain_step(a)->context;
+
+	if (is_head(a)) {
+		c.gemm = c.head_gemm;
+		c.quantise_bytes = 0;
+	}
+	return c;
+}
+
+static const char *name_of(const struct asked *a, char out[32])
+{
+	int end = a->part - a->scenario->model.kinds;
+
+	if (end < 0)
+		snprintf(out, 32, "kinds.%d", a->part);
+	else
+		snprintf(out, 32, "%s", end == 0 ? "embedding" : "head");
+	return out;
+}
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	char name[32];
+
+	explain_from(a, out, symbol, meaning, "%s.operators.%d.%s", name_of(a, name),
+		     a->op, member);
+}
+
+/* --- values --- */
+
+#define OF(name, expression)                                \
+	static double name(const struct asked *a)           \
+	{                                                   \
+		const struct graph_operator *op = op_of(a); \
+                                                            \
+		return expression;                          \
+	}
+
+OF(computing_forward, is_collective(a) ? 0 : op->forward_seconds)
+OF(input_grad, is_collective(a) ? 0 : op->input_grad_seconds)
+OF(weight_grad, op->weight_grad_seconds)
+OF(recompute, is_collective(a) ? 0 : op->again * op->forward_seconds)
+OF(again_flops, is_collective(a) ? 0 : op->again * op->forward_flops)
+OF(again, op->again)
+OF(dense, op->expert ? 0 : op->weights)
+OF(expert, op->expert ? op->weights : 0)
+OF(trained_dense, op->expert ? 0 : op->trainable)
+OF(trained_expert, op->expert ? op->trainable : 0)
+OF(trainable, op->trainable)
+OF(groups, op->groups)
+OF(held, op->held_bytes)
+OF(kept, op->kept_bytes)
+OF(saved, op->saved_bytes)
+OF(whole, op->kept_bytes + (is_collective(a) ? 0 : op->saved_bytes))
+OF(forward_flops, op->forward_flops)
+OF(input_grad_flops, op->input_grad_flops)
+OF(weight_grad_flops, op->weight_grad_flops)
+OF(forward_bytes, op->forward_bytes)
+OF(backward_bytes, op->backward_bytes)
+OF(rows, op->rows)
+OF(columns, op->columns)
+OF(inner, op->inner)
+OF(forward_calls, op->forward_calls)
+OF(backward_calls, op->backward_calls)
+OF(call, (op->forward_seconds + op->input_grad_seconds) /
+		 (op->forward_calls + op->backward_calls))
+
+static double quantised_in(const struct asked *a)
+{
+	return op_of(a)->rows * op_of(a)->inner * context_of(a).quantise_bytes;
+}
+
+static double quantised_out(const struct asked *a)
+{
+	return op_of(a)->rows * op_of(a)->columns * context_of(a).quantise_bytes;
+}
+
+static struct roofline rate_of(const struct asked *a)
+{
+	const struct graph_context c = context_of(a);
+	const struct graph_operator *op = op_of(a);
+	struct roofline rate = c.gemm;
+
+	if (is_linear(a))
+		graph_linear_rate(&c, op->columns, op->inner, op->groups, &rate);
+	if (op->kind == OPERATOR_ATTENTION)
+		graph_attention_rate(&c, &a->scenario->model.kind[a->part], &rate);
+	return rate;
+}
+
+static double rate(const struct asked *a)
+{
+	return 1 / rate_of(a).seconds_per_flop;
+}
+
+static double tail(const struct asked *a)
+{
+	struct roofline r = rate_of(a);
+	const struct graph_operator *op = op_of(a);
+
+	return roofline_tail_flops(&r, op->rows, op->columns, op->inner);
+}
+
+static double input_grad_tail(const struct asked *a)
+{
+	struct roofline r = rate_of(a);
+	const struct graph_operator *op = op_of(a);
+
+	return roofline_tail_flops(&r, op->rows, op->inner, op->columns);
+}
+
+static double weight_grad_tail(const struct asked *a)
+{
+	struct roofline r = rate_of(a);
+	const struct graph_operator *op = op_of(a);
+
+	return roofline_tail_flops(&r, op->columns, op->inner, op->rows);
+}
+
+/* --- formulas --- */
+
+static void add_rates(const struct asked *a, struct explanation *out, bool small)
+{
+	explain_from(a, out, "t0", "fixed time of a kernel",
+		     small ? "small_kernel_seconds" : "kernel_seconds");
+	explain_from(a, out, "bw", "bytes a second that kernels reach",
+		     "memory_bytes_per_second");
+}
+
+/* Router and experts without a grouped kernel have more to launch. */
+static void add_fixed(const struct asked *a, struct explanation *out, bool weights)
+{
+	const struct graph_operator *op = op_of(a);
+
+	if (op->kind == OPERATOR_ROUTER && !weights) {
+		explain_say(out, " + route");
+		explain_from(a, out, "route", "fixed time of routing",
+			     "cluster.moe_layer_seconds");
+	}
+	if (op->expert && !a->scenario->plan.grouped_gemm) {
+		explain_say(out, " + (e - 1) * t0");
+		own(a, out, "e", "experts, each a kernel", "groups");
+	}
+}
+
+/* t0 + ((F/r)^2 + (B/bw)^2)^(1/2) + tail/r + q/bw */
+static void linear_terms(const struct asked *a, struct explanation *out,
+			 const char *tail_member, const char *quantised)
+{
+	bool quantises = context_of(a).quantise_bytes > 0;
+
+	explain_say(out, quantises ? "t0 + sqrt(F / r * F / r + (B - q) / bw * "
+				     "(B - q) / bw) + tail / r"
+				   : "t0 + sqrt(F / r * F / r + B / bw * B / bw) + "
+				     "tail / r");
+	add_rates(a, out, false);
+	own(a, out, "F", "FLOPs", "forward_flops");
+	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
+	own(a, out, "B", "bytes of memory traffic", "forward_bytes");
+	own(a, out, "tail", "FLOPs that the last wave of tiles leaves undone",
+	    tail_member);
+	if (quantises)
+		own(a, out, "q", "of them, turning inputs narrow",
+		    "quantised_in_bytes");
+	if (quantises && quantised) {
+		bool in = quantised[10] == 'i';
+
+		explain_say(out, in ? " + q / bw" : " + Q / bw");
+		if (!in)
+			own(a, out, "Q", "turning gradients of outputs narrow",
+			    quantised);
+	}
+}
+
+/* A kernel that both computes and reads. */
+static void kernel_terms(const struct asked *a, struct explanation *out, bool backward)
+{
+	double share =
+		op_of(a)->kind == OPERATOR_ATTENTION && backward &&
+				a->scenario->plan.attention_kernel >= ATTENTION_FLASH1
+			? 0.82
+			: 1;
+
+	if (share < 1)
+		explain_say(out, "t0 + sqrt(F / (0.82 * r) * F / (0.82 * r) + "
+				 "B / bw * B / bw)");
+	else
+		explain_say(out, "t0 + sqrt(F / r * F / r + B / bw * B / bw)");
+	add_rates(a, out, false);
+	own(a, out, "F", "FLOPs", backward ? "input_grad_flops" : "forward_flops");
+	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
+	own(a, out, "B", "bytes of memory traffic",
+	    backward ? "backward_bytes" : "forward_bytes");
+}
+
+static void seconds_terms(const struct asked *a, struct explanation *out, bool backward)
+{
+	const struct graph_operator *op = op_of(a);
+	double bytes = backward ? op->backward_bytes : op->forward_bytes;
+
+	if (is_collective(a) || (bytes <= 0 && op->forward_flops <= 0)) {
+		explain_say(out, "0");
+	} else if (is_linear(a)) {
+		linear_terms(a, out, backward ? "input_grad_tail_flops" : "tail_flops",
+			     backward ? "quantised_out_bytes" : "quantised_in_bytes");
+		add_fixed(a, out, false);
+	} else if (op->kind == OPERATOR_ATTENTION || op->kind == OPERATOR_SCAN) {
+		kernel_terms(a, out, backward);
+	} else {
+		explain_say(out, "t0 + B / bw");
+		add_rates(a, out, true);
+		own(a, out, "B", "bytes of memory traffic",
+		    backward ? "backward_bytes" : "forward_bytes");
+	}
+}
+
+static void forward_terms(const struct asked *a, struct explanation *out)
+{
+	seconds_terms(a, out, false);
+}
+
+static void input_grad_terms(const struct asked *a, struct explanation *out)
+{
+	seconds_terms(a, out, true);
+}
+
+static void weight_grad_terms(const struct asked *a, struct explanation *out)
+{
+	if (!is_linear(a)) {
+		explain_say(out, "0");
+		return;
+	}
+	if (!explain_step(a)->context.frozen) {
+		linear_terms(a, out, "weight_grad_tail_flops", NULL);
+		add_fixed(a, out, true);
+		return;
+	}
+	if (op_of(a)->weight_grad_flops <= 0) {
+		explain_say(out, "0");
+		if (op_of(a)->expert && !a->scenario->plan.grouped_gemm) {
+			out->formula[0] = '\0';
+			explain_say(out, "(e - 1) * t0");
+			own(a, out, "e", "experts, each a kernel", "groups");
+			explain_from(a, out, "t0", "fixed time of a kernel",
+				     "kernel_seconds");
+		}
+		return;
+	}
+	explain_say(out, "t0 + F / r");
+	explain_from(a, out, "t0", "fixed time of a kernel", "kernel_seconds");
+	own(a, out, "F", "FLOPs of the adapters", "weight_grad_flops");
+	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
+	add_fixed(a, out, true);
+}
+
+static void again_terms(const struct asked *a, struct explanation *out,
+			const char *member)
+{
+	if (is_collective(a)) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "again * x");
+	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "x", "of a forward", member);
+}
+
+static void recompute_terms(const struct asked *a, struct explanation *out)
+{
+	again_terms(a, out, "forward_seconds");
+}
+
+static void again_flops_terms(const struct asked *a, struct explanation *out)
+{
+	again_terms(a, out, "forward_flops");
+}
+
+static void whole_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, is_collective(a) ? "k" : "k + s");
+	own(a, out, "k", "kept whatever is recomputed", "kept_bytes");
+	if (!is_collective(a))
+		own(a, out, "s", "kept unless it is recomputed", "saved_bytes");
+}
+
+static void rate_terms(const struct asked *a, struct explanation *out)
+{
+	const struct graph_operator *op = op_of(a);
+
+	if (op->kind == OPERATOR_ATTENTION) {
+		explain_attention_rate(a, out);
+		return;
+	}
+	explain_say(out, "r");
+	explain_from(a, out, "r", "of a large GEMM",
+		     is_head(a) ? "head_flops_per_second" : "gemm_flops_per_second");
+	if (is_linear(a) && op->groups > 1) {
+		explain_say(out, " * grouped");
+		explain_from(a, out, "grouped", "share of it in groups",
+			     "grouped_efficiency");
+	}
+	if (is_linear(a) && op->columns > 512 &&
+	    (((int64_t)op->columns | (int64_t)op->inner) & 63) != 0) {
+		explain_say(out, " * odd");
+		explain_from(a, out, "odd", "share of it with widths that tiles miss",
+			     "unaligned_efficiency");
+	}
+}
+
+static void gemm_flops_terms(const struct asked *a, struct explanation *out)
+{
+	const struct graph_operator *op = op_of(a);
+	double plain = 2 * op->rows * op->columns * op->inner;
+
+	if (!is_linear(a)) {
+		explain_say(out, "F");
+		own(a, out, "F", "counted by the graph", "counted_flops");
+		return;
+	}
+	explain_say(out, "2 * M * N * K");
+	own(a, out, "M", "rows", "rows");
+	own(a, out, "N", "columns", "columns");
+	own(a, out, "K", "inner", "inner");
+	if (op->forward_flops <= plain)
+		return;
+	explain_say(out, " + 2 * M * T");
+	own(a, out, "T", "weights of the adapter", "trainable");
+}
+
+static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
+{
+	bool quantises = is_linear(a) && context_of(a).quantise_bytes > 0;
+
+	if (!is_linear(a)) {
+		explain_say(out, "B");
+		own(a, out, "B", "counted by the graph", "counted_bytes");
+		return;
+	}
+	explain_say(out, quantises ? "(M * K + M * N + e * K * N) * w + q"
+				   : "(M * K + M * N + e * K * N) * w");
+	own(a, out, "M", "rows", "rows");
+	own(a, out, "N", "columns", "columns");
+	own(a, out, "K", "inner", "inner");
+	own(a, out, "e", "matrices", "groups");
+	explain_from(a, out, "w", "bytes of an activation", "activation_width");
+	if (quantises)
+		own(a, out, "q", "turning inputs narrow", "quantised_in_bytes");
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                         \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.fill = terms, .row.formula = text, .row.assumption = about \
+	}
+#define DRAWN(name, words, unit, of)                                            \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.assumption = drawn, .row.source = "engine/graph"           \
+	}
+
+static const char drawn[] =
+	"Drawn by the graph of model and plan; see Graph for every operator.";
+static const char roofline[] =
+	"The larger of computing and memory, more where they are equal; a GEMM a part "
+	"of a wave of tiles on top.";
+const struct explain_node explain_operator[] = {
+	NODE("forward_seconds", "A forward of an operator", FORM_SECONDS,
+	     computing_forward, forward_terms, NULL, roofline),
+	NODE("input_grad_seconds", "Its input's gradient", FORM_SECONDS, input_grad,
+	     input_grad_terms, NULL, roofline),
+	NODE("weight_grad_seconds", "Its weights' gradient", FORM_SECONDS, weight_grad,
+	     weight_grad_terms, NULL, roofline),
+	NODE("recompute_seconds", "Computed again", FORM_SECONDS, recompute,
+	     recompute_terms, NULL, "Where its module is recomputed."),
+	NODE("again_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
+	     again_flops_terms, NULL, "Where its module is recomputed."),
+	NODE("whole_bytes", "All tensors of an operator", FORM_BYTES, whole,
+	     whole_terms, NULL, "Nothing recomputed."),
+	NODE("flops_per_second", "FLOPs a second of an operator", FORM_FLOPS, rate,
+	     rate_terms, NULL, "Shares of the datasheet's rate, measured."),
+	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,
+	     gemm_flops_terms, NULL, "A multiplication and an addition are two."),
+	NODE("forward_bytes", "Memory traffic of a forward", FORM_TRAFFIC,
+	     forward_bytes, gemm_bytes_terms, NULL,
+	     "Inputs and weights are read, outputs written, once each."),
+	DRAWN("counted_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops),
+	DRAWN("counted_bytes", "Memory traffic of a forward", FORM_TRAFFIC,
+	      forward_bytes),
+	DRAWN("input_grad_flops", "FLOPs of a backward", FORM_FLOPS, input_grad_flops),
+	DRAWN("weight_grad_flops", "FLOPs of the weights' gradient", FORM_FLOPS,
+	      weight_grad_flops),
+	DRAWN("backward_bytes", "Memory traffic of a backward", FORM_TRAFFIC,
+	      backward_bytes),
+	DRAWN("rows", "Rows", FORM_COUNT, rows),
+	DRAWN("columns", "Columns", FORM_COUNT, columns),
+	DRAWN("inner", "Inner dimension", FORM_COUNT, inner),
+	DRAWN("groups", "Matrices", FORM_COUNT, groups),
+	DRAWN("tail_flops", "Tail of a forward", FORM_FLOPS, tail),
+	DRAWN("input_grad_tail_flops", "Tail of a backward", FORM_FLOPS,
+	      input_grad_tail),
+	DRAWN("weight_grad_tail_flops", "Tail of the weights' gradient", FORM_FLOPS,
+	      weight_grad_tail),
+	DRAWN("quantised_in_bytes", "Turning inputs narrow", FORM_TRAFFIC,
+	      quantised_in),
+	DRAWN("quantised_out_bytes", "Turning gradients narrow", FORM_TRAFFIC,
+	      quantised_out),
+	DRAWN("dense_parameters", "Dense weights", FORM_COUNT, dense),
+	DRAWN("expert_parameters", "Expert weights", FORM_COUNT, expert),
+	DRAWN("trained_dense", "Dense weights that train", FORM_COUNT, trained_dense),
+	DRAWN("trained_experts", "Expert weights that train", FORM_COUNT,
+	      trained_expert),
+	DRAWN("trainable", "Weights that train", FORM_COUNT, trainable),
+	DRAWN("again", "Share that runs again", FORM_PERCENT, again),
+	DRAWN("held_bytes", "Held from forward to backward", FORM_BYTES, held),
+	DRAWN("kept_bytes", "Kept whatever is recomputed", FORM_BYTES, kept),
+	DRAWN("saved_bytes", "Kept unless it is recomputed", FORM_BYTES, saved),
+	DRAWN("forward_calls", "Calls in a forward", FORM_COUNT, forward_calls),
+	DRAWN("backward_calls", "Calls in a backward", FORM_COUNT, backward_calls),
+	{ .row.key = "call_seconds",
+	  .row.title = "One call",
+	  .form = FORM_SECONDS,
+	  .value = call,
+	  .row.assumption = "Priced by its bytes, group and links; see Traffic.",
+	  .row.source = "engine/price/collective.h" },
+	{ .row.key = NULL },
+};

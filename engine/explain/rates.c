@@ -1,0 +1,201 @@
+/* rates.c - what shares of the datasheet's rates operators of training reach. */
+#include <stddef.h>
+
+#include "engine/explain/row.h"
+#include "engine/knob/knob.h"
+
+static const struct plan *plan(const struct asked *a)
+{
+	return &a->scenario->plan;
+}
+
+static const struct calibration *calibration(const struct asked *a)
+{
+	return &a->scenario->cluster.accelerator.calibration;
+}
+
+static void knob(const struct asked *a, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *key)
+{
+	explain_from(a, out, symbol, meaning, "%s", key);
+}
+
+static double unless_zero(double value)
+{
+	return value > 0 ? value : 1;
+}
+
+static double memory_rate(const struct asked *a)
+{
+	return a->scenario->cluster.accelerator.memory_bytes_per_second *
+	       unless_zero(calibration(a)->memory_efficiency);
+}
+
+static void memory_rate_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "bw", "of the datasheet", "cluster.memory_bytes_per_second");
+	knob(a, out, "em", "share of it", "cluster.memory_efficiency");
+}
+
+static double gemm_rate(const struct asked *a)
+{
+	return 1 / explain_step(a)->context.gemm.seconds_per_flop;
+}
+
+static double head_rate(const struct asked *a)
+{
+	return 1 / explain_step(a)->context.head_gemm.seconds_per_flop;
+}
+
+static void add_rate(const struct asked *a, struct explanation *out, int precision)
+{
+	const struct accelerator *acc = &a->scenario->cluster.accelerator;
+	enum precision used = roofline_precision(acc, (enum precision)precision);
+	const char *word = knob_find("precision")->words[used];
+
+	explain_from(a, out, "peak", "dense peak, FLOP/s", "cluster.peak_flops.%s",
+		     word);
+	if (calibration(a)->gemm_efficiency[used] <= 0) {
+		explain_say(out, "peak");
+		return;
+	}
+	explain_say(out, "peak * ec");
+	explain_from(a, out, "ec", "share of it that large GEMMs reach",
+		     "cluster.gemm_efficiency.%s", word);
+}
+
+static void gemm_rate_terms(const struct asked *a, struct explanation *out)
+{
+	add_rate(a, out, plan(a)->precision);
+}
+
+static void head_rate_terms(const struct asked *a, struct explanation *out)
+{
+	add_rate(a, out,
+		 plan(a)->precision >= PRECISION_FP8 ? PRECISION_BF16
+						     : plan(a)->precision);
+}
+
+void explain_attention_rate(const struct asked *a, struct explanation *out)
+{
+	const struct accelerator *acc = &a->scenario->cluster.accelerator;
+	const struct attention *t = &a->scenario->model.kind[a->part].attention;
+	const char *word =
+		knob_find("precision")->words[roofline_precision(acc, PRECISION_BF16)];
+	int kernel = plan(a)->attention_kernel;
+	double head = a->scenario->model.kind[a->part].mixer == MIXER_MLA
+			      ? (double)(t->nope_dim + t->rope_dim)
+			      : (double)t->head_dim;
+
+	explain_say(out, "peak");
+	explain_from(a, out, "peak", "dense peak, FLOP/s", "cluster.peak_flops.%s",
+		     word);
+	if (calibration(a)->attention_efficiency[kernel] > 0) {
+		explain_say(out, " * e");
+		explain_from(a, out, "e", "share of it that the kernel reaches",
+			     "cluster.attention_efficiency.%s",
+			     knob_find("attention_kernel")->words[kernel]);
+	}
+	if (kernel < ATTENTION_FLASH1)
+		return;
+	explain_say(out, " * s / (s + half)");
+	knob(a, out, "s", "tokens a sequence", "seq");
+	knob(a, out, "half", "tokens at which it reaches half",
+	     "cluster.attention_half_seq");
+	if (head <= 64 && calibration(a)->narrow_head_efficiency > 0) {
+		explain_say(out, " * narrow");
+		knob(a, out, "narrow", "share of it with narrow heads",
+		     "cluster.narrow_head_efficiency");
+	}
+}
+
+static double kernel(const struct asked *a)
+{
+	return explain_step(a)->context.gemm.kernel_seconds;
+}
+
+static double small_kernel(const struct asked *a)
+{
+	return explain_step(a)->context.memory.kernel_seconds;
+}
+
+static void kernel_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "t", "of the accelerator", "cluster.kernel_seconds");
+	knob(a, out, "gap", "of the stack between kernels", "stack.kernel_gap_seconds");
+}
+
+static double grouped(const struct asked *a)
+{
+	return explain_step(a)->context.grouped_efficiency;
+}
+
+static double unaligned(const struct asked *a)
+{
+	return explain_step(a)->context.unaligned_efficiency;
+}
+
+static void grouped_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "e", "measured, 0 = not", "cluster.grouped_efficiency");
+}
+
+static void unaligned_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "e", "measured, 0 = not", "cluster.unaligned_efficiency");
+}
+
+static double launch(const struct asked *a)
+{
+	static const struct graph none = { .count = 0 };
+
+	return step_launch_seconds(explain_step(a), &none);
+}
+
+static void launch_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "cpu%s%s%s", plan(a)->tp > 1 ? " * 1.4" : "",
+		    plan(a)->cuda_graphs == GRAPHS_FULL      ? " * 0.1"
+		    : plan(a)->cuda_graphs == GRAPHS_PARTIAL ? " * 0.5"
+							     : "",
+		    plan(a)->compile ? " * 0.5" : "");
+	knob(a, out, "cpu", "of a layer, by the stack", "stack.layer_cpu_seconds");
+}
+
+static double join(const struct asked *a)
+{
+	return explain_step(a)->join_seconds;
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                         \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.fill = terms, .row.formula = text, .row.assumption = about \
+	}
+
+static const char shares[] = "Shares of the datasheet's rates, measured.";
+
+const struct explain_node explain_rates[] = {
+	NODE("memory_bytes_per_second", "Memory bandwidth that kernels reach",
+	     FORM_TRAFFIC, memory_rate, memory_rate_terms, "bw * if(em > 0, em, 1)",
+	     shares),
+	NODE("gemm_flops_per_second", "FLOPs a second of a large GEMM", FORM_FLOPS,
+	     gemm_rate, gemm_rate_terms, NULL, shares),
+	NODE("head_flops_per_second", "The same of the head", FORM_FLOPS, head_rate,
+	     head_rate_terms, NULL, "The head stays in bf16."),
+	NODE("kernel_seconds", "Fixed time of a kernel", FORM_SECONDS, kernel,
+	     kernel_terms, "t + gap", shares),
+	NODE("small_kernel_seconds", "Fixed time of a small kernel", FORM_SECONDS,
+	     small_kernel, kernel_terms, "(t + gap) / 2",
+	     "Most are short and fused with a neighbour."),
+	NODE("grouped_efficiency", "Share of a GEMM's rate in groups", FORM_PERCENT,
+	     grouped, grouped_terms, "if(e > 0, e, 1)", shares),
+	NODE("unaligned_efficiency", "Share of it with odd widths", FORM_PERCENT,
+	     unaligned, unaligned_terms, "if(e > 0, e, 1)", shares),
+	NODE("launch_seconds", "Launching a layer's kernels", FORM_SECONDS, launch,
+	     launch_terms, NULL,
+	     "TP adds the collectives' launches; a captured graph replays at a tenth."),
+	NODE("join_seconds", "Messages put together over TP", FORM_SECONDS, join, NULL,
+	     NULL, "An all-gather behind each message, mean of the virtual stages."),
+	{ .row.key = NULL },
+};

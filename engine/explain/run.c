@@ -1,0 +1,106 @@
+/* run.c - where time, money, energy and failures of a whole run come from. */
+#include <stddef.h>
+
+#include "engine/explain/row.h"
+
+static void steps(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "T", "tokens of the run", "tokens");
+	explain_from(a, out, "B", "tokens a step", "tokens_per_step");
+}
+
+static void time(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "steps", "steps", "run_steps");
+	explain_from(a, out, "t", "step", "step_seconds");
+	explain_from(a, out, "g", "goodput", "goodput");
+}
+
+static void hours(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "n", "GPUs", "gpus");
+	explain_from(a, out, "r", "time of the run", "run_seconds");
+}
+
+static void money(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "hours", "GPU-hours of the run", "run_gpu_hours");
+	explain_from(a, out, "price", "of a GPU-hour", "cluster.price_per_gpu_hour");
+}
+
+static void energy(const struct asked *a, struct explanation *out)
+{
+	hours(a, out);
+	explain_from(a, out, "W", "of a GPU with its share of all else",
+		     "watts_per_gpu");
+}
+
+static void checkpoint(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "P", "parameters", "parameters");
+}
+
+static void storing(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "bytes", "of a checkpoint", "checkpoint_bytes");
+	explain_from(a, out, "nodes", "of the job", "nodes");
+	explain_from(a, out, "bw", "storage of a node, bytes/s",
+		     "cluster.checkpoint_bytes_per_second");
+}
+
+static void interval(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "C", "time of a checkpoint", "checkpoint_seconds");
+	explain_from(a, out, "MTBF", "of one node, hours", "cluster.node_mtbf_hours");
+	explain_from(a, out, "nodes", "of the job", "nodes");
+}
+
+static void useful(const struct asked *a, struct explanation *out)
+{
+	interval(a, out);
+	explain_from(a, out, "i", "between checkpoints", "checkpoint_interval_seconds");
+	explain_from(a, out, "R", "restart", "cluster.restart_seconds");
+}
+
+static void failures(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "MTBF", "of one node, hours", "cluster.node_mtbf_hours");
+	explain_from(a, out, "nodes", "of the job", "nodes");
+	explain_from(a, out, "r", "time of the run", "run_seconds");
+}
+
+static const char definition[] = "definition in engine/README.md";
+static const char daly[] = "Young 1974; Daly 2006, equation 5";
+
+const struct explain_row explain_run[] = {
+	{ "run_steps", "Steps of the run", "ceil(T / B)", "Rounded up.", definition,
+	  steps },
+	{ "run_seconds", "Time of the run", "steps * t / max(g, 0.001)",
+	  "With checkpoints, failures and restarts, at a constant step time.", daly,
+	  time },
+	{ "run_gpu_hours", "GPU-hours", "n * r / 3600",
+	  "Every GPU is paid all the time.", definition, hours },
+	{ "run_dollars", "Cost", "hours * price",
+	  "The price is an input: turn it to yours.", "presets/clusters", money },
+	{ "run_joules", "Energy", "r * n * W",
+	  "A GPU that computes draws its TDP, one that waits its idle power.",
+	  "presets/clusters; Patterson et al., arXiv 2104.10350", energy },
+	{ "goodput", "Goodput",
+	  "if(MTBF > 0, max(0, 1 - C / i - (i / 2 + R) * nodes / (3600 * MTBF)), 1)",
+	  "What is left after checkpoints, lost work and restarts; failures are "
+	  "independent.",
+	  daly, useful },
+	{ "checkpoint_bytes", "Checkpoint", "14 * P",
+	  "16-bit weights, fp32 master and two moments, stored once.", definition,
+	  checkpoint },
+	{ "checkpoint_seconds", "Time of a checkpoint",
+	  "if(bw > 0, bytes / (nodes * bw), 0)",
+	  "All nodes write at once, and training waits.", "presets/clusters", storing },
+	{ "checkpoint_interval_seconds", "Between checkpoints",
+	  "sqrt(2 * max(C, 1) * 3600 * max(MTBF, 0) / nodes)",
+	  "The interval that loses least.", daly, interval },
+	{ "run_failures", "Failures in the run",
+	  "if(MTBF > 0, r * nodes / (3600 * MTBF), 0)", "Each stops the whole job.",
+	  "Llama 3, arXiv 2407.21783, section 3.3.4; presets/clusters", failures },
+	{ 0 },
+};

@@ -1,0 +1,402 @@
+/* stage.c - what the bytes of a stage are put together from. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/explain/row.h"
+#include "engine/schedule/schedule.h"
+
+/* --- how many layers of each kind, and which ends --- */
+
+/* Whether virtual stage k runs on this stage: one of the two that hold it, where the
+ * schedule keeps two copies. */
+bool explain_runs_on(const struct step *step, int k, int stage)
+{
+	int on = schedule_stage(step->scenario->plan.schedule, step->stages, k);
+
+	return on == stage ||
+	       (mesh_copies(step->scenario) == 2 && step->stages - 1 - on == stage);
+}
+
+static double count_layers(const struct asked *a, int kind)
+{
+	const struct step *step = explain_step(a);
+	double count = 0;
+
+	for (int k = 0; step && k < step->stages * step->chunks; k++)
+		if (explain_runs_on(step, k, a->stage))
+			count += step->split.virtual_kind_layers[k][kind];
+	return count;
+}
+
+static double kind_layers(const struct asked *a)
+{
+	return count_layers(a, a->kind);
+}
+
+static double count_end(const struct asked *a, int k)
+{
+	const struct step *step = explain_step(a);
+
+	return k >= 0 && explain_runs_on(step, k, a->stage);
+}
+
+static double embeddings(const struct asked *a)
+{
+	return count_end(a, explain_step(a)->split.embedding_stage);
+}
+
+static double heads(const struct asked *a)
+{
+	return count_end(a, explain_step(a)->split.head_stage);
+}
+
+static double mtp_layers(const struct asked *a)
+{
+	const struct step *step = explain_step(a);
+
+	return a->scenario->model.mtp_layers > 0
+		       ? count_end(a, step->split.mtp_stage) *
+				 (double)a->scenario->model.mtp_layers
+		       : 0;
+}
+
+const struct explain_node explain_stage_kind[] = {
+	{ .row.key = "layers",
+	  .row.title = "Layers of a kind on a stage",
+	  .form = FORM_COUNT,
+	  .value = kind_layers,
+	  .row.assumption = "Dealt out by the split (knob split).",
+	  .row.source = "engine/plan/split.c" },
+	{ .row.key = NULL },
+};
+
+/* One part of the model, as often as it is on the stage. */
+struct part {
+	const char *prefix, *count;
+	char name[24], symbol[16];
+};
+
+/* The parts that a stage holds; returns how many. */
+static int list_parts(const struct asked *a, struct part *part)
+{
+	const struct model *m = &a->scenario->model;
+	int parts = 0;
+
+	for (int k = 0; k < m->kinds; k++)
+		if (count_layers(a, k) > 0) {
+			snprintf(part[parts].name, sizeof part->name, "kinds.%d", k);
+			snprintf(part[parts].symbol, sizeof part->symbol, "%d", k);
+			part[parts++].count = NULL;
+		}
+	if (embeddings(a) > 0)
+		part[parts++] =
+			(struct part){ NULL, "embeddings", "embedding", "_emb" };
+	if (heads(a) > 0)
+		part[parts++] = (struct part){ NULL, "heads", "head", "_head" };
+	if (mtp_layers(a) > 0)
+		part[parts++] = (struct part){ NULL, "mtp_layers", "mtp", "_mtp" };
+	return parts;
+}
+
+static void add_part(const struct asked *a, struct explanation *out,
+		     const struct part *part, const char *member, bool count)
+{
+	char symbol[20];
+
+	snprintf(symbol, sizeof symbol, "x%s", part->symbol);
+	explain_from(a, out, symbol, "of one of them", "%s.%s", part->name, member);
+	if (!count)
+		return;
+	symbol[0] = 'n';
+	if (part->count)
+		explain_from(a, out, symbol, "on the stage", "stages.%d.%s", a->stage,
+			     part->count);
+	else
+		explain_from(a, out, symbol, "layers of the kind on the stage",
+			     "stages.%d.%s.layers", a->stage, part->name);
+}
+
+/* Count times each, added up. */
+static void sum_parts(const struct asked *a, struct explanation *out,
+		      const char *member)
+{
+	struct part part[MAX_LAYER_KINDS + 3];
+	int parts = list_parts(a, part), said = 0;
+
+	for (int i = 0; i < parts; i++) {
+		if (explain_value(a, "%s.%s", part[i].name, member) == 0)
+			continue;
+		explain_say(out, "%sn%s * x%s", said++ ? " + " : "", part[i].symbol,
+			    part[i].symbol);
+		add_part(a, out, &part[i], member, true);
+	}
+	if (said == 0)
+		explain_say(out, "0");
+}
+
+/* The largest of them. */
+static void largest_part(const struct asked *a, struct explanation *out,
+			 const char *member)
+{
+	struct part part[MAX_LAYER_KINDS + 3];
+	int parts = list_parts(a, part);
+
+	for (int i = 0; i < parts; i++) {
+		explain_say(out, i < parts - 1 ? "max(x%s, " : "x%s", part[i].symbol);
+		add_part(a, out, &part[i], member, false);
+	}
+	for (int i = 1; i < parts; i++)
+		explain_say(out, ")");
+}
+
+/* --- elements and bytes --- */
+
+static const struct stage_sum *sum_of(const struct asked *a)
+{
+	return &explain_step(a)->sum[a->stage];
+}
+
+#define SUM_OF(name, field)                       \
+	static double name(const struct asked *a) \
+	{                                         \
+		return sum_of(a)->field;          \
+	}
+#define PART_OF(name, field)                              \
+	static double name(const struct asked *a)         \
+	{                                                 \
+		return a->estimate->part[a->stage].field; \
+	}
+#define PARTS(name, member)                                              \
+	static void name(const struct asked *a, struct explanation *out) \
+	{                                                                \
+		sum_parts(a, out, member);                               \
+	}
+#define LARGEST(name, member)                                            \
+	static void name(const struct asked *a, struct explanation *out) \
+	{                                                                \
+		largest_part(a, out, member);                            \
+	}
+
+SUM_OF(dense, dense)
+SUM_OF(expert, expert)
+SUM_OF(trained_dense, dense_trainable)
+SUM_OF(trained_expert, expert_trainable)
+SUM_OF(trained_layers, trained_layers)
+SUM_OF(saved, saved_bytes)
+SUM_OF(sent, host_bytes)
+SUM_OF(whole, whole_bytes)
+SUM_OF(gemm, gemm_bytes)
+SUM_OF(largest_dense, largest_dense)
+SUM_OF(largest_layer, largest_layer)
+SUM_OF(largest_dense_trained, largest_dense_trainable)
+SUM_OF(largest_trained, largest_trainable)
+PART_OF(kept, kept_bytes)
+PART_OF(again, again_bytes)
+PART_OF(logits, logits_bytes)
+PART_OF(gathered, gathered_bytes)
+PART_OF(copies, copies_bytes)
+PARTS(add_dense, "dense_parameters")
+PARTS(add_expert, "expert_parameters")
+PARTS(add_trained_dense, "trained_dense")
+PARTS(add_trained_expert, "trained_experts")
+PARTS(add_trained_layers, "trained_share")
+PARTS(add_saved, "saved_bytes")
+PARTS(add_sent, "sent_bytes")
+LARGEST(most_whole, "whole_bytes")
+LARGEST(most_gemm, "gemm_bytes")
+LARGEST(most_dense, "dense_parameters")
+LARGEST(most_layer, "parameters")
+LARGEST(most_dense_trained, "trained_dense")
+LARGEST(most_trained, "trained_parameters")
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
+}
+
+/* A micro-batch runs through one of the copies of the weights. */
+static void kept_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "S", "kept by all that the stage holds", "saved_bytes");
+	explain_from(a, out, "copies", "of the weights", "copies");
+}
+
+static double sent_of_one(const struct asked *a)
+{
+	return sum_of(a)->host_bytes / mesh_copies(a->scenario);
+}
+
+static void sent_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "S", "sent by all that the stage holds", "all_sent_bytes");
+	explain_from(a, out, "copies", "of the weights", "copies");
+}
+
+static void again_terms(const struct asked *a, struct explanation *out)
+{
+	if (a->scenario->plan.recompute == RECOMPUTE_NONE || sum_of(a)->layers <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "max(0, whole - kept / L)");
+	own(a, out, "whole", "all tensors of the largest layer", "whole_bytes");
+	own(a, out, "kept", "by all layers of the stage", "saved_bytes");
+	own(a, out, "L", "layers of the stage", "layers");
+}
+
+static void logit_terms(const struct asked *a, struct explanation *out)
+{
+	bool parallel = a->scenario->plan.vocab_parallel;
+
+	if (!sum_of(a)->has_head) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out,
+		    parallel ? "max(0, T * V * l / TP - R)" : "max(0, T * V * l - R)");
+	explain_from(a, out, "T", "tokens of a micro-batch on a rank",
+		     "micro_batch_tokens");
+	explain_from(a, out, "V", "vocabulary after padding", "padded_vocab");
+	explain_from(a, out, "l", "bytes per logit at the loss's peak", "logit_width");
+	if (parallel)
+		explain_from(a, out, "TP", "ranks that share them out", "tp");
+	own(a, out, "R", "of a layer that runs again there", "again_bytes");
+}
+
+static void gathered_terms(const struct asked *a, struct explanation *out)
+{
+	const struct plan *plan = &a->scenario->plan;
+	struct shards shards;
+	bool experts;
+
+	if (plan->zero != 3) {
+		explain_say(out, "0");
+		return;
+	}
+	step_shards(explain_step(a), &shards);
+	experts = shards.expert > 1 || !step_experts_apart(explain_step(a));
+	if (plan->fsdp_reshard) {
+		explain_say(out, "(1 + f) * W * b + G * g");
+		explain_from(a, out, "f", "layers gathered ahead", "fsdp_prefetch");
+		own(a, out, "W", "weights of the largest layer",
+		    experts ? "largest_layer" : "largest_dense");
+	} else {
+		explain_say(out, "W * b + G * g");
+		own(a, out, "W", "weights of the stage",
+		    experts ? "parameters" : "dense_parameters");
+	}
+	explain_from(a, out, "b", "bytes each", "states.weight_bytes");
+	own(a, out, "G", "weights of the largest layer that trains",
+	    experts ? "largest_trained" : "largest_dense_trained");
+	explain_from(a, out, "g", "bytes of a gradient", "states.sent_gradient_bytes");
+}
+
+static void copies_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "W", "largest weight gradient before it joins the sum",
+	    "gemm_bytes");
+	own(a, out, "D", "dense parameters that train", "trained_dense");
+	explain_from(a, out, "c", "bytes of gradients beside the sum",
+		     "states.sync_copy_bytes");
+}
+
+static double host_bytes(const struct asked *a)
+{
+	const struct stage_memory *m = &a->estimate->stage[a->stage];
+
+	return m->host_optimizer_bytes + m->host_activations_bytes;
+}
+
+static void host_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "O", "optimizer states", "host_optimizer_bytes");
+	own(a, out, "A", "activations", "host_activations_bytes");
+}
+
+static double host_share(const struct asked *a)
+{
+	double share[MAX_STAGES];
+	int first, count = step_host_shares(explain_step(a), a->estimate->stage, &first,
+					    share);
+
+	return a->stage >= first && a->stage < first + count ? share[a->stage - first]
+							     : 0;
+}
+
+static double counted(const struct asked *a)
+{
+	return a->estimate->stage[a->stage].in_flight;
+}
+
+static const char simulated[] =
+	"What the pipeline's run returned: the orders of the schedule on the stages' "
+	"times, by a closed form, a shortcut or a simulator.";
+static const char largest[] = "The largest part that the stage holds.";
+static const char sums[] = "Every part that the stage holds, as often as it holds it.";
+
+#define NODE(name, words, unit, of, terms, text, about)                         \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.fill = terms, .row.formula = text, .row.assumption = about \
+	}
+
+const struct explain_node explain_stage[] = {
+	NODE("dense_parameters", "Dense weights of a rank", FORM_COUNT, dense,
+	     add_dense, NULL, sums),
+	NODE("expert_parameters", "Expert weights of a rank", FORM_COUNT, expert,
+	     add_expert, NULL, sums),
+	NODE("trained_dense", "Dense weights that train", FORM_COUNT, trained_dense,
+	     add_trained_dense, NULL, sums),
+	NODE("trained_experts", "Expert weights that train", FORM_COUNT, trained_expert,
+	     add_trained_expert, NULL, sums),
+	NODE("trained_layers", "Layers that train", FORM_REAL, trained_layers,
+	     add_trained_layers, NULL,
+	     "A layer whose base is frozen counts by the share that trains."),
+	NODE("saved_bytes", "Activations of all that a stage holds", FORM_BYTES, saved,
+	     add_saved, NULL, sums),
+	NODE("all_sent_bytes", "The same that goes to the host", FORM_BYTES, sent,
+	     add_sent, NULL, sums),
+	NODE("whole_bytes", "All tensors of a layer", FORM_BYTES, whole, most_whole,
+	     NULL, largest),
+	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, most_gemm,
+	     NULL, largest),
+	NODE("largest_dense", "The largest layer without experts", FORM_COUNT,
+	     largest_dense, most_dense, NULL, largest),
+	NODE("largest_layer", "The largest layer", FORM_COUNT, largest_layer,
+	     most_layer, NULL, largest),
+	NODE("largest_dense_trained", "The same of what trains", FORM_COUNT,
+	     largest_dense_trained, most_dense_trained, NULL, largest),
+	NODE("largest_trained", "The same of what trains", FORM_COUNT, largest_trained,
+	     most_trained, NULL, largest),
+	NODE("kept_bytes", "Activations that a micro-batch keeps", FORM_BYTES, kept,
+	     kept_terms, "S / copies",
+	     "A micro-batch runs through one copy of the layers."),
+	NODE("sent_bytes", "Activations of a micro-batch on the host", FORM_BYTES,
+	     sent_of_one, sent_terms, "S / copies",
+	     "A micro-batch runs through one copy of the layers."),
+	NODE("again_bytes", "Of the layer that runs again", FORM_BYTES, again,
+	     again_terms, NULL, "The layer that runs backward holds all its tensors."),
+	NODE("logits_bytes", "Logits", FORM_BYTES, logits, logit_terms, NULL,
+	     "Of one micro-batch, where the loss is computed; a layer that runs again "
+	     "uses their memory once they are gone."),
+	NODE("gathered_bytes", "Gathered weights", FORM_BYTES, gathered, gathered_terms,
+	     NULL,
+	     "FSDP, torchtitan and Megatron-FSDP take a layer with its experts for "
+	     "the unit, where experts are sharded too."),
+	NODE("gradient_copies_bytes", "Gradients beside the sum", FORM_BYTES, copies,
+	     copies_terms, "W + D * c", "A weight gradient is in 16 bits at first."),
+	NODE("host_bytes", "On the host for a rank", FORM_BYTES, host_bytes, host_terms,
+	     "O + A", "What offload takes from the accelerator."),
+	NODE("host_share", "Of the fullest node's GPUs", FORM_PERCENT, host_share, NULL,
+	     NULL, "By the placement: ranks of a stage stand side by side."),
+	NODE("counted_in_flight", "Micro-batches in flight, counted", FORM_REAL,
+	     counted, NULL, NULL, simulated),
+	NODE("embeddings", "Embeddings on a stage", FORM_COUNT, embeddings, NULL, NULL,
+	     "By the split."),
+	NODE("heads", "Heads on a stage", FORM_COUNT, heads, NULL, NULL,
+	     "By the split."),
+	NODE("mtp_layers", "MTP layers on a stage", FORM_COUNT, mtp_layers, NULL, NULL,
+	     "By the split."),
+	{ .row.key = NULL },
+};

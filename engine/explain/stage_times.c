@@ -1,0 +1,268 @@
+/* stage_times.c - what the seconds of a stage are put together from. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/explain/row.h"
+#include "engine/schedule/schedule.h"
+
+static const struct stage_sum *sum_of(const struct asked *a)
+{
+	return &explain_step(a)->sum[a->stage];
+}
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
+}
+
+static double waiting(const struct asked *a)
+{
+	const struct step *step = explain_step(a);
+
+	return explain_scaled(a, step->result.idle[a->stage]);
+}
+
+static double transfer(const struct asked *a)
+{
+	return explain_scaled(a, explain_step(a)->result.transfer[a->stage]);
+}
+
+static double working(const struct asked *a)
+{
+	return explain_scaled(a, explain_step(a)->result.busy[a->stage]);
+}
+
+static double inside(const struct asked *a)
+{
+	return explain_scaled(a, explain_step(a)->exposed_seconds[a->stage]);
+}
+
+static double paired(const struct asked *a)
+{
+	const struct step *step = explain_step(a);
+	double each =
+		step->forward_seconds[a->stage] + step->backward_seconds[a->stage];
+
+	return explain_scaled(a, (double)step->micro_batches * each -
+					 step->result.busy[a->stage]);
+}
+
+static double sync(const struct asked *a)
+{
+	return explain_scaled(a, explain_step(a)->sync_seconds[a->stage]);
+}
+
+static double late(const struct asked *a)
+{
+	const struct step *step = explain_step(a);
+
+	return explain_scaled(a, step_ends(step) - (step->sync_seconds[a->stage] +
+						    step->optimizer_seconds[a->stage]));
+}
+
+static double again_flops(const struct asked *a)
+{
+	return explain_step(a)->recompute_flops[a->stage];
+}
+
+static void working_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "m * (f + b)");
+	explain_from(a, out, "m", "micro-batches", "micro_batches");
+	own(a, out, "f", "a forward, with exposed communication", "forward_seconds");
+	own(a, out, "b", "a backward, with exposed communication", "backward_seconds");
+	if (!explain_step(a)->pipeline.hides)
+		return;
+	explain_say(out, " - h");
+	own(a, out, "h", "hidden where a forward and a backward run as a pair",
+	    "paired_seconds");
+}
+
+static void late_terms(const struct asked *a, struct explanation *out)
+{
+	const struct step *step = explain_step(a);
+	int last = 0;
+
+	for (int i = 1; i < step->stages; i++)
+		if (step->sync_seconds[i] + step->optimizer_seconds[i] >
+		    step->sync_seconds[last] + step->optimizer_seconds[last])
+			last = i;
+	if (last == a->stage) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "S + O - s - o");
+	explain_from(a, out, "S", "gradients of the stage that ends last",
+		     "stages.%d.sync_seconds", last);
+	explain_from(a, out, "O", "its optimizer", "stages.%d.optimizer_seconds", last);
+	own(a, out, "s", "gradients of this stage", "sync_seconds");
+	own(a, out, "o", "its optimizer", "optimizer_seconds");
+}
+
+static double all_trained(const struct asked *a)
+{
+	return sum_of(a)->dense_trainable + sum_of(a)->expert_trainable;
+}
+
+static void all_trained_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "D", "dense weights", "trained_dense");
+	own(a, out, "E", "of experts", "trained_experts");
+}
+
+/* Of the trained weights' update, what a rank does of it. */
+static double shared_trained(const struct asked *a)
+{
+	struct shards shards;
+
+	if (a->scenario->plan.zero < 1)
+		return all_trained(a);
+	step_shards(explain_step(a), &shards);
+	return sum_of(a)->dense_trainable / (double)shards.dense +
+	       sum_of(a)->expert_trainable / (double)shards.expert;
+}
+
+static void shared_trained_terms(const struct asked *a, struct explanation *out)
+{
+	all_trained_terms(a, out);
+	explain_say(out, a->scenario->plan.zero < 1 ? "D + E" : "D / d + E / ed");
+	if (a->scenario->plan.zero < 1)
+		return;
+	explain_from(a, out, "d", "ranks that share each", "shards.dense");
+	explain_from(a, out, "ed", "ranks that share an expert's", "shards.expert");
+}
+
+static double update_fixed(const struct asked *a)
+{
+	return states_fixed_seconds(a->scenario, sum_of(a)->trained_layers);
+}
+
+static void update_fixed_terms(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "t", "of a step", "cluster.step_seconds");
+	own(a, out, "L", "layers that train", "trained_layers");
+	explain_from(a, out, "cpu", "launches of a layer", "stack.layer_step_seconds");
+}
+
+/* Chunks that are on the stage, one micro-batch each; those that are alike as so many
+ * times the first. */
+void explain_chunks(const struct asked *a, struct explanation *out, const char *member,
+		    const char *meaning)
+{
+	const struct step *step = explain_step(a);
+	int all = step->stages * step->chunks, first[MAX_CHUNKS * 2],
+	    times[MAX_CHUNKS * 2];
+	double value[MAX_CHUNKS * 2];
+	int found = 0;
+
+	for (int k = 0; k < all; k++) {
+		double one;
+		int i = 0;
+
+		if (!explain_runs_on(step, k, a->stage))
+			continue;
+		one = explain_value(a, "chunks.%d.%s", k, member);
+		while (i < found && value[i] != one)
+			i++;
+		if (i < found) {
+			times[i]++;
+			continue;
+		}
+		value[found] = one;
+		first[found] = k;
+		times[found++] = 1;
+	}
+	for (int i = 0; i < found; i++) {
+		char symbol[16];
+
+		snprintf(symbol, sizeof symbol, "c%d", first[i]);
+		explain_say(out, "%s", i ? " + " : "");
+		if (times[i] > 1)
+			explain_say(out, "%d * ", times[i]);
+		explain_say(out, "%s", symbol);
+		explain_from(a, out, symbol, meaning, "chunks.%d.%s", first[i], member);
+	}
+}
+
+/* The scaled sum of a member of its chunks, over the copies. */
+void explain_chunk_times(const struct asked *a, struct explanation *out,
+			 const char *member, const char *meaning)
+{
+	explain_say(out, "scale * (");
+	explain_scale(a, out);
+	explain_chunks(a, out, member, meaning);
+	explain_say(out, ") / copies");
+	explain_from(a, out, "copies", "of the weights, which take turns", "copies");
+}
+
+static void inside_terms(const struct asked *a, struct explanation *out)
+{
+	const struct step *step = explain_step(a);
+	double hidden = paired(a);
+
+	explain_say(out, "m * ");
+	explain_from(a, out, "m", "micro-batches", "micro_batches");
+	explain_chunk_times(a, out, "exposed_seconds", "exposed in a micro-batch");
+	if (!step->pipeline.hides || hidden <= 0)
+		return;
+	if (step->exposed_seconds[a->stage] == 0) {
+		out->formula[0] = '\0';
+		out->terms = 0;
+		explain_say(out, "max(0, -h)");
+	} else {
+		explain_say(out, " - h");
+	}
+	own(a, out, "h", "hidden where a forward and a backward run as a pair",
+	    "paired_seconds");
+}
+
+static void again_flops_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "m * (");
+	explain_from(a, out, "m", "micro-batches", "micro_batches");
+	explain_chunks(a, out, "again_flops", "of a micro-batch");
+	explain_say(out, ") / copies");
+	explain_from(a, out, "copies", "of the weights, which take turns", "copies");
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                         \
+	{                                                                       \
+		.row.key = name, .row.title = words, .form = unit, .value = of, \
+		.row.fill = terms, .row.formula = text, .row.assumption = about \
+	}
+
+static const char simulated[] =
+	"What the pipeline's run returned: the orders of the schedule on the stages' "
+	"times, by a closed form, a shortcut or a simulator.";
+static const char sums[] = "Every part that the stage holds, as often as it holds it.";
+
+const struct explain_node explain_stage_times[] = {
+	NODE("waiting_seconds", "Idle while micro-batches run", FORM_SECONDS, waiting,
+	     NULL, NULL, simulated),
+	NODE("transfer_seconds", "Held by sends", FORM_SECONDS, transfer, NULL, NULL,
+	     simulated),
+	NODE("paired_seconds", "Hidden in pairs", FORM_SECONDS, paired, NULL, NULL,
+	     simulated),
+	NODE("working_seconds", "At work", FORM_SECONDS, working, working_terms, NULL,
+	     "Computing and what communication shows, in all micro-batches."),
+	NODE("inside_seconds", "Exposed in micro-batches", FORM_SECONDS, inside,
+	     inside_terms, NULL, "What no computation hides; see Traffic."),
+	NODE("sync_seconds", "Exposed at the step's end", FORM_SECONDS, sync, NULL,
+	     NULL,
+	     "Gradients, parameters and what goes to the host, behind the last "
+	     "micro-batch or before the first."),
+	NODE("late_seconds", "Waiting for the stage that ends last", FORM_SECONDS, late,
+	     late_terms, NULL, "A step is over when its last stage is."),
+	NODE("all_trained", "Weights that train", FORM_COUNT, all_trained,
+	     all_trained_terms, "D + E", sums),
+	NODE("shared_trained", "Weights whose update a rank makes", FORM_COUNT,
+	     shared_trained, shared_trained_terms, NULL,
+	     "With ZeRO its share; experts divide by their own ranks."),
+	NODE("update_fixed_seconds", "Of an update, whatever its size", FORM_SECONDS,
+	     update_fixed, update_fixed_terms, "t + L * cpu",
+	     "A fused optimizer launches for chunks of what trains."),
+	NODE("recompute_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
+	     again_flops_terms, NULL, "In a step, of one GPU."),
+	{ .row.key = NULL },
+};

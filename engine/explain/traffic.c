@@ -1,0 +1,114 @@
+/* traffic.c - where the bytes and seconds of one row of Traffic come from. */
+#include <stddef.h>
+
+#include "engine/explain/row.h"
+
+static const struct traffic *row_of(const struct asked *a)
+{
+	return &a->estimate->traffic[a->traffic];
+}
+
+#define OF(name, field)                           \
+	static double name(const struct asked *a) \
+	{                                         \
+		return row_of(a)->field;          \
+	}
+
+OF(count, count)
+OF(payload, payload_bytes)
+OF(sent, sent_bytes)
+OF(seconds, seconds)
+OF(all_sent, total_bytes)
+OF(network, network_bytes)
+OF(all_seconds, total_seconds)
+OF(exposed, exposed_seconds)
+
+static double all_payload(const struct asked *a)
+{
+	return row_of(a)->payload_bytes * row_of(a)->count;
+}
+
+static double network_of_one(const struct asked *a)
+{
+	return row_of(a)->count > 0 ? row_of(a)->network_bytes / row_of(a)->count : 0;
+}
+
+static double shown(const struct asked *a)
+{
+	return row_of(a)->total_seconds > 0
+		       ? row_of(a)->exposed_seconds / row_of(a)->total_seconds
+		       : 0;
+}
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, "traffic.%d.%s", a->traffic, member);
+}
+
+static void calls(const struct asked *a, struct explanation *out, const char *each)
+{
+	own(a, out, "n", "calls, mean of the stages", "count");
+	own(a, out, "x", "of one, mean", each);
+}
+
+static void sent_terms(const struct asked *a, struct explanation *out)
+{
+	calls(a, out, "sent_bytes");
+}
+
+static void network_terms(const struct asked *a, struct explanation *out)
+{
+	calls(a, out, "call_network_bytes");
+}
+
+static void payload_terms(const struct asked *a, struct explanation *out)
+{
+	calls(a, out, "payload_bytes");
+}
+
+static void second_terms(const struct asked *a, struct explanation *out)
+{
+	calls(a, out, "seconds");
+}
+
+static void exposed_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "t", "of these collectives", "total_seconds");
+	own(a, out, "s", "share that nothing hides", "exposed_share");
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                          \
+	{                                                                        \
+		.row.key = name, .row.title = words, .form = unit, .value = of,  \
+		.row.fill = terms, .row.formula = text, .row.assumption = about, \
+		.row.source = "engine/price/collective.h"                        \
+	}
+
+static const char mean[] = "Mean of the calls of the name, over layers and stages.";
+
+const struct explain_node explain_traffic[] = {
+	NODE("count", "Calls per GPU and step", FORM_REAL, count, NULL, NULL,
+	     "Counted over layers, micro-batches and stages; mean of the stages."),
+	NODE("payload_bytes", "Payload of a call", FORM_TRAFFIC, payload, NULL, NULL,
+	     mean),
+	NODE("sent_bytes", "Sent by a GPU in a call", FORM_TRAFFIC, sent, NULL, NULL,
+	     "By the chosen algorithm, in the format that travels. Mean of the calls."),
+	NODE("call_network_bytes", "Of it across the network", FORM_TRAFFIC,
+	     network_of_one, NULL, NULL, mean),
+	NODE("seconds", "Of a call", FORM_SECONDS, seconds, NULL, NULL,
+	     "Latency and transfer by the chosen algorithm. Mean of the calls."),
+	NODE("exposed_share", "Share that nothing hides", FORM_PERCENT, shown, NULL,
+	     NULL, "What runs beside these calls hides the rest."),
+	NODE("total_bytes", "Sent per GPU and step", FORM_TRAFFIC, all_sent, sent_terms,
+	     "n * x", mean),
+	NODE("network_bytes", "Of them across the network", FORM_TRAFFIC, network,
+	     network_terms, "n * x", mean),
+	NODE("all_payload_bytes", "Payload of all calls", FORM_TRAFFIC, all_payload,
+	     payload_terms, "n * x", mean),
+	NODE("total_seconds", "Time of these collectives", FORM_SECONDS, all_seconds,
+	     second_terms, "n * x", mean),
+	NODE("exposed_seconds", "Exposed of these collectives", FORM_SECONDS, exposed,
+	     exposed_terms, "t * s", mean),
+	{ .row.key = NULL },
+};

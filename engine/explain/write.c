@@ -1,0 +1,181 @@
+/* write.c - terms and formulas of an explanation. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/explain/row.h"
+
+void explain_link(struct explanation *out, const char *symbol, const char *meaning,
+		  enum form form, double value, const char *key)
+{
+	struct explanation_term *term;
+
+	/* no row comes near the room for them (test_explain_rows.c) */
+	if (out->terms == EXPLAIN_MAX_TERMS)
+		return;
+	term = &out->term[out->terms++];
+	*term = (struct explanation_term){ .meaning = meaning,
+					   .form = form,
+					   .value = value };
+	snprintf(term->symbol, sizeof term->symbol, "%s", symbol);
+	if (key)
+		snprintf(term->key, sizeof term->key, "%s", key);
+}
+
+void explain_term(struct explanation *out, const char *symbol, const char *meaning,
+		  enum form form, double value)
+{
+	explain_link(out, symbol, meaning, form, value, NULL);
+}
+
+void explain_from(const struct asked *asked, struct explanation *out,
+		  const char *symbol, const char *meaning, const char *key, ...)
+{
+	struct explain_number number = { .form = FORM_REAL, .value = NAN };
+	char text[EXPLAIN_MAX_KEY];
+	va_list list;
+
+	va_start(list, key);
+	vsnprintf(text, sizeof text, key, list);
+	va_end(list);
+	explain_find(asked, text, &number);
+	explain_link(out, symbol, meaning, number.form, number.value, text);
+}
+
+double explain_value(const struct asked *asked, const char *key, ...)
+{
+	struct explain_number number = { .value = 0 };
+	char text[EXPLAIN_MAX_KEY];
+	va_list list;
+
+	va_start(list, key);
+	vsnprintf(text, sizeof text, key, list);
+	va_end(list);
+	return explain_find(asked, text, &number) ? number.value : 0;
+}
+
+void explain_beside(struct explanation *out, const char *symbol, const char *meaning,
+		    enum form form, double value, const char *key)
+{
+	struct explanation_term *term;
+
+	if (out->besides == EXPLAIN_MAX_BESIDE)
+		return;
+	term = &out->beside[out->besides++];
+	*term = (struct explanation_term){ .meaning = meaning,
+					   .form = form,
+					   .value = value };
+	snprintf(term->symbol, sizeof term->symbol, "%s", symbol);
+	if (key)
+		snprintf(term->key, sizeof term->key, "%s", key);
+}
+
+void explain_say(struct explanation *out, const char *format, ...)
+{
+	size_t used = strlen(out->formula);
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(out->formula + used, sizeof out->formula - used, format, list);
+	va_end(list);
+}
+
+void explain_formula(struct explanation *out, const char *text)
+{
+	if (!formula_words(text, out->formula))
+		out->formula[0] = '\0';
+}
+
+enum { SUMMANDS = 24, BLOCK = 16 };
+
+static void add_summand(const struct asked *asked, struct explanation *out,
+			const char *meaning, const char *key, int from, int to)
+{
+	char symbol[16];
+	size_t used;
+
+	if (from == to)
+		snprintf(symbol, sizeof symbol, "x%d", from);
+	else
+		snprintf(symbol, sizeof symbol, "x%d_%d", from, to);
+	used = strlen(out->formula);
+	explain_say(out, "%s%s", used > 0 && out->formula[used - 1] != '(' ? " + " : "",
+		    symbol);
+	if (from == to && strstr(key, ".operators."))
+		meaning = explain_graph(asked)->item[from].name;
+	explain_from(asked, out, symbol, meaning, "%s", key);
+}
+
+void explain_sum(const struct asked *asked, struct explanation *out, const char *prefix,
+		 int first, int last, const char *member, const char *meaning)
+{
+	char key[EXPLAIN_MAX_KEY];
+	int count = 0, step = 1;
+
+	for (int i = first; i <= last; i++)
+		count += explain_value(asked, "%s.%d.%s", prefix, i, member) != 0;
+	if (count == 0) {
+		explain_say(out, "0");
+		return;
+	}
+	while (count > SUMMANDS && (last - first) / step >= SUMMANDS)
+		step *= BLOCK;
+	for (int i = first; i <= last; i += step) {
+		int end = i + step - 1 < last ? i + step - 1 : last;
+
+		if (i == end)
+			snprintf(key, sizeof key, "%s.%d.%s", prefix, i, member);
+		else
+			snprintf(key, sizeof key, "%s.%d-%d.%s", prefix, i, end,
+				 member);
+		if (explain_value(asked, "%s", key) != 0)
+			add_summand(asked, out, meaning, key, i, end);
+	}
+}
+
+void explain_scale(const struct asked *asked, struct explanation *out)
+{
+	explain_from(asked, out, "scale",
+		     "of a measured run on this cluster (calibrate)", "scale");
+}
+
+double explain_scaled(const struct asked *asked, double seconds)
+{
+	double scale = asked->scenario->cluster.scale;
+
+	return scale > 0 ? seconds * scale : seconds;
+}
+
+/* Once for all numbers of one explanation. */
+static const struct explain_facts *facts_of(const struct asked *asked)
+{
+	struct explain_facts *f = asked->facts;
+
+	if (!f->known) {
+		f->known = true;
+		f->part = -1;
+		f->legal = asked->scenario->plan.mode == MODE_TRAINING &&
+			   train_step(asked->scenario, &f->step, &f->again);
+	}
+	return f;
+}
+
+struct step *explain_step(const struct asked *asked)
+{
+	return facts_of(asked)->legal ? &asked->facts->step : NULL;
+}
+
+const struct graph *explain_graph(const struct asked *asked)
+{
+	struct explain_facts *f = asked->facts;
+
+	if (!facts_of(asked)->legal)
+		return NULL;
+	if (f->part != asked->part) {
+		f->part = asked->part;
+		step_draw(&f->step, f->part, &f->graph);
+		layer_cost(&f->step, &f->graph, false, &f->cost);
+	}
+	return &f->graph;
+}
