@@ -195,7 +195,8 @@ static void test_faster_links_never_slow_a_step(void **state)
 		train_estimate(&s, e);
 		/* a balanced split follows the times, and is best for the slowest stage
 		 * alone: a step may be a little longer */
-		assert_true(e->step_seconds <= step * 1.02);
+		assert_true(e->step_seconds <=
+			    step * (s.plan.split == SPLIT_BALANCED ? 1.05 : 1.02));
 	}
 	free(e);
 }

@@ -539,6 +539,11 @@ const struct knob knob_table[] = {
 	  "concurrency.",
 	  GROUP_SERVING, REAL(plan.serving.request_rate, 0, 1e6, 1),
 	  .step = STEP_DECADE, .zero = "off" },
+	{ "length_spread", NULL, "length spread", "",
+	  "Prompts and outputs lie evenly within this share of their mean, on both "
+	  "sides: requests that begin together part.",
+	  GROUP_SERVING, REAL(plan.serving.length_spread, 0, 1, 1),
+	  .step = STEP_TENTH },
 	{ "shared_prefix", NULL, "shared prefix", "",
 	  "Share of the prompt that requests have in common: a prefix cache skips it.",
 	  GROUP_SERVING, REAL(plan.serving.shared_prefix, 0, 1, 1),

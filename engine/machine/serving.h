@@ -28,6 +28,8 @@ struct serving_plan {
 	int64_t concurrency;            /* requests in flight, all engines; 0 = as many
 					   as fit */
 	double request_rate;            /* requests a second; 0 = concurrency is held */
+	double length_spread;           /* lengths lie evenly within this share of
+					   prompt and output on both sides */
 	double shared_prefix;           /* share of the prompt that requests have in
 					   common */
 	double goal_ttft_seconds, goal_tpot_seconds; /* 0 = none */

@@ -6,6 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct score_words score_words[SCORE_FIGURES] = {
+	[SCORE_TPOT] = { "tpot", "tpot_seconds", "tpot_seconds",
+			 "time per output token" },
+	[SCORE_TTFT] = { "ttft", "ttft_seconds", "ttft_seconds",
+			 "time to first token" },
+	[SCORE_RATE] = { "throughput", "output_tokens_per_second",
+			 "output_tokens_per_second", "output tokens a second" },
+	[SCORE_TTFT_LOADED] = { "ttft_loaded", "ttft_seconds", "ttft_loaded_seconds",
+				"time to first token, loaded" },
+	[SCORE_KV_TOKENS] = { "kv_tokens", "kv_tokens", "kv_tokens",
+			      "tokens in the KV cache" },
+	[SCORE_KV_GIB] = { "kv_gib", "kv_gib", "kv_gib", "GiB for the KV cache" },
+	[SCORE_RATE_BURST] = { "throughput_burst", "output_tokens_per_second",
+			       "output_tokens_per_second_burst",
+			       "output tokens a second, burst" },
+	[SCORE_TTFT_BURST] = { "ttft_burst", "ttft_seconds", "ttft_burst_seconds",
+			       "time to first token, burst" },
+	[SCORE_TPOT_BURST] = { "tpot_burst", "tpot_seconds", "tpot_burst_seconds",
+			       "time per output token, burst" },
+};
+
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -60,8 +81,10 @@ static bool time_pair(const struct score_run *run, struct pair *out)
 	return true;
 }
 
-static bool memory_pair(const struct score_run *run, struct pair *out)
+static bool memory_pair(const struct score_run *run, enum score_figure figure,
+			struct pair *out)
 {
+	(void)figure;
 	if (!run->predicted || !run->scores_memory || !(run->measured_bytes > 0))
 		return false;
 	*out = (struct pair){ run->measured_bytes, run->predicted_bytes, run->low_bytes,
@@ -78,21 +101,6 @@ static bool figure_pair(const struct score_run *run, enum score_figure figure,
 		return false;
 	*out = (struct pair){ f->measured, f->predicted, f->low, f->high };
 	return true;
-}
-
-static bool tpot_pair(const struct score_run *run, struct pair *out)
-{
-	return figure_pair(run, SCORE_TPOT, out);
-}
-
-static bool ttft_pair(const struct score_run *run, struct pair *out)
-{
-	return figure_pair(run, SCORE_TTFT, out);
-}
-
-static bool rate_pair(const struct score_run *run, struct pair *out)
-{
-	return figure_pair(run, SCORE_RATE, out);
 }
 
 /* errors has room for 2n values. */
@@ -116,27 +124,38 @@ static void sum_up(double *errors, int n, int inside, struct score_errors *out)
 	out->in_range = (double)inside / n;
 }
 
-typedef bool pair_reader(const struct score_run *run, struct pair *out);
+/* Runs of one source, or of all. */
+struct chosen {
+	const struct score_run *runs;
+	int count, source;
+};
 
-static pair_reader *const figure_pairs[SCORE_FIGURES] = { tpot_pair, ttft_pair,
-							  rate_pair };
+typedef bool pair_reader(const struct score_run *run, enum score_figure figure,
+			 struct pair *out);
 
-static void score_errors(const struct score_run *runs, int count, int source,
-			 pair_reader *pair_of, double *scratch,
+static void score_errors(struct chosen c, pair_reader *pair_of,
+			 enum score_figure figure, double *scratch,
 			 struct score_errors *out)
 {
 	int n = 0, inside = 0;
 
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < c.count; i++) {
 		struct pair pair;
 
-		if ((source >= 0 && runs[i].source != source) ||
-		    !pair_of(&runs[i], &pair))
+		if ((c.source >= 0 && c.runs[i].source != c.source) ||
+		    !pair_of(&c.runs[i], figure, &pair))
 			continue;
 		scratch[n++] = pair.predicted / pair.measured - 1;
 		inside += pair.low <= pair.measured && pair.measured <= pair.high;
 	}
 	sum_up(scratch, n, inside, out);
+}
+
+static bool step_pair(const struct score_run *run, enum score_figure figure,
+		      struct pair *out)
+{
+	(void)figure;
+	return time_pair(run, out);
 }
 
 /* Index of the cluster's run of (lower) median measured time, -1 if none. */
@@ -315,6 +334,7 @@ static void score_ranking(const struct score_run *runs, int count, int source,
 bool score_runs(const struct score_run *runs, int count, int source, struct score *out)
 {
 	double *scratch = malloc(sizeof *scratch * (2 * (size_t)count + 1));
+	struct chosen all = { runs, count, source };
 	bool done;
 
 	memset(out, 0, sizeof *out);
@@ -325,11 +345,10 @@ bool score_runs(const struct score_run *runs, int count, int source, struct scor
 			out->runs++;
 			out->refused += !runs[i].predicted;
 		}
-	score_errors(runs, count, source, time_pair, scratch, &out->time);
-	score_errors(runs, count, source, memory_pair, scratch, &out->memory);
-	for (int f = 0; f < SCORE_FIGURES; f++)
-		score_errors(runs, count, source, figure_pairs[f], scratch,
-			     &out->serving[f]);
+	score_errors(all, step_pair, 0, scratch, &out->time);
+	score_errors(all, memory_pair, 0, scratch, &out->memory);
+	for (enum score_figure f = 0; f < SCORE_FIGURES; f++)
+		score_errors(all, figure_pair, f, scratch, &out->serving[f]);
 	done = calibrate(runs, count, source, scratch, &out->calibrated);
 	score_fit(runs, count, source, &out->fit);
 	score_ranking(runs, count, source, scratch, &out->ranking);

@@ -11,12 +11,32 @@
 
 enum { SCORE_RANKING_RUNS = 4 }; /* runs a ranking group has at least */
 
-/* What servers are measured by. */
-enum score_figure { SCORE_TPOT, SCORE_TTFT, SCORE_RATE, SCORE_FIGURES };
+/* What servers are measured by. Burst: of requests that all come at once to an idle
+ * server, over all of them. */
+enum score_figure {
+	SCORE_TPOT,
+	SCORE_TTFT, /* of one request alone, or of a static batch */
+	SCORE_RATE,
+	SCORE_TTFT_LOADED,
+	SCORE_KV_TOKENS,
+	SCORE_KV_GIB,
+	SCORE_RATE_BURST,
+	SCORE_TTFT_BURST,
+	SCORE_TPOT_BURST,
+	SCORE_FIGURES
+};
+
+struct score_words {
+	const char *use;      /* in files of runs, and of the errors in JSON */
+	const char *measured; /* key in files of runs */
+	const char *key;      /* of a run in JSON, behind "predicted_" */
+	const char *label;
+};
+extern const struct score_words score_words[SCORE_FIGURES];
 
 struct score_serving {
 	bool scores;
-	double measured, predicted, low, high;
+	double measured, predicted, low, high; /* high 0: no range is claimed */
 };
 
 struct score_run {

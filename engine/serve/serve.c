@@ -118,25 +118,39 @@ const struct serve_spread *serve_spread(bool experts)
 {
 	static const struct serve_spread dense = { .tpot = 1.20,
 						   .ttft = 1.48,
-						   .rate = 1.28 };
+						   .rate = 1.28,
+						   .loaded = 1.64,
+						   .unfitted = 1.33 };
 	/* two mixtures were measured to the first token: that of all models */
 	static const struct serve_spread mixture = { .tpot = 1.33,
 						     .ttft = 1.49,
-						     .rate = 1.50 };
+						     .rate = 1.50,
+						     .loaded = 3.92,
+						     .unfitted = 2.23 };
 
 	return experts ? &mixture : &dense;
+}
+
+/* Whether requests come and go beside each other. */
+static bool is_loaded(const struct scenario *s, const struct serving_estimate *v)
+{
+	return s->plan.serving.batching != BATCHING_STATIC && v->concurrency > 1;
 }
 
 static void ranges(const struct scenario *s, struct serving_estimate *v)
 {
 	const struct serve_spread *spread = serve_spread(s->model.moe.experts > 0);
+	bool fitted = !s->cluster.accelerator.calibration.unmeasured;
+	double least = fitted ? 1 : spread->unfitted;
+	double tpot = fmax(spread->tpot, least), rate = fmax(spread->rate, least);
+	double ttft = fmax(is_loaded(s, v) ? spread->loaded : spread->ttft, least);
 
-	v->tpot_low_seconds = v->tpot_seconds / spread->tpot;
-	v->tpot_high_seconds = v->tpot_seconds * spread->tpot;
-	v->ttft_low_seconds = v->ttft_seconds / spread->ttft;
-	v->ttft_high_seconds = v->ttft_seconds * spread->ttft;
-	v->output_low = v->output_tokens_per_second / spread->rate;
-	v->output_high = v->output_tokens_per_second * spread->rate;
+	v->tpot_low_seconds = v->tpot_seconds / tpot;
+	v->tpot_high_seconds = v->tpot_seconds * tpot;
+	v->ttft_low_seconds = v->ttft_seconds / ttft;
+	v->ttft_high_seconds = v->ttft_seconds * ttft;
+	v->output_low = v->output_tokens_per_second / rate;
+	v->output_high = v->output_tokens_per_second * rate;
 }
 
 /* As a measured run slows the pass; what drafting takes of it is overhead. */

@@ -22,6 +22,12 @@ void serve_estimate(const struct scenario *scenario, struct estimate *out);
  * fit-serving FIT=--ranges prints it; tests/validation/README.md, Serving). */
 struct serve_spread {
 	double tpot, ttft, rate;
+	/* TTFT beside other requests: nothing is fitted to it, so of all measured runs
+	 */
+	double loaded;
+	/* at least, on an accelerator whose kernels nobody fitted: throughput of 108
+	 * runs of RTX PRO 6000 with the constants of B200 */
+	double unfitted;
 };
 const struct serve_spread *serve_spread(bool experts);
 

@@ -21,80 +21,7 @@
  */
 #include <math.h>
 
-#include "engine/serve/serve_parts.h"
-
-struct work {
-	const struct scenario *s;
-	double prompt; /* tokens to compute of one prompt */
-	double cached; /* tokens before them */
-	double output;
-	double tokens_each; /* of a decoding request in a pass */
-	double accepted;    /* tokens that it gains by a pass */
-	double draft_share; /* time of drafting over a decode pass */
-};
-
-/* Leviathan et al. 2023 (arXiv 2211.17192), equation 1: with acceptance a and g drafted
- * tokens a pass yields (1 - a^(g+1)) / (1 - a). */
-static void speculate(const struct serving_plan *v, struct work *w)
-{
-	double g = (double)v->draft_tokens, a = fmin(v->acceptance, 0.999999);
-
-	w->tokens_each = w->accepted = 1;
-	w->draft_share = 0;
-	if (v->speculative == SPECULATIVE_OFF || g < 1)
-		return;
-	w->tokens_each = 1 + g;
-	w->accepted = (1 - pow(a, g + 1)) / (1 - a);
-	w->draft_share = g * v->draft_cost;
-}
-
-static void work_of(const struct scenario *s, struct work *w)
-{
-	const struct serving_plan *v = &s->plan.serving;
-
-	w->s = s;
-	w->cached = server_cached_tokens(s);
-	w->prompt = fmax(1, (double)v->prompt_len - w->cached);
-	w->output = fmax(1, (double)v->output_len);
-	speculate(v, w);
-}
-
-/* Requests in a micro-batch of a pipeline, where so many run: whole ones. */
-static double beside(const struct server *server, double requests)
-{
-	return fmin(requests, fmax(1, requests / server->context.shape.pp));
-}
-
-/* A batch of `requests` decoding beside `tokens` of prompts of which `prompts` end. */
-static void batch_of(const struct work *w, const struct server *server, double requests,
-		     double tokens, struct batch *b)
-{
-	*b = (struct batch){
-		.requests = beside(server, requests),
-		.tokens_each = w->tokens_each,
-		.context = server_mean_context(w->s),
-		.prompt_tokens = tokens,
-		.prompt_context = w->cached + w->prompt / 2,
-		.prompt_requests = tokens > 0 ? fmax(1, tokens / w->prompt) : 0,
-		.captured = tokens <= 0,
-	};
-}
-
-/* How long a pass takes, and its slowest stage of it. */
-struct timing {
-	double pass, stage;
-};
-
-static struct timing time_pass(const struct work *w, const struct server *server,
-			       double requests, double tokens)
-{
-	struct batch b;
-	struct pass pass;
-
-	batch_of(w, server, requests, tokens, &b);
-	serve_pass(&server->context, &b, false, &pass);
-	return (struct timing){ pass.seconds, pass.stage_seconds };
-}
+#include "engine/serve/work.h"
 
 /* Prompts in passes of at most the budget. A pipeline takes the next one when its
  * slowest stage is free: `pass` is until the last has left it, `stage` how long they
@@ -107,12 +34,12 @@ static struct timing time_prompts(const struct work *w, const struct server *ser
 	struct timing all = { 0, 0 }, one;
 
 	if (whole > 0) {
-		one = time_pass(w, server, 0, budget);
+		one = work_pass(w, server, 0, budget);
 		all.stage = whole * one.stage;
 		all.pass = one.pass + (whole - 1) * one.stage;
 	}
 	if (rest > 0) {
-		one = time_pass(w, server, 0, rest);
+		one = work_pass(w, server, 0, rest);
 		all.stage += one.stage;
 		all.pass += whole > 0 ? one.stage : one.pass;
 	}
@@ -126,16 +53,17 @@ static struct timing time_prompts(const struct work *w, const struct server *ser
 static void decoding(const struct work *w, const struct server *server, double requests,
 		     struct point *out)
 {
-	struct timing t = time_pass(w, server, requests, 0);
-	double turns = fmin(server->context.shape.pp, fmax(1, requests));
+	struct timing t = work_pass(w, server, requests, 0);
 
 	out->decoding = requests;
 	out->decode_seconds = t.pass * (1 + w->draft_share);
-	out->step_seconds = fmax(t.pass, turns * t.stage) * (1 + w->draft_share);
+	out->step_seconds = work_step(w, server, requests, t);
 	out->mixed_seconds = out->decode_seconds;
 	out->gain = w->accepted;
 	out->tpot_seconds = out->step_seconds / w->accepted;
 }
+
+enum { BURST_WAVES = 10 }; /* requests of each user: what benchmarks send */
 
 /* All prompts first, then all outputs together. */
 static void static_batch(const struct work *w, const struct server *server, double c,
@@ -143,16 +71,13 @@ static void static_batch(const struct work *w, const struct server *server, doub
 {
 	struct timing all = time_prompts(w, server, c);
 
+	/* a collective may change to a faster algorithm for more */
+	all.pass = fmax(all.pass, out->prefill_seconds);
 	out->ttft_seconds = all.pass;
 	out->ahead = c - 1;
 	if (c > 1)
 		out->added_seconds = (all.pass - out->prefill_seconds) / (c - 1);
 	out->carrying_seconds = all.pass / c;
-}
-
-static bool mixes(const struct work *w)
-{
-	return w->s->stack.serving.mixes && w->s->plan.serving.chunked_prefill;
 }
 
 /* While a request takes its output, the prompts of the others pass once. */
@@ -172,7 +97,7 @@ static struct prompts carried(const struct work *w, const struct server *server,
 	p.slots = w->output / w->accepted * fmin(server->context.shape.pp, fmax(1, c));
 	p.tokens = fmin(server->budget_tokens, fmax(w->prompt, tokens / p.slots));
 	p.passes = tokens / p.tokens;
-	p.requests = mixes(w) ? fmin(c, c * p.slots / fmax(p.passes, 1)) : 0;
+	p.requests = work_mixes(w) ? fmin(c, c * p.slots / fmax(p.passes, 1)) : 0;
 	return p;
 }
 
@@ -181,48 +106,94 @@ static void add_prompts(const struct work *w, const struct server *server, doubl
 			struct point *out)
 {
 	struct prompts p = carried(w, server, c);
-	struct timing with = time_pass(w, server, p.requests, p.tokens), without;
-	double replaced = mixes(w) ? fmin(p.passes, p.slots) : 0;
+	struct timing with = work_pass(w, server, p.requests, p.tokens), without;
+	double replaced = work_mixes(w) ? fmin(p.passes, p.slots) : 0;
 
-	without = time_pass(w, server, c, 0);
-	out->mixed_seconds = mixes(w) ? with.pass : out->decode_seconds + with.stage;
+	without = work_pass(w, server, c, 0);
+	out->mixed_seconds =
+		work_mixes(w) ? with.pass : out->decode_seconds + with.stage;
 	out->carrying_seconds = p.passes * with.stage / (c - 1);
 	out->added_seconds =
 		fmax(0, p.passes * with.stage - replaced * without.stage) / (c - 1);
+}
+
+/* A closed loop starts as a burst, and goes on in waves: requests that began together
+ * end together, as far apart as their prompts were served and as their lengths differ.
+ * The variances of both add up from wave to wave, until the waves run into each other:
+ * seconds in which all requests of a wave come. */
+static double wave_window(const struct work *w, double served, double decoding,
+			  int wave)
+{
+	double apart = 2 * w->s->plan.serving.length_spread * decoding;
+
+	return sqrt(served * served + wave * apart * apart);
+}
+
+/* Prompts of a burst of c before one of them is done, mean: half of the others, and of
+ * the others in its own pass. */
+static double ahead_in_burst(const struct work *w, const struct server *server,
+			     double c)
+{
+	double together = fmin(c, fmax(1, server->budget_tokens / w->prompt));
+
+	return (c - 1 + together - 1) / 2;
+}
+
+/* Others that delay a request when all c of a copy come within `window` seconds: each
+ * of them is there for `stay` of it. Those of its own pass do, of the rest the half
+ * that came first. */
+static double ahead_in_wave(const struct work *w, const struct server *server, double c,
+			    const struct point *out, double window)
+{
+	double together = fmax(1, server->budget_tokens / w->prompt);
+	double others = (c - 1) * (1 - 0.5 / together);
+	double first = out->prefill_seconds + out->begin_seconds;
+	double b = first + others * out->added_seconds - window, stay;
+
+	/* the root of stay = first + others added stay / (stay + window) */
+	stay = (b + sqrt(b * b + 4 * first * window)) / 2;
+	return others * stay / (stay + window);
+}
+
+/* Mean over the requests of each user. */
+static double ahead_in_waves(const struct work *w, const struct server *server,
+			     double c, const struct point *out, double cycle)
+{
+	double decoding = cycle - out->prefill_seconds - out->begin_seconds;
+	double sum = ahead_in_burst(w, server, c);
+
+	for (int wave = 1; wave < BURST_WAVES; wave++) {
+		double window = wave_window(w, c * out->added_seconds, decoding, wave);
+
+		sum += ahead_in_wave(w, server, c, out, fmin(window, decoding));
+	}
+	return fmin(c - 1, sum / BURST_WAVES);
 }
 
 static void continuous(const struct work *w, const struct server *server, double c,
 		       struct point *out)
 {
 	double steps = w->output / w->accepted, own;
+	bool closed = w->s->plan.serving.request_rate <= 0;
 
 	out->carrying_seconds = out->prefill_seconds;
 	if (c > 1)
 		add_prompts(w, server, c, out);
-	/* a pass that is under way when a request comes, where others run */
-	out->begin_seconds = out->decode_seconds / 2 * fmin(1, c - 1);
+	/* Where others run, a request waits for the pass under way: half of one, or,
+	 * as it is prepared while the pass after its user's last one runs, a whole. */
+	out->begin_seconds = out->decode_seconds * (closed ? 1 : 0.5) * fmin(1, c - 1);
 	own = out->prefill_seconds + out->begin_seconds +
 	      steps * out->step_seconds * (w->output - 1) / w->output;
 	out->ahead = (c - 1) * fmin(1, out->added_seconds / own);
+	if (closed && c > 1 && out->added_seconds > 0)
+		out->ahead = ahead_in_waves(w, server, c, out,
+					    own + (c - 1) * out->added_seconds);
 	out->behind = c - 1 - out->ahead;
 	out->tpot_seconds =
 		(steps * out->step_seconds + out->behind * out->added_seconds) /
 		w->output;
 	out->ttft_seconds = out->prefill_seconds + out->begin_seconds +
 			    out->ahead * out->added_seconds;
-}
-
-/* Seconds from the prefill pool to a decoding engine. */
-static double transfer_seconds(const struct scenario *s, const struct server *prefill)
-{
-	double bytes = server_request_bytes(&prefill->context,
-					    (double)s->plan.serving.prompt_len) *
-		       prefill->context.shape.pp;
-	const struct link *net = &s->cluster.link[LINK_NETWORK];
-	double rate =
-		net->bytes_per_second * (net->efficiency > 0 ? net->efficiency : 1);
-
-	return rate > 0 ? bytes / rate + net->latency_seconds : 0;
 }
 
 /* Seconds at a server that takes `service` for each of n customers, who come back
@@ -235,18 +206,34 @@ static double closed_loop(double n, double service, double away)
 	return (b + sqrt(b * b + 4 * service * away)) / 2;
 }
 
+/* The same, mean over the waves of a closed loop that starts as a burst. */
+static double closed_waves(const struct work *w, const struct server *prefill, double n,
+			   double service, double away, double decoding)
+{
+	double sum = service * (1 + ahead_in_burst(w, prefill, n));
+
+	for (int wave = 1; wave < BURST_WAVES; wave++)
+		sum += closed_loop(
+			n, service,
+			fmin(away, wave_window(w, n * service, decoding, wave)));
+	return fmin(n * service, sum / BURST_WAVES);
+}
+
 /* Both pools with `requests` decoding in a copy; returns how many that would lead to.
  */
-static double share_out(const struct work *w, const struct server *decode, double pools,
-			double c, struct point *out)
+static double share_out(const struct work *w, const struct server *decode,
+			const struct server *prefill, double c, struct point *out)
 {
+	double pools = prefill->engines * prefill->context.shape.dp;
 	double all = decode->context.shape.dp * decode->engines;
 	double service = out->carrying_seconds, n = fmax(1, c * all / pools), away;
 	double output = (w->output - 1) * out->tpot_seconds, stays;
 
 	away = out->prefill_seconds - service + out->transfer_seconds + output;
-	stays = closed_loop(n, service, away);
-	out->ahead = service > 0 ? stays / service - 1 : 0;
+	stays = w->s->plan.serving.request_rate > 0
+			? closed_loop(n, service, away)
+			: closed_waves(w, prefill, n, service, away, output);
+	out->ahead = service > 0 ? fmax(0, stays / service - 1) : 0;
 	out->ttft_seconds =
 		out->prefill_seconds + out->ahead * service + out->transfer_seconds;
 	return c * output / (out->ttft_seconds + output);
@@ -257,21 +244,20 @@ static double share_out(const struct work *w, const struct server *decode, doubl
 static void apart(const struct work *w, const struct server *decode,
 		  const struct server *prefill, double c, struct point *out)
 {
-	double pools = prefill->engines * prefill->context.shape.dp;
 	double most = c;
 
 	out->added_seconds = out->carrying_seconds;
-	out->transfer_seconds = transfer_seconds(w->s, prefill);
+	out->transfer_seconds = work_transfer(w, prefill);
 	/* fewer decode faster, so that fewer do: from all of them downwards */
 	for (int i = 0; i < 8; i++) {
-		double leads = fmax(1, share_out(w, decode, pools, c, out));
+		double leads = fmax(1, share_out(w, decode, prefill, c, out));
 
 		if (most - leads < 1e-3 * most)
 			break;
 		most = leads;
 		decoding(w, decode, most, out);
 	}
-	share_out(w, decode, pools, c, out);
+	share_out(w, decode, prefill, c, out);
 }
 
 void steady_point(const struct server *decode, const struct server *prefill,
@@ -312,7 +298,7 @@ double steady_mixed(const struct server *server, double requests, struct batch *
 	if (requests <= 1 || w.s->plan.serving.batching == BATCHING_STATIC)
 		return 0;
 	p = carried(&w, server, requests);
-	batch_of(&w, server, p.requests, p.tokens, out);
+	work_batch(&w, server, p.requests, p.tokens, out);
 	return fmin(1, p.passes / p.slots);
 }
 
@@ -322,6 +308,6 @@ void steady_batch(const struct server *server, double requests, double tokens,
 	struct work w;
 
 	work_of(server->context.scenario, &w);
-	batch_of(&w, server, requests,
-		 fmin(tokens, fmin(w.prompt, server->budget_tokens)), out);
+	work_batch(&w, server, requests,
+		   fmin(tokens, fmin(w.prompt, server->budget_tokens)), out);
 }

@@ -84,9 +84,9 @@ bool whatif_tunes(const struct knob *knob)
 	static const char *const given[] = {
 		"gbs",         "seq",          "document_len",  "imbalance",
 		"lora_rank",   "mode",         "prompt",        "output",
-		"concurrency", "request_rate", "shared_prefix", "goal_ttft",
-		"goal_tpot",   "batching",     "acceptance",    "draft_cost",
-		"speculative", "draft_tokens", "memory_share",
+		"concurrency", "request_rate", "length_spread", "shared_prefix",
+		"goal_ttft",   "goal_tpot",    "batching",      "acceptance",
+		"draft_cost",  "speculative",  "draft_tokens",  "memory_share",
 	};
 
 	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)

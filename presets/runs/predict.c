@@ -6,6 +6,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
+#include "engine/serve/simulate.h"
 #include "engine/train/train.h"
 #include "presets/report.h"
 #include "presets/runs/runs.h"
@@ -31,7 +32,8 @@ static double predicted_bytes(const struct measured_run *run,
 	return most;
 }
 
-static void predict_serving(const struct estimate *estimate, struct score_run *out)
+static void predict_serving(const struct measured_run *run,
+			    const struct estimate *estimate, struct score_run *out)
 {
 	const struct serving_estimate *v = &estimate->serving;
 
@@ -49,18 +51,56 @@ static void predict_serving(const struct estimate *estimate, struct score_run *o
 	out->serving[SCORE_RATE].predicted = v->output_tokens_per_second;
 	out->serving[SCORE_RATE].low = v->output_low;
 	out->serving[SCORE_RATE].high = v->output_high;
+	out->serving[SCORE_TTFT_LOADED].predicted = v->ttft_seconds;
+	out->serving[SCORE_TTFT_LOADED].low = v->ttft_low_seconds;
+	out->serving[SCORE_TTFT_LOADED].high = v->ttft_high_seconds;
+	/* logs tell the tokens of one copy of the attention, the bytes of one GPU */
+	out->serving[SCORE_KV_TOKENS].predicted =
+		v->kv_tokens /
+		(v->engines * (double)run->scenario.plan.serving.dp_attention);
+	out->serving[SCORE_KV_GIB].predicted = v->kv_share_bytes / 1073741824;
 }
 
-/* A measured server ran. Few sources state its memory share: where the stack's default
- * does not hold the weights it was started with one that does, the nearest. */
-static void estimate_server(const struct scenario *s, struct estimate *estimate)
+static bool scores_burst(const struct measured_run *run)
 {
+	return run->requests > 0 && (run->scores_serving[SCORE_RATE_BURST] ||
+				     run->scores_serving[SCORE_TTFT_BURST] ||
+				     run->scores_serving[SCORE_TPOT_BURST]);
+}
+
+/* All requests at once: no steady state, so request by request. */
+static void predict_burst(const struct measured_run *run, struct score_run *out)
+{
+	struct serve_load load = { .requests = run->requests };
+	struct scenario s = run->scenario;
+	struct queue_result result;
+	struct arena arena = { 0 };
+
+	s.plan.serving.concurrency = run->requests;
+	arena.size = serve_simulation_bytes(&s, &load);
+	arena.base = malloc(arena.size + 1);
+	if (arena.base && serve_simulate(&s, &load, &arena, &result)) {
+		out->serving[SCORE_RATE_BURST].predicted =
+			result.output_tokens / result.seconds;
+		out->serving[SCORE_TTFT_BURST].predicted = result.ttft.mean;
+		out->serving[SCORE_TPOT_BURST].predicted = result.tpot.mean;
+	}
+	free(arena.base);
+}
+
+/* A measured server ran. Few sources state its memory share: where they don't and the
+ * stack's default does not hold the weights it was started with one that does, the
+ * nearest. */
+static void estimate_server(const struct measured_run *run, struct estimate *estimate)
+{
+	const struct scenario *s = &run->scenario;
 	const struct finding *f = &estimate->problems.item[0];
 	struct scenario raised = *s;
 
 	scenario_estimate(s, estimate);
-	if (!estimate->legal || estimate->fits || estimate->problems.count < 1 ||
-	    !f->knob || strcmp(f->knob, "memory_share") != 0)
+	if (run->states_share || !estimate->legal || estimate->fits ||
+	    estimate->problems.count < 1 || !f->knob ||
+	    strcmp(f->knob, "memory_share") != 0)
 		return;
 	if (knob_set(&raised, knob_find("memory_share"), f->nearest[0]))
 		scenario_estimate(&raised, estimate);
@@ -91,13 +131,15 @@ void run_predict(const struct measured_run *run, struct estimate *estimate,
 	if (!run->readable)
 		return;
 	if (run->scenario.plan.mode == MODE_INFERENCE)
-		estimate_server(&run->scenario, estimate);
+		estimate_server(run, estimate);
 	else
 		scenario_estimate(&run->scenario, estimate);
 	if (!estimate->legal)
 		return;
 	if (run->scenario.plan.mode == MODE_INFERENCE) {
-		predict_serving(estimate, out);
+		predict_serving(run, estimate, out);
+		if (scores_burst(run))
+			predict_burst(run, out);
 		return;
 	}
 	out->predicted = true;
@@ -184,9 +226,8 @@ static cJSON *score_object(const char *name, const struct score *score)
 	add_errors(object, "time", &score->time);
 	add_errors(object, "time_calibrated", &score->calibrated);
 	add_errors(object, "memory", &score->memory);
-	add_errors(object, "tpot", &score->serving[SCORE_TPOT]);
-	add_errors(object, "ttft", &score->serving[SCORE_TTFT]);
-	add_errors(object, "throughput", &score->serving[SCORE_RATE]);
+	for (int f = 0; f < SCORE_FIGURES; f++)
+		add_errors(object, score_words[f].use, &score->serving[f]);
 	fit = cJSON_AddObjectToObject(object, "fit");
 	cJSON_AddNumberToObject(fit, "fits_predicted_fits", score->fit.fits_fits);
 	cJSON_AddNumberToObject(fit, "fits_predicted_out", score->fit.fits_out);
@@ -215,20 +256,21 @@ static void add_predicted(cJSON *row, bool predicted, const char *key, double va
 static void add_serving(cJSON *row, const struct measured_run *run,
 			const struct score_run *p)
 {
-	static const char *const names[SCORE_FIGURES] = { "tpot_seconds",
-							  "ttft_seconds",
-							  "output_tokens_per_second" };
-
 	for (int f = 0; f < SCORE_FIGURES; f++) {
+		const struct score_serving *one = &p->serving[f];
+		const char *name = score_words[f].key;
+		bool has = p->predicted && one->predicted > 0;
 		char key[64];
 
-		snprintf(key, sizeof key, "predicted_%s", names[f]);
-		add_predicted(row, p->predicted, key, p->serving[f].predicted);
-		snprintf(key, sizeof key, "predicted_%s_low", names[f]);
-		add_predicted(row, p->predicted, key, p->serving[f].low);
-		snprintf(key, sizeof key, "predicted_%s_high", names[f]);
-		add_predicted(row, p->predicted, key, p->serving[f].high);
-		snprintf(key, sizeof key, "measured_%s", names[f]);
+		if (f > SCORE_RATE && !run->scores_serving[f])
+			continue;
+		snprintf(key, sizeof key, "predicted_%s", name);
+		add_predicted(row, has, key, one->predicted);
+		snprintf(key, sizeof key, "predicted_%s_low", name);
+		add_predicted(row, has && one->high > 0, key, one->low);
+		snprintf(key, sizeof key, "predicted_%s_high", name);
+		add_predicted(row, has && one->high > 0, key, one->high);
+		snprintf(key, sizeof key, "measured_%s", name);
 		add_predicted(row, run->serving[f] > 0, key, run->serving[f]);
 	}
 }

@@ -1,4 +1,5 @@
 /* read.c - files of measured runs; see runs.h. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,9 +262,9 @@ static void read_measured(struct reading *r, struct measured_run *out,
 	kind = node_get(map, "memory_kind");
 	out->step_seconds = number(r, map, "step_seconds");
 	out->peak_bytes = number(r, map, "peak_memory_gib") * 1073741824.0;
-	out->serving[SCORE_TPOT] = number(r, map, "tpot_seconds");
-	out->serving[SCORE_TTFT] = number(r, map, "ttft_seconds");
-	out->serving[SCORE_RATE] = number(r, map, "output_tokens_per_second");
+	for (int f = 0; f < SCORE_FIGURES; f++)
+		out->serving[f] = number(r, map, score_words[f].measured);
+	out->requests = (int)fmin(number(r, map, "requests"), 1e6);
 	rate = number(r, map, "tokens_per_second_per_gpu") *
 	       (double)out->scenario.cluster.gpus;
 	if (out->step_seconds <= 0 && rate > 0)
@@ -283,13 +284,34 @@ static void read_use(struct measured_run *out, const struct node *run)
 		out->scores_time |= text_is(n, "time") && out->step_seconds > 0;
 		out->scores_memory |= text_is(n, "memory") && out->peak_bytes > 0;
 		out->scores_fit |= text_is(n, "fit");
-		out->scores_serving[SCORE_TPOT] |= text_is(n, "tpot");
-		out->scores_serving[SCORE_TTFT] |= text_is(n, "ttft");
-		out->scores_serving[SCORE_RATE] |= text_is(n, "throughput");
+		for (int f = 0; f < SCORE_FIGURES; f++)
+			out->scores_serving[f] |= text_is(n, score_words[f].use);
 	}
 }
 
-static bool read_run(struct reading *r, const struct node *run)
+/* Lengths of a group that were drawn evenly between two shares of what its runs state:
+ * prompt and output are those of the mean request. */
+static void draw_lengths(struct reading *r, const struct node *group,
+			 struct scenario *s)
+{
+	const struct node *map = node_get(group, "lengths");
+	struct serving_plan *v = &s->plan.serving;
+	double from, to, mean;
+
+	if (!map || map->kind != NODE_MAP)
+		return;
+	from = number(r, map, "from");
+	to = number(r, map, "to");
+	mean = (from + to) / 2;
+	if (from <= 0 || to < from)
+		return;
+	v->prompt_len = (int64_t)((double)v->prompt_len * mean + 0.5);
+	v->output_len = (int64_t)((double)v->output_len * mean + 0.5);
+	v->length_spread = (to - from) / (to + from);
+}
+
+static bool read_run(struct reading *r, const struct node *group,
+		     const struct node *run)
 {
 	struct measured_run *out = add_run(r->set);
 	const struct node *id = node_get(run, "id");
@@ -314,11 +336,14 @@ static bool read_run(struct reading *r, const struct node *run)
 		out->readable = read_plan(r, out, run);
 		if (out->scenario.plan.mode == MODE_TRAINING)
 			run_settle(out, run, r->shape);
+		else
+			draw_lengths(r, group, &out->scenario);
 	}
 	if (out->readable && !check_dp(r, out, run, &error)) {
 		add_fault(r->set, &error);
 		out->readable = false;
 	}
+	out->states_share = node_get(run, "memory_share") != NULL;
 	read_measured(r, out, run);
 	read_use(out, run);
 	return true;
@@ -340,7 +365,7 @@ static bool read_group(struct reading *r, const struct node *group)
 		return true;
 	}
 	for (const struct node *run = runs->child; run; run = run->next)
-		if (run->kind == NODE_MAP && !read_run(r, run))
+		if (run->kind == NODE_MAP && !read_run(r, group, run))
 			return false;
 	return true;
 }

@@ -32,6 +32,8 @@ struct measured_run {
 	double serving[SCORE_FIGURES];   /* measured; 0 = not stated */
 	bool scores_serving[SCORE_FIGURES];
 	bool fits;
+	bool states_share; /* of a server's memory */
+	int requests;      /* of a burst; 0 = not one */
 	struct scenario scenario;
 };
 

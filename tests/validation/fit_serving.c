@@ -20,18 +20,18 @@
 
 #include "tests/validation/fit_serving.h"
 
-const char *const serving_figures[SCORE_FIGURES] = { "TPOT", "TTFT", "rate" };
+const char *const serving_figures[RANGE_FIGURES] = { "TPOT", "TTFT", "rate", "loaded" };
 
 static void predict(struct serving_fit *fit, int i)
 {
 	struct score_run row;
 
-	for (int f = 0; f < SCORE_FIGURES; f++)
+	for (int f = 0; f < RANGE_FIGURES; f++)
 		fit->error[i][f] = NAN;
 	if (!fit->set.run[i].readable)
 		return;
 	run_predict(&fit->set.run[i], &fit->estimate, &row);
-	for (int f = 0; f < SCORE_FIGURES; f++)
+	for (int f = 0; f < RANGE_FIGURES; f++)
 		if (row.predicted && row.serving[f].scores &&
 		    row.serving[f].measured > 0)
 			fit->error[i][f] =
@@ -60,7 +60,7 @@ static void find_groups(struct serving_fit *fit)
 
 double serving_fit_objective(const struct serving_fit *fit)
 {
-	int cells = fit->set.count * SCORE_FIGURES;
+	int cells = fit->set.count * FIT_FIGURES;
 	double *sum = calloc((size_t)cells + 1, sizeof *sum);
 	int *n = calloc((size_t)cells + 1, sizeof *n);
 	double total = 0, weights = 0;
@@ -68,9 +68,9 @@ double serving_fit_objective(const struct serving_fit *fit)
 	if (!sum || !n)
 		exit(2);
 	for (int i = 0; i < fit->set.count; i++)
-		for (int f = 0; f < SCORE_FIGURES; f++) {
+		for (int f = 0; f < FIT_FIGURES; f++) {
 			double e = fabs(fit->error[i][f]);
-			int at = fit->group[i] * SCORE_FIGURES + f;
+			int at = fit->group[i] * FIT_FIGURES + f;
 
 			if (isnan(e) || fit->left_out[i])
 				continue;
@@ -172,7 +172,7 @@ static void report(const struct serving_fit *fit, bool left_out)
 
 	if (!values)
 		exit(2);
-	for (int f = 0; f < SCORE_FIGURES; f++) {
+	for (int f = 0; f < RANGE_FIGURES; f++) {
 		int n = 0;
 
 		for (int i = 0; i < fit->set.count; i++)

@@ -5,16 +5,20 @@
 #include "presets/runs/runs.h"
 #include "tests/validation/serving_constants.h"
 
+/* What is fitted, and what is only scored: the time to the first token under load
+ * follows from the others. */
+enum { FIT_FIGURES = SCORE_RATE + 1, RANGE_FIGURES = SCORE_TTFT_LOADED + 1 };
+
 struct serving_fit {
 	struct run_set set;
 	struct estimate estimate;
 	/* log(predicted / measured) of each run; NAN where it is not scored */
-	double (*error)[SCORE_FIGURES];
+	double (*error)[RANGE_FIGURES];
 	int *group;     /* of each run: what is averaged before it is weighed */
 	bool *left_out; /* of each run */
 };
 
-extern const char *const serving_figures[SCORE_FIGURES];
+extern const char *const serving_figures[RANGE_FIGURES];
 
 /* From the priors to the constants that meet the runs which are not left out; those
  * that are have predictions by these constants afterwards. */

@@ -92,7 +92,7 @@ static int number(const struct misses *all, int figure, struct choice c)
 static void print_row(const char *what, const struct misses *all, struct choice c)
 {
 	printf("%-24s", what);
-	for (int k = 0; k < SCORE_FIGURES; k++) {
+	for (int k = 0; k < RANGE_FIGURES; k++) {
 		int n = number(all, k, c);
 
 		if (n > 0)
@@ -131,7 +131,7 @@ static void leave_out(struct serving_fit *f, int like, bool model, struct misses
 	for (int i = 0; i < f->set.count; i++)
 		f->left_out[i] = is_alike(f, like, i, model);
 	serving_fit_search(f);
-	for (int k = 0; k < SCORE_FIGURES; k++)
+	for (int k = 0; k < RANGE_FIGURES; k++)
 		keep(f, k, model, all);
 	here.count = (int)(all->item + all->count - here.item);
 	qsort(here.item, (size_t)here.count, sizeof *here.item, compare);
@@ -173,7 +173,7 @@ bool serving_fit_ranges(struct serving_fit *f)
 		{ "models, experts", { 1, 1 } }, { "both, experts", { 1, -1 } },
 		{ "all", { -1, -1 } },
 	};
-	size_t most = (size_t)f->set.count * SCORE_FIGURES * 2 + 1;
+	size_t most = (size_t)f->set.count * RANGE_FIGURES * 2 + 1;
 	struct misses all = { calloc(most, sizeof *all.item), 0 };
 
 	if (!all.item)
@@ -181,7 +181,7 @@ bool serving_fit_ranges(struct serving_fit *f)
 	printf("%.0f %% of measured / predicted lie in 1/f .. f of what is left out\n"
 	       "f': all that are left out together count as one run\n%-24s",
 	       100 * share, "left out");
-	for (int k = 0; k < SCORE_FIGURES; k++)
+	for (int k = 0; k < RANGE_FIGURES; k++)
 		printf("  %5s  %5s  %5s", serving_figures[k], "f", "f'");
 	putchar('\n');
 	leave_out_each(f, false, &all);

@@ -105,10 +105,6 @@ static void print_serving(const struct run_set *set, const struct run_scores *sc
 	printf("%-22s %5s | %5s %6s %6s %6s %6s | %s\n", "source", "runs", "n",
 	       "median", "mean", "p90", "bias", "of");
 	for (int k = 0; k <= set->sources; k++) {
-		static const char *const names[SCORE_FIGURES] = {
-			"time per output token", "time to first token",
-			"output tokens a second"
-		};
 		const struct score *s =
 			k < set->sources ? &scores->source[k] : &scores->total;
 
@@ -118,7 +114,7 @@ static void print_serving(const struct run_set *set, const struct run_scores *sc
 			printf("%-22.22s %5d |",
 			       k < set->sources ? set->source[k] : "total", s->runs);
 			print_errors(&s->serving[f]);
-			printf(" | %s\n", names[f]);
+			printf(" | %s\n", score_words[f].label);
 		}
 	}
 }

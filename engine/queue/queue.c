@@ -1,0 +1,253 @@
+/* queue.c - see queue.h: who comes when, and which server's passes end next. */
+#include "engine/queue/queue.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/queue/queue_parts.h"
+
+/* --- lines --- */
+
+void line_insert(struct line *line, struct request *all, int32_t who, int32_t behind)
+{
+	int32_t next = behind != NOBODY ? all[behind].next : line->first;
+
+	all[who].before = behind;
+	all[who].next = next;
+	if (behind != NOBODY)
+		all[behind].next = who;
+	else
+		line->first = who;
+	if (next != NOBODY)
+		all[next].before = who;
+	else
+		line->last = who;
+	line->count++;
+}
+
+void line_add(struct line *line, struct request *all, int32_t who)
+{
+	line_insert(line, all, who, line->last);
+}
+
+void line_drop(struct line *line, struct request *all, int32_t who)
+{
+	struct request *r = &all[who];
+
+	if (r->before != NOBODY)
+		all[r->before].next = r->next;
+	else
+		line->first = r->next;
+	if (r->next != NOBODY)
+		all[r->next].before = r->before;
+	else
+		line->last = r->before;
+	line->count--;
+}
+
+/* --- what happens to a request --- */
+
+/* The next of a closed loop, or of the list, is on its way. */
+static void begin_next(struct simulation *s, double now)
+{
+	int32_t who = s->begun;
+	struct request *r = &s->request[who];
+
+	if (who >= s->load->requests)
+		return;
+	if (s->load->arrivals == ARRIVE_CLOSED)
+		r->arrival = now;
+	r->ready = r->arrival + s->system->host_seconds;
+	s->begun++;
+	line_add(&s->coming, s->request, who);
+}
+
+void simulation_first_token(struct simulation *s, int32_t who, double now)
+{
+	s->request[who].first = now;
+}
+
+void simulation_done(struct simulation *s, int32_t who, double now)
+{
+	s->request[who].end = now;
+	s->done++;
+	if (s->load->arrivals == ARRIVE_CLOSED)
+		begin_next(s, now);
+}
+
+/* Caches that leave one server share what its network carries: one after the other.
+ * The line of what travels is by arrival. */
+void simulation_send(struct simulation *s, struct station *from, int32_t who)
+{
+	struct request *r = &s->request[who];
+	double begin = fmax(from->end + from->trail, from->net_free);
+	int32_t behind = s->sent.last;
+
+	from->net_free = begin + r->prompt * s->system->send_seconds;
+	r->ready = from->net_free + s->system->send_latency;
+	r->left = (int32_t)ceil((r->output - 1) / s->system->pool.gain);
+	while (behind != NOBODY && s->request[behind].ready > r->ready)
+		behind = s->request[behind].before;
+	line_insert(&s->sent, s->request, who, behind);
+}
+
+/* --- who goes where --- */
+
+static struct station *least_loaded(struct station *from, int count)
+{
+	struct station *best = from;
+
+	for (int i = 1; i < count; i++)
+		if (station_load(&from[i]) < station_load(best))
+			best = &from[i];
+	return best;
+}
+
+static void deliver_coming(struct simulation *s, double now)
+{
+	int front = s->fronts > 0 ? s->fronts : s->stations;
+
+	while (s->coming.count > 0 && s->request[s->coming.first].ready <= now) {
+		int32_t who = s->coming.first;
+		struct request *r = &s->request[who];
+		struct station *to = least_loaded(s->station, front);
+
+		line_drop(&s->coming, s->request, who);
+		r->fill = (int32_t)fmax(1, r->prompt - to->pool->cached);
+		station_take(to, s, who, now);
+		if (s->load->arrivals != ARRIVE_CLOSED)
+			begin_next(s, now);
+	}
+}
+
+static void deliver_sent(struct simulation *s, double now)
+{
+	while (s->sent.count > 0 && s->request[s->sent.first].ready <= now) {
+		int32_t who = s->sent.first;
+
+		line_drop(&s->sent, s->request, who);
+		simulation_first_token(s, who, now);
+		if (s->request[who].left < 1)
+			simulation_done(s, who, now);
+		else
+			station_take(least_loaded(s->station + s->fronts,
+						  s->stations - s->fronts),
+				     s, who, now);
+	}
+}
+
+static double next_event(const struct simulation *s)
+{
+	double next = INFINITY;
+
+	if (s->coming.count > 0)
+		next = s->request[s->coming.first].ready;
+	if (s->sent.count > 0)
+		next = fmin(next, s->request[s->sent.first].ready);
+	for (int i = 0; i < s->stations; i++)
+		next = fmin(next, s->station[i].end);
+	return next;
+}
+
+static void step(struct simulation *s, double now)
+{
+	for (int i = 0; i < s->stations; i++)
+		if (s->station[i].end <= now)
+			station_end(&s->station[i], s);
+	deliver_sent(s, now);
+	deliver_coming(s, now);
+	for (int i = 0; i < s->stations; i++)
+		if (isinf(s->station[i].end) && station_load(&s->station[i]) > 0)
+			station_plan(&s->station[i], s, now);
+}
+
+/* --- memory --- */
+
+static int servers(const struct queue_system *system)
+{
+	return system->pool.servers + system->prompts.servers;
+}
+
+static size_t endings(const struct queue_load *load, const struct queue_pool *pool)
+{
+	int most = load->requests;
+
+	if (pool->most_requests > 0 && pool->most_requests < most)
+		most = pool->most_requests;
+	return (size_t)most + 1;
+}
+
+size_t queue_bytes(const struct queue_load *load, const struct queue_system *system)
+{
+	size_t n = (size_t)load->requests + 1, stations = (size_t)servers(system);
+
+	return n * (sizeof(struct request) + sizeof(double)) +
+	       stations * (sizeof(struct station) +
+			   endings(load, &system->pool) * sizeof(struct ending)) +
+	       64 * (stations + 4);
+}
+
+static bool open_simulation(struct simulation *s, struct arena *arena)
+{
+	size_t n = (size_t)s->load->requests + 1;
+
+	s->fronts = s->system->prompts.servers;
+	s->stations = servers(s->system);
+	s->request = arena_take(arena, n, sizeof *s->request);
+	s->station = arena_take(arena, (size_t)s->stations, sizeof *s->station);
+	if (!s->request || !s->station)
+		return false;
+	for (int i = 0; i < s->stations; i++) {
+		bool front = i < s->fronts;
+		const struct queue_pool *pool =
+			front ? &s->system->prompts : &s->system->pool;
+		struct ending *heap = arena_take(
+			arena, front ? 1 : endings(s->load, pool), sizeof *heap);
+
+		if (!heap)
+			return false;
+		station_open(&s->station[i], pool, front, heap);
+	}
+	s->coming = s->sent = (struct line){ NOBODY, NOBODY, 0 };
+	return true;
+}
+
+static void keep_records(const struct simulation *s, struct queue_record *records)
+{
+	for (int i = 0; i < s->load->requests; i++) {
+		const struct request *r = &s->request[i];
+
+		records[i] = (struct queue_record){ r->arrival, r->first, r->end,
+						    r->prompt, r->output };
+	}
+}
+
+bool queue_run(const struct queue_system *system, const struct queue_load *load,
+	       struct arena *arena, struct queue_record *records,
+	       struct queue_result *out)
+{
+	struct simulation s = { .system = system, .load = load, .out = out };
+	int together = load->arrivals == ARRIVE_CLOSED ? load->users : 1;
+	double *scratch;
+
+	*out = (struct queue_result){ 0 };
+	if (load->requests < 1 || !open_simulation(&s, arena))
+		return false;
+	scratch = arena_take(arena, (size_t)load->requests, sizeof *scratch);
+	if (!scratch)
+		return false;
+	load_draw(load, s.request);
+	for (int i = 0; i < together; i++)
+		begin_next(&s, 0);
+	while (s.done < load->requests) {
+		double now = next_event(&s);
+
+		if (isinf(now))
+			return false;
+		step(&s, now);
+	}
+	if (records)
+		keep_records(&s, records);
+	figures_sum(&s, scratch);
+	return true;
+}

@@ -1,0 +1,133 @@
+/* queue.h - a server of requests, one pass after the other: who waits how long.
+ *
+ * A discrete-event simulation of iteration-level scheduling (Yu et al., "Orca", OSDI
+ * 2022, section 3; chunked prompts: Agrawal et al., "Sarathi-Serve", arXiv 2403.02310).
+ * Passes in which nothing joins or leaves are taken together: their lengths are linear
+ * in the context. What a pass takes is asked of the caller. The same load and seed give
+ * the same bytes; memory is lent.
+ */
+#ifndef ENGINE_QUEUE_H
+#define ENGINE_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/arena.h"
+
+/* --- what is asked --- */
+
+enum queue_arrivals {
+	ARRIVE_CLOSED, /* `users` requests at once, each followed by the next */
+	ARRIVE_EVEN,   /* `rate` a second, all gaps alike */
+	ARRIVE_POISSON,
+	ARRIVE_BURSTY, /* gaps of a gamma distribution with variation `burst` */
+	ARRIVE_LISTED, /* times of the list */
+	ARRIVE_COUNT
+};
+
+enum queue_lengths {
+	LENGTHS_EVEN,      /* within `spread` of prompt and output, on both sides */
+	LENGTHS_LOGNORMAL, /* their mean is prompt and output, variation `spread` */
+	LENGTHS_LISTED,
+	LENGTHS_COUNT
+};
+
+struct queue_item {
+	double arrival; /* seconds */
+	int32_t prompt, output;
+};
+
+struct queue_load {
+	enum queue_arrivals arrivals;
+	enum queue_lengths lengths;
+	int requests; /* in all */
+	int users;    /* closed loop */
+	double rate;  /* requests a second */
+	double burst; /* standard deviation of the gaps over their mean */
+	double prompt, output, spread;
+	uint64_t seed;
+	const struct queue_item *list; /* `requests` of them, by arrival */
+};
+
+/* --- what serves it --- */
+
+enum queue_scheduler {
+	SERVE_MIXED,         /* prompts, in chunks, beside decoding requests */
+	SERVE_PROMPTS_FIRST, /* passes over prompts alone, as long as any waits */
+	SERVE_STATIC,        /* a batch, its prompts first; the next when it is done */
+	SERVE_COUNT
+};
+
+/* One pass. */
+struct queue_pass {
+	double requests;       /* that decode */
+	double context;        /* tokens that each of them has, mean */
+	double prompt_tokens;  /* in this pass */
+	double prompt_context; /* that each of them attends over, mean */
+};
+
+/* Seconds of a pass. The next one of the same requests can begin after `busy`; a prompt
+ * gives its first token `trail` later, when it has left the last stage of a pipeline.
+ */
+struct queue_seconds {
+	double busy, trail;
+};
+/* `server` is the one of the pool. */
+typedef struct queue_seconds queue_cost(void *server, const struct queue_pass *pass);
+
+struct queue_pool {
+	int servers; /* alike; a request goes to the one with the fewest */
+	enum queue_scheduler scheduler;
+	double budget;     /* tokens of a pass */
+	double room;       /* tokens that the cache of a server holds */
+	double cached;     /* tokens of every prompt that it holds already */
+	int most_requests; /* of a server; 0 = no limit */
+	bool reserves;     /* a request is let in when its whole output fits */
+	double gain;       /* output tokens of a request in a pass */
+	double each;       /* tokens of the budget that it takes */
+	queue_cost *cost;
+	void *server;
+};
+
+struct queue_system {
+	struct queue_pool pool;      /* where requests decode */
+	struct queue_pool prompts;   /* where prompts run, if servers > 0 */
+	double host_seconds;         /* of a request before its first pass */
+	double send_seconds;         /* the cache of a prompt token from pool to pool */
+	double send_latency;         /* of one request */
+	double goal_ttft, goal_tpot; /* seconds; 0 = none */
+};
+
+/* --- what comes out --- */
+
+struct queue_times {
+	double mean, p50, p90, p99; /* seconds */
+};
+
+struct queue_result {
+	int requests;
+	double seconds; /* from the first arrival to the last token */
+	double prompt_tokens, output_tokens;
+	struct queue_times ttft, tpot, request; /* request: arrival to last token */
+	double within_goals;                    /* share of the requests */
+	double running;                         /* in the system, mean over time */
+	int64_t passes;
+	int preempted; /* times that a request lost its cache */
+	double recomputed_tokens;
+};
+
+/* What became of a request. */
+struct queue_record {
+	double arrival, first, end; /* seconds; first and last token */
+	int32_t prompt, output;
+};
+
+/* Memory that a load needs. */
+size_t queue_bytes(const struct queue_load *load, const struct queue_system *system);
+/* Runs the load; records, if given, has room for load->requests. False: not enough
+ * memory, or a load without requests. */
+bool queue_run(const struct queue_system *system, const struct queue_load *load,
+	       struct arena *arena, struct queue_record *records,
+	       struct queue_result *out);
+
+#endif

@@ -1,0 +1,98 @@
+/* queue_parts.h - what the parts of the simulation pass between each other. */
+#ifndef ENGINE_QUEUE_PARTS_H
+#define ENGINE_QUEUE_PARTS_H
+
+#include "engine/queue/queue.h"
+
+enum { NOBODY = -1 };
+
+struct request {
+	double arrival, first, end;
+	double ready; /* when the pool it is going to can take it */
+	int32_t prompt, output;
+	int32_t fill;  /* tokens to compute before it decodes */
+	int32_t chunk; /* of them in the pass under way */
+	int32_t left;  /* passes until its last token */
+	double held;   /* tokens of the cache that it was let in with */
+	/* of its server's decode passes, the one before its first and its last */
+	int64_t begun, finish;
+	int32_t next, before; /* in a line */
+};
+
+/* First come, first served; requests know their neighbours. */
+struct line {
+	int32_t first, last;
+	int count;
+};
+
+/* A request that decodes, by the pass that ends it. */
+struct ending {
+	int64_t finish;
+	int32_t who;
+};
+
+struct station {
+	const struct queue_pool *pool;
+	struct line waiting, filling, running;
+	struct ending *heap;
+	int heap_count;
+	int64_t passes;  /* decode passes so far */
+	double context;  /* tokens of all that decode */
+	double used;     /* of the cache */
+	bool hands_over; /* after the prompt */
+	double net_free; /* when its network can send the next cache */
+	/* passes under way: `count` of them from `start` on */
+	double start, end;  /* end: infinite where nothing runs */
+	double one, growth; /* seconds of the first, and how much each is longer */
+	double trail;       /* until what the last carried has left the last stage */
+	int64_t count;
+	bool decodes;
+};
+
+struct simulation {
+	const struct queue_system *system;
+	const struct queue_load *load;
+	struct request *request;
+	struct station *station;
+	int stations, fronts;     /* the first `fronts` run prompts alone */
+	struct line coming, sent; /* to the prompts' pool, to the other */
+	int begun, done;
+	struct queue_result *out;
+};
+
+void line_add(struct line *line, struct request *all, int32_t who);
+/* NOBODY: in front. */
+void line_insert(struct line *line, struct request *all, int32_t who, int32_t behind);
+void line_drop(struct line *line, struct request *all, int32_t who);
+
+/* --- load.c --- */
+
+/* Lengths and, unless the loop is closed, times of arrival. */
+void load_draw(const struct queue_load *load, struct request *out);
+
+/* --- station.c --- */
+
+void station_open(struct station *station, const struct queue_pool *pool, bool front,
+		  struct ending *heap);
+void station_take(struct station *station, struct simulation *s, int32_t who,
+		  double now);
+/* What runs next; nothing where the station is empty. */
+void station_plan(struct station *station, struct simulation *s, double now);
+/* The passes under way are over. */
+void station_end(struct station *station, struct simulation *s);
+/* Requests in it. */
+int station_load(const struct station *station);
+
+/* --- queue.c --- */
+
+void simulation_first_token(struct simulation *s, int32_t who, double now);
+void simulation_done(struct simulation *s, int32_t who, double now);
+/* A prompt that ran, on its way to the other pool. */
+void simulation_send(struct simulation *s, struct station *from, int32_t who);
+
+/* --- figures.c --- */
+
+/* scratch has room for as many doubles as there are requests. */
+void figures_sum(const struct simulation *s, double *scratch);
+
+#endif

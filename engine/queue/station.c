@@ -1,0 +1,355 @@
+/* station.c - one server of a pool: who is let in, what a pass carries, who leaves. */
+#include <math.h>
+
+#include "engine/queue/queue_parts.h"
+
+void station_open(struct station *at, const struct queue_pool *pool, bool front,
+		  struct ending *heap)
+{
+	static const struct line empty = { NOBODY, NOBODY, 0 };
+
+	*at = (struct station){ .pool = pool,
+				.waiting = empty,
+				.filling = empty,
+				.running = empty,
+				.heap = heap,
+				.hands_over = front,
+				.end = INFINITY };
+}
+
+int station_load(const struct station *at)
+{
+	return at->waiting.count + at->filling.count + at->running.count;
+}
+
+/* --- the heap of endings: the smallest first --- */
+
+static void sift_up(struct station *at, int i, struct ending e)
+{
+	while (i > 0 && at->heap[(i - 1) / 2].finish > e.finish) {
+		at->heap[i] = at->heap[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	at->heap[i] = e;
+}
+
+static void heap_add(struct station *at, struct ending e)
+{
+	sift_up(at, at->heap_count++, e);
+}
+
+static void heap_drop(struct station *at, int i)
+{
+	struct ending last = at->heap[--at->heap_count];
+	int n = at->heap_count;
+
+	if (i == n)
+		return;
+	for (int child = 2 * i + 1; child < n; child = 2 * i + 1) {
+		if (child + 1 < n &&
+		    at->heap[child + 1].finish < at->heap[child].finish)
+			child++;
+		if (at->heap[child].finish >= last.finish)
+			break;
+		at->heap[i] = at->heap[child];
+		i = child;
+	}
+	sift_up(at, i, last);
+}
+
+static void heap_forget(struct station *at, int32_t who)
+{
+	for (int i = 0; i < at->heap_count; i++)
+		if (at->heap[i].who == who) {
+			heap_drop(at, i);
+			return;
+		}
+}
+
+/* --- who is let in --- */
+
+/* Of the cache, when it is let in: its prompt, or what else it has to compute. */
+static double taken_by(const struct station *at, const struct request *r)
+{
+	double own = r->fill > 0 ? r->fill : fmax(0, r->prompt - at->pool->cached);
+
+	return own + (at->pool->reserves ? r->output : 1);
+}
+
+static bool has_room(const struct station *at, const struct request *r)
+{
+	double tokens = taken_by(at, r);
+	int inside = at->filling.count + at->running.count;
+
+	if (at->pool->most_requests > 0 && inside >= at->pool->most_requests)
+		return false;
+	/* what is too large for an empty cache is let in alone */
+	return inside == 0 || at->used + tokens <= at->pool->room;
+}
+
+static void begin_decoding(struct station *at, struct simulation *s, int32_t who)
+{
+	struct request *r = &s->request[who];
+
+	r->begun = at->passes;
+	r->finish = at->passes + r->left;
+	at->context += r->prompt + r->output - r->left * at->pool->gain;
+	line_add(&at->running, s->request, who);
+	heap_add(at, (struct ending){ r->finish, who });
+}
+
+/* Its cache is taken; it begins with its prompt, or has it already. */
+static void let_in(struct station *at, struct simulation *s)
+{
+	int32_t who = at->waiting.first;
+	struct request *r = &s->request[who];
+
+	line_drop(&at->waiting, s->request, who);
+	r->held = taken_by(at, r);
+	at->used += r->held;
+	if (r->fill > 0)
+		line_add(&at->filling, s->request, who);
+	else
+		begin_decoding(at, s, who);
+}
+
+/* What it has written since it began to decode, where that was not set aside. */
+static double grown(const struct station *at, const struct request *r)
+{
+	return at->pool->reserves ? 0
+				  : (double)(at->passes - r->begun) * at->pool->gain;
+}
+
+/* The youngest gives its cache back and begins again, with what it has written. */
+static void preempt(struct station *at, struct simulation *s)
+{
+	int32_t who = at->running.last;
+	struct request *r = &s->request[who];
+	double left = (double)(r->finish - at->passes);
+	double written = r->output - left * at->pool->gain;
+
+	line_drop(&at->running, s->request, who);
+	at->context -= r->prompt + written;
+	at->used -= r->held + grown(at, r);
+	r->left = (int32_t)left;
+	r->fill = (int32_t)fmax(1, r->prompt - at->pool->cached + written);
+	heap_forget(at, who);
+	line_insert(&at->waiting, s->request, who, NOBODY);
+	s->out->preempted++;
+	s->out->recomputed_tokens += r->fill;
+}
+
+/* --- what a pass carries --- */
+
+struct carried {
+	double tokens, context; /* of prompts: sum of what each attends over */
+};
+
+static void carry(struct request *r, double cached, double *left, struct carried *c)
+{
+	double chunk = fmin(*left, r->fill), before;
+
+	/* a chunk attends over what lies before it and half of itself */
+	before = fmax(0, r->prompt - cached - r->fill) + cached;
+	r->chunk = (int32_t)chunk;
+	c->tokens += chunk;
+	c->context += chunk * (before + chunk / 2);
+	*left -= chunk;
+}
+
+static void take_prompts(struct station *at, struct simulation *s, double left,
+			 struct carried *c)
+{
+	/* a batch comes as a whole, and no other before it is done */
+	bool whole = at->pool->scheduler == SERVE_STATIC;
+	bool full = whole && (at->running.count > 0 || at->filling.count > 0);
+
+	for (int32_t i = at->filling.first; i != NOBODY && left >= 1;
+	     i = s->request[i].next)
+		carry(&s->request[i], at->pool->cached, &left, c);
+	while (!full && at->waiting.count > 0 && (left >= 1 || whole) &&
+	       has_room(at, &s->request[at->waiting.first])) {
+		struct request *r = &s->request[at->waiting.first];
+
+		let_in(at, s);
+		if (r->fill > 0 && left >= 1)
+			carry(r, at->pool->cached, &left, c);
+	}
+}
+
+static struct queue_seconds seconds_of(const struct station *at, double requests,
+				       double context, const struct carried *c)
+{
+	struct queue_pass pass = {
+		.requests = requests,
+		.context = context,
+		.prompt_tokens = c->tokens,
+		.prompt_context = c->tokens > 0 ? c->context / c->tokens : 0,
+	};
+
+	return at->pool->cost(at->pool->server, &pass);
+}
+
+static void run_for(struct station *at, double now, struct queue_seconds pass,
+		    bool decodes)
+{
+	at->start = now;
+	at->one = pass.busy;
+	at->trail = pass.trail;
+	at->growth = 0;
+	at->count = 1;
+	at->decodes = decodes;
+	at->end = now + pass.busy;
+}
+
+/* When that many of the passes under way are over. */
+static double end_of(const struct station *at, double passes)
+{
+	return at->start + passes * at->one + passes * (passes - 1) / 2 * at->growth;
+}
+
+/* Passes until somebody ends, or the cache is full. */
+static void run_decoding(struct station *at, double now)
+{
+	static const struct carried none = { 0, 0 };
+	double n = at->running.count, mean = at->context / n;
+	double passes = (double)(at->heap[0].finish - at->passes);
+	struct queue_seconds first = seconds_of(at, n, mean, &none), last;
+
+	if (!at->pool->reserves && at->running.count > 1)
+		passes = fmin(passes, fmax(1, floor((at->pool->room - at->used) /
+						    (n * at->pool->gain))));
+	run_for(at, now, first, true);
+	if (passes <= 1)
+		return;
+	last = seconds_of(at, n, mean + (passes - 1) * at->pool->gain, &none);
+	at->count = (int64_t)passes;
+	at->growth = (last.busy - at->one) / (passes - 1);
+	at->end = end_of(at, passes);
+}
+
+/* The cache grows by what everybody writes. */
+static void make_room(struct station *at, struct simulation *s)
+{
+	while (!at->pool->reserves && at->running.count > 1 &&
+	       at->used + at->running.count * at->pool->gain > at->pool->room)
+		preempt(at, s);
+}
+
+void station_plan(struct station *at, struct simulation *s, double now)
+{
+	struct carried c = { 0, 0 };
+	bool beside = at->pool->scheduler == SERVE_MIXED;
+	double left = at->pool->budget, n;
+
+	make_room(at, s);
+	if (beside)
+		left -= at->running.count * at->pool->each;
+	take_prompts(at, s, fmax(left, 0), &c);
+	n = at->running.count;
+	if (c.tokens > 0) {
+		if (!beside)
+			n = 0;
+		run_for(at, now, seconds_of(at, n, n > 0 ? at->context / n : 0, &c),
+			n > 0);
+	} else if (n > 0) {
+		run_decoding(at, now);
+	} else {
+		at->end = INFINITY;
+	}
+}
+
+/* Passes taken together end with the one under way: the root of
+ * growth / 2 n^2 + (one - growth / 2) n = since. */
+static void cut_short(struct station *at, double now)
+{
+	double half = at->growth / 2, b = at->one - half, since = now - at->start;
+	double root = sqrt(fmax(0, b * b + 4 * half * since));
+	double passes = fmax(1, ceil(2 * since / (b + root) - 1e-9));
+
+	if (passes >= (double)at->count)
+		return;
+	at->count = (int64_t)passes;
+	at->end = end_of(at, passes);
+}
+
+void station_take(struct station *at, struct simulation *s, int32_t who, double now)
+{
+	line_add(&at->waiting, s->request, who);
+	if (isfinite(at->end) && at->count > 1)
+		cut_short(at, now);
+}
+
+/* --- who leaves --- */
+
+static void leave(struct station *at, struct simulation *s, int32_t who, bool decoded)
+{
+	struct request *r = &s->request[who];
+
+	at->used -= r->held + (decoded ? grown(at, r) : 0);
+	if (at->hands_over)
+		simulation_send(s, at, who);
+	else
+		simulation_done(s, who, decoded ? at->end : at->end + at->trail);
+}
+
+static void end_prompt(struct station *at, struct simulation *s, int32_t who)
+{
+	struct request *r = &s->request[who];
+
+	line_drop(&at->filling, s->request, who);
+	if (at->hands_over) {
+		leave(at, s, who, false);
+		return;
+	}
+	if (r->first < 0) {
+		simulation_first_token(s, who, at->end + at->trail);
+		r->left = (int32_t)ceil((r->output - 1) / at->pool->gain);
+	} else if (r->left > 0) {
+		r->left--; /* the pass that computes it again gives a token too */
+	}
+	if (r->left > 0)
+		begin_decoding(at, s, who);
+	else
+		leave(at, s, who, false);
+}
+
+static void end_prompts(struct station *at, struct simulation *s)
+{
+	for (int32_t i = at->filling.first, next; i != NOBODY; i = next) {
+		struct request *r = &s->request[i];
+
+		next = r->next;
+		r->fill -= r->chunk;
+		r->chunk = 0;
+		if (r->fill <= 0)
+			end_prompt(at, s, i);
+	}
+}
+
+static void grow(struct station *at)
+{
+	double written = (double)at->count * at->pool->gain;
+
+	at->passes += at->count;
+	at->context += at->running.count * written;
+	if (!at->pool->reserves)
+		at->used += at->running.count * written;
+}
+
+void station_end(struct station *at, struct simulation *s)
+{
+	s->out->passes += at->count;
+	if (at->decodes)
+		grow(at);
+	while (at->decodes && at->heap_count > 0 && at->heap[0].finish <= at->passes) {
+		int32_t who = at->heap[0].who;
+
+		heap_drop(at, 0);
+		line_drop(&at->running, s->request, who);
+		at->context -= s->request[who].prompt + s->request[who].output;
+		leave(at, s, who, true);
+	}
+	end_prompts(at, s);
+	at->end = INFINITY;
+}

@@ -1,0 +1,327 @@
+/* simulate.c - see simulate.h. */
+#include "engine/serve/simulate.h"
+
+#include <math.h>
+
+#include "engine/serve/work.h"
+
+enum { REQUEST_ENTRIES = 40, CONTEXT_ENTRIES = 20, TOKEN_ENTRIES = 44 };
+
+struct pass_table {
+	struct work work;
+	const struct server *server;
+	double scale, mean_context, mean_prompt_context;
+	/* seconds; pass 0 = not asked for yet */
+	struct timing decode[REQUEST_ENTRIES][CONTEXT_ENTRIES];
+	struct timing mixed[REQUEST_ENTRIES][TOKEN_ENTRIES];
+	struct timing prompt[TOKEN_ENTRIES][CONTEXT_ENTRIES];
+};
+
+/* An axis: whole numbers up to `dense`, then `steps` entries for each doubling. */
+struct axis {
+	double dense, steps, unit;
+	int entries;
+};
+
+static const struct axis requests_axis = { 4, 2, 1, REQUEST_ENTRIES };
+static const struct axis context_axis = { 1, 1, 256, CONTEXT_ENTRIES };
+static const struct axis tokens_axis = { 1, 2, 8, TOKEN_ENTRIES };
+
+static double entry_value(const struct axis *a, int i)
+{
+	return a->unit *
+	       (i <= a->dense ? i : a->dense * exp2((i - a->dense) / a->steps));
+}
+
+/* Between which two entries a value lies. */
+struct place {
+	int at;
+	double beyond; /* share of the way to the next */
+};
+
+static struct place find(const struct axis *a, double value)
+{
+	double v = value / a->unit;
+	double at = v <= a->dense ? v : a->dense + a->steps * log2(v / a->dense);
+	int i = (int)fmin(fmax(at, 0), a->entries - 2);
+	double low = entry_value(a, i), high = entry_value(a, i + 1);
+
+	return (struct place){ i, (value - low) / (high - low) };
+}
+
+static struct timing between(struct timing a, struct timing b, double beyond)
+{
+	return (struct timing){ a.pass + (b.pass - a.pass) * beyond,
+				a.stage + (b.stage - a.stage) * beyond };
+}
+
+static struct timing ask(const struct pass_table *t, struct timing *entry, double n,
+			 double context, double tokens, double prompt_context)
+{
+	if (entry->pass <= 0)
+		*entry = work_pass_at(
+			&t->work, t->server,
+			&(struct queue_pass){ n, context, tokens, prompt_context });
+	return *entry;
+}
+
+static struct timing decode_at(struct pass_table *t, double n, double context)
+{
+	struct place r = find(&requests_axis, n), c = find(&context_axis, context);
+	struct timing row[2];
+
+	for (int i = 0; i < 2; i++) {
+		double requests = entry_value(&requests_axis, r.at + i);
+		struct timing *e = &t->decode[r.at + i][c.at];
+
+		row[i] = between(
+			ask(t, &e[0], requests, entry_value(&context_axis, c.at), 0, 0),
+			ask(t, &e[1], requests, entry_value(&context_axis, c.at + 1), 0,
+			    0),
+			c.beyond);
+	}
+	return between(row[0], row[1], r.beyond);
+}
+
+static struct timing prompts_at(struct pass_table *t, double tokens, double context)
+{
+	struct place k = find(&tokens_axis, tokens), c = find(&context_axis, context);
+	struct timing row[2];
+
+	for (int i = 0; i < 2; i++) {
+		double n = entry_value(&tokens_axis, k.at + i);
+		struct timing *e = &t->prompt[k.at + i][c.at];
+
+		row[i] = between(
+			ask(t, &e[0], 0, 0, n, entry_value(&context_axis, c.at)),
+			ask(t, &e[1], 0, 0, n, entry_value(&context_axis, c.at + 1)),
+			c.beyond);
+	}
+	return between(row[0], row[1], k.beyond);
+}
+
+static struct timing mixed_at(struct pass_table *t, double n, double tokens)
+{
+	struct place r = find(&requests_axis, n), k = find(&tokens_axis, tokens);
+	struct timing row[2];
+
+	for (int i = 0; i < 2; i++) {
+		double requests = entry_value(&requests_axis, r.at + i);
+		struct timing *e = &t->mixed[r.at + i][k.at];
+		double low = entry_value(&tokens_axis, k.at);
+		double high = entry_value(&tokens_axis, k.at + 1);
+
+		row[i] = between(ask(t, &e[0], requests, t->mean_context, low,
+				     t->mean_prompt_context),
+				 ask(t, &e[1], requests, t->mean_context, high,
+				     t->mean_prompt_context),
+				 k.beyond);
+	}
+	return between(row[0], row[1], r.beyond);
+}
+
+/* Attention reads what each request has: it is added to the rest of a pass. */
+static struct timing beside_prompts(struct pass_table *t, const struct queue_pass *p)
+{
+	struct timing all = mixed_at(t, p->requests, p->prompt_tokens);
+	struct timing more = decode_at(t, p->requests, p->context);
+	struct timing less = decode_at(t, p->requests, t->mean_context);
+	struct timing deep = prompts_at(t, p->prompt_tokens, p->prompt_context);
+	struct timing shallow = prompts_at(t, p->prompt_tokens, t->mean_prompt_context);
+
+	all.pass += more.pass - less.pass + deep.pass - shallow.pass;
+	all.stage += more.stage - less.stage + deep.stage - shallow.stage;
+	return all;
+}
+
+static struct queue_seconds pass_seconds(void *server, const struct queue_pass *p)
+{
+	struct pass_table *t = server;
+	bool pipeline = t->server->context.shape.pp > 1;
+	struct timing alone = { 0, 0 }, all;
+	double step = 0;
+
+	if (p->requests > 0) {
+		alone = decode_at(t, p->requests, p->context);
+		step = work_step(&t->work, t->server, p->requests, alone);
+	}
+	if (p->prompt_tokens <= 0)
+		return (struct queue_seconds){ step * t->scale, 0 };
+	if (p->requests <= 0) {
+		all = prompts_at(t, p->prompt_tokens, p->prompt_context);
+		return (struct queue_seconds){ all.stage * t->scale,
+					       (all.pass - all.stage) * t->scale };
+	}
+	all = beside_prompts(t, p);
+	/* prompts delay the others by what they take of one stage */
+	step += pipeline ? all.stage - alone.stage : all.pass - alone.pass;
+	return (struct queue_seconds){ fmax(step, 1e-9) * t->scale, 0 };
+}
+
+static void open_table(struct pass_table *t, const struct server *server)
+{
+	const struct scenario *s = server->context.scenario;
+
+	work_of(s, &t->work);
+	t->server = server;
+	t->scale = s->cluster.scale;
+	t->mean_context = server_mean_context(s);
+	t->mean_prompt_context = t->work.cached + t->work.prompt / 2;
+	for (int i = 0; i < REQUEST_ENTRIES; i++) {
+		for (int k = 0; k < CONTEXT_ENTRIES; k++)
+			t->decode[i][k].pass = 0;
+		for (int k = 0; k < TOKEN_ENTRIES; k++)
+			t->mixed[i][k].pass = 0;
+	}
+	for (int i = 0; i < TOKEN_ENTRIES; i++)
+		for (int k = 0; k < CONTEXT_ENTRIES; k++)
+			t->prompt[i][k].pass = 0;
+}
+
+static enum queue_scheduler scheduler_of(const struct work *w)
+{
+	if (w->s->plan.serving.batching == BATCHING_STATIC)
+		return SERVE_STATIC;
+	return work_mixes(w) ? SERVE_MIXED : SERVE_PROMPTS_FIRST;
+}
+
+/* Tokens of requests that the cache of a copy holds. */
+static double room_tokens(const struct server *server)
+{
+	const struct scenario *s = server->context.scenario;
+	double tokens = server_admitted_tokens(s);
+	double one = server_request_bytes(&server->context,
+					  tokens - server_cached_tokens(s));
+
+	return one > 0 ? server->kv_room_bytes * tokens / one : INFINITY;
+}
+
+static void open_pool(struct queue_pool *pool, struct pass_table *table,
+		      const struct server *server, double servers)
+{
+	const struct scenario *s = server->context.scenario;
+	const struct work *w = &table->work;
+
+	*pool = (struct queue_pool){
+		.servers = (int)servers,
+		.scheduler = scheduler_of(w),
+		.budget = server->budget_tokens,
+		.room = room_tokens(server),
+		.cached = w->cached,
+		.most_requests = (int)server_request_limit(s),
+		.reserves = s->stack.serving.reserves,
+		.gain = w->accepted,
+		.each = w->tokens_each,
+		.cost = pass_seconds,
+		.server = table,
+	};
+}
+
+struct simulated {
+	struct serving_run run;
+	struct queue_system system;
+	struct queue_load load;
+	double shares; /* of the cluster, each with whole pools */
+};
+
+static double common_divisor(double a, double b)
+{
+	while (b >= 1) {
+		double rest = fmod(a, b);
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static double copies_of(const struct server *server)
+{
+	return server->context.shape.dp * server->engines;
+}
+
+static void set_load(const struct scenario *s, const struct serve_load *asked,
+		     struct simulated *out)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	struct queue_load *load = &out->load;
+	double flight = v->concurrency > 0 ? (double)v->concurrency : out->run.room;
+
+	*load = (struct queue_load){
+		.arrivals = v->request_rate > 0 ? ARRIVE_POISSON : ARRIVE_CLOSED,
+		.users = (int)fmin(fmax(1, round(flight / out->shares)), 1e6),
+		.rate = v->request_rate / out->shares,
+		.prompt = (double)v->prompt_len,
+		.output = (double)v->output_len,
+		.spread = v->length_spread,
+		.seed = asked->seed,
+		.requests = asked->requests,
+	};
+	if (asked->trace) {
+		load->arrivals = ARRIVE_LISTED;
+		load->lengths = LENGTHS_LISTED;
+		load->list = asked->trace;
+	} else if (load->requests < 1) {
+		load->requests = v->request_rate > 0 ? 2000 : 10 * load->users;
+	}
+}
+
+static bool set_up(const struct scenario *s, const struct serve_load *asked,
+		   struct simulated *out, struct pass_table tables[2])
+{
+	const struct serving_plan *v = &s->plan.serving;
+	double decode, prompts;
+
+	if (!run_open(s, &out->run))
+		return false;
+	run_room(&out->run);
+	if (out->run.room < 1)
+		return false;
+	decode = copies_of(&out->run.decode);
+	prompts = out->run.apart ? copies_of(&out->run.prefill) : 0;
+	out->shares = asked->trace ? 1 : common_divisor(decode, prompts);
+	out->system = (struct queue_system){
+		.host_seconds = s->stack.serving.prompt_seconds * s->cluster.scale,
+		.goal_ttft = v->goal_ttft_seconds,
+		.goal_tpot = v->goal_tpot_seconds,
+	};
+	open_table(&tables[0], &out->run.decode);
+	open_pool(&out->system.pool, &tables[0], &out->run.decode,
+		  decode / out->shares);
+	if (out->run.apart) {
+		open_table(&tables[1], &out->run.prefill);
+		open_pool(&out->system.prompts, &tables[1], &out->run.prefill,
+			  prompts / out->shares);
+		out->system.prompts.scheduler = SERVE_PROMPTS_FIRST;
+		out->system.send_seconds =
+			work_transfer(&tables[1].work, &out->run.prefill) *
+			s->cluster.scale / (double)v->prompt_len;
+	}
+	set_load(s, asked, out);
+	return true;
+}
+
+size_t serve_simulation_bytes(const struct scenario *s, const struct serve_load *asked)
+{
+	struct pass_table tables[2];
+	struct simulated sim;
+
+	if (!set_up(s, asked, &sim, tables))
+		return 0;
+	return queue_bytes(&sim.load, &sim.system);
+}
+
+bool serve_simulate(const struct scenario *s, const struct serve_load *asked,
+		    struct arena *arena, struct queue_result *out)
+{
+	struct pass_table tables[2];
+	struct simulated sim;
+
+	if (!set_up(s, asked, &sim, tables) ||
+	    !queue_run(&sim.system, &sim.load, arena, NULL, out))
+		return false;
+	out->running *= sim.shares;
+	out->prompt_tokens *= sim.shares;
+	out->output_tokens *= sim.shares;
+	return true;
+}

@@ -1,0 +1,113 @@
+/* work.c - see work.h. */
+#include "engine/serve/work.h"
+
+#include <math.h>
+
+/* Leviathan et al. 2023 (arXiv 2211.17192), equation 1: with acceptance a and g drafted
+ * tokens a pass yields (1 - a^(g+1)) / (1 - a). */
+static void speculate(const struct serving_plan *v, struct work *w)
+{
+	double g = (double)v->draft_tokens, a = fmin(v->acceptance, 0.999999);
+
+	w->tokens_each = w->accepted = 1;
+	w->draft_share = 0;
+	if (v->speculative == SPECULATIVE_OFF || g < 1)
+		return;
+	w->tokens_each = 1 + g;
+	w->accepted = (1 - pow(a, g + 1)) / (1 - a);
+	w->draft_share = g * v->draft_cost;
+}
+
+void work_of(const struct scenario *s, struct work *w)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	w->s = s;
+	w->cached = server_cached_tokens(s);
+	w->prompt = fmax(1, (double)v->prompt_len - w->cached);
+	w->output = fmax(1, (double)v->output_len);
+	speculate(v, w);
+}
+
+bool work_mixes(const struct work *w)
+{
+	return w->s->stack.serving.mixes && w->s->plan.serving.chunked_prefill;
+}
+
+/* Requests in a micro-batch of a pipeline, where so many run: whole ones. */
+static double beside(const struct server *server, double requests)
+{
+	return fmin(requests, fmax(1, requests / server->context.shape.pp));
+}
+
+static void batch_at(const struct work *w, const struct server *server,
+		     const struct queue_pass *p, struct batch *b)
+{
+	double tokens = p->prompt_tokens;
+
+	*b = (struct batch){
+		.requests = beside(server, p->requests),
+		.tokens_each = w->tokens_each,
+		.context = p->context,
+		.prompt_tokens = tokens,
+		.prompt_context = p->prompt_context,
+		.prompt_requests = tokens > 0 ? fmax(1, tokens / w->prompt) : 0,
+		.captured = tokens <= 0,
+	};
+}
+
+void work_batch(const struct work *w, const struct server *server, double requests,
+		double tokens, struct batch *b)
+{
+	batch_at(w, server,
+		 &(struct queue_pass){ requests, server_mean_context(w->s), tokens,
+				       w->cached + w->prompt / 2 },
+		 b);
+}
+
+static struct timing time_batch(const struct server *server, const struct batch *b)
+{
+	struct pass pass;
+
+	serve_pass(&server->context, b, false, &pass);
+	return (struct timing){ pass.seconds, pass.stage_seconds };
+}
+
+struct timing work_pass(const struct work *w, const struct server *server,
+			double requests, double tokens)
+{
+	struct batch b;
+
+	work_batch(w, server, requests, tokens, &b);
+	return time_batch(server, &b);
+}
+
+struct timing work_pass_at(const struct work *w, const struct server *server,
+			   const struct queue_pass *pass)
+{
+	struct batch b;
+
+	batch_at(w, server, pass, &b);
+	return time_batch(server, &b);
+}
+
+double work_step(const struct work *w, const struct server *server, double requests,
+		 struct timing pass)
+{
+	double turns = fmin(server->context.shape.pp, fmax(1, requests));
+
+	return fmax(pass.pass, turns * pass.stage) * (1 + w->draft_share);
+}
+
+double work_transfer(const struct work *w, const struct server *prefill)
+{
+	const struct scenario *s = w->s;
+	double bytes = server_request_bytes(&prefill->context,
+					    (double)s->plan.serving.prompt_len) *
+		       prefill->context.shape.pp;
+	const struct link *net = &s->cluster.link[LINK_NETWORK];
+	double rate =
+		net->bytes_per_second * (net->efficiency > 0 ? net->efficiency : 1);
+
+	return rate > 0 ? bytes / rate + net->latency_seconds : 0;
+}

@@ -1,0 +1,45 @@
+/* work.h - what one request asks of a server, and how long passes over such take. */
+#ifndef ENGINE_SERVE_WORK_H
+#define ENGINE_SERVE_WORK_H
+
+#include "engine/queue/queue.h"
+#include "engine/serve/serve_parts.h"
+
+struct work {
+	const struct scenario *s;
+	double prompt; /* tokens to compute of one prompt */
+	double cached; /* tokens before them */
+	double output;
+	double tokens_each; /* of a decoding request in a pass */
+	double accepted;    /* tokens that it gains by a pass */
+	double draft_share; /* time of drafting over a decode pass */
+};
+
+void work_of(const struct scenario *scenario, struct work *out);
+
+/* Whether prompts run beside decoding requests. */
+bool work_mixes(const struct work *work);
+
+/* A batch of `requests` decoding beside `tokens` of prompts, contexts those of the mean
+ * request. */
+void work_batch(const struct work *work, const struct server *server, double requests,
+		double tokens, struct batch *out);
+
+/* How long a pass takes, and its slowest stage of it. */
+struct timing {
+	double pass, stage;
+};
+
+struct timing work_pass(const struct work *work, const struct server *server,
+			double requests, double tokens);
+/* The same with other contexts. */
+struct timing work_pass_at(const struct work *work, const struct server *server,
+			   const struct queue_pass *pass);
+/* Between two tokens of a request, where a decode pass of them takes that long: a token
+ * passes every stage before the next one starts, and all micro-batches the slowest. */
+double work_step(const struct work *work, const struct server *server, double requests,
+		 struct timing pass);
+/* Seconds of a request's cache from the prefill pool to a decoding engine. */
+double work_transfer(const struct work *work, const struct server *prefill);
+
+#endif

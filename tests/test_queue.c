@@ -1,0 +1,423 @@
+/* The simulation of a server, request by request: whole schedules worked out by hand,
+ * and what holds of every one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/queue/queue.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+
+enum { MOST = 4000 };
+
+static struct queue_record record[MOST];
+static double memory[1 << 20];
+
+/* Every pass takes one second for each 100 prompt tokens, one for each decoding pass.
+ */
+static struct queue_seconds simple(void *server, const struct queue_pass *p)
+{
+	(void)server;
+	return (struct queue_seconds){ p->prompt_tokens / 100 + (p->requests > 0), 0 };
+}
+
+static struct queue_pool pool(enum queue_scheduler scheduler, double budget)
+{
+	return (struct queue_pool){
+		.servers = 1,
+		.scheduler = scheduler,
+		.budget = budget,
+		.room = 1e9,
+		.gain = 1,
+		.each = 1,
+		.cost = simple,
+	};
+}
+
+static struct queue_result run(const struct queue_system *system,
+			       const struct queue_load *load)
+{
+	struct arena arena = { (unsigned char *)memory, sizeof memory, 0 };
+	struct queue_result out;
+
+	assert_true(load->requests <= MOST);
+	assert_true(queue_bytes(load, system) <= sizeof memory);
+	if (!queue_run(system, load, &arena, record, &out))
+		fail_msg("the load does not run");
+	return out;
+}
+
+static struct queue_load listed(const struct queue_item *list, int count)
+{
+	return (struct queue_load){ .arrivals = ARRIVE_LISTED,
+				    .lengths = LENGTHS_LISTED,
+				    .requests = count,
+				    .list = list };
+}
+
+static void is(int who, double first, double end)
+{
+	if (fabs(record[who].first - first) > 1e-9 ||
+	    fabs(record[who].end - end) > 1e-9)
+		fail_msg("request %d: first token at %g, last at %g; by hand %g, %g",
+			 who, record[who].first, record[who].end, first, end);
+}
+
+/* Budget 200 tokens a pass, a decoding request takes one of them.
+ *
+ *   pass  from  to     decode  prompt tokens        what happens at its end
+ *   1     0     1.5    -       A 150                A has its first token
+ *   2     1.5   4.49   A       B 199 of 250         A 2 of 3
+ *   3     4.49  7      A       B 51, C 100          A 3 of 3: ends; B, C first
+ *   4     7     8      B, C    -                    B 2 of 2, C 2 of 3: B ends
+ *   5     8     9      C       -                    C ends
+ */
+static void prompts_ride_in_chunks(void **state)
+{
+	static const struct queue_item list[] = { { 0, 150, 3 },
+						  { 1, 250, 2 },
+						  { 2, 100, 3 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
+	struct queue_load load = listed(list, 3);
+	struct queue_result r = run(&s, &load);
+
+	(void)state;
+	is(0, 1.5, 7);
+	is(1, 7, 8);
+	is(2, 7, 9);
+	assert_int_equal(r.passes, 5);
+	assert_close(r.ttft.mean, (1.5 + 6 + 5) / 3, 1e-12);
+	assert_close(r.ttft.p50, 5, 1e-12);
+	assert_close(r.tpot.mean, (5.5 / 2 + 1 + 1) / 3, 1e-12);
+	assert_close(r.request.mean, (7 + 7 + 7) / 3.0, 1e-12);
+	assert_close(r.running, 21 / 9.0, 1e-12);
+}
+
+/* The same three where prompts run alone and first:
+ *
+ *   1  0    1.5  A 150 alone: first
+ *   2  1.5  3.5  B 200 of 250 (A waits)
+ *   3  3.5  5.0  B 50, C 100: both first
+ *   4  5    6    A, B, C: A 2 of 3, B ends, C 2 of 3
+ *   5  6    7    A, C end
+ */
+static void prompts_go_first(void **state)
+{
+	static const struct queue_item list[] = { { 0, 150, 3 },
+						  { 1, 250, 2 },
+						  { 2, 100, 3 } };
+	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 200) };
+	struct queue_load load = listed(list, 3);
+
+	(void)state;
+	run(&s, &load);
+	is(0, 1.5, 7);
+	is(1, 5, 6);
+	is(2, 5, 7);
+}
+
+/* A batch begins when the one before is done: A alone until 3.5 s (1.5 + 2 passes); B
+ * and C: prompts in 2 + 1.5 s, then two passes. */
+static void a_static_batch_stays_together(void **state)
+{
+	static const struct queue_item list[] = { { 0, 150, 3 },
+						  { 1, 250, 2 },
+						  { 2, 100, 3 } };
+	struct queue_system s = { .pool = pool(SERVE_STATIC, 200) };
+	struct queue_load load = listed(list, 3);
+
+	(void)state;
+	run(&s, &load);
+	is(0, 1.5, 3.5);
+	is(1, 7, 8);
+	is(2, 7, 9);
+}
+
+/* Room for 10 tokens; two requests of 4 + 5 tokens, each let in with its prompt and one
+ * token more: both hold 5.
+ *
+ *   1  0     0.08  A 4, B 4: both first (2 tokens of each: 5 + 5 are held)
+ *   2  0.08        one more of each would be 12 > 10: B gives its cache back and has 5
+ *                  tokens to compute (4 and the one it has written); 5 + 6 > 10: waits
+ *      4.08        A has all its tokens
+ *   3  4.08  4.13  B 5 again: its 2nd token, 3 to go
+ *   4  4.13  7.13  B ends
+ */
+static void a_full_cache_preempts_the_youngest(void **state)
+{
+	static const struct queue_item list[] = { { 0, 4, 5 }, { 0, 4, 5 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
+	struct queue_load load = listed(list, 2);
+	struct queue_result r;
+
+	(void)state;
+	s.pool.room = 10;
+	r = run(&s, &load);
+	is(0, 0.08, 4.08);
+	is(1, 0.08, 7.13);
+	assert_int_equal(r.preempted, 1);
+	assert_close(r.recomputed_tokens, 5, 1e-12);
+}
+
+/* With its output set aside the second is let in when the first is done. */
+static void a_reserving_server_preempts_nobody(void **state)
+{
+	static const struct queue_item list[] = { { 0, 4, 5 }, { 0, 4, 5 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
+	struct queue_load load = listed(list, 2);
+	struct queue_result r;
+
+	(void)state;
+	s.pool.room = 10;
+	s.pool.reserves = true;
+	r = run(&s, &load);
+	is(0, 0.04, 4.04);
+	is(1, 4.08, 8.08);
+	assert_int_equal(r.preempted, 0);
+}
+
+/* Two pools: prompts of 100 in 1 s, one after the other as they don't fit a pass of
+ * 100; caches travel 2 s each over one network: at 1 + 2 = 3 s, and 3 + 2 = 5 s. A
+ * decodes at 3, 4, 5 with B from the pass after 5 on. */
+static void caches_share_the_network(void **state)
+{
+	static const struct queue_item list[] = { { 0, 100, 3 }, { 0, 100, 3 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200),
+				  .prompts = pool(SERVE_PROMPTS_FIRST, 100),
+				  .send_seconds = 0.02 };
+	struct queue_load load = listed(list, 2);
+
+	(void)state;
+	run(&s, &load);
+	is(0, 3, 5);
+	is(1, 5, 7);
+}
+
+/* A pipeline is free for the next pass before a prompt has left it; a prepared request
+ * misses the pass that began meanwhile. */
+static struct queue_seconds staged(void *server, const struct queue_pass *p)
+{
+	(void)server;
+	return (struct queue_seconds){ 1, p->requests > 0 ? 0 : 3 };
+}
+
+static void a_prompt_leaves_the_last_stage(void **state)
+{
+	static const struct queue_item list[] = { { 0, 100, 1 }, { 0, 100, 1 } };
+	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 100) };
+	struct queue_load load = listed(list, 2);
+
+	(void)state;
+	s.pool.cost = staged;
+	s.host_seconds = 0.5;
+	run(&s, &load);
+	is(0, 4.5, 4.5);
+	is(1, 5.5, 5.5);
+}
+
+/* A prefix that the cache holds is neither computed nor kept twice; a pass that gives
+ * two tokens halves the passes. */
+static void a_cached_prefix_and_drafts(void **state)
+{
+	static const struct queue_item list[] = { { 0, 150, 5 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
+	struct queue_load load = listed(list, 1);
+
+	(void)state;
+	s.pool.cached = 100;
+	s.pool.gain = 2;
+	run(&s, &load);
+	is(0, 0.5, 2.5);
+}
+
+static struct queue_seconds random_cost(void *server, const struct queue_pass *p)
+{
+	(void)server;
+	return (struct queue_seconds){
+		0.002 + 1e-5 * p->prompt_tokens + 1e-5 * p->requests +
+			1e-8 * p->requests * p->context +
+			1e-9 * p->prompt_tokens * p->prompt_context,
+		0
+	};
+}
+
+/* Any scheduler, load and cache. */
+static void random_system(struct queue_system *s, struct queue_load *load)
+{
+	double room = next(2) ? 1e9 : 3000 + (double)next(20000);
+
+	*s = (struct queue_system){
+		.pool = pool((enum queue_scheduler)next(SERVE_COUNT),
+			     64 + (double)next(4000)),
+		.host_seconds = next(2) ? 0 : 0.003,
+	};
+	s->pool.cost = random_cost;
+	s->pool.room = room;
+	s->pool.reserves = next(2) == 0;
+	s->pool.most_requests = next(3) ? 0 : 1 + (int)next(16);
+	s->pool.servers = 1 + (int)next(3);
+	if (next(4) == 0) {
+		s->prompts = s->pool;
+		s->prompts.scheduler = SERVE_PROMPTS_FIRST;
+		s->prompts.servers = 1 + (int)next(2);
+		s->prompts.room = 1e9;
+		s->send_seconds = 1e-6 * (double)next(20);
+	}
+	*load = (struct queue_load){
+		.arrivals = (enum queue_arrivals)next(ARRIVE_LISTED),
+		.lengths = (enum queue_lengths)next(LENGTHS_LISTED),
+		.requests = 200 + (int)next(600),
+		.users = 1 + (int)next(64),
+		.rate = 1 + (double)next(40),
+		.burst = 2,
+		.prompt = 1 + (double)next(800),
+		.output = 1 + (double)next(300),
+		.spread = 0.1 * (double)next(9),
+		.seed = next(1u << 30),
+	};
+}
+
+/* Little 1961; order; no request is lost, and each gets its tokens. */
+static void laws_hold_of_every_load(void **state)
+{
+	struct queue_system s;
+	struct queue_load load;
+	int preempted = 0, pools = 0;
+
+	(void)state;
+	seed = 31;
+	for (int i = 0; i < 600; i++) {
+		struct queue_result r;
+		double inside = 0;
+
+		random_system(&s, &load);
+		r = run(&s, &load);
+		preempted += r.preempted > 0;
+		pools += s.prompts.servers > 0;
+		for (int k = 0; k < load.requests; k++) {
+			const struct queue_record *q = &record[k];
+
+			assert_true(q->first > q->arrival && q->end >= q->first);
+			assert_true(q->output == 1 || q->end > q->first);
+			/* each further token needs a pass */
+			assert_true(q->end - q->first >=
+				    0.002 * (q->output - 1) * (1 - 1e-9));
+			inside += q->end - q->arrival;
+		}
+		assert_close(inside / load.requests, r.request.mean, 1e-9);
+		assert_close(r.running * r.seconds, inside, 1e-9);
+		assert_true(r.ttft.p50 <= r.ttft.p90 && r.ttft.p90 <= r.ttft.p99);
+		if (load.arrivals == ARRIVE_CLOSED)
+			assert_true(r.running <= load.users * (1 + 1e-9));
+	}
+	if (preempted < 20 || pools < 60)
+		fail_msg("%d of the loads preempt, %d have two pools", preempted,
+			 pools);
+}
+
+/* While all users are there, rate x time in the system is their number. */
+static void a_closed_loop_holds_its_users(void **state)
+{
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 2048) };
+	struct queue_load load = { .arrivals = ARRIVE_CLOSED,
+				   .requests = 4000,
+				   .users = 16,
+				   .prompt = 500,
+				   .output = 100,
+				   .spread = 0.2,
+				   .seed = 3 };
+	struct queue_result r;
+
+	(void)state;
+	s.pool.cost = random_cost;
+	r = run(&s, &load);
+	assert_close(r.running, 16, 0.02);
+	assert_close(r.requests / r.seconds * r.request.mean, 16, 0.02);
+}
+
+static void the_same_seed_gives_the_same_bytes(void **state)
+{
+	static struct queue_record before[MOST];
+	struct queue_system s;
+	struct queue_load load;
+	int differ = 0;
+
+	(void)state;
+	seed = 77;
+	for (int i = 0; i < 40; i++) {
+		struct queue_result a, b;
+		size_t bytes;
+
+		random_system(&s, &load);
+		load.spread = 0.5;
+		load.prompt = 300;
+		bytes = (size_t)load.requests * sizeof before[0];
+		a = run(&s, &load);
+		memcpy(before, record, bytes);
+		b = run(&s, &load);
+		assert_memory_equal(before, record, bytes);
+		assert_memory_equal(&a, &b, sizeof a);
+		load.seed++;
+		run(&s, &load);
+		differ += memcmp(before, record, bytes) != 0;
+	}
+	assert_int_equal(differ, 40);
+}
+
+/* Means and variations are what was asked for. */
+static void loads_are_as_asked(void **state)
+{
+	static const double burst[] = { 0.5, 1, 3 };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 1e6) };
+	struct queue_load load = { .arrivals = ARRIVE_BURSTY,
+				   .lengths = LENGTHS_LOGNORMAL,
+				   .requests = 4000,
+				   .rate = 50,
+				   .prompt = 1000,
+				   .output = 20,
+				   .spread = 1,
+				   .seed = 5 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		double gaps = 0, squares = 0, mean;
+
+		load.burst = burst[i];
+		run(&s, &load);
+		for (int k = 1; k < load.requests; k++) {
+			double gap = record[k].arrival - record[k - 1].arrival;
+
+			gaps += gap;
+			squares += gap * gap;
+		}
+		mean = gaps / (load.requests - 1);
+		assert_close(mean, 0.02, 0.1);
+		assert_close(sqrt(squares / (load.requests - 1) - mean * mean) / mean,
+			     burst[i], 0.1);
+	}
+	double prompts = 0;
+
+	for (int k = 0; k < load.requests; k++)
+		prompts += record[k].prompt;
+	assert_close(prompts / load.requests, 1000, 0.06);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(prompts_ride_in_chunks),
+		cmocka_unit_test(prompts_go_first),
+		cmocka_unit_test(a_static_batch_stays_together),
+		cmocka_unit_test(a_full_cache_preempts_the_youngest),
+		cmocka_unit_test(a_reserving_server_preempts_nobody),
+		cmocka_unit_test(caches_share_the_network),
+		cmocka_unit_test(a_prompt_leaves_the_last_stage),
+		cmocka_unit_test(a_cached_prefix_and_drafts),
+		cmocka_unit_test(laws_hold_of_every_load),
+		cmocka_unit_test(a_closed_loop_holds_its_users),
+		cmocka_unit_test(the_same_seed_gives_the_same_bytes),
+		cmocka_unit_test(loads_are_as_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
