@@ -183,28 +183,28 @@ static void spread(const struct asked *a, double f, struct explanation *out)
 		     (double)a->scenario->model.moe.experts);
 }
 
-static const struct serve_spread *spreads(const struct asked *a)
+static struct serve_spread spreads(const struct asked *a)
 {
-	return serve_spread(a->scenario->model.moe.experts > 0);
+	return serve_spread_of(a->scenario, serving(a)->concurrency);
 }
 
 static void ttft_range(const struct asked *a, struct explanation *out)
 {
 	explain_term(out, "TTFT", "predicted", FORM_SECONDS, serving(a)->ttft_seconds);
-	spread(a, spreads(a)->ttft, out);
+	spread(a, spreads(a).ttft, out);
 }
 
 static void tpot_range(const struct asked *a, struct explanation *out)
 {
 	explain_term(out, "TPOT", "predicted", FORM_SECONDS, serving(a)->tpot_seconds);
-	spread(a, spreads(a)->tpot, out);
+	spread(a, spreads(a).tpot, out);
 }
 
 static void output_range(const struct asked *a, struct explanation *out)
 {
 	explain_term(out, "output", "tokens a second, predicted", FORM_RATE,
 		     serving(a)->output_tokens_per_second);
-	spread(a, spreads(a)->rate, out);
+	spread(a, spreads(a).rate, out);
 }
 
 static void throughput(const struct asked *a, struct explanation *out)

@@ -145,8 +145,7 @@ static bool is_free(const void *context, const struct knob *knob)
 
 uint64_t planner_held(const struct planner_problem *problem)
 {
-	return problem->research ? 0
-				 : abilities_held(&problem->base, is_free, problem);
+	return problem->research ? 0 : abilities_held(&problem->base, is_free, problem);
 }
 
 struct planner *planner_start(const struct planner_problem *problem)

@@ -131,26 +131,31 @@ const struct serve_spread *serve_spread(bool experts)
 	return experts ? &mixture : &dense;
 }
 
-/* Whether requests come and go beside each other. */
-static bool is_loaded(const struct scenario *s, const struct serving_estimate *v)
-{
-	return s->plan.serving.batching != BATCHING_STATIC && v->concurrency > 1;
-}
-
-static void ranges(const struct scenario *s, struct serving_estimate *v)
+struct serve_spread serve_spread_of(const struct scenario *s, double concurrency)
 {
 	const struct serve_spread *spread = serve_spread(s->model.moe.experts > 0);
 	bool fitted = !s->cluster.accelerator.calibration.unmeasured;
 	double least = fitted ? 1 : spread->unfitted;
-	double tpot = fmax(spread->tpot, least), rate = fmax(spread->rate, least);
-	double ttft = fmax(is_loaded(s, v) ? spread->loaded : spread->ttft, least);
+	/* requests come and go beside each other */
+	bool loaded = s->plan.serving.batching != BATCHING_STATIC && concurrency > 1;
 
-	v->tpot_low_seconds = v->tpot_seconds / tpot;
-	v->tpot_high_seconds = v->tpot_seconds * tpot;
-	v->ttft_low_seconds = v->ttft_seconds / ttft;
-	v->ttft_high_seconds = v->ttft_seconds * ttft;
-	v->output_low = v->output_tokens_per_second / rate;
-	v->output_high = v->output_tokens_per_second * rate;
+	return (struct serve_spread){
+		.tpot = fmax(spread->tpot, least),
+		.ttft = fmax(loaded ? spread->loaded : spread->ttft, least),
+		.rate = fmax(spread->rate, least),
+	};
+}
+
+static void ranges(const struct scenario *s, struct serving_estimate *v)
+{
+	struct serve_spread by = serve_spread_of(s, v->concurrency);
+
+	v->tpot_low_seconds = v->tpot_seconds / by.tpot;
+	v->tpot_high_seconds = v->tpot_seconds * by.tpot;
+	v->ttft_low_seconds = v->ttft_seconds / by.ttft;
+	v->ttft_high_seconds = v->ttft_seconds * by.ttft;
+	v->output_low = v->output_tokens_per_second / by.rate;
+	v->output_high = v->output_tokens_per_second * by.rate;
 }
 
 /* As a measured run slows the pass; what drafting takes of it is overhead. */

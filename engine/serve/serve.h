@@ -30,6 +30,9 @@ struct serve_spread {
 	double unfitted;
 };
 const struct serve_spread *serve_spread(bool experts);
+/* Those of this server, with so many requests running: tpot, ttft and rate alone. */
+struct serve_spread serve_spread_of(const struct scenario *scenario,
+				    double concurrency);
 
 /* Latency against throughput, over requests running in all engines together. */
 struct serve_point {
