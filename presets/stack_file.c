@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/trust/trust.h"
 #include "presets/ability_file.h"
 #include "presets/fields.h"
 
@@ -90,6 +91,8 @@ static const struct field fields[] = {
 	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
 	{ "saves_fp8_gates", FIELD_BOOL, S(saves_fp8_gates), 0, NULL },
 	{ "saves_fp8_inputs", FIELD_BOOL, S(saves_fp8_inputs), 0, NULL },
+	{ "measured_gpus", FIELD_COUNT, S(evidence.measured_gpus), 0, NULL },
+	{ "published_gpus", FIELD_COUNT, S(evidence.published_gpus), 0, NULL },
 };
 
 enum { FIELDS = sizeof fields / sizeof fields[0] };
@@ -182,6 +185,46 @@ static bool read_defaults(const struct document *document, const struct node *ma
 	return true;
 }
 
+/* "measured: [zero-1, pp]": features as bits. */
+static bool read_features(const struct document *document, const struct node *list,
+			  uint64_t *out, struct error *error)
+{
+	if (list->kind != NODE_LIST)
+		return error_set(error, document->file, list->line,
+				 "%s is a list of features such as [zero-1, pp]",
+				 list->key);
+	for (const struct node *item = list->child; item; item = item->next) {
+		const char *text = item->kind == NODE_SCALAR ? item->text : "a list";
+		int i = 0;
+
+		while (i < TRUST_FEATURES && strcmp(trust_feature_word(i), text) != 0)
+			i++;
+		if (i == TRUST_FEATURES)
+			return error_set(error, document->file, item->line,
+					 "%s: no feature '%.40s'; engine/trust/trust.c "
+					 "has their words",
+					 list->key, text);
+		*out |= UINT64_C(1) << i;
+	}
+	return true;
+}
+
+static void write_features(const char *key, uint64_t features, FILE *stream)
+{
+	bool first = true;
+
+	if (features == 0)
+		return;
+	fprintf(stream, ", %s: [", key);
+	for (int i = 0; i < TRUST_FEATURES; i++) {
+		if ((features >> i & 1) == 0)
+			continue;
+		fprintf(stream, "%s%s", first ? "" : ", ", trust_feature_word(i));
+		first = false;
+	}
+	fputc(']', stream);
+}
+
 static bool read_other(const struct document *document, const struct node *node,
 		       const char *key, void *base, bool *failed, struct error *error)
 {
@@ -191,6 +234,12 @@ static bool read_other(const struct document *document, const struct node *node,
 		*failed = !read_rules(document, node, &d->stack, error);
 	else if (strcmp(key, "defaults") == 0)
 		*failed = !read_defaults(document, node, &d->scenario, error);
+	else if (strcmp(key, "measured") == 0)
+		*failed = !read_features(document, node, &d->stack.evidence.measured,
+					 error);
+	else if (strcmp(key, "published") == 0)
+		*failed = !read_features(document, node, &d->stack.evidence.published,
+					 error);
 	else if (strcmp(key, "abilities") == 0)
 		*failed = !abilities_read(document, node, &d->scenario,
 					  &d->stack.abilities, error);
@@ -238,6 +287,8 @@ void stack_write(const struct stack *stack, FILE *stream)
 		first = false;
 	}
 	fputc(']', stream);
+	write_features("measured", stack->evidence.measured, stream);
+	write_features("published", stack->evidence.published, stream);
 	if (stack->abilities.count > 0) {
 		fputs(", abilities: {", stream);
 		abilities_write(&stack->abilities, stream);

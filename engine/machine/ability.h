@@ -39,4 +39,11 @@ struct ability_sheet {
 	struct ability row[MAX_ABILITIES];
 };
 
+/* What was run on the stack: features (enum trust_feature, engine/trust/trust.h) as
+ * bits, and the most GPUs, of measured runs and of published plans. */
+struct evidence {
+	uint64_t measured, published;
+	int64_t measured_gpus, published_gpus;
+};
+
 #endif

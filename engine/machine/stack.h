@@ -71,6 +71,7 @@ struct stack {
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */
 	struct ability_sheet abilities;
+	struct evidence evidence;
 	uint64_t held; /* bit n: row n of the sheet is a rule; set by searches alone */
 };
 

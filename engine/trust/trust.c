@@ -1,0 +1,199 @@
+/* trust.c - see trust.h. */
+#include "engine/trust/trust.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const levels[TRUST_COUNT] = { "measured", "published", "open" };
+
+static const char *const words[TRUST_FEATURES] = {
+	[FEATURE_ZERO_1] = "zero-1",
+	[FEATURE_ZERO_2] = "zero-2",
+	[FEATURE_ZERO_3] = "zero-3",
+	[FEATURE_ZERO_2_PP] = "zero-2-or-3-with-pp",
+	[FEATURE_SHARD_GROUP] = "shard-group",
+	[FEATURE_TP] = "tp",
+	[FEATURE_TP_WIDE] = "tp-beyond-the-fast-domain",
+	[FEATURE_SP] = "sp",
+	[FEATURE_PP] = "pp",
+	[FEATURE_INTERLEAVED] = "interleaved",
+	[FEATURE_OTHER_SCHEDULE] = "other-schedule",
+	[FEATURE_CP_RING] = "cp-ring",
+	[FEATURE_CP_ALL_GATHER] = "cp-all-gather",
+	[FEATURE_CP_ULYSSES] = "cp-ulysses",
+	[FEATURE_EP] = "ep",
+	[FEATURE_EP_ALONE] = "one-expert-a-rank",
+	[FEATURE_ETP] = "etp",
+	[FEATURE_EP_OVERLAP] = "ep-overlap",
+	[FEATURE_FP16] = "fp16",
+	[FEATURE_FP32] = "fp32",
+	[FEATURE_FP8] = "fp8",
+	[FEATURE_MXFP8] = "mxfp8",
+	[FEATURE_NVFP4] = "nvfp4",
+	[FEATURE_SELECTIVE] = "recompute-selective",
+	[FEATURE_FULL] = "recompute-full",
+	[FEATURE_OPTIMIZER_OFFLOAD] = "optimizer-offload",
+	[FEATURE_ACTIVATION_OFFLOAD] = "activation-offload",
+	[FEATURE_OTHER_OPTIMIZER] = "other-optimizer",
+	[FEATURE_LORA] = "lora",
+};
+
+_Static_assert((int)TRUST_FEATURES <= 64, "features are bits");
+
+const char *trust_word(enum trust level)
+{
+	return (unsigned)level < TRUST_COUNT ? levels[level] : "";
+}
+
+enum trust trust_find(const char *word)
+{
+	int i = 0;
+
+	while (i < TRUST_COUNT && strcmp(levels[i], word) != 0)
+		i++;
+	return (enum trust)i;
+}
+
+const char *trust_feature_word(int feature)
+{
+	return feature >= 0 && feature < TRUST_FEATURES ? words[feature] : "";
+}
+
+static uint64_t bit(bool is, enum trust_feature feature)
+{
+	return is ? UINT64_C(1) << feature : 0;
+}
+
+static uint64_t sharding(const struct scenario *s)
+{
+	const struct plan *p = &s->plan;
+	int64_t ranks = scenario_dp(s) * p->cp;
+
+	/* one rank has nothing to share */
+	if (ranks <= 1)
+		return 0;
+	return bit(p->zero == 1, FEATURE_ZERO_1) | bit(p->zero == 2, FEATURE_ZERO_2) |
+	       bit(p->zero == 3, FEATURE_ZERO_3) |
+	       bit(p->zero >= 2 && p->pp > 1, FEATURE_ZERO_2_PP) |
+	       bit(p->zero > 0 && p->zero_group > 0 && p->zero_group < ranks,
+		   FEATURE_SHARD_GROUP);
+}
+
+static uint64_t layers(const struct scenario *s)
+{
+	const struct plan *p = &s->plan;
+	int64_t experts = s->model.moe.experts;
+	bool cp = p->cp > 1, ep = experts > 0 && p->ep > 1;
+
+	return bit(p->tp > 1, FEATURE_TP) |
+	       bit(p->tp > cluster_domain(&s->cluster), FEATURE_TP_WIDE) |
+	       bit(p->tp > 1 && p->sp, FEATURE_SP) |
+	       bit(cp && p->cp_kind == CP_RING, FEATURE_CP_RING) |
+	       bit(cp && p->cp_kind == CP_ALL_GATHER, FEATURE_CP_ALL_GATHER) |
+	       bit(cp && p->cp_kind == CP_ULYSSES, FEATURE_CP_ULYSSES) |
+	       bit(ep, FEATURE_EP) | bit(ep && p->ep >= experts, FEATURE_EP_ALONE) |
+	       bit(experts > 0 && scenario_etp(s) > 1, FEATURE_ETP) |
+	       bit(ep && p->ep_overlap, FEATURE_EP_OVERLAP);
+}
+
+static uint64_t pipeline(const struct scenario *s)
+{
+	const struct plan *p = &s->plan;
+	bool chunked = scenario_chunks(s) > 1;
+	bool known =
+		p->schedule == SCHEDULE_1F1B || p->schedule == SCHEDULE_INTERLEAVED;
+
+	if (p->pp <= 1)
+		return 0;
+	return bit(true, FEATURE_PP) |
+	       bit(p->schedule == SCHEDULE_INTERLEAVED && chunked,
+		   FEATURE_INTERLEAVED) |
+	       bit(!known, FEATURE_OTHER_SCHEDULE);
+}
+
+static uint64_t memory(const struct plan *p)
+{
+	return bit(p->precision == PRECISION_FP16, FEATURE_FP16) |
+	       bit(p->precision == PRECISION_FP32, FEATURE_FP32) |
+	       bit(p->precision == PRECISION_FP8, FEATURE_FP8) |
+	       bit(p->precision == PRECISION_MXFP8, FEATURE_MXFP8) |
+	       bit(p->precision == PRECISION_NVFP4, FEATURE_NVFP4) |
+	       bit(p->recompute == RECOMPUTE_SELECTIVE, FEATURE_SELECTIVE) |
+	       bit(p->recompute == RECOMPUTE_FULL, FEATURE_FULL) |
+	       bit(p->optimizer_offload > 0, FEATURE_OPTIMIZER_OFFLOAD) |
+	       bit(p->activation_offload > 0, FEATURE_ACTIVATION_OFFLOAD) |
+	       bit(p->optimizer != OPTIMIZER_ADAMW, FEATURE_OTHER_OPTIMIZER) |
+	       bit(p->lora_rank > 0, FEATURE_LORA);
+}
+
+uint64_t trust_features(const struct scenario *s)
+{
+	return sharding(s) | layers(s) | pipeline(s) | memory(&s->plan);
+}
+
+enum trust trust_of(const struct scenario *s, struct doubts *out)
+{
+	const struct evidence *known = &s->stack.evidence;
+	uint64_t features = trust_features(s);
+	int64_t gpus = s->cluster.gpus;
+	bool beyond;
+
+	out->unmeasured = features & ~known->measured;
+	out->unpublished = out->unmeasured & ~known->published;
+	out->large = gpus > TRUST_SCALE * known->measured_gpus;
+	out->machine = s->cluster.accelerator.calibration.unmeasured;
+	beyond = out->large && gpus > TRUST_SCALE * known->published_gpus;
+	if (out->unpublished != 0 || out->machine || beyond)
+		out->level = TRUST_OPEN;
+	else
+		out->level = out->unmeasured != 0 || out->large ? TRUST_PUBLISHED
+								: TRUST_MEASURED;
+	return out->level;
+}
+
+struct text {
+	char *out;
+	size_t size, used;
+};
+
+static void add(struct text *text, const char *what)
+{
+	size_t room = text->size - text->used, length = strlen(what);
+
+	length = length < room ? length : room - 1;
+	memcpy(text->out + text->used, what, length);
+	text->used += length;
+	text->out[text->used] = '\0';
+}
+
+size_t trust_text(const struct scenario *s, const struct doubts *doubts, char *out,
+		  size_t size)
+{
+	struct text text = { out, size, 0 };
+	bool first = true;
+	char gpus[64];
+
+	out[0] = '\0';
+	if (doubts->machine)
+		add(&text, "nobody measured this accelerator");
+	if (doubts->large) {
+		snprintf(gpus, sizeof gpus, "%slargest measured run: %lld GPUs",
+			 text.used ? "; " : "",
+			 (long long)s->stack.evidence.measured_gpus);
+		add(&text, gpus);
+	}
+	for (int i = 0; i < TRUST_FEATURES; i++) {
+		if ((doubts->unmeasured >> i & 1) == 0)
+			continue;
+		if (first)
+			add(&text,
+			    text.used ? "; not measured on " : "not measured on ");
+		if (first)
+			add(&text, s->stack.name);
+		add(&text, first ? ": " : ", ");
+		add(&text, words[i]);
+		add(&text, doubts->unpublished >> i & 1 ? " (nor published)" : "");
+		first = false;
+	}
+	return text.used;
+}

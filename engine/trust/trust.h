@@ -1,0 +1,72 @@
+/* trust.h - has anybody run such a plan? From features of measured runs and published
+ * plans, as the stack's YAML lists them. Of training alone. */
+#ifndef ENGINE_TRUST_H
+#define ENGINE_TRUST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/plan/scenario.h"
+
+enum trust { TRUST_MEASURED, TRUST_PUBLISHED, TRUST_OPEN, TRUST_COUNT };
+
+/* The bits of struct evidence: what a plan can be made of. */
+enum trust_feature {
+	FEATURE_ZERO_1,
+	FEATURE_ZERO_2,
+	FEATURE_ZERO_3,
+	FEATURE_ZERO_2_PP, /* ZeRO 2 or 3 beside a pipeline */
+	FEATURE_SHARD_GROUP,
+	FEATURE_TP,
+	FEATURE_TP_WIDE, /* TP beyond the fast domain */
+	FEATURE_SP,
+	FEATURE_PP,
+	FEATURE_INTERLEAVED,
+	FEATURE_OTHER_SCHEDULE,
+	FEATURE_CP_RING,
+	FEATURE_CP_ALL_GATHER,
+	FEATURE_CP_ULYSSES,
+	FEATURE_EP,
+	FEATURE_EP_ALONE, /* one expert a rank: a hot expert is a hot rank */
+	FEATURE_ETP,
+	FEATURE_EP_OVERLAP,
+	FEATURE_FP16,
+	FEATURE_FP32,
+	FEATURE_FP8,
+	FEATURE_MXFP8,
+	FEATURE_NVFP4,
+	FEATURE_SELECTIVE,
+	FEATURE_FULL,
+	FEATURE_OPTIMIZER_OFFLOAD,
+	FEATURE_ACTIVATION_OFFLOAD,
+	FEATURE_OTHER_OPTIMIZER, /* than AdamW in fp32 */
+	FEATURE_LORA,
+	TRUST_FEATURES
+};
+
+/* Why a plan is not measured. */
+struct doubts {
+	enum trust level;
+	uint64_t unmeasured;  /* features in no measured run of the stack */
+	uint64_t unpublished; /* of these, those in no published plan either */
+	bool large;           /* many times the GPUs of what was run */
+	bool machine;         /* nobody measured this accelerator */
+};
+
+/* More than so many times the largest measured number of GPUs is no more measured. */
+enum { TRUST_SCALE = 4 };
+
+/* "measured", "published", "open"; TRUST_COUNT if there is none. */
+const char *trust_word(enum trust level);
+enum trust trust_find(const char *word);
+/* "zero-3", "one-expert-a-rank": the words of the YAML. */
+const char *trust_feature_word(int feature);
+/* What the plan is made of, as bits. */
+uint64_t trust_features(const struct scenario *scenario);
+enum trust trust_of(const struct scenario *scenario, struct doubts *out);
+/* "in no measured run of deepspeed: zero-3 (nor published), cp-ring"; empty where
+ * nothing lowers it. */
+size_t trust_text(const struct scenario *scenario, const struct doubts *doubts,
+		  char *out, size_t size);
+
+#endif

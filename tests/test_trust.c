@@ -1,0 +1,199 @@
+/* test_trust.c - how much of a plan was run before, by the runs and plans that ship. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/trust/trust.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tests/support/measured.h"
+
+static int read_all(void **state)
+{
+	(void)state;
+	return measured_read("tests/validation/*.yaml");
+}
+
+static void count(struct evidence *e, const struct scenario *s, bool measured)
+{
+	uint64_t *features = measured ? &e->measured : &e->published;
+	int64_t *gpus = measured ? &e->measured_gpus : &e->published_gpus;
+
+	*features |= trust_features(s);
+	*gpus = s->cluster.gpus > *gpus ? s->cluster.gpus : *gpus;
+}
+
+/* What runs with a step time and shipped plans of this stack are made of. */
+static void gather(const char *stack, struct evidence *out)
+{
+	const struct preset *list;
+	int plans = preset_list(PRESET_PLAN, &list);
+
+	memset(out, 0, sizeof *out);
+	for (int i = 0; i < measured_set.count; i++) {
+		const struct measured_run *run = &measured_set.run[i];
+
+		if (run->readable && run->step_seconds > 0 &&
+		    strcmp(run->scenario.stack.name, stack) == 0)
+			count(out, &run->scenario, true);
+	}
+	for (int i = 0; i < plans; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		if (!scenario_read(&s, list[i].name, NULL, &error))
+			fail_msg("%s", error.text);
+		if (s.plan.mode == MODE_TRAINING && strcmp(s.stack.name, stack) == 0)
+			count(out, &s, false);
+	}
+}
+
+static void print(const char *key, uint64_t features)
+{
+	bool first = true;
+
+	if (features == 0)
+		return;
+	printf("%s: [", key);
+	for (int i = 0; i < TRUST_FEATURES; i++)
+		if (features >> i & 1) {
+			printf("%s%s", first ? "" : ", ", trust_feature_word(i));
+			first = false;
+		}
+	puts("]");
+}
+
+/* The lists of a stack's YAML are those of what ships; a stack whose lists are old is
+ * printed as it should be. */
+static void lists_are_those_of_the_runs(void **state)
+{
+	const struct preset *list;
+	int stacks = preset_list(PRESET_STACK, &list), wrong = 0, some = 0;
+
+	(void)state;
+	for (int i = 0; i < stacks; i++) {
+		struct error error = { "" };
+		struct evidence found;
+		struct scenario s;
+		bool generic;
+
+		scenario_defaults(&s);
+		assert_true(library_stack(&s, list[i].name, &generic, &error));
+		gather(list[i].name, &found);
+		some += found.measured != 0;
+		if (memcmp(&found, &s.stack.evidence, sizeof found) == 0)
+			continue;
+		wrong++;
+		printf("presets/stacks/%s.yaml should say\n", list[i].name);
+		print("measured", found.measured);
+		if (found.measured_gpus > 0)
+			printf("measured_gpus: %lld\n", (long long)found.measured_gpus);
+		print("published", found.published);
+		if (found.published_gpus > 0)
+			printf("published_gpus: %lld\n",
+			       (long long)found.published_gpus);
+	}
+	assert_true(some >= 8);
+	assert_int_equal(wrong, 0);
+}
+
+static void every_run_is_measured_and_every_plan_published(void **state)
+{
+	const struct preset *list;
+	int plans = preset_list(PRESET_PLAN, &list);
+	struct doubts doubts;
+
+	(void)state;
+	for (int i = 0; i < measured_set.count; i++) {
+		const struct measured_run *run = &measured_set.run[i];
+
+		if (run->readable && run->step_seconds > 0 &&
+		    trust_of(&run->scenario, &doubts) != TRUST_MEASURED &&
+		    !doubts.machine)
+			fail_msg("%s is %s", run->id, trust_word(doubts.level));
+	}
+	for (int i = 0; i < plans; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		assert_true(scenario_read(&s, list[i].name, NULL, &error));
+		if (s.plan.mode == MODE_TRAINING &&
+		    trust_of(&s, &doubts) == TRUST_OPEN && !doubts.machine)
+			fail_msg("%s is open", list[i].name);
+	}
+}
+
+/* One feature lowers it, and is named. */
+static void a_feature_lowers_the_whole(void **state)
+{
+	static const struct {
+		const char *key, *value, *says;
+		enum trust level;
+	} cases[] = {
+		{ "activation_offload", "0.5", "activation-offload (nor published)",
+		  TRUST_OPEN },
+		{ "optimizer_offload", "1", "optimizer-offload (nor published)",
+		  TRUST_OPEN },
+		{ "optimizer", "adafactor", "other-optimizer", TRUST_PUBLISHED },
+		{ "schedule", "zb-v", "other-schedule (nor published)", TRUST_OPEN },
+		{ "gpus", "131072", "largest measured run: ", TRUST_OPEN },
+	};
+	struct error error = { "" };
+	struct scenario plain;
+
+	(void)state;
+	assert_true(scenario_read(&plain, "llama3-70b-64-h100", NULL, &error));
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct scenario s = plain;
+		struct doubts doubts;
+		char text[256];
+
+		assert_int_equal(trust_of(&s, &doubts), TRUST_MEASURED);
+		assert_int_equal(trust_text(&s, &doubts, text, sizeof text), 0);
+		case_set(&s, cases[i].key, cases[i].value);
+		assert_int_equal(trust_of(&s, &doubts), cases[i].level);
+		trust_text(&s, &doubts, text, sizeof text);
+		if (!strstr(text, cases[i].says))
+			fail_msg("%s: %s", cases[i].key, text);
+	}
+}
+
+static void one_expert_a_rank_is_named(void **state)
+{
+	struct scenario s;
+	struct doubts doubts;
+
+	(void)state;
+	case_moe(&s);
+	assert_false(trust_features(&s) >> FEATURE_ZERO_3 & 1);
+	case_set(&s, "ep", "4");
+	assert_false(trust_features(&s) >> FEATURE_EP_ALONE & 1);
+	case_set(&s, "ep", "8");
+	assert_true(trust_features(&s) >> FEATURE_EP_ALONE & 1);
+	/* a stack of which nothing is known */
+	assert_int_equal(trust_of(&s, &doubts), TRUST_OPEN);
+	assert_true(doubts.large);
+}
+
+static void words_come_back(void **state)
+{
+	(void)state;
+	for (int i = 0; i < TRUST_COUNT; i++)
+		assert_int_equal(trust_find(trust_word((enum trust)i)), i);
+	assert_int_equal(trust_find("sure"), TRUST_COUNT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_are_those_of_the_runs),
+		cmocka_unit_test(every_run_is_measured_and_every_plan_published),
+		cmocka_unit_test(a_feature_lowers_the_whole),
+		cmocka_unit_test(one_expert_a_rank_is_named),
+		cmocka_unit_test(words_come_back),
+	};
+
+	return cmocka_run_group_tests(tests, read_all, measured_forget);
+}
