@@ -6,7 +6,9 @@
 #include <cjson/cJSON.h>
 
 #include "engine/predict/predict.h"
+#include "engine/rules/ability.h"
 #include "engine/rules/rules.h"
+#include "engine/trust/trust.h"
 #include "presets/report.h"
 
 static cJSON *plan_object(const struct scenario *s)
@@ -22,6 +24,28 @@ static cJSON *plan_object(const struct scenario *s)
 	return object;
 }
 
+/* Whether anybody ran such a plan, what lowers that, and what the stack lacks. */
+static void add_trust(cJSON *object, const struct scenario *s)
+{
+	struct doubts doubts;
+	struct lacks lacks;
+	char text[512];
+	cJSON *list;
+
+	if (s->plan.mode == MODE_TRAINING) {
+		trust_of(s, &doubts);
+		trust_text(s, &doubts, text, sizeof text);
+		cJSON_AddStringToObject(object, "trust", trust_word(doubts.level));
+		cJSON_AddStringToObject(object, "trust_lowered_by", text);
+	}
+	scenario_lacks(s, &lacks);
+	list = cJSON_AddArrayToObject(object, "stack_lacks");
+	for (int i = 0; i < lacks.count; i++) {
+		lack_text(s, &lacks.item[i], text, sizeof text);
+		cJSON_AddItemToArray(list, cJSON_CreateString(text));
+	}
+}
+
 /* A plan with its estimate, made anew: the search keeps only what ranks it. */
 static cJSON *found_object(const struct planner_problem *problem,
 			   const struct planner_found *found)
@@ -32,6 +56,7 @@ static cJSON *found_object(const struct planner_problem *problem,
 	planner_scenario(problem, found, &s);
 	object = plan_object(&s);
 	cJSON_AddNumberToObject(object, "score", found->score);
+	add_trust(object, &s);
 	return object;
 }
 

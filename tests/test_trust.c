@@ -1,8 +1,10 @@
 /* test_trust.c - how much of a plan was run before, by the runs and plans that ship. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/planner/planner.h"
 #include "engine/trust/trust.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
@@ -177,6 +179,58 @@ static void one_expert_a_rank_is_named(void **state)
 	assert_true(doubts.large);
 }
 
+static void solve(const struct planner_problem *problem, struct planner_result *out)
+{
+	struct planner *planner = planner_start(problem);
+
+	assert_non_null(planner);
+	while (planner_step(planner, INT_MAX)) {
+	}
+	*out = *planner_result(planner);
+	planner_free(planner);
+}
+
+/* Asked for known plans, a search finds the best of these: the same as among all plans
+ * the first that is as known. */
+static void a_search_finds_the_best_of_the_known(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result all, known;
+	struct error error = { "" };
+	int later = 0;
+
+	(void)state;
+	assert_true(scenario_read(&problem.base, "llama3-70b-64-h100", NULL, &error));
+	problem.top = MAX_TOP;
+	planner_axes(&problem);
+	solve(&problem, &all);
+	for (int level = TRUST_MEASURED; level <= TRUST_PUBLISHED; level++) {
+		struct doubts doubts;
+		struct scenario s;
+		int first = 0;
+
+		problem.trust = 1 + level;
+		solve(&problem, &known);
+		assert_true(known.found > 0);
+		for (int i = 0; i < known.found; i++) {
+			planner_scenario(&problem, &known.top[i], &s);
+			assert_true((int)trust_of(&s, &doubts) <= level);
+		}
+		for (; first < all.found; first++) {
+			planner_scenario(&problem, &all.top[first], &s);
+			if ((int)trust_of(&s, &doubts) <= level)
+				break;
+		}
+		later += first > 0;
+		if (first < all.found)
+			assert_true(known.top[0].score == all.top[first].score);
+		else
+			assert_true(known.top[0].score >= all.top[first - 1].score);
+	}
+	/* the best of all is nobody's */
+	assert_int_equal(later, 2);
+}
+
 static void words_come_back(void **state)
 {
 	(void)state;
@@ -192,6 +246,7 @@ int main(void)
 		cmocka_unit_test(every_run_is_measured_and_every_plan_published),
 		cmocka_unit_test(a_feature_lowers_the_whole),
 		cmocka_unit_test(one_expert_a_rank_is_named),
+		cmocka_unit_test(a_search_finds_the_best_of_the_known),
 		cmocka_unit_test(words_come_back),
 	};
 

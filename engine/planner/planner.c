@@ -166,6 +166,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 			knob_set(&p->problem.base, problem->axis[i].knob,
 				 problem->axis[i].value[0]);
 	p->problem.base.stack.held = planner_held(problem);
+	p->problem.base.stack.trusted = problem->trust;
 	search_arrange(p);
 	if (!equip(p) || !search_menu(p)) {
 		planner_free(p);

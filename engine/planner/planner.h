@@ -44,6 +44,8 @@ struct planner_problem {
 	/* What the stack's sheet lacks is proposed too (engine/rules/ability.h). Else
 	 * it is where a person pinned it. */
 	bool research;
+	/* 1 + enum trust (engine/trust/trust.h): no plan that is less known; 0 = any */
+	int trust;
 };
 
 struct planner_found {

@@ -7,6 +7,7 @@
 
 #include "engine/base/plain.h"
 #include "engine/rules/rules.h"
+#include "engine/trust/trust.h"
 
 const struct rule *ability_rule(void)
 {
@@ -248,4 +249,15 @@ bool breaks_ability(const struct facts *f, struct broken *out)
 		return true;
 	}
 	return false;
+}
+
+bool breaks_trust(const struct facts *f, struct broken *out)
+{
+	int trusted = f->scenario->stack.trusted;
+	struct doubts doubts;
+
+	if (trusted == 0 || (int)trust_of(f->scenario, &doubts) < trusted)
+		return false;
+	*out = (struct broken){ .value = { 0 } };
+	return true;
 }

@@ -143,5 +143,6 @@ bool breaks_chunks(const struct facts *f, struct broken *out);
 bool breaks_nodes(const struct facts *f, struct broken *out);
 bool breaks_zero3_pipeline(const struct facts *f, struct broken *out);
 bool breaks_ability(const struct facts *f, struct broken *out); /* ability.c */
+bool breaks_trust(const struct facts *f, struct broken *out);   /* ability.c */
 
 #endif

@@ -22,7 +22,7 @@
 #define SHEET                                                                      \
 	CHUNKS " " BATCHES " ep etp sp cp_kind zero zero_group recompute "         \
 	       "recompute_modules activation_offload optimizer_offload optimizer " \
-	       "precision seq"
+	       "precision seq ep_overlap lora_rank"
 
 const struct legality legality_table[] = {
 	{ { "E1", ERROR,
@@ -385,6 +385,11 @@ const struct legality legality_table[] = {
 	    "the stack's YAML, abilities" },
 	  0,
 	  breaks_ability,
+	  SHEET },
+	{ { "C2", ERROR, "the plan is less known than the search was asked for",
+	    "engine/trust/trust.h" },
+	  0,
+	  breaks_trust,
 	  SHEET },
 
 	{ { "E26", WARNING, "SP does nothing at TP 1",

@@ -6,6 +6,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
+#include "engine/trust/trust.h"
 #include "tui/clock.h"
 #include "tui/command.h"
 #include "tui/command/search_print.h"
@@ -25,6 +26,7 @@ struct asked {
 	bool has_objective;
 	double reserve, deadline_seconds;
 	bool ask[INVERSE_COUNT];
+	int trust;              /* 1 + enum trust; 0 = any */
 	enum pareto_kind front; /* PARETO_COUNT: not asked */
 	bool robust, why, json, exhaustive, research;
 	struct start start;
@@ -102,6 +104,16 @@ static bool take_deadline(void *context, const char *value, struct error *error)
 			 value);
 }
 
+static bool take_trust(void *context, const char *value, struct error *error)
+{
+	enum trust level = trust_find(value);
+
+	((struct asked *)context)->trust = 1 + (int)level;
+	return level != TRUST_COUNT ||
+	       error_set(error, NULL, 0,
+			 "--trust %.40s: expected measured, published or open", value);
+}
+
 static bool take_ask(void *context, const char *value, struct error *error)
 {
 	struct asked *asked = context;
@@ -164,6 +176,10 @@ const struct own_option search_options[] = {
 	  take_why },
 	{ "exhaustive", NULL, "estimate everything; must find the same",
 	  take_exhaustive },
+	{ "trust", "measured|published|open",
+	  "no plan that is less known: measured on this stack, or in a published plan "
+	  "at least (open)",
+	  take_trust },
 	{ "research", NULL, "propose what the stack lacks, too", take_research },
 	{ "threads", "N", "at most so many (all processors)", take_threads },
 	{ "json", NULL, "one JSON object", take_json },
@@ -449,6 +465,7 @@ static bool begin(struct search *search, struct error *error)
 	problem->top = asked->top;
 	problem->exhaustive = asked->exhaustive;
 	problem->research = asked->research;
+	problem->trust = asked->trust;
 	if (!pin(problem, asked, error))
 		return false;
 	search->extra.start = &asked->start;

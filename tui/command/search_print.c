@@ -8,6 +8,8 @@
 
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
+#include "engine/rules/ability.h"
+#include "engine/trust/trust.h"
 #include "presets/report.h"
 #include "tui/command.h"
 
@@ -33,6 +35,11 @@ static void print_plan(const struct planner_problem *problem,
 
 	planner_scenario(problem, found, &s);
 	planner_name(problem, &s, name, sizeof name);
+	if (!serves(problem)) {
+		struct doubts doubts;
+
+		printf(" %-9s", trust_word(trust_of(&s, &doubts)));
+	}
 	printf(" %s\n", name[0] ? name : "as given");
 }
 
@@ -77,9 +84,30 @@ static void print_row(const struct planner_problem *problem,
 
 static void print_head(const struct planner_problem *problem, const char *what)
 {
-	printf("  # %9s tok/s/GPU    MFU %7s    memory  %s\n",
+	printf("  # %9s tok/s/GPU    MFU %7s    memory  %s%s\n",
 	       serves(problem) ? "TPOT" : "step", serves(problem) ? "TTFT" : "bubble",
-	       what);
+	       serves(problem) ? "" : "trust     ", what);
+}
+
+/* What lowers the trust in the first, and what the stack lacks for it. */
+static void print_doubts(const struct planner_problem *problem,
+			 const struct planner_found *found)
+{
+	char text[512];
+	struct doubts doubts;
+	struct lacks lacks;
+	struct scenario s;
+
+	planner_scenario(problem, found, &s);
+	scenario_lacks(&s, &lacks);
+	for (int i = 0; i < lacks.count; i++) {
+		lack_text(&s, &lacks.item[i], text, sizeof text);
+		printf("the first can't run: %s, %s\n", text, s.stack.abilities.read);
+	}
+	if (serves(problem) || trust_of(&s, &doubts) == TRUST_MEASURED)
+		return;
+	trust_text(&s, &doubts, text, sizeof text);
+	printf("the first is %s: %s\n", trust_word(doubts.level), text);
 }
 
 static void print_proof(const struct planner_problem *problem,
@@ -295,6 +323,8 @@ void print_search(const struct planner_problem *problem,
 		print_row(problem, &result->top[i], i + 1);
 	if (result->found > 0)
 		print_options(problem, &result->top[0]);
+	if (result->found > 0)
+		print_doubts(problem, &result->top[0]);
 	if (planner_leaves_offload(problem))
 		puts("\nactivation offload, which no measured run covers, is left out: "
 		     "--activation_offload 0,0.5,1");
