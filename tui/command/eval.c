@@ -6,6 +6,7 @@
 #include "engine/advice/advice.h"
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
+#include "engine/rules/ability.h"
 #include "engine/train/train.h"
 #include "presets/report.h"
 #include "tui/command.h"
@@ -48,6 +49,21 @@ static void print_problems(const struct findings *problems)
 		if (finding_remedy(f, remedy, sizeof remedy) > 0)
 			printf("; try %s", remedy);
 		putchar('\n');
+	}
+}
+
+/* What the stack has not: the numbers below are what it would give. */
+static void print_lacks(const struct scenario *s)
+{
+	struct lacks lacks;
+
+	scenario_lacks(s, &lacks);
+	for (int i = 0; i < lacks.count; i++) {
+		char text[256];
+
+		lack_text(s, &lacks.item[i], text, sizeof text);
+		printf("%-6s%s (%s)\n", ability_rule()->code, text,
+		       s->stack.abilities.read);
 	}
 }
 
@@ -232,6 +248,7 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 	if (s->model.approximate[0] != '\0')
 		printf("approximate: %s\n", s->model.approximate);
 	print_problems(&e->problems);
+	print_lacks(s);
 	if (!e->legal)
 		return;
 	print_memory(e, serves);
