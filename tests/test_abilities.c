@@ -15,6 +15,7 @@
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 #include "tests/support/measured.h"
+#include "tests/support/run.h"
 
 static int read_all(void **state)
 {
@@ -423,6 +424,25 @@ static void broken_sheets_are_refused(void **state)
 	}
 }
 
+/* check says no; eval gives the numbers with a word above them. */
+static void what_lacks_is_told(void **state)
+{
+	static const char plan[] = "--model llama3-8b --cluster dgx-h100 --gpus 64 "
+				   "--tp 1 --pp 4 --schedule zb-v";
+	static const char says[] = "megatron-core has no schedule zb-v";
+	char arguments[256];
+
+	(void)state;
+	snprintf(arguments, sizeof arguments, "check %s", plan);
+	run_check(arguments, 1, says, NULL);
+	snprintf(arguments, sizeof arguments, "eval %s", plan);
+	run_check(arguments, 0, says, NULL);
+	run_check("search llama3-70b-64-h100 --trust measured --top 1 --json", 0,
+		  "\"trust\":\t\"measured\"", NULL);
+	run_check("search llama3-70b-64-h100 --trust sure", 2, NULL,
+		  "expected measured, published or open");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -434,6 +454,7 @@ int main(void)
 		cmocka_unit_test(a_search_proposes_what_is_there),
 		cmocka_unit_test(what_is_pinned_is_searched),
 		cmocka_unit_test(broken_sheets_are_refused),
+		cmocka_unit_test(what_lacks_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, read_all, measured_forget);
