@@ -22,8 +22,9 @@ static double attention_parameters(const struct model *m, const struct attention
 
 	if (a->output_gate)
 		count += h * o;
+	/* the gate is a part of the query's projection (Qwen3-Next) */
 	if (a->qkv_bias)
-		count += q + k + v;
+		count += q + k + v + (a->output_gate ? o : 0);
 	if (a->output_bias)
 		count += h;
 	if (a->qk_norm)

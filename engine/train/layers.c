@@ -327,16 +327,18 @@ static void mtp_layer(struct step *step, struct graph *graph, struct estimate *o
 {
 	const struct model *m = &step->scenario->model;
 	double h = (double)m->hidden;
+	/* the joining projection, 2h x h, is split over TP; a norm on each of the two
+	 * that it joins and one before the head are whole */
+	double own = 2 * h * h / (double)step->mesh.tp +
+		     3 * h * (m->norm == NORM_LAYER && m->norm_bias ? 2 : 1);
 
 	step->mtp = step->kind[model_mtp_kind(m)];
 	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
 		    out);
 	add_cost(&step->mtp, &step->head);
 	step->mtp.cpu_seconds += step_launch_seconds(step, graph);
-	/* the joining projection, 2h x h, is split over TP */
-	step->mtp.dense += 2 * h * h / (double)step->mesh.tp;
-	step->mtp.dense_trainable +=
-		step->context.frozen ? 0 : 2 * h * h / (double)step->mesh.tp;
+	step->mtp.dense += own;
+	step->mtp.dense_trainable += step->context.frozen ? 0 : own;
 }
 
 /* Parts behind the kinds of layers. */

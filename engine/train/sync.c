@@ -138,12 +138,19 @@ static double reduce_family(const struct sync *s, const char *reduce,
 	return exposed;
 }
 
-/* A tied table lives on the first and the last stage: their gradients add up. */
-static double tied_seconds(const struct sync *s, double elements)
+/* A tied table lives on the first and the last stage: their gradients add up, if it
+ * trains. The final norm is the last stage's alone. */
+static double tied_seconds(const struct sync *s)
 {
+	const struct scenario *scenario = s->step->scenario;
 	struct group pair = s->step->mesh.pp_group;
 	struct collective cost;
-	double bytes = elements * step_gradient_bytes(s->step->scenario);
+	double table = s->step->context.frozen
+			       ? 0
+			       : (double)scenario_padded_vocab(scenario) *
+					 (double)scenario->model.hidden /
+					 (double)s->step->mesh.tp;
+	double bytes = table * step_gradient_bytes(scenario);
 
 	pair.ranks = 2;
 	pair.per_domain = pair.link == LINK_DOMAIN ? 2 : 1;
@@ -260,7 +267,7 @@ static void sync_stage(const struct sync *s)
 	exposed += reduce_family(s, "expert gradients", "expert parameters",
 				 &step->mesh.edp_group, expert, shards.expert);
 	if (tied_end(step, i))
-		exposed += tied_seconds(s, step->head.dense_trainable);
+		exposed += tied_seconds(s);
 	double state = plan->zero > 0 ? dense / (double)shards.dense +
 						expert / (double)shards.expert
 				      : dense + expert;

@@ -1,0 +1,257 @@
+/* test_twin.c - the engine's counts against the twin's, who counts everything one by
+ * one (tests/twin/twin.h), on small random models and plans of every architecture. */
+#include <string.h>
+
+#include "engine/rules/legality.h"
+#include "engine/train/train.h"
+#include "tests/support/any.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+#include "tests/twin/twin.h"
+
+enum { SCENARIOS = 1500 };
+
+static struct estimate e;
+
+static struct layer_kind random_kind(int64_t mixer, int64_t mlp)
+{
+	struct layer_kind kind = { .mixer = (enum mixer)mixer,
+				   .mlp = (enum mlp_kind)mlp };
+	struct attention *a = &kind.attention;
+
+	if (mlp == MLP_DENSE)
+		kind.ffn = 32 << next(3);
+	if (mixer != MIXER_ATTENTION && mixer != MIXER_MLA)
+		return kind;
+	a->heads = 8;
+	a->kv_heads = mixer == MIXER_MLA ? 8 : 1 << next(4);
+	a->head_dim = 4 << next(2);
+	a->value_dim = 4 << next(2);
+	a->window = next(2) ? 4 << next(5) : 0;
+	if (mixer == MIXER_ATTENTION) {
+		a->qkv_bias = next(2);
+		a->output_bias = next(2);
+		a->output_gate = next(4) == 0;
+		return kind;
+	}
+	a->query_rank = next(2) ? 24 : 0;
+	a->kv_rank = 16;
+	a->nope_dim = 4;
+	a->rope_dim = 2;
+	a->head_dim = 6;
+	return kind;
+}
+
+/* One to three kinds of layers in turn. */
+static void random_model(struct model *m)
+{
+	static const int64_t mixers[] = {
+		MIXER_ATTENTION, MIXER_ATTENTION, MIXER_MLA,
+		MIXER_MAMBA1,    MIXER_MAMBA2,    MIXER_NONE
+	};
+	int64_t layers = 4 * (1 + (int64_t)next(3)), kinds = 1 + (int64_t)next(3);
+	struct layer_kind kind[3];
+
+	*m = (struct model){ .hidden = 32 << next(2),
+			     .vocab = 50 + (int64_t)next(300),
+			     .gated_mlp = next(2),
+			     .mlp_bias = next(2),
+			     .norm = (enum norm_kind)next(2),
+			     .norm_bias = next(2),
+			     .tied_embeddings = next(2),
+			     .mtp_layers = next(3) == 0,
+			     .max_positions = 1 << 20 };
+	strcpy(m->name, "small");
+	m->moe = (struct moe){ .experts = 8,
+			       .experts_per_token = 1 + (int64_t)next(3),
+			       .expert_ffn = 16,
+			       .shared_ffn = next(2) ? 32 : 0,
+			       .expert_bias = next(2) };
+	m->ssm = (struct ssm){ .inner = 64,
+			       .state = 8,
+			       .heads = 8,
+			       .head_dim = 8,
+			       .groups = 8,
+			       .conv = 4,
+			       .chunk = 16,
+			       .dt_rank = 6 };
+	for (int64_t k = 0; k < kinds; k++) {
+		int64_t mixer = mixers[next(6)];
+
+		kind[k] = random_kind(mixer, mixer == MIXER_NONE ? 1 + (int64_t)next(2)
+								 : (int64_t)next(3));
+	}
+	bool experts = false;
+
+	for (int64_t i = 0; i < layers; i++) {
+		assert_true(model_add_layer(m, &kind[i % kinds]));
+		experts |= kind[i % kinds].mlp == MLP_MOE;
+	}
+	if (!experts)
+		m->moe = (struct moe){ 0 };
+}
+
+static void random_plan(struct scenario *s)
+{
+	struct plan *p = &s->plan;
+
+	p->tp = 1 << next(3);
+	p->sp = p->tp > 1 && next(2);
+	p->cp = 1 << next(2);
+	p->cp_kind = (int)next(CP_KIND_COUNT);
+	p->pp = 1 << next(3);
+	p->ep = s->model.moe.experts > 0 ? 1 << next(3) : 1;
+	p->etp = s->model.moe.experts > 0 ? 1 << next(3) : 0;
+	p->zero = (int64_t)next(4);
+	p->fsdp_reshard = next(2);
+	p->micro_batch = 1 + (int64_t)next(2);
+	p->seq_len = 32 << next(2);
+	p->precision = next(3) == 0 ? PRECISION_FP32 : PRECISION_BF16;
+	p->grad_dtype = (int)next(2);
+	p->optimizer = (int)next(OPTIMIZER_COUNT);
+	p->vocab_parallel = next(2);
+	p->split = SPLIT_EVEN;
+	p->schedule = SCHEDULE_1F1B;
+	p->global_batch = p->micro_batch * 32;
+	s->cluster.gpus = p->pp * p->tp * p->cp * (int64_t)(1u << next(3));
+	s->stack.vocab_multiple = 1 + (int64_t)next(7);
+}
+
+/* A legal one, where the framework's own refusals do not matter. */
+static void small(struct scenario *s)
+{
+	do {
+		case_dense(s);
+		s->stack.rules = 0;
+		s->stack.sync_copy_bytes = 0;
+		random_model(&s->model);
+		random_plan(s);
+	} while (scenario_check(s, NULL) > 0 || (train_estimate(s, &e), !e.legal));
+}
+
+/* What a rank holds, after its share. */
+static void check_rank(const struct scenario *s, int64_t rank)
+{
+	const struct plan *p = &s->plan;
+	struct twin_rank at = twin_rank(s, rank);
+	const struct stage_memory *held = &e.stage[at.pp];
+	bool fp32 = p->precision == PRECISION_FP32;
+	double weight = fp32 ? 4 : 2,
+	       gradient = fp32 || p->grad_dtype == GRAD_FP32 ? 4 : 2;
+	double dense = (double)(s->cluster.gpus / (p->tp * p->pp)), expert = 1, state;
+	int64_t etp = p->etp > 0 ? p->etp : p->tp;
+	struct twin_weights own;
+
+	twin_weights(s, at, &own);
+	if (s->model.moe.experts > 0)
+		expert = (double)(s->cluster.gpus / (etp * p->ep * p->pp));
+	state = held->optimizer_bytes /
+		(p->zero >= 1 ? own.dense / dense + own.expert / expert
+			      : own.dense + own.expert);
+	assert_close(held->parameters, own.dense + own.expert, 1e-12);
+	assert_close(held->weights_bytes,
+		     weight * (p->zero >= 3 ? own.dense / dense + own.expert / expert
+					    : own.dense + own.expert),
+		     1e-12);
+	/* kept gathered under a pipeline they are summed whole, in fp32 */
+	if (p->zero == 3 && !p->fsdp_reshard && p->pp > 1)
+		assert_close(held->gradients_bytes, 4 * (own.dense + own.expert),
+			     1e-12);
+	else
+		assert_close(held->gradients_bytes,
+			     gradient * (p->zero >= 2 ? own.dense / dense +
+								own.expert / expert
+						      : own.dense + own.expert),
+			     1e-12);
+	/* a number of bytes that is the optimizer's alone (test_laws says which) */
+	assert_true(state >= 0.009 && state <= 12.0001);
+}
+
+static void check_traffic(const struct scenario *s)
+{
+	struct twin_sent sent;
+
+	twin_traffic(s, &sent);
+	for (int d = 0; d < DIM_HOST; d++) {
+		double mean = sent.bytes[d] / (double)s->cluster.gpus;
+
+		if (e.cost[d].bytes < mean * (1 - 1e-9) ||
+		    e.cost[d].bytes > mean * (1 + 1e-9)) {
+			any_describe(s);
+			fail_msg("%s sends %.12g bytes, the twin %.12g",
+				 dimension_label((enum dimension)d), e.cost[d].bytes,
+				 mean);
+		}
+	}
+}
+
+/* What came up, so that nothing is compared that is never there. */
+enum feature {
+	MIXERS,
+	MIXED = MIXERS + MIXER_COUNT,
+	ROUTED,
+	SLICED,
+	TIED,
+	MTP,
+	FEATURES
+};
+
+static void note(const struct scenario *s, int *seen)
+{
+	const struct plan *p = &s->plan;
+
+	for (int k = 0; k < s->model.kinds && p->tp > 1; k++)
+		seen[MIXERS + s->model.kind[k].mixer]++;
+	seen[MIXED] += s->model.kinds > 1;
+	seen[ROUTED] += p->ep > 1;
+	seen[SLICED] += p->etp > 1;
+	seen[TIED] += s->model.tied_embeddings && p->pp > 2;
+	seen[MTP] += s->model.mtp_layers > 0 && p->pp > 1;
+}
+
+static void test_the_twin_holds_and_sends_as_much(void **state)
+{
+	int seen[FEATURES] = { 0 };
+	struct scenario s;
+
+	(void)state;
+	seed = 2112;
+	for (int i = 0; i < SCENARIOS; i++) {
+		small(&s);
+		for (int64_t rank = 0; rank < s.cluster.gpus; rank++)
+			check_rank(&s, rank);
+		check_traffic(&s);
+		note(&s, seen);
+	}
+	/* linear attention is approximate: the twin does not know it */
+	for (int f = 0; f < FEATURES; f++)
+		assert_true(f == MIXERS + MIXER_LINEAR || seen[f] > SCENARIOS / 50);
+}
+
+static void test_the_twin_counts_as_many_weights_and_flops(void **state)
+{
+	struct model m;
+
+	(void)state;
+	seed = 5;
+	for (int i = 0; i < SCENARIOS; i++) {
+		struct model_counts counts;
+
+		random_model(&m);
+		model_count(&m, &counts);
+		assert_close(counts.total, twin_parameters(&m), 1e-12);
+		assert_close(model_flops_per_token(&m, 64, false), twin_flops(&m, 64),
+			     1e-9);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_twin_counts_as_many_weights_and_flops),
+		cmocka_unit_test(test_the_twin_holds_and_sends_as_much),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
