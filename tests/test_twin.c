@@ -10,7 +10,7 @@
 #include "tests/support/random.h"
 #include "tests/twin/twin.h"
 
-enum { SCENARIOS = 1500 };
+enum { SCENARIOS = 300 };
 
 static struct estimate e;
 
