@@ -2,15 +2,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "presets/scenario_file.h"
 #include "tui/command.h"
 #include "tui/explorer.h"
+#include "tui/explorer/linear.h"
 #include "tui/terminal.h"
 
 struct asked {
 	struct terminal_options terminal;
-	bool fresh;
+	bool fresh, plain;
 	struct start start;
 	int session; /* 0: the first that is free */
 };
@@ -41,6 +43,14 @@ static bool take_theme(void *context, const char *value, struct error *error)
 	asked->terminal.background = choice.background;
 	if (choice.colour != COLOUR_AUTO)
 		asked->terminal.colour = choice.colour;
+	return true;
+}
+
+static bool take_plain(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->plain = true;
 	return true;
 }
 
@@ -86,6 +96,8 @@ const struct own_option explore_options[] = {
 	{ "color", "auto|always|never", "the same", take_colour },
 	{ "theme", "dark|light|plain", "of the background; plain: no colours",
 	  take_theme },
+	{ "plain", NULL, "line by line, for screen readers and logs (TERM=dumb too)",
+	  take_plain },
 	{ "ascii", NULL, "only ASCII characters", take_ascii },
 	{ "no-mouse", NULL, "leave the mouse to the terminal", take_no_mouse },
 	{ "fresh", NULL, "don't go on where the last session ended", take_fresh },
@@ -105,12 +117,36 @@ static bool goes_on(int argc, char **argv, const struct asked *asked)
 			     (argv[1][option] == '=') == (argc == 2));
 }
 
+/* A terminal that can only go on to the next line. */
+static bool is_dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	return term && strcmp(term, "dumb") == 0;
+}
+
+static int converse(struct explorer *explorer, const struct asked *asked)
+{
+	struct linear linear = { .explorer = explorer,
+				 .in = stdin,
+				 .out = stdout,
+				 .glyphs = asked->terminal.glyphs == GLYPHS_AUTO
+						   ? environment_glyphs()
+						   : GLYPHS_ASCII,
+				 .prompts = isatty(STDIN_FILENO) };
+
+	explorer->threads = 0;
+	return linear_run(&linear) ? command_fail(&(struct error){ "" }) : STATUS_GOOD;
+}
+
 static int explore(struct explorer *explorer, const struct asked *asked, bool go_on)
 {
 	struct error error = { "" };
 
 	if (!session_begin(explorer, asked->session, go_on, &error))
 		return command_fail(&error);
+	if (asked->plain || is_dumb())
+		return converse(explorer, asked);
 	return explorer_run(explorer, &asked->terminal);
 }
 

@@ -196,6 +196,17 @@ static unsigned take_preset(struct explorer *explorer, const char *name)
 	return changed;
 }
 
+unsigned picker_take(struct explorer *explorer, enum preset_kind kind, const char *name)
+{
+	char path[512];
+
+	picker_open_presets(explorer, kind);
+	if (preset_find(kind, name))
+		return take_preset(explorer, name);
+	file_expand(name, path, sizeof path);
+	return take_preset(explorer, path);
+}
+
 static unsigned take(struct explorer *explorer)
 {
 	struct picker *p = &explorer->picker;

@@ -23,6 +23,9 @@ struct picker {
 };
 
 unsigned picker_open_presets(struct explorer *explorer, enum preset_kind kind);
+/* A preset by its name, or a file, as if it were taken from the list. */
+unsigned picker_take(struct explorer *explorer, enum preset_kind kind,
+		     const char *name);
 unsigned picker_open_values(struct explorer *explorer, int knob);
 unsigned picker_open_formats(struct explorer *explorer);
 unsigned picker_act(struct explorer *explorer, struct action action);

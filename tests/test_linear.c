@@ -1,0 +1,139 @@
+/* test_linear.c - the explorer as a conversation: what is said to each line, and that a
+ * terminal that can't move its cursor gets it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+#include "tests/support/stage.h"
+#include "tests/support/vt.h"
+#include "tui/explorer/linear.h"
+
+/* What is said to these lines, on the built-in start; to be freed. */
+static char *talk(const char *lines, enum glyph_level glyphs)
+{
+	struct stage stage;
+	struct linear linear = { .explorer = &stage.explorer, .glyphs = glyphs };
+	char *said = NULL;
+	size_t size;
+
+	stage_open(&stage, NULL, 80, 24);
+	linear.in = fmemopen((void *)(size_t)lines, strlen(lines), "r");
+	linear.out = open_memstream(&said, &size);
+	assert_non_null(linear.in);
+	assert_non_null(linear.out);
+	assert_int_equal(linear_run(&linear), 0);
+	fclose(linear.in);
+	fclose(linear.out);
+	stage_close(&stage);
+	return said;
+}
+
+static const struct sample {
+	const char *lines, *said, *unsaid;
+} samples[] = {
+	{ "\n",
+	  "llama3.1-70b on 64 x h100-sxm-80g with megatron-core. 903 tok/s per "
+	  "GPU. Fits, 71.5 GiB.\n",
+	  NULL },
+	{ "pp 8\n",
+	  "PP pipeline 8, was 4. 863 tok/s per GPU, down 4.5 %. Fits, 66.0 GiB, down "
+	  "7.7 %.\n",
+	  NULL },
+	{ "pp=8\n", "PP pipeline 8, was 4.", NULL },
+	{ "pp up\n", "PP pipeline 8, was 4.", NULL },
+	{ "pp down\n", "PP pipeline 2, was 4.", NULL },
+	{ "  global batch   128  \n", "global batch 128, was 256.", NULL },
+	{ "tp 4\n", "Does not fit, ", NULL },
+	{ "tp 3\n", "This plan can't run.\n", "tok/s per GPU, " },
+	{ "tp 3\n", "; try tp 2 or 4\n", NULL },
+	{ "tp three\n", "tp takes a number", "was" },
+	{ "tp\n", "8 903, 16 731, 32 illegal", NULL },
+	{ "pp 8\nu\n", "undone: pp to 8\n903 tok/s per GPU, up 4.7 %.", NULL },
+	{ "undo\n", "nothing to undo\n", NULL },
+	{ "memory\n", "  activations 41.9 GiB\n", "step " },
+	{ "numbers time\n", "step 36.3 s\n", "activations" },
+	{ "why mfu\n", "  F is 449 GFLOP, model FLOPs per token\n", NULL },
+	{ "why bubble ratio\n", "arXiv 2006.09503", NULL },
+	{ "tp 3\nwhy mfu\n", "This plan can't run.", "GFLOP" },
+	{ "take 1\n", "search first\n", NULL },
+	{ "search\ntake 99\n", "take a number from 1 to ", NULL },
+	{ "search\ntake 1\n", "took plan 1 of the search", NULL },
+	{ "advice\n", "fp8", NULL },
+	{ "open no-such-plan\n", "no-such-plan", NULL },
+	{ "open llama3-405b-16k-h100\n", "405b", NULL },
+	{ "frobnicate 3\n", "is no knob and no word", NULL },
+	{ "?\n", "quit or q: the workspace is kept\n", NULL },
+	{ "q\npp 8\n", "903", "863" },
+};
+
+static void test_every_line_is_answered(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+		const struct sample *s = &samples[i];
+		char *said = talk(s->lines, GLYPHS_FULL);
+
+		if (!strstr(said, s->said) || (s->unsaid && strstr(said, s->unsaid)))
+			fail_msg("to '%s':\n%s", s->lines, said);
+		free(said);
+	}
+}
+
+/* Nothing that a screen reader would spell: no box, no escape, ASCII where asked. */
+static void test_nothing_is_drawn(void **state)
+{
+	char *said = talk("tp\nknobs\nnumbers\nadvice\nsearch\nwhy step\n?\npp 8\n",
+			  GLYPHS_ASCII);
+
+	(void)state;
+	for (const char *c = said; *c != '\0'; c++)
+		assert_true(*c == '\n' || (*c >= ' ' && *c <= '~'));
+	assert_null(strstr(said, "---"));
+	assert_null(strstr(said, "?\n?"));
+	free(said);
+}
+
+static void test_a_dumb_terminal_gets_it(void **state)
+{
+	static char home[] = "/tmp/shardscope-linear-XXXXXX";
+	const char *const argv[] = { run_program(), NULL };
+	char place[96];
+	struct vt *vt;
+
+	(void)state;
+	assert_non_null(mkdtemp(home));
+	snprintf(place, sizeof place, "XDG_STATE_HOME=%s", home);
+	vt = vt_start(&(struct vt_options){ .columns = 100,
+					    .term = "dumb",
+					    .env = { place } },
+		      argv);
+	vt_expect(vt, "903 tok/s per GPU");
+	vt_type(vt, "pp 8\n");
+	vt_expect(vt, "PP pipeline 8, was 4. 863 tok/s per GPU, down 4.5 %.");
+	assert_false(vt->alternate);
+	assert_int_equal(vt->mouse, VTERM_PROP_MOUSE_NONE);
+	vt_type(vt, "q\n");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	/* the next one goes on there */
+	vt = vt_start(&(struct vt_options){ .columns = 100,
+					    .term = "dumb",
+					    .env = { place } },
+		      argv);
+	vt_expect(vt, "863 tok/s per GPU");
+	vt_type(vt, "\004");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_line_is_answered),
+		cmocka_unit_test(test_nothing_is_drawn),
+		cmocka_unit_test(test_a_dumb_terminal_gets_it),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
