@@ -200,6 +200,17 @@ enum background theme_background(uint32_t rgb)
 	return theme_luminance(rgb) < 0.179 ? BACKGROUND_DARK : BACKGROUND_LIGHT;
 }
 
+/* Asked for every cell of a frame, worked out once for each role; one thread draws. */
+static int known256(const struct role_style *s, bool light)
+{
+	static int known[ROLE_COUNT][2];
+	int *colour = &known[s - style][light];
+
+	if (*colour == 0)
+		*colour = nearest256(light ? s->rgb_light : s->rgb_dark);
+	return *colour;
+}
+
 int theme_colour(enum role role, enum palette palette)
 {
 	const struct role_style *s = theme_style(role);
@@ -207,8 +218,8 @@ int theme_colour(enum role role, enum palette palette)
 	switch (palette) {
 	case PALETTE_8: return s->colour8;
 	case PALETTE_256: return s->colour256;
-	case PALETTE_256_DARK: return s->colour256 < 0 ? -1 : nearest256(s->rgb_dark);
-	case PALETTE_256_LIGHT: return s->colour256 < 0 ? -1 : nearest256(s->rgb_light);
+	case PALETTE_256_DARK: return s->colour256 < 0 ? -1 : known256(s, false);
+	case PALETTE_256_LIGHT: return s->colour256 < 0 ? -1 : known256(s, true);
 	case PALETTE_RGB_DARK: return s->colour256 < 0 ? -1 : (int)s->rgb_dark;
 	case PALETTE_RGB_LIGHT: return s->colour256 < 0 ? -1 : (int)s->rgb_light;
 	case PALETTE_MONO:
