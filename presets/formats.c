@@ -13,6 +13,7 @@
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/megatron/megatron.h"
+#include "presets/mlperf/mlperf.h"
 #include "presets/nanotron/nanotron.h"
 #include "presets/scenario_file.h"
 #include "presets/serving/serving.h"
@@ -74,6 +75,8 @@ const struct format_reader format_table[] = {
 	{ "llama-factory", "a training file of LLaMA-Factory, YAML", llama_factory_read,
 	  false },
 	{ "axolotl", "a training file of axolotl, YAML", axolotl_read, false },
+	{ "mlperf", "settings of an MLPerf Training submission, a script of exports",
+	  mlperf_read, false },
 	{ "vllm", "a vllm serve command, a script with one, or its YAML", vllm_read,
 	  true },
 	{ "sglang", "a sglang.launch_server command, or a script with one", sglang_read,
@@ -111,6 +114,8 @@ static const struct {
 	{ "\nper_device_train_batch_size:", "llama-factory" },
 	{ "\nsequence_len:", "axolotl" },
 	{ "\nsample_packing:", "axolotl" },
+	{ "\nexport DGXNNODES=", "mlperf" },
+	{ "\nexport MINIBS=", "mlperf" },
 	{ "MODEL_ARGS", "megatron" },
 	{ "--num-layers", "megatron" },
 	{ "--hidden-size", "megatron" },

@@ -597,7 +597,7 @@ static void test_real_files(void **state)
 		{ "megatron-deepspeed", "megatron" },
 		{ "ms-swift", "megatron" },
 		{ "pai", "megatron" },
-		{ "mlperf", "megatron" },
+		{ "mlperf", "mlperf" },
 		{ "primus", "megatron" },
 		{ "nemo", "megatron" },
 		{ "deepspeed", "deepspeed" },

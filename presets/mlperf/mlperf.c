@@ -1,0 +1,256 @@
+/* mlperf.c - see mlperf.h. */
+#include "presets/mlperf/mlperf.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/library.h"
+#include "presets/megatron/shell.h"
+#include "presets/pairs/mapping.h"
+
+/* What a benchmark fixes; its name is a part of the path, or what MODEL_SIZE says. */
+static const struct benchmark {
+	const char *name, *size, *model, *lora_rank, *seq;
+} benchmarks[] = {
+	{ "llama31_405b", "405b", "llama3.1-405b", "off", "8192" },
+	{ "llama31_8b", "8b", "llama3.1-8b", "off", "8192" },
+	{ "llama2_70b_lora", NULL, "llama2-70b", "16", "8192" },
+	{ "gpt3", "175b", "gpt3-175b", "off", "2048" },
+};
+
+/* Systems as the names of files have them, the longer first. */
+static const struct system {
+	const char *name, *cluster;
+	int node;
+} systems[] = {
+	{ "GB300", "gb300-nvl72", 4 }, { "GB200", "gb200-nvl72", 4 },
+	{ "B300", "dgx-b300", 8 },     { "B200", "dgx-b200", 8 },
+	{ "H200", "dgx-h200", 8 },     { "H100", "dgx-h100", 8 },
+	{ "MI300X", "mi300x", 8 },     { "MI355X", "mi355x", 8 },
+};
+
+#define YES "1=on True=on true=on 0=off False=off false=off"
+
+static const struct mapping rows[] = {
+	{ "TENSOR_MODEL_PARALLEL", "tp", NULL, "1", false },
+	{ "TP", "tp", NULL, NULL, false },
+	{ "PIPELINE_MODEL_PARALLEL", "pp", NULL, "1", false },
+	{ "PP", "pp", NULL, NULL, false },
+	{ "CONTEXT_PARALLEL", "cp", NULL, "1", false },
+	{ "CP", "cp", NULL, NULL, false },
+	{ "INTERLEAVED_PIPELINE", "vpp", "null=1 None=1 0=1", NULL, false },
+	{ "VP", "vpp", "null=1 None=1 0=1", NULL, false },
+	{ "MICRO_BATCH_SIZE", "mbs", NULL, "1", false },
+	{ "MBS", "mbs", NULL, NULL, false },
+	{ "SEQ_LENGTH", "seq", NULL, NULL, false },
+	{ "ASYM_PP_EMBED", "split_embedding", YES, NULL, false },
+	{ "ASYM_PP_LOSS", "split_loss", YES, NULL, false },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+static const char *const others[] = {
+	"benchmark",
+	"system",
+	"MINIBS",
+	"DGXNNODES",
+	"DGXNGPU",
+	"SEQ_PARALLEL",
+	"SP",
+	"FP8",
+	"FP4",
+	"TP_COMM_OVERLAP",
+	"LAYER_CUDA_GRAPH",
+	"ACG",
+	"ACM",
+	"ACL",
+	"MCORE_CUDA_GRAPH",
+	NULL,
+};
+
+static const char *const shape_keys[] = { "MODEL_SIZE", NULL };
+
+static bool is_on(const struct mapped *m, const char *key)
+{
+	return mapped_true(m, key) || mapped_is(m, key, "1");
+}
+
+/* Of the folder, or where none is one of the table, of the size. */
+static const struct benchmark *find_benchmark(const struct mapped *m)
+{
+	const struct pair *name = pairs_find(m->pairs, "benchmark"),
+			  *size = pairs_find(m->pairs, "MODEL_SIZE");
+
+	for (size_t i = 0; i < sizeof benchmarks / sizeof benchmarks[0]; i++)
+		if (name ? strcmp(name->value, benchmarks[i].name) == 0
+			 : size && benchmarks[i].size &&
+				    strcmp(size->value, benchmarks[i].size) == 0)
+			return &benchmarks[i];
+	return NULL;
+}
+
+static const struct system *find_system(const struct mapped *m)
+{
+	const struct pair *name = pairs_find(m->pairs, "system");
+
+	for (size_t i = 0; name && i < sizeof systems / sizeof systems[0]; i++)
+		if (strcmp(name->value, systems[i].name) == 0)
+			return &systems[i];
+	return NULL;
+}
+
+static bool read_model(const struct mapped *m)
+{
+	const struct benchmark *benchmark = find_benchmark(m);
+	const struct system *system = find_system(m);
+
+	if (system) {
+		import_settle(m->report, "cluster");
+		if (!library_cluster(&m->out->cluster, system->cluster, m->error))
+			return false;
+	}
+	if (!mapped_model(m, benchmark ? benchmark->model : "",
+			  pairs_find(m->pairs, "MODEL_SIZE")))
+		return false;
+	if (!benchmark)
+		import_note(m->report, IMPORT_ASSUMED, "seq", "8192");
+	else if (strcmp(benchmark->lora_rank, "off") != 0)
+		import_note(m->report, IMPORT_APPROXIMATE, "lora_rank",
+			    "adapters of every matrix, not of the attention alone");
+	return mapped_set(m, "seq", benchmark ? benchmark->seq : "8192", NULL) &&
+	       mapped_set(m, "lora_rank", benchmark ? benchmark->lora_rank : "off",
+			  NULL);
+}
+
+static bool read_precision(const struct mapped *m)
+{
+	const struct pair *fp8 = pairs_find(m->pairs, "FP8");
+
+	if (is_on(m, "FP4"))
+		return mapped_set(m, "precision", "nvfp4", NULL);
+	if (!fp8)
+		import_note(m->report, IMPORT_ASSUMED, "precision",
+			    "fp8; config_common.sh is not opened");
+	return mapped_set(m, "precision", !fp8 || is_on(m, "FP8") ? "fp8" : "bf16",
+			  fp8);
+}
+
+/* Full recomputation of the first ACL layers of a stage, as ACM=block has it. */
+static bool read_recompute(const struct mapped *m)
+{
+	const struct pair *layers = mapped_find(m, "ACL");
+	bool full = mapped_is(m, "ACG", "full");
+
+	return mapped_set(m, "recompute",
+			  full                               ? "full"
+			  : mapped_is(m, "ACG", "selective") ? "selective"
+							     : "none",
+			  NULL) &&
+	       (!full ||
+		mapped_set(m, "recompute_layers",
+			   layers && mapped_is(m, "ACM", "block") ? layers->value
+								  : "all",
+			   layers));
+}
+
+static bool read_world(const struct mapped *m)
+{
+	const struct pair *nodes = mapped_find(m, "DGXNNODES");
+	const struct system *system = find_system(m);
+	int64_t count = 0, each = system ? system->node : 8, minibs = 1, dp;
+
+	if (!mapped_count(m, "DGXNNODES", &count) ||
+	    !mapped_count(m, "DGXNGPU", &each) || !mapped_count(m, "MINIBS", &minibs))
+		return false;
+	if (nodes && (count < 1 || each < 1 || count > 1 << 20 || each > 1 << 20))
+		return error_set(m->error, m->pairs->file, nodes->line,
+				 "DGXNNODES %lld of %lld GPUs; expected at least 1",
+				 (long long)count, (long long)each);
+	if (!mapped_set_world(m, count * each, nodes))
+		return false;
+	dp = scenario_dp(m->out);
+	return mapped_set_count(m, "gbs", (minibs > 0 ? minibs : 1) * (dp > 0 ? dp : 1),
+				pairs_find(m->pairs, "MINIBS"));
+}
+
+static bool read_rest(const struct mapped *m)
+{
+	const struct plan *plan = &m->out->plan;
+	const char *sp = pairs_find(m->pairs, "SP") ? "SP" : "SEQ_PARALLEL";
+	bool sharded = plan->tp > 1 && (!pairs_find(m->pairs, sp) || is_on(m, sp));
+	bool graphs = is_on(m, "LAYER_CUDA_GRAPH") || is_on(m, "MCORE_CUDA_GRAPH");
+
+	return mapped_set(m, "sp", sharded ? "on" : "off", NULL) &&
+	       mapped_set(m, "schedule", plan->vpp > 1 ? "interleaved" : "1f1b",
+			  NULL) &&
+	       mapped_set(m, "zero", "1", NULL) &&
+	       mapped_set(m, "tp_overlap",
+			  sharded && is_on(m, "TP_COMM_OVERLAP") ? "on" : "off",
+			  NULL) &&
+	       mapped_set(m, "cuda_graphs", graphs ? "partial" : "none", NULL) &&
+	       read_precision(m) && read_recompute(m) && read_world(m);
+}
+
+/* Variables of the script, and what its path says. */
+static bool take_variables(void *context, const struct shell *shell)
+{
+	struct pairs *pairs = context;
+
+	for (int i = 0; i < shell->variables; i++) {
+		const struct shell_variable *v = &shell->variable[i];
+		const struct shell_word *word = &shell->word[v->first];
+
+		if (v->count == 1 && word->text[0] != '\0' &&
+		    !pairs_add(pairs, v->name, word->text, word->line, NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool add_path(struct pairs *pairs, const char *file, struct error *error)
+{
+	const char *name = strrchr(file, '/');
+	bool good = true, found = false;
+
+	name = name ? name + 1 : file;
+	for (size_t i = 0; good && i < sizeof benchmarks / sizeof benchmarks[0]; i++)
+		if (!found && strstr(file, benchmarks[i].name)) {
+			found = true;
+			good = pairs_add(pairs, "benchmark", benchmarks[i].name, 1,
+					 error);
+		}
+	/* the file's own name before that of its folders */
+	found = false;
+	for (int whole = 0; good && whole < 2 && !found; whole++)
+		for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++)
+			if (!found && strstr(whole ? file : name, systems[i].name)) {
+				found = true;
+				good = pairs_add(pairs, "system", systems[i].name, 1,
+						 error);
+			}
+	return good;
+}
+
+bool mlperf_read(struct scenario *out, const char *file, const char *text,
+		 size_t length, struct import_report *report, struct error *error)
+{
+	static const struct mapped_format format = { "megatron-core", rows,
+						     others,          shape_keys,
+						     read_model,      read_rest };
+	struct pairs pairs;
+	struct arguments arguments = { 0 };
+	struct shell_visitor visitor = { .context = &pairs, .end = take_variables };
+	bool good;
+
+	pairs_begin(&pairs, file);
+	snprintf(arguments.file, sizeof arguments.file, "%.255s", file);
+	good = shell_read(&arguments, text, length, &visitor, error) &&
+	       add_path(&pairs, file, error);
+	arguments_free(&arguments);
+	if (!good) {
+		pairs_free(&pairs);
+		return false;
+	}
+	return mapped_read(out, &format, &pairs, report, error);
+}

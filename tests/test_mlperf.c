@@ -1,0 +1,106 @@
+/* test_mlperf.c - the settings of MLPerf Training submissions as scenarios. */
+#include <string.h>
+
+#include "presets/mlperf/mlperf.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+static void read_path(const char *path, const char *text, struct scenario *out)
+{
+	struct error error = { "" };
+
+	memset(&report, 0, sizeof report);
+	if (!mlperf_read(out, path, text, strlen(text), &report, &error))
+		fail_msg("%s", error.text);
+}
+
+/* Degrees of NVIDIA's submission of v5.0: 256 nodes, a batch of 1152 sequences. */
+static void variables_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_path("llama31_405b/implementations/x/config_DGXH100_256x8x72xtp8pp8cp2.sh",
+		  "source $(dirname ${BASH_SOURCE[0]})/config_common.sh\n"
+		  "export MINIBS=72 # accumulation\n"
+		  "export TENSOR_MODEL_PARALLEL=8\nexport PIPELINE_MODEL_PARALLEL=8\n"
+		  "export INTERLEAVED_PIPELINE=8\nexport CONTEXT_PARALLEL=2\n"
+		  "export TP_COMM_OVERLAP=True\nexport DGXNNODES=256\n"
+		  "export MICRO_BATCH_SIZE=1\nexport ASYM_PP_EMBED=True\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-405b");
+	assert_string_equal(s.cluster.name, "dgx-h100");
+	expect(&s, "tp", "8");
+	expect(&s, "pp", "8");
+	expect(&s, "vpp", "8");
+	expect(&s, "cp", "2");
+	expect(&s, "sp", "on");
+	expect(&s, "gpus", "2048");
+	expect(&s, "gbs", "1152");
+	expect(&s, "seq", "8192");
+	expect(&s, "precision", "fp8");
+	expect(&s, "split_embedding", "on");
+	expect(&s, "lora_rank", "off");
+	assert_true(noted(IMPORT_ASSUMED, "precision"));
+	assert_false(noted(IMPORT_ASSUMED, "cluster"));
+}
+
+static void adapters_and_systems_are_the_benchmarks(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	/* the file's own name counts before its folder's */
+	read_path("llama2_70b_lora/GB200/config_MI300X_1x8x1.sh",
+		  "export DGXNGPU=8\nexport DGXNNODES=1\nexport TP=1\nexport SP=False\n"
+		  "export MBS=1\nexport MINIBS=1\nexport FP8=False\n"
+		  "export ACG=full && export ACM=block && export ACL=21\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama2-70b");
+	assert_string_equal(s.cluster.name, "mi300x");
+	expect(&s, "lora_rank", "16");
+	expect(&s, "gbs", "8");
+	expect(&s, "precision", "bf16");
+	expect(&s, "recompute", "full");
+	expect(&s, "recompute_layers", "21");
+	assert_true(noted(IMPORT_APPROXIMATE, "lora_rank"));
+	read_path("llama2_70b_lora/config_GB200_18x4x1xtp1pp1cp8.sh",
+		  "export DGXNNODES=18\nexport CP=8\nexport MINIBS=1\n"
+		  "export LAYER_CUDA_GRAPH=1\n",
+		  &s);
+	assert_string_equal(s.cluster.name, "gb200-nvl72");
+	expect(&s, "gpus", "72");
+	expect(&s, "gbs", "9");
+	expect(&s, "cuda_graphs", "partial");
+	/* no folder: the size that the script states */
+	read_good("mlperf",
+		  "export MODEL_SIZE=\"405b\"\nexport DGXNNODES=64\n"
+		  "export TENSOR_MODEL_PARALLEL=8\nexport MINIBS=8\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-405b");
+	expect(&s, "gbs", "512");
+	assert_true(noted(IMPORT_ASSUMED, "cluster"));
+}
+
+static void others_are_refused(void **state)
+{
+	(void)state;
+	read_refused("mlperf", "export DGXNNODES=1\nexport MINIBS=4\n",
+		     "names no model");
+	read_refused("mlperf",
+		     "export MODEL_SIZE=405b\nexport TENSOR_MODEL_PARALLEL=x\n",
+		     "file:2: TENSOR_MODEL_PARALLEL");
+	read_refused("mlperf", "export MODEL_SIZE=405b\nexport DGXNNODES=0\n",
+		     "file:2: DGXNNODES 0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(variables_are_read),
+		cmocka_unit_test(adapters_and_systems_are_the_benchmarks),
+		cmocka_unit_test(others_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
