@@ -420,17 +420,15 @@ static bool fill_draft(const struct document *document, const struct node *map,
 	return fields_read(document, map, fields, FIELDS, d, read_other, error);
 }
 
-bool model_read(const struct document *document, const struct node *map,
-		struct model *out, struct model_note *note, struct error *error)
+/* On the keys of `base`, a model of the library, where it is given. */
+static bool read_on(const struct document *document, const struct node *map,
+		    const char *base, struct draft *d, struct error *error)
 {
-	struct draft *d = calloc(1, sizeof *d);
 	const struct node *list = node_get(map, "layer_list");
 	char why[MAX_NOTE];
-	bool good = d != NULL;
+	bool good = (!base || fill_from(base, d, 1, error)) &&
+		    fill_draft(document, map, d, base ? 1 : 0, error);
 
-	if (!good)
-		return error_set(error, document->file, 0, "out of memory");
-	good = fill_draft(document, map, d, 0, error);
 	if (good && d->model.kinds == 0) {
 		habits(d);
 		attention_habits(d);
@@ -440,11 +438,34 @@ bool model_read(const struct document *document, const struct node *map,
 	}
 	if (good && !model_sound(&d->model, why, sizeof why))
 		good = error_set(error, document->file, map->line, "%s", why);
+	return good;
+}
+
+bool model_read(const struct document *document, const struct node *map,
+		struct model *out, struct model_note *note, struct error *error)
+{
+	struct draft *d = calloc(1, sizeof *d);
+	bool good = d ? read_on(document, map, NULL, d, error)
+		      : error_set(error, document->file, 0, "out of memory");
+
 	if (good) {
 		*out = d->model;
 		if (note)
 			*note = d->note;
 	}
+	free(d);
+	return good;
+}
+
+bool model_read_like(const struct document *document, const struct node *map,
+		     const char *base, struct model *out, struct error *error)
+{
+	struct draft *d = calloc(1, sizeof *d);
+	bool good = d ? read_on(document, map, base, d, error)
+		      : error_set(error, document->file, 0, "out of memory");
+
+	if (good)
+		*out = d->model;
 	free(d);
 	return good;
 }

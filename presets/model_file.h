@@ -22,6 +22,9 @@ struct model_note {
 /* From a mapping. note may be NULL. out is kept on failure. */
 bool model_read(const struct document *document, const struct node *map,
 		struct model *out, struct model_note *note, struct error *error);
+/* The same with what it leaves out as this model of the library has it. */
+bool model_read_like(const struct document *document, const struct node *map,
+		     const char *base, struct model *out, struct error *error);
 /* A flow mapping that model_read takes back to an equal model. */
 void model_write(const struct model *model, FILE *stream);
 

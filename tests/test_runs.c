@@ -282,6 +282,54 @@ static void megatrons_arguments_are_read_whole(void **state)
 	runs_free(&set);
 }
 
+/* Tables of runs state shapes, and rarely the vocabulary. Where name and shape are
+ * those of a model of the library, it is known; another shape keeps its own. */
+static void a_shape_without_vocabulary_is_completed(void **state)
+{
+	static const struct {
+		const char *name, *shape;
+		long long vocab;
+		int faults;
+	} cases[] = {
+		{ "baichuan2-7b",
+		  "{hidden: 4096, ffn: 11008, layers: 32, heads: 32, gated_mlp: true}",
+		  125696, 1 },
+		{ "Qwen/Qwen-7B", "{hidden: 4096, ffn: 11008, layers: 32, heads: 32}",
+		  151936, 1 },
+		{ "baichuan2-7b",
+		  "{hidden: 4096, ffn: 11008, layers: 31, heads: 32, vocab: 77}", 77,
+		  0 },
+		{ "baichuan2-7b",
+		  "{hidden: 4096, ffn: 11008, layers: 32, heads: 32, vocab: 77}", 77,
+		  0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct run_set set = { 0 };
+		struct error error = { "" };
+		char text[2048];
+		int n = snprintf(
+			text, sizeof text,
+			"models:\n  %s: %s\ngroups:\n- stack: megatron-core\n"
+			"  cluster: {accelerator: h100-sxm-80g}\n  runs:\n"
+			"  - {id: a, model: %s, gpus: 8, tp: 1, pp: 1, gbs: 8, seq: "
+			"4096}\n  - {id: b, model: other, gpus: 8, tp: 1, pp: 1, gbs: "
+			"8, seq: 4096}\n",
+			cases[i].name, cases[i].shape, cases[i].name);
+
+		assert_true(runs_parse(&set, "x.yaml", text, (size_t)n, &error));
+		assert_true(set.run[0].readable);
+		assert_int_equal(set.run[0].scenario.model.vocab, cases[i].vocab);
+		assert_true(set.run[0].scenario.model.gated_mlp || i > 1);
+		/* and the model that there is not */
+		assert_int_equal(set.faults, cases[i].faults + 1);
+		if (cases[i].faults)
+			assert_non_null(strstr(set.fault[0].text, "x.yaml:2: "));
+		runs_free(&set);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +338,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_machine_or_stack_refuses_its_group_only),
 		cmocka_unit_test(a_file_that_holds_no_runs_is_refused),
 		cmocka_unit_test(facts_about_a_job_are_no_inputs),
+		cmocka_unit_test(a_shape_without_vocabulary_is_completed),
 		cmocka_unit_test(every_name_of_a_stack_is_that_stack),
 		cmocka_unit_test(words_of_sources_turn_knobs),
 		cmocka_unit_test(megatrons_arguments_are_read_whole),

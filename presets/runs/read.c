@@ -6,6 +6,7 @@
 #include "engine/knob/knob.h"
 #include "presets/library.h"
 #include "presets/model_file.h"
+#include "presets/model_name.h"
 #include "presets/runs/keys.h"
 
 enum { MAX_FAULTS = 1000 };
@@ -126,6 +127,46 @@ static bool read_stack(struct reading *r, const struct node *group)
 	return false;
 }
 
+/* Whether a model of the library is what a shape states of it. */
+static bool agrees(const struct node *shape, const struct model *stated,
+		   const struct model *known)
+{
+	const struct attention *a = &stated->kind[0].attention,
+			       *b = &known->kind[0].attention;
+
+	return stated->hidden == known->hidden && stated->layers == known->layers &&
+	       stated->moe.experts == known->moe.experts &&
+	       (!node_get(shape, "heads") ||
+		(a->heads == b->heads && a->kv_heads == b->kv_heads)) &&
+	       (!node_get(shape, "ffn") || stated->kind[0].ffn == known->kind[0].ffn);
+}
+
+/* A shape without its vocabulary under the name of a model of the library, which agrees
+ * in all that is stated, is that model; the rest is taken from there, and said. */
+static void complete(struct reading *r, const struct node *shape, const char *name)
+{
+	const struct preset *found = preset_find(PRESET_MODEL, name);
+	struct model known;
+	struct error error;
+
+	if (!found)
+		found = model_name_find(name);
+	if (!found || node_get(shape, "vocab") || node_get(shape, "like") ||
+	    !library_model(&known, found->name, &error) ||
+	    !agrees(shape, &r->model, &known) ||
+	    !model_read_like(r->document, shape, found->name, &known, &error))
+		return;
+	r->model = known;
+	error_set(&error, r->document->file, shape->line,
+		  "%.60s states no vocabulary; that and what else it leaves out is "
+		  "taken from the library's %s",
+		  name, found->name);
+	for (int i = 0; i < r->set->faults; i++)
+		if (strcmp(r->set->fault[i].text, error.text) == 0)
+			return;
+	add_fault(r->set, &error);
+}
+
 /* A shape of this file, or a shipped model. */
 static bool read_model(struct reading *r, const struct node *run, struct error *error)
 {
@@ -143,6 +184,8 @@ static bool read_model(struct reading *r, const struct node *run, struct error *
 	r->shape = shape;
 	if (shape && !model_read(r->document, shape, &r->model, NULL, error))
 		return false;
+	if (shape)
+		complete(r, shape, name->text);
 	if (!shape && !library_model(&r->model, name->text, &inner))
 		return error_set(error, r->document->file, name->line, "%s",
 				 inner.text);
