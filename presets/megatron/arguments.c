@@ -348,17 +348,15 @@ static bool add_section(struct arguments *arguments, const struct node *node,
 	return bridge_add_override(arguments, word, node->line);
 }
 
-/* What stands in a mapping that is not read is told by its whole key. Depth is bounded
- * by the document's. */
-static void skip(struct arguments *arguments, const struct node *node,
-		 const char *prefix)
+void arguments_skip(struct arguments *arguments, const struct node *node,
+		    const char *prefix)
 {
 	char key[128];
 
 	snprintf(key, sizeof key, "%s%s%.60s", prefix, prefix[0] ? "." : "", node->key);
 	if (node->kind == NODE_MAP) {
 		for (const struct node *child = node->child; child; child = child->next)
-			skip(arguments, child, key);
+			arguments_skip(arguments, child, key);
 		return;
 	}
 	if (arguments->skipped_count == ARGUMENTS_SKIPPED) {
@@ -380,7 +378,7 @@ static void skip(struct arguments *arguments, const struct node *node,
 static bool add_top(struct arguments *arguments, const struct node *node)
 {
 	if (node->kind == NODE_MAP && !is_section(node->key)) {
-		skip(arguments, node, "");
+		arguments_skip(arguments, node, "");
 		return true;
 	}
 	if (node->kind == NODE_MAP)
@@ -423,12 +421,12 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 		return false;
 	for (const struct node *node = overrides->child; node; node = node->next)
 		if (node->kind == NODE_MAP)
-			skip(arguments, node, "overrides");
+			arguments_skip(arguments, node, "overrides");
 		else if (!add_member(arguments, node))
 			return false;
 	for (const struct node *node = trainer->child; node; node = node->next)
 		if (node != overrides && node != model)
-			skip(arguments, node, trainer->key);
+			arguments_skip(arguments, node, trainer->key);
 	return true;
 }
 
@@ -442,6 +440,11 @@ static bool from_yaml(struct arguments *arguments, const char *text, size_t leng
 
 	if (!document_parse_repeats(&document, arguments->file, text, length, error))
 		return false;
+	if (nemo_looks_like(document.root)) {
+		good = arguments_from_nemo(arguments, document.root, error);
+		document_free(&document);
+		return good;
+	}
 	trainer = find_trainer(document.root);
 	if (trainer && !add_trainer(arguments, trainer))
 		good = error_set(error, arguments->file, trainer->line,
@@ -452,7 +455,7 @@ static bool from_yaml(struct arguments *arguments, const char *text, size_t leng
 	for (const struct node *node = document.root->child;
 	     node && map != document.root; node = node->next)
 		if (node != map)
-			skip(arguments, node, "");
+			arguments_skip(arguments, node, "");
 	for (const struct node *node = map->child; node && good; node = node->next)
 		good = (trainer && strcmp(node->key, "modules") == 0) ||
 		       add_top(arguments, node) ||

@@ -65,6 +65,16 @@ bool arguments_add_words(struct arguments *arguments, const struct shell_word *w
 bool arguments_from_shell(struct arguments *arguments, const char *text, size_t length,
 			  struct error *error);
 
+/* What stands in a mapping that is not read is told by its whole key. Depth is bounded
+ * by the document's. */
+void arguments_skip(struct arguments *arguments, const struct node *node,
+		    const char *prefix);
+
+/* A configuration of NeMo, parsed (nemo.c). */
+bool nemo_looks_like(const struct node *root);
+bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
+			 struct error *error);
+
 /* Overrides of a Megatron-Bridge configuration (bridge.c). */
 bool bridge_looks_like(const char *text, size_t length);
 bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t length,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "presets/megatron/shell.h"
+#include "presets/pairs/mapping.h"
 
 /* The launch is the command with the most flags and overrides. */
 struct launch {
@@ -116,6 +117,51 @@ static bool add_arrays(const struct shell *shell)
 	return true;
 }
 
+static int64_t number_of(const struct shell *shell, const char *name)
+{
+	const struct shell_word *words;
+
+	return shell_lookup(shell, name, strlen(name), &words) == 1
+		       ? strtoll(words[0].text, NULL, 10)
+		       : 0;
+}
+
+/* Its switches take true and false; off is what an absent one of Megatron's is, but for
+ * the one that is on by default. */
+static void drop_false(struct arguments *a)
+{
+	int kept = 0;
+
+	for (int i = 0; i < a->count; i++)
+		if (strcmp(a->item[i].value, "false") != 0 ||
+		    strcmp(a->item[i].name, "use-distributed-optimizer") == 0)
+			a->item[kept++] = a->item[i];
+	a->count = kept;
+}
+
+/* "megatron sft --model ...", the launcher of ms-swift, which takes the machines from
+ * the environment. */
+static bool note_swift(const struct launch *launch, const struct shell *shell)
+{
+	static const char *const tasks[] = { "sft", "pt", "rlhf", "export", NULL };
+
+	for (int i = 0; i + 1 < launch->count; i++)
+		if (strcmp(launch->word[i].text, "megatron") == 0 &&
+		    word_among(launch->word[i + 1].text, tasks)) {
+			int64_t nodes = number_of(shell, "NNODES");
+
+			drop_false(launch->arguments);
+			launch->arguments->per_node =
+				number_of(shell, "NPROC_PER_NODE");
+			launch->arguments->nodes = nodes > 0 ? nodes : 1;
+			arguments_take_world(launch->arguments);
+			return arguments_add(launch->arguments, "swift-task",
+					     launch->word[i + 1].text,
+					     launch->word[i + 1].line);
+		}
+	return true;
+}
+
 static bool see_end(void *context, const struct shell *shell)
 {
 	struct launch *launch = context;
@@ -125,6 +171,7 @@ static bool see_end(void *context, const struct shell *shell)
 
 	if (good)
 		note_world(shell);
+	good = good && note_swift(launch, shell);
 	return good && !launch->full;
 }
 

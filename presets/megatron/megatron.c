@@ -34,9 +34,11 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 	for (int i = 0; i < arguments->count; i++) {
 		const struct argument *a = &arguments->item[i];
 		bool known = megatron_flag(a->name) || megatron_plan_flag(a->name) ||
-			     megatron_model_flag(a->name);
+			     megatron_model_flag(a->name) ||
+			     swift_flag(arguments, a->name);
 
-		if (strcmp(a->name, "primus-model") == 0 || is_launcher(a->name) ||
+		if (strcmp(a->name, "primus-model") == 0 ||
+		    strcmp(a->name, "swift-task") == 0 || is_launcher(a->name) ||
 		    arguments_find(arguments, a->name) != a)
 			continue;
 		import_note(report, known ? IMPORT_TAKEN : IMPORT_NOT_MODELLED, a->name,
@@ -188,7 +190,8 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	    !library_stack(out, "megatron-core", &generic, error) ||
 	    !read_vocab_multiple(arguments, out, error) ||
 	    !megatron_plan(arguments, out, report, error) ||
-	    !take_recipe(arguments, out, report))
+	    !take_recipe(arguments, out, report) ||
+	    !swift_settle(arguments, out, report, error))
 		return false;
 	import_note(report, IMPORT_ASSUMED, "cluster", "%s", out->cluster.name);
 	if (out->model.approximate[0] != '\0')

@@ -21,6 +21,13 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 /* Whether the reader above understands this flag beside those of flags.h. */
 bool megatron_plan_flag(const char *name);
 
+/* What ms-swift has otherwise, where the launch is one of its own. */
+bool swift_settle(const struct arguments *arguments, struct scenario *out,
+		  struct import_report *report, struct error *error);
+
+/* Whether the reader above understands this flag, of such a launch. */
+bool swift_flag(const struct arguments *arguments, const char *name);
+
 /* One flag of an export after the other; value "" for a switch. */
 struct flag_writer {
 	const struct scenario *scenario;

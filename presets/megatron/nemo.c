@@ -1,0 +1,257 @@
+/* nemo.c - NeMo's configurations for Megatron (NeMo 1 and 2.0's older ones) as flags.
+ *
+ * Fields: NVIDIA/NeMo, examples/nlp/language_modeling/conf/megatron_gpt_config.yaml.
+ * A value may look up another of the same file, as OmegaConf has it: ${.x} beside it,
+ * ${..x} one mapping further out, ${a.b} from the top.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/megatron/parts.h"
+#include "presets/pairs/mapping.h"
+
+enum { MAX_LOOKUPS = 8 };
+
+struct nemo {
+	struct arguments *arguments;
+	const struct node *root, *model;
+	bool plain;
+};
+
+/* Fields that are called otherwise; of a switch the value that sets its flag. */
+static const struct {
+	const char *field, *value, *flag, *as;
+} fields[] = {
+	{ "encoder_seq_length", NULL, "seq-length", NULL },
+	{ "num_moe_experts", NULL, "num-experts", NULL },
+	{ "activations_checkpoint_granularity", NULL, "recompute-granularity", NULL },
+	{ "activations_checkpoint_method", NULL, "recompute-method", NULL },
+	{ "activations_checkpoint_num_layers", NULL, "recompute-num-layers", NULL },
+	{ "activation", "swiglu", "swiglu", "" },
+	{ "activation", "fast-swiglu", "swiglu", "" },
+	{ "activation", "geglu", "swiglu", "" },
+	{ "activation", "fast-geglu", "swiglu", "" },
+	{ "activation", "squared-relu", "squared-relu", "" },
+	{ "normalization", "rmsnorm", "normalization", "RMSNorm" },
+	{ "position_embedding_type", "alibi", "position-embedding-type", "none" },
+	{ "bias", "False", "disable-bias-linear", "" },
+	{ "bias", "false", "disable-bias-linear", "" },
+	{ "share_embeddings_and_output_weights", "False",
+	  "untie-embeddings-and-output-weights", "" },
+	{ "share_embeddings_and_output_weights", "false",
+	  "untie-embeddings-and-output-weights", "" },
+	{ "fp8", "True", "fp8-format", "hybrid" },
+	{ "fp8", "true", "fp8-format", "hybrid" },
+	{ "ub_tp_comm_overlap", "True", "tp-comm-overlap", "" },
+	{ "ub_tp_comm_overlap", "true", "tp-comm-overlap", "" },
+	{ "gated_linear_unit", "True", "swiglu", "" },
+};
+
+static bool is_field(const char *key)
+{
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+		if (strcmp(fields[i].field, key) == 0)
+			return true;
+	return false;
+}
+
+/* What a member of `map`, which lies in n->model or is it, holds after all lookups;
+ * NULL where one leads nowhere, or on and on. */
+static const char *value_of(const struct nemo *n, const struct node *map,
+			    const struct node *node)
+{
+	for (int i = 0; node && node->kind == NODE_SCALAR && i < MAX_LOOKUPS; i++) {
+		const char *at = node->text;
+		char path[128], *rest = path, *word;
+		int dots = 0;
+
+		if (strncmp(at, "${", 2) != 0)
+			return at;
+		for (at += 2; *at == '.'; at++)
+			dots++;
+		snprintf(path, sizeof path, "%.*s", (int)strcspn(at, "}:"), at);
+		if (at[strlen(path)] != '}')
+			return NULL;
+		if (dots != 1)
+			map = dots == 2 && map != n->model ? n->model : n->root;
+		node = map;
+		while (node && node->kind == NODE_MAP && (word = strsep(&rest, "."))) {
+			map = node;
+			node = node_get(node, word);
+		}
+	}
+	return NULL;
+}
+
+static const char *member(const struct nemo *n, const struct node *map, const char *key)
+{
+	const struct node *node =
+		map && map->kind == NODE_MAP ? node_get(map, key) : NULL;
+	const char *value = node ? value_of(n, map, node) : NULL;
+
+	return value && strcmp(value, "null") != 0 && value[0] != '\0' ? value : NULL;
+}
+
+static bool is_true(const char *text)
+{
+	return text && (strcmp(text, "True") == 0 || strcmp(text, "true") == 0);
+}
+
+/* A row of attention and MLP. The fields of another network would make it one. */
+static bool is_plain(const struct nemo *n)
+{
+	static const char *const kinds[] = { "mamba", "griffin", "retro", "t5",
+					     "bert",  "bart",    "ul2",   "nmt",
+					     "clip",  "neva" };
+	static const char *const keys[] = { "mamba_ssm_ngroups",
+					    "hybrid_override_pattern",
+					    "hybrid_attention_ratio",
+					    "mcore_customization_config",
+					    "retro",
+					    "encoder",
+					    "decoder",
+					    "mm_cfg" };
+	const char *name = member(n, n->root, "name");
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && name; i++)
+		if (strstr(name, kinds[i]))
+			return false;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (node_get(n->model, keys[i]))
+			return false;
+	return true;
+}
+
+static bool put(const struct nemo *n, const char *flag, const char *value, int line)
+{
+	return arguments_add(n->arguments, flag, value, line);
+}
+
+static bool add_field(const struct nemo *n, const struct node *node)
+{
+	const char *value = value_of(n, n->model, node);
+	bool good = true;
+
+	if (node->kind != NODE_SCALAR || !value || value[0] == '\0' ||
+	    strcmp(value, "null") == 0)
+		return true;
+	if (strcmp(node->key, "num_query_groups") == 0)
+		good = put(n, "group-query-attention", "", node->line);
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+		if (strcmp(fields[i].field, node->key) == 0 &&
+		    (!fields[i].value || strcmp(fields[i].value, value) == 0))
+			return put(n, fields[i].flag,
+				   fields[i].as ? fields[i].as : value, node->line);
+	if (strcmp(node->key, "precision") == 0 || strcmp(value, "False") == 0 ||
+	    strcmp(value, "false") == 0)
+		return good;
+	if (is_field(node->key) && strcmp(node->key, "normalization") != 0 &&
+	    strcmp(node->key, "position_embedding_type") != 0)
+		return good;
+	return good && put(n, node->key, is_true(value) ? "" : value, node->line);
+}
+
+/* Without its shape the file is one that names its model alone. */
+static bool is_shape(const struct node *node)
+{
+	char flag[64];
+
+	snprintf(flag, sizeof flag, "%s", node->key);
+	for (char *at = flag; *at; at++)
+		*at = *at == '_' ? '-' : *at;
+	return megatron_model_flag(flag);
+}
+
+static bool add_name(const struct nemo *n)
+{
+	const struct node *name = node_get(n->root, "name");
+
+	return n->plain || !name || name->kind != NODE_SCALAR ||
+	       put(n, "model", name->text, name->line);
+}
+
+/* 16, "16-mixed", bf16, "bf16-mixed"; 32 has no flag. */
+static bool add_precision(const struct nemo *n)
+{
+	const struct node *trainer = node_get(n->root, "trainer");
+	const char *precision = member(n, n->model, "precision");
+
+	if (!precision)
+		precision = member(n, trainer, "precision");
+	if (!precision)
+		return true;
+	if (strncmp(precision, "bf16", 4) == 0)
+		return put(n, "bf16", "", trainer->line);
+	return strncmp(precision, "16", 2) != 0 || put(n, "fp16", "", trainer->line);
+}
+
+static bool add_optimizer(const struct nemo *n)
+{
+	const struct node *optim = node_get(n->model, "optim");
+	const char *name = member(n, optim, "name");
+
+	for (const struct node *node = name ? optim->child : NULL; node;
+	     node = node->next)
+		if (node->kind == NODE_SCALAR && strcmp(node->key, "name") != 0 &&
+		    strncmp(node->key, "overlap_", 8) != 0 &&
+		    !put(n, node->key, node->text, node->line))
+			return false;
+	if (!name)
+		return true;
+	if (strcmp(name, "distributed_fused_adam") == 0 &&
+	    !put(n, "use-distributed-optimizer", "", optim->line))
+		return false;
+	if (is_true(member(n, optim, "overlap_grad_sync")) &&
+	    !put(n, "overlap-grad-reduce", "", optim->line))
+		return false;
+	return !is_true(member(n, optim, "overlap_param_sync")) ||
+	       put(n, "overlap-param-gather", "", optim->line);
+}
+
+/* What is not read is said. */
+static void skip_rest(const struct nemo *n)
+{
+	for (const struct node *node = n->root->child; node; node = node->next)
+		if (node != n->model && strcmp(node->key, "trainer") != 0)
+			arguments_skip(n->arguments, node, "");
+	for (const struct node *node = n->model->child; node; node = node->next)
+		if (node->kind == NODE_MAP && strcmp(node->key, "optim") != 0)
+			arguments_skip(n->arguments, node, "model");
+}
+
+bool nemo_looks_like(const struct node *root)
+{
+	const struct node *model = node_get(root, "model"),
+			  *trainer = node_get(root, "trainer");
+
+	return model && model->kind == NODE_MAP && trainer &&
+	       trainer->kind == NODE_MAP && node_get(model, "micro_batch_size") &&
+	       (node_get(model, "encoder_seq_length") || node_get(model, "mcore_gpt"));
+}
+
+bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
+			 struct error *error)
+{
+	struct nemo n = { arguments, root, node_get(root, "model"), true };
+	const struct node *trainer = node_get(root, "trainer");
+	const char *devices, *nodes;
+	bool good = true;
+
+	n.plain = is_plain(&n);
+	skip_rest(&n);
+	good = add_name(&n);
+	for (const struct node *node = n.model->child; node && good; node = node->next)
+		good = (!n.plain && is_shape(node)) || add_field(&n, node);
+	if (!good || !add_precision(&n) || !add_optimizer(&n))
+		return error_set(error, arguments->file, root->line,
+				 "more than %d flags", ARGUMENTS_MAX);
+	devices = member(&n, trainer, "devices");
+	nodes = member(&n, trainer, "num_nodes");
+	if (devices)
+		arguments->per_node = strtoll(devices, NULL, 10);
+	if (devices)
+		arguments->nodes = nodes ? strtoll(nodes, NULL, 10) : 1;
+	return true;
+}

@@ -1,0 +1,110 @@
+/* swift.c - what `megatron sft` of ms-swift means otherwise than Megatron itself.
+ *
+ * Defaults: modelscope/ms-swift, swift/megatron/arguments (megatron_base_args.py).
+ */
+#include <string.h>
+
+#include "engine/knob/knob.h"
+#include "presets/megatron/parts.h"
+#include "presets/pairs/mapping.h"
+
+static const struct argument *given(const struct arguments *a, const char *name)
+{
+	const struct argument *found = arguments_find(a, name);
+
+	return found && strcmp(found->value, "None") != 0 ? found : NULL;
+}
+
+static bool says(const struct arguments *a, const char *name, const char *value)
+{
+	const struct argument *found = given(a, name);
+
+	return found && strcmp(found->value, value) == 0;
+}
+
+static bool put(const struct arguments *a, struct scenario *out, const char *knob,
+		const char *value, struct error *error)
+{
+	char why[256];
+
+	return knob_parse(out, knob_find(knob), value, why, sizeof why) ||
+	       error_set(error, a->file, 1, "%s: %s", knob, why);
+}
+
+bool swift_flag(const struct arguments *a, const char *name)
+{
+	static const char *const names[] = { "max-length", "lora-rank",   "tuner-type",
+					     "train-type", "torch-dtype", "task-type",
+					     NULL };
+
+	return arguments_find(a, "swift-task") && word_among(name, names);
+}
+
+/* Adapters of rank 8, where the tuner is lora. */
+static bool put_adapters(const struct arguments *a, struct scenario *out,
+			 struct error *error)
+{
+	const struct argument *rank = given(a, "lora-rank");
+	bool lora = says(a, "tuner-type", "lora") || says(a, "train-type", "lora");
+
+	return put(a, out, "lora_rank",
+		   !lora  ? "off"
+		   : rank ? rank->value
+			  : "8",
+		   error);
+}
+
+static bool put_batch(const struct arguments *a, struct scenario *out,
+		      struct import_report *report, struct error *error)
+{
+	const struct argument *length = given(a, "max-length");
+
+	import_settle(report, "seq");
+	import_settle(report, "gbs");
+	import_settle(report, "mbs");
+	if (!given(a, "seq-length") && !length)
+		import_note(report, IMPORT_ASSUMED, "seq", "2048");
+	return (given(a, "seq-length") ||
+		put(a, out, "seq", length ? length->value : "2048", error)) &&
+	       (given(a, "micro-batch-size") || put(a, out, "mbs", "1", error)) &&
+	       (given(a, "global-batch-size") || put(a, out, "gbs", "16", error));
+}
+
+bool swift_settle(const struct arguments *a, struct scenario *out,
+		  struct import_report *report, struct error *error)
+{
+	const struct argument *task = arguments_find(a, "swift-task");
+	const char *precision =
+		says(a, "torch-dtype", "float16") || says(a, "fp16", "true") ? "fp16"
+		: says(a, "torch-dtype", "float32")                          ? "fp32"
+									     : "bf16";
+
+	if (!task)
+		return true;
+	if (strcmp(task->value, "sft") != 0 && strcmp(task->value, "pt") != 0)
+		return error_set(error, a->file, task->line,
+				 "megatron %.20s needs more than one model or loss, "
+				 "which is not modelled; sft and pt are",
+				 task->value);
+	if (given(a, "task-type") && !says(a, "task-type", "causal_lm"))
+		return error_set(error, a->file, given(a, "task-type")->line,
+				 "--task_type is '%.40s'; the loss of the next token "
+				 "(causal_lm) is modelled",
+				 given(a, "task-type")->value);
+	if (out->model.moe.experts > 0 && !given(a, "expert-tensor-parallel-size") &&
+	    !put(a, out, "etp", "1", error))
+		return false;
+	if (!given(a, "recompute-granularity") &&
+	    !put(a, out, "recompute", "selective", error))
+		return false;
+	if (!given(a, "data-parallel-sharding-strategy") &&
+	    !put(a, out, "zero",
+		 says(a, "use-distributed-optimizer", "false") ? "0" : "1", error))
+		return false;
+	if (out->plan.precision == PRECISION_FP32)
+		import_settle(report, "precision");
+	if (out->plan.precision == PRECISION_FP32 &&
+	    !put(a, out, "precision", precision, error))
+		return false;
+	return put_batch(a, out, report, error) && put_adapters(a, out, error);
+}

@@ -1,0 +1,100 @@
+/* test_nemo.c - NeMo's configurations: values that look up others, networks that are no
+ * plain decoders. */
+#include <string.h>
+
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+#define TRAINER "trainer:\n  devices: 8\n  num_nodes: 4\n  precision: bf16-mixed\n"
+#define PLAN                                                                           \
+	"model:\n  mcore_gpt: True\n  micro_batch_size: 2\n  global_batch_size: 256\n" \
+	"  tensor_model_parallel_size: 4\n  pipeline_model_parallel_size: 2\n"         \
+	"  virtual_pipeline_model_parallel_size: 2\n  sequence_parallel: True\n"       \
+	"  encoder_seq_length: 4096\n"
+#define SHAPE                                                               \
+	"  num_layers: 32\n  hidden_size: 4096\n  ffn_hidden_size: 14336\n" \
+	"  num_attention_heads: 32\n"
+
+static void fields_and_lookups_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "name: megatron_gpt\n" TRAINER PLAN SHAPE
+		  "  max_position_embeddings: ${.data.seq_length}\n"
+		  "  num_query_groups: ${model.groups}\n  groups: 8\n"
+		  "  bias: False\n  activation: 'fast-swiglu'\n"
+		  "  normalization: 'rmsnorm'\n  position_embedding_type: 'rope'\n"
+		  "  share_embeddings_and_output_weights: False\n  fp8: True\n"
+		  "  activations_checkpoint_granularity: full\n"
+		  "  activations_checkpoint_method: uniform\n"
+		  "  activations_checkpoint_num_layers: 1\n"
+		  "  data:\n    seq_length: ${..encoder_seq_length}\n"
+		  "  optim:\n    name: distributed_fused_adam\n",
+		  &s);
+	expect(&s, "gpus", "32");
+	expect(&s, "tp", "4");
+	expect(&s, "pp", "2");
+	expect(&s, "vpp", "2");
+	expect(&s, "sp", "on");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "256");
+	expect(&s, "seq", "4096");
+	expect(&s, "zero", "1");
+	expect(&s, "precision", "fp8");
+	expect(&s, "recompute", "full");
+	assert_int_equal(s.model.layers, 32);
+	assert_int_equal(s.model.max_positions, 4096);
+	assert_int_equal(s.model.kind[0].attention.kv_heads, 8);
+	assert_true(s.model.gated_mlp);
+	assert_false(s.model.tied_embeddings || s.model.mlp_bias);
+	assert_int_equal(s.model.norm, NORM_RMS);
+}
+
+/* A circle, and a name that is not there, say nothing. */
+static void lookups_that_lead_nowhere_are_absent(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  TRAINER PLAN SHAPE "  max_position_embeddings: ${.a}\n  a: ${.b}\n"
+				     "  b: ${model.a}\n  kv_channels: ${.nothing}\n"
+				     "  seed: ${multiply:${.a}, 2}\n",
+		  &s);
+	assert_int_equal(s.model.kind[0].attention.head_dim, 128);
+}
+
+static void other_networks_need_a_model(void **state)
+{
+	static const char *const texts[] = {
+		"name: megatron_griffin\n" TRAINER PLAN SHAPE,
+		"name: megatron_x\n" TRAINER PLAN SHAPE "  mamba_ssm_ngroups: 8\n",
+		"name: megatron_x\n" TRAINER PLAN SHAPE
+		"  mcore_customization_config:\n    parallel_attention: true\n",
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		read_refused("megatron", texts[i], "no model 'megatron_");
+		read_with("falcon-7b");
+		read_good("megatron", texts[i], &s);
+		assert_string_equal(s.model.name, "falcon-7b");
+		expect(&s, "tp", "4");
+		expect(&s, "precision", "bf16");
+		read_with("");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fields_and_lookups_are_read),
+		cmocka_unit_test(lookups_that_lead_nowhere_are_absent),
+		cmocka_unit_test(other_networks_need_a_model),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

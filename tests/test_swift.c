@@ -1,0 +1,73 @@
+/* test_swift.c - launches of ms-swift, whose defaults are not Megatron's. */
+#include <string.h>
+
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+static void defaults_are_its_own(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "NNODES=2 \\\nNPROC_PER_NODE=8 \\\nmegatron sft \\\n"
+		  "    --model Qwen/Qwen2.5-7B-Instruct --max_length 8192 \\\n"
+		  "    --tensor_model_parallel_size 4 --sequence_parallel true\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen2.5-7b");
+	expect(&s, "seq", "8192");
+	expect(&s, "precision", "bf16");
+	expect(&s, "recompute", "selective");
+	expect(&s, "zero", "1");
+	expect(&s, "mbs", "1");
+	expect(&s, "gbs", "16");
+	expect(&s, "gpus", "16");
+	expect(&s, "lora_rank", "off");
+	assert_true(noted(IMPORT_TAKEN, "max-length"));
+	read_good("megatron",
+		  "megatron pt --model Qwen/Qwen3-30B-A3B --tuner_type lora \\\n"
+		  "  --torch_dtype float16 --micro_batch_size 2 --global_batch_size 32 "
+		  "--tensor_model_parallel_size 2 --sequence_parallel false "
+		  "\\\n"
+		  "  --use_distributed_optimizer false --recompute_granularity full "
+		  "\\\n"
+		  "  --recompute_method uniform --recompute_num_layers 1\n",
+		  &s);
+	expect(&s, "lora_rank", "8");
+	expect(&s, "tp", "2");
+	expect(&s, "sp", "off");
+	expect(&s, "precision", "fp16");
+	expect(&s, "zero", "0");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "32");
+	expect(&s, "recompute", "full");
+	/* the same flags of Megatron itself */
+	read_good("megatron",
+		  "python pretrain_gpt.py --model Qwen/Qwen2.5-7B --max_length 8192 "
+		  "--micro-batch-size 1",
+		  &s);
+	expect(&s, "precision", "fp32");
+	assert_false(noted(IMPORT_TAKEN, "max-length"));
+}
+
+static void other_losses_are_refused(void **state)
+{
+	(void)state;
+	read_refused("megatron",
+		     "megatron rlhf --model Qwen/Qwen2.5-7B --micro_batch_size 1",
+		     "file:1: megatron rlhf");
+	read_refused("megatron",
+		     "megatron sft \\\n --model Qwen/Qwen2.5-7B \\\n --task_type "
+		     "embedding",
+		     "file:3: --task_type is 'embedding'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_are_its_own),
+		cmocka_unit_test(other_losses_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
