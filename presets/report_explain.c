@@ -49,7 +49,6 @@ char *report_explanation(const char *key, const struct explanation *x)
 	cJSON_AddStringToObject(root, "title", x->title);
 	add_value(root, x->form, x->value);
 	add_text(root, "formula", x->computes ? x->formula : NULL);
-	add_text(root, "words", x->computes ? NULL : x->formula);
 	add_terms(root, "terms", x->term, x->terms);
 	if (x->besides > 0)
 		add_terms(root, "beside", x->beside, x->besides);

@@ -150,6 +150,8 @@ static void test_words_do_not_hang_on_formatting(void **state)
 	char text[FORMULA_MAX_TEXT], many[2 * FORMULA_MAX_TEXT];
 
 	(void)state;
+	assert_true(formula_words("1e-9*a - 2.5e+3-1e3", text));
+	assert_string_equal(text, "1e-9 * a - 2.5e+3 - 1e3");
 	assert_true(formula_words("b *either(a<=-1.5 ,c\n\t , (d-a)/ 2)", text));
 	assert_string_equal(text, "b * if(a <= -1.5, c, (d - a) / 2)");
 	memset(many, '1', sizeof many - 1);

@@ -324,6 +324,10 @@ static size_t token_length(const char *text)
 {
 	size_t length = word_length(text);
 
+	/* the sign of a power of ten: 1e-9 */
+	if (length > 1 && is_digit(text[0]) && text[length - 1] == 'e' &&
+	    strchr("+-", text[length]) && is_digit(text[length + 1]))
+		length += 1 + word_length(text + length + 1);
 	if (length > 0)
 		return length;
 	return strchr("<>=!", *text) && text[1] == '=' ? 2 : 1;

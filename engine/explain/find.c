@@ -365,6 +365,9 @@ bool explain_find(const struct asked *asked, const char *key,
 	    (take_node(asked, explain_degrees_nodes, key, out) ||
 	     take_node(asked, explain_rates, key, out)))
 		return true;
+	if (!training && explain_server(asked)->legal &&
+	    take_node(asked, explain_serving_nodes, key, out))
+		return true;
 	out->row = NULL;
 	out->asked.last = 0;
 	return explain_leaf_value(asked->scenario, key, &out->form, &out->value);

@@ -192,6 +192,18 @@ static double layer_norms(const struct asked *a)
 	return layer_of(a).norms;
 }
 
+/* One copy, whatever ranks repeat, mean over a request's context. */
+static double cache_bytes(const struct asked *a)
+{
+	int64_t seq = (int64_t)server_mean_context(a->scenario);
+
+	return seq > 0 ? model_cache_bytes(model_of(a), &model_of(a)->kind[a->kind],
+					   (double)seq, 1,
+					   serve_kv_element_bytes(a->scenario)) /
+				 (double)seq
+		       : 0;
+}
+
 static double layers(const struct asked *a)
 {
 	return (double)model_kind_layers(model_of(a), a->kind);
@@ -392,6 +404,9 @@ static const char whole[] = "Of one layer, whole.";
 const struct explain_node explain_model_kind[] = {
 	NODE("layers", "Layers of the kind", FORM_COUNT, layers, NULL, NULL,
 	     "Counted in the model's file, MTP apart."),
+	NODE("cache_bytes_per_token", "Cache of a layer and token", FORM_BYTES,
+	     cache_bytes, NULL, NULL,
+	     "Keys and values, a latent, or a state over the context; a window cuts."),
 	NODE("parameters", "Parameters of a layer", FORM_COUNT, total, total_terms,
 	     NULL, whole),
 	NODE("active", "Parameters of a layer that a token meets", FORM_COUNT, active,

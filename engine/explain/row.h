@@ -4,6 +4,7 @@
 
 #include "engine/explain/explain.h"
 #include "engine/schedule/law.h"
+#include "engine/serve/serve_parts.h"
 #include "engine/train/step.h"
 
 /* The step that an estimate of training was made of, made once more where a key asks
@@ -14,6 +15,9 @@ struct explain_facts {
 	struct estimate again;
 	int part; /* whose graph this is, costed; -1 = none */
 	struct graph graph;
+	/* of a server */
+	struct serving_run run;
+	struct pass decode, prompt;
 	struct layer_cost cost; /* of the graph, without whole recomputation */
 };
 
@@ -58,7 +62,8 @@ extern const struct explain_row explain_serving_dimensions[];
 extern const struct explain_node explain_stage[], explain_stage_kind[], explain_chunk[],
 	explain_chunk_kind[], explain_layer[], explain_operator[], explain_traffic[],
 	explain_degrees_nodes[], explain_rates[], explain_stage_times[],
-	explain_exposure[], explain_model[], explain_model_kind[];
+	explain_serving_nodes[], explain_exposure[], explain_model[],
+	explain_model_kind[];
 
 /* What a key leads to. */
 struct explain_number {
@@ -118,6 +123,8 @@ void explain_parameters(const struct asked *asked, struct explanation *out,
  * run. */
 struct step *explain_step(const struct asked *asked);
 const struct graph *explain_graph(const struct asked *asked);
+/* The same of a server, which has stood its estimate; facts->legal says so. */
+const struct explain_facts *explain_server(const struct asked *asked);
 /* What a measured run makes of times. */
 void explain_scale(const struct asked *asked, struct explanation *out);
 
@@ -132,10 +139,11 @@ bool explain_leaf_value(const struct scenario *scenario, const char *key,
  * forward, input and weight gradient take one third each. */
 const struct schedule_law *explain_law(const struct asked *asked,
 				       struct law_case *of_case);
-/* Terms of a server that many numbers have. */
-void explain_prompt(const struct asked *asked, struct explanation *out);
-void explain_output(const struct asked *asked, struct explanation *out);
-void explain_running(const struct asked *asked, struct explanation *out);
-void explain_degrees(const struct asked *asked, struct explanation *out);
+/* The collectives of a dimension, of training and of a server. */
+void explain_sent(const struct asked *asked, struct explanation *out);
+void explain_network(const struct asked *asked, struct explanation *out);
+void explain_payload(const struct asked *asked, struct explanation *out);
+void explain_seconds(const struct asked *asked, struct explanation *out);
+void explain_unhidden(const struct asked *asked, struct explanation *out);
 
 #endif

@@ -1,305 +1,233 @@
 /* serving.c - where a server's times and throughput come from. */
 #include <math.h>
+#include <stddef.h>
 
 #include "engine/explain/row.h"
-#include "engine/serve/serve.h"
 
 static const struct serving_estimate *serving(const struct asked *a)
 {
 	return &a->estimate->serving;
 }
 
-static const struct serving_plan *plan(const struct asked *a)
+static void from(const struct asked *a, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *key)
 {
-	return &a->scenario->plan.serving;
-}
-
-static double gpus(const struct asked *a)
-{
-	return (double)a->scenario->cluster.gpus;
-}
-
-void explain_prompt(const struct asked *a, struct explanation *out)
-{
-	explain_term(out, "prompt", "tokens of a prompt", FORM_COUNT,
-		     (double)plan(a)->prompt_len);
-}
-
-void explain_output(const struct asked *a, struct explanation *out)
-{
-	explain_term(out, "output", "tokens that a request gets", FORM_COUNT,
-		     (double)plan(a)->output_len);
-}
-
-void explain_running(const struct asked *a, struct explanation *out)
-{
-	explain_term(out, "c", "requests that run, in all engines", FORM_REAL,
-		     serving(a)->concurrency);
-	explain_term(out, "engines", "side by side", FORM_REAL, serving(a)->engines);
-	explain_term(out, "DP", "copies of the attention in each", FORM_COUNT,
-		     (double)plan(a)->dp_attention);
-}
-
-void explain_degrees(const struct asked *a, struct explanation *out)
-{
-	const struct plan *p = &a->scenario->plan;
-
-	explain_term(out, "GPUs", "of the cluster", FORM_COUNT, gpus(a));
-	explain_term(out, "TP", "ranks of a layer", FORM_COUNT, (double)p->tp);
-	explain_term(out, "PP", "stages", FORM_COUNT, (double)p->pp);
-	explain_term(out, "CP", "ranks of a prompt", FORM_COUNT, (double)p->cp);
-	explain_term(out, "DP", "copies of the attention", FORM_COUNT,
-		     (double)plan(a)->dp_attention);
-}
-
-static void rates(const struct asked *a, struct explanation *out)
-{
-	const struct accelerator *acc = &a->scenario->cluster.accelerator;
-	const struct serving_calibration *c = &acc->calibration.serving;
-	int p = a->scenario->plan.precision;
-
-	explain_term(out, "peak", "dense peak of bf16, FLOP/s", FORM_FLOPS,
-		     acc->peak_flops[PRECISION_BF16]);
-	explain_term(out, "ec", "share of it that GEMMs reach", FORM_PERCENT,
-		     c->gemm_efficiency[p] > 0 ? c->gemm_efficiency[p]
-					       : c->gemm_efficiency[PRECISION_BF16]);
-	explain_term(out, "B", "memory bandwidth, a second", FORM_TRAFFIC,
-		     acc->memory_bytes_per_second);
-	explain_term(out, "em", "share of it that weights are read with", FORM_PERCENT,
-		     c->stream_efficiency[p] > 0
-			     ? c->stream_efficiency[p]
-			     : c->stream_efficiency[PRECISION_BF16]);
-	explain_term(out, "t0", "fixed time of a GEMM", FORM_SECONDS,
-		     c->kernel_seconds);
+	explain_from(a, out, symbol, meaning, "%s", key);
 }
 
 static void prefill(const struct asked *a, struct explanation *out)
 {
-	explain_prompt(a, out);
-	explain_term(out, "prefix", "share of it that a cache may hold", FORM_PERCENT,
-		     plan(a)->prefix_cache ? plan(a)->shared_prefix : 0);
-	rates(a, out);
-}
-
-static void parts(const struct asked *a, struct explanation *out)
-{
-	explain_term(out, "compute", "of its kernels", FORM_SECONDS,
-		     serving(a)->compute_seconds);
-	explain_term(out, "memory", "weights and cache read", FORM_SECONDS,
-		     serving(a)->memory_seconds);
-	explain_term(out, "network", "collectives", FORM_SECONDS,
-		     serving(a)->network_seconds);
-	explain_term(out, "overhead", "fixed times and host", FORM_SECONDS,
-		     serving(a)->overhead_seconds);
+	explain_scale(a, out);
+	from(a, out, "passes", "over the prompt, as the budget cuts it",
+	     "serving.prompt_passes_seconds");
+	from(a, out, "host", "before the first", "stack.serving_prompt_seconds");
 }
 
 static void decode(const struct asked *a, struct explanation *out)
 {
-	parts(a, out);
-	rates(a, out);
+	from(a, out, "compute", "of its kernels", "decode_compute_seconds");
+	from(a, out, "memory", "weights and cache read", "decode_memory_seconds");
+	from(a, out, "network", "collectives", "decode_network_seconds");
+	from(a, out, "overhead", "fixed times and host", "decode_overhead_seconds");
 }
 
 static void mixed(const struct asked *a, struct explanation *out)
 {
-	explain_running(a, out);
-	explain_term(out, "decode", "a pass without prompts", FORM_SECONDS,
-		     serving(a)->decode_seconds);
-	explain_term(out, "budget", "tokens of a pass, by the plan", FORM_COUNT,
-		     (double)plan(a)->max_batched_tokens);
-	explain_term(out, "budget'", "and by the stack", FORM_COUNT,
-		     (double)a->scenario->stack.serving.max_batched_tokens);
+	from(a, out, "pass", "over requests and prompts", "serving.mixed_pass_seconds");
 }
 
 static void tpot(const struct asked *a, struct explanation *out)
 {
-	explain_output(a, out);
-	explain_term(out, "gain", "tokens that a pass gives a request", FORM_REAL,
-		     serving(a)->gain);
-	explain_term(out, "step", "from a request's pass to its next, undisturbed",
-		     FORM_SECONDS, serving(a)->step_between_seconds);
-	explain_term(out, "behind", "prompts of others that pass while it decodes",
-		     FORM_REAL, serving(a)->behind);
-	explain_term(out, "added", "by each of them to everybody's time", FORM_SECONDS,
-		     serving(a)->added_seconds);
+	from(a, out, "output", "tokens that a request gets", "output");
+	from(a, out, "gain", "tokens that a pass gives a request", "serving.gain");
+	from(a, out, "step", "from a request's pass to its next, undisturbed",
+	     "serving.step_between_seconds");
+	from(a, out, "behind", "prompts of others that pass while it decodes",
+	     "serving.behind");
+	from(a, out, "added", "by each of them to everybody's time",
+	     "serving.added_seconds");
 }
 
 static void share(const struct asked *a, struct explanation *out)
 {
-	const struct plan *p = &a->scenario->plan;
-	struct engine_degrees e = scenario_prefill_engine(a->scenario);
-	double copies = serving(a)->engines * (double)plan(a)->dp_attention;
-
-	if (plan(a)->disaggregated)
-		copies = (double)(scenario_prefill_gpus(a->scenario) /
-				  (e.tp * e.pp * e.dp_attention * p->cp) *
-				  e.dp_attention);
-	explain_term(out, "rate", "requests that end in a second", FORM_REAL,
-		     serving(a)->requests_per_second);
-	explain_term(out, "carrying", "time of passes with prompts, for each of them",
-		     FORM_SECONDS, serving(a)->carrying_seconds);
-	explain_term(out, "copies", "of the attention that prefill", FORM_REAL, copies);
+	from(a, out, "rate", "requests that end in a second", "requests_per_second");
+	from(a, out, "carrying", "time of passes with prompts, for each of them",
+	     "serving.carrying_seconds");
+	from(a, out, "copies", "of the attention that prefill",
+	     "serving.prefill_copies");
 }
 
 static void ttft(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "prefill", "a prompt alone", FORM_SECONDS,
-		     serving(a)->prefill_seconds);
-	explain_term(out, "ahead", "prompts of others that stand before it", FORM_REAL,
-		     serving(a)->ahead);
-	explain_term(out, "added", "wait for each of them", FORM_SECONDS,
-		     serving(a)->added_seconds);
-	explain_term(out, "begin", "half of the pass that is under way", FORM_SECONDS,
-		     serving(a)->begin_seconds);
-	explain_term(out, "transfer", "of the cache to the GPUs that decode",
-		     FORM_SECONDS, serving(a)->transfer_seconds);
-	explain_term(out, "waiting", "requests without room", FORM_REAL,
-		     serving(a)->waiting);
-	explain_term(out, "rate", "requests that end in a second", FORM_REAL,
-		     serving(a)->requests_per_second);
+	from(a, out, "served", "from its entry on", "serving.first_token_seconds");
+	if (serving(a)->waiting <= 0) {
+		explain_say(out, "served");
+		return;
+	}
+	explain_say(out, "served + waiting / rate");
+	from(a, out, "waiting", "requests without room", "waiting");
+	from(a, out, "rate", "requests that end in a second", "requests_per_second");
 }
 
 static void request(const struct asked *a, struct explanation *out)
 {
-	if (isfinite(serving(a)->ttft_seconds))
-		explain_term(out, "TTFT", "to the first token", FORM_SECONDS,
-			     serving(a)->ttft_seconds);
-	explain_term(out, "TPOT", "for each further one", FORM_SECONDS,
-		     serving(a)->tpot_seconds);
-	explain_output(a, out);
+	from(a, out, "TTFT", "to the first token", "ttft_seconds");
+	from(a, out, "TPOT", "for each further one", "tpot_seconds");
+	from(a, out, "output", "tokens that a request gets", "output");
 }
 
-static void shares(const struct asked *a, struct explanation *out)
+static void computing(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "pass", "of decoding requests", FORM_SECONDS,
-		     serving(a)->decode_seconds);
-	parts(a, out);
+	explain_scale(a, out);
+	from(a, out, "kernels", "without their fixed times", "serving.kernel_seconds");
+	from(a, out, "C", "computing alone", "serving.compute_bound_seconds");
+	from(a, out, "M", "memory alone", "serving.memory_bound_seconds");
 }
 
-static void spread(const struct asked *a, double f, struct explanation *out)
+static void network(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "f", "that four of five left-out runs lie within", FORM_REAL,
-		     f);
-	explain_term(out, "experts", "of the model; more make it less sure", FORM_COUNT,
-		     (double)a->scenario->model.moe.experts);
+	explain_scale(a, out);
+	from(a, out, "TP", "over the ranks of a layer", "serving.tp_seconds");
+	from(a, out, "EP", "between experts", "serving.ep_seconds");
+	from(a, out, "CP", "over the ranks of a prompt", "serving.cp_seconds");
+	from(a, out, "PP", "between stages", "serving.pp_seconds");
 }
 
-static struct serve_spread spreads(const struct asked *a)
+static void overhead(const struct asked *a, struct explanation *out)
 {
-	return serve_spread_of(a->scenario, serving(a)->concurrency);
+	explain_scale(a, out);
+	from(a, out, "pass", "whole", "serving.pass_seconds");
+	from(a, out, "draft", "drafting, over a pass", "serving.draft_share");
+	from(a, out, "compute", "of its kernels", "decode_compute_seconds");
+	from(a, out, "memory", "weights and cache read", "decode_memory_seconds");
+	from(a, out, "network", "collectives", "decode_network_seconds");
 }
 
 static void ttft_range(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "TTFT", "predicted", FORM_SECONDS, serving(a)->ttft_seconds);
-	spread(a, spreads(a).ttft, out);
+	from(a, out, "TTFT", "predicted", "ttft_seconds");
+	from(a, out, "f", "that four of five left-out runs lie within", "spread.ttft");
 }
 
 static void tpot_range(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "TPOT", "predicted", FORM_SECONDS, serving(a)->tpot_seconds);
-	spread(a, spreads(a).tpot, out);
+	from(a, out, "TPOT", "predicted", "tpot_seconds");
+	from(a, out, "f", "that four of five left-out runs lie within", "spread.tpot");
 }
 
 static void output_range(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "output", "tokens a second, predicted", FORM_RATE,
-		     serving(a)->output_tokens_per_second);
-	spread(a, spreads(a).rate, out);
+	from(a, out, "output", "tokens a second, predicted",
+	     "output_tokens_per_second");
+	from(a, out, "f", "that four of five left-out runs lie within", "spread.rate");
 }
 
 static void throughput(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "requests", "a second", FORM_REAL,
-		     serving(a)->requests_per_second);
-	explain_output(a, out);
+	from(a, out, "requests", "a second", "requests_per_second");
+	from(a, out, "output", "tokens that a request gets", "output");
 }
 
 static void each_gpu(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "output", "tokens a second", FORM_RATE,
-		     serving(a)->output_tokens_per_second);
-	explain_term(out, "GPUs", "of the cluster", FORM_COUNT, gpus(a));
+	from(a, out, "output", "tokens a second", "output_tokens_per_second");
+	from(a, out, "GPUs", "of the cluster", "gpus");
 }
 
 static void each_user(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "TPOT", "of a request", FORM_SECONDS,
-		     serving(a)->tpot_seconds);
+	from(a, out, "TPOT", "of a request", "tpot_seconds");
 }
 
 static void prompts(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "requests", "a second", FORM_REAL,
-		     serving(a)->requests_per_second);
-	explain_prompt(a, out);
+	from(a, out, "requests", "a second", "requests_per_second");
+	from(a, out, "prompt", "tokens of a prompt", "prompt");
 }
 
 static void requests(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "running", "requests that run", FORM_REAL,
-		     serving(a)->concurrency);
-	explain_term(out, "waiting", "requests without room", FORM_REAL,
-		     serving(a)->waiting);
-	if (isfinite(serving(a)->ttft_seconds))
-		explain_term(out, "TTFT", "to the first token", FORM_SECONDS,
-			     serving(a)->ttft_seconds);
-	explain_term(out, "TPOT", "for each further one", FORM_SECONDS,
-		     serving(a)->tpot_seconds);
-	explain_output(a, out);
+	bool limited = a->scenario->plan.serving.request_rate > 0;
+
+	explain_say(out, limited ? "min(arrive, c / (first + (output - 1) * TPOT))"
+				 : "c / (first + (output - 1) * TPOT)");
+	if (limited)
+		from(a, out, "arrive", "requests in a second", "request_rate");
+	from(a, out, "c", "requests that run", "running");
+	from(a, out, "first", "from entry to first token",
+	     "serving.first_token_seconds");
+	from(a, out, "TPOT", "for each further one", "tpot_seconds");
+	from(a, out, "output", "tokens that a request gets", "output");
+}
+
+static void running(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "room", "requests that fit", "max_concurrency");
+	if (!isfinite(serving(a)->waiting)) {
+		explain_say(out, "room");
+		return;
+	}
+	explain_say(out, "min(asked, room)");
+	from(a, out, "asked", "by concurrency or rate, or as many as fit",
+	     "serving.asked");
 }
 
 static void load(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "asked",
-		     "by the plan's concurrency or rate, or as many as fit", FORM_REAL,
-		     serving(a)->concurrency + serving(a)->waiting);
-	explain_term(out, "rate",
-		     "requests that arrive in a second; 0 holds the "
-		     "concurrency",
-		     FORM_REAL, plan(a)->request_rate);
-	explain_term(out, "room", "requests that fit", FORM_REAL,
-		     serving(a)->max_concurrency);
+	from(a, out, "asked", "by concurrency or rate, or as many as fit",
+	     "serving.asked");
+	from(a, out, "room", "requests that fit", "max_concurrency");
 }
 
-static void goals(const struct asked *a, struct explanation *out)
+static void good_output(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "TTFT*", "goal; 0 is none", FORM_SECONDS,
-		     plan(a)->goal_ttft_seconds);
-	explain_term(out, "TPOT*", "goal; 0 is none", FORM_SECONDS,
-		     plan(a)->goal_tpot_seconds);
-	explain_term(out, "c", "requests that run", FORM_REAL, serving(a)->concurrency);
-	explain_term(out, "c*", "requests that keep the goals", FORM_REAL,
-		     serving(a)->goodput_concurrency);
+	from(a, out, "best", "found", "serving.goodput");
 }
 
-static void intensity(const struct asked *a, struct explanation *out)
+static void good_requests(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "prefill", "FLOP/s of a rank", FORM_FLOPS,
-		     serving(a)->prefill_flops_per_second);
-	explain_term(out, "decode", "FLOP/s of a rank", FORM_FLOPS,
-		     serving(a)->decode_flops_per_second);
-	explain_term(
-		out, "ridge", "FLOPs a byte at which both bounds meet, bf16", FORM_REAL,
-		a->scenario->cluster.accelerator.peak_flops[PRECISION_BF16] /
-			fmax(1,
-			     a->scenario->cluster.accelerator.memory_bytes_per_second));
+	from(a, out, "most", "found", "serving.goodput_requests");
+}
+
+static void engines(const struct asked *a, struct explanation *out)
+{
+	bool apart = a->scenario->plan.serving.disaggregated;
+
+	explain_say(out, apart ? "floor((GPUs - pool) / (TP * DP * CP * PP))"
+			       : "floor(GPUs / (TP * DP * CP * PP))");
+	from(a, out, "GPUs", "of the cluster", "gpus");
+	if (apart)
+		from(a, out, "pool", "that prefill alone", "serving.prefill_pool");
+	from(a, out, "TP", "ranks of a layer", "tp");
+	from(a, out, "DP", "copies of the attention", "dp_attention");
+	from(a, out, "CP", "ranks of a prompt", "cp");
+	from(a, out, "PP", "stages", "pp");
+}
+
+static void prefill_intensity(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "flops", "of a pass", "serving.prompt_flops");
+	from(a, out, "bytes", "of it", "serving.prompt_bytes");
+}
+
+static void decode_intensity(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "flops", "of a pass", "serving.decode_flops");
+	from(a, out, "bytes", "of it", "serving.decode_bytes");
 }
 
 static void money(const struct asked *a, struct explanation *out)
 {
-	const struct cluster *c = &a->scenario->cluster;
+	from(a, out, "GPUs", "of the cluster", "gpus");
+	from(a, out, "price", "of a GPU and hour", "cluster.price_per_gpu_hour");
+	from(a, out, "output", "tokens a second", "output_tokens_per_second");
+}
 
-	explain_term(out, "GPUs", "of the cluster", FORM_COUNT, gpus(a));
-	explain_term(out, "price", "of a GPU and hour", FORM_DOLLARS,
-		     c->price_per_gpu_hour);
-	explain_term(out, "tdp", "watts of a GPU", FORM_REAL, c->accelerator.tdp_watts);
-	explain_term(out, "idle", "watts of a GPU", FORM_REAL,
-		     c->accelerator.idle_watts);
-	explain_term(out, "host", "watts for each GPU", FORM_REAL,
-		     c->host_watts_per_gpu);
-	explain_term(out, "pue", "of the building", FORM_REAL, c->pue);
-	explain_term(out, "output", "tokens a second", FORM_RATE,
-		     serving(a)->output_tokens_per_second);
+static void energy(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "GPUs", "of the cluster", "gpus");
+	from(a, out, "W", "of a GPU with its share of all else", "serving.watts");
+	from(a, out, "output", "tokens a second", "output_tokens_per_second");
 }
 
 static const char steady[] =
@@ -307,8 +235,9 @@ static const char steady[] =
 	"static batches run all prompts first and all outputs together.";
 static const char held_out[] =
 	"Four of five measured runs lay inside when their stack, or their model, was "
-	"left out of the fit; a queue that the workload's own bursts make is not in "
-	"it.";
+	"left out of the fit; of the first token beside other requests, to which "
+	"nothing "
+	"is fitted, four of five of all measured runs.";
 static const char kernels_source[] =
 	"engine/serve/kernels.h; fits of measured kernels (aiconfigurator), "
 	"presets/clusters: serving";
@@ -322,12 +251,12 @@ static const char bounds[] =
 	"fixed times of kernels and the host are overhead.";
 
 const struct explain_row explain_serving[] = {
-	{ "ttft_seconds", "Time to first token",
-	  "prefill + ahead * added + begin + transfer + waiting / rate",
-	  "A closed loop: each request is followed by the next, and finds each of the "
-	  "others before it with the share of its time that one waits for its prompt. "
-	  "A "
-	  "burst at the start stays bunched for longer and is not in it.",
+	{ "ttft_seconds", "Time to first token", NULL,
+	  "A closed loop starts as a burst and goes on in waves: a prompt waits for "
+	  "those of "
+	  "its wave that stand before it, mean over the first waves. Where requests "
+	  "come at "
+	  "a rate, each finds the others with the share of their time that they wait.",
 	  queue_source, ttft },
 	{ "tpot_seconds", "Time per output token",
 	  "(output / gain * step + behind * added) / output", steady, queue_source,
@@ -338,8 +267,7 @@ const struct explain_row explain_serving[] = {
 	{ "tpot_seconds_low", "TPOT, low end", "TPOT / f", held_out, runs, tpot_range },
 	{ "tpot_seconds_high", "TPOT, high end", "TPOT * f", held_out, runs,
 	  tpot_range },
-	{ "prefill_seconds", "A prompt alone",
-	  "sum over its passes of t0 + ((flops / ec peak)^p + (bytes / em B)^p)^(1/p)",
+	{ "prefill_seconds", "A prompt alone", "scale * (passes + host)",
 	  "As many passes as the budget of tokens calls for; what a prefix cache holds "
 	  "is not computed.",
 	  kernels_source, prefill },
@@ -347,8 +275,7 @@ const struct explain_row explain_serving[] = {
 	  "One token of every request (and drafts): weights are read once, each cache "
 	  "once, and a captured graph is launched.",
 	  kernels_source, decode },
-	{ "mixed_seconds", "A pass that carries prompts",
-	  "a pass over decoding requests and prompt tokens up to the budget",
+	{ "mixed_seconds", "A pass that carries prompts", "pass",
 	  "Where the stack does not mix them a prompt pass stands between decode "
 	  "passes.",
 	  "Sarathi-Serve, arXiv 2403.02310, section 4.2; engine/serve/steady.c",
@@ -356,23 +283,26 @@ const struct explain_row explain_serving[] = {
 	{ "request_seconds", "A request", "TTFT + (output - 1) * TPOT", steady,
 	  definition, request },
 	{ "decode_compute_seconds", "Computing in a decode pass",
-	  "kernels * compute / (compute + memory)", bounds, kernels_source, shares },
+	  "if(C + M > 0, scale * kernels * C / (C + M), 0)", bounds, kernels_source,
+	  computing },
 	{ "decode_memory_seconds", "Reading in a decode pass",
-	  "kernels * memory / (compute + memory)", bounds, kernels_source, shares },
-	{ "decode_network_seconds", "Collectives of a decode pass", "TP + EP + CP + PP",
+	  "if(C + M > 0, scale * kernels * M / (C + M), 0)", bounds, kernels_source,
+	  computing },
+	{ "decode_network_seconds", "Collectives of a decode pass",
+	  "scale * (TP + EP + CP + PP)",
 	  "Nothing hides them; inside a domain servers reduce with kernels of their "
 	  "own.",
-	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us", shares },
+	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us", network },
 	{ "decode_overhead_seconds", "Overhead of a decode pass",
-	  "fixed times of kernels + host", bounds,
-	  "presets/stacks: serving.iteration_us", shares },
+	  "scale * pass * (1 + draft) - compute - memory - network", bounds,
+	  "presets/stacks: serving.iteration_us", overhead },
 	{ "prefill_share", "Time with prompts", "min(1, rate * carrying / copies)",
 	  "Of a server that prefills and decodes; of the prefill GPUs where they are "
 	  "apart.",
 	  "engine/serve/steady.c", share },
 
-	{ "output_tokens_per_second", "Output tokens a second", "requests * output",
-	  steady, queue_source, throughput },
+	{ "output_tokens_per_second", "Output tokens a second",
+	  "requests * max(1, output)", steady, queue_source, throughput },
 	{ "output_tokens_per_second_low", "Output, low end", "output / f", held_out,
 	  runs, output_range },
 	{ "output_tokens_per_second_high", "Output, high end", "output * f", held_out,
@@ -385,39 +315,39 @@ const struct explain_row explain_serving[] = {
 	  definition, each_user },
 	{ "prompt_tokens_per_second", "Prompt tokens a second", "requests * prompt",
 	  "With those that a prefix cache holds.", definition, prompts },
-	{ "requests_per_second", "Requests a second",
-	  "(running + waiting) / (TTFT + (output - 1) * TPOT)",
+	{ "requests_per_second", "Requests a second", NULL,
 	  "Little's law: every request that comes ends.",
 	  "Little 1961; engine/serve/steady.c", requests },
-	{ "running", "Requests that run", "min(asked, room)",
+	{ "running", "Requests that run", NULL,
 	  "With a rate: as many as it leads to, rate * time in the system.",
-	  "Little 1961; engine/serve/run.c", load },
+	  "Little 1961; engine/serve/run.c", running },
 	{ "waiting", "Requests that wait", "max(0, asked - room)",
 	  "They stand before the server and add to TTFT.", definition, load },
-	{ "goodput_tokens_per_second", "Goodput",
-	  "output at the most requests, up to c, that keep both goals",
+	{ "goodput_tokens_per_second", "Goodput", "best",
 	  "Without goals all output is good.",
-	  "DistServe, arXiv 2401.09670, section 2.3", goals },
-	{ "goodput_concurrency", "Requests that keep the goals",
-	  "the most, up to c, that do", "Latency grows with requests.",
-	  "DistServe, arXiv 2401.09670, section 2.3", goals },
-	{ "engines", "Engines", "floor(GPUs / (TP * DP * CP * PP))",
+	  "DistServe, arXiv 2401.09670, section 2.3", good_output },
+	{ "goodput_concurrency", "Requests that keep the goals", "most",
+	  "Latency grows with requests.", "DistServe, arXiv 2401.09670, section 2.3",
+	  good_requests },
+	{ "engines", "Engines", NULL,
 	  "Copies of the whole model that share out the requests; GPUs that make no "
 	  "engine stay idle.",
-	  definition, explain_degrees },
-	{ "prefill_intensity", "FLOPs a byte of a prompt", "flops / bytes of one pass",
+	  definition, engines },
+	{ "prefill_intensity", "FLOPs a byte of a prompt",
+	  "if(bytes > 0, flops / bytes, 0)",
 	  "Weights, activations and cache that pass through memory.",
-	  "roofline: Williams et al. 2009", intensity },
-	{ "decode_intensity", "FLOPs a byte of decoding", "flops / bytes of one pass",
+	  "roofline: Williams et al. 2009", prefill_intensity },
+	{ "decode_intensity", "FLOPs a byte of decoding",
+	  "if(bytes > 0, flops / bytes, 0)",
 	  "About the requests of a copy while weights outweigh the cache.",
-	  "roofline: Williams et al. 2009", intensity },
+	  "roofline: Williams et al. 2009", decode_intensity },
 	{ "dollars_per_million_tokens", "Cost of a million output tokens",
-	  "GPUs * price / 3600 / output * 1e6",
+	  "if(output > 0, GPUs * price / 3600 / output * 1e6, 0)",
 	  "Whole GPUs by the hour; prompts are paid with the output.",
 	  "presets/clusters: price_per_gpu_hour", money },
 	{ "joules_per_token", "Energy of an output token",
-	  "GPUs * (idle + busy * (tdp - idle) + host) * pue / output",
+	  "if(output > 0, GPUs * W / output, 0)",
 	  "busy: what computing and reading take of a decode pass.",
-	  "presets/clusters: tdp_watts, idle_watts, pue", money },
+	  "presets/clusters: tdp_watts, idle_watts, pue", energy },
 	{ 0 },
 };

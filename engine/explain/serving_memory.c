@@ -1,177 +1,188 @@
 /* serving_memory.c - where a server's bytes come from, in memory and on the way. */
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 
 #include "engine/explain/row.h"
-#include "engine/serve/pass.h"
 
 static const struct serving_estimate *serving(const struct asked *a)
 {
 	return &a->estimate->serving;
 }
 
-static const struct serving_plan *plan(const struct asked *a)
+static void from(const struct asked *a, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *key)
 {
-	return &a->scenario->plan.serving;
+	explain_from(a, out, symbol, meaning, "%s", key);
 }
 
 static void weights(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "P", "elements of the large matrices on one rank", FORM_COUNT,
-		     a->estimate->memory.parameters);
-	explain_term(out, "b", "bytes each, scales counted", FORM_REAL,
-		     serve_weight_bytes(a->scenario));
+	bool drafts = a->scenario->plan.serving.speculative == SPECULATIVE_DRAFT;
+
+	explain_say(out, drafts ? "b * P * (1 + draft) + 2 * p" : "b * P + 2 * p");
+	from(a, out, "b", "bytes of an element, scales counted",
+	     "serving.weight_bytes");
+	from(a, out, "P", "elements of large matrices", "serving.large_parameters");
+	if (drafts)
+		from(a, out, "draft", "a draft model's share of the reading",
+		     "draft_cost");
+	from(a, out, "p", "of embeddings, norms and routers",
+	     "serving.small_parameters");
+}
+
+static void elements(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "P", "elements of large matrices", "serving.large_parameters");
+	from(a, out, "p", "of embeddings, norms and routers",
+	     "serving.small_parameters");
 }
 
 static void activations(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "budget", "tokens of a pass", FORM_REAL,
-		     serving(a)->budget_tokens);
-	explain_term(out, "copies", "hidden-wide tensors per token, of the stack",
-		     FORM_REAL, a->scenario->stack.serving.activation_copies);
-	explain_term(out, "hidden", "width", FORM_COUNT,
-		     (double)a->scenario->model.hidden);
-	explain_term(out, "TP", "ranks that split all but four of them", FORM_COUNT,
-		     (double)a->scenario->plan.tp);
+	from(a, out, "budget", "tokens of a pass", "serving.budget_tokens");
+	from(a, out, "copies", "hidden-wide tensors per token, of the stack",
+	     "stack.serving_activation_copies");
+	from(a, out, "hidden", "width", "model.hidden");
+	from(a, out, "TP", "ranks that split all but four of them", "tp");
 }
 
 static void buffers(const struct asked *a, struct explanation *out)
 {
-	const struct serving_stack *v = &a->scenario->stack.serving;
-
-	explain_term(out, "limit", "requests of a copy, by the plan; 0 by the stack",
-		     FORM_COUNT, (double)plan(a)->max_requests);
-	explain_term(out, "limit'", "requests of a copy, by the stack", FORM_COUNT,
-		     (double)v->max_requests);
-	explain_term(out, "vocab", "entries, padded", FORM_COUNT,
-		     (double)a->estimate->padded_vocab);
-	explain_term(out, "b", "bytes a logit at the peak of sampling", FORM_REAL,
-		     v->logit_bytes > 0 ? v->logit_bytes : 4);
-	explain_term(out, "hidden", "width", FORM_COUNT,
-		     (double)a->scenario->model.hidden);
-	explain_term(out, "A", "activations, free again by then", FORM_BYTES,
-		     a->estimate->memory.activations_bytes);
+	from(a, out, "rows", "that a pass may sample", "serving.sampled_rows");
+	from(a, out, "vocab", "entries, padded", "serving.padded_vocab");
+	from(a, out, "b", "bytes a logit at the peak of sampling, 0 = 4",
+	     "stack.serving_logit_bytes");
+	from(a, out, "budget", "tokens of a pass", "serving.budget_tokens");
+	from(a, out, "hidden", "width", "model.hidden");
+	from(a, out, "A", "activations, free again by then", "activations_bytes");
 }
 
 static void framework(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "context", "libraries and graphs, of the stack", FORM_BYTES,
-		     a->scenario->stack.serving.other_bytes);
-	explain_term(out, "c", "bytes of a communicator", FORM_BYTES,
-		     a->scenario->stack.communicator_bytes);
-	explain_term(out, "groups", "of this server that have one", FORM_REAL,
-		     serving(a)->communicators);
+	from(a, out, "context", "libraries and graphs, of the stack",
+	     "stack.serving_other_bytes");
+	from(a, out, "c", "bytes of a communicator", "stack.communicator_bytes");
+	from(a, out, "groups", "communicators of a rank", "serving.communicators");
 }
 
 static void cache(const struct asked *a, struct explanation *out)
 {
-	explain_running(a, out);
-	explain_term(out, "prefix", "cache of what all requests share", FORM_BYTES,
-		     serving(a)->prefix_bytes);
-	explain_term(out, "tokens", "of a request when it is let in", FORM_REAL,
-		     serving(a)->admitted_tokens);
-	explain_term(out, "each", "bytes of them on a GPU", FORM_BYTES,
-		     serving(a)->request_bytes);
-	explain_term(out, "kv", "of a token, whatever ranks repeat", FORM_BYTES,
-		     serving(a)->kv_bytes_per_token);
-	explain_term(out, "shards", "ranks that share out one copy", FORM_COUNT,
-		     (double)plan(a)->kv_shards);
+	from(a, out, "prefix", "cache of what all requests share",
+	     "serving.prefix_bytes");
+	from(a, out, "each", "bytes of a request on a GPU", "serving.request_bytes");
+	if (serving(a)->max_concurrency <= 0) {
+		explain_say(out, "prefix + each");
+		return;
+	}
+	explain_say(out, "prefix + max(1, c / copies) * each");
+	from(a, out, "c", "requests that run, in all engines", "running");
+	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
 }
 
 static void token_cache(const struct asked *a, struct explanation *out)
 {
-	const struct model *m = &a->scenario->model;
+	for (int k = 0; k < a->scenario->model.kinds; k++) {
+		char n[16], x[16];
 
-	explain_term(out, "b", "bytes of an element", FORM_REAL,
-		     serve_kv_element_bytes(a->scenario));
-	explain_term(out, "L", "layers", FORM_COUNT, (double)m->layers);
-	for (int k = 0; k < m->kinds; k++) {
-		const struct attention *t = &m->kind[k].attention;
-
-		if (m->kind[k].mixer == MIXER_MLA)
-			explain_term(out, "latent", "elements of an MLA layer",
-				     FORM_COUNT, (double)(t->kv_rank + t->rope_dim));
-		else if (m->kind[k].mixer == MIXER_ATTENTION)
-			explain_term(out, "KV", "heads of an attention layer",
-				     FORM_COUNT, (double)t->kv_heads);
+		snprintf(n, sizeof n, "n%d", k);
+		snprintf(x, sizeof x, "x%d", k);
+		explain_say(out, "%s%s * %s", k ? " + " : "", n, x);
+		explain_from(a, out, n, "layers of the kind", "model.kinds.%d.layers",
+			     k);
+		explain_from(a, out, x, "of one of them",
+			     "model.kinds.%d.cache_bytes_per_token", k);
 	}
 }
 
-static void share(const struct asked *a, struct explanation *out)
+static void add_room(const struct asked *a, struct explanation *out)
 {
-	const struct stage_memory *m = &a->estimate->memory;
-	enum share_meaning of = a->scenario->stack.serving.share_of;
-
-	explain_term(out, "capacity", "that a framework can use", FORM_BYTES,
-		     a->estimate->capacity_bytes);
-	explain_term(out, "held", "weights, activations, buffers, framework",
-		     FORM_BYTES, m->total_bytes - m->kv_bytes);
-	explain_term(out, "share",
-		     of == SHARE_OF_GPU   ? "of the whole GPU, with what is held"
-		     : of == SHARE_STATIC ? "that weights and cache take"
-					  : "of what is left that the cache takes",
-		     FORM_PERCENT, plan(a)->memory_share);
-	if (of == SHARE_OF_GPU)
-		explain_term(out, "context", "that is not counted", FORM_BYTES,
-			     a->scenario->stack.context_bytes);
-	if (of == SHARE_STATIC) {
-		explain_term(out, "W", "weights", FORM_BYTES, m->weights_bytes);
-		explain_term(out, "F", "framework", FORM_BYTES, m->framework_bytes);
-	}
-	explain_term(out, "cache", "of a GPU, by them", FORM_BYTES,
-		     serving(a)->kv_share_bytes);
+	from(a, out, "room", "for requests, without a shared prefix",
+	     "serving.kv_room_bytes");
+	from(a, out, "each", "bytes of a request on a GPU", "serving.request_bytes");
+	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
 }
 
+static void tokens(const struct asked *a, struct explanation *out)
+{
+	if (serving(a)->kv_bytes_per_token <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "max(0, room) / each * tokens * copies");
+	add_room(a, out);
+	from(a, out, "tokens", "of a request when it is let in",
+	     "serving.admitted_tokens");
+}
+
+/* Whole requests, at most the limit; none where a share takes what a pass needs. */
 static void room(const struct asked *a, struct explanation *out)
 {
-	share(a, out);
-	explain_term(out, "room", "of it for requests, without a shared prefix",
-		     FORM_BYTES, serving(a)->kv_room_bytes);
-	explain_term(out, "each", "bytes of a request on a GPU", FORM_BYTES,
-		     serving(a)->request_bytes);
-	explain_term(out, "tokens", "of a request when it is let in", FORM_REAL,
-		     serving(a)->admitted_tokens);
-	explain_term(out, "limit", "requests of a copy, by the plan; 0 by the stack",
-		     FORM_COUNT, (double)plan(a)->max_requests);
-	explain_term(out, "limit'", "requests of a copy, by the stack", FORM_COUNT,
-		     (double)a->scenario->stack.serving.max_requests);
-	explain_term(out, "copies", "of the attention, in all engines", FORM_REAL,
-		     serving(a)->engines * (double)plan(a)->dp_attention);
+	const struct serving_estimate *v = serving(a);
+	double copies = explain_value(a, "serving.copies");
+	double whole = floor(v->kv_room_bytes / v->request_bytes);
+
+	if (v->max_concurrency <= 0) {
+		explain_say(out, "0");
+	} else if (v->request_bytes > 0 && v->max_concurrency == whole * copies) {
+		explain_say(out, "floor(room / each) * copies");
+		add_room(a, out);
+	} else {
+		explain_say(out, "limit * copies");
+		from(a, out, "limit", "requests of a copy", "serving.request_limit");
+		from(a, out, "copies", "of the attention, in all engines",
+		     "serving.copies");
+	}
+}
+
+static void allocated(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "W", "weights", "weights_bytes");
+	from(a, out, "A", "activations", "activations_bytes");
+	from(a, out, "B", "buffers", "buffers_bytes");
+	from(a, out, "KV", "cache of the requests that run", "kv_bytes");
 }
 
 static void total(const struct asked *a, struct explanation *out)
 {
-	const struct stage_memory *m = &a->estimate->memory;
-
-	explain_term(out, "W", "weights", FORM_BYTES, m->weights_bytes);
-	explain_term(out, "A", "activations", FORM_BYTES, m->activations_bytes);
-	explain_term(out, "B", "buffers", FORM_BYTES, m->buffers_bytes);
-	explain_term(out, "F", "framework", FORM_BYTES, m->framework_bytes);
-	explain_term(out, "KV", "cache of the requests that run", FORM_BYTES,
-		     m->kv_bytes);
+	allocated(a, out);
+	from(a, out, "F", "framework", "framework_bytes");
 }
 
 static void headroom(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "capacity", "that a framework can use", FORM_BYTES,
-		     a->estimate->capacity_bytes);
-	explain_term(out, "total", "held", FORM_BYTES, a->estimate->memory.total_bytes);
+	from(a, out, "capacity", "that a framework can use", "capacity_bytes");
+	from(a, out, "total", "held", "total_bytes");
 }
 
 static void flops(const struct asked *a, struct explanation *out)
 {
-	explain_term(out, "active", "parameters that a token meets", FORM_COUNT,
-		     a->estimate->active_parameters);
-	explain_prompt(a, out);
+	from(a, out, "active", "parameters that a token meets", "active_parameters");
+	from(a, out, "table", "embeddings that only look up", "model.table");
+	from(a, out, "scores", "of attention, and scans", "serving.score_flops");
+}
+
+static void in_flight(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "c", "requests that run, in all engines", "running");
+	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
+}
+
+static void layers(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "L", "layers", "model.layers");
+	from(a, out, "PP", "stages", "pp");
 }
 
 static const char memory_source[] = "engine/serve/memory.c; presets/stacks: serving";
 static const char definition[] = "by definition";
 
 const struct explain_row explain_serving_memory[] = {
-	{ "flops_per_token", "Model FLOPs of a prompt token", "2 * active + scores",
+	{ "flops_per_token", "Model FLOPs of a prompt token",
+	  "2 * (active - table) + scores",
 	  "Forward only, without the embedding table; scores over half of the prompt.",
 	  "PaLM, arXiv 2204.02311, appendix B, a third of training's", flops },
-	{ "weights_bytes", "Weights", "b * P, small matrices in 16 bits",
+	{ "weights_bytes", "Weights", NULL,
 	  "Dense matrices divide by TP and PP, experts by EP x ETP; spare copies, MTP "
 	  "layers and a draft model count. Embeddings and norms stay in 16 bits.",
 	  memory_source, weights },
@@ -179,35 +190,34 @@ const struct explain_row explain_serving_memory[] = {
 	  "budget * hidden * 2 * (min(4, copies) + (copies - min(4, copies)) / TP)",
 	  "Of the largest pass: as many tokens as the budget allows.", memory_source,
 	  activations },
-	{ "buffers_bytes", "Buffers", "logits + hidden states - A, at least 0",
+	{ "buffers_bytes", "Buffers",
+	  "max(0, rows * vocab * if(b > 0, b, 4) + budget * hidden * 2 - A)",
 	  "Logits of every request that a pass may sample, on every rank, beside the "
 	  "hidden states; they follow the layers in the memory that those had.",
 	  memory_source, buffers },
 	{ "framework_bytes", "Framework", "context + c * groups",
 	  "What the driver, libraries, captured graphs and communicators take.",
 	  memory_source, framework },
-	{ "kv_bytes", "KV cache of a GPU", "prefix + max(1, c / (engines * DP)) * each",
+	{ "kv_bytes", "KV cache of a GPU", NULL,
 	  "Requests are half through their output in the mean; stacks that reserve "
 	  "count all of it. Heads that TP can't split are copied; pages are whole; "
 	  "windows cut; states of SSM layers have one size.",
 	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c", cache },
-	{ "kv_bytes_per_token", "KV cache of a token",
-	  "b * sum over layers of 2 * KV * head_dim, or of MLA's latent",
+	{ "kv_bytes_per_token", "KV cache of a token", NULL,
 	  "Of one copy, whatever ranks repeat; mean over a request's context where "
 	  "windows "
 	  "cut it.",
 	  "GQA, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1",
 	  token_cache },
-	{ "kv_tokens", "Tokens that all caches hold", "room / each * tokens * copies",
+	{ "kv_tokens", "Tokens that all caches hold", NULL,
 	  "For requests of this length; a cached prefix is held once. The cache is "
 	  "capacity * share - (held - context) with vLLM, (capacity - F) * share - W "
 	  "with "
 	  "SGLang, (capacity - held) * share with others.",
-	  memory_source, room },
+	  memory_source, tokens },
 	{ "headroom_bytes", "Headroom", "max(0, capacity - total)",
 	  "What more requests, or longer ones, could take.", definition, headroom },
-	{ "max_concurrency", "Requests that there is room for",
-	  "min(limit, whole requests of room / each) * copies",
+	{ "max_concurrency", "Requests that there is room for", NULL,
 	  "A request counts with its prompt and half of its output, or all of it where "
 	  "the stack reserves.",
 	  "PagedAttention, arXiv 2309.06180, section 4.3", room },
@@ -216,62 +226,43 @@ const struct explain_row explain_serving_memory[] = {
 	  "it.",
 	  "the parts; each has its own explanation", total },
 	{ "allocated_bytes", "Allocated", "W + A + B + KV",
-	  "The total without framework.", "torch.cuda.max_memory_allocated", total },
+	  "The total without framework.", "torch.cuda.max_memory_allocated",
+	  allocated },
 	{ "reserved_bytes", "Reserved", "W + A + B + KV",
 	  "A server takes its memory once, nothing is lost between tensors.",
-	  "torch.cuda.max_memory_reserved", total },
-	{ "in_flight", "Requests in a copy of the attention", "c / (engines * DP)",
-	  "Dealt out evenly.", definition, explain_running },
-	{ "parameters", "Parameters of a rank", "sum of what it holds",
+	  "torch.cuda.max_memory_reserved", allocated },
+	{ "in_flight", "Requests in a copy of the attention", "c / copies",
+	  "Dealt out evenly.", definition, in_flight },
+	{ "parameters", "Parameters of a rank", "P + p",
 	  "Large and small matrices, spare experts and MTP layers where drafted with.",
-	  memory_source, weights },
+	  memory_source, elements },
 	{ "layers", "Layers of a stage", "ceil(L / PP)", "The fullest stage's.",
-	  definition, explain_degrees },
+	  definition, layers },
 	{ 0 },
 };
 
-static void collectives(const struct asked *a, struct explanation *out)
-{
-	const struct estimate *e = a->estimate;
-
-	for (int i = 0; i < e->traffic_count; i++) {
-		const struct traffic *t = &e->traffic[i];
-
-		if (t->dimension != a->dimension)
-			continue;
-		explain_term(out, "n", t->what, FORM_TRAFFIC, t->payload_bytes);
-		explain_term(out, "p", "ranks of its group", FORM_COUNT,
-			     (double)t->ranks);
-		explain_term(out, "calls", "in a decode pass", FORM_COUNT,
-			     round(t->count));
-	}
-}
-
 const struct explain_row explain_serving_dimensions[] = {
-	{ "bytes", "Bytes sent per GPU and decode pass",
-	  "ring: all-reduce 2n(p-1)/p, all-gather, all-to-all n(p-1)/p, times calls",
+	{ "bytes", "Bytes sent per GPU and decode pass", NULL,
 	  "Counted as sent by the chosen algorithm, in the format that travels.",
 	  "Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)",
-	  collectives },
-	{ "network_bytes", "Of them across the network",
-	  "one of a ring's members in a domain sends across its border",
+	  explain_sent },
+	{ "network_bytes", "Of them across the network", NULL,
 	  "The rest stays inside the fast domain. An all-to-all sends each token once "
 	  "to "
 	  "each domain that it needs.",
-	  "engine/price/collective.h", collectives },
-	{ "payload_bytes", "Payload", "bytes of the tensors themselves, times calls",
+	  "engine/price/collective.h", explain_network },
+	{ "payload_bytes", "Payload", NULL,
 	  "Without what an algorithm sends more than once.",
-	  "engine/price/collective.h", collectives },
-	{ "seconds", "Time of these collectives",
-	  "alpha + t + 1.1 sqrt(alpha * t), t = bytes / bandwidth",
+	  "engine/price/collective.h", explain_payload },
+	{ "seconds", "Time of these collectives", NULL,
 	  "Inside a domain servers reduce with kernels of their own, whose latency is "
 	  "a "
 	  "third of NCCL's.",
 	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us",
-	  collectives },
-	{ "exposed_seconds", "Exposed: what no computation hides", "all of them",
+	  explain_seconds },
+	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
 	  "A decode pass has nothing to hide them behind, unless two halves of the "
 	  "batch take turns (EP overlap).",
-	  "engine/serve/pass.c", collectives },
+	  "engine/serve/pass.c", explain_unhidden },
 	{ 0 },
 };

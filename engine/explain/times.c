@@ -122,27 +122,27 @@ static void collectives(const struct asked *a, struct explanation *out,
 		explain_say(out, "0");
 }
 
-static void sent(const struct asked *a, struct explanation *out)
+void explain_sent(const struct asked *a, struct explanation *out)
 {
 	collectives(a, out, "total_bytes");
 }
 
-static void network(const struct asked *a, struct explanation *out)
+void explain_network(const struct asked *a, struct explanation *out)
 {
 	collectives(a, out, "network_bytes");
 }
 
-static void payload(const struct asked *a, struct explanation *out)
+void explain_payload(const struct asked *a, struct explanation *out)
 {
 	collectives(a, out, "all_payload_bytes");
 }
 
-static void seconds(const struct asked *a, struct explanation *out)
+void explain_seconds(const struct asked *a, struct explanation *out)
 {
 	collectives(a, out, "total_seconds");
 }
 
-static void unhidden(const struct asked *a, struct explanation *out)
+void explain_unhidden(const struct asked *a, struct explanation *out)
 {
 	collectives(a, out, "exposed_seconds");
 }
@@ -152,25 +152,25 @@ const struct explain_row explain_dimensions[] = {
 	  "Counted as sent by the chosen algorithm, in the format that travels; means "
 	  "over the stages.",
 	  "Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)",
-	  sent },
+	  explain_sent },
 	{ "network_bytes", "Of them across the network", NULL,
 	  "The rest stays inside the fast domain. An all-to-all sends each token once "
 	  "to "
 	  "each domain that it needs.",
-	  "engine/price/collective.h", network },
+	  "engine/price/collective.h", explain_network },
 	{ "payload_bytes", "Payload", NULL,
 	  "Without what an algorithm sends more than once.",
-	  "engine/price/collective.h", payload },
+	  "engine/price/collective.h", explain_payload },
 	{ "seconds", "Time of these collectives", NULL,
 	  "Latency and transfer overlap a little, which is what measured sizes show. "
 	  "Groups "
 	  "that leave a domain side by side share its way out.",
 	  "fits of NCCL measurements (aiconfigurator, nccl-tests); presets/clusters",
-	  seconds },
+	  explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
 	  "TP waits unless overlap is on; DP hides behind the last backward, but for "
 	  "one "
 	  "bucket; PP sends hide where the stack overlaps them.",
-	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap", unhidden },
+	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap", explain_unhidden },
 	{ 0 },
 };

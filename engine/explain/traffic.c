@@ -88,7 +88,7 @@ static void exposed_terms(const struct asked *a, struct explanation *out)
 static const char mean[] = "Mean of the calls of the name, over layers and stages.";
 
 const struct explain_node explain_traffic[] = {
-	NODE("count", "Calls per GPU and step", FORM_REAL, count, NULL, NULL,
+	NODE("count", "Calls per GPU", FORM_REAL, count, NULL, NULL,
 	     "Counted over layers, micro-batches and stages; mean of the stages."),
 	NODE("payload_bytes", "Payload of a call", FORM_TRAFFIC, payload, NULL, NULL,
 	     mean),
@@ -100,8 +100,8 @@ const struct explain_node explain_traffic[] = {
 	     "Latency and transfer by the chosen algorithm. Mean of the calls."),
 	NODE("exposed_share", "Share that nothing hides", FORM_PERCENT, shown, NULL,
 	     NULL, "What runs beside these calls hides the rest."),
-	NODE("total_bytes", "Sent per GPU and step", FORM_TRAFFIC, all_sent, sent_terms,
-	     "n * x", mean),
+	NODE("total_bytes", "Sent per GPU", FORM_TRAFFIC, all_sent, sent_terms, "n * x",
+	     mean),
 	NODE("network_bytes", "Of them across the network", FORM_TRAFFIC, network,
 	     network_terms, "n * x", mean),
 	NODE("all_payload_bytes", "Payload of all calls", FORM_TRAFFIC, all_payload,

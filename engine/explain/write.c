@@ -147,6 +147,21 @@ double explain_scaled(const struct asked *asked, double seconds)
 	return scale > 0 ? seconds * scale : seconds;
 }
 
+/* The passes at the working point. */
+static bool open_server(const struct scenario *s, struct explain_facts *f)
+{
+	struct batch b;
+
+	if (!run_open(s, &f->run))
+		return false;
+	run_room(&f->run);
+	run_decode_batch(&f->run, run_each(&f->run, s), &b);
+	serve_pass(&f->run.decode.context, &b, true, &f->decode);
+	run_prompt_batch(&f->run, &b);
+	serve_pass(&run_prompts(&f->run)->context, &b, true, &f->prompt);
+	return true;
+}
+
 /* Once for all numbers of one explanation. */
 static const struct explain_facts *facts_of(const struct asked *asked)
 {
@@ -155,14 +170,18 @@ static const struct explain_facts *facts_of(const struct asked *asked)
 	if (!f->known) {
 		f->known = true;
 		f->part = -1;
-		f->legal = asked->scenario->plan.mode == MODE_TRAINING &&
-			   train_step(asked->scenario, &f->step, &f->again);
+		f->legal = asked->estimate->legal &&
+			   (asked->scenario->plan.mode == MODE_TRAINING
+				    ? train_step(asked->scenario, &f->step, &f->again)
+				    : open_server(asked->scenario, f));
 	}
 	return f;
 }
 
 struct step *explain_step(const struct asked *asked)
 {
+	if (asked->scenario->plan.mode != MODE_TRAINING)
+		return NULL;
 	return facts_of(asked)->legal ? &asked->facts->step : NULL;
 }
 
@@ -178,4 +197,9 @@ const struct graph *explain_graph(const struct asked *asked)
 		layer_cost(&f->step, &f->graph, false, &f->cost);
 	}
 	return &f->graph;
+}
+
+const struct explain_facts *explain_server(const struct asked *asked)
+{
+	return facts_of(asked);
 }

@@ -25,7 +25,7 @@ static double layer_weights(const struct serve_context *c, int k, double *small)
 	       n.routed * (1 + copies / (double)m->moe.experts) / (e->ep * e->etp);
 }
 
-static double weights_bytes(const struct serve_context *c, double *elements)
+void server_weights(const struct serve_context *c, double *in_large, double *in_small)
 {
 	const struct model *m = &c->scenario->model;
 	const struct serving_plan *v = &c->scenario->plan.serving;
@@ -45,6 +45,16 @@ static double weights_bytes(const struct serve_context *c, double *elements)
 	small += m->tied_embeddings && c->shape.pp < 2 ? table : 2 * table;
 	if (c->shape.pp > 1)
 		small -= table;
+	*in_large = large;
+	*in_small = small;
+}
+
+static double weights_bytes(const struct serve_context *c, double *elements)
+{
+	const struct serving_plan *v = &c->scenario->plan.serving;
+	double large, small;
+
+	server_weights(c, &large, &small);
 	*elements = large + small;
 	large *= c->weight_bytes;
 	/* a draft model reads as much more as it costs */

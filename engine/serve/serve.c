@@ -231,9 +231,11 @@ static void times(const struct serving_run *run, const struct scenario *s,
 	v->concurrency = fmin(asked, run->room);
 	run_at(run, v->concurrency, &p);
 	take_point(&p, v);
-	if (plan->request_rate > 0)
-		v->requests_per_second =
-			fmin(v->requests_per_second, plan->request_rate);
+	/* no more end than come, but for what halving leaves */
+	if (plan->request_rate > 0 && v->requests_per_second > plan->request_rate) {
+		v->prefill_share *= plan->request_rate / v->requests_per_second;
+		v->requests_per_second = plan->request_rate;
+	}
 	v->output_tokens_per_second =
 		v->requests_per_second * fmax(1, (double)plan->output_len);
 	v->prompt_tokens_per_second = v->requests_per_second * (double)plan->prompt_len;

@@ -26,6 +26,9 @@ double server_share_bytes(const struct scenario *scenario,
 			  const struct stage_memory *held);
 double server_left_bytes(const struct scenario *scenario,
 			 const struct stage_memory *held);
+/* Elements that a rank of the fullest stage holds: of large matrices, which are
+ * quantised, and of tables, norms and routers, which are not. */
+void server_weights(const struct serve_context *context, double *large, double *small);
 /* Groups that a rank has a communicator of. */
 double server_communicators(const struct server *server);
 /* Requests that a copy of the attention runs at most; 0 = no limit. */

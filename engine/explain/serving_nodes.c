@@ -1,0 +1,450 @@
+/* serving_nodes.c - what a server's numbers are made of, below its estimate. */
+#include <math.h>
+#include <stddef.h>
+
+#include "engine/explain/row.h"
+#include "engine/serve/serve.h"
+
+static const struct serving_estimate *serving(const struct asked *a)
+{
+	return &a->estimate->serving;
+}
+
+static const struct serving_plan *plan(const struct asked *a)
+{
+	return &a->scenario->plan.serving;
+}
+
+static void from(const struct asked *a, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *key)
+{
+	explain_from(a, out, symbol, meaning, "%s", key);
+}
+
+#define OF(name, field)                           \
+	static double name(const struct asked *a) \
+	{                                         \
+		return serving(a)->field;         \
+	}
+#define FACT(name, field)                         \
+	static double name(const struct asked *a) \
+	{                                         \
+		return explain_server(a)->field;  \
+	}
+
+OF(gain, gain)
+OF(step_between, step_between_seconds)
+OF(ahead, ahead)
+OF(behind, behind)
+OF(added, added_seconds)
+OF(begin, begin_seconds)
+OF(transfer, transfer_seconds)
+OF(carrying, carrying_seconds)
+OF(mixed, mixed_seconds)
+OF(goodput, goodput)
+OF(goodput_requests, goodput_concurrency)
+OF(budget, budget_tokens)
+OF(communicators, communicators)
+OF(prefix, prefix_bytes)
+OF(request, request_bytes)
+OF(kv_room, kv_room_bytes)
+OF(kv_share, kv_share_bytes)
+OF(admitted, admitted_tokens)
+FACT(compute_bound, decode.compute_seconds)
+FACT(memory_bound, decode.memory_seconds)
+FACT(fixed, decode.fixed_seconds)
+FACT(host, decode.host_seconds)
+FACT(tp, decode.tp_seconds)
+FACT(ep, decode.ep_seconds)
+FACT(cp, decode.cp_seconds)
+FACT(pp, decode.pp_seconds)
+FACT(pass, decode.seconds)
+FACT(decode_flops, decode.flops)
+FACT(decode_bytes, decode.bytes)
+FACT(prompt_flops, prompt.flops)
+FACT(prompt_bytes, prompt.bytes)
+FACT(weight_bytes, run.decode.context.weight_bytes)
+
+static double first_token(const struct asked *a)
+{
+	const struct serving_estimate *v = serving(a);
+
+	return v->prefill_seconds + v->begin_seconds + v->ahead * v->added_seconds +
+	       v->transfer_seconds;
+}
+
+static void first_token_terms(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
+	from(a, out, "begin", "half of the pass that is under way",
+	     "serving.begin_seconds");
+	from(a, out, "ahead", "prompts of others that stand before it",
+	     "serving.ahead");
+	from(a, out, "added", "wait for each of them", "serving.added_seconds");
+	from(a, out, "transfer", "of the cache to the GPUs that decode",
+	     "serving.transfer_seconds");
+}
+
+static double asked(const struct asked *a)
+{
+	return serving(a)->concurrency + serving(a)->waiting;
+}
+
+static double copies(const struct asked *a)
+{
+	return serving(a)->engines * (double)plan(a)->dp_attention;
+}
+
+static void copy_terms(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "engines", "side by side", "engines");
+	from(a, out, "DP", "copies of the attention in each", "dp_attention");
+}
+
+static double prefill_copies(const struct asked *a)
+{
+	const struct server *prompts = run_prompts(&explain_server(a)->run);
+
+	return prompts->engines * prompts->context.shape.dp;
+}
+
+static double draft_share(const struct asked *a)
+{
+	if (plan(a)->speculative == SPECULATIVE_OFF || plan(a)->draft_tokens < 1)
+		return 0;
+	return (double)plan(a)->draft_tokens * plan(a)->draft_cost;
+}
+
+static void draft_terms(const struct asked *a, struct explanation *out)
+{
+	if (draft_share(a) == 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "g * cost");
+	from(a, out, "g", "drafted tokens", "draft_tokens");
+	from(a, out, "cost", "of one over a pass", "draft_cost");
+}
+
+static double prompt_passes(const struct asked *a)
+{
+	double scale = a->scenario->cluster.scale;
+
+	return serving(a)->prefill_seconds / (scale > 0 ? scale : 1) -
+	       a->scenario->stack.serving.prompt_seconds;
+}
+
+static double kernels(const struct asked *a)
+{
+	const struct pass *p = &explain_server(a)->decode;
+
+	return fmax(0, p->seconds - p->tp_seconds - p->ep_seconds - p->cp_seconds -
+			       p->pp_seconds - p->fixed_seconds - p->host_seconds);
+}
+
+static void kernel_terms(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "pass", "whole", "serving.pass_seconds");
+	from(a, out, "TP", "over the ranks of a layer", "serving.tp_seconds");
+	from(a, out, "EP", "between experts", "serving.ep_seconds");
+	from(a, out, "CP", "over the ranks of a prompt", "serving.cp_seconds");
+	from(a, out, "PP", "between stages", "serving.pp_seconds");
+	from(a, out, "fixed", "of kernels", "serving.fixed_seconds");
+	from(a, out, "host", "of a pass", "serving.host_seconds");
+}
+
+static double prefill_pool(const struct asked *a)
+{
+	return (double)scenario_prefill_gpus(a->scenario);
+}
+
+static double large(const struct asked *a)
+{
+	double all, small;
+
+	server_weights(&explain_server(a)->run.decode.context, &all, &small);
+	return all;
+}
+
+static double small(const struct asked *a)
+{
+	double all, few;
+
+	server_weights(&explain_server(a)->run.decode.context, &all, &few);
+	return few;
+}
+
+static double limit(const struct asked *a)
+{
+	return server_request_limit(a->scenario);
+}
+
+static void limit_terms(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "plan", "as asked for, 0 = by the stack", "max_requests");
+	from(a, out, "stack", "of the stack", "stack.serving_max_requests");
+}
+
+static double rows(const struct asked *a)
+{
+	return fmin(limit(a) > 0 ? limit(a) : 256, budget(a));
+}
+
+static void row_terms(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "limit", "requests of a copy, 0 = none", "serving.request_limit");
+	from(a, out, "budget", "tokens of a pass", "serving.budget_tokens");
+}
+
+static double vocab(const struct asked *a)
+{
+	return (double)a->estimate->padded_vocab;
+}
+
+static void vocab_terms(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "V", "vocabulary", "model.vocab");
+	from(a, out, "k", "multiple, by the stack", "stack.vocab_multiple");
+	from(a, out, "TP", "ranks that split it", "tp");
+}
+
+static void communicator_terms(const struct asked *a, struct explanation *out)
+{
+	bool experts = a->scenario->model.moe.experts > 0;
+
+	explain_say(out, "(TP > 1) + (PP > 1)%s", experts ? " + (EP > 1)" : "");
+	from(a, out, "TP", "ranks of a layer", "tp");
+	from(a, out, "PP", "stages", "pp");
+	if (experts)
+		from(a, out, "EP", "ranks of a layer's experts", "ep");
+}
+
+static double scores(const struct asked *a)
+{
+	const struct model *m = &a->scenario->model;
+	struct model_counts counts;
+
+	model_count(m, &counts);
+	if (m->tied_embeddings)
+		counts.embedding -= (double)m->vocab * (double)m->hidden;
+	return a->estimate->flops_per_token - 2 * (counts.active - counts.embedding);
+}
+
+static double busy(const struct asked *a)
+{
+	const struct serving_estimate *v = serving(a);
+	double share = fmin(1, (v->compute_seconds + v->memory_seconds) /
+				       fmax(v->decode_seconds, 1e-9));
+
+	return v->concurrency < 1 ? share * v->concurrency : share;
+}
+
+static double watts(const struct asked *a)
+{
+	return cluster_watts(&a->scenario->cluster, busy(a));
+}
+
+static void watt_terms(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "idle", "of a GPU that waits, watts", "cluster.idle_watts");
+	from(a, out, "compute", "of a decode pass", "decode_compute_seconds");
+	from(a, out, "memory", "of it", "decode_memory_seconds");
+	from(a, out, "pass", "whole", "decode_seconds");
+	from(a, out, "c", "requests that run", "running");
+	from(a, out, "TDP", "of a GPU that computes, watts", "cluster.tdp_watts");
+	from(a, out, "host", "CPU, NIC, fans and switches per GPU, watts",
+	     "cluster.host_watts_per_gpu");
+	from(a, out, "PUE", "of the data centre", "cluster.pue");
+}
+
+static void admitted_terms(const struct asked *a, struct explanation *out)
+{
+	bool all = a->scenario->stack.serving.reserves ||
+		   plan(a)->batching == BATCHING_STATIC;
+
+	explain_say(out, all ? "prompt + output" : "prompt + output / 2");
+	from(a, out, "prompt", "tokens of a prompt", "prompt");
+	from(a, out, "output", "tokens that a request gets", "output");
+	if (plan(a)->prefix_cache) {
+		explain_say(out, " - floor(shared * prompt)");
+		from(a, out, "shared", "share that a cache holds once",
+		     "shared_prefix");
+	}
+}
+
+static void kv_room_terms(const struct asked *a, struct explanation *out)
+{
+	from(a, out, "share", "of the cache on a GPU", "serving.kv_share_bytes");
+	from(a, out, "prefix", "what all requests share", "serving.prefix_bytes");
+}
+
+static void kv_share_terms(const struct asked *a, struct explanation *out)
+{
+	enum share_meaning of = a->scenario->stack.serving.share_of;
+
+	explain_say(out, of == SHARE_OF_GPU   ? "C * f - (W + A + B + F - context)"
+			 : of == SHARE_STATIC ? "(C - F) * f - W"
+					      : "(C - W - A - B - F) * f");
+	from(a, out, "C", "that a framework can use", "capacity_bytes");
+	from(a, out, "f", "memory share", "memory_share");
+	from(a, out, "W", "weights", "weights_bytes");
+	from(a, out, "F", "framework", "framework_bytes");
+	if (of == SHARE_STATIC)
+		return;
+	from(a, out, "A", "activations", "activations_bytes");
+	from(a, out, "B", "buffers", "buffers_bytes");
+	if (of == SHARE_OF_GPU)
+		from(a, out, "context", "that is not counted", "stack.context_bytes");
+}
+
+static struct serve_spread spreads(const struct asked *a)
+{
+	return serve_spread_of(a->scenario, a->estimate->serving.concurrency);
+}
+
+static double ttft_spread(const struct asked *a)
+{
+	return spreads(a).ttft;
+}
+
+static double tpot_spread(const struct asked *a)
+{
+	return spreads(a).tpot;
+}
+
+static double rate_spread(const struct asked *a)
+{
+	return spreads(a).rate;
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                          \
+	{                                                                        \
+		.row.key = name, .row.title = words, .form = unit, .value = of,  \
+		.row.fill = terms, .row.formula = text, .row.assumption = about, \
+		.row.source = "engine/serve/README.md"                           \
+	}
+
+static const char queue[] =
+	"What the closed loop returned: mean value analysis (Reiser and Lavenberg "
+	"1980, "
+	"Schweitzer 1979), and for the first token the burst that a load begins with.";
+static const char decoding[] = "Summed over the kernels of one decode pass.";
+static const char held[] = "Of one rank of the fullest stage.";
+static const char spread[] =
+	"Four of five measured runs lay within it when their source was left out.";
+
+const struct explain_node explain_serving_nodes[] = {
+	NODE("serving.first_token_seconds", "From entry to first token", FORM_SECONDS,
+	     first_token, first_token_terms,
+	     "prefill + begin + ahead * added + transfer", "Without waiting for room."),
+	NODE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
+	     NULL, NULL,
+	     "(1 - a^(g + 1)) / (1 - a) with g drafted tokens of acceptance a; 1 "
+	     "without drafts (arXiv 2211.17192, equation 1)."),
+	NODE("serving.step_between_seconds", "From a pass of a request to its next",
+	     FORM_SECONDS, step_between, NULL, NULL, queue),
+	NODE("serving.ahead", "Prompts before a request", FORM_REAL, ahead, NULL, NULL,
+	     queue),
+	NODE("serving.behind", "Prompts while it decodes", FORM_REAL, behind, NULL,
+	     NULL, queue),
+	NODE("serving.added_seconds", "Added by each prompt", FORM_SECONDS, added, NULL,
+	     NULL, queue),
+	NODE("serving.begin_seconds", "Until the pass under way ends", FORM_SECONDS,
+	     begin, NULL, NULL, queue),
+	NODE("serving.transfer_seconds", "Cache to the GPUs that decode", FORM_SECONDS,
+	     transfer, NULL, NULL, "Over the network, where pools are apart."),
+	NODE("serving.carrying_seconds", "Passes with prompts, for each", FORM_SECONDS,
+	     carrying, NULL, NULL, queue),
+	NODE("serving.mixed_pass_seconds", "A pass that carries prompts", FORM_SECONDS,
+	     mixed, NULL, NULL, "Summed over its kernels and collectives."),
+	NODE("serving.prompt_passes_seconds", "Passes over a prompt", FORM_SECONDS,
+	     prompt_passes, NULL, NULL, "Summed over their kernels and collectives."),
+	NODE("serving.asked", "Requests in flight", FORM_REAL, asked, NULL, NULL,
+	     "The concurrency, as many as fit, or as many as the rate leads to by "
+	     "Little's law."),
+	NODE("serving.copies", "Copies of the attention", FORM_REAL, copies, copy_terms,
+	     "engines * DP", "In all engines."),
+	NODE("serving.prefill_copies", "Copies that prefill", FORM_REAL, prefill_copies,
+	     NULL, NULL, "The same copies, or those of the pool that only prefills."),
+	NODE("serving.prefill_pool", "GPUs that only prefill", FORM_COUNT, prefill_pool,
+	     NULL, NULL, "By the plan."),
+	NODE("serving.draft_share", "Drafting over a pass", FORM_PERCENT, draft_share,
+	     draft_terms, NULL, "Of a decode pass."),
+	NODE("serving.kernel_seconds", "Kernels without fixed times", FORM_SECONDS,
+	     kernels, kernel_terms, "max(0, pass - TP - EP - CP - PP - fixed - host)",
+	     decoding),
+	NODE("serving.pass_seconds", "A decode pass", FORM_SECONDS, pass, NULL, NULL,
+	     decoding),
+	NODE("serving.compute_bound_seconds", "Computing alone", FORM_SECONDS,
+	     compute_bound, NULL, NULL, decoding),
+	NODE("serving.memory_bound_seconds", "Reading alone", FORM_SECONDS,
+	     memory_bound, NULL, NULL, decoding),
+	NODE("serving.fixed_seconds", "Fixed times of kernels", FORM_SECONDS, fixed,
+	     NULL, NULL, decoding),
+	NODE("serving.host_seconds", "Host of a pass", FORM_SECONDS, host, NULL, NULL,
+	     decoding),
+	NODE("serving.tp_seconds", "TP of a decode pass", FORM_SECONDS, tp, NULL, NULL,
+	     decoding),
+	NODE("serving.ep_seconds", "EP of a decode pass", FORM_SECONDS, ep, NULL, NULL,
+	     decoding),
+	NODE("serving.cp_seconds", "CP of a decode pass", FORM_SECONDS, cp, NULL, NULL,
+	     decoding),
+	NODE("serving.pp_seconds", "PP of a decode pass", FORM_SECONDS, pp, NULL, NULL,
+	     decoding),
+	NODE("serving.decode_flops", "FLOPs of a decode pass", FORM_FLOPS, decode_flops,
+	     NULL, NULL, decoding),
+	NODE("serving.decode_bytes", "Bytes of a decode pass", FORM_TRAFFIC,
+	     decode_bytes, NULL, NULL, decoding),
+	NODE("serving.prompt_flops", "FLOPs of a pass over a prompt", FORM_FLOPS,
+	     prompt_flops, NULL, NULL, "Summed over its kernels."),
+	NODE("serving.prompt_bytes", "Bytes of a pass over a prompt", FORM_TRAFFIC,
+	     prompt_bytes, NULL, NULL, "Summed over its kernels."),
+	NODE("serving.goodput", "Output within the goals", FORM_RATE, goodput, NULL,
+	     NULL, "At the most requests that keep both, found by halving."),
+	NODE("serving.goodput_requests", "Requests within the goals", FORM_REAL,
+	     goodput_requests, NULL, NULL, "Found by halving."),
+	NODE("serving.budget_tokens", "Tokens of a pass", FORM_REAL, budget, NULL, NULL,
+	     "By the plan, else by the stack; a prompt that is not cut passes whole."),
+	NODE("serving.communicators", "Communicators of a rank", FORM_COUNT,
+	     communicators, communicator_terms, NULL,
+	     "One for each group of more than one rank."),
+	NODE("serving.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes, NULL,
+	     NULL, "Of the precision, with its scales."),
+	NODE("serving.large_parameters", "Elements of large matrices", FORM_COUNT,
+	     large, NULL, NULL, held),
+	NODE("serving.small_parameters", "Elements of tables, norms and routers",
+	     FORM_COUNT, small, NULL, NULL, held),
+	NODE("serving.prefix_bytes", "A shared prefix", FORM_BYTES, prefix, NULL, NULL,
+	     "Its pages, held once."),
+	NODE("serving.request_bytes", "A request", FORM_BYTES, request, NULL, NULL,
+	     "Its pages and states on one rank."),
+	NODE("serving.kv_room_bytes", "Room for requests", FORM_BYTES, kv_room,
+	     kv_room_terms, "share - prefix", held),
+	NODE("serving.kv_share_bytes", "Cache by the memory share", FORM_BYTES,
+	     kv_share, kv_share_terms, NULL, "As the stack means it."),
+	NODE("serving.admitted_tokens", "Tokens of a request that is let in", FORM_REAL,
+	     admitted, admitted_terms, NULL,
+	     "Half through its output in the mean; all of it where the stack "
+	     "reserves."),
+	NODE("serving.request_limit", "Requests of a copy at most", FORM_COUNT, limit,
+	     limit_terms, "if(plan > 0, plan, stack)", "0 = no limit."),
+	NODE("serving.sampled_rows", "Rows that a pass may sample", FORM_COUNT, rows,
+	     row_terms, "min(if(limit > 0, limit, 256), budget)", held),
+	NODE("serving.padded_vocab", "Vocabulary after padding", FORM_COUNT, vocab,
+	     vocab_terms, "ceil(V / (max(k, 1) * TP)) * max(k, 1) * TP",
+	     "To whole tiles."),
+	NODE("serving.score_flops", "Attention scores and scans", FORM_FLOPS, scores,
+	     NULL, NULL, "Of a forward, over the positions that a token sees."),
+	NODE("serving.watts", "Power of a GPU with its share of all else, watts",
+	     FORM_REAL, watts, watt_terms,
+	     "(idle + min(1, (compute + memory) / max(pass, 1e-9)) * min(1, c) * "
+	     "(TDP - idle) + host) * if(PUE > 0, PUE, 1)",
+	     "A GPU that computes or reads draws its TDP."),
+	NODE("spread.ttft", "How far TTFT may be off", FORM_REAL, ttft_spread, NULL,
+	     NULL, spread),
+	NODE("spread.tpot", "How far TPOT may be off", FORM_REAL, tpot_spread, NULL,
+	     NULL, spread),
+	NODE("spread.rate", "How far output may be off", FORM_REAL, rate_spread, NULL,
+	     NULL, spread),
+	{ .row.key = NULL },
+};
