@@ -191,6 +191,8 @@ static void add_alone_backward(const struct asked *a, struct explanation *out)
 static void add_weights(const struct asked *a, struct explanation *out,
 			const char *member)
 {
+	bool biased = a->scenario->model.norm == NORM_LAYER;
+
 	if (!is_mtp(a)) {
 		sum_operators(a, out, member);
 		return;
@@ -199,7 +201,9 @@ static void add_weights(const struct asked *a, struct explanation *out,
 	if (member[0] == 'e' || member[8] == 'e' ||
 	    (member[0] == 't' && explain_step(a)->context.frozen))
 		return;
-	explain_say(out, " + 2 * h * h / TP");
+	explain_say(out, " + 2 * h * h / TP + 3 * h%s", biased ? " * (1 + bias)" : "");
+	if (biased)
+		explain_from(a, out, "bias", "1 if a norm has one", "model.norm_bias");
 	explain_from(a, out, "h", "hidden size, of the joining projection",
 		     "model.hidden");
 	explain_from(a, out, "TP", "ranks that split it", "tp");
