@@ -133,8 +133,8 @@ static bool read_row(const struct reader *r, const struct node *map,
 	out->unknown = strcmp(out->source, unknown) == 0;
 	if (out->unknown ? has || most : (has != NULL) == (most != NULL))
 		return fail(r, map,
-			    "expected `has` or `most`, or neither of what was not "
-			    "checked");
+			    "expected `has` or `most`, or "
+			    "neither of what was not checked");
 	if ((has && !read_values(r, has, &out->has)) ||
 	    (most && !read_bound(r, most, true, &out->has)))
 		return false;

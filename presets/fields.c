@@ -47,8 +47,7 @@ bool field_read(const struct document *document, const struct node *node,
 		*(double *)at = number * (field->scale > 0 ? field->scale : 1);
 		return number >= 0 ||
 		       error_set(error, document->file, node->line,
-				 "%s is %s; expected a number that is not "
-				 "negative",
+				 "%s is %s; expected a number that is not negative",
 				 field->key, node->text);
 	case FIELD_BOOL: return node_bool(document, node, at, error);
 	case FIELD_WORD: return read_word(document, node, field, at, error);

@@ -255,10 +255,9 @@ static const char layers[] = "Every layer and end that the virtual stage has.";
 static const char floors[] =
 	"A CPU that launches slower than the GPU computes sets the pace; a backward "
 	"costs it 1.3 times its forward.";
-static const char shards[] =
-	"Gathering goes beside the computation of the layer before, scattering beside "
-	"the backward: what is longer shows, and one layer's always (FSDP, arXiv "
-	"2304.11277).";
+static const char shards[] = "Gathering goes beside the computation of the layer "
+			     "before, scattering beside the backward: what is longer "
+			     "shows, and one layer's always (FSDP, arXiv 2304.11277).";
 static const char offload[] = "Hides beside computation as DP traffic does.";
 
 const struct explain_node explain_chunk[] = {

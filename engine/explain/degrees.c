@@ -477,8 +477,7 @@ const struct explain_node explain_degrees_nodes[] = {
 	NODE("chunks", "Chunks of a stage", FORM_COUNT, chunks, NULL, NULL,
 	     "What the schedule makes of VPP, or the layout says."),
 	NODE("copies", "Copies of the weights", FORM_COUNT, copies, NULL, NULL,
-	     "DualPipe and Chimera keep each stage's weights on the mirrored stage "
-	     "too."),
+	     "DualPipe and Chimera keep each stage's weights on the mirrored stage too."),
 	NODE("shards.dense", "Ranks that share a dense weight", FORM_COUNT,
 	     dense_shards, dense_shard_terms, NULL, counted),
 	NODE("shards.expert", "Ranks that share an expert's", FORM_COUNT, expert_shards,

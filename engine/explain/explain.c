@@ -61,8 +61,8 @@ static void fill_range(const struct explain_number *n, const char *key,
 	int length;
 
 	out->title = n->row->title;
-	out->assumption = "A sum of its own, where there are more than a formula "
-			  "holds.";
+	out->assumption =
+		"A sum of its own, where there are more than a formula holds.";
 	out->source = "addition";
 	out->form = n->form;
 	out->value = n->value;

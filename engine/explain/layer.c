@@ -368,8 +368,7 @@ const struct explain_node explain_layer[] = {
 	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
 	     alone_backward, add_alone_backward, graph),
 	NODE("cpu_seconds", "Launching a forward", FORM_SECONDS, cpu, cpu_terms,
-	     "A layer with a router has about as many kernels again; the ends have "
-	     "few."),
+	     "A layer with a router has about as many kernels again; the ends have few."),
 	NODE("dense_parameters", "Dense weights", FORM_COUNT, dense, add_dense, graph),
 	NODE("expert_parameters", "Expert weights", FORM_COUNT, expert, add_expert,
 	     graph),

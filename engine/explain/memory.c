@@ -245,10 +245,10 @@ const struct explain_row explain_memory[] = {
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer",
 	  weights },
 	{ "gradients_bytes", "Gradients", NULL,
-	  "The buffer in which gradients are summed over micro-batches lives through "
-	  "the whole step. Below ZeRO 2 d and ed are 1, and where a pipeline keeps "
-	  "gathered weights: it sums whole gradients in fp32. With LoRA only adapters "
-	  "count.",
+	  "The buffer in which gradients are summed over micro-batches "
+	  "lives through the whole step. Below ZeRO 2 d and ed are "
+	  "1, and where a pipeline keeps gathered weights: it sums "
+	  "whole gradients in fp32. With LoRA only adapters count.",
 	  "ZeRO, arXiv 1910.02054, section 3.1; Megatron Core's DistributedOptimizer "
 	  "(18 -> 6 + 12/d bytes)",
 	  gradients },
@@ -291,24 +291,23 @@ const struct explain_row explain_memory[] = {
 	  "fills a node shares it with no other.",
 	  "what offload takes from the accelerators; engine/train/host.c", host },
 	{ "host_capacity_bytes", "Host memory that may be taken", "H / 1.5",
-	  "A third stays for pinned copies, gradients on their way to the host, the "
-	  "system and data loaders; 0 where the cluster does not say what its hosts "
-	  "have.",
+	  "A third stays for pinned copies, gradients on their "
+	  "way to the host, the system and data loaders; 0 "
+	  "where the cluster does not say what its hosts have.",
 	  "presets/clusters: host_gib_per_gpu; 1.5 is DeepSpeed's "
 	  "additional_buffer_factor of its memory estimates",
 	  host_capacity },
 	{ "kv_bytes", "KV cache", "0",
-	  "Keys and values live only through a layer's backward; they count as "
-	  "activations.",
+	  "Keys and values live only through a layer's "
+	  "backward; they count as activations.",
 	  "by definition", kv_cache },
 	{ "total_bytes", "Memory of the fullest stage", "W + G + O + A + B + F",
-	  "The peak of the fullest rank. All ranks of a stage hold the same, but for "
-	  "an "
-	  "imbalance of experts.",
+	  "The peak of the fullest rank. All ranks of a stage "
+	  "hold the same, but for an imbalance of experts.",
 	  "the parts; each has its own explanation", total },
 	{ "allocated_bytes", "Allocated", "W + G + O + A + B",
-	  "What PyTorch's allocator reports as live at the peak: the total without "
-	  "framework.",
+	  "What PyTorch's allocator reports as live "
+	  "at the peak: the total without framework.",
 	  "torch.cuda.max_memory_allocated", allocated },
 	{ "reserved_bytes", "Reserved", "live + (max(r, 1) - 1) * (A + B)",
 	  "What PyTorch's allocator holds at the peak: live tensors and what its cache "
@@ -321,9 +320,8 @@ const struct explain_row explain_memory[] = {
 	  "forwards first are run event by event and counted.",
 	  "the schedule's paper", in_flight },
 	{ "parameters", "Parameters", "D + E",
-	  "Of the whole model, without MTP layers as published counts do; of a stage: "
-	  "of "
-	  "one of its ranks, TP and EP shares counted.",
+	  "Of the whole model, without MTP layers as published counts "
+	  "do; of a stage: of one of its ranks, TP and EP shares counted.",
 	  "the model's file names its source", parameters },
 	{ "layers", "Layers of the stage", NULL, "MTP layers count on the last stage.",
 	  "Megatron Core, arguments.py:969-999", layers },

@@ -87,8 +87,8 @@ const struct explain_row explain_run[] = {
 	  "presets/clusters; Patterson et al., arXiv 2104.10350", energy },
 	{ "goodput", "Goodput",
 	  "if(MTBF > 0, max(0, 1 - C / i - (i / 2 + R) * nodes / (3600 * MTBF)), 1)",
-	  "What is left after checkpoints, lost work and restarts; failures are "
-	  "independent.",
+	  "What is left after checkpoints, lost work "
+	  "and restarts; failures are independent.",
 	  daly, useful },
 	{ "checkpoint_bytes", "Checkpoint", "14 * P",
 	  "16-bit weights, fp32 master and two moments, stored once.", definition,

@@ -234,16 +234,14 @@ static const char steady[] =
 	"Continuous batching in its steady state, means instead of distributions; "
 	"static batches run all prompts first and all outputs together.";
 static const char held_out[] =
-	"Four of five measured runs lay inside when their stack, or their model, was "
-	"left out of the fit; of the first token beside other requests, to which "
-	"nothing "
-	"is fitted, four of five of all measured runs.";
+	"Four of five measured runs lay inside when their stack, or their "
+	"model, was left out of the fit; of the first token beside other "
+	"requests, to which nothing is fitted, four of five of all measured runs.";
 static const char kernels_source[] =
 	"engine/serve/kernels.h; fits of measured kernels (aiconfigurator), "
 	"presets/clusters: serving";
-static const char queue_source[] =
-	"mean value analysis: Reiser and Lavenberg 1980, Schweitzer 1979; "
-	"engine/serve/steady.c";
+static const char queue_source[] = "mean value analysis: Reiser and Lavenberg "
+				   "1980, Schweitzer 1979; engine/serve/steady.c";
 static const char runs[] = "tests/validation/README.md, Serving";
 static const char definition[] = "by definition";
 static const char bounds[] =
@@ -276,8 +274,8 @@ const struct explain_row explain_serving[] = {
 	  "once, and a captured graph is launched.",
 	  kernels_source, decode },
 	{ "mixed_seconds", "A pass that carries prompts", "pass",
-	  "Where the stack does not mix them a prompt pass stands between decode "
-	  "passes.",
+	  "Where the stack does not mix them a "
+	  "prompt pass stands between decode passes.",
 	  "Sarathi-Serve, arXiv 2403.02310, section 4.2; engine/serve/steady.c",
 	  mixed },
 	{ "request_seconds", "A request", "TTFT + (output - 1) * TPOT", steady,
@@ -290,15 +288,15 @@ const struct explain_row explain_serving[] = {
 	  computing },
 	{ "decode_network_seconds", "Collectives of a decode pass",
 	  "scale * (TP + EP + CP + PP)",
-	  "Nothing hides them; inside a domain servers reduce with kernels of their "
-	  "own.",
+	  "Nothing hides them; inside a domain "
+	  "servers reduce with kernels of their own.",
 	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us", network },
 	{ "decode_overhead_seconds", "Overhead of a decode pass",
 	  "scale * pass * (1 + draft) - compute - memory - network", bounds,
 	  "presets/stacks: serving.iteration_us", overhead },
 	{ "prefill_share", "Time with prompts", "min(1, rate * carrying / copies)",
-	  "Of a server that prefills and decodes; of the prefill GPUs where they are "
-	  "apart.",
+	  "Of a server that prefills and decodes; "
+	  "of the prefill GPUs where they are apart.",
 	  "engine/serve/steady.c", share },
 
 	{ "output_tokens_per_second", "Output tokens a second",

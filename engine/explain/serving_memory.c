@@ -204,16 +204,14 @@ const struct explain_row explain_serving_memory[] = {
 	  "windows cut; states of SSM layers have one size.",
 	  "PagedAttention, arXiv 2309.06180, section 3; engine/serve/memory.c", cache },
 	{ "kv_bytes_per_token", "KV cache of a token", NULL,
-	  "Of one copy, whatever ranks repeat; mean over a request's context where "
-	  "windows "
-	  "cut it.",
+	  "Of one copy, whatever ranks repeat; mean over "
+	  "a request's context where windows cut it.",
 	  "GQA, arXiv 2305.13245; DeepSeek-V2, arXiv 2405.04434, table 1",
 	  token_cache },
 	{ "kv_tokens", "Tokens that all caches hold", NULL,
-	  "For requests of this length; a cached prefix is held once. The cache is "
-	  "capacity * share - (held - context) with vLLM, (capacity - F) * share - W "
-	  "with "
-	  "SGLang, (capacity - held) * share with others.",
+	  "For requests of this length; a cached prefix is held once. The "
+	  "cache is capacity * share - (held - context) with vLLM, (capacity "
+	  "- F) * share - W with SGLang, (capacity - held) * share with others.",
 	  memory_source, tokens },
 	{ "headroom_bytes", "Headroom", "max(0, capacity - total)",
 	  "What more requests, or longer ones, could take.", definition, headroom },
@@ -222,8 +220,7 @@ const struct explain_row explain_serving_memory[] = {
 	  "the stack reserves.",
 	  "PagedAttention, arXiv 2309.06180, section 4.3", room },
 	{ "total_bytes", "Memory of the fullest GPU", "W + A + B + F + KV",
-	  "With the cache of the requests that run, not what an engine reserves for "
-	  "it.",
+	  "With the cache of the requests that run, not what an engine reserves for it.",
 	  "the parts; each has its own explanation", total },
 	{ "allocated_bytes", "Allocated", "W + A + B + KV",
 	  "The total without framework.", "torch.cuda.max_memory_allocated",
@@ -247,17 +244,15 @@ const struct explain_row explain_serving_dimensions[] = {
 	  "Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)",
 	  explain_sent },
 	{ "network_bytes", "Of them across the network", NULL,
-	  "The rest stays inside the fast domain. An all-to-all sends each token once "
-	  "to "
-	  "each domain that it needs.",
+	  "The rest stays inside the fast domain. An all-to-all "
+	  "sends each token once to each domain that it needs.",
 	  "engine/price/collective.h", explain_network },
 	{ "payload_bytes", "Payload", NULL,
 	  "Without what an algorithm sends more than once.",
 	  "engine/price/collective.h", explain_payload },
 	{ "seconds", "Time of these collectives", NULL,
-	  "Inside a domain servers reduce with kernels of their own, whose latency is "
-	  "a "
-	  "third of NCCL's.",
+	  "Inside a domain servers reduce with kernels of "
+	  "their own, whose latency is a third of NCCL's.",
 	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us",
 	  explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,

@@ -324,10 +324,9 @@ static double rate_spread(const struct asked *a)
 		.row.source = "engine/serve/README.md"                           \
 	}
 
-static const char queue[] =
-	"What the closed loop returned: mean value analysis (Reiser and Lavenberg "
-	"1980, "
-	"Schweitzer 1979), and for the first token the burst that a load begins with.";
+static const char queue[] = "What the closed loop returned: mean value analysis "
+			    "(Reiser and Lavenberg 1980, Schweitzer 1979), and "
+			    "for the first token the burst that a load begins with.";
 static const char decoding[] = "Summed over the kernels of one decode pass.";
 static const char held[] = "Of one rank of the fullest stage.";
 static const char spread[] =
@@ -424,8 +423,7 @@ const struct explain_node explain_serving_nodes[] = {
 	     kv_share, kv_share_terms, NULL, "As the stack means it."),
 	NODE("serving.admitted_tokens", "Tokens of a request that is let in", FORM_REAL,
 	     admitted, admitted_terms, NULL,
-	     "Half through its output in the mean; all of it where the stack "
-	     "reserves."),
+	     "Half through its output in the mean; all of it where the stack reserves."),
 	NODE("serving.request_limit", "Requests of a copy at most", FORM_COUNT, limit,
 	     limit_terms, "if(plan > 0, plan, stack)", "0 = no limit."),
 	NODE("serving.sampled_rows", "Rows that a pass may sample", FORM_COUNT, rows,

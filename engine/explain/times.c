@@ -154,23 +154,20 @@ const struct explain_row explain_dimensions[] = {
 	  "Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)",
 	  explain_sent },
 	{ "network_bytes", "Of them across the network", NULL,
-	  "The rest stays inside the fast domain. An all-to-all sends each token once "
-	  "to "
-	  "each domain that it needs.",
+	  "The rest stays inside the fast domain. An all-to-all "
+	  "sends each token once to each domain that it needs.",
 	  "engine/price/collective.h", explain_network },
 	{ "payload_bytes", "Payload", NULL,
 	  "Without what an algorithm sends more than once.",
 	  "engine/price/collective.h", explain_payload },
 	{ "seconds", "Time of these collectives", NULL,
-	  "Latency and transfer overlap a little, which is what measured sizes show. "
-	  "Groups "
-	  "that leave a domain side by side share its way out.",
+	  "Latency and transfer overlap a little, which is what measured sizes "
+	  "show. Groups that leave a domain side by side share its way out.",
 	  "fits of NCCL measurements (aiconfigurator, nccl-tests); presets/clusters",
 	  explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
-	  "TP waits unless overlap is on; DP hides behind the last backward, but for "
-	  "one "
-	  "bucket; PP sends hide where the stack overlaps them.",
+	  "TP waits unless overlap is on; DP hides behind the last backward, "
+	  "but for one bucket; PP sends hide where the stack overlaps them.",
 	  "presets/stacks: dp_overlap, tp_overlap, ep_overlap", explain_unhidden },
 	{ 0 },
 };

@@ -240,11 +240,11 @@ const struct explain_row explain_totals[] = {
 	  "Without MTP layers, as published counts do.",
 	  "the model's file names its source", model },
 	{ "flops_per_token", "Model FLOPs per token", "w * (N - table) + 6 * A + S",
-	  "Forward and backward, nothing recomputed; frozen weights under LoRA have no "
-	  "gradient of their own, w = 4. S is 6 * L * s * heads * head_dim and "
-	  "what other mixers scan. Attention counts the causal half (unless the "
-	  "convention is full), windows as they are; a tied table counts once, as the "
-	  "head.",
+	  "Forward and backward, nothing recomputed; frozen weights "
+	  "under LoRA have no gradient of their own, w = 4. S is 6 * "
+	  "L * s * heads * head_dim and what other mixers scan. Attention "
+	  "counts the causal half (unless the convention is full), "
+	  "windows as they are; a tied table counts once, as the head.",
 	  "PaLM, arXiv 2204.02311, appendix B; LoRA, arXiv 2106.09685", flops },
 	{ "capacity_bytes", "Capacity", "label",
 	  "What a framework can allocate on this accelerator, not the label.",

@@ -223,15 +223,13 @@ static bool is_disaggregated_moe(const struct scenario *s)
 
 const struct knob knob_table[] = {
 	{ "tp", "tensor_parallel", "TP  tensor", "",
-	  "Ranks that share every matrix of a layer; the most communication, so keep "
-	  "it "
-	  "on the fastest links.",
+	  "Ranks that share every matrix of a layer; the most "
+	  "communication, so keep it on the fastest links.",
 	  GROUP_PARALLELISM, COUNT(plan.tp, 1, MAX_DEGREE), .step = STEP_DEGREE,
 	  .both = true },
 	{ "sp", "sequence_parallel", "SP  sequence", "",
-	  "Split norms, dropout and residuals along the sequence inside a TP group: "
-	  "less "
-	  "memory for the same traffic.",
+	  "Split norms, dropout and residuals along the sequence "
+	  "inside a TP group: less memory for the same traffic.",
 	  GROUP_PARALLELISM, SWITCH(plan.sp), .applies = has_tp },
 	{ "pp", "pipeline_parallel", "PP  pipeline", "",
 	  "Stages that each hold some of the layers; little communication, but stages "
@@ -239,15 +237,13 @@ const struct knob knob_table[] = {
 	  GROUP_PARALLELISM, COUNT(plan.pp, 1, MAX_STAGES), .step = STEP_DEGREE,
 	  .both = true },
 	{ "vpp", "virtual_pipeline", "VPP virtual", "",
-	  "Chunks of layers per stage (interleaved, breadth-first, hanayo): divides "
-	  "the "
-	  "bubble, multiplies the transfers.",
+	  "Chunks of layers per stage (interleaved, breadth-first, "
+	  "hanayo): divides the bubble, multiplies the transfers.",
 	  GROUP_PARALLELISM, COUNT(plan.vpp, 1, MAX_CHUNKS), .step = STEP_ONE,
 	  .applies = takes_chunks },
 	{ "cp", "context_parallel", "CP  context", "",
-	  "Ranks that share every sequence: for long sequences, whose activations no "
-	  "one "
-	  "rank can hold.",
+	  "Ranks that share every sequence: for long "
+	  "sequences, whose activations no one rank can hold.",
 	  GROUP_PARALLELISM, COUNT(plan.cp, 1, MAX_DEGREE), .step = STEP_DEGREE,
 	  .both = true },
 	{ "cp_kind", "cp_comm_type", "CP  kind", "",
@@ -255,21 +251,18 @@ const struct knob knob_table[] = {
 	  "gathered, or heads exchanged (Ulysses).",
 	  GROUP_PARALLELISM, WORD(plan.cp_kind, cp_words), .applies = has_cp },
 	{ "ep", "expert_parallel", "EP  expert", "",
-	  "Ranks that share the experts of a mixture-of-experts layer; tokens travel "
-	  "to "
-	  "their experts by all-to-all.",
+	  "Ranks that share the experts of a mixture-of-experts "
+	  "layer; tokens travel to their experts by all-to-all.",
 	  GROUP_PARALLELISM, COUNT(plan.ep, 1, MAX_DEGREE), .step = STEP_DEGREE,
 	  .applies = has_experts, .both = true },
 	{ "etp", "expert_tensor_parallel", "ETP expert TP", "",
-	  "Tensor parallel degree inside each expert; auto follows the stack "
-	  "(Megatron: "
-	  "TP).",
+	  "Tensor parallel degree inside each expert; "
+	  "auto follows the stack (Megatron: TP).",
 	  GROUP_PARALLELISM, COUNT(plan.etp, 0, MAX_DEGREE), .step = STEP_DEGREE,
 	  .zero = "auto", .applies = has_experts },
 	{ "zero", "zero_stage", "ZeRO", "",
-	  "What data-parallel ranks share out: 0 nothing, 1 optimizer, 2 and "
-	  "gradients, "
-	  "3 and weights (FSDP).",
+	  "What data-parallel ranks share out: 0 nothing, 1 "
+	  "optimizer, 2 and gradients, 3 and weights (FSDP).",
 	  GROUP_PARALLELISM, COUNT(plan.zero, 0, 3), .step = STEP_ONE },
 	{ "zero_group", "shard_group", "ZeRO group", "",
 	  "Ranks that share one set of shards; a smaller group is HSDP and replicates "
@@ -285,14 +278,12 @@ const struct knob knob_table[] = {
 	  COUNT(plan.fsdp_prefetch, 0, 16), .step = STEP_ONE, .applies = is_fsdp },
 
 	{ "mbs", "micro_batch", "micro-batch", "sequences",
-	  "Sequences that one rank works on at once: larger ones use the GPU better "
-	  "and "
-	  "hold more activations.",
+	  "Sequences that one rank works on at once: larger "
+	  "ones use the GPU better and hold more activations.",
 	  GROUP_BATCH, COUNT(plan.micro_batch, 1, MAX_BATCH), .step = STEP_SERIES },
 	{ "gbs", "global_batch", "global batch", "sequences",
-	  "Sequences per optimizer step over all ranks; it belongs to the training, "
-	  "not "
-	  "to the machine.",
+	  "Sequences per optimizer step over all ranks; "
+	  "it belongs to the training, not to the machine.",
 	  GROUP_BATCH, COUNT(plan.global_batch, 1, MAX_BATCH), .step = STEP_SERIES },
 	{ "seq", "seq_len", "sequence", "tokens", "Tokens per sequence; 8k means 8192.",
 	  GROUP_BATCH, COUNT(plan.seq_len, 1, MAX_SEQ), .step = STEP_DOUBLE },
@@ -303,13 +294,12 @@ const struct knob knob_table[] = {
 	  .zero = "off" },
 
 	{ "schedule", "pipeline_schedule", "schedule", "",
-	  "Order in which stages run forwards and backwards; interleaved with VPP 1 is "
-	  "1f1b.",
+	  "Order in which stages run forwards and "
+	  "backwards; interleaved with VPP 1 is 1f1b.",
 	  GROUP_PIPELINE, WORD(plan.schedule, schedule_words), .applies = has_pp },
 	{ "micro_batch_group", "microbatch_group", "VPP group", "micro-batches",
-	  "Micro-batches that pass one chunk before the next chunk's turn "
-	  "(interleaved); "
-	  "auto is PP.",
+	  "Micro-batches that pass one chunk before the "
+	  "next chunk's turn (interleaved); auto is PP.",
 	  GROUP_PIPELINE, COUNT(plan.micro_batch_group, 0, 65536), .step = STEP_SERIES,
 	  .zero = "auto", .applies = has_chunks },
 	{ "split", "stage_split", "layer split", "",
@@ -336,16 +326,14 @@ const struct knob knob_table[] = {
 	  "Count the LM head and loss as one layer of the last stage in an even split.",
 	  GROUP_PIPELINE, SWITCH(plan.split_loss), .applies = has_even_split },
 	{ "layout", "pipeline_model_parallel_layout", "layout", "",
-	  "Megatron's layout string: E embedding, t layer, m MTP, L loss, | next "
-	  "stage, "
-	  "*n repeat; used with split custom.",
+	  "Megatron's layout string: E embedding, t layer, m MTP, "
+	  "L loss, | next stage, *n repeat; used with split custom.",
 	  GROUP_PIPELINE, .type = KNOB_TEXT, .step = STEP_WORD,
 	  .offset = offsetof(struct scenario, plan.layout), .size = MAX_LAYOUT,
 	  .scale = 1, .zero = "none", .applies = has_layout },
 	{ "optimizer_sync", NULL, "optimizer sync", "",
-	  "Whether a step ends with a barrier for the gradient norm, or checks it "
-	  "after "
-	  "the fact (zero bubble).",
+	  "Whether a step ends with a barrier for the gradient "
+	  "norm, or checks it after the fact (zero bubble).",
 	  GROUP_PIPELINE, WORD(plan.optimizer_sync, sync_words),
 	  .applies = has_skewed_end },
 
@@ -373,8 +361,8 @@ const struct knob knob_table[] = {
 	  "Share of the saved activations sent to host memory until the backward.",
 	  GROUP_MEMORY, REAL(plan.activation_offload, 0, 1, 1), .step = STEP_TENTH },
 	{ "lora_rank", "lora", "LoRA rank", "",
-	  "Train low-rank adapters of this rank on a frozen model; off trains all "
-	  "weights.",
+	  "Train low-rank adapters of this rank on "
+	  "a frozen model; off trains all weights.",
 	  GROUP_MEMORY, COUNT(plan.lora_rank, 0, 4096), .step = STEP_SERIES,
 	  .zero = "off" },
 
@@ -388,23 +376,22 @@ const struct knob knob_table[] = {
 	  "How fp8 scaling factors are found: finer ones cost more memory traffic.",
 	  GROUP_PRECISION, WORD(plan.fp8_recipe, fp8_words), .applies = is_fp8 },
 	{ "attention_kernel", "attention_backend", "attention", "",
-	  "Kernel of the attention core: flash kernels never write the scores to "
-	  "memory.",
+	  "Kernel of the attention core: flash "
+	  "kernels never write the scores to memory.",
 	  GROUP_PRECISION, WORD(plan.attention_kernel, attention_words) },
 	{ "fused_norms", NULL, "fused norms", "",
 	  "Norms, rotary positions and activations as one kernel each.",
 	  GROUP_PRECISION, SWITCH(plan.fused_norms) },
 	{ "compile", "torch_compile", "compile", "",
-	  "The model is compiled (torch.compile): fused element-wise work, fewer "
-	  "launches.",
+	  "The model is compiled (torch.compile): "
+	  "fused element-wise work, fewer launches.",
 	  GROUP_PRECISION, SWITCH(plan.compile) },
 	{ "cuda_graphs", "cuda_graph_impl", "CUDA graphs", "",
 	  "Replay recorded kernels instead of launching them one by one; takes memory.",
 	  GROUP_PRECISION, WORD(plan.cuda_graphs, graph_words) },
 	{ "cross_entropy", "cross_entropy_loss_fusion", "cross-entropy", "",
-	  "Loss over the vocabulary: op by op, in one kernel, or chunk by chunk "
-	  "without "
-	  "whole logits.",
+	  "Loss over the vocabulary: op by op, in one "
+	  "kernel, or chunk by chunk without whole logits.",
 	  GROUP_PRECISION, WORD(plan.cross_entropy, ce_words) },
 	{ "vocab_parallel", "loss_parallel", "vocab parallel", "",
 	  "Logits stay split over TP; off keeps whole logits on each TP rank.",
@@ -436,8 +423,7 @@ const struct knob knob_table[] = {
 	  WORD(plan.moe_dispatcher, dispatcher_words), .applies = has_experts },
 	{ "moe_capacity", NULL, "capacity", "",
 	  "Dropless keeps every token; drop leaves out what an expert gets above the "
-	  "capacity factor; pad fills it up to there as well, in computing and "
-	  "traffic.",
+	  "capacity factor; pad fills it up to there as well, in computing and traffic.",
 	  GROUP_MOE, WORD(plan.moe_capacity, capacity_words), .applies = has_experts },
 	{ "capacity_factor", "moe_expert_capacity_factor", "capacity factor", "",
 	  "Tokens an expert takes at most, over the mean.", GROUP_MOE,
@@ -491,8 +477,8 @@ const struct knob knob_table[] = {
 	  GROUP_CLUSTER, REAL(cluster.host_bytes_per_gpu, 0, 65536, GIB),
 	  .step = STEP_SERIES, .zero = "unknown", .applies = has_offload },
 	{ "scale", "calibration", "calibration", "",
-	  "Measured over predicted step time of one run on this cluster; 1 means not "
-	  "calibrated.",
+	  "Measured over predicted step time of one "
+	  "run on this cluster; 1 means not calibrated.",
 	  GROUP_CLUSTER, REAL(cluster.scale, 0.1, 10, 1), .step = STEP_TENTH },
 
 	{ "tokens", "training_tokens", "training run", "tokens",
@@ -516,9 +502,8 @@ const struct knob knob_table[] = {
 	  "Time lost to find a failure and start again.", GROUP_RUN,
 	  REAL(cluster.restart_seconds, 0, 1e6, 1), .step = STEP_DECADE },
 	{ "flops_convention", NULL, "FLOPs of scores", "",
-	  "Count attention scores over the causal half, or over the full square as "
-	  "some "
-	  "papers do.",
+	  "Count attention scores over the causal half, "
+	  "or over the full square as some papers do.",
 	  GROUP_RUN, WORD(plan.flops_convention, flops_words) },
 
 	{ "mode", NULL, "mode", "",
@@ -535,8 +520,8 @@ const struct knob knob_table[] = {
 	  GROUP_SERVING, COUNT(plan.serving.concurrency, 0, MAX_BATCH),
 	  .step = STEP_DOUBLE, .zero = "max" },
 	{ "request_rate", "requests_per_second", "request rate", "requests/s",
-	  "Requests that arrive; their number in flight follows. Off holds the "
-	  "concurrency.",
+	  "Requests that arrive; their number in "
+	  "flight follows. Off holds the concurrency.",
 	  GROUP_SERVING, REAL(plan.serving.request_rate, 0, 1e6, 1),
 	  .step = STEP_DECADE, .zero = "off" },
 	{ "length_spread", NULL, "length spread", "",
@@ -561,8 +546,8 @@ const struct knob knob_table[] = {
 	  "ends together.",
 	  GROUP_SERVING, WORD(plan.serving.batching, batching_words) },
 	{ "chunked_prefill", "enable_chunked_prefill", "chunked prefill", "",
-	  "Cut prompts to the token budget, so that decoding requests go on beside "
-	  "them.",
+	  "Cut prompts to the token budget, so that "
+	  "decoding requests go on beside them.",
 	  GROUP_SERVING, SWITCH(plan.serving.chunked_prefill),
 	  .applies = is_continuous },
 	{ "max_batched_tokens", "max_num_batched_tokens", "token budget", "tokens",

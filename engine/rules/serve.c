@@ -318,8 +318,7 @@ const struct legality serving_table[] = {
 	    "TensorRT-LLM mapping: moe_tp_size x moe_ep_size = tp_size" },
 	  0,
 	  breaks_s5,
-	  "ep tp dp_attention disaggregated prefill_ep prefill_tp "
-	  "prefill_dp_attention" },
+	  "ep tp dp_attention disaggregated prefill_ep prefill_tp prefill_dp_attention" },
 	{ { "S6", ERROR, "EP {0} does not divide {1} experts, copies counted",
 	    "DeepSeek EPLB: physical experts are dealt out evenly" },
 	  0,
@@ -331,8 +330,8 @@ const struct legality serving_table[] = {
 	  breaks_s17,
 	  "ep" },
 	{ { "S7", ERROR,
-	    "DP attention {0} shares experts, and this model is dense: more engines do "
-	    "that",
+	    "DP attention {0} shares experts, and "
+	    "this model is dense: more engines do that",
 	    "sglang/srt/server_args.py enable_dp_attention" },
 	  0,
 	  breaks_s7,
@@ -364,14 +363,13 @@ const struct legality serving_table[] = {
 	  breaks_s11,
 	  "speculative" },
 	{ { "S12", ERROR,
-	    "the prefill pool of {0} GPUs does not hold an engine of {1} and leave "
-	    "some "
-	    "to decode",
+	    "the prefill pool of {0} GPUs does not hold "
+	    "an engine of {1} and leave some to decode",
 	    "arXiv 2401.09670, section 3" },
 	  0,
 	  breaks_s12,
-	  "gpus tp pp cp dp_attention disaggregated prefill_gpus prefill_tp prefill_pp "
-	  "prefill_dp_attention" },
+	  "gpus tp pp cp dp_attention disaggregated prefill_gpus "
+	  "prefill_tp prefill_pp prefill_dp_attention" },
 	{ { "S13", ERROR, "a disaggregated server batches continuously",
 	    "arXiv 2401.09670, section 3" },
 	  0,

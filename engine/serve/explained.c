@@ -36,10 +36,9 @@ static const struct rule notes[NOTE_COUNT] = {
 			       "{2:bytes} a GPU",
 			       "engine/serve/memory.c" },
 	[NOTE_SHARE_LARGE] = { "S26", SEVERITY_WARNING,
-			       "memory share {0:percent} gives {1:bytes} a GPU to the "
-			       "KV "
-			       "cache, and {2:bytes} are left for it: the server can't "
-			       "start",
+			       "memory share {0:percent} gives {1:bytes} "
+			       "a GPU to the KV cache, and {2:bytes} are "
+			       "left for it: the server can't start",
 			       "engine/serve/memory.c" },
 	[NOTE_TTFT] = { "S20", SEVERITY_WARNING,
 			"no batch keeps the goal TTFT {0:seconds}: a request alone "
@@ -54,8 +53,8 @@ static const struct rule notes[NOTE_COUNT] = {
 			"{1:real}: the queue grows without end",
 			"Little's law; engine/serve/steady.c" },
 	[NOTE_WAITING] = { "S22", SEVERITY_WARNING,
-			   "{0} requests are asked for, and there is room for {1}: {2} "
-			   "wait",
+			   "{0} requests are asked for, and "
+			   "there is room for {1}: {2} wait",
 			   "engine/serve/memory.c" },
 	[NOTE_MISSED] = { "S23", SEVERITY_WARNING,
 			  "{0:real} requests miss the goals: TTFT {1:seconds}, TPOT "

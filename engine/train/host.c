@@ -12,9 +12,8 @@ static const double buffer_factor = 1.5;
 
 static const struct rule overflow = {
 	"X25", SEVERITY_ERROR,
-	"offload needs {0:bytes} of host memory per GPU of a node; {1:bytes} of "
-	"{2:bytes} "
-	"may be taken",
+	"offload needs {0:bytes} of host memory per GPU "
+	"of a node; {1:bytes} of {2:bytes} may be taken",
 	"presets/clusters: host_gib_per_gpu; DeepSpeed, additional_buffer_factor"
 };
 

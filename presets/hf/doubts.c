@@ -174,7 +174,7 @@ bool hf_can_read(struct hf_reader *r, const char *model_type)
 		return !r->failed;
 	r->failed = true;
 	return error_set(r->error, r->document->file, r->config->line,
-			 "%.40s is an encoder-decoder, which is not modelled: decoders "
-			 "are",
+			 "%.40s is an encoder-decoder, which "
+			 "is not modelled: decoders are",
 			 model_type);
 }

@@ -127,9 +127,9 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 		multi_query && (t & FAMILY_MULTI_QUERY)
 			? 1
 			: hf_count(r,
-				   "num_key_value_heads num_kv_heads n_head_kv "
-				   "num_attention_groups multi_query_group_num "
-				   "attn_config.kv_n_heads",
+				   "num_key_value_heads num_kv_heads "
+				   "n_head_kv num_attention_groups "
+				   "multi_query_group_num attn_config.kv_n_heads",
 				   multi_query                     ? 1
 				   : !stated && usual.kv_heads > 0 ? usual.kv_heads
 								   : a->heads);
@@ -152,11 +152,10 @@ static void read_shared_expert(struct hf_reader *r, struct moe *moe)
 {
 	bool llama4 = r->family && strcmp(r->family->model_type, "llama4") == 0;
 
-	moe->shared_experts =
-		hf_count(r,
-			 "n_shared_experts num_shared_experts moe_num_shared_experts "
-			 "num_shared_expert",
-			 llama4);
+	moe->shared_experts = hf_count(r,
+				       "n_shared_experts num_shared_experts "
+				       "moe_num_shared_experts num_shared_expert",
+				       llama4);
 	moe->shared_ffn = hf_count(r,
 				   "shared_expert_intermediate_size share_expert_dim "
 				   "moe_shared_expert_intermediate_size "
@@ -187,8 +186,7 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 	moe->experts_per_token = hf_count(r,
 					  "num_experts_per_tok num_experts_per_token "
 					  "experts_per_token moe_k moe_top_k "
-					  "top_k_experts moe_topk "
-					  "ffn_config.moe_top_k",
+					  "top_k_experts moe_topk ffn_config.moe_top_k",
 					  1);
 	moe->expert_ffn = hf_count(r, "moe_intermediate_size expert_intermediate_size",
 				   (traits(r) & FAMILY_EXPERT_FFN) || llama4 ? ffn : 0);
@@ -318,15 +316,15 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 	layers = layers > 0 ? hf_count(r, LAYER_KEYS, layers)
 			    : hf_need_or(r, LAYER_KEYS, usual.layers);
 	ffn = hf_count(r, "intermediate_size_mlp dense_intermediate_size", 0);
-	read_moe(r, model,
-		 hf_count(r,
-			  "intermediate_size n_inner ffn_dim "
-			  "ffn_config.ffn_hidden_size",
-			  0));
+	read_moe(
+		r, model,
+		hf_count(r,
+			 "intermediate_size n_inner ffn_dim ffn_config.ffn_hidden_size",
+			 0));
 	if (ffn == 0)
 		ffn = hf_count(r,
-			       "intermediate_size n_inner ffn_dim ffn_hidden_size "
-			       "ffn_config.ffn_hidden_size",
+			       "intermediate_size n_inner ffn_dim "
+			       "ffn_hidden_size ffn_config.ffn_hidden_size",
 			       usual.ffn > 0 ? usual.ffn : 4 * model->hidden);
 	read_ssm(r, model);
 	if (!only_ssm)

@@ -9,8 +9,8 @@ const struct flag megatron_flags[] = {
 	{ "pipeline-model-parallel-size", "pp", FLAG_VALUE, NULL, "1" },
 	{ "context-parallel-size", "cp", FLAG_VALUE, NULL, "1" },
 	{ "cp-comm-type", "cp_kind", FLAG_WORD,
-	  "p2p=ring all_gather=all-gather allgather=all-gather a2a=ulysses "
-	  "a2a+p2p=ulysses",
+	  "p2p=ring all_gather=all-gather "
+	  "allgather=all-gather a2a=ulysses a2a+p2p=ulysses",
 	  "ring" },
 	{ "expert-model-parallel-size", "ep", FLAG_VALUE, NULL, "1" },
 	{ "expert-tensor-parallel-size", "etp", FLAG_VALUE, NULL, "auto" },

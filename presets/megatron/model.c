@@ -183,8 +183,8 @@ static void read_attention(struct reader *r, const struct model *m,
 	if (!r->failed && a->heads == 0) {
 		r->failed = true;
 		error_set(r->error, r->arguments->file, 1,
-			  "no --num-attention-heads: the shape of the model is not "
-			  "given");
+			  "no --num-attention-heads: the "
+			  "shape of the model is not given");
 	}
 	if (r->failed)
 		return;

@@ -38,8 +38,7 @@ static void put_kept(struct export_out *out, const struct import_report *kept)
 {
 	/* others would mean something to a shell */
 	static const char names[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789_.-";
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
 
 	for (int i = 0; i < kept->count; i++) {
 		const struct import_note *note = &kept->note[i];

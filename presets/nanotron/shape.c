@@ -72,8 +72,8 @@ bool nanotron_read_model(const struct mapped *m)
 		return false;
 	if (s.heads < 1 || s.layers < 1 || s.layers > MAX_LAYERS)
 		return error_set(m->error, m->pairs->file, from->line,
-				 "model_config needs num_attention_heads and 1 to %d "
-				 "num_hidden_layers",
+				 "model_config needs num_attention_heads "
+				 "and 1 to %d num_hidden_layers",
 				 MAX_LAYERS);
 	snprintf(model.name, sizeof model.name, "nanotron");
 	model.hidden = s.hidden;

@@ -224,8 +224,8 @@ bool run_amend(struct measured_run *run, const struct document *document,
 		return true;
 	if (args->kind != NODE_SCALAR)
 		return error_set(error, document->file, args->line,
-				 "megatron_args is no text; expected \"name=value "
-				 "name=value\"");
+				 "megatron_args is no text; "
+				 "expected \"name=value name=value\"");
 	if (shape && !node_get(shape, "dropout"))
 		run->scenario.model.dropout = 0.1; /* Megatron's default */
 	report = calloc(1, sizeof *report);

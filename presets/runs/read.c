@@ -67,9 +67,9 @@ static bool set_knob(struct scenario *s, const struct document *document,
 
 	if (!knob)
 		return error_set(error, document->file, node->line,
-				 "unknown key '%.60s'%s%s%s; expected a knob or a word "
-				 "of tests/validation/README.md, so the run is not "
-				 "predicted",
+				 "unknown key '%.60s'%s%s%s; expected a "
+				 "knob or a word of tests/validation/README.md, "
+				 "so the run is not predicted",
 				 node->key, near ? "; did you mean " : "",
 				 near ? near : "", near ? "?" : "");
 	if (node->kind == NODE_SCALAR &&
@@ -87,8 +87,8 @@ static bool read_cluster(struct reading *r, const struct node *group)
 	name = map ? node_get(map, "accelerator") : NULL;
 	if (!name || name->kind != NODE_SCALAR) {
 		error_set(&error, r->document->file, map ? map->line : group->line,
-			  "cluster has no accelerator; expected a name such as "
-			  "h100-sxm-80g");
+			  "cluster has no accelerator; "
+			  "expected a name such as h100-sxm-80g");
 		add_fault(r->set, &error);
 		return false;
 	}

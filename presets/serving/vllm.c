@@ -11,9 +11,9 @@ static const struct mapping rows[] = {
 	{ "decode-context-parallel-size", "kv_shards", NULL, "1", false },
 	{ "gpu-memory-utilization", "memory_share", NULL, NULL, false },
 	{ "kv-cache-dtype", "kv_precision",
-	  "fp8=fp8 fp8_e4m3=fp8 fp8_e5m2=fp8 fp8_inc=fp8 fp8_ds_mla=fp8 "
-	  "fp8_per_token_head=fp8 bfloat16=bf16 float16=bf16 nvfp4=fp4 "
-	  "int8_per_token_head=int8",
+	  "fp8=fp8 fp8_e4m3=fp8 fp8_e5m2=fp8 fp8_inc=fp8 "
+	  "fp8_ds_mla=fp8 fp8_per_token_head=fp8 bfloat16=bf16 "
+	  "float16=bf16 nvfp4=fp4 int8_per_token_head=int8",
 	  "auto", false },
 	{ "block-size", "kv_block", NULL, "16", false },
 	{ "max-num-batched-tokens", "max_batched_tokens", NULL, "auto", false },
@@ -127,12 +127,11 @@ static const char *const launcher[] = { "nnodes",
 static const char formats[] =
 	"fp8=fp8 fbgemm_fp8=fp8 modelopt=fp8 modelopt_fp8=fp8 ptpc_fp8=fp8 "
 	"deepspeedfp=fp8 quark=fp8 fp8_per_tensor=fp8 fp8_per_block=fp8-block "
-	"modelopt_fp4=nvfp4 nvfp4=nvfp4 petit_nvfp4=nvfp4 mxfp4=nvfp4 mxfp8=mxfp8 "
-	"compressed-tensors=int8 experts_int8=int8 tpu_int8=int8 "
+	"modelopt_fp4=nvfp4 nvfp4=nvfp4 petit_nvfp4=nvfp4 mxfp4=nvfp4 "
+	"mxfp8=mxfp8 compressed-tensors=int8 experts_int8=int8 tpu_int8=int8 "
 	"awq_marlin=int4 awq=int4 gptq=int4 gptq_marlin=int4 marlin=int4 "
-	"gptq_bitblas=int4 "
-	"moe_wna16=int4 auto-round=int4 hqq=int4 aqlm=int4 gguf=int4 bitsandbytes=int4 "
-	"ipex=int4 inc=int4";
+	"gptq_bitblas=int4 moe_wna16=int4 auto-round=int4 hqq=int4 aqlm=int4 "
+	"gguf=int4 bitsandbytes=int4 ipex=int4 inc=int4";
 
 static int starts(const struct shell_word *words, int count)
 {

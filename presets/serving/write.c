@@ -170,8 +170,7 @@ static void add_kept(const struct tool *tool, const struct tool_writer *w,
 {
 	/* others would mean something to a shell */
 	static const char names[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789_.-";
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
 
 	for (int i = 0; kept && i < kept->count; i++) {
 		const struct import_note *note = &kept->note[i];

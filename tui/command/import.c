@@ -40,8 +40,8 @@ static bool read_base(void *context, const char *model, struct scenario *out,
 
 	if (!asked->path)
 		return error_set(error, NULL, 0,
-				 "import needs a format and a file: import megatron "
-				 "train.sh");
+				 "import needs a format and a "
+				 "file: import megatron train.sh");
 	snprintf(asked->report->model, sizeof asked->report->model, "%s",
 		 model ? model : "");
 	return format_read(asked->reader, asked->path, out, asked->report, error);

@@ -100,8 +100,7 @@ static void put_knobs(void)
 	     "what these options make of the built-in one. In names - and _ are equal. "
 	     "Sizes take 8k (8192) and 4M, tokens 15T.");
 	option("model", "NAME",
-	       "A model's name, Hugging Face id, or file (also a "
-	       "config.json).");
+	       "A model's name, Hugging Face id, or file (also a config.json).");
 	option("cluster", "NAME", "A cluster's name or file.");
 	option("stack", "NAME",
 	       "A software stack's name or file. Of a scenario that is given, what it "
@@ -163,10 +162,9 @@ static void put_rest(void)
 	line("Severities for check: a mapping rules of codes (shardscope list rules) "
 	     "and one of error, warning, hint, off.");
 	tag("~/.local/state/shardscope/workspace.yaml", "");
-	line("What was open when the explorer was left. A second explorer keeps "
-	     "session 2 "
-	     "in workspace-2.yaml, and so on; a .lock beside each is held while it is "
-	     "open.");
+	line("What was open when the explorer was left. A second "
+	     "explorer keeps session 2 in workspace-2.yaml, and "
+	     "so on; a .lock beside each is held while it is open.");
 }
 
 static void put_examples(void)
@@ -203,8 +201,8 @@ int command_manual(int argc, char **argv)
 	puts(".TH SHARDSCOPE 1 \"\" \"shardscope " SHARDSCOPE_VERSION "\"\n"
 	     ".ad l");
 	heading("NAME");
-	puts("shardscope \\- explore the parallelism trade\\-offs of large language "
-	     "models");
+	puts("shardscope \\- explore the parallelism "
+	     "trade\\-offs of large language models");
 	heading("SYNOPSIS");
 	puts(".B shardscope\n.RI [ SCENARIO ] \" [\" \\-\\-KNOB \" \" VALUE \" ...]\"\n"
 	     ".br\n.B shardscope\n.I COMMAND\n.RI [ ARGUMENTS ]");

@@ -29,8 +29,8 @@ static bool take_size(void *context, const char *value, struct error *error)
 	    asked->height <= CANVAS_MAX)
 		return true;
 	return error_set(error, NULL, 0,
-			 "--size %.40s: expected WIDTHxHEIGHT, as in 120x36, at most "
-			 "%dx%d",
+			 "--size %.40s: expected WIDTHxHEIGHT, "
+			 "as in 120x36, at most %dx%d",
 			 value, CANVAS_MAX, CANVAS_MAX);
 }
 

@@ -74,11 +74,10 @@ static bool take_objective(void *context, const char *value, struct error *error
 	asked->objective = objective_find(value);
 	asked->has_objective = true;
 	return asked->objective != OBJECTIVE_COUNT ||
-	       error_set(
-		       error, NULL, 0,
-		       "--objective %.40s: expected step, throughput, cost, memory or "
-		       "gpus",
-		       value);
+	       error_set(error, NULL, 0,
+			 "--objective %.40s: expected step, "
+			 "throughput, cost, memory or gpus",
+			 value);
 }
 
 static bool take_reserve(void *context, const char *value, struct error *error)
@@ -166,8 +165,7 @@ const struct own_option search_options[] = {
 	  "sequence, model of this shape",
 	  take_ask },
 	{ "pareto", "memory|gpus",
-	  "memory, gpus or (inference) users: what no plan beats in throughput and "
-	  "that",
+	  "memory, gpus or (inference) users: what no plan beats in throughput and that",
 	  take_front },
 	{ "robust", NULL,
 	  "the order of the best ten on network, GEMMs or memory 10 % worse",

@@ -156,8 +156,8 @@ static void print_misses(const struct misses *misses)
 		       form(FORM_BYTES, misses->has_bytes, has),
 		       misses->problem->reserve * 100);
 	else if (misses->too_large)
-		puts("nothing fits: the weights leave no room for one request's KV "
-		     "cache");
+		puts("nothing fits: the weights leave "
+		     "no room for one request's KV cache");
 	else if (misses->blocker.rule) {
 		char why[256];
 

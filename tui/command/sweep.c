@@ -38,8 +38,8 @@ static bool add_values(struct varied *v, const char *text, struct error *error)
 	while (rest && (value = strsep(&rest, ","))) {
 		if (value[0] == '\0' || v->count == MAX_VARIED_VALUES)
 			return error_set(error, NULL, 0,
-					 "--vary %s: expected 1 to %d values, as in "
-					 "%s=1,2,4",
+					 "--vary %s: expected 1 to "
+					 "%d values, as in %s=1,2,4",
 					 v->knob->key, MAX_VARIED_VALUES, v->knob->key);
 		v->value[v->count++] = value;
 	}

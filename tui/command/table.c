@@ -20,9 +20,8 @@ const struct command command_table[] = {
 	  { OPERAND_SCENARIO } },
 	{ "check",
 	  "[FILE] [--gpus N] [--stack NAME] [--rules FILE] [--KNOB VALUE ...] [--json]",
-	  "Every legality and fit problem of a plan or of another tool's file, with "
-	  "the "
-	  "nearest values that work; exit status 1 if there is any.",
+	  "Every legality and fit problem of a plan or of another tool's file, "
+	  "with the nearest values that work; exit status 1 if there is any.",
 	  command_check,
 	  check_options,
 	  true,

@@ -418,8 +418,8 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 	}
 	if (p->kind == PICK_FORMAT) {
 		canvas_text(canvas, x, in.y, in.width, ROLE_HINT,
-			    "Enter saves to a file  Tab copies (OSC 52)  PgUp PgDn "
-			    "scroll");
+			    "Enter saves to a file  Tab "
+			    "copies (OSC 52)  PgUp PgDn scroll");
 		return;
 	}
 	for (int i = 0; i < PRESET_KIND_COUNT; i++) {

@@ -136,8 +136,7 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 	if (serves(explorer) && serve_pools(&explorer->scenario, pool) > 0)
 		snprintf(text, sizeof text,
 			 "stage %d: %g layer%s, %s parameters per rank; %lld engine%s "
-			 "of "
-			 "%lld GPU%s, %.4g requests in each copy of the attention",
+			 "of %lld GPU%s, %.4g requests in each copy of the attention",
 			 stage, m->layers, m->layers == 1 ? "" : "s", count,
 			 (long long)pool[0].engines, pool[0].engines == 1 ? "" : "s",
 			 (long long)pool[0].engine, pool[0].engine == 1 ? "" : "s",

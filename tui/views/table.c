@@ -5,30 +5,26 @@
 
 const struct view view_table[VIEW_COUNT] = {
 	[VIEW_OVERVIEW] = { "overview", "Overview", true, overview_draw, NULL,
-			    "Memory, time, throughput and traffic of a step, or of a "
-			    "server with its curve of throughput over latency; below "
-			    "them "
-			    "what the values around the present one of the knob under "
-			    "the cursor would give, and advice. Enter on a number "
-			    "explains it, on a problem mends it." },
+			    "Memory, time, throughput and traffic of a step, or "
+			    "of a server with its curve of throughput over latency; "
+			    "below them what the values around the present one of "
+			    "the knob under the cursor would give, and advice. "
+			    "Enter on a number explains it, on a problem mends it." },
 	[VIEW_MEMORY] = { "memory", "Memory", true, memory_draw, memory_act,
-			  "What each pipeline stage holds at its peak, against the "
-			  "memory that a framework can use. Up and down choose a "
-			  "stage, "
-			  "Enter explains its total." },
+			  "What each pipeline stage holds at its peak, "
+			  "against the memory that a framework can use. Up "
+			  "and down choose a stage, Enter explains its total." },
 	[VIEW_TIMELINE] = { "timeline", "Timeline", true, timeline_draw, timeline_act,
-			    "Which stage runs which micro-batch when, and where it "
-			    "idles. "
-			    "Left and right go from item to item, up and down from "
-			    "stage "
-			    "to stage, + and - zoom, S lights the critical path. . and "
-			    ", "
-			    "play the step event by event: what has not started is not "
-			    "there. The row under a lane is what the stage holds, with "
-			    "a mark where that is most. A pinned plan is drawn above, "
+			    "Which stage runs which micro-batch when, and where "
+			    "it idles. Left and right go from item to item, up "
+			    "and down from stage to stage, + and - zoom, S lights "
+			    "the critical path. . and , play the step event by "
+			    "event: what has not started is not there. The row "
+			    "under a lane is what the stage holds, with a mark "
+			    "where that is most. A pinned plan is drawn above, "
 			    "on the same axis. Of a server: what fills a pass of "
-			    "decoding requests, one that carries prompts too, and one "
-			    "over a prompt; up and down light an operator." },
+			    "decoding requests, one that carries prompts too, "
+			    "and one over a prompt; up and down light an operator." },
 	[VIEW_TRAFFIC] = { "traffic", "Traffic", true, traffic_draw, traffic_act,
 			   "Every collective of a step, or of a server's decode pass: "
 			   "its group, the slowest link it "
@@ -39,35 +35,33 @@ const struct view view_table[VIEW_COUNT] = {
 			 "with shapes after the split, and the collectives between "
 			 "them. Left and right choose the kind of layer. Of a server: "
 			 "the operators of a pass under the roof of the accelerator, "
-			 "the longest first; left and right choose decoding or "
-			 "prefill." },
+			 "the longest first; left and right choose decoding or prefill." },
 	[VIEW_TOPOLOGY] = { "topology", "Topology", true, topology_draw, topology_act,
 			    "Ranks laid out on nodes. The groups of the rank under the "
 			    "cursor are lit; S chooses the dimension. Of a server: the "
 			    "ranks of its engine, and the other engines." },
 	[VIEW_SEARCH] = { "search", "Search", true, search_draw, search_act,
-			  "The best plans for this model on this machine, with a count "
-			  "of what became of every other. Enter takes a plan and marks "
-			  "the knobs that it changed; left and right choose what is "
-			  "best, S sorts by the next column, / filters: tp=4,8 pp=1..4 "
-			  "pin knobs, other words must be in a plan's name, or with ! "
-			  "must not. Activation offload, which no measured run covers, "
-			  "is tried with activation_offload=0,0.5,1 only. A * stands "
-			  "at a plan that stays the best of all "
-			  "where network, GEMMs or memory are 10 % worse. Below: the "
-			  "changes of your plan that save most, and what else fits. "
-			  "The "
-			  "line is the front that no plan beats; + gives it the room "
-			  "of "
+			  "The best plans for this model on this machine, with "
+			  "a count of what became of every other. Enter takes a "
+			  "plan and marks the knobs that it changed; left and "
+			  "right choose what is best, S sorts by the next column, "
+			  "/ filters: tp=4,8 pp=1..4 pin knobs, other words must "
+			  "be in a plan's name, or with ! must not. Activation "
+			  "offload, which no measured run covers, is tried with "
+			  "activation_offload=0,0.5,1 only. A * stands at a plan "
+			  "that stays the best of all where network, GEMMs or "
+			  "memory are 10 % worse. Below: the changes of your "
+			  "plan that save most, and what else fits. The line is "
+			  "the front that no plan beats; + gives it the room of "
 			  "the table, . changes from memory to GPUs. By gpus the "
-			  "smallest machine "
-			  "that holds it is found, with the filter deadline=30d the "
-			  "smallest that ends the run in time. In a plan's name mbs is "
-			  "the micro-batch, Z the ZeRO stage and ZG its group, uly and "
-			  "all kinds of CP, bal a balanced split, sel and ful what is "
+			  "smallest machine that holds it is found, with the "
+			  "filter deadline=30d the smallest that ends the run "
+			  "in time. In a plan's name mbs is the micro-batch, Z "
+			  "the ZeRO stage and ZG its group, uly and all kinds "
+			  "of CP, bal a balanced split, sel and ful what is "
 			  "recomputed, oo and ao the shares of optimizer and "
-			  "activations that go to the hosts, mg the VPP group; PD "
-			  "stands for prefill apart, on pg GPUs in engines of ptp." },
+			  "activations that go to the hosts, mg the VPP group; "
+			  "PD stands for prefill apart, on pg GPUs in engines of ptp." },
 	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
 			   "Where a number comes from: formula, this scenario's values "
 			   "in it, assumption, source. Left and right go through all "
