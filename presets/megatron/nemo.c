@@ -239,6 +239,9 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 	const char *devices, *nodes;
 	bool good = true;
 
+	if (!root || !n.model)
+		return error_set(error, arguments->file, 0,
+				 "no section 'model': not a configuration of NeMo");
 	n.plain = is_plain(&n);
 	skip_rest(&n);
 	good = add_name(&n);

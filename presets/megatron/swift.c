@@ -74,6 +74,7 @@ bool swift_settle(const struct arguments *a, struct scenario *out,
 		  struct import_report *report, struct error *error)
 {
 	const struct argument *task = arguments_find(a, "swift-task");
+	const struct argument *type = given(a, "task-type");
 	const char *precision =
 		says(a, "torch-dtype", "float16") || says(a, "fp16", "true") ? "fp16"
 		: says(a, "torch-dtype", "float32")                          ? "fp32"
@@ -86,11 +87,11 @@ bool swift_settle(const struct arguments *a, struct scenario *out,
 				 "megatron %.20s needs more than one model or loss, "
 				 "which is not modelled; sft and pt are",
 				 task->value);
-	if (given(a, "task-type") && !says(a, "task-type", "causal_lm"))
-		return error_set(error, a->file, given(a, "task-type")->line,
+	if (type && strcmp(type->value, "causal_lm") != 0)
+		return error_set(error, a->file, type->line,
 				 "--task_type is '%.40s'; the loss of the next token "
 				 "(causal_lm) is modelled",
-				 given(a, "task-type")->value);
+				 type->value);
 	if (out->model.moe.experts > 0 && !given(a, "expert-tensor-parallel-size") &&
 	    !put(a, out, "etp", "1", error))
 		return false;

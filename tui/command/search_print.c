@@ -326,7 +326,7 @@ void print_search(const struct planner_problem *problem,
 	if (result->found > 0)
 		print_doubts(problem, &result->top[0]);
 	if (planner_leaves_offload(problem))
-		puts("\nactivation offload, which no measured run covers, is left out: "
+		puts("\nactivation offload, which few measured runs cover, is left out: "
 		     "--activation_offload 0,0.5,1");
 	if (planner_is_unsure(problem))
 		printf("\nnobody measured %s: what fits is unsure, and plans above the "

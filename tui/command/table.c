@@ -40,8 +40,8 @@ const struct command command_table[] = {
 	  "[--pareto WORD] [--json]",
 	  "The best plan, exactly, with a proof. A knob is pinned by a value, a list "
 	  "1,2,4 or a range 1..8; the degrees, micro-batch, ZeRO, recomputation and "
-	  "schedule are free unless pinned. Activation offload, which no measured run "
-	  "covers, is free only on request: --activation_offload 0,0.5,1.",
+	  "schedule are free unless pinned. Activation offload, which few measured runs "
+	  "cover, is free only on request: --activation_offload 0,0.5,1.",
 	  command_search,
 	  search_options,
 	  true,

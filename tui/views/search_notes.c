@@ -176,8 +176,8 @@ static void draw_left_out(const struct explorer *explorer, struct canvas *canvas
 {
 	if (search_leaves_out(explorer))
 		canvas_text(canvas, x, y, width, ROLE_LABEL,
-			    width >= 84 ? "activation offload, which no measured run "
-					  "covers: / activation_offload=0,0.5,1"
+			    width >= 84 ? "activation offload, which few measured runs "
+					  "cover: / activation_offload=0,0.5,1"
 					: "left out: "
 					  "/ activation_offload=0,0.5,1");
 }

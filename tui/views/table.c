@@ -47,7 +47,7 @@ const struct view view_table[VIEW_COUNT] = {
 			  "right choose what is best, S sorts by the next column, "
 			  "/ filters: tp=4,8 pp=1..4 pin knobs, other words must "
 			  "be in a plan's name, or with ! must not. Activation "
-			  "offload, which no measured run covers, is tried with "
+			  "offload, which few measured runs cover, is tried with "
 			  "activation_offload=0,0.5,1 only. A * stands at a plan "
 			  "that stays the best of all where network, GEMMs or "
 			  "memory are 10 % worse. Below: the changes of your "
