@@ -97,8 +97,6 @@ static const struct field fields[] = {
 	ATTENTION("flash3", ATTENTION_FLASH3),
 	NUMBER("calibration.unaligned_efficiency",
 	       accelerator.calibration.unaligned_efficiency, 0),
-	NUMBER("calibration.grouped_efficiency",
-	       accelerator.calibration.grouped_efficiency, 0),
 	NUMBER("calibration.narrow_head_efficiency",
 	       accelerator.calibration.narrow_head_efficiency, 0),
 	NUMBER("calibration.attention_half_seq",

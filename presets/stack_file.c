@@ -89,6 +89,7 @@ static const struct field fields[] = {
 	{ "reports_first_stage", FIELD_BOOL, S(reports_first), 0, NULL },
 	{ "dropout", FIELD_NUMBER, S(dropout), 0, NULL },
 	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
+	{ "sends_fp8_rows", FIELD_BOOL, S(sends_fp8_rows), 0, NULL },
 	{ "saves_fp8_gates", FIELD_BOOL, S(saves_fp8_gates), 0, NULL },
 	{ "saves_fp8_inputs", FIELD_BOOL, S(saves_fp8_inputs), 0, NULL },
 	{ "measured_gpus", FIELD_COUNT, S(evidence.measured_gpus), 0, NULL },

@@ -43,7 +43,6 @@ static void check_cluster(const char *name)
 	between(name, "kernel time", k->kernel_seconds, 1e-6, 1e-4);
 	between(name, "step time", k->step_seconds, 1e-4, 0.06);
 	between(name, "unaligned", k->unaligned_efficiency, 0.3, 1);
-	between(name, "grouped", k->grouped_efficiency, 0.3, 1);
 	between(name, "narrow heads", k->narrow_head_efficiency, 0.3, 1);
 	for (int p = 0; p <= PRECISION_NVFP4; p++)
 		if (a->peak_flops[p] > 0)

@@ -79,8 +79,6 @@ const struct constant explain_constants[] = {
 	      cluster.accelerator.cores),
 	REAL("cluster.unaligned_efficiency", "Share of a GEMM's rate with odd widths",
 	     FORM_PERCENT, cluster.accelerator.calibration.unaligned_efficiency),
-	REAL("cluster.grouped_efficiency", "Share of a GEMM's rate with groups",
-	     FORM_PERCENT, cluster.accelerator.calibration.grouped_efficiency),
 	REAL("cluster.narrow_head_efficiency",
 	     "Share of flash attention's rate with narrow heads", FORM_PERCENT,
 	     cluster.accelerator.calibration.narrow_head_efficiency),

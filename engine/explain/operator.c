@@ -82,6 +82,9 @@ OF(trained_dense, op->expert ? 0 : op->trainable)
 OF(trained_expert, op->expert ? op->trainable : 0)
 OF(trainable, op->trainable)
 OF(groups, op->groups)
+OF(padding, op->padding_flops)
+OF(starts, op->start_seconds)
+OF(sums, op->sum_bytes)
 OF(held, op->held_bytes)
 OF(kept, op->kept_bytes)
 OF(saved, op->saved_bytes)
@@ -116,7 +119,7 @@ static struct roofline rate_of(const struct asked *a)
 	struct roofline rate = c.gemm;
 
 	if (is_linear(a))
-		graph_linear_rate(&c, op->columns, op->inner, op->groups, &rate);
+		graph_linear_rate(&c, op->columns, op->inner, &rate);
 	if (op->kind == OPERATOR_ATTENTION)
 		graph_attention_rate(&c, &a->scenario->model.kind[a->part], &rate);
 	return rate;
@@ -177,22 +180,49 @@ static void add_fixed(const struct asked *a, struct explanation *out, bool weigh
 	}
 }
 
+/* A GEMM leaves the last wave of tiles undone; a grouped one fills up its tiles, and
+ * starts each of its matrices. */
+static void add_tail(const struct asked *a, struct explanation *out,
+		     const char *tail_member)
+{
+	bool grouped = op_of(a)->groups > 1;
+
+	explain_say(out, grouped ? " + starts" : " + tail / r");
+	if (grouped)
+		own(a, out, "starts", "starting each of the matrices", "start_seconds");
+	else
+		own(a, out, "tail", "FLOPs that the last wave of tiles leaves undone",
+		    tail_member);
+}
+
+static void add_grouped(const struct asked *a, struct explanation *out, bool weights)
+{
+	if (op_of(a)->groups <= 1)
+		return;
+	own(a, out, "P", "FLOPs of rows that fill tiles", "padding_flops");
+	if (weights)
+		own(a, out, "S", "adding up gradients in fp32", "sum_bytes");
+}
+
 /* t0 + ((F/r)^2 + (B/bw)^2)^(1/2) + tail/r + q/bw */
 static void linear_terms(const struct asked *a, struct explanation *out,
 			 const char *tail_member, const char *quantised)
 {
 	bool quantises = context_of(a).quantise_bytes > 0;
+	bool grouped = op_of(a)->groups > 1, weights = !quantised;
+	const char *flops = grouped ? "(F + P)" : "F";
+	const char *bytes = grouped && weights ? quantises ? "(B + S - q)" : "(B + S)"
+			    : quantises        ? "(B - q)"
+					       : "B";
 
-	explain_say(out, quantises ? "t0 + sqrt(F / r * F / r + (B - q) / bw * "
-				     "(B - q) / bw) + tail / r"
-				   : "t0 + sqrt(F / r * F / r + B / bw * B / bw) + "
-				     "tail / r");
+	explain_say(out, "t0 + sqrt(%s / r * %s / r + %s / bw * %s / bw)", flops, flops,
+		    bytes, bytes);
 	add_rates(a, out, false);
 	own(a, out, "F", "FLOPs", "forward_flops");
 	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
 	own(a, out, "B", "bytes of memory traffic", "forward_bytes");
-	own(a, out, "tail", "FLOPs that the last wave of tiles leaves undone",
-	    tail_member);
+	add_grouped(a, out, weights);
+	add_tail(a, out, tail_member);
 	if (quantises)
 		own(a, out, "q", "of them, turning inputs narrow",
 		    "quantised_in_bytes");
@@ -328,11 +358,6 @@ static void rate_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, "r");
 	explain_from(a, out, "r", "of a large GEMM",
 		     is_head(a) ? "head_flops_per_second" : "gemm_flops_per_second");
-	if (is_linear(a) && op->groups > 1) {
-		explain_say(out, " * grouped");
-		explain_from(a, out, "grouped", "share of it in groups",
-			     "grouped_efficiency");
-	}
 	if (is_linear(a) && op->columns > 512 &&
 	    (((int64_t)op->columns | (int64_t)op->inner) & 63) != 0) {
 		explain_say(out, " * odd");
@@ -429,6 +454,9 @@ const struct explain_node explain_operator[] = {
 	DRAWN("columns", "Columns", FORM_COUNT, columns),
 	DRAWN("inner", "Inner dimension", FORM_COUNT, inner),
 	DRAWN("groups", "Matrices", FORM_COUNT, groups),
+	DRAWN("padding_flops", "Rows that fill tiles", FORM_FLOPS, padding),
+	DRAWN("start_seconds", "Starting its matrices", FORM_SECONDS, starts),
+	DRAWN("sum_bytes", "Adding gradients in fp32", FORM_TRAFFIC, sums),
 	DRAWN("tail_flops", "Tail of a forward", FORM_FLOPS, tail),
 	DRAWN("input_grad_tail_flops", "Tail of a backward", FORM_FLOPS,
 	      input_grad_tail),

@@ -125,19 +125,9 @@ static void kernel_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "gap", "of the stack between kernels", "stack.kernel_gap_seconds");
 }
 
-static double grouped(const struct asked *a)
-{
-	return explain_step(a)->context.grouped_efficiency;
-}
-
 static double unaligned(const struct asked *a)
 {
 	return explain_step(a)->context.unaligned_efficiency;
-}
-
-static void grouped_terms(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "e", "measured, 0 = not", "cluster.grouped_efficiency");
 }
 
 static void unaligned_terms(const struct asked *a, struct explanation *out)
@@ -188,8 +178,6 @@ const struct explain_node explain_rates[] = {
 	NODE("small_kernel_seconds", "Fixed time of a small kernel", FORM_SECONDS,
 	     small_kernel, kernel_terms, "(t + gap) / 2",
 	     "Most are short and fused with a neighbour."),
-	NODE("grouped_efficiency", "Share of a GEMM's rate in groups", FORM_PERCENT,
-	     grouped, grouped_terms, "if(e > 0, e, 1)", shares),
 	NODE("unaligned_efficiency", "Share of it with odd widths", FORM_PERCENT,
 	     unaligned, unaligned_terms, "if(e > 0, e, 1)", shares),
 	NODE("launch_seconds", "Launching a layer's kernels", FORM_SECONDS, launch,

@@ -36,7 +36,10 @@ struct graph_operator {
 	double forward_flops, input_grad_flops, weight_grad_flops;
 	double forward_bytes, backward_bytes; /* memory traffic */
 	double weights;                       /* held by this rank */
-	double trainable;   /* of them, or LoRA adapters beside a frozen base */
+	double trainable; /* of them, or LoRA adapters beside a frozen base */
+	/* grouped GEMM: FLOPs of rows that fill its tiles, seconds of starting all of
+	 * its matrices, bytes of adding weight gradients to sums in fp32 */
+	double padding_flops, start_seconds, sum_bytes;
 	bool expert;        /* its weights reduce over edp, not dp*cp */
 	double saved_bytes; /* held from forward to backward, dropped on recompute */
 	double kept_bytes;  /* held although the operator is recomputed */
@@ -74,7 +77,7 @@ struct graph_context {
 	double input_width;    /* of a GEMM input that waits for the backward */
 	double norm_passes;    /* memory passes of an unfused norm over a fused one's */
 	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element */
-	double unaligned_efficiency, grouped_efficiency;
+	double unaligned_efficiency;
 	double ffn_copies, head_copies; /* tensors that unfused software keeps */
 	double network_share;           /* the stack's share of the network */
 	bool frozen;                    /* LoRA: the base does not train */
@@ -94,7 +97,7 @@ void graph_embedding(const struct graph_context *context, struct graph *out);
 void graph_head(const struct graph_context *context, struct graph *out);
 /* At what rates a linear layer runs. */
 void graph_linear_rate(const struct graph_context *context, double columns,
-		       double inner, double groups, struct roofline *out);
+		       double inner, struct roofline *out);
 /* At what rates the attention of a kind runs. */
 void graph_attention_rate(const struct graph_context *context,
 			  const struct layer_kind *kind, struct roofline *out);

@@ -100,13 +100,46 @@ static struct graph_context without_adapters(const struct graph_context *c)
 	return bare;
 }
 
+/* Megatron adds the biases of the experts' outputs op by op, expert after expert,
+ * weighed by what the router gave in fp32 (TEGroupedMLP, _apply_bias in
+ * megatron/core/transformer/moe/experts.py). Of each element forward: the product is
+ * written (4), added to the output (2 + 4 + 4), the experts joined (4 + 4) and cast (4
+ * + 2); backward the gradient is cast (2 + 4), multiplied twice and summed for the
+ * biases and the weights (4 + 4 + 4, twice), and cast back (4 + 2). */
+static void add_biases(const struct graph_context *c, struct graph *graph,
+		       const struct routing *r)
+{
+	struct graph_operator *op;
+
+	if (!c->scenario->model.moe.expert_bias || c->scenario->plan.compile)
+		return;
+	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "expert biases", r->rows,
+			  r->width, 14 * c->width, 18 * c->width);
+	op->modules = 1u << MODULE_MOE;
+}
+
+/* Without a grouped kernel each expert launches its own: of the GEMMs before and behind
+ * the activation, which are the last three. */
+static void launch_each(const struct graph_context *c, struct graph *graph,
+			const struct routing *r)
+{
+	double launches = (r->experts - 1) * c->gemm.kernel_seconds;
+
+	for (int i = 1; i <= 3; i += 2) {
+		struct graph_operator *gemm = &graph->item[graph->count - i];
+
+		gemm->forward_seconds += launches;
+		gemm->input_grad_seconds += launches;
+		gemm->weight_grad_seconds += launches;
+	}
+}
+
 static void experts(const struct graph_context *c, struct graph *graph,
 		    const struct routing *r)
 {
 	const struct model *m = &c->scenario->model;
 	double h = r->width, up = m->gated_mlp ? 2 : 1;
-	/* tiles of 128 rows: each local expert wastes half of one on average */
-	double rows = r->rows + 64 * r->experts;
+	double rows = r->rows;
 	uint32_t moe = 1u << MODULE_MOE;
 	struct graph_operator *op;
 
@@ -125,17 +158,9 @@ static void experts(const struct graph_context *c, struct graph *graph,
 			  r->experts);
 	op->expert = true;
 	op->modules = moe;
-	if (c->scenario->plan.grouped_gemm)
-		return;
-	/* without a grouped kernel each expert launches its own */
-	for (int i = 1; i <= 3; i += 2) {
-		struct graph_operator *gemm = &graph->item[graph->count - i];
-		double launches = (r->experts - 1) * c->gemm.kernel_seconds;
-
-		gemm->forward_seconds += launches;
-		gemm->input_grad_seconds += launches;
-		gemm->weight_grad_seconds += launches;
-	}
+	if (!c->scenario->plan.grouped_gemm)
+		launch_each(c, graph, r);
+	add_biases(c, graph, r);
 }
 
 static void router(const struct graph_context *c, struct graph *graph)
@@ -172,13 +197,34 @@ static void latent(const struct graph_context *c, struct graph *graph,
 	op->modules = 1u << MODULE_MOE;
 }
 
+/* A plain all-to-all sends one copy for each chosen expert, in the order of the ranks
+ * that have them: tokens are permuted before and summed behind it, and sorted by expert
+ * on both sides of the experts. Fused dispatchers read tokens where they lie and sum
+ * what comes back: only the rows of local experts are moved (Megatron-LM,
+ * megatron/core/transformer/moe/token_dispatcher.py). */
+static bool orders_copies(const struct graph_context *c)
+{
+	return c->scenario->plan.moe_dispatcher == DISPATCH_ALLTOALL && c->mesh->ep > 1;
+}
+
+static struct graph_operator *move_rows(const struct graph_context *c,
+					struct graph *graph, const char *name,
+					double rows, double width)
+{
+	struct graph_operator *op = graph_memory(c, graph, OPERATOR_PERMUTE, name, rows,
+						 width, 2 * c->width, 2 * c->width);
+
+	op->modules = 1u << MODULE_MOE;
+	return op;
+}
+
 void graph_moe(const struct graph_context *c, struct graph *graph)
 {
 	const struct model *m = &c->scenario->model;
 	const struct plan *plan = &c->scenario->plan;
 	double h;
-	bool fp8 = plan->precision >= PRECISION_FP8 &&
-		   plan->moe_dispatcher >= DISPATCH_DEEPEP;
+	bool fp8 =
+		plan->precision >= PRECISION_FP8 && c->scenario->stack.sends_fp8_rows;
 	const struct graph_context bare = without_adapters(c);
 	struct graph_operator *op;
 	struct routing r;
@@ -187,28 +233,26 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	h = r.width;
 	router(&bare, graph);
 	latent(&bare, graph, &r, true);
-	op = graph_memory(c, graph, OPERATOR_PERMUTE, "permute",
-			  r.sent * r.tokens * r.top_k, h, 2 * c->width, 2 * c->width);
-	op->modules = 1u << MODULE_MOE;
+	if (orders_copies(c))
+		move_rows(c, graph, "permute", r.sent * r.tokens * r.top_k, h);
 	/* fp8 rows carry a scale per 128 elements: 1.03 bytes (DeepSeek-V3, 3.2) */
 	exchange(c, graph, "dispatch", &r, fp8 ? 1.03 : c->width);
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert rows", DIM_TP, COLLECTIVE_ALL_GATHER,
 				 &c->mesh->etp_group, r.rows * h * c->width, 1, 1);
 	/* the dispatched rows are the first expert GEMM's input */
-	op = graph_memory(c, graph, OPERATOR_PERMUTE, "sort by expert", r.rows, h,
-			  2 * c->width, 2 * c->width);
+	op = move_rows(c, graph, "sort by expert", r.rows, h);
 	op->saved_bytes = r.rows * h * c->input_width;
-	op->modules = 1u << MODULE_MOE;
 	experts(&bare, graph, &r);
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert sums", DIM_TP,
 				 COLLECTIVE_REDUCE_SCATTER, &c->mesh->etp_group,
 				 r.rows * h * c->width, 1, 1);
+	move_rows(c, graph, "unsort", r.rows, h);
 	exchange(c, graph, "combine", &r, c->width);
-	op = graph_memory(c, graph, OPERATOR_PERMUTE, "unpermute and weigh",
-			  r.sent * r.tokens * r.top_k, h, 2 * c->width, 2 * c->width);
-	op->modules = 1u << MODULE_MOE;
+	if (orders_copies(c))
+		move_rows(c, graph, "unpermute and weigh", r.sent * r.tokens * r.top_k,
+			  h);
 	latent(&bare, graph, &r, false);
 	if (m->moe.shared_ffn > 0)
 		graph_mlp(c, (double)m->moe.shared_ffn, false,

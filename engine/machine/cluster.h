@@ -40,7 +40,6 @@ struct calibration {
 	double gemm_efficiency[PRECISION_COUNT];      /* plateau of a large GEMM */
 	double attention_efficiency[ATTENTION_COUNT]; /* of the bf16 peak */
 	double unaligned_efficiency;   /* of a GEMM whose width is no multiple of 64 */
-	double grouped_efficiency;     /* of a grouped GEMM, of the plain one's */
 	double narrow_head_efficiency; /* of flash with heads up to 64 wide */
 	double attention_half_seq;     /* tokens at which flash reaches half of it */
 	double memory_efficiency;      /* of memory_bytes_per_second */

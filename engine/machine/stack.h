@@ -67,7 +67,9 @@ struct stack {
 	bool reports_first;         /* prints the memory of the first stage alone */
 	double dropout;             /* its default, for measured runs that state none */
 	bool saves_norm_input_fp32;
-	bool saves_fp8_gates;  /* inputs of the experts' gated activation too */
+	bool sends_fp8_rows;  /* tokens go to their experts in fp8 where it trains in it
+			       */
+	bool saves_fp8_gates; /* inputs of the experts' gated activation too */
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */
 	struct ability_sheet abilities;
