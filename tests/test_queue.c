@@ -52,7 +52,8 @@ static struct queue_load listed(const struct queue_item *list, int count)
 	return (struct queue_load){ .arrivals = ARRIVE_LISTED,
 				    .lengths = LENGTHS_LISTED,
 				    .requests = count,
-				    .list = list };
+				    .list = list,
+				    .listed = count };
 }
 
 static void is(int who, double first, double end)
@@ -74,9 +75,9 @@ static void is(int who, double first, double end)
  */
 static void prompts_ride_in_chunks(void **state)
 {
-	static const struct queue_item list[] = { { 0, 150, 3 },
-						  { 1, 250, 2 },
-						  { 2, 100, 3 } };
+	static const struct queue_item list[] = { { 0, 150, 3, 0 },
+						  { 1, 250, 2, 0 },
+						  { 2, 100, 3, 0 } };
 	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
 	struct queue_load load = listed(list, 3);
 	struct queue_result r = run(&s, &load);
@@ -103,9 +104,9 @@ static void prompts_ride_in_chunks(void **state)
  */
 static void prompts_go_first(void **state)
 {
-	static const struct queue_item list[] = { { 0, 150, 3 },
-						  { 1, 250, 2 },
-						  { 2, 100, 3 } };
+	static const struct queue_item list[] = { { 0, 150, 3, 0 },
+						  { 1, 250, 2, 0 },
+						  { 2, 100, 3, 0 } };
 	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 200) };
 	struct queue_load load = listed(list, 3);
 
@@ -120,9 +121,9 @@ static void prompts_go_first(void **state)
  * and C: prompts in 2 + 1.5 s, then two passes. */
 static void a_static_batch_stays_together(void **state)
 {
-	static const struct queue_item list[] = { { 0, 150, 3 },
-						  { 1, 250, 2 },
-						  { 2, 100, 3 } };
+	static const struct queue_item list[] = { { 0, 150, 3, 0 },
+						  { 1, 250, 2, 0 },
+						  { 2, 100, 3, 0 } };
 	struct queue_system s = { .pool = pool(SERVE_STATIC, 200) };
 	struct queue_load load = listed(list, 3);
 
@@ -145,7 +146,7 @@ static void a_static_batch_stays_together(void **state)
  */
 static void a_full_cache_preempts_the_youngest(void **state)
 {
-	static const struct queue_item list[] = { { 0, 4, 5 }, { 0, 4, 5 } };
+	static const struct queue_item list[] = { { 0, 4, 5, 0 }, { 0, 4, 5, 0 } };
 	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
 	struct queue_load load = listed(list, 2);
 	struct queue_result r;
@@ -162,7 +163,7 @@ static void a_full_cache_preempts_the_youngest(void **state)
 /* With its output set aside the second is let in when the first is done. */
 static void a_reserving_server_preempts_nobody(void **state)
 {
-	static const struct queue_item list[] = { { 0, 4, 5 }, { 0, 4, 5 } };
+	static const struct queue_item list[] = { { 0, 4, 5, 0 }, { 0, 4, 5, 0 } };
 	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
 	struct queue_load load = listed(list, 2);
 	struct queue_result r;
@@ -181,7 +182,7 @@ static void a_reserving_server_preempts_nobody(void **state)
  * decodes at 3, 4, 5 with B from the pass after 5 on. */
 static void caches_share_the_network(void **state)
 {
-	static const struct queue_item list[] = { { 0, 100, 3 }, { 0, 100, 3 } };
+	static const struct queue_item list[] = { { 0, 100, 3, 0 }, { 0, 100, 3, 0 } };
 	struct queue_system s = { .pool = pool(SERVE_MIXED, 200),
 				  .prompts = pool(SERVE_PROMPTS_FIRST, 100),
 				  .send_seconds = 0.02 };
@@ -203,7 +204,7 @@ static struct queue_seconds staged(void *server, const struct queue_pass *p)
 
 static void a_prompt_leaves_the_last_stage(void **state)
 {
-	static const struct queue_item list[] = { { 0, 100, 1 }, { 0, 100, 1 } };
+	static const struct queue_item list[] = { { 0, 100, 1, 0 }, { 0, 100, 1, 0 } };
 	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 100) };
 	struct queue_load load = listed(list, 2);
 
@@ -219,7 +220,7 @@ static void a_prompt_leaves_the_last_stage(void **state)
  * two tokens halves the passes. */
 static void a_cached_prefix_and_drafts(void **state)
 {
-	static const struct queue_item list[] = { { 0, 150, 5 } };
+	static const struct queue_item list[] = { { 0, 150, 5, 0 } };
 	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
 	struct queue_load load = listed(list, 1);
 
@@ -228,6 +229,30 @@ static void a_cached_prefix_and_drafts(void **state)
 	s.pool.gain = 2;
 	run(&s, &load);
 	is(0, 0.5, 2.5);
+}
+
+/* 250 of 300 tokens were computed before: half a second is left. Goals count alone and
+ * together. Cache for 400: the second is larger than that, and is let in alone. */
+static void a_list_has_prefixes_goals_and_sizes(void **state)
+{
+	static const struct queue_item list[] = { { 0, 300, 3, 250 },
+						  { 10, 500, 2, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 1000),
+				  .goal_ttft = 1,
+				  .goal_tpot = 1.5 };
+	struct queue_load load = listed(list, 2);
+	struct queue_result r;
+
+	(void)state;
+	s.pool.room = 400;
+	r = run(&s, &load);
+	is(0, 0.5, 2.5);
+	is(1, 15, 16);
+	assert_close(r.cached_tokens, 250, 0);
+	assert_close(r.within_ttft, 0.5, 0);
+	assert_close(r.within_tpot, 1, 0);
+	assert_close(r.within_goals, 0.5, 0);
+	assert_int_equal(r.oversized, 1);
 }
 
 static struct queue_seconds random_cost(void *server, const struct queue_pass *p)
@@ -413,6 +438,7 @@ int main(void)
 		cmocka_unit_test(caches_share_the_network),
 		cmocka_unit_test(a_prompt_leaves_the_last_stage),
 		cmocka_unit_test(a_cached_prefix_and_drafts),
+		cmocka_unit_test(a_list_has_prefixes_goals_and_sizes),
 		cmocka_unit_test(laws_hold_of_every_load),
 		cmocka_unit_test(a_closed_loop_holds_its_users),
 		cmocka_unit_test(the_same_seed_gives_the_same_bytes),

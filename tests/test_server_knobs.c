@@ -35,6 +35,14 @@ static const struct effect rows[] = {
 	  FALLS, "half of the prompt is there already" },
 	{ LLAMA, "shared_prefix=0.5", "prefix_cache", "off", "on", "prefill_seconds",
 	  FALLS, "half of the prompt is there already" },
+	{ LLAMA, "", "length_spread", "0", "0.5", "ttft_seconds", FALLS,
+	  "requests that began together part, and come one by one" },
+	{ LLAMA, "length_spread=0.2", "length_shape", "uniform", "lognormal",
+	  "ttft_seconds", FALLS, "a deviation of 0.2 in place of 0.2 / root 3" },
+	{ LLAMA, "request_rate=4", "arrival_scv", "1", "4", "ttft_seconds", RISES,
+	  "those that come together wait for each other" },
+	{ LLAMA, "request_rate=4", "arrival_scv", "1", "0", "ttft_seconds", FALLS,
+	  "whoever comes evenly waits for the pass under way alone" },
 	/* 61 layers, three of them dense: 58 x 32 copies of 3 x 7168 x 2048 weights in
 	 * a byte, over 16 ranks */
 	{ DEEPSEEK, "", "redundant_experts", "0", "32", "weights_bytes", TIMES, 1.08,

@@ -33,6 +33,7 @@ const char *const precision_words[] = { "bf16",  "fp16",      "fp32", "fp8",  "m
 					"nvfp4", "fp8-block", "int8", "int4", NULL };
 static const char *const mode_words[] = { "training", "inference", NULL };
 static const char *const batching_words[] = { "continuous", "static", NULL };
+static const char *const length_words[] = { "uniform", "lognormal", NULL };
 static const char *const kv_words[] = { "auto", "bf16", "fp8", "int8", "fp4", NULL };
 static const char *const speculative_words[] = { "off", "draft", "mtp", NULL };
 static const char *const attention_words[] = { "unfused", "fused-softmax", "flash1",
@@ -179,6 +180,11 @@ static bool has_network(const struct scenario *s)
 static bool is_continuous(const struct scenario *s)
 {
 	return s->plan.serving.batching == BATCHING_CONTINUOUS;
+}
+
+static bool has_rate(const struct scenario *s)
+{
+	return s->plan.serving.request_rate > 0;
 }
 
 static bool is_speculative(const struct scenario *s)
@@ -524,10 +530,19 @@ const struct knob knob_table[] = {
 	  "flight follows. Off holds the concurrency.",
 	  GROUP_SERVING, REAL(plan.serving.request_rate, 0, 1e6, 1),
 	  .step = STEP_DECADE, .zero = "off" },
+	{ "arrival_scv", NULL, "arrival SCV", "",
+	  "Squared coefficient of variation of the times between arrivals: 0 evenly, "
+	  "1 Poisson, more in bursts.",
+	  GROUP_SERVING, REAL(plan.serving.arrival_scv, 0, 1000, 1), .step = STEP_TENTH,
+	  .applies = has_rate },
+	{ "length_shape", "length_distribution", "length shape", "",
+	  "Prompts and outputs lie evenly about their mean, or as a lognormal: few are "
+	  "very long.",
+	  GROUP_SERVING, WORD(plan.serving.length_shape, length_words) },
 	{ "length_spread", NULL, "length spread", "",
-	  "Prompts and outputs lie evenly within this share of their mean, on both "
-	  "sides: requests that begin together part.",
-	  GROUP_SERVING, REAL(plan.serving.length_spread, 0, 1, 1),
+	  "How far prompts and outputs lie from their mean, as a share of it: uniform "
+	  "on both sides, lognormal the standard deviation; 0 makes all alike.",
+	  GROUP_SERVING, REAL(plan.serving.length_spread, 0, 10, 1),
 	  .step = STEP_TENTH },
 	{ "shared_prefix", NULL, "shared prefix", "",
 	  "Share of the prompt that requests have in common: a prefix cache skips it.",

@@ -13,6 +13,8 @@
 enum plan_mode { MODE_TRAINING, MODE_INFERENCE, MODE_COUNT };
 enum batching { BATCHING_CONTINUOUS, BATCHING_STATIC, BATCHING_COUNT };
 
+enum length_shape { LENGTH_UNIFORM, LENGTH_LOGNORMAL, LENGTH_SHAPE_COUNT };
+
 enum kv_precision { KV_AUTO, KV_BF16, KV_FP8, KV_INT8, KV_FP4, KV_PRECISION_COUNT };
 
 enum speculative {
@@ -28,10 +30,15 @@ struct serving_plan {
 	int64_t concurrency;            /* requests in flight, all engines; 0 = as many
 					   as fit */
 	double request_rate;            /* requests a second; 0 = concurrency is held */
-	double length_spread;           /* lengths lie evenly within this share of
-					   prompt and output on both sides */
-	double shared_prefix;           /* share of the prompt that requests have in
-					   common */
+	double arrival_scv;   /* squared coefficient of variation of the times between
+				 arrivals at a rate: 0 evenly, 1 Poisson, more in bursts
+			       */
+	int length_shape;     /* enum length_shape */
+	double length_spread; /* of prompt and output, over their mean: on both sides
+				 where they lie evenly, the standard deviation of a
+				 lognormal */
+	double shared_prefix; /* share of the prompt that requests have in
+				 common */
 	double goal_ttft_seconds, goal_tpot_seconds; /* 0 = none */
 	/* engine */
 	int64_t dp_attention; /* copies of the attention that share the experts */

@@ -37,6 +37,7 @@ void scenario_defaults(struct scenario *scenario)
 			.prompt_len = 2048,
 			.output_len = 512,
 			.concurrency = 64,
+			.arrival_scv = 1,
 			.dp_attention = 1,
 			.kv_shards = 1,
 			.chunked_prefill = true,

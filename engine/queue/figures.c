@@ -43,28 +43,45 @@ static double tpot_of(const struct request *r)
 	return r->output > 1 ? (r->end - r->first) / (r->output - 1) : 0;
 }
 
-static bool keeps_goals(const struct queue_system *s, const struct request *r)
+static void keep_goals(const struct queue_system *s, const struct request *r,
+		       struct queue_result *out)
 {
-	return (s->goal_ttft <= 0 || r->first - r->arrival <= s->goal_ttft) &&
-	       (s->goal_tpot <= 0 || tpot_of(r) <= s->goal_tpot);
+	bool first = s->goal_ttft <= 0 || r->first - r->arrival <= s->goal_ttft;
+	bool others = s->goal_tpot <= 0 || tpot_of(r) <= s->goal_tpot;
+
+	out->within_ttft += first;
+	out->within_tpot += others;
+	out->within_goals += first && others;
+}
+
+/* What a request takes of a cache at its end, over that of a server that decodes. */
+static bool is_oversized(const struct queue_pool *pool, const struct request *r)
+{
+	return r->prompt - pool->cached + r->output > pool->room;
 }
 
 static void sum_requests(const struct simulation *s, struct queue_result *out)
 {
-	double begin = s->request[0].arrival, end = 0, inside = 0, kept = 0;
+	double begin = s->request[0].arrival, end = 0, inside = 0;
+	int n = s->load->requests;
 
-	for (int i = 0; i < s->load->requests; i++) {
+	for (int i = 0; i < n; i++) {
 		const struct request *r = &s->request[i];
 
 		out->prompt_tokens += r->prompt;
 		out->output_tokens += r->output;
+		out->cached_tokens +=
+			fmin(r->prompt - 1, s->system->pool.cached + r->cached);
+		out->oversized += is_oversized(&s->system->pool, r);
 		inside += r->end - r->arrival;
-		kept += keeps_goals(s->system, r);
+		keep_goals(s->system, r, out);
 		end = fmax(end, r->end);
 	}
 	out->seconds = end - begin;
 	out->running = out->seconds > 0 ? inside / out->seconds : 0;
-	out->within_goals = kept / s->load->requests;
+	out->within_goals /= n;
+	out->within_ttft /= n;
+	out->within_tpot /= n;
 }
 
 void figures_sum(const struct simulation *s, double *scratch)

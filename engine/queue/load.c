@@ -85,8 +85,11 @@ void load_draw(const struct queue_load *load, struct request *out)
 					   .next = NOBODY,
 					   .before = NOBODY };
 		if (load->lengths == LENGTHS_LISTED) {
-			out[i].prompt = load->list[i].prompt;
-			out[i].output = load->list[i].output;
+			const struct queue_item *item = &load->list[i % load->listed];
+
+			out[i].prompt = item->prompt;
+			out[i].output = item->output;
+			out[i].cached = item->cached;
 		} else {
 			out[i].prompt = length(load, load->prompt, &lengths);
 			out[i].output = length(load, load->output, &lengths);

@@ -6,6 +6,8 @@
 
 #include "engine/queue/queue_parts.h"
 
+enum { TELL_EACH = 4096 }; /* requests: some milliseconds */
+
 /* --- lines --- */
 
 void line_insert(struct line *line, struct request *all, int32_t who, int32_t behind)
@@ -71,6 +73,8 @@ void simulation_done(struct simulation *s, int32_t who, double now)
 {
 	s->request[who].end = now;
 	s->done++;
+	if (s->load->tell && s->done % TELL_EACH == 0)
+		s->load->tell(s->load->listener, s->done);
 	if (s->load->arrivals == ARRIVE_CLOSED)
 		begin_next(s, now);
 }
@@ -113,7 +117,7 @@ static void deliver_coming(struct simulation *s, double now)
 		struct station *to = least_loaded(s->station, front);
 
 		line_drop(&s->coming, s->request, who);
-		r->fill = (int32_t)fmax(1, r->prompt - to->pool->cached);
+		r->fill = (int32_t)fmax(1, r->prompt - station_cached(to, r));
 		station_take(to, s, who, now);
 		if (s->load->arrivals != ARRIVE_CLOSED)
 			begin_next(s, now);

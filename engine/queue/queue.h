@@ -35,6 +35,7 @@ enum queue_lengths {
 struct queue_item {
 	double arrival; /* seconds */
 	int32_t prompt, output;
+	int32_t cached; /* first tokens of the prompt that need no computing */
 };
 
 struct queue_load {
@@ -46,7 +47,11 @@ struct queue_load {
 	double burst; /* standard deviation of the gaps over their mean */
 	double prompt, output, spread;
 	uint64_t seed;
-	const struct queue_item *list; /* `requests` of them, by arrival */
+	const struct queue_item *list; /* by arrival; lengths begin again behind it */
+	int listed;                    /* items of it; arrivals need `requests` */
+	/* Told now and then how many requests are done; may be NULL. */
+	void (*tell)(void *listener, int done);
+	void *listener;
 };
 
 /* --- what serves it --- */
@@ -109,11 +114,14 @@ struct queue_result {
 	double seconds; /* from the first arrival to the last token */
 	double prompt_tokens, output_tokens;
 	struct queue_times ttft, tpot, request; /* request: arrival to last token */
-	double within_goals;                    /* share of the requests */
-	double running;                         /* in the system, mean over time */
+	/* shares of the requests: both goals, and each */
+	double within_goals, within_ttft, within_tpot;
+	double running; /* in the system, mean over time */
 	int64_t passes;
 	int preempted; /* times that a request lost its cache */
 	double recomputed_tokens;
+	double cached_tokens; /* of prompts, that a prefix cache held */
+	int oversized;        /* requests that no empty cache has room for */
 };
 
 /* What became of a request. */

@@ -10,10 +10,11 @@ struct request {
 	double arrival, first, end;
 	double ready; /* when the pool it is going to can take it */
 	int32_t prompt, output;
-	int32_t fill;  /* tokens to compute before it decodes */
-	int32_t chunk; /* of them in the pass under way */
-	int32_t left;  /* passes until its last token */
-	double held;   /* tokens of the cache that it was let in with */
+	int32_t cached; /* of the prompt, by a list */
+	int32_t fill;   /* tokens to compute before it decodes */
+	int32_t chunk;  /* of them in the pass under way */
+	int32_t left;   /* passes until its last token */
+	double held;    /* tokens of the cache that it was let in with */
 	/* of its server's decode passes, the one before its first and its last */
 	int64_t begun, finish;
 	int32_t next, before; /* in a line */
@@ -80,6 +81,8 @@ void station_take(struct station *station, struct simulation *s, int32_t who,
 void station_plan(struct station *station, struct simulation *s, double now);
 /* The passes under way are over. */
 void station_end(struct station *station, struct simulation *s);
+/* Tokens of a prompt that need no computing there. */
+double station_cached(const struct station *station, const struct request *request);
 /* Requests in it. */
 int station_load(const struct station *station);
 

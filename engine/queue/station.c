@@ -17,6 +17,11 @@ void station_open(struct station *at, const struct queue_pool *pool, bool front,
 				.end = INFINITY };
 }
 
+double station_cached(const struct station *at, const struct request *r)
+{
+	return at->pool->cached + r->cached;
+}
+
 int station_load(const struct station *at)
 {
 	return at->waiting.count + at->filling.count + at->running.count;
@@ -68,10 +73,13 @@ static void heap_forget(struct station *at, int32_t who)
 
 /* --- who is let in --- */
 
-/* Of the cache, when it is let in: its prompt, or what else it has to compute. */
+/* Of the cache, when it is let in: its prompt, or what else it has to compute. What all
+ * prompts share is held once; prefixes of a list are counted with each that has them.
+ */
 static double taken_by(const struct station *at, const struct request *r)
 {
-	double own = r->fill > 0 ? r->fill : fmax(0, r->prompt - at->pool->cached);
+	double own = r->fill > 0 ? r->fill + r->cached
+				 : fmax(0, r->prompt - at->pool->cached);
 
 	return own + (at->pool->reserves ? r->output : 1);
 }
@@ -132,7 +140,7 @@ static void preempt(struct station *at, struct simulation *s)
 	at->context -= r->prompt + written;
 	at->used -= r->held + grown(at, r);
 	r->left = (int32_t)left;
-	r->fill = (int32_t)fmax(1, r->prompt - at->pool->cached + written);
+	r->fill = (int32_t)fmax(1, r->prompt - station_cached(at, r) + written);
 	heap_forget(at, who);
 	line_insert(&at->waiting, s->request, who, NOBODY);
 	s->out->preempted++;
@@ -145,8 +153,10 @@ struct carried {
 	double tokens, context; /* of prompts: sum of what each attends over */
 };
 
-static void carry(struct request *r, double cached, double *left, struct carried *c)
+static void carry(const struct station *at, struct request *r, double *left,
+		  struct carried *c)
 {
+	double cached = fmin(r->prompt - 1, station_cached(at, r));
 	double chunk = fmin(*left, r->fill), before;
 
 	/* a chunk attends over what lies before it and half of itself */
@@ -166,14 +176,14 @@ static void take_prompts(struct station *at, struct simulation *s, double left,
 
 	for (int32_t i = at->filling.first; i != NOBODY && left >= 1;
 	     i = s->request[i].next)
-		carry(&s->request[i], at->pool->cached, &left, c);
+		carry(at, &s->request[i], &left, c);
 	while (!full && at->waiting.count > 0 && (left >= 1 || whole) &&
 	       has_room(at, &s->request[at->waiting.first])) {
 		struct request *r = &s->request[at->waiting.first];
 
 		let_in(at, s);
 		if (r->fill > 0 && left >= 1)
-			carry(r, at->pool->cached, &left, c);
+			carry(at, r, &left, c);
 	}
 }
 

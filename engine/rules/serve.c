@@ -1,7 +1,8 @@
 /* serve.c - what may be asked of a server.
  *
- * S1 to S16 are checked before anything is estimated. What only an estimate knows (no
- * room for a request, goals out of reach) is added by engine/serve/explained.c.
+ * S1 to S17, S24 and S27 are checked before anything is estimated. What only an
+ * estimate knows (no room for a request, goals out of reach) is added by
+ * engine/serve/explained.c.
  */
 #include "engine/rules/rules.h"
 
@@ -293,6 +294,20 @@ static bool breaks_s17(const struct facts *f, struct broken *out)
 	return true;
 }
 
+static bool breaks_s27(const struct facts *f, struct broken *out)
+{
+	const struct serving_plan *v = &f->plan->serving;
+
+	if (v->length_shape != LENGTH_UNIFORM || v->length_spread <= 1)
+		return false;
+	*out = (struct broken){
+		.value = { v->length_spread },
+		.mend = { { "length_shape", MEND_VALUE, LENGTH_LOGNORMAL },
+			  { "length_spread", MEND_VALUE, 1 } },
+	};
+	return true;
+}
+
 #define ERROR   SEVERITY_ERROR
 #define WARNING SEVERITY_WARNING
 
@@ -375,6 +390,12 @@ const struct legality serving_table[] = {
 	  0,
 	  breaks_s13,
 	  "disaggregated batching" },
+	{ { "S27", ERROR,
+	    "lengths that lie evenly within {0} times their mean begin below nothing",
+	    "by definition of a uniform distribution" },
+	  0,
+	  breaks_s27,
+	  "length_shape length_spread" },
 	{ { "C1", ERROR,
 	    "the stack has no such plan: row {0} of its sheet of abilities",
 	    "the stack's YAML, abilities" },

@@ -88,6 +88,11 @@ static double forward_flops(const struct scenario *s, double seq, bool full)
 	return model_flops_per_token(&model, (int64_t)seq, full) / 3;
 }
 
+double serve_dollars(const struct cluster *c, double tokens_per_second)
+{
+	return (double)c->gpus * c->price_per_gpu_hour / 3600 / tokens_per_second * 1e6;
+}
+
 /* Utilisation, power and money of the whole cluster at this throughput. */
 static void economy(const struct scenario *s, struct estimate *out)
 {
@@ -108,8 +113,7 @@ static void economy(const struct scenario *s, struct estimate *out)
 		busy *= v->concurrency;
 	if (v->output_tokens_per_second <= 0)
 		return;
-	v->dollars_per_million_tokens =
-		gpus * c->price_per_gpu_hour / 3600 / v->output_tokens_per_second * 1e6;
+	v->dollars_per_million_tokens = serve_dollars(c, v->output_tokens_per_second);
 	v->joules_per_token =
 		gpus * cluster_watts(c, busy) / v->output_tokens_per_second;
 }
@@ -269,8 +273,12 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	out->memory.reserved_bytes = out->memory.allocated_bytes;
 	out->memory.in_flight = v->concurrency / copies;
 	out->stages = (int)server->context.shape.pp;
-	for (int i = 0; i < out->stages; i++)
+	for (int i = 0; i < out->stages; i++) {
 		out->stage[i] = out->memory;
+		/* what trains alone */
+		out->stage_time[i] = (struct stage_time){ 0 };
+		out->part[i] = (struct stage_parts){ 0 };
+	}
 	out->fullest_stage = 0;
 	/* no server's memory was measured: there is no range to tell */
 	out->memory_low_bytes = out->memory_high_bytes = out->memory.total_bytes;

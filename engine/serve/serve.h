@@ -34,6 +34,9 @@ const struct serve_spread *serve_spread(bool experts);
 struct serve_spread serve_spread_of(const struct scenario *scenario,
 				    double concurrency);
 
+/* Dollars for a million tokens of output, where the cluster gives so many a second. */
+double serve_dollars(const struct cluster *cluster, double tokens_per_second);
+
 /* Latency against throughput, over requests running in all engines together. */
 struct serve_point {
 	double concurrency;

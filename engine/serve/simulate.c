@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "engine/serve/serve.h"
 #include "engine/serve/work.h"
 
 enum { REQUEST_ENTRIES = 40, CONTEXT_ENTRIES = 20, TOKEN_ENTRIES = 44 };
@@ -240,46 +241,87 @@ static double copies_of(const struct server *server)
 	return server->context.shape.dp * server->engines;
 }
 
+static enum queue_arrivals arrivals_of(const struct serving_plan *v)
+{
+	if (v->request_rate <= 0)
+		return ARRIVE_CLOSED;
+	if (v->arrival_scv <= 0)
+		return ARRIVE_EVEN;
+	return v->arrival_scv == 1 ? ARRIVE_POISSON : ARRIVE_BURSTY;
+}
+
+/* Of the cluster; those of a closed loop are ten of each user, as benchmarks send. */
+static double requests_asked(const struct scenario *s, const struct serve_load *asked,
+			     double flight)
+{
+	enum { MOST = 1 << 30 };
+
+	if (asked->requests > 0)
+		return asked->requests;
+	if (asked->list && !asked->lengths_only)
+		return asked->listed;
+	return s->plan.serving.request_rate > 0 ? 2000 : fmin(MOST, 10 * flight);
+}
+
+static void set_list(const struct serve_load *asked, struct queue_load *load)
+{
+	load->lengths = LENGTHS_LISTED;
+	load->list = asked->list;
+	load->listed = asked->listed;
+	if (asked->lengths_only)
+		return;
+	load->arrivals = ARRIVE_LISTED;
+	load->requests =
+		load->requests < asked->listed ? load->requests : asked->listed;
+}
+
 static void set_load(const struct scenario *s, const struct serve_load *asked,
 		     struct simulated *out)
 {
 	const struct serving_plan *v = &s->plan.serving;
 	struct queue_load *load = &out->load;
 	double flight = v->concurrency > 0 ? (double)v->concurrency : out->run.room;
+	double requests = requests_asked(s, asked, flight) / out->shares;
 
 	*load = (struct queue_load){
-		.arrivals = v->request_rate > 0 ? ARRIVE_POISSON : ARRIVE_CLOSED,
+		.arrivals = arrivals_of(v),
+		.lengths = v->length_shape == LENGTH_LOGNORMAL ? LENGTHS_LOGNORMAL
+							       : LENGTHS_EVEN,
 		.users = (int)fmin(fmax(1, round(flight / out->shares)), 1e6),
 		.rate = v->request_rate / out->shares,
+		.burst = sqrt(v->arrival_scv),
 		.prompt = (double)v->prompt_len,
 		.output = (double)v->output_len,
 		.spread = v->length_spread,
 		.seed = asked->seed,
-		.requests = asked->requests,
+		.requests = (int)fmin(fmax(1, round(requests)), 1e9),
+		.tell = asked->tell,
+		.listener = asked->listener,
 	};
-	if (asked->trace) {
-		load->arrivals = ARRIVE_LISTED;
-		load->lengths = LENGTHS_LISTED;
-		load->list = asked->trace;
-	} else if (load->requests < 1) {
-		load->requests = v->request_rate > 0 ? 2000 : 10 * load->users;
-	}
+	if (asked->list)
+		set_list(asked, load);
+}
+
+/* A list is of the whole cluster; else each share of it with whole pools is alike. */
+static void share_out(const struct serve_load *asked, struct simulated *out)
+{
+	double decode = copies_of(&out->run.decode);
+	double prompts = out->run.apart ? copies_of(&out->run.prefill) : 0;
+
+	out->shares = asked->list ? 1 : common_divisor(decode, prompts);
 }
 
 static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		   struct simulated *out, struct pass_table tables[2])
 {
 	const struct serving_plan *v = &s->plan.serving;
-	double decode, prompts;
 
-	if (!run_open(s, &out->run))
+	if (scenario_check(s, NULL) != 0 || !run_open(s, &out->run))
 		return false;
 	run_room(&out->run);
 	if (out->run.room < 1)
 		return false;
-	decode = copies_of(&out->run.decode);
-	prompts = out->run.apart ? copies_of(&out->run.prefill) : 0;
-	out->shares = asked->trace ? 1 : common_divisor(decode, prompts);
+	share_out(asked, out);
 	out->system = (struct queue_system){
 		.host_seconds = s->stack.serving.prompt_seconds * s->cluster.scale,
 		.goal_ttft = v->goal_ttft_seconds,
@@ -287,11 +329,11 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 	};
 	open_table(&tables[0], &out->run.decode);
 	open_pool(&out->system.pool, &tables[0], &out->run.decode,
-		  decode / out->shares);
+		  copies_of(&out->run.decode) / out->shares);
 	if (out->run.apart) {
 		open_table(&tables[1], &out->run.prefill);
 		open_pool(&out->system.prompts, &tables[1], &out->run.prefill,
-			  prompts / out->shares);
+			  copies_of(&out->run.prefill) / out->shares);
 		out->system.prompts.scheduler = SERVE_PROMPTS_FIRST;
 		out->system.send_seconds =
 			work_transfer(&tables[1].work, &out->run.prefill) *
@@ -311,6 +353,30 @@ size_t serve_simulation_bytes(const struct scenario *s, const struct serve_load 
 	return queue_bytes(&sim.load, &sim.system);
 }
 
+int64_t serve_simulated_requests(const struct scenario *s,
+				 const struct serve_load *asked)
+{
+	struct pass_table tables[2];
+	struct simulated sim;
+
+	if (!set_up(s, asked, &sim, tables))
+		return 0;
+	return (int64_t)(sim.load.requests * sim.shares);
+}
+
+static void scale_up(double shares, struct queue_result *out)
+{
+	out->requests = (int)(out->requests * shares);
+	out->preempted = (int)(out->preempted * shares);
+	out->oversized = (int)(out->oversized * shares);
+	out->passes = (int64_t)((double)out->passes * shares);
+	out->running *= shares;
+	out->prompt_tokens *= shares;
+	out->output_tokens *= shares;
+	out->recomputed_tokens *= shares;
+	out->cached_tokens *= shares;
+}
+
 bool serve_simulate(const struct scenario *s, const struct serve_load *asked,
 		    struct arena *arena, struct queue_result *out)
 {
@@ -320,8 +386,19 @@ bool serve_simulate(const struct scenario *s, const struct serve_load *asked,
 	if (!set_up(s, asked, &sim, tables) ||
 	    !queue_run(&sim.system, &sim.load, arena, NULL, out))
 		return false;
-	out->running *= sim.shares;
-	out->prompt_tokens *= sim.shares;
-	out->output_tokens *= sim.shares;
+	scale_up(sim.shares, out);
 	return true;
+}
+
+void serve_yield(const struct scenario *s, const struct queue_result *r,
+		 struct serve_yield *out)
+{
+	*out = (struct serve_yield){ 0 };
+	if (r->seconds <= 0)
+		return;
+	out->requests_per_second = r->requests / r->seconds;
+	out->prompt_tokens_per_second = r->prompt_tokens / r->seconds;
+	out->output_tokens_per_second = r->output_tokens / r->seconds;
+	out->dollars_per_million_tokens =
+		serve_dollars(&s->cluster, out->output_tokens_per_second);
 }

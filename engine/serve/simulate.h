@@ -12,18 +12,34 @@
 
 /* What is simulated beyond the scenario. */
 struct serve_load {
-	int requests; /* in all; 0 = ten of each user, at least 1,000 at a rate */
+	int requests; /* in all; 0 = ten of each user, 2,000 at a rate, all listed */
 	uint64_t seed;
-	const struct queue_item *trace; /* `requests` of them, or NULL */
+	const struct queue_item *list; /* by arrival, or NULL */
+	int listed;
+	bool lengths_only; /* of the list; arrivals are the scenario's */
+	/* Told now and then how many requests are done; may be NULL. */
+	void (*tell)(void *listener, int done);
+	void *listener;
 };
 
 /* Memory that it needs; 0 where the scenario can't run or has no room. */
 size_t serve_simulation_bytes(const struct scenario *scenario,
 			      const struct serve_load *load);
-/* One share of the copies of the attention that has whole pools; rates and tokens are
- * scaled to the whole cluster. records has room for load->requests of the trace, or is
- * NULL. False where it can't run. */
+/* Requests of it, of the whole cluster. */
+int64_t serve_simulated_requests(const struct scenario *scenario,
+				 const struct serve_load *load);
+/* One share of the copies of the attention that has whole pools; rates, tokens and
+ * counts are scaled to the whole cluster. A list is dealt out over all of it. False
+ * where it can't run. */
 bool serve_simulate(const struct scenario *scenario, const struct serve_load *load,
 		    struct arena *arena, struct queue_result *out);
+
+/* What comes out of a simulated server, in the mean over its whole time. */
+struct serve_yield {
+	double requests_per_second, prompt_tokens_per_second, output_tokens_per_second;
+	double dollars_per_million_tokens; /* of output */
+};
+void serve_yield(const struct scenario *scenario, const struct queue_result *result,
+		 struct serve_yield *out);
 
 #endif

@@ -120,11 +120,12 @@ static void add_prompts(const struct work *w, const struct server *server, doubl
 /* A closed loop starts as a burst, and goes on in waves: requests that began together
  * end together, as far apart as their prompts were served and as their lengths differ.
  * The variances of both add up from wave to wave, until the waves run into each other:
- * seconds in which all requests of a wave come. */
+ * seconds in which all requests of a wave come, as a uniform distribution of that
+ * variance is wide. */
 static double wave_window(const struct work *w, double served, double decoding,
 			  int wave)
 {
-	double apart = 2 * w->s->plan.serving.length_spread * decoding;
+	double apart = sqrt(12) * work_spread(w) * decoding;
 
 	return sqrt(served * served + wave * apart * apart);
 }
@@ -184,7 +185,7 @@ static void continuous(const struct work *w, const struct server *server, double
 	out->begin_seconds = out->decode_seconds * (closed ? 1 : 0.5) * fmin(1, c - 1);
 	own = out->prefill_seconds + out->begin_seconds +
 	      steps * out->step_seconds * (w->output - 1) / w->output;
-	out->ahead = (c - 1) * fmin(1, out->added_seconds / own);
+	out->ahead = (c - 1) * fmin(1, work_bunching(w) * out->added_seconds / own);
 	if (closed && c > 1 && out->added_seconds > 0)
 		out->ahead = ahead_in_waves(w, server, c, out,
 					    own + (c - 1) * out->added_seconds);
@@ -204,6 +205,15 @@ static double closed_loop(double n, double service, double away)
 	double b = n * service - away;
 
 	return (b + sqrt(b * b + 4 * service * away)) / 2;
+}
+
+/* Where n are there on the average at a rate: what is waited for, by how bunched they
+ * come. */
+static double open_stay(const struct work *w, double n, double service, double away)
+{
+	double waits = closed_loop(n, service, away) - service;
+
+	return fmin(n * service, service + work_bunching(w) * waits);
 }
 
 /* The same, mean over the waves of a closed loop that starts as a burst. */
@@ -231,7 +241,7 @@ static double share_out(const struct work *w, const struct server *decode,
 
 	away = out->prefill_seconds - service + out->transfer_seconds + output;
 	stays = w->s->plan.serving.request_rate > 0
-			? closed_loop(n, service, away)
+			? open_stay(w, n, service, away)
 			: closed_waves(w, prefill, n, service, away, output);
 	out->ahead = service > 0 ? fmax(0, stays / service - 1) : 0;
 	out->ttft_seconds =

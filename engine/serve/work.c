@@ -29,6 +29,22 @@ void work_of(const struct scenario *s, struct work *w)
 	speculate(v, w);
 }
 
+double work_spread(const struct work *w)
+{
+	const struct serving_plan *v = &w->s->plan.serving;
+
+	/* of a uniform distribution, half its width over the root of 3 */
+	return v->length_shape == LENGTH_LOGNORMAL ? v->length_spread
+						   : v->length_spread / sqrt(3);
+}
+
+double work_bunching(const struct work *w)
+{
+	double served = work_spread(w) * work_spread(w);
+
+	return (w->s->plan.serving.arrival_scv + served) / (1 + served);
+}
+
 bool work_mixes(const struct work *w)
 {
 	return w->s->stack.serving.mixes && w->s->plan.serving.chunked_prefill;

@@ -17,6 +17,13 @@ struct work {
 
 void work_of(const struct scenario *scenario, struct work *out);
 
+/* Standard deviation of lengths over their mean. */
+double work_spread(const struct work *work);
+/* By how much longer a queue is where requests come at a rate, over one with Poisson
+ * arrivals: (ca^2 + cs^2) / (1 + cs^2), by the approximation of Allen and Cunneen
+ * (Allen 1990, "Probability, Statistics and Queueing Theory", section 5.4). */
+double work_bunching(const struct work *work);
+
 /* Whether prompts run beside decoding requests. */
 bool work_mixes(const struct work *work);
 

@@ -59,6 +59,21 @@ int any_unload(void **state)
 	return 0;
 }
 
+/* One of those that training has, or none: what servers have more changes no scenario.
+ */
+static const struct knob *any_knob(void)
+{
+	enum { NONE = 30 }; /* draws of so many more */
+	const struct knob *list[MAX_KNOBS];
+	uint64_t count = 0, drawn;
+
+	for (int i = 0; i < knob_count(); i++)
+		if (knob_table[i].group != GROUP_SERVING)
+			list[count++] = &knob_table[i];
+	drawn = next(count + NONE);
+	return drawn < count ? list[drawn] : NULL;
+}
+
 void any_scenario(struct scenario *s)
 {
 	int64_t model = (int64_t)next((uint64_t)model_count_all);
@@ -80,12 +95,11 @@ void any_scenario(struct scenario *s)
 	s->plan.split = SPLIT_BALANCED;
 	/* a handful of other knobs, anywhere in their domains */
 	for (int i = 0; i < 6; i++) {
-		const struct knob *knob = &knob_table[next((uint64_t)knob_count())];
+		const struct knob *knob = any_knob();
 		double values[MAX_VALUES];
 		int present, count;
 
-		if (knob->group == GROUP_CLUSTER || knob->group == GROUP_RUN ||
-		    knob->group == GROUP_SERVING)
+		if (!knob || knob->group == GROUP_CLUSTER || knob->group == GROUP_RUN)
 			continue;
 		count = knob_values(s, knob, values, &present);
 		if (count > 0)
