@@ -12,8 +12,10 @@
 #include "engine/planner/planner.h"
 #include "engine/planner/robust.h"
 #include "engine/planner/why.h"
+#include "engine/queue/queue.h"
 #include "engine/start/start.h"
 #include "engine/train/train.h"
+#include "presets/requests/requests.h"
 
 /* The object of `eval --json`, with a newline. */
 char *report_json(const struct scenario *scenario, const struct estimate *estimate);
@@ -76,6 +78,10 @@ struct cJSON *report_nearest(const struct finding *finding);
 /* Adds `assumed`: what a start chose, by key; empty where nothing was. */
 void report_start(struct cJSON *root, const struct start *start,
 		  const struct scenario *scenario);
+/* Adds `simulation`: what became of the requests of a server, by `eval --simulate`. */
+void report_simulation(struct cJSON *root, const struct scenario *scenario,
+		       const struct request_log *log, const struct queue_result *result,
+		       uint64_t seed);
 /* The list of problems. */
 struct cJSON *report_problems(const struct findings *problems);
 

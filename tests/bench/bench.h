@@ -33,6 +33,16 @@ struct search_time {
 /* Finds the best plans of each space; returns how many, 0 after an error. */
 int bench_search(struct search_time *out, int most);
 
+struct simulation_time {
+	const char *name;
+	int requests;
+	double seconds; /* median */
+};
+
+/* Simulates servers request by request; returns how many, 0 after an error that was
+ * printed. */
+int bench_simulation(struct simulation_time *out, int most);
+
 struct program_cost {
 	double frame_us, knob_press_bytes, first_frame_bytes, start_ms; /* medians */
 	double rss_kib, binary_kib;

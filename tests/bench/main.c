@@ -75,6 +75,16 @@ static void print_search(const struct search_time *search, int count)
 	printf("]");
 }
 
+static void print_simulations(const struct simulation_time *time, int count)
+{
+	printf(", \"simulation\": [");
+	for (int i = 0; i < count; i++)
+		printf("%s{\"name\": \"%s\", \"requests\": %d, \"ms\": %.1f}",
+		       i > 0 ? ", " : "", time[i].name, time[i].requests,
+		       time[i].seconds * 1e3);
+	printf("]");
+}
+
 static void print_program(const struct program_cost *cost)
 {
 	printf(", \"frame_us\": %.0f, \"knob_press_bytes\": %.0f, "
@@ -90,16 +100,19 @@ int main(void)
 	struct estimate_time time[CASES];
 	struct schedule_time schedule[SCHEDULES];
 	struct search_time search[CASES];
+	struct simulation_time simulation[CASES];
 	struct program_cost cost;
 	int count = bench_engine(time, CASES), searches = bench_search(search, CASES);
 	int schedules = bench_schedules(schedule, SCHEDULES);
+	int simulations = bench_simulation(simulation, CASES);
 
-	if (count == 0 || searches == 0 || schedules == 0 ||
+	if (count == 0 || searches == 0 || schedules == 0 || simulations == 0 ||
 	    !bench_program(path != NULL ? path : "./shardscope", &cost))
 		return 1;
 	print_engine(time, count);
 	print_schedules(schedule, schedules);
 	print_search(search, searches);
+	print_simulations(simulation, simulations);
 	print_program(&cost);
 	return 0;
 }

@@ -1,4 +1,6 @@
 /* eval.c - one estimate. */
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +12,12 @@
 #include "engine/train/train.h"
 #include "presets/report.h"
 #include "tui/command.h"
+#include "tui/command/simulate.h"
 
 struct asked {
 	bool json;
 	struct start start;
+	struct simulation_asked simulation;
 };
 
 static bool take_json(void *context, const char *value, struct error *error)
@@ -24,8 +28,88 @@ static bool take_json(void *context, const char *value, struct error *error)
 	return true;
 }
 
+static bool take_simulate(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->simulation.wanted = true;
+	return true;
+}
+
+static bool take_trace(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+
+	asked->simulation.trace = value;
+	return take_simulate(context, NULL, error);
+}
+
+static bool take_lengths(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+
+	asked->simulation.lengths = value;
+	return take_simulate(context, NULL, error);
+}
+
+/* A whole number of at most `most`, digits alone. */
+static bool take_number(const char *name, const char *value, unsigned long long most,
+			unsigned long long *out, struct error *error)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(value, &end, 10);
+	if (errno == 0 && isdigit((unsigned char)*value) && *end == '\0' &&
+	    *out <= most)
+		return true;
+	return error_set(error, NULL, 0,
+			 "--%s takes a whole number up to %llu, not '%.40s'", name,
+			 most, value);
+}
+
+static bool take_requests(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+	unsigned long long number;
+
+	if (!take_number("requests", value, 1 << 24, &number, error))
+		return false;
+	if (number < 1)
+		return error_set(error, NULL, 0, "--requests takes a number from 1 on");
+	asked->simulation.requests = (int64_t)number;
+	return take_simulate(context, NULL, error);
+}
+
+static bool take_seed(void *context, const char *value, struct error *error)
+{
+	struct asked *asked = context;
+	unsigned long long number;
+
+	if (!take_number("seed", value, 1ull << 53, &number, error))
+		return false;
+	asked->simulation.seed = number;
+	return take_simulate(context, NULL, error);
+}
+
+static bool note_knob(void *context, const struct knob *knob, const char *text)
+{
+	(void)text;
+	return simulation_notes(&((struct asked *)context)->simulation, knob);
+}
+
 const struct own_option eval_options[] = {
 	{ "json", NULL, "one JSON object", take_json },
+	{ "simulate", NULL, "a server request by request: percentiles beside the means",
+	  take_simulate },
+	{ "trace", "FILE",
+	  "simulate the requests of a log: arrivals, prompts, outputs (CSV, JSON lines)",
+	  take_trace },
+	{ "lengths", "FILE", "simulate its prompts and outputs, arrivals by the knobs",
+	  take_lengths },
+	{ "requests", "N", "simulate so many", take_requests },
+	{ "seed", "N", "of what is drawn; the same one gives the same bytes",
+	  take_seed },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -238,13 +322,13 @@ static void print_serving(const struct estimate *e)
 }
 
 static void print_text(const struct scenario *s, const struct estimate *e,
-		       const struct start *start)
+		       const struct asked *asked)
 {
 	bool serves = s->plan.mode == MODE_INFERENCE;
 
 	printf("%s%s on %lld x %s, %s\n", serves ? "serving " : "", s->model.name,
 	       (long long)s->cluster.gpus, s->cluster.accelerator.name, s->stack.name);
-	command_print_start(start, s);
+	command_print_start(&asked->start, s);
 	if (s->model.approximate[0] != '\0')
 		printf("approximate: %s\n", s->model.approximate);
 	print_problems(&e->problems);
@@ -256,6 +340,7 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 		print_serving(e);
 	else
 		print_training(e);
+	simulation_print(&asked->simulation, s);
 }
 
 static int print_eval(const struct scenario *s, const struct estimate *e,
@@ -267,13 +352,39 @@ static int print_eval(const struct scenario *s, const struct estimate *e,
 	if (asked->json) {
 		root = report_object(s, e);
 		report_start(root, &asked->start, s);
+		if (asked->simulation.done)
+			report_simulation(root, s, &asked->simulation.log,
+					  &asked->simulation.result,
+					  asked->simulation.seed);
 		text = report_print(root, false);
 		fputs(text ? text : "", stdout);
 		free(text);
 	} else {
-		print_text(s, e, &asked->start);
+		print_text(s, e, asked);
 	}
+	/* no server takes a request that its cache can't hold */
+	if (asked->simulation.result.oversized > 0)
+		return STATUS_NO;
 	return e->feasible ? STATUS_GOOD : STATUS_NO;
+}
+
+static int evaluate(struct asked *asked, struct scenario *s)
+{
+	struct estimate *e = malloc(sizeof *e); /* it holds every stage */
+	struct error error = { "" };
+	int status;
+
+	if (!e || !simulation_read(&asked->simulation, s, &error)) {
+		free(e);
+		return command_fail(&error);
+	}
+	scenario_estimate(s, e);
+	if (asked->simulation.wanted && !simulation_run(&asked->simulation, s, &error))
+		status = command_fail(&error);
+	else
+		status = command_finish(print_eval(s, e, asked));
+	free(e);
+	return status;
 }
 
 int command_eval(int argc, char **argv)
@@ -282,19 +393,15 @@ int command_eval(int argc, char **argv)
 	struct arguments arguments = {
 		.context = &asked,
 		.start = &asked.start,
+		.knob = note_knob,
 	};
 	struct scenario scenario;
-	struct estimate *e;
 	int status;
 
 	if (!options_read(command_find("eval"), &arguments, argc, argv, &scenario,
 			  &status))
 		return status;
-	e = malloc(sizeof *e); /* it holds every stage */
-	if (!e)
-		return command_fail(&(struct error){ "" });
-	scenario_estimate(&scenario, e);
-	status = command_finish(print_eval(&scenario, e, &asked));
-	free(e);
+	status = evaluate(&asked, &scenario);
+	simulation_free(&asked.simulation);
 	return status;
 }
