@@ -59,9 +59,7 @@ int any_unload(void **state)
 	return 0;
 }
 
-/* One of those that training has, or none: what servers have more changes no scenario.
- */
-static const struct knob *any_knob(void)
+const struct knob *any_knob(void)
 {
 	enum { NONE = 30 }; /* draws of so many more */
 	const struct knob *list[MAX_KNOBS];
