@@ -135,6 +135,7 @@ int command_list(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_screen(int argc, char **argv);
 int command_search(int argc, char **argv);
+int command_verify(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_import(int argc, char **argv);

@@ -216,3 +216,8 @@ const struct planner_result *worker_result(const struct worker *worker)
 {
 	return &worker->result;
 }
+
+const struct planner *worker_planner(const struct worker *worker)
+{
+	return worker->part[0].planner;
+}

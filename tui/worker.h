@@ -19,6 +19,8 @@ struct worker *worker_start(const struct planner_problem *problem, int threads);
 bool worker_step(struct worker *worker, double seconds);
 /* As far as it is known; valid until the next step. */
 const struct planner_result *worker_result(const struct worker *worker);
+/* The searcher that has the lists of all, for planner_certify(). */
+const struct planner *worker_planner(const struct worker *worker);
 /* NULL is allowed. */
 void worker_free(struct worker *worker);
 

@@ -201,8 +201,7 @@ static bool repeats(const struct planner *p, int axis_at, const struct scenario 
 	return same;
 }
 
-/* Fix the axis of this level to its next value; whether that may be part of a plan. */
-static bool fix(struct planner *p)
+int search_fix(struct planner *p)
 {
 	int at = p->order[p->level];
 	const struct planner_axis *axis = &p->problem.axis[at];
@@ -218,7 +217,7 @@ static bool fix(struct planner *p)
 		p->costed = false;
 	if (repeats(p, at, s)) {
 		p->result.counts.repeated += below;
-		return false;
+		return FIX_REPEATS;
 	}
 	if (rules->count > 0) {
 		rules_derive(s, &facts);
@@ -226,7 +225,7 @@ static bool fix(struct planner *p)
 	}
 	if (row >= 0)
 		search_reject(p, row, below);
-	return row < 0;
+	return row < 0 ? FIX_STANDS : row;
 }
 
 static int by_bound(const void *a, const void *b)
@@ -245,9 +244,7 @@ static void finish(struct planner *p)
 		qsort(p->node, (size_t)p->nodes, sizeof *p->node, by_bound);
 }
 
-/* What holds of all plans alike; false if none is legal. Bounds are of the relaxed
- * plan, rules of the given one. */
-static bool begin(struct planner *p)
+bool search_root(struct planner *p)
 {
 	struct scenario *s = &p->trial->scenario;
 	struct facts facts;
@@ -279,7 +276,7 @@ void search_list(struct planner *p, int *budget)
 {
 	if (p->level < 0) {
 		p->level = 0;
-		if (!begin(p)) {
+		if (!search_root(p)) {
 			finish(p);
 			return;
 		}
@@ -299,7 +296,7 @@ void search_list(struct planner *p, int *budget)
 			}
 			continue;
 		}
-		if (!fix(p))
+		if (search_fix(p) != FIX_STANDS)
 			continue;
 		if (p->level + 1 < p->depth) {
 			p->level++;

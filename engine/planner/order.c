@@ -60,7 +60,7 @@ static void set_order(struct planner *p)
 				p->order[p->depth++] = i;
 }
 
-static bool reads(const struct legality *row, const char *key)
+bool search_reads(const struct legality *row, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -76,7 +76,7 @@ static bool reads_role(const struct planner *p, const struct legality *row,
 {
 	for (int i = 0; i < p->problem.axes; i++)
 		if (p->role[i] == role && p->problem.axis[i].count > 1 &&
-		    reads(row, p->problem.axis[i].knob->key))
+		    search_reads(row, p->problem.axis[i].knob->key))
 			return true;
 	return false;
 }
@@ -87,7 +87,7 @@ static int decided_at(const struct planner *p, const struct legality *row)
 	int deepest = 0;
 
 	for (int d = 0; d < p->depth; d++)
-		if (reads(row, p->problem.axis[p->order[d]].knob->key))
+		if (search_reads(row, p->problem.axis[p->order[d]].knob->key))
 			deepest = d + 1;
 	return deepest;
 }
@@ -134,6 +134,11 @@ void search_arrange(struct planner *p)
 		if (p->rule[i].rule.severity == SEVERITY_ERROR &&
 		    rules_hold(&p->rule[i], &problem->base.stack))
 			sort_rule(p, i);
+}
+
+int search_place(const struct planner *p, int axis)
+{
+	return place(p->problem.axis[axis].knob);
 }
 
 bool search_advance(const struct planner *p, uint8_t *choice, enum role role)

@@ -340,6 +340,20 @@ bool planner_step(struct planner *p, int estimates)
 	return !r->done;
 }
 
+struct planner *search_copy(const struct planner *planner)
+{
+	struct planner *part = malloc(sizeof *part);
+
+	if (!part)
+		return NULL;
+	*part = *planner;
+	part->borrowed = true;
+	if (equip(part))
+		return part;
+	planner_free(part);
+	return NULL;
+}
+
 int planner_split(struct planner *planner, struct planner **parts, int count)
 {
 	int made = 0, all = INT32_MAX;
@@ -347,16 +361,10 @@ int planner_split(struct planner *planner, struct planner **parts, int count)
 	if (!planner->listed)
 		search_list(planner, &all);
 	while (made < count) {
-		struct planner *part = malloc(sizeof *part);
+		struct planner *part = search_copy(planner);
 
 		if (!part)
 			break;
-		*part = *planner;
-		part->borrowed = true;
-		if (!equip(part)) {
-			planner_free(part);
-			break;
-		}
 		part->next = planner->next + made + 1;
 		memset(&part->result, 0, sizeof part->result);
 		part->result.progress = planner->result.progress;

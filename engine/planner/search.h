@@ -123,6 +123,10 @@ struct planner {
 
 /* order.c: roles, the order in which axes are fixed, and where rules are decided. */
 void search_arrange(struct planner *planner);
+/* Where an axis stands in the table of roles; -1 = nowhere. */
+int search_place(const struct planner *planner, int axis);
+/* Whether the rule names this knob. */
+bool search_reads(const struct legality *row, const char *key);
 /* The next choice of a role's axes; false after the last. */
 bool search_advance(const struct planner *planner, uint8_t *choice, enum role role);
 int search_axis(const struct planner *planner, const char *key); /* -1 = none */
@@ -135,6 +139,14 @@ void search_reject(struct planner *planner, int row, double candidates);
 
 /* list.c: nodes with their bounds. */
 void search_list(struct planner *planner, int *budget);
+/* What holds of all plans alike; false if none is legal. Bounds are of the relaxed
+ * plan, rules of the given one. */
+bool search_root(struct planner *planner);
+/* Fixes the axis of this level to its next value. That may be part of a plan
+ * (FIX_STANDS), names others again (FIX_REPEATS), or breaks a rule, whose row it
+ * returns. */
+enum { FIX_STANDS = -1, FIX_REPEATS = -2 };
+int search_fix(struct planner *planner);
 /* menu.c: the options that any node chooses from; false without memory. */
 bool search_menu(struct planner *planner);
 /* open.c: the options of a node, and their pairs of shape and mode, best bound first.
@@ -149,6 +161,8 @@ bool search_try(struct planner *planner, const struct node *node, int *budget);
 void search_hold(struct planner *planner);
 
 /* planner.c */
+/* Another searcher of the same problem that borrows the lists; NULL without memory. */
+struct planner *search_copy(const struct planner *planner);
 double search_score(enum objective objective, const struct scenario *scenario,
 		    double step, double bytes);
 /* Nothing above is wanted. */

@@ -7,6 +7,7 @@
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
 #include "engine/trust/trust.h"
+#include "presets/certificate.h"
 #include "tui/clock.h"
 #include "tui/command.h"
 #include "tui/command/search_print.h"
@@ -29,6 +30,7 @@ struct asked {
 	int trust;              /* 1 + enum trust; 0 = any */
 	enum pareto_kind front; /* PARETO_COUNT: not asked */
 	bool robust, why, json, exhaustive, research;
+	const char *certificate; /* file, or NULL */
 	struct start start;
 };
 
@@ -136,6 +138,13 @@ static bool take_front(void *context, const char *value, struct error *error)
 			 "--pareto %.40s: expected memory, gpus or users", value);
 }
 
+static bool take_certificate(void *context, const char *value, struct error *error)
+{
+	(void)error;
+	((struct asked *)context)->certificate = value;
+	return true;
+}
+
 #define TAKE_SWITCH(name)                                                              \
 	static bool take_##name(void *context, const char *value, struct error *error) \
 	{                                                                              \
@@ -179,6 +188,8 @@ const struct own_option search_options[] = {
 	  "at least (open)",
 	  take_trust },
 	{ "research", NULL, "propose what the stack lacks, too", take_research },
+	{ "certificate", "FILE", "write the proof to FILE, for shardscope verify",
+	  take_certificate },
 	{ "threads", "N", "at most so many (all processors)", take_threads },
 	{ "json", NULL, "one JSON object", take_json },
 	{ NULL, NULL, NULL, NULL },
@@ -247,7 +258,19 @@ struct search {
 	struct why why;
 	struct scenario scenario; /* as it was given */
 	struct search_extra extra;
+	struct error error; /* why there is no answer */
 };
+
+/* The proof of what this worker found; of the search itself, not of the questions
+ * beside it. */
+static bool certify(const struct search *search, const struct worker *worker,
+		    const struct planner_problem *problem, struct error *error)
+{
+	if (!search->asked->certificate || problem != &search->problem)
+		return true;
+	return certificate_save(search->asked->certificate, problem,
+				worker_planner(worker), worker_result(worker), error);
+}
 
 /* One search to its end, with a bar for a person who waits. */
 static bool solve(struct search *search, const struct planner_problem *problem,
@@ -255,6 +278,7 @@ static bool solve(struct search *search, const struct planner_problem *problem,
 {
 	struct worker *worker = worker_start(problem, search->asked->threads);
 	const struct planner_result *result;
+	bool certified;
 
 	if (!worker)
 		return false;
@@ -271,8 +295,9 @@ static bool solve(struct search *search, const struct planner_problem *problem,
 			      best);
 	}
 	*out = *result;
+	certified = certify(search, worker, problem, &search->error);
 	worker_free(worker);
-	return true;
+	return certified;
 }
 
 static bool ask(struct search *search, struct inverse *inverse)
@@ -473,6 +498,10 @@ static bool begin(struct search *search, struct error *error)
 		return error_set(error, NULL, 0,
 				 "--mode: steps and tokens have no common order; "
 				 "expected one mode");
+	if (asked->certificate && problem->base.plan.mode != MODE_TRAINING)
+		return error_set(error, NULL, 0,
+				 "--certificate is for training: of a server all plans "
+				 "are estimated, there is no bound to prove");
 	if (asked->front == PARETO_USERS && problem->base.plan.mode != MODE_INFERENCE)
 		return error_set(error, NULL, 0,
 				 "--pareto users is for servers: expected memory or "
@@ -499,12 +528,13 @@ int command_search(int argc, char **argv)
 	if (!search)
 		return command_fail(&error);
 	search->asked = &asked;
+	search->error = error;
 	if (options_read(command_find("search"), &arguments, argc, argv,
 			 &search->problem.base, &status)) {
 		progress_begin(&search->progress);
-		if (!begin(search, &error) || !run(search)) {
+		if (!begin(search, &search->error) || !run(search)) {
 			progress_end(&search->progress);
-			status = command_fail(&error);
+			status = command_fail(&search->error);
 		} else {
 			progress_end(&search->progress);
 			status = print(search);

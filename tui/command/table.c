@@ -46,6 +46,15 @@ const struct command command_table[] = {
 	  search_options,
 	  true,
 	  { OPERAND_SCENARIO } },
+	{ "verify",
+	  "FILE",
+	  "Whether the proof that search --certificate FILE wrote is one: every plan of "
+	  "the space in one box, and every box closed by a rule, bytes or seconds that "
+	  "come out the same; exit status 1 if it is none.",
+	  command_verify,
+	  NULL,
+	  false,
+	  { OPERAND_FILE } },
 	{ "sweep",
 	  "[SCENARIO] --vary KNOB=V,V ... [--csv|--json] [--shard I/N]",
 	  "Estimates over the product of values of some knobs.",

@@ -1,0 +1,311 @@
+/* test_certificate.c - proofs of searches: all are accepted, and none of a thousand
+ * that were changed a little. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/verify/verify.h"
+#include "presets/certificate.h"
+#include "presets/certificate_read.h"
+#include "presets/scenario_file.h"
+#include "presets/stream.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+
+enum { MOST = 64 << 20, MAX_LINES = 1 << 16 };
+
+static struct planner_problem problem;
+static struct planner_result result;
+static struct verify_question question;
+static struct verified found;
+static struct error error;
+
+static void begin(const char *model, const char *cluster, const char *stack, int gpus)
+{
+	memset(&problem, 0, sizeof problem);
+	if (!scenario_blank(&problem.base, model, cluster, stack, &error))
+		fail_msg("%s", error.text);
+	problem.base.cluster.gpus = gpus;
+	problem.base.plan.global_batch = 64;
+	problem.base.plan.seq_len = 4096;
+	problem.reserve = 0.05;
+	problem.top = 3;
+	planner_axes(&problem);
+}
+
+static void pin(const char *key, const char *values)
+{
+	char why[128];
+
+	if (!planner_pin_text(&problem, knob_find(key), values, why, sizeof why))
+		fail_msg("%s", why);
+}
+
+/* The certificate of the problem, to be freed. */
+static char *certify(void)
+{
+	char path[] = "/tmp/test_certificate.XXXXXX", *text;
+	struct planner *planner = planner_start(&problem);
+	int file = mkstemp(path);
+	size_t length;
+
+	assert_non_null(planner);
+	assert_true(file >= 0);
+	close(file);
+	while (planner_step(planner, 1000)) {
+	}
+	result = *planner_result(planner);
+	if (!certificate_save(path, &problem, planner, &result, &error))
+		fail_msg("%s", error.text);
+	planner_free(planner);
+	text = stream_read_file(path, MOST, &length, &error);
+	unlink(path);
+	assert_non_null(text);
+	return text;
+}
+
+static bool holds(const char *text)
+{
+	struct certificate_boxes boxes;
+
+	if (!certificate_read("certificate", text, &question, &boxes, &error))
+		return false;
+	assert_true(certificate_verify(&question, boxes.text, &found));
+	if (!found.good)
+		error_set(&error, "certificate", boxes.line + found.line - 1, "%s",
+			  found.why);
+	return found.good;
+}
+
+static void accept(void)
+{
+	char *text = certify();
+
+	if (!holds(text))
+		fail_msg("%s on %s: %s", problem.base.model.name,
+			 problem.base.cluster.name, error.text);
+	if (result.found > 0)
+		assert_true(question.answer == result.top[0].score);
+	else
+		assert_true(isinf(question.answer));
+	free(text);
+}
+
+static void accepts_proofs(void **state)
+{
+	(void)state;
+	begin("llama2-13b", "dgx-a100-40g", "megatron-core", 16);
+	accept();
+	problem.objective = OBJECTIVE_MEMORY;
+	accept();
+	problem.objective = OBJECTIVE_THROUGHPUT;
+	pin("gpus", "8,16,32");
+	accept();
+	begin("mixtral-8x7b", "dgx-h100", "megatron-core", 64);
+	problem.trust = 2;
+	accept();
+	begin("deepseek-v3", "dgx-h100", "megatron-core", 256);
+	problem.research = true;
+	planner_axes(&problem);
+	pin("schedule", "1f1b,interleaved,dualpipe,zb-v");
+	pin("tp", "1,2");
+	pin("mbs", "1");
+	accept();
+	begin("llama3.1-8b", "dgx-h100", "fsdp", 16);
+	accept();
+	begin("llama3.1-70b", "dgx-h100", "deepspeed", 64);
+	pin("activation_offload", "0,0.5,1");
+	accept();
+}
+
+/* One plan, and none at all. */
+static void accepts_small_spaces(void **state)
+{
+	(void)state;
+	begin("llama3.1-405b", "dgx-h100", "megatron-core", 8);
+	pin("mbs", "1");
+	pin("optimizer_offload", "0");
+	accept();
+	assert_int_equal(result.found, 0);
+	begin("llama3.1-8b", "dgx-h100", "megatron-core", 8);
+	for (int i = 0; i < problem.axes; i++)
+		problem.axis[i].count = 1;
+	accept();
+	pin("tp", "1,2,4,8");
+	accept();
+	pin("tp", "3");
+	accept();
+}
+
+/* --- a little changed --- */
+
+static const char *line[MAX_LINES];
+
+/* Where the lines of the boxes begin; how many. */
+static int split(const char *text)
+{
+	const char *at = strstr(text, "\nboxes ");
+	int lines = 0;
+
+	assert_non_null(at);
+	for (at = strchr(at + 1, '\n') + 1; *at; at = strchr(at, '\n') + 1) {
+		assert_true(lines < MAX_LINES);
+		line[lines++] = at;
+	}
+	line[lines] = at;
+	return lines;
+}
+
+/* The last word of a line but `back`, of lines that close a box; NULL for others. */
+static const char *word_at(const char *begin, const char *end, int back)
+{
+	int words = 1;
+
+	for (const char *at = begin; at < end; at++)
+		words += *at == ' ';
+	if (words < 4)
+		return NULL;
+	for (const char *at = end - 1; at > begin; at--)
+		if (at[-1] == ' ' && back-- == 0)
+			return at;
+	return NULL;
+}
+
+/* The text with another one from..to. */
+static char *replace(const char *text, const char *from, const char *to,
+		     const char *with)
+{
+	size_t before = (size_t)(from - text), length = strlen(with);
+	char *out = malloc(strlen(text) + length + 1);
+
+	assert_non_null(out);
+	memcpy(out, text, before);
+	memcpy(out + before, with, length);
+	strcpy(out + before + length, to);
+	return out;
+}
+
+/* A number of the line, changed: its count, or the bound before it. */
+static char *change(const char *text, int at, int back, double factor, double more)
+{
+	const char *word = word_at(line[at], line[at + 1] - 1, back);
+	char number[64], *end;
+	double value;
+
+	if (!word)
+		return NULL;
+	value = strtod(word, &end);
+	if (end == word || (*end != ' ' && *end != '\n') || isinf(value) ||
+	    value == 0 || (back > 0 && strncmp(word - 5, "rule ", 5) == 0))
+		return NULL;
+	snprintf(number, sizeof number, "%.17g", value * factor + more);
+	return replace(text, word, end, number);
+}
+
+/* The answer's plan is said to score better than it does. */
+static char *better(const char *text, double factor)
+{
+	const char *at = strstr(text, "\nanswer ") + 8;
+	char number[64], *end;
+	double value = strtod(at, &end);
+
+	snprintf(number, sizeof number, "%.17g", value * factor);
+	return replace(text, at, end, number);
+}
+
+static char *mutate(const char *text, int lines)
+{
+	int at = (int)next((uint64_t)lines);
+	double factor = 1 - 0.001 * (double)(1 + next(500));
+
+	switch (next(5)) {
+	case 0: return replace(text, line[at], line[at + 1], "");
+	case 1: return change(text, at, 1, factor, 0);
+	case 2: return change(text, at, 0, 1, next(2) ? 1 : -1);
+	case 3: return change(text, at, 1, 1 / factor, 0);
+	default: return better(text, factor);
+	}
+}
+
+static void rejects(int wanted)
+{
+	char *text = certify();
+	int lines = split(text);
+
+	assert_true(holds(text));
+	for (int done = 0; done < wanted;) {
+		char *other = mutate(text, lines);
+
+		if (!other)
+			continue;
+		if (holds(other))
+			fail_msg("mutation %d of %s is accepted", done,
+				 problem.base.model.name);
+		free(other);
+		done++;
+	}
+	free(text);
+}
+
+static void rejects_what_was_changed(void **state)
+{
+	(void)state;
+	seed = 15;
+	begin("llama2-13b", "dgx-a100-40g", "megatron-core", 16);
+	pin("mbs", "1,2");
+	pin("cp", "1");
+	pin("optimizer_offload", "0");
+	pin("recompute", "none,full");
+	pin("vpp", "1,2,4");
+	pin("zero", "0,1");
+	rejects(500);
+	begin("mixtral-8x7b", "dgx-h100", "megatron-core", 16);
+	pin("mbs", "1");
+	pin("cp", "1");
+	pin("tp", "1,2");
+	pin("recompute", "none,full");
+	pin("vpp", "1,2");
+	rejects(500);
+}
+
+/* Another plan in the answer's place, a rule that is none, values twice. */
+static void rejects_other_answers(void **state)
+{
+	char *text, *other;
+	const char *at;
+
+	(void)state;
+	begin("llama2-13b", "dgx-a100-40g", "megatron-core", 16);
+	pin("mbs", "1");
+	pin("optimizer_offload", "0");
+	text = certify();
+	at = strstr(strstr(text, "\nanswer "), " tp=") + 4;
+	other = replace(text, at, at + 1, *at == '1' ? "2" : "1");
+	assert_false(holds(other));
+	free(other);
+	other = replace(text, text, text + 1, "S");
+	assert_false(holds(other));
+	free(other);
+	at = strstr(text, " rule ") + 6;
+	other = replace(text, at, strchr(at, ' '), "0");
+	assert_false(holds(other));
+	free(other);
+	split(text);
+	other = replace(text, line[0], line[0], "tp 1 time 1e9 1\n");
+	assert_false(holds(other));
+	free(other);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(accepts_proofs),
+		cmocka_unit_test(accepts_small_spaces),
+		cmocka_unit_test(rejects_what_was_changed),
+		cmocka_unit_test(rejects_other_answers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
