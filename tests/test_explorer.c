@@ -484,6 +484,31 @@ static void test_a_plan_is_written_and_read_back(void **state)
 	stage_close(&s);
 }
 
+/* Drawing changes nothing of what it is given: not what is played, not what was noted
+ * of the last frame. */
+static void test_a_view_only_draws(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	for (int view = 0; view < VIEW_COUNT; view++) {
+		static struct explorer before;
+		static struct spots spots;
+		struct rect whole = { 0, 0, 120, 36 };
+
+		explorer_show(&s.explorer, (enum view_id)view);
+		stage_shows(&s, "");
+		before = s.explorer;
+		spots = *s.explorer.spots;
+		s.canvas.spots = NULL;
+		view_table[view].draw(&s.explorer, &s.canvas, whole);
+		assert_memory_equal(&before, &s.explorer, sizeof before);
+		assert_memory_equal(&spots, s.explorer.spots, sizeof spots);
+	}
+	stage_close(&s);
+}
+
 static void test_any_size_is_drawn(void **state)
 {
 	static const int sizes[][2] = { { 1, 1 },    { 3, 200 }, { 200, 3 },
@@ -710,6 +735,7 @@ int main(void)
 		cmocka_unit_test(test_narrow_tables_keep_their_numbers_whole),
 		cmocka_unit_test(test_numbers_in_a_row_are_never_cut),
 		cmocka_unit_test(test_a_plan_is_written_and_read_back),
+		cmocka_unit_test(test_a_view_only_draws),
 		cmocka_unit_test(test_any_size_is_drawn),
 		cmocka_unit_test(test_every_plan_opens_and_every_knob_turns),
 		cmocka_unit_test(test_any_keys_in_any_order),

@@ -277,7 +277,7 @@ static void test_a_shorter_plan_ends_where_it_ends(void **state)
 
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
-	stage_type(&s, "po405\n3");
+	stage_type(&s, "po405\n3-"); /* no time left out */
 	chart = s.explorer.spots->chart;
 	for (int y = chart.y; y < chart.y + 4; y++) {
 		const struct cell *row = s.canvas.cell + y * 120 + chart.x;

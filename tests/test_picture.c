@@ -6,12 +6,12 @@
 #include "tests/support/close.h"
 #include "tests/support/stage.h"
 
-static void forget(struct play *play)
+static void forget(struct spots *spots)
 {
-	if (!play)
-		return;
-	free(play->picture);
-	play->picture = NULL;
+	for (int i = 0; i < 2; i++) {
+		free(spots->picture[i]);
+		spots->picture[i] = NULL;
+	}
 }
 
 /* The screen as it is, and as it is drawn from nothing. */
@@ -19,8 +19,7 @@ static void check_same(struct stage *s, const char *after)
 {
 	char *kept = stage_text(s), *anew;
 
-	forget(s->explorer.play);
-	forget(s->explorer.play_before);
+	forget(s->explorer.drawn);
 	anew = stage_text(s);
 	if (strcmp(kept, anew) != 0)
 		fail_msg("after '%s':\n%s\nis to be\n%s", after, kept, anew);
@@ -58,16 +57,16 @@ static void test_keys_that_change_nothing_draw_nothing(void **state)
 	stage_open(&s, "megatron-1t-3072-a100", 200, 60);
 	stage_type(&s, "3G");
 	free(stage_text(&s));
-	picture = s.explorer.play->picture;
+	picture = s.explorer.spots->picture[0];
 	assert_non_null(picture);
 	for (int i = 0; i < 3; i++) {
 		stage_type(&s, "j");
 		free(stage_text(&s));
-		assert_ptr_equal(s.explorer.play->picture, picture);
+		assert_ptr_equal(s.explorer.spots->picture[0], picture);
 	}
 	stage_type(&s, "+");
 	free(stage_text(&s));
-	assert_ptr_not_equal(s.explorer.play->picture, picture);
+	assert_ptr_not_equal(s.explorer.spots->picture[0], picture);
 	stage_close(&s);
 }
 

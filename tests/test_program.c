@@ -128,6 +128,37 @@ static void test_clicks_go_by_place(void **state)
 	vt_close(vt);
 }
 
+/* The second click is on an arrow that only the first one makes appear: taken in one
+ * piece with it, it would find the row that was there before and open its list. */
+static void test_two_queued_clicks_mean_what_they_show(void **state)
+{
+	struct vt *vt;
+	char both[96];
+	int row, column;
+
+	(void)state;
+	forget();
+	vt = open_program(120, 36, NULL, NULL, NULL);
+	vt_expect(vt, "q quit"); /* the last row comes last */
+	assert_true(vt_find(vt, "PP  pipeline", &row));
+	vt_click(vt, row, 6);
+	vt_expect(vt, "\u25c2 4 \u25b8");
+	column = column_of(vt, row, "\u25c2 4");
+	assert_true(column > 0);
+	/* back to another knob, then both in one piece */
+	vt_click(vt, row - 2, 6);
+	vt_expect_gone(vt, "\u25c2 4 \u25b8");
+	vt_expect_asleep(vt);
+	snprintf(both, sizeof both,
+		 "\033[<0;7;%dM\033[<0;7;%dm\033[<0;%d;%dM\033[<0;%d;%dm", row + 1,
+		 row + 1, column + 1, row + 1, column + 1, row + 1);
+	vt_type(vt, both);
+	vt_expect(vt, "\u25c2 2 \u25b8");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
 /* Every value of the strip that runs has a bar that is seen: no block is reversed. */
 static void test_bars_are_seen_without_colour(void **state)
 {
@@ -474,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_m_gives_the_mouse_away_and_back),
 		cmocka_unit_test(test_clicks_go_by_place),
 		cmocka_unit_test(test_q_closes_what_lies_on_top),
+		cmocka_unit_test(test_two_queued_clicks_mean_what_they_show),
 		cmocka_unit_test(test_bars_are_seen_without_colour),
 		cmocka_unit_test(test_it_comes_back_to_where_it_was),
 		cmocka_unit_test(test_a_lost_connection_loses_nothing),

@@ -50,6 +50,10 @@ enum action_kind {
 	ACTION_SORT,
 	ACTION_STEP,
 	ACTION_STEP_BACK,
+	ACTION_PLAY, /* a step runs by itself, or stops */
+	ACTION_SLOWER,
+	ACTION_FASTER,
+	ACTION_TICK,   /* time has passed while something plays */
 	ACTION_BESIDE, /* the next view beside the open one */
 	ACTION_COUNT
 };

@@ -26,13 +26,17 @@ struct cell {
 	bool reverse, bold, underline;
 };
 
+struct spots;
+
 struct canvas {
 	int width, height;
 	struct rect clip;
 	enum glyph_level glyphs;
 	bool colour;            /* false: mono, fills differ by letter or hatch */
 	int cursor_x, cursor_y; /* where the focused item is; -1 = nowhere */
-	struct cell *cell;      /* width * height, row by row */
+	/* where what is drawn can be pointed at (tui/explorer.h); NULL: nobody asks */
+	struct spots *spots;
+	struct cell *cell; /* width * height, row by row */
 };
 
 bool canvas_init(struct canvas *canvas, int width, int height, enum glyph_level glyphs,

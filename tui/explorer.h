@@ -78,6 +78,8 @@ struct spots {
 	struct rect knobs, view, picker, preview;
 	struct rect chart; /* lanes of the view Timeline */
 	int lines;         /* of a text that scrolls: Help, Explain */
+	/* of the view Timeline, kept from frame to frame (views/timeline_chart.c) */
+	struct picture *picture[2];
 };
 
 /* An export as it would be written now. */
@@ -177,12 +179,18 @@ struct explorer {
 	/* the step played item by item, for the view Timeline (explorer/play.c) */
 	struct play *play, *play_before; /* of the pinned baseline */
 	bool play_stale;
+	unsigned plays; /* made so far */
+	bool playing;
+	int speed; /* index in the table of speeds */
 
 	struct estimate *scratch;
-	struct spots *spots; /* of the last frame */
+	/* What the last frame has put where; written by who draws, through the canvas.
+	 */
+	struct spots *drawn, *drawn_beside;
+	const struct spots *spots; /* the same for all others */
 	/* the view beside the open one, where the screen is wide (explorer/beside.c) */
 	enum beside beside;
-	struct spots *spots_beside;
+	const struct spots *spots_beside;
 };
 
 /* False if memory runs out. Starts on Overview with these values. */
@@ -198,7 +206,7 @@ bool explorer_is_typing(const struct explorer *explorer);
 void explorer_update(struct explorer *explorer);
 /* One slice of the work that may follow a frame; true while there is more. */
 bool explorer_idle(struct explorer *explorer);
-/* Notes in the state where it put what can be pointed at, and how large it was. */
+/* Notes where it put what can be pointed at, and how large it was. */
 void explorer_draw(struct explorer *explorer, struct canvas *canvas);
 
 /* Take over a scenario as one step that can be undone. */
@@ -232,6 +240,8 @@ unsigned knobs_act(struct explorer *explorer, struct action action);
 void knobs_focus(struct explorer *explorer, const struct knob *knob);
 /* A scenario that has just become a server's gets what serve_begin() sets. */
 void knobs_begin(struct explorer *explorer, struct scenario *to);
+/* The row under the cursor is none of a knob and turns all the same: micro-batches. */
+bool explorer_turns(const struct explorer *explorer);
 unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double value);
 
 /* A click or the wheel, by what is there, whichever pane has the focus
@@ -243,7 +253,7 @@ unsigned explorer_give_view(struct explorer *explorer, struct action action);
 struct action mouse_press(const struct explorer *explorer, int x, int y);
 bool rect_holds(struct rect rect, int x, int y);
 /* Notes a place that stands for a key. */
-void add_press(const struct explorer *explorer, struct rect rect, struct action action);
+void add_press(struct canvas *canvas, struct rect rect, struct action action);
 
 /* What the keys do here, as much as there is room for; each can be clicked on
  * (explorer/footer.c). */
@@ -275,12 +285,22 @@ unsigned prompt_find(struct explorer *explorer, int direction);
 /* A timeline with its memory. Where there is none, why. */
 struct play {
 	void *room;
+	unsigned number; /* no other one has it */
 	bool good;
 	struct timeline timeline;
 	struct timeline_problem problem;
-	struct picture
-		*picture; /* its chart as it was drawn (views/timeline_chart.c) */
 };
+
+void play_begin(struct explorer *explorer);
+/* A key about playing, or a tick of it. */
+unsigned play_act(struct explorer *explorer, struct action action);
+/* Milliseconds to the next tick; 0: nothing plays. */
+int play_every_ms(const struct explorer *explorer);
+/* Events a second. */
+int play_speed(const struct explorer *explorer);
+void spots_free(struct spots *spots);
+/* Forgets all but what is kept from frame to frame. */
+void spots_clear(struct spots *spots);
 
 /* Plays the open plan, and the pinned one, if they have changed. */
 void play_refresh(struct explorer *explorer);

@@ -12,9 +12,11 @@ enum {
 struct loop {
 	const struct loop_client *client;
 	struct canvas canvas;
-	bool more;         /* work for idle() is left */
-	bool dirty;        /* something is to be saved ... */
-	long long save_at; /* ... at this time, ms */
+	bool more;                  /* work for idle() is left */
+	bool dirty;                 /* something is to be saved ... */
+	long long save_at;          /* ... at this time, ms */
+	long long tick_at;          /* the next ACTION_TICK; 0: none is due */
+	struct terminal_event held; /* EVENT_NONE: none */
 	bool quit;
 	int status;
 };
@@ -82,23 +84,64 @@ static unsigned handle(struct loop *loop, const struct terminal_event *event)
 	return changed;
 }
 
-static int wait_ms(const struct loop *loop)
+static int every_ms(const struct loop *loop)
 {
-	if (loop->more)
-		return 0;
-	if (!loop->dirty)
-		return -1;
-	long long left = loop->save_at - now_ms();
-	return left < 0 ? 0 : (int)left;
+	const struct loop_client *client = loop->client;
+
+	return client->every_ms != NULL ? client->every_ms(client->context) : 0;
 }
 
-/* Waits for one event and takes all that are there already. */
+static int wait_ms(struct loop *loop)
+{
+	int every = every_ms(loop);
+	long long until;
+
+	if (every <= 0)
+		loop->tick_at = 0;
+	else if (loop->tick_at == 0 || loop->tick_at > now_ms() + every)
+		loop->tick_at = now_ms() + every;
+	if (loop->more)
+		return 0;
+	if (!loop->dirty && loop->tick_at == 0)
+		return -1;
+	until = loop->dirty ? loop->save_at : loop->tick_at;
+	if (loop->tick_at != 0 && loop->tick_at < until)
+		until = loop->tick_at;
+	until -= now_ms();
+	return until < 0 ? 0 : (int)until;
+}
+
+/* What plays goes on. A terminal that is slow gets fewer frames, not a queue. */
+static unsigned tick(struct loop *loop)
+{
+	const struct loop_client *client = loop->client;
+
+	if (loop->tick_at == 0 || loop->quit || now_ms() < loop->tick_at)
+		return CHANGED_NOTHING;
+	loop->tick_at = 0;
+	return client->act(client->context, (struct action){ .kind = ACTION_TICK });
+}
+
+static struct terminal_event next_event(struct loop *loop, int wait)
+{
+	struct terminal_event event = loop->held;
+
+	loop->held.kind = EVENT_NONE;
+	return event.kind != EVENT_NONE ? event : terminal_read(wait);
+}
+
+/* Waits for one event and takes all that are there already; but a click means what it
+ * was aimed at, so what came before it is drawn first. */
 static unsigned take_events(struct loop *loop)
 {
-	struct terminal_event event = terminal_read(wait_ms(loop));
+	struct terminal_event event = next_event(loop, wait_ms(loop));
 	unsigned changed = CHANGED_NOTHING;
 
 	for (int i = 0; event.kind != EVENT_NONE && !loop->quit; i++) {
+		if (event.kind == EVENT_CLICK && changed != CHANGED_NOTHING) {
+			loop->held = event;
+			break;
+		}
 		changed |= handle(loop, &event);
 		if (i == BATCH)
 			break;
@@ -165,6 +208,7 @@ static void run(struct loop *loop)
 		if (loop->quit)
 			break;
 		changed = take_events(loop);
+		changed |= tick(loop);
 		idle = changed == CHANGED_NOTHING && !loop->quit;
 		if (idle)
 			changed = do_idle_work(loop);

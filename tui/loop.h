@@ -24,6 +24,9 @@ struct loop_client {
 	/* One slice, some milliseconds at most, of work that follows the frame;
 	 * sets *more while there is more of it. May be NULL. */
 	unsigned (*idle)(void *context, bool *more);
+	/* Milliseconds between two ACTION_TICK that act() gets; 0: none. May be NULL.
+	 */
+	int (*every_ms)(const void *context);
 	/* Writes the workspace: at most a second after CHANGED_SETTINGS or
 	 * CHANGED_SCENARIO, and at the end. */
 	unsigned (*save)(void *context);

@@ -35,7 +35,7 @@ enum {
 };
 
 /* A terminal that is always readable and never gives anything is lost. */
-enum { BARREN_MAX = 100 };
+enum { BARREN_MAX = 100, MOST_CLICKS = 16 };
 
 static const int fatal_flags[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 #define FLAGS (sizeof fatal_flags / sizeof fatal_flags[0])
@@ -55,6 +55,9 @@ static struct {
 	/* what was read behind a paste: keys that ncurses has not seen */
 	char held[PASTE_BLOCK];
 	size_t held_at, held_length;
+	/* of the mouse, read with one key of ncurses; the next one last */
+	struct terminal_event clicked[MOST_CLICKS];
+	int clicks;
 } terminal;
 
 static volatile sig_atomic_t caught, stops;
@@ -325,21 +328,34 @@ bool terminal_has_mouse(void)
 	return terminal.mouse;
 }
 
+static enum terminal_event_kind mouse_kind(mmask_t state)
+{
+	if (state & BUTTON1_PRESSED)
+		return EVENT_CLICK;
+	return state & (BUTTON4_PRESSED | BUTTON5_PRESSED) ? EVENT_WHEEL : EVENT_NONE;
+}
+
+/* What the mouse did. ncurses hands out one key for all that is there at once, and the
+ * events behind it from the last to the first. */
 static struct terminal_event mouse_event(void)
 {
-	struct terminal_event event = { .kind = EVENT_NONE };
 	MEVENT mouse;
 
-	if (getmouse(&mouse) != OK)
-		return event;
-	event.x = mouse.x;
-	event.y = mouse.y;
-	if (mouse.bstate & BUTTON1_PRESSED)
-		event.kind = EVENT_CLICK;
-	else if (mouse.bstate & (BUTTON4_PRESSED | BUTTON5_PRESSED))
-		event.kind = EVENT_WHEEL;
-	event.argument = mouse.bstate & BUTTON4_PRESSED ? -1 : 1;
-	return event;
+	while (terminal.clicks < MOST_CLICKS && getmouse(&mouse) == OK) {
+		enum terminal_event_kind kind = mouse_kind(mouse.bstate);
+
+		if (kind == EVENT_NONE)
+			continue;
+		terminal.clicked[terminal.clicks++] = (struct terminal_event){
+			.kind = kind,
+			.x = mouse.x,
+			.y = mouse.y,
+			.argument = mouse.bstate & BUTTON4_PRESSED ? -1 : 1,
+		};
+	}
+	if (terminal.clicks == 0)
+		return (struct terminal_event){ .kind = EVENT_NONE };
+	return terminal.clicked[--terminal.clicks];
 }
 
 static int named_key(wint_t code)
@@ -488,6 +504,8 @@ static struct terminal_event next_event(void)
 	wint_t code;
 	int status;
 
+	if (terminal.clicks > 0)
+		return terminal.clicked[--terminal.clicks];
 	while (event.kind == EVENT_NONE && terminal.held_at < terminal.held_length)
 		event = held_event();
 	while (event.kind == EVENT_NONE &&
@@ -595,7 +613,7 @@ static struct terminal_event wait_event(const struct timespec *limit)
 {
 	static const struct timespec at_once = { 0 };
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-	bool held = terminal.held_at < terminal.held_length;
+	bool held = terminal.held_at < terminal.held_length || terminal.clicks > 0;
 	int ready = ppoll(&input, 1, held ? &at_once : limit, &terminal.while_waiting);
 
 	if (ready < 0 && errno != EINTR)

@@ -127,6 +127,17 @@ int64_t scenario_micro_batches(const struct scenario *scenario)
 	return plan->global_batch / samples;
 }
 
+int64_t scenario_batch_of(const struct scenario *scenario, int64_t micro_batches)
+{
+	int64_t batch = scenario_dp(scenario);
+
+	if (micro_batches < 1 ||
+	    __builtin_mul_overflow(batch, scenario->plan.micro_batch, &batch) ||
+	    __builtin_mul_overflow(batch, micro_batches, &batch))
+		return 0;
+	return batch;
+}
+
 int64_t scenario_padded_vocab(const struct scenario *scenario)
 {
 	int64_t multiple = scenario->stack.vocab_multiple;

@@ -29,6 +29,9 @@ int64_t scenario_etp(const struct scenario *scenario);
 int64_t scenario_edp(const struct scenario *scenario);
 /* Micro-batches per pipeline and step; 0 if it is not whole. */
 int64_t scenario_micro_batches(const struct scenario *scenario);
+/* The global batch of so many micro-batches, at least 1; 0: the degrees don't divide,
+ * or there would be too many sequences. */
+int64_t scenario_batch_of(const struct scenario *scenario, int64_t micro_batches);
 /* Vocabulary rows after padding to the stack's multiple. */
 int64_t scenario_padded_vocab(const struct scenario *scenario);
 /* Virtual stages per rank that the schedule really uses. */

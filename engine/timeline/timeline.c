@@ -1,6 +1,7 @@
 /* timeline.c - see timeline.h. */
 #include "engine/timeline/timeline.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "engine/train/train.h"
@@ -168,6 +169,32 @@ static void copy_stage(const struct played *played, int s,
 	to->tail_seconds = tail;
 }
 
+/* When the pipeline is full and when it starts to run empty, and how long an item takes
+ * in the mean. */
+static void mark_phases(struct timeline *out)
+{
+	double busy = 0;
+
+	out->drain_seconds = out->pipeline_seconds;
+	for (int s = 0; s < out->stages; s++) {
+		const struct timeline_stage *stage = &out->stage[s];
+		const struct timeline_item *item = &out->item[stage->first];
+		int32_t at = 0, last = stage->count - 1;
+
+		while (at < stage->count && item[at].kind == WORK_FORWARD)
+			at++;
+		while (last >= 0 && item[last].kind != WORK_FORWARD)
+			last--;
+		if (at < stage->count)
+			out->filled_seconds = fmax(out->filled_seconds, item[at].start);
+		if (last >= 0)
+			out->drain_seconds = fmin(out->drain_seconds, item[last].end);
+		busy += stage->busy;
+	}
+	if (out->item_count > 0)
+		out->item_seconds = busy / out->item_count;
+}
+
 static bool fill(const struct played *played, const struct train_chunks *chunks,
 		 const struct estimate *estimate, double scale, struct arena *arena,
 		 struct timeline *out)
@@ -206,6 +233,7 @@ static bool fill(const struct played *played, const struct train_chunks *chunks,
 		out->stage[s].count = schedule->count[s];
 		copy_items(played, s, number, chunks, scale, out->item + number[s]);
 	}
+	mark_phases(out);
 	return true;
 }
 

@@ -44,7 +44,7 @@ static void change_places(struct explorer *explorer, enum view_id *view,
 {
 	enum view_id open = explorer->view;
 	enum pane focus = explorer->pane;
-	struct spots *spots = explorer->spots;
+	const struct spots *spots = explorer->spots;
 
 	explorer->view = *view;
 	explorer->pane = *pane;
@@ -64,8 +64,10 @@ void beside_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 	change_places(explorer, &view, &pane);
 	if (id == VIEW_TIMELINE)
 		play_refresh(explorer);
-	explorer->spots->view = rect;
+	canvas->spots = explorer->drawn_beside;
+	canvas->spots->view = rect;
 	view_table[id].draw(explorer, canvas, rect);
+	canvas->spots = explorer->drawn;
 	change_places(explorer, &view, &pane);
 	canvas_clip(canvas, clip);
 }

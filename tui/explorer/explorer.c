@@ -17,8 +17,9 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 	memset(explorer, 0, sizeof *explorer);
 	explorer->session.lock = -1;
 	explorer->scratch = malloc(sizeof *explorer->scratch);
-	explorer->spots = calloc(1, sizeof *explorer->spots);
-	explorer->spots_beside = calloc(1, sizeof *explorer->spots_beside);
+	explorer->spots = explorer->drawn = calloc(1, sizeof *explorer->drawn);
+	explorer->spots_beside = explorer->drawn_beside =
+		calloc(1, sizeof *explorer->drawn_beside);
 	if (!explorer->scratch || !explorer->spots || !explorer->spots_beside) {
 		explorer_free(explorer);
 		return false;
@@ -31,6 +32,7 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 	snprintf(explorer->explained, sizeof explorer->explained, "step_seconds");
 	explorer->strip_knob = explorer->revealed = -1;
 	explorer->threads = 1;
+	play_begin(explorer);
 	knobs_focus(explorer, knob_find("tp"));
 	explorer_update(explorer);
 	return true;
@@ -46,9 +48,10 @@ void explorer_free(struct explorer *explorer)
 	free(explorer->copied);
 	free(explorer->preview.text);
 	free(explorer->scratch);
-	free(explorer->spots);
-	free(explorer->spots_beside);
+	spots_free(explorer->drawn);
+	spots_free(explorer->drawn_beside);
 	explorer->scratch = NULL;
+	explorer->drawn = explorer->drawn_beside = NULL;
 	explorer->spots = explorer->spots_beside = NULL;
 	explorer->kept = NULL;
 	explorer->copied = NULL;
@@ -386,10 +389,18 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 	}
 }
 
+static bool is_about_playing(enum action_kind kind)
+{
+	return kind == ACTION_PLAY || kind == ACTION_SLOWER || kind == ACTION_FASTER;
+}
+
 static unsigned act_normal(struct explorer *explorer, struct action action)
 {
 	unsigned changed;
 
+	if (is_about_playing(action.kind) && explorer->view == VIEW_TIMELINE)
+		return play_act(explorer, action);
+	explorer->playing = false; /* any other key stops it */
 	if (action.kind != ACTION_NONE && action.kind != ACTION_ESCAPE)
 		explorer->message[0] = '\0';
 	if (action.kind == ACTION_CLICK || action.kind == ACTION_WHEEL)
@@ -404,6 +415,8 @@ unsigned explorer_handle(struct explorer *explorer, struct action action)
 	int row = explorer->row;
 	unsigned changed;
 
+	if (action.kind == ACTION_TICK)
+		return play_act(explorer, action);
 	if (action.kind == ACTION_CLICK &&
 	    mouse_press(explorer, action.x, action.y).kind != ACTION_NONE)
 		action = mouse_press(explorer, action.x, action.y);

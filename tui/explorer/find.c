@@ -220,7 +220,7 @@ void find_draw(const struct explorer *explorer, struct canvas *canvas, int botto
 	if (box.width > 100)
 		box.width = 100;
 	list = widget_box(canvas, box, "find");
-	explorer->spots->picker = list;
+	canvas->spots->picker = list;
 	first = scroll_first(0, explorer->prompt_argument, count, list.height);
 	for (int i = 0; i < list.height && first + i < count; i++) {
 		struct rect line = { list.x, list.y + i, list.width - 2, 1 };

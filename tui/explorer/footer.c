@@ -16,8 +16,8 @@ static const char *const of_view[VIEW_COUNT][2] = {
 			    "\u2191\u2193\u2190\u2192 move" },
 	[VIEW_MEMORY] = { "\u2191\u2193 stage|Enter why",
 			  "\u2191\u2193 stage|Enter why" },
-	[VIEW_TIMELINE] = { "\u2190\u2192 item|\u2191\u2193 stage|., play|+- zoom|"
-			    "S critical|Enter why",
+	[VIEW_TIMELINE] = { "\u2190\u2192 item|\u2191\u2193 stage|a play|., step|() speed|"
+			    "+- zoom|S critical|Enter why",
 			    "\u2191\u2193 operator|+- zoom|Enter why" },
 	[VIEW_TRAFFIC] = { "\u2191\u2193 row|S sort|Enter why",
 			   "\u2191\u2193 row|S sort|Enter why" },
@@ -36,7 +36,7 @@ static const char *const of_view[VIEW_COUNT][2] = {
 
 /* Keys of a view that work while the knobs have the focus. */
 static const char *const from_knobs[VIEW_COUNT][2] = {
-	[VIEW_TIMELINE] = { "., play|+- zoom|S critical|", "+- zoom|" },
+	[VIEW_TIMELINE] = { "a play|., step|() speed|+- zoom|S critical|", "+- zoom|" },
 	[VIEW_TRAFFIC] = { "S sort|", "S sort|" },
 	[VIEW_TOPOLOGY] = { "S dimension|", "S dimension|" },
 	[VIEW_SEARCH] = { "S sort|+- front|. axes|", "S sort|+- front|. axes|" },
@@ -56,7 +56,9 @@ static const char *of_row(const struct explorer *explorer)
 		return "\u2191\u2193 knob";
 	switch (rows[explorer->row].kind) {
 	case ROW_GROUP: return "\u2190\u2192 fold|\u2191\u2193 knob";
-	case ROW_DERIVED: return "\u2191\u2193 knob";
+	case ROW_DERIVED:
+		return explorer_turns(explorer) ? "\u2190\u2192 value|\u2191\u2193 knob"
+						: "\u2191\u2193 knob";
 	case ROW_KNOB:
 		return knob_table[rows[explorer->row].knob].type >= KNOB_SET
 			       ? "= type|\u2191\u2193 knob"
@@ -136,7 +138,8 @@ static int key_of(const char *name, uint32_t code)
 
 /* A click on one of several keys presses that one; where there is one key only, a click
  * on what it does is as good. */
-static void add_presses(const struct explorer *explorer, const char *hint, int x, int y)
+static void add_presses(const struct explorer *explorer, struct canvas *canvas,
+			const char *hint, int x, int y)
 {
 	bool typing = explorer_is_typing(explorer);
 	const char *at = hint;
@@ -145,7 +148,7 @@ static void add_presses(const struct explorer *explorer, const char *hint, int x
 	bool several = key != '\n' && key != '\t' && key != 27 && *at != ' ';
 
 	if (!several) {
-		add_press(explorer, (struct rect){ x, y, text_width(hint), 1 },
+		add_press(canvas, (struct rect){ x, y, text_width(hint), 1 },
 			  key_action(key, typing));
 		return;
 	}
@@ -153,7 +156,7 @@ static void add_presses(const struct explorer *explorer, const char *hint, int x
 	for (int i = 0; *at != ' ' && *at != '\0'; i++) {
 		uint32_t code = text_decode(&at);
 
-		add_press(explorer, (struct rect){ x + i, y, 1, 1 },
+		add_press(canvas, (struct rect){ x + i, y, 1, 1 },
 			  key_action(key_of("", code), typing));
 	}
 }
@@ -168,7 +171,7 @@ static int draw_hint(const struct explorer *explorer, struct canvas *canvas, int
 		return canvas_text(canvas, x, y, canvas->width - x, ROLE_LABEL,
 				   hint + 1);
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(hint, " "), hint);
-	add_presses(explorer, hint, x, y);
+	add_presses(explorer, canvas, hint, x, y);
 	used = canvas_text(canvas, x, y, canvas->width - x, ROLE_KEY, name);
 	return used + canvas_text(canvas, x + used, y, canvas->width - x - used,
 				  ROLE_LABEL, hint + strlen(name));

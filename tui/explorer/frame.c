@@ -82,7 +82,7 @@ static void draw_tabs(const struct explorer *explorer, struct canvas *canvas)
 
 		if (!view->tab)
 			continue;
-		add_press(explorer, tab,
+		add_press(canvas, tab,
 			  (struct action){ .kind = ACTION_VIEW, .argument = n++ });
 		canvas_text(canvas, x, 1, end - x, ROLE_LABEL, view->title);
 		if (i == (int)explorer->view)
@@ -90,7 +90,7 @@ static void draw_tabs(const struct explorer *explorer, struct canvas *canvas)
 		x += tab.width + 1;
 	}
 	canvas_text(canvas, end, 1, text_width(help), ROLE_KEY, help);
-	add_press(explorer, (struct rect){ end, 1, text_width(help), 1 },
+	add_press(canvas, (struct rect){ end, 1, text_width(help), 1 },
 		  (struct action){ .kind = ACTION_HELP });
 	if (explorer->view == VIEW_HELP)
 		canvas_highlight(canvas, (struct rect){ end, 1, text_width(help), 1 },
@@ -167,6 +167,10 @@ static void note_text(const struct explorer *explorer, char *text, size_t size)
 	} else if (explorer->row == 0 && explorer->scenario.model.approximate[0]) {
 		snprintf(text, size, "approximate: %s",
 			 explorer->scenario.model.approximate);
+	} else if (explorer_turns(explorer)) {
+		snprintf(text, size,
+			 "Micro-batches of a pipeline in a step: the more, the less "
+			 "of it is bubble; the global batch turns with them.");
 	} else if (knob && explorer->mode != MODE_PICKER) {
 		snprintf(text, size, "%s", knob->help);
 	}
@@ -186,54 +190,52 @@ static int note_rows(const struct explorer *explorer, const struct canvas *canva
 	return text_width(text) > canvas->width - 4 ? 2 : 1;
 }
 
+/* What was said last, which hides no key: it stands where the note does. */
+static bool says(const struct explorer *explorer)
+{
+	return explorer->message[0] != '\0' && explorer->mode != MODE_PICKER;
+}
+
 /* On the rule below the panes, and on the row below that where there is one for it:
- * what is wrong with what is typed, or the note. */
+ * what was said, or the note. What is longer takes the row above for as long as it
+ * stands. */
 static void draw_note(const struct explorer *explorer, struct canvas *canvas, int y)
 {
 	struct rect rect = { 2, y, canvas->width - 4, note_rows(explorer, canvas) };
-	char text[320];
+	enum role role = says(explorer) ? explorer->message_role : ROLE_HINT;
+	char text[sizeof explorer->message];
 	int used;
 
-	if (explorer->message[0] != '\0' && explorer->mode == MODE_PROMPT) {
-		canvas_format(canvas, 1, y, canvas->width - 2, explorer->message_role,
-			      " %s ", explorer->message);
-		return;
-	}
-	note_text(explorer, text, sizeof text);
+	if (says(explorer))
+		snprintf(text, sizeof text, "%s", explorer->message);
+	else
+		note_text(explorer, text, sizeof text);
 	if (text[0] == '\0')
 		return;
+	if (says(explorer) && text_width(text) > rect.width * rect.height) {
+		rect.y--;
+		rect.height++;
+	}
 	if (rect.height > 1 && text_width(text) > rect.width) {
+		if (rect.y < y)
+			canvas_fill(canvas,
+				    (struct rect){ 0, rect.y, canvas->width, 1 }, ' ',
+				    role);
 		canvas_fill(canvas, (struct rect){ 1, y, canvas->width - 2, 1 }, ' ',
-			    ROLE_HINT);
-		widget_prose(canvas, rect, 0, ROLE_HINT, text);
+			    role);
+		widget_prose(canvas, rect, 0, role, text);
 		return;
 	}
 	/* a blank on both sides, the second one wherever the text ends */
-	canvas_put(canvas, 1, y, ' ', ROLE_HINT);
-	used = canvas_phrase(canvas, 2, y, rect.width, ROLE_HINT, text);
-	canvas_put(canvas, 2 + used, y, ' ', ROLE_HINT);
-}
-
-/* A message that is too long for the last line begins on the rule above it. */
-static void draw_message(const struct explorer *explorer, struct canvas *canvas, int y)
-{
-	struct rect rect = { 1, y, canvas->width - 2, 1 };
-
-	if (text_width(explorer->message) > rect.width) {
-		rect.y--;
-		rect.height++;
-		canvas_fill(canvas, (struct rect){ 0, y - 1, canvas->width, 1 }, ' ',
-			    ROLE_DEFAULT);
-	}
-	widget_prose(canvas, rect, 0, explorer->message_role, explorer->message);
+	canvas_put(canvas, 1, y, ' ', role);
+	used = canvas_phrase(canvas, 2, y, rect.width, role, text);
+	canvas_put(canvas, 2 + used, y, ' ', role);
 }
 
 static void draw_status(const struct explorer *explorer, struct canvas *canvas, int y)
 {
 	if (explorer->mode == MODE_PROMPT)
 		prompt_draw(explorer, canvas, y);
-	else if (explorer->message[0] != '\0' && explorer->mode == MODE_NORMAL)
-		draw_message(explorer, canvas, y);
 	else
 		footer_draw(explorer, canvas, y);
 }
@@ -261,8 +263,7 @@ static void draw_small(const struct explorer *explorer, struct canvas *canvas)
 }
 
 /* How to get another view beside the open one, behind the name of the one there. */
-static void draw_next(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect view, int id)
+static void draw_next(struct canvas *canvas, struct rect view, int id)
 {
 	int x = view.x + text_width(view_table[id].name) + 3;
 	struct rect place = { x, 2, 7, 1 };
@@ -271,7 +272,7 @@ static void draw_next(const struct explorer *explorer, struct canvas *canvas,
 		return; /* the headline stands there */
 	canvas_text(canvas, x, 2, 1, ROLE_KEY, "|");
 	canvas_text(canvas, x + 1, 2, 7, ROLE_QUIET, " other ");
-	add_press(explorer, place, (struct action){ .kind = ACTION_BESIDE });
+	add_press(canvas, place, (struct action){ .kind = ACTION_BESIDE });
 }
 
 /* The open view, and another beside it where there is room. */
@@ -283,13 +284,13 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 
 	if (id >= 0)
 		other = beside_divide(explorer, &view, id);
-	explorer->spots->view = view;
+	explorer->drawn->view = view;
 	draw_name(explorer, canvas, view, (int)explorer->view, id < 0);
 	if (id >= 0) {
 		draw_divider(canvas, (other.x > view.x ? other.x : view.x) - 2, bottom);
 		draw_name(explorer, canvas, other, id, false);
 		if (explorer->view != VIEW_EXPLAIN)
-			draw_next(explorer, canvas, other, id);
+			draw_next(canvas, other, id);
 		beside_draw(explorer, canvas, other, id);
 	}
 	clip = canvas_clip(canvas, view);
@@ -306,8 +307,9 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	struct rect clip;
 
 	canvas_erase(canvas);
-	memset(explorer->spots, 0, sizeof *explorer->spots);
-	memset(explorer->spots_beside, 0, sizeof *explorer->spots_beside);
+	spots_clear(explorer->drawn);
+	spots_clear(explorer->drawn_beside);
+	canvas->spots = explorer->drawn;
 	explorer->width = canvas->width;
 	explorer->height = canvas->height;
 	if (canvas->width < LEAST_WIDTH || canvas->height < LEAST_HEIGHT) {
@@ -324,7 +326,7 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	draw_note(explorer, canvas, bottom);
 	/* what lies under a list or a prompt does not answer */
 	if (explorer->mode != MODE_NORMAL)
-		explorer->spots->presses = 0;
+		explorer->drawn->presses = 0;
 	draw_status(explorer, canvas, canvas->height - 1);
 	if (explorer->mode == MODE_PICKER)
 		picker_draw(explorer, canvas);

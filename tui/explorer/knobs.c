@@ -38,6 +38,16 @@ static bool is_shown(const struct explorer *explorer, int index)
 	return false;
 }
 
+bool explorer_turns(const struct explorer *explorer)
+{
+	struct knob_row rows[MAX_ROWS];
+	int count = knob_rows(explorer, rows);
+	const struct knob_row *row = &rows[explorer->row];
+
+	return explorer->row < count && row->kind == ROW_DERIVED &&
+	       row->knob == DERIVED_MICRO_BATCHES;
+}
+
 static bool is_mode(int index)
 {
 	return strcmp(knob_table[index].key, "mode") == 0;
@@ -164,6 +174,29 @@ static unsigned turn(struct explorer *explorer, const struct knob *knob, int dir
 	return knobs_set(explorer, knob, next);
 }
 
+/* Twice or half as many micro-batches: the global batch follows. */
+static unsigned turn_micro_batches(struct explorer *explorer, int direction)
+{
+	const struct scenario *s = &explorer->scenario;
+	int64_t count = scenario_micro_batches(s), batch;
+
+	if (count == 1 && direction < 0) {
+		explorer_say(explorer, ROLE_HINT,
+			     "micro-batches: one is the least; micro-batch makes it "
+			     "smaller");
+		return CHANGED_SCREEN;
+	}
+	if (count > 0)
+		count = direction > 0 ? 2 * count : count / 2;
+	batch = scenario_batch_of(s, count > 0 ? count : 1);
+	if (batch == 0) {
+		explorer_say(explorer, ROLE_HINT,
+			     "micro-batches: first degrees that divide the GPUs");
+		return CHANGED_SCREEN;
+	}
+	return knobs_set(explorer, knob_find("gbs"), (double)batch);
+}
+
 static unsigned reset(struct explorer *explorer, const struct knob *knob)
 {
 	struct scenario to = explorer->scenario;
@@ -236,6 +269,10 @@ static unsigned act_on_row(struct explorer *explorer, const struct knob_row *row
 		if (row->kind == ROW_GROUP)
 			return fold(explorer, row, action.kind == ACTION_LEFT);
 		if (!knob) {
+			if (row->kind == ROW_DERIVED &&
+			    row->knob == DERIVED_MICRO_BATCHES)
+				return turn_micro_batches(
+					explorer, action.kind == ACTION_LEFT ? -1 : 1);
 			if (row->kind != ROW_DERIVED)
 				explorer_say(explorer, ROLE_HINT,
 					     "Enter opens the list");
@@ -329,7 +366,8 @@ static bool is_lit(const struct explorer *explorer, const struct knob *knob)
 static enum role value_role(const struct explorer *explorer, const struct knob_row *row)
 {
 	if (row->kind != ROW_KNOB)
-		return row->kind == ROW_DERIVED ? ROLE_LABEL : ROLE_VALUE;
+		return row->kind == ROW_DERIVED && row->knob == DERIVED_DP ? ROLE_LABEL
+									   : ROLE_VALUE;
 	if (!applies(explorer, &knob_table[row->knob]))
 		return ROLE_QUIET;
 	if (explorer->pinned && !knob_same(&explorer->scenario, &explorer->baseline,
@@ -370,7 +408,9 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 {
 	char text[80];
 	int right = rect.x + rect.width - 2, label = 0, width;
-	bool turned = here && row->kind == ROW_KNOB && explorer->pane == PANE_KNOBS;
+	bool turned = here && explorer->pane == PANE_KNOBS &&
+		      (row->kind == ROW_KNOB || (row->kind == ROW_DERIVED &&
+						 row->knob == DERIVED_MICRO_BATCHES));
 
 	if (row->kind == ROW_GROUP) {
 		draw_group(explorer, canvas, rect, row);
@@ -396,9 +436,9 @@ static void draw_row(const struct explorer *explorer, struct canvas *canvas,
 			   canvas_glyph(canvas, GLYPH_LEFT), ROLE_KEY);
 		canvas_put(canvas, right, rect.y, canvas_glyph(canvas, GLYPH_RIGHT),
 			   ROLE_KEY);
-		add_press(explorer, (struct rect){ right - width - 3, rect.y, 1, 1 },
+		add_press(canvas, (struct rect){ right - width - 3, rect.y, 1, 1 },
 			  (struct action){ .kind = ACTION_LEFT });
-		add_press(explorer, (struct rect){ right, rect.y, 1, 1 },
+		add_press(canvas, (struct rect){ right, rect.y, 1, 1 },
 			  (struct action){ .kind = ACTION_RIGHT });
 	}
 	if (row->kind == ROW_KNOB && is_lit(explorer, &knob_table[row->knob]))
@@ -418,7 +458,7 @@ void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 		scroll_first(explorer->first_row, explorer->row, count, rect.height);
 	bool focused = explorer->pane == PANE_KNOBS && explorer->mode == MODE_NORMAL;
 
-	explorer->spots->knobs = rect;
+	canvas->spots->knobs = rect;
 	for (int i = 0; i < rect.height && first + i < count; i++) {
 		struct rect line = { rect.x, rect.y + i, rect.width, 1 };
 		bool here = first + i == explorer->row;

@@ -1,9 +1,26 @@
 /* mouse.c - clicks and the wheel: what happens is decided by the place, whichever pane
  * has the focus. A first click points, a second one on the same thing is Enter; the
  * wheel scrolls what it is over and never changes a value. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/view.h"
+
+void spots_free(struct spots *spots)
+{
+	if (!spots)
+		return;
+	free(spots->picture[0]);
+	free(spots->picture[1]);
+	free(spots);
+}
+
+void spots_clear(struct spots *spots)
+{
+	struct spots empty = { .picture = { spots->picture[0], spots->picture[1] } };
+
+	*spots = empty;
+}
 
 bool rect_holds(struct rect rect, int x, int y)
 {
@@ -11,11 +28,11 @@ bool rect_holds(struct rect rect, int x, int y)
 	       y < rect.y + rect.height;
 }
 
-void add_press(const struct explorer *explorer, struct rect rect, struct action action)
+void add_press(struct canvas *canvas, struct rect rect, struct action action)
 {
-	struct spots *spots = explorer->spots;
+	struct spots *spots = canvas->spots;
 
-	if (spots->presses < MAX_PRESSES)
+	if (spots && spots->presses < MAX_PRESSES)
 		spots->press[spots->presses++] = (struct press){ rect, action };
 }
 

@@ -427,7 +427,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		struct rect tab = { x, in.y, text_width(label), 1 };
 
 		canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_LABEL, label);
-		add_press(explorer, tab,
+		add_press(canvas, tab,
 			  (struct action){ .kind = ACTION_VIEW, .argument = i });
 		if (i == (int)p->preset)
 			canvas_highlight(canvas, tab, ROLE_FOCUS, false, true);
@@ -504,10 +504,10 @@ void picker_draw(const struct explorer *explorer, struct canvas *canvas)
 	draw_head(explorer, canvas, in);
 	if (p->kind == PICK_FORMAT) {
 		split_preview(&list, &preview, count);
-		explorer->spots->preview = preview;
+		canvas->spots->preview = preview;
 		preview_draw(explorer, canvas, preview);
 	}
-	explorer->spots->picker = list;
+	canvas->spots->picker = list;
 	draw_rows(explorer, canvas, list, index, count);
 	if (explorer->message[0] != '\0')
 		canvas_text(canvas, in.x, in.y + in.height - 2, in.width,

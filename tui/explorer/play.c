@@ -2,13 +2,16 @@
 #include <stdlib.h>
 
 #include "tui/explorer.h"
+#include "tui/view.h"
+
+/* Events a second; so many frames of it at most, each of several events then. */
+static const int speeds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 };
+enum { SPEEDS = sizeof speeds / sizeof speeds[0], FIRST_SPEED = 3, MOST_FRAMES = 16 };
 
 static void forget(struct play **play)
 {
-	if (*play) {
+	if (*play)
 		free((*play)->room);
-		free((*play)->picture);
-	}
 	free(*play);
 	*play = NULL;
 }
@@ -50,5 +53,85 @@ void play_refresh(struct explorer *explorer)
 	explorer->play = make(&explorer->scenario, explorer->scratch);
 	if (explorer->pinned)
 		explorer->play_before = make(&explorer->baseline, explorer->scratch);
+	if (explorer->play)
+		explorer->play->number = ++explorer->plays;
+	if (explorer->play_before)
+		explorer->play_before->number = ++explorer->plays;
 	explorer->play_stale = false;
+}
+
+int play_speed(const struct explorer *explorer)
+{
+	return speeds[explorer->speed];
+}
+
+int play_every_ms(const struct explorer *explorer)
+{
+	int frames = play_speed(explorer);
+
+	if (!explorer->playing)
+		return 0;
+	return 1000 / (frames < MOST_FRAMES ? frames : MOST_FRAMES);
+}
+
+static unsigned go_on(struct explorer *explorer)
+{
+	int events = play_speed(explorer) / MOST_FRAMES;
+	struct view_state *state = &explorer->state[VIEW_TIMELINE];
+
+	if (!explorer->playing)
+		return CHANGED_NOTHING;
+	for (int i = 0; i == 0 || i < events; i++) {
+		int stage = state->choice, at = state->cursor;
+
+		timeline_act(explorer, (struct action){ .kind = ACTION_STEP });
+		if (state->choice == stage && state->cursor == at) {
+			explorer->playing = false;
+			break;
+		}
+	}
+	return CHANGED_SCREEN;
+}
+
+/* From the first event on, or from where it was stopped. */
+static unsigned start(struct explorer *explorer)
+{
+	struct view_state *state = &explorer->state[VIEW_TIMELINE];
+
+	if (explorer->scenario.plan.mode == MODE_INFERENCE) {
+		explorer_say(explorer, ROLE_HINT, "a pass has no events to play");
+		return CHANGED_SCREEN;
+	}
+	play_refresh(explorer);
+	if (!explorer->play || !explorer->play->good)
+		return CHANGED_NOTHING;
+	if (state->first == 0)
+		state->choice = state->cursor = 0;
+	state->first = 1;
+	explorer->playing = true;
+	return CHANGED_SCREEN;
+}
+
+unsigned play_act(struct explorer *explorer, struct action action)
+{
+	switch (action.kind) {
+	case ACTION_TICK: return go_on(explorer);
+	case ACTION_PLAY:
+		if (!explorer->playing)
+			return start(explorer);
+		explorer->playing = false;
+		return CHANGED_SCREEN;
+	case ACTION_SLOWER: explorer->speed -= explorer->speed > 0; break;
+	default: explorer->speed += explorer->speed + 1 < SPEEDS; break;
+	}
+	if (explorer->playing)
+		return CHANGED_SCREEN; /* it stands above the chart */
+	explorer_say(explorer, ROLE_HINT, "%d event%s per second", play_speed(explorer),
+		     play_speed(explorer) == 1 ? "" : "s");
+	return CHANGED_SCREEN;
+}
+
+void play_begin(struct explorer *explorer)
+{
+	explorer->speed = FIRST_SPEED;
 }

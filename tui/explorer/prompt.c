@@ -227,7 +227,7 @@ unsigned prompt_act(struct explorer *explorer, struct action action)
 }
 
 /* "Enter finds, Esc cancels": the words can be clicked on. */
-static void add_presses(const struct explorer *explorer, const char *text, int x, int y)
+static void add_presses(struct canvas *canvas, const char *text, int x, int y)
 {
 	static const struct {
 		const char *word;
@@ -240,7 +240,7 @@ static void add_presses(const struct explorer *explorer, const char *text, int x
 		int before = at ? text_width(text) - text_width(at) : 0;
 
 		if (at)
-			add_press(explorer, (struct rect){ x + before, y, length, 1 },
+			add_press(canvas, (struct rect){ x + before, y, length, 1 },
 				  (struct action){ .kind = keys[i].action });
 	}
 }
@@ -281,7 +281,7 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 	if (width > canvas->width / 2)
 		width = canvas->width / 2;
 	canvas_text(canvas, canvas->width - width - 1, y, width, ROLE_HINT, domain);
-	add_presses(explorer, domain, canvas->width - width - 1, y);
+	add_presses(canvas, domain, canvas->width - width - 1, y);
 	widget_field(canvas, used, y, canvas->width - used - width - 3,
 		     &explorer->field, ROLE_VALUE);
 }

@@ -121,6 +121,11 @@ static unsigned update(void *context, unsigned changed)
 	return changed;
 }
 
+static int every_ms(const void *context)
+{
+	return play_every_ms(context);
+}
+
 static void draw(void *context, struct canvas *canvas)
 {
 	explorer_draw(context, canvas);
@@ -163,6 +168,7 @@ int explorer_run(struct explorer *explorer, const struct terminal_options *optio
 				      .update = update,
 				      .draw = draw,
 				      .idle = idle,
+				      .every_ms = every_ms,
 				      .save = save };
 	struct error error = { "" };
 	int status;

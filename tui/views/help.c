@@ -58,7 +58,8 @@ void end_text(const struct explorer *explorer, struct canvas *canvas, enum view_
 {
 	struct rect rect = explorer->spots->view;
 
-	explorer->spots->lines = lines;
+	if (canvas->spots)
+		canvas->spots->lines = lines;
 	widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y, rect.height,
 			 explorer->state[view].first, lines);
 }

@@ -110,12 +110,12 @@ static uint32_t change_glyph(const struct canvas *canvas, const char *text)
 void add_spot(const struct explorer *explorer, struct canvas *canvas,
 	      enum spot_kind kind, struct rect rect, const char *key, double value)
 {
-	struct spots *spots = explorer->spots;
+	struct spots *spots = canvas->spots;
 	const char *at = explorer->state[explorer->view].key;
 	struct spot *spot;
 
 	rect = rect_intersect(rect, canvas->clip);
-	if (spots->count == MAX_SPOTS || rect.width < 1 || rect.height < 1)
+	if (!spots || spots->count == MAX_SPOTS || rect.width < 1 || rect.height < 1)
 		return;
 	spot = &spots->item[spots->count++];
 	spot->kind = kind;

@@ -38,23 +38,49 @@ static bool steps(const struct explorer *explorer)
 	return explorer->state[VIEW_TIMELINE].first > 0;
 }
 
+static int columns_of(struct rect rect)
+{
+	return rect.width - TIMELINE_MARGIN - TIMELINE_EDGE;
+}
+
+/* Two steps are drawn at one scale, so that they can be compared. */
+static double scale_of(const struct timeline *t, const struct timeline *before,
+		       int columns)
+{
+	double each = window_scale(t, columns);
+
+	if (before)
+		each = fmax(each, window_scale(before, columns));
+	return each;
+}
+
+/* Zoomed out all of the step by share, at first what tells items apart, then twice as
+ * large each time. */
 static struct window window_of(const struct explorer *explorer,
-			       const struct timeline *t)
+			       const struct timeline *t, int columns)
 {
 	const struct timeline *before =
 		explorer->pinned ? played(explorer->play_before) : NULL;
 	const struct timeline_item *item = &t->item[chosen_item(explorer, t)];
-	double whole = t->pipeline_seconds, span, centre;
+	const struct view_state *state = &explorer->state[VIEW_TIMELINE];
+	double whole = t->pipeline_seconds, each, centre;
+	int zoom = clamp(state->zoom, -1, MOST_ZOOM);
+	struct window window = { .now = steps(explorer) ? item->start : INFINITY,
+				 .only_critical = state->sort % 2 == 1 };
 
+	each = scale_of(t, before, columns);
+	centre = (item->start + item->end) / 2;
 	if (before)
 		whole = fmax(whole, before->pipeline_seconds);
-	span = whole /
-	       (double)(1 << clamp(explorer->state[VIEW_TIMELINE].zoom, 0, MOST_ZOOM));
-	centre = (item->start + item->end) / 2;
-	centre = fmin(fmax(centre, span / 2), whole - span / 2);
-	return (struct window){ centre - span / 2, centre + span / 2,
-				steps(explorer) ? item->start : INFINITY,
-				explorer->state[VIEW_TIMELINE].sort % 2 == 1 };
+	if (each > 0 && zoom == 0)
+		window_make(&window, t, columns, each, centre);
+	else if (each > 0 && zoom > 0)
+		window_zoom(&window, whole, fmin(whole, columns * each) / (1 << zoom),
+			    columns, centre);
+	else
+		window_zoom(&window, whole, whole / (1 << clamp(zoom, 0, MOST_ZOOM)),
+			    columns, centre);
+	return window;
 }
 
 static const char *kind_text(const struct timeline_item *item)
@@ -106,7 +132,7 @@ static void draw_item_text(const struct explorer *explorer, struct canvas *canva
 
 /* "zoom x8, critical path, event 17 of 1024" */
 static void state_text(const struct explorer *explorer, const struct timeline *t,
-		       char *out, size_t size)
+		       const struct window *window, char *out, size_t size)
 {
 	const struct view_state *state = &explorer->state[VIEW_TIMELINE];
 	int used = 0, zoom = clamp(state->zoom, 0, MOST_ZOOM);
@@ -115,6 +141,9 @@ static void state_text(const struct explorer *explorer, const struct timeline *t
 		used = snprintf(out, size, "event %d of %d, ",
 				timeline_number(t, chosen_item(explorer, t)),
 				t->item_count);
+	if (explorer->playing)
+		used += snprintf(out + used, size - (size_t)used, "%d per second, ",
+				 play_speed(explorer));
 	if (zoom > 0)
 		used += snprintf(out + used, size - (size_t)used, "zoom x%d, ",
 				 1 << zoom);
@@ -123,7 +152,7 @@ static void state_text(const struct explorer *explorer, const struct timeline *t
 	if (used > 0)
 		out[used - 2] = '\0';
 	else
-		snprintf(out, size, "+ zooms in");
+		snprintf(out, size, window->parts > 1 ? "// skips time" : "+ zooms in");
 }
 
 /* Shapes of the legend that this step has. */
@@ -162,14 +191,15 @@ static void size_text(const struct timeline *t, char *out, size_t size)
 
 /* Title, legend and, where there is room, the layout; returns the rows used. */
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
-		     struct rect rect, const struct timeline *t)
+		     struct rect rect, const struct timeline *t,
+		     const struct window *window)
 {
 	char phase[32], step[32], parts[96], state[96];
 	int x, y = rect.y, right = rect.x + rect.width;
 
 	form_text(FORM_SECONDS, t->pipeline_seconds, phase, sizeof phase);
 	form_text(FORM_SECONDS, t->step_seconds, step, sizeof step);
-	state_text(explorer, t, state, sizeof state);
+	state_text(explorer, t, window, state, sizeof state);
 	size_text(t, parts, sizeof parts);
 	x = rect.x + canvas_format(canvas, rect.x, y, rect.width, ROLE_TITLE, "%s: %s",
 				   parts, phase);
@@ -216,6 +246,7 @@ static struct rect draw_before(const struct explorer *explorer, struct canvas *c
 {
 	struct window whole = *window;
 	struct rect half = rect;
+	bool broken = explorer->state[VIEW_TIMELINE].zoom == 0 && window->parts > 1;
 	char phase[32], parts[96];
 
 	half.height = rect.height / 2 - 1;
@@ -225,6 +256,16 @@ static struct rect draw_before(const struct explorer *explorer, struct canvas *c
 		      "pinned: %s: %s", parts, phase);
 	half.y++;
 	whole.now = INFINITY;
+	/* what is left out is left out of each: it has an axis of its own */
+	if (broken || before->pipeline_seconds > window->part[0].to) {
+		half.height--;
+		if (window->parts > 1 || explorer->state[VIEW_TIMELINE].zoom == 0)
+			window_make(&whole, before, columns_of(rect), window->each, -1);
+		timeline_draw_axis(
+			canvas,
+			(struct rect){ rect.x, half.y + half.height, rect.width, 1 },
+			&whole);
+	}
 	timeline_draw_chart(explorer, canvas, half, before, stage, &whole);
 	rect.y += rect.height / 2;
 	rect.height -= rect.height / 2;
@@ -244,7 +285,7 @@ static int curve_rows(struct rect rect, const struct timeline *t, bool pinned)
 		return 0;
 	chart.height -= least;
 	rest = chart.height - timeline_rows(chart, t) * t->stages;
-	return least + (rest > 0 && !pinned ? clamp(rest, 0, 6) : 0);
+	return least + (rest > 0 && !pinned ? clamp(rest, 0, 16) : 0);
 }
 
 void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -263,8 +304,8 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 		return;
 	}
 	before = explorer->pinned ? played(explorer->play_before) : NULL;
-	window = window_of(explorer, t);
-	chart.y += draw_head(explorer, canvas, rect, t);
+	window = window_of(explorer, t, columns_of(rect));
+	chart.y += draw_head(explorer, canvas, rect, t, &window);
 	chart.height = rect.y + rect.height - chart.y - FOOT - AXIS;
 	below = chart;
 	below.height = curve_rows(chart, t, before != NULL);
@@ -276,7 +317,8 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (before && chart.height >= 6)
 		chart = draw_before(explorer, canvas, chart, before,
 				    chosen_stage(explorer, t), &window);
-	explorer->spots->chart = chart;
+	if (canvas->spots)
+		canvas->spots->chart = chart;
 	timeline_draw_chart(explorer, canvas, chart, t, chosen_stage(explorer, t),
 			    &window);
 	timeline_mark(explorer, canvas, chart, t, chosen_item(explorer, t), &window);
@@ -317,7 +359,8 @@ static unsigned click(struct explorer *explorer, const struct timeline *t,
 		      struct action action)
 {
 	struct view_state *state = &explorer->state[VIEW_TIMELINE];
-	struct window window = window_of(explorer, t);
+	struct window window =
+		window_of(explorer, t, columns_of(explorer->spots->chart));
 	int32_t at =
 		timeline_item_at(explorer->spots->chart, t, chosen_stage(explorer, t),
 				 &window, action.x, action.y);
@@ -363,7 +406,9 @@ unsigned timeline_act(struct explorer *explorer, struct action action)
 	case ACTION_HOME: state->cursor = 0; break;
 	case ACTION_END: state->cursor = count - 1; break;
 	case ACTION_ZOOM_IN: state->zoom = clamp(state->zoom + 1, 0, MOST_ZOOM); break;
-	case ACTION_ZOOM_OUT: state->zoom = clamp(state->zoom - 1, 0, MOST_ZOOM); break;
+	case ACTION_ZOOM_OUT:
+		state->zoom = clamp(state->zoom - 1, -1, MOST_ZOOM);
+		break;
 	case ACTION_SORT: state->sort++; break;
 	case ACTION_ENTER: return explorer_explain(explorer, "bubble_ratio");
 	case ACTION_CLICK: return click(explorer, t, action);

@@ -4,14 +4,47 @@
 
 #include "tui/view.h"
 
-enum { TIMELINE_MARGIN = 4, TIMELINE_EDGE = 7 }; /* columns beside the lanes */
+/* Columns beside the lanes, and those that stand for time that is left out. */
+enum { TIMELINE_MARGIN = 4, TIMELINE_EDGE = 7, TIMELINE_BREAK = 2 };
+/* Items on fewer columns than this can't be told apart. */
+#define TIMELINE_NARROW 1.6
 
-/* What the charts show, the same for the plan and its baseline. */
+/* Time that is shown without a gap: its columns of a lane. */
+struct stretch {
+	double from, to; /* seconds */
+	int x, columns;
+};
+
+/* What a chart shows. */
 struct window {
-	double from, to;    /* seconds */
+	int parts;
+	struct stretch part[3];
+	double each;        /* seconds of a column, of all parts */
 	double now;         /* what starts later is not drawn (step by step) */
 	bool only_critical; /* the critical path alone in colour */
 };
+
+/* --- the axis (views/timeline_axis.c) --- */
+
+/* Seconds of a column where the whole step would be too narrow; 0: it is not. */
+double window_scale(const struct timeline *timeline, int columns);
+/* All of the step at this scale where there is room, else its begin and its end and a
+ * stretch between them around the centre. */
+void window_make(struct window *out, const struct timeline *timeline, int columns,
+		 double each, double centre);
+/* So many seconds of the whole around the centre. */
+void window_zoom(struct window *out, double whole, double span, int columns,
+		 double centre);
+/* When a column begins, and the column of a time; -1: it is left out. */
+double window_time(const struct window *window, int column);
+int window_column(const struct window *window, double seconds);
+/* Signs in a row of a lane whose first column is x, where time is left out. */
+void timeline_draw_break(struct canvas *canvas, int x, int y,
+			 const struct window *window);
+void timeline_draw_axis(struct canvas *canvas, struct rect rect,
+			const struct window *window);
+
+/* --- the chart (views/timeline_chart.c) --- */
 
 /* Rows of each stage: its lane, the curve of its memory where there is room. */
 int timeline_rows(struct rect rect, const struct timeline *timeline);
@@ -27,8 +60,6 @@ void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 /* The item at a place of a chart drawn like that; -1: none. */
 int32_t timeline_item_at(struct rect rect, const struct timeline *timeline, int cursor,
 			 const struct window *window, int x, int y);
-void timeline_draw_axis(struct canvas *canvas, struct rect rect,
-			const struct window *window);
 /* Activations of a stage, the peak marked. */
 void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 			  const struct timeline *timeline, int stage,

@@ -6,10 +6,6 @@
 
 #include "tui/views/timeline.h"
 
-enum { MOST_ROWS = 4 };
-/* Items on fewer columns than this can't be told apart. */
-static const double narrow = 1.6;
-
 static int clamp(int value, int least, int most)
 {
 	return value < least ? least : value > most ? most : value;
@@ -17,11 +13,12 @@ static int clamp(int value, int least, int most)
 
 /* --- lanes --- */
 
-/* Spans of one stage inside the window; several for an item that waited for a transfer,
+/* Spans of one stage inside a stretch; several for an item that waited for a transfer,
  * recomputes or sends. */
 struct lane {
 	const struct timeline *timeline;
 	const struct window *window;
+	const struct stretch *stretch;
 	bool dense; /* one shade, no labels */
 	struct span *span;
 	char (*label)[8];
@@ -84,14 +81,14 @@ static void add_item(struct lane *lane, int32_t index)
 		add_span(lane, item->end, item->end + item->send, ROLE_TRANSFER, NULL);
 }
 
-/* Items of a stage that the window has a part of. */
+/* Items of a stage that the stretch has a part of. */
 static int32_t count_items(const struct timeline *t, int stage,
-			   const struct window *window, int32_t *first)
+			   const struct stretch *stretch, double now, int32_t *first)
 {
 	const struct timeline_stage *s = &t->stage[stage];
-	int32_t last = timeline_at(t, stage, fmin(window->to, window->now));
+	int32_t last = timeline_at(t, stage, fmin(stretch->to, now));
 
-	*first = timeline_at(t, stage, window->from);
+	*first = timeline_at(t, stage, stretch->from);
 	*first = *first < s->first ? s->first : *first;
 	return last < *first ? 0 : last - *first + 1;
 }
@@ -101,7 +98,7 @@ static int32_t count_items(const struct timeline *t, int stage,
 /* A chart takes milliseconds and most keys change nothing in it: the cells of the last
  * one are kept beside the timeline, with all that they depend on. */
 struct picture {
-	const struct timeline *timeline;
+	unsigned play; /* its number */
 	struct rect rect;
 	struct window window;
 	int first;
@@ -110,15 +107,25 @@ struct picture {
 	struct cell cell[];
 };
 
+static bool shows_same(const struct window *v, const struct window *w)
+{
+	if (v->parts != w->parts || v->each != w->each || v->now != w->now ||
+	    v->only_critical != w->only_critical)
+		return false;
+	for (int i = 0; i < v->parts; i++)
+		if (v->part[i].from != w->part[i].from ||
+		    v->part[i].columns != w->part[i].columns)
+			return false;
+	return true;
+}
+
 static bool is_of(const struct picture *picture, const struct picture *wanted)
 {
 	const struct rect *a = &picture->rect, *b = &wanted->rect;
-	const struct window *v = &picture->window, *w = &wanted->window;
 
-	return picture->timeline == wanted->timeline && a->x == b->x && a->y == b->y &&
-	       a->width == b->width && a->height == b->height && v->from == w->from &&
-	       v->to == w->to && v->now == w->now &&
-	       v->only_critical == w->only_critical &&
+	return picture->play == wanted->play && a->x == b->x && a->y == b->y &&
+	       a->width == b->width && a->height == b->height &&
+	       shows_same(&picture->window, &wanted->window) &&
 	       picture->first == wanted->first && picture->glyphs == wanted->glyphs &&
 	       picture->colour == wanted->colour;
 }
@@ -148,15 +155,15 @@ static void copy_cells(struct canvas *canvas, struct rect rect, struct cell *cel
 	}
 }
 
-static void keep_picture(struct play *play, struct canvas *canvas,
+static void keep_picture(struct picture **kept, struct canvas *canvas,
 			 const struct picture *wanted)
 {
 	struct rect area = inside(canvas, wanted->rect);
 	size_t cells = (size_t)area.width * (size_t)area.height;
 	struct picture *picture = malloc(sizeof *picture + cells * sizeof(struct cell));
 
-	free(play->picture);
-	play->picture = picture;
+	free(*kept);
+	*kept = picture;
 	if (!picture)
 		return;
 	*picture = *wanted;
@@ -167,39 +174,57 @@ static void keep_picture(struct play *play, struct canvas *canvas,
 static void draw_dense(struct canvas *canvas, struct rect rect, const struct lane *lane,
 		       double end)
 {
-	const struct window *window = lane->window;
-	double each = (window->to - window->from) / rect.width;
+	double from = lane->stretch->from, each = lane->window->each;
 
-	rect.width =
-		clamp((int)ceil((end - window->from) / each - 1e-9), 0, rect.width);
-	widget_lane(canvas, rect, lane->span, lane->count, window->from,
-		    window->from + rect.width * each);
+	rect.width = clamp((int)ceil((end - from) / each - 1e-9), 0, rect.width);
+	widget_lane(canvas, rect, lane->span, lane->count, from,
+		    from + rect.width * each);
+}
+
+static void draw_stretch(struct canvas *canvas, struct rect rect, struct lane *lane,
+			 int stage)
+{
+	const struct stretch *s = lane->stretch;
+	const struct timeline *t = lane->timeline;
+	double now = lane->window->now;
+	int32_t first, count = count_items(t, stage, s, now, &first);
+	double end = fmin(fmin(s->to, now), t->pipeline_seconds);
+	struct span idle = { s->from, end, ROLE_IDLE, NULL };
+
+	lane->dense = count * TIMELINE_NARROW > rect.width;
+	lane->room = 4 * count + 4;
+	lane->count = lane->items = 0;
+	lane->span = malloc((size_t)lane->room * sizeof *lane->span);
+	lane->label = malloc((size_t)(count + 1) * sizeof *lane->label);
+	if (lane->span && lane->label) {
+		for (int32_t i = first; i < first + count; i++)
+			add_item(lane, i);
+		if (idle.end > idle.begin && !lane->dense)
+			widget_spans(canvas, rect, &idle, 1, s->from, s->to);
+		if (lane->dense)
+			draw_dense(canvas, rect, lane, end);
+		else
+			widget_spans(canvas, rect, lane->span, lane->count, s->from,
+				     s->to);
+	}
+	free(lane->span);
+	free(lane->label);
 }
 
 static void draw_lane(struct canvas *canvas, struct rect rect, const struct timeline *t,
 		      int stage, const struct window *window)
 {
-	int32_t first, count = count_items(t, stage, window, &first);
-	struct lane lane = { .timeline = t, .window = window, .room = 4 * count + 4 };
-	double end = fmin(fmin(window->to, window->now), t->pipeline_seconds);
-	struct span idle = { window->from, end, ROLE_IDLE, NULL };
+	struct lane lane = { .timeline = t, .window = window };
 
-	lane.dense = count * narrow > rect.width;
-	lane.span = malloc((size_t)lane.room * sizeof *lane.span);
-	lane.label = malloc((size_t)(count + 1) * sizeof *lane.label);
-	if (lane.span && lane.label) {
-		for (int32_t i = first; i < first + count; i++)
-			add_item(&lane, i);
-		if (idle.end > idle.begin && !lane.dense)
-			widget_spans(canvas, rect, &idle, 1, window->from, window->to);
-		if (lane.dense)
-			draw_dense(canvas, rect, &lane, end);
-		else
-			widget_spans(canvas, rect, lane.span, lane.count, window->from,
-				     window->to);
+	for (int i = 0; i < window->parts; i++) {
+		lane.stretch = &window->part[i];
+		draw_stretch(canvas,
+			     (struct rect){ rect.x + lane.stretch->x, rect.y,
+					    lane.stretch->columns, rect.height },
+			     &lane, stage);
 	}
-	free(lane.span);
-	free(lane.label);
+	for (int y = rect.y; y < rect.y + rect.height; y++)
+		timeline_draw_break(canvas, rect.x, y, window);
 }
 
 /* --- memory --- */
@@ -224,14 +249,16 @@ static void draw_levels(struct canvas *canvas, struct rect rect,
 			const struct timeline *t, int stage,
 			const struct window *window)
 {
-	double each = (window->to - window->from) / rect.width, most = highest(t);
+	double each = window->each, most = highest(t);
 
 	for (int i = 0; i < rect.width && most > 0; i++) {
-		double from = window->from + i * each;
-		double held = timeline_most_bytes(t, stage, from, from + each);
+		double from = window_time(window, i), held;
 
 		if (from > window->now)
 			break;
+		if (from < 0)
+			continue;
+		held = timeline_most_bytes(t, stage, from, from + each);
 		if (is_peak(&t->stage[stage], from, from + each))
 			canvas_put(canvas, rect.x + i, rect.y,
 				   canvas_glyph(canvas, GLYPH_UP), ROLE_BAD);
@@ -266,7 +293,7 @@ void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 {
 	const struct timeline_stage *s = &t->stage[stage];
 	int width = rect.width - TIMELINE_MARGIN - TIMELINE_EDGE;
-	double each = (window->to - window->from) / width;
+	double each = window->each;
 
 	if (rect.height < 2 || width < 1 || s->peak_bytes <= 0)
 		return;
@@ -276,12 +303,14 @@ void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 	rect.y++;
 	rect.height--;
 	for (int i = 0; i < width; i++) {
-		double from = window->from + i * each;
-		double held = timeline_most_bytes(t, stage, from, from + each);
+		double from = window_time(window, i), held;
 		struct rect column = { rect.x + i, rect.y, 1, rect.height };
 
 		if (from > window->now)
 			break;
+		if (from < 0)
+			continue;
+		held = timeline_most_bytes(t, stage, from, from + each);
 		widget_column(canvas, column, held / s->peak_bytes, ROLE_ACTIVATIONS);
 		if (is_peak(s, from, from + each))
 			canvas_put(canvas, column.x, column.y,
@@ -291,9 +320,16 @@ void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 
 /* --- the chart --- */
 
+/* The fewer stages, the taller they may be. */
 int timeline_rows(struct rect rect, const struct timeline *t)
 {
-	return clamp(rect.height / t->stages, 1, MOST_ROWS);
+	return clamp(rect.height / t->stages, 1, clamp(32 / t->stages, 4, 10));
+}
+
+/* Of those the lane itself; below it is the curve of its memory, and a blank row. */
+static int lane_rows(int rows)
+{
+	return rows > 3 ? rows - 2 : rows > 2 ? 2 : 1;
 }
 
 static void draw_edge(const struct explorer *explorer, struct canvas *canvas,
@@ -320,7 +356,7 @@ static void draw_lanes(struct canvas *canvas, struct rect rect,
 
 	for (int i = 0; i < shown && first + i < t->stages; i++) {
 		struct rect line = { rect.x, rect.y + i * rows, rect.width,
-				     rows > 2 ? 2 : 1 };
+				     lane_rows(rows) };
 		struct rect levels = { line.x, line.y + line.height, line.width, 1 };
 
 		draw_lane(canvas, line, t, first + i, window);
@@ -336,19 +372,22 @@ void timeline_draw_chart(const struct explorer *explorer, struct canvas *canvas,
 	int rows = timeline_rows(rect, t), shown = rect.height / rows;
 	int first = scroll_first(0, clamp(cursor, 0, t->stages - 1), t->stages, shown);
 	bool own = t == &explorer->play->timeline;
-	struct play *play = own ? explorer->play : explorer->play_before;
+	const struct play *play = own ? explorer->play : explorer->play_before;
+	struct picture *none = NULL,
+		       **kept = canvas->spots ? &canvas->spots->picture[!own] : &none;
 	struct rect lanes = { rect.x + TIMELINE_MARGIN, rect.y,
 			      rect.width - TIMELINE_MARGIN - TIMELINE_EDGE,
 			      rect.height };
-	struct picture wanted = { t,     lanes,          *window,
-				  first, canvas->glyphs, canvas->colour };
+	struct picture wanted = { play->number, lanes,          *window,
+				  first,        canvas->glyphs, canvas->colour };
 
-	if (play->picture && is_of(play->picture, &wanted)) {
-		copy_cells(canvas, lanes, play->picture->cell, false);
+	if (*kept && is_of(*kept, &wanted)) {
+		copy_cells(canvas, lanes, (*kept)->cell, false);
 	} else {
 		draw_lanes(canvas, lanes, t, first, window);
-		keep_picture(play, canvas, &wanted);
+		keep_picture(kept, canvas, &wanted);
 	}
+	free(none);
 	/* between the numbers and the lanes: there are more stages */
 	widget_scrollbar(canvas, rect.x + TIMELINE_MARGIN - 1, rect.y, shown * rows,
 			 first * rows, t->stages * rows);
@@ -385,19 +424,27 @@ void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 	const struct timeline_item *item = &t->item[index];
 	int rows = timeline_rows(rect, t), shown = rect.height / rows;
 	int first = scroll_first(0, item->stage, t->stages, shown);
-	int width = rect.width - TIMELINE_MARGIN - TIMELINE_EDGE;
-	double scale = width / (window->to - window->from);
 	struct lane lane = { .timeline = t };
 	double begin, end;
-	struct rect cell;
-	int x;
+	struct rect cell = { 0, 0, 0, 0 };
 
 	part_of(&lane, index, &begin, &end);
-	x = (int)((begin - window->from) * scale);
-	cell = (struct rect){ rect.x + TIMELINE_MARGIN + clamp(x, 0, width - 1),
-			      rect.y + (item->stage - first) * rows, 1,
-			      rows > 2 ? 2 : 1 };
-	cell.width = clamp((int)ceil((end - window->from) * scale) - x, 1, width);
+	for (int i = 0; i < window->parts; i++) {
+		const struct stretch *s = &window->part[i];
+		int x = (int)((begin - s->from) / window->each), last;
+
+		if (begin >= s->to || end <= s->from)
+			continue;
+		last = (int)ceil((end - s->from) / window->each);
+		x = clamp(x, 0, s->columns - 1);
+		cell = (struct rect){ rect.x + TIMELINE_MARGIN + s->x + x,
+				      rect.y + (item->stage - first) * rows,
+				      clamp(last - x, 1, s->columns - x),
+				      lane_rows(rows) };
+		break;
+	}
+	if (cell.width < 1)
+		return;
 	draw_mark(canvas, cell);
 	if (explorer->pane == PANE_VIEW)
 		canvas_cursor(canvas, cell.x, cell.y);
@@ -408,62 +455,16 @@ int32_t timeline_item_at(struct rect rect, const struct timeline *t, int cursor,
 {
 	int rows = timeline_rows(rect, t), shown = rect.height / rows;
 	int first = scroll_first(0, clamp(cursor, 0, t->stages - 1), t->stages, shown);
-	int width = rect.width - TIMELINE_MARGIN - TIMELINE_EDGE;
-	int column = x - rect.x - TIMELINE_MARGIN, stage;
-	double when;
+	int column = clamp(x - rect.x - TIMELINE_MARGIN, 0, rect.width), stage;
+	double when = window_time(window, column);
 	int32_t at;
 
-	if (!rect_holds(rect, x, y) || (y - rect.y) / rows >= shown || column >= width)
+	if (!rect_holds(rect, x, y) || (y - rect.y) / rows >= shown || when < 0)
 		return -1;
 	stage = first + (y - rect.y) / rows;
 	if (stage >= t->stages)
 		return -1;
-	when = window->from +
-	       (fmax(column, 0) + 0.5) / width * (window->to - window->from);
+	when += window->each / 2;
 	at = timeline_at(t, stage, when);
 	return at < 0 ? t->stage[stage].first : at;
-}
-
-/* "12.345 s": as many decimals as tell ticks apart. */
-static int tick_text(double seconds, double step, double longest, char *out,
-		     size_t size)
-{
-	double unit = longest < 1e-3 ? 1e6 : longest < 1 ? 1e3 : 1;
-	int decimals = clamp((int)ceil(-log10(step * unit) - 1e-9), 0, 6);
-
-	return snprintf(out, size, "%.*f %s", decimals, seconds * unit,
-			unit > 1e3   ? "us"
-			: unit > 1.0 ? "ms"
-				     : "s");
-}
-
-/* Round times, each at its column, as far as they don't meet; "idle" over the edge. */
-void timeline_draw_axis(struct canvas *canvas, struct rect rect,
-			const struct window *window)
-{
-	struct axis axis = { .min = window->from, .max = window->to };
-	int width = rect.width - TIMELINE_MARGIN - TIMELINE_EDGE, free = 0;
-	double tick[16];
-	int ticks = axis_ticks(&axis, clamp(width / 11, 2, 16), tick);
-
-	for (int x = 0; x < width; x++)
-		canvas_put(canvas, rect.x + TIMELINE_MARGIN + x, rect.y,
-			   canvas_glyph(canvas, GLYPH_HORIZONTAL), ROLE_BORDER);
-	for (int i = 0; i < ticks; i++) {
-		char text[32];
-		int x = (int)((tick[i] - window->from) / (window->to - window->from) *
-			      width);
-		int used = tick_text(tick[i], ticks > 1 ? tick[1] - tick[0] : 1,
-				     window->to, text, sizeof text);
-
-		if (x < free || x + used >= width)
-			continue;
-		canvas_put(canvas, rect.x + TIMELINE_MARGIN + x, rect.y,
-			   canvas_glyph(canvas, GLYPH_TEE_DOWN), ROLE_BORDER);
-		canvas_format(canvas, rect.x + TIMELINE_MARGIN + x + 1, rect.y, used,
-			      ROLE_LABEL, "%s", text);
-		free = x + used + 3;
-	}
-	canvas_text(canvas, rect.x + rect.width - TIMELINE_EDGE + 1, rect.y,
-		    TIMELINE_EDGE, ROLE_LABEL, "idle");
 }
