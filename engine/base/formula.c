@@ -9,11 +9,12 @@ struct reader {
 	const char *text, *at;
 	const struct formula_symbol *symbols;
 	int count, depth;
+	const struct formula_names *names; /* instead of symbols; may be NULL */
 	struct formula_fault *fault;
 	bool failed;
 };
 
-static double read_comparison(struct reader *r);
+static double read_whole(struct reader *r);
 
 static double fail(struct reader *r, const char *reason)
 {
@@ -85,16 +86,24 @@ static double read_number(struct reader *r)
 	return value / pow(10, behind);
 }
 
-/* A name, cut off where it is longer than any symbol may be. */
-static void read_name(struct reader *r, char name[FORMULA_MAX_SYMBOL + 1])
+static bool is_name(const struct reader *r)
 {
-	int length = 0;
+	return is_letter(r->at[0]) || is_digit(r->at[0]) ||
+	       (r->names && r->at[0] == '.' &&
+		(is_letter(r->at[1]) || is_digit(r->at[1])));
+}
 
-	while (is_letter(*r->at) || is_digit(*r->at)) {
-		if (length < FORMULA_MAX_SYMBOL)
+/* A name, cut off where it is longer than any may be. */
+static void read_name(struct reader *r, char name[FORMULA_MAX_NAME + 1])
+{
+	int length = 0, most = r->names ? FORMULA_MAX_NAME : FORMULA_MAX_SYMBOL;
+
+	while (is_name(r)) {
+		if (length < most)
 			name[length++] = *r->at;
 		else
-			fail(r, "a symbol has at most 31 letters");
+			fail(r, r->names ? "a name has at most 63 letters"
+					 : "a symbol has at most 31 letters");
 		r->at++;
 	}
 	name[length] = '\0';
@@ -102,6 +111,10 @@ static void read_name(struct reader *r, char name[FORMULA_MAX_SYMBOL + 1])
 
 static double read_symbol(struct reader *r, const char *name)
 {
+	double value;
+
+	if (r->names && r->names->find(r->names->context, name, &value))
+		return value;
 	for (int i = 0; i < r->count; i++)
 		if (strcmp(r->symbols[i].name, name) == 0)
 			return r->symbols[i].value;
@@ -183,7 +196,7 @@ static double read_call(struct reader *r, const char *name)
 		return fail(r, "no such function; there are min, max, ceil, floor, "
 			       "sqrt and if");
 	do {
-		double value = read_comparison(r);
+		double value = read_whole(r);
 
 		if (count == function->most)
 			return fail(r, "too many arguments");
@@ -198,7 +211,7 @@ static double read_call(struct reader *r, const char *name)
 
 static double read_primary(struct reader *r)
 {
-	char name[FORMULA_MAX_SYMBOL + 1];
+	char name[FORMULA_MAX_NAME + 1];
 	double value;
 
 	skip_blanks(r);
@@ -210,7 +223,7 @@ static double read_primary(struct reader *r)
 	}
 	if (!take(r, "("))
 		return read_number(r);
-	value = read_comparison(r);
+	value = read_whole(r);
 	if (!r->failed && !take(r, ")"))
 		return fail(r, "expected )");
 	return value;
@@ -257,42 +270,96 @@ static double read_sum(struct reader *r)
 
 static double read_comparison(struct reader *r)
 {
+	double value = read_sum(r);
+
+	if (r->failed)
+		return value;
+	/* the longer sign first */
+	if (take(r, "<="))
+		return value <= read_sum(r);
+	if (take(r, ">="))
+		return value >= read_sum(r);
+	if (take(r, "=="))
+		return value == read_sum(r);
+	if (take(r, "!="))
+		return value != read_sum(r);
+	if (take(r, "<"))
+		return value < read_sum(r);
+	if (take(r, ">"))
+		return value > read_sum(r);
+	return value;
+}
+
+/* Where names are looked up `and` and `or` are no names. */
+static bool take_join(struct reader *r, const char *word)
+{
+	size_t length = strlen(word);
+
+	skip_blanks(r);
+	if (!r->names || strncmp(r->at, word, length) != 0 ||
+	    is_letter(r->at[length]) || is_digit(r->at[length]))
+		return false;
+	r->at += length;
+	return true;
+}
+
+static double read_both(struct reader *r)
+{
+	double value = read_comparison(r);
+
+	while (!r->failed && take_join(r, "and")) {
+		double other = read_comparison(r);
+
+		value = value != 0 && other != 0;
+	}
+	return value;
+}
+
+static double read_whole(struct reader *r)
+{
 	double value;
 
 	if (++r->depth > FORMULA_MAX_DEPTH)
 		return fail(r, "nested deeper than 32 levels");
-	value = read_sum(r);
-	if (!r->failed) {
-		/* the longer sign first */
-		if (take(r, "<="))
-			value = value <= read_sum(r);
-		else if (take(r, ">="))
-			value = value >= read_sum(r);
-		else if (take(r, "=="))
-			value = value == read_sum(r);
-		else if (take(r, "!="))
-			value = value != read_sum(r);
-		else if (take(r, "<"))
-			value = value < read_sum(r);
-		else if (take(r, ">"))
-			value = value > read_sum(r);
+	value = read_both(r);
+	while (!r->failed && take_join(r, "or")) {
+		double other = read_both(r);
+
+		value = value != 0 || other != 0;
 	}
 	r->depth--;
 	return value;
 }
 
+static bool read_all(struct reader *r, double *value)
+{
+	*value = read_whole(r);
+	skip_blanks(r);
+	if (!r->failed && *r->at != '\0')
+		fail(r, "expected an operator");
+	if (!r->failed && !isfinite(*value))
+		fail(r, "the result is not finite");
+	return !r->failed;
+}
+
 bool formula_evaluate(const char *text, const struct formula_symbol *symbols, int count,
 		      double *value, struct formula_fault *fault)
 {
-	struct reader r = { text, text, symbols, count, 0, fault, false };
+	struct reader r = { .text = text,
+			    .at = text,
+			    .symbols = symbols,
+			    .count = count,
+			    .fault = fault };
 
-	*value = read_comparison(&r);
-	skip_blanks(&r);
-	if (!r.failed && *r.at != '\0')
-		fail(&r, "expected an operator");
-	if (!r.failed && !isfinite(*value))
-		fail(&r, "the result is not finite");
-	return !r.failed;
+	return read_all(&r, value);
+}
+
+bool formula_compute(const char *text, const struct formula_names *names, double *value,
+		     struct formula_fault *fault)
+{
+	struct reader r = { .text = text, .at = text, .names = names, .fault = fault };
+
+	return read_all(&r, value);
 }
 
 /* Length of the name or number that stands here, 0 if neither does. */

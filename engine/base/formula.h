@@ -7,7 +7,8 @@
  * The language: numbers, symbols (a letter, then letters, digits, _), + - * / and
  * brackets, < <= > >= == != (1 or 0), min and max of two or more, ceil, floor, sqrt,
  * and if(condition, then, else). Only the branch that is taken decides whether a result
- * is finite.
+ * is finite. With formula_compute() names may be joined by points (tp.bytes), and
+ * conditions by `and` and `or`, of which `and` binds closer.
  */
 #ifndef ENGINE_BASE_FORMULA_H
 #define ENGINE_BASE_FORMULA_H
@@ -41,7 +42,12 @@ static inline double either(bool condition, double yes, double no)
 	return condition ? yes : no;
 }
 
-enum { FORMULA_MAX_TEXT = 768, FORMULA_MAX_DEPTH = 32, FORMULA_MAX_SYMBOL = 31 };
+enum {
+	FORMULA_MAX_TEXT = 768,
+	FORMULA_MAX_DEPTH = 32,
+	FORMULA_MAX_SYMBOL = 31,
+	FORMULA_MAX_NAME = 63
+};
 
 /* The text of a FORMULA in the words of the language. False if it has no room. */
 bool formula_words(const char *text, char out[FORMULA_MAX_TEXT]);
@@ -60,6 +66,14 @@ struct formula_fault {
 /* Compute the text with these values. False with *fault filled (it may be NULL). */
 bool formula_evaluate(const char *text, const struct formula_symbol *symbols, int count,
 		      double *value, struct formula_fault *fault);
+/* Who knows the values by name; false if there is no such name. */
+struct formula_names {
+	bool (*find)(void *context, const char *name, double *value);
+	void *context;
+};
+/* The same with names that are looked up while the text is read. */
+bool formula_compute(const char *text, const struct formula_names *names, double *value,
+		     struct formula_fault *fault);
 /* Whether the symbol stands in the text: a term that a formula does not use is no term
  * of it. */
 bool formula_uses(const char *text, const char *symbol);
