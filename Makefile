@@ -33,7 +33,8 @@ HOUSE   = $(B)/libhouse.a
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(sort $(wildcard tests/test_*.c)))
 SUPPORT = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/support/*.c tests/twin/*.c)))
 PRESETS = $(sort $(wildcard presets/models/*.yaml presets/clusters/*.yaml \
-                            presets/stacks/*.yaml presets/plans/*.yaml))
+                            presets/stacks/*.yaml presets/plans/*.yaml \
+                            presets/lessons/*.yaml))
 
 all: shardscope
 

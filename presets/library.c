@@ -28,7 +28,8 @@ static struct shelf shelves[PRESET_KIND_COUNT];
 
 const char *preset_kind_label(enum preset_kind kind)
 {
-	static const char *const labels[] = { "models", "clusters", "stacks", "plans" };
+	static const char *const labels[] = { "models", "clusters", "stacks", "plans",
+					      "lessons" };
 
 	return (unsigned)kind < PRESET_KIND_COUNT ? labels[kind] : "";
 }
@@ -224,7 +225,8 @@ static void nearest(enum preset_kind kind, const char *name, char *out, size_t s
 
 static bool unknown(enum preset_kind kind, const char *name, struct error *error)
 {
-	static const char *const one[] = { "model", "cluster", "stack", "plan" };
+	static const char *const one[] = { "model", "cluster", "stack", "plan",
+					   "lesson" };
 	char near[256];
 
 	if (kind == PRESET_MODEL)

@@ -19,8 +19,12 @@ enum preset_kind {
 	PRESET_CLUSTER,
 	PRESET_STACK,
 	PRESET_PLAN,
+	PRESET_LESSON,
 	PRESET_KIND_COUNT
 };
+
+/* Those that are opened as what is computed: models, clusters, stacks, plans. */
+enum { PRESET_OPENED_COUNT = PRESET_PLAN + 1 };
 
 struct preset {
 	char name[MAX_NAME];
@@ -33,7 +37,7 @@ struct preset {
 	char path[512]; /* of an own file */
 };
 
-/* "models", "clusters", "stacks", "plans". */
+/* "models", "clusters", "stacks", "plans", "lessons". */
 const char *preset_kind_label(enum preset_kind kind);
 /* All presets of a kind, sorted by name, own ones first where names clash. The
  * list is made once and stays valid. Returns the count. */

@@ -28,6 +28,8 @@ enum operand {
 	OPERAND_IMPORT,
 	OPERAND_EXPORT,
 	OPERAND_SHELL,
+	OPERAND_LESSON, /* its name or a file */
+	OPERAND_VERB,   /* of the command lesson */
 	OPERAND_NUMBER /* a key of the metric table or a knob's */
 };
 
@@ -126,7 +128,8 @@ void operand_words(enum operand operand,
 
 extern const struct own_option eval_options[], check_options[], explain_options[],
 	explore_options[], search_options[], sweep_options[], screen_options[],
-	export_options[], calibrate_options[], validate_options[];
+	export_options[], calibrate_options[], validate_options[],
+	lesson_options[];
 
 int command_eval(int argc, char **argv);
 int command_explain(int argc, char **argv);
@@ -141,6 +144,7 @@ int command_export(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_lesson(int argc, char **argv);
 int command_explore(int argc, char **argv);
 int command_completion(int argc, char **argv);
 int command_manual(int argc, char **argv);

@@ -151,6 +151,9 @@ static void bash_operand(enum operand operand)
 	case OPERAND_SCENARIO:
 		printf("_shardscope_names plans; _shardscope_files; ");
 		break;
+	case OPERAND_LESSON:
+		printf("_shardscope_names lessons; _shardscope_files; ");
+		break;
 	case OPERAND_FILE: printf("_shardscope_files; "); break;
 	case OPERAND_PRESET:
 		printf("_shardscope_names models clusters stacks plans; ");
@@ -311,6 +314,7 @@ static void zsh_operand(int n, enum operand operand)
 	printf("\t\t'%d:", n);
 	switch (operand) {
 	case OPERAND_SCENARIO: printf("scenario:_shardscope_name plans"); break;
+	case OPERAND_LESSON: printf("lesson:_shardscope_name lessons"); break;
 	case OPERAND_FILE: printf("file:_files"); break;
 	case OPERAND_PRESET:
 		printf("name:_shardscope_name models clusters stacks plans");
@@ -415,6 +419,7 @@ static void fish_operand(const struct command *c, enum operand operand)
 	printf("complete -c shardscope -n '__fish_seen_subcommand_from %s'", c->name);
 	switch (operand) {
 	case OPERAND_SCENARIO: puts(" -F -a '(__shardscope_names plans)'"); break;
+	case OPERAND_LESSON: puts(" -F -a '(__shardscope_names lessons)'"); break;
 	case OPERAND_FILE: puts(" -F"); break;
 	case OPERAND_PRESET:
 		puts(" -a '(__shardscope_names models clusters stacks plans)'");

@@ -6,6 +6,7 @@
 #include "presets/formats.h"
 #include "presets/library.h"
 #include "tui/command.h"
+#include "tui/command/lesson.h"
 #include "tui/explorer/export.h"
 #include "tui/view.h"
 
@@ -36,6 +37,10 @@ void operand_words(enum operand operand,
 	case OPERAND_SHELL:
 		for (int i = 0; i < 3; i++)
 			each(context, shells[i], "");
+		break;
+	case OPERAND_VERB:
+		for (int i = 0; lesson_verb(i); i++)
+			each(context, lesson_verb(i), "");
 		break;
 	case OPERAND_NUMBER:
 		for (int i = 0; i < metric_count(); i++)

@@ -415,7 +415,7 @@ static void do_open(const struct linear *linear, const char *rest)
 	enum preset_kind kind = PRESET_PLAN;
 
 	/* a name that stands for nothing is looked for as a file */
-	for (int i = 0; i < PRESET_KIND_COUNT && !preset_find(kind, rest); i++)
+	for (int i = 0; i < PRESET_OPENED_COUNT && !preset_find(kind, rest); i++)
 		if (preset_find((enum preset_kind)i, rest))
 			kind = (enum preset_kind)i;
 	finish(linear, picker_take(linear->explorer, kind, rest));

@@ -293,7 +293,7 @@ static unsigned act_on_format(struct explorer *explorer, struct action action)
 static unsigned act(struct explorer *explorer, struct action action)
 {
 	struct picker *p = &explorer->picker;
-	unsigned step = action.kind == ACTION_PREVIOUS_PANE ? PRESET_KIND_COUNT - 1 : 1;
+	unsigned step = action.kind == ACTION_PREVIOUS_PANE ? PRESET_OPENED_COUNT - 1 : 1;
 
 	switch (action.kind) {
 	case ACTION_ESCAPE:
@@ -314,7 +314,7 @@ static unsigned act(struct explorer *explorer, struct action action)
 		if (p->kind == PICK_PRESET)
 			picker_open_presets(explorer,
 					    (enum preset_kind)((p->preset + step) %
-							       PRESET_KIND_COUNT));
+							       PRESET_OPENED_COUNT));
 		return CHANGED_SCREEN;
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
 	default:
@@ -422,7 +422,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 			    "copies (OSC 52)  PgUp PgDn scroll");
 		return;
 	}
-	for (int i = 0; i < PRESET_KIND_COUNT; i++) {
+	for (int i = 0; i < PRESET_OPENED_COUNT; i++) {
 		const char *label = preset_kind_label((enum preset_kind)i);
 		struct rect tab = { x, in.y, text_width(label), 1 };
 

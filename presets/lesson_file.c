@@ -1,0 +1,616 @@
+/* lesson_file.c - see lesson_file.h. */
+#include "presets/lesson_file.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/predict/predict.h"
+#include "presets/lesson_question.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+
+enum { FORMAT = 1 };
+
+/* --- small pieces ------------------------------------------------------------ */
+
+bool lesson_prose_read(struct lesson_reading *r, const struct node *node,
+		       struct lesson_prose *out)
+{
+	char *text;
+	bool good;
+
+	if (node->kind != NODE_SCALAR)
+		return node_text(r->document, node, out->text, sizeof out->text,
+				 r->error);
+	text = strdup(node->text);
+	if (!text)
+		return error_set(r->error, NULL, 0, "out of memory");
+	/* a block that keeps its last line's end, and blank lines between others */
+	for (size_t i = strlen(text); i > 0 && strchr(" \n", text[i - 1]);)
+		text[--i] = '\0';
+	for (char *c = text; *c != '\0'; c++)
+		*c = *c == '\n' ? ' ' : *c;
+	struct node plain = *node;
+	plain.text = text;
+	out->place = node->line;
+	good = node_text(r->document, &plain, out->text, sizeof out->text, r->error);
+	free(text);
+	return good;
+}
+
+bool lesson_formula_read(struct lesson_reading *r, const struct node *node,
+			 struct lesson_formula *out)
+{
+	/* behind the quote */
+	out->place = node->quoted ? lesson_place_move(node->line, 1) : node->line;
+	return node_text(r->document, node, out->text, sizeof out->text, r->error);
+}
+
+int lesson_place_move(int place, int by)
+{
+	int column = place > 0 ? place >> 20 : 0;
+
+	return column > 0 ? place_at(place_line(place), column + by) : place;
+}
+
+bool lesson_knob_read(struct lesson_reading *r, const struct node *node,
+		      const char *name, const struct knob **out)
+{
+	const char *near;
+
+	*out = knob_find(name);
+	if (*out)
+		return true;
+	near = knob_nearest_key(name);
+	return error_set(r->error, r->document->file, node->line,
+			 "no knob '%.60s'%s%s%s", name, near ? "; did you mean " : "",
+			 near ? near : "", near ? "?" : "");
+}
+
+bool lesson_complain(struct lesson_reading *r, const struct node *node,
+		     const char *what)
+{
+	return error_set(r->error, r->document->file, node->line, "%s", what);
+}
+
+bool lesson_is(struct lesson_reading *r, const struct node *node, enum node_kind kind,
+	       const char *what)
+{
+	return node->kind == kind || lesson_complain(r, node, what);
+}
+
+bool lesson_map(struct lesson_reading *r, const struct node *map,
+		const struct lesson_key *keys, const char *what)
+{
+	char all[320] = "";
+	size_t used = 0;
+
+	if (!lesson_is(r, map, NODE_MAP, what))
+		return false;
+	for (const struct node *node = map->child; node; node = node->next) {
+		const struct lesson_key *key = keys;
+
+		while (key->key && strcmp(key->key, node->key) != 0)
+			key++;
+		if (key->key) {
+			if (!key->read(r, node))
+				return false;
+			continue;
+		}
+		for (key = keys; key->key && used < sizeof all; key++)
+			used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
+						 used ? ", " : "", key->key);
+		return error_set(r->error, r->document->file, node->line,
+				 "unknown key '%.40s'; there are %s", node->key, all);
+	}
+	return true;
+}
+
+static bool read_turns(struct lesson_reading *r, const struct node *map,
+		       struct lesson_turn *turn, int *count)
+{
+	if (!lesson_is(r, map, NODE_MAP, "expected knobs and their values: {tp: 8}"))
+		return false;
+	for (const struct node *node = map->child; node; node = node->next) {
+		if (*count == LESSON_TURNS)
+			return lesson_complain(r, node, "at most 6 knobs");
+		if (!lesson_knob_read(r, node, node->key, &turn[*count].knob) ||
+		    !lesson_formula_read(r, node, &turn[*count].to))
+			return false;
+		*count += 1;
+	}
+	return true;
+}
+
+/* --- a step ------------------------------------------------------------------ */
+
+static bool step_text(struct lesson_reading *r, const struct node *node)
+{
+	return lesson_prose_read(r, node, &r->step->text);
+}
+
+static bool step_view(struct lesson_reading *r, const struct node *node)
+{
+	return node_text(r->document, node, r->step->view, sizeof r->step->view,
+			 r->error);
+}
+
+static bool step_focus(struct lesson_reading *r, const struct node *node)
+{
+	return lesson_is(r, node, NODE_SCALAR, "expected a knob") &&
+	       lesson_knob_read(r, node, node->text, &r->step->focus);
+}
+
+static bool step_explain(struct lesson_reading *r, const struct node *node)
+{
+	return node_text(r->document, node, r->step->explain, sizeof r->step->explain,
+			 r->error);
+}
+
+static bool step_set(struct lesson_reading *r, const struct node *node)
+{
+	return read_turns(r, node, r->step->set, &r->step->sets);
+}
+
+static bool step_turn(struct lesson_reading *r, const struct node *node)
+{
+	return read_turns(r, node, r->step->turn, &r->step->turns);
+}
+
+static bool step_overflow(struct lesson_reading *r, const struct node *node)
+{
+	return node_bool(r->document, node, &r->step->may_overflow, r->error);
+}
+
+static bool step_ask(struct lesson_reading *r, const struct node *node)
+{
+	return lesson_question_read(r, node);
+}
+
+static bool step_goal(struct lesson_reading *r, const struct node *node)
+{
+	return lesson_formula_read(r, node, &r->step->goal);
+}
+
+static bool step_unlock(struct lesson_reading *r, const struct node *list)
+{
+	if (!lesson_is(r, list, NODE_LIST, "expected a list of knobs: [gbs, mbs]"))
+		return false;
+	for (const struct node *node = list->child; node; node = node->next) {
+		if (r->step->unlocks == LESSON_TURNS)
+			return lesson_complain(r, node, "at most 6 knobs");
+		if (!lesson_is(r, node, NODE_SCALAR, "expected a knob") ||
+		    !lesson_knob_read(r, node, node->text,
+				      &r->step->unlock[r->step->unlocks++]))
+			return false;
+	}
+	return true;
+}
+
+static bool step_hints(struct lesson_reading *r, const struct node *list)
+{
+	int count = 0;
+
+	if (!lesson_is(r, list, NODE_LIST, "expected two hints in a list"))
+		return false;
+	if (list->count != LESSON_HINTS)
+		return lesson_complain(r, list,
+				       "there are two hints, the second says "
+				       "nearly all");
+	for (const struct node *node = list->child; node; node = node->next)
+		if (!lesson_prose_read(r, node, &r->step->hint[count++]))
+			return false;
+	return true;
+}
+
+static bool step_reveal(struct lesson_reading *r, const struct node *node)
+{
+	return lesson_prose_read(r, node, &r->step->reveal);
+}
+
+static bool step_why(struct lesson_reading *r, const struct node *node)
+{
+	return lesson_reason_read(r, node);
+}
+
+/* A plan that says what was measured. */
+static bool step_measured(struct lesson_reading *r, const struct node *list)
+{
+	char text[512];
+
+	if (!lesson_is(r, list, NODE_LIST, "expected plans in a list"))
+		return false;
+	for (const struct node *node = list->child; node; node = node->next) {
+		if (r->step->runs == LESSON_RUNS)
+			return lesson_complain(r, node, "at most 2 measured plans");
+		if (!node_text(r->document, node, r->step->run[r->step->runs], MAX_NAME,
+			       r->error))
+			return false;
+		if (!lesson_run_text(r->step->run[r->step->runs++], text, sizeof text))
+			return lesson_complain(r, node,
+					       "no shipped plan of that name says what "
+					       "was measured");
+	}
+	return true;
+}
+
+static const struct lesson_key step_keys[] = {
+	{ "text", step_text },   { "view", step_view },
+	{ "focus", step_focus }, { "explain", step_explain },
+	{ "set", step_set },     { "ask", step_ask },
+	{ "turn", step_turn },   { "overflow", step_overflow },
+	{ "goal", step_goal },   { "unlock", step_unlock },
+	{ "hints", step_hints }, { "reveal", step_reveal },
+	{ "why", step_why },     { "measured", step_measured },
+	{ NULL, NULL },
+};
+
+/* A question is about a turn, a goal has a way to it. */
+static bool check_step(struct lesson_reading *r, const struct node *node)
+{
+	const struct lesson_step *step = r->step;
+	bool goal = step->goal.text[0] != '\0';
+	enum lesson_ask ask = step->question.ask;
+
+	if (goal && ask != LESSON_NOTHING)
+		return lesson_complain(r, node, "a step has ask or goal, not both");
+	if ((goal || ask == LESSON_VALUE || ask == LESSON_RANGE) && step->turns == 0)
+		return lesson_complain(r, node,
+				       goal ? "a goal needs `turn`, one way to it"
+					    : "ask needs `turn`: an answer that stands "
+					      "on the screen is no prediction");
+	if (goal && step->unlocks == 0)
+		return lesson_complain(r, node,
+				       "a goal needs `unlock`, the knobs that "
+				       "may be turned");
+	return true;
+}
+
+/* --- the lesson -------------------------------------------------------------- */
+
+static bool read_format(struct lesson_reading *r, const struct node *node)
+{
+	int64_t format;
+
+	return node_count(r->document, node, &format, r->error) &&
+	       (format == FORMAT ||
+		lesson_complain(r, node, "this shardscope reads lessons of format 1"));
+}
+
+static bool read_title(struct lesson_reading *r, const struct node *node)
+{
+	return node_text(r->document, node, r->lesson->title, sizeof r->lesson->title,
+			 r->error);
+}
+
+static bool read_number(struct lesson_reading *r, const struct node *node)
+{
+	int64_t number;
+
+	if (!node_count(r->document, node, &number, r->error))
+		return false;
+	if (number < 1 || number > 999)
+		return lesson_complain(r, node, "a number from 1 to 999");
+	r->lesson->number = (int)number;
+	return true;
+}
+
+static bool read_idea(struct lesson_reading *r, const struct node *node)
+{
+	return lesson_prose_read(r, node, &r->lesson->idea);
+}
+
+static bool read_sources(struct lesson_reading *r, const struct node *list)
+{
+	if (!lesson_is(r, list, NODE_LIST, "expected a list of papers"))
+		return false;
+	for (const struct node *node = list->child; node; node = node->next) {
+		if (r->lesson->sources == LESSON_SOURCES)
+			return lesson_complain(r, node, "at most 4 sources");
+		if (!node_text(r->document, node,
+			       r->lesson->source[r->lesson->sources++], LESSON_LINE,
+			       r->error))
+			return false;
+	}
+	return true;
+}
+
+static bool is_base(const char *key)
+{
+	return strcmp(key, "plan") == 0 || strcmp(key, "model") == 0 ||
+	       strcmp(key, "cluster") == 0 || strcmp(key, "stack") == 0;
+}
+
+/* A plan by name, or a model on a cluster with a stack. */
+static bool read_base(struct lesson_reading *r, const struct node *map)
+{
+	const struct node *plan = node_get(map, "plan"),
+			  *model = node_get(map, "model"),
+			  *cluster = node_get(map, "cluster"),
+			  *stack = node_get(map, "stack");
+	struct scenario *s = &r->lesson->scenario;
+	struct error why = { "" };
+	bool good;
+
+	if (!plan == !model)
+		return lesson_complain(r, map,
+				       "expected plan: NAME, or model: NAME with "
+				       "cluster and stack");
+	if (plan)
+		good = lesson_is(r, plan, NODE_SCALAR, "expected a name") &&
+		       scenario_read(s, plan->text, NULL, &why);
+	else
+		good = scenario_blank(
+			s, model->text ? model->text : "",
+			cluster && cluster->text ? cluster->text : "dgx-h100",
+			stack && stack->text ? stack->text : "megatron-core", &why);
+	if (!good && why.text[0] != '\0')
+		return lesson_complain(r, plan ? plan : model, why.text);
+	return good;
+}
+
+static bool read_scenario(struct lesson_reading *r, const struct node *map)
+{
+	char why[256];
+
+	if (!lesson_is(r, map, NODE_MAP,
+		       "expected a scenario: {plan: NAME, gbs: 16}") ||
+	    !read_base(r, map))
+		return false;
+	for (const struct node *node = map->child; node; node = node->next) {
+		const struct knob *knob;
+
+		if (is_base(node->key))
+			continue;
+		if (!lesson_knob_read(r, node, node->key, &knob) ||
+		    !lesson_is(r, node, NODE_SCALAR, "expected a value"))
+			return false;
+		if (!knob_parse(&r->lesson->scenario, knob, node->text, why,
+				sizeof why))
+			return lesson_complain(r, node, why);
+	}
+	return true;
+}
+
+static bool read_values(struct lesson_reading *r, const struct node *list,
+			struct lesson_vary *vary)
+{
+	struct scenario *trial = malloc(sizeof *trial);
+	char why[256] = "out of memory";
+	bool good = trial != NULL;
+
+	for (const struct node *node = list->child; node && good; node = node->next) {
+		if (vary->count == LESSON_VALUES) {
+			good = lesson_complain(r, node, "at most 12 values");
+			break;
+		}
+		*trial = r->lesson->scenario;
+		good = node_text(r->document, node, vary->value[vary->count],
+				 sizeof vary->value[0], r->error) &&
+		       (knob_parse(trial, vary->knob, vary->value[vary->count], why,
+				   sizeof why) ||
+			lesson_complain(r, node, why));
+		vary->count++;
+	}
+	free(trial);
+	return good;
+}
+
+static bool read_vary(struct lesson_reading *r, const struct node *map)
+{
+	if (!lesson_is(r, map, NODE_MAP, "expected knobs and values: {gbs: [16, 32]}"))
+		return false;
+	for (const struct node *node = map->child; node; node = node->next) {
+		struct lesson_vary *vary = &r->lesson->vary[r->lesson->varies];
+
+		if (r->lesson->varies == LESSON_VARIES)
+			return lesson_complain(r, node, "at most 6 knobs vary");
+		if (!lesson_knob_read(r, node, node->key, &vary->knob) ||
+		    !lesson_is(r, node, NODE_LIST, "expected a list of values") ||
+		    !read_values(r, node, vary))
+			return false;
+		if (vary->count == 0)
+			return lesson_complain(r, node, "expected at least one value");
+		r->lesson->varies++;
+	}
+	return true;
+}
+
+static bool read_where(struct lesson_reading *r, const struct node *node)
+{
+	return lesson_formula_read(r, node, &r->lesson->where);
+}
+
+static bool read_steps(struct lesson_reading *r, const struct node *list)
+{
+	if (!lesson_is(r, list, NODE_LIST, "expected a list of steps"))
+		return false;
+	for (const struct node *node = list->child; node; node = node->next) {
+		if (r->lesson->steps == LESSON_STEPS)
+			return lesson_complain(r, node, "at most 10 steps");
+		r->step = &r->lesson->step[r->lesson->steps++];
+		r->step->place = node->line;
+		if (!lesson_map(r, node, step_keys, "a step is a mapping") ||
+		    !check_step(r, node))
+			return false;
+	}
+	return list->count > 0 ||
+	       lesson_complain(r, list, "expected at least one step");
+}
+
+/* `scenario` is read before all others: values are held against it. */
+static bool skip(struct lesson_reading *r, const struct node *node)
+{
+	(void)r;
+	(void)node;
+	return true;
+}
+
+static const struct lesson_key lesson_keys[] = {
+	{ "format", read_format },   { "title", read_title },
+	{ "number", read_number },   { "idea", read_idea },
+	{ "sources", read_sources }, { "scenario", skip },
+	{ "vary", read_vary },       { "where", read_where },
+	{ "steps", read_steps },     { NULL, NULL },
+};
+
+bool lesson_from(struct lesson *out, const struct document *document, const char *name,
+		 struct error *error)
+{
+	struct lesson_reading r = { document, error, out, NULL };
+	const struct node *scenario;
+
+	memset(out, 0, sizeof *out);
+	snprintf(out->name, sizeof out->name, "%.*s", MAX_NAME - 1, name);
+	if (document->root->kind != NODE_MAP)
+		return lesson_complain(&r, document->root,
+				       "a lesson is a mapping of keys and values");
+	scenario = node_get(document->root, "scenario");
+	if (!node_get(document->root, "format") || !node_get(document->root, "title") ||
+	    !scenario || !node_get(document->root, "steps"))
+		return error_set(error, document->file, 1,
+				 "a lesson has format, title, scenario and steps");
+	return read_scenario(&r, scenario) &&
+	       lesson_map(&r, document->root, lesson_keys, "a lesson is a mapping");
+}
+
+/* "9" is the ninth; else the name itself. */
+static void resolve(const char *name, char out[MAX_NAME])
+{
+	char names[128][MAX_NAME];
+	int count;
+
+	snprintf(out, MAX_NAME, "%.*s", MAX_NAME - 1, name);
+	if (name[0] == '\0' || strspn(name, "0123456789") != strlen(name))
+		return;
+	count = lesson_names(names, 128);
+	if (atoi(name) >= 1 && atoi(name) <= count)
+		memcpy(out, names[atoi(name) - 1], MAX_NAME);
+}
+
+/* The lesson's name: that of its file without folder and ending. */
+static void name_of(const char *path, char out[MAX_NAME])
+{
+	const char *base = strrchr(path, '/');
+	size_t length;
+
+	base = base ? base + 1 : path;
+	length = strcspn(base, ".");
+	if (length >= MAX_NAME)
+		length = MAX_NAME - 1;
+	memcpy(out, base, length);
+	out[length] = '\0';
+	error_clean(out);
+}
+
+bool lesson_read(struct lesson *out, const char *name, struct error *error)
+{
+	struct document document;
+	char found[MAX_NAME], own[MAX_NAME];
+	bool good;
+
+	resolve(name, found);
+	if (!preset_open(PRESET_LESSON, strlen(name) < MAX_NAME ? found : name,
+			 &document, error))
+		return false;
+	name_of(strlen(name) < MAX_NAME ? found : name, own);
+	good = lesson_from(out, &document, own, error);
+	document_free(&document);
+	return good;
+}
+
+void lesson_fault_say(const struct lesson_fault *fault, const char *file,
+		      struct error *error)
+{
+	error_set(error, file, lesson_place_move(fault->place, fault->at), "%s",
+		  fault->text);
+}
+
+/* --- what ships -------------------------------------------------------------- */
+
+struct place_in_course {
+	int number;
+	char name[MAX_NAME];
+};
+
+/* Those without a number come last, by name. */
+static int by_number(const void *a, const void *b)
+{
+	const struct place_in_course *left = a, *right = b;
+
+	if (left->number != right->number)
+		return left->number < right->number ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+static int number_of(const char *name)
+{
+	struct document document;
+	const struct node *node;
+	double number = 1e6;
+
+	if (!preset_open(PRESET_LESSON, name, &document, NULL))
+		return (int)number;
+	node = node_get(document.root, "number");
+	if (node)
+		node_number(&document, node, &number, NULL);
+	document_free(&document);
+	return (int)number;
+}
+
+int lesson_names(char (*names)[MAX_NAME], int room)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_LESSON, &list);
+	struct place_in_course *all = calloc((size_t)count + 1, sizeof *all);
+
+	if (!all)
+		return 0;
+	for (int i = 0; i < count; i++) {
+		all[i].number = number_of(list[i].name);
+		memcpy(all[i].name, list[i].name, MAX_NAME);
+	}
+	qsort(all, (size_t)count, sizeof *all, by_number);
+	count = count < room ? count : room;
+	for (int i = 0; i < count; i++)
+		memcpy(names[i], all[i].name, MAX_NAME);
+	free(all);
+	return count;
+}
+
+static size_t put_figure(char *out, size_t size, const char *what, double measured,
+			 double computed)
+{
+	char left[32], right[32];
+
+	form_text(FORM_SECONDS, measured, left, sizeof left);
+	form_text(FORM_SECONDS, computed, right, sizeof right);
+	return (size_t)snprintf(out, size, "%s %s measured, %s computed", what, left,
+				right);
+}
+
+bool lesson_run_text(const char *plan, char *out, size_t size)
+{
+	struct scenario *s = malloc(sizeof *s);
+	struct estimate *e = malloc(sizeof *e);
+	struct scenario_note note;
+	char text[160] = "";
+
+	if (s && e && preset_find(PRESET_PLAN, plan) &&
+	    scenario_read(s, plan, &note, NULL)) {
+		scenario_estimate(s, e);
+		if (note.measured_step_seconds > 0)
+			put_figure(text, sizeof text, "step",
+				   note.measured_step_seconds, e->step_seconds);
+		else if (note.measured_tpot_seconds > 0)
+			put_figure(text, sizeof text, "TPOT",
+				   note.measured_tpot_seconds, e->serving.tpot_seconds);
+		if (text[0] != '\0')
+			snprintf(out, size, "%s: %s. %s", plan, text, note.source);
+	}
+	free(s);
+	free(e);
+	return text[0] != '\0';
+}
