@@ -59,9 +59,12 @@ char *report_search(const struct planner_problem *problem,
 		    const struct planner_result *result,
 		    const struct search_extra *extra, double seconds);
 
-/* The object of `explain --json`, with a newline: "formula" is null where the engine
- * has it only in "words". */
+/* The object of `explain --json`, with a newline: "formula" is null where an explanation
+ * ends, "means" and "why" where no row of the glossary tells of it; "words" are the
+ * terms that these two link to. */
 char *report_explanation(const char *key, const struct explanation *explanation);
+/* The same of a term, which has no value and no formula. */
+char *report_word(const struct glossary_word *word);
 
 struct cJSON;
 /* The same object as report_json, for lists of them; to be released with

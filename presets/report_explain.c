@@ -41,6 +41,46 @@ static void add_terms(cJSON *object, const char *name,
 	}
 }
 
+static void add_plain(cJSON *object, const char *key, const char *text)
+{
+	char plain[GLOSSARY_MAX_TEXT];
+
+	if (text)
+		glossary_plain(text, plain, sizeof plain);
+	add_text(object, key, text ? plain : NULL);
+}
+
+/* What it means, why one would turn it, and the terms that these two speak of. */
+static void add_words(cJSON *object, const struct glossary_word *word)
+{
+	const struct glossary_word *links[GLOSSARY_MAX_LINKS];
+	int count = word ? word_links(word, links) : 0;
+	cJSON *list;
+
+	add_plain(object, "means", word ? word->means : NULL);
+	add_plain(object, "why", word ? word->why : NULL);
+	list = cJSON_AddArrayToObject(object, "words");
+	for (int i = 0; i < count; i++)
+		cJSON_AddItemToArray(list, cJSON_CreateString(links[i]->key));
+}
+
+/* No number: the keys of one are there, without a value. */
+char *report_word(const struct glossary_word *word)
+{
+	cJSON *root = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(root, "key", word->key);
+	cJSON_AddStringToObject(root, "title", word->key);
+	cJSON_AddNullToObject(root, "value");
+	cJSON_AddStringToObject(root, "unit", "");
+	cJSON_AddNullToObject(root, "formula");
+	cJSON_AddArrayToObject(root, "terms");
+	cJSON_AddNullToObject(root, "assumption");
+	cJSON_AddNullToObject(root, "source");
+	add_words(root, word);
+	return report_print(root, false);
+}
+
 char *report_explanation(const char *key, const struct explanation *x)
 {
 	cJSON *root = cJSON_CreateObject();
@@ -54,5 +94,6 @@ char *report_explanation(const char *key, const struct explanation *x)
 		add_terms(root, "beside", x->beside, x->besides);
 	add_text(root, "assumption", x->assumption);
 	add_text(root, "source", x->source);
+	add_words(root, x->word);
 	return report_print(root, false);
 }

@@ -90,6 +90,7 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
 	facts.known = false;
 	if (!explain_find(&asked, key, &n))
 		return false;
+	out->word = glossary_find(key);
 	if (!n.row)
 		return explain_leaf(scenario, key, out);
 	asked.last = n.asked.last;

@@ -4,6 +4,7 @@
 
 #include "engine/base/formula.h"
 #include "engine/estimate/estimate.h"
+#include "engine/glossary/glossary.h"
 
 enum { EXPLAIN_MAX_TERMS = 40, EXPLAIN_MAX_BESIDE = 12, EXPLAIN_MAX_KEY = 64 };
 
@@ -28,6 +29,9 @@ struct explanation {
 	double value;           /* of the estimate */
 	const char *assumption; /* one or two sentences */
 	const char *source;     /* paper and equation, or file of the constant */
+	/* What it means and why one would look at it or turn it, in plain words; NULL
+	 * for most of what lies below the estimate. */
+	const struct glossary_word *word;
 	int terms;
 	struct explanation_term term[EXPLAIN_MAX_TERMS];
 	/* What a person may compare it with: the formula does not use it. */

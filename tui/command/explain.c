@@ -1,4 +1,4 @@
-/* explain.c - where a number comes from, as lines or JSON. */
+/* explain.c - what a word means and where a number comes from, as lines or JSON. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +56,51 @@ static void print_terms(const struct explanation_term *terms, int count)
 	}
 }
 
+static void print_prose(const char *title, const char *text)
+{
+	char plain[GLOSSARY_MAX_TEXT];
+
+	glossary_plain(text, plain, sizeof plain);
+	printf("\n%s\n  %s\n", title, plain);
+}
+
+/* What it means, why one would turn it or look at it. */
+static void print_word(const struct glossary_word *word)
+{
+	const struct glossary_word *links[GLOSSARY_MAX_LINKS];
+	int count = word_links(word, links);
+
+	print_prose("what it means", word->means);
+	print_prose(word->kind == WORD_KNOB ? "why turn it" : "why look at it",
+		    word->why);
+	for (int i = 0; i < count; i++)
+		printf("%s%s", i == 0 ? "\nwords\n  " : ", ", links[i]->key);
+	if (count > 0)
+		putchar('\n');
+}
+
+static int print_term(const struct glossary_word *word, bool json)
+{
+	char *text = json ? report_word(word) : NULL;
+
+	if (json) {
+		fputs(text ? text : "", stdout);
+		free(text);
+		return STATUS_GOOD;
+	}
+	printf("%s (%s)\n", word->key, word_kind_label(word->kind));
+	print_word(word);
+	return STATUS_GOOD;
+}
+
 static void print_text(const char *key, const struct explanation *x)
 {
 	char value[64];
 
 	form_text(x->form, x->value, value, sizeof value);
 	printf("%s (%s) = %s\n", x->title, key, value);
+	if (x->word)
+		print_word(x->word);
 	printf("\nformula\n  %s\n", x->formula);
 	if (x->terms > 0)
 		puts("\nin this scenario");
@@ -72,7 +111,29 @@ static void print_text(const char *key, const struct explanation *x)
 	printf("\nassumption\n  %s\n\nsource\n  %s\n", x->assumption, x->source);
 }
 
-/* The metric or knob whose key is nearest to what was typed. */
+/* A term that is nearer than `least`, by its key or another of its names. */
+static const char *nearest_term(const char *text, int least, const char *best)
+{
+	for (int i = 0; i < glossary_count(); i++) {
+		const struct glossary_word *word = glossary_at(i);
+		char names[256], *rest = names, *name;
+
+		if (word->kind > WORD_SCHEDULE)
+			continue;
+		snprintf(names, sizeof names, "%s,%s", word->key,
+			 word->also ? word->also : "");
+		while ((name = strsep(&rest, ","))) {
+			if (knob_distance(text, name) >= least)
+				continue;
+			least = knob_distance(text, name);
+			best = strstr(word->key, name) ? strstr(word->key, name)
+						       : word->key;
+		}
+	}
+	return best;
+}
+
+/* The metric, knob or term whose key is nearest to what was typed. */
 static const char *nearest_key(const char *text)
 {
 	const char *best = knob_nearest_key(text);
@@ -86,7 +147,7 @@ static const char *nearest_key(const char *text)
 			best = metric_table[i].key;
 		}
 	}
-	return best;
+	return nearest_term(text, least, best);
 }
 
 static int refuse_key(const struct scenario *scenario, const char *key)
@@ -102,11 +163,12 @@ static int refuse_key(const struct scenario *scenario, const char *key)
 			  scenario->plan.mode == MODE_TRAINING ? "inference"
 							       : "training");
 	else
-		error_set(&error, NULL, 0,
-			  "no number '%.60s'%s%s%s; expected a key of eval --json, as "
-			  "step_seconds, tp.bytes or stages.0.total_bytes, or a knob",
-			  key, near ? ", did you mean '" : "", near ? near : "",
-			  near ? "'?" : "");
+		error_set(
+			&error, NULL, 0,
+			"no number '%.60s'%s%s%s; expected a key of eval --json, as "
+			"step_seconds, tp.bytes or stages.0.total_bytes, a knob, or a term, as bubble",
+			key, near ? ", did you mean '" : "", near ? near : "",
+			near ? "'?" : "");
 	return command_fail(&error);
 }
 
@@ -114,9 +176,12 @@ static int print_explanation(const struct asked *asked, const struct scenario *s
 			     const struct estimate *e)
 {
 	const struct metric *metric = metric_find(asked->key);
+	const struct glossary_word *term = glossary_term(asked->key);
 	struct explanation x;
 	char *text;
 
+	if (!metric && term && !explain(scenario, e, asked->key, &x))
+		return print_term(term, asked->json);
 	if ((metric && !(metric->modes >> scenario->plan.mode & 1)) ||
 	    !explain(scenario, e, asked->key, &x))
 		return refuse_key(scenario, asked->key);
@@ -152,8 +217,9 @@ int command_explain(int argc, char **argv)
 	if (!asked.key) {
 		struct error error = { "" };
 
-		error_set(&error, NULL, 0,
-			  "explain what? expected a key, as step_seconds or tp");
+		error_set(
+			&error, NULL, 0,
+			"explain what? expected a key, as step_seconds or tp, or a term, as bubble");
 		return command_fail(&error);
 	}
 	e = malloc(sizeof *e);

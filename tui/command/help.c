@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/glossary/glossary.h"
 #include "engine/knob/knob.h"
 #include "presets/formats.h"
 #include "presets/library.h"
@@ -9,6 +10,21 @@
 #include "tui/command/lesson.h"
 #include "tui/explorer/export.h"
 #include "tui/view.h"
+
+/* As it is typed in one word: "pipeline-bubble". */
+static void each_term(const struct glossary_word *word,
+		      void (*each)(void *context, const char *word, const char *help),
+		      void *context)
+{
+	char name[64];
+
+	if (word->kind > WORD_SCHEDULE)
+		return;
+	snprintf(name, sizeof name, "%s", word->key);
+	for (char *c = name; *c != '\0'; c++)
+		*c = *c == ' ' ? '-' : *c;
+	each(context, name, word_kind_label(word->kind));
+}
 
 void operand_words(enum operand operand,
 		   void (*each)(void *context, const char *word, const char *help),
@@ -47,6 +63,8 @@ void operand_words(enum operand operand,
 			each(context, metric_table[i].key, metric_table[i].label);
 		for (int i = 0; i < knob_count(); i++)
 			each(context, knob_table[i].key, knob_table[i].label);
+		for (int i = 0; i < glossary_count(); i++)
+			each_term(glossary_at(i), each, context);
 		break;
 	default: break;
 	}

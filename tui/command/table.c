@@ -28,9 +28,10 @@ const struct command command_table[] = {
 	  { OPERAND_SCENARIO } },
 	{ "explain",
 	  "KEY [SCENARIO] [--KNOB VALUE ...] [--json]",
-	  "Where a number comes from: formula, terms with their values, assumption and "
-	  "source. KEY is one of eval --json (step_seconds, tp.bytes, "
-	  "stages.0.total_bytes), a knob, or a key that a term names.",
+	  "Where a number comes from: what it means, why one looks at it, formula, terms "
+	  "with their values, assumption and source. KEY is one of eval --json "
+	  "(step_seconds, tp.bytes, stages.0.total_bytes), a knob, a key that a term of a "
+	  "formula names, or a term of the field (bubble, MFU, all-reduce).",
 	  command_explain,
 	  explain_options,
 	  true,

@@ -237,6 +237,16 @@ static void turn(const struct linear *linear, const struct knob *knob, const cha
 	finish(linear, changed);
 }
 
+/* What it means, and why one would look at it. */
+static void say_word(const struct linear *linear, const struct glossary_word *word)
+{
+	char means[GLOSSARY_MAX_TEXT], why[GLOSSARY_MAX_TEXT];
+
+	glossary_plain(word->means, means, sizeof means);
+	glossary_plain(word->why, why, sizeof why);
+	say(linear, "%s\n%s\n", means, why);
+}
+
 static void explain_number(const struct linear *linear, const char *key)
 {
 	const struct explorer *explorer = linear->explorer;
@@ -248,10 +258,16 @@ static void explain_number(const struct linear *linear, const char *key)
 		return;
 	}
 	if (!explain(&explorer->scenario, &explorer->estimate, key, &x)) {
+		if (glossary_term(key)) {
+			say_word(linear, glossary_term(key));
+			return;
+		}
 		say(linear, "there is nothing to explain of '%s'\n", key);
 		return;
 	}
 	form_text(x.form, x.value, value, sizeof value);
+	if (x.word)
+		say_word(linear, x.word);
 	say(linear, "%s: %s = %s\n", x.title, x.formula, value);
 	for (int i = 0; i < x.terms; i++) {
 		form_text(x.term[i].form, x.term[i].value, value, sizeof value);
