@@ -12,6 +12,7 @@
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
 #include "engine/price/collective.h"
+#include "engine/whatif/whatif.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
@@ -367,6 +368,91 @@ static void test_the_command_tells_words(void **state)
 	run_check("explain bubbel", 2, NULL, "did you mean 'bubble'");
 }
 
+/* A formula that names a knob is found from the knob, and no other. */
+static void test_a_knob_knows_its_formulas(void **state)
+{
+	static struct estimate e;
+	static struct explanation x;
+	struct explain_uses uses;
+	struct scenario s;
+	int stands = 0;
+
+	(void)state;
+	assert_true(scenario_read(&s, "llama3-70b-64-h100", NULL, NULL));
+	scenario_estimate(&s, &e);
+	for (int i = 0; i < knob_count(); i++) {
+		explain_uses(&s, &e, knob_table[i].key, &uses);
+		stands += uses.count > 0;
+		for (int j = 0; j < uses.count; j++) {
+			bool named = false;
+
+			assert_true(explain(&s, &e, uses.key[j], &x));
+			assert_string_equal(x.title, uses.title[j]);
+			for (int k = 0; k < x.terms; k++) {
+				const char *key = x.term[k].key;
+
+				if (strncmp(key, "cluster.", 8) == 0)
+					key += 8;
+				named |= knob_find(key) == &knob_table[i];
+			}
+			assert_true(named);
+		}
+	}
+	assert_true(stands > 10);
+	explain_uses(&s, &e, "tokens", &uses);
+	assert_int_equal(uses.count, 1);
+	assert_string_equal(uses.key[0], "run_steps");
+	explain_uses(&s, &e, "gbs", &uses);
+	assert_string_equal(uses.key[0], "tokens_per_step");
+}
+
+/* What a page says that another value moves is what one gets by turning the knob. */
+static void test_moves_are_those_of_the_turned_plan(void **state)
+{
+	static struct estimate now, turned;
+	struct whatif_move moves[MAX_WHATIF_MOVES];
+	struct scenario s, other;
+	int count;
+
+	(void)state;
+	assert_true(scenario_read(&s, "llama3-70b-64-h100", NULL, NULL));
+	scenario_estimate(&s, &now);
+	count = whatif_moves(&s, knob_find("tp"), 4, &now, &turned, moves);
+	other = s;
+	other.plan.tp = 4;
+	scenario_estimate(&other, &turned);
+	assert_true(count > 5);
+	for (int i = 0; i < count; i++) {
+		assert_true(moves[i].before == metric_get(&now, moves[i].metric));
+		assert_true(moves[i].after == metric_get(&turned, moves[i].metric));
+		assert_true(moves[i].before != moves[i].after);
+	}
+	assert_int_equal(whatif_moves(&s, knob_find("pue"), s.cluster.pue * 2, &now,
+				      &turned, moves),
+			 1);
+	assert_string_equal(moves[0].metric->key, "run_joules");
+	assert_int_equal(whatif_moves(&s, knob_find("tp"), 3, &now, &turned, moves),
+			 -1);
+	assert_true(turned.problems.count > 0);
+}
+
+/* The pages: of the knob under the cursor, of a word that is found, of all words. */
+static void test_pages_in_the_explorer(void **state)
+{
+	(void)state;
+	run_check("screen overview --size 100x40 --keys i", 0, "why turn it", NULL);
+	run_check("screen overview --size 100x40 --keys i", 0, "tokens/s/GPU       731",
+		  NULL);
+	run_check("screen overview --size 100x60 --focus gbs --keys i", 0,
+		  "tokens_per_step", NULL);
+	run_check("screen overview --size 100x40 --keys '?i'", 0,
+		  "one forward one backward", NULL);
+	run_check("screen overview --size 100x60 --keys '?iG'", 0, "zero bubble", NULL);
+	run_check("screen overview --size 100x40 --keys '/zero bub\n'", 0,
+		  "They nearly remove waiting", NULL);
+	run_check("screen memory --size 100x40 --keys '\ti'", 0, "glossary", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -384,6 +470,9 @@ int main(void)
 		cmocka_unit_test(test_names_are_found_as_people_write_them),
 		cmocka_unit_test(test_explain_carries_the_words),
 		cmocka_unit_test(test_the_command_tells_words),
+		cmocka_unit_test(test_a_knob_knows_its_formulas),
+		cmocka_unit_test(test_moves_are_those_of_the_turned_plan),
+		cmocka_unit_test(test_pages_in_the_explorer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,7 @@ enum view_id {
 	VIEW_SEARCH,
 	VIEW_EXPLAIN,
 	VIEW_HELP,
+	VIEW_GLOSSARY,
 	VIEW_COUNT
 };
 
@@ -100,7 +101,7 @@ struct knob_row {
 };
 
 /* Where the focus was before a layer was opened over it. */
-enum { MOST_LAYERS = 2 };
+enum { MOST_LAYERS = 3 };
 struct place {
 	enum view_id view;
 	enum pane pane;
@@ -223,7 +224,7 @@ void explorer_point_out(struct explorer *explorer, const char *key);
 /* Open the explanation of a number. */
 unsigned explorer_explain(struct explorer *explorer, const char *key);
 unsigned explorer_show(struct explorer *explorer, enum view_id view);
-/* Help and Explain lie over the view that they were opened from: Esc and q go back to
+/* Help, Explain and the glossary lie over the view that they were opened from: Esc and q go back to
  * it. */
 bool view_is_layer(enum view_id view);
 /* The view under the layer that is open; the open view where there is none. */

@@ -42,6 +42,7 @@ const struct key_binding key_table[] = {
 	{ '=',            ACTION_EDIT, 0, "=", "type a value: 64, 8k, 4M" },
 	{ 'r',            ACTION_RESET, 0, "r", "this knob back to its default" },
 	{ ' ',            ACTION_FOLD, 0, "Space", "fold or open a group" },
+	{ 'i',            ACTION_ABOUT, 0, "i", "what this knob means and moves; in a view: the glossary" },
 	{ 'p',            ACTION_PIN, 0, "p", "pin this scenario as the baseline; again: unpin" },
 	{ 'u',            ACTION_UNDO, 0, "u", "undo" },
 	{ 'U',            ACTION_REDO, 0, "U Ctrl-r", "redo" },

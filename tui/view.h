@@ -60,6 +60,15 @@ unsigned act_on_spots(struct explorer *explorer, struct action action);
 void end_text(const struct explorer *explorer, struct canvas *canvas, enum view_id view,
 	      int lines);
 unsigned scroll_text(struct explorer *explorer, struct action action);
+/* What a row of the glossary says (views/words.c); returns the rows used. */
+int words_draw(struct canvas *canvas, struct rect rect,
+	       const struct glossary_word *word);
+/* The terms that it speaks of, as many as stand whole in `left` rows. */
+int words_linked_draw(struct canvas *canvas, struct rect rect,
+		      const struct glossary_word *word, int left);
+/* Which values a knob takes, what its neighbours move, and where it stands. */
+int knob_page_draw(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect, const struct knob *knob);
 enum role dimension_role(enum dimension dimension);
 /* What a rank of a server holds, as parts of a bar; returns how many
  * (views/serving.c). */
@@ -97,6 +106,9 @@ unsigned search_act(struct explorer *explorer, struct action action);
 void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect);
 unsigned explain_act(struct explorer *explorer, struct action action);
+void glossary_draw(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect);
+unsigned glossary_act(struct explorer *explorer, struct action action);
 void help_draw(const struct explorer *explorer, struct canvas *canvas,
 	       struct rect rect);
 unsigned help_act(struct explorer *explorer, struct action action);

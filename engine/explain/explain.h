@@ -47,4 +47,17 @@ struct explanation {
 bool explain(const struct scenario *scenario, const struct estimate *estimate,
 	     const char *key, struct explanation *out);
 
+/* Numbers whose formula has a knob as one of its terms. */
+enum { EXPLAIN_MAX_USES = 12, EXPLAIN_MAX_WALKED = 320 };
+struct explain_uses {
+	int count;
+	char key[EXPLAIN_MAX_USES][EXPLAIN_MAX_KEY];
+	const char *title[EXPLAIN_MAX_USES];
+};
+/* Where a knob stands: numbers of each title once, those nearest to the totals first.
+ * Goes from the numbers of the mode down their terms; of alike ones, as those of each
+ * stage, the first. */
+void explain_uses(const struct scenario *scenario, const struct estimate *estimate,
+		  const char *key, struct explain_uses *out);
+
 #endif

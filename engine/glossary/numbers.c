@@ -71,7 +71,9 @@ const struct glossary_word glossary_numbers[] = {
 	  "The high end of the range in which four of five measured runs lay around "
 	  "such a prediction of memory.",
 	  "If even this fits, you are on the safe side." },
-	{ WORD_NUMBER, "step_seconds", NULL, "How long one [training step] takes.",
+	{ WORD_NUMBER, "step_seconds", NULL,
+	  "How long one [training step] takes, from its first piece of work until all "
+	  "[weights] have changed.",
 	  "It is the sum of computing, waiting for bytes, waiting for others and "
 	  "changing weights. Look which part is large." },
 	{ WORD_NUMBER, "compute_seconds", NULL,

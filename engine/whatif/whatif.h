@@ -35,6 +35,18 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 		  const struct estimate *now, struct estimate *scratch,
 		  struct whatif_arrow *out);
 
+/* A number that is another one, by 1 % or more, once a knob is turned. */
+struct whatif_move {
+	const struct metric *metric;
+	double before, after;
+};
+enum { MAX_WHATIF_MOVES = 24 };
+/* What turning the knob to `value` moves of what a person watches; returns how many, or -1 where the turned plan can't run (then scratch has
+ * its problems). */
+int whatif_moves(const struct scenario *scenario, const struct knob *knob, double value,
+		 const struct estimate *now, struct estimate *scratch,
+		 struct whatif_move out[MAX_WHATIF_MOVES]);
+
 /* --- what would mend a plan (whatif_mend.c) --- */
 
 /* The smallest numbers of accelerators, all else as it is; 0 = none, whatever the

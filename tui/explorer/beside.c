@@ -7,7 +7,7 @@
 static bool can_stand(const struct explorer *explorer, int id)
 {
 	return id >= 0 && id != (int)explorer->view && id != VIEW_HELP &&
-	       id != VIEW_SEARCH;
+	       id != VIEW_GLOSSARY && id != VIEW_SEARCH;
 }
 
 int beside_view(const struct explorer *explorer, int width)
@@ -15,7 +15,7 @@ int beside_view(const struct explorer *explorer, int width)
 	int id = (int)explorer->beside - BESIDE_VIEW;
 
 	if (width < BESIDE_WIDTH || explorer->beside == BESIDE_NONE ||
-	    explorer->view == VIEW_HELP)
+	    explorer->view == VIEW_HELP || explorer->view == VIEW_GLOSSARY)
 		return -1;
 	if (explorer->view == VIEW_EXPLAIN)
 		id = (int)explorer_view_below(explorer);
@@ -120,7 +120,7 @@ unsigned beside_next(struct explorer *explorer)
 			     BESIDE_WIDTH, explorer->width);
 		return CHANGED_SCREEN;
 	}
-	if (explorer->view == VIEW_EXPLAIN || explorer->view == VIEW_HELP)
+	if (view_is_layer(explorer->view))
 		return CHANGED_NOTHING;
 	while (now >= 0 && at < COUNT && order[at++] != now)
 		;

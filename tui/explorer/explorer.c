@@ -217,7 +217,7 @@ static unsigned pin(struct explorer *explorer)
 
 bool view_is_layer(enum view_id view)
 {
-	return view == VIEW_HELP || view == VIEW_EXPLAIN;
+	return view == VIEW_HELP || view == VIEW_EXPLAIN || view == VIEW_GLOSSARY;
 }
 
 enum view_id explorer_view_below(const struct explorer *explorer)
@@ -326,6 +326,22 @@ static unsigned help(struct explorer *explorer)
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
+/* What the knob under the cursor means; where there is none, what all words mean. */
+static unsigned about(struct explorer *explorer)
+{
+	const struct knob *knob =
+		explorer->pane == PANE_KNOBS ? explorer_knob(explorer) : NULL;
+
+	if (knob)
+		return explorer_explain(explorer, knob->key);
+	if (explorer->view == VIEW_GLOSSARY)
+		return close_layer(explorer);
+	explorer->state[VIEW_GLOSSARY].first = 0;
+	explorer_show(explorer, VIEW_GLOSSARY);
+	explorer->pane = PANE_VIEW;
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
 static unsigned switch_pane(struct explorer *explorer)
 {
 	struct view_state *state = &explorer->state[explorer->view];
@@ -379,6 +395,7 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 		explorer->pane = PANE_VIEW;
 		return explorer_show(explorer, VIEW_SEARCH);
 	case ACTION_HELP: return help(explorer);
+	case ACTION_ABOUT: return about(explorer);
 	case ACTION_BESIDE: return beside_next(explorer);
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
 	case ACTION_MOUSE: explorer->mouse_toggled = true; return CHANGED_SCREEN;

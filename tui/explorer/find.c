@@ -112,6 +112,13 @@ static int fit_knob(const struct knob *knob, const char *text)
 	return fit == FITS_NOT && has_word(knob->help, text) ? FITS_HELP : fit;
 }
 
+/* A word to read about stands behind all that can be turned or looked at. */
+static int fit_term(const struct glossary_word *word, const char *text)
+{
+	return fit_name(word->key, word->key, NULL, text) == FITS_NOT ? FITS_NOT
+								      : FITS_HELP;
+}
+
 static void add(struct found *out, int *count, enum found_kind kind, int index, int fit)
 {
 	int at = *count;
@@ -149,6 +156,9 @@ int find_all(const struct explorer *explorer, const char *text,
 	for (int i = 0; i < VIEW_COUNT; i++)
 		add(out, &count, FOUND_VIEW, i,
 		    fit_name(view_table[i].title, view_table[i].name, NULL, text));
+	for (int i = 0; i < glossary_count(); i++)
+		if (glossary_at(i)->kind <= WORD_SCHEDULE)
+			add(out, &count, FOUND_TERM, i, fit_term(glossary_at(i), text));
 	return count;
 }
 
@@ -160,6 +170,8 @@ unsigned find_go(struct explorer *explorer, const struct found *found)
 		return explorer_explain(explorer, metric_table[found->index].key);
 	if (found->kind == FOUND_VIEW)
 		return explorer_show(explorer, (enum view_id)found->index);
+	if (found->kind == FOUND_TERM)
+		return explorer_explain(explorer, glossary_at(found->index)->key);
 	explorer->pane = PANE_KNOBS;
 	knobs_focus(explorer, knob);
 	/* what it is for stands on the rule */
@@ -183,6 +195,9 @@ static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 	if (found->kind == FOUND_VIEW) {
 		label = view_table[found->index].title;
 		what = "view";
+	} else if (found->kind == FOUND_TERM) {
+		label = glossary_at(found->index)->key;
+		what = "word: Enter tells what it means";
 	} else if (found->kind == FOUND_NUMBER) {
 		label = metric->label;
 		what = "number: Enter explains it";

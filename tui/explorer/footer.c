@@ -29,9 +29,11 @@ static const char *const of_view[VIEW_COUNT][2] = {
 			  "/ filter|+- front|. axes",
 			  "\u2191\u2193 plan|\u2190\u2192 aim|Enter take|S sort|"
 			  "/ filter|+- front|. axes" },
-	[VIEW_EXPLAIN] = { "\u2190\u2192 number|\u2191\u2193 scroll",
-			   "\u2190\u2192 number|\u2191\u2193 scroll" },
-	[VIEW_HELP] = { "\u2191\u2193 scroll", "\u2191\u2193 scroll" },
+	[VIEW_EXPLAIN] = { "\u2190\u2192 number|\u2191\u2193 scroll|i words",
+			   "\u2190\u2192 number|\u2191\u2193 scroll|i words" },
+	[VIEW_HELP] = { "\u2191\u2193 scroll|i glossary",
+			"\u2191\u2193 scroll|i glossary" },
+	[VIEW_GLOSSARY] = { "\u2191\u2193 scroll", "\u2191\u2193 scroll" },
 };
 
 /* Keys of a view that work while the knobs have the focus. */
@@ -61,9 +63,9 @@ static const char *of_row(const struct explorer *explorer)
 						: "\u2191\u2193 knob";
 	case ROW_KNOB:
 		return knob_table[rows[explorer->row].knob].type >= KNOB_SET
-			       ? "= type|\u2191\u2193 knob"
+			       ? "= type|\u2191\u2193 knob|i what"
 			       : "\u2190\u2192 value|\u2191\u2193 knob|= type|"
-				 "Enter list";
+				 "Enter list|i what";
 	default: return "Enter list|\u2191\u2193 knob";
 	}
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/knob/knob.h"
 #include "tui/view.h"
 
 static int index_of(const char *key)
@@ -127,6 +128,23 @@ static int draw_deeper(const struct explorer *explorer, struct canvas *canvas,
 	return rect.y - top;
 }
 
+/* A word of the field: no number, and no formula. */
+static void draw_term(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect, const struct glossary_word *word)
+{
+	enum { LONG = 1000 };
+	int top = rect.y - explorer->state[VIEW_EXPLAIN].first;
+
+	rect = (struct rect){ rect.x, top, rect.width - 2, LONG };
+	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, word->key);
+	canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_QUIET,
+		     word_kind_label(word->kind));
+	rect.y += 2;
+	rect.y += words_draw(canvas, rect, word);
+	rect.y += words_linked_draw(canvas, rect, word, LONG);
+	end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
+}
+
 void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 		  struct rect rect)
 {
@@ -136,6 +154,10 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	struct explanation x;
 
 	if (!explain(&explorer->scenario, &explorer->estimate, key, &x)) {
+		if (glossary_term(key)) {
+			draw_term(explorer, canvas, rect, glossary_term(key));
+			return;
+		}
 		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
 			      "Nothing to explain of '%s' in this scenario.", key);
 		return;
@@ -143,6 +165,15 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	/* the scrollbar's column is left free, and the text goes on below the view */
 	rect = (struct rect){ rect.x, top, rect.width - 2, LONG };
 	rect.y += draw_head(explorer, canvas, rect, &x);
+	if (x.word)
+		rect.y += words_draw(canvas, rect, x.word);
+	if (knob_find(key)) {
+		rect.y += knob_page_draw(explorer, canvas, rect, knob_find(key));
+		rect.y += words_linked_draw(canvas, rect, x.word,
+					    height - (rect.y - top));
+		end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
+		return;
+	}
 	rect.y += draw_section(canvas, rect, "formula", ROLE_VALUE, x.formula);
 	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, "in this scenario");
 	rect.y++;
@@ -150,6 +181,9 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	rect.y += draw_section(canvas, rect, "assumption", ROLE_DEFAULT, x.assumption);
 	rect.y += draw_section(canvas, rect, "source", ROLE_HINT, x.source);
 	rect.y += draw_deeper(explorer, canvas, rect, &x, height - (rect.y - top));
+	if (x.word)
+		rect.y += words_linked_draw(canvas, rect, x.word,
+					    height - (rect.y - top));
 	end_text(explorer, canvas, VIEW_EXPLAIN, rect.y - top - 1);
 }
 

@@ -68,7 +68,10 @@ const struct view view_table[VIEW_COUNT] = {
 	[VIEW_EXPLAIN] = { "explain", "Explain", true, explain_draw, explain_act,
 			   "Where a number comes from: formula, this scenario's values "
 			   "in it, assumption, source. Left and right go through all "
-			   "numbers, up and down scroll." },
+			   "numbers, up and down scroll. i at a knob opens its page: "
+			   "what it means, what its neighbours move, where it stands." },
+	[VIEW_GLOSSARY] = { "glossary", "Glossary", false, glossary_draw, glossary_act,
+			    "What the words of the field mean, and why they matter." },
 	[VIEW_HELP] = { "help", "Help", false, help_draw, help_act, "" },
 };
 

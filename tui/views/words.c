@@ -1,0 +1,144 @@
+/* words.c - what a row of the glossary says, and the page of a knob. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob/knob.h"
+#include "tui/text.h"
+#include "tui/view.h"
+
+static int draw_prose(struct canvas *canvas, struct rect rect, const char *title,
+		      enum role role, const char *text)
+{
+	char plain[GLOSSARY_MAX_TEXT];
+
+	glossary_plain(text, plain, sizeof plain);
+	canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_TITLE, title);
+	rect.y++;
+	return 2 + widget_prose(canvas, rect, 0, role, plain);
+}
+
+int words_draw(struct canvas *canvas, struct rect rect,
+	       const struct glossary_word *word)
+{
+	int top = rect.y;
+
+	rect.y += draw_prose(canvas, rect, "what it means", ROLE_VALUE, word->means);
+	rect.y += draw_prose(canvas, rect,
+			     word->kind == WORD_KNOB ? "why turn it" : "why look at it",
+			     ROLE_DEFAULT, word->why);
+	return rect.y - top;
+}
+
+static int draw_linked(struct canvas *canvas, struct rect rect,
+		       const struct glossary_word *word)
+{
+	char plain[GLOSSARY_MAX_TEXT];
+
+	canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_KEY, word->key);
+	rect.x += 2;
+	rect.width -= 2;
+	glossary_plain(word->means, plain, sizeof plain);
+	return 1 + widget_prose(canvas, rect, 0, ROLE_LABEL, plain);
+}
+
+int words_linked_draw(struct canvas *canvas, struct rect rect,
+		      const struct glossary_word *word, int left)
+{
+	static const struct rect nowhere = { 0, 0, 0, 0 };
+	const struct glossary_word *links[GLOSSARY_MAX_LINKS];
+	int count = word_links(word, links), top = rect.y, drawn = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct rect clip = canvas_clip(canvas, nowhere);
+		int rows = draw_linked(canvas, rect, links[i]);
+
+		canvas_clip(canvas, clip);
+		if (rect.y - top + rows + (drawn == 0) > left)
+			break;
+		if (drawn++ == 0)
+			canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_TITLE,
+				    "words");
+		rect.y += draw_linked(canvas, rect, links[i]);
+	}
+	return rect.y - top + (drawn > 0);
+}
+
+/* "memory 71.5 -> 43.6 GiB" of each number that another value moves. */
+static int draw_moves(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect, const struct knob *knob, double value)
+{
+	struct whatif_move moves[MAX_WHATIF_MOVES];
+	int count = whatif_moves(&explorer->scenario, knob, value, &explorer->estimate,
+				 explorer->scratch, moves);
+	char text[256], before[64], after[64];
+	int top = rect.y;
+
+	knob_print_value(knob, value, text, sizeof text);
+	canvas_format(canvas, rect.x, rect.y++, rect.width, ROLE_TITLE, "at %s", text);
+	if (count < 0 && explorer->scratch->problems.count > 0) {
+		finding_text(&explorer->scratch->problems.item[0], text, sizeof text);
+		return 2 + widget_prose(canvas, rect, 0, ROLE_BAD, text);
+	}
+	if (count <= 0)
+		canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_LABEL,
+			    count < 0 ? "this plan can't run"
+				      : "nothing moves by 1 % or more");
+	for (int i = 0; i < count; i++) {
+		form_text(moves[i].metric->form, moves[i].before, before,
+			  sizeof before);
+		form_text(moves[i].metric->form, moves[i].after, after, sizeof after);
+		canvas_text(canvas, rect.x, rect.y, 18, ROLE_LABEL,
+			    moves[i].metric->label);
+		canvas_format(canvas, rect.x + 19, rect.y++, rect.width - 19,
+			      ROLE_VALUE, "%s, now %s", after, before);
+	}
+	return rect.y + 1 - top;
+}
+
+static int draw_uses(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rect, const struct knob *knob)
+{
+	struct explain_uses uses;
+	int top = rect.y;
+
+	explain_uses(&explorer->scenario, &explorer->estimate, knob->key, &uses);
+	canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_TITLE,
+		    "formulas that it stands in");
+	if (uses.count == 0)
+		rect.y +=
+			widget_prose(canvas, rect, 0, ROLE_LABEL,
+				     "None by name: it decides which operators, bytes "
+				     "or exchanges are counted.");
+	for (int i = 0; i < uses.count; i++) {
+		int used = canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_DEFAULT,
+				       uses.title[i]);
+
+		canvas_text(canvas, rect.x + used + 2, rect.y++, rect.width - used - 2,
+			    ROLE_QUIET, uses.key[i]);
+	}
+	return rect.y + 1 - top;
+}
+
+int knob_page_draw(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect, const struct knob *knob)
+{
+	const struct scenario *s = &explorer->scenario;
+	double now = knob_get(s, knob);
+	int top = rect.y;
+	char domain[256];
+
+	knob_domain(knob, domain, sizeof domain);
+	canvas_text(canvas, rect.x, rect.y++, rect.width, ROLE_TITLE, "values");
+	rect.y += 1 + widget_prose(canvas, rect, 0, ROLE_DEFAULT, domain);
+	if (!knob_applies(s, knob))
+		rect.y += 1 + widget_prose(canvas, rect, 0, ROLE_WARNING,
+					   "It does nothing in this plan.");
+	for (int direction = 1; direction >= -1; direction -= 2) {
+		double next = knob_neighbour(s, knob, direction);
+
+		if (knob->type < KNOB_SET && next != now && knob_applies(s, knob))
+			rect.y += draw_moves(explorer, canvas, rect, knob, next);
+	}
+	rect.y += draw_uses(explorer, canvas, rect, knob);
+	return rect.y - top;
+}
