@@ -13,6 +13,7 @@
 #include "engine/start/start.h"
 #include "presets/error.h"
 #include "presets/library.h"
+#include "presets/script/given.h"
 
 enum import_kind {
 	IMPORT_TAKEN,        /* read into a knob or a shape */
@@ -37,6 +38,9 @@ struct import_report {
 	/* What the caller takes for the model, whatever the file says: a name or a
 	 * file, filled before reading; empty = the file's own. */
 	char model[512];
+	/* What the caller says of a script's surroundings, filled before reading too;
+	 * NULL: nothing. */
+	const struct script_given *given;
 	char format[16]; /* the reader's name, of format_table; empty = none */
 	char kept[16];   /* the tool whose export takes back what is not modelled */
 	char file[200];  /* what was read */

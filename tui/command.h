@@ -67,6 +67,8 @@ struct arguments {
 	/* Takes the first `operands` arguments that are no options; one more is the
 	 * scenario, by name or file. */
 	int operands;
+	/* What comes behind them is the arguments of the script that is read. */
+	bool takes_rest;
 	/* Asked for each knob that is given; true takes it away from the scenario. */
 	bool (*knob)(void *context, const struct knob *knob, const char *text);
 	bool (*operand)(void *context, const char *text, struct error *error);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "presets/megatron/arguments.h"
+#include "presets/megatron/forms.h"
 #include "presets/megatron/megatron.h"
 #include "presets/megatron/parts.h"
 #include "presets/stream.h"

@@ -1,8 +1,9 @@
 /* launch.c - which of a script's commands starts the training, and on how many GPUs. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/megatron/shell.h"
+#include "presets/megatron/forms.h"
 #include "presets/pairs/mapping.h"
 
 /* The launch is the command with the most flags and overrides. */
@@ -11,8 +12,9 @@ struct launch {
 	struct shell_word *word;
 	int count, flags;
 	bool full;
-	int line;   /* of the word that is looked into; 0 = none */
-	int looked; /* words that were */
+	int line;         /* of the word that is looked into; 0 = none */
+	int looked;       /* words that were */
+	const char *loop; /* around the launch, NULL */
 };
 
 enum { MAX_LOOKED = 64 };
@@ -69,6 +71,7 @@ static bool see_command(void *context, const struct shell_word *words, int count
 	launch->word = copy;
 	launch->count = count;
 	launch->flags = flags;
+	launch->loop = launch->arguments->loop;
 	return true;
 }
 
@@ -162,6 +165,46 @@ static bool note_swift(const struct launch *launch, const struct shell *shell)
 	return true;
 }
 
+/* "--hidden-size ${HIDDEN_SIZE}" somewhere in the script: the variable behind a flag,
+ * which a text of many flags has lost; NULL where there is none. */
+static const char *find_variable(const struct shell *shell, const char *flag)
+{
+	size_t length = strlen(flag);
+
+	for (const char *at = shell->start; at + length + 4 < shell->stop; at++) {
+		const char *name = at + 2 + length;
+		size_t i = 0, used;
+
+		if (at[0] != '-' || at[1] != '-')
+			continue;
+		while (i < length &&
+		       (at[2 + i] == flag[i] || (at[2 + i] == '_' && flag[i] == '-')))
+			i++;
+		while (i == length && name < shell->stop && strchr(" ='\"", *name))
+			name++;
+		if (i < length || name + 1 >= shell->stop || *name != '$')
+			continue;
+		name += name[1] == '{' ? 2 : 1;
+		for (used = 0;
+		     name + used < shell->stop &&
+		     (isalnum((unsigned char)name[used]) || name[used] == '_');
+		     used++)
+			;
+		return used > 0 ? arguments_keep(shell->arguments, name, used) : NULL;
+	}
+	return NULL;
+}
+
+static void note_missing(const struct shell *shell)
+{
+	for (int i = 0; i < shell->arguments->count; i++) {
+		struct argument *a = &shell->arguments->item[i];
+
+		if (a->value[0] == '\0' && !a->missing)
+			a->missing = find_variable(shell, a->name);
+	}
+}
+
 static bool see_end(void *context, const struct shell *shell)
 {
 	struct launch *launch = context;
@@ -169,8 +212,11 @@ static bool see_end(void *context, const struct shell *shell)
 							    launch->word, launch->count)
 				      : add_arrays(shell);
 
+	launch->arguments->loop = launch->loop;
 	if (good)
 		note_world(shell);
+	if (good)
+		note_missing(shell);
 	good = good && note_swift(launch, shell);
 	return good && !launch->full;
 }

@@ -12,6 +12,7 @@
 #include "presets/megatron/parts.h"
 #include "presets/model_name.h"
 #include "presets/pairs/mapping.h"
+#include "presets/script/notes.h"
 
 /* Of the launcher or of run_recipe.py, not of the training. */
 static bool is_launcher(const char *name)
@@ -178,6 +179,28 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 	return knob_parse(out, knob_find("precision"), "bf16", why, sizeof why);
 }
 
+/* A flag that says something of the training, and whose value nothing gives, is no
+ * default: the script would not run. */
+static bool check_missing(const struct arguments *arguments, struct error *error)
+{
+	/* of these an estimate has a default that is told */
+	static const char *const no_matter[] = { "nnodes",      "nproc-per-node",
+						 "train-iters", "train-samples",
+						 "world-size",  NULL };
+
+	for (int i = 0; i < arguments->count; i++) {
+		const struct argument *a = &arguments->item[i];
+		bool known = megatron_flag(a->name) || megatron_plan_flag(a->name) ||
+			     megatron_model_flag(a->name);
+
+		if (known && a->missing && !word_among(a->name, no_matter) &&
+		    arguments_find(arguments, a->name) == a)
+			return script_missing(arguments, a->name, a->line, a->missing,
+					      error);
+	}
+	return true;
+}
+
 static bool read_scenario(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report, struct error *error)
 {
@@ -185,6 +208,9 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 
 	scenario_defaults(out);
 	note_flags(arguments, report);
+	script_note(arguments, report);
+	if (!check_missing(arguments, error))
+		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !library_cluster(&out->cluster, "dgx-h100", error) ||
 	    !library_stack(out, "megatron-core", &generic, error) ||
@@ -207,7 +233,7 @@ bool megatron_read(struct scenario *out, const char *file, const char *text,
 	struct scenario made;
 	bool good;
 
-	if (!arguments_read(&arguments, file, text, length, error))
+	if (!arguments_read(&arguments, file, text, length, report->given, error))
 		return false;
 	good = read_scenario(&arguments, &made, report, error);
 	arguments_free(&arguments);

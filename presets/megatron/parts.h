@@ -8,7 +8,7 @@
 #include "engine/plan/scenario.h"
 #include "presets/export.h"
 #include "presets/import.h"
-#include "presets/megatron/arguments.h"
+#include "presets/megatron/forms.h"
 
 /* The network alone. */
 bool megatron_model(const struct arguments *arguments, struct model *out,

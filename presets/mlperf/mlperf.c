@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "presets/library.h"
-#include "presets/megatron/shell.h"
+#include "presets/script/notes.h"
+#include "presets/script/shell.h"
 #include "presets/pairs/mapping.h"
 
 /* What a benchmark fixes; its name is a part of the path, or what MODEL_SIZE says. */
@@ -239,7 +240,7 @@ bool mlperf_read(struct scenario *out, const char *file, const char *text,
 						     others,          shape_keys,
 						     read_model,      read_rest };
 	struct pairs pairs;
-	struct arguments arguments = { 0 };
+	struct arguments arguments = { .given = report->given };
 	struct shell_visitor visitor = { .context = &pairs, .end = take_variables };
 	bool good;
 
@@ -247,6 +248,7 @@ bool mlperf_read(struct scenario *out, const char *file, const char *text,
 	snprintf(arguments.file, sizeof arguments.file, "%.255s", file);
 	good = shell_read(&arguments, text, length, &visitor, error) &&
 	       add_path(&pairs, file, error);
+	script_note(&arguments, report);
 	arguments_free(&arguments);
 	if (!good) {
 		pairs_free(&pairs);

@@ -351,7 +351,8 @@ static bool find_all(struct finder *f, const char *text, size_t length)
 }
 
 bool commands_read(const struct tool *tool, const char *file, const char *text,
-		   size_t length, struct server_commands *out, struct error *error)
+		   size_t length, struct server_commands *out,
+		   struct import_report *report, struct error *error)
 {
 	struct finder *f = calloc(1, sizeof *f);
 	bool good;
@@ -365,6 +366,7 @@ bool commands_read(const struct tool *tool, const char *file, const char *text,
 	snprintf(f->arguments.file, sizeof f->arguments.file, "%s", file);
 	error_clean(f->arguments.file);
 	f->file = f->arguments.file;
+	f->arguments.given = report->given;
 	good = find_all(f, text, length);
 	if (!good)
 		commands_free(out);
@@ -372,6 +374,7 @@ bool commands_read(const struct tool *tool, const char *file, const char *text,
 		free(f->document[i].head);
 		pairs_free(&f->document[i].keys);
 	}
+	script_note(&f->arguments, report);
 	arguments_free(&f->arguments);
 	free(f);
 	return good;

@@ -267,7 +267,7 @@ static bool read_tool(const struct tool *tool, struct scenario *out, const char 
 
 	if (!commands)
 		return error_set(error, file, 0, "out of memory");
-	good = commands_read(tool, file, text, length, commands, error) &&
+	good = commands_read(tool, file, text, length, commands, report, error) &&
 	       read_commands(tool, commands, &made, report, error);
 	commands_free(commands);
 	free(commands);

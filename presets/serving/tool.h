@@ -4,7 +4,8 @@
 #ifndef PRESETS_SERVING_TOOL_H
 #define PRESETS_SERVING_TOOL_H
 
-#include "presets/megatron/shell.h"
+#include "presets/script/notes.h"
+#include "presets/script/shell.h"
 #include "presets/pairs/mapping.h"
 
 /* What a command of a disaggregated server does. */
@@ -67,7 +68,8 @@ extern const struct tool tool_vllm, tool_sglang, tool_trtllm;
 /* All commands of a script, or the keys of a YAML as one; false with FILE:LINE where
  * there are none. */
 bool commands_read(const struct tool *tool, const char *file, const char *text,
-		   size_t length, struct server_commands *out, struct error *error);
+		   size_t length, struct server_commands *out,
+		   struct import_report *report, struct error *error);
 void commands_free(struct server_commands *commands);
 /* Whether the last part of a path is this. */
 bool word_is_program(const char *word, const char *program);

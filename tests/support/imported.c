@@ -10,10 +10,16 @@
 
 struct import_report report;
 static const char *model = "";
+static const struct script_given *given;
 
 void read_with(const char *name)
 {
 	model = name;
+}
+
+void read_given(const struct script_given *says)
+{
+	given = says;
 }
 
 bool read_as(const char *format, const char *text, struct scenario *out,
@@ -21,6 +27,7 @@ bool read_as(const char *format, const char *text, struct scenario *out,
 {
 	memset(&report, 0, sizeof report);
 	snprintf(report.model, sizeof report.model, "%s", model);
+	report.given = given;
 	memset(out, 0, sizeof *out);
 	error->text[0] = '\0';
 	return format_find(format)->read(out, "file", text, strlen(text), &report,

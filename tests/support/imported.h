@@ -13,6 +13,8 @@ extern struct import_report report;
 
 /* What --model says from here on; "" is nothing. */
 void read_with(const char *name);
+/* What the command line says of a script from here on; NULL is nothing. */
+void read_given(const struct script_given *says);
 /* The file is called "file"; error and report are emptied first. */
 bool read_as(const char *format, const char *text, struct scenario *out,
 	     struct error *error);

@@ -81,6 +81,9 @@ static const struct option_line bases[] = {
 	{ "stack", "a software stack's name or file", VALUE_NAME, false, "", "stacks" },
 	{ "scenario", "a plan's name or a file", VALUE_NAME, false, "", "plans" },
 	{ "dp", "data parallel degree; only checked", VALUE_TEXT, false, "", NULL },
+	{ "set", "a variable of the script that is read", VALUE_TEXT, false, "", NULL },
+	{ "function", "which configuration of a file of Python", VALUE_TEXT, false, "",
+	  NULL },
 };
 
 enum { BASES = sizeof bases / sizeof bases[0] };

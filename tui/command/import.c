@@ -53,6 +53,7 @@ int command_import(int argc, char **argv)
 	struct arguments arguments = { .context = &asked,
 				       .operands = 2,
 				       .operand = take_operand,
+				       .takes_rest = true,
 				       .report = asked.report,
 				       .base = read_base };
 	struct error error = { "" };

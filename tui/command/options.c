@@ -17,6 +17,8 @@ enum {
 	OPTION_STACK,
 	OPTION_SCENARIO,
 	OPTION_DP,
+	OPTION_SET,
+	OPTION_FUNCTION,
 	OPTION_OWN = 2000,
 	OPTION_KNOB = 3000,
 	MAX_OPTIONS = 512,
@@ -32,7 +34,8 @@ struct request {
 		const char *text;
 	} set[MAX_SET];
 	int sets, operands;
-	struct start *start; /* what was assumed, to be told */
+	struct script_given given; /* of a file of another tool */
+	struct start *start;       /* what was assumed, to be told */
 };
 
 struct table {
@@ -71,6 +74,9 @@ static void fill(struct table *table, const struct own_option *own)
 	add(table, "stack", required_argument, OPTION_STACK);
 	add(table, "scenario", required_argument, OPTION_SCENARIO);
 	add(table, "dp", required_argument, OPTION_DP);
+	add(table, "set", required_argument, OPTION_SET);
+	add(table, "function", required_argument, OPTION_FUNCTION);
+	add(table, "config", required_argument, OPTION_FUNCTION);
 	for (int i = 0; i < knob_count(); i++) {
 		/* a switch alone means on */
 		int argument = knob_table[i].type == KNOB_BOOL ? optional_argument
@@ -146,12 +152,35 @@ static bool unknown_option(const char *name, struct error *error)
 	return error_set(error, NULL, 0, "no option '%.60s'; --help lists them", name);
 }
 
+/* "NAME=VALUE" of a script. */
+static bool take_set(struct request *r, const char *text, struct error *error)
+{
+	const char *equals = strchr(text, '=');
+
+	if (!equals || equals == text)
+		return error_set(error, NULL, 0,
+				 "--set %.60s: expected NAME=VALUE, a variable of the "
+				 "script, or 3=VALUE, its third argument",
+				 text);
+	if (r->given.sets == GIVEN_SETS)
+		return error_set(error, NULL, 0, "more than %d of --set", GIVEN_SETS);
+	r->given.set[r->given.sets++] = text;
+	return true;
+}
+
 static bool take_operand(struct request *r, const struct arguments *arguments,
 			 const char *text, struct error *error)
 {
 	if (r->operands < arguments->operands) {
 		r->operands++;
 		return arguments->operand(arguments->context, text, error);
+	}
+	if (arguments->takes_rest) {
+		if (r->given.args == GIVEN_ARGS)
+			return error_set(error, NULL, 0, "more than %d arguments",
+					 GIVEN_ARGS);
+		r->given.arg[r->given.args++] = text;
+		return true;
 	}
 	if (r->scenario)
 		return error_set(error, NULL, 0,
@@ -171,6 +200,8 @@ static bool take(struct request *r, const struct command *command,
 	case OPTION_STACK: r->stack = optarg; return true;
 	case OPTION_SCENARIO: r->scenario = optarg; return true;
 	case OPTION_DP: r->dp = optarg; return true;
+	case OPTION_SET: return take_set(r, optarg, error);
+	case OPTION_FUNCTION: r->given.function = optarg; return true;
 	case 1: return take_operand(r, arguments, optarg, error);
 	case ':':
 		return error_set(error, NULL, 0, "%.60s needs a value",
@@ -229,13 +260,17 @@ static bool read_scenario(const struct request *r, const struct arguments *argum
 	struct import_report *report = arguments->report, *own = NULL;
 	const char *name = r->scenario, *model = r->model;
 	char summary[320];
+	bool good;
 
 	if (!report)
 		report = own = calloc(1, sizeof *own);
 	if (!report)
 		return error_set(error, name, 0, "out of memory");
 	snprintf(report->model, sizeof report->model, "%s", model ? model : "");
-	if (!format_open(name, s, report, error)) {
+	report->given = &r->given;
+	good = format_open(name, s, report, error);
+	report->given = NULL;
+	if (!good) {
 		free(own);
 		return false;
 	}
@@ -256,6 +291,8 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 {
 	bool generic = false, good, given = r->scenario || arguments->base;
 
+	if (arguments->report)
+		arguments->report->given = &r->given;
 	if (arguments->base)
 		good = arguments->base(arguments->context, r->model, s, error);
 	else if (r->scenario)
@@ -265,6 +302,8 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 				      r->stack ? r->stack : "megatron-core", error);
 	else
 		good = scenario_start(s, error);
+	if (arguments->report)
+		arguments->report->given = NULL;
 	if (!good)
 		return false;
 	if (r->model && given && !library_model(&s->model, r->model, error))
@@ -392,6 +431,7 @@ bool options_read(const struct command *command, const struct arguments *argumen
 					   arguments->start ? arguments->start : &own };
 	struct error error = { "" };
 
+	request.given.environment = true;
 	*status = STATUS_USAGE;
 	for (int i = 0; i < argc; i++)
 		clean_name(argv[i]);

@@ -85,7 +85,7 @@ const struct command command_table[] = {
 	  true,
 	  { OPERAND_VIEW, OPERAND_SCENARIO } },
 	{ "import",
-	  "FORMAT FILE [--KNOB VALUE ...]",
+	  "FORMAT FILE [ARGUMENT ...] [--set NAME=VALUE] [--KNOB VALUE ...]",
 	  "A scenario of another tool's file, '-' for standard input.",
 	  command_import,
 	  NULL,

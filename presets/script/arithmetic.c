@@ -1,68 +1,9 @@
-/* variables.c - variables and arithmetic of a launch script; see shell.h. */
+/* arithmetic.c - integer expressions of a launch script; see shell.h. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "presets/megatron/shell.h"
-
-static struct shell_variable *find(const struct shell *shell, const char *name,
-				   size_t length)
-{
-	for (int i = 0; i < shell->variables; i++) {
-		const struct shell_variable *v = &shell->variable[i];
-
-		if (strlen(v->name) == length && memcmp(v->name, name, length) == 0)
-			return (struct shell_variable *)v;
-	}
-	return NULL;
-}
-
-int shell_lookup(const struct shell *shell, const char *name, size_t length,
-		 const struct shell_word **words)
-{
-	const struct shell_variable *v = find(shell, name, length);
-
-	*words = v ? &shell->word[v->first] : NULL;
-	return v ? v->count : 0;
-}
-
-static bool push(struct shell *shell, struct shell_word word)
-{
-	if (shell->words == SHELL_MAX_WORDS) {
-		shell->full = true;
-		return false;
-	}
-	shell->word[shell->words++] = word;
-	return true;
-}
-
-bool shell_assign(struct shell *shell, const char *name, size_t length, bool append,
-		  const struct shell_word *words, int count)
-{
-	struct shell_variable *v = find(shell, name, length);
-	int first = shell->words;
-
-	if (append && v)
-		for (int i = 0; i < v->count; i++)
-			if (!push(shell, shell->word[v->first + i]))
-				return false;
-	for (int i = 0; i < count; i++)
-		if (!push(shell, words[i]))
-			return false;
-	if (!v) {
-		const char *kept = arguments_keep(shell->arguments, name, length);
-
-		if (shell->variables == SHELL_MAX_VARIABLES || !kept) {
-			shell->full = true;
-			return false;
-		}
-		v = &shell->variable[shell->variables++];
-		v->name = kept;
-	}
-	v->first = first;
-	v->count = shell->words - first;
-	return true;
-}
+#include "presets/script/shell.h"
 
 struct expression {
 	const struct shell *shell;
@@ -71,7 +12,7 @@ struct expression {
 	bool good;
 };
 
-static int64_t sum(struct expression *e);
+static int64_t choice(struct expression *e);
 
 static void skip_blanks(struct expression *e)
 {
@@ -83,6 +24,7 @@ static int64_t named(struct expression *e)
 {
 	const char *start;
 	const struct shell_word *words;
+	char *end;
 
 	while (e->at < e->stop && (*e->at == '$' || *e->at == '{'))
 		e->at++;
@@ -93,8 +35,14 @@ static int64_t named(struct expression *e)
 
 	if (e->at < e->stop && *e->at == '}')
 		e->at++;
-	e->good = e->good && count == 1;
-	return count == 1 ? strtoll(words[0].text, NULL, 10) : 0;
+	if (count != 1 || words[0].unknown || words[0].text[0] == '\0') {
+		e->good = false;
+		return 0;
+	}
+	long long value = strtoll(words[0].text, &end, 10);
+
+	e->good = e->good && *end == '\0';
+	return value;
 }
 
 static int64_t atom(struct expression *e)
@@ -111,10 +59,18 @@ static int64_t atom(struct expression *e)
 		e->at = end < e->stop ? end : e->stop;
 	} else if (*e->at == '(') {
 		e->at++;
-		value = sum(e);
+		value = choice(e);
 		skip_blanks(e);
 		e->good = e->good && e->at < e->stop && *e->at == ')';
 		e->at += e->at < e->stop;
+	} else if (*e->at == '!') {
+		e->at++;
+		value = !atom(e);
+	} else if (*e->at == '-' || *e->at == '+') {
+		bool minus = *e->at++ == '-';
+
+		value = atom(e);
+		value = !minus ? value : value == INT64_MIN ? 0 : -value;
 	} else if (*e->at == '$' || *e->at == '_' || isalpha((unsigned char)*e->at)) {
 		value = named(e);
 	} else {
@@ -161,6 +117,74 @@ static int64_t sum(struct expression *e)
 	return value;
 }
 
+/* Whether the operator stands here; it is passed over. */
+static bool takes(struct expression *e, const char *operator)
+{
+	size_t length = strlen(operator);
+
+	skip_blanks(e);
+	if (!e->good || (size_t)(e->stop - e->at) < length ||
+	    memcmp(e->at, operator, length) != 0)
+		return false;
+	e->at += length;
+	return true;
+}
+
+static int64_t compared(struct expression *e)
+{
+	int64_t value = sum(e);
+
+	for (;;) {
+		if (takes(e, "<="))
+			value = value <= sum(e);
+		else if (takes(e, ">="))
+			value = value >= sum(e);
+		else if (takes(e, "=="))
+			value = value == sum(e);
+		else if (takes(e, "!="))
+			value = value != sum(e);
+		else if (takes(e, "<"))
+			value = value < sum(e);
+		else if (takes(e, ">"))
+			value = value > sum(e);
+		else
+			return value;
+	}
+}
+
+static int64_t both(struct expression *e)
+{
+	int64_t value = compared(e);
+
+	while (takes(e, "&&"))
+		value = compared(e) != 0 && value != 0;
+	return value;
+}
+
+static int64_t either(struct expression *e)
+{
+	int64_t value = both(e);
+
+	while (takes(e, "||"))
+		value = both(e) != 0 || value != 0;
+	return value;
+}
+
+static int64_t choice(struct expression *e)
+{
+	int64_t value = either(e), yes, no;
+
+	if (!takes(e, "?"))
+		return value;
+	if (++e->depth > 32)
+		e->good = false;
+	yes = e->good ? choice(e) : 0;
+	e->good = takes(e, ":") && e->good;
+	no = e->good ? choice(e) : 0;
+	e->depth--;
+	return value ? yes : no;
+}
+
 bool shell_arithmetic(const struct shell *shell, const char *text, size_t length,
 		      int64_t *out)
 {
@@ -168,7 +192,7 @@ bool shell_arithmetic(const struct shell *shell, const char *text, size_t length
 		.shell = shell, .at = text, .stop = text + length, .good = true
 	};
 
-	*out = sum(&e);
+	*out = choice(&e);
 	skip_blanks(&e);
 	return e.good && e.at == e.stop;
 }

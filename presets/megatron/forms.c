@@ -1,0 +1,66 @@
+/* forms.c - telling the forms of a Megatron-LM launch apart; see forms.h. */
+#include "presets/megatron/forms.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A YAML file has a line that begins with a key and a colon; a script has flags
+ * followed by blanks. */
+static bool looks_yaml(const char *text, size_t length)
+{
+	const char *at = text, *stop = text + length;
+
+	while (at < stop) {
+		const char *end = memchr(at, '\n', (size_t)(stop - at));
+		const char *word = at;
+
+		end = end ? end : stop;
+		while (word < end && (*word == ' ' || *word == '\t'))
+			word++;
+		if (word < end && *word != '#' && *word != '\n') {
+			const char *name = word;
+
+			while (word < end &&
+			       (isalnum((unsigned char)*word) || *word == '-' ||
+				*word == '_' || *word == '.'))
+				word++;
+			return word > name && word < end && *word == ':' &&
+			       (word + 1 == end || isspace((unsigned char)word[1]));
+		}
+		at = end + 1;
+	}
+	return false;
+}
+
+bool arguments_read(struct arguments *out, const char *file, const char *text,
+		    size_t length, const struct script_given *given,
+		    struct error *error)
+{
+	bool good;
+
+	memset(out, 0, sizeof *out);
+	out->given = given;
+	snprintf(out->file, sizeof out->file, "%s", file);
+	error_clean(out->file);
+	if (printed_looks_like(text, length))
+		good = arguments_from_printed(out, text, length) ||
+		       error_set(error, out->file, 0, "more than %d flags",
+				 ARGUMENTS_MAX);
+	else if (bridge_looks_like(text, length))
+		good = arguments_from_bridge(out, text, length, error);
+	else if (looks_yaml(text, length))
+		good = arguments_from_yaml(out, text, length, error);
+	else
+		good = arguments_from_shell(out, text, length, error);
+	if (good && out->count == 0)
+		good = error_set(error, out->file, 1,
+				 "no flags found; expected a torchrun command line, a "
+				 "script with --flags, MODEL_ARGS in YAML, or the "
+				 "arguments that Megatron prints at start");
+	if (good && out->world == 0)
+		arguments_take_world(out);
+	if (!good)
+		arguments_free(out);
+	return good;
+}

@@ -1,0 +1,55 @@
+/* forms.h - the flags of a Megatron-LM launch, whatever form they came in.
+ *
+ * A command line, a shell script with arrays and simple variables (read, never
+ * executed), the MODEL_ARGS mapping of a YAML file, or the block of arguments
+ * that Megatron prints at start become one list of names and values.
+ */
+#ifndef PRESETS_MEGATRON_FORMS_H
+#define PRESETS_MEGATRON_FORMS_H
+
+#include "presets/document.h"
+#include "presets/script/shell.h"
+
+/* From text of any of the forms; given may be NULL. False with FILE:LINE if there are
+ * no flags. */
+bool arguments_read(struct arguments *out, const char *file, const char *text,
+		    size_t length, const struct script_given *given,
+		    struct error *error);
+
+/* Words of a command, "--name", "--name=value" and values, from words[0] on. */
+bool arguments_add_words(struct arguments *arguments, const struct shell_word *words,
+			 int count);
+/* A shell script or command line. */
+bool arguments_from_shell(struct arguments *arguments, const char *text, size_t length,
+			  struct error *error);
+
+/* What stands in a mapping that is not read is told by its whole key. Depth is bounded
+ * by the document's. */
+void arguments_skip(struct arguments *arguments, const struct node *node,
+		    const char *prefix);
+
+/* The block that Megatron prints (printed.c). */
+bool printed_looks_like(const char *text, size_t length);
+bool arguments_from_printed(struct arguments *arguments, const char *text,
+			    size_t length);
+
+/* Keys of YAML (yaml.c). */
+bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t length,
+			 struct error *error);
+
+/* A configuration of NeMo, parsed (nemo.c). */
+bool nemo_looks_like(const struct node *root);
+bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
+			 struct error *error);
+
+/* Overrides of a Megatron-Bridge configuration (bridge.c). */
+bool bridge_looks_like(const char *text, size_t length);
+bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t length,
+			   struct error *error);
+/* "model.tensor_model_parallel_size=8" or "++train.global_batch_size=64": a word of a
+ * command that overrides a field, as Hydra writes it. */
+bool bridge_is_override(const char *word);
+/* Adds the flag of such a word; false when a bound is reached. */
+bool bridge_add_override(struct arguments *arguments, const char *word, int line);
+
+#endif

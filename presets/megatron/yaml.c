@@ -1,0 +1,222 @@
+/* yaml.c - flags as keys of YAML: MODEL_ARGS, sections, files of Primus and NeMo. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/megatron/forms.h"
+#include "presets/pairs/mapping.h"
+
+/* "${NAME:word}", as Primus writes what a variable of the shell may change: the word,
+ * and what stands around it. False where it is none. */
+static bool take_default(const char *text, char *out, size_t size)
+{
+	const char *open = strstr(text, "${"), *colon = open ? strchr(open, ':') : NULL;
+	const char *close = colon ? strchr(colon, '}') : NULL;
+
+	if (!close || strchr(close, '$'))
+		return false;
+	snprintf(out, size, "%.*s%.*s%s", (int)(open - text), text,
+		 (int)(close - colon - 1), colon + 1, close + 1);
+	return true;
+}
+
+static bool is_true(const char *text)
+{
+	return strcmp(text, "true") == 0 || strcmp(text, "True") == 0;
+}
+
+/* "[a b c]" and YAML lists become words; true becomes a bare switch. */
+static bool add_member(struct arguments *arguments, const struct node *node)
+{
+	char value[4096] = "";
+	size_t length = 0;
+
+	if (node->kind == NODE_SCALAR && !node->quoted &&
+	    (strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0))
+		return true;
+
+	if (node->kind == NODE_SCALAR) {
+		if (strcmp(node->text, "false") == 0 ||
+		    strcmp(node->text, "False") == 0)
+			return true;
+		if (!take_default(node->text, value, sizeof value))
+			snprintf(value, sizeof value, "%s",
+				 is_true(node->text) ? "" : node->text);
+		length = strlen(value);
+		/* a bracketed word list, but not a Python expression such as ([0]*3) */
+		if (value[0] == '[' && value[length - 1] == ']' &&
+		    !strchr(value, '*')) {
+			memmove(value, value + 1, length);
+			value[length - 2] = '\0';
+		}
+	}
+	for (const struct node *item = node->kind == NODE_LIST ? node->child : NULL;
+	     item; item = item->next) {
+		if (item->kind != NODE_SCALAR || length >= sizeof value - 1)
+			continue;
+		length += (size_t)snprintf(value + length, sizeof value - length,
+					   "%s%s", length ? " " : "", item->text);
+	}
+	return arguments_add(arguments, node->key, value, node->line);
+}
+
+static bool is_section(const char *key)
+{
+	static const char *const sections[] = {
+		"model", "train", "ddp",     "optimizer", "comm_overlap",
+		"dist",  "rng",   "dataset", "trainer",   NULL,
+	};
+
+	return word_among(key, sections);
+}
+
+/* "model: {tensor_model_parallel_size: 8}" as the override of that name, which is what
+ * files of Megatron-Bridge and NeMo mean. Depth is bounded by the document's. */
+static bool add_section(struct arguments *arguments, const struct node *node,
+			const char *prefix)
+{
+	char word[1200];
+	size_t used;
+
+	used = (size_t)snprintf(word, sizeof word, "%s%s%.120s", prefix,
+				prefix[0] ? "." : "", node->key);
+	if (node->kind == NODE_MAP) {
+		for (const struct node *child = node->child; child; child = child->next)
+			if (used > 120 || !add_section(arguments, child, word))
+				return used > 120;
+		return true;
+	}
+	used += (size_t)snprintf(word + used, sizeof word - used, "=%s",
+				 node->kind == NODE_LIST ? "[" : node->text);
+	for (const struct node *item = node->child; item; item = item->next)
+		if (item->kind == NODE_SCALAR && used < sizeof word - 2)
+			used += (size_t)snprintf(word + used, sizeof word - used,
+						 "%s%s", item == node->child ? "" : ",",
+						 item->text);
+	if (node->kind == NODE_LIST && used < sizeof word - 1)
+		strcpy(word + used, "]");
+	return bridge_add_override(arguments, word, node->line);
+}
+
+void arguments_skip(struct arguments *arguments, const struct node *node,
+		    const char *prefix)
+{
+	char key[128];
+
+	snprintf(key, sizeof key, "%s%s%.60s", prefix, prefix[0] ? "." : "", node->key);
+	if (node->kind == NODE_MAP) {
+		for (const struct node *child = node->child; child; child = child->next)
+			arguments_skip(arguments, child, key);
+		return;
+	}
+	if (arguments->skipped_count == ARGUMENTS_SKIPPED) {
+		arguments->skipped_more++;
+		return;
+	}
+	struct argument *item = &arguments->skipped[arguments->skipped_count];
+
+	item->name = arguments_keep(arguments, key, strlen(key));
+	item->value = node->kind == NODE_SCALAR ? arguments_keep(arguments, node->text,
+								 strlen(node->text))
+						: "(list)";
+	item->line = node->line;
+	if (item->name && item->value)
+		arguments->skipped_count++;
+}
+
+/* A member of the file; other mappings say nothing of the training. */
+static bool add_top(struct arguments *arguments, const struct node *node)
+{
+	if (node->kind == NODE_MAP && !is_section(node->key)) {
+		arguments_skip(arguments, node, "");
+		return true;
+	}
+	if (node->kind == NODE_MAP)
+		return add_section(arguments, node, "");
+	if (strcmp(node->key, "mixed_precision") == 0)
+		return add_section(arguments, node, "");
+	return add_member(arguments, node);
+}
+
+/* Primus: modules.pre_trainer names a file of the model and overrides Megatron's flags.
+ * The mapping that does, or NULL. */
+static const struct node *find_trainer(const struct node *root)
+{
+	const struct node *modules = node_get(root, "modules");
+	const struct node *node =
+		modules && modules->kind == NODE_MAP ? modules->child : NULL;
+
+	for (; node; node = node->next)
+		if (node_get(node, "overrides") && node_get(node, "framework"))
+			return node;
+	return NULL;
+}
+
+/* "llama3.1_8B.yaml" is a file of Primus, named by its model. */
+static bool add_trainer(struct arguments *arguments, const struct node *trainer)
+{
+	const struct node *model = node_get(trainer, "model");
+	const struct node *overrides = node_get(trainer, "overrides");
+	char name[128] = "";
+	size_t length;
+
+	if (model && model->kind == NODE_SCALAR &&
+	    !take_default(model->text, name, sizeof name))
+		snprintf(name, sizeof name, "%.127s", model->text);
+	length = strlen(name);
+	if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
+		name[length - 5] = '\0';
+	if (name[0] != '\0' &&
+	    !arguments_add(arguments, "primus-model", name, model->line))
+		return false;
+	for (const struct node *node = overrides->child; node; node = node->next)
+		if (node->kind == NODE_MAP)
+			arguments_skip(arguments, node, "overrides");
+		else if (!add_member(arguments, node))
+			return false;
+	for (const struct node *node = trainer->child; node; node = node->next)
+		if (node != overrides && node != model)
+			arguments_skip(arguments, node, trainer->key);
+	return true;
+}
+
+bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t length,
+			 struct error *error)
+{
+	struct document document;
+	const struct argument *each, *nodes;
+	const struct node *map, *trainer;
+	bool good = true;
+
+	if (!document_parse_repeats(&document, arguments->file, text, length, error))
+		return false;
+	if (nemo_looks_like(document.root)) {
+		good = arguments_from_nemo(arguments, document.root, error);
+		document_free(&document);
+		return good;
+	}
+	trainer = find_trainer(document.root);
+	if (trainer && !add_trainer(arguments, trainer))
+		good = error_set(error, arguments->file, trainer->line,
+				 "more than %d flags", ARGUMENTS_MAX);
+	map = node_get(document.root, "MODEL_ARGS");
+	if (!map || map->kind != NODE_MAP)
+		map = document.root;
+	for (const struct node *node = document.root->child;
+	     node && map != document.root; node = node->next)
+		if (node != map)
+			arguments_skip(arguments, node, "");
+	for (const struct node *node = map->child; node && good; node = node->next)
+		good = (trainer && strcmp(node->key, "modules") == 0) ||
+		       add_top(arguments, node) ||
+		       error_set(error, arguments->file, node->line,
+				 "more than %d flags", ARGUMENTS_MAX);
+	document_free(&document);
+	each = arguments_find(arguments, "nproc-per-node");
+	nodes = arguments_find(arguments, "nnodes");
+	if (good && each) {
+		arguments->per_node = strtoll(each->value, NULL, 10);
+		arguments->nodes = nodes ? strtoll(nodes->value, NULL, 10) : 1;
+	}
+	return good;
+}

@@ -1,0 +1,42 @@
+/* notes.c - see notes.h. */
+#include "presets/script/notes.h"
+
+#include <ctype.h>
+#include <string.h>
+
+void script_note(const struct arguments *arguments, struct import_report *report)
+{
+	if (arguments->usage)
+		import_note(report, IMPORT_ASSUMED, "arguments",
+			    "those of its line %d: %.80s", arguments->usage_line,
+			    arguments->usage);
+	if (arguments->environment)
+		import_note(report, IMPORT_ASSUMED, "environment", "%.120s",
+			    arguments->environment);
+	if (arguments->loop)
+		import_note(report, IMPORT_ASSUMED, "loop", "%.120s", arguments->loop);
+}
+
+bool script_missing(const struct arguments *arguments, const char *flag, int line,
+		    const char *missing, struct error *error)
+{
+	bool argument = isdigit((unsigned char)missing[0]);
+
+	if (argument)
+		return error_set(error, arguments->file, line,
+				 "--%s comes from $%s, the script's argument %s, which "
+				 "isn't given; --set %s=VALUE gives it, or all behind "
+				 "the file's name",
+				 flag, missing, missing, missing);
+	if (arguments->wants > 0)
+		return error_set(
+			error, arguments->file, line,
+			"--%s comes from $%s, which nothing sets; the script "
+			"takes %d arguments: give them behind the file's name, "
+			"or --set %s=VALUE",
+			flag, missing, arguments->wants, missing);
+	return error_set(error, arguments->file, line,
+			 "--%s comes from $%s, which nothing sets; --set %s=VALUE or "
+			 "the environment gives it",
+			 flag, missing, missing);
+}

@@ -1,0 +1,16 @@
+/* notes.h - what reading a script has assumed, for the report. */
+#ifndef PRESETS_SCRIPT_NOTES_H
+#define PRESETS_SCRIPT_NOTES_H
+
+#include "presets/import.h"
+#include "presets/script/arguments.h"
+
+/* Arguments by the script's own comment, variables of the environment, loops of which
+ * the first round is read. */
+void script_note(const struct arguments *arguments, struct import_report *report);
+/* False, with what would give it, where the value was to come from a variable that
+ * nobody has set. */
+bool script_missing(const struct arguments *arguments, const char *flag, int line,
+		    const char *missing, struct error *error);
+
+#endif

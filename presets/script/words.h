@@ -1,0 +1,106 @@
+/* words.h - a word under construction, and what stands around a command: what the files
+ * of this room share. */
+#ifndef PRESETS_SCRIPT_WORDS_H
+#define PRESETS_SCRIPT_WORDS_H
+
+#include "presets/script/shell.h"
+
+enum { WORD_BYTES = 16384, COMMAND_WORDS = 4096 };
+
+/* A word under construction; an unquoted ${ARRAY[@]} may make several. */
+struct builder {
+	char text[WORD_BYTES];
+	size_t length;
+	bool started; /* "" is a word too */
+	bool unknown;
+	const char *missing;
+	int line;
+};
+
+/* How a command ends. */
+enum ending {
+	END_LINE, /* newline, ; and & */
+	END_AND,
+	END_OR,
+	END_PIPE,
+	END_OPEN,  /* ( */
+	END_CLOSE, /* ) */
+	END_CASE   /* ;; */
+};
+
+struct command {
+	int count;
+	struct shell_word word[COMMAND_WORDS];
+	enum ending ending;
+};
+
+void shell_put(struct shell *shell, struct builder *b, const char *text, size_t length);
+void shell_end_word(struct shell *shell, struct builder *b, struct command *command);
+
+/* --- expand.c, braces.c --- */
+/* At the character behind the opening sign; each leaves shell->at behind its end. */
+void shell_dollar(struct shell *shell, struct builder *b, struct command *command,
+		  bool quoted);
+void shell_braces(struct shell *shell, struct builder *b, struct command *command,
+		  bool quoted);
+void shell_double_quoted(struct shell *shell, struct builder *b,
+			 struct command *command);
+void shell_single_quoted(struct shell *shell, struct builder *b);
+/* Never executed: not known. */
+void shell_backticks(struct shell *shell, struct builder *b);
+/* Words of a variable; where it is not quoted, blanks part them. */
+void shell_put_words(struct shell *shell, struct builder *b, struct command *command,
+		     const struct shell_word *words, int count, bool quoted,
+		     bool array);
+/* Those of a variable, which the environment may have where the script has not. */
+int shell_value(struct shell *shell, struct builder *b, const char *name, size_t length,
+		const struct shell_word **words);
+/* Where the bracket that is open at `at` is closed, or NULL. */
+const char *shell_closing(const char *at, const char *stop, char open, char close);
+/* The body of a here-document, with its variables unless `plain`; to be freed. NULL:
+ * too large. */
+char *shell_expand(struct shell *shell, const char *text, size_t length, bool plain);
+
+/* --- signs.c --- */
+/* The command ends at this character; it is passed over. */
+enum ending sign_ending(struct shell *shell);
+/* "[[ a && b ]]": signs that are words there. Returns whether it is one. */
+bool sign_of_test(struct shell *shell, struct builder *b, struct command *command);
+/* "(( a > b ))" where a command may begin: two words, the text between as one. */
+bool sign_condition(struct shell *shell, struct builder *b, struct command *command);
+/* ">file", "2>&1", "<file", "<<END" and the like: what a command writes to is no word
+ * of it. Returns whether the word behind is to be passed over. */
+bool sign_redirection(struct shell *shell, struct command *command);
+
+/* --- given.c --- */
+/* Arguments and variables that the caller gives, or arguments that the script's own
+ * comment says it is called with. */
+bool shell_begin(struct shell *shell);
+
+/* --- test.c --- */
+/* Whether a text matches a pattern of * and ?. */
+bool shell_matches(const char *pattern, const char *text);
+/* The truth of "[ … ]", "[[ … ]]", "test …" or "(( … ))". Returns false
+ * where the command is none of these. */
+bool shell_test(const struct shell *shell, const struct shell_word *words, int count,
+		enum truth *out);
+
+/* --- flow.c --- */
+/* Whether what stands here is run. */
+bool flow_is_live(const struct shell *shell);
+/* Whether a loop's first round is over. */
+bool flow_is_repeated(const struct shell *shell);
+/* "TP, the first of 8 4 2", of the innermost loop over more than one word; false where
+ * there is none. */
+bool flow_loop(const struct shell *shell, char *out, size_t size);
+/* Takes the words that say which commands are run. Returns the first of the words left,
+ * which are a plain command. */
+int flow_take(struct shell *shell, struct command *command);
+/* The innermost loop ends. */
+void flow_break(struct shell *shell);
+/* A call of one of the script's functions. */
+bool flow_call(struct shell *shell, const struct shell_word *words, int count);
+/* At the end: functions that nobody has called are read as if somebody had. */
+bool flow_call_rest(struct shell *shell);
+
+#endif

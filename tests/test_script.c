@@ -1,0 +1,269 @@
+/* test_script.c - launch scripts that decide: branches, loops, functions, arguments,
+ * and variables from outside. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+/* A script after the manner of Pai-Megatron-Patch. */
+#define HEAD            \
+	"#!/bin/bash\n" \
+	"ENV=$1\nMODEL_SIZE=$2\nTP=$3\nPR=$4\nSP=${5:-false}\nSEQ=${10}\n"
+#define BODY                                                                        \
+	"if [ $ENV = dsw ]; then\n"                                                 \
+	"  NNODES=1\n  GPUS=8\n"                                                    \
+	"elif [ $ENV = dlc ]; then\n"                                               \
+	"  NNODES=${WORLD_SIZE}\n  GPUS=4\n"                                        \
+	"fi\n"                                                                      \
+	"case $MODEL_SIZE in\n"                                                     \
+	"  7B|7b) LAYERS=32; HIDDEN=4096; HEADS=32 ;;\n"                            \
+	"  13B)\n    LAYERS=40\n    HIDDEN=5120\n    HEADS=40\n    ;;\n"            \
+	"  *) echo \"unknown\"; LAYERS=2; HIDDEN=64; HEADS=2 ;;\n"                  \
+	"esac\n"                                                                    \
+	"if [ $PR = fp16 ]; then\n  pr=\" --fp16\"\n"                               \
+	"elif [ $PR = bf16 ]; then\n  pr=\" --bf16\"\nfi\n"                         \
+	"if [ $SP = true ] && [ $TP -gt 1 ]; then\n  sp=\"--sequence-parallel\"\n"  \
+	"elif [ $SP = false ]; then\n  sp=\" \"\nfi\n"                              \
+	"[[ $TP == 8 && -n $PR ]] && extra=\"--micro-batch-size 4\"\n"              \
+	"options=\"--num-layers ${LAYERS} --hidden-size ${HIDDEN} \\\n"             \
+	"  --num-attention-heads ${HEADS} --seq-length ${SEQ} \\\n"                 \
+	"  --tensor-model-parallel-size ${TP}\"\n"                                  \
+	"cmd=\"torchrun --nproc_per_node $GPUS --nnodes $NNODES train.py $options " \
+	"$pr $sp $extra\"\n"                                                        \
+	"eval $cmd\n"
+
+static struct script_given given;
+
+static void give(const char *const *args, int count)
+{
+	memset(&given, 0, sizeof given);
+	for (int i = 0; i < count; i++)
+		given.arg[given.args++] = args[i];
+	read_given(&given);
+}
+
+static void test_arguments(void **state)
+{
+	static const char *const seven[] = { "dsw", "7B", "2", "fp16", "false",
+					     "6",   "7",  "8", "9",    "2048" };
+	static const char *const thirteen[] = { "dlc", "13B", "8", "bf16", "true",
+						"6",   "7",   "8", "9",    "4096" };
+	struct scenario s;
+
+	(void)state;
+	give(seven, 10);
+	read_good("megatron", HEAD BODY, &s);
+	expect(&s, "tp", "2");
+	expect(&s, "gpus", "8");
+	expect(&s, "seq", "2048");
+	expect(&s, "precision", "fp16");
+	expect(&s, "sp", "off");
+	expect(&s, "mbs", "1");
+	assert_int_equal(s.model.hidden, 4096);
+	assert_int_equal(s.model.layers, 32);
+	assert_false(noted(IMPORT_ASSUMED, "arguments"));
+
+	give(thirteen, 10);
+	given.set[given.sets++] = "WORLD_SIZE=16";
+	read_good("megatron", HEAD BODY, &s);
+	expect(&s, "tp", "8");
+	expect(&s, "gpus", "64");
+	expect(&s, "precision", "bf16");
+	expect(&s, "sp", "on");
+	expect(&s, "mbs", "4");
+	assert_int_equal(s.model.layers, 40);
+
+	/* what --set says stands over what the script does, and over an argument */
+	given.set[given.sets++] = "LAYERS=48";
+	given.set[given.sets++] = "10=1024";
+	read_good("megatron", HEAD BODY, &s);
+	assert_int_equal(s.model.layers, 48);
+	expect(&s, "seq", "1024");
+	read_given(NULL);
+}
+
+/* How the script says itself that it is called. */
+static void test_usage(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "#!/bin/bash\n# sh run_x.sh dsw 7B 4 bf16 true a b c d 8192\n" HEAD
+			  BODY,
+		  &s);
+	expect(&s, "tp", "4");
+	expect(&s, "sp", "on");
+	expect(&s, "seq", "8192");
+	assert_true(noted(IMPORT_ASSUMED, "arguments"));
+	/* nothing to go by: which argument it is, and how to give it */
+	read_refused("megatron", HEAD BODY, "takes 10 arguments");
+	read_refused("megatron", HEAD BODY, "--set");
+}
+
+/* Of an unset variable of the environment the default holds, not the other branch. */
+static void test_environment(void **state)
+{
+	static const char text[] =
+		"TP=${MY_TP:-2}\n: ${MY_MBS:=3}\n"
+		"if [ -z ${MY_VP} ]; then\n  vp=\"\"\nelse\n"
+		"  vp=\"--num-layers-per-virtual-pipeline-stage ${MY_VP}\"\nfi\n"
+		"torchrun --nproc_per_node 8 train.py --num-layers 32 --hidden-size 1024 "
+		"--num-attention-heads 16 --tensor-model-parallel-size $TP $vp "
+		"--pipeline-model-parallel-size 4 --micro-batch-size $MY_MBS\n";
+	struct scenario s;
+
+	(void)state;
+	setenv("MY_TP", "1", 1);
+	read_good("megatron", text, &s);
+	expect(&s, "tp", "2"); /* ours is not asked unless the caller says so */
+	expect(&s, "mbs", "3");
+	expect(&s, "vpp", "1");
+	give(NULL, 0);
+	given.environment = true;
+	setenv("MY_VP", "4", 1);
+	read_good("megatron", text, &s);
+	expect(&s, "tp", "1");
+	expect(&s, "vpp", "2");
+	assert_true(noted(IMPORT_ASSUMED, "environment"));
+	unsetenv("MY_TP");
+	unsetenv("MY_VP");
+	read_given(NULL);
+}
+
+#define FLAGS                                                                      \
+	"torchrun --nproc_per_node 8 train.py --num-layers $LAYERS --hidden-size " \
+	"1024 --num-attention-heads 16 --tensor-model-parallel-size $TP\n"
+
+/* Options are parsed by a loop; another builds a text; a third is one of launches. */
+static void test_loops(void **state)
+{
+	static const char *const args[] = { "--layers", "12", "--tp=4", "--fast" };
+	static const char options[] =
+		"LAYERS=2\nTP=1\n"
+		"while [[ $# -gt 0 ]]; do\n  case $1 in\n"
+		"    --layers) LAYERS=\"$2\"; shift 2 ;;\n"
+		"    --tp=*)\n      TP=\"${1#*=}\"\n      shift\n      ;;\n"
+		"    *) shift ;;\n  esac\ndone\n" FLAGS;
+	struct scenario s;
+
+	(void)state;
+	give(args, 4);
+	read_good("megatron", options, &s);
+	expect(&s, "tp", "4");
+	assert_int_equal(s.model.layers, 12);
+	give(NULL, 0);
+	read_good("megatron", options, &s);
+	expect(&s, "tp", "1");
+	assert_int_equal(s.model.layers, 2);
+
+	read_good("megatron", "LAYERS=4\nfor TP in 8 4 2; do\n" FLAGS "done\n", &s);
+	expect(&s, "tp", "8");
+	assert_true(noted(IMPORT_ASSUMED, "loop"));
+	read_good("megatron",
+		  "TP=1\nfor i in 1 2 3; do\n  LAYERS=$((i * 4))\ndone\n" FLAGS, &s);
+	assert_int_equal(s.model.layers, 12);
+	/* one that waits for ever is left */
+	read_good("megatron", "TP=1\nLAYERS=4\nwhile true; do\n sleep 1\ndone\n" FLAGS,
+		  &s);
+	read_good("megatron",
+		  "TP=1\nLAYERS=4\nwhile true; do\n  LAYERS=6; break; LAYERS=8\n"
+		  "done\n" FLAGS,
+		  &s);
+	assert_int_equal(s.model.layers, 6);
+	read_given(NULL);
+}
+
+static void test_functions(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good(
+		"megatron",
+		"shape() {\n  LAYERS=$1\n  if (( $2 > 4 )); then TP=2; else TP=1; fi\n"
+		"}\nfunction other {\n  LAYERS=99\n}\nshape 24 8\n" FLAGS,
+		&s);
+	expect(&s, "tp", "2");
+	assert_int_equal(s.model.layers, 24);
+	/* the launch itself in one that is called, and in one that never is */
+	read_good("megatron",
+		  "run() {\n  LAYERS=$1; TP=$2\n  " FLAGS "}\nrun 10 4 && echo good\n",
+		  &s);
+	expect(&s, "tp", "4");
+	assert_int_equal(s.model.layers, 10);
+	read_good("megatron", "LAYERS=6\nTP=2\nrun() {\n" FLAGS "}\n", &s);
+	assert_int_equal(s.model.layers, 6);
+}
+
+/* What only running would tell takes no branch. */
+static void test_unknown(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "TP=2\nLAYERS=8\nif [ -f /etc/passwd ]; then TP=4; fi\n"
+		  "if [ `hostname` = big ]; then TP=8; LAYERS=16; fi\n"
+		  "if which python; then TP=1; fi\n"
+		  "test -d ckpt || LAYERS=9\n"
+		  "[ $TP != 2 ] || LAYERS=10\n" FLAGS,
+		  &s);
+	expect(&s, "tp", "2");
+	assert_int_equal(s.model.layers, 10);
+	/* and so does what a command writes to: its words are none of it */
+	read_good("megatron",
+		  "TP=2\nLAYERS=8\ntorchrun --nproc_per_node 8 > log.txt 2>&1 train.py "
+		  "--num-layers $LAYERS --hidden-size 1024 --num-attention-heads 16 "
+		  "--tensor-model-parallel-size $TP\n",
+		  &s);
+	expect(&s, "tp", "2");
+}
+
+/* ${NAME} in its forms. */
+static void test_forms(void **state)
+{
+	static const struct {
+		const char *form, *tp;
+	} forms[] = {
+		{ "${X%%x*}", "4" },
+		{ "${X##*x}", "2" },
+		{ "${Y:1:1}", "8" },
+		{ "${X/4x2/8}", "8" },
+		{ "${A[1]}", "2" },
+		{ "${#Y}", "4" },
+		{ "${Z:+4}${Z:-1}", "1" },
+		{ "${X:+4}", "4" },
+		{ "${W:-4}", "2" },
+		{ "${W-4}", "2" },
+		{ "$((Y > 5 ? 2 : 4))", "2" },
+		{ "${W,,}", "2" },
+		{ "$(( 2 * (1 + 1) ))", "4" },
+		{ "${X#4x}", "2" },
+	};
+	char text[1024];
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		snprintf(text, sizeof text,
+			 "X=4x2\nY=1800\nW=2\nA=(1 2 4)\nLAYERS=4\nTP=%s\n" FLAGS,
+			 forms[i].form);
+		read_good("megatron", text, &s);
+		expect(&s, "tp", forms[i].tp);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_arguments),   cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_environment), cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_functions),   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_forms),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
