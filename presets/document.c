@@ -10,6 +10,28 @@
 #include "presets/stream.h"
 #include "presets/tree.h"
 
+static bool named(struct tree *tree, const yaml_char_t *anchor, int line)
+{
+	return !anchor || tree_anchor(tree, (const char *)anchor, line);
+}
+
+/* Its anchor is of what is open now, so the one above has it as its last. */
+static bool open_named(struct tree *tree, enum node_kind kind,
+		       const yaml_char_t *anchor, int line)
+{
+	struct node *node;
+
+	if (!tree_open(tree, kind, line))
+		return false;
+	if (!anchor || tree->skipped > 0)
+		return true;
+	node = tree->open[--tree->depth];
+	if (!named(tree, anchor, line))
+		return false;
+	tree->open[tree->depth++] = node;
+	return true;
+}
+
 static bool on_event(struct tree *tree, const yaml_event_t *event)
 {
 	int line = place_at((long)event->start_mark.line + 1,
@@ -20,17 +42,20 @@ static bool on_event(struct tree *tree, const yaml_event_t *event)
 		return tree_scalar(tree, (const char *)event->data.scalar.value,
 				   event->data.scalar.length,
 				   event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
-				   line);
-	case YAML_SEQUENCE_START_EVENT: return tree_open(tree, NODE_LIST, line);
-	case YAML_MAPPING_START_EVENT: return tree_open(tree, NODE_MAP, line);
+				   line) &&
+		       named(tree, event->data.scalar.anchor, line);
+	case YAML_SEQUENCE_START_EVENT:
+		return open_named(tree, NODE_LIST, event->data.sequence_start.anchor,
+				  line);
+	case YAML_MAPPING_START_EVENT:
+		return open_named(tree, NODE_MAP, event->data.mapping_start.anchor,
+				  line);
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT: tree_close(tree); return true;
 	case YAML_ALIAS_EVENT:
-		return tree_complain(
-			tree, line,
-			"aliases (*name) are not read; write the value out");
+		return tree_alias(tree, (const char *)event->data.alias.anchor, line);
 	case YAML_DOCUMENT_START_EVENT:
-		if (tree->document->root)
+		if (tree->document->root && tree->depth == 0)
 			return tree_complain(
 				tree, line,
 				"a second document (---); one file holds one");
@@ -101,7 +126,7 @@ static bool is_named_json(const char *name)
 	return length > 5 && strcmp(name + length - 5, ".json") == 0;
 }
 
-enum form { FORM_ANY, FORM_REPEATS, FORM_JSON, FORM_LOOSE_JSON };
+enum form { FORM_ANY, FORM_REPEATS, FORM_MANY, FORM_JSON, FORM_LOOSE_JSON };
 
 static bool parse(struct document *document, const char *name, const char *text,
 		  size_t length, enum form form, struct error *error)
@@ -132,7 +157,8 @@ static bool parse(struct document *document, const char *name, const char *text,
 	tree->repeats = form == FORM_REPEATS;
 	if (form >= FORM_JSON)
 		text = json = json_check(tree, text, length, form == FORM_LOOSE_JSON);
-	good = text && run_parser(tree, text, length, form == FORM_JSON);
+	good = text && (form != FORM_MANY || tree_open(tree, NODE_LIST, 1)) &&
+	       run_parser(tree, text, length, form == FORM_JSON);
 	free(json);
 	if (good && !document->root)
 		good = error_set(error, document->file, 1, "empty; expected YAML keys");
@@ -152,6 +178,12 @@ bool document_parse_repeats(struct document *document, const char *name,
 			    const char *text, size_t length, struct error *error)
 {
 	return parse(document, name, text, length, FORM_REPEATS, error);
+}
+
+bool document_parse_many(struct document *document, const char *name, const char *text,
+			 size_t length, struct error *error)
+{
+	return parse(document, name, text, length, FORM_MANY, error);
 }
 
 bool document_parse_json(struct document *document, const char *name, const char *text,

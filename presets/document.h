@@ -1,7 +1,7 @@
 /* document.h - a YAML or JSON file as a bounded tree of nodes with line numbers.
  *
  * libyaml parses, JSON too (see json.h); the tree adds limits (file size, depth 64,
- * node count, no aliases) and lookups with good messages. The document owns its
+ * node count) and lookups with good messages. The document owns its
  * nodes and their strings; document_free() releases all at once.
  */
 #ifndef PRESETS_DOCUMENT_H
@@ -18,6 +18,7 @@ enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 struct node {
 	enum node_kind kind;
 	int line;           /* a place: error_set() says the column too */
+	bool merged;        /* from another mapping, by "<<: *name" */
 	bool quoted;        /* a quoted scalar is text, not number or null */
 	const char *key;    /* in a map: this member's key */
 	const char *text;   /* of a scalar */
@@ -47,6 +48,9 @@ bool document_parse(struct document *document, const char *name, const char *tex
  * and node_get() gives the first. */
 bool document_parse_repeats(struct document *document, const char *name,
 			    const char *text, size_t length, struct error *error);
+/* Of several documents (---) in one text, all: the root is a list of them. */
+bool document_parse_many(struct document *document, const char *name, const char *text,
+			 size_t length, struct error *error);
 /* JSON alone; `loose` with comments and what else YAML takes in braces. */
 bool document_parse_json(struct document *document, const char *name, const char *text,
 			 size_t length, bool loose, struct error *error);

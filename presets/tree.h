@@ -5,6 +5,8 @@
 
 #include "presets/document.h"
 
+enum { TREE_ANCHORS = 256 };
+
 /* Where the reader is: the open lists and maps, innermost last. */
 struct tree {
 	struct document *document;
@@ -15,6 +17,11 @@ struct tree {
 	struct node *open[DOCUMENT_MAX_DEPTH];
 	struct node *last[DOCUMENT_MAX_DEPTH]; /* last child of each */
 	const char *key;                       /* waits for its value */
+	int anchors;
+	struct {
+		const char *name;
+		struct node *node;
+	} anchor[TREE_ANCHORS];
 };
 
 /* Each at a place of the file (place_at()); false with the error. A scalar in a mapping
@@ -22,6 +29,11 @@ struct tree {
 bool tree_scalar(struct tree *tree, const char *text, size_t length, bool quoted,
 		 int place);
 bool tree_open(struct tree *tree, enum node_kind kind, int place);
+/* The value that came last is called so. */
+bool tree_anchor(struct tree *tree, const char *name, int place);
+/* A copy of the value that is called so; behind the key "<<" its members, but for
+ * those that the mapping has itself. */
+bool tree_alias(struct tree *tree, const char *name, int place);
 void tree_close(struct tree *tree);
 /* False, with the error. */
 bool tree_complain(const struct tree *tree, int place, const char *what);

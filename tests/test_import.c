@@ -185,7 +185,16 @@ static void test_torchtitan_newer(void **state)
 	char cut[sizeof titan];
 
 	(void)state;
+	read_refused("torchtitan", titan,
+		     "--function NAME says which: llama3_70b, llama3_8b");
+	read_given(&(struct script_given){ .function = "llama3_7b" });
+	read_refused("torchtitan", titan, "no configuration is called 'llama3_7b'");
+	read_given(&(struct script_given){ .function = "llama3_8b" });
 	read_good("torchtitan", titan, &s);
+	assert_string_equal(s.model.name, "llama3.1-8b");
+	read_given(&(struct script_given){ .function = "llama3_70b" });
+	read_good("torchtitan", titan, &s);
+	read_given(NULL);
 	assert_string_equal(s.model.name, "llama3.1-70b");
 	expect(&s, "tp", "8");
 	expect(&s, "gpus", "64");
@@ -227,6 +236,55 @@ static void test_torchtitan_newer(void **state)
 			     "  num_tokens_per_microbatch_per_dp_rank=some))",
 			     &s, &error));
 	assert_non_null(strstr(error.text, "file:2: training.num_tokens"));
+}
+
+/* A configuration that starts from another, of its own file or of one that isn't here.
+ */
+static void test_torchtitan_base(void **state)
+{
+	static const char text[] =
+		"from x import qwen3_32b\n"
+		"def qwen3_14b() -> Trainer.Config:\n"
+		"    return Trainer.Config(parallelism=ParallelismConfig(\n"
+		"        tensor_parallel_degree=4, data_parallel_shard_degree=2),\n"
+		"        training=TrainingConfig(seq_len=8192))\n"
+		"\n"
+		"def fast() -> Trainer.Config:\n"
+		"    config = qwen3_14b()\n"
+		"    config.parallelism.tensor_parallel_degree = 8\n"
+		"    return config\n"
+		"def graph() -> GraphTrainer.Config:\n"
+		"    config = to_graph_trainer_config(qwen3_32b(), model_registry)\n"
+		"    return config\n"
+		"def loop() -> Trainer.Config:\n"
+		"    return round()\n"
+		"def round() -> Trainer.Config:\n"
+		"    return loop()\n";
+	struct scenario s;
+
+	(void)state;
+	read_given(&(struct script_given){ .function = "fast" });
+	read_good("torchtitan", text, &s);
+	assert_string_equal(s.model.name, "qwen3-14b");
+	expect(&s, "tp", "8");
+	expect(&s, "gpus", "16");
+	expect(&s, "seq", "8192");
+	assert_false(noted(IMPORT_ASSUMED, "base"));
+	read_given(&(struct script_given){ .function = "graph" });
+	read_good("torchtitan", text, &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "tp", "1");
+	assert_true(noted(IMPORT_ASSUMED, "base"));
+	read_given(&(struct script_given){ .function = "loop" });
+	read_refused("torchtitan", text, "starts from itself");
+	read_given(NULL);
+	read_refused("torchtitan",
+		     "def a():\n    return Controller.Config(\n        x=1)\n",
+		     "reinforcement learning");
+	read_refused("torchtitan",
+		     "def qwen3_debugmodel() -> Trainer.Config:\n"
+		     "    return Trainer.Config(training=TrainingConfig(steps=2))\n",
+		     "qwen3-debugmodel");
 }
 
 static void test_nanotron(void **state)
@@ -375,6 +433,11 @@ static void test_sniff(void **state)
 							 0
 					 ? "llama3.1-8b"
 					 : "");
+			report.given = &(struct script_given){
+				.function = strcmp(entry->d_name, "config.py") == 0
+						    ? "llama3_70b"
+						    : NULL
+			};
 			if (!format_read(reader, path, &s, &report, &error))
 				fail_msg("%s", error.text);
 			seen++;
@@ -527,6 +590,28 @@ static void test_spellings(void **state)
 }
 
 /* What was assumed stays with the scenario, until an option says it. */
+/* Values that YAML repeats by name, and numbers with bars. */
+static void test_aliases(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "base: &b\n  tensor_model_parallel_size: 4\n  num_layers: 70\n"
+		  "MODEL_ARGS:\n  <<: *b\n  num_layers: &n 2\n  hidden_size: 64\n"
+		  "  num_attention_heads: 4\n  seq_length: 4_096\n"
+		  "  mtp_num_layers: *n\n  global_batch_size: 1_6\n",
+		  &s);
+	expect(&s, "tp", "4");
+	expect(&s, "seq", "4096");
+	expect(&s, "gbs", "16");
+	assert_int_equal(s.model.layers, 2);
+	assert_int_equal(s.model.mtp_layers, 2);
+	read_refused("megatron", "num_layers: *none\n", "no value before it is called");
+	read_refused("megatron", "num_layers: &a [*a]\n",
+		     "no value before it is called");
+}
+
 static void test_assumed_is_carried(void **state)
 {
 	static const char plan[] = "/tmp/shardscope-assumed.yaml";
@@ -688,12 +773,14 @@ int main(void)
 		cmocka_unit_test(test_deepspeed),
 		cmocka_unit_test(test_torchtitan),
 		cmocka_unit_test(test_torchtitan_newer),
+		cmocka_unit_test(test_torchtitan_base),
 		cmocka_unit_test(test_nanotron),
 		cmocka_unit_test(test_accelerate),
 		cmocka_unit_test(test_others_hostile),
 		cmocka_unit_test(test_sniff),
 		cmocka_unit_test(test_models_named),
 		cmocka_unit_test(test_nothing_taken),
+		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_primus),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_assumed_is_carried),

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/torchtitan/registry.h"
+
 enum { MAX_CALLS = 32 };
 
 struct python {
@@ -21,7 +23,6 @@ struct python {
 	char prefix[PAIRS_MAX_KEY]; /* "parallelism." inside parallelism=...( */
 	size_t length[MAX_CALLS];   /* of the prefix outside each open bracket */
 	int depth;
-	bool done; /* a second configuration begins */
 };
 
 static int place(const struct python *p)
@@ -264,6 +265,19 @@ static bool read_flag(struct python *p)
 	return name[0] == '\0' || set(p, name, value, line);
 }
 
+/* "qwen3_14b": a configuration of torchtitan's own, by its model and flavor. */
+static bool is_flavored(const char *name)
+{
+	for (const struct flavor *row = torchtitan_flavors; row->model; row++) {
+		size_t length = strlen(row->name);
+
+		if (strncmp(name, row->name, length) == 0 && name[length] == '_' &&
+		    !strchr(name, '.') && !strstr(name, "registry"))
+			return true;
+	}
+	return false;
+}
+
 /* A name: of a function, of an argument with its value, of a call, or nothing here. */
 static bool read_word(struct python *p)
 {
@@ -274,12 +288,13 @@ static bool read_word(struct python *p)
 	if (strcmp(name, "def") == 0) {
 		skip_blanks(p, false);
 		read_name(p, false, name, sizeof name);
-		p->done = pairs_find(p->pairs, "def") != NULL &&
-			  pairs_find(p->pairs, "trainer") != NULL;
-		return p->done || set(p, "def", name, line);
+		return set(p, "def", name, line);
 	}
 	skip_blanks(p, false);
 	if (p->at < p->stop && *p->at == '(') {
+		/* to_graph_trainer_config(qwen3_14b(), ...) starts from that one */
+		if (is_flavored(name) && !set(p, "base", name, line))
+			return false;
 		if (strstr(name, "Trainer") && !set(p, "trainer", name, line))
 			return false;
 		if (strstr(name, "Float8") &&
@@ -299,7 +314,7 @@ static bool read_all(struct python *p)
 {
 	char text[512];
 
-	while (p->at < p->stop && !p->done) {
+	while (p->at < p->stop) {
 		char c = *p->at;
 
 		if (c == '"' || c == '\'') {
@@ -424,6 +439,8 @@ static bool translate_model(struct python *p)
 			  *def = pairs_find(p->pairs, "def"),
 			  *base = pairs_find(p->pairs, "base"),
 			  *flavor = pairs_find(p->pairs, "model_spec.argument");
+	const char *other = NULL;
+	bool known = false;
 	char name[64];
 
 	if (config || base)
@@ -436,25 +453,46 @@ static bool translate_model(struct python *p)
 		return false;
 	for (const struct flavor *row = torchtitan_flavors; def && row->model; row++) {
 		size_t length = strlen(row->name);
+		const char *at = strstr(def->value, row->name);
 
-		if (strncmp(def->value, row->name, length) != 0 ||
-		    def->value[length] != '_')
+		if (!at || at[length] != '_' || (at > def->value && at[-1] != '_'))
 			continue;
 		snprintf(name, sizeof name, "%s", row->name);
 		if (!module && !set(p, "model.name", name, def->line))
 			return false;
-		if (!flavor && same_flavor(def->value + length + 1, row->flavor) &&
+		if (flavor)
+			continue;
+		other = other ? other : at + length + 1;
+		known = known || same_flavor(at + length + 1, row->flavor);
+		if (same_flavor(at + length + 1, row->flavor) &&
 		    !set(p, "model.flavor", row->flavor, def->line))
 			return false;
 	}
+	/* a flavor that the library lacks, as "debugmodel" */
+	if (other && !known && !strstr(other, "registry"))
+		return set(p, "model.flavor", other, def->line);
 	return true;
+}
+
+/* What the configuration starts from stands in another file. */
+static bool note_base(struct python *p)
+{
+	const struct pair *base = pairs_find(p->pairs, "base");
+	char head[2 * PAIRS_MAX_KEY];
+
+	if (!base)
+		return true;
+	snprintf(head, sizeof head, "def %.120s(", base->value);
+	return memmem(p->start, (size_t)(p->stop - p->start), head, strlen(head)) ||
+	       set(p, "elsewhere", base->value, base->line);
 }
 
 bool torchtitan_is_python(const char *text)
 {
 	static const char *const signs[] = { "Trainer.Config(", "ParallelismConfig(",
 					     "TrainingConfig(", "config.parallelism.",
-					     "--parallelism.",  "--training." };
+					     "--parallelism.",  "--training.",
+					     "\ndef ",          "Trainer.Config:" };
 
 	for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
 		if (strstr(text, signs[i]))
@@ -463,8 +501,9 @@ bool torchtitan_is_python(const char *text)
 }
 
 bool pairs_from_python(struct pairs *out, const char *file, const char *text,
-		       size_t length, struct error *error)
+		       size_t length, const char *function, struct error *error)
 {
+	struct registry pieces;
 	struct python p = { .pairs = out,
 			    .start = text,
 			    .at = text,
@@ -472,8 +511,20 @@ bool pairs_from_python(struct pairs *out, const char *file, const char *text,
 			    .line = 1,
 			    .error = error };
 
+	bool good;
+
 	pairs_begin(out, file);
-	if (read_all(&p) && translate_batch(&p) && translate_recompute(&p) &&
+	good = registry_choose(&pieces, out->file, text, length, function, error);
+	for (int i = 0; good && i < pieces.count; i++) {
+		p.at = pieces.piece[i].at;
+		p.stop = pieces.piece[i].stop;
+		p.line = pieces.piece[i].line;
+		p.prefix[0] = '\0';
+		p.depth = 0;
+		good = read_all(&p);
+	}
+	p.stop = text + length;
+	if (good && note_base(&p) && translate_batch(&p) && translate_recompute(&p) &&
 	    translate_model(&p))
 		return true;
 	pairs_free(out);

@@ -7,9 +7,9 @@
 
 /* Whether a text is that, and no TOML. */
 bool torchtitan_is_python(const char *text);
-/* As pairs_from_toml(), with the keys of the TOML; of a file with several
- * configurations the first. */
+/* As pairs_from_toml(), with the keys of the TOML, of the function that is called so;
+ * NULL is the only one. */
 bool pairs_from_python(struct pairs *out, const char *file, const char *text,
-		       size_t length, struct error *error);
+		       size_t length, const char *function, struct error *error);
 
 #endif

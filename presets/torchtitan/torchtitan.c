@@ -11,12 +11,17 @@
 
 static bool read_model(const struct mapped *m)
 {
+	const struct pair *elsewhere = pairs_find(m->pairs, "elsewhere");
 	const struct pair *name = mapped_find(m, "model.name"),
 			  *flavor = mapped_find(m, "model.flavor");
 	const struct flavor *row = torchtitan_flavors;
 	struct import_name named = { m->pairs->file, 1, "", NULL };
 	char both[160];
 
+	if (elsewhere)
+		import_note(m->report, IMPORT_ASSUMED, "base",
+			    "torchtitan's defaults for what %.60s sets in its own file",
+			    elsewhere->value);
 	if (!name || !flavor)
 		return import_model(&m->out->model, &named, m->report, m->error);
 	snprintf(both, sizeof both, "%.70s-%.70s", name->value, flavor->value);
@@ -204,8 +209,14 @@ bool torchtitan_read(struct scenario *out, const char *file, const char *text,
 	};
 	struct pairs pairs;
 
+	if (strstr(text, "Controller.Config("))
+		return error_set(error, file, 1,
+				 "reinforcement learning needs more than one model or "
+				 "loss, which is not modelled; a Trainer.Config is");
 	if (!(torchtitan_is_python(text)
-		      ? pairs_from_python(&pairs, file, text, length, error)
+		      ? pairs_from_python(
+				&pairs, file, text, length,
+				report->given ? report->given->function : NULL, error)
 		      : pairs_from_toml(&pairs, file, text, length, error)))
 		return false;
 	if (pairs.count > 0)

@@ -1,0 +1,154 @@
+/* registry.c - see registry.h. */
+#include "presets/torchtitan/registry.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_FUNCTIONS = 256 };
+
+struct function {
+	const char *name;
+	size_t length;
+	struct piece body;
+};
+
+struct functions {
+	int count;
+	struct function item[MAX_FUNCTIONS];
+};
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool holds(const struct piece *piece, const char *word)
+{
+	return memmem(piece->at, (size_t)(piece->stop - piece->at), word,
+		      strlen(word)) != NULL;
+}
+
+/* Functions that stand at the left edge and make a configuration. */
+static void find_functions(const char *text, size_t length, struct functions *out)
+{
+	const char *stop = text + length;
+	struct function *open = NULL;
+	int line = 1;
+
+	out->count = 0;
+	for (const char *at = text; at < stop; line++) {
+		const char *end = memchr(at, '\n', (size_t)(stop - at));
+
+		end = end ? end + 1 : stop;
+		if (open && is_name(*at))
+			open->body.stop = at;
+		if (is_name(*at) || *at == '@')
+			open = NULL;
+		if (end - at > 4 && memcmp(at, "def ", 4) == 0 &&
+		    out->count < MAX_FUNCTIONS) {
+			open = &out->item[out->count++];
+			open->name = at + 4;
+			for (open->length = 0; at + 4 + open->length < end &&
+					       is_name(at[4 + open->length]);
+			     open->length++)
+				;
+			open->body = (struct piece){ at, stop, line };
+		}
+		at = end;
+	}
+	for (int i = out->count - 1; i >= 0; i--)
+		if (!holds(&out->item[i].body, "onfig")) {
+			out->count--;
+			memmove(&out->item[i], &out->item[i + 1],
+				(size_t)(out->count - i) * sizeof out->item[0]);
+		}
+}
+
+static const struct function *find(const struct functions *all, const char *name,
+				   size_t length)
+{
+	for (int i = 0; i < all->count; i++)
+		if (all->item[i].length == length &&
+		    memcmp(all->item[i].name, name, length) == 0)
+			return &all->item[i];
+	return NULL;
+}
+
+/* Another function of the file that this one calls: what it starts from. */
+static const struct function *base_of(const struct functions *all,
+				      const struct function *of)
+{
+	for (const char *at = of->name + of->length; at < of->body.stop; at++) {
+		size_t length = 0;
+		const struct function *called;
+
+		if (!is_name(*at) || is_name(at[-1]) || at[-1] == '.')
+			continue;
+		while (at + length < of->body.stop && is_name(at[length]))
+			length++;
+		called = at + length < of->body.stop && at[length] == '('
+				 ? find(all, at, length)
+				 : NULL;
+		if (called && called != of)
+			return called;
+	}
+	return NULL;
+}
+
+static bool refuse(const struct functions *all, const char *file, const char *wanted,
+		   struct error *error)
+{
+	char names[320] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < all->count; i++) {
+		const struct function *f = &all->item[i];
+
+		if (used + f->length + 8 > sizeof names) {
+			snprintf(names + used, sizeof names - used, " ...");
+			break;
+		}
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
+					 i ? ", " : "", (int)f->length, f->name);
+	}
+	if (wanted)
+		return error_set(error, file, 1,
+				 "no configuration is called '%.60s'; there are %s",
+				 wanted, names);
+	return error_set(error, file, 1,
+			 "%d configurations; --function NAME says which: %s",
+			 all->count, names);
+}
+
+bool registry_choose(struct registry *out, const char *file, const char *text,
+		     size_t length, const char *wanted, struct error *error)
+{
+	struct functions all;
+	const struct function *chosen, *chain[REGISTRY_PIECES];
+	int links = 0;
+
+	find_functions(text, length, &all);
+	out->count = 1;
+	out->piece[0] = (struct piece){ text, text + length, 1 };
+	if (all.count == 0 && !wanted)
+		return true;
+	chosen = wanted ? find(&all, wanted, strlen(wanted)) : &all.item[0];
+	if (!chosen || (!wanted && all.count > 1))
+		return refuse(&all, file, wanted, error);
+	for (const struct function *at = chosen; at && links < REGISTRY_PIECES - 1;
+	     at = base_of(&all, at)) {
+		for (int i = 0; i < links; i++)
+			if (chain[i] == at)
+				return error_set(error, file, at->body.line,
+						 "%.*s starts from itself",
+						 at->length < 60 ? (int)at->length : 60,
+						 at->name);
+		chain[links++] = at;
+	}
+	/* what stands before the first function: imports, and the launcher's words */
+	out->piece[0].stop = all.item[0].body.at;
+	while (links > 0)
+		out->piece[out->count++] = chain[--links]->body;
+	return true;
+}
