@@ -42,6 +42,7 @@ struct search_extra {
 	const struct misses *misses;
 	const struct why *why;
 	const struct start *start; /* never NULL */
+	bool stopped;              /* before its end: there is no proof */
 };
 
 /* A rule's code and how many candidates break it first. */

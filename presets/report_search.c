@@ -292,7 +292,10 @@ char *report_search(const struct planner_problem *problem,
 	add_counts(root, problem, &result->counts);
 	add_extra(root, extra);
 	cJSON_AddStringToObject(root, "proof",
-				problem->exhaustive ? "exhaustive" : "bounds");
+				!result->done         ? "none"
+				: problem->exhaustive ? "exhaustive"
+						      : "bounds");
+	cJSON_AddBoolToObject(root, "stopped", extra->stopped);
 	cJSON_AddNumberToObject(root, "seconds", seconds);
 	return report_print(root, false);
 }

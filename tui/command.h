@@ -15,7 +15,8 @@
 
 #define SHARDSCOPE_VERSION "0.1"
 
-enum { STATUS_GOOD = 0, STATUS_NO = 1, STATUS_USAGE = 2 };
+/* The last is what a shell tells of a program that Ctrl-C ended. */
+enum { STATUS_GOOD = 0, STATUS_NO = 1, STATUS_USAGE = 2, STATUS_INTERRUPTED = 130 };
 
 /* What an operand is, for completion. */
 enum operand {
@@ -107,15 +108,20 @@ int command_finish(int status);
 
 /* --- how far it is (command/progress.c) --- */
 
-/* A bar on standard error, from 0.2 s on, where that is a terminal. */
+/* On a terminal a bar that is drawn again and again; elsewhere a line on standard error
+ * every few seconds, so that a log shows that the program is alive. */
 struct progress {
-	double next; /* clock_seconds() */
-	bool wanted, shown;
+	double begun, next; /* clock_seconds() */
+	double share;       /* the furthest so far: a bar never runs backwards */
+	bool wanted, terminal, shown;
 };
 void progress_begin(struct progress *progress);
+/* Other work begins, of which nothing is done yet. */
+void progress_again(struct progress *progress);
 /* Whether it is time to show it anew. */
 bool progress_is_due(const struct progress *progress);
-/* share is 0 to 1; the text stands behind the bar. */
+/* share is 0 to 1, or below 0 where nobody knows how much there is: then the seconds so
+ * far stand there. The text stands behind the bar. */
 void progress_show(struct progress *progress, double share, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Wipes it. */

@@ -240,6 +240,7 @@ static int by_bound(const void *a, const void *b)
 static void finish(struct planner *p)
 {
 	p->listed = true;
+	p->closed_by_lists = search_closed(&p->result.counts);
 	if (p->nodes > 1)
 		qsort(p->node, (size_t)p->nodes, sizeof *p->node, by_bound);
 }

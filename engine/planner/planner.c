@@ -327,6 +327,21 @@ static void next_node(struct planner *p, int *budget)
 	p->next += p->stride;
 }
 
+double search_closed(const struct planner_counts *c)
+{
+	return c->explored + c->repeated + c->undivided + c->unruly + c->bounded +
+	       c->too_large + c->dominated;
+}
+
+/* By candidates, not by nodes: those in front hold the most where nothing is left out.
+ * What the lists closed took no time, so it is no progress. */
+static double share_closed(const struct planner *p, const struct planner_counts *c)
+{
+	double left = c->candidates - p->closed_by_lists;
+
+	return left > 0 ? fmin((search_closed(c) - p->closed_by_lists) / left, 1) : 1;
+}
+
 bool planner_step(struct planner *p, int estimates)
 {
 	struct planner_result *r = &p->result;
@@ -336,7 +351,7 @@ bool planner_step(struct planner *p, int estimates)
 	while (p->listed && estimates > 0 && p->next < p->nodes)
 		next_node(p, &estimates);
 	r->done = p->listed && p->next >= p->nodes;
-	r->progress = r->done ? 1 : p->listed ? (double)p->next / p->nodes : 0;
+	r->progress = r->done ? 1 : p->listed ? share_closed(p, &r->counts) : 0;
 	return !r->done;
 }
 
@@ -394,5 +409,7 @@ void planner_merge(const struct planner *planner, struct planner_result *into)
 	if (from->has_nearest)
 		keep_nearest(planner, &from->nearest, into);
 	into->done = into->done && from->done;
-	into->progress = fmin(into->progress, from->progress);
+	into->progress = into->done        ? 1
+			 : planner->listed ? share_closed(planner, &into->counts)
+					   : 0;
 }

@@ -96,6 +96,7 @@ struct planner {
 	struct rule_list mixed;                    /* that several decide together */
 	int level;
 	bool listed, costed;
+	double closed_by_lists; /* candidates that are no node */
 	uint8_t choice[MAX_AXES];
 	struct inner given, relaxed; /* a node's bound is that of the relaxed plan */
 	struct train_bound outer;
@@ -163,6 +164,8 @@ void search_hold(struct planner *planner);
 /* planner.c */
 /* Another searcher of the same problem that borrows the lists; NULL without memory. */
 struct planner *search_copy(const struct planner *planner);
+/* Candidates of which nothing more is asked. */
+double search_closed(const struct planner_counts *counts);
 double search_score(enum objective objective, const struct scenario *scenario,
 		    double step, double bytes);
 /* Nothing above is wanted. */

@@ -1,5 +1,6 @@
 /* search.c - the best plan on the command line, and what is asked beside it. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,16 @@
 enum { MAX_PINS = 32 };
 
 static const double slice_seconds = 0.02;
+
+/* Ctrl-C ends the search, not the program: what was found until then is printed. A
+ * second one ends the program. */
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
 
 struct asked {
 	struct {
@@ -272,32 +283,39 @@ static bool certify(const struct search *search, const struct worker *worker,
 				worker_planner(worker), worker_result(worker), error);
 }
 
-/* One search to its end, with a bar for a person who waits. */
+static void show_progress(struct search *search, const struct planner_result *result,
+			  const char *doing)
+{
+	char best[32] = "nothing";
+	/* a question asks nobody knows how many searches: they have no share */
+	bool first = doing == NULL;
+
+	if (!progress_is_due(&search->progress))
+		return;
+	if (result->found > 0)
+		form_text(FORM_SECONDS, result->top[0].step_seconds, best, sizeof best);
+	progress_show(&search->progress, first ? result->progress : -1, "%s, best %s",
+		      first ? "searching" : doing, best);
+}
+
+/* One search to its end, with progress for a person who waits; doing is the question
+ * that it belongs to, NULL for the search itself. False without memory and where it was
+ * interrupted, with what is known by then in out. */
 static bool solve(struct search *search, const struct planner_problem *problem,
 		  const char *doing, struct planner_result *out)
 {
-	struct worker *worker = worker_start(problem, search->asked->threads);
-	const struct planner_result *result;
-	bool certified;
+	struct worker *worker =
+		interrupted ? NULL : worker_start(problem, search->asked->threads);
+	bool good;
 
 	if (!worker)
 		return false;
-	result = worker_result(worker);
-	while (worker_step(worker, slice_seconds)) {
-		char best[32] = "nothing";
-
-		if (!progress_is_due(&search->progress))
-			continue;
-		if (result->found > 0)
-			form_text(FORM_SECONDS, result->top[0].step_seconds, best,
-				  sizeof best);
-		progress_show(&search->progress, result->progress, "%s, best %s", doing,
-			      best);
-	}
-	*out = *result;
-	certified = certify(search, worker, problem, &search->error);
+	while (!interrupted && worker_step(worker, slice_seconds))
+		show_progress(search, worker_result(worker), doing);
+	*out = *worker_result(worker);
+	good = out->done && certify(search, worker, problem, &search->error);
 	worker_free(worker);
-	return certified;
+	return good;
 }
 
 static bool ask(struct search *search, struct inverse *inverse)
@@ -429,13 +447,15 @@ static bool ask_fewest(struct search *search)
 static bool search_best(struct search *search)
 {
 	double begun = clock_seconds();
+	bool good;
 
 	if (search->asked->robust && search->problem.top < MAX_ROBUST)
 		search->problem.top = MAX_ROBUST;
-	if (!solve(search, &search->problem, "searching", &search->result))
-		return false;
+	progress_again(&search->progress);
+	good = solve(search, &search->problem, NULL, &search->result);
 	search->seconds = clock_seconds() - begun;
-	return true;
+	progress_again(&search->progress);
+	return good;
 }
 
 static bool run(struct search *search)
@@ -443,6 +463,17 @@ static bool run(struct search *search)
 	return ask_fewest(search) && search_best(search) && ask_misses(search) &&
 	       ask_all(search) && ask_front(search) && ask_robust(search) &&
 	       ask_why(search);
+}
+
+/* Where nobody reads the keys, as behind a shell's &, an interrupt stays ignored. */
+static void let_interrupt(void)
+{
+	struct sigaction action = { .sa_handler = on_interrupt,
+				    .sa_flags = (int)SA_RESETHAND },
+			 before;
+
+	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		sigaction(SIGINT, &action, NULL);
 }
 
 static bool is_impossible(const struct search *search)
@@ -469,6 +500,8 @@ static int print(struct search *search)
 		return command_fail(&(struct error){ "out of memory" });
 	fputs(text ? text : "", stdout);
 	free(text);
+	if (search->extra.stopped && command_finish(STATUS_GOOD) == STATUS_GOOD)
+		return STATUS_INTERRUPTED;
 	return command_finish(is_impossible(search) ? STATUS_NO : STATUS_GOOD);
 }
 
@@ -531,14 +564,14 @@ int command_search(int argc, char **argv)
 	search->error = error;
 	if (options_read(command_find("search"), &arguments, argc, argv,
 			 &search->problem.base, &status)) {
+		bool good;
+
 		progress_begin(&search->progress);
-		if (!begin(search, &search->error) || !run(search)) {
-			progress_end(&search->progress);
-			status = command_fail(&search->error);
-		} else {
-			progress_end(&search->progress);
-			status = print(search);
-		}
+		let_interrupt();
+		good = begin(search, &search->error) && (run(search) || interrupted);
+		progress_end(&search->progress);
+		search->extra.stopped = interrupted;
+		status = good ? print(search) : command_fail(&search->error);
 	}
 	free(search);
 	return status;

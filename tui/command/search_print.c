@@ -334,7 +334,14 @@ void print_search(const struct planner_problem *problem,
 		       problem->base.cluster.accelerator.name);
 	if (extra->misses)
 		print_misses(extra->misses);
-	print_proof(problem, &result->counts, seconds);
+	if (result->done)
+		print_proof(problem, &result->counts, seconds);
+	else
+		printf("\nstopped after %.1f s, %.0f %% of the plans settled: the best so "
+		       "far, without a proof\n",
+		       seconds, floor(result->progress * 100));
+	if (result->done && extra->stopped)
+		puts("\nstopped: what else was asked has no whole answer");
 	print_rules(problem, &result->counts);
 	print_questions(problem, extra);
 	if (extra->front)

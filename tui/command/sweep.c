@@ -9,6 +9,7 @@
 #include "engine/predict/predict.h"
 #include "engine/train/train.h"
 #include "presets/report.h"
+#include "tui/clock.h"
 #include "tui/command.h"
 
 enum { MAX_VARIED = 16, MAX_VARIED_VALUES = 256, MAX_WORD = 48 };
@@ -25,7 +26,7 @@ struct varied {
 struct sweep {
 	struct varied varied[MAX_VARIED];
 	int count;
-	bool json;
+	bool json, yes;
 	long long shard, shards; /* 1-based */
 	struct start start;
 };
@@ -97,6 +98,14 @@ static bool take_csv(void *context, const char *value, struct error *error)
 	return true;
 }
 
+static bool take_yes(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct sweep *)context)->yes = true;
+	return true;
+}
+
 static bool take_shard(void *context, const char *value, struct error *error)
 {
 	struct sweep *sweep = context;
@@ -116,6 +125,7 @@ const struct own_option sweep_options[] = {
 	{ "json", NULL, "one JSON object a line", take_json },
 	{ "shard", "I/N",
 	  "I/N: the I-th of N parts; joined in order they are the whole", take_shard },
+	{ "yes", NULL, "go on where it takes longer than a minute", take_yes },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -215,14 +225,19 @@ static bool check_values(const struct sweep *sweep, const struct scenario *scena
 	return true;
 }
 
-static void print_row(const struct sweep *sweep, int mode, const char *const *keys,
-		      const struct scenario *s, const struct estimate *e)
+/* A point's row, to be freed. */
+static char *row_of(const struct sweep *sweep, const struct scenario *scenario,
+		    const char *const *keys, long long n, struct estimate *e)
 {
-	char *text = sweep->json ? report_json_line(s, e)
-				 : report_csv_row(mode, s, e, keys, sweep->count);
+	struct scenario s = *scenario;
+	struct error error;
 
-	fputs(text ? text : "", stdout);
-	free(text);
+	if (!set_point(sweep, n, &s, &error))
+		return NULL; /* check_values() saw each */
+	scenario_estimate(&s, e);
+	return sweep->json
+		       ? report_json_line(&s, e)
+		       : report_csv_row(scenario->plan.mode, &s, e, keys, sweep->count);
 }
 
 /* Points of the product, as many as can be counted. */
@@ -246,34 +261,64 @@ static long long part_begin(long long total, long long n, long long shards)
 	return each * n + (n < more ? n : more);
 }
 
-/* Rows go out one by one: who reads them gets each as soon as it is known. */
-static bool print_rows(const struct sweep *sweep, const struct scenario *scenario,
-		       const char *const *keys, struct estimate *e, struct error *error)
+/* Seconds of a row, by some rows from all over the sweep. */
+static double time_row(const struct sweep *sweep, const struct scenario *scenario,
+		       const char *const *keys, const long long part[2],
+		       struct estimate *e)
 {
-	long long total = count_points(sweep);
-	long long first = part_begin(total, sweep->shard - 1, sweep->shards);
-	long long end = part_begin(total, sweep->shard, sweep->shards);
+	enum { MOST = 256 };
+	const double enough = 0.05; /* seconds: less than a person notices */
+	double begun = clock_seconds(), spent = 0;
+	long long each = (part[1] - part[0]) / MOST + 1;
+	int rows = 0;
+
+	for (long long n = part[0]; n < part[1] && spent < enough; n += each) {
+		free(row_of(sweep, scenario, keys, n, e));
+		rows++;
+		spent = clock_seconds() - begun;
+	}
+	return rows > 0 ? spent / rows : 0;
+}
+
+/* Whoever asks for more than a minute of rows is told so first. */
+static bool confirm(const struct sweep *sweep, const long long part[2], double seconds,
+		    struct error *error)
+{
+	const double patience = 60;
+	double rows = (double)(part[1] - part[0]);
+	char time[32];
+
+	if (sweep->yes || rows * seconds <= patience)
+		return true;
+	form_text(FORM_DATE, rows * seconds, time, sizeof time);
+	return error_set(error, NULL, 0,
+			 "%.0f plans take about %s; --yes goes on, --shard 1/N takes a "
+			 "part, search finds the best of them without trying all",
+			 rows, time);
+}
+
+/* Rows go out one by one: who reads them gets each as soon as it is known. */
+static void print_rows(const struct sweep *sweep, const struct scenario *scenario,
+		       const char *const *keys, const long long part[2],
+		       struct estimate *e)
+{
+	long long first = part[0], end = part[1];
 	struct progress progress;
-	bool good = true;
 
 	progress_begin(&progress);
 	/* rows on the same terminal are progress enough */
-	progress.wanted = progress.wanted && !isatty(STDOUT_FILENO);
-	for (long long n = first; good && n < end; n++) {
-		struct scenario s = *scenario;
+	progress.wanted = !isatty(STDOUT_FILENO);
+	for (long long n = first; n < end; n++) {
+		char *text = row_of(sweep, scenario, keys, n, e);
 
-		good = set_point(sweep, n, &s, error);
-		if (!good)
-			break;
-		scenario_estimate(&s, e);
-		print_row(sweep, scenario->plan.mode, keys, &s, e);
+		fputs(text ? text : "", stdout);
+		free(text);
 		if (progress_is_due(&progress))
 			progress_show(&progress,
 				      (double)(n - first) / (double)(end - first),
 				      "%lld of %lld plans", n - first, end - first);
 	}
 	progress_end(&progress);
-	return good;
 }
 
 static int run(struct sweep *sweep, const struct scenario *scenario)
@@ -281,6 +326,7 @@ static int run(struct sweep *sweep, const struct scenario *scenario)
 	const char *keys[MAX_VARIED];
 	struct estimate *e = malloc(sizeof *e);
 	struct error error = { "out of memory" };
+	long long part[2];
 	char *header;
 	bool good = e != NULL;
 
@@ -290,13 +336,19 @@ static int run(struct sweep *sweep, const struct scenario *scenario)
 
 	for (int i = 0; i < sweep->count; i++)
 		keys[i] = sweep->varied[i].knob->key;
+	for (int i = 0; i < 2; i++)
+		part[i] = part_begin(count_points(sweep), sweep->shard - 1 + i,
+				     sweep->shards);
+	good = good &&
+	       confirm(sweep, part, time_row(sweep, scenario, keys, part, e), &error);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (good && !sweep->json && sweep->shard == 1) {
 		header = report_csv_header(scenario->plan.mode, keys, sweep->count);
 		fputs(header ? header : "", stdout);
 		free(header);
 	}
-	good = good && print_rows(sweep, scenario, keys, e, &error);
+	if (good)
+		print_rows(sweep, scenario, keys, part, e);
 	free(e);
 	return good ? command_finish(STATUS_GOOD) : command_fail(&error);
 }
