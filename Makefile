@@ -72,6 +72,12 @@ $(B)/presets_data.o: $(B)/presets_data.c
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
 
+# Loaded into the program, where it lets calls fail.
+$(B)/fault.so: tests/faults/fault.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -O1 -g -shared -fPIC $< -o $@
+$(B)/tests/test_faults: | $(B)/fault.so
+
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
 # --- what a newcomer types -------------------------------------------------

@@ -73,7 +73,7 @@ static bool parser_complains(struct tree *tree, const yaml_parser_t *parser,
 			    (long)parser->problem_mark.column + 1);
 
 	if (parser->error == YAML_MEMORY_ERROR)
-		problem = "out of memory";
+		return error_set(tree->error, tree->document->file, 0, "out of memory");
 	if (parser->error == YAML_READER_ERROR)
 		line = place_in(text, parser->problem_offset < length
 					      ? parser->problem_offset

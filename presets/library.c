@@ -19,7 +19,7 @@
 #include "presets/stream.h"
 
 struct shelf {
-	bool filled;
+	bool filled, lacks; /* lacks: memory ran out for some */
 	int count, capacity;
 	struct preset *preset;
 };
@@ -48,8 +48,10 @@ static struct preset *add(struct shelf *shelf, const char *name)
 		int capacity = shelf->capacity ? 2 * shelf->capacity : 64;
 
 		new = realloc(shelf->preset, (size_t)capacity * sizeof *new);
-		if (!new)
+		if (!new) {
+			shelf->lacks = true;
 			return NULL;
+		}
 		shelf->preset = new;
 		shelf->capacity = capacity;
 	}
@@ -155,6 +157,11 @@ int preset_list(enum preset_kind kind, const struct preset **list)
 		fill(kind);
 	*list = shelves[kind].preset;
 	return shelves[kind].count;
+}
+
+bool preset_list_is_whole(enum preset_kind kind)
+{
+	return shelves[kind].filled && !shelves[kind].lacks;
 }
 
 /* Two names with one slash between them. */

@@ -42,6 +42,8 @@ const char *preset_kind_label(enum preset_kind kind);
 /* All presets of a kind, sorted by name, own ones first where names clash. The
  * list is made once and stays valid. Returns the count. */
 int preset_list(enum preset_kind kind, const struct preset **list);
+/* False where memory ran out while the list was made. */
+bool preset_list_is_whole(enum preset_kind kind);
 /* By name or Hugging Face id; a model also by the id of a checkpoint tuned or quantised
  * from it. NULL: there is none. */
 const struct preset *preset_find(enum preset_kind kind, const char *name);

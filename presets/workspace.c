@@ -131,6 +131,8 @@ enum workspace_state workspace_load(const char *path, struct workspace *out,
 {
 	enum workspace_state state = WORKSPACE_DAMAGED;
 	struct document document;
+	size_t length;
+	char *text;
 
 	error->text[0] = '\0';
 	/* a link to nothing is no damage: the first save makes its file */
@@ -138,10 +140,14 @@ enum workspace_state workspace_load(const char *path, struct workspace *out,
 		return WORKSPACE_NONE;
 	if (!can_be_read(path, error))
 		return WORKSPACE_FOREIGN;
-	if (document_read(&document, path, error)) {
+	text = stream_read_file(path, DOCUMENT_MAX_BYTES, &length, error);
+	if (!text)
+		return WORKSPACE_FOREIGN;
+	if (document_parse(&document, path, text, length, error)) {
 		state = judge(&document, out, error);
 		document_free(&document);
 	}
+	free(text);
 	if (state == WORKSPACE_DAMAGED)
 		move_aside(path, error);
 	return state;

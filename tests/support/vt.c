@@ -372,19 +372,28 @@ static void print_screen(struct vt *vt)
 		print_error("%3d|%s\n", row, vt_row(vt, row));
 }
 
-void vt_expect(struct vt *vt, const char *text)
+bool vt_await(struct vt *vt, const char *text)
 {
 	long long end = now_ms() + PATIENCE_MS;
 
 	while (!vt_find(vt, text, NULL)) {
 		bool open = pump(vt, 50);
-		if (vt_find(vt, text, NULL))
-			return;
-		if (!open || now_ms() > end) {
+		if (!open && !vt_find(vt, text, NULL))
+			return false;
+		if (now_ms() > end) {
 			print_screen(vt);
 			fail_msg("'%s' does not appear", text);
 		}
 	}
+	return true;
+}
+
+void vt_expect(struct vt *vt, const char *text)
+{
+	if (vt_await(vt, text))
+		return;
+	print_screen(vt);
+	fail_msg("the program ends, and '%s' did not appear", text);
 }
 
 void vt_expect_gone(struct vt *vt, const char *text)
@@ -440,6 +449,12 @@ static void wait_exit(struct vt *vt)
 	while (pump(vt, 0) && vt->fd >= 0 &&
 	       poll(&(struct pollfd){ .fd = vt->fd, .events = POLLIN }, 1, 0) > 0)
 		;
+}
+
+int vt_status(struct vt *vt)
+{
+	wait_exit(vt);
+	return vt->status;
 }
 
 void vt_expect_exit(struct vt *vt, int status)

@@ -61,6 +61,10 @@ void vt_resize(struct vt *vt, int columns, int rows);
 void vt_expect(struct vt *vt, const char *text);
 void vt_expect_gone(struct vt *vt, const char *text);
 void vt_expect_row(struct vt *vt, int row, const char *text);
+/* Waits for a text; false where the child ends without it. */
+bool vt_await(struct vt *vt, const char *text);
+/* Waits for the end, however it ends; as of waitpid(). */
+int vt_status(struct vt *vt);
 void vt_expect_exit(struct vt *vt, int status);   /* exited with this status */
 void vt_expect_killed(struct vt *vt, int signal); /* died of this signal */
 /* Types a key and reads nothing of what comes; false if the child does not take it

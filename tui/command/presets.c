@@ -60,6 +60,8 @@ int command_list(int argc, char **argv)
 	if (kind < 0)
 		return usage("list");
 	count = preset_list((enum preset_kind)kind, &list);
+	if (!preset_list_is_whole((enum preset_kind)kind))
+		return command_fail(&(struct error){ "out of memory" });
 	for (int i = 0; i < count; i++)
 		if ((int)strlen(list[i].name) > width)
 			width = (int)strlen(list[i].name);
