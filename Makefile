@@ -121,10 +121,8 @@ SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 asan:
 	@$(MAKE) B=build-asan CFLAGS="$(SANITIZE)" test-asan
 
-# test_terminal without leaks: a library that is gone by then keeps ten bytes.
 test-asan: $(TESTS) $(B)/shardscope
-	@SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(filter-out %/test_terminal,$(TESTS))
-	@ASAN_OPTIONS=detect_leaks=0 SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(B)/tests/test_terminal
+	@SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(TESTS)
 
 $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@

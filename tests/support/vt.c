@@ -57,6 +57,9 @@ static void run_child(const struct vt_options *options, const char *const argv[]
 	unsetenv("COLORTERM");
 	unsetenv("STY");
 	unsetenv("ESCDELAY");
+	/* A pty is no console: without its mouse server libgpm keeps ten bytes of the
+	 * terminal's name for ever. */
+	setenv("NCURSES_GPM_TERMS", "none", 1);
 	setenv("TERM", options->term != NULL ? options->term : "xterm-256color", 1);
 	setenv("LC_ALL", options->locale != NULL ? options->locale : "C.UTF-8", 1);
 	for (size_t i = 0; i < 6 && options->env[i] != NULL; i++)
