@@ -119,10 +119,17 @@ test: shardscope $(ASKED) purity floors
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
            -fno-omit-frame-pointer
 asan:
-	@$(MAKE) B=build-asan CFLAGS="$(SANITIZE)" test-asan
+	@$(MAKE) B=build-asan CFLAGS="$(SANITIZE)" test-apart
 
-test-asan: $(TESTS) $(B)/shardscope
-	@SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(TESTS)
+# Lines that the tests run, by room; with gcc, whose own counting needs memory.
+coverage:
+	@$(MAKE) B=build-coverage CC=gcc CFLAGS="-O1 -g --coverage -fprofile-update=atomic" \
+	  T="$(filter-out test_faults,$(notdir $(TESTS)))" test-apart
+	@sh tests/coverage.sh build-coverage
+
+# The tests with a program of the same build, not the one that lies here.
+test-apart: $(ASKED) $(B)/shardscope
+	@SHARDSCOPE=$(B)/shardscope sh tests/run.sh $(ASKED)
 
 $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
@@ -246,7 +253,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-asan fuzz fuzz-run mutate bench validate fit fit-serving screens screenshots purity floors hardened \
+.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate bench validate fit fit-serving screens screenshots purity floors hardened \
         tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:
