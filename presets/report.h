@@ -60,9 +60,9 @@ char *report_search(const struct planner_problem *problem,
 		    const struct planner_result *result,
 		    const struct search_extra *extra, double seconds);
 
-/* The object of `explain --json`, with a newline: "formula" is null where an explanation
- * ends, "means" and "why" where no row of the glossary tells of it; "words" are the
- * terms that these two link to. */
+/* The object of `explain --json`, with a newline: "formula" is null where an
+ * explanation ends, "means" and "why" where no row of the glossary tells of it; "words"
+ * are the terms that these two link to. */
 char *report_explanation(const char *key, const struct explanation *explanation);
 /* The same of a term, which has no value and no formula. */
 char *report_word(const struct glossary_word *word);

@@ -31,7 +31,7 @@ enum operand {
 	OPERAND_SHELL,
 	OPERAND_LESSON, /* its name or a file */
 	OPERAND_VERB,   /* of the command lesson */
-	OPERAND_NUMBER /* a key of the metric table or a knob's */
+	OPERAND_NUMBER  /* a key of the metric table or a knob's */
 };
 
 struct own_option;
@@ -136,8 +136,7 @@ void operand_words(enum operand operand,
 
 extern const struct own_option eval_options[], check_options[], explain_options[],
 	explore_options[], search_options[], sweep_options[], screen_options[],
-	export_options[], calibrate_options[], validate_options[],
-	lesson_options[];
+	export_options[], calibrate_options[], validate_options[], lesson_options[];
 
 int command_eval(int argc, char **argv);
 int command_explain(int argc, char **argv);

@@ -224,8 +224,8 @@ void explorer_point_out(struct explorer *explorer, const char *key);
 /* Open the explanation of a number. */
 unsigned explorer_explain(struct explorer *explorer, const char *key);
 unsigned explorer_show(struct explorer *explorer, enum view_id view);
-/* Help, Explain and the glossary lie over the view that they were opened from: Esc and q go back to
- * it. */
+/* Help, Explain and the glossary lie over the view that they were opened from: Esc and
+ * q go back to it. */
 bool view_is_layer(enum view_id view);
 /* The view under the layer that is open; the open view where there is none. */
 enum view_id explorer_view_below(const struct explorer *explorer);

@@ -20,6 +20,15 @@ const struct glossary_word glossary_server_knobs[] = {
 	  "from it ([Poisson arrivals]).",
 	  "Turn it up until the wait for the first word breaks its goal: that is what "
 	  "the server can take." },
+	{ WORD_KNOB, "arrival_scv", NULL,
+	  "How unevenly [requests] come: 0 like a clock, 1 at random ([Poisson "
+	  "arrivals]), above 1 in bunches.",
+	  "Bunches wait for each other: turn it up to see what a busy minute does to "
+	  "the first words." },
+	{ WORD_KNOB, "length_shape", NULL,
+	  "How the lengths of [requests] lie about their mean: evenly on both sides, or "
+	  "lognormal, with a few that are very long.",
+	  "Few long ones hold up many short ones; logs of real days look lognormal." },
 	{ WORD_KNOB, "length_spread", NULL,
 	  "How unequal the lengths of [requests] are.",
 	  "Unequal ones end at different times, so that joining and leaving evens out." },

@@ -54,7 +54,7 @@ struct timeline {
 	/* From when on every stage has begun to work backward, and until when all have
 	 * forwards left: the pipeline fills before and drains behind. */
 	double filled_seconds, drain_seconds;
-	double item_seconds; /* mean of all items */
+	double item_seconds;     /* mean of all items */
 	char layout[MAX_LAYOUT]; /* Megatron's layout string; "" if it is too long */
 	double send_seconds;     /* of one transfer between neighbours */
 	bool overlap_send;       /* it holds nobody */

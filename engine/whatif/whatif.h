@@ -41,8 +41,8 @@ struct whatif_move {
 	double before, after;
 };
 enum { MAX_WHATIF_MOVES = 24 };
-/* What turning the knob to `value` moves of what a person watches; returns how many, or -1 where the turned plan can't run (then scratch has
- * its problems). */
+/* What turning the knob to `value` moves of what a person watches; returns how many, or
+ * -1 where the turned plan can't run (then scratch has its problems). */
 int whatif_moves(const struct scenario *scenario, const struct knob *knob, double value,
 		 const struct estimate *now, struct estimate *scratch,
 		 struct whatif_move out[MAX_WHATIF_MOVES]);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "presets/library.h"
+#include "presets/pairs/mapping.h"
 #include "presets/script/notes.h"
 #include "presets/script/shell.h"
-#include "presets/pairs/mapping.h"
 
 /* What a benchmark fixes; its name is a part of the path, or what MODEL_SIZE says. */
 static const struct benchmark {

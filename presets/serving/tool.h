@@ -4,9 +4,9 @@
 #ifndef PRESETS_SERVING_TOOL_H
 #define PRESETS_SERVING_TOOL_H
 
+#include "presets/pairs/mapping.h"
 #include "presets/script/notes.h"
 #include "presets/script/shell.h"
-#include "presets/pairs/mapping.h"
 
 /* What a command of a disaggregated server does. */
 enum role { ROLE_BOTH, ROLE_PREFILL, ROLE_DECODE, ROLE_COUNT };

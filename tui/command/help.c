@@ -107,8 +107,9 @@ static void print_knobs(void)
 	print_option("cluster", "NAME", "a cluster's name or file");
 	print_option("stack", "NAME", "a software stack's name or file");
 	print_option("dp", "N", "only checked: it follows from the other degrees");
-	print_option("set", "NAME=VALUE",
-		     "a variable of the script that is read; 3=VALUE its third argument");
+	print_option(
+		"set", "NAME=VALUE",
+		"a variable of the script that is read; 3=VALUE its third argument");
 	print_option("function", "NAME",
 		     "which of the configurations that a file of Python has");
 	for (int i = 0; i < knob_count(); i++) {

@@ -1,5 +1,5 @@
-/* find.h - what a typed word may mean: knobs, numbers, views and terms, the likeliest first;
- * a knob that does nothing in the plan comes last and says so. */
+/* find.h - what a typed word may mean: knobs, numbers, views and terms, the likeliest
+ * first; a knob that does nothing in the plan comes last and says so. */
 #ifndef TUI_EXPLORER_FIND_H
 #define TUI_EXPLORER_FIND_H
 

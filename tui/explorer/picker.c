@@ -293,7 +293,8 @@ static unsigned act_on_format(struct explorer *explorer, struct action action)
 static unsigned act(struct explorer *explorer, struct action action)
 {
 	struct picker *p = &explorer->picker;
-	unsigned step = action.kind == ACTION_PREVIOUS_PANE ? PRESET_OPENED_COUNT - 1 : 1;
+	unsigned step =
+		action.kind == ACTION_PREVIOUS_PANE ? PRESET_OPENED_COUNT - 1 : 1;
 
 	switch (action.kind) {
 	case ACTION_ESCAPE:
