@@ -180,8 +180,10 @@ $(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
 
 # Predicted against measured runs, per source and in total.
-validate: shardscope
-	@./shardscope validate tests/validation/*.yaml tests/validation/inference/*.yaml
+validate: shardscope $(B)/tests/validation/fit_collectives
+	@./shardscope validate tests/validation/*.yaml tests/validation/inference/*.yaml; \
+	 answer=$$?; \
+	 $(B)/tests/validation/fit_collectives --score tests/validation/collectives/*.csv && exit $$answer
 
 # Fit the constants of presets/clusters and presets/stacks to the measured runs; see
 # tests/validation/fit.c for what FIT= takes.
@@ -196,6 +198,10 @@ $(B)/tests/validation/fit_serving: $(B)/tests/validation/fit_serving.o \
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit-serving: $(B)/tests/validation/fit_serving
 	@$< $(FIT)
+$(B)/tests/validation/fit_collectives: $(B)/tests/validation/fit_collectives.o $(HOUSE) $(ENGINE)
+	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
+fit-collectives: $(B)/tests/validation/fit_collectives
+	@$< $(FIT) tests/validation/collectives/*.csv
 
 # Write the golden screens anew; look at what changed before it is committed.
 screens: $(B)/tests/test_screens
@@ -253,7 +259,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate bench validate fit fit-serving screens screenshots purity floors hardened \
+.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate bench validate fit fit-serving fit-collectives screens screenshots purity floors hardened \
         tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

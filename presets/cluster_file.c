@@ -34,6 +34,19 @@ struct draft {
 	       accelerator.calibration.serving.stream_efficiency[precision], 0)
 #define SERVING(word, member, scale) \
 	NUMBER("serving." word, accelerator.calibration.serving.member, scale)
+#define OF_PROTOCOL(transport, protocol, member) \
+	accelerator.transports.row[TRANSPORT_##transport][PROTOCOL_##protocol].member
+#define PROTOCOL(word, transport, protocol)                                   \
+	NUMBER("collectives." word "_start_us",                               \
+	       OF_PROTOCOL(transport, protocol, start_seconds), 1e-6),        \
+		NUMBER("collectives." word "_hop_us",                         \
+		       OF_PROTOCOL(transport, protocol, hop_seconds), 1e-6),  \
+		NUMBER("collectives." word "_peer_us",                        \
+		       OF_PROTOCOL(transport, protocol, peer_seconds), 1e-6), \
+		NUMBER("collectives." word "_share",                          \
+		       OF_PROTOCOL(transport, protocol, share), 0),           \
+		NUMBER("collectives." word "_peer_share",                     \
+		       OF_PROTOCOL(transport, protocol, peer_share), 0),
 #define ATTENTION(word, kernel)                          \
 	NUMBER("calibration.attention_efficiency." word, \
 	       accelerator.calibration.attention_efficiency[kernel], 0)
@@ -54,6 +67,7 @@ static const struct field fields[] = {
 	  sizeof(((struct draft *)0)->note.title), 0, NULL },
 	{ "name", FIELD_TEXT, C(name), 0, NULL },
 	{ "source", FIELD_TEXT, C(source), 0, NULL },
+	COUNT("torus_axes", torus_axes),
 	COUNT("gpus", gpus),
 	COUNT("gpus_per_node", gpus_per_node),
 	{ "torus", FIELD_BOOL, C(torus), 0, NULL },
@@ -84,6 +98,8 @@ static const struct field fields[] = {
 	LINK("domain", LINK_DOMAIN),
 	LINK("network", LINK_NETWORK),
 	LINK("upper", LINK_UPPER),
+	MEASURED_PROTOCOLS(PROTOCOL)
+		NUMBER("collectives.copy_share", accelerator.transports.copy_share, 0),
 	GEMM("bf16", PRECISION_BF16),
 	GEMM("fp16", PRECISION_FP16),
 	GEMM("fp32", PRECISION_FP32),
@@ -107,6 +123,8 @@ static const struct field fields[] = {
 	NUMBER("calibration.tail_share", accelerator.calibration.tail_share, 0),
 	NUMBER("calibration.moe_layer_us", accelerator.calibration.moe_layer_seconds,
 	       1e-6),
+	NUMBER("calibration.collective_share", accelerator.calibration.collective_share,
+	       0),
 	NUMBER("calibration.step_ms", accelerator.calibration.step_seconds, 1e-3),
 	{ "calibration.unmeasured", FIELD_BOOL, C(accelerator.calibration.unmeasured),
 	  0, NULL },
@@ -136,7 +154,6 @@ static const struct field fields[] = {
 	SERVING("grouped_gemm_efficiency", grouped_gemm_efficiency, 0),
 	SERVING("grouped_stream_efficiency", grouped_stream_efficiency, 0),
 	SERVING("grouped_us", grouped_fixed_seconds, 1e-6),
-	SERVING("all_reduce_us", all_reduce_seconds, 1e-6),
 	SERVING("all_to_all_us", all_to_all_seconds, 1e-6),
 };
 

@@ -15,6 +15,7 @@ static const char *const kv_words[] = { "divisor-or-multiple", "tp-divides-kv-he
 					NULL };
 
 static const char *const share_words[] = { "rest", "gpu", "static", NULL };
+static const char *const kernel_words[] = { "nccl", "vllm", "tensorrt-llm", NULL };
 static const char *const split_words[] = { "even", "by-weights", NULL };
 
 struct draft {
@@ -67,6 +68,7 @@ static const struct field fields[] = {
 	{ "serving.max_batched_tokens", FIELD_COUNT, S(serving.max_batched_tokens), 0,
 	  NULL },
 	{ "serving.memory_share_of", FIELD_WORD, S(serving.share_of), 0, share_words },
+	{ "serving.all_reduce", FIELD_WORD, S(serving.kernels), 0, kernel_words },
 	{ "serving.logit_bytes", FIELD_NUMBER, S(serving.logit_bytes), 0, NULL },
 	{ "serving.other_gib", FIELD_NUMBER, S(serving.other_bytes), 1073741824.0,
 	  NULL },

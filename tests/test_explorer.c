@@ -161,7 +161,7 @@ static void test_the_headline_never_leaves(void **state)
 		stage_shows(&s, "per GPU 903 tok/s");
 	}
 	stage_type(&s, "5l");
-	stage_shows(&s, "43.6 GiB -39%v  per GPU 731 tok/s -19%v");
+	stage_shows(&s, "43.6 GiB -39%v  per GPU 735 tok/s -19%v");
 	stage_type(&s, "=3\n");
 	stage_shows(&s, "can't run");
 	stage_close(&s);

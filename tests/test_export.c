@@ -106,12 +106,19 @@ static void import_as(const char *format, const char *text, struct scenario *out
 }
 
 /* Megatron has no words for these; the writer says so in comments. */
-static const char *const not_megatron[] = {
-	"fsdp_reshard",   "fsdp_prefetch",      "document_len",
-	"optimizer_sync", "lora_rank",          "fused_norms",
-	"compile",        "vocab_parallel",     "async_tp",
-	"imbalance",      "activation_offload", NULL
-};
+static const char *const not_megatron[] = { "fsdp_reshard",
+					    "fsdp_prefetch",
+					    "document_len",
+					    "optimizer_sync",
+					    "lora_rank",
+					    "fused_norms",
+					    "compile",
+					    "vocab_parallel",
+					    "async_tp",
+					    "imbalance",
+					    "collective",
+					    "activation_offload",
+					    NULL };
 
 static void check_counts(const struct scenario *a, const struct scenario *b,
 			 double tolerance)
@@ -306,8 +313,11 @@ static void check_said(const char *format, struct scenario *s)
 	for (int i = 0; i < knob_count(); i++) {
 		const struct knob *knob = &knob_table[i];
 		char had[MAX_LAYOUT], got[MAX_LAYOUT];
-		bool counts =
-			strcmp(knob->key, "gpus") == 0 || strcmp(knob->key, "gbs") == 0;
+		/* all of a number that did not come back either */
+		bool whole =
+			strcmp(knob->key, "zero_group") == 0 && s->plan.zero_group == 0;
+		bool counts = whole || strcmp(knob->key, "gpus") == 0 ||
+			      strcmp(knob->key, "gbs") == 0;
 
 		if ((knob->group == GROUP_CLUSTER && strcmp(knob->key, "gpus") != 0) ||
 		    knob->group == GROUP_RUN || (counts && degrees) ||

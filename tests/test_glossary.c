@@ -6,12 +6,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/collective/collective.h"
 #include "engine/estimate/estimate.h"
 #include "engine/explain/explain.h"
 #include "engine/glossary/glossary.h"
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
-#include "engine/price/collective.h"
 #include "engine/whatif/whatif.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
@@ -441,7 +441,7 @@ static void test_pages_in_the_explorer(void **state)
 {
 	(void)state;
 	run_check("screen overview --size 100x40 --keys i", 0, "why turn it", NULL);
-	run_check("screen overview --size 100x40 --keys i", 0, "tokens/s/GPU       731",
+	run_check("screen overview --size 100x40 --keys i", 0, "tokens/s/GPU       735",
 		  NULL);
 	run_check("screen overview --size 100x60 --focus gbs --keys i", 0,
 		  "tokens_per_step", NULL);

@@ -184,6 +184,9 @@ static const struct effect rows[] = {
 	{ MOE, "", "ep_overlap", "off", "on", "ep.exposed_seconds", FALLS,
 	  "the stack hides a share behind computing" },
 
+	{ DENSE, "sp=off", "collective", "ring", "doubling", "tp.bytes",
+	  IS(3 / (2 * 7.0 / 8)), "n lg 8 of an all-reduce, in place of 2(p-1)/p n" },
+
 	/* experts */
 	{ MOE, "", "moe_dispatcher", "alltoall", "allgather", "ep.bytes", IS(8.0 / 2),
 	  "every token to all 8 ranks, not to its 2 experts" },

@@ -133,6 +133,14 @@ static void slow_down(struct scenario *s, double k)
 	a->calibration.kernel_seconds *= k;
 	a->calibration.moe_layer_seconds *= k;
 	a->calibration.step_seconds *= k;
+	for (int i = 0; i < TRANSPORT_COUNT * PROTOCOL_COUNT; i++) {
+		struct protocol *p =
+			&a->transports.row[i / PROTOCOL_COUNT][i % PROTOCOL_COUNT];
+
+		p->start_seconds *= k;
+		p->hop_seconds *= k;
+		p->peer_seconds *= k;
+	}
 	for (int i = 0; i < LINK_COUNT; i++) {
 		s->cluster.link[i].bytes_per_second /= k;
 		s->cluster.link[i].latency_seconds *= k;

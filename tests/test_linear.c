@@ -49,7 +49,7 @@ static const struct sample {
 	{ "tp 3\n", "This plan can't run.\n", "tok/s per GPU, " },
 	{ "tp 3\n", "; try tp 2 or 4\n", NULL },
 	{ "tp three\n", "tp takes a number", "was" },
-	{ "tp\n", "8 903, 16 731, 32 illegal", NULL },
+	{ "tp\n", "8 903, 16 735, 32 illegal", NULL },
 	{ "pp 8\nu\n", "undone: pp to 8\n903 tok/s per GPU, up 4.7 %.", NULL },
 	{ "undo\n", "nothing to undo\n", NULL },
 	{ "memory\n", "  activations 41.9 GiB\n", "step " },

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/collective/collective.h"
 #include "engine/graph/graph.h"
 #include "engine/knob/knob.h"
-#include "engine/price/collective.h"
 #include "engine/train/step.h"
 #include "engine/train/train.h"
 #include "presets/library.h"
@@ -209,17 +209,18 @@ static void test_rings_send_what_rings_send(void **state)
 	struct scenario s;
 	struct mesh mesh;
 	struct collective c;
+	struct fabric fabric;
 
 	(void)state;
 	case_dense(&s);
 	mesh_build(&s, &mesh);
-	collective_cost(&s.cluster, &mesh.tp_group, COLLECTIVE_ALL_REDUCE, 8e6, 1, &c);
+	collective_fabric(&s, NULL, &fabric);
+	collective_cost(&fabric, &mesh.tp_group, COLLECTIVE_ALL_REDUCE, 8e6, &c);
 	assert_close(c.sent_bytes, 2 * 8e6 * 7 / 8, 1e-12);
-	collective_cost(&s.cluster, &mesh.tp_group, COLLECTIVE_ALL_GATHER, 8e6, 1, &c);
+	collective_cost(&fabric, &mesh.tp_group, COLLECTIVE_ALL_GATHER, 8e6, &c);
 	assert_close(c.sent_bytes, 8e6 * 7 / 8, 1e-12);
 	assert_true(c.network_bytes == 0);
-	collective_cost(&s.cluster, &mesh.dp_group, COLLECTIVE_REDUCE_SCATTER, 8e6, 1,
-			&c);
+	collective_cost(&fabric, &mesh.dp_group, COLLECTIVE_REDUCE_SCATTER, 8e6, &c);
 	assert_close(c.sent_bytes, 8e6 / 2, 1e-12);
 	assert_close(c.network_bytes, c.sent_bytes, 1e-12);
 }
@@ -228,8 +229,11 @@ static double seconds_of(const struct scenario *s, const struct group *group,
 			 enum collective_kind kind, double bytes)
 {
 	struct collective c;
+	struct fabric fabric;
 
-	collective_cost(&s->cluster, group, kind, bytes, 1, &c);
+	collective_fabric(s, NULL, &fabric);
+	fabric.network_share = 1;
+	collective_cost(&fabric, group, kind, bytes, &c);
 	return c.seconds;
 }
 
@@ -241,6 +245,7 @@ static void test_sharp_acts_on_the_network(void **state)
 	struct estimate *off = calloc(1, sizeof *off), *on = calloc(1, sizeof *on);
 	struct scenario s, sharp;
 	struct collective c;
+	struct fabric fabric;
 	struct mesh mesh;
 
 	(void)state;
@@ -252,7 +257,9 @@ static void test_sharp_acts_on_the_network(void **state)
 	mesh_build(&s, &mesh);
 	const struct group *tp = &mesh.tp_group, *dp = &mesh.dp_group;
 	assert_int_equal(dp->ranks, 8);
-	collective_cost(&sharp.cluster, dp, COLLECTIVE_ALL_REDUCE, 8e9, 1, &c);
+	collective_fabric(&sharp, NULL, &fabric);
+	fabric.network_share = 1;
+	collective_cost(&fabric, dp, COLLECTIVE_ALL_REDUCE, 8e9, &c);
 	assert_close(c.network_bytes, 8e9, 1e-12);
 	assert_close(seconds_of(&s, dp, COLLECTIVE_ALL_REDUCE, 8e9) / c.seconds, 1.75,
 		     0.01);

@@ -127,6 +127,8 @@ static void small(struct scenario *s)
 		s->stack.sync_copy_bytes = 0;
 		random_model(&s->model);
 		random_plan(s);
+		/* the twin passes on in rings */
+		s->plan.collective = ALGORITHM_RING;
 	} while (scenario_check(s, NULL) > 0 || (train_estimate(s, &e), !e.legal));
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/predict/predict.h"
 #include "engine/train/train.h"
 #include "engine/whatif/whatif.h"
 #include "tests/support/case.h"
@@ -20,7 +21,7 @@ static void check_item(const struct scenario *s, const struct knob *knob,
 	struct scenario turned = *s;
 
 	assert_true(knob_set(&turned, knob, item->value));
-	train_estimate(&turned, &turned_estimate);
+	scenario_estimate(&turned, &turned_estimate);
 	assert_int_equal(turned_estimate.legal, item->legal);
 	assert_int_equal(turned_estimate.fits, item->fits);
 	if (!item->legal) {
@@ -106,7 +107,7 @@ static double rate_of(const struct scenario *s, const struct knob *knob, int dir
 
 	if (value == knob_get(s, knob) || !knob_set(&turned, knob, value))
 		return 0;
-	train_estimate(&turned, &turned_estimate);
+	scenario_estimate(&turned, &turned_estimate);
 	return turned_estimate.feasible ? turned_estimate.tokens_per_second_per_gpu : 0;
 }
 

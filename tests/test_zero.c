@@ -47,6 +47,7 @@ static void mixtral(struct scenario *s)
 	s->plan.fsdp_prefetch = 1;
 	s->plan.recompute = RECOMPUTE_NONE;
 	s->plan.schedule = SCHEDULE_1F1B;
+	s->plan.collective = ALGORITHM_RING; /* trees send more */
 }
 
 /* One split of 64 GPUs on nodes of 8. Of each family: weights of a rank, mean of the

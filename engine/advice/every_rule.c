@@ -18,6 +18,9 @@ const struct rule *rule_at(int index)
 	for (int i = 0; serve_note(i); i++)
 		if (index-- == 0)
 			return serve_note(i);
+	for (int i = 0; estimate_note(i); i++)
+		if (index-- == 0)
+			return estimate_note(i);
 	for (int i = 0; train_note(i); i++)
 		if (index-- == 0)
 			return train_note(i);

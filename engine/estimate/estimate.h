@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "engine/base/limits.h"
+#include "engine/collective/collective.h"
 #include "engine/knob/finding.h"
 #include "engine/plan/dimension.h"
 #include "engine/plan/scenario.h"
-#include "engine/price/collective.h"
 
 /* What one pipeline stage (its fullest rank) holds at its peak. */
 struct stage_memory {
@@ -62,14 +62,19 @@ struct dimension_cost {
 struct traffic {
 	enum dimension dimension;
 	enum collective_kind kind;
-	const char *what; /* "attention output", "gradients" */
-	int64_t ranks;    /* of the group */
-	int64_t ranks_per_domain;
+	enum algorithm algorithm; /* ALGORITHM_COUNT: calls differ */
+	const char *what;         /* "attention output", "gradients" */
+	int64_t ranks;            /* of the group */
+	int64_t ranks_per_domain, stride;
 	enum link_level link; /* the slowest level that it crosses */
 	double count;         /* calls per GPU and step, mean over stages */
 	double payload_bytes; /* of one call */
 	double sent_bytes;    /* per GPU of one call */
 	double seconds;       /* of one call */
+	/* What the library is called with: pieces of so many bytes each, of which
+	 * remote_bytes leave the domain in an all-to-all. An all-to-all of experts ends
+	 * with the busiest rank, which has more than the payload. Means, as above. */
+	double pieces, call_bytes, remote_bytes;
 	double total_bytes, network_bytes, total_seconds, exposed_seconds;
 };
 
@@ -180,6 +185,12 @@ struct estimate {
 
 /* A legal plan that the accelerator's memory does not hold, whatever the host has. */
 bool estimate_is_too_large(const struct estimate *estimate);
+
+/* Adds a warning where the knob `collective` pins an algorithm that none of the
+ * estimate's collectives can run, with some that can. */
+void estimate_check_pin(const struct scenario *scenario, struct estimate *out);
+/* The rules of that; NULL behind the last. */
+const struct rule *estimate_note(int index);
 
 const char *bound_label(enum bound bound); /* "compute" ... */
 

@@ -19,6 +19,22 @@
 		key, title, FORM_COUNT, CONSTANT_FLAG, AT(field, bool) \
 	}
 
+#define OF_PROTOCOL(transport, protocol, member)                                       \
+	cluster.accelerator.transports.row[TRANSPORT_##transport][PROTOCOL_##protocol] \
+		.member
+#define PROTOCOL(word, transport, protocol)                                         \
+	REAL("cluster." word "_start_seconds", "Start of a collective's kernel",    \
+	     FORM_SECONDS, OF_PROTOCOL(transport, protocol, start_seconds)),        \
+		REAL("cluster." word "_hop_seconds", "A step inside the domain",    \
+		     FORM_SECONDS, OF_PROTOCOL(transport, protocol, hop_seconds)),  \
+		REAL("cluster." word "_peer_seconds", "Each peer at once",          \
+		     FORM_SECONDS, OF_PROTOCOL(transport, protocol, peer_seconds)), \
+		REAL("cluster." word "_share", "Share of the domain's plateau",     \
+		     FORM_PERCENT, OF_PROTOCOL(transport, protocol, share)),        \
+		REAL("cluster." word "_peer_share",                                 \
+		     "Share of the plateau towards one peer", FORM_PERCENT,         \
+		     OF_PROTOCOL(transport, protocol, peer_share)),
+
 const struct constant explain_constants[] = {
 	WHOLE("model.layers", "Layers", model.layers),
 	WHOLE("model.hidden", "Hidden size", model.hidden),
@@ -132,12 +148,15 @@ const struct constant explain_constants[] = {
 	REAL("cluster.serving_grouped_fixed_seconds", "Fixed time of routing",
 	     FORM_SECONDS,
 	     cluster.accelerator.calibration.serving.grouped_fixed_seconds),
-	REAL("cluster.serving_all_reduce_seconds",
-	     "Latency of an all-reduce in the domain", FORM_SECONDS,
-	     cluster.accelerator.calibration.serving.all_reduce_seconds),
 	REAL("cluster.serving_all_to_all_seconds",
 	     "Latency of an all-to-all in the domain", FORM_SECONDS,
 	     cluster.accelerator.calibration.serving.all_to_all_seconds),
+	MEASURED_PROTOCOLS(PROTOCOL)
+		REAL("cluster.copy_share", "Rate of a copy over the plateau", FORM_REAL,
+		     cluster.accelerator.transports.copy_share),
+	REAL("cluster.collective_share",
+	     "Share of the domain's plateau that a step reaches", FORM_PERCENT,
+	     cluster.accelerator.calibration.collective_share),
 	REAL("cluster.domain_bytes_per_second", "Fast domain, bytes/s each way",
 	     FORM_TRAFFIC, cluster.link[LINK_DOMAIN].bytes_per_second),
 	REAL("cluster.domain_efficiency", "Share of the domain that is reached",

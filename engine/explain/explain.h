@@ -9,7 +9,7 @@
 enum { EXPLAIN_MAX_TERMS = 40, EXPLAIN_MAX_BESIDE = 12, EXPLAIN_MAX_KEY = 64 };
 
 struct explanation_term {
-	char symbol[16];     /* "m" */
+	char symbol[24];     /* "m" */
 	const char *meaning; /* "micro-batches per pipeline" */
 	enum form form;
 	double value;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/collective/seconds.h"
 #include "engine/explain/row.h"
 
 static const struct explain_row *find_row(const struct explain_row *rows,
@@ -271,6 +272,27 @@ static bool find_part(const struct asked *from, const char *key,
 	return key && add_up(&asked, &asked.op, first, last, find_operator, key, out);
 }
 
+/* "ring.near_steps" */
+static bool find_algorithm(const struct asked *from, const char *key,
+			   struct explain_number *out)
+{
+	const char *dot = strchr(key, '.');
+	struct asked asked = *from;
+	struct account account;
+
+	for (int i = 1; dot && i < ALGORITHM_COUNT; i++) {
+		const char *name = algorithm_name((enum algorithm)i);
+
+		if (strlen(name) != (size_t)(dot - key) ||
+		    strncmp(name, key, (size_t)(dot - key)) != 0)
+			continue;
+		asked.algorithm = (enum algorithm)i;
+		return explain_account(&asked, asked.algorithm, &account) &&
+		       take_node(&asked, explain_algorithm, dot + 1, out);
+	}
+	return false;
+}
+
 static bool find_traffic(const struct asked *from, const char *key,
 			 struct explain_number *out)
 {
@@ -280,8 +302,11 @@ static bool find_traffic(const struct asked *from, const char *key,
 	if (!asked.estimate->legal)
 		return false;
 	key = read_index(key, asked.estimate->traffic_count, &asked.traffic, &last);
-	return key && last == asked.traffic &&
-	       take_node(&asked, explain_traffic, key, out);
+	if (!key || last != asked.traffic)
+		return false;
+	if (strncmp(key, "by.", 3) == 0)
+		return find_algorithm(&asked, key + 3, out);
+	return take_node(&asked, explain_traffic, key, out);
 }
 
 static bool find_model_kind(const struct asked *from, const char *key,

@@ -483,6 +483,6 @@ const struct explain_node explain_operator[] = {
 	  .form = FORM_SECONDS,
 	  .value = call,
 	  .row.assumption = "Priced by its bytes, group and links; see Traffic.",
-	  .row.source = "engine/price/collective.h" },
+	  .row.source = "engine/collective/collective.h" },
 	{ .row.key = NULL },
 };

@@ -33,6 +33,7 @@ struct asked {
 	int op;      /* of "kinds.0.operators.4.forward_seconds" */
 	int kind;    /* of "model.kinds.0.mixer_parameters" */
 	int traffic; /* of "traffic.3.seconds" */
+	enum algorithm algorithm; /* of "traffic.3.by.ring.seconds" */
 };
 
 struct explain_row {
@@ -61,9 +62,9 @@ extern const struct explain_row explain_serving_dimensions[];
 /* Below the estimate. */
 extern const struct explain_node explain_stage[], explain_stage_kind[], explain_chunk[],
 	explain_chunk_kind[], explain_layer[], explain_operator[], explain_traffic[],
-	explain_degrees_nodes[], explain_rates[], explain_stage_times[],
-	explain_serving_nodes[], explain_exposure[], explain_model[],
-	explain_model_kind[];
+	explain_algorithm[], explain_degrees_nodes[], explain_rates[],
+	explain_stage_times[], explain_serving_nodes[], explain_exposure[],
+	explain_model[], explain_model_kind[];
 
 /* What a key leads to. */
 struct explain_number {
@@ -134,6 +135,16 @@ bool explain_leaf(const struct scenario *scenario, const char *key,
 		  struct explanation *out);
 bool explain_leaf_value(const struct scenario *scenario, const char *key,
 			enum form *form, double *value);
+
+/* One call of the asked row of Traffic by an algorithm; false where it does not apply.
+ */
+struct account;
+bool explain_account(const struct asked *asked, enum algorithm algorithm,
+		     struct account *out);
+/* Whether the software would take it there by itself. */
+bool explain_offers(const struct asked *asked, enum algorithm algorithm);
+/* Terms of the seconds of a call, and beside them what other algorithms would take. */
+void explain_call_seconds(const struct asked *asked, struct explanation *out);
 
 /* What the papers say of the plan's schedule, and of which case: equal stages whose
  * forward, input and weight gradient take one third each. */

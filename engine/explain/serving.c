@@ -290,7 +290,7 @@ const struct explain_row explain_serving[] = {
 	  "scale * (TP + EP + CP + PP)",
 	  "Nothing hides them; inside a domain "
 	  "servers reduce with kernels of their own.",
-	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us", network },
+	  "engine/serve/traffic.c; presets/clusters: collectives", network },
 	{ "decode_overhead_seconds", "Overhead of a decode pass",
 	  "scale * pass * (1 + draft) - compute - memory - network", bounds,
 	  "presets/stacks: serving.iteration_us", overhead },

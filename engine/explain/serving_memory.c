@@ -246,15 +246,14 @@ const struct explain_row explain_serving_dimensions[] = {
 	{ "network_bytes", "Of them across the network", NULL,
 	  "The rest stays inside the fast domain. An all-to-all "
 	  "sends each token once to each domain that it needs.",
-	  "engine/price/collective.h", explain_network },
+	  "engine/collective/collective.h", explain_network },
 	{ "payload_bytes", "Payload", NULL,
 	  "Without what an algorithm sends more than once.",
-	  "engine/price/collective.h", explain_payload },
+	  "engine/collective/collective.h", explain_payload },
 	{ "seconds", "Time of these collectives", NULL,
 	  "Inside a domain servers reduce with kernels of "
 	  "their own, whose latency is a third of NCCL's.",
-	  "engine/serve/traffic.c; presets/clusters: serving.all_reduce_us",
-	  explain_seconds },
+	  "engine/serve/traffic.c; presets/clusters: collectives", explain_seconds },
 	{ "exposed_seconds", "Exposed: what no computation hides", NULL,
 	  "A decode pass has nothing to hide them behind, unless two halves of the "
 	  "batch take turns (EP overlap).",

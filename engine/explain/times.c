@@ -156,10 +156,10 @@ const struct explain_row explain_dimensions[] = {
 	{ "network_bytes", "Of them across the network", NULL,
 	  "The rest stays inside the fast domain. An all-to-all "
 	  "sends each token once to each domain that it needs.",
-	  "engine/price/collective.h", explain_network },
+	  "engine/collective/collective.h", explain_network },
 	{ "payload_bytes", "Payload", NULL,
 	  "Without what an algorithm sends more than once.",
-	  "engine/price/collective.h", explain_payload },
+	  "engine/collective/collective.h", explain_payload },
 	{ "seconds", "Time of these collectives", NULL,
 	  "Latency and transfer overlap a little, which is what measured sizes "
 	  "show. Groups that leave a domain side by side share its way out.",

@@ -22,6 +22,9 @@ OF(all_sent, total_bytes)
 OF(network, network_bytes)
 OF(all_seconds, total_seconds)
 OF(exposed, exposed_seconds)
+OF(pieces, pieces)
+OF(call_bytes, call_bytes)
+OF(remote, remote_bytes)
 
 static double all_payload(const struct asked *a)
 {
@@ -82,7 +85,7 @@ static void exposed_terms(const struct asked *a, struct explanation *out)
 	{                                                                        \
 		.row.key = name, .row.title = words, .form = unit, .value = of,  \
 		.row.fill = terms, .row.formula = text, .row.assumption = about, \
-		.row.source = "engine/price/collective.h"                        \
+		.row.source = "engine/collective/collective.h"                   \
 	}
 
 static const char mean[] = "Mean of the calls of the name, over layers and stages.";
@@ -96,8 +99,15 @@ const struct explain_node explain_traffic[] = {
 	     "By the chosen algorithm, in the format that travels. Mean of the calls."),
 	NODE("call_network_bytes", "Of it across the network", FORM_TRAFFIC,
 	     network_of_one, NULL, NULL, mean),
-	NODE("seconds", "Of a call", FORM_SECONDS, seconds, NULL, NULL,
-	     "Latency and transfer by the chosen algorithm. Mean of the calls."),
+	NODE("seconds", "Of a call", FORM_SECONDS, seconds, explain_call_seconds, NULL,
+	     "By the quickest algorithm that the software has, unless the knob "
+	     "collective pins one. Mean of the calls."),
+	NODE("pieces", "Calls of the library that it is made of", FORM_REAL, pieces,
+	     NULL, NULL, mean),
+	NODE("call_bytes", "Payload of each of them", FORM_TRAFFIC, call_bytes, NULL,
+	     NULL, "Of the rank that has most. Mean of the calls."),
+	NODE("remote_bytes", "Of it, what leaves the domain", FORM_TRAFFIC, remote,
+	     NULL, NULL, "Copies of tokens, each to the domains that need it."),
 	NODE("exposed_share", "Share that nothing hides", FORM_PERCENT, shown, NULL,
 	     NULL, "What runs beside these calls hides the rest."),
 	NODE("total_bytes", "Sent per GPU", FORM_TRAFFIC, all_sent, sent_terms, "n * x",

@@ -207,6 +207,11 @@ const struct glossary_word glossary_knobs[] = {
 	  "computes ([overlap]).",
 	  "It hides the largest cost of experts on many nodes; it holds two "
 	  "micro-batches at once." },
+	{ WORD_KNOB, "collective", NULL,
+	  "By which way of passing pieces on a group exchanges what it has: round in a "
+	  "ring, up and down a tree, all with all at once, or added up by a switch.",
+	  "Left alone, the quickest that the software has is taken. One that is set "
+	  "by hand shows what another would take." },
 	{ WORD_KNOB, "shared_expert_overlap", NULL,
 	  "Whether the part that all [tokens] use computes while the others travel to "
 	  "their [experts].",

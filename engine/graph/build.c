@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "engine/base/plain.h"
-#include "engine/price/collective.h"
+#include "engine/collective/collective.h"
 
 struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
 				 const char *name)
@@ -181,10 +181,12 @@ struct graph_operator *graph_collective(const struct graph_context *c,
 	if (group->ranks < 2)
 		return NULL;
 	op = graph_add(graph, OPERATOR_COLLECTIVE, name);
-	collective_cost(&c->scenario->cluster, group, kind, payload_bytes,
-			c->network_share, &cost);
+	collective_cost(&c->fabric, group, kind, payload_bytes, &cost);
 	op->dimension = dimension;
 	op->collective = kind;
+	op->algorithm = cost.algorithm;
+	op->call_bytes = cost.call_bytes;
+	op->remote_bytes = cost.remote_bytes;
 	op->group = group;
 	op->payload_bytes = payload_bytes;
 	op->sent_bytes = cost.sent_bytes;
@@ -325,9 +327,7 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
 	out->ffn_copies = plan->compile ? 0 : scenario->stack.saved_ffn_copies;
 	out->head_copies = plan->compile ? 0 : scenario->stack.saved_head_copies;
-	out->network_share = scenario->stack.network_efficiency > 0
-				     ? scenario->stack.network_efficiency
-				     : 1;
+	collective_fabric(scenario, NULL, &out->fabric);
 	out->frozen = plan->lora_rank > 0;
 	out->adapter_rank = (double)plan->lora_rank;
 }

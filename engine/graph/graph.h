@@ -6,9 +6,9 @@
 #ifndef ENGINE_GRAPH_H
 #define ENGINE_GRAPH_H
 
+#include "engine/collective/collective.h"
 #include "engine/plan/mesh.h"
 #include "engine/plan/scenario.h"
-#include "engine/price/collective.h"
 #include "engine/price/roofline.h"
 
 enum operator_kind {
@@ -51,6 +51,8 @@ struct graph_operator {
 	/* OPERATOR_COLLECTIVE: seconds above are of all calls each way */
 	enum dimension dimension;
 	enum collective_kind collective;
+	enum algorithm algorithm;
+	double call_bytes, remote_bytes; /* of the busiest rank; see struct collective */
 	const struct group *group;
 	double payload_bytes, sent_bytes, network_bytes; /* of one call */
 	int forward_calls, backward_calls;
@@ -79,7 +81,7 @@ struct graph_context {
 	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element */
 	double unaligned_efficiency;
 	double ffn_copies, head_copies; /* tensors that unfused software keeps */
-	double network_share;           /* the stack's share of the network */
+	struct fabric fabric;           /* what carries its collectives */
 	bool frozen;                    /* LoRA: the base does not train */
 	double adapter_rank;            /* of the adapters beside its matrices */
 };

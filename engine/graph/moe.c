@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "engine/base/plain.h"
+#include "engine/collective/collective.h"
 #include "engine/graph/build.h"
-#include "engine/price/collective.h"
 
 /* What a rank sends and what its experts work on. */
 struct routing {
@@ -50,13 +50,17 @@ static void route(const struct graph_context *c, struct routing *r)
 	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * r->busy;
 }
 
-static double remote_copies(const struct graph_context *c, const struct routing *r)
+/* Whether the dispatcher sends a token to each domain once. */
+static bool sends_once(const struct graph_context *c)
 {
 	int dispatcher = c->scenario->plan.moe_dispatcher;
 
-	return collective_remote_copies(&c->mesh->ep_group, r->top_k,
-					dispatcher == DISPATCH_DEEPEP ||
-						dispatcher == DISPATCH_HYBRIDEP,
+	return dispatcher == DISPATCH_DEEPEP || dispatcher == DISPATCH_HYBRIDEP;
+}
+
+static double remote_copies(const struct graph_context *c, const struct routing *r)
+{
+	return collective_remote_copies(&c->mesh->ep_group, r->top_k, sends_once(c),
 					(double)c->scenario->model.moe.group_limit);
 }
 
@@ -81,9 +85,13 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 	op = graph_collective(c, graph, name, DIM_EP, COLLECTIVE_ALL_TO_ALL, ep,
 			      r->sent * token_bytes * r->top_k, 1, 1);
 	/* it ends when the busiest rank has everything; the mean sends less */
-	collective_dispatch(&c->scenario->cluster, ep, r->busy * token_bytes * r->top_k,
-			    r->busy * token_bytes * remote_copies(c, r),
-			    c->network_share, &cost);
+	collective_dispatch(&c->fabric, ep,
+			    sends_once(c) ? EXCHANGE_ONCE : EXCHANGE_PLAIN,
+			    r->busy * token_bytes * r->top_k,
+			    r->busy * token_bytes * remote_copies(c, r), &cost);
+	op->algorithm = cost.algorithm;
+	op->call_bytes = cost.call_bytes;
+	op->remote_bytes = cost.remote_bytes;
 	op->sent_bytes = cost.sent_bytes * r->sent / r->busy;
 	op->network_bytes = cost.network_bytes * r->sent / r->busy;
 	op->forward_seconds = op->input_grad_seconds = cost.seconds;

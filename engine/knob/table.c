@@ -1,6 +1,12 @@
 /* table.c - one row for each thing that a person can turn. */
+#include "engine/collective/units.h"
 #include "engine/knob/knob.h"
 
+static const char *const collective_words[] = { "auto",
+#define WORD_OF(NAME, id, word, has) word,
+						COLLECTIVE_UNITS(WORD_OF)
+#undef WORD_OF
+							NULL };
 static const char *const cp_words[] = { "ring", "all-gather", "ulysses", NULL };
 static const char *const recompute_words[] = { "none", "selective", "full", NULL };
 static const char *const module_words[] = {
@@ -175,6 +181,11 @@ static bool has_upper_link(const struct scenario *s)
 static bool has_network(const struct scenario *s)
 {
 	return cluster_domain(&s->cluster) < s->cluster.gpus;
+}
+
+static bool has_peers(const struct scenario *s)
+{
+	return s->cluster.gpus > 1;
 }
 
 static bool is_continuous(const struct scenario *s)
@@ -420,6 +431,11 @@ const struct knob knob_table[] = {
 	{ "ep_overlap", "overlap_moe_expert_parallel_comm", "EP all-to-all", "",
 	  "Hide the expert all-to-all behind another micro-batch's computation.",
 	  GROUP_OVERLAP, SWITCH(plan.ep_overlap), .applies = has_ep, .both = true },
+	{ "collective", "collective_algorithm", "collectives", "",
+	  "One algorithm for all collectives that it can run; the others stay with "
+	  "the quickest that the software has.",
+	  GROUP_OVERLAP, WORD(plan.collective, collective_words), .applies = has_peers,
+	  .both = true },
 	{ "shared_expert_overlap", "moe_shared_expert_overlap", "shared experts", "",
 	  "Run shared experts while routed tokens travel.", GROUP_OVERLAP,
 	  SWITCH(plan.shared_expert_overlap), .applies = has_shared_experts },

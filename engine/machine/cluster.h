@@ -11,6 +11,7 @@
 
 #include "engine/base/limits.h"
 #include "engine/machine/serving.h"
+#include "engine/machine/transport.h"
 
 enum precision {
 	PRECISION_BF16,
@@ -47,7 +48,9 @@ struct calibration {
 	double tail_share;             /* of what idle cores of a GEMM cost */
 	double moe_layer_seconds;      /* fixed time of routing a MoE layer once */
 	double step_seconds;           /* fixed time of one optimizer step */
-	bool unmeasured; /* no training run on it: shares of a comparable one */
+	double collective_share; /* of the domain's plateau, that a training step's
+				    collectives reach; 0 = all */
+	bool unmeasured;         /* no training run on it: shares of a comparable one */
 	struct serving_calibration serving;
 };
 
@@ -61,6 +64,7 @@ struct accelerator {
 	int64_t cores; /* streaming multiprocessors or the like; 0 = unknown */
 	double tdp_watts, idle_watts;
 	int64_t year; /* of introduction: kernel generations hang on it */
+	struct transports transports;
 	struct calibration calibration;
 };
 
@@ -90,6 +94,7 @@ struct cluster {
 	int64_t gpus_per_node; /* that share one host and its NICs */
 	struct link link[LINK_COUNT];
 	bool torus;                /* ICI torus instead of a switch */
+	int64_t torus_axes;        /* of it */
 	double price_per_gpu_hour; /* dollars */
 	double host_watts_per_gpu; /* CPU, NIC, fans, switches */
 	double host_bytes_per_gpu; /* its share of the node's memory; 0 = unknown */

@@ -82,8 +82,7 @@ struct serving_calibration {
 	double grouped_gemm_efficiency; /* of the GEMM's, for experts */
 	double grouped_stream_efficiency; /* of the GEMM's */
 	double grouped_fixed_seconds;     /* routing, sorting, combining of one layer */
-	double all_reduce_seconds;        /* latency in the fast domain */
-	double all_to_all_seconds;
+	double all_to_all_seconds;        /* start of a dispatch to experts */
 };
 
 /* What a server's memory share is a share of. */
@@ -92,6 +91,15 @@ enum share_meaning {
 	SHARE_OF_GPU,  /* of the whole GPU: what is held counts too (vLLM) */
 	SHARE_STATIC,  /* of what libraries leave: weights and cache (SGLang) */
 	SHARE_MEANING_COUNT
+};
+
+/* With which kernels a server reduces inside a domain where they are quicker than
+ * NCCL's. */
+enum reduction_kernels {
+	REDUCES_NCCL,     /* none of its own */
+	REDUCES_VLLM,     /* one-shot and two-shot (csrc/custom_all_reduce.cuh) */
+	REDUCES_TENSORRT, /* one-shot with flags in the data */
+	REDUCTION_KERNELS
 };
 
 /* What a person can't switch about a server. */
@@ -108,6 +116,7 @@ struct serving_stack {
 	bool reserves;  /* a request is let in when its whole output fits */
 	int64_t max_requests, max_batched_tokens;
 	enum share_meaning share_of;
+	enum reduction_kernels kernels;
 	double other_bytes;       /* context, libraries, graphs */
 	double logit_bytes;       /* peak of sampling, per logit */
 	double activation_copies; /* hidden-wide tensors per batched token */

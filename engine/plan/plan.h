@@ -119,6 +119,7 @@ struct plan {
 	/* overlaps */
 	bool overlap_grad_reduce, overlap_param_gather, tp_overlap, async_tp;
 	bool overlap_p2p, ep_overlap, shared_expert_overlap;
+	int collective; /* enum algorithm; 0 = the quickest */
 
 	/* mixture of experts */
 	int moe_dispatcher, moe_capacity;

@@ -59,6 +59,7 @@ static void shape(const struct scenario *s, struct engine_degrees degrees,
 	engine.plan.ep = (int64_t)e->ep;
 	engine.plan.etp = (int64_t)e->etp;
 	mesh_build(&engine, &out->mesh);
+	collective_fabric(s, NULL, &out->fabric);
 	out->scenario = s;
 	out->weight_bytes = serve_weight_bytes(s);
 	out->kv_bytes = serve_kv_element_bytes(s);

@@ -19,6 +19,8 @@ static double budget(const struct scenario *s)
 
 static void open_server(struct server *server, double gpus)
 {
+	collective_fabric(server->context.scenario, &server->choices,
+			  &server->context.fabric);
 	server->engines = floor(gpus / server->context.shape.ranks);
 	server->budget_tokens = budget(server->context.scenario);
 	server->room = 0;

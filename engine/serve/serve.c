@@ -343,6 +343,7 @@ void serve_estimate(const struct scenario *s, struct estimate *out)
 		return;
 	}
 	serve_explain_load(&run, s, v, &out->problems);
+	estimate_check_pin(s, out);
 	out->feasible = true;
 	out->step_seconds = v->decode_seconds;
 	out->step_low_seconds = v->tpot_low_seconds;

@@ -8,6 +8,7 @@
 /* One server: an engine shape that is run `engines` times. */
 struct server {
 	struct serve_context context;
+	struct collective_choices choices; /* of its collectives */
 	double engines;
 	double budget_tokens;  /* of one pass over prompts, per copy of the attention */
 	double room;           /* requests that the KV cache of one copy holds */

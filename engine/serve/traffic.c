@@ -1,12 +1,9 @@
 /* traffic.c - collectives of a serving pass.
  *
  * Inside the fast domain servers reduce with kernels of their own (one shot, two shots)
- * whose latency is a third of NCCL's: the calibration's all_reduce_seconds takes the
- * place of the ring's hops. Across domains NCCL's model holds (collective.h).
+ * beside NCCL's (struct fabric: servers).
  */
-#include <math.h>
-
-#include "engine/price/collective.h"
+#include "engine/collective/collective.h"
 #include "engine/serve/layer.h"
 
 static void add(struct layer_pass *out, enum dimension dimension,
@@ -22,8 +19,10 @@ static void add(struct layer_pass *out, enum dimension dimension,
 	*t = (struct traffic){
 		.dimension = dimension,
 		.kind = kind,
+		.algorithm = cost->algorithm,
 		.what = what,
 		.ranks = group->ranks,
+		.stride = group->stride,
 		.ranks_per_domain = group->per_domain,
 		.link = group->link,
 		.count = 1,
@@ -31,46 +30,21 @@ static void add(struct layer_pass *out, enum dimension dimension,
 		.sent_bytes = cost->sent_bytes,
 		.network_bytes = cost->network_bytes,
 		.seconds = cost->seconds,
+		.pieces = cost->pieces,
+		.call_bytes = cost->call_bytes,
+		.remote_bytes = cost->remote_bytes,
 	};
-}
-
-static double link_rate(const struct cluster *cluster, enum link_level level)
-{
-	const struct link *link = &cluster->link[level];
-	double rate =
-		link->bytes_per_second * (link->efficiency > 0 ? link->efficiency : 1);
-
-	return rate > 0 ? rate : 1;
-}
-
-/* Latency and bandwidth meet as in collective.h. */
-static void own_kernel(const struct cluster *cluster, const struct group *group,
-		       double latency, struct collective *cost)
-{
-	double transfer = cost->sent_bytes / link_rate(cluster, LINK_DOMAIN);
-
-	if (group->link == LINK_DOMAIN && latency > 0)
-		cost->seconds =
-			fmin(cost->seconds,
-			     latency + transfer + 1.1 * sqrt(latency * transfer));
 }
 
 static void collective(const struct serve_context *c, enum dimension dimension,
 		       enum collective_kind kind, const char *what,
 		       const struct group *group, double bytes, struct layer_pass *out)
 {
-	const struct cluster *cluster = &c->scenario->cluster;
-	const struct serving_calibration *rates =
-		&cluster->accelerator.calibration.serving;
 	struct collective cost;
 
 	if (group->ranks < 2 || bytes <= 0)
 		return;
-	collective_cost(cluster, group, kind, bytes, 1, &cost);
-	own_kernel(cluster, group,
-		   kind == COLLECTIVE_ALL_TO_ALL ? rates->all_to_all_seconds
-						 : rates->all_reduce_seconds,
-		   &cost);
+	collective_cost(&c->fabric, group, kind, bytes, &cost);
 	add(out, dimension, kind, what, group, bytes, &cost);
 }
 
@@ -89,33 +63,22 @@ void layer_gather(const struct serve_context *c, const char *what, double bytes,
 }
 
 /* Servers dispatch as DeepEP does: prompts cross the network once to each domain,
- * decoding requests go straight to each expert's rank. Either way all ranks are written
- * at once: latency grows with the logarithm of the domains (its README: 128 tokens take
- * 38, 102, 143, 167 us on 8, 16, 32, 64 ranks, most of it transfer), not with a ring.
- */
+ * decoding requests go straight to each expert's rank. */
 static void dispatch(const struct serve_context *c, const char *what, double bytes,
 		     struct layer_pass *out)
 {
-	const struct cluster *cluster = &c->scenario->cluster;
 	const struct moe *moe = &c->scenario->model.moe;
 	const struct group *group = &c->mesh.ep_group;
 	double chosen = (double)moe->experts_per_token;
 	double copies = collective_remote_copies(group, chosen, out->prompts,
 						 (double)moe->group_limit);
-	double domains = ceil((double)group->ranks / (double)group->per_domain);
-	double latency = cluster->accelerator.calibration.serving.all_to_all_seconds;
 	struct collective cost;
-	double transfer;
 
 	if (group->ranks < 2 || bytes <= 0)
 		return;
-	collective_dispatch(cluster, group, bytes, bytes / chosen * copies, 1, &cost);
-	if (latency > 0) {
-		latency += log2(domains) * cluster->link[LINK_NETWORK].latency_seconds;
-		transfer = fmax(cost.sent_bytes / link_rate(cluster, LINK_DOMAIN),
-				cost.network_bytes / link_rate(cluster, LINK_NETWORK));
-		cost.seconds = latency + transfer + 1.1 * sqrt(latency * transfer);
-	}
+	collective_dispatch(&c->fabric, group,
+			    out->prompts ? EXCHANGE_ONCE : EXCHANGE_STRAIGHT, bytes,
+			    bytes / chosen * copies, &cost);
 	add(out, DIM_EP, COLLECTIVE_ALL_TO_ALL, what, group, bytes, &cost);
 }
 

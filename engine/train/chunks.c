@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/base/plain.h"
-#include "engine/price/collective.h"
+#include "engine/collective/collective.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
@@ -191,14 +191,12 @@ static void list_shards(const struct shard_cost *cost, double gathers, double sc
 
 		if (g->seconds > 0)
 			step_traffic(out, f->gathers, DIM_DP, COLLECTIVE_ALL_GATHER,
-				     &f->group, gathers, f->weight_bytes, g->sent_bytes,
-				     g->network_bytes, g->seconds,
+				     &f->group, gathers, f->weight_bytes, g,
 				     exposed[0] * g->seconds / cost->gather_seconds);
 		if (c->seconds > 0)
 			step_traffic(out, f->scatters, DIM_DP,
 				     COLLECTIVE_REDUCE_SCATTER, &f->group, scatters,
-				     f->gradient_bytes, c->sent_bytes, c->network_bytes,
-				     c->seconds,
+				     f->gradient_bytes, c,
 				     exposed[1] * c->seconds / cost->scatter_seconds);
 	}
 }
@@ -312,9 +310,11 @@ static void offload_traffic(struct step *step, double times, struct chunk_time *
 	t->offload_backward = in_time;
 	t->exposed_forward += out_time;
 	t->exposed_backward += in_time;
-	step_traffic(out, "activations to host", DIM_HOST, COLLECTIVE_COPY, NULL,
-		     2 * runs, bytes, bytes, 0, bytes / rate,
-		     runs * (out_time + in_time));
+	step_traffic(
+		out, "activations to host", DIM_HOST, COLLECTIVE_COPY, NULL, 2 * runs,
+		bytes,
+		&(struct collective){ .seconds = bytes / rate, .sent_bytes = bytes },
+		runs * (out_time + in_time));
 }
 
 /* What virtual stage k takes, launching and traffic included; `times` are like it. */

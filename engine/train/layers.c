@@ -249,8 +249,15 @@ static void add_traffic(const struct step *step, const struct graph *graph, bool
 			exposed += op->exposed_forward;
 		}
 		step_traffic(out, op->name, op->dimension, op->collective, op->group,
-			     runs * calls, op->payload_bytes, op->sent_bytes,
-			     op->network_bytes, seconds, runs * exposed);
+			     runs * calls, op->payload_bytes,
+			     &(struct collective){ .seconds = seconds,
+						   .sent_bytes = op->sent_bytes,
+						   .network_bytes = op->network_bytes,
+						   .algorithm = op->algorithm,
+						   .pieces = 1,
+						   .call_bytes = op->call_bytes,
+						   .remote_bytes = op->remote_bytes },
+			     runs * exposed);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* stages.c - which layers go where, and the pipeline over them. */
 #include "engine/base/plain.h"
-#include "engine/price/collective.h"
+#include "engine/collective/collective.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
@@ -33,17 +33,16 @@ static void send_cost(struct step *step)
 	clear_bytes(&step->join, sizeof step->join);
 	step->join_seconds = 0;
 	if (!s->plan.sp && s->stack.scatters_sends && step->stages > 1) {
-		collective_cost(&s->cluster, &step->mesh.tp_group,
-				COLLECTIVE_ALL_GATHER, step->send_bytes,
-				step->context.network_share, &step->join);
+		collective_cost(&step->context.fabric, &step->mesh.tp_group,
+				COLLECTIVE_ALL_GATHER, step->send_bytes, &step->join);
 		step->send_bytes /= (double)step->mesh.tp;
 		step->join_seconds =
 			step->join.seconds *
 			schedule_cuts(s->plan.schedule, step->stages, step->chunks) /
 			(double)(step->stages * step->chunks - 1);
 	}
-	collective_cost(&s->cluster, &step->mesh.pp_group, COLLECTIVE_SEND,
-			step->send_bytes, step->context.network_share, &step->send);
+	collective_cost(&step->context.fabric, &step->mesh.pp_group, COLLECTIVE_SEND,
+			step->send_bytes, &step->send);
 	step->pipeline.send_seconds = step->send.seconds;
 }
 
@@ -61,15 +60,13 @@ static void send_traffic(const struct step *step, struct estimate *out)
 	if (step->join.seconds > 0)
 		step_traffic(out, "join messages", DIM_TP, COLLECTIVE_ALL_GATHER,
 			     &step->mesh.tp_group, each,
-			     step->send_bytes * (double)step->mesh.tp,
-			     step->join.sent_bytes, step->join.network_bytes,
-			     step->join.seconds, each * step->join.seconds);
+			     step->send_bytes * (double)step->mesh.tp, &step->join,
+			     each * step->join.seconds);
 	for (int i = 0; i < step->stages; i++)
 		exposed += step->result.transfer[i];
 	step_traffic(out, "stage to stage", DIM_PP, COLLECTIVE_SEND,
-		     &step->mesh.pp_group, each, step->send_bytes,
-		     step->send.sent_bytes, step->send.network_bytes,
-		     step->send.seconds, exposed / (double)step->stages);
+		     &step->mesh.pp_group, each, step->send_bytes, &step->send,
+		     exposed / (double)step->stages);
 }
 
 /* What pairs of a forward and a backward hid: the stages were busy that much less. The

@@ -2,12 +2,12 @@
 #ifndef ENGINE_TRAIN_STEP_H
 #define ENGINE_TRAIN_STEP_H
 
+#include "engine/collective/collective.h"
 #include "engine/estimate/estimate.h"
 #include "engine/graph/graph.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/plan/mesh.h"
 #include "engine/plan/split.h"
-#include "engine/price/collective.h"
 #include "engine/train/states.h"
 
 /* Seconds of one micro-batch on one virtual stage. */
@@ -68,6 +68,7 @@ struct step {
 	const struct scenario *scenario;
 	struct mesh mesh;
 	struct graph_context context;
+	struct collective_choices choices; /* of its collectives */
 	int64_t micro_batches;
 	int stages, chunks;
 	double kind_layers[MAX_LAYER_KINDS]; /* for traffic */
@@ -201,7 +202,7 @@ void step_expose_traffic(struct estimate *out, enum dimension dimension,
  * of one call their mean. */
 void step_traffic(struct estimate *out, const char *what, enum dimension dimension,
 		  enum collective_kind kind, const struct group *group, double count,
-		  double payload_bytes, double sent_bytes, double network_bytes,
-		  double seconds, double exposed_total);
+		  double payload_bytes, const struct collective *call,
+		  double exposed_total);
 
 #endif

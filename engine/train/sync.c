@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "engine/base/plain.h"
-#include "engine/price/collective.h"
+#include "engine/collective/collective.h"
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
@@ -44,8 +44,8 @@ void step_pieces(const struct step *step, const struct group *group,
 		 struct collective *out)
 {
 	calls = larger(1, calls);
-	collective_cost(&step->scenario->cluster, group, kind, bytes / calls,
-			step->context.network_share, out);
+	collective_cost(&step->context.fabric, group, kind, bytes / calls, out);
+	out->pieces = calls;
 	out->seconds *= calls;
 	out->sent_bytes *= calls;
 	out->network_bytes *= calls;
@@ -90,8 +90,7 @@ static double add_sync(const struct sync *s, const char *what,
 		calls = lesser(calls, bytes / least_bucket_bytes);
 	step_pieces(s->step, group, kind, bytes, calls, &cost);
 	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
-	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes,
-		     cost.sent_bytes, cost.network_bytes, cost.seconds,
+	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes, &cost,
 		     exposed * s->share);
 	return exposed;
 }
@@ -154,11 +153,11 @@ static double tied_seconds(const struct sync *s)
 
 	pair.ranks = 2;
 	pair.per_domain = pair.link == LINK_DOMAIN ? 2 : 1;
-	collective_cost(&s->step->scenario->cluster, &pair, COLLECTIVE_ALL_REDUCE,
-			bytes, s->step->context.network_share, &cost);
+	collective_cost(&s->step->context.fabric, &pair, COLLECTIVE_ALL_REDUCE, bytes,
+			&cost);
 	step_traffic(s->out, "tied embeddings", DIM_PP, COLLECTIVE_ALL_REDUCE,
-		     &s->step->mesh.pp_group, s->share, bytes, cost.sent_bytes,
-		     cost.network_bytes, cost.seconds, cost.seconds * s->share);
+		     &s->step->mesh.pp_group, s->share, bytes, &cost,
+		     cost.seconds * s->share);
 	return cost.seconds;
 }
 
@@ -181,8 +180,10 @@ static double host_seconds(const struct sync *s, double state_elements)
 
 	if (bytes <= 0 || rate <= 0)
 		return 0;
+	struct collective cost = { .seconds = bytes / rate, .sent_bytes = bytes };
+
 	step_traffic(s->out, "optimizer to host", DIM_HOST, COLLECTIVE_COPY, NULL,
-		     s->share, bytes, bytes, 0, bytes / rate, bytes / rate * s->share);
+		     s->share, bytes, &cost, cost.seconds * s->share);
 	return bytes / rate;
 }
 

@@ -31,8 +31,8 @@ static struct traffic *find(struct estimate *out, const char *what,
 
 void step_traffic(struct estimate *out, const char *what, enum dimension dimension,
 		  enum collective_kind kind, const struct group *group, double count,
-		  double payload_bytes, double sent_bytes, double network_bytes,
-		  double seconds, double exposed_total)
+		  double payload_bytes, const struct collective *call,
+		  double exposed_total)
 {
 	struct dimension_cost *cost;
 	struct traffic *t;
@@ -45,20 +45,27 @@ void step_traffic(struct estimate *out, const char *what, enum dimension dimensi
 	calls = t->count + count;
 	if (calls <= 0)
 		return;
+	t->algorithm = t->count > 0 && t->algorithm != call->algorithm
+			       ? ALGORITHM_COUNT
+			       : call->algorithm;
 	t->kind = kind;
 	t->ranks = group ? group->ranks : 1;
+	t->stride = group ? group->stride : 1;
 	t->ranks_per_domain = group ? group->per_domain : 1;
 	t->link = group ? group->link : LINK_DOMAIN;
 	t->count = calls;
 	t->payload_bytes += count * payload_bytes;
-	t->total_bytes += count * sent_bytes;
-	t->network_bytes += count * network_bytes;
-	t->total_seconds += count * seconds;
+	t->pieces += count * call->pieces;
+	t->call_bytes += count * call->call_bytes;
+	t->remote_bytes += count * call->remote_bytes;
+	t->total_bytes += count * call->sent_bytes;
+	t->network_bytes += count * call->network_bytes;
+	t->total_seconds += count * call->seconds;
 	t->exposed_seconds += exposed_total;
-	cost->bytes += count * sent_bytes;
-	cost->network_bytes += count * network_bytes;
+	cost->bytes += count * call->sent_bytes;
+	cost->network_bytes += count * call->network_bytes;
 	cost->payload_bytes += count * payload_bytes;
-	cost->seconds += count * seconds;
+	cost->seconds += count * call->seconds;
 	cost->exposed_seconds += exposed_total;
 }
 
@@ -69,6 +76,9 @@ void step_mean_traffic(struct estimate *out)
 		double share = t->count > 0 ? 1 / t->count : 0;
 
 		t->payload_bytes *= share;
+		t->pieces *= share;
+		t->call_bytes *= share;
+		t->remote_bytes *= share;
 		t->sent_bytes = t->total_bytes * share;
 		t->seconds = t->total_seconds * share;
 	}

@@ -69,6 +69,7 @@ bool train_step(const struct scenario *scenario, struct step *step,
 	out->stages = step->stages;
 	mesh_build(scenario, &step->mesh);
 	graph_context(scenario, &step->mesh, &step->context);
+	collective_fabric(scenario, &step->choices, &step->context.fabric);
 	step_layers(step, out);
 	if (!step_pipeline(step, out)) {
 		out->legal = false; /* scenario_check names every cause of this */
@@ -79,6 +80,7 @@ bool train_step(const struct scenario *scenario, struct step *step,
 	step_host(step, out);
 	step_total(step, out);
 	step_run(scenario, out);
+	estimate_check_pin(scenario, out);
 	out->feasible = out->fits || out->unsure;
 	return true;
 }

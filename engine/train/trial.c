@@ -15,6 +15,7 @@ void trial_begin(struct trial *trial)
 	trial->fullest = 0;
 	mesh_build(&trial->scenario, &step->mesh);
 	graph_context(&trial->scenario, &step->mesh, &step->context);
+	collective_fabric(&trial->scenario, &step->choices, &step->context.fabric);
 	for (int part = 0; part < trial->parts; part++)
 		step_draw(step, part, &trial->graph[part]);
 }

@@ -80,14 +80,15 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 
 bool whatif_tunes(const struct knob *knob)
 {
-	/* the last ones are a server's work, and how well it guesses */
+	/* a server's work, and how well it guesses; a pin asks what the software may
+	 * not have */
 	static const char *const given[] = {
 		"gbs",         "seq",          "document_len",  "imbalance",
 		"lora_rank",   "mode",         "prompt",        "output",
 		"concurrency", "request_rate", "length_spread", "shared_prefix",
 		"goal_ttft",   "goal_tpot",    "batching",      "acceptance",
 		"draft_cost",  "speculative",  "draft_tokens",  "memory_share",
-		"arrival_scv", "length_shape",
+		"arrival_scv", "length_shape", "collective",
 	};
 
 	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)

@@ -38,12 +38,12 @@
 		.share = is_share, .low = (least) * (scale), .high = (most) * (scale), \
 		.unit = scale                                                          \
 	}
-#define COMMON_CHIP(chip)                                                 \
-	CHIP(chip, "memory_efficiency", memory_efficiency, 0.4, 0.95, 1), \
-		CHIP(chip, "kernel_us", kernel_seconds, 1, 12, 1e-6),     \
-		CHIP(chip, "tail_share", tail_share, 0.05, 1, 1),         \
-		CHIP(chip, "step_ms", step_seconds, 0.5, 60, 1e-3),       \
-		LINK(chip, "domain", LINK_DOMAIN, 0.4, 0.9),              \
+#define COMMON_CHIP(chip)                                                    \
+	CHIP(chip, "memory_efficiency", memory_efficiency, 0.4, 0.95, 1),    \
+		CHIP(chip, "kernel_us", kernel_seconds, 1, 12, 1e-6),        \
+		CHIP(chip, "tail_share", tail_share, 0.05, 1, 1),            \
+		CHIP(chip, "step_ms", step_seconds, 0.5, 60, 1e-3),          \
+		CHIP(chip, "collective_share", collective_share, 0.4, 1, 1), \
 		LINK(chip, "network", LINK_NETWORK, 0.5, 0.85)
 /* clang-format off */
 #define COMMON_STACK(name)                                                                \
@@ -52,7 +52,7 @@
 	STACK(name, "dp_overlap", dp_overlap, 0, 1, 1, true),                             \
 	STACK(name, "tp_grad_overlap", tp_grad_overlap, 0, 1, 1, true),                   \
 	STACK(name, "sync_calls_per_layer", sync_calls_per_layer, 0.03, 60, 1, false),    \
-	STACK(name, "network_efficiency", network_efficiency, 0.3, 1.2, 1, false),          \
+	STACK(name, "network_efficiency", network_efficiency, 0.3, 1.17, 1, false),         \
 	STACK(name, "unfused_passes", unfused_passes, 1, 12, 1, false),                   \
 	STACK(name, "layer_step_us", layer_step_seconds, 10, 20000, 1e-6, false)
 /* clang-format on */

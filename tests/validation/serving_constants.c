@@ -22,7 +22,7 @@
 	}
 /* Priors: micro-benchmarks of ai-dynamo/aiconfigurator@095f58a where they are given;
  * the others are plain guesses, the same for all. */
-#define RATES(gen, kernel, attention, kv, kv8, reduce, gemm, stream)                   \
+#define RATES(gen, kernel, attention, kv, kv8, gemm, stream)                           \
 	RATE(gen, "kernel_us", kernel_seconds, kernel, 1.5, 8, 1e-6),                  \
 		RATE(gen, "small_kernel_us", small_kernel_seconds, 2, 0.8, 4, 1e-6),   \
 		RATE(gen, "elementwise_efficiency", elementwise_efficiency, 0.6, 0.3,  \
@@ -37,7 +37,6 @@
 		RATE(gen, "grouped_stream_efficiency", grouped_stream_efficiency, 0.9, \
 		     0.5, 1.1, 1),                                                     \
 		RATE(gen, "grouped_us", grouped_fixed_seconds, 12, 2, 60, 1e-6),       \
-		RATE(gen, "all_reduce_us", all_reduce_seconds, reduce, 2, 25, 1e-6),   \
 		SHARE(gen, gemm_efficiency, "bf16", PRECISION_BF16, gemm, 0.5, 0.9),   \
 		SHARE(gen, stream_efficiency, "bf16", PRECISION_BF16, stream, 0.6,     \
 		      0.92)
@@ -54,10 +53,10 @@
 		HOST(name, "layer_cpu_us", layer_cpu_seconds, 60, 300, 1e-6)
 
 struct serving_constant serving_constants[] = {
-	RATES("a100", 5.6, 0.65, 0.72, 0.72, 8.4, 0.82, 0.79),
-	RATES("h", 3.6, 0.61, 0.80, 0.68, 3.6, 0.79, 0.80),
-	RATES("b", 3.0, 0.56, 0.79, 0.74, 5.9, 0.68, 0.71),
-	RATES("l40s", 3.4, 0.61, 0.83, 0.73, 3.6, 0.79, 0.81),
+	RATES("a100", 5.6, 0.65, 0.72, 0.72, 0.82, 0.79),
+	RATES("h", 3.6, 0.61, 0.80, 0.68, 0.79, 0.80),
+	RATES("b", 3.0, 0.56, 0.79, 0.74, 0.68, 0.71),
+	RATES("l40s", 3.4, 0.61, 0.83, 0.73, 0.79, 0.81),
 	NARROW("h", "fp8", PRECISION_FP8, 0.69, 0.88),
 	NARROW("h", "fp8-block", PRECISION_FP8_BLOCK, 0.55, 0.80),
 	NARROW("l40s", "fp8", PRECISION_FP8, 0.68, 0.88),

@@ -10,6 +10,7 @@ enum column {
 	COLUMN_DIMENSION,
 	COLUMN_WHAT,
 	COLUMN_KIND,
+	COLUMN_ALGORITHM,
 	COLUMN_GROUP,
 	COLUMN_LINK,
 	COLUMN_COUNT,
@@ -23,11 +24,11 @@ enum column {
 
 static const struct table_column columns[COLUMNS] = {
 	{ "dim", 4, false, 0 },         { "what", 18, false, 0 },
-	{ "collective", 14, false, 3 }, { "group", 6, true, 4 },
-	{ "link", 9, false, 2 },        { "calls", 7, true, 6 },
-	{ "each", 7, true, 7 },         { "bytes", 7, true, -1 },
-	{ "network", 7, true, 5 },      { "time", 7, true, 0 },
-	{ "exposed", 7, true, 0 },
+	{ "collective", 14, false, 3 }, { "runs", 9, false, 2 },
+	{ "group", 6, true, 5 },        { "link", 9, false, 4 },
+	{ "calls", 7, true, 7 },        { "each", 7, true, 8 },
+	{ "bytes", 7, true, -1 },       { "network", 7, true, 6 },
+	{ "time", 7, true, 0 },         { "exposed", 7, true, 0 },
 };
 
 /* Columns that one can sort by: S goes through them. */
@@ -92,6 +93,10 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 	case COLUMN_WHAT: snprintf(out->text, sizeof out->text, "%s", t->what); break;
 	case COLUMN_KIND:
 		snprintf(out->text, sizeof out->text, "%s", collective_label(t->kind));
+		break;
+	case COLUMN_ALGORITHM:
+		snprintf(out->text, sizeof out->text, "%s",
+			 host ? "copy" : algorithm_name(t->algorithm));
 		break;
 	case COLUMN_GROUP:
 		if (t->ranks_per_domain < t->ranks)

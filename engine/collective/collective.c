@@ -1,0 +1,191 @@
+/* collective.c - see collective.h: what a group finds, and names. */
+#include "engine/collective/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct unit *const units[ALGORITHM_COUNT] = {
+#define ROW(NAME, id, word, has) [ALGORITHM_##NAME] = &unit_##id,
+	COLLECTIVE_UNITS(ROW)
+#undef ROW
+};
+
+void collective_fabric(const struct scenario *scenario,
+		       struct collective_choices *choices, struct fabric *out)
+{
+	const struct calibration *c = &scenario->cluster.accelerator.calibration;
+	bool serves = scenario->plan.mode == MODE_INFERENCE;
+	double network = scenario->stack.network_efficiency,
+	       domain = c->collective_share;
+
+	*out = (struct fabric){
+		.cluster = &scenario->cluster,
+		.network_share = !serves && network > 0 ? network : 1,
+		.domain_share = !serves && domain > 0 ? domain : 1,
+		.pin = (enum algorithm)scenario->plan.collective,
+		.kernels = serves ? scenario->stack.serving.kernels : REDUCES_NCCL,
+		.dispatch_start_seconds = serves ? c->serving.all_to_all_seconds : 0,
+		.choices = choices,
+	};
+	if (choices) {
+		choices->count = 0;
+		choices->paced = 0;
+	}
+}
+
+/* Ranks of the group along each axis of a torus of blocks: 4 x 4 x 4 where there are
+ * three axes (Jouppi et al. 2023, section 2.2), 16 x 16 where there are two, cubes of
+ * powers of two above that. Groups inside this one's stride fill the axes before. */
+static void lay_on_axes(const struct fabric *fabric, const struct group *group,
+			struct call *out)
+{
+	double ranks = (double)group->ranks;
+	double before = group->stride > 1 ? (double)group->stride : 1;
+	double side, area;
+
+	out->axes =
+		(int)lesser(MAX_AXES, larger(1, (double)fabric->cluster->torus_axes));
+	out->A = out->axes;
+	side = out->axes > 2 ? 4 : 16;
+	for (;; side *= 2) {
+		area = side;
+		for (int i = 1; i < out->axes; i++)
+			area *= side;
+		if (area >= ranks * before || side >= 4096)
+			break;
+	}
+	for (int i = 0; i < out->axes; i++) {
+		double filled = lesser(side, before);
+		double room = i + 1 < out->axes ? floor(side / filled) : ranks;
+		double along = larger(1, lesser(room, ranks));
+
+		before = ceil(before / filled);
+		ranks = ceil(ranks / along);
+		out->H += floor(along / 2);
+		out->U += along > 1;
+		out->D = larger(out->D, along);
+	}
+}
+
+void call_find(const struct fabric *fabric, const struct group *group,
+	       enum collective_kind kind, double n, double r, struct call *out)
+{
+	const struct cluster *c = fabric->cluster;
+	bool adds =
+		c->link[LINK_DOMAIN].in_network_reduction ||
+		c->accelerator.transports.row[TRANSPORT_SWITCH][PROTOCOL_SIMPLE].share >
+			0;
+
+	*out = (struct call){
+		.kind = kind,
+		.n = n,
+		.r = group->link == LINK_DOMAIN ? 0 : r,
+		.p = (double)group->ranks,
+		.g = (double)group->per_domain,
+		.f = kind == COLLECTIVE_ALL_REDUCE ? 2 : 1,
+		.s = adds && group->per_domain > 2,
+		.network_adds = c->link[LINK_NETWORK].in_network_reduction,
+		.A = 1,
+		.D = 1,
+	};
+	out->N = group->link == LINK_DOMAIN ? 1 : ceil(out->p / out->g);
+	if (c->torus && group->link == LINK_DOMAIN)
+		lay_on_axes(fabric, group, out);
+}
+
+void unit_does(const struct unit *unit, const struct call *call, struct unit_work *out)
+{
+	unit->work[call->kind]->value(call, out);
+	if (!(out->sent_bytes > 0))
+		out->sent_bytes = out->near_bytes + out->far_bytes;
+}
+
+void unit_formula(const struct unit *unit, enum collective_kind kind,
+		  const char *member, char out[FORMULA_MAX_TEXT])
+{
+	const char *text = unit->work[kind] ? unit->work[kind]->text : "";
+	char start[40], piece[FORMULA_MAX_TEXT];
+	const char *from, *to;
+
+	snprintf(start, sizeof start, ".%s = ", member);
+	from = strstr(text, start);
+	snprintf(out, FORMULA_MAX_TEXT, "0");
+	if (!from)
+		return;
+	from += strlen(start);
+	to = strstr(from, ", .");
+	snprintf(piece, sizeof piece, "%.*s", to ? (int)(to - from) : (int)strlen(from),
+		 from);
+	formula_words(piece, out);
+}
+
+double collective_remote_bytes(const struct group *group, double payload_bytes)
+{
+	return payload_bytes * (double)(group->ranks - group->per_domain) /
+	       (double)group->ranks;
+}
+
+double collective_remote_copies(const struct group *group, double chosen, bool once,
+				double limit)
+{
+	double domains = ceil((double)group->ranks / (double)group->per_domain);
+	double copies = chosen;
+
+	if (domains <= 1)
+		return 0;
+	if (once) {
+		double missed = 1;
+
+		for (int i = 0; i < (int)chosen; i++)
+			missed *= 1 - 1 / domains;
+		copies = domains * (1 - missed);
+		if (limit > 0)
+			copies = lesser(copies, limit);
+	}
+	return copies * (domains - 1) / domains;
+}
+
+/* --- names ----------------------------------------------------------------- */
+
+const char *collective_label(enum collective_kind kind)
+{
+	static const char *const labels[COLLECTIVE_COUNT] = {
+		[COLLECTIVE_ALL_REDUCE] = "all-reduce",
+		[COLLECTIVE_ALL_GATHER] = "all-gather",
+		[COLLECTIVE_REDUCE_SCATTER] = "reduce-scatter",
+		[COLLECTIVE_ALL_TO_ALL] = "all-to-all",
+		[COLLECTIVE_SEND] = "send",
+		[COLLECTIVE_BROADCAST] = "broadcast",
+		[COLLECTIVE_COPY] = "copy",
+	};
+
+	return (unsigned)kind < COLLECTIVE_COUNT ? labels[kind] : "";
+}
+
+const char *algorithm_name(enum algorithm algorithm)
+{
+	static const char *const names[] = {
+		"auto",
+#define WORD(NAME, id, word, has) word,
+		COLLECTIVE_UNITS(WORD)
+#undef WORD
+			"several",
+	};
+
+	return (unsigned)algorithm <= ALGORITHM_COUNT ? names[algorithm] : "";
+}
+
+const char *algorithm_source(enum algorithm algorithm)
+{
+	const struct unit *unit = unit_of(algorithm);
+
+	return unit ? unit->source : "";
+}
+
+bool algorithm_does(enum algorithm algorithm, enum collective_kind kind)
+{
+	const struct unit *unit = unit_of(algorithm);
+
+	return unit && unit->work[kind];
+}

@@ -1,0 +1,156 @@
+/* seconds.c - see seconds.h. */
+#include "engine/collective/seconds.h"
+
+#include <math.h>
+
+/* Of what LL and LL128 send over the network so much is payload: 4 of 8 bytes, 120 of
+ * 128 (NCCL src/include/device.h). */
+static const double payload_share[PROTOCOL_COUNT] = { 0.5, 120.0 / 128, 1 };
+
+double work_waiting(const struct unit_work *work, const struct pace *pace)
+{
+	return waiting_value(pace->start, work->near_steps, pace->hop, work->far_steps,
+			     pace->far_hop, work->peers, pace->peer);
+}
+
+double work_moving(const struct unit *unit, const struct unit_work *work,
+		   const struct pace *pace)
+{
+	if (unit->in_turn)
+		return in_turn_value(work->near_bytes, pace->near_rate,
+				     work->peer_bytes, pace->peer_rate, work->far_bytes,
+				     pace->far_rate, work->own_bytes, pace->copy_rate);
+	return at_once_value(work->near_bytes, pace->near_rate, work->peer_bytes,
+			     pace->peer_rate, work->far_bytes, pace->far_rate,
+			     work->own_bytes, pace->copy_rate);
+}
+
+static double line_rate(const struct link *link, double software, double share,
+			double over)
+{
+	double reached = link->efficiency > 0 ? link->efficiency : 1;
+	double rate =
+		rate_value(link->bytes_per_second, reached, software, share, over);
+
+	return rate > 0 ? rate : 1;
+}
+
+static void set_pace(const struct fabric *fabric, const struct group *group,
+		     const struct protocol *protocol, double far_share,
+		     struct pace *out)
+{
+	const struct cluster *c = fabric->cluster;
+	const struct link *near = &c->link[LINK_DOMAIN], *far = &c->link[LINK_NETWORK];
+	double over = c->link[LINK_UPPER].oversubscription;
+	double near_share = fabric->domain_share;
+	double to_peer =
+		protocol->peer_share > 0 ? protocol->peer_share : protocol->share;
+	double copy = c->accelerator.transports.copy_share;
+
+	out->start = protocol->start_seconds;
+	out->hop = protocol->hop_seconds > 0 ? protocol->hop_seconds
+					     : near->latency_seconds;
+	out->far_hop = far->latency_seconds;
+	out->peer = protocol->peer_seconds;
+	out->far_share = far_share;
+	out->over = group->link == LINK_UPPER && over > 1 ? over : 1;
+	out->near_rate = line_rate(near, near_share, protocol->share, 1);
+	out->peer_rate = line_rate(near, near_share, to_peer, 1);
+	out->far_rate = line_rate(far, fabric->network_share, far_share, out->over);
+	out->copy_rate = copy > 0 ? line_rate(near, near_share, copy, 1) : 0;
+}
+
+/* A transport without protocols of its own has those of rings. */
+static enum transport protocols_of(const struct transports *all,
+				   enum transport transport)
+{
+	if (transport == TRANSPORT_DISPATCH)
+		transport = TRANSPORT_EXCHANGE;
+	return all->row[transport][PROTOCOL_SIMPLE].share > 0 ? transport
+							      : TRANSPORT_RING;
+}
+
+static void find_paces(const struct fabric *fabric, const struct group *group,
+		       enum transport transport, struct paces *out)
+{
+	const struct transports *all = &fabric->cluster->accelerator.transports;
+	const struct link *near = &fabric->cluster->link[LINK_DOMAIN];
+	struct protocol plain = {
+		.start_seconds = unmeasured_start_value(near->latency_seconds),
+		.share = 1,
+	};
+	bool own =
+		transport == TRANSPORT_DISPATCH && fabric->dispatch_start_seconds > 0;
+
+	out->count = 0;
+	transport = protocols_of(all, transport);
+	for (int i = 0; i < PROTOCOL_COUNT && !own; i++) {
+		const struct protocol *row = &all->row[transport][i];
+		struct pace *pace = &out->of[out->count];
+
+		if (!(row->share > 0))
+			continue;
+		pace->measured = true;
+		pace->transport = transport;
+		pace->protocol = (enum protocol_name)i;
+		set_pace(fabric, group, row, payload_share[i], pace);
+		out->count++;
+	}
+	if (out->count > 0)
+		return;
+	if (own)
+		plain.start_seconds = fabric->dispatch_start_seconds;
+	out->of[0].measured = false;
+	set_pace(fabric, group, &plain, 1, &out->of[0]);
+	out->count = 1;
+}
+
+const struct paces *paces_find(const struct fabric *fabric, const struct group *group,
+			       enum transport transport, struct paces *room)
+{
+	struct collective_choices *kept = fabric->choices;
+	unsigned place =
+		2 * (unsigned)transport + (group->link == LINK_UPPER ? 1u : 0u);
+
+	if (kept && (kept->paced >> place & 1))
+		return &kept->paces[place];
+	if (kept) {
+		room = &kept->paces[place];
+		kept->paced |= 1u << place;
+	}
+	find_paces(fabric, group, transport, room);
+	return room;
+}
+
+bool account_find(const struct fabric *fabric, const struct group *group,
+		  const struct message *message, enum algorithm algorithm,
+		  struct account *out)
+{
+	const struct unit *unit = unit_of(algorithm);
+	const struct paces *paces;
+	double least = INFINITY;
+	struct paces room;
+
+	if (!unit || group->ranks < 2)
+		return false;
+	call_find(fabric, group, message->kind, message->bytes, message->remote_bytes,
+		  &out->call);
+	out->call.exchange = unit->exchange;
+	if (!unit_applies(unit, &out->call))
+		return false;
+	out->unit = unit;
+	unit_does(unit, &out->call, &out->work);
+	paces = paces_find(fabric, group, unit->transport, &room);
+	for (int i = 0; i < paces->count; i++) {
+		double waiting = work_waiting(&out->work, &paces->of[i]);
+		double moving = work_moving(unit, &out->work, &paces->of[i]);
+
+		if (waiting + moving >= least)
+			continue;
+		least = waiting + moving;
+		out->pace = paces->of[i];
+		out->waiting = waiting;
+		out->moving = moving;
+	}
+	return true;
+}

@@ -1,0 +1,58 @@
+/* seconds.h - what an algorithm's work takes in one protocol.
+ *
+ * alpha-beta (Thakur, Rabenseifner, Gropp 2005, section 3): steps that wait for each
+ * other, then bytes at their rates. Both parts are formulas of engine/base/formula.h,
+ * which Explain prints and computes.
+ */
+#ifndef ENGINE_COLLECTIVE_SECONDS_H
+#define ENGINE_COLLECTIVE_SECONDS_H
+
+#include "engine/collective/unit.h"
+
+/* Of each protocol in which the transport can run there; those that are kept, or room
+ * filled. */
+const struct paces *paces_find(const struct fabric *fabric, const struct group *group,
+			       enum transport transport, struct paces *room);
+
+FORMULA(waiting,
+	(double start, double near_steps, double hop, double far_steps, double far_hop,
+	 double peers, double peer),
+	start + near_steps * hop + far_steps * far_hop + peers * peer);
+/* Both levels at once: the slower one shows. */
+FORMULA(at_once,
+	(double near_bytes, double near_rate, double peer_bytes, double peer_rate,
+	 double far_bytes, double far_rate, double own_bytes, double copy_rate),
+	max(max(near_bytes / near_rate, peer_bytes / peer_rate), far_bytes / far_rate) +
+		either(copy_rate > 0, own_bytes / copy_rate, 0));
+FORMULA(in_turn,
+	(double near_bytes, double near_rate, double peer_bytes, double peer_rate,
+	 double far_bytes, double far_rate, double own_bytes, double copy_rate),
+	max(near_bytes / near_rate, peer_bytes / peer_rate) + far_bytes / far_rate +
+		either(copy_rate > 0, own_bytes / copy_rate, 0));
+/* Bytes per second: never more than the line has. d is what the software makes of the
+ * measured share e. */
+FORMULA(rate, (double B, double e, double d, double share, double over),
+	B *min(1, e *d) * share / over);
+
+/* Of a kernel where nobody measured the accelerator: as long as so many steps inside
+ * the domain (nccl-tests on A100 to B300 meet 9 to 10 us on two ranks). */
+FORMULA(unmeasured_start, (double hop), 6 * hop);
+
+double work_waiting(const struct unit_work *work, const struct pace *pace);
+double work_moving(const struct unit *unit, const struct unit_work *work,
+		   const struct pace *pace);
+
+/* One call by one algorithm, in its quickest protocol, with all that it is made of. */
+struct account {
+	const struct unit *unit;
+	struct call call;
+	struct unit_work work;
+	struct pace pace;
+	double waiting, moving; /* seconds */
+};
+/* False where the algorithm does not apply. */
+bool account_find(const struct fabric *fabric, const struct group *group,
+		  const struct message *message, enum algorithm algorithm,
+		  struct account *out);
+
+#endif

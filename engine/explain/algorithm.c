@@ -1,0 +1,444 @@
+/* algorithm.c - what a call of Traffic takes by each algorithm. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "engine/collective/seconds.h"
+#include "engine/explain/row.h"
+
+static const struct traffic *row_of(const struct asked *a)
+{
+	return &a->estimate->traffic[a->traffic];
+}
+
+static void find_carrier(const struct asked *a, struct fabric *fabric,
+			 struct group *group)
+{
+	const struct traffic *t = row_of(a);
+
+	collective_fabric(a->scenario, NULL, fabric);
+	*group = (struct group){ .ranks = t->ranks,
+				 .stride = t->stride,
+				 .per_domain = t->ranks_per_domain,
+				 .link = t->link };
+}
+
+bool explain_account(const struct asked *a, enum algorithm algorithm,
+		     struct account *out)
+{
+	const struct traffic *t = row_of(a);
+	struct message message = { t->kind, t->call_bytes, t->remote_bytes };
+	struct fabric fabric;
+	struct group group;
+
+	if (t->dimension == DIM_HOST || t->kind == COLLECTIVE_COPY)
+		return false;
+	find_carrier(a, &fabric, &group);
+	return account_find(&fabric, &group, &message, algorithm, out);
+}
+
+bool explain_offers(const struct asked *a, enum algorithm algorithm)
+{
+	struct fabric fabric;
+	struct group group;
+
+	find_carrier(a, &fabric, &group);
+	return collective_offers(&fabric, &group, row_of(a)->call_bytes, algorithm);
+}
+
+/* --- of one algorithm --- */
+
+static struct account account_of(const struct asked *a)
+{
+	struct account account = { 0 };
+
+	explain_account(a, a->algorithm, &account);
+	return account;
+}
+
+#define OF(name, field)                           \
+	static double name(const struct asked *a) \
+	{                                         \
+		return account_of(a).field;       \
+	}
+
+OF(waiting, waiting)
+OF(moving, moving)
+OF(near_steps, work.near_steps)
+OF(far_steps, work.far_steps)
+OF(near_bytes, work.near_bytes)
+OF(far_bytes, work.far_bytes)
+OF(peers, work.peers)
+OF(peer_bytes, work.peer_bytes)
+OF(own_bytes, work.own_bytes)
+OF(sent_bytes, work.sent_bytes)
+OF(start, pace.start)
+OF(near_rate, pace.near_rate)
+OF(peer_rate, pace.peer_rate)
+OF(far_rate, pace.far_rate)
+OF(copy_rate, pace.copy_rate)
+OF(far_share, pace.far_share)
+OF(ranks, call.p)
+OF(inside, call.g)
+OF(domains, call.N)
+OF(ways, call.f)
+OF(switch_adds, call.s)
+OF(axes, call.A)
+OF(used_axes, call.U)
+OF(axis_hops, call.H)
+OF(longest_axis, call.D)
+
+static double seconds(const struct asked *a)
+{
+	return waiting(a) + moving(a);
+}
+
+static double up(const struct asked *a)
+{
+	return lg_up(ranks(a));
+}
+
+static double down(const struct asked *a)
+{
+	return lg_down(ranks(a));
+}
+
+static double up_inside(const struct asked *a)
+{
+	return lg_up(inside(a));
+}
+
+static double up_domains(const struct asked *a)
+{
+	return lg_up(domains(a));
+}
+
+/* A term if the formula has it; `member` behind "traffic.3.by.ring.". */
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	if (formula_uses(out->formula, symbol))
+		explain_from(a, out, symbol, meaning, "traffic.%d.by.%s.%s", a->traffic,
+			     algorithm_name(a->algorithm), member);
+}
+
+static void constant(const struct asked *a, struct explanation *out, const char *symbol,
+		     const char *meaning, const char *key)
+{
+	if (formula_uses(out->formula, symbol))
+		explain_from(a, out, symbol, meaning, "%s", key);
+}
+
+/* "cluster.ll_share" of the protocol that is quickest. */
+static void measured(const struct asked *a, struct explanation *out, const char *symbol,
+		     const char *meaning, const char *member)
+{
+#define WORD(word, t, p) [TRANSPORT_##t][PROTOCOL_##p] = word,
+	static const char *const words[TRANSPORT_COUNT][PROTOCOL_COUNT] = {
+		MEASURED_PROTOCOLS(WORD)
+	};
+#undef WORD
+	struct pace pace = account_of(a).pace;
+
+	if (formula_uses(out->formula, symbol))
+		explain_from(a, out, symbol, meaning, "cluster.%s_%s",
+			     words[pace.transport][pace.protocol], member);
+}
+
+static void second_terms(const struct asked *a, struct explanation *out)
+{
+	out->source = algorithm_source(a->algorithm);
+	own(a, out, "waiting", "steps that wait for each other", "waiting_seconds");
+	own(a, out, "moving", "bytes at their rates", "moving_seconds");
+}
+
+static void waiting_terms(const struct asked *a, struct explanation *out)
+{
+	struct account account = account_of(a);
+	const struct protocol *row =
+		&a->scenario->cluster.accelerator.transports
+			 .row[account.pace.transport][account.pace.protocol];
+
+	if (account.pace.measured && account.pace.peer > 0)
+		explain_formula(out, waiting_text);
+	else
+		explain_say(out, "start + near_steps * hop + far_steps * far_hop");
+	own(a, out, "start", "until the kernel runs and has met its peers",
+	    "start_seconds");
+	own(a, out, "near_steps", "steps inside the domain", "near_steps");
+	if (account.pace.measured && row->hop_seconds > 0)
+		measured(a, out, "hop", "each of them", "hop_seconds");
+	else
+		constant(a, out, "hop", "each of them",
+			 "cluster.domain_latency_seconds");
+	own(a, out, "far_steps", "steps across the network", "far_steps");
+	constant(a, out, "far_hop", "each of them", "cluster.network_latency_seconds");
+	own(a, out, "peers", "that are addressed at once", "peers");
+	if (formula_uses(out->formula, "peer"))
+		measured(a, out, "peer", "each of them", "peer_seconds");
+}
+
+static void moving_terms(const struct asked *a, struct explanation *out)
+{
+	explain_formula(out, account_of(a).unit->in_turn ? in_turn_text : at_once_text);
+	own(a, out, "near_bytes", "at the rate inside the domain", "near_bytes");
+	own(a, out, "near_rate", "bytes a second inside", "near_rate");
+	own(a, out, "peer_bytes", "of them, to one peer", "peer_bytes");
+	own(a, out, "peer_rate", "bytes a second to one peer", "peer_rate");
+	own(a, out, "far_bytes", "at the rate of the network's port", "far_bytes");
+	own(a, out, "far_rate", "bytes a second across", "far_rate");
+	own(a, out, "own_bytes", "copied from the input to the result", "own_bytes");
+	own(a, out, "copy_rate", "bytes a second of a copy, 0 = any", "copy_rate");
+}
+
+static void start_terms(const struct asked *a, struct explanation *out)
+{
+	if (account_of(a).pace.measured) {
+		explain_say(out, "start");
+		measured(a, out, "start", "of the protocol", "start_seconds");
+	} else if (account_of(a).unit->transport == TRANSPORT_DISPATCH &&
+		   a->scenario->plan.mode == MODE_INFERENCE &&
+		   a->scenario->cluster.accelerator.calibration.serving
+				   .all_to_all_seconds > 0) {
+		explain_say(out, "start");
+		constant(a, out, "start", "of the dispatcher",
+			 "cluster.serving_all_to_all_seconds");
+	} else {
+		explain_formula(out, unmeasured_start_text);
+		constant(a, out, "hop", "a step inside the domain",
+			 "cluster.domain_latency_seconds");
+	}
+}
+
+/* What the work of the unit is made of, by its own text. */
+static void work_terms(const struct asked *a, struct explanation *out,
+		       const char *member)
+{
+	unit_formula(account_of(a).unit, row_of(a)->kind, member, out->formula);
+	out->source = algorithm_source(a->algorithm);
+	if (formula_uses(out->formula, "n"))
+		explain_from(a, out, "n", "payload", "traffic.%d.call_bytes",
+			     a->traffic);
+	if (formula_uses(out->formula, "r"))
+		explain_from(a, out, "r", "of it, what leaves the domain",
+			     "traffic.%d.remote_bytes", a->traffic);
+	own(a, out, "p", "ranks", "ranks");
+	own(a, out, "g", "of them in a domain", "domain_ranks");
+	own(a, out, "N", "domains", "domains");
+	own(a, out, "f", "2 there and back, 1 one way", "ways");
+	own(a, out, "s", "1 where the domain's switch adds up", "switch_adds");
+	own(a, out, "A", "axes of the torus, at least 1", "axes");
+	own(a, out, "U", "axes that the group lies along", "used_axes");
+	own(a, out, "H", "hops half-way round these", "axis_hops");
+	own(a, out, "D", "ranks along the longest", "longest_axis");
+	own(a, out, "L", "lg p, rounded up", "lg_ranks_up");
+	own(a, out, "l", "lg p, rounded down", "lg_ranks_down");
+	own(a, out, "G", "lg g, rounded up", "lg_domain_ranks");
+	own(a, out, "M", "lg N, rounded up", "lg_domains");
+}
+
+#define WORK_TERMS(member)                                                         \
+	static void member##_terms(const struct asked *a, struct explanation *out) \
+	{                                                                          \
+		work_terms(a, out, #member);                                       \
+	}
+
+WORK_TERMS(near_steps)
+WORK_TERMS(far_steps)
+WORK_TERMS(near_bytes)
+WORK_TERMS(far_bytes)
+WORK_TERMS(peers)
+WORK_TERMS(peer_bytes)
+WORK_TERMS(own_bytes)
+
+static void sent_bytes_terms(const struct asked *a, struct explanation *out)
+{
+	work_terms(a, out, "sent_bytes");
+	if (out->terms > 0)
+		return;
+	out->formula[0] = '\0';
+	explain_say(out, "near_bytes + far_bytes");
+	own(a, out, "near_bytes", "inside the domain", "near_bytes");
+	own(a, out, "far_bytes", "across the network", "far_bytes");
+}
+
+/* B min(1, e d) share / over, without what is 1 there. */
+static void rate_terms(const struct asked *a, struct explanation *out, bool near,
+		       const char *share)
+{
+	const struct cluster *c = &a->scenario->cluster;
+	const struct link *link = &c->link[near ? LINK_DOMAIN : LINK_NETWORK];
+	double software = near ? c->accelerator.calibration.collective_share
+			       : a->scenario->stack.network_efficiency;
+	bool trains = a->scenario->plan.mode == MODE_TRAINING && software > 0;
+
+	explain_say(out, "B");
+	explain_from(a, out, "B", "of the line, each way",
+		     near ? "cluster.domain_bytes_per_second"
+			  : "cluster.network_bytes_per_second");
+	if (link->efficiency > 0) {
+		explain_say(out, trains ? " * min(1, e * d)" : " * min(1, e)");
+		explain_from(a, out, "e", "measured share of it",
+			     near ? "cluster.domain_efficiency"
+				  : "cluster.network_efficiency");
+	} else if (trains) {
+		explain_say(out, " * min(1, d)");
+	}
+	if (trains)
+		explain_from(a, out, "d", "what the software makes of that",
+			     near ? "cluster.collective_share"
+				  : "stack.network_efficiency");
+	if (share) {
+		explain_say(out, " * share");
+		if (near)
+			measured(a, out, "share", "of it, in the protocol", share);
+		else
+			own(a, out, "share", "payload of what travels", share);
+	}
+	if (!near && account_of(a).pace.over > 1) {
+		explain_say(out, " / over");
+		constant(a, out, "over", "members that share a line above a leaf",
+			 "cluster.oversubscription");
+	}
+}
+
+static void near_rate_terms(const struct asked *a, struct explanation *out)
+{
+	rate_terms(a, out, true, account_of(a).pace.measured ? "share" : NULL);
+}
+
+static void peer_rate_terms(const struct asked *a, struct explanation *out)
+{
+	struct pace pace = account_of(a).pace;
+	const struct protocol *row = &a->scenario->cluster.accelerator.transports
+					      .row[pace.transport][pace.protocol];
+
+	if (!pace.measured)
+		rate_terms(a, out, true, NULL);
+	else
+		rate_terms(a, out, true, row->peer_share > 0 ? "peer_share" : "share");
+}
+
+static void far_rate_terms(const struct asked *a, struct explanation *out)
+{
+	rate_terms(a, out, false, "far_share");
+}
+
+static void copy_rate_terms(const struct asked *a, struct explanation *out)
+{
+	if (account_of(a).pace.copy_rate > 0) {
+		rate_terms(a, out, true, NULL);
+		explain_say(out, " * copy");
+		constant(a, out, "copy", "a copy over that", "cluster.copy_share");
+	} else {
+		explain_say(out, "0");
+	}
+}
+
+#define NODE(name, words, unit, of, terms, text, about)                              \
+	{                                                                            \
+		.row.key = name, .row.title = words, .form = unit, .value = of,      \
+		.row.fill = terms, .row.formula = text, .row.assumption = about,     \
+		.row.source =                                                        \
+			"engine/collective/seconds.h; presets/clusters: collectives" \
+	}
+#define WORK_NODE(member, words, unit) \
+	NODE(#member, words, unit, member, member##_terms, NULL, by_unit)
+#define FACT(name, words, of) NODE(name, words, FORM_COUNT, of, NULL, NULL, of_group)
+
+static const char by_unit[] = "As the algorithm states it; its file names the source.";
+static const char of_group[] = "Of the group, as the plan places it on the machine.";
+static const char protocol[] = "In the protocol that is quickest for so many bytes.";
+
+const struct explain_node explain_algorithm[] = {
+	NODE("seconds", "A call by this algorithm", FORM_SECONDS, seconds, second_terms,
+	     "waiting + moving", protocol),
+	NODE("waiting_seconds", "Waiting of a call", FORM_SECONDS, waiting,
+	     waiting_terms, NULL, protocol),
+	NODE("moving_seconds", "Moving the bytes of a call", FORM_SECONDS, moving,
+	     moving_terms, NULL, protocol),
+	NODE("start_seconds", "Start of a call", FORM_SECONDS, start, start_terms, NULL,
+	     protocol),
+	WORK_NODE(near_steps, "Steps inside the domain", FORM_REAL),
+	WORK_NODE(far_steps, "Steps across the network", FORM_REAL),
+	WORK_NODE(near_bytes, "Bytes at the rate inside the domain", FORM_TRAFFIC),
+	WORK_NODE(far_bytes, "Bytes at the rate of the network's port", FORM_TRAFFIC),
+	WORK_NODE(peers, "Peers that are addressed at once", FORM_REAL),
+	WORK_NODE(peer_bytes, "Bytes to one peer", FORM_TRAFFIC),
+	WORK_NODE(own_bytes, "Bytes copied from the input to the result", FORM_TRAFFIC),
+	WORK_NODE(sent_bytes, "Bytes that a rank sends", FORM_TRAFFIC),
+	NODE("near_rate", "Bytes a second inside the domain", FORM_TRAFFIC, near_rate,
+	     near_rate_terms, NULL, protocol),
+	NODE("peer_rate", "Bytes a second to one peer", FORM_TRAFFIC, peer_rate,
+	     peer_rate_terms, NULL, protocol),
+	NODE("far_rate", "Bytes a second across the network", FORM_TRAFFIC, far_rate,
+	     far_rate_terms, NULL, protocol),
+	NODE("copy_rate", "Bytes a second of a copy", FORM_TRAFFIC, copy_rate,
+	     copy_rate_terms, NULL, protocol),
+	NODE("far_share", "Payload of what travels", FORM_PERCENT, far_share, NULL,
+	     NULL, "4 of 8 bytes in LL, 120 of 128 in LL128 (NCCL device.h)."),
+	FACT("ranks", "Ranks of the group", ranks),
+	FACT("domain_ranks", "Ranks of it in a domain", inside),
+	FACT("domains", "Domains of it", domains),
+	FACT("ways", "There and back, or one way", ways),
+	FACT("switch_adds", "Whether the domain's switch adds up", switch_adds),
+	FACT("axes", "Axes of the torus", axes),
+	FACT("used_axes", "Axes that the group lies along", used_axes),
+	FACT("axis_hops", "Hops half-way round its axes", axis_hops),
+	FACT("longest_axis", "Ranks along its longest axis", longest_axis),
+	FACT("lg_ranks_up", "lg of the ranks, rounded up", up),
+	FACT("lg_ranks_down", "lg of the ranks, rounded down", down),
+	FACT("lg_domain_ranks", "lg of the ranks in a domain, rounded up", up_inside),
+	FACT("lg_domains", "lg of the domains, rounded up", up_domains),
+	{ .row.key = NULL },
+};
+
+/* --- of the call --- */
+
+/* What ran, by the estimate; false where calls of the row differ. */
+static bool ran(const struct asked *a, double *each)
+{
+	const struct traffic *t = row_of(a);
+	struct account account;
+
+	if (!explain_account(a, t->algorithm, &account))
+		return false;
+	*each = t->pieces * (account.waiting + account.moving);
+	return fabs(*each - t->seconds) <= 1e-9 * t->seconds;
+}
+
+static void add_algorithm(const struct asked *a, struct explanation *out,
+			  enum algorithm algorithm, bool beside)
+{
+	const char *name = algorithm_name(algorithm);
+	char key[EXPLAIN_MAX_KEY];
+
+	snprintf(key, sizeof key, "traffic.%d.by.%s.seconds", a->traffic, name);
+	if (beside)
+		explain_beside(out, name,
+			       explain_offers(a, algorithm)
+				       ? "one call by it"
+				       : "one call, if the software had it",
+			       FORM_SECONDS, explain_value(a, "%s", key), key);
+	else
+		explain_from(a, out, "t", "one call by the quickest", "%s", key);
+}
+
+void explain_call_seconds(const struct asked *a, struct explanation *out)
+{
+	enum algorithm which = row_of(a)->algorithm;
+	struct account account;
+	double each;
+
+	if (ran(a, &each)) {
+		explain_say(out, "pieces * t");
+		explain_from(a, out, "pieces", "calls of the library",
+			     "traffic.%d.pieces", a->traffic);
+		add_algorithm(a, out, which, false);
+	} else {
+		explain_say(out, "none: calls of several sizes, or a copy");
+	}
+	for (int i = 1; i < ALGORITHM_COUNT; i++)
+		if (explain_account(a, (enum algorithm)i, &account))
+			add_algorithm(a, out, (enum algorithm)i, true);
+}
