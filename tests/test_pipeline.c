@@ -129,7 +129,7 @@ static void compare(double tolerance)
 	pipeline_step(&in, &out);
 	if (fabs(out.seconds / whole.seconds - 1) > tolerance)
 		print_error("schedule %s p %d v %d m %d group %d send %g overlap %d\n",
-			    schedule_table[in.schedule].word, in.stages, in.chunks,
+			    schedule_words[in.schedule], in.stages, in.chunks,
 			    (int)in.micro_batches, (int)in.group, in.send_seconds,
 			    in.overlap_send);
 	assert_close(out.seconds, whole.seconds, tolerance);

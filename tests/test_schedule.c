@@ -64,8 +64,8 @@ static void run(struct run *r)
 	struct arena arena, lent;
 
 	if (!make(r, &arena)) {
-		print_error("%s p %d v %d m %d: %s\n", schedule_table[r->kind].word,
-			    r->p, r->v, r->m, r->problem.reason);
+		print_error("%s p %d v %d m %d: %s\n", schedule_words[r->kind], r->p,
+			    r->v, r->m, r->problem.reason);
 		fail();
 	}
 	lent = arena;

@@ -1,6 +1,7 @@
 /* table.c - one row for each thing that a person can turn. */
 #include "engine/collective/units.h"
 #include "engine/knob/knob.h"
+#include "engine/schedule/schedule.h"
 
 static const char *const collective_words[] = { "auto",
 #define WORD_OF(NAME, id, word, has) word,
@@ -12,12 +13,6 @@ static const char *const recompute_words[] = { "none", "selective", "full", NULL
 static const char *const module_words[] = {
 	"core_attn",   "layernorm",      "mlp",    "moe_act", "moe",
 	"mla_up_proj", "shared_experts", "per-op", NULL
-};
-static const char *const schedule_words[] = {
-	"gpipe",     "1f1b",    "interleaved", "breadth-first",
-	"zb-h1",     "zb-h2",   "zb-1p",       "zb-2p",
-	"zb-v",      "v-half",  "v-min",       "dualpipe",
-	"dualpipev", "chimera", "hanayo",      NULL
 };
 static const char *const split_words[] = {
 	"auto", "even", "balanced", "balanced-memory", "first-last", "custom", NULL
@@ -112,17 +107,13 @@ static bool is_interleaved(const struct scenario *s)
 /* Schedules whose stages may end their step one after the other (pipeline.h). */
 static bool has_skewed_end(const struct scenario *s)
 {
-	return has_pp(s) && s->plan.schedule > SCHEDULE_BREADTH_FIRST;
+	return has_pp(s) && !schedule_by_rounds(s->plan.schedule);
 }
 
 /* Schedules that take as many chunks as are asked for. */
 static bool takes_chunks(const struct scenario *s)
 {
-	int schedule = s->plan.schedule;
-
-	return has_pp(s) &&
-	       (schedule == SCHEDULE_INTERLEAVED ||
-		schedule == SCHEDULE_BREADTH_FIRST || schedule == SCHEDULE_HANAYO);
+	return has_pp(s) && schedule_takes_chunks(s->plan.schedule);
 }
 
 static bool has_chunks(const struct scenario *s)

@@ -56,9 +56,7 @@ static double gpipe_seconds(const struct rounds *r)
 
 static int64_t group_of(const struct pipeline_input *in)
 {
-	if (in->schedule == SCHEDULE_BREADTH_FIRST)
-		return in->micro_batches;
-	return in->group > 0 ? in->group : in->stages;
+	return schedule_group(in->schedule, in->stages, in->micro_batches, in->group);
 }
 
 /* Times as the rounds need them: held senders work longer, others add latency. */
@@ -141,6 +139,8 @@ static void fill_in_flight(const struct pipeline_input *in, struct pipeline_resu
 {
 	int64_t m = in->micro_batches, p = in->stages, v = in->chunks;
 	int64_t group = least(group_of(in), m);
+	struct schedule_flight flight =
+		schedule_flight(in->schedule, p, v, m, in->group);
 
 	/* alone, it runs one micro-batch after the other */
 	if (p == 1) {
@@ -148,11 +148,8 @@ static void fill_in_flight(const struct pipeline_input *in, struct pipeline_resu
 		return;
 	}
 	for (int s = 0; s < in->stages; s++) {
-		int64_t held = m * v;
+		int64_t held = least(flight.most, flight.first - s * flight.falls);
 
-		if (in->schedule != SCHEDULE_GPIPE)
-			held = least(held, v > 1 ? 2 * (p - 1 - s) + (v - 1) * group + 1
-						 : p - s);
 		set_in_flight(out, s, held, in->chunks);
 		if (v > 1 && in->weighed && !holds_evenly(in, s))
 			out->in_flight[s] = larger(out->in_flight[s],
@@ -165,8 +162,8 @@ void pipeline_step(const struct pipeline_input *in, struct pipeline_result *out)
 	struct rounds r;
 	double seconds;
 
-	if (in->stages > 1 && in->schedule > SCHEDULE_BREADTH_FIRST &&
-	    in->schedule < SCHEDULE_COUNT && pipeline_simulate(in, out))
+	if (in->stages > 1 && !schedule_by_rounds(in->schedule) &&
+	    pipeline_simulate(in, out))
 		return;
 	sum_work(in, out);
 	load(in, &r);
@@ -219,7 +216,7 @@ static const double almost = 1 - 2e-3;
 
 double pipeline_floor(const struct pipeline_input *in)
 {
-	bool simulated = in->stages > 1 && in->schedule > SCHEDULE_BREADTH_FIRST;
+	bool simulated = in->stages > 1 && !schedule_by_rounds(in->schedule);
 	struct pipeline_result work;
 	struct rounds r;
 	double most = 0;
@@ -241,7 +238,7 @@ double pipeline_floor(const struct pipeline_input *in)
 
 bool pipeline_tells_in_flight(const struct pipeline_input *in)
 {
-	return in->stages == 1 || in->schedule <= SCHEDULE_BREADTH_FIRST;
+	return in->stages == 1 || schedule_by_rounds(in->schedule);
 }
 
 bool pipeline_in_flight(const struct pipeline_input *in, struct pipeline_result *out)

@@ -5,6 +5,7 @@
 #include "engine/base/plain.h"
 #include "engine/rules/legality.h"
 #include "engine/rules/rules.h"
+#include "engine/schedule/schedule.h"
 
 void rules_derive(const struct scenario *scenario, struct facts *f)
 {
@@ -32,7 +33,7 @@ void rules_derive(const struct scenario *scenario, struct facts *f)
 	f->moe = scenario->model.moe.experts > 0;
 	f->micro_batches = f->dp > 0 ? scenario_micro_batches(scenario) : 0;
 	f->chunked = f->pp > 1 && f->chunks > 1;
-	f->interleaved = f->chunked && plan->schedule <= SCHEDULE_BREADTH_FIRST;
+	f->interleaved = f->chunked && schedule_by_rounds(plan->schedule);
 }
 
 static bool within(int64_t count, int64_t most)

@@ -98,9 +98,8 @@ bool breaks_e12_pair(const struct facts *f, struct broken *out)
 
 static int64_t group_of(const struct facts *f)
 {
-	if (f->plan->schedule == SCHEDULE_BREADTH_FIRST)
-		return f->micro_batches;
-	return f->plan->micro_batch_group > 0 ? f->plan->micro_batch_group : f->pp;
+	return schedule_group(f->plan->schedule, f->pp, f->micro_batches,
+			      f->plan->micro_batch_group);
 }
 
 bool breaks_e13(const struct facts *f, struct broken *out)
@@ -162,7 +161,7 @@ static bool schedule_refuses(const struct facts *f, const char *knob,
 					    .chunks = (int)f->chunks };
 
 	/* Megatron's own are rules E13 and E14 */
-	if (f->plan->schedule <= SCHEDULE_BREADTH_FIRST || f->chunks < 1 ||
+	if (schedule_by_rounds(f->plan->schedule) || f->chunks < 1 ||
 	    f->micro_batches < 1 || f->micro_batches > INT32_MAX)
 		return false;
 	request.micro_batches = (int)f->micro_batches;
@@ -218,8 +217,8 @@ bool breaks_own_chunks(const struct facts *f, struct broken *out)
 {
 	int64_t own = schedule_chunks(f->plan->schedule, f->pp, f->chunks);
 
-	if (f->plan->schedule <= SCHEDULE_BREADTH_FIRST ||
-	    f->plan->split != SPLIT_CUSTOM || f->chunks < 1 || own == f->chunks)
+	if (schedule_by_rounds(f->plan->schedule) || f->plan->split != SPLIT_CUSTOM ||
+	    f->chunks < 1 || own == f->chunks)
 		return false;
 	*out = (struct broken){
 		.value = { (double)own, (double)f->chunks },

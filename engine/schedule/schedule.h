@@ -71,12 +71,17 @@ struct schedule_problem {
 };
 
 struct schedule_row {
-	const char *word; /* the knob's */
 	bool (*generate)(const struct schedule_request *, struct schedule *);
 	/* False with the problem filled in. */
 	bool (*allows)(const struct schedule_request *, struct schedule_problem *);
 	int64_t (*chunks)(int64_t stages, int64_t vpp);
 	enum placement placement;
+	/* Its order is so regular that engine/pipeline walks it round by round; the
+	 * lists of others are simulated. */
+	bool by_rounds;
+	bool takes_chunks;    /* as many chunks a stage as are asked for */
+	bool whole_group;     /* all micro-batches pass a chunk before the next */
+	bool whole_batch;     /* all forwards come before the first backward */
 	bool splits_backward; /* weight gradients are work of their own */
 	bool pairs;           /* forwards run together with backwards */
 	int weight_copies;
@@ -89,6 +94,8 @@ struct schedule_row {
 };
 
 extern const struct schedule_row schedule_table[SCHEDULE_COUNT];
+/* What the knob calls them, up to a NULL. */
+extern const char *const schedule_words[SCHEDULE_COUNT + 1];
 
 /* Chunks of the model per stage that the schedule really uses when vpp are asked
  * for. */
@@ -101,6 +108,23 @@ int schedule_weight_copies(int kind);
 /* Whether it runs forwards together with backwards, communication of one behind the
  * computation of the other. */
 bool schedule_pairs(int kind);
+/* The columns by_rounds and takes_chunks. */
+bool schedule_by_rounds(int kind);
+bool schedule_takes_chunks(int kind);
+/* Micro-batches that pass a chunk before the next one does; asked: a size of the group,
+ * or 0 for the usual one, as many as there are stages. */
+int64_t schedule_group(int kind, int64_t stages, int64_t micro_batches, int64_t asked);
+
+/* Chunks whose activations stage s of several holds at the fullest, of a schedule that
+ * goes by rounds: the lesser of most and first - falls s. Of 1F1B p - s
+ * (PipeDream-Flush, Narayanan et al. 2021a, section 3), interleaved 2 (p - 1 - s) + (v
+ * - 1) group + 1 (Megatron core/pipeline_parallel/schedules.py,
+ * num_warmup_microbatches). */
+struct schedule_flight {
+	int64_t most, first, falls;
+};
+struct schedule_flight schedule_flight(int kind, int64_t stages, int64_t chunks,
+				       int64_t micro_batches, int64_t asked);
 /* Transfers of a micro-batch from one stage to another, forward. */
 int schedule_cuts(int kind, int stages, int chunks);
 /* Whether the schedule can run with these counts (times are not looked at). */

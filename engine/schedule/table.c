@@ -163,52 +163,72 @@ static bool allows_chimera(const struct schedule_request *request,
 				  "Chimera needs an even number of micro-batches");
 }
 
+const char *const schedule_words[SCHEDULE_COUNT + 1] = {
+	[SCHEDULE_GPIPE] = "gpipe",
+	[SCHEDULE_1F1B] = "1f1b",
+	[SCHEDULE_INTERLEAVED] = "interleaved",
+	[SCHEDULE_BREADTH_FIRST] = "breadth-first",
+	[SCHEDULE_ZB_H1] = "zb-h1",
+	[SCHEDULE_ZB_H2] = "zb-h2",
+	[SCHEDULE_ZB_1P] = "zb-1p",
+	[SCHEDULE_ZB_2P] = "zb-2p",
+	[SCHEDULE_ZB_V] = "zb-v",
+	[SCHEDULE_V_HALF] = "v-half",
+	[SCHEDULE_V_MIN] = "v-min",
+	[SCHEDULE_DUALPIPE] = "dualpipe",
+	[SCHEDULE_DUALPIPEV] = "dualpipev",
+	[SCHEDULE_CHIMERA] = "chimera",
+	[SCHEDULE_HANAYO] = "hanayo",
+};
+
 const struct schedule_row schedule_table[SCHEDULE_COUNT] = {
-	[SCHEDULE_GPIPE] = { "gpipe", generate_gpipe, allows_any, one_chunk, PLACE_LOOP,
-			     .weight_copies = 1, .settle = 1, .period = 1 },
-	[SCHEDULE_1F1B] = { "1f1b", generate_1f1b, allows_any, one_chunk, PLACE_LOOP,
-			    .weight_copies = 1, .settle = 1, .period = 1 },
-	[SCHEDULE_INTERLEAVED] = { "interleaved", generate_interleaved, allows_groups,
-				   asked_chunks, PLACE_LOOP, .weight_copies = 1,
-				   .settle = 2 },
-	[SCHEDULE_BREADTH_FIRST] = { "breadth-first", generate_breadth_first,
-				     allows_breadth, asked_chunks, PLACE_LOOP,
+	[SCHEDULE_GPIPE] = { generate_gpipe, allows_any, one_chunk, PLACE_LOOP,
+			     .by_rounds = true, .whole_batch = true, .weight_copies = 1,
+			     .settle = 1, .period = 1 },
+	[SCHEDULE_1F1B] = { generate_1f1b, allows_any, one_chunk, PLACE_LOOP,
+			    .by_rounds = true, .weight_copies = 1, .settle = 1,
+			    .period = 1 },
+	[SCHEDULE_INTERLEAVED] = { generate_interleaved, allows_groups, asked_chunks,
+				   PLACE_LOOP, .by_rounds = true, .takes_chunks = true,
+				   .weight_copies = 1, .settle = 2 },
+	[SCHEDULE_BREADTH_FIRST] = { generate_breadth_first, allows_breadth,
+				     asked_chunks, PLACE_LOOP, .by_rounds = true,
+				     .takes_chunks = true, .whole_group = true,
 				     .weight_copies = 1, .settle = 2 },
-	[SCHEDULE_ZB_H1] = { "zb-h1", generate_zb_h1, allows_any, one_chunk, PLACE_LOOP,
+	[SCHEDULE_ZB_H1] = { generate_zb_h1, allows_any, one_chunk, PLACE_LOOP,
 			     .splits_backward = true, .weight_copies = 1, .settle = 2,
 			     .effort = 1408, .period = 4 },
-	[SCHEDULE_ZB_H2] = { "zb-h2", generate_zb_h2, allows_any, one_chunk, PLACE_LOOP,
+	[SCHEDULE_ZB_H2] = { generate_zb_h2, allows_any, one_chunk, PLACE_LOOP,
 			     .splits_backward = true, .weight_copies = 1, .settle = 4,
 			     .effort = 1408, .period = 4 },
-	[SCHEDULE_ZB_1P] = { "zb-1p", generate_zb_1p, allows_any, one_chunk, PLACE_LOOP,
+	[SCHEDULE_ZB_1P] = { generate_zb_1p, allows_any, one_chunk, PLACE_LOOP,
 			     .splits_backward = true, .weight_copies = 1, .settle = 4,
 			     .effort = 1536, .period = 1, .by_rule = true },
-	[SCHEDULE_ZB_2P] = { "zb-2p", generate_zb_2p, allows_any, one_chunk, PLACE_LOOP,
+	[SCHEDULE_ZB_2P] = { generate_zb_2p, allows_any, one_chunk, PLACE_LOOP,
 			     .splits_backward = true, .weight_copies = 1, .settle = 4,
 			     .effort = 1536, .period = 1, .by_rule = true },
-	[SCHEDULE_ZB_V] = { "zb-v", generate_zb_v, allows_any, two_chunks, PLACE_V,
+	[SCHEDULE_ZB_V] = { generate_zb_v, allows_any, two_chunks, PLACE_V,
 			    .splits_backward = true, .weight_copies = 1, .settle = 2,
 			    .effort = 1408, .period = 4 },
-	[SCHEDULE_V_HALF] = { "v-half", generate_v_half, allows_any, two_chunks,
-			      PLACE_V, .splits_backward = true, .weight_copies = 1,
-			      .settle = 2, .effort = 1536, .period = 1,
-			      .by_rule = true },
-	[SCHEDULE_V_MIN] = { "v-min", generate_v_min, allows_any, two_chunks, PLACE_V,
+	[SCHEDULE_V_HALF] = { generate_v_half, allows_any, two_chunks, PLACE_V,
+			      .splits_backward = true, .weight_copies = 1, .settle = 2,
+			      .effort = 1536, .period = 1, .by_rule = true },
+	[SCHEDULE_V_MIN] = { generate_v_min, allows_any, two_chunks, PLACE_V,
 			     .splits_backward = true, .weight_copies = 1, .settle = 2,
 			     .effort = 1536, .period = 1, .by_rule = true },
-	[SCHEDULE_DUALPIPE] = { "dualpipe", generate_dualpipe, allows_dualpipe,
-				one_chunk, PLACE_TWO_WAY, .splits_backward = true,
-				.pairs = true, .weight_copies = 2, .settle = 4,
-				.effort = 1408, .period = 4 },
-	[SCHEDULE_DUALPIPEV] = { "dualpipev", generate_dualpipev, allows_dualpipev,
-				 two_chunks, PLACE_V, .splits_backward = true,
-				 .pairs = true, .weight_copies = 1, .settle = 4,
-				 .effort = 1408, .period = 4 },
-	[SCHEDULE_CHIMERA] = { "chimera", generate_chimera, allows_chimera, one_chunk,
+	[SCHEDULE_DUALPIPE] = { generate_dualpipe, allows_dualpipe, one_chunk,
+				PLACE_TWO_WAY, .splits_backward = true, .pairs = true,
+				.weight_copies = 2, .settle = 4, .effort = 1408,
+				.period = 4 },
+	[SCHEDULE_DUALPIPEV] = { generate_dualpipev, allows_dualpipev, two_chunks,
+				 PLACE_V, .splits_backward = true, .pairs = true,
+				 .weight_copies = 1, .settle = 4, .effort = 1408,
+				 .period = 4 },
+	[SCHEDULE_CHIMERA] = { generate_chimera, allows_chimera, one_chunk,
 			       PLACE_TWO_WAY, .weight_copies = 2, .settle = 2,
 			       .effort = 1408 },
-	[SCHEDULE_HANAYO] = { "hanayo", generate_hanayo, allows_any, wave_chunks,
-			      PLACE_V, .weight_copies = 1, .settle = 2,
+	[SCHEDULE_HANAYO] = { generate_hanayo, allows_any, wave_chunks, PLACE_V,
+			      .takes_chunks = true, .weight_copies = 1, .settle = 2,
 			      .effort = 2560 },
 };
 
@@ -235,6 +255,40 @@ int schedule_stage(int kind, int stages, int k)
 int schedule_weight_copies(int kind)
 {
 	return row_of(kind)->weight_copies;
+}
+
+bool schedule_by_rounds(int kind)
+{
+	return row_of(kind)->by_rounds;
+}
+
+bool schedule_takes_chunks(int kind)
+{
+	return row_of(kind)->takes_chunks;
+}
+
+int64_t schedule_group(int kind, int64_t stages, int64_t micro_batches, int64_t asked)
+{
+	if (row_of(kind)->whole_group)
+		return micro_batches;
+	return asked > 0 ? asked : stages;
+}
+
+struct schedule_flight schedule_flight(int kind, int64_t stages, int64_t chunks,
+				       int64_t micro_batches, int64_t asked)
+{
+	struct schedule_flight flight = { .most = micro_batches * chunks };
+	int64_t group = schedule_group(kind, stages, micro_batches, asked);
+
+	flight.first = flight.most;
+	if (row_of(kind)->whole_batch)
+		return flight;
+	if (group > micro_batches)
+		group = micro_batches;
+	flight.first =
+		chunks > 1 ? 2 * (stages - 1) + (chunks - 1) * group + 1 : stages;
+	flight.falls = chunks > 1 ? 2 : 1;
+	return flight;
 }
 
 bool schedule_pairs(int kind)

@@ -117,12 +117,12 @@ static double chunk_seconds(const struct bound_part *layer, double layers,
 /* The last group of micro-batches is not smaller than the pipeline. */
 static bool whole_groups(const struct scenario *s, int64_t m, int64_t chunks)
 {
-	int64_t pp = s->plan.pp, group = s->plan.micro_batch_group, rest;
+	int64_t pp = s->plan.pp, rest;
+	int64_t group =
+		schedule_group(s->plan.schedule, pp, m, s->plan.micro_batch_group);
 
 	if (chunks < 2)
 		return true;
-	if (s->plan.schedule == SCHEDULE_BREADTH_FIRST)
-		group = m;
 	rest = m % (group > pp ? group : pp);
 	return rest == 0 || rest >= pp;
 }
@@ -206,7 +206,7 @@ double train_bound_work(const struct train_bound *b, const struct scenario *s)
 double train_bound_pipeline(const struct train_bound *b, const struct scenario *s)
 {
 	double p = (double)s->plan.pp, m = (double)scenario_micro_batches(s);
-	bool known = p > 1 && s->plan.schedule <= SCHEDULE_BREADTH_FIRST;
+	bool known = p > 1 && schedule_by_rounds(s->plan.schedule);
 	int64_t chunks = scenario_chunks(s);
 	double layers = even_layers(s, chunks);
 	double all = chunk_seconds(&b->all, 1, NULL, m > 1);
@@ -296,26 +296,19 @@ void train_bound_states(const struct train_bound *b, const struct scenario *s,
 		out->mean = INFINITY;
 }
 
-/* Micro-batches in flight, of schedules that are told without a simulation: as
- * pipeline.c has it. */
+/* Micro-batches in flight, of schedules that are told without a simulation. */
 static void set_flight(const struct scenario *s, int64_t chunks,
 		       struct bound_bytes *out)
 {
 	int64_t pp = s->plan.pp, m = scenario_micro_batches(s);
-	int64_t group = s->plan.micro_batch_group > 0 ? s->plan.micro_batch_group : pp;
+	struct schedule_flight flight = schedule_flight(s->plan.schedule, pp, chunks, m,
+							s->plan.micro_batch_group);
 	double v = (double)chunks;
 
-	if (s->plan.schedule == SCHEDULE_BREADTH_FIRST || group > m)
-		group = m;
 	out->stages = pp;
-	out->most = pp == 1 ? 1 : (double)m;
-	out->flight = chunks > 1 ? (double)(2 * (pp - 1) + (chunks - 1) * group + 1) / v
-				 : (double)pp;
-	out->falls = chunks > 1 ? 2 / v : 1;
-	if (s->plan.schedule != SCHEDULE_GPIPE)
-		return;
-	out->flight = out->most;
-	out->falls = 0;
+	out->most = pp == 1 ? 1 : (double)flight.most / v;
+	out->flight = (double)flight.first / v;
+	out->falls = (double)flight.falls / v;
 }
 
 static double flight_of(const struct bound_bytes *activations, int64_t stage)
@@ -339,7 +332,7 @@ void train_bound_activations(const struct train_bound *b, const struct scenario 
 	double loose = larger(1, s->stack.fragmentation), p = (double)s->plan.pp, least;
 	int64_t chunks = scenario_chunks(s);
 	double layers = even_layers(s, chunks) * (double)chunks;
-	bool known = s->plan.pp == 1 || s->plan.schedule <= SCHEDULE_BREADTH_FIRST;
+	bool known = s->plan.pp == 1 || schedule_by_rounds(s->plan.schedule);
 
 	*out = (struct bound_bytes){ .layers = s->model.layers,
 				     .layer = loose * b->layer.saved_bytes };

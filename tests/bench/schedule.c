@@ -84,7 +84,7 @@ int bench_schedules(struct schedule_time *out, int most)
 	for (; room && count < SCHEDULE_COUNT && count < most; count++) {
 		struct schedule_time *t = &out[count];
 
-		t->name = schedule_table[count].word;
+		t->name = schedule_words[count];
 		for (int i = 0; i < 3; i++) {
 			fill(&in, count, MICRO_BATCHES / 4 << i);
 			t->seconds[i] = time_step(&in);

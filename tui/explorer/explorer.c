@@ -8,6 +8,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
+#include "engine/schedule/schedule.h"
 #include "engine/train/train.h"
 #include "presets/error.h"
 #include "tui/view.h"
@@ -93,7 +94,7 @@ static bool is_cheap(const struct explorer *explorer)
 {
 	const struct plan *plan = &explorer->scenario.plan;
 
-	return plan->pp == 1 || plan->schedule <= SCHEDULE_BREADTH_FIRST;
+	return plan->pp == 1 || schedule_by_rounds(plan->schedule);
 }
 
 static void update_strip(struct explorer *explorer)
