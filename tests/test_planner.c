@@ -87,7 +87,8 @@ static void same_together(const struct planner_problem *problem,
 				    (size_t)problem->axes);
 }
 
-static void same_answer(struct planner_problem *problem)
+/* One searcher, several, and one that tries everything agree; is there an answer? */
+static bool same_answer(struct planner_problem *problem)
 {
 	static struct planner_result fast, all;
 
@@ -107,6 +108,7 @@ static void same_answer(struct planner_problem *problem)
 	assert_true(fast.counts.explored <= all.counts.explored);
 	problem->exhaustive = false;
 	same_together(problem, &fast);
+	return fast.found > 0;
 }
 
 /* Drop values of any axis but the base's own until there are so few candidates that all
@@ -171,8 +173,8 @@ static void free_more(struct planner_problem *problem)
 				    more[i].count);
 }
 
-/* Any of the shipped stacks that train. */
-static const char *any_stack(void)
+/* Any of the shipped stacks that train, or that serve. */
+static const char *any_stack(bool serves)
 {
 	const struct preset *list;
 	int count = preset_list(PRESET_STACK, &list);
@@ -185,7 +187,7 @@ static const char *any_stack(void)
 		name = list[next((uint64_t)count)].name;
 		scenario_defaults(&s);
 		assert_true(library_stack(&s, name, &generic, NULL));
-	} while (s.stack.serves);
+	} while (s.stack.serves != serves);
 	return name;
 }
 
@@ -212,7 +214,7 @@ static void small_problem(struct planner_problem *problem)
 
 	memset(problem, 0, sizeof *problem);
 	if (!scenario_blank(&problem->base, models[next(6)], clusters[next(4)],
-			    any_stack(), &error))
+			    any_stack(false), &error))
 		fail_msg("%s", error.text);
 	any_precision(&problem->base);
 	problem->base.cluster.gpus = counts[next(7)];
@@ -233,20 +235,61 @@ static void small_problem(struct planner_problem *problem)
 			    (double[]){ 0, 0.5, 1 }, 3);
 }
 
+/* A server of a model of a few layers, on any stack that serves. */
+static void small_server(struct planner_problem *problem)
+{
+	static const char *const models[] = { "llama3.2-1b", "mixtral-8x7b",
+					      "deepseek-v2-lite", "gemma2-2b",
+					      "qwen3-30b-a3b" };
+	static const char *const clusters[] = { "dgx-a100-40g", "dgx-h100", "dgx-h200",
+						"dgx-b200" };
+	static const int counts[] = { 1, 2, 4, 6, 8, 16 };
+	struct error error = { "" };
+	struct scenario *s = &problem->base;
+
+	memset(problem, 0, sizeof *problem);
+	if (!scenario_blank(s, models[next(5)], clusters[next(4)], any_stack(true),
+			    &error))
+		fail_msg("%s", error.text);
+	s->plan.mode = MODE_INFERENCE;
+	any_precision(s);
+	s->cluster.gpus = counts[next(6)];
+	s->plan.serving.prompt_len = 128 << next(6);
+	s->plan.serving.output_len = 16 << next(6);
+	s->plan.serving.concurrency = 1 << next(9);
+	s->plan.serving.goal_tpot_seconds =
+		next(2) ? 0.005 * (double)(1 + next(20)) : 0;
+	s->plan.serving.goal_ttft_seconds = next(2) ? 0.05 * (double)(1 + next(20)) : 0;
+	s->cluster.accelerator.usable_bytes *= 0.2 + 0.1 * (double)next(10);
+	problem->top = 1 + (int)next(12);
+	problem->objective = (enum objective)next(OBJECTIVE_COUNT);
+	planner_axes(problem);
+}
+
 static void test_bounds_find_what_trying_all_finds(void **state)
 {
+	enum { PROBLEMS = 2000 };
 	static struct planner_problem problem;
+	int trained = 0, served = 0;
 
 	(void)state;
-	for (int i = 0; i < 600; i++) {
+	/* those where nothing fits are looked at too, but not counted */
+	for (int i = 0; trained + served < PROBLEMS; i++) {
+		if (i % 5 == 4) {
+			small_server(&problem);
+			thin(&problem, (double)(200 + next(2000)));
+			served += same_answer(&problem);
+			continue;
+		}
 		small_problem(&problem);
 		if (i % 3 == 1)
 			free_schedules(&problem);
 		if (i % 3 == 2)
 			free_more(&problem);
 		thin(&problem, (double)(200 + next(4000)));
-		same_answer(&problem);
+		trained += same_answer(&problem);
 	}
+	assert_true(trained > PROBLEMS / 2 && served > PROBLEMS / 5);
 }
 
 /* Also around every plan that is shipped. */
