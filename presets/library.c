@@ -15,6 +15,7 @@
 #include "presets/hf/hf_model.h"
 #include "presets/model_file.h"
 #include "presets/model_name.h"
+#include "presets/release.h"
 #include "presets/stack_file.h"
 #include "presets/stream.h"
 
@@ -402,13 +403,38 @@ static void start_serving(struct scenario *scenario)
 	document_free(&document);
 }
 
+static void add_release(char *name, const char *release)
+{
+	size_t length = strlen(name);
+
+	snprintf(name + length, MAX_NAME - length, "@%s", release);
+	error_clean(name);
+}
+
+/* As it is now, or as that release had it. */
+static bool read_release(const struct document *document, const char *release,
+			 struct scenario *scenario, struct error *error)
+{
+	return stack_read(document, document->root, scenario, NULL, error) &&
+	       (!release ||
+		release_take_back(document, document->root, release, scenario, error));
+}
+
 bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 		   struct error *error)
 {
-	const struct preset *preset = preset_find(PRESET_STACK, name);
+	const char *release = release_of(name);
+	const struct preset *preset;
 	struct document document;
+	char before[256];
 	bool good;
 
+	if (release) {
+		snprintf(before, sizeof before, "%.*s", (int)(release - 1 - name),
+			 name);
+		name = before;
+	}
+	preset = preset_find(PRESET_STACK, name);
 	*generic = !preset && !looks_like_file(name);
 	if (*generic) {
 		preset = preset_find(PRESET_STACK, "generic");
@@ -417,10 +443,12 @@ bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 	if (!preset_open(PRESET_STACK, name, &document, error))
 		return false;
 	start_serving(scenario);
-	good = stack_read(&document, document.root, scenario, NULL, error);
+	good = read_release(&document, *generic ? NULL : release, scenario, error);
 	document_free(&document);
 	if (good)
 		take_name(scenario->stack.name, preset ? preset->name : name);
+	if (good && release && !*generic)
+		add_release(scenario->stack.name, release);
 	return good;
 }
 

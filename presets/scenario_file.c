@@ -37,6 +37,7 @@ static bool is_known(const char *key)
 					    "model",
 					    "cluster",
 					    "stack",
+					    "release",
 					    "title",
 					    "source",
 					    "note",
@@ -73,13 +74,32 @@ static bool check_format(const struct document *document, const struct node *map
 	return true;
 }
 
+/* "stack: vllm" with "release: 0.19.1" is "stack: vllm@0.19.1". */
+static bool read_release(struct scenario *out, const struct document *document,
+			 const struct node *stack, const struct node *release,
+			 struct error *error)
+{
+	struct error inner = { "" };
+	char name[2 * MAX_NAME];
+	bool generic;
+
+	if (!stack || stack->kind != NODE_SCALAR || release->kind != NODE_SCALAR)
+		return error_set(error, document->file, release->line,
+				 "release: expected one such as 0.19.1, beside the "
+				 "name of a stack");
+	snprintf(name, sizeof name, "%.60s@%.40s", stack->text, release->text);
+	return library_stack(out, name, &generic, &inner) ||
+	       error_set(error, document->file, release->line, "%s", inner.text);
+}
+
 /* Model, cluster, stack: each needed, before any knob is set. */
 static bool read_bases(struct scenario *out, const struct document *document,
 		       const struct node *map, struct error *error)
 {
 	const struct node *model = node_get(map, "model"),
 			  *cluster = node_get(map, "cluster"),
-			  *stack = node_get(map, "stack");
+			  *stack = node_get(map, "stack"),
+			  *release = node_get(map, "release");
 	bool generic;
 
 	if (!model)
@@ -93,6 +113,8 @@ static bool read_bases(struct scenario *out, const struct document *document,
 	} else if (!library_cluster(&out->cluster, "dgx-h100", error)) {
 		return false;
 	}
+	if (release)
+		return read_release(out, document, stack, release, error);
 	if (stack)
 		return library_stack_node(out, document, stack, &generic, error);
 	return library_stack(out, "megatron-core", &generic, error);

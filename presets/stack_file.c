@@ -61,6 +61,8 @@ static const struct field fields[] = {
 	  NULL },
 	{ "serving.layer_cpu_us", FIELD_NUMBER, S(serving.layer_cpu_seconds), 1e-6,
 	  NULL },
+	{ "serving.expert_cpu_us", FIELD_NUMBER, S(serving.expert_cpu_seconds), 1e-6,
+	  NULL },
 	{ "serving.mixes", FIELD_BOOL, S(serving.mixes), 0, NULL },
 	{ "serving.narrow_kv", FIELD_BOOL, S(serving.narrow_kv), 0, NULL },
 	{ "serving.reserves", FIELD_BOOL, S(serving.reserves), 0, NULL },
@@ -163,28 +165,33 @@ static bool read_rules(const struct document *document, const struct node *list,
 	return true;
 }
 
+static bool read_default(const struct document *document, const struct node *node,
+			 struct scenario *scenario, struct error *error)
+{
+	const struct knob *knob = knob_find(node->key);
+	const char *near = knob ? NULL : knob_nearest_key(node->key);
+	char why[256];
+
+	if (!knob)
+		return error_set(error, document->file, node->line,
+				 "no knob '%.60s'%s%s", node->key,
+				 near ? "; did you mean " : "", near ? near : "");
+	if (node->kind == NODE_SCALAR &&
+	    knob_parse(scenario, knob, node->text, why, sizeof why))
+		return true;
+	return error_set(error, document->file, node->line, "%s: %s", node->key,
+			 node->kind == NODE_SCALAR ? why : "expected a value");
+}
+
 static bool read_defaults(const struct document *document, const struct node *map,
 			  struct scenario *scenario, struct error *error)
 {
 	if (map->kind != NODE_MAP)
 		return error_set(error, document->file, map->line,
 				 "defaults is a mapping of knobs and values");
-	for (const struct node *node = map->child; node; node = node->next) {
-		const struct knob *knob = knob_find(node->key);
-		const char *near = knob ? NULL : knob_nearest_key(node->key);
-		char why[256];
-
-		if (!knob)
-			return error_set(error, document->file, node->line,
-					 "no knob '%.60s'%s%s", node->key,
-					 near ? "; did you mean " : "",
-					 near ? near : "");
-		if (node->kind != NODE_SCALAR ||
-		    !knob_parse(scenario, knob, node->text, why, sizeof why))
-			return error_set(
-				error, document->file, node->line, "%s: %s", node->key,
-				node->kind == NODE_SCALAR ? why : "expected a value");
-	}
+	for (const struct node *node = map->child; node; node = node->next)
+		if (!read_default(document, node, scenario, error))
+			return false;
 	return true;
 }
 
@@ -243,6 +250,8 @@ static bool read_other(const struct document *document, const struct node *node,
 	else if (strcmp(key, "published") == 0)
 		*failed = !read_features(document, node, &d->stack.evidence.published,
 					 error);
+	else if (strcmp(key, "releases") == 0)
+		return true; /* the newest one stands in the file itself */
 	else if (strcmp(key, "abilities") == 0)
 		*failed = !abilities_read(document, node, &d->scenario,
 					  &d->stack.abilities, error);
@@ -268,6 +277,31 @@ bool stack_read(const struct document *document, const struct node *map,
 	scenario->stack = d.stack;
 	if (note)
 		*note = d.note;
+	return true;
+}
+
+static bool read_change(const struct document *document, const struct node *node,
+			const char *key, void *base, bool *failed, struct error *error)
+{
+	struct draft *d = base;
+
+	if (strcmp(key, "before") == 0 || strcmp(key, "date") == 0)
+		return true;
+	if (node->kind != NODE_SCALAR)
+		return false; /* a mapping of the stack's members */
+	*failed = !read_default(document, node, &d->scenario, error);
+	return !*failed;
+}
+
+bool stack_read_changes(const struct document *document, const struct node *row,
+			struct scenario *scenario, struct error *error)
+{
+	struct draft d = { .scenario = *scenario, .stack = scenario->stack };
+
+	if (!fields_read(document, row, fields, FIELDS, &d, read_change, error))
+		return false;
+	*scenario = d.scenario;
+	scenario->stack = d.stack;
 	return true;
 }
 

@@ -17,6 +17,9 @@ struct stack_note {
 bool stack_read(const struct document *document, const struct node *map,
 		struct scenario *scenario, struct stack_note *note,
 		struct error *error);
+/* One of its `releases`: members of the stack, and knobs, as they were before. */
+bool stack_read_changes(const struct document *document, const struct node *row,
+			struct scenario *scenario, struct error *error);
 /* A flow mapping that stack_read takes back to an equal stack; the knobs' defaults
  * are not in it, for the scenario holds their values. */
 void stack_write(const struct stack *stack, FILE *stream);

@@ -251,6 +251,8 @@ const struct constant explain_constants[] = {
 	     stack.serving.prefill_efficiency),
 	REAL("stack.serving_layer_cpu_seconds", "CPU time of launching a layer",
 	     FORM_SECONDS, stack.serving.layer_cpu_seconds),
+	REAL("stack.serving_expert_cpu_seconds", "CPU time of launching experts",
+	     FORM_SECONDS, stack.serving.expert_cpu_seconds),
 	REAL("stack.serving_other_bytes", "Context, libraries and graphs of a server",
 	     FORM_BYTES, stack.serving.other_bytes),
 	REAL("stack.serving_logit_bytes", "Bytes of a logit at the peak of sampling",

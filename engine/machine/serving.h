@@ -111,6 +111,7 @@ struct serving_stack {
 	double quantise_kernels;   /* more of them where activations are quantised */
 	double prefill_efficiency; /* of the calibrated rates in passes over prompts */
 	double layer_cpu_seconds;  /* launching a layer of an uncaptured pass */
+	double expert_cpu_seconds; /* the same of a layer with experts */
 	bool mixes;                /* prompts and decoding requests share a pass */
 	bool narrow_kv; /* KV precision auto: fp8 beside fp8 and fp4 weights */
 	bool reserves;  /* a request is let in when its whole output fits */

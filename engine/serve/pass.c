@@ -188,15 +188,30 @@ static void sends(const struct serve_context *c, const struct batch *b,
 }
 
 /* Launching an uncaptured pass: the slower of host and GPU counts. */
-static void host(const struct serve_context *c, const struct batch *b, double layers,
-		 struct pass *out)
+static double launching(const struct serve_context *c)
+{
+	const struct serving_stack *v = &c->scenario->stack.serving;
+	const struct model *m = &c->scenario->model;
+	double seconds = 0;
+
+	for (int k = 0; k < m->kinds; k++)
+		seconds += c->layers[k] *
+			   (m->kind[k].mlp == MLP_MOE && v->expert_cpu_seconds > 0
+				    ? v->expert_cpu_seconds
+				    : v->layer_cpu_seconds);
+	return seconds;
+}
+
+static void host(const struct serve_context *c, const struct batch *b, struct pass *out)
 {
 	const struct serving_stack *v = &c->scenario->stack.serving;
 	double requests = b->requests + b->prompt_requests;
-	double launch = b->captured ? 0 : layers * v->layer_cpu_seconds;
+	double busy =
+		out->seconds + out->tp_seconds + out->ep_seconds + out->cp_seconds;
 
-	out->host_seconds = v->iteration_seconds + v->request_seconds * requests +
-			    fmax(0, launch - out->seconds);
+	out->host_seconds = v->iteration_seconds + v->request_seconds * requests;
+	if (!b->captured)
+		out->host_seconds += fmax(0, launching(c) - busy);
 }
 
 static void one_pass(const struct serve_context *c, const struct batch *b, bool list,
@@ -222,7 +237,7 @@ static void one_pass(const struct serve_context *c, const struct batch *b, bool 
 	ends(c, b, &end);
 	add_layers(out, &end, 1, list);
 	sends(c, b, out);
-	host(c, b, layers, out);
+	host(c, b, out);
 	/* the fullest stage has the layers that don't divide, the last one the head */
 	share = ceil(layers / c->shape.pp) / layers;
 	out->stage_seconds = (out->seconds - end.seconds + out->tp_seconds +

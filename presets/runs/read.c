@@ -7,6 +7,7 @@
 #include "presets/library.h"
 #include "presets/model_file.h"
 #include "presets/model_name.h"
+#include "presets/release.h"
 #include "presets/runs/keys.h"
 
 enum { MAX_FAULTS = 1000 };
@@ -104,6 +105,31 @@ static bool read_cluster(struct reading *r, const struct node *group)
 	return true;
 }
 
+/* The release that was measured: by its version, or by the first day where that is a
+ * name or not stated. Stacks that know of no releases are as they are. */
+static bool read_measured_stack(struct reading *r, const struct node *group,
+				const char *name, bool *generic, struct error *error)
+{
+	const struct node *version = node_get(group, "version"),
+			  *dates = node_get(group, "dates");
+	const char *text = version && version->kind == NODE_SCALAR ? version->text : "";
+	struct scenario made = r->base;
+	struct error ignored;
+	char release[2 * MAX_NAME], day[11];
+
+	if (!release_is_known(text) && dates && dates->kind == NODE_SCALAR) {
+		snprintf(day, sizeof day, "%s", dates->text);
+		text = day;
+	}
+	snprintf(release, sizeof release, "%.60s@%.40s", name, text);
+	if (release_is_known(text) &&
+	    library_stack(&made, release, generic, &ignored)) {
+		r->base = made;
+		return true;
+	}
+	return library_stack(&r->base, name, generic, error);
+}
+
 static bool read_stack(struct reading *r, const struct node *group)
 {
 	const struct node *stack = node_get(group, "stack");
@@ -112,7 +138,7 @@ static bool read_stack(struct reading *r, const struct node *group)
 	bool generic = false;
 	struct error error;
 
-	if (!library_stack(&r->base, name, &generic, &error)) {
+	if (!read_measured_stack(r, group, name, &generic, &error)) {
 		add_fault(r->set, &error);
 		return false;
 	}

@@ -1,0 +1,28 @@
+/* release.h - a stack as one of its releases had it.
+ *
+ * A stack's YAML states its newest release, and under `releases` what was otherwise
+ * before one, the newest change first:
+ *
+ *   releases:
+ *   - {before: 0.20.0, date: 2026-04-21, memory_share: 0.9}
+ *
+ * Whoever asks for 0.19.1, or for 2026-03-01, gets every change of a later release
+ * taken back.
+ */
+#ifndef PRESETS_RELEASE_H
+#define PRESETS_RELEASE_H
+
+#include "engine/plan/scenario.h"
+#include "presets/document.h"
+
+/* Where a name such as "vllm@0.19.1" has its release, or NULL. */
+const char *release_of(const char *name);
+/* Whether it is one: a number such as 0.19.1, or a date such as 2026-03-01. */
+bool release_is_known(const char *release);
+/* Takes back what came after it. False with the error where the stack knows of no
+ * releases, or has one that can't be read. */
+bool release_take_back(const struct document *document, const struct node *stack,
+		       const char *release, struct scenario *scenario,
+		       struct error *error);
+
+#endif

@@ -1,0 +1,113 @@
+/* test_release.c - a stack as one of its releases had it: which changes are taken back,
+ * what is refused, and that files and runs say which. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/library.h"
+#include "presets/release.h"
+#include "presets/scenario_file.h"
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+
+static struct scenario with(const char *name)
+{
+	struct error error = { "" };
+	struct scenario s;
+	bool generic;
+
+	scenario_defaults(&s);
+	if (!library_stack(&s, name, &generic, &error))
+		fail_msg("%s: %s", name, error.text);
+	assert_false(generic);
+	return s;
+}
+
+static double share(const char *name)
+{
+	return with(name).plan.serving.memory_share;
+}
+
+/* gpu_memory_utilization is 0.92 since 0.20.0 of 2026-04-21. */
+static void what_came_later_is_taken_back(void **state)
+{
+	(void)state;
+	assert_close(share("vllm"), 0.92, 1e-12);
+	assert_close(share("vllm@0.20.0"), 0.92, 1e-12);
+	assert_close(share("vllm@0.20"), 0.92, 1e-12);
+	assert_close(share("vllm@v1.0"), 0.92, 1e-12);
+	assert_close(share("vllm@0.21.0rc1"), 0.92, 1e-12);
+	assert_close(share("vllm@0.19.1"), 0.9, 1e-12);
+	assert_close(share("vllm@0.9.10"), 0.9, 1e-12);
+	assert_close(share("vllm@2026-04-20"), 0.9, 1e-12);
+	assert_close(share("vllm@2026-04-21"), 0.92, 1e-12);
+	/* engines of TensorRT were launched from C++ */
+	assert_true(with("tensorrt-llm").stack.serving.expert_cpu_seconds > 1e-3);
+	assert_true(with("trtllm@1.0.0rc3").stack.serving.expert_cpu_seconds > 1e-3);
+	assert_close(with("trtllm@0.17").stack.serving.expert_cpu_seconds, 0, 0);
+	assert_string_equal(with("trtllm@0.17").stack.name, "tensorrt-llm@0.17");
+}
+
+static void refuses(const char *name, const char *says)
+{
+	struct error error = { "" };
+	struct scenario s;
+	bool generic;
+
+	scenario_defaults(&s);
+	if (library_stack(&s, name, &generic, &error))
+		fail_msg("%s is taken", name);
+	if (!strstr(error.text, says))
+		fail_msg("%s: '%s', not '%s'", name, error.text, says);
+}
+
+static void no_release_is_made_up(void **state)
+{
+	(void)state;
+	refuses("vllm@", "is none");
+	refuses("vllm@new", "is none");
+	refuses("vllm@2026-4-1x", "is none");
+	refuses("lmdeploy@0.7", "knows no releases");
+	run_check("eval --mode inference --model llama3.1-8b --gpus 1 --stack "
+		  "vllm@new",
+		  2, NULL, "such as 0.19.1");
+}
+
+static void reads(const char *text, struct scenario *s, const char *fault)
+{
+	struct error error = { "" };
+	bool good = scenario_parse(s, "plan.yaml", text, strlen(text), NULL, &error);
+
+	if (good != !fault || (fault && !strstr(error.text, fault)))
+		fail_msg("%s: '%s'", text, error.text);
+}
+
+static void a_scenario_says_its_release(void **state)
+{
+	struct scenario s, again;
+	char *text;
+
+	(void)state;
+	reads("model: llama3.1-8b\nstack: vllm\nrelease: 0.19.1\nmode: inference\n", &s,
+	      NULL);
+	assert_string_equal(s.stack.name, "vllm@0.19.1");
+	assert_close(s.plan.serving.memory_share, 0.9, 1e-12);
+	text = scenario_write(&s);
+	assert_non_null(strstr(text, "vllm@0.19.1"));
+	reads(text, &again, NULL);
+	assert_memory_equal(&s.stack, &again.stack, sizeof s.stack);
+	assert_close(again.plan.serving.memory_share, 0.9, 1e-12);
+	free(text);
+	reads("model: llama3.1-8b\nrelease: 0.19.1\n", &s, "plan.yaml:2");
+	reads("model: llama3.1-8b\nstack: vllm\nrelease: soon\n", &s, "plan.yaml:3");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_came_later_is_taken_back),
+		cmocka_unit_test(no_release_is_made_up),
+		cmocka_unit_test(a_scenario_says_its_release),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
