@@ -231,6 +231,60 @@ static void a_cached_prefix_and_drafts(void **state)
 	is(0, 0.5, 2.5);
 }
 
+/* A decodes from 0.5 s on, a pass a second; B comes at 1 s, with three passes between
+ * two looks: at 3.5 s three are over since the pass with A's prompt.
+ *
+ *   0    0.5   A 50: first
+ *   0.5  3.5   A 2, 3, 4
+ *   3.5  5.5   A 5 and B 100: A ends, B first
+ *   5.5  6.5   B ends; C, who came at 6 s, is seen at once: nobody decodes
+ *   6.5  7     C 50: first and last
+ */
+static void requests_wait_to_be_seen(void **state)
+{
+	static const struct queue_item list[] = { { 0, 50, 5, 0 },
+						  { 1, 100, 2, 0 },
+						  { 6, 50, 1, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
+	struct queue_load load = listed(list, 3);
+
+	(void)state;
+	s.pool.look_interval = 3;
+	run(&s, &load);
+	is(0, 0.5, 5.5);
+	is(1, 5.5, 6.5);
+	is(2, 7, 7);
+}
+
+/* A decodes from 0.5 s on. B's 60 tokens wait at most two passes for others, from 1.5 s
+ * on, the end of the pass in which it came: until 3.5 s. D comes at 6.2 s, E at 6.6 s:
+ * together they fill the 150 tokens of `fill`, so that both go at 7.1 s.
+ *
+ *   0    0.5   A 50: first
+ *   0.5  3.5   A 2, 3, 4
+ *   3.5  5.1   A 5, B 60: first
+ *   5.1  7.1   A 6, 7; B 2, 3
+ *   7.1  9.7   A 8, B ends; D 80, E 80: first and last
+ *   9.7  10.7  A ends
+ */
+static void prompts_wait_for_others(void **state)
+{
+	static const struct queue_item list[] = {
+		{ 0, 50, 9, 0 }, { 1, 60, 4, 0 }, { 6.2, 80, 1, 0 }, { 6.6, 80, 1, 0 }
+	};
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
+	struct queue_load load = listed(list, 4);
+
+	(void)state;
+	s.pool.prompt_wait = 2;
+	s.pool.fill = 150;
+	run(&s, &load);
+	is(0, 0.5, 10.7);
+	is(1, 5.1, 9.7);
+	is(2, 9.7, 9.7);
+	is(3, 9.7, 9.7);
+}
+
 /* 250 of 300 tokens were computed before: half a second is left. Goals count alone and
  * together. Cache for 400: the second is larger than that, and is let in alone. */
 static void a_list_has_prefixes_goals_and_sizes(void **state)
@@ -281,6 +335,9 @@ static void random_system(struct queue_system *s, struct queue_load *load)
 	s->pool.reserves = next(2) == 0;
 	s->pool.most_requests = next(3) ? 0 : 1 + (int)next(16);
 	s->pool.servers = 1 + (int)next(3);
+	s->pool.look_interval = (int)next(3) * 5;
+	s->pool.prompt_wait = (int)next(3) * 4;
+	s->pool.fill = 0.9 * s->pool.budget;
 	if (next(4) == 0) {
 		s->prompts = s->pool;
 		s->prompts.scheduler = SERVE_PROMPTS_FIRST;
@@ -438,6 +495,8 @@ int main(void)
 		cmocka_unit_test(caches_share_the_network),
 		cmocka_unit_test(a_prompt_leaves_the_last_stage),
 		cmocka_unit_test(a_cached_prefix_and_drafts),
+		cmocka_unit_test(requests_wait_to_be_seen),
+		cmocka_unit_test(prompts_wait_for_others),
 		cmocka_unit_test(a_list_has_prefixes_goals_and_sizes),
 		cmocka_unit_test(laws_hold_of_every_load),
 		cmocka_unit_test(a_closed_loop_holds_its_users),

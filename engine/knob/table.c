@@ -580,6 +580,16 @@ const struct knob knob_table[] = {
 	  "Requests that one copy of the attention runs at most.", GROUP_SERVING,
 	  COUNT(plan.serving.max_requests, 0, MAX_BATCH), .step = STEP_DOUBLE,
 	  .zero = "auto" },
+	{ "receive_interval", "scheduler_recv_interval", "receive interval", "passes",
+	  "Decode passes between two looks for new requests, which wait for the next "
+	  "(SGLang).",
+	  GROUP_SERVING, COUNT(plan.serving.receive_interval, 1, 65536),
+	  .step = STEP_DOUBLE, .applies = is_continuous },
+	{ "batch_wait", "batch_wait_timeout_iters", "batch wait", "passes",
+	  "Passes that prompts wait for others at most, until they fill nine tenths of "
+	  "a pass (TensorRT-LLM).",
+	  GROUP_SERVING, COUNT(plan.serving.batch_wait, 0, 65536), .step = STEP_DOUBLE,
+	  .zero = "none", .applies = is_continuous },
 	{ "dp_attention", "attention_dp", "DP attention", "",
 	  "Copies of the attention in one engine, each with its own requests and KV "
 	  "cache; they share the experts.",

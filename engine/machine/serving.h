@@ -48,6 +48,8 @@ struct serving_plan {
 	bool chunked_prefill; /* prompts are cut and ride with decoding requests */
 	int64_t max_batched_tokens; /* of one pass; 0 = by the stack */
 	int64_t max_requests;       /* of one engine; 0 = by the stack */
+	int64_t receive_interval;   /* decode passes between two looks for requests */
+	int64_t batch_wait;         /* passes that prompts wait for more, at most */
 	int64_t kv_block;           /* tokens of a KV page */
 	double memory_share;        /* by the stack's meaning, enum share_meaning */
 	bool prefix_cache;          /* a shared prefix is computed once */

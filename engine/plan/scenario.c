@@ -41,6 +41,7 @@ void scenario_defaults(struct scenario *scenario)
 			.dp_attention = 1,
 			.kv_shards = 1,
 			.chunked_prefill = true,
+			.receive_interval = 1,
 			.kv_block = 16,
 			.memory_share = 0.9,
 			.prefix_cache = true,

@@ -88,8 +88,13 @@ struct queue_pool {
 	double cached;     /* tokens of every prompt that it holds already */
 	int most_requests; /* of a server; 0 = no limit */
 	bool reserves;     /* a request is let in when its whole output fits */
-	double gain;       /* output tokens of a request in a pass */
-	double each;       /* tokens of the budget that it takes */
+	/* Where others decode: passes between two looks for requests (0 and 1: each
+	 * time), and how many of them prompts wait at most until a pass has `fill`
+	 * tokens. */
+	int look_interval, prompt_wait;
+	double fill;
+	double gain; /* output tokens of a request in a pass */
+	double each; /* tokens of the budget that it takes */
 	queue_cost *cost;
 	void *server;
 };

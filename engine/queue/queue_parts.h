@@ -48,6 +48,10 @@ struct station {
 	double trail;       /* until what the last carried has left the last stage */
 	int64_t count;
 	bool decodes;
+	int seen;      /* of those that wait, how many were there at the last look */
+	int64_t blind; /* decode passes since then */
+	bool holds;    /* prompts wait for others in the passes under way */
+	int64_t held;  /* passes that they have */
 };
 
 struct simulation {

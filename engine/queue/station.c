@@ -106,6 +106,55 @@ static void begin_decoding(struct station *at, struct simulation *s, int32_t who
 	heap_add(at, (struct ending){ r->finish, who });
 }
 
+/* --- when somebody is let in --- */
+
+/* Requests that wait are seen from time to time while others decode; at once where
+ * nobody does, or behind a pass with prompts. */
+static void look(struct station *at)
+{
+	if (at->running.count > 0 && at->blind < at->pool->look_interval)
+		return;
+	at->seen = at->waiting.count;
+	at->blind = 0;
+}
+
+static double tokens_waiting(const struct station *at, const struct simulation *s)
+{
+	double tokens = at->running.count * at->pool->each;
+	int32_t i = at->waiting.first;
+
+	for (int k = 0; k < at->seen && i != NOBODY && tokens < at->pool->fill; k++) {
+		tokens += s->request[i].fill;
+		i = s->request[i].next;
+	}
+	return tokens;
+}
+
+/* Whether the prompts that were seen wait for more. */
+static bool holds_back(struct station *at, const struct simulation *s)
+{
+	bool waits = at->running.count > 0 && at->seen > 0 &&
+		     at->held < at->pool->prompt_wait &&
+		     tokens_waiting(at, s) < at->pool->fill;
+
+	if (!waits)
+		at->held = 0;
+	return waits;
+}
+
+/* Decode passes until somebody may be let in, beyond those that end somebody. */
+static double undisturbed(const struct station *at, bool holds)
+{
+	const struct queue_pool *pool = at->pool;
+	double passes = INFINITY;
+
+	if (holds)
+		passes = (double)(pool->prompt_wait - at->held);
+	if (at->waiting.count > at->seen)
+		passes = fmin(passes, (double)(pool->look_interval - at->blind));
+	return fmax(1, passes);
+}
+
 /* Its cache is taken; it begins with its prompt, or has it already. */
 static void let_in(struct station *at, struct simulation *s)
 {
@@ -113,6 +162,7 @@ static void let_in(struct station *at, struct simulation *s)
 	struct request *r = &s->request[who];
 
 	line_drop(&at->waiting, s->request, who);
+	at->seen--;
 	r->held = taken_by(at, r);
 	at->used += r->held;
 	if (r->fill > 0)
@@ -143,6 +193,7 @@ static void preempt(struct station *at, struct simulation *s)
 	r->fill = (int32_t)fmax(1, r->prompt - station_cached(at, r) + written);
 	heap_forget(at, who);
 	line_insert(&at->waiting, s->request, who, NOBODY);
+	at->seen++;
 	s->out->preempted++;
 	s->out->recomputed_tokens += r->fill;
 }
@@ -177,7 +228,7 @@ static void take_prompts(struct station *at, struct simulation *s, double left,
 	for (int32_t i = at->filling.first; i != NOBODY && left >= 1;
 	     i = s->request[i].next)
 		carry(at, &s->request[i], &left, c);
-	while (!full && at->waiting.count > 0 && (left >= 1 || whole) &&
+	while (!full && at->seen > 0 && (left >= 1 || whole) &&
 	       has_room(at, &s->request[at->waiting.first])) {
 		struct request *r = &s->request[at->waiting.first];
 
@@ -218,14 +269,15 @@ static double end_of(const struct station *at, double passes)
 	return at->start + passes * at->one + passes * (passes - 1) / 2 * at->growth;
 }
 
-/* Passes until somebody ends, or the cache is full. */
-static void run_decoding(struct station *at, double now)
+/* Passes until somebody ends, may be let in, or the cache is full. */
+static void run_decoding(struct station *at, double now, bool holds)
 {
 	static const struct carried none = { 0, 0 };
 	double n = at->running.count, mean = at->context / n;
 	double passes = (double)(at->heap[0].finish - at->passes);
 	struct queue_seconds first = seconds_of(at, n, mean, &none), last;
 
+	passes = fmin(passes, undisturbed(at, holds));
 	if (!at->pool->reserves && at->running.count > 1)
 		passes = fmin(passes, fmax(1, floor((at->pool->room - at->used) /
 						    (n * at->pool->gain))));
@@ -251,11 +303,16 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	struct carried c = { 0, 0 };
 	bool beside = at->pool->scheduler == SERVE_MIXED;
 	double left = at->pool->budget, n;
+	bool holds;
 
 	make_room(at, s);
+	look(at);
+	holds = holds_back(at, s);
 	if (beside)
 		left -= at->running.count * at->pool->each;
-	take_prompts(at, s, fmax(left, 0), &c);
+	if (!holds || at->filling.count > 0)
+		take_prompts(at, s, fmax(left, 0), &c);
+	at->holds = holds;
 	n = at->running.count;
 	if (c.tokens > 0) {
 		if (!beside)
@@ -263,7 +320,7 @@ void station_plan(struct station *at, struct simulation *s, double now)
 		run_for(at, now, seconds_of(at, n, n > 0 ? at->context / n : 0, &c),
 			n > 0);
 	} else if (n > 0) {
-		run_decoding(at, now);
+		run_decoding(at, now, holds);
 	} else {
 		at->end = INFINITY;
 	}
@@ -350,6 +407,9 @@ static void grow(struct station *at)
 void station_end(struct station *at, struct simulation *s)
 {
 	s->out->passes += at->count;
+	at->blind += at->filling.count > 0 ? at->pool->look_interval : at->count;
+	if (at->holds)
+		at->held += at->count;
 	if (at->decodes)
 		grow(at);
 	while (at->decodes && at->heap_count > 0 && at->heap[0].finish <= at->passes) {

@@ -48,8 +48,9 @@ static bool servable(const struct serving_plan *v)
 	return within(v->dp_attention, DEGREE) && within(v->kv_shards, DEGREE) &&
 	       within(v->prompt_len, TOKENS) && within(v->output_len, TOKENS) &&
 	       within(v->concurrency + 1, TOKENS) && within(v->kv_block, TOKENS) &&
-	       within(v->prefill_tp + 1, DEGREE) && within(v->prefill_pp + 1, DEGREE) &&
-	       within(v->prefill_ep + 1, DEGREE) &&
+	       within(v->receive_interval, TOKENS) &&
+	       within(v->batch_wait + 1, TOKENS) && within(v->prefill_tp + 1, DEGREE) &&
+	       within(v->prefill_pp + 1, DEGREE) && within(v->prefill_ep + 1, DEGREE) &&
 	       within(v->prefill_dp_attention + 1, DEGREE);
 }
 

@@ -182,7 +182,8 @@ static void continuous(const struct work *w, const struct server *server, double
 		add_prompts(w, server, c, out);
 	/* Where others run, a request waits for the pass under way: half of one, or,
 	 * as it is prepared while the pass after its user's last one runs, a whole. */
-	out->begin_seconds = out->decode_seconds * (closed ? 1 : 0.5) * fmin(1, c - 1);
+	out->begin_seconds = out->decode_seconds * fmin(1, c - 1) *
+			     ((closed ? 1 : 0.5) + work_held(w, server, c, steps));
 	own = out->prefill_seconds + out->begin_seconds +
 	      steps * out->step_seconds * (w->output - 1) / w->output;
 	out->ahead = (c - 1) * fmin(1, work_bunching(w) * out->added_seconds / own);
@@ -229,6 +230,17 @@ static double closed_waves(const struct work *w, const struct server *prefill, d
 	return fmin(n * service, sum / BURST_WAVES);
 }
 
+/* Seconds of the server for each prompt where so many stand before one: they share a
+ * pass as far as it takes them. */
+static double carried_together(const struct work *w, const struct server *prefill,
+			       double ahead)
+{
+	double most = fmax(1, prefill->budget_tokens / w->prompt);
+	double together = fmin(most, 1 + ahead);
+
+	return time_prompts(w, prefill, together).stage / together;
+}
+
 /* Both pools with `requests` decoding in a copy; returns how many that would lead to.
  */
 static double share_out(const struct work *w, const struct server *decode,
@@ -236,10 +248,12 @@ static double share_out(const struct work *w, const struct server *decode,
 {
 	double pools = prefill->engines * prefill->context.shape.dp;
 	double all = decode->context.shape.dp * decode->engines;
-	double service = out->carrying_seconds, n = fmax(1, c * all / pools), away;
+	double service, n = fmax(1, c * all / pools), away;
 	double output = (w->output - 1) * out->tpot_seconds, stays;
 
-	away = out->prefill_seconds - service + out->transfer_seconds + output;
+	service = carried_together(w, prefill, out->ahead);
+	out->added_seconds = out->carrying_seconds = service;
+	away = fmax(0, out->prefill_seconds - service) + out->transfer_seconds + output;
 	stays = w->s->plan.serving.request_rate > 0
 			? open_stay(w, n, service, away)
 			: closed_waves(w, prefill, n, service, away, output);
@@ -256,7 +270,6 @@ static void apart(const struct work *w, const struct server *decode,
 {
 	double most = c;
 
-	out->added_seconds = out->carrying_seconds;
 	out->transfer_seconds = work_transfer(w, prefill);
 	/* fewer decode faster, so that fewer do: from all of them downwards */
 	for (int i = 0; i < 8; i++) {

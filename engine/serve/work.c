@@ -45,6 +45,20 @@ double work_bunching(const struct work *w)
 	return (w->s->plan.serving.arrival_scv + served) / (1 + served);
 }
 
+double work_held(const struct work *w, const struct server *server, double requests,
+		 double passes)
+{
+	const struct serving_plan *v = &w->s->plan.serving;
+	double rate = requests / fmax(1, passes); /* of arrivals, in a pass */
+	double filled = (WORK_FILLED * server->budget_tokens - requests) / w->prompt;
+	double window = fmin((double)v->batch_wait, fmax(0, filled - 1) / rate);
+	double looks = ((double)v->receive_interval - 1) / 2;
+
+	/* who opens a window waits all of it, who comes later the rest, half of it in
+	 * the mean */
+	return looks + (window + rate * window * window / 2) / (1 + rate * window);
+}
+
 bool work_mixes(const struct work *w)
 {
 	return w->s->stack.serving.mixes && w->s->plan.serving.chunked_prefill;

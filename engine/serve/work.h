@@ -24,6 +24,14 @@ double work_spread(const struct work *work);
  * (Allen 1990, "Probability, Statistics and Queueing Theory", section 5.4). */
 double work_bunching(const struct work *work);
 
+/* Prompts that wait for others (batch_wait) go when a pass is so full: what
+ * SemiAnalysisAI/InferenceX@b328c7f59 sets, batch_wait_max_tokens_ratio. */
+#define WORK_FILLED 0.9
+/* Decode passes that a request waits until its prompt may run, beyond the one under
+ * way, where `requests` of a copy get `passes` each. */
+double work_held(const struct work *work, const struct server *server, double requests,
+		 double passes);
+
 /* Whether prompts run beside decoding requests. */
 bool work_mixes(const struct work *work);
 

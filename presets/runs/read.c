@@ -105,25 +105,28 @@ static bool read_cluster(struct reading *r, const struct node *group)
 	return true;
 }
 
-/* The release that was measured: by its version, or by the first day where that is a
- * name or not stated. Stacks that know of no releases are as they are. */
+/* The release that was measured: the one of the first day, or by its version. The day
+ * first: a version may be that of the image around the server (Dynamo's). Stacks that
+ * know of no releases are as they are. */
 static bool read_measured_stack(struct reading *r, const struct node *group,
 				const char *name, bool *generic, struct error *error)
 {
-	const struct node *version = node_get(group, "version"),
-			  *dates = node_get(group, "dates");
-	const char *text = version && version->kind == NODE_SCALAR ? version->text : "";
-	struct scenario made = r->base;
-	struct error ignored;
-	char release[2 * MAX_NAME], day[11];
+	static const char *const keys[] = { "dates", "version" };
 
-	if (!release_is_known(text) && dates && dates->kind == NODE_SCALAR) {
-		snprintf(day, sizeof day, "%s", dates->text);
-		text = day;
-	}
-	snprintf(release, sizeof release, "%.60s@%.40s", name, text);
-	if (release_is_known(text) &&
-	    library_stack(&made, release, generic, &ignored)) {
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const struct node *node = node_get(group, keys[i]);
+		struct scenario made = r->base;
+		struct error ignored;
+		char release[2 * MAX_NAME];
+
+		if (!node || node->kind != NODE_SCALAR)
+			continue;
+		/* of "2025-10-29..2025-11-02" the first */
+		snprintf(release, sizeof release, "%.60s@%.*s", name,
+			 (int)strcspn(node->text, ".") == 10 ? 10 : 40, node->text);
+		if (!release_is_known(release_of(release)) ||
+		    !library_stack(&made, release, generic, &ignored))
+			continue;
 		r->base = made;
 		return true;
 	}

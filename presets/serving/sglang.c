@@ -15,6 +15,7 @@ static const struct mapping rows[] = {
 	  false },
 	{ "enable-two-batch-overlap", "ep_overlap", "=on true=on True=on", "off",
 	  false },
+	{ "scheduler-recv-interval", "receive_interval", NULL, "1", false },
 	{ "ep-num-redundant-experts", "redundant_experts", NULL, "none", false },
 	{ NULL, NULL, NULL, NULL, false },
 };

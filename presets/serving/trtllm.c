@@ -10,6 +10,7 @@ static const struct mapping rows[] = {
 	{ "ep_size", "ep", NULL, "1", false },
 	{ "max_batch_size", "max_requests", NULL, "auto", false },
 	{ "max_num_tokens", "max_batched_tokens", NULL, "auto", false },
+	{ "batch_wait_timeout_iters", "batch_wait", NULL, "none", false },
 	{ "enable_chunked_prefill", "chunked_prefill",
 	  "=on true=on True=on false=off False=off", "off", false },
 	{ "kv_cache_config.free_gpu_memory_fraction", "memory_share", NULL, "0.9",
@@ -56,6 +57,7 @@ static const char slots_key[] = "moe_config.load_balancer.num_slots";
 static const char *const others[] = { "tp_size",
 				      "enable_attention_dp",
 				      slots_key,
+				      "batch_wait_max_tokens_ratio",
 				      "quant_config.quant_algo",
 				      "dtype",
 				      "speculative_config.decoding_type",
@@ -204,6 +206,9 @@ static void write_plan(const struct tool_writer *w)
 		write_count(w, "tp_size", plan->tp * v->dp_attention);
 	if (copies)
 		write_flag(w, "enable_attention_dp", "true");
+	/* as engine/serve/work.h has it */
+	if (w->scenario->plan.serving.batch_wait > 0)
+		write_flag(w, "batch_wait_max_tokens_ratio", "0.9");
 	write_one_engine(w);
 	if (moe && plan->ep > 1 && v->redundant_experts > 0)
 		write_count(w, slots_key,
