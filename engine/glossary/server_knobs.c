@@ -58,6 +58,14 @@ const struct glossary_word glossary_server_knobs[] = {
 	{ WORD_KNOB, "max_requests", NULL,
 	  "How many [requests] one copy runs at most at the same time.",
 	  "A cap on the wait for each word; what is above it queues." },
+	{ WORD_KNOB, "receive_interval", NULL,
+	  "After how many [decode] passes the server looks for new [requests] again.",
+	  "Looking seldom spares the processor a little and lets every first word wait "
+	  "for half of that." },
+	{ WORD_KNOB, "batch_wait", NULL,
+	  "How many passes [prompts] wait for others, so that they are read together.",
+	  "Few full passes disturb running answers less than many small ones; the first "
+	  "word comes later." },
 	{ WORD_KNOB, "dp_attention", NULL,
 	  "How many copies of [attention] one engine has, each with its own [requests] "
 	  "([attention data parallelism]).",
