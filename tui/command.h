@@ -136,7 +136,8 @@ void operand_words(enum operand operand,
 
 extern const struct own_option eval_options[], check_options[], explain_options[],
 	explore_options[], search_options[], sweep_options[], screen_options[],
-	export_options[], calibrate_options[], validate_options[], lesson_options[];
+	export_options[], calibrate_options[], validate_options[], lesson_options[],
+	compare_options[];
 
 int command_eval(int argc, char **argv);
 int command_explain(int argc, char **argv);
@@ -145,6 +146,7 @@ int command_list(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_screen(int argc, char **argv);
 int command_search(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_verify(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_export(int argc, char **argv);

@@ -47,6 +47,17 @@ const struct command command_table[] = {
 	  search_options,
 	  true,
 	  { OPERAND_SCENARIO } },
+	{ "compare",
+	  "A B [C ...] [--KNOB VALUE ...] [--json|--markdown]",
+	  "Where the seconds and bytes of plans differ, row by row: computing, "
+	  "recomputation, what each dimension exposes, bubble, optimizer; they add up to "
+	  "the step. Plans are names, files or launch scripts; 'tp=8 pp=4' is the first "
+	  "with these knobs turned. Options are for all of them; exit status 1 if any "
+	  "can't run or does not fit.",
+	  command_compare,
+	  compare_options,
+	  true,
+	  { OPERAND_SCENARIO, OPERAND_SCENARIO } },
 	{ "verify",
 	  "FILE",
 	  "Whether the proof that search --certificate FILE wrote is one: every plan of "

@@ -1,0 +1,18 @@
+/* report_compare.h - plans side by side as JSON and Markdown. Strings are to be freed;
+ * NULL means that memory ran out. */
+#ifndef PRESETS_REPORT_COMPARE_H
+#define PRESETS_REPORT_COMPARE_H
+
+#include "engine/compare/compare.h"
+
+/* The object of `compare --json`: plans (name, scenario, feasible, problems, tokens a
+ * second), knobs that differ, and the rows of seconds and bytes with their sums. */
+char *report_compare_json(const struct compare *compare,
+			  const struct scenario *const *scenario,
+			  const struct estimate *const *estimate,
+			  const char *const *name);
+char *report_compare_markdown(const struct compare *compare,
+			      const struct scenario *const *scenario,
+			      const char *const *name);
+
+#endif
