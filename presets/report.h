@@ -43,6 +43,8 @@ struct search_extra {
 	const struct why *why;
 	const struct start *start; /* never NULL */
 	bool stopped;              /* before its end: there is no proof */
+	/* no measured or published plan will do: these are others */
+	bool unknown;
 };
 
 /* A rule's code and how many candidates break it first. */

@@ -343,6 +343,30 @@ static void test_attention_sees_windows_and_documents(void **state)
 }
 
 /* Flash kernels reach a stated share less with heads of 64 and narrower ones. */
+/* Two samples on two ranks of a ring hold as many tokens as one sample on one, but their
+ * kernels see half of it, and what comes by is summed. Whole sequences cost the same. */
+static void test_a_ring_runs_smaller_kernels(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "tp", "4");
+	case_set(&s, "pp", "4");
+	case_set(&s, "recompute", "full");
+	train_estimate(&s, &one);
+	case_set(&s, "cp", "2");
+	case_set(&s, "mbs", "2");
+	case_set(&s, "cp_kind", "ring");
+	train_estimate(&s, &two);
+	assert_true(one.legal && two.legal);
+	assert_int_equal(one.micro_batches, two.micro_batches);
+	assert_true(two.compute_seconds > 1.005 * one.compute_seconds);
+	case_set(&s, "cp_kind", "ulysses");
+	train_estimate(&s, &two);
+	assert_close(two.compute_seconds, one.compute_seconds, 1e-3);
+}
+
 static void test_narrow_heads_are_slower(void **state)
 {
 	static const int64_t width[] = { 32, 64, 65, 128 };
@@ -479,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_mfu_is_over_both_peaks),
 		cmocka_unit_test(test_two_ranks_exchange_a_tied_table),
 		cmocka_unit_test(test_attention_sees_windows_and_documents),
+		cmocka_unit_test(test_a_ring_runs_smaller_kernels),
 		cmocka_unit_test(test_narrow_heads_are_slower),
 		cmocka_unit_test(test_groups_part_the_ranks),
 		cmocka_unit_test(test_the_host_gets_the_other_half),

@@ -98,7 +98,12 @@ void explain_attention_rate(const struct asked *a, struct explanation *out)
 	}
 	if (kernel < ATTENTION_FLASH1)
 		return;
-	explain_say(out, " * s / (s + half)");
+	if (plan(a)->cp > 1 && plan(a)->cp_kind == CP_RING) {
+		explain_say(out, " * s/cp / (s/cp + half)");
+		knob(a, out, "cp", "parts of it that come by in a ring", "cp");
+	} else {
+		explain_say(out, " * s / (s + half)");
+	}
 	knob(a, out, "s", "tokens a sequence", "seq");
 	knob(a, out, "half", "tokens at which it reaches half",
 	     "cluster.attention_half_seq");

@@ -31,14 +31,22 @@ static double score_bytes(const struct graph_context *c)
 	return (c->scenario->model.dropout > 0 ? 5 : 2) + (unfused ? 4 : 0);
 }
 
+static bool is_ring(const struct plan *plan)
+{
+	return plan->cp > 1 && plan->cp_kind == CP_RING;
+}
+
+/* A ring runs a kernel for each part of the sequence that comes by, so short ones; the
+ * other kinds give a kernel the whole sequence. */
 static void core_rate(const struct graph_context *c, double qk_dim,
 		      struct roofline *out)
 {
 	const struct plan *plan = &c->scenario->plan;
+	double parts = is_ring(plan) ? (double)plan->cp : 1;
 
 	roofline_attention(&c->scenario->cluster.accelerator,
 			   (enum attention_kernel)plan->attention_kernel,
-			   (double)plan->seq_len, qk_dim, out);
+			   (double)plan->seq_len / parts, qk_dim, out);
 	out->kernel_seconds += c->scenario->stack.kernel_gap_seconds;
 }
 
@@ -89,6 +97,26 @@ static void core(const struct graph_context *c, struct graph *graph,
 	roofline.seconds_per_flop /= flash ? 0.82 : 1;
 	op->input_grad_seconds =
 		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
+}
+
+/* What a ring adds up: behind each part but the first the output is scaled and summed
+ * into what stands, in one pass that reads both and writes one; backward the gradients
+ * of queries, keys and values are (Transformer Engine, context_parallel.py,
+ * flash_attn_fwd_out_correction, and the backward of AttnFuncWithCPAndKVP2P). */
+static void merge_parts(const struct graph_context *c, struct graph *graph,
+			double heads, double kv_heads, double qk_dim, double v_dim)
+{
+	const struct plan *plan = &c->scenario->plan;
+	double passes = 3 * (double)(plan->cp - 1) * c->width;
+	double gradients = heads * qk_dim + kv_heads * (qk_dim + v_dim);
+	struct graph_operator *op;
+
+	if (!is_ring(plan))
+		return;
+	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "sum of the ring's parts",
+			  c->tokens, heads * v_dim, passes,
+			  passes * gradients / (heads * v_dim));
+	op->modules = 1u << MODULE_CORE_ATTN;
 }
 
 /* Keys and values between the ranks of a context-parallel group. */
@@ -155,6 +183,8 @@ void graph_attention(const struct graph_context *c, const struct layer_kind *kin
 	context_parallel(c, graph, heads, kv_heads, (double)a->head_dim,
 			 (double)a->value_dim);
 	core(c, graph, a, heads, (double)a->head_dim, (double)a->value_dim);
+	merge_parts(c, graph, heads, kv_heads, (double)a->head_dim,
+		    (double)a->value_dim);
 	graph_linear(c, graph, "output projection", c->tokens, h, o, a->output_bias, 1);
 	graph_leave_tp(c, graph, "attention output");
 }
@@ -206,6 +236,7 @@ void graph_mla(const struct graph_context *c, const struct layer_kind *kind,
 		     heads * 2 * qk, 2 * c->width, 2 * c->width);
 	context_parallel(c, graph, heads, heads, qk, v);
 	core(c, graph, a, heads, qk, v);
+	merge_parts(c, graph, heads, heads, qk, v);
 	graph_linear(c, graph, "output projection", c->tokens, h, heads * v, false, 1);
 	graph_leave_tp(c, graph, "attention output");
 }

@@ -109,7 +109,8 @@ static bool ask_unpinned(struct misses *misses, struct planner_problem *out)
 {
 	const struct planner_problem *problem = misses->problem;
 	struct planner_problem usual = { .base = problem->base,
-					 .research = problem->research };
+					 .research = problem->research,
+					 .trust = problem->trust };
 
 	planner_axes(&usual);
 	for (; misses->axis < problem->axes && misses->unpins < MAX_UNPINS;

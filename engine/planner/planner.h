@@ -44,7 +44,8 @@ struct planner_problem {
 	/* What the stack's sheet lacks is proposed too (engine/rules/ability.h). Else
 	 * it is where a person pinned it. */
 	bool research;
-	/* 1 + enum trust (engine/trust/trust.h): no plan that is less known; 0 = any */
+	/* 1 + enum trust (engine/trust/trust.h): no plan that is less known; 0 = any.
+	 * Values that none of them has are no usual ones. */
 	int trust;
 };
 
@@ -108,6 +109,14 @@ bool planner_is_unsure(const struct planner_problem *problem);
 /* The rows of the stack's sheet that hold in this search, for stack.held: those that
  * speak of an axis whose values are the usual ones. */
 uint64_t planner_held(const struct planner_problem *problem);
+/* Whether no plan that is known as well as the problem asks has this value of the knob:
+ * it is a feature that the stack's runs and plans lack, alone. trusted.c */
+bool planner_distrusts(const struct planner_problem *problem, const struct knob *knob,
+		       double value);
+/* What a search asks for unless it is told: measured or published plans (struct
+ * planner_problem), or any where this machine or scale is in nobody's run, and for
+ * servers. */
+int planner_usual_trust(const struct scenario *base);
 /* An axis by knob, added or replaced. False if there is no room for it. */
 bool planner_pin(struct planner_problem *problem, const struct knob *knob,
 		 const double *values, int count);

@@ -196,7 +196,8 @@ static void add_degrees(struct planner_problem *problem)
 		   gpus > s->cluster.gpus_per_node ? 2 : 1);
 }
 
-/* What the stack never has; an axis of which nothing is left keeps the plan's value. */
+/* What the stack never has, or nobody ran; an axis of which nothing is left keeps the
+ * plan's value. */
 static void leave_out(struct planner_problem *problem)
 {
 	for (int i = 0; i < problem->axes; i++) {
@@ -204,8 +205,10 @@ static void leave_out(struct planner_problem *problem)
 		int kept = 0;
 
 		for (int v = 0; v < axis->count; v++)
-			if (!ability_never(&problem->base.stack, axis->knob,
-					   axis->value[v]))
+			if ((problem->research ||
+			     !ability_never(&problem->base.stack, axis->knob,
+					    axis->value[v])) &&
+			    !planner_distrusts(problem, axis->knob, axis->value[v]))
 				axis->value[kept++] = axis->value[v];
 		if (kept == 0)
 			axis->value[kept++] = knob_get(&problem->base, axis->knob);
@@ -227,8 +230,7 @@ void planner_axes(struct planner_problem *problem)
 	problem->axes = 0;
 	if (s->plan.mode == MODE_INFERENCE) {
 		serving_axes(problem);
-		if (!problem->research)
-			leave_out(problem);
+		leave_out(problem);
 		return;
 	}
 	add_degrees(problem);
@@ -245,8 +247,7 @@ void planner_axes(struct planner_problem *problem)
 	add_layers(problem);
 	add_values(problem, "optimizer_offload", states, sends ? 4 : 1);
 	add_values(problem, "activation_offload", sent, 2);
-	if (!problem->research)
-		leave_out(problem);
+	leave_out(problem);
 }
 
 static const struct planner_axis *find_axis(const struct planner_problem *problem,
@@ -299,7 +300,8 @@ const struct planner_axis *planner_pinned(const struct planner_problem *problem,
 					  const struct knob *knob)
 {
 	struct planner_problem usual = { .base = problem->base,
-					 .research = problem->research };
+					 .research = problem->research,
+					 .trust = problem->trust };
 
 	planner_axes(&usual);
 	return pinned(problem, &usual, knob);
@@ -309,7 +311,8 @@ void planner_again(const struct planner_problem *problem, const struct scenario 
 		   struct planner_problem *out)
 {
 	struct planner_problem usual = { .base = problem->base,
-					 .research = problem->research };
+					 .research = problem->research,
+					 .trust = problem->trust };
 
 	*out = *problem;
 	out->base = *base;

@@ -38,7 +38,7 @@ struct asked {
 	bool has_objective;
 	double reserve, deadline_seconds;
 	bool ask[INVERSE_COUNT];
-	int trust;              /* 1 + enum trust; 0 = any */
+	int trust;              /* 1 + enum trust; 0 = not said */
 	enum pareto_kind front; /* PARETO_COUNT: not asked */
 	bool robust, why, json, exhaustive, research;
 	const char *certificate; /* file, or NULL */
@@ -195,10 +195,11 @@ const struct own_option search_options[] = {
 	{ "exhaustive", NULL, "estimate everything; must find the same",
 	  take_exhaustive },
 	{ "trust", "measured|published|open",
-	  "no plan that is less known: measured on this stack, or in a published plan "
-	  "at least (open)",
+	  "no plan that is less known: measured on this stack, in a published plan "
+	  "(default), or any (open)",
 	  take_trust },
-	{ "research", NULL, "propose what the stack lacks, too", take_research },
+	{ "research", NULL,
+	  "propose what nobody ran on this stack, and what it lacks, too", take_research },
 	{ "certificate", "FILE", "write the proof to FILE, for shardscope verify",
 	  take_certificate },
 	{ "threads", "N", "at most so many (all processors)", take_threads },
@@ -233,22 +234,30 @@ static void choose(struct planner_problem *problem, struct asked *asked)
 
 /* Single values are part of what the usual axes are made for: once to set them, and
  * once to pin. */
-static bool pin(struct planner_problem *problem, struct asked *asked,
-		struct error *error)
+static bool pin_all(struct planner_problem *problem, const struct asked *asked,
+		    struct error *error)
 {
 	char why[256];
 
-	for (int pass = 0; pass < 2; pass++) {
-		if (pass > 0) {
-			choose(problem, asked);
-			planner_axes(problem);
-		}
-		for (int i = 0; i < asked->pins; i++)
-			if (!planner_pin_text(problem, asked->pin[i].knob,
-					      asked->pin[i].text, why, sizeof why))
-				return error_set(error, NULL, 0, "--%s: %s",
-						 asked->pin[i].knob->key, why);
-	}
+	for (int i = 0; i < asked->pins; i++)
+		if (!planner_pin_text(problem, asked->pin[i].knob, asked->pin[i].text,
+				      why, sizeof why))
+			return error_set(error, NULL, 0, "--%s: %s",
+					 asked->pin[i].knob->key, why);
+	return true;
+}
+
+static bool pin(struct planner_problem *problem, struct asked *asked,
+		struct error *error)
+{
+	if (!pin_all(problem, asked, error))
+		return false;
+	choose(problem, asked);
+	if (asked->trust == 0 && !asked->research)
+		problem->trust = planner_usual_trust(&problem->base);
+	planner_axes(problem);
+	if (!pin_all(problem, asked, error))
+		return false;
 	for (int i = 0; i < problem->axes; i++)
 		if (problem->axis[i].count > 1)
 			start_forget(&asked->start, problem->axis[i].knob);
@@ -443,7 +452,8 @@ static bool ask_fewest(struct search *search)
 	return true;
 }
 
-/* Robustness is about the best ten, however many are shown. */
+/* Robustness is about the best ten, however many are shown. Where nothing that is known
+ * fits, and nobody asked for more, the others are shown as what they are. */
 static bool search_best(struct search *search)
 {
 	double begun = clock_seconds();
@@ -453,6 +463,14 @@ static bool search_best(struct search *search)
 		search->problem.top = MAX_ROBUST;
 	progress_again(&search->progress);
 	good = solve(search, &search->problem, NULL, &search->result);
+	if (good && search->result.found == 0 && !search->extra.stopped &&
+	    search->asked->trust == 0 && search->problem.trust > 0) {
+		search->problem.trust = 0;
+		planner_axes(&search->problem);
+		search->extra.unknown = true;
+		good = pin_all(&search->problem, search->asked, &search->error) &&
+		       solve(search, &search->problem, NULL, &search->result);
+	}
 	search->seconds = clock_seconds() - begun;
 	progress_again(&search->progress);
 	return good;

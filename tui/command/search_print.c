@@ -317,6 +317,8 @@ void print_search(const struct planner_problem *problem,
 		  double seconds)
 {
 	command_print_start(extra->start, &problem->base);
+	if (extra->unknown && result->found > 0)
+		puts("no plan that is measured or published fits: these are others");
 	if (result->found > 0)
 		print_head(problem, "plan");
 	for (int i = 0; i < result->found; i++)
