@@ -6,6 +6,7 @@
 
 #include "engine/estimate/estimate.h"
 #include "engine/explain/explain.h"
+#include "engine/planner/alike.h"
 #include "engine/planner/inverse.h"
 #include "engine/planner/miss.h"
 #include "engine/planner/pareto.h"
@@ -45,6 +46,8 @@ struct search_extra {
 	bool stopped;              /* before its end: there is no proof */
 	/* no measured or published plan will do: these are others */
 	bool unknown;
+	const struct alike *alike; /* never NULL: which of the plans are one idea */
+	int top, rows;             /* plans, and ideas, that are shown */
 };
 
 /* A rule's code and how many candidates break it first. */

@@ -60,6 +60,41 @@ static cJSON *found_object(const struct planner_problem *problem,
 	return object;
 }
 
+static cJSON *name_object(const struct planner_problem *problem,
+			  const struct planner_found *found)
+{
+	cJSON *object = cJSON_CreateObject();
+	char name[160];
+	struct scenario s;
+
+	planner_scenario(problem, found, &s);
+	planner_name(problem, &s, name, sizeof name);
+	cJSON_AddStringToObject(object, "name", name);
+	cJSON_AddNumberToObject(object, "score", found->score);
+	cJSON_AddNumberToObject(object, "step_seconds", found->step_seconds);
+	cJSON_AddNumberToObject(object, "memory_bytes", found->memory_bytes);
+	add_trust(object, &s);
+	return object;
+}
+
+/* An idea: its best plan, and of the others like it what they are called. */
+static cJSON *idea_object(const struct planner_problem *problem,
+			  const struct planner_result *result,
+			  const struct alike *alike, int row)
+{
+	cJSON *object = name_object(problem, &result->top[alike->best[row]]);
+	cJSON *list;
+
+	cJSON_AddNumberToObject(object, "rank", alike->best[row] + 1);
+	cJSON_AddNumberToObject(object, "as_fast", alike->as_fast[row]);
+	list = cJSON_AddArrayToObject(object, "alike");
+	for (int i = 0; i < result->found; i++)
+		if (alike->row[i] == row && i != alike->best[row])
+			cJSON_AddItemToArray(list,
+					     name_object(problem, &result->top[i]));
+	return object;
+}
+
 int report_broken_rules(const struct planner_problem *problem,
 			const struct planner_counts *counts,
 			struct broken_rule out[MAX_RULES])
@@ -274,7 +309,7 @@ char *report_search(const struct planner_problem *problem,
 		    const struct planner_result *result,
 		    const struct search_extra *extra, double seconds)
 {
-	cJSON *root = cJSON_CreateObject(), *top;
+	cJSON *root = cJSON_CreateObject(), *top, *ideas;
 
 	if (result->found > 0)
 		cJSON_AddItemToObject(root, "best",
@@ -282,17 +317,21 @@ char *report_search(const struct planner_problem *problem,
 	else
 		cJSON_AddNullToObject(root, "best");
 	top = cJSON_AddArrayToObject(root, "top");
-	for (int i = 0; i < result->found; i++)
+	for (int i = 0; i < result->found && i < extra->top; i++)
 		cJSON_AddItemToArray(top, found_object(problem, &result->top[i]));
+	ideas = cJSON_AddArrayToObject(root, "ideas");
+	for (int i = 0; i < extra->rows; i++)
+		cJSON_AddItemToArray(ideas,
+				     idea_object(problem, result, extra->alike, i));
 	if (result->found == 0 && result->has_nearest)
 		cJSON_AddItemToObject(root, "nearest",
 				      found_object(problem, &result->nearest));
 	report_start(root, extra->start, &problem->base);
 	cJSON_AddStringToObject(root, "objective", objective_word(problem->objective));
-	cJSON_AddStringToObject(
-		root, "trust_asked",
-		problem->trust > 0 ? trust_word((enum trust)(problem->trust - 1))
-				   : "any");
+	cJSON_AddStringToObject(root, "trust_asked",
+				problem->trust > 0
+					? trust_word((enum trust)(problem->trust - 1))
+					: "any");
 	add_counts(root, problem, &result->counts);
 	add_extra(root, extra);
 	cJSON_AddStringToObject(root, "proof",

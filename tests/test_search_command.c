@@ -241,6 +241,35 @@ static void test_a_front_falls(void **state)
 	     "no plan beats these in throughput and gpus");
 }
 
+/* Ten rows are ten ideas: what differs in offload, recomputation or chunks stands with
+ * the best of them, and none of two rows has the same degrees. */
+static void test_rows_are_ideas(void **state)
+{
+	cJSON *root = json_of(SMALL PINS "--gpus 16 --json", 0), *ideas, *idea;
+	int plans = 0;
+
+	(void)state;
+	assert_int_equal(cJSON_GetArraySize(at(root, "top")), 10);
+	ideas = at(root, "ideas");
+	assert_in_range(cJSON_GetArraySize(ideas), 2, 10);
+	assert_close(number(ideas, "0.score"), number(root, "best.score"), 1e-12);
+	cJSON_ArrayForEach(idea, ideas)
+	{
+		cJSON *other, *list = at(idea, "alike");
+
+		plans += 1 + cJSON_GetArraySize(list);
+		assert_true(number(idea, "as_fast") <= 1 + cJSON_GetArraySize(list));
+		cJSON_ArrayForEach(other, list)
+			assert_true(number(other, "score") >= number(idea, "score"));
+		for (cJSON *next = idea->next; next; next = next->next)
+			assert_string_not_equal(at(idea, "name")->valuestring,
+						at(next, "name")->valuestring);
+	}
+	assert_true(plans > cJSON_GetArraySize(ideas));
+	cJSON_Delete(root);
+	says(SMALL PINS "--gpus 16", 0, "like it");
+}
+
 static void test_robust_plans_are_ten(void **state)
 {
 	cJSON *root = json_of(SMALL PINS "--gpus 16 --top 2 --robust --json", 0);
@@ -404,6 +433,7 @@ int main(void)
 		cmocka_unit_test(test_switches_take_lists),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_a_front_falls),
+		cmocka_unit_test(test_rows_are_ideas),
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),
 		cmocka_unit_test(test_servers_that_are_too_large),

@@ -165,10 +165,9 @@ static bool cost_modes(struct planner *p)
 }
 
 /* Of each way to hold the states, what it takes at least. */
-static void bound_states(struct planner *p)
+static void bound_states(struct planner *p, const struct train_bound *bound)
 {
 	struct options *states = &p->option[ROLE_STATE];
-	const struct train_bound *bound = &p->option[ROLE_MODE].item[0].bound;
 	struct plan *plan = &p->trial->scenario.plan;
 
 	plan->schedule = SCHEDULE_1F1B; /* one copy */
@@ -187,6 +186,31 @@ static void bound_states(struct planner *p)
 		p->least_bytes.first = fmin(p->least_bytes.first, state->bytes.first);
 		p->least_bytes.layer = fmin(p->least_bytes.layer, state->bytes.layer);
 	}
+}
+
+/* Whether the shapes and states that break no rule here are too slow, whatever the
+ * mode: most nodes are, and then no mode need be costed. */
+static bool node_is_slow(struct planner *p)
+{
+	struct trial *trial = p->trial;
+	struct scenario *s = &trial->scenario;
+	const struct options *shapes = &p->option[ROLE_SHAPE];
+	struct layer_cost part[MAX_PARTS];
+	struct train_bound bound;
+	double seconds = INFINITY;
+
+	search_put(&p->relaxed, ROLE_MODE, &s->plan);
+	trial_cost(trial, part);
+	train_bound(s, part, &bound);
+	bound_states(p, &bound);
+	for (int i = 0; i < shapes->count; i++) {
+		search_put(&shapes->item[i].inner, ROLE_SHAPE, &s->plan);
+		seconds = fmin(seconds, train_bound_pipeline(&bound, s));
+	}
+	seconds = train_bound_scaled(s, seconds + p->least_ends);
+	return search_score(p->problem.objective, s, seconds,
+			    p->least_bytes.mean + bound.framework_bytes) >
+	       search_worst(p);
 }
 
 /* Whether a mode is too slow or too large whatever its shape. */
@@ -289,13 +313,17 @@ void search_open(struct planner *p, const struct node *node)
 	if (option[ROLE_SHAPE].count == 0 || option[ROLE_MODE].count == 0 ||
 	    option[ROLE_STATE].count == 0)
 		return;
+	if (p->trains && !p->problem.exhaustive && node_is_slow(p)) {
+		p->result.counts.bounded += times * option[ROLE_STATE].count;
+		return;
+	}
 	if (p->trains && !cost_modes(p))
 		return;
 	if (p->problem.exhaustive || !p->trains) {
 		push_all(p);
 		return;
 	}
-	bound_states(p);
+	bound_states(p, &option[ROLE_MODE].item[0].bound);
 	for (int mode = 0; mode < option[ROLE_MODE].count; mode++)
 		push_pairs(p, mode);
 	if (p->pairs > 1)

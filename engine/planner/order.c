@@ -105,6 +105,13 @@ static void sort_rule(struct planner *p, int i)
 	list->row[list->count++] = (uint8_t)i;
 }
 
+/* Rules of degrees that don't divide the GPUs or the batch. */
+static bool says_division(const char *code)
+{
+	return strcmp(code, "E1") == 0 || strcmp(code, "E2") == 0 ||
+	       strcmp(code, "E3") == 0 || strcmp(code, "E7") == 0;
+}
+
 void search_arrange(struct planner *p)
 {
 	const struct planner_problem *problem = &p->problem;
@@ -130,6 +137,8 @@ void search_arrange(struct planner *p)
 		p->trains = false;
 		rules = 0;
 	}
+	for (int i = 0; i < rules; i++)
+		p->divides[i] = says_division(p->rule[i].rule.code);
 	for (int i = 0; i < rules; i++)
 		if (p->rule[i].rule.severity == SEVERITY_ERROR &&
 		    rules_hold(&p->rule[i], &problem->base.stack))
@@ -175,13 +184,10 @@ int search_broken(const struct planner *p, const struct rule_list *rules,
 
 void search_reject(struct planner *p, int row, double candidates)
 {
-	const char *code = p->rule[row].rule.code;
 	struct planner_counts *counts = &p->result.counts;
-	bool divides = strcmp(code, "E1") == 0 || strcmp(code, "E2") == 0 ||
-		       strcmp(code, "E3") == 0 || strcmp(code, "E7") == 0;
 
 	counts->broken[row] += candidates;
-	if (divides)
+	if (p->divides[row])
 		counts->undivided += candidates;
 	else
 		counts->unruly += candidates;

@@ -52,6 +52,10 @@ static double serving_score(enum objective objective, const struct scenario *s,
 	case OBJECTIVE_COST:
 		return each * gpus / 3600 * s->cluster.price_per_gpu_hour * 1e6;
 	case OBJECTIVE_MEMORY: return e->memory.total_bytes;
+	case OBJECTIVE_SURE:
+		return v->output_low > 0
+			       ? each * v->output_tokens_per_second / v->output_low
+			       : each;
 	case OBJECTIVE_GPUS: return (all ? gpus : far + gpus) * 1e6 + each;
 	default: return each;
 	}
@@ -64,6 +68,9 @@ double planner_score(enum objective objective, const struct scenario *scenario,
 		return serving_score(objective, scenario, estimate);
 	if (objective == OBJECTIVE_COST)
 		return estimate->run.dollars;
+	/* bounds are of the step, which is no longer than this */
+	if (objective == OBJECTIVE_SURE)
+		return estimate->step_high_seconds;
 	return search_score(objective, scenario, estimate->step_seconds,
 			    estimate->memory.total_bytes);
 }

@@ -28,6 +28,7 @@ enum objective {
 	OBJECTIVE_COST,       /* dollars of the whole run */
 	OBJECTIVE_MEMORY,     /* bytes of the fullest stage */
 	OBJECTIVE_GPUS,       /* fewest GPUs, then the shortest step */
+	OBJECTIVE_SURE, /* seconds of a step at the pessimistic end of its range */
 	OBJECTIVE_COUNT
 };
 
@@ -84,7 +85,8 @@ struct planner_result {
 
 struct planner;
 
-/* "step", "throughput", "cost", "memory", "gpus"; OBJECTIVE_COUNT if there is none. */
+/* "step", "throughput", "cost", "memory", "gpus", "sure"; OBJECTIVE_COUNT if there is
+ * none. */
 const char *objective_word(enum objective objective);
 enum objective objective_find(const char *word);
 

@@ -83,9 +83,10 @@ struct planner {
 	enum role role[MAX_AXES];
 	double size[ROLE_COUNT]; /* candidates: choices of all its axes */
 	const struct legality *rule;
-	bool trains;     /* bounds are of training */
-	double expected; /* others have found enough up to this score */
-	bool failed;     /* no memory: what is missing is not proved */
+	bool divides[MAX_RULES]; /* rows that say that degrees don't divide */
+	bool trains;             /* bounds are of training */
+	double expected;         /* others have found enough up to this score */
+	bool failed;             /* no memory: what is missing is not proved */
 
 	/* listing nodes: outer and dividing axes in the order in which they are fixed
 	 */

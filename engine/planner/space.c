@@ -4,8 +4,8 @@
 #include "engine/planner/planner.h"
 #include "engine/rules/ability.h"
 
-static const char *const words[OBJECTIVE_COUNT] = { "step", "throughput", "cost",
-						    "memory", "gpus" };
+static const char *const words[OBJECTIVE_COUNT] = { "step",   "throughput", "cost",
+						    "memory", "gpus",       "sure" };
 
 const char *objective_word(enum objective objective)
 {

@@ -14,7 +14,10 @@
 #include "tui/command/search_print.h"
 #include "tui/worker.h"
 
-enum { MAX_PINS = 32 };
+enum {
+	MAX_PINS = 32,
+	ALIKE = 4 /* plans that are sought for each row */
+};
 
 static const double slice_seconds = 0.02;
 
@@ -89,7 +92,7 @@ static bool take_objective(void *context, const char *value, struct error *error
 	return asked->objective != OBJECTIVE_COUNT ||
 	       error_set(error, NULL, 0,
 			 "--objective %.40s: expected step, "
-			 "throughput, cost, memory or gpus",
+			 "throughput, cost, memory, gpus or sure",
 			 value);
 }
 
@@ -172,9 +175,9 @@ TAKE_SWITCH(research)
 
 const struct own_option search_options[] = {
 	{ "top", "N", "how many of the best plans to show (10)", take_top },
-	{ "objective", "step|throughput|cost|memory|gpus",
-	  "step (default), throughput, cost of the run, memory (headroom), or gpus: "
-	  "the fewest that hold it",
+	{ "objective", "step|throughput|cost|memory|gpus|sure",
+	  "step (default), throughput, cost of the run, memory (headroom), gpus: the "
+	  "fewest that hold it, or sure: the step at the pessimistic end of its range",
 	  take_objective },
 	{ "deadline", "DAYS", "with gpus: the fewest that end the run in DAYS or 72h",
 	  take_deadline },
@@ -199,7 +202,8 @@ const struct own_option search_options[] = {
 	  "(default), or any (open)",
 	  take_trust },
 	{ "research", NULL,
-	  "propose what nobody ran on this stack, and what it lacks, too", take_research },
+	  "propose what nobody ran on this stack, and what it lacks, too",
+	  take_research },
 	{ "certificate", "FILE", "write the proof to FILE, for shardscope verify",
 	  take_certificate },
 	{ "threads", "N", "at most so many (all processors)", take_threads },
@@ -275,6 +279,7 @@ struct search {
 	struct pareto front;
 	struct robust robust;
 	struct misses misses;
+	struct alike alike;
 	struct why why;
 	struct scenario scenario; /* as it was given */
 	struct search_extra extra;
@@ -452,15 +457,14 @@ static bool ask_fewest(struct search *search)
 	return true;
 }
 
-/* Robustness is about the best ten, however many are shown. Where nothing that is known
- * fits, and nobody asked for more, the others are shown as what they are. */
+/* Plans that are alike are one row, so more are sought than are shown. Where nothing
+ * that is known fits, and nobody asked for more, the others are shown as what they are.
+ */
 static bool search_best(struct search *search)
 {
 	double begun = clock_seconds();
 	bool good;
 
-	if (search->asked->robust && search->problem.top < MAX_ROBUST)
-		search->problem.top = MAX_ROBUST;
 	progress_again(&search->progress);
 	good = solve(search, &search->problem, NULL, &search->result);
 	if (good && search->result.found == 0 && !search->extra.stopped &&
@@ -473,6 +477,12 @@ static bool search_best(struct search *search)
 	}
 	search->seconds = clock_seconds() - begun;
 	progress_again(&search->progress);
+	planner_alike(&search->problem, &search->result, &search->alike);
+	search->extra.alike = &search->alike;
+	search->extra.top = search->asked->top;
+	search->extra.rows = search->alike.rows < search->asked->top
+				     ? search->alike.rows
+				     : search->asked->top;
 	return good;
 }
 
@@ -506,8 +516,6 @@ static int print(struct search *search)
 {
 	char *text = NULL;
 
-	if (search->result.found > search->asked->top)
-		search->result.found = search->asked->top;
 	if (search->asked->json)
 		text = report_search(&search->problem, &search->result, &search->extra,
 				     search->seconds);
@@ -536,7 +544,9 @@ static bool begin(struct search *search, struct error *error)
 	problem->objective =
 		asked->deadline_seconds > 0 ? OBJECTIVE_GPUS : asked->objective;
 	problem->reserve = asked->reserve;
-	problem->top = asked->top;
+	problem->top = asked->top * ALIKE < MAX_TOP ? asked->top * ALIKE : MAX_TOP;
+	if (asked->robust && problem->top < MAX_ROBUST)
+		problem->top = MAX_ROBUST;
 	problem->exhaustive = asked->exhaustive;
 	problem->research = asked->research;
 	problem->trust = asked->trust;
@@ -553,6 +563,10 @@ static bool begin(struct search *search, struct error *error)
 		return error_set(error, NULL, 0,
 				 "--certificate is for training: of a server all plans "
 				 "are estimated, there is no bound to prove");
+	if (asked->certificate && problem->objective == OBJECTIVE_SURE)
+		return error_set(error, NULL, 0,
+				 "--certificate proves steps, not the ends of their "
+				 "ranges; expected another objective than sure");
 	if (asked->front == PARETO_USERS && problem->base.plan.mode != MODE_INFERENCE)
 		return error_set(error, NULL, 0,
 				 "--pareto users is for servers: expected memory or "

@@ -40,7 +40,7 @@ static void print_plan(const struct planner_problem *problem,
 
 		printf(" %-9s", trust_word(trust_of(&s, &doubts)));
 	}
-	printf(" %s\n", name[0] ? name : "as given");
+	printf(" %s", name[0] ? name : "as given");
 }
 
 /* The same in whole, to be given to eval. */
@@ -66,8 +66,18 @@ static void print_options(const struct planner_problem *problem,
 		putchar('\n');
 }
 
+/* How many are like it, which are no rows of their own. */
+static void print_likes(const struct alike *alike, int row)
+{
+	if (alike->as_fast[row] > 1)
+		printf("  +%d like it within 0.5 %%", alike->as_fast[row] - 1);
+	else if (alike->count[row] > 1)
+		printf("  +%d like it", alike->count[row] - 1);
+}
+
 static void print_row(const struct planner_problem *problem,
-		      const struct planner_found *found, int rank)
+		      const struct planner_found *found, const struct alike *alike,
+		      int row)
 {
 	char step[MAX_FORM], memory[MAX_FORM], other[MAX_FORM];
 
@@ -75,11 +85,14 @@ static void print_row(const struct planner_problem *problem,
 		form(FORM_SECONDS, found->ttft_seconds, other);
 	else
 		snprintf(other, sizeof other, "%.1f%%", found->bubble_ratio * 100);
-	printf("%3d %9s %9.0f %5.1f%% %7s %9s ", rank,
+	printf("%3d %9s %9.0f %5.1f%% %7s %9s ", row + 1,
 	       form(FORM_SECONDS, found->step_seconds, step),
 	       found->tokens_per_second_per_gpu, found->mfu * 100, other,
 	       form(FORM_BYTES, found->memory_bytes, memory));
 	print_plan(problem, found);
+	if (alike)
+		print_likes(alike, row);
+	putchar('\n');
 }
 
 static void print_head(const struct planner_problem *problem, const char *what)
@@ -173,7 +186,7 @@ static void print_misses(const struct misses *misses)
 		print_head(misses->problem, "closest miss");
 	}
 	for (int i = 0; i < misses->count; i++)
-		print_row(misses->problem, &misses->miss[i], i + 1);
+		print_row(misses->problem, &misses->miss[i], NULL, i);
 }
 
 static void answer_text(const struct inverse *q, double value, char *out, size_t size)
@@ -321,8 +334,9 @@ void print_search(const struct planner_problem *problem,
 		puts("no plan that is measured or published fits: these are others");
 	if (result->found > 0)
 		print_head(problem, "plan");
-	for (int i = 0; i < result->found; i++)
-		print_row(problem, &result->top[i], i + 1);
+	for (int i = 0; i < extra->rows; i++)
+		print_row(problem, &result->top[extra->alike->best[i]], extra->alike,
+			  i);
 	if (result->found > 0)
 		print_options(problem, &result->top[0]);
 	if (result->found > 0)
