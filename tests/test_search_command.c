@@ -245,7 +245,8 @@ static void test_a_front_falls(void **state)
  * the best of them, and none of two rows has the same degrees. */
 static void test_rows_are_ideas(void **state)
 {
-	cJSON *root = json_of(SMALL PINS "--gpus 16 --json", 0), *ideas, *idea;
+	cJSON *root = json_of("search --model llama3.1-8b --cluster dgx-h100 --gpus 64 --json", 0);
+	cJSON *ideas, *idea;
 	int plans = 0;
 
 	(void)state;
@@ -267,7 +268,7 @@ static void test_rows_are_ideas(void **state)
 	}
 	assert_true(plans > cJSON_GetArraySize(ideas));
 	cJSON_Delete(root);
-	says(SMALL PINS "--gpus 16", 0, "like it");
+	says("search --model llama3.1-8b --cluster dgx-h100 --gpus 64", 0, "like it");
 }
 
 static void test_robust_plans_are_ten(void **state)

@@ -322,6 +322,10 @@ unsigned preview_copy(struct explorer *explorer);
 void search_begin(struct explorer *explorer);
 /* One slice; true while there is more. */
 bool search_slice(struct explorer *explorer);
+/* Holds the plan under the cursor, or the one that the filter names, against the best. */
+void search_compare_chosen(struct explorer *explorer);
+/* Opens the row under the cursor, if others like it are folded into it. */
+bool search_open_row(struct explorer *explorer);
 void search_forget(struct explorer *explorer);
 /* Puts the rows in order after the sort or the filter has changed. */
 void search_arrange_rows(struct explorer *explorer);

@@ -102,11 +102,13 @@ static unsigned take_find(struct explorer *explorer)
 /* What the filter says may change what is searched, or only what is shown. */
 static unsigned take_filter(struct explorer *explorer)
 {
-	bool pins = strchr(explorer->filter, '=') != NULL;
+	bool pins = strchr(explorer->filter, '=') != NULL ||
+		    strstr(explorer->filter, "research") != NULL;
 
 	snprintf(explorer->filter, sizeof explorer->filter, "%.*s", MAX_FILTER - 1,
 		 explorer->field.text);
-	pins |= strchr(explorer->filter, '=') != NULL;
+	pins |= strchr(explorer->filter, '=') != NULL ||
+		strstr(explorer->filter, "research") != NULL;
 	explorer->mode = MODE_NORMAL;
 	explorer->state[VIEW_SEARCH].cursor = explorer->state[VIEW_SEARCH].first = 0;
 	if (pins)
@@ -265,7 +267,8 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 		break;
 	case PROMPT_FILTER:
 		snprintf(label, sizeof label, " plans with: ");
-		snprintf(domain, sizeof domain, "as tp=4,8 pp=1..4 bal !full");
+		snprintf(domain, sizeof domain,
+			 "as tp=4,8 pp=1..4 bal !full, ?tp=8 against the best");
 		break;
 	case PROMPT_WRITE:
 		snprintf(label, sizeof label, " write to: ");

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "engine/predict/predict.h"
+#include "engine/trust/trust.h"
 #include "tui/clock.h"
 #include "tui/explorer.h"
 #include "tui/worker.h"
@@ -25,6 +25,30 @@ void search_forget(struct explorer *explorer)
 /* --- the filter: "tp=4,8" pins a knob; of the others each word must be in a plan's
  * name, or with a ! before it must not --- */
 
+/* What else the search is told: as --reserve and --trust are. */
+static bool set_word(struct search *search, const char *word, const char *value)
+{
+	struct planner_problem *problem = &search->problem;
+	char *end;
+
+	if (word[0] == 't') {
+		search->trust_said = true;
+		problem->trust = 1 + (int)trust_find(value);
+		if (problem->trust <= TRUST_COUNT)
+			return true;
+		snprintf(search->trouble, sizeof search->trouble,
+			 "trust: expected measured, published or open");
+		return false;
+	}
+	problem->reserve = strtod(value, &end);
+	if (end != value && *end == '\0' && problem->reserve >= 0 &&
+	    problem->reserve < 1)
+		return true;
+	snprintf(search->trouble, sizeof search->trouble,
+		 "reserve: expected a share, as 0.05");
+	return false;
+}
+
 static bool pin_word(struct search *search, const char *word)
 {
 	const char *equals = strchr(word, '=');
@@ -39,6 +63,8 @@ static bool pin_word(struct search *search, const char *word)
 			 "deadline: expected days or hours, as 30d or 72h");
 		return false;
 	}
+	if (strncmp(word, "reserve=", 8) == 0 || strncmp(word, "trust=", 6) == 0)
+		return set_word(search, word, equals + 1);
 	snprintf(key, sizeof key, "%.*s", (int)(equals - word), word);
 	knob = knob_find(key);
 	if (!knob)
@@ -58,76 +84,34 @@ static bool pin(struct search *search, const char *filter)
 		char copy[MAX_FILTER], *rest = copy, *word;
 
 		snprintf(copy, sizeof copy, "%s", filter);
+		if (pass > 0 && !search->trust_said)
+			search->problem.trust =
+				planner_usual_trust(&search->problem.base);
 		if (pass > 0)
 			planner_axes(&search->problem);
 		while ((word = strsep(&rest, " ")))
-			if (strchr(word, '=') && !pin_word(search, word))
+			if (word[0] != '?' && strchr(word, '=') &&
+			    !pin_word(search, word))
 				return false;
 	}
 	return true;
 }
 
-static bool is_wanted(const char *name, const char *filter)
+static bool has_word(const char *filter, const char *wanted)
 {
 	char copy[MAX_FILTER], *rest = copy, *word;
 
 	snprintf(copy, sizeof copy, "%s", filter);
-	while ((word = strsep(&rest, " "))) {
-		bool without = word[0] == '!';
-
-		if (word[0] == '\0' || strchr(word, '='))
-			continue;
-		if ((strcasestr(name, word + without) != NULL) == without)
-			return false;
-	}
-	return true;
-}
-
-/* --- the rows --- */
-
-static double sort_key(const struct planner_found *f, enum search_sort sort)
-{
-	switch (sort) {
-	case SORT_STEP: return f->step_seconds;
-	case SORT_RATE: return -f->tokens_per_second_per_gpu;
-	case SORT_MFU: return -f->mfu;
-	case SORT_BUBBLE: return f->bubble_ratio;
-	case SORT_MEMORY: return f->memory_bytes;
-	default: return 0;
-	}
-}
-
-void search_arrange_rows(struct explorer *explorer)
-{
-	struct search *search = explorer->search;
-	struct view_state *state = &explorer->state[VIEW_SEARCH];
-	enum search_sort sort = (enum search_sort)state->sort;
-
-	if (!search)
-		return;
-	search->rows = 0;
-	for (int i = 0; i < search->result.found; i++) {
-		const struct planner_found *top = search->result.top;
-		int at = search->rows;
-
-		if (!is_wanted(search->row[i].name, explorer->filter))
-			continue;
-		/* equal plans keep their rank */
-		while (at > 0 && sort_key(&top[search->order[at - 1]], sort) >
-					 sort_key(&top[i], sort)) {
-			search->order[at] = search->order[at - 1];
-			at--;
-		}
-		search->order[at] = (uint8_t)i;
-		search->rows++;
-	}
-	if (state->cursor >= search->rows)
-		state->cursor = search->rows > 0 ? search->rows - 1 : 0;
+	while ((word = strsep(&rest, " ")))
+		if (strcmp(word, wanted) == 0)
+			return true;
+	return false;
 }
 
 static void name_rows(struct explorer *explorer)
 {
 	struct search *search = explorer->search;
+	struct doubts doubts;
 
 	for (int i = 0; i < search->result.found; i++) {
 		struct scenario s;
@@ -135,8 +119,12 @@ static void name_rows(struct explorer *explorer)
 		planner_scenario(&search->problem, &search->result.top[i], &s);
 		planner_name(&search->problem, &s, search->row[i].name,
 			     sizeof search->row[i].name);
+		search->row[i].trust = s.plan.mode == MODE_TRAINING
+					       ? (int)trust_of(&s, &doubts)
+					       : TRUST_COUNT;
 		search->row[i].limit = NULL;
 	}
+	planner_alike(&search->problem, &search->result, &search->alike);
 	search_arrange_rows(explorer);
 }
 
@@ -184,6 +172,8 @@ void search_begin(struct explorer *explorer)
 	search->problem.top = MAX_TOP;
 	search->phase = SEARCH_OVER;
 	search->due = true;
+	search->problem.research = has_word(explorer->filter, "research");
+	search->trust_said = search->problem.research;
 	if (!pin(search, explorer->filter))
 		return;
 	search->phase = SEARCH_PLANS;
@@ -264,6 +254,12 @@ static bool next_search(struct search *search)
 		return pareto_next(&search->front[PARETO_MEMORY], &search->next);
 	case SEARCH_ROBUST: return robust_next(&search->robust, &search->next);
 	case SEARCH_MISSES: return misses_next(&search->misses, &search->next);
+	case SEARCH_PLANS: {
+		bool again = search->again;
+
+		search->again = false;
+		return again;
+	}
 	case SEARCH_ASK: return next_question(search, INVERSE_SEQUENCE);
 	case SEARCH_MORE:
 		return next_question(search, INVERSE_COUNT) ||
@@ -280,7 +276,17 @@ static void take_answer(struct explorer *explorer, const struct planner_result *
 	case SEARCH_FEWEST: inverse_take(&search->fewest, &search->next, result); break;
 	case SEARCH_PLANS:
 		search->result = *result;
-		enter(explorer, SEARCH_ROWS);
+		if (result->found > 0 || search->trust_said ||
+		    search->problem.trust == 0) {
+			enter(explorer, SEARCH_ROWS);
+			return;
+		}
+		/* nothing that is known fits: what else does */
+		search->trust_said = search->unknown = true;
+		search->problem.trust = 0;
+		pin(search, explorer->filter);
+		search->next = search->problem;
+		search->again = true;
 		return;
 	case SEARCH_FRONT:
 		pareto_take(&search->front[PARETO_MEMORY], &search->next, result);
@@ -345,6 +351,12 @@ bool search_slice(struct explorer *explorer)
 	if (explorer->search_stale || !search) {
 		search_begin(explorer);
 		return explorer->search != NULL;
+	}
+	if (search->phase > SEARCH_ROWS && search->result.found > 0 &&
+	    !search->why_not.done) {
+		search_compare_chosen(explorer);
+		search->due = true;
+		return true;
 	}
 	if (search->phase == SEARCH_OVER)
 		return false;

@@ -7,6 +7,8 @@
 #ifndef TUI_EXPLORER_SEARCH_H
 #define TUI_EXPLORER_SEARCH_H
 
+#include "engine/compare/compare.h"
+#include "engine/planner/alike.h"
 #include "engine/planner/inverse.h"
 #include "engine/planner/miss.h"
 #include "engine/planner/pareto.h"
@@ -40,8 +42,18 @@ enum { MAX_FILTER = 128, MAX_PLAN_NAME = 96 };
 
 struct search_row {
 	char name[MAX_PLAN_NAME];
+	int trust;         /* enum trust; TRUST_COUNT of servers */
+	bool inside;       /* one like the best of its idea, whose row is opened */
 	const char *limit; /* NULL until it is known */
 	double limit_share;
+};
+
+/* A plan beside the best: where its seconds and bytes go. */
+struct why_not {
+	bool done;
+	char what[64];          /* "plan 3", "your plan", "tp=8 pp=4" */
+	char trouble[160];      /* why it can't run, or empty */
+	struct compare compare; /* the best, then it */
 };
 
 struct worker;
@@ -60,6 +72,14 @@ struct search {
 	int rows;
 	uint8_t order[MAX_TOP];
 	struct search_row row[MAX_TOP];
+
+	struct alike alike;
+	int opened;      /* 1 + the idea whose plans are all shown; 0 = none */
+	bool trust_said; /* a person said how well plans are to be known */
+	bool unknown;    /* no known plan will do: these are others */
+	bool again;      /* the plans are to be searched once more */
+	struct why_not why_not;
+	struct estimate best; /* of the first plan, for it */
 
 	struct why why;
 	bool why_done;

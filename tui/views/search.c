@@ -4,34 +4,39 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/trust/trust.h"
 #include "tui/view.h"
 #include "tui/views/search_parts.h"
 
 enum column {
 	COLUMN_RANK,
 	COLUMN_PLAN,
+	COLUMN_LIKES,
 	COLUMN_STEP,
 	COLUMN_RATE,
 	COLUMN_MFU,
 	COLUMN_BUBBLE,
 	COLUMN_MEMORY,
+	COLUMN_TRUST,
 	COLUMN_LIMIT,
 	COLUMNS
 };
 
 static const struct table_column columns[COLUMNS] = {
-	{ "#", 3, true, 0 },      { "plan", 16, false, 0 },
-	{ "step", 7, true, 0 },   { "tok/s/GPU", 9, true, 1 },
-	{ "MFU", 6, true, 4 },    { "bubble", 6, true, 2 },
-	{ "memory", 6, true, 0 }, { "limited by", 11, false, 3 },
+	{ "#", 3, true, 0 },         { "plan", 16, false, 0 },
+	{ "", 3, true, 0 },          { "step", 7, true, 0 },
+	{ "tok/s/GPU", 9, true, 1 }, { "MFU", 6, true, 4 },
+	{ "bubble", 6, true, 2 },    { "memory", 6, true, 0 },
+	{ "trust", 9, false, 3 },    { "limited by", 11, false, 5 },
 };
 
 /* A server's step is a token's, and it has no bubble. */
 static const struct table_column serving_columns[COLUMNS] = {
-	{ "#", 3, true, 0 },      { "plan", 16, false, 0 },
-	{ "TPOT", 7, true, 0 },   { "tok/s/GPU", 9, true, 1 },
-	{ "MFU", 6, true, 4 },    { "TTFT", 7, true, 2 },
-	{ "memory", 6, true, 0 }, { "limited by", 11, false, 3 },
+	{ "#", 3, true, 0 },         { "plan", 16, false, 0 },
+	{ "", 0, true, 9 },          { "TPOT", 7, true, 0 },
+	{ "tok/s/GPU", 9, true, 1 }, { "MFU", 6, true, 4 },
+	{ "TTFT", 7, true, 2 },      { "memory", 6, true, 0 },
+	{ "", 0, false, 9 },         { "limited by", 11, false, 3 },
 };
 
 static const enum column sort_column[SORT_COUNT] = {
@@ -48,7 +53,7 @@ struct parts {
 static struct parts divide(const struct explorer *explorer, struct rect rect)
 {
 	bool zoomed = explorer->state[VIEW_SEARCH].zoom > 0;
-	int more = search_leaves_out(explorer) ? 5 : 4;
+	int more = search_leaves_out(explorer) ? 8 : 7;
 	int notes = rect.height >= 18 ? more : rect.height >= 12 ? 2 : 0;
 	int rest = rect.height - 2 - notes, plot = 0;
 	struct parts parts;
@@ -69,6 +74,18 @@ static enum role above(double value, double limit)
 	return value > limit ? ROLE_WARNING : ROLE_VALUE;
 }
 
+/* How many are like it, if they are folded into its row. */
+static void likes_text(const struct search *search, int index, struct table_cell *out)
+{
+	const struct alike *alike = &search->alike;
+	int row = alike->row[index];
+
+	if (alike->count[row] > 1 && alike->best[row] == index &&
+	    search->opened != row + 1)
+		snprintf(out->text, sizeof out->text, "+%d", alike->count[row] - 1);
+	out->role = ROLE_LABEL;
+}
+
 static void cell(const void *context, int row, int column, struct table_cell *out)
 {
 	const struct search *search = context;
@@ -85,8 +102,10 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 		break;
 	case COLUMN_PLAN:
 		out->role = ROLE_DEFAULT;
-		snprintf(out->text, sizeof out->text, "%.95s", own->name);
+		snprintf(out->text, sizeof out->text, "%s%.90s",
+			 own->inside ? "  " : "", own->name);
 		break;
+	case COLUMN_LIKES: likes_text(search, index, out); break;
 	case COLUMN_STEP:
 		form_text(FORM_SECONDS, f->step_seconds, out->text, sizeof out->text);
 		break;
@@ -109,6 +128,11 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 	case COLUMN_MEMORY:
 		form_text(FORM_PERCENT, f->memory_share, out->text, sizeof out->text);
 		out->bar = f->memory_share;
+		break;
+	case COLUMN_TRUST:
+		snprintf(out->text, sizeof out->text, "%s",
+			 trust_word((enum trust)own->trust));
+		out->role = own->trust == TRUST_OPEN ? ROLE_WARNING : ROLE_LABEL;
 		break;
 	default:
 		if (own->limit && strcmp(own->limit, "compute") == 0)
@@ -210,6 +234,29 @@ static void draw_state(const struct explorer *explorer, struct canvas *canvas,
 		   search->result.progress, ROLE_COMPUTE);
 }
 
+/* What else the search was told, as --reserve, --trust and --deadline tell it; how wide
+ * it is. */
+static int draw_told(const struct search *search, struct canvas *canvas, int x,
+		     struct rect rect)
+{
+	const struct planner_problem *problem = &search->problem;
+	const char *known = problem->trust == 1 + TRUST_MEASURED    ? "measured plans"
+			    : problem->trust == 1 + TRUST_PUBLISHED ? "known plans"
+			    : search->unknown   ? "unknown plans: no other fits"
+			    : problem->research ? "research"
+						: "any plan";
+	char text[96], date[32] = "";
+
+	if (problem->base.plan.mode == MODE_INFERENCE)
+		return 0;
+	if (search->deadline_seconds > 0)
+		form_text(FORM_DATE, search->deadline_seconds, date, sizeof date);
+	snprintf(text, sizeof text, "%s, %.0f %% free%s%s  ", known,
+		 problem->reserve * 100, date[0] ? ", done in " : "", date);
+	return canvas_text(canvas, x, rect.y, rect.x + rect.width - x, ROLE_VALUE,
+			   text);
+}
+
 static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect)
 {
@@ -224,10 +271,14 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 	if (explorer->filter[0] != '\0')
 		x += canvas_format(canvas, x, rect.y, rect.x + rect.width - x,
 				   ROLE_WARNING, "with %s  ", explorer->filter);
+	if (explorer->search)
+		x += draw_told(explorer->search, canvas, x, rect);
 	canvas_text(canvas, x, rect.y, rect.x + rect.width - x, ROLE_LABEL,
-		    rect.width > 70 ? "\u2190\u2192 aim  S sort  / filter  Enter take  "
-				      "+ plot  . other front"
-				    : "\u2190\u2192 aim  S sort  / filter  + plot");
+		    rect.width > 70
+			    ? "\u2190\u2192 aim  S sort  / filter  Enter open, take  "
+			      "+ plot  "
+			      ". other front"
+			    : "\u2190\u2192 aim  S sort  / filter  + plot");
 	rect.y++;
 	if (!explorer->search || explorer->search_stale)
 		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
@@ -299,7 +350,7 @@ static int longest_name(const struct search *search)
 	int longest = 0;
 
 	for (int i = 0; i < search->rows; i++) {
-		int width = text_width(search->row[search->order[i]].name);
+		int width = text_width(search->row[search->order[i]].name) + 2;
 
 		longest = width > longest ? width : longest;
 	}
@@ -410,6 +461,7 @@ static unsigned click(struct explorer *explorer, struct rect table, int y)
 	if (at < 0 || at >= rows || y <= table.y || y >= table.y + table.height)
 		return CHANGED_NOTHING;
 	state->cursor = at;
+	explorer->search->why_not.done = false;
 	return CHANGED_SCREEN;
 }
 
@@ -423,6 +475,7 @@ static unsigned move(struct explorer *explorer, struct rect table,
 	if (rows == 0)
 		return CHANGED_NOTHING;
 	moved = scroll_move(state->cursor, rows, height, kind);
+	explorer->search->why_not.done = false;
 	if (moved == state->cursor && kind != ACTION_UP && kind != ACTION_DOWN)
 		return CHANGED_NOTHING;
 	state->cursor = moved;
@@ -436,7 +489,8 @@ unsigned search_act(struct explorer *explorer, struct action action)
 	struct rect table = divide(explorer, explorer->spots->view).table;
 
 	switch (action.kind) {
-	case ACTION_ENTER: return take(explorer);
+	case ACTION_ENTER:
+		return search_open_row(explorer) ? CHANGED_SCREEN : take(explorer);
 	case ACTION_SORT:
 		state->sort = (state->sort + 1) % SORT_COUNT;
 		search_arrange_rows(explorer);

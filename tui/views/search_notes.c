@@ -2,8 +2,10 @@
  * how the chosen plan stands on a worse machine, and what else fits. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/trust/trust.h"
 #include "tui/views/search_parts.h"
 
 bool search_always_best(const struct search *search, int index)
@@ -170,6 +172,121 @@ static void draw_robust(const struct explorer *explorer, struct canvas *canvas, 
 		canvas_text(canvas, x, y, end - x, ROLE_GOOD, "  * best in all cases");
 }
 
+/* One step of the waterfall, if it leaves so much room; where the next begins. */
+static int draw_more(const char *label, double more, enum form form,
+		     struct canvas *canvas, struct rect line)
+{
+	char size[32], text[64];
+
+	form_text(form, fabs(more), size, sizeof size);
+	/* "TP exposed" is TP: nothing else is shown of it */
+	snprintf(text, sizeof text, "  %.*s %c%s", (int)strcspn(label, " "), label,
+		 more < 0 ? '-' : '+', size);
+	if (text_width(text) > line.width)
+		return line.x;
+	return line.x + canvas_text(canvas, line.x, line.y, line.width,
+				    more < 0 ? ROLE_DELTA_BETTER : ROLE_DELTA_WORSE,
+				    text);
+}
+
+/* The rows of a sum that differ, the most first, and the rest of them: they add up to
+ * its difference. */
+static void draw_waterfall(const struct compare_sum *sum, enum form form,
+			   struct canvas *canvas, struct rect line)
+{
+	enum { REST = 14 };
+	bool drawn[MAX_COMPARE_ROWS] = { false };
+	double least = 1e-4 * sum->sum.value[0], rest = sum->sum.more[1];
+	int x = line.x, end = line.x + line.width;
+
+	for (int n = 0; n < sum->rows; n++) {
+		int most = -1, next;
+
+		for (int i = 0; i < sum->rows; i++)
+			if (!drawn[i] &&
+			    (most < 0 ||
+			     fabs(sum->row[i].more[1]) > fabs(sum->row[most].more[1])))
+				most = i;
+		drawn[most] = true;
+		if (fabs(sum->row[most].more[1]) <= least)
+			break;
+		next = draw_more(sum->row[most].label, sum->row[most].more[1], form,
+				 canvas, (struct rect){ x, line.y, end - x - REST, 1 });
+		if (next == x)
+			break;
+		x = next;
+		rest -= sum->row[most].more[1];
+	}
+	if (x > line.x && fabs(rest) > least)
+		draw_more("rest", rest, form, canvas,
+			  (struct rect){ x, line.y, end - x, 1 });
+}
+
+/* Why not this plan: its step against the best one's, by what it is spent on. */
+static void draw_why_seconds(const struct explorer *explorer, struct canvas *canvas,
+			     int x, int y, int width)
+{
+	const struct why_not *why = &explorer->search->why_not;
+	const struct compare_sum *sum = &why->compare.seconds;
+	int end = x + width;
+	char size[32];
+
+	if (!why->done)
+		return;
+	if (why->compare.plans == 0) {
+		x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
+				   "why not %s: ", why->what);
+		canvas_text(canvas, x, y, end - x, ROLE_BAD, why->trouble);
+		return;
+	}
+	form_text(FORM_SECONDS, fabs(sum->sum.more[1]), size, sizeof size);
+	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
+			   width > 70 ? "why not %s: %c%s =" : "%s %c%s =", why->what,
+			   sum->sum.more[1] < 0 ? '-' : '+', size);
+	draw_waterfall(sum, FORM_SECONDS, canvas, (struct rect){ x, y, end - x, 1 });
+}
+
+static void draw_why_bytes(const struct explorer *explorer, struct canvas *canvas,
+			   int x, int y, int width)
+{
+	const struct why_not *why = &explorer->search->why_not;
+	const struct compare_sum *sum = &why->compare.bytes;
+	int end = x + width;
+	char size[32];
+
+	if (!why->done || why->compare.plans == 0)
+		return;
+	form_text(FORM_BYTES, fabs(sum->sum.more[1]), size, sizeof size);
+	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
+			   width > 70 ? "its memory: %c%s =" : "memory %c%s =",
+			   sum->sum.more[1] < 0 ? '-' : '+', size);
+	draw_waterfall(sum, FORM_BYTES, canvas, (struct rect){ x, y, end - x, 1 });
+}
+
+/* What lowers the trust in the plan under the cursor. */
+static void draw_trust(const struct explorer *explorer, struct canvas *canvas, int x,
+		       int y, int width)
+{
+	const struct planner_found *chosen = search_chosen(explorer);
+	struct doubts doubts;
+	struct scenario s;
+	char text[256];
+
+	if (!chosen || explorer->scenario.plan.mode != MODE_TRAINING)
+		return;
+	planner_scenario(&explorer->search->problem, chosen, &s);
+	if (trust_of(&s, &doubts) == TRUST_MEASURED) {
+		canvas_format(canvas, x, y, width, ROLE_LABEL,
+			      "measured: runs of %s have all its features",
+			      s.stack.name);
+		return;
+	}
+	trust_text(&s, &doubts, text, sizeof text);
+	x += canvas_format(canvas, x, y, width, ROLE_WARNING,
+			   "%s: ", trust_word(doubts.level));
+	canvas_text(canvas, x, y, width, ROLE_LABEL, text);
+}
+
 /* What the search could have tried and did not. */
 static void draw_left_out(const struct explorer *explorer, struct canvas *canvas, int x,
 			  int y, int width)
@@ -191,9 +308,11 @@ void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
 {
 	static void (*const note[])(const struct explorer *, struct canvas *, int, int,
-				    int) = { draw_present, draw_gains, draw_robust,
-					     draw_answers, draw_left_out };
+				    int) = {
+		draw_present, draw_why_seconds, draw_why_bytes, draw_trust,
+		draw_gains,   draw_robust,      draw_answers,   draw_left_out,
+	};
 
-	for (int i = 0; i < rect.height && i < 5; i++)
+	for (int i = 0; i < rect.height && i < 8; i++)
 		note[i](explorer, canvas, rect.x, rect.y + i, rect.width);
 }
