@@ -420,6 +420,9 @@ static void do_take(const struct linear *linear, const char *rest)
 	explorer_show(explorer, VIEW_SEARCH);
 	explorer->state[VIEW_SEARCH].cursor = (int)row - 1;
 	explorer->pane = PANE_VIEW;
+	/* those like it are no question here */
+	explorer->search->opened =
+		1 + explorer->search->alike.row[explorer->search->order[row - 1]];
 	changed = view_table[VIEW_SEARCH].act(explorer,
 					      (struct action){ .kind = ACTION_ENTER });
 	explorer_show(explorer, VIEW_OVERVIEW);
