@@ -62,9 +62,25 @@ static void check_cell(VTermScreen *screen, const struct canvas *canvas, int x, 
 	if (cell->code == 0)
 		return; /* the right half of the one before */
 	vterm_screen_get_cell(screen, (VTermPos){ .row = y, .col = x }, &there);
-	uint32_t code = there.chars[0] ? there.chars[0] : ' ';
+	uint32_t code = there.chars[0] ? there.chars[0] : ' ', drawn = cell->code;
+	bool blank;
 
-	if (code != cell->code || there.attrs.bold != look.bold ||
+	/* a full block may be a blank on its colour */
+	if (drawn == 0x2588 && look.fore >= 0 && !look.reverse) {
+		drawn = ' ';
+		look.back = look.fore;
+	}
+	/* of a blank only the ground is seen */
+	blank = drawn == ' ' && !look.reverse && !look.underline;
+	if (blank) {
+		assert_int_equal(code, ' ');
+		assert_false(there.attrs.reverse || there.attrs.underline);
+		if (!has_colour(there.bg, VTERM_COLOR_IS_DEFAULT_BG(&there.bg),
+				look.back, palette))
+			fail_msg("%d,%d is a blank of another colour", x, y);
+		return;
+	}
+	if (code != drawn || there.attrs.bold != look.bold ||
 	    there.attrs.reverse != look.reverse ||
 	    (there.attrs.underline != 0) != look.underline ||
 	    !has_colour(there.fg, VTERM_COLOR_IS_DEFAULT_FG(&there.fg), look.fore,

@@ -89,8 +89,11 @@ static void test_colours_and_characters_of_each_terminal(void **state)
 /* Of the first part of the bar: an index or 0xRRGGBB; -1 = the terminal's own. */
 static int colour_of_weights(struct vt *vt)
 {
-	VTermColor colour = vt_cell(vt, 1, 25).fg;
+	VTermScreenCell cell = vt_cell(vt, 1, 25);
+	VTermColor colour = cell.bg; /* a blank on its colour */
 
+	if (VTERM_COLOR_IS_DEFAULT_BG(&colour))
+		colour = cell.fg;
 	if (VTERM_COLOR_IS_DEFAULT_FG(&colour))
 		return -1;
 	if (VTERM_COLOR_IS_INDEXED(&colour))

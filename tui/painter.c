@@ -28,6 +28,8 @@ static struct {
 	bool moves_plain;    /* colours must be off while the cursor moves */
 	bool no_attributes;  /* they would take cells of their own */
 	bool rgb;            /* colours of this frame are 0xRRGGBB */
+	bool ecma;           /* attributes can be put together and taken back singly */
+	int colours;
 	/* what the terminal shows */
 	struct canvas shown;
 	bool known;
@@ -82,6 +84,10 @@ void painter_begin(void)
 	painter.hide = ask("civis");
 	painter.scrolls_at_end = tigetflag("am") > 0 && tigetflag("xenl") <= 0;
 	painter.moves_plain = tigetflag("msgr") <= 0;
+	/* by its terminfo, ECMA-48: "op" is SGR 39 and 49, a colour is SGR 30 to 49 */
+	painter.ecma = painter.colours_off && strstr(painter.colours_off, "39;49") &&
+		       painter.fore && strstr(painter.fore, "\033[") == painter.fore;
+	painter.colours = tigetnum("colors");
 	painter.no_attributes = tigetnum("xmc") > 0 || !painter.normal;
 	ask_sync();
 	painter_forget();
@@ -142,12 +148,68 @@ static void put_colour(const char *capability, int base, int colour)
 		put_byte(*c);
 }
 
-static void wear(struct look look)
+static int add_colour(char *out, size_t size, int colour, bool back)
+{
+	int base = back ? 40 : 30;
+
+	if (colour < 0)
+		return snprintf(out, size, "%d;", base + 9);
+	if (painter.rgb)
+		return snprintf(out, size, "%d;2;%d;%d;%d;", base + 8,
+				colour >> 16 & 255, colour >> 8 & 255, colour & 255);
+	if (colour < 8)
+		return snprintf(out, size, "%d;", base + colour);
+	return snprintf(out, size, "%d;5;%d;", base + 8, colour);
+}
+
+/* The parameters of one SGR from one look to another, each with a semicolon. */
+static int add_changes(char *out, size_t size, struct look from, struct look to)
+{
+	int used = 0;
+
+	out[0] = '\0';
+	if (from.bold != to.bold)
+		used += snprintf(out + used, size - (size_t)used,
+				 to.bold ? "1;" : "22;");
+	if (from.underline != to.underline)
+		used += snprintf(out + used, size - (size_t)used,
+				 to.underline ? "4;" : "24;");
+	if (from.reverse != to.reverse)
+		used += snprintf(out + used, size - (size_t)used,
+				 to.reverse ? "7;" : "27;");
+	if (from.fore != to.fore)
+		used += add_colour(out + used, size - (size_t)used, to.fore, false);
+	if (from.back != to.back)
+		used += add_colour(out + used, size - (size_t)used, to.back, true);
+	return used;
+}
+
+/* One sequence, from what is worn or from nothing, whichever is shorter. */
+static void wear_at_once(struct look look)
+{
+	char change[96], anew[96] = "0;";
+	int from_now = add_changes(change, sizeof change, painter.look, look);
+	int from_plain = 2 + add_changes(anew + 2, sizeof anew - 2, plain, look);
+	const char *best = from_now <= from_plain ? change : anew;
+	int length = from_now <= from_plain ? from_now : from_plain;
+
+	if (from_now == 0)
+		return;
+	if (from_plain == 2 && length == 2)
+		length = 1; /* "\033[m" */
+	put_byte('\033');
+	put_byte('[');
+	for (int i = 0; i < length - 1; i++)
+		put_byte(best[i]);
+	put_byte('m');
+	painter.look = look;
+}
+
+/* The same by the terminal's own strings, which can only add. */
+static void wear_one_by_one(struct look look)
 {
 	struct look *now = &painter.look;
 
-	if (painter.no_attributes)
-		return;
 	if ((now->bold && !look.bold) || (now->reverse && !look.reverse) ||
 	    (now->underline && !look.underline) || (now->fore >= 0 && look.fore < 0) ||
 	    (now->back >= 0 && look.back < 0)) {
@@ -171,6 +233,16 @@ static void wear(struct look look)
 	*now = look;
 }
 
+static void wear(struct look look)
+{
+	if (painter.no_attributes)
+		return;
+	if (painter.ecma && (painter.rgb || painter.colours >= 256))
+		wear_at_once(look);
+	else
+		wear_one_by_one(look);
+}
+
 static void go(int x, int y)
 {
 	char there[64];
@@ -191,12 +263,11 @@ static void go(int x, int y)
 
 /* --- cells ------------------------------------------------------------------- */
 
-static bool is_same(const struct cell *a, const struct cell *b)
-{
-	return a->code == b->code && a->fore == b->fore && a->back == b->back &&
-	       a->reverse == b->reverse && a->bold == b->bold &&
-	       a->underline == b->underline;
-}
+/* What a cell is to be on the terminal. */
+struct shape {
+	uint32_t code;
+	struct look look;
+};
 
 static bool looks_same(struct look a, struct look b)
 {
@@ -204,17 +275,61 @@ static bool looks_same(struct look a, struct look b)
 	       a.reverse == b.reverse && a.underline == b.underline;
 }
 
+/* A full block is a blank on its colour, which is a third of the bytes; of a blank
+ * nobody sees what it would be written with. */
+static struct shape shape_of(const struct cell *cell, enum palette palette)
+{
+	struct shape shape = { cell->code, theme_look(cell, palette) };
+	struct look *look = &shape.look;
+
+	if (shape.code == 0x2588 && look->fore >= 0 && !look->reverse) {
+		shape.code = ' ';
+		look->back = look->fore;
+	}
+	if (shape.code == ' ' && !look->reverse && !look->underline) {
+		look->fore = -1;
+		look->bold = false;
+	}
+	return shape;
+}
+
+/* Blanks are written with what is worn. */
+static struct look worn_by(const struct shape *shape)
+{
+	struct look look = shape->look;
+
+	if (shape->code == ' ' && !look.reverse && !look.underline) {
+		look.fore = painter.look.fore;
+		look.bold = painter.look.bold;
+	}
+	return look;
+}
+
+static bool is_same(const struct cell *a, const struct cell *b, enum palette palette)
+{
+	struct shape x, y;
+
+	if (a->code == b->code && a->fore == b->fore && a->back == b->back &&
+	    a->reverse == b->reverse && a->bold == b->bold &&
+	    a->underline == b->underline)
+		return true;
+	x = shape_of(a, palette);
+	y = shape_of(b, palette);
+	return x.code == y.code && looks_same(x.look, y.look);
+}
+
 static void put_cell(const struct cell *cell, enum palette palette, int width)
 {
-	wchar_t code = (wchar_t)cell->code;
-	int columns = text_code_width(cell->code);
+	struct shape shape = shape_of(cell, palette);
+	wchar_t code = (wchar_t)shape.code;
+	int columns = text_code_width(shape.code);
 	char text[16];
 	mbstate_t state = { 0 };
 	size_t length;
 
-	wear(theme_look(cell, palette));
+	wear(worn_by(&shape));
 	/* A character that this C library cannot place would shift the row. */
-	if (cell->code > 0x7e && wcwidth(code) != columns) {
+	if (shape.code > 0x7e && wcwidth(code) != columns) {
 		code = L'?';
 		columns = 1;
 	}
@@ -231,7 +346,9 @@ static void put_cell(const struct cell *cell, enum palette palette, int width)
 
 static bool is_blank(const struct cell *cell, enum palette palette)
 {
-	return cell->code == ' ' && looks_same(theme_look(cell, palette), plain);
+	struct shape shape = shape_of(cell, palette);
+
+	return shape.code == ' ' && looks_same(shape.look, plain);
 }
 
 /* Where the blank end of a row begins. */
@@ -243,12 +360,13 @@ static int blank_tail(const struct cell *row, int width, enum palette palette)
 }
 
 /* More of the blank end differs than the sequence is long. */
-static bool erase_pays(const struct cell *row, const struct cell *shown, int left)
+static bool erase_pays(const struct cell *row, const struct cell *shown, int left,
+		       enum palette palette)
 {
 	int differ = 0;
 
 	for (int i = 0; i < left && painter.erase_line; i++)
-		differ += !is_same(&row[i], &shown[i]);
+		differ += !is_same(&row[i], &shown[i], palette);
 	return differ > 4;
 }
 
@@ -261,10 +379,13 @@ static bool bridge(const struct cell *row, int x, int y, const struct canvas *ca
 
 	if (painter.y != y || from < 0 || from >= x || x - from > GAP)
 		return false;
-	for (int i = from; i < x; i++)
-		if (row[i].code < 0x20 || row[i].code > 0x7e ||
-		    !looks_same(theme_look(&row[i], palette), painter.look))
+	for (int i = from; i < x; i++) {
+		struct shape shape = shape_of(&row[i], palette);
+
+		if (shape.code < 0x20 || shape.code > 0x7e ||
+		    !looks_same(worn_by(&shape), painter.look))
 			return false;
+	}
 	for (int i = from; i < x; i++)
 		put_cell(&row[i], palette, canvas->width);
 	return true;
@@ -281,11 +402,11 @@ static void paint_row(const struct canvas *canvas, int y, enum palette palette)
 		bool corner = painter.scrolls_at_end && y == canvas->height - 1 &&
 			      x + text_code_width(row[x].code) >= width;
 
-		if (is_same(&row[x], &shown[x]))
+		if (is_same(&row[x], &shown[x], palette))
 			continue;
 		if (tail < 0)
 			tail = blank_tail(row, width, palette);
-		if (x >= tail && erase_pays(row + x, shown + x, width - x)) {
+		if (x >= tail && erase_pays(row + x, shown + x, width - x, palette)) {
 			go(x, y);
 			wear(plain);
 			put(painter.erase_line);

@@ -42,8 +42,18 @@ struct simulation_time {
 /* Simulates servers request by request; returns how many, 0 after an error that was
  * printed. */
 int bench_simulation(struct simulation_time *out, int most);
+/* The most that one key costs at this size, and in which plan and view. */
+struct key_cost {
+	int columns, rows;
+	double bytes, us, writes;
+	char bytes_at[96], us_at[96];
+};
+
+/* Presses keys in every view of four plans. */
+void bench_keys(const char *path, const char *home, struct key_cost *out);
 
 struct program_cost {
+	struct key_cost key[2];
 	double frame_us, knob_press_bytes, first_frame_bytes, start_ms; /* medians */
 	double rss_kib, binary_kib;
 };

@@ -85,8 +85,18 @@ static void print_simulations(const struct simulation_time *time, int count)
 	printf("]");
 }
 
+static void print_keys(const struct key_cost *key)
+{
+	printf(", \"worst_key_%dx%d\": {\"bytes\": %.0f, \"bytes_at\": \"%s\", "
+	       "\"us\": %.0f, \"us_at\": \"%s\", \"writes\": %.0f}",
+	       key->columns, key->rows, key->bytes, key->bytes_at, key->us, key->us_at,
+	       key->writes);
+}
+
 static void print_program(const struct program_cost *cost)
 {
+	print_keys(&cost->key[0]);
+	print_keys(&cost->key[1]);
 	printf(", \"frame_us\": %.0f, \"knob_press_bytes\": %.0f, "
 	       "\"first_frame_bytes\": %.0f, \"start_ms\": %.1f, \"rss_kib\": %.0f, "
 	       "\"binary_kib\": %.0f}\n",

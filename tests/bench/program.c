@@ -105,6 +105,10 @@ bool bench_program(const char *path, struct program_cost *out)
 	out->binary_kib = (double)file.st_size / 1024;
 	measure_starts(path, home, out);
 	measure_presses(path, home, out);
+	out->key[0] = (struct key_cost){ .columns = 120, .rows = 36 };
+	out->key[1] = (struct key_cost){ .columns = 200, .rows = 60 };
+	for (int i = 0; i < 2; i++)
+		bench_keys(path, home, &out->key[i]);
 	snprintf(command, sizeof command, "rm -rf '%s'", home);
 	return system(command) == 0;
 }

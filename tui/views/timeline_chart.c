@@ -244,7 +244,15 @@ static bool is_peak(const struct timeline_stage *s, double from, double to)
 	return s->peak_seconds >= from && s->peak_seconds < to;
 }
 
-/* One row: how full, with a mark where it is fullest. */
+static void draw_level(struct canvas *canvas, struct rect column, double part)
+{
+	if (column.height > 1)
+		widget_column(canvas, column, part, ROLE_ACTIVATIONS);
+	else
+		widget_level(canvas, column.x, column.y, part, ROLE_ACTIVATIONS);
+}
+
+/* How full, with a mark where it is fullest. */
 static void draw_levels(struct canvas *canvas, struct rect rect,
 			const struct timeline *t, int stage,
 			const struct window *window)
@@ -259,12 +267,11 @@ static void draw_levels(struct canvas *canvas, struct rect rect,
 		if (from < 0)
 			continue;
 		held = timeline_most_bytes(t, stage, from, from + each);
+		draw_level(canvas, (struct rect){ rect.x + i, rect.y, 1, rect.height },
+			   held / most);
 		if (is_peak(&t->stage[stage], from, from + each))
-			canvas_put(canvas, rect.x + i, rect.y,
+			canvas_put(canvas, rect.x + i, rect.y + rect.height - 1,
 				   canvas_glyph(canvas, GLYPH_UP), ROLE_BAD);
-		else
-			widget_level(canvas, rect.x + i, rect.y, held / most,
-				     ROLE_ACTIVATIONS);
 	}
 }
 
@@ -329,7 +336,7 @@ int timeline_rows(struct rect rect, const struct timeline *t)
 /* Of those the lane itself; below it is the curve of its memory, and a blank row. */
 static int lane_rows(int rows)
 {
-	return rows > 3 ? rows - 2 : rows > 2 ? 2 : 1;
+	return rows > 5 ? 2 : 1;
 }
 
 static void draw_edge(const struct explorer *explorer, struct canvas *canvas,
@@ -357,7 +364,8 @@ static void draw_lanes(struct canvas *canvas, struct rect rect,
 	for (int i = 0; i < shown && first + i < t->stages; i++) {
 		struct rect line = { rect.x, rect.y + i * rows, rect.width,
 				     lane_rows(rows) };
-		struct rect levels = { line.x, line.y + line.height, line.width, 1 };
+		struct rect levels = { line.x, line.y + line.height, line.width,
+				       rows > 3 ? rows - line.height - 1 : 1 };
 
 		draw_lane(canvas, line, t, first + i, window);
 		if (rows > 1)
