@@ -75,6 +75,7 @@ static const struct field fields[] = {
 	NUMBER("host_watts_per_gpu", host_watts_per_gpu, 0),
 	NUMBER("host_gib_per_gpu", host_bytes_per_gpu, 1073741824.0),
 	NUMBER("pue", pue, 0),
+	NUMBER("grid_gco2_per_kwh", grid_grams_per_kwh, 0),
 	NUMBER("node_mtbf_hours", node_mtbf_hours, 0),
 	NUMBER("checkpoint_gbs_per_node", checkpoint_bytes_per_second, 1e9),
 	NUMBER("restart_seconds", restart_seconds, 0),

@@ -60,6 +60,8 @@ static const struct {
 	{ FORM_DOLLARS, 12.34e6, "$12.3 M" },
 	{ FORM_DOLLARS, -950, "-$950" },
 	{ FORM_ENERGY, 3.6e9, "1.00 MWh" },
+	{ FORM_MASS, 2.61e6, "2.61 t" },
+	{ FORM_MASS, 431, "431 g" },
 	{ FORM_ENERGY, 1.287e6 * 3.6e6, "1.29 GWh" },
 	{ FORM_DATE, 54 * 86400, "54.0 days" },
 	{ FORM_DATE, 7200, "2.00 h" },

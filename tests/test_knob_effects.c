@@ -231,6 +231,8 @@ static const struct effect rows[] = {
 	  "whole steps" },
 	{ DENSE, "", "price", "2", "3", "run_dollars", IS(1.5), "dollars an hour" },
 	{ DENSE, "", "pue", "1.2", "1.5", "run_joules", IS(1.5 / 1.2), "of all power" },
+	{ DENSE, "", "grid_gco2_per_kwh", "480", "24", "run_co2_grams", IS(24.0 / 480),
+	  "grams of each kWh" },
 	{ DENSE, "", "node_mtbf_hours", "20000", "10000", "run_failures", TIMES, 2, 2.1,
 	  "twice as often, and the run takes longer" },
 	{ DENSE, "", "checkpoint_gbs", "2", "4", "checkpoint_seconds", IS(0.5),

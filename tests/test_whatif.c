@@ -171,6 +171,62 @@ static void test_an_arrow_leads_out_of_what_does_not_fit(void **state)
 	}
 }
 
+/* A strip that shows the same number at every value shows nothing: a knob of the run
+ * moves days, dollars, energy or CO2, all others throughput. */
+static void test_a_strip_shows_what_its_knob_moves(void **state)
+{
+	static const struct {
+		const char *knob, *metric;
+	} t[] = {
+		{ "price", "run_dollars" },
+		{ "tokens", "run_seconds" },
+		{ "pue", "run_joules" },
+		{ "grid_gco2_per_kwh", "run_co2_grams" },
+		{ "node_mtbf_hours", "goodput" },
+		{ "restart_seconds", "goodput" },
+		{ "tp", "tokens_per_second_per_gpu" },
+	};
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
+		double least = INFINITY, most = -INFINITY;
+
+		whatif_knob(&s, knob_find(t[i].knob), &scratch, &strip);
+		assert_string_equal(strip.metric->key, t[i].metric);
+		for (int k = 0; k < strip.count; k++) {
+			if (!strip.item[k].legal)
+				continue;
+			least = fmin(least, strip.item[k].moved);
+			most = fmax(most, strip.item[k].moved);
+		}
+		assert_true(least < most);
+	}
+}
+
+/* A run lies in its range as its step does, and a million tokens cost their share. */
+static void test_a_run_has_the_range_of_its_step(void **state)
+{
+	struct scenario s;
+	const struct run_cost *run = &now.run;
+	double low, high;
+
+	(void)state;
+	case_dense(&s);
+	train_estimate(&s, &now);
+	low = now.step_low_seconds / now.step_seconds;
+	high = now.step_high_seconds / now.step_seconds;
+	assert_true(low < 1 && high > 1);
+	assert_close(run->seconds_low, run->seconds * low, 1e-12);
+	assert_close(run->dollars_high, run->dollars * high, 1e-12);
+	assert_close(run->joules_low, run->joules * low, 1e-12);
+	assert_close(run->co2_high_grams, run->co2_grams * high, 1e-12);
+	assert_close(run->co2_grams, run->joules / 3.6e6 * 480, 1e-12);
+	assert_close(run->dollars_per_million_tokens * s.plan.tokens / 1e6,
+		     run->dollars, 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +235,8 @@ int main(void)
 		cmocka_unit_test(test_illegal_values_say_which_rule),
 		cmocka_unit_test(test_arrows_point_to_the_faster_neighbour),
 		cmocka_unit_test(test_an_arrow_leads_out_of_what_does_not_fit),
+		cmocka_unit_test(test_a_strip_shows_what_its_knob_moves),
+		cmocka_unit_test(test_a_run_has_the_range_of_its_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,8 @@ static const struct unit rates[] = { { 1e12, " T tok/s" }, { 1e9, " G tok/s" },
 static const struct unit energy[] = { { 3.6e15, " TWh" }, { 3.6e12, " GWh" },
 				      { 3.6e9, " MWh" },  { 3.6e6, " kWh" },
 				      { 3.6e3, " Wh" },   { 0, NULL } };
+static const struct unit mass[] = { { 1e12, " Mt" }, { 1e9, " kt" }, { 1e6, " t" },
+				    { 1e3, " kg" },  { 1, " g" },    { 0, NULL } };
 static const struct unit dates[] = { { 31557600, " years" },
 				     { 2 * 86400, " days" },
 				     { 3600, " h" },
@@ -170,6 +172,7 @@ size_t form_text(enum form form, double value, char *out, size_t size)
 	case FORM_RATE:
 		return put_plain(rates, " tok/s", value, three(value), out, size);
 	case FORM_DOLLARS: return ladder(counts, "$", value, out, size);
+	case FORM_MASS: return ladder(mass, "", value, out, size);
 	case FORM_ENERGY: return ladder(energy, "", value, out, size);
 	case FORM_DATE:
 		if (fabs(value) >= 86400 * 2 && fabs(value) < 31557600)
@@ -191,6 +194,7 @@ const char *form_unit(enum form form)
 	case FORM_FLOPS: return "FLOP";
 	case FORM_RATE: return "tokens/s";
 	case FORM_DOLLARS: return "dollars";
+	case FORM_MASS: return "grams";
 	case FORM_ENERGY: return "joules";
 	default: return "1";
 	}

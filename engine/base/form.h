@@ -16,6 +16,7 @@ enum form {
 	FORM_FLOPS,
 	FORM_RATE, /* tok/s */
 	FORM_DOLLARS,
+	FORM_MASS,   /* grams in, kg or t out */
 	FORM_ENERGY, /* joules in, kWh or MWh out */
 	FORM_DATE,   /* seconds in, days or hours out */
 	FORM_WORD    /* the word of the finding's knob with that index */

@@ -80,6 +80,11 @@ struct traffic {
 
 struct run_cost {
 	double steps, seconds, gpu_hours, dollars, joules;
+	double co2_grams;                  /* of the grid, none of what was built */
+	double dollars_per_million_tokens; /* trained on */
+	/* 80 % ranges, as of the step: what takes longer costs more */
+	double seconds_low, seconds_high, dollars_low, dollars_high, joules_low,
+		joules_high, co2_low_grams, co2_high_grams;
 	double goodput; /* useful share after checkpoints and failures */
 	double checkpoint_bytes, checkpoint_seconds, checkpoint_interval_seconds;
 	double failures; /* expected in the run */

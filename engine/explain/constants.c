@@ -180,6 +180,8 @@ const struct constant explain_constants[] = {
 	     cluster.host_bytes_per_gpu),
 	REAL("cluster.pue", "Power of the building over that of its machines",
 	     FORM_REAL, cluster.pue),
+	REAL("cluster.grid_grams_per_kwh", "CO2 of a kWh of the grid, grams", FORM_REAL,
+	     cluster.grid_grams_per_kwh),
 	REAL("cluster.node_mtbf_hours", "Hours between failures of a node", FORM_REAL,
 	     cluster.node_mtbf_hours),
 	REAL("cluster.checkpoint_bytes_per_second", "Storage of a node, bytes/s",

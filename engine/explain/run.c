@@ -1,4 +1,5 @@
 /* run.c - where time, money, energy and failures of a whole run come from. */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "engine/explain/row.h"
@@ -33,6 +34,69 @@ static void energy(const struct asked *a, struct explanation *out)
 	hours(a, out);
 	explain_from(a, out, "W", "of a GPU with its share of all else",
 		     "watts_per_gpu");
+}
+
+static void carbon(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "J", "energy of the run", "run_joules");
+	explain_from(a, out, "g", "grams of CO2 for a kWh of the grid",
+		     "cluster.grid_grams_per_kwh");
+}
+
+static void per_token(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "cost", "of the run", "run_dollars");
+	explain_from(a, out, "T", "tokens of the run", "tokens");
+}
+
+/* A run is to its range as its step is. */
+static void range_of(const struct asked *a, struct explanation *out, const char *whole,
+		     bool high)
+{
+	explain_from(a, out, "x", "as predicted", "%s", whole);
+	explain_from(a, out, "end", "of the range of a step", "%s",
+		     high ? "step_seconds_high" : "step_seconds_low");
+	explain_from(a, out, "t", "step", "step_seconds");
+}
+
+static void time_low(const struct asked *a, struct explanation *out)
+{
+	range_of(a, out, "run_seconds", false);
+}
+
+static void time_high(const struct asked *a, struct explanation *out)
+{
+	range_of(a, out, "run_seconds", true);
+}
+
+static void money_low(const struct asked *a, struct explanation *out)
+{
+	range_of(a, out, "run_dollars", false);
+}
+
+static void money_high(const struct asked *a, struct explanation *out)
+{
+	range_of(a, out, "run_dollars", true);
+}
+
+static void energy_low(const struct asked *a, struct explanation *out)
+{
+	range_of(a, out, "run_joules", false);
+}
+
+static void energy_high(const struct asked *a, struct explanation *out)
+{
+	range_of(a, out, "run_joules", true);
+}
+
+static void carbon_low(const struct asked *a, struct explanation *out)
+{
+	range_of(a, out, "run_co2_grams", false);
+}
+
+static void carbon_high(const struct asked *a, struct explanation *out)
+{
+	range_of(a, out, "run_co2_grams", true);
 }
 
 static void checkpoint(const struct asked *a, struct explanation *out)
@@ -70,6 +134,7 @@ static void failures(const struct asked *a, struct explanation *out)
 }
 
 static const char definition[] = "definition in engine/README.md";
+static const char spread[] = "tests/validation: four of five measured runs";
 static const char daly[] = "Young 1974; Daly 2006, equation 5";
 
 const struct explain_row explain_run[] = {
@@ -85,6 +150,28 @@ const struct explain_row explain_run[] = {
 	{ "run_joules", "Energy", "r * n * W",
 	  "A GPU that computes draws its TDP, one that waits its idle power.",
 	  "presets/clusters; Patterson et al., arXiv 2104.10350", energy },
+	{ "run_co2_grams", "CO2 of the run", "J / 3600000 * g",
+	  "Of the electricity alone: what was built and cooled before is not counted.",
+	  "Patterson et al., arXiv 2104.10350, section 2; presets/clusters", carbon },
+	{ "run_dollars_per_million_tokens", "Cost of a million tokens",
+	  "cost / T * 1000000", "Tokens that the run trains on.", definition,
+	  per_token },
+	{ "run_seconds_low", "Time of the run, least of 80 %", "x * end / t",
+	  "All that a run costs grows with its time.", spread, time_low },
+	{ "run_seconds_high", "Time of the run, most of 80 %", "x * end / t",
+	  "All that a run costs grows with its time.", spread, time_high },
+	{ "run_dollars_low", "Cost, least of 80 %", "x * end / t",
+	  "All that a run costs grows with its time.", spread, money_low },
+	{ "run_dollars_high", "Cost, most of 80 %", "x * end / t",
+	  "All that a run costs grows with its time.", spread, money_high },
+	{ "run_joules_low", "Energy, least of 80 %", "x * end / t",
+	  "All that a run costs grows with its time.", spread, energy_low },
+	{ "run_joules_high", "Energy, most of 80 %", "x * end / t",
+	  "All that a run costs grows with its time.", spread, energy_high },
+	{ "run_co2_grams_low", "CO2, least of 80 %", "x * end / t",
+	  "All that a run costs grows with its time.", spread, carbon_low },
+	{ "run_co2_grams_high", "CO2, most of 80 %", "x * end / t",
+	  "All that a run costs grows with its time.", spread, carbon_high },
 	{ "goodput", "Goodput",
 	  "if(MTBF > 0, max(0, 1 - C / i - (i / 2 + R) * nodes / (3600 * MTBF)), 1)",
 	  "What is left after checkpoints, lost work "

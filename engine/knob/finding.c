@@ -30,8 +30,8 @@ static bool form_named(const char *name, size_t length, enum form *form)
 		[FORM_TRAFFIC] = "traffic", [FORM_SECONDS] = "seconds",
 		[FORM_TOKENS] = "tokens",   [FORM_FLOPS] = "flops",
 		[FORM_RATE] = "rate",       [FORM_DOLLARS] = "dollars",
-		[FORM_ENERGY] = "energy",   [FORM_DATE] = "date",
-		[FORM_WORD] = "word",
+		[FORM_MASS] = "mass",       [FORM_ENERGY] = "energy",
+		[FORM_DATE] = "date",       [FORM_WORD] = "word",
 	};
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

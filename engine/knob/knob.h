@@ -61,6 +61,8 @@ struct knob {
 	/* Of training and inference; else it belongs to the one that its group is for
 	 * (knob_in_mode). */
 	bool both;
+	/* Key of the metric that it moves where that is not throughput; NULL: it is. */
+	const char *moves;
 };
 
 extern const struct knob knob_table[];

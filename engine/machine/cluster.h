@@ -99,6 +99,7 @@ struct cluster {
 	double host_watts_per_gpu; /* CPU, NIC, fans, switches */
 	double host_bytes_per_gpu; /* its share of the node's memory; 0 = unknown */
 	double pue;
+	double grid_grams_per_kwh; /* of CO2, for the electricity that it draws */
 	double node_mtbf_hours;
 	double checkpoint_bytes_per_second; /* per node, to storage */
 	double restart_seconds;

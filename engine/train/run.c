@@ -38,6 +38,23 @@ static void failures(const struct scenario *s, struct estimate *out)
 	run->goodput = fmax(0, 1 - lost);
 }
 
+/* Whatever the step takes, the run takes so many times. */
+static void run_ranges(struct estimate *out)
+{
+	struct run_cost *run = &out->run;
+	double step = out->step_seconds > 0 ? out->step_seconds : 1;
+	double low = out->step_low_seconds / step, high = out->step_high_seconds / step;
+
+	run->seconds_low = run->seconds * low;
+	run->seconds_high = run->seconds * high;
+	run->dollars_low = run->dollars * low;
+	run->dollars_high = run->dollars * high;
+	run->joules_low = run->joules * low;
+	run->joules_high = run->joules * high;
+	run->co2_low_grams = run->co2_grams * low;
+	run->co2_high_grams = run->co2_grams * high;
+}
+
 void step_run(const struct scenario *s, struct estimate *out)
 {
 	const struct cluster *c = &s->cluster;
@@ -52,6 +69,9 @@ void step_run(const struct scenario *s, struct estimate *out)
 	run->gpu_hours = run->seconds / 3600 * (double)out->world;
 	run->dollars = run->gpu_hours * c->price_per_gpu_hour;
 	run->joules = run->seconds * (double)out->world * cluster_watts(c, busy);
+	run->co2_grams = run->joules / 3.6e6 * c->grid_grams_per_kwh;
+	run->dollars_per_million_tokens = run->dollars / s->plan.tokens * 1e6;
+	run_ranges(out);
 	run->failures =
 		mtbf_hours > 0 ? run->seconds / 3600 / mtbf_hours * nodes_of(c) : 0;
 }

@@ -8,13 +8,13 @@
 #include "engine/train/train.h"
 
 static void fill(const struct scenario *scenario, struct estimate *scratch,
-		 struct whatif_value *out)
+		 const struct metric *metric, struct whatif_value *out)
 {
 	scenario_estimate(scenario, scratch);
 	out->legal = scratch->legal;
 	out->fits = scratch->fits;
 	out->tokens_per_second_per_gpu = 0;
-	out->memory_bytes = out->step_seconds = 0;
+	out->memory_bytes = out->step_seconds = out->moved = 0;
 	out->problem = (struct finding){ 0 };
 	if (!scratch->legal) {
 		if (scratch->problems.count > 0)
@@ -24,6 +24,23 @@ static void fill(const struct scenario *scenario, struct estimate *scratch,
 	out->tokens_per_second_per_gpu = scratch->tokens_per_second_per_gpu;
 	out->memory_bytes = scratch->memory.total_bytes;
 	out->step_seconds = scratch->step_seconds;
+	out->moved = metric_get(scratch, metric);
+}
+
+/* A server has no run: its money is that of a token. */
+static const struct metric *moved_by(const struct scenario *scenario,
+				     const struct knob *knob)
+{
+	bool serves = scenario->plan.mode == MODE_INFERENCE;
+	const char *key = knob->moves;
+
+	if (key && serves)
+		key = strcmp(key, "run_joules") == 0 ? "joules_per_token"
+						     : "dollars_per_million_tokens";
+	if (!key)
+		key = serves ? "output_tokens_per_second_per_gpu"
+			     : "tokens_per_second_per_gpu";
+	return metric_find(key);
 }
 
 void whatif_knob(const struct scenario *scenario, const struct knob *knob,
@@ -32,11 +49,12 @@ void whatif_knob(const struct scenario *scenario, const struct knob *knob,
 	struct scenario turned = *scenario;
 	double values[MAX_VALUES];
 
+	out->metric = moved_by(scenario, knob);
 	out->count = knob_values(scenario, knob, values, &out->present);
 	for (int i = 0; i < out->count; i++) {
 		out->item[i].value = values[i];
 		if (knob_set(&turned, knob, values[i]))
-			fill(&turned, scratch, &out->item[i]);
+			fill(&turned, scratch, out->metric, &out->item[i]);
 		else
 			out->item[i].legal = out->item[i].fits = false;
 	}

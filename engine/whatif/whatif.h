@@ -9,11 +9,14 @@ struct whatif_value {
 	double value;
 	bool legal, fits;
 	double tokens_per_second_per_gpu, memory_bytes, step_seconds;
+	double moved;           /* whatif.metric of it */
 	struct finding problem; /* the first one; rule NULL if legal */
 };
 
 struct whatif {
 	int count, present;
+	/* that the knob moves: throughput per GPU if no other */
+	const struct metric *metric;
 	struct whatif_value item[MAX_VALUES];
 };
 

@@ -70,6 +70,7 @@ static void set_hardware(struct scenario *s, int64_t gpus)
 	s->cluster.host_watts_per_gpu = 200;
 	s->cluster.host_bytes_per_gpu = 256 * 1073741824.0;
 	s->cluster.pue = 1.2;
+	s->cluster.grid_grams_per_kwh = 480;
 	s->cluster.node_mtbf_hours = 20000;
 	s->cluster.checkpoint_bytes_per_second = 2e9;
 	s->cluster.restart_seconds = 600;

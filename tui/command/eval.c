@@ -255,6 +255,8 @@ static void print_training(const struct estimate *e)
 		{ "time", "run_seconds" },
 		{ "cost", "run_dollars" },
 		{ "energy", "run_joules" },
+		{ "CO2", "run_co2_grams" },
+		{ "per million", "run_dollars_per_million_tokens" },
 		{ "goodput", "goodput" },
 	};
 

@@ -184,6 +184,19 @@ static const struct knob *knob_of(const struct linear *linear, const char *word)
 	return NULL;
 }
 
+/* What the knob moves, at one of its values. */
+static void say_moved(const struct linear *linear, const struct whatif_value *v)
+{
+	enum form form = linear->explorer->strip.metric->form;
+	char text[32];
+
+	form_text(form, v->moved, text, sizeof text);
+	if (form == FORM_RATE)
+		say(linear, "%.0f", v->moved);
+	else
+		say(linear, "%s", text);
+}
+
 /* "TP tensor 8: what it is for. 4 OOM, 8 903, 16 731 tok/s per GPU." */
 static void say_knob(const struct linear *linear, const struct knob *knob)
 {
@@ -203,10 +216,12 @@ static void say_knob(const struct linear *linear, const struct knob *knob)
 		if (!v->legal || !v->fits)
 			say(linear, v->legal ? "does not fit" : "illegal");
 		else
-			say(linear, "%.0f", v->tokens_per_second_per_gpu);
+			say_moved(linear, v);
 	}
 	if (explorer->strip.count > 0)
-		say(linear, " tok/s per GPU\n");
+		say(linear, explorer->strip.metric->form == FORM_RATE
+				    ? " tok/s per GPU\n"
+				    : "\n");
 }
 
 /* A value, or up and down as the arrow keys turn it. */

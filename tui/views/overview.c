@@ -116,11 +116,18 @@ static void draw_throughput(struct page *p)
 		{ "tokens per step", "tokens_per_step" },
 	};
 	static const struct item run[] = {
-		{ "takes", "run_seconds" },       { "costs", "run_dollars" },
-		{ "energy", "run_joules" },       { "goodput", "goodput" },
-		{ "GPU-hours", "run_gpu_hours" }, { "failures", "run_failures" },
+		{ "GPU-hours", "run_gpu_hours" },
+		{ "goodput", "goodput" },
+		{ "failures", "run_failures" },
+	};
+	static const struct ranged costs[] = {
+		{ "takes", "run_seconds", "run_seconds_low", "run_seconds_high" },
+		{ "costs", "run_dollars", "run_dollars_low", "run_dollars_high" },
+		{ "energy", "run_joules", "run_joules_low", "run_joules_high" },
+		{ "CO2", "run_co2_grams", "run_co2_grams_low", "run_co2_grams_high" },
 	};
 	char tokens[32];
+	int x;
 
 	form_text(FORM_TOKENS, p->explorer->scenario.plan.tokens, tokens,
 		  sizeof tokens);
@@ -130,8 +137,7 @@ static void draw_throughput(struct page *p)
 			{ "MFU", "mfu" },
 			{ "TFLOP/s", "tflops_per_gpu" },
 		};
-		int x = p->rect.x;
-
+		x = p->rect.x;
 		page_flow(p, two, 3);
 		x += canvas_format(p->canvas, x, p->y, 20, ROLE_LABEL,
 				   "%s tokens:", tokens) +
@@ -147,9 +153,16 @@ static void draw_throughput(struct page *p)
 	canvas_text(p->canvas, p->rect.x, p->y++, 12, ROLE_TITLE, "THROUGHPUT");
 	page_grid(p, items, 6, page_columns(p) == 4 ? 3 : page_columns(p));
 	page_gap(p);
-	canvas_format(p->canvas, p->rect.x, p->y++, p->rect.width, ROLE_TITLE,
-		      "RUN of %s tokens", tokens);
-	page_grid(p, run, p->room == ROOM_RICH ? 6 : 3, 3);
+	p->y++;
+	x = p->rect.x +
+	    canvas_format(p->canvas, p->rect.x, p->y - 1, p->rect.width, ROLE_TITLE,
+			  "RUN of %s tokens", tokens) +
+	    3;
+	draw_number(p->explorer, p->canvas, x, p->y - 1, p->rect.x + p->rect.width - x,
+		    "per million", "run_dollars_per_million_tokens");
+	page_ranges(p, costs, 4);
+	if (p->room == ROOM_RICH)
+		page_grid(p, run, 3, 3);
 	page_gap(p);
 }
 

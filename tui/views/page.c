@@ -43,6 +43,43 @@ void page_grid(struct page *p, const struct item *item, int count, int columns)
 	p->y += (count + columns - 1) / columns;
 }
 
+/* The change comes first: what was turned is being looked at. */
+static void draw_ranged(struct page *p, struct rect rect, const struct ranged *item)
+{
+	const struct metric *low = metric_find(item->low),
+			    *high = metric_find(item->high);
+	char from[32], to[32], text[80];
+	int used;
+
+	canvas_text(p->canvas, rect.x, rect.y, rect.width, ROLE_LABEL, item->label);
+	used = 7 + draw_number(p->explorer, p->canvas, rect.x + 7, rect.y,
+			       rect.width - 7, "", item->key);
+	form_text(low->form, metric_get(&p->explorer->estimate, low), from,
+		  sizeof from);
+	form_text(high->form, metric_get(&p->explorer->estimate, high), to, sizeof to);
+	snprintf(text, sizeof text, "%s to %s", from, to);
+	/* the unit once, where both have the same */
+	if (strrchr(from, ' ') && strrchr(to, ' ') &&
+	    strcmp(strrchr(from, ' '), strrchr(to, ' ')) == 0)
+		snprintf(text, sizeof text, "%.*s to %s",
+			 (int)(strrchr(from, ' ') - from), from, to);
+	if (used + 2 + text_width(text) <= rect.width)
+		canvas_text(p->canvas, rect.x + used + 2, rect.y, rect.width,
+			    ROLE_LABEL, text);
+}
+
+void page_ranges(struct page *p, const struct ranged *item, int count)
+{
+	int width = p->rect.width / 2;
+
+	for (int i = 0; i < count && page_left(p) > i / 2; i++)
+		draw_ranged(p,
+			    (struct rect){ p->rect.x + i % 2 * width, p->y + i / 2,
+					   width - 1, 1 },
+			    &item[i]);
+	p->y += (count + 1) / 2;
+}
+
 /* Numbers one behind the other, as many as there is room for in a line: none is cut. */
 void page_flow(struct page *p, const struct item *item, int count)
 {
@@ -154,21 +191,29 @@ void page_traffic(struct page *p)
 	p->y++;
 }
 
-static void strip_item(const struct explorer *explorer, int i, double best, bool wide,
+/* How good a value is, the more the better. */
+static double worth(const struct whatif *strip, const struct whatif_value *v)
+{
+	return strip->metric->better < 0 ? -v->moved : v->moved;
+}
+
+static void strip_item(const struct explorer *explorer, int i, double best, double most,
 		       struct strip_item *out)
 {
-	const struct whatif_value *v = &explorer->strip.item[i];
-	char label[64];
+	const struct whatif *strip = &explorer->strip;
+	const struct whatif_value *v = &strip->item[i];
+	char label[64], value[32];
+	bool is_best = worth(strip, v) >= best;
 
 	knob_print_value(&knob_table[explorer->strip_knob], v->value, label,
 			 sizeof label);
 	/* the present value and the best have a sign each: no colour is needed */
 	snprintf(out->label, sizeof out->label, "%s%.12s",
-		 i == explorer->strip.present ? "\u25b8" : "", label);
+		 i == strip->present ? "\u25b8" : "", label);
 	out->fraction = NAN;
 	out->bar = ROLE_COMPUTE;
 	if (!v->legal) {
-		snprintf(out->note, sizeof out->note, wide ? "illegal" : "no");
+		snprintf(out->note, sizeof out->note, "illegal");
 		out->role = ROLE_QUIET;
 		return;
 	}
@@ -177,13 +222,21 @@ static void strip_item(const struct explorer *explorer, int i, double best, bool
 		out->role = ROLE_BAD;
 		return;
 	}
-	snprintf(out->note, sizeof out->note, "%s%.0f",
-		 v->tokens_per_second_per_gpu >= best ? "\u25cf" : "",
-		 v->tokens_per_second_per_gpu);
-	out->role = v->tokens_per_second_per_gpu >= best ? ROLE_GOOD : ROLE_VALUE;
-	out->fraction = best > 0 ? v->tokens_per_second_per_gpu / best : 0;
-	if (i == explorer->strip.present)
+	if (strip->metric->form == FORM_RATE)
+		snprintf(value, sizeof value, "%.0f", v->moved);
+	else
+		form_text(strip->metric->form, v->moved, value, sizeof value);
+	snprintf(out->note, sizeof out->note, "%s%.18s", is_best ? "\u25cf" : "",
+		 value);
+	out->role = is_best ? ROLE_GOOD : ROLE_VALUE;
+	out->fraction = most > 0 ? v->moved / most : 0;
+	if (i == strip->present)
 		out->bar = ROLE_FOCUS;
+}
+
+static const char *strip_title(const struct whatif *strip)
+{
+	return strip->metric->form == FORM_RATE ? "tok/s/GPU" : strip->metric->label;
 }
 
 void page_strip(struct page *p, int rows)
@@ -192,19 +245,21 @@ void page_strip(struct page *p, int rows)
 	const struct whatif *strip = &explorer->strip;
 	struct strip_item item[MAX_VALUES];
 	struct rect rect = { p->rect.x, p->y + 1, p->rect.width, rows - 1 };
-	double best = 0;
+	double best = -INFINITY, most = 0;
 	char title[96];
 
 	if (explorer->strip_knob < 0 || strip->count == 0 || rows < 3)
 		return;
-	snprintf(title, sizeof title, "%s: tok/s/GPU at each value, \u25cf the best",
-		 knob_table[explorer->strip_knob].key);
+	snprintf(title, sizeof title, "%s: %s at each value, \u25cf the best",
+		 knob_table[explorer->strip_knob].key, strip_title(strip));
 	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width, title);
 	for (int i = 0; i < strip->count; i++)
-		if (strip->item[i].legal && strip->item[i].fits)
-			best = fmax(best, strip->item[i].tokens_per_second_per_gpu);
+		if (strip->item[i].legal && strip->item[i].fits) {
+			best = fmax(best, worth(strip, &strip->item[i]));
+			most = fmax(most, strip->item[i].moved);
+		}
 	for (int i = 0; i < strip->count; i++)
-		strip_item(explorer, i, best, strip->count * 9 <= rect.width, &item[i]);
+		strip_item(explorer, i, best, most, &item[i]);
 	widget_strip(p->canvas, rect, item, strip->count, strip->present);
 	p->y += rows;
 }

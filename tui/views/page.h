@@ -20,12 +20,19 @@ struct item {
 	const char *label, *key;
 };
 
+/* A number between two that it may be between. */
+struct ranged {
+	const char *label, *key, *low, *high;
+};
+
 /* Free rows, and an empty one where there is room for such. */
 int page_left(const struct page *page);
 void page_gap(struct page *page);
 int page_columns(const struct page *page);
 /* Numbers in columns that line up; one behind the other, as many as fit in a line. */
 void page_grid(struct page *page, const struct item *item, int count, int columns);
+/* Numbers with their ranges, two in a row. */
+void page_ranges(struct page *page, const struct ranged *item, int count);
 void page_flow(struct page *page, const struct item *item, int count);
 void page_parts(struct page *page, const struct part *part, int count, double full,
 		double limit);
