@@ -54,6 +54,7 @@ enum action_kind {
 	ACTION_SLOWER,
 	ACTION_FASTER,
 	ACTION_TICK,   /* time has passed while something plays */
+	ACTION_LEARN,  /* lessons */
 	ACTION_BESIDE, /* the next view beside the open one */
 	ACTION_ABOUT,  /* what the knob under the cursor means; else the glossary */
 	ACTION_COUNT

@@ -137,7 +137,7 @@ void operand_words(enum operand operand,
 extern const struct own_option eval_options[], check_options[], explain_options[],
 	explore_options[], search_options[], sweep_options[], screen_options[],
 	export_options[], calibrate_options[], validate_options[], lesson_options[],
-	compare_options[];
+	compare_options[], learn_options[];
 
 int command_eval(int argc, char **argv);
 int command_explain(int argc, char **argv);
@@ -153,6 +153,7 @@ int command_export(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_learn(int argc, char **argv);
 int command_lesson(int argc, char **argv);
 int command_explore(int argc, char **argv);
 int command_completion(int argc, char **argv);

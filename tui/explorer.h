@@ -116,6 +116,8 @@ struct view_state {
 /* The view beside the open one: what suits it, none, or BESIDE_VIEW + enum view_id. */
 enum beside { BESIDE_SUITS, BESIDE_NONE, BESIDE_VIEW };
 
+struct course;
+
 struct explorer {
 	struct scenario scenario;
 	struct estimate estimate;
@@ -184,6 +186,9 @@ struct explorer {
 	bool playing;
 	int speed; /* index in the table of speeds */
 
+	struct course *course; /* a lesson that is open (explorer/course.h), or NULL */
+	bool offers;           /* lessons, to somebody who starts it for the first time */
+
 	struct estimate *scratch;
 	/* What the last frame has put where; written by who draws, through the canvas.
 	 */
@@ -202,6 +207,7 @@ unsigned explorer_handle(struct explorer *explorer, struct action action);
 /* Text from the clipboard, its first bytes and how many it had: goes where text is
  * typed, and nowhere else. */
 unsigned explorer_paste(struct explorer *explorer, const char *text, size_t bytes);
+/* Whether keys are characters: in a field, and in a lesson, which has keys of its own. */
 bool explorer_is_typing(const struct explorer *explorer);
 /* Recompute what the changes call for; explorer_handle() does not. */
 void explorer_update(struct explorer *explorer);

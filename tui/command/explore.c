@@ -6,21 +6,14 @@
 
 #include "presets/scenario_file.h"
 #include "tui/command.h"
+#include "tui/command/explore.h"
 #include "tui/explorer.h"
 #include "tui/explorer/linear.h"
-#include "tui/terminal.h"
 
-struct asked {
-	struct terminal_options terminal;
-	bool fresh, plain;
-	struct start start;
-	int session; /* 0: the first that is free */
-};
-
-static bool take_colour(void *context, const char *value, struct error *error)
+bool explore_take_colour(void *context, const char *value, struct error *error)
 {
 	static const char *const names[] = { "auto", "always", "never" };
-	struct asked *asked = context;
+	struct explore_asked *asked = context;
 
 	for (int i = 0; i < 3; i++) {
 		if (strcmp(names[i], value) == 0) {
@@ -32,9 +25,9 @@ static bool take_colour(void *context, const char *value, struct error *error)
 			 "--colour %.40s: expected auto, always or never", value);
 }
 
-static bool take_theme(void *context, const char *value, struct error *error)
+bool explore_take_theme(void *context, const char *value, struct error *error)
 {
-	struct asked *asked = context;
+	struct explore_asked *asked = context;
 	struct theme_choice choice;
 
 	if (!environment_theme(value, &choice))
@@ -46,27 +39,27 @@ static bool take_theme(void *context, const char *value, struct error *error)
 	return true;
 }
 
-static bool take_plain(void *context, const char *value, struct error *error)
+bool explore_take_plain(void *context, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
-	((struct asked *)context)->plain = true;
+	((struct explore_asked *)context)->plain = true;
 	return true;
 }
 
-static bool take_ascii(void *context, const char *value, struct error *error)
+bool explore_take_ascii(void *context, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
-	((struct asked *)context)->terminal.glyphs = GLYPHS_ASCII;
+	((struct explore_asked *)context)->terminal.glyphs = GLYPHS_ASCII;
 	return true;
 }
 
-static bool take_no_mouse(void *context, const char *value, struct error *error)
+bool explore_take_no_mouse(void *context, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
-	((struct asked *)context)->terminal.no_mouse = true;
+	((struct explore_asked *)context)->terminal.no_mouse = true;
 	return true;
 }
 
@@ -74,11 +67,11 @@ static bool take_fresh(void *context, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
-	((struct asked *)context)->fresh = true;
+	((struct explore_asked *)context)->fresh = true;
 	return true;
 }
 
-static bool take_session(void *context, const char *value, struct error *error)
+bool explore_take_session(void *context, const char *value, struct error *error)
 {
 	char *end;
 	long number = strtol(value, &end, 10);
@@ -87,26 +80,27 @@ static bool take_session(void *context, const char *value, struct error *error)
 		return error_set(error, NULL, 0,
 				 "--session %.40s: expected a number from 1 to %d",
 				 value, MAX_SESSIONS);
-	((struct asked *)context)->session = (int)number;
+	((struct explore_asked *)context)->session = (int)number;
 	return true;
 }
 
 const struct own_option explore_options[] = {
-	{ "colour", "auto|always|never", "auto, always or never", take_colour },
-	{ "color", "auto|always|never", "the same", take_colour },
+	{ "colour", "auto|always|never", "auto, always or never", explore_take_colour },
+	{ "color", "auto|always|never", "the same", explore_take_colour },
 	{ "theme", "dark|light|plain", "of the background; plain: no colours",
-	  take_theme },
+	  explore_take_theme },
 	{ "plain", NULL, "line by line, for screen readers and logs (TERM=dumb too)",
-	  take_plain },
-	{ "ascii", NULL, "only ASCII characters", take_ascii },
-	{ "no-mouse", NULL, "leave the mouse to the terminal", take_no_mouse },
+	  explore_take_plain },
+	{ "ascii", NULL, "only ASCII characters", explore_take_ascii },
+	{ "no-mouse", NULL, "leave the mouse to the terminal", explore_take_no_mouse },
 	{ "fresh", NULL, "don't go on where the last session ended", take_fresh },
-	{ "session", "N", "keep this session; alone: go on with it", take_session },
+	{ "session", "N", "keep this session; alone: go on with it",
+	  explore_take_session },
 	{ NULL, NULL, NULL, NULL },
 };
 
 /* Nothing that says what is to be opened. */
-static bool goes_on(int argc, char **argv, const struct asked *asked)
+static bool goes_on(int argc, char **argv, const struct explore_asked *asked)
 {
 	size_t option = strlen("--session");
 
@@ -125,7 +119,7 @@ static bool is_dumb(void)
 	return term && strcmp(term, "dumb") == 0;
 }
 
-static int converse(struct explorer *explorer, const struct asked *asked)
+static int converse(struct explorer *explorer, const struct explore_asked *asked)
 {
 	struct linear linear = { .explorer = explorer,
 				 .in = stdin,
@@ -139,22 +133,28 @@ static int converse(struct explorer *explorer, const struct asked *asked)
 	return linear_run(&linear) ? command_fail(&(struct error){ "" }) : STATUS_GOOD;
 }
 
-static int explore(struct explorer *explorer, const struct asked *asked, bool go_on)
+int explore_show(struct explorer *explorer, const struct explore_asked *asked)
+{
+	if (asked->plain || is_dumb())
+		return converse(explorer, asked);
+	return explorer_run(explorer, &asked->terminal);
+}
+
+static int explore(struct explorer *explorer, const struct explore_asked *asked,
+		   bool go_on)
 {
 	struct error error = { "" };
 
 	if (!session_begin(explorer, asked->session, go_on, &error))
 		return command_fail(&error);
-	if (asked->plain || is_dumb())
-		return converse(explorer, asked);
-	return explorer_run(explorer, &asked->terminal);
+	return explore_show(explorer, asked);
 }
 
 /* Without arguments, or with --session alone, the last session goes on; with any, they
  * are what is opened. */
 int command_explore(int argc, char **argv)
 {
-	struct asked asked = { .terminal = { .glyphs = GLYPHS_AUTO } };
+	struct explore_asked asked = { .terminal = { .glyphs = GLYPHS_AUTO } };
 	struct arguments arguments = {
 		.context = &asked,
 		.start = &asked.start,

@@ -11,6 +11,7 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/train.h"
 #include "presets/error.h"
+#include "tui/explorer/course.h"
 #include "tui/view.h"
 
 bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
@@ -42,6 +43,7 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 void explorer_free(struct explorer *explorer)
 {
 	session_leave(&explorer->session);
+	course_free(explorer);
 	history_free(&explorer->history);
 	search_forget(explorer);
 	play_forget(explorer);
@@ -171,6 +173,8 @@ static void remember_before(struct explorer *explorer)
 unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
 			 const char *what)
 {
+	if (!course_allows(explorer, to))
+		return CHANGED_SCREEN;
 	if (!history_push(&explorer->history, &explorer->scenario, to, what)) {
 		explorer_say(explorer, ROLE_BAD, "out of memory; nothing was changed");
 		return CHANGED_SCREEN;
@@ -250,6 +254,8 @@ unsigned explorer_show(struct explorer *explorer, enum view_id view)
 {
 	if (view >= VIEW_COUNT)
 		return CHANGED_NOTHING;
+	if (view == VIEW_SEARCH && !course_allows_tricks(explorer))
+		return CHANGED_SCREEN;
 	if (view != explorer->view)
 		put_over(explorer, view);
 	explorer->view = view;
@@ -373,8 +379,28 @@ static unsigned act_on_pane(struct explorer *explorer, struct action action)
 	return explorer_give_view(explorer, action);
 }
 
+/* The list of lessons, or the one that was not finished. */
+static unsigned learn(struct explorer *explorer)
+{
+	struct error error = { "" };
+
+	if (!course_open(explorer, NULL, NULL, &error))
+		explorer_say(explorer, ROLE_BAD, "%s", error.text);
+	return CHANGED_SCREEN;
+}
+
+/* What would go round a lesson's question. */
+static bool is_trick(enum action_kind kind)
+{
+	return kind == ACTION_PIN || kind == ACTION_UNDO || kind == ACTION_REDO ||
+	       kind == ACTION_OPEN || kind == ACTION_WRITE || kind == ACTION_EXPORT ||
+	       kind == ACTION_SEARCH;
+}
+
 static unsigned act_everywhere(struct explorer *explorer, struct action action)
 {
+	if (is_trick(action.kind) && !course_allows_tricks(explorer))
+		return CHANGED_SCREEN;
 	switch (action.kind) {
 	case ACTION_NEXT_PANE:
 	case ACTION_PREVIOUS_PANE: return switch_pane(explorer);
@@ -395,6 +421,7 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 	case ACTION_SEARCH:
 		explorer->pane = PANE_VIEW;
 		return explorer_show(explorer, VIEW_SEARCH);
+	case ACTION_LEARN: return learn(explorer);
 	case ACTION_HELP: return help(explorer);
 	case ACTION_ABOUT: return about(explorer);
 	case ACTION_BESIDE: return beside_next(explorer);
@@ -414,17 +441,44 @@ static bool is_about_playing(enum action_kind kind)
 
 static unsigned act_normal(struct explorer *explorer, struct action action)
 {
+	bool offered = explorer->offers;
 	unsigned changed;
 
 	if (is_about_playing(action.kind) && explorer->view == VIEW_TIMELINE)
 		return play_act(explorer, action);
 	explorer->playing = false; /* any other key stops it */
+	if (action.kind != ACTION_NONE)
+		explorer->offers = false;
+	if (offered && action.kind == ACTION_ENTER)
+		return learn(explorer);
+
 	if (action.kind != ACTION_NONE && action.kind != ACTION_ESCAPE)
 		explorer->message[0] = '\0';
 	if (action.kind == ACTION_CLICK || action.kind == ACTION_WHEEL)
 		return mouse_act(explorer, action);
 	changed = act_on_pane(explorer, action);
 	return changed == CHANGED_NOTHING ? act_everywhere(explorer, action) : changed;
+}
+
+/* Whatever has the keys. */
+static unsigned handle(struct explorer *explorer, struct action action)
+{
+	bool passes = true;
+	unsigned changed = CHANGED_NOTHING;
+
+	if (explorer->course && explorer->mode == MODE_NORMAL)
+		changed = course_act(explorer, &action, &passes);
+	if (!passes)
+		return changed;
+	if (explorer->mode == MODE_NORMAL)
+		changed = act_normal(explorer, action);
+	else if (explorer->mode == MODE_PROMPT)
+		changed = prompt_act(explorer, action);
+	else
+		changed = picker_act(explorer, action);
+	if (explorer->course && changed & CHANGED_SCENARIO)
+		course_follow(explorer);
+	return changed;
 }
 
 unsigned explorer_handle(struct explorer *explorer, struct action action)
@@ -438,12 +492,7 @@ unsigned explorer_handle(struct explorer *explorer, struct action action)
 	if (action.kind == ACTION_CLICK &&
 	    mouse_press(explorer, action.x, action.y).kind != ACTION_NONE)
 		action = mouse_press(explorer, action.x, action.y);
-	if (explorer->mode == MODE_NORMAL)
-		changed = act_normal(explorer, action);
-	else if (explorer->mode == MODE_PROMPT)
-		changed = prompt_act(explorer, action);
-	else
-		changed = picker_act(explorer, action);
+	changed = handle(explorer, action);
 	/* a change can show or hide rows above the cursor */
 	if (changed & CHANGED_SCENARIO && knob && explorer->row == row)
 		knobs_focus(explorer, knob);
@@ -457,5 +506,5 @@ unsigned explorer_handle(struct explorer *explorer, struct action action)
 
 bool explorer_is_typing(const struct explorer *explorer)
 {
-	return explorer->mode != MODE_NORMAL;
+	return explorer->mode != MODE_NORMAL || explorer->course;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "tui/explorer/course.h"
 #include "tui/text.h"
 #include "tui/view.h"
 
@@ -105,7 +106,9 @@ static void hints(const struct explorer *explorer, int width, char *out, size_t 
 	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
 	bool layer = view_is_layer(explorer->view);
 
-	if (explorer->mode == MODE_PICKER)
+	if (explorer->course && explorer->mode == MODE_NORMAL)
+		snprintf(out, size, "%s", course_keys(explorer));
+	else if (explorer->mode == MODE_PICKER)
 		snprintf(out, size, "%s", of_picker(explorer, width));
 	else if (explorer->pane == PANE_KNOBS)
 		snprintf(out, size,
@@ -198,7 +201,8 @@ void footer_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 	const char *leave =
 		explorer->mode == MODE_PICKER || view_is_layer(explorer->view)
 			? "Esc back"
-			: "q quit";
+		: explorer->course ? "q leave"
+				   : "q quit";
 	char text[400], *rest = text, *next, *hint[MOST];
 	int count = 0, room = canvas->width - 2 - text_width(leave), wish = 0, gap;
 	int x = 1;

@@ -4,6 +4,7 @@
 
 #include "engine/knob/knob.h"
 #include "tui/explorer.h"
+#include "tui/explorer/course.h"
 #include "tui/explorer/find.h"
 #include "tui/view.h"
 
@@ -158,7 +159,9 @@ static void note_text(const struct explorer *explorer, char *text, size_t size)
 	const struct finding *finding = NULL;
 
 	text[0] = '\0';
-	if (explorer->pane == PANE_VIEW) {
+	if (explorer->offers && explorer->mode == MODE_NORMAL) {
+		snprintf(text, size, "%s", COURSE_OFFER);
+	} else if (explorer->pane == PANE_VIEW) {
 		finding = finding_of(&explorer->advice, key);
 		if (!finding)
 			finding = finding_of(&explorer->estimate.problems, key);
@@ -298,10 +301,18 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 	canvas_clip(canvas, clip);
 }
 
+/* Rows below the panes, the rule above them among them. */
+static int rows_below(const struct explorer *explorer, const struct canvas *canvas)
+{
+	return explorer->course
+		       ? 1 + course_rows(explorer, canvas->width, canvas->height)
+		       : note_rows(explorer, canvas);
+}
+
 void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 {
 	int left = knob_width(canvas->width),
-	    bottom = canvas->height - 1 - note_rows(explorer, canvas);
+	    bottom = canvas->height - 1 - rows_below(explorer, canvas);
 	struct rect knobs = { 0, 3, left, bottom - 3 };
 	struct rect view = { left + 2, 3, canvas->width - left - 3, bottom - 3 };
 	struct rect clip;
@@ -323,7 +334,12 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	knobs_draw(explorer, canvas, knobs);
 	canvas_clip(canvas, clip);
 	draw_views(explorer, canvas, view, bottom);
-	draw_note(explorer, canvas, bottom);
+	if (explorer->course)
+		course_draw(explorer, canvas,
+			    (struct rect){ 0, bottom + 1, canvas->width,
+					   canvas->height - 2 - bottom });
+	else
+		draw_note(explorer, canvas, bottom);
 	/* what lies under a list or a prompt does not answer */
 	if (explorer->mode != MODE_NORMAL)
 		explorer->drawn->presses = 0;

@@ -6,6 +6,7 @@
 #include "engine/knob/knob.h"
 #include "engine/serve/serve.h"
 #include "tui/explorer.h"
+#include "tui/explorer/course.h"
 
 /* Numbers that follow from the knobs, shown among them. */
 enum derived { DERIVED_DP, DERIVED_MICRO_BATCHES };
@@ -383,8 +384,8 @@ static void draw_arrow(const struct explorer *explorer, struct canvas *canvas, i
 {
 	const struct whatif_arrow *arrow = &explorer->arrow[knob];
 
-	if (knob >= explorer->arrows_done || arrow->direction == 0 ||
-	    !(arrow->gain >= 0.01))
+	if (course_hides(explorer) || knob >= explorer->arrows_done ||
+	    arrow->direction == 0 || !(arrow->gain >= 0.01))
 		return;
 	canvas_put(
 		canvas, x, y,

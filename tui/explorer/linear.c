@@ -9,6 +9,7 @@
 
 #include "engine/knob/knob.h"
 #include "tui/explorer.h"
+#include "tui/explorer/course.h"
 #include "tui/explorer/find.h"
 #include "tui/text.h"
 #include "tui/view.h"
@@ -123,6 +124,25 @@ static void say_result(const struct linear *linear)
 		say_problems(linear);
 }
 
+/* What a lesson has to say now; the last of it alone where the rest was said before. */
+static void say_course(const struct linear *linear, bool last)
+{
+	struct explorer *explorer = linear->explorer;
+	struct course_block *block = calloc(MOST_BLOCKS, sizeof *block);
+	char title[256];
+	int count;
+
+	if (!block)
+		return;
+	course_title(explorer, title, sizeof title);
+	if (!last)
+		say(linear, "[%s]\n", title);
+	count = course_blocks(explorer, block);
+	for (int i = last && count > 0 ? count - 1 : 0; i < count; i++)
+		say(linear, "%s\n", block[i].text);
+	free(block);
+}
+
 static void say_message(const struct linear *linear)
 {
 	struct explorer *explorer = linear->explorer;
@@ -208,6 +228,8 @@ static void say_knob(const struct linear *linear, const struct knob *knob)
 	say(linear, "%s %s. %s\n", label, value, knob->help);
 	knobs_focus(explorer, knob);
 	explorer_update(explorer);
+	if (course_hides(explorer))
+		return;
 	for (int i = 0; i < explorer->strip.count; i++) {
 		const struct whatif_value *v = &explorer->strip.item[i];
 
@@ -368,6 +390,8 @@ static void do_advice(const struct linear *linear, const char *rest)
 	char text[320];
 
 	(void)rest;
+	if (course_hides(explorer) && !course_allows_tricks(explorer))
+		return;
 	while (!explorer->advice_done)
 		explorer_idle(explorer);
 	say_problems(linear);
@@ -402,6 +426,8 @@ static void do_search(const struct linear *linear, const char *rest)
 	struct explorer *explorer = linear->explorer;
 
 	(void)rest;
+	if (!course_allows_tricks(explorer))
+		return;
 	explorer_show(explorer, VIEW_SEARCH);
 	while (explorer_idle(explorer) && !search_has_come_to(explorer, SEARCH_ROBUST))
 		;
@@ -448,6 +474,9 @@ static void do_open(const struct linear *linear, const char *rest)
 {
 	enum preset_kind kind = PRESET_PLAN;
 
+	if (!course_allows_tricks(linear->explorer))
+		return;
+
 	/* a name that stands for nothing is looked for as a file */
 	for (int i = 0; i < PRESET_OPENED_COUNT && !preset_find(kind, rest); i++)
 		if (preset_find((enum preset_kind)i, rest))
@@ -461,6 +490,48 @@ static void do_write(const struct linear *linear, const char *rest)
 	if (rest[0] != '\0')
 		type(linear, rest);
 	finish(linear, act(linear, ACTION_ENTER));
+}
+
+/* The list, or the lesson of that name or number. */
+static void do_learn(const struct linear *linear, const char *rest)
+{
+	struct explorer *explorer = linear->explorer;
+	struct error error = { "" };
+
+	if (!course_open(explorer, rest[0] ? rest : NULL, NULL, &error))
+		say(linear, "%s\n", error.text);
+	else
+		say_course(linear, false);
+}
+
+static void do_next(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	course_next(linear->explorer);
+}
+
+static void do_back(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	course_back(linear->explorer);
+}
+
+static void do_hint(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	course_hint(linear->explorer);
+}
+
+static void do_show_me(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	finish(linear, course_show(linear->explorer));
+}
+
+static void do_leave(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	course_leave(linear->explorer);
 }
 
 static void do_help(const struct linear *linear, const char *rest);
@@ -483,14 +554,30 @@ static const struct word {
 	{ "pin", "p", "changes are told against this plan; again: no longer", do_pin },
 	{ "open", "o", "open NAME: a model, cluster, stack, plan or file", do_open },
 	{ "write", "w", "write FILE: the scenario", do_write },
+	{ "learn", "L", "lessons; learn 9 or learn NAME opens one", do_learn },
 	{ "help", "?", "this list", do_help },
 	{ "quit", "q", "the workspace is kept", NULL },
 };
 enum { WORDS = sizeof words / sizeof words[0] };
 
+/* Words of a lesson, while one is open. */
+static const struct word lesson_words[] = {
+	{ "next", "n", "go on; so does an empty line", do_next },
+	{ "hint", "H", "a hint", do_hint },
+	{ "x", NULL, "show me: the turn is made for you", do_show_me },
+	{ "back", "b", "to the text of this step, or to the step before", do_back },
+	{ "leave", "q", "out of the lesson; it is kept where it is", do_leave },
+};
+enum { LESSON_WORDS_COUNT = sizeof lesson_words / sizeof lesson_words[0] };
+
 static void do_help(const struct linear *linear, const char *rest)
 {
 	(void)rest;
+	for (size_t i = 0; linear->explorer->course && i < LESSON_WORDS_COUNT; i++)
+		say(linear, "  %s%s%s: %s\n", lesson_words[i].word,
+		    lesson_words[i].key ? " or " : "",
+		    lesson_words[i].key ? lesson_words[i].key : "",
+		    lesson_words[i].help);
 	say(linear,
 	    "A knob and a value set it: tp 4. A knob alone tells what it is for "
 	    "and what each value gives; tp up and tp down turn it.\n");
@@ -542,9 +629,53 @@ static bool is_group(const char *text)
 	return false;
 }
 
+/* An answer, a number of the list, an empty line or a word of the lesson. False if it
+ * is none of them. */
+static bool speak_to_course(const struct linear *linear, const char *line)
+{
+	struct course *c = linear->explorer->course;
+	bool asks = c->phase == COURSE_ASK || c->phase == COURSE_WHY;
+
+	for (size_t i = 0; i < LESSON_WORDS_COUNT; i++)
+		if (strcmp(line, lesson_words[i].word) == 0 ||
+		    (lesson_words[i].key && strcmp(line, lesson_words[i].key) == 0)) {
+			lesson_words[i].run(linear, "");
+			return true;
+		}
+	if (c->phase == COURSE_LIST && atoi(line) > 0) {
+		do_learn(linear, line);
+		return true;
+	}
+	if (line[0] == '\0')
+		course_next(linear->explorer);
+	else if (asks && strchr("0123456789.-", line[0]))
+		course_answer(linear->explorer, line);
+	else
+		return false;
+	return true;
+}
+
+/* The same, and what the lesson says to it if it has gone on. */
+static bool take_course(const struct linear *linear, const char *line)
+{
+	struct explorer *explorer = linear->explorer;
+	struct course *c = explorer->course;
+	bool listed = c && c->phase == COURSE_LIST;
+	int phase = c ? (int)c->phase : -1, step = c ? c->step : 0;
+
+	if (!c || !speak_to_course(linear, line))
+		return false;
+	if (explorer->course && !(listed && atoi(line) > 0))
+		say_course(linear, (int)c->phase == phase && c->step == step);
+	say_message(linear);
+	return true;
+}
+
 /* False when it is over. */
 static bool take_line(const struct linear *linear, char *line)
 {
+	const struct course *course = linear->explorer->course;
+	int phase = course ? (int)course->phase : -1;
 	size_t length = strlen(line);
 	const struct word *word;
 	char first[32], *rest;
@@ -552,11 +683,13 @@ static bool take_line(const struct linear *linear, char *line)
 	while (length > 0 && strchr(" \t\r\n", line[length - 1]))
 		line[--length] = '\0';
 	line += strspn(line, " \t");
-	if (line[0] == '\0')
+	if (line[0] == '\0' && !linear->explorer->course)
 		return true;
 	snprintf(first, sizeof first, "%.*s", (int)strcspn(line, " "), line);
 	rest = line + strcspn(line, " ");
 	rest += strspn(rest, " ");
+	if (take_course(linear, line))
+		return true;
 	word = word_of(first);
 	if (!word && is_group(line))
 		do_numbers(linear, line);
@@ -566,6 +699,10 @@ static bool take_line(const struct linear *linear, char *line)
 		return false;
 	else
 		word->run(linear, rest);
+	/* that was the turn */
+	if (course && course == linear->explorer->course && (int)course->phase != phase)
+		say_course(linear, false);
+	say_message(linear);
 	return true;
 }
 
@@ -574,7 +711,12 @@ int linear_run(struct linear *linear)
 	char line[LINE];
 
 	say_message(linear);
-	do_show(linear, "");
+	if (linear->explorer->course)
+		say_course(linear, false);
+	else
+		do_show(linear, "");
+	if (linear->explorer->offers)
+		say(linear, "First time here? The word learn opens the lessons.\n");
 	for (;;) {
 		if (linear->prompts)
 			fputs("> ", linear->out);

@@ -10,6 +10,7 @@
 #include "presets/folder.h"
 #include "presets/formats.h"
 #include "tui/explorer.h"
+#include "tui/explorer/course.h"
 #include "tui/explorer/export.h"
 
 enum { MAX_SHOWN = 512 };
@@ -49,6 +50,9 @@ unsigned picker_open_presets(struct explorer *explorer, enum preset_kind kind)
 
 unsigned picker_open_values(struct explorer *explorer, int knob)
 {
+	/* it tells what each value costs */
+	if (course_hides(explorer) && !course_allows_tricks(explorer))
+		return CHANGED_SCREEN;
 	open_picker(explorer, PICK_VALUE);
 	explorer->picker.knob = knob;
 	if (explorer->strip_knob == knob)

@@ -7,6 +7,7 @@
 #include "presets/workspace.h"
 #include "tui/clipboard.h"
 #include "tui/explorer.h"
+#include "tui/explorer/course.h"
 #include "tui/loop.h"
 #include "tui/view.h"
 
@@ -38,6 +39,9 @@ bool session_begin(struct explorer *explorer, int wanted, bool go_on,
 	bool taken = session_take(&explorer->session, wanted, w, &state, error);
 	if (taken && go_on && state == WORKSPACE_READ)
 		restore(explorer, w);
+	/* nobody has been here before */
+	explorer->offers = taken && go_on && state == WORKSPACE_NONE &&
+			   explorer->session.number == 1 && !answers_exist();
 	free(w);
 	if (!taken && wanted > 0)
 		return false;
@@ -55,17 +59,20 @@ bool session_save(const struct explorer *explorer, struct error *error)
 {
 	struct workspace *w = calloc(1, sizeof *w);
 	const struct knob *knob = explorer_knob(explorer);
+	/* a lesson's plans are not the user's */
+	const struct course_kept *kept =
+		explorer->course ? &explorer->course->kept : NULL;
 	bool good;
 
 	if (!w)
 		return error_set(error, NULL, 0, "out of memory");
-	w->scenario = explorer->scenario;
-	w->pinned = explorer->pinned;
-	w->baseline = explorer->baseline;
-	memcpy(w->file, explorer->file, sizeof w->file);
+	w->scenario = kept ? kept->scenario : explorer->scenario;
+	w->pinned = kept ? kept->pinned : explorer->pinned;
+	w->baseline = kept ? kept->baseline : explorer->baseline;
+	memcpy(w->file, kept ? kept->file : explorer->file, sizeof w->file);
 	strcpy(w->knob, knob ? knob->key : "");
-	strcpy(w->view, view_table[explorer->view].name);
-	w->folded = explorer->folded;
+	strcpy(w->view, view_table[kept ? kept->view : explorer->view].name);
+	w->folded = kept ? kept->folded : explorer->folded;
 	good = workspace_save(explorer->session.path, w, error);
 	free(w);
 	return good;

@@ -1,5 +1,6 @@
 /* page.c - the parts of an overview, from top to bottom. */
 #include "tui/views/page.h"
+#include "tui/explorer/course.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -248,7 +249,8 @@ void page_strip(struct page *p, int rows)
 	double best = -INFINITY, most = 0;
 	char title[96];
 
-	if (explorer->strip_knob < 0 || strip->count == 0 || rows < 3)
+	if (course_hides(explorer) || explorer->strip_knob < 0 || strip->count == 0 ||
+	    rows < 3)
 		return;
 	snprintf(title, sizeof title, "%s: %s at each value, \u25cf the best",
 		 knob_table[explorer->strip_knob].key, strip_title(strip));
@@ -343,7 +345,8 @@ void page_advice(struct page *p)
 	draw_assumed(p);
 	for (int i = 0; i < problems->count && page_left(p) > 0; i++)
 		draw_finding(p, &problems->item[i]);
-	for (int i = 0; i < advice->count && page_left(p) > 0; i++)
+	for (int i = 0;
+	     i < advice->count && page_left(p) > 0 && !course_hides(p->explorer); i++)
 		draw_finding(p, &advice->item[i]);
 }
 
