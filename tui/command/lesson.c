@@ -1,4 +1,5 @@
-/* lesson.c - what a lecturer does with lessons: check them. */
+/* lesson.c - what a lecturer does with lessons: check them, hand out sheets of them,
+ * grade what comes back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,52 @@ static bool take_operand(void *context, const char *text, struct error *error)
 	return true;
 }
 
+static bool take_seeds(void *context, const char *value, struct error *error)
+{
+	(void)error;
+	((struct lesson_asked *)context)->seeds = value;
+	return true;
+}
+
+static bool take_lesson(void *context, const char *value, struct error *error)
+{
+	(void)error;
+	((struct lesson_asked *)context)->lesson = value;
+	return true;
+}
+
+static bool take_answers(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct lesson_asked *)context)->answers = true;
+	return true;
+}
+
+static bool take_format(void *context, const char *value, struct error *error)
+{
+	struct lesson_asked *asked = context;
+
+	asked->html = strcmp(value, "html") == 0;
+	return asked->html || strcmp(value, "markdown") == 0 ||
+	       error_set(error, NULL, 0, "--format %.40s: expected markdown or html",
+			 value);
+}
+
+static bool take_csv(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct lesson_asked *)context)->csv = true;
+	return true;
+}
+
 const struct own_option lesson_options[] = {
+	{ "seeds", "FILE", "sheet: students' names, one a line", take_seeds },
+	{ "answers", NULL, "sheet: with what is right", take_answers },
+	{ "format", "markdown|html", "sheet: markdown or html", take_format },
+	{ "lesson", "FILE", "grade: a lesson that is in no folder", take_lesson },
+	{ "csv", NULL, "grade: one row a student and step", take_csv },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -125,6 +171,8 @@ static const struct {
 	int (*run)(const struct lesson_asked *asked);
 } verbs[] = {
 	{ "check", 1, check },
+	{ "sheet", 1, lesson_sheet },
+	{ "grade", 1, lesson_grade },
 };
 
 const char *lesson_verb(int index)

@@ -131,8 +131,9 @@ const struct command command_table[] = {
 	  false,
 	  { OPERAND_LESSON } },
 	{ "lesson",
-	  "check FILE|NAME|all ...",
-	  "Check lessons: over 100 seeds every draw legal, every answer as expected.",
+	  "check NAME|FILE|all ... | sheet NAME --seeds FILE [--answers] | grade DIR",
+	  "For a class: check lessons over 100 seeds, hand out sheets of one, grade a "
+	  "folder of answers.",
 	  command_lesson,
 	  lesson_options,
 	  false,

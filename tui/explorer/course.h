@@ -52,8 +52,9 @@ struct course {
 	struct grade grade; /* COURSE_END */
 	struct answers answers;
 	struct field field;
-	bool again; /* the first prediction was not right: once more */
-	bool keeps; /* progress is saved */
+	bool again;  /* the first prediction was not right: once more */
+	bool keeps;  /* progress is saved */
+	bool silent; /* no pane: for sheets */
 	/* COURSE_LIST */
 	int lessons, cursor;
 	char name[MOST_LESSONS][MAX_NAME];
@@ -75,6 +76,9 @@ bool course_open(struct explorer *explorer, const char *name, const char *seed,
 /* Back to what was open before. */
 unsigned course_leave(struct explorer *explorer);
 void course_free(struct explorer *explorer);
+
+/* A step in one of its phases, whatever was answered: for sheets. */
+void course_go_to(struct explorer *explorer, int step, enum course_phase phase);
 
 /* A key while a course is open. *passes: it is for the explorer, as this action. */
 unsigned course_act(struct explorer *explorer, struct action *action, bool *passes);

@@ -237,6 +237,8 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 
 static void draw_status(const struct explorer *explorer, struct canvas *canvas, int y)
 {
+	if (explorer->course && explorer->course->silent)
+		return;
 	if (explorer->mode == MODE_PROMPT)
 		prompt_draw(explorer, canvas, y);
 	else
@@ -304,7 +306,7 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 /* Rows below the panes, the rule above them among them. */
 static int rows_below(const struct explorer *explorer, const struct canvas *canvas)
 {
-	return explorer->course
+	return explorer->course && !explorer->course->silent
 		       ? 1 + course_rows(explorer, canvas->width, canvas->height)
 		       : note_rows(explorer, canvas);
 }
@@ -334,7 +336,7 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	knobs_draw(explorer, canvas, knobs);
 	canvas_clip(canvas, clip);
 	draw_views(explorer, canvas, view, bottom);
-	if (explorer->course)
+	if (explorer->course && !explorer->course->silent)
 		course_draw(explorer, canvas,
 			    (struct rect){ 0, bottom + 1, canvas->width,
 					   canvas->height - 2 - bottom });
