@@ -583,10 +583,11 @@ int lesson_names(char (*names)[MAX_NAME], int room)
 static size_t put_figure(char *out, size_t size, const char *what, double measured,
 			 double computed)
 {
+	enum form form = strcmp(what, "output") == 0 ? FORM_RATE : FORM_SECONDS;
 	char left[32], right[32];
 
-	form_text(FORM_SECONDS, measured, left, sizeof left);
-	form_text(FORM_SECONDS, computed, right, sizeof right);
+	form_text(form, measured, left, sizeof left);
+	form_text(form, computed, right, sizeof right);
 	return (size_t)snprintf(out, size, "%s %s measured, %s computed", what, left,
 				right);
 }
@@ -607,6 +608,10 @@ bool lesson_run_text(const char *plan, char *out, size_t size)
 		else if (note.measured_tpot_seconds > 0)
 			put_figure(text, sizeof text, "TPOT",
 				   note.measured_tpot_seconds, e->serving.tpot_seconds);
+		else if (note.measured_output_tokens_per_second > 0)
+			put_figure(text, sizeof text, "output",
+				   note.measured_output_tokens_per_second,
+				   e->serving.output_tokens_per_second);
 		if (text[0] != '\0')
 			snprintf(out, size, "%s: %s. %s", plan, text, note.source);
 	}

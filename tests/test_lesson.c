@@ -264,7 +264,8 @@ static void test_checks_find_what_is_wrong(void **state)
 		{ "turn: {gbs: gbs / 2}", "turn: {gbs: gbs / 2, mbs: 8}",
 		  "does not fit" },
 		/* what stands on the screen before the turn is no question */
-		{ "turn: {gbs: gbs / 2}", "turn: {gbs: gbs}", "on the screen" },
+		{ "turn: {gbs: gbs / 2}", "turn: {zero: 2}", "on the screen" },
+		{ "turn: {gbs: gbs / 2}", "turn: {gbs: gbs}", "changes nothing" },
 		{ "{bubble_ratio}", "{bubble}", "mine.yaml:18: reveal: no such" },
 		{ "are {micro_batches}", "are {after.micro_batches}",
 		  "mine.yaml:7: text: no such symbol" },
@@ -338,24 +339,25 @@ static void test_the_best_value_is_found(void **state)
 
 	(void)state;
 	found_in(value,
-		 "      best: pp\n      values: [1, 2, 4, 8]\n"
-		 "      most: tokens_per_second\n      tolerance: 0.1 %\n",
+		 "      best: pp\n      values: [1, 4, 8, 2]\n"
+		 "      least: total_bytes\n      tolerance: 0.1 %\n",
 		 0);
 	lesson.step[0].turns = 0;
 	assert_true(lesson_draw(&lesson, "", &scene, &drawn, NULL, &fault));
 	assert_true(lesson_stage(&lesson, 0, &drawn, &scene, &fault));
 	assert_true(lesson_answer(&lesson.step[0], &scene, &answer, &clear, &fault));
 	assert_true(clear);
+	assert_int_equal((int)answer, 3);
 	for (int i = 0; i < 4; i++) {
-		double rate = scene.after_estimate.tokens_per_second;
+		double least = scene.after_estimate.memory.total_bytes;
 		struct scenario other = drawn;
 		struct estimate e;
 
 		assert_true(knob_set(&other, knob_find("pp"), 1 << i));
 		scenario_estimate(&other, &e);
-		assert_true(!e.feasible || e.tokens_per_second <= rate);
-		if (i + 1 == (int)answer)
-			assert_close(e.tokens_per_second, rate, 1e-12);
+		assert_true(e.memory.total_bytes >= least);
+		if (i == 3)
+			assert_close(e.memory.total_bytes, least, 1e-12);
 	}
 }
 

@@ -68,6 +68,12 @@ static bool is_fit(const struct lesson *lesson, int step, const struct scenario 
 				     ? "once turned the plan does not fit (overflow: "
 				       "yes allows it)"
 				     : "once turned the plan is not legal");
+	/* or nothing that is done would ever be the turn */
+	if (scene->turned && lesson_has_turned(s, scene, &scene->before))
+		return blame(fault, s->place,
+			     s->question.ask == LESSON_BEST
+				     ? "the best value is the one that it starts with"
+				     : "the turn changes nothing");
 	if (s->question.ask == LESSON_NOTHING)
 		return true;
 	return lesson_answer(s, scene, &answer, &clear, fault) &&

@@ -63,6 +63,13 @@ static void put_hints(struct blocks *b)
 		put_prose(b, ROLE_HINT, "Hint: ", &step_of(b)->hint[i]);
 }
 
+static bool ends_with_point(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 0 && text[length - 1] == '.';
+}
+
 /* An answer in words: "20 %", "It grows", "mbs 4". */
 static void answer_text(const struct lesson_question *q, double answer, char *out,
 			size_t size)
@@ -76,7 +83,9 @@ static void answer_text(const struct lesson_question *q, double answer, char *ou
 	else if (q->ask == LESSON_BEST)
 		snprintf(out, size, "%s %s", q->knob->key, q->choice[at]);
 	else
-		snprintf(out, size, "\"%s\"", q->choice[at]);
+		snprintf(out, size, "\"%.*s\"",
+			 (int)strlen(q->choice[at]) - ends_with_point(q->choice[at]),
+			 q->choice[at]);
 }
 
 static void tolerance_text(const struct lesson_question *q, char *out, size_t size)
@@ -260,7 +269,9 @@ static void say_formula(struct blocks *b)
 
 	if (step->explain[0] == '\0' ||
 	    !explain(&scene->after, &scene->after_estimate, step->explain, &x) ||
-	    strlen(x.formula) > 160)
+	    strlen(x.formula) > 160 ||
+	    /* what a simulation returned is its own formula */
+	    (x.terms == 1 && strcmp(x.formula, x.term[0].symbol) == 0))
 		return;
 	form_text(x.form, x.value, value, sizeof value);
 	formula_values(&x, values, sizeof values);

@@ -665,8 +665,12 @@ static bool take_course(const struct linear *linear, const char *line)
 
 	if (!c || !speak_to_course(linear, line))
 		return false;
-	if (explorer->course && !(listed && atoi(line) > 0))
-		say_course(linear, (int)c->phase == phase && c->step == step);
+	if (explorer->course && !(listed && atoi(line) > 0)) {
+		bool same = (int)c->phase == phase && c->step == step;
+
+		if (!same || explorer->message[0] == '\0')
+			say_course(linear, same);
+	}
 	say_message(linear);
 	return true;
 }
