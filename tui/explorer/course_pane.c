@@ -98,8 +98,12 @@ void course_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 	if (!block)
 		return;
 	course_title(explorer, title, sizeof title);
-	canvas_format(canvas, 2, rect.y - 1, canvas->width - 4, ROLE_TITLE, " %s ",
-		      title);
+	if (explorer->mode == MODE_PROMPT && explorer->message[0] != '\0')
+		canvas_format(canvas, 2, rect.y - 1, canvas->width - 4,
+			      explorer->message_role, " %s ", explorer->message);
+	else
+		canvas_format(canvas, 2, rect.y - 1, canvas->width - 4, ROLE_TITLE,
+			      " %s ", title);
 	count = course_blocks(explorer, block);
 	if (c->phase == COURSE_LIST)
 		c->first = scroll_first(c->first, c->cursor, count, text.height);

@@ -241,6 +241,10 @@ static void draw_status(const struct explorer *explorer, struct canvas *canvas, 
 		return;
 	if (explorer->mode == MODE_PROMPT)
 		prompt_draw(explorer, canvas, y);
+	else if (explorer->course && says(explorer))
+		/* where the note stands otherwise there is the lesson */
+		canvas_phrase(canvas, 1, y, canvas->width - 2, explorer->message_role,
+			      explorer->message);
 	else
 		footer_draw(explorer, canvas, y);
 }
