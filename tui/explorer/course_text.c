@@ -271,7 +271,9 @@ static void say_formula(struct blocks *b)
 	    !explain(&scene->after, &scene->after_estimate, step->explain, &x) ||
 	    strlen(x.formula) > 160 ||
 	    /* what a simulation returned is its own formula */
-	    (x.terms == 1 && strcmp(x.formula, x.term[0].symbol) == 0))
+	    (x.terms == 1 && strcmp(x.formula, x.term[0].symbol) == 0) ||
+	    /* nor does a sum of many like things teach anything */
+	    x.terms == 0 || strcmp(x.term[0].symbol, "x0") == 0)
 		return;
 	form_text(x.form, x.value, value, sizeof value);
 	formula_values(&x, values, sizeof values);
@@ -385,7 +387,7 @@ const char *course_keys(const struct explorer *explorer)
 
 	switch (c->phase) {
 	case COURSE_LIST: return "\u2191\u2193 lesson|Enter open|Esc leave";
-	case COURSE_LOOK: return "n next|b back|L lessons|][ view|Tab numbers";
+	case COURSE_LOOK: return "n next|b back|i words|L lessons|][ view|Tab numbers";
 	case COURSE_ASK:
 		return course_chooses(q)
 			       ? "\"type its number|Enter answer|H hint|x show me|b back"
