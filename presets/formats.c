@@ -17,6 +17,7 @@
 #include "presets/nanotron/nanotron.h"
 #include "presets/scenario_file.h"
 #include "presets/serving/serving.h"
+#include "presets/share.h"
 #include "presets/stream.h"
 #include "presets/torchtitan/torchtitan.h"
 
@@ -294,14 +295,14 @@ static bool open_stream(const char *path, struct scenario *out,
 bool format_open(const char *name, struct scenario *out, struct import_report *report,
 		 struct error *error)
 {
-	bool plan = preset_find(PRESET_PLAN, name) != NULL,
+	bool plan = share_is(name) || preset_find(PRESET_PLAN, name) != NULL,
 	     stream = !plan && is_stream(name);
 	const struct format_reader *reader = plan || stream ? NULL : format_sniff(name);
 	struct import_report *room;
 	bool good;
 
 	if (!reader && !stream && scenario_read(out, name, NULL, error)) {
-		if (report && !preset_find(PRESET_PLAN, name))
+		if (report && !plan)
 			kept_read(name, report);
 		return true;
 	}

@@ -8,6 +8,7 @@
 #include "presets/cluster_file.h"
 #include "presets/library.h"
 #include "presets/model_file.h"
+#include "presets/share.h"
 #include "presets/stack_file.h"
 #include "presets/stream.h"
 
@@ -246,6 +247,11 @@ bool scenario_read(struct scenario *out, const char *name, struct scenario_note 
 	struct document document;
 	bool good;
 
+	if (share_is(name)) {
+		if (note)
+			*note = (struct scenario_note){ .title = "" };
+		return share_read(out, name, error);
+	}
 	if (!preset_open(PRESET_PLAN, name, &document, error))
 		return false;
 	good = scenario_from(out, &document, document.root, note, error);
@@ -279,15 +285,29 @@ static void write_name(FILE *stream, const char *key, const char *name)
 	fputc('\n', stream);
 }
 
-/* By name where the preset of that name, with these knobs, is this very cluster;
- * else the whole of it. The same for model and stack. */
-static void write_bases(const struct scenario *s, struct scenario *base, FILE *stream)
+/* Whether everybody has what goes by this name. */
+static bool is_shipped(enum preset_kind kind, const char *name)
 {
+	const struct preset *preset = preset_find(kind, name);
+
+	return preset && !preset->own;
+}
+
+/* By name where the preset of that name, with these knobs, is this very cluster;
+ * else, and where it is a user's own and the text is for others, the whole of it. The
+ * same for model and stack. */
+static void write_bases(const struct scenario *s, struct scenario *base,
+			bool for_others, FILE *stream)
+{
+	bool name_model = !for_others || is_shipped(PRESET_MODEL, s->model.name);
+	bool name_cluster = !for_others || is_shipped(PRESET_CLUSTER, s->cluster.name);
+	bool name_stack = !for_others || is_shipped(PRESET_STACK, s->stack.name);
+
 	struct scenario other;
 	bool generic = false;
 
 	scenario_defaults(base);
-	if (library_model(&base->model, s->model.name, NULL) &&
+	if (name_model && library_model(&base->model, s->model.name, NULL) &&
 	    memcmp(&base->model, &s->model, sizeof s->model) == 0) {
 		write_name(stream, "model", s->model.name);
 	} else {
@@ -300,7 +320,8 @@ static void write_bases(const struct scenario *s, struct scenario *base, FILE *s
 	if (library_cluster(&other.cluster, s->cluster.name, NULL))
 		base->cluster = other.cluster;
 	copy_knobs(&other, s);
-	if (memcmp(&other.cluster, &s->cluster, sizeof s->cluster) == 0) {
+	if (name_cluster &&
+	    memcmp(&other.cluster, &s->cluster, sizeof s->cluster) == 0) {
 		write_name(stream, "cluster", s->cluster.name);
 	} else {
 		fputs("cluster: ", stream);
@@ -309,8 +330,8 @@ static void write_bases(const struct scenario *s, struct scenario *base, FILE *s
 		base->cluster = s->cluster;
 	}
 	other = *base;
-	if (library_stack(&other, s->stack.name, &generic, NULL) && !generic &&
-	    memcmp(&other.stack, &s->stack, sizeof s->stack) == 0) {
+	if (name_stack && library_stack(&other, s->stack.name, &generic, NULL) &&
+	    !generic && memcmp(&other.stack, &s->stack, sizeof s->stack) == 0) {
 		*base = other;
 		write_name(stream, "stack", s->stack.name);
 		return;
@@ -334,7 +355,7 @@ static void write_knob(const struct scenario *s, const struct knob *knob, FILE *
 	fputc('\n', stream);
 }
 
-char *scenario_write(const struct scenario *scenario)
+static char *write_scenario(const struct scenario *scenario, bool for_others)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -347,10 +368,20 @@ char *scenario_write(const struct scenario *scenario)
 		return NULL;
 	}
 	fprintf(stream, "format: %d\n", FORMAT);
-	write_bases(scenario, base, stream);
+	write_bases(scenario, base, for_others, stream);
 	for (int i = 0; i < knob_count(); i++)
 		if (!knob_same(scenario, base, &knob_table[i]))
 			write_knob(scenario, &knob_table[i], stream);
 	free(base);
 	return stream_end(stream, &text);
+}
+
+char *scenario_write(const struct scenario *scenario)
+{
+	return write_scenario(scenario, false);
+}
+
+char *scenario_write_for_others(const struct scenario *scenario)
+{
+	return write_scenario(scenario, true);
 }

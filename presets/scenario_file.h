@@ -23,7 +23,7 @@ struct scenario_note {
 		measured_tpot_seconds;
 };
 
-/* By plan name or path. note may be NULL. */
+/* By plan name, path or shared line (share.h). note may be NULL. */
 bool scenario_read(struct scenario *out, const char *name, struct scenario_note *note,
 		   struct error *error);
 bool scenario_parse(struct scenario *out, const char *file, const char *text,
@@ -35,6 +35,8 @@ bool scenario_from(struct scenario *out, const struct document *document,
 /* YAML that scenario_read takes back to an equal scenario; only what differs from
  * the defaults of model, cluster and stack. To be freed. NULL: out of memory. */
 char *scenario_write(const struct scenario *scenario);
+/* The same with whatever is a user's own preset written out whole. */
+char *scenario_write_for_others(const struct scenario *scenario);
 /* Built-in start: Llama-3 70B on 64 H100. */
 bool scenario_start(struct scenario *out, struct error *error);
 /* A model on a cluster with a stack, all knobs at their defaults. */

@@ -156,6 +156,7 @@ int command_validate(int argc, char **argv);
 int command_learn(int argc, char **argv);
 int command_lesson(int argc, char **argv);
 int command_explore(int argc, char **argv);
+int command_share(int argc, char **argv);
 int command_completion(int argc, char **argv);
 int command_manual(int argc, char **argv);
 

@@ -170,8 +170,9 @@ int command_explore(int argc, char **argv)
 	arguments.file_size = sizeof file;
 	if (!report || !explorer || !scenario)
 		status = command_fail(&(struct error){ "" });
-	else if (options_read(command_find("explore"), &arguments, argc, argv, scenario,
-			      &status)) {
+	else if (options_read(command_find(strcmp(argv[0], "open") == 0 ? "open"
+									: "explore"),
+			      &arguments, argc, argv, scenario, &status)) {
 		if (!explorer_init(explorer, scenario)) {
 			status = command_fail(&(struct error){ "" });
 		} else {

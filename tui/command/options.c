@@ -8,6 +8,7 @@
 #include "presets/formats.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
+#include "presets/share.h"
 #include "tui/command.h"
 
 enum {
@@ -279,7 +280,7 @@ static bool read_scenario(const struct request *r, const struct arguments *argum
 	if (report->format[0] != '\0')
 		fprintf(stderr, "shardscope: %s; shardscope import %s shows them\n",
 			summary, report->format);
-	else if (arguments->file && !preset_find(PRESET_PLAN, name))
+	else if (arguments->file && !preset_find(PRESET_PLAN, name) && !share_is(name))
 		snprintf(arguments->file, arguments->file_size, "%s", name);
 	recall(r, name, report);
 	free(own);

@@ -12,6 +12,7 @@
 #include "presets/nanotron/nanotron.h"
 #include "presets/report.h"
 #include "presets/serving/serving.h"
+#include "presets/share.h"
 #include "presets/torchtitan/torchtitan.h"
 #include "presets/trace.h"
 
@@ -23,6 +24,20 @@ static char *write_markdown(const struct export_request *r)
 static char *write_scenario(const struct export_request *r)
 {
 	return kept_write(r->scenario, r->kept);
+}
+
+static char *write_share(const struct export_request *r)
+{
+	char *line = share_write(r->scenario, r->error);
+	size_t length = line ? strlen(line) : 0;
+	char *whole = line ? realloc(line, length + 2) : NULL;
+
+	if (!whole) {
+		free(line);
+		return NULL;
+	}
+	memcpy(whole + length, "\n", 2);
+	return whole;
 }
 
 static char *write_json(const struct export_request *r)
@@ -98,6 +113,8 @@ static char *write_torchtitan_python(const struct export_request *r)
 const struct export_format export_table[] = {
 	{ "yaml", "yaml", "the scenario, to be opened again", EXPORT_OF_ANY,
 	  write_scenario },
+	{ "share", "txt", "one line, for a chat or a slide; shardscope open takes it",
+	  EXPORT_OF_ANY, write_share },
 	{ "markdown", "md", "tables for an issue, a pull request or a wiki",
 	  EXPORT_OF_ANY, write_markdown },
 	{ "json", "json", "scenario and every result, as eval --json", EXPORT_OF_ANY,

@@ -9,6 +9,7 @@
 #include "engine/knob/knob.h"
 #include "presets/folder.h"
 #include "presets/formats.h"
+#include "presets/share.h"
 #include "tui/explorer.h"
 #include "tui/explorer/course.h"
 #include "tui/explorer/export.h"
@@ -168,7 +169,7 @@ static void take_file(struct explorer *explorer, const char *name,
 	free(explorer->kept);
 	explorer->kept = import_is_kept(report) ? report : NULL;
 	snprintf(explorer->file, sizeof explorer->file, "%s",
-		 is_path(name) && !other ? name : "");
+		 is_path(name) && !other && !share_is(name) ? name : "");
 	if (other)
 		explorer_say_read(explorer, report);
 	if (!explorer->kept)
@@ -207,6 +208,8 @@ unsigned picker_take(struct explorer *explorer, enum preset_kind kind, const cha
 	picker_open_presets(explorer, kind);
 	if (preset_find(kind, name))
 		return take_preset(explorer, name);
+	if (share_is(name))
+		return take_preset(explorer, name);
 	file_expand(name, path, sizeof path);
 	return take_preset(explorer, path);
 }
@@ -219,6 +222,10 @@ static unsigned take(struct explorer *explorer)
 	const struct knob *knob;
 	char path[512];
 
+	if (p->kind == PICK_PRESET && share_is(p->filter.text)) {
+		p->preset = PRESET_PLAN;
+		return take_preset(explorer, p->filter.text);
+	}
 	if (p->kind == PICK_PRESET && is_path(p->filter.text)) {
 		file_expand(p->filter.text, path, sizeof path);
 		return take_preset(explorer, path);
@@ -443,6 +450,8 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 
 static const char *empty_text(const struct picker *p)
 {
+	if (p->kind == PICK_PRESET && share_is(p->filter.text))
+		return "Enter opens this shared scenario";
 	if (p->kind == PICK_PRESET && is_path(p->filter.text))
 		return "Enter opens this file";
 	return "nothing matches; a path opens a file";
