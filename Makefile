@@ -55,6 +55,8 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -c $< -o $@
 
+PRESETS += $(sort $(wildcard presets/challenges/*.yaml))
+
 # Touched when a preset comes or goes, which no date of a file tells.
 $(B)/presets.list: FORCE
 	@mkdir -p $(@D)

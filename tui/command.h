@@ -139,6 +139,8 @@ extern const struct own_option eval_options[], check_options[], explain_options[
 	export_options[], calibrate_options[], validate_options[], lesson_options[],
 	compare_options[], learn_options[];
 
+extern const struct own_option challenge_options[];
+
 int command_eval(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_check(int argc, char **argv);
@@ -157,6 +159,7 @@ int command_learn(int argc, char **argv);
 int command_lesson(int argc, char **argv);
 int command_explore(int argc, char **argv);
 int command_share(int argc, char **argv);
+int command_challenge(int argc, char **argv);
 int command_completion(int argc, char **argv);
 int command_manual(int argc, char **argv);
 

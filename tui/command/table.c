@@ -138,6 +138,15 @@ const struct command command_table[] = {
 	  lesson_options,
 	  false,
 	  { OPERAND_VERB, OPERAND_LESSON } },
+	{ "challenge",
+	  "NAME [SCENARIO] [--KNOB VALUE ...] [--by WHO] [--answer FILE] | list | rank DIR",
+	  "A goal with locked knobs, scored against the proven optimum. With a scenario, a "
+	  "script or knobs it is scored at once; rank makes the leaderboard of a folder of "
+	  "answers, each scored again.",
+	  command_challenge,
+	  challenge_options,
+	  true,
+	  { OPERAND_NONE } },
 	{ "share",
 	  "[SCENARIO] [--KNOB VALUE ...]",
 	  "One line that says the whole scenario, for a chat, a slide or a sheet; "
