@@ -81,6 +81,8 @@ struct vt *vt_start(const struct vt_options *options, const char *const argv[])
 	assert_true(vt->pid >= 0);
 	if (vt->pid == 0)
 		run_child(options, argv);
+	/* a child that is started later must not hold this terminal open */
+	fcntl(vt->fd, F_SETFD, FD_CLOEXEC);
 	vt->vterm = vterm_new(vt->rows, vt->columns);
 	vterm_set_utf8(vt->vterm, 1);
 	vt->screen = vterm_obtain_screen(vt->vterm);
