@@ -12,6 +12,7 @@
 #include "presets/hf/hf_model.h"
 #include "presets/kept.h"
 #include "presets/library.h"
+#include "presets/markdown.h"
 #include "presets/megatron/megatron.h"
 #include "presets/mlperf/mlperf.h"
 #include "presets/nanotron/nanotron.h"
@@ -78,7 +79,7 @@ const struct format_reader format_table[] = {
 	{ "axolotl", "a training file of axolotl, YAML", axolotl_read, false },
 	{ "mlperf", "settings of an MLPerf Training submission, a script of exports",
 	  mlperf_read, false },
-	{ "vllm", "a vllm serve command, a script with one, or its YAML", vllm_read,
+	{ "vllm", "a vllm serve command, a script or recipe with one, its YAML or Kubernetes'", vllm_read,
 	  true },
 	{ "sglang", "a sglang.launch_server command, or a script with one", sglang_read,
 	  true },
@@ -107,7 +108,11 @@ static const struct {
 	{ "vllm serve ", "vllm" },
 	{ "vllm.entrypoints.", "vllm" },
 	{ "vllm-openai", "vllm" },
+	{ "dynamo.vllm", "vllm" },
+	{ "\nmodelArtifacts:", "vllm" },
 	{ "sglang.launch_server", "sglang" },
+	{ "dynamo.sglang", "sglang" },
+	{ "dynamo.trtllm", "trtllm" },
 	{ "sglang_router.launch_server", "sglang" },
 	{ "sglang serve ", "sglang" },
 	{ "trtllm-serve", "trtllm" },
@@ -154,6 +159,27 @@ static const struct {
 	{ "\ntensor-parallel-size:", "vllm" },
 };
 
+/* Commands that start a server: a text with those of two tools is of both. */
+static const struct {
+	const char *word, *format;
+} launches[] = {
+	{ "vllm serve ", "vllm" },
+	{ "-m vllm.entrypoints.", "vllm" },
+	{ "-m sglang.launch_server", "sglang" },
+	{ "sglang serve ", "sglang" },
+	{ "trtllm-serve ", "trtllm" },
+};
+
+/* Another kind that the text starts too, NULL where there is none. */
+static const char *second_kind(const char *text, const char *first)
+{
+	for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++)
+		if (strcmp(launches[i].format, first) != 0 &&
+		    strstr(text, launches[i].word))
+			return launches[i].format;
+	return NULL;
+}
+
 /* Ours: "model:" at the start of a line, with a name or a mapping behind it. */
 static bool is_scenario(const char *text)
 {
@@ -164,38 +190,79 @@ static bool is_scenario(const char *text)
 	return false;
 }
 
-/* Of text[1..length]; text[0] is there for signs of keys, which begin with the end of
- * the line before, and text[length + 1] for the end. */
-static const struct format_reader *sniff(char *text, size_t length)
+/* The last words of a path. */
+static bool ends_in(const char *path, const char *ending)
+{
+	size_t length = strlen(path), tail = strlen(ending);
+
+	return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+static bool is_markdown(const char *path, const char *text, size_t length)
+{
+	return ends_in(path, ".md") || ends_in(path, ".markdown") ||
+	       markdown_looks_like(text, length);
+}
+
+/* Of text[1..length], and another kind that it is too; text[0] is there for signs of
+ * keys, which begin with the end of the line before, and text[length + 1] for the end.
+ */
+static const struct format_reader *sniff(char *text, size_t length, bool markdown,
+					 const char **other)
 {
 	const struct format_reader *found = NULL;
 	bool own = false;
 
 	text[0] = '\n';
 	text[length + 1] = '\0';
+	if (markdown)
+		markdown_keep_code(text + 1, length);
 	for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++)
 		if (strstr(text, signs[i].word)) {
 			found = format_find(signs[i].format);
 			own = signs[i].word[0] == '\n';
 		}
 	/* a key of theirs is none of ours, whatever a note says */
-	return is_scenario(text) && !own ? NULL : found;
+	found = is_scenario(text) && !own ? NULL : found;
+	*other = found && second_kind(text, "") ? second_kind(text, found->name) : NULL;
+	return found;
 }
 
 enum { LOOK = 64 << 10 };
 
-const struct format_reader *format_sniff(const char *path)
+static const struct format_reader *sniff_file(const char *path, const char **other)
 {
 	FILE *stream = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
 	const struct format_reader *found = NULL;
 	char *text = stream ? malloc(LOOK + 2) : NULL;
 
-	if (text)
-		found = sniff(text, fread(text + 1, 1, LOOK, stream));
+	*other = NULL;
+	if (text) {
+		size_t length = fread(text + 1, 1, LOOK, stream);
+
+		found = sniff(text, length, is_markdown(path, text + 1, length), other);
+	}
 	free(text);
 	if (stream)
 		fclose(stream);
 	return found;
+}
+
+const struct format_reader *format_sniff(const char *path)
+{
+	const char *other;
+
+	return sniff_file(path, &other);
+}
+
+/* A file of two kinds is asked about. */
+static bool two_kinds(const char *path, const char *one, const char *other,
+		      struct error *error)
+{
+	return error_set(error, path, 1,
+			 "it starts servers of %s and of %s; import %s FILE or import "
+			 "%s FILE says which is meant",
+			 one, other, one, other);
 }
 
 /* A file of another kind has no key that this reader knows, and an estimate of it would
@@ -218,14 +285,16 @@ static bool took_any(const struct format_reader *reader, const char *path,
 			 first ? first : "");
 }
 
-static bool read_text(const struct format_reader *reader, const char *path,
-		      const char *text, size_t length, struct scenario *out,
-		      struct import_report *report, struct error *error)
+static bool read_text(const struct format_reader *reader, const char *path, char *text,
+		      size_t length, struct scenario *out, struct import_report *report,
+		      struct error *error)
 {
 	struct scenario made;
 
 	if (length == 0)
 		return error_set(error, path, 1, "the file is empty");
+	if (is_markdown(path, text, length))
+		markdown_keep_code(text, length);
 	if (!reader->read(&made, path, text, length, report, error)) {
 		/* what has no key of this kind is not short of a model */
 		if (report->nameless && report->count > 0)
@@ -269,6 +338,7 @@ static bool open_stream(const char *path, struct scenario *out,
 			struct import_report *report, struct error *error)
 {
 	const struct format_reader *reader = NULL;
+	const char *other = NULL;
 	size_t length;
 	char *text = stream_read_file(path, MAX_FILE_BYTES, &length, error), *head;
 	bool good;
@@ -280,12 +350,13 @@ static bool open_stream(const char *path, struct scenario *out,
 		size_t look = length < LOOK ? length : LOOK;
 
 		memcpy(head + 1, text, look);
-		reader = sniff(head, look);
+		reader = sniff(head, look, is_markdown(path, text, length), &other);
 	}
 	free(head);
 	path = stream_name(path);
-	good = reader ? read_text(reader, path, text, length, out, report, error)
-		      : scenario_parse(out, path, text, length, NULL, error);
+	good = other    ? two_kinds(path, reader->name, other, error)
+	       : reader ? read_text(reader, path, text, length, out, report, error)
+			: scenario_parse(out, path, text, length, NULL, error);
 	if (good && !reader)
 		kept_parse(path, text, length, report);
 	free(text);
@@ -297,7 +368,9 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 {
 	bool plan = share_is(name) || preset_find(PRESET_PLAN, name) != NULL,
 	     stream = !plan && is_stream(name);
-	const struct format_reader *reader = plan || stream ? NULL : format_sniff(name);
+	const char *other = NULL;
+	const struct format_reader *reader =
+		plan || stream ? NULL : sniff_file(name, &other);
 	struct import_report *room;
 	bool good;
 
@@ -308,6 +381,8 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 	}
 	if (!reader && !stream)
 		return false;
+	if (other)
+		return two_kinds(name, reader->name, other, error);
 	room = report ? report : calloc(1, sizeof *room);
 	if (!room)
 		return error_set(error, name, 0, "out of memory");

@@ -335,8 +335,12 @@ static bool find_all(struct finder *f, const char *text, size_t length)
 	struct shell_visitor visitor = { .context = f,
 					 .command = see_command,
 					 .document = see_document };
-	bool good = shell_read(&f->arguments, text, length, &visitor, f->error) &&
+	char *script = manifest_script(f->tool, f->file, text, length);
+	bool good = shell_read(&f->arguments, script ? script : text,
+			       script ? strlen(script) : length, &visitor, f->error) &&
 		    !f->broken;
+
+	free(script);
 
 	for (int i = 0; i < f->out->count && good; i++)
 		good = add_document(f, &f->out->item[i]);

@@ -173,6 +173,12 @@ static enum role role_of(const struct tool *tool, const struct pairs *flags)
 {
 	const struct pair *pair = pairs_find(flags, tool->role_flag);
 
+	/* NVIDIA Dynamo's words, beside those of the engine */
+	if (pairs_find(flags, "is-prefill-worker"))
+		return ROLE_PREFILL;
+	if (pairs_find(flags, "is-decode-worker"))
+		return ROLE_DECODE;
+
 	for (int role = ROLE_BOTH + 1; pair && role < ROLE_COUNT; role++)
 		if (strcasecmp(pair->value, tool->roles[role]) == 0)
 			return (enum role)role;
@@ -218,6 +224,25 @@ static bool join_pools(const struct mapped *m, const struct scenario *prefill,
 	       mapped_set_count(m, "gpus", m->out->cluster.gpus * decodes + own, NULL);
 }
 
+/* A recipe may serve several models: which one is read, and which another. */
+static void note_first(const struct server_commands *commands,
+		       const struct server_command *first, int64_t count,
+		       struct import_report *report)
+{
+	for (int i = 0; i < commands->count; i++)
+		if (strcmp(commands->item[i].checkpoint, first->checkpoint) != 0 &&
+		    commands->item[i].checkpoint[0] != '\0') {
+			import_note(report, IMPORT_ASSUMED, "commands",
+				    "the first of %lld is read, %.60s; another serves "
+				    "%.60s",
+				    (long long)count, first->checkpoint,
+				    commands->item[i].checkpoint);
+			return;
+		}
+	import_note(report, IMPORT_ASSUMED, "commands", "the first of %lld is read",
+		    (long long)count);
+}
+
 static bool read_commands(const struct tool *tool, struct server_commands *commands,
 			  struct scenario *out, struct import_report *report,
 			  struct error *error)
@@ -250,8 +275,7 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 			    "only the servers that %s are here: read as whole ones",
 			    decode ? "decode" : "prefill");
 	if (both && whole > 1)
-		import_note(report, IMPORT_ASSUMED, "commands",
-			    "the first of %lld is read", (long long)whole);
+		note_first(commands, main, whole, report);
 	note_assumed(&m);
 	note_flags(tool, &m);
 	return true;

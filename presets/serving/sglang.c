@@ -109,6 +109,8 @@ static int starts(const struct shell_word *words, int count)
 		const char *word = words[i].text;
 
 		if (strcmp(word, "sglang.launch_server") == 0 ||
+		    strcmp(word, "dynamo.sglang") == 0 ||
+		    strcmp(word, "dynamo.sglang.worker") == 0 ||
 		    strcmp(word, "sglang_router.launch_server") == 0 ||
 		    strstr(word, "sglang/launch_server.py"))
 			return i + 1;

@@ -4,6 +4,7 @@
 #ifndef PRESETS_SERVING_TOOL_H
 #define PRESETS_SERVING_TOOL_H
 
+#include "presets/document.h"
 #include "presets/pairs/mapping.h"
 #include "presets/script/notes.h"
 #include "presets/script/shell.h"
@@ -73,6 +74,12 @@ bool commands_read(const struct tool *tool, const char *file, const char *text,
 void commands_free(struct server_commands *commands);
 /* Whether the last part of a path is this. */
 bool word_is_program(const char *word, const char *program);
+
+/* --- manifest.c --- */
+/* The containers of a file for Kubernetes as a script with the same lines, to be freed;
+ * NULL where it is none. */
+char *manifest_script(const struct tool *tool, const char *file, const char *text,
+		      size_t length);
 
 /* --- checkpoint.c --- */
 /* How the published weights of this model are stored, unless the name of this

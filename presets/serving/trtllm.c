@@ -23,7 +23,7 @@ static const struct mapping rows[] = {
 	{ NULL, NULL, NULL, NULL, false },
 };
 
-static const char *const model_flags[] = { "model", NULL };
+static const char *const model_flags[] = { "model", "model_path", NULL };
 static const char *const aliases[] = { "tensor_parallel_size",
 				       "tp_size",
 				       "pipeline_parallel_size",
@@ -112,6 +112,8 @@ static int starts(const struct shell_word *words, int count)
 	for (int i = 0; i < count; i++) {
 		bool named = i + 1 < count && strcmp(words[i + 1].text, "serve") == 0;
 
+		if (strcmp(words[i].text, "dynamo.trtllm") == 0)
+			return i + 1;
 		if (!word_is_program(words[i].text, "trtllm-serve"))
 			continue;
 		if (i + 1 < count &&

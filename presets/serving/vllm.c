@@ -108,6 +108,8 @@ static const char *const switches[] = { "enable-expert-parallel",
 					"skip-tokenizer-init",
 					"generate",
 					"language-model-only",
+					"is-prefill-worker",
+					"is-decode-worker",
 					"enable-multimodal-encoder-data-parallel",
 					NULL };
 static const char *const launcher[] = { "nnodes",
@@ -141,6 +143,7 @@ static int starts(const struct shell_word *words, int count)
 			return i + 2;
 	for (int i = 0; i < count; i++)
 		if (strncmp(words[i].text, "vllm.entrypoints", 16) == 0 ||
+		    strcmp(words[i].text, "dynamo.vllm") == 0 ||
 		    strstr(words[i].text, "vllm-openai") ||
 		    strstr(words[i].text, "vllm/entrypoints/"))
 			return i + 1;

@@ -1,0 +1,14 @@
+/* markdown.h - the commands that a recipe in Markdown shows. */
+#ifndef PRESETS_MARKDOWN_H
+#define PRESETS_MARKDOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether a text has blocks of code between lines of ```. */
+bool markdown_looks_like(const char *text, size_t length);
+/* Leaves of the text the blocks alone, in the lines that they have; those of a shell,
+ * or where there are none, all. In place. */
+void markdown_keep_code(char *text, size_t length);
+
+#endif

@@ -1,0 +1,291 @@
+/* manifest.c - servers that Kubernetes starts, as the script that their containers are:
+ * manifests, graphs of NVIDIA Dynamo, values of llm-d's charts.
+ *
+ * Keys: Kubernetes' Container; DynamoGraphDeployment (spec.services, ai-dynamo/dynamo);
+ * values of llm-d-modelservice (modelArtifacts, prefill, decode). What stands in a
+ * file's line n stands in line n of the script too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/serving/tool.h"
+
+enum { MAX_REPLICAS = 16 };
+
+struct manifest {
+	const struct tool *tool;
+	FILE *out;
+	int line;          /* that is written */
+	const char *model; /* of llm-d, which its command is given */
+	bool pools;        /* some of them prefill only */
+	bool any;          /* a container was found */
+	enum role role;    /* of what is walked through */
+	const char *tp, *copies;
+};
+
+static const char *scalar(const struct node *map, const char *key)
+{
+	const struct node *node =
+		map && map->kind == NODE_MAP ? node_get(map, key) : NULL;
+
+	return node && node->kind == NODE_SCALAR ? node->text : NULL;
+}
+
+static void go_to(struct manifest *m, int line)
+{
+	for (; m->line < place_line(line); m->line++)
+		fputc('\n', m->out);
+}
+
+static void put_word(struct manifest *m, const char *word)
+{
+	fputc('\'', m->out);
+	for (; *word != '\0'; word++) {
+		if (*word == '\'')
+			fputs("'\\''", m->out);
+		else
+			fputc(*word, m->out);
+		m->line += *word == '\n';
+	}
+	fputc('\'', m->out);
+}
+
+/* The words of a list, or those of one text. A word that is a script stands as it is.
+ */
+static void put_list(struct manifest *m, const struct node *list, bool script)
+{
+	const struct node *node = list && list->kind == NODE_LIST ? list->child : list;
+
+	for (; node; node = list->kind == NODE_LIST ? node->next : NULL) {
+		if (node->kind != NODE_SCALAR)
+			continue;
+		if (script || strchr(node->text, '\n') || strstr(node->text, " -")) {
+			fprintf(m->out, " %s", node->text);
+			for (const char *c = node->text; *c != '\0'; c++)
+				m->line += *c == '\n';
+		} else {
+			fputc(' ', m->out);
+			put_word(m, node->text);
+		}
+	}
+}
+
+/* ["/bin/sh", "-c"]: what comes next is a script. */
+static bool is_shell(const struct node *command)
+{
+	const struct node *last =
+		command && command->kind == NODE_LIST ? command->child : NULL;
+
+	while (last && last->next)
+		last = last->next;
+	return last && last->kind == NODE_SCALAR && last->text[0] == '-' &&
+	       strchr(last->text, 'c') && strlen(last->text) <= 4;
+}
+
+static void put_environment(struct manifest *m, const struct node *container)
+{
+	const struct node *env = node_get(container, "env");
+
+	for (const struct node *item = env && env->kind == NODE_LIST ? env->child
+								     : NULL;
+	     item; item = item->next) {
+		const char *name = scalar(item, "name"), *value = scalar(item, "value");
+
+		if (!name || !value || strchr(value, '\n'))
+			continue;
+		fprintf(m->out, "%s=", name);
+		put_word(m, value);
+		fputs("; ", m->out);
+	}
+}
+
+static bool names_tool(const struct node *list, const char *sign)
+{
+	for (const struct node *node = list && list->kind == NODE_LIST ? list->child
+								       : NULL;
+	     node; node = node->next)
+		if (node->kind == NODE_SCALAR && strstr(node->text, sign))
+			return true;
+	return list && list->kind == NODE_SCALAR && strstr(list->text, sign);
+}
+
+/* What the image starts where the container only has arguments. */
+static void put_entry(struct manifest *m, const struct node *container,
+		      const struct node *command, const struct node *args)
+{
+	const char *image = scalar(container, "image"),
+		   *chart = scalar(container, "modelCommand");
+	bool serves = chart && strcmp(chart, "vllmServe") == 0;
+
+	if (command || names_tool(args, m->tool->sign))
+		return;
+	if (serves || (image && strstr(image, "vllm")))
+		fputs(" vllm serve", m->out);
+	else if (image && strstr(image, "sglang"))
+		fputs(" python -m sglang.launch_server", m->out);
+	if (serves && m->model)
+		fprintf(m->out, " %s", m->model);
+	if (serves && m->tp)
+		fprintf(m->out, " --tensor-parallel-size %s", m->tp);
+}
+
+static bool spans_lines(const struct node *list)
+{
+	for (const struct node *node = list && list->kind == NODE_LIST ? list->child
+								       : list;
+	     node; node = list->kind == NODE_LIST ? node->next : NULL)
+		if (node->kind == NODE_SCALAR && strchr(node->text, '\n'))
+			return true;
+	return false;
+}
+
+/* One server's command, in its role. */
+static void put_command(struct manifest *m, const struct node *container, bool script,
+			bool ends_here)
+{
+	const struct node *command = node_get(container, "command"),
+			  *args = node_get(container, "args");
+
+	if (!script) {
+		put_entry(m, container, command, args);
+		put_list(m, command, false);
+	}
+	put_list(m, args, script);
+	if (script && !args) /* the script is the last word of the command */
+		put_list(m, command, true);
+	if (m->pools && ends_here && m->role != ROLE_BOTH)
+		fprintf(m->out, " --%s %s", m->tool->role_flag,
+			m->tool->roles[m->role]);
+}
+
+static void put_container(struct manifest *m, const struct node *container)
+{
+	const struct node *command = node_get(container, "command"),
+			  *args = node_get(container, "args");
+	bool script = is_shell(command), ends_here;
+	long copies = m->copies ? strtol(m->copies, NULL, 10) : 1;
+
+	if (!command && !args && !scalar(container, "modelCommand"))
+		return;
+	m->any = true;
+	go_to(m, command ? command->line : args ? args->line : container->line);
+	put_environment(m, container);
+	/* flags can be added to a command, not to a script of many lines */
+	ends_here = !script || !spans_lines(args ? args : command);
+	put_command(m, container, script, ends_here);
+	/* further replicas are servers of their own */
+	for (long i = 1; ends_here && i < copies && i < MAX_REPLICAS; i++) {
+		fputs("; ", m->out);
+		put_command(m, container, script, true);
+	}
+	fputc('\n', m->out);
+	m->line++;
+}
+
+static bool says(const char *text, const char *word)
+{
+	return text && strcasestr(text, word) != NULL;
+}
+
+static enum role role_of(const struct node *node, enum role around)
+{
+	const char *kind = scalar(node, "subComponentType");
+
+	if (says(kind, "prefill") || says(node->key, "prefill"))
+		return ROLE_PREFILL;
+	if (says(kind, "decode") || says(node->key, "decode"))
+		return ROLE_DECODE;
+	return around;
+}
+
+/* Whether anything here only prefills. */
+static bool has_pools(const struct node *node)
+{
+	if (says(node->key, "prefill") && node->kind == NODE_MAP)
+		return true;
+	for (const struct node *child = node->child; child; child = child->next)
+		if (has_pools(child))
+			return true;
+	return false;
+}
+
+/* Depth is bounded by the document's. */
+static void walk(struct manifest *m, const struct node *node)
+{
+	const struct manifest outer = *m;
+	const char *copies = node->kind == NODE_MAP ? scalar(node, "replicas") : NULL;
+	const struct node *split =
+		node->kind == NODE_MAP ? node_get(node, "parallelism") : NULL;
+
+	m->copies = copies ? copies : m->copies;
+	m->tp = split && scalar(split, "tensor") ? scalar(split, "tensor") : m->tp;
+	m->role = role_of(node, m->role);
+	if (node->kind == NODE_MAP &&
+	    (node_get(node, "args") || node_get(node, "command") ||
+	     node_get(node, "modelCommand")))
+		put_container(m, node);
+	for (const struct node *child = node->child; child; child = child->next)
+		if (child->kind != NODE_SCALAR)
+			walk(m, child);
+	m->copies = outer.copies;
+	m->tp = outer.tp;
+	m->role = outer.role;
+}
+
+/* "hf://Qwen/Qwen3-32B" or "pvc://volume/models/Qwen3-32B". */
+static const char *find_model(const struct node *root)
+{
+	for (const struct node *one = root->child; one; one = one->next) {
+		const struct node *artifacts =
+			one->kind == NODE_MAP ? node_get(one, "modelArtifacts") : NULL;
+		const char *name = scalar(artifacts, "name"),
+			   *uri = scalar(artifacts, "uri");
+		const char *path = uri ? strstr(uri, "://") : NULL;
+
+		if (uri && strncmp(uri, "hf://", 5) == 0)
+			return uri + 5;
+		if (name || path)
+			return name ? name : path + 3;
+	}
+	return NULL;
+}
+
+static bool looks_like(const char *text, size_t length)
+{
+	static const char *const signs[] = { "\napiVersion:", "\nmodelArtifacts:",
+					     "\nservices:", "containers:",
+					     "mainContainer:" };
+
+	if (length > 11 && strncmp(text, "apiVersion:", 11) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++)
+		if (memmem(text, length, signs[i], strlen(signs[i])))
+			return true;
+	return false;
+}
+
+char *manifest_script(const struct tool *tool, const char *file, const char *text,
+		      size_t length)
+{
+	struct manifest m = { .tool = tool, .line = 1 };
+	struct document document;
+	char *script = NULL;
+	size_t size;
+
+	if (!looks_like(text, length) ||
+	    !document_parse_many(&document, file, text, length, NULL))
+		return NULL;
+	m.out = open_memstream(&script, &size);
+	if (m.out) {
+		m.model = find_model(document.root);
+		m.pools = has_pools(document.root);
+		walk(&m, document.root);
+		if (fclose(m.out) != 0 || !m.any) {
+			free(script);
+			script = NULL;
+		}
+	}
+	document_free(&document);
+	return script;
+}

@@ -1,0 +1,171 @@
+/* test_recipes.c - servers as Kubernetes starts them, recipes in Markdown, and files of
+ * two kinds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/formats.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+/* A text as a file of that name, by the door that tells the kinds apart. */
+static bool open_text(const char *name, const char *text, struct scenario *out,
+		      struct error *error)
+{
+	char path[64];
+	FILE *stream;
+	bool good;
+
+	snprintf(path, sizeof path, "/tmp/shardscope-%s", name);
+	stream = fopen(path, "w");
+	assert_non_null(stream);
+	fputs(text, stream);
+	fclose(stream);
+	memset(&report, 0, sizeof report);
+	good = format_open(path, out, &report, error);
+	remove(path);
+	return good;
+}
+
+static void test_graph(void **state)
+{
+	static const char head[] =
+		"apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nspec:\n"
+		"  services:\n    Frontend:\n      replicas: 1\n";
+	static const char decode[] =
+		"    VllmDecodeWorker:\n      replicas: 2\n      extraPodSpec:\n"
+		"        mainContainer:\n"
+		"          command: [python3, -m, dynamo.vllm]\n"
+		"          args: [--model, Qwen/Qwen3-32B, "
+		"--tensor-parallel-size, \"4\"]\n";
+	static const char prefill[] =
+		"    VllmPrefillWorker:\n      extraPodSpec:\n        mainContainer:\n"
+		"          command: [/bin/sh, -c]\n"
+		"          args:\n            - \"python3 -m dynamo.vllm --model "
+		"Qwen/Qwen3-32B -tp 2 --is-prefill-worker\"\n";
+	char text[2048];
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	snprintf(text, sizeof text, "%s%s%s", head, decode, prefill);
+	assert_true(open_text("graph.yaml", text, &s, &error));
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "disaggregated", "on");
+	expect(&s, "tp", "4");
+	expect(&s, "prefill_tp", "2");
+	expect(&s, "prefill_gpus", "2");
+	expect(&s, "gpus", "10");
+	/* alone it is a whole server, whatever its name */
+	snprintf(text, sizeof text, "%s%s", head, decode);
+	read_good("vllm", text, &s);
+	expect(&s, "disaggregated", "off");
+	expect(&s, "tp", "4");
+	/* errors name the line of the file */
+	snprintf(text, sizeof text, "%s%s", head,
+		 "    Worker:\n      mainContainer:\n        args: [python3, -m, "
+		 "dynamo.vllm, --model, nobody/has-this]\n");
+	read_refused("vllm", text, "file:9: no model 'nobody/has-this'");
+}
+
+static void test_chart(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "modelArtifacts:\n  uri: \"hf://Qwen/Qwen3-32B\"\n"
+		  "decode:\n  replicas: 1\n  parallelism:\n    tensor: 4\n"
+		  "  containers:\n  - name: vllm\n    modelCommand: vllmServe\n"
+		  "    args: [--max-model-len, \"32000\"]\n"
+		  "prefill:\n  replicas: 4\n  parallelism:\n    tensor: 1\n"
+		  "  containers:\n  - name: vllm\n    modelCommand: vllmServe\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "tp", "4");
+	expect(&s, "prefill_tp", "1");
+	expect(&s, "prefill_gpus", "4");
+	expect(&s, "gpus", "8");
+}
+
+/* Several documents, a script of many lines, and what the environment gives it. */
+static void test_deployment(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "apiVersion: v1\nkind: Service\n---\napiVersion: apps/v1\n"
+		  "kind: Deployment\nspec:\n  template:\n    spec:\n"
+		  "      containers:\n      - image: vllm/vllm-openai:latest\n"
+		  "        env:\n        - name: TP\n          value: \"8\"\n"
+		  "        command: [/bin/bash, -c]\n        args:\n        - |\n"
+		  "          set -e\n          vllm serve "
+		  "meta-llama/Llama-3.1-70B-Instruct \\\n"
+		  "            --tensor-parallel-size $TP\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-70b");
+	expect(&s, "tp", "8");
+	/* the image knows what it starts */
+	read_good("vllm",
+		  "containers:\n- image: vllm/vllm-openai:v0.9\n"
+		  "  args: [--model, meta-llama/Llama-3.1-8B, -tp, \"2\"]\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-8b");
+	expect(&s, "tp", "2");
+	read_good("sglang",
+		  "containers:\n- image: lmsysorg/sglang:latest\n"
+		  "  command: [python3, -m, sglang.launch_server]\n"
+		  "  args: [--model-path, meta-llama/Llama-3.1-8B, --tp, \"2\"]\n",
+		  &s);
+	expect(&s, "tp", "2");
+}
+
+static const char recipe[] =
+	"# A recipe\n\nUse `vllm serve nobody/has-this` to start.\n\n"
+	"```python\nprint('vllm serve nobody/else')\n```\n\n"
+	"```bash\n$ vllm serve openai/gpt-oss-20b --tensor-parallel-size 2\n```\n"
+	"and larger\n~~~\nvllm serve openai/gpt-oss-120b -tp 4\n~~~\n";
+
+static void test_markdown(void **state)
+{
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("recipe.md", recipe, &s, &error));
+	assert_string_equal(s.model.name, "gpt-oss-20b");
+	expect(&s, "tp", "2");
+	assert_true(noted(IMPORT_ASSUMED, "commands"));
+	/* by its look too, and prose alone starts nothing */
+	assert_true(open_text("recipe.txt", recipe, &s, &error));
+	assert_string_equal(s.model.name, "gpt-oss-20b");
+	assert_false(open_text("prose.md", "Use `vllm serve openai/gpt-oss-20b`.\n", &s,
+			       &error));
+}
+
+static void test_two_kinds(void **state)
+{
+	static const char both[] =
+		"vllm serve openai/gpt-oss-20b\n"
+		"python -m sglang.launch_server --model-path openai/gpt-oss-20b --tp 2\n";
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_false(open_text("both.sh", both, &s, &error));
+	assert_non_null(strstr(error.text, "of vllm and of sglang"));
+	read_good("sglang", both, &s);
+	expect(&s, "tp", "2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_graph),      cmocka_unit_test(test_chart),
+		cmocka_unit_test(test_deployment), cmocka_unit_test(test_markdown),
+		cmocka_unit_test(test_two_kinds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
