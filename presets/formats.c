@@ -10,6 +10,7 @@
 #include "presets/deepspeed/deepspeed.h"
 #include "presets/finetune/finetune.h"
 #include "presets/hf/hf_model.h"
+#include "presets/hf/quantisation.h"
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/markdown.h"
@@ -53,6 +54,7 @@ static bool hf_read(struct scenario *out, const char *file, const char *text,
 	       library_stack(&made, "megatron-core", &generic, error);
 	document_free(&document);
 	if (good) {
+		hf_quantised_beside(file, &made.model);
 		take_name(&made.model, file);
 		import_note(report, IMPORT_ASSUMED, "cluster", "dgx-h100");
 		import_note(report, IMPORT_ASSUMED, "stack", "megatron-core");

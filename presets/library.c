@@ -13,6 +13,7 @@
 #include "presets/data.h"
 #include "presets/folder.h"
 #include "presets/hf/hf_model.h"
+#include "presets/hf/quantisation.h"
 #include "presets/model_file.h"
 #include "presets/model_name.h"
 #include "presets/release.h"
@@ -349,6 +350,8 @@ bool library_model(struct model *out, const char *name, struct error *error)
 		return false;
 	good = read_model(out, &document, document.root, error);
 	document_free(&document);
+	if (good && !preset)
+		hf_quantised_beside(name, out);
 	if (good)
 		take_name(out->name, preset ? preset->name : name);
 	return good;

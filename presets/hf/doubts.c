@@ -1,6 +1,9 @@
 /* doubts.c - see doubts.h. */
 #include "presets/hf/doubts.h"
 
+#include "engine/knob/knob.h"
+#include "presets/hf/quantisation.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +19,8 @@ static const struct {
 	{ "compress_ratios",
 	  "compressed attention is read as full attention: its cache is overstated" },
 	{ "o_lora_rank", "the low-rank output projection is read as a full one" },
-	{ "block_configs", "unlike blocks are read as equal ones" },
+	{ "zero_expert_num",
+	  "experts that pass a token on: as many others are counted as on average" },
 	{ "attention_k_eq_v", "shared keys and values are counted apart" },
 	{ "ssm_cfg", "the state-space settings of this form are read in part" },
 	{ "sparse_attention_config",
@@ -104,10 +108,13 @@ static void note_structure(struct hf_reader *r, struct model *model)
 }
 
 /* It is the checkpoint's, which training does not start from in these bytes. */
-static void note_quantisation(struct hf_reader *r, const struct node *root)
+static void note_quantisation(struct hf_reader *r, const struct node *root,
+			      struct model *model)
 {
 	const struct node *config = node_get(r->config, "quantization_config");
 	const struct node *method;
+	const char *precision;
+	char why[MAX_NOTE];
 
 	if (!config)
 		config = node_get(root, "quantization_config");
@@ -115,6 +122,16 @@ static void note_quantisation(struct hf_reader *r, const struct node *root)
 	if (!config)
 		return;
 	hf_get(r, "quantization_config");
+	precision = hf_quantised(config, why, sizeof why);
+	for (int i = 0; precision && precision_words[i]; i++)
+		if (strcmp(precision_words[i], precision) == 0) {
+			model->precision = i;
+			import_note(r->report, IMPORT_TAKEN, "quantization_config",
+				    "%s weights of the checkpoint", precision);
+			if (why[0] != '\0')
+				approximate(r, model, "quantization_config", why);
+			return;
+		}
 	import_note(r->report, IMPORT_NOT_MODELLED, "quantization_config",
 		    "%s weights of the checkpoint",
 		    method && method->kind == NODE_SCALAR ? method->text : "quantised");
@@ -141,7 +158,7 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 	if (hf_count(r, "hidden_size_per_layer_input", 0) > 0)
 		approximate(r, model, "hidden_size_per_layer_input",
 			    "per-layer embeddings are left out");
-	note_quantisation(r, root);
+	note_quantisation(r, root, model);
 	if (node_get(root, "vision_config") || node_get(root, "audio_config"))
 		import_note(r->report, IMPORT_NOT_MODELLED, "vision_config",
 			    "the text part of %s only", model_type);

@@ -6,6 +6,7 @@
 
 #include "presets/hf/doubts.h"
 #include "presets/hf/layers.h"
+#include "presets/hf/quantisation.h"
 #include "presets/hf/reader.h"
 
 bool hf_model_recognised(const struct node *root)
@@ -169,6 +170,7 @@ static void read_shared_expert(struct hf_reader *r, struct moe *moe)
 static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 {
 	struct moe *moe = &model->moe;
+	int64_t zero;
 	bool llama4 = r->family && strcmp(r->family->model_type, "llama4") == 0;
 
 	moe->experts = hf_count(
@@ -188,10 +190,18 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 					  "experts_per_token moe_k moe_top_k "
 					  "top_k_experts moe_topk ffn_config.moe_top_k",
 					  1);
-	moe->expert_ffn = hf_count(r, "moe_intermediate_size expert_intermediate_size",
+	moe->expert_ffn = hf_count(r,
+				   "moe_intermediate_size expert_intermediate_size "
+				   "expert_ffn_hidden_size",
 				   (traits(r) & FAMILY_EXPERT_FFN) || llama4 ? ffn : 0);
 	if (moe->expert_ffn == 0)
 		moe->expert_ffn = ffn;
+	/* LongCat: so many more that pass a token on, of which the router picks too */
+	zero = hf_count(r, "zero_expert_num", 0);
+	if (zero > 0 && moe->experts > 0)
+		moe->experts_per_token = (2 * moe->experts_per_token * moe->experts +
+					  moe->experts + zero) /
+					 (2 * (moe->experts + zero));
 	moe->expert_latent =
 		hf_count(r, "moe_latent_size routed_expert_hidden_size", 0);
 	moe->expert_bias = (traits(r) & FAMILY_EXPERT_BIAS) != 0;
@@ -346,6 +356,11 @@ bool hf_model_read(const struct document *document, struct model *out,
 	struct model model = { 0 };
 	char model_type[MAX_NAME], why[MAX_NOTE];
 
+	if (hf_is_quantisation(root))
+		return error_set(error, document->file, root->line,
+				 "the quantisation of a checkpoint "
+				 "(hf_quant_config.json); give the config.json beside "
+				 "it, which is read with it");
 	if (!hf_model_recognised(root))
 		return error_set(error, document->file, root ? root->line : 0,
 				 "no model_type: not a Hugging Face config.json");

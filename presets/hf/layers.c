@@ -1,6 +1,8 @@
 /* layers.c - see layers.h. Each family writes its pattern in its own key. */
 #include "presets/hf/layers.h"
 
+#include "presets/hf/blocks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,6 +303,10 @@ void hf_read_layers(struct hf_reader *reader, struct model *model,
 {
 	struct pattern pattern = { 0 };
 
+	if (hf_has_blocks(reader)) {
+		hf_read_blocks(reader, model, base, layers);
+		return;
+	}
 	read_mixer_keys(reader, &pattern);
 	read_mlp_keys(reader, &pattern);
 	for (int64_t i = 0; i < layers && !reader->failed; i++) {

@@ -180,6 +180,9 @@ char *bridge_write(const struct scenario *scenario)
 	fputc('\n', out->body);
 	put_precision(out, &settled.plan);
 	megatron_write_model(&writer);
+	if (megatron_is_hybrid(&settled.model) &&
+	    settled.model.position == POSITION_LEARNED)
+		put_field(out, "position-embedding-type", "learned_absolute");
 	megatron_write_plan(&writer);
 	export_subject(scenario, title, sizeof title);
 	return export_end(out, "", "#", title);
@@ -432,6 +435,25 @@ bool bridge_looks_like(const char *text, size_t length)
 	return found >= 2;
 }
 
+/* Of what Bridge's providers have otherwise than Megatron's flags: a table of positions
+ * reaches as far as a sequence (gpt_provider.py), hybrids have none
+ * (mamba_provider.py). */
+static bool add_positions(struct arguments *arguments)
+{
+	const struct argument *seq = arguments_find(arguments, "seq-length");
+	const struct argument *hybrid =
+		arguments_find(arguments, "hybrid-layer-pattern");
+
+	if (!arguments_find(arguments, "hidden-size"))
+		return true;
+	if (hybrid && !arguments_find(arguments, "position-embedding-type") &&
+	    !arguments_add(arguments, "position-embedding-type", "none", hybrid->line))
+		return false;
+	return !seq || arguments_find(arguments, "max-position-embeddings") ||
+	       arguments_add(arguments, "max-position-embeddings", seq->value,
+			     seq->line);
+}
+
 bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t length,
 			   struct error *error)
 {
@@ -449,5 +471,7 @@ bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t
 			return false;
 		at += width + 1;
 	}
-	return true;
+	return add_positions(arguments) ||
+	       error_set(error, arguments->file, line, "more than %d settings",
+			 ARGUMENTS_MAX);
 }

@@ -126,7 +126,6 @@ static void read_outline(struct reader *r, struct model *m)
 	m->vocab = count(r, "padded-vocab-size", 0);
 	if (m->vocab == 0)
 		m->vocab = assumed(r, "vocab-size", 51200);
-	m->max_positions = count(r, "max-position-embeddings", 0);
 	m->tied_embeddings = !is_set(r, "untie-embeddings-and-output-weights");
 	m->gated_mlp = is_set(r, "swiglu");
 	m->activation = m->gated_mlp                ? ACTIVATION_SILU
@@ -140,6 +139,7 @@ static void read_outline(struct reader *r, struct model *m)
 			      ? POSITION_ROPE
 		      : says(r, "position-embedding-type", "none") ? POSITION_NONE
 								   : POSITION_LEARNED;
+	m->max_positions = count(r, "max-position-embeddings", 0);
 	m->dropout = dropout ? strtod(dropout->value, NULL) : 0.1;
 	m->mtp_layers = count(r, "mtp-num-layers", 0);
 }

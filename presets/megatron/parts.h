@@ -41,6 +41,8 @@ void megatron_settle(const struct scenario *scenario, struct scenario *settled,
 		     struct export_out *out);
 /* "torchrun --nproc-per-node 8 --nnodes 4". */
 void megatron_put_launcher(struct export_out *out, const struct scenario *scenario);
+/* Whether it has layers other than attention with an MLP behind. */
+bool megatron_is_hybrid(const struct model *m);
 /* What has no flag is said in out. */
 void megatron_write_model(const struct flag_writer *w);
 void megatron_write_plan(const struct flag_writer *w);

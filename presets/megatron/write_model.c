@@ -43,7 +43,7 @@ static const struct layer_kind *main_attention(const struct model *m)
 	return best;
 }
 
-static bool is_hybrid(const struct model *m)
+bool megatron_is_hybrid(const struct model *m)
 {
 	for (int k = 0; k < m->kinds; k++)
 		if ((m->kind[k].mixer != MIXER_ATTENTION &&
@@ -234,7 +234,7 @@ static void put_moe(const struct flag_writer *w)
 	}
 	/* the softmax of a single score is 1 whatever it is */
 	put_switch(w, "moe-router-pre-softmax", moe->experts_per_token == 1);
-	if (!is_hybrid(&w->scenario->model))
+	if (!megatron_is_hybrid(&w->scenario->model))
 		put_list(w, "moe-layer-freq", is_moe);
 }
 
@@ -331,7 +331,7 @@ void megatron_write_model(const struct flag_writer *w)
 	for (int k = 0; k < m->kinds; k++)
 		if (m->kind[k].mlp == MLP_DENSE)
 			ffn = m->kind[k].ffn;
-	if (is_hybrid(m))
+	if (megatron_is_hybrid(m))
 		put_pattern(w);
 	else
 		megatron_put_count(w, "num-layers", m->layers);

@@ -1,0 +1,183 @@
+/* test_hf_forms.c - config.json files that write layers block by block, and how
+ * checkpoints say that their weights are stored. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/knob/knob.h"
+#include "presets/hf/hf_model.h"
+#include "presets/library.h"
+#include "tests/support/close.h"
+
+static struct import_report report;
+
+static bool read_text(const char *text, struct model *model, struct error *error)
+{
+	struct document document;
+	bool good;
+
+	memset(&report, 0, sizeof report);
+	if (!document_parse(&document, "config.json", text, strlen(text), error))
+		return false;
+	good = hf_model_read(&document, model, &report, error);
+	document_free(&document);
+	return good;
+}
+
+/* LongCat-Flash (arXiv 2509.01322): 560 B, of which 27 B are active on average. */
+static void test_longcat(void **state)
+{
+	static const char text[] =
+		"{\"model_type\": \"longcat_flash\", \"num_layers\": 28,"
+		"\"hidden_size\": 6144, \"num_attention_heads\": 64,"
+		"\"ffn_hidden_size\": 12288, \"q_lora_rank\": 1536,"
+		"\"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128,"
+		"\"qk_rope_head_dim\": 64, \"v_head_dim\": 128,"
+		"\"n_routed_experts\": 512, \"expert_ffn_hidden_size\": 2048,"
+		"\"moe_topk\": 12, \"zero_expert_num\": 256, \"vocab_size\": 131072}";
+	struct model_counts counts;
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text(text, &model, &error));
+	model_count(&model, &counts);
+	assert_close(counts.total / 1e9, 560, 0.005);
+	assert_close(counts.active / 1e9, 27, 0.04);
+	assert_int_equal(model.moe.experts_per_token, 8);
+	assert_non_null(strstr(model.approximate, "experts that pass a token on"));
+}
+
+#define BLOCK(group, no_attention, mult, no_ffn)                                     \
+	"{\"attention\": {\"n_heads_in_group\": " group ", \"no_op\": " no_attention \
+	"}, \"ffn\": {\"ffn_mult\": " mult ", \"no_op\": " no_ffn "}}"
+
+static void test_blocks(void **state)
+{
+	static const char text[] =
+		"{\"model_type\": \"nemotron-nas\", \"hidden_size\": 8192,"
+		"\"num_hidden_layers\": 5, \"num_attention_heads\": 64,"
+		"\"vocab_size\": 1000, \"block_configs\": [" BLOCK("8", "false", "2.625", "false") "," BLOCK(
+			"8", "false", "5.25",
+			"false") "," BLOCK("null", "true", "1.3125",
+					   "false") "," BLOCK("null", "true", "null",
+							      "true") "," BLOCK("16",
+										"false",
+										"5.25",
+										"false") "]}";
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text(text, &model, &error));
+	/* the block without either is none */
+	assert_int_equal(model.layers, 4);
+	assert_int_equal(model.kind[model.layer[0]].ffn, 14336);
+	assert_int_equal(model.kind[model.layer[1]].ffn, 28672);
+	assert_int_equal(model.kind[model.layer[1]].attention.kv_heads, 8);
+	assert_int_equal(model.kind[model.layer[2]].mixer, MIXER_NONE);
+	assert_int_equal(model.kind[model.layer[2]].ffn, 7168);
+	assert_int_equal(model.kind[model.layer[3]].attention.kv_heads, 4);
+	assert_string_equal(model.approximate, "");
+	assert_false(read_text("{\"model_type\": \"nemotron-nas\", \"hidden_size\": 64,"
+			       "\"num_attention_heads\": 4, \"vocab_size\": 9,"
+			       "\"num_hidden_layers\": 1, \"block_configs\": [{}]}",
+			       &model, &error));
+	assert_non_null(strstr(error.text, "without attention or ffn"));
+}
+
+#define MODEL                                                                          \
+	"{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4," \
+	"\"num_hidden_layers\": 2, \"intermediate_size\": 128, \"vocab_size\": 100"
+
+static void test_quantised(void **state)
+{
+	static const struct {
+		const char *config, *precision;
+		bool mixed;
+	} forms[] = {
+		{ "\"quant_method\": \"fp8\"", "fp8", false },
+		{ "\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]",
+		  "fp8-block", false },
+		{ "\"quant_method\": \"mxfp4\"", "nvfp4", false },
+		{ "\"quant_method\": \"awq\", \"bits\": 4", "int4", false },
+		{ "\"quant_method\": \"gptq\", \"bits\": 8", "int8", false },
+		{ "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"", "nvfp4",
+		  false },
+		{ "\"quant_method\": \"modelopt\", \"quant_algo\": \"MIXED_PRECISION\","
+		  "\"quantized_layers\": {\"a\": {\"quant_algo\": \"FP8\"}}",
+		  "nvfp4", true },
+		{ "\"quant_method\": \"compressed-tensors\", \"config_groups\": "
+		  "{\"group_0\": {\"weights\": {\"num_bits\": 4, \"type\": \"int\"}}}",
+		  "int4", false },
+		{ "\"quant_method\": \"compressed-tensors\", \"config_groups\": "
+		  "{\"group_0\": {\"weights\": {\"num_bits\": 4, \"type\": \"float\"}},"
+		  "\"group_1\": {\"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}",
+		  "nvfp4", true },
+	};
+	struct error error;
+	struct model model;
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		snprintf(text, sizeof text, MODEL ", \"quantization_config\": {%s}}",
+			 forms[i].config);
+		assert_true(read_text(text, &model, &error));
+		assert_string_equal(precision_words[model.precision],
+				    forms[i].precision);
+		assert_int_equal(strstr(model.approximate, "differ in precision") !=
+					 NULL,
+				 forms[i].mixed);
+	}
+	assert_true(read_text(MODEL "}", &model, &error));
+	assert_string_equal(precision_words[model.precision], "bf16");
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *stream = fopen(path, "w");
+
+	assert_non_null(stream);
+	fputs(text, stream);
+	fclose(stream);
+}
+
+/* hf_quant_config.json says it beside a config.json, and is none itself. */
+static void test_beside(void **state)
+{
+	static const char quantisation[] =
+		"{\"producer\": {\"name\": \"modelopt\"}, \"quantization\": "
+		"{\"quant_algo\": \"FP8\", \"exclude_modules\": [\"lm_head\"]}}";
+	char folder[] = "/tmp/shardscope-XXXXXX", config[64], beside[64];
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(config, sizeof config, "%s/config.json", folder);
+	snprintf(beside, sizeof beside, "%s/hf_quant_config.json", folder);
+	put(config, MODEL "}");
+	put(beside, quantisation);
+	assert_true(library_model(&model, config, &error));
+	assert_string_equal(precision_words[model.precision], "fp8");
+	remove(config);
+	remove(beside);
+	rmdir(folder);
+	assert_false(read_text(quantisation, &model, &error));
+	assert_non_null(strstr(error.text, "config.json beside it"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_longcat),
+		cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_quantised),
+		cmocka_unit_test(test_beside),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
