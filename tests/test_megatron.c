@@ -149,6 +149,76 @@ static void test_megatron_launches(void **state)
 	expect(&s, "gpus", "16");
 }
 
+#define SHAPE                                                               \
+	"torchrun --nproc_per_node 8 %s --num-layers 8 --hidden-size 1024 " \
+	"--num-attention-heads 16 --seq-length 2048 "
+
+/* Flags that forks and older versions call otherwise. */
+static void test_forks(void **state)
+{
+	static const struct {
+		const char *flags, *knob, *value;
+	} forks[] = {
+		{ "--checkpoint-activations", "recompute", "full" },
+		{ "--activations-checkpoint-method uniform", "recompute", "full" },
+		{ "--bf16 --fp8-hybrid", "precision", "fp8" },
+		{ "--ds-sequence-parallel-size 4", "cp", "4" },
+		{ "--ds-sequence-parallel-size 4", "cp_kind", "ulysses" },
+		{ "--ds-sequence-parallel-size 1", "cp_kind", "ring" },
+		{ "--model-parallel-size 4", "tp", "4" },
+		{ "--model-parallel-size 4 --tensor-model-parallel-size 2", "tp", "2" },
+		{ "--batch-size 4", "mbs", "4" },
+		{ "--language-model-type 2b --decoder-seq-length 512", "seq", "512" },
+	};
+	static const struct {
+		const char *program, *flags, *why;
+	} doubts[] = {
+		{ "pretrain_bert.py", "", "an encoder" },
+		{ "pretrain_gpt.py", "--tokenizer-type BertWordPieceCase",
+		  "an encoder" },
+		{ "x/pretrain_retro.py", "", "retrieval" },
+		{ "pretrain_gpt.py", "--transformer-type huggingface", "Hugging Face" },
+		{ "pretrain_vlm.py", "--vision-model-type clip", "vision" },
+	};
+	char text[512];
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof forks / sizeof forks[0]; i++) {
+		snprintf(text, sizeof text, SHAPE "%s\n", "pretrain_gpt.py",
+			 forks[i].flags);
+		read_good("megatron", text, &s);
+		expect(&s, forks[i].knob, forks[i].value);
+		if (i + 1 < sizeof forks / sizeof forks[0])
+			assert_string_equal(s.model.approximate, "");
+	}
+	for (size_t i = 0; i < sizeof doubts / sizeof doubts[0]; i++) {
+		snprintf(text, sizeof text, SHAPE "%s\n", doubts[i].program,
+			 doubts[i].flags);
+		read_good("megatron", text, &s);
+		assert_non_null(strstr(s.model.approximate, doubts[i].why));
+	}
+	snprintf(text, sizeof text,
+		 SHAPE "--intermediate-size 3000 --attention-head-type multiquery "
+		       "--n-head-kv 4 --normalization rmsnorm "
+		       "--position-embedding-type rotary\n",
+		 "train.py");
+	read_good("megatron", text, &s);
+	assert_int_equal(s.model.kind[0].ffn, 3000);
+	assert_int_equal(s.model.kind[0].attention.kv_heads, 4);
+	assert_int_equal(s.model.norm, NORM_RMS);
+	assert_int_equal(s.model.position, POSITION_ROPE);
+	/* a list of experts, one count a mixture */
+	snprintf(text, sizeof text,
+		 SHAPE "--num-experts 32 32 64 64 --moe-expert-parallel-size 2 "
+		       "--mlp-type residual\n",
+		 "train.py");
+	read_good("megatron", text, &s);
+	assert_int_equal(s.model.moe.experts, 48);
+	assert_true(noted(IMPORT_APPROXIMATE, "num-experts"));
+	assert_true(s.model.moe.shared_ffn > 0);
+}
+
 /* Words of Megatron-DeepSpeed, and experts behind a narrower width. */
 static void test_megatron_deepspeed(void **state)
 {
@@ -552,6 +622,7 @@ int main(void)
 		cmocka_unit_test(test_blocks_are_of_a_chunk),
 		cmocka_unit_test(test_megatron_refused),
 		cmocka_unit_test(test_megatron_launches),
+		cmocka_unit_test(test_forks),
 		cmocka_unit_test(test_megatron_deepspeed),
 		cmocka_unit_test(test_megatron_latent_experts),
 		cmocka_unit_test(test_megatron_yaml),

@@ -66,13 +66,28 @@ static void lookups_that_lead_nowhere_are_absent(void **state)
 	assert_int_equal(s.model.kind[0].attention.head_dim, 128);
 }
 
+/* Falcon's own words say the order of a layer's parts, and nothing else. */
+static void falcon_is_parallel(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "name: megatron_falcon_gpt\n" TRAINER PLAN SHAPE
+		  "  mcore_customization_config:\n    parallel_attention: true\n"
+		  "    new_decoder_architecture: false\n",
+		  &s);
+	assert_true(s.model.parallel_block);
+	assert_true(s.model.shared_norm);
+}
+
 static void other_networks_need_a_model(void **state)
 {
 	static const char *const texts[] = {
 		"name: megatron_griffin\n" TRAINER PLAN SHAPE,
 		"name: megatron_x\n" TRAINER PLAN SHAPE "  mamba_ssm_ngroups: 8\n",
 		"name: megatron_x\n" TRAINER PLAN SHAPE
-		"  mcore_customization_config:\n    parallel_attention: true\n",
+		"  mcore_customization_config:\n    other_attention: true\n",
 	};
 	struct scenario s;
 
@@ -94,6 +109,7 @@ int main(void)
 		cmocka_unit_test(fields_and_lookups_are_read),
 		cmocka_unit_test(lookups_that_lead_nowhere_are_absent),
 		cmocka_unit_test(other_networks_need_a_model),
+		cmocka_unit_test(falcon_is_parallel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

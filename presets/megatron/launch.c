@@ -205,6 +205,21 @@ static void note_missing(const struct shell *shell)
 	}
 }
 
+/* "pretrain_bert.py": what the command starts. */
+static bool add_program(const struct launch *launch)
+{
+	for (int i = 0; i < launch->count; i++) {
+		const char *word = launch->word[i].text, *slash = strrchr(word, '/');
+		size_t length = strlen(word);
+
+		if (length > 3 && strcmp(word + length - 3, ".py") == 0)
+			return arguments_add(launch->arguments, "program",
+					     slash ? slash + 1 : word,
+					     launch->word[i].line);
+	}
+	return true;
+}
+
 static bool see_end(void *context, const struct shell *shell)
 {
 	struct launch *launch = context;
@@ -212,6 +227,7 @@ static bool see_end(void *context, const struct shell *shell)
 							    launch->word, launch->count)
 				      : add_arrays(shell);
 
+	good = good && add_program(launch);
 	launch->arguments->loop = launch->loop;
 	if (good)
 		note_world(shell);

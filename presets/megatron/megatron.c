@@ -40,6 +40,7 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 
 		if (strcmp(a->name, "primus-model") == 0 ||
 		    strcmp(a->name, "swift-task") == 0 || is_launcher(a->name) ||
+		    strcmp(a->name, "program") == 0 ||
 		    arguments_find(arguments, a->name) != a)
 			continue;
 		import_note(report, known ? IMPORT_TAKEN : IMPORT_NOT_MODELLED, a->name,
@@ -235,7 +236,10 @@ bool megatron_read(struct scenario *out, const char *file, const char *text,
 
 	if (!arguments_read(&arguments, file, text, length, report->given, error))
 		return false;
-	good = read_scenario(&arguments, &made, report, error);
+	good = megatron_rename(&arguments, report)
+		       ? read_scenario(&arguments, &made, report, error)
+		       : error_set(error, arguments.file, 1, "more than %d flags",
+				   ARGUMENTS_MAX);
 	arguments_free(&arguments);
 	if (good)
 		*out = made;

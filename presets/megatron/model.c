@@ -27,6 +27,10 @@ static const char *const model_flags[] = {
 	"expert-interval",
 	"moe-ffn-hidden-size",
 	"moe-shared-expert-intermediate-size",
+	"num-shared-experts",
+	"parallel-attention",
+	"mlp-type",
+	"transformer-type",
 	"moe-shared-expert-gate",
 	"moe-layer-freq",
 	"moe-latent-size",
@@ -142,6 +146,8 @@ static void read_outline(struct reader *r, struct model *m)
 	m->max_positions = count(r, "max-position-embeddings", 0);
 	m->dropout = dropout ? strtod(dropout->value, NULL) : 0.1;
 	m->mtp_layers = count(r, "mtp-num-layers", 0);
+	m->parallel_block = is_set(r, "parallel-attention");
+	m->shared_norm = says(r, "parallel-attention", "one norm");
 }
 
 static void read_moe(struct reader *r, struct model *m, int64_t ffn)
@@ -158,6 +164,10 @@ static void read_moe(struct reader *r, struct model *m, int64_t ffn)
 	moe->expert_ffn = count(r, "moe-ffn-hidden-size", ffn);
 	moe->expert_latent = count(r, "moe-latent-size", 0);
 	moe->shared_ffn = count(r, "moe-shared-expert-intermediate-size", 0);
+	if (moe->shared_ffn == 0)
+		moe->shared_ffn = count(r, "num-shared-experts", 0) * moe->expert_ffn;
+	if (says(r, "mlp-type", "residual"))
+		moe->shared_ffn = ffn;
 	moe->shared_experts = moe->shared_ffn > 0;
 	moe->shared_gate = is_set(r, "moe-shared-expert-gate");
 	moe->group_limit = count(r, "moe-router-group-topk", 0);
@@ -402,6 +412,9 @@ bool megatron_model(const struct arguments *arguments, struct model *out,
 	if (is_set(&r, "experimental-attention-variant"))
 		snprintf(m.approximate, sizeof m.approximate,
 			 "an experimental attention variant is read as full attention");
+	if (megatron_doubt(arguments))
+		snprintf(m.approximate, sizeof m.approximate, "%s",
+			 megatron_doubt(arguments));
 	if (!model_sound(&m, why, sizeof why))
 		return error_set(error, arguments->file, 1, "%s", why);
 	*out = m;

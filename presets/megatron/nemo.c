@@ -108,13 +108,19 @@ static bool is_plain(const struct nemo *n)
 	static const char *const keys[] = { "mamba_ssm_ngroups",
 					    "hybrid_override_pattern",
 					    "hybrid_attention_ratio",
-					    "mcore_customization_config",
 					    "retro",
 					    "encoder",
 					    "decoder",
 					    "mm_cfg" };
 	const char *name = member(n, n->root, "name");
+	const struct node *custom = node_get(n->model, "mcore_customization_config");
 
+	/* all that it customises is Falcon's order of parts, which is read */
+	for (const struct node *node = custom ? custom->child : NULL; node;
+	     node = node->next)
+		if (strcmp(node->key, "parallel_attention") != 0 &&
+		    strcmp(node->key, "new_decoder_architecture") != 0)
+			return false;
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && name; i++)
 		if (strstr(name, kinds[i]))
 			return false;
@@ -162,6 +168,18 @@ static bool is_shape(const struct node *node)
 	for (char *at = flag; *at; at++)
 		*at = *at == '_' ? '-' : *at;
 	return megatron_model_flag(flag);
+}
+
+/* Attention beside the MLP, behind one norm unless the architecture is the new one. */
+static bool add_order(const struct nemo *n)
+{
+	const struct node *custom = node_get(n->model, "mcore_customization_config");
+
+	return !is_true(member(n, custom, "parallel_attention")) ||
+	       put(n, "parallel-attention",
+		   is_true(member(n, custom, "new_decoder_architecture")) ? "two norms"
+									  : "one norm",
+		   custom->line);
 }
 
 static bool add_name(const struct nemo *n)
@@ -247,7 +265,7 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 	good = add_name(&n);
 	for (const struct node *node = n.model->child; node && good; node = node->next)
 		good = (!n.plain && is_shape(node)) || add_field(&n, node);
-	if (!good || !add_precision(&n) || !add_optimizer(&n))
+	if (!good || !add_order(&n) || !add_precision(&n) || !add_optimizer(&n))
 		return error_set(error, arguments->file, root->line,
 				 "more than %d flags", ARGUMENTS_MAX);
 	devices = member(&n, trainer, "devices");

@@ -21,6 +21,11 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 /* Whether the reader above understands this flag beside those of flags.h. */
 bool megatron_plan_flag(const char *name);
 
+/* Flags of forks and older versions become those of Megatron-LM. */
+bool megatron_rename(struct arguments *arguments, struct import_report *report);
+/* Why the network is not the one that the flags describe; NULL: nothing says so. */
+const char *megatron_doubt(const struct arguments *arguments);
+
 /* What ms-swift has otherwise, where the launch is one of its own. */
 bool swift_settle(const struct arguments *arguments, struct scenario *out,
 		  struct import_report *report, struct error *error);

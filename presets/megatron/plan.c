@@ -63,6 +63,7 @@ static const char *const plan_flags[] = {
 	"train-iters",
 	"world-size",
 	"encoder-seq-length",
+	"decoder-seq-length",
 	"nnodes",
 	"nproc-per-node",
 	NULL,
@@ -200,7 +201,15 @@ static bool take_flag(struct reader *r, const struct flag *flag)
 static bool read_batch(struct reader *r)
 {
 	const struct argument *seq = find(r, "encoder-seq-length");
+	/* of a model with eyes, --seq-length is that of an image */
+	const struct argument *text = is_set(r, "language-model-type") ||
+						      is_set(r, "vision-model-type") ||
+						      is_set(r, "img-h")
+					      ? find(r, "decoder-seq-length")
+					      : NULL;
 
+	if (text && !set(r, "seq", text->value, text))
+		return false;
 	if (!is_set(r, "micro-batch-size")) {
 		import_note(r->report, IMPORT_ASSUMED, "mbs", "1");
 		if (!set(r, "mbs", "1", NULL))

@@ -1,0 +1,169 @@
+/* forks.c - flags that forks and older versions of Megatron call otherwise.
+ *
+ * Sources: microsoft/Megatron-DeepSpeed, megatron/arguments.py (num-key-value-heads,
+ * ds-sequence-parallel-size, checkpoint-activations, mlp-type, normalization in small
+ * letters); alibaba/Pai-Megatron-Patch, megatron_patch/arguments.py (intermediate-size,
+ * n-head-kv, shared-moe-ffn-hidden-size); Megatron-LM up to v3.0 (model-parallel-size,
+ * activations-checkpoint-method, fp8-hybrid).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/megatron/parts.h"
+
+/* A flag, of one value or (NULL) of any, is this one, with that value or (NULL) its
+ * own; a switch may come with it. */
+static const struct renamed {
+	const char *name, *value, *as, *with, *also;
+} table[] = {
+	{ "intermediate-size", NULL, "ffn-hidden-size", NULL, NULL },
+	{ "n-head-kv", NULL, "num-query-groups", NULL, "group-query-attention" },
+	{ "num-key-value-heads", NULL, "num-query-groups", NULL,
+	  "group-query-attention" },
+	{ "attention-head-type", "multiquery", "num-query-groups", "1",
+	  "group-query-attention" },
+	{ "position-embedding-type", "rotary", "position-embedding-type", "rope",
+	  NULL },
+	{ "use-llama2-rotary-position-embeddings", NULL,
+	  "use-rotary-position-embeddings", NULL, NULL },
+	{ "normalization", "rmsnorm", "normalization", "RMSNorm", NULL },
+	{ "checkpoint-activations", NULL, "recompute-granularity", "full", NULL },
+	{ "activations-checkpoint-method", NULL, "recompute-granularity", "full",
+	  NULL },
+	{ "fp8-hybrid", NULL, "fp8-format", "hybrid", NULL },
+	{ "fp8-e4m3", NULL, "fp8-format", "e4m3", NULL },
+	{ "ds-sequence-parallel-size", NULL, "context-parallel-size", NULL, NULL },
+	{ "model-parallel-size", NULL, "tensor-model-parallel-size", NULL, NULL },
+	{ "batch-size", NULL, "micro-batch-size", NULL, NULL },
+	{ "shared-moe-ffn-hidden-size", NULL, "moe-shared-expert-intermediate-size",
+	  NULL, NULL },
+};
+
+static bool rename_one(struct arguments *arguments, int index,
+		       const struct renamed *row)
+{
+	struct argument *a = &arguments->item[index];
+	int line = a->line;
+	const struct argument *own = arguments_find(arguments, row->as);
+
+	if (own && strcmp(a->name, row->as) != 0)
+		return true;
+	/* Falcon's: multiquery is a word of all that share, n-head-kv the number */
+	if (row->also && row->with && arguments_find(arguments, "n-head-kv"))
+		return true;
+	if (strcmp(a->name, "ds-sequence-parallel-size") == 0 &&
+	    strcmp(a->value, "1") != 0 &&
+	    !arguments_add(arguments, "cp-comm-type", "a2a", line))
+		return false;
+	a = &arguments->item[index]; /* the list may have moved */
+	a->name = row->as;
+	a->value = row->with ? row->with : a->value;
+	return !row->also || arguments_find(arguments, row->also) ||
+	       arguments_add(arguments, row->also, "", line);
+}
+
+/* "64 64 128 128" of Megatron-DeepSpeed's pyramid: experts of each mixture. Their mean
+ * is counted where they differ; returns how many kinds there are. */
+static bool level_experts(struct arguments *arguments, struct import_report *report)
+{
+	const struct argument *found = arguments_find(arguments, "num-experts");
+	const char *at = found ? found->value : "";
+	long long sum = 0, first = 0;
+	int count = 0;
+	bool differ = false;
+	char text[24], *end;
+
+	for (; *at != '\0'; at = end + strspn(end, " ")) {
+		long long value = strtoll(at, &end, 10);
+
+		if (end == at || value < 1 || value > 1 << 20)
+			return true; /* refused where it is read */
+		first = count == 0 ? value : first;
+		differ = differ || value != first;
+		sum += value;
+		count++;
+	}
+	if (count < 2)
+		return true;
+	if (differ)
+		import_note(report, IMPORT_APPROXIMATE, "num-experts",
+			    "mixtures of %s experts: their mean is counted",
+			    found->value);
+	snprintf(text, sizeof text, "%lld", (sum + count / 2) / count);
+	return arguments_add(arguments, "num-experts", text, found->line);
+}
+
+bool megatron_rename(struct arguments *arguments, struct import_report *report)
+{
+	int count = arguments->count;
+
+	for (int i = 0; i < count; i++)
+		for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
+			const struct argument *a = &arguments->item[i];
+
+			if (strcmp(a->name, table[k].name) == 0 &&
+			    (!table[k].value ||
+			     strcmp(a->value, table[k].value) == 0)) {
+				if (!rename_one(arguments, i, &table[k]))
+					return false;
+				break;
+			}
+		}
+	return level_experts(arguments, report);
+}
+
+/* What a script starts, and flags that only such a program has, say that the network is
+ * another one than the flags alone describe. */
+const char *megatron_doubt(const struct arguments *arguments)
+{
+	static const struct {
+		const char *part, *why;
+	} programs[] = {
+		{ "bert",
+		  "an encoder: its attention looks both ways, and is counted as "
+		  "causal" },
+		{ "t5", "encoder-decoder: read as its decoder only" },
+		{ "retro", "retrieval: its encoder and cross attention are left out" },
+		{ "vision", "a vision model: read as a text model of its layers" },
+		{ "_vlm", "the vision part is left out" },
+		{ "llava", "the vision part is left out" },
+		{ "huggingface",
+		  "a model of Hugging Face behind Megatron's flags: what "
+		  "its class has otherwise is left out" },
+	};
+	static const struct {
+		const char *flag, *value, *why;
+	} flags[] = {
+		{ "transformer-type", "huggingface",
+		  "a model of Hugging Face behind Megatron's flags: what its class has "
+		  "otherwise is left out" },
+		{ "bert-no-binary-head", NULL,
+		  "an encoder: its attention looks both ways, and is counted as "
+		  "causal" },
+		{ "tokenizer-type", "BertWordPieceCase",
+		  "an encoder: its attention looks both ways, and is counted as "
+		  "causal" },
+		{ "tokenizer-type", "BertWordPieceLowerCase",
+		  "an encoder: its attention looks both ways, and is counted as "
+		  "causal" },
+		{ "retro-project-dir", NULL,
+		  "retrieval: its encoder and cross attention are left out" },
+		{ "vision-model-type", NULL, "the vision part is left out" },
+		{ "language-model-type", NULL, "the vision part is left out" },
+		{ "mlp-type", "residual",
+		  "a dense MLP beside the experts is counted as a shared one" },
+	};
+	const struct argument *program = arguments_find(arguments, "program");
+
+	for (size_t i = 0; program && i < sizeof programs / sizeof programs[0]; i++)
+		if (strstr(program->value, programs[i].part))
+			return programs[i].why;
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+		const struct argument *a = arguments_find(arguments, flags[i].flag);
+
+		if (a && (!flags[i].value || strcmp(a->value, flags[i].value) == 0))
+			return flags[i].why;
+	}
+	return NULL;
+}
