@@ -204,18 +204,20 @@ static cJSON *time_of_stage(const struct stage_time *t)
 	return o;
 }
 
-static void add_stages(cJSON *root, const struct estimate *e)
+static void add_stages(cJSON *root, int mode, const struct estimate *e)
 {
 	cJSON *memory, *time;
 
 	if (!e->legal)
 		return;
 	memory = cJSON_AddArrayToObject(cJSON_GetObjectItem(root, "memory"), "stages");
-	time = cJSON_AddArrayToObject(cJSON_GetObjectItem(root, "time"), "stages");
-	for (int i = 0; i < e->stages; i++) {
+	for (int i = 0; i < e->stages; i++)
 		cJSON_AddItemToArray(memory, memory_of_stage(&e->stage[i]));
+	if (mode == MODE_INFERENCE)
+		return; /* a server has no step that its stages share */
+	time = cJSON_AddArrayToObject(cJSON_GetObjectItem(root, "time"), "stages");
+	for (int i = 0; i < e->stages; i++)
 		cJSON_AddItemToArray(time, time_of_stage(&e->stage_time[i]));
-	}
 }
 
 /* Words, and the short names that scripts know. */
@@ -250,7 +252,7 @@ cJSON *report_object(const struct scenario *scenario, const struct estimate *est
 		cJSON_AddStringToObject(model, "approximate", approximate);
 	else
 		cJSON_AddNullToObject(model, "approximate");
-	add_stages(root, estimate);
+	add_stages(root, scenario->plan.mode, estimate);
 	return root;
 }
 

@@ -31,7 +31,8 @@ enum operand {
 	OPERAND_SHELL,
 	OPERAND_LESSON, /* its name or a file */
 	OPERAND_VERB,   /* of the command lesson */
-	OPERAND_NUMBER  /* a key of the metric table or a knob's */
+	OPERAND_SCHEMA,
+	OPERAND_NUMBER /* a key of the metric table or a knob's */
 };
 
 struct own_option;
@@ -136,14 +137,13 @@ void operand_words(enum operand operand,
 
 extern const struct own_option eval_options[], check_options[], explain_options[],
 	explore_options[], search_options[], sweep_options[], screen_options[],
-	export_options[], calibrate_options[], validate_options[], lesson_options[],
-	compare_options[], learn_options[];
-
-extern const struct own_option challenge_options[];
+	list_options[], export_options[], calibrate_options[], validate_options[],
+	lesson_options[], compare_options[], learn_options[], challenge_options[];
 
 int command_eval(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_schema(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_screen(int argc, char **argv);

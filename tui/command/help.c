@@ -6,6 +6,7 @@
 #include "engine/knob/knob.h"
 #include "presets/formats.h"
 #include "presets/library.h"
+#include "presets/schema.h"
 #include "tui/command.h"
 #include "tui/command/lesson.h"
 #include "tui/explorer/export.h"
@@ -57,6 +58,10 @@ void operand_words(enum operand operand,
 	case OPERAND_VERB:
 		for (int i = 0; lesson_verb(i); i++)
 			each(context, lesson_verb(i), "");
+		break;
+	case OPERAND_SCHEMA:
+		for (int i = 0; schema_name(i); i++)
+			each(context, schema_name(i), "");
 		break;
 	case OPERAND_NUMBER:
 		for (int i = 0; i < metric_count(); i++)

@@ -6,6 +6,7 @@
 #include "engine/advice/advice.h"
 #include "engine/knob/finding.h"
 #include "presets/library.h"
+#include "presets/report_list.h"
 #include "tui/command.h"
 
 static int kind_of(const char *name)
@@ -48,15 +49,38 @@ static int list_rules(void)
 	return command_finish(STATUS_GOOD);
 }
 
+const struct own_option list_options[] = {
+	{ "json", NULL, "one JSON object", NULL },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static int list_json(int kind)
+{
+	char *text = report_presets((enum preset_kind)kind);
+	struct error error = { "" };
+
+	if (!text)
+		return command_fail(&error);
+	fputs(text, stdout);
+	free(text);
+	return command_finish(STATUS_GOOD);
+}
+
 int command_list(int argc, char **argv)
 {
 	const struct preset *list;
-	int kind = argc == 2 ? kind_of(argv[1]) : -1, count, width = 0;
+	bool json = argc == 3 &&
+		    (strcmp(argv[2], "--json") == 0 || strcmp(argv[1], "--json") == 0);
+	const char *name =
+		argc == 2 || json ? argv[json && argv[1][0] == '-' ? 2 : 1] : "";
+	int kind = kind_of(name), count, width = 0;
 
 	if (is_help(argc, argv))
 		return command_help(command_find("list"));
-	if (argc == 2 && strcmp(argv[1], "rules") == 0)
+	if (strcmp(name, "rules") == 0 && !json)
 		return list_rules();
+	if (kind >= 0 && json)
+		return list_json(kind);
 	if (kind < 0)
 		return usage("list");
 	count = preset_list((enum preset_kind)kind, &list);

@@ -1,0 +1,11 @@
+/* report_list.h - what there is of a kind of preset, as JSON. */
+#ifndef PRESETS_REPORT_LIST_H
+#define PRESETS_REPORT_LIST_H
+
+#include "presets/library.h"
+
+/* The object of `list KIND --json`, with a newline, to be freed: names, titles, and for
+ * models their Hugging Face id and the names that share their shape. */
+char *report_presets(enum preset_kind kind);
+
+#endif
