@@ -343,8 +343,9 @@ static void test_attention_sees_windows_and_documents(void **state)
 }
 
 /* Flash kernels reach a stated share less with heads of 64 and narrower ones. */
-/* Two samples on two ranks of a ring hold as many tokens as one sample on one, but their
- * kernels see half of it, and what comes by is summed. Whole sequences cost the same. */
+/* Two samples on two ranks of a ring hold as many tokens as one sample on one, but
+ * their kernels see half of it, and what comes by is summed. Whole sequences cost the
+ * same. */
 static void test_a_ring_runs_smaller_kernels(void **state)
 {
 	struct scenario s;

@@ -245,7 +245,8 @@ static void test_a_front_falls(void **state)
  * the best of them, and none of two rows has the same degrees. */
 static void test_rows_are_ideas(void **state)
 {
-	cJSON *root = json_of("search --model llama3.1-8b --cluster dgx-h100 --gpus 64 --json", 0);
+	cJSON *root = json_of(
+		"search --model llama3.1-8b --cluster dgx-h100 --gpus 64 --json", 0);
 	cJSON *ideas, *idea;
 	int plans = 0;
 

@@ -187,7 +187,7 @@ struct explorer {
 	int speed; /* index in the table of speeds */
 
 	struct course *course; /* a lesson that is open (explorer/course.h), or NULL */
-	bool offers;           /* lessons, to somebody who starts it for the first time */
+	bool offers; /* lessons, to somebody who starts it for the first time */
 
 	struct estimate *scratch;
 	/* What the last frame has put where; written by who draws, through the canvas.
@@ -207,7 +207,8 @@ unsigned explorer_handle(struct explorer *explorer, struct action action);
 /* Text from the clipboard, its first bytes and how many it had: goes where text is
  * typed, and nowhere else. */
 unsigned explorer_paste(struct explorer *explorer, const char *text, size_t bytes);
-/* Whether keys are characters: in a field, and in a lesson, which has keys of its own. */
+/* Whether keys are characters: in a field, and in a lesson, which has keys of its own.
+ */
 bool explorer_is_typing(const struct explorer *explorer);
 /* Recompute what the changes call for; explorer_handle() does not. */
 void explorer_update(struct explorer *explorer);
@@ -328,7 +329,8 @@ unsigned preview_copy(struct explorer *explorer);
 void search_begin(struct explorer *explorer);
 /* One slice; true while there is more. */
 bool search_slice(struct explorer *explorer);
-/* Holds the plan under the cursor, or the one that the filter names, against the best. */
+/* Holds the plan under the cursor, or the one that the filter names, against the best.
+ */
 void search_compare_chosen(struct explorer *explorer);
 /* Opens the row under the cursor, if others like it are folded into it. */
 bool search_open_row(struct explorer *explorer);

@@ -52,7 +52,8 @@ struct graph_operator {
 	enum dimension dimension;
 	enum collective_kind collective;
 	enum algorithm algorithm;
-	double call_bytes, remote_bytes; /* of the busiest rank; see struct collective */
+	double call_bytes,
+		remote_bytes; /* of the busiest rank; see struct collective */
 	const struct group *group;
 	double payload_bytes, sent_bytes, network_bytes; /* of one call */
 	int forward_calls, backward_calls;

@@ -12,8 +12,7 @@ static bool parts_alike(const struct scenario *a, const struct scenario *b)
 	const struct plan *p = &a->plan, *q = &b->plan;
 
 	return a->cluster.gpus == b->cluster.gpus && p->tp == q->tp && p->sp == q->sp &&
-	       p->pp == q->pp &&
-	       p->ep == q->ep && scenario_etp(a) == scenario_etp(b) &&
+	       p->pp == q->pp && p->ep == q->ep && scenario_etp(a) == scenario_etp(b) &&
 	       p->global_batch == q->global_batch && p->seq_len == q->seq_len &&
 	       p->micro_batch * q->cp == q->micro_batch * p->cp;
 }

@@ -60,7 +60,7 @@ struct pass {
 struct serve_context {
 	const struct scenario *scenario;
 	struct engine_shape shape;
-	struct mesh mesh;    /* of one engine */
+	struct mesh mesh; /* of one engine */
 	struct fabric fabric;
 	double weight_bytes; /* per element of a large matrix */
 	double kv_bytes;     /* per element of the cache */
