@@ -325,7 +325,7 @@ static void test_groups_are_told_by_letters(void **state)
 	s.canvas.colour = true;
 	s.canvas.glyphs = GLYPHS_FULL;
 	s.explorer.view = VIEW_TOPOLOGY;
-	stage_shows(&s, "@ t t t t t t t\n");
+	stage_shows(&s, "@ t t t ");
 	stage_shows(&s, "d \u00b7 \u00b7");
 	stage_shows(&s, "p PP  4 ranks");
 	stage_close(&s);
@@ -676,7 +676,7 @@ static void test_one_is_counted_as_one(void **state)
 	stage_type(&s, "2");
 	stage_shows(&s, "1 engine of 1 GPU, ");
 	stage_type(&s, "6");
-	stage_shows(&s, "1 GPU, 8 a node");
+	stage_shows(&s, "1 GPU, 8 per node");
 	stage_close(&s);
 	stage_open(&s, "llama3-8b-8-h100", 120, 36);
 	stage_type(&s, "3");

@@ -135,7 +135,16 @@ static void test_a_knob_is_chosen_and_turned(void **state)
 	stage_close(&s);
 }
 
-/* The row under the mouse becomes the lit one, scrolled or not. */
+static bool is_blank(const struct stage *s, struct rect rect, int y)
+{
+	for (int x = rect.x; x < rect.x + rect.width; x++)
+		if (s->canvas.cell[y * s->canvas.width + x].code != ' ')
+			return false;
+	return true;
+}
+
+/* The row under the mouse becomes the lit one, scrolled or not; what stands behind a
+ * blank row is another list or a picture. */
 static void check_rows(struct stage *s, enum view_id view, int from)
 {
 	struct rect rect;
@@ -149,6 +158,8 @@ static void check_rows(struct stage *s, enum view_id view, int from)
 		for (int y = rect.y + from; y < rect.y + rect.height; y++) {
 			int was = s->explorer.state[view].cursor;
 
+			if (is_blank(s, rect, y))
+				break;
 			s->explorer.pane = PANE_KNOBS;
 			click(s, rect.x + 4, y);
 			if (s->explorer.state[view].cursor == was)

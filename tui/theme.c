@@ -84,6 +84,7 @@ static const uint32_t glyph_table[GLYPH_COUNT][GLYPHS_COUNT] = {
 	[GLYPH_TIMES]        = { 'x',  'x',    0x00d7 },
 	[GLYPH_MIDDOT]       = { '.',  0x00b7, 0x00b7 },
 	[GLYPH_FREE]         = { '-',  0x00b7, 0x00b7 },
+	[GLYPH_LINK]         = { '=',  0x2550, 0x2550 },
 	[GLYPH_LIMIT]        = { '|',  0x2502, 0x2503 },
 };
 

@@ -89,6 +89,7 @@ enum glyph {
 	GLYPH_TIMES,
 	GLYPH_MIDDOT,
 	GLYPH_FREE,  /* what a bar leaves free; idle time has the dot */
+	GLYPH_LINK,  /* of a network, between boxes */
 	GLYPH_LIMIT, /* a capacity line */
 	GLYPH_COUNT
 };

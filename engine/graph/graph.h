@@ -26,13 +26,17 @@ enum operator_kind {
 	OPERATOR_COUNT
 };
 
+/* Of a mixture of experts: tokens take both ways, and their sum goes on. */
+enum graph_branch { BRANCH_NONE, BRANCH_ROUTED, BRANCH_SHARED };
+
 /* One operator or collective for one micro-batch. FLOPs and bytes are those of this
  * rank; weights are elements. */
 struct graph_operator {
 	enum operator_kind kind;
 	const char *name;            /* "qkv projection" */
 	double rows, columns, inner; /* GEMM M, N, K; else rows x columns */
-	double groups;               /* grouped GEMM: local experts, else 1 */
+	enum graph_branch branch;
+	double groups; /* grouped GEMM: local experts, else 1 */
 	double forward_flops, input_grad_flops, weight_grad_flops;
 	double forward_bytes, backward_bytes; /* memory traffic */
 	double weights;                       /* held by this rank */

@@ -236,6 +236,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	const struct graph_context bare = without_adapters(c);
 	struct graph_operator *op;
 	struct routing r;
+	int from = graph->count, shared;
 
 	route(c, &r);
 	h = r.width;
@@ -262,7 +263,10 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 		move_rows(c, graph, "unpermute and weigh", r.sent * r.tokens * r.top_k,
 			  h);
 	latent(&bare, graph, &r, false);
+	shared = graph->count;
 	if (m->moe.shared_ffn > 0)
 		graph_mlp(c, (double)m->moe.shared_ffn, false,
 			  1u << MODULE_SHARED_EXPERTS | 1u << MODULE_MOE, graph);
+	for (int i = from; i < graph->count; i++)
+		graph->item[i].branch = i < shared ? BRANCH_ROUTED : BRANCH_SHARED;
 }

@@ -118,3 +118,16 @@ bool train_layout(const struct scenario *scenario, struct estimate *scratch, cha
 	return train_step(scenario, &step, scratch) &&
 	       split_layout(scenario, &step.split, out, size);
 }
+
+void train_graph(const struct scenario *scenario, int part, struct graph *out)
+{
+	struct step step = { .scenario = scenario };
+	bool full = scenario->plan.recompute == RECOMPUTE_FULL &&
+		    part < scenario->model.kinds;
+	struct layer_cost cost;
+
+	mesh_build(scenario, &step.mesh);
+	graph_context(scenario, &step.mesh, &step.context);
+	step_draw(&step, part, out);
+	layer_cost(&step, out, full, &cost);
+}

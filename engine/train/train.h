@@ -22,6 +22,12 @@ bool train_layout(const struct scenario *scenario, struct estimate *scratch, cha
  * last. */
 const struct rule *train_note(int index);
 
+/* The operators of a part of the model on one rank, each with what recomputation leaves
+ * of it; parts are the kinds of layers, the embedding, the head. The scenario is legal.
+ */
+struct graph;
+void train_graph(const struct scenario *scenario, int part, struct graph *out);
+
 /* What the stages of a step run, per virtual stage in model order. */
 struct train_chunks {
 	struct pipeline_input input;    /* seconds of one micro-batch, before scaling */

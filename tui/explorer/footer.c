@@ -22,7 +22,7 @@ static const char *const of_view[VIEW_COUNT][2] = {
 			    "\u2191\u2193 operator|+- zoom|Enter why" },
 	[VIEW_TRAFFIC] = { "\u2191\u2193 row|S sort|Enter why",
 			   "\u2191\u2193 row|S sort|Enter why" },
-	[VIEW_GRAPH] = { "\u2191\u2193 operator|\u2190\u2192 layer",
+	[VIEW_GRAPH] = { "\u2191\u2193 operator|\u2190\u2192 layer|S picture",
 			 "\u2191\u2193 operator|\u2190\u2192 pass" },
 	[VIEW_TOPOLOGY] = { "\u2191\u2193\u2190\u2192 rank|S dimension",
 			    "\u2191\u2193\u2190\u2192 rank|S dimension" },
@@ -41,6 +41,7 @@ static const char *const of_view[VIEW_COUNT][2] = {
 static const char *const from_knobs[VIEW_COUNT][2] = {
 	[VIEW_TIMELINE] = { "a play|., step|() speed|+- zoom|S critical|", "+- zoom|" },
 	[VIEW_TRAFFIC] = { "S sort|", "S sort|" },
+	[VIEW_GRAPH] = { "S picture|", NULL },
 	[VIEW_TOPOLOGY] = { "S dimension|", "S dimension|" },
 	[VIEW_SEARCH] = { "S sort|+- front|. axes|", "S sort|+- front|. axes|" },
 };

@@ -5,7 +5,8 @@
 
 #include "engine/graph/graph.h"
 #include "engine/plan/mesh.h"
-#include "tui/view.h"
+#include "engine/train/train.h"
+#include "tui/views/graph.h"
 
 enum column {
 	COLUMN_NAME,
@@ -52,16 +53,41 @@ struct shown {
 
 static void make(const struct explorer *explorer, struct shown *out)
 {
-	int choice = chosen(explorer), kinds = explorer->scenario.model.kinds;
-
 	mesh_build(&explorer->scenario, &out->mesh);
 	graph_context(&explorer->scenario, &out->mesh, &out->context);
-	if (choice < kinds)
-		graph_layer(&out->context, choice, &out->graph);
-	else if (choice == kinds)
-		graph_embedding(&out->context, &out->graph);
-	else
-		graph_head(&out->context, &out->graph);
+	train_graph(&explorer->scenario, chosen(explorer), &out->graph);
+}
+
+/* Rows above the table and below it: what is chosen, a blank, the sum. */
+enum { HEAD = 2, FOOT = 3, LEAST_PICTURE = 11 };
+
+/* S shows the picture alone. */
+static bool is_picture(const struct explorer *explorer)
+{
+	return explorer->state[VIEW_GRAPH].sort % 2 == 1;
+}
+
+/* Rows of the table with its header; the picture has the rest, if it is enough. */
+static int table_rows(const struct explorer *explorer, int height,
+		      const struct graph *graph)
+{
+	int rows = height - HEAD - FOOT;
+
+	if (is_picture(explorer))
+		return 0;
+	if (rows - graph->count - 2 >= LEAST_PICTURE)
+		return graph->count + 1;
+	return rows;
+}
+
+static struct rect picture_rect(const struct explorer *explorer, struct rect view,
+				const struct graph *graph)
+{
+	int table = table_rows(explorer, view.height, graph);
+	int above = HEAD + table + (table > 0 ? 1 : 0);
+
+	return (struct rect){ view.x, view.y + above, view.width,
+			      view.height - above - FOOT };
 }
 
 static void choice_text(const struct explorer *explorer, char *out, size_t size)
@@ -192,6 +218,19 @@ static void draw_choice(const struct explorer *explorer, struct canvas *canvas,
 	canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_LABEL, place);
 }
 
+static void draw_picture(const struct explorer *explorer, struct canvas *canvas,
+			 struct rect rect, const struct graph *graph)
+{
+	struct rect picture = picture_rect(explorer, rect, graph), clip;
+
+	if (picture.height < 5)
+		return;
+	clip = canvas_clip(canvas, rect_intersect(picture, canvas->clip));
+	graph_picture(explorer, canvas, picture, graph,
+		      explorer->state[VIEW_GRAPH].cursor);
+	canvas_clip(canvas, clip);
+}
+
 void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect)
 {
@@ -228,23 +267,72 @@ void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 		      shown.context.norm_tokens < shown.context.tokens
 			      ? ", split over TP where SP holds"
 			      : "");
-	widget_table(canvas,
-		     (struct rect){ rect.x, rect.y + 2, rect.width, rect.height - 5 },
-		     &table);
+	if (table_rows(explorer, rect.height, &shown.graph) > 0)
+		widget_table(canvas,
+			     (struct rect){
+				     rect.x, rect.y + HEAD, rect.width,
+				     table_rows(explorer, rect.height, &shown.graph) },
+			     &table);
+	draw_picture(explorer, canvas, rect, &shown.graph);
 	draw_total(&shown, canvas,
 		   (struct rect){ rect.x, rect.y + rect.height - 2, rect.width, 2 });
+}
+
+/* The row of the table, or the box of the picture. */
+static int clicked(const struct explorer *explorer, const struct graph *graph,
+		   struct action action)
+{
+	const struct view_state *state = &explorer->state[VIEW_GRAPH];
+	struct rect view = explorer->spots->view;
+	int rows = table_rows(explorer, view.height, graph) - 1;
+	int at = action.y - view.y - HEAD - 1, first;
+	struct rect picture = picture_rect(explorer, view, graph);
+
+	if (at < 0 || at >= rows)
+		return graph_picture_at(picture, graph, state->cursor, action.x,
+					action.y);
+	first = scroll_first(state->first, state->cursor, graph->count, rows);
+	return first + at < graph->count ? first + at : -1;
+}
+
+static unsigned act_on_layer(struct explorer *explorer, const struct graph *graph,
+			     struct action action)
+{
+	struct view_state *state = &explorer->state[VIEW_GRAPH];
+	struct rect view = explorer->spots->view;
+	int rows = table_rows(explorer, view.height, graph) - 1, moved;
+	bool up_down = action.kind == ACTION_UP || action.kind == ACTION_DOWN;
+
+	rows = rows < 1 ? 1 : rows;
+	if (action.kind == ACTION_CLICK)
+		moved = clicked(explorer, graph, action);
+	else if (is_picture(explorer) && up_down)
+		moved = graph_picture_step(graph, view.width, state->cursor,
+					   action.kind);
+	else
+		moved = scroll_move(state->cursor, graph->count, rows, action.kind);
+	if (moved < 0 ||
+	    (moved == state->cursor && !up_down && action.kind != ACTION_CLICK))
+		return CHANGED_NOTHING;
+	state->cursor = moved;
+	state->first = scroll_first(state->first, moved, graph->count, rows);
+	return CHANGED_SCREEN;
 }
 
 unsigned graph_act(struct explorer *explorer, struct action action)
 {
 	struct view_state *state = &explorer->state[VIEW_GRAPH];
-	int height = explorer->spots->view.height - 6, moved, count, at;
 	struct shown *shown;
+	unsigned changed;
 
 	if (!explorer->estimate.legal)
 		return CHANGED_NOTHING;
 	if (explorer->scenario.plan.mode == MODE_INFERENCE)
 		return roofline_act(explorer, action);
+	if (action.kind == ACTION_SORT) {
+		state->sort++;
+		return CHANGED_SCREEN;
+	}
 	if (action.kind == ACTION_LEFT || action.kind == ACTION_RIGHT) {
 		int to = chosen(explorer) + (action.kind == ACTION_LEFT ? -1 : 1);
 
@@ -258,22 +346,7 @@ unsigned graph_act(struct explorer *explorer, struct action action)
 	if (!shown)
 		return CHANGED_NOTHING;
 	make(explorer, shown);
-	count = shown->graph.count;
+	changed = act_on_layer(explorer, &shown->graph, action);
 	free(shown);
-	if (action.kind == ACTION_CLICK) {
-		at = action.y - explorer->spots->view.y - 3;
-		state->first = scroll_first(state->first, state->cursor, count, height);
-		moved = state->first + at;
-		if (at < 0 || at >= height || moved >= count)
-			return CHANGED_NOTHING;
-		state->cursor = moved;
-		return CHANGED_SCREEN;
-	}
-	moved = scroll_move(state->cursor, count, height, action.kind);
-	if (moved == state->cursor && action.kind != ACTION_UP &&
-	    action.kind != ACTION_DOWN)
-		return CHANGED_NOTHING;
-	state->cursor = moved;
-	state->first = scroll_first(state->first, moved, count, height);
-	return CHANGED_SCREEN;
+	return changed;
 }

@@ -36,12 +36,19 @@ const struct view view_table[VIEW_COUNT] = {
 	[VIEW_GRAPH] = { "graph", "Graph", true, graph_draw, graph_act,
 			 "The operators of one layer on one rank for one micro-batch, "
 			 "with shapes after the split, and the collectives between "
-			 "them. Left and right choose the kind of layer. Of a server: "
+			 "them: a table, and where there is room a picture; S gives "
+			 "it all. In a box are the times of forward and backward, "
+			 "and what is saved or computed again. "
+			 "Left and right choose the kind of layer. Of a server: "
 			 "the operators of a pass under the roof of the accelerator, "
 			 "the longest first; left and right choose decoding or prefill." },
 	[VIEW_TOPOLOGY] = { "topology", "Topology", true, topology_draw, topology_act,
-			    "Ranks laid out on nodes. The groups of the rank under the "
-			    "cursor are lit; S chooses the dimension. Of a server: the "
+			    "Ranks in boxes, a box for what the fast links join; a "
+			    "machine with no room for all shows those around the "
+			    "rank under the cursor and counts the rest. Its groups "
+			    "are lit, S chooses one; below they stand as rings, with "
+			    "a double line over the network and bars of the bytes of a "
+			    "step at one scale. PgUp and PgDn go by box. Of a server: the "
 			    "ranks of its engine, and the other engines." },
 	[VIEW_SEARCH] = { "search", "Search", true, search_draw, search_act,
 			  "The best plans for this model on this machine, with "

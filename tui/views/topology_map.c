@@ -1,0 +1,396 @@
+/* topology_map.c - the machine as boxes of ranks with the links between them, and the
+ * groups of one rank as rings. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/views/topology.h"
+
+void topology_mark(struct canvas *canvas, int x, int y, enum role role)
+{
+	canvas_put(canvas, x, y, (uint32_t)theme_style(role)->fill, role);
+	if (canvas->colour)
+		canvas_highlight(canvas, (struct rect){ x, y, 1, 1 }, ROLE_DEFAULT,
+				 true, false);
+}
+
+static bool together(const struct layout *layout, int64_t rank, int64_t other)
+{
+	int64_t engine = topology_engine(layout, rank);
+
+	return layout->pools == 0 ||
+	       (topology_pool(layout, rank) == topology_pool(layout, other) &&
+		engine == topology_engine(layout, other) && engine >= 0);
+}
+
+/* The dimension whose group holds both ranks, -1 if none that is shown does. */
+static int lit(const struct layout *layout, int choice, int64_t rank, int64_t other)
+{
+	if (!together(layout, rank, other))
+		return -1;
+	rank = topology_local(layout, rank);
+	other = topology_local(layout, other);
+	for (int i = 0; i < DRAWN_DIMENSIONS; i++) {
+		enum dimension d = topology_order[i];
+
+		if (choice >= 0 && (int)d != choice)
+			continue;
+		if (topology_in_use(&layout->mesh, d) &&
+		    mesh_shares_group(&layout->mesh, d, rank, other))
+			return (int)d;
+	}
+	return -1;
+}
+
+/* Engines of a server alternate, so that one sees where they end. */
+static uint32_t unlit(const struct canvas *canvas, const struct layout *layout,
+		      int64_t rank)
+{
+	int64_t engine = topology_engine(layout, rank);
+
+	if (layout->pools > 0 && engine < 0)
+		return '-';
+	if (layout->pools > 0 && topology_pool(layout, rank) == &layout->pool[1])
+		return engine % 2 ? 'f' : 'F';
+	if (layout->pools > 0 && engine % 2)
+		return canvas_glyph(canvas, GLYPH_BULLET);
+	return canvas_glyph(canvas, GLYPH_MIDDOT);
+}
+
+static void draw_cell(const struct explorer *explorer, struct canvas *canvas, int x,
+		      int y, const struct layout *layout, int64_t rank)
+{
+	int64_t chosen = topology_chosen(explorer);
+	int dimension = lit(layout, topology_choice(explorer), chosen, rank);
+
+	if (layout->cell > 2) {
+		canvas_format(canvas, x, y, layout->cell - 2, ROLE_QUIET, "%*lld",
+			      layout->cell - 3, (long long)rank);
+		x += layout->cell - 2;
+	}
+	if (rank == chosen) {
+		canvas_put(canvas, x, y, '@', ROLE_VALUE);
+		canvas_highlight(canvas, (struct rect){ x, y, 1, 1 }, ROLE_FOCUS, false,
+				 true);
+		if (explorer->pane == PANE_VIEW)
+			canvas_cursor(canvas, x, y);
+		return;
+	}
+	if (dimension < 0)
+		canvas_put(canvas, x, y, unlit(canvas, layout, rank), ROLE_FREE);
+	else
+		topology_mark(canvas, x, y, dimension_role((enum dimension)dimension));
+}
+
+static void draw_frame(struct canvas *canvas, struct rect r, enum role role)
+{
+	uint32_t across = canvas_glyph(canvas, GLYPH_HORIZONTAL);
+	uint32_t down = canvas_glyph(canvas, GLYPH_VERTICAL);
+	int right = r.x + r.width - 1, bottom = r.y + r.height - 1;
+
+	for (int x = r.x + 1; x < right; x++) {
+		canvas_put(canvas, x, r.y, across, role);
+		canvas_put(canvas, x, bottom, across, role);
+	}
+	for (int y = r.y + 1; y < bottom; y++) {
+		canvas_put(canvas, r.x, y, down, role);
+		canvas_put(canvas, right, y, down, role);
+	}
+	canvas_put(canvas, r.x, r.y, canvas_glyph(canvas, GLYPH_CORNER_TL), role);
+	canvas_put(canvas, right, r.y, canvas_glyph(canvas, GLYPH_CORNER_TR), role);
+	canvas_put(canvas, r.x, bottom, canvas_glyph(canvas, GLYPH_CORNER_BL), role);
+	canvas_put(canvas, right, bottom, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
+}
+
+static bool holds(const struct layout *layout, int64_t unit, int64_t rank)
+{
+	return rank / layout->unit == unit;
+}
+
+/* The network joins this box to the next. */
+static void draw_link(struct canvas *canvas, int x, int y)
+{
+	canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_LINK), ROLE_BORDER);
+}
+
+static void draw_box(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect r, const struct layout *layout, int64_t unit)
+{
+	bool here = holds(layout, unit, topology_chosen(explorer));
+	bool several = layout->unit > layout->per_node;
+
+	draw_frame(canvas, r, here ? ROLE_FOCUS : ROLE_BORDER);
+	canvas_format(canvas, r.x + 1, r.y, r.width - 2, here ? ROLE_VALUE : ROLE_LABEL,
+		      several        ? "domain %lld"
+		      : r.width > 10 ? "node %lld"
+				     : "n %lld",
+		      (long long)unit);
+	for (int64_t i = 0; i < layout->unit; i++) {
+		int64_t rank = unit * layout->unit + i;
+		int row = (int)(i / layout->columns),
+		    column = (int)(i % layout->columns);
+
+		if (rank >= layout->world || row >= layout->rows)
+			break;
+		draw_cell(explorer, canvas, r.x + 2 + column * layout->cell,
+			  r.y + 1 + row, layout, rank);
+	}
+}
+
+/* Boxes that are left out, as a count. */
+static void draw_gap(struct canvas *canvas, struct rect r, const struct layout *layout,
+		     int64_t count)
+{
+	canvas_format(canvas, r.x + 1, r.y + r.height / 2 - 1, r.width - 1, ROLE_LABEL,
+		      "%lld %s", (long long)count,
+		      layout->unit > layout->per_node ? "domains" : "nodes");
+	canvas_text(canvas, r.x + 1, r.y + r.height / 2, r.width - 1, ROLE_LABEL,
+		    "like these");
+}
+
+static int64_t boxes(const struct layout *layout)
+{
+	return layout->folded > 0 ? layout->folded : layout->units;
+}
+
+/* The unit of the n-th box; of a gap -1. */
+static int64_t unit_of(const struct layout *layout, int64_t n)
+{
+	return layout->folded > 0 ? layout->fold[n] : n;
+}
+
+static int first_line(const struct explorer *explorer, const struct layout *layout)
+{
+	int64_t at = topology_chosen(explorer) / layout->unit, n = at;
+	int64_t lines = (boxes(layout) + layout->across - 1) / layout->across;
+
+	for (int64_t i = 0; layout->folded > 0 && i < layout->folded; i++)
+		if (layout->fold[i] == at)
+			n = i;
+	return scroll_first(0, (int)(n / layout->across), (int)lines, layout->shown);
+}
+
+static struct rect place_of(struct rect rect, const struct layout *layout, int first,
+			    int64_t n)
+{
+	int line = (int)(n / layout->across) - first,
+	    column = (int)(n % layout->across);
+
+	return (struct rect){ rect.x + column * layout->width,
+			      rect.y + line * layout->height, layout->width - 1,
+			      layout->height };
+}
+
+void topology_map(const struct explorer *explorer, struct canvas *canvas,
+		  struct rect rect, const struct layout *layout)
+{
+	int first = first_line(explorer, layout);
+	int64_t count = boxes(layout), from = (int64_t)first * layout->across;
+	int64_t lines = (count + layout->across - 1) / layout->across;
+
+	for (int64_t n = from;
+	     n < count && n < from + (int64_t)layout->shown * layout->across; n++) {
+		struct rect r = place_of(rect, layout, first, n);
+		int64_t unit = unit_of(layout, n);
+
+		if (unit >= 0)
+			draw_box(explorer, canvas, r, layout, unit);
+		else
+			draw_gap(canvas, r, layout,
+				 unit_of(layout, n + 1) - unit_of(layout, n - 1) - 1);
+		if (n + 1 < count && (n + 1) % layout->across != 0)
+			draw_link(canvas, r.x + r.width, r.y + r.height / 2);
+	}
+	widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y, layout->shown, first,
+			 (int)lines);
+}
+
+int64_t topology_rank_at(const struct explorer *explorer, struct rect rect,
+			 const struct layout *layout, int x, int y)
+{
+	int first = first_line(explorer, layout), line, column;
+	int64_t n, unit, rank;
+
+	if (x < rect.x || y < rect.y || y >= rect.y + layout->shown * layout->height)
+		return -1;
+	line = (y - rect.y) / layout->height;
+	column = (x - rect.x) / layout->width;
+	n = (int64_t)(first + line) * layout->across + column;
+	if (column >= layout->across || n >= boxes(layout))
+		return -1;
+	unit = unit_of(layout, n);
+	y = (y - rect.y) % layout->height - 1;
+	x = ((x - rect.x) % layout->width - 2) / layout->cell;
+	if (unit < 0 || y < 0 || y >= layout->rows || x < 0 || x >= layout->columns)
+		return -1;
+	rank = unit * layout->unit + y * layout->columns + x;
+	return rank < layout->world && rank < (unit + 1) * layout->unit ? rank : -1;
+}
+
+/* --- rings --- */
+
+/* "0-1-2-3= .. 4 more 7": a double line where the network is crossed, folded to the
+ * width. */
+static void ring_text(const struct canvas *canvas, const struct layout *layout,
+		      enum dimension d, int64_t rank, int width, char *out, size_t size)
+{
+	const struct group *g = topology_group(&layout->mesh, d);
+	int64_t all = g->ranks, last = -1, shown;
+	bool fancy = canvas_glyph(canvas, GLYPH_MIDDOT) == 0xb7;
+	int used = 0, widest;
+	char number[24];
+
+	widest = snprintf(number, sizeof number, "%lld",
+			  (long long)topology_member(layout, g, rank, g->ranks - 1)) +
+		 1;
+	shown = width / widest;
+	for (int64_t n = 0; n < all && used < (int)size - 32; n++) {
+		int64_t member = topology_member(layout, g, rank, n % g->ranks);
+		bool crosses =
+			last >= 0 && member / layout->unit != last / layout->unit;
+
+		if (all > shown && n == shown - 4) {
+			used += snprintf(out + used, size - (size_t)used,
+					 " %s %lld more ", fancy ? "\u2026" : "..",
+					 (long long)(all - shown + 3));
+			n = all - 2;
+			last = -1;
+			continue;
+		}
+		if (last >= 0)
+			used += snprintf(out + used, size - (size_t)used, "%s",
+					 crosses ? fancy ? "\u2550" : "="
+					 : fancy ? "\u2500"
+						 : "-");
+		used += snprintf(out + used, size - (size_t)used, "%lld",
+				 (long long)member);
+		last = member;
+	}
+}
+
+static double most_bytes(const struct explorer *explorer)
+{
+	double most = 0;
+
+	for (int i = 0; i < DRAWN_DIMENSIONS; i++) {
+		double bytes = explorer->estimate.cost[topology_order[i]].bytes;
+
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+/* Around the text of a ring: its last member sends to its first. */
+static void close_ring(struct canvas *canvas, struct rect r, enum role role)
+{
+	uint32_t across = canvas_glyph(canvas, GLYPH_HORIZONTAL);
+	int right = r.x + r.width - 1;
+
+	canvas_put(canvas, r.x, r.y, canvas_glyph(canvas, GLYPH_CORNER_TL), role);
+	canvas_put(canvas, r.x + 1, r.y, across, role);
+	canvas_put(canvas, right, r.y, canvas_glyph(canvas, GLYPH_CORNER_TR), role);
+	canvas_put(canvas, right - 1, r.y, across, role);
+	for (int x = r.x + 1; x < right; x++)
+		canvas_put(canvas, x, r.y + 1, across, role);
+	canvas_put(canvas, r.x, r.y + 1, canvas_glyph(canvas, GLYPH_CORNER_BL), role);
+	canvas_put(canvas, right, r.y + 1, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
+}
+
+/* "TP  8 ranks, 8 in a domain: NVLink 4", what goes over it at scale, and the ring. */
+static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect, const struct layout *layout, enum dimension d)
+{
+	const struct group *g = topology_group(&layout->mesh, d);
+	const struct link *link = explorer->scenario.cluster.link;
+	double bytes = explorer->estimate.cost[d].bytes, most = most_bytes(explorer);
+	bool chosen = topology_choice(explorer) == (int)d;
+	int room = rect.width * 2 / 5, used;
+	char text[256] = "", amount[32];
+
+	topology_mark(canvas, rect.x, rect.y, dimension_role(d));
+	canvas_format(canvas, rect.x + 2, rect.y, rect.width - room - 2,
+		      chosen ? ROLE_VALUE : ROLE_LABEL,
+		      "%s  %lld ranks, %lld in a domain: %s", dimension_label(d),
+		      (long long)g->ranks, (long long)g->per_domain,
+		      link[g->link].name);
+	form_text(FORM_TRAFFIC, bytes, amount, sizeof amount);
+	canvas_right(canvas, rect.x + rect.width - room, rect.y, 9, ROLE_VALUE, amount);
+	if (bytes > 0 && most > 0)
+		widget_bar(canvas, rect.x + rect.width - room + 10, rect.y, room - 11,
+			   bytes / most, dimension_role(d));
+	ring_text(canvas, layout, d, topology_chosen(explorer), rect.width - 12, text,
+		  sizeof text);
+	used = canvas_text(canvas, rect.x + 8, rect.y + 1, rect.width - 9, ROLE_LABEL,
+			   text);
+	if (d != DIM_PP && rect.height > 2)
+		close_ring(canvas, (struct rect){ rect.x + 6, rect.y + 1, used + 4, 2 },
+			   dimension_role(d));
+}
+
+static int in_use(const struct layout *layout)
+{
+	int used = 0;
+
+	for (int i = 0; i < DRAWN_DIMENSIONS; i++)
+		used += topology_in_use(&layout->mesh, topology_order[i]);
+	return used;
+}
+
+/* What a GPU sends over each kind of link in a step, by dimension. */
+static void draw_links(const struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect)
+{
+	const struct estimate *e = &explorer->estimate;
+	double far[2] = { 0, 0 };
+	struct part part[2][DIM_COUNT];
+
+	for (int d = 0; d < DIM_COUNT; d++) {
+		double away = e->cost[d].network_bytes;
+		double near = e->cost[d].bytes - away;
+
+		for (int i = 0; i < 2; i++) {
+			part[i][d] =
+				(struct part){ i ? away : near,
+					       dimension_role((enum dimension)d),
+					       dimension_label((enum dimension)d) };
+			far[i] += d == DIM_HOST ? 0 : part[i][d].value;
+		}
+		part[0][DIM_HOST].value = 0;
+	}
+	for (int i = 0; i < 2; i++) {
+		char amount[32];
+		double most = far[0] > far[1] ? far[0] : far[1];
+
+		form_text(FORM_TRAFFIC, far[i], amount, sizeof amount);
+		canvas_format(
+			canvas, rect.x, rect.y + i, 24, ROLE_LABEL, "over %s",
+			explorer->scenario.cluster.link[i ? LINK_NETWORK : LINK_DOMAIN]
+				.name);
+		canvas_right(canvas, rect.x + 18, rect.y + i, 9, ROLE_VALUE, amount);
+		widget_stack(
+			canvas,
+			(struct rect){ rect.x + 28, rect.y + i, rect.width - 29, 1 },
+			part[i], DIM_COUNT, most, 0);
+	}
+}
+
+void topology_rings(const struct explorer *explorer, struct canvas *canvas,
+		    struct rect rect, const struct layout *layout)
+{
+	int y = 0, used = in_use(layout), each = used > 0 ? rect.height / used : 2;
+
+	each = each > 4 ? 4 : each < 2 ? 2 : each;
+	for (int i = 0; i < DRAWN_DIMENSIONS && y + 2 <= rect.height; i++) {
+		if (!topology_in_use(&layout->mesh, topology_order[i]))
+			continue;
+		draw_ring(explorer, canvas,
+			  (struct rect){ rect.x, rect.y + y, rect.width, each }, layout,
+			  topology_order[i]);
+		y += each;
+	}
+	if (y == 0)
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
+			    "One rank: it has no group.");
+	else if (rect.height - y >= 3)
+		draw_links(explorer, canvas,
+			   (struct rect){ rect.x, rect.y + y, rect.width, 2 });
+}
