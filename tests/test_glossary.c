@@ -400,8 +400,9 @@ static void test_a_knob_knows_its_formulas(void **state)
 	}
 	assert_true(stands > 10);
 	explain_uses(&s, &e, "tokens", &uses);
-	assert_int_equal(uses.count, 1);
+	assert_int_equal(uses.count, 2);
 	assert_string_equal(uses.key[0], "run_steps");
+	assert_string_equal(uses.key[1], "run_dollars_per_million_tokens");
 	explain_uses(&s, &e, "gbs", &uses);
 	assert_string_equal(uses.key[0], "tokens_per_step");
 }

@@ -158,7 +158,7 @@ static void check_rows(struct stage *s, enum view_id view, int from)
 		for (int y = rect.y + from; y < rect.y + rect.height; y++) {
 			int was = s->explorer.state[view].cursor;
 
-			if (is_blank(s, rect, y))
+			if (view == VIEW_GRAPH && from == 3 && is_blank(s, rect, y))
 				break;
 			s->explorer.pane = PANE_KNOBS;
 			click(s, rect.x + 4, y);

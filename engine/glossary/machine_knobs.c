@@ -50,6 +50,11 @@ const struct glossary_word glossary_machine_knobs[] = {
 	{ WORD_KNOB, "pue", NULL,
 	  "The power of the whole building over that of its machines ([PUE]).",
 	  "It scales the energy of the run and nothing else." },
+	{ WORD_KNOB, "grid_gco2_per_kwh", NULL,
+	  "How many grams of carbon dioxide a kilowatt-hour of electricity costs where the "
+	  "machine stands.",
+	  "It scales the carbon dioxide of the run and nothing else: where to compute can matter "
+	  "more than how." },
 	{ WORD_KNOB, "node_mtbf_hours", NULL,
 	  "After how many hours on average one [node] fails ([MTBF]).",
 	  "Many nodes fail often: watch goodput of the run." },

@@ -180,6 +180,46 @@ const struct glossary_word glossary_numbers[] = {
 	  "machines." },
 	{ WORD_NUMBER, "run_joules", NULL, "The energy of the run, cooling included.",
 	  "A machine that waits still draws power, so a better plan saves energy too." },
+	{ WORD_NUMBER, "run_co2_grams", NULL,
+	  "The carbon dioxide of the electricity that the run draws; what was built before is not "
+	  "in it.",
+	  "It is the energy times grams of the grid: another place changes it most." },
+	{ WORD_NUMBER, "run_dollars_per_million_tokens", NULL,
+	  "What a million tokens of the run cost.",
+	  "Unlike the cost of the run it compares plans that train on different "
+	  "numbers of tokens." },
+	{ WORD_NUMBER, "run_seconds_low", NULL,
+	  "The least of the range in which how long the run takes lies: that of four of five measured "
+	  "steps.",
+	  "The best case; plan with the other end of the range." },
+	{ WORD_NUMBER, "run_seconds_high", NULL,
+	  "The most of the range in which how long the run takes lies: that of four of five measured "
+	  "steps.",
+	  "Promise this one to others, not the number in the middle." },
+	{ WORD_NUMBER, "run_dollars_low", NULL,
+	  "The least of the range in which what the run costs lies: that of four of five measured "
+	  "steps.",
+	  "The best case; plan with the other end of the range." },
+	{ WORD_NUMBER, "run_dollars_high", NULL,
+	  "The most of the range in which what the run costs lies: that of four of five measured "
+	  "steps.",
+	  "Promise this one to others, not the number in the middle." },
+	{ WORD_NUMBER, "run_joules_low", NULL,
+	  "The least of the range in which the energy of the run lies: that of four of five measured "
+	  "steps.",
+	  "The best case; plan with the other end of the range." },
+	{ WORD_NUMBER, "run_joules_high", NULL,
+	  "The most of the range in which the energy of the run lies: that of four of five measured "
+	  "steps.",
+	  "Promise this one to others, not the number in the middle." },
+	{ WORD_NUMBER, "run_co2_grams_low", NULL,
+	  "The least of the range in which the carbon dioxide of the run lies: that of four of five measured "
+	  "steps.",
+	  "The best case; plan with the other end of the range." },
+	{ WORD_NUMBER, "run_co2_grams_high", NULL,
+	  "The most of the range in which the carbon dioxide of the run lies: that of four of five measured "
+	  "steps.",
+	  "Promise this one to others, not the number in the middle." },
 	{ WORD_NUMBER, "goodput", NULL,
 	  "Which share of the run teaches, after [checkpoints], failures and starting "
 	  "again ([goodput of a run]).",
