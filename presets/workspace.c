@@ -70,6 +70,7 @@ static bool read_workspace(const struct document *document, struct workspace *ou
 	if (!read_scenarios(document, out, error) ||
 	    !read_text(document, "knob", out->knob, sizeof out->knob, error) ||
 	    !read_text(document, "view", out->view, sizeof out->view, error) ||
+	    !read_text(document, "beside", out->beside, sizeof out->beside, error) ||
 	    (folded && !node_count(document, folded, &bits, error)))
 		return false;
 	out->folded = (unsigned)bits;
@@ -204,6 +205,8 @@ bool workspace_save(const char *path, const struct workspace *workspace,
 	write_file_name(stream, workspace->file);
 	write_text(stream, "knob", workspace->knob);
 	write_text(stream, "view", workspace->view);
+	if (workspace->beside[0] != '\0')
+		write_text(stream, "beside", workspace->beside);
 	fprintf(stream, "folded: %u\n", workspace->folded);
 	good = write_scenario(stream, "scenario", &workspace->scenario) &&
 	       (!workspace->pinned ||

@@ -19,7 +19,9 @@ struct workspace {
 	char file[512];      /* scenario file it came from, or empty */
 	char knob[MAX_NAME]; /* key of the focused knob */
 	char view[MAX_NAME]; /* name of the open view */
-	unsigned folded;     /* bit per knob group */
+	/* of the view beside it, "none", or empty for what suits the open one */
+	char beside[MAX_NAME];
+	unsigned folded; /* bit per knob group */
 };
 
 enum workspace_state {

@@ -63,6 +63,39 @@ static void test_words_find_what_they_mean(void **state)
 	stage_close(&s);
 }
 
+/* Commands are done and plans opened by Enter; what can't be done says why. */
+static void test_commands_and_plans_are_found(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/pin this");
+	stage_shows(&s, "key: Enter presses it");
+	stage_type(&s, "\n");
+	assert_true(s.explorer.pinned);
+	stage_type(&s, "/undo");
+	stage_shows(&s, "nothing has been changed");
+	stage_type(&s, "\n");
+	stage_type(&s, "l/undo\n");
+	assert_int_equal(s.explorer.scenario.plan.tp, 8);
+	stage_type(&s, "/play the");
+	stage_shows(&s, "only in the view Timeline");
+	stage_type(&s, "\n3/play the\n");
+	assert_true(s.explorer.playing);
+	stage_type(&s, "/405b-16k");
+	stage_shows(&s, "plan: Enter opens it");
+	stage_type(&s, "\n");
+	assert_string_equal(s.explorer.scenario.model.name, "llama3.1-405b");
+	assert_int_equal(s.explorer.scenario.cluster.gpus, 16384);
+	stage_type(&s, "u");
+	assert_string_equal(s.explorer.scenario.model.name, "llama3.1-70b");
+	/* the reason stands in the list */
+	stage_type(&s, "/goal");
+	stage_shows(&s, "is of a server, and this plan trains");
+	stage_close(&s);
+}
+
 /* Of every word of every label and key: what can be turned stands first. */
 static void test_no_useless_knob_before_a_useful_one(void **state)
 {
@@ -82,6 +115,10 @@ static void test_no_useless_knob_before_a_useful_one(void **state)
 						   &knob_table[found[k].index]) &&
 				      knob_in_mode(&knob_table[found[k].index],
 						   MODE_TRAINING));
+
+			idle |= found[k].kind == FOUND_COMMAND &&
+				found_is_useless(&found[k]);
+			assert_int_equal(idle, found_is_useless(&found[k]));
 
 			assert_true(idle || !useless);
 			useless |= idle;
@@ -121,6 +158,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words_find_what_they_mean),
+		cmocka_unit_test(test_commands_and_plans_are_found),
 		cmocka_unit_test(test_no_useless_knob_before_a_useful_one),
 		cmocka_unit_test(test_a_list_is_there_while_one_types),
 	};

@@ -149,11 +149,11 @@ static void test_topology_says_the_domain(void **state)
 	(void)state;
 	stage_open(&s, "llama3-70b-64-gb200", 120, 36);
 	explorer_show(&s.explorer, VIEW_TOPOLOGY);
-	stage_shows(&s, "4 a node, 64 a domain");
+	stage_shows(&s, "4 per node, 64 per domain");
 	stage_close(&s);
 	stage_open(&s, "deepseek-v3-256-gb200", 120, 36);
 	explorer_show(&s.explorer, VIEW_TOPOLOGY);
-	stage_shows(&s, "4 a node, 72 a domain");
+	stage_shows(&s, "4 per node, 72 per domain");
 	stage_close(&s);
 }
 

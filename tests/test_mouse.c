@@ -43,14 +43,13 @@ static void click_text(struct stage *s, const char *text, int from)
 }
 
 /* The only row of a part of the screen that is lit as the cursor's; -1: none. */
+/* The first: a strip below has a bar of that colour. */
 static int lit_row(const struct stage *s, struct rect rect)
 {
-	int lit = -1;
-
 	for (int y = rect.y; y < rect.y + rect.height; y++)
 		if (s->canvas.cell[y * s->canvas.width + rect.x + 1].back == ROLE_FOCUS)
-			lit = y;
-	return lit;
+			return y;
+	return -1;
 }
 
 static void test_nothing_but_a_second_click_takes(void **state)

@@ -225,6 +225,38 @@ static void test_it_comes_back_to_where_it_was(void **state)
 }
 
 /* A lost connection saves; a killed program has saved within a second. */
+/* What stands beside the view is part of it. */
+static void test_the_view_beside_is_kept(void **state)
+{
+	struct vt *vt;
+
+	(void)state;
+	forget();
+	vt = open_program(200, 60, NULL, NULL, NULL);
+	vt_expect(vt, "q quit");
+	vt_type(vt, "|||");
+	vt_expect(vt, "traffic");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	vt = open_program(200, 60, NULL, NULL, NULL);
+	vt_expect(vt, "q quit");
+	vt_expect_row(vt, 2, "\u2500 traffic \u2500");
+	for (int i = 0; i < 3; i++)
+		vt_type(vt, "|");
+	vt_expect_gone(vt, "topology");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	vt = open_program(200, 60, NULL, NULL, NULL);
+	vt_expect(vt, "q quit");
+	assert_false(vt_find(vt, "\u2500 explain", NULL));
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	forget();
+}
+
 static void test_a_lost_connection_loses_nothing(void **state)
 {
 	struct vt *vt;
@@ -508,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_two_queued_clicks_mean_what_they_show),
 		cmocka_unit_test(test_bars_are_seen_without_colour),
 		cmocka_unit_test(test_it_comes_back_to_where_it_was),
+		cmocka_unit_test(test_the_view_beside_is_kept),
 		cmocka_unit_test(test_a_lost_connection_loses_nothing),
 		cmocka_unit_test(test_a_damaged_workspace_is_moved_aside),
 		cmocka_unit_test(test_a_read_only_home_is_said_and_harmless),

@@ -52,7 +52,7 @@ const struct key_binding key_table[] = {
 	{ 'e',            ACTION_EXPORT, 0, "e", "export for another program" },
 	{ 's',            ACTION_SEARCH, 0, "s", "search for the best plan" },
 	{ 'L',            ACTION_LEARN, 0, "L", "lessons: a course inside the explorer" },
-	{ '/',            ACTION_FILTER, 0, "/", "find a knob, a number or a view" },
+	{ '/',            ACTION_FILTER, 0, "/", "find anything: a knob, number, view, word, command or plan" },
 	{ 'n',            ACTION_NEXT_MATCH, 0, "n N", "next match, match before" },
 	{ 'N',            ACTION_PREVIOUS_MATCH, 0, "N", NULL },
 	{ 'S',            ACTION_SORT, 0, "S", "sort by the next column" },

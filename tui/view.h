@@ -19,6 +19,11 @@ struct view {
 	const char *help; /* what it shows and what its own keys do */
 };
 
+/* In the rows at the foot of a view that it leaves empty: the strip of the knob under
+ * the cursor and advice, or where there are many all of Overview (views/overview.c). */
+void overview_rest(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect);
+
 extern const struct view view_table[VIEW_COUNT];
 /* -1 if there is none of that name. */
 int view_find(const char *name);

@@ -128,7 +128,7 @@ unsigned beside_next(struct explorer *explorer)
 		at++;
 	explorer->beside =
 		at < COUNT ? (enum beside)(BESIDE_VIEW + order[at]) : BESIDE_NONE;
-	return CHANGED_SCREEN;
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
 void beside_follow(struct explorer *explorer)

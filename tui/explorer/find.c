@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "engine/knob/knob.h"
+#include "presets/library.h"
 #include "tui/view.h"
 
 /* How well a text fits, the best first. A knob that does nothing here comes after all
@@ -133,10 +134,55 @@ static void add(struct found *out, int *count, enum found_kind kind, int index, 
 	++*count;
 }
 
+/* What a key does, found by the words that say it: moving about is none of it. */
+static bool is_command(const struct key_binding *key)
+{
+	return key->help && key->action >= ACTION_ESCAPE &&
+	       key->action != ACTION_FILTER && key->action != ACTION_ESCAPE &&
+	       key->action != ACTION_NEXT_MATCH;
+}
+
+/* Why a command would do nothing now; NULL: it would. */
+static const char *why_not(const struct explorer *explorer, enum action_kind kind)
+{
+	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
+	bool plays = kind == ACTION_PLAY || kind == ACTION_SLOWER ||
+		     kind == ACTION_FASTER || kind == ACTION_STEP;
+
+	if (plays && serves)
+		return "a server has no step to play";
+	if (plays && explorer->view != VIEW_TIMELINE)
+		return "only in the view Timeline";
+	if (kind == ACTION_BESIDE && explorer->width < BESIDE_WIDTH)
+		return "the screen is narrower than 160 columns";
+	if (kind == ACTION_UNDO && explorer->history.done == 0)
+		return "nothing has been changed";
+	if (kind == ACTION_REDO && explorer->history.done == explorer->history.count)
+		return "nothing has been undone";
+	return NULL;
+}
+
+static int fit_command(const struct explorer *explorer, const struct key_binding *key,
+		       const char *text)
+{
+	int fit = FITS_NOT;
+
+	if (!is_command(key))
+		return FITS_NOT;
+	if (begins(key->help, text))
+		fit = equals(key->help, text) ? FITS_WHOLE : FITS_WORD;
+	else if (has_word(key->help, text))
+		fit = FITS_HELP;
+	if (fit != FITS_NOT && why_not(explorer, key->action))
+		fit += USELESS;
+	return fit;
+}
+
 int find_all(const struct explorer *explorer, const char *text,
 	     struct found out[MAX_FOUND])
 {
-	int mode = explorer->scenario.plan.mode, count = 0;
+	int mode = explorer->scenario.plan.mode, count = 0, plans;
+	const struct preset *plan;
 
 	if (text[0] == '\0')
 		return 0;
@@ -159,7 +205,41 @@ int find_all(const struct explorer *explorer, const char *text,
 	for (int i = 0; i < glossary_count(); i++)
 		if (glossary_at(i)->kind <= WORD_SCHEDULE)
 			add(out, &count, FOUND_TERM, i, fit_term(glossary_at(i), text));
+	for (int i = 0; i < key_count(); i++)
+		add(out, &count, FOUND_COMMAND, i,
+		    fit_command(explorer, &key_table[i], text));
+	plans = preset_list(PRESET_PLAN, &plan);
+	for (int i = 0; i < plans; i++)
+		add(out, &count, FOUND_PLAN, i,
+		    has_part(plan[i].name, text) ? FITS_HELP : FITS_NOT);
 	return count;
+}
+
+/* Why a knob does nothing here. */
+static const char *why_useless(const struct explorer *explorer, const struct knob *knob)
+{
+	if (knob_in_mode(knob, explorer->scenario.plan.mode))
+		return "does nothing in this plan";
+	return explorer->scenario.plan.mode == MODE_TRAINING
+		       ? "is of a server, and this plan trains"
+		       : "is of training, and this plan serves";
+}
+
+static unsigned do_command(struct explorer *explorer, const struct key_binding *key)
+{
+	const char *why = why_not(explorer, key->action);
+
+	if (!why)
+		return explorer_handle(explorer,
+				       (struct action){ .kind = key->action,
+							.argument = key->argument });
+	explorer_say(explorer, ROLE_HINT, "%s: %s", key->name, why);
+	return CHANGED_SCREEN;
+}
+
+bool found_is_useless(const struct found *found)
+{
+	return found->fit >= USELESS;
 }
 
 unsigned find_go(struct explorer *explorer, const struct found *found)
@@ -172,12 +252,16 @@ unsigned find_go(struct explorer *explorer, const struct found *found)
 		return explorer_show(explorer, (enum view_id)found->index);
 	if (found->kind == FOUND_TERM)
 		return explorer_explain(explorer, glossary_at(found->index)->key);
+	if (found->kind == FOUND_PLAN)
+		return picker_open_plan(explorer, found->index);
+	if (found->kind == FOUND_COMMAND)
+		return do_command(explorer, &key_table[found->index]);
 	explorer->pane = PANE_KNOBS;
 	knobs_focus(explorer, knob);
 	/* what it is for stands on the rule */
 	if (found->fit >= USELESS)
-		explorer_say(explorer, ROLE_WARNING, "%s does nothing in this plan: %s",
-			     knob->key, knob->help);
+		explorer_say(explorer, ROLE_WARNING, "%s %s: %s", knob->key,
+			     why_useless(explorer, knob), knob->help);
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
@@ -185,14 +269,28 @@ unsigned find_go(struct explorer *explorer, const struct found *found)
 static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect line, const struct found *found)
 {
-	enum { LABEL = 18, VALUE = 14 };
+	enum { LABEL = 30, VALUE = 14 };
 	const struct knob *knob = &knob_table[found->index];
 	const struct metric *metric = &metric_table[found->index];
 	const char *label = "", *what = "";
 	char value[64] = "";
 	enum role role = ROLE_VALUE;
 
-	if (found->kind == FOUND_VIEW) {
+	if (found->kind == FOUND_COMMAND) {
+		const struct key_binding *key = &key_table[found->index];
+		const char *why = why_not(explorer, key->action);
+
+		label = key->help;
+		what = why ? why : "key: Enter presses it";
+		snprintf(value, sizeof value, "%s", key->name);
+		role = why ? ROLE_QUIET : ROLE_VALUE;
+	} else if (found->kind == FOUND_PLAN) {
+		const struct preset *plan;
+
+		preset_list(PRESET_PLAN, &plan);
+		label = plan[found->index].name;
+		what = "plan: Enter opens it, u goes back";
+	} else if (found->kind == FOUND_VIEW) {
 		label = view_table[found->index].title;
 		what = "view";
 	} else if (found->kind == FOUND_TERM) {
@@ -210,7 +308,7 @@ static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 		knob_show(&explorer->scenario, knob, value, sizeof value);
 	} else {
 		label = knob->label;
-		what = "does nothing in this plan";
+		what = why_useless(explorer, knob);
 		role = ROLE_QUIET;
 	}
 	canvas_text(canvas, line.x, line.y, LABEL, role, label);

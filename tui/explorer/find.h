@@ -1,5 +1,5 @@
-/* find.h - what a typed word may mean: knobs, numbers, views and terms, the likeliest
- * first; a knob that does nothing in the plan comes last and says so. */
+/* find.h - what a typed word may mean: knobs, numbers, views, terms, commands and
+ * plans, the likeliest first; what can do nothing now comes last and says why. */
 #ifndef TUI_EXPLORER_FIND_H
 #define TUI_EXPLORER_FIND_H
 
@@ -8,20 +8,32 @@
 
 struct explorer;
 
-enum { MAX_FOUND = 400 };
+enum { MAX_FOUND = 768 };
 
-enum found_kind { FOUND_KNOB, FOUND_NUMBER, FOUND_VIEW, FOUND_TERM };
+enum found_kind {
+	FOUND_KNOB,
+	FOUND_NUMBER,
+	FOUND_VIEW,
+	FOUND_TERM,
+	FOUND_COMMAND,
+	FOUND_PLAN
+};
 
 struct found {
 	enum found_kind kind;
-	int index; /* in knob_table, metric_table, view_table or the glossary */
-	int fit;   /* the less, the better */
+	/* in knob_table, metric_table, view_table, the glossary, key_table, the plans
+	 */
+	int index;
+	int fit; /* the less, the better */
 };
 
 /* All that fits; none for an empty text. Returns how many. */
 int find_all(const struct explorer *explorer, const char *text,
 	     struct found out[MAX_FOUND]);
-/* To the knob, to the explanation of the number or term, to the view. */
+/* It would do nothing here. */
+bool found_is_useless(const struct found *found);
+/* To the knob, to the explanation of the number or term, to the view; does what the
+ * command says, opens the plan. */
 unsigned find_go(struct explorer *explorer, const struct found *found);
 /* The list above the line that is typed into; moving in it. */
 void find_draw(const struct explorer *explorer, struct canvas *canvas, int bottom);

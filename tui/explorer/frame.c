@@ -304,6 +304,8 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 	}
 	clip = canvas_clip(canvas, view);
 	view_table[explorer->view].draw(explorer, canvas, view);
+	if (explorer->view != VIEW_HELP && explorer->view != VIEW_SEARCH)
+		overview_rest(explorer, canvas, view);
 	canvas_clip(canvas, clip);
 }
 

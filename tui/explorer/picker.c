@@ -214,6 +214,16 @@ unsigned picker_take(struct explorer *explorer, enum preset_kind kind, const cha
 	return take_preset(explorer, path);
 }
 
+unsigned picker_open_plan(struct explorer *explorer, int index)
+{
+	const struct preset *plan;
+
+	if (index < 0 || index >= preset_list(PRESET_PLAN, &plan))
+		return CHANGED_NOTHING;
+	explorer->picker.preset = PRESET_PLAN;
+	return take_preset(explorer, plan[index].name);
+}
+
 static unsigned take(struct explorer *explorer)
 {
 	struct picker *p = &explorer->picker;

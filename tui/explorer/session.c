@@ -24,6 +24,11 @@ static void restore(struct explorer *explorer, const struct workspace *w)
 	knobs_focus(explorer, knob_find(w->knob));
 	if (view >= 0)
 		explorer->view = (enum view_id)view;
+	view = view_find(w->beside);
+	if (view >= 0)
+		explorer->beside = (enum beside)(BESIDE_VIEW + view);
+	else if (strcmp(w->beside, "none") == 0)
+		explorer->beside = BESIDE_NONE;
 	explorer_update(explorer);
 }
 
@@ -72,6 +77,10 @@ bool session_save(const struct explorer *explorer, struct error *error)
 	memcpy(w->file, kept ? kept->file : explorer->file, sizeof w->file);
 	strcpy(w->knob, knob ? knob->key : "");
 	strcpy(w->view, view_table[kept ? kept->view : explorer->view].name);
+	if (explorer->beside == BESIDE_NONE)
+		strcpy(w->beside, "none");
+	else if (explorer->beside != BESIDE_SUITS)
+		strcpy(w->beside, view_table[explorer->beside - BESIDE_VIEW].name);
 	w->folded = kept ? kept->folded : explorer->folded;
 	good = workspace_save(explorer->session.path, w, error);
 	free(w);

@@ -235,6 +235,7 @@ void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect)
 {
 	const struct view_state *state = &explorer->state[VIEW_GRAPH];
+	struct rect picture;
 	struct shown shown;
 	struct table table = { .column = columns,
 			       .columns = COLUMNS,
@@ -274,6 +275,11 @@ void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 				     table_rows(explorer, rect.height, &shown.graph) },
 			     &table);
 	draw_picture(explorer, canvas, rect, &shown.graph);
+	/* the sum stands at the picture */
+	picture = picture_rect(explorer, rect, &shown.graph);
+	if (picture.height > graph_picture_rows(&shown.graph, rect.width) + 1)
+		rect.height -= picture.height -
+			       graph_picture_rows(&shown.graph, rect.width) - 1;
 	draw_total(&shown, canvas,
 		   (struct rect){ rect.x, rect.y + rect.height - 2, rect.width, 2 });
 }

@@ -191,7 +191,8 @@ static int stage_rows(const struct explorer *explorer, int height)
 {
 	int rows = (height - around(explorer)) / explorer->estimate.stages;
 
-	return rows > 8 ? 8 : rows < 1 ? 1 : rows;
+	/* a blank row below each bar is worth no bar of one row */
+	return rows > 8 ? 8 : rows < 3 ? 1 : rows;
 }
 
 /* "45.0 GiB of 79.1 GiB, fits, 99 % sure: fullest is stage 0 of 4" */

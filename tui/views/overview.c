@@ -167,7 +167,7 @@ static void draw_throughput(struct page *p)
 }
 
 /* Rows that nothing else needs: each stage's memory and time side by side. */
-static void draw_stages(struct page *p)
+void page_stages(struct page *p)
 {
 	const struct estimate *e = &p->explorer->estimate;
 	int rows = e->stages < 16 ? e->stages : 16, half = (p->rect.width - 6) / 2;
@@ -208,6 +208,46 @@ static void draw_stages(struct page *p)
 	page_gap(p);
 }
 
+/* What advice leaves. */
+static int tall_strip(const struct page *p, int least)
+{
+	int rows = page_left(p) - p->explorer->advice.count - 3;
+
+	return rows < least ? least : rows > 24 ? 24 : rows;
+}
+
+/* The blank rows at the bottom of what is drawn already. */
+static struct rect rest_of(const struct canvas *canvas, struct rect rect)
+{
+	int y = rect.y + rect.height;
+
+	while (y > rect.y) {
+		const struct cell *row =
+			canvas->cell + (size_t)(y - 1) * (size_t)canvas->width + rect.x;
+		int x = 0;
+
+		while (x < rect.width && row[x].code == ' ')
+			x++;
+		if (x < rect.width)
+			break;
+		y--;
+	}
+	return (struct rect){ rect.x, y + 1, rect.width, rect.y + rect.height - y - 1 };
+}
+
+/* A few rows have the strip and advice. */
+static void draw_few(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect rest)
+{
+	enum { MOST = 16 };
+	struct page p = { explorer, canvas, rest, rest.y, ROOM_RICH };
+	int strip = page_left(&p) - explorer->advice.count - 2;
+
+	page_strip(&p, strip < 4 ? 4 : strip > MOST ? MOST : strip);
+	page_gap(&p);
+	page_advice(&p);
+}
+
 void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
@@ -232,11 +272,32 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 	draw_throughput(&p);
 	page_traffic(&p);
 	page_gap(&p);
-	draw_stages(&p);
-	strip = p.room == ROOM_RICH ? 10 : p.room == ROOM_COMFORTABLE ? 6 : 4;
+	page_stages(&p);
+	strip = p.room == ROOM_RICH          ? tall_strip(&p, 10)
+		: p.room == ROOM_COMFORTABLE ? tall_strip(&p, 6)
+					     : 4;
 	if (page_left(&p) - strip < 2)
 		strip = page_left(&p) - 2 > 3 ? page_left(&p) - 2 : 3;
 	page_strip(&p, strip);
 	page_gap(&p);
 	page_advice(&p);
+}
+
+void overview_rest(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect)
+{
+	enum { FEW = 5, MANY = 22 };
+	struct rect rest = rest_of(canvas, rect);
+
+	if (rest.height < FEW || !explorer->estimate.legal ||
+	    explorer->view == VIEW_OVERVIEW)
+		return;
+	if (rest.height < MANY) {
+		draw_few(explorer, canvas, rest);
+		return;
+	}
+	widget_rule(canvas, rest.x, rest.y, rest.width, "overview");
+	rest.y++;
+	rest.height--;
+	overview_draw(explorer, canvas, rest);
 }

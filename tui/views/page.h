@@ -40,6 +40,8 @@ void page_legend(struct page *page, const struct part *part, int count, int rows
 /* "MEMORY 58.1 GiB of 79.1 GiB  fits, 97 % sure" */
 void page_capacity(struct page *page);
 void page_traffic(struct page *page);
+/* Memory and time of each stage side by side, where there is room for much. */
+void page_stages(struct page *page);
 /* What other values of the knob under the cursor would give. */
 void page_strip(struct page *page, int rows);
 /* Problems and advice in the rows that are left. */

@@ -205,6 +205,9 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 	widget_table(canvas,
 		     (struct rect){ rect.x, rect.y, rect.width, rect.height - 5 },
 		     &table);
+	/* the sums stand at the table */
+	if (table.rows + 2 < rect.height - 5)
+		rect.height = table.rows + 2 + 5;
 	widget_rule(canvas, rect.x, rect.y + rect.height - 5, rect.width,
 		    serves ? "per GPU and decode pass, which gives each request a token"
 			   : "per GPU and step, mean over the stages");
