@@ -34,6 +34,9 @@ struct canvas {
 	enum glyph_level glyphs;
 	bool colour;            /* false: mono, fills differ by letter or hatch */
 	int cursor_x, cursor_y; /* where the focused item is; -1 = nowhere */
+	/* bars end at whole columns: of many beside each other each end would cost two
+	 * colours */
+	bool coarse;
 	/* where what is drawn can be pointed at (tui/explorer.h); NULL: nobody asks */
 	struct spots *spots;
 	struct cell *cell; /* width * height, row by row */

@@ -1,5 +1,6 @@
 /* keys.c - what a key costs in every view of every kind of plan, on a real terminal:
  * the worst of all. */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 /* Turned and moved in both panes; then back to where it was. */
 static const char *const keys[] = { "h", "l", "j", "k", "u", "\t",
 				    "j", "l", "k", "h", ".", "\t" };
-enum { KEYS = sizeof keys / sizeof keys[0], VIEWS = 8 };
+enum { KEYS = sizeof keys / sizeof keys[0], VIEWS = 8, FRAME_MS = 50 };
 
 static const char *const plans[] = { "llama3-70b-64-h100", "llama3-405b-16k-h100",
 				     "deepseek-v3-2048-h800",
@@ -44,17 +45,31 @@ static void keep_worst(struct key_cost *worst, const struct meter *meter,
 		worst->writes = (double)meter->writes;
 }
 
-/* Until the program sleeps again: what follows a frame is part of it. */
+static double cpu_seconds(const struct vt *vt)
+{
+	struct timespec used = { 0 };
+	clockid_t clock;
+
+	if (clock_getcpuclockid(vt->pid, &clock) == 0)
+		clock_gettime(clock, &used);
+	return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}
+
+/* Processor time up to the frame; bytes and writes until the program sleeps again, with
+ * what follows the frame. */
 static struct meter press(struct vt *vt, const char *key)
 {
 	size_t bytes = vt->bytes;
 	long writes = vt_writes(vt);
-	double used = vt_processor_seconds(vt);
+	double used = cpu_seconds(vt);
+	struct pollfd frame = { .fd = vt->fd, .events = POLLIN };
 	struct meter meter;
 
 	vt_type(vt, key);
+	/* its frame, if it has one */
+	poll(&frame, 1, FRAME_MS);
+	meter.us = (cpu_seconds(vt) - used) * 1e6;
 	vt_expect_asleep(vt);
-	meter.us = (vt_processor_seconds(vt) - used) * 1e6;
 	meter.bytes = vt->bytes - bytes;
 	meter.writes = vt_writes(vt) - writes;
 	return meter;

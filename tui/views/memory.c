@@ -54,10 +54,12 @@ static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 	form_text(FORM_BYTES, m->total_bytes, total, sizeof total);
 	canvas_format(canvas, line.x, line.y, 4, ROLE_LABEL, "%3d", stage);
 	canvas_right(canvas, line.x + 4, line.y, 9, role, total);
+	canvas->coarse = true;
 	widget_stack(canvas,
 		     (struct rect){ line.x + 15, line.y, line.width - 17, line.height },
 		     part, count, fmax(e->capacity_bytes, e->memory.total_bytes) * 1.03,
 		     e->capacity_bytes);
+	canvas->coarse = false;
 	if (stage != chosen(explorer))
 		return;
 	canvas_highlight(canvas, (struct rect){ line.x, line.y, 14, 1 },

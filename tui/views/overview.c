@@ -197,6 +197,7 @@ void page_stages(struct page *p)
 		};
 
 		canvas_format(p->canvas, p->rect.x, p->y, 6, ROLE_LABEL, "%5d", i);
+		p->canvas->coarse = true;
 		widget_stack(p->canvas,
 			     (struct rect){ p->rect.x + 6, p->y, half - 2, 1 }, memory,
 			     6, fmax(e->capacity_bytes, e->memory.total_bytes) * 1.02,
@@ -204,6 +205,7 @@ void page_stages(struct page *p)
 		widget_stack(p->canvas,
 			     (struct rect){ p->rect.x + half + 7, p->y, half, 1 }, time,
 			     4, e->step_seconds, 0);
+		p->canvas->coarse = false;
 	}
 	page_gap(p);
 }

@@ -216,6 +216,7 @@ static void draw_lane(struct canvas *canvas, struct rect rect, const struct time
 {
 	struct lane lane = { .timeline = t, .window = window };
 
+	canvas->coarse = true;
 	for (int i = 0; i < window->parts; i++) {
 		lane.stretch = &window->part[i];
 		draw_stretch(canvas,
@@ -223,6 +224,7 @@ static void draw_lane(struct canvas *canvas, struct rect rect, const struct time
 					    lane.stretch->columns, rect.height },
 			     &lane, stage);
 	}
+	canvas->coarse = false;
 	for (int y = rect.y; y < rect.y + rect.height; y++)
 		timeline_draw_break(canvas, rect.x, y, window);
 }

@@ -18,9 +18,9 @@ static void ruler_init(struct ruler *ruler, const struct canvas *canvas, int wid
 {
 	ruler->width = width < CANVAS_MAX ? width : CANVAS_MAX;
 	ruler->letters = letters;
-	ruler->fine = letters || canvas->glyphs == GLYPHS_ASCII ? 1
-		      : canvas->glyphs == GLYPHS_BASIC          ? 2
-								: EIGHTHS;
+	ruler->fine = letters || canvas->coarse || canvas->glyphs == GLYPHS_ASCII ? 1
+		      : canvas->glyphs == GLYPHS_BASIC                            ? 2
+						       : EIGHTHS;
 	memset(ruler->owner, NOTHING, sizeof ruler->owner);
 }
 
