@@ -130,7 +130,7 @@ static void test_every_view_says_what_a_server_has(void **state)
 		[VIEW_OVERVIEW] = { "LATENCY", "bound by", "J/token" },
 		[VIEW_MEMORY] = { "KV cache", "room for requests", "2 engines of 4" },
 		[VIEW_TIMELINE] = { "requests decode", "prompt tokens", "of mixed" },
-		[VIEW_TRAFFIC] = { "a pass", "decode pass", "attention output" },
+		[VIEW_TRAFFIC] = { "per pass", "decode pass", "attention output" },
 		[VIEW_GRAPH] = { "kernels of a decode pass", "FLOP/B", "gate and up" },
 		[VIEW_TOPOLOGY] = { "engine 0 of 2", "TP", "NVLink" },
 		[VIEW_EXPLAIN] = { "Time per output token", "tpot_seconds", "behind" },

@@ -205,7 +205,7 @@ const struct note advice_machine_notes[] = {
 	  "tp",
 	  tp_beyond_width },
 	{ { "T18", SEVERITY_WARNING,
-	    "{0:tokens} tokens a GPU are below {1:tokens}: FSDP with TP is bound by "
+	    "{0:tokens} tokens per GPU are below {1:tokens}: FSDP with TP is bound by "
 	    "the links",
 	    "jax-ml scaling-book, training" },
 	  "gbs",

@@ -271,7 +271,7 @@ static const struct note advice_notes[] = {
 	  NULL,
 	  one_expert_each },
 	{ { "T16", SEVERITY_WARNING,
-	    "DP exposes {0:percent} of the step: {1:tokens} tokens a GPU are few",
+	    "DP exposes {0:percent} of the step: {1:tokens} tokens per GPU are few",
 	    "jax-ml scaling-book, training" },
 	  "gbs",
 	  dp_is_exposed },

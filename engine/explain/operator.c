@@ -160,7 +160,7 @@ static void add_rates(const struct asked *a, struct explanation *out, bool small
 {
 	explain_from(a, out, "t0", "fixed time of a kernel",
 		     small ? "small_kernel_seconds" : "kernel_seconds");
-	explain_from(a, out, "bw", "bytes a second that kernels reach",
+	explain_from(a, out, "bw", "bytes per second that kernels reach",
 		     "memory_bytes_per_second");
 }
 

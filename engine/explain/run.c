@@ -7,7 +7,7 @@
 static void steps(const struct asked *a, struct explanation *out)
 {
 	explain_from(a, out, "T", "tokens of the run", "tokens");
-	explain_from(a, out, "B", "tokens a step", "tokens_per_step");
+	explain_from(a, out, "B", "tokens per step", "tokens_per_step");
 }
 
 static void time(const struct asked *a, struct explanation *out)

@@ -117,7 +117,7 @@ static void tpot_range(const struct asked *a, struct explanation *out)
 
 static void output_range(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "output", "tokens a second, predicted",
+	from(a, out, "output", "tokens per second, predicted",
 	     "output_tokens_per_second");
 	from(a, out, "f", "that four of five left-out runs lie within", "spread.rate");
 }
@@ -130,7 +130,7 @@ static void throughput(const struct asked *a, struct explanation *out)
 
 static void each_gpu(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "output", "tokens a second", "output_tokens_per_second");
+	from(a, out, "output", "tokens per second", "output_tokens_per_second");
 	from(a, out, "GPUs", "of the cluster", "gpus");
 }
 
@@ -220,14 +220,14 @@ static void money(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "GPUs", "of the cluster", "gpus");
 	from(a, out, "price", "of a GPU and hour", "cluster.price_per_gpu_hour");
-	from(a, out, "output", "tokens a second", "output_tokens_per_second");
+	from(a, out, "output", "tokens per second", "output_tokens_per_second");
 }
 
 static void energy(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "GPUs", "of the cluster", "gpus");
 	from(a, out, "W", "of a GPU with its share of all else", "serving.watts");
-	from(a, out, "output", "tokens a second", "output_tokens_per_second");
+	from(a, out, "output", "tokens per second", "output_tokens_per_second");
 }
 
 static const char steady[] =
@@ -299,19 +299,19 @@ const struct explain_row explain_serving[] = {
 	  "of the prefill GPUs where they are apart.",
 	  "engine/serve/steady.c", share },
 
-	{ "output_tokens_per_second", "Output tokens a second",
+	{ "output_tokens_per_second", "Output tokens per second",
 	  "requests * max(1, output)", steady, queue_source, throughput },
 	{ "output_tokens_per_second_low", "Output, low end", "output / f", held_out,
 	  runs, output_range },
 	{ "output_tokens_per_second_high", "Output, high end", "output * f", held_out,
 	  runs, output_range },
-	{ "output_tokens_per_second_per_gpu", "Output tokens a second of a GPU",
+	{ "output_tokens_per_second_per_gpu", "Output tokens per second per GPU",
 	  "output / GPUs", "Idle GPUs and those that only prefill count.", definition,
 	  each_gpu },
-	{ "output_tokens_per_second_per_user", "Output tokens a second of a user",
+	{ "output_tokens_per_second_per_user", "Output tokens per second per user",
 	  "1 / TPOT", "What one reader sees, once the first token is there.",
 	  definition, each_user },
-	{ "prompt_tokens_per_second", "Prompt tokens a second", "requests * prompt",
+	{ "prompt_tokens_per_second", "Prompt tokens per second", "requests * prompt",
 	  "With those that a prefix cache holds.", definition, prompts },
 	{ "requests_per_second", "Requests a second", NULL,
 	  "Little's law: every request that comes ends.",

@@ -56,7 +56,7 @@ static void states(const struct asked *a, struct explanation *out)
 	own(a, out, "S", "trained parameters of its share with ZeRO", "shared_trained");
 	own(a, out, "T", "trained parameters on one rank", "all_trained");
 	explain_from(a, out, "o", "share kept on the host", "optimizer_offload");
-	explain_from(a, out, "bw", "bytes a second that kernels reach",
+	explain_from(a, out, "bw", "bytes per second that kernels reach",
 		     "memory_bytes_per_second");
 	explain_say(out, "scale * (fixed + (34 * (1 - o) * S + 4 * T) / bw");
 	if (a->scenario->plan.optimizer == OPTIMIZER_MUON) {

@@ -172,7 +172,7 @@ static void tokens(const struct asked *a, struct explanation *out)
 
 static void rate(const struct asked *a, struct explanation *out)
 {
-	explain_from(a, out, "T", "tokens a step", "tokens_per_step");
+	explain_from(a, out, "T", "tokens per step", "tokens_per_step");
 	explain_from(a, out, "t", "step", "step_seconds");
 }
 

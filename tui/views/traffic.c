@@ -198,7 +198,7 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 	}
 	memcpy(shown, columns, sizeof shown);
 	if (serves)
-		shown[COLUMN_BYTES].title = "a pass";
+		shown[COLUMN_BYTES].title = "per pass";
 	sort_rows(explorer, &rows);
 	if (table.cursor >= table.rows)
 		table.cursor = table.rows - 1;
