@@ -23,3 +23,6 @@ while read -r name size view rest; do
 	rsvg-convert "$svg" -o "screenshots/$name.png" || exit 1
 	echo "screenshots/$name.png"
 done < screenshots/list
+
+sh screenshots/film.sh "$program" "$build" screenshots/film > screenshots/film.svg || exit 1
+echo "screenshots/film.svg"
