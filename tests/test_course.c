@@ -294,6 +294,10 @@ static void test_what_gives_it_away_is_hidden(void **state)
 	stage_shows(&stage, "MEMORY");
 	stage_lacks(&stage, "tok/s/GPU at each value");
 	stage_lacks(&stage, "i precision");
+	stage_type(&stage, "i"); /* what the knob means, and not what it would give */
+	stage_shows(&stage, "why turn it");
+	stage_lacks(&stage, ", now ");
+	stage_act(&stage, (struct action){ .kind = ACTION_ESCAPE });
 	stage_type(&stage, "20\n\n");
 	stage_shows(&stage, "turn it");
 	stage_shows(&stage, "tok/s/GPU at each value");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "tui/explorer/course.h"
 #include "tui/text.h"
 #include "tui/view.h"
 
@@ -133,7 +134,9 @@ int knob_page_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (!knob_applies(s, knob))
 		rect.y += 1 + widget_prose(canvas, rect, 0, ROLE_WARNING,
 					   "It does nothing in this plan.");
-	for (int direction = 1; direction >= -1; direction -= 2) {
+	/* not while a lesson asks what they would give */
+	for (int direction = 1; direction >= -1 && !course_hides(explorer);
+	     direction -= 2) {
 		double next = knob_neighbour(s, knob, direction);
 
 		if (knob->type < KNOB_SET && next != now && knob_applies(s, knob))
