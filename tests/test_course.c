@@ -68,7 +68,8 @@ static void expect_phase(struct robot *robot, const char *phase)
 static void answer_text(const struct lesson_question *q, double answer, bool right,
 			char *out, size_t size)
 {
-	int choice = right ? (int)answer : (int)answer % q->choices + 1;
+	int choice = right ? (int)answer
+			   : (int)answer % (q->choices > 0 ? q->choices : 1) + 1;
 
 	if (q->ask == LESSON_VALUE)
 		snprintf(out, size, "%.6g", right ? answer : answer * 3 + 1000);

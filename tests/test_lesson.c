@@ -373,7 +373,7 @@ static void test_seeds_draw_numbers(void **state)
 	assert_true(lesson_draw(&lesson, "", &scene, &one, NULL, &fault));
 	assert_memory_equal(&one, &lesson.scenario, sizeof one);
 	for (int i = 0; i < 40; i++) {
-		char seed[16];
+		char seed[24];
 
 		snprintf(seed, sizeof seed, "student %d", i);
 		assert_true(lesson_draw(&lesson, seed, &scene, &one, NULL, &fault));
