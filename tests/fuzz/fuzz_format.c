@@ -8,9 +8,11 @@
 #include "engine/estimate/estimate.h"
 #include "engine/predict/predict.h"
 #include "presets/accelerate/accelerate.h"
+#include "presets/answers.h"
 #include "presets/cluster_file.h"
 #include "presets/deepspeed/deepspeed.h"
 #include "presets/formats.h"
+#include "presets/lesson_file.h"
 #include "presets/lint.h"
 #include "presets/megatron/megatron.h"
 #include "presets/model_file.h"
@@ -68,6 +70,59 @@ static bool read_runs(const char *text, size_t size, struct error *error)
 	return good;
 }
 
+static void ignore(void *context, const struct lesson_fault *fault)
+{
+	(void)context;
+	(void)fault;
+}
+
+static bool read_lesson(const char *text, size_t size, struct error *error)
+{
+	static struct lesson lesson;
+	static struct lesson_scene scene;
+	struct document document;
+	bool good;
+
+	if (!document_parse(&document, "file", text, size, error))
+		return false;
+	good = lesson_from(&lesson, &document, "lesson", error);
+	document_free(&document);
+	if (good)
+		lesson_check(&lesson, 2, &scene, ignore, NULL);
+	return good;
+}
+
+/* What was read is written, read again and graded. */
+static bool read_answers(const char *text, size_t size, struct error *error)
+{
+	static struct lesson lesson;
+	static struct lesson_scene scene;
+	struct lesson_fault fault;
+	struct document document;
+	struct answers answers;
+	struct grade grade;
+	bool good;
+	char *again;
+
+	if (!document_parse(&document, "file", text, size, error))
+		return false;
+	good = answers_from(&answers, &document, error);
+	document_free(&document);
+	if (!good)
+		return false;
+	if (lesson.steps == 0 && !lesson_read(&lesson, "bubble", error))
+		abort();
+	answers_grade(&lesson, answers.seed, &answers, &scene, &grade, &fault);
+	again = answers_write(&answers);
+	if (again && document_parse(&document, "file", again, strlen(again), error)) {
+		if (!answers_from(&answers, &document, error))
+			abort();
+		document_free(&document);
+	}
+	free(again);
+	return true;
+}
+
 /* A mapping of a document, put into a scenario that is whole otherwise. */
 static bool read_part(const char *text, size_t size, struct error *error)
 {
@@ -112,6 +167,10 @@ static bool read_as(const char *text, size_t size, struct error *error)
 		return read_scenario(text, size, error);
 	if (strcmp(FORMAT, "rules") == 0)
 		return read_rules(text, size, error);
+	if (strcmp(FORMAT, "lesson") == 0)
+		return read_lesson(text, size, error);
+	if (strcmp(FORMAT, "answers") == 0)
+		return read_answers(text, size, error);
 	if (strcmp(FORMAT, "runs") == 0)
 		return read_runs(text, size, error);
 	return format_find(FORMAT) ? read_format(text, size, error)

@@ -7,6 +7,7 @@ model) seeds=presets/models ;;
 cluster) seeds=presets/clusters ;;
 stack) seeds=presets/stacks ;;
 runs) seeds=tests/validation ;;
+lesson) seeds=presets/lessons ;;
 *) seeds=tests/fuzz/seeds/$kind ;;
 esac
 mkdir -p "$build/corpus_$kind"
