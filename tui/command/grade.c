@@ -217,23 +217,32 @@ static void print_students(const struct grading *g)
 	printf("%-*s  points  at first  hints  lesson\n", width, "student");
 	for (int i = 0; i < g->students; i++) {
 		const struct student *s = &g->student[i];
+		char points[40], first[24];
 
-		printf("%-*s  %g/%g  %6d/%d  %5d  %s%s%s\n", width, s->name,
-		       s->grade.points, s->grade.most, s->grade.right_at_first,
-		       s->grade.predictions, s->hints, s->lesson,
-		       s->note[0] ? "  " : "", s->note);
+		snprintf(points, sizeof points, "%g/%g", s->grade.points,
+			 s->grade.most);
+		snprintf(first, sizeof first, "%d/%d", s->grade.right_at_first,
+			 s->grade.predictions);
+		printf("%-*s  %-6s  %-8s  %5d  %s%s%s\n", width, s->name, points, first,
+		       s->hints, s->lesson, s->note[0] ? "  " : "", s->note);
 	}
 }
 
-static void print_tally(const struct lesson_step *step, const struct tally *t,
-			int number)
+/* The question is printed with the lesson's own numbers: each student had others. */
+static void print_tally(struct grading *g, int step)
 {
-	const struct lesson_question *q = &step->question;
+	const struct lesson_step *s = &g->lesson->step[step];
+	const struct lesson_question *q = &s->question;
+	const struct tally *t = &g->tally[step];
+	char text[2 * LESSON_TEXT] = "";
+	struct lesson_fault fault;
 
-	printf("\nstep %d: %s\n", number, q->text.text);
+	if (lesson_begin_step(g->lesson, step, &g->lesson->scenario, g->scene, &fault))
+		lesson_text(g->scene, &q->text, text, sizeof text, &fault);
+	printf("\nstep %d: %s\n", step + 1, text);
 	printf("  %d of %d right at first, %d did not know", t->right, t->asked,
 	       t->unknown);
-	if (step->reason.right > 0)
+	if (s->reason.right > 0)
 		printf("; %d knew why", t->why_right);
 	putchar('\n');
 	if (q->ask == LESSON_VALUE) {
@@ -256,7 +265,7 @@ static void print_tallies(struct grading *g)
 	printf("\nfirst predictions in %s\n", g->lesson->title);
 	for (int i = 0; i < g->lesson->steps; i++)
 		if (g->lesson->step[i].question.ask != LESSON_NOTHING)
-			print_tally(&g->lesson->step[i], &g->tally[i], i + 1);
+			print_tally(g, i);
 }
 
 static int grade(struct grading *g)
