@@ -18,30 +18,33 @@ enum { LINE = 512, MOST_PLANS = 5 };
 
 /* --- out -------------------------------------------------------------------- */
 
-/* In the characters that there are. */
+void linear_put(const struct linear *linear, const char *text)
+{
+	while (*text != '\0') {
+		char bytes[4];
+		uint32_t code;
+
+		if (*text == '\n') {
+			fputc(*text++, linear->out);
+			continue;
+		}
+		code = theme_substitute(linear->glyphs, text_decode(&text));
+		fwrite(bytes, 1, text_encode(code, bytes), linear->out);
+	}
+}
+
 static void say(const struct linear *linear, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 static void say(const struct linear *linear, const char *format, ...)
 {
 	char text[1024];
-	const char *at = text;
 	va_list args;
-	uint32_t code;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	while (*at != '\0') {
-		char bytes[4];
-
-		if (*at == '\n') {
-			fputc(*at++, linear->out);
-			continue;
-		}
-		code = theme_substitute(linear->glyphs, text_decode(&at));
-		fwrite(bytes, 1, text_encode(code, bytes), linear->out);
-	}
+	linear_put(linear, text);
 }
 
 /* A label of the knob pane stands in columns there: "PP  pipeline". */
@@ -124,25 +127,6 @@ static void say_result(const struct linear *linear)
 		say_problems(linear);
 }
 
-/* What a lesson has to say now; the last of it alone where the rest was said before. */
-static void say_course(const struct linear *linear, bool last)
-{
-	struct explorer *explorer = linear->explorer;
-	struct course_block *block = calloc(MOST_BLOCKS, sizeof *block);
-	char title[256];
-	int count;
-
-	if (!block)
-		return;
-	course_title(explorer, title, sizeof title);
-	if (!last)
-		say(linear, "[%s]\n", title);
-	count = course_blocks(explorer, block);
-	for (int i = last && count > 0 ? count - 1 : 0; i < count; i++)
-		say(linear, "%s\n", block[i].text);
-	free(block);
-}
-
 static void say_message(const struct linear *linear)
 {
 	struct explorer *explorer = linear->explorer;
@@ -186,6 +170,11 @@ static void finish(const struct linear *linear, unsigned changed)
 	say_result(linear);
 	if (linear->explorer->session.lock >= 0)
 		session_save(linear->explorer, &error);
+}
+
+void linear_changed(const struct linear *linear, unsigned changed)
+{
+	finish(linear, changed);
 }
 
 /* A word's knob: by its key, or the likeliest that "/" would find. */
@@ -492,48 +481,6 @@ static void do_write(const struct linear *linear, const char *rest)
 	finish(linear, act(linear, ACTION_ENTER));
 }
 
-/* The list, or the lesson of that name or number. */
-static void do_learn(const struct linear *linear, const char *rest)
-{
-	struct explorer *explorer = linear->explorer;
-	struct error error = { "" };
-
-	if (!course_open(explorer, rest[0] ? rest : NULL, NULL, &error))
-		say(linear, "%s\n", error.text);
-	else
-		say_course(linear, false);
-}
-
-static void do_next(const struct linear *linear, const char *rest)
-{
-	(void)rest;
-	course_next(linear->explorer);
-}
-
-static void do_back(const struct linear *linear, const char *rest)
-{
-	(void)rest;
-	course_back(linear->explorer);
-}
-
-static void do_hint(const struct linear *linear, const char *rest)
-{
-	(void)rest;
-	course_hint(linear->explorer);
-}
-
-static void do_show_me(const struct linear *linear, const char *rest)
-{
-	(void)rest;
-	finish(linear, course_show(linear->explorer));
-}
-
-static void do_leave(const struct linear *linear, const char *rest)
-{
-	(void)rest;
-	course_leave(linear->explorer);
-}
-
 static void do_help(const struct linear *linear, const char *rest);
 
 static const struct word {
@@ -554,30 +501,18 @@ static const struct word {
 	{ "pin", "p", "changes are told against this plan; again: no longer", do_pin },
 	{ "open", "o", "open NAME: a model, cluster, stack, plan or file", do_open },
 	{ "write", "w", "write FILE: the scenario", do_write },
-	{ "learn", "L", "lessons; learn 9 or learn NAME opens one", do_learn },
+	{ "learn", "L", "lessons; learn 9 or learn NAME opens one",
+	  linear_lesson_open },
 	{ "help", "?", "this list", do_help },
 	{ "quit", "q", "the workspace is kept", NULL },
 };
 enum { WORDS = sizeof words / sizeof words[0] };
 
-/* Words of a lesson, while one is open. */
-static const struct word lesson_words[] = {
-	{ "next", "n", "go on; so does an empty line", do_next },
-	{ "hint", "H", "a hint", do_hint },
-	{ "x", NULL, "show me: the turn is made for you", do_show_me },
-	{ "back", "b", "to the text of this step, or to the step before", do_back },
-	{ "leave", "q", "out of the lesson; it is kept where it is", do_leave },
-};
-enum { LESSON_WORDS_COUNT = sizeof lesson_words / sizeof lesson_words[0] };
-
 static void do_help(const struct linear *linear, const char *rest)
 {
 	(void)rest;
-	for (size_t i = 0; linear->explorer->course && i < LESSON_WORDS_COUNT; i++)
-		say(linear, "  %s%s%s: %s\n", lesson_words[i].word,
-		    lesson_words[i].key ? " or " : "",
-		    lesson_words[i].key ? lesson_words[i].key : "",
-		    lesson_words[i].help);
+	if (linear->explorer->course)
+		linear_lesson_help(linear);
 	say(linear,
 	    "A knob and a value set it: tp 4. A knob alone tells what it is for "
 	    "and what each value gives; tp up and tp down turn it.\n");
@@ -629,52 +564,6 @@ static bool is_group(const char *text)
 	return false;
 }
 
-/* An answer, a number of the list, an empty line or a word of the lesson. False if it
- * is none of them. */
-static bool speak_to_course(const struct linear *linear, const char *line)
-{
-	struct course *c = linear->explorer->course;
-	bool asks = c->phase == COURSE_ASK || c->phase == COURSE_WHY;
-
-	for (size_t i = 0; i < LESSON_WORDS_COUNT; i++)
-		if (strcmp(line, lesson_words[i].word) == 0 ||
-		    (lesson_words[i].key && strcmp(line, lesson_words[i].key) == 0)) {
-			lesson_words[i].run(linear, "");
-			return true;
-		}
-	if (c->phase == COURSE_LIST && atoi(line) > 0) {
-		do_learn(linear, line);
-		return true;
-	}
-	if (line[0] == '\0')
-		course_next(linear->explorer);
-	else if (asks && strchr("0123456789.-", line[0]))
-		course_answer(linear->explorer, line);
-	else
-		return false;
-	return true;
-}
-
-/* The same, and what the lesson says to it if it has gone on. */
-static bool take_course(const struct linear *linear, const char *line)
-{
-	struct explorer *explorer = linear->explorer;
-	struct course *c = explorer->course;
-	bool listed = c && c->phase == COURSE_LIST;
-	int phase = c ? (int)c->phase : -1, step = c ? c->step : 0;
-
-	if (!c || !speak_to_course(linear, line))
-		return false;
-	if (explorer->course && !(listed && atoi(line) > 0)) {
-		bool same = (int)c->phase == phase && c->step == step;
-
-		if (!same || explorer->message[0] == '\0')
-			say_course(linear, same);
-	}
-	say_message(linear);
-	return true;
-}
-
 /* False when it is over. */
 static bool take_line(const struct linear *linear, char *line)
 {
@@ -692,8 +581,10 @@ static bool take_line(const struct linear *linear, char *line)
 	snprintf(first, sizeof first, "%.*s", (int)strcspn(line, " "), line);
 	rest = line + strcspn(line, " ");
 	rest += strspn(rest, " ");
-	if (take_course(linear, line))
+	if (linear_lesson_take(linear, line)) {
+		say_message(linear);
 		return true;
+	}
 	word = word_of(first);
 	if (!word && is_group(line))
 		do_numbers(linear, line);
@@ -705,7 +596,7 @@ static bool take_line(const struct linear *linear, char *line)
 		word->run(linear, rest);
 	/* that was the turn */
 	if (course && course == linear->explorer->course && (int)course->phase != phase)
-		say_course(linear, false);
+		linear_lesson_say(linear, false);
 	say_message(linear);
 	return true;
 }
@@ -716,7 +607,7 @@ int linear_run(struct linear *linear)
 
 	say_message(linear);
 	if (linear->explorer->course)
-		say_course(linear, false);
+		linear_lesson_say(linear, false);
 	else
 		do_show(linear, "");
 	if (linear->explorer->offers)
