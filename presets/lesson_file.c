@@ -376,8 +376,11 @@ static bool read_values(struct lesson_reading *r, const struct node *list,
 			struct lesson_vary *vary)
 {
 	struct scenario *trial = malloc(sizeof *trial);
-	char why[256] = "out of memory";
-	bool good = trial != NULL;
+	char why[256];
+	bool good = true;
+
+	if (!trial)
+		return error_set(r->error, NULL, 0, "out of memory");
 
 	for (const struct node *node = list->child; node && good; node = node->next) {
 		if (vary->count == LESSON_VALUES) {

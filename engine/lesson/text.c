@@ -79,6 +79,7 @@ static bool put_value(const struct lesson_scene *scene, const struct lesson_pros
 {
 	char expression[LESSON_FORMULA], *bar;
 	const struct lesson_unit *unit = NULL;
+	const struct lesson_unit *plain = &units[UNITS - 1]; /* count */
 	struct formula_fault problem = { "", 0 };
 	size_t at = (size_t)(from - text->text);
 	double value;
@@ -100,7 +101,7 @@ static bool put_value(const struct lesson_scene *scene, const struct lesson_pros
 		return blame(fault, text, at + (size_t)problem.at, problem.reason);
 	if (!unit && print_key(scene, expression, value, out, 64))
 		return true;
-	lesson_print(unit ? unit : lesson_unit_find("count"), value, out, 64);
+	lesson_print(unit ? unit : plain, value, out, 64);
 	return true;
 }
 
