@@ -206,8 +206,9 @@ fit-collectives: $(B)/tests/validation/fit_collectives
 	@$< $(FIT) tests/validation/collectives/*.csv
 
 # Write the golden screens anew; look at what changed before it is committed.
-screens: $(B)/tests/test_screens
+screens: $(B)/tests/test_screens $(B)/tests/test_transcript
 	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_screens > /dev/null 2>&1
+	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_transcript > /dev/null 2>&1
 	@git status --short tests/screens
 
 # The README's pictures, from the running program.

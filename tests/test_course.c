@@ -574,37 +574,6 @@ static char *talk(const char *name, const char *lines)
 	return said;
 }
 
-/* All that a reader of the lesson on the bubble is told, with a wrong first answer:
- * what a bubble is and what makes it small has to stand in it. */
-static void test_the_lesson_on_the_bubble_reads_as_it_did(void **state)
-{
-	static const char path[] = "tests/screens/lesson-bubble.txt";
-	char *said =
-		talk("bubble", "\n\n20\nhint\n40\ngbs 16\n\n2\n\n\nhint\ngbs 128\n\n");
-	char *golden = calloc(1, 1 << 16);
-	FILE *file = fopen(path, "r");
-
-	(void)state;
-	assert_non_null(golden);
-	if (file) {
-		assert_true(fread(golden, 1, (1 << 16) - 1, file) < (1 << 16) - 1);
-		fclose(file);
-	}
-	if (getenv("SHARDSCOPE_WRITE_SCREENS")) {
-		file = fopen(path, "w");
-		assert_non_null(file);
-		fputs(said, file);
-		fclose(file);
-	} else if (strcmp(golden, said) != 0) {
-		print_error("%s differs; it is now\n%s\n", path, said);
-		fail();
-	}
-	assert_non_null(strstr(said, "That waiting is the bubble."));
-	assert_non_null(strstr(said, "Many micro-batches make its share small"));
-	free(golden);
-	free(said);
-}
-
 static void test_lines_are_locked_too(void **state)
 {
 	char *said =
@@ -643,7 +612,6 @@ int main(void)
 		cmocka_unit_test(test_progress_goes_on_where_it_was),
 		cmocka_unit_test(test_damaged_progress_is_moved_aside),
 		cmocka_unit_test(test_the_first_start_offers_lessons),
-		cmocka_unit_test(test_the_lesson_on_the_bubble_reads_as_it_did),
 		cmocka_unit_test(test_lines_are_locked_too),
 	};
 	return cmocka_run_group_tests(tests, make_home, NULL);
