@@ -129,7 +129,7 @@ const struct serve_spread *serve_spread(bool experts)
 	static const struct serve_spread mixture = { .tpot = 1.33,
 						     .ttft = 1.49,
 						     .rate = 1.50,
-						     .loaded = 2.67,
+						     .loaded = 2.75,
 						     .unfitted = 2.23 };
 
 	return experts ? &mixture : &dense;
