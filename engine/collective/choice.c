@@ -117,9 +117,9 @@ static uint64_t what_is_asked(const struct group *group,
 }
 
 /* The last place is used again where all are taken. */
-static const struct collective_choice *keep_choice(const struct fabric *fabric,
-						   const struct group *group,
-						   const struct question *question)
+static struct collective_choice *keep_choice(const struct fabric *fabric,
+					     const struct group *group,
+					     const struct question *question)
 {
 	struct collective_choices *kept = fabric->choices;
 	struct collective_choice *out;
@@ -129,15 +129,16 @@ static const struct collective_choice *keep_choice(const struct fabric *fabric,
 	out->who = who_asks(group);
 	out->what = what_is_asked(group, question);
 	out->remote_share = question->remote_share;
+	out->answer.call_bytes = 0;
 	find_lines(fabric, group, question, out);
 	return out;
 }
 
-static const struct collective_choice *find_choice(const struct fabric *fabric,
-						   const struct group *group,
-						   const struct question *question)
+static struct collective_choice *find_choice(const struct fabric *fabric,
+					     const struct group *group,
+					     const struct question *question)
 {
-	const struct collective_choices *kept = fabric->choices;
+	struct collective_choices *kept = fabric->choices;
 	uint64_t who = who_asks(group), what = what_is_asked(group, question);
 
 	for (int i = 0; i < kept->count; i++)
@@ -176,8 +177,10 @@ static void take_line(const struct collective_choice *choice, const struct group
 static bool nothing_moves(const struct group *group, double bytes,
 			  struct collective *out)
 {
+	if (group->ranks > 1 && bytes > 0)
+		return false;
 	*out = (struct collective){ .pieces = 1, .call_bytes = bytes };
-	return group->ranks < 2 || !(bytes > 0);
+	return true;
 }
 
 static void choose_anew(const struct fabric *fabric, const struct group *group,
@@ -190,13 +193,28 @@ static void choose_anew(const struct fabric *fabric, const struct group *group,
 }
 
 static void choose(const struct fabric *fabric, const struct group *group,
-		   const struct question *question, struct collective *out)
+		   const struct question *question, double bytes,
+		   struct collective *out)
 {
-	out->remote_bytes = question->remote_share * out->call_bytes;
-	if (fabric->choices)
-		take_line(find_choice(fabric, group, question), group, out);
-	else
+	struct collective_choice *kept = NULL;
+
+	if (fabric->choices) {
+		kept = find_choice(fabric, group, question);
+		/* layers are alike, so that the last call comes again */
+		if (kept->answer.call_bytes == bytes) {
+			*out = kept->answer;
+			return;
+		}
+	}
+	*out = (struct collective){ .pieces = 1,
+				    .call_bytes = bytes,
+				    .remote_bytes = question->remote_share * bytes };
+	if (!kept) {
 		choose_anew(fabric, group, question, out);
+		return;
+	}
+	take_line(kept, group, out);
+	kept->answer = *out;
 }
 
 void collective_cost(const struct fabric *fabric, const struct group *group,
@@ -209,7 +227,7 @@ void collective_cost(const struct fabric *fabric, const struct group *group,
 		return;
 	if (kind == COLLECTIVE_ALL_TO_ALL)
 		question.remote_share = collective_remote_bytes(group, 1);
-	choose(fabric, group, &question, out);
+	choose(fabric, group, &question, payload_bytes, out);
 }
 
 void collective_dispatch(const struct fabric *fabric, const struct group *group,
@@ -221,7 +239,7 @@ void collective_dispatch(const struct fabric *fabric, const struct group *group,
 	if (nothing_moves(group, payload_bytes, out))
 		return;
 	question.remote_share = remote_bytes / payload_bytes;
-	choose(fabric, group, &question, out);
+	choose(fabric, group, &question, payload_bytes, out);
 }
 
 bool collective_by(const struct fabric *fabric, const struct group *group,
@@ -234,10 +252,12 @@ bool collective_by(const struct fabric *fabric, const struct group *group,
 
 	if (nothing_moves(group, message->bytes, out) || !unit)
 		return false;
+	*out = (struct collective){ .pieces = 1,
+				    .call_bytes = message->bytes,
+				    .remote_bytes = message->remote_bytes };
 	call_find(fabric, group, message->kind, 1,
 		  message->remote_bytes / message->bytes, &call);
 	call.exchange = unit->exchange;
-	out->remote_bytes = message->remote_bytes;
 	if (!unit_applies(unit, &call))
 		return false;
 	add_lines(fabric, group, &call, algorithm, &choice);

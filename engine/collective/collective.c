@@ -94,13 +94,6 @@ void call_find(const struct fabric *fabric, const struct group *group,
 		lay_on_axes(fabric, group, out);
 }
 
-void unit_does(const struct unit *unit, const struct call *call, struct unit_work *out)
-{
-	unit->work[call->kind]->value(call, out);
-	if (!(out->sent_bytes > 0))
-		out->sent_bytes = out->near_bytes + out->far_bytes;
-}
-
 void unit_formula(const struct unit *unit, enum collective_kind kind,
 		  const char *member, char out[FORMULA_MAX_TEXT])
 {

@@ -121,6 +121,7 @@ struct collective_choice {
 	 * remote. */
 	uint64_t who, what;
 	double remote_share;
+	struct collective answer; /* to the last call; of 0 bytes = none yet */
 	bool pinned;
 	int count;
 	struct choice_line {

@@ -7,24 +7,6 @@
  * 128 (NCCL src/include/device.h). */
 static const double payload_share[PROTOCOL_COUNT] = { 0.5, 120.0 / 128, 1 };
 
-double work_waiting(const struct unit_work *work, const struct pace *pace)
-{
-	return waiting_value(pace->start, work->near_steps, pace->hop, work->far_steps,
-			     pace->far_hop, work->peers, pace->peer);
-}
-
-double work_moving(const struct unit *unit, const struct unit_work *work,
-		   const struct pace *pace)
-{
-	if (unit->in_turn)
-		return in_turn_value(work->near_bytes, pace->near_rate,
-				     work->peer_bytes, pace->peer_rate, work->far_bytes,
-				     pace->far_rate, work->own_bytes, pace->copy_rate);
-	return at_once_value(work->near_bytes, pace->near_rate, work->peer_bytes,
-			     pace->peer_rate, work->far_bytes, pace->far_rate,
-			     work->own_bytes, pace->copy_rate);
-}
-
 static double line_rate(const struct link *link, double software, double share,
 			double over)
 {

@@ -38,9 +38,23 @@ FORMULA(rate, (double B, double e, double d, double share, double over),
  * the domain (nccl-tests on A100 to B300 meet 9 to 10 us on two ranks). */
 FORMULA(unmeasured_start, (double hop), 6 * hop);
 
-double work_waiting(const struct unit_work *work, const struct pace *pace);
-double work_moving(const struct unit *unit, const struct unit_work *work,
-		   const struct pace *pace);
+static inline double work_waiting(const struct unit_work *work, const struct pace *pace)
+{
+	return waiting_value(pace->start, work->near_steps, pace->hop, work->far_steps,
+			     pace->far_hop, work->peers, pace->peer);
+}
+
+static inline double work_moving(const struct unit *unit, const struct unit_work *work,
+				 const struct pace *pace)
+{
+	if (unit->in_turn)
+		return in_turn_value(work->near_bytes, pace->near_rate,
+				     work->peer_bytes, pace->peer_rate, work->far_bytes,
+				     pace->far_rate, work->own_bytes, pace->copy_rate);
+	return at_once_value(work->near_bytes, pace->near_rate, work->peer_bytes,
+			     pace->peer_rate, work->far_bytes, pace->far_rate,
+			     work->own_bytes, pace->copy_rate);
+}
 
 /* One call by one algorithm, in its quickest protocol, with all that it is made of. */
 struct account {

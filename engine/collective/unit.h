@@ -107,7 +107,13 @@ static inline bool unit_applies(const struct unit *unit, const struct call *call
 	       (!unit->applies || unit->applies(call));
 }
 /* What it does for such a call. */
-void unit_does(const struct unit *unit, const struct call *call, struct unit_work *out);
+static inline void unit_does(const struct unit *unit, const struct call *call,
+			     struct unit_work *out)
+{
+	unit->work[call->kind]->value(call, out);
+	if (!(out->sent_bytes > 0))
+		out->sent_bytes = out->near_bytes + out->far_bytes;
+}
 /* The formula of one member of its work, "near_steps", in words of the language; "0"
  * where it is not stated. */
 void unit_formula(const struct unit *unit, enum collective_kind kind,

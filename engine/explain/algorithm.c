@@ -416,12 +416,13 @@ static void add_algorithm(const struct asked *a, struct explanation *out,
 	snprintf(key, sizeof key, "traffic.%d.by.%s.seconds", a->traffic, name);
 	if (beside)
 		explain_beside(out, name,
-			       explain_offers(a, algorithm)
+			       algorithm == row_of(a)->algorithm ? "what runs"
+			       : explain_offers(a, algorithm)
 				       ? "one call by it"
 				       : "one call, if the software had it",
 			       FORM_SECONDS, explain_value(a, "%s", key), key);
 	else
-		explain_from(a, out, "t", "one call by the quickest", "%s", key);
+		explain_from(a, out, "t", "one call by what runs", "%s", key);
 }
 
 void explain_call_seconds(const struct asked *a, struct explanation *out)
