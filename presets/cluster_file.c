@@ -183,6 +183,12 @@ static bool complete(const struct document *document, const struct node *map,
 	if (missing)
 		return error_set(error, document->file, map->line,
 				 "the cluster does not say %s", missing);
+	for (int i = 0; i < LINK_COUNT; i++)
+		if (!(c->link[i].efficiency <= 1))
+			return error_set(error, document->file, map->line,
+					 "a link reaches %g of its rate: efficiency is "
+					 "a share, at most 1",
+					 c->link[i].efficiency);
 	return true;
 }
 

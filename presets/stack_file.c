@@ -112,7 +112,7 @@ static const struct {
 	{ "dp_overlap", 0, 1 },
 	{ "tp_overlap", 0, 1 },
 	{ "ep_overlap", 0, 1 },
-	{ "network_efficiency", 0.01, 4 },
+	{ "network_efficiency", 0.01, 1 },
 	{ "context_gib", 0, 1024 },
 	{ "communicator_gib", 0, 1024 },
 	{ "graph_gib", 0, 1024 },

@@ -29,10 +29,10 @@ FORMULA(in_turn,
 	 double far_bytes, double far_rate, double own_bytes, double copy_rate),
 	max(near_bytes / near_rate, peer_bytes / peer_rate) + far_bytes / far_rate +
 		either(copy_rate > 0, own_bytes / copy_rate, 0));
-/* Bytes per second: never more than the line has. d is what the software makes of the
- * measured share e. */
+/* Bytes per second. e is the share of the line that was measured, d what the software
+ * makes of that: readers take none above 1. */
 FORMULA(rate, (double B, double e, double d, double share, double over),
-	B *min(1, e *d) * share / over);
+	B / over * e * d * share);
 
 /* Of a kernel where nobody measured the accelerator: as long as so many steps inside
  * the domain (nccl-tests on A100 to B300 meet 9 to 10 us on two ranks). */

@@ -262,7 +262,7 @@ static void sent_bytes_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "far_bytes", "across the network", "far_bytes");
 }
 
-/* B min(1, e d) share / over, without what is 1 there. */
+/* B e d share / over, without what is 1 there. */
 static void rate_terms(const struct asked *a, struct explanation *out, bool near,
 		       const char *share)
 {
@@ -277,17 +277,17 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 		     near ? "cluster.domain_bytes_per_second"
 			  : "cluster.network_bytes_per_second");
 	if (link->efficiency > 0) {
-		explain_say(out, trains ? " * min(1, e * d)" : " * min(1, e)");
+		explain_say(out, " * e");
 		explain_from(a, out, "e", "measured share of it",
 			     near ? "cluster.domain_efficiency"
 				  : "cluster.network_efficiency");
-	} else if (trains) {
-		explain_say(out, " * min(1, d)");
 	}
-	if (trains)
+	if (trains) {
+		explain_say(out, " * d");
 		explain_from(a, out, "d", "what the software makes of that",
 			     near ? "cluster.collective_share"
 				  : "stack.network_efficiency");
+	}
 	if (share) {
 		explain_say(out, " * share");
 		if (near)

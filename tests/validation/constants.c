@@ -44,7 +44,7 @@
 		CHIP(chip, "tail_share", tail_share, 0.05, 1, 1),            \
 		CHIP(chip, "step_ms", step_seconds, 0.5, 60, 1e-3),          \
 		CHIP(chip, "collective_share", collective_share, 0.4, 1, 1), \
-		LINK(chip, "network", LINK_NETWORK, 0.5, 0.85)
+		LINK(chip, "network", LINK_NETWORK, 0.5, 1)
 /* clang-format off */
 #define COMMON_STACK(name)                                                                \
 	STACK(name, "layer_cpu_us", layer_cpu_seconds, 30, 5000, 1e-6, false),            \
@@ -52,7 +52,7 @@
 	STACK(name, "dp_overlap", dp_overlap, 0, 1, 1, true),                             \
 	STACK(name, "tp_grad_overlap", tp_grad_overlap, 0, 1, 1, true),                   \
 	STACK(name, "sync_calls_per_layer", sync_calls_per_layer, 0.03, 60, 1, false),    \
-	STACK(name, "network_efficiency", network_efficiency, 0.3, 1.17, 1, false),         \
+	STACK(name, "network_efficiency", network_efficiency, 0.3, 1, 1, false),            \
 	STACK(name, "unfused_passes", unfused_passes, 1, 12, 1, false),                   \
 	STACK(name, "layer_step_us", layer_step_seconds, 10, 20000, 1e-6, false)
 /* clang-format on */
