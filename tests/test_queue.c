@@ -285,6 +285,25 @@ static void prompts_wait_for_others(void **state)
 	is(3, 9.7, 9.7);
 }
 
+/* Two requests of 4 + 10 tokens, half of what is to come has to fit: the second needs 5
+ * (the first holds 5) and half of 20, so that 20 tokens of room take both, 19 one. */
+static void outputs_to_come_are_expected(void **state)
+{
+	static const struct queue_item list[] = { { 0, 4, 10, 0 }, { 0, 4, 10, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200) };
+	struct queue_load load = listed(list, 2);
+
+	(void)state;
+	s.pool.expects = 0.5;
+	s.pool.room = 20;
+	run(&s, &load);
+	assert_close(record[1].first, 0.08, 1e-9);
+	s.pool.room = 19;
+	run(&s, &load);
+	is(0, 0.04, 9.04);
+	is(1, 9.08, 18.08);
+}
+
 /* 250 of 300 tokens were computed before: half a second is left. Goals count alone and
  * together. Cache for 400: the second is larger than that, and is let in alone. */
 static void a_list_has_prefixes_goals_and_sizes(void **state)
@@ -335,6 +354,7 @@ static void random_system(struct queue_system *s, struct queue_load *load)
 	s->pool.reserves = next(2) == 0;
 	s->pool.most_requests = next(3) ? 0 : 1 + (int)next(16);
 	s->pool.servers = 1 + (int)next(3);
+	s->pool.expects = next(2) ? 0 : 0.1 * (double)next(11);
 	s->pool.look_interval = (int)next(3) * 5;
 	s->pool.prompt_wait = (int)next(3) * 4;
 	s->pool.fill = 0.9 * s->pool.budget;
@@ -497,6 +517,7 @@ int main(void)
 		cmocka_unit_test(a_cached_prefix_and_drafts),
 		cmocka_unit_test(requests_wait_to_be_seen),
 		cmocka_unit_test(prompts_wait_for_others),
+		cmocka_unit_test(outputs_to_come_are_expected),
 		cmocka_unit_test(a_list_has_prefixes_goals_and_sizes),
 		cmocka_unit_test(laws_hold_of_every_load),
 		cmocka_unit_test(a_closed_loop_holds_its_users),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/serve/tail.h"
 #include "tests/support/close.h"
 #include "tests/support/stage.h"
 #include "tui/view.h"
@@ -104,6 +105,57 @@ static void test_the_verdict_tells_the_room(void **state)
 	stage_shows(&s, "DOES NOT FIT");
 	stage_lacks(&s, "fits, room");
 	stage_lacks(&s, "sure");
+	stage_close(&s);
+}
+
+/* What one request in a hundred waits stands under the means, as it is simulated. */
+static void test_the_slowest_percent_is_told(void **state)
+{
+	struct serve_tail tail;
+	char text[32], line[64];
+	struct stage s;
+
+	(void)state;
+	open_vllm(&s, 120, 36);
+	assert_true(serve_tail(&s.explorer.scenario, &tail));
+	form_text(FORM_SECONDS, tail.result.ttft.p99, text, sizeof text);
+	assert_true(tail.result.ttft.p99 > 1 && !tail.meets);
+	snprintf(line, sizeof line, "P99      TTFT %s late", text);
+	stage_shows(&s, line);
+	stage_shows(&s, "9 the slowest percent");
+	stage_type(&s, "/concurrency\n=4\n");
+	stage_lacks(&s, "late");
+	stage_shows(&s, "100 % good");
+	/* no key press simulates thousands at once */
+	stage_type(&s, "=100000\n");
+	stage_shows(&s, "too many in flight");
+	stage_close(&s);
+}
+
+/* The rate that a closed loop has leads back to as many requests, nearly. */
+static void test_a_key_opens_the_loop(void **state)
+{
+	struct stage s;
+	double rate;
+
+	(void)state;
+	open_vllm(&s, 120, 36);
+	rate = s.explorer.estimate.serving.requests_per_second;
+	stage_type(&s, "L");
+	assert_close(s.explorer.scenario.plan.serving.request_rate, rate, 0.01);
+	assert_true(s.explorer.scenario.plan.serving.request_rate <= rate);
+	stage_shows(&s, "/s . vllm");
+	stage_type(&s, "L");
+	assert_true(s.explorer.scenario.plan.serving.request_rate == 0);
+	assert_true(s.explorer.scenario.plan.serving.concurrency >= 1 &&
+		    s.explorer.scenario.plan.serving.concurrency <= 96);
+	stage_type(&s, "uu");
+	assert_true(s.explorer.scenario.plan.serving.request_rate == 0);
+	assert_int_equal(s.explorer.scenario.plan.serving.concurrency, 96);
+	stage_close(&s);
+	stage_open(&s, "llama3-70b-64-h100", 120, 36);
+	stage_type(&s, "L");
+	stage_shows(&s, "only a server");
 	stage_close(&s);
 }
 
@@ -221,6 +273,8 @@ int main(void)
 		cmocka_unit_test(test_the_mode_is_found_at_once),
 		cmocka_unit_test(test_switching_keeps_what_was_set),
 		cmocka_unit_test(test_the_verdict_tells_the_room),
+		cmocka_unit_test(test_the_slowest_percent_is_told),
+		cmocka_unit_test(test_a_key_opens_the_loop),
 		cmocka_unit_test(test_numbers_move_against_a_pinned_server),
 		cmocka_unit_test(test_every_view_says_what_a_server_has),
 		cmocka_unit_test(test_the_roofline_changes_its_pass),

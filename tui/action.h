@@ -56,6 +56,7 @@ enum action_kind {
 	ACTION_TICK,   /* time has passed while something plays */
 	ACTION_LEARN,  /* lessons */
 	ACTION_BESIDE, /* the next view beside the open one */
+	ACTION_LOOP,   /* of a server: a held concurrency, or arrivals at a rate */
 	ACTION_ABOUT,  /* what the knob under the cursor means; else the glossary */
 	ACTION_COUNT
 };

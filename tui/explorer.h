@@ -251,6 +251,8 @@ void knobs_begin(struct explorer *explorer, struct scenario *to);
 /* The row under the cursor is none of a knob and turns all the same: micro-batches. */
 bool explorer_turns(const struct explorer *explorer);
 unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double value);
+/* Of a server: from requests that are held to arrivals at their rate, and back. */
+unsigned knobs_switch_loop(struct explorer *explorer);
 
 /* A click or the wheel, by what is there, whichever pane has the focus
  * (explorer/mouse.c). */

@@ -269,6 +269,8 @@ const struct constant explain_constants[] = {
 	     stack.serving.mixes),
 	FLAG("stack.serving_reserves",
 	     "Whether a request is let in with all its output", stack.serving.reserves),
+	REAL("stack.serving_expects", "Share of outputs to come that has to fit",
+	     FORM_PERCENT, stack.serving.expects),
 	FLAG("stack.serving_narrow_kv",
 	     "Whether the cache is in fp8 beside fp8 weights", stack.serving.narrow_kv),
 	{ 0 },

@@ -117,6 +117,7 @@ struct serving_stack {
 	bool mixes;                /* prompts and decoding requests share a pass */
 	bool narrow_kv; /* KV precision auto: fp8 beside fp8 and fp4 weights */
 	bool reserves;  /* a request is let in when its whole output fits */
+	double expects; /* else, share of all outputs to come that has to fit */
 	int64_t max_requests, max_batched_tokens;
 	enum share_meaning share_of;
 	enum reduction_kernels kernels;

@@ -88,6 +88,7 @@ struct queue_pool {
 	double cached;     /* tokens of every prompt that it holds already */
 	int most_requests; /* of a server; 0 = no limit */
 	bool reserves;     /* a request is let in when its whole output fits */
+	double expects;    /* else, which share of all outputs to come has to fit */
 	/* Where others decode: passes between two looks for requests (0 and 1: each
 	 * time), and how many of them prompts wait at most until a pass has `fill`
 	 * tokens. */

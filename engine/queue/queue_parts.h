@@ -37,9 +37,13 @@ struct station {
 	struct line waiting, filling, running;
 	struct ending *heap;
 	int heap_count;
-	int64_t passes;  /* decode passes so far */
-	double context;  /* tokens of all that decode */
-	double used;     /* of the cache */
+	int64_t passes; /* decode passes so far */
+	double context; /* tokens of all that decode */
+	double used;    /* of the cache */
+	/* of those that decode, the passes that end them; of those that fill, outputs
+	 */
+	int64_t finishes;
+	double unwritten;
 	bool hands_over; /* after the prompt */
 	double net_free; /* when its network can send the next cache */
 	/* passes under way: `count` of them from `start` on */

@@ -84,6 +84,15 @@ static double taken_by(const struct station *at, const struct request *r)
 	return own + (at->pool->reserves ? r->output : 1);
 }
 
+/* Tokens that it and all inside have still to write. */
+static double to_come(const struct station *at, const struct request *r)
+{
+	double passes =
+		(double)(at->finishes - (int64_t)at->running.count * at->passes);
+
+	return passes * at->pool->gain + at->unwritten + r->output;
+}
+
 static bool has_room(const struct station *at, const struct request *r)
 {
 	double tokens = taken_by(at, r);
@@ -92,7 +101,8 @@ static bool has_room(const struct station *at, const struct request *r)
 	if (at->pool->most_requests > 0 && inside >= at->pool->most_requests)
 		return false;
 	/* what is too large for an empty cache is let in alone */
-	return inside == 0 || at->used + tokens <= at->pool->room;
+	return inside == 0 ||
+	       at->used + tokens + at->pool->expects * to_come(at, r) <= at->pool->room;
 }
 
 static void begin_decoding(struct station *at, struct simulation *s, int32_t who)
@@ -101,6 +111,7 @@ static void begin_decoding(struct station *at, struct simulation *s, int32_t who
 
 	r->begun = at->passes;
 	r->finish = at->passes + r->left;
+	at->finishes += r->finish;
 	at->context += r->prompt + r->output - r->left * at->pool->gain;
 	line_add(&at->running, s->request, who);
 	heap_add(at, (struct ending){ r->finish, who });
@@ -165,10 +176,12 @@ static void let_in(struct station *at, struct simulation *s)
 	at->seen--;
 	r->held = taken_by(at, r);
 	at->used += r->held;
-	if (r->fill > 0)
+	if (r->fill > 0) {
 		line_add(&at->filling, s->request, who);
-	else
+		at->unwritten += r->output;
+	} else {
 		begin_decoding(at, s, who);
+	}
 }
 
 /* What it has written since it began to decode, where that was not set aside. */
@@ -187,6 +200,7 @@ static void preempt(struct station *at, struct simulation *s)
 	double written = r->output - left * at->pool->gain;
 
 	line_drop(&at->running, s->request, who);
+	at->finishes -= r->finish;
 	at->context -= r->prompt + written;
 	at->used -= r->held + grown(at, r);
 	r->left = (int32_t)left;
@@ -303,6 +317,7 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	struct carried c = { 0, 0 };
 	bool beside = at->pool->scheduler == SERVE_MIXED;
 	double left = at->pool->budget, n;
+	int preempted = s->out->preempted;
 	bool holds;
 
 	make_room(at, s);
@@ -310,7 +325,8 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	holds = holds_back(at, s);
 	if (beside)
 		left -= at->running.count * at->pool->each;
-	if (!holds || at->filling.count > 0)
+	/* who gave its cache back is not let in by the same pass */
+	if (s->out->preempted == preempted && (!holds || at->filling.count > 0))
 		take_prompts(at, s, fmax(left, 0), &c);
 	at->holds = holds;
 	n = at->running.count;
@@ -365,6 +381,7 @@ static void end_prompt(struct station *at, struct simulation *s, int32_t who)
 	struct request *r = &s->request[who];
 
 	line_drop(&at->filling, s->request, who);
+	at->unwritten -= r->output;
 	if (at->hands_over) {
 		leave(at, s, who, false);
 		return;
@@ -417,6 +434,7 @@ void station_end(struct station *at, struct simulation *s)
 
 		heap_drop(at, 0);
 		line_drop(&at->running, s->request, who);
+		at->finishes -= s->request[who].finish;
 		at->context -= s->request[who].prompt + s->request[who].output;
 		leave(at, s, who, true);
 	}

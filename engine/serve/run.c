@@ -61,6 +61,28 @@ void run_room(struct serving_run *run)
 	}
 }
 
+double server_copies(const struct server *server)
+{
+	return server->context.shape.dp * server->engines;
+}
+
+static double common_divisor(double a, double b)
+{
+	while (b >= 1) {
+		double rest = fmod(a, b);
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+double run_shares(const struct serving_run *run)
+{
+	return common_divisor(server_copies(&run->decode),
+			      run->apart ? server_copies(&run->prefill) : 0);
+}
+
 static void slow_rates(struct point *p, double factor)
 {
 	p->tokens_per_second *= factor;

@@ -92,6 +92,10 @@ struct serving_run {
 bool run_open(const struct scenario *scenario, struct serving_run *run);
 /* What is held before any request, and how many there is room for. */
 void run_room(struct serving_run *run);
+/* Copies of the attention in all its engines; the most shares of the cluster that are
+ * alike, each with whole copies of both pools. */
+double server_copies(const struct server *server);
+double run_shares(const struct serving_run *run);
 /* The point at which `running` requests run in all engines together, times scaled by
  * the cluster's measured run. */
 void run_at(const struct serving_run *run, double running, struct point *out);

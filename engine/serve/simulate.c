@@ -211,6 +211,7 @@ static void open_pool(struct queue_pool *pool, struct pass_table *table,
 		.cached = w->cached,
 		.most_requests = (int)server_request_limit(s),
 		.reserves = s->stack.serving.reserves,
+		.expects = s->stack.serving.expects,
 		.look_interval = (int)s->plan.serving.receive_interval,
 		.prompt_wait = (int)s->plan.serving.batch_wait,
 		.fill = WORK_FILLED * server->budget_tokens,
@@ -227,22 +228,6 @@ struct simulated {
 	struct queue_load load;
 	double shares; /* of the cluster, each with whole pools */
 };
-
-static double common_divisor(double a, double b)
-{
-	while (b >= 1) {
-		double rest = fmod(a, b);
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-static double copies_of(const struct server *server)
-{
-	return server->context.shape.dp * server->engines;
-}
 
 static enum queue_arrivals arrivals_of(const struct serving_plan *v)
 {
@@ -305,15 +290,6 @@ static void set_load(const struct scenario *s, const struct serve_load *asked,
 		set_list(asked, load);
 }
 
-/* A list is of the whole cluster; else each share of it with whole pools is alike. */
-static void share_out(const struct serve_load *asked, struct simulated *out)
-{
-	double decode = copies_of(&out->run.decode);
-	double prompts = out->run.apart ? copies_of(&out->run.prefill) : 0;
-
-	out->shares = asked->list ? 1 : common_divisor(decode, prompts);
-}
-
 static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		   struct simulated *out, struct pass_table tables[2])
 {
@@ -324,7 +300,8 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 	run_room(&out->run);
 	if (out->run.room < 1)
 		return false;
-	share_out(asked, out);
+	/* a list is of the whole cluster; else each share of it is alike */
+	out->shares = asked->list ? 1 : run_shares(&out->run);
 	out->system = (struct queue_system){
 		.host_seconds = s->stack.serving.prompt_seconds * s->cluster.scale,
 		.goal_ttft = v->goal_ttft_seconds,
@@ -332,11 +309,11 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 	};
 	open_table(&tables[0], &out->run.decode);
 	open_pool(&out->system.pool, &tables[0], &out->run.decode,
-		  copies_of(&out->run.decode) / out->shares);
+		  server_copies(&out->run.decode) / out->shares);
 	if (out->run.apart) {
 		open_table(&tables[1], &out->run.prefill);
 		open_pool(&out->system.prompts, &tables[1], &out->run.prefill,
-			  copies_of(&out->run.prefill) / out->shares);
+			  server_copies(&out->run.prefill) / out->shares);
 		out->system.prompts.scheduler = SERVE_PROMPTS_FIRST;
 		out->system.send_seconds =
 			work_transfer(&tables[1].work, &out->run.prefill) *

@@ -425,6 +425,7 @@ static unsigned act_everywhere(struct explorer *explorer, struct action action)
 	case ACTION_HELP: return help(explorer);
 	case ACTION_ABOUT: return about(explorer);
 	case ACTION_BESIDE: return beside_next(explorer);
+	case ACTION_LOOP: return knobs_switch_loop(explorer);
 	case ACTION_REDRAW: return CHANGED_SCREEN | CHANGED_REDRAW_ALL;
 	case ACTION_MOUSE: explorer->mouse_toggled = true; return CHANGED_SCREEN;
 	case ACTION_QUIT:

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
-#include "engine/serve/serve.h"
+#include "engine/serve/tail.h"
 #include "tui/explorer.h"
 #include "tui/explorer/course.h"
 
@@ -155,6 +155,28 @@ unsigned knobs_set(struct explorer *explorer, const struct knob *knob, double va
 	knob_print(&explorer->scenario, knob, before, sizeof before);
 	knob_print(&to, knob, after, sizeof after);
 	snprintf(what, sizeof what, "%s %s to %s", knob->key, before, after);
+	return explorer_change(explorer, &to, what);
+}
+
+unsigned knobs_switch_loop(struct explorer *explorer)
+{
+	struct scenario to = explorer->scenario;
+	const struct serving_plan *v = &to.plan.serving;
+	char what[80];
+
+	if (to.plan.mode != MODE_INFERENCE ||
+	    !serve_switch_loop(&to, &explorer->estimate.serving)) {
+		explorer_say(explorer, ROLE_HINT,
+			     to.plan.mode != MODE_INFERENCE
+				     ? "only a server has requests: mode inference"
+				     : "no request fits: there is no rate to keep");
+		return CHANGED_SCREEN;
+	}
+	if (v->request_rate > 0)
+		snprintf(what, sizeof what, "arrivals at %g a second", v->request_rate);
+	else
+		snprintf(what, sizeof what, "%lld requests held",
+			 (long long)v->concurrency);
 	return explorer_change(explorer, &to, what);
 }
 

@@ -1,6 +1,6 @@
 /* serving.c - mode inference at a glance: memory, latency, throughput, and the curve of
  * one against the other over the requests in flight. */
-#include "engine/serve/serve.h"
+#include "engine/serve/tail.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "engine/knob/knob.h"
 #include "tui/views/page.h"
 
-enum { MAX_CURVE = 40 };
+enum { MAX_CURVE = 40, TAIL_CURVE = 4 };
 
 int serving_parts(const struct stage_memory *m, struct part part[SERVING_PARTS])
 {
@@ -105,6 +105,49 @@ static void pass_bar(struct page *p)
 		     bound);
 }
 
+/* "TTFT 2.31 s mean 860 ms", in the colour of its goal. */
+static int draw_percentile(struct page *p, int x, const char *label,
+			   const struct queue_times *times, double goal)
+{
+	bool late = goal > 0 && times->p99 > goal;
+	enum role role = late ? ROLE_BAD : goal > 0 ? ROLE_GOOD : ROLE_VALUE;
+	int end = p->rect.x + p->rect.width, used;
+	char text[32];
+
+	form_text(FORM_SECONDS, times->p99, text, sizeof text);
+	used = canvas_format(p->canvas, x, p->y, end - x, ROLE_LABEL, "%s ", label);
+	used += canvas_format(p->canvas, x + used, p->y, end - x - used, role, "%s%s",
+			      text, late ? " late" : "");
+	form_text(FORM_SECONDS, times->mean, text, sizeof text);
+	used += canvas_format(p->canvas, x + used, p->y, end - x - used, ROLE_QUIET,
+			      " mean %s", text);
+	return used + 3;
+}
+
+/* What one request in a hundred waits, by a short simulation. */
+static void draw_tail(struct page *p)
+{
+	const struct serving_plan *v = &p->explorer->scenario.plan.serving;
+	bool goals = v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0;
+	int x = p->rect.x, end = p->rect.x + p->rect.width;
+	struct serve_tail tail;
+	char share[32];
+
+	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "P99") + 6;
+	if (!serve_tail(&p->explorer->scenario, &tail)) {
+		canvas_text(p->canvas, x, p->y++, end - x, ROLE_QUIET,
+			    "too many in flight for a key press: eval --simulate");
+		return;
+	}
+	x += draw_percentile(p, x, "TTFT", &tail.result.ttft, v->goal_ttft_seconds);
+	x += draw_percentile(p, x, "TPOT", &tail.result.tpot, v->goal_tpot_seconds);
+	form_text(FORM_PERCENT, tail.result.within_goals, share, sizeof share);
+	if (goals)
+		canvas_format(p->canvas, x, p->y, end - x, ROLE_QUIET, "%s good",
+			      share);
+	p->y++;
+}
+
 static void draw_latency(struct page *p)
 {
 	static const struct item items[] = {
@@ -129,6 +172,8 @@ static void draw_latency(struct page *p)
 			      ROLE_LABEL, "bound by %s",
 			      bound_label((enum bound)v->bound));
 	p->y++;
+	if (p->room > ROOM_COMPACT)
+		draw_tail(p);
 	pass_bar(p);
 	if (p->room == ROOM_RICH)
 		page_grid(p, items, 6, 3);
@@ -256,6 +301,20 @@ static double widest(const struct serve_point *point, int count, bool user)
 	return most;
 }
 
+/* What all but one request in a hundred get, as far as a key press can tell. */
+static void draw_tail_line(const struct explorer *explorer, struct plot *plot,
+			   const struct serve_point *point, int count)
+{
+	struct serve_point slow[TAIL_CURVE];
+	int n = serve_tail_curve(&explorer->scenario, point, count, slow, TAIL_CURVE);
+
+	for (int i = 1; i < n; i++)
+		plot_line(plot, slow[i - 1].per_user, slow[i - 1].per_gpu,
+			  slow[i].per_user, slow[i].per_gpu, ROLE_BUBBLE);
+	for (int i = 0; i < n; i++)
+		plot_mark(plot, slow[i].per_user, slow[i].per_gpu, '9', ROLE_LABEL);
+}
+
 /* Output of a GPU over that of a user, from one request to a full cache. */
 static void draw_curve(struct page *p, int rows)
 {
@@ -274,12 +333,14 @@ static void draw_curve(struct page *p, int rows)
 	y = fmax(widest(point, count, false), widest(before, old, false));
 	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width,
 		    old ? "tok/s per GPU over tok/s per user, grey the pinned plan"
-			: "tok/s per GPU over tok/s per user, 1 to all requests");
+			: "tok/s per GPU over tok/s per user, 1 to all requests; 9 "
+			  "the slowest percent");
 	if (plot_begin(&plot, p->canvas, rect,
 		       (struct axis){ 0, x * 1.03, false, FORM_REAL, NULL },
 		       (struct axis){ 0, y * 1.05, false, FORM_COUNT, NULL })) {
 		draw_goal(explorer, &plot);
 		draw_line(&plot, before, old, true);
+		draw_tail_line(explorer, &plot, point, count);
 		draw_line(&plot, point, count, false);
 		draw_marks(explorer, &plot, point, count, p->y + rows - 1);
 	}

@@ -1,0 +1,34 @@
+/* tail.h - what the slowest requests of a server wait: a simulation short enough for a
+ * key press. Nothing is allocated; it takes some 500 KiB of the stack.
+ */
+#ifndef ENGINE_SERVE_TAIL_H
+#define ENGINE_SERVE_TAIL_H
+
+#include "engine/serve/serve.h"
+#include "engine/serve/simulate.h"
+
+/* Requests of a share of the cluster that are simulated at most. */
+enum { TAIL_REQUESTS = 2048 };
+
+struct serve_tail {
+	struct queue_result result;
+	bool meets; /* the 99th percentiles keep both goals */
+};
+
+/* The scenario's load, with seed 0. False where it can't run, or where so many requests
+ * are in flight that TAIL_REQUESTS are not three of each: `eval --simulate` has those.
+ */
+bool serve_tail(const struct scenario *scenario, struct serve_tail *out);
+
+/* The 99th percentile along a curve: some of its points, as far as they can be
+ * simulated. per_user is that of the time per token that one request in a hundred
+ * exceeds. Returns how many. */
+int serve_tail_curve(const struct scenario *scenario, const struct serve_point *point,
+		     int count, struct serve_point *out, int most);
+
+/* From a closed loop to arrivals at the rate that it has now, and back to as many
+ * requests as that rate has in flight. False where the estimate knows neither. */
+bool serve_switch_loop(struct scenario *scenario,
+		       const struct serving_estimate *estimate);
+
+#endif
