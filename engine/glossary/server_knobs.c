@@ -93,6 +93,10 @@ const struct glossary_word glossary_server_knobs[] = {
 	{ WORD_KNOB, "redundant_experts", NULL,
 	  "How many of the busiest [experts] have a second copy.",
 	  "It evens out what ranks get to do; each copy takes memory." },
+	{ WORD_KNOB, "routing_skew", NULL,
+	  "How unequal the loads of the [experts] are.",
+	  "All ranks wait for the busiest; the more ranks there are, the fewer experts "
+	  "even out on each. Spare experts help." },
 	{ WORD_KNOB, "speculative", NULL,
 	  "Whether several [tokens] are guessed ahead and checked in one pass "
 	  "([speculative decoding]).",

@@ -624,6 +624,11 @@ const struct knob knob_table[] = {
 	  "Further copies of the busiest experts, which even out what ranks get.",
 	  GROUP_SERVING, COUNT(plan.serving.redundant_experts, 0, 4096),
 	  .step = STEP_SERIES, .zero = "none", .applies = has_ep },
+	{ "routing_skew", NULL, "routing skew", "",
+	  "How far the experts' loads lie apart, their standard deviation over the "
+	  "mean: the more ranks share them out, the more the busiest has.",
+	  GROUP_SERVING, REAL(plan.serving.routing_skew, 0, 16, 1), .step = STEP_TENTH,
+	  .applies = has_ep },
 	{ "speculative", "spec_algo", "speculation", "",
 	  "Draft tokens with a small model, or with the model's MTP layers, and check "
 	  "them in one pass.",

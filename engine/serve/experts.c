@@ -28,6 +28,40 @@ static void matrices(const struct serve_context *c, double tokens, double rows,
 	layer_kernel(out, "expert down", 1, &k);
 }
 
+/* The standard normal's quantile: Abramowitz and Stegun 1964, equation 26.2.23. */
+static double normal_quantile(double p)
+{
+	double t = sqrt(-2 * log(fmin(p, 1 - p)));
+	double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
+			       (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+
+	return p < 0.5 ? -x : x;
+}
+
+/* The busiest of `ranks` over the mean: a rank's load is that of its experts together,
+ * which lie as far apart as `skew` says over the root of their number; of so many
+ * normal loads the largest is expected at the quantile (n - 3/8) / (n + 1/4) (Blom
+ * 1958, "Statistical Estimates and Transformed Beta-Variables", section 6.9). Nobody
+ * has more than all. */
+static double busiest(double skew, double experts, double ranks)
+{
+	double apart = skew / sqrt(fmax(1, experts / ranks));
+
+	return fmin(ranks,
+		    1 + apart * normal_quantile((ranks - 0.375) / (ranks + 0.25)));
+}
+
+static double busiest_rank(const struct serve_context *c)
+{
+	const struct plan *plan = &c->scenario->plan;
+
+	if (c->shape.ep <= 1)
+		return 1;
+	return fmax(1, plan->imbalance) *
+	       busiest(plan->serving.routing_skew,
+		       (double)c->scenario->model.moe.experts, c->shape.ep);
+}
+
 void layer_experts(const struct serve_context *c, double tokens, struct layer_pass *out)
 {
 	const struct model *m = &c->scenario->model;
@@ -36,7 +70,7 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 	double hidden = (double)m->hidden, h = (double)model_expert_width(m);
 	double chosen = (double)m->moe.experts_per_token;
 	double all = tokens * c->shape.dp;
-	double busy = c->shape.ep > 1 ? fmax(1, c->scenario->plan.imbalance) : 1;
+	double busy = busiest_rank(c);
 	double rows = all * chosen / c->shape.ep * busy;
 	double wide = c->scenario->plan.precision >= PRECISION_FP8 ? 1.03 : 2;
 	struct kernel k;

@@ -106,7 +106,7 @@ bool whatif_tunes(const struct knob *knob)
 		"concurrency", "request_rate", "length_spread", "shared_prefix",
 		"goal_ttft",   "goal_tpot",    "batching",      "acceptance",
 		"draft_cost",  "speculative",  "draft_tokens",  "memory_share",
-		"arrival_scv", "length_shape", "collective",
+		"arrival_scv", "length_shape", "collective",    "routing_skew",
 	};
 
 	for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
