@@ -8,6 +8,7 @@
 #include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
 #include "engine/rules/rules.h"
+#include "engine/serve/tail.h"
 #include "engine/trust/trust.h"
 #include "presets/report.h"
 
@@ -46,6 +47,38 @@ static void add_trust(cJSON *object, const struct scenario *s)
 	}
 }
 
+/* What one request in a hundred of a server waits, null where a short simulation can't
+ * tell. */
+static void add_tail(cJSON *object, const struct scenario *s)
+{
+	struct serving_estimate held = { 0 };
+	struct serve_tail tail;
+	struct estimate *e;
+	cJSON *o;
+
+	if (s->plan.mode != MODE_INFERENCE)
+		return;
+	if (!serve_tail(s, &tail)) {
+		cJSON_AddNullToObject(object, "p99");
+		return;
+	}
+	o = cJSON_AddObjectToObject(object, "p99");
+	cJSON_AddNumberToObject(o, "ttft_seconds", tail.result.ttft.p99);
+	cJSON_AddNumberToObject(o, "tpot_seconds", tail.result.tpot.p99);
+	cJSON_AddBoolToObject(o, "within_goals", tail.meets);
+	if (s->plan.serving.goal_percentile != GOAL_P99)
+		return;
+	e = malloc(sizeof *e);
+	if (!e)
+		return;
+	scenario_estimate(s, e);
+	held = e->serving;
+	free(e);
+	serve_tail_goodput(s, &held);
+	cJSON_AddNumberToObject(o, "goodput", held.goodput);
+	cJSON_AddNumberToObject(o, "goodput_concurrency", held.goodput_concurrency);
+}
+
 /* A plan with its estimate, made anew: the search keeps only what ranks it. */
 static cJSON *found_object(const struct planner_problem *problem,
 			   const struct planner_found *found)
@@ -56,6 +89,7 @@ static cJSON *found_object(const struct planner_problem *problem,
 	planner_scenario(problem, found, &s);
 	object = plan_object(&s);
 	cJSON_AddNumberToObject(object, "score", found->score);
+	add_tail(object, &s);
 	add_trust(object, &s);
 	return object;
 }

@@ -306,6 +306,40 @@ static void test_why_names_changes(void **state)
 }
 
 /* Servers that hold no request are legal, and none of them a near miss. */
+/* Goals of 99 of 100 requests rank servers by what they give while they keep them: less
+ * than the mean request gets, and the first keeps them there. */
+static void test_servers_by_their_slowest(void **state)
+{
+	static const char server[] =
+		"search --mode inference --model llama3.1-70b --cluster dgx-h100 "
+		"--stack vllm --gpus 8 --goal-ttft 2000 --goal-tpot 50 --top 3 --json "
+		"--goal-percentile ";
+	char line[400], plan[400];
+	cJSON *mean, *slow, *again;
+
+	(void)state;
+	snprintf(line, sizeof line, "%smean", server);
+	mean = json_of(line, 0);
+	snprintf(line, sizeof line, "%sp99", server);
+	slow = json_of(line, 0);
+	assert_true(cJSON_IsBool(at(mean, "best.p99.within_goals")));
+	assert_true(number(slow, "best.p99.goodput") > 0);
+	assert_true(number(slow, "best.p99.goodput") <
+		    number(mean, "best.throughput.goodput"));
+	snprintf(plan, sizeof plan,
+		 "eval --mode inference --model llama3.1-70b --cluster dgx-h100 "
+		 "--stack vllm --gpus 8 --json --simulate --tp %.0f --concurrency "
+		 "%.0f",
+		 number(slow, "best.scenario.tp"),
+		 number(slow, "best.p99.goodput_concurrency"));
+	again = json_of(plan, 0);
+	assert_true(number(again, "simulation.ttft.p99_seconds") <= 2);
+	assert_true(number(again, "simulation.tpot.p99_seconds") <= 0.05);
+	cJSON_Delete(mean);
+	cJSON_Delete(slow);
+	cJSON_Delete(again);
+}
+
 static void test_servers_that_are_too_large(void **state)
 {
 	(void)state;
@@ -438,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_rows_are_ideas),
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),
+		cmocka_unit_test(test_servers_by_their_slowest),
 		cmocka_unit_test(test_servers_that_are_too_large),
 		cmocka_unit_test(test_impossible_problems_get_the_closest_misses),
 		cmocka_unit_test(test_threads_are_no_matter),

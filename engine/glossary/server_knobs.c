@@ -42,6 +42,11 @@ const struct glossary_word glossary_server_knobs[] = {
 	{ WORD_KNOB, "goal_tpot", NULL,
 	  "How long each further [token] may take ([TPOT]).",
 	  "With goals set, goodput says how much the server gives while it keeps them." },
+	{ WORD_KNOB, "goal_percentile", NULL,
+	  "Who has to keep the goals in a search: the [request] in the mean, or 99 of "
+	  "100.",
+	  "People remember the slow ones: p99 asks for more room, and takes a search "
+	  "longer." },
 	{ WORD_KNOB, "batching", NULL,
 	  "Whether [requests] join and leave at any pass, or a group starts and ends "
 	  "together ([continuous batching]).",

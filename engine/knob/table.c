@@ -34,6 +34,7 @@ const char *const precision_words[] = { "bf16",  "fp16",      "fp32", "fp8",  "m
 					"nvfp4", "fp8-block", "int8", "int4", NULL };
 static const char *const mode_words[] = { "training", "inference", NULL };
 static const char *const batching_words[] = { "continuous", "static", NULL };
+static const char *const percentile_words[] = { "mean", "p99", NULL };
 static const char *const length_words[] = { "uniform", "lognormal", NULL };
 static const char *const kv_words[] = { "auto", "bf16", "fp8", "int8", "fp4", NULL };
 static const char *const speculative_words[] = { "off", "draft", "mtp", NULL };
@@ -570,6 +571,10 @@ const struct knob knob_table[] = {
 	  "Longest time per further token that counts as good.", GROUP_SERVING,
 	  REAL(plan.serving.goal_tpot_seconds, 0, 1e6, 1e-3), .step = STEP_DECADE,
 	  .zero = "none" },
+	{ "goal_percentile", NULL, "goals of", "",
+	  "Who has to keep the goals where servers are searched: the mean request, or 99 "
+	  "of 100, as a short simulation tells.",
+	  GROUP_SERVING, WORD(plan.serving.goal_percentile, percentile_words) },
 	{ "batching", NULL, "batching", "",
 	  "Continuous: requests come and go by the pass; static: a batch starts and "
 	  "ends together.",

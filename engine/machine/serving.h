@@ -15,6 +15,8 @@ enum batching { BATCHING_CONTINUOUS, BATCHING_STATIC, BATCHING_COUNT };
 
 enum length_shape { LENGTH_UNIFORM, LENGTH_LOGNORMAL, LENGTH_SHAPE_COUNT };
 
+enum goal_percentile { GOAL_MEAN, GOAL_P99, GOAL_PERCENTILE_COUNT };
+
 enum kv_precision { KV_AUTO, KV_BF16, KV_FP8, KV_INT8, KV_FP4, KV_PRECISION_COUNT };
 
 enum speculative {
@@ -40,6 +42,7 @@ struct serving_plan {
 	double shared_prefix; /* share of the prompt that requests have in
 				 common */
 	double goal_ttft_seconds, goal_tpot_seconds; /* 0 = none */
+	int goal_percentile; /* enum goal_percentile: who has to keep them */
 	/* engine */
 	int64_t dp_attention; /* copies of the attention that share the experts */
 	int64_t kv_shards;    /* TP ranks that share out one copy of the KV cache along

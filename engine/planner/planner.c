@@ -8,6 +8,7 @@
 #include "engine/planner/search.h"
 #include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
+#include "engine/serve/tail.h"
 
 double search_score(enum objective objective, const struct scenario *s, double step,
 		    double bytes)
@@ -246,6 +247,18 @@ static void keep_nearest(const struct planner *p, const struct planner_found *fo
 	r->has_nearest = true;
 }
 
+/* Goals of the slowest percent are simulated, unless the mean request, which gets more,
+ * is no better than the answer already. */
+static void hold_to_goals(struct planner *p, const struct scenario *s)
+{
+	struct estimate *e = &p->estimate;
+
+	if (s->plan.mode == MODE_INFERENCE &&
+	    s->plan.serving.goal_percentile == GOAL_P99 && e->fits &&
+	    planner_score(p->problem.objective, s, e) <= search_worst(p))
+		serve_tail_goodput(s, &e->serving);
+}
+
 void search_take(struct planner *p, const struct scenario *s, const uint8_t *choice)
 {
 	const struct estimate *e = &p->estimate;
@@ -256,6 +269,7 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 		p->result.counts.illegal++;
 		return;
 	}
+	hold_to_goals(p, s);
 	memcpy(found.choice, choice, sizeof found.choice);
 	found.step_seconds = e->step_seconds;
 	found.tokens_per_second_per_gpu = e->tokens_per_second_per_gpu;

@@ -84,6 +84,64 @@ int serve_tail_curve(const struct scenario *s, const struct serve_point *point,
 	return n;
 }
 
+static bool keeps(const struct scenario *s, double requests)
+{
+	struct scenario held = *s;
+	struct serve_tail tail;
+
+	held.plan.serving.request_rate = 0;
+	held.plan.serving.concurrency = (int64_t)requests;
+	return simulate(&held, LEAST_WAVES, &tail) && tail.meets;
+}
+
+/* The most requests up to `high` that keep the goals, to some percent; 0: none. */
+static double most_kept(const struct scenario *s, double high)
+{
+	enum { HALVINGS = 6 };
+	double low = 1;
+
+	if (keeps(s, high))
+		return high;
+	if (!keeps(s, 1))
+		return 0;
+	for (int i = 0; i < HALVINGS && high - low > 1; i++) {
+		double middle = floor(sqrt(low * high) + 0.5);
+
+		if (middle <= low || middle >= high)
+			break;
+		if (keeps(s, middle))
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void serve_tail_goodput(const struct scenario *s, struct serving_estimate *out)
+{
+	struct serving_run run;
+	struct serve_tail tail;
+	struct point p;
+	double most;
+
+	if (out->goodput <= 0 || !run_open(s, &run))
+		return;
+	run_room(&run);
+	most = floor(fmin(out->goodput_concurrency,
+			  floor(TAIL_REQUESTS / LEAST_WAVES) * run_shares(&run)));
+	if (s->plan.serving.request_rate > 0)
+		most = serve_tail(s, &tail) && tail.meets ? out->goodput_concurrency
+							  : 0;
+	else
+		most = most_kept(s, fmax(1, most));
+	out->goodput = out->goodput_concurrency = 0;
+	if (most <= 0)
+		return;
+	run_at(&run, most, &p);
+	out->goodput = p.tokens_per_second;
+	out->goodput_concurrency = most;
+}
+
 /* To three digits, downwards: no faster than it is. */
 static double rounded(double rate)
 {

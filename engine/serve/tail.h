@@ -26,6 +26,10 @@ bool serve_tail(const struct scenario *scenario, struct serve_tail *out);
 int serve_tail_curve(const struct scenario *scenario, const struct serve_point *point,
 		     int count, struct serve_point *out, int most);
 
+/* Goodput where 99 of 100 requests keep the goals: the most requests that are held
+ * then, fewer than keep them in the mean, and their output. */
+void serve_tail_goodput(const struct scenario *scenario, struct serving_estimate *out);
+
 /* From a closed loop to arrivals at the rate that it has now, and back to as many
  * requests as that rate has in flight. False where the estimate knows neither. */
 bool serve_switch_loop(struct scenario *scenario,

@@ -9,6 +9,7 @@
 #include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
+#include "engine/serve/tail.h"
 #include "engine/trust/trust.h"
 #include "presets/report.h"
 #include "tui/command.h"
@@ -75,20 +76,46 @@ static void print_likes(const struct alike *alike, int row)
 		printf("  +%d like it", alike->count[row] - 1);
 }
 
+/* A server: what the mean request waits, and what one in a hundred does. */
+static void print_server(const struct planner_problem *problem,
+			 const struct planner_found *found, int rank)
+{
+	char tpot[MAX_FORM], ttft[MAX_FORM], memory[MAX_FORM];
+	char slow[2][MAX_FORM] = { "-", "-" };
+	struct serve_tail tail;
+	struct scenario s;
+
+	planner_scenario(problem, found, &s);
+	if (serve_tail(&s, &tail)) {
+		form(FORM_SECONDS, tail.result.tpot.p99, slow[0]);
+		form(FORM_SECONDS, tail.result.ttft.p99, slow[1]);
+	}
+	printf("%3d %9s %9s %9.0f %9s %9s %9s ", rank,
+	       form(FORM_SECONDS, found->step_seconds, tpot), slow[0],
+	       found->tokens_per_second_per_gpu,
+	       form(FORM_SECONDS, found->ttft_seconds, ttft), slow[1],
+	       form(FORM_BYTES, found->memory_bytes, memory));
+}
+
+static void print_trainer(const struct planner_found *found, int rank)
+{
+	char step[MAX_FORM], memory[MAX_FORM];
+
+	printf("%3d %9s %9.0f %5.1f%% %6.1f%% %9s ", rank,
+	       form(FORM_SECONDS, found->step_seconds, step),
+	       found->tokens_per_second_per_gpu, found->mfu * 100,
+	       found->bubble_ratio * 100,
+	       form(FORM_BYTES, found->memory_bytes, memory));
+}
+
 static void print_row(const struct planner_problem *problem,
 		      const struct planner_found *found, const struct alike *alike,
 		      int row)
 {
-	char step[MAX_FORM], memory[MAX_FORM], other[MAX_FORM];
-
 	if (serves(problem))
-		form(FORM_SECONDS, found->ttft_seconds, other);
+		print_server(problem, found, row + 1);
 	else
-		snprintf(other, sizeof other, "%.1f%%", found->bubble_ratio * 100);
-	printf("%3d %9s %9.0f %5.1f%% %7s %9s ", row + 1,
-	       form(FORM_SECONDS, found->step_seconds, step),
-	       found->tokens_per_second_per_gpu, found->mfu * 100, other,
-	       form(FORM_BYTES, found->memory_bytes, memory));
+		print_trainer(found, row + 1);
 	print_plan(problem, found);
 	if (alike)
 		print_likes(alike, row);
@@ -97,9 +124,14 @@ static void print_row(const struct planner_problem *problem,
 
 static void print_head(const struct planner_problem *problem, const char *what)
 {
-	printf("  # %9s tok/s/GPU    MFU %7s    memory  %s%s\n",
-	       serves(problem) ? "TPOT" : "step", serves(problem) ? "TTFT" : "bubble",
-	       serves(problem) ? "" : "trust     ", what);
+	if (serves(problem))
+		printf("  #      TPOT       P99 tok/s/GPU      TTFT       P99    "
+		       "memory  %s\n",
+		       what);
+	else
+		printf("  #      step tok/s/GPU    MFU  bubble    memory  trust     "
+		       "%s\n",
+		       what);
 }
 
 /* What lowers the trust in the first, and what the stack lacks for it. */
