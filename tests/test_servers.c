@@ -475,6 +475,54 @@ static void round_trip(const char *format, struct scenario *s)
 	free(text);
 }
 
+static void holds(const char *format, const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("%s: no '%s' in\n%s", format, part, text);
+}
+
+/* Pools of one node listen on ports of their own, on GPUs of their own, and something
+ * stands in front of both. */
+static void test_pools_run_beside_each_other(void **state)
+{
+	static const struct {
+		const char *format, *front;
+	} row[] = {
+		{ "vllm", "toy_proxy_server.py --port 8000" },
+		{ "sglang", "--prefill http://127.0.0.1:8100 --decode "
+			    "http://127.0.0.1:8200" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		struct error error = { "" };
+		struct scenario s;
+		char *text;
+
+		if (!scenario_blank(&s, "llama3.1-70b", "dgx-h100", row[i].format,
+				    &error))
+			fail_msg("%s", error.text);
+		case_set(&s, "mode", "inference");
+		case_set(&s, "gpus", "8");
+		case_set(&s, "tp", "2");
+		case_set(&s, "disaggregated", "on");
+		case_set(&s, "prefill_gpus", "2");
+		text = write_as(row[i].format, &s, NULL);
+		holds(row[i].format, text, "CUDA_VISIBLE_DEVICES=0,1 ");
+		holds(row[i].format, text, "CUDA_VISIBLE_DEVICES=2,3,4,5,6,7 ");
+		holds(row[i].format, text, "--port 8100");
+		holds(row[i].format, text, "--port 8200");
+		holds(row[i].format, text, row[i].front);
+		free(text);
+		/* over several nodes no list of GPUs says where */
+		case_set(&s, "gpus", "16");
+		text = write_as(row[i].format, &s, NULL);
+		assert_null(strstr(text, "CUDA_VISIBLE_DEVICES"));
+		holds(row[i].format, text, "--port 8200");
+		free(text);
+	}
+}
+
 static const struct {
 	const char *format, *stack;
 } tools[] = {
@@ -621,6 +669,7 @@ int main(void)
 		cmocka_unit_test(test_open_values),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_kept),
+		cmocka_unit_test(test_pools_run_beside_each_other),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_remarks),
 		cmocka_unit_test(test_checkpoints),

@@ -93,8 +93,8 @@ static const char *const switches[] = { "enable-dp-attention",
 					"enable-flashinfer-cutlass-moe",
 					"enable-flashinfer-trtllm-moe",
 					NULL };
-static const char *const launcher[] = { "nnodes", "node-rank", "dist-init-addr",
-					"nccl-init-addr", NULL };
+static const char *const launcher[] = { "port",           "nnodes",         "node-rank",
+					"dist-init-addr", "nccl-init-addr", NULL };
 
 static const char formats[] =
 	"fp8=fp8 w8a8_fp8=fp8 modelopt_fp8=fp8 modelopt=fp8 blockwise_int8=int8 "
@@ -293,6 +293,16 @@ static void write_plan(const struct tool_writer *w)
 		write_flag(w, "dist-init-addr", "${HEAD_NODE:-127.0.0.1}:20000");
 }
 
+/* SGLang, docs/advanced_features/pd_disaggregation.md. */
+static void put_front(FILE *stream, int prefill_port, int decode_port)
+{
+	fprintf(stream,
+		"python3 -m sglang_router.launch_router --pd-disaggregation \\\n"
+		"  --prefill http://127.0.0.1:%d --decode http://127.0.0.1:%d \\\n"
+		"  --port 8000",
+		prefill_port, decode_port);
+}
+
 const struct tool tool_sglang = {
 	.name = "sglang",
 	.stack = "sglang",
@@ -309,6 +319,7 @@ const struct tool tool_sglang = {
 	.launcher = launcher,
 	.role_flag = "disaggregation-mode",
 	.roles = { [ROLE_PREFILL] = "prefill", [ROLE_DECODE] = "decode" },
+	.put_front = put_front,
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

@@ -5,6 +5,8 @@
 #define PRESETS_SERVING_TOOL_H
 
 #include "presets/document.h"
+#include <stdio.h>
+
 #include "presets/pairs/mapping.h"
 #include "presets/script/notes.h"
 #include "presets/script/shell.h"
@@ -57,6 +59,11 @@ struct tool {
 	const char *file_flag;
 	const char *role_flag; /* of a disaggregated server, and its words */
 	const char *roles[ROLE_COUNT];
+	/* Of pools: the variable for the port of a side channel, and what stands
+	 * between clients and the ports of both; without the latter none are written.
+	 */
+	const char *side_channel;
+	void (*put_front)(FILE *stream, int prefill_port, int decode_port);
 	/* Degrees, engines (into the knob gpus), precision, speculation. */
 	bool (*read)(const struct mapped *m, const char *checkpoint);
 	void (*write)(const struct tool_writer *w);

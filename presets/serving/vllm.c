@@ -112,7 +112,8 @@ static const char *const switches[] = { "enable-expert-parallel",
 					"is-decode-worker",
 					"enable-multimodal-encoder-data-parallel",
 					NULL };
-static const char *const launcher[] = { "nnodes",
+static const char *const launcher[] = { "port",
+					"nnodes",
 					"node-rank",
 					"master-addr",
 					"master-port",
@@ -270,6 +271,17 @@ static void write_plan(const struct tool_writer *w)
 		write_flag(w, "master-addr", "${MASTER_ADDR:-127.0.0.1}");
 }
 
+/* vLLM, docs/features/nixl_connector_usage.md: the proxy of
+ * tests/v1/kv_connector/nixl_integration. */
+static void put_front(FILE *stream, int prefill_port, int decode_port)
+{
+	fprintf(stream,
+		"python3 toy_proxy_server.py --port 8000 \\\n"
+		"  --prefiller-hosts localhost --prefiller-ports %d \\\n"
+		"  --decoder-hosts localhost --decoder-ports %d",
+		prefill_port, decode_port);
+}
+
 const struct tool tool_vllm = {
 	.name = "vllm",
 	.stack = "vllm",
@@ -287,6 +299,8 @@ const struct tool tool_vllm = {
 	.launcher = launcher,
 	.role_flag = "kv-transfer-config.kv-role",
 	.roles = { [ROLE_PREFILL] = "kv_producer", [ROLE_DECODE] = "kv_consumer" },
+	.side_channel = "VLLM_NIXL_SIDE_CHANNEL_PORT",
+	.put_front = put_front,
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

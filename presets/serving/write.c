@@ -224,6 +224,32 @@ static const char *name_checkpoint(const struct scenario *scenario,
 	return checkpoint_id(&scenario->model);
 }
 
+enum { PREFILL_PORT = 8100, DECODE_PORT = 8200, SIDE_CHANNEL = 1000 };
+
+static int port_of(enum role role)
+{
+	return role == ROLE_PREFILL ? PREFILL_PORT : DECODE_PORT;
+}
+
+/* Pools of one node share out its GPUs: those that prefill are the first. */
+static void put_place(const struct tool *tool, const struct scenario *whole,
+		      enum role role, FILE *stream)
+{
+	int64_t first = role == ROLE_PREFILL ? 0 : scenario_prefill_gpus(whole);
+	int64_t end = role == ROLE_PREFILL ? scenario_prefill_gpus(whole)
+					   : whole->cluster.gpus;
+
+	if (whole->cluster.gpus <= whole->cluster.gpus_per_node) {
+		fputs("CUDA_VISIBLE_DEVICES=", stream);
+		for (int64_t i = first; i < end; i++)
+			fprintf(stream, "%s%lld", i > first ? "," : "", (long long)i);
+		fputc(' ', stream);
+	}
+	if (tool->side_channel)
+		fprintf(stream, "%s=%d ", tool->side_channel,
+			port_of(role) + SIDE_CHANNEL);
+}
+
 static void write_command(const struct tool *tool, const struct scenario *whole,
 			  enum role role, const struct import_report *kept,
 			  struct export_out *out)
@@ -245,8 +271,12 @@ static void write_command(const struct tool *tool, const struct scenario *whole,
 		tool->write(&w);
 		if (role != ROLE_BOTH)
 			write_flag(&w, tool->role_flag, tool->roles[role]);
+		if (role != ROLE_BOTH && tool->put_front)
+			write_count(&w, "port", port_of(role));
 		say_idle(&w);
 		add_kept(tool, &w, kept);
+		if (role != ROLE_BOTH && tool->put_front)
+			put_place(tool, whole, role, out->body);
 		print_command(tool, &w);
 	}
 	free(pool);
@@ -269,6 +299,10 @@ static char *write_tool(const struct tool *tool, const struct scenario *scenario
 		write_command(tool, scenario, ROLE_PREFILL, kept, out);
 		fputs(" &\n", out->body);
 		write_command(tool, scenario, ROLE_DECODE, kept, out);
+		if (tool->put_front) {
+			fputs(" &\n", out->body);
+			tool->put_front(out->body, PREFILL_PORT, DECODE_PORT);
+		}
 	} else {
 		write_command(tool, scenario, ROLE_BOTH, kept, out);
 	}
