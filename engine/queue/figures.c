@@ -1,25 +1,54 @@
 /* figures.c - means and percentiles of what became of the requests. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "engine/queue/queue_parts.h"
 
-static int by_size(const void *a, const void *b)
+static void swap(double *a, double *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
+	double c = *a;
 
-	return (x > y) - (x < y);
+	*a = *b;
+	*b = c;
+}
+
+/* Puts the value of rank k where a sort would, none larger before it, none smaller
+ * behind: Hoare 1961, "Algorithm 65: Find". */
+static void find_rank(double *v, int n, int k)
+{
+	int left = 0, right = n - 1;
+
+	while (left < right) {
+		double pivot = v[left + (right - left) / 2];
+		int i = left, j = right;
+
+		while (i <= j) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i <= j)
+				swap(&v[i++], &v[j--]);
+		}
+		if (j < k)
+			left = i;
+		if (i > k)
+			right = j;
+	}
 }
 
 /* Linear between neighbours. */
-static double quantile(const double *sorted, int n, double q)
+static double quantile(double *v, int n, double q)
 {
-	double at = q * (n - 1);
+	double at = q * (n - 1), next;
 	int low = (int)at;
-	double beyond = at - low;
 
-	return low + 1 < n ? sorted[low] + beyond * (sorted[low + 1] - sorted[low])
-			   : sorted[n - 1];
+	find_rank(v, n, low);
+	if (low + 1 >= n)
+		return v[n - 1];
+	next = v[low + 1];
+	for (int i = low + 2; i < n; i++)
+		next = fmin(next, v[i]);
+	return v[low] + (at - low) * (next - v[low]);
 }
 
 static void sum_times(double *times, int n, struct queue_times *out)
@@ -32,7 +61,6 @@ static void sum_times(double *times, int n, struct queue_times *out)
 	for (int i = 0; i < n; i++)
 		sum += times[i];
 	out->mean = sum / n;
-	qsort(times, (size_t)n, sizeof *times, by_size);
 	out->p50 = quantile(times, n, 0.5);
 	out->p90 = quantile(times, n, 0.9);
 	out->p99 = quantile(times, n, 0.99);
