@@ -117,6 +117,7 @@ struct view_state {
 enum beside { BESIDE_SUITS, BESIDE_NONE, BESIDE_VIEW };
 
 struct course;
+struct contest;
 
 struct explorer {
 	struct scenario scenario;
@@ -187,6 +188,7 @@ struct explorer {
 	int speed; /* index in the table of speeds */
 
 	struct course *course; /* a lesson that is open (explorer/course.h), or NULL */
+	struct contest *contest; /* a challenge that is played, or NULL */
 	bool offers; /* lessons, to somebody who starts it for the first time */
 
 	struct estimate *scratch;

@@ -8,8 +8,12 @@
 #include "presets/formats.h"
 #include "tui/command.h"
 #include "tui/command/challenge.h"
+#include "tui/command/explore.h"
+#include "tui/explorer.h"
+#include "tui/explorer/contest.h"
 
 struct asked {
+	struct explore_asked explore;
 	const char *name, *scenario, *by, *answer;
 	bool script, csv, turned;
 	struct challenge *challenge;
@@ -52,6 +56,13 @@ const struct own_option challenge_options[] = {
 	  take_script },
 	{ "format", "markdown|csv", "of rank: a table, or one line an answer",
 	  take_format },
+	{ "colour", "auto|always|never", "auto, always or never", explore_take_colour },
+	{ "theme", "dark|light|plain", "of the background; plain: no colours",
+	  explore_take_theme },
+	{ "plain", NULL, "line by line, for screen readers and logs (TERM=dumb too)",
+	  explore_take_plain },
+	{ "ascii", NULL, "only ASCII characters", explore_take_ascii },
+	{ "no-mouse", NULL, "leave the mouse to the terminal", explore_take_no_mouse },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -204,6 +215,26 @@ static int list_challenges(void)
 	return command_finish(STATUS_GOOD);
 }
 
+/* In the explorer; what lies in the workspace stays as it is. */
+static int play(const struct asked *asked, const struct scenario *s)
+{
+	struct explorer *explorer = malloc(sizeof *explorer);
+	struct error error = { "" };
+	int status = STATUS_USAGE;
+
+	if (!explorer || !explorer_init(explorer, s)) {
+		free(explorer);
+		return command_fail(&(struct error){ "out of memory" });
+	}
+	if (!contest_open(explorer, asked->name, &error))
+		status = command_fail(&error);
+	else
+		status = explore_show(explorer, &asked->explore);
+	explorer_free(explorer);
+	free(explorer);
+	return status;
+}
+
 static int act(const struct asked *asked, const struct scenario *s)
 {
 	if (asked->script) {
@@ -213,13 +244,15 @@ static int act(const struct asked *asked, const struct scenario *s)
 	}
 	if (asked->scenario || asked->turned || asked->answer)
 		return judge(asked, s);
+	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		return play(asked, s);
 	print_goal(asked->challenge);
 	return command_finish(STATUS_GOOD);
 }
 
 int command_challenge(int argc, char **argv)
 {
-	struct asked asked = { .name = NULL };
+	struct asked asked = { .explore = { .terminal = { .glyphs = GLYPHS_AUTO } } };
 	struct arguments arguments = { .context = &asked,
 				       .operands = 2,
 				       .operand = take_operand,

@@ -140,8 +140,8 @@ const struct command command_table[] = {
 	  { OPERAND_VERB, OPERAND_LESSON } },
 	{ "challenge",
 	  "NAME [SCENARIO] [--KNOB VALUE ...] [--by WHO] [--answer FILE] | list | rank DIR",
-	  "A goal with locked knobs, scored against the proven optimum. With a scenario, a "
-	  "script or knobs it is scored at once; rank makes the leaderboard of a folder of "
+	  "A goal with locked knobs, scored against the proven optimum, in the explorer. With "
+	  "a scenario, a script or knobs it is scored at once; rank makes the leaderboard of a folder of "
 	  "answers, each scored again.",
 	  command_challenge,
 	  challenge_options,

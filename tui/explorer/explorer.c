@@ -11,6 +11,7 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/train.h"
 #include "presets/error.h"
+#include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
 #include "tui/view.h"
 
@@ -44,6 +45,7 @@ void explorer_free(struct explorer *explorer)
 {
 	session_leave(&explorer->session);
 	course_free(explorer);
+	contest_free(explorer);
 	history_free(&explorer->history);
 	search_forget(explorer);
 	play_forget(explorer);
@@ -121,6 +123,7 @@ static void update_advice(struct explorer *explorer)
 void explorer_update(struct explorer *explorer)
 {
 	scenario_estimate(&explorer->scenario, &explorer->estimate);
+	contest_follow(explorer);
 	if (explorer->pinned) {
 		scenario_estimate(&explorer->baseline, &explorer->before);
 		explorer->before_mode = explorer->baseline.plan.mode;
@@ -173,7 +176,7 @@ static void remember_before(struct explorer *explorer)
 unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
 			 const char *what)
 {
-	if (!course_allows(explorer, to))
+	if (!course_allows(explorer, to) || !contest_allows(explorer, to))
 		return CHANGED_SCREEN;
 	if (!history_push(&explorer->history, &explorer->scenario, to, what)) {
 		explorer_say(explorer, ROLE_BAD, "out of memory; nothing was changed");
@@ -256,6 +259,11 @@ unsigned explorer_show(struct explorer *explorer, enum view_id view)
 		return CHANGED_NOTHING;
 	if (view == VIEW_SEARCH && !course_allows_tricks(explorer))
 		return CHANGED_SCREEN;
+	if (view == VIEW_SEARCH && explorer->contest) {
+		explorer_say(explorer, ROLE_WARNING,
+			     "the search is locked in a challenge: you are the search");
+		return CHANGED_SCREEN;
+	}
 	if (view != explorer->view)
 		put_over(explorer, view);
 	explorer->view = view;
@@ -384,7 +392,10 @@ static unsigned learn(struct explorer *explorer)
 {
 	struct error error = { "" };
 
-	if (!course_open(explorer, NULL, NULL, &error))
+	if (explorer->contest)
+		explorer_say(explorer, ROLE_WARNING,
+			     "no lessons inside a challenge; q leaves it");
+	else if (!course_open(explorer, NULL, NULL, &error))
 		explorer_say(explorer, ROLE_BAD, "%s", error.text);
 	return CHANGED_SCREEN;
 }

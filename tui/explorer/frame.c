@@ -4,6 +4,7 @@
 
 #include "engine/knob/knob.h"
 #include "tui/explorer.h"
+#include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
 #include "tui/explorer/find.h"
 #include "tui/view.h"
@@ -62,9 +63,13 @@ static void draw_title(const struct explorer *explorer, struct canvas *canvas)
 	const char *right = explorer->pinned  ? "vs pinned"
 			    : explorer->moved ? "vs before"
 					      : "";
-	char text[512];
+	char text[512], score[64];
 	bool fancy = canvas_glyph(canvas, GLYPH_MIDDOT) == 0xb7;
-	int width = canvas->width - 3 - text_width(right);
+	int width;
+
+	contest_title(explorer, score, sizeof score);
+	right = score[0] ? score : right;
+	width = canvas->width - 3 - text_width(right);
 
 	title_text(explorer, fancy ? " \u00b7 " : " . ", width, text, sizeof text);
 	canvas_text(canvas, 1, 0, width, ROLE_TITLE, text);

@@ -6,6 +6,7 @@
 #include "engine/knob/knob.h"
 #include "engine/serve/tail.h"
 #include "tui/explorer.h"
+#include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
 
 /* Numbers that follow from the knobs, shown among them. */
@@ -189,6 +190,10 @@ static unsigned turn(struct explorer *explorer, const struct knob *knob, int dir
 		return CHANGED_SCREEN;
 	}
 	next = knob_neighbour(&explorer->scenario, knob, direction);
+	/* what is locked says so when it is taken */
+	if (explorer->contest && !contest_locks(explorer, knob))
+		challenge_neighbour(&explorer->contest->challenge.problem,
+				    &explorer->scenario, knob, direction, &next);
 	if (next == now) {
 		explorer_say(explorer, ROLE_HINT, "%s: this is the %s value", knob->key,
 			     direction > 0 ? "last" : "first");
@@ -391,7 +396,8 @@ static enum role value_role(const struct explorer *explorer, const struct knob_r
 	if (row->kind != ROW_KNOB)
 		return row->kind == ROW_DERIVED && row->knob == DERIVED_DP ? ROLE_LABEL
 									   : ROLE_VALUE;
-	if (!applies(explorer, &knob_table[row->knob]))
+	if (!applies(explorer, &knob_table[row->knob]) ||
+	    contest_locks(explorer, &knob_table[row->knob]))
 		return ROLE_QUIET;
 	if (explorer->pinned && !knob_same(&explorer->scenario, &explorer->baseline,
 					   &knob_table[row->knob]))

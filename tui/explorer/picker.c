@@ -192,6 +192,11 @@ static unsigned take_preset(struct explorer *explorer, const char *name)
 	explorer->mode = MODE_NORMAL;
 	snprintf(what, sizeof what, "open %s", name);
 	changed = explorer_change(explorer, &to, what);
+	/* refused, and that was said */
+	if (!(changed & CHANGED_SCENARIO)) {
+		free(report);
+		return changed;
+	}
 	explorer->origin = to;
 	explorer_say(explorer, ROLE_HINT, "opened %s; u goes back", name);
 	if (explorer->picker.preset == PRESET_PLAN)

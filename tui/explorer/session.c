@@ -7,6 +7,7 @@
 #include "presets/workspace.h"
 #include "tui/clipboard.h"
 #include "tui/explorer.h"
+#include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
 #include "tui/loop.h"
 #include "tui/view.h"
@@ -69,6 +70,10 @@ bool session_save(const struct explorer *explorer, struct error *error)
 		explorer->course ? &explorer->course->kept : NULL;
 	bool good;
 
+	if (explorer->contest) {
+		free(w);
+		return true; /* a challenge keeps its own */
+	}
 	if (!w)
 		return error_set(error, NULL, 0, "out of memory");
 	w->scenario = kept ? kept->scenario : explorer->scenario;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/explorer/contest.h"
 #include "tui/view.h"
 
 static const char about[] =
@@ -17,8 +18,17 @@ static int draw_about(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect)
 {
 	const struct view *view = &view_table[explorer_view_below(explorer)];
+	char goal[2048];
 	int y = rect.y;
 
+	if (explorer->contest) {
+		contest_goal(explorer, goal, sizeof goal);
+		canvas_text(canvas, rect.x, y++, rect.width, ROLE_TITLE,
+			    explorer->contest->challenge.title);
+		y += widget_prose(canvas, (struct rect){ rect.x, y, rect.width, 100 },
+				  0, ROLE_DEFAULT, goal) +
+		     1;
+	}
 	y += widget_prose(canvas, (struct rect){ rect.x, y, rect.width, 100 }, 0,
 			  ROLE_DEFAULT, about) +
 	     1;

@@ -1,0 +1,202 @@
+/* test_contest.c - a challenge in the explorer: what is locked stays and says why,
+ * whichever way it is turned; the score follows, and the best plan is kept. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "presets/scenario_file.h"
+#include "presets/share.h"
+#include "tests/support/close.h"
+#include "tests/support/run.h"
+#include "tests/support/stage.h"
+#include "tests/support/vt.h"
+#include "tui/explorer/contest.h"
+
+static char home[] = "/tmp/shardscope-contest-XXXXXX";
+
+static int make_home(void **state)
+{
+	(void)state;
+	if (!mkdtemp(home))
+		return -1;
+	setenv("XDG_STATE_HOME", home, 1);
+	return 0;
+}
+
+static void open_stage(struct stage *stage, const char *name)
+{
+	struct error error = { "" };
+
+	stage_open(stage, NULL, 120, 36);
+	if (!contest_open(&stage->explorer, name, &error))
+		fail_msg("%s", error.text);
+}
+
+static void unchanged(const struct stage *stage, const struct scenario *s)
+{
+	assert_memory_equal(&stage->explorer.scenario, s, sizeof *s);
+}
+
+static void test_locked_knobs_say_why(void **state)
+{
+	struct stage stage;
+	struct scenario start, other;
+	char *line;
+
+	(void)state;
+	open_stage(&stage, "experts");
+	start = stage.explorer.scenario;
+	stage_shows(&stage, "Mixtral 8x7B on 64 H100");
+	/* arrows, a typed value, a list, the default */
+	knobs_focus(&stage.explorer, knob_find("seq"));
+	stage_key(&stage, 'l');
+	stage_shows(&stage, "seq is locked at");
+	unchanged(&stage, &start);
+	stage_type(&stage, "=16k\n");
+	stage_shows(&stage, "seq is locked at");
+	unchanged(&stage, &start);
+	knobs_focus(&stage.explorer, knob_find("mbs"));
+	stage_type(&stage, "=8\n");
+	stage_shows(&stage, "mbs can't be 8 in this challenge; it takes 1, 2, 4");
+	unchanged(&stage, &start);
+	/* another model, plan, machine; a shared scenario; the search */
+	stage_type(&stage, "ollama3-70b-64-h100\n");
+	stage_shows(&stage, "the model is locked");
+	unchanged(&stage, &start);
+	assert_true(scenario_read(&other, "mixtral-8x7b-64-h100", NULL, NULL));
+	other.cluster.gpus = 128;
+	line = share_write(&other, NULL);
+	stage_type(&stage, "\33o");
+	explorer_paste(&stage.explorer, line, strlen(line));
+	stage_type(&stage, "\n");
+	stage_shows(&stage, "gpus is locked at 64");
+	unchanged(&stage, &start);
+	free(line);
+	stage_type(&stage, "\33s");
+	stage_shows(&stage, "you are the search");
+	assert_int_not_equal(stage.explorer.view, VIEW_SEARCH);
+	stage_close(&stage);
+}
+
+/* What may be turned goes from value to value of its list. */
+static void test_open_knobs_turn_within_their_list(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_stage(&stage, "experts");
+	knobs_focus(&stage.explorer, knob_find("ep"));
+	stage_key(&stage, 'l');
+	assert_int_equal(stage.explorer.scenario.plan.ep, 2);
+	stage_type(&stage, "lll");
+	assert_int_equal(stage.explorer.scenario.plan.ep, 8);
+	stage_shows(&stage, "this is the last value");
+	stage_type(&stage, "uu");
+	assert_int_equal(stage.explorer.scenario.plan.ep, 2);
+	stage_type(&stage, "U");
+	assert_int_equal(stage.explorer.scenario.plan.ep, 4);
+	stage_close(&stage);
+}
+
+static void test_the_score_follows_and_is_kept(void **state)
+{
+	struct planner_found best;
+	struct challenge *c;
+	struct stage stage;
+	double first;
+
+	(void)state;
+	open_stage(&stage, "small-bubble");
+	c = &stage.explorer.contest->challenge;
+	best = stage.explorer.contest->best;
+	first = stage.explorer.contest->score;
+	assert_true(first > 0 && first < 1);
+	stage_shows(&stage, "score 5");
+	knobs_focus(&stage.explorer, knob_find("schedule"));
+	stage_key(&stage, 'l');
+	knobs_focus(&stage.explorer, knob_find("vpp"));
+	stage_type(&stage, "lll");
+	knobs_focus(&stage.explorer, knob_find("recompute"));
+	stage_key(&stage, 'h');
+	stage_shows(&stage, "score 100.0 %, your best 100.0 %");
+	assert_true(challenge_kept(c, &best) == 1);
+	/* worse again: what was found stays */
+	stage_type(&stage, "l");
+	assert_true(stage.explorer.contest->score < 1);
+	stage_shows(&stage, "your best 100.0 %");
+	assert_true(challenge_kept(c, &best) == 1);
+	stage_type(&stage, "?");
+	stage_shows(&stage, "Fill the pipeline");
+	stage_shows(&stage, "vpp: 1, 2, 5, 10");
+	stage_close(&stage);
+	/* and is there the next time */
+	open_stage(&stage, "small-bubble");
+	stage_shows(&stage, "your best 100.0 %");
+	stage_close(&stage);
+}
+
+static void test_a_broken_script_is_repaired(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_stage(&stage, "repair-megatron");
+	stage_shows(&stage, "it must fit first");
+	knobs_focus(&stage.explorer, knob_find("pp"));
+	stage_type(&stage, "=8\n");
+	knobs_focus(&stage.explorer, knob_find("mbs"));
+	stage_type(&stage, "=1\n");
+	stage_lacks(&stage, "it must fit first");
+	assert_true(stage.explorer.contest->score > 0);
+	stage_close(&stage);
+}
+
+/* The program on a terminal; what was open before the challenge stays as it was. */
+static void test_on_a_terminal(void **state)
+{
+	const char *const plain[] = { run_program(), NULL };
+	const char *const game[] = { run_program(), "challenge", "experts", NULL };
+	static char config[96], kept[96];
+
+	(void)state;
+	snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s/c", home);
+	snprintf(kept, sizeof kept, "XDG_STATE_HOME=%s/s", home);
+	const struct vt_options options = { .columns = 80,
+					    .rows = 24,
+					    .env = { config, kept } };
+	struct vt *vt = vt_start(&options, plain);
+
+	vt_expect(vt, "MEMORY");
+	vt_type(vt, "\033[C");
+	vt_expect(vt, "43.6 GiB");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	vt = vt_start(&options, game);
+	vt_expect(vt, "mixtral-8x7b");
+	vt_expect(vt, "score ");
+	vt_type(vt, "=8\r");
+	vt_expect(vt, "8");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+	vt = vt_start(&options, plain);
+	vt_expect(vt, "43.6 GiB");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_locked_knobs_say_why),
+		cmocka_unit_test(test_open_knobs_turn_within_their_list),
+		cmocka_unit_test(test_the_score_follows_and_is_kept),
+		cmocka_unit_test(test_a_broken_script_is_repaired),
+		cmocka_unit_test(test_on_a_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, make_home, NULL);
+}
