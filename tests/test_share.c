@@ -101,7 +101,7 @@ static void test_a_plan_nearby_is_short(void **state)
 {
 	(void)state;
 	seed = 5;
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 150; i++) {
 		struct scenario s;
 		char *line;
 
@@ -122,7 +122,7 @@ static void test_any_scenario_comes_back(void **state)
 	(void)state;
 	assert_non_null(e);
 	seed = 77;
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < 150; i++) {
 		struct scenario s;
 
 		if (i % 3 == 0)
@@ -313,6 +313,47 @@ static void test_hostile_lines_are_refused(void **state)
 	}
 }
 
+/* A body that was changed, with a first check made for it: the second one tells whether
+ * it is still the same scenario, and only then it is taken. */
+static void test_changed_bodies_are_refused(void **state)
+{
+	int same = 0;
+
+	(void)state;
+	seed = 8;
+	for (int i = 0; i < 30; i++) {
+		struct scenario s, back;
+		char *line, body[1024], changed[1100];
+
+		any_plan(&s);
+		for (int k = 0; k < 3; k++)
+			turn_any(&s);
+		line = told(&s);
+		assert_true(strlen(line) < sizeof body - 8);
+		for (int k = 0; k < 400; k++) {
+			struct error error = { "" };
+			size_t length = strlen(line) - 11;
+
+			memcpy(body, line, length);
+			body[length] = '\0';
+			for (uint64_t times = 1 + next(2); times > 0; times--)
+				if (strlen(body) > 4)
+					damage(body, strlen(body));
+			forge(body, changed, sizeof changed);
+			strcpy(changed + strlen(changed) - 5, line + strlen(line) - 5);
+			if (!share_read(&back, changed, &error)) {
+				assert_true(error.text[0] != '\0');
+				continue;
+			}
+			same++;
+			if (memcmp(&back, &s, sizeof s) != 0)
+				fail_msg("%s was taken for %s", changed, line);
+		}
+		free(line);
+	}
+	assert_true(same > 0); /* as tp=04 */
+}
+
 static void test_a_line_too_long_is_refused(void **state)
 {
 	size_t length = SHARE_MAX + 10;
@@ -396,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_own_presets_are_written_out),
 		cmocka_unit_test(test_damaged_lines_are_refused),
 		cmocka_unit_test(test_hostile_lines_are_refused),
+		cmocka_unit_test(test_changed_bodies_are_refused),
 		cmocka_unit_test(test_a_line_too_long_is_refused),
 		cmocka_unit_test(test_what_is_meant_as_a_line),
 		cmocka_unit_test(test_commands_take_a_line),

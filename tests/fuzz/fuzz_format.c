@@ -9,6 +9,7 @@
 #include "engine/predict/predict.h"
 #include "presets/accelerate/accelerate.h"
 #include "presets/answers.h"
+#include "presets/challenge_file.h"
 #include "presets/cluster_file.h"
 #include "presets/deepspeed/deepspeed.h"
 #include "presets/formats.h"
@@ -161,6 +162,17 @@ static bool read_format(const char *text, size_t size, struct error *error)
 	return true;
 }
 
+static bool read_challenge(const char *text, size_t size, struct error *error)
+{
+	struct challenge *c = malloc(sizeof *c);
+	bool good = c && challenge_parse(c, "file", "file", text, size, error);
+
+	if (good)
+		use(&c->problem.base);
+	free(c);
+	return good;
+}
+
 static bool read_as(const char *text, size_t size, struct error *error)
 {
 	if (strcmp(FORMAT, "scenario") == 0)
@@ -171,6 +183,8 @@ static bool read_as(const char *text, size_t size, struct error *error)
 		return read_lesson(text, size, error);
 	if (strcmp(FORMAT, "answers") == 0)
 		return read_answers(text, size, error);
+	if (strcmp(FORMAT, "challenge") == 0)
+		return read_challenge(text, size, error);
 	if (strcmp(FORMAT, "runs") == 0)
 		return read_runs(text, size, error);
 	return format_find(FORMAT) ? read_format(text, size, error)

@@ -8,6 +8,7 @@ cluster) seeds=presets/clusters ;;
 stack) seeds=presets/stacks ;;
 runs) seeds=tests/validation ;;
 lesson) seeds=presets/lessons ;;
+challenge) seeds=presets/challenges ;;
 *) seeds=tests/fuzz/seeds/$kind ;;
 esac
 mkdir -p "$build/corpus_$kind"
