@@ -4,6 +4,7 @@
 
 #include "engine/glossary/glossary.h"
 #include "engine/knob/knob.h"
+#include "presets/challenge_file.h"
 #include "presets/formats.h"
 #include "presets/library.h"
 #include "presets/schema.h"
@@ -25,6 +26,19 @@ static void each_term(const struct glossary_word *word,
 	for (char *c = name; *c != '\0'; c++)
 		*c = *c == ' ' ? '-' : *c;
 	each(context, name, word_kind_label(word->kind));
+}
+
+static void each_challenge(void (*each)(void *context, const char *word,
+					const char *help),
+			   void *context)
+{
+	char names[CHALLENGE_MOST][MAX_NAME];
+	int count = challenge_names(names);
+
+	each(context, "list", "those that there are, with your best");
+	each(context, "rank", "the leaderboard of a folder of answers");
+	for (int i = 0; i < count; i++)
+		each(context, names[i], "a challenge");
 }
 
 void operand_words(enum operand operand,
@@ -71,6 +85,7 @@ void operand_words(enum operand operand,
 		for (int i = 0; i < glossary_count(); i++)
 			each_term(glossary_at(i), each, context);
 		break;
+	case OPERAND_CHALLENGE: each_challenge(each, context); break;
 	default: break;
 	}
 }

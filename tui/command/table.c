@@ -146,7 +146,7 @@ const struct command command_table[] = {
 	  command_challenge,
 	  challenge_options,
 	  true,
-	  { OPERAND_NONE } },
+	  { OPERAND_CHALLENGE, OPERAND_SCENARIO } },
 	{ "share",
 	  "[SCENARIO] [--KNOB VALUE ...]",
 	  "One line that says the whole scenario, for a chat, a slide or a sheet; "
