@@ -88,20 +88,31 @@ bool challenge_kept_path(const char *name, char *out, size_t size)
 	return !strchr(name, '/') && folder_state(out, size, rest) && out[0] != '\0';
 }
 
-double challenge_kept(const struct challenge *c, const struct planner_found *best)
+bool challenge_kept_scenario(const struct challenge *c, struct scenario *out)
 {
 	struct challenge_answer *answer = calloc(1, sizeof *answer);
-	struct estimate *e = malloc(sizeof *e);
 	char path[512];
+	bool good = answer && challenge_kept_path(c->name, path, sizeof path) &&
+		    challenge_answer_read(answer, path, NULL) &&
+		    strcmp(answer->challenge, c->name) == 0;
+
+	if (good)
+		*out = answer->scenario;
+	free(answer);
+	return good;
+}
+
+double challenge_kept(const struct challenge *c, const struct planner_found *best)
+{
+	struct scenario *s = malloc(sizeof *s);
+	struct estimate *e = malloc(sizeof *e);
 	double score = 0;
 
-	if (answer && e && challenge_kept_path(c->name, path, sizeof path) &&
-	    challenge_answer_read(answer, path, NULL) &&
-	    strcmp(answer->challenge, c->name) == 0) {
-		scenario_estimate(&answer->scenario, e);
-		score = challenge_score(&c->problem, best, &answer->scenario, e);
+	if (s && e && challenge_kept_scenario(c, s)) {
+		scenario_estimate(s, e);
+		score = challenge_score(&c->problem, best, s, e);
 	}
-	free(answer);
+	free(s);
 	free(e);
 	return score;
 }

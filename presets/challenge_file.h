@@ -55,6 +55,8 @@ bool challenge_kept_path(const char *name, char *out, size_t size);
  * where it could not be written. */
 bool challenge_keep(const struct challenge *challenge, const struct planner_found *best,
 		    const struct scenario *scenario, double score, struct error *error);
+/* What is kept; false if nothing is. */
+bool challenge_kept_scenario(const struct challenge *challenge, struct scenario *out);
 /* The score of what is kept, recomputed; 0: nothing is, or it is worth nothing. */
 double challenge_kept(const struct challenge *challenge,
 		      const struct planner_found *best);

@@ -394,6 +394,12 @@ static void test_the_command_plays(void **state)
 	run_check(command, 0, "score", NULL);
 	snprintf(command, sizeof command, "challenge rank %s", home);
 	run_check(command, 0, "| 1 | anna | ", NULL);
+	/* the best that was found stays and is handed in */
+	snprintf(command, sizeof command,
+		 "challenge experts --by berta --answer %s/b.yaml", home);
+	run_check(command, 0, "score 100.0 %", NULL);
+	snprintf(command, sizeof command, "challenge rank %s", home);
+	run_check(command, 0, "| 1 | berta | 100.0 % |", NULL);
 }
 
 /* The script of the challenge, mended by hand, is an answer too. */

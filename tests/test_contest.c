@@ -47,6 +47,7 @@ static void test_locked_knobs_say_why(void **state)
 	(void)state;
 	open_stage(&stage, "experts");
 	start = stage.explorer.scenario;
+	stage_shows(&stage, "ETP expert TP               1 "); /* no arrow at it */
 	stage_shows(&stage, "Mixtral 8x7B on 64 H100");
 	/* arrows, a typed value, a list, the default */
 	knobs_focus(&stage.explorer, knob_find("seq"));

@@ -51,7 +51,9 @@ static bool take_format(void *context, const char *value, struct error *error)
 
 const struct own_option challenge_options[] = {
 	{ "by", "WHO", "whose answer it is", take_by },
-	{ "answer", "FILE", "write the answer to hand in", take_answer },
+	{ "answer", "FILE",
+	  "write the answer to hand in: of what is scored, or the best that is kept",
+	  take_answer },
 	{ "script", NULL, "print the launch script that is to be repaired",
 	  take_script },
 	{ "format", "markdown|csv", "of rank: a table, or one line an answer",
@@ -235,13 +237,16 @@ static int play(const struct asked *asked, const struct scenario *s)
 	return status;
 }
 
-static int act(const struct asked *asked, const struct scenario *s)
+static int act(const struct asked *asked, struct scenario *s)
 {
 	if (asked->script) {
 		fputs(asked->challenge->script, stdout);
 		return command_finish(asked->challenge->script[0] ? STATUS_GOOD
 								  : STATUS_NO);
 	}
+	/* an answer without a plan is the best one that was found in the explorer */
+	if (asked->answer && !asked->scenario && !asked->turned)
+		challenge_kept_scenario(asked->challenge, s);
 	if (asked->scenario || asked->turned || asked->answer)
 		return judge(asked, s);
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))

@@ -412,8 +412,9 @@ static void draw_arrow(const struct explorer *explorer, struct canvas *canvas, i
 {
 	const struct whatif_arrow *arrow = &explorer->arrow[knob];
 
-	if (course_hides(explorer) || knob >= explorer->arrows_done ||
-	    arrow->direction == 0 || !(arrow->gain >= 0.01))
+	if (course_hides(explorer) || contest_locks(explorer, &knob_table[knob]) ||
+	    knob >= explorer->arrows_done || arrow->direction == 0 ||
+	    !(arrow->gain >= 0.01))
 		return;
 	canvas_put(
 		canvas, x, y,
