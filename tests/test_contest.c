@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "presets/folder.h"
 #include "presets/scenario_file.h"
 #include "presets/share.h"
 #include "tests/support/close.h"
@@ -14,6 +15,7 @@
 #include "tui/explorer/contest.h"
 
 static char home[] = "/tmp/shardscope-contest-XXXXXX";
+static char program[256]; /* with this home */
 
 static int make_home(void **state)
 {
@@ -21,6 +23,8 @@ static int make_home(void **state)
 	if (!mkdtemp(home))
 		return -1;
 	setenv("XDG_STATE_HOME", home, 1);
+	snprintf(program, sizeof program, "env XDG_STATE_HOME=%s %s", home,
+		 run_program());
 	return 0;
 }
 
@@ -153,6 +157,23 @@ static void test_a_broken_script_is_repaired(void **state)
 	stage_close(&stage);
 }
 
+/* Line by line, for who hears the screen. */
+static void test_in_plain_lines(void **state)
+{
+	static const char said[] = "ep 8\ngpus 128\nq\n";
+	char command[256], path[128], before[256];
+
+	(void)state;
+	snprintf(before, sizeof before, "%s", run_program());
+	setenv("SHARDSCOPE", program, 1); /* keeps its answers there */
+	snprintf(path, sizeof path, "%s/said", home);
+	assert_true(file_save(path, said, strlen(said), NULL));
+	snprintf(command, sizeof command, "challenge experts --plain < %s", path);
+	run_check(command, 0, "Score ", NULL);
+	run_check(command, 0, "gpus is locked at 64 in this challenge", NULL);
+	setenv("SHARDSCOPE", before, 1);
+}
+
 /* The program on a terminal; what was open before the challenge stays as it was. */
 static void test_on_a_terminal(void **state)
 {
@@ -196,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_open_knobs_turn_within_their_list),
 		cmocka_unit_test(test_the_score_follows_and_is_kept),
 		cmocka_unit_test(test_a_broken_script_is_repaired),
+		cmocka_unit_test(test_in_plain_lines),
 		cmocka_unit_test(test_on_a_terminal),
 	};
 

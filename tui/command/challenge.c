@@ -249,7 +249,7 @@ static int act(const struct asked *asked, struct scenario *s)
 		challenge_kept_scenario(asked->challenge, s);
 	if (asked->scenario || asked->turned || asked->answer)
 		return judge(asked, s);
-	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+	if (asked->explore.plain || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
 		return play(asked, s);
 	print_goal(asked->challenge);
 	return command_finish(STATUS_GOOD);

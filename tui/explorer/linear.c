@@ -9,6 +9,7 @@
 
 #include "engine/knob/knob.h"
 #include "tui/explorer.h"
+#include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
 #include "tui/explorer/find.h"
 #include "tui/text.h"
@@ -102,6 +103,15 @@ static void say_problems(const struct linear *linear)
 }
 
 /* "863 tok/s per GPU, down 4.5 %. Fits, 48 GiB." */
+static void say_score(const struct linear *linear)
+{
+	char text[64];
+
+	contest_title(linear->explorer, text, sizeof text);
+	if (text[0] != '\0')
+		say(linear, "%c%s.\n", text[0] - 'a' + 'A', text + 1);
+}
+
 static void say_result(const struct linear *linear)
 {
 	const struct explorer *explorer = linear->explorer;
@@ -113,6 +123,7 @@ static void say_result(const struct linear *linear)
 	if (!e->legal) {
 		say(linear, "This plan can't run.\n");
 		say_problems(linear);
+		say_score(linear);
 		return;
 	}
 	say_metric(linear, metric_find(rate), "", " per GPU", ". ");
@@ -125,6 +136,7 @@ static void say_result(const struct linear *linear)
 		   "", ".\n");
 	if (!e->fits)
 		say_problems(linear);
+	say_score(linear);
 }
 
 static void say_message(const struct linear *linear)
