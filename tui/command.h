@@ -33,7 +33,7 @@ enum operand {
 	OPERAND_VERB,   /* of the command lesson */
 	OPERAND_SCHEMA,
 	OPERAND_CHALLENGE, /* its name, or what else the command takes */
-	OPERAND_NUMBER /* a key of the metric table or a knob's */
+	OPERAND_NUMBER     /* a key of the metric table or a knob's */
 };
 
 struct own_option;
