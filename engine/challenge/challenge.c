@@ -84,6 +84,7 @@ void challenge_lock_text(const struct planner_problem *problem,
 			 const struct scenario *s, const struct challenge_lock *lock,
 			 char *out, size_t size)
 {
+	const struct planner_axis *axis;
 	char theirs[96], ours[320];
 
 	if (!lock->knob) {
@@ -91,8 +92,9 @@ void challenge_lock_text(const struct planner_problem *problem,
 		return;
 	}
 	knob_print(s, lock->knob, theirs, sizeof theirs);
-	if (lock->listed) {
-		challenge_values(find_axis(problem, lock->knob), ours, sizeof ours);
+	axis = lock->listed ? find_axis(problem, lock->knob) : NULL;
+	if (axis) {
+		challenge_values(axis, ours, sizeof ours);
 		snprintf(out, size, "%s can't be %s in this challenge; it takes %s",
 			 lock->knob->key, theirs, ours);
 		return;
