@@ -16,16 +16,24 @@
 struct asked {
 	const struct export_format *format;
 	const char *baseline; /* of a report, by name or file */
+	const char *folder;   /* of a format of several files */
 	double measured;
 	struct trace_cut cut;
+	struct arguments *arguments;
 };
 
 static bool take_format(void *context, const char *text, struct error *error)
 {
 	struct asked *asked = context;
-	char names[128] = "";
+	char names[192] = "";
 
+	if (asked->format) {
+		asked->folder = text;
+		return true;
+	}
 	asked->format = export_find(text);
+	if (asked->format && asked->format->write_folder)
+		asked->arguments->operands++;
 	if (asked->format)
 		return true;
 	for (int i = 0; i < export_count(); i++)
@@ -94,6 +102,23 @@ static void warn_of_size(const struct asked *asked, const char *text)
 			megabytes);
 }
 
+/* Files in a folder; how many is said where nothing else is written. */
+static int export_folder(const struct asked *asked,
+			 const struct export_request *request, struct error *error)
+{
+	int files;
+
+	if (!asked->folder)
+		error_set(error, NULL, 0,
+			  "export %s needs a folder: export %s DIR [SCENARIO]",
+			  asked->format->name, asked->format->name);
+	if (!asked->folder ||
+	    !asked->format->write_folder(request, asked->folder, &files))
+		return command_fail(error);
+	printf("%d files in %.400s\n", files, asked->folder);
+	return command_finish(STATUS_GOOD);
+}
+
 static int export_scenario(const struct asked *asked, const struct scenario *scenario,
 			   const struct import_report *kept)
 {
@@ -122,6 +147,10 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	}
 	request.error = &error;
 	request.cut = asked->cut;
+	if (asked->format->write_folder) {
+		free(both);
+		return export_folder(asked, &request, &error);
+	}
 	text = asked->format->write(&request);
 	free(both);
 	if (!text) {
@@ -145,6 +174,7 @@ int command_export(int argc, char **argv)
 	struct scenario scenario;
 	int status = STATUS_USAGE;
 
+	asked.arguments = &arguments;
 	if (!kept)
 		return command_fail(&error);
 	if (options_read(command_find("export"), &arguments, argc, argv, &scenario,

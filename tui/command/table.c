@@ -103,7 +103,7 @@ const struct command command_table[] = {
 	  true,
 	  { OPERAND_IMPORT, OPERAND_FILE } },
 	{ "export",
-	  "FORMAT [SCENARIO] [--KNOB VALUE ...] [--baseline SCENARIO]",
+	  "FORMAT [DIR of chakra] [SCENARIO] [--KNOB VALUE ...] [--baseline SCENARIO]",
 	  "A scenario and its estimate in another form.",
 	  command_export,
 	  export_options,

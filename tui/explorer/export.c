@@ -6,6 +6,7 @@
 
 #include "engine/knob/knob.h"
 #include "presets/accelerate/accelerate.h"
+#include "presets/chakra.h"
 #include "presets/deepspeed/deepspeed.h"
 #include "presets/kept.h"
 #include "presets/megatron/megatron.h"
@@ -110,38 +111,47 @@ static char *write_torchtitan_python(const struct export_request *r)
 	return torchtitan_write_python(r->scenario);
 }
 
+static bool write_chakra(const struct export_request *r, const char *folder, int *files)
+{
+	return chakra_write(r->scenario, folder, files, r->error);
+}
+
 const struct export_format export_table[] = {
 	{ "yaml", "yaml", "the scenario, to be opened again", EXPORT_OF_ANY,
-	  write_scenario },
+	  write_scenario, NULL },
 	{ "share", "txt", "one line, for a chat or a slide; shardscope open takes it",
-	  EXPORT_OF_ANY, write_share },
+	  EXPORT_OF_ANY, write_share, NULL },
 	{ "markdown", "md", "tables for an issue, a pull request or a wiki",
-	  EXPORT_OF_ANY, write_markdown },
+	  EXPORT_OF_ANY, write_markdown, NULL },
 	{ "json", "json", "scenario and every result, as eval --json", EXPORT_OF_ANY,
-	  write_json },
-	{ "csv", "csv", "knobs and results in one row", EXPORT_OF_ANY, write_csv },
+	  write_json, NULL },
+	{ "csv", "csv", "knobs and results in one row", EXPORT_OF_ANY, write_csv,
+	  NULL },
 	{ "trace", "json",
 	  "the step, or a server's passes, as a Chrome trace, for Perfetto",
-	  EXPORT_OF_ANY, write_trace },
+	  EXPORT_OF_ANY, write_trace, NULL },
+	{ "chakra", "et",
+	  "the step as Chakra traces, one a stage, into a folder: for ASTRA-sim",
+	  EXPORT_OF_TRAINING, NULL, write_chakra },
 	{ "megatron", "sh", "a torchrun command with Megatron-LM's flags",
-	  EXPORT_OF_TRAINING, write_megatron },
+	  EXPORT_OF_TRAINING, write_megatron, NULL },
 	{ "bridge", "py", "overrides of a Megatron-Bridge configuration",
-	  EXPORT_OF_TRAINING, write_bridge },
+	  EXPORT_OF_TRAINING, write_bridge, NULL },
 	{ "deepspeed", "json", "a DeepSpeed configuration", EXPORT_OF_TRAINING,
-	  write_deepspeed },
+	  write_deepspeed, NULL },
 	{ "torchtitan", "toml", "a torchtitan configuration up to v0.2.2",
-	  EXPORT_OF_TRAINING, write_torchtitan },
+	  EXPORT_OF_TRAINING, write_torchtitan, NULL },
 	{ "torchtitan-py", "py", "settings of torchtitan's configuration in Python",
-	  EXPORT_OF_TRAINING, write_torchtitan_python },
+	  EXPORT_OF_TRAINING, write_torchtitan_python, NULL },
 	{ "nanotron", "yaml", "a nanotron configuration", EXPORT_OF_TRAINING,
-	  write_nanotron },
+	  write_nanotron, NULL },
 	{ "accelerate", "yaml", "a configuration of accelerate for FSDP",
-	  EXPORT_OF_TRAINING, write_accelerate },
-	{ "vllm", "sh", "a vllm serve command", EXPORT_OF_SERVERS, write_vllm },
+	  EXPORT_OF_TRAINING, write_accelerate, NULL },
+	{ "vllm", "sh", "a vllm serve command", EXPORT_OF_SERVERS, write_vllm, NULL },
 	{ "sglang", "sh", "a sglang.launch_server command", EXPORT_OF_SERVERS,
-	  write_sglang },
+	  write_sglang, NULL },
 	{ "trtllm", "sh", "a trtllm-serve command and its YAML", EXPORT_OF_SERVERS,
-	  write_trtllm },
+	  write_trtllm, NULL },
 };
 
 int export_count(void)
@@ -166,7 +176,7 @@ bool export_suits(const struct export_format *format, const struct scenario *sce
 	if (format->of == EXPORT_OF_ANY || (format->of == EXPORT_OF_SERVERS) == serves)
 		return true;
 	for (int i = 0; i < export_count(); i++)
-		if (export_table[i].of != EXPORT_OF_ANY &&
+		if (export_table[i].write && export_table[i].of != EXPORT_OF_ANY &&
 		    export_table[i].of != format->of)
 			snprintf(others + strlen(others),
 				 sizeof others - strlen(others), "%s%s",

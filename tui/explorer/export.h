@@ -30,6 +30,9 @@ struct export_format {
 	enum export_of of;
 	/* A string to be freed, or NULL. */
 	char *(*write)(const struct export_request *request);
+	/* Of a format of several files, instead: into that folder, and how many. */
+	bool (*write_folder)(const struct export_request *request, const char *folder,
+			     int *files);
 };
 
 extern const struct export_format export_table[];

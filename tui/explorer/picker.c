@@ -100,7 +100,8 @@ static int shown(const struct explorer *explorer, int out[MAX_SHOWN])
 		break;
 	case PICK_FORMAT:
 		for (int i = 0; i < export_count(); i++)
-			if (export_suits(&export_table[i], &explorer->scenario, NULL) &&
+			if (export_table[i].write &&
+			    export_suits(&export_table[i], &explorer->scenario, NULL) &&
 			    passes(filter, export_table[i].name, export_table[i].help,
 				   ""))
 				out[count++] = i;

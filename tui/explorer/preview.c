@@ -11,7 +11,7 @@ char *preview_write(const struct explorer *explorer, int format)
 					  .estimate = &explorer->estimate,
 					  .kept = explorer->kept };
 
-	if (format < 0 || format >= export_count())
+	if (format < 0 || format >= export_count() || !export_table[format].write)
 		return NULL;
 	if (explorer->pinned) {
 		request.baseline = &explorer->baseline;
