@@ -23,9 +23,12 @@ char *report_json(const struct scenario *scenario, const struct estimate *estima
 /* The same in one line, for streams of them. */
 char *report_json_line(const struct scenario *scenario,
 		       const struct estimate *estimate);
-/* One scenario, or against a baseline where it is not NULL. */
+/* One scenario in some ten lines with the rest folded, or against a baseline where it
+ * is not NULL what changed. assumed is what a start or a reader took by itself, "" for
+ * nothing. */
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
-		      const struct scenario *baseline, const struct estimate *before);
+		      const struct scenario *baseline, const struct estimate *before,
+		      const char *assumed);
 /* Header and rows of `sweep --csv`: these knobs, then feasible and why not, then every
  * metric of that mode (enum plan_mode), then the rest of the scenario: names and every
  * other knob. */

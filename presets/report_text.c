@@ -1,4 +1,4 @@
-/* report_text.c - estimates as CSV and Markdown; see report.h. */
+/* report_text.c - estimates as CSV; see report.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "engine/knob/knob.h"
 #include "presets/report.h"
-#include "presets/scenario_file.h"
 #include "presets/stream.h"
 
 /* A spreadsheet would run what begins like a formula and is no number. */
@@ -142,164 +141,5 @@ char *report_csv_row(int mode, const struct scenario *scenario,
 	}
 	put_rest(stream, mode, scenario, knobs, count);
 	fputc('\n', stream);
-	return stream_end(stream, &text);
-}
-
-/* Text as it is: a bar would end the cell of a table, others would begin marks, links
- * or tags; a line ends a table. */
-static void put_cell(FILE *stream, const char *text)
-{
-	for (; *text != '\0'; text++)
-		if (*text == '\n' || *text == '\r')
-			fputc(' ', stream);
-		else
-			fprintf(stream, strchr("\\`*[]<>|", *text) ? "\\%c" : "%c",
-				*text);
-}
-
-static void put_subject(FILE *stream, const struct scenario *s)
-{
-	put_cell(stream, s->model.name);
-	fprintf(stream, " on %lld x ", (long long)s->cluster.gpus);
-	put_cell(stream, s->cluster.accelerator.name);
-	fputs(", ", stream);
-	put_cell(stream, s->stack.name);
-	if (s->plan.mode == MODE_INFERENCE)
-		fprintf(stream, ", serving %lld + %lld tokens",
-			(long long)s->plan.serving.prompt_len,
-			(long long)s->plan.serving.output_len);
-}
-
-static void put_heading(FILE *stream, const struct scenario *s,
-			const struct scenario *baseline)
-{
-	fputs("## ", stream);
-	put_subject(stream, s);
-	fputs("\n\n", stream);
-	if (baseline) {
-		fputs("The baseline is ", stream);
-		put_subject(stream, baseline);
-		fputs(".\n\n", stream);
-	}
-	if (s->model.approximate[0] != '\0')
-		fprintf(stream, "Approximate: %s.\n\n", s->model.approximate);
-}
-
-static void put_problems(FILE *stream, const struct estimate *e)
-{
-	for (int i = 0; i < e->problems.count; i++) {
-		const struct finding *f = &e->problems.item[i];
-		char text[320], remedy[128];
-
-		finding_text(f, text, sizeof text);
-		fprintf(stream, "- **%s** %s", f->rule->code, text);
-		if (finding_remedy(f, remedy, sizeof remedy) > 0)
-			fprintf(stream, "; try %s", remedy);
-		fputc('\n', stream);
-	}
-	if (estimate_is_too_large(e)) {
-		char total[32], capacity[32];
-
-		form_text(FORM_BYTES, e->memory.total_bytes, total, sizeof total);
-		form_text(FORM_BYTES, e->capacity_bytes, capacity, sizeof capacity);
-		fprintf(stream, "- **OOM** stage %d %s %s of %s%s\n", e->fullest_stage,
-			e->unsure ? "may need" : "needs", total, capacity,
-			e->unsure ? ": nobody measured this accelerator" : "");
-	}
-	if (e->problems.count > 0 || (e->legal && !e->fits))
-		fputc('\n', stream);
-}
-
-static void put_knobs(FILE *stream, const struct scenario *s,
-		      const struct scenario *baseline)
-{
-	fputs(baseline ? "| knob | value | baseline |\n|---|---|---|\n"
-		       : "| knob | value |\n|---|---|\n",
-	      stream);
-	for (int i = 0; i < knob_count(); i++) {
-		const struct knob *knob = &knob_table[i];
-		char now[MAX_LAYOUT + 8], before[MAX_LAYOUT + 8];
-
-		if (!knob_applies(s, knob) ||
-		    (baseline && knob_same(s, baseline, knob)))
-			continue;
-		knob_print(s, knob, now, sizeof now);
-		fprintf(stream, "| %s | ", knob->key);
-		put_cell(stream, now);
-		if (baseline) {
-			knob_print(baseline, knob, before, sizeof before);
-			fputs(" | ", stream);
-			put_cell(stream, before);
-		}
-		fputs(" |\n", stream);
-	}
-	fputc('\n', stream);
-}
-
-static void put_change(FILE *stream, const struct metric *metric, double now,
-		       double before)
-{
-	char text[64];
-
-	form_text(metric->form, before, text, sizeof text);
-	if (before != 0 && isfinite(now / before))
-		fprintf(stream, " %s | %+.1f %% |", text, (now / before - 1) * 100);
-	else
-		fprintf(stream, " %s | |", text);
-}
-
-static void put_metrics(FILE *stream, int mode, const struct estimate *e,
-			const struct estimate *before)
-{
-	if (!e->legal)
-		return;
-	fputs(before ? "| metric | value | baseline | change |\n|---|---|---|---|\n"
-		     : "| metric | value |\n|---|---|\n",
-	      stream);
-	for (int i = 0; i < metric_count(); i++) {
-		const struct metric *metric = &metric_table[i];
-		double value = metric_get(e, metric);
-		double was = before ? metric_get(before, metric) : 0;
-		char text[64];
-
-		if ((value == 0 && was == 0) || !counts_here(metric, mode))
-			continue;
-		form_text(metric->form, value, text, sizeof text);
-		fprintf(stream, "| %s | %s |", metric->label, text);
-		if (before)
-			put_change(stream, metric, value, was);
-		fputc('\n', stream);
-	}
-}
-
-/* The file that gives these numbers again. */
-static void put_scenario(FILE *stream, const struct scenario *s)
-{
-	char *text = scenario_write(s);
-
-	if (text)
-		fprintf(stream,
-			"\n<details><summary>the scenario</summary>\n\n"
-			"```yaml\n%s```\n\n</details>\n",
-			text);
-	free(text);
-}
-
-char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
-		      const struct scenario *baseline, const struct estimate *before)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
-
-	if (!stream)
-		return NULL;
-	if (before && !before->legal)
-		before = NULL;
-	put_heading(stream, scenario, baseline);
-	put_problems(stream, estimate);
-	put_knobs(stream, scenario, baseline);
-	put_metrics(stream, scenario->plan.mode, estimate, before);
-	put_scenario(stream, scenario);
 	return stream_end(stream, &text);
 }

@@ -592,11 +592,28 @@ static void test_names_in_cells(void **state)
 	free(text);
 }
 
+/* The verdict on top, what decides in ten lines or less, the rest folded. */
+static void check_short(const char *text)
+{
+	const char *verdict = strstr(text, "\n\n**"), *fold = strstr(text, "<details>");
+	const char *table = strstr(text, "\n|---|");
+	int rows = -1; /* the line under the head of the table */
+
+	assert_non_null(verdict);
+	assert_true(strchr(text, '\n') == verdict);
+	assert_true(table > verdict && table < fold);
+	for (const char *at = table; at && at < fold; at = strstr(at + 1, "\n|"))
+		rows++;
+	assert_in_range(rows, 1, 10);
+}
+
 static void test_markdown(void **state)
 {
 	static struct estimate estimate, before;
 	struct scenario s, baseline;
-	struct export_request request = { .scenario = &s, .estimate = &estimate };
+	struct export_request request = { .scenario = &s,
+					  .estimate = &estimate,
+					  .assumed = "a lot" };
 	struct ran ran;
 	char *text;
 
@@ -610,21 +627,28 @@ static void test_markdown(void **state)
 	train_estimate(&baseline, &before);
 	text = export_find("markdown")->write(&request);
 	assert_non_null(strstr(text, "| layout | Et\\*8\\|t\\*8\\|t\\*8\\|t\\*8L |\n"));
-	assert_non_null(strstr(text, "Approximate: for a test."));
+	assert_non_null(strstr(text, "| assumed | a lot; approximate: for a test |\n"));
 	assert_null(strstr(text, "baseline"));
 	assert_non_null(strstr(text, "```yaml\n"));
+	check_short(text);
 	free(text);
 	request.baseline = &baseline;
 	request.before = &before;
 	text = export_find("markdown")->write(&request);
 	assert_non_null(strstr(text, "| knob | value | baseline |\n"));
-	assert_non_null(strstr(text, "The baseline is "));
+	assert_null(strstr(text, "| model |"));
+	assert_non_null(strstr(text, "| plan |"));
+	check_short(text);
 	assert_null(strstr(text, "| tp |")); /* equal ones are left out */
 	free(text);
 	ran = run("export markdown --tp 4 --baseline llama3-70b-64-h100");
 	assert_int_equal(ran.status, 0);
 	assert_non_null(strstr(ran.out, "\n| tp | 4 | 8 |\n"));
 	assert_non_null(strstr(ran.out, " % |\n"));
+	assert_null(strstr(ran.out, "| +0.0 % |"));
+	assert_non_null(strstr(ran.out, "**does not fit: "));
+	assert_non_null(strstr(ran.out, " (the baseline fits"));
+	check_short(ran.out);
 	ran_free(&ran);
 	ran = run("export markdown --baseline no/such/file");
 	assert_int_equal(ran.status, 2);

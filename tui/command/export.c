@@ -20,6 +20,7 @@ struct asked {
 	double measured;
 	struct trace_cut cut;
 	struct arguments *arguments;
+	struct start start; /* what was assumed */
 };
 
 static bool take_format(void *context, const char *text, struct error *error)
@@ -125,7 +126,7 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	struct both *both = malloc(sizeof *both);
 	struct export_request request = { .scenario = scenario, .kept = kept };
 	struct error error = { "" };
-	char *text = NULL;
+	char *text = NULL, assumed[512];
 
 	if (!export_suits(asked->format, scenario, &error)) {
 		free(both);
@@ -145,6 +146,8 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 		request.baseline = &both->baseline;
 		request.before = &both->before;
 	}
+	start_text(&asked->start, scenario, assumed, sizeof assumed);
+	request.assumed = assumed;
 	request.error = &error;
 	request.cut = asked->cut;
 	if (asked->format->write_folder) {
@@ -175,6 +178,7 @@ int command_export(int argc, char **argv)
 	int status = STATUS_USAGE;
 
 	asked.arguments = &arguments;
+	arguments.start = &asked.start;
 	if (!kept)
 		return command_fail(&error);
 	if (options_read(command_find("export"), &arguments, argc, argv, &scenario,
@@ -182,6 +186,7 @@ int command_export(int argc, char **argv)
 		if (!asked.format)
 			error_set(&error, NULL, 0,
 				  "export needs a format; --help lists them");
+		command_say_start(&asked.start, &scenario);
 		status = asked.format ? export_scenario(&asked, &scenario, kept)
 				      : command_fail(&error);
 	}

@@ -19,7 +19,8 @@
 
 static char *write_markdown(const struct export_request *r)
 {
-	return report_markdown(r->scenario, r->estimate, r->baseline, r->before);
+	return report_markdown(r->scenario, r->estimate, r->baseline, r->before,
+			       r->assumed ? r->assumed : "");
 }
 
 static char *write_scenario(const struct export_request *r)

@@ -17,6 +17,7 @@ struct export_request {
 	const struct estimate *before;
 	/* What the scenario's own file had beside, or NULL. */
 	const struct import_report *kept;
+	const char *assumed; /* what was taken by itself, for a report; NULL: nothing */
 	struct trace_cut cut; /* of a trace */
 	/* Why there is nothing to write, or NULL. */
 	struct error *error;
