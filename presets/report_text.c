@@ -8,12 +8,13 @@
 #include "presets/report.h"
 #include "presets/stream.h"
 
-/* A spreadsheet would run what begins like a formula and is no number. */
+/* A spreadsheet would run what begins like a formula and is no number; a quote in front
+ * makes it text, and one that is there gets another, so that each name comes back. */
 static bool is_formula(const char *text)
 {
 	char *end;
 
-	if (*text == '\0' || !strchr("=+-@\t\r", *text))
+	if (*text == '\0' || !strchr("=+-@\t\r'", *text))
 		return false;
 	strtod(text, &end);
 	return *end != '\0';

@@ -7,16 +7,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/predict/predict.h"
+#include "engine/train/train.h"
 #include "presets/folder.h"
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/pairs/mapping.h"
+#include "presets/report.h"
 #include "presets/scenario_file.h"
 #include "presets/stream.h"
 #include "presets/workspace.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
+#include "tui/canvas.h"
 
 enum { ROUNDS = 400 };
 
@@ -282,6 +286,161 @@ static void test_no_name_turns_the_direction(void **state)
 	assert_string_equal(name, "e???RTL???x?????\u00e9\u2026");
 }
 
+/* The next cell of a row, as RFC 4180 has it; a quote that makes text of what would be
+ * a formula goes. Returns where the next one begins. */
+static const char *csv_cell(const char *at, char *out, size_t size)
+{
+	size_t used = 0;
+	bool quoted = *at == '"';
+
+	for (at += quoted; *at != '\0'; at++) {
+		if (quoted && *at == '"' && at[1] == '"')
+			at++;
+		else if (quoted ? *at == '"' : *at == ',' || *at == '\n')
+			break;
+		assert_true(used + 1 < size);
+		out[used++] = *at;
+	}
+	out[used] = '\0';
+	if (out[0] == '\'')
+		memmove(out, out + 1, used);
+	at += quoted;
+	return *at == '\0' ? at : at + 1;
+}
+
+static void test_csv_keeps_names(void **state)
+{
+	static struct estimate estimate;
+	struct scenario s;
+
+	(void)state;
+	seed = 97;
+	for (int i = 0; i < ROUNDS; i++) {
+		char cell[4096], head[128], *header, *row;
+		const char *at, *over;
+		int found = 0;
+
+		any_named(&s);
+		scenario_estimate(&s, &estimate);
+		header = report_csv_header(MODE_TRAINING, NULL, 0);
+		row = report_csv_row(MODE_TRAINING, &s, &estimate, NULL, 0);
+		over = header;
+		for (at = row; *at != '\0' && *at != '\n';) {
+			const char *from = at;
+
+			over = csv_cell(over, head, sizeof head);
+			at = csv_cell(at, cell, sizeof cell);
+			/* nothing that a spreadsheet would run stands at its start */
+			from += *from == '"';
+			if (strcmp(head, "model") == 0)
+				assert_null(strchr("=+@", *from == '\0' ? ' ' : *from));
+			if (strcmp(head, "model") == 0)
+				assert_string_equal(cell, s.model.name);
+			if (strcmp(head, "cluster") == 0)
+				assert_string_equal(cell, s.cluster.name);
+			if (strcmp(head, "stack") == 0)
+				assert_string_equal(cell, s.stack.name);
+			found += strcmp(head, "model") == 0 ||
+				 strcmp(head, "cluster") == 0 ||
+				 strcmp(head, "stack") == 0;
+		}
+		assert_int_equal(found, 3);
+		free(header);
+		free(row);
+	}
+}
+
+/* Markdown: a sign behind a backslash is itself, a bar alone ends a cell. */
+static void test_markdown_keeps_names(void **state)
+{
+	static struct estimate estimate;
+	struct scenario s;
+
+	(void)state;
+	seed = 98;
+	for (int i = 0; i < ROUNDS; i++) {
+		char plain[4096], *text;
+		size_t used = 0;
+		const char *at;
+
+		any_named(&s);
+		scenario_estimate(&s, &estimate);
+		text = report_markdown(&s, &estimate, NULL, NULL, s.cluster.name);
+		at = strstr(text, "\n| model | ");
+		assert_non_null(at);
+		for (at += 11; *at != '\n' && used + 1 < sizeof plain; at++) {
+			assert_true(!strchr("`*[]<>", *at));
+			if (*at == '|')
+				break;
+			at += *at == '\\';
+			plain[used++] = *at;
+		}
+		plain[used] = '\0';
+		assert_true(strncmp(plain, s.model.name, strlen(s.model.name)) == 0);
+		assert_true(strncmp(plain + strlen(s.model.name), ", ", 2) == 0);
+		free(text);
+	}
+}
+
+/* What a picture's text elements say, without blanks; fails where it is no XML. */
+static void svg_text(const char *svg, char *out, size_t size)
+{
+	size_t used = 0;
+	bool inside = false;
+
+	for (const char *at = svg; *at != '\0'; at++) {
+		if (*at == '<') {
+			inside = strncmp(at, "<text", 5) == 0 ||
+				 (inside && strncmp(at, "<tspan", 6) == 0);
+			at = strchr(at, '>');
+			assert_non_null(at);
+			continue;
+		}
+		if (*at == '&') {
+			const char *end = strchr(at, ';');
+
+			assert_non_null(end);
+			if (inside && used + 1 < size)
+				out[used++] = strncmp(at, "&lt;", 4) == 0   ? '<'
+					      : strncmp(at, "&gt;", 4) == 0 ? '>'
+									    : '&';
+			at = end;
+			continue;
+		}
+		if (inside && *at != ' ' && *at != '\n' && used + 1 < size)
+			out[used++] = *at;
+	}
+	out[used] = '\0';
+}
+
+static void test_pictures_keep_names(void **state)
+{
+	(void)state;
+	seed = 99;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct canvas canvas;
+		char name[MAX_NAME], shown[4 * MAX_NAME], seen[4 * MAX_NAME], *text,
+			*svg;
+		size_t used = 0;
+
+		any_name(name, sizeof name);
+		assert_true(canvas_init(&canvas, 100, 1, GLYPHS_FULL, true));
+		canvas_erase(&canvas);
+		canvas_text(&canvas, 0, 0, 100, ROLE_DEFAULT, name);
+		text = canvas_to_text(&canvas);
+		svg = canvas_to_svg(&canvas, true);
+		for (const char *c = text; *c != '\0'; c++)
+			if (*c != ' ' && *c != '\n')
+				shown[used++] = *c;
+		shown[used] = '\0';
+		svg_text(svg, seen, sizeof seen);
+		assert_string_equal(seen, shown);
+		free(text);
+		free(svg);
+		canvas_free(&canvas);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +450,9 @@ int main(void)
 		cmocka_unit_test(test_exports_in_yaml_and_json_keep_texts),
 		cmocka_unit_test(test_a_file_with_a_quote_in_its_name),
 		cmocka_unit_test(test_a_name_is_quoted_where_yaml_needs_it),
+		cmocka_unit_test(test_csv_keeps_names),
+		cmocka_unit_test(test_markdown_keeps_names),
+		cmocka_unit_test(test_pictures_keep_names),
 		cmocka_unit_test(test_a_byte_order_mark_is_no_text),
 		cmocka_unit_test(test_no_name_turns_the_direction),
 	};
