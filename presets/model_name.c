@@ -12,15 +12,15 @@ enum { MAX_ID = 256 };
 
 /* Parts of a name that say nothing of the shape. */
 static const char *const noise[] = {
-	"meta",      "instruct", "chat",      "hf",      "it",     "pt",
-	"base",      "thinking", "preview",   "fp8",     "fp4",    "fp16",
-	"bf16",      "nvfp4",    "mxfp4",     "mxfp8",   "int4",   "int8",
-	"awq",       "gptq",     "w4a16",     "w8a8",    "w8a16",  "w4a8",
-	"quantized", "dynamic",  "static",    "block",   "kv",     "4bit",
-	"8bit",      "gguf",     "marlin",    "autofp8", "float8", "channelwise",
-	"nvidia",    "v0.1",     "v0.2",      "v0.3",    "turbo",  "reasoning",
-	"quantised", "original", "autoround", "quark",   "qat",    "ct",
-	NULL
+	"meta",        "instruct",  "chat",     "hf",        "it",      "pt",
+	"base",        "thinking",  "think",    "preview",   "fp8",     "fp4",
+	"fp16",        "bf16",      "nvfp4",    "mxfp4",     "mxfp8",   "int4",
+	"int8",        "awq",       "gptq",     "w4a16",     "w8a8",    "w8a16",
+	"w4a8",        "quantized", "dynamic",  "static",    "block",   "kv",
+	"4bit",        "8bit",      "gguf",     "marlin",    "autofp8", "float8",
+	"channelwise", "nvidia",    "v0.1",     "v0.2",      "v0.3",    "turbo",
+	"reasoning",   "quantised", "original", "autoround", "quark",   "qat",
+	"ct",          NULL
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of
