@@ -177,6 +177,9 @@ static void put_attention(const struct flag_writer *w, const struct layer_kind *
 		megatron_put_count(w, "qk-head-dim", a->nope_dim);
 		megatron_put_count(w, "qk-pos-emb-head-dim", a->rope_dim);
 		megatron_put_count(w, "v-head-dim", a->value_dim);
+		/* MLA has its own widths; Megatron asks for this one all the same */
+		if (m->hidden % a->heads != 0)
+			megatron_put_count(w, "kv-channels", a->value_dim);
 		return;
 	}
 	if (a->kv_heads != a->heads) {
