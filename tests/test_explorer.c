@@ -484,6 +484,37 @@ static void test_a_plan_is_written_and_read_back(void **state)
 	stage_close(&s);
 }
 
+/* Enter does what is offered, of a problem and of advice alike; advice that takes two
+ * knobs is one step. */
+static void test_advice_is_taken(void **state)
+{
+	struct stage s;
+	bool taken = false;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "\tG");
+	for (int i = 0; i < s.explorer.advice.count && !taken; i++) {
+		const struct finding *f = &s.explorer.advice.item[i];
+
+		if (!f->first)
+			continue;
+		snprintf(s.explorer.state[VIEW_OVERVIEW].key, MAX_KEY, "%s#%s", f->knob,
+			 f->rule->code);
+		stage_shows(&s, "Enter do it");
+		stage_type(&s, "\n");
+		taken = true;
+	}
+	assert_true(taken);
+	assert_int_equal(s.explorer.scenario.plan.schedule, SCHEDULE_INTERLEAVED);
+	assert_true(s.explorer.scenario.plan.vpp > 1);
+	assert_true(s.explorer.estimate.legal);
+	stage_type(&s, "u");
+	assert_int_equal(s.explorer.scenario.plan.schedule, SCHEDULE_1F1B);
+	assert_int_equal(s.explorer.scenario.plan.vpp, 1);
+	stage_close(&s);
+}
+
 /* Drawing changes nothing of what it is given: not what is played, not what was noted
  * of the last frame. */
 static void test_a_view_only_draws(void **state)
@@ -735,6 +766,7 @@ int main(void)
 		cmocka_unit_test(test_narrow_tables_keep_their_numbers_whole),
 		cmocka_unit_test(test_numbers_in_a_row_are_never_cut),
 		cmocka_unit_test(test_a_plan_is_written_and_read_back),
+		cmocka_unit_test(test_advice_is_taken),
 		cmocka_unit_test(test_a_view_only_draws),
 		cmocka_unit_test(test_any_size_is_drawn),
 		cmocka_unit_test(test_every_plan_opens_and_every_knob_turns),

@@ -150,7 +150,10 @@ static void try_move(const struct situation *now, const struct move *move,
 		move->first_knob ? knob_find(move->first_knob) : NULL;
 	struct scenario from = *now->scenario;
 	struct tried best = { .value = NAN };
-	struct finding finding = { .rule = &move->rule, .knob = move->knob };
+	struct finding finding = { .rule = &move->rule,
+				   .knob = move->knob,
+				   .first = move->first_knob,
+				   .first_value = move->first_value };
 	double worth;
 
 	if (!knob || !move->worth(now) ||

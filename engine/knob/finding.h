@@ -28,7 +28,9 @@ struct rule {
 struct finding {
 	const struct rule *rule;
 	double value[MAX_TERMS];
-	const char *knob; /* key of the knob that would mend it, or NULL */
+	const char *knob;  /* key of the knob that would mend it, or NULL */
+	const char *first; /* a knob that is set before it, or NULL */
+	double first_value;
 	double nearest[MAX_NEAREST];
 	int nearest_count;
 };

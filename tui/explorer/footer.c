@@ -81,7 +81,7 @@ static const char *of_spot(const struct explorer *explorer)
 	for (int i = 0; i < spots->count; i++) {
 		if (strcmp(spots->item[i].key, key) != 0)
 			continue;
-		return spots->item[i].kind == SPOT_REMEDY ? "|Enter mend"
+		return spots->item[i].kind == SPOT_REMEDY ? "|Enter do it"
 		       : spots->item[i].kind == SPOT_KNOB ? "|Enter to its knob"
 							  : "|Enter why";
 	}

@@ -422,13 +422,46 @@ static unsigned move(struct explorer *explorer, enum action_kind kind)
 	return best ? point_at(explorer, best) : CHANGED_SCREEN;
 }
 
+/* The advice that a spot stands for: its key ends in "#code". */
+static const struct finding *advice_of(const struct explorer *explorer,
+				       const struct spot *spot)
+{
+	const char *code = strchr(spot->key, '#');
+
+	for (int i = 0; code && i < explorer->advice.count; i++)
+		if (strcmp(explorer->advice.item[i].rule->code, code + 1) == 0)
+			return &explorer->advice.item[i];
+	return NULL;
+}
+
+/* What a problem or advice offers is done at once; some of it takes two knobs. */
+static unsigned mend(struct explorer *explorer, const struct spot *spot,
+		     const struct knob *knob)
+{
+	const struct finding *advice = advice_of(explorer, spot);
+	struct scenario to = explorer->scenario;
+	char value[64], what[128];
+
+	if (!advice || !advice->first)
+		return knobs_set(explorer, knob, spot->value);
+	if (!knob_set(&to, knob_find(advice->first), advice->first_value) ||
+	    !knob_set(&to, knob, spot->value))
+		return CHANGED_NOTHING;
+	knob_print(&to, knob, value, sizeof value);
+	snprintf(what, sizeof what, "%s to %s", knob->key, value);
+	knob_print(&to, knob_find(advice->first), value, sizeof value);
+	snprintf(what + strlen(what), sizeof what - strlen(what), ", %s to %s",
+		 advice->first, value);
+	return explorer_change(explorer, &to, what);
+}
+
 static unsigned take(struct explorer *explorer, const struct spot *spot)
 {
 	char key[MAX_KEY];
 
 	snprintf(key, sizeof key, "%.*s", (int)strcspn(spot->key, "#"), spot->key);
 	switch (spot->kind) {
-	case SPOT_REMEDY: return knobs_set(explorer, knob_find(key), spot->value);
+	case SPOT_REMEDY: return mend(explorer, spot, knob_find(key));
 	case SPOT_KNOB:
 		knobs_focus(explorer, knob_find(key));
 		explorer->pane = PANE_KNOBS;

@@ -276,7 +276,7 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 	page_gap(&p);
 	page_stages(&p);
 	strip = p.room == ROOM_RICH          ? tall_strip(&p, 10)
-		: p.room == ROOM_COMFORTABLE ? tall_strip(&p, 6)
+		: p.room == ROOM_COMFORTABLE ? tall_strip(&p, 5)
 					     : 4;
 	if (page_left(&p) - strip < 2)
 		strip = page_left(&p) - 2 > 3 ? page_left(&p) - 2 : 3;

@@ -292,8 +292,10 @@ static void draw_finding(struct page *p, const struct finding *finding)
 		rows = widget_prose(p->canvas, rect, 0, ROLE_DEFAULT, text) > 1 ? 2 : 1;
 	if (finding->knob) {
 		snprintf(key, sizeof key, "%s#%s", finding->knob, finding->rule->code);
-		add_spot(p->explorer, p->canvas, SPOT_KNOB,
-			 (struct rect){ p->rect.x, p->y, p->rect.width, rows }, key, 0);
+		add_spot(p->explorer, p->canvas,
+			 finding->nearest_count > 0 ? SPOT_REMEDY : SPOT_KNOB,
+			 (struct rect){ p->rect.x, p->y, p->rect.width, rows }, key,
+			 finding->nearest_count > 0 ? finding->nearest[0] : 0);
 	}
 	p->y += rows;
 }

@@ -9,7 +9,8 @@ const struct view view_table[VIEW_COUNT] = {
 			    "of a server with its curve of throughput over latency; "
 			    "below them what the values around the present one of "
 			    "the knob under the cursor would give, and advice. "
-			    "Enter on a number explains it, on a problem mends it." },
+			    "Enter on a number explains it, on a problem or advice "
+			    "does what it offers; u goes back." },
 	[VIEW_MEMORY] = { "memory", "Memory", true, memory_draw, memory_act,
 			  "What each pipeline stage holds at its peak, "
 			  "against the memory that a framework can use. Up "
