@@ -141,11 +141,11 @@ static void test_a_key_opens_the_loop(void **state)
 	(void)state;
 	open_vllm(&s, 120, 36);
 	rate = s.explorer.estimate.serving.requests_per_second;
-	stage_type(&s, "L");
+	stage_type(&s, "O");
 	assert_close(s.explorer.scenario.plan.serving.request_rate, rate, 0.01);
 	assert_true(s.explorer.scenario.plan.serving.request_rate <= rate);
 	stage_shows(&s, "/s . vllm");
-	stage_type(&s, "L");
+	stage_type(&s, "O");
 	assert_true(s.explorer.scenario.plan.serving.request_rate == 0);
 	assert_true(s.explorer.scenario.plan.serving.concurrency >= 1 &&
 		    s.explorer.scenario.plan.serving.concurrency <= 96);
@@ -154,7 +154,7 @@ static void test_a_key_opens_the_loop(void **state)
 	assert_int_equal(s.explorer.scenario.plan.serving.concurrency, 96);
 	stage_close(&s);
 	stage_open(&s, "llama3-70b-64-h100", 120, 36);
-	stage_type(&s, "L");
+	stage_type(&s, "O");
 	stage_shows(&s, "only a server");
 	stage_close(&s);
 }

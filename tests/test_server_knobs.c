@@ -51,8 +51,8 @@ static const struct effect rows[] = {
 	  "whoever comes evenly waits for the pass under way alone" },
 	{ DEEPSEEK, "", "routing_skew", "0", "1", "prefill_seconds", TIMES, 1.02, 1.5,
 	  "1 + 1.77 / root of 16 = 1.44 times the rows of the experts" },
-	{ DEEPSEEK, "routing_skew=1", "redundant_experts", "0", "32",
-	  "prefill_seconds", FALLS, "copies of the busiest even out half of it" },
+	{ DEEPSEEK, "routing_skew=1", "redundant_experts", "0", "32", "prefill_seconds",
+	  FALLS, "copies of the busiest even out half of it" },
 	/* 61 layers, three of them dense: 58 x 32 copies of 3 x 7168 x 2048 weights in
 	 * a byte, over 16 ranks */
 	{ DEEPSEEK, "", "redundant_experts", "0", "32", "weights_bytes", TIMES, 1.08,

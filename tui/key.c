@@ -43,7 +43,7 @@ const struct key_binding key_table[] = {
 	{ 'r',            ACTION_RESET, 0, "r", "this knob back to its default" },
 	{ ' ',            ACTION_FOLD, 0, "Space", "fold or open a group" },
 	{ 'i',            ACTION_ABOUT, 0, "i", "what this knob means and moves; in a view: the glossary" },
-	{ 'L',            ACTION_LOOP, 0, "L", "a server: requests held at a number, or arriving at that rate" },
+	{ 'O',            ACTION_LOOP, 0, "O", "a server: requests held at a number, or arriving at that rate" },
 	{ 'p',            ACTION_PIN, 0, "p", "pin this scenario as the baseline; again: unpin" },
 	{ 'u',            ACTION_UNDO, 0, "u", "undo" },
 	{ 'U',            ACTION_REDO, 0, "U Ctrl-r", "redo" },

@@ -4,9 +4,9 @@
 #ifndef PRESETS_SERVING_TOOL_H
 #define PRESETS_SERVING_TOOL_H
 
-#include "presets/document.h"
 #include <stdio.h>
 
+#include "presets/document.h"
 #include "presets/pairs/mapping.h"
 #include "presets/script/notes.h"
 #include "presets/script/shell.h"
