@@ -121,7 +121,7 @@ static void turn_special(struct scenario *s, const char *word)
 	if (strcmp(word, "@ep_hides") == 0)
 		s->stack.ep_overlap = 0.8;
 	else if (strcmp(word, "@slow_cpu") == 0)
-		s->stack.layer_cpu_seconds = 0.02;
+		s->stack.operator_launches = 400;
 	else if (strcmp(word, "@large_vocab") == 0)
 		s->model.vocab = 1024000;
 	else if (strcmp(word, "@odd_vocab") == 0)

@@ -30,6 +30,7 @@ static void check_cluster(const char *name)
 	between(name, "usable memory", a->usable_bytes, 0.85 * a->memory_bytes,
 		1.0738 * a->memory_bytes);
 	between(name, "memory rate", a->memory_bytes_per_second, 5e11, 1e13);
+	between(name, "a launch", c.launch_seconds, 1e-6, 2e-5);
 	between(name, "power", a->tdp_watts, 150, 1500);
 	between(name, "domain rate", c.link[LINK_DOMAIN].bytes_per_second, 1e10, 2e12);
 	between(name, "domain efficiency", c.link[LINK_DOMAIN].efficiency, 0.3, 1);
@@ -132,7 +133,8 @@ static void every_stack_is_possible(void **state)
 		between(name, "EP overlap", s.stack.ep_overlap, 0, 1);
 		between(name, "network", s.stack.network_efficiency, 0.3, 1);
 		between(name, "unfused passes", s.stack.unfused_passes, 1, 12);
-		between(name, "layer launch", s.stack.layer_cpu_seconds, 0, 3e-3);
+		between(name, "an operator in launches", s.stack.operator_launches, 0,
+			60);
 		between(name, "logit bytes", s.stack.logit_bytes, 2, 24);
 		between(name, "fragmentation", s.stack.fragmentation, 1, 1.3);
 	}

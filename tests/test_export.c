@@ -118,6 +118,12 @@ static const char *const not_megatron[] = { "fsdp_reshard",
 					    "imbalance",
 					    "collective",
 					    "activation_offload",
+					    "host_binding",
+					    "scale_fusion",
+					    "lora_targets",
+					    "frozen_format",
+					    "weight_format",
+					    "fp8_gates",
 					    NULL };
 
 static void check_counts(const struct scenario *a, const struct scenario *b,
@@ -208,6 +214,11 @@ static void turn(struct scenario *s, const struct knob *knob)
 	if (!knob || knob->type == KNOB_TEXT || knob->group == GROUP_CLUSTER ||
 	    knob->group == GROUP_RUN)
 		return;
+	/* graphs hold what they hold by default, or Megatron's words */
+	if (strcmp(knob->key, "graph_scopes") == 0) {
+		knob_set(s, knob, (double)(1u << SCOPE_ATTN | 1u << SCOPE_MLP));
+		return;
+	}
 	if (knob->type == KNOB_SET) {
 		/* per-op is torchtitan's own; nothing at all is no recomputation */
 		knob_set(s, knob, (double)(1 + next((1u << MODULE_PER_OP) - 1)));
@@ -314,8 +325,7 @@ static void check_said(const char *format, struct scenario *s)
 		const struct knob *knob = &knob_table[i];
 		char had[MAX_LAYOUT], got[MAX_LAYOUT];
 		/* all of a number that did not come back either */
-		bool whole =
-			strcmp(knob->key, "zero_group") == 0 && s->plan.zero_group == 0;
+		bool whole = strcmp(knob->key, "zero_group") == 0;
 		bool counts = whole || strcmp(knob->key, "gpus") == 0 ||
 			      strcmp(knob->key, "gbs") == 0;
 

@@ -158,6 +158,12 @@ static const struct effect rows[] = {
 	  "the compiler fuses what is not" },
 	{ DENSE, "", "cuda_graphs", "none", "full", "framework_bytes", ADDS(3e9),
 	  "what the stack says that graphs take" },
+	{ DENSE,
+	  "cuda_graphs=partial gpu_memory_gib=500 host_binding=off mbs=1 seq=256",
+	  "graph_scopes", "none", "attn+mlp", "step_seconds", FALLS,
+	  "short layers wait for launches, of which captured parts need none" },
+	{ MOE, "seq=128", "host_binding", "on", "off", "step_seconds", RISES,
+	  "launches take half as long again" },
 	{ DENSE, "pp=1", "cross_entropy", "plain", "fused", "buffers_bytes",
 	  ADDS(-(8.0 - 6) * 8192 * VOCAB / 8),
 	  "6 bytes a logit in place of the stack's 8" },
@@ -169,6 +175,26 @@ static const struct effect rows[] = {
 	{ DENSE, "pp=1", "vocab_parallel", "on", "off", "compute_seconds",
 	  ADDS(16 * 2 * 12 * 8192 * VOCAB * 7 / 8 / (3.35e12 * 0.8)),
 	  "the loss of all rows: 12 bytes a logit each way over memory" },
+
+	{ DENSE, "precision=fp8 zero=3", "weight_format", "wide", "fp8", "dp.bytes",
+	  FALLS, "weights are gathered in one byte, gradients scattered in four" },
+	{ DENSE, "precision=fp8 pp=1", "weight_format", "wide", "fp8", "weights_bytes",
+	  TIMES, 0.5, 0.53, "one byte in place of two; embedding and head stay wide" },
+	{ DENSE, "lora_rank=16 pp=1", "frozen_format", "wide", "nf4", "weights_bytes",
+	  TIMES, 0.25, 0.30,
+	  "QLoRA, section 3: 4.127 bits in place of 16; embedding and head stay wide" },
+	{ DENSE, "lora_rank=16", "frozen_format", "wide", "nf4", "compute_seconds",
+	  RISES, "each product's weights are written out in 16 bits first" },
+	{ DENSE, "lora_rank=16 recompute=none", "lora_targets", "all", "attention",
+	  "activations_bytes", FALLS, "the MLP's inputs need not be kept" },
+	{ DENSE, "lora_rank=16", "lora_targets", "all", "attention", "gradients_bytes",
+	  IS((8192 + 10240 / 8 + 8192 / 8 + 8192.0) /
+	     (8192 + 10240 / 8 + 8192 / 8 + 8192.0 + 8192 + 57344 / 8 + 28672 / 8 +
+	      8192.0)),
+	  "Hu 2021, section 4.1: r (in + out), of two matrices in place of four" },
+	{ DENSE, "recompute=none pp=1", "fp8_gates", "off", "on", "activations_bytes",
+	  ADDS(-80 * 8192.0 * 2 * 28672 / 8),
+	  "a byte less of gate and up in each of 80 layers" },
 
 	/* overlaps */
 	{ DENSE, "", "overlap_grad_reduce", "on", "off", "dp.exposed_seconds", RISES,
@@ -199,6 +225,9 @@ static const struct effect rows[] = {
 	  "the busiest rank works on twice the rows" },
 	{ MOE, "ep=2", "grouped_gemm", "on", "off", "compute_seconds", RISES,
 	  "four experts on a rank launch their own kernels" },
+
+	{ MOE, "", "router_fusion", "off", "on", "compute_seconds", FALLS,
+	  "41 small kernels less a layer and direction" },
 
 	/* machine */
 	{ DENSE, "", "gpus", "64", "128", "tp.bytes", IS(0.5),
@@ -275,6 +304,7 @@ static void test_every_knob_has_a_row(void **state)
 					     "split_loss",
 					     "split_embedding",
 					     "shared_expert_overlap",
+					     "scale_fusion", /* test_hosts.c */
 					     NULL };
 
 	(void)state;

@@ -33,6 +33,8 @@ static const struct plan_row {
 	{ "context", DENSE, "cp=2 gbs=64 optimizer_offload=0.5 recompute=full" },
 	{ "padded", MOE, "moe_capacity=pad ep=4" },
 	{ "leaves", DENSE, "gpus=256 leaf_gpus=64" },
+	{ "captured", MOE, "cuda_graphs=partial ep=4" },
+	{ "fp8", DENSE, "precision=fp8" },
 };
 
 /* Knobs that are live on a plan and can't move a number there, why, and what has to be
@@ -43,13 +45,15 @@ static const struct {
 } still[] = {
 	{ NULL, "compile", "fused_norms=off",
 	  "fused kernels are there already, and the CPU keeps up" },
+	{ "FSDP", "host_binding", "zero=1 document_len=off seq=128",
+	  "layers wait for their weights longer than for the CPU" },
+	{ NULL, "host_binding", "document_len=off seq=128",
+	  "layers this long hide what the CPU launches" },
 	{ NULL, "leaf_gpus", "gpus=256 oversubscription=4",
 	  "a leaf switch that is not oversubscribed costs nothing" },
 	{ NULL, "in_network_reduction", "gpus=256",
 	  "two domains exchange their halves in one step as it is" },
 	{ NULL, "network_gbps_per_gpu", "gpus=16", "the job is on one node" },
-	{ NULL, "moe_capacity", "imbalance=2",
-	  "with even experts and a factor of 1 nothing is dropped or padded" },
 	{ "zero bubble", "split", "tp=4",
 	  "20 layers each are the best split and the fullest's least" },
 	{ NULL, "async_tp", "tp_overlap=off", "the two are ways to the same overlap" },
@@ -161,7 +165,9 @@ static void check(const struct plan_row *row, const struct scenario *s, int k)
 static bool is_turned(const struct knob *knob)
 {
 	static const char *const apart[] = { "mode", "layout", "split_embedding",
-					     "split_loss", "shared_expert_overlap" };
+					     "split_loss", "shared_expert_overlap",
+					     /* test_hosts.c */
+					     "scale_fusion" };
 
 	for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++)
 		if (strcmp(knob->key, apart[i]) == 0)

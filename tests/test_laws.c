@@ -131,7 +131,6 @@ static void slow_down(struct scenario *s, double k)
 	a->memory_bytes_per_second /= k;
 	a->host_bytes_per_second /= k;
 	a->calibration.kernel_seconds *= k;
-	a->calibration.moe_layer_seconds *= k;
 	a->calibration.step_seconds *= k;
 	for (int i = 0; i < TRANSPORT_COUNT * PROTOCOL_COUNT; i++) {
 		struct protocol *p =
@@ -145,7 +144,7 @@ static void slow_down(struct scenario *s, double k)
 		s->cluster.link[i].bytes_per_second /= k;
 		s->cluster.link[i].latency_seconds *= k;
 	}
-	s->stack.layer_cpu_seconds *= k;
+	s->cluster.launch_seconds *= k;
 	s->stack.kernel_gap_seconds *= k;
 	s->stack.layer_step_seconds *= k;
 }

@@ -8,6 +8,7 @@
 #include "engine/graph/graph.h"
 #include "engine/plan/mesh.h"
 #include "engine/rules/legality.h"
+#include "engine/train/states.h"
 #include "engine/train/train.h"
 #include "tests/support/any.h"
 #include "tests/support/close.h"
@@ -245,10 +246,10 @@ static void check_not_less(const struct scenario *s, const struct sent *more,
 static void check_first_stage(const struct scenario *s, const struct sent *whole,
 			      const struct sent *shared)
 {
-	double g = s->plan.grad_dtype == GRAD_FP32 ? 4 : 2, w = 2;
+	double g = s->plan.grad_dtype == GRAD_FP32 ? 4 : 2, w = states_trained_bytes(s);
 
 	if (s->plan.precision == PRECISION_FP32)
-		g = w = 4;
+		g = 4;
 	assert_close(shared->dp, whole->dp * (g + w) / (2 * g), 1e-9);
 	assert_close(shared->dp_network, whole->dp_network * (g + w) / (2 * g), 1e-9);
 }

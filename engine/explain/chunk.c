@@ -27,7 +27,8 @@ TIME_OF(exposed_forward, exposed_forward)
 TIME_OF(exposed_backward, exposed_backward)
 TIME_OF(late_forward, late_forward)
 TIME_OF(late_backward, late_backward)
-TIME_OF(cpu, cpu)
+TIME_OF(host_forward, host_forward)
+TIME_OF(host_backward, host_backward)
 TIME_OF(again_flops, again_flops)
 TIME_OF(shard_forward, shard_forward)
 TIME_OF(shard_backward, shard_backward)
@@ -129,7 +130,8 @@ static void said(struct explanation *out)
 LAYERS(add_computing, "forward_seconds")
 LAYERS(add_input_grad, "input_grad_seconds")
 LAYERS(add_recompute, "recompute_seconds")
-LAYERS(add_cpu, "cpu_seconds")
+LAYERS(add_host_forward, "host_forward")
+LAYERS(add_host_backward, "host_backward")
 LAYERS(add_again_flops, "again_flops")
 LAYERS(add_trained, "trained_parameters")
 
@@ -214,22 +216,56 @@ LAYERS(add_alone_forward, "alone_forward")
 LAYERS(add_alone_backward, "alone_backward")
 
 /* What shows of offload comes behind the CPU's floor. */
-static void late_forward_terms(const struct asked *a, struct explanation *out)
+static double gpu_forward(const struct asked *a)
 {
-	own(a, out, "cpu", "launching", "cpu_seconds");
+	struct chunk_time t = time_of(a);
+
+	return t.forward + t.exposed_forward - t.offload_forward;
+}
+
+static double gpu_backward(const struct asked *a)
+{
+	struct chunk_time t = time_of(a);
+
+	return t.input_grad + t.weight_grad + t.recompute + t.exposed_backward -
+	       t.offload_backward;
+}
+
+static void gpu_forward_terms(const struct asked *a, struct explanation *out)
+{
 	own(a, out, "f", "computing", "computing_seconds");
 	own(a, out, "x", "communication that shows", "exposed_forward");
 	own(a, out, "o", "of it, offload", "offload_forward");
 }
 
-static void late_backward_terms(const struct asked *a, struct explanation *out)
+static void gpu_backward_terms(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "cpu", "launching the forward", "cpu_seconds");
 	own(a, out, "b", "gradients of inputs", "input_grad_seconds");
 	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
 	own(a, out, "r", "computed again", "recompute_seconds");
 	own(a, out, "x", "communication that shows", "exposed_backward");
 	own(a, out, "o", "of it, offload", "offload_backward");
+}
+
+static void late_terms(const struct asked *a, struct explanation *out, bool forward)
+{
+	bool round = time_of(a).expert_layers > 0 && explain_step(a)->mesh.ep > 1;
+
+	explain_say(out, round ? "sqrt(sqrt(h * h * h * h + g * g * g * g)) - g"
+			       : "max(0, h - g)");
+	own(a, out, "h", "launching it", forward ? "host_forward" : "host_backward");
+	own(a, out, "g", "what the GPU takes",
+	    forward ? "gpu_forward" : "gpu_backward");
+}
+
+static void late_forward_terms(const struct asked *a, struct explanation *out)
+{
+	late_terms(a, out, true);
+}
+
+static void late_backward_terms(const struct asked *a, struct explanation *out)
+{
+	late_terms(a, out, false);
 }
 
 static void accumulate_terms(const struct asked *a, struct explanation *out)
@@ -253,8 +289,8 @@ static void accumulate_terms(const struct asked *a, struct explanation *out)
 
 static const char layers[] = "Every layer and end that the virtual stage has.";
 static const char floors[] =
-	"A CPU that launches slower than the GPU computes sets the pace; a backward "
-	"costs it 1.3 times its forward.";
+	"A CPU that launches slower than the GPU computes sets the pace; ranks that wait "
+	"for each other's experts wait for late hosts and late GPUs.";
 static const char shards[] = "Gathering goes beside the computation of the layer "
 			     "before, scattering beside the backward: what is longer "
 			     "shows, and one layer's always (FSDP, arXiv 2304.11277).";
@@ -285,11 +321,17 @@ const struct explain_node explain_chunk[] = {
 	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
 	     alone_backward, add_alone_backward, NULL, layers),
 	NODE("late_forward", "Waiting for the CPU", FORM_SECONDS, late_forward,
-	     late_forward_terms, "max(0, cpu - (f + x - o))", floors),
+	     late_forward_terms, NULL, floors),
 	NODE("late_backward", "Waiting for the CPU", FORM_SECONDS, late_backward,
-	     late_backward_terms, "max(0, 1.3 * cpu - (b + w + r + x - o))", floors),
-	NODE("cpu_seconds", "Launching a forward", FORM_SECONDS, cpu, add_cpu, NULL,
-	     layers),
+	     late_backward_terms, NULL, floors),
+	NODE("gpu_forward", "What the GPU takes", FORM_SECONDS, gpu_forward,
+	     gpu_forward_terms, "f + x - o", layers),
+	NODE("gpu_backward", "What the GPU takes", FORM_SECONDS, gpu_backward,
+	     gpu_backward_terms, "b + w + r + x - o", layers),
+	NODE("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
+	     add_host_forward, NULL, layers),
+	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
+	     add_host_backward, NULL, layers),
 	NODE("again_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
 	     add_again_flops, NULL, layers),
 	NODE("trained_parameters", "Weights that train", FORM_COUNT, trained,

@@ -223,6 +223,20 @@ static void precision_term(const struct asked *a, struct explanation *out)
 	knob(a, out, "precision", "2 is fp32", "precision");
 }
 
+static void weight_bytes_terms(const struct asked *a, struct explanation *out)
+{
+	double wide = plan(a)->precision == PRECISION_FP32 ? 4 : 2;
+
+	precision_term(a, out);
+	if (weight_bytes(a) == wide)
+		explain_say(out, "if(precision == 2, 4, 2)");
+	else if (plan(a)->lora_rank > 0)
+		knob(a, out, "frozen", "0 as they compute, 1 fp8, 2 4 bits",
+		     "frozen_format");
+	else
+		knob(a, out, "stored", "0 in 16 bits, 1 in fp8", "weight_format");
+}
+
 static double sent_gradient(const struct asked *a)
 {
 	return step_gradient_bytes(a->scenario);
@@ -340,6 +354,11 @@ static double layer_input(const struct asked *a)
 	const struct graph_context *c = &explain_step(a)->context;
 
 	return c->norm_tokens * (double)a->scenario->model.hidden * c->width;
+}
+
+static double operand_width(const struct asked *a)
+{
+	return explain_step(a)->context.operand_width;
 }
 
 static void layer_input_terms(const struct asked *a, struct explanation *out)
@@ -497,7 +516,8 @@ const struct explain_node explain_degrees_nodes[] = {
 	     "if(PUE > 0, PUE, 1)",
 	     "A GPU that computes draws its TDP, one that waits its idle power."),
 	NODE("states.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes,
-	     precision_term, "if(precision == 2, 4, 2)", states),
+	     weight_bytes_terms, NULL,
+	     "Mean of the layers, in the format that they are stored in, and the ends."),
 	NODE("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
 	     sent_gradient, sent_gradient_terms,
 	     "if(precision == 2, 4, if(dtype == 0, 4, 2))", states),
@@ -517,6 +537,8 @@ const struct explain_node explain_degrees_nodes[] = {
 	     captured_terms, NULL, "By the stack."),
 	NODE("activation_width", "Bytes of an activation", FORM_REAL, width,
 	     precision_term, "if(precision == 2, 4, 2)", "16 bits but in fp32."),
+	NODE("operand_width", "Bytes of what a GEMM reads", FORM_REAL, operand_width,
+	     NULL, NULL, "Of its format, scales included."),
 	NODE("layer_input_bytes", "Input of a layer", FORM_BYTES, layer_input,
 	     layer_input_terms, NULL, "Of one micro-batch on one rank."),
 	NODE("recomputed_share", "Layers that run again whole", FORM_PERCENT,

@@ -56,7 +56,8 @@ COST_OF(exposed_forward, exposed_forward)
 COST_OF(exposed_backward, exposed_backward)
 COST_OF(alone_forward, alone_forward)
 COST_OF(alone_backward, alone_backward)
-COST_OF(cpu, cpu_seconds)
+COST_OF(host_forward, host_forward)
+COST_OF(host_backward, host_backward)
 COST_OF(dense, dense)
 COST_OF(expert, expert)
 COST_OF(trained_dense, dense_trainable)
@@ -115,6 +116,7 @@ OPERATORS(add_input_grad, "input_grad_seconds")
 OPERATORS(add_weight_grad, "weight_grad_seconds")
 OPERATORS(add_exposed_forward, "exposed_forward")
 OPERATORS(add_alone_forward, "alone_forward")
+OPERATORS(add_host_forward, "host_forward")
 OPERATORS(add_whole, "whole_bytes")
 
 /* Where whole recomputation runs some of the layers again, what that adds for them. */
@@ -154,6 +156,14 @@ static void add_recompute(const struct asked *a, struct explanation *out)
 	else
 		add_again(a, out, NULL,
 			  is_mixed(a) ? "forward_seconds" : "recompute_seconds");
+}
+
+static void add_host_backward(const struct asked *a, struct explanation *out)
+{
+	if (is_mtp(a))
+		of_mtp(a, out, "host_backward", true);
+	else
+		add_again(a, out, "host_backward", "host_forward");
 }
 
 static void add_again_flops(const struct asked *a, struct explanation *out)
@@ -321,33 +331,14 @@ static void gemm_terms(const struct asked *a, struct explanation *out)
 	}
 }
 
-/* Launching: the stack's time of a layer, and what makes it more or less. */
-static void cpu_terms(const struct asked *a, struct explanation *out)
-{
-	const struct plan *plan = &a->scenario->plan;
-
-	if (is_mtp(a)) {
-		of_mtp(a, out, "cpu_seconds", false);
-		explain_say(out, " + launch");
-		explain_from(a, out, "launch", "the head's kernels", "launch_seconds");
-		return;
-	}
-	if (!is_kind(a)) {
-		explain_say(out, "0");
-		return;
-	}
-	explain_say(out, "launch%s",
-		    a->scenario->model.kind[a->part].mlp == MLP_MOE ? " * 2" : "");
-	(void)plan;
-	explain_from(a, out, "launch", "a layer's kernels", "launch_seconds");
-}
-
 #define NODE(name, words, unit, of, terms, about)                               \
 	{                                                                       \
 		.row.key = name, .row.title = words, .form = unit, .value = of, \
 		.row.fill = terms, .row.assumption = about                      \
 	}
 
+static const char hosts[] = "Operators and launches that no captured graph replays; "
+			    "the ends have few.";
 static const char graph[] = "The operators of the graph, one rank and micro-batch.";
 
 const struct explain_node explain_layer[] = {
@@ -367,8 +358,10 @@ const struct explain_node explain_layer[] = {
 	     alone_forward, add_alone_forward, graph),
 	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
 	     alone_backward, add_alone_backward, graph),
-	NODE("cpu_seconds", "Launching a forward", FORM_SECONDS, cpu, cpu_terms,
-	     "A layer with a router has about as many kernels again; the ends have few."),
+	NODE("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
+	     add_host_forward, hosts),
+	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
+	     add_host_backward, hosts),
 	NODE("dense_parameters", "Dense weights", FORM_COUNT, dense, add_dense, graph),
 	NODE("expert_parameters", "Expert weights", FORM_COUNT, expert, add_expert,
 	     graph),

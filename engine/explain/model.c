@@ -43,7 +43,8 @@ static double weight_flops(const struct asked *a)
 
 static double adapters(const struct asked *a)
 {
-	return model_adapters(model_of(a), a->scenario->plan.lora_rank);
+	return model_adapters(model_of(a), a->scenario->plan.lora_rank,
+			      a->scenario->plan.lora_targets == LORA_ALL);
 }
 
 static double scores(const struct asked *a)

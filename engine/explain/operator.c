@@ -35,7 +35,7 @@ static struct graph_context context_of(const struct asked *a)
 
 	if (is_head(a)) {
 		c.gemm = c.head_gemm;
-		c.quantise_bytes = 0;
+		c.quantise_bytes = c.quantise_alone_bytes = 0;
 	}
 	return c;
 }
@@ -85,6 +85,28 @@ OF(groups, op->groups)
 OF(padding, op->padding_flops)
 OF(starts, op->start_seconds)
 OF(sums, op->sum_bytes)
+OF(small_forward, op->small_forward)
+OF(unpacked, op->unpack_bytes)
+OF(small_backward, op->small_backward)
+OF(launches_forward, op->host_forward)
+OF(launches_backward, op->host_backward)
+
+static double launching(const struct asked *a, double launches)
+{
+	return launches * explain_step(a)->context.launch_seconds;
+}
+
+static double host_forward(const struct asked *a)
+{
+	return launching(a, op_of(a)->host_forward);
+}
+
+static double host_backward(const struct asked *a)
+{
+	const struct graph_operator *op = op_of(a);
+
+	return launching(a, op->host_backward + op->again * op->host_forward);
+}
 OF(held, op->held_bytes)
 OF(kept, op->kept_bytes)
 OF(saved, op->saved_bytes)
@@ -104,12 +126,12 @@ OF(call, (op->forward_seconds + op->input_grad_seconds) /
 
 static double quantised_in(const struct asked *a)
 {
-	return op_of(a)->rows * op_of(a)->inner * context_of(a).quantise_bytes;
+	return op_of(a)->rows * op_of(a)->inner * op_of(a)->quantise_bytes;
 }
 
 static double quantised_out(const struct asked *a)
 {
-	return op_of(a)->rows * op_of(a)->columns * context_of(a).quantise_bytes;
+	return op_of(a)->rows * op_of(a)->columns * op_of(a)->quantise_bytes;
 }
 
 static struct roofline rate_of(const struct asked *a)
@@ -165,14 +187,17 @@ static void add_rates(const struct asked *a, struct explanation *out, bool small
 }
 
 /* Router and experts without a grouped kernel have more to launch. */
-static void add_fixed(const struct asked *a, struct explanation *out, bool weights)
+static void add_fixed(const struct asked *a, struct explanation *out, bool backward,
+		      bool weights)
 {
 	const struct graph_operator *op = op_of(a);
 
 	if (op->kind == OPERATOR_ROUTER && !weights) {
-		explain_say(out, " + route");
-		explain_from(a, out, "route", "fixed time of routing",
-			     "cluster.moe_layer_seconds");
+		explain_say(out, " + n * ts");
+		own(a, out, "n", "small kernels of routing",
+		    backward ? "small_backward" : "small_forward");
+		explain_from(a, out, "ts", "fixed time of a small kernel",
+			     "small_kernel_seconds");
 	}
 	if (op->expert && !a->scenario->plan.grouped_gemm) {
 		explain_say(out, " + (e - 1) * t0");
@@ -208,7 +233,7 @@ static void add_grouped(const struct asked *a, struct explanation *out, bool wei
 static void linear_terms(const struct asked *a, struct explanation *out,
 			 const char *tail_member, const char *quantised)
 {
-	bool quantises = context_of(a).quantise_bytes > 0;
+	bool quantises = op_of(a)->quantise_bytes > 0;
 	bool grouped = op_of(a)->groups > 1, weights = !quantised;
 	const char *flops = grouped ? "(F + P)" : "F";
 	const char *bytes = grouped && weights ? quantises ? "(B + S - q)" : "(B + S)"
@@ -222,6 +247,10 @@ static void linear_terms(const struct asked *a, struct explanation *out,
 	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
 	own(a, out, "B", "bytes of memory traffic", "forward_bytes");
 	add_grouped(a, out, weights);
+	if (op_of(a)->unpack_bytes > 0 && !weights) {
+		explain_say(out, " + u / bw");
+		own(a, out, "u", "writing weights of 4 bits out", "unpack_bytes");
+	}
 	add_tail(a, out, tail_member);
 	if (quantises)
 		own(a, out, "q", "of them, turning inputs narrow",
@@ -262,12 +291,19 @@ static void seconds_terms(const struct asked *a, struct explanation *out, bool b
 	const struct graph_operator *op = op_of(a);
 	double bytes = backward ? op->backward_bytes : op->forward_bytes;
 
-	if (is_collective(a) || (bytes <= 0 && op->forward_flops <= 0)) {
+	if (op->kind == OPERATOR_WAIT && !backward) {
+		explain_say(out, "o * l");
+		explain_from(a, out, "o", "launches of an operator",
+			     "stack.operator_launches");
+		explain_from(a, out, "l", "CPU time of one", "launch_seconds");
+		if (a->scenario->plan.compile)
+			explain_say(out, " * 0.5");
+	} else if (is_collective(a) || (bytes <= 0 && op->forward_flops <= 0)) {
 		explain_say(out, "0");
 	} else if (is_linear(a)) {
 		linear_terms(a, out, backward ? "input_grad_tail_flops" : "tail_flops",
 			     backward ? "quantised_out_bytes" : "quantised_in_bytes");
-		add_fixed(a, out, false);
+		add_fixed(a, out, backward, false);
 	} else if (op->kind == OPERATOR_ATTENTION || op->kind == OPERATOR_SCAN) {
 		kernel_terms(a, out, backward);
 	} else {
@@ -296,7 +332,7 @@ static void weight_grad_terms(const struct asked *a, struct explanation *out)
 	}
 	if (!explain_step(a)->context.frozen) {
 		linear_terms(a, out, "weight_grad_tail_flops", NULL);
-		add_fixed(a, out, true);
+		add_fixed(a, out, true, true);
 		return;
 	}
 	if (op_of(a)->weight_grad_flops <= 0) {
@@ -314,7 +350,23 @@ static void weight_grad_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "t0", "fixed time of a kernel", "kernel_seconds");
 	own(a, out, "F", "FLOPs of the adapters", "weight_grad_flops");
 	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
-	add_fixed(a, out, true);
+	add_fixed(a, out, true, true);
+}
+
+static void host_forward_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "n * l");
+	own(a, out, "n", "launches", "launches_forward");
+	explain_from(a, out, "l", "CPU time of one", "launch_seconds");
+}
+
+static void host_backward_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "(n + again * f) * l");
+	own(a, out, "n", "launches", "launches_backward");
+	own(a, out, "again", "share that runs again in the backward", "again");
+	own(a, out, "f", "launches of a forward", "launches_forward");
+	explain_from(a, out, "l", "CPU time of one", "launch_seconds");
 }
 
 static void again_terms(const struct asked *a, struct explanation *out,
@@ -388,15 +440,17 @@ static void gemm_flops_terms(const struct asked *a, struct explanation *out)
 
 static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
 {
-	bool quantises = is_linear(a) && context_of(a).quantise_bytes > 0;
+	bool quantises = is_linear(a) && op_of(a)->quantise_bytes > 0;
 
 	if (!is_linear(a)) {
 		explain_say(out, "B");
 		own(a, out, "B", "counted by the graph", "counted_bytes");
 		return;
 	}
-	explain_say(out, quantises ? "(M * K + M * N + e * K * N) * w + q"
-				   : "(M * K + M * N + e * K * N) * w");
+	explain_say(out, quantises ? "(M * K + e * K * N) * wo + M * N * w + q"
+				   : "(M * K + e * K * N) * wo + M * N * w");
+	explain_from(a, out, "wo", "bytes of what it reads",
+		     is_head(a) ? "activation_width" : "operand_width");
 	own(a, out, "M", "rows", "rows");
 	own(a, out, "N", "columns", "columns");
 	own(a, out, "K", "inner", "inner");
@@ -456,6 +510,17 @@ const struct explain_node explain_operator[] = {
 	DRAWN("groups", "Matrices", FORM_COUNT, groups),
 	DRAWN("padding_flops", "Rows that fill tiles", FORM_FLOPS, padding),
 	DRAWN("start_seconds", "Starting its matrices", FORM_SECONDS, starts),
+	NODE("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
+	     host_forward_terms, NULL, "Time of the CPU."),
+	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
+	     host_backward_terms, NULL, "Time of the CPU."),
+	DRAWN("launches_forward", "Launches of a forward", FORM_REAL, launches_forward),
+	DRAWN("launches_backward", "Launches of a backward", FORM_REAL,
+	      launches_backward),
+	DRAWN("unpack_bytes", "Writing weights of 4 bits out", FORM_TRAFFIC, unpacked),
+	DRAWN("small_forward", "Small kernels of routing", FORM_COUNT, small_forward),
+	DRAWN("small_backward", "Small kernels of its backward", FORM_COUNT,
+	      small_backward),
 	DRAWN("sum_bytes", "Adding gradients in fp32", FORM_TRAFFIC, sums),
 	DRAWN("tail_flops", "Tail of a forward", FORM_FLOPS, tail),
 	DRAWN("input_grad_tail_flops", "Tail of a backward", FORM_FLOPS,

@@ -142,19 +142,25 @@ static void unaligned_terms(const struct asked *a, struct explanation *out)
 
 static double launch(const struct asked *a)
 {
-	static const struct graph none = { .count = 0 };
+	return explain_step(a)->context.launch_seconds;
+}
 
-	return step_launch_seconds(explain_step(a), &none);
+static double slowest_host(const struct asked *a)
+{
+	return graph_slowest_host(&explain_step(a)->mesh);
 }
 
 static void launch_terms(const struct asked *a, struct explanation *out)
 {
-	explain_say(out, "cpu%s%s%s", plan(a)->tp > 1 ? " * 1.4" : "",
-		    plan(a)->cuda_graphs == GRAPHS_FULL      ? " * 0.1"
-		    : plan(a)->cuda_graphs == GRAPHS_PARTIAL ? " * 0.5"
-							     : "",
-		    plan(a)->compile ? " * 0.5" : "");
-	knob(a, out, "cpu", "of a layer, by the stack", "stack.layer_cpu_seconds");
+	bool waits = explain_step(a)->mesh.ep > 1;
+
+	explain_say(out, plan(a)->host_binding ? "l" : "1.5 * l");
+	knob(a, out, "l", "of a core of the host", "cluster.launch_seconds");
+	if (!waits)
+		return;
+	explain_say(out, " * slowest");
+	explain_from(a, out, "slowest", "host of those that wait for each other",
+		     "slowest_host");
 }
 
 static double join(const struct asked *a)
@@ -185,9 +191,12 @@ const struct explain_node explain_rates[] = {
 	     "Most are short and fused with a neighbour."),
 	NODE("unaligned_efficiency", "Share of it with odd widths", FORM_PERCENT,
 	     unaligned, unaligned_terms, "if(e > 0, e, 1)", shares),
-	NODE("launch_seconds", "Launching a layer's kernels", FORM_SECONDS, launch,
+	NODE("launch_seconds", "One launch of a kernel", FORM_SECONDS, launch,
 	     launch_terms, NULL,
-	     "TP adds the collectives' launches; a captured graph replays at a tenth."),
+	     "The CPU's time; an operator of the framework is several."),
+	NODE("slowest_host", "The slowest host over the mean", FORM_REAL, slowest_host,
+	     NULL, NULL,
+	     "Of n that differ by a fifth, sqrt(2 ln n) deviations above the mean."),
 	NODE("join_seconds", "Messages put together over TP", FORM_SECONDS, join, NULL,
 	     NULL, "An all-gather behind each message, mean of the virtual stages."),
 	{ .row.key = NULL },

@@ -140,6 +140,13 @@ static double update_fixed(const struct asked *a)
 
 static void update_fixed_terms(const struct asked *a, struct explanation *out)
 {
+	bool frozen = a->scenario->plan.lora_rank > 0;
+
+	explain_say(out, frozen ? "t * L * PP / layers + L * cpu" : "t + L * cpu");
+	if (frozen) {
+		explain_from(a, out, "PP", "stages", "pp");
+		explain_from(a, out, "layers", "of the model", "model.layers");
+	}
 	explain_from(a, out, "t", "of a step", "cluster.step_seconds");
 	own(a, out, "L", "layers that train", "trained_layers");
 	explain_from(a, out, "cpu", "launches of a layer", "stack.layer_step_seconds");
@@ -260,7 +267,7 @@ const struct explain_node explain_stage_times[] = {
 	     shared_trained, shared_trained_terms, NULL,
 	     "With ZeRO its share; experts divide by their own ranks."),
 	NODE("update_fixed_seconds", "Of an update, whatever its size", FORM_SECONDS,
-	     update_fixed, update_fixed_terms, "t + L * cpu",
+	     update_fixed, update_fixed_terms, NULL,
 	     "A fused optimizer launches for chunks of what trains."),
 	NODE("recompute_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
 	     again_flops_terms, NULL, "In a step, of one GPU."),

@@ -238,5 +238,38 @@ const struct glossary_word glossary_knobs[] = {
 	  "Whether all [experts] of a rank run in one [kernel] instead of one after "
 	  "the other.",
 	  "On uses the machine better where a rank has many small experts." },
+	{ WORD_KNOB, "router_fusion", NULL,
+	  "Whether the choice of [experts] takes a few [kernels|kernel] instead of dozens "
+	  "of short ones.",
+	  "On saves time in every layer with experts, of the GPU and of the processor that "
+	  "starts it." },
+	{ WORD_KNOB, "lora_targets", NULL,
+	  "Which matrices of a layer have adapters under [LoRA].",
+	  "Attention alone keeps and trains less; all learn more." },
+	{ WORD_KNOB, "frozen_format", NULL,
+	  "In which number format the frozen [weights] under [LoRA] lie in memory.",
+	  "Narrow ones let a large model fit on few GPUs. Four bits cost time, since each "
+	  "product writes them out first." },
+	{ WORD_KNOB, "weight_format", NULL,
+	  "Whether [weights] are kept in 16 bits, or in 8 alone.",
+	  "Narrow ones halve their memory and what is gathered; the optimizer keeps its "
+	  "own wide copy either way." },
+	{ WORD_KNOB, "fp8_gates", NULL,
+	  "Whether what the gated part of a layer reads waits for the [backward pass] in 8 "
+	  "bits.",
+	  "On saves a large part of the [activations] of a wide layer." },
+	{ WORD_KNOB, "graph_scopes", NULL,
+	  "Which parts of a layer are recorded once and replayed, so that the processor "
+	  "need not start each [kernel].",
+	  "More of them help where short layers wait for the processor; routed [experts] "
+	  "have no fixed size and stay out." },
+	{ WORD_KNOB, "scale_fusion", NULL,
+	  "How the scaling factors of 8 and 4 bit [experts] are made ready: each by "
+	  "itself, or together.",
+	  "Together is what newer software does; the older way shows why it was slow." },
+	{ WORD_KNOB, "host_binding", NULL,
+	  "Whether each process stays on the processor cores next to its GPU.",
+	  "On starts [kernels|kernel] faster. It matters where the GPU waits for the "
+	  "processor." },
 	{ 0 },
 };

@@ -35,14 +35,16 @@ static void train_weights(const struct graph_context *c, struct graph_operator *
 	op->input_grad_flops += 2 * op->rows * op->trainable;
 }
 
-/* Inputs, and the gradients of outputs, turn to fp8 or fp4 in kernels of their own. */
+/* Inputs, and the gradients of outputs, turn to fp8 or fp4 in kernels of their own;
+ * nothing before a grouped GEMM, a permutation or an activation, writes them narrow. */
 static void quantise(const struct graph_context *c, struct graph_operator *op)
 {
-	double in = op->rows * op->inner * c->quantise_bytes;
-	double out = op->rows * op->columns * c->quantise_bytes;
+	double each = op->groups > 1 ? c->quantise_alone_bytes : c->quantise_bytes;
+	double in = op->rows * op->inner * each, out = op->rows * op->columns * each;
 
-	if (c->quantise_bytes <= 0)
+	if (each <= 0)
 		return;
+	op->quantise_bytes = each;
 	op->forward_bytes += in;
 	op->backward_bytes += out;
 	op->forward_seconds += in * c->memory.seconds_per_byte;
@@ -90,6 +92,30 @@ static void time_groups(const struct graph_context *c, const struct roofline *ra
 			op->start_seconds;
 }
 
+/* Weights of 4 bits are written out in 16 before each product (bitsandbytes,
+ * MatMul4Bit: forward and backward dequantise alike). */
+static void unpack(const struct graph_context *c, struct graph_operator *op)
+{
+	double bytes = op->groups * op->columns * op->inner * c->weight_pass;
+
+	op->unpack_bytes = bytes;
+	op->forward_seconds += bytes * c->memory.seconds_per_byte;
+	op->input_grad_seconds += bytes * c->memory.seconds_per_byte;
+}
+
+double graph_saved_width(const struct graph_context *c)
+{
+	return c->frozen && c->adapter_rank <= 0 ? 0 : c->input_width;
+}
+
+struct graph_context graph_frozen(const struct graph_context *c)
+{
+	struct graph_context bare = *c;
+
+	bare.adapter_rank = 0;
+	return bare;
+}
+
 struct graph_operator *graph_linear(const struct graph_context *c, struct graph *graph,
 				    const char *name, double rows, double columns,
 				    double inner, bool bias, double groups)
@@ -97,8 +123,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	struct graph_operator *op = graph_add(
 		graph, groups > 1 ? OPERATOR_GROUPED_GEMM : OPERATOR_GEMM, name);
 	double flops = 2 * rows * columns * inner;
-	double weight_bytes = groups * columns * inner * c->width;
-	double in = rows * inner, out = rows * columns;
+	double read = rows * inner + groups * columns * inner;
 
 	op->rows = rows;
 	op->columns = columns;
@@ -107,7 +132,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	op->forward_flops = op->input_grad_flops = op->weight_grad_flops = flops;
 	op->weights = groups * (columns * inner + (bias ? columns : 0));
 	train_weights(c, op);
-	op->forward_bytes = (in + out) * c->width + weight_bytes;
+	op->forward_bytes = read * c->operand_width + rows * columns * c->width;
 	op->backward_bytes = 2 * op->forward_bytes;
 	struct roofline rate;
 
@@ -126,6 +151,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 								     inner, rows);
 	if (groups > 1)
 		time_groups(c, &rate, op);
+	unpack(c, op);
 	quantise(c, op);
 	return op;
 }
@@ -159,7 +185,7 @@ void graph_norm(const struct graph_context *c, struct graph *graph, const char *
 	op->weights = columns * (m->norm == NORM_LAYER && m->norm_bias ? 2 : 1);
 	op->trainable = c->frozen ? 0 : op->weights;
 	op->kept_bytes = rows * columns * (fp32 ? 4 : c->width);
-	op->saved_bytes = rows * columns * c->input_width;
+	op->saved_bytes = rows * columns * graph_saved_width(c);
 	/* op by op an RMS norm keeps its input and what it scales in fp32, where a
 	 * kernel keeps its input (ATen's rms_norm) */
 	if (m->norm == NORM_RMS && !c->scenario->plan.fused_norms &&
@@ -264,18 +290,25 @@ void graph_residual(const struct graph_context *c, struct graph *graph)
 	op->modules = 1u << MODULE_PER_OP;
 }
 
-/* Transformer Engine keeps the transposed copy that it quantised anyway: a byte, with
- * a scale per 32 elements in mxfp8, or half a byte and one per 16 in nvfp4. */
-static double input_width(const struct scenario *scenario, double width)
+/* A byte, with a scale per 32 elements in mxfp8, or half a byte and one per 16 in
+ * nvfp4.
+ */
+static double operand_width(enum precision precision, double width)
 {
-	if (!scenario->stack.saves_fp8_inputs)
-		return width;
-	switch (scenario->plan.precision) {
+	switch (precision) {
 	case PRECISION_FP8: return 1;
 	case PRECISION_MXFP8: return 1 + 1.0 / 32;
 	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
 	default: return width;
 	}
+}
+
+/* Transformer Engine keeps the transposed copy that it quantised anyway. */
+static double input_width(const struct scenario *scenario, double width)
+{
+	return scenario->stack.saves_fp8_inputs
+		       ? operand_width((enum precision)scenario->plan.precision, width)
+		       : width;
 }
 
 static double given(double efficiency)
@@ -295,6 +328,40 @@ static double quantise_bytes(const struct plan *plan)
 	if (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_ROWWISE)
 		return plan->compile ? 10 : 14;
 	return 1.5;
+}
+
+/* A process that moves between cores and sockets launches slower: binding gave 10 % of
+ * a step that half waited for its hosts (the guide of host.c, section 2.2.3). */
+static const double unbound_share = 1.5;
+/* Hosts differ by a fifth from one launch to the next, and the ranks of an all-to-all
+ * wait for the slowest: of n that is sqrt(2 ln n) deviations above the mean. */
+static const double host_deviation = 0.2;
+/* A compiled layer has half of the operators left. */
+static const double compiled_share = 0.5;
+
+/* In a kernel of its own: two bytes are read and two written, and read once more for a
+ * maximum that is not that of the step before; in nvfp4 read for it and for the
+ * rotation, and written twice as half a byte with its scales. */
+static double quantise_alone_bytes(const struct plan *plan)
+{
+	double fused = quantise_bytes(plan);
+
+	if (plan->precision == PRECISION_NVFP4)
+		return 5.1;
+	if (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_CURRENT_SCALING)
+		return 6;
+	return fused > 0 ? larger(fused, 4) : 0;
+}
+
+double graph_slowest_host(const struct mesh *mesh)
+{
+	return mesh->ep > 1 ? 1 + host_deviation * sqrt(2 * log((double)mesh->ep)) : 1;
+}
+
+static double launch_seconds(const struct scenario *scenario, const struct mesh *mesh)
+{
+	return scenario->cluster.launch_seconds * graph_slowest_host(mesh) *
+	       (scenario->plan.host_binding ? 1 : unbound_share);
 }
 
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,
@@ -319,15 +386,23 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;
 	out->width = precision == PRECISION_FP32 ? 4 : 2;
 	out->input_width = input_width(scenario, out->width);
+	out->operand_width = operand_width(precision, out->width);
+	out->weight_pass = plan->lora_rank > 0 && plan->frozen_format == FROZEN_NF4
+				   ? graph_nf4_bytes() + out->width
+				   : 0;
 	/* op by op a norm makes several times the passes of a fused one */
 	out->norm_passes = plan->fused_norms || plan->compile
 				   ? 1
 				   : larger(1, scenario->stack.unfused_passes);
 	out->quantise_bytes = quantise_bytes(plan);
+	out->quantise_alone_bytes = quantise_alone_bytes(plan);
 	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
 	out->ffn_copies = plan->compile ? 0 : scenario->stack.saved_ffn_copies;
 	out->head_copies = plan->compile ? 0 : scenario->stack.saved_head_copies;
 	collective_fabric(scenario, NULL, &out->fabric);
+	out->launch_seconds = launch_seconds(scenario, mesh);
+	out->operator_launches = scenario->stack.operator_launches *
+				 (plan->compile ? compiled_share : 1);
 	out->frozen = plan->lora_rank > 0;
 	out->adapter_rank = (double)plan->lora_rank;
 }

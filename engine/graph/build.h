@@ -14,6 +14,17 @@ struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
 struct graph_operator *graph_linear(const struct graph_context *c, struct graph *graph,
 				    const char *name, double rows, double columns,
 				    double inner, bool bias, double groups);
+/* Bytes of an element of a GEMM's input that waits for its weights' gradient: none
+ * where they are frozen and have no adapters. */
+double graph_saved_width(const struct graph_context *c);
+/* Of what a gated activation reads. */
+static inline double graph_gate_width(const struct graph_context *c)
+{
+	return c->scenario->plan.fp8_gates && c->scenario->model.gated_mlp ? 1
+									   : c->width;
+}
+/* The same context for matrices without adapters. */
+struct graph_context graph_frozen(const struct graph_context *c);
 /* A memory-bound operator: bytes moved forward and backward per element. */
 struct graph_operator *graph_memory(const struct graph_context *c, struct graph *graph,
 				    enum operator_kind kind, const char *name,
@@ -51,6 +62,11 @@ void graph_ssm(const struct graph_context *c, const struct layer_kind *kind,
 void graph_mlp(const struct graph_context *c, double ffn, bool bias, uint32_t modules,
 	       struct graph *graph);
 void graph_moe(const struct graph_context *c, struct graph *graph);
+/* Small kernels of a router with its preprocessing. */
+void graph_router_kernels(const struct plan *plan, double *forward, double *backward);
+/* What the CPU does for the operators of a layer of that kind, `from` on. */
+void graph_count_host(const struct graph_context *c, int kind, int from,
+		      struct graph *graph);
 
 static inline double graph_split(double width, int64_t ways)
 {

@@ -22,6 +22,7 @@ enum operator_kind {
 	OPERATOR_ROUTER,
 	OPERATOR_PERMUTE,
 	OPERATOR_SCAN,
+	OPERATOR_WAIT, /* for the host */
 	OPERATOR_COLLECTIVE,
 	OPERATOR_COUNT
 };
@@ -52,6 +53,12 @@ struct graph_operator {
 	 * and bytes held from forward to backward (layer_cost() of train). */
 	double again, held_bytes;
 	double forward_seconds, input_grad_seconds, weight_grad_seconds;
+	/* The CPU's work, in launches of a kernel; none where a graph is replayed. */
+	double host_forward, host_backward;
+	double unpack_bytes; /* moved each way to read weights of 4 bits */
+	double small_forward, small_backward; /* router: kernels beside its GEMM */
+	double quantise_bytes; /* traffic of each element of its input, and of its
+				  output's gradient, that turns narrow */
 	/* OPERATOR_COLLECTIVE: seconds above are of all calls each way */
 	enum dimension dimension;
 	enum collective_kind collective;
@@ -66,6 +73,13 @@ struct graph_operator {
 	bool overlaps;           /* with the operators behind it */
 	double exposed_forward, exposed_backward; /* seconds that nothing hides */
 };
+
+/* Half a byte, and of 64 weights together one scale in 8 bits and their share of
+ * another (QLoRA, arXiv 2305.14314, section 3: double quantisation). */
+static inline double graph_nf4_bytes(void)
+{
+	return 0.5 + 0.127 / 8;
+}
 
 struct graph {
 	int count;
@@ -82,11 +96,17 @@ struct graph_context {
 	double norm_tokens;    /* where SP holds: / tp */
 	double width;          /* bytes of an activation element */
 	double input_width;    /* of a GEMM input that waits for the backward */
+	double operand_width;  /* of what a GEMM reads: its input and its weights */
+	double weight_pass;    /* bytes of turning a stored weight into an operand */
 	double norm_passes;    /* memory passes of an unfused norm over a fused one's */
-	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element */
+	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element, and where no
+				  kernel before it writes it narrow */
+	double quantise_alone_bytes;
 	double unaligned_efficiency;
 	double ffn_copies, head_copies; /* tensors that unfused software keeps */
 	struct fabric fabric;           /* what carries its collectives */
+	double operator_launches;       /* what an operator costs the CPU */
+	double launch_seconds;          /* and one of its launches */
 	bool frozen;                    /* LoRA: the base does not train */
 	double adapter_rank;            /* of the adapters beside its matrices */
 };
@@ -105,6 +125,8 @@ void graph_head(const struct graph_context *context, struct graph *out);
 /* At what rates a linear layer runs. */
 void graph_linear_rate(const struct graph_context *context, double columns,
 		       double inner, struct roofline *out);
+/* The slowest of the hosts that an all-to-all waits for, over their mean. */
+double graph_slowest_host(const struct mesh *mesh);
 /* At what rates the attention of a kind runs. */
 void graph_attention_rate(const struct graph_context *context,
 			  const struct layer_kind *kind, struct roofline *out);

@@ -14,6 +14,16 @@ static void mixer(const struct graph_context *c, const struct layer_kind *kind,
 		graph_ssm(c, kind, out);
 }
 
+/* What the MLP of a layer is drawn with: its own adapters, or none. */
+static const struct graph_context *mlp_context(const struct graph_context *c,
+					       struct graph_context *bare)
+{
+	if (!c->frozen || c->scenario->plan.lora_targets == LORA_ALL)
+		return c;
+	*bare = graph_frozen(c);
+	return bare;
+}
+
 static void mlp(const struct graph_context *c, const struct layer_kind *kind,
 		struct graph *out)
 {
@@ -69,10 +79,12 @@ static void mlp_half(const struct graph_context *c, const struct layer_kind *kin
 	const struct model *m = &c->scenario->model;
 	double h = (double)m->hidden;
 	bool parallel = is_parallel(m, kind);
+	struct graph_context bare;
 	int from;
 
 	if (kind->mlp == MLP_NONE)
 		return;
+	c = mlp_context(c, &bare);
 	if (!(parallel && m->shared_norm))
 		graph_norm(c, out, "MLP norm", c->norm_tokens, h);
 	from = out->count;
@@ -92,6 +104,7 @@ void graph_layer(const struct graph_context *c, int k, struct graph *out)
 	mixer_half(c, kind, out);
 	out->mixer_count = out->count;
 	mlp_half(c, kind, out);
+	graph_count_host(c, k, 0, out);
 }
 
 void graph_next_layer(const struct graph_context *c, int k, struct graph *out)
@@ -107,6 +120,7 @@ void graph_next_layer(const struct graph_context *c, int k, struct graph *out)
 	}
 	out->count = out->mixer_count;
 	mlp_half(c, kind, out);
+	graph_count_host(c, k, out->mixer_count, out);
 }
 
 const char *operator_label(enum operator_kind kind)
@@ -122,6 +136,7 @@ const char *operator_label(enum operator_kind kind)
 		[OPERATOR_ROUTER] = "router",
 		[OPERATOR_PERMUTE] = "permute",
 		[OPERATOR_SCAN] = "scan",
+		[OPERATOR_WAIT] = "wait",
 		[OPERATOR_COLLECTIVE] = "collective",
 	};
 

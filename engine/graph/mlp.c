@@ -12,12 +12,12 @@ void graph_mlp(const struct graph_context *c, double ffn, bool bias, uint32_t mo
 	graph_enter_tp(c, graph, "MLP input");
 	op = graph_linear(c, graph, m->gated_mlp ? "gate and up" : "up", c->tokens,
 			  up * f, h, bias, 1);
-	op->saved_bytes = c->tokens * up * f * c->width;
+	op->saved_bytes = c->tokens * up * f * graph_gate_width(c);
 	op->modules = modules | 1u << MODULE_PER_OP;
 	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "activation", c->tokens, f,
 			  (up + 1) * c->width * (c->norm_passes > 1 ? 1.7 : 1),
 			  (2 * up + 1) * c->width * (c->norm_passes > 1 ? 1.7 : 1));
-	op->saved_bytes = c->tokens * f * c->input_width;
+	op->saved_bytes = c->tokens * f * graph_saved_width(c);
 	if (m->gated_mlp)
 		op->saved_bytes += c->ffn_copies * c->tokens * f * c->width;
 	op->modules = modules | 1u << MODULE_PER_OP;

@@ -64,19 +64,33 @@ static double remote_copies(const struct graph_context *c, const struct routing 
 					(double)c->scenario->model.moe.group_limit);
 }
 
+/* DeepEP's combine on NVLink falls to two fifths of its dispatch beyond 16 ranks (36
+ * ranks of GB200: 400 and 190 GB/s, DeepSeek-V3 GB200 optimisation guide, 2.2.1; 24 of
+ * them 450 and 164, deepseek-ai/DeepEP@94a9f8f, docs/README_Hybrid-EP.md). */
+static const double wide_combine = 2.4;
+static const int64_t wide_ranks = 16;
+
+static double combine_share(const struct graph_context *c)
+{
+	const struct group *ep = &c->mesh->ep_group;
+	bool wide = c->scenario->plan.moe_dispatcher == DISPATCH_DEEPEP &&
+		    ep->link == LINK_DOMAIN && ep->ranks > wide_ranks;
+
+	return wide ? wide_combine : 1;
+}
+
 static void exchange(const struct graph_context *c, struct graph *graph,
 		     const char *name, const struct routing *r, double width)
 {
 	const struct group *ep = &c->mesh->ep_group;
 	double token_bytes = r->tokens * r->width * width;
+	bool in = name[0] == 'd';
 	struct graph_operator *op;
 	struct collective cost;
 
 	if (ep->ranks < 2)
 		return;
 	if (c->scenario->plan.moe_dispatcher == DISPATCH_ALLGATHER) {
-		bool in = name[0] == 'd';
-
 		graph_collective(c, graph, name, DIM_EP,
 				 in ? COLLECTIVE_ALL_GATHER : COLLECTIVE_REDUCE_SCATTER,
 				 ep, token_bytes * (double)ep->ranks, 1, 1);
@@ -94,18 +108,11 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 	op->remote_bytes = cost.remote_bytes;
 	op->sent_bytes = cost.sent_bytes * r->sent / r->busy;
 	op->network_bytes = cost.network_bytes * r->sent / r->busy;
-	op->forward_seconds = op->input_grad_seconds = cost.seconds;
+	/* gradients of what is combined are dispatched, and the other way round */
+	op->forward_seconds = cost.seconds * (in ? 1 : combine_share(c));
+	op->input_grad_seconds = cost.seconds * (in ? combine_share(c) : 1);
 	op->overlaps = c->scenario->plan.ep_overlap;
 	op->modules = 1u << MODULE_MOE;
-}
-
-/* LoRA leaves the router and the routed experts alone. */
-static struct graph_context without_adapters(const struct graph_context *c)
-{
-	struct graph_context bare = *c;
-
-	bare.adapter_rank = 0;
-	return bare;
 }
 
 /* Megatron adds the biases of the experts' outputs op by op, expert after expert,
@@ -154,13 +161,11 @@ static void experts(const struct graph_context *c, struct graph *graph,
 	op = graph_linear(c, graph, "expert gate and up", rows, up * r->ffn, h,
 			  m->moe.expert_bias, r->experts);
 	op->expert = true;
-	op->saved_bytes =
-		r->rows * up * r->ffn *
-		(c->scenario->stack.saves_fp8_gates ? c->input_width : c->width);
+	op->saved_bytes = r->rows * up * r->ffn * graph_gate_width(c);
 	op->modules = moe | 1u << MODULE_PER_OP;
 	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "expert activation", r->rows,
 			  r->ffn, (up + 1) * c->width, (2 * up + 1) * c->width);
-	op->saved_bytes = r->rows * r->ffn * c->input_width;
+	op->saved_bytes = r->rows * r->ffn * graph_saved_width(c);
 	op->modules = moe | 1u << MODULE_MOE_ACT | 1u << MODULE_PER_OP;
 	op = graph_linear(c, graph, "expert down", rows, h, r->ffn, m->moe.expert_bias,
 			  r->experts);
@@ -177,13 +182,15 @@ static void router(const struct graph_context *c, struct graph *graph)
 	double h = (double)m->hidden, e = (double)m->moe.experts;
 	struct graph_operator *op = graph_linear(c, graph, "router", c->norm_tokens, e,
 						 h, m->moe.router_bias, 1);
-	double fixed = c->scenario->cluster.accelerator.calibration.moe_layer_seconds;
 
+	/* top-k, masks, counts and losses are short, and many */
+	graph_router_kernels(&c->scenario->plan, &op->small_forward,
+			     &op->small_backward);
 	op->kind = OPERATOR_ROUTER;
 	/* scores in fp32, and which experts they chose */
 	op->kept_bytes = c->norm_tokens * e * 4;
-	op->forward_seconds += fixed;
-	op->input_grad_seconds += fixed;
+	op->forward_seconds += op->small_forward * c->memory.kernel_seconds;
+	op->input_grad_seconds += op->small_backward * c->memory.kernel_seconds;
 }
 
 /* Tokens go to latent experts at their narrower width, and come back at it; each rank
@@ -226,6 +233,23 @@ static struct graph_operator *move_rows(const struct graph_context *c,
 	return op;
 }
 
+/* Without a fixed capacity the host has to know how many rows come before it can launch
+ * what works on them: it waits for the router, and the accelerator then for its next
+ * operator (megatron/core/transformer/moe/token_dispatcher.py). HybridEP does without
+ * (deepseek-ai/DeepEP@94a9f8f, docs/README_Hybrid-EP.md). */
+static void wait_for_counts(const struct graph_context *c, struct graph *graph)
+{
+	const struct plan *plan = &c->scenario->plan;
+	struct graph_operator *op;
+
+	if (plan->moe_capacity == CAPACITY_PAD || plan->cuda_graphs == GRAPHS_FULL ||
+	    plan->moe_dispatcher == DISPATCH_HYBRIDEP || c->operator_launches <= 0)
+		return;
+	op = graph_add(graph, OPERATOR_WAIT, "wait for counts");
+	op->forward_seconds = c->operator_launches * c->launch_seconds;
+	op->modules = 1u << MODULE_MOE;
+}
+
 void graph_moe(const struct graph_context *c, struct graph *graph)
 {
 	const struct model *m = &c->scenario->model;
@@ -233,7 +257,8 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	double h;
 	bool fp8 =
 		plan->precision >= PRECISION_FP8 && c->scenario->stack.sends_fp8_rows;
-	const struct graph_context bare = without_adapters(c);
+	/* LoRA leaves the router and the routed experts alone */
+	const struct graph_context bare = graph_frozen(c);
 	struct graph_operator *op;
 	struct routing r;
 	int from = graph->count, shared;
@@ -244,6 +269,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	latent(&bare, graph, &r, true);
 	if (orders_copies(c))
 		move_rows(c, graph, "permute", r.sent * r.tokens * r.top_k, h);
+	wait_for_counts(c, graph);
 	/* fp8 rows carry a scale per 128 elements: 1.03 bytes (DeepSeek-V3, 3.2) */
 	exchange(c, graph, "dispatch", &r, fp8 ? 1.03 : c->width);
 	if (c->mesh->etp > 1)
@@ -251,7 +277,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 				 &c->mesh->etp_group, r.rows * h * c->width, 1, 1);
 	/* the dispatched rows are the first expert GEMM's input */
 	op = move_rows(c, graph, "sort by expert", r.rows, h);
-	op->saved_bytes = r.rows * h * c->input_width;
+	op->saved_bytes = r.rows * h * graph_saved_width(&bare);
 	experts(&bare, graph, &r);
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert sums", DIM_TP,

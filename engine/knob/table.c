@@ -14,6 +14,14 @@ static const char *const module_words[] = {
 	"core_attn",   "layernorm",      "mlp",    "moe_act", "moe",
 	"mla_up_proj", "shared_experts", "per-op", NULL
 };
+static const char *const scope_words[] = { "attn",           "mlp",
+					   "moe_router",     "moe_preprocess",
+					   "shared_experts", "moe",
+					   "mamba",          NULL };
+static const char *const weight_words[] = { "wide", "fp8", NULL };
+static const char *const frozen_words[] = { "wide", "fp8", "nf4", NULL };
+static const char *const target_words[] = { "all", "attention", NULL };
+static const char *const scale_words[] = { "each", "zeroed", "fused", NULL };
 static const char *const split_words[] = {
 	"auto", "even", "balanced", "balanced-memory", "first-last", "custom", NULL
 };
@@ -156,6 +164,33 @@ static bool is_full(const struct scenario *s)
 static bool is_selective(const struct scenario *s)
 {
 	return s->plan.recompute == RECOMPUTE_SELECTIVE;
+}
+
+static bool has_gates(const struct scenario *s)
+{
+	return s->model.gated_mlp;
+}
+
+static bool is_lora(const struct scenario *s)
+{
+	return s->plan.lora_rank > 0;
+}
+
+static bool has_fp8_weights(const struct scenario *s)
+{
+	return !is_lora(s) && (s->plan.precision == PRECISION_FP8 ||
+			       s->plan.precision == PRECISION_MXFP8);
+}
+
+static bool is_partial(const struct scenario *s)
+{
+	return s->plan.cuda_graphs == GRAPHS_PARTIAL;
+}
+
+static bool has_block_scales(const struct scenario *s)
+{
+	return s->plan.precision == PRECISION_MXFP8 ||
+	       s->plan.precision == PRECISION_NVFP4;
 }
 
 static bool is_fp8(const struct scenario *s)
@@ -374,6 +409,14 @@ const struct knob knob_table[] = {
 	  "a frozen model; off trains all weights.",
 	  GROUP_MEMORY, COUNT(plan.lora_rank, 0, 4096), .step = STEP_SERIES,
 	  .zero = "off" },
+	{ "lora_targets", NULL, "LoRA targets", "",
+	  "Matrices of a layer that have adapters: all, or those of attention. Inputs of "
+	  "frozen ones without need not be kept.",
+	  GROUP_MEMORY, WORD(plan.lora_targets, target_words), .applies = is_lora },
+	{ "frozen_format", NULL, "frozen weights", "",
+	  "Format in which LoRA's frozen layers are stored: as they compute, fp8, or 4 bits "
+	  "that are written out before each product (QLoRA).",
+	  GROUP_MEMORY, WORD(plan.frozen_format, frozen_words), .applies = is_lora },
 
 	{ "precision", "dtype", "precision", "",
 	  "Number format of the large matrix products.", GROUP_PRECISION,
@@ -384,6 +427,13 @@ const struct knob knob_table[] = {
 	{ "fp8_recipe", NULL, "fp8 recipe", "",
 	  "How fp8 scaling factors are found: finer ones cost more memory traffic.",
 	  GROUP_PRECISION, WORD(plan.fp8_recipe, fp8_words), .applies = is_fp8 },
+	{ "weight_format", NULL, "stored weights", "",
+	  "Weights of the layers in 16 bits, or in fp8 alone, which gathers half the bytes.",
+	  GROUP_PRECISION, WORD(plan.weight_format, weight_words),
+	  .applies = has_fp8_weights },
+	{ "fp8_gates", "activation_func_fp8_input_store", "fp8 gates", "",
+	  "What gated activations read waits for the backward in fp8.", GROUP_PRECISION,
+	  SWITCH(plan.fp8_gates), .applies = has_gates },
 	{ "attention_kernel", "attention_backend", "attention", "",
 	  "Kernel of the attention core: flash "
 	  "kernels never write the scores to memory.",
@@ -398,6 +448,21 @@ const struct knob knob_table[] = {
 	{ "cuda_graphs", "cuda_graph_impl", "CUDA graphs", "",
 	  "Replay recorded kernels instead of launching them one by one; takes memory.",
 	  GROUP_PRECISION, WORD(plan.cuda_graphs, graph_words) },
+	{ "graph_scopes", "cuda_graph_scope", "graph scopes", "",
+	  "Parts of a layer that partial CUDA graphs hold, joined by +; routed experts "
+	  "only where their capacity is padded.",
+	  GROUP_PRECISION, .type = KNOB_SET, .step = STEP_WORD,
+	  .offset = FIELD(plan.graph_scopes, uint64_t),
+	  .max = (double)((1 << SCOPE_COUNT) - 1), .scale = 1, .zero = "none",
+	  .words = scope_words, .applies = is_partial },
+	{ "scale_fusion", NULL, "scale fusion", "",
+	  "Scales per block of the experts: filled and swizzled each for itself, without "
+	  "fills, or swizzled in one kernel besides.",
+	  GROUP_PRECISION, WORD(plan.scale_fusion, scale_words),
+	  .applies = has_block_scales },
+	{ "host_binding", "numa_binding", "CPU binding", "",
+	  "Each process stays on the cores next to its GPU, and launches faster.",
+	  GROUP_PRECISION, SWITCH(plan.host_binding) },
 	{ "cross_entropy", "cross_entropy_loss_fusion", "cross-entropy", "",
 	  "Loss over the vocabulary: op by op, in one "
 	  "kernel, or chunk by chunk without whole logits.",
@@ -451,6 +516,9 @@ const struct knob knob_table[] = {
 	{ "grouped_gemm", "moe_grouped_gemm", "grouped GEMM", "",
 	  "All local experts in one kernel instead of one after the other.", GROUP_MOE,
 	  SWITCH(plan.grouped_gemm), .applies = has_local_experts },
+	{ "router_fusion", "moe_router_fusion", "router fusion", "",
+	  "Scores, top-k and the counts of the auxiliary loss in a few kernels.",
+	  GROUP_MOE, SWITCH(plan.router_fusion), .applies = has_experts },
 
 	{ "gpus", "world_size", "GPUs", "", "Accelerators of the job.", GROUP_CLUSTER,
 	  COUNT(cluster.gpus, 1, MAX_GPUS), .step = STEP_SERIES },

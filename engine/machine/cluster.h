@@ -46,7 +46,6 @@ struct calibration {
 	double memory_efficiency;      /* of memory_bytes_per_second */
 	double kernel_seconds;         /* fixed time of one GEMM-like kernel */
 	double tail_share;             /* of what idle cores of a GEMM cost */
-	double moe_layer_seconds;      /* fixed time of routing a MoE layer once */
 	double step_seconds;           /* fixed time of one optimizer step */
 	double collective_share; /* of the domain's plateau, that a training step's
 				    collectives reach; 0 = all */
@@ -98,6 +97,7 @@ struct cluster {
 	double price_per_gpu_hour; /* dollars */
 	double host_watts_per_gpu; /* CPU, NIC, fans, switches */
 	double host_bytes_per_gpu; /* its share of the node's memory; 0 = unknown */
+	double launch_seconds;     /* of one launch or allocation by a host's core */
 	double pue;
 	double grid_grams_per_kwh; /* of CO2, for the electricity that it draws */
 	double node_mtbf_hours;

@@ -32,13 +32,14 @@ struct stack {
 	 * behind the send; otherwise each of them sends all of it. */
 	bool scatters_sends;
 	/* time */
-	double layer_cpu_seconds;    /* CPU time to launch one layer's forward */
-	double kernel_gap_seconds;   /* between kernels, on top of the accelerator's own
-				      */
-	double dp_overlap;           /* hidden share of DP traffic where it overlaps */
-	double tp_overlap;           /* hidden share of TP traffic where it overlaps */
-	double tp_grad_overlap;      /* share of weight-gradient time that the input
-					gradient's TP collective runs beside */
+	double operator_launches;  /* CPU time of one operator, in launches of a kernel
+				    */
+	double kernel_gap_seconds; /* between kernels, on top of the accelerator's own
+				    */
+	double dp_overlap;         /* hidden share of DP traffic where it overlaps */
+	double tp_overlap;         /* hidden share of TP traffic where it overlaps */
+	double tp_grad_overlap;    /* share of weight-gradient time that the input
+				      gradient's TP collective runs beside */
 	double sync_calls_per_layer; /* DP collectives per layer: buckets or tensors;
 					0 = one for all layers */
 	double layer_step_seconds;   /* CPU time of the optimizer step per layer, of one
@@ -67,9 +68,8 @@ struct stack {
 	bool reports_first;         /* prints the memory of the first stage alone */
 	double dropout;             /* its default, for measured runs that state none */
 	bool saves_norm_input_fp32;
-	bool sends_fp8_rows;  /* tokens go to their experts in fp8 where it trains in it
-			       */
-	bool saves_fp8_gates; /* inputs of the experts' gated activation too */
+	bool sends_fp8_rows; /* tokens go to their experts in fp8 where it trains in it
+			      */
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */
 	struct ability_sheet abilities;

@@ -224,17 +224,18 @@ static double mixer_widths(const struct model *m, const struct layer_kind *kind)
 	}
 }
 
-static double layer_widths(const struct model *m, const struct layer_kind *kind)
+static double layer_widths(const struct model *m, const struct layer_kind *kind,
+			   bool mlp)
 {
 	double up = m->gated_mlp ? 2 : 1, widths = mixer_widths(m, kind);
 	double ffn = kind->mlp == MLP_DENSE ? (double)kind->ffn
 		     : kind->mlp == MLP_MOE ? (double)m->moe.shared_ffn
 					    : 0;
 
-	return widths + (ffn > 0 ? 2 * (double)m->hidden + (up + 1) * ffn : 0);
+	return widths + (ffn > 0 && mlp ? 2 * (double)m->hidden + (up + 1) * ffn : 0);
 }
 
-double model_adapters(const struct model *model, int64_t rank)
+double model_adapters(const struct model *model, int64_t rank, bool mlp)
 {
 	double layers[MAX_LAYER_KINDS], widths = 0;
 
@@ -242,10 +243,10 @@ double model_adapters(const struct model *model, int64_t rank)
 		return 0;
 	model_kinds_layers(model, layers);
 	for (int k = 0; k < model->kinds; k++)
-		widths += layers[k] * layer_widths(model, &model->kind[k]);
+		widths += layers[k] * layer_widths(model, &model->kind[k], mlp);
 	if (model->mtp_layers > 0 && model->kinds > 0)
 		widths += (double)model->mtp_layers *
-			  layer_widths(model, &model->kind[model_mtp_kind(model)]);
+			  layer_widths(model, &model->kind[model_mtp_kind(model)], mlp);
 	return (double)rank * widths;
 }
 
@@ -290,7 +291,7 @@ static double scan_flops(const struct model *m, const struct layer_kind *kind)
 }
 
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
-				     bool full_square, int64_t lora_rank)
+				     bool full_square, int64_t lora_rank, bool mlp)
 {
 	struct model_counts counts;
 	double layers[MAX_LAYER_KINDS], weights, forward = 0;
@@ -319,7 +320,7 @@ double model_trained_flops_per_token(const struct model *model, int64_t seq,
 			    scan_flops(model, kind));
 	}
 	return model_weight_flops(lora_rank) * weights + 3 * forward +
-	       6 * model_adapters(model, lora_rank);
+	       6 * model_adapters(model, lora_rank, mlp);
 }
 
 double model_weight_flops(int64_t lora_rank)
@@ -329,7 +330,7 @@ double model_weight_flops(int64_t lora_rank)
 
 double model_flops_per_token(const struct model *model, int64_t seq, bool full_square)
 {
-	return model_trained_flops_per_token(model, seq, full_square, 0);
+	return model_trained_flops_per_token(model, seq, full_square, 0, true);
 }
 
 double model_cache_bytes(const struct model *model, const struct layer_kind *kind,

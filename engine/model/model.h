@@ -137,15 +137,16 @@ double model_flops_per_token(const struct model *model, int64_t seq, bool full_s
 /* LoRA (arXiv 2106.09685, section 4.1): weights of adapters of this rank, r (in + out)
  * beside each matrix of a layer, query, key and value as one and gate and up as one.
  * The router, the routed experts, the embedding and the head have none, as the defaults
- * of PEFT (target_modules all-linear) and Megatron Bridge leave the head out. */
-double model_adapters(const struct model *model, int64_t rank);
+ * of PEFT (target_modules all-linear) and Megatron Bridge leave the head out.
+ * Without `mlp` the mixers' alone. */
+double model_adapters(const struct model *model, int64_t rank, bool mlp);
 /* FLOPs of a token for each weight: 2 forward, 2 for the gradient of its input and 2
  * for its own, which a frozen one has not: 6, or 4 under LoRA. */
 double model_weight_flops(int64_t lora_rank);
 /* As model_flops_per_token(), of a step that trains adapters of this rank on a frozen
  * model: 4 x its weights + 6 x the adapters + attention as ever. Rank 0 trains all. */
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
-				     bool full_square, int64_t lora_rank);
+				     bool full_square, int64_t lora_rank, bool mlp);
 /* What one layer of that kind keeps of a request of so many tokens, on one of the tp
  * ranks that split it: keys and values (heads that TP can't split are kept whole, a
  * window cuts), MLA's latent (every rank has all of it), or a state of one size, in

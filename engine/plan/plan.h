@@ -63,6 +63,14 @@ enum fp8_recipe {
 	FP8_RECIPE_COUNT
 };
 
+/* In which the weights of the layers are stored between steps: as they train in 16 or
+ * 32 bits, or in fp8 alone, without a 16-bit copy (Megatron's --fp8-param-gather); and
+ * the frozen ones under LoRA. */
+enum weight_format { WEIGHTS_WIDE, WEIGHTS_FP8, WEIGHT_FORMAT_COUNT };
+enum frozen_format { FROZEN_WIDE, FROZEN_FP8, FROZEN_NF4, FROZEN_FORMAT_COUNT };
+/* Matrices that have adapters: all of a layer, or those of attention. */
+enum lora_targets { LORA_ALL, LORA_ATTENTION, LORA_TARGETS_COUNT };
+
 enum cross_entropy { CE_PLAIN, CE_FUSED, CE_CHUNKED, CE_COUNT };
 enum moe_dispatcher {
 	DISPATCH_ALLTOALL,
@@ -73,6 +81,21 @@ enum moe_dispatcher {
 };
 enum moe_capacity { CAPACITY_DROPLESS, CAPACITY_DROP, CAPACITY_PAD, CAPACITY_COUNT };
 enum cuda_graphs { GRAPHS_NONE, GRAPHS_PARTIAL, GRAPHS_FULL, GRAPHS_COUNT };
+/* Bits of graph_scopes: parts of a layer that GRAPHS_PARTIAL captures, in the words of
+ * Megatron's --cuda-graph-scope. */
+enum graph_scope {
+	SCOPE_ATTN,
+	SCOPE_MLP,
+	SCOPE_MOE_ROUTER,
+	SCOPE_MOE_PREPROCESS,
+	SCOPE_SHARED_EXPERTS, /* unless they run beside what travels */
+	SCOPE_MOE,            /* experts of a fixed capacity alone */
+	SCOPE_MAMBA,
+	SCOPE_COUNT
+};
+/* Scales per block of the experts of a grouped GEMM: tensor by tensor; without fills;
+ * swizzled in one kernel besides. */
+enum scale_fusion { SCALES_EACH, SCALES_ZEROED, SCALES_FUSED, SCALES_COUNT };
 enum optimizer_sync { SYNC_BARRIER, SYNC_POST_VALIDATION, SYNC_COUNT };
 enum flops_convention { FLOPS_CAUSAL, FLOPS_FULL, FLOPS_COUNT };
 
@@ -108,13 +131,17 @@ struct plan {
 	int optimizer;
 	double optimizer_offload, activation_offload; /* share, 0 to 1 */
 	int64_t lora_rank;                            /* 0 = all weights train */
+	int lora_targets, frozen_format;
 
 	/* precision and kernels */
-	int precision, grad_dtype, fp8_recipe;
+	int precision, grad_dtype, fp8_recipe, weight_format;
 	int attention_kernel;
 	bool fused_norms, compile;
-	int cuda_graphs, cross_entropy;
-	bool vocab_parallel; /* logits stay sharded over TP */
+	bool fp8_gates; /* inputs of gated activations wait for the backward in fp8 */
+	bool host_binding; /* a process stays on the cores next to its GPU */
+	int cuda_graphs, cross_entropy, scale_fusion;
+	uint64_t graph_scopes; /* bits of enum graph_scope */
+	bool vocab_parallel;   /* logits stay sharded over TP */
 
 	/* overlaps */
 	bool overlap_grad_reduce, overlap_param_gather, tp_overlap, async_tp;
@@ -124,7 +151,7 @@ struct plan {
 	/* mixture of experts */
 	int moe_dispatcher, moe_capacity;
 	double capacity_factor, imbalance; /* busiest rank over the mean, >= 1 */
-	bool grouped_gemm;
+	bool grouped_gemm, router_fusion;
 
 	/* the run */
 	struct serving_plan serving;

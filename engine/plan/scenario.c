@@ -32,6 +32,9 @@ void scenario_defaults(struct scenario *scenario)
 		.capacity_factor = 1,
 		.imbalance = 1,
 		.grouped_gemm = true,
+		.host_binding = true,
+		.scale_fusion = SCALES_FUSED,
+		.graph_scopes = (1u << SCOPE_COUNT) - 1,
 		.tokens = 1e12,
 		.serving = {
 			.prompt_len = 2048,

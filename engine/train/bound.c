@@ -17,7 +17,8 @@ static void part_of(const struct scenario *s, const struct layer_cost *cost,
 	out->forward = cost->forward + cost->exposed_forward;
 	out->backward = cost->input_grad + cost->weight_grad + cost->recompute +
 			cost->exposed_backward;
-	out->cpu = cost->cpu_seconds;
+	out->host_forward = cost->host_forward;
+	out->host_backward = cost->host_backward;
 	out->accumulate = step_accumulate_bytes(s, cost->dense_trainable +
 							   cost->expert_trainable) *
 			  seconds_per_byte;
@@ -36,7 +37,8 @@ static void add(struct bound_part *to, const struct bound_part *from, double cou
 {
 	to->forward += count * from->forward;
 	to->backward += count * from->backward;
-	to->cpu += count * from->cpu;
+	to->host_forward += count * from->host_forward;
+	to->host_backward += count * from->host_backward;
 	to->accumulate += count * from->accumulate;
 	to->dense += count * from->dense;
 	to->expert += count * from->expert;
@@ -51,7 +53,8 @@ static void lessen(struct bound_part *to, const struct bound_part *from)
 {
 	to->forward = lesser(to->forward, from->forward);
 	to->backward = lesser(to->backward, from->backward);
-	to->cpu = lesser(to->cpu, from->cpu);
+	to->host_forward = lesser(to->host_forward, from->host_forward);
+	to->host_backward = lesser(to->host_backward, from->host_backward);
 	to->accumulate = lesser(to->accumulate, from->accumulate);
 	to->dense = lesser(to->dense, from->dense);
 	to->expert = lesser(to->expert, from->expert);
@@ -106,12 +109,13 @@ static double chunk_seconds(const struct bound_part *layer, double layers,
 {
 	static const struct bound_part nothing;
 	const struct bound_part *e = end ? end : &nothing;
-	double cpu = layers * layer->cpu + e->cpu;
+	double host_forward = layers * layer->host_forward + e->host_forward;
+	double host_backward = layers * layer->host_backward + e->host_backward;
 	double forward = layers * layer->forward + e->forward;
 	double backward = layers * layer->backward + e->backward +
 			  adds * (layers * layer->accumulate + e->accumulate);
 
-	return larger(forward, cpu) + larger(backward, step_backward_cpu(cpu));
+	return larger(forward, host_forward) + larger(backward, host_backward);
 }
 
 /* The last group of micro-batches is not smaller than the pipeline. */

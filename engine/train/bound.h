@@ -8,9 +8,9 @@
 struct bound_part {
 	double forward, backward; /* seconds, with communication that its layers always
 				     expose and with recomputation */
-	double cpu;               /* seconds of launching the forward */
-	double accumulate;        /* seconds of adding up gradients */
-	double dense, expert;     /* weights, elements */
+	double host_forward, host_backward; /* seconds of the CPU */
+	double accumulate;                  /* seconds of adding up gradients */
+	double dense, expert;               /* weights, elements */
 	double dense_trainable, expert_trainable;
 	double trained; /* layers, frozen ones by the share that trains */
 	double saved_bytes;

@@ -19,7 +19,8 @@ static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
 	to->alone_forward += count * cost->alone_forward;
 	to->alone_backward += count * cost->alone_backward;
 	to->pairs_hide += count * cost->pairs_hide;
-	to->cpu += count * cost->cpu_seconds;
+	to->host_forward += count * cost->host_forward;
+	to->host_backward += count * cost->host_backward;
 	to->dense += count * cost->dense;
 	to->expert += count * cost->expert;
 	to->dense_trainable += count * cost->dense_trainable;
@@ -201,6 +202,15 @@ static void list_shards(const struct shard_cost *cost, double gathers, double sc
 	}
 }
 
+/* Of the micro-batches of a virtual stage those that gather its weights: the first
+ * alone where they stay. Of two copies each runs half of the micro-batches. */
+static double gathered_share(const struct step *step)
+{
+	if (!states_gather_once(&step->scenario->plan))
+		return 1;
+	return mesh_copies(step->scenario) / (double)step->micro_batches;
+}
+
 /* ZeRO-3: gather before forward and (where it was freed) backward, scatter gradients,
  * for every micro-batch. ZeRO-2 scatters gradients for every micro-batch too. */
 static void shard_traffic(struct step *step, double times, struct chunk_time *t,
@@ -208,7 +218,7 @@ static void shard_traffic(struct step *step, double times, struct chunk_time *t,
 {
 	const struct plan *plan = &step->scenario->plan;
 	double hidden_backward = t->input_grad + t->weight_grad + t->recompute;
-	double once = states_gather_once(plan) ? 1 / (double)step->micro_batches : 1;
+	double once = gathered_share(step);
 	double runs = times * once * (double)step->micro_batches / (double)step->stages;
 	bool again = plan->zero == 3 && plan->fsdp_reshard;
 	struct shard_cost cost;
@@ -245,7 +255,7 @@ static double shard_layer_seconds(const struct step *step,
 				  const struct layer_cost *layer)
 {
 	const struct plan *plan = &step->scenario->plan;
-	double once = states_gather_once(plan) ? 1 / (double)step->micro_batches : 1;
+	double once = gathered_share(step);
 	struct chunk_time t = { .layers = 1 };
 	struct shard_cost cost;
 
@@ -267,8 +277,7 @@ double step_shard_seconds(const struct step *step)
 		double backward = cost->input_grad + cost->weight_grad +
 				  cost->recompute + cost->exposed_backward;
 
-		if (cost->cpu_seconds > forward ||
-		    step_backward_cpu(cost->cpu_seconds) > backward)
+		if (cost->host_forward > forward || cost->host_backward > backward)
 			return 0;
 		least = lesser(least, shard_layer_seconds(step, cost));
 	}
@@ -317,6 +326,19 @@ static void offload_traffic(struct step *step, double times, struct chunk_time *
 		runs * (out_time + in_time));
 }
 
+/* What the CPU shows beside the GPU's seconds: the slower sets the pace. Where ranks
+ * wait for each other's experts, some host or some GPU is late in every layer, and the
+ * corner between both is round. */
+static double late_seconds(const struct step *step, const struct chunk_time *t,
+			   double host, double gpu)
+{
+	double h = host * host, g = gpu * gpu;
+
+	if (t->expert_layers <= 0 || step->mesh.ep < 2)
+		return larger(0, host - gpu);
+	return sqrt(sqrt(h * h + g * g)) - gpu;
+}
+
 /* What virtual stage k takes, launching and traffic included; `times` are like it. */
 static void time_chunk(struct step *step, int k, double times, struct chunk_time *t,
 		       struct estimate *out)
@@ -338,8 +360,8 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 		t->input_grad + t->weight_grad + t->recompute + t->exposed_backward;
 
 	/* a CPU that launches slower than the GPU computes sets the pace */
-	t->late_forward = larger(0, t->cpu - forward);
-	t->late_backward = larger(0, step_backward_cpu(t->cpu) - backward);
+	t->late_forward = late_seconds(step, t, t->host_forward, forward);
+	t->late_backward = late_seconds(step, t, t->host_backward, backward);
 	if (step->scenario->plan.activation_offload > 0)
 		offload_traffic(step, times, t, out);
 	t->all_forward = t->forward + t->exposed_forward + t->late_forward;

@@ -6,15 +6,6 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
-/* Launching a layer's backward costs the CPU more than its forward; TP adds the
- * collectives' launches, MoE about as many kernels again; a captured graph replays
- * at a tenth (prototype: CPU floor). */
-static const double cpu_with_tp = 1.4;
-static const double cpu_with_moe = 2;
-static const double cpu_with_graph = 0.1;
-static const double cpu_with_partial_graph = 0.5;
-static const double cpu_compiled = 0.5;
-
 bool step_hides_in_pairs(const struct scenario *scenario)
 {
 	return scenario->plan.pp > 1 && scenario->plan.ep_overlap &&
@@ -184,21 +175,17 @@ static void per_op_policy(const struct step *step, struct graph *graph,
 		out->saved_bytes -= input;
 }
 
-double step_launch_seconds(const struct step *step, const struct graph *graph)
+static void add_host(const struct step *step, const struct graph *graph,
+		     struct layer_cost *out)
 {
-	const struct plan *plan = &step->scenario->plan;
-	double seconds = step->scenario->stack.layer_cpu_seconds;
+	for (int i = 0; i < graph->count; i++) {
+		const struct graph_operator *op = &graph->item[i];
 
-	if (plan->tp > 1)
-		seconds *= cpu_with_tp;
-	for (int i = 0; i < graph->count; i++)
-		if (graph->item[i].kind == OPERATOR_ROUTER)
-			seconds *= cpu_with_moe;
-	if (plan->cuda_graphs == GRAPHS_FULL)
-		seconds *= cpu_with_graph;
-	else if (plan->cuda_graphs == GRAPHS_PARTIAL)
-		seconds *= cpu_with_partial_graph;
-	return plan->compile ? seconds * cpu_compiled : seconds;
+		out->host_forward += op->host_forward;
+		out->host_backward += op->host_backward + op->again * op->host_forward;
+	}
+	out->host_forward *= step->context.launch_seconds;
+	out->host_backward *= step->context.launch_seconds;
 }
 
 void layer_cost(struct step *step, struct graph *graph, bool full,
@@ -219,7 +206,7 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 		       step->scenario->stack.ep_overlap *
 			       (out->forward + out->input_grad + out->weight_grad));
 	out->gemm_bytes *= step->context.width;
-	out->cpu_seconds = step_launch_seconds(step, graph);
+	add_host(step, graph, out);
 	/* a layer that is recomputed whole keeps its input alone */
 	if (full)
 		out->saved_bytes = step->context.norm_tokens *
@@ -282,6 +269,7 @@ static void mix(struct layer_cost *cost, const struct layer_cost *full, double s
 	cost->saved_bytes += share * (full->saved_bytes - cost->saved_bytes);
 	cost->host_bytes += share * (full->host_bytes - cost->host_bytes);
 	cost->again_flops += share * (full->again_flops - cost->again_flops);
+	cost->host_backward += share * (full->host_backward - cost->host_backward);
 }
 
 static void one_layer(struct step *step, struct graph *graph, int kind,
@@ -325,7 +313,8 @@ static void add_cost(struct layer_cost *to, const struct layer_cost *from)
 	to->whole_bytes += from->whole_bytes;
 	to->flops += from->flops;
 	to->again_flops += from->again_flops;
-	to->cpu_seconds += from->cpu_seconds;
+	to->host_forward += from->host_forward;
+	to->host_backward += from->host_backward;
 }
 
 /* An MTP layer: a layer of the last kind, the projection that joins the embedding of
@@ -343,7 +332,6 @@ static void mtp_layer(struct step *step, struct graph *graph, struct estimate *o
 	add_traffic(step, graph, false, (double)m->mtp_layers / (double)step->stages,
 		    out);
 	add_cost(&step->mtp, &step->head);
-	step->mtp.cpu_seconds += step_launch_seconds(step, graph);
 	step->mtp.dense += own;
 	step->mtp.dense_trainable += step->context.frozen ? 0 : own;
 }
@@ -380,8 +368,6 @@ void step_cost(struct step *step, int part, struct graph *graph, struct estimate
 	} else {
 		layer_cost(step, graph, false, cost);
 		add_traffic(step, graph, false, 1 / (double)step->stages, out);
-		/* the embedding and the head launch few kernels */
-		cost->cpu_seconds = 0;
 	}
 }
 

@@ -4,6 +4,15 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
+/* The slower of GPU and host, each way. */
+static double layer_seconds(const struct layer_cost *cost)
+{
+	return larger(cost->forward + cost->exposed_forward, cost->host_forward) +
+	       larger(cost->input_grad + cost->weight_grad + cost->recompute +
+			      cost->exposed_backward,
+		      cost->host_backward);
+}
+
 /* Relative work per kind, embedding, head and MTP, for balanced splits. */
 static void split_weights(const struct step *step, double *weights)
 {
@@ -11,10 +20,7 @@ static void split_weights(const struct step *step, double *weights)
 	int n = 0;
 
 	for (int k = 0; k < m->kinds; k++)
-		weights[n++] = step->kind[k].forward + step->kind[k].input_grad +
-			       step->kind[k].weight_grad +
-			       step->kind[k].exposed_forward +
-			       step->kind[k].exposed_backward + step->kind[k].recompute;
+		weights[n++] = layer_seconds(&step->kind[k]);
 	weights[n++] = step->embedding.forward + step->embedding.input_grad;
 	weights[n++] =
 		step->head.forward + step->head.input_grad + step->head.weight_grad;

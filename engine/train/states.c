@@ -1,11 +1,37 @@
 /* states.c - see states.h. */
 #include "engine/train/states.h"
 
+#include "engine/graph/graph.h"
 #include "engine/plan/mesh.h"
+
+/* Of a weight of a layer. Scales per 32 elements run along rows or along columns, and
+ * both are stored (Transformer Engine, MXFP8Tensor). */
+static double layer_weight_bytes(const struct plan *plan)
+{
+	double fp8 = plan->precision == PRECISION_MXFP8 ? 2 * (1 + 1.0 / 32) : 1;
+	bool narrow =
+		plan->precision == PRECISION_FP8 || plan->precision == PRECISION_MXFP8;
+
+	if (plan->lora_rank > 0 && plan->frozen_format == FROZEN_NF4)
+		return graph_nf4_bytes();
+	if (plan->lora_rank > 0 ? plan->frozen_format == FROZEN_FP8
+				: narrow && plan->weight_format == WEIGHTS_FP8)
+		return plan->lora_rank > 0 ? 1 : fp8;
+	return plan->precision == PRECISION_FP32 ? 4 : 2;
+}
 
 double step_weight_bytes(const struct scenario *scenario)
 {
-	return scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
+	double wide = scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
+	double layer = layer_weight_bytes(&scenario->plan);
+	struct model_counts counts;
+	double ends;
+
+	if (layer == wide)
+		return wide;
+	model_count(&scenario->model, &counts);
+	ends = (counts.embedding + counts.head) / counts.total;
+	return layer * (1 - ends) + wide * ends;
 }
 
 double step_gradient_bytes(const struct scenario *scenario)

@@ -55,7 +55,15 @@ bool states_gather_once(const struct plan *plan);
 /* Per parameter, before any sharing. */
 double step_gradient_bytes(const struct scenario *scenario);
 double step_optimizer_bytes(const struct scenario *scenario);
+/* Mean of the layers' weights and those of the ends, which stay wide. */
 double step_weight_bytes(const struct scenario *scenario);
+/* Of one that trains: adapters are wide whatever they stand beside. */
+static inline double states_trained_bytes(const struct scenario *scenario)
+{
+	if (scenario->plan.lora_rank > 0)
+		return scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
+	return step_weight_bytes(scenario);
+}
 
 /* Bytes that an Adam step moves: per parameter of the shard it reads gradient, two
  * moments and master weight, writes moments, master and 16-bit weight (4 x 4 + 3 x 4 +
@@ -70,15 +78,26 @@ static inline double states_update_bytes(double sharded, double local)
  * weights back. */
 static inline double states_host_traffic(const struct scenario *scenario)
 {
-	return step_gradient_bytes(scenario) + step_weight_bytes(scenario);
+	return step_gradient_bytes(scenario) + states_trained_bytes(scenario);
 }
 
-/* Seconds of an update that do not depend on how many weights it has: of a step, and of
- * the launches for each layer, frozen ones counted by the share that trains. */
+/* Of a stage's layers, the share that trains: adapters beside a frozen base by their
+ * weight. */
+static inline double states_trained_share(const struct scenario *scenario,
+					  double trained_layers)
+{
+	double layers = (double)scenario->model.layers / (double)scenario->plan.pp;
+
+	return scenario->plan.lora_rank > 0 ? trained_layers / layers : 1;
+}
+
+/* Seconds of an update that do not depend on how many weights it has: of a step and of
+ * the launches for each layer, both of what trains. */
 static inline double states_fixed_seconds(const struct scenario *scenario,
 					  double trained_layers)
 {
-	return scenario->cluster.accelerator.calibration.step_seconds +
+	return scenario->cluster.accelerator.calibration.step_seconds *
+		       states_trained_share(scenario, trained_layers) +
 	       trained_layers * scenario->stack.layer_step_seconds;
 }
 

@@ -15,7 +15,7 @@ struct chunk_time {
 	double forward, input_grad, weight_grad, recompute;
 	double exposed_forward, exposed_backward;
 	double alone_forward, alone_backward, pairs_hide; /* see struct layer_cost */
-	double cpu;
+	double host_forward, host_backward;               /* seconds of the CPU */
 	double layers, expert_layers; /* with weights of each family */
 	double dense, expert, dense_trainable, expert_trainable;
 	double flops, again_flops;
@@ -47,7 +47,7 @@ struct layer_cost {
 	double gemm_bytes;  /* largest weight of a layer that trains, bytes */
 	double flops;       /* forward */
 	double again_flops; /* recomputed */
-	double cpu_seconds; /* launching the forward */
+	double host_forward, host_backward; /* seconds of the CPU */
 };
 
 /* Sums over a stage of its layers, embedding, head and MTP, of both copies where the
@@ -107,8 +107,6 @@ int step_parts(const struct model *model);
 void step_draw(const struct step *step, int part, struct graph *graph);
 void step_cost(struct step *step, int part, struct graph *graph, struct estimate *out);
 void step_layers(struct step *step, struct estimate *out);
-/* CPU seconds of launching a graph's forward. */
-double step_launch_seconds(const struct step *step, const struct graph *graph);
 /* Of a stage's layers, the share that whole recomputation runs again. */
 double step_recomputed_share(const struct step *step);
 /* So many layers of each kind on `times` virtual stages, with the ends that k has, to
@@ -167,11 +165,6 @@ void step_run(const struct scenario *scenario, struct estimate *out);
 
 void step_mean_traffic(struct estimate *out);
 
-/* A layer's backward costs the CPU 1.3 times its forward (prototype: CPU floor). */
-static inline double step_backward_cpu(double forward_cpu)
-{
-	return 1.3 * forward_cpu;
-}
 /* Bytes that move when a micro-batch's gradients are added to the sum: read and
  * written. */
 static inline double step_accumulate_bytes(const struct scenario *scenario,

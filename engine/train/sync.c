@@ -102,7 +102,7 @@ static double reduce_family(const struct sync *s, const char *reduce,
 {
 	const struct plan *plan = &s->step->scenario->plan;
 	double gradients = trainable * step_gradient_bytes(s->step->scenario);
-	double weights = trainable * step_weight_bytes(s->step->scenario);
+	double weights = trainable * states_trained_bytes(s->step->scenario);
 	double backward = s->step->backward_seconds[s->stage];
 	double forward = s->step->forward_seconds[s->stage];
 	struct group shard_group = step_shard_group(group, sharded);

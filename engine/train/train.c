@@ -43,7 +43,7 @@ static void derive(const struct scenario *s, struct estimate *out)
 	out->active_parameters = counts.active;
 	out->flops_per_token = model_trained_flops_per_token(
 		&s->model, s->plan.seq_len, s->plan.flops_convention == FLOPS_FULL,
-		s->plan.lora_rank);
+		s->plan.lora_rank, s->plan.lora_targets == LORA_ALL);
 	out->world = s->cluster.gpus;
 	out->dp = scenario_dp(s);
 	out->etp = scenario_etp(s);

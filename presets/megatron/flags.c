@@ -47,6 +47,7 @@ const struct flag megatron_flags[] = {
 	{ "moe-shared-expert-overlap", "shared_expert_overlap", FLAG_ON, NULL, "off" },
 	{ "moe-expert-capacity-factor", "capacity_factor", FLAG_VALUE, NULL, "1" },
 	{ "moe-grouped-gemm", "grouped_gemm", FLAG_ON, NULL, "off" },
+	{ "moe-router-fusion", "router_fusion", FLAG_ON, NULL, "off" },
 	{ NULL, NULL, FLAG_VALUE, NULL, NULL },
 };
 

@@ -55,6 +55,7 @@ static const char *const plan_flags[] = {
 	"no-masked-softmax-fusion",
 	"cuda-graph-impl",
 	"cuda-graph-scope",
+	"cuda-graph-modules",
 	"enable-cuda-graph",
 	"moe-token-dispatcher-type",
 	"moe-flex-dispatcher-backend",
@@ -381,6 +382,28 @@ static bool read_offload(struct reader *r)
 	return set(r, "activation_offload", text, NULL);
 }
 
+/* Megatron's words are ours; its router's graph has the shared experts in it. */
+static bool read_scopes(struct reader *r)
+{
+	static const char *const words[] = { "attn", "mlp", "moe_router",
+					     "moe_preprocess", "mamba" };
+	const struct argument *scope = find(r, "cuda-graph-scope");
+	char scopes[128] = "";
+
+	if (!scope)
+		scope = find(r, "cuda-graph-modules");
+	for (size_t i = 0; scope && i < sizeof words / sizeof words[0]; i++) {
+		size_t used = strlen(scopes);
+
+		if (strstr(scope->value, words[i]))
+			snprintf(scopes + used, sizeof scopes - used, "%s%s",
+				 used ? "+" : "", words[i]);
+	}
+	if (strstr(scopes, "moe_router"))
+		strcat(scopes, "+shared_experts");
+	return scopes[0] == '\0' || set(r, "graph_scopes", scopes, scope);
+}
+
 static bool read_kernels(struct reader *r)
 {
 	const struct argument *graph = find(r, "cuda-graph-impl");
@@ -409,7 +432,7 @@ static bool read_kernels(struct reader *r)
 	    is_set(r, "no-masked-softmax-fusion") &&
 	    !set(r, "attention_kernel", "unfused", find(r, "no-masked-softmax-fusion")))
 		return false;
-	return set(r, "cuda_graphs", graphs, graph);
+	return set(r, "cuda_graphs", graphs, graph) && read_scopes(r);
 }
 
 static bool read_moe(struct reader *r)

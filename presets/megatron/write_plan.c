@@ -14,14 +14,23 @@
 bool megatron_has(const char *knob)
 {
 	static const char *const keys[] = {
-		"vpp",          "zero",
-		"zero_group",   "schedule",
-		"split",        "recompute_layers",
-		"optimizer",    "optimizer_offload",
-		"precision",    "grad_dtype",
-		"cuda_graphs",  "moe_dispatcher",
-		"moe_capacity", "activation_offload",
-		"tokens",       "gpus",
+		"vpp",
+		"zero",
+		"zero_group",
+		"schedule",
+		"split",
+		"recompute_layers",
+		"optimizer",
+		"optimizer_offload",
+		"precision",
+		"grad_dtype",
+		"cuda_graphs",
+		"graph_scopes",
+		"moe_dispatcher",
+		"moe_capacity",
+		"activation_offload",
+		"tokens",
+		"gpus",
 		NULL,
 	};
 
@@ -258,6 +267,37 @@ static void put_offload(const struct flag_writer *w)
 	megatron_put_count(w, "cpu-offloading-num-layers", layers);
 }
 
+static void put_scopes(const struct flag_writer *w)
+{
+	static const char *const words[SCOPE_COUNT] = {
+		[SCOPE_ATTN] = "attn",
+		[SCOPE_MLP] = "mlp",
+		[SCOPE_MOE_ROUTER] = "moe_router",
+		[SCOPE_MOE_PREPROCESS] = "moe_preprocess",
+		[SCOPE_MAMBA] = "mamba",
+	};
+	uint64_t scopes = w->scenario->plan.graph_scopes, all = (1u << SCOPE_COUNT) - 1;
+	char text[128] = "";
+
+	for (int i = 0; i < SCOPE_COUNT; i++) {
+		size_t used = strlen(text);
+
+		if (words[i] && (scopes & 1u << i))
+			snprintf(text + used, sizeof text - used, "%s%s",
+				 used ? " " : "", words[i]);
+	}
+	w->put(w->out, "cuda-graph-impl", "transformer_engine");
+	if (scopes == all)
+		return;
+	if (text[0] != '\0')
+		w->put(w->out, "cuda-graph-scope", text);
+	/* they are in the router's graph, and alone in none */
+	if ((scopes >> SCOPE_SHARED_EXPERTS & 1) != (scopes >> SCOPE_MOE_ROUTER & 1) ||
+	    (scopes & 1u << SCOPE_MOE) || text[0] == '\0')
+		export_unsaid(w->out, "graph_scopes", "written as %s",
+			      text[0] ? text : "Megatron's own");
+}
+
 static void put_rest(const struct flag_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -268,7 +308,7 @@ static void put_rest(const struct flag_writer *w)
 	if (plan->attention_kernel == ATTENTION_UNFUSED)
 		w->put(w->out, "no-masked-softmax-fusion", "");
 	if (plan->cuda_graphs == GRAPHS_PARTIAL)
-		w->put(w->out, "cuda-graph-impl", "transformer_engine");
+		put_scopes(w);
 	if (plan->cuda_graphs == GRAPHS_FULL) {
 		w->put(w->out, "cuda-graph-impl", "full_iteration");
 		w->put(w->out, "no-check-for-nan-in-loss-and-grad", "");

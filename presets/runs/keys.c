@@ -61,6 +61,26 @@ static bool take_gradients(struct measured_run *run, const struct node *node,
 	return true;
 }
 
+/* Those of a list in brackets; all where it names none. */
+static uint64_t scopes_of(const char *text)
+{
+	static const struct {
+		const char *word;
+		uint64_t bits;
+	} words[] = {
+		{ "attn", 1u << SCOPE_ATTN },
+		{ "mlp", 1u << SCOPE_MLP },
+		{ "moe_router", 1u << SCOPE_MOE_ROUTER | 1u << SCOPE_SHARED_EXPERTS },
+		{ "moe_preprocess", 1u << SCOPE_MOE_PREPROCESS },
+		{ "mamba", 1u << SCOPE_MAMBA },
+	};
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		bits |= strstr(text, words[i].word) ? words[i].bits : 0;
+	return bits ? bits : (1u << SCOPE_COUNT) - 1;
+}
+
 /* "implementation/scope", as Megatron Bridge prints them. */
 static bool take_graphs(struct measured_run *run, const struct node *node,
 			const char *text)
@@ -74,6 +94,8 @@ static bool take_graphs(struct measured_run *run, const struct node *node,
 		*graphs = GRAPHS_NONE;
 	else
 		*graphs = strstr(text, "full_iteration") ? GRAPHS_FULL : GRAPHS_PARTIAL;
+	if (*graphs == GRAPHS_PARTIAL)
+		run->scenario.plan.graph_scopes = scopes_of(text);
 	return true;
 }
 
@@ -103,12 +125,14 @@ static bool take_layout(struct measured_run *run, const struct node *node,
 	return set(run, "layout", text);
 }
 
+/* Megatron Bridge's token drop pads every expert to its capacity as well (utils/
+ * moe_token_drop.py, moe_pad_expert_input_to_capacity). */
 static bool take_drop(struct measured_run *run, const struct node *node,
 		      const char *text)
 {
 	(void)node;
 	run->scenario.plan.moe_capacity =
-		is_true(text) ? CAPACITY_DROP : CAPACITY_DROPLESS;
+		is_true(text) ? CAPACITY_PAD : CAPACITY_DROPLESS;
 	return true;
 }
 

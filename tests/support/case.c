@@ -84,7 +84,8 @@ static void set_software(struct scenario *s)
 	s->stack.etp_rule = ETP_IS_TP;
 	s->stack.kv_rule = KV_DIVIDES_OR_MULTIPLE;
 	s->stack.vocab_multiple = 128;
-	s->stack.layer_cpu_seconds = 200e-6;
+	s->stack.operator_launches = 4;
+	s->cluster.launch_seconds = 5e-6;
 	s->stack.dp_overlap = 0.8;
 	s->stack.tp_overlap = 0.7;
 	s->stack.unfused_passes = 3.5;

@@ -47,7 +47,6 @@
 		LINK(chip, "network", LINK_NETWORK, 0.5, 1)
 /* clang-format off */
 #define COMMON_STACK(name)                                                                \
-	STACK(name, "layer_cpu_us", layer_cpu_seconds, 30, 5000, 1e-6, false),            \
 	STACK(name, "kernel_gap_us", kernel_gap_seconds, 0.5, 150, 1e-6, false),            \
 	STACK(name, "dp_overlap", dp_overlap, 0, 1, 1, true),                             \
 	STACK(name, "tp_grad_overlap", tp_grad_overlap, 0, 1, 1, true),                   \
@@ -72,28 +71,24 @@ struct constant constants[] = {
 	ATTENTION("hopper", "flash1", ATTENTION_FLASH1),
 	ATTENTION("hopper", "flash2", ATTENTION_FLASH2),
 	ATTENTION("hopper", "flash3", ATTENTION_FLASH3),
-	CHIP("hopper", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
 	COMMON_CHIP("hopper"),
 	GEMM("blackwell", "bf16", PRECISION_BF16),
 	GEMM("blackwell", "fp8", PRECISION_FP8),
 	GEMM("blackwell", "mxfp8", PRECISION_MXFP8),
 	GEMM("blackwell", "nvfp4", PRECISION_NVFP4),
 	ATTENTION("blackwell", "flash3", ATTENTION_FLASH3),
-	CHIP("blackwell", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
 	COMMON_CHIP("blackwell"),
 	GEMM("grace-blackwell", "bf16", PRECISION_BF16),
 	GEMM("grace-blackwell", "fp8", PRECISION_FP8),
 	GEMM("grace-blackwell", "mxfp8", PRECISION_MXFP8),
 	GEMM("grace-blackwell", "nvfp4", PRECISION_NVFP4),
 	ATTENTION("grace-blackwell", "flash3", ATTENTION_FLASH3),
-	CHIP("grace-blackwell", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
 	COMMON_CHIP("grace-blackwell"),
 	GEMM("blackwell-ultra", "bf16", PRECISION_BF16),
 	GEMM("blackwell-ultra", "fp8", PRECISION_FP8),
 	GEMM("blackwell-ultra", "mxfp8", PRECISION_MXFP8),
 	GEMM("blackwell-ultra", "nvfp4", PRECISION_NVFP4),
 	ATTENTION("blackwell-ultra", "flash3", ATTENTION_FLASH3),
-	CHIP("blackwell-ultra", "moe_layer_us", moe_layer_seconds, 1, 3000, 1e-6),
 	COMMON_CHIP("blackwell-ultra"),
 	GEMM("volta", "fp16", PRECISION_FP16),
 	GEMM("ascend", "bf16", PRECISION_BF16),
@@ -107,6 +102,7 @@ struct constant constants[] = {
 	COMMON_STACK("megatron-lm-2021"),
 	COMMON_STACK("megatron-deepspeed"),
 	COMMON_STACK("nanotron"),
+	STACK("nanotron", "operator_launches", operator_launches, 2, 60, 1, false),
 	COMMON_STACK("fsdp"),
 	COMMON_STACK("torchtitan"),
 	STACK("torchtitan", "tp_overlap", tp_overlap, 0, 1, 1, true),

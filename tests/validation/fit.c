@@ -21,6 +21,8 @@
 
 const double fit_cap = 0.3;
 const double fit_pull = 0.0015;
+/* A source counts whole from so many runs on: one run alone fits anything. */
+const double fit_enough_runs = 10;
 
 bool fit_scores(const struct fit *f, int i)
 {
@@ -45,8 +47,7 @@ double fit_objective(const struct fit *f)
 {
 	static double sum[MAX_CONTESTS];
 	static int n[MAX_CONTESTS];
-	double total = 0;
-	int sources = 0;
+	double total = 0, sources = 0;
 
 	memset(sum, 0, sizeof sum);
 	memset(n, 0, sizeof n);
@@ -71,8 +72,10 @@ double fit_objective(const struct fit *f)
 			runs++;
 		}
 		if (runs > 0) {
-			total += loss / runs;
-			sources++;
+			double weight = fmin(1, runs / fit_enough_runs);
+
+			total += weight * loss / runs;
+			sources += weight;
 		}
 	}
 	return sources > 0 ? total / sources : 0;

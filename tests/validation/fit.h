@@ -17,7 +17,7 @@ struct fit {
 
 /* A run's error counts up to fit_cap, and a constant off by a factor e costs fit_pull.
  */
-extern const double fit_cap, fit_pull;
+extern const double fit_cap, fit_pull, fit_enough_runs;
 
 bool fit_scores(const struct fit *f, int run);
 void fit_predict(struct fit *f, int run);

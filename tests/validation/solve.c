@@ -121,7 +121,7 @@ static void fill(const struct fit *f, struct solver *v)
 
 		if (!counts(f, i))
 			continue;
-		weight = 1.0 / runs[f->set.run[i].source];
+		weight = 1.0 / fmax(runs[f->set.run[i].source], fit_enough_runs);
 		add_residual(v, weight, f->error[i], slope, NULL);
 		if (v->runs[c] > 3)
 			add_residual(v, weight / 2, f->error[i] - v->error[c], slope,

@@ -1,0 +1,150 @@
+/* host.c - what the CPU does for an operator, counted in launches of a kernel. */
+#include "engine/base/plain.h"
+#include "engine/graph/build.h"
+
+/* A short kernel of PyTorch: its output's memory and its launch. */
+static const double small_launches = 2;
+/* What a grouped layer adds for each expert to one operator: splits, views, entries of
+ * its lists of tensors. Transformer Engine's is no faster than a loop over the experts
+ * (NVIDIA/TransformerEngine#2939: 0.97 ms for two of four experts, profiled). */
+static const double expert_share = 0.3;
+/* The backward is driven from C++ (autograd): 1.3 times a forward for twice the kernels
+ * (prototype: CPU floor). */
+static const double backward_share = 1.3;
+/* Kernels of a router with its preprocessing, forward: op by op; fused, around the
+ * collectives of its loss; and of them the preprocessing, which fused dispatchers do in
+ * one kernel (Megatron-LM@1d9edcf, DeepSeek-V3 GB200 optimisation guide, 2.1.4 and
+ * 2.2.1: 72, 31, 17). No gradient passes the preprocessing. */
+static const double router_kernels = 72, fused_router_kernels = 31;
+static const double preprocess_kernels = 14;
+
+/* Of one quantised tensor, scales per tensor or row: data in two layouts, a maximum, a
+ * scale, a cast; with those of the step before neither maximum nor scale. Scales per 32
+ * elements: four tensors, two fills with zeros, the kernel, two swizzles. The fills
+ * went when one buffer held all of a grouped GEMM, the swizzles when one kernel did
+ * them (the same guide, 2.1.2 and 2.1.3). */
+static double tensor_launches(const struct plan *plan)
+{
+	static const double blocks[SCALES_COUNT] = {
+		[SCALES_EACH] = 9, [SCALES_ZEROED] = 4, [SCALES_FUSED] = 2
+	};
+
+	if (plan->precision > PRECISION_FP8)
+		return blocks[plan->scale_fusion];
+	return plan->fp8_recipe == FP8_DELAYED ? 3 : 5;
+}
+
+/* Operators of the framework in a forward. */
+static double operators_of(const struct graph_context *c,
+			   const struct graph_operator *op)
+{
+	bool fused = c->norm_passes <= 1;
+
+	switch (op->kind) {
+	case OPERATOR_NORM: return fused ? 1 : 5; /* square, mean, root, two products */
+	case OPERATOR_ELEMENTWISE: return fused ? 1 : 3;
+	case OPERATOR_ATTENTION:
+		return c->scenario->plan.attention_kernel >= ATTENTION_FLASH1 ? 1 : 5;
+	case OPERATOR_SCAN: return 3; /* inside chunks, between them, outputs */
+	case OPERATOR_GROUPED_GEMM:
+		return c->scenario->plan.grouped_gemm ? 1 + expert_share * op->groups
+						      : op->groups;
+	case OPERATOR_WAIT: return 0;
+	default: return 1;
+	}
+}
+
+static bool fuses_preprocess(const struct plan *plan)
+{
+	return plan->moe_dispatcher == DISPATCH_DEEPEP ||
+	       plan->moe_dispatcher == DISPATCH_HYBRIDEP;
+}
+
+/* Of the scopes that a layer is captured in by parts, the one of an operator. */
+static enum graph_scope scope_of(const struct graph_context *c,
+				 const struct layer_kind *kind,
+				 const struct graph *graph, int i)
+{
+	const struct graph_operator *op = &graph->item[i];
+	bool shared = op->modules & 1u << MODULE_SHARED_EXPERTS;
+
+	if (i < graph->mixer_count)
+		return kind->mixer >= MIXER_MAMBA1 ? SCOPE_MAMBA : SCOPE_ATTN;
+	if (kind->mlp != MLP_MOE)
+		return SCOPE_MLP;
+	if (op->kind == OPERATOR_ROUTER || op->kind == OPERATOR_NORM)
+		return SCOPE_MOE_ROUTER;
+	/* side by side with what travels they are none of it */
+	return shared && !c->scenario->plan.shared_expert_overlap ? SCOPE_SHARED_EXPERTS
+								  : SCOPE_MOE;
+}
+
+static bool is_captured(const struct graph_context *c, enum graph_scope scope)
+{
+	const struct plan *plan = &c->scenario->plan;
+
+	/* rows that the router decides have no fixed shape */
+	if (scope == SCOPE_MOE && plan->moe_capacity != CAPACITY_PAD)
+		return false;
+	return plan->cuda_graphs == GRAPHS_PARTIAL &&
+	       (plan->graph_scopes & 1u << scope) != 0;
+}
+
+void graph_router_kernels(const struct plan *plan, double *forward, double *backward)
+{
+	*backward = (plan->router_fusion ? fused_router_kernels : router_kernels) -
+		    preprocess_kernels;
+	*forward = *backward + (fuses_preprocess(plan) ? 0 : preprocess_kernels);
+}
+
+static void count_router(const struct graph_context *c, struct graph_operator *op)
+{
+	double forward = op->small_forward, backward = op->small_backward;
+	double preprocess = forward - backward;
+
+	if (is_captured(c, SCOPE_MOE_ROUTER)) {
+		backward = 0;
+		forward = is_captured(c, SCOPE_MOE_PREPROCESS) ? 0 : preprocess;
+	}
+	op->host_forward = forward * small_launches;
+	op->host_backward = backward * backward_share * small_launches;
+}
+
+static void count(const struct graph_context *c, struct graph_operator *op)
+{
+	double operators = operators_of(c, op) * c->operator_launches;
+	double matrices = op->groups > 1 ? op->groups : 0;
+	double tensors =
+		op->quantise_bytes > 0
+			? larger(matrices, 1) * tensor_launches(&c->scenario->plan)
+			: 0;
+	double forward = 1, backward = backward_share;
+
+	if (op->kind == OPERATOR_COLLECTIVE) {
+		forward = op->forward_calls;
+		backward = op->backward_calls;
+	}
+	op->host_forward = forward * operators + matrices + tensors;
+	op->host_backward = backward * operators + 2 * matrices + tensors;
+}
+
+void graph_count_host(const struct graph_context *c, int k, int from,
+		      struct graph *graph)
+{
+	const struct plan *plan = &c->scenario->plan;
+
+	for (int i = from; i < graph->count; i++) {
+		struct graph_operator *op = &graph->item[i];
+		enum graph_scope scope =
+			scope_of(c, &c->scenario->model.kind[k], graph, i);
+
+		op->host_forward = op->host_backward = 0;
+		/* nothing to launch in a compiled program, or in a captured step */
+		if (plan->cuda_graphs == GRAPHS_FULL || c->operator_launches <= 0)
+			continue;
+		if (op->kind == OPERATOR_ROUTER)
+			count_router(c, op);
+		else if (!is_captured(c, scope))
+			count(c, op);
+	}
+}

@@ -1,0 +1,240 @@
+/* test_hosts.c - what the CPU does for a layer, and when it sets the pace. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/graph/build.h"
+#include "engine/knob/knob.h"
+#include "engine/train/train.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+/* DeepSeek-V3 as in NVIDIA's guide for GB200: 8 local experts, mxfp8. */
+static void deepseek(struct scenario *s)
+{
+	struct error error;
+
+	assert_true(scenario_blank(s, "deepseek-v3", "gb200-nvl72", "megatron-core",
+				   &error));
+	s->model.mtp_layers = 0;
+	case_set(s, "gpus", "256");
+	case_set(s, "pp", "8");
+	case_set(s, "vpp", "4");
+	case_set(s, "ep", "32");
+	case_set(s, "precision", "mxfp8");
+	case_set(s, "moe_dispatcher", "deepep");
+	case_set(s, "split", "custom");
+	case_set(s, "layout", "Et|(tt|)*30L");
+	case_set(s, "gbs", "2048");
+	case_set(s, "host_binding", "off");
+}
+
+static const struct graph *draw(const struct scenario *s)
+{
+	static struct graph_context context;
+	static struct graph graph;
+	static struct mesh mesh;
+
+	mesh_build(s, &mesh);
+	graph_context(s, &mesh, &context);
+	graph_layer(&context, s->model.kinds - 1, &graph);
+	return &graph;
+}
+
+static double launches(const struct scenario *s, const char *name, bool backward)
+{
+	const struct graph *graph = draw(s);
+
+	for (int i = 0; i < graph->count; i++)
+		if (strcmp(graph->item[i].name, name) == 0)
+			return backward ? graph->item[i].host_backward
+					: graph->item[i].host_forward;
+	fail_msg("no %s", name);
+	return 0;
+}
+
+static double all_launches(const struct scenario *s)
+{
+	const struct graph *graph = draw(s);
+	double sum = 0;
+
+	for (int i = 0; i < graph->count; i++)
+		sum += graph->item[i].host_forward + graph->item[i].host_backward;
+	return sum;
+}
+
+static double seconds(const struct scenario *s)
+{
+	static struct estimate e;
+
+	train_estimate(s, &e);
+	assert_true(e.legal);
+	return e.step_seconds;
+}
+
+/* 72, 31 and 17 kernels (the guide, 2.1.4 and 2.2.1), two launches each. */
+static void test_router_launches_what_was_counted(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	deepseek(&s);
+	case_set(&s, "router_fusion", "off");
+	case_set(&s, "moe_dispatcher", "alltoall");
+	assert_close(launches(&s, "router", false), 72 * 2, 1e-12);
+	case_set(&s, "router_fusion", "on");
+	assert_close(launches(&s, "router", false), 31 * 2, 1e-12);
+	case_set(&s, "moe_dispatcher", "deepep");
+	assert_close(launches(&s, "router", false), 17 * 2, 1e-12);
+}
+
+/* Scales of 8 experts: 9 launches each (4 tensors, 2 fills, the kernel, 2 swizzles), 4
+ * with one buffer, 2 with one swizzle; of the input forward, of the gradient back. */
+static void test_scales_launch_for_each_expert(void **state)
+{
+	static const char *const words[] = { "each", "zeroed", "fused" };
+	static const double each[] = { 9, 4, 2 };
+	double forward[3], backward[3], step[3];
+	struct scenario s;
+
+	(void)state;
+	deepseek(&s);
+	for (int i = 0; i < 3; i++) {
+		case_set(&s, "scale_fusion", words[i]);
+		forward[i] = launches(&s, "expert down", false);
+		backward[i] = launches(&s, "expert down", true);
+		step[i] = seconds(&s);
+	}
+	for (int i = 1; i < 3; i++) {
+		assert_close(forward[0] - forward[i], 8 * (each[0] - each[i]), 1e-12);
+		assert_close(backward[0] - backward[i], 8 * (each[0] - each[i]), 1e-12);
+		assert_true(step[i] < step[i - 1]);
+	}
+}
+
+static void test_graphs_take_their_scopes_launches(void **state)
+{
+	double none, attention, router, whole;
+	struct scenario s;
+
+	(void)state;
+	deepseek(&s);
+	none = all_launches(&s);
+	case_set(&s, "cuda_graphs", "partial");
+	case_set(&s, "graph_scopes", "attn");
+	attention = all_launches(&s);
+	assert_true(launches(&s, "query up", false) == 0);
+	case_set(&s, "graph_scopes", "attn+moe_router+moe_preprocess");
+	router = all_launches(&s);
+	assert_true(launches(&s, "router", false) == 0);
+	/* the router decides how many rows experts get: no graph has them */
+	case_set(&s, "graph_scopes", "attn+moe_router+moe_preprocess+moe");
+	assert_close(all_launches(&s), router, 1e-12);
+	assert_true(launches(&s, "expert down", false) > 0);
+	case_set(&s, "moe_capacity", "pad");
+	assert_true(launches(&s, "expert down", false) == 0);
+	whole = all_launches(&s);
+	assert_true(none > attention && attention > router && router > whole);
+	case_set(&s, "cuda_graphs", "full");
+	assert_true(all_launches(&s) == 0);
+}
+
+/* A dropless layer waits once a forward, and then for one operator; a fixed capacity
+ * or HybridEP needs no wait. */
+static void test_dropless_layers_wait_for_their_counts(void **state)
+{
+	const struct graph *graph;
+	struct scenario s;
+	double waits = 0;
+
+	(void)state;
+	deepseek(&s);
+	graph = draw(&s);
+	for (int i = 0; i < graph->count; i++)
+		if (graph->item[i].kind == OPERATOR_WAIT)
+			waits += graph->item[i].forward_seconds;
+	/* 20 launches of 7 us, half as long again off their cores, of the slowest of 32
+	 * that differ by a fifth */
+	assert_close(waits, 20 * 7e-6 * 1.5 * (1 + 0.2 * sqrt(2 * log(32))), 1e-9);
+	case_set(&s, "moe_dispatcher", "hybridep");
+	graph = draw(&s);
+	for (int i = 0; i < graph->count; i++)
+		assert_true(graph->item[i].kind != OPERATOR_WAIT);
+}
+
+/* The public ladder, predicted: each step of software is faster than the one before,
+ * and all together gain what was measured, 1.9 times, within a sixth. */
+static void test_the_ladder_of_gb200_is_climbed(void **state)
+{
+	static const char *const steps[] = {
+		"scale_fusion=zeroed",
+		"router_fusion=on",
+		"moe_dispatcher=deepep",
+		"recompute_modules=mlp+moe_act",
+		"cuda_graphs=partial",
+		"host_binding=on",
+		"scale_fusion=fused",
+		"graph_scopes=attn+moe_router+moe_preprocess+shared_experts",
+		"moe_dispatcher=hybridep",
+	};
+	struct scenario s;
+	double before, first;
+
+	(void)state;
+	deepseek(&s);
+	case_set(&s, "moe_dispatcher", "alltoall");
+	case_set(&s, "router_fusion", "off");
+	case_set(&s, "scale_fusion", "each");
+	case_set(&s, "recompute", "selective");
+	case_set(&s, "recompute_modules", "mlp+mla_up_proj");
+	case_set(&s, "graph_scopes", "attn+moe_router+moe_preprocess");
+	before = first = seconds(&s);
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+		char pair[96];
+		char *value;
+
+		strcpy(pair, steps[i]);
+		value = strchr(pair, '=');
+		*value++ = '\0';
+		case_set(&s, pair, value);
+		if (seconds(&s) >= before)
+			fail_msg("%s: %g s, not below %g", steps[i], seconds(&s),
+				 before);
+		before = seconds(&s);
+	}
+	assert_close(first / before, 1.9, 1.0 / 6);
+}
+
+/* Launches cost what the machine's cores take, and nothing where a program is compiled
+ * whole. */
+static void test_hosts_set_the_pace_of_short_layers(void **state)
+{
+	struct scenario s;
+	double quick, slow;
+
+	(void)state;
+	deepseek(&s);
+	case_set(&s, "seq", "256");
+	slow = seconds(&s);
+	s.cluster.launch_seconds /= 2;
+	quick = seconds(&s);
+	assert_true(quick < 0.7 * slow);
+	s.stack.operator_launches = 0;
+	assert_true(all_launches(&s) == 0);
+	assert_true(seconds(&s) < quick);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_router_launches_what_was_counted),
+		cmocka_unit_test(test_scales_launch_for_each_expert),
+		cmocka_unit_test(test_graphs_take_their_scopes_launches),
+		cmocka_unit_test(test_dropless_layers_wait_for_their_counts),
+		cmocka_unit_test(test_the_ladder_of_gb200_is_climbed),
+		cmocka_unit_test(test_hosts_set_the_pace_of_short_layers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
