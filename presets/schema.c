@@ -43,6 +43,13 @@ static const struct shape {
 	  "total_bytes:n plan:o",
 	  false },
 	{ "front", "kind:s points:[point]", false },
+	{ "compared",
+	  "name:s feasible:b problems:[problem] tokens_per_second_per_gpu:n? gain:n?",
+	  false },
+	{ "turned", "key:s values:[text]", false },
+	{ "difference", "key:s label:s values:[number] more_than_first:[number]",
+	  false },
+	{ "differences", "rows:[difference] sum:@difference", false },
 	{ "preset", "name:s title:s also:[text] hf_id:s?", true },
 };
 
@@ -69,6 +76,9 @@ static const struct output {
 	  false },
 	{ "validate", "predicted against measured runs: shardscope validate --json",
 	  "sources:[source] total:@source rows:[row]", false },
+	{ "compare", "where plans differ: shardscope compare A B --json",
+	  "plans:[compared] knobs:[turned] seconds:@differences bytes:@differences",
+	  false },
 	{ "list", "what there is of a kind: shardscope list models --json",
 	  "kind:s presets:[preset]", false },
 };
@@ -136,6 +146,8 @@ static cJSON *type_of(const char *text, size_t length)
 		node = typed("array", null);
 		if (strncmp(text, "[text]", 6) == 0)
 			cJSON_AddItemToObject(node, "items", typed("string", false));
+		else if (strncmp(text, "[number]", 8) == 0)
+			cJSON_AddItemToObject(node, "items", typed("number", true));
 		else if (strncmp(text, "[any]", 5) != 0)
 			cJSON_AddItemToObject(node, "items",
 					      reference(text + 1, length - 2));

@@ -71,6 +71,8 @@ static void test_commands(void **state)
 		"explain total_bytes llama3-70b-64-h100 --json",
 		"explain ttft_seconds llama3.1-70b-4-h100-serve --json",
 		"explain tp llama3-70b-64-h100 --json",
+		"compare llama3-70b-64-h100 llama3-405b-16k-h100 --json",
+		"compare llama3-70b-64-h100 tp=4 tp=3 --json",
 		"list models --json",
 		"list --json clusters",
 		"list plans --json",

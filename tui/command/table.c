@@ -164,7 +164,7 @@ const struct command command_table[] = {
 	  true,
 	  { OPERAND_SCENARIO } },
 	{ "schema",
-	  "[eval|check|sweep|search|explain|validate|list]",
+	  "[eval|check|sweep|search|explain|validate|compare|list]",
 	  "The JSON Schema of what a command prints with --json.",
 	  command_schema,
 	  NULL,
