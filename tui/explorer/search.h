@@ -74,6 +74,7 @@ struct search {
 	struct search_row row[MAX_TOP];
 
 	struct alike alike;
+	bool folded;     /* what is alike is one row */
 	int opened;      /* 1 + the idea whose plans are all shown; 0 = none */
 	bool trust_said; /* a person said how well plans are to be known */
 	bool unknown;    /* no known plan will do: these are others */

@@ -100,6 +100,7 @@ void search_arrange_rows(struct explorer *explorer)
 	if (!search)
 		return;
 	search->rows = 0;
+	search->folded = folded;
 	for (int i = 0; i < search->result.found; i++) {
 		const struct alike *alike = &search->alike;
 

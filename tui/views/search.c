@@ -80,7 +80,7 @@ static void likes_text(const struct search *search, int index, struct table_cell
 	const struct alike *alike = &search->alike;
 	int row = alike->row[index];
 
-	if (alike->count[row] > 1 && alike->best[row] == index &&
+	if (search->folded && alike->count[row] > 1 && alike->best[row] == index &&
 	    search->opened != row + 1)
 		snprintf(out->text, sizeof out->text, "+%d", alike->count[row] - 1);
 	out->role = ROLE_LABEL;
@@ -242,7 +242,8 @@ static int draw_told(const struct search *search, struct canvas *canvas, int x,
 	const struct planner_problem *problem = &search->problem;
 	const char *known = problem->trust == 1 + TRUST_MEASURED    ? "measured plans"
 			    : problem->trust == 1 + TRUST_PUBLISHED ? "known plans"
-			    : search->unknown   ? "unknown plans: no other fits"
+			    : search->unknown && search->result.found > 0
+				    ? "unknown plans: no other fits"
 			    : problem->research ? "research"
 						: "any plan";
 	char text[96], date[32] = "";
