@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "engine/advice/advice.h"
+#include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
 #include "presets/document.h"
 #include "presets/folder.h"
@@ -218,6 +219,71 @@ static void add_memory(struct lint *out, const struct scenario *scenario,
 	}
 }
 
+/* What a value of the remedy gives, alone. */
+static void weigh(const struct scenario *scenario, const struct knob *knob,
+		  double value, struct estimate *scratch, struct lint_item *item)
+{
+	struct lint_cost *cost = &item->cost[item->costs];
+	struct scenario trial = *scenario;
+	bool serves = scenario->plan.mode == MODE_INFERENCE;
+
+	if (!knob || !knob_set(&trial, knob, value))
+		return;
+	scenario_estimate(&trial, scratch);
+	*cost = (struct lint_cost){ .knob = knob,
+				    .value = value,
+				    .legal = scratch->legal,
+				    .fits = scratch->feasible };
+	if (scratch->legal) {
+		cost->memory_bytes = scratch->memory.total_bytes;
+		cost->tokens_per_second_per_gpu =
+			serves ? scratch->serving.output_tokens_per_second_per_gpu
+			       : scratch->tokens_per_second_per_gpu;
+	}
+	item->costs++;
+}
+
+static void weigh_all(const struct scenario *scenario, struct estimate *scratch,
+		      struct lint *out)
+{
+	for (int i = 0; i < out->count; i++) {
+		struct lint_item *item = &out->item[i];
+		const struct finding *f = item->finding;
+
+		if (item->level == LINT_HINT)
+			continue;
+		for (int k = 0; f && f->knob && k < f->nearest_count; k++)
+			weigh(scenario, knob_find(f->knob), f->nearest[k], scratch,
+			      item);
+		for (int k = 0; item->lack.row && k < item->lack.nearest_count; k++)
+			weigh(scenario, item->lack.knob, item->lack.nearest[k], scratch,
+			      item);
+		for (int k = 0; k < item->mends; k++)
+			weigh(scenario, item->mend[k].knob, item->mend[k].value,
+			      scratch, item);
+	}
+}
+
+size_t lint_cost_text(const struct lint_cost *cost, char *out, size_t size)
+{
+	char value[48], bytes[32];
+	int length;
+
+	knob_print_value(cost->knob, cost->value, value, sizeof value);
+	form_text(FORM_BYTES, cost->memory_bytes, bytes, sizeof bytes);
+	if (!cost->legal)
+		length = snprintf(out, size, "%s %s: breaks another rule",
+				  cost->knob->key, value);
+	else if (!cost->fits)
+		length = snprintf(out, size, "%s %s: does not fit, %s", cost->knob->key,
+				  value, bytes);
+	else
+		length = snprintf(out, size, "%s %s: %.0f tok/s per GPU, %s",
+				  cost->knob->key, value,
+				  cost->tokens_per_second_per_gpu, bytes);
+	return length > 0 ? (size_t)length : 0;
+}
+
 /* Errors first; within a level the order stays. */
 static void sort(struct lint *out)
 {
@@ -245,6 +311,7 @@ void lint_run(const struct scenario *scenario, const struct estimate *estimate,
 		advice_give(scenario, estimate, &out->advice);
 		add_findings(out, &out->advice, rules, true);
 	}
+	weigh_all(scenario, scratch, out);
 	whatif_gpus(scenario, scratch, &out->gpus);
 	sort(out);
 }
@@ -285,6 +352,32 @@ static cJSON *nearest(const struct lint_item *item)
 	return object;
 }
 
+/* What each value of the remedy gives. */
+static cJSON *costs(const struct lint_item *item)
+{
+	cJSON *list = cJSON_CreateArray();
+	char value[48];
+
+	for (int i = 0; i < item->costs; i++) {
+		const struct lint_cost *cost = &item->cost[i];
+		cJSON *object = cJSON_CreateObject();
+
+		knob_print_value(cost->knob, cost->value, value, sizeof value);
+		cJSON_AddStringToObject(object, "knob", cost->knob->key);
+		cJSON_AddStringToObject(object, "value", value);
+		cJSON_AddBoolToObject(object, "legal", cost->legal);
+		cJSON_AddBoolToObject(object, "feasible", cost->fits);
+		if (cost->legal) {
+			cJSON_AddNumberToObject(object, "tokens_per_second_per_gpu",
+						cost->tokens_per_second_per_gpu);
+			cJSON_AddNumberToObject(object, "memory_bytes",
+						cost->memory_bytes);
+		}
+		cJSON_AddItemToArray(list, object);
+	}
+	return list;
+}
+
 static cJSON *problems(const struct lint *lint)
 {
 	cJSON *list = cJSON_CreateArray();
@@ -300,6 +393,7 @@ static cJSON *problems(const struct lint *lint)
 		cJSON_AddStringToObject(object, "source", item->source);
 		cJSON_AddItemToObject(object, "nearest", nearest(item));
 		cJSON_AddStringToObject(object, "remedy", item->remedy);
+		cJSON_AddItemToObject(object, "remedies", costs(item));
 		cJSON_AddItemToArray(list, object);
 	}
 	return list;

@@ -149,27 +149,47 @@ const struct preset *model_name_find(const char *name)
 	return wanted[0] != '\0' ? find_reduced(wanted) : NULL;
 }
 
-/* How unlike two reduced names are: letters to change, less what they begin with in
- * common, for a family is told by how a name begins. */
-static int unlikeness(const char *wanted, const char *name)
+static int class_of(char c)
 {
-	int same = 0, far = knob_distance(wanted, name);
-
-	while (wanted[same] != '\0' && wanted[same] == name[same])
-		same++;
-	return same < 3 && far > 3 ? INT_MAX : far - 2 * same;
+	return isdigit((unsigned char)c) ? 1 : isalpha((unsigned char)c) ? 2 : 3;
 }
 
+/* The fewest letters to change until the wanted name is the words that this one begins
+ * with: "lama3" is one from "llama3" of llama3.1-8b. */
+static int words_apart(const char *wanted, const char *name)
+{
+	int fewest = INT_MAX;
+
+	for (int at = 1; name[0] != '\0' && name[at - 1] != '\0'; at++) {
+		char begin[MAX_ID], reduced[MAX_ID];
+		int own;
+
+		if (name[at] != '\0' && class_of(name[at]) == class_of(name[at - 1]))
+			continue;
+		snprintf(begin, sizeof begin, "%.*s", at, name);
+		reduce(begin, reduced);
+		own = knob_distance(wanted, reduced);
+		fewest = own < fewest ? own : fewest;
+	}
+	return fewest;
+}
+
+/* By words that it begins with, then by the whole; INT_MAX where it is another name. */
 static int unlikeness_of(const char *wanted, const struct preset *preset)
 {
+	enum { WORDS = 16, MOST = 15 };
+	int near = words_apart(wanted, preset->name), far;
 	char name[MAX_ID], id[MAX_ID];
-	int far, further;
 
 	reduce(preset->name, name);
 	reduce(preset->alias, id);
-	far = unlikeness(wanted, name);
-	further = unlikeness(wanted, id);
-	return further < far ? further : far;
+	far = knob_distance(wanted, name);
+	near = far < near ? far : near;
+	far = knob_distance(wanted, id);
+	near = far < near ? far : near;
+	if (near > ((int)strlen(wanted) + 2) / 3)
+		return INT_MAX;
+	return WORDS * near + (far < MOST ? far : MOST);
 }
 
 void model_name_near(const char *name, char *out, size_t size)

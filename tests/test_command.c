@@ -172,6 +172,9 @@ static void test_bad_options_are_refused(void **state)
 	refuses("eval --model llama9", "llama");
 	refuses("eval --cluster dgx-h1000", "dgx-h100");
 	refuses("eval --cluster dgx-a100-80", "near: dgx-a100-80g, dgx-a100-40g, dgx-");
+	refuses("eval --model lama3 --gpus 8", "llama3.1-8b");
+	refuses("eval --model gpt3 --gpus 8", "near: gpt3-6.7b, gpt3-175b");
+	refuses("eval --model mixtrl --gpus 8", "near: mixtral-8x7b, mixtral-8x22b");
 	refuses("eval --dp 3", "makes it");
 	refuses("eval one two", "two scenarios");
 	refuses("list", "usage");

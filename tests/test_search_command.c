@@ -241,6 +241,54 @@ static void test_a_front_falls(void **state)
 	     "no plan beats these in throughput and gpus");
 }
 
+/* A remedy says what it costs, and eval how far a run may be from it. */
+static void test_remedies_have_prices(void **state)
+{
+	cJSON *root = json_of("check llama3-70b-64-h100 --tp 4 --pp 8 --json", 1);
+	cJSON *remedies = at(root, "problems.0.remedies"), *remedy;
+
+	(void)state;
+	assert_in_range(cJSON_GetArraySize(remedies), 2, 4);
+	cJSON_ArrayForEach(remedy, remedies)
+	{
+		assert_true(cJSON_IsTrue(at(remedy, "feasible")));
+		assert_true(number(remedy, "tokens_per_second_per_gpu") > 100);
+	}
+	cJSON_Delete(root);
+	says("check llama3-70b-64-h100 --tp 4 --pp 8", 1, "mbs 1: ");
+	says("check llama3-70b-64-h100 --tp 3", 1, "tp 4: ");
+	says("check llama3-70b-64-h100 --tp 3", 1, "does not fit, ");
+	says("eval llama3-70b-64-h100", 0, "the chance that it fits is ");
+	says("eval llama3-70b-64-h100", 0, "four of five runs");
+}
+
+/* Free knobs are chosen anew at each point: no fixed plan is better. */
+static void test_a_sweep_may_choose(void **state)
+{
+	struct ran free = run("sweep llama3-70b-64-h100 --vary gpus=64,128 "
+			      "--free tp,pp,mbs --json");
+	struct ran fixed = run("sweep llama3-70b-64-h100 --vary gpus=64,128 --json");
+	char *a = free.out, *b = fixed.out;
+
+	(void)state;
+	assert_int_equal(free.status, 0);
+	for (int i = 0; i < 2; i++) {
+		cJSON *best = cJSON_ParseWithOpts(a, (const char **)&a, false);
+		cJSON *given = cJSON_ParseWithOpts(b, (const char **)&b, false);
+
+		assert_true(number(best, "time.step_seconds") <
+			    number(given, "time.step_seconds"));
+		assert_true(number(best, "scenario.gpus") == 64 << i);
+		assert_true(number(best, "scenario.gbs") ==
+			    number(given, "scenario.gbs"));
+		cJSON_Delete(best);
+		cJSON_Delete(given);
+	}
+	ran_free(&free);
+	ran_free(&fixed);
+	says("sweep llama3-70b-64-h100 --vary gpus=64 --free tpp", 2, "--free tpp");
+}
+
 /* Ten rows are ten ideas: what differs in offload, recomputation or chunks stands with
  * the best of them, and none of two rows has the same degrees. */
 static void test_rows_are_ideas(void **state)
@@ -470,6 +518,8 @@ int main(void)
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_a_front_falls),
 		cmocka_unit_test(test_rows_are_ideas),
+		cmocka_unit_test(test_remedies_have_prices),
+		cmocka_unit_test(test_a_sweep_may_choose),
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),
 		cmocka_unit_test(test_servers_by_their_slowest),

@@ -98,6 +98,19 @@ static bool take_constant(const struct scenario *scenario, const char *key,
 	return true;
 }
 
+/* Where the stack's source says which values it has, if the sheet speaks of them. */
+static const char *sheet_source(const struct scenario *scenario,
+				const struct knob *knob)
+{
+	const struct ability_sheet *sheet = &scenario->stack.abilities;
+
+	for (int i = 0; i < sheet->count; i++)
+		if (sheet->row[i].has.knob > 0 &&
+		    &knob_table[sheet->row[i].has.knob - 1] == knob)
+			return sheet->row[i].source;
+	return "a knob: yours to turn";
+}
+
 static bool take_knob(const struct scenario *scenario, const char *key,
 		      struct leaf *out)
 {
@@ -109,7 +122,7 @@ static bool take_knob(const struct scenario *scenario, const char *key,
 	out->form = knob->type == KNOB_REAL ? FORM_REAL : FORM_COUNT;
 	out->value = knob_get(scenario, knob);
 	out->assumption = knob->help;
-	out->source = "a knob: yours to turn";
+	out->source = sheet_source(scenario, knob);
 	return true;
 }
 

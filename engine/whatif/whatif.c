@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/predict/predict.h"
+#include "engine/rules/ability.h"
 #include "engine/train/train.h"
 
 static void fill(const struct scenario *scenario, struct estimate *scratch,
@@ -53,6 +54,7 @@ void whatif_knob(const struct scenario *scenario, const struct knob *knob,
 	out->count = knob_values(scenario, knob, values, &out->present);
 	for (int i = 0; i < out->count; i++) {
 		out->item[i].value = values[i];
+		out->item[i].lacks = ability_against(scenario, knob, values[i]);
 		if (knob_set(&turned, knob, values[i]))
 			fill(&turned, scratch, out->metric, &out->item[i]);
 		else

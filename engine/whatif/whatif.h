@@ -11,6 +11,8 @@ struct whatif_value {
 	double tokens_per_second_per_gpu, memory_bytes, step_seconds;
 	double moved;           /* whatif.metric of it */
 	struct finding problem; /* the first one; rule NULL if legal */
+	/* what the stack has not for it, of the scenario's sheet; NULL: it has all */
+	const struct ability *lacks;
 };
 
 struct whatif {

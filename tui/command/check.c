@@ -43,6 +43,12 @@ static void print_item(const struct lint_item *item)
 	printf("%-5s %s: %s\n", item->code, lint_level_label(item->level), item->text);
 	if (item->remedy[0] != '\0')
 		printf("      nearest that works: %s\n", item->remedy);
+	for (int i = 0; i < item->costs; i++) {
+		char text[128];
+
+		lint_cost_text(&item->cost[i], text, sizeof text);
+		printf("        %s\n", text);
+	}
 	printf("      source: %s\n", item->source);
 }
 

@@ -195,6 +195,15 @@ static void print_host(const struct estimate *e)
 	       e->host_fits ? "fits" : "DOES NOT FIT");
 }
 
+static void print_range(const char *label, enum form form, double low, double high)
+{
+	char from[32], to[32];
+
+	form_text(form, low, from, sizeof from);
+	form_text(form, high, to, sizeof to);
+	printf("  %-22s %s to %s\n", label, from, to);
+}
+
 static void print_memory(const struct estimate *e, bool serves)
 {
 	static const struct line trains[] = {
@@ -224,12 +233,19 @@ static void print_memory(const struct estimate *e, bool serves)
 	if (e->unsure)
 		printf("unsure, %.0f %%: nobody measured this accelerator\n",
 		       e->fit_probability * 100);
-	else
+	else if (serves)
 		puts(estimate_is_too_large(e) ? "DOES NOT FIT" : "fits");
+	else
+		printf("%s, the chance that it fits is %.0f %%\n",
+		       estimate_is_too_large(e) ? "DOES NOT FIT" : "fits",
+		       e->fit_probability * 100);
 	if (serves)
 		PRINT_LINES(e, served);
 	else
 		PRINT_LINES(e, trains);
+	if (!serves)
+		print_range("four of five runs", FORM_BYTES, e->memory_low_bytes,
+			    e->memory_high_bytes);
 	if (e->host_bytes > 0)
 		print_host(e);
 }
@@ -262,21 +278,14 @@ static void print_training(const struct estimate *e)
 
 	puts("\ntime of a step, mean over the stages");
 	PRINT_LINES(e, time);
+	print_range("four of five runs", FORM_SECONDS, e->step_low_seconds,
+		    e->step_high_seconds);
 	puts("\ncommunication of a step");
 	print_dimensions(e);
 	puts("\nthroughput");
 	PRINT_LINES(e, throughput);
 	puts("\nthe whole run");
 	PRINT_LINES(e, run);
-}
-
-static void print_range(const char *label, enum form form, double low, double high)
-{
-	char from[32], to[32];
-
-	form_text(form, low, from, sizeof from);
-	form_text(form, high, to, sizeof to);
-	printf("  %-22s %s to %s\n", label, from, to);
 }
 
 static void print_serving(const struct estimate *e)

@@ -11,6 +11,7 @@
 #include "presets/report.h"
 #include "tui/clock.h"
 #include "tui/command.h"
+#include "tui/command/sweep_row.h"
 
 enum { MAX_VARIED = 16, MAX_VARIED_VALUES = 256, MAX_WORD = 48 };
 
@@ -26,7 +27,9 @@ struct varied {
 struct sweep {
 	struct varied varied[MAX_VARIED];
 	int count;
-	bool json, yes;
+	bool json, csv, yes;
+	const struct knob *knob[MAX_VARIED]; /* of varied[] */
+	struct sweep_free free;
 	long long shard, shards; /* 1-based */
 	struct start start;
 };
@@ -78,7 +81,7 @@ static bool take_vary(void *context, const char *value, struct error *error)
 	/* SP at TP 1 is for the TP that follows */
 	if (v->knob == knob_find("tp"))
 		start_give(&sweep->start, knob_find("sp"));
-	sweep->count++;
+	sweep->knob[sweep->count++] = v->knob;
 	return add_values(v, equals + 1, error);
 }
 
@@ -95,7 +98,13 @@ static bool take_csv(void *context, const char *value, struct error *error)
 	(void)value;
 	(void)error;
 	((struct sweep *)context)->json = false;
+	((struct sweep *)context)->csv = true;
 	return true;
+}
+
+static bool take_free(void *context, const char *value, struct error *error)
+{
+	return sweep_free_read(&((struct sweep *)context)->free, value, error);
 }
 
 static bool take_yes(void *context, const char *value, struct error *error)
@@ -121,7 +130,12 @@ static bool take_shard(void *context, const char *value, struct error *error)
 const struct own_option sweep_options[] = {
 	{ "vary", "KNOB=V,V",
 	  "KNOB=VALUE,VALUE or KNOB=FROM..TO; give it for each knob", take_vary },
-	{ "csv", NULL, "rows of comma-separated values (the default)", take_csv },
+	{ "free", "KNOB,KNOB",
+	  "knobs that each point chooses anew, as its best plan has them: tp,pp, or all "
+	  "that search chooses",
+	  take_free },
+	{ "csv", NULL, "rows of comma-separated values (the default into a pipe)",
+	  take_csv },
 	{ "json", NULL, "one JSON object a line", take_json },
 	{ "shard", "I/N",
 	  "I/N: the I-th of N parts; joined in order they are the whole", take_shard },
@@ -225,16 +239,31 @@ static bool check_values(const struct sweep *sweep, const struct scenario *scena
 	return true;
 }
 
-/* A point's row, to be freed. */
-static char *row_of(const struct sweep *sweep, const struct scenario *scenario,
-		    const char *const *keys, long long n, struct estimate *e)
+/* A person gets a table, unless asked for otherwise. */
+static bool is_table(const struct sweep *sweep)
 {
+	return !sweep->json && !sweep->csv && isatty(STDOUT_FILENO);
+}
+
+/* A point's row, to be freed; of a table its plan. */
+static char *row_of(const struct sweep *sweep, const struct scenario *scenario,
+		    long long n, struct estimate *e, struct scenario *out)
+{
+	const char *keys[MAX_VARIED];
 	struct scenario s = *scenario;
 	struct error error;
 
+	for (int i = 0; i < sweep->count; i++)
+		keys[i] = sweep->knob[i]->key;
 	if (!set_point(sweep, n, &s, &error))
 		return NULL; /* check_values() saw each */
+	if (!sweep_free_choose(&sweep->free, sweep->knob, sweep->count, &s))
+		return NULL;
 	scenario_estimate(&s, e);
+	if (is_table(sweep)) {
+		*out = s;
+		return NULL;
+	}
 	return sweep->json
 		       ? report_json_line(&s, e)
 		       : report_csv_row(scenario->plan.mode, &s, e, keys, sweep->count);
@@ -263,9 +292,9 @@ static long long part_begin(long long total, long long n, long long shards)
 
 /* Seconds of a row, by some rows from all over the sweep. */
 static double time_row(const struct sweep *sweep, const struct scenario *scenario,
-		       const char *const *keys, const long long part[2],
-		       struct estimate *e)
+		       const long long part[2], struct estimate *e)
 {
+	struct scenario point;
 	enum { MOST = 256 };
 	const double enough = 0.05; /* seconds: less than a person notices */
 	double begun = clock_seconds(), spent = 0;
@@ -273,7 +302,7 @@ static double time_row(const struct sweep *sweep, const struct scenario *scenari
 	int rows = 0;
 
 	for (long long n = part[0]; n < part[1] && spent < enough; n += each) {
-		free(row_of(sweep, scenario, keys, n, e));
+		free(row_of(sweep, scenario, n, e, &point));
 		rows++;
 		spent = clock_seconds() - begun;
 	}
@@ -299,9 +328,9 @@ static bool confirm(const struct sweep *sweep, const long long part[2], double s
 
 /* Rows go out one by one: who reads them gets each as soon as it is known. */
 static void print_rows(const struct sweep *sweep, const struct scenario *scenario,
-		       const char *const *keys, const long long part[2],
-		       struct estimate *e)
+		       const long long part[2], struct estimate *e)
 {
+	struct scenario point = *scenario;
 	long long first = part[0], end = part[1];
 	struct progress progress;
 
@@ -309,8 +338,11 @@ static void print_rows(const struct sweep *sweep, const struct scenario *scenari
 	/* rows on the same terminal are progress enough */
 	progress.wanted = !isatty(STDOUT_FILENO);
 	for (long long n = first; n < end; n++) {
-		char *text = row_of(sweep, scenario, keys, n, e);
+		char *text = row_of(sweep, scenario, n, e, &point);
 
+		if (is_table(sweep))
+			sweep_table_row(sweep->knob, sweep->count, &sweep->free, &point,
+					e);
 		fputs(text ? text : "", stdout);
 		free(text);
 		if (progress_is_due(&progress))
@@ -335,20 +367,22 @@ static int run(struct sweep *sweep, const struct scenario *scenario)
 	good = good && check_values(sweep, scenario, &error);
 
 	for (int i = 0; i < sweep->count; i++)
-		keys[i] = sweep->varied[i].knob->key;
+		keys[i] = sweep->knob[i]->key;
 	for (int i = 0; i < 2; i++)
 		part[i] = part_begin(count_points(sweep), sweep->shard - 1 + i,
 				     sweep->shards);
-	good = good &&
-	       confirm(sweep, part, time_row(sweep, scenario, keys, part, e), &error);
+	good = good && confirm(sweep, part, time_row(sweep, scenario, part, e), &error);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (good && !sweep->json && sweep->shard == 1) {
+	if (good && is_table(sweep))
+		sweep_table_head(sweep->knob, sweep->count, &sweep->free,
+				 scenario->plan.mode == MODE_INFERENCE);
+	if (good && !sweep->json && !is_table(sweep) && sweep->shard == 1) {
 		header = report_csv_header(scenario->plan.mode, keys, sweep->count);
 		fputs(header ? header : "", stdout);
 		free(header);
 	}
 	if (good)
-		print_rows(sweep, scenario, keys, part, e);
+		print_rows(sweep, scenario, part, e);
 	free(e);
 	return good ? command_finish(STATUS_GOOD) : command_fail(&error);
 }

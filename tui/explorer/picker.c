@@ -1,5 +1,6 @@
 /* picker.c - see picker.h. */
 #include "tui/explorer/picker.h"
+#include "engine/rules/ability.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -390,6 +391,20 @@ static void draw_preset(const struct explorer *explorer, struct canvas *canvas,
 		    ROLE_LABEL, list[index].title);
 }
 
+/* What the stack has not for this value: it is estimated all the same. */
+static void draw_lack(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect line, int index)
+{
+	const struct whatif_value *v = &explorer->strip.item[index];
+	struct lack lack = { .row = v->lacks,
+			     .knob = &knob_table[explorer->picker.knob],
+			     .value = v->value };
+	char text[256];
+
+	lack_text(&explorer->scenario, &lack, text, sizeof text);
+	canvas_text(canvas, line.x + 56, line.y, line.width - 56, ROLE_WARNING, text);
+}
+
 static void draw_value(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect line, int index)
 {
@@ -417,6 +432,8 @@ static void draw_value(const struct explorer *explorer, struct canvas *canvas,
 		    v->fits                     ? text
 		    : explorer->estimate.unsure ? "may not fit"
 						: "does not fit");
+	if (v->lacks)
+		draw_lack(explorer, canvas, line, index);
 }
 
 static void draw_line(const struct explorer *explorer, struct canvas *canvas,

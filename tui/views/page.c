@@ -218,6 +218,11 @@ static void strip_item(const struct explorer *explorer, int i, double best, doub
 		out->role = ROLE_QUIET;
 		return;
 	}
+	if (v->lacks) {
+		snprintf(out->note, sizeof out->note, wide ? "no stack" : "none");
+		out->role = ROLE_QUIET;
+		return;
+	}
 	if (!v->fits) {
 		snprintf(out->note, sizeof out->note, "OOM");
 		out->role = ROLE_BAD;
