@@ -7,13 +7,6 @@
 #include "engine/planner/search.h"
 #include "engine/schedule/schedule.h"
 
-static const struct planner_axis *axis(const struct planner *p, const char *key)
-{
-	int at = search_axis(p, key);
-
-	return at < 0 ? NULL : &p->problem.axis[at];
-}
-
 static double least(const struct planner_axis *axis)
 {
 	double value = axis->value[0];
@@ -36,11 +29,11 @@ static double most(const struct planner_axis *axis)
  * or whose pairs may hide more than any other's, and any split. */
 static void relax_shape(const struct planner *p, struct plan *plan)
 {
-	const struct planner_axis *schedule = axis(p, "schedule");
+	const struct planner_axis *schedule = p->axis.schedule;
 	bool pairs = !schedule && schedule_pairs(plan->schedule);
 	int last = schedule ? (int)most(schedule) : plan->schedule;
 
-	if (axis(p, "split") || axis(p, "vpp"))
+	if (p->axis.split || p->axis.vpp)
 		plan->split = SPLIT_BALANCED;
 	if (p->size[ROLE_SHAPE] == 1 && !schedule)
 		return;
@@ -54,7 +47,7 @@ static void relax_shape(const struct planner *p, struct plan *plan)
 /* Whether a schedule of them may keep two copies of the weights. */
 static bool may_copy(const struct planner *p)
 {
-	const struct planner_axis *schedule = axis(p, "schedule");
+	const struct planner_axis *schedule = p->axis.schedule;
 	bool two = schedule_weight_copies(p->problem.base.plan.schedule) > 1;
 
 	for (int i = 0; schedule && i < schedule->count; i++)
@@ -65,18 +58,18 @@ static bool may_copy(const struct planner *p)
 /* Nothing is recomputed or sent out; optimizer states are shared by all. */
 static void relax(const struct planner *p, struct plan *plan)
 {
-	const struct planner_axis *zero = axis(p, "zero");
+	const struct planner_axis *zero = p->axis.zero;
 
 	relax_shape(p, plan);
-	if (axis(p, "recompute"))
+	if (p->axis.recompute)
 		plan->recompute = RECOMPUTE_NONE;
-	if (axis(p, "activation_offload"))
+	if (p->axis.activation_offload)
 		plan->activation_offload = 0;
-	if (axis(p, "recompute_layers"))
+	if (p->axis.recompute_layers)
 		plan->recompute_layers = 1;
-	if (axis(p, "recompute_modules"))
+	if (p->axis.recompute_modules)
 		plan->recompute_modules = 0;
-	if (axis(p, "zero_group"))
+	if (p->axis.zero_group)
 		plan->zero_group = 0;
 	if (zero)
 		plan->zero = (int64_t)most(zero);
@@ -84,7 +77,7 @@ static void relax(const struct planner *p, struct plan *plan)
 
 static double least_ends(const struct planner *p, struct scenario *s)
 {
-	const struct planner_axis *offload = axis(p, "optimizer_offload");
+	const struct planner_axis *offload = p->axis.optimizer_offload;
 	double ends;
 
 	if (!offload)
@@ -98,7 +91,7 @@ static double least_ends(const struct planner *p, struct scenario *s)
 /* With the most of the states on the hosts, or what of it they hold. */
 static double least_of_offload(const struct planner *p, struct scenario *s)
 {
-	const struct planner_axis *offload = axis(p, "optimizer_offload");
+	const struct planner_axis *offload = p->axis.optimizer_offload;
 	struct bound_bytes bytes;
 	double fewest;
 
@@ -116,7 +109,7 @@ static double least_of_offload(const struct planner *p, struct scenario *s)
 
 static double least_bytes(const struct planner *p, struct scenario *s)
 {
-	const struct planner_axis *zero = axis(p, "zero");
+	const struct planner_axis *zero = p->axis.zero;
 	int64_t relaxed = s->plan.zero;
 	double fewest = INFINITY;
 
@@ -145,6 +138,9 @@ static void cost_outer(struct planner *p)
 	p->outer.two_copies = may_copy(p);
 	s->plan.pp = pp;
 	p->costed = true;
+	if (search_grow(p, (void **)&p->outers, p->outer_count, &p->outer_capacity,
+			sizeof *p->outers))
+		p->outers[p->outer_count++] = p->outer;
 }
 
 static void put_all(const struct inner *inner, struct plan *plan)
@@ -166,6 +162,9 @@ static void push_node(struct planner *p)
 		put_all(&p->relaxed, &s->plan);
 		if (!p->costed)
 			cost_outer(p);
+		if (p->failed)
+			return;
+		node.outer = p->outer_count - 1;
 		seconds = train_bound_pipeline(&p->outer, s) + least_ends(p, s);
 		node.bytes = least_bytes(p, s);
 		node.bound = search_score(p->problem.objective, s,

@@ -188,29 +188,33 @@ static void bound_states(struct planner *p, const struct train_bound *bound)
 	}
 }
 
-/* Whether the shapes and states that break no rule here are too slow, whatever the
- * mode: most nodes are, and then no mode need be costed. */
-static bool node_is_slow(struct planner *p)
+/* Whether the shapes and states that break no rule here are too slow or too large,
+ * whatever the mode: most nodes are, and then no mode need be costed. */
+static bool node_is_hopeless(struct planner *p, const struct node *node, double plans)
 {
-	struct trial *trial = p->trial;
-	struct scenario *s = &trial->scenario;
+	struct scenario *s = &p->trial->scenario;
 	const struct options *shapes = &p->option[ROLE_SHAPE];
-	struct layer_cost part[MAX_PARTS];
-	struct train_bound bound;
-	double seconds = INFINITY;
+	const struct train_bound *bound = &p->outers[node->outer];
+	struct bound_bytes nothing = { 0 };
+	double seconds = INFINITY, bytes;
 
+	bound_states(p, bound);
 	search_put(&p->relaxed, ROLE_MODE, &s->plan);
-	trial_cost(trial, part);
-	train_bound(s, part, &bound);
-	bound_states(p, &bound);
 	for (int i = 0; i < shapes->count; i++) {
 		search_put(&shapes->item[i].inner, ROLE_SHAPE, &s->plan);
-		seconds = fmin(seconds, train_bound_pipeline(&bound, s));
+		seconds = fmin(seconds, train_bound_pipeline(bound, s));
 	}
 	seconds = train_bound_scaled(s, seconds + p->least_ends);
-	return search_score(p->problem.objective, s, seconds,
-			    p->least_bytes.mean + bound.framework_bytes) >
-	       search_worst(p);
+	bytes = train_bound_bytes(bound, &p->least_bytes, &nothing);
+	if (bytes > search_limit(p, s)) {
+		p->result.counts.too_large += plans;
+		return true;
+	}
+	if (search_score(p->problem.objective, s, seconds, bytes) > search_worst(p)) {
+		p->result.counts.bounded += plans;
+		return true;
+	}
+	return false;
 }
 
 /* Whether a mode is too slow or too large whatever its shape. */
@@ -303,8 +307,6 @@ void search_open(struct planner *p, const struct node *node)
 	*s = p->problem.base;
 	search_apply(p, node->choice, ROLE_OUTER, s);
 	search_apply(p, node->choice, ROLE_DIVIDES, s);
-	if (p->trains)
-		trial_begin(p->trial);
 	list_options(p, ROLE_SHAPE, times);
 	times = option[ROLE_SHAPE].count * p->size[ROLE_STATE];
 	list_options(p, ROLE_MODE, times);
@@ -313,10 +315,13 @@ void search_open(struct planner *p, const struct node *node)
 	if (option[ROLE_SHAPE].count == 0 || option[ROLE_MODE].count == 0 ||
 	    option[ROLE_STATE].count == 0)
 		return;
-	if (p->trains && !p->problem.exhaustive && node_is_slow(p)) {
-		p->result.counts.bounded += times * option[ROLE_STATE].count;
+	if (p->trains && !p->problem.exhaustive &&
+	    node_is_hopeless(p, node, times * option[ROLE_STATE].count))
 		return;
-	}
+	for (int role = ROLE_SHAPE; role < ROLE_COUNT; role++)
+		search_put(&p->given, (enum role)role, &s->plan);
+	if (p->trains)
+		trial_begin(p->trial);
 	if (p->trains && !cost_modes(p))
 		return;
 	if (p->problem.exhaustive || !p->trains) {

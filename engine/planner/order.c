@@ -112,11 +112,33 @@ static bool says_division(const char *code)
 	       strcmp(code, "E3") == 0 || strcmp(code, "E7") == 0;
 }
 
+static const struct planner_axis *axis_of(const struct planner *p, const char *key)
+{
+	int at = search_axis(p, key);
+
+	return at < 0 ? NULL : &p->problem.axis[at];
+}
+
+static void find_axes(struct planner *p)
+{
+	p->axis.schedule = axis_of(p, "schedule");
+	p->axis.split = axis_of(p, "split");
+	p->axis.vpp = axis_of(p, "vpp");
+	p->axis.recompute = axis_of(p, "recompute");
+	p->axis.recompute_layers = axis_of(p, "recompute_layers");
+	p->axis.recompute_modules = axis_of(p, "recompute_modules");
+	p->axis.activation_offload = axis_of(p, "activation_offload");
+	p->axis.zero = axis_of(p, "zero");
+	p->axis.zero_group = axis_of(p, "zero_group");
+	p->axis.optimizer_offload = axis_of(p, "optimizer_offload");
+}
+
 void search_arrange(struct planner *p)
 {
 	const struct planner_problem *problem = &p->problem;
 	int rules;
 
+	find_axes(p);
 	for (int role = 0; role < ROLE_COUNT; role++)
 		p->size[role] = 1;
 	for (int i = 0; i < problem->axes; i++) {

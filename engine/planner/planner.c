@@ -187,8 +187,10 @@ void planner_free(struct planner *p)
 {
 	if (!p)
 		return;
-	if (!p->borrowed)
+	if (!p->borrowed) {
 		free(p->node);
+		free(p->outers);
+	}
 	for (int role = 0; role < ROLE_COUNT; role++) {
 		free(p->option[role].item);
 		if (!p->borrowed)

@@ -74,6 +74,7 @@ struct node {
 	double bound; /* of the score */
 	double bytes; /* at least */
 	uint32_t index;
+	int outer; /* its outer choice's bound, of planner->outers */
 	uint8_t choice[MAX_AXES];
 };
 
@@ -82,6 +83,12 @@ struct planner {
 	struct planner_result result;
 	enum role role[MAX_AXES];
 	double size[ROLE_COUNT]; /* candidates: choices of all its axes */
+	/* axes that bounds ask for; NULL: given */
+	struct {
+		const struct planner_axis *schedule, *split, *vpp, *recompute,
+			*recompute_layers, *recompute_modules, *activation_offload,
+			*zero, *zero_group, *optimizer_offload;
+	} axis;
 	const struct legality *rule;
 	bool divides[MAX_RULES]; /* rows that say that degrees don't divide */
 	bool trains;             /* bounds are of training */
@@ -101,6 +108,8 @@ struct planner {
 	uint8_t choice[MAX_AXES];
 	struct inner given, relaxed; /* a node's bound is that of the relaxed plan */
 	struct train_bound outer;
+	struct train_bound *outers; /* of each outer choice */
+	int outer_count, outer_capacity;
 
 	int nodes, capacity, next;
 	int stride;    /* to the next node that is this searcher's */
@@ -118,6 +127,8 @@ struct planner {
 	int pairs, pair_capacity, pair, state;
 	struct pair *pair_list;
 	bool dealt; /* the pair's stages are; for states alike */
+	/* whether its balanced split is the even one, which stands elsewhere */
+	enum { EVEN_NOT, EVEN, EVEN_UNKNOWN } even;
 	struct flights flights;
 	struct trial *trial;
 	struct estimate estimate;

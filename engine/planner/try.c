@@ -147,6 +147,15 @@ static bool is_named_again(const struct planner *p, const struct scenario *s,
 	return false;
 }
 
+/* Whether it is a name of another pair, whose layers fall as evenly: asked only of what
+ * is not hopeless anyway. */
+static bool deals_evenly(struct planner *p)
+{
+	if (p->even == EVEN_UNKNOWN)
+		p->even = trial_deals_evenly(p->trial) ? EVEN : EVEN_NOT;
+	return p->even == EVEN;
+}
+
 /* Returns what it cost. */
 static int try_plan(struct planner *p, const struct node *node, const struct pair *pair,
 		    const struct option *state)
@@ -175,6 +184,10 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 			return 0;
 		}
 	}
+	if (deals_evenly(p)) {
+		p->result.counts.repeated++;
+		return 1;
+	}
 	if (s->plan.split == SPLIT_BALANCED_MEMORY && option[ROLE_SHAPE]->has_even &&
 	    p->trains && deal(p, true) && split_is_even(s, &p->trial->step.split)) {
 		p->result.counts.repeated++;
@@ -192,8 +205,7 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 	return 1;
 }
 
-/* False if it is a name of another pair: its layers fall as evenly. */
-static bool begin_pair(struct planner *p, const struct pair *pair)
+static void begin_pair(struct planner *p, const struct pair *pair)
 {
 	const struct option *shape = &p->option[ROLE_SHAPE].item[pair->shape];
 	struct plan *plan = &p->trial->scenario.plan;
@@ -201,11 +213,11 @@ static bool begin_pair(struct planner *p, const struct pair *pair)
 	search_put(&shape->inner, ROLE_SHAPE, plan);
 	search_put(&p->option[ROLE_MODE].item[pair->mode].inner, ROLE_MODE, plan);
 	p->dealt = false;
-	if (!p->trains)
-		return true;
-	trial_use(p->trial, &p->cost[pair->mode * p->trial->parts]);
-	return !shape->has_even || plan->split != SPLIT_BALANCED ||
-	       !trial_deals_evenly(p->trial);
+	p->even = !p->trains || !shape->has_even || plan->split != SPLIT_BALANCED
+			  ? EVEN_NOT
+			  : EVEN_UNKNOWN;
+	if (p->trains)
+		trial_use(p->trial, &p->cost[pair->mode * p->trial->parts]);
 }
 
 bool search_try(struct planner *p, const struct node *node, int *budget)
@@ -222,11 +234,8 @@ bool search_try(struct planner *p, const struct node *node, int *budget)
 			p->pair = p->pairs;
 			break;
 		}
-		if (p->state == 0 && !begin_pair(p, pair)) {
-			p->result.counts.repeated += states->count;
-			p->state = states->count;
-			*budget -= 1;
-		}
+		if (p->state == 0)
+			begin_pair(p, pair);
 		for (; *budget > 0 && p->state < states->count; p->state++)
 			*budget -= try_plan(p, node, pair, &states->item[p->state]);
 		if (p->state == states->count) {

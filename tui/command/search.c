@@ -457,7 +457,23 @@ static bool ask_fewest(struct search *search)
 	return true;
 }
 
-/* Plans that are alike are one row, so more are sought than are shown. Where nothing
+/* Plans that are alike are one row, so more are sought than are shown, unless the space
+ * is so large that a person would notice. */
+static int plans_sought(const struct search *search)
+{
+	const struct planner_problem *problem = &search->problem;
+	const double large = 3e8;
+	int most = search->asked->top;
+	double plans = 1;
+
+	for (int i = 0; i < problem->axes; i++)
+		plans *= problem->axis[i].count;
+	if (plans < large)
+		most = most * ALIKE < MAX_TOP ? most * ALIKE : MAX_TOP;
+	return search->asked->robust && most < MAX_ROBUST ? MAX_ROBUST : most;
+}
+
+/* Where nothing
  * that is known fits, and nobody asked for more, the others are shown as what they are.
  */
 static bool search_best(struct search *search)
@@ -465,6 +481,7 @@ static bool search_best(struct search *search)
 	double begun = clock_seconds();
 	bool good;
 
+	search->problem.top = plans_sought(search);
 	progress_again(&search->progress);
 	good = solve(search, &search->problem, NULL, &search->result);
 	if (good && search->result.found == 0 && !search->extra.stopped &&
@@ -544,9 +561,7 @@ static bool begin(struct search *search, struct error *error)
 	problem->objective =
 		asked->deadline_seconds > 0 ? OBJECTIVE_GPUS : asked->objective;
 	problem->reserve = asked->reserve;
-	problem->top = asked->top * ALIKE < MAX_TOP ? asked->top * ALIKE : MAX_TOP;
-	if (asked->robust && problem->top < MAX_ROBUST)
-		problem->top = MAX_ROBUST;
+	problem->top = asked->top;
 	problem->exhaustive = asked->exhaustive;
 	problem->research = asked->research;
 	problem->trust = asked->trust;
