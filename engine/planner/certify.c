@@ -376,12 +376,12 @@ static struct verdict take_inner(struct proof *c, int level)
 
 	if (level == c->shapes)
 		row = broken(c, &c->p->option_rules[ROLE_SHAPE]);
+	if (row < 0 && level == c->modes)
+		row = broken(c, &c->p->option_rules[ROLE_MODE]);
 	if (row < 0 && level == c->modes) {
 		begin_mode(c);
 		c->dealt = false;
 		verdict = try_pair(c, c->ends, &c->states);
-		if (verdict.closing == CLOSED_NOT)
-			row = broken(c, &c->p->option_rules[ROLE_MODE]);
 	}
 	if (row >= 0)
 		return by_rule(row);
@@ -553,24 +553,32 @@ static bool is_mixable(const struct verdict *verdict)
 /* The score that it gives; INFINITY where nothing fits. */
 static double score_in(const struct verdict *verdict)
 {
-	bool fits = verdict->closing != CLOSED_HELD &&
-		    verdict->closing != CLOSED_LARGE &&
-		    verdict->closing != CLOSED_HOSTS;
+	bool fits =
+		verdict->closing != CLOSED_RULE && verdict->closing != CLOSED_HELD &&
+		verdict->closing != CLOSED_LARGE && verdict->closing != CLOSED_HOSTS;
 
 	return fits ? verdict->number : INFINITY;
 }
 
-/* What is held and what is slow go together. */
+/* What is held, what is slow and what breaks a rule go together. */
 static int join(struct closed *group, int groups)
 {
 	int kept = 0, first = -1;
+	int mixed = 0;
+
+	for (int i = 0; i < groups; i++)
+		mixed += is_mixable(&group[i].verdict) ||
+			 group[i].verdict.closing == CLOSED_RULE;
 
 	for (int i = 0; i < groups; i++) {
 		struct verdict *into = first < 0 ? NULL : &group[first].verdict;
 		const struct verdict *verdict = &group[i].verdict;
 
-		if (!is_mixable(verdict) || !into) {
-			first = is_mixable(verdict) ? kept : first;
+		bool joins = is_mixable(verdict) ||
+			     (mixed > 1 && verdict->closing == CLOSED_RULE);
+
+		if (!joins || !into) {
+			first = joins ? kept : first;
 			group[kept++] = group[i];
 			continue;
 		}
@@ -619,7 +627,8 @@ static struct verdict walk(struct proof *c, int level)
 	}
 	knob_set(&c->p->trial->scenario, axis->knob, axis->value[0]);
 	c->p->choice[c->axis[level]] = 0;
-	groups = join(group, groups);
+	if (level >= c->p->depth)
+		groups = join(group, groups);
 	if (!parted && is_whole(group, groups)) {
 		c->length = begun;
 		return group[0].verdict;

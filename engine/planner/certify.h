@@ -4,20 +4,24 @@
  * `KEY VALUES KIND ... COUNT` close them, and those of one box part the values of one
  * axis. A box is closed by
  *
- *   rule ROW CODE   every plan in it breaks this row of the rules
- *   same            the axis does nothing there: names of plans that stand beside it
- *   time SCORE      no plan scores less: the relaxed plan of any choice of the outer
- * and dividing axes does not (relax() in list.c) memory BYTES    its states alone take
- * more than there is room for work SCORE      no plan scores less: recomputation known,
- * of the pipeline its work, the states that end soonest pairs SCORE     no plan scores
- * less: recomputation and shape known as well held BYTES      and takes at least so
- * much, with the least states floor SCORE     one by one: the stages dealt out, without
- * ZeRO's traffic, and with the state's least end large BYTES     estimated one by one:
- * the smallest takes more than the room plans SCORE     estimated one by one: the best
- * of them scores so much hosts 0         one by one: layers can't be dealt out so, or
- * the hosts can't hold what is offloaded mixed SCORE     pair by pair the first of
- * these that closes it, from `held` and `pairs` on, with all states of the box and then
- * with each (or with each at once); SCORE is the least of all that may fit
+ * - rule ROW CODE: every plan in it breaks this row of the rules
+ * - same: the axis does nothing there: names of plans that stand beside it
+ * - time SCORE: the relaxed plan of any choice of the outer and dividing axes scores no
+ *   less (relax() in list.c)
+ * - memory BYTES: its states alone take more than there is room for
+ * - work SCORE: recomputation known; of the pipeline its work, and the states that end
+ *   soonest
+ * - pairs SCORE: recomputation and shape known as well
+ * - held BYTES: the same of bytes, with the least states
+ * - floor SCORE: the stages dealt out, without ZeRO's traffic, with the state's least
+ *   end
+ * - large BYTES: estimated one by one, the smallest takes more than the room
+ * - plans SCORE: estimated one by one, the best of them scores so much
+ * - hosts 0: layers can't be dealt out so, or the hosts can't hold what is offloaded
+ * - mixed SCORE: pair by pair the first that closes it: rules of its shape and
+ *   recomputation, held and pairs with all states of the box, then (or at once) state
+ *   by state these two, other rules, and the rest; SCORE is the least of all that may
+ *   fit, and inf where nothing may
  *
  * Counts are of candidates. engine/verify/ reads it.
  */

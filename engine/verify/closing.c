@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/predict/predict.h"
+#include "engine/rules/rules.h"
 #include "engine/schedule/schedule.h"
 
 static const struct closing closings[] = {
@@ -12,7 +13,7 @@ static const struct closing closings[] = {
 	{ "work", false, 0 },         { "pairs", false, BY_PAIRS },
 	{ "held", true, BY_HELD },    { "floor", false, BY_FLOOR },
 	{ "large", true, BY_LARGE },  { "plans", false, BY_PLANS },
-	{ "hosts", false, BY_HOSTS }, { "mixed", false, 63 },
+	{ "hosts", false, BY_HOSTS }, { "mixed", false, BY_ANY },
 };
 
 const struct closing *closing_find(const char *word, size_t length)
@@ -64,6 +65,38 @@ bool closing_arrange(struct reader *r)
 	r->modes = first[3];
 	r->states = first[4];
 	return true;
+}
+
+/* How many roles inside a node a rule reads, states counted twice. */
+static int roles_read(const struct reader *r, const char *reads)
+{
+	const int first[] = { r->shapes, r->modes, r->states, r->q->axes };
+	int roles = 0;
+
+	for (int role = 0; role < 3; role++) {
+		bool any = false;
+
+		for (int a = first[role]; a < first[role + 1]; a++)
+			any |= closing_reads(reads, r->q->axis[a].knob->key);
+		roles += any ? 1 + (role == 2) : 0;
+	}
+	return roles;
+}
+
+void closing_rules(struct reader *r)
+{
+	int count;
+	const struct legality *rows = rules_of(&r->q->base, &count);
+
+	for (int i = 0; i < count; i++) {
+		int roles = roles_read(r, rows[i].reads);
+
+		if (roles == 0 || rows[i].rule.severity != SEVERITY_ERROR ||
+		    !rules_hold(&rows[i], &r->q->base.stack))
+			continue;
+		r->rule[r->rules].row = i;
+		r->rule[r->rules++].of_pairs = roles == 1;
+	}
 }
 
 double closing_score(const struct reader *r, double step, double bytes)
@@ -263,6 +296,23 @@ static bool by_pair(struct reader *r, double ends, const struct bound_bytes *hel
 	return score >= r->q->answer && took(r, BY_PAIRS, score, INFINITY);
 }
 
+/* Whether the scenario breaks one of the rules that read knobs of one role inside a
+ * node, but no state, or else of the others that read any. */
+static bool by_rule(struct reader *r, bool of_pairs)
+{
+	int count;
+	const struct legality *rows = rules_of(&r->q->base, &count);
+	struct broken broken;
+	struct facts facts;
+
+	rules_derive(&r->trial.scenario, &facts);
+	for (int i = 0; i < r->rules; i++)
+		if (r->rule[i].of_pairs == of_pairs &&
+		    rows[r->rule[i].row].breaks(&facts, &broken))
+			return true;
+	return false;
+}
+
 static bool visit_plan(struct reader *r)
 {
 	struct scenario *s = &r->trial.scenario;
@@ -274,6 +324,8 @@ static bool visit_plan(struct reader *r)
 	train_bound_states(&r->mode, s, &held);
 	if (by_pair(r, ends, &held))
 		return true;
+	if (by_rule(r, false))
+		return took(r, BY_RULE, INFINITY, INFINITY);
 	if (!r->dealt) {
 		trial_use(&r->trial, r->part);
 		s->plan.zero = 0;
@@ -299,6 +351,8 @@ static bool visit_plan(struct reader *r)
 static bool visit_pair(struct reader *r)
 {
 	r->dealt = false;
+	if (by_rule(r, true))
+		return took(r, BY_RULE, INFINITY, INFINITY);
 	return (!r->alone && by_pair(r, r->ends, &r->held)) ||
 	       reader_each(r, r->states, r->q->axes, visit_plan);
 }

@@ -14,7 +14,9 @@ enum {
 	BY_FLOOR = 4,
 	BY_LARGE = 8,
 	BY_PLANS = 16,
-	BY_HOSTS = 32
+	BY_HOSTS = 32,
+	BY_RULE = 64,
+	BY_ANY = 127
 };
 
 struct closing {
@@ -42,10 +44,16 @@ struct reader {
 	struct bound_bytes held;
 	int by;
 	bool dealt;
+	int rules; /* rows that read a knob inside a node */
+	struct {
+		int row;
+		bool of_pairs; /* one role alone, and no state */
+	} rule[MAX_RULES];
 	bool (*inside)(struct reader *); /* of a node, mode by mode */
 };
 
 bool closing_arrange(struct reader *reader);
+void closing_rules(struct reader *reader);
 bool closing_reads(const char *reads, const char *key);
 const struct closing *closing_find(const char *word, size_t length);
 bool closing_check(struct reader *reader, const struct closing *closing, double number);

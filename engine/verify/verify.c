@@ -351,6 +351,7 @@ static bool check(struct reader *r, const char *boxes)
 	}
 	if (!closing_arrange(r))
 		return fail(r, "the axes are not in the order of the tree");
+	closing_rules(r);
 	r->at = boxes;
 	r->line = 1;
 	next_word(r);
