@@ -595,6 +595,23 @@ static bool is_whole(const struct closed *group, int groups)
 	return groups == 1 || (groups == 2 && group[1].verdict.closing == CLOSED_SAME);
 }
 
+/* The line that opens the box of this value, above the lines of the box: most boxes are
+ * closed as a whole and need none. */
+static void open_above(struct proof *c, size_t at, int level, int value)
+{
+	char line[256];
+	size_t end = c->length, length;
+
+	write_values(c, level, (uint64_t)1 << value);
+	put(c, "\n");
+	length = c->length - end;
+	if (c->failed || length > sizeof line)
+		return;
+	memcpy(line, c->text + end, length);
+	memmove(c->text + at + length, c->text + at, end - at);
+	memcpy(c->text + at, line, length);
+}
+
 static struct verdict walk(struct proof *c, int level)
 {
 	const struct planner_axis *axis = &c->p->problem.axis[c->axis[level]];
@@ -611,15 +628,13 @@ static struct verdict walk(struct proof *c, int level)
 
 		if ((all >> i & 1) == 0)
 			continue;
-		if (size_of(all) > 1) {
-			write_values(c, level, (uint64_t)1 << i);
-			put(c, "\n");
-		}
 		narrow(c, level, (uint64_t)1 << i);
 		verdict = take(c, level, i);
 		c->count = count;
 		c->left[level] = all;
 		parted |= verdict.closing == CLOSED_NOT;
+		if (verdict.closing == CLOSED_NOT && size_of(all) > 1)
+			open_above(c, before, level, i);
 		if (verdict.closing == CLOSED_NOT)
 			continue;
 		c->length = before;
