@@ -219,7 +219,7 @@ static void strip_item(const struct explorer *explorer, int i, double best, doub
 		return;
 	}
 	if (v->lacks) {
-		snprintf(out->note, sizeof out->note, wide ? "no stack" : "none");
+		snprintf(out->note, sizeof out->note, "none");
 		out->role = ROLE_QUIET;
 		return;
 	}
