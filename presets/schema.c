@@ -18,7 +18,21 @@ static const struct shape {
 	const char *name, *members;
 	bool closed; /* no other keys */
 } shapes[] = {
-	{ "problem", "code:s severity:s text:s source:s nearest:{[any]} ~remedy:s",
+	{ "problem",
+	  "code:s severity:s text:s source:s nearest:{[any]} ~remedy:s "
+	  "~remedies:[remedy]",
+	  true },
+	{ "remedy",
+	  "knob:s value:s legal:b feasible:b ~tokens_per_second_per_gpu:n "
+	  "~memory_bytes:n",
+	  true },
+	{ "named",
+	  "name:s score:n step_seconds:n memory_bytes:n ~trust:s ~trust_lowered_by:s "
+	  "stack_lacks:[text]",
+	  true },
+	{ "idea",
+	  "name:s score:n step_seconds:n memory_bytes:n ~trust:s ~trust_lowered_by:s "
+	  "stack_lacks:[text] rank:n as_fast:n alike:[named]",
 	  true },
 	{ "stage_memory",
 	  "total_bytes:n? in_flight:n? weights_bytes:n? gradients_bytes:n? "
@@ -64,7 +78,7 @@ static const struct output {
 	  "ok:b smallest_gpus:@gpus assumed:o", true },
 	{ "sweep", "one line of shardscope sweep --json", "", true },
 	{ "search", "the best plans: shardscope search --json",
-	  "best:@plan? top:[plan] ~nearest:@plan assumed:o objective:s candidates:n "
+	  "best:@plan? top:[plan] ideas:[idea] trust_asked:s ~nearest:@plan assumed:o objective:s candidates:n "
 	  "explored:n pruned:{n} rejected:{n} proof:s seconds:n ~pareto:@front "
 	  "~robust:o ~questions:[any] ~misses:o ~why:o",
 	  false },
