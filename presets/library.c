@@ -393,17 +393,20 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
 }
 
 /* Serving constants of the generic stack, for stacks that only train. */
-static void start_serving(struct scenario *scenario)
+static bool start_serving(struct scenario *scenario, struct error *error)
 {
 	struct scenario other;
 	struct document document;
+	bool good;
 
 	scenario_defaults(&other);
-	if (!preset_open(PRESET_STACK, "generic", &document, NULL))
-		return;
-	if (stack_read(&document, document.root, &other, NULL, NULL))
+	if (!preset_open(PRESET_STACK, "generic", &document, error))
+		return false;
+	good = stack_read(&document, document.root, &other, NULL, error);
+	if (good)
 		scenario->stack.serving = other.stack.serving;
 	document_free(&document);
+	return good;
 }
 
 static void add_release(char *name, const char *release)
@@ -445,8 +448,8 @@ bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 	}
 	if (!preset_open(PRESET_STACK, name, &document, error))
 		return false;
-	start_serving(scenario);
-	good = read_release(&document, *generic ? NULL : release, scenario, error);
+	good = start_serving(scenario, error) &&
+	       read_release(&document, *generic ? NULL : release, scenario, error);
 	document_free(&document);
 	if (good)
 		take_name(scenario->stack.name, preset ? preset->name : name);
@@ -536,10 +539,8 @@ bool library_stack_node(struct scenario *scenario, const struct document *docume
 {
 	*generic = false;
 	if (node->kind == NODE_MAP) {
-		bool good;
-
-		start_serving(scenario);
-		good = stack_read(document, node, scenario, NULL, error);
+		bool good = start_serving(scenario, error) &&
+			    stack_read(document, node, scenario, NULL, error);
 
 		if (good && scenario->stack.name[0] == '\0')
 			strcpy(scenario->stack.name, "stack");

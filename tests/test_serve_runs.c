@@ -41,7 +41,7 @@ static void errors_stay_as_small(void **state)
 		{ "aic_silicon_agg", SCORE_TPOT, 1052, 0.092, 0.24 },
 		{ "aic_silicon_agg", SCORE_TTFT_LOADED, 1052, 0.412, 0.88 },
 		{ "disagg", SCORE_TPOT, 203, 0.132, 0.51 },
-		{ "disagg", SCORE_TTFT_LOADED, 203, 0.56, 1.19 },
+		{ "disagg", SCORE_TTFT_LOADED, 203, 0.57, 1.19 },
 		{ "misc_published", SCORE_TPOT, 48, 0.09, 0.22 },
 		{ "misc_published", SCORE_TTFT, 40, 0.134, 0.73 },
 		{ "open_loop", SCORE_TPOT, 8, 0.137, 0.166 },
