@@ -75,7 +75,7 @@ static bool came_later(const struct node *row, const char *release)
 
 	if (is_date(release))
 		return date && strcmp(release, date) < 0;
-	return is_earlier(release, before);
+	return before && is_earlier(release, before);
 }
 
 bool release_take_back(const struct document *document, const struct node *stack,

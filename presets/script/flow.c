@@ -259,6 +259,8 @@ static void take_patterns(struct shell *shell, const struct command *command, in
 {
 	struct frame *frame = top(shell);
 
+	if (!frame)
+		return;
 	try_patterns(frame, command->word + at, command->count - at);
 	if (command->ending != END_CLOSE)
 		return;

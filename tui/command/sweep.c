@@ -358,7 +358,7 @@ static int run(struct sweep *sweep, const struct scenario *scenario)
 	const char *keys[MAX_VARIED];
 	struct estimate *e = malloc(sizeof *e);
 	struct error error = { "out of memory" };
-	long long part[2];
+	long long part[2] = { 0, 0 };
 	char *header;
 	bool good = e != NULL;
 
