@@ -30,7 +30,6 @@ static int count_in_row(const struct stage *s, struct rect chart, int y, uint32_
  * columns as its share of the axis says: dithering showed three columns of 36 s. */
 static void test_a_long_step_shows_its_bubble(void **state)
 {
-	const struct timeline *t;
 	struct rect chart;
 	struct stage s;
 	int forward = 0, idle = 0, x;
@@ -38,7 +37,6 @@ static void test_a_long_step_shows_its_bubble(void **state)
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "3");
-	t = played(&s);
 	chart = s.explorer.spots->chart;
 	assert_int_equal(count_in_row(&s, chart, chart.y, '/'), 2 * TIMELINE_BREAK);
 	x = chart.y * 120 + chart.x + TIMELINE_MARGIN;
@@ -56,7 +54,7 @@ static void test_a_long_step_shows_its_bubble(void **state)
 	/* a step that fits is drawn whole */
 	stage_type(&s, "/gbs\n=16\n");
 	assert_int_equal(count_in_row(&s, chart, chart.y, '/'), 0);
-	assert_true(t->filled_seconds >= 0);
+	assert_true(played(&s)->filled_seconds >= 0);
 	stage_close(&s);
 }
 

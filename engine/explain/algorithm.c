@@ -140,7 +140,7 @@ static void measured(const struct asked *a, struct explanation *out, const char 
 #undef WORD
 	struct pace pace = account_of(a).pace;
 
-	if (formula_uses(out->formula, symbol))
+	if (pace.measured && formula_uses(out->formula, symbol))
 		explain_from(a, out, symbol, meaning, "cluster.%s_%s",
 			     words[pace.transport][pace.protocol], member);
 }
@@ -155,18 +155,20 @@ static void second_terms(const struct asked *a, struct explanation *out)
 static void waiting_terms(const struct asked *a, struct explanation *out)
 {
 	struct account account = account_of(a);
-	const struct protocol *row =
-		&a->scenario->cluster.accelerator.transports
-			 .row[account.pace.transport][account.pace.protocol];
+	const struct protocol *row = NULL;
 
-	if (account.pace.measured && account.pace.peer > 0)
+	/* of a pace that nobody measured there is no row */
+	if (account.pace.measured)
+		row = &a->scenario->cluster.accelerator.transports
+			       .row[account.pace.transport][account.pace.protocol];
+	if (row && account.pace.peer > 0)
 		explain_formula(out, waiting_text);
 	else
 		explain_say(out, "start + near_steps * hop + far_steps * far_hop");
 	own(a, out, "start", "until the kernel runs and has met its peers",
 	    "start_seconds");
 	own(a, out, "near_steps", "steps inside the domain", "near_steps");
-	if (account.pace.measured && row->hop_seconds > 0)
+	if (row && row->hop_seconds > 0)
 		measured(a, out, "hop", "each of them", "hop_seconds");
 	else
 		constant(a, out, "hop", "each of them",
@@ -310,13 +312,15 @@ static void near_rate_terms(const struct asked *a, struct explanation *out)
 static void peer_rate_terms(const struct asked *a, struct explanation *out)
 {
 	struct pace pace = account_of(a).pace;
-	const struct protocol *row = &a->scenario->cluster.accelerator.transports
-					      .row[pace.transport][pace.protocol];
+	const struct protocol *row;
 
-	if (!pace.measured)
+	if (!pace.measured) {
 		rate_terms(a, out, true, NULL);
-	else
-		rate_terms(a, out, true, row->peer_share > 0 ? "peer_share" : "share");
+		return;
+	}
+	row = &a->scenario->cluster.accelerator.transports
+		       .row[pace.transport][pace.protocol];
+	rate_terms(a, out, true, row->peer_share > 0 ? "peer_share" : "share");
 }
 
 static void far_rate_terms(const struct asked *a, struct explanation *out)
