@@ -444,6 +444,7 @@ static void test_wrong_questions_are_refused(void **state)
 	says(SMALL "--pareto users", 2, "is for servers");
 	says(SMALL "--mode inference,training", 2, "expected one mode");
 	says("search --deadline soon", 2, "30d or 72h");
+	says("search --certificate ''", 2, "--certificate: expected a file");
 	says("search --deadline -3", 2, "30d or 72h");
 	says("search --deadline 3d --objective cost", 2, "--objective gpus");
 	says("search --threads 0", 2, "1 to 32");

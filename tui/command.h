@@ -64,6 +64,16 @@ struct own_option {
 	bool (*take)(void *context, const char *value, struct error *error);
 };
 
+/* take_NAME() of a switch that sets the member NAME of its command's context. */
+#define TAKE_SWITCH(type, name)                                                        \
+	static bool take_##name(void *context, const char *value, struct error *error) \
+	{                                                                              \
+		(void)value;                                                           \
+		(void)error;                                                           \
+		((type *)context)->name = true;                                        \
+		return true;                                                           \
+	}
+
 /* What a command takes beside the knobs. */
 struct arguments {
 	void *context; /* of the command's own options too */

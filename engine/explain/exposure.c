@@ -14,32 +14,12 @@ static bool is_collective(const struct asked *a)
 	return op_of(a)->kind == OPERATOR_COLLECTIVE;
 }
 
-static const char *name_of(const struct asked *a, char out[32])
-{
-	int end = a->part - a->scenario->model.kinds;
-
-	if (end < 0)
-		snprintf(out, 32, "kinds.%d", a->part);
-	else
-		snprintf(out, 32, "%s", end == 0 ? "embedding" : "head");
-	return out;
-}
-
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	char name[32];
-
-	explain_from(a, out, symbol, meaning, "%s.operators.%d.%s", name_of(a, name),
-		     a->op, member);
-}
-
 static void of_part(const struct asked *a, struct explanation *out, const char *symbol,
 		    const char *meaning, const char *member)
 {
 	char name[32];
 
-	explain_from(a, out, symbol, meaning, "%s.%s", name_of(a, name), member);
+	explain_from(a, out, symbol, meaning, "%s.%s", explain_part(a, name), member);
 }
 
 #define OF(name, expression)                                \
@@ -71,8 +51,8 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 		explain_say(out, "0");
 		return;
 	}
-	own(a, out, "t", "of its calls",
-	    backward ? "backward_seconds" : "call_forward");
+	explain_operator_term(a, out, "t", "of its calls",
+			      backward ? "backward_seconds" : "call_forward");
 	explain_say(out, "max(0, t");
 	for (int i = 0; op->dimension == DIM_CP && i < graph->count; i++) {
 		struct asked other = *a;
@@ -81,8 +61,9 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 			continue;
 		other.op = i;
 		explain_say(out, " - A");
-		own(&other, out, "A", "attention beside it",
-		    backward ? "input_grad_seconds" : "forward_seconds");
+		explain_operator_term(&other, out, "A", "attention beside it",
+				      backward ? "input_grad_seconds"
+					       : "forward_seconds");
 	}
 	if (op->dimension == DIM_EP) {
 		explain_say(out, backward ? " - (b + w) / 2 * o" : " - f / 2 * o");
@@ -119,7 +100,7 @@ static void exposed_forward_terms(const struct asked *a, struct explanation *out
 		return;
 	}
 	explain_say(out, hides_share(a) ? "t * (1 - o)" : "t");
-	own(a, out, "t", "of its calls", "call_forward");
+	explain_operator_term(a, out, "t", "of its calls", "call_forward");
 	if (hides_share(a))
 		explain_from(a, out, "o", "share that overlap hides",
 			     "stack.tp_overlap");
@@ -139,8 +120,9 @@ static void add_beside(const struct asked *a, struct explanation *out)
 		explain_say(out, " - g * W");
 		explain_from(a, out, "g", "share of it that hides traffic",
 			     "stack.tp_grad_overlap");
-		own(&other, out, "W", "weight gradient of the GEMM behind it",
-		    "weight_grad_seconds");
+		explain_operator_term(&other, out, "W",
+				      "weight gradient of the GEMM behind it",
+				      "weight_grad_seconds");
 		return;
 	}
 }
@@ -159,7 +141,7 @@ static void exposed_backward_terms(const struct asked *a, struct explanation *ou
 		explain_say(out, "0");
 	} else {
 		explain_say(out, hides_share(a) ? "max(0, t * (1 - o)" : "max(0, t");
-		own(a, out, "t", "of its calls", "backward_seconds");
+		explain_operator_term(a, out, "t", "of its calls", "backward_seconds");
 		if (hides_share(a))
 			explain_from(a, out, "o", "share that overlap hides",
 				     "stack.tp_overlap");
@@ -170,8 +152,9 @@ static void exposed_backward_terms(const struct asked *a, struct explanation *ou
 	if (op->again <= 0)
 		return;
 	explain_say(out, " + again * x");
-	own(a, out, "again", "share that runs again in the backward", "again");
-	own(a, out, "x", "exposed in a forward", "exposed_forward");
+	explain_operator_term(a, out, "again", "share that runs again in the backward",
+			      "again");
+	explain_operator_term(a, out, "x", "exposed in a forward", "exposed_forward");
 }
 
 static void alone_forward_terms(const struct asked *a, struct explanation *out)
@@ -181,8 +164,8 @@ static void alone_forward_terms(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "t - x");
-	own(a, out, "t", "of its calls", "call_forward");
-	own(a, out, "x", "exposed even so", "exposed_forward");
+	explain_operator_term(a, out, "t", "of its calls", "call_forward");
+	explain_operator_term(a, out, "x", "exposed even so", "exposed_forward");
 }
 
 static void alone_backward_terms(const struct asked *a, struct explanation *out)
@@ -192,22 +175,23 @@ static void alone_backward_terms(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "t - x + again * f");
-	own(a, out, "t", "of its calls", "backward_seconds");
-	own(a, out, "x", "exposed even so", "exposed_backward");
-	own(a, out, "again", "share that runs again in the backward", "again");
-	own(a, out, "f", "calls of a forward", "call_forward");
+	explain_operator_term(a, out, "t", "of its calls", "backward_seconds");
+	explain_operator_term(a, out, "x", "exposed even so", "exposed_backward");
+	explain_operator_term(a, out, "again", "share that runs again in the backward",
+			      "again");
+	explain_operator_term(a, out, "f", "calls of a forward", "call_forward");
 }
 
 static void forward_call_terms(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "n", "calls", "forward_calls");
-	own(a, out, "t", "of one", "call_seconds");
+	explain_operator_term(a, out, "n", "calls", "forward_calls");
+	explain_operator_term(a, out, "t", "of one", "call_seconds");
 }
 
 static void backward_call_terms(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "n", "calls", "backward_calls");
-	own(a, out, "t", "of one", "call_seconds");
+	explain_operator_term(a, out, "n", "calls", "backward_calls");
+	explain_operator_term(a, out, "t", "of one", "call_seconds");
 }
 
 #define NODE(name, words, unit, of, terms, text, about)                         \

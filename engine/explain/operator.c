@@ -40,7 +40,7 @@ static struct graph_context context_of(const struct asked *a)
 	return c;
 }
 
-static const char *name_of(const struct asked *a, char out[32])
+const char *explain_part(const struct asked *a, char out[32])
 {
 	int end = a->part - a->scenario->model.kinds;
 
@@ -51,13 +51,13 @@ static const char *name_of(const struct asked *a, char out[32])
 	return out;
 }
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
+void explain_operator_term(const struct asked *a, struct explanation *out,
+			   const char *symbol, const char *meaning, const char *member)
 {
 	char name[32];
 
-	explain_from(a, out, symbol, meaning, "%s.operators.%d.%s", name_of(a, name),
-		     a->op, member);
+	explain_from(a, out, symbol, meaning, "%s.operators.%d.%s",
+		     explain_part(a, name), a->op, member);
 }
 
 /* --- values --- */
@@ -194,14 +194,14 @@ static void add_fixed(const struct asked *a, struct explanation *out, bool backw
 
 	if (op->kind == OPERATOR_ROUTER && !weights) {
 		explain_say(out, " + n * ts");
-		own(a, out, "n", "small kernels of routing",
-		    backward ? "small_backward" : "small_forward");
+		explain_operator_term(a, out, "n", "small kernels of routing",
+				      backward ? "small_backward" : "small_forward");
 		explain_from(a, out, "ts", "fixed time of a small kernel",
 			     "small_kernel_seconds");
 	}
 	if (op->expert && !a->scenario->plan.grouped_gemm) {
 		explain_say(out, " + (e - 1) * t0");
-		own(a, out, "e", "experts, each a kernel", "groups");
+		explain_operator_term(a, out, "e", "experts, each a kernel", "groups");
 	}
 }
 
@@ -214,19 +214,23 @@ static void add_tail(const struct asked *a, struct explanation *out,
 
 	explain_say(out, grouped ? " + starts" : " + tail / r");
 	if (grouped)
-		own(a, out, "starts", "starting each of the matrices", "start_seconds");
+		explain_operator_term(a, out, "starts", "starting each of the matrices",
+				      "start_seconds");
 	else
-		own(a, out, "tail", "FLOPs that the last wave of tiles leaves undone",
-		    tail_member);
+		explain_operator_term(a, out, "tail",
+				      "FLOPs that the last wave of tiles leaves undone",
+				      tail_member);
 }
 
 static void add_grouped(const struct asked *a, struct explanation *out, bool weights)
 {
 	if (op_of(a)->groups <= 1)
 		return;
-	own(a, out, "P", "FLOPs of rows that fill tiles", "padding_flops");
+	explain_operator_term(a, out, "P", "FLOPs of rows that fill tiles",
+			      "padding_flops");
 	if (weights)
-		own(a, out, "S", "adding up gradients in fp32", "sum_bytes");
+		explain_operator_term(a, out, "S", "adding up gradients in fp32",
+				      "sum_bytes");
 }
 
 /* t0 + ((F/r)^2 + (B/bw)^2)^(1/2) + tail/r + q/bw */
@@ -243,25 +247,28 @@ static void linear_terms(const struct asked *a, struct explanation *out,
 	explain_say(out, "t0 + sqrt(%s / r * %s / r + %s / bw * %s / bw)", flops, flops,
 		    bytes, bytes);
 	add_rates(a, out, false);
-	own(a, out, "F", "FLOPs", "forward_flops");
-	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
-	own(a, out, "B", "bytes of memory traffic", "forward_bytes");
+	explain_operator_term(a, out, "F", "FLOPs", "forward_flops");
+	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+			      "flops_per_second");
+	explain_operator_term(a, out, "B", "bytes of memory traffic", "forward_bytes");
 	add_grouped(a, out, weights);
 	if (op_of(a)->unpack_bytes > 0 && !weights) {
 		explain_say(out, " + u / bw");
-		own(a, out, "u", "writing weights of 4 bits out", "unpack_bytes");
+		explain_operator_term(a, out, "u", "writing weights of 4 bits out",
+				      "unpack_bytes");
 	}
 	add_tail(a, out, tail_member);
 	if (quantises)
-		own(a, out, "q", "of them, turning inputs narrow",
-		    "quantised_in_bytes");
+		explain_operator_term(a, out, "q", "of them, turning inputs narrow",
+				      "quantised_in_bytes");
 	if (quantises && quantised) {
 		bool in = quantised[10] == 'i';
 
 		explain_say(out, in ? " + q / bw" : " + Q / bw");
 		if (!in)
-			own(a, out, "Q", "turning gradients of outputs narrow",
-			    quantised);
+			explain_operator_term(a, out, "Q",
+					      "turning gradients of outputs narrow",
+					      quantised);
 	}
 }
 
@@ -280,10 +287,12 @@ static void kernel_terms(const struct asked *a, struct explanation *out, bool ba
 	else
 		explain_say(out, "t0 + sqrt(F / r * F / r + B / bw * B / bw)");
 	add_rates(a, out, false);
-	own(a, out, "F", "FLOPs", backward ? "input_grad_flops" : "forward_flops");
-	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
-	own(a, out, "B", "bytes of memory traffic",
-	    backward ? "backward_bytes" : "forward_bytes");
+	explain_operator_term(a, out, "F", "FLOPs",
+			      backward ? "input_grad_flops" : "forward_flops");
+	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+			      "flops_per_second");
+	explain_operator_term(a, out, "B", "bytes of memory traffic",
+			      backward ? "backward_bytes" : "forward_bytes");
 }
 
 static void seconds_terms(const struct asked *a, struct explanation *out, bool backward)
@@ -309,8 +318,8 @@ static void seconds_terms(const struct asked *a, struct explanation *out, bool b
 	} else {
 		explain_say(out, "t0 + B / bw");
 		add_rates(a, out, true);
-		own(a, out, "B", "bytes of memory traffic",
-		    backward ? "backward_bytes" : "forward_bytes");
+		explain_operator_term(a, out, "B", "bytes of memory traffic",
+				      backward ? "backward_bytes" : "forward_bytes");
 	}
 }
 
@@ -340,7 +349,8 @@ static void weight_grad_terms(const struct asked *a, struct explanation *out)
 		if (op_of(a)->expert && !a->scenario->plan.grouped_gemm) {
 			out->formula[0] = '\0';
 			explain_say(out, "(e - 1) * t0");
-			own(a, out, "e", "experts, each a kernel", "groups");
+			explain_operator_term(a, out, "e", "experts, each a kernel",
+					      "groups");
 			explain_from(a, out, "t0", "fixed time of a kernel",
 				     "kernel_seconds");
 		}
@@ -348,24 +358,27 @@ static void weight_grad_terms(const struct asked *a, struct explanation *out)
 	}
 	explain_say(out, "t0 + F / r");
 	explain_from(a, out, "t0", "fixed time of a kernel", "kernel_seconds");
-	own(a, out, "F", "FLOPs of the adapters", "weight_grad_flops");
-	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
+	explain_operator_term(a, out, "F", "FLOPs of the adapters",
+			      "weight_grad_flops");
+	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+			      "flops_per_second");
 	add_fixed(a, out, true, true);
 }
 
 static void host_forward_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "n * l");
-	own(a, out, "n", "launches", "launches_forward");
+	explain_operator_term(a, out, "n", "launches", "launches_forward");
 	explain_from(a, out, "l", "CPU time of one", "launch_seconds");
 }
 
 static void host_backward_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "(n + again * f) * l");
-	own(a, out, "n", "launches", "launches_backward");
-	own(a, out, "again", "share that runs again in the backward", "again");
-	own(a, out, "f", "launches of a forward", "launches_forward");
+	explain_operator_term(a, out, "n", "launches", "launches_backward");
+	explain_operator_term(a, out, "again", "share that runs again in the backward",
+			      "again");
+	explain_operator_term(a, out, "f", "launches of a forward", "launches_forward");
 	explain_from(a, out, "l", "CPU time of one", "launch_seconds");
 }
 
@@ -377,8 +390,9 @@ static void again_terms(const struct asked *a, struct explanation *out,
 		return;
 	}
 	explain_say(out, "again * x");
-	own(a, out, "again", "share that runs again in the backward", "again");
-	own(a, out, "x", "of a forward", member);
+	explain_operator_term(a, out, "again", "share that runs again in the backward",
+			      "again");
+	explain_operator_term(a, out, "x", "of a forward", member);
 }
 
 static void recompute_terms(const struct asked *a, struct explanation *out)
@@ -394,9 +408,10 @@ static void again_flops_terms(const struct asked *a, struct explanation *out)
 static void whole_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, is_collective(a) ? "k" : "k + s");
-	own(a, out, "k", "kept whatever is recomputed", "kept_bytes");
+	explain_operator_term(a, out, "k", "kept whatever is recomputed", "kept_bytes");
 	if (!is_collective(a))
-		own(a, out, "s", "kept unless it is recomputed", "saved_bytes");
+		explain_operator_term(a, out, "s", "kept unless it is recomputed",
+				      "saved_bytes");
 }
 
 static void rate_terms(const struct asked *a, struct explanation *out)
@@ -425,17 +440,18 @@ static void gemm_flops_terms(const struct asked *a, struct explanation *out)
 
 	if (!is_linear(a)) {
 		explain_say(out, "F");
-		own(a, out, "F", "counted by the graph", "counted_flops");
+		explain_operator_term(a, out, "F", "counted by the graph",
+				      "counted_flops");
 		return;
 	}
 	explain_say(out, "2 * M * N * K");
-	own(a, out, "M", "rows", "rows");
-	own(a, out, "N", "columns", "columns");
-	own(a, out, "K", "inner", "inner");
+	explain_operator_term(a, out, "M", "rows", "rows");
+	explain_operator_term(a, out, "N", "columns", "columns");
+	explain_operator_term(a, out, "K", "inner", "inner");
 	if (op->forward_flops <= plain)
 		return;
 	explain_say(out, " + 2 * M * T");
-	own(a, out, "T", "weights of the adapter", "trainable");
+	explain_operator_term(a, out, "T", "weights of the adapter", "trainable");
 }
 
 static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
@@ -444,20 +460,22 @@ static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
 
 	if (!is_linear(a)) {
 		explain_say(out, "B");
-		own(a, out, "B", "counted by the graph", "counted_bytes");
+		explain_operator_term(a, out, "B", "counted by the graph",
+				      "counted_bytes");
 		return;
 	}
 	explain_say(out, quantises ? "(M * K + e * K * N) * wo + M * N * w + q"
 				   : "(M * K + e * K * N) * wo + M * N * w");
 	explain_from(a, out, "wo", "bytes of what it reads",
 		     is_head(a) ? "activation_width" : "operand_width");
-	own(a, out, "M", "rows", "rows");
-	own(a, out, "N", "columns", "columns");
-	own(a, out, "K", "inner", "inner");
-	own(a, out, "e", "matrices", "groups");
+	explain_operator_term(a, out, "M", "rows", "rows");
+	explain_operator_term(a, out, "N", "columns", "columns");
+	explain_operator_term(a, out, "K", "inner", "inner");
+	explain_operator_term(a, out, "e", "matrices", "groups");
 	explain_from(a, out, "w", "bytes of an activation", "activation_width");
 	if (quantises)
-		own(a, out, "q", "turning inputs narrow", "quantised_in_bytes");
+		explain_operator_term(a, out, "q", "turning inputs narrow",
+				      "quantised_in_bytes");
 }
 
 #define NODE(name, words, unit, of, terms, text, about)                         \

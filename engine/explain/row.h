@@ -77,6 +77,12 @@ struct explain_number {
 bool explain_find(const struct asked *asked, const char *key,
 		  struct explain_number *out);
 
+/* Of the asked part of the model: "kinds.2", "embedding" or "head". */
+const char *explain_part(const struct asked *asked, char out[32]);
+/* A term that is a member of the asked operator: "kinds.2.operators.4." + member. */
+void explain_operator_term(const struct asked *asked, struct explanation *out,
+			   const char *symbol, const char *meaning, const char *member);
+
 /* One more term of the formula: a number of its own, without a page. */
 void explain_term(struct explanation *out, const char *symbol, const char *meaning,
 		  enum form form, double value);

@@ -33,13 +33,7 @@ static bool take_answer(void *context, const char *value, struct error *error)
 	return true;
 }
 
-static bool take_script(void *context, const char *value, struct error *error)
-{
-	(void)value;
-	(void)error;
-	((struct asked *)context)->script = true;
-	return true;
-}
+TAKE_SWITCH(struct asked, script)
 
 static bool take_format(void *context, const char *value, struct error *error)
 {

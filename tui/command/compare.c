@@ -16,16 +16,8 @@ struct asked {
 	struct scenario *first; /* once it is read */
 };
 
-#define TAKE_SWITCH(name)                                                              \
-	static bool take_##name(void *context, const char *value, struct error *error) \
-	{                                                                              \
-		(void)value;                                                           \
-		(void)error;                                                           \
-		((struct asked *)context)->name = true;                                \
-		return true;                                                           \
-	}
-TAKE_SWITCH(json)
-TAKE_SWITCH(markdown)
+TAKE_SWITCH(struct asked, json)
+TAKE_SWITCH(struct asked, markdown)
 
 const struct own_option compare_options[] = {
 	{ "json", NULL, "one JSON object", take_json },

@@ -63,13 +63,7 @@ bool explore_take_no_mouse(void *context, const char *value, struct error *error
 	return true;
 }
 
-static bool take_fresh(void *context, const char *value, struct error *error)
-{
-	(void)value;
-	(void)error;
-	((struct explore_asked *)context)->fresh = true;
-	return true;
-}
+TAKE_SWITCH(struct explore_asked, fresh)
 
 bool explore_take_session(void *context, const char *value, struct error *error)
 {

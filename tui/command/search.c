@@ -154,24 +154,16 @@ static bool take_front(void *context, const char *value, struct error *error)
 
 static bool take_certificate(void *context, const char *value, struct error *error)
 {
-	(void)error;
 	((struct asked *)context)->certificate = value;
-	return true;
+	return value[0] != '\0' ||
+	       error_set(error, NULL, 0, "--certificate: expected a file to write to");
 }
 
-#define TAKE_SWITCH(name)                                                              \
-	static bool take_##name(void *context, const char *value, struct error *error) \
-	{                                                                              \
-		(void)value;                                                           \
-		(void)error;                                                           \
-		((struct asked *)context)->name = true;                                \
-		return true;                                                           \
-	}
-TAKE_SWITCH(robust)
-TAKE_SWITCH(why)
-TAKE_SWITCH(json)
-TAKE_SWITCH(exhaustive)
-TAKE_SWITCH(research)
+TAKE_SWITCH(struct asked, robust)
+TAKE_SWITCH(struct asked, why)
+TAKE_SWITCH(struct asked, json)
+TAKE_SWITCH(struct asked, exhaustive)
+TAKE_SWITCH(struct asked, research)
 
 const struct own_option search_options[] = {
 	{ "top", "N", "how many of the best plans to show (10)", take_top },

@@ -107,13 +107,7 @@ static bool take_free(void *context, const char *value, struct error *error)
 	return sweep_free_read(&((struct sweep *)context)->free, value, error);
 }
 
-static bool take_yes(void *context, const char *value, struct error *error)
-{
-	(void)value;
-	(void)error;
-	((struct sweep *)context)->yes = true;
-	return true;
-}
+TAKE_SWITCH(struct sweep, yes)
 
 static bool take_shard(void *context, const char *value, struct error *error)
 {
