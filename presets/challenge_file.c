@@ -58,7 +58,6 @@ static bool set_knob(const struct reading *r, struct scenario *s,
 static bool set_base(const struct reading *r, struct scenario *s,
 		     const struct node *node, bool *known)
 {
-	bool generic;
 
 	*known = true;
 	if (strcmp(node->key, "plan") == 0)
@@ -68,7 +67,7 @@ static bool set_base(const struct reading *r, struct scenario *s,
 	if (strcmp(node->key, "cluster") == 0)
 		return library_cluster_node(&s->cluster, r->document, node, r->error);
 	if (strcmp(node->key, "stack") == 0)
-		return library_stack_node(s, r->document, node, &generic, r->error);
+		return library_stack_node(s, r->document, node, r->error);
 	*known = false;
 	return true;
 }

@@ -36,12 +36,11 @@ void export_unsaid_knobs(struct export_out *out, const struct scenario *scenario
 			 const char *stack, bool (*has)(const char *knob))
 {
 	struct scenario base;
-	bool generic;
 
 	scenario_defaults(&base);
 	base.model = scenario->model;
 	base.cluster = scenario->cluster;
-	library_stack(&base, stack, &generic, NULL);
+	library_stack(&base, stack, NULL);
 	for (int i = 0; i < knob_count(); i++) {
 		const struct knob *knob = &knob_table[i];
 		char value[MAX_LAYOUT];

@@ -44,14 +44,14 @@ static bool hf_read(struct scenario *out, const char *file, const char *text,
 {
 	struct document document;
 	struct scenario made;
-	bool generic, good;
+	bool good;
 
 	scenario_defaults(&made);
 	if (!document_parse_json(&document, file, text, length, false, error))
 		return false;
 	good = hf_model_read(&document, &made.model, report, error) &&
 	       library_cluster(&made.cluster, "dgx-h100", error) &&
-	       library_stack(&made, "megatron-core", &generic, error);
+	       library_stack(&made, "megatron-core", error);
 	document_free(&document);
 	if (good) {
 		hf_quantised_beside(file, &made.model);

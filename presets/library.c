@@ -16,6 +16,7 @@
 #include "presets/hf/quantisation.h"
 #include "presets/model_file.h"
 #include "presets/model_name.h"
+#include "presets/near.h"
 #include "presets/release.h"
 #include "presets/stack_file.h"
 #include "presets/stream.h"
@@ -207,41 +208,13 @@ const struct preset *preset_find(enum preset_kind kind, const char *name)
 		       : NULL;
 }
 
-/* Up to three names that are spelled alike or begin alike. */
-static void nearest(enum preset_kind kind, const char *name, char *out, size_t size)
-{
-	const struct preset *list;
-	int count = preset_list(kind, &list), found = 0;
-	size_t used = 0;
-
-	out[0] = '\0';
-	for (int limit = 0; limit <= 4 && found < 3; limit++) {
-		for (int i = 0; i < count && found < 3; i++) {
-			int distance = knob_distance(name, list[i].name);
-			bool starts = strncasecmp(name, list[i].name, 4) == 0 &&
-				      strlen(name) >= 4;
-
-			/* below 4 it is listed already */
-			if (distance != limit &&
-			    !(limit == 4 && starts && distance > limit))
-				continue;
-			used += (size_t)snprintf(out + used, size - used, "%s%s",
-						 found ? ", " : "", list[i].name);
-			found++;
-		}
-	}
-}
-
 static bool unknown(enum preset_kind kind, const char *name, struct error *error)
 {
 	static const char *const one[] = { "model", "cluster", "stack", "plan",
 					   "lesson" };
 	char near[256];
 
-	if (kind == PRESET_MODEL)
-		model_name_near(name, near, sizeof near);
-	else
-		nearest(kind, name, near, sizeof near);
+	preset_near(kind, name, near, sizeof near);
 	if (near[0] != '\0')
 		return error_set(error, NULL, 0, "no %s '%.80s'; near: %s", one[kind],
 				 name, near);
@@ -426,8 +399,7 @@ static bool read_release(const struct document *document, const char *release,
 		release_take_back(document, document->root, release, scenario, error));
 }
 
-bool library_stack(struct scenario *scenario, const char *name, bool *generic,
-		   struct error *error)
+bool library_stack(struct scenario *scenario, const char *name, struct error *error)
 {
 	const char *release = release_of(name);
 	const struct preset *preset;
@@ -441,35 +413,29 @@ bool library_stack(struct scenario *scenario, const char *name, bool *generic,
 		name = before;
 	}
 	preset = preset_find(PRESET_STACK, name);
-	*generic = !preset && !looks_like_file(name);
-	if (*generic) {
-		preset = preset_find(PRESET_STACK, "generic");
-		name = "generic";
-	}
 	if (!preset_open(PRESET_STACK, name, &document, error))
 		return false;
 	good = start_serving(scenario, error) &&
-	       read_release(&document, *generic ? NULL : release, scenario, error);
+	       read_release(&document, release, scenario, error);
 	document_free(&document);
 	if (good)
 		take_name(scenario->stack.name, preset ? preset->name : name);
-	if (good && release && !*generic)
+	if (good && release)
 		add_release(scenario->stack.name, release);
 	return good;
 }
 
-bool library_change_stack(struct scenario *scenario, const char *name, bool *generic,
+bool library_change_stack(struct scenario *scenario, const char *name,
 			  struct error *error)
 {
 	struct scenario before, to = *scenario;
-	bool unused;
 
 	scenario_defaults(&before);
 	before.model = scenario->model;
 	before.cluster = scenario->cluster;
-	if (!library_stack(&before, scenario->stack.name, &unused, NULL))
+	if (!library_stack(&before, scenario->stack.name, NULL))
 		before.plan = (struct plan){ 0 };
-	if (!library_stack(&to, name, generic, error))
+	if (!library_stack(&to, name, error))
 		return false;
 	for (int i = 0; i < knob_count(); i++) {
 		char value[MAX_LAYOUT], why[256];
@@ -535,9 +501,8 @@ bool library_cluster_node(struct cluster *out, const struct document *document,
 }
 
 bool library_stack_node(struct scenario *scenario, const struct document *document,
-			const struct node *node, bool *generic, struct error *error)
+			const struct node *node, struct error *error)
 {
-	*generic = false;
 	if (node->kind == NODE_MAP) {
 		bool good = start_serving(scenario, error) &&
 			    stack_read(document, node, scenario, NULL, error);
@@ -547,6 +512,6 @@ bool library_stack_node(struct scenario *scenario, const struct document *docume
 		return good;
 	}
 	return expected_name(document, node, error) &&
-	       located(library_stack(scenario, node->text, generic, error), document,
-		       node, error);
+	       located(library_stack(scenario, node->text, error), document, node,
+		       error);
 }

@@ -61,14 +61,12 @@ bool library_cluster(struct cluster *out, const char *name, struct error *error)
 /* An accelerator by name, as validation files name it ("h100-sxm-80g"): the
  * shipped cluster that has it. */
 bool library_accelerator(struct cluster *out, const char *name, struct error *error);
-/* Sets scenario->stack and every knob that the stack has a default for. An
- * unknown stack is taken as "generic" with *generic = true. */
-bool library_stack(struct scenario *scenario, const char *name, bool *generic,
-		   struct error *error);
+/* Sets scenario->stack and every knob that the stack has a default for. */
+bool library_stack(struct scenario *scenario, const char *name, struct error *error);
 
 /* Another stack under a plan: knobs that are not as the stack before has them stay,
  * the others become as this one has them. */
-bool library_change_stack(struct scenario *scenario, const char *name, bool *generic,
+bool library_change_stack(struct scenario *scenario, const char *name,
 			  struct error *error);
 
 /* The same from a node of a scenario: a name, or the whole as a mapping. */
@@ -77,6 +75,6 @@ bool library_model_node(struct model *out, const struct document *document,
 bool library_cluster_node(struct cluster *out, const struct document *document,
 			  const struct node *node, struct error *error);
 bool library_stack_node(struct scenario *scenario, const struct document *document,
-			const struct node *node, bool *generic, struct error *error);
+			const struct node *node, struct error *error);
 
 #endif

@@ -20,12 +20,11 @@ bool scenario_blank(struct scenario *out, const char *model, const char *cluster
 		    const char *stack, struct error *error)
 {
 	struct scenario made;
-	bool generic;
 
 	scenario_defaults(&made);
 	if (!library_model(&made.model, model, error) ||
 	    !library_cluster(&made.cluster, cluster, error) ||
-	    !library_stack(&made, stack, &generic, error))
+	    !library_stack(&made, stack, error))
 		return false;
 	*out = made;
 	return true;
@@ -82,14 +81,13 @@ static bool read_release(struct scenario *out, const struct document *document,
 {
 	struct error inner = { "" };
 	char name[2 * MAX_NAME];
-	bool generic;
 
 	if (!stack || stack->kind != NODE_SCALAR || release->kind != NODE_SCALAR)
 		return error_set(error, document->file, release->line,
 				 "release: expected one such as 0.19.1, beside the "
 				 "name of a stack");
 	snprintf(name, sizeof name, "%.60s@%.40s", stack->text, release->text);
-	return library_stack(out, name, &generic, &inner) ||
+	return library_stack(out, name, &inner) ||
 	       error_set(error, document->file, release->line, "%s", inner.text);
 }
 
@@ -101,7 +99,6 @@ static bool read_bases(struct scenario *out, const struct document *document,
 			  *cluster = node_get(map, "cluster"),
 			  *stack = node_get(map, "stack"),
 			  *release = node_get(map, "release");
-	bool generic;
 
 	if (!model)
 		return error_set(error, document->file, map->line,
@@ -117,8 +114,8 @@ static bool read_bases(struct scenario *out, const struct document *document,
 	if (release)
 		return read_release(out, document, stack, release, error);
 	if (stack)
-		return library_stack_node(out, document, stack, &generic, error);
-	return library_stack(out, "megatron-core", &generic, error);
+		return library_stack_node(out, document, stack, error);
+	return library_stack(out, "megatron-core", error);
 }
 
 static bool read_knob(struct scenario *out, const struct document *document,
@@ -304,7 +301,6 @@ static void write_bases(const struct scenario *s, struct scenario *base,
 	bool name_stack = !for_others || is_shipped(PRESET_STACK, s->stack.name);
 
 	struct scenario other;
-	bool generic = false;
 
 	scenario_defaults(base);
 	if (name_model && library_model(&base->model, s->model.name, NULL) &&
@@ -330,8 +326,8 @@ static void write_bases(const struct scenario *s, struct scenario *base,
 		base->cluster = s->cluster;
 	}
 	other = *base;
-	if (name_stack && library_stack(&other, s->stack.name, &generic, NULL) &&
-	    !generic && memcmp(&other.stack, &s->stack, sizeof s->stack) == 0) {
+	if (name_stack && library_stack(&other, s->stack.name, NULL) &&
+	    memcmp(&other.stack, &s->stack, sizeof s->stack) == 0) {
 		*base = other;
 		write_name(stream, "stack", s->stack.name);
 		return;

@@ -140,7 +140,6 @@ static bool is_shipped(enum preset_kind kind, const char *name, struct error *er
 static bool set_base(struct scenario *s, const char *key, const char *name, bool *known,
 		     struct error *error)
 {
-	bool generic;
 
 	*known = true;
 	if (strcmp(key, "model") == 0)
@@ -151,7 +150,7 @@ static bool set_base(struct scenario *s, const char *key, const char *name, bool
 		       library_cluster(&s->cluster, name, error);
 	if (strcmp(key, "stack") == 0)
 		return is_shipped(PRESET_STACK, name, error) &&
-		       library_stack(s, name, &generic, error);
+		       library_stack(s, name, error);
 	*known = false;
 	return true;
 }
@@ -335,7 +334,6 @@ bool share_read(struct scenario *out, const char *line, struct error *error)
 /* The fields of what is not as in the base; the base ends as what they make of it. */
 static void put_bases(FILE *stream, struct scenario *base, const struct scenario *s)
 {
-	bool generic;
 
 	if (memcmp(&base->model, &s->model, sizeof s->model) != 0 &&
 	    library_model(&base->model, s->model.name, NULL)) {
@@ -348,7 +346,7 @@ static void put_bases(FILE *stream, struct scenario *base, const struct scenario
 		put_escaped(stream, s->cluster.name);
 	}
 	if (strcmp(base->stack.name, s->stack.name) != 0 &&
-	    library_stack(base, s->stack.name, &generic, NULL)) {
+	    library_stack(base, s->stack.name, NULL)) {
 		fputs(",stack=", stream);
 		put_escaped(stream, s->stack.name);
 	}

@@ -32,14 +32,12 @@ static void plain(struct scenario *out, const char *model, const char *stack)
 		{ "zero", "0" },  { "schedule", "1f1b" },
 	};
 	struct error error = { "" };
-	bool generic;
 
 	scenario_defaults(out);
 	if (!library_model(&out->model, model, &error) ||
 	    !library_cluster(&out->cluster, "dgx-h100", &error) ||
-	    !library_stack(out, stack, &generic, &error))
+	    !library_stack(out, stack, &error))
 		fail_msg("%s", error.text);
-	assert_false(generic);
 	for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++)
 		case_set(out, knobs[i][0], knobs[i][1]);
 }
@@ -292,11 +290,10 @@ static void a_sheet_comes_back_from_its_file(void **state)
 		char *text = NULL;
 		size_t size = 0;
 		FILE *stream = open_memstream(&text, &size);
-		bool generic;
 
 		scenario_defaults(&s[0]);
 		scenario_defaults(&s[1]);
-		assert_true(library_stack(&s[0], list[i].name, &generic, &error));
+		assert_true(library_stack(&s[0], list[i].name, &error));
 		stack_write(&s[0].stack, stream);
 		fclose(stream);
 		if (!document_parse(&document, "stack", text, size, &error) ||

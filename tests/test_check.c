@@ -213,18 +213,16 @@ static void test_command(void **state)
 static void test_change_stack(void **state)
 {
 	struct scenario s;
-	bool generic;
 
 	(void)state;
 	case_dense(&s);
 	case_set(&s, "zero", "2");
 	case_set(&s, "mbs", "3");
-	assert_true(library_change_stack(&s, "fsdp", &generic, NULL));
-	assert_false(generic);
+	assert_true(library_change_stack(&s, "fsdp", NULL));
 	assert_string_equal(s.stack.name, "fsdp");
 	assert_int_equal(s.plan.zero, 2);
 	assert_int_equal(s.plan.micro_batch, 3);
-	assert_false(library_change_stack(&s, "no/such/stack.yaml", &generic, NULL));
+	assert_false(library_change_stack(&s, "no/such/stack.yaml", NULL));
 	assert_string_equal(s.stack.name, "fsdp");
 }
 

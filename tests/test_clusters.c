@@ -29,9 +29,9 @@ static void check_cluster(const char *name)
 	between(name, "memory", a->memory_bytes, 16e9, 400e9);
 	between(name, "usable memory", a->usable_bytes, 0.85 * a->memory_bytes,
 		1.0738 * a->memory_bytes);
-	between(name, "memory rate", a->memory_bytes_per_second, 5e11, 1e13);
+	between(name, "memory rate", a->memory_bytes_per_second, 2.5e11, 1e13);
 	between(name, "a launch", c.launch_seconds, 1e-6, 2e-5);
-	between(name, "power", a->tdp_watts, 150, 1500);
+	between(name, "power", a->tdp_watts, 50, 1500);
 	between(name, "domain rate", c.link[LINK_DOMAIN].bytes_per_second, 1e10, 2e12);
 	between(name, "domain efficiency", c.link[LINK_DOMAIN].efficiency, 0.3, 1);
 	between(name, "network rate", c.link[LINK_NETWORK].bytes_per_second, 1e9, 2e11);
@@ -117,13 +117,11 @@ static void every_stack_is_possible(void **state)
 	for (int i = 0; i < count; i++) {
 		static struct scenario s;
 		struct error error;
-		bool generic = true;
 		const char *name = list[i].name;
 
 		scenario_defaults(&s);
-		if (!library_stack(&s, name, &generic, &error))
+		if (!library_stack(&s, name, &error))
 			fail_msg("%s", error.text);
-		assert_false(generic);
 		if (s.stack.serves)
 			continue;
 		assert_true(s.stack.rules != 0 && s.stack.source[0] != '\0');

@@ -180,13 +180,12 @@ static const char *any_stack(bool serves)
 	int count = preset_list(PRESET_STACK, &list);
 	struct scenario s;
 	const char *name;
-	bool generic;
 
 	assert_true(count > 10);
 	do {
 		name = list[next((uint64_t)count)].name;
 		scenario_defaults(&s);
-		assert_true(library_stack(&s, name, &generic, NULL));
+		assert_true(library_stack(&s, name, NULL));
 	} while (s.stack.serves != serves);
 	return name;
 }

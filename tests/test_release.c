@@ -13,12 +13,10 @@ static struct scenario with(const char *name)
 {
 	struct error error = { "" };
 	struct scenario s;
-	bool generic;
 
 	scenario_defaults(&s);
-	if (!library_stack(&s, name, &generic, &error))
+	if (!library_stack(&s, name, &error))
 		fail_msg("%s: %s", name, error.text);
-	assert_false(generic);
 	return s;
 }
 
@@ -51,10 +49,9 @@ static void refuses(const char *name, const char *says)
 {
 	struct error error = { "" };
 	struct scenario s;
-	bool generic;
 
 	scenario_defaults(&s);
-	if (library_stack(&s, name, &generic, &error))
+	if (library_stack(&s, name, &error))
 		fail_msg("%s is taken", name);
 	if (!strstr(error.text, says))
 		fail_msg("%s: '%s', not '%s'", name, error.text, says);

@@ -79,10 +79,9 @@ static void lists_are_those_of_the_runs(void **state)
 		struct error error = { "" };
 		struct evidence found;
 		struct scenario s;
-		bool generic;
 
 		scenario_defaults(&s);
-		assert_true(library_stack(&s, list[i].name, &generic, &error));
+		assert_true(library_stack(&s, list[i].name, &error));
 		gather(list[i].name, &found);
 		some += found.measured != 0;
 		if (memcmp(&found, &s.stack.evidence, sizeof found) == 0)

@@ -478,10 +478,9 @@ static struct terminal_event late_reply(const char *start)
 	struct terminal_event event = { .kind = EVENT_NONE };
 	struct reply reply = { 0 };
 	char bytes[64];
-	size_t length = strlen(start);
+	size_t length = (size_t)snprintf(bytes, sizeof bytes, "%s", start);
 	wint_t code;
 
-	memcpy(bytes, start, length);
 	wtimeout(terminal.keys, REPLY_MS);
 	while (length < sizeof bytes && length > 0 &&
 	       wget_wch(terminal.keys, &code) == OK) {

@@ -205,7 +205,6 @@ static bool check_missing(const struct arguments *arguments, struct error *error
 static bool read_scenario(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report, struct error *error)
 {
-	bool generic;
 
 	scenario_defaults(out);
 	note_flags(arguments, report);
@@ -214,7 +213,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !library_cluster(&out->cluster, "dgx-h100", error) ||
-	    !library_stack(out, "megatron-core", &generic, error) ||
+	    !library_stack(out, "megatron-core", error) ||
 	    !read_vocab_multiple(arguments, out, error) ||
 	    !megatron_plan(arguments, out, report, error) ||
 	    !take_recipe(arguments, out, report) ||

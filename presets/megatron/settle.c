@@ -73,11 +73,11 @@ void megatron_settle(const struct scenario *scenario, struct scenario *settled,
 {
 	struct scenario base;
 	struct findings now, after;
-	bool generic, turned = true;
+	bool turned = true;
 
 	*settled = *scenario;
 	scenario_defaults(&base);
-	if (!library_stack(&base, "megatron-core", &generic, NULL))
+	if (!library_stack(&base, "megatron-core", NULL))
 		return;
 	/* the schedule that will be written, for the rules to see */
 	if (settled->plan.schedule != SCHEDULE_INTERLEAVED)

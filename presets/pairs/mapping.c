@@ -85,11 +85,10 @@ bool mapped_set_world(const struct mapped *m, int64_t world, const struct pair *
 
 bool mapped_begin(struct scenario *out, const char *stack, struct error *error)
 {
-	bool generic;
 
 	scenario_defaults(out);
 	return library_cluster(&out->cluster, "dgx-h100", error) &&
-	       library_stack(out, stack, &generic, error);
+	       library_stack(out, stack, error);
 }
 
 bool mapping_ours(const char *words, const char *theirs, size_t length, char out[32])

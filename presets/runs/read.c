@@ -109,7 +109,7 @@ static bool read_cluster(struct reading *r, const struct node *group)
  * first: a version may be that of the image around the server (Dynamo's). Stacks that
  * know of no releases are as they are. */
 static bool read_measured_stack(struct reading *r, const struct node *group,
-				const char *name, bool *generic, struct error *error)
+				const char *name, struct error *error)
 {
 	static const char *const keys[] = { "dates", "version" };
 
@@ -125,28 +125,26 @@ static bool read_measured_stack(struct reading *r, const struct node *group,
 		snprintf(release, sizeof release, "%.60s@%.*s", name,
 			 (int)strcspn(node->text, ".") == 10 ? 10 : 40, node->text);
 		if (!release_is_known(release_of(release)) ||
-		    !library_stack(&made, release, generic, &ignored))
+		    !library_stack(&made, release, &ignored))
 			continue;
 		r->base = made;
 		return true;
 	}
-	return library_stack(&r->base, name, generic, error);
+	return library_stack(&r->base, name, error);
 }
 
 static bool read_stack(struct reading *r, const struct node *group)
 {
 	const struct node *stack = node_get(group, "stack");
-	const char *name =
-		stack && stack->kind == NODE_SCALAR ? stack->text : "generic";
-	bool generic = false;
+	const char *name = stack && stack->kind == NODE_SCALAR ? stack->text : "";
 	struct error error;
 
-	if (!read_measured_stack(r, group, name, &generic, &error)) {
+	if (stack && preset_find(PRESET_STACK, name)) {
+		if (read_measured_stack(r, group, name, &error))
+			return true;
 		add_fault(r->set, &error);
 		return false;
 	}
-	if (!generic && stack)
-		return true;
 	error_set(&error, r->document->file, stack ? stack->line : group->line,
 		  "%s%.40s%s; expected one of `shardscope list stacks` (generic where "
 		  "none is like it), so the group is not predicted",

@@ -72,13 +72,12 @@ static const struct example example[] = {
 static bool prepare(const struct example *from, struct scenario *scenario)
 {
 	struct error error = { "" };
-	bool generic;
 	char why[200];
 
 	scenario_defaults(scenario);
 	if (!library_model(&scenario->model, from->model, &error) ||
 	    !library_cluster(&scenario->cluster, from->cluster, &error) ||
-	    !library_stack(scenario, from->stack, &generic, &error)) {
+	    !library_stack(scenario, from->stack, &error)) {
 		fprintf(stderr, "bench: %s\n", error.text);
 		return false;
 	}

@@ -22,14 +22,12 @@ static void load_stacks(void)
 {
 	const struct preset *list;
 	int count = preset_list(PRESET_STACK, &list);
-	bool generic;
 
 	stacks = 0;
 	assert_true(count > 10 && count <= 32);
 	for (int i = 0; i < count; i++) {
 		scenario_defaults(&blank[stacks]);
-		assert_true(
-			library_stack(&blank[stacks], list[i].name, &generic, NULL));
+		assert_true(library_stack(&blank[stacks], list[i].name, NULL));
 		stacks += !blank[stacks].stack.serves;
 	}
 }

@@ -290,7 +290,7 @@ static bool read_scenario(const struct request *r, const struct arguments *argum
 static bool read_bases(const struct request *r, const struct arguments *arguments,
 		       struct scenario *s, struct error *error)
 {
-	bool generic = false, good, given = r->scenario || arguments->base;
+	bool good, given = r->scenario || arguments->base;
 
 	if (arguments->report)
 		arguments->report->given = &r->given;
@@ -316,19 +316,10 @@ static bool read_bases(const struct request *r, const struct arguments *argument
 			return false;
 		s->cluster.gpus = gpus;
 	}
-	if (r->stack && given && !library_change_stack(s, r->stack, &generic, error))
-		return false;
-	if (r->stack && !given && !library_stack(s, r->stack, &generic, error))
-		return false;
-	if (generic) {
-		/* a name may hold anything; errors are cleaned */
-		struct error note;
-
-		error_set(&note, NULL, 0, "stack '%.80s' is unknown; taken as generic",
-			  r->stack);
-		fprintf(stderr, "shardscope: %s\n", note.text);
-	}
-	return true;
+	if (!r->stack)
+		return true;
+	return given ? library_change_stack(s, r->stack, error)
+		     : library_stack(s, r->stack, error);
 }
 
 /* A model without a plan gets one. A stated DP says what degrees there are: the others

@@ -138,7 +138,6 @@ static bool is_path(const char *text)
 static bool load(const struct explorer *explorer, const char *name, struct scenario *to,
 		 struct import_report *report, struct error *error)
 {
-	bool generic;
 	int64_t gpus = to->cluster.gpus;
 
 	switch (explorer->picker.preset) {
@@ -148,7 +147,7 @@ static bool load(const struct explorer *explorer, const char *name, struct scena
 			return false;
 		to->cluster.gpus = gpus; /* the size of the job is the user's */
 		return true;
-	case PRESET_STACK: return library_stack(to, name, &generic, error);
+	case PRESET_STACK: return library_stack(to, name, error);
 	default: return format_open(name, to, report, error);
 	}
 }

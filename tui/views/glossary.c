@@ -20,6 +20,7 @@ static int list_terms(const struct glossary_word *terms[MOST_TERMS])
 	for (int i = 0; i < glossary_count() && count < MOST_TERMS; i++)
 		if (glossary_at(i)->kind <= WORD_SCHEDULE)
 			terms[count++] = glossary_at(i);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): these are pointers */
 	qsort(terms, (size_t)count, sizeof terms[0], by_name);
 	return count;
 }
