@@ -7,6 +7,7 @@
 
 #include "presets/document.h"
 #include "presets/scenario_file.h"
+#include "presets/scenario_file.h"
 #include "presets/stream.h"
 
 static void put_note(FILE *stream, const char *indent, const struct import_note *note)
@@ -73,12 +74,24 @@ static void take_notes(struct import_report *out, enum import_kind kind,
 			import_note(out, kind, node->key, "%s", node->text);
 }
 
+/* What a scenario of few lines leaves to this program, beyond the plan's own knobs. */
+static void take_silence(struct import_report *out, const struct node *map)
+{
+	if (!node_get(map, "cluster"))
+		import_note(out, IMPORT_ASSUMED, "cluster", "%s", SCENARIO_CLUSTER);
+	if (!node_get(map, "stack"))
+		import_note(out, IMPORT_ASSUMED, "stack", "%s", SCENARIO_STACK);
+	if (!node_get(map, "gpus"))
+		import_note(out, IMPORT_ASSUMED, "gpus", "1");
+}
+
 static void take(struct import_report *out, const struct document *document)
 {
 	const struct node *kept = node_get(document->root, "kept");
 	const struct node *tool = kept && kept->kind == NODE_MAP ? kept->child : NULL;
 
 	take_notes(out, IMPORT_ASSUMED, node_get(document->root, "assumed"));
+	take_silence(out, document->root);
 	if (!tool || tool->kind != NODE_MAP)
 		return;
 	snprintf(out->kept, sizeof out->kept, "%.15s", tool->key);

@@ -108,14 +108,14 @@ static bool read_bases(struct scenario *out, const struct document *document,
 	if (cluster) {
 		if (!library_cluster_node(&out->cluster, document, cluster, error))
 			return false;
-	} else if (!library_cluster(&out->cluster, "dgx-h100", error)) {
+	} else if (!library_cluster(&out->cluster, SCENARIO_CLUSTER, error)) {
 		return false;
 	}
 	if (release)
 		return read_release(out, document, stack, release, error);
 	if (stack)
 		return library_stack_node(out, document, stack, error);
-	return library_stack(out, "megatron-core", error);
+	return library_stack(out, SCENARIO_STACK, error);
 }
 
 static bool read_knob(struct scenario *out, const struct document *document,

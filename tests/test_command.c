@@ -322,6 +322,11 @@ static void test_pipes_are_read(void **state)
 		  "standard input read as megatron");
 	run_check("check - < presets/plans/llama3-8b-8-h100.yaml", 0, "ok: legal",
 		  NULL);
+	/* what a file leaves out is told, until an option says it */
+	run_check("eval - < tests/support/model-only.yaml", 1,
+		  "assumed: dgx-h100, megatron-core, gpus 1\n", NULL);
+	run_check("eval - --gpus 16 --stack fsdp < tests/support/model-only.yaml", 0,
+		  "assumed: dgx-h100\n", NULL);
 }
 
 /* Names come from anywhere: none reaches the terminal as it is. */

@@ -630,7 +630,7 @@ static void test_assumed_is_carried(void **state)
 		  0, "model: llama2-7b", "assumed");
 	stream = fopen(plan, "w");
 	assert_non_null(stream);
-	fputs("model: llama2-7b\nzero: 2\ngpus: 8\ngbs: 8\nassumed: {cluster: "
+	fputs("model: llama2-7b\nstack: megatron-core\nzero: 2\ngpus: 8\ngbs: 8\nassumed: {cluster: "
 	      "dgx-h100, gpus: '8', vocab-size: '51200', gbs: ''}\n",
 	      stream);
 	fclose(stream);
