@@ -56,11 +56,12 @@ static void print_schedules(const struct schedule_time *time, int count)
 {
 	printf(", \"schedules\": [");
 	for (int i = 0; i < count; i++)
-		printf("%s{\"name\": \"%s\", \"chunks\": %d, \"us_64\": %.1f, "
-		       "\"us_128\": %.1f, \"us_256\": %.1f, \"whole_256_us\": %.0f}",
+		printf("%s{\"name\": \"%s\", \"chunks\": %d, \"pipeline_ns\": %.0f, "
+		       "\"pipeline_ns_64\": %.0f, \"pipeline_ns_128\": %.0f, "
+		       "\"whole_ns\": %.0f}",
 		       i > 0 ? ", " : "", time[i].name, time[i].chunks,
-		       time[i].seconds[0] * 1e6, time[i].seconds[1] * 1e6,
-		       time[i].seconds[2] * 1e6, time[i].whole_seconds * 1e6);
+		       time[i].seconds[2] * 1e9, time[i].seconds[0] * 1e9,
+		       time[i].seconds[1] * 1e9, time[i].whole_seconds * 1e9);
 	printf("]");
 }
 
