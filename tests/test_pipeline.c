@@ -155,7 +155,7 @@ static void test_1f1b_as_simulated(void **state)
 
 		equal(below(4) ? SCHEDULE_1F1B : SCHEDULE_GPIPE, p, 1, m);
 		vary(i % 2 ? 0.05 : 1, i % 5 ? 0.2 : 1.5);
-		compare(1e-3);
+		compare(1e-10);
 		check_peaks();
 	}
 }
@@ -174,7 +174,7 @@ static void test_interleaved_as_simulated(void **state)
 		equal(SCHEDULE_INTERLEAVED, p, v, m);
 		in.group = group == p ? 0 : group;
 		vary(i % 2 ? 0.05 : 0.5, 0.2);
-		compare(1e-3);
+		compare(1e-10);
 		check_peaks();
 	}
 }
@@ -188,6 +188,11 @@ static void test_breadth_first_as_simulated(void **state)
 
 		equal(SCHEDULE_BREADTH_FIRST, p, 2 + below(4),
 		      p + below(i % 4 ? 60 : 1500));
+		/* a group of more than all micro-batches is the same */
+		if (i % 5 == 0) {
+			in.schedule = SCHEDULE_INTERLEAVED;
+			in.group = 5000;
+		}
 		vary(0.3, 0.2);
 		compare(1e-3);
 		check_peaks();
@@ -213,7 +218,7 @@ static void test_interleaved_with_embedding_and_head(void **state)
 			in.forward[0] += embedding * between(0, 0.5);
 			in.input_grad[0] += embedding * between(0, 0.5);
 		}
-		compare(1e-3);
+		compare(1e-10);
 		check_peaks();
 	}
 }

@@ -13,12 +13,10 @@
 #include "engine/pipeline/rounds.h"
 
 /* Shares of a virtual stage's time: sends take no more than this of the shorter of
- * forward and backward, and the embedding no more than this of both and than the head,
- * or so little of a step that
- * it can't be seen. Beyond, delays of one stage meet those of another. */
+ * forward and backward, and the embedding no more than this of both and than the head.
+ * Beyond, delays of one stage meet those of another. */
 static const double most_latency = 0.5;
 static const double most_embedding = 0.15;
-static const double invisible = 5e-4;
 
 static bool same(double a, double b)
 {
@@ -42,8 +40,8 @@ bool rounds_are_even(const struct rounds *r)
 	for (int k = 2; k < last; k++)
 		if (!same(r->forward[k], f) || !same(r->backward[k], b))
 			return false;
-	/* a shorter last one lets the others wait; this little can't be seen */
-	least = invisible * r->chunks * (f + b);
+	/* a shorter last one lets the others wait */
+	least = 1e-9 * (f + b);
 	if (surplus(f - r->forward[last], b - r->backward[last]) > least)
 		return false;
 	first = surplus(r->forward[0] - f, r->backward[0] - b);
@@ -92,38 +90,4 @@ double rounds_paths(const struct rounds *r)
 				 come[s] + (double)r->micro_batches * work + go[s]);
 	}
 	return longest;
-}
-
-/* So far apart, of the whole, may two bounds be for their mean to stand for what lies
- * between. */
-static const double close_bounds = 1.5e-3;
-
-double rounds_between(const struct rounds *r)
-{
-	int last = r->stages * r->chunks - 1;
-	double f = 0, b = 0, low, high;
-	struct rounds even;
-
-	even.stages = r->stages;
-	even.chunks = r->chunks;
-	even.micro_batches = r->micro_batches;
-	even.group = r->group;
-	even.latency = r->latency;
-	for (int k = 1; k < last; k++) {
-		f = larger(f, r->forward[k]);
-		b = larger(b, r->backward[k]);
-	}
-	for (int k = 1; k < last; k++) {
-		even.forward[k] = f;
-		even.backward[k] = b;
-	}
-	even.forward[0] = r->forward[0];
-	even.backward[0] = r->backward[0];
-	even.forward[last] = larger(f, r->forward[last]);
-	even.backward[last] = larger(b, r->backward[last]);
-	if (!rounds_are_even(&even))
-		return -1;
-	low = rounds_paths(r);
-	high = rounds_paths(&even);
-	return high - low <= close_bounds * low ? (low + high) / 2 : -1;
 }

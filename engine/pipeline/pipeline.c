@@ -1,8 +1,4 @@
-/* pipeline.c - the fast path of gpipe, 1f1b, interleaved and breadth-first.
- *
- * The three orders are so regular that all stages can be moved forward together,
- * one round at a time: each stage needs only what its neighbours gave one round
- * before. Long runs jump over whole periods of the steady state. */
+/* pipeline.c - the pipeline phase of each schedule, and what no phase goes below. */
 #include "engine/pipeline/pipeline.h"
 
 #include <math.h>
@@ -74,16 +70,6 @@ static void load(const struct pipeline_input *in, struct rounds *r)
 		r->forward[k] = in->forward[k] + (k + 1 < virtual ? hold : 0);
 		r->backward[k] =
 			in->input_grad[k] + in->weight_grad[k] + (k > 0 ? hold : 0);
-	}
-}
-
-void rounds_turn(struct rounds *r)
-{
-	for (int k = 0; k < r->stages * r->chunks; k++) {
-		double forward = r->forward[k];
-
-		r->forward[k] = r->backward[k];
-		r->backward[k] = forward;
 	}
 }
 
@@ -171,10 +157,8 @@ void pipeline_step(const struct pipeline_input *in, struct pipeline_result *out)
 		seconds = out->busy[0];
 	else if (in->schedule == SCHEDULE_GPIPE && in->chunks == 1)
 		seconds = gpipe_seconds(&r);
-	else if (in->chunks == 1)
-		seconds = rounds_1f1b(&r);
 	else
-		seconds = rounds_interleaved(&r);
+		seconds = rounds_seconds(&r);
 	for (int s = 0; s < in->stages; s++) {
 		/* The slowest stage can't be faster than its own work. */
 		seconds = larger(seconds, out->busy[s] + out->transfer[s]);
@@ -210,13 +194,14 @@ static double floor_1f1b(const struct rounds *r)
 	return most;
 }
 
-/* Of rounding alone, and of long runs, which are within 0.1 % of the simulator. */
+/* Of rounding alone, and of long runs of breadth-first, which go on in a straight line.
+ */
 static const double sure = 1 - 1e-9;
 static const double almost = 1 - 2e-3;
 
 double pipeline_floor(const struct pipeline_input *in)
 {
-	bool simulated = in->stages > 1 && !schedule_by_rounds(in->schedule);
+	bool simulated = in->stages > 1 && !schedule_by_rounds(in->schedule), breadth;
 	struct pipeline_result work;
 	struct rounds r;
 	double most = 0;
@@ -232,8 +217,9 @@ double pipeline_floor(const struct pipeline_input *in)
 	if (in->schedule == SCHEDULE_GPIPE && in->chunks == 1)
 		return larger(most, gpipe_seconds(&r)) * sure;
 	if (in->chunks == 1)
-		return larger(most * sure, floor_1f1b(&r) * almost);
-	return larger(most * sure, rounds_floor(&r) * almost);
+		return larger(most, floor_1f1b(&r)) * sure;
+	breadth = r.group >= r.micro_batches;
+	return larger(most * sure, rounds_floor(&r) * (breadth ? almost : sure));
 }
 
 bool pipeline_tells_in_flight(const struct pipeline_input *in)

@@ -1,6 +1,5 @@
-/* rounds.h - the moving front of 1F1B and interleaved, and the simulated
- * rest; only pipeline*.c include it. Times hold a sender's transfer where it is not
- * overlapped. */
+/* rounds.h - the moving front of 1F1B and interleaved, and the simulated rest; only
+ * this room includes it. Times hold a sender's transfer where it is not overlapped. */
 #ifndef ENGINE_PIPELINE_ROUNDS_H
 #define ENGINE_PIPELINE_ROUNDS_H
 
@@ -15,19 +14,13 @@ struct rounds {
 
 /* Seconds from the first forward to the last backward; at least two stages. What
  * stands in rounds may change. */
-double rounds_1f1b(struct rounds *rounds);
-double rounds_interleaved(struct rounds *rounds);
+double rounds_seconds(struct rounds *rounds);
 /* Least seconds of interleaved. */
 double rounds_floor(struct rounds *rounds);
-/* The same run seen from its end: last backwards are first forwards. */
-void rounds_turn(struct rounds *rounds);
 /* The longest path that stays on one stage: no step of interleaved is shorter, and
  * with even stages (all virtual ones equal but the first and the last) it is exact. */
 double rounds_paths(const struct rounds *rounds);
 bool rounds_are_even(const struct rounds *rounds);
-/* Where some virtual stages are shorter: between those paths and those with all of them
- * as long as the longest, which take no less. Negative if that says too little. */
-double rounds_between(const struct rounds *rounds);
 
 /* Any schedule by simulation; false if it does not allow these counts. */
 bool pipeline_simulate(const struct pipeline_input *input, struct pipeline_result *out);

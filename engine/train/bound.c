@@ -6,8 +6,8 @@
 #include "engine/base/plain.h"
 #include "engine/schedule/schedule.h"
 
-/* Sums in another order round differently; long runs of a pipeline are within 0.1 % of
- * the simulator (engine/README.md, Speed). */
+/* Sums in another order round differently; long runs of breadth-first go on in a
+ * straight line (engine/pipeline/README.md). */
 static const double sure = 1 - 1e-9;
 static const double almost = 1 - 1.1e-3;
 
