@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/planner/alike.h"
 #include "engine/planner/planner.h"
 #include "engine/predict/predict.h"
 #include "engine/rules/rules.h"
@@ -60,9 +61,8 @@ static void solve_together(const struct planner_problem *problem, int searchers,
 			more |= planner_step(part[i], (int)next(60));
 			planner_merge(part[i], out);
 		}
-		if (out->found == problem->top)
-			for (int i = 0; i < searchers; i++)
-				planner_expect(part[i], out->top[out->found - 1].score);
+		for (int i = 0; i < searchers; i++)
+			planner_expect(part[i], out);
 	}
 	for (int i = searchers - 1; i >= 0; i--)
 		planner_free(part[i]);
@@ -104,6 +104,10 @@ static bool same_answer(struct planner_problem *problem)
 				    (size_t)problem->axes);
 		assert_true(fast.top[i].score == all.top[i].score);
 	}
+	assert_true(fast.found > 0 || fast.has_nearest == all.has_nearest);
+	if (fast.found == 0 && fast.has_nearest)
+		assert_memory_equal(fast.nearest.choice, all.nearest.choice,
+				    (size_t)problem->axes);
 	assert_true(fast.counts.candidates == all.counts.candidates);
 	assert_true(fast.counts.explored <= all.counts.explored);
 	problem->exhaustive = false;
@@ -226,6 +230,7 @@ static void small_problem(struct planner_problem *problem)
 		next(2) ? 1 : 0.05 * (double)next(10);
 	problem->reserve = 0.05 * (double)next(3);
 	problem->top = 1 + (int)next(12);
+	problem->each = next(2) ? planner_each(problem->top) : 0;
 	problem->objective = (enum objective)next(OBJECTIVE_COUNT);
 	planner_axes(problem);
 	/* what is free on request only is searched as well */
@@ -261,6 +266,7 @@ static void small_server(struct planner_problem *problem)
 	s->plan.serving.goal_ttft_seconds = next(2) ? 0.05 * (double)(1 + next(20)) : 0;
 	s->cluster.accelerator.usable_bytes *= 0.2 + 0.1 * (double)next(10);
 	problem->top = 1 + (int)next(12);
+	problem->each = next(2) ? planner_each(problem->top) : 0;
 	problem->objective = (enum objective)next(OBJECTIVE_COUNT);
 	planner_axes(problem);
 }
@@ -308,9 +314,38 @@ static void test_shipped_plans(void **state)
 			fail_msg("%s", error.text);
 		problem.reserve = 0.05 * (double)next(2);
 		problem.top = 1 + (int)next(12);
+		problem.each = next(2) ? planner_each(problem.top) : 0;
 		planner_axes(&problem);
 		thin(&problem, 4000);
 		same_answer(&problem);
+	}
+}
+
+/* Ten rows are ten ideas, in spaces of up to 2 G candidates. */
+static void test_shipped_plans_have_ten_ideas(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result result;
+	static const char *const plans[] = { "qwen3-235b-256-h100",
+					     "deepseek-v3-256-gb200",
+					     "kimi-k2-256-gb300", "llama3-8b-8-h100" };
+	struct alike alike;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct error error = { "" };
+
+		memset(&problem, 0, sizeof problem);
+		if (!scenario_read(&problem.base, plans[i], NULL, &error))
+			fail_msg("%s", error.text);
+		problem.reserve = 0.05;
+		problem.top = 10;
+		problem.each = planner_each(problem.top);
+		problem.trust = planner_usual_trust(&problem.base);
+		planner_axes(&problem);
+		solve(&problem, &result);
+		planner_alike(&problem, &result, &alike);
+		assert_int_equal(alike.rows, 10);
 	}
 }
 
@@ -391,6 +426,26 @@ static void test_pairs_of_stages_have_no_busiest(void **state)
 		same_answer(&problem);
 }
 
+/* Where hosts hold half of the states but not all, half is the least that stays. */
+static void test_hosts_may_hold_a_part(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result result;
+
+	(void)state;
+	begin(&problem,
+	      (const char *const[]){ "deepseek-v2-lite", "dgx-a100-40g",
+				     "megatron-lm-2021" },
+	      "gpus 2 gbs 12 seq 1024 mbs 1,2 tp 1 cp 1 ep 1 pp 1 zero 0 zero_group 0 "
+	      "recompute none optimizer_offload 0,0.5,1");
+	problem.base.cluster.host_bytes_per_gpu = 2e11;
+	problem.base.cluster.accelerator.usable_bytes = 210e9;
+	problem.top = 1;
+	assert_true(same_answer(&problem));
+	solve(&problem, &result);
+	assert_int_equal(result.found, 1);
+}
+
 /* Whether this plan may be taken, and its score. */
 static bool is_good(const struct planner_problem *problem, const struct scenario *s,
 		    double *score)
@@ -405,15 +460,39 @@ static bool is_good(const struct planner_problem *problem, const struct scenario
 	return true;
 }
 
+/* The best score of each set of degrees. */
+struct ideas {
+	int count;
+	struct idea idea[2048];
+	double score[2048];
+};
+
+static void add_idea(struct ideas *ideas, const struct scenario *s, double score)
+{
+	struct idea idea;
+	int at = 0;
+
+	planner_idea(s, &idea);
+	while (at < ideas->count && memcmp(&ideas->idea[at], &idea, sizeof idea) != 0)
+		at++;
+	assert_true(at < 2048);
+	if (at == ideas->count) {
+		ideas->idea[ideas->count++] = idea;
+		ideas->score[at] = score;
+	}
+	ideas->score[at] = fmin(ideas->score[at], score);
+}
+
 /* Nothing of the search's own: all plans in the order of the axes, the first of the
  * best. */
 static bool try_all(const struct planner_problem *problem, uint8_t *best,
-		    double *best_score)
+		    double *best_score, struct ideas *ideas)
 {
 	uint8_t choice[MAX_AXES] = { 0 };
 	bool found = false;
 	int i;
 
+	ideas->count = 0;
 	do {
 		struct scenario s = problem->base;
 		double score = 0;
@@ -422,7 +501,11 @@ static bool try_all(const struct planner_problem *problem, uint8_t *best,
 		for (int k = 0; k < problem->axes; k++)
 			knob_set(&s, problem->axis[k].knob,
 				 problem->axis[k].value[choice[k]]);
-		if (is_good(problem, &s, &score) && (!found || score < *best_score)) {
+		bool good = is_good(problem, &s, &score);
+
+		if (good)
+			add_idea(ideas, &s, score);
+		if (good && (!found || score < *best_score)) {
 			memcpy(best, choice, sizeof choice);
 			*best_score = score;
 			found = true;
@@ -436,10 +519,35 @@ static bool try_all(const struct planner_problem *problem, uint8_t *best,
 	return found;
 }
 
+/* So many ideas are found as are wanted or there are, the best of each. */
+static void check_ideas(const struct planner_problem *problem,
+			const struct planner_result *result, const struct ideas *ideas)
+{
+	struct alike alike;
+	int wanted = ideas->count < problem->top ? ideas->count : problem->top;
+
+	planner_alike(problem, result, &alike);
+	assert_true(alike.rows == wanted);
+	for (int row = 0; row < alike.rows; row++) {
+		const struct planner_found *best = &result->top[alike.best[row]];
+		int better = 0, at = 0;
+
+		for (int i = 0; i < ideas->count; i++) {
+			better += ideas->score[i] < best->score;
+			if (memcmp(&ideas->idea[i], &best->idea, sizeof best->idea) ==
+			    0)
+				at = i;
+		}
+		assert_true(ideas->score[at] == best->score);
+		assert_true(better <= row);
+	}
+}
+
 static void test_the_answer_is_the_best_of_all(void **state)
 {
 	static struct planner_problem problem;
 	static struct planner_result result;
+	static struct ideas ideas;
 	int answers = 0;
 
 	(void)state;
@@ -453,11 +561,13 @@ static void test_the_answer_is_the_best_of_all(void **state)
 		if (i % 3 == 2)
 			free_more(&problem);
 		thin(&problem, 1500);
+		problem.each = planner_each(problem.top);
 		solve(&problem, &result);
-		if (!try_all(&problem, best, &score)) {
+		if (!try_all(&problem, best, &score, &ideas)) {
 			assert_int_equal(result.found, 0);
 			continue;
 		}
+		check_ideas(&problem, &result, &ideas);
 		answers++;
 		assert_true(result.found > 0);
 		assert_true(result.top[0].score == score);
@@ -838,9 +948,11 @@ int main(void)
 		cmocka_unit_test(test_bounds_are_bounds),
 		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
 		cmocka_unit_test(test_shipped_plans),
+		cmocka_unit_test(test_shipped_plans_have_ten_ideas),
 		cmocka_unit_test(test_split_by_memory_has_the_traffic_once),
 		cmocka_unit_test(test_in_flight_is_of_the_same_traffic),
 		cmocka_unit_test(test_pairs_of_stages_have_no_busiest),
+		cmocka_unit_test(test_hosts_may_hold_a_part),
 		cmocka_unit_test(test_the_answer_is_the_best_of_all),
 		cmocka_unit_test(test_a_given_schedule_is_what_rules_see),
 		cmocka_unit_test(test_values_given_need_no_room),

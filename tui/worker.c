@@ -27,7 +27,6 @@ struct part {
 
 struct worker {
 	struct planner_result result;
-	int wanted;  /* plans */
 	bool any;    /* the first plan ends it */
 	int allowed; /* threads, the caller's among them; 1 once they are made */
 	int threads; /* made */
@@ -106,9 +105,6 @@ struct worker *worker_start(const struct planner_problem *problem, int threads)
 		return NULL;
 	}
 	worker->parts = 1;
-	worker->wanted = problem->top < 1         ? 1
-			 : problem->top > MAX_TOP ? MAX_TOP
-						  : problem->top;
 	worker->any = problem->any;
 	worker->allowed =
 		threads > 0 && threads <= MAX_THREADS ? threads : processors();
@@ -178,9 +174,8 @@ static void merge(struct worker *worker)
 		result->done = true;
 	if (result->done)
 		result->progress = 1;
-	for (int i = 0; result->found == worker->wanted && i < worker->parts; i++)
-		planner_expect(worker->part[i].planner,
-			       result->top[result->found - 1].score);
+	for (int i = 0; i < worker->parts; i++)
+		planner_expect(worker->part[i].planner, result);
 }
 
 bool worker_step(struct worker *worker, double seconds)

@@ -93,13 +93,13 @@ static double least_of_offload(const struct planner *p, struct scenario *s)
 {
 	const struct planner_axis *offload = p->axis.optimizer_offload;
 	struct bound_bytes bytes;
-	double fewest;
+	double fewest, most_sent;
 
 	if (offload)
 		s->plan.optimizer_offload = most(offload);
 	train_bound_states(&p->outer, s, &bytes);
-	fewest = bytes.mean;
-	for (int i = 0; isinf(fewest) && offload && i < offload->count; i++) {
+	fewest = most_sent = bytes.mean;
+	for (int i = 0; isinf(most_sent) && offload && i < offload->count; i++) {
 		s->plan.optimizer_offload = offload->value[i];
 		train_bound_states(&p->outer, s, &bytes);
 		fewest = fmin(fewest, bytes.mean);

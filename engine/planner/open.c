@@ -307,6 +307,14 @@ void search_open(struct planner *p, const struct node *node)
 	*s = p->problem.base;
 	search_apply(p, node->choice, ROLE_OUTER, s);
 	search_apply(p, node->choice, ROLE_DIVIDES, s);
+	if (p->trains) {
+		planner_idea(s, &p->idea);
+		search_set_worst(p);
+	}
+	if (node->bound > search_worst(p) && !p->problem.exhaustive) {
+		p->result.counts.bounded += p->below[p->depth];
+		return;
+	}
 	list_options(p, ROLE_SHAPE, times);
 	times = option[ROLE_SHAPE].count * p->size[ROLE_STATE];
 	list_options(p, ROLE_MODE, times);

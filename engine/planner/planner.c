@@ -76,14 +76,6 @@ double planner_score(enum objective objective, const struct scenario *scenario,
 			    estimate->memory.total_bytes);
 }
 
-double search_worst(const struct planner *p)
-{
-	const struct planner_result *r = &p->result;
-
-	return fmin(p->expected,
-		    r->found < p->problem.top ? INFINITY : r->top[r->found - 1].score);
-}
-
 double planner_room(const struct planner_problem *problem, const struct scenario *s)
 {
 	const struct accelerator *a = &s->cluster.accelerator;
@@ -165,9 +157,13 @@ struct planner *planner_start(const struct planner_problem *problem)
 	p->problem = *problem;
 	p->stride = 1;
 	p->level = -1;
-	p->expected = INFINITY;
+	p->expected = p->worst = INFINITY;
 	if (p->problem.top < 1 || p->problem.top > MAX_TOP)
 		p->problem.top = p->problem.top < 1 ? 1 : MAX_TOP;
+	if (p->problem.each > planner_each(p->problem.top))
+		p->problem.each = planner_each(p->problem.top);
+	if (problem->base.plan.mode != MODE_TRAINING)
+		p->problem.each = 0;
 	/* what has one value is given */
 	for (int i = 0; i < problem->axes; i++)
 		if (problem->axis[i].count == 1)
@@ -209,32 +205,6 @@ const struct planner_result *planner_result(const struct planner *planner)
 	return &planner->result;
 }
 
-/* Better score, or the same and earlier in the order of the axes. */
-static bool precedes(const struct planner *p, const struct planner_found *a,
-		     const struct planner_found *b)
-{
-	if (a->score != b->score)
-		return a->score < b->score;
-	return memcmp(a->choice, b->choice, (size_t)p->problem.axes) < 0;
-}
-
-static void keep(const struct planner *p, const struct planner_found *found,
-		 struct planner_result *r)
-{
-	int at = r->found < p->problem.top ? r->found : p->problem.top;
-
-	while (at > 0 && precedes(p, found, &r->top[at - 1])) {
-		if (at < p->problem.top)
-			r->top[at] = r->top[at - 1];
-		at--;
-	}
-	if (at == p->problem.top)
-		return;
-	r->top[at] = *found;
-	if (r->found < p->problem.top)
-		r->found++;
-}
-
 static void keep_nearest(const struct planner *p, const struct planner_found *found,
 			 struct planner_result *r)
 {
@@ -273,6 +243,8 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	}
 	hold_to_goals(p, s);
 	memcpy(found.choice, choice, sizeof found.choice);
+	if (s->plan.mode == MODE_TRAINING)
+		planner_idea(s, &found.idea);
 	found.step_seconds = e->step_seconds;
 	found.tokens_per_second_per_gpu = e->tokens_per_second_per_gpu;
 	found.mfu = e->mfu;
@@ -300,7 +272,8 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	}
 	found.score = planner_score(p->problem.objective, s, e);
 	if (e->memory.total_bytes <= search_room(p, s)) {
-		keep(p, &found, &p->result);
+		search_keep(p, &found, &p->result);
+		search_set_worst(p);
 		return;
 	}
 	p->result.counts.out_of_memory++;
@@ -340,13 +313,14 @@ static void next_node(struct planner *p, int *budget)
 		return;
 	}
 	if (!p->inside) {
+		p->inside = true;
 		search_open(p, node);
 		*budget -= OPENING;
-		p->inside = true;
 	}
 	if (search_try(p, node, budget))
 		return;
 	p->inside = false;
+	search_set_worst(p);
 	p->next += p->stride;
 }
 
@@ -405,6 +379,7 @@ int planner_split(struct planner *planner, struct planner **parts, int count)
 			break;
 		part->next = planner->next + made + 1;
 		memset(&part->result, 0, sizeof part->result);
+		search_set_worst(part);
 		part->result.progress = planner->result.progress;
 		parts[made++] = part;
 	}
@@ -412,11 +387,6 @@ int planner_split(struct planner *planner, struct planner **parts, int count)
 	for (int i = 0; i < made; i++)
 		parts[i]->stride = made + 1;
 	return made;
-}
-
-void planner_expect(struct planner *planner, double score)
-{
-	planner->expected = score;
 }
 
 void planner_merge(const struct planner *planner, struct planner_result *into)
@@ -428,7 +398,7 @@ void planner_merge(const struct planner *planner, struct planner_result *into)
 	for (size_t i = 0; i < sizeof from->counts / sizeof *sum; i++)
 		sum[i] += add[i];
 	for (int i = 0; i < from->found; i++)
-		keep(planner, &from->top[i], into);
+		search_keep(planner, &from->top[i], into);
 	if (from->has_nearest)
 		keep_nearest(planner, &from->nearest, into);
 	into->done = into->done && from->done;

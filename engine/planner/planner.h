@@ -11,7 +11,12 @@
 #include "engine/estimate/estimate.h"
 #include "engine/knob/knob.h"
 
-enum { MAX_AXES = 24, MAX_AXIS_VALUES = 48, MAX_TOP = 64 };
+enum {
+	MAX_AXES = 24,
+	MAX_AXIS_VALUES = 48,
+	MAX_TOP = 64,               /* that can be asked for */
+	MAX_KEPT = 2 * MAX_TOP + 1, /* with those like them, and one more at work */
+};
 
 /* A knob and the values that it may take. */
 struct planner_axis {
@@ -39,6 +44,9 @@ struct planner_problem {
 	enum objective objective;
 	double reserve; /* share of the memory that stays free */
 	int top;        /* how many of the best are wanted, 1 to MAX_TOP */
+	/* So many ideas are wanted too (struct idea), with at most this many plans of
+	 * each beside the best ones; 0 = plans, whatever they are like. */
+	int each;
 	bool exhaustive;
 	bool any;    /* one that fits will do, whichever: is there one at all? */
 	bool strict; /* where nothing fits, the nearest miss is not wanted */
@@ -50,11 +58,19 @@ struct planner_problem {
 	int trust;
 };
 
+/* The degrees of a plan of training, samples against CP counted together: plans that
+ * share them differ in offload, recomputation, chunks or in how states are shared. */
+struct idea {
+	int64_t gpus, tp, sp, pp, ep, etp, batch, seq_len;
+	double samples; /* of a micro-batch on each rank of CP */
+};
+
 struct planner_found {
 	uint8_t choice[MAX_AXES]; /* index of each axis's value */
 	double score, step_seconds, tokens_per_second_per_gpu, mfu, bubble_ratio;
 	double memory_bytes, memory_share, exposed_share;
 	double ttft_seconds; /* inference, where step_seconds is that of a token */
+	struct idea idea;    /* of training */
 };
 
 /* Where the candidates went: all of them add up to `candidates`. */
@@ -76,7 +92,7 @@ struct planner_counts {
 struct planner_result {
 	struct planner_counts counts;
 	int found; /* best first */
-	struct planner_found top[MAX_TOP];
+	struct planner_found top[MAX_KEPT];
 	bool has_nearest; /* where nothing fits: the legal plan that needs least */
 	struct planner_found nearest;
 	bool done;
@@ -89,6 +105,11 @@ struct planner;
  * none. */
 const char *objective_word(enum objective objective);
 enum objective objective_find(const char *word);
+
+/* How many plans of each idea are kept where so many ideas are asked for. */
+int planner_each(int top);
+/* Whose idea a plan of training is. */
+void planner_idea(const struct scenario *scenario, struct idea *out);
 
 /* What the planner ranks by, of a legal plan. */
 double planner_score(enum objective objective, const struct scenario *scenario,
@@ -154,9 +175,9 @@ void planner_free(struct planner *planner);
 /* Shares what is left between this searcher and up to `count` new ones, which borrow
  * its lists: free them first. Once only. Returns how many were made. */
 int planner_split(struct planner *planner, struct planner **parts, int count);
-/* Nothing above this score is wanted any more: the searchers together have as many
- * plans as are wanted, all of them as good. */
-void planner_expect(struct planner *planner, double score);
+/* What the searchers together have found: nothing that is worse than as many plans as
+ * are wanted need be looked for. */
+void planner_expect(struct planner *planner, const struct planner_result *all);
 /* Adds what this searcher found and counted to a result that begins as zero with done
  * true and progress 1. The plans are those that one searcher would find; the counts
  * add up, but who tried what differs. */

@@ -93,6 +93,8 @@ struct planner {
 	bool divides[MAX_RULES]; /* rows that say that degrees don't divide */
 	bool trains;             /* bounds are of training */
 	double expected;         /* others have found enough up to this score */
+	double worst;            /* nothing above is wanted */
+	struct idea idea;        /* of all plans of the node at work */
 	bool failed;             /* no memory: what is missing is not proved */
 
 	/* listing nodes: outer and dividing axes in the order in which they are fixed
@@ -180,7 +182,11 @@ struct planner *search_copy(const struct planner *planner);
 double search_closed(const struct planner_counts *counts);
 double search_score(enum objective objective, const struct scenario *scenario,
 		    double step, double bytes);
-/* Nothing above is wanted. */
+/* keep.c: what of the found is kept, and what is not wanted any more. */
+void search_keep(const struct planner *planner, const struct planner_found *found,
+		 struct planner_result *result);
+void search_set_worst(struct planner *planner);
+/* Nothing above is wanted; inside a node, of its idea. */
 double search_worst(const struct planner *planner);
 /* Bytes that a plan may take. */
 double search_room(const struct planner *planner, const struct scenario *scenario);

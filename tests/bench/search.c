@@ -34,22 +34,26 @@ static const struct {
 	bool (*make)(struct scenario *out, struct error *error);
 	enum width width;
 	int top;
-	bool exhaustive;
+	bool ideas, exhaustive;
 } example[] = {
-	{ "gpt3-175b on 4096 A100", gpt3, USUAL, 1, false },
-	{ "gpt3-175b on 4096 A100, ten best", gpt3, USUAL, 10, false },
-	{ "gpt3-175b on 4096 A100, every schedule", gpt3, EVERY_SCHEDULE, 10, false },
-	{ "gpt3-175b on 4096 A100, exhaustive", gpt3, USUAL, 1, true },
-	{ "gpt3-175b on 4096 A100, narrow", gpt3, NARROW, 1, false },
-	{ "gpt3-175b on 4096 A100, narrow, exhaustive", gpt3, NARROW, 1, true },
-	{ "deepseek-v3 on 2048 H800", deepseek, USUAL, 1, false },
-	{ "deepseek-v3 on 2048 H800, ten best", deepseek, USUAL, 10, false },
-	{ "deepseek-v3 on 2048 H800, every schedule", deepseek, EVERY_SCHEDULE, 10,
+	{ "gpt3-175b on 4096 A100", gpt3, USUAL, 1, false, false },
+	{ "gpt3-175b on 4096 A100, ten best", gpt3, USUAL, 10, false, false },
+	{ "gpt3-175b on 4096 A100, ten ideas", gpt3, USUAL, 10, true, false },
+	{ "gpt3-175b on 4096 A100, every schedule", gpt3, EVERY_SCHEDULE, 10, false,
 	  false },
-	{ "deepseek-v3 on 2048 H800, exhaustive", deepseek, USUAL, 1, true },
-	{ "llama3.1-70b on 64 H100", llama, USUAL, 1, false },
-	{ "llama3.1-70b on 64 H100, narrow", llama, NARROW, 1, false },
-	{ "llama3.1-70b on 64 H100, narrow, exhaustive", llama, NARROW, 1, true },
+	{ "gpt3-175b on 4096 A100, exhaustive", gpt3, USUAL, 1, false, true },
+	{ "gpt3-175b on 4096 A100, narrow", gpt3, NARROW, 1, false, false },
+	{ "gpt3-175b on 4096 A100, narrow, exhaustive", gpt3, NARROW, 1, false, true },
+	{ "deepseek-v3 on 2048 H800", deepseek, USUAL, 1, false, false },
+	{ "deepseek-v3 on 2048 H800, ten best", deepseek, USUAL, 10, false, false },
+	{ "deepseek-v3 on 2048 H800, ten ideas", deepseek, USUAL, 10, true, false },
+	{ "deepseek-v3 on 2048 H800, every schedule", deepseek, EVERY_SCHEDULE, 10,
+	  false, false },
+	{ "deepseek-v3 on 2048 H800, exhaustive", deepseek, USUAL, 1, false, true },
+	{ "llama3.1-70b on 64 H100", llama, USUAL, 1, false, false },
+	{ "llama3.1-70b on 64 H100, narrow", llama, NARROW, 1, false, false },
+	{ "llama3.1-70b on 64 H100, narrow, exhaustive", llama, NARROW, 1, false,
+	  true },
 };
 
 /* Without the axes that multiply the modes of recomputation and the ways to hold the
@@ -125,6 +129,7 @@ int bench_search(struct search_time *out, int most)
 			return 0;
 		}
 		problem.top = example[i].top;
+		problem.each = example[i].ideas ? planner_each(problem.top) : 0;
 		problem.reserve = 0.05;
 		problem.exhaustive = example[i].exhaustive;
 		for (int k = 0; k < runs; k++) {

@@ -14,10 +14,7 @@
 #include "tui/command/search_print.h"
 #include "tui/worker.h"
 
-enum {
-	MAX_PINS = 32,
-	ALIKE = 4 /* plans that are sought for each row */
-};
+enum { MAX_PINS = 32 };
 
 static const double slice_seconds = 0.02;
 
@@ -449,31 +446,17 @@ static bool ask_fewest(struct search *search)
 	return true;
 }
 
-/* Plans that are alike are one row, so more are sought than are shown, unless the space
- * is so large that a person would notice. */
-static int plans_sought(const struct search *search)
-{
-	const struct planner_problem *problem = &search->problem;
-	const double large = 3e8;
-	int most = search->asked->top;
-	double plans = 1;
-
-	for (int i = 0; i < problem->axes; i++)
-		plans *= problem->axis[i].count;
-	if (plans < large)
-		most = most * ALIKE < MAX_TOP ? most * ALIKE : MAX_TOP;
-	return search->asked->robust && most < MAX_ROBUST ? MAX_ROBUST : most;
-}
-
-/* Where nothing
- * that is known fits, and nobody asked for more, the others are shown as what they are.
- */
+/* Plans that are alike are one row, so ideas are sought. Where nothing that is known
+ * fits, and nobody asked for more, the others are shown as what they are. */
 static bool search_best(struct search *search)
 {
 	double begun = clock_seconds();
 	bool good;
 
-	search->problem.top = plans_sought(search);
+	search->problem.top = search->asked->robust && search->asked->top < MAX_ROBUST
+				      ? MAX_ROBUST
+				      : search->asked->top;
+	search->problem.each = planner_each(search->problem.top);
 	progress_again(&search->progress);
 	good = solve(search, &search->problem, NULL, &search->result);
 	if (good && search->result.found == 0 && !search->extra.stopped &&

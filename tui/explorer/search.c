@@ -11,6 +11,8 @@
 #include "tui/explorer.h"
 #include "tui/worker.h"
 
+enum { SHOWN = 10 }; /* ideas */
+
 /* No key waits longer; nobody sees more than ten frames a second of it. */
 static const double slice_seconds = 0.005, frame_seconds = 0.1;
 
@@ -169,7 +171,10 @@ void search_begin(struct explorer *explorer)
 	search->problem.base = explorer->scenario;
 	search->problem.objective = explorer->objective;
 	search->problem.reserve = 0.05;
-	search->problem.top = MAX_TOP;
+	/* servers are few enough to see all */
+	search->problem.top =
+		explorer->scenario.plan.mode == MODE_INFERENCE ? MAX_TOP : SHOWN;
+	search->problem.each = planner_each(SHOWN);
 	search->phase = SEARCH_OVER;
 	search->due = true;
 	search->problem.research = has_word(explorer->filter, "research");

@@ -70,8 +70,8 @@ struct search {
 
 	/* rows of the table: indices of result.top */
 	int rows;
-	uint8_t order[MAX_TOP];
-	struct search_row row[MAX_TOP];
+	uint8_t order[MAX_KEPT];
+	struct search_row row[MAX_KEPT];
 
 	struct alike alike;
 	bool folded;     /* what is alike is one row */
