@@ -311,8 +311,8 @@ static double points_of_claim(const struct lesson_question *q, const struct answ
 }
 
 /* Only the knobs that the step unlocks count. */
-static bool reaches(const struct lesson_step *step, const struct answer *a,
-		    struct lesson_scene *scene)
+static double score_goal(const struct lesson_step *step, const struct answer *a,
+			 struct lesson_scene *scene)
 {
 	struct scenario to = scene->before;
 	char why[256];
@@ -324,10 +324,10 @@ static bool reaches(const struct lesson_step *step, const struct answer *a,
 			may |= step->unlock[j] == a->turned[i].knob;
 		if (!may || !knob_parse(&to, a->turned[i].knob, a->turned[i].value, why,
 					sizeof why))
-			return false;
+			return 0;
 	}
 	lesson_turn_to(scene, &to);
-	return lesson_meets(step, scene);
+	return lesson_score(step, scene);
 }
 
 static double grade_step(const struct lesson_step *step, const struct answer *a,
@@ -350,7 +350,7 @@ static double grade_step(const struct lesson_step *step, const struct answer *a,
 	}
 	if (step->goal.text[0] != '\0') {
 		out->most += 1;
-		points += a->done && !a->unknown && reaches(step, a, scene);
+		points += a->done && !a->unknown ? score_goal(step, a, scene) : 0;
 	}
 	return points;
 }

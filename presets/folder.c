@@ -59,14 +59,14 @@ bool folder_make(const char *file, struct error *error)
 	return true;
 }
 
-void folder_each(const char *path, void (*found)(void *context, const char *name),
+bool folder_each(const char *path, void (*found)(void *context, const char *name),
 		 void *context)
 {
 	DIR *folder = opendir(path);
 	struct dirent *entry;
 
 	if (!folder)
-		return;
+		return false;
 	while ((entry = readdir(folder))) {
 		char name[256];
 		size_t length = strlen(entry->d_name);
@@ -79,6 +79,7 @@ void folder_each(const char *path, void (*found)(void *context, const char *name
 		found(context, name);
 	}
 	closedir(folder);
+	return true;
 }
 
 /* So that a rename survives a power cut. */

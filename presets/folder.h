@@ -14,8 +14,9 @@ bool folder_config(char *out, size_t size, const char *rest);
 bool folder_state(char *out, size_t size, const char *rest);
 /* Make the folders above a file, as mkdir -p does, readable by the user alone. */
 bool folder_make(const char *file, struct error *error);
-/* Calls back with the name of each *.yaml file of a folder, without the suffix. */
-void folder_each(const char *path, void (*found)(void *context, const char *name),
+/* Calls back with the name of each *.yaml file of a folder, without the suffix. False,
+ * with errno, where the folder can't be opened. */
+bool folder_each(const char *path, void (*found)(void *context, const char *name),
 		 void *context);
 /* "~/plan.yaml" as a shell would read it; other paths unchanged. False if it does not
  * fit. */

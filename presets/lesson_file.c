@@ -106,166 +106,6 @@ bool lesson_map(struct lesson_reading *r, const struct node *map,
 	return true;
 }
 
-static bool read_turns(struct lesson_reading *r, const struct node *map,
-		       struct lesson_turn *turn, int *count)
-{
-	if (!lesson_is(r, map, NODE_MAP, "expected knobs and their values: {tp: 8}"))
-		return false;
-	for (const struct node *node = map->child; node; node = node->next) {
-		if (*count == LESSON_TURNS)
-			return lesson_complain(r, node, "at most 6 knobs");
-		if (!lesson_knob_read(r, node, node->key, &turn[*count].knob) ||
-		    !lesson_formula_read(r, node, &turn[*count].to))
-			return false;
-		*count += 1;
-	}
-	return true;
-}
-
-/* --- a step ------------------------------------------------------------------ */
-
-static bool step_text(struct lesson_reading *r, const struct node *node)
-{
-	return lesson_prose_read(r, node, &r->step->text);
-}
-
-static bool step_view(struct lesson_reading *r, const struct node *node)
-{
-	return node_text(r->document, node, r->step->view, sizeof r->step->view,
-			 r->error);
-}
-
-static bool step_focus(struct lesson_reading *r, const struct node *node)
-{
-	return lesson_is(r, node, NODE_SCALAR, "expected a knob") &&
-	       lesson_knob_read(r, node, node->text, &r->step->focus);
-}
-
-static bool step_explain(struct lesson_reading *r, const struct node *node)
-{
-	return node_text(r->document, node, r->step->explain, sizeof r->step->explain,
-			 r->error);
-}
-
-static bool step_set(struct lesson_reading *r, const struct node *node)
-{
-	return read_turns(r, node, r->step->set, &r->step->sets);
-}
-
-static bool step_turn(struct lesson_reading *r, const struct node *node)
-{
-	return read_turns(r, node, r->step->turn, &r->step->turns);
-}
-
-static bool step_overflow(struct lesson_reading *r, const struct node *node)
-{
-	return node_bool(r->document, node, &r->step->may_overflow, r->error);
-}
-
-static bool step_ask(struct lesson_reading *r, const struct node *node)
-{
-	return lesson_question_read(r, node);
-}
-
-static bool step_goal(struct lesson_reading *r, const struct node *node)
-{
-	return lesson_formula_read(r, node, &r->step->goal);
-}
-
-static bool step_unlock(struct lesson_reading *r, const struct node *list)
-{
-	if (!lesson_is(r, list, NODE_LIST, "expected a list of knobs: [gbs, mbs]"))
-		return false;
-	for (const struct node *node = list->child; node; node = node->next) {
-		if (r->step->unlocks == LESSON_TURNS)
-			return lesson_complain(r, node, "at most 6 knobs");
-		if (!lesson_is(r, node, NODE_SCALAR, "expected a knob") ||
-		    !lesson_knob_read(r, node, node->text,
-				      &r->step->unlock[r->step->unlocks++]))
-			return false;
-	}
-	return true;
-}
-
-static bool step_hints(struct lesson_reading *r, const struct node *list)
-{
-	int count = 0;
-
-	if (!lesson_is(r, list, NODE_LIST, "expected two hints in a list"))
-		return false;
-	if (list->count != LESSON_HINTS)
-		return lesson_complain(r, list,
-				       "there are two hints, the second says "
-				       "nearly all");
-	for (const struct node *node = list->child; node; node = node->next)
-		if (!lesson_prose_read(r, node, &r->step->hint[count++]))
-			return false;
-	return true;
-}
-
-static bool step_reveal(struct lesson_reading *r, const struct node *node)
-{
-	return lesson_prose_read(r, node, &r->step->reveal);
-}
-
-static bool step_why(struct lesson_reading *r, const struct node *node)
-{
-	return lesson_reason_read(r, node);
-}
-
-/* A plan that says what was measured. */
-static bool step_measured(struct lesson_reading *r, const struct node *list)
-{
-	char text[512];
-
-	if (!lesson_is(r, list, NODE_LIST, "expected plans in a list"))
-		return false;
-	for (const struct node *node = list->child; node; node = node->next) {
-		if (r->step->runs == LESSON_RUNS)
-			return lesson_complain(r, node, "at most 2 measured plans");
-		if (!node_text(r->document, node, r->step->run[r->step->runs], MAX_NAME,
-			       r->error))
-			return false;
-		if (!lesson_run_text(r->step->run[r->step->runs++], text, sizeof text))
-			return lesson_complain(r, node,
-					       "no shipped plan of that name says what "
-					       "was measured");
-	}
-	return true;
-}
-
-static const struct lesson_key step_keys[] = {
-	{ "text", step_text },   { "view", step_view },
-	{ "focus", step_focus }, { "explain", step_explain },
-	{ "set", step_set },     { "ask", step_ask },
-	{ "turn", step_turn },   { "overflow", step_overflow },
-	{ "goal", step_goal },   { "unlock", step_unlock },
-	{ "hints", step_hints }, { "reveal", step_reveal },
-	{ "why", step_why },     { "measured", step_measured },
-	{ NULL, NULL },
-};
-
-/* A question is about a turn, a goal has a way to it. */
-static bool check_step(struct lesson_reading *r, const struct node *node)
-{
-	const struct lesson_step *step = r->step;
-	bool goal = step->goal.text[0] != '\0';
-	enum lesson_ask ask = step->question.ask;
-
-	if (goal && ask != LESSON_NOTHING)
-		return lesson_complain(r, node, "a step has ask or goal, not both");
-	if ((goal || ask == LESSON_VALUE || ask == LESSON_RANGE) && step->turns == 0)
-		return lesson_complain(r, node,
-				       goal ? "a goal needs `turn`, one way to it"
-					    : "ask needs `turn`: an answer that stands "
-					      "on the screen is no prediction");
-	if (goal && step->unlocks == 0)
-		return lesson_complain(r, node,
-				       "a goal needs `unlock`, the knobs that "
-				       "may be turned");
-	return true;
-}
-
 /* --- the lesson -------------------------------------------------------------- */
 
 static bool read_format(struct lesson_reading *r, const struct node *node)
@@ -424,23 +264,6 @@ static bool read_where(struct lesson_reading *r, const struct node *node)
 	return lesson_formula_read(r, node, &r->lesson->where);
 }
 
-static bool read_steps(struct lesson_reading *r, const struct node *list)
-{
-	if (!lesson_is(r, list, NODE_LIST, "expected a list of steps"))
-		return false;
-	for (const struct node *node = list->child; node; node = node->next) {
-		if (r->lesson->steps == LESSON_STEPS)
-			return lesson_complain(r, node, "at most 10 steps");
-		r->step = &r->lesson->step[r->lesson->steps++];
-		r->step->place = node->line;
-		if (!lesson_map(r, node, step_keys, "a step is a mapping") ||
-		    !check_step(r, node))
-			return false;
-	}
-	return list->count > 0 ||
-	       lesson_complain(r, list, "expected at least one step");
-}
-
 /* `scenario` is read before all others: values are held against it. */
 static bool skip(struct lesson_reading *r, const struct node *node)
 {
@@ -450,11 +273,11 @@ static bool skip(struct lesson_reading *r, const struct node *node)
 }
 
 static const struct lesson_key lesson_keys[] = {
-	{ "format", read_format },   { "title", read_title },
-	{ "number", read_number },   { "idea", read_idea },
-	{ "sources", read_sources }, { "scenario", skip },
-	{ "vary", read_vary },       { "where", read_where },
-	{ "steps", read_steps },     { NULL, NULL },
+	{ "format", read_format },      { "title", read_title },
+	{ "number", read_number },      { "idea", read_idea },
+	{ "sources", read_sources },    { "scenario", skip },
+	{ "vary", read_vary },          { "where", read_where },
+	{ "steps", lesson_steps_read }, { NULL, NULL },
 };
 
 bool lesson_from(struct lesson *out, const struct document *document, const char *name,

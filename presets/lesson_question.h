@@ -1,4 +1,4 @@
-/* lesson_question.h - what the reader of lessons shares between its two files. */
+/* lesson_question.h - what the reader of lessons shares between its files. */
 #ifndef PRESETS_LESSON_QUESTION_H
 #define PRESETS_LESSON_QUESTION_H
 
@@ -35,6 +35,8 @@ bool lesson_is(struct lesson_reading *reading, const struct node *node,
 /* So many columns further. */
 int lesson_place_move(int place, int by);
 
+/* All steps (lesson_step.c). */
+bool lesson_steps_read(struct lesson_reading *reading, const struct node *list);
 /* `ask` and `why` of a step (lesson_question.c). */
 bool lesson_question_read(struct lesson_reading *reading, const struct node *map);
 bool lesson_reason_read(struct lesson_reading *reading, const struct node *map);

@@ -65,6 +65,17 @@ static const struct shape {
 	  false },
 	{ "differences", "rows:[difference] sum:@difference", false },
 	{ "preset", "name:s title:s also:[text] hf_id:s?", true },
+	{ "lesson_step",
+	  "~text:s ~view:s ~focus:s ~explain:s ~set:o ~ask:@lesson_ask ~turn:o "
+	  "~overflow:b ~goal:s ~unlock:[text] ~best:o ~hints:[text] ~reveal:s "
+	  "~why:@lesson_why ~measured:[text]",
+	  true },
+	{ "lesson_ask",
+	  "question:s ~value:any ~of:any ~best:s ~most:any ~least:any ~unit:s "
+	  "~tolerance:any ~expect:any ~within:any ~cuts:[number] ~choices:[text] "
+	  "~values:[any] ~wrong:o",
+	  true },
+	{ "lesson_why", "question:s choices:[text] right:n because:s", true },
 };
 
 /* One for each command; those with the members of an estimate have them from the
@@ -72,29 +83,34 @@ static const struct shape {
 static const struct output {
 	const char *name, *title, *members;
 	bool estimate; /* the members of a scenario's estimate too */
+	bool closed;   /* no other keys */
 } outputs[] = {
-	{ "eval", "one estimate: shardscope eval --json", "~assumed:o", true },
+	{ "eval", "one estimate: shardscope eval --json", "~assumed:o", true, false },
 	{ "check", "all problems of a plan: shardscope check --json",
-	  "ok:b smallest_gpus:@gpus assumed:o", true },
-	{ "sweep", "one line of shardscope sweep --json", "", true },
+	  "ok:b smallest_gpus:@gpus assumed:o", true, false },
+	{ "sweep", "one line of shardscope sweep --json", "", true, false },
 	{ "search", "the best plans: shardscope search --json",
 	  "best:@plan? top:[plan] ideas:[idea] trust_asked:s ~nearest:@plan assumed:o objective:s candidates:n "
 	  "explored:n pruned:{n} rejected:{n} proof:s seconds:n ~pareto:@front "
 	  "~robust:o ~questions:[any] ~misses:o ~why:o",
-	  false },
+	  false, false },
 	{ "plan", "one of the plans that a search finds",
-	  "score:n ~trust:s ~trust_lowered_by:s stack_lacks:[text]", true },
+	  "score:n ~trust:s ~trust_lowered_by:s stack_lacks:[text]", true, false },
 	{ "explain", "where a number comes from: shardscope explain KEY --json",
 	  "key:s title:s value:any unit:s formula:s? terms:[term] ~beside:[term] "
 	  "assumption:s? source:s?",
-	  false },
+	  false, false },
 	{ "validate", "predicted against measured runs: shardscope validate --json",
-	  "sources:[source] total:@source rows:[row]", false },
+	  "sources:[source] total:@source rows:[row]", false, false },
 	{ "compare", "where plans differ: shardscope compare A B --json",
 	  "plans:[compared] knobs:[turned] seconds:@differences bytes:@differences",
-	  false },
+	  false, false },
 	{ "list", "what there is of a kind: shardscope list models --json",
-	  "kind:s presets:[preset]", false },
+	  "kind:s presets:[preset]", false, false },
+	{ "lesson", "a lesson as it is written: presets/lessons/README.md",
+	  "format:n title:s ~number:n ~idea:s ~sources:[text] scenario:o ~vary:o "
+	  "~where:any steps:[lesson_step]",
+	  false, true },
 };
 
 enum {
@@ -302,7 +318,7 @@ static void add_estimate(cJSON *properties, cJSON *required)
 static cJSON *output_of(const struct output *output)
 {
 	cJSON *properties, *required;
-	cJSON *node = object(&properties, &required, false);
+	cJSON *node = object(&properties, &required, output->closed);
 
 	if (output->estimate)
 		add_estimate(properties, required);

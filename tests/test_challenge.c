@@ -372,7 +372,8 @@ static void test_the_leaderboard_believes_nobody(void **state)
 	ran_free(&ran);
 	snprintf(command, sizeof command, "challenge rank %s --format csv", path);
 	run_check(command, 0, "\"experts\",\"anna\",100.00,100.00,\"anna\",\"\"", NULL);
-	run_check("challenge rank /nowhere", 2, NULL, "no answers here");
+	run_check("challenge rank /nowhere", 2, NULL,
+		  "/nowhere: No such file or directory; expected the folder");
 }
 
 static void test_the_command_plays(void **state)

@@ -289,6 +289,20 @@ static void test_grades_as_rows(void **state)
 
 /* A lesson of the student's own is not held against, nor is what is no file of answers.
  */
+static void test_a_folder_that_is_none_is_named(void **state)
+{
+	char command[128], empty[64];
+
+	(void)state;
+	run_check("lesson grade /nowhere/answers", 2, NULL,
+		  "/nowhere/answers: No such file or directory; expected the folder");
+	snprintf(empty, sizeof empty, "%s/none", folder);
+	assert_int_equal(mkdir(empty, 0700), 0);
+	snprintf(command, sizeof command, "lesson grade %s", empty);
+	run_check(command, 2, NULL, "none: no answers here; expected files NAME.yaml");
+	rmdir(empty);
+}
+
 static void test_a_file_that_is_wrong_is_named(void **state)
 {
 	struct ran ran;
@@ -350,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_grades_are_what_the_answers_earn),
 		cmocka_unit_test(test_forged_answers_get_what_they_earn),
 		cmocka_unit_test(test_grades_as_rows),
+		cmocka_unit_test(test_a_folder_that_is_none_is_named),
 		cmocka_unit_test(test_a_file_that_is_wrong_is_named),
 		cmocka_unit_test(test_progress_is_what_is_handed_in),
 	};

@@ -42,6 +42,38 @@ static void unchanged(const struct stage *stage, const struct scenario *s)
 	assert_memory_equal(&stage->explorer.scenario, s, sizeof *s);
 }
 
+/* Advice to turn what is locked is none; that which may be turned stays. */
+static void test_advice_names_no_locked_knob(void **state)
+{
+	char names[CHALLENGE_MOST][MAX_NAME];
+	int count = challenge_names(names), dropped = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct findings all = { 0 };
+		struct stage stage;
+
+		open_stage(&stage, names[i]);
+		stage_act(&stage,
+			  (struct action){ .kind = ACTION_VIEW, .argument = 0 });
+		while (explorer_idle(&stage.explorer)) {
+		}
+		if (stage.explorer.estimate.legal)
+			advice_give(&stage.explorer.scenario, &stage.explorer.estimate,
+				    &all);
+		for (int a = 0; a < stage.explorer.advice.count; a++) {
+			const char *key = stage.explorer.advice.item[a].knob;
+
+			if (key && contest_locks(&stage.explorer, knob_find(key)))
+				fail_msg("%s: advice turns %s, which is locked",
+					 names[i], key);
+		}
+		dropped += all.count - stage.explorer.advice.count;
+		stage_close(&stage);
+	}
+	assert_true(dropped > 0);
+}
+
 static void test_locked_knobs_say_why(void **state)
 {
 	struct stage stage;
@@ -226,6 +258,7 @@ static void test_on_a_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_advice_names_no_locked_knob),
 		cmocka_unit_test(test_locked_knobs_say_why),
 		cmocka_unit_test(test_open_knobs_turn_within_their_list),
 		cmocka_unit_test(test_the_score_follows_and_is_kept),

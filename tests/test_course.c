@@ -1,5 +1,5 @@
-/* test_course.c - lessons as they are gone through: a robot plays every lesson by keys
- * on a terminal, right and wrong; the lock; leaving and coming back; line by line. */
+/* test_course.c - lessons as they are gone through: the lock, words, a goal held
+ * against the proven best, leaving and coming back, line by line. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "presets/answers.h"
 #include "presets/lesson_file.h"
 #include "tests/support/close.h"
+#include "tests/support/lesson.h"
 #include "tests/support/run.h"
 #include "tests/support/stage.h"
 #include "tests/support/vt.h"
@@ -17,259 +17,7 @@
 #include "tui/explorer/linear.h"
 
 static char home[] = "/tmp/shardscope-course-XXXXXX";
-static struct lesson lesson;
-static struct lesson_scene scene;
-
-/* --- the robot --------------------------------------------------------------- */
-
-struct robot {
-	struct vt *vt;
-	bool right; /* else it errs wherever it can */
-	const char *seed;
-	struct scenario drawn;
-	int step;
-};
-
-/* How a lesson is opened; zero for what is left out. */
-struct opening {
-	int columns, rows;
-	const char *term, *locale, *seed;
-};
-
-static struct vt *open_lesson(const char *name, const struct opening *opening)
-{
-	const char *const argv[] = { run_program(), "learn",
-				     name,          opening->seed ? "--seed" : NULL,
-				     opening->seed, NULL };
-	static char config[96], state[96];
-
-	snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s/config", home);
-	snprintf(state, sizeof state, "XDG_STATE_HOME=%s/state", home);
-	const struct vt_options options = { .columns = opening->columns,
-					    .rows = opening->rows,
-					    .term = opening->term,
-					    .locale = opening->locale,
-					    .env = { config, state } };
-	return vt_start(&options, argv);
-}
-
 static const struct opening small = { .columns = 80, .rows = 24 };
-
-static void expect_phase(struct robot *robot, const char *phase)
-{
-	char title[160];
-
-	snprintf(title, sizeof title, "lesson %s%s%s: step %d of %d, %s ", lesson.name,
-		 robot->seed ? " of " : "", robot->seed ? robot->seed : "",
-		 robot->step + 1, lesson.steps, phase);
-	vt_expect(robot->vt, title);
-}
-
-static void answer_text(const struct lesson_question *q, double answer, bool right,
-			char *out, size_t size)
-{
-	int choice = right ? (int)answer
-			   : (int)answer % (q->choices > 0 ? q->choices : 1) + 1;
-
-	if (q->ask == LESSON_VALUE)
-		snprintf(out, size, "%.6g", right ? answer : answer * 3 + 1000);
-	else if (course_chooses(q))
-		snprintf(out, size, "%d", choice);
-	else
-		snprintf(out, size, "%s", q->choice[choice - 1]);
-}
-
-static void predict(struct robot *robot, const struct lesson_step *step)
-{
-	struct lesson_fault fault;
-	char text[64];
-	double answer;
-
-	assert_true(lesson_answer(step, &scene, &answer, NULL, &fault));
-	if (step->question.ask != LESSON_VALUE && step->question.choices < 2)
-		fail_msg("%s: one choice", lesson.name);
-	answer_text(&step->question, answer, robot->right, text, sizeof text);
-	vt_type(robot->vt, text);
-	vt_type(robot->vt, "\r");
-	if (robot->right || step->question.ask != LESSON_VALUE)
-		return;
-	vt_expect(robot->vt, "Once more");
-	vt_type(robot->vt, "HH");
-	vt_expect(robot->vt, "Hint: ");
-	vt_type(robot->vt, "\r");
-}
-
-/* "/gbs", Enter, "=16", Enter: a knob at a time. */
-static void turn_knob(struct robot *robot, const struct knob *knob)
-{
-	char value[64], keys[160];
-
-	if (knob_same(&scene.before, &scene.after, knob))
-		return;
-	knob_print(&scene.after, knob, value, sizeof value);
-	snprintf(keys, sizeof keys, "/%s\r", knob->key);
-	vt_type(robot->vt, keys);
-	vt_expect_gone(robot->vt, "find:");
-	snprintf(keys, sizeof keys, "=%s\r", value);
-	vt_type(robot->vt, keys);
-}
-
-static void turn(struct robot *robot, const struct lesson_step *step)
-{
-	if (!robot->right) {
-		vt_type(robot->vt, "x");
-		return;
-	}
-	if (step->question.ask == LESSON_BEST)
-		turn_knob(robot, step->question.knob);
-	for (int i = 0; i < step->turns; i++)
-		turn_knob(robot, step->turn[i].knob);
-}
-
-static void say_why(struct robot *robot, const struct lesson_reason *reason)
-{
-	char keys[16];
-	int choice = robot->right ? reason->right : reason->right % reason->choices + 1;
-
-	expect_phase(robot, "say why");
-	snprintf(keys, sizeof keys, "%d\r", choice);
-	vt_type(robot->vt, keys);
-}
-
-static void play_step(struct robot *robot, const struct lesson_step *step)
-{
-	bool goal = step->goal.text[0] != '\0',
-	     asks = step->question.ask != LESSON_NOTHING;
-	struct lesson_fault fault;
-
-	expect_phase(robot, "look");
-	vt_type(robot->vt, "\r");
-	if (!asks && !goal)
-		return;
-	assert_true(lesson_stage(&lesson, robot->step, &robot->drawn, &scene, &fault));
-	if (asks) {
-		expect_phase(robot, "predict");
-		predict(robot, step);
-	}
-	expect_phase(robot, "turn it");
-	turn(robot, step);
-	expect_phase(robot, "what it is");
-	vt_type(robot->vt, "\r");
-	if (step->reason.right > 0)
-		say_why(robot, &step->reason);
-	if (step->reason.right > 0 || step->runs > 0) {
-		expect_phase(robot, "why");
-		vt_type(robot->vt, "\r");
-	}
-}
-
-static void grade_kept(const char *name, const char *seed, struct grade *grade)
-{
-	struct answers answers;
-	struct lesson_fault fault;
-	struct error error;
-	char path[256];
-
-	snprintf(path, sizeof path, "%s/state/shardscope/lessons/%s%s%s.yaml", home,
-		 seed ? seed : "", seed ? "." : "", name);
-	if (!answers_read(&answers, path, &error))
-		fail_msg("%s", error.text);
-	assert_true(answers.finished);
-	assert_true(answers_grade(&lesson, seed ? seed : "", &answers, &scene, grade,
-				  &fault));
-	unlink(path);
-}
-
-/* To the end, and what was kept of it earns what it should. */
-static void play(const char *name, const struct opening *opening, bool right)
-{
-	struct robot robot = { .right = right, .seed = opening->seed };
-	struct lesson_fault fault;
-	struct error error;
-	struct grade grade;
-
-	assert_true(lesson_read(&lesson, name, &error));
-	assert_true(
-		lesson_draw(&lesson, robot.seed, &scene, &robot.drawn, NULL, &fault));
-	robot.vt = open_lesson(name, opening);
-	for (; robot.step < lesson.steps; robot.step++)
-		play_step(&robot, &lesson.step[robot.step]);
-	robot.step--;
-	expect_phase(&robot, "done");
-	vt_expect(robot.vt, "points.");
-	vt_type(robot.vt, "q");
-	vt_expect(robot.vt, "L goes on with it");
-	vt_type(robot.vt, "q");
-	vt_expect_exit(robot.vt, 0);
-	vt_close(robot.vt);
-	grade_kept(name, robot.seed, &grade);
-	if (right && grade.points != grade.most)
-		fail_msg("%s: %g of %g points", name, grade.points, grade.most);
-	if (!right && grade.points != 0)
-		fail_msg("%s: %g points for nothing", name, grade.points);
-}
-
-static void play_all(int columns, int rows, bool right)
-{
-	static char names[MOST_LESSONS][MAX_NAME];
-	int count = lesson_names(names, MOST_LESSONS);
-
-	const struct opening opening = { .columns = columns, .rows = rows };
-
-	assert_true(count >= 16);
-	for (int i = 0; i < count; i++)
-		play(names[i], &opening, right);
-}
-
-static void test_a_robot_plays_all_lessons_right_at_80x24(void **state)
-{
-	(void)state;
-	play_all(80, 24, true);
-}
-
-static void test_a_robot_plays_all_lessons_right_at_120x36(void **state)
-{
-	(void)state;
-	play_all(120, 36, true);
-}
-
-static void test_a_robot_plays_all_lessons_wrong_at_80x24(void **state)
-{
-	(void)state;
-	play_all(80, 24, false);
-}
-
-static void test_a_robot_plays_all_lessons_wrong_at_120x36(void **state)
-{
-	(void)state;
-	play_all(120, 36, false);
-}
-
-/* Terminals without colour, and without more than ASCII. */
-static void test_a_robot_plays_on_poor_terminals(void **state)
-{
-	static const struct opening poor[] = {
-		{ .columns = 80, .rows = 24, .term = "vt100", .locale = "C" },
-		{ .columns = 60, .rows = 16, .term = "linux" },
-		{ .columns = 200, .rows = 60 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof poor / sizeof poor[0]; i++)
-		play("bubble", &poor[i], true);
-}
-
-/* Her numbers are hers, and what is kept has her name. */
-static void test_a_robot_plays_a_students_numbers(void **state)
-{
-	static const struct opening anna = { .columns = 80,
-					     .rows = 24,
-					     .seed = "anna" };
-
-	(void)state;
-	play("bubble", &anna, true);
-	play("serving", &anna, false);
-}
 
 /* --- the lock ---------------------------------------------------------------- */
 
@@ -425,8 +173,8 @@ static int rows_of(const struct course_block *block, int count)
 	int rows = 0;
 
 	for (int i = 0; i < count; i++)
-		rows += widget_prose(&none, (struct rect){ 0, 0, 78, 0 }, 0,
-				     block[i].role, block[i].text);
+		rows += widget_linked(&none, (struct rect){ 0, 0, 78, 0 }, 0,
+				      block[i].role, block[i].text);
 	return rows;
 }
 
@@ -473,11 +221,141 @@ static void test_every_page_fits_80x24(void **state)
 	free(block);
 }
 
+/* --- words ------------------------------------------------------------------- */
+
+/* A word of the text has its page, a key away, and the lesson stays where it is. */
+static void test_words_of_a_text_are_looked_up(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_question(&stage);
+	stage_lacks(&stage, "[global batch]");
+	stage_type(&stage, "W");
+	stage_shows(&stage, "All sequences that one training step learns from");
+	stage_shows(&stage, "word 1 of 2, W for the next");
+	stage_type(&stage, "W");
+	stage_shows(&stage, "word 2 of 2");
+	stage_type(&stage, "W"); /* round */
+	stage_shows(&stage, "word 1 of 2");
+	stage_act(&stage, (struct action){ .kind = ACTION_ESCAPE });
+	stage_shows(&stage, "step 2 of 3, predict");
+	stage_lacks(&stage, "All sequences that one training step");
+	stage_type(&stage, "20\n");
+	stage_shows(&stage, "Once more");
+	stage_close(&stage);
+}
+
+/* Every lesson links words in its first text, and each of them has a page. */
+static void test_every_lesson_links_words(void **state)
+{
+	static char names[MOST_LESSONS][MAX_NAME];
+	const struct glossary_word *words[GLOSSARY_MAX_LINKS];
+	int count = lesson_names(names, MOST_LESSONS);
+	struct stage stage;
+	struct error error = { "" };
+
+	(void)state;
+	stage_open(&stage, NULL, 80, 24);
+	for (int i = 0; i < count; i++) {
+		assert_true(course_open(&stage.explorer, names[i], NULL, &error));
+		course_go_to(&stage.explorer, 0, COURSE_LOOK);
+		if (course_words(&stage.explorer, words) == 0)
+			fail_msg("%s links no word", names[i]);
+		for (int w = 0; w < course_words(&stage.explorer, words); w++) {
+			stage_type(&stage, "W");
+			stage_shows(&stage, words[w]->key);
+			stage_shows(&stage, "what it means");
+		}
+	}
+	stage_close(&stage);
+}
+
+/* --- beside ------------------------------------------------------------------ */
+
+/* From 160 columns on the lesson stands at the right, whole, and the views keep their
+ * height. */
+static void test_a_wide_screen_has_the_lesson_beside(void **state)
+{
+	struct stage wide, narrow;
+	struct error error = { "" };
+
+	(void)state;
+	stage_open(&wide, NULL, 160, 30);
+	stage_open(&narrow, NULL, 159, 30);
+	assert_true(course_open(&wide.explorer, "bubble", NULL, &error));
+	assert_true(course_open(&narrow.explorer, "bubble", NULL, &error));
+	stage_type(&wide, "nn");
+	stage_type(&narrow, "nn");
+	stage_shows(&wide, "step 2 of 3, predict");
+	stage_shows(&narrow, "step 2 of 3, predict");
+	assert_true(wide.explorer.drawn->view.height >
+		    narrow.explorer.drawn->view.height);
+	assert_true(wide.explorer.drawn->view.width <
+		    narrow.explorer.drawn->view.width);
+	/* all of the question, the answer below it, and what the knob is */
+	stage_shows(&wide, "bubble then?");
+	stage_shows(&wide, "Your answer:");
+	stage_shows(&wide, "Sequences per optimizer step");
+	stage_type(&wide, "W");
+	stage_shows(&wide, "word 1 of 2");
+	stage_act(&wide, (struct action){ .kind = ACTION_ESCAPE });
+	stage_type(&wide, "20\n\n=16\n");
+	stage_shows(&wide, "what it is");
+	stage_close(&wide);
+	stage_close(&narrow);
+}
+
+/* --- the proven best --------------------------------------------------------- */
+
+static void test_the_capstone_is_held_against_the_proven_best(void **state)
+{
+	struct stage stage;
+	struct course *c;
+	struct error error = { "" };
+	double first;
+
+	(void)state;
+	stage_open(&stage, NULL, 120, 36);
+	assert_true(course_open(&stage.explorer, "capstone", NULL, &error));
+	c = stage.explorer.course;
+	course_go_to(&stage.explorer, 2, COURSE_LOOK);
+	stage_type(&stage, "n/zero\n=0\n");
+	stage_shows(&stage, "zero is locked at");
+	stage_type(&stage, "/schedule\n=interleaved\n/vpp\n=4\n");
+	stage_shows(&stage, "that of the proven best");
+	first = c->best.kept;
+	assert_true(first > 0.5 && first < 1);
+	/* what is no value of the contest is refused, worse ones take nothing away */
+	stage_type(&stage, "/vpp\n=63\n");
+	stage_shows(&stage, "vpp can't be 63");
+	stage_type(&stage, "=2\n");
+	assert_true(c->best.score < first);
+	assert_true(c->best.kept == first);
+	/* the best of all, as it was found, earns the whole point */
+	for (int i = 0; i < c->best.problem.axes; i++) {
+		const struct planner_axis *axis = &c->best.problem.axis[i];
+		char keys[160], value[64];
+
+		knob_print_value(axis->knob, axis->value[c->best.found.choice[i]],
+				 value, sizeof value);
+		snprintf(keys, sizeof keys, "/%s\n=%s\n", axis->knob->key, value);
+		stage_type(&stage, keys);
+	}
+	assert_true(c->best.kept == 1);
+	stage_shows(&stage, "score 100.0 %");
+	stage_type(&stage, "n");
+	stage_shows(&stage, "The proven best of all these plans: tp ");
+	stage_type(&stage, "n");
+	assert_true(c->grade.step[2] == 1);
+	stage_close(&stage);
+}
+
 /* --- kept -------------------------------------------------------------------- */
 
 static void test_progress_goes_on_where_it_was(void **state)
 {
-	struct vt *vt = open_lesson("bubble", &small);
+	struct vt *vt = lesson_open(home, "bubble", &small);
 	char path[256];
 
 	(void)state;
@@ -488,7 +366,7 @@ static void test_progress_goes_on_where_it_was(void **state)
 	vt_expect_asleep(vt);
 	kill(vt->pid, SIGKILL);
 	vt_close(vt);
-	vt = open_lesson("bubble", &small);
+	vt = lesson_open(home, "bubble", &small);
 	vt_expect(vt, "step 2 of 3, look");
 	vt_type(vt, "q");
 	vt_expect(vt, "L goes on with it");
@@ -514,7 +392,7 @@ static void test_damaged_progress_is_moved_aside(void **state)
 	assert_non_null(file);
 	fputs("format: 1\nlesson: bubble\nanswers: {\n", file);
 	fclose(file);
-	vt = open_lesson("bubble", &small);
+	vt = lesson_open(home, "bubble", &small);
 	vt_expect(vt, "damaged progress moved to bubble.yaml.damaged");
 	vt_expect(vt, "step 1 of 3, look");
 	vt_type(vt, "qq");
@@ -574,6 +452,17 @@ static char *talk(const char *name, const char *lines)
 	return said;
 }
 
+static void test_lines_tell_words_without_brackets(void **state)
+{
+	char *said = talk("bubble", "words\n\n");
+
+	(void)state;
+	assert_non_null(strstr(said, "micro-batch: "));
+	assert_non_null(strstr(said, "into stages, each on its own GPUs"));
+	assert_null(strstr(said, "[micro-batch"));
+	free(said);
+}
+
 static void test_lines_are_locked_too(void **state)
 {
 	char *said =
@@ -596,12 +485,6 @@ static int make_home(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_robot_plays_all_lessons_right_at_80x24),
-		cmocka_unit_test(test_a_robot_plays_all_lessons_right_at_120x36),
-		cmocka_unit_test(test_a_robot_plays_all_lessons_wrong_at_80x24),
-		cmocka_unit_test(test_a_robot_plays_all_lessons_wrong_at_120x36),
-		cmocka_unit_test(test_a_robot_plays_on_poor_terminals),
-		cmocka_unit_test(test_a_robot_plays_a_students_numbers),
 		cmocka_unit_test(test_what_gives_it_away_is_hidden),
 		cmocka_unit_test(test_nothing_turns_before_the_answer),
 		cmocka_unit_test(test_only_what_the_step_names_turns),
@@ -612,6 +495,11 @@ int main(void)
 		cmocka_unit_test(test_progress_goes_on_where_it_was),
 		cmocka_unit_test(test_damaged_progress_is_moved_aside),
 		cmocka_unit_test(test_the_first_start_offers_lessons),
+		cmocka_unit_test(test_words_of_a_text_are_looked_up),
+		cmocka_unit_test(test_every_lesson_links_words),
+		cmocka_unit_test(test_a_wide_screen_has_the_lesson_beside),
+		cmocka_unit_test(test_the_capstone_is_held_against_the_proven_best),
+		cmocka_unit_test(test_lines_tell_words_without_brackets),
 		cmocka_unit_test(test_lines_are_locked_too),
 	};
 	return cmocka_run_group_tests(tests, make_home, NULL);

@@ -452,6 +452,11 @@ static void test_pages_in_the_explorer(void **state)
 	run_check("screen overview --size 100x40 --keys '/zero bub\n'", 0,
 		  "They nearly remove waiting", NULL);
 	run_check("screen memory --size 100x40 --keys '\ti'", 0, "glossary", NULL);
+	/* above the values of a knob stands what it means, on a low screen one line */
+	run_check("screen overview --size 80x24 --focus tp --keys '\n'", 0,
+		  "compute one layer together (tensor parallelism)", NULL);
+	run_check("screen overview --size 80x18 --focus tp --keys '\n'", 0,
+		  "Ranks that share every matrix", NULL);
 }
 
 int main(void)

@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "presets/lesson_file.h"
 #include "presets/library.h"
 #include "presets/schema.h"
 #include "tests/support/close.h"
@@ -97,6 +98,56 @@ static bool takes(const char *schema_name, const char *text, char *why)
 	return good;
 }
 
+/* A file as JSON: what is not quoted and reads as a number or a yes is one. */
+static cJSON *json_of(const struct node *node)
+{
+	cJSON *out;
+	char *end;
+	double number;
+
+	if (node->kind == NODE_SCALAR) {
+		number = strtod(node->text, &end);
+		if (!node->quoted && node->text[0] != '\0' && *end == '\0')
+			return cJSON_CreateNumber(number);
+		if (!node->quoted && strcmp(node->text, "yes") == 0)
+			return cJSON_CreateTrue();
+		return cJSON_CreateString(node->text);
+	}
+	out = node->kind == NODE_MAP ? cJSON_CreateObject() : cJSON_CreateArray();
+	for (const struct node *child = node->child; child; child = child->next)
+		if (node->kind == NODE_MAP)
+			cJSON_AddItemToObject(out, child->key, json_of(child));
+		else
+			cJSON_AddItemToArray(out, json_of(child));
+	return out;
+}
+
+/* An editor that knows the schema of a lesson has nothing to say of those that ship,
+ * and something of a key that is none. */
+static void test_lessons(void **state)
+{
+	char names[64][MAX_NAME], why[512];
+	int count = lesson_names(names, 64);
+	cJSON *schema = schema_of("lesson"), *value;
+
+	(void)state;
+	assert_true(count >= 16);
+	for (int i = 0; i < count; i++) {
+		struct document document;
+		struct error error;
+
+		assert_true(preset_open(PRESET_LESSON, names[i], &document, &error));
+		value = json_of(document.root);
+		if (!schema_holds(schema, value, why, sizeof why))
+			fail_msg("%s: %s", names[i], why);
+		cJSON_AddStringToObject(value, "steps_", "none");
+		assert_false(schema_holds(schema, value, why, sizeof why));
+		cJSON_Delete(value);
+		document_free(&document);
+	}
+	cJSON_Delete(schema);
+}
+
 /* What is not so is seen. */
 static void test_wrong(void **state)
 {
@@ -152,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_lessons),
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_command),
 	};

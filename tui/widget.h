@@ -157,6 +157,10 @@ void widget_field(struct canvas *canvas, int x, int y, int width,
  * out. Returns all lines that the text takes, drawn or not. */
 int widget_prose(struct canvas *canvas, struct rect rect, int skip, enum role role,
 		 const char *text);
+/* The same of a text with links in brackets (engine/glossary/glossary.h), which stand
+ * there as keys do. */
+int widget_linked(struct canvas *canvas, struct rect rect, int skip, enum role role,
+		  const char *text);
 /* A horizontal line with a title in it; the title may be NULL. */
 void widget_rule(struct canvas *canvas, int x, int y, int width, const char *title);
 /* A frame around an area that is blanked; returns the inside. */

@@ -126,25 +126,56 @@ const struct glossary_word *glossary_find(const char *key)
 	return found ? found : glossary_term(key);
 }
 
-size_t glossary_plain(const char *text, char *out, size_t size)
+int glossary_marks(const char *text, char *out, size_t size,
+		   struct glossary_mark marks[GLOSSARY_MAX_LINKS])
 {
-	size_t used = 0;
+	size_t used = 0, from = 0;
+	bool inside = false;
+	int count = 0;
 
-	if (size == 0)
-		return 0;
 	for (; *text != '\0' && used + 1 < size; text++) {
-		if (*text == '[')
+		if (*text == '[') {
+			inside = true;
+			from = used;
 			continue;
+		}
 		if (*text == '|')
 			text += strcspn(text, "]");
 		if (*text == '\0')
 			break;
-		if (*text == ']')
+		if (*text != ']') {
+			out[used++] = *text;
 			continue;
-		out[used++] = *text;
+		}
+		if (inside && marks && count < GLOSSARY_MAX_LINKS)
+			marks[count++] = (struct glossary_mark){ from, used };
+		inside = false;
 	}
-	out[used] = '\0';
-	return used;
+	if (size > 0)
+		out[used] = '\0';
+	return count;
+}
+
+size_t glossary_plain(const char *text, char *out, size_t size)
+{
+	if (size == 0)
+		return 0;
+	glossary_marks(text, out, size, NULL);
+	return strlen(out);
+}
+
+const char *glossary_broken(const char *text, size_t *length)
+{
+	while ((text = strchr(text, '['))) {
+		*length = strcspn(++text, "|]");
+		if (text[*length] == '|') {
+			text += *length + 1;
+			*length = strcspn(text, "]");
+		}
+		if (text[*length] == '\0' || !term(text, *length))
+			return text;
+	}
+	return NULL;
 }
 
 int glossary_links(const char *text,

@@ -27,7 +27,7 @@ struct glossary_word {
 	const char *means, *why;
 };
 
-enum { GLOSSARY_MAX_LINKS = 12, GLOSSARY_MAX_TEXT = 400 };
+enum { GLOSSARY_MAX_LINKS = 24, GLOSSARY_MAX_TEXT = 400 };
 
 /* All rows, terms first, each kind in the order of its file. */
 int glossary_count(void);
@@ -42,6 +42,16 @@ const struct glossary_word *glossary_find(const char *key);
 
 /* A text without the brackets of its links; returns its length. */
 size_t glossary_plain(const char *text, char *out, size_t size);
+/* The same, and where in it the links stand: bytes from `from` to before `to`. Returns
+ * how many. */
+struct glossary_mark {
+	size_t from, to;
+};
+int glossary_marks(const char *text, char *out, size_t size,
+		   struct glossary_mark marks[GLOSSARY_MAX_LINKS]);
+/* The first link of a text that names no term, without its brackets; a bracket that is
+ * not closed; NULL: there is none. */
+const char *glossary_broken(const char *text, size_t *length);
 /* Adds the terms that a text links to, behind `count` others, each once; returns how
  * many there are then. A name without a term is left out (tests/test_glossary.c holds
  * that there is none). */

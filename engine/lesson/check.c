@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/explain/explain.h"
+#include "engine/glossary/glossary.h"
 #include "engine/lesson/lesson.h"
 
 struct checker {
@@ -56,6 +57,8 @@ static void check_prose(struct checker *c, const struct lesson_prose *text,
 {
 	struct lesson_fault fault;
 	char out[2 * LESSON_TEXT];
+	const char *broken;
+	size_t length;
 	int words;
 
 	if (text->text[0] == '\0') {
@@ -67,6 +70,10 @@ static void check_prose(struct checker *c, const struct lesson_prose *text,
 		report(c, fault.place, fault.at, "%s: %s", what, fault.text);
 		return;
 	}
+	broken = glossary_broken(out, &length);
+	if (broken)
+		report(c, text->place, 0, "%s: [%.*s] is no word of the glossary", what,
+		       (int)length, broken);
 	words = count_words(out);
 	if (words > LESSON_WORDS)
 		report(c, text->place, 0, "%s has %d words, %d at most", what, words,
@@ -165,6 +172,8 @@ static void check_goal(struct checker *c, const struct lesson_step *step)
 		report(c, step->goal.place, problem.at, "goal: %s", problem.reason);
 	else if (!lesson_meets(step, c->scene))
 		report(c, step->goal.place, 0, "`turn` does not reach the goal");
+	else if (lesson_score(step, c->scene) == 0)
+		report(c, step->goal.place, 0, "`turn` has a value that `best` lacks");
 }
 
 static void check_step(struct checker *c, int index, const struct scenario *drawn)

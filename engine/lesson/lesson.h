@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "engine/base/formula.h"
+#include "engine/challenge/challenge.h"
 #include "engine/estimate/estimate.h"
 #include "engine/knob/knob.h"
 #include "engine/plan/scenario.h"
@@ -97,6 +98,13 @@ struct lesson_reason {
 	char choice[LESSON_CHOICES][LESSON_CHOICE];
 };
 
+/* A knob of a goal with all values that it may take. */
+struct lesson_axis {
+	const struct knob *knob;
+	int count;
+	double value[LESSON_VALUES];
+};
+
 struct lesson_step {
 	int place;
 	struct lesson_prose text;
@@ -111,6 +119,8 @@ struct lesson_step {
 	struct lesson_formula goal; /* to be reached; may be empty */
 	int unlocks;
 	const struct knob *unlock[LESSON_TURNS]; /* for the goal */
+	int axes; /* of the goal, where plans are held against the proven best */
+	struct lesson_axis axis[LESSON_TURNS];
 	struct lesson_prose hint[LESSON_HINTS];
 	struct lesson_prose reveal;
 	struct lesson_reason reason;
@@ -196,6 +206,17 @@ bool lesson_is_right(const struct lesson_question *question, double answer,
 		     double given);
 /* Whether the goal holds after the turn. */
 bool lesson_meets(const struct lesson_step *step, const struct lesson_scene *scene);
+
+/* --- a goal with a proven best (best.c) ---
+ *
+ * The problem is that of a challenge (engine/challenge/challenge.h): the plan before
+ * the turn, the values of the axes, the shortest step. */
+void lesson_problem(const struct lesson_step *step, const struct scenario *before,
+		    struct planner_problem *out);
+/* Of the scene's later plan: best / theirs, from 0 to 1; 0 where it misses the goal,
+ * has a value that is none of the axes', or nothing fits. Without axes 1 for the goal.
+ */
+double lesson_score(const struct lesson_step *step, const struct lesson_scene *scene);
 
 /* --- what a lesson has to be (check.c) --- */
 

@@ -1,4 +1,5 @@
 /* grade.c - what a folder of answers earns: every claim is computed again. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,15 +271,20 @@ static void print_tallies(struct grading *g)
 
 static int grade(struct grading *g)
 {
+	const char *folder = g->asked->operand[1];
+	struct error error = { "" };
+
 	if (g->asked->csv)
 		puts("student,lesson,step,first,last,right,right_at_first,hints,why,"
 		     "points");
-	folder_each(g->asked->operand[1], grade_file, g);
+	if (!folder_each(folder, grade_file, g)) {
+		error_set(&error, folder, 0, "%s; expected the folder of the answers",
+			  strerror(errno));
+		return command_fail(&error);
+	}
 	if (g->students == 0 && g->faults == 0) {
-		struct error error;
-
-		error_set(&error, NULL, 0, "%.200s holds no answers: NAME.yaml each",
-			  g->asked->operand[1]);
+		error_set(&error, folder, 0,
+			  "no answers here; expected files NAME.yaml, one a student");
 		return command_fail(&error);
 	}
 	qsort(g->student, (size_t)g->students, sizeof *g->student, by_name);

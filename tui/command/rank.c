@@ -1,4 +1,5 @@
 /* rank.c - the leaderboard of a folder of answers; the engine scores each again. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,15 +197,23 @@ static int print_board(const struct board *board, bool csv)
 int challenge_rank(const char *folder, bool csv)
 {
 	struct board board = { .folder = folder };
+	struct error error = { "" };
 	int status;
 
 	board.entry = calloc(MOST_ANSWERS, sizeof *board.entry);
 	board.challenge = malloc(sizeof *board.challenge);
 	board.answer = malloc(sizeof *board.answer);
 	if (board.entry && board.challenge && board.answer) {
-		folder_each(folder, take_file, &board);
-		qsort(board.entry, (size_t)board.count, sizeof *board.entry, by_score);
-		status = print_board(&board, csv);
+		if (folder_each(folder, take_file, &board)) {
+			qsort(board.entry, (size_t)board.count, sizeof *board.entry,
+			      by_score);
+			status = print_board(&board, csv);
+		} else {
+			error_set(&error, folder, 0,
+				  "%s; expected the folder of the answers",
+				  strerror(errno));
+			status = command_fail(&error);
+		}
 	} else {
 		status = command_fail(&(struct error){ "out of memory" });
 	}

@@ -20,6 +20,8 @@ struct sheet {
 	struct explorer *explorer;
 	struct course_block *block;
 	struct canvas canvas;
+	int words; /* of the glossary that its texts link to */
+	const struct glossary_word *word[GLOSSARY_MAX_LINKS];
 };
 
 /* --- marks ------------------------------------------------------------------- */
@@ -66,12 +68,18 @@ static void put_block(const struct sheet *sheet, const char *language, const cha
 	puts(sheet->asked->html ? "</pre>" : "```\n");
 }
 
-static void put_blocks(const struct sheet *sheet)
+static void put_blocks(struct sheet *sheet)
 {
 	int count = course_blocks(sheet->explorer, sheet->block);
 
-	for (int i = 0; i < count; i++)
-		put_paragraph(sheet, sheet->block[i].text);
+	char plain[sizeof sheet->block[0].text];
+
+	for (int i = 0; i < count; i++) {
+		glossary_plain(sheet->block[i].text, plain, sizeof plain);
+		put_paragraph(sheet, plain);
+		sheet->words =
+			glossary_links(sheet->block[i].text, sheet->word, sheet->words);
+	}
 }
 
 /* --- a step ------------------------------------------------------------------ */
@@ -147,6 +155,21 @@ static void put_reasons(struct sheet *sheet)
 	}
 }
 
+/* What the words mean that the texts link to. */
+static void put_words(struct sheet *sheet)
+{
+	char means[GLOSSARY_MAX_TEXT], line[2 * GLOSSARY_MAX_TEXT];
+
+	if (sheet->words == 0)
+		return;
+	put_heading(sheet, 2, "Words");
+	for (int i = 0; i < sheet->words; i++) {
+		glossary_plain(sheet->word[i]->means, means, sizeof means);
+		snprintf(line, sizeof line, "%s: %s", sheet->word[i]->key, means);
+		put_paragraph(sheet, line);
+	}
+}
+
 /* What is to be handed in, to be filled in. */
 static void put_form(const struct sheet *sheet, const char *seed)
 {
@@ -182,6 +205,7 @@ static bool put_student(struct sheet *sheet, const char *seed, struct error *err
 	if (!course_open(sheet->explorer, sheet->asked->operand[1], seed, error))
 		return false;
 	sheet->explorer->course->silent = true;
+	sheet->words = 0;
 	snprintf(title, sizeof title, "%s: %s", sheet->explorer->course->lesson.title,
 		 seed);
 	put_heading(sheet, 1, title);
@@ -189,6 +213,7 @@ static bool put_student(struct sheet *sheet, const char *seed, struct error *err
 		put_step(sheet, i);
 	if (!sheet->asked->answers) {
 		put_reasons(sheet);
+		put_words(sheet);
 		snprintf(title, sizeof title,
 			 "Hand in, as %s.yaml: the numbers of choices, values in the "
 			 "units that are asked for.",

@@ -164,8 +164,9 @@ const struct command command_table[] = {
 	  true,
 	  { OPERAND_SCENARIO } },
 	{ "schema",
-	  "[eval|check|sweep|search|explain|validate|compare|list]",
-	  "The JSON Schema of what a command prints with --json.",
+	  "[eval|check|sweep|search|explain|validate|compare|list|lesson]",
+	  "The JSON Schema of what a command prints with --json; lesson: of a lesson's "
+	  "file.",
 	  command_schema,
 	  NULL,
 	  false,

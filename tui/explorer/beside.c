@@ -2,12 +2,19 @@
  * of its own; keys go to the open one, the mouse to where it is. */
 #include <string.h>
 
+#include "tui/explorer/course.h"
 #include "tui/view.h"
 
 static bool can_stand(const struct explorer *explorer, int id)
 {
 	return id >= 0 && id != (int)explorer->view && id != VIEW_HELP &&
 	       id != VIEW_GLOSSARY && id != VIEW_SEARCH;
+}
+
+/* Columns that a lesson leaves to knobs and views. */
+static int room_of(const struct explorer *explorer)
+{
+	return explorer->width - course_side(explorer, explorer->width);
 }
 
 int beside_view(const struct explorer *explorer, int width)
@@ -83,7 +90,7 @@ static const struct spot *spot_at(const struct spots *spots, int x, int y)
 /* A number there is explained at once; of the rest, its rows can be chosen. */
 unsigned beside_act(struct explorer *explorer, struct action action)
 {
-	int id = beside_view(explorer, explorer->width);
+	int id = beside_view(explorer, room_of(explorer));
 	const struct spot *spot = spot_at(explorer->spots_beside, action.x, action.y);
 	enum view_id view = (enum view_id)id;
 	enum pane pane = PANE_VIEW;
@@ -112,12 +119,12 @@ unsigned beside_next(struct explorer *explorer)
 				     VIEW_TIMELINE, VIEW_TRAFFIC,  VIEW_GRAPH,
 				     VIEW_TOPOLOGY };
 	enum { COUNT = sizeof order / sizeof order[0] };
-	int now = beside_view(explorer, explorer->width), at = 0;
+	int now = beside_view(explorer, room_of(explorer)), at = 0;
 
-	if (explorer->width < BESIDE_WIDTH) {
+	if (room_of(explorer) < BESIDE_WIDTH) {
 		explorer_say(explorer, ROLE_HINT,
 			     "two views side by side need %d columns; here are %d",
-			     BESIDE_WIDTH, explorer->width);
+			     BESIDE_WIDTH, room_of(explorer));
 		return CHANGED_SCREEN;
 	}
 	if (view_is_layer(explorer->view))
@@ -136,7 +143,7 @@ void beside_follow(struct explorer *explorer)
 	const char *key = explorer->state[explorer->view].key;
 
 	if (explorer->pane != PANE_VIEW ||
-	    beside_view(explorer, explorer->width) != VIEW_EXPLAIN)
+	    beside_view(explorer, room_of(explorer)) != VIEW_EXPLAIN)
 		return;
 	for (int i = 0; i < explorer->spots->count; i++) {
 		const struct spot *spot = &explorer->spots->item[i];

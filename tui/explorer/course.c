@@ -30,6 +30,11 @@ bool course_is_goal(const struct lesson_step *step)
 	return step->goal.text[0] != '\0';
 }
 
+bool course_contests(const struct course *c)
+{
+	return c->phase == COURSE_REVEAL && course_step(c)->axes > 0;
+}
+
 /* --- what was open before ---------------------------------------------------- */
 
 static void keep(struct explorer *explorer, struct course_kept *kept)
@@ -158,7 +163,7 @@ void course_list(struct course *c)
 void course_enter(struct course *c, enum course_phase phase)
 {
 	c->phase = phase;
-	c->first = 0;
+	c->first = c->word = 0;
 	field_set(&c->field, "");
 	c->scene.turned = phase >= COURSE_REVEAL && c->phase != COURSE_END;
 }
@@ -185,6 +190,18 @@ void course_start_step(struct explorer *explorer)
 	explorer_update(explorer);
 }
 
+/* The best of the goal's plans, found and proven before anything turns. */
+static void find_best(struct course *c)
+{
+	const struct lesson_step *step = course_step(c);
+
+	c->best.score = c->best.kept = 0;
+	if (step->axes == 0)
+		return;
+	lesson_problem(step, &c->scene.before, &c->best.problem);
+	challenge_best(&c->best.problem, &c->best.found);
+}
+
 void course_go_to(struct explorer *explorer, int step, enum course_phase phase)
 {
 	struct course *c = explorer->course;
@@ -193,6 +210,7 @@ void course_go_to(struct explorer *explorer, int step, enum course_phase phase)
 	course_start_step(explorer);
 	if (phase >= COURSE_REVEAL)
 		lesson_turn_to(&c->scene, &c->solution);
+	find_best(c);
 	course_enter(c, phase);
 }
 
@@ -304,6 +322,23 @@ static void note_turned(struct course *c, const struct scenario *now)
 	}
 }
 
+/* The plan on screen is held against it; the best one so far is the answer. */
+static void score_plan(struct course *c)
+{
+	struct answer *a = course_claim(c);
+
+	c->best.score =
+		!lesson_meets(course_step(c), &c->scene)
+			? 0
+			: challenge_score(&c->best.problem, &c->best.found,
+					  &c->scene.after, &c->scene.after_estimate);
+	if (c->best.score <= c->best.kept)
+		return;
+	c->best.kept = c->best.score;
+	if (!a->unknown)
+		note_turned(c, &c->scene.after);
+}
+
 /* Numbers show their change against the plan before the turn. */
 static void reveal(struct explorer *explorer, const struct scenario *now)
 {
@@ -314,6 +349,8 @@ static void reveal(struct explorer *explorer, const struct scenario *now)
 	course_enter(c, COURSE_REVEAL);
 	if (course_is_goal(step) && !course_claim(c)->done)
 		note_turned(c, now);
+	if (step->axes > 0)
+		score_plan(c);
 	course_claim(c)->done = true;
 	explorer->before = c->scene.before_estimate;
 	explorer->before_mode = c->scene.before.plan.mode;
@@ -334,6 +371,7 @@ void course_reveal_again(struct explorer *explorer)
 	for (int i = 0; i < a->turns; i++)
 		knob_parse(&to, a->turned[i].knob, a->turned[i].value, why, sizeof why);
 	course_show_plan(explorer, &to);
+	find_best(c);
 	reveal(explorer, &to);
 }
 
@@ -343,6 +381,7 @@ void course_begin_turn(struct explorer *explorer)
 	const struct lesson_step *step = course_step(c);
 
 	course_enter(c, COURSE_TURN);
+	find_best(c);
 	explorer->pane = PANE_KNOBS;
 	if (view_is_layer(explorer->view))
 		explorer_show(explorer, explorer_view_below(explorer));
@@ -356,6 +395,12 @@ void course_follow(struct explorer *explorer)
 	struct course *c = explorer->course;
 	const struct lesson_step *step;
 
+	if (course_contests(c)) {
+		lesson_turn_to(&c->scene, &explorer->scenario);
+		score_plan(c);
+		course_save(explorer);
+		return;
+	}
 	if (c->phase != COURSE_TURN)
 		return;
 	step = course_step(c);

@@ -7,6 +7,7 @@
 #ifndef TUI_EXPLORER_COURSE_H
 #define TUI_EXPLORER_COURSE_H
 
+#include "engine/glossary/glossary.h"
 #include "engine/lesson/lesson.h"
 #include "presets/answers.h"
 #include "tui/explorer.h"
@@ -44,12 +45,18 @@ struct course_kept {
 struct course {
 	enum course_phase phase;
 	int step, first; /* first: lines of the pane that are scrolled out */
+	int word;        /* of course_words(), the next to be shown */
 	char seed[MAX_NAME];
 	struct lesson lesson;
 	struct scenario drawn, solution; /* the step's after, as the lesson turns it */
 	struct lesson_scene scene;
 	double answer;      /* of the step's question */
 	struct grade grade; /* COURSE_END */
+	struct {
+		struct planner_problem problem; /* of a goal with axes */
+		struct planner_found found;
+		double score, kept; /* of the plan on screen, and the best so far */
+	} best;
 	struct answers answers;
 	struct field field;
 	bool again;  /* the first prediction was not right: once more */
@@ -63,7 +70,7 @@ struct course {
 	struct course_kept kept;
 };
 
-/* A paragraph of the pane. */
+/* A paragraph of the pane, links of the glossary in brackets. */
 struct course_block {
 	enum role role;
 	char text[2 * LESSON_TEXT];
@@ -88,6 +95,8 @@ void course_follow(struct explorer *explorer);
 bool course_hides(const struct explorer *explorer);
 /* Whether the plan may become this; says why not. */
 bool course_allows(struct explorer *explorer, const struct scenario *to);
+/* Whether a knob can't be turned in this step. */
+bool course_locks(const struct explorer *explorer, const struct knob *knob);
 /* Whether undo, search and the like may be used; says why not. */
 bool course_allows_tricks(struct explorer *explorer);
 
@@ -98,7 +107,16 @@ void course_title(const struct explorer *explorer, char *out, size_t size);
 /* What the keys do, as footer.c takes it. */
 const char *course_keys(const struct explorer *explorer);
 
-/* Rows of the pane on a screen so large (course_pane.c). */
+/* The words of the glossary that the pane links to; how many. */
+int course_words(const struct explorer *explorer,
+		 const struct glossary_word *words[GLOSSARY_MAX_LINKS]);
+/* The page of the next of them, from the first on. */
+unsigned course_word(struct explorer *explorer);
+
+/* Columns of the pane where it stands at the right: from 160 on; else 0
+ * (course_pane.c). */
+int course_side(const struct explorer *explorer, int width);
+/* Rows of the pane below the views on a smaller screen. */
 int course_rows(const struct explorer *explorer, int width, int height);
 void course_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect);
 

@@ -1,5 +1,4 @@
-/* course_keys.c - what is answered, typed and pressed in a lesson, and what is locked;
- * see course.h. */
+/* course_keys.c - what is answered, typed and pressed in a lesson; see course.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,7 +170,7 @@ static unsigned next_of_reveal(struct explorer *explorer)
 	struct course *c = explorer->course;
 	const struct lesson_step *step = course_step(c);
 
-	if (step->reason.right == 0 && step->runs == 0)
+	if (step->reason.right == 0 && step->runs == 0 && step->axes == 0)
 		return course_advance(explorer);
 	course_enter(c, step->reason.right > 0 && course_claim(c)->why == 0
 				? COURSE_WHY
@@ -275,6 +274,24 @@ unsigned course_show(struct explorer *explorer)
 	return changed;
 }
 
+unsigned course_word(struct explorer *explorer)
+{
+	struct course *c = explorer->course;
+	const struct glossary_word *words[GLOSSARY_MAX_LINKS];
+	int count = course_words(explorer, words), at;
+
+	if (count == 0) {
+		explorer_say(explorer, ROLE_HINT, "no word is linked here");
+		return CHANGED_SCREEN;
+	}
+	at = c->word % count;
+	c->word = at + 1;
+	explorer_explain(explorer, words[at]->key);
+	explorer_say(explorer, ROLE_HINT, "word %d of %d%s; Esc closes it", at + 1,
+		     count, count > 1 ? ", W for the next" : "");
+	return CHANGED_SCREEN;
+}
+
 /* A finished lesson from its start, as if it were new. */
 static unsigned start_over(struct explorer *explorer)
 {
@@ -345,6 +362,7 @@ static unsigned act_on_letter(struct explorer *explorer, int letter, bool *taken
 	case 'H': return course_hint(explorer);
 	case 'x': return course_show(explorer);
 	case 'R': return start_over(explorer);
+	case 'W': return course_word(explorer);
 	case 'L': return to_list(explorer);
 	case 'q':
 		if (!view_is_layer(explorer->view))
@@ -408,79 +426,4 @@ unsigned course_act(struct explorer *explorer, struct action *action, bool *pass
 	}
 	*passes = true;
 	return CHANGED_NOTHING;
-}
-
-/* --- the lock ----------------------------------------------------------------- */
-
-bool course_hides(const struct explorer *explorer)
-{
-	const struct course *c = explorer->course;
-
-	return c && (c->phase == COURSE_LOOK || c->phase == COURSE_ASK);
-}
-
-static bool may_turn(const struct lesson_step *step, const struct knob *knob)
-{
-	for (int i = 0; i < step->turns && !course_is_goal(step); i++)
-		if (step->turn[i].knob == knob)
-			return true;
-	for (int i = 0; i < step->unlocks; i++)
-		if (step->unlock[i] == knob)
-			return true;
-	return step->question.ask == LESSON_BEST && step->question.knob == knob;
-}
-
-/* The knobs that this step turns: "gbs, mbs". */
-static void name_turns(const struct lesson_step *step, char *out, size_t size)
-{
-	size_t used = 0;
-
-	out[0] = '\0';
-	for (int i = 0; i < knob_count() && used < size; i++)
-		if (may_turn(step, &knob_table[i]))
-			used += (size_t)snprintf(out + used, size - used, "%s%s",
-						 used ? ", " : "", knob_table[i].key);
-}
-
-static bool same_bases(const struct scenario *a, const struct scenario *b)
-{
-	return strcmp(a->model.name, b->model.name) == 0 &&
-	       strcmp(a->cluster.name, b->cluster.name) == 0 &&
-	       strcmp(a->stack.name, b->stack.name) == 0;
-}
-
-bool course_allows(struct explorer *explorer, const struct scenario *to)
-{
-	const struct course *c = explorer->course;
-	char names[160];
-	bool good;
-
-	if (!c || c->phase == COURSE_LIST || c->phase > COURSE_TURN)
-		return true;
-	if (c->phase != COURSE_TURN) {
-		explorer_say(explorer, ROLE_WARNING,
-			     "first your prediction; until then nothing turns");
-		return false;
-	}
-	good = same_bases(&explorer->scenario, to);
-	for (int i = 0; i < knob_count() && good; i++)
-		good = knob_same(&explorer->scenario, to, &knob_table[i]) ||
-		       may_turn(course_step(c), &knob_table[i]);
-	if (good)
-		return true;
-	name_turns(course_step(c), names, sizeof names);
-	explorer_say(explorer, ROLE_WARNING, "this step turns %s alone", names);
-	return false;
-}
-
-bool course_allows_tricks(struct explorer *explorer)
-{
-	const struct course *c = explorer->course;
-
-	if (!c || c->phase > COURSE_TURN)
-		return true;
-	explorer_say(explorer, ROLE_WARNING,
-		     "not before it is revealed; q leaves the "
-		     "lesson");
-	return false;
 }

@@ -4,15 +4,15 @@
 
 #include "tui/explorer/course.h"
 
-enum { LEAST_ABOVE = 13, LEAST_PANE = 4, MARGIN = 1 };
+enum { LEAST_ABOVE = 13, LEAST_PANE = 4, MARGIN = 1, SIDE_FROM = 160, SIDE = 56 };
 
 /* Rows that a text takes when it is broken at this width. */
 static int rows_of(const struct course_block *block, int width)
 {
 	struct canvas none = { 0 };
 
-	return widget_prose(&none, (struct rect){ 0, 0, width, 0 }, 0, block->role,
-			    block->text);
+	return widget_linked(&none, (struct rect){ 0, 0, width, 0 }, 0, block->role,
+			     block->text);
 }
 
 static bool has_field(const struct course *c)
@@ -27,6 +27,13 @@ static int rows_of_all(const struct course_block *block, int count, int width)
 	for (int i = 0; i < count; i++)
 		rows += rows_of(&block[i], width);
 	return rows;
+}
+
+int course_side(const struct explorer *explorer, int width)
+{
+	const struct course *c = explorer->course;
+
+	return c && !c->silent && width >= SIDE_FROM ? SIDE : 0;
 }
 
 int course_rows(const struct explorer *explorer, int width, int height)
@@ -54,9 +61,11 @@ static void draw_field(const struct explorer *explorer, struct canvas *canvas,
 		c->phase == COURSE_ASK && q->ask == LESSON_VALUE ? q->unit->suffix : "";
 
 	widget_field(canvas, rect.x + used, rect.y, 12, &c->field, ROLE_VALUE);
-	canvas_format(canvas, rect.x + used + 13, rect.y, rect.width - used - 13,
-		      ROLE_HINT, "%s   Enter alone: I don't know",
-		      unit + (unit[0] == ' '));
+	used += 13;
+	canvas_format(canvas, rect.x + used, rect.y, rect.width - used, ROLE_HINT,
+		      "%s   %s", unit + (unit[0] == ' '),
+		      rect.width - used < 38 ? "Enter: don't know"
+					     : "Enter alone: I don't know");
 }
 
 /* The blocks one below the other, the first lines scrolled out. */
@@ -76,14 +85,15 @@ static void draw_blocks(struct explorer *explorer, struct canvas *canvas,
 			skip -= rows;
 			continue;
 		}
-		widget_prose(canvas,
-			     (struct rect){ rect.x, y, rect.width,
-					    rect.y + rect.height - y },
-			     skip, block[i].role, block[i].text);
+		widget_linked(canvas,
+			      (struct rect){ rect.x, y, rect.width,
+					     rect.y + rect.height - y },
+			      skip, block[i].role, block[i].text);
 		y += rows - skip;
 		skip = 0;
 	}
-	widget_scrollbar(canvas, canvas->width - 1, rect.y, rect.height, c->first, all);
+	widget_scrollbar(canvas, rect.x + rect.width, rect.y, rect.height, c->first,
+			 all);
 }
 
 void course_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect)
@@ -92,6 +102,7 @@ void course_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 	struct course *c = explorer->course;
 	struct rect text = { rect.x + MARGIN, rect.y, rect.width - 2 * MARGIN,
 			     rect.height - has_field(c) };
+	int below;
 	char title[256];
 	int count;
 
@@ -99,18 +110,20 @@ void course_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 		return;
 	course_title(explorer, title, sizeof title);
 	if (explorer->mode == MODE_PROMPT && explorer->message[0] != '\0')
-		canvas_format(canvas, 2, rect.y - 1, canvas->width - 4,
+		canvas_format(canvas, rect.x + 2, rect.y - 1, rect.width - 4,
 			      explorer->message_role, " %s ", explorer->message);
 	else
-		canvas_format(canvas, 2, rect.y - 1, canvas->width - 4, ROLE_TITLE,
-			      " %s ", title);
+		canvas_format(canvas, rect.x + 2, rect.y - 1, rect.width - 4,
+			      ROLE_TITLE, " %s ", title);
 	count = course_blocks(explorer, block);
 	if (c->phase == COURSE_LIST)
 		c->first = scroll_first(c->first, c->cursor, count, text.height);
+	/* the answer right below the text, where there is more room than text */
+	below = rows_of_all(block, count, text.width) + 1;
+	below = below < text.height ? below : text.height;
 	draw_blocks(explorer, canvas, text, block, count);
 	if (has_field(c))
 		draw_field(explorer, canvas,
-			   (struct rect){ text.x, rect.y + rect.height - 1, text.width,
-					  1 });
+			   (struct rect){ text.x, rect.y + below, text.width, 1 });
 	free(block);
 }

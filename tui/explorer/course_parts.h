@@ -10,6 +10,8 @@ const struct lesson_step *course_step(const struct course *course);
 struct answer *course_claim(struct course *course);
 bool course_is_question(const struct lesson_step *step);
 bool course_is_goal(const struct lesson_step *step);
+/* A goal is reached, and can still be reached better. */
+bool course_contests(const struct course *course);
 
 void course_enter(struct course *course, enum course_phase phase);
 /* The step's text, on its plan before the turn. */

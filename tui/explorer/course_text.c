@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/explain/explain.h"
@@ -280,15 +281,57 @@ static void say_formula(struct blocks *b)
 	put(b, ROLE_LABEL, "%s = %s = %s = %s", x.title, x.formula, values, value);
 }
 
+/* How near the plan on screen comes to the proven best; a share that is not whole is
+ * never shown as such. */
+static void say_score(struct blocks *b)
+{
+	const struct course *c = b->course;
+
+	if (step_of(b)->axes == 0)
+		return;
+	if (c->best.score > 0)
+		put(b, ROLE_GOOD,
+		    "A step takes %.3g s, that of the proven best %.3g s: score %.1f %%, "
+		    "your best %.1f %%. Turn on for more; n shows that plan.",
+		    c->scene.after_estimate.step_seconds, c->best.found.step_seconds,
+		    (int)(1000 * c->best.score) / 10.0,
+		    (int)(1000 * c->best.kept) / 10.0);
+	else
+		put(b, ROLE_WARNING,
+		    "This plan misses the goal: score 0, your best %.1f %%.",
+		    (int)(1000 * c->best.kept) / 10.0);
+}
+
+/* The knobs of the proven best. */
+static void say_best(struct blocks *b)
+{
+	const struct course *c = b->course;
+	char all[320] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < step_of(b)->axes && used < sizeof all; i++) {
+		const struct planner_axis *axis = &c->best.problem.axis[i];
+		char value[64];
+
+		knob_print_value(axis->knob, axis->value[c->best.found.choice[i]],
+				 value, sizeof value);
+		used += (size_t)snprintf(all + used, sizeof all - used, "%s%s %s",
+					 i ? ", " : "", axis->knob->key, value);
+	}
+	if (used > 0)
+		put(b, ROLE_TITLE, "The proven best of all these plans: %s.", all);
+}
+
 static void say_reveal(struct blocks *b)
 {
 	const struct lesson_step *step = step_of(b);
 
 	if (step->question.ask != LESSON_NOTHING)
 		say_verdict(b);
-	else
+	else if (answer_of(b)->unknown || step->axes == 0)
 		put(b, answer_of(b)->unknown ? ROLE_TITLE : ROLE_GOOD, "%s",
 		    answer_of(b)->unknown ? "This is one way." : "You reached it.");
+	say_score(b);
 	put_prose(b, ROLE_VALUE, "", &step->reveal);
 	say_formula(b);
 }
@@ -314,6 +357,7 @@ static void say_because(struct blocks *b)
 		put(b, ROLE_WARNING, "It is this: \"%s\"",
 		    reason->choice[reason->right - 1]);
 	put_prose(b, ROLE_VALUE, "", &reason->because);
+	say_best(b);
 	for (int i = 0; i < step->runs; i++)
 		if (lesson_run_text(step->run[i], text, sizeof text))
 			put(b, ROLE_LABEL, "On a real machine, %s", text);
@@ -326,7 +370,8 @@ static void say_end(struct blocks *b)
 
 	put(b, ROLE_TITLE, "%s: done.", c->lesson.title);
 	put_prose(b, ROLE_VALUE, "", &c->lesson.idea);
-	put(b, ROLE_VALUE, "%d of %d predictions were right at first; %g of %g points.",
+	put(b, ROLE_VALUE,
+	    "%d of %d predictions were right at first; %.3g of %g points.",
 	    c->grade.right_at_first, c->grade.predictions, c->grade.points,
 	    c->grade.most);
 	for (int i = 0; i < c->lesson.sources; i++)
@@ -364,6 +409,18 @@ int course_blocks(const struct explorer *explorer, struct course_block *blocks)
 	return b.count;
 }
 
+int course_words(const struct explorer *explorer,
+		 const struct glossary_word *words[GLOSSARY_MAX_LINKS])
+{
+	struct course_block *block = calloc(MOST_BLOCKS, sizeof *block);
+	int blocks = block ? course_blocks(explorer, block) : 0, count = 0;
+
+	for (int i = 0; i < blocks; i++)
+		count = glossary_links(block[i].text, words, count);
+	free(block);
+	return count;
+}
+
 void course_title(const struct explorer *explorer, char *out, size_t size)
 {
 	static const char *const phases[] = {
@@ -387,15 +444,15 @@ const char *course_keys(const struct explorer *explorer)
 
 	switch (c->phase) {
 	case COURSE_LIST: return "\u2191\u2193 lesson|Enter open|Esc leave";
-	case COURSE_LOOK: return "n next|b back|i words|L lessons|][ view|Tab numbers";
+	case COURSE_LOOK: return "n next|b back|W words|L lessons|][ view|Tab numbers";
 	case COURSE_ASK:
 		return course_chooses(q)
-			       ? "\"type its number|Enter answer|H hint|x show me|b back"
-			       : "\"type it|Enter answer|H hint|x show me|b back|][ view";
+			       ? "\"type its number|Enter answer|H hint|W words|x show me|b back"
+			       : "\"type it|Enter answer|H hint|W words|x show me|b back|][ view";
 	case COURSE_TURN:
 		return "\u2190\u2192 value|= type|x show me|H hint|b back|][ view";
 	case COURSE_WHY: return "\"type its number|Enter answer|b back";
 	case COURSE_END: return "n next|b back|R anew|L lessons";
-	default: return "n next|b back|8 Explain|][ view|Tab numbers|L lessons";
+	default: return "n next|b back|W words|8 Explain|][ view|Tab numbers";
 	}
 }

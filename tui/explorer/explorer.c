@@ -111,12 +111,31 @@ static void update_strip(struct explorer *explorer)
 			    &explorer->strip);
 }
 
+/* What advises to turn a knob that is locked is no advice. */
+static void drop_locked(struct explorer *explorer)
+{
+	struct findings *advice = &explorer->advice;
+	int kept = 0;
+
+	for (int i = 0; i < advice->count; i++) {
+		const char *key = advice->item[i].knob;
+		const struct knob *knob = key ? knob_find(key) : NULL;
+
+		if (knob &&
+		    (contest_locks(explorer, knob) || course_locks(explorer, knob)))
+			continue;
+		advice->item[kept++] = advice->item[i];
+	}
+	advice->count = kept;
+}
+
 static void update_advice(struct explorer *explorer)
 {
 	explorer->advice.count = 0;
 	if (explorer->estimate.legal)
 		advice_give(&explorer->scenario, &explorer->estimate,
 			    &explorer->advice);
+	drop_locked(explorer);
 	explorer->advice_done = true;
 }
 

@@ -240,13 +240,21 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 	canvas_put(canvas, 2 + used, y, ' ', role);
 }
 
+/* Whether a lesson stands where the note does otherwise. */
+static bool has_course_below(const struct explorer *explorer,
+			     const struct canvas *canvas)
+{
+	return explorer->course && !explorer->course->silent &&
+	       course_side(explorer, canvas->width) == 0;
+}
+
 static void draw_status(const struct explorer *explorer, struct canvas *canvas, int y)
 {
 	if (explorer->course && explorer->course->silent)
 		return;
 	if (explorer->mode == MODE_PROMPT)
 		prompt_draw(explorer, canvas, y);
-	else if (explorer->course && says(explorer))
+	else if (has_course_below(explorer, canvas) && says(explorer))
 		/* where the note stands otherwise there is the lesson */
 		canvas_phrase(canvas, 1, y, canvas->width - 2, explorer->message_role,
 			      explorer->message);
@@ -293,7 +301,8 @@ static void draw_next(struct canvas *canvas, struct rect view, int id)
 static void draw_views(struct explorer *explorer, struct canvas *canvas,
 		       struct rect view, int bottom)
 {
-	int id = beside_view(explorer, canvas->width);
+	int id = beside_view(explorer,
+			     canvas->width - course_side(explorer, canvas->width));
 	struct rect other = { 0, 0, 0, 0 }, clip;
 
 	if (id >= 0)
@@ -317,9 +326,28 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 /* Rows below the panes, the rule above them among them. */
 static int rows_below(const struct explorer *explorer, const struct canvas *canvas)
 {
-	return explorer->course && !explorer->course->silent
+	return has_course_below(explorer, canvas)
 		       ? 1 + course_rows(explorer, canvas->width, canvas->height)
 		       : note_rows(explorer, canvas);
+}
+
+/* The lesson, beside the views or below them; else what is said of the knob. */
+static void draw_course(struct explorer *explorer, struct canvas *canvas, int bottom)
+{
+	int side = course_side(explorer, canvas->width), x = canvas->width - side;
+
+	if (has_course_below(explorer, canvas)) {
+		course_draw(explorer, canvas,
+			    (struct rect){ 0, bottom + 1, canvas->width,
+					   canvas->height - 2 - bottom });
+		return;
+	}
+	if (side > 0) {
+		draw_divider(canvas, x, bottom);
+		course_draw(explorer, canvas,
+			    (struct rect){ x + 1, 3, side - 1, bottom - 3 });
+	}
+	draw_note(explorer, canvas, bottom);
 }
 
 void explorer_draw(struct explorer *explorer, struct canvas *canvas)
@@ -327,7 +355,10 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	int left = knob_width(canvas->width),
 	    bottom = canvas->height - 1 - rows_below(explorer, canvas);
 	struct rect knobs = { 0, 3, left, bottom - 3 };
-	struct rect view = { left + 2, 3, canvas->width - left - 3, bottom - 3 };
+	struct rect view = { left + 2, 3,
+			     canvas->width - left - 3 -
+				     course_side(explorer, canvas->width),
+			     bottom - 3 };
 	struct rect clip;
 
 	canvas_erase(canvas);
@@ -347,12 +378,7 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	knobs_draw(explorer, canvas, knobs);
 	canvas_clip(canvas, clip);
 	draw_views(explorer, canvas, view, bottom);
-	if (explorer->course && !explorer->course->silent)
-		course_draw(explorer, canvas,
-			    (struct rect){ 0, bottom + 1, canvas->width,
-					   canvas->height - 2 - bottom });
-	else
-		draw_note(explorer, canvas, bottom);
+	draw_course(explorer, canvas, bottom);
 	/* what lies under a list or a prompt does not answer */
 	if (explorer->mode != MODE_NORMAL)
 		explorer->drawn->presses = 0;

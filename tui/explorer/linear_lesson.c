@@ -28,8 +28,12 @@ void linear_lesson_say(const struct linear *linear, bool last)
 	if (!last)
 		say(linear, "[", title, "]\n");
 	count = course_blocks(explorer, block);
-	for (int i = last && count > 0 ? count - 1 : 0; i < count; i++)
-		say(linear, block[i].text, "\n", "");
+	for (int i = last && count > 0 ? count - 1 : 0; i < count; i++) {
+		char plain[sizeof block[i].text];
+
+		glossary_plain(block[i].text, plain, sizeof plain);
+		say(linear, plain, "\n", "");
+	}
 	free(block);
 }
 
@@ -75,6 +79,23 @@ static void do_leave(const struct linear *linear, const char *rest)
 	course_leave(linear->explorer);
 }
 
+/* What the words mean that stand there. */
+static void do_words(const struct linear *linear, const char *rest)
+{
+	const struct glossary_word *words[GLOSSARY_MAX_LINKS];
+	int count = course_words(linear->explorer, words);
+	char means[GLOSSARY_MAX_TEXT];
+
+	(void)rest;
+	if (count == 0)
+		explorer_say(linear->explorer, ROLE_HINT, "no word is linked here");
+	for (int i = 0; i < count; i++) {
+		glossary_plain(words[i]->means, means, sizeof means);
+		say(linear, words[i]->key, ": ", means);
+		linear_put(linear, "\n");
+	}
+}
+
 /* Words of a lesson, while one is open. */
 static const struct word {
 	const char *word, *key, *help;
@@ -82,6 +103,7 @@ static const struct word {
 } words[] = {
 	{ "next", "n", "go on; so does an empty line", do_next },
 	{ "hint", "H", "a hint", do_hint },
+	{ "words", "W", "what the words of this text mean", do_words },
 	{ "x", NULL, "show me: the turn is made for you", do_show_me },
 	{ "back", "b", "to the text of this step, or to the step before", do_back },
 	{ "leave", "q", "out of the lesson; it is kept where it is", do_leave },

@@ -449,22 +449,37 @@ static void draw_line(const struct explorer *explorer, struct canvas *canvas,
 	}
 }
 
-static void draw_head(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect in)
+/* What the knob means, and its one line where there is no more room. */
+static int draw_meaning(const struct knob *knob, struct canvas *canvas, struct rect in)
+{
+	const struct glossary_word *word = glossary_find(knob->key);
+	int most = in.height < 16 ? 2 : 5, rows;
+	char means[GLOSSARY_MAX_TEXT];
+
+	in.height = most;
+	if (!word || most < 3) {
+		widget_prose(canvas, in, 0, ROLE_HINT, knob->help);
+		return 2;
+	}
+	glossary_plain(word->means, means, sizeof means);
+	rows = widget_prose(canvas, in, 0, ROLE_HINT, means);
+	return rows < 2 ? 2 : rows > most ? most : rows;
+}
+
+/* Returns the rows above the list. */
+static int draw_head(const struct explorer *explorer, struct canvas *canvas,
+		     struct rect in)
 {
 	const struct picker *p = &explorer->picker;
 	int x = in.x;
 
-	if (p->kind == PICK_VALUE) {
-		widget_prose(canvas, (struct rect){ x, in.y, in.width, 2 }, 0,
-			     ROLE_HINT, knob_table[p->knob].help);
-		return;
-	}
+	if (p->kind == PICK_VALUE)
+		return draw_meaning(&knob_table[p->knob], canvas, in);
 	if (p->kind == PICK_FORMAT) {
 		canvas_text(canvas, x, in.y, in.width, ROLE_HINT,
 			    "Enter saves to a file  Tab "
 			    "copies (OSC 52)  PgUp PgDn scroll");
-		return;
+		return 2;
 	}
 	for (int i = 0; i < PRESET_OPENED_COUNT; i++) {
 		const char *label = preset_kind_label((enum preset_kind)i);
@@ -478,6 +493,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 		x += tab.width + 2;
 	}
 	canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_QUIET, "Tab: next");
+	return 2;
 }
 
 static const char *empty_text(const struct picker *p)
@@ -545,9 +561,10 @@ void picker_draw(const struct explorer *explorer, struct canvas *canvas)
 				    p->kind == PICK_VALUE    ? knob_table[p->knob].label
 				    : p->kind == PICK_FORMAT ? "export"
 							     : "open");
-	struct rect list = { in.x, in.y + 2, in.width, in.height - 4 }, preview;
+	int head = draw_head(explorer, canvas, in);
+	struct rect list = { in.x, in.y + head, in.width, in.height - head - 2 };
+	struct rect preview;
 
-	draw_head(explorer, canvas, in);
 	if (p->kind == PICK_FORMAT) {
 		split_preview(&list, &preview, count);
 		canvas->spots->preview = preview;

@@ -1,6 +1,7 @@
 /* prose.c - wrapped text, rules and boxes; see widget.h. */
 #include <string.h>
 
+#include "engine/glossary/glossary.h"
 #include "tui/text.h"
 #include "tui/widget.h"
 
@@ -29,32 +30,71 @@ static const char *line_end(const char *text, int width, const char **next)
 	return at;
 }
 
-static void draw_line(struct canvas *canvas, int x, int y, enum role role,
+/* A text, and the stretches of it that are links. */
+struct prose {
+	const char *text;
+	enum role role;
+	int marks;
+	struct glossary_mark mark[GLOSSARY_MAX_LINKS];
+};
+
+static enum role role_at(const struct prose *prose, const char *at)
+{
+	size_t place = (size_t)(at - prose->text);
+
+	for (int i = 0; i < prose->marks; i++)
+		if (place >= prose->mark[i].from && place < prose->mark[i].to)
+			return ROLE_KEY;
+	return prose->role;
+}
+
+static void draw_line(struct canvas *canvas, int x, int y, const struct prose *prose,
 		      const char *text, const char *end)
 {
 	while (text < end) {
+		enum role role = role_at(prose, text);
 		uint32_t code = text_decode(&text);
+
 		canvas_put(canvas, x, y, code, role);
 		x += text_code_width(code);
 	}
 }
 
-int widget_prose(struct canvas *canvas, struct rect rect, int skip, enum role role,
-		 const char *text)
+static int draw_prose(struct canvas *canvas, struct rect rect, int skip,
+		      const struct prose *prose)
 {
 	struct rect before = canvas_clip(canvas, rect_intersect(rect, canvas->clip));
+	const char *text = prose->text;
 	int line = 0;
 
 	while (*text != '\0' && rect.width > 0) {
 		const char *next, *end = line_end(text, rect.width, &next);
 		if (line >= skip && line - skip < rect.height)
-			draw_line(canvas, rect.x, rect.y + line - skip, role, text,
+			draw_line(canvas, rect.x, rect.y + line - skip, prose, text,
 				  end);
 		text = next;
 		line++;
 	}
 	canvas_clip(canvas, before);
 	return line;
+}
+
+int widget_prose(struct canvas *canvas, struct rect rect, int skip, enum role role,
+		 const char *text)
+{
+	struct prose prose = { .text = text, .role = role };
+
+	return draw_prose(canvas, rect, skip, &prose);
+}
+
+int widget_linked(struct canvas *canvas, struct rect rect, int skip, enum role role,
+		  const char *text)
+{
+	char plain[2048];
+	struct prose prose = { .text = plain, .role = role };
+
+	prose.marks = glossary_marks(text, plain, sizeof plain, prose.mark);
+	return draw_prose(canvas, rect, skip, &prose);
 }
 
 void widget_rule(struct canvas *canvas, int x, int y, int width, const char *title)
