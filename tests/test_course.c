@@ -320,6 +320,8 @@ static void test_the_capstone_is_held_against_the_proven_best(void **state)
 	assert_true(course_open(&stage.explorer, "capstone", NULL, &error));
 	c = stage.explorer.course;
 	course_go_to(&stage.explorer, 2, COURSE_LOOK);
+	stage_type(&stage, "/vpp\n=4\n"); /* no prediction is asked for here */
+	stage_shows(&stage, "n goes on; nothing turns before");
 	stage_type(&stage, "n/zero\n=0\n");
 	stage_shows(&stage, "zero is locked at");
 	stage_type(&stage, "/schedule\n=interleaved\n/vpp\n=4\n");

@@ -77,8 +77,10 @@ bool course_allows(struct explorer *explorer, const struct scenario *to)
 	if (!c || c->phase == COURSE_LIST || c->phase > COURSE_TURN)
 		return true;
 	if (c->phase != COURSE_TURN) {
-		explorer_say(explorer, ROLE_WARNING,
-			     "first your prediction; until then nothing turns");
+		explorer_say(explorer, ROLE_WARNING, "%s",
+			     course_is_question(course_step(c))
+				     ? "first your prediction; until then nothing turns"
+				     : "n goes on; nothing turns before");
 		return false;
 	}
 	good = same_bases(&explorer->scenario, to);

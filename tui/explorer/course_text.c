@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/explain/explain.h"
 #include "presets/lesson_file.h"
@@ -71,6 +72,21 @@ static bool ends_with_point(const char *text)
 	return length > 0 && text[length - 1] == '.';
 }
 
+/* What the screen calls a knob, and its key where that is another word:
+ * "micro-batch (mbs)". */
+static size_t knob_words(const struct knob *knob, char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (const char *at = knob->label; *at != '\0' && used + 1 < size; at++)
+		if (*at != ' ' || at[1] != ' ')
+			out[used++] = *at;
+	out[used] = '\0';
+	if (strcasecmp(out, knob->key) != 0 && used < size)
+		used += (size_t)snprintf(out + used, size - used, " (%s)", knob->key);
+	return used < size ? used : size - 1;
+}
+
 /* An answer in words: "20 %", "It grows", "mbs 4". */
 static void answer_text(const struct lesson_question *q, double answer, char *out,
 			size_t size)
@@ -108,13 +124,14 @@ static void put_choices(struct blocks *b, const char (*choice)[LESSON_CHOICE],
 
 static void put_values(struct blocks *b, const struct lesson_question *q)
 {
-	char all[160] = "";
+	char all[160] = "", name[64];
 	size_t used = 0;
 
 	for (int i = 0; i < q->choices && used < sizeof all; i++)
 		used += (size_t)snprintf(all + used, sizeof all - used, "%s%s",
 					 i ? ", " : "", q->choice[i]);
-	put(b, ROLE_VALUE, "%s is one of %s.", q->knob->key, all);
+	knob_words(q->knob, name, sizeof name);
+	put(b, ROLE_VALUE, "%s is one of %s.", name, all);
 }
 
 static void say_look(struct blocks *b)
@@ -144,7 +161,7 @@ static void say_ask(struct blocks *b)
 	put_hints(b);
 }
 
-/* "gbs from 32 to 16", of each knob that the step turns. */
+/* "global batch (gbs) from 32 to 16", of each knob that the step turns. */
 static void turns_text(const struct course *c, const struct lesson_step *step,
 		       char *out, size_t size)
 {
@@ -152,12 +169,13 @@ static void turns_text(const struct course *c, const struct lesson_step *step,
 
 	for (int i = 0; i < step->turns && used < size; i++) {
 		const struct knob *knob = step->turn[i].knob;
-		char from[64], to[64];
+		char from[64], to[64], name[64];
 
 		knob_print(&c->scene.before, knob, from, sizeof from);
 		knob_print(&c->solution, knob, to, sizeof to);
+		knob_words(knob, name, sizeof name);
 		used += (size_t)snprintf(out + used, size - used, "%s%s from %s to %s",
-					 used ? ", " : "", knob->key, from, to);
+					 used ? ", " : "", name, from, to);
 	}
 }
 
@@ -165,9 +183,10 @@ static void unlocks_text(const struct lesson_step *step, char *out, size_t size)
 {
 	size_t used = 0;
 
-	for (int i = 0; i < step->unlocks && used < size; i++)
-		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "",
-					 step->unlock[i]->key);
+	for (int i = 0; i < step->unlocks && used + 2 < size; i++) {
+		used += (size_t)snprintf(out + used, size - used, "%s", i ? ", " : "");
+		used += knob_words(step->unlock[i], out + used, size - used);
+	}
 }
 
 static void say_prediction(struct blocks *b)
@@ -197,9 +216,9 @@ static void say_turn(struct blocks *b)
 	}
 	say_prediction(b);
 	if (step->question.ask == LESSON_BEST) {
+		knob_words(step->question.knob, what, sizeof what);
 		put(b, ROLE_TITLE,
-		    "Now turn %s through its values, until it is the best one.",
-		    step->question.knob->key);
+		    "Now turn %s through its values, until it is the best one.", what);
 		return;
 	}
 	turns_text(b->course, step, what, sizeof what);
