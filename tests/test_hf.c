@@ -321,12 +321,13 @@ static void test_reasons(void **state)
 	(void)state;
 	assert_true(read_text("{\"model_type\": \"deepseek_v4\", \"hidden_size\": 64,"
 			      "\"num_attention_heads\": 4, \"num_hidden_layers\": 2,"
-			      "\"vocab_size\": 100, \"o_lora_rank\": 8,"
-			      "\"compress_ratios\": [4, 4]}",
+			      "\"vocab_size\": 100, \"hc_mult\": 4,"
+			      "\"expert_dtype\": \"fp4\", \"quantization_config\":"
+			      "{\"quant_method\": \"fp8\"}}",
 			      &model, &report, &error));
 	assert_int_equal(import_count(&report, IMPORT_APPROXIMATE), 2);
-	assert_non_null(strstr(model.approximate, "compressed attention"));
-	assert_non_null(strstr(model.approximate, "; the low-rank output"));
+	assert_non_null(strstr(model.approximate, "hyper-connections"));
+	assert_non_null(strstr(model.approximate, "; experts are in fp4"));
 }
 
 static void test_unknown_family_is_said(void **state)
@@ -397,7 +398,7 @@ static void test_corpus(void **state)
 		{ "Llama-3.1-8B", 8.03 },    { "Llama-3.1-70B", 70.55 },
 		{ "Qwen3-32B", 32.76 },      { "Qwen3-30B-A3B", 30.53 },
 		{ "Mixtral-8x7B", 46.70 },   { "DeepSeek-V3", 671.03 },
-		{ "Kimi-K2", 1026.41 },      { "GLM-5", 743.18 },
+		{ "Kimi-K2", 1026.41 },      { "GLM-5", 743.91 },
 		{ "Llama-4-Scout", 107.77 }, { "MiniMax-M2.5", 228.69 },
 	};
 	const char *corpus = getenv("SHARDSCOPE_CORPUS");
@@ -517,16 +518,12 @@ static void test_doubts(void **state)
 	} doubts[] = {
 		{ "{\"model_type\": \"llama\", \"own_expert_count\": 8," SMALL "}",
 		  "not read: own_expert_count" },
-		{ "{\"model_type\": \"falcon_h1\", \"mamba_d_ssm\": 64,"
-		  "\"mamba_d_state\": 16," SMALL "}",
-		  "Mamba beside the attention" },
 		{ "{\"model_type\": \"lfm2\", \"layer_types\": [\"conv\","
 		  "\"full_attention\"]," SMALL "}",
 		  "short convolutions" },
 		{ "{\"model_type\": \"bert\"," SMALL "}", "looks both ways" },
-		{ "{\"model_type\": \"deepseek_v4\", \"compress_ratios\": [4, 4],"
-		  "\"sliding_window\": 128," SMALL "}",
-		  "cache is overstated" },
+		{ "{\"model_type\": \"deepseek_v32\", \"index_topk\": 64," SMALL "}",
+		  "without the sizes of its indexer" },
 	};
 	static const char *const plain[] = {
 		"{\"model_type\": \"llama\", \"own_expert_count\": 0," SMALL "}",
@@ -545,13 +542,108 @@ static void test_doubts(void **state)
 			fail_msg("'%s' does not say %s", model.approximate,
 				 doubts[i].says);
 	}
-	/* as the message says: all that a token sees is counted */
-	assert_int_equal(model.kind[0].attention.window, 0);
 	for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
 		read_good(plain[i], &model, &report);
 		assert_string_equal(model.approximate, "");
 		assert_int_equal(model.moe.experts, 0);
 	}
+}
+
+/* What picked, compressed and shared entries keep of a request, by hand: DeepSeek-V3.2
+ * a latent of 576 in 16 bits and a key of 128 bytes with its scale for each token;
+ * DeepSeek-V4 its window, an entry of 512 for 4 or 128 tokens, keys for those of 4. */
+static void test_sparse_caches(void **state)
+{
+	static const char v32[] =
+		"{\"model_type\": \"deepseek_v32\", \"kv_lora_rank\": 512,"
+		"\"q_lora_rank\": 1536, \"qk_nope_head_dim\": 128,"
+		"\"qk_rope_head_dim\": 64, \"v_head_dim\": 128,"
+		"\"index_n_heads\": 64, \"index_head_dim\": 128,"
+		"\"index_topk\": 2048," SMALL "}";
+	static const char v4[] =
+		"{\"model_type\": \"deepseek_v4\", \"compress_ratios\": [0, 4, 128],"
+		"\"sliding_window\": 128, \"head_dim\": 512,"
+		"\"num_key_value_heads\": 1, \"index_n_heads\": 64,"
+		"\"index_head_dim\": 128, \"index_topk\": 512,"
+		"\"num_hidden_layers\": 3, \"hidden_size\": 4096,"
+		"\"num_attention_heads\": 64, \"vocab_size\": 100}";
+	const double window = 128 * 1024;
+	static struct import_report report;
+	const struct attention *a;
+	struct model model;
+
+	(void)state;
+	read_good(v32, &model, &report);
+	a = &model.kind[0].attention;
+	assert_string_equal(model.approximate, "");
+	assert_close(model_cache_bytes(&model, &model.kind[0], 1000, 8, 2),
+		     1000 * (576 * 2 + 132), 1e-12);
+	assert_close(attention_seen(a, 1000), 1000, 1e-12);
+	assert_close(attention_seen(a, 65536), 2048, 1e-12);
+	assert_close(attention_scored(a, 65536), 65536, 1e-12);
+	/* at its start a sequence has less than are picked */
+	assert_close(attention_mean_seen(a, 4096), 2048 - 512, 1e-12);
+	read_good(v4, &model, &report);
+	assert_int_equal(model.kinds, 3);
+	assert_close(model_cache_bytes(&model, &model.kind[0], 65536, 1, 2), window,
+		     1e-12);
+	assert_close(model_cache_bytes(&model, &model.kind[1], 65536, 1, 2),
+		     window + 16384 * (1024 + 132), 1e-12);
+	assert_close(model_cache_bytes(&model, &model.kind[2], 65536, 1, 2),
+		     window + 512 * 1024, 1e-12);
+	assert_close(attention_seen(&model.kind[1].attention, 65536), 128 + 512, 1e-12);
+	assert_close(attention_seen(&model.kind[2].attention, 65536), 128 + 512, 1e-12);
+	assert_close(attention_seen(&model.kind[2].attention, 1000), 128 + 7, 1e-12);
+}
+
+/* GLM-5.2: three layers in four have no indexer of their own. */
+static void test_shared_picks(void **state)
+{
+	static struct import_report report;
+	struct layer_counts full, shared;
+	struct model model;
+
+	(void)state;
+	read_good("{\"model_type\": \"glm_moe_dsa\", \"kv_lora_rank\": 64,"
+		  "\"q_lora_rank\": 96, \"qk_nope_head_dim\": 32,"
+		  "\"qk_rope_head_dim\": 16, \"v_head_dim\": 32,"
+		  "\"index_n_heads\": 4, \"index_head_dim\": 128,"
+		  "\"index_topk\": 256,"
+		  "\"indexer_types\": [\"full\", \"shared\"]," SMALL "}",
+		  &model, &report);
+	assert_int_equal(model.kinds, 2);
+	model_count_layer(&model, &model.kind[0], &full);
+	model_count_layer(&model, &model.kind[1], &shared);
+	/* queries from the latent, a key with its norm, a weight a head */
+	assert_close(full.mixer - shared.mixer,
+		     96 * 4 * 128 + (double)model.hidden * (128 + 4) + 2 * 128, 1e-12);
+	assert_close(attention_seen(&model.kind[1].attention, 1000), 256, 1e-12);
+	assert_close(attention_scored(&model.kind[1].attention, 1000), 0, 1e-12);
+	assert_close(model_cache_bytes(&model, &model.kind[1], 1000, 1, 2),
+		     1000 * 80 * 2, 1e-12);
+}
+
+/* Falcon-H1: every layer has both, and keeps both. */
+static void test_both_mixers(void **state)
+{
+	static struct import_report report;
+	struct layer_kind alone;
+	struct model model;
+
+	(void)state;
+	read_good("{\"model_type\": \"falcon_h1\", \"mamba_d_ssm\": 64,"
+		  "\"mamba_d_state\": 16, \"mamba_n_heads\": 2,"
+		  "\"mamba_d_head\": 32," SMALL "}",
+		  &model, &report);
+	assert_string_equal(model.approximate, "");
+	assert_int_equal(model.kind[0].mixer, MIXER_ATTENTION);
+	assert_int_equal(model.kind[0].beside, MIXER_MAMBA2);
+	alone = model.kind[0];
+	alone.beside = MIXER_NONE;
+	/* a state of 64 x 16 in fp32 and four taps of 64 in 16 bits */
+	assert_close(model_cache_bytes(&model, &model.kind[0], 100, 1, 2) -
+			     model_cache_bytes(&model, &alone, 100, 1, 2),
+		     64 * (16 * 4 + 4 * 2), 1e-12);
 }
 
 /* Networks that nothing here is like. */
@@ -619,6 +711,9 @@ int main(void)
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_long_maps),
 		cmocka_unit_test(test_corpus),
+		cmocka_unit_test(test_sparse_caches),
+		cmocka_unit_test(test_shared_picks),
+		cmocka_unit_test(test_both_mixers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,12 +250,60 @@ static void active_terms(const struct asked *a, struct explanation *out)
 	add_parts(a, out, false);
 }
 
+/* Queries, straight from the input or through a latent. */
+static void query_terms(const struct asked *a, struct explanation *out,
+			const char *columns)
+{
+	if (model_of(a)->kind[a->kind].attention.query_rank > 0) {
+		explain_say(out, "h * q + q + q * %s", columns);
+		own(a, out, "q", "width of the query's latent", "query_rank");
+	} else {
+		explain_say(out, "h * %s", columns);
+	}
+}
+
+static void index_terms(const struct asked *a, struct explanation *out)
+{
+	const struct attention *t = &model_of(a)->kind[a->kind].attention;
+
+	if (t->index_heads <= 0)
+		return;
+	explain_say(out, " + %s * I * w + h * I + %s", t->query_rank > 0 ? "q" : "h",
+		    t->compress > 0 ? "4 * h * w + 2 * m * w + w" : "h * w + 2 * w");
+	own(a, out, "I", "heads of the indexer", "index_heads");
+	own(a, out, "w", "width of one", "index_dim");
+}
+
+static void compress_terms(const struct asked *a, struct explanation *out)
+{
+	const struct attention *t = &model_of(a)->kind[a->kind].attention;
+
+	if (t->compress <= 0)
+		return;
+	explain_say(out, " + %d * d * (2 * h + m) + d", t->index_topk > 0 ? 2 : 1);
+	own(a, out, "m", "tokens of a compressed entry", "compress");
+}
+
+static void output_terms(const struct asked *a, struct explanation *out)
+{
+	if (model_of(a)->kind[a->kind].attention.output_rank <= 0) {
+		explain_say(out, " + H * v * h");
+		return;
+	}
+	explain_say(out, " + H * v * o + g * o * h");
+	own(a, out, "o", "rank of a group's output", "output_rank");
+	own(a, out, "g", "groups of heads", "output_groups");
+}
+
 static void attention_terms(const struct asked *a, struct explanation *out)
 {
 	const struct layer_kind *kind = &model_of(a)->kind[a->kind];
 	const struct attention *t = &kind->attention;
+	const char *entry = t->shared_kv ? "KV * d" : "KV * (d + v)";
 
-	explain_say(out, "h * (H * d + KV * (d + v)) + H * v * h");
+	query_terms(a, out, "H * d");
+	explain_say(out, " + h * %s", entry);
+	output_terms(a, out);
 	explain_from(a, out, "h", "hidden size", "model.hidden");
 	own(a, out, "H", "heads", "heads");
 	own(a, out, "KV", "heads of keys and values", "kv_heads");
@@ -264,7 +312,8 @@ static void attention_terms(const struct asked *a, struct explanation *out)
 	if (t->output_gate)
 		explain_say(out, " + h * H * v");
 	if (t->qkv_bias)
-		explain_say(out, " + H * d + KV * (d + v)");
+		explain_say(out, " + H * d + %s%s", entry,
+			    t->output_gate ? " + H * v" : "");
 	if (t->output_bias)
 		explain_say(out, " + h");
 	if (t->qk_norm)
@@ -273,25 +322,25 @@ static void attention_terms(const struct asked *a, struct explanation *out)
 		explain_say(out, " + H");
 	if (model_of(a)->position == POSITION_RELATIVE)
 		explain_say(out, " + h * h");
+	compress_terms(a, out);
+	index_terms(a, out);
 }
 
 static void mla_terms(const struct asked *a, struct explanation *out)
 {
-	explain_say(out, "h * (c + r) + c + c * H * (n + v) + H * v * h + "
-			 "if(q > 0, h * q + q + q * H * (n + r), h * H * (n + r))");
+	explain_say(out, "h * (c + r) + c + c * H * (n + v) + H * v * h + ");
+	query_terms(a, out, "H * (n + r)");
 	explain_from(a, out, "h", "hidden size", "model.hidden");
 	own(a, out, "H", "heads", "heads");
 	own(a, out, "c", "width of the latent", "kv_rank");
-	own(a, out, "q", "width of the query's latent", "query_rank");
 	own(a, out, "n", "width of a head without positions", "nope_dim");
 	own(a, out, "r", "width of a head with positions", "rope_dim");
 	own(a, out, "v", "width of a value head", "value_dim");
+	index_terms(a, out);
 }
 
-static void ssm_terms(const struct asked *a, struct explanation *out)
+static void ssm_terms(const struct asked *a, struct explanation *out, enum mixer mixer)
 {
-	enum mixer mixer = model_of(a)->kind[a->kind].mixer;
-
 	explain_say(out, mixer == MIXER_MAMBA1
 				 ? "2 * h * i + c * i + i + i * (r + 2 * s) + r * i + "
 				   "i + i * s + i + i * h"
@@ -320,8 +369,28 @@ static void mixer_terms(const struct asked *a, struct explanation *out)
 	case MIXER_NONE: explain_say(out, "0"); break;
 	case MIXER_ATTENTION: attention_terms(a, out); break;
 	case MIXER_MLA: mla_terms(a, out); break;
-	default: ssm_terms(a, out); break;
+	default: ssm_terms(a, out, model_of(a)->kind[a->kind].mixer); break;
 	}
+	if (model_of(a)->kind[a->kind].beside == MIXER_NONE)
+		return;
+	explain_say(out, " + beside");
+	own(a, out, "beside", "the state space beside it", "beside");
+}
+
+static double beside(const struct asked *a)
+{
+	enum mixer mixer = model_of(a)->kind[a->kind].beside;
+
+	return mixer == MIXER_NONE ? 0
+				   : model_state_space_parameters(model_of(a), mixer);
+}
+
+static void beside_terms(const struct asked *a, struct explanation *out)
+{
+	if (model_of(a)->kind[a->kind].beside == MIXER_NONE)
+		explain_say(out, "0");
+	else
+		ssm_terms(a, out, model_of(a)->kind[a->kind].beside);
 }
 
 /* (up + 1) h f, with biases up f + h. */
@@ -407,13 +476,16 @@ const struct explain_node explain_model_kind[] = {
 	     "Counted in the model's file, MTP apart."),
 	NODE("cache_bytes_per_token", "Cache of a layer and token", FORM_BYTES,
 	     cache_bytes, NULL, NULL,
-	     "Keys and values, a latent, or a state over the context; a window cuts."),
+	     "Keys and values, a latent, or a state over the context; a window cuts, "
+	     "compressed entries stand for many tokens, an indexer keeps keys."),
 	NODE("parameters", "Parameters of a layer", FORM_COUNT, total, total_terms,
 	     NULL, whole),
 	NODE("active", "Parameters of a layer that a token meets", FORM_COUNT, active,
 	     active_terms, NULL, whole),
 	NODE("mixer", "Parameters of the mixer", FORM_COUNT, mixer, mixer_terms, NULL,
 	     "Projections, biases and what else trains."),
+	NODE("beside", "Parameters of a state space beside attention", FORM_COUNT,
+	     beside, beside_terms, NULL, whole),
 	NODE("mlp", "Parameters of the MLP", FORM_COUNT, mlp, mlp_terms, NULL, whole),
 	NODE("norms", "Parameters of the norms", FORM_COUNT, layer_norms,
 	     layer_norm_terms, NULL, whole),

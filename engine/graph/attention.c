@@ -10,15 +10,13 @@
 static double positions_seen(const struct graph_context *c, const struct attention *a)
 {
 	const struct plan *plan = &c->scenario->plan;
-	double seq = (double)plan->seq_len, window = (double)a->window;
+	double seq = (double)plan->seq_len;
 
 	if (plan->attention_kernel < ATTENTION_FLASH1)
 		return seq;
 	if (plan->document_len > 0 && (double)plan->document_len < seq)
 		seq = (double)plan->document_len;
-	if (window > 0 && window < seq)
-		return window - window * window / (2 * seq);
-	return seq / 2;
+	return attention_mean_seen(a, seq);
 }
 
 /* Bytes held per score and head where scores are stored: softmax output in 16 bit and,
@@ -152,6 +150,109 @@ static void context_parallel(const struct graph_context *c, struct graph *graph,
 	}
 }
 
+/* What picks the entries that a query attends to, whole on every TP rank (Megatron
+ * Core, experimental_attention_variant/dsa.py: linear_wq_b and linear_wk are
+ * duplicated): queries from the latent or from the input, a key a token or a window, a
+ * weight a head, and scores over all entries. */
+static void indexer(const struct graph_context *c, struct graph *graph,
+		    const struct layer_kind *kind)
+{
+	const struct attention *a = &kind->attention;
+	double h = (double)c->scenario->model.hidden, tokens = c->norm_tokens;
+	double queries = (double)(a->index_heads * a->index_dim);
+	double keys = (double)a->index_dim * (a->compress > 0 ? 4 : 1);
+	double scored = attention_mean_scored(a, (double)c->scenario->plan.seq_len);
+	struct graph_operator *op;
+	struct roofline roofline;
+
+	if (a->index_heads <= 0)
+		return;
+	op = graph_linear(c, graph, "indexer queries", tokens, queries,
+			  a->query_rank > 0 ? (double)a->query_rank : h, false, 1);
+	op->kept_bytes = tokens * queries * c->width;
+	op = graph_linear(c, graph, "indexer keys and weights", tokens,
+			  keys + (double)a->index_heads, h, false, 1);
+	op->kept_bytes = tokens * (keys + (double)a->index_heads) * c->width;
+	op = graph_memory(c, graph, OPERATOR_NORM, "indexer norm", tokens,
+			  (double)a->index_dim, 2 * c->width, 4 * c->width);
+	op->weights = attention_index_parameters(a, h) -
+		      queries * (a->query_rank > 0 ? (double)a->query_rank : h) -
+		      h * (keys + (double)a->index_heads);
+	op->trainable = c->frozen ? 0 : op->weights;
+	op = graph_add(graph, OPERATOR_ATTENTION, "indexer scores");
+	graph_attention_rate(c, kind, &roofline);
+	op->rows = c->tokens;
+	op->columns = queries;
+	op->inner = scored;
+	op->forward_flops = 2 * c->tokens * queries * scored;
+	op->input_grad_flops = 2 * op->forward_flops;
+	op->forward_bytes = c->tokens * (queries + (double)a->index_dim) * c->width;
+	op->backward_bytes = 2 * op->forward_bytes;
+	op->modules = 1u << MODULE_CORE_ATTN;
+	op->forward_seconds =
+		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
+	/* as in the core */
+	roofline.seconds_per_flop /=
+		c->scenario->plan.attention_kernel >= ATTENTION_FLASH1 ? 0.82 : 1;
+	op->input_grad_seconds =
+		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
+}
+
+/* Keys and values of whole windows of tokens, beside those of the last ones. */
+static void compressor(const struct graph_context *c, struct graph *graph,
+		       const struct attention *a)
+{
+	double columns = attention_compressor(a);
+	struct graph_operator *op;
+
+	if (columns <= 0)
+		return;
+	op = graph_linear(c, graph, "compressed keys", c->norm_tokens, columns,
+			  (double)c->scenario->model.hidden, false, 1);
+	op->kept_bytes = c->norm_tokens * columns * c->width;
+	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "windows of tokens",
+			  c->norm_tokens, columns, 2 * c->width, 3 * c->width);
+	op->weights = columns / 2 * (double)a->compress + (double)a->head_dim;
+	op->trainable = c->frozen ? 0 : op->weights;
+}
+
+/* Queries through a latent, keys and values from the input itself. */
+static void low_rank_queries(const struct graph_context *c, struct graph *graph,
+			     const struct attention *a, double q, double kv)
+{
+	double h = (double)c->scenario->model.hidden, rank = (double)a->query_rank;
+	struct graph_operator *op;
+
+	op = graph_linear(c, graph, "query down", c->norm_tokens, rank, h, false, 1);
+	op->kept_bytes = c->norm_tokens * rank * c->width;
+	op = graph_memory(c, graph, OPERATOR_NORM, "query latent norm", c->norm_tokens,
+			  rank, 2 * c->width, 4 * c->width);
+	op->weights = rank;
+	op->trainable = c->frozen ? 0 : rank;
+	op->kept_bytes = c->norm_tokens * rank * c->width;
+	op = graph_linear(c, graph, "query up", c->tokens, q, rank, a->qkv_bias, 1);
+	op->kept_bytes = c->tokens * q * c->width;
+	op = graph_linear(c, graph, "KV projection", c->tokens, kv, h, a->qkv_bias, 1);
+	op->kept_bytes = c->tokens * kv * c->width;
+}
+
+/* Groups of heads to a rank each, the ranks to the hidden size; with one step all at
+ * once. */
+static void output_projection(const struct graph_context *c, struct graph *graph,
+			      const struct attention *a, double o)
+{
+	double h = (double)c->scenario->model.hidden, tp = (double)c->mesh->tp;
+	double groups = fmax(1, (double)a->output_groups / tp);
+	double ranks = groups * (double)a->output_rank;
+
+	if (a->output_rank > 0) {
+		graph_linear(c, graph, "output down", c->tokens, ranks, o / groups,
+			     false, 1);
+		o = ranks;
+	}
+	graph_linear(c, graph, "output projection", c->tokens, h, o, a->output_bias, 1);
+}
+
 void graph_attention(const struct graph_context *c, const struct layer_kind *kind,
 		     struct graph *graph)
 {
@@ -161,13 +262,19 @@ void graph_attention(const struct graph_context *c, const struct layer_kind *kin
 	double heads = (double)a->heads / tp;
 	double kv_heads = larger((double)a->kv_heads / tp, 1); /* replicated beyond */
 	double q = heads * (double)a->head_dim, o = heads * (double)a->value_dim;
-	double kv = kv_heads * (double)(a->head_dim + a->value_dim);
+	double kv = attention_entry(a, kv_heads);
 	struct graph_operator *op;
 
 	graph_enter_tp(c, graph, "attention input");
-	op = graph_linear(c, graph, "qkv projection", c->tokens,
-			  q + kv + (a->output_gate ? o : 0), h, a->qkv_bias, 1);
-	op->kept_bytes = c->tokens * (q + kv + (a->output_gate ? o : 0)) * c->width;
+	if (a->query_rank > 0)
+		low_rank_queries(c, graph, a, q, kv);
+	op = a->query_rank > 0 ? &graph->item[graph->count - 1]
+			       : graph_linear(c, graph, "qkv projection", c->tokens,
+					      q + kv + (a->output_gate ? o : 0), h,
+					      a->qkv_bias, 1);
+	op->kept_bytes = c->tokens *
+			 (a->query_rank > 0 ? kv : q + kv + (a->output_gate ? o : 0)) *
+			 c->width;
 	if (m->position == POSITION_RELATIVE) {
 		op->weights += h * h / tp;
 		op->trainable += c->frozen ? 0 : h * h / tp;
@@ -180,12 +287,14 @@ void graph_attention(const struct graph_context *c, const struct layer_kind *kin
 			     c->tokens, q + kv / 2,
 			     2 * c->width * (c->norm_passes > 1 ? 3 : 1),
 			     2 * c->width * (c->norm_passes > 1 ? 3 : 1));
+	compressor(c, graph, a);
+	indexer(c, graph, kind);
 	context_parallel(c, graph, heads, kv_heads, (double)a->head_dim,
 			 (double)a->value_dim);
 	core(c, graph, a, heads, (double)a->head_dim, (double)a->value_dim);
 	merge_parts(c, graph, heads, kv_heads, (double)a->head_dim,
 		    (double)a->value_dim);
-	graph_linear(c, graph, "output projection", c->tokens, h, o, a->output_bias, 1);
+	output_projection(c, graph, a, o);
 	graph_leave_tp(c, graph, "attention output");
 }
 
@@ -234,6 +343,7 @@ void graph_mla(const struct graph_context *c, const struct layer_kind *kind,
 	op->modules = 1u << MODULE_MLA_UP_PROJ;
 	graph_memory(c, graph, OPERATOR_ELEMENTWISE, "rotary positions", c->tokens,
 		     heads * 2 * qk, 2 * c->width, 2 * c->width);
+	indexer(c, graph, kind);
 	context_parallel(c, graph, heads, heads, qk, v);
 	core(c, graph, a, heads, qk, v);
 	merge_parts(c, graph, heads, heads, qk, v);

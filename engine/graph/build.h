@@ -56,8 +56,7 @@ void graph_attention(const struct graph_context *c, const struct layer_kind *kin
 		     struct graph *graph);
 void graph_mla(const struct graph_context *c, const struct layer_kind *kind,
 	       struct graph *graph);
-void graph_ssm(const struct graph_context *c, const struct layer_kind *kind,
-	       struct graph *graph);
+void graph_ssm(const struct graph_context *c, enum mixer mixer, struct graph *graph);
 /* An MLP of that width; `what` names its part, `modules` recomputes its inside. */
 void graph_mlp(const struct graph_context *c, double ffn, bool bias, uint32_t modules,
 	       struct graph *graph);

@@ -11,7 +11,9 @@ static void mixer(const struct graph_context *c, const struct layer_kind *kind,
 	else if (kind->mixer == MIXER_MLA)
 		graph_mla(c, kind, out);
 	else if (kind->mixer != MIXER_NONE)
-		graph_ssm(c, kind, out);
+		graph_ssm(c, kind->mixer, out);
+	if (kind->beside != MIXER_NONE)
+		graph_ssm(c, kind->beside, out);
 }
 
 /* What the MLP of a layer is drawn with: its own adapters, or none. */
@@ -112,7 +114,7 @@ void graph_next_layer(const struct graph_context *c, int k, struct graph *out)
 	const struct model *m = &c->scenario->model;
 	const struct layer_kind *kind = &m->kind[k], *last = kind - 1;
 
-	if (kind->mixer != last->mixer ||
+	if (kind->mixer != last->mixer || kind->beside != last->beside ||
 	    is_parallel(m, kind) != is_parallel(m, last) ||
 	    memcmp(&kind->attention, &last->attention, sizeof kind->attention) != 0) {
 		graph_layer(c, k, out);

@@ -52,8 +52,7 @@ static void pass_states(const struct graph_context *c, struct graph *graph,
 			 &c->mesh->cp_group, bytes * (double)plan->cp, 1, 1);
 }
 
-void graph_ssm(const struct graph_context *c, const struct layer_kind *kind,
-	       struct graph *graph)
+void graph_ssm(const struct graph_context *c, enum mixer mixer, struct graph *graph)
 {
 	const struct ssm *s = &c->scenario->model.ssm;
 	double h = (double)c->scenario->model.hidden;
@@ -61,7 +60,7 @@ void graph_ssm(const struct graph_context *c, const struct layer_kind *kind,
 	struct graph_operator *op;
 	struct widths w;
 
-	measure(c, kind->mixer, &w);
+	measure(c, mixer, &w);
 	graph_enter_tp(c, graph, "mixer input");
 	op = graph_linear(c, graph, "input projection", c->tokens, w.in, h, false, 1);
 	op->kept_bytes = c->tokens * w.in * c->width;
@@ -70,7 +69,7 @@ void graph_ssm(const struct graph_context *c, const struct layer_kind *kind,
 	op->weights = w.conv * ((double)s->conv + 1);
 	op->trainable = c->frozen ? 0 : op->weights;
 	op->kept_bytes = c->tokens * w.conv * c->width;
-	if (kind->mixer == MIXER_MAMBA1) {
+	if (mixer == MIXER_MAMBA1) {
 		double rank = (double)s->dt_rank;
 
 		graph_linear(c, graph, "step and state projection", c->tokens,
@@ -89,18 +88,16 @@ void graph_ssm(const struct graph_context *c, const struct layer_kind *kind,
 	op->backward_bytes = 2.5 * op->forward_bytes;
 	op->kept_bytes =
 		c->tokens * (w.inner * c->width + w.inner * w.state * 4 / chunk);
-	op->weights =
-		kind->mixer == MIXER_MAMBA1 ? w.inner * (w.state + 1) : 3 * w.heads;
+	op->weights = mixer == MIXER_MAMBA1 ? w.inner * (w.state + 1) : 3 * w.heads;
 	op->trainable = c->frozen ? 0 : op->weights;
 	op->forward_seconds =
 		roofline_seconds(&c->gemm, op->forward_flops, op->forward_bytes);
 	op->input_grad_seconds =
 		roofline_seconds(&c->gemm, op->input_grad_flops, op->backward_bytes);
-	if (kind->mixer != MIXER_MAMBA1) {
+	if (mixer != MIXER_MAMBA1) {
 		op = graph_memory(c, graph, OPERATOR_NORM, "gated norm", c->tokens,
 				  w.inner, 3 * c->width, 5 * c->width);
-		op->weights =
-			kind->mixer == MIXER_LINEAR ? (double)s->head_dim : w.inner;
+		op->weights = mixer == MIXER_LINEAR ? (double)s->head_dim : w.inner;
 		op->trainable = c->frozen ? 0 : op->weights;
 		op->kept_bytes = c->tokens * w.inner * c->width;
 	}

@@ -10,15 +10,19 @@ static bool attention_equal(const struct attention *a, const struct attention *b
 	       a->head_dim == b->head_dim && a->value_dim == b->value_dim &&
 	       a->window == b->window && a->query_rank == b->query_rank &&
 	       a->kv_rank == b->kv_rank && a->nope_dim == b->nope_dim &&
-	       a->rope_dim == b->rope_dim && a->qkv_bias == b->qkv_bias &&
-	       a->output_bias == b->output_bias && a->qk_norm == b->qk_norm &&
-	       a->sinks == b->sinks && a->output_gate == b->output_gate;
+	       a->rope_dim == b->rope_dim && a->index_heads == b->index_heads &&
+	       a->index_dim == b->index_dim && a->index_topk == b->index_topk &&
+	       a->compress == b->compress && a->output_rank == b->output_rank &&
+	       a->output_groups == b->output_groups && a->shared_kv == b->shared_kv &&
+	       a->qkv_bias == b->qkv_bias && a->output_bias == b->output_bias &&
+	       a->qk_norm == b->qk_norm && a->sinks == b->sinks &&
+	       a->output_gate == b->output_gate;
 }
 
 static bool kind_equal(const struct layer_kind *a, const struct layer_kind *b)
 {
-	return a->mixer == b->mixer && a->mlp == b->mlp && a->ffn == b->ffn &&
-	       attention_equal(&a->attention, &b->attention);
+	return a->mixer == b->mixer && a->mlp == b->mlp && a->beside == b->beside &&
+	       a->ffn == b->ffn && attention_equal(&a->attention, &b->attention);
 }
 
 /* Members only: models are compared byte by byte, so padding must stay zero. */
@@ -27,6 +31,7 @@ static void copy_kind(struct layer_kind *to, const struct layer_kind *from)
 	memset(to, 0, sizeof *to);
 	to->mixer = from->mixer;
 	to->mlp = from->mlp;
+	to->beside = from->beside;
 	to->ffn = from->ffn;
 	memcpy(&to->attention, &from->attention,
 	       offsetof(struct attention, output_gate) +

@@ -11,51 +11,9 @@ static double norm_width(const struct model *m, int64_t width)
 	return (double)width * (m->norm == NORM_LAYER && m->norm_bias ? 2 : 1);
 }
 
-static double attention_parameters(const struct model *m, const struct attention *a)
-{
-	double h = (double)m->hidden;
-	double q = (double)(a->heads * a->head_dim);
-	double k = (double)(a->kv_heads * a->head_dim);
-	double v = (double)(a->kv_heads * a->value_dim);
-	double o = (double)(a->heads * a->value_dim);
-	double count = h * (q + k + v) + o * h;
-
-	if (a->output_gate)
-		count += h * o;
-	/* the gate is a part of the query's projection (Qwen3-Next) */
-	if (a->qkv_bias)
-		count += q + k + v + (a->output_gate ? o : 0);
-	if (a->output_bias)
-		count += h;
-	if (a->qk_norm)
-		count += 2 * (double)a->head_dim;
-	if (a->sinks)
-		count += (double)a->heads;
-	return count;
-}
-
-/* DeepSeek-V2 (arXiv 2405.04434) section 2.1: low-rank query and joint KV. */
-static double mla_parameters(const struct model *m, const struct attention *a)
-{
-	double h = (double)m->hidden;
-	double heads = (double)a->heads;
-	double query = heads * (double)(a->nope_dim + a->rope_dim);
-	double count =
-		h * (double)(a->kv_rank + a->rope_dim) + (double)a->kv_rank +
-		(double)a->kv_rank * heads * (double)(a->nope_dim + a->value_dim) +
-		heads * (double)a->value_dim * h;
-
-	if (a->query_rank > 0)
-		count += h * (double)a->query_rank + (double)a->query_rank +
-			 (double)a->query_rank * query;
-	else
-		count += h * query;
-	return count;
-}
-
 /* Mamba (arXiv 2312.00752) and Mamba-2 (arXiv 2405.21060): projections, short
  * convolution with bias, decay and skip per channel or head. */
-static double ssm_parameters(const struct model *m, enum mixer mixer)
+double model_state_space_parameters(const struct model *m, enum mixer mixer)
 {
 	const struct ssm *s = &m->ssm;
 	double h = (double)m->hidden, inner = (double)s->inner,
@@ -86,14 +44,16 @@ static double ssm_parameters(const struct model *m, enum mixer mixer)
 
 static double mixer_parameters(const struct model *m, const struct layer_kind *kind)
 {
-	switch (kind->mixer) {
-	case MIXER_ATTENTION: return attention_parameters(m, &kind->attention);
-	case MIXER_MLA: return mla_parameters(m, &kind->attention);
-	case MIXER_MAMBA1:
-	case MIXER_MAMBA2:
-	case MIXER_LINEAR: return ssm_parameters(m, kind->mixer);
-	default: return 0;
-	}
+	double count = 0;
+
+	if (kind->mixer == MIXER_ATTENTION || kind->mixer == MIXER_MLA)
+		count = attention_parameters(&kind->attention, kind->mixer,
+					     (double)m->hidden);
+	else if (kind->mixer != MIXER_NONE)
+		count = model_state_space_parameters(m, kind->mixer);
+	if (kind->beside != MIXER_NONE)
+		count += model_state_space_parameters(m, kind->beside);
+	return count;
 }
 
 int64_t model_expert_width(const struct model *model)
@@ -191,37 +151,54 @@ void model_count(const struct model *model, struct model_counts *counts)
 	}
 }
 
-/* Rows and columns of the matrices of a mixer, added up. */
+/* Rows and columns of the matrices of a state space, added up. */
+static double ssm_widths(const struct model *m, enum mixer mixer)
+{
+	const struct ssm *s = &m->ssm;
+	double h = (double)m->hidden, inner = (double)s->inner,
+	       state = (double)s->state, rank = (double)s->dt_rank;
+
+	if (mixer == MIXER_NONE)
+		return 0;
+	if (mixer == MIXER_MAMBA1)
+		return h + 2 * inner + inner + rank + 2 * state + rank + inner + inner +
+		       h;
+	return h + 2 * inner + 2 * (double)s->groups * state +
+	       (mixer == MIXER_LINEAR ? 2 : 1) * (double)s->heads + inner + h;
+}
+
+/* The same of attention; MLA's keys and values come of a latent. */
+static double attention_widths(const struct attention *a, enum mixer mixer, double h)
+{
+	double heads = (double)a->heads, rank = (double)a->query_rank;
+	double latent = (double)(a->kv_rank + a->rope_dim);
+	double value = heads * (double)a->value_dim;
+	double first = rank > 0 ? h + rank + rank : h, last = value + h;
+	double index = a->index_topk > 0 ? (rank > 0 ? rank : h) + h + h +
+						   (double)(a->index_heads + 1) *
+							   (double)a->index_dim +
+						   (double)a->index_heads
+					 : 0;
+
+	if (mixer == MIXER_MLA)
+		return first + heads * (double)(a->nope_dim + a->rope_dim) + h +
+		       latent + (double)a->kv_rank + heads * (double)a->nope_dim +
+		       value + last + index;
+	if (a->output_rank > 0)
+		last += 2 * (double)(a->output_groups * a->output_rank);
+	return first + heads * (double)a->head_dim + (rank > 0 ? h : 0) +
+	       attention_entry(a, (double)a->kv_heads) + (a->output_gate ? value : 0) +
+	       last + index + (a->compress > 0 ? 2 * h + attention_compressor(a) : 0);
+}
+
 static double mixer_widths(const struct model *m, const struct layer_kind *kind)
 {
-	const struct attention *a = &kind->attention;
-	const struct ssm *s = &m->ssm;
-	double h = (double)m->hidden, heads = (double)a->heads;
-	double inner = (double)s->inner, state = (double)s->state;
-	double rank = (double)a->query_rank,
-	       latent = (double)(a->kv_rank + a->rope_dim);
-	double query = heads * (double)(a->nope_dim + a->rope_dim);
-	double value = heads * (double)a->value_dim;
-	double kv = (double)(a->kv_heads * (a->head_dim + a->value_dim));
+	bool attends = kind->mixer == MIXER_ATTENTION || kind->mixer == MIXER_MLA;
 
-	switch (kind->mixer) {
-	case MIXER_ATTENTION:
-		return h + heads * (double)a->head_dim + kv +
-		       (a->output_gate ? value : 0) + value + h;
-	case MIXER_MLA:
-		return (rank > 0 ? h + rank + rank : h) + query + h + latent +
-		       (double)a->kv_rank + heads * (double)a->nope_dim + value +
-		       value + h;
-	case MIXER_MAMBA1:
-		return h + 2 * inner + inner + (double)s->dt_rank + 2 * state +
-		       (double)s->dt_rank + inner + inner + h;
-	case MIXER_MAMBA2:
-	case MIXER_LINEAR:
-		return h + 2 * inner + 2 * (double)s->groups * state +
-		       (kind->mixer == MIXER_LINEAR ? 2 : 1) * (double)s->heads +
-		       inner + h;
-	default: return 0;
-	}
+	return (attends ? attention_widths(&kind->attention, kind->mixer,
+					   (double)m->hidden)
+			: ssm_widths(m, kind->mixer)) +
+	       ssm_widths(m, kind->beside);
 }
 
 static double layer_widths(const struct model *m, const struct layer_kind *kind,
@@ -250,29 +227,21 @@ double model_adapters(const struct model *model, int64_t rank, bool mlp)
 	return (double)rank * widths;
 }
 
-/* Mean number of positions that a token sees of a sequence of seq. */
-static double positions_seen(int64_t seq, int64_t window, bool full_square)
-{
-	double s = (double)seq, w = (double)window;
-
-	if (full_square)
-		return window > 0 && w < s ? w : s;
-	if (window > 0 && w < s)
-		return w -
-		       w * w / (2 * s); /* rows shorter than the window at the start */
-	return s / 2;
-}
-
-/* Forward FLOPs of scores and values per token of one layer. */
+/* Forward FLOPs of scores and values per token of one layer, and of its indexer. */
 static double attention_flops(const struct layer_kind *kind, int64_t seq,
 			      bool full_square)
 {
 	const struct attention *a = &kind->attention;
+	double s = (double)seq;
 
 	if (kind->mixer != MIXER_ATTENTION && kind->mixer != MIXER_MLA)
 		return 0;
 	return 2 * (double)a->heads * (double)(a->head_dim + a->value_dim) *
-	       positions_seen(seq, a->window, full_square);
+		       (full_square ? attention_seen(a, s)
+				    : attention_mean_seen(a, s)) +
+	       2 * (double)(a->index_heads * a->index_dim) *
+		       (full_square ? attention_scored(a, s)
+				    : attention_mean_scored(a, s));
 }
 
 /* The scan itself, beyond its projections: cost-formulas 2.6, Mamba-2. */
@@ -281,10 +250,11 @@ static double scan_flops(const struct model *m, const struct layer_kind *kind)
 	const struct ssm *s = &m->ssm;
 	double chunk = s->chunk > 0 ? (double)s->chunk : 256;
 	double inner = (double)s->inner, state = (double)s->state;
+	enum mixer mixer = kind->beside != MIXER_NONE ? kind->beside : kind->mixer;
 
-	if (kind->mixer == MIXER_MAMBA1)
+	if (mixer == MIXER_MAMBA1)
 		return 9 * inner * state;
-	if (kind->mixer != MIXER_MAMBA2 && kind->mixer != MIXER_LINEAR)
+	if (mixer != MIXER_MAMBA2 && mixer != MIXER_LINEAR)
 		return 0;
 	return 2 *
 	       (chunk / 2 * ((double)s->groups * state + inner) + 2 * inner * state);
@@ -333,22 +303,26 @@ double model_flops_per_token(const struct model *model, int64_t seq, bool full_s
 	return model_trained_flops_per_token(model, seq, full_square, 0, true);
 }
 
+static double state_bytes(const struct model *model, enum mixer mixer, double tp)
+{
+	if (mixer < MIXER_MAMBA1)
+		return 0;
+	return (double)model->ssm.inner / tp *
+	       ((double)model->ssm.state * 4 + (double)model->ssm.conv * 2);
+}
+
 double model_cache_bytes(const struct model *model, const struct layer_kind *kind,
 			 double tokens, double tp, double bytes_per_element)
 {
 	const struct attention *a = &kind->attention;
-	double inner = (double)model->ssm.inner / tp;
+	double entry = kind->mixer == MIXER_MLA
+			       ? (double)(a->kv_rank + a->rope_dim)
+			       : attention_entry(a, fmax(1, (double)a->kv_heads / tp));
 
-	if (kind->mixer == MIXER_NONE)
-		return 0;
-	if (a->window > 0 && tokens > (double)a->window)
-		tokens = (double)a->window;
-	if (kind->mixer == MIXER_ATTENTION)
-		return tokens * bytes_per_element * fmax(1, (double)a->kv_heads / tp) *
-		       (double)(a->head_dim + a->value_dim);
-	if (kind->mixer == MIXER_MLA)
-		return tokens * bytes_per_element * (double)(a->kv_rank + a->rope_dim);
-	return inner * ((double)model->ssm.state * 4 + (double)model->ssm.conv * 2);
+	if (kind->mixer != MIXER_ATTENTION && kind->mixer != MIXER_MLA)
+		return state_bytes(model, kind->mixer, tp);
+	return attention_kept(a, tokens) * bytes_per_element * entry +
+	       attention_index_bytes(a, tokens) + state_bytes(model, kind->beside, tp);
 }
 
 double model_kv_bytes_per_token(const struct model *model, int64_t seq,
@@ -370,6 +344,10 @@ static bool attention_sound(const struct attention *a, int k, char *out, size_t 
 	else if (a->heads % a->kv_heads != 0)
 		snprintf(out, size, "%lld heads are not a multiple of %lld KV heads",
 			 (long long)a->heads, (long long)a->kv_heads);
+	else if (a->index_heads > 0 && (a->index_topk < 1 || a->index_dim < 1))
+		snprintf(out, size, "an indexer without a width or picks");
+	else if (a->output_rank > 0 && a->output_groups < 1)
+		snprintf(out, size, "an output in two steps without groups");
 	else
 		return true;
 	return false;
@@ -384,7 +362,14 @@ static bool kind_sound(const struct model *m, int k, char *out, size_t size)
 	else if ((kind->mixer == MIXER_ATTENTION || kind->mixer == MIXER_MLA) &&
 		 !attention_sound(&kind->attention, k, out, size))
 		return false;
-	else if (kind->mixer >= MIXER_MAMBA1 && (m->ssm.inner < 1 || m->ssm.state < 1))
+	else if (kind->beside != MIXER_NONE &&
+		 (kind->beside < MIXER_MAMBA1 || kind->mixer != MIXER_ATTENTION))
+		snprintf(out, size,
+			 "beside the mixer of layer kind %d stands no state "
+			 "space, or none beside attention",
+			 k);
+	else if ((kind->mixer >= MIXER_MAMBA1 || kind->beside >= MIXER_MAMBA1) &&
+		 (m->ssm.inner < 1 || m->ssm.state < 1))
 		snprintf(out, size, "state-space layers without inner or state size");
 	else if (kind->mlp == MLP_DENSE && kind->ffn < 1)
 		snprintf(out, size, "a dense MLP of width 0");

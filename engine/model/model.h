@@ -46,9 +46,24 @@ enum position_kind {
  * head, nope_dim + rope_dim, and value_dim that of a value head. */
 struct attention {
 	int64_t heads, kv_heads, head_dim, value_dim;
-	int64_t window;                                  /* tokens seen back, 0 = all */
-	int64_t query_rank, kv_rank, nope_dim, rope_dim; /* MLA; query_rank 0 = none */
-	bool qkv_bias, output_bias, qk_norm, sinks, output_gate;
+	int64_t window; /* tokens seen back, 0 = all */
+	/* MLA; query_rank 0 = none. Attention may have a query_rank, too. */
+	int64_t query_rank, kv_rank, nope_dim, rope_dim;
+	/* Sparse attention (DeepSeek-V3.2-Exp, section 1): an indexer of index_heads
+	 * heads, index_dim wide, keeps a key a token and picks the index_topk entries
+	 * that a query attends to; 0 = all. Without heads of its own a layer takes the
+	 * picks of one before it (GLM-5.2). */
+	int64_t index_heads, index_dim, index_topk;
+	/* Compressed attention (DeepSeek-V4, MaxText's attention_compressed.py): behind
+	 * the window one entry stands for so many tokens; 0 = none, and the window is
+	 * all that there is. */
+	int64_t compress;
+	/* Output in two steps: each of output_groups groups of heads to output_rank,
+	 * those together to the hidden size; 0 = one matrix. */
+	int64_t output_rank, output_groups;
+	bool qkv_bias, output_bias, qk_norm, sinks;
+	bool shared_kv; /* a head's key is its value */
+	bool output_gate;
 };
 
 /* Mamba-1, Mamba-2, or a linear attention written in the same terms. */
@@ -72,6 +87,9 @@ struct moe {
 struct layer_kind {
 	enum mixer mixer;
 	enum mlp_kind mlp;
+	/* A state space on the same input, its output added to the attention's
+	 * (Falcon-H1, arXiv 2507.22448, section 2.1); MIXER_NONE as a rule. */
+	enum mixer beside;
 	struct attention attention; /* of MIXER_ATTENTION and MIXER_MLA */
 	int64_t ffn;                /* width of a dense MLP */
 };
@@ -110,7 +128,8 @@ struct model_counts {
 
 /* Counts of a layer of this kind; experts per rank are the graph's affair. */
 struct layer_counts {
-	double mixer, mlp, norms, router, routed, shared, total, active;
+	double mixer; /* that beside it, too */
+	double mlp, norms, router, routed, shared, total, active;
 	double latent; /* projections to the width of latent experts and back */
 };
 
@@ -128,6 +147,30 @@ void model_kinds_layers(const struct model *model, double *layers);
  * model has MAX_LAYERS layers or MAX_LAYER_KINDS kinds already. Readers build
  * every model with it; unused parts of kind must be zero. */
 bool model_add_layer(struct model *model, const struct layer_kind *kind);
+/* Of a request of so many tokens: entries of keys and values that a layer keeps, those
+ * that its last token attends to, and those that an indexer scores for it. */
+double attention_kept(const struct attention *attention, double tokens);
+double attention_seen(const struct attention *attention, double tokens);
+double attention_scored(const struct attention *attention, double tokens);
+/* attention_seen() and attention_scored(), mean over the tokens of a causal sequence of
+ * seq; a sequence without a window or an index is seen to its half. */
+double attention_mean_seen(const struct attention *attention, double seq);
+double attention_mean_scored(const struct attention *attention, double seq);
+/* Elements that a layer keeps for an entry, of kv_heads heads. */
+double attention_entry(const struct attention *attention, double kv_heads);
+/* Bytes of the indexer's keys of so many tokens: one byte an element and a scale of
+ * four for each 128 of them, whatever the cache is in (DeepSeek-V3.2-Exp's
+ * inference/model.py, k_cache and k_scale_cache; vLLM's indexer cache). */
+double attention_index_bytes(const struct attention *attention, double tokens);
+/* Weights of attention, MLA and an indexer on inputs of that width. */
+double attention_parameters(const struct attention *attention, enum mixer mixer,
+			    double hidden);
+double attention_index_parameters(const struct attention *attention, double hidden);
+/* Weights of a state space of that kind. */
+double model_state_space_parameters(const struct model *model, enum mixer mixer);
+/* Columns of what makes compressed entries of a token, 0 without: two products of the
+ * head's width each, twice that where windows overlap, as they do with an indexer. */
+double attention_compressor(const struct attention *attention);
 /* Kind of the model's MTP layers: that of its last layer. */
 int model_mtp_kind(const struct model *model);
 /* Model FLOPs per token, forward and backward (3 x forward), DESIGN section 2:

@@ -40,9 +40,39 @@ static void linear(const struct serve_context *c, const char *name, double rows,
 	layer_kernel(out, name, 1, &k);
 }
 
-static double seen(const struct attention *a, double context)
+/* What picks the entries that are attended to, whole on every rank: its projections,
+ * and scores over all keys of a context. */
+static void indexer(const struct serve_context *c, const struct attention *a,
+		    const struct batch *b, struct layer_pass *out)
 {
-	return a->window > 0 ? fmin(context, (double)a->window) : context;
+	double h = (double)c->scenario->model.hidden, tokens = tokens_of(c, b);
+	double wide = (double)(a->index_heads * a->index_dim);
+	double queries = b->requests * b->tokens_each;
+	double prompts = b->prompt_tokens / c->shape.cp;
+	struct kernel k;
+
+	if (a->index_heads <= 0)
+		return;
+	linear(c, "indexer queries", tokens, wide,
+	       a->query_rank > 0 ? (double)a->query_rank : h, out);
+	linear(c, "indexer keys and weights", tokens,
+	       (double)a->index_dim * (a->compress > 0 ? 4 : 1) +
+		       (double)a->index_heads,
+	       h, out);
+	if (b->requests > 0) {
+		kernel_decode_attention(
+			c->scenario, false,
+			2 * queries * wide * attention_scored(a, b->context),
+			b->requests * attention_index_bytes(a, b->context), &k);
+		layer_kernel(out, "indexer scores", 1, &k);
+	}
+	if (prompts > 0) {
+		kernel_prompt_attention(c->scenario,
+					2 * prompts * wide *
+						attention_scored(a, b->prompt_context),
+					prompts * (wide + (double)a->index_dim), &k);
+		layer_kernel(out, "indexer scores, prompts", 1, &k);
+	}
 }
 
 /* The cores of decoding requests and of prompts, each its own kernel. width: of a
@@ -51,7 +81,7 @@ static void cores(const struct serve_context *c, const struct attention *a,
 		  const struct batch *b, double heads, double width,
 		  double latent_width, double entry, struct layer_pass *out)
 {
-	double context = seen(a, b->context) / c->shape.kv_shards;
+	double context = attention_seen(a, b->context) / c->shape.kv_shards;
 	double queries = b->requests * b->tokens_each;
 	bool latent = latent_width > 0;
 	struct kernel k;
@@ -78,10 +108,26 @@ static void cores(const struct serve_context *c, const struct attention *a,
 
 		kernel_prompt_attention(
 			c->scenario,
-			2 * tokens * heads * seen(a, b->prompt_context) * width,
+			2 * tokens * heads * attention_seen(a, b->prompt_context) *
+				width,
 			tokens * (heads * width * 2 + entry * c->kv_bytes), &k);
 		layer_kernel(out, "prompt attention", 1, &k);
 	}
+}
+
+/* In two steps where groups of heads have a rank of their own each. */
+static void output(const struct serve_context *c, const struct attention *a,
+		   double inner, const struct batch *b, struct layer_pass *out)
+{
+	double h = (double)c->scenario->model.hidden, tokens = tokens_of(c, b);
+	double groups = fmax(1, (double)a->output_groups / c->shape.tp);
+	double ranks = groups * (double)a->output_rank;
+
+	if (a->output_rank > 0) {
+		linear(c, "output down", tokens, ranks, inner / groups, out);
+		inner = ranks;
+	}
+	linear(c, "output projection", tokens, h, inner, out);
 }
 
 static void attention(const struct serve_context *c, const struct layer_kind *kind,
@@ -94,10 +140,20 @@ static void attention(const struct serve_context *c, const struct layer_kind *ki
 	double kv = fmax(1, (double)a->kv_heads / tp);
 	double tokens = tokens_of(c, b);
 
-	linear(c, "QKV projection", tokens,
-	       heads * qk * (a->output_gate ? 2 : 1) + kv * (qk + v), h, out);
-	cores(c, a, b, heads, qk + v, 0, kv * (qk + v), out);
-	linear(c, "output projection", tokens, h, heads * v, out);
+	double entry = attention_entry(a, kv), rank = (double)a->query_rank;
+
+	if (rank > 0) {
+		linear(c, "query down, keys and values", tokens, rank + entry, h, out);
+		linear(c, "query up", tokens, heads * qk, rank, out);
+	} else {
+		linear(c, "QKV projection", tokens,
+		       heads * qk * (a->output_gate ? 2 : 1) + entry, h, out);
+	}
+	if (a->compress > 0)
+		linear(c, "compressed keys", tokens, attention_compressor(a), h, out);
+	indexer(c, a, b, out);
+	cores(c, a, b, heads, qk + v, 0, entry, out);
+	output(c, a, heads * v, b, out);
 }
 
 /* DeepSeek-V2 (arXiv 2405.04434), section 2.1: decoding folds the up projections into
@@ -122,24 +178,24 @@ static void latent(const struct serve_context *c, const struct layer_kind *kind,
 	}
 	if (b->prompt_tokens > 0)
 		linear(c, "KV up", tokens - decoding, heads * (nope + v), rank, out);
+	indexer(c, a, b, out);
 	cores(c, a, b, heads, nope + rope + v, 2 * rank + rope, rank + rope, out);
 	linear(c, "output projection", tokens, h, heads * v, out);
 }
 
 /* Mamba and linear attention: projections, and a state that is read and written by
  * decoding requests, once for each chunk of a prompt. */
-static void state_space(const struct serve_context *c, int k, const struct batch *b,
-			struct layer_pass *out)
+static void state_space(const struct serve_context *c, enum mixer mixer,
+			const struct batch *b, struct layer_pass *out)
 {
 	const struct model *m = &c->scenario->model;
-	struct layer_counts counts;
+	double weights = model_state_space_parameters(m, mixer);
 	double h = (double)m->hidden, tp = c->shape.tp, tokens = tokens_of(c, b);
 	double state = (double)m->ssm.inner * (double)m->ssm.state / tp;
 	double chunks = ceil(b->prompt_tokens / fmax(1, (double)m->ssm.chunk));
 	struct kernel kernel;
 
-	model_count_layer(m, &m->kind[k], &counts);
-	linear(c, "SSM projections", tokens, counts.mixer / h / tp, h, out);
+	linear(c, "SSM projections", tokens, weights / h / tp, h, out);
 	kernel_elementwise(c->scenario, 2,
 			   (b->requests * b->tokens_each + chunks) * state * 8 +
 				   tokens * (double)m->ssm.inner / tp * 8,
@@ -197,7 +253,9 @@ void layer_pass(const struct serve_context *c, int k, const struct batch *b,
 	else if (kind->mixer == MIXER_MLA)
 		latent(c, kind, b, out);
 	else if (kind->mixer != MIXER_NONE)
-		state_space(c, k, b, out);
+		state_space(c, kind->mixer, b, out);
+	if (kind->beside != MIXER_NONE)
+		state_space(c, kind->beside, b, out);
 	if (kind->mixer != MIXER_NONE && b->prompt_tokens > 0)
 		layer_ring(c, "keys and values", b->prompt_tokens * h * 2 / c->shape.tp,
 			   out);

@@ -11,14 +11,9 @@
 static const struct {
 	const char *key, *why;
 } approximations[] = {
-	{ "index_topk",
-	  "sparse attention: its indexer is left out, full attention counted" },
 	{ "linear_num_value_heads",
 	  "linear attention is costed like a state-space scan" },
 	{ "linear_attn_config", "linear attention is costed like a state-space scan" },
-	{ "compress_ratios",
-	  "compressed attention is read as full attention: its cache is overstated" },
-	{ "o_lora_rank", "the low-rank output projection is read as a full one" },
 	{ "zero_expert_num",
 	  "experts that pass a token on: as many others are counted as on average" },
 	{ "attention_k_eq_v", "shared keys and values are counted apart" },
@@ -26,7 +21,6 @@ static const struct {
 	{ "sparse_attention_config",
 	  "sparse attention: its indexer is left out, full attention counted" },
 	{ "attn_type_list", "lightning attention is costed like full attention" },
-	{ "mamba_d_ssm", "Mamba beside the attention of each layer is left out" },
 	{ "mla_use_output_gate", "the output gate of MLA is left out" },
 	{ "hc_mult", "hyper-connections are left out" },
 	{ "swa_num_key_value_heads",
@@ -114,7 +108,7 @@ static void note_quantisation(struct hf_reader *r, const struct node *root,
 	const struct node *config = node_get(r->config, "quantization_config");
 	const struct node *method;
 	const char *precision;
-	char why[MAX_NOTE];
+	char why[MAX_NOTE], experts[16];
 
 	if (!config)
 		config = node_get(root, "quantization_config");
@@ -123,6 +117,15 @@ static void note_quantisation(struct hf_reader *r, const struct node *root,
 		return;
 	hf_get(r, "quantization_config");
 	precision = hf_quantised(config, why, sizeof why);
+	hf_text(r, "expert_dtype", experts, sizeof experts);
+	/* DeepSeek-V4: nearly all weights are the experts' */
+	if (strcmp(experts, "fp4") == 0 && precision &&
+	    strcmp(precision, "nvfp4") != 0) {
+		snprintf(why, sizeof why,
+			 "experts are in fp4, the rest in %s: all counted as nvfp4",
+			 precision);
+		precision = "nvfp4";
+	}
 	for (int i = 0; precision && precision_words[i]; i++)
 		if (strcmp(precision_words[i], precision) == 0) {
 			model->precision = i;
@@ -151,9 +154,10 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		approximate(r, model, "model_type",
 			    "an encoder: its attention looks both ways, and is counted "
 			    "as causal");
-	if (!hf_has(r, "kv_lora_rank") && hf_has(r, "q_lora_rank"))
-		approximate(r, model, "q_lora_rank",
-			    "the low-rank query projection is read as a full one");
+	if (hf_has(r, "index_topk") && !hf_has(r, "index_n_heads"))
+		approximate(r, model, "index_topk",
+			    "sparse attention without the sizes of its indexer: full "
+			    "attention counted");
 	note_layer_types(r, model);
 	if (hf_count(r, "hidden_size_per_layer_input", 0) > 0)
 		approximate(r, model, "hidden_size_per_layer_input",

@@ -35,6 +35,7 @@ static const struct family families[] = {
 	{ "deepseek_v3", 0, ROPE, SILU },
 	{ "deepseek_v32", 0, ROPE, SILU },
 	{ "deepseek_v4", 0, ROPE, SILU },
+	{ "deepseek_ref", 0, ROPE, SILU },
 	{ "kimi_k2", 0, ROPE, SILU },
 	{ "kimi_linear", 0, ROPE, SILU },
 	{ "chatglm", FAMILY_QKV_BIAS, ROPE, SILU },

@@ -105,6 +105,27 @@ static void read_mla(struct hf_reader *r, struct layer_kind *base)
 	a->kv_heads = a->heads;
 }
 
+/* The indexer of DeepSeek-V3.2 and of what follows it. */
+static void read_indexer(struct hf_reader *r, struct attention *a)
+{
+	if (!hf_has(r, "index_n_heads"))
+		return;
+	a->index_heads = hf_need(r, "index_n_heads");
+	a->index_dim = hf_need(r, "index_head_dim");
+	a->index_topk = hf_need(r, "index_topk");
+}
+
+/* DeepSeek-V4: one vector is key and value, and queries and the output go through
+ * narrower ones (MaxText, attention_compressed.py; layers.c has what is compressed). */
+static void read_compressed(struct hf_reader *r, struct attention *a)
+{
+	a->shared_kv = true;
+	a->sinks = a->qk_norm = true;
+	a->output_rank = hf_count(r, "o_lora_rank", 0);
+	a->output_groups = hf_count(r, "o_groups", 1);
+	hf_get(r, "qk_rope_head_dim");
+}
+
 static void read_attention(struct hf_reader *r, const struct node *root,
 			   const struct model *model, struct layer_kind *base)
 {
@@ -141,12 +162,19 @@ static void read_attention(struct hf_reader *r, const struct node *root,
 	a->value_dim = hf_count(r, "v_head_dim", a->head_dim);
 	if (hf_has(r, "kv_lora_rank"))
 		read_mla(r, base);
+	else
+		a->query_rank = hf_count(r, "q_lora_rank", 0);
+	read_indexer(r, a);
 	a->qkv_bias = hf_bool(r, "attention_bias qkv_bias use_qkv_bias add_qkv_bias",
 			      (t & FAMILY_QKV_BIAS) != 0);
 	a->output_bias = (t & FAMILY_OUTPUT_BIAS) != 0;
 	a->qk_norm = hf_bool(r, "use_qk_norm qk_norm", (t & FAMILY_QK_NORM) != 0);
 	a->sinks = (t & FAMILY_SINKS) != 0;
 	a->output_gate = hf_bool(r, "attn_output_gate", (t & FAMILY_OUTPUT_GATE) != 0);
+	if (hf_has(r, "compress_ratios"))
+		read_compressed(r, a);
+	if (hf_has(r, "mamba_d_ssm"))
+		base->beside = MIXER_MAMBA2;
 }
 
 static void read_shared_expert(struct hf_reader *r, struct moe *moe)
@@ -242,9 +270,7 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 		ssm->chunk = 64;
 		return;
 	}
-	/* beside the attention of each layer: what that is read as has none */
-	if (!hf_has(r, "ssm_state_size state_size mamba_d_state") ||
-	    hf_has(r, "mamba_d_ssm"))
+	if (!hf_has(r, "ssm_state_size state_size mamba_d_state"))
 		return;
 	ssm->state = hf_need(r, "ssm_state_size state_size mamba_d_state");
 	ssm->conv = hf_count(r, "conv_kernel mamba_d_conv", 4);
@@ -261,6 +287,8 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 			      ssm->head_dim > 0 ? ssm->inner / ssm->head_dim : 0);
 	if (hf_has(r, "mamba_num_heads mamba_n_heads"))
 		ssm->inner = ssm->heads * ssm->head_dim;
+	/* Falcon-H1, beside the attention of each layer */
+	ssm->inner = hf_count(r, "mamba_d_ssm", ssm->inner);
 }
 
 /* The id; else the file, or its folder where the file is called config.json. */

@@ -11,8 +11,9 @@ struct pattern {
 	char hybrid[MAX_LAYERS + 1]; /* "M-M*-": Nemotron-H */
 	const struct node *layer_types, *mlp_types, *moe_list, *moe_freq_list,
 		*mlp_only, *swa_list, *attention_layers, *lightning_list,
-		*full_from_one; /* Kimi counts layers from 1 */
-	char moe_enum[1024];    /* "3,4,5": Step */
+		*full_from_one, /* Kimi counts layers from 1 */
+		*compress, *indexers;
+	char moe_enum[1024]; /* "3,4,5": Step */
 	int64_t window, window_period;
 	int64_t attention_period, attention_offset, full_interval;
 	int64_t dense_first, moe_freq, sparse_step, moe_step, moe_start, moe_end;
@@ -65,14 +66,12 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 	p->swa_list = hf_get(r, "hybrid_layer_pattern");
 	p->attention_layers = hf_get(r, "attn_layer_indices");
 	p->lightning_list = hf_get(r, "attn_type_list");
+	p->compress = hf_get(r, "compress_ratios");
+	p->indexers = hf_get(r, "indexer_types");
 	p->lightning = strncmp(type, "minimax", 7) == 0;
 	p->window = hf_count(r, "sliding_window attention_chunk_size", 0);
 	if (r->family && (r->family->traits & FAMILY_WINDOW_NEEDS_SWITCH) &&
 	    !hf_bool(r, "use_sliding_window", false))
-		p->window = 0;
-	/* the window of compressed attention is one of its two parts: the other sees
-	 * all */
-	if (hf_has(r, "compress_ratios"))
 		p->window = 0;
 	p->window_period = hf_count(r, "sliding_window_pattern", 0);
 	if (p->window > 0 && p->window_period == 0 && !p->layer_types)
@@ -256,6 +255,27 @@ static void choose_mixer(const struct pattern *p, int64_t i, struct layer_kind *
 		full_attention(p, kind);
 }
 
+/* DeepSeek-V4's list: no far entries, entries of few tokens of which an indexer picks,
+ * or of many, which are all seen (DeepseekV4CSACompressor and HCACompressor). Layers of
+ * GLM-5.2 share the picks of one before them. */
+static void choose_entries(const struct pattern *p, int64_t i, struct attention *a)
+{
+	const struct node *ratio = hf_item(p->compress, i),
+			  *indexer = hf_item(p->indexers, i);
+	int64_t few = 16;
+
+	if (ratio) {
+		a->window = p->window;
+		a->compress = strtoll(ratio->text, NULL, 10);
+		if (a->compress < 1 || a->compress > few)
+			a->index_heads = a->index_dim = a->index_topk = 0;
+		if (a->compress < 0)
+			a->compress = 0;
+	}
+	if (indexer && strcmp(indexer->text, "shared") == 0)
+		a->index_heads = a->index_dim = 0;
+}
+
 static void choose_mlp(const struct pattern *p, const struct model *model, int64_t i,
 		       struct layer_kind *kind)
 {
@@ -284,13 +304,21 @@ static bool letter_layer(const struct pattern *p, char letter, struct layer_kind
 	return true;
 }
 
+static bool has_beside(const struct model *model)
+{
+	for (int k = 0; k < model->kinds; k++)
+		if (model->kind[k].beside != MIXER_NONE)
+			return true;
+	return false;
+}
+
 /* Sizes of a state space, and no layer that has one, for want of a pattern. */
 static bool is_unsaid_hybrid(const struct pattern *p, const struct model *model)
 {
 	bool said = p->hybrid[0] != '\0' || p->layer_types || p->attention_layers ||
 		    p->full_from_one || p->attention_period > 0 || p->full_interval > 0;
 
-	if (said || p->all_ssm || model->ssm.state == 0)
+	if (said || p->all_ssm || model->ssm.state == 0 || has_beside(model))
 		return false;
 	for (int k = 0; k < model->kinds; k++)
 		if (model->kind[k].mixer >= MIXER_MAMBA1)
@@ -318,6 +346,7 @@ void hf_read_layers(struct hf_reader *reader, struct model *model,
 			       letter_layer(&pattern, pattern.hybrid[i], &kind);
 		} else {
 			choose_mixer(&pattern, i, &kind);
+			choose_entries(&pattern, i, &kind.attention);
 			choose_mlp(&pattern, model, i, &kind);
 		}
 		if (good && model_add_layer(model, &kind))

@@ -64,6 +64,7 @@ static const char *const ignored[] = {
 	"rope_local_base_freq",
 	"hidden_dropout",
 	"qk_head_dim",
+	"num_hash_layers",
 };
 
 static bool is_null(const struct node *node)

@@ -63,6 +63,11 @@ static const char *const model_flags[] = {
 	"encoder-num-layers",
 	"decoder-num-layers",
 	"experimental-attention-variant",
+	"dsa-indexer-n-heads",
+	"dsa-indexer-head-dim",
+	"dsa-indexer-topk",
+	"dsa-indexer-topk-freq",
+	"dsa-indexer-skip-topk-offset",
 	"use-rotary-position-embeddings",
 	NULL,
 };
@@ -221,6 +226,11 @@ static void read_attention(struct reader *r, const struct model *m,
 	a->value_dim = assumed(r, "v-head-dim", 128);
 	a->head_dim = a->nope_dim + a->rope_dim;
 	a->kv_heads = a->heads;
+	if (!says(r, "experimental-attention-variant", "dsa"))
+		return;
+	a->index_heads = count(r, "dsa-indexer-n-heads", 0);
+	a->index_dim = count(r, "dsa-indexer-head-dim", 0);
+	a->index_topk = count(r, "dsa-indexer-topk", 0);
 }
 
 static void read_ssm(struct reader *r, struct model *m)
@@ -313,6 +323,17 @@ static bool bad_list(struct reader *r, const char *name, int64_t layers)
 		"--%s names no list of %lld zeros and ones", name, (long long)layers);
 }
 
+/* Layers without an indexer of their own (dsa.py, is_dsa_skip_topk_layer): behind the
+ * first `offset`, all but each freq-th. */
+static bool takes_picks(struct reader *r, int64_t layer)
+{
+	int64_t freq = count(r, "dsa-indexer-topk-freq", 1),
+		offset = count(r, "dsa-indexer-skip-topk-offset", 0);
+	int64_t behind = layer + 1 - (offset > 1 ? offset : 1);
+
+	return freq > 1 && behind > 0 && behind % freq != 0;
+}
+
 static bool add_layers(struct reader *r, struct model *m, const struct layer_kind *base,
 		       int64_t layers)
 {
@@ -329,6 +350,8 @@ static bool add_layers(struct reader *r, struct model *m, const struct layer_kin
 	for (int64_t i = 0; i < layers; i++) {
 		struct layer_kind kind = *base;
 
+		if (takes_picks(r, i))
+			kind.attention.index_heads = kind.attention.index_dim = 0;
 		kind.mlp = m->moe.experts > 0 && moe[i] ? MLP_MOE : MLP_DENSE;
 		kind.ffn = kind.mlp == MLP_DENSE ? base->ffn : 0;
 		kind.attention.window = windows[i] ? base->attention.window : 0;
@@ -409,7 +432,8 @@ bool megatron_model(const struct arguments *arguments, struct model *out,
 	if (is_set(&r, "encoder-num-layers"))
 		snprintf(m.approximate, sizeof m.approximate,
 			 "encoder-decoder: read as its decoder only");
-	if (is_set(&r, "experimental-attention-variant"))
+	if (is_set(&r, "experimental-attention-variant") &&
+	    base.attention.index_topk == 0)
 		snprintf(m.approximate, sizeof m.approximate,
 			 "an experimental attention variant is read as full attention");
 	if (megatron_doubt(arguments))

@@ -158,6 +158,53 @@ static bool other_biases(const struct model *m)
 	return other;
 }
 
+static bool has_indexer(const struct layer_kind *kind)
+{
+	return kind->attention.index_heads > 0;
+}
+
+/* Layers behind the first `offset` share an indexer, freq of them at a time
+ * (is_dsa_skip_topk_layer() in Megatron's dsa.py). */
+static void put_sharing(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+	int64_t offset = 0, freq = 1;
+
+	while (offset < m->layers && has_indexer(kind_of(m, offset)))
+		offset++;
+	if (offset == m->layers)
+		return;
+	while (offset + freq - 1 < m->layers &&
+	       !has_indexer(kind_of(m, offset + freq - 1)))
+		freq++;
+	megatron_put_count(w, "dsa-indexer-topk-freq", freq);
+	megatron_put_count(w, "dsa-indexer-skip-topk-offset", offset);
+	for (int64_t i = offset; i < m->layers; i++)
+		if (has_indexer(kind_of(m, i)) != ((i + 1 - offset) % freq == 0)) {
+			export_unsaid(w->out, "indexers",
+				      "shared by layers in no steady rhythm");
+			return;
+		}
+}
+
+static void put_indexer(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+
+	for (int k = 0; k < m->kinds; k++) {
+		const struct attention *a = &m->kind[k].attention;
+
+		if (!has_indexer(&m->kind[k]) || m->kind[k].mixer != MIXER_MLA)
+			continue;
+		w->put(w->out, "experimental-attention-variant", "dsa");
+		megatron_put_count(w, "dsa-indexer-n-heads", a->index_heads);
+		megatron_put_count(w, "dsa-indexer-head-dim", a->index_dim);
+		megatron_put_count(w, "dsa-indexer-topk", a->index_topk);
+		put_sharing(w);
+		return;
+	}
+}
+
 static void put_attention(const struct flag_writer *w, const struct layer_kind *kind)
 {
 	const struct model *m = &w->scenario->model;
@@ -177,6 +224,7 @@ static void put_attention(const struct flag_writer *w, const struct layer_kind *
 		megatron_put_count(w, "qk-head-dim", a->nope_dim);
 		megatron_put_count(w, "qk-pos-emb-head-dim", a->rope_dim);
 		megatron_put_count(w, "v-head-dim", a->value_dim);
+		put_indexer(w);
 		/* MLA has its own widths; Megatron asks for this one all the same */
 		if (m->hidden % a->heads != 0)
 			megatron_put_count(w, "kv-channels", a->value_dim);
@@ -281,6 +329,24 @@ static void put_outline(const struct flag_writer *w)
 		megatron_put_count(w, "mtp-num-layers", m->mtp_layers);
 }
 
+/* Attention that Megatron has none of. */
+static void put_strange(const struct flag_writer *w)
+{
+	const struct model *m = &w->scenario->model;
+	bool compressed = false, beside = false;
+
+	for (int k = 0; k < m->kinds; k++) {
+		compressed = compressed || m->kind[k].attention.compress > 0;
+		beside = beside || m->kind[k].beside != MIXER_NONE;
+	}
+	if (compressed)
+		export_unsaid(w->out, "compressed attention",
+			      "written as full attention, with whole projections");
+	if (beside)
+		export_unsaid(w->out, "state spaces beside attention",
+			      "they are left out");
+}
+
 /* What Megatron has no word for. */
 static void put_remarks(const struct flag_writer *w)
 {
@@ -305,11 +371,14 @@ static void put_remarks(const struct flag_writer *w)
 			      "in some matrices or norms; written in all or none");
 	if (m->gated_mlp && m->activation != ACTIVATION_SILU)
 		export_unsaid(w->out, "activation", "gated, written as swiglu");
+	put_strange(w);
 	for (int k = 0; k < m->kinds; k++) {
 		struct attention a = m->kind[k].attention;
 
 		if (main && m->kind[k].mixer == main->mixer) {
 			a.window = main->attention.window;
+			a.index_heads = main->attention.index_heads;
+			a.index_dim = main->attention.index_dim;
 			same = same && memcmp(&a, &main->attention, sizeof a) == 0;
 		}
 		if (m->kind[k].mlp == MLP_DENSE) {

@@ -111,9 +111,13 @@ static void choice_text(const struct explorer *explorer, char *out, size_t size)
 	if (kind->attention.window > 0)
 		snprintf(window, sizeof window, " (window %lld)",
 			 (long long)kind->attention.window);
-	snprintf(out, size, "%lld x %s%s + %s",
-		 (long long)model_kind_layers(model, choice), mixers[kind->mixer],
-		 window, mlps[kind->mlp]);
+	snprintf(out, size, "%lld x %s%s%s%s%s%s + %s",
+		 (long long)model_kind_layers(model, choice),
+		 kind->attention.compress > 0 ? "compressed " : "",
+		 kind->attention.index_topk > 0 ? "sparse " : "", mixers[kind->mixer],
+		 window, kind->beside != MIXER_NONE ? " beside " : "",
+		 kind->beside != MIXER_NONE ? mixers[kind->beside] : "",
+		 mlps[kind->mlp]);
 }
 
 static void shape_text(const struct graph_operator *op, char *out, size_t size)
