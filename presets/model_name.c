@@ -12,15 +12,15 @@ enum { MAX_ID = 256 };
 
 /* Parts of a name that say nothing of the shape. */
 static const char *const noise[] = {
-	"meta",        "instruct",  "chat",     "hf",        "it",      "pt",
-	"base",        "thinking",  "think",    "preview",   "fp8",     "fp4",
-	"fp16",        "bf16",      "nvfp4",    "mxfp4",     "mxfp8",   "int4",
-	"int8",        "awq",       "gptq",     "w4a16",     "w8a8",    "w8a16",
-	"w4a8",        "quantized", "dynamic",  "static",    "block",   "kv",
-	"4bit",        "8bit",      "gguf",     "marlin",    "autofp8", "float8",
-	"channelwise", "nvidia",    "v0.1",     "v0.2",      "v0.3",    "turbo",
-	"reasoning",   "quantised", "original", "autoround", "quark",   "qat",
-	"ct",          NULL
+	"meta",        "instruct",  "chat",     "hf",         "it",          "pt",
+	"base",        "thinking",  "think",    "preview",    "fp8",         "fp4",
+	"fp16",        "bf16",      "nvfp4",    "mxfp4",      "mxfp8",       "int4",
+	"int8",        "awq",       "gptq",     "w4a16",      "w8a8",        "w8a16",
+	"w4a8",        "quantized", "dynamic",  "static",     "block",       "kv",
+	"4bit",        "8bit",      "gguf",     "marlin",     "autofp8",     "float8",
+	"channelwise", "nvidia",    "v0.1",     "v0.2",       "v0.3",        "turbo",
+	"reasoning",   "quantised", "original", "autoround",  "quark",       "qat",
+	"ct",          "bnb",       "nf4",      "linearized", "dequantized", NULL
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of
@@ -141,12 +141,31 @@ static const struct preset *find_reduced(const char *wanted)
 	return NULL;
 }
 
+/* "qwen3_5_35B" of files that keep points out of names is qwen3.5_35B. */
+static bool set_point(const char *name, char out[MAX_ID])
+{
+	snprintf(out, MAX_ID, "%s", name);
+	for (char *at = out; at[0] != '\0' && at[1] != '\0'; at++)
+		if (isalpha((unsigned char)at[0]) && isdigit((unsigned char)at[1]) &&
+		    at[2] == '_' && isdigit((unsigned char)at[3]) &&
+		    (at[4] == '_' || at[4] == '\0')) {
+			at[2] = '.';
+			return true;
+		}
+	return false;
+}
+
 const struct preset *model_name_find(const char *name)
 {
-	char wanted[MAX_ID];
+	char wanted[MAX_ID], pointed[MAX_ID];
+	const struct preset *found;
 
 	reduce(name, wanted);
-	return wanted[0] != '\0' ? find_reduced(wanted) : NULL;
+	found = wanted[0] != '\0' ? find_reduced(wanted) : NULL;
+	if (found || !set_point(name, pointed))
+		return found;
+	reduce(pointed, wanted);
+	return find_reduced(wanted);
 }
 
 static int class_of(char c)

@@ -130,6 +130,28 @@ static void other_names_mean_one_model(void **state)
 	assert_true(names >= 60);
 }
 
+/* Words of a conversion, and points that a file's name can't have. */
+static void names_of_conversions(void **state)
+{
+	static const struct {
+		const char *name, *means;
+	} names[] = {
+		{ "org/Llama-4-Scout-17B-16E-Linearized-bnb-nf4-bf16", "llama4-scout" },
+		{ "qwen3_5_35B_A3B", "qwen3.5-35b-a3b" },
+		{ "qwen2_5_7B", "qwen2.5-7b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		const struct preset *found = model_name_find(names[i].name);
+
+		if (!found)
+			fail_msg("%s means nothing", names[i].name);
+		assert_string_equal(found->name, names[i].means);
+	}
+	assert_null(model_name_find("qwen3_9_35B_A3B"));
+}
+
 /* Published models by their Hugging Face ids, counted from their config.json, in
  * billions; active parameters where the source counts the same. Tuned and quantised
  * checkpoints of them mean them too. */
@@ -341,6 +363,7 @@ int main(void)
 		cmocka_unit_test(ids_are_unique),
 		cmocka_unit_test(other_names_mean_one_model),
 		cmocka_unit_test(ids_name_published_models),
+		cmocka_unit_test(names_of_conversions),
 		cmocka_unit_test(writing_and_reading_gives_the_same),
 		cmocka_unit_test(an_id_finds_its_model),
 		cmocka_unit_test(flops_per_token),

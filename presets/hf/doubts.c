@@ -20,12 +20,17 @@ static const struct {
 	{ "ssm_cfg", "the state-space settings of this form are read in part" },
 	{ "sparse_attention_config",
 	  "sparse attention: its indexer is left out, full attention counted" },
-	{ "attn_type_list", "lightning attention is costed like full attention" },
 	{ "mla_use_output_gate", "the output gate of MLA is left out" },
 	{ "hc_mult", "hyper-connections are left out" },
 	{ "swa_num_key_value_heads",
 	  "sliding layers differ in heads; sinks are left out" },
 };
+
+/* MiniMax: 0 is lightning attention, 1 full. */
+static bool has_lightning(struct hf_reader *r)
+{
+	return hf_list_holds(hf_get(r, "attn_type_list"), 0);
+}
 
 static void approximate(struct hf_reader *r, struct model *model, const char *key,
 			const char *why)
@@ -150,6 +155,9 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		if (hf_has(r, approximations[i].key))
 			approximate(r, model, approximations[i].key,
 				    approximations[i].why);
+	if (has_lightning(r))
+		approximate(r, model, "attn_type_list",
+			    "lightning attention is costed like full attention");
 	if (r->family && (r->family->traits & FAMILY_ENCODER))
 		approximate(r, model, "model_type",
 			    "an encoder: its attention looks both ways, and is counted "

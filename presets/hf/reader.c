@@ -108,20 +108,29 @@ static void take(struct hf_reader *reader, const struct node *node)
 		    node->kind == NODE_SCALAR ? node->text : "(list)");
 }
 
+/* The same said once more in another spelling is read, too. */
+static bool is_alike(const struct node *a, const struct node *b)
+{
+	return a->kind == NODE_SCALAR && b->kind == NODE_SCALAR &&
+	       strcmp(a->text, b->text) == 0;
+}
+
 const struct node *hf_get(struct hf_reader *reader, const char *keys)
 {
+	const struct node *found = NULL;
+
 	while (*keys != '\0') {
 		size_t length = strcspn(keys, " ");
 		const struct node *node = find_key(reader->config, keys, length);
 
-		if (node && !is_null(node)) {
+		if (node && !is_null(node) && (!found || is_alike(node, found))) {
 			take(reader, node);
-			return node;
+			found = found ? found : node;
 		}
 		keys += length;
 		keys += strspn(keys, " ");
 	}
-	return NULL;
+	return found;
 }
 
 bool hf_has(struct hf_reader *reader, const char *keys)

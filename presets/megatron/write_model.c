@@ -391,18 +391,31 @@ static void put_remarks(const struct flag_writer *w)
 			      "several kinds of attention, written as the commonest");
 	if (!same_ffn)
 		export_unsaid(w->out, "layers",
-			      "MLPs of several widths, written as one");
+			      "MLPs of several widths, written as one of their "
+			      "mean");
+}
+
+/* The mean of all dense MLPs, in 64s where they differ. */
+static int64_t dense_width(const struct model *m)
+{
+	int64_t sum = 0, count = 0;
+
+	for (int k = 0; k < m->kinds; k++)
+		if (m->kind[k].mlp == MLP_DENSE) {
+			sum += model_kind_layers(m, k) * m->kind[k].ffn;
+			count += model_kind_layers(m, k);
+		}
+	if (count == 0 || sum % count == 0)
+		return count > 0 ? sum / count : 0;
+	return (sum / count + 32) / 64 * 64;
 }
 
 void megatron_write_model(const struct flag_writer *w)
 {
 	const struct model *m = &w->scenario->model;
 	const struct layer_kind *main = main_attention(m);
-	int64_t ffn = 0;
+	int64_t ffn = dense_width(m);
 
-	for (int k = 0; k < m->kinds; k++)
-		if (m->kind[k].mlp == MLP_DENSE)
-			ffn = m->kind[k].ffn;
 	if (megatron_is_hybrid(m))
 		put_pattern(w);
 	else
