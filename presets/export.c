@@ -40,7 +40,10 @@ void export_unsaid_knobs(struct export_out *out, const struct scenario *scenario
 	scenario_defaults(&base);
 	base.model = scenario->model;
 	base.cluster = scenario->cluster;
-	library_stack(&base, stack, NULL);
+	if (!library_stack(&base, stack, NULL)) {
+		out->failed = true;
+		return;
+	}
 	for (int i = 0; i < knob_count(); i++) {
 		const struct knob *knob = &knob_table[i];
 		char value[MAX_LAYOUT];
@@ -67,7 +70,7 @@ static char *finish(struct export_out *out, bool good)
 
 char *export_end_bare(struct export_out *out)
 {
-	bool good = !ferror(out->body);
+	bool good = !ferror(out->body) && !out->failed;
 
 	return finish(out, fclose(out->body) == 0 && good);
 }
@@ -77,7 +80,7 @@ char *export_end(struct export_out *out, const char *first_line, const char *pre
 {
 	char *text = NULL;
 	size_t size = 0;
-	bool good = !ferror(out->body);
+	bool good = !ferror(out->body) && !out->failed;
 	FILE *stream;
 
 	good = fclose(out->body) == 0 && good;

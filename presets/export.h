@@ -14,6 +14,7 @@ struct export_out {
 	FILE *body;
 	char *text; /* of body, once it is closed */
 	size_t size;
+	bool failed;                 /* memory ran out: there will be no text */
 	struct import_report unsaid; /* notes of IMPORT_NOT_MODELLED */
 };
 

@@ -7,7 +7,6 @@
 
 #include "presets/document.h"
 #include "presets/scenario_file.h"
-#include "presets/scenario_file.h"
 #include "presets/stream.h"
 
 static void put_note(FILE *stream, const char *indent, const struct import_note *note)

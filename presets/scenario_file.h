@@ -16,7 +16,7 @@
 
 /* What a file that names none has: the assumption is told (kept.h). */
 #define SCENARIO_CLUSTER "dgx-h100"
-#define SCENARIO_STACK "megatron-core"
+#define SCENARIO_STACK   "megatron-core"
 
 /* What a plan says beside the scenario. */
 struct scenario_note {

@@ -206,14 +206,15 @@ static void save_with(const char *call, const char *onwards, const char *before,
 	name_session("", path);
 	for (int n = 1; failed; n = after(n)) {
 		char fault[64], *now;
+		bool aside;
 
 		write_file(path, before);
 		snprintf(fault, sizeof fault, "%s:%d%s", call, n, onwards);
 		type_and_quit("=6\r", fault);
 		failed = was_marked();
 		now = read_file(path);
-		if (strcmp(now, before) != 0 && strcmp(now, turned) != 0 &&
-		    !(strcmp(call, "malloc") == 0 && is_kept_aside(before)))
+		aside = strcmp(call, "malloc") == 0 && is_kept_aside(before);
+		if (!aside && strcmp(now, before) != 0 && strcmp(now, turned) != 0)
 			fail_msg("%s left\n%s", fault, now);
 		check_no_leftover(fault);
 		free(now);

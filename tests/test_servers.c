@@ -332,7 +332,7 @@ static void test_open_values(void **state)
 
 	(void)state;
 	read_good("sglang", script, &s);
-	assert_string_equal(s.model.name, "deepseek-v3");
+	assert_string_equal(s.model.name, "deepseek-v3.2");
 	expect(&s, "tp", "1");
 	expect(&s, "gpus", "2");
 	expect(&s, "kv_precision", "fp8");

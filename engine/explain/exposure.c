@@ -46,6 +46,7 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 {
 	const struct graph *graph = explain_graph(a);
 	const struct graph_operator *op = op_of(a);
+	int attentions = 0;
 
 	if (op->dimension == DIM_TP) {
 		explain_say(out, "0");
@@ -56,12 +57,14 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 	explain_say(out, "max(0, t");
 	for (int i = 0; op->dimension == DIM_CP && i < graph->count; i++) {
 		struct asked other = *a;
+		char symbol[16];
 
 		if (graph->item[i].kind != OPERATOR_ATTENTION)
 			continue;
 		other.op = i;
-		explain_say(out, " - A");
-		explain_operator_term(&other, out, "A", "attention beside it",
+		snprintf(symbol, sizeof symbol, "A%d", ++attentions);
+		explain_say(out, " - %s", symbol);
+		explain_operator_term(&other, out, symbol, "attention beside it",
 				      backward ? "input_grad_seconds"
 					       : "forward_seconds");
 	}
