@@ -21,6 +21,8 @@ MAP = -ffile-prefix-map=$(CURDIR)=.
 
 WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
        -Wpointer-arith -Wwrite-strings -Wformat=2 -Wundef -Wvla -Wconversion
+# A thread may have a small stack. Sanitizers put room between variables.
+FRAME = $(if $(findstring -fsanitize,$(CFLAGS)),,-Wframe-larger-than=65536)
 BASE = -std=c11 -D_GNU_SOURCE -ffp-contract=off -I. -MMD -MP $(MAP) $(WARN)
 LIBS = $(shell pkg-config --libs ncursesw yaml-0.1 libcjson) -lm -pthread
 TEST_LIBS = -lcmocka -lvterm -lutil
@@ -54,6 +56,8 @@ $(HOUSE): $(filter-out $(B)/tui/main.o,$(call objects,tui)) $(call objects,prese
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -c $< -o $@
+
+$(patsubst %.c,$(B)/%.o,$(wildcard engine/schedule/*.c engine/pipeline/*.c)): WARN += $(FRAME)
 
 PRESETS += $(sort $(wildcard presets/challenges/*.yaml))
 

@@ -14,7 +14,7 @@ static struct pipeline_input in;
 static struct pipeline_result out;
 static struct simulation whole;
 static unsigned char *room;
-static const size_t room_bytes = (size_t)96 << 20;
+static const size_t room_bytes = (size_t)192 << 20;
 static int take_room(void **state)
 {
 	(void)state;
@@ -50,7 +50,8 @@ static bool simulate_all(void)
 					    .forward = in.forward,
 					    .input_grad = in.input_grad,
 					    .weight_grad = in.weight_grad,
-					    .latency = in.send_seconds };
+					    .send_seconds = in.send_seconds,
+					    .overlap_send = in.overlap_send };
 	struct simulate_times times = { .forward = in.forward,
 					.input_grad = in.input_grad,
 					.weight_grad = in.weight_grad,
@@ -243,16 +244,14 @@ static void any_schedule(int kind)
 	}
 }
 
-/* A few micro-batches are simulated, the rest goes on at their rate. Orders made by
- * rule repeat only about. */
 static void test_the_others_as_simulated(void **state)
 {
 	(void)state;
 	seed = 5;
 	for (int kind = SCHEDULE_ZB_H1; kind < SCHEDULE_COUNT; kind++) {
-		for (int i = 0; i < 60; i++) {
+		for (int i = 0; i < 200; i++) {
 			any_schedule(kind);
-			compare(schedule_table[kind].by_rule ? 1e-2 : 5e-3);
+			compare(1e-10);
 			check_peaks();
 		}
 	}
@@ -271,26 +270,22 @@ static void test_long_runs_of_the_others(void **state)
 	}
 }
 
-/* More stages than are simulated: what fewer do between the same ends is continued. */
+/* As many stages as there may be: nothing is put together from fewer. */
 static void test_many_stages(void **state)
 {
 	(void)state;
 	seed = 6;
 	for (int kind = SCHEDULE_ZB_H1; kind < SCHEDULE_COUNT; kind++) {
-		for (int p = 48; p <= 144; p += 48) {
+		for (int p = 48; p <= MAX_STAGES; p += 104) {
 			int v = (int)schedule_chunks(kind, p, 2);
-			bool rough = kind == SCHEDULE_V_HALF || kind == SCHEDULE_V_MIN;
 
-			equal(kind, p, v, 4 * p);
+			equal(kind, p, v, p < 200 ? 4 * p : 2 * p);
 			in.overlap_send = true;
 			in.send_seconds = 0.02 / v;
 			in.forward[p * v - 1] *= between(1, 1.5);
 			in.input_grad[p * v - 1] *= between(1, 1.5);
-			assert_true(simulate_all());
-			pipeline_step(&in, &out);
-			assert_close(out.seconds, whole.seconds, rough ? 0.06 : 0.01);
-			for (int s = 0; s < p; s++)
-				assert_close(out.busy[s], whole.stage[s].busy, 1e-9);
+			compare(1e-10);
+			check_peaks();
 		}
 	}
 }

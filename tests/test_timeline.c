@@ -152,12 +152,12 @@ static void test_cases_as_estimated(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		cases[i](&scenario);
-		check_all(1e-3);
+		check_all(1e-9);
 		scenario.plan.overlap_p2p = !scenario.plan.overlap_p2p;
-		check_all(1e-3);
+		check_all(1e-9);
 		scenario.plan.recompute = RECOMPUTE_FULL;
 		scenario.cluster.scale = 1.25;
-		check_all(1e-3);
+		check_all(1e-9);
 	}
 }
 
@@ -172,10 +172,10 @@ static void test_every_schedule_as_estimated(void **state)
 						    kind == SCHEDULE_HANAYO
 					    ? 2
 					    : 1;
-		check_all(kind == SCHEDULE_HANAYO ? 0.08 : 1e-2);
+		check_all(1e-9);
 		scenario.plan.optimizer_sync = SYNC_POST_VALIDATION;
 		if (kind > SCHEDULE_BREADTH_FIRST)
-			check_all(kind == SCHEDULE_HANAYO ? 0.08 : 1e-2);
+			check_all(1e-9);
 	}
 }
 

@@ -19,6 +19,11 @@
 #include "engine/pipeline/rounds.h"
 
 enum { MAX_DELAY = 1024 }; /* a power of two */
+/* Ways up and down stages of nearly the same speed may take thousands of micro-batches
+ * until one of them leads. From so many steps on it is enough if what is between a kept
+ * state and now is the same for all within this share of it. */
+enum { PATIENCE = 16384 };
+static const double nearly = 1e-4;
 
 static int64_t cell_of(int64_t step)
 {
@@ -218,7 +223,9 @@ static void keep(const struct front *at, struct memory *kept)
 /* Whether all of the state came `more` seconds later. */
 static bool has_moved(const struct front *at, const struct memory *kept, double more)
 {
-	double least = more - 1e-13 * at->x[0], most = more + 1e-13 * at->x[0];
+	bool patient = at->step < PATIENCE;
+	double close = patient ? 1e-13 * at->x[0] : nearly * more;
+	double least = more - close, most = more + close;
 
 	for (int s = 0; s < at->r->stages; s++) {
 		double x = at->x[s] - kept->x[s], y = at->y[s + 1] - kept->y[s + 1];

@@ -1,7 +1,6 @@
 /* pipeline.c - the pipeline phase of each schedule, and what no phase goes below. */
 #include "engine/pipeline/pipeline.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "engine/base/plain.h"
@@ -229,16 +228,13 @@ bool pipeline_tells_in_flight(const struct pipeline_input *in)
 
 bool pipeline_in_flight(const struct pipeline_input *in, struct pipeline_result *out)
 {
-	int chunks = in->chunks;
-	/* the model of many stages scales and rounds what fewer hold */
-	int64_t held = lround(chunks * (in->stages - 1.0) / 15);
-
 	if (pipeline_tells_in_flight(in)) {
 		fill_in_flight(in, out);
 		return true;
 	}
+	/* all chunks of a micro-batch, which the first backward waits for */
 	for (int s = 0; s < in->stages; s++)
-		set_in_flight(out, s, least(held, chunks), chunks);
+		set_in_flight(out, s, in->chunks, in->chunks);
 	return false;
 }
 

@@ -34,7 +34,7 @@ struct pipeline_input {
 	 * interleaved counts with it; not read unless weighed. */
 	bool weighed;
 	double held[MAX_VIRTUAL];
-	/* What follows only schedules other than gpipe, 1f1b and interleaved use. */
+	/* What follows is used by schedules other than gpipe, 1f1b and interleaved. */
 	int optimizer_sync; /* enum optimizer_sync: with post-validation a step is the
 			       longest stage's own time, its start skew apart */
 	/* Seconds that a forward or a backward of a virtual stage saves when it runs
@@ -42,8 +42,6 @@ struct pipeline_input {
 	bool hides;
 	double pair_hides[MAX_VIRTUAL];
 };
-
-enum { PIPELINE_ROOM = 1024 * 1024 };
 
 struct pipeline_result {
 	double seconds; /* of the pipeline phase, first forward to last backward */
@@ -56,16 +54,15 @@ struct pipeline_result {
 	int64_t in_flight_chunks[MAX_STAGES]; /* the same, in chunks */
 };
 
-/* Allocates nothing. gpipe, 1f1b, interleaved and breadth-first are a closed form or
- * a steady-state shortcut within 0.1 % of the simulator, never m times p events. The
- * others are simulated with fewer micro-batches on the stack (PIPELINE_ROOM bytes) and
- * continued at the steady rate; with more stages than that holds, the idle time of 16
- * and 32 stages between the same ends is continued to their number. stages and
- * micro_batches are at least 1, stages * chunks at most MAX_VIRTUAL; counts that the
- * schedule does not allow are taken as 1F1B or interleaved. */
+/* Allocates nothing, and takes less than 64 KiB of stack. Exact, as if every item were
+ * run: rounds of a steady state that all move by the same seconds are left out. Only
+ * long runs of breadth-first go on in a straight line (within 0.1 %), and runs of many
+ * thousand micro-batches may not wait for the last of the transient (front.c, flow.c).
+ * stages and micro_batches are at least 1, stages * chunks at most MAX_VIRTUAL; counts
+ * that the schedule does not allow are taken as 1F1B or interleaved. */
 void pipeline_step(const struct pipeline_input *input, struct pipeline_result *out);
 /* Seconds that pipeline_step() does not go below: the longest path that stays on one
- * stage; of what is simulated, the work of the busiest stage. */
+ * stage. */
 double pipeline_floor(const struct pipeline_input *input);
 /* in_flight and in_flight_chunks alone, whatever the times are. False if only a
  * simulation tells; then they are no more than it will find: one micro-batch. */

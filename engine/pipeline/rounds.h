@@ -22,11 +22,11 @@ double rounds_floor(struct rounds *rounds);
 double rounds_paths(const struct rounds *rounds);
 bool rounds_are_even(const struct rounds *rounds);
 
-/* Any schedule by simulation; false if it does not allow these counts. */
+/* The schedules whose order is made item by item; false if it does not allow these
+ * counts. */
 bool pipeline_simulate(const struct pipeline_input *input, struct pipeline_result *out);
-/* Least seconds of that: the busiest stage's work and, where nothing is put together
- * from shorter runs, the way of the first micro-batch to it and of the last one back.
- */
+/* Least seconds of that: the busiest stage's work, the way of the first micro-batch to
+ * it and of the last one back. */
 double simulated_floor(const struct pipeline_input *input);
 
 #endif

@@ -1,5 +1,5 @@
 /* classic.c - GPipe, 1F1B and the interleaved schedules, whose backward is whole. */
-#include "engine/schedule/generators.h"
+#include "engine/schedule/classic.h"
 
 /* GPipe (Huang et al. 2019): all forwards, then the backwards, last one first. */
 bool generate_gpipe(const struct schedule_request *request, struct schedule *out)

@@ -1,5 +1,4 @@
-/* run.h - the state of one simulated run; only simulate.c, items.c
- * and fill.c include it. */
+/* run.h - the state of one simulated run; only simulate.c and items.c include it. */
 #ifndef ENGINE_SCHEDULE_RUN_H
 #define ENGINE_SCHEDULE_RUN_H
 
@@ -28,12 +27,6 @@ struct runner {
 	double *item_start; /* as schedule->item, or NULL if nobody asks */
 	int *next;          /* item of each stage */
 };
-
-/* Rows of ends for run_link_sites(): all -1, but for the first one's zeros. */
-size_t run_row_count(const struct schedule *schedule);
-/* The chunks of a stage, stages * chunks of them. */
-void run_link_sites(const struct schedule *schedule, const struct simulate_times *times,
-		    double *rows, struct site *site);
 
 /* Virtual micro-batches that each stage holds at most; the order alone says it. */
 void run_count_held(const struct runner *runner);

@@ -1,8 +1,8 @@
 /* schedule.h - in what order does each stage work?
  *
- * A schedule is data: for each stage an ordered list of work items. A small
- * generator makes it, one row of schedule_table each; whoever runs it (simulate.h)
- * knows no names, only lists and the placement.
+ * A schedule is data: for each stage an ordered list of work items. A small description
+ * makes it, whole or item by item (order.h), one row of schedule_table each; whoever
+ * runs it (flow.h, simulate.h) knows no names, only items and the placement.
  */
 #ifndef ENGINE_SCHEDULE_SCHEDULE_H
 #define ENGINE_SCHEDULE_SCHEDULE_H
@@ -48,7 +48,7 @@ struct schedule {
 	struct work *item; /* stage s: item[s * capacity] and on */
 };
 
-/* What a generator may look at. Times are of one micro-batch on one virtual stage
+/* What makes an order. Times are of one micro-batch on one virtual stage
  * in model order; only orders made by rule look at them. */
 struct schedule_request {
 	int kind; /* enum schedule_kind */
@@ -57,8 +57,8 @@ struct schedule_request {
 	int micro_batches;
 	int group; /* interleaved: micro-batches per group, 0 = stages */
 	const double *forward, *input_grad, *weight_grad;
-	double latency;        /* between stages */
-	struct arena *scratch; /* for the generator; schedule_make() sets it */
+	double send_seconds; /* between stages */
+	bool overlap_send;
 };
 
 /* Why a schedule can't run with these numbers. */
@@ -70,8 +70,11 @@ struct schedule_problem {
 	int nearest_count;
 };
 
+struct order_rule;
 struct schedule_row {
+	/* Fills empty lists that have room for every item. */
 	bool (*generate)(const struct schedule_request *, struct schedule *);
+	const struct order_rule *order; /* or it is made item by item (order.h) */
 	/* False with the problem filled in. */
 	bool (*allows)(const struct schedule_request *, struct schedule_problem *);
 	int64_t (*chunks)(int64_t stages, int64_t vpp);
@@ -85,11 +88,6 @@ struct schedule_row {
 	bool splits_backward; /* weight gradients are work of their own */
 	bool pairs;           /* forwards run together with backwards */
 	int weight_copies;
-	int settle;   /* micro-batches until the steady state, in units of PP */
-	int effort;   /* or as many as this divided by the virtual stages, if that is
-			 more; sets the time at 16 stages (make bench). Of those that
-			 are simulated. */
-	int period;   /* micro-batches after which the order repeats; 0 = PP */
 	bool by_rule; /* made from the stage times, so dearer to make */
 };
 

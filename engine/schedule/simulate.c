@@ -53,15 +53,18 @@ static void link_site(const struct schedule *schedule, int s, int c, double *row
 	site->backward_in = last ? forward : backward + m;
 }
 
-size_t run_row_count(const struct schedule *schedule)
+/* Rows of ends: all -1, but for the first one's zeros. */
+static size_t count_cells(const struct schedule *schedule)
 {
 	return (size_t)schedule->micro_batches * (1 + 2 * (size_t)schedule->depth);
 }
 
-void run_link_sites(const struct schedule *schedule, const struct simulate_times *times,
-		    double *rows, struct site *site)
+/* The chunks of a stage, stages * chunks of them. */
+static void link_sites(const struct schedule *schedule,
+		       const struct simulate_times *times, double *rows,
+		       struct site *site)
 {
-	size_t count = run_row_count(schedule);
+	size_t count = count_cells(schedule);
 
 	for (size_t i = 0; i < count; i++)
 		rows[i] = i < (size_t)schedule->micro_batches ? 0 : -1;
@@ -82,7 +85,7 @@ static bool take_tables(struct runner *r, const struct schedule *schedule,
 
 	r->out->stage = arena_take(arena, p, sizeof *r->out->stage);
 	r->site = arena_take(arena, p * (size_t)schedule->chunks, sizeof *r->site);
-	rows = arena_take(arena, run_row_count(schedule), sizeof *rows);
+	rows = arena_take(arena, count_cells(schedule), sizeof *rows);
 	r->free = arena_take(arena, p, sizeof *r->free);
 	r->next = arena_take(arena, p, sizeof *r->next);
 	r->item_start = NULL;
@@ -92,7 +95,7 @@ static bool take_tables(struct runner *r, const struct schedule *schedule,
 	if (!r->out->stage || !r->site || !rows || !r->free || !r->next ||
 	    (with_items && !r->item_start))
 		return false;
-	run_link_sites(schedule, times, rows, r->site);
+	link_sites(schedule, times, rows, r->site);
 	for (int s = 0; s < schedule->stages; s++) {
 		r->out->stage[s] = (struct simulate_stage){ 0 };
 		r->free[s] = 0;

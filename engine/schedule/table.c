@@ -1,7 +1,9 @@
 /* table.c - the schedules, one row each, and what they ask of the counts. */
 #include <string.h>
 
-#include "engine/schedule/generators.h"
+#include "engine/schedule/classic.h"
+#include "engine/schedule/flow.h"
+#include "engine/schedule/order.h"
 #include "engine/schedule/simulate.h"
 
 static int64_t one_chunk(int64_t stages, int64_t vpp)
@@ -182,54 +184,46 @@ const char *const schedule_words[SCHEDULE_COUNT + 1] = {
 };
 
 const struct schedule_row schedule_table[SCHEDULE_COUNT] = {
-	[SCHEDULE_GPIPE] = { generate_gpipe, allows_any, one_chunk, PLACE_LOOP,
-			     .by_rounds = true, .whole_batch = true, .weight_copies = 1,
-			     .settle = 1, .period = 1 },
-	[SCHEDULE_1F1B] = { generate_1f1b, allows_any, one_chunk, PLACE_LOOP,
-			    .by_rounds = true, .weight_copies = 1, .settle = 1,
-			    .period = 1 },
-	[SCHEDULE_INTERLEAVED] = { generate_interleaved, allows_groups, asked_chunks,
-				   PLACE_LOOP, .by_rounds = true, .takes_chunks = true,
-				   .weight_copies = 1, .settle = 2 },
-	[SCHEDULE_BREADTH_FIRST] = { generate_breadth_first, allows_breadth,
+	[SCHEDULE_GPIPE] = { generate_gpipe, NULL, allows_any, one_chunk, PLACE_LOOP,
+			     .by_rounds = true, .whole_batch = true,
+			     .weight_copies = 1 },
+	[SCHEDULE_1F1B] = { generate_1f1b, NULL, allows_any, one_chunk, PLACE_LOOP,
+			    .by_rounds = true, .weight_copies = 1 },
+	[SCHEDULE_INTERLEAVED] = { generate_interleaved, NULL, allows_groups,
+				   asked_chunks, PLACE_LOOP, .by_rounds = true,
+				   .takes_chunks = true, .weight_copies = 1 },
+	[SCHEDULE_BREADTH_FIRST] = { generate_breadth_first, NULL, allows_breadth,
 				     asked_chunks, PLACE_LOOP, .by_rounds = true,
 				     .takes_chunks = true, .whole_group = true,
-				     .weight_copies = 1, .settle = 2 },
-	[SCHEDULE_ZB_H1] = { generate_zb_h1, allows_any, one_chunk, PLACE_LOOP,
-			     .splits_backward = true, .weight_copies = 1, .settle = 2,
-			     .effort = 1408, .period = 4 },
-	[SCHEDULE_ZB_H2] = { generate_zb_h2, allows_any, one_chunk, PLACE_LOOP,
-			     .splits_backward = true, .weight_copies = 1, .settle = 4,
-			     .effort = 1408, .period = 4 },
-	[SCHEDULE_ZB_1P] = { generate_zb_1p, allows_any, one_chunk, PLACE_LOOP,
-			     .splits_backward = true, .weight_copies = 1, .settle = 4,
-			     .effort = 1536, .period = 1, .by_rule = true },
-	[SCHEDULE_ZB_2P] = { generate_zb_2p, allows_any, one_chunk, PLACE_LOOP,
-			     .splits_backward = true, .weight_copies = 1, .settle = 4,
-			     .effort = 1536, .period = 1, .by_rule = true },
-	[SCHEDULE_ZB_V] = { generate_zb_v, allows_any, two_chunks, PLACE_V,
-			    .splits_backward = true, .weight_copies = 1, .settle = 2,
-			    .effort = 1408, .period = 4 },
-	[SCHEDULE_V_HALF] = { generate_v_half, allows_any, two_chunks, PLACE_V,
-			      .splits_backward = true, .weight_copies = 1, .settle = 2,
-			      .effort = 1536, .period = 1, .by_rule = true },
-	[SCHEDULE_V_MIN] = { generate_v_min, allows_any, two_chunks, PLACE_V,
-			     .splits_backward = true, .weight_copies = 1, .settle = 2,
-			     .effort = 1536, .period = 1, .by_rule = true },
-	[SCHEDULE_DUALPIPE] = { generate_dualpipe, allows_dualpipe, one_chunk,
+				     .weight_copies = 1 },
+	[SCHEDULE_ZB_H1] = { NULL, &order_zb_h1, allows_any, one_chunk, PLACE_LOOP,
+			     .splits_backward = true, .weight_copies = 1 },
+	[SCHEDULE_ZB_H2] = { NULL, &order_zb_h2, allows_any, one_chunk, PLACE_LOOP,
+			     .splits_backward = true, .weight_copies = 1 },
+	[SCHEDULE_ZB_1P] = { NULL, &order_zb_1p, allows_any, one_chunk, PLACE_LOOP,
+			     .splits_backward = true, .weight_copies = 1,
+			     .by_rule = true },
+	[SCHEDULE_ZB_2P] = { NULL, &order_zb_2p, allows_any, one_chunk, PLACE_LOOP,
+			     .splits_backward = true, .weight_copies = 1,
+			     .by_rule = true },
+	[SCHEDULE_ZB_V] = { NULL, &order_zb_v, allows_any, two_chunks, PLACE_V,
+			    .splits_backward = true, .weight_copies = 1 },
+	[SCHEDULE_V_HALF] = { NULL, &order_v_half, allows_any, two_chunks, PLACE_V,
+			      .splits_backward = true, .weight_copies = 1,
+			      .by_rule = true },
+	[SCHEDULE_V_MIN] = { NULL, &order_v_min, allows_any, two_chunks, PLACE_V,
+			     .splits_backward = true, .weight_copies = 1,
+			     .by_rule = true },
+	[SCHEDULE_DUALPIPE] = { NULL, &order_dualpipe, allows_dualpipe, one_chunk,
 				PLACE_TWO_WAY, .splits_backward = true, .pairs = true,
-				.weight_copies = 2, .settle = 4, .effort = 1408,
-				.period = 4 },
-	[SCHEDULE_DUALPIPEV] = { generate_dualpipev, allows_dualpipev, two_chunks,
+				.weight_copies = 2 },
+	[SCHEDULE_DUALPIPEV] = { NULL, &order_dualpipev, allows_dualpipev, two_chunks,
 				 PLACE_V, .splits_backward = true, .pairs = true,
-				 .weight_copies = 1, .settle = 4, .effort = 1408,
-				 .period = 4 },
-	[SCHEDULE_CHIMERA] = { generate_chimera, allows_chimera, one_chunk,
-			       PLACE_TWO_WAY, .weight_copies = 2, .settle = 2,
-			       .effort = 1408 },
-	[SCHEDULE_HANAYO] = { generate_hanayo, allows_any, wave_chunks, PLACE_V,
-			      .takes_chunks = true, .weight_copies = 1, .settle = 2,
-			      .effort = 2560 },
+				 .weight_copies = 1 },
+	[SCHEDULE_CHIMERA] = { NULL, &order_chimera, allows_chimera, one_chunk,
+			       PLACE_TWO_WAY, .weight_copies = 2 },
+	[SCHEDULE_HANAYO] = { NULL, &order_hanayo, allows_any, wave_chunks, PLACE_V,
+			      .takes_chunks = true, .weight_copies = 1 },
 };
 
 static const struct schedule_row *row_of(int kind)
@@ -327,13 +321,32 @@ static bool take_lists(struct schedule *out, bool split, struct arena *arena)
 	return out->count && out->item;
 }
 
+/* Lists of what is made item by item; where times decide, it is run for that. */
+static bool make_order(const struct schedule_request *request, struct schedule *out)
+{
+	struct simulate_times times = { .forward = request->forward,
+					.input_grad = request->input_grad,
+					.weight_grad = request->weight_grad,
+					.send_seconds = request->send_seconds,
+					.overlap_send = request->overlap_send };
+	double hidden[MAX_STAGES], hidden_sends[MAX_STAGES];
+	int32_t peak[MAX_STAGES];
+	struct flow flow = { 0, 0, hidden, hidden_sends, peak };
+	struct order order;
+
+	if (schedule_table[request->kind].by_rule)
+		return flow_run(request, &times, out, &flow);
+	if (!order_prepare(request, &order))
+		return false;
+	order_list(&order, out);
+	return true;
+}
+
 bool schedule_make(const struct schedule_request *request, struct arena *arena,
 		   struct schedule *out, struct schedule_problem *problem)
 {
 	const struct schedule_row *row = row_of(request->kind);
 	struct schedule_problem unheard;
-	struct schedule_request full = *request;
-	struct arena scratch;
 
 	problem = problem ? problem : &unheard;
 	if (!schedule_allows(request, problem))
@@ -348,10 +361,8 @@ bool schedule_make(const struct schedule_request *request, struct arena *arena,
 	if (!take_lists(out, row->splits_backward, arena))
 		return refuse(problem, "not enough memory for its items",
 			      "global_batch", request->micro_batches);
-	scratch = *arena;
-	full.scratch = &scratch;
-	if (row->generate(&full, out))
+	if (request->stages > 1 && row->order ? make_order(request, out)
+					      : row->generate(request, out))
 		return true;
-	return refuse(problem, "not enough memory to make it", "global_batch",
-		      request->micro_batches);
+	return refuse(problem, "there is no such order", "pp", request->stages);
 }

@@ -1,166 +1,105 @@
 /* two_way.c - DualPipe and DualPipeV (DeepSeek), Chimera (Li & Hoefler 2021). */
-#include "engine/schedule/generators.h"
+#include "engine/schedule/order.h"
 
-/* One stage of DualPipe under way. Direction 0 is the one whose micro-batches enter
- * on this stage's side. */
+/* A stage of DualPipe, r places from the near end of n. Way 0 is the direction whose
+ * micro-batches enter on its side; weight gradients that were put off are done oldest
+ * first. */
 struct dual {
-	struct schedule *out;
-	int stage;
-	int chunk[2]; /* chunk of each direction */
-	int first[2]; /* first micro-batch of each direction */
-	int forwards[2], backwards[2];
-	/* weight gradients that were put off, oldest first */
-	int put_off, caught_up;
-	struct {
-		int chunk, micro_batch;
-	} store[2 * MAX_STAGES + 4];
+	int outer, inner; /* stages further in, and itself with those further out */
+	bool far;         /* way 0 is chunk 1 */
 };
 
-enum { STORE = 2 * MAX_STAGES + 4 };
-
-static struct work *forward(struct dual *d, int way)
+static struct dual dual_at(const struct order *order, int s)
 {
-	return schedule_put(d->out, d->stage, WORK_FORWARD, d->chunk[way],
-			    d->first[way] + d->forwards[way]++);
+	bool both = order->placement == PLACE_TWO_WAY;
+	int p = order->stages, n = both ? p / 2 : p;
+	bool far = both && s >= p / 2;
+	int r = far ? p - 1 - s : s;
+
+	return (struct dual){ n - 1 - r, r + 1, far };
 }
 
-static void backward(struct dual *d, int way)
+/* The eight phases of DeepSeek's DualPipe with m micro-batches in each direction; the
+ * second half of the sixth puts its weight gradients off. */
+static void dual_phases(const struct order *order, int s, struct segment *out)
 {
-	schedule_put(d->out, d->stage, WORK_BACKWARD, d->chunk[way],
-		     d->first[way] + d->backwards[way]++);
+	/* each for way 0 as chunk 0, and as chunk 1 */
+	static const char *const pattern[10][2] = {
+		{ "F0", "F1" },
+		{ "F0F1", "F1F0" },
+		{ "I1W?F1", "I0W?F0" },
+		{ "F0B1P1B0", "F1B0P0B1" },
+		{ "P0B1P1B0", "P1B0P0B1" },
+		{ "B1P1B0", "B0P0B1" },
+		{ "B1B0", "B0B1" },
+		{ "B1I0", "B0I1" },
+		{ "I1I0", "I0I1" },
+		{ "W?I0", "W?I1" },
+	};
+	struct dual d = dual_at(order, s);
+	int n = d.outer + d.inner, steady = order_each(order) - 2 * n + d.inner;
+	/* the innermost has its first pair one after the other */
+	int apart = d.outer == 0 && steady > 0;
+	int times[10] = { 2 * d.outer,    d.inner, d.outer,     apart,
+			  steady - apart, d.outer, d.inner / 2, d.inner % 2,
+			  d.inner / 2,    d.outer };
+
+	for (int i = 0; i < 10; i++)
+		out[i] = (struct segment){ pattern[i][d.far], times[i] };
+	out[10] = (struct segment){ "W?", d.inner };
 }
 
-static void input_grad(struct dual *d, int way)
+/* Those of the third phase are done at once; then the sixth takes turns, beginning with
+ * way 1 if it had whole backwards in pairs, and the seventh adds some of way 0. */
+static int dual_oldest(const struct order *order, int s, const int32_t *weights)
 {
-	int slot = d->put_off++ % STORE;
+	struct dual d = dual_at(order, s);
+	int done = weights[0] + weights[1] - d.outer, way = 0;
 
-	d->store[slot].chunk = d->chunk[way];
-	d->store[slot].micro_batch = d->first[way] + d->backwards[way]++;
-	schedule_put(d->out, d->stage, WORK_INPUT_GRAD, d->store[slot].chunk,
-		     d->store[slot].micro_batch);
+	if (done < 0)
+		way = 1;
+	else if (done < d.inner)
+		way = (d.inner + done) % 2 == 0;
+	return way ^ d.far;
 }
 
-static void weight_grad(struct dual *d)
+/* A unit is p / 2 micro-batches of a direction, two slots apart, and starts 2p slots
+ * behind the one before. Slots of one forward or backward: a micro-batch passes a stage
+ * in each slot and comes back at once; as p is even the two directions never want the
+ * same slot, and a unit's forwards fill what the one before leaves ("direct
+ * concatenation"). */
+static void chimera_start(const struct order *order, int s, struct cursor *out)
 {
-	int slot = d->caught_up++ % STORE;
+	int p = order->stages;
 
-	schedule_put(d->out, d->stage, WORK_WEIGHT_GRAD, d->store[slot].chunk,
-		     d->store[slot].micro_batch);
+	for (int way = 0; way < 2; way++) {
+		int place = way == 0 ? s : p - 1 - s;
+
+		out->at.pass[2 * way].slot = 2 * p - 1 - place;
+		out->at.pass[2 * way + 1].slot = place;
+		out->chunk[2 * way] = out->chunk[2 * way + 1] = (uint8_t)way;
+	}
 }
 
-static void pair(struct dual *d, int up, int down, bool together)
+static void chimera_advance(const struct order *order, int i, struct cursor *at)
 {
-	forward(d, up)->paired = together;
-	backward(d, down);
+	struct pass *pass = &at->at.pass[i];
+
+	pass->slot += 2;
+	if (++at->inside[i] == order->stages / 2) {
+		at->inside[i] = 0;
+		pass->slot += order->stages;
+	}
+	if (pass->number == order_each(order))
+		pass->slot = NO_SLOT;
 }
 
-/* The eight phases of DeepSeek's DualPipe for a stage r places from the near end of
- * n, with m micro-batches in each direction. */
-static void dual_stage(struct dual *d, int n, int r, int m)
-{
-	int outer = n - 1 - r, inner = r + 1, steady = m - 2 * n + r + 1;
-
-	for (int i = 0; i < 2 * outer; i++)
-		forward(d, 0);
-	for (int i = 0; i < inner; i++) {
-		forward(d, 0);
-		forward(d, 1);
-	}
-	for (int i = 0; i < outer; i++) {
-		input_grad(d, 1);
-		weight_grad(d);
-		forward(d, 1);
-	}
-	for (int i = 0; i < steady; i++) {
-		pair(d, 0, 1, outer > 0 || i > 0);
-		pair(d, 1, 0, true);
-	}
-	for (int i = 0; i < outer; i++) {
-		backward(d, 1);
-		pair(d, 1, 0, true);
-	}
-	/* The second half of these puts its weight gradients off. */
-	for (int i = 0; i < 2 * inner; i++) {
-		if (i < inner)
-			backward(d, 1 - i % 2);
-		else
-			input_grad(d, 1 - i % 2);
-	}
-	for (int i = 0; i < outer; i++) {
-		weight_grad(d);
-		input_grad(d, 0);
-	}
-	for (int i = 0; i < inner; i++)
-		weight_grad(d);
-}
-
-bool generate_dualpipe(const struct schedule_request *request, struct schedule *out)
-{
-	int p = request->stages, half = request->micro_batches / 2;
-
-	for (int s = 0; s < p; s++) {
-		bool far = s >= p / 2;
-		struct dual d = { .out = out, .stage = s };
-
-		d.chunk[0] = far;
-		d.chunk[1] = !far;
-		d.first[0] = far ? half : 0;
-		d.first[1] = far ? 0 : half;
-		dual_stage(&d, p / 2, far ? p - 1 - s : s, half);
-	}
-	return true;
-}
-
+const struct order_rule order_dualpipe = { .segments = dual_phases,
+					   .oldest = dual_oldest };
 /* The same with both directions on one micro-batch: down chunk 0, up chunk 1. */
-bool generate_dualpipev(const struct schedule_request *request, struct schedule *out)
-{
-	for (int s = 0; s < request->stages; s++) {
-		struct dual d = { .out = out, .stage = s, .chunk = { 0, 1 } };
-
-		dual_stage(&d, request->stages, s, request->micro_batches);
-	}
-	return true;
-}
-
-/* Which micro-batch of a direction starts `slot` slots behind the first one's start
- * on the same stage; -1 if none does. A unit is p / 2 of them, two slots apart, and
- * starts 2p slots behind the one before. */
-static int chimera_index(int p, int slot, int count)
-{
-	int unit = slot / (2 * p), inside = slot % (2 * p) / 2;
-	int index = unit * (p / 2) + inside;
-
-	if (slot < 0 || slot % 2 == 1 || inside >= p / 2 || index >= count)
-		return -1;
-	return index;
-}
-
-static void chimera_stage(struct schedule *out, int s, int half)
-{
-	int p = out->stages, left = 4 * half;
-
-	for (int slot = 0; left > 0; slot++) {
-		for (int way = 0; way < 2; way++) {
-			int place = way == 0 ? s : p - 1 - s;
-			int f = chimera_index(p, slot - place, half);
-			int b = chimera_index(p, slot - (2 * p - 1 - place), half);
-
-			left -= (f >= 0) + (b >= 0);
-			if (b >= 0)
-				schedule_put(out, s, WORK_BACKWARD, way,
-					     way * half + b);
-			if (f >= 0)
-				schedule_put(out, s, WORK_FORWARD, way, way * half + f);
-		}
-	}
-}
-
-/* Slots of one forward or backward: a micro-batch passes a stage in each slot and
- * comes back at once; as p is even the two directions never want the same slot, and
- * a unit's forwards fill what the one before leaves ("direct concatenation"). */
-bool generate_chimera(const struct schedule_request *request, struct schedule *out)
-{
-	for (int s = 0; s < out->stages; s++)
-		chimera_stage(out, s, request->micro_batches / 2);
-	return true;
-}
+const struct order_rule order_dualpipev = { .segments = dual_phases,
+					    .oldest = dual_oldest };
+const struct order_rule order_chimera = { .passes = "BFBF",
+					  .start = chimera_start,
+					  .advance = chimera_advance,
+					  .by_stages = true };

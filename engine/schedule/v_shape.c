@@ -1,121 +1,57 @@
 /* v_shape.c - two chunks per stage on a V: ZB-V (Qi et al. 2023), V-Half and V-Min
  * ("Pipeline Parallelism with Controllable Memory", Qi et al. 2024). */
-#include "engine/schedule/fill.h"
-#include "engine/schedule/generators.h"
+#include "engine/schedule/order.h"
 
-/* One stage of ZB-V; what lies beyond the last micro-batch is left out, so that
- * fewer than 2p - 1 of them keep the order of more. */
-struct zbv {
-	struct schedule *out;
-	int stage;
-	int forwards[2], inputs[2], weights[2];
-};
-
-static void put(struct zbv *z, enum work_kind kind, int *count, int chunk)
+static int most(int a, int b)
 {
-	int i = count[chunk]++;
-
-	if (i < z->out->micro_batches)
-		schedule_put(z->out, z->stage, kind, chunk, i);
+	return a > b ? a : b;
 }
 
-static void forward(struct zbv *z, int chunk)
+/* Fewer than 2p - 1 micro-batches keep the order of more. */
+static void zb_v(const struct order *order, int s, struct segment *out)
 {
-	put(z, WORK_FORWARD, z->forwards, chunk);
-}
+	int p = order->stages, m = most(order->micro_batches, 2 * p - 1);
 
-static void input_grad(struct zbv *z, int chunk)
-{
-	put(z, WORK_INPUT_GRAD, z->inputs, chunk);
-}
-
-static void weight_grad(struct zbv *z, int chunk)
-{
-	put(z, WORK_WEIGHT_GRAD, z->weights, chunk);
-}
-
-static void back(struct zbv *z, int chunk)
-{
-	input_grad(z, chunk);
-	weight_grad(z, chunk);
-}
-
-static void zbv_stage(struct zbv *z, int p, int s, int m)
-{
-	for (int i = 0; i < 2 * (p - s) - 1; i++)
-		forward(z, 0);
-	for (int i = 0; i < s; i++) {
-		forward(z, 1);
-		forward(z, 0);
-	}
-	for (int i = 0; i < p - s; i++) {
-		forward(z, 1);
-		back(z, 1);
-	}
-	while (z->forwards[1] < m) {
-		if (z->forwards[0] < m)
-			forward(z, 0);
-		back(z, 0);
-		forward(z, 1);
-		back(z, 1);
-	}
-	for (int i = 0; i < s; i++) {
-		input_grad(z, 0);
-		input_grad(z, 1);
-	}
-	for (int i = 0; i < p - s; i++)
-		back(z, 0);
-	while (z->weights[1] < m)
-		weight_grad(z, 1);
-	while (z->weights[0] < m)
-		weight_grad(z, 0);
-}
-
-bool generate_zb_v(const struct schedule_request *request, struct schedule *out)
-{
-	int p = request->stages, m = request->micro_batches;
-
-	m = m < 2 * p - 1 ? 2 * p - 1 : m;
-	for (int s = 0; s < p; s++) {
-		struct zbv z = { .out = out, .stage = s };
-
-		zbv_stage(&z, p, s, m);
-	}
-	return true;
+	out[0] = (struct segment){ "F0", 2 * (p - s) - 1 };
+	out[1] = (struct segment){ "F1F0", s };
+	out[2] = (struct segment){ "F1I1W1", p - s };
+	out[3] = (struct segment){ "F0I0W0F1I1W1", m - 2 * p + s + 1 };
+	out[4] = (struct segment){ "I0W0F1I1W1", p - s - 1 };
+	out[5] = (struct segment){ "I0I1", s };
+	out[6] = (struct segment){ "I0W0", p - s };
+	out[7] = (struct segment){ "W1", s };
+	out[8] = (struct segment){ "W0", s };
 }
 
 /* A building block: slots of one pass at which the first micro-batch's passes start
- * on each stage; it repeats every six slots (two chunks, three passes). step is how
- * far neighbouring stages are apart in forward 0, forward 1, backward 1, backward 0
+ * on each stage; it repeats every six slots (two chunks, three passes). order->step is
+ * how far neighbouring stages are apart in forward 0, forward 1, backward 1, backward 0
  * (the paper's offsets), turn the pause at each of the three turns of the way. */
-struct block {
-	int step[4], turn[3];
-};
-
 enum { PERIOD = 6 };
 
-static void block_starts(const struct block *block, int p, int s, int start[4])
+static void block_starts(const struct order *order, int s, int start[4])
 {
-	const int *step = block->step, *turn = block->turn;
-	int second = step[0] * (p - 1) + turn[0];
-	int third = second + step[1] * (p - 1) + turn[1];
-	int fourth = third + step[2] * (p - 1) + turn[2];
+	const int *step = order->step, *turn = order->turn;
+	int last = order->stages - 1;
+	int second = step[0] * last + turn[0];
+	int third = second + step[1] * last + turn[1];
+	int fourth = third + step[2] * last + turn[2];
 
 	start[0] = step[0] * s;
-	start[1] = second + step[1] * (p - 1 - s);
+	start[1] = second + step[1] * (last - s);
 	start[2] = third + step[2] * s;
-	start[3] = fourth + step[3] * (p - 1 - s);
+	start[3] = fourth + step[3] * (last - s);
 }
 
 /* Whether no stage wants one slot twice once the block repeats. */
-static bool block_fits(const struct block *block, int p)
+static bool block_fits(const struct order *order)
 {
-	int stages = p < PERIOD ? p : PERIOD; /* the pattern repeats */
+	int stages = order->stages < PERIOD ? order->stages : PERIOD; /* it repeats */
 
 	for (int s = 0; s < stages; s++) {
 		int start[4], used = 0;
 
-		block_starts(block, p, s, start);
+		block_starts(order, s, start);
 		for (int i = 0; i < 4; i++) {
 			if (used & 1 << start[i] % PERIOD)
 				return false;
@@ -126,17 +62,17 @@ static bool block_fits(const struct block *block, int p)
 }
 
 /* The shortest turns that fit. */
-static bool block_turns(struct block *block, int p)
+static bool block_turns(struct order *order)
 {
 	for (int sum = 3; sum <= 3 * PERIOD; sum++) {
 		for (int a = 1; a <= PERIOD && a < sum - 1; a++) {
 			for (int b = 1; b <= PERIOD && b < sum - a; b++) {
 				if (sum - a - b > PERIOD)
 					continue;
-				block->turn[0] = a;
-				block->turn[1] = b;
-				block->turn[2] = sum - a - b;
-				if (block_fits(block, p))
+				order->turn[0] = a;
+				order->turn[1] = b;
+				order->turn[2] = sum - a - b;
+				if (block_fits(order))
 					return true;
 			}
 		}
@@ -144,67 +80,80 @@ static bool block_turns(struct block *block, int p)
 	return false;
 }
 
-/* Forwards and backwards of one stage in the order of their slots. */
-static void put_block(struct schedule *order, const struct block *block, int s)
+static bool prepare_half(struct order *order)
 {
-	static const enum work_kind kind[4] = { WORK_FORWARD, WORK_FORWARD,
-						WORK_INPUT_GRAD, WORK_INPUT_GRAD };
-	static const int chunk[4] = { 0, 1, 1, 0 };
-	int start[4], next[4] = { 0 }, pass[PERIOD];
-	int left = 4 * order->micro_batches, slot;
-
-	block_starts(block, order->stages, s, start);
-	for (int i = 0; i < PERIOD; i++)
-		pass[i] = -1;
 	for (int i = 0; i < 4; i++)
-		pass[start[i] % PERIOD] = i;
-	for (slot = start[0]; left > 0; slot++) {
-		int i = pass[slot % PERIOD];
+		order->step[i] = i % 2 == 0 ? 2 : 1;
+	return block_turns(order);
+}
 
-		if (i < 0 || slot < start[i] || next[i] == order->micro_batches)
-			continue;
-		schedule_put(order, s, kind[i], chunk[i], next[i]++);
-		left--;
+static bool prepare_min(struct order *order)
+{
+	for (int i = 0; i < 4; i++)
+		order->step[i] = 1;
+	return block_turns(order);
+}
+
+/* Forwards and backwards in the order of their slots; weight gradients fill the gaps.
+ */
+static void start(const struct order *order, int s, struct cursor *out)
+{
+	static const uint8_t chunk[4] = { 0, 1, 1, 0 };
+	int start[4];
+
+	block_starts(order, s, start);
+	for (int i = 0; i < 4; i++) {
+		out->at.pass[i].slot = start[i];
+		out->chunk[i] = chunk[i];
 	}
 }
 
-/* Repeat the block; weight gradients fill the gaps, within the memory of so many
- * chunks (half micro-batches), more only if it can't run otherwise. */
-static bool controllable(const struct schedule_request *request, struct schedule *out,
-			 struct block block, int chunks_held)
+static void advance(const struct order *order, int i, struct cursor *at)
 {
-	struct schedule order = *out;
-	struct schedule_request inner = *request;
-	struct arena lent = *request->scratch;
-	struct fill_rule rule = { .order = &order, .gap_share = 0.5 };
+	struct pass *pass = &at->at.pass[i];
 
-	if (!fill_order(out, &lent, &order) || !block_turns(&block, out->stages))
-		return false;
-	for (int s = 0; s < out->stages; s++)
-		put_block(&order, &block, s);
-	inner.scratch = &lent;
-	for (int more = 0; more <= 2 * out->stages + 4; more++) {
-		rule.held_limit = chunks_held + more;
-		if (fill_weights(&inner, &rule, out))
-			return true;
-	}
-	return false;
+	pass->slot += PERIOD;
+	if (pass->number == order->micro_batches)
+		pass->slot = NO_SLOT;
+}
+
+/* Chunk 1 comes back first. */
+static int oldest(const struct order *order, int s, const int32_t *weights)
+{
+	int start[4];
+
+	block_starts(order, s, start);
+	if (weights[1] == order->micro_batches || weights[0] == order->micro_batches)
+		return weights[1] < order->micro_batches;
+	return start[2] + PERIOD * weights[1] < start[3] + PERIOD * weights[0];
 }
 
 /* p / 2 + 1 micro-batches in the paper; half a one more, which the block itself
  * holds, keeps the steady state free of gaps when the passes are not equal. */
-bool generate_v_half(const struct schedule_request *request, struct schedule *out)
+static int hold_half(const struct order *order)
 {
-	struct block block = { .step = { 2, 1, 2, 1 } };
-
-	return controllable(request, out, block, (request->stages + 2) / 2 * 2 + 1);
+	return (order->stages + 2) / 2 * 2 + 1;
 }
 
 /* A third of 1F1B's memory; the price is that every pass waits for others where
  * forward, input and weight gradient are not equally long. */
-bool generate_v_min(const struct schedule_request *request, struct schedule *out)
+static int hold_third(const struct order *order)
 {
-	struct block block = { .step = { 1, 1, 1, 1 } };
-
-	return controllable(request, out, block, (request->stages + 4) / 3 * 2);
+	return (order->stages + 4) / 3 * 2;
 }
+
+const struct order_rule order_zb_v = { .segments = zb_v };
+const struct order_rule order_v_half = { .passes = "FFII",
+					 .start = start,
+					 .advance = advance,
+					 .oldest = oldest,
+					 .held_limit = hold_half,
+					 .gap_share = 0.5,
+					 .prepare = prepare_half };
+const struct order_rule order_v_min = { .passes = "FFII",
+					.start = start,
+					.advance = advance,
+					.oldest = oldest,
+					.held_limit = hold_third,
+					.gap_share = 0.5,
+					.prepare = prepare_min };

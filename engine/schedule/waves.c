@@ -8,54 +8,40 @@
  * from the end, and start in the slot of the last forward. A stage holds p
  * micro-batches and, all being equal, idles 2(p-1) times the longer of forward and
  * backward of one chunk (the paper's bubble for backwards twice as long). */
-#include "engine/schedule/generators.h"
+#include "engine/schedule/order.h"
 
-/* The next micro-batch of one parity's chunks, from slot `from` on. */
-struct wave {
-	int from, chunk, unit, inside; /* unit: its first micro-batch */
+/* Even and odd chunks forward, then backward from the last one. */
+static void start(const struct order *order, int s, struct cursor *out)
+{
+	int p = order->stages, v = order->chunks, delay = p * v - 1;
+
+	for (int i = 0; i < 4; i++) {
+		int parity = i % 2;
+
+		out->at.pass[i].slot =
+			(parity == 0 ? s : 2 * p - 1 - s) + (i < 2 ? 0 : delay);
+		out->chunk[i] = (uint8_t)(i < 2 ? parity : v - 1 - parity);
+	}
+}
+
+static void advance(const struct order *order, int i, struct cursor *at)
+{
+	int p = order->stages, each = p * order->chunks / 2;
+	struct pass *pass = &at->at.pass[i];
+
+	pass->slot += 2;
+	if (++at->inside[i] != (uint8_t)p)
+		return;
+	at->inside[i] = 0;
+	/* the unit goes on with the next of these chunks, or the next unit begins */
+	if (pass->number % each != 0)
+		at->chunk[i] = (uint8_t)(at->chunk[i] + (i < 2 ? 2 : -2));
+	else if (pass->number == (order->micro_batches + p - 1) / p * each)
+		pass->slot = NO_SLOT;
+	else
+		at->chunk[i] = (uint8_t)(i < 2 ? i % 2 : order->chunks - 1 - i % 2);
+}
+
+const struct order_rule order_hanayo = {
+	.passes = "FFBB", .start = start, .advance = advance, .by_stages = true
 };
-
-/* Whether the stage meets a micro-batch in this slot: then its chunk and which. */
-static bool meets(struct wave *wave, const struct schedule *out, int slot, int *chunk,
-		  int *micro_batch)
-{
-	if (slot < wave->from)
-		return false;
-	*chunk = wave->chunk;
-	*micro_batch = wave->unit + wave->inside;
-	if (++wave->inside == out->stages) {
-		wave->inside = 0;
-		wave->chunk += 2;
-	}
-	if (wave->chunk >= out->chunks) {
-		wave->chunk -= out->chunks;
-		wave->unit += out->stages;
-	}
-	return *micro_batch < out->micro_batches;
-}
-
-static void put_stage(struct schedule *out, int s)
-{
-	int p = out->stages, v = out->chunks, delay = p * v - 1, chunk, i;
-	/* [0] for the slots of s's parity */
-	struct wave forward[2] = { { s, 0, 0, 0 }, { 2 * p - 1 - s, 1, 0, 0 } };
-	struct wave backward[2] = { forward[0], forward[1] };
-
-	for (int slot = 0; out->count[s] < out->capacity; slot++) {
-		struct wave *f = &forward[(slot - s) & 1];
-		struct wave *b = &backward[(slot - delay - s) & 1];
-
-		if (meets(f, out, slot, &chunk, &i))
-			schedule_put(out, s, WORK_FORWARD, chunk, i);
-		if (meets(b, out, slot - delay, &chunk, &i))
-			schedule_put(out, s, WORK_BACKWARD, v - 1 - chunk, i);
-	}
-}
-
-bool generate_hanayo(const struct schedule_request *request, struct schedule *out)
-{
-	(void)request;
-	for (int s = 0; s < out->stages; s++)
-		put_stage(out, s);
-	return true;
-}

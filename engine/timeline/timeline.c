@@ -34,8 +34,6 @@ size_t timeline_bytes(const struct scenario *scenario)
 	bytes = simulate_bytes((int)plan->pp, chunks_of(plan->schedule, chunks),
 			       (int)(plan->pp * chunks),
 			       (int)scenario_micro_batches(scenario), true);
-	/* orders made by rule need the lists once more */
-	bytes *= 2;
 	bytes += (size_t)items * sizeof(struct timeline_item);
 	bytes += (size_t)plan->pp * sizeof(struct timeline_stage);
 	return bytes + (size_t)(plan->pp * chunks) * sizeof(double) + 4096;
@@ -66,7 +64,8 @@ static bool play(const struct train_chunks *chunks, struct arena *arena,
 					    .forward = in->forward,
 					    .input_grad = in->input_grad,
 					    .weight_grad = in->weight_grad,
-					    .latency = in->send_seconds };
+					    .send_seconds = in->send_seconds,
+					    .overlap_send = in->overlap_send };
 	struct simulate_times times = { .forward = in->forward,
 					.input_grad = in->input_grad,
 					.weight_grad = in->weight_grad,

@@ -321,8 +321,8 @@ static double flight_of(const struct bound_bytes *activations, int64_t stage)
 		      activations->flight - (double)stage * activations->falls);
 }
 
-/* What every stage of a simulated schedule holds at least: a micro-batch, or what
- * pipeline_in_flight() says. */
+/* What every stage of a simulated schedule holds at least: a micro-batch; of fewer than
+ * 16 stages a share of it is taken. */
 static double least_in_flight(const struct scenario *s, int64_t chunks)
 {
 	double v = (double)chunks;

@@ -1,0 +1,574 @@
+/* flow.c - see flow.h. */
+#include "engine/schedule/flow.h"
+
+#include <math.h>
+#include <stdalign.h>
+#include <string.h>
+
+#include "engine/base/plain.h"
+#include "engine/schedule/order.h"
+
+/* What a stage has come to. */
+struct lane {
+	struct cursor cursor;
+	double free; /* when it is free again */
+	double hidden, hidden_sends;
+	struct order_item item, pair; /* the next, and what runs together with it */
+	int32_t row;                  /* of the next item */
+	int32_t forwards, held, late; /* late: weight gradients that were put off */
+	int32_t weights[2];           /* done, of chunks 0 and 1 */
+};
+
+/* A chunk of a stage: how many items it ran. */
+struct row {
+	int32_t forwards, backwards;
+	int16_t position;             /* virtual stage */
+	bool first, last;             /* of them */
+	bool forward_in, backward_in; /* the input comes from another stage */
+};
+
+struct state {
+	struct lane *lane;
+	struct row *row;
+	/* ends of each row's latest items; as many each as there is room for */
+	double *forward, *backward;
+};
+
+struct runner {
+	struct order order;
+	const struct simulate_times *times;
+	struct schedule *list;
+	double latency[2], hold[2]; /* [1] between stages */
+	int rows, shift, mask;      /* of a row of ends: 1 << shift */
+	int each;                   /* micro-batches that a chunk runs */
+	bool cuts;                  /* the order has items of more micro-batches */
+	int held_limit;
+	int busy_lanes; /* that have something left */
+	struct state now, kept;
+	double *start;
+	int32_t *peak;
+	double left_out;  /* seconds */
+	int passed, most; /* sweeps since a state was kept, and until the next is */
+	int sweeps;
+};
+
+/* Ends that wait for a neighbour are few: with room for more, stages run further apart
+ * and repeat later. */
+enum { ROOM = 56 * 1024, MOST_SHIFT = 1 };
+/* Two stages of nearly the same speed may take thousands of micro-batches until one
+ * waits for the other. From so many sweeps on it is enough if what is between a kept
+ * state and now is the same for all within this share of it. */
+enum { PATIENCE = 8192 };
+static const double nearly = 1e-4;
+
+/* In the place of an item before the first. */
+enum { START = 'S' };
+
+static int row_of(const struct runner *r, int s, int chunk)
+{
+	int p = r->order.stages;
+
+	return chunk * p + (chunk & 1 ? p - 1 - s : s);
+}
+
+/* When an item's input is there; negative if it isn't, or if nobody took what it would
+ * write over. */
+static inline double forward_ready(const struct runner *r, int at)
+{
+	const struct row *row = &r->now.row[at];
+	double ready;
+
+	if (!row->last && row->forwards - row[1].forwards > r->mask)
+		return -1;
+	if (row->first)
+		return 0;
+	if (row[-1].forwards == row->forwards)
+		return -1;
+	ready = r->now.forward[((at - 1) << r->shift) + (row->forwards & r->mask)];
+	return ready + r->latency[row->forward_in];
+}
+
+static inline double backward_ready(const struct runner *r, int at)
+{
+	const struct row *row = &r->now.row[at];
+	double ready;
+
+	if (!row->first && row->backwards - row[-1].backwards > r->mask)
+		return -1;
+	if (row->last)
+		return 0;
+	if (row[1].backwards == row->backwards)
+		return -1;
+	ready = r->now.backward[((at + 1) << r->shift) + (row->backwards & r->mask)];
+	return ready + r->latency[row->backward_in];
+}
+
+static inline void end_forward(struct runner *r, int at, double end)
+{
+	int number = r->now.row[at].forwards++;
+
+	r->now.forward[(at << r->shift) + (number & r->mask)] = end;
+}
+
+static inline void end_backward(struct runner *r, int at, double end)
+{
+	int number = r->now.row[at].backwards++;
+
+	r->now.backward[(at << r->shift) + (number & r->mask)] = end;
+}
+
+/* Items of the same kind and chunk before this one. */
+static int number_of(const struct runner *r, const struct lane *lane)
+{
+	switch (lane->item.letter) {
+	case 'W': return lane->weights[lane->item.chunk];
+	case 'B':
+	case 'I': return r->now.row[lane->row].backwards;
+	default: return r->now.row[lane->row].forwards;
+	}
+}
+
+static inline void fetch(struct runner *r, int s, struct lane *lane)
+{
+	do {
+		lane->item = order_next(&r->order, s, &lane->cursor);
+		if (lane->item.letter == '\0')
+			return;
+		if (lane->item.chunk == OLDEST)
+			lane->item.chunk = (uint8_t)r->order.rule->oldest(
+				&r->order, s, lane->weights);
+		lane->row = row_of(r, s, lane->item.chunk);
+	} while (r->cuts && number_of(r, lane) >= r->each);
+	if (lane->item.letter == 'P')
+		lane->pair = order_next(&r->order, s, &lane->cursor);
+}
+
+static inline void hold_more(struct runner *r, int s, struct lane *lane, double start)
+{
+	if (lane->forwards++ == 0)
+		r->start[s] = start;
+	if (++lane->held > r->peak[s])
+		r->peak[s] = lane->held;
+}
+
+/* Both start when both can and end together; their sends go opposite ways at once. */
+static bool run_pair(struct runner *r, int s, struct lane *lane)
+{
+	int down = lane->row, up = row_of(r, s, lane->pair.chunk);
+	const struct row *f = &r->now.row[down], *b = &r->now.row[up];
+	double f_ready = forward_ready(r, down), b_ready = backward_ready(r, up);
+	double f_hold = r->hold[f->backward_in], b_hold = r->hold[b->forward_in];
+	const struct simulate_times *t = r->times;
+	double saves = 0, start, end;
+
+	if (f_ready < 0 || b_ready < 0)
+		return false;
+	if (t->pair_hides)
+		saves = t->pair_hides[f->position] + t->pair_hides[b->position];
+	start = larger(lane->free, larger(f_ready, b_ready));
+	end = start + t->forward[f->position] + t->input_grad[b->position] +
+	      t->weight_grad[b->position] - saves;
+	end_forward(r, down, end + f_hold);
+	end_backward(r, up, end + b_hold);
+	lane->free = end + larger(f_hold, b_hold);
+	lane->hidden += saves;
+	lane->hidden_sends += lesser(f_hold, b_hold);
+	hold_more(r, s, lane, start);
+	lane->held--;
+	return true;
+}
+
+/* What an output goes to is where the other direction's input comes from. */
+static inline bool run_forward(struct runner *r, int s, struct lane *lane)
+{
+	const struct row *row = &r->now.row[lane->row];
+	double ready = forward_ready(r, lane->row), end;
+
+	if (ready < 0)
+		return false;
+	ready = larger(ready, lane->free);
+	end = ready + r->times->forward[row->position] + r->hold[row->backward_in];
+	lane->free = end;
+	end_forward(r, lane->row, end);
+	hold_more(r, s, lane, ready);
+	return true;
+}
+
+static inline bool run_backward(struct runner *r, struct lane *lane)
+{
+	const struct row *row = &r->now.row[lane->row];
+	double ready = backward_ready(r, lane->row), end;
+	bool whole = lane->item.letter == 'B';
+
+	if (ready < 0)
+		return false;
+	end = larger(ready, lane->free) + r->times->input_grad[row->position] +
+	      r->hold[row->forward_in];
+	if (whole)
+		end += r->times->weight_grad[row->position];
+	lane->free = end;
+	end_backward(r, lane->row, end);
+	lane->held -= whole;
+	lane->late += !whole;
+	return true;
+}
+
+static inline void run_weight(struct runner *r, struct lane *lane, int row, int chunk)
+{
+	lane->free += r->times->weight_grad[r->now.row[row].position];
+	lane->weights[chunk]++;
+	lane->held--;
+	lane->late--;
+}
+
+/* Whether a weight gradient that was put off goes before the next item: where there is
+ * nothing else to do, no room to hold more, or a gap that is worth it. */
+static bool fills_gap(const struct runner *r, const struct lane *lane, int row)
+{
+	bool forward = lane->item.letter == 'F';
+	double ready;
+
+	if (lane->item.letter == '\0' || (forward && lane->held >= r->held_limit))
+		return true;
+	ready = forward ? forward_ready(r, lane->row) : backward_ready(r, lane->row);
+	return ready >= 0 &&
+	       ready - lane->free >=
+		       r->order.rule->gap_share *
+			       r->times->weight_grad[r->now.row[row].position];
+}
+
+static void list_item(struct runner *r, int s, char letter, int chunk, int number)
+{
+	struct order_item item = { letter, (uint8_t)chunk };
+
+	if (r->list)
+		order_put(&r->order, s, item, number, r->list);
+}
+
+/* The weight gradient that was put off first, if it is its turn. */
+static bool fill_gap(struct runner *r, int s, struct lane *lane)
+{
+	int chunk = 0, row;
+
+	if (r->order.rule->oldest)
+		chunk = r->order.rule->oldest(&r->order, s, lane->weights);
+	row = row_of(r, s, chunk);
+	if (!fills_gap(r, lane, row))
+		return false;
+	list_item(r, s, 'W', chunk, lane->weights[chunk]);
+	run_weight(r, lane, row, chunk);
+	return true;
+}
+
+/* The next item of its order; false if it can't start yet, or there is none. */
+static inline bool run_next(struct runner *r, int s, struct lane *lane)
+{
+	switch (lane->item.letter) {
+	case START: return true;
+	case '\0': return false;
+	case 'F':
+		return (r->held_limit == 0 || lane->held < r->held_limit) &&
+		       run_forward(r, s, lane);
+	case 'P': return run_pair(r, s, lane);
+	case 'W': run_weight(r, lane, lane->row, lane->item.chunk); return true;
+	default: return run_backward(r, lane);
+	}
+}
+
+/* As far as inputs reach; whether that is anything. */
+static bool run_stage(struct runner *r, int s)
+{
+	struct lane *lane = &r->now.lane[s];
+	struct order_item item;
+	bool any = false;
+	int number = 0;
+
+	if (lane->item.letter == '\0' && lane->late == 0)
+		return false;
+	for (;; any = true) {
+		if (r->held_limit > 0 && lane->late > 0 && fill_gap(r, s, lane))
+			continue;
+		item = lane->item;
+		if (r->list)
+			number = number_of(r, lane);
+		if (!run_next(r, s, lane))
+			break;
+		if (item.letter != START)
+			list_item(r, s, item.letter, item.chunk, number);
+		fetch(r, s, lane);
+	}
+	r->busy_lanes -= lane->item.letter == '\0' && lane->late == 0;
+	return any;
+}
+
+static void keep(struct runner *r)
+{
+	size_t ends = ((size_t)r->rows << r->shift) * sizeof(double);
+
+	memcpy(r->kept.lane, r->now.lane,
+	       (size_t)r->order.stages * sizeof *r->now.lane);
+	memcpy(r->kept.row, r->now.row, (size_t)r->rows * sizeof *r->now.row);
+	memcpy(r->kept.forward, r->now.forward, ends);
+	memcpy(r->kept.backward, r->now.backward, ends);
+	r->most += r->most / 8 + 2;
+	r->passed = 0;
+}
+
+/* Forwards that every stage ran since the state was kept; 0 if some ran more. */
+static int advance_of(const struct runner *r)
+{
+	int more = r->now.lane[0].forwards - r->kept.lane[0].forwards;
+
+	for (int s = 0; s < r->order.stages; s++) {
+		const struct lane *now = &r->now.lane[s], *kept = &r->kept.lane[s];
+
+		if (now->forwards - kept->forwards != more || now->held != kept->held ||
+		    now->late != kept->late || now->item.letter == '\0' ||
+		    now->item.letter != kept->item.letter ||
+		    now->item.chunk != kept->item.chunk)
+			return 0;
+	}
+	return more;
+}
+
+/* What ran on every chunk since a state was kept, and how much later all is. */
+struct move {
+	int each;
+	double least, most;
+};
+
+/* Whether ends of a row that a neighbour has not taken yet came that much later. */
+static bool ends_moved(const struct move *by, int mask, int taken, int there,
+		       const double *now, const double *kept)
+{
+	for (int i = taken; i < there; i++) {
+		double more = now[i & mask] - kept[(i - by->each) & mask];
+
+		if (more < by->least || more > by->most)
+			return false;
+	}
+	return true;
+}
+
+static bool row_moved(const struct runner *r, int at, const struct move *by)
+{
+	const struct row *now = &r->now.row[at], *kept = &r->kept.row[at];
+	int ends = at << r->shift;
+
+	return now->forwards - kept->forwards == by->each &&
+	       now->backwards - kept->backwards == by->each &&
+	       (now->last ||
+		ends_moved(by, r->mask, now[1].forwards, now->forwards,
+			   r->now.forward + ends, r->kept.forward + ends)) &&
+	       (now->first ||
+		ends_moved(by, r->mask, now[-1].backwards, now->backwards,
+			   r->now.backward + ends, r->kept.backward + ends));
+}
+
+static bool all_moved(const struct runner *r, int forwards, double more)
+{
+	bool patient = r->sweeps < PATIENCE;
+	double close = patient ? 1e-13 * r->now.lane[0].free : nearly * more;
+	struct move by = { forwards / r->order.chunks, more - close, more + close };
+
+	for (int s = 0; s < r->order.stages; s++) {
+		double moved = r->now.lane[s].free - r->kept.lane[s].free;
+
+		if (moved < by.least || moved > by.most)
+			return false;
+	}
+	for (int i = 0; i < r->rows; i++)
+		if (!row_moved(r, i, &by))
+			return false;
+	return true;
+}
+
+/* Times that what every stage did since the state was kept comes again. */
+static int repeats(const struct runner *r, int micro_batches)
+{
+	int least = INT32_MAX;
+
+	for (int s = 0; s < r->order.stages && least > 0; s++) {
+		int times = order_repeats(&r->order, s, &r->kept.lane[s].cursor,
+					  &r->now.lane[s].cursor, micro_batches);
+
+		least = times < least ? times : least;
+	}
+	return least;
+}
+
+static void leave_out(struct runner *r, int times, int micro_batches, double more)
+{
+	int less = times * micro_batches;
+
+	for (int s = 0; s < r->order.stages; s++) {
+		struct lane *now = &r->now.lane[s], *kept = &r->kept.lane[s];
+
+		order_shorten(&r->order, s, less, &now->cursor);
+		now->hidden += times * (now->hidden - kept->hidden);
+		now->hidden_sends += times * (now->hidden_sends - kept->hidden_sends);
+	}
+	r->order.micro_batches -= less;
+	r->each = order_each(&r->order);
+	r->left_out = times * more;
+	r->most = INT32_MAX; /* it is done once */
+}
+
+static void look_back(struct runner *r)
+{
+	int forwards, micro_batches, times;
+	double more;
+
+	if (r->most == INT32_MAX)
+		return;
+	r->sweeps++;
+	if (++r->passed >= r->most) {
+		keep(r);
+		return;
+	}
+	forwards = advance_of(r);
+	if (forwards <= 0 || forwards % r->order.chunks != 0)
+		return;
+	micro_batches = forwards / r->order.chunks;
+	if (r->order.placement == PLACE_TWO_WAY)
+		micro_batches *= 2;
+	more = r->now.lane[0].free - r->kept.lane[0].free;
+	if (!all_moved(r, forwards, more))
+		return;
+	times = repeats(r, micro_batches);
+	if (times > 0)
+		leave_out(r, times, micro_batches, more);
+}
+
+/* Alternate directions: work flows down in forwards and up in backwards. */
+static bool run_all(struct runner *r)
+{
+	while (r->busy_lanes > 0) {
+		bool any = false;
+
+		for (int s = 0; s < r->order.stages; s++)
+			any = run_stage(r, s) || any;
+		for (int s = r->order.stages - 1; s >= 0; s--)
+			any = run_stage(r, s) || any;
+		if (!any)
+			return false;
+		look_back(r);
+	}
+	return true;
+}
+
+static bool take_state(struct runner *r, struct arena *arena, struct state *out)
+{
+	size_t rows = (size_t)r->rows, ends = rows << r->shift;
+
+	out->lane = arena_take(arena, (size_t)r->order.stages, sizeof *out->lane);
+	out->row = arena_take(arena, rows, sizeof *out->row);
+	out->forward = arena_take(arena, ends, sizeof *out->forward);
+	out->backward = arena_take(arena, ends, sizeof *out->backward);
+	return out->lane && out->row && out->forward && out->backward;
+}
+
+/* Room for as many ends as a stage may be ahead of its neighbour, and for a state to
+ * look back at; without one, every item is run. */
+static bool take_room(struct runner *r, const struct arena *arena)
+{
+	struct arena lent;
+
+	for (int shift = MOST_SHIFT; shift >= 0; shift--) {
+		lent = *arena;
+		r->shift = shift;
+		r->mask = (1 << shift) - 1;
+		if (take_state(r, &lent, &r->now) && take_state(r, &lent, &r->kept))
+			return true;
+	}
+	lent = *arena;
+	r->kept.lane = NULL;
+	return take_state(r, &lent, &r->now);
+}
+
+static void start_rows(struct runner *r)
+{
+	int p = r->order.stages, depth = r->order.depth;
+	bool both = r->order.placement == PLACE_TWO_WAY;
+
+	for (int i = 0; i < r->rows; i++) {
+		int position = both ? i % p : i;
+
+		/* a V turns on the spot */
+		r->now.row[i] = (struct row){ .position = (int16_t)position,
+					      .first = position == 0,
+					      .last = position + 1 == depth,
+					      .forward_in = i % p > 0,
+					      .backward_in = i % p + 1 < p };
+	}
+}
+
+static void start_all(struct runner *r)
+{
+	int p = r->order.stages, m = r->order.micro_batches;
+
+	start_rows(r);
+	memset(r->now.lane, 0, (size_t)p * sizeof *r->now.lane);
+	r->busy_lanes = p;
+	r->passed = r->sweeps = 0;
+	r->most = r->list || !r->kept.lane ? INT32_MAX : 6;
+	r->each = order_each(&r->order);
+	r->cuts = m < 2 * p || (r->order.rule->by_stages && m % p > 0);
+	for (int s = 0; s < p; s++) {
+		struct lane *lane = &r->now.lane[s];
+
+		r->start[s] = -1;
+		r->peak[s] = 0;
+		order_start(&r->order, s, &lane->cursor);
+		lane->item.letter = START;
+		if (r->list)
+			r->list->count[s] = 0;
+	}
+}
+
+static void close_stages(const struct runner *r, struct flow *out)
+{
+	out->seconds = out->span = 0;
+	for (int s = 0; s < r->order.stages; s++) {
+		const struct lane *lane = &r->now.lane[s];
+		double end = lane->free + r->left_out;
+
+		out->seconds = larger(out->seconds, end);
+		out->span = larger(out->span, end - r->start[s]);
+		out->hidden[s] = lane->hidden;
+		out->hidden_sends[s] = lane->hidden_sends;
+	}
+}
+
+bool flow_run(const struct schedule_request *request,
+	      const struct simulate_times *times, struct schedule *list,
+	      struct flow *out)
+{
+	alignas(16) unsigned char room[ROOM];
+	const struct arena arena = { room, sizeof room, 0 };
+	double start[MAX_STAGES], send = times->send_seconds;
+	struct runner r = { .times = times,
+			    .list = list,
+			    .latency[1] = times->overlap_send ? send : 0,
+			    .hold[1] = times->overlap_send ? 0 : send,
+			    .start = start,
+			    .peak = out->peak_chunks };
+	int more = 0;
+
+	if (!order_prepare(request, &r.order))
+		return false;
+	r.rows = r.order.stages * r.order.chunks;
+	if (!take_room(&r, &arena))
+		return false;
+	/* more than the rule allows, only if it can't run otherwise */
+	do {
+		if (r.order.rule->held_limit)
+			r.held_limit = r.order.rule->held_limit(&r.order) + more;
+		start_all(&r);
+		if (run_all(&r)) {
+			close_stages(&r, out);
+			return true;
+		}
+	} while (r.order.rule->held_limit && more++ <= 2 * r.order.stages + 4);
+	return false;
+}
