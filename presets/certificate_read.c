@@ -54,19 +54,22 @@ static bool read_scenario(struct file *file, int lines)
 static bool read_question(struct file *file)
 {
 	struct verify_question *q = file->question;
-	char trusted[16], held[32], number[64], lines[16];
+	char objective[16], trusted[16], held[32], number[64], lines[16];
 	uint64_t rows;
 	int trust;
 
 	if (!take(file, "shardscope certificate 1", number, 1))
 		return fail(file, "expected 'shardscope certificate 1'");
-	if (!take(file, "objective ", q->objective, sizeof q->objective) ||
+	if (!take(file, "objective ", objective, sizeof objective) ||
 	    !take(file, "reserve ", number, sizeof number) ||
 	    !take(file, "trusted ", trusted, sizeof trusted) ||
 	    !take(file, "held ", held, sizeof held) ||
 	    !take(file, "scenario ", lines, sizeof lines))
 		return fail(file,
 			    "expected objective, reserve, trusted, held, scenario");
+	q->objective = objective_find(objective);
+	if (q->objective >= OBJECTIVE_SURE)
+		return fail(file, "objective: none that is proved");
 	q->reserve = strtod(number, NULL);
 	trust = (int)strtol(trusted, NULL, 10);
 	rows = strtoull(held, NULL, 16);

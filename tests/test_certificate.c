@@ -117,6 +117,11 @@ static void accepts_proofs(void **state)
 	begin("llama3.1-70b", "dgx-h100", "deepspeed", 64);
 	pin("activation_offload", "0,0.5,1");
 	accept();
+	/* what is given is not relaxed */
+	begin("llama3.1-70b", "dgx-h100", "megatron-core", 64);
+	pin("recompute", "full");
+	pin("zero", "1");
+	accept();
 }
 
 /* One plan, and none at all. */

@@ -10,7 +10,7 @@
 #include "engine/predict/predict.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/schedule.h"
-#include "engine/train/bound.h"
+#include "engine/train/relax.h"
 #include "engine/train/train.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
@@ -743,6 +743,29 @@ static void check_bounds(struct trial *trial, const struct scenario *s,
 	}
 }
 
+/* Nor that of the relaxed plan of all that the free knobs inside a node may be. */
+static void check_relaxed(struct trial *trial, const struct planner_problem *problem,
+			  const struct scenario *s, const struct estimate *e)
+{
+	struct scenario *relaxed = &trial->scenario;
+	struct train_bound bound;
+	struct train_set set;
+
+	train_set_begin(&set, s);
+	for (int i = 0; i < problem->axes; i++) {
+		const struct planner_axis *axis = &problem->axis[i];
+
+		if (train_role_of(axis->knob->key) > DECIDES_BATCH)
+			train_set_free(&set, axis->knob->key, axis->value, axis->count);
+	}
+	*relaxed = *s;
+	train_relax(&set, &relaxed->plan);
+	train_relaxed_cost(&set, trial, &bound);
+	assert_true(train_relaxed_seconds(&set, &bound, relaxed) <= e->step_seconds);
+	assert_true(!e->host_fits || train_relaxed_bytes(&set, &bound, relaxed) <=
+					     e->memory.total_bytes);
+}
+
 /* A trial comes to the very numbers of the estimate, from below. */
 static void check_trial(struct trial *trial, const struct scenario *s,
 			const struct estimate *e)
@@ -794,6 +817,7 @@ static void test_bounds_are_bounds(void **state)
 			continue;
 		legal++;
 		check_bounds(trial, &s, &e);
+		check_relaxed(trial, &problem, &s, &e);
 		check_trial(trial, &s, &e);
 	}
 	assert_true(legal > 1000);

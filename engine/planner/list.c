@@ -5,138 +5,10 @@
 #include <string.h>
 
 #include "engine/planner/search.h"
-#include "engine/schedule/schedule.h"
 
-static double least(const struct planner_axis *axis)
-{
-	double value = axis->value[0];
-
-	for (int i = 1; i < axis->count; i++)
-		value = fmin(value, axis->value[i]);
-	return value;
-}
-
-static double most(const struct planner_axis *axis)
-{
-	double value = axis->value[0];
-
-	for (int i = 1; i < axis->count; i++)
-		value = fmax(value, axis->value[i]);
-	return value;
-}
-
-/* Shapes as no choice of them can be better: with a schedule of which least is known,
- * or whose pairs may hide more than any other's, and any split. */
-static void relax_shape(const struct planner *p, struct plan *plan)
-{
-	const struct planner_axis *schedule = p->axis.schedule;
-	bool pairs = !schedule && schedule_pairs(plan->schedule);
-	int last = schedule ? (int)most(schedule) : plan->schedule;
-
-	if (p->axis.split || p->axis.vpp)
-		plan->split = SPLIT_BALANCED;
-	if (p->size[ROLE_SHAPE] == 1 && !schedule)
-		return;
-	for (int i = 0; schedule && i < schedule->count; i++)
-		pairs |= schedule_pairs((int)schedule->value[i]);
-	plan->schedule = pairs                  ? SCHEDULE_DUALPIPEV
-			 : last > SCHEDULE_1F1B ? SCHEDULE_ZB_V
-						: SCHEDULE_1F1B;
-}
-
-/* Whether a schedule of them may keep two copies of the weights. */
-static bool may_copy(const struct planner *p)
-{
-	const struct planner_axis *schedule = p->axis.schedule;
-	bool two = schedule_weight_copies(p->problem.base.plan.schedule) > 1;
-
-	for (int i = 0; schedule && i < schedule->count; i++)
-		two |= schedule_weight_copies((int)schedule->value[i]) > 1;
-	return two;
-}
-
-/* Nothing is recomputed or sent out; optimizer states are shared by all. */
-static void relax(const struct planner *p, struct plan *plan)
-{
-	const struct planner_axis *zero = p->axis.zero;
-
-	relax_shape(p, plan);
-	if (p->axis.recompute)
-		plan->recompute = RECOMPUTE_NONE;
-	if (p->axis.activation_offload)
-		plan->activation_offload = 0;
-	if (p->axis.recompute_layers)
-		plan->recompute_layers = 1;
-	if (p->axis.recompute_modules)
-		plan->recompute_modules = 0;
-	if (p->axis.zero_group)
-		plan->zero_group = 0;
-	if (zero)
-		plan->zero = (int64_t)most(zero);
-}
-
-static double least_ends(const struct planner *p, struct scenario *s)
-{
-	const struct planner_axis *offload = p->axis.optimizer_offload;
-	double ends;
-
-	if (!offload)
-		return train_bound_ends(&p->outer, s);
-	s->plan.optimizer_offload = least(offload);
-	ends = train_bound_ends(&p->outer, s);
-	s->plan.optimizer_offload = most(offload);
-	return fmin(ends, train_bound_ends(&p->outer, s));
-}
-
-/* With the most of the states on the hosts, or what of it they hold. */
-static double least_of_offload(const struct planner *p, struct scenario *s)
-{
-	const struct planner_axis *offload = p->axis.optimizer_offload;
-	struct bound_bytes bytes;
-	double fewest, most_sent;
-
-	if (offload)
-		s->plan.optimizer_offload = most(offload);
-	train_bound_states(&p->outer, s, &bytes);
-	fewest = most_sent = bytes.mean;
-	for (int i = 0; isinf(most_sent) && offload && i < offload->count; i++) {
-		s->plan.optimizer_offload = offload->value[i];
-		train_bound_states(&p->outer, s, &bytes);
-		fewest = fmin(fewest, bytes.mean);
-	}
-	return fewest;
-}
-
-static double least_bytes(const struct planner *p, struct scenario *s)
-{
-	const struct planner_axis *zero = p->axis.zero;
-	int64_t relaxed = s->plan.zero;
-	double fewest = INFINITY;
-
-	for (int i = 0; i < (zero ? zero->count : 1); i++) {
-		if (zero)
-			s->plan.zero = (int64_t)zero->value[i];
-		fewest = fmin(fewest, least_of_offload(p, s));
-	}
-	s->plan.zero = relaxed;
-	return fewest + p->outer.framework_bytes;
-}
-
-/* What one micro-batch costs hangs on the outer axes alone, but that a tied head has no
- * weights of its own on a single stage: then it counts as none. */
 static void cost_outer(struct planner *p)
 {
-	struct layer_cost part[MAX_PARTS];
-	struct scenario *s = &p->trial->scenario;
-	int64_t pp = s->plan.pp;
-
-	if (s->model.tied_embeddings)
-		s->plan.pp = 1;
-	trial_begin(p->trial);
-	trial_cost(p->trial, part);
-	train_bound(s, part, &p->outer);
-	p->outer.two_copies = may_copy(p);
-	s->plan.pp = pp;
+	train_relaxed_cost(&p->set, p->trial, &p->outer);
 	p->costed = true;
 	if (search_grow(p, (void **)&p->outers, p->outer_count, &p->outer_capacity,
 			sizeof *p->outers))
@@ -165,10 +37,10 @@ static void push_node(struct planner *p)
 		if (p->failed)
 			return;
 		node.outer = p->outer_count - 1;
-		seconds = train_bound_pipeline(&p->outer, s) + least_ends(p, s);
-		node.bytes = least_bytes(p, s);
-		node.bound = search_score(p->problem.objective, s,
-					  train_bound_scaled(s, seconds), node.bytes);
+		seconds = train_relaxed_seconds(&p->set, &p->outer, s);
+		node.bytes = train_relaxed_bytes(&p->set, &p->outer, s);
+		node.bound =
+			objective_of_step(p->problem.objective, s, seconds, node.bytes);
 		put_all(&p->given, &s->plan);
 	}
 	p->node[p->nodes++] = node;
@@ -266,10 +138,18 @@ bool search_root(struct planner *p)
 	if (p->trains) {
 		struct plan plan = s->plan;
 
-		relax(p, &plan);
+		train_relax(&p->set, &plan);
 		search_get(&plan, &p->relaxed);
 	}
 	return row < 0;
+}
+
+int search_root_rule(const struct planner *p)
+{
+	struct facts facts;
+
+	rules_derive(&p->trial->scenario, &facts);
+	return search_broken(p, &p->decided[0], &facts);
 }
 
 void search_list(struct planner *p, int *budget)

@@ -170,21 +170,12 @@ static void bound_states(struct planner *p, const struct train_bound *bound)
 	struct options *states = &p->option[ROLE_STATE];
 	struct plan *plan = &p->trial->scenario.plan;
 
-	plan->schedule = SCHEDULE_1F1B; /* one copy */
-	p->least_ends = INFINITY;
-	p->least_bytes = (struct bound_bytes){ .mean = INFINITY,
-					       .first = INFINITY,
-					       .layer = INFINITY };
+	train_states_begin(&p->least);
 	for (int i = 0; i < states->count; i++) {
 		struct option *state = &states->item[i];
 
 		search_put(&state->inner, ROLE_STATE, plan);
-		state->ends = train_bound_ends(bound, &p->trial->scenario);
-		train_bound_states(bound, &p->trial->scenario, &state->bytes);
-		p->least_ends = fmin(p->least_ends, state->ends);
-		p->least_bytes.mean = fmin(p->least_bytes.mean, state->bytes.mean);
-		p->least_bytes.first = fmin(p->least_bytes.first, state->bytes.first);
-		p->least_bytes.layer = fmin(p->least_bytes.layer, state->bytes.layer);
+		train_states_add(bound, &p->trial->scenario, &p->least, &state->least);
 	}
 }
 
@@ -204,13 +195,14 @@ static bool node_is_hopeless(struct planner *p, const struct node *node, double 
 		search_put(&shapes->item[i].inner, ROLE_SHAPE, &s->plan);
 		seconds = fmin(seconds, train_bound_pipeline(bound, s));
 	}
-	seconds = train_bound_scaled(s, seconds + p->least_ends);
-	bytes = train_bound_bytes(bound, &p->least_bytes, &nothing);
+	seconds = train_bound_scaled(s, seconds + p->least.ends);
+	bytes = train_bound_bytes(bound, &p->least.bytes, &nothing);
 	if (bytes > search_limit(p, s)) {
 		p->result.counts.too_large += plans;
 		return true;
 	}
-	if (search_score(p->problem.objective, s, seconds, bytes) > search_worst(p)) {
+	if (objective_of_step(p->problem.objective, s, seconds, bytes) >
+	    search_worst(p)) {
 		p->result.counts.bounded += plans;
 		return true;
 	}
@@ -223,15 +215,15 @@ static bool mode_is_hopeless(struct planner *p, const struct option *mode, doubl
 	struct planner_counts *counts = &p->result.counts;
 	const struct scenario *s = &p->trial->scenario;
 	struct bound_bytes nothing = { 0 };
-	double seconds = train_bound_work(&mode->bound, s) + p->least_ends;
-	double bytes = train_bound_bytes(&mode->bound, &p->least_bytes, &nothing);
+	double seconds = train_mode_seconds(&mode->bound, s, &p->least);
+	double bytes = train_bound_bytes(&mode->bound, &p->least.bytes, &nothing);
 
 	if (bytes > search_limit(p, s)) {
 		counts->too_large += plans;
 		return true;
 	}
-	if (search_score(p->problem.objective, s, train_bound_scaled(s, seconds),
-			 bytes) > search_worst(p)) {
+	if (objective_of_step(p->problem.objective, s, seconds, bytes) >
+	    search_worst(p)) {
 		counts->bounded += plans;
 		return true;
 	}
@@ -249,10 +241,10 @@ static void push_pair(struct planner *p, int shape, int mode)
 	search_put(&p->option[ROLE_SHAPE].item[shape].inner, ROLE_SHAPE, &s->plan);
 	pair.pipeline = train_bound_pipeline(bound, s);
 	train_bound_activations(bound, s, &pair.activations);
-	bytes = train_bound_bytes(bound, &p->least_bytes, &pair.activations);
-	pair.bound = search_score(p->problem.objective, s,
-				  train_bound_scaled(s, pair.pipeline + p->least_ends),
-				  bytes);
+	bytes = train_bound_bytes(bound, &p->least.bytes, &pair.activations);
+	pair.bound = objective_of_step(
+		p->problem.objective, s,
+		train_bound_scaled(s, pair.pipeline + p->least.ends), bytes);
 	if (bytes > search_limit(p, s))
 		counts->too_large += states;
 	else if (pair.bound > search_worst(p))

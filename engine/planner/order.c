@@ -3,33 +3,30 @@
 
 #include "engine/planner/search.h"
 
-static const struct {
-	const char *key;
-	enum role role;
-} known[] = {
-	/* outer axes that rules read most come first; those that no row names, before
-	 */
-	{ "gpus", ROLE_OUTER },
-	{ "tp", ROLE_OUTER },
-	{ "sp", ROLE_OUTER },
-	{ "cp", ROLE_OUTER },
-	{ "cp_kind", ROLE_OUTER },
-	{ "ep", ROLE_OUTER },
-	{ "etp", ROLE_OUTER },
-	{ "mbs", ROLE_OUTER },
-	{ "gbs", ROLE_DIVIDES },
-	{ "pp", ROLE_DIVIDES },
-	{ "schedule", ROLE_SHAPE },
-	{ "vpp", ROLE_SHAPE },
-	{ "split", ROLE_SHAPE },
-	{ "micro_batch_group", ROLE_SHAPE },
-	{ "recompute", ROLE_MODE },
-	{ "recompute_layers", ROLE_MODE },
-	{ "recompute_modules", ROLE_MODE },
-	{ "activation_offload", ROLE_MODE },
-	{ "zero", ROLE_STATE },
-	{ "zero_group", ROLE_STATE },
-	{ "optimizer_offload", ROLE_STATE },
+/* Of the axes that cost a micro-batch those that rules read most come first; those that
+ * no row names, before. */
+static const char *const known[] = {
+	"gpus",
+	"tp",
+	"sp",
+	"cp",
+	"cp_kind",
+	"ep",
+	"etp",
+	"mbs",
+	"gbs",
+	"pp",
+	"schedule",
+	"vpp",
+	"split",
+	"micro_batch_group",
+	"recompute",
+	"recompute_layers",
+	"recompute_modules",
+	"activation_offload",
+	"zero",
+	"zero_group",
+	"optimizer_offload",
 };
 
 enum { KNOWN = sizeof known / sizeof known[0] };
@@ -37,7 +34,7 @@ enum { KNOWN = sizeof known / sizeof known[0] };
 static int place(const struct knob *knob)
 {
 	for (int i = 0; i < KNOWN; i++)
-		if (strcmp(knob->key, known[i].key) == 0)
+		if (strcmp(knob->key, known[i]) == 0)
 			return i;
 	return -1;
 }
@@ -48,16 +45,6 @@ int search_axis(const struct planner *p, const char *key)
 		if (strcmp(p->problem.axis[i].knob->key, key) == 0)
 			return i;
 	return -1;
-}
-
-/* Unknown axes first, the others as in the table. */
-static void set_order(struct planner *p)
-{
-	for (int at = -1; at < KNOWN; at++)
-		for (int i = 0; i < p->problem.axes; i++)
-			if (p->role[i] <= ROLE_DIVIDES &&
-			    place(p->problem.axis[i].knob) == at)
-				p->order[p->depth++] = i;
 }
 
 bool search_reads(const struct legality *row, const char *key)
@@ -112,25 +99,16 @@ static bool says_division(const char *code)
 	       strcmp(code, "E3") == 0 || strcmp(code, "E7") == 0;
 }
 
-static const struct planner_axis *axis_of(const struct planner *p, const char *key)
+/* Unknown axes first, the others as in the table. */
+int search_role_axes(const struct planner *p, enum role role, int *axis)
 {
-	int at = search_axis(p, key);
+	int count = 0;
 
-	return at < 0 ? NULL : &p->problem.axis[at];
-}
-
-static void find_axes(struct planner *p)
-{
-	p->axis.schedule = axis_of(p, "schedule");
-	p->axis.split = axis_of(p, "split");
-	p->axis.vpp = axis_of(p, "vpp");
-	p->axis.recompute = axis_of(p, "recompute");
-	p->axis.recompute_layers = axis_of(p, "recompute_layers");
-	p->axis.recompute_modules = axis_of(p, "recompute_modules");
-	p->axis.activation_offload = axis_of(p, "activation_offload");
-	p->axis.zero = axis_of(p, "zero");
-	p->axis.zero_group = axis_of(p, "zero_group");
-	p->axis.optimizer_offload = axis_of(p, "optimizer_offload");
+	for (int at = -1; at < KNOWN; at++)
+		for (int i = 0; i < p->problem.axes; i++)
+			if (p->role[i] == role && place(p->problem.axis[i].knob) == at)
+				axis[count++] = i;
+	return count;
 }
 
 void search_arrange(struct planner *p)
@@ -138,16 +116,18 @@ void search_arrange(struct planner *p)
 	const struct planner_problem *problem = &p->problem;
 	int rules;
 
-	find_axes(p);
+	train_set_begin(&p->set, &p->problem.base);
 	for (int role = 0; role < ROLE_COUNT; role++)
 		p->size[role] = 1;
 	for (int i = 0; i < problem->axes; i++) {
-		int at = place(problem->axis[i].knob);
+		const struct planner_axis *axis = &problem->axis[i];
 
-		p->role[i] = at < 0 ? ROLE_OUTER : known[at].role;
-		p->size[p->role[i]] *= problem->axis[i].count;
+		p->role[i] = (enum role)train_role_of(axis->knob->key);
+		p->size[p->role[i]] *= axis->count;
+		train_set_free(&p->set, axis->knob->key, axis->value, axis->count);
 	}
-	set_order(p);
+	p->depth = search_role_axes(p, ROLE_OUTER, p->order);
+	p->depth += search_role_axes(p, ROLE_DIVIDES, p->order + p->depth);
 	p->below[p->depth] =
 		p->size[ROLE_SHAPE] * p->size[ROLE_MODE] * p->size[ROLE_STATE];
 	for (int d = p->depth - 1; d >= 0; d--)
@@ -165,11 +145,6 @@ void search_arrange(struct planner *p)
 		if (p->rule[i].rule.severity == SEVERITY_ERROR &&
 		    rules_hold(&p->rule[i], &problem->base.stack))
 			sort_rule(p, i);
-}
-
-int search_place(const struct planner *p, int axis)
-{
-	return place(p->problem.axis[axis].knob);
 }
 
 bool search_advance(const struct planner *p, uint8_t *choice, enum role role)

@@ -10,23 +10,6 @@
 #include "engine/rules/ability.h"
 #include "engine/serve/tail.h"
 
-double search_score(enum objective objective, const struct scenario *s, double step,
-		    double bytes)
-{
-	double gpus = (double)s->cluster.gpus;
-	double tokens = (double)s->plan.global_batch * (double)s->plan.seq_len;
-
-	switch (objective) {
-	case OBJECTIVE_THROUGHPUT: return step * gpus / tokens;
-	case OBJECTIVE_COST:
-		return s->plan.tokens / tokens * step * gpus / 3600 *
-		       s->cluster.price_per_gpu_hour;
-	case OBJECTIVE_MEMORY: return bytes;
-	case OBJECTIVE_GPUS: return gpus * 1e6 + step;
-	default: return step;
-	}
-}
-
 /* Whether any request is served within the goals, or all that are asked for. */
 static bool serves_well(const struct estimate *e, bool all)
 {
@@ -72,19 +55,14 @@ double planner_score(enum objective objective, const struct scenario *scenario,
 	/* bounds are of the step, which is no longer than this */
 	if (objective == OBJECTIVE_SURE)
 		return estimate->step_high_seconds;
-	return search_score(objective, scenario, estimate->step_seconds,
-			    estimate->memory.total_bytes);
+	return objective_of_step(objective, scenario, estimate->step_seconds,
+				 estimate->memory.total_bytes);
 }
 
 double planner_room(const struct planner_problem *problem, const struct scenario *s)
 {
-	const struct accelerator *a = &s->cluster.accelerator;
-	double bytes = a->usable_bytes > 0 ? a->usable_bytes : a->memory_bytes;
-
 	/* a server fills what it is given: memory_share is its reserve */
-	if (s->plan.mode == MODE_INFERENCE)
-		return bytes;
-	return bytes * (1 - problem->reserve);
+	return objective_room(s, s->plan.mode == MODE_INFERENCE ? 0 : problem->reserve);
 }
 
 double search_room(const struct planner *p, const struct scenario *s)

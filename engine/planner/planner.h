@@ -10,6 +10,7 @@
 
 #include "engine/estimate/estimate.h"
 #include "engine/knob/knob.h"
+#include "engine/predict/objective.h"
 
 enum {
 	MAX_AXES = 24,
@@ -23,18 +24,6 @@ struct planner_axis {
 	const struct knob *knob;
 	int count;
 	double value[MAX_AXIS_VALUES];
-};
-
-/* Smaller scores are better; ties go to the plan that comes first in the order of the
- * axes and their values. */
-enum objective {
-	OBJECTIVE_STEP,       /* seconds of a step */
-	OBJECTIVE_THROUGHPUT, /* tokens/s per GPU */
-	OBJECTIVE_COST,       /* dollars of the whole run */
-	OBJECTIVE_MEMORY,     /* bytes of the fullest stage */
-	OBJECTIVE_GPUS,       /* fewest GPUs, then the shortest step */
-	OBJECTIVE_SURE, /* seconds of a step at the pessimistic end of its range */
-	OBJECTIVE_COUNT
 };
 
 struct planner_problem {
@@ -101,17 +90,13 @@ struct planner_result {
 
 struct planner;
 
-/* "step", "throughput", "cost", "memory", "gpus", "sure"; OBJECTIVE_COUNT if there is
- * none. */
-const char *objective_word(enum objective objective);
-enum objective objective_find(const char *word);
-
 /* How many plans of each idea are kept where so many ideas are asked for. */
 int planner_each(int top);
 /* Whose idea a plan of training is. */
 void planner_idea(const struct scenario *scenario, struct idea *out);
 
-/* What the planner ranks by, of a legal plan. */
+/* What the planner ranks by, of a legal plan; ties go to the plan that comes first in
+ * the order of the axes and their values. */
 double planner_score(enum objective objective, const struct scenario *scenario,
 		     const struct estimate *estimate);
 

@@ -10,15 +10,15 @@
 
 #include "engine/planner/planner.h"
 #include "engine/rules/rules.h"
-#include "engine/train/bound.h"
+#include "engine/train/relax.h"
 
 enum role {
-	ROLE_OUTER,
-	ROLE_DIVIDES,
-	ROLE_SHAPE, /* schedule, chunks, split */
-	ROLE_MODE,  /* recomputation, activation offload */
-	ROLE_STATE, /* ZeRO, shard group, optimizer offload */
-	ROLE_COUNT
+	ROLE_OUTER = DECIDES_COST,
+	ROLE_DIVIDES = DECIDES_BATCH,
+	ROLE_SHAPE = DECIDES_SHAPE,
+	ROLE_MODE = DECIDES_MODE,
+	ROLE_STATE = DECIDES_STATES,
+	ROLE_COUNT = TRAIN_ROLES
 };
 
 struct rule_list {
@@ -41,9 +41,8 @@ struct option {
 	double key[3];
 	double times;  /* candidates that are the same whatever the node is */
 	bool has_even; /* shapes: an earlier one differs in that its split is even */
-	double ends;   /* states: seconds behind the pipeline at least */
-	struct bound_bytes bytes; /* states: what they take at least */
-	struct train_bound bound; /* modes */
+	struct train_states least; /* states: what they take at least */
+	struct train_bound bound;  /* modes */
 };
 
 struct options {
@@ -83,12 +82,7 @@ struct planner {
 	struct planner_result result;
 	enum role role[MAX_AXES];
 	double size[ROLE_COUNT]; /* candidates: choices of all its axes */
-	/* axes that bounds ask for; NULL: given */
-	struct {
-		const struct planner_axis *schedule, *split, *vpp, *recompute,
-			*recompute_layers, *recompute_modules, *activation_offload,
-			*zero, *zero_group, *optimizer_offload;
-	} axis;
+	struct train_set set;    /* all plans */
 	const struct legality *rule;
 	bool divides[MAX_RULES]; /* rows that say that degrees don't divide */
 	bool trains;             /* bounds are of training */
@@ -122,10 +116,9 @@ struct planner {
 	bool inside;
 	struct options menu[ROLE_COUNT]; /* options before rules and degrees */
 	struct options option[ROLE_COUNT];
-	struct layer_cost *cost; /* trial->parts for each mode */
-	int costs;               /* there is room for */
-	struct bound_bytes least_bytes;
-	double least_ends;
+	struct layer_cost *cost;   /* trial->parts for each mode */
+	int costs;                 /* there is room for */
+	struct train_states least; /* of any option */
 	int pairs, pair_capacity, pair, state;
 	struct pair *pair_list;
 	bool dealt; /* the pair's stages are; for states alike */
@@ -138,8 +131,8 @@ struct planner {
 
 /* order.c: roles, the order in which axes are fixed, and where rules are decided. */
 void search_arrange(struct planner *planner);
-/* Where an axis stands in the table of roles; -1 = nowhere. */
-int search_place(const struct planner *planner, int axis);
+/* The axes of a role, what another one's meaning hangs on first; how many. */
+int search_role_axes(const struct planner *planner, enum role role, int *axis);
 /* Whether the rule names this knob. */
 bool search_reads(const struct legality *row, const char *key);
 /* The next choice of a role's axes; false after the last. */
@@ -157,6 +150,8 @@ void search_list(struct planner *planner, int *budget);
 /* What holds of all plans alike; false if none is legal. Bounds are of the relaxed
  * plan, rules of the given one. */
 bool search_root(struct planner *planner);
+/* The rule that all plans break, where none is legal. */
+int search_root_rule(const struct planner *planner);
 /* Fixes the axis of this level to its next value. That may be part of a plan
  * (FIX_STANDS), names others again (FIX_REPEATS), or breaks a rule, whose row it
  * returns. */
@@ -180,8 +175,6 @@ void search_hold(struct planner *planner);
 struct planner *search_copy(const struct planner *planner);
 /* Candidates of which nothing more is asked. */
 double search_closed(const struct planner_counts *counts);
-double search_score(enum objective objective, const struct scenario *scenario,
-		    double step, double bytes);
 /* keep.c: what of the found is kept, and what is not wanted any more. */
 void search_keep(const struct planner *planner, const struct planner_found *found,
 		 struct planner_result *result);

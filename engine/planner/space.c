@@ -1,25 +1,8 @@
-/* space.c - which values are worth trying, and names of objectives. */
+/* space.c - which values are worth trying. */
 #include <string.h>
 
 #include "engine/planner/planner.h"
 #include "engine/rules/ability.h"
-
-static const char *const words[OBJECTIVE_COUNT] = { "step",   "throughput", "cost",
-						    "memory", "gpus",       "sure" };
-
-const char *objective_word(enum objective objective)
-{
-	return (unsigned)objective < OBJECTIVE_COUNT ? words[objective] : "";
-}
-
-enum objective objective_find(const char *word)
-{
-	int i = 0;
-
-	while (i < OBJECTIVE_COUNT && strcmp(words[i], word) != 0)
-		i++;
-	return (enum objective)i;
-}
 
 bool planner_pin(struct planner_problem *problem, const struct knob *knob,
 		 const double *values, int count)

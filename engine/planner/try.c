@@ -41,7 +41,8 @@ static bool deal(struct planner *p, bool lean)
 
 static double score_of(const struct planner *p, double seconds, double bytes)
 {
-	return search_score(p->problem.objective, &p->trial->scenario, seconds, bytes);
+	return objective_of_step(p->problem.objective, &p->trial->scenario, seconds,
+				 bytes);
 }
 
 /* Without ZeRO's traffic equal stages are summed in another order. */
@@ -51,11 +52,9 @@ static const double sure = 1 - 1e-9;
  * long. */
 static bool is_slow(struct planner *p, const struct option *state, double bytes)
 {
-	const struct trial *trial = p->trial;
-	double seconds = trial_pipeline_floor(p->trial) + state->ends;
+	double seconds = train_dealt_seconds(p->trial, &state->least);
 
-	return score_of(p, train_bound_scaled(&trial->scenario, seconds), bytes) >
-	       search_worst(p);
+	return score_of(p, seconds, bytes) > search_worst(p);
 }
 
 /* The same with all that ends the step, and with ZeRO's own traffic. */
@@ -119,13 +118,14 @@ static bool is_hopeless(struct planner *p, const struct pair *pair,
 {
 	const struct train_bound *bound = &p->option[ROLE_MODE].item[pair->mode].bound;
 	const struct scenario *s = &p->trial->scenario;
-	double seconds = train_bound_scaled(s, pair->pipeline + state->ends), bytes;
+	double seconds = train_bound_scaled(s, pair->pipeline + state->least.ends),
+	       bytes;
 
 	if (score_of(p, seconds, 0) > search_worst(p)) {
 		p->result.counts.bounded++;
 		return true;
 	}
-	bytes = train_bound_bytes(bound, &state->bytes, &pair->activations);
+	bytes = train_bound_bytes(bound, &state->least.bytes, &pair->activations);
 	if (bytes > search_limit(p, s) || isinf(bytes)) {
 		p->result.counts.too_large++;
 		return true;

@@ -132,9 +132,12 @@ static bool is_fitting(struct reader *r, double *score)
 	const struct estimate *e = &r->estimate;
 
 	scenario_estimate(&r->trial.scenario, &r->estimate);
-	*score = e->legal ? closing_score(r, e->step_seconds, e->memory.total_bytes)
+	*score = e->legal ? objective_of_step(r->q->objective, &r->trial.scenario,
+					      e->step_seconds, e->memory.total_bytes)
 			  : INFINITY;
-	return e->legal && e->host_fits && e->memory.total_bytes <= closing_room(r);
+	return e->legal && e->host_fits &&
+	       e->memory.total_bytes <=
+		       objective_room(&r->trial.scenario, r->q->reserve);
 }
 
 /* Every choice of what the rule reads breaks it; what it does not read stands at one
@@ -252,16 +255,19 @@ static bool close_same(struct reader *r, int at, uint64_t among)
 /* A sample is not below what all of the box are said to be above. */
 static bool close_bound(struct reader *r)
 {
-	const struct closing *closing = closing_find(r->word, r->length);
-	double number = next_number(r), score;
+	static const char *const words[] = { "time", "memory", "plans" };
+	double number, score;
+	int word = 0;
 
-	if (!closing)
+	while (word < 3 && !is_word(r, words[word]))
+		word++;
+	if (word == 3)
 		return fail(r, "there is no such way to close a box");
-	if (!closing_check(r, closing, number))
+	number = next_number(r);
+	if (!closing_check(r, words[word], number))
 		return fail(r, "the number is not the box's, or does not close it");
 	sample(r);
-	return !is_fitting(r, &score) ||
-	       (!closing->bytes && score >= number * almost) ||
+	return !is_fitting(r, &score) || (word != 1 && score >= number * almost) ||
 	       fail(r, "a plan in the box is better than its bound");
 }
 
@@ -308,6 +314,8 @@ static bool read_box(struct reader *r, int depth)
 			all = rest = r->left[at];
 		axis = at;
 		r->left[at] = read_values(r, &r->q->axis[at]);
+		if (at >= r->first[DECIDES_SHAPE])
+			return fail(r, "no axis of the tree");
 		if (r->left[at] == 0 || (r->left[at] & ~rest) != 0)
 			return fail(r, "values twice, or outside of the box");
 		rest &= ~r->left[at];
@@ -351,7 +359,6 @@ static bool check(struct reader *r, const char *boxes)
 	}
 	if (!closing_arrange(r))
 		return fail(r, "the axes are not in the order of the tree");
-	closing_rules(r);
 	r->at = boxes;
 	r->line = 1;
 	next_word(r);

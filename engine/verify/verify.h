@@ -1,6 +1,6 @@
 /* verify.h - does the certificate of a search prove its answer? A reader that shares
  * nothing with the planner but the estimate and the terms with relaxed facts
- * (engine/train/bound.h, trial.h): the boxes of engine/planner/certify.h must part the
+ * (engine/train/relax.h): the boxes of engine/planner/certify.h must part the
  * space, each once, and each must be closed by numbers that come out the same here.
  */
 #ifndef ENGINE_VERIFY_H
@@ -8,6 +8,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/plan/scenario.h"
+#include "engine/predict/objective.h"
 
 enum { VERIFY_AXES = 24, VERIFY_VALUES = 48, VERIFY_NAME = 48 };
 
@@ -21,7 +22,7 @@ struct verify_axis {
 
 struct verify_question {
 	struct scenario base; /* with the rows of the sheet and the trust that hold */
-	char objective[16];
+	enum objective objective;
 	double reserve;
 	int axes; /* in the order of the tree */
 	struct verify_axis axis[VERIFY_AXES];

@@ -25,7 +25,7 @@ static int say(const char *name, const struct certificate_boxes *boxes,
 	if (isinf(question->answer))
 		printf("fits");
 	else
-		printf("has a better %s than %.9g", question->objective,
+		printf("has a better %s than %.9g", objective_word(question->objective),
 		       question->answer);
 	printf(" (%.0f boxes, %.0f ms)\n", found->boxes, seconds * 1e3);
 	return command_finish(STATUS_GOOD);

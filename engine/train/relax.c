@@ -1,0 +1,255 @@
+/* relax.c - see relax.h. */
+#include "engine/train/relax.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/schedule/schedule.h"
+
+static const struct {
+	const char *key;
+	enum train_role role;
+} roles[] = {
+	{ "gbs", DECIDES_BATCH },
+	{ "pp", DECIDES_BATCH },
+	{ "schedule", DECIDES_SHAPE },
+	{ "vpp", DECIDES_SHAPE },
+	{ "split", DECIDES_SHAPE },
+	{ "micro_batch_group", DECIDES_SHAPE },
+	{ "recompute", DECIDES_MODE },
+	{ "recompute_layers", DECIDES_MODE },
+	{ "recompute_modules", DECIDES_MODE },
+	{ "activation_offload", DECIDES_MODE },
+	{ "zero", DECIDES_STATES },
+	{ "zero_group", DECIDES_STATES },
+	{ "optimizer_offload", DECIDES_STATES },
+};
+
+enum train_role train_role_of(const char *key)
+{
+	for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+		if (strcmp(roles[i].key, key) == 0)
+			return roles[i].role;
+	return DECIDES_COST;
+}
+
+void train_set_begin(struct train_set *set, const struct scenario *s)
+{
+	*set = (struct train_set){
+		.pairs = schedule_pairs(s->plan.schedule),
+		.two_copies = schedule_weight_copies(s->plan.schedule) > 1,
+		.schedule = s->plan.schedule,
+	};
+}
+
+static void free_schedules(struct train_set *set, const double *value, int count)
+{
+	set->pairs = set->two_copies = false;
+	set->schedule = 0;
+	for (int i = 0; i < count; i++) {
+		int schedule = (int)value[i];
+
+		set->pairs |= schedule_pairs(schedule);
+		set->two_copies |= schedule_weight_copies(schedule) > 1;
+		if (schedule > set->schedule)
+			set->schedule = schedule;
+	}
+}
+
+void train_set_free(struct train_set *set, const char *key, const double *value,
+		    int count)
+{
+	if (count < 2)
+		return;
+	set->free_shape |= train_role_of(key) == DECIDES_SHAPE;
+	set->free_split |= strcmp(key, "split") == 0 || strcmp(key, "vpp") == 0;
+	set->free_recompute |= strcmp(key, "recompute") == 0;
+	set->free_layers |= strcmp(key, "recompute_layers") == 0;
+	set->free_modules |= strcmp(key, "recompute_modules") == 0;
+	set->free_group |= strcmp(key, "zero_group") == 0;
+	set->free_activations |= strcmp(key, "activation_offload") == 0;
+	if (strcmp(key, "schedule") == 0)
+		free_schedules(set, value, count);
+	if (strcmp(key, "zero") == 0) {
+		set->zero = value;
+		set->zeros = count;
+	}
+	if (strcmp(key, "optimizer_offload") == 0) {
+		set->share = value;
+		set->shares = count;
+	}
+}
+
+static double most(const double *value, int count)
+{
+	double out = value[0];
+
+	for (int i = 1; i < count; i++)
+		out = fmax(out, value[i]);
+	return out;
+}
+
+static double least(const double *value, int count)
+{
+	double out = value[0];
+
+	for (int i = 1; i < count; i++)
+		out = fmin(out, value[i]);
+	return out;
+}
+
+void train_relax_mode(const struct train_set *set, struct plan *plan)
+{
+	if (set->free_recompute)
+		plan->recompute = RECOMPUTE_NONE;
+	if (set->free_layers)
+		plan->recompute_layers = 1;
+	if (set->free_modules)
+		plan->recompute_modules = 0;
+	if (set->free_activations)
+		plan->activation_offload = 0;
+}
+
+/* A schedule of which least is known, or whose pairs may hide more than any other's,
+ * and any split; nothing is made again or sent out; states are shared by all. */
+void train_relax(const struct train_set *set, struct plan *plan)
+{
+	if (set->free_split)
+		plan->split = SPLIT_BALANCED;
+	if (set->free_shape)
+		plan->schedule = set->pairs                      ? SCHEDULE_DUALPIPEV
+				 : set->schedule > SCHEDULE_1F1B ? SCHEDULE_ZB_V
+								 : SCHEDULE_1F1B;
+	train_relax_mode(set, plan);
+	if (set->free_group)
+		plan->zero_group = 0;
+	if (set->zeros > 0)
+		plan->zero = (int64_t)most(set->zero, set->zeros);
+}
+
+void train_relaxed_cost(const struct train_set *set, struct trial *trial,
+			struct train_bound *out)
+{
+	struct layer_cost part[MAX_PARTS];
+	struct scenario *s = &trial->scenario;
+	int64_t pp = s->plan.pp;
+
+	if (s->model.tied_embeddings)
+		s->plan.pp = 1;
+	trial_begin(trial);
+	trial_cost(trial, part);
+	train_bound(s, part, out);
+	out->two_copies = set->two_copies;
+	s->plan.pp = pp;
+}
+
+double train_relaxed_seconds(const struct train_set *set,
+			     const struct train_bound *bound, struct scenario *s)
+{
+	double share = s->plan.optimizer_offload, ends;
+
+	if (set->shares > 0)
+		s->plan.optimizer_offload = least(set->share, set->shares);
+	ends = train_bound_ends(bound, s);
+	if (set->shares > 0) {
+		s->plan.optimizer_offload = most(set->share, set->shares);
+		ends = fmin(ends, train_bound_ends(bound, s));
+	}
+	s->plan.optimizer_offload = share;
+	return train_bound_scaled(s, train_bound_pipeline(bound, s) + ends);
+}
+
+/* With the most of the states on the hosts, or where these can't hold so much, with any
+ * other share of them. */
+static double least_held(const struct train_set *set, const struct train_bound *bound,
+			 struct scenario *s)
+{
+	struct bound_bytes bytes;
+	double fewest = INFINITY;
+
+	if (set->shares > 0)
+		s->plan.optimizer_offload = most(set->share, set->shares);
+	train_bound_states(bound, s, &bytes);
+	if (isfinite(bytes.mean))
+		return bytes.mean;
+	for (int i = 0; i < set->shares; i++) {
+		s->plan.optimizer_offload = set->share[i];
+		train_bound_states(bound, s, &bytes);
+		fewest = fmin(fewest, bytes.mean);
+	}
+	return fewest;
+}
+
+double train_relaxed_bytes(const struct train_set *set, const struct train_bound *bound,
+			   struct scenario *s)
+{
+	double share = s->plan.optimizer_offload, fewest = INFINITY;
+	int64_t zero = s->plan.zero;
+
+	for (int i = 0; i < (set->zeros > 0 ? set->zeros : 1); i++) {
+		if (set->zeros > 0)
+			s->plan.zero = (int64_t)set->zero[i];
+		fewest = fmin(fewest, least_held(set, bound, s));
+	}
+	s->plan.zero = zero;
+	s->plan.optimizer_offload = share;
+	return fewest + bound->framework_bytes;
+}
+
+void train_states_begin(struct train_states *states)
+{
+	*states = (struct train_states){
+		INFINITY, { .mean = INFINITY, .first = INFINITY, .layer = INFINITY }
+	};
+}
+
+void train_states_of(const struct train_bound *bound, const struct scenario *s,
+		     struct train_states *out)
+{
+	out->ends = train_bound_ends(bound, s);
+	train_bound_states(bound, s, &out->bytes);
+}
+
+void train_states_add(const struct train_bound *bound, struct scenario *s,
+		      struct train_states *states, struct train_states *own)
+{
+	int schedule = s->plan.schedule;
+	struct train_states these;
+
+	s->plan.schedule = SCHEDULE_1F1B;
+	train_states_of(bound, s, &these);
+	s->plan.schedule = schedule;
+	states->ends = fmin(states->ends, these.ends);
+	states->bytes.mean = fmin(states->bytes.mean, these.bytes.mean);
+	states->bytes.first = fmin(states->bytes.first, these.bytes.first);
+	states->bytes.layer = fmin(states->bytes.layer, these.bytes.layer);
+	if (own)
+		*own = these;
+}
+
+double train_mode_seconds(const struct train_bound *bound, const struct scenario *s,
+			  const struct train_states *states)
+{
+	return train_bound_scaled(s, train_bound_work(bound, s) + states->ends);
+}
+
+double train_pair_seconds(const struct train_bound *bound, const struct scenario *s,
+			  const struct train_states *states)
+{
+	return train_bound_scaled(s, train_bound_pipeline(bound, s) + states->ends);
+}
+
+double train_dealt_seconds(struct trial *trial, const struct train_states *states)
+{
+	return train_bound_scaled(&trial->scenario,
+				  trial_pipeline_floor(trial) + states->ends);
+}
+
+double train_pair_bytes(const struct train_bound *bound, const struct scenario *s,
+			const struct train_states *states)
+{
+	struct bound_bytes activations;
+
+	train_bound_activations(bound, s, &activations);
+	return train_bound_bytes(bound, &states->bytes, &activations);
+}
