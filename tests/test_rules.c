@@ -5,7 +5,9 @@
 
 #include "engine/knob/knob.h"
 #include "engine/plan/scenario.h"
+#include "engine/predict/predict.h"
 #include "engine/rules/legality.h"
+#include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 
@@ -144,6 +146,8 @@ static const struct {
 	{ "E31", DENSE, "cuda_graphs=partial recompute=full",
 	  "cuda_graphs full or none", "cuda_graphs=full recompute=full" },
 	{ "E32", DENSE, "zero=3 optimizer=muon", "zero 1", "zero=1 optimizer=muon" },
+	{ "E33", MOE, "cp=16 cp_kind=ulysses tp=1 sp=off gpus=128 seq=4096", "cp 8",
+	  "cp=8 cp_kind=ulysses tp=1 sp=off gpus=128 seq=4096" },
 	{ "E26", DENSE, "tp=1", "sp off", "tp=1 sp=off" },
 	{ "E27", DENSE, "recompute=selective recompute_modules=core_attn+layernorm",
 	  "recompute_modules layernorm",
@@ -151,8 +155,8 @@ static const struct {
 	{ "E28", MOE, "tp=32 pp=1 ep=2 etp=1 sp=on", "tp 4", "tp=2 etp=1 sp=on" },
 	{ "X1", DENSE, "tp=128 gpus=1024 gbs=256 seq=8k", "tp 64",
 	  "tp=64 gpus=256 sp=off" },
-	{ "X2", DENSE, "cp=16 cp_kind=ulysses gpus=512", "cp 8",
-	  "cp=8 cp_kind=ulysses gpus=256" },
+	{ "X2", DENSE, "cp=16 cp_kind=ulysses gpus=512", "cp 1",
+	  "cp=8 cp_kind=ulysses tp=1 sp=off gpus=256" },
 	{ "X3", HYBRID, "cp=128 tp=2 gpus=256", "tp 1", "cp=4" },
 	{ "X4", DENSE, "seq=8188", "seq 8184 or 8192", "seq=8192" },
 	/* nobody changes the sequence for an odd degree */
@@ -250,6 +254,36 @@ static void test_cases(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* Transformer Engine deals whole heads of keys out over CP, DeepSpeed copies them where
+ * they are fewer than ranks: 8 heads for 16, but not 10 for 4; then each is sent to
+ * several. */
+static void test_ulysses_deals_kv_heads(void **state)
+{
+	static struct estimate e;
+	struct error error = { "" };
+	double bytes[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_true(scenario_blank(&scenario, "llama3.1-8b", "dgx-h100",
+					   "deepspeed", &error));
+		apply("gpus=64 gbs=64 seq=16384 cp_kind=ulysses zero=3 recompute=full");
+		scenario.plan.cp = 8 << i;
+		scenario_estimate(&scenario, &e);
+		assert_true(e.legal);
+		bytes[i] = e.cost[DIM_CP].payload_bytes;
+	}
+	/* of 32 + 32 heads and 8 + 8: half as many tokens a rank, twice as many
+	 * samples, keys sent twice */
+	assert_close(bytes[1] / bytes[0], (32 + 16.) / (32 + 8), 1e-9);
+	assert_true(
+		scenario_blank(&scenario, "phi-4", "dgx-h100", "deepspeed", &error));
+	apply("gpus=64 gbs=64 seq=4096 cp_kind=ulysses zero=3 cp=4 recompute=full");
+	assert_true(scenario_check(&scenario, &findings) > 0 && finding_of("E34"));
+	apply("cp=2");
+	assert_int_equal(scenario_check(&scenario, &findings), 0);
+}
+
 /* Megatron takes TP that divides the key-value heads or is a multiple of them;
  * torchtitan only the former. */
 static void test_kv_heads(void **state)
@@ -273,7 +307,7 @@ static void test_stack_rules(void **state)
 	static const char *const own[] = { "E4",  "E5",  "E6",  "E9",  "E12", "E13",
 					   "E14", "E17", "E18", "E19", "E20", "E21",
 					   "E22", "E23", "E24", "E26", "E27", "E29",
-					   "E30", "E31", "E32" };
+					   "E30", "E31", "E32", "E33" };
 	static const char *const common[] = { "E1", "E2", "E3", "E7", "E16" };
 
 	(void)state;
@@ -454,10 +488,15 @@ static void test_hostile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),       cmocka_unit_test(test_kv_heads),
-		cmocka_unit_test(test_stack_rules), cmocka_unit_test(test_glm_air),
-		cmocka_unit_test(test_deepseek),    cmocka_unit_test(test_folding),
-		cmocka_unit_test(test_random),      cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_kv_heads),
+		cmocka_unit_test(test_ulysses_deals_kv_heads),
+		cmocka_unit_test(test_stack_rules),
+		cmocka_unit_test(test_glm_air),
+		cmocka_unit_test(test_deepseek),
+		cmocka_unit_test(test_folding),
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,11 +142,14 @@ static void context_parallel(const struct graph_context *c, struct graph *graph,
 				 COLLECTIVE_REDUCE_SCATTER, cp, kv * (double)plan->cp,
 				 0, 1);
 	} else {
-		/* Ulysses: queries, keys, values in, outputs back (arXiv 2309.14509) */
+		/* Ulysses: queries, keys, values in, outputs back (arXiv 2309.14509);
+		 * where there are fewer heads of keys than ranks, each is sent to
+		 * several (DeepSpeed ulysses_sp.py, kv_replication_factor) */
+		double copies = larger(1, (double)plan->cp / kv_heads);
 		double q = c->tokens * heads * (qk_dim + v_dim) * c->width;
 
 		graph_collective(c, graph, "heads to sequence", DIM_CP,
-				 COLLECTIVE_ALL_TO_ALL, cp, kv + q, 1, 1);
+				 COLLECTIVE_ALL_TO_ALL, cp, kv * copies + q, 1, 1);
 	}
 }
 

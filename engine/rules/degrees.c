@@ -197,6 +197,43 @@ bool breaks_ulysses(const struct facts *f, struct broken *out)
 	return false;
 }
 
+/* Keys and values have heads of their own to deal out to the ranks of CP: of those that
+ * a rank of TP has, each as many; where a rank may have a copy, or several ranks have
+ * the same one. */
+static bool deals_kv(const struct facts *f, bool copies, struct broken *out)
+{
+	if (f->cp < 2 || f->plan->cp_kind != CP_ULYSSES)
+		return false;
+	for (int kind = 0; kind < f->model->kinds; kind++) {
+		const struct attention *attention = attention_of(f, kind);
+		int64_t kv;
+
+		if (!attention || f->model->kind[kind].mixer == MIXER_MLA)
+			continue;
+		kv = attention->kv_heads > f->tp ? attention->kv_heads / f->tp : 1;
+		if (kv % f->cp == 0 || (copies && f->cp % kv == 0))
+			continue;
+		*out = (struct broken){
+			.value = { (double)kv, (double)f->cp },
+			.mend = { { "cp", MEND_DIVISOR, kv },
+				  { "tp", MEND_AROUND, 0 },
+				  { "cp_kind", MEND_VALUE, CP_RING } },
+		};
+		return true;
+	}
+	return false;
+}
+
+bool breaks_e33(const struct facts *f, struct broken *out)
+{
+	return deals_kv(f, false, out);
+}
+
+bool breaks_e34(const struct facts *f, struct broken *out)
+{
+	return deals_kv(f, true, out);
+}
+
 /* State-space channels shard over tp, and over cp by all-to-all. */
 bool breaks_scan(const struct facts *f, struct broken *out)
 {

@@ -1,6 +1,6 @@
 /* table.c - every legality rule in words, with its source.
  *
- * E1 to E32 carry the numbers of the frameworks' own asserts; the same number on
+ * E1 to E34 carry the numbers of the frameworks' own asserts; the same number on
  * several rows means several ways to break one rule. X rules hold on every stack,
  * by definition of the degrees or by the limits of this program. Not here: E11
  * (VPP is a number of chunks here, so it can't be asked for in layers) and E25 (an
@@ -260,6 +260,19 @@ const struct legality legality_table[] = {
 	  32,
 	  breaks_e32,
 	  "optimizer zero" },
+	{ { "E33", ERROR,
+	    "Ulysses: CP {1} does not divide the {0} KV heads of a TP rank",
+	    "Transformer Engine d0067d0 pytorch/attention/dot_product_attention/"
+	    "context_parallel.py:4246" },
+	  33,
+	  breaks_e33,
+	  "cp cp_kind tp" },
+	{ { "E34", ERROR,
+	    "Ulysses: of CP {1} and {0} KV heads neither divides the other",
+	    "DeepSpeed edaa722 deepspeed/runtime/sequence_parallel/ulysses_sp.py:147" },
+	  34,
+	  breaks_e34,
+	  "cp cp_kind tp" },
 	{ { "X1", ERROR, "TP {0} is more than {1} heads", "a head is not split" },
 	  0,
 	  breaks_heads,

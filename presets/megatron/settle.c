@@ -29,6 +29,7 @@ static const struct {
 	{ "E30", "overlap_param_gather", "off" },
 	{ "E31", "cuda_graphs", "none" },
 	{ "E32", "zero", "1" },
+	{ "E33", "cp_kind", "ring" },
 };
 
 enum { STEPS = sizeof steps / sizeof steps[0] };

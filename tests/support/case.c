@@ -11,7 +11,7 @@ uint64_t case_rules(void)
 {
 	uint64_t rules = 0;
 
-	for (int i = 1; i <= 32; i++)
+	for (int i = 1; i <= 33; i++)
 		rules |= (uint64_t)1 << i;
 	return rules;
 }
