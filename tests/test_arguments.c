@@ -1,10 +1,12 @@
 /* test_arguments.c - what is exported, against what its target takes: names, types,
  * choices and the conditions between them, as tests/arguments/ lists them. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/planner/planner.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/arguments.h"
@@ -58,6 +60,29 @@ static void add_model(struct given *g, const struct scenario *s)
 	}
 }
 
+/* "Et*2|(t|)*6,tL" has 8: what ends in a bar, as often as it is repeated, and the
+ * last. */
+static double layout_stages(const char *layout)
+{
+	double stages = 1, inside = 0;
+	bool open = false;
+
+	for (const char *at = layout; *at != '\0'; at++) {
+		if (*at == '(')
+			open = true;
+		else if (*at == '|' && open)
+			inside++;
+		else if (*at == '|')
+			stages++;
+		if (*at != ')')
+			continue;
+		stages += inside * (at[1] == '*' ? strtod(at + 2, NULL) : 1);
+		inside = 0;
+		open = false;
+	}
+	return stages;
+}
+
 static void megatron_facts(struct given *g, const struct scenario *s)
 {
 	double tp = number(g, "--tensor-model-parallel-size", 1),
@@ -78,10 +103,8 @@ static void megatron_facts(struct given *g, const struct scenario *s)
 	for (int i = 0; i < g->pairs->count; i++)
 		if (strcmp(g->pairs->item[i].key, "--pipeline-model-parallel-layout") ==
 		    0)
-			chunks = (double)scenario_chunks(s) > 1
-					 ? (double)scenario_chunks(s)
-					 : 0;
-	if (chunks > 0)
+			chunks = layout_stages(g->pairs->item[i].value) / pp;
+	if (chunks > 1)
 		add_fact(g, "virtual_pipeline_model_parallel_size", chunks);
 }
 
@@ -264,6 +287,72 @@ static int check_models(const struct target *target)
 	return problems;
 }
 
+/* The ten best ideas of the usual search of a plan. */
+static void search(const struct scenario *base, struct planner_problem *problem,
+		   struct planner_result *out)
+{
+	struct planner *planner;
+
+	*problem = (struct planner_problem){ .base = *base,
+					     .reserve = 0.05,
+					     .top = 10,
+					     .trust = planner_usual_trust(base) };
+	planner_axes(problem);
+	problem->each = 1;
+	planner = planner_start(problem);
+	assert_non_null(planner);
+	while (planner_step(planner, INT_MAX)) {
+	}
+	*out = *planner_result(planner);
+	planner_free(planner);
+}
+
+/* What a person takes from the search's list starts as well, whatever it is written
+ * for; a stack's plan, for every target. */
+static int check_winners(const struct tool_arguments *tool, const struct scenario *base,
+			 const char *title)
+{
+	static struct planner_problem problem;
+	static struct planner_result result;
+	int problems = 0;
+
+	search(base, &problem, &result);
+	for (int i = 0; i < result.found; i++) {
+		char name[160];
+		struct scenario s;
+
+		planner_scenario(&problem, &result.top[i], &s);
+		snprintf(name, sizeof name, "%s, plan %d", title, i + 1);
+		for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++)
+			if ((s.plan.mode == MODE_INFERENCE) == targets[t].serves)
+				problems +=
+					check_export(&targets[t], &tool[t], &s, name);
+	}
+	return problems;
+}
+
+static void test_winners(void **state)
+{
+	struct tool_arguments tool[sizeof targets / sizeof targets[0]];
+	const struct preset *list;
+	int problems = 0, count = preset_list(PRESET_PLAN, &list);
+
+	(void)state;
+	for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++)
+		tool_arguments_read(&tool[t], targets[t].tool);
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		if (!scenario_read(&s, list[i].name, NULL, &error))
+			fail_msg("%s", error.text);
+		problems += check_winners(tool, &s, list[i].name);
+	}
+	for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++)
+		tool_arguments_free(&tool[t]);
+	assert_int_equal(problems, 0);
+}
+
 static void test_plans(void **state)
 {
 	int problems = 0;
@@ -288,6 +377,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_winners),
 		cmocka_unit_test(test_models),
 	};
 

@@ -265,6 +265,8 @@ static bool is_beyond_megatron(const struct scenario *s)
 	return plan->cross_entropy == CE_CHUNKED ||
 	       plan->attention_kernel == ATTENTION_FLASH1 ||
 	       plan->optimizer == OPTIMIZER_ADAFACTOR ||
+	       (plan->optimizer_offload > 0 && (plan->optimizer == OPTIMIZER_MUON ||
+						plan->optimizer == OPTIMIZER_SGD)) ||
 	       plan->fp8_recipe == FP8_ROWWISE || plan->split == SPLIT_BALANCED ||
 	       plan->split == SPLIT_BALANCED_MEMORY || plan->split == SPLIT_CUSTOM ||
 	       (plan->split == SPLIT_AUTO &&

@@ -16,6 +16,8 @@
 static const struct {
 	const char *rule, *knob, *value;
 } steps[] = {
+	{ "E13", "vpp", "1" },
+	{ "E14", "vpp", "1" },
 	{ "E19", "shared_expert_overlap", "off" },
 	{ "E20", "fp8_recipe", "current-scaling" },
 	{ "E21", "shared_expert_overlap", "off" },

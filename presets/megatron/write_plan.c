@@ -216,6 +216,16 @@ static void put_optimizer(const struct flag_writer *w)
 	}
 	if (plan->optimizer_offload <= 0)
 		return;
+	if (plan->optimizer == OPTIMIZER_MUON || plan->optimizer == OPTIMIZER_SGD) {
+		export_unsaid(w->out, "optimizer_offload",
+			      "%.3g; Megatron offloads Adam alone",
+			      plan->optimizer_offload);
+		return;
+	}
+	/* arguments.py:1885: by the path of that one */
+	if (plan->optimizer == OPTIMIZER_ADAMW ||
+	    plan->optimizer == OPTIMIZER_ADAFACTOR)
+		w->put(w->out, "use-precision-aware-optimizer", "");
 	w->put(w->out, "optimizer-cpu-offload", "");
 	snprintf(share, sizeof share, "%.17g", plan->optimizer_offload);
 	w->put(w->out, "optimizer-offload-fraction", share);
@@ -229,6 +239,12 @@ static void put_moe(const struct flag_writer *w)
 
 	if (w->scenario->model.moe.experts == 0)
 		return;
+	/* asked for with one expert a rank too, where there is nothing to group
+	 * (transformer_config.py:1964) */
+	if (!knob_applies(w->scenario, knob_find("grouped_gemm")) &&
+	    plan->recompute == RECOMPUTE_SELECTIVE &&
+	    (plan->recompute_modules >> MODULE_MOE_ACT & 1))
+		w->put(w->out, "moe-grouped-gemm", "");
 	w->put(w->out, "moe-token-dispatcher-type", type[plan->moe_dispatcher]);
 	if (plan->moe_dispatcher == DISPATCH_DEEPEP)
 		w->put(w->out, "moe-flex-dispatcher-backend", "deepep");

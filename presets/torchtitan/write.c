@@ -69,6 +69,12 @@ static void add_sharding(struct entries *e, const struct scenario *s,
 	if (plan->zero > 0 && shard == 1 && plan->cp == 1)
 		export_unsaid(out, "zero", "%lld; one rank has nothing to share out",
 			      (long long)plan->zero);
+	if (s->model.moe.experts > 0 && shard * plan->cp * plan->tp % plan->ep != 0)
+		export_unsaid(out, "ep",
+			      "%lld does not divide the %lld ranks that shard; "
+			      "torchtitan refuses it",
+			      (long long)plan->ep,
+			      (long long)(shard * plan->cp * plan->tp));
 	entries_add_count(e, PARALLEL "data_parallel_shard_degree", shard);
 	entries_add_count(e, PARALLEL "data_parallel_replicate_degree",
 			  shard > 0 ? dp / shard : 1);
