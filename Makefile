@@ -215,6 +215,11 @@ screens: $(B)/tests/test_screens $(B)/tests/test_transcript
 	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_transcript > /dev/null 2>&1
 	@git status --short tests/screens
 
+# What the search claims over published plans, into presets/plans/README.md.
+winners: $(B)/tests/test_winners
+	@SHARDSCOPE_WRITE_WINNERS=1 $(B)/tests/test_winners > /dev/null 2>&1
+	@git status --short presets/plans/README.md
+
 # The README's pictures, from the running program.
 screenshots: shardscope
 	@sh screenshots/make.sh ./shardscope $(B)
@@ -266,7 +271,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate bench validate fit fit-serving fit-collectives screens screenshots purity floors hardened \
+.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate bench validate fit fit-serving fit-collectives screens winners screenshots purity floors hardened \
         tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:
