@@ -9,6 +9,7 @@
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
+#include "tests/support/run.h"
 #include "tests/support/stage.h"
 #include "tui/view.h"
 
@@ -345,7 +346,7 @@ static void test_home_is_understood(void **state)
 	stage_type(&s, "uo~/plan.yaml\n");
 	assert_int_equal(s.explorer.scenario.plan.tp, 4);
 	stage_close(&s);
-	setenv("HOME", "/nonexistent", 1);
+	setenv("HOME", NO_HOME, 1);
 	snprintf(path, sizeof path, "%s/plan.yaml", folder);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(folder), 0);
@@ -776,7 +777,7 @@ int main(void)
 		cmocka_unit_test(test_one_is_counted_as_one),
 	};
 
-	setenv("HOME", "/nonexistent", 1);
+	setenv("HOME", NO_HOME, 1);
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("XDG_STATE_HOME");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include "engine/knob/knob.h"
 #include "tests/support/close.h"
+#include "tests/support/run.h"
 #include "tests/support/stage.h"
 #include "tui/explorer/find.h"
 #include "tui/view.h"
@@ -163,6 +164,6 @@ int main(void)
 		cmocka_unit_test(test_a_list_is_there_while_one_types),
 	};
 
-	setenv("HOME", "/nonexistent", 1);
+	setenv("HOME", NO_HOME, 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -614,8 +614,7 @@ static void test_aliases(void **state)
 
 static void test_assumed_is_carried(void **state)
 {
-	static const char plan[] = "/tmp/shardscope-assumed.yaml";
-	char command[256];
+	char plan[] = "/tmp/shardscope-assumed-XXXXXX.yaml", command[256];
 	struct error error;
 	FILE *stream;
 
@@ -628,7 +627,7 @@ static void test_assumed_is_carried(void **state)
 	run_check("import deepspeed tests/fuzz/seeds/deepspeed/exported --model "
 		  "llama2-7b --cluster dgx-a100-80g",
 		  0, "model: llama2-7b", "assumed");
-	stream = fopen(plan, "w");
+	stream = fdopen(mkstemps(plan, 5), "w");
 	assert_non_null(stream);
 	fputs("model: llama2-7b\nstack: megatron-core\nzero: 2\ngpus: 8\ngbs: 8\nassumed: {cluster: "
 	      "dgx-h100, gpus: '8', vocab-size: '51200', gbs: ''}\n",

@@ -5,6 +5,7 @@
 
 #include "engine/knob/knob.h"
 #include "tests/support/close.h"
+#include "tests/support/run.h"
 #include "tests/support/stage.h"
 #include "tui/views/timeline.h"
 
@@ -394,7 +395,7 @@ int main(void)
 		cmocka_unit_test(test_layers_close_and_give_the_focus_back),
 	};
 
-	setenv("HOME", "/nonexistent", 1);
+	setenv("HOME", NO_HOME, 1);
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("XDG_STATE_HOME");
 	return cmocka_run_group_tests(tests, NULL, NULL);

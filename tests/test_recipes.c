@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "presets/formats.h"
 #include "tests/support/close.h"
@@ -12,11 +13,11 @@
 static bool open_text(const char *name, const char *text, struct scenario *out,
 		      struct error *error)
 {
-	char path[64];
+	char path[96];
 	FILE *stream;
 	bool good;
 
-	snprintf(path, sizeof path, "/tmp/shardscope-%s", name);
+	snprintf(path, sizeof path, "/tmp/shardscope-%d-%s", (int)getpid(), name);
 	stream = fopen(path, "w");
 	assert_non_null(stream);
 	fputs(text, stream);

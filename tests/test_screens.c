@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/support/close.h"
+#include "tests/support/run.h"
 #include "tests/support/stage.h"
 #include "tui/view.h"
 
@@ -187,7 +188,7 @@ int main(void)
 		cmocka_unit_test(test_a_server_of_experts_looks_as_it_did),
 	};
 
-	setenv("HOME", "/nonexistent", 1);
+	setenv("HOME", NO_HOME, 1);
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("XDG_STATE_HOME");
 	return cmocka_run_group_tests(tests, NULL, NULL);

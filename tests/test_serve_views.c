@@ -8,6 +8,7 @@
 #include "engine/knob/knob.h"
 #include "engine/serve/tail.h"
 #include "tests/support/close.h"
+#include "tests/support/run.h"
 #include "tests/support/stage.h"
 #include "tui/view.h"
 
@@ -282,7 +283,7 @@ int main(void)
 		cmocka_unit_test(test_every_knob_and_size_of_a_server),
 	};
 
-	setenv("HOME", "/nonexistent", 1);
+	setenv("HOME", NO_HOME, 1);
 	unsetenv("XDG_CONFIG_HOME");
 	unsetenv("XDG_STATE_HOME");
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ struct ran run(const char *arguments)
 	snprintf(out, sizeof out, "/tmp/shardscope-out-%d", (int)getpid());
 	snprintf(err, sizeof err, "/tmp/shardscope-err-%d", (int)getpid());
 	snprintf(command, sizeof command,
-		 "XDG_CONFIG_HOME=/nonexistent XDG_STATE_HOME=/nonexistent "
+		 "XDG_CONFIG_HOME=" NO_HOME " XDG_STATE_HOME=" NO_HOME " "
 		 "LC_ALL=C.UTF-8 %s < /dev/null %s > %s 2> %s",
 		 run_program(), arguments, out, err);
 	status = system(command);

@@ -4,6 +4,10 @@
 
 #include <stdbool.h>
 
+/* A home that is none and that nobody can make, root neither: what stands before it is
+ * no folder. */
+#define NO_HOME "/dev/null/home"
+
 struct ran {
 	int status; /* exit status, or 128 + signal */
 	char *out, *err;
