@@ -160,22 +160,43 @@ $(FUZZERS): $(B)/fuzz_%: $(B)/fuzz_%.o $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) -fsanitize=fuzzer $^ $(LIBS) $(LDFLAGS) -o $@
 
 # Small mistakes put into the formulas one at a time; which does a test catch? LIST= takes
-# a list of them, FILES= the files, SAMPLE= so many of all; see tests/mutate/README.md.
-SAMPLE ?= 200
+# a list of them, FILES= the files, SAMPLE= so many of each room; see
+# tests/mutate/README.md. Built apart, as shared libraries: a mistake costs one file and
+# one library, and no test is linked again.
+SAMPLE ?= 30
+SEED ?= 1
 JOBS ?= 2
 LEAST ?= 0
-MUTATED = $(sort $(wildcard $(addsuffix /*.c,$(addprefix engine/, \
-            model plan price graph train serve pipeline planner))))
+MUTATED = $(sort $(wildcard engine/plan/split*.c $(addsuffix /*.c,$(addprefix engine/, \
+            train graph serve collective pipeline planner))))
+MUTATE_TESTS = $(addprefix $(B)/dynamic/,shardscope $(shell cut -d " " -f 1 tests/mutate/tests))
+HOUSE_OBJECTS = $(filter-out $(B)/tui/main.o,$(call objects,tui)) $(call objects,presets) \
+                $(B)/presets_data.o
 $(B)/mutate: tests/mutate/mutate.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) $< -o $@
-mutate: $(B)/mutate shardscope $(addprefix $(B)/tests/,$(shell cat tests/mutate/tests))
-	@B="$(B)" COMPILE="$(CC) $(filter-out -MMD -MP $(MAP) $(WARN),$(BASE)) -O1 -w" \
-	 LINK="$(CC)" SUPPORT="$(addprefix $(CURDIR)/,$(SUPPORT))" \
-	 ARCHIVES="$(CURDIR)/$(HOUSE) $(CURDIR)/$(ENGINE)" \
-	 LINK_LIBS="$(LIBS) $(TEST_LIBS)" FILES="$(or $(FILES),$(MUTATED))" LIST="$(LIST)" \
-	 SAMPLE="$(SAMPLE)" SHIFT="$(SHIFT)" JOBS="$(JOBS)" LEAST="$(LEAST)" \
-	 sh tests/mutate/run.sh
+$(B)/stop.so: tests/mutate/stop.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -O1 -shared -fPIC $< -o $@
+$(B)/dynamic/libengine.so: $(call objects,engine)
+	@mkdir -p $(@D)
+	$(CC) -shared $^ -o $@
+$(B)/dynamic/libhouse.so: $(HOUSE_OBJECTS)
+	@mkdir -p $(@D)
+	$(CC) -shared $^ -o $@
+DYNAMIC = $(B)/dynamic/libhouse.so $(B)/dynamic/libengine.so
+$(B)/dynamic/test_%: $(B)/tests/test_%.o $(SUPPORT) $(DYNAMIC)
+	$(CC) $(filter %.o,$^) -L$(B)/dynamic -Wl,--no-as-needed -lhouse -lengine $(LIBS) $(TEST_LIBS) -o $@
+$(B)/dynamic/shardscope: $(B)/tui/main.o $(DYNAMIC)
+	$(CC) $(filter %.o,$^) -L$(B)/dynamic -Wl,--no-as-needed -lhouse -lengine $(LIBS) -o $@
+mutate:
+	@$(MAKE) B=build-mutate HARDEN= CFLAGS="-O2 -fPIC -fno-semantic-interposition" mutate-run
+mutate-run: $(B)/mutate $(B)/stop.so $(MUTATE_TESTS)
+	@B="$(B)" COMPILE="$(CC) $(filter-out -MMD -MP $(MAP) $(WARN),$(BASE)) $(CFLAGS) -w" \
+	 LINK="$(CC)" ENGINE_OBJECTS="$(addprefix $(CURDIR)/,$(call objects,engine))" \
+	 HOUSE_OBJECTS="$(addprefix $(CURDIR)/,$(HOUSE_OBJECTS))" \
+	 FILES="$(or $(FILES),$(MUTATED))" LIST="$(LIST)" SAMPLE="$(SAMPLE)" SEED="$(SEED)" \
+	 JOBS="$(JOBS)" LEAST="$(LEAST)" KEEP="$(KEEP)" sh tests/mutate/run.sh
 
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
 BENCH = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/*.c)))
@@ -271,7 +292,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate bench validate fit fit-serving fit-collectives screens winners screenshots purity floors hardened \
+.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate mutate-run bench validate fit fit-serving fit-collectives screens winners screenshots purity floors hardened \
         tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

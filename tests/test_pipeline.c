@@ -180,6 +180,34 @@ static void test_interleaved_as_simulated(void **state)
 	}
 }
 
+/* Counts that no stack runs are those of the next that one would, less the work of the
+ * busiest stage on what was added: all of its chunks. */
+static void test_counts_that_no_stack_runs(void **state)
+{
+	(void)state;
+	seed = 12;
+	for (int i = 0; i < 100; i++) {
+		int p = 2 + below(6), v = 2 + below(4), rest = 1 + below(p - 1);
+		double busiest = 0, between_groups;
+
+		equal(SCHEDULE_INTERLEAVED, p, v, (2 + below(12)) * p + rest);
+		vary(0.5, 0);
+		for (int s = 0; s < p; s++) {
+			double work = 0;
+
+			for (int k = s; k < p * v; k += p)
+				work += in.forward[k] + in.input_grad[k] +
+					in.weight_grad[k];
+			busiest = work > busiest ? work : busiest;
+		}
+		pipeline_step(&in, &out);
+		between_groups = out.seconds;
+		in.micro_batches += p - rest;
+		pipeline_step(&in, &out);
+		assert_close(between_groups, out.seconds - (p - rest) * busiest, 1e-9);
+	}
+}
+
 static void test_breadth_first_as_simulated(void **state)
 {
 	(void)state;
@@ -416,6 +444,7 @@ int main(void)
 		cmocka_unit_test(test_equal_stages_give_the_closed_form),
 		cmocka_unit_test(test_1f1b_as_simulated),
 		cmocka_unit_test(test_interleaved_as_simulated),
+		cmocka_unit_test(test_counts_that_no_stack_runs),
 		cmocka_unit_test(test_breadth_first_as_simulated),
 		cmocka_unit_test(test_interleaved_with_embedding_and_head),
 		cmocka_unit_test(test_the_others_as_simulated),

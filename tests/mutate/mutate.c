@@ -1,17 +1,19 @@
 /* mutate.c - lists small mistakes that could stand in a C file, and puts one in.
  *
- *   mutate FILE...                         one mistake a line: FILE LINE OFFSET LENGTH
- *                                          OLD NEW, tabs between; OFFSET in bytes of
- *                                          the file
- *   mutate --rows LIST                     the same for rows "FILE OLD NEW" of a list
- *   mutate --apply FILE OFFSET LENGTH NEW  the file with that one, on standard output
+ *   mutate FILE...      one mistake a line: FILE LINE OFFSET LENGTH OLD NEW MARK LOT,
+ *                       tabs between; OFFSET in bytes of the file
+ *   mutate --rows LIST  the same for rows "FILE OLD NEW" of a list
+ *   mutate --apply FILE OFFSET LENGTH NEW
+ *                       the file with that one, on standard output
  *
  * Mistakes are made in the bodies of functions and in tables: operators turned round,
  * bounds off by one, constants changed, terms and factors dropped, degrees of
  * parallelism taken for one another, the larger for the lesser.
  */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,10 +186,46 @@ static bool is(int i, const char *what)
 	       strncmp(text + token[i].at, what, strlen(what)) == 0;
 }
 
+static uint64_t mix(uint64_t hash, const char *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+	return hash;
+}
+
+/* A number of where the mistake is in its line: it stays when lines are added
+ * elsewhere, so a sample does too. */
+static uint64_t mark(int at, int length, const char *new)
+{
+	int from = at, to = at + length;
+	uint64_t hash = mix(0xcbf29ce484222325u, file, strlen(file));
+
+	while (from > 0 && text[from - 1] != '\n')
+		from--;
+	while (text[to] != '\0' && text[to] != '\n')
+		to++;
+	hash = mix(hash, text + from, (size_t)(to - from));
+	hash = mix(hash, new, strlen(new));
+	hash = (hash ^ (uint64_t)(at - from)) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 31;
+}
+
+/* The same with $SEED: who comes first in a sample. */
+static uint64_t lot(uint64_t of)
+{
+	const char *seed = getenv("SEED");
+	uint64_t hash = seed ? mix(of, seed, strlen(seed)) : of;
+
+	hash *= 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 29;
+}
+
 static void print(int line, int at, int length, const char *new)
 {
-	printf("%s\t%d\t%d\t%d\t%.*s\t%s\n", file, line, at, length, length, text + at,
-	       new);
+	uint64_t here = mark(at, length, new);
+
+	printf("%s\t%d\t%d\t%d\t%.*s\t%s\t%016" PRIx64 "\t%016" PRIx64 "\n", file, line,
+	       at, length, length, text + at, new, here, lot(here));
 }
 
 /* Between two operands: an operand ends in front of it. A cast's star has none behind

@@ -1,6 +1,7 @@
 #!/bin/sh
-# One mistake: "FILE LINE OFFSET LENGTH OLD NEW", tabs between, is put into a copy of the
-# file, which is linked before the library of all others. Prints what became of it:
+# One mistake: "FILE LINE OFFSET LENGTH OLD NEW MARK LOT", tabs between, is put into a
+# copy of the file, and the library that it belongs to is linked with that. Prints what
+# became of it:
 #   killed TEST, survived, same (the compiler makes the same of it), invalid (it makes
 #   nothing of it)
 row=$1
@@ -8,29 +9,43 @@ field() { printf '%s\n' "$row" | cut -f "$1"; }
 file=$(field 1) line=$(field 2)
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/as-is" "$work/home"
+mkdir "$work/home"
 say() {
-	printf '%s\t%s:%s\t%s\t%s\n' "$1" "$file" "$line" "$(field 5)" "$(field 6)"
+	printf '%s\t%s:%s\t%s\t%s\t%s\n' "$1" "$file" "$line" "$(field 5)" "$(field 6)" "$(field 7)"
 	exit 0
 }
 
-"$B/mutate" --apply "$file" "$(field 3)" "$(field 4)" "$(field 6)" > "$work/$(basename "$file")"
-cp "$file" "$work/as-is/"
-compile() {
-	(cd "$1" && $COMPILE -I "$TOP" -c "$(basename "$file")" -o "$2") 2> /dev/null
-}
-compile "$work" "$work/mutant.o" || say invalid
-compile "$work/as-is" "$work/original.o" || say invalid
-cmp -s "$work/mutant.o" "$work/original.o" && say same
+object=$B/${file%.c}.o
+mkdir -p "$work/$(dirname "$file")"
+"$B/mutate" --apply "$file" "$(field 3)" "$(field 4)" "$(field 6)" > "$work/$file"
+(cd "$work" && $COMPILE -I "$TOP" -c "$file" -o mutant.o) 2> /dev/null || say invalid
+[ -f "$object" ] || { echo "mutate: there is no $object" >&2; exit 2; }
+cmp -s "$work/mutant.o" "$object" && say same
+
+case $file in
+engine/*) library=engine objects=$ENGINE_OBJECTS tests=$WORK/tests.engine ;;
+*) library=house objects=$HOUSE_OBJECTS tests=$WORK/tests ;;
+esac
+$LINK -shared -o "$work/lib$library.so" "$work/mutant.o" \
+	$(printf '%s\n' $objects | grep -vxF "$object") 2> "$work/log" ||
+	{ cat "$work/log" >&2; say invalid; }
 
 export HOME="$work/home" XDG_CONFIG_HOME="$work/home/c" XDG_STATE_HOME="$work/home/s"
-export LC_ALL=C.UTF-8 TZ=UTC SHARDSCOPE=./shardscope
+export LC_ALL=C.UTF-8 TZ=UTC SHARDSCOPE="$B/dynamic/shardscope"
+export LD_LIBRARY_PATH="$work:$B/dynamic"
 unset NO_COLOR LINES COLUMNS
-for test in $(cat "$TESTS_LIST"); do
-	[ -f "$B/tests/$test.o" ] || continue
-	# a mistake that never ends is found too
-	$LINK "$B/tests/$test.o" $SUPPORT "$work/mutant.o" $ARCHIVES $LINK_LIBS \
-		-o "$work/test" 2> "$work/log" || { cat "$work/log" >&2; say invalid; }
-	timeout 120 "$work/test" > /dev/null 2>&1 || say "killed $test"
+# what caught the last mistake of this file is asked first
+last=$WORK/last.$(printf '%s' "$file" | tr / .)
+fails() {
+	limit=$(cat "$WORK/limit.$1" 2> /dev/null) || return 1
+	# a mistake that never ends is found too, by the time that it computes
+	! (ulimit -t "$limit"; LD_PRELOAD=$B/stop.so exec timeout 900 "$B/dynamic/$1") \
+		> /dev/null 2>&1
+}
+first=$(cat "$last" 2> /dev/null)
+for test in $first $(grep -vxF "${first:-none}" "$tests"); do
+	fails "$test" || continue
+	echo "$test" > "$last"
+	say "killed $test"
 done
 say survived

@@ -1,38 +1,78 @@
 #!/bin/sh
 # Put small mistakes into the program, one at a time, and see whether a test fails; print
 # a score for each room and the mistakes that no test caught. See README.md here.
-#   SAMPLE  so many of all, spread evenly (0: all)    SHIFT  which ones
+#   SAMPLE  so many of each room (0: all)             SEED   which ones
 #   LIST    a list of mistakes instead                JOBS   at a time
 #   FILES   where to make mistakes                    LEAST  score below which it fails
-# B, COMPILE, LINK, SUPPORT, ARCHIVES, LINK_LIBS come from the Makefile.
+#   KEEP    a file for what became of each
+# B, COMPILE, LINK, ENGINE_OBJECTS, HOUSE_OBJECTS come from the Makefile.
 set -e
-TOP=$(pwd) TESTS_LIST=${TESTS_LIST:-$TOP/tests/mutate/tests}
+TOP=$(pwd) TESTS_LIST=$TOP/tests/mutate/tests
 B=$(cd "$B" && pwd)
-export B TOP TESTS_LIST COMPILE LINK SUPPORT ARCHIVES LINK_LIBS
 work=$(mktemp -d) || exit 2
+WORK=$work
+export B TOP WORK COMPILE LINK ENGINE_OBJECTS HOUSE_OBJECTS SEED
 trap 'rm -rf "$work"' EXIT
 
 if [ -n "$LIST" ]; then
-	"$B/mutate" --rows "$LIST" > "$work/all"
+	"$B/mutate" --rows "$LIST" > "$work/rows"
 else
 	# no glob finds headers: what they hold is compiled into many files
 	"$B/mutate" $FILES > "$work/all"
+	# by room, then by lot; what was looked at and changes nothing is left out
+	awk -F '\t' -v equal=tests/mutate/equal '
+		BEGIN {
+			while ((getline row < equal) > 0) {
+				split(row, word, " ")
+				left[word[1]]
+			}
+		}
+		{
+			split($1, part, "/")
+			if (!($7 in left))
+				print part[1] "/" part[2] "\t" $8 "\t" $0
+		}' "$work/all" | sort | awk -F '\t' -v sample="${SAMPLE:-0}" '
+		sample == 0 || ++taken[$1] <= sample { print }' | cut -f 3- > "$work/rows"
+	echo "mutate: $(wc -l < "$work/rows") of $(wc -l < "$work/all") mistakes" >&2
 fi
-awk -v sample="${SAMPLE:-0}" -v shift="${SHIFT:-0}" '
-	{ row[NR] = $0 }
-	END {
-		n = sample > 0 && sample < NR ? sample : NR
-		for (i = 0; i < n; i++)
-			print row[int((i + 0.5) * NR / n + shift) % NR + 1]
-	}' "$work/all" > "$work/rows"
-echo "mutate: $(wc -l < "$work/rows") of $(wc -l < "$work/all") mistakes" >&2
 
+# The tests have to pass without a mistake. How long they compute is measured: with one
+# they may take ten times that.
+baseline() {
+	test=$1
+	mkdir -p "$work/home"
+	if ! (
+		export HOME="$work/home" XDG_CONFIG_HOME="$work/home/c" XDG_STATE_HOME="$work/home/s"
+		export LC_ALL=C.UTF-8 TZ=UTC SHARDSCOPE="$B/dynamic/shardscope" LD_LIBRARY_PATH="$B/dynamic"
+		unset NO_COLOR LINES COLUMNS
+		"$B/dynamic/$test" > "$work/log" 2>&1
+		answer=$?
+		times > "$work/times"
+		exit $answer
+	); then
+		cat "$work/log" >&2
+		echo "mutate: $test fails without a mistake" >&2
+		exit 2
+	fi
+	# the second line is of the program: "0m1.2s 0m0.1s"
+	tail -n 1 "$work/times" | tr 'ms' '  ' |
+		awk '{ print $1 * 60 + $2 }' > "$work/cpu.$test"
+	awk '{ print int(10 * $1) + 5 }' "$work/cpu.$test" > "$work/limit.$test"
+}
+for test in $(cut -d ' ' -f 1 "$TESTS_LIST"); do
+	baseline "$test"
+done
+# the fast ones first; those of the screen alone are not asked about the engine
+for test in $(cut -d ' ' -f 1 "$TESTS_LIST"); do
+	echo "$(cat "$work/cpu.$test") $test"
+done | sort -n | cut -d ' ' -f 2 > "$work/tests"
+grep -vxF "$(awk '$2 == "screen" { print $1 }' "$TESTS_LIST")" "$work/tests" > "$work/tests.engine"
+echo "mutate: the tests pass without a mistake" >&2
 tr '\n' '\0' < "$work/rows" |
-	xargs -0 -P "${JOBS:-2}" -n 1 sh tests/mutate/one.sh > "$work/result"
+	xargs -0 -P "${JOBS:-2}" -n 1 sh tests/mutate/one.sh | tee $KEEP > "$work/result"
 
 sort -t "$(printf '\t')" -k 2 "$work/result" | awk -F '\t' '
-	$1 == "survived" { print "survived  " $2 "  " $3 "  ->  " $4 }'
-[ -z "$KEEP" ] || cp "$work/result" "$KEEP"
+	$1 == "survived" { print "survived  " $2 "  " $3 "  ->  " $4 "  (" $5 ")" }'
 awk -F '\t' -v least="${LEAST:-0}" '
 	{ split($2, part, "/"); room = part[1] "/" part[2] }
 	$1 ~ /^killed/ { killed[room]++; all_killed++ }

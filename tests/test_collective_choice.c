@@ -1,0 +1,261 @@
+/* test_collective_choice.c - who may run which algorithm, what of a call leaves the
+ * domain, and the protocols of the network: counted by hand. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/collective/seconds.h"
+#include "tests/support/close.h"
+
+static struct cluster cluster;
+
+/* 2 us and 400 GB/s inside, 5 us and 50 GB/s between domains, without protocols. */
+static void make_cluster(void)
+{
+	memset(&cluster, 0, sizeof cluster);
+	cluster.gpus = 4096;
+	cluster.link[LINK_DOMAIN] = (struct link){ .span = 4096,
+						   .bytes_per_second = 400e9,
+						   .efficiency = 1,
+						   .latency_seconds = 2e-6 };
+	cluster.link[LINK_NETWORK] = (struct link){ .bytes_per_second = 50e9,
+						    .efficiency = 1,
+						    .latency_seconds = 5e-6 };
+	cluster.link[LINK_UPPER].oversubscription = 1;
+}
+
+static struct group members(int64_t ranks, int64_t per_domain)
+{
+	return (struct group){ .ranks = ranks,
+			       .stride = 1,
+			       .per_domain = per_domain,
+			       .per_node = per_domain,
+			       .link = per_domain < ranks ? LINK_NETWORK : LINK_DOMAIN,
+			       .beside = 1 };
+}
+
+static struct fabric carrier(void)
+{
+	return (struct fabric){ .cluster = &cluster,
+				.network_share = 1,
+				.domain_share = 1 };
+}
+
+/* The column of units.h: NCCL's everywhere, a server's kernels beside them, those of a
+ * torus there alone, and the rest where a plan pins them. */
+static void test_each_library_offers_its_own(void **state)
+{
+	static const struct {
+		enum algorithm algorithm;
+		bool nccl, vllm, tensorrt, torus;
+	} rows[] = {
+		{ ALGORITHM_RING, true, true, true, false },
+		{ ALGORITHM_TREE, true, true, true, false },
+		{ ALGORITHM_NVLS, true, true, true, false },
+		{ ALGORITHM_SHARP, true, true, true, false },
+		{ ALGORITHM_DIRECT, true, true, true, false },
+		{ ALGORITHM_DISPATCH, true, true, true, true },
+		{ ALGORITHM_SEND, true, true, true, true },
+		{ ALGORITHM_TORUS, false, false, false, true },
+		{ ALGORITHM_HIERARCHICAL, false, false, false, false },
+		{ ALGORITHM_DOUBLING, false, false, false, false },
+		{ ALGORITHM_BRUCK, false, false, false, false },
+		{ ALGORITHM_PAIRWISE, false, false, false, false },
+		{ ALGORITHM_BINOMIAL, false, false, false, false },
+	};
+	struct fabric fabric = carrier();
+	struct group group = members(8, 8);
+	const double bytes = 65536;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		enum algorithm a = rows[i].algorithm;
+
+		fabric.kernels = 0;
+		assert_int_equal(collective_offers(&fabric, &group, bytes, a),
+				 rows[i].nccl);
+		fabric.kernels = REDUCES_VLLM;
+		assert_int_equal(collective_offers(&fabric, &group, bytes, a),
+				 rows[i].vllm);
+		fabric.kernels = REDUCES_TENSORRT;
+		assert_int_equal(collective_offers(&fabric, &group, bytes, a),
+				 rows[i].tensorrt);
+		cluster.torus = true;
+		fabric.kernels = 0;
+		assert_int_equal(collective_offers(&fabric, &group, bytes, a),
+				 rows[i].torus);
+		cluster.torus = false;
+	}
+	assert_false(collective_offers(&fabric, &group, bytes, ALGORITHM_AUTO));
+	assert_false(collective_offers(&fabric, &group, bytes, ALGORITHM_COUNT));
+	fabric.kernels = 0;
+	assert_false(collective_offers(&fabric, &group, bytes, ALGORITHM_ONE_SHOT));
+	assert_false(collective_offers(&fabric, &group, bytes, ALGORITHM_LAMPORT));
+	fabric.kernels = REDUCES_VLLM;
+	assert_true(collective_offers(&fabric, &group, bytes, ALGORITHM_ONE_SHOT));
+	assert_false(collective_offers(&fabric, &group, bytes, ALGORITHM_LAMPORT));
+	fabric.kernels = REDUCES_TENSORRT;
+	assert_true(collective_offers(&fabric, &group, bytes, ALGORITHM_LAMPORT));
+	assert_false(collective_offers(&fabric, &group, bytes, ALGORITHM_ONE_SHOT));
+}
+
+/* Of 16 ranks in domains of 4 an all-to-all keeps 3 of 15 pieces in the domain; the
+ * rest leaves it. Said of each call, kept or not, whatever its size. */
+static void test_what_leaves_the_domain(void **state)
+{
+	static struct collective_choices kept;
+	struct fabric fabric = carrier();
+	struct group group = members(16, 4), inside = members(8, 8);
+	struct collective out;
+
+	(void)state;
+	for (int pass = 0; pass < 2; pass++) {
+		fabric.choices = pass ? &kept : NULL;
+		for (double bytes = 1 << 20; bytes <= 1 << 24; bytes *= 4) {
+			collective_cost(&fabric, &group, COLLECTIVE_ALL_TO_ALL, bytes,
+					&out);
+			assert_close(out.remote_bytes, bytes * 12 / 16, 1e-12);
+			assert_close(out.call_bytes, bytes, 0);
+			assert_close(out.sent_bytes, bytes * 15 / 16, 1e-12);
+			assert_close(out.network_bytes, bytes * 12 / 16, 1e-12);
+			collective_cost(&fabric, &group, COLLECTIVE_ALL_REDUCE, bytes,
+					&out);
+			assert_true(out.remote_bytes == 0);
+			collective_cost(&fabric, &inside, COLLECTIVE_ALL_TO_ALL, bytes,
+					&out);
+			assert_true(out.remote_bytes == 0 && out.network_bytes == 0);
+			assert_close(out.sent_bytes, bytes * 7 / 8, 1e-12);
+			collective_dispatch(&fabric, &group, EXCHANGE_PLAIN, bytes,
+					    bytes / 2, &out);
+			assert_close(out.remote_bytes, bytes / 2, 1e-12);
+		}
+	}
+}
+
+static bool runs(const struct fabric *fabric, int64_t ranks, int64_t per_domain,
+		 enum collective_kind kind, enum algorithm algorithm,
+		 struct collective *out)
+{
+	struct group group = members(ranks, per_domain);
+	struct message message = { kind, 1 << 20,
+				   collective_remote_bytes(&group, 1 << 20) };
+
+	return collective_by(fabric, &group, &message, algorithm, out);
+}
+
+/* Rails need two domains with two members each, and no more. */
+static void test_where_rails_run(void **state)
+{
+	struct fabric fabric = carrier();
+	struct collective out;
+
+	(void)state;
+	assert_true(runs(&fabric, 4, 2, COLLECTIVE_ALL_REDUCE, ALGORITHM_HIERARCHICAL,
+			 &out));
+	/* 2 (g - 1) hops inside, 2 (N - 1) between; 2 (g - 1) / g n inside and then
+	 * 2 (N - 1) / N n / g between; the start of what nobody measured is six hops */
+	assert_close(out.seconds,
+		     6 * 2e-6 + 2 * 2e-6 + 2 * 5e-6 + (1 << 20) / 400e9 +
+			     (1 << 20) / 2 / 50e9,
+		     1e-12);
+	assert_true(runs(&fabric, 4, 2, COLLECTIVE_ALL_GATHER, ALGORITHM_HIERARCHICAL,
+			 &out));
+	assert_close(out.seconds,
+		     6 * 2e-6 + 2e-6 + 5e-6 + (1 << 20) / 2 / 400e9 +
+			     (1 << 20) / 4 / 50e9,
+		     1e-12);
+	assert_true(runs(&fabric, 6, 2, COLLECTIVE_ALL_REDUCE, ALGORITHM_HIERARCHICAL,
+			 &out));
+	assert_false(runs(&fabric, 4, 4, COLLECTIVE_ALL_REDUCE, ALGORITHM_HIERARCHICAL,
+			  &out));
+	assert_false(runs(&fabric, 4, 1, COLLECTIVE_ALL_REDUCE, ALGORITHM_HIERARCHICAL,
+			  &out));
+	assert_false(
+		runs(&fabric, 4, 2, COLLECTIVE_SEND, ALGORITHM_HIERARCHICAL, &out));
+}
+
+/* LL carries 4 payload bytes of 8 over the network, LL128 120 of 128; inside the domain
+ * the measured share says it. */
+static void test_protocols_by_hand(void **state)
+{
+	static const struct {
+		enum protocol_name protocol;
+		double far_share;
+	} rows[] = { { PROTOCOL_LL, 0.5 },
+		     { PROTOCOL_LL128, 120.0 / 128 },
+		     { PROTOCOL_SIMPLE, 1 } };
+	struct fabric fabric = carrier();
+	struct group group = members(2, 1), pair = members(2, 2);
+	const double bytes = 1 << 20;
+	struct message message = { COLLECTIVE_ALL_GATHER, bytes, 0 };
+	struct account account;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		make_cluster();
+		cluster.accelerator.transports.row[TRANSPORT_RING][PROTOCOL_SIMPLE]
+			.share = i == 2 ? 0.8 : 0;
+		cluster.accelerator.transports.row[TRANSPORT_RING][rows[i].protocol] =
+			(struct protocol){ .start_seconds = 7e-6,
+					   .hop_seconds = 3e-6,
+					   .share = 0.8 };
+		if (i < 2) /* a transport is measured where its Simple is */
+			cluster.accelerator.transports
+				.row[TRANSPORT_RING][PROTOCOL_SIMPLE] =
+				(struct protocol){ .start_seconds = 1, .share = 0.8 };
+		assert_true(account_find(&fabric, &group, &message, ALGORITHM_RING,
+					 &account));
+		assert_int_equal(account.pace.protocol, rows[i].protocol);
+		assert_true(account.pace.measured);
+		assert_close(account.pace.far_rate, 50e9 * rows[i].far_share, 1e-12);
+		assert_close(account.pace.near_rate, 400e9 * 0.8, 1e-12);
+		assert_close(account.waiting, 7e-6 + 5e-6, 1e-12);
+		assert_close(account.moving, bytes / 2 / (50e9 * rows[i].far_share),
+			     1e-12);
+		assert_true(account_find(&fabric, &pair, &message, ALGORITHM_RING,
+					 &account));
+		assert_close(account.waiting, 7e-6 + 3e-6, 1e-12);
+		assert_close(account.moving, bytes / 2 / (400e9 * 0.8), 1e-12);
+	}
+	make_cluster();
+	assert_true(account_find(&fabric, &pair, &message, ALGORITHM_RING, &account));
+	assert_false(account.pace.measured);
+	assert_close(account.pace.start, 6 * 2e-6, 1e-12);
+}
+
+/* Above the leaf switches the port is shared by as many as they are oversubscribed. */
+static void test_oversubscription_divides_the_port(void **state)
+{
+	struct fabric fabric = carrier();
+	struct group group = members(2, 1);
+	struct message message = { COLLECTIVE_ALL_GATHER, 1 << 20, 1 << 20 };
+	struct account below, above;
+
+	(void)state;
+	cluster.link[LINK_UPPER].oversubscription = 4;
+	assert_true(account_find(&fabric, &group, &message, ALGORITHM_RING, &below));
+	group.link = LINK_UPPER;
+	assert_true(account_find(&fabric, &group, &message, ALGORITHM_RING, &above));
+	assert_close(below.moving * 4, above.moving, 1e-12);
+	assert_close(below.waiting, above.waiting, 1e-12);
+	cluster.link[LINK_UPPER].oversubscription = 1;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	make_cluster();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_each_library_offers_its_own, begin),
+		cmocka_unit_test_setup(test_what_leaves_the_domain, begin),
+		cmocka_unit_test_setup(test_where_rails_run, begin),
+		cmocka_unit_test_setup(test_protocols_by_hand, begin),
+		cmocka_unit_test_setup(test_oversubscription_divides_the_port, begin),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* test_operators.c - operators of one rank counted by hand: what a layer of each mixer
+ * multiplies, holds and moves, and what narrow formats add. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/graph/graph.h"
+#include "engine/knob/knob.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+static struct scenario scenario;
+static struct mesh mesh;
+static struct graph_context context;
+static struct graph graph;
+
+/* A layer of one mixer alone: hidden 32, two ranks of TP, 3 sequences of 40 tokens. */
+static void layer_of(enum mixer mixer)
+{
+	struct layer_kind kind = { .mixer = mixer, .mlp = MLP_NONE };
+	struct model *m = &scenario.model;
+
+	case_hybrid(&scenario);
+	*m = (struct model){ .hidden = 32, .vocab = 100, .max_positions = 1 << 20 };
+	strcpy(m->name, "small");
+	m->ssm = (struct ssm){ .inner = 64,
+			       .state = 8,
+			       .heads = 8,
+			       .head_dim = 8,
+			       .groups = 4,
+			       .conv = 4,
+			       .chunk = 16,
+			       .dt_rank = 6 };
+	assert_true(model_add_layer(m, &kind));
+	scenario.cluster.gpus = 2;
+	scenario.plan.tp = 2;
+	scenario.plan.pp = scenario.plan.cp = scenario.plan.ep = 1;
+	scenario.plan.micro_batch = 3;
+	scenario.plan.seq_len = 40;
+	scenario.plan.precision = PRECISION_BF16;
+}
+
+static void draw(void)
+{
+	mesh_build(&scenario, &mesh);
+	graph_context(&scenario, &mesh, &context);
+	graph_layer(&context, 0, &graph);
+}
+
+static const struct graph_operator *named(const char *name)
+{
+	for (int i = 0; i < graph.count; i++)
+		if (strcmp(graph.item[i].name, name) == 0)
+			return &graph.item[i];
+	fail_msg("no operator '%s'", name);
+	return NULL;
+}
+
+enum { TOKENS = 120 };
+
+static void check_gemm(const char *name, double columns, double inner)
+{
+	const struct graph_operator *op = named(name);
+
+	assert_close(op->rows, TOKENS, 0);
+	assert_close(op->columns, columns, 0);
+	assert_close(op->inner, inner, 0);
+	assert_close(op->forward_flops, 2.0 * TOKENS * columns * inner, 1e-12);
+	assert_close(op->input_grad_flops, 2.0 * TOKENS * columns * inner, 1e-12);
+	assert_close(op->weight_grad_flops, 2.0 * TOKENS * columns * inner, 1e-12);
+}
+
+/* Mamba-1 (arXiv 2312.00752, figure 3): x and z from the input, a convolution over x
+ * with a bias, three small projections, the scan. Of 64 channels a rank has 32. */
+static void test_mamba1_by_hand(void **state)
+{
+	const struct graph_operator *op;
+
+	(void)state;
+	layer_of(MIXER_MAMBA1);
+	draw();
+	check_gemm("input projection", 2 * 32, 32);
+	assert_close(named("input projection")->kept_bytes, TOKENS * 64 * 2, 1e-12);
+	op = named("short convolution");
+	assert_close(op->weights, 32 * (4 + 1), 1e-12);
+	assert_close(op->trainable, 32 * (4 + 1), 1e-12);
+	assert_close(op->kept_bytes, TOKENS * 32 * 2, 1e-12);
+	assert_close(op->forward_bytes, TOKENS * 32 * 2 * 2, 1e-12);
+	assert_close(op->backward_bytes, TOKENS * 32 * 3 * 2, 1e-12);
+	check_gemm("step and state projection", 6 + 2 * 8, 32);
+	check_gemm("step expansion", 32, 6);
+	op = named("scan");
+	assert_close(op->forward_flops, TOKENS * 9.0 * 32 * 8, 1e-12);
+	assert_close(op->input_grad_flops, 2.5 * TOKENS * 9.0 * 32 * 8, 1e-12);
+	assert_close(op->forward_bytes, TOKENS * 4.0 * 32 * 2 * 2, 1e-12);
+	assert_close(op->backward_bytes, 2.5 * op->forward_bytes, 1e-12);
+	assert_close(op->weights, 32 * (8 + 1), 1e-12);
+	/* the result, and of each chunk of 16 tokens the states in fp32 */
+	assert_close(op->kept_bytes, TOKENS * (32 * 2 + 32 * 8 * 4 / 16.0), 1e-12);
+	check_gemm("output projection", 32, 32);
+}
+
+/* Mamba-2 (arXiv 2405.21060): the convolution runs over x, B and C, a rank has 2 of 4
+ * groups, and one input projection gives all and a step for each head. */
+static void test_mamba2_by_hand(void **state)
+{
+	const double conv = 32 + 2 * 2 * 8;
+	const struct graph_operator *op;
+
+	(void)state;
+	layer_of(MIXER_MAMBA2);
+	draw();
+	check_gemm("input projection", 32 + conv + 4, 32);
+	assert_close(named("input projection")->kept_bytes,
+		     TOKENS * (32 + conv + 4) * 2, 1e-12);
+	op = named("short convolution");
+	assert_close(op->weights, conv * 5, 1e-12);
+	assert_close(op->kept_bytes, TOKENS * conv * 2, 1e-12);
+	op = named("scan");
+	assert_close(op->forward_flops,
+		     TOKENS * 2 * (16 / 2.0 * (2 * 8 + 32) + 2 * 32 * 8), 1e-12);
+	assert_close(op->forward_bytes,
+		     TOKENS * (3 * (conv + 32) * 2 + 8.0 * 32 * 8 / 16), 1e-12);
+	assert_close(op->weights, 3 * 4, 1e-12);
+	op = named("gated norm");
+	assert_close(op->weights, 32, 1e-12);
+	assert_close(op->kept_bytes, TOKENS * 32 * 2, 1e-12);
+	assert_close(op->forward_bytes, TOKENS * 32 * 3 * 2, 1e-12);
+	assert_close(op->backward_bytes, TOKENS * 32 * 5 * 2, 1e-12);
+	check_gemm("output projection", 32, 32);
+	/* fewer groups than ranks: each has one */
+	scenario.model.ssm.groups = 1;
+	draw();
+	check_gemm("input projection", 32 + (32 + 2 * 8) + 4, 32);
+}
+
+/* Linear attention has two numbers of its own for each head and token, and the weights
+ * of its norm for one head. */
+static void test_linear_attention_by_hand(void **state)
+{
+	const double conv = 32 + 2 * 2 * 8;
+
+	(void)state;
+	layer_of(MIXER_LINEAR);
+	draw();
+	check_gemm("input projection", 32 + conv + 2 * 4, 32);
+	assert_close(named("gated norm")->weights, 8, 1e-12);
+	assert_close(named("scan")->weights, 3 * 4, 1e-12);
+}
+
+/* Ranks of CP hand on the states and the edge of the convolution, in fp32, as large
+ * for a long sequence as for a short one. */
+static void test_states_that_travel(void **state)
+{
+	const double conv = 32 + 2 * 2 * 8;
+
+	(void)state;
+	layer_of(MIXER_MAMBA2);
+	scenario.cluster.gpus = 4;
+	scenario.plan.cp = 2;
+	draw();
+	assert_close(named("chunk states")->payload_bytes,
+		     3 * (32 * 8 + (4 - 1) * conv) * 4 * 2, 1e-12);
+	scenario.plan.seq_len *= 8;
+	draw();
+	assert_close(named("chunk states")->payload_bytes,
+		     3 * (32 * 8 + (4 - 1) * conv) * 4 * 2, 1e-12);
+}
+
+/* Bytes for each element that turns narrow, and for one that no kernel before it writes
+ * so. */
+static void test_narrow_formats(void **state)
+{
+	static const struct {
+		enum precision precision;
+		enum fp8_recipe recipe;
+		bool compile;
+		double fused, alone;
+	} rows[] = {
+		{ PRECISION_BF16, FP8_CURRENT_SCALING, false, 0, 0 },
+		{ PRECISION_FP32, FP8_CURRENT_SCALING, false, 0, 0 },
+		{ PRECISION_FP8, FP8_DELAYED, false, 1.5, 4 },
+		{ PRECISION_FP8, FP8_CURRENT_SCALING, false, 1.5, 6 },
+		{ PRECISION_FP8, FP8_ROWWISE, false, 14, 14 },
+		{ PRECISION_FP8, FP8_ROWWISE, true, 10, 10 },
+		{ PRECISION_MXFP8, FP8_CURRENT_SCALING, false, 1.5, 4 },
+		{ PRECISION_NVFP4, FP8_CURRENT_SCALING, false, 1.5, 5.1 },
+		{ PRECISION_NVFP4, FP8_DELAYED, false, 1.5, 5.1 },
+	};
+
+	(void)state;
+	case_dense(&scenario);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		scenario.plan.precision = rows[i].precision;
+		scenario.plan.fp8_recipe = rows[i].recipe;
+		scenario.plan.compile = rows[i].compile;
+		mesh_build(&scenario, &mesh);
+		graph_context(&scenario, &mesh, &context);
+		assert_close(context.quantise_bytes, rows[i].fused, 0);
+		assert_close(context.quantise_alone_bytes, rows[i].alone, 0);
+	}
+}
+
+/* What a GEMM reads of an element: itself, a byte, or half of one, with scales for 32
+ * or 16 of them. */
+static void test_operands(void **state)
+{
+	static const struct {
+		enum precision precision;
+		double width, operand;
+	} rows[] = {
+		{ PRECISION_FP32, 4, 4 },
+		{ PRECISION_BF16, 2, 2 },
+		{ PRECISION_FP16, 2, 2 },
+		{ PRECISION_FP8, 2, 1 },
+		{ PRECISION_MXFP8, 2, 1 + 1.0 / 32 },
+		{ PRECISION_NVFP4, 2, 0.5 + 1.0 / 16 },
+	};
+
+	(void)state;
+	case_dense(&scenario);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		scenario.plan.precision = rows[i].precision;
+		for (int saves = 0; saves < 2; saves++) {
+			scenario.stack.saves_fp8_inputs = saves;
+			mesh_build(&scenario, &mesh);
+			graph_context(&scenario, &mesh, &context);
+			assert_close(context.width, rows[i].width, 0);
+			assert_close(context.operand_width, rows[i].operand, 0);
+			assert_close(context.input_width,
+				     saves ? rows[i].operand : rows[i].width, 0);
+		}
+	}
+}
+
+/* Of n hosts the slowest is sqrt(2 ln n) deviations of a fifth above the mean. */
+static void test_the_slowest_host(void **state)
+{
+	(void)state;
+	mesh = (struct mesh){ .ep = 1 };
+	assert_close(graph_slowest_host(&mesh), 1, 0);
+	mesh.ep = 2;
+	assert_close(graph_slowest_host(&mesh), 1 + 0.2 * sqrt(2 * log(2)), 1e-12);
+	mesh.ep = 64;
+	assert_close(graph_slowest_host(&mesh), 1 + 0.2 * sqrt(2 * log(64)), 1e-12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mamba1_by_hand),
+		cmocka_unit_test(test_mamba2_by_hand),
+		cmocka_unit_test(test_linear_attention_by_hand),
+		cmocka_unit_test(test_states_that_travel),
+		cmocka_unit_test(test_narrow_formats),
+		cmocka_unit_test(test_operands),
+		cmocka_unit_test(test_the_slowest_host),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
