@@ -9,6 +9,7 @@
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
+#include "tests/support/lean.h"
 #include "tests/support/run.h"
 #include "tests/support/stage.h"
 #include "tui/view.h"
@@ -608,43 +609,6 @@ static void test_every_plan_opens_and_every_knob_turns(void **state)
 	}
 }
 
-/* What a person does who leans on the keyboard: every key, pickers and prompts, odd
- * sizes, in no order; files are not written. */
-static void lean_on_keys(struct stage *s, uint64_t seed)
-{
-	static const char keys[] = "hjklhjklhjkl\t\t\n\n=123456789][ rpuUoe/nNS+-.?m\33"
-				   "qswgG0kM";
-
-	for (int i = 0; i < 250; i++) {
-		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		unsigned r = (unsigned)(seed >> 33);
-		bool writes = s->explorer.mode == MODE_PROMPT &&
-			      s->explorer.prompt >= PROMPT_WRITE;
-		char key[2] = { keys[r / 16 % (sizeof keys - 1)], '\0' };
-
-		if (r % 16 == 0)
-			canvas_resize(&s->canvas, 1 + (int)(r / 16 % 200),
-				      1 + (int)(r / 4096 % 60));
-		else if (r % 16 == 1)
-			stage_key(s, KEYS_UP + (int)(r / 16 % 12));
-		else if (r % 16 == 2)
-			stage_act(s,
-				  (struct action){ ACTION_CLICK, 0, (int)(r / 16 % 200),
-						   (int)(r / 4096 % 60) });
-		else if (!(writes && key[0] == '\n'))
-			stage_type(s, key);
-		const struct estimate *e = &s->explorer.estimate;
-
-		/* a server that holds no request takes no step */
-		bool steps = e->fits || s->explorer.scenario.plan.mode == MODE_TRAINING;
-
-		if (e->legal && steps &&
-		    !(e->step_seconds > 0 && isfinite(e->step_seconds) &&
-		      isfinite(e->memory.total_bytes)))
-			fail_msg("step %g at key %d", e->step_seconds, i);
-	}
-}
-
 static void test_any_keys_in_any_order(void **state)
 {
 	const struct preset *list;
@@ -655,7 +619,7 @@ static void test_any_keys_in_any_order(void **state)
 		struct stage s;
 
 		stage_open(&s, list[i].name, i % 2 ? 80 : 120, i % 2 ? 24 : 36);
-		lean_on_keys(&s, (uint64_t)i);
+		lean_on_keys(&s, (uint64_t)i, 250);
 		stage_close(&s);
 	}
 }

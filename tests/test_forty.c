@@ -1,5 +1,6 @@
-/* test_forty.c - a class on one login node: forty explorers at once are small, sleep
- * while nobody types, keep what each student did, and share nothing but the binary. */
+/* test_forty.c - a class of forty on one login node, and twenty others: sixty explorers
+ * at once are small, sleep while nobody types, keep what each did, and share nothing but
+ * the binary. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "tests/support/run.h"
 #include "tests/support/vt.h"
 
-enum { STUDENTS = 40, MOST_KIB = 16 << 10 };
+enum { STUDENTS = 60, MOST_KIB = 16 << 10 };
 
 static char home[] = "/tmp/shardscope-forty-XXXXXX";
 
@@ -117,7 +118,7 @@ static const bool is_measured = false; /* the sanitizer's memory would count */
 static const bool is_measured = true;
 #endif
 
-static void test_forty_are_small_and_asleep(void **state)
+static void test_sixty_are_small_and_asleep(void **state)
 {
 	long most = 0;
 
@@ -166,7 +167,7 @@ static void test_nothing_is_lost(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_forty_are_small_and_asleep),
+		cmocka_unit_test(test_sixty_are_small_and_asleep),
 		cmocka_unit_test(test_nothing_is_lost),
 	};
 
