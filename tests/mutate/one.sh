@@ -34,18 +34,19 @@ export HOME="$work/home" XDG_CONFIG_HOME="$work/home/c" XDG_STATE_HOME="$work/ho
 export LC_ALL=C.UTF-8 TZ=UTC SHARDSCOPE="$B/dynamic/shardscope"
 export LD_LIBRARY_PATH="$work:$B/dynamic"
 unset NO_COLOR LINES COLUMNS
-# what caught the last mistake of this file is asked first
+# what caught the last mistake of this file, or of its room, is asked first
 last=$WORK/last.$(printf '%s' "$file" | tr / .)
+room=$WORK/last.$(dirname "$file" | tr / .)
 fails() {
 	limit=$(cat "$WORK/limit.$1" 2> /dev/null) || return 1
 	# a mistake that never ends is found too, by the time that it computes
 	! (ulimit -t "$limit"; LD_PRELOAD=$B/stop.so exec timeout 900 "$B/dynamic/$1") \
 		> /dev/null 2>&1
 }
-first=$(cat "$last" 2> /dev/null)
-for test in $first $(grep -vxF "${first:-none}" "$tests"); do
+for test in $(cat "$last" "$room" "$tests" 2> /dev/null | awk '!seen[$0]++'); do
 	fails "$test" || continue
 	echo "$test" > "$last"
+	echo "$test" > "$room"
 	say "killed $test"
 done
 say survived

@@ -36,10 +36,12 @@ else
 	echo "mutate: $(wc -l < "$work/rows") of $(wc -l < "$work/all") mistakes" >&2
 fi
 
-# The tests have to pass without a mistake. How long they compute is measured: with one
-# they may take ten times that.
+# The tests have to pass without a mistake. How long they compute is measured, and kept
+# until they are built anew: with a mistake they may take ten times that.
 baseline() {
-	test=$1
+	test=$1 kept=$B/dynamic/$1.cpu
+	[ "$kept" -nt "$B/dynamic/$test" ] && [ "$kept" -nt "$B/dynamic/libengine.so" ] &&
+		[ "$kept" -nt "$B/dynamic/libhouse.so" ] && return
 	mkdir -p "$work/home"
 	if ! (
 		export HOME="$work/home" XDG_CONFIG_HOME="$work/home/c" XDG_STATE_HOME="$work/home/s"
@@ -55,19 +57,19 @@ baseline() {
 		exit 2
 	fi
 	# the second line is of the program: "0m1.2s 0m0.1s"
-	tail -n 1 "$work/times" | tr 'ms' '  ' |
-		awk '{ print $1 * 60 + $2 }' > "$work/cpu.$test"
-	awk '{ print int(10 * $1) + 5 }' "$work/cpu.$test" > "$work/limit.$test"
+	tail -n 1 "$work/times" | tr 'ms' '  ' | awk '{ print $1 * 60 + $2 }' > "$kept"
 }
 for test in $(cut -d ' ' -f 1 "$TESTS_LIST"); do
 	baseline "$test"
+	awk '{ print int(10 * $1) + 5 }' "$B/dynamic/$test.cpu" > "$work/limit.$test"
 done
 # the fast ones first; those of the screen alone are not asked about the engine
 for test in $(cut -d ' ' -f 1 "$TESTS_LIST"); do
-	echo "$(cat "$work/cpu.$test") $test"
+	echo "$(cat "$B/dynamic/$test.cpu") $test"
 done | sort -n | cut -d ' ' -f 2 > "$work/tests"
 grep -vxF "$(awk '$2 == "screen" { print $1 }' "$TESTS_LIST")" "$work/tests" > "$work/tests.engine"
 echo "mutate: the tests pass without a mistake" >&2
+
 tr '\n' '\0' < "$work/rows" |
 	xargs -0 -P "${JOBS:-2}" -n 1 sh tests/mutate/one.sh | tee $KEEP > "$work/result"
 
