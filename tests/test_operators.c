@@ -5,6 +5,7 @@
 
 #include "engine/graph/graph.h"
 #include "engine/knob/knob.h"
+#include "engine/train/train.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 
@@ -244,6 +245,24 @@ static void test_the_slowest_host(void **state)
 	assert_close(graph_slowest_host(&mesh), 1 + 0.2 * sqrt(2 * log(64)), 1e-12);
 }
 
+/* What a view keeps of a layer outlives the mesh that it was drawn on. */
+static void test_a_drawn_layer_stands_by_itself(void **state)
+{
+	int collectives = 0;
+
+	(void)state;
+	case_dense(&scenario);
+	train_graph(&scenario, 0, &graph);
+	for (int i = 0; i < graph.count; i++) {
+		assert_null(graph.item[i].group);
+		if (graph.item[i].kind != OPERATOR_COLLECTIVE)
+			continue;
+		assert_int_equal(graph.item[i].ranks, scenario.plan.tp);
+		collectives++;
+	}
+	assert_true(collectives >= 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +273,7 @@ int main(void)
 		cmocka_unit_test(test_narrow_formats),
 		cmocka_unit_test(test_operands),
 		cmocka_unit_test(test_the_slowest_host),
+		cmocka_unit_test(test_a_drawn_layer_stands_by_itself),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,7 @@ struct graph_operator *graph_collective(const struct graph_context *c,
 	op->call_bytes = cost.call_bytes;
 	op->remote_bytes = cost.remote_bytes;
 	op->group = group;
+	op->ranks = group->ranks;
 	op->payload_bytes = payload_bytes;
 	op->sent_bytes = cost.sent_bytes;
 	op->network_bytes = cost.network_bytes;

@@ -130,4 +130,7 @@ void train_graph(const struct scenario *scenario, int part, struct graph *out)
 	graph_context(scenario, &step.mesh, &step.context);
 	step_draw(&step, part, out);
 	layer_cost(&step, out, full, &cost);
+	/* the mesh ends here */
+	for (int i = 0; i < out->count; i++)
+		out->item[i].group = NULL;
 }

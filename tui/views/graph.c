@@ -124,7 +124,7 @@ static void shape_text(const struct graph_operator *op, char *out, size_t size)
 {
 	if (op->kind == OPERATOR_COLLECTIVE)
 		snprintf(out, size, "%s, %lld ranks", collective_label(op->collective),
-			 (long long)(op->group ? op->group->ranks : 0));
+			 (long long)op->ranks);
 	else if (op->groups > 1)
 		snprintf(out, size, "%.0f x %.0fx%.0fx%.0f", op->groups, op->rows,
 			 op->columns, op->inner);

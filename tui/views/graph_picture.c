@@ -163,7 +163,7 @@ static void draw_collectives(struct canvas *canvas, struct rect r,
 	canvas_format(canvas, r.x + 1, r.y + 1, width, role, "%s %s",
 		      dimension_label(op->dimension), collective_label(op->collective));
 	canvas_format(canvas, r.x + 1, r.y + 2, width, ROLE_LABEL, "%lld ranks %s",
-		      (long long)(op->group ? op->group->ranks : 0), bytes);
+		      (long long)op->ranks, bytes);
 	times_text(forward, backward, text, sizeof text);
 	canvas_text(canvas, r.x + 1, r.y + 3, width, ROLE_LABEL, text);
 }
