@@ -14,6 +14,7 @@
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/markdown.h"
+#include "presets/maxtext/maxtext.h"
 #include "presets/megatron/megatron.h"
 #include "presets/mlperf/mlperf.h"
 #include "presets/nanotron/nanotron.h"
@@ -79,6 +80,8 @@ const struct format_reader format_table[] = {
 	{ "llama-factory", "a training file of LLaMA-Factory, YAML", llama_factory_read,
 	  false },
 	{ "axolotl", "a training file of axolotl, YAML", axolotl_read, false },
+	{ "maxtext", "a configuration of MaxText, or its file of a model, YAML",
+	  maxtext_read, false },
 	{ "mlperf", "settings of an MLPerf Training submission, a script of exports",
 	  mlperf_read, false },
 	{ "vllm",
@@ -123,6 +126,9 @@ static const struct {
 	{ "\nper_device_train_batch_size:", "llama-factory" },
 	{ "\nsequence_len:", "axolotl" },
 	{ "\nsample_packing:", "axolotl" },
+	{ "\nbase_emb_dim:", "maxtext" },
+	{ "\nper_device_batch_size:", "maxtext" },
+	{ "\nbase_config:", "maxtext" },
 	{ "\nexport DGXNNODES=", "mlperf" },
 	{ "\nexport MINIBS=", "mlperf" },
 	{ "MODEL_ARGS", "megatron" },

@@ -764,9 +764,24 @@ static void test_command(void **state)
 	run_check("export --help", 0, "accelerate", NULL);
 }
 
+/* `make fuzz` takes its kinds from the folders of seeds. */
+static void test_each_reader_is_fuzzed(void **state)
+{
+	(void)state;
+	for (int i = 0; i < format_count(); i++) {
+		char path[128];
+
+		snprintf(path, sizeof path, "tests/fuzz/seeds/%s",
+			 format_table[i].name);
+		if (access(path, R_OK) != 0)
+			fail_msg("no seeds in %s", path);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_reader_is_fuzzed),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_hf),
 		cmocka_unit_test(test_deepspeed),

@@ -1,0 +1,297 @@
+/* maxtext.c - see maxtext.h. Meaning and defaults of the keys: MaxText's
+ * src/maxtext/configs/base.yml (AI-Hypercomputer/maxtext@e591f30cb). */
+#include "presets/maxtext/maxtext.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/library.h"
+#include "presets/maxtext/shape.h"
+
+static const struct mapping rows[] = {
+	{ "max_target_length", "seq", NULL, "2048", false },
+	{ "dtype", "precision", "bfloat16=bf16 float16=fp16 float32=fp32", "bf16",
+	  true },
+	{ "grad_dtype", "grad_dtype", "float32=fp32 bfloat16=bf16", "fp32", true },
+	{ "opt_type", "optimizer", "adamw=adamw adam_pax=adamw muon=muon sgd=sgd",
+	  "adamw", true },
+	{ "optimizer_memory_host_offload", "optimizer_offload",
+	  "true=1 True=1 false=0 False=0", "0", false },
+	{ "attention", "attention_kernel",
+	  "autoselected=flash2 flash=flash2 cudnn_flash_te=flash2 "
+	  "cudnn_flash_jax=flash2 paged=flash2 dot_product=unfused",
+	  "flash2", true },
+	{ NULL, NULL, NULL, NULL, false },
+};
+
+/* Each axis is what ici_ (inside a slice) times dcn_ (between slices) say. */
+static const struct axis {
+	const char *keys[6];
+} axes[] = {
+	{ { "data", "diloco" } },
+	{ { "fsdp", "fsdp_transpose" } },
+	{ { "tensor", "tensor_sequence", "tensor_transpose", "autoregressive" } },
+	{ { "context", "sequence", "context_autoregressive", "context_usp_ulysses" } },
+	{ { "pipeline" } },
+	{ { "expert" } },
+};
+
+enum {
+	AXIS_DATA,
+	AXIS_FSDP,
+	AXIS_TENSOR,
+	AXIS_CONTEXT,
+	AXIS_PIPELINE,
+	AXIS_EXPERT,
+	AXIS_COUNT
+};
+
+static const char *const others[] = {
+	"ici_data_parallelism",
+	"dcn_data_parallelism",
+	"ici_diloco_parallelism",
+	"dcn_diloco_parallelism",
+	"ici_fsdp_parallelism",
+	"dcn_fsdp_parallelism",
+	"ici_fsdp_transpose_parallelism",
+	"dcn_fsdp_transpose_parallelism",
+	"ici_tensor_parallelism",
+	"dcn_tensor_parallelism",
+	"ici_tensor_sequence_parallelism",
+	"dcn_tensor_sequence_parallelism",
+	"ici_tensor_transpose_parallelism",
+	"dcn_tensor_transpose_parallelism",
+	"ici_autoregressive_parallelism",
+	"dcn_autoregressive_parallelism",
+	"ici_context_parallelism",
+	"dcn_context_parallelism",
+	"ici_sequence_parallelism",
+	"dcn_sequence_parallelism",
+	"ici_context_autoregressive_parallelism",
+	"dcn_context_autoregressive_parallelism",
+	"ici_context_usp_ulysses_parallelism",
+	"dcn_context_usp_ulysses_parallelism",
+	"ici_pipeline_parallelism",
+	"dcn_pipeline_parallelism",
+	"ici_expert_parallelism",
+	"dcn_expert_parallelism",
+	"per_device_batch_size",
+	"gradient_accumulation_steps",
+	"num_pipeline_microbatches",
+	"num_pipeline_repeats",
+	"remat_policy",
+	"quantization",
+	"hardware",
+	"base_config",
+	"use_sft",
+	NULL,
+};
+
+/* What is not a step of training on the next token. */
+static bool is_refused(const struct mapped *m)
+{
+	static const char *const switches[] = { "use_dpo", "use_grpo", "use_rl" };
+	const struct pair *base = mapped_find(m, "base_config");
+	bool serves = base && strstr(base->value, "inference");
+
+	for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
+		if (mapped_true(m, switches[i])) {
+			error_set(m->error, m->pairs->file,
+				  mapped_find(m, switches[i])->line,
+				  "%s needs more than one model or loss, which is not "
+				  "modelled; pre-training and SFT are",
+				  switches[i]);
+			return true;
+		}
+	/* base.yml itself has every key */
+	if (!mapped_find(m, "base_emb_dim") &&
+	    (mapped_find(m, "distill_alpha") ||
+	     (base && strstr(base->value, "rl.yml")))) {
+		error_set(m->error, m->pairs->file, 1,
+			  "distillation and reinforcement learning need more than one "
+			  "model, which is not modelled; pre-training and SFT are");
+		return true;
+	}
+	if (serves ||
+	    (!mapped_find(m, "base_emb_dim") && mapped_find(m, "inference_server"))) {
+		error_set(m->error, m->pairs->file, base ? base->line : 1,
+			  "a server of MaxText, which is not modelled; its training "
+			  "is");
+		return true;
+	}
+	return false;
+}
+
+/* hardware: base.yml's is tpu, of which no kind is named. */
+static bool read_machine(const struct mapped *m)
+{
+	const struct pair *kind = mapped_find(m, "hardware");
+
+	if (kind && strncmp(kind->value, "gpu", 3) == 0)
+		return true;
+	import_settle(m->report, "cluster");
+	import_note(m->report, IMPORT_ASSUMED, "cluster", "tpu-v5p");
+	return library_cluster(&m->out->cluster, "tpu-v5p", m->error);
+}
+
+static bool read_model(const struct mapped *m)
+{
+	return !is_refused(m) && read_machine(m) && maxtext_read_model(m);
+}
+
+/* Product of an axis; -1 in any of its keys leaves it to the machines: *open. */
+static bool read_axis(const struct mapped *m, const struct axis *axis, int64_t *out,
+		      bool *open)
+{
+	static const char *const levels[] = { "ici_", "dcn_" };
+	char key[64];
+
+	*out = 1;
+	for (int i = 0; i < 12; i++) {
+		const char *name = axis->keys[i / 2];
+		int64_t value = 1;
+
+		if (!name)
+			break;
+		snprintf(key, sizeof key, "%s%s_parallelism", levels[i % 2], name);
+		if (!mapped_count(m, key, &value))
+			return false;
+		*open = *open || value < 0;
+		if (value > 1 && __builtin_mul_overflow(*out, value, out))
+			return error_set(m->error, m->pairs->file, 1,
+					 "%s and what stands beside it are too many",
+					 key);
+	}
+	return true;
+}
+
+/* fsdp shards weights, data only the batch; without a word of either fsdp takes what
+ * is left of a slice, data the slices. */
+static bool set_degrees(const struct mapped *m, const int64_t *axis, bool open)
+{
+	bool said = mapped_find(m, "ici_fsdp_parallelism") != NULL;
+	bool sharded = axis[AXIS_FSDP] > 1 || open || !said;
+	int64_t world = axis[AXIS_DATA];
+
+	for (int i = AXIS_FSDP; i < AXIS_COUNT; i++)
+		if (__builtin_mul_overflow(world, axis[i], &world))
+			world = INT64_MAX;
+	if (!mapped_set_count(m, "tp", axis[AXIS_TENSOR], NULL) ||
+	    !mapped_set_count(m, "cp", axis[AXIS_CONTEXT], NULL) ||
+	    !mapped_set_count(m, "pp", axis[AXIS_PIPELINE], NULL) ||
+	    !mapped_set_count(m, "ep", axis[AXIS_EXPERT], NULL) ||
+	    !mapped_set(m, "zero", sharded ? "3" : "0", NULL))
+		return false;
+	if (open || !said)
+		world = 0;
+	if (!mapped_set_world(m, world, mapped_find(m, "ici_fsdp_parallelism")))
+		return false;
+	return axis[AXIS_DATA] < 2 || axis[AXIS_FSDP] < 2 || world == 0 ||
+	       mapped_set_count(
+		       m, "zero_group",
+		       axis[AXIS_FSDP] * axis[AXIS_CONTEXT] * axis[AXIS_EXPERT], NULL);
+}
+
+static bool read_number(const struct mapped *m, const char *key, double absent,
+			double *out)
+{
+	const struct pair *pair = mapped_find(m, key);
+	char *end;
+
+	*out = absent;
+	if (!pair)
+		return true;
+	*out = strtod(pair->value, &end);
+	if (end != pair->value && *end == '\0' && *out > 0 && *out < 1e9)
+		return true;
+	return error_set(m->error, m->pairs->file, pair->line,
+			 "%s is '%.40s'; expected a number above 0", key, pair->value);
+}
+
+/* per_device_batch_size counts sequences of a chip, whatever shares them: the global
+ * batch is that of all chips, a micro-batch what a rank of data has of it at a time. */
+static bool read_batch(const struct mapped *m)
+{
+	struct plan *plan = &m->out->plan;
+	const struct pair *from = mapped_find(m, "per_device_batch_size");
+	int64_t steps = 1, parts = plan->pp, repeats = 1, dp = scenario_dp(m->out);
+	double each, batch, micro;
+
+	if (!read_number(m, "per_device_batch_size", 12, &each) ||
+	    !mapped_count(m, "gradient_accumulation_steps", &steps) ||
+	    !mapped_count(m, "num_pipeline_microbatches", &parts) ||
+	    !mapped_count(m, "num_pipeline_repeats", &repeats))
+		return false;
+	if (!from)
+		import_note(m->report, IMPORT_ASSUMED, "per_device_batch_size",
+			    "12, as in base.yml");
+	parts = parts < 1 ? plan->pp : parts;
+	steps = steps < 1 ? 1 : steps;
+	batch = each * (double)m->out->cluster.gpus * (double)steps;
+	micro = batch / (double)(dp > 0 ? dp : 1) / (double)steps / (double)parts;
+	if (plan->pp > 1 && repeats > 1 &&
+	    (!mapped_set(m, "schedule", "interleaved", NULL) ||
+	     !mapped_set_count(m, "vpp", repeats, NULL)))
+		return false;
+	if (plan->pp > 1 && repeats < 2 && !mapped_set(m, "schedule", "gpipe", NULL))
+		return false;
+	return mapped_set_count(m, "mbs", (int64_t)fmax(1, round(micro)), from) &&
+	       mapped_set_count(m, "gbs", (int64_t)fmax(1, round(batch)), from);
+}
+
+/* Policies between full and none keep some products; those that move what they keep to
+ * the host are told, and kept on the chip here. */
+static bool read_remat(const struct mapped *m)
+{
+	const struct pair *policy = mapped_find(m, "remat_policy");
+	const char *name = policy ? policy->value : "full";
+
+	if (strstr(name, "offload"))
+		import_note(m->report, IMPORT_APPROXIMATE, "remat_policy",
+			    "%s: what it offloads is kept on the chip", name);
+	return mapped_set(m, "recompute",
+			  strcmp(name, "full") == 0   ? "full"
+			  : strcmp(name, "none") == 0 ? "none"
+						      : "selective",
+			  policy) &&
+	       (strcmp(name, "full") != 0 ||
+		mapped_set(m, "recompute_layers", "all", policy));
+}
+
+static bool read_quantisation(const struct mapped *m)
+{
+	const struct pair *pair = mapped_find(m, "quantization");
+
+	if (!pair || pair->value[0] == '\0')
+		return true;
+	if (strstr(pair->value, "fp8"))
+		return mapped_set(m, "precision", "fp8", pair);
+	return error_set(m->error, m->pairs->file, pair->line,
+			 "quantization is '%.40s'; expected \"\" or a kind of fp8",
+			 pair->value);
+}
+
+static bool read_rest(const struct mapped *m)
+{
+	int64_t axis[AXIS_COUNT];
+	bool open = false;
+
+	for (int i = 0; i < AXIS_COUNT; i++)
+		if (!read_axis(m, &axes[i], &axis[i], &open))
+			return false;
+	return set_degrees(m, axis, open) && read_batch(m) && read_remat(m) &&
+	       read_quantisation(m);
+}
+
+bool maxtext_read(struct scenario *out, const char *file, const char *text,
+		  size_t length, struct import_report *report, struct error *error)
+{
+	static const struct mapped_format format = {
+		"jax-xla", rows, others, maxtext_shape_keys, read_model, read_rest,
+	};
+	struct pairs pairs;
+
+	return pairs_from_yaml(&pairs, file, text, length, error) &&
+	       mapped_read(out, &format, &pairs, report, error);
+}

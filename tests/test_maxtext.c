@@ -1,0 +1,158 @@
+/* test_maxtext.c - files of MaxText as scenarios; the shapes are its own
+ * (configs/models/ of AI-Hypercomputer/maxtext@e591f30cb), the counts published. */
+#include <string.h>
+
+#include "presets/formats.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+static void shapes_count_as_published(void **state)
+{
+	static const struct {
+		const char *keys;
+		double billions, active;
+	} shapes[] = {
+		{ "base_emb_dim: 4096\nbase_num_query_heads: 32\n"
+		  "base_num_kv_heads: 8\nbase_mlp_dim: 14336\n"
+		  "base_num_decoder_layers: 32\nhead_dim: 128\n"
+		  "mlp_activations: [\"silu\",\"linear\"]\nvocab_size: 128_256\n"
+		  "decoder_block: llama2\n",
+		  8.03, 8.03 },
+		{ "base_emb_dim: 4608\nbase_num_query_heads: 32\n"
+		  "base_num_kv_heads: 16\nbase_mlp_dim: 36864\n"
+		  "base_num_decoder_layers: 23\nhead_dim: 128\n"
+		  "mlp_activations: [\"gelu\",\"linear\"]\nvocab_size: 256128\n"
+		  "decoder_block: gemma2\nlogits_via_embedding: true\n"
+		  "sliding_window_size: 4096\n",
+		  27.2, 27.2 },
+		{ "base_emb_dim: 7168\nbase_num_query_heads: 128\n"
+		  "base_num_kv_heads: 128\nbase_mlp_dim: 18432\n"
+		  "base_moe_mlp_dim: 2048\nbase_num_decoder_layers: 61\n"
+		  "first_num_dense_layers: 3\nvocab_size: 129280\n"
+		  "num_experts: 256\nnum_experts_per_tok: 8\nshared_experts: 1\n"
+		  "routed_bias: true\ndecoder_block: deepseek\n"
+		  "attention_type: mla\nq_lora_rank: 1536\nkv_lora_rank: 512\n"
+		  "qk_nope_head_dim: 128\nqk_rope_head_dim: 64\nv_head_dim: 128\n"
+		  "use_indexer: true\nindexer_n_heads: 64\nindexer_head_dim: 128\n"
+		  "indexer_topk: 2048\n",
+		  671.88, 38.40 },
+		{ "base_emb_dim: 2048\nbase_num_decoder_layers: 48\n"
+		  "base_num_query_heads: 16\nbase_num_kv_heads: 2\nhead_dim: 256\n"
+		  "vocab_size: 151936\nbase_mlp_dim: 512\nbase_moe_mlp_dim: 512\n"
+		  "num_experts: 512\nshared_experts: 1\nnum_experts_per_tok: 10\n"
+		  "inhomogeneous_layer_cycle_interval: 4\n"
+		  "decoder_block: qwen3_next\n",
+		  79.67, 3.87 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+		struct model_counts counts;
+		struct scenario s;
+
+		read_good("maxtext", shapes[i].keys, &s);
+		model_count(&s.model, &counts);
+		assert_close(counts.total / 1e9, shapes[i].billions, 0.002);
+		assert_close(counts.active / 1e9, shapes[i].active, 0.002);
+	}
+}
+
+static void windows_take_turns(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("maxtext",
+		  "base_emb_dim: 64\nbase_num_query_heads: 4\nbase_num_kv_heads: 4\n"
+		  "base_num_decoder_layers: 6\nhead_dim: 16\nsliding_window_size: 128\n"
+		  "decoder_block: gemma3\n",
+		  &s);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(s.model.kind[s.model.layer[i]].attention.window,
+				 i < 5 ? 128 : 0);
+	read_good("maxtext",
+		  "base_emb_dim: 64\nbase_num_query_heads: 4\nbase_num_kv_heads: 1\n"
+		  "base_num_decoder_layers: 3\nhead_dim: 16\nsliding_window_size: 128\n"
+		  "decoder_block: deepseek4\ncompress_ratios: [0, 4, 128]\n"
+		  "indexer_n_heads: 4\nindexer_head_dim: 8\nindexer_topk: 32\n",
+		  &s);
+	assert_int_equal(s.model.kind[0].attention.compress, 0);
+	assert_int_equal(s.model.kind[1].attention.compress, 4);
+	assert_int_equal(s.model.kind[1].attention.index_heads, 4);
+	assert_int_equal(s.model.kind[2].attention.compress, 128);
+	assert_int_equal(s.model.kind[2].attention.index_heads, 0);
+}
+
+/* 2 slices of 32 chips: 4 x tensor, 2 stages, 4 x fsdp inside, data between them. */
+static void degrees_are_products(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("maxtext",
+		  "model_name: llama3.1-70b\nici_tensor_parallelism: 4\n"
+		  "ici_pipeline_parallelism: 2\nici_fsdp_parallelism: 4\n"
+		  "dcn_data_parallelism: 2\nper_device_batch_size: 0.5\n"
+		  "num_pipeline_microbatches: 4\nnum_pipeline_repeats: 5\n"
+		  "max_target_length: 8192\nremat_policy: minimal\n"
+		  "quantization: fp8\nhardware: gpu\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-70b");
+	assert_string_equal(s.stack.name, "jax-xla");
+	expect(&s, "gpus", "64");
+	expect(&s, "tp", "4");
+	expect(&s, "pp", "2");
+	expect(&s, "vpp", "5");
+	expect(&s, "zero", "3");
+	expect(&s, "zero_group", "4");
+	expect(&s, "gbs", "32"); /* half a sequence for each of 64 */
+	expect(&s, "mbs", "1");  /* of 8 ranks, in 4 parts */
+	expect(&s, "seq", "8192");
+	expect(&s, "precision", "fp8");
+	expect(&s, "recompute", "selective");
+	assert_false(noted(IMPORT_ASSUMED, "gpus"));
+	read_good("maxtext", "model_name: llama3.1-8b\nici_fsdp_parallelism: -1\n", &s);
+	expect(&s, "zero", "3");
+	expect(&s, "seq", "2048");
+	assert_string_equal(s.cluster.name, "tpu-v5p");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
+	assert_true(noted(IMPORT_ASSUMED, "per_device_batch_size"));
+}
+
+static void others_are_refused(void **state)
+{
+#define NAME "model_name: llama3.1-8b\n"
+	(void)state;
+	read_refused("maxtext", "per_device_batch_size: 1\n", "names no model");
+	read_refused("maxtext", "model_name: zz-9b\n", "no model 'zz-9b'");
+	read_refused("maxtext", "base_emb_dim: 64\ndecoder_block: envy\n",
+		     "file:2: decoder_block is 'envy'");
+	read_refused("maxtext",
+		     "base_emb_dim: 64\nbase_num_query_heads: 5\n"
+		     "base_num_kv_heads: 2\n",
+		     "not sound");
+	read_refused("maxtext", NAME "per_device_batch_size: none of it\n",
+		     "file:2: per_device_batch_size is");
+	read_refused("maxtext", NAME "quantization: int8\n", "file:2: quantization is");
+	read_refused("maxtext", NAME "base_config: inference/inference.yml\n",
+		     "a server of MaxText");
+	read_refused("maxtext", NAME "distill_alpha: 0.5\n", "distillation");
+	read_refused("maxtext", NAME "use_dpo: true\n", "file:2: use_dpo");
+	read_refused("maxtext",
+		     NAME "ici_tensor_parallelism: 4000000000000000000\n"
+			  "dcn_tensor_parallelism: 4000000000000000000\n",
+		     "file:");
+#undef NAME
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shapes_count_as_published),
+		cmocka_unit_test(windows_take_turns),
+		cmocka_unit_test(degrees_are_products),
+		cmocka_unit_test(others_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
