@@ -146,9 +146,9 @@ static bool set_point(const char *name, char out[MAX_ID])
 {
 	snprintf(out, MAX_ID, "%s", name);
 	for (char *at = out; at[0] != '\0' && at[1] != '\0'; at++)
-		if (isalpha((unsigned char)at[0]) && isdigit((unsigned char)at[1]) &&
-		    at[2] == '_' && isdigit((unsigned char)at[3]) &&
-		    (at[4] == '_' || at[4] == '\0')) {
+		if ((isalpha((unsigned char)at[0]) || at[0] == '_') &&
+		    isdigit((unsigned char)at[1]) && at[2] == '_' &&
+		    isdigit((unsigned char)at[3]) && (at[4] == '_' || at[4] == '\0')) {
 			at[2] = '.';
 			return true;
 		}

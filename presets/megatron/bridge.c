@@ -268,13 +268,13 @@ static const char *lightning_precision(const char *value)
 									      : NULL;
 }
 
-/* The flag of a field, by the table or by its own name. */
-static bool add_field(struct arguments *arguments, const char *field, const char *value,
+bool bridge_add_field(struct arguments *arguments, const char *field, const char *value,
 		      int line, struct error *error)
 {
 	const char *flag = strrchr(field, '.');
 	bool off = strcmp(value, "False") == 0 || strcmp(value, "false") == 0;
 
+	value += strncmp(value, "torch.", 6) == 0 ? 6 : 0;
 	if (strcmp(value, "None") == 0 || strcmp(value, "null") == 0)
 		return true;
 	if (strcmp(field, "model.activation_func") == 0 &&
@@ -390,7 +390,7 @@ bool bridge_add_override(struct arguments *arguments, const char *word, int line
 	if (strncmp(word, launcher, sizeof launcher - 1) == 0)
 		word += sizeof launcher - 1;
 	return !split_line(word, strlen(word), field, value) ||
-	       add_field(arguments, field, value, line, NULL);
+	       bridge_add_field(arguments, field, value, line, NULL);
 }
 
 /* Whether a line is one of a command: it goes on in the next line, or has several
@@ -435,10 +435,7 @@ bool bridge_looks_like(const char *text, size_t length)
 	return found >= 2;
 }
 
-/* Of what Bridge's providers have otherwise than Megatron's flags: a table of positions
- * reaches as far as a sequence (gpt_provider.py), hybrids have none
- * (mamba_provider.py). */
-static bool add_positions(struct arguments *arguments)
+bool bridge_add_positions(struct arguments *arguments)
 {
 	const struct argument *seq = arguments_find(arguments, "seq-length");
 	const struct argument *hybrid =
@@ -466,12 +463,13 @@ bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t
 
 		read_launcher(arguments, at, width);
 		if (split_line(at, width, field, value) &&
-		    !add_field(arguments, field, value,
-			       place_at(line, (long)strspn(at, " \t") + 1), error))
+		    !bridge_add_field(arguments, field, value,
+				      place_at(line, (long)strspn(at, " \t") + 1),
+				      error))
 			return false;
 		at += width + 1;
 	}
-	return add_positions(arguments) ||
+	return bridge_add_positions(arguments) ||
 	       error_set(error, arguments->file, line, "more than %d settings",
 			 ARGUMENTS_MAX);
 }

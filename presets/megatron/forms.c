@@ -47,6 +47,8 @@ bool arguments_read(struct arguments *out, const char *file, const char *text,
 		good = arguments_from_printed(out, text, length) ||
 		       error_set(error, out->file, 0, "more than %d flags",
 				 ARGUMENTS_MAX);
+	else if (recipe_looks_like(text))
+		good = arguments_from_recipe(out, text, length, error);
 	else if (bridge_looks_like(text, length))
 		good = arguments_from_bridge(out, text, length, error);
 	else if (looks_yaml(text, length))

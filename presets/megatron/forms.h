@@ -46,6 +46,18 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 bool bridge_looks_like(const char *text, size_t length);
 bool arguments_from_bridge(struct arguments *arguments, const char *text, size_t length,
 			   struct error *error);
+/* The flag of a field ("ddp.overlap_grad_reduce"), by the table or by its own name. */
+bool bridge_add_field(struct arguments *arguments, const char *field, const char *value,
+		      int line, struct error *error);
+/* Of what Bridge's providers have otherwise than Megatron's flags: a table of positions
+ * reaches as far as a sequence (gpt_provider.py), hybrids have none
+ * (mamba_provider.py). False when a bound is reached. */
+bool bridge_add_positions(struct arguments *arguments);
+/* A file of recipes in Python (recipe.c), of which arguments->given says the function.
+ */
+bool recipe_looks_like(const char *text);
+bool arguments_from_recipe(struct arguments *arguments, const char *text, size_t length,
+			   struct error *error);
 /* "model.tensor_model_parallel_size=8" or "++train.global_batch_size=64": a word of a
  * command that overrides a field, as Hydra writes it. */
 bool bridge_is_override(const char *word);

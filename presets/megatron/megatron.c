@@ -40,6 +40,7 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 
 		if (strcmp(a->name, "primus-model") == 0 ||
 		    strcmp(a->name, "swift-task") == 0 || is_launcher(a->name) ||
+		    strncmp(a->name, "bridge-", 7) == 0 ||
 		    strcmp(a->name, "program") == 0 ||
 		    arguments_find(arguments, a->name) != a)
 			continue;
@@ -103,9 +104,10 @@ static const struct argument *find_name(const struct arguments *arguments,
 					const struct preset **found)
 {
 	/* ids of Hugging Face, but for the recipes */
-	static const char *const named[] = { "recipe",       "model-recipe-name",
-					     "primus-model", "model",
-					     "hf-path",      "hf-model-path" };
+	static const char *const named[] = { "recipe",         "model-recipe-name",
+					     "primus-model",   "model",
+					     "hf-path",        "hf-model-path",
+					     "bridge-function" };
 	const struct argument *first = NULL;
 
 	for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
@@ -202,6 +204,39 @@ static bool check_missing(const struct arguments *arguments, struct error *error
 	return true;
 }
 
+/* What the name of a recipe in Python says of the machine; DGX H100 without. */
+static bool read_machine(const struct arguments *arguments, struct scenario *out,
+			 struct error *error)
+{
+	static const struct {
+		const char *word, *cluster;
+	} machines[] = {
+		{ "h200", "dgx-h200" },     { "b200", "dgx-b200" },
+		{ "b300", "dgx-b300" },     { "gb200", "gb200-nvl72" },
+		{ "gb300", "gb300-nvl72" },
+	};
+	const struct argument *a = arguments_find(arguments, "bridge-machine");
+	const char *name = "dgx-h100";
+
+	for (size_t i = 0; a && i < sizeof machines / sizeof machines[0]; i++)
+		if (strcmp(machines[i].word, a->value) == 0)
+			name = machines[i].cluster;
+	return library_cluster(&out->cluster, name, error);
+}
+
+/* The adapters of a recipe's finetuning. */
+static bool read_adapters(const struct arguments *arguments, struct scenario *out,
+			  struct import_report *report)
+{
+	const struct argument *a = arguments_find(arguments, "bridge-lora");
+	char why[256];
+
+	if (!a)
+		return true;
+	import_note(report, IMPORT_TAKEN, "peft", "LoRA of rank %s", a->value);
+	return knob_parse(out, knob_find("lora_rank"), a->value, why, sizeof why);
+}
+
 static bool read_scenario(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report, struct error *error)
 {
@@ -212,11 +247,12 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	if (!check_missing(arguments, error))
 		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
-	    !library_cluster(&out->cluster, "dgx-h100", error) ||
+	    !read_machine(arguments, out, error) ||
 	    !library_stack(out, "megatron-core", error) ||
 	    !read_vocab_multiple(arguments, out, error) ||
 	    !megatron_plan(arguments, out, report, error) ||
 	    !take_recipe(arguments, out, report) ||
+	    !read_adapters(arguments, out, report) ||
 	    !swift_settle(arguments, out, report, error))
 		return false;
 	import_note(report, IMPORT_ASSUMED, "cluster", "%s", out->cluster.name);

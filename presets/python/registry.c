@@ -1,5 +1,5 @@
 /* registry.c - see registry.h. */
-#include "presets/torchtitan/registry.h"
+#include "presets/python/registry.h"
 
 #include <ctype.h>
 #include <stdio.h>

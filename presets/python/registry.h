@@ -1,6 +1,6 @@
 /* registry.h - which function of a file of configurations is meant. */
-#ifndef PRESETS_TORCHTITAN_REGISTRY_H
-#define PRESETS_TORCHTITAN_REGISTRY_H
+#ifndef PRESETS_PYTHON_REGISTRY_H
+#define PRESETS_PYTHON_REGISTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>

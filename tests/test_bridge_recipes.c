@@ -1,0 +1,147 @@
+/* test_bridge_recipes.c - recipes of Megatron-Bridge in Python as scenarios. The forms
+ * are those of src/megatron/bridge/recipes (NVIDIA-NeMo/Megatron-Bridge@067f987df). */
+#include <string.h>
+
+#include "presets/formats.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+#define HEAD                                                                 \
+	"from megatron.bridge.training.config import ConfigContainer\n\n"    \
+	"LONG: int = 16 * 1024\n\n"                                          \
+	"def dense_pretrain_64gpu_gb200_bf16_config(\n"                      \
+	"    hf_path: str = \"Qwen/Qwen3-32B\",\n"                           \
+	") -> ConfigContainer:\n"                                            \
+	"    \"\"\"Recommended: TP=1.\"\"\"\n"                               \
+	"    cfg = _pretrain_common()\n"                                     \
+	"    cfg.model = AutoBridge.from_hf_pretrained(hf_path)"             \
+	".to_megatron_provider(load_weights=False)\n"                        \
+	"    cfg.model.tensor_model_parallel_size = 4\n"                     \
+	"    cfg.model.pipeline_model_parallel_size = 2\n"                   \
+	"    cfg.model.virtual_pipeline_model_parallel_size = None\n"        \
+	"    cfg.model.sequence_parallel = True\n"                           \
+	"    cfg.dataset.seq_length = LONG\n"                                \
+	"    cfg.train.global_batch_size = 1_024\n"                          \
+	"    cfg.optimizer.exp_avg_dtype = torch.bfloat16\n"                 \
+	"    return cfg\n\n"                                                 \
+	"def dense_peft_8gpu_h100_bf16_config() -> ConfigContainer:\n"       \
+	"    cfg = _peft_common()\n"                                         \
+	"    cfg.model = AutoBridge.from_hf_pretrained(\"Qwen/Qwen3-8B\")"   \
+	".get_model_config()\n"                                              \
+	"    return cfg\n\n"                                                 \
+	"def wide_pretrain_128gpu_gb200_bf16_config() -> ConfigContainer:\n" \
+	"    cfg = dense_pretrain_64gpu_gb200_bf16_config()\n"               \
+	"    cfg.model.tensor_model_parallel_size = 8\n"                     \
+	"    return cfg\n\n"                                                 \
+	"def hybrid_pretrain_8gpu_h100_bf16_config() -> ConfigContainer:\n"  \
+	"    cfg = _pretrain_common()\n"                                     \
+	"    cfg.model = HybridModelProvider(\n"                             \
+	"        hybrid_layer_pattern=\"M-M*-\",\n"                          \
+	"        hidden_size=1024, num_attention_heads=8,\n"                 \
+	"        ffn_hidden_size=4096, tensor_model_parallel_size=2,\n"      \
+	"    )\n"                                                            \
+	"    return cfg\n\n"                                                 \
+	"def strange_pretrain_config() -> ConfigContainer:\n"                \
+	"    cfg = _pretrain_common()\n"                                     \
+	"    cfg.model = OwnModelProvider(hidden_size=64, num_layers=2)\n"   \
+	"    return cfg\n"
+
+static void read_function(const char *name, struct scenario *out)
+{
+	read_given(&(struct script_given){ .function = name });
+	read_good("megatron", HEAD, out);
+	read_given(NULL);
+}
+
+static void a_recipe_is_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_function("dense_pretrain_64gpu_gb200_bf16_config", &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	assert_string_equal(s.cluster.name, "gb200-nvl72");
+	expect(&s, "gpus", "64");
+	expect(&s, "tp", "4");
+	expect(&s, "pp", "2");
+	expect(&s, "sp", "on");
+	expect(&s, "seq", "16384");
+	expect(&s, "gbs", "1024");
+	expect(&s, "mbs", "2"); /* of _pretrain_common() */
+	expect(&s, "precision", "bf16");
+	expect(&s, "lora_rank", "off");
+}
+
+static void finetuning_has_adapters(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_function("dense_peft_8gpu_h100_bf16_config", &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "lora_rank", "32");
+	expect(&s, "gbs", "128");
+	expect(&s, "seq", "2048");
+	assert_true(noted(IMPORT_TAKEN, "peft"));
+}
+
+/* What a recipe starts from in its own file is read before it. */
+static void a_recipe_starts_from_another(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_function("wide_pretrain_128gpu_gb200_bf16_config", &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "gpus", "128");
+	expect(&s, "tp", "8");
+	expect(&s, "pp", "2");
+}
+
+/* HybridModelProvider has other defaults than Megatron's flags. */
+static void providers_have_their_defaults(void **state)
+{
+	struct error error;
+	struct scenario s;
+
+	(void)state;
+	read_function("hybrid_pretrain_8gpu_h100_bf16_config", &s);
+	assert_int_equal(s.model.norm, NORM_RMS);
+	assert_int_equal(s.model.position, POSITION_NONE);
+	assert_false(s.model.mlp_bias);
+	assert_false(s.model.tied_embeddings);
+	assert_int_equal(s.model.layers, 5);
+	expect(&s, "tp", "2");
+	read_given(&(struct script_given){ .function = "strange_pretrain_config" });
+	assert_false(read_as("megatron", HEAD, &s, &error));
+	assert_non_null(strstr(error.text, "OwnModelProvider has defaults of its own"));
+	read_given(NULL);
+}
+
+static void which_recipe_has_to_be_said(void **state)
+{
+	(void)state;
+	read_refused("megatron", HEAD,
+		     "5 configurations; --function NAME says which: dense_pretrain_");
+	read_given(&(struct script_given){ .function = "none_config" });
+	read_refused("megatron", HEAD, "no configuration is called 'none_config'");
+	read_given(NULL);
+	read_refused("megatron",
+		     "def a_config() -> ConfigContainer:\n"
+		     "    cfg = _pretrain_common()\n"
+		     "    cfg.model = AutoBridge.from_hf_pretrained(\"a/Zz-9B\")\n",
+		     "no model 'a/Zz-9B'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_recipe_is_read),
+		cmocka_unit_test(finetuning_has_adapters),
+		cmocka_unit_test(a_recipe_starts_from_another),
+		cmocka_unit_test(providers_have_their_defaults),
+		cmocka_unit_test(which_recipe_has_to_be_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
