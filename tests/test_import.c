@@ -554,7 +554,7 @@ static void test_primus(void **state)
 		"null\n      own: {deep: 3}\n";
 	struct scenario s;
 	struct error error;
-	char other[sizeof text + 16], *at;
+	char other[sizeof text + 64], *at;
 
 	(void)state;
 	read_good("megatron", text, &s);
@@ -565,6 +565,19 @@ static void test_primus(void **state)
 	expect(&s, "seq", "4096");
 	expect(&s, "precision", "bf16");
 	assert_true(noted(IMPORT_SKIPPED, "overrides.own.deep"));
+	/* a part of a shape is laid over the model's, never a shape of its own */
+	snprintf(other, sizeof other, "%.*s      num_layers: 8\n",
+		 (int)(sizeof text - 1), text);
+	read_good("megatron", other, &s);
+	assert_int_equal(s.model.layers, 8);
+	assert_int_equal(s.model.hidden, 4096);
+	assert_int_equal(s.model.vocab, 128256);
+	snprintf(other, sizeof other, "%.*s      num_layers: 80\n",
+		 (int)(sizeof text - 1), text);
+	read_refused("megatron", other, "num-layers is 80, and 32 in llama3.1-8b");
+	snprintf(other, sizeof other, "%.*s      hidden_size: 64\n",
+		 (int)(sizeof text - 1), text);
+	read_refused("megatron", other, "hidden-size is 64, and 4096 in llama3.1-8b");
 	snprintf(other, sizeof other, "%s", text);
 	at = strstr(other, "llama3.1_8B");
 	memcpy(at, "ours_of_9_B", 11);
@@ -589,7 +602,6 @@ static void test_spellings(void **state)
 	read_with("");
 }
 
-/* What was assumed stays with the scenario, until an option says it. */
 /* Values that YAML repeats by name, and numbers with bars. */
 static void test_aliases(void **state)
 {

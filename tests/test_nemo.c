@@ -84,6 +84,8 @@ static void falcon_is_parallel(void **state)
 static void other_networks_need_a_model(void **state)
 {
 	static const char *const texts[] = {
+		"name: megatron_gpt_hyena\n" TRAINER PLAN SHAPE
+		"  hyena:\n    order: 2\n",
 		"name: megatron_griffin\n" TRAINER PLAN SHAPE,
 		"name: megatron_x\n" TRAINER PLAN SHAPE "  mamba_ssm_ngroups: 8\n",
 		"name: megatron_x\n" TRAINER PLAN SHAPE
@@ -92,6 +94,10 @@ static void other_networks_need_a_model(void **state)
 	struct scenario s;
 
 	(void)state;
+	read_refused("megatron",
+		     "name: megatron_gpt\n" TRAINER PLAN SHAPE
+		     "  kd_teacher_restore_from_path: null\n",
+		     "file:19: distillation needs");
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		read_refused("megatron", texts[i], "no model 'megatron_");
 		read_with("falcon-7b");

@@ -123,6 +123,43 @@ static const struct argument *find_name(const struct arguments *arguments,
 	return first;
 }
 
+/* What an override of Primus says of the shape has to be what its model is; it may have
+ * fewer layers. */
+static bool override_shape(const struct arguments *arguments, struct model *m,
+			   struct error *error)
+{
+	const struct attention *a = &m->kind[m->layer[m->layers - 1]].attention;
+	const struct {
+		const char *flag;
+		int64_t own;
+	} shape[] = {
+		{ "num-layers", m->layers },
+		{ "hidden-size", m->hidden },
+		{ "num-attention-heads", a->heads },
+		{ "num-experts", m->moe.experts },
+		{ "moe-ffn-hidden-size", m->moe.expert_ffn },
+		{ "moe-router-topk", m->moe.experts_per_token },
+	};
+
+	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++) {
+		const struct argument *said = arguments_find(arguments, shape[i].flag);
+		char *end;
+		long long value = said ? strtoll(said->value, &end, 10) : shape[i].own;
+
+		if (!said || (*end == '\0' && value == shape[i].own))
+			continue;
+		if (i > 0 || *end != '\0' || value < 1 || value > m->layers)
+			return error_set(error, arguments->file, said->line,
+					 "%s is %.40s, and %lld in %.60s; --model "
+					 "config.json says what it is",
+					 said->name, said->value,
+					 (long long)shape[i].own, m->name);
+		memset(m->layer + value, 0, (size_t)(m->layers - value));
+		m->layers = value;
+	}
+	return true;
+}
+
 static bool read_model(const struct arguments *arguments, struct model *out,
 		       struct import_report *report, struct error *error)
 {
@@ -131,15 +168,18 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 	const struct preset *found = NULL;
 	const struct argument *a;
 	struct import_name named = { arguments->file, 1, "", NULL };
+	bool primus = arguments_find(arguments, "primus-model") != NULL;
 
-	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++)
+	for (size_t i = 0; i < sizeof shape / sizeof shape[0] && !primus; i++)
 		if (arguments_find(arguments, shape[i]))
 			return megatron_model(arguments, out, report, error);
 	a = find_name(arguments, &found);
 	if (a)
 		named = (struct import_name){ arguments->file, a->line, a->value,
 					      found };
-	return import_model(out, &named, report, error);
+	return import_model(out, &named, report, error) &&
+	       (!primus || report->model[0] != '\0' ||
+		override_shape(arguments, out, error));
 }
 
 /* The stack's rule, which a flag may change. */

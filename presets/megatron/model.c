@@ -288,6 +288,21 @@ static int moe_list(const char *text, uint8_t *out, int room)
 	return count_out;
 }
 
+/* "1 0 1": the count, or -1. */
+static int word_list(const char *text, uint8_t *out, int room)
+{
+	int count_out = 0;
+
+	for (; *text != '\0'; text++) {
+		if (*text == ' ')
+			continue;
+		if (count_out == room)
+			return -1;
+		out[count_out++] = *text == '1';
+	}
+	return count_out;
+}
+
 /* Which layers a flag of that kind picks: a list, or a step (false if absent). */
 static bool list_or_step(struct reader *r, const char *name, int64_t layers, bool first,
 			 uint8_t *out)
@@ -308,6 +323,9 @@ static bool list_or_step(struct reader *r, const char *name, int64_t layers, boo
 		return true;
 	long step = strtol(freq->value, &end, 10);
 
+	/* a list of YAML is its words */
+	if (*end == ' ' && freq->value[strspn(freq->value, "01 ")] == '\0')
+		return word_list(freq->value, out, MAX_LAYERS) == layers;
 	if (*end != '\0')
 		return moe_list(freq->value, out, MAX_LAYERS) == layers;
 	/* MoE is the first of step layers; full attention, not the window, the last */

@@ -104,10 +104,11 @@ static bool is_plain(const struct nemo *n)
 {
 	static const char *const kinds[] = { "mamba", "griffin", "retro", "t5",
 					     "bert",  "bart",    "ul2",   "nmt",
-					     "clip",  "neva" };
+					     "clip",  "neva",    "hyena" };
 	static const char *const keys[] = { "mamba_ssm_ngroups",
 					    "hybrid_override_pattern",
 					    "hybrid_attention_ratio",
+					    "hyena",
 					    "retro",
 					    "encoder",
 					    "decoder",
@@ -260,6 +261,12 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 	if (!root || !n.model)
 		return error_set(error, arguments->file, 0,
 				 "no section 'model': not a configuration of NeMo");
+	if (node_get(n.model, "kd_teacher_restore_from_path"))
+		return error_set(
+			error, arguments->file,
+			node_get(n.model, "kd_teacher_restore_from_path")->line,
+			"distillation needs more than one model, which is not "
+			"modelled; pre-training and SFT are");
 	n.plain = is_plain(&n);
 	skip_rest(&n);
 	good = add_name(&n);
