@@ -585,6 +585,26 @@ static void test_primus(void **state)
 	assert_non_null(strstr(error.text, "file:6: no model 'ours_of_9_B'"));
 }
 
+/* What generates or learns by reward is answered as a step of training, and says so. */
+static void test_tasks(void **state)
+{
+#define LAUNCH(program, flag)                                                   \
+	"torchrun --nproc_per_node 8 " program " --num-layers 8 --hidden-size " \
+	"1024 --num-attention-heads 16 " flag "\n"
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", LAUNCH("pretrain_gpt.py", ""), &s);
+	assert_false(noted(IMPORT_ASSUMED, "mode"));
+	read_good("megatron", LAUNCH("tools/run_text_generation_server.py", ""), &s);
+	assert_true(noted(IMPORT_ASSUMED, "mode"));
+	read_good("megatron", LAUNCH("train_rl.py", "--perform-rl-step"), &s);
+	assert_true(noted(IMPORT_ASSUMED, "mode"));
+	read_good("megatron", LAUNCH("x.py", "--num-tokens-to-generate 8"), &s);
+	assert_true(noted(IMPORT_ASSUMED, "mode"));
+#undef LAUNCH
+}
+
 /* Spellings that the tools themselves take. */
 static void test_spellings(void **state)
 {
@@ -808,6 +828,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_taken),
 		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_primus),
+		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_assumed_is_carried),
 		cmocka_unit_test(test_real_files),

@@ -162,6 +162,18 @@ static void test_loops(void **state)
 	read_good("megatron", "LAYERS=4\nfor TP in 8 4 2; do\n" FLAGS "done\n", &s);
 	expect(&s, "tp", "8");
 	assert_true(noted(IMPORT_ASSUMED, "loop"));
+	/* words of a text into variables; of a file they are not known */
+	read_good(
+		"megatron",
+		"for c in '4,12' '2,6'; do\n  IFS=',' read -r TP LAYERS <<< \"$c\"\n" FLAGS
+		"done\n",
+		&s);
+	expect(&s, "tp", "4");
+	assert_int_equal(s.model.layers, 12);
+	read_good("megatron", "read -r TP LAYERS REST <<< '8 12 and more'\n" FLAGS, &s);
+	expect(&s, "tp", "8");
+	read_refused("megatron", "LAYERS=4\nread -r TP < list\n" FLAGS,
+		     "--tensor-model-parallel-size");
 	read_good("megatron",
 		  "TP=1\nfor i in 1 2 3; do\n  LAYERS=$((i * 4))\ndone\n" FLAGS, &s);
 	assert_int_equal(s.model.layers, 12);

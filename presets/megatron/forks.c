@@ -113,6 +113,44 @@ bool megatron_rename(struct arguments *arguments, struct import_report *report)
 	return level_experts(arguments, report);
 }
 
+const char *megatron_task(const struct arguments *arguments)
+{
+	static const struct {
+		const char *part, *task;
+	} programs[] = {
+		{ "generat", "generation" },
+		{ "evaluat", "evaluation" },
+		{ "infer", "inference" },
+		{ "_server", "a server" },
+		{ "convert", "conversion" },
+		{ "export", "conversion" },
+		{ "quantize", "quantisation" },
+		{ "prune", "pruning" },
+		{ "_rl.", "reinforcement learning" },
+		{ "grpo", "reinforcement learning" },
+		{ "ppo", "reinforcement learning" },
+		{ "dpo", "preference learning" },
+	};
+	static const struct {
+		const char *flag, *task;
+	} flags[] = {
+		{ "num-tokens-to-generate", "generation" },
+		{ "tokens-to-generate", "generation" },
+		{ "out-seq-length", "generation" },
+		{ "perform-rl-step", "reinforcement learning" },
+		{ "grpo-iterations", "reinforcement learning" },
+	};
+	const struct argument *program = arguments_find(arguments, "program");
+
+	for (size_t i = 0; i < sizeof programs / sizeof programs[0] && program; i++)
+		if (strstr(program->value, programs[i].part))
+			return programs[i].task;
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+		if (arguments_find(arguments, flags[i].flag))
+			return flags[i].task;
+	return NULL;
+}
+
 /* What a script starts, and flags that only such a program has, say that the network is
  * another one than the flags alone describe. */
 const char *megatron_doubt(const struct arguments *arguments)

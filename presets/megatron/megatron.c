@@ -296,6 +296,10 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	    !swift_settle(arguments, out, report, error))
 		return false;
 	import_note(report, IMPORT_ASSUMED, "cluster", "%s", out->cluster.name);
+	if (megatron_task(arguments))
+		import_note(report, IMPORT_ASSUMED, "mode",
+			    "a step of training with these flags; the file is for %s",
+			    megatron_task(arguments));
 	if (out->model.approximate[0] != '\0')
 		import_note(report, IMPORT_APPROXIMATE, "model", "%s",
 			    out->model.approximate);

@@ -23,6 +23,9 @@ bool megatron_plan_flag(const char *name);
 
 /* Flags of forks and older versions become those of Megatron-LM. */
 bool megatron_rename(struct arguments *arguments, struct import_report *report);
+/* What the program does instead of training ("generation"), by its name or by a flag
+ * that only such a one has; NULL: it trains. */
+const char *megatron_task(const struct arguments *arguments);
 /* Why the network is not the one that the flags describe; NULL: nothing says so. */
 const char *megatron_doubt(const struct arguments *arguments);
 

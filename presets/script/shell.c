@@ -193,13 +193,14 @@ static bool in_test(const struct command *command)
 static void read_words(struct shell *shell, struct command *command, bool in_array)
 {
 	struct builder *b = calloc(1, sizeof *b);
-	bool skip = false;
+	bool skip = false, here = false;
 
 	if (!b) {
 		shell->full = true;
 		return;
 	}
 	command->count = 0;
+	command->has_here = false;
 	command->ending = END_LINE;
 	while (shell->at < shell->stop && !shell->full) {
 		char c = *shell->at;
@@ -221,6 +222,8 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 		} else if (!in_array && (c == '>' || c == '<' ||
 					 (c == '&' && shell->at + 1 < shell->stop &&
 					  shell->at[1] == '>'))) {
+			here = shell->stop - shell->at > 2 &&
+			       memcmp(shell->at, "<<<", 3) == 0;
 			skip = sign_redirection(shell, command);
 		} else if (c == '\n' || strchr(";|&()<>", c)) {
 			command->ending = sign_ending(shell);
@@ -236,6 +239,10 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 			if (flow_is_live(shell) || in_array)
 				take_array(shell, b);
 			shell_end_word(shell, b, command);
+			if (skip && here && command->count > before) {
+				command->has_here = true;
+				command->here = command->word[before];
+			}
 			if (skip && command->count > before)
 				command->count = before;
 			skip = false;
@@ -378,6 +385,9 @@ static void run(struct shell *shell, const struct command *command, int first)
 		if (opposite && shell->status != TRUTH_UNKNOWN)
 			shell->status =
 				shell->status == TRUTH_YES ? TRUTH_NO : TRUTH_YES;
+	} else if (strcmp(words[0].text, "read") == 0) {
+		shell_hear(shell, command, at);
+		shell->status = command->has_here ? TRUTH_YES : TRUTH_UNKNOWN;
 	} else if (!take_builtin(shell, words, count)) {
 		shell->status = TRUTH_UNKNOWN;
 		if (v->command && !flow_is_repeated(shell)) {

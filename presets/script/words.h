@@ -32,6 +32,8 @@ struct command {
 	int count;
 	struct shell_word word[COMMAND_WORDS];
 	enum ending ending;
+	bool has_here; /* <<< word */
+	struct shell_word here;
 };
 
 void shell_put(struct shell *shell, struct builder *b, const char *text, size_t length);
@@ -71,6 +73,10 @@ bool sign_condition(struct shell *shell, struct builder *b, struct command *comm
 /* ">file", "2>&1", "<file", "<<END" and the like: what a command writes to is no word
  * of it. Returns whether the word behind is to be passed over. */
 bool sign_redirection(struct shell *shell, struct command *command);
+
+/* --- heard.c --- */
+/* The command `read` at word `at`, with its variables behind. */
+void shell_hear(struct shell *shell, const struct command *command, int at);
 
 /* --- given.c --- */
 /* Arguments and variables that the caller gives, or arguments that the script's own
