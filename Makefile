@@ -199,10 +199,11 @@ mutate-run: $(B)/mutate $(B)/stop.so $(MUTATE_TESTS)
 	 JOBS="$(JOBS)" LEAST="$(LEAST)" KEEP="$(KEEP)" sh tests/mutate/run.sh
 
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
+# BENCH_OF=keys: only what a key costs.
 BENCH = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/*.c)))
 bench:
 	@$(MAKE) --no-print-directory shardscope $(B)/tests/bench/bench >&2
-	@$(B)/tests/bench/bench
+	@$(B)/tests/bench/bench $(BENCH_OF)
 $(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
 

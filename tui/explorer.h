@@ -216,6 +216,10 @@ bool explorer_is_typing(const struct explorer *explorer);
 void explorer_update(struct explorer *explorer);
 /* One slice of the work that may follow a frame; true while there is more. */
 bool explorer_idle(struct explorer *explorer);
+/* Nothing of that work is left. */
+bool explorer_is_settled(const struct explorer *explorer);
+/* Does it at once where it is cheap: then a key is answered by one frame. */
+void explorer_settle(struct explorer *explorer);
 /* Notes where it put what can be pointed at, and how large it was. */
 void explorer_draw(struct explorer *explorer, struct canvas *canvas);
 

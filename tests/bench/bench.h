@@ -42,24 +42,32 @@ struct simulation_time {
 /* Simulates servers request by request; returns how many, 0 after an error that was
  * printed. */
 int bench_simulation(struct simulation_time *out, int most);
-/* The most that one key costs at this size, and in which plan and view. */
+
+/* What one key costs at this size until the program sleeps again: the worst, at which
+ * plan, view and key, and what 99 of 100 stay under. */
 struct key_cost {
 	int columns, rows;
+	bool rgb; /* 24-bit colours */
+	int presses;
 	double bytes, us, writes;
-	char bytes_at[96], us_at[96];
+	char bytes_at[96], us_at[96], writes_at[96];
+	double bytes_p99, us_p99, writes_p99, us_p50;
 };
+enum { KEY_COSTS = 4 };
 
-/* Presses keys in every view of four plans. */
+/* Presses keys in every view of every shipped plan; BENCH_PLAN= in one alone. */
 void bench_keys(const char *path, const char *home, struct key_cost *out);
 
 struct program_cost {
-	struct key_cost key[2];
+	struct key_cost key[KEY_COSTS];
 	double frame_us, knob_press_bytes, first_frame_bytes, start_ms; /* medians */
 	double rss_kib, binary_kib;
 };
 
 /* Runs the program at path on a pty. False after an error that was printed. */
 bool bench_program(const char *path, struct program_cost *out);
+/* The keys alone. */
+bool bench_program_keys(const char *path, struct key_cost out[KEY_COSTS]);
 
 /* Monotonic time in seconds; processor time of this process, which others on the
  * machine don't lengthen. */

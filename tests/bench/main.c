@@ -1,6 +1,7 @@
 /* main.c - prints every measurement as one JSON object. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "tests/bench/bench.h"
@@ -86,18 +87,26 @@ static void print_simulations(const struct simulation_time *time, int count)
 	printf("]");
 }
 
-static void print_keys(const struct key_cost *key)
+static void print_keys(const struct key_cost key[KEY_COSTS])
 {
-	printf(", \"worst_key_%dx%d\": {\"bytes\": %.0f, \"bytes_at\": \"%s\", "
-	       "\"us\": %.0f, \"us_at\": \"%s\", \"writes\": %.0f}",
-	       key->columns, key->rows, key->bytes, key->bytes_at, key->us, key->us_at,
-	       key->writes);
+	printf("\"keys\": [");
+	for (int i = 0; i < KEY_COSTS; i++, key++)
+		printf("%s{\"columns\": %d, \"rows\": %d, \"colours\": %d, \"presses\": "
+		       "%d, \"bytes\": %.0f, \"bytes_at\": \"%s\", \"bytes_p99\": %.0f, "
+		       "\"us\": %.0f, \"us_at\": \"%s\", \"us_p99\": %.0f, \"us_p50\": "
+		       "%.0f, \"writes\": %.0f, \"writes_at\": \"%s\", \"writes_p99\": "
+		       "%.0f}",
+		       i > 0 ? ", " : "", key->columns, key->rows,
+		       key->rgb ? 1 << 24 : 256, key->presses, key->bytes,
+		       key->bytes_at, key->bytes_p99, key->us, key->us_at, key->us_p99,
+		       key->us_p50, key->writes, key->writes_at, key->writes_p99);
+	printf("]");
 }
 
 static void print_program(const struct program_cost *cost)
 {
-	print_keys(&cost->key[0]);
-	print_keys(&cost->key[1]);
+	printf(", ");
+	print_keys(cost->key);
 	printf(", \"frame_us\": %.0f, \"knob_press_bytes\": %.0f, "
 	       "\"first_frame_bytes\": %.0f, \"start_ms\": %.1f, \"rss_kib\": %.0f, "
 	       "\"binary_kib\": %.0f}\n",
@@ -105,20 +114,41 @@ static void print_program(const struct program_cost *cost)
 	       cost->start_ms, cost->rss_kib, cost->binary_kib);
 }
 
-int main(void)
+static const char *program_path(void)
 {
 	const char *path = getenv("SHARDSCOPE");
+
+	return path != NULL ? path : "./shardscope";
+}
+
+static int keys_alone(void)
+{
+	struct key_cost key[KEY_COSTS];
+
+	if (!bench_program_keys(program_path(), key))
+		return 1;
+	printf("{");
+	print_keys(key);
+	printf("}\n");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
 	struct estimate_time time[CASES];
 	struct schedule_time schedule[SCHEDULES];
 	struct search_time search[CASES];
 	struct simulation_time simulation[CASES];
 	struct program_cost cost;
+
+	if (argc > 1 && strcmp(argv[1], "keys") == 0)
+		return keys_alone();
 	int count = bench_engine(time, CASES), searches = bench_search(search, CASES);
 	int schedules = bench_schedules(schedule, SCHEDULES);
 	int simulations = bench_simulation(simulation, CASES);
 
 	if (count == 0 || searches == 0 || schedules == 0 || simulations == 0 ||
-	    !bench_program(path != NULL ? path : "./shardscope", &cost))
+	    !bench_program(program_path(), &cost))
 		return 1;
 	print_engine(time, count);
 	print_schedules(schedule, schedules);

@@ -93,22 +93,61 @@ static void measure_presses(const char *path, const char *home,
 	vt_close(vt);
 }
 
-bool bench_program(const char *path, struct program_cost *out)
+/* 256 colours at three sizes, and 24 bits at the middle one. */
+static void measure_keys(const char *path, const char *home,
+			 struct key_cost out[KEY_COSTS])
 {
-	char home[] = "/tmp/shardscope-bench-XXXXXX", command[64];
+	static const struct key_cost kinds[KEY_COSTS] = {
+		{ .columns = 80, .rows = 24 },
+		{ .columns = 120, .rows = 36 },
+		{ .columns = 200, .rows = 60 },
+		{ .columns = 120, .rows = 36, .rgb = true },
+	};
+
+	for (int i = 0; i < KEY_COSTS; i++) {
+		out[i] = kinds[i];
+		bench_keys(path, home, &out[i]);
+	}
+}
+
+static bool make_home(const char *path, char *home)
+{
 	struct stat file;
 
-	if (stat(path, &file) != 0 || mkdtemp(home) == NULL) {
-		fprintf(stderr, "bench: there is no program at %s\n", path);
+	if (stat(path, &file) == 0 && mkdtemp(home) != NULL)
+		return true;
+	fprintf(stderr, "bench: there is no program at %s\n", path);
+	return false;
+}
+
+static bool remove_home(const char *home)
+{
+	char command[64];
+
+	snprintf(command, sizeof command, "rm -rf '%s'", home);
+	return system(command) == 0;
+}
+
+bool bench_program_keys(const char *path, struct key_cost out[KEY_COSTS])
+{
+	char home[] = "/tmp/shardscope-bench-XXXXXX";
+
+	if (!make_home(path, home))
 		return false;
-	}
+	measure_keys(path, home, out);
+	return remove_home(home);
+}
+
+bool bench_program(const char *path, struct program_cost *out)
+{
+	char home[] = "/tmp/shardscope-bench-XXXXXX";
+	struct stat file;
+
+	if (!make_home(path, home) || stat(path, &file) != 0)
+		return false;
 	out->binary_kib = (double)file.st_size / 1024;
 	measure_starts(path, home, out);
 	measure_presses(path, home, out);
-	out->key[0] = (struct key_cost){ .columns = 120, .rows = 36 };
-	out->key[1] = (struct key_cost){ .columns = 200, .rows = 60 };
-	for (int i = 0; i < 2; i++)
-		bench_keys(path, home, &out->key[i]);
-	snprintf(command, sizeof command, "rm -rf '%s'", home);
-	return system(command) == 0;
+	measure_keys(path, home, out->key);
+	return remove_home(home);
 }

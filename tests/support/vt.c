@@ -482,15 +482,15 @@ void vt_expect_killed(struct vt *vt, int signal)
 	}
 }
 
-void vt_expect_asleep(struct vt *vt)
+/* Asleep with all input read and all output seen, so many looks in a row. */
+static void await_calm(struct vt *vt, int looks, int ms)
 {
 	long long end = now_ms() + PATIENCE_MS;
 	int calm = 0;
 
-	/* Asleep with all input read and all output seen, three looks in a row. */
-	while (calm < 3) {
+	while (calm < looks) {
 		size_t before = vt->bytes;
-		bool open = pump(vt, 10);
+		bool open = pump(vt, ms);
 		calm = vt->bytes == before && unread_input(vt) == 0 &&
 				       state_of(vt->pid) == 'S'
 			       ? calm + 1
@@ -500,6 +500,16 @@ void vt_expect_asleep(struct vt *vt)
 			fail_msg("the program does not come to rest");
 		}
 	}
+}
+
+void vt_expect_asleep(struct vt *vt)
+{
+	await_calm(vt, 3, 10);
+}
+
+void vt_expect_idle(struct vt *vt)
+{
+	await_calm(vt, 1, 1);
 }
 
 bool vt_waits_without_end(struct vt *vt)

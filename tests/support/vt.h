@@ -80,6 +80,8 @@ double vt_processor_seconds(const struct vt *vt);
 void vt_expect_output(struct vt *vt);
 /* The child is alive and waits for input: it sleeps and has read all of it. */
 void vt_expect_asleep(struct vt *vt);
+/* The same at one look, for who knows that the child has read what was typed. */
+void vt_expect_idle(struct vt *vt);
 
 /* A sleeping child has set itself no alarm: only an event can wake it. */
 bool vt_waits_without_end(struct vt *vt);

@@ -182,6 +182,19 @@ bool explorer_idle(struct explorer *explorer)
 	return explorer->view == VIEW_SEARCH && search_slice(explorer);
 }
 
+bool explorer_is_settled(const struct explorer *explorer)
+{
+	return explorer->advice_done && explorer->arrows_done == knob_count() &&
+	       explorer->view != VIEW_SEARCH;
+}
+
+void explorer_settle(struct explorer *explorer)
+{
+	while (is_cheap(explorer) && explorer->view != VIEW_SEARCH &&
+	       explorer_idle(explorer))
+		;
+}
+
 /* Keep what was there to show the change against it, unless a baseline is pinned. */
 static void remember_before(struct explorer *explorer)
 {

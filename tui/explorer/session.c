@@ -137,8 +137,10 @@ static unsigned paste(void *context, const char *text, size_t bytes)
 
 static unsigned update(void *context, unsigned changed)
 {
-	if (changed & CHANGED_SCENARIO)
+	if (changed & CHANGED_SCENARIO) {
 		explorer_update(context);
+		explorer_settle(context);
+	}
 	return changed;
 }
 
@@ -156,14 +158,14 @@ static void draw(void *context, struct canvas *canvas)
 static unsigned idle(void *context, bool *more)
 {
 	struct explorer *explorer = context;
-	bool due;
+	bool due, settled = explorer_is_settled(explorer);
 
 	*more = explorer_idle(explorer);
 	due = explorer->view == VIEW_SEARCH && explorer->search &&
 	      explorer->search->due;
 	if (due)
 		explorer->search->due = false;
-	return *more && !due ? CHANGED_NOTHING : CHANGED_SCREEN;
+	return due || (!*more && !settled) ? CHANGED_SCREEN : CHANGED_NOTHING;
 }
 
 /* A workspace that can't be saved is said once, not at every key. */

@@ -1,0 +1,507 @@
+/* pen.c - see pen.h. terminfo(5) names the capabilities. */
+#include "tui/pen.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <term.h>
+#include <wchar.h>
+
+/* term.h leaves macros behind that are ordinary words here. */
+#undef lines
+#undef columns
+
+#include "tui/text.h"
+
+static const struct look plain = { .fore = -1, .back = -1 };
+
+static struct {
+	/* how to do it; NULL: the terminal can't */
+	const char *clear, *move, *right, *left, *up, *down, *across;
+	const char *erase_line, *erase, *normal, *colours_off;
+	const char *bold, *reverse, *underline, *fore, *back, *show, *hide;
+	char sync_on[16], sync_off[16];
+	bool scrolls_at_end; /* a character in the last corner scrolls all */
+	bool moves_plain;    /* colours must be off while the cursor moves */
+	bool no_attributes;  /* they would take cells of their own */
+	bool rgb;            /* colours are 0xRRGGBB */
+	bool ecma;           /* attributes can be put together and taken back singly */
+	bool repeats;        /* ECMA-48's REP */
+	bool erases_colour;  /* what is erased has the colour that is worn */
+	bool steps;          /* backspace, line feed and return move and no more */
+	int colours;
+	/* what the terminal has now */
+	int x, y; /* of its cursor; -1: unknown */
+	struct look look;
+	int cursor; /* 1 visible, 0 hidden, -1 unknown */
+	/* what is collected */
+	char *bytes;
+	size_t length, room;
+	bool failed;
+} pen;
+
+static const char *ask(const char *name)
+{
+	const char *string = tigetstr(name);
+
+	return string == (const char *)-1 ? NULL : string;
+}
+
+static bool is(const char *name, const char *expected)
+{
+	const char *string = ask(name);
+
+	return string && strcmp(string, expected) == 0;
+}
+
+/* By its terminfo, else where there is a mouse: such terminals read private modes, and
+ * pass over those that they don't know (ECMA-48, DEC STD 070). */
+static void ask_sync(void)
+{
+	const char *sync = ask("Sync");
+
+	pen.sync_on[0] = pen.sync_off[0] = '\0';
+	if (sync) {
+		snprintf(pen.sync_on, sizeof pen.sync_on, "%s", tparm(sync, 1L));
+		snprintf(pen.sync_off, sizeof pen.sync_off, "%s", tparm(sync, 2L));
+	} else if (ask("kmous")) {
+		strcpy(pen.sync_on, "\033[?2026h");
+		strcpy(pen.sync_off, "\033[?2026l");
+	}
+}
+
+static void ask_moves(void)
+{
+	pen.move = ask("cup");
+	pen.right = ask("cuf");
+	pen.left = ask("cub");
+	pen.up = ask("cuu");
+	pen.down = ask("cud");
+	pen.across = ask("hpa");
+	pen.steps = is("cub1", "\b") && is("cud1", "\n") && is("cr", "\r");
+	pen.moves_plain = tigetflag("msgr") <= 0;
+	pen.scrolls_at_end = tigetflag("am") > 0 && tigetflag("xenl") <= 0;
+}
+
+void pen_begin(void)
+{
+	const char *repeat = ask("rep");
+
+	ask_moves();
+	pen.clear = ask("clear");
+	pen.erase_line = ask("el");
+	pen.erase = ask("ech");
+	pen.normal = ask("sgr0");
+	pen.colours_off = ask("op");
+	pen.bold = ask("bold");
+	pen.reverse = ask("rev");
+	pen.underline = ask("smul");
+	pen.fore = ask("setaf");
+	pen.back = ask("setab");
+	pen.show = ask("cnorm");
+	pen.hide = ask("civis");
+	/* terminfo's string takes a byte, the terminal any character */
+	pen.repeats = repeat && strcmp(repeat, "%p1%c\033[%p2%{1}%-%db") == 0;
+	pen.erases_colour = tigetflag("bce") > 0;
+	/* by its terminfo, ECMA-48: "op" is SGR 39 and 49, a colour is SGR 30 to 49 */
+	pen.ecma = pen.colours_off && strstr(pen.colours_off, "39;49") && pen.fore &&
+		   strstr(pen.fore, "\033[") == pen.fore;
+	pen.colours = tigetnum("colors");
+	pen.no_attributes = tigetnum("xmc") > 0 || !pen.normal;
+	ask_sync();
+}
+
+void pen_end(void)
+{
+	free(pen.bytes);
+	pen.bytes = NULL;
+	pen.room = 0;
+}
+
+/* --- bytes ------------------------------------------------------------------- */
+
+static int put_byte(int byte)
+{
+	if (pen.length == pen.room) {
+		size_t room = pen.room > 0 ? 2 * pen.room : 1 << 14;
+		char *grown = realloc(pen.bytes, room);
+
+		if (!grown) {
+			pen.failed = true;
+			return byte;
+		}
+		pen.bytes = grown;
+		pen.room = room;
+	}
+	pen.bytes[pen.length++] = (char)byte;
+	return byte;
+}
+
+static void put_text(const char *text)
+{
+	for (; *text != '\0'; text++)
+		put_byte(*text);
+}
+
+/* With the padding that old terminals ask for. */
+static void put(const char *string)
+{
+	if (string)
+		tputs(string, 1, put_byte);
+}
+
+void pen_start(bool rgb)
+{
+	pen.length = 0;
+	pen.failed = false;
+	pen.rgb = rgb;
+}
+
+const char *pen_bytes(size_t *length)
+{
+	*length = pen.length;
+	return pen.failed ? NULL : pen.bytes ? pen.bytes : "";
+}
+
+size_t pen_length(void)
+{
+	return pen.length;
+}
+
+void pen_sync(bool on)
+{
+	put_text(on ? pen.sync_on : pen.sync_off);
+}
+
+/* --- looks ------------------------------------------------------------------- */
+
+bool look_is(struct look a, struct look b)
+{
+	return a.fore == b.fore && a.back == b.back && a.bold == b.bold &&
+	       a.reverse == b.reverse && a.underline == b.underline;
+}
+
+/* 24 bits as xterm and all who followed it write them: few terminfos say how. */
+static void put_colour(const char *capability, int base, int colour)
+{
+	char sequence[32];
+
+	if (!pen.rgb) {
+		if (capability)
+			put(tparm(capability, (long)colour));
+		return;
+	}
+	snprintf(sequence, sizeof sequence, "\033[%d;2;%d;%d;%dm", base,
+		 colour >> 16 & 255, colour >> 8 & 255, colour & 255);
+	put_text(sequence);
+}
+
+static int add_colour(char *out, size_t size, int colour, bool back)
+{
+	int base = back ? 40 : 30;
+
+	if (colour < 0)
+		return snprintf(out, size, "%d;", base + 9);
+	if (pen.rgb)
+		return snprintf(out, size, "%d;2;%d;%d;%d;", base + 8,
+				colour >> 16 & 255, colour >> 8 & 255, colour & 255);
+	if (colour < 8)
+		return snprintf(out, size, "%d;", base + colour);
+	return snprintf(out, size, "%d;5;%d;", base + 8, colour);
+}
+
+/* The parameters of one SGR from one look to another, each with a semicolon. */
+static int add_changes(char *out, size_t size, struct look from, struct look to)
+{
+	int used = 0;
+
+	out[0] = '\0';
+	if (from.bold != to.bold)
+		used += snprintf(out + used, size - (size_t)used,
+				 to.bold ? "1;" : "22;");
+	if (from.underline != to.underline)
+		used += snprintf(out + used, size - (size_t)used,
+				 to.underline ? "4;" : "24;");
+	if (from.reverse != to.reverse)
+		used += snprintf(out + used, size - (size_t)used,
+				 to.reverse ? "7;" : "27;");
+	if (from.fore != to.fore)
+		used += add_colour(out + used, size - (size_t)used, to.fore, false);
+	if (from.back != to.back)
+		used += add_colour(out + used, size - (size_t)used, to.back, true);
+	return used;
+}
+
+/* One sequence, from what is worn or from nothing, whichever is shorter. */
+static void wear_at_once(struct look look)
+{
+	char change[96], anew[96] = "0;";
+	int from_now = add_changes(change, sizeof change, pen.look, look);
+	int from_plain = 2 + add_changes(anew + 2, sizeof anew - 2, plain, look);
+	const char *best = from_now <= from_plain ? change : anew;
+	int length = from_now <= from_plain ? from_now : from_plain;
+
+	if (from_now == 0)
+		return;
+	if (from_plain == 2 && length == 2)
+		length = 1; /* "\033[m" */
+	put_text("\033[");
+	for (int i = 0; i < length - 1; i++)
+		put_byte(best[i]);
+	put_byte('m');
+	pen.look = look;
+}
+
+/* The same by the terminal's own strings, which can only add. */
+static void wear_one_by_one(struct look look)
+{
+	struct look *now = &pen.look;
+
+	if ((now->bold && !look.bold) || (now->reverse && !look.reverse) ||
+	    (now->underline && !look.underline) || (now->fore >= 0 && look.fore < 0) ||
+	    (now->back >= 0 && look.back < 0)) {
+		/* sgr0 ends colours too where it is ECMA-48's */
+		if ((now->fore >= 0 || now->back >= 0) && !strstr(pen.normal, "[m") &&
+		    !strstr(pen.normal, "[0"))
+			put(pen.colours_off);
+		put(pen.normal);
+		*now = plain;
+	}
+	if (look.bold && !now->bold)
+		put(pen.bold);
+	if (look.reverse && !now->reverse)
+		put(pen.reverse);
+	if (look.underline && !now->underline)
+		put(pen.underline);
+	if (look.fore != now->fore)
+		put_colour(pen.fore, 38, look.fore);
+	if (look.back != now->back)
+		put_colour(pen.back, 48, look.back);
+	*now = look;
+}
+
+void pen_wear(struct look look)
+{
+	if (pen.no_attributes || look_is(look, pen.look))
+		return;
+	if (pen.ecma && (pen.rgb || pen.colours >= 256))
+		wear_at_once(look);
+	else
+		wear_one_by_one(look);
+}
+
+struct look pen_look(void)
+{
+	return pen.look;
+}
+
+/* --- moves ------------------------------------------------------------------- */
+
+enum { MOST_STEPS = 4, LONGEST_MOVE = 64 };
+
+/* A shorter way to the same place. */
+static void choose(char *best, const char *way)
+{
+	if (best[0] == '\0' || strlen(way) < strlen(best))
+		strcpy(best, way);
+}
+
+static void choose_asked(char *best, const char *capability, int count)
+{
+	char way[LONGEST_MOVE];
+
+	if (!capability)
+		return;
+	snprintf(way, sizeof way, "%s", tparm(capability, (long)count));
+	/* by one: the parameter may be left out (ECMA-48) */
+	if (count == 1 && strncmp(way, "\033[1", 3) == 0 && strlen(way) == 4)
+		memmove(way + 2, way + 3, 2);
+	choose(best, way);
+}
+
+static void choose_steps(char *best, char step, int count)
+{
+	char way[MOST_STEPS + 1] = "";
+
+	if (!pen.steps || count > MOST_STEPS)
+		return;
+	memset(way, step, (size_t)count);
+	choose(best, way);
+}
+
+/* Up or down, then along the row: false where the terminal can't. */
+static bool move_from_here(int x, int y, char *out)
+{
+	char vertical[LONGEST_MOVE] = "", along[LONGEST_MOVE] = "";
+	int dx = x - pen.x, dy = y - pen.y;
+
+	if (dy > 0) {
+		choose_asked(vertical, pen.down, dy);
+		choose_steps(vertical, '\n', dy);
+	} else if (dy < 0) {
+		choose_asked(vertical, pen.up, -dy);
+	}
+	if (dx > 0)
+		choose_asked(along, pen.right, dx);
+	if (dx < 0) {
+		choose_asked(along, pen.left, -dx);
+		choose_steps(along, '\b', -dx);
+		if (x == 0)
+			choose_steps(along, '\r', 1);
+	}
+	if (dx != 0)
+		choose_asked(along, pen.across, x);
+	if ((dy != 0 && vertical[0] == '\0') || (dx != 0 && along[0] == '\0'))
+		return false;
+	snprintf(out, LONGEST_MOVE, "%.31s%.31s", vertical, along);
+	return true;
+}
+
+static void find_move(int x, int y, char out[LONGEST_MOVE])
+{
+	char way[LONGEST_MOVE];
+
+	out[0] = '\0';
+	if (pen.x == x && pen.y == y)
+		return;
+	snprintf(out, LONGEST_MOVE, "%s", tparm(pen.move, (long)y, (long)x));
+	if (pen.x >= 0 && pen.y >= 0 && move_from_here(x, y, way))
+		choose(out, way);
+}
+
+int pen_distance(int x, int y)
+{
+	char move[LONGEST_MOVE];
+
+	find_move(x, y, move);
+	return (int)strlen(move);
+}
+
+void pen_go(int x, int y)
+{
+	char move[LONGEST_MOVE];
+
+	if (pen.x == x && pen.y == y)
+		return;
+	if (pen.moves_plain)
+		pen_wear(plain);
+	find_move(x, y, move);
+	put(move);
+	pen.x = x;
+	pen.y = y;
+}
+
+int pen_x(void)
+{
+	return pen.x;
+}
+
+int pen_y(void)
+{
+	return pen.y;
+}
+
+bool pen_can_hide_cursor(void)
+{
+	return pen.hide != NULL;
+}
+
+void pen_show_cursor(bool visible)
+{
+	if (visible != pen.cursor)
+		put(visible ? pen.show : pen.hide);
+	pen.cursor = visible;
+}
+
+bool pen_has_looks(void)
+{
+	return !pen.no_attributes;
+}
+
+bool pen_scrolls_at_end(void)
+{
+	return pen.scrolls_at_end;
+}
+
+/* --- characters -------------------------------------------------------------- */
+
+void pen_clear(void)
+{
+	pen.look = plain;
+	put(pen.normal);
+	put(pen.clear);
+	pen.x = pen.y = pen.cursor = -1;
+}
+
+bool pen_can_erase_line(void)
+{
+	return pen.erase_line != NULL;
+}
+
+bool pen_erase_line(void)
+{
+	put(pen.erase_line);
+	return pen.erase_line != NULL;
+}
+
+/* Blanks that are erased leave the cursor where it is. */
+static bool erase(uint32_t code, int times)
+{
+	bool plain_blank = !pen.look.reverse && !pen.look.underline && code == ' ';
+	const char *string;
+
+	if (!plain_blank || !pen.erase || pen.repeats ||
+	    (pen.look.back >= 0 && !pen.erases_colour))
+		return false;
+	string = tparm(pen.erase, (long)times);
+	if ((int)strlen(string) + MOST_STEPS >= times)
+		return false;
+	put(string);
+	return true;
+}
+
+/* One character, then REP for the rest; the last two columns are written out: terminals
+ * differ in whether a repetition that ends there wraps. */
+static void put_often(const char *text, int columns, int width, int times)
+{
+	int rest = times - 1, most = width - 2 - (pen.x + 1);
+	char again[16];
+
+	put_text(text);
+	if (most > rest)
+		most = rest;
+	snprintf(again, sizeof again, "\033[%db", most);
+	if (pen.repeats && columns == 1 && most > 0 &&
+	    (size_t)most * strlen(text) > strlen(again)) {
+		put_text(again);
+		rest -= most;
+	}
+	while (rest-- > 0)
+		put_text(text);
+}
+
+void pen_write(uint32_t code, int columns, int width, int times)
+{
+	wchar_t wide = (wchar_t)code;
+	char text[MB_LEN_MAX + 1];
+	mbstate_t state = { 0 };
+	size_t length;
+
+	if (erase(code, times))
+		return;
+	/* A character that this C library cannot place would shift the row. */
+	if (code > 0x7e && wcwidth(wide) != columns) {
+		wide = L'?';
+		columns = 1;
+	}
+	length = wcrtomb(text, wide, &state);
+	if (length == (size_t)-1)
+		text[0] = '?', length = 1;
+	text[length] = '\0';
+	put_often(text, columns, width, times);
+	/* behind the last column terminals differ in where the cursor is */
+	pen.x += times * columns;
+	if (pen.x >= width)
+		pen.x = pen.y = -1;
+}
