@@ -187,6 +187,8 @@ struct explorer {
 	bool playing;
 	int speed; /* index in the table of speeds */
 
+	struct load *load; /* a server under other loads (explorer/load.h) */
+
 	struct course *course; /* a lesson that is open (explorer/course.h), or NULL */
 	struct contest *contest; /* a challenge that is played, or NULL */
 	bool offers; /* lessons, to somebody who starts it for the first time */
@@ -218,7 +220,8 @@ void explorer_update(struct explorer *explorer);
 bool explorer_idle(struct explorer *explorer);
 /* Nothing of that work is left. */
 bool explorer_is_settled(const struct explorer *explorer);
-/* Does it at once where it is cheap: then a key is answered by one frame. */
+/* Does it before the frame as far as a few milliseconds go: then a key is answered by
+ * one. */
 void explorer_settle(struct explorer *explorer);
 /* Notes where it put what can be pointed at, and how large it was. */
 void explorer_draw(struct explorer *explorer, struct canvas *canvas);

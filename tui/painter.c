@@ -25,6 +25,7 @@ static struct {
 	 * that waits for the same */
 	uint8_t *waits;
 	int32_t *next;
+	uint32_t *code; /* that it waits for */
 	struct look look[MOST_LOOKS];
 	int32_t first[MOST_LOOKS], last[MOST_LOOKS];
 	int looks;
@@ -40,8 +41,10 @@ static void free_cells(void)
 {
 	free(painter.waits);
 	free(painter.next);
+	free(painter.code);
 	painter.waits = NULL;
 	painter.next = NULL;
+	painter.code = NULL;
 }
 
 void painter_end(void)
@@ -99,17 +102,18 @@ static bool can_write(const struct shape *shape)
 	return look_is(shape->look, worn);
 }
 
-static bool is_same(const struct cell *a, const struct cell *b)
+/* And if not, what a is to be. */
+static bool is_same(const struct cell *a, const struct cell *b, struct shape *shape)
 {
-	struct shape x, y;
+	struct shape before;
 
 	if (a->code == b->code && a->fore == b->fore && a->back == b->back &&
 	    a->reverse == b->reverse && a->bold == b->bold &&
 	    a->underline == b->underline)
 		return true;
-	x = shape_of(a);
-	y = shape_of(b);
-	return x.code == y.code && look_is(x.look, y.look);
+	*shape = shape_of(a);
+	before = shape_of(b);
+	return shape->code == before.code && look_is(shape->look, before.look);
 }
 
 static bool is_blank(const struct cell *cell)
@@ -136,14 +140,15 @@ static int find_look(struct look look)
 
 static void paint_all(void);
 
-static void add_cell(int32_t at, struct look look)
+static void add_cell(int32_t at, const struct shape *shape)
 {
-	int number = find_look(look);
+	int number = find_look(shape->look);
 
 	if (number == 0) {
 		paint_all();
-		number = find_look(look);
+		number = find_look(shape->look);
 	}
+	painter.code[at] = shape->code;
 	painter.waits[at] = (uint8_t)number;
 	painter.next[at] = END;
 	if (painter.first[number - 1] == END)
@@ -164,10 +169,11 @@ static int blank_tail(const struct cell *row, int width)
 /* More of the blank end differs than the sequence is long. */
 static bool erase_pays(const struct cell *row, const struct cell *shown, int left)
 {
+	struct shape shape;
 	int differ = 0;
 
 	for (int i = 0; i < left && pen_can_erase_line(); i++)
-		differ += !is_same(&row[i], &shown[i]);
+		differ += !is_same(&row[i], &shown[i], &shape);
 	return differ > 4;
 }
 
@@ -184,8 +190,9 @@ static void compare_row(int y)
 	for (int x = 0; x < width; x++) {
 		bool corner = pen_scrolls_at_end() && y == painter.canvas->height - 1 &&
 			      x + text_code_width(row[x].code) >= width;
+		struct shape shape;
 
-		if (is_same(&row[x], &shown[x]))
+		if (is_same(&row[x], &shown[x], &shape))
 			continue;
 		if (tail < 0)
 			tail = blank_tail(row, width);
@@ -198,23 +205,31 @@ static void compare_row(int y)
 		}
 		shown[x] = row[x];
 		if (row[x].code != 0 && !corner)
-			add_cell((int32_t)start + x, shape_of(&row[x]).look);
+			add_cell((int32_t)start + x, &shape);
 	}
 }
 
 /* --- what is painted --------------------------------------------------------- */
+
+static struct shape shape_at(int32_t at)
+{
+	int waits = painter.waits[at];
+
+	if (waits == RIGHT)
+		return shape_of(&painter.canvas->cell[at]);
+	return (struct shape){ painter.code[at], painter.look[waits - 1] };
+}
 
 /* Bytes to write over a cell on the way to another: what is right and can be written
  * with what is worn stays right; what waits for another look is written anyhow. 0: it
  * must not be touched. */
 static int bytes_over(int32_t at)
 {
-	const struct cell *cell = &painter.canvas->cell[at];
 	struct shape shape;
 
 	if (painter.waits[at] != RIGHT)
 		return 1;
-	shape = shape_of(cell);
+	shape = shape_at(at);
 	if (shape.code < 0x20 || text_code_width(shape.code) != 1 || !can_write(&shape))
 		return 0;
 	return shape.code < 0x7f ? 1 : shape.code < 0x800 ? 2 : 3;
@@ -242,7 +257,7 @@ static void approach(int x, int y)
 		return;
 	}
 	for (int i = from; i < x; i++) {
-		struct shape shape = shape_of(&painter.canvas->cell[row + i]);
+		struct shape shape = shape_at(row + i);
 
 		if (can_write(&shape) && text_code_width(shape.code) == 1) {
 			painter.waits[row + i] = RIGHT;
@@ -256,12 +271,8 @@ static void approach(int x, int y)
 /* Whether the cell may be written now: it waits, or is right and stays so. */
 static bool goes_on(int32_t at, const struct shape *shape)
 {
-	const struct cell *cell = &painter.canvas->cell[at];
-	struct shape here;
+	struct shape here = shape_at(at);
 
-	if (cell->code == 0)
-		return false;
-	here = shape_of(cell);
 	return here.code == shape->code && can_write(&here);
 }
 
@@ -285,7 +296,7 @@ static void paint_run(int x, int y)
 	int32_t row = y * width;
 
 	while (x < width && painter.waits[row + x] != RIGHT) {
-		struct shape shape = shape_of(&painter.canvas->cell[row + x]);
+		struct shape shape = shape_at(row + x);
 		int columns = text_code_width(shape.code), count = 1;
 
 		if (!can_write(&shape))
@@ -351,9 +362,11 @@ static bool make_room(const struct canvas *canvas)
 	size_t cells = (size_t)canvas->width * (size_t)canvas->height;
 
 	free_cells();
+	painter.known = false;
 	painter.waits = calloc(cells, sizeof *painter.waits);
 	painter.next = malloc(cells * sizeof *painter.next);
-	return painter.waits && painter.next &&
+	painter.code = malloc(cells * sizeof *painter.code);
+	return painter.waits && painter.next && painter.code &&
 	       canvas_resize(&painter.shown, canvas->width, canvas->height);
 }
 
@@ -361,8 +374,8 @@ static bool begin_whole(const struct canvas *canvas)
 {
 	struct canvas *shown = &painter.shown;
 
-	if ((shown->cell == NULL || !painter.waits || !painter.next ||
-	     shown->width != canvas->width || shown->height != canvas->height) &&
+	if ((shown->cell == NULL || !painter.code || shown->width != canvas->width ||
+	     shown->height != canvas->height) &&
 	    !make_room(canvas))
 		return false;
 	canvas_erase(shown);

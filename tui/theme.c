@@ -229,6 +229,18 @@ int theme_colour(enum role role, enum palette palette)
 	return -1;
 }
 
+/* Powers, asked for every painted cell: worked out once for each role. */
+static bool is_dark(enum role role, enum palette palette, uint32_t rgb)
+{
+	enum { UNKNOWN, BRIGHT, DARK };
+	static uint8_t known[ROLE_COUNT][PALETTE_COUNT];
+	uint8_t *dark = &known[role][palette];
+
+	if (*dark == UNKNOWN)
+		*dark = theme_background(rgb) == BACKGROUND_DARK ? DARK : BRIGHT;
+	return *dark == DARK;
+}
+
 int theme_ink(enum role back, enum palette palette)
 {
 	int colour = theme_colour(back, palette);
@@ -238,10 +250,10 @@ int theme_ink(enum role back, enum palette palette)
 		return -1;
 	if (palette == PALETTE_8)
 		white = colour == 1 || colour == 4 || colour == 5;
-	else if (theme_is_rgb(palette))
-		white = theme_luminance((uint32_t)colour) < 0.179;
 	else
-		white = theme_luminance(theme_rgb256(colour)) < 0.179;
+		white = is_dark(back, palette,
+				theme_is_rgb(palette) ? (uint32_t)colour
+						      : theme_rgb256(colour));
 	if (palette == PALETTE_8)
 		return white ? 7 : 0;
 	if (theme_is_rgb(palette))

@@ -6,6 +6,7 @@
 
 #include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
+#include "engine/rules/legality.h"
 #include "engine/train/train.h"
 
 static void fill(const struct scenario *scenario, struct estimate *scratch,
@@ -87,6 +88,10 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 
 		if (value == knob_get(scenario, knob) ||
 		    !knob_set(&turned, knob, value))
+			continue;
+		/* remedies take longer to find than an estimate does, and nobody asks
+		 */
+		if (scenario_check(&turned, NULL) > 0)
 			continue;
 		scenario_estimate(&turned, scratch);
 		if (cost_of(scratch) < best) {

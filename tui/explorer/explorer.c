@@ -11,8 +11,10 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/train.h"
 #include "presets/error.h"
+#include "tui/clock.h"
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
+#include "tui/explorer/load.h"
 #include "tui/view.h"
 
 bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
@@ -23,7 +25,9 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 	explorer->spots = explorer->drawn = calloc(1, sizeof *explorer->drawn);
 	explorer->spots_beside = explorer->drawn_beside =
 		calloc(1, sizeof *explorer->drawn_beside);
-	if (!explorer->scratch || !explorer->spots || !explorer->spots_beside) {
+	explorer->load = load_make();
+	if (!explorer->scratch || !explorer->spots || !explorer->spots_beside ||
+	    !explorer->load) {
 		explorer_free(explorer);
 		return false;
 	}
@@ -53,9 +57,11 @@ void explorer_free(struct explorer *explorer)
 	free(explorer->copied);
 	free(explorer->preview.text);
 	free(explorer->scratch);
+	free(explorer->load);
 	spots_free(explorer->drawn);
 	spots_free(explorer->drawn_beside);
 	explorer->scratch = NULL;
+	explorer->load = NULL;
 	explorer->drawn = explorer->drawn_beside = NULL;
 	explorer->spots = explorer->spots_beside = NULL;
 	explorer->kept = NULL;
@@ -150,6 +156,7 @@ void explorer_update(struct explorer *explorer)
 	explorer->arrows_done = 0;
 	explorer->advice_done = false;
 	explorer->search_stale = explorer->play_stale = true;
+	load_forget(explorer->load);
 	update_strip(explorer);
 	if (is_cheap(explorer))
 		update_advice(explorer);
@@ -188,11 +195,16 @@ bool explorer_is_settled(const struct explorer *explorer)
 	       explorer->view != VIEW_SEARCH;
 }
 
+/* Longer than nearly every plan takes, shorter than anybody notices. */
+static const double settle_seconds = 0.008;
+
 void explorer_settle(struct explorer *explorer)
 {
-	while (is_cheap(explorer) && explorer->view != VIEW_SEARCH &&
-	       explorer_idle(explorer))
-		;
+	double end = clock_seconds() + settle_seconds;
+
+	while (!explorer_is_settled(explorer) && explorer->view != VIEW_SEARCH &&
+	       clock_seconds() < end)
+		explorer_idle(explorer);
 }
 
 /* Keep what was there to show the change against it, unless a baseline is pinned. */
@@ -240,6 +252,7 @@ static unsigned undo(struct explorer *explorer, bool redo)
 
 static unsigned pin(struct explorer *explorer)
 {
+	load_forget(explorer->load);
 	explorer->pinned = !explorer->pinned;
 	if (explorer->pinned) {
 		explorer->baseline = explorer->scenario;

@@ -184,18 +184,21 @@ static void note_text(const struct explorer *explorer, char *text, size_t size)
 	}
 }
 
+/* The sentence below the panes. */
+struct note {
+	char text[320];
+	int rows;
+};
+
 /* A narrow screen has to break the sentence of nearly every knob and keeps a second row
  * for it; a wide one gives it a row where it is needed, a low one has none. */
-static int note_rows(const struct explorer *explorer, const struct canvas *canvas)
+static void make_note(const struct explorer *explorer, const struct canvas *canvas,
+		      struct note *note)
 {
-	char text[320];
-
-	if (canvas->height < 20)
-		return 1;
-	if (canvas->width < 100)
-		return 2;
-	note_text(explorer, text, sizeof text);
-	return text_width(text) > canvas->width - 4 ? 2 : 1;
+	note_text(explorer, note->text, sizeof note->text);
+	note->rows = canvas->height < 20 ? 1 : canvas->width < 100 ? 2 : 1;
+	if (canvas->height >= 20 && text_width(note->text) > canvas->width - 4)
+		note->rows = 2;
 }
 
 /* What was said last, which hides no key: it stands where the note does. */
@@ -207,9 +210,10 @@ static bool says(const struct explorer *explorer)
 /* On the rule below the panes, and on the row below that where there is one for it:
  * what was said, or the note. What is longer takes the row above for as long as it
  * stands. */
-static void draw_note(const struct explorer *explorer, struct canvas *canvas, int y)
+static void draw_note(const struct explorer *explorer, const struct note *note,
+		      struct canvas *canvas, int y)
 {
-	struct rect rect = { 2, y, canvas->width - 4, note_rows(explorer, canvas) };
+	struct rect rect = { 2, y, canvas->width - 4, note->rows };
 	enum role role = says(explorer) ? explorer->message_role : ROLE_HINT;
 	char text[sizeof explorer->message];
 	int used;
@@ -217,7 +221,7 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas, in
 	if (says(explorer))
 		snprintf(text, sizeof text, "%s", explorer->message);
 	else
-		note_text(explorer, text, sizeof text);
+		snprintf(text, sizeof text, "%s", note->text);
 	if (text[0] == '\0')
 		return;
 	if (says(explorer) && text_width(text) > rect.width * rect.height) {
@@ -324,15 +328,17 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 }
 
 /* Rows below the panes, the rule above them among them. */
-static int rows_below(const struct explorer *explorer, const struct canvas *canvas)
+static int rows_below(const struct explorer *explorer, const struct note *note,
+		      const struct canvas *canvas)
 {
 	return has_course_below(explorer, canvas)
 		       ? 1 + course_rows(explorer, canvas->width, canvas->height)
-		       : note_rows(explorer, canvas);
+		       : note->rows;
 }
 
 /* The lesson, beside the views or below them; else what is said of the knob. */
-static void draw_course(struct explorer *explorer, struct canvas *canvas, int bottom)
+static void draw_course(struct explorer *explorer, const struct note *note,
+			struct canvas *canvas, int bottom)
 {
 	int side = course_side(explorer, canvas->width), x = canvas->width - side;
 
@@ -347,19 +353,14 @@ static void draw_course(struct explorer *explorer, struct canvas *canvas, int bo
 		course_draw(explorer, canvas,
 			    (struct rect){ x + 1, 3, side - 1, bottom - 3 });
 	}
-	draw_note(explorer, canvas, bottom);
+	draw_note(explorer, note, canvas, bottom);
 }
 
 void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 {
-	int left = knob_width(canvas->width),
-	    bottom = canvas->height - 1 - rows_below(explorer, canvas);
-	struct rect knobs = { 0, 3, left, bottom - 3 };
-	struct rect view = { left + 2, 3,
-			     canvas->width - left - 3 -
-				     course_side(explorer, canvas->width),
-			     bottom - 3 };
-	struct rect clip;
+	int left = knob_width(canvas->width), bottom;
+	struct rect knobs, view, clip;
+	struct note note;
 
 	canvas_erase(canvas);
 	spots_clear(explorer->drawn);
@@ -371,6 +372,13 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 		draw_small(explorer, canvas);
 		return;
 	}
+	make_note(explorer, canvas, &note);
+	bottom = canvas->height - 1 - rows_below(explorer, &note, canvas);
+	knobs = (struct rect){ 0, 3, left, bottom - 3 };
+	view = (struct rect){ left + 2, 3,
+			      canvas->width - left - 3 -
+				      course_side(explorer, canvas->width),
+			      bottom - 3 };
 	draw_title(explorer, canvas);
 	draw_tabs(explorer, canvas);
 	draw_lines(canvas, left, bottom);
@@ -378,7 +386,7 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 	knobs_draw(explorer, canvas, knobs);
 	canvas_clip(canvas, clip);
 	draw_views(explorer, canvas, view, bottom);
-	draw_course(explorer, canvas, bottom);
+	draw_course(explorer, &note, canvas, bottom);
 	/* what lies under a list or a prompt does not answer */
 	if (explorer->mode != MODE_NORMAL)
 		explorer->drawn->presses = 0;

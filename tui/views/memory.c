@@ -51,6 +51,9 @@ static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 	enum role role = m->total_bytes > e->capacity_bytes ? ROLE_BAD : ROLE_VALUE;
 
 	count = fill(explorer, m, part);
+	/* named once: the same word in every row would hide the shape */
+	for (int i = 0; i < count && stage != chosen(explorer); i++)
+		part[i].label = NULL;
 	form_text(FORM_BYTES, m->total_bytes, total, sizeof total);
 	canvas_format(canvas, line.x, line.y, 4, ROLE_LABEL, "%3d", stage);
 	canvas_right(canvas, line.x + 4, line.y, 9, role, total);

@@ -1,15 +1,13 @@
 /* serving.c - mode inference at a glance: memory, latency, throughput, and the curve of
  * one against the other over the requests in flight. */
-#include "engine/serve/tail.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "tui/explorer/load.h"
 #include "tui/views/page.h"
-
-enum { MAX_CURVE = 40, TAIL_CURVE = 4 };
 
 int serving_parts(const struct stage_memory *m, struct part part[SERVING_PARTS])
 {
@@ -130,18 +128,18 @@ static void draw_tail(struct page *p)
 	const struct serving_plan *v = &p->explorer->scenario.plan.serving;
 	bool goals = v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0;
 	int x = p->rect.x, end = p->rect.x + p->rect.width;
-	struct serve_tail tail;
+	const struct serve_tail *tail = load_tail(p->explorer);
 	char share[32];
 
 	x += canvas_text(p->canvas, x, p->y, 8, ROLE_TITLE, "P99") + 6;
-	if (!serve_tail(&p->explorer->scenario, &tail)) {
+	if (!tail) {
 		canvas_text(p->canvas, x, p->y++, end - x, ROLE_QUIET,
 			    "too many in flight for a key press: eval --simulate");
 		return;
 	}
-	x += draw_percentile(p, x, "TTFT", &tail.result.ttft, v->goal_ttft_seconds);
-	x += draw_percentile(p, x, "TPOT", &tail.result.tpot, v->goal_tpot_seconds);
-	form_text(FORM_PERCENT, tail.result.within_goals, share, sizeof share);
+	x += draw_percentile(p, x, "TTFT", &tail->result.ttft, v->goal_ttft_seconds);
+	x += draw_percentile(p, x, "TPOT", &tail->result.tpot, v->goal_tpot_seconds);
+	form_text(FORM_PERCENT, tail->result.within_goals, share, sizeof share);
 	if (goals)
 		canvas_format(p->canvas, x, p->y, end - x, ROLE_QUIET, "%s good",
 			      share);
@@ -302,11 +300,10 @@ static double widest(const struct serve_point *point, int count, bool user)
 }
 
 /* What all but one request in a hundred get, as far as a key press can tell. */
-static void draw_tail_line(const struct explorer *explorer, struct plot *plot,
-			   const struct serve_point *point, int count)
+static void draw_tail_line(const struct explorer *explorer, struct plot *plot)
 {
-	struct serve_point slow[TAIL_CURVE];
-	int n = serve_tail_curve(&explorer->scenario, point, count, slow, TAIL_CURVE);
+	const struct serve_point *slow;
+	int n = load_slowest(explorer, &slow);
 
 	for (int i = 1; i < n; i++)
 		plot_line(plot, slow[i - 1].per_user, slow[i - 1].per_gpu,
@@ -319,16 +316,15 @@ static void draw_tail_line(const struct explorer *explorer, struct plot *plot,
 static void draw_curve(struct page *p, int rows)
 {
 	const struct explorer *explorer = p->explorer;
-	struct serve_point point[MAX_CURVE], before[MAX_CURVE];
-	int count = serve_curve(&explorer->scenario, point, MAX_CURVE), old = 0;
+	const struct serve_point *point, *before;
+	int count = load_curve(explorer, &point), old;
 	struct rect rect = { p->rect.x, p->y + 1, p->rect.width, rows - 2 };
 	struct plot plot;
 	double x, y;
 
 	if (rows < 6 || count < 2)
 		return;
-	if (explorer->pinned && explorer->baseline.plan.mode == MODE_INFERENCE)
-		old = serve_curve(&explorer->baseline, before, MAX_CURVE);
+	old = load_curve_before(explorer, &before);
 	x = fmax(widest(point, count, true), widest(before, old, true));
 	y = fmax(widest(point, count, false), widest(before, old, false));
 	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width,
@@ -340,7 +336,7 @@ static void draw_curve(struct page *p, int rows)
 		       (struct axis){ 0, y * 1.05, false, FORM_COUNT, NULL })) {
 		draw_goal(explorer, &plot);
 		draw_line(&plot, before, old, true);
-		draw_tail_line(explorer, &plot, point, count);
+		draw_tail_line(explorer, &plot);
 		draw_line(&plot, point, count, false);
 		draw_marks(explorer, &plot, point, count, p->y + rows - 1);
 	}

@@ -38,9 +38,7 @@ void window_zoom(struct window *out, double whole, double span, int columns,
 /* When a column begins, and the column of a time; -1: it is left out. */
 double window_time(const struct window *window, int column);
 int window_column(const struct window *window, double seconds);
-/* Signs in a row of a lane whose first column is x, where time is left out. */
-void timeline_draw_break(struct canvas *canvas, int x, int y,
-			 const struct window *window);
+/* With a sign where time is left out; in the lanes that is a gap. */
 void timeline_draw_axis(struct canvas *canvas, struct rect rect,
 			const struct window *window);
 

@@ -149,8 +149,8 @@ static void draw_stretch(struct canvas *canvas, int x0, int y,
 	}
 }
 
-void timeline_draw_break(struct canvas *canvas, int x, int y,
-			 const struct window *window)
+static void draw_breaks(struct canvas *canvas, int x, int y,
+			const struct window *window)
 {
 	for (int i = 0; i + 1 < window->parts; i++)
 		for (int k = 0; k < TIMELINE_BREAK; k++)
@@ -167,7 +167,7 @@ void timeline_draw_axis(struct canvas *canvas, struct rect rect,
 	for (int i = 0; i < window->parts; i++)
 		draw_stretch(canvas, x, rect.y, &window->part[i],
 			     window->part[window->parts - 1].to);
-	timeline_draw_break(canvas, x, rect.y, window);
+	draw_breaks(canvas, x, rect.y, window);
 	canvas_text(canvas, rect.x + rect.width - TIMELINE_EDGE + 1, rect.y,
 		    TIMELINE_EDGE, ROLE_LABEL, "idle");
 }

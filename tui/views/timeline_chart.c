@@ -11,6 +11,9 @@ static int clamp(int value, int least, int most)
 	return value < least ? least : value > most ? most : value;
 }
 
+/* Columns of a forward from which two shades part it from the next. */
+enum { SHADED = 3 };
+
 /* --- lanes --- */
 
 /* Spans of one stage inside a stretch; several for an item that waited for a transfer,
@@ -20,6 +23,7 @@ struct lane {
 	const struct window *window;
 	const struct stretch *stretch;
 	bool dense; /* one shade, no labels */
+	bool even;  /* one shade: lanes of two would be a chequerboard */
 	struct span *span;
 	char (*label)[8];
 	int count, room, items;
@@ -27,7 +31,7 @@ struct lane {
 
 static enum role role_of(const struct lane *lane, const struct timeline_item *item)
 {
-	bool odd = item->micro_batch % 2 == 1 && !lane->dense;
+	bool odd = item->micro_batch % 2 == 1 && !lane->dense && !lane->even;
 
 	if (lane->window->only_critical && !item->critical)
 		return ROLE_FREE;
@@ -212,9 +216,9 @@ static void draw_stretch(struct canvas *canvas, struct rect rect, struct lane *l
 }
 
 static void draw_lane(struct canvas *canvas, struct rect rect, const struct timeline *t,
-		      int stage, const struct window *window)
+		      int stage, const struct window *window, bool even)
 {
-	struct lane lane = { .timeline = t, .window = window };
+	struct lane lane = { .timeline = t, .window = window, .even = even };
 
 	canvas->coarse = true;
 	for (int i = 0; i < window->parts; i++) {
@@ -225,8 +229,6 @@ static void draw_lane(struct canvas *canvas, struct rect rect, const struct time
 			     &lane, stage);
 	}
 	canvas->coarse = false;
-	for (int y = rect.y; y < rect.y + rect.height; y++)
-		timeline_draw_break(canvas, rect.x, y, window);
 }
 
 /* --- memory --- */
@@ -362,6 +364,8 @@ static void draw_lanes(struct canvas *canvas, struct rect rect,
 		       const struct timeline *t, int first, const struct window *window)
 {
 	int rows = timeline_rows(rect, t), shown = rect.height / rows;
+	double forward = t->item[0].end - t->item[0].start;
+	bool even = rows == 1 && forward < SHADED * window->each;
 
 	for (int i = 0; i < shown && first + i < t->stages; i++) {
 		struct rect line = { rect.x, rect.y + i * rows, rect.width,
@@ -369,7 +373,7 @@ static void draw_lanes(struct canvas *canvas, struct rect rect,
 		struct rect levels = { line.x, line.y + line.height, line.width,
 				       rows > 3 ? rows - line.height - 1 : 1 };
 
-		draw_lane(canvas, line, t, first + i, window);
+		draw_lane(canvas, line, t, first + i, window, even);
 		if (rows > 1)
 			draw_levels(canvas, levels, t, first + i, window);
 	}

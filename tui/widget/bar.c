@@ -89,7 +89,9 @@ static uint32_t dot_of(const struct canvas *canvas, int owner)
 
 static void put_whole(struct canvas *canvas, int x, int y, int owner, bool letters)
 {
-	if (owner == NOTHING)
+	/* of many bars beside each other colour and the limit tell enough */
+	if (owner == NOTHING ||
+	    (owner == ROLE_FREE && canvas->coarse && canvas->colour))
 		return;
 	if (is_dotted(owner))
 		canvas_put(canvas, x, y, dot_of(canvas, owner), (enum role)owner);
