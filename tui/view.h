@@ -36,10 +36,10 @@ int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, i
 		int width, const char *label, const char *key);
 /* The columns of "label value" without a change. */
 int number_width(const struct explorer *explorer, const char *label, const char *key);
-/* Memory, time and throughput with their changes, at the right edge of a line: as many
- * as there is room for. */
+/* Throughput, memory, time, bubble, traffic and cost with their changes, at the right
+ * edge of a line: as many as there is room for, and in another line what is left. */
 void draw_headline(const struct explorer *explorer, struct canvas *canvas,
-		   struct rect rect);
+		   struct rect rect, struct rect more);
 /* The same in a column: label left, value and change at the right edge. */
 void draw_number_row(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const char *label, const char *key);

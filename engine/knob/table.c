@@ -575,7 +575,8 @@ const struct knob knob_table[] = {
 	  REAL(cluster.pue, 1, 5, 1), .step = STEP_TENTH, .both = true,
 	  .moves = "run_joules" },
 	{ "grid_gco2_per_kwh", "grid_carbon", "grid CO2", "g/kWh",
-	  "Grams of CO2 that a kWh of this grid costs: the world 480, hydropower 24.",
+	  "Grams of CO2 that a kWh of this grid costs: the world 481, India 713, Norway "
+	  "30 (2023).",
 	  GROUP_RUN, REAL(cluster.grid_grams_per_kwh, 0, 2000, 1), .step = STEP_SERIES,
 	  .moves = "run_co2_grams" },
 	{ "node_mtbf_hours", "mtbf", "node MTBF", "hours",

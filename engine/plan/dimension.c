@@ -2,11 +2,11 @@
 #include "engine/plan/dimension.h"
 
 static const struct {
-	const char *key, *label;
+	const char *key, *label, *name;
 } dimensions[DIM_COUNT] = {
-	[DIM_TP] = { "tp", "TP" }, [DIM_CP] = { "cp", "CP" },
-	[DIM_EP] = { "ep", "EP" }, [DIM_PP] = { "pp", "PP" },
-	[DIM_DP] = { "dp", "DP" }, [DIM_HOST] = { "host", "host" },
+	[DIM_TP] = { "tp", "TP", "tensor" }, [DIM_CP] = { "cp", "CP", "context" },
+	[DIM_EP] = { "ep", "EP", "expert" }, [DIM_PP] = { "pp", "PP", "pipeline" },
+	[DIM_DP] = { "dp", "DP", "data" },   [DIM_HOST] = { "host", "host", "host" },
 };
 
 const char *dimension_key(enum dimension dimension)
@@ -17,4 +17,9 @@ const char *dimension_key(enum dimension dimension)
 const char *dimension_label(enum dimension dimension)
 {
 	return (unsigned)dimension < DIM_COUNT ? dimensions[dimension].label : "";
+}
+
+const char *dimension_name(enum dimension dimension)
+{
+	return (unsigned)dimension < DIM_COUNT ? dimensions[dimension].name : "";
 }

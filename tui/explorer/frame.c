@@ -77,6 +77,18 @@ static void draw_title(const struct explorer *explorer, struct canvas *canvas)
 		    ROLE_WARNING, right);
 }
 
+/* Right of the tabs, left of the key of the help. */
+static struct rect behind_tabs(const struct canvas *canvas)
+{
+	struct rect rect = { 2, 1, 0, 1 };
+
+	for (int i = 0; i < VIEW_COUNT; i++)
+		if (view_table[i].tab)
+			rect.x += text_width(view_table[i].title) + 1;
+	rect.width = canvas->width - rect.x - 9;
+	return rect;
+}
+
 static void draw_tabs(const struct explorer *explorer, struct canvas *canvas)
 {
 	const char *help = "? keys";
@@ -133,9 +145,10 @@ static void draw_name(const struct explorer *explorer, struct canvas *canvas,
 
 	/* all of it stands in Overview; Explain leaves it to the view beside it */
 	if (id != VIEW_OVERVIEW && (id != VIEW_EXPLAIN || alone))
-		draw_headline(explorer, canvas,
-			      (struct rect){ view.x + used + 1, 2,
-					     view.width - used - 1, 1 });
+		draw_headline(
+			explorer, canvas,
+			(struct rect){ view.x + used + 1, 2, view.width - used - 1, 1 },
+			behind_tabs(canvas));
 }
 
 /* The finding that a spot stands for: its key ends in "#code". */

@@ -131,7 +131,9 @@ static void shape_text(const struct graph_operator *op, char *out, size_t size)
 	else if (op->inner > 0)
 		snprintf(out, size, "%.0fx%.0fx%.0f", op->rows, op->columns, op->inner);
 	else
-		snprintf(out, size, "%.0fx%.0f", op->rows, op->columns);
+		/* to wait has no shape */
+		snprintf(out, size, op->rows > 0 ? "%.0fx%.0f" : "", op->rows,
+			 op->columns);
 }
 
 static void form_cell(struct table_cell *out, enum form form, double value)

@@ -180,7 +180,7 @@ static void shape_of(const struct graph_operator *op, bool enters, char *out,
 	if (op->groups > 1)
 		snprintf(out, size, "%.0f experts", op->groups);
 	else
-		snprintf(out, size, "%.0fx%.0f", op->rows, columns);
+		snprintf(out, size, op->rows > 0 ? "%.0fx%.0f" : "", op->rows, columns);
 }
 
 static void edge_text(const struct picture_plan *p, int i, char *out, size_t size)

@@ -169,19 +169,22 @@ struct headline {
 	int rank;
 };
 
-static const struct headline headlines[2][6] = {
+enum { MOST_HEADLINES = 7 };
+
+static const struct headline headlines[2][MOST_HEADLINES] = {
 	{ { "", "total_bytes", 1 },
 	  { "step", "step_seconds", 2 },
 	  { "per GPU", "tokens_per_second_per_gpu", 0 },
-	  { "MFU", "mfu", 4 },
 	  { "bubble", "bubble_ratio", 3 },
-	  { "", "run_dollars", 5 } },
+	  { "exposed", "exposed_seconds", 4 },
+	  { "", "run_dollars", 5 },
+	  { "MFU", "mfu", 6 } },
 	{ { "", "total_bytes", 1 },
 	  { "TPOT", "tpot_seconds", 2 },
 	  { "per GPU", "output_tokens_per_second_per_gpu", 0 },
 	  { "TTFT", "ttft_seconds", 3 },
-	  { "per user", "output_tokens_per_second_per_user", 5 },
-	  { "", "dollars_per_million_tokens", 4 } },
+	  { "", "dollars_per_million_tokens", 4 },
+	  { "per user", "output_tokens_per_second_per_user", 5 } },
 };
 
 static int headline_width(const struct explorer *explorer,
@@ -220,31 +223,53 @@ static int put_headline(const struct explorer *explorer, struct canvas *canvas, 
 	return used + 1;
 }
 
-void draw_headline(const struct explorer *explorer, struct canvas *canvas,
-		   struct rect rect)
+/* Those of a rank up to the returned one have room, from the first one on. */
+static int most_that_fit(const struct explorer *explorer, const struct headline *all,
+			 int first, int room, int *used)
+{
+	int most = first - 1;
+
+	*used = 0;
+	for (int rank = first; rank < MOST_HEADLINES && most == rank - 1; rank++)
+		for (int i = 0; i < MOST_HEADLINES && all[i].key; i++) {
+			int width;
+
+			if (all[i].rank != rank)
+				continue;
+			width = headline_width(explorer, &all[i]) + 2;
+			if (*used + width > room)
+				continue;
+			*used += width;
+			most = rank;
+		}
+	return most;
+}
+
+/* At the right edge; returns the first rank that has found no room. */
+static int draw_ranks(const struct explorer *explorer, struct canvas *canvas,
+		      struct rect rect, int first)
 {
 	const struct headline *all =
 		headlines[explorer->scenario.plan.mode == MODE_INFERENCE];
-	int wish = 0, width[6], most = -1, x;
+	int used, most = most_that_fit(explorer, all, first, rect.width, &used);
+	int x = rect.x + rect.width - used;
 
-	if (!explorer->estimate.legal) {
+	canvas_fill(canvas, (struct rect){ x, rect.y, used, 1 }, ' ', ROLE_DEFAULT);
+	for (int i = 0; i < MOST_HEADLINES && all[i].key; i++)
+		if (all[i].rank >= first && all[i].rank <= most)
+			x += put_headline(explorer, canvas, x + 1, rect.y, &all[i]) + 2;
+	return most + 1;
+}
+
+void draw_headline(const struct explorer *explorer, struct canvas *canvas,
+		   struct rect rect, struct rect more)
+{
+	if (explorer->estimate.legal)
+		draw_ranks(explorer, canvas, more,
+			   draw_ranks(explorer, canvas, rect, 0));
+	else
 		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
 			     " can't run ");
-		return;
-	}
-	for (int rank = 0; rank < 6 && most == rank - 1; rank++)
-		for (int i = 0; i < 6; i++) {
-			width[i] = headline_width(explorer, &all[i]) + 2;
-			if (all[i].rank != rank || wish + width[i] > rect.width)
-				continue;
-			wish += width[i];
-			most = rank;
-		}
-	x = rect.x + rect.width - wish;
-	canvas_fill(canvas, (struct rect){ x, rect.y, wish, 1 }, ' ', ROLE_DEFAULT);
-	for (int i = 0; i < 6; i++)
-		if (all[i].rank <= most)
-			x += put_headline(explorer, canvas, x + 1, rect.y, &all[i]) + 2;
 }
 
 int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, int y,

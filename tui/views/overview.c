@@ -150,7 +150,10 @@ static void draw_throughput(struct page *p)
 		p->y++;
 		return;
 	}
-	canvas_text(p->canvas, p->rect.x, p->y++, 12, ROLE_TITLE, "THROUGHPUT");
+	x = p->rect.x +
+	    canvas_text(p->canvas, p->rect.x, p->y, 12, ROLE_TITLE, "THROUGHPUT") + 3;
+	canvas_phrase(p->canvas, x, p->y++, p->rect.x + p->rect.width - x, ROLE_QUIET,
+		      "MFU: of the peak by the model's FLOPs, HFU: by all");
 	page_grid(p, items, 6, page_columns(p) == 4 ? 3 : page_columns(p));
 	page_gap(p);
 	p->y++;
@@ -291,10 +294,9 @@ void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 	enum { FEW = 5, MANY = 22 };
 	struct rect rest = rest_of(canvas, rect);
 
-	if (rest.height < FEW || !explorer->estimate.legal ||
-	    explorer->view == VIEW_OVERVIEW)
+	if (rest.height < FEW || explorer->view == VIEW_OVERVIEW)
 		return;
-	if (rest.height < MANY) {
+	if (rest.height < MANY || !explorer->estimate.legal) {
 		draw_few(explorer, canvas, rest);
 		return;
 	}

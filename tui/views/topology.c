@@ -307,20 +307,21 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct link *link = explorer->scenario.cluster.link;
 	int choice = topology_choice(explorer);
-	char domain[48] = "";
+	char domain[48] = "", text[256];
 
 	/* most domains are nodes */
 	if (layout->domain != layout->per_node)
 		snprintf(domain, sizeof domain, ", %lld per domain",
 			 (long long)layout->domain);
-	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-		      "%lld GPU%s, %lld per node%s; lit: %s (S)%s; in a box %s, "
-		      "between boxes %s",
-		      (long long)layout->world, layout->world == 1 ? "" : "s",
-		      (long long)layout->per_node, domain,
-		      choice < 0 ? "all" : dimension_label((enum dimension)choice),
-		      layout->pools > 1 ? "; F f prefill" : "", link[LINK_DOMAIN].name,
-		      link[LINK_NETWORK].name);
+	snprintf(text, sizeof text,
+		 "%lld GPU%s, %lld per node%s; lit: %s (S)%s; in a box %s, "
+		 "between boxes %s",
+		 (long long)layout->world, layout->world == 1 ? "" : "s",
+		 (long long)layout->per_node, domain,
+		 choice < 0 ? "all" : dimension_label((enum dimension)choice),
+		 layout->pools > 1 ? "; F f prefill" : "", link[LINK_DOMAIN].name,
+		 link[LINK_NETWORK].name);
+	canvas_phrase(canvas, rect.x, rect.y, rect.width, ROLE_LABEL, text);
 }
 
 void topology_draw(const struct explorer *explorer, struct canvas *canvas,

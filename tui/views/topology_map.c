@@ -304,14 +304,16 @@ static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
 	double bytes = explorer->estimate.cost[d].bytes, most = most_bytes(explorer);
 	bool chosen = topology_choice(explorer) == (int)d;
 	int room = rect.width * 2 / 5, used;
-	char text[256] = "", amount[32];
+	char text[256] = "", amount[32], name[12] = " ";
 
 	topology_mark(canvas, rect.x, rect.y, dimension_role(d));
-	canvas_format(canvas, rect.x + 2, rect.y, rect.width - room - 2,
-		      chosen ? ROLE_VALUE : ROLE_LABEL,
-		      "%s  %lld ranks, %lld in a domain: %s", dimension_label(d),
-		      (long long)g->ranks, (long long)g->per_domain,
-		      link[g->link].name);
+	if (rect.width - room > 46)
+		snprintf(name, sizeof name, " %-8s", dimension_name(d));
+	snprintf(text, sizeof text, "%s%s %lld ranks, %lld in a domain: %s",
+		 dimension_label(d), name, (long long)g->ranks,
+		 (long long)g->per_domain, link[g->link].name);
+	canvas_phrase(canvas, rect.x + 2, rect.y, rect.width - room - 2,
+		      chosen ? ROLE_VALUE : ROLE_LABEL, text);
 	form_text(FORM_TRAFFIC, bytes, amount, sizeof amount);
 	canvas_right(canvas, rect.x + rect.width - room, rect.y, 9, ROLE_VALUE, amount);
 	if (bytes > 0 && most > 0)
