@@ -59,7 +59,7 @@ $(B)/%.o: %.c
 
 $(patsubst %.c,$(B)/%.o,$(wildcard engine/schedule/*.c engine/pipeline/*.c)): WARN += $(FRAME)
 
-PRESETS += $(sort $(wildcard presets/challenges/*.yaml))
+PRESETS += $(sort $(wildcard presets/challenges/*.yaml presets/accuracy/*.yaml))
 
 # Touched when a preset comes or goes, which no date of a file tells.
 $(B)/presets.list: FORCE

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "presets/accuracy_file.h"
 #include "presets/fields.h"
 
 struct draft {
@@ -81,6 +82,9 @@ static const struct field fields[] = {
 	NUMBER("checkpoint_gbs_per_node", checkpoint_bytes_per_second, 1e9),
 	NUMBER("restart_seconds", restart_seconds, 0),
 	NUMBER("scale", scale, 0),
+	NUMBER("compute_scale", accelerator.calibration.compute_scale, 0),
+	NUMBER("network_scale", accelerator.calibration.network_scale, 0),
+	NUMBER("host_scale", accelerator.calibration.host_scale, 0),
 	{ "accelerator.name", FIELD_TEXT, C(accelerator.name), 0, NULL },
 	COUNT("accelerator.year", accelerator.year),
 	COUNT("accelerator.cores", accelerator.cores),
@@ -199,7 +203,11 @@ bool cluster_read(const struct document *document, const struct node *map,
 	memset(&d, 0, sizeof d);
 	d.cluster.gpus = 1;
 	d.cluster.pue = 1;
+	d.cluster.accuracy = *accuracy_shipped();
 	d.cluster.scale = 1;
+	d.cluster.accelerator.calibration.compute_scale = 1;
+	d.cluster.accelerator.calibration.network_scale = 1;
+	d.cluster.accelerator.calibration.host_scale = 1;
 	d.cluster.link[LINK_UPPER].oversubscription = 1;
 	if (!fields_read(document, map, fields, FIELDS, &d, NULL, error) ||
 	    !complete(document, map, &d.cluster, error))

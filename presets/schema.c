@@ -47,8 +47,10 @@ static const struct shape {
 	{ "gpus", "degrees:n? legal:n? fits:n?", true },
 	{ "term", "symbol:s value:any unit:s meaning:s ~key:s", false },
 	{ "figure", "n:n median:n mean:n p90:n worst:n bias:n in_range:n", true },
+	{ "calibrated", "experts:b by_runs:n before:@figure after:@figure", true },
 	{ "source",
-	  "source:s runs:n refused:n time:@figure time_calibrated:@figure "
+	  "source:s runs:n refused:n time:@figure time_dense:@figure "
+	  "time_experts:@figure calibrated:[calibrated] "
 	  "memory:@figure fit:{n} ranking:{n}",
 	  false },
 	{ "row", "id:s software_version:s? feasible:b problems:[problem]", false },

@@ -254,6 +254,12 @@ static const struct effect rows[] = {
 	{ DENSE, "optimizer_offload=0.5", "host_memory_gib", "128", "256",
 	  "host_capacity_bytes", IS(2), "as it says" },
 	{ DENSE, "", "scale", "1", "1.25", "step_seconds", IS(1.25), "as it says" },
+	{ DENSE, "", "compute_scale", "1", "1.25", "compute_seconds", TIMES, 1.2, 1.25,
+	  "kernels, but not the gaps between them" },
+	{ DENSE, "", "network_scale", "1", "1.25", "tp.seconds", TIMES, 1.1, 1.25,
+	  "bytes, but not what starts a collective" },
+	{ DENSE, "", "host_scale", "1", "1.25", "optimizer_seconds", RISES,
+	  "what the CPU does in each step" },
 
 	/* the run */
 	{ DENSE, "", "tokens", "1T", "2T", "run_steps", TIMES, 1.99999, 2,

@@ -92,21 +92,36 @@ static void runs_without_prediction_are_only_counted(void **state)
 	assert_int_equal(score.runs, 0);
 }
 
-static void one_run_calibrates_its_cluster(void **state)
+/* Twenty runs of one machine that take as much longer, and one that is right: eight of
+ * them tell, one does not. */
+static void runs_calibrate_their_machine(void **state)
 {
-	/* predictions of cluster 0 are half of the truth, of cluster 1 right */
-	struct score_run runs[] = { timed(2, 1),   timed(4, 2), timed(6, 3.3),
-				    timed(10, 10), timed(1, 2), timed(3, 3) };
+	const struct calibration_prior prior = { .compute = 0.1,
+						 .network = 0.1,
+						 .host = 0.1,
+						 .noise = 0.05,
+						 .expert_noise = 0.05,
+						 .noise_runs = 1 };
+	struct score_run runs[21];
 	struct score score;
 
 	(void)state;
-	for (int i = 3; i < 6; i++)
-		runs[i].cluster = 1;
-	assert_true(score_runs(runs, 6, -1, &score));
-	/* left out: the runs of 4 and 3 seconds; errors 0, 0.1, 0, 1 */
-	assert_int_equal(score.calibrated.n, 4);
-	assert_close(score.calibrated.mean, 1.1 / 4, 1e-9);
-	assert_close(score.calibrated.median, 0.05, 1e-9);
+	for (int i = 0; i < 21; i++) {
+		runs[i] = timed(1, i < 20 ? 0.8 : 1);
+		runs[i].share[SCALE_COMPUTE] = 1;
+	}
+	assert_true(score_runs(runs, 21, 0, &score));
+	assert_true(score_calibration(runs, 21, 0, &prior, &score));
+	for (int c = 0; c < SCORE_CALIBRATIONS; c++) {
+		const struct score_calibrated *one = &score.calibrated[0][c];
+
+		assert_int_equal(one->before.n, 16 * (21 - score_calibrating[c]));
+		assert_close(one->before.median, 0.2, 1e-9);
+		assert_int_equal(score.calibrated[1][c].before.n, 0);
+	}
+	assert_close(score.calibrated[0][0].after.median, 0.2, 1e-9);
+	assert_true(score.calibrated[0][1].after.median < 0.2);
+	assert_true(score.calibrated[0][2].after.median < 0.08);
 }
 
 static void fit_is_a_confusion_matrix(void **state)
@@ -183,7 +198,7 @@ int main(void)
 		cmocka_unit_test(tau_counts_pairs),
 		cmocka_unit_test(errors_are_relative_to_the_measured_value),
 		cmocka_unit_test(runs_without_prediction_are_only_counted),
-		cmocka_unit_test(one_run_calibrates_its_cluster),
+		cmocka_unit_test(runs_calibrate_their_machine),
 		cmocka_unit_test(fit_is_a_confusion_matrix),
 		cmocka_unit_test(regret_is_the_price_of_the_choice),
 		cmocka_unit_test(total_is_the_median_of_the_sources),

@@ -55,6 +55,7 @@ struct fabric {
 	const struct cluster *cluster;
 	double network_share; /* of the network's rate: what the software makes of it */
 	double domain_share;  /* of the domain's */
+	double slowdown;      /* seconds of a byte measured over predicted (calibrate) */
 	enum algorithm pin;   /* taken wherever it applies; ALGORITHM_AUTO = none */
 	enum reduction_kernels kernels; /* of a server, beside its library's */
 	double dispatch_start_seconds;  /* of its own dispatcher; 0 = as an exchange */

@@ -7,13 +7,18 @@
  * 128 (NCCL src/include/device.h). */
 static const double payload_share[PROTOCOL_COUNT] = { 0.5, 120.0 / 128, 1 };
 
-static double line_rate(const struct link *link, double software, double share,
-			double over)
+/* software: what it makes of the line's measured share. */
+static double line_rate(const struct fabric *fabric, const struct link *link,
+			double software, double share)
 {
 	double reached = link->efficiency > 0 ? link->efficiency : 1;
-	double rate =
-		rate_value(link->bytes_per_second, reached, software, share, over);
+	double rate;
 
+	if (fabric->slowdown != 1) {
+		reached = calibrated_share_value(reached, software, fabric->slowdown);
+		software = 1;
+	}
+	rate = rate_value(link->bytes_per_second, reached, software, share, 1);
 	return rate > 0 ? rate : 1;
 }
 
@@ -36,10 +41,11 @@ static void set_pace(const struct fabric *fabric, const struct group *group,
 	out->peer = protocol->peer_seconds;
 	out->far_share = far_share;
 	out->over = group->link == LINK_UPPER && over > 1 ? over : 1;
-	out->near_rate = line_rate(near, near_share, protocol->share, 1);
-	out->peer_rate = line_rate(near, near_share, to_peer, 1);
-	out->far_rate = line_rate(far, fabric->network_share, far_share, out->over);
-	out->copy_rate = copy > 0 ? line_rate(near, near_share, copy, 1) : 0;
+	out->near_rate = line_rate(fabric, near, near_share, protocol->share);
+	out->peer_rate = line_rate(fabric, near, near_share, to_peer);
+	out->far_rate =
+		line_rate(fabric, far, fabric->network_share, far_share) / out->over;
+	out->copy_rate = copy > 0 ? line_rate(fabric, near, near_share, copy) : 0;
 }
 
 /* A transport without protocols of its own has those of rings. */

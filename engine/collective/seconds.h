@@ -33,6 +33,9 @@ FORMULA(in_turn,
  * makes of that: readers take none above 1. */
 FORMULA(rate, (double B, double e, double d, double share, double over),
 	B / over * e * d * share);
+/* After calibration: seconds of a byte grow by n, and no line carries more than it can.
+ */
+FORMULA(calibrated_share, (double e, double d, double n), min(1, e *d / n));
 
 /* Of a kernel where nobody measured the accelerator: as long as so many steps inside
  * the domain (nccl-tests on A100 to B300 meet 9 to 10 us on two ranks). */

@@ -272,9 +272,12 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 	const struct link *link = &c->link[near ? LINK_DOMAIN : LINK_NETWORK];
 	double software = near ? c->accelerator.calibration.collective_share
 			       : a->scenario->stack.network_efficiency;
-	bool trains = a->scenario->plan.mode == MODE_TRAINING && software > 0;
+	bool trains = a->scenario->plan.mode == MODE_TRAINING;
+	double slowdown = c->accelerator.calibration.network_scale;
+	bool calibrated = trains && slowdown > 0 && slowdown != 1;
+	bool tuned = trains && software > 0;
 
-	explain_say(out, "B");
+	explain_say(out, calibrated ? "B * min(1, 1" : "B");
 	explain_from(a, out, "B", "of the line, each way",
 		     near ? "cluster.domain_bytes_per_second"
 			  : "cluster.network_bytes_per_second");
@@ -284,11 +287,16 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 			     near ? "cluster.domain_efficiency"
 				  : "cluster.network_efficiency");
 	}
-	if (trains) {
+	if (tuned) {
 		explain_say(out, " * d");
 		explain_from(a, out, "d", "what the software makes of that",
 			     near ? "cluster.collective_share"
 				  : "stack.network_efficiency");
+	}
+	if (calibrated) {
+		explain_say(out, " / n)");
+		explain_from(a, out, "n", "slower than predicted (calibrate)",
+			     "network_scale");
 	}
 	if (share) {
 		explain_say(out, " * share");

@@ -20,21 +20,33 @@ static void knob(const struct asked *a, struct explanation *out, const char *sym
 	explain_from(a, out, symbol, meaning, "%s", key);
 }
 
-static double unless_zero(double value)
+bool explain_calibrated(const struct asked *a, const char *key)
 {
-	return value > 0 ? value : 1;
+	double scale = explain_value(a, "%s", key);
+
+	return scale > 0 && scale != 1;
+}
+
+/* " / u" or " * u" behind a formula that is calibrated. */
+static void divide_or_multiply(const struct asked *a, struct explanation *out,
+			       const char *sign, const char *key)
+{
+	if (!explain_calibrated(a, key))
+		return;
+	explain_say(out, "%su", sign);
+	knob(a, out, "u", "slower than predicted (calibrate)", key);
 }
 
 static double memory_rate(const struct asked *a)
 {
-	return a->scenario->cluster.accelerator.memory_bytes_per_second *
-	       unless_zero(calibration(a)->memory_efficiency);
+	return 1 / explain_step(a)->context.memory.seconds_per_byte;
 }
 
 static void memory_rate_terms(const struct asked *a, struct explanation *out)
 {
 	knob(a, out, "bw", "of the datasheet", "cluster.memory_bytes_per_second");
 	knob(a, out, "em", "share of it", "cluster.memory_efficiency");
+	divide_or_multiply(a, out, " / ", "compute_scale");
 }
 
 static double gemm_rate(const struct asked *a)
@@ -55,13 +67,13 @@ static void add_rate(const struct asked *a, struct explanation *out, int precisi
 
 	explain_from(a, out, "peak", "dense peak, FLOP/s", "cluster.peak_flops.%s",
 		     word);
-	if (calibration(a)->gemm_efficiency[used] <= 0) {
-		explain_say(out, "peak");
-		return;
+	explain_say(out, "peak");
+	if (calibration(a)->gemm_efficiency[used] > 0) {
+		explain_say(out, " * ec");
+		explain_from(a, out, "ec", "share of it that large GEMMs reach",
+			     "cluster.gemm_efficiency.%s", word);
 	}
-	explain_say(out, "peak * ec");
-	explain_from(a, out, "ec", "share of it that large GEMMs reach",
-		     "cluster.gemm_efficiency.%s", word);
+	divide_or_multiply(a, out, " / ", "compute_scale");
 }
 
 static void gemm_rate_terms(const struct asked *a, struct explanation *out)
@@ -96,6 +108,7 @@ void explain_attention_rate(const struct asked *a, struct explanation *out)
 			     "cluster.attention_efficiency.%s",
 			     knob_find("attention_kernel")->words[kernel]);
 	}
+	divide_or_multiply(a, out, " / ", "compute_scale");
 	if (kernel < ATTENTION_FLASH1)
 		return;
 	if (plan(a)->cp > 1 && plan(a)->cp_kind == CP_RING) {
@@ -124,10 +137,25 @@ static double small_kernel(const struct asked *a)
 	return explain_step(a)->context.memory.kernel_seconds;
 }
 
+static void add_kernel(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "t");
+	knob(a, out, "t", "of the accelerator", "cluster.kernel_seconds");
+	divide_or_multiply(a, out, " * ", "compute_scale");
+	explain_say(out, " + gap");
+	knob(a, out, "gap", "of the stack between kernels", "stack.kernel_gap_seconds");
+}
+
 static void kernel_terms(const struct asked *a, struct explanation *out)
 {
-	knob(a, out, "t", "of the accelerator", "cluster.kernel_seconds");
-	knob(a, out, "gap", "of the stack between kernels", "stack.kernel_gap_seconds");
+	add_kernel(a, out);
+}
+
+static void small_kernel_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "(");
+	add_kernel(a, out);
+	explain_say(out, ") / 2");
 }
 
 static double unaligned(const struct asked *a)
@@ -155,6 +183,7 @@ static void launch_terms(const struct asked *a, struct explanation *out)
 	bool waits = explain_step(a)->mesh.ep > 1;
 
 	explain_say(out, plan(a)->host_binding ? "l" : "1.5 * l");
+	divide_or_multiply(a, out, " * ", "host_scale");
 	knob(a, out, "l", "of a core of the host", "cluster.launch_seconds");
 	if (!waits)
 		return;
@@ -185,9 +214,9 @@ const struct explain_node explain_rates[] = {
 	NODE("head_flops_per_second", "The same of the head", FORM_FLOPS, head_rate,
 	     head_rate_terms, NULL, "The head stays in bf16."),
 	NODE("kernel_seconds", "Fixed time of a kernel", FORM_SECONDS, kernel,
-	     kernel_terms, "t + gap", shares),
+	     kernel_terms, NULL, shares),
 	NODE("small_kernel_seconds", "Fixed time of a small kernel", FORM_SECONDS,
-	     small_kernel, kernel_terms, "(t + gap) / 2",
+	     small_kernel, small_kernel_terms, NULL,
 	     "Most are short and fused with a neighbour."),
 	NODE("unaligned_efficiency", "Share of it with odd widths", FORM_PERCENT,
 	     unaligned, unaligned_terms, "if(e > 0, e, 1)", shares),

@@ -133,6 +133,8 @@ const struct graph *explain_graph(const struct asked *asked);
 /* The same of a server, which has stood its estimate; facts->legal says so. */
 const struct explain_facts *explain_server(const struct asked *asked);
 /* What a measured run makes of times. */
+/* Whether a scale of calibrate is at work: "compute_scale" ... */
+bool explain_calibrated(const struct asked *asked, const char *key);
 void explain_scale(const struct asked *asked, struct explanation *out);
 
 /* What chains of keys end at: a knob or a constant of the presets. False if there is

@@ -142,7 +142,14 @@ static void update_fixed_terms(const struct asked *a, struct explanation *out)
 {
 	bool frozen = a->scenario->plan.lora_rank > 0;
 
+	bool slower = explain_calibrated(a, "host_scale");
+
+	explain_say(out, slower ? "u * (" : "");
 	explain_say(out, frozen ? "t * L * PP / layers + L * cpu" : "t + L * cpu");
+	explain_say(out, slower ? ")" : "");
+	if (slower)
+		explain_from(a, out, "u", "slower than predicted (calibrate)",
+			     "host_scale");
 	if (frozen) {
 		explain_from(a, out, "PP", "stages", "pp");
 		explain_from(a, out, "layers", "of the model", "model.layers");

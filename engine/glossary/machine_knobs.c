@@ -42,6 +42,21 @@ const struct glossary_word glossary_machine_knobs[] = {
 	  "times are multiplied by it.",
 	  "Measure one run and set it with calibrate: other plans on that machine are "
 	  "then predicted better." },
+	{ WORD_KNOB, "compute_scale", NULL,
+	  "By how much the kernels of measured runs took longer than predicted: [GEMMs], "
+	  "[attention], norms and the optimizer.",
+	  "Set it with calibrate from runs of your machine, or turn it up to ask what slower "
+	  "silicon would give." },
+	{ WORD_KNOB, "network_scale", NULL,
+	  "By how much bytes of measured runs took longer on the links than predicted, inside "
+	  "a [node] and between nodes.",
+	  "Set it with calibrate from runs of your machine, or turn it up to ask how a "
+	  "layout stands a slower network." },
+	{ WORD_KNOB, "host_scale", NULL,
+	  "By how much the hosts of measured runs took longer than predicted to launch "
+	  "[kernels] and to begin a step.",
+	  "Set it with calibrate from runs of your machine; it shows where the GPUs wait for "
+	  "their hosts." },
 	{ WORD_KNOB, "tokens", NULL,
 	  "How many [tokens] the whole training goes through.",
 	  "Days, money and energy of the run are in proportion to it; a step is not." },

@@ -362,7 +362,8 @@ double graph_slowest_host(const struct mesh *mesh)
 static double launch_seconds(const struct scenario *scenario, const struct mesh *mesh)
 {
 	return scenario->cluster.launch_seconds * graph_slowest_host(mesh) *
-	       (scenario->plan.host_binding ? 1 : unbound_share);
+	       (scenario->plan.host_binding ? 1 : unbound_share) *
+	       given(scenario->cluster.accelerator.calibration.host_scale);
 }
 
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,

@@ -562,6 +562,22 @@ const struct knob knob_table[] = {
 	  "Measured over predicted step time of one "
 	  "run on this cluster; 1 means not calibrated.",
 	  GROUP_CLUSTER, REAL(cluster.scale, 0.1, 10, 1), .step = STEP_TENTH },
+	{ "compute_scale", NULL, "kernels", "",
+	  "Seconds of kernels, measured over predicted, from runs on this cluster.",
+	  GROUP_CLUSTER,
+	  REAL(cluster.accelerator.calibration.compute_scale, 0.1, 10, 1),
+	  .step = STEP_TENTH },
+	{ "network_scale", NULL, "links", "",
+	  "Seconds of a byte on a link, measured over predicted, from runs on this "
+	  "cluster.",
+	  GROUP_CLUSTER,
+	  REAL(cluster.accelerator.calibration.network_scale, 0.1, 10, 1),
+	  .step = STEP_TENTH },
+	{ "host_scale", NULL, "hosts", "",
+	  "Seconds of launches and fixed work of the CPU, measured over predicted, from "
+	  "runs on this cluster.",
+	  GROUP_CLUSTER, REAL(cluster.accelerator.calibration.host_scale, 0.1, 10, 1),
+	  .step = STEP_TENTH },
 
 	{ "tokens", "training_tokens", "training run", "tokens",
 	  "Tokens of the whole training run; 15T means 15e12.", GROUP_RUN,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/base/limits.h"
+#include "engine/machine/accuracy.h"
 #include "engine/machine/serving.h"
 #include "engine/machine/transport.h"
 
@@ -50,6 +51,9 @@ struct calibration {
 	double collective_share; /* of the domain's plateau, that a training step's
 				    collectives reach; 0 = all */
 	bool unmeasured;         /* no training run on it: shares of a comparable one */
+	/* Measured over predicted seconds of kernels, of what links carry and of what
+	 * the CPU does, from measured runs of this machine; 0, 1 = not calibrated. */
+	double compute_scale, network_scale, host_scale;
 	struct serving_calibration serving;
 };
 
@@ -103,6 +107,7 @@ struct cluster {
 	double node_mtbf_hours;
 	double checkpoint_bytes_per_second; /* per node, to storage */
 	double restart_seconds;
+	struct accuracy accuracy;
 	double scale; /* measured over predicted step time of one calibration run;
 			 1 = not calibrated */
 };

@@ -11,6 +11,9 @@ void scenario_defaults(struct scenario *scenario)
 	memset(scenario, 0, sizeof *scenario);
 	scenario->cluster.gpus = 1;
 	scenario->cluster.scale = 1;
+	scenario->cluster.accelerator.calibration.compute_scale = 1;
+	scenario->cluster.accelerator.calibration.network_scale = 1;
+	scenario->cluster.accelerator.calibration.host_scale = 1;
 	scenario->plan = (struct plan){
 		.tp = 1,
 		.pp = 1,
@@ -179,4 +182,17 @@ int64_t scenario_smallest_world(const struct scenario *scenario)
 	if (scenario->model.moe.experts == 0)
 		return plan->pp * dense;
 	return plan->pp * (dense / common_divisor(dense, expert) * expert);
+}
+
+enum run_kind scenario_run_kind(const struct scenario *s)
+{
+	bool unmeasured = s->cluster.accelerator.calibration.unmeasured;
+
+	if (unmeasured && s->cluster.torus)
+		return RUN_TORUS;
+	if (unmeasured)
+		return RUN_UNMEASURED;
+	if (s->plan.lora_rank > 0)
+		return RUN_ADAPTERS;
+	return s->model.moe.experts > 0 ? RUN_EXPERTS : RUN_DENSE;
 }

@@ -57,24 +57,28 @@ static double share(double efficiency)
 
 void roofline_memory(const struct accelerator *accelerator, struct roofline *out)
 {
-	out->seconds_per_byte = 1 / (accelerator->memory_bytes_per_second *
-				     share(accelerator->calibration.memory_efficiency));
+	double scale = share(accelerator->calibration.compute_scale);
+
+	out->seconds_per_byte =
+		scale / (accelerator->memory_bytes_per_second *
+			 share(accelerator->calibration.memory_efficiency));
 	out->seconds_per_flop = 1 / share(accelerator->peak_flops[PRECISION_FP32]);
 	out->per_core = out->tail_flops = 0;
 	/* most of these kernels are short and fused with a neighbour */
-	out->kernel_seconds = accelerator->calibration.kernel_seconds / 2;
+	out->kernel_seconds = scale * accelerator->calibration.kernel_seconds / 2;
 }
 
 void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
 		   struct roofline *out)
 {
 	enum precision used = roofline_precision(accelerator, precision);
+	double scale = share(accelerator->calibration.compute_scale);
 
 	roofline_memory(accelerator, out);
-	out->kernel_seconds = accelerator->calibration.kernel_seconds;
+	out->kernel_seconds = scale * accelerator->calibration.kernel_seconds;
 	out->seconds_per_flop =
-		1 / (accelerator->peak_flops[used] *
-		     share(accelerator->calibration.gemm_efficiency[used]));
+		scale / (accelerator->peak_flops[used] *
+			 share(accelerator->calibration.gemm_efficiency[used]));
 	if (accelerator->cores <= 0)
 		return;
 	out->per_core = 1 / (double)accelerator->cores;
@@ -89,13 +93,14 @@ void roofline_attention(const struct accelerator *accelerator,
 	const struct calibration *c = &accelerator->calibration;
 	enum precision used = roofline_precision(accelerator, PRECISION_BF16);
 	double efficiency = share(c->attention_efficiency[kernel]);
+	double scale = share(c->compute_scale);
 
 	roofline_memory(accelerator, out);
-	out->kernel_seconds = c->kernel_seconds;
+	out->kernel_seconds = scale * c->kernel_seconds;
 	if (kernel >= ATTENTION_FLASH1) {
 		efficiency *= seq / (seq + c->attention_half_seq);
 		if (head_dim <= 64)
 			efficiency *= share(c->narrow_head_efficiency);
 	}
-	out->seconds_per_flop = 1 / (accelerator->peak_flops[used] * efficiency);
+	out->seconds_per_flop = scale / (accelerator->peak_flops[used] * efficiency);
 }

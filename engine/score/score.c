@@ -103,8 +103,7 @@ static bool figure_pair(const struct score_run *run, enum score_figure figure,
 	return true;
 }
 
-/* errors has room for 2n values. */
-static void sum_up(double *errors, int n, int inside, struct score_errors *out)
+void score_sum_up(double *errors, int n, int inside, struct score_errors *out)
 {
 	double *absolute = errors + n, sum = 0;
 
@@ -148,7 +147,7 @@ static void score_errors(struct chosen c, pair_reader *pair_of,
 		scratch[n++] = pair.predicted / pair.measured - 1;
 		inside += pair.low <= pair.measured && pair.measured <= pair.high;
 	}
-	sum_up(scratch, n, inside, out);
+	score_sum_up(scratch, n, inside, out);
 }
 
 static bool step_pair(const struct score_run *run, enum score_figure figure,
@@ -158,73 +157,16 @@ static bool step_pair(const struct score_run *run, enum score_figure figure,
 	return time_pair(run, out);
 }
 
-/* Index of the cluster's run of (lower) median measured time, -1 if none. */
-static int calibration_run(const struct score_run *runs, int count, int cluster,
-			   double *scratch)
+static bool dense_pair(const struct score_run *run, enum score_figure figure,
+		       struct pair *out)
 {
-	struct pair pair;
-	double middle;
-	int n = 0;
-
-	for (int i = 0; i < count; i++)
-		if (runs[i].cluster == cluster && time_pair(&runs[i], &pair))
-			scratch[n++] = pair.measured;
-	if (n == 0)
-		return -1;
-	qsort(scratch, (size_t)n, sizeof *scratch, compare);
-	middle = scratch[(n - 1) / 2];
-	for (int i = 0; i < count; i++)
-		if (runs[i].cluster == cluster && time_pair(&runs[i], &pair) &&
-		    pair.measured == middle)
-			return i;
-	return -1;
+	return !run->experts && step_pair(run, figure, out);
 }
 
-static int clusters(const struct score_run *runs, int count)
+static bool expert_pair(const struct score_run *run, enum score_figure figure,
+			struct pair *out)
 {
-	int most = -1;
-
-	for (int i = 0; i < count; i++)
-		if (runs[i].cluster > most)
-			most = runs[i].cluster;
-	return most + 1;
-}
-
-/* used[cluster]: the calibration run of each cluster. */
-static void score_calibrated(const struct score_run *runs, int count, int source,
-			     const int *used, double *scratch, struct score_errors *out)
-{
-	int n = 0, inside = 0;
-
-	for (int i = 0; i < count; i++) {
-		int one = used[runs[i].cluster];
-		struct pair pair, known;
-		double scale;
-
-		if ((source >= 0 && runs[i].source != source) || one < 0 || one == i ||
-		    !time_pair(&runs[i], &pair) || !time_pair(&runs[one], &known))
-			continue;
-		scale = known.measured / known.predicted;
-		scratch[n++] = pair.predicted * scale / pair.measured - 1;
-		inside += pair.low * scale <= pair.measured &&
-			  pair.measured <= pair.high * scale;
-	}
-	sum_up(scratch, n, inside, out);
-}
-
-static bool calibrate(const struct score_run *runs, int count, int source,
-		      double *scratch, struct score_errors *out)
-{
-	int n = clusters(runs, count);
-	int *used = malloc(sizeof *used * (size_t)(n + 1));
-
-	if (!used)
-		return false;
-	for (int i = 0; i < n; i++)
-		used[i] = calibration_run(runs, count, i, scratch);
-	score_calibrated(runs, count, source, used, scratch, out);
-	free(used);
-	return true;
+	return run->experts && step_pair(run, figure, out);
 }
 
 static void score_fit(const struct score_run *runs, int count, int source,
@@ -243,6 +185,10 @@ static void score_fit(const struct score_run *runs, int count, int source,
 			continue;
 		n++;
 		squares += miss * miss;
+		out->fits_unsure += run->unsure && run->measured_fits;
+		out->out_unsure += run->unsure && !run->measured_fits;
+		if (run->unsure)
+			continue;
 		out->fits_fits += run->measured_fits && run->predicted_fits;
 		out->fits_out += run->measured_fits && !run->predicted_fits;
 		out->out_fits += !run->measured_fits && run->predicted_fits;
@@ -335,7 +281,6 @@ bool score_runs(const struct score_run *runs, int count, int source, struct scor
 {
 	double *scratch = malloc(sizeof *scratch * (2 * (size_t)count + 1));
 	struct chosen all = { runs, count, source };
-	bool done;
 
 	memset(out, 0, sizeof *out);
 	if (!scratch)
@@ -346,20 +291,22 @@ bool score_runs(const struct score_run *runs, int count, int source, struct scor
 			out->refused += !runs[i].predicted;
 		}
 	score_errors(all, step_pair, 0, scratch, &out->time);
+	score_errors(all, dense_pair, 0, scratch, &out->of_kind[0]);
+	score_errors(all, expert_pair, 0, scratch, &out->of_kind[1]);
 	score_errors(all, memory_pair, 0, scratch, &out->memory);
 	for (enum score_figure f = 0; f < SCORE_FIGURES; f++)
 		score_errors(all, figure_pair, f, scratch, &out->serving[f]);
-	done = calibrate(runs, count, source, scratch, &out->calibrated);
 	score_fit(runs, count, source, &out->fit);
 	score_ranking(runs, count, source, scratch, &out->ranking);
 	free(scratch);
-	return done;
+	return true;
 }
 
-/* Median over the sources of the double at that offset in their errors. */
-static void middle(const struct score *sources, int count, size_t errors,
-		   double *scratch, struct score_errors *out)
+/* Median over the sources of errors that stand in each where `out` stands in total. */
+static void middle(const struct score *sources, int count, const struct score *total,
+		   struct score_errors *out, double *scratch)
 {
+	const size_t errors = (size_t)((const char *)out - (const char *)total);
 	const size_t figure[] = {
 		offsetof(struct score_errors, median),
 		offsetof(struct score_errors, mean),
@@ -398,17 +345,18 @@ bool score_total(const struct score_run *runs, int count, const struct score *so
 		free(scratch);
 		return false;
 	}
-	middle(sources, source_count, offsetof(struct score, time), scratch,
-	       &out->time);
-	middle(sources, source_count, offsetof(struct score, memory), scratch,
-	       &out->memory);
-	middle(sources, source_count, offsetof(struct score, calibrated), scratch,
-	       &out->calibrated);
+	struct score_errors *const figures[] = { &out->time, &out->memory,
+						 &out->of_kind[0], &out->of_kind[1] };
+	const struct score_calibrated *end = &out->calibrated[1][SCORE_CALIBRATIONS];
+
+	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+		middle(sources, source_count, out, figures[i], scratch);
+	for (struct score_calibrated *c = out->calibrated[0]; c < end; c++) {
+		middle(sources, source_count, out, &c->before, scratch);
+		middle(sources, source_count, out, &c->after, scratch);
+	}
 	for (size_t f = 0; f < SCORE_FIGURES; f++)
-		middle(sources, source_count,
-		       offsetof(struct score, serving) +
-			       f * sizeof(struct score_errors),
-		       scratch, &out->serving[f]);
+		middle(sources, source_count, out, &out->serving[f], scratch);
 	free(scratch);
 	return true;
 }

@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 
-enum { SCORE_RANKING_RUNS = 4 }; /* runs a ranking group has at least */
+#include "engine/score/calibrate.h"
+
+enum { SCORE_RANKING_RUNS = 4 };     /* runs a ranking group has at least */
+enum { CALIBRATION_MACHINE = 4096 }; /* runs of one machine that are looked at */
 
 /* What servers are measured by. Burst: of requests that all come at once to an idle
  * server, over all of them. */
@@ -40,14 +43,17 @@ struct score_serving {
 };
 
 struct score_run {
-	int source;  /* file that it came from, 0 and up */
-	int cluster; /* runs of one machine and stack share it: one calibration */
+	int source;   /* file that it came from, 0 and up */
+	int cluster;  /* runs of one machine and stack share it: one calibration */
+	bool experts; /* of a mixture: met apart from dense models */
+	double share[SCALE_COUNT]; /* of the step, see struct calibration_run */
 	int ranking; /* runs of one model, machine, GPUs, sequence and batch share it */
 	bool predicted; /* there is a prediction: the plan was legal */
 	bool scores_time, scores_memory, scores_fit; /* what it may be scored on */
 	double measured_seconds, predicted_seconds, low_seconds, high_seconds;
 	double measured_bytes, predicted_bytes, low_bytes, high_bytes;
 	bool measured_fits, predicted_fits;
+	bool unsure; /* whether it fits was not said */
 	double load; /* predicted memory over capacity */
 	double fit_probability;
 	struct score_serving serving[SCORE_FIGURES];
@@ -63,6 +69,7 @@ struct score_errors {
 struct score_fit {
 	/* measured x predicted: fits_fits, fits_out, out_fits, out_out */
 	int fits_fits, fits_out, out_fits, out_out;
+	int fits_unsure, out_unsure; /* counted apart: nothing was said */
 	double balanced_accuracy; /* mean of both classes' hit rates; one class: its */
 	double least_load_out;    /* least load of a run that ran out; 0 = none did */
 	double brier;             /* mean squared error of the fit probability */
@@ -75,12 +82,19 @@ struct score_ranking {
 	double tau, top1_regret, top3_regret;
 };
 
+/* Time of the runs of one machine and software that did not calibrate it, over several
+ * draws of those that did; before: of the same runs without. */
+struct score_calibrated {
+	struct score_errors before, after;
+};
+enum { SCORE_CALIBRATIONS = 3 };
+extern const int score_calibrating[SCORE_CALIBRATIONS]; /* how many runs: 1, 3, 8 */
+
 struct score {
 	int runs, refused; /* refused: no prediction */
 	struct score_errors time, memory;
-	/* Time again after one calibration run for each cluster: its run of median
-	 * measured step time gives the scale and is left out of the errors. */
-	struct score_errors calibrated;
+	struct score_errors of_kind[2]; /* time of dense models, of mixtures */
+	struct score_calibrated calibrated[2][SCORE_CALIBRATIONS]; /* the same */
 	struct score_fit fit;
 	struct score_ranking ranking;
 	struct score_errors serving[SCORE_FIGURES];
@@ -89,6 +103,12 @@ struct score {
 /* Score the runs of one source, or all runs together (source -1). False: out of
  * memory. */
 bool score_runs(const struct score_run *runs, int count, int source, struct score *out);
+/* What measured runs of its machines would mend, into out->calibrated. False: out of
+ * memory. */
+bool score_calibration(const struct score_run *runs, int count, int source,
+		       const struct calibration_prior *prior, struct score *out);
+/* errors has room for 2n values, of which n are there; inside: in their ranges. */
+void score_sum_up(double *errors, int n, int inside, struct score_errors *out);
 /* The total of several sources: for errors the median over the sources that have
  * any of each figure (n is the sum); fit and ranking over all runs together. */
 bool score_total(const struct score_run *runs, int count, const struct score *sources,

@@ -192,8 +192,9 @@ static bool states_have_room(const struct estimate *out)
 	return true;
 }
 
-/* Measured accelerators have a curve. Of others it is believed half; the other half
- * knows nothing. */
+/* Measured accelerators have a curve. Of others it is believed half where it says that
+ * a plan fits, and nothing is known where it says that it does not: of 19 published
+ * recipes for TPUs, all of which ran, 12 were predicted not to fit. */
 static void judge(const struct accelerator *a, struct estimate *out)
 {
 	double share = out->memory.total_bytes / out->capacity_bytes;
@@ -202,7 +203,7 @@ static void judge(const struct accelerator *a, struct estimate *out)
 	out->fit_probability = 1 / (1 + exp(fit_slope * (share - fit_centre)));
 	out->unsure = a->calibration.unmeasured && states_have_room(out);
 	if (out->unsure)
-		out->fit_probability = (out->fit_probability + 0.5) / 2;
+		out->fit_probability = (larger(out->fit_probability, 0.5) + 0.5) / 2;
 }
 
 void step_memory(const struct step *step, struct estimate *out)

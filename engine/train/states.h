@@ -96,9 +96,12 @@ static inline double states_trained_share(const struct scenario *scenario,
 static inline double states_fixed_seconds(const struct scenario *scenario,
 					  double trained_layers)
 {
-	return scenario->cluster.accelerator.calibration.step_seconds *
-		       states_trained_share(scenario, trained_layers) +
-	       trained_layers * scenario->stack.layer_step_seconds;
+	const struct calibration *c = &scenario->cluster.accelerator.calibration;
+	double fixed =
+		c->step_seconds * states_trained_share(scenario, trained_layers) +
+		trained_layers * scenario->stack.layer_step_seconds;
+
+	return c->host_scale > 0 ? c->host_scale * fixed : fixed;
 }
 
 #endif

@@ -128,34 +128,25 @@ static void throughput(const struct step *step, struct estimate *out)
 	out->hfu = peak > 0 ? out->mfu + again / out->step_seconds / peak : 0;
 }
 
-/* Between which factors of the prediction the measured value lay for 80 % of the runs
- * of sources left out of the fit (make fit FIT=--each; memory: make validate). */
-struct spread {
-	double low, high;
-};
-static const struct spread dense_time = { 0.92, 1.20 };
-static const struct spread expert_time = { 0.80, 1.60 };
-static const struct spread calibrated_time = { 0.88, 1.13 };
-static const struct spread dense_memory = { 0.89, 1.28 };
-static const struct spread expert_memory = { 0.75, 1.40 };
-
-/* Larger than any run that was measured, or layers or an accelerator that none had: how
- * much wider is an assumption. */
+/* Larger than any run that was measured, or layers that none had: how much wider is an
+ * assumption. */
 static const int64_t validated_gpus = 1024;
 static const double beyond = 1.5;
 
 static bool is_beyond(const struct scenario *s)
 {
-	bool other = s->cluster.gpus > validated_gpus ||
-		     s->cluster.accelerator.calibration.unmeasured;
+	bool other = s->cluster.gpus > validated_gpus;
 
 	for (int k = 0; k < s->model.kinds; k++)
 		other |= s->model.kind[k].mixer >= MIXER_MAMBA1;
 	return other;
 }
 
+/* A cluster without any, made by hand, has the number alone. */
 static struct spread widen(struct spread spread, double factor)
 {
+	if (!(spread.low > 0))
+		return (struct spread){ 1, 1 };
 	return (struct spread){ larger(0.1, 1 - (1 - spread.low) * factor),
 				1 + (spread.high - 1) * factor };
 }
@@ -163,15 +154,12 @@ static struct spread widen(struct spread spread, double factor)
 static void ranges(const struct step *step, struct estimate *out)
 {
 	const struct scenario *s = step->scenario;
-	bool experts = s->model.moe.experts > 0;
-	struct spread time = experts ? expert_time : dense_time;
-	struct spread memory = experts ? expert_memory : dense_memory;
+	const struct accuracy *known = &s->cluster.accuracy;
+	enum run_kind kind = scenario_run_kind(s);
 	double factor = is_beyond(s) ? beyond : 1;
+	struct spread time = widen(known->time[kind], factor);
+	struct spread memory = widen(known->memory[kind], factor);
 
-	if (s->cluster.scale > 0 && s->cluster.scale != 1)
-		time = calibrated_time;
-	time = widen(time, factor);
-	memory = widen(memory, factor);
 	out->step_low_seconds = out->step_seconds * time.low;
 	out->step_high_seconds = out->step_seconds * time.high;
 	out->memory_low_bytes = out->memory.total_bytes * memory.low;

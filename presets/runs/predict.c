@@ -1,4 +1,5 @@
 /* predict.c - predictions beside the measured runs, and their scores. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "engine/predict/predict.h"
 #include "engine/serve/simulate.h"
 #include "engine/train/train.h"
+#include "presets/accuracy_file.h"
 #include "presets/report.h"
 #include "presets/runs/runs.h"
 
@@ -114,6 +116,7 @@ void run_predict(const struct measured_run *run, struct estimate *estimate,
 	*out = (struct score_run){
 		.source = run->source,
 		.cluster = run->group,
+		.experts = run->scenario.model.moe.experts > 0,
 		.ranking = -1,
 		.scores_time = run->scores_time,
 		.scores_memory = run->scores_memory,
@@ -143,6 +146,7 @@ void run_predict(const struct measured_run *run, struct estimate *estimate,
 		return;
 	}
 	out->predicted = true;
+	out->unsure = estimate->unsure;
 	out->predicted_seconds = estimate->step_seconds;
 	out->low_seconds = estimate->step_low_seconds;
 	out->high_seconds = estimate->step_high_seconds;
@@ -153,6 +157,29 @@ void run_predict(const struct measured_run *run, struct estimate *estimate,
 	out->predicted_fits = estimate->fits;
 	out->load = estimate->memory.total_bytes / estimate->capacity_bytes;
 	out->fit_probability = estimate->fit_probability;
+}
+
+void run_scale_shares(const struct scenario *scenario, struct scenario *scratch,
+		      struct estimate *estimate, double *out)
+{
+	struct calibration *c = &scratch->cluster.accelerator.calibration;
+	double *const scales[SCALE_COUNT] = { [SCALE_COMPUTE] = &c->compute_scale,
+					      [SCALE_NETWORK] = &c->network_scale,
+					      [SCALE_HOST] = &c->host_scale };
+	const double longer = 1.1;
+	double seconds;
+
+	*scratch = *scenario;
+	scenario_estimate(scratch, estimate);
+	seconds = estimate->step_seconds;
+	for (int i = 0; i < SCALE_COUNT; i++) {
+		double as_it_is = *scales[i];
+
+		*scales[i] = as_it_is * longer;
+		scenario_estimate(scratch, estimate);
+		out[i] = log(estimate->step_seconds / seconds) / log(longer);
+		*scales[i] = as_it_is;
+	}
 }
 
 static bool same_contest(const struct measured_run *a, const struct measured_run *b)
@@ -176,21 +203,28 @@ static int contest(const struct run_set *set, const struct score_run *rows, int 
 bool runs_score(const struct run_set *set, struct run_scores *out)
 {
 	struct estimate *estimate = calloc(1, sizeof *estimate);
+	struct scenario *scratch = malloc(sizeof *scratch);
 	bool good;
 
 	out->rows = calloc((size_t)set->count + 1, sizeof *out->rows);
 	out->source = calloc((size_t)set->sources + 1, sizeof *out->source);
-	good = estimate && out->rows && out->source;
+	good = estimate && scratch && out->rows && out->source;
 	for (int i = 0; good && i < set->count; i++) {
 		run_predict(&set->run[i], estimate, &out->rows[i]);
+		if (out->rows[i].predicted && out->rows[i].scores_time)
+			run_scale_shares(&set->run[i].scenario, scratch, estimate,
+					 out->rows[i].share);
 		if (set->run[i].scores_time && set->run[i].readable)
 			out->rows[i].ranking = contest(set, out->rows, i);
 	}
 	for (int k = 0; good && k < set->sources; k++)
-		good = score_runs(out->rows, set->count, k, &out->source[k]);
+		good = score_runs(out->rows, set->count, k, &out->source[k]) &&
+		       score_calibration(out->rows, set->count, k,
+					 &accuracy_shipped()->prior, &out->source[k]);
 	good = good && score_total(out->rows, set->count, out->source, set->sources,
 				   &out->total);
 	free(estimate);
+	free(scratch);
 	if (!good)
 		run_scores_free(out);
 	return good;
@@ -216,6 +250,22 @@ static void add_errors(cJSON *object, const char *key, const struct score_errors
 	cJSON_AddNumberToObject(o, "in_range", e->in_range);
 }
 
+static void add_calibrated(cJSON *object, const struct score *score)
+{
+	cJSON *list = cJSON_AddArrayToObject(object, "calibrated");
+
+	for (int e = 0; e < 2; e++)
+		for (int c = 0; c < SCORE_CALIBRATIONS; c++) {
+			cJSON *one = cJSON_CreateObject();
+
+			cJSON_AddBoolToObject(one, "experts", e == 1);
+			cJSON_AddNumberToObject(one, "by_runs", score_calibrating[c]);
+			add_errors(one, "before", &score->calibrated[e][c].before);
+			add_errors(one, "after", &score->calibrated[e][c].after);
+			cJSON_AddItemToArray(list, one);
+		}
+}
+
 static cJSON *score_object(const char *name, const struct score *score)
 {
 	cJSON *object = cJSON_CreateObject(), *fit, *ranking;
@@ -224,7 +274,9 @@ static cJSON *score_object(const char *name, const struct score *score)
 	cJSON_AddNumberToObject(object, "runs", score->runs);
 	cJSON_AddNumberToObject(object, "refused", score->refused);
 	add_errors(object, "time", &score->time);
-	add_errors(object, "time_calibrated", &score->calibrated);
+	add_errors(object, "time_dense", &score->of_kind[0]);
+	add_errors(object, "time_experts", &score->of_kind[1]);
+	add_calibrated(object, score);
 	add_errors(object, "memory", &score->memory);
 	for (int f = 0; f < SCORE_FIGURES; f++)
 		add_errors(object, score_words[f].use, &score->serving[f]);
@@ -233,6 +285,8 @@ static cJSON *score_object(const char *name, const struct score *score)
 	cJSON_AddNumberToObject(fit, "fits_predicted_out", score->fit.fits_out);
 	cJSON_AddNumberToObject(fit, "out_predicted_fits", score->fit.out_fits);
 	cJSON_AddNumberToObject(fit, "out_predicted_out", score->fit.out_out);
+	cJSON_AddNumberToObject(fit, "fits_unsure", score->fit.fits_unsure);
+	cJSON_AddNumberToObject(fit, "out_unsure", score->fit.out_unsure);
 	cJSON_AddNumberToObject(fit, "balanced_accuracy", score->fit.balanced_accuracy);
 	cJSON_AddNumberToObject(fit, "least_load_out", score->fit.least_load_out);
 	cJSON_AddNumberToObject(fit, "brier", score->fit.brier);

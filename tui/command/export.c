@@ -1,14 +1,10 @@
-/* export.c - a scenario and its estimate in another form, and `calibrate`. */
-#include <math.h>
+/* export.c - a scenario and its estimate in another form. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/knob/knob.h"
 #include "engine/predict/predict.h"
 #include "engine/train/train.h"
-#include "presets/cluster_file.h"
-#include "presets/folder.h"
 #include "presets/formats.h"
 #include "tui/command.h"
 #include "tui/explorer/export.h"
@@ -17,7 +13,6 @@ struct asked {
 	const struct export_format *format;
 	const char *baseline; /* of a report, by name or file */
 	const char *folder;   /* of a format of several files */
-	double measured;
 	struct trace_cut cut;
 	struct arguments *arguments;
 	struct start start; /* what was assumed */
@@ -192,115 +187,4 @@ int command_export(int argc, char **argv)
 	}
 	free(kept);
 	return status;
-}
-
-static bool take_measured(void *context, const char *value, struct error *error)
-{
-	struct asked *asked = context;
-	char *end;
-
-	asked->measured = strtod(value, &end);
-	if (*end == '\0' && isfinite(asked->measured) && asked->measured > 0)
-		return true;
-	return error_set(error, NULL, 0,
-			 "--measured-step %.40s: expected seconds above 0", value);
-}
-
-const struct own_option calibrate_options[] = {
-	{ "measured-step", "SECONDS", "seconds that a step really took",
-	  take_measured },
-	{ NULL, NULL, NULL, NULL },
-};
-
-/* The cluster with its scale, kept in the user's folder under its own name. */
-static bool save_cluster(const struct cluster *cluster, char *path, size_t size,
-			 struct error *error)
-{
-	char rest[MAX_NAME + 32], *text = NULL;
-	size_t length = 0;
-	FILE *stream;
-	bool good;
-
-	snprintf(rest, sizeof rest, "clusters/%s.yaml", cluster->name);
-	if (!folder_config(path, size, rest))
-		return error_set(error, NULL, 0, "there is no home folder");
-	if (!folder_make(path, error))
-		return false;
-	stream = open_memstream(&text, &length);
-	if (!stream)
-		return false;
-	fprintf(stream, "# calibrated by one measured step: every time is scaled\n");
-	cluster_write(cluster, stream);
-	fputc('\n', stream);
-	good = fclose(stream) == 0 && file_save(path, text, length, error);
-	free(text);
-	return good;
-}
-
-/* Whether a step of this plan can have taken that long: a slip in the plan or in the
- * unit would spoil every later estimate. */
-static bool is_plausible(const struct estimate *e, double measured, struct error *error)
-{
-	const struct knob *knob = knob_find("scale");
-	double scale = measured / e->step_seconds;
-
-	if (scale < knob->min || scale > knob->max)
-		return error_set(error, NULL, 0,
-				 "--measured-step %g is %.3g times the predicted "
-				 "%.4g s, beyond %g to %g: of this plan, in seconds?",
-				 measured, scale, e->step_seconds, knob->min,
-				 knob->max);
-	if (e->mfu > scale)
-		return error_set(
-			error, NULL, 0,
-			"--measured-step %g would be %.0f %% of the peak, more "
-			"than there is: of this plan, in seconds?",
-			measured, 100 * e->mfu / scale);
-	return true;
-}
-
-int command_calibrate(int argc, char **argv)
-{
-	struct asked asked = { 0 };
-	struct arguments arguments = {
-		.context = &asked,
-	};
-	struct error error = { "" };
-	struct scenario scenario;
-	struct estimate *e;
-	double predicted;
-	char path[512];
-	int status;
-
-	if (!options_read(command_find("calibrate"), &arguments, argc, argv, &scenario,
-			  &status))
-		return status;
-	if (!(asked.measured > 0)) {
-		error_set(&error, NULL, 0, "calibrate needs --measured-step SECONDS");
-		return command_fail(&error);
-	}
-	e = malloc(sizeof *e);
-	if (!e)
-		return command_fail(&error);
-	scenario.cluster.scale = 1;
-	scenario_estimate(&scenario, e);
-	predicted = e->legal ? e->step_seconds : 0;
-	bool good = !(predicted > 0) || is_plausible(e, asked.measured, &error);
-	free(e);
-	if (!good)
-		return command_fail(&error);
-	if (!(predicted > 0)) {
-		fprintf(stderr, "shardscope: this plan can't run, so it was not "
-				"measured; shardscope check says why\n");
-		return STATUS_NO;
-	}
-	scenario.cluster.scale = asked.measured / predicted;
-	if (!save_cluster(&scenario.cluster, path, sizeof path, &error))
-		return command_fail(&error);
-	printf("predicted %.4g s, measured %.4g s: scale %.4g\n%s is used for '%s' "
-	       "from "
-	       "now on; remove the file to undo\n",
-	       predicted, asked.measured, scenario.cluster.scale, path,
-	       scenario.cluster.name);
-	return command_finish(STATUS_GOOD);
 }

@@ -1,0 +1,41 @@
+/* accuracy.h - how sure are numbers of training? What predictions were worth for runs
+ * that no constant had seen, and how far one measured run is to be believed.
+ *
+ * Read from presets/accuracy, which says how each number was measured.
+ */
+#ifndef ENGINE_MACHINE_ACCURACY_H
+#define ENGINE_MACHINE_ACCURACY_H
+
+/* Runs that are met alike. The first that suits a scenario is taken, from the last one
+ * backwards: an adapter on an unmeasured accelerator is one of the latter. */
+enum run_kind {
+	RUN_DENSE,
+	RUN_EXPERTS,
+	RUN_ADAPTERS,   /* a frozen model with LoRA */
+	RUN_UNMEASURED, /* accelerators that no constant was fitted to */
+	RUN_TORUS,      /* of these, TPUs under a compiler */
+	RUN_KINDS
+};
+
+/* Between which factors of the prediction the truth lay for 80 % of the runs. 0, 0: no
+ * range is known. */
+struct spread {
+	double low, high;
+};
+
+/* What is believed of a machine before its first measured run: by how much the
+ * seconds of kernels, links and hosts differ from the predicted ones (standard
+ * deviations of their logarithms), and how far runs of one machine and software scatter
+ * among themselves, known as surely as from so many runs. */
+struct calibration_prior {
+	double compute, network, host;
+	double noise, expert_noise;
+	double noise_runs;
+};
+
+struct accuracy {
+	struct spread time[RUN_KINDS], memory[RUN_KINDS];
+	struct calibration_prior prior;
+};
+
+#endif

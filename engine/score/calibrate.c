@@ -1,0 +1,198 @@
+/* calibrate.c - see calibrate.h. */
+#include "engine/score/calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/base/plain.h"
+#include "engine/score/score.h"
+
+enum { ROUNDS = 8 }; /* of weighing anew */
+/* Of Student's t: with four, a run at five times the noise counts a fifth. */
+static const double freedom = 4;
+/* Of one side's 5 % of a normal distribution; deviation of a median over that of a mean
+ * (pi / 2, square root); deviation over the median of absolute ones. */
+static const double normal_95 = 1.645, median_loss = 1.2533, from_median = 1.4826;
+
+static double noise_of(const struct calibration_prior *prior, bool experts)
+{
+	return experts ? prior->expert_noise : prior->noise;
+}
+
+/* Quantile of Student's t with v degrees of freedom from that of the normal one
+ * (Abramowitz and Stegun 26.7.5, two terms). */
+static double student(double z, double v)
+{
+	double cube = z * z * z;
+
+	return z + (cube + z) / (4 * v) +
+	       (5 * cube * z * z + 16 * cube + 3 * z) / (96 * v * v);
+}
+
+/* Gauss and Jordan; the prior keeps the matrix from being singular. */
+static void solve(double m[SCALE_COUNT][SCALE_COUNT + 1], double *out)
+{
+	for (int i = 0; i < SCALE_COUNT; i++)
+		for (int k = 0; k < SCALE_COUNT; k++) {
+			double times = m[k][i] / m[i][i];
+
+			for (int j = i; k != i && j <= SCALE_COUNT; j++)
+				m[k][j] -= times * m[i][j];
+		}
+	for (int i = 0; i < SCALE_COUNT; i++)
+		out[i] = m[i][SCALE_COUNT] / m[i][i];
+}
+
+static double sum_of(const struct calibration_run *run, const double *logs)
+{
+	double sum = 0;
+
+	for (int j = 0; j < SCALE_COUNT; j++)
+		sum += run->share[j] * logs[j];
+	return sum;
+}
+
+/* One least squares with the weights that the answer before gives; the first time all
+ * count alike. */
+static void weigh(const struct calibration_run *runs, int count, double noise,
+		  const double *widths, bool first, double *logs)
+{
+	double m[SCALE_COUNT][SCALE_COUNT + 1] = { { 0 } };
+
+	for (int j = 0; j < SCALE_COUNT; j++)
+		m[j][j] = 1 / fmax(widths[j] * widths[j], 1e-12);
+	for (int i = 0; i < count; i++) {
+		const struct calibration_run *run = &runs[i];
+		double off = (run->residual - sum_of(run, logs)) / noise;
+		double heavy = (freedom + 1) / (freedom + off * off);
+		double weight = (first ? 1 : heavy) / (noise * noise);
+
+		for (int j = 0; j < SCALE_COUNT; j++) {
+			for (int k = 0; k < SCALE_COUNT; k++)
+				m[j][k] += weight * run->share[j] * run->share[k];
+			m[j][SCALE_COUNT] += weight * run->share[j] * run->residual;
+		}
+	}
+	solve(m, logs);
+}
+
+/* Deviation of runs around what was found, with that of the prior as so many runs of
+ * theirs; two runs say nothing of it. */
+static double scatter(const struct calibration_run *runs, int count, double noise,
+		      double noise_runs, const double *logs)
+{
+	double off[CALIBRATION_RUNS], found;
+
+	if (count < 3)
+		return noise;
+	for (int i = 0; i < count; i++)
+		off[i] = fabs(runs[i].residual - sum_of(&runs[i], logs));
+	found = from_median * score_quantile(off, count, 0.5);
+	return sqrt((noise_runs * noise * noise + count * found * found) /
+		    (noise_runs + count));
+}
+
+static double middle_of(const struct calibration_run *runs, int count)
+{
+	double residual[CALIBRATION_RUNS];
+
+	for (int i = 0; i < count; i++)
+		residual[i] = runs[i].residual;
+	return fabs(score_quantile(residual, count, 0.5));
+}
+
+/* The share of the answer that chance does not explain. */
+static double keep(double middle, int count, double noise, double noise_runs)
+{
+	double chance = student(normal_95, larger(1, noise_runs + count - 1)) *
+			median_loss * noise / sqrt(count);
+
+	return middle > chance ? 1 - chance / middle : 0;
+}
+
+/* How much wider the machine's own prior is than that of all machines (empirical Bayes,
+ * Morris 1983): runs that are all far off tell of a machine that is, one alone doesn't.
+ */
+static double widening(const struct calibration_run *runs, int count, double noise,
+		       const double *widths)
+{
+	double middle = middle_of(runs, count), variance = 0;
+	double found = middle * middle - noise * noise / count;
+
+	for (int j = 0; j < SCALE_COUNT; j++) {
+		double share = 0;
+
+		for (int i = 0; i < count; i++)
+			share += runs[i].share[j] / count;
+		variance += share * share * widths[j] * widths[j];
+	}
+	return count > 1 && found > variance && variance > 0 ? sqrt(found / variance)
+							     : 1;
+}
+
+static double fit(const struct calibration_run *runs, int count, bool experts,
+		  const struct calibration_prior *prior, double *logs)
+{
+	double widths[SCALE_COUNT] = { prior->compute, prior->network, prior->host };
+	double noise = noise_of(prior, experts), kept;
+	double wider = widening(runs, count, noise, widths);
+
+	memset(logs, 0, SCALE_COUNT * sizeof *logs);
+	for (int j = 0; j < SCALE_COUNT; j++)
+		widths[j] *= wider;
+	for (int i = 0; i < ROUNDS; i++)
+		weigh(runs, count, noise, widths, i == 0, logs);
+	kept = keep(middle_of(runs, count), count,
+		    scatter(runs, count, noise, prior->noise_runs, logs),
+		    prior->noise_runs);
+	for (int j = 0; j < SCALE_COUNT; j++)
+		logs[j] *= kept;
+	return kept;
+}
+
+/* Each run by the scales of all others. */
+static void leave_out(const struct calibration_run *runs, int count, bool experts,
+		      const struct calibration_prior *prior, struct scales *out)
+{
+	struct calibration_run others[CALIBRATION_RUNS];
+	double before[CALIBRATION_RUNS], after[CALIBRATION_RUNS], logs[SCALE_COUNT];
+
+	if (count < 2)
+		return;
+	for (int i = 0; i < count; i++) {
+		int n = 0;
+
+		for (int k = 0; k < count; k++)
+			if (k != i)
+				others[n++] = runs[k];
+		fit(others, n, experts, prior, logs);
+		before[i] = fabs(expm1(-runs[i].residual));
+		after[i] = fabs(expm1(sum_of(&runs[i], logs) - runs[i].residual));
+	}
+	out->before = score_quantile(before, count, 0.5);
+	out->left_out = score_quantile(after, count, 0.5);
+}
+
+void calibrate_scales(const struct calibration_run *runs, int count, bool experts,
+		      const struct calibration_prior *prior, struct scales *out)
+{
+	double logs[SCALE_COUNT] = { 0 };
+
+	*out = (struct scales){ .scale = { 1, 1, 1 } };
+	if (count < 1 || !(noise_of(prior, experts) > 0))
+		return;
+	count = count < CALIBRATION_RUNS ? count : CALIBRATION_RUNS;
+	out->kept = fit(runs, count, experts, prior, logs);
+	for (int j = 0; j < SCALE_COUNT; j++)
+		out->scale[j] = exp(logs[j]);
+	leave_out(runs, count, experts, prior, out);
+}
+
+double calibrate_shift(const struct calibration_run *run, const struct scales *scales)
+{
+	double logs[SCALE_COUNT];
+
+	for (int j = 0; j < SCALE_COUNT; j++)
+		logs[j] = log(scales->scale[j]);
+	return sum_of(run, logs);
+}

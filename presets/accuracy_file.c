@@ -1,0 +1,93 @@
+/* accuracy_file.c - see accuracy_file.h. */
+#include "presets/accuracy_file.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "presets/data.h"
+#include "presets/fields.h"
+
+#define A(member) \
+	offsetof(struct accuracy, member), sizeof(((struct accuracy *)0)->member)
+#define NUMBER(key, member)                           \
+	{                                             \
+		key, FIELD_NUMBER, A(member), 0, NULL \
+	}
+#define RANGE(word, kind)                                        \
+	NUMBER("step." word ".low", time[kind].low),             \
+		NUMBER("step." word ".high", time[kind].high),   \
+		NUMBER("memory." word ".low", memory[kind].low), \
+		NUMBER("memory." word ".high", memory[kind].high)
+
+static const char *const words[RUN_KINDS] = {
+	[RUN_DENSE] = "dense",       [RUN_EXPERTS] = "experts",
+	[RUN_ADAPTERS] = "adapters", [RUN_UNMEASURED] = "unmeasured",
+	[RUN_TORUS] = "torus",
+};
+
+static const struct field fields[] = {
+	RANGE("dense", RUN_DENSE),
+	RANGE("experts", RUN_EXPERTS),
+	RANGE("adapters", RUN_ADAPTERS),
+	RANGE("unmeasured", RUN_UNMEASURED),
+	RANGE("torus", RUN_TORUS),
+	NUMBER("calibration.compute", prior.compute),
+	NUMBER("calibration.network", prior.network),
+	NUMBER("calibration.host", prior.host),
+	NUMBER("calibration.noise", prior.noise),
+	NUMBER("calibration.expert_noise", prior.expert_noise),
+	NUMBER("calibration.noise_runs", prior.noise_runs),
+};
+
+const char *accuracy_kind_word(enum run_kind kind)
+{
+	return words[kind];
+}
+
+bool accuracy_read(const struct document *document, struct accuracy *out,
+		   struct error *error)
+{
+	struct accuracy read = { 0 };
+
+	if (!fields_read(document, document->root, fields,
+			 (int)(sizeof fields / sizeof fields[0]), &read, NULL, error))
+		return false;
+	for (int k = 0; k < RUN_KINDS; k++) {
+		const struct spread *both[] = { &read.time[k], &read.memory[k] };
+
+		for (int i = 0; i < 2; i++)
+			if (!(both[i]->low > 0) || both[i]->low > both[i]->high)
+				return error_set(error, document->file, 0,
+						 "%s of %s: expected low above 0 and "
+						 "high above low",
+						 i ? "memory" : "step", words[k]);
+	}
+	*out = read;
+	return true;
+}
+
+static struct accuracy shipped;
+
+static void read_shipped(void)
+{
+	struct document document;
+	struct error error;
+
+	for (const struct preset_file *f = presets_data; f->kind; f++) {
+		if (strcmp(f->kind, "accuracy") != 0 ||
+		    !document_parse(&document, f->name, (const char *)f->text,
+				    f->length, &error))
+			continue;
+		accuracy_read(&document, &shipped, &error);
+		document_free(&document);
+	}
+}
+
+const struct accuracy *accuracy_shipped(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, read_shipped);
+	return &shipped;
+}

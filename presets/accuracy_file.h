@@ -1,0 +1,16 @@
+/* accuracy_file.h - presets/accuracy: what predictions were worth, as YAML. */
+#ifndef PRESETS_ACCURACY_FILE_H
+#define PRESETS_ACCURACY_FILE_H
+
+#include "engine/machine/accuracy.h"
+#include "presets/document.h"
+
+/* Read a mapping; false with error filled. */
+bool accuracy_read(const struct document *document, struct accuracy *out,
+		   struct error *error);
+/* That of training, as it is compiled in; read once. */
+const struct accuracy *accuracy_shipped(void);
+/* "dense", "experts" ...: the keys of the kinds. */
+const char *accuracy_kind_word(enum run_kind kind);
+
+#endif
