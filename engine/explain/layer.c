@@ -269,8 +269,8 @@ static void add_kept(const struct asked *a, struct explanation *out)
 		explain_say(out, share > 0 ? "((1 - share) * (" : "(");
 		sum_operators(a, out, "held_bytes");
 		/* the second norm's input follows from what is saved */
-		if (fabs(kept * (1 - a->scenario->plan.activation_offload) -
-			 a->facts->cost.saved_bytes) > 1e-9 * kept)
+		if (fabs(kept - a->facts->cost.saved_bytes -
+			 a->facts->cost.host_bytes) > 1e-9 * kept)
 			explain_say(out, " - input");
 		explain_say(out, share > 0 ? ") + " : ")");
 	}
