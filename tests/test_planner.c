@@ -446,6 +446,26 @@ static void test_hosts_may_hold_a_part(void **state)
 	assert_int_equal(result.found, 1);
 }
 
+/* Where the hosts can't hold all of the optimizer, half of it on them may take fewer
+ * bytes than none. */
+static void test_half_the_states_may_be_the_fewest(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result result;
+
+	(void)state;
+	begin(&problem,
+	      (const char *const[]){ "mixtral-8x7b", "dgx-b200", "deepspeed" },
+	      "gpus 3 gbs 48 seq 1024 imbalance 1.1 mbs 1,4,16 tp 1 cp 1 ep 1 pp 1 "
+	      "vpp 1 schedule 1f1b zero 3 zero_group 0 recompute full "
+	      "recompute_modules core_attn recompute_layers 0,1,8 "
+	      "optimizer_offload 0,0.5,1 activation_offload 0");
+	problem.top = 3;
+	same_answer(&problem);
+	solve(&problem, &result);
+	assert_int_equal(result.found, 3);
+}
+
 /* Whether this plan may be taken, and its score. */
 static bool is_good(const struct planner_problem *problem, const struct scenario *s,
 		    double *score)
@@ -971,6 +991,7 @@ int main(void)
 		cmocka_unit_test(test_floors_of_pipelines),
 		cmocka_unit_test(test_bounds_are_bounds),
 		cmocka_unit_test(test_bounds_find_what_trying_all_finds),
+		cmocka_unit_test(test_half_the_states_may_be_the_fewest),
 		cmocka_unit_test(test_shipped_plans),
 		cmocka_unit_test(test_shipped_plans_have_ten_ideas),
 		cmocka_unit_test(test_split_by_memory_has_the_traffic_once),
