@@ -49,7 +49,7 @@ static void fill(const struct serve_context *context, const struct batch *batch,
 	for (int i = 0; i < pass.traffic_count; i++)
 		add(out, pass.traffic[i].what, of_dimension(pass.traffic[i].dimension),
 		    pass.traffic[i].total_seconds * scale);
-	add(out, "host", FILLING_HOST, pass.host_seconds * context->shape.pp * scale);
+	add(out, "host", FILLING_HOST, pass.host_seconds * scale);
 	for (int i = 0; i < out->count; i++)
 		named += out->item[i].seconds;
 	/* below that it is rounding */

@@ -202,6 +202,7 @@ static double launching(const struct serve_context *c)
 	return seconds;
 }
 
+/* Of all stages: each takes the pass on, and launches its own layers. */
 static void host(const struct serve_context *c, const struct batch *b, struct pass *out)
 {
 	const struct serving_stack *v = &c->scenario->stack.serving;
@@ -209,7 +210,8 @@ static void host(const struct serve_context *c, const struct batch *b, struct pa
 	double busy =
 		out->seconds + out->tp_seconds + out->ep_seconds + out->cp_seconds;
 
-	out->host_seconds = v->iteration_seconds + v->request_seconds * requests;
+	out->host_seconds =
+		c->shape.pp * (v->iteration_seconds + v->request_seconds * requests);
 	if (!b->captured)
 		out->host_seconds += fmax(0, launching(c) - busy);
 }
@@ -243,11 +245,11 @@ static void one_pass(const struct serve_context *c, const struct batch *b, bool 
 	out->stage_seconds = (out->seconds - end.seconds + out->tp_seconds +
 			      out->ep_seconds + out->cp_seconds) *
 				     share +
-			     end.seconds + out->host_seconds;
+			     end.seconds + out->host_seconds / c->shape.pp;
 	if (c->shape.pp > 1)
 		out->stage_seconds += out->pp_seconds / (c->shape.pp - 1);
 	out->seconds += out->tp_seconds + out->ep_seconds + out->cp_seconds +
-			out->pp_seconds + out->host_seconds * c->shape.pp;
+			out->pp_seconds + out->host_seconds;
 }
 
 static void twice(struct pass *out)
@@ -295,17 +297,17 @@ static void two_halves(const struct serve_context *c, const struct batch *b, boo
 	half.prompt_tokens /= 2;
 	half.prompt_requests /= 2;
 	one_pass(c, &half, list, out);
-	host = out->host_seconds * c->shape.pp;
+	host = out->host_seconds;
 	travelling = 2 * out->ep_seconds;
 	computing = 2 * (out->seconds - host) - travelling;
 	exposed = fmax(0, travelling - computing) +
 		  fmin(travelling, computing) / (double)c->scenario->model.layers;
-	stage = 2 * (out->stage_seconds - out->host_seconds);
+	stage = 2 * (out->stage_seconds - host / c->shape.pp);
 	if (out->seconds > host)
 		stage *= (computing + exposed) / (computing + travelling);
 	twice(out);
 	out->seconds = computing + exposed + host;
-	out->stage_seconds = stage + out->host_seconds;
+	out->stage_seconds = stage + host / c->shape.pp;
 	for (int i = 0; i < out->traffic_count; i++)
 		if (out->traffic[i].dimension == DIM_EP && travelling > 0)
 			out->traffic[i].exposed_seconds *= exposed / travelling;

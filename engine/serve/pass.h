@@ -47,7 +47,7 @@ struct pass {
 	double seconds;                                        /* of the whole pass */
 	double compute_seconds, memory_seconds, fixed_seconds; /* of its kernels */
 	double tp_seconds, ep_seconds, pp_seconds, cp_seconds; /* communication */
-	double host_seconds;
+	double host_seconds;                                   /* of all stages */
 	double flops, bytes;  /* of one rank, all stages on the path: one token's way */
 	double stage_seconds; /* the slowest stage: a pipeline gives one pass in that */
 	/* TP, CP, EP and PP traffic of a rank in one pass */
