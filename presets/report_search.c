@@ -74,7 +74,7 @@ static void add_tail(cJSON *object, const struct scenario *s)
 	scenario_estimate(s, e);
 	held = e->serving;
 	free(e);
-	serve_tail_goodput(s, &held);
+	serve_tail_goodput(s, 0, &held);
 	cJSON_AddNumberToObject(o, "goodput", held.goodput);
 	cJSON_AddNumberToObject(o, "goodput_concurrency", held.goodput_concurrency);
 }

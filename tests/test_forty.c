@@ -1,6 +1,6 @@
 /* test_forty.c - a class of forty on one login node, and twenty others: sixty explorers
- * at once are small, sleep while nobody types, keep what each did, and share nothing but
- * the binary. */
+ * at once are small, sleep while nobody types, keep what each did, and share nothing
+ * but the binary. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>

@@ -70,7 +70,7 @@ static void add_lines(const struct fabric *fabric, const struct group *group,
 		line->sent = work.sent_bytes;
 		line->network = work.far_bytes;
 		line->algorithm = algorithm;
-		line->ruled = unit->taken && !out->pinned;
+		line->ruled = unit->taken && !out->pinned && !fabric->any_size;
 		keep_line(out);
 	}
 }

@@ -55,10 +55,13 @@ struct fabric {
 	const struct cluster *cluster;
 	double network_share; /* of the network's rate: what the software makes of it */
 	double domain_share;  /* of the domain's */
-	double slowdown;      /* seconds of a byte measured over predicted (calibrate) */
-	enum algorithm pin;   /* taken wherever it applies; ALGORITHM_AUTO = none */
+	double slowdown;    /* seconds of a byte measured over predicted (calibrate) */
+	enum algorithm pin; /* taken wherever it applies; ALGORITHM_AUTO = none */
 	enum reduction_kernels kernels; /* of a server, beside its library's */
 	double dispatch_start_seconds;  /* of its own dispatcher; 0 = as an exchange */
+	/* For bounds: algorithms run beyond the sizes that the software takes them for,
+	 * so that no byte costs less in a smaller call. */
+	bool any_size;
 	/* Room for what was worked out of a group and kind, for further calls; NULL =
 	 * each call works it out. */
 	struct collective_choices *choices;

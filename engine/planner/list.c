@@ -30,6 +30,8 @@ static void push_node(struct planner *p)
 	if (!search_grow(p, (void **)&p->node, p->nodes, &p->capacity, sizeof node))
 		return;
 	memcpy(node.choice, p->choice, sizeof node.choice);
+	if (p->serves && !search_ceiling(p, &node))
+		return;
 	if (p->trains) {
 		put_all(&p->relaxed, &s->plan);
 		if (!p->costed)

@@ -135,8 +135,9 @@ void search_arrange(struct planner *p)
 	/* each mode has rules of its own */
 	p->rule = rules_of(&problem->base, &rules);
 	p->trains = problem->base.plan.mode == MODE_TRAINING;
+	p->serves = problem->base.plan.mode == MODE_INFERENCE;
 	if (search_axis(p, "mode") >= 0) {
-		p->trains = false;
+		p->trains = p->serves = false;
 		rules = 0;
 	}
 	for (int i = 0; i < rules; i++)

@@ -20,29 +20,39 @@ static bool serves_well(const struct estimate *e, bool all)
 			 v->goodput_concurrency >= v->concurrency * (1 - 1e-9)));
 }
 
-/* Of a server. Good tokens are those within the goals; a server that has none comes
- * behind all that do, the shortest time per token first. */
-static double serving_score(enum objective objective, const struct scenario *s,
-			    const struct estimate *e)
+static const double far = 1e9;
+
+double search_serving_score(enum objective objective, const struct scenario *s,
+			    double each)
 {
-	static const double far = 1e9;
-	const struct serving_estimate *v = &e->serving;
 	double gpus = (double)s->cluster.gpus;
-	double each = v->goodput > 0 ? 1 / v->goodput : far * (1 + v->tpot_seconds);
-	bool all = serves_well(e, true);
 
 	switch (objective) {
 	case OBJECTIVE_THROUGHPUT: return each * gpus;
 	case OBJECTIVE_COST:
 		return each * gpus / 3600 * s->cluster.price_per_gpu_hour * 1e6;
-	case OBJECTIVE_MEMORY: return e->memory.total_bytes;
-	case OBJECTIVE_SURE:
-		return v->output_low > 0
-			       ? each * v->output_tokens_per_second / v->output_low
-			       : each;
-	case OBJECTIVE_GPUS: return (all ? gpus : far + gpus) * 1e6 + each;
+	case OBJECTIVE_GPUS: return gpus * 1e6 + each;
 	default: return each;
 	}
+}
+
+/* Of a server. Good tokens are those within the goals; a server that has none comes
+ * behind all that do, the shortest time per token first. */
+static double serving_score(enum objective objective, const struct scenario *s,
+			    const struct estimate *e)
+{
+	const struct serving_estimate *v = &e->serving;
+	double each = v->goodput > 0 ? 1 / v->goodput : far * (1 + v->tpot_seconds);
+
+	if (objective == OBJECTIVE_MEMORY)
+		return e->memory.total_bytes;
+	if (objective == OBJECTIVE_SURE && v->output_low > 0)
+		each *= v->output_tokens_per_second / v->output_low;
+	each = search_serving_score(objective, s, each);
+	/* not all that is asked for */
+	if (objective == OBJECTIVE_GPUS && !serves_well(e, true))
+		each += far * 1e6;
+	return each;
 }
 
 double planner_score(enum objective objective, const struct scenario *scenario,
@@ -197,6 +207,18 @@ static void keep_nearest(const struct planner *p, const struct planner_found *fo
 	r->has_nearest = true;
 }
 
+/* Tokens a second below which a server is above the answer. Scores of servers are
+ * linear in the seconds of a token, or of the fewest GPUs first. */
+static double least_output(const struct planner *p, const struct scenario *s)
+{
+	enum objective objective = p->problem.objective;
+	double worst = search_worst(p);
+
+	if (objective == OBJECTIVE_MEMORY || objective == OBJECTIVE_GPUS)
+		return 0;
+	return search_serving_score(objective, s, 1) / worst * (1 - 1e-6);
+}
+
 /* Goals of the slowest percent are simulated, unless the mean request, which gets more,
  * is no better than the answer already. */
 static void hold_to_goals(struct planner *p, const struct scenario *s)
@@ -206,7 +228,7 @@ static void hold_to_goals(struct planner *p, const struct scenario *s)
 	if (s->plan.mode == MODE_INFERENCE &&
 	    s->plan.serving.goal_percentile == GOAL_P99 && e->fits &&
 	    planner_score(p->problem.objective, s, e) <= search_worst(p))
-		serve_tail_goodput(s, &e->serving);
+		serve_tail_goodput(s, least_output(p, s), &e->serving);
 }
 
 void search_take(struct planner *p, const struct scenario *s, const uint8_t *choice)
@@ -249,7 +271,9 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 		return;
 	}
 	found.score = planner_score(p->problem.objective, s, e);
-	if (e->memory.total_bytes <= search_room(p, s)) {
+	/* a server's share of the memory may have no room, where all of it has */
+	if (e->memory.total_bytes <= search_room(p, s) &&
+	    (e->fits || s->plan.mode != MODE_INFERENCE)) {
 		search_keep(p, &found, &p->result);
 		search_set_worst(p);
 		return;

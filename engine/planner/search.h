@@ -86,6 +86,7 @@ struct planner {
 	const struct legality *rule;
 	bool divides[MAX_RULES]; /* rows that say that degrees don't divide */
 	bool trains;             /* bounds are of training */
+	bool serves;             /* bounds are of what a server could give */
 	double expected;         /* others have found enough up to this score */
 	double worst;            /* nothing above is wanted */
 	struct idea idea;        /* of all plans of the node at work */
@@ -164,6 +165,9 @@ bool search_menu(struct planner *planner);
 void search_open(struct planner *planner, const struct node *node);
 void search_get(const struct plan *plan, struct inner *out);
 void search_put(const struct inner *inner, enum role role, struct plan *plan);
+/* serve.c: the bounds of a server's node. False where it is another name of one that is
+ * listed. */
+bool search_ceiling(struct planner *planner, struct node *node);
 /* try.c: the plans of the node. False when it is done. */
 bool search_try(struct planner *planner, const struct node *node, int *budget);
 
@@ -175,6 +179,12 @@ void search_hold(struct planner *planner);
 struct planner *search_copy(const struct planner *planner);
 /* Candidates of which nothing more is asked. */
 double search_closed(const struct planner_counts *counts);
+/* That of a server which gives a token within the goals in so many seconds. */
+double search_serving_score(enum objective objective, const struct scenario *scenario,
+			    double each);
+/* Whether a knob that does nothing here stands at another than its first value. */
+bool search_named_again(const struct planner *planner, const struct scenario *scenario,
+			const uint8_t *choice);
 /* keep.c: what of the found is kept, and what is not wanted any more. */
 void search_keep(const struct planner *planner, const struct planner_found *found,
 		 struct planner_result *result);

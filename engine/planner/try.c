@@ -138,8 +138,8 @@ static bool is_hopeless(struct planner *p, const struct pair *pair,
 }
 
 /* A knob that does nothing here is tried at its first value alone. */
-static bool is_named_again(const struct planner *p, const struct scenario *s,
-			   const uint8_t *choice)
+bool search_named_again(const struct planner *p, const struct scenario *s,
+			const uint8_t *choice)
 {
 	for (int i = 0; i < p->problem.axes; i++)
 		if (choice[i] > 0 && !knob_applies(s, p->problem.axis[i].knob))
@@ -196,7 +196,7 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 	if (!all && !may_be_wanted(p, state))
 		return 1;
 	whole_choice(p, node, option, choice);
-	if (!p->trains && is_named_again(p, s, choice)) {
+	if (!p->trains && search_named_again(p, s, choice)) {
 		p->result.counts.repeated++;
 		return 1;
 	}

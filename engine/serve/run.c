@@ -119,6 +119,35 @@ void run_at(const struct serving_run *run, double running, struct point *out)
 	slow_rates(out, 1 / scale);
 }
 
+double run_ceiling(const struct serving_run *run, const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	double most = run->room, each, rate;
+
+	if (v->request_rate <= 0 && v->concurrency > 0)
+		most = fmin(most, (double)v->concurrency);
+	each = most / server_copies(&run->decode);
+	rate = steady_ceiling(&run->decode, run_prompts(run), fmax(each, 1)) *
+	       fmin(each, 1) / s->cluster.scale;
+	return rate * fmax(1, (double)v->output_len);
+}
+
+double run_prefix_bytes(const struct serving_run *run)
+{
+	double prefix = server_cached_tokens(run->decode.context.scenario);
+
+	return prefix > 0 ? server_request_bytes(&run->decode.context, prefix) : 0;
+}
+
+double run_request_bytes(const struct serving_run *run)
+{
+	const struct scenario *s = run->decode.context.scenario;
+
+	return server_request_bytes(&run->decode.context,
+				    server_admitted_tokens(s) -
+					    server_cached_tokens(s));
+}
+
 bool run_meets(const struct scenario *s, const struct point *p)
 {
 	const struct serving_plan *v = &s->plan.serving;

@@ -258,11 +258,10 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	const struct server *server = &run->decode;
 	struct serving_estimate *v = &out->serving;
 	double copies = server->context.shape.dp * server->engines;
-	double prefix = server_cached_tokens(s);
-	double tokens = server_admitted_tokens(s) - prefix;
-	double one = server_request_bytes(&server->context, tokens);
+	double tokens = server_admitted_tokens(s) - server_cached_tokens(s);
+	double one = run_request_bytes(run);
 	/* a cached prefix is held once for all */
-	double shared = prefix > 0 ? server_request_bytes(&server->context, prefix) : 0;
+	double shared = run_prefix_bytes(run);
 
 	out->memory = run->held;
 	/* without room for one request, one is what is missing */
@@ -317,6 +316,24 @@ static void begin(const struct scenario *s, struct estimate *out)
 	out->etp = scenario_etp(s);
 	out->micro_batches = out->chunks = 1;
 	out->padded_vocab = scenario_padded_vocab(s);
+}
+
+bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
+{
+	struct serving_run run;
+
+	*out = (struct serve_ceiling){ 0 };
+	if (!run_open(s, &run))
+		return false;
+	run_room(&run);
+	run.decode.context.fabric.any_size = true;
+	run.prefill.context.fabric.any_size = true;
+	if (run.room >= 1)
+		out->tokens_per_second = run_ceiling(&run, s);
+	else
+		out->bytes = run.held.total_bytes + run_prefix_bytes(&run) +
+			     run_request_bytes(&run);
+	return true;
 }
 
 void serve_estimate(const struct scenario *s, struct estimate *out)

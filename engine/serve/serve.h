@@ -17,6 +17,14 @@
  * are asked for than fit, the others wait. */
 void serve_estimate(const struct scenario *scenario, struct estimate *out);
 
+/* What is known of a legal server before its steady state is. */
+struct serve_ceiling {
+	double tokens_per_second; /* of output: no goodput is above; 0 without room */
+	double bytes; /* of a rank with one request, where that has no room */
+};
+/* False where it can't run. */
+bool serve_ceiling(const struct scenario *scenario, struct serve_ceiling *out);
+
 /* By which factors predictions of servers are off, up and down: four of five measured
  * runs lay within them when their stack, or their model, was left out of the fit (make
  * fit-serving FIT=--ranges prints it; tests/validation/README.md, Serving). */

@@ -69,6 +69,11 @@ struct point {
  * that is disaggregated. */
 void steady_point(const struct server *decode, const struct server *prefill,
 		  double requests, struct point *out);
+/* Requests a second of all copies and engines that no steady point of up to `requests`
+ * in a copy exceeds: those that decode need their passes, of which none costs less for
+ * each request where it has fewer; and every prompt its share of the fullest pass. */
+double steady_ceiling(const struct server *decode, const struct server *prefill,
+		      double requests);
 /* The pass of a server with that many requests that carries prompt tokens (beside
  * those that decode, where the stack mixes them). Returns the share of passes that do;
  * 0, and no batch, where none does. */
@@ -99,6 +104,13 @@ double run_shares(const struct serving_run *run);
 /* The point at which `running` requests run in all engines together, times scaled by
  * the cluster's measured run. */
 void run_at(const struct serving_run *run, double running, struct point *out);
+/* Output tokens a second that no number of requests gives up to those asked for, or
+ * that there is room for. */
+double run_ceiling(const struct serving_run *run, const struct scenario *scenario);
+/* Bytes that a prefix in the cache takes of a rank, and those of one request behind it.
+ */
+double run_prefix_bytes(const struct serving_run *run);
+double run_request_bytes(const struct serving_run *run);
 /* Whether the point keeps both goals. */
 bool run_meets(const struct scenario *scenario, const struct point *point);
 /* Requests in flight: those asked for, all that there is room for, or those that the

@@ -18,20 +18,26 @@ struct pass_table {
 	struct timing prompt[TOKEN_ENTRIES][CONTEXT_ENTRIES];
 };
 
-/* An axis: whole numbers up to `dense`, then `steps` entries for each doubling. */
+/* An axis: whole numbers up to `dense`, then one or two `steps` for each doubling. */
 struct axis {
-	double dense, steps, unit;
-	int entries;
+	int dense, steps, entries;
+	double unit;
 };
 
-static const struct axis requests_axis = { 4, 2, 1, REQUEST_ENTRIES };
-static const struct axis context_axis = { 1, 1, 256, CONTEXT_ENTRIES };
-static const struct axis tokens_axis = { 1, 2, 8, TOKEN_ENTRIES };
+static const struct axis requests_axis = { 4, 2, REQUEST_ENTRIES, 1 };
+static const struct axis context_axis = { 1, 1, CONTEXT_ENTRIES, 256 };
+static const struct axis tokens_axis = { 1, 2, TOKEN_ENTRIES, 8 };
+
+static const double root_of_two = 1.41421356237309505;
 
 static double entry_value(const struct axis *a, int i)
 {
-	return a->unit *
-	       (i <= a->dense ? i : a->dense * exp2((i - a->dense) / a->steps));
+	int beyond = i - a->dense;
+	double half = beyond % a->steps ? root_of_two : 1;
+
+	if (beyond <= 0)
+		return a->unit * i;
+	return a->unit * a->dense * half * (double)(1LL << beyond / a->steps);
 }
 
 /* Between which two entries a value lies. */
@@ -42,10 +48,20 @@ struct place {
 
 static struct place find(const struct axis *a, double value)
 {
-	double v = value / a->unit;
-	double at = v <= a->dense ? v : a->dense + a->steps * log2(v / a->dense);
-	int i = (int)fmin(fmax(at, 0), a->entries - 2);
-	double low = entry_value(a, i), high = entry_value(a, i + 1);
+	double v = value / a->unit, low, high;
+	double within = fmin(v, entry_value(a, a->entries - 1) / a->unit);
+	int i = (int)within, doublings;
+
+	if (within > a->dense) {
+		double mantissa = 2 * frexp(within / a->dense, &doublings);
+
+		i = a->dense + a->steps * (doublings - 1) +
+		    (a->steps > 1 && mantissa >= root_of_two);
+	}
+	if (i > a->entries - 2)
+		i = a->entries - 2;
+	low = entry_value(a, i);
+	high = entry_value(a, i + 1);
 
 	return (struct place){ i, (value - low) / (high - low) };
 }

@@ -208,13 +208,22 @@ static double closed_loop(double n, double service, double away)
 	return (b + sqrt(b * b + 4 * service * away)) / 2;
 }
 
+/* No server is busy for longer than the time there is: n customers go round in no less
+ * than n services (asymptotic bound of closed networks: Denning and Buzen 1978, "The
+ * Operational Analysis of Queueing Network Models", Computing Surveys 10). */
+static double within_capacity(double stay, double n, double service, double away)
+{
+	return fmax(stay, n * service - away);
+}
+
 /* Where n are there on the average at a rate: what is waited for, by how bunched they
  * come. */
 static double open_stay(const struct work *w, double n, double service, double away)
 {
 	double waits = closed_loop(n, service, away) - service;
+	double stay = fmin(n * service, service + work_bunching(w) * waits);
 
-	return fmin(n * service, service + work_bunching(w) * waits);
+	return within_capacity(stay, n, service, away);
 }
 
 /* The same, mean over the waves of a closed loop that starts as a burst. */
@@ -227,7 +236,7 @@ static double closed_waves(const struct work *w, const struct server *prefill, d
 		sum += closed_loop(
 			n, service,
 			fmin(away, wave_window(w, n * service, decoding, wave)));
-	return fmin(n * service, sum / BURST_WAVES);
+	return within_capacity(fmin(n * service, sum / BURST_WAVES), n, service, away);
 }
 
 /* Seconds of the server for each prompt where so many stand before one: they share a
@@ -263,6 +272,9 @@ static double share_out(const struct work *w, const struct server *decode,
 	return c * output / (out->ttft_seconds + output);
 }
 
+/* How exactly the pools' shares are known. */
+static const double settled = 1e-3;
+
 /* Prompts run elsewhere and their cache travels; decoding is never disturbed. A request
  * is before, on the way to or in the pool that decodes: all of them are somewhere. */
 static void apart(const struct work *w, const struct server *decode,
@@ -271,11 +283,12 @@ static void apart(const struct work *w, const struct server *decode,
 	double most = c;
 
 	out->transfer_seconds = work_transfer(w, prefill);
-	/* fewer decode faster, so that fewer do: from all of them downwards */
-	for (int i = 0; i < 8; i++) {
+	/* fewer decode faster, so that fewer do: from all of them downwards, and up
+	 * again where prompts that wait together take less */
+	for (int i = 0; i < 16; i++) {
 		double leads = fmax(1, share_out(w, decode, prefill, c, out));
 
-		if (most - leads < 1e-3 * most)
+		if (fabs(most - leads) < settled * most)
 			break;
 		most = leads;
 		decoding(w, decode, most, out);
@@ -310,6 +323,27 @@ void steady_point(const struct server *decode, const struct server *prefill,
 	out->prefill_share =
 		fmin(1, out->requests_per_second * out->carrying_seconds / pools);
 	out->tokens_per_second = out->requests_per_second * w.output;
+}
+
+double steady_ceiling(const struct server *decode, const struct server *prefill,
+		      double requests)
+{
+	double pools = prefill->context.shape.dp * prefill->engines;
+	double all = requests * server_copies(decode), most;
+	struct timing prompt;
+	struct work w;
+	struct point p;
+
+	work_of(decode->context.scenario, &w);
+	decoding(&w, decode, requests, &p);
+	prompt = time_prompts(&w, prefill, 1);
+	if (prefill == decode)
+		return all / (prompt.pass + (w.output - 1) * p.tpot_seconds);
+	most = pools / carried_together(&w, prefill, INFINITY);
+	if (w.output > 1)
+		most = fmin(most, (1 + 2 * settled) * all /
+					  ((w.output - 1) * p.tpot_seconds));
+	return most;
 }
 
 double steady_mixed(const struct server *server, double requests, struct batch *out)

@@ -94,15 +94,25 @@ static bool keeps(const struct scenario *s, double requests)
 	return simulate(&held, LEAST_WAVES, &tail) && tail.meets;
 }
 
-/* The most requests up to `high` that keep the goals, to some percent; 0: none. */
-static double most_kept(const struct scenario *s, double high)
+static double output_of(const struct serving_run *run, double requests)
+{
+	struct point p;
+
+	run_at(run, requests, &p);
+	return p.tokens_per_second;
+}
+
+/* The most requests up to `high` that keep the goals, to some percent; 0: none, or none
+ * that gives more than `least`. */
+static double most_kept(const struct serving_run *run, const struct scenario *s,
+			double high, double least)
 {
 	enum { HALVINGS = 6 };
 	double low = 1;
 
 	if (keeps(s, high))
 		return high;
-	if (!keeps(s, 1))
+	if (output_of(run, high) < least || !keeps(s, 1))
 		return 0;
 	for (int i = 0; i < HALVINGS && high - low > 1; i++) {
 		double middle = floor(sqrt(low * high) + 0.5);
@@ -111,17 +121,17 @@ static double most_kept(const struct scenario *s, double high)
 			break;
 		if (keeps(s, middle))
 			low = middle;
-		else
-			high = middle;
+		else if (output_of(run, high = middle) < least)
+			return 0;
 	}
 	return low;
 }
 
-void serve_tail_goodput(const struct scenario *s, struct serving_estimate *out)
+void serve_tail_goodput(const struct scenario *s, double least,
+			struct serving_estimate *out)
 {
 	struct serving_run run;
 	struct serve_tail tail;
-	struct point p;
 	double most;
 
 	if (out->goodput <= 0 || !run_open(s, &run))
@@ -133,12 +143,11 @@ void serve_tail_goodput(const struct scenario *s, struct serving_estimate *out)
 		most = serve_tail(s, &tail) && tail.meets ? out->goodput_concurrency
 							  : 0;
 	else
-		most = most_kept(s, fmax(1, most));
+		most = most_kept(&run, s, fmax(1, most), least);
 	out->goodput = out->goodput_concurrency = 0;
 	if (most <= 0)
 		return;
-	run_at(&run, most, &p);
-	out->goodput = p.tokens_per_second;
+	out->goodput = output_of(&run, most);
 	out->goodput_concurrency = most;
 }
 

@@ -27,8 +27,10 @@ int serve_tail_curve(const struct scenario *scenario, const struct serve_point *
 		     int count, struct serve_point *out, int most);
 
 /* Goodput where 99 of 100 requests keep the goals: the most requests that are held
- * then, fewer than keep them in the mean, and their output. */
-void serve_tail_goodput(const struct scenario *scenario, struct serving_estimate *out);
+ * then, fewer than keep them in the mean, and their output. Where that turns out to be
+ * below `least` tokens a second no more is simulated, and it is 0. */
+void serve_tail_goodput(const struct scenario *scenario, double least,
+			struct serving_estimate *out);
 
 /* From a closed loop to arrivals at the rate that it has now, and back to as many
  * requests as that rate has in flight. False where the estimate knows neither. */

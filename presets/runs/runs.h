@@ -59,10 +59,10 @@ void runs_free(struct run_set *set);
 void run_predict(const struct measured_run *run, struct estimate *estimate,
 		 struct score_run *out);
 
-/* Shares of the step that hang on each scale (struct calibration_run), of a scenario that
- * is legal; scratch and estimate are overwritten. */
+/* Shares of the step that hang on each scale (struct calibration_run), of a scenario
+ * that is legal; scratch and estimate are overwritten. */
 void run_scale_shares(const struct scenario *scenario, struct scenario *scratch,
-		struct estimate *estimate, double *out);
+		      struct estimate *estimate, double *out);
 
 /* All predictions and the scores of each source (room for set->sources) and in total.
  * False: out of memory. */
