@@ -47,7 +47,7 @@ static const struct effect rows[] = {
 	  "a ring of two passes K and V of its head forward, and with gradients back" },
 	{ DENSE, "cp=2", "cp_kind", "ring", "all-gather", "cp.bytes", IS(1),
 	  "gathered twice and scattered once is what a ring of two passes" },
-	{ DENSE, "cp=2", "cp_kind", "ring", "ulysses", "cp.bytes", IS(3),
+	{ DENSE, "tp=4 cp=2", "cp_kind", "ring", "ulysses", "cp.bytes", IS(3),
 	  "half of (8 queries, 8 outputs, K, V) two ways, against 3 of K and V" },
 	{ MOE, "", "ep", "8", "4", "ep.bytes", IS((3.0 / 4) / (7.0 / 8)),
 	  "of 8 ranks 7 are others, of 4 three" },

@@ -1,5 +1,6 @@
 /* traffic.c - every message that every rank sends in one step. */
 #include "tests/twin/tensor.h"
+#include <math.h>
 
 /* A ring passes one of p parts on in each of p - 1 steps. */
 static double gather(double bytes, int64_t ranks)
@@ -49,9 +50,10 @@ static void context(const struct run *r, double heads, double kv_heads, double w
 
 	for (int64_t peer = 1; peer < p->cp; peer++) {
 		if (p->cp_kind == CP_ULYSSES)
-			/* its part of all heads there, and of the outputs back; twice
-			 */
-			r->sent[DIM_CP] += 2 * (kv + queries) / (double)p->cp;
+			/* its part of all heads there, and of the outputs back; twice.
+			 * A head of keys and values is sent whole */
+			r->sent[DIM_CP] += 2 * (kv / fmin((double)p->cp, kv_heads) +
+						queries / (double)p->cp);
 		else
 			/* keys and values forward, again backward, and gradients */
 			r->sent[DIM_CP] += 3 * kv;
