@@ -5,6 +5,7 @@
 
 #include "presets/library.h"
 #include "presets/release.h"
+#include "presets/runs/runs.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
@@ -43,6 +44,60 @@ static void what_came_later_is_taken_back(void **state)
 	assert_true(with("trtllm@1.0.0rc3").stack.serving.expert_cpu_seconds > 1e-3);
 	assert_close(with("trtllm@0.17").stack.serving.expert_cpu_seconds, 0, 0);
 	assert_string_equal(with("trtllm@0.17").stack.name, "tensorrt-llm@0.17");
+}
+
+/* CHANGELOG.md of Megatron Core: DeepEP came with 0.12.0, the all-to-all dispatcher and
+ * grouped GEMMs of Hopper with 0.6.0. */
+static void stacks_that_train_have_releases(void **state)
+{
+	(void)state;
+	assert_int_equal(with("megatron-core").plan.moe_dispatcher, DISPATCH_DEEPEP);
+	assert_int_equal(with("megatron-core@0.12.0").plan.moe_dispatcher,
+			 DISPATCH_DEEPEP);
+	assert_int_equal(with("megatron-core@0.11.0").plan.moe_dispatcher,
+			 DISPATCH_ALLTOALL);
+	assert_false(with("megatron-core@2025-05-05").plan.router_fusion);
+	assert_true(with("megatron-core@2025-05-06").plan.router_fusion);
+	assert_true(with("megatron-core@0.6.0").plan.grouped_gemm);
+	assert_false(with("megatron-core@0.5.0").plan.grouped_gemm);
+	assert_int_equal(with("megatron-core@0.5.0").plan.moe_dispatcher,
+			 DISPATCH_ALLGATHER);
+	/* an old release is slower, by what it lacks */
+	run_check("eval mixtral-8x7b-64-h100 --stack megatron-core@0.11.0", 0,
+		  "megatron-core@0.11.0", NULL);
+}
+
+static const char runs[] =
+	"models:\n  m: {like: mixtral-8x7b}\n"
+	"groups:\n- source: a\n  stack: megatron-core\n"
+	"  cluster: {accelerator: h100-sxm-80g}\n  runs:\n"
+	"  - {id: new, software_version: \"25.11\", model: m, gpus: 64, tp: 1, pp: 4, "
+	"ep: 8, gbs: 256, seq: 4096}\n"
+	"  - {id: old, software_version: \"24.07\", model: m, gpus: 64, tp: 1, pp: 4, "
+	"ep: 8, gbs: 256, seq: 4096}\n"
+	"  - {id: own, software_version: \"24.07\", model: m, gpus: 64, tp: 1, pp: 4, "
+	"ep: 8, gbs: 256, seq: 4096, moe_dispatcher: deepep}\n"
+	"  - {id: odd, software_version: nightly, model: m, gpus: 64, tp: 1, pp: 4, "
+	"ep: 8, gbs: 256, seq: 4096}\n";
+
+/* A measured run has the defaults of its software's month; its own keys win. */
+static void a_measured_run_has_its_release(void **state)
+{
+	static const int dispatcher[] = { DISPATCH_DEEPEP, DISPATCH_ALLTOALL,
+					  DISPATCH_DEEPEP, DISPATCH_DEEPEP };
+	struct run_set set = { 0 };
+	struct error error = { "" };
+
+	(void)state;
+	if (!runs_parse(&set, "runs.yaml", runs, strlen(runs), &error) || set.faults)
+		fail_msg("%s%s", error.text, set.faults ? set.fault[0].text : "");
+	assert_int_equal(set.count, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(set.run[i].scenario.plan.moe_dispatcher,
+				 dispatcher[i]);
+		assert_string_equal(set.run[i].scenario.stack.name, "megatron-core");
+	}
+	runs_free(&set);
 }
 
 static void refuses(const char *name, const char *says)
@@ -102,6 +157,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_came_later_is_taken_back),
+		cmocka_unit_test(stacks_that_train_have_releases),
+		cmocka_unit_test(a_measured_run_has_its_release),
 		cmocka_unit_test(no_release_is_made_up),
 		cmocka_unit_test(a_scenario_says_its_release),
 	};

@@ -380,6 +380,43 @@ static void draw_lengths(struct reading *r, const struct node *group,
 	v->length_spread = (to - from) / (to + from);
 }
 
+/* "25.11", "26.02.01": NVIDIA names its containers by year and month. The day is
+ * unknown: the first, so that nothing is assumed that came later. */
+static bool date_of_container(const char *version, char out[24])
+{
+	int year, month;
+	char end;
+
+	if (sscanf(version, "%2d.%2d%c", &year, &month, &end) < 2 || year < 20 ||
+	    month < 1 || month > 12 || strlen(version) < 5)
+		return false;
+	snprintf(out, 24, "20%02d-%02d-01", year, month);
+	return true;
+}
+
+/* The stack as it was in the software that the run states, under its plain name. Stacks
+ * that know of no releases are as they are. */
+static void take_release(const struct reading *r, struct measured_run *out,
+			 const struct node *run)
+{
+	const struct node *version = node_get(run, "software_version");
+	struct scenario made = r->base;
+	char name[MAX_NAME], release[2 * MAX_NAME], date[24];
+	struct error ignored;
+	bool generic;
+
+	if (!version || version->kind != NODE_SCALAR || release_of(made.stack.name))
+		return;
+	snprintf(name, sizeof name, "%s", made.stack.name);
+	snprintf(release, sizeof release, "%s@%.40s", name,
+		 date_of_container(version->text, date) ? date : version->text);
+	if (!release_is_known(release_of(release)) ||
+	    !library_stack(&made, release, &generic, &ignored))
+		return;
+	snprintf(made.stack.name, sizeof made.stack.name, "%s", name);
+	out->scenario = made;
+}
+
 static bool read_run(struct reading *r, const struct node *group,
 		     const struct node *run)
 {
@@ -396,6 +433,8 @@ static bool read_run(struct reading *r, const struct node *group,
 	out->group = r->set->groups - 1;
 	out->scenario = r->base;
 	out->readable = r->base_good;
+	if (out->readable)
+		take_release(r, out, run);
 	if (out->readable &&
 	    (!check_degrees(r, run, &error) || !read_model(r, run, &error))) {
 		add_fault(r->set, &error);
