@@ -6,6 +6,7 @@
 #include "engine/estimate/estimate.h"
 #include "engine/predict/predict.h"
 #include "presets/library.h"
+#include "presets/runs/runs.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
@@ -100,6 +101,34 @@ static void ranges_are_wider(void **state)
 	assert_true(high > estimate.memory_high_bytes / estimate.memory.total_bytes);
 }
 
+/* All of these ran (AI-Hypercomputer/tpu-recipes; MLPerf on MI300X and MI355X): none is
+ * denied, also where activations on the hosts are counted too large. */
+static void no_run_that_ran_is_denied(void **state)
+{
+	static const char *const files[] = { "tests/validation/tpu_recipes.yaml",
+					     "tests/validation/mlperf_lora.yaml",
+					     "tests/validation/mlperf_8b_amd.yaml" };
+	struct run_set set = { 0 };
+	struct error error;
+	int unmeasured = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+		assert_true(runs_read(&set, files[i], &error));
+	for (int i = 0; i < set.count; i++) {
+		struct score_run row;
+
+		if (!set.run[i].scenario.cluster.accelerator.calibration.unmeasured)
+			continue;
+		run_predict(&set.run[i], &estimate, &row);
+		unmeasured++;
+		if (!row.predicted || !row.unsure || row.fit_probability < 0.5)
+			fail_msg("%s: %g", set.run[i].id, row.fit_probability);
+	}
+	assert_true(unmeasured > 30);
+	runs_free(&set);
+}
+
 static void says(const char *arguments, int status, const char *text, const char *never)
 {
 	struct ran ran = run(arguments);
@@ -136,6 +165,7 @@ int main(void)
 		cmocka_unit_test(every_file_that_says_so_is_marked),
 		cmocka_unit_test(chances_are_between),
 		cmocka_unit_test(ranges_are_wider),
+		cmocka_unit_test(no_run_that_ran_is_denied),
 		cmocka_unit_test(verdicts_are_unsure),
 	};
 

@@ -1,6 +1,7 @@
 /* host.c - what offload puts into a host's memory, and whether it has room for it. */
 #include <math.h>
 
+#include "engine/base/plain.h"
 #include "engine/train/step.h"
 #include "engine/train/train.h"
 
@@ -200,6 +201,12 @@ void step_host(const struct step *step, struct estimate *out)
 			 out->host_bytes <= out->host_capacity_bytes;
 	if (out->host_fits)
 		return;
+	/* what goes there hangs on the software as much as what stays */
+	if (out->unsure && plan->optimizer_offload <= 0) {
+		out->fits = false;
+		out->fit_probability = lesser(out->fit_probability, 0.5);
+		return;
+	}
 	struct hosts h = hosts_of(step, out->stage);
 
 	out->fits = out->unsure = false;

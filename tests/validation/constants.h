@@ -26,6 +26,9 @@ extern struct constant constants[];
 extern const int constant_count;
 
 bool constant_touches(const struct constant *constant, const struct scenario *scenario);
+/* Whether a value lies on a bound of what is physical: then a formula is missing, not a
+ * number. Bounds of shares that are 0 or 1 by definition are none. */
+bool constant_on_bound(const struct constant *constant, double value);
 double constant_get(const struct constant *constant, const struct scenario *scenario);
 /* Kernels and precisions that share silicon move together: fp16 with bf16. */
 void constant_set(const struct constant *constant, struct scenario *scenario,

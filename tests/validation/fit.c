@@ -3,13 +3,15 @@
  *     make fit                        errors and constants, nothing is written
  *     make fit FIT="--write"          and into presets/clusters and presets/stacks
  *     make fit FIT="--rows"           and every run's log(predicted / measured)
- *     make fit FIT="--leave-out NAME" without a source (file name), and how it is met
  *     make fit FIT="--each"           each source in turn left out, and how it is met
+ *     make fit FIT="--each --by stack"  the same of stacks, models, accelerators:
+ * model, chip make fit FIT="--each --left-out FILE"  that as a table that validate
+ * takes make fit FIT="--out NAME"       without one source, stack ... of that name
  *
  * Least squares and then coordinate descent on the mean over sources of |log(predicted
- * / measured)|, capped so that odd runs don't steer, with half of the same inside each
- * contest of layouts, and a weak pull towards the value that the presets hold. Memory
- * plays no part.
+ * / measured)|, with half of the same inside each contest of layouts, and a weak pull
+ * towards the value that the presets hold. Memory plays no part. The sources of
+ * kept_apart are in no fit: they show what is met unseen.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,12 +19,24 @@
 #include <string.h>
 
 #include "engine/train/train.h"
+#include "presets/accuracy_file.h"
+#include "presets/runs/left_out.h"
 #include "tests/validation/fit.h"
 
-const double fit_cap = 0.3;
 const double fit_pull = 0.0015;
 /* A source counts whole from so many runs on: one run alone fits anything. */
 const double fit_enough_runs = 10;
+
+static const char *const kept_apart[] = {
+	"megatron_gb200_ladder", "megatron_moe_zoo", "megatron_bridge_cards",
+	"mlperf_8b_amd",         "mlperf_lora",      "tpu_recipes",
+};
+
+bool fit_takes(const struct fit *f, int i)
+{
+	return fit_scores(f, i) && !f->left_out[f->part[i]] &&
+	       !f->apart[f->set.run[i].source];
+}
 
 bool fit_scores(const struct fit *f, int i)
 {
@@ -38,11 +52,6 @@ void fit_predict(struct fit *f, int i)
 		row.predicted ? log(row.predicted_seconds / row.measured_seconds) : NAN;
 }
 
-static double capped(double error)
-{
-	return fmin(fabs(error), fit_cap) + 0.05 * fmin(fabs(error), 1);
-}
-
 double fit_objective(const struct fit *f)
 {
 	static double sum[MAX_CONTESTS];
@@ -52,7 +61,7 @@ double fit_objective(const struct fit *f)
 	memset(sum, 0, sizeof sum);
 	memset(n, 0, sizeof n);
 	for (int i = 0; i < f->set.count; i++) {
-		if (!fit_scores(f, i) || isnan(f->error[i]))
+		if (!fit_takes(f, i) || isnan(f->error[i]))
 			continue;
 		sum[f->contest[i] % MAX_CONTESTS] += f->error[i];
 		n[f->contest[i] % MAX_CONTESTS]++;
@@ -60,15 +69,15 @@ double fit_objective(const struct fit *f)
 	for (int s = 0; s < f->set.sources; s++) {
 		double loss = 0, runs = 0;
 
-		for (int i = 0; !f->left_out[s] && i < f->set.count; i++) {
+		for (int i = 0; i < f->set.count; i++) {
 			int c = f->contest[i] % MAX_CONTESTS;
 
-			if (f->set.run[i].source != s || !fit_scores(f, i) ||
+			if (f->set.run[i].source != s || !fit_takes(f, i) ||
 			    isnan(f->error[i]))
 				continue;
-			loss += capped(f->error[i]);
+			loss += fabs(f->error[i]);
 			if (n[c] > 3)
-				loss += 0.5 * capped(f->error[i] - sum[c] / n[c]);
+				loss += 0.5 * fabs(f->error[i] - sum[c] / n[c]);
 			runs++;
 		}
 		if (runs > 0) {
@@ -177,17 +186,16 @@ static void restore(struct fit *f)
 	}
 }
 
-/* Constants of a stack that only the left-out source runs take no part; constants of
+/* Constants of a stack that only what is left out runs take no part; constants of
  * silicon that only it has stay as they are. */
-static void forget(struct fit *f, int source)
+static void forget(struct fit *f)
 {
 	for (int k = 0; k < constant_count; k++) {
 		struct constant *c = &constants[k];
 		bool elsewhere = !c->stack;
 
 		for (int i = 0; i < f->set.count && !elsewhere; i++)
-			elsewhere = fit_scores(f, i) &&
-				    f->set.run[i].source != source &&
+			elsewhere = fit_takes(f, i) &&
 				    constant_touches(c, &f->set.run[i].scenario);
 		c->fixed = !elsewhere;
 	}
@@ -203,52 +211,146 @@ static void guess(struct fit *f)
 		}
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
+/* Runs of one kind whose errors are told together. */
+struct heap {
+	double *error; /* log(predicted / measured) */
+	int count;
+};
 
-	return (x > y) - (x < y);
+static void keep_error(struct heap *heap, double error)
+{
+	heap->error[heap->count++] = error;
 }
 
-static void print_source(const struct fit *f, int s)
+/* Of one part, dense or of mixtures. Left out as a table's row; false: it has none. */
+static bool sum_up(const struct fit *f, int part, bool experts, struct left_out *out)
 {
-	static double errors[65536];
-	double bias = 0;
+	double *errors = malloc(sizeof *errors * ((size_t)f->set.count + 1));
 	int n = 0;
 
-	for (int i = 0; i < f->set.count && n < 65536; i++)
-		if (f->set.run[i].source == s && fit_scores(f, i) &&
-		    !isnan(f->error[i])) {
+	for (int i = 0; errors && i < f->set.count; i++)
+		if (f->part[i] == part && fit_scores(f, i) && !isnan(f->error[i]) &&
+		    (f->set.run[i].scenario.model.moe.experts > 0) == experts)
 			errors[n++] = fabs(expm1(f->error[i]));
-			bias += f->error[i];
-		}
-	if (n == 0)
-		return;
-	qsort(errors, (size_t)n, sizeof *errors, compare);
-	printf("%-22s %5d  median %5.1f %%  p90 %5.1f %%  bias %+5.1f %%%s\n",
-	       f->set.source[s], n, 100 * errors[n / 2], 100 * errors[n * 9 / 10],
-	       100 * bias / n, f->left_out[s] ? "  left out" : "");
+	*out = (struct left_out){ .experts = experts, .runs = n };
+	snprintf(out->source, sizeof out->source, "%.63s", f->part_name[part]);
+	out->median = score_quantile(errors, n, 0.5);
+	out->p90 = score_quantile(errors, n, 0.9);
+	free(errors);
+	return n > 0;
 }
 
-static bool load(struct fit *f, int argc, char **argv)
+static void print_part(const struct fit *f, int part, struct left_outs *table)
+{
+	for (int e = 0; e < 2; e++) {
+		struct left_out row;
+		double bias = 0;
+		int n = 0;
+
+		if (!sum_up(f, part, e == 1, &row))
+			continue;
+		for (int i = 0; i < f->set.count; i++)
+			if (f->part[i] == part && fit_scores(f, i) &&
+			    !isnan(f->error[i]) &&
+			    (f->set.run[i].scenario.model.moe.experts > 0) ==
+				    (e == 1)) {
+				bias += f->error[i];
+				n++;
+			}
+		printf("%-26s %-7s %5d  median %5.1f %%  p90 %5.1f %%  bias %+5.1f "
+		       "%%%s\n",
+		       row.source, e ? "experts" : "dense", row.runs, 100 * row.median,
+		       100 * row.p90, 100 * bias / n,
+		       f->left_out[part] ? "  left out" : "");
+		if (table && table->count < MAX_LEFT_OUT)
+			table->row[table->count++] = row;
+	}
+	fflush(stdout);
+}
+
+/* Between which factors the truth lay for 80 % of the runs that were left out. */
+static void print_range(const char *what, struct heap *heap)
+{
+	int n = heap->count;
+
+	if (n < 1)
+		return;
+	double high = score_quantile(heap->error, n, 0.9),
+	       low = score_quantile(heap->error, n, 0.1);
+
+	printf("%-34s %5d  80 %% of measured / predicted in %.3f .. %.3f\n", what, n,
+	       exp(-high), exp(-low));
+}
+
+static const char *part_of(const struct fit *f, int i, const char *by)
+{
+	const struct scenario *s = &f->set.run[i].scenario;
+
+	if (strcmp(by, "stack") == 0)
+		return s->stack.name;
+	if (strcmp(by, "model") == 0)
+		return s->model.name;
+	return strcmp(by, "chip") == 0 ? s->cluster.accelerator.name
+				       : f->set.source[f->set.run[i].source];
+}
+
+static void deal_parts(struct fit *f, const char *by)
+{
+	for (int i = 0; i < f->set.count; i++) {
+		const char *name = part_of(f, i, by);
+		int k = 0;
+
+		while (k < f->parts && strcmp(f->part_name[k], name) != 0)
+			k++;
+		if (k == f->parts)
+			snprintf(f->part_name[f->parts++], MAX_NAME, "%s", name);
+		f->part[i] = k;
+	}
+	for (int s = 0; s < f->set.sources; s++)
+		for (size_t k = 0; k < sizeof kept_apart / sizeof kept_apart[0]; k++)
+			f->apart[s] |= strcmp(f->set.source[s], kept_apart[k]) == 0;
+}
+
+struct asked {
+	bool write, each, rows;
+	const char *by, *out, *table;
+};
+
+static bool load(struct fit *f, struct asked *asked, int argc, char **argv)
 {
 	struct error error;
 
+	asked->by = "source";
 	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--leave-out") == 0) {
-			i++;
-			continue;
-		}
-		if (argv[i][0] == '-')
-			continue;
-		if (!runs_read(&f->set, argv[i], &error)) {
+		bool more = i + 1 < argc;
+
+		asked->write |= strcmp(argv[i], "--write") == 0;
+		asked->each |= strcmp(argv[i], "--each") == 0;
+		asked->rows |= strcmp(argv[i], "--rows") == 0;
+		if (more && strcmp(argv[i], "--by") == 0)
+			asked->by = argv[++i];
+		else if (more && strcmp(argv[i], "--out") == 0)
+			asked->out = argv[++i];
+		else if (more && strcmp(argv[i], "--left-out") == 0)
+			asked->table = argv[++i];
+		else if (argv[i][0] != '-' && !runs_read(&f->set, argv[i], &error)) {
 			fprintf(stderr, "fit: %s\n", error.text);
 			return false;
 		}
 	}
-	f->error = calloc((size_t)f->set.count + 1, sizeof *f->error);
-	f->contest = calloc((size_t)f->set.count + 1, sizeof *f->contest);
-	return f->error && f->contest && f->set.sources > 0 && f->set.sources < 64;
+	size_t n = (size_t)f->set.count + 1;
+
+	f->error = calloc(n, sizeof *f->error);
+	f->contest = calloc(n, sizeof *f->contest);
+	f->part = calloc(n, sizeof *f->part);
+	f->part_name = calloc(n, sizeof *f->part_name);
+	f->left_out = calloc(n, sizeof *f->left_out);
+	f->apart = calloc(n, sizeof *f->apart);
+	if (!f->error || !f->contest || !f->part || !f->part_name || !f->left_out ||
+	    !f->apart || f->set.sources < 1)
+		return false;
+	deal_parts(f, asked->by);
+	return true;
 }
 
 static void number_contests(struct fit *f)
@@ -262,84 +364,122 @@ static void number_contests(struct fit *f)
 	run_scores_free(&scores);
 }
 
-/* Between which factors the truth lay for 80 % of the runs of left-out sources. */
-static void print_range(const char *what, double *errors, int n)
+/* Whether some run of the part is timed, and all of them are in no fit anyway. */
+static bool is_timed(const struct fit *f, int part, bool *apart)
 {
-	if (n < 10)
-		return;
-	qsort(errors, (size_t)n, sizeof *errors, compare);
-	printf("%-22s %5d  80 %% of measured / predicted in %.3f .. %.3f\n", what, n,
-	       exp(-errors[n * 9 / 10]), exp(-errors[n / 10]));
-}
+	bool timed = false;
 
-static void keep_errors(const struct fit *f, int s, bool experts, double *errors,
-			int *n)
-{
-	for (int i = 0; i < f->set.count && *n < 65536; i++)
-		if (f->set.run[i].source == s && fit_scores(f, i) &&
-		    !isnan(f->error[i]) &&
-		    (f->set.run[i].scenario.model.moe.experts > 0) == experts)
-			errors[(*n)++] = f->error[i];
-}
-
-static void each(struct fit *f, int rounds, bool rows)
-{
-	static double dense[65536], experts[65536];
-	int denses = 0, mixtures = 0;
-
-	for (int s = 0; s < f->set.sources; s++) {
-		restore(f);
-		f->left_out[s] = true;
-		forget(f, s);
-		run_fit(f, rounds);
-		guess(f);
-		print_source(f, s);
-		fflush(stdout);
-		keep_errors(f, s, false, dense, &denses);
-		keep_errors(f, s, true, experts, &mixtures);
-		for (int i = 0; rows && i < f->set.count; i++)
-			if (f->set.run[i].source == s && fit_scores(f, i))
-				printf("row %s %.4f\n", f->set.run[i].id, f->error[i]);
-		f->left_out[s] = false;
+	*apart = true;
+	for (int i = 0; i < f->set.count; i++) {
+		if (f->part[i] != part || !fit_scores(f, i))
+			continue;
+		timed = true;
+		*apart &= f->apart[f->set.run[i].source];
 	}
-	print_range("dense", dense, denses);
-	print_range("mixture of experts", experts, mixtures);
+	return timed;
+}
+
+static void print_rows(const struct fit *f, int part)
+{
+	for (int i = 0; i < f->set.count; i++)
+		if ((part < 0 || f->part[i] == part) && fit_scores(f, i))
+			printf("row %s %.4f\n", f->set.run[i].id, f->error[i]);
+}
+
+/* The errors of the part beside those of its kinds. */
+static void heap_up(const struct fit *f, int part, struct heap *heaps)
+{
+	for (int i = 0; i < f->set.count; i++)
+		if (f->part[i] == part && fit_scores(f, i) && !isnan(f->error[i]))
+			keep_error(&heaps[scenario_run_kind(&f->set.run[i].scenario)],
+				   f->error[i]);
+}
+
+static bool write_table(const struct left_outs *table, const char *path)
+{
+	FILE *file = fopen(path, "w");
+
+	if (file)
+		left_outs_write(table, file);
+	if (file && fclose(file) == 0)
+		return true;
+	perror(path);
+	return false;
+}
+
+/* What is in no fit is met by the fit of all others: that once. */
+static bool each(struct fit *f, int rounds, const struct asked *asked)
+{
+	static struct left_outs table;
+	struct heap heaps[RUN_KINDS];
+	bool apart, all = false;
+
+	for (int k = 0; k < RUN_KINDS; k++)
+		heaps[k] = (struct heap){
+			malloc(sizeof(double) * ((size_t)f->set.count + 1)), 0
+		};
+	/* those that are apart last */
+	for (int turn = 0; turn < 2; turn++)
+		for (int p = 0; p < f->parts; p++) {
+			if (!is_timed(f, p, &apart) || apart != (turn == 1) ||
+			    (asked->out && strcmp(asked->out, f->part_name[p]) != 0))
+				continue;
+			if (!apart || !all) {
+				restore(f);
+				f->left_out[p] = true;
+				forget(f);
+				run_fit(f, rounds);
+				guess(f);
+				all = apart;
+			}
+			f->left_out[p] = true;
+			print_part(f, p, &table);
+			heap_up(f, p, heaps);
+			if (asked->rows)
+				print_rows(f, p);
+			f->left_out[p] = false;
+		}
+	for (int k = 0; k < RUN_KINDS; k++) {
+		print_range(accuracy_kind_word((enum run_kind)k), &heaps[k]);
+		free(heaps[k].error);
+	}
+	return !asked->table || write_table(&table, asked->table);
+}
+
+static void print_constants(void)
+{
+	for (int k = 0; k < constant_count; k++)
+		if (constants[k].found)
+			printf("%-20s %-34s %10.4g  was %.4g%s\n", constants[k].owner,
+			       constants[k].key, constants[k].value / constants[k].unit,
+			       constants[k].start / constants[k].unit,
+			       constant_on_bound(&constants[k], constants[k].value)
+				       ? "  ON ITS BOUND"
+				       : "");
 }
 
 int main(int argc, char **argv)
 {
 	static struct fit f;
-	bool write = false, one_by_one = false, rows = false;
+	struct asked asked = { 0 };
 	int rounds = 200;
 
-	if (!load(&f, argc, argv))
+	if (!load(&f, &asked, argc, argv))
 		return 2;
-	for (int i = 1; i < argc; i++) {
-		write |= strcmp(argv[i], "--write") == 0;
-		rows |= strcmp(argv[i], "--rows") == 0;
-		one_by_one |= strcmp(argv[i], "--each") == 0;
-		if (strcmp(argv[i], "--leave-out") == 0 && i + 1 < argc)
-			for (int s = 0; s < f.set.sources; s++)
-				f.left_out[s] |=
-					strcmp(f.set.source[s], argv[i + 1]) == 0;
-	}
 	number_contests(&f);
 	start(&f);
-	if (one_by_one) {
-		each(&f, rounds, rows);
-		return 0;
-	}
+	if (asked.each)
+		return each(&f, rounds, &asked) ? 0 : 2;
+	for (int p = 0; p < f.parts; p++)
+		f.left_out[p] = asked.out && strcmp(asked.out, f.part_name[p]) == 0;
+	forget(&f);
 	run_fit(&f, rounds);
-	for (int s = 0; s < f.set.sources; s++)
-		print_source(&f, s);
+	guess(&f);
+	for (int p = 0; p < f.parts; p++)
+		print_part(&f, p, NULL);
 	printf("objective %.4f\n", fit_objective(&f));
-	for (int k = 0; k < constant_count; k++)
-		if (constants[k].found)
-			printf("%-20s %-34s %10.4g  was %.4g\n", constants[k].owner,
-			       constants[k].key, constants[k].value / constants[k].unit,
-			       constants[k].start / constants[k].unit);
-	for (int i = 0; rows && i < f.set.count; i++)
-		if (fit_scores(&f, i))
-			printf("row %s %.4f\n", f.set.run[i].id, f.error[i]);
-	return write && !constants_write() ? 2 : 0;
+	print_constants();
+	if (asked.rows)
+		print_rows(&f, -1);
+	return asked.write && !constants_write() ? 2 : 0;
 }

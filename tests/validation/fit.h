@@ -12,12 +12,17 @@ struct fit {
 	struct estimate estimate;
 	double *error; /* log(predicted / measured); NAN where not scored */
 	int *contest;
-	bool left_out[64];
+	int *part; /* of each run: its source, stack, model or accelerator */
+	int parts;
+	char (*part_name)[MAX_NAME];
+	bool *left_out; /* [part] */
+	bool *apart;    /* [source]: no constant is fitted to it */
 };
 
-/* A run's error counts up to fit_cap, and a constant off by a factor e costs fit_pull.
- */
-extern const double fit_cap, fit_pull, fit_enough_runs;
+/* A constant off by a factor e costs fit_pull. */
+extern const double fit_pull, fit_enough_runs;
+/* Whether the run takes part in the fit. */
+bool fit_takes(const struct fit *f, int run);
 
 bool fit_scores(const struct fit *f, int run);
 void fit_predict(struct fit *f, int run);

@@ -46,8 +46,7 @@ static void slopes_of(struct fit *f, struct solver *v, int k)
 	for (int i = 0; i < f->set.count; i++) {
 		double before = f->error[i];
 
-		if (!fit_scores(f, i) || isnan(before) || step == 0 ||
-		    f->left_out[f->set.run[i].source] ||
+		if (!fit_takes(f, i) || isnan(before) || step == 0 ||
 		    !constant_touches(c, &f->set.run[i].scenario))
 			continue;
 		constant_set(c, &f->set.run[i].scenario, other);
@@ -60,8 +59,7 @@ static void slopes_of(struct fit *f, struct solver *v, int k)
 
 static bool counts(const struct fit *f, int i)
 {
-	return fit_scores(f, i) && !isnan(f->error[i]) &&
-	       !f->left_out[f->set.run[i].source];
+	return fit_takes(f, i) && !isnan(f->error[i]);
 }
 
 static void contest_means(const struct fit *f, struct solver *v)
@@ -92,9 +90,9 @@ static void contest_means(const struct fit *f, struct solver *v)
 static void add_residual(struct solver *v, double weight, double error,
 			 const double *slope, const double *mean)
 {
-	double size = fabs(error), row[MOST];
+	double row[MOST];
 
-	weight *= size < fit_cap ? 1 / fmax(size, 0.01) : 0.05 / size;
+	weight /= fmax(fabs(error), 0.01);
 	for (int k = 0; k < constant_count; k++)
 		row[k] = slope[k] - (mean ? mean[k] : 0);
 	for (int k = 0; k < constant_count; k++) {
