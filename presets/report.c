@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 
 #include "engine/knob/knob.h"
+#include "engine/trust/trust.h"
 
 static void add_number(cJSON *object, const char *key, double value)
 {
@@ -232,6 +233,20 @@ static void add_serving(cJSON *root, const struct estimate *e)
 	add_number(rate, "goodput", v->goodput);
 }
 
+/* What of the plan nobody measured, or null; of servers nothing is known. */
+static void add_extrapolation(cJSON *root, const struct scenario *scenario)
+{
+	struct doubts doubts;
+	char text[512];
+
+	if (scenario->plan.mode == MODE_TRAINING &&
+	    trust_of(scenario, &doubts) != TRUST_MEASURED &&
+	    trust_text(scenario, &doubts, text, sizeof text) > 0)
+		cJSON_AddStringToObject(root, "extrapolates", text);
+	else
+		cJSON_AddNullToObject(root, "extrapolates");
+}
+
 cJSON *report_object(const struct scenario *scenario, const struct estimate *estimate)
 {
 	cJSON *root = cJSON_CreateObject(), *problems, *model;
@@ -240,6 +255,7 @@ cJSON *report_object(const struct scenario *scenario, const struct estimate *est
 	cJSON_AddItemToObject(root, "scenario", report_scenario(scenario));
 	cJSON_AddBoolToObject(root, "feasible", estimate->feasible);
 	cJSON_AddBoolToObject(root, "unsure", estimate->unsure);
+	add_extrapolation(root, scenario);
 	problems = report_problems(&estimate->problems);
 	if (estimate_is_too_large(estimate))
 		add_memory_problem(problems, estimate);

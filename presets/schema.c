@@ -300,7 +300,8 @@ static void add_estimate(cJSON *properties, cJSON *required)
 	cJSON *unused = cJSON_CreateArray();
 
 	add_members(properties, required,
-		    "scenario:@scenario feasible:b unsure:b problems:[problem]");
+		    "scenario:@scenario feasible:b unsure:b extrapolates:s? "
+		    "problems:[problem]");
 	for (int i = 0; i < metric_count(); i++)
 		add_metric(properties, &metric_table[i]);
 	add_members(group_of(properties, "model"), unused, "approximate:s?");

@@ -11,6 +11,7 @@
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 #include "tests/support/measured.h"
+#include "tests/support/run.h"
 
 static int read_all(void **state)
 {
@@ -236,9 +237,23 @@ static void words_come_back(void **state)
 	assert_int_equal(trust_find("sure"), TRUST_COUNT);
 }
 
+/* An estimate beyond what was measured says where, others don't. */
+static void estimates_say_where_they_extrapolate(void **state)
+{
+	(void)state;
+	run_check("eval llama3-70b-64-h100 --gpus 65536 --gbs 65536", 0,
+		  "beyond what was measured: largest measured run: 6144 GPUs", NULL);
+	run_check("eval --model llama3.1-8b --cluster mi300x --stack fsdp --gpus 8 "
+		  "--mbs 1 --gbs 8",
+		  0, "beyond what was measured: nobody measured this accelerator",
+		  NULL);
+	run_check("eval llama3-70b-64-h100 --json", 0, "\"extrapolates\":\tnull", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(estimates_say_where_they_extrapolate),
 		cmocka_unit_test(lists_are_those_of_the_runs),
 		cmocka_unit_test(every_run_is_measured_and_every_plan_published),
 		cmocka_unit_test(a_feature_lowers_the_whole),

@@ -10,6 +10,7 @@
 #include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
 #include "engine/train/train.h"
+#include "engine/trust/trust.h"
 #include "presets/report.h"
 #include "tui/command.h"
 #include "tui/command/simulate.h"
@@ -332,6 +333,17 @@ static void print_serving(const struct estimate *e)
 	print_range("output, 80 %", FORM_RATE, v->output_low, v->output_high);
 }
 
+/* An estimate beyond what was measured says where. */
+static void print_extrapolation(const struct scenario *s)
+{
+	struct doubts doubts;
+	char text[512];
+
+	if (s->plan.mode == MODE_TRAINING && trust_of(s, &doubts) != TRUST_MEASURED &&
+	    trust_text(s, &doubts, text, sizeof text) > 0)
+		printf("beyond what was measured: %s\n", text);
+}
+
 static void print_text(const struct scenario *s, const struct estimate *e,
 		       const struct asked *asked)
 {
@@ -342,6 +354,7 @@ static void print_text(const struct scenario *s, const struct estimate *e,
 	command_print_start(&asked->start, s);
 	if (s->model.approximate[0] != '\0')
 		printf("approximate: %s\n", s->model.approximate);
+	print_extrapolation(s);
 	print_problems(&e->problems);
 	print_lacks(s);
 	if (!e->legal)
