@@ -35,6 +35,7 @@ static const struct plan_row {
 	{ "leaves", DENSE, "gpus=256 leaf_gpus=64" },
 	{ "captured", MOE, "cuda_graphs=partial ep=4" },
 	{ "fp8", DENSE, "precision=fp8" },
+	{ "chunked", DENSE, "pp=1 cross_entropy=chunked" },
 };
 
 /* Knobs that are live on a plan and can't move a number there, why, and what has to be

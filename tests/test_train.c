@@ -101,6 +101,36 @@ static double framework(struct scenario *s, struct estimate *e, int graphs)
 }
 
 /* Megatron Bridge's performance guide: several GB, more than 10 GB with PP. */
+/* Cut into pieces, an MLP keeps its input alone, and what is at work is one piece of
+ * its three wide tensors; its forward comes again (arXiv 2506.13996, section 3.1). */
+static void test_tiles_of_an_mlp_hold_one_piece(void **state)
+{
+	static struct estimate whole, cut;
+	struct error error = { "" };
+	struct scenario s;
+	double wide;
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3-8b", "dgx-h100", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	s.plan.seq_len = 65536;
+	s.plan.micro_batch = s.plan.global_batch = 1;
+	s.cluster.gpus = 1;
+	train_estimate(&s, &whole);
+	s.plan.mlp_tiles = 16;
+	train_estimate(&s, &cut);
+	wide = 3 * 65536.0 * 14336 * 2;
+	assert_close(whole.memory.activations_bytes - cut.memory.activations_bytes,
+		     (32 - 1.0 / 16) * wide, 3e-4); /* what the head keeps counts too */
+	/* the gate and up matrices are two of the three of a forward */
+	assert_true(whole.recompute_seconds == 0 && cut.recompute_seconds > 0);
+	assert_close(cut.hfu * cut.step_seconds / (whole.hfu * whole.step_seconds),
+		     1 + 32 * 4 * 65536.0 * 4096 * 14336 /
+				     (whole.flops_per_token * 65536),
+		     1e-6);
+	assert_true(cut.step_seconds > whole.step_seconds);
+}
+
 static void test_captured_graphs_take_memory(void **state)
 {
 	struct estimate *e = calloc(1, sizeof *e);
@@ -491,6 +521,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_activations_are_those_of_korthikanti),
 		cmocka_unit_test(test_full_recomputation_keeps_the_layers_input),
+		cmocka_unit_test(test_tiles_of_an_mlp_hold_one_piece),
 		cmocka_unit_test(test_captured_graphs_take_memory),
 		cmocka_unit_test(test_logits_per_stack),
 		cmocka_unit_test(test_zero_states_are_those_of_the_paper),

@@ -314,7 +314,9 @@ static void logit_terms(const struct asked *a, struct explanation *out)
 
 	explain_say(out, p->cross_entropy == CE_PLAIN   ? "l"
 			 : p->cross_entropy == CE_FUSED ? "min(l, 6)"
-							: "min(l, 6) / 8");
+							: "min(l, 6) / pieces");
+	if (p->cross_entropy == CE_CHUNKED)
+		knob(a, out, "pieces", "one after the other", "loss_tiles");
 	knob(a, out, "l", "of a plain loss",
 	     parallel ? "stack.parallel_logit_bytes" : "stack.logit_bytes");
 	if (scenario_micro_batches(a->scenario) > 1) {

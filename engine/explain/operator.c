@@ -110,7 +110,8 @@ static double host_backward(const struct asked *a)
 OF(held, op->held_bytes)
 OF(kept, op->kept_bytes)
 OF(saved, op->saved_bytes)
-OF(whole, op->kept_bytes + (is_collective(a) ? 0 : op->saved_bytes))
+OF(whole,
+   op->kept_bytes + (is_collective(a) ? 0 : op->saved_bytes / larger(1, op->tiles)))
 OF(forward_flops, op->forward_flops)
 OF(input_grad_flops, op->input_grad_flops)
 OF(weight_grad_flops, op->weight_grad_flops)
@@ -409,9 +410,14 @@ static void whole_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, is_collective(a) ? "k" : "k + s");
 	explain_operator_term(a, out, "k", "kept whatever is recomputed", "kept_bytes");
-	if (!is_collective(a))
-		explain_operator_term(a, out, "s", "kept unless it is recomputed",
-				      "saved_bytes");
+	if (is_collective(a))
+		return;
+	explain_operator_term(a, out, "s", "kept unless it is recomputed",
+			      "saved_bytes");
+	if (op_of(a)->tiles > 1) {
+		explain_say(out, " / pieces");
+		explain_from(a, out, "pieces", "one after the other", "mlp_tiles");
+	}
 }
 
 static void rate_terms(const struct asked *a, struct explanation *out)

@@ -174,6 +174,16 @@ const struct glossary_word glossary_knobs[] = {
 	  "Whether recorded rows of [kernels] are replayed instead of started one by "
 	  "one ([CUDA graph]).",
 	  "It helps where kernels are short. It takes some memory of its own." },
+	{ WORD_KNOB, "mlp_tiles", NULL,
+	  "Into how many pieces of the [sequence] the wide part of a dense layer is cut; one piece "
+	  "at a time is in memory.",
+	  "With very long sequences its tensors are the largest of a layer. The price is its "
+	  "forward once more in the backward." },
+	{ WORD_KNOB, "loss_tiles", NULL,
+	  "Into how many pieces of the [sequence] a chunked loss is cut: the [logits] of one "
+	  "piece are in memory at a time.",
+	  "More pieces need less memory on the last [stage]; with very long sequences that "
+	  "decides what fits." },
 	{ WORD_KNOB, "cross_entropy", NULL,
 	  "How the [loss] is computed from the [logits]: step by step, in one kernel, "
 	  "or in pieces.",

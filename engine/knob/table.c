@@ -161,6 +161,19 @@ static bool is_full(const struct scenario *s)
 	return s->plan.recompute == RECOMPUTE_FULL;
 }
 
+static bool has_dense_mlp(const struct scenario *s)
+{
+	for (int k = 0; k < s->model.kinds; k++)
+		if (s->model.kind[k].mlp == MLP_DENSE)
+			return true;
+	return false;
+}
+
+static bool has_chunked_loss(const struct scenario *s)
+{
+	return s->plan.cross_entropy == CE_CHUNKED;
+}
+
 static bool is_selective(const struct scenario *s)
 {
 	return s->plan.recompute == RECOMPUTE_SELECTIVE;
@@ -395,6 +408,11 @@ const struct knob knob_table[] = {
 	  .offset = FIELD(plan.recompute_modules, uint64_t),
 	  .max = (double)((1 << MODULE_COUNT) - 1), .scale = 1, .zero = "none",
 	  .words = module_words, .applies = is_selective },
+	{ "mlp_tiles", "tiled_mlp_num_shards", "MLP tiles", "",
+	  "Pieces of the sequence that a dense MLP takes one after the other; the forward "
+	  "of each runs again in the backward.",
+	  GROUP_MEMORY, COUNT(plan.mlp_tiles, 1, 1024), .step = STEP_SERIES,
+	  .applies = has_dense_mlp },
 	{ "optimizer", NULL, "optimizer", "",
 	  "Its states weigh 4 to 12 bytes per parameter before sharding.", GROUP_MEMORY,
 	  WORD(plan.optimizer, optimizer_words) },
@@ -467,6 +485,10 @@ const struct knob knob_table[] = {
 	  "Loss over the vocabulary: op by op, in one "
 	  "kernel, or chunk by chunk without whole logits.",
 	  GROUP_PRECISION, WORD(plan.cross_entropy, ce_words) },
+	{ "loss_tiles", NULL, "loss tiles", "",
+	  "Pieces of the sequence that a chunked cross-entropy takes one after the other.",
+	  GROUP_PRECISION, COUNT(plan.loss_tiles, 1, 65536), .step = STEP_SERIES,
+	  .applies = has_chunked_loss },
 	{ "vocab_parallel", "loss_parallel", "vocab parallel", "",
 	  "Logits stay split over TP; off keeps whole logits on each TP rank.",
 	  GROUP_PRECISION, SWITCH(plan.vocab_parallel), .applies = has_tp },

@@ -30,6 +30,8 @@ void scenario_defaults(struct scenario *scenario)
 		.optimizer_sync = SYNC_BARRIER,
 		.recompute = RECOMPUTE_NONE,
 		.recompute_modules = 1u << MODULE_CORE_ATTN,
+		.mlp_tiles = 1,
+		.loss_tiles = 8,
 		.attention_kernel = ATTENTION_FLASH2,
 		.vocab_parallel = true,
 		.capacity_factor = 1,

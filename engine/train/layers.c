@@ -16,6 +16,9 @@ static bool recomputes(const struct step *step, const struct graph_operator *op)
 {
 	const struct plan *plan = &step->scenario->plan;
 
+	/* where whole layers run again, pieces only bound what is at work */
+	if (op->tiles > 1 && plan->recompute != RECOMPUTE_FULL)
+		return true;
 	return plan->recompute == RECOMPUTE_SELECTIVE &&
 	       (op->modules & plan->recompute_modules) != 0;
 }
@@ -130,7 +133,9 @@ static void add_operator(const struct step *step, bool full, struct graph_operat
 	out->input_grad += op->input_grad_seconds;
 	out->weight_grad += op->weight_grad_seconds;
 	out->flops += op->forward_flops;
-	out->whole_bytes += op->saved_bytes + op->kept_bytes;
+	out->whole_bytes +=
+		op->kept_bytes +
+		(op->tiles > 1 ? op->saved_bytes / op->tiles : op->saved_bytes);
 	out->saved_bytes += op->held_bytes;
 	out->gemm_bytes = larger(out->gemm_bytes, op->trainable / op->groups);
 	add_weights(out, op);

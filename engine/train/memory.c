@@ -26,7 +26,7 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 	out->host_optimizer_bytes = all * off;
 }
 
-/* A fused kernel keeps one copy, a chunked one an eighth of it; old logits live until
+/* A fused kernel keeps one copy, a chunked one that of a piece; old logits live until
  * the next micro-batch has its own. */
 double step_logit_width(const struct scenario *scenario)
 {
@@ -39,7 +39,7 @@ double step_logit_width(const struct scenario *scenario)
 	if (plan->cross_entropy != CE_PLAIN)
 		each = lesser(each, 6);
 	if (plan->cross_entropy == CE_CHUNKED)
-		each /= 8;
+		each /= (double)larger(1, (double)plan->loss_tiles);
 	if (scenario_micro_batches(scenario) > 1)
 		each += stack->old_logit_bytes;
 	if (plan->pp > 1)
@@ -58,10 +58,15 @@ static double logit_bytes(const struct step *step)
 	return step->context.tokens * vocab * step_logit_width(step->scenario);
 }
 
+bool step_runs_again(const struct plan *plan)
+{
+	return plan->recompute != RECOMPUTE_NONE || plan->mlp_tiles > 1;
+}
+
 /* The layer that runs backward holds all its tensors again. */
 static double layer_at_work(const struct step *step, const struct stage_sum *sum)
 {
-	if (step->scenario->plan.recompute == RECOMPUTE_NONE || sum->layers <= 0)
+	if (!step_runs_again(&step->scenario->plan) || sum->layers <= 0)
 		return 0;
 	return larger(0, sum->whole_bytes - sum->saved_bytes / sum->layers);
 }

@@ -146,6 +146,8 @@ void step_chunk_parts(const struct step *step, int k, double *held_bytes,
 /* Gradient and parameter traffic of each stage, optimizer and offload. */
 void step_sync(struct step *step, struct estimate *out);
 /* Seconds behind the pipeline of the stage that ends last. */
+/* Whether something of a layer is computed again in the backward. */
+bool step_runs_again(const struct plan *plan);
 double step_ends(const struct step *step);
 void step_memory(const struct step *step, struct estimate *out);
 /* Bytes of the fullest stage alone. */

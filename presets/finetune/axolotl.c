@@ -44,6 +44,8 @@ static const char *const others[] = {
 	"liger_fused_linear_cross_entropy",
 	"cut_cross_entropy",
 	"liger_rms_norm",
+	"tiled_mlp",
+	"tiled_mlp_num_shards",
 	NULL,
 };
 
@@ -82,6 +84,18 @@ static bool read_groups(const struct mapped *m)
 	       mapped_set_count(m, "zero_group", shards * m->out->plan.cp, NULL);
 }
 
+/* Unless it is said, as many pieces as the sequence is longer than the model is wide
+ * (axolotl, monkeypatch/tiled_mlp; arXiv 2506.13996, section 3.1). */
+static bool read_tiles(const struct mapped *m)
+{
+	int64_t hidden = m->out->model.hidden > 0 ? m->out->model.hidden : 1;
+
+	int64_t pieces = (m->out->plan.seq_len + hidden - 1) / hidden;
+
+	return mapped_count(m, "tiled_mlp_num_shards", &pieces) &&
+	       mapped_set_count(m, "mlp_tiles", pieces > 1 ? pieces : 1, NULL);
+}
+
 static bool read_kernels(const struct mapped *m)
 {
 	const struct pair *again = pairs_find(m->pairs, "gradient_checkpointing");
@@ -104,6 +118,7 @@ static bool read_kernels(const struct mapped *m)
 	       mapped_set(m, "compile", mapped_true(m, "torch_compile") ? "on" : "off",
 			  NULL) &&
 	       (!chunked || mapped_set(m, "cross_entropy", "chunked", NULL)) &&
+	       (!mapped_true(m, "tiled_mlp") || read_tiles(m)) &&
 	       (!mapped_true(m, "liger_rms_norm") ||
 		mapped_set(m, "fused_norms", "on", NULL)) &&
 	       (!mapped_is(m, "attn_implementation", "eager") ||
