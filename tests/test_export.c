@@ -124,6 +124,8 @@ static const char *const not_megatron[] = { "fsdp_reshard",
 					    "frozen_format",
 					    "weight_format",
 					    "fp8_gates",
+					    "mlp_tiles",
+					    "loss_tiles",
 					    NULL };
 
 static void check_counts(const struct scenario *a, const struct scenario *b,

@@ -26,6 +26,9 @@ static void stage_times(const struct step *step, struct estimate *out)
 		t->backward_seconds = step->backward_seconds[i];
 		t->recompute_seconds = step->recompute_seconds[i];
 		t->busy_seconds = r->busy[i] - step->exposed_seconds[i];
+		/* a stage without layers only passes messages on, but for rounding */
+		if (fabs(t->busy_seconds) < 1e-12 * out->step_seconds)
+			t->busy_seconds = 0;
 		t->exposed_seconds = step->exposed_seconds[i] + r->transfer[i] +
 				     step->sync_seconds[i];
 		t->optimizer_seconds = step->optimizer_seconds[i];
