@@ -52,6 +52,9 @@ static void set_hardware(struct scenario *s, int64_t gpus)
 	a->calibration.memory_efficiency = 0.8;
 	a->calibration.kernel_seconds = 4e-6;
 	a->calibration.step_seconds = 0.04;
+	for (int k = 0; k < RUN_KINDS; k++)
+		s->cluster.accuracy.time[k] = s->cluster.accuracy.memory[k] =
+			(struct spread){ 0.9, 1.2 };
 	s->cluster.gpus = gpus;
 	s->cluster.gpus_per_node = 8;
 	*domain = (struct link){ .name = "NVLink",
