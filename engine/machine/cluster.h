@@ -114,6 +114,8 @@ struct cluster {
 
 /* Accelerators in the fast domain of this cluster, never more than gpus. */
 int64_t cluster_domain(const struct cluster *cluster);
+/* Whether measured runs have moved any of its scales. */
+bool cluster_is_calibrated(const struct cluster *cluster);
 /* Of one accelerator with its share of host and building; busy: share of the time. */
 double cluster_watts(const struct cluster *cluster, double busy);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/predict/predict.h"
 #include "engine/score/calibrate.h"
@@ -82,8 +83,8 @@ static bool measure(struct asked *asked, const struct scenario *s, struct error 
 			(long long)log.sequence, (long long)s->plan.seq_len,
 			(long long)log.sequence);
 	asked->measured = log.step_seconds;
-	printf("%d blocks of %.200s: a step takes %.4g s\n", log.blocks, asked->log,
-	       log.step_seconds);
+	printf("%d block%s of %.200s: a step takes %.4g s\n", log.blocks,
+	       log.blocks == 1 ? "" : "s", asked->log, log.step_seconds);
 	return true;
 }
 
@@ -124,6 +125,7 @@ struct remembered {
 	char *text;
 	int count; /* of runs that could be read */
 	bool experts;
+	bool illegal; /* the plan that is said to have been measured */
 	struct calibration_run run[CALIBRATION_RUNS];
 	struct scenario scenario, scratch;
 	struct estimate estimate;
@@ -207,17 +209,14 @@ static bool read_runs(struct remembered *r, struct error *error)
 }
 
 /* The cluster with its scales, kept in the user's folder under its own name. */
-static bool save_cluster(const struct cluster *cluster, int runs, char *path,
-			 size_t size, struct error *error)
+static bool save_cluster(const struct cluster *cluster, int runs, const char *path,
+			 struct error *error)
 {
-	char rest[MAX_NAME + 32], *text = NULL;
+	char *text = NULL;
 	size_t length = 0;
 	FILE *stream;
 	bool good;
 
-	snprintf(rest, sizeof rest, "clusters/%s.yaml", cluster->name);
-	if (!folder_config(path, size, rest))
-		return error_set(error, NULL, 0, "there is no home folder");
 	if (!folder_make(path, error))
 		return false;
 	stream = open_memstream(&text, &length);
@@ -248,8 +247,11 @@ static void say(const struct remembered *r, const struct scales *scales,
 		printf("each predicted from the others: median error %.1f %%, %.1f %% "
 		       "without calibration\n",
 		       100 * scales->left_out, 100 * scales->before);
-	printf("%s is used for '%s' from now on; remove it and %s to undo\n", path,
-	       cluster->name, r->path);
+	if (path[0] == '\0')
+		printf("remembered in %s; remove it to forget\n", r->path);
+	else
+		printf("%s is used for '%s' from now on; remove it and %s to undo\n",
+		       path, cluster->name, r->path);
 }
 
 /* Predicted beside measured; false with error where the plan can't be it. */
@@ -257,7 +259,8 @@ static bool compare_run(struct remembered *r, const struct scenario *s, double m
 			struct error *error)
 {
 	scenario_estimate(s, &r->estimate);
-	if (!r->estimate.legal)
+	r->illegal = !r->estimate.legal;
+	if (r->illegal)
 		return error_set(error, NULL, 0,
 				 "this plan can't run, so it was not measured; "
 				 "shardscope check says why");
@@ -296,7 +299,13 @@ static bool calibrate(struct remembered *r, struct scenario *s, double measured,
 	/* what the job took of it is the plan's, and remembered there */
 	if (library_cluster(&r->scratch.cluster, s->cluster.name, NULL))
 		s->cluster.gpus = r->scratch.cluster.gpus;
-	if (!save_cluster(&s->cluster, r->count, path, sizeof path, error))
+	snprintf(rest, sizeof rest, "clusters/%s.yaml", s->cluster.name);
+	if (!folder_config(path, sizeof path, rest))
+		return error_set(error, NULL, 0, "there is no home folder");
+	/* nothing to say, and nothing said before */
+	if (!(scales.kept > 0) && access(path, F_OK) != 0)
+		path[0] = '\0';
+	if (path[0] && !save_cluster(&s->cluster, r->count, path, error))
 		return false;
 	say(r, &scales, path, &s->cluster);
 	return true;
@@ -326,9 +335,7 @@ int command_calibrate(int argc, char **argv)
 	if (!measure(&asked, &scenario, &error) ||
 	    !calibrate(remembered, &scenario, asked.measured, &error)) {
 		command_fail(&error);
-		status = remembered->estimate.stages == 0 && asked.measured > 0
-				 ? STATUS_NO
-				 : STATUS_USAGE;
+		status = remembered->illegal ? STATUS_NO : STATUS_USAGE;
 	}
 	free(remembered);
 	return status == STATUS_GOOD ? command_finish(status) : status;

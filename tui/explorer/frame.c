@@ -41,6 +41,7 @@ static void title_text(const struct explorer *explorer, const char *dot, int wid
 		       char *out, size_t size)
 {
 	const struct scenario *s = &explorer->scenario;
+	bool calibrated = cluster_is_calibrated(&s->cluster);
 	char node[32], work[96];
 
 	snprintf(node, sizeof node, " (%lld/node)",
@@ -51,8 +52,8 @@ static void title_text(const struct explorer *explorer, const char *dot, int wid
 			 s->model.approximate[0] ? " (approximate)" : "", dot,
 			 (long long)s->cluster.gpus, s->cluster.accelerator.name,
 			 cut < 2 ? node : "", dot, work, cut < 1 ? dot : "",
-			 cut < 1 ? s->stack.name : "", s->cluster.scale != 1 ? dot : "",
-			 s->cluster.scale != 1 ? "calibrated" : "");
+			 cut < 1 ? s->stack.name : "", calibrated ? dot : "",
+			 calibrated ? "calibrated" : "");
 		if (text_width(out) <= width)
 			return;
 	}
