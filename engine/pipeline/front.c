@@ -44,6 +44,8 @@ struct front {
 	double y[MAX_STAGES + 1]; /* y[s + 1]: end of stage s's latest forward */
 	double x[MAX_STAGES + 1]; /* x[s]: of its latest backward */
 	double tf[MAX_STAGES], tb[MAX_STAGES]; /* of the chunk it is in */
+	/* Of one chunk: from a stage's latest backward to the first stage's. */
+	double way[MAX_STAGES];
 	double y_ring[MAX_DELAY], x_ring[MAX_DELAY];
 };
 
@@ -100,6 +102,9 @@ static void front_start(const struct rounds *r, struct front *at)
 		memcpy(at->tf, r->forward, (size_t)r->stages * sizeof *at->tf);
 		memcpy(at->tb, r->backward, (size_t)r->stages * sizeof *at->tb);
 		at->y[0] = -INFINITY;
+		at->way[0] = 0;
+		for (int s = 1; s < r->stages; s++)
+			at->way[s] = at->way[s - 1] + r->backward[s - 1] + r->latency;
 	}
 }
 
@@ -181,16 +186,20 @@ static void run_step(struct front *at)
 	at->step++;
 }
 
-/* And of one. */
+/* And of one. A backward waits for that of the next stage in the same step: the latest
+ * of all behind it decides, seen from the first stage. */
 static void run_plain_step(struct front *at)
 {
-	double *y = at->y, *x = at->x, latency = at->r->latency, from = -INFINITY;
+	double *y = at->y, *x = at->x, latest = -INFINITY;
 	int last = at->r->stages - 1;
 
 	run_forwards(at, higher(0, at->step - at->virtual + 1), lower(last, at->step));
-	for (int s = last; s >= 0 && at->step >= at->ahead; s--)
-		x[s] = from = larger(at->tb[s] + larger(y[s + 1], x[s]),
-				     from + (latency + at->tb[s]));
+	for (int s = last; s >= 0 && at->step >= at->ahead; s--) {
+		double alone = at->tb[s] + larger(y[s + 1], x[s]);
+
+		latest = larger(latest, alone + at->way[s]);
+		x[s] = latest - at->way[s];
+	}
 	at->step++;
 }
 
