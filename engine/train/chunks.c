@@ -7,8 +7,7 @@
 #include "engine/schedule/schedule.h"
 #include "engine/train/step.h"
 
-static void add_layer(struct chunk_time *to, const struct layer_cost *cost,
-		      double count)
+void chunk_add_layer(struct chunk_time *to, const struct layer_cost *cost, double count)
 {
 	to->forward += count * cost->forward;
 	to->input_grad += count * cost->input_grad;
@@ -47,15 +46,15 @@ static void sum_chunk(const struct step *step, int k, struct chunk_time *out)
 		double count = step->split.virtual_kind_layers[k][kind];
 
 		if (count > 0)
-			add_layer(out, &step->kind[kind], count);
+			chunk_add_layer(out, &step->kind[kind], count);
 		out->layers += count;
 	}
 	if (k == step->split.embedding_stage)
-		add_layer(out, &step->embedding, 1);
+		chunk_add_layer(out, &step->embedding, 1);
 	if (k == step->split.head_stage)
-		add_layer(out, &step->head, 1);
+		chunk_add_layer(out, &step->head, 1);
 	if (k == step->split.mtp_stage && m->mtp_layers > 0) {
-		add_layer(out, &step->mtp, (double)m->mtp_layers);
+		chunk_add_layer(out, &step->mtp, (double)m->mtp_layers);
 		out->layers += (double)m->mtp_layers;
 	}
 }
@@ -104,184 +103,6 @@ void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
 		add_stage_layer(out, &step->head, 1);
 		out->has_head = true;
 	}
-}
-
-/* Gathering sharded weights beside the computation of the layer before: what is longer
- * shows, and the first layer always does (FSDP, arXiv 2304.11277). */
-static double exposed_gather(const struct step *step, double seconds, double compute,
-			     double layers)
-{
-	double hides = step->scenario->plan.fsdp_prefetch > 0
-			       ? step->scenario->stack.dp_overlap * compute
-			       : 0;
-	double first = layers > 0 ? seconds / layers : seconds;
-
-	return lesser(seconds, larger(0, seconds - hides) + first);
-}
-
-/* What ZeRO 2 and 3 move for some layers: dense weights, and experts on the fewer ranks
- * that hold the same ones. */
-struct shard_family {
-	const char *gathers, *scatters; /* names of the collectives */
-	struct group group;
-	double weight_bytes, gradient_bytes;
-	struct collective gather, scatter;
-};
-
-enum { DENSE, EXPERT, FAMILIES };
-
-struct shard_cost {
-	struct shard_family family[FAMILIES];
-	double gather_seconds, scatter_seconds; /* of both */
-};
-
-static void price_family(const struct step *step, double calls,
-			 struct shard_family *family, struct shard_cost *out)
-{
-	/* a shard group of one shares out nothing */
-	if (family->group.ranks < 2)
-		return;
-	step_pieces(step, &family->group, COLLECTIVE_REDUCE_SCATTER,
-		    family->gradient_bytes, calls, &family->scatter);
-	out->scatter_seconds += family->scatter.seconds;
-	if (step->scenario->plan.zero < 3)
-		return;
-	step_pieces(step, &family->group, COLLECTIVE_ALL_GATHER, family->weight_bytes,
-		    calls, &family->gather);
-	out->gather_seconds += family->gather.seconds;
-}
-
-/* One micro-batch in one direction. Where experts are on the ranks that dense weights
- * are on, a layer is gathered and scattered as one. */
-static void price_shards(const struct step *step, const struct chunk_time *t,
-			 struct shard_cost *out)
-{
-	const struct scenario *s = step->scenario;
-	double weight = step_weight_bytes(s), gradient = step_gradient_bytes(s);
-	struct shard_family *dense = &out->family[DENSE], *expert = dense + 1;
-	struct shards shards;
-
-	step_shards(step, &shards);
-	clear_bytes(out, sizeof *out);
-	dense->gathers = "gather weights";
-	dense->scatters = "scatter gradients";
-	dense->group = step_shard_group(&step->mesh.dense_group, shards.dense);
-	dense->weight_bytes = t->dense * weight;
-	dense->gradient_bytes = t->dense_trainable * gradient;
-	if (step_experts_apart(step)) {
-		expert->gathers = "gather experts";
-		expert->scatters = "scatter experts";
-		expert->group = step_shard_group(&step->mesh.edp_group, shards.expert);
-		expert->weight_bytes = t->expert * weight;
-		expert->gradient_bytes = t->expert_trainable * gradient;
-		price_family(step, t->expert_layers, expert, out);
-	} else {
-		dense->weight_bytes += t->expert * weight;
-		dense->gradient_bytes += t->expert_trainable * gradient;
-	}
-	price_family(step, t->layers, dense, out);
-}
-
-/* The families have of the exposed time what they have of the seconds. */
-static void list_shards(const struct shard_cost *cost, double gathers, double scatters,
-			const double exposed[2], struct estimate *out)
-{
-	for (int i = 0; i < FAMILIES; i++) {
-		const struct shard_family *f = &cost->family[i];
-		const struct collective *g = &f->gather, *c = &f->scatter;
-
-		if (g->seconds > 0)
-			step_traffic(out, f->gathers, DIM_DP, COLLECTIVE_ALL_GATHER,
-				     &f->group, gathers, f->weight_bytes, g,
-				     exposed[0] * g->seconds / cost->gather_seconds);
-		if (c->seconds > 0)
-			step_traffic(out, f->scatters, DIM_DP,
-				     COLLECTIVE_REDUCE_SCATTER, &f->group, scatters,
-				     f->gradient_bytes, c,
-				     exposed[1] * c->seconds / cost->scatter_seconds);
-	}
-}
-
-/* Of the micro-batches of a virtual stage those that gather its weights: the first
- * alone where they stay. Of two copies each runs half of the micro-batches. */
-static double gathered_share(const struct step *step)
-{
-	if (!states_gather_once(&step->scenario->plan))
-		return 1;
-	return mesh_copies(step->scenario) / (double)step->micro_batches;
-}
-
-/* ZeRO-3: gather before forward and (where it was freed) backward, scatter gradients,
- * for every micro-batch. ZeRO-2 scatters gradients for every micro-batch too. */
-static void shard_traffic(struct step *step, double times, struct chunk_time *t,
-			  struct estimate *out)
-{
-	const struct plan *plan = &step->scenario->plan;
-	double hidden_backward = t->input_grad + t->weight_grad + t->recompute;
-	double once = gathered_share(step);
-	double runs = times * once * (double)step->micro_batches / (double)step->stages;
-	bool again = plan->zero == 3 && plan->fsdp_reshard;
-	struct shard_cost cost;
-
-	if (plan->zero < 2)
-		return;
-	price_shards(step, t, &cost);
-	/* both directions of backward traffic share the network */
-	double moved = cost.scatter_seconds + (again ? cost.gather_seconds : 0);
-	double forward =
-		exposed_gather(step, cost.gather_seconds, t->forward, t->layers);
-	double backward =
-		again || plan->overlap_grad_reduce
-			? exposed_gather(step, moved, hidden_backward, t->layers)
-			: moved;
-	/* a stage without layers gathers nothing */
-	double gather = again && cost.gather_seconds > 0
-				? backward * cost.gather_seconds / moved
-				: 0;
-	double scatter = backward - gather;
-
-	t->shard_forward = once * forward;
-	t->shard_backward = gather + once * scatter;
-	t->exposed_forward += t->shard_forward;
-	t->exposed_backward += t->shard_backward;
-	if (out)
-		list_shards(&cost, runs * (again ? 2 : 1), runs,
-			    (double[]){ runs * (forward + gather), runs * scatter },
-			    out);
-}
-
-/* One kind's collectives for one layer, as shard_traffic() exposes them at least. */
-static double shard_layer_seconds(const struct step *step,
-				  const struct layer_cost *layer)
-{
-	const struct plan *plan = &step->scenario->plan;
-	double once = gathered_share(step);
-	struct chunk_time t = { .layers = 1 };
-	struct shard_cost cost;
-
-	add_layer(&t, layer, 1);
-	price_shards(step, &t, &cost);
-	return once * (cost.gather_seconds + cost.scatter_seconds) +
-	       (plan->fsdp_reshard ? cost.gather_seconds : 0);
-}
-
-double step_shard_seconds(const struct step *step)
-{
-	double least = INFINITY;
-
-	if (step->scenario->plan.zero < 2)
-		return 0;
-	for (int k = 0; k < step->scenario->model.kinds; k++) {
-		const struct layer_cost *cost = &step->kind[k];
-		double forward = cost->forward + cost->exposed_forward;
-		double backward = cost->input_grad + cost->weight_grad +
-				  cost->recompute + cost->exposed_backward;
-
-		if (cost->host_forward > forward || cost->host_backward > backward)
-			return 0;
-		least = lesser(least, shard_layer_seconds(step, cost));
-	}
-	return least;
 }
 
 static double accumulate_seconds(const struct step *step, const struct chunk_time *t)
@@ -352,7 +173,7 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 		t->exposed_forward += step->join_seconds;
 	if (k < step->stages * step->chunks - 1)
 		t->exposed_backward += step->join_seconds;
-	shard_traffic(step, times, t, out);
+	step_shard_traffic(step, times, t, out);
 	t->accumulate = accumulate_seconds(step, t);
 	t->weight_grad += t->accumulate;
 	double forward = t->forward + t->exposed_forward;

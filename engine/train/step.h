@@ -127,7 +127,14 @@ void step_fill(struct step *step, struct estimate *out);
 /* Seconds of a micro-batch that ZeRO 2 and 3 add to every virtual stage with a layer,
  * at least: what a layer's collective shows. 0 where the CPU might hide it. */
 double step_shard_seconds(const struct step *step);
-/* Both, and the pipeline over them. */
+/* The same traffic of a virtual stage with such times, which it adds to; `times` are
+ * like it. */
+void step_shard_traffic(const struct step *step, double times, struct chunk_time *time,
+			struct estimate *out);
+/* So many layers with that cost. */
+void chunk_add_layer(struct chunk_time *to, const struct layer_cost *cost,
+		     double count);
+/* The split, these times and sums, and the pipeline over them. */
 bool step_pipeline(struct step *step, struct estimate *out);
 /* Times of virtual stage k alone, as step_chunks() put them together, and its share of
  * the traffic (out may be NULL). */
