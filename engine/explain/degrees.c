@@ -431,7 +431,7 @@ static double again_flops(const struct asked *a)
 	double flops = 0;
 
 	for (int i = 0; i < step->stages; i++)
-		flops += step->recompute_flops[i] / (double)step->stages;
+		flops += step->work[i].recompute_flops / (double)step->stages;
 	return flops;
 }
 

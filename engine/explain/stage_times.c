@@ -35,14 +35,14 @@ static double working(const struct asked *a)
 
 static double inside(const struct asked *a)
 {
-	return explain_scaled(a, explain_step(a)->exposed_seconds[a->stage]);
+	return explain_scaled(a, explain_step(a)->work[a->stage].exposed_seconds);
 }
 
 static double paired(const struct asked *a)
 {
 	const struct step *step = explain_step(a);
-	double each =
-		step->forward_seconds[a->stage] + step->backward_seconds[a->stage];
+	double each = step->work[a->stage].forward_seconds +
+		      step->work[a->stage].backward_seconds;
 
 	return explain_scaled(a, (double)step->micro_batches * each -
 					 step->result.busy[a->stage]);
@@ -50,20 +50,21 @@ static double paired(const struct asked *a)
 
 static double sync(const struct asked *a)
 {
-	return explain_scaled(a, explain_step(a)->sync_seconds[a->stage]);
+	return explain_scaled(a, explain_step(a)->work[a->stage].sync_seconds);
 }
 
 static double late(const struct asked *a)
 {
 	const struct step *step = explain_step(a);
 
-	return explain_scaled(a, step_ends(step) - (step->sync_seconds[a->stage] +
-						    step->optimizer_seconds[a->stage]));
+	return explain_scaled(a, step_ends(step) -
+					 (step->work[a->stage].sync_seconds +
+					  step->work[a->stage].optimizer_seconds));
 }
 
 static double again_flops(const struct asked *a)
 {
-	return explain_step(a)->recompute_flops[a->stage];
+	return explain_step(a)->work[a->stage].recompute_flops;
 }
 
 static void working_terms(const struct asked *a, struct explanation *out)
@@ -85,8 +86,8 @@ static void late_terms(const struct asked *a, struct explanation *out)
 	int last = 0;
 
 	for (int i = 1; i < step->stages; i++)
-		if (step->sync_seconds[i] + step->optimizer_seconds[i] >
-		    step->sync_seconds[last] + step->optimizer_seconds[last])
+		if (step->work[i].sync_seconds + step->work[i].optimizer_seconds >
+		    step->work[last].sync_seconds + step->work[last].optimizer_seconds)
 			last = i;
 	if (last == a->stage) {
 		explain_say(out, "0");
@@ -220,7 +221,7 @@ static void inside_terms(const struct asked *a, struct explanation *out)
 	explain_chunk_times(a, out, "exposed_seconds", "exposed in a micro-batch");
 	if (!step->pipeline.hides || hidden <= 0)
 		return;
-	if (step->exposed_seconds[a->stage] == 0) {
+	if (step->work[a->stage].exposed_seconds == 0) {
 		out->formula[0] = '\0';
 		out->terms = 0;
 		explain_say(out, "max(0, -h)");

@@ -197,18 +197,17 @@ void step_chunk_time(struct step *step, int k, struct chunk_time *time,
 }
 
 /* Its share of a stage's times: half where the schedule keeps two copies. */
-static void add_to_stage(struct step *step, int stage, const struct chunk_time *t,
-			 double share)
+static void add_to_stage(struct stage_work *to, const struct chunk_time *t,
+			 double share, double micro_batches)
 {
-	double runs = share * (double)step->micro_batches;
+	double runs = share * micro_batches;
 
-	step->forward_seconds[stage] += share * t->all_forward;
-	step->backward_seconds[stage] += share * (t->all_input_grad + t->weight_grad);
-	step->exposed_seconds[stage] +=
-		runs * (t->exposed_forward + t->exposed_backward);
-	step->alone_seconds[stage] += share * (t->alone_forward + t->alone_backward);
-	step->recompute_seconds[stage] += runs * t->recompute;
-	step->recompute_flops[stage] += runs * t->again_flops;
+	to->forward_seconds += share * t->all_forward;
+	to->backward_seconds += share * (t->all_input_grad + t->weight_grad);
+	to->exposed_seconds += runs * (t->exposed_forward + t->exposed_backward);
+	to->alone_seconds += share * (t->alone_forward + t->alone_backward);
+	to->recompute_seconds += runs * t->recompute;
+	to->recompute_flops += runs * t->again_flops;
 }
 
 /* `times` virtual stages like k on one stage. */
@@ -217,11 +216,12 @@ static void place_on(struct step *step, int stage, int k, const struct chunk_tim
 {
 	int mirror = step->stages - 1 - stage, copies = mesh_copies(step->scenario);
 	const int16_t *layers = step->split.virtual_kind_layers[k];
+	double m = (double)step->micro_batches;
 
-	add_to_stage(step, stage, t, times / copies);
+	add_to_stage(&step->work[stage], t, times / copies, m);
 	step_add_layers(step, k, layers, times, &step->sum[stage]);
 	if (copies == 2) {
-		add_to_stage(step, mirror, t, times / copies);
+		add_to_stage(&step->work[mirror], t, times / copies, m);
 		step_add_layers(step, k, layers, times, &step->sum[mirror]);
 	}
 }
@@ -299,11 +299,7 @@ void step_chunks(struct step *step, struct estimate *out)
 	int kinds = 0;
 
 	clear_bytes(step->sum, (size_t)step->stages * sizeof *step->sum);
-	for (int i = 0; i < step->stages; i++) {
-		step->exposed_seconds[i] = step->recompute_seconds[i] =
-			step->forward_seconds[i] = step->backward_seconds[i] =
-				step->recompute_flops[i] = step->alone_seconds[i] = 0;
-	}
+	clear_bytes(step->work, (size_t)step->stages * sizeof *step->work);
 	for (int k = 0; k < step->stages * step->chunks; k++) {
 		struct alike *all;
 

@@ -82,12 +82,13 @@ static void hide_in_pairs(struct step *step, struct estimate *out)
 	double m = (double)step->micro_batches, more = 0;
 
 	for (int i = 0; i < step->stages; i++) {
-		double each = step->forward_seconds[i] + step->backward_seconds[i];
+		double each =
+			step->work[i].forward_seconds + step->work[i].backward_seconds;
 		double hidden = m * each - step->result.busy[i];
 
-		hidden = lesser(larger(hidden, 0), step->exposed_seconds[i]);
-		step->exposed_seconds[i] -= hidden;
-		more += (m * step->alone_seconds[i] - hidden) / step->stages;
+		hidden = lesser(larger(hidden, 0), step->work[i].exposed_seconds);
+		step->work[i].exposed_seconds -= hidden;
+		more += (m * step->work[i].alone_seconds - hidden) / step->stages;
 	}
 	step_expose_traffic(out, DIM_EP, more);
 }

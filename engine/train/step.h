@@ -63,6 +63,16 @@ struct stage_sum {
 	bool has_embedding, has_head;
 };
 
+/* What a stage works, all its chunks together. */
+struct stage_work {
+	double forward_seconds, backward_seconds; /* of one micro-batch */
+	double alone_seconds;                     /* of one: its layers' alone_* */
+	/* of a step: exposed inside its micro-batches, recomputed */
+	double exposed_seconds, recompute_seconds, recompute_flops;
+	/* at the step's end: exposed DP traffic, and the optimizer */
+	double sync_seconds, optimizer_seconds;
+};
+
 /* The parts of the model as this rank runs them. */
 struct step {
 	const struct scenario *scenario;
@@ -83,14 +93,7 @@ struct step {
 				another on the same stage get no message */
 	double send_bytes;
 	struct stage_sum sum[MAX_STAGES];
-	/* per stage, of all its chunks */
-	double exposed_seconds[MAX_STAGES]; /* inside the micro-batches of a step */
-	double alone_seconds[MAX_STAGES];   /* of one mb: its layers' alone_* */
-	double recompute_seconds[MAX_STAGES];
-	double forward_seconds[MAX_STAGES], backward_seconds[MAX_STAGES]; /* one mb */
-	double sync_seconds[MAX_STAGES]; /* exposed DP traffic at the step's end */
-	double optimizer_seconds[MAX_STAGES];
-	double recompute_flops[MAX_STAGES];
+	struct stage_work work[MAX_STAGES];
 };
 
 /* Whether the expert all-to-all hides behind another micro-batch in the pairs that the

@@ -103,8 +103,8 @@ static double reduce_family(const struct sync *s, const char *reduce,
 	const struct plan *plan = &s->step->scenario->plan;
 	double gradients = trainable * step_gradient_bytes(s->step->scenario);
 	double weights = trainable * states_trained_bytes(s->step->scenario);
-	double backward = s->step->backward_seconds[s->stage];
-	double forward = s->step->forward_seconds[s->stage];
+	double backward = s->step->work[s->stage].backward_seconds;
+	double forward = s->step->work[s->stage].forward_seconds;
 	struct group shard_group = step_shard_group(group, sharded);
 	double exposed = 0;
 
@@ -225,8 +225,8 @@ static bool alike(const struct step *step, int a, int b)
 	return x->layers == y->layers && x->trained_layers == y->trained_layers &&
 	       x->dense_trainable == y->dense_trainable &&
 	       x->expert_trainable == y->expert_trainable &&
-	       step->forward_seconds[a] == step->forward_seconds[b] &&
-	       step->backward_seconds[a] == step->backward_seconds[b] &&
+	       step->work[a].forward_seconds == step->work[b].forward_seconds &&
+	       step->work[a].backward_seconds == step->work[b].backward_seconds &&
 	       !tied_end(step, a) && !tied_end(step, b);
 }
 
@@ -274,8 +274,8 @@ static void sync_stage(const struct sync *s)
 				      : dense + expert;
 	double host = host_seconds(s, state);
 
-	step->sync_seconds[i] = exposed + host;
-	step->optimizer_seconds[i] = optimizer_seconds(
+	step->work[i].sync_seconds = exposed + host;
+	step->work[i].optimizer_seconds = optimizer_seconds(
 		step, step->sum[i].trained_layers, dense + expert, state);
 }
 
@@ -299,7 +299,7 @@ void step_sync(struct step *step, struct estimate *out)
 			sync_stage(&s);
 			continue;
 		}
-		step->sync_seconds[i] = step->sync_seconds[like[i]];
-		step->optimizer_seconds[i] = step->optimizer_seconds[like[i]];
+		step->work[i].sync_seconds = step->work[like[i]].sync_seconds;
+		step->work[i].optimizer_seconds = step->work[like[i]].optimizer_seconds;
 	}
 }

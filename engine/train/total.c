@@ -9,7 +9,8 @@ double step_ends(const struct step *step)
 	double ends = 0;
 
 	for (int i = 0; i < step->stages; i++)
-		ends = larger(ends, step->sync_seconds[i] + step->optimizer_seconds[i]);
+		ends = larger(ends, step->work[i].sync_seconds +
+					    step->work[i].optimizer_seconds);
 	return ends;
 }
 
@@ -22,16 +23,16 @@ static void stage_times(const struct step *step, struct estimate *out)
 		struct stage_time *t = &out->stage_time[i];
 		const struct pipeline_result *r = &step->result;
 
-		t->forward_seconds = step->forward_seconds[i];
-		t->backward_seconds = step->backward_seconds[i];
-		t->recompute_seconds = step->recompute_seconds[i];
-		t->busy_seconds = r->busy[i] - step->exposed_seconds[i];
+		t->forward_seconds = step->work[i].forward_seconds;
+		t->backward_seconds = step->work[i].backward_seconds;
+		t->recompute_seconds = step->work[i].recompute_seconds;
+		t->busy_seconds = r->busy[i] - step->work[i].exposed_seconds;
 		/* a stage without layers only passes messages on, but for rounding */
 		if (fabs(t->busy_seconds) < 1e-12 * out->step_seconds)
 			t->busy_seconds = 0;
-		t->exposed_seconds = step->exposed_seconds[i] + r->transfer[i] +
-				     step->sync_seconds[i];
-		t->optimizer_seconds = step->optimizer_seconds[i];
+		t->exposed_seconds = step->work[i].exposed_seconds + r->transfer[i] +
+				     step->work[i].sync_seconds;
+		t->optimizer_seconds = step->work[i].optimizer_seconds;
 		t->idle_seconds = out->step_seconds - t->busy_seconds -
 				  t->exposed_seconds - t->optimizer_seconds;
 		/* of rounding alone */
@@ -58,7 +59,8 @@ static void means(const struct step *step, struct estimate *out)
 		out->optimizer_seconds += t->optimizer_seconds * share;
 		out->recompute_seconds += t->recompute_seconds * share;
 		idle += step->result.idle[i] * share;
-		late += (last - (step->sync_seconds[i] + step->optimizer_seconds[i])) *
+		late += (last - (step->work[i].sync_seconds +
+				 step->work[i].optimizer_seconds)) *
 			share;
 		work += (step->result.seconds - step->result.idle[i]) * share;
 	}
@@ -127,7 +129,7 @@ static void throughput(const struct step *step, struct estimate *out)
 	double again = 0;
 
 	for (int i = 0; i < step->stages; i++)
-		again += step->recompute_flops[i] / (double)step->stages;
+		again += step->work[i].recompute_flops / (double)step->stages;
 	out->hfu = peak > 0 ? out->mfu + again / out->step_seconds / peak : 0;
 }
 

@@ -168,7 +168,7 @@ double trial_lean_floor(struct trial *trial)
 	/* what shows of the traffic at the end depends on how long the stages take */
 	step_sync(step, NULL);
 	for (int i = 0; i < step->stages; i++)
-		ends = fmax(ends, step->optimizer_seconds[i]);
+		ends = fmax(ends, step->work[i].optimizer_seconds);
 	return scaled(trial, trial_pipeline_floor(trial) + more * (1 - 2e-3) + ends) *
 	       (1 - 1e-9);
 }
