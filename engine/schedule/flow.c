@@ -187,7 +187,7 @@ static inline bool run_forward(struct runner *r, int s, struct lane *lane)
 	if (ready < 0)
 		return false;
 	ready = larger(ready, lane->free);
-	end = ready + r->times->forward[row->position] + r->hold[row->backward_in];
+	end = ready + (r->times->forward[row->position] + r->hold[row->backward_in]);
 	lane->free = end;
 	end_forward(r, lane->row, end);
 	hold_more(r, s, lane, ready);
@@ -197,15 +197,15 @@ static inline bool run_forward(struct runner *r, int s, struct lane *lane)
 static inline bool run_backward(struct runner *r, struct lane *lane)
 {
 	const struct row *row = &r->now.row[lane->row];
-	double ready = backward_ready(r, lane->row), end;
+	double ready = backward_ready(r, lane->row), time, end;
 	bool whole = lane->item.letter == 'B';
 
 	if (ready < 0)
 		return false;
-	end = larger(ready, lane->free) + r->times->input_grad[row->position] +
-	      r->hold[row->forward_in];
+	time = r->times->input_grad[row->position] + r->hold[row->forward_in];
 	if (whole)
-		end += r->times->weight_grad[row->position];
+		time += r->times->weight_grad[row->position];
+	end = larger(ready, lane->free) + time;
 	lane->free = end;
 	end_backward(r, lane->row, end);
 	lane->held -= whole;
