@@ -364,6 +364,17 @@ static void test_laws(void **state)
 	}
 }
 
+/* A million micro-batches take no longer than a few hundred: their period is found. */
+static void test_laws_of_very_long_runs(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < SCHEDULE_COUNT; kind++) {
+		/* one group of a million is the run, and a group is not a period */
+		if (!schedule_table[kind].whole_group)
+			check_law(kind, 8, 1000000, SYNC_BARRIER);
+	}
+}
+
 /* Without the barrier a step is the longest stage's own time: what starts late and ends
  * late does not count twice. 1F1B's first stage starts first and ends last anyway. */
 static void test_post_validation(void **state)
@@ -452,6 +463,7 @@ int main(void)
 		cmocka_unit_test(test_many_stages),
 		cmocka_unit_test(test_uneven_chunks_are_held_by_weight),
 		cmocka_unit_test(test_laws),
+		cmocka_unit_test(test_laws_of_very_long_runs),
 		cmocka_unit_test(test_post_validation),
 	};
 

@@ -29,7 +29,13 @@ bool order_prepare(const struct schedule_request *request, struct order *out)
 			       .depth = request->stages * request->chunks,
 			       .micro_batches = request->micro_batches,
 			       .placement = row->placement };
-	return !out->rule->prepare || out->rule->prepare(out);
+	return order_cut(out, 0);
+}
+
+bool order_cut(struct order *order, int micro_batches)
+{
+	order->micro_batches -= micro_batches;
+	return !order->rule->prepare || order->rule->prepare(order);
 }
 
 void order_start(const struct order *order, int stage, struct cursor *out)

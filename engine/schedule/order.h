@@ -35,6 +35,7 @@ struct order {
 	int depth;
 	int micro_batches;
 	enum placement placement;
+	int unit, last;       /* items of a pass that make a unit, and all */
 	int step[4], turn[3]; /* of v_shape.c's blocks */
 };
 
@@ -48,18 +49,20 @@ struct cursor {
 		} in;
 		struct pass pass[MAX_PASSES];
 	} at;
-	uint8_t chunk[MAX_PASSES];  /* of each pass */
-	uint8_t inside[MAX_PASSES]; /* waves.c: items of its unit on the chunk */
+	uint8_t chunk[MAX_PASSES];   /* of each pass */
+	uint16_t inside[MAX_PASSES]; /* items of its unit */
 };
 
 struct order_rule {
 	/* Up to MAX_SEGMENTS of them; some may have no times. */
 	void (*segments)(const struct order *, int stage, struct segment *);
 	/* Or passes, a letter as in a pattern for each: where they start on a stage,
-	 * and how one goes on. */
+	 * slots from an item to the next, and what changes behind each unit of
+	 * order->unit items. */
 	const char *passes;
 	void (*start)(const struct order *, int stage, struct cursor *);
-	void (*advance)(const struct order *, int pass, struct cursor *);
+	int slots;
+	void (*turn)(const struct order *, int pass, struct cursor *);
 	/* Micro-batches after which passes repeat: as many as there are stages, or 1.
 	 */
 	bool by_stages;
@@ -71,7 +74,7 @@ struct order_rule {
 	 * worth one if it is at least this share of it. */
 	int (*held_limit)(const struct order *);
 	double gap_share;
-	/* What the stages share; false if there is no such order. */
+	/* What the stages share, of the counts; false if there is no such order. */
 	bool (*prepare)(struct order *);
 };
 
@@ -117,8 +120,13 @@ static inline struct order_item order_next_of_passes(const struct order *order,
 
 	if (pass[first].slot == NO_SLOT)
 		return (struct order_item){ '\0', 0 };
-	at->at.pass[first].number++;
-	order->rule->advance(order, first, at);
+	at->at.pass[first].slot += order->rule->slots;
+	if (++at->inside[first] == order->unit) {
+		at->inside[first] = 0;
+		order->rule->turn(order, first, at);
+	}
+	if (++at->at.pass[first].number == order->last)
+		at->at.pass[first].slot = NO_SLOT;
 	return item;
 }
 
@@ -133,9 +141,11 @@ static inline struct order_item order_next(const struct order *order, int stage,
  * it, the number of times that it comes again behind `now`, else 0. */
 int order_repeats(const struct order *order, int stage, const struct cursor *before,
 		  const struct cursor *now, int micro_batches);
-/* The place in an order of so many micro-batches less. */
+/* The place in an order of so many micro-batches less, before order_cut() makes it so.
+ */
 void order_shorten(const struct order *order, int stage, int micro_batches,
 		   struct cursor *at);
+bool order_cut(struct order *order, int micro_batches);
 /* An item, the number-th of its kind and chunk, at the end of a stage's list. */
 void order_put(const struct order *order, int stage, struct order_item item, int number,
 	       struct schedule *out);

@@ -81,17 +81,16 @@ static void chimera_start(const struct order *order, int s, struct cursor *out)
 	}
 }
 
-static void chimera_advance(const struct order *order, int i, struct cursor *at)
+static void chimera_turn(const struct order *order, int i, struct cursor *at)
 {
-	struct pass *pass = &at->at.pass[i];
+	at->at.pass[i].slot += order->stages;
+}
 
-	pass->slot += 2;
-	if (++at->inside[i] == order->stages / 2) {
-		at->inside[i] = 0;
-		pass->slot += order->stages;
-	}
-	if (pass->number == order_each(order))
-		pass->slot = NO_SLOT;
+static bool chimera_prepare(struct order *order)
+{
+	order->unit = order->stages / 2;
+	order->last = order_each(order);
+	return true;
 }
 
 const struct order_rule order_dualpipe = { .segments = dual_phases,
@@ -101,5 +100,7 @@ const struct order_rule order_dualpipev = { .segments = dual_phases,
 					    .oldest = dual_oldest };
 const struct order_rule order_chimera = { .passes = "BFBF",
 					  .start = chimera_start,
-					  .advance = chimera_advance,
-					  .by_stages = true };
+					  .slots = 2,
+					  .turn = chimera_turn,
+					  .by_stages = true,
+					  .prepare = chimera_prepare };

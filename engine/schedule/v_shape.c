@@ -80,18 +80,26 @@ static bool block_turns(struct order *order)
 	return false;
 }
 
+/* A pass changes nothing on its way. */
+static bool prepare(struct order *order)
+{
+	order->unit = INT32_MAX;
+	order->last = order->micro_batches;
+	return order->turn[0] > 0 || block_turns(order);
+}
+
 static bool prepare_half(struct order *order)
 {
 	for (int i = 0; i < 4; i++)
 		order->step[i] = i % 2 == 0 ? 2 : 1;
-	return block_turns(order);
+	return prepare(order);
 }
 
 static bool prepare_min(struct order *order)
 {
 	for (int i = 0; i < 4; i++)
 		order->step[i] = 1;
-	return block_turns(order);
+	return prepare(order);
 }
 
 /* Forwards and backwards in the order of their slots; weight gradients fill the gaps.
@@ -106,15 +114,6 @@ static void start(const struct order *order, int s, struct cursor *out)
 		out->at.pass[i].slot = start[i];
 		out->chunk[i] = chunk[i];
 	}
-}
-
-static void advance(const struct order *order, int i, struct cursor *at)
-{
-	struct pass *pass = &at->at.pass[i];
-
-	pass->slot += PERIOD;
-	if (pass->number == order->micro_batches)
-		pass->slot = NO_SLOT;
 }
 
 /* Chunk 1 comes back first. */
@@ -145,14 +144,14 @@ static int hold_third(const struct order *order)
 const struct order_rule order_zb_v = { .segments = zb_v };
 const struct order_rule order_v_half = { .passes = "FFII",
 					 .start = start,
-					 .advance = advance,
+					 .slots = PERIOD,
 					 .oldest = oldest,
 					 .held_limit = hold_half,
 					 .gap_share = 0.5,
 					 .prepare = prepare_half };
 const struct order_rule order_v_min = { .passes = "FFII",
 					.start = start,
-					.advance = advance,
+					.slots = PERIOD,
 					.oldest = oldest,
 					.held_limit = hold_third,
 					.gap_share = 0.5,

@@ -24,24 +24,28 @@ static void start(const struct order *order, int s, struct cursor *out)
 	}
 }
 
-static void advance(const struct order *order, int i, struct cursor *at)
+/* The unit goes on with the next of these chunks, or the next unit begins. */
+static void turn(const struct order *order, int i, struct cursor *at)
 {
-	int p = order->stages, each = p * order->chunks / 2;
-	struct pass *pass = &at->at.pass[i];
+	int first = i < 2 ? i % 2 : order->chunks - 1 - i % 2;
+	int next = at->chunk[i] + (i < 2 ? 2 : -2);
 
-	pass->slot += 2;
-	if (++at->inside[i] != (uint8_t)p)
-		return;
-	at->inside[i] = 0;
-	/* the unit goes on with the next of these chunks, or the next unit begins */
-	if (pass->number % each != 0)
-		at->chunk[i] = (uint8_t)(at->chunk[i] + (i < 2 ? 2 : -2));
-	else if (pass->number == (order->micro_batches + p - 1) / p * each)
-		pass->slot = NO_SLOT;
-	else
-		at->chunk[i] = (uint8_t)(i < 2 ? i % 2 : order->chunks - 1 - i % 2);
+	at->chunk[i] = (uint8_t)(next < 0 || next >= order->chunks ? first : next);
 }
 
-const struct order_rule order_hanayo = {
-	.passes = "FFBB", .start = start, .advance = advance, .by_stages = true
-};
+/* What a last unit has beyond the micro-batches is left out by who runs it. */
+static bool prepare(struct order *order)
+{
+	int units = (order->micro_batches + order->stages - 1) / order->stages;
+
+	order->unit = order->stages;
+	order->last = units * (order->stages * order->chunks / 2);
+	return true;
+}
+
+const struct order_rule order_hanayo = { .passes = "FFBB",
+					 .start = start,
+					 .slots = 2,
+					 .turn = turn,
+					 .by_stages = true,
+					 .prepare = prepare };
