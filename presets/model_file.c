@@ -17,6 +17,7 @@ static const char *const position_words[] = { "rope",     "learned", "alibi",
 					      "relative", "none",    NULL };
 static const char *const mixer_words[] = { "none",   "attention", "mla", "mamba1",
 					   "mamba2", "linear",    NULL };
+static const char *const quantised_words[] = { "all", "mlp", "experts", NULL };
 static const char *const mlp_words[] = { "none", "dense", "moe", NULL };
 
 /* A model under construction: the shape, one layer's pattern, and what was said. */
@@ -109,6 +110,8 @@ static const struct field fields[] = {
 	WORD("position", model.position, position_words),
 	NUMBER("dropout", model.dropout, 0),
 	WORD("precision", model.precision, precision_words),
+	WORD("quantised", model.quantised, quantised_words),
+	COUNT("quantised_group", model.quantised_group),
 	COUNT("mtp_layers", model.mtp_layers),
 	COUNT("experts", model.moe.experts),
 	COUNT("experts_per_token", model.moe.experts_per_token),

@@ -266,6 +266,84 @@ static void cache_room_is_as_logged(void **state)
 	}
 }
 
+static void begin_server(struct scenario *s, const char *const names[3], const char *tp)
+{
+	struct error error;
+
+	if (!scenario_blank(s, names[0], names[1], names[2], &error))
+		fail_msg("%s", error.text);
+	case_set(s, "mode", "inference");
+	case_set(s, "gpus", tp);
+	case_set(s, "tp", tp);
+	s->plan.precision = s->model.precision;
+}
+
+/* A checkpoint may quantise some matrices alone. GiB of weights of a GPU that vLLM
+ * logged: llm-d-planner (docs/empirical-vllm-memory-results.md), vllm issue 6746. */
+static void weights_are_as_the_checkpoint_has_them(void **state)
+{
+	static const struct {
+		const char *model, *tp;
+		double gib;
+	} rows[] = {
+		{ "gpt-oss-20b", "1", 13.47 },
+		{ "gpt-oss-120b", "1", 64.38 },
+		{ "meta-llama/Llama-3.1-405B-Instruct-FP8", "8", 57.75 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *const names[3] = { rows[i].model, "dgx-h100", "vllm" };
+		struct scenario s;
+
+		begin_server(&s, names, rows[i].tp);
+		s.plan.serving.max_requests = 1;
+		serve_estimate(&s, &now);
+		assert_close(now.memory.weights_bytes / 1073741824, rows[i].gib, 0.03);
+		/* and read as wide as they are */
+		s.plan.serving.concurrency = 1;
+		serve_estimate(&s, &now);
+		s.model.quantised = QUANTISED_ALL;
+		serve_estimate(&s, &before);
+		assert_true(now.memory.weights_bytes > before.memory.weights_bytes);
+		assert_true(now.serving.decode_seconds > before.serving.decode_seconds);
+	}
+}
+
+/* vLLM sorted the logits of all requests to sample, before release 0.17: GiB for the
+ * cache that logs of 2025 have (vllm issues 21348 and 27508, recipe of Kimi K2
+ * Thinking). */
+static void an_older_release_needs_more_to_sample(void **state)
+{
+	static const struct {
+		const char *model, *cluster, *stack, *tp, *share, *tokens;
+		double gib;
+	} rows[] = {
+		{ "qwen3-235b-a22b", "dgx-h100", "vllm@0.9.2", "4", "0.9", "8192",
+		  8.11 },
+		{ "gpt-oss-120b", "dgx-h100", "vllm@0.11.0", "1", "0.95", "1024",
+		  1.71 },
+		{ "kimi-k2-thinking", "dgx-h200", "vllm@0.11.1", "8", "0.9", "8192",
+		  46.8 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *const names[3] = { rows[i].model, rows[i].cluster,
+					       rows[i].stack };
+		struct scenario s;
+
+		begin_server(&s, names, rows[i].tp);
+		if (i == 0)
+			s.plan.precision = PRECISION_FP8_BLOCK;
+		case_set(&s, "memory_share", rows[i].share);
+		case_set(&s, "max_batched_tokens", rows[i].tokens);
+		serve_estimate(&s, &now);
+		assert_close(now.serving.kv_share_bytes / 1073741824, rows[i].gib,
+			     0.13);
+	}
+}
+
 /* The cache of a token and what running requests hold are one formula: states of fixed
  * size and heads that TP can't split too. */
 static void a_token_and_a_server_count_alike(void **state)
@@ -357,6 +435,8 @@ int main(void)
 		cmocka_unit_test(no_server_gives_more_than_its_ceiling),
 		cmocka_unit_test(a_full_cache_is_within_the_gpu),
 		cmocka_unit_test(cache_room_is_as_logged),
+		cmocka_unit_test(weights_are_as_the_checkpoint_has_them),
+		cmocka_unit_test(an_older_release_needs_more_to_sample),
 		cmocka_unit_test(a_token_and_a_server_count_alike),
 		cmocka_unit_test(weights_are_served_as_published),
 		cmocka_unit_test(a_queue_without_end_has_no_length),

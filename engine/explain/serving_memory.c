@@ -23,18 +23,18 @@ static void weights(const struct asked *a, struct explanation *out)
 	explain_say(out, drafts ? "b * P * (1 + draft) + 2 * p" : "b * P + 2 * p");
 	from(a, out, "b", "bytes of an element, scales counted",
 	     "serving.weight_bytes");
-	from(a, out, "P", "elements of large matrices", "serving.large_parameters");
+	from(a, out, "P", "elements of quantised matrices", "serving.large_parameters");
 	if (drafts)
 		from(a, out, "draft", "a draft model's share of the reading",
 		     "draft_cost");
-	from(a, out, "p", "of embeddings, norms and routers",
+	from(a, out, "p", "of embeddings, norms, routers and what is not quantised",
 	     "serving.small_parameters");
 }
 
 static void elements(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "P", "elements of large matrices", "serving.large_parameters");
-	from(a, out, "p", "of embeddings, norms and routers",
+	from(a, out, "P", "elements of quantised matrices", "serving.large_parameters");
+	from(a, out, "p", "of embeddings, norms, routers and what is not quantised",
 	     "serving.small_parameters");
 }
 
@@ -109,8 +109,10 @@ static void tokens(const struct asked *a, struct explanation *out)
 		explain_say(out, "0");
 		return;
 	}
-	explain_say(out, "max(0, room) / each * tokens * copies");
+	explain_say(out, "max(0, room) / each * ceil(tokens / max(1, block)) * "
+			 "max(1, block) * copies");
 	add_room(a, out);
+	from(a, out, "block", "tokens of a block", "kv_block");
 	from(a, out, "tokens", "of a request when it is let in",
 	     "serving.admitted_tokens");
 }
@@ -184,7 +186,8 @@ const struct explain_row explain_serving_memory[] = {
 	  "PaLM, arXiv 2204.02311, appendix B, a third of training's", flops },
 	{ "weights_bytes", "Weights", NULL,
 	  "Dense matrices divide by TP and PP, experts by EP x ETP; spare copies, MTP "
-	  "layers and a draft model count. Embeddings and norms stay in 16 bits.",
+	  "layers and a draft model count. Embeddings and norms stay in 16 bits, and what "
+	  "the published checkpoint leaves in them.",
 	  memory_source, weights },
 	{ "activations_bytes", "Activations",
 	  "budget * hidden * 2 * (min(4, copies) + (copies - min(4, copies)) / TP)",

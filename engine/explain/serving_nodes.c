@@ -179,10 +179,15 @@ static double limit(const struct asked *a)
 	return server_request_limit(a->scenario);
 }
 
+static double usual_requests(const struct asked *a)
+{
+	return server_usual_requests(a->scenario);
+}
+
 static void limit_terms(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "plan", "as asked for, 0 = by the stack", "max_requests");
-	from(a, out, "stack", "of the stack", "stack.serving_max_requests");
+	from(a, out, "stack", "of the stack on this GPU", "serving.usual_requests");
 }
 
 static double rows(const struct asked *a)
@@ -409,10 +414,11 @@ const struct explain_node explain_serving_nodes[] = {
 	     "One for each group of more than one rank."),
 	NODE("serving.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes, NULL,
 	     NULL, "Of the precision, with its scales."),
-	NODE("serving.large_parameters", "Elements of large matrices", FORM_COUNT,
+	NODE("serving.large_parameters", "Elements of quantised matrices", FORM_COUNT,
 	     large, NULL, NULL, held),
-	NODE("serving.small_parameters", "Elements of tables, norms and routers",
-	     FORM_COUNT, small, NULL, NULL, held),
+	NODE("serving.small_parameters",
+	     "Elements of tables, norms, routers and what is not quantised", FORM_COUNT,
+	     small, NULL, NULL, held),
 	NODE("serving.prefix_bytes", "A shared prefix", FORM_BYTES, prefix, NULL, NULL,
 	     "Its pages, held once."),
 	NODE("serving.request_bytes", "A request", FORM_BYTES, request, NULL, NULL,
@@ -424,6 +430,9 @@ const struct explain_node explain_serving_nodes[] = {
 	NODE("serving.admitted_tokens", "Tokens of a request that is let in", FORM_REAL,
 	     admitted, admitted_terms, NULL,
 	     "Half through its output in the mean; all of it where the stack reserves."),
+	NODE("serving.usual_requests", "Requests of a copy where nobody says",
+	     FORM_COUNT, usual_requests, NULL, NULL,
+	     "Of the stack; some have other defaults on small GPUs."),
 	NODE("serving.request_limit", "Requests of a copy at most", FORM_COUNT, limit,
 	     limit_terms, "if(plan > 0, plan, stack)", "0 = no limit."),
 	NODE("serving.sampled_rows", "Rows that a pass may sample", FORM_COUNT, rows,

@@ -123,6 +123,10 @@ struct serving_stack {
 	bool reserves;  /* a request is let in when its whole output fits */
 	double expects; /* else, share of all outputs to come that has to fit */
 	int64_t max_requests, max_batched_tokens;
+	/* The same on GPUs with less memory than that, or of that name; 0 = as above */
+	double small_bytes;
+	char small_name[24];
+	int64_t small_requests, small_batched_tokens;
 	enum share_meaning share_of;
 	enum reduction_kernels kernels;
 	double other_bytes;       /* context, libraries, graphs */

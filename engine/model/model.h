@@ -94,11 +94,17 @@ struct layer_kind {
 	int64_t ffn;                /* width of a dense MLP */
 };
 
+/* Which matrices the published weights have in a narrow format: all large ones, those
+ * of MLPs and experts, or the routed experts' alone. */
+enum quantised { QUANTISED_ALL, QUANTISED_MLP, QUANTISED_EXPERTS, QUANTISED_COUNT };
+
 struct model {
 	char name[MAX_NAME];
 	char hf_id[MAX_NAME];       /* Hugging Face id, or empty */
 	char approximate[MAX_NOTE]; /* why costs are approximate, or empty */
 	int precision;              /* enum precision of the published weights */
+	int quantised;              /* enum quantised: which of them are in it */
+	int64_t quantised_group;    /* weights that share a scale; 0 = as usual */
 	int64_t layers, hidden, vocab, max_positions;
 	int64_t mtp_layers; /* multi-token prediction layers after the last one */
 	bool gated_mlp, parallel_block, shared_norm; /* shared_norm: one norm per

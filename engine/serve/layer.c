@@ -36,7 +36,7 @@ static void linear(const struct serve_context *c, const char *name, double rows,
 {
 	struct kernel k;
 
-	kernel_gemm(c->scenario, true, rows, columns, inner, &k);
+	kernel_gemm(c->scenario, !out->wide, rows, columns, inner, &k);
 	layer_kernel(out, name, 1, &k);
 }
 
@@ -248,6 +248,7 @@ void layer_pass(const struct serve_context *c, int k, const struct batch *b,
 
 	memset(out, 0, sizeof *out);
 	out->prompts = b->prompt_tokens > 0;
+	out->wide = !serve_quantises(c->scenario, MATRIX_MIXER);
 	if (kind->mixer == MIXER_ATTENTION)
 		attention(c, kind, b, out);
 	else if (kind->mixer == MIXER_MLA)
@@ -256,6 +257,7 @@ void layer_pass(const struct serve_context *c, int k, const struct batch *b,
 		state_space(c, kind->mixer, b, out);
 	if (kind->beside != MIXER_NONE)
 		state_space(c, kind->beside, b, out);
+	out->wide = !serve_quantises(c->scenario, MATRIX_MLP);
 	if (kind->mixer != MIXER_NONE && b->prompt_tokens > 0)
 		layer_ring(c, "keys and values", b->prompt_tokens * h * 2 / c->shape.tp,
 			   out);

@@ -8,6 +8,7 @@
 enum { MAX_LAYER_OPERATORS = 24, MAX_LAYER_TRAFFIC = 8 };
 
 struct layer_pass {
+	bool wide;    /* the matrices at hand are not quantised */
 	bool prompts; /* dispatchers then save network bytes, else latency */
 	double compute_seconds, memory_seconds, fixed_seconds, seconds; /* computing */
 	double flops, bytes;

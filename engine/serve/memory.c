@@ -1,5 +1,6 @@
 /* memory.c - weights, KV cache and buffers of one rank of a server. */
 #include <math.h>
+#include <string.h>
 
 #include "engine/serve/serve_parts.h"
 
@@ -10,14 +11,19 @@ static double layer_weights(const struct serve_context *c, int k, double *small)
 	const struct model *m = &c->scenario->model;
 	const struct engine_shape *e = &c->shape;
 	double copies = (double)c->scenario->plan.serving.redundant_experts;
+	bool mixer = serve_quantises(c->scenario, MATRIX_MIXER);
+	bool mlp = serve_quantises(c->scenario, MATRIX_MLP);
 	struct layer_counts n;
-	double dense;
+	double dense, wide;
 
 	model_count_layer(m, &m->kind[k], &n);
-	*small = n.norms + n.router;
-	dense = n.mixer + n.shared;
+	wide = n.shared;
 	if (m->kind[k].mlp == MLP_DENSE)
-		dense += n.mlp;
+		wide += n.mlp;
+	dense = mlp ? wide : 0;
+	wide -= dense;
+	*(mixer ? &dense : &wide) += n.mixer;
+	*small = n.norms + n.router + wide / e->tp;
 	if (m->moe.experts <= 0)
 		return dense / e->tp;
 	/* each rank has the whole of what projects to latent experts and back */
@@ -76,11 +82,37 @@ static double activation_bytes(const struct server *s)
 	       (whole + (copies - whole) / s->context.shape.tp);
 }
 
+static bool is_small(const struct scenario *s)
+{
+	const struct serving_stack *v = &s->stack.serving;
+	const struct accelerator *a = &s->cluster.accelerator;
+
+	return a->memory_bytes < v->small_bytes ||
+	       (v->small_name[0] != '\0' && strstr(a->name, v->small_name));
+}
+
+double server_usual_requests(const struct scenario *s)
+{
+	const struct serving_stack *v = &s->stack.serving;
+
+	return (double)(v->small_requests > 0 && is_small(s) ? v->small_requests
+							     : v->max_requests);
+}
+
+double server_usual_tokens(const struct scenario *s)
+{
+	const struct serving_stack *v = &s->stack.serving;
+
+	return (double)(v->small_batched_tokens > 0 && is_small(s)
+				? v->small_batched_tokens
+				: v->max_batched_tokens);
+}
+
 double server_request_limit(const struct scenario *s)
 {
 	int64_t most = s->plan.serving.max_requests;
 
-	return (double)(most > 0 ? most : s->stack.serving.max_requests);
+	return most > 0 ? (double)most : server_usual_requests(s);
 }
 
 /* Sampling follows the layers and takes over what they let go of; more only where all
@@ -122,14 +154,20 @@ void server_memory(const struct server *s, struct stage_memory *out)
 	out->reserved_bytes = out->allocated_bytes;
 }
 
+double server_held_tokens(const struct scenario *s, double tokens)
+{
+	double block = fmax(1, (double)s->plan.serving.kv_block);
+
+	return ceil(tokens / block) * block;
+}
+
 double server_request_bytes(const struct serve_context *c, double tokens)
 {
 	const struct model *m = &c->scenario->model;
-	double block = fmax(1, (double)c->scenario->plan.serving.kv_block);
 	double share = ceil((double)m->layers / c->shape.pp) / (double)m->layers;
 	double bytes = 0;
 
-	tokens = ceil(tokens / block) * block;
+	tokens = server_held_tokens(c->scenario, tokens);
 	for (int k = 0; k < m->kinds; k++) {
 		double one = model_cache_bytes(m, &m->kind[k], tokens, c->shape.tp,
 					       c->kv_bytes);

@@ -7,6 +7,31 @@
 #include "engine/serve/kernels.h"
 #include "engine/serve/layer.h"
 
+static bool is_published(const struct scenario *s)
+{
+	return s->plan.precision == s->model.precision;
+}
+
+bool serve_quantises(const struct scenario *s, enum serve_matrix matrix)
+{
+	if (!is_published(s))
+		return true;
+	switch (s->model.quantised) {
+	case QUANTISED_MLP: return matrix != MATRIX_MIXER;
+	case QUANTISED_EXPERTS: return matrix == MATRIX_EXPERT;
+	default: return true;
+	}
+}
+
+/* A scale of 16 bits for each group, 4-bit zeros where there are such: AWQ and GPTQ
+ * have groups of 128 with zeros. */
+static double int4_bytes(const struct scenario *s)
+{
+	if (is_published(s) && s->model.quantised_group > 0)
+		return 0.5 + 2.0 / (double)s->model.quantised_group;
+	return 0.5 + 2.5 / 128;
+}
+
 double serve_weight_bytes(const struct scenario *s)
 {
 	switch (s->plan.precision) {
@@ -16,7 +41,7 @@ double serve_weight_bytes(const struct scenario *s)
 	case PRECISION_FP8_BLOCK: return 1 + 4.0 / (128 * 128);
 	case PRECISION_MXFP8: return 1 + 1.0 / 32;
 	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
-	case PRECISION_INT4: return 0.5 + 2.5 / 128; /* fp16 scale, 4-bit zero */
+	case PRECISION_INT4: return int4_bytes(s);
 	default: return 2;
 	}
 }

@@ -75,7 +75,11 @@ void serve_prefill_context(const struct scenario *scenario, struct serve_context
 void serve_pass(const struct serve_context *context, const struct batch *batch,
 		bool list, struct pass *out);
 
-/* Bytes per weight of the large matrices, scales counted. */
+/* Whether a matrix is in the plan's precision: where that is the published one, those
+ * that the checkpoint quantises; else all. */
+enum serve_matrix { MATRIX_MIXER, MATRIX_MLP, MATRIX_EXPERT };
+bool serve_quantises(const struct scenario *scenario, enum serve_matrix matrix);
+/* Bytes per weight of those that are, scales counted. */
 double serve_weight_bytes(const struct scenario *scenario);
 double serve_kv_element_bytes(const struct scenario *scenario);
 

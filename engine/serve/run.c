@@ -7,9 +7,8 @@
 static double budget(const struct scenario *s)
 {
 	const struct serving_plan *v = &s->plan.serving;
-	double tokens = (double)(v->max_batched_tokens > 0
-					 ? v->max_batched_tokens
-					 : s->stack.serving.max_batched_tokens);
+	double tokens = v->max_batched_tokens > 0 ? (double)v->max_batched_tokens
+						  : server_usual_tokens(s);
 
 	/* without chunks, or a limit, a prompt passes whole, however long */
 	if (!v->chunked_prefill || tokens <= 0)

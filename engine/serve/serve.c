@@ -294,7 +294,8 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	v->max_concurrency = run->room;
 	/* states alone have no size per token */
 	if (v->kv_bytes_per_token > 0)
-		v->kv_tokens = fmax(0, server->kv_room_bytes) * copies * tokens / one;
+		v->kv_tokens = fmax(0, server->kv_room_bytes) * copies *
+			       server_held_tokens(s, tokens) / one;
 	v->headroom_bytes = fmax(0, out->capacity_bytes - out->memory.total_bytes);
 	v->engines = server->engines;
 }

@@ -18,6 +18,8 @@ struct server {
 
 /* What a rank of the fullest stage holds before any request. */
 void server_memory(const struct server *server, struct stage_memory *out);
+/* Tokens that whole blocks of the cache have for a request's. */
+double server_held_tokens(const struct scenario *scenario, double tokens);
 /* KV cache and states of one request of that many tokens, on one rank. */
 double server_request_bytes(const struct serve_context *context, double tokens);
 /* What the memory share gives the cache of a rank, by the stack's meaning of it; what
@@ -32,6 +34,10 @@ double server_left_bytes(const struct scenario *scenario,
 void server_weights(const struct serve_context *context, double *large, double *small);
 /* Groups that a rank has a communicator of. */
 double server_communicators(const struct server *server);
+/* Requests of a copy and tokens of a pass that the stack takes on this GPU where nobody
+ * says how many. */
+double server_usual_requests(const struct scenario *scenario);
+double server_usual_tokens(const struct scenario *scenario);
 /* Requests that a copy of the attention runs at most; 0 = no limit. */
 double server_request_limit(const struct scenario *scenario);
 /* Fills room, kv_room_bytes and kv_share_bytes; held is what server_memory() gave. */
