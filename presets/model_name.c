@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine/knob/knob.h"
 
@@ -155,11 +156,33 @@ static bool set_point(const char *name, char out[MAX_ID])
 	return false;
 }
 
+/* A checkpoint that is in the library under its very name: one that is quantised in its
+ * own way is another than its model. "Meta-" comes and goes. */
+static const struct preset *find_checkpoint(const char *name)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list);
+	char wanted[MAX_ID], id[MAX_ID];
+	const char *plain = wanted;
+
+	take_base(name, wanted);
+	if (strncasecmp(wanted, "meta-", 5) == 0)
+		plain = wanted + 5;
+	for (int i = 0; i < count; i++) {
+		take_base(list[i].alias, id);
+		if (id[0] != '\0' && strcasecmp(id, plain) == 0)
+			return &list[i];
+	}
+	return NULL;
+}
+
 const struct preset *model_name_find(const char *name)
 {
 	char wanted[MAX_ID], pointed[MAX_ID];
-	const struct preset *found;
+	const struct preset *found = find_checkpoint(name);
 
+	if (found)
+		return found;
 	reduce(name, wanted);
 	found = wanted[0] != '\0' ? find_reduced(wanted) : NULL;
 	if (found || !set_point(name, pointed))

@@ -564,6 +564,51 @@ static void test_random(void **state)
 	}
 }
 
+/* Two pools of TensorRT-LLM on one node: each with its GPUs, port and transceiver, and
+ * what stands before them; experts beyond a node with the exchange that is costed. */
+static void test_pools_run(void **state)
+{
+	static const char *const lines[] = {
+		"\nCUDA_VISIBLE_DEVICES=0,1,2,3 trtllm-serve ",
+		"\nCUDA_VISIBLE_DEVICES=4,5,6,7 trtllm-serve ",
+		"cache_transceiver_config:\n  backend: \"DEFAULT\"\n"
+		"disable_overlap_scheduler: true\n",
+		"--port 8100",
+		"--port 8200",
+		"  urls: [\"localhost:8200\"]\n",
+		"\ntrtllm-serve disaggregated -c disagg.yaml\n",
+	};
+	struct error error;
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	assert_true(
+		scenario_blank(&s, "deepseek-v3", "dgx-h200", "tensorrt-llm", &error));
+	case_set(&s, "mode", "inference");
+	case_set(&s, "precision", "fp8-block");
+	case_set(&s, "gpus", "8");
+	case_set(&s, "tp", "4");
+	case_set(&s, "disaggregated", "on");
+	case_set(&s, "prefill_gpus", "4");
+	text = write_as("trtllm", &s, NULL);
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		if (!strstr(text, lines[i]))
+			fail_msg("no '%s' in\n%s", lines[i], text);
+	free(text);
+	case_set(&s, "disaggregated", "off");
+	case_set(&s, "gpus", "16");
+	case_set(&s, "tp", "1");
+	case_set(&s, "dp_attention", "16");
+	case_set(&s, "ep", "16");
+	text = write_as("sglang", &s, NULL);
+	assert_non_null(strstr(text, "--moe-a2a-backend deepep"));
+	free(text);
+	text = write_as("vllm", &s, NULL);
+	assert_non_null(strstr(text, "--all2all-backend deepep_low_latency"));
+	free(text);
+}
+
 /* What a target lacks stands there as a comment; what it has does not. */
 static void test_remarks(void **state)
 {
@@ -603,7 +648,9 @@ static void test_checkpoints(void **state)
 {
 	static const char *const names[][3] = {
 		{ "meta-llama/Llama-3.1-70B", "llama3.1-70b", "bf16" },
-		{ "meta-llama/Meta-Llama-3.1-405B-Instruct-FP8", "llama3.1-405b",
+		{ "meta-llama/Meta-Llama-3.1-405B-Instruct-FP8", "llama3.1-405b-fp8",
+		  "fp8" },
+		{ "nvidia/Llama-3.1-405B-Instruct-FP8-dynamic", "llama3.1-405b",
 		  "fp8" },
 		{ "meta-llama/Llama-3.3-70B-Instruct", "llama3.1-70b", "bf16" },
 		{ "nvidia/Llama-3.3-70B-Instruct-FP4", "llama3.1-70b", "nvfp4" },
@@ -614,7 +661,7 @@ static void test_checkpoints(void **state)
 		{ "Qwen/Qwen3-235B-A22B-Instruct-2507-FP8", "qwen3-235b-a22b",
 		  "fp8-block" },
 		{ "deepseek-ai/DeepSeek-V3-0324", "deepseek-v3", "fp8-block" },
-		{ "moonshotai/Kimi-K2-Thinking", "kimi-k2", "fp8-block" },
+		{ "moonshotai/Kimi-K2-Thinking", "kimi-k2-thinking", "int4" },
 		{ "openai/gpt-oss-120b", "gpt-oss-120b", "nvfp4" },
 		{ "mistralai/Mixtral-8x22B-Instruct-v0.1", "mixtral-8x22b", "bf16" },
 		{ "./llama3.1-70b", "llama3.1-70b", "bf16" },
@@ -665,6 +712,7 @@ int main(void)
 		cmocka_unit_test(test_sglang),
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),
+		cmocka_unit_test(test_pools_run),
 		cmocka_unit_test(test_unknown_model),
 		cmocka_unit_test(test_open_values),
 		cmocka_unit_test(test_refused),

@@ -190,8 +190,7 @@ void print_command(const struct tool *tool, const struct tool_writer *w)
 	FILE *stream = w->out->body;
 	bool file = tool->cli_keys && put_file(tool, w, names[w->role]);
 
-	fputs(tool->launch, stream);
-	fputc(' ', stream);
+	fprintf(stream, "%s%s ", w->place, tool->launch);
 	if (strcmp(tool->model_flags[0], "model-path") == 0)
 		fputs("--model-path ", stream);
 	put_value(stream, w->checkpoint);

@@ -283,6 +283,9 @@ static void write_plan(const struct tool_writer *w)
 	}
 	if (moe && plan->ep > 1)
 		write_count(w, "ep-size", plan->ep);
+	/* what dispatch and combine are costed as; it takes all ranks */
+	if (moe && copies > 1 && plan->ep == plan->tp * copies)
+		write_default(w, "moe-a2a-backend", "deepep");
 	if (plan->cp > 1)
 		write_unsaid(w, "gpus", "%lld: CP is not among the flags",
 			     (long long)w->scenario->cluster.gpus);

@@ -34,6 +34,7 @@ struct tool_writer {
 	enum role role;
 	const char *checkpoint; /* whose name may tell the precision */
 	int64_t engines;
+	char place[512]; /* variables before the command: GPUs, ports */
 	struct entries *flags;
 	struct export_out *out; /* what can't be said */
 };

@@ -64,12 +64,14 @@ static const char *const others[] = { "tp_size",
 				      "speculative_config.num_nextn_predict_layers",
 				      "speculative_config.max_draft_len",
 				      "server_role",
+				      "cache_transceiver_config.backend",
+				      "disable_overlap_scheduler",
 				      NULL };
 static const char *const drafts[] = { "speculative_config.decoding_type", NULL };
 static const char *const switches[] = { "trust_remote_code",
 					"fail_fast_on_attention_window_too_large",
 					"enable_attention_dp", NULL };
-static const char *const launcher[] = { "gpus_per_node", NULL };
+static const char *const launcher[] = { "gpus_per_node", "port", NULL };
 static const char *const cli_keys[] = { "tp_size",
 					"pp_size",
 					"cp_size",
@@ -191,6 +193,30 @@ static void write_drafts(const struct tool_writer *w)
 	}
 }
 
+/* Who sends and takes caches; a server of prompts alone has no passes to overlap. */
+static void write_transfer(const struct tool_writer *w)
+{
+	if (w->role == ROLE_BOTH)
+		return;
+	write_flag(w, "cache_transceiver_config.backend", "DEFAULT");
+	if (w->role == ROLE_PREFILL)
+		write_flag(w, "disable_overlap_scheduler", "true");
+}
+
+/* TensorRT-LLM, docs/source/features/disagg-serving.md. */
+static void put_front(FILE *stream, int prefill_port, int decode_port)
+{
+	fprintf(stream,
+		"cat > disagg.yaml <<'EOF'\n"
+		"hostname: localhost\nport: 8000\nbackend: pytorch\n"
+		"context_servers:\n  num_instances: 1\n"
+		"  urls: [\"localhost:%d\"]\n"
+		"generation_servers:\n  num_instances: 1\n"
+		"  urls: [\"localhost:%d\"]\nEOF\n"
+		"trtllm-serve disaggregated -c disagg.yaml",
+		prefill_port, decode_port);
+}
+
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -217,6 +243,7 @@ static void write_plan(const struct tool_writer *w)
 			    w->scenario->model.moe.experts + v->redundant_experts);
 	write_precision(w, "quant_config.quant_algo", formats, "dtype");
 	write_drafts(w);
+	write_transfer(w);
 	if (w->scenario->cluster.gpus_per_node <
 	    plan->tp * v->dp_attention * plan->pp * plan->cp)
 		write_count(w, "gpus_per_node", w->scenario->cluster.gpus_per_node);
@@ -240,6 +267,7 @@ const struct tool tool_trtllm = {
 	.file_flag = "extra_llm_api_options",
 	.role_flag = "server_role",
 	.roles = { [ROLE_PREFILL] = "CONTEXT", [ROLE_DECODE] = "GENERATION" },
+	.put_front = put_front,
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

@@ -251,9 +251,14 @@ static void write_plan(const struct tool_writer *w)
 	if (!moe && w->engines > 1)
 		write_copies(w, w->engines);
 	settle_block(w);
-	/* what two batches overlap with is DeepEP's exchange (vllm/config/vllm.py) */
-	if (moe && plan->ep > 1 && plan->ep_overlap)
-		write_default(w, "all2all-backend", "deepep_low_latency");
+	/* what two batches overlap with is DeepEP's exchange (vllm/config/vllm.py);
+	 * beyond a node it is what dispatch and combine are costed as */
+	if (moe && plan->ep > 1 &&
+	    (plan->ep_overlap ||
+	     (dp > 1 && ranks > w->scenario->cluster.gpus_per_node)))
+		write_default(w, "all2all-backend",
+			      w->role == ROLE_PREFILL ? "deepep_high_throughput"
+						      : "deepep_low_latency");
 	if (moe && plan->ep > 1)
 		write_flag(w, "enable-expert-parallel", "");
 	if (moe && plan->ep > 1 && plan->ep != ranks)

@@ -233,21 +233,24 @@ static int port_of(enum role role)
 
 /* Pools of one node share out its GPUs: those that prefill are the first. */
 static void put_place(const struct tool *tool, const struct scenario *whole,
-		      enum role role, FILE *stream)
+		      struct tool_writer *w)
 {
-	int64_t first = role == ROLE_PREFILL ? 0 : scenario_prefill_gpus(whole);
-	int64_t end = role == ROLE_PREFILL ? scenario_prefill_gpus(whole)
-					   : whole->cluster.gpus;
+	bool before = w->role == ROLE_PREFILL;
+	int64_t first = before ? 0 : scenario_prefill_gpus(whole);
+	int64_t end = before ? scenario_prefill_gpus(whole) : whole->cluster.gpus;
+	size_t used = 0, size = sizeof w->place;
+	const char *between = "CUDA_VISIBLE_DEVICES=";
 
 	if (whole->cluster.gpus <= whole->cluster.gpus_per_node) {
-		fputs("CUDA_VISIBLE_DEVICES=", stream);
-		for (int64_t i = first; i < end; i++)
-			fprintf(stream, "%s%lld", i > first ? "," : "", (long long)i);
-		fputc(' ', stream);
+		for (int64_t i = first; i < end && used < size; i++, between = ",")
+			used += (size_t)snprintf(w->place + used, size - used, "%s%lld",
+						 between, (long long)i);
+		if (used < size)
+			used += (size_t)snprintf(w->place + used, size - used, " ");
 	}
-	if (tool->side_channel)
-		fprintf(stream, "%s=%d ", tool->side_channel,
-			port_of(role) + SIDE_CHANNEL);
+	if (tool->side_channel && used < size)
+		snprintf(w->place + used, size - used, "%s=%d ", tool->side_channel,
+			 port_of(w->role) + SIDE_CHANNEL);
 }
 
 static void write_command(const struct tool *tool, const struct scenario *whole,
@@ -276,7 +279,7 @@ static void write_command(const struct tool *tool, const struct scenario *whole,
 		say_idle(&w);
 		add_kept(tool, &w, kept);
 		if (role != ROLE_BOTH && tool->put_front)
-			put_place(tool, whole, role, out->body);
+			put_place(tool, whole, &w);
 		print_command(tool, &w);
 	}
 	free(pool);
