@@ -33,6 +33,18 @@ struct search_time {
 /* Finds the best plans of each space; returns how many, 0 after an error. */
 int bench_search(struct search_time *out, int most);
 
+struct proof_time {
+	const char *name;
+	double search, proof, verify; /* seconds, medians */
+};
+
+/* Searches each space for ten ideas as the command does, writes the proof and checks
+ * it; returns how many, 0 after an error. */
+int bench_proofs(struct proof_time *out, int most);
+/* Seconds of two plans' estimates and what lies between them: `compare`, and why not in
+ * the Search view; NAN after an error. */
+double bench_compare(void);
+
 struct simulation_time {
 	const char *name;
 	int requests;

@@ -77,6 +77,17 @@ static void print_search(const struct search_time *search, int count)
 	printf("]");
 }
 
+static void print_proofs(const struct proof_time *time, int count)
+{
+	printf(", \"proofs\": [");
+	for (int i = 0; i < count; i++)
+		printf("%s{\"name\": \"%s\", \"search_ms\": %.1f, \"proof_ms\": %.1f, "
+		       "\"verify_ms\": %.1f}",
+		       i > 0 ? ", " : "", time[i].name, time[i].search * 1e3,
+		       time[i].proof * 1e3, time[i].verify * 1e3);
+	printf("], \"compare_us\": %.1f", bench_compare() * 1e6);
+}
+
 static void print_simulations(const struct simulation_time *time, int count)
 {
 	printf(", \"simulation\": [");
@@ -139,6 +150,7 @@ int main(int argc, char **argv)
 	struct schedule_time schedule[SCHEDULES];
 	struct search_time search[CASES];
 	struct simulation_time simulation[CASES];
+	struct proof_time proof[CASES];
 	struct program_cost cost;
 
 	if (argc > 1 && strcmp(argv[1], "keys") == 0)
@@ -146,13 +158,15 @@ int main(int argc, char **argv)
 	int count = bench_engine(time, CASES), searches = bench_search(search, CASES);
 	int schedules = bench_schedules(schedule, SCHEDULES);
 	int simulations = bench_simulation(simulation, CASES);
+	int proofs = bench_proofs(proof, CASES);
 
 	if (count == 0 || searches == 0 || schedules == 0 || simulations == 0 ||
-	    !bench_program(program_path(), &cost))
+	    proofs == 0 || !bench_program(program_path(), &cost))
 		return 1;
 	print_engine(time, count);
 	print_schedules(schedule, schedules);
 	print_search(search, searches);
+	print_proofs(proof, proofs);
 	print_simulations(simulation, simulations);
 	print_program(&cost);
 	return 0;
