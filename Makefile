@@ -236,9 +236,10 @@ fit-collectives: $(B)/tests/validation/fit_collectives
 	@$< $(FIT) tests/validation/collectives/*.csv
 
 # Write the golden screens anew; look at what changed before it is committed.
-screens: $(B)/tests/test_screens $(B)/tests/test_transcript
+screens: $(B)/tests/test_screens $(B)/tests/test_transcript $(B)/tests/test_printed
 	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_screens > /dev/null 2>&1
 	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_transcript > /dev/null 2>&1
+	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_printed > /dev/null 2>&1
 	@git status --short tests/screens
 
 # What the search claims over published plans, into presets/plans/README.md.

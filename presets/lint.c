@@ -223,24 +223,10 @@ static void add_memory(struct lint *out, const struct scenario *scenario,
 static void weigh(const struct scenario *scenario, const struct knob *knob,
 		  double value, struct estimate *scratch, struct lint_item *item)
 {
-	struct lint_cost *cost = &item->cost[item->costs];
-	struct scenario trial = *scenario;
-	bool serves = scenario->plan.mode == MODE_INFERENCE;
+	struct whatif_cost *cost = &item->cost[item->costs];
 
-	if (!knob || !knob_set(&trial, knob, value))
-		return;
-	scenario_estimate(&trial, scratch);
-	*cost = (struct lint_cost){ .knob = knob,
-				    .value = value,
-				    .legal = scratch->legal,
-				    .fits = scratch->feasible };
-	if (scratch->legal) {
-		cost->memory_bytes = scratch->memory.total_bytes;
-		cost->tokens_per_second_per_gpu =
-			serves ? scratch->serving.output_tokens_per_second_per_gpu
-			       : scratch->tokens_per_second_per_gpu;
-	}
-	item->costs++;
+	whatif_cost(scenario, knob, value, scratch, cost);
+	item->costs += cost->knob != NULL;
 }
 
 static void weigh_all(const struct scenario *scenario, struct estimate *scratch,
@@ -262,26 +248,6 @@ static void weigh_all(const struct scenario *scenario, struct estimate *scratch,
 			weigh(scenario, item->mend[k].knob, item->mend[k].value,
 			      scratch, item);
 	}
-}
-
-size_t lint_cost_text(const struct lint_cost *cost, char *out, size_t size)
-{
-	char value[48], bytes[32];
-	int length;
-
-	knob_print_value(cost->knob, cost->value, value, sizeof value);
-	form_text(FORM_BYTES, cost->memory_bytes, bytes, sizeof bytes);
-	if (!cost->legal)
-		length = snprintf(out, size, "%s %s: breaks another rule",
-				  cost->knob->key, value);
-	else if (!cost->fits)
-		length = snprintf(out, size, "%s %s: does not fit, %s", cost->knob->key,
-				  value, bytes);
-	else
-		length = snprintf(out, size, "%s %s: %.0f tok/s per GPU, %s",
-				  cost->knob->key, value,
-				  cost->tokens_per_second_per_gpu, bytes);
-	return length > 0 ? (size_t)length : 0;
 }
 
 /* Errors first; within a level the order stays. */
@@ -359,7 +325,7 @@ static cJSON *costs(const struct lint_item *item)
 	char value[48];
 
 	for (int i = 0; i < item->costs; i++) {
-		const struct lint_cost *cost = &item->cost[i];
+		const struct whatif_cost *cost = &item->cost[i];
 		cJSON *object = cJSON_CreateObject();
 
 		knob_print_value(cost->knob, cost->value, value, sizeof value);

@@ -47,16 +47,8 @@ struct lint_item {
 	struct whatif_mend mend[MAX_WHATIF_MENDS];
 	int mends;
 	int costs; /* of the remedy's values, in their order */
-	struct lint_cost {
-		const struct knob *knob;
-		double value;
-		bool legal, fits; /* with this knob alone turned */
-		double tokens_per_second_per_gpu, memory_bytes;
-	} cost[MAX_NEAREST + (int)MAX_WHATIF_MENDS];
+	struct whatif_cost cost[MAX_NEAREST + (int)MAX_WHATIF_MENDS];
 };
-
-/* "tp 2: does not fit, 117 GiB", "tp 4: 932 tok/s per GPU, 58.0 GiB". */
-size_t lint_cost_text(const struct lint_cost *cost, char *out, size_t size);
 
 enum { MAX_LINT_ITEMS = 2 * MAX_FINDINGS + MAX_ABILITIES + 1 };
 

@@ -92,18 +92,25 @@ static bool is_golden_server(const char *bases[3], const char *knobs, const char
 static void test_searches_look_as_they_did(void **state)
 {
 	static const struct {
-		const char *name, *keys;
+		const char *name, *keys, *view;
 	} cases[] = {
-		{ "search-taken", "sp\n" },
-		{ "search-filtered", "s/pp=2..8 !ful\nSSSSS" },
-		{ "search-gpus", "s.lllh" },
-		{ "search-impossible", "/gpu_memory\n=5\ns" },
+		{ "search-taken", "sp\n", "search" },
+		{ "search-filtered", "s/pp=2..8 !ful\nSSSSS", "search" },
+		{ "search-gpus", "s.lllh", "search" },
+		{ "search-impossible", "/gpu_memory\n=5\ns", "search" },
+		{ "search-opened", "s\n", "search" },
+		{ "search-why-not", "s/?tp=8 ?pp=1\n", "search" },
+		{ "search-measured", "s/trust=measured reserve=0.1\n", "search" },
+		{ "search-research", "s/research schedule=zb-v,1f1b\n", "search" },
+		{ "illegal", "/tp\n=3\n", "overview" },
+		{ "lacking", "/zero_group\n=0\n/zero\n=1\n/pp\n=2\n/schedule\n\n",
+		  "overview" },
 	};
 	bool good = true;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		for (int size = 0; size < 2; size++) {
+		for (int size = 0; size < 3; size++) {
 			struct stage stage;
 
 			stage_open(&stage, "llama3-8b-8-h100", sizes[size].width,
@@ -113,7 +120,7 @@ static void test_searches_look_as_they_did(void **state)
 				stage_key(&stage, (unsigned char)*key);
 				free(stage_text(&stage));
 			}
-			good = is_same(&stage, cases[i].name, "search") && good;
+			good = is_same(&stage, cases[i].name, cases[i].view) && good;
 			stage_close(&stage);
 		}
 	assert_true(good);

@@ -129,6 +129,8 @@ struct explorer {
 	int before_mode;        /* enum plan_mode of that */
 
 	struct findings advice;
+	/* what the nearest legal values of each problem give */
+	struct whatif_cost mend[MAX_FINDINGS][MAX_NEAREST];
 	struct whatif strip;
 	int strip_knob; /* index in knob_table, -1 = none */
 	struct whatif_arrow arrow[MAX_KNOBS];

@@ -1,6 +1,8 @@
 /* mend.c - the way out of a plan that can't run or does not fit. */
+#include <stdio.h>
 #include <string.h>
 
+#include "engine/base/form.h"
 #include "engine/predict/predict.h"
 #include "engine/rules/legality.h"
 #include "engine/train/train.h"
@@ -95,4 +97,41 @@ int whatif_mends(const struct scenario *scenario, struct estimate *scratch,
 			count++;
 	}
 	return count;
+}
+
+void whatif_cost(const struct scenario *scenario, const struct knob *knob, double value,
+		 struct estimate *scratch, struct whatif_cost *out)
+{
+	struct scenario trial = *scenario;
+	bool serves = scenario->plan.mode == MODE_INFERENCE;
+
+	*out = (struct whatif_cost){ .value = value };
+	if (!knob || !knob_set(&trial, knob, value))
+		return;
+	scenario_estimate(&trial, scratch);
+	out->knob = knob;
+	out->legal = scratch->legal;
+	out->fits = scratch->feasible;
+	if (!scratch->legal)
+		return;
+	out->memory_bytes = scratch->memory.total_bytes;
+	out->tokens_per_second_per_gpu =
+		serves ? scratch->serving.output_tokens_per_second_per_gpu
+		       : scratch->tokens_per_second_per_gpu;
+}
+
+size_t whatif_cost_text(const struct whatif_cost *cost, char *out, size_t size)
+{
+	char bytes[32];
+	int length;
+
+	form_text(FORM_BYTES, cost->memory_bytes, bytes, sizeof bytes);
+	if (!cost->legal)
+		length = snprintf(out, size, "breaks another rule");
+	else if (!cost->fits)
+		length = snprintf(out, size, "does not fit, %s", bytes);
+	else
+		length = snprintf(out, size, "%.0f tok/s per GPU, %s",
+				  cost->tokens_per_second_per_gpu, bytes);
+	return length > 0 ? (size_t)length : 0;
 }

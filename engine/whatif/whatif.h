@@ -74,4 +74,17 @@ enum { MAX_WHATIF_MENDS = 4 };
 int whatif_mends(const struct scenario *scenario, struct estimate *scratch,
 		 struct whatif_mend out[MAX_WHATIF_MENDS]);
 
+/* --- what a remedy costs --- */
+
+struct whatif_cost {
+	const struct knob *knob; /* NULL: no such value */
+	double value;
+	bool legal, fits; /* with this knob alone turned */
+	double tokens_per_second_per_gpu, memory_bytes;
+};
+void whatif_cost(const struct scenario *scenario, const struct knob *knob, double value,
+		 struct estimate *scratch, struct whatif_cost *out);
+/* "does not fit, 117 GiB", "932 tok/s per GPU, 58.0 GiB", "breaks another rule". */
+size_t whatif_cost_text(const struct whatif_cost *cost, char *out, size_t size);
+
 #endif

@@ -44,10 +44,12 @@ static void print_item(const struct lint_item *item)
 	if (item->remedy[0] != '\0')
 		printf("      nearest that works: %s\n", item->remedy);
 	for (int i = 0; i < item->costs; i++) {
-		char text[128];
+		const struct whatif_cost *cost = &item->cost[i];
+		char value[48], text[80];
 
-		lint_cost_text(&item->cost[i], text, sizeof text);
-		printf("        %s\n", text);
+		knob_print_value(cost->knob, cost->value, value, sizeof value);
+		whatif_cost_text(cost, text, sizeof text);
+		printf("        %s %s: %s\n", cost->knob->key, value, text);
 	}
 	printf("      source: %s\n", item->source);
 }

@@ -145,6 +145,18 @@ static void update_advice(struct explorer *explorer)
 	explorer->advice_done = true;
 }
 
+static void weigh_mends(struct explorer *explorer)
+{
+	const struct findings *problems = &explorer->estimate.problems;
+
+	for (int i = 0; i < problems->count; i++)
+		for (int k = 0; k < problems->item[i].nearest_count; k++)
+			whatif_cost(&explorer->scenario,
+				    knob_find(problems->item[i].knob),
+				    problems->item[i].nearest[k], explorer->scratch,
+				    &explorer->mend[i][k]);
+}
+
 void explorer_update(struct explorer *explorer)
 {
 	scenario_estimate(&explorer->scenario, &explorer->estimate);
@@ -157,6 +169,7 @@ void explorer_update(struct explorer *explorer)
 	explorer->advice_done = false;
 	explorer->search_stale = explorer->play_stale = true;
 	load_forget(explorer->load);
+	weigh_mends(explorer);
 	update_strip(explorer);
 	if (is_cheap(explorer))
 		update_advice(explorer);

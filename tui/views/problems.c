@@ -1,0 +1,77 @@
+/* problems.c - why a plan can't run, what would mend it, and what that costs. */
+#include <stdio.h>
+
+#include "engine/knob/knob.h"
+#include "tui/view.h"
+
+/* "tp 2: does not fit, 241 GiB; 4: does not fit, 128 GiB": what Enter sets, and what
+ * else may be typed, with what `costs` of them give. */
+static size_t mend_text(const struct finding *finding, const struct whatif_cost *cost,
+			int costs, char *out, size_t size)
+{
+	size_t used = 0;
+	char value[64], text[80];
+
+	for (int i = 0; i < finding->nearest_count && used < size && cost[i].knob;
+	     i++) {
+		knob_print_value(cost[i].knob, cost[i].value, value, sizeof value);
+		whatif_cost_text(&cost[i], text, sizeof text);
+		used += (size_t)snprintf(out + used, size - used, "%s %s%s%s",
+					 i == 0      ? cost[i].knob->key
+					 : i < costs ? ";"
+						     : "; or",
+					 value, i < costs ? ": " : "",
+					 i < costs ? text : "");
+	}
+	return used;
+}
+
+/* One problem, and below it what would mend it. */
+static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect, int at)
+{
+	const struct finding *finding = &explorer->estimate.problems.item[at];
+	bool error = finding->rule->severity == SEVERITY_ERROR;
+	char text[320], remedy[400], key[MAX_KEY];
+	int used, lines;
+
+	finding_text(finding, text, sizeof text);
+	canvas_put(canvas, rect.x, rect.y,
+		   canvas_glyph(canvas, error ? GLYPH_FAIL : GLYPH_BULLET),
+		   error ? ROLE_BAD : ROLE_WARNING);
+	canvas_text(canvas, rect.x + 2, rect.y, 4, error ? ROLE_BAD : ROLE_WARNING,
+		    finding->rule->code);
+	used = widget_prose(
+		canvas,
+		(struct rect){ rect.x + 6, rect.y, rect.width - 6, rect.height }, 0,
+		ROLE_DEFAULT, text);
+	if (used >= rect.height || mend_text(finding, explorer->mend[at], MAX_NEAREST,
+					     remedy, sizeof remedy) == 0)
+		return used;
+	if (text_width(remedy) > rect.width - 12)
+		mend_text(finding, explorer->mend[at], 1, remedy, sizeof remedy);
+	canvas_text(canvas, rect.x + 6, rect.y + used, 6, ROLE_KEY, "Enter");
+	lines = widget_prose(canvas,
+			     (struct rect){ rect.x + 12, rect.y + used, rect.width - 12,
+					    rect.height - used },
+			     0, ROLE_GOOD, remedy);
+	/* two problems may be mended by the same knob */
+	snprintf(key, sizeof key, "%s#%s", finding->knob, finding->rule->code);
+	add_spot(explorer, canvas, SPOT_REMEDY,
+		 (struct rect){ rect.x + 6, rect.y + used, rect.width - 6, lines }, key,
+		 finding->nearest[0]);
+	return used + lines;
+}
+
+int draw_problems(const struct explorer *explorer, struct canvas *canvas,
+		  struct rect rect)
+{
+	int y = 0;
+
+	for (int i = 0; i < explorer->estimate.problems.count && y < rect.height; i++)
+		y += draw_problem(explorer, canvas,
+				  (struct rect){ rect.x, rect.y + y, rect.width,
+						 rect.height - y },
+				  i);
+	return y;
+}
