@@ -9,6 +9,9 @@
 void search_draw_plot(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect);
 
+/* The closest misses, and what would do. */
+void search_draw_misses(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect);
 /* Whether there is a line to say that activation offload is left out. */
 bool search_leaves_out(const struct explorer *explorer);
 /* One line each, as many as there is height for. */
