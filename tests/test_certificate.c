@@ -124,6 +124,25 @@ static void accepts_proofs(void **state)
 	accept();
 }
 
+/* Where states or activations would have to lie in host memory that the hosts lack: no
+ * such plan is the answer, and the proof says why. */
+static void accepts_hosts_without_room(void **state)
+{
+	double free_score;
+
+	(void)state;
+	begin("llama2-13b", "dgx-a100-40g", "megatron-core", 8);
+	pin("optimizer_offload", "0,0.5,1");
+	pin("activation_offload", "0,0.5,1");
+	problem.base.cluster.host_bytes_per_gpu = 1e12;
+	accept();
+	assert_true(result.found > 0);
+	free_score = result.top[0].score;
+	problem.base.cluster.host_bytes_per_gpu = 8e9;
+	accept();
+	assert_true(result.found == 0 || result.top[0].score > free_score);
+}
+
 /* One plan, and none at all. */
 static void accepts_small_spaces(void **state)
 {
@@ -307,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepts_proofs),
+		cmocka_unit_test(accepts_hosts_without_room),
 		cmocka_unit_test(accepts_small_spaces),
 		cmocka_unit_test(rejects_what_was_changed),
 		cmocka_unit_test(rejects_other_answers),

@@ -229,6 +229,25 @@ static void a_search_finds_the_best_of_the_known(void **state)
 	assert_int_equal(later, 2);
 }
 
+/* A search wants what was at least published, but for machines and scales in nobody's
+ * run, and for servers. */
+static void a_search_asks_for_what_is_known(void **state)
+{
+	struct scenario s;
+	struct error error = { "" };
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3.1-70b", "dgx-h100", "megatron-core", &error))
+		fail_msg("%s", error.text);
+	s.cluster.gpus = 64;
+	assert_int_equal(planner_usual_trust(&s), 1 + TRUST_PUBLISHED);
+	s.plan.mode = MODE_INFERENCE;
+	assert_int_equal(planner_usual_trust(&s), 0);
+	s.plan.mode = MODE_TRAINING;
+	s.cluster.gpus = 1 << 20;
+	assert_int_equal(planner_usual_trust(&s), 0);
+}
+
 static void words_come_back(void **state)
 {
 	(void)state;
@@ -259,6 +278,7 @@ int main(void)
 		cmocka_unit_test(a_feature_lowers_the_whole),
 		cmocka_unit_test(one_expert_a_rank_is_named),
 		cmocka_unit_test(a_search_finds_the_best_of_the_known),
+		cmocka_unit_test(a_search_asks_for_what_is_known),
 		cmocka_unit_test(words_come_back),
 	};
 
