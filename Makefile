@@ -145,7 +145,7 @@ $(B)/shardscope: $(B)/tui/main.o $(HOUSE) $(ENGINE)
 
 # Any bytes as a file of each kind that is read; needs clang. FUZZ_SECONDS for each.
 FUZZ_SECONDS ?= 60
-FUZZ = $(notdir $(sort $(wildcard tests/fuzz/seeds/*))) scenario model cluster stack runs lesson challenge
+FUZZ = $(sort $(notdir $(wildcard tests/fuzz/seeds/*)) scenario model cluster stack runs lesson challenge)
 fuzz:
 	@$(MAKE) B=build-fuzz CC=clang CFLAGS="$(SANITIZE) -fsanitize=fuzzer-no-link" fuzz-run
 

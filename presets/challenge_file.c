@@ -181,7 +181,7 @@ static bool read_start(const struct reading *r)
 
 static bool read_all(const struct reading *r)
 {
-	const struct node *root = r->document->root;
+	const struct node *root = r->document->root, *format = node_get(root, "format");
 	struct challenge *c = r->out;
 
 	if (root->kind != NODE_MAP)
@@ -189,9 +189,8 @@ static bool read_all(const struct reading *r)
 	for (const struct node *node = root->child; node; node = node->next)
 		if (!is_known(node->key))
 			return complain(r, node, "unknown key");
-	if (!node_get(root, "format") ||
-	    strcmp(node_get(root, "format")->text, "1") != 0)
-		return complain(r, root, "expected format: 1");
+	if (!format || format->kind != NODE_SCALAR || strcmp(format->text, "1") != 0)
+		return complain(r, format ? format : root, "expected format: 1");
 	scenario_defaults(&c->problem.base);
 	c->problem.top = 1;
 	return read_text(r, "title", c->title, sizeof c->title) &&

@@ -286,6 +286,39 @@ static void test_files_with_faults_are_refused(void **state)
 	}
 }
 
+/* Whatever stands in the place of a word: a mapping, a list, nothing. */
+static void test_words_that_are_none_are_refused(void **state)
+{
+	static const char *const keys[] = { "format", "title", "goal", "hint",
+					    "source", "aim",   "turn" };
+	static const char *const values[] = { "{a: b}", "[1, 2]", "", "~" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+			struct error error = { "" };
+			char text[512];
+			size_t used = 0;
+
+			for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+				used += (size_t)snprintf(
+					text + used, sizeof text - used, "%s: %s\n",
+					keys[k],
+					k == i                           ? values[v]
+					: strcmp(keys[k], "format") == 0 ? "1"
+					: strcmp(keys[k], "aim") == 0    ? "step"
+					: strcmp(keys[k], "turn") == 0 ? "{tp: \"1,2\"}"
+								       : "words");
+			snprintf(text + used, sizeof text - used,
+				 "scenario: {plan: llama3-70b-64-h100}\n");
+			if (!challenge_parse(&challenge, "x", "x.yaml", text,
+					     strlen(text), &error))
+				assert_true(error.text[0] != '\0');
+			else if (v == 0)
+				fail_msg("%s", text);
+		}
+}
+
 /* --- answers ------------------------------------------------------------------- */
 
 static void hand_in(const char *folder, const char *name, const char *text)
@@ -470,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_locks_hold),
 		cmocka_unit_test(test_neighbours_stay_in_the_list),
 		cmocka_unit_test(test_files_with_faults_are_refused),
+		cmocka_unit_test(test_words_that_are_none_are_refused),
 		cmocka_unit_test(test_the_leaderboard_believes_nobody),
 		cmocka_unit_test(test_the_command_plays),
 		cmocka_unit_test(test_a_mended_script_counts),
