@@ -561,6 +561,29 @@ static void test_what_would_make_it_fit(void **state)
 	assert_true(result.found > 0);
 }
 
+/* Where the optimizer's states in host memory would do, that is said once: its pin is
+ * not also said to stand in the way. */
+static void test_offload_is_said_once(void **state)
+{
+	double none[] = { 0 };
+	int said = 0;
+
+	(void)state;
+	for (int gpus = 1; gpus <= 8; gpus *= 2) {
+		begin("llama2-13b", "dgx-a100-40g", gpus, 24);
+		planner_pin(&problem, knob_find("optimizer_offload"), none, 1);
+		solve(&problem, &result);
+		if (result.found > 0)
+			continue;
+		run_misses();
+		said += misses.offload;
+		for (int i = 0; i < misses.unpins && misses.offload; i++)
+			assert_string_not_equal(misses.unpin[i].knob->key,
+						"optimizer_offload");
+	}
+	assert_true(said > 0);
+}
+
 static void test_nothing_divides(void **state)
 {
 	double one[] = { 1 }, even[] = { SPLIT_EVEN };
@@ -622,6 +645,7 @@ int main(void)
 		cmocka_unit_test(test_gains_are_what_they_say),
 		cmocka_unit_test(test_what_limits_is_the_largest_loss),
 		cmocka_unit_test(test_what_would_make_it_fit),
+		cmocka_unit_test(test_offload_is_said_once),
 		cmocka_unit_test(test_nothing_divides),
 		cmocka_unit_test(test_pins_in_the_way),
 	};
