@@ -1,0 +1,288 @@
+/* test_serve_layer.c - FLOPs and bytes of a serving layer counted by hand, and seconds
+ * of its kernels. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/serve/layer.h"
+#include "presets/scenario_file.h"
+#include "tests/support/close.h"
+
+static struct scenario s;
+static struct serve_context context;
+static struct layer_pass layer;
+/* Three requests decode two tokens each, beside 200 tokens of a prompt. */
+static struct batch batch;
+
+static void serve(const char *model, double tp)
+{
+	struct error error = { "" };
+
+	if (!scenario_blank(&s, model, "dgx-h100", "vllm", &error))
+		fail_msg("%s", error.text);
+	s.plan.mode = MODE_INFERENCE;
+	s.plan.precision = PRECISION_BF16;
+	s.cluster.gpus = (int64_t)tp;
+	s.plan.tp = (int64_t)tp;
+	serve_context(&s, &context);
+	context.shape = (struct engine_shape){ tp, 1, 1, 1, 1, 1, tp, 1 };
+	context.kv_bytes = 2;
+	batch = (struct batch){ .requests = 3,
+				.tokens_each = 2,
+				.context = 1000,
+				.prompt_tokens = 200,
+				.prompt_context = 500,
+				.prompt_requests = 1 };
+}
+
+static const struct pass_operator *named(const char *name)
+{
+	for (int i = 0; i < layer.operators; i++)
+		if (strcmp(layer.operator[i].name, name) == 0)
+			return &layer.operator[i];
+	fail_msg("no operator '%s'", name);
+	return NULL;
+}
+
+static bool has(const char *name)
+{
+	for (int i = 0; i < layer.operators; i++)
+		if (strcmp(layer.operator[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* 2 rows columns inner FLOPs; weights once, input and output in two bytes. */
+static void check_gemm(const char *name, double rows, double columns, double inner)
+{
+	const struct pass_operator *op = named(name);
+
+	assert_close(op->flops, 2 * rows * columns * inner, 1e-12);
+	assert_close(op->bytes, columns * inner * 2 + 2 * rows * (columns + inner),
+		     1e-12);
+	assert_close(op->count, 1, 0);
+}
+
+enum { ROWS = 3 * 2 + 200 };
+
+/* Llama-3.1 70B, hidden 8192, 64 heads and 8 of keys and values of 128, FFN 28672. */
+static void test_grouped_queries_by_hand(void **state)
+{
+	const struct pass_operator *op;
+
+	(void)state;
+	serve("llama3.1-70b", 4);
+	layer_pass(&context, 0, &batch, &layer);
+	check_gemm("QKV projection", ROWS, 16 * 128 + 2 * (128 + 128), 8192);
+	check_gemm("output projection", ROWS, 8192, 16 * 128);
+	check_gemm("gate and up", ROWS, 2 * 28672 / 4, 8192);
+	check_gemm("down", ROWS, 8192, 28672 / 4);
+	op = named("decode attention");
+	assert_close(op->flops, 2.0 * 6 * 16 * 1000 * 256, 1e-12);
+	assert_close(op->bytes, 3.0 * 1000 * 2 * 256 * 2 + 6.0 * 16 * 256 * 2, 1e-12);
+	op = named("prompt attention");
+	assert_close(op->flops, 2.0 * 200 * 16 * 500 * 256, 1e-12);
+	assert_close(op->bytes, 200.0 * (16 * 256 * 2 + 2 * 256 * 2), 1e-12);
+	op = named("elementwise");
+	assert_close(op->bytes,
+		     ROWS * (8192.0 * 16 + (64 + 16) * 128 / 4 * 4 + 28672.0 / 4 * 6),
+		     1e-12);
+	assert_close(op->count, s.stack.serving.small_kernels, 0);
+	/* what each kernel asks for adds up */
+	double flops = 0, bytes = 0, seconds = 0;
+
+	for (int i = 0; i < layer.operators; i++) {
+		flops += layer.operator[i].flops;
+		bytes += layer.operator[i].bytes;
+		seconds += layer.operator[i].seconds;
+	}
+	assert_close(layer.flops, flops, 1e-12);
+	assert_close(layer.bytes, bytes, 1e-12);
+	assert_close(layer.seconds, seconds, 1e-12);
+	assert_true(layer.prompts);
+}
+
+/* Decoding alone runs no kernel of prompts, and the other way round. */
+static void test_one_kind_of_tokens_alone(void **state)
+{
+	(void)state;
+	serve("llama3.1-70b", 4);
+	batch.prompt_tokens = 0;
+	layer_pass(&context, 0, &batch, &layer);
+	assert_false(has("prompt attention") || layer.prompts);
+	check_gemm("QKV projection", 6, 16 * 128 + 2 * 256, 8192);
+	batch.prompt_tokens = 200;
+	batch.requests = 0;
+	layer_pass(&context, 0, &batch, &layer);
+	assert_false(has("decode attention"));
+	check_gemm("QKV projection", 200, 16 * 128 + 2 * 256, 8192);
+	/* CP shares prompts out */
+	context.shape.cp = 2;
+	layer_pass(&context, 0, &batch, &layer);
+	check_gemm("QKV projection", 100, 16 * 128 + 2 * 256, 8192);
+	assert_close(named("prompt attention")->flops, 2.0 * 100 * 16 * 500 * 256,
+		     1e-12);
+}
+
+/* More ranks than heads of keys and values: each keeps a whole one. */
+static void test_repeated_keys(void **state)
+{
+	(void)state;
+	serve("llama3.1-70b", 16);
+	layer_pass(&context, 0, &batch, &layer);
+	check_gemm("QKV projection", ROWS, 4 * 128 + (128 + 128), 8192);
+	assert_close(named("decode attention")->bytes,
+		     3.0 * 1000 * 256 * 2 + 6.0 * 4 * 256 * 2, 1e-12);
+	/* shards of the cache: a part of the context, and what they gather */
+	context.shape.kv_shards = 2;
+	layer_pass(&context, 0, &batch, &layer);
+	assert_close(named("decode attention")->flops, 2.0 * 6 * 4 * 500 * 256, 1e-12);
+}
+
+/* A window ends what is looked at, of requests and of prompts. */
+static void test_windows(void **state)
+{
+	(void)state;
+	serve("llama3.1-70b", 4);
+	s.model.kind[0].attention.window = 300;
+	layer_pass(&context, 0, &batch, &layer);
+	assert_close(named("decode attention")->flops, 2.0 * 6 * 16 * 300 * 256, 1e-12);
+	assert_close(named("prompt attention")->flops, 2.0 * 200 * 16 * 300 * 256,
+		     1e-12);
+}
+
+/* DeepSeek-V3 (arXiv 2412.19437, section 4.2): hidden 7168, 128 heads of 128 + 64 and
+ * 128, ranks 1536 and 512. Decoding works on latents of 512 + 64. */
+static void test_latent_attention_by_hand(void **state)
+{
+	int kind = 0;
+
+	(void)state;
+	serve("deepseek-v3", 8);
+	layer_pass(&context, kind, &batch, &layer);
+	check_gemm("latent projections", ROWS, 1536 + 512 + 64, 7168);
+	check_gemm("query up", ROWS, 16 * (128 + 64), 1536);
+	check_gemm("absorbed keys", 6, 16 * 128, 512);
+	check_gemm("absorbed values", 6, 16 * 128, 512);
+	check_gemm("KV up", 200, 16 * (128 + 128), 512);
+	check_gemm("output projection", ROWS, 7168, 16 * 128);
+	assert_close(named("decode attention")->flops,
+		     2.0 * 6 * 16 * 1000 * (2 * 512 + 64), 1e-12);
+	assert_close(named("decode attention")->bytes,
+		     3.0 * 1000 * (512 + 64) * 2 + 6.0 * 16 * (192 + 128) * 2, 1e-12);
+	assert_close(named("prompt attention")->flops,
+		     2.0 * 200 * 16 * 500 * (192 + 128), 1e-12);
+	assert_close(named("prompt attention")->bytes,
+		     200.0 * (16 * (192 + 128) * 2 + (512 + 64) * 2), 1e-12);
+}
+
+/* Mixtral: 8 experts of 14336, two for each token. */
+static void test_experts_by_hand(void **state)
+{
+	const struct pass_operator *op;
+
+	(void)state;
+	serve("mixtral-8x7b", 2);
+	context.shape.etp = 2;
+	layer_pass(&context, 0, &batch, &layer);
+	op = named("router");
+	assert_close(op->flops, 2.0 * ROWS * 8 * 4096, 1e-12);
+	op = named("routing and combining");
+	assert_close(op->bytes,
+		     (ROWS * 2.0 + ROWS * 2.0 / 2) * 4096 * 6 +
+			     ROWS * 2.0 * 14336 / 2 * 6,
+		     1e-12);
+	assert_close(op->count, 4, 0);
+	assert_false(has("latent down"));
+}
+
+/* Where experts work at a width of their own (Nemotron 3), tokens go down and up. */
+static void test_latent_experts(void **state)
+{
+	int kind = 0;
+
+	(void)state;
+	serve("nemotron-3-super", 1);
+	while (s.model.kind[kind].mlp != MLP_MOE)
+		kind++;
+	assert_true(s.model.moe.expert_latent > 0);
+	layer_pass(&context, kind, &batch, &layer);
+	check_gemm("latent down", ROWS, (double)s.model.moe.expert_latent,
+		   (double)s.model.hidden);
+	check_gemm("latent up", ROWS, (double)s.model.hidden,
+		   (double)s.model.moe.expert_latent);
+}
+
+/* Mamba: of a decoding request's state each byte is read and written in fp32, of a
+ * prompt once for each chunk. */
+static void test_states_by_hand(void **state)
+{
+	const struct pass_operator *op;
+	double of_state;
+
+	(void)state;
+	serve("mamba2-2.7b", 2);
+	layer_pass(&context, 0, &batch, &layer);
+	of_state = (double)s.model.ssm.inner * (double)s.model.ssm.state / 2;
+	op = named("state update");
+	assert_close(op->flops, 6.0 * ROWS * of_state, 1e-12);
+	assert_close(op->bytes,
+		     (6 + ceil(200.0 / (double)s.model.ssm.chunk)) * of_state * 8 +
+			     ROWS * (double)s.model.ssm.inner / 2 * 8,
+		     1e-12);
+	assert_close(op->count, 2, 0);
+}
+
+/* A GEMM's seconds: its start, and both bounds rounded where they meet. */
+static void test_kernels_by_hand(void **state)
+{
+	struct serving_calibration *c;
+	struct kernel k;
+	double compute, memory;
+
+	(void)state;
+	serve("llama3.1-70b", 1);
+	c = &s.cluster.accelerator.calibration.serving;
+	c->roofline_exponent = 3;
+	c->kernel_seconds = 5e-6;
+	c->gemm_efficiency[PRECISION_BF16] = 0.8;
+	c->stream_efficiency[PRECISION_BF16] = 0.9;
+	s.cluster.accelerator.peak_flops[PRECISION_BF16] = 1e15;
+	s.cluster.accelerator.memory_bytes_per_second = 3e12;
+	kernel_gemm(&s, true, 64, 8192, 4096, &k);
+	compute = 2.0 * 64 * 8192 * 4096 / (1e15 * 0.8);
+	memory = (8192.0 * 4096 * 2 + 2.0 * 64 * (8192 + 4096)) / (3e12 * 0.9);
+	assert_close(k.compute_seconds, compute, 1e-12);
+	assert_close(k.memory_seconds, memory, 1e-12);
+	assert_close(k.seconds, 5e-6 + cbrt(pow(compute, 3) + pow(memory, 3)), 1e-9);
+	c->attention_efficiency = 0.5;
+	c->attention_fixed_seconds = 7e-6;
+	kernel_prompt_attention(&s, 1e12, 1e9, &k);
+	assert_close(k.seconds, 7e-6 + 1e12 / (1e15 * 0.5) + 1e9 / (3e12 * 0.9), 1e-12);
+	c->decode_fixed_seconds = 3e-6;
+	c->kv_efficiency = 0.6;
+	c->latent_efficiency = 0.25;
+	kernel_decode_attention(&s, false, 1e9, 1e9, &k);
+	assert_close(k.compute_seconds, 1e9 / (1e15 * 0.5), 1e-12);
+	assert_close(k.memory_seconds, 1e9 / (3e12 * 0.6), 1e-12);
+	assert_close(k.seconds,
+		     3e-6 + cbrt(pow(k.compute_seconds, 3) + pow(k.memory_seconds, 3)),
+		     1e-9);
+	kernel_decode_attention(&s, true, 1e9, 1e9, &k);
+	assert_close(k.compute_seconds, 1e9 / (1e15 * 0.25), 1e-12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_grouped_queries_by_hand),
+		cmocka_unit_test(test_one_kind_of_tokens_alone),
+		cmocka_unit_test(test_repeated_keys),
+		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_latent_attention_by_hand),
+		cmocka_unit_test(test_experts_by_hand),
+		cmocka_unit_test(test_latent_experts),
+		cmocka_unit_test(test_states_by_hand),
+		cmocka_unit_test(test_kernels_by_hand),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
