@@ -241,6 +241,50 @@ static void test_oversubscription_divides_the_port(void **state)
 	cluster.link[LINK_UPPER].oversubscription = 1;
 }
 
+/* One rank, no bytes, or no algorithm: nothing runs, and nobody asks a unit. */
+static void test_where_nothing_moves(void **state)
+{
+	struct fabric fabric = carrier();
+	struct group alone = members(1, 1), group = members(8, 8);
+	struct message message = { COLLECTIVE_ALL_REDUCE, 1 << 20, 0 },
+		       empty = { COLLECTIVE_ALL_REDUCE, 0, 0 };
+	struct collective out;
+
+	(void)state;
+	assert_false(collective_by(&fabric, &alone, &message, ALGORITHM_RING, &out));
+	assert_true(out.seconds == 0 && out.sent_bytes == 0);
+	assert_false(collective_by(&fabric, &group, &empty, ALGORITHM_RING, &out));
+	assert_true(out.seconds == 0 && out.call_bytes == 0);
+	assert_false(collective_by(&fabric, &group, &message, ALGORITHM_AUTO, &out));
+	assert_false(collective_by(&fabric, &group, &message, ALGORITHM_COUNT, &out));
+	assert_true(collective_by(&fabric, &group, &message, ALGORITHM_RING, &out));
+	collective_cost(&fabric, &alone, COLLECTIVE_ALL_REDUCE, 1 << 20, &out);
+	assert_true(out.seconds == 0 && out.pieces == 1);
+}
+
+/* Of a torus of two axes 256 ranks fill 16 x 16, and one more needs 32 x 32. */
+static void test_the_side_of_a_torus(void **state)
+{
+	struct fabric fabric = carrier();
+	struct group group = members(256, 256);
+	struct call call;
+
+	(void)state;
+	cluster.torus = true;
+	cluster.torus_axes = 2;
+	call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
+	assert_int_equal(call.axes, 2);
+	assert_close(call.D, 16, 0);
+	assert_close(call.U, 2, 0);
+	group = members(512, 512);
+	call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
+	assert_close(call.D, 32, 0);
+	group = members(16, 16);
+	call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
+	assert_close(call.D, 16, 0);
+	assert_close(call.U, 1, 0);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -256,6 +300,8 @@ int main(void)
 		cmocka_unit_test_setup(test_where_rails_run, begin),
 		cmocka_unit_test_setup(test_protocols_by_hand, begin),
 		cmocka_unit_test_setup(test_oversubscription_divides_the_port, begin),
+		cmocka_unit_test_setup(test_where_nothing_moves, begin),
+		cmocka_unit_test_setup(test_the_side_of_a_torus, begin),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
