@@ -223,6 +223,59 @@ static void test_protocols_by_hand(void **state)
 	assert_close(account.pace.start, 6 * 2e-6, 1e-12);
 }
 
+/* A switch adds up for three ranks or more; for two there is nothing to save. */
+static void test_where_a_switch_adds(void **state)
+{
+	static const struct {
+		int64_t per_domain;
+		double s;
+	} rows[] = { { 1, 0 }, { 2, 0 }, { 3, 1 }, { 8, 1 } };
+	struct fabric fabric = carrier();
+	struct call call;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct group group = members(24, rows[i].per_domain);
+
+		cluster.link[LINK_DOMAIN].in_network_reduction = false;
+		call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
+		assert_true(call.s == 0);
+		cluster.link[LINK_DOMAIN].in_network_reduction = true;
+		call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
+		assert_true(call.s == rows[i].s);
+		/* constants of the switch say that there is one */
+		cluster.link[LINK_DOMAIN].in_network_reduction = false;
+		cluster.accelerator.transports.row[TRANSPORT_SWITCH][PROTOCOL_SIMPLE]
+			.share = 0.5;
+		call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0, &call);
+		assert_true(call.s == rows[i].s);
+		cluster.accelerator.transports.row[TRANSPORT_SWITCH][PROTOCOL_SIMPLE]
+			.share = 0;
+	}
+}
+
+/* A transport that nobody measured there has the constants of rings. */
+static void test_what_was_not_measured_runs_like_rings(void **state)
+{
+	struct fabric fabric = carrier();
+	struct group pair = members(2, 2);
+	struct message message = { COLLECTIVE_ALL_TO_ALL, 1 << 20, 0 };
+	struct account account;
+
+	(void)state;
+	cluster.accelerator.transports.row[TRANSPORT_RING][PROTOCOL_SIMPLE] =
+		(struct protocol){ .start_seconds = 4e-6, .share = 0.8 };
+	assert_true(account_find(&fabric, &pair, &message, ALGORITHM_DIRECT, &account));
+	assert_true(account.pace.measured);
+	assert_int_equal(account.pace.transport, TRANSPORT_RING);
+	assert_close(account.pace.start, 4e-6, 0);
+	cluster.accelerator.transports.row[TRANSPORT_EXCHANGE][PROTOCOL_SIMPLE] =
+		(struct protocol){ .start_seconds = 6e-6, .share = 0.7 };
+	assert_true(account_find(&fabric, &pair, &message, ALGORITHM_DIRECT, &account));
+	assert_int_equal(account.pace.transport, TRANSPORT_EXCHANGE);
+	assert_close(account.pace.start, 6e-6, 0);
+}
+
 /* Above the leaf switches the port is shared by as many as they are oversubscribed. */
 static void test_oversubscription_divides_the_port(void **state)
 {
@@ -300,6 +353,9 @@ int main(void)
 		cmocka_unit_test_setup(test_where_rails_run, begin),
 		cmocka_unit_test_setup(test_protocols_by_hand, begin),
 		cmocka_unit_test_setup(test_oversubscription_divides_the_port, begin),
+		cmocka_unit_test_setup(test_where_a_switch_adds, begin),
+		cmocka_unit_test_setup(test_what_was_not_measured_runs_like_rings,
+				       begin),
 		cmocka_unit_test_setup(test_where_nothing_moves, begin),
 		cmocka_unit_test_setup(test_the_side_of_a_torus, begin),
 	};
