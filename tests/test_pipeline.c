@@ -180,6 +180,31 @@ static void test_interleaved_as_simulated(void **state)
 	}
 }
 
+/* The least of 1F1B: a slow stage has the way down to it before all of its work and the
+ * way back up behind it. It is below the step, and not far. */
+static void test_the_least_of_a_slow_stage(void **state)
+{
+	(void)state;
+	for (int slow = 0; slow < 4; slow++)
+		for (int m = 4; m <= 64; m *= 2) {
+			double least;
+
+			equal(SCHEDULE_1F1B, 4, 1, m);
+			in.send_seconds = 0;
+			for (int s = 0; s < 4; s++) {
+				in.forward[s] = s == slow ? 10 : 1;
+				in.input_grad[s] = s == slow ? 6 : 0.5;
+				in.weight_grad[s] = s == slow ? 4 : 0.5;
+			}
+			least = pipeline_floor(&in);
+			pipeline_step(&in, &out);
+			assert_true(least <= out.seconds);
+			/* two units a stage above it, and 20 for each of its own */
+			assert_true(least >= (1 - 2.1e-3) * (2 * slow + 20 * m));
+			assert_true(least >= 0.9 * out.seconds);
+		}
+}
+
 /* Counts that no stack runs are those of the next that one would, less the work of the
  * busiest stage on what was added: all of its chunks. */
 static void test_counts_that_no_stack_runs(void **state)
@@ -455,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_equal_stages_give_the_closed_form),
 		cmocka_unit_test(test_1f1b_as_simulated),
 		cmocka_unit_test(test_interleaved_as_simulated),
+		cmocka_unit_test(test_the_least_of_a_slow_stage),
 		cmocka_unit_test(test_counts_that_no_stack_runs),
 		cmocka_unit_test(test_breadth_first_as_simulated),
 		cmocka_unit_test(test_interleaved_with_embedding_and_head),
