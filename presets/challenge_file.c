@@ -94,7 +94,7 @@ static bool read_script(const struct reading *r, const struct node *map,
 {
 	const struct node *reader = node_get(map, "reader"),
 			  *text = node_get(map, "text");
-	const struct format_reader *format =
+	const struct format *format =
 		reader && reader->text ? format_find(reader->text) : NULL;
 	struct import_report *report;
 	bool good;
@@ -113,7 +113,7 @@ static bool read_script(const struct reading *r, const struct node *map,
 	if (node_get(map, "model") && node_get(map, "model")->text)
 		snprintf(report->model, sizeof report->model, "%s",
 			 node_get(map, "model")->text);
-	good = format->read(s, r->out->name, text->text, strlen(text->text), report,
+	good = format->in.read(s, r->out->name, text->text, strlen(text->text), report,
 			    r->error);
 	free(report);
 	return good;

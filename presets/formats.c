@@ -6,105 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "presets/accelerate/accelerate.h"
-#include "presets/deepspeed/deepspeed.h"
-#include "presets/finetune/finetune.h"
-#include "presets/hf/hf_model.h"
-#include "presets/hf/quantisation.h"
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/markdown.h"
-#include "presets/maxtext/maxtext.h"
-#include "presets/megatron/megatron.h"
-#include "presets/mlperf/mlperf.h"
-#include "presets/nanotron/nanotron.h"
 #include "presets/scenario_file.h"
-#include "presets/serving/serving.h"
 #include "presets/share.h"
 #include "presets/stream.h"
-#include "presets/torchtitan/torchtitan.h"
 
 enum { MAX_FILE_BYTES = 4 << 20 };
-
-/* Not the path, which a scenario would take for a file to read. */
-static void take_name(struct model *model, const char *file)
-{
-	const char *slash = strrchr(file, '/');
-
-	file = slash ? slash + 1 : file;
-	snprintf(model->name, sizeof model->name, "%.*s", (int)strcspn(file, "."),
-		 file);
-	if (model->name[0] == '\0')
-		snprintf(model->name, sizeof model->name, "hf");
-	error_clean(model->name);
-}
-
-/* A model says nothing of machine or plan: those of a DGX H100 and Megatron Core. */
-static bool hf_read(struct scenario *out, const char *file, const char *text,
-		    size_t length, struct import_report *report, struct error *error)
-{
-	struct document document;
-	struct scenario made;
-	bool good;
-
-	scenario_defaults(&made);
-	if (!document_parse_json(&document, file, text, length, false, error))
-		return false;
-	good = hf_model_read(&document, &made.model, report, error) &&
-	       library_cluster(&made.cluster, "dgx-h100", error) &&
-	       library_stack(&made, "megatron-core", error);
-	document_free(&document);
-	if (good) {
-		hf_quantised_beside(file, &made.model);
-		take_name(&made.model, file);
-		import_note(report, IMPORT_ASSUMED, "cluster", "dgx-h100");
-		import_note(report, IMPORT_ASSUMED, "stack", "megatron-core");
-		*out = made;
-	}
-	return good;
-}
-
-const struct format_reader format_table[] = {
-	{ "hf", "a model's config.json of Hugging Face", hf_read, false },
-	{ "megatron",
-	  "Megatron-LM's flags: script, command line, YAML, start-up print; overrides "
-	  "of Megatron-Bridge",
-	  megatron_read, true },
-	{ "deepspeed", "a DeepSpeed configuration, JSON", deepspeed_read, false },
-	{ "torchtitan",
-	  "a torchtitan configuration: TOML up to v0.2.2, later Python or flags",
-	  torchtitan_read, false },
-	{ "nanotron", "a nanotron configuration, YAML", nanotron_read, false },
-	{ "accelerate", "a configuration of accelerate for FSDP, YAML", accelerate_read,
-	  false },
-	{ "llama-factory", "a training file of LLaMA-Factory, YAML", llama_factory_read,
-	  false },
-	{ "axolotl", "a training file of axolotl, YAML", axolotl_read, false },
-	{ "maxtext", "a configuration of MaxText, or its file of a model, YAML",
-	  maxtext_read, false },
-	{ "mlperf", "settings of an MLPerf Training submission, a script of exports",
-	  mlperf_read, false },
-	{ "vllm",
-	  "a vllm serve command, a script or recipe with one, its YAML or Kubernetes'",
-	  vllm_read, true },
-	{ "sglang", "a sglang.launch_server command, or a script with one", sglang_read,
-	  true },
-	{ "trtllm", "a trtllm-serve command, a script with one, or its YAML",
-	  trtllm_read, true },
-};
-
-int format_count(void)
-{
-	return (int)(sizeof format_table / sizeof format_table[0]);
-}
-
-const struct format_reader *format_find(const char *name)
-{
-	for (int i = 0; i < format_count(); i++)
-		if (strcmp(format_table[i].name, name) == 0)
-			return &format_table[i];
-	return NULL;
-}
 
 /* Words of which any tells a format, the surest first. A scenario of ours has none of
  * them at the start of a line. */
@@ -216,10 +125,10 @@ static bool is_markdown(const char *path, const char *text, size_t length)
 /* Of text[1..length], and another kind that it is too; text[0] is there for signs of
  * keys, which begin with the end of the line before, and text[length + 1] for the end.
  */
-static const struct format_reader *sniff(char *text, size_t length, bool markdown,
-					 const char **other)
+static const struct format *sniff(char *text, size_t length, bool markdown,
+				  const char **other)
 {
-	const struct format_reader *found = NULL;
+	const struct format *found = NULL;
 	bool own = false;
 
 	text[0] = '\n';
@@ -239,10 +148,10 @@ static const struct format_reader *sniff(char *text, size_t length, bool markdow
 
 enum { LOOK = 64 << 10 };
 
-static const struct format_reader *sniff_file(const char *path, const char **other)
+static const struct format *sniff_file(const char *path, const char **other)
 {
 	FILE *stream = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
-	const struct format_reader *found = NULL;
+	const struct format *found = NULL;
 	char *text = stream ? malloc(LOOK + 2) : NULL;
 
 	*other = NULL;
@@ -257,7 +166,7 @@ static const struct format_reader *sniff_file(const char *path, const char **oth
 	return found;
 }
 
-const struct format_reader *format_sniff(const char *path)
+const struct format *format_sniff(const char *path)
 {
 	const char *other;
 
@@ -276,7 +185,7 @@ static bool two_kinds(const char *path, const char *one, const char *other,
 
 /* A file of another kind has no key that this reader knows, and an estimate of it would
  * be one of defaults alone. */
-static bool took_any(const struct format_reader *reader, const char *path,
+static bool took_any(const struct format *reader, const char *path,
 		     const struct import_report *report, struct error *error)
 {
 	const char *first = NULL;
@@ -290,11 +199,11 @@ static bool took_any(const struct format_reader *reader, const char *path,
 	return error_set(error, path, 1,
 			 "read as %s (%s), and not one key of it is known%s%.60s: "
 			 "another kind of file?",
-			 reader->name, reader->help, first ? "; the first is " : "",
+			 reader->name, reader->in.help, first ? "; the first is " : "",
 			 first ? first : "");
 }
 
-static bool read_text(const struct format_reader *reader, const char *path, char *text,
+static bool read_text(const struct format *reader, const char *path, char *text,
 		      size_t length, struct scenario *out, struct import_report *report,
 		      struct error *error)
 {
@@ -304,7 +213,7 @@ static bool read_text(const struct format_reader *reader, const char *path, char
 		return error_set(error, path, 1, "the file is empty");
 	if (is_markdown(path, text, length))
 		markdown_keep_code(text, length);
-	if (!reader->read(&made, path, text, length, report, error)) {
+	if (!reader->in.read(&made, path, text, length, report, error)) {
 		/* what has no key of this kind is not short of a model */
 		if (report->nameless && report->count > 0)
 			took_any(reader, path, report, error);
@@ -315,14 +224,13 @@ static bool read_text(const struct format_reader *reader, const char *path, char
 	*out = made;
 	snprintf(report->format, sizeof report->format, "%s", reader->name);
 	snprintf(report->file, sizeof report->file, "%.199s", path);
-	if (reader->keeps)
+	if (reader->in.keeps)
 		strcpy(report->kept, report->format);
 	return true;
 }
 
-bool format_read(const struct format_reader *reader, const char *path,
-		 struct scenario *out, struct import_report *report,
-		 struct error *error)
+bool format_read(const struct format *reader, const char *path, struct scenario *out,
+		 struct import_report *report, struct error *error)
 {
 	size_t length;
 	char *text = stream_read_file(path, MAX_FILE_BYTES, &length, error);
@@ -346,7 +254,7 @@ static bool is_stream(const char *path)
 static bool open_stream(const char *path, struct scenario *out,
 			struct import_report *report, struct error *error)
 {
-	const struct format_reader *reader = NULL;
+	const struct format *reader = NULL;
 	const char *other = NULL;
 	size_t length;
 	char *text = stream_read_file(path, MAX_FILE_BYTES, &length, error), *head;
@@ -378,8 +286,7 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 	bool plan = share_is(name) || preset_find(PRESET_PLAN, name) != NULL,
 	     stream = !plan && is_stream(name);
 	const char *other = NULL;
-	const struct format_reader *reader =
-		plan || stream ? NULL : sniff_file(name, &other);
+	const struct format *reader = plan || stream ? NULL : sniff_file(name, &other);
 	struct import_report *room;
 	bool good;
 

@@ -7,11 +7,11 @@
 
 #include "engine/knob/knob.h"
 #include "engine/planner/planner.h"
+#include "presets/format_table.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/arguments.h"
 #include "tests/support/close.h"
-#include "tui/explorer/export.h"
 
 /* Where a format's table is, and how its text becomes names and values. */
 struct target {
@@ -215,11 +215,11 @@ static const struct target targets[] = {
 static int check_export(const struct target *target, const struct tool_arguments *tool,
 			const struct scenario *s, const char *title)
 {
-	struct export_request request = { .scenario = s };
+	struct format_request request = { .scenario = s };
 	struct given given = { .tool = tool, .title = title };
 	struct error error = { "" };
 	struct pairs pairs;
-	char *text = export_find(target->format)->write(&request);
+	char *text = format_find_written(target->format)->out.write(&request);
 
 	assert_non_null(text);
 	/* some plans are none of the target's, and it says so */

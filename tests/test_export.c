@@ -20,7 +20,6 @@
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
-#include "tui/explorer/export.h"
 
 enum { SCENARIOS = 1500 };
 
@@ -28,8 +27,8 @@ static const char *title; /* of the scenario under test */
 
 static char *write_as(const char *format, const struct scenario *s)
 {
-	struct export_request request = { .scenario = s };
-	char *text = export_find(format)->write(&request);
+	struct format_request request = { .scenario = s };
+	char *text = format_find_written(format)->out.write(&request);
 
 	assert_non_null(text);
 	return text;
@@ -96,8 +95,8 @@ static void import_as(const char *format, const char *text, struct scenario *out
 		memset(&report, 0, sizeof report);
 		snprintf(report.model, sizeof report.model, "%s",
 			 i > 0 ? "llama3.1-8b" : "");
-		good = format_find(format)->read(out, "file", text, strlen(text),
-						 &report, &error);
+		good = format_find(format)->in.read(out, "file", text, strlen(text),
+						    &report, &error);
 		if (good || !report.nameless)
 			break;
 	}
@@ -544,9 +543,9 @@ static void keep_in_a_scenario(const struct scenario *s,
 	assert_string_equal(again->kept, "megatron");
 	assert_string_equal(again->format, "");
 	free(text);
-	text = export_find("megatron")
-		       ->write(&(struct export_request){ .scenario = &back,
-							 .kept = again });
+	text = format_find_written("megatron")
+		       ->out.write(&(struct format_request){ .scenario = &back,
+							     .kept = again });
 	assert_non_null(strstr(text, " --data-path a 0.3 b 0.7 "));
 	assert_non_null(strstr(text, " --note 'x; $(touch y)'"));
 	free(text);
@@ -573,11 +572,11 @@ static void test_megatron_kept(void **state)
 	memset(&report, 0, sizeof report);
 	assert_true(
 		format_find("megatron")
-			->read(&s, "file", script, strlen(script), &report, &error));
+			->in.read(&s, "file", script, strlen(script), &report, &error));
 	snprintf(report.kept, sizeof report.kept, "megatron");
-	text = export_find("megatron")
-		       ->write(&(struct export_request){ .scenario = &s,
-							 .kept = &report });
+	text = format_find_written("megatron")
+		       ->out.write(&(struct format_request){ .scenario = &s,
+							     .kept = &report });
 	assert_non_null(text);
 	assert_non_null(strstr(text, " --lr 3e-4 "));
 	assert_non_null(strstr(text, " --data-path a 0.3 b 0.7 "));
@@ -615,21 +614,21 @@ static void test_names_in_cells(void **state)
 {
 	static struct estimate estimate;
 	struct scenario s;
-	struct export_request request = { .scenario = &s, .estimate = &estimate };
+	struct format_request request = { .scenario = &s, .estimate = &estimate };
 	char *text;
 
 	(void)state;
 	case_dense(&s);
 	scenario_estimate(&s, &estimate);
 	snprintf(s.model.name, sizeof s.model.name, "=SUM(a|b)*<c>");
-	text = export_find("markdown")->write(&request);
+	text = format_find_written("markdown")->out.write(&request);
 	assert_non_null(strstr(text, "## =SUM(a\\|b)\\*\\<c\\> on "));
 	free(text);
-	text = export_find("csv")->write(&request);
+	text = format_find_written("csv")->out.write(&request);
 	assert_non_null(strstr(text, "'=SUM(a|b)*<c>"));
 	free(text);
 	snprintf(s.model.name, sizeof s.model.name, "@a,\"b\"");
-	text = export_find("csv")->write(&request);
+	text = format_find_written("csv")->out.write(&request);
 	assert_non_null(strstr(text, "\"'@a,\"\"b\"\"\""));
 	free(text);
 }
@@ -653,7 +652,7 @@ static void test_markdown(void **state)
 {
 	static struct estimate estimate, before;
 	struct scenario s, baseline;
-	struct export_request request = { .scenario = &s,
+	struct format_request request = { .scenario = &s,
 					  .estimate = &estimate,
 					  .assumed = "a lot" };
 	struct ran ran;
@@ -667,7 +666,7 @@ static void test_markdown(void **state)
 	strcpy(s.model.approximate, "for a test");
 	train_estimate(&s, &estimate);
 	train_estimate(&baseline, &before);
-	text = export_find("markdown")->write(&request);
+	text = format_find_written("markdown")->out.write(&request);
 	assert_non_null(strstr(text, "| layout | Et\\*8\\|t\\*8\\|t\\*8\\|t\\*8L |\n"));
 	assert_non_null(strstr(text, "| assumed | a lot; approximate: for a test |\n"));
 	assert_null(strstr(text, "baseline"));
@@ -676,7 +675,7 @@ static void test_markdown(void **state)
 	free(text);
 	request.baseline = &baseline;
 	request.before = &before;
-	text = export_find("markdown")->write(&request);
+	text = format_find_written("markdown")->out.write(&request);
 	assert_non_null(strstr(text, "| knob | value | baseline |\n"));
 	assert_null(strstr(text, "| model |"));
 	assert_non_null(strstr(text, "| plan |"));

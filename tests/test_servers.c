@@ -13,7 +13,6 @@
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
-#include "tui/explorer/export.h"
 
 enum { SCENARIOS = 1500 };
 
@@ -25,7 +24,8 @@ static bool read_as(const char *format, const char *text, struct scenario *out,
 	memset(&report, 0, sizeof report);
 	memset(out, 0, sizeof *out);
 	error->text[0] = '\0';
-	if (!format_find(format)->read(out, "file", text, strlen(text), &report, error))
+	if (!format_find(format)->in.read(out, "file", text, strlen(text), &report,
+					  error))
 		return false;
 	snprintf(report.kept, sizeof report.kept, "%s", format);
 	return true;
@@ -68,8 +68,8 @@ static void expect_not_modelled(const char *key, const char *value)
 static char *write_as(const char *format, const struct scenario *s,
 		      const struct import_report *kept)
 {
-	struct export_request request = { .scenario = s, .kept = kept };
-	char *text = export_find(format)->write(&request);
+	struct format_request request = { .scenario = s, .kept = kept };
+	char *text = format_find_written(format)->out.write(&request);
 
 	assert_non_null(text);
 	return text;
@@ -304,8 +304,8 @@ static void test_unknown_model(void **state)
 	(void)state;
 	memset(&report, 0, sizeof report);
 	snprintf(report.model, sizeof report.model, "gemma2-9b");
-	if (!format_find("vllm")->read(&s, "file", script, strlen(script), &report,
-				       &error))
+	if (!format_find("vllm")->in.read(&s, "file", script, strlen(script), &report,
+					  &error))
 		fail_msg("%s", error.text);
 	snprintf(report.kept, sizeof report.kept, "vllm");
 	assert_string_equal(s.model.name, "gemma2-9b");

@@ -86,7 +86,7 @@ struct spots {
 /* An export as it would be written now. */
 struct preview {
 	char *text;
-	int format; /* index in export_table, -1 = none */
+	int format; /* index in format_table, -1 = none */
 	int lines, first;
 };
 

@@ -403,7 +403,6 @@ static void take_release(const struct reading *r, struct measured_run *out,
 	struct scenario made = r->base;
 	char name[MAX_NAME], release[2 * MAX_NAME], date[24];
 	struct error ignored;
-	bool generic;
 
 	if (!version || version->kind != NODE_SCALAR || release_of(made.stack.name))
 		return;
@@ -411,7 +410,7 @@ static void take_release(const struct reading *r, struct measured_run *out,
 	snprintf(release, sizeof release, "%s@%.40s", name,
 		 date_of_container(version->text, date) ? date : version->text);
 	if (!release_is_known(release_of(release)) ||
-	    !library_stack(&made, release, &generic, &ignored))
+	    !library_stack(&made, release, &ignored))
 		return;
 	snprintf(made.stack.name, sizeof made.stack.name, "%s", name);
 	out->scenario = made;

@@ -155,7 +155,7 @@ static bool read_format(const char *text, size_t size, struct error *error)
 	/* these name no model, and would end there */
 	if (strcmp(FORMAT, "deepspeed") == 0 || strcmp(FORMAT, "accelerate") == 0)
 		snprintf(report.model, sizeof report.model, "llama3.1-8b");
-	if (!format_find(FORMAT)->read(&s, "file", text, size, &report, error))
+	if (!format_find(FORMAT)->in.read(&s, "file", text, size, &report, error))
 		return false;
 	snprintf(report.kept, sizeof report.kept, "%s", FORMAT);
 	use(&s);

@@ -30,7 +30,7 @@ bool read_as(const char *format, const char *text, struct scenario *out,
 	report.given = given;
 	memset(out, 0, sizeof *out);
 	error->text[0] = '\0';
-	return format_find(format)->read(out, "file", text, strlen(text), &report,
+	return format_find(format)->in.read(out, "file", text, strlen(text), &report,
 					 error);
 }
 

@@ -7,10 +7,9 @@
 #include "engine/train/train.h"
 #include "presets/formats.h"
 #include "tui/command.h"
-#include "tui/explorer/export.h"
 
 struct asked {
-	const struct export_format *format;
+	const struct format *format;
 	const char *baseline; /* of a report, by name or file */
 	const char *folder;   /* of a format of several files */
 	struct trace_cut cut;
@@ -27,14 +26,15 @@ static bool take_format(void *context, const char *text, struct error *error)
 		asked->folder = text;
 		return true;
 	}
-	asked->format = export_find(text);
-	if (asked->format && asked->format->write_folder)
+	asked->format = format_find_written(text);
+	if (asked->format && asked->format->out.write_folder)
 		asked->arguments->operands++;
 	if (asked->format)
 		return true;
-	for (int i = 0; i < export_count(); i++)
-		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
-			 i ? ", " : "", export_table[i].name);
+	for (int i = 0; i < format_count(); i++)
+		if (format_is_written(&format_table[i]))
+			snprintf(names + strlen(names), sizeof names - strlen(names),
+				 "%s%s", names[0] ? ", " : "", format_table[i].name);
 	return error_set(error, NULL, 0, "no export '%.40s'; expected one of %s", text,
 			 names);
 }
@@ -100,7 +100,7 @@ static void warn_of_size(const struct asked *asked, const char *text)
 
 /* Files in a folder; how many is said where nothing else is written. */
 static int export_folder(const struct asked *asked,
-			 const struct export_request *request, struct error *error)
+			 const struct format_request *request, struct error *error)
 {
 	int files;
 
@@ -109,7 +109,7 @@ static int export_folder(const struct asked *asked,
 			  "export %s needs a folder: export %s DIR [SCENARIO]",
 			  asked->format->name, asked->format->name);
 	if (!asked->folder ||
-	    !asked->format->write_folder(request, asked->folder, &files))
+	    !asked->format->out.write_folder(request, asked->folder, &files))
 		return command_fail(error);
 	printf("%d files in %.400s\n", files, asked->folder);
 	return command_finish(STATUS_GOOD);
@@ -119,11 +119,11 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 			   const struct import_report *kept)
 {
 	struct both *both = malloc(sizeof *both);
-	struct export_request request = { .scenario = scenario, .kept = kept };
+	struct format_request request = { .scenario = scenario, .kept = kept };
 	struct error error = { "" };
 	char *text = NULL, assumed[512];
 
-	if (!export_suits(asked->format, scenario, &error)) {
+	if (!format_suits(asked->format, scenario, &error)) {
 		free(both);
 		return command_fail(&error);
 	}
@@ -145,11 +145,11 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	request.assumed = assumed;
 	request.error = &error;
 	request.cut = asked->cut;
-	if (asked->format->write_folder) {
+	if (asked->format->out.write_folder) {
 		free(both);
 		return export_folder(asked, &request, &error);
 	}
-	text = asked->format->write(&request);
+	text = asked->format->out.write(&request);
 	free(both);
 	if (!text) {
 		command_fail(&error);

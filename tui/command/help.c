@@ -10,7 +10,7 @@
 #include "presets/schema.h"
 #include "tui/command.h"
 #include "tui/command/lesson.h"
-#include "tui/explorer/export.h"
+
 #include "tui/view.h"
 
 /* As it is typed in one word: "pipeline-bubble". */
@@ -59,11 +59,15 @@ void operand_words(enum operand operand,
 		break;
 	case OPERAND_IMPORT:
 		for (int i = 0; i < format_count(); i++)
-			each(context, format_table[i].name, format_table[i].help);
+			if (format_table[i].in.read)
+				each(context, format_table[i].name,
+				     format_table[i].in.help);
 		break;
 	case OPERAND_EXPORT:
-		for (int i = 0; i < export_count(); i++)
-			each(context, export_table[i].name, export_table[i].help);
+		for (int i = 0; i < format_count(); i++)
+			if (format_is_written(&format_table[i]))
+				each(context, format_table[i].name,
+				     format_table[i].out.help);
 		break;
 	case OPERAND_SHELL:
 		for (int i = 0; i < 3; i++)

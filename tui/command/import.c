@@ -9,7 +9,7 @@
 #include "tui/command.h"
 
 struct asked {
-	const struct format_reader *reader;
+	const struct format *reader;
 	const char *path;
 	struct import_report *report;
 };
@@ -27,8 +27,9 @@ static bool take_operand(void *context, const char *text, struct error *error)
 	if (asked->reader)
 		return true;
 	for (int i = 0; i < format_count(); i++)
-		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
-			 i ? ", " : "", format_table[i].name);
+		if (format_table[i].in.read)
+			snprintf(names + strlen(names), sizeof names - strlen(names),
+				 "%s%s", names[0] ? ", " : "", format_table[i].name);
 	return error_set(error, NULL, 0, "can't import '%.40s'; expected one of %s",
 			 text, names);
 }

@@ -13,7 +13,6 @@
 #include "presets/share.h"
 #include "tui/explorer.h"
 #include "tui/explorer/course.h"
-#include "tui/explorer/export.h"
 
 enum { MAX_SHOWN = 512 };
 
@@ -100,11 +99,11 @@ static int shown(const struct explorer *explorer, int out[MAX_SHOWN])
 				out[count++] = i;
 		break;
 	case PICK_FORMAT:
-		for (int i = 0; i < export_count(); i++)
-			if (export_table[i].write &&
-			    export_suits(&export_table[i], &explorer->scenario, NULL) &&
-			    passes(filter, export_table[i].name, export_table[i].help,
-				   ""))
+		for (int i = 0; i < format_count(); i++)
+			if (format_table[i].out.write &&
+			    format_suits(&format_table[i], &explorer->scenario, NULL) &&
+			    passes(filter, format_table[i].name,
+				   format_table[i].out.help, ""))
 				out[count++] = i;
 		break;
 	default:
@@ -443,9 +442,9 @@ static void draw_line(const struct explorer *explorer, struct canvas *canvas,
 	case PICK_VALUE: draw_value(explorer, canvas, line, index); break;
 	default:
 		canvas_text(canvas, line.x, line.y, 12, ROLE_VALUE,
-			    export_table[index].name);
+			    format_table[index].name);
 		canvas_text(canvas, line.x + 13, line.y, line.width - 13, ROLE_LABEL,
-			    export_table[index].help);
+			    format_table[index].out.help);
 	}
 }
 

@@ -2,22 +2,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/format_table.h"
 #include "tui/explorer.h"
-#include "tui/explorer/export.h"
 
 char *preview_write(const struct explorer *explorer, int format)
 {
-	struct export_request request = { .scenario = &explorer->scenario,
+	struct format_request request = { .scenario = &explorer->scenario,
 					  .estimate = &explorer->estimate,
 					  .kept = explorer->kept };
 
-	if (format < 0 || format >= export_count() || !export_table[format].write)
+	if (format < 0 || format >= format_count() || !format_table[format].out.write)
 		return NULL;
 	if (explorer->pinned) {
 		request.baseline = &explorer->baseline;
 		request.before = &explorer->before;
 	}
-	return export_table[format].write(&request);
+	return format_table[format].out.write(&request);
 }
 
 void preview_show(struct explorer *explorer, int format)

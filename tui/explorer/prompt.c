@@ -7,9 +7,9 @@
 
 #include "engine/knob/knob.h"
 #include "presets/folder.h"
+#include "presets/format_table.h"
 #include "presets/kept.h"
 #include "tui/explorer.h"
-#include "tui/explorer/export.h"
 #include "tui/explorer/find.h"
 
 unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argument,
@@ -30,7 +30,7 @@ unsigned prompt_open(struct explorer *explorer, enum prompt_kind kind, int argum
 	} else if (kind == PROMPT_EXPORT) {
 		snprintf(name, sizeof name, "%s-%lld.%s", explorer->scenario.model.name,
 			 (long long)explorer->scenario.cluster.gpus,
-			 export_table[argument].suffix);
+			 format_table[argument].out.suffix);
 		text = name;
 	} else if (kind == PROMPT_VALUE && !text &&
 		   knob_table[argument].type >= KNOB_SET) {
@@ -277,7 +277,7 @@ void prompt_draw(const struct explorer *explorer, struct canvas *canvas, int y)
 	default:
 		snprintf(domain, sizeof domain, "Enter writes, Esc cancels");
 		snprintf(label, sizeof label, " export %s to: ",
-			 export_table[explorer->prompt_argument].name);
+			 format_table[explorer->prompt_argument].name);
 	}
 	used = canvas_text(canvas, 0, y, canvas->width, ROLE_KEY, label);
 	width = text_width(domain);
