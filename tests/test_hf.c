@@ -522,11 +522,15 @@ static void test_doubts(void **state)
 		  "\"full_attention\"]," SMALL "}",
 		  "short convolutions" },
 		{ "{\"model_type\": \"bert\"," SMALL "}", "looks both ways" },
+		{ "{\"model_type\": \"gemma4\", \"num_kv_shared_layers\": 1," SMALL "}",
+		  "share keys and values" },
 		{ "{\"model_type\": \"deepseek_v32\", \"index_topk\": 64," SMALL "}",
 		  "without the sizes of its indexer" },
 	};
 	static const char *const plain[] = {
 		"{\"model_type\": \"llama\", \"own_expert_count\": 0," SMALL "}",
+		"{\"model_type\": \"gemma4\", \"num_kv_shared_layers\": 0,"
+		"\"attention_k_eq_v\": false," SMALL "}",
 		"{\"model_type\": \"llama\", \"is_moe\": false, \"num_experts\": 9000,"
 		"\"num_experts_per_tok\": 4," SMALL "}",
 		"{\"model_type\": \"llama\", \"layerdrop\": 0.1, \"mamba\": null," SMALL
@@ -623,6 +627,23 @@ static void test_shared_picks(void **state)
 		     1000 * 80 * 2, 1e-12);
 }
 
+/* Gemma 4 E: the last layers borrow keys and values, and have twice the MLP. */
+static void test_wide_tail(void **state)
+{
+	static struct import_report report;
+	struct model model;
+
+	(void)state;
+	read_good("{\"model_type\": \"gemma4\", \"num_hidden_layers\": 5,"
+		  "\"hidden_size\": 64, \"num_attention_heads\": 4,"
+		  "\"vocab_size\": 100, \"intermediate_size\": 256,"
+		  "\"num_kv_shared_layers\": 2, \"use_double_wide_mlp\": true}",
+		  &model, &report);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(model.kind[model.layer[i]].ffn, i < 3 ? 256 : 512);
+	assert_null(strstr(model.approximate, "not read"));
+}
+
 /* Falcon-H1: every layer has both, and keeps both. */
 static void test_both_mixers(void **state)
 {
@@ -714,6 +735,7 @@ int main(void)
 		cmocka_unit_test(test_sparse_caches),
 		cmocka_unit_test(test_shared_picks),
 		cmocka_unit_test(test_both_mixers),
+		cmocka_unit_test(test_wide_tail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,11 +20,23 @@ static const struct {
 	{ "ssm_cfg", "the state-space settings of this form are read in part" },
 	{ "sparse_attention_config",
 	  "sparse attention: its indexer is left out, full attention counted" },
+	{ "num_kv_shared_layers",
+	  "layers that share keys and values are counted with their own" },
+	{ "altup_num_inputs", "AltUp's predictions are left out" },
+	{ "laurel_rank", "LAuReL's low-rank paths are left out" },
 	{ "mla_use_output_gate", "the output gate of MLA is left out" },
 	{ "hc_mult", "hyper-connections are left out" },
 	{ "swa_num_key_value_heads",
 	  "sliding layers differ in heads; sinks are left out" },
 };
+
+/* Zero and false say that there is none of it. */
+static bool says_so(const struct node *node)
+{
+	return node &&
+	       (node->kind != NODE_SCALAR ||
+		(strcmp(node->text, "0") != 0 && strcmp(node->text, "false") != 0));
+}
 
 /* MiniMax: 0 is lightning attention, 1 full. */
 static bool has_lightning(struct hf_reader *r)
@@ -85,10 +97,8 @@ static bool is_structure(const struct node *node)
 		found = found || strstr(node->key, parts[i]);
 	for (size_t i = 0; i < sizeof trifles / sizeof trifles[0]; i++)
 		found = found && !strstr(node->key, trifles[i]);
-	if (node->kind != NODE_SCALAR)
-		return found && node->child;
-	return found && strcmp(node->text, "false") != 0 &&
-	       strcmp(node->text, "0") != 0;
+	return found &&
+	       (node->kind == NODE_SCALAR ? says_so(node) : node->child != NULL);
 }
 
 /* A key that looks like structure and is not read leaves the shape in doubt. */
@@ -152,7 +162,7 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		approximate(r, model, "model_type",
 			    "a family not in the table: read like Llama");
 	for (size_t i = 0; i < sizeof approximations / sizeof approximations[0]; i++)
-		if (hf_has(r, approximations[i].key))
+		if (says_so(hf_get(r, approximations[i].key)))
 			approximate(r, model, approximations[i].key,
 				    approximations[i].why);
 	if (has_lightning(r))

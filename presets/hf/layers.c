@@ -22,7 +22,8 @@ struct pattern {
 		swa_value_dim;
 	enum mixer ssm; /* of the layers that are not attention */
 	bool all_ssm;
-	bool lightning; /* linear attention of MiniMax: all heads, with a gate */
+	int64_t wide_from; /* MLPs are twice as wide from this layer on (Gemma 4 E) */
+	bool lightning;    /* linear attention of MiniMax: all heads, with a gate */
 };
 
 /* Nemotron 3 names sublayers where others name layers: "moe" and "mlp" among them tell
@@ -104,9 +105,13 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 			 : MIXER_MAMBA2;
 }
 
-static void read_mlp_keys(struct hf_reader *r, struct pattern *p)
+static void read_mlp_keys(struct hf_reader *r, struct pattern *p, int64_t layers)
 {
 	const struct node *freq = hf_get(r, "moe_layer_freq");
+	int64_t shared = hf_count(r, "num_kv_shared_layers", 0);
+
+	p->wide_from =
+		hf_bool(r, "use_double_wide_mlp", false) ? layers - shared : layers;
 
 	p->mlp_types = hf_get(r, "mlp_layer_types");
 	p->moe_list = hf_get(r, "moe_layers");
@@ -284,6 +289,8 @@ static void choose_mlp(const struct pattern *p, const struct model *model, int64
 							     : MLP_DENSE;
 	if (kind->mlp != MLP_DENSE)
 		kind->ffn = 0;
+	else if (i >= p->wide_from)
+		kind->ffn *= 2;
 }
 
 /* One letter of Nemotron-H's pattern: a layer is a mixer or an MLP, not both. */
@@ -336,7 +343,7 @@ void hf_read_layers(struct hf_reader *reader, struct model *model,
 		return;
 	}
 	read_mixer_keys(reader, &pattern);
-	read_mlp_keys(reader, &pattern);
+	read_mlp_keys(reader, &pattern, layers);
 	for (int64_t i = 0; i < layers && !reader->failed; i++) {
 		struct layer_kind kind = *base;
 		bool good = true;

@@ -63,6 +63,7 @@ const char *const maxtext_shape_keys[] = {
 	"hidden_size_per_layer_input",
 	"vocab_size_per_layer_input",
 	"num_kv_shared_layers",
+	"use_double_wide_mlp",
 	"share_kv_projections",
 	NULL,
 };
@@ -356,6 +357,10 @@ static void choose_mixer(struct shape *s, int64_t i, struct layer_kind *kind)
 static bool add_layers(struct shape *s)
 {
 	const struct mapped *m = s->m;
+	/* Gemma 4 E: those that borrow keys and values are twice as wide */
+	int64_t wide_from = on(s, "use_double_wide_mlp")
+				    ? s->layers - count(s, "num_kv_shared_layers", 0)
+				    : s->layers;
 
 	for (int64_t i = 0; i < s->layers; i++) {
 		struct layer_kind kind = s->base;
@@ -364,7 +369,7 @@ static bool add_layers(struct shape *s)
 
 		choose_mixer(s, i, &kind);
 		kind.mlp = moe ? MLP_MOE : MLP_DENSE;
-		kind.ffn = moe ? 0 : s->ffn;
+		kind.ffn = moe ? 0 : i >= wide_from ? 2 * s->ffn : s->ffn;
 		if (!model_add_layer(&s->model, &kind))
 			return error_set(m->error, m->pairs->file, 1,
 					 "more than %d layers or %d kinds of them",
