@@ -133,6 +133,12 @@ static void others_are_refused(void **state)
 		     "not sound");
 	read_refused("maxtext", NAME "per_device_batch_size: none of it\n",
 		     "file:2: per_device_batch_size is");
+	read_refused("maxtext", NAME "ici_tensor_parallelism: -1\n",
+		     "file:2: ici_tensor_parallelism is -1");
+	read_refused("maxtext",
+		     "base_emb_dim: 64\nbase_num_query_heads: 4\n"
+		     "base_num_kv_heads: 1\ncompress_ratios: [4, -4]\n",
+		     "compressed entries of -4 tokens");
 	read_refused("maxtext", NAME "quantization: int8\n", "file:2: quantization is");
 	read_refused("maxtext", NAME "base_config: inference/inference.yml\n",
 		     "a server of MaxText");

@@ -346,6 +346,9 @@ static bool attention_sound(const struct attention *a, int k, char *out, size_t 
 			 (long long)a->heads, (long long)a->kv_heads);
 	else if (a->index_heads > 0 && (a->index_topk < 1 || a->index_dim < 1))
 		snprintf(out, size, "an indexer without a width or picks");
+	else if (a->compress < 0 || a->compress > 1 << 20)
+		snprintf(out, size, "compressed entries of %lld tokens",
+			 (long long)a->compress);
 	else if (a->output_rank > 0 && a->output_groups < 1)
 		snprintf(out, size, "an output in two steps without groups");
 	else

@@ -157,6 +157,12 @@ static bool read_axis(const struct mapped *m, const struct axis *axis, int64_t *
 		snprintf(key, sizeof key, "%s%s_parallelism", levels[i % 2], name);
 		if (!mapped_count(m, key, &value))
 			return false;
+		if (value < 0 && axis > &axes[AXIS_FSDP])
+			return error_set(
+				m->error, m->pairs->file, mapped_find(m, key)->line,
+				"%s is -1, what is left of the machines, which "
+				"the file does not say; expected a number",
+				key);
 		*open = *open || value < 0;
 		if (value > 1 && __builtin_mul_overflow(*out, value, out))
 			return error_set(m->error, m->pairs->file, 1,
