@@ -604,6 +604,16 @@ static void test_tasks(void **state)
 	assert_true(noted(IMPORT_ASSUMED, "mode"));
 	read_good("megatron", LAUNCH("x.py", "--num-tokens-to-generate 8"), &s);
 	assert_true(noted(IMPORT_ASSUMED, "mode"));
+	/* another trainer of the same project, with none of Megatron's flags */
+	read_refused("megatron",
+		     "swift sft --model Qwen/Qwen2.5-14B --max_length 8192 "
+		     "--deepspeed zero2\n",
+		     "no flag of Megatron's");
+	read_good("megatron",
+		  "megatron sft --model Qwen/Qwen3-8B --tuner_type lora_llm "
+		  "--lora_rank 16\n",
+		  &s);
+	expect(&s, "lora_rank", "16");
 #undef LAUNCH
 }
 

@@ -222,6 +222,30 @@ static bool take_recipe(const struct arguments *arguments, struct scenario *out,
 	return knob_parse(out, knob_find("precision"), "bf16", why, sizeof why);
 }
 
+/* Whether any flag is Megatron's. Another program may name a model, too, and all else
+ * of it would be defaults. */
+static bool has_flags(const struct arguments *arguments, struct error *error)
+{
+	const struct preset *found;
+
+	if (!find_name(arguments, &found) || find_recipe(arguments) ||
+	    arguments_find(arguments, "primus-model") ||
+	    arguments_find(arguments, "swift-task") ||
+	    arguments_find(arguments, "bridge-function"))
+		return true;
+	for (int i = 0; i < arguments->count; i++) {
+		const char *name = arguments->item[i].name;
+
+		if (megatron_flag(name) || megatron_plan_flag(name) ||
+		    megatron_model_flag(name))
+			return true;
+	}
+	return error_set(error, arguments->file, arguments->item[0].line,
+			 "no flag of Megatron's; the first of %d others is --%.40s: "
+			 "another kind of file?",
+			 arguments->count, arguments->item[0].name);
+}
+
 /* A flag that says something of the training, and whose value nothing gives, is no
  * default: the script would not run. */
 static bool check_missing(const struct arguments *arguments, struct error *error)
@@ -293,7 +317,8 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	    !megatron_plan(arguments, out, report, error) ||
 	    !take_recipe(arguments, out, report) ||
 	    !read_adapters(arguments, out, report) ||
-	    !swift_settle(arguments, out, report, error))
+	    !swift_settle(arguments, out, report, error) ||
+	    !has_flags(arguments, error))
 		return false;
 	import_note(report, IMPORT_ASSUMED, "cluster", "%s", out->cluster.name);
 	if (megatron_task(arguments))

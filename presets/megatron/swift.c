@@ -45,7 +45,9 @@ static bool put_adapters(const struct arguments *a, struct scenario *out,
 			 struct error *error)
 {
 	const struct argument *rank = given(a, "lora-rank");
-	bool lora = says(a, "tuner-type", "lora") || says(a, "train-type", "lora");
+	/* lora_llm: adapters in the text part, the eyes whole */
+	bool lora = says(a, "tuner-type", "lora") || says(a, "train-type", "lora") ||
+		    says(a, "tuner-type", "lora_llm");
 
 	return put(a, out, "lora_rank",
 		   !lora  ? "off"
