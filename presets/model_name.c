@@ -191,6 +191,33 @@ const struct preset *model_name_find(const char *name)
 	return find_reduced(wanted);
 }
 
+const struct preset *model_name_recipe(const char *recipe)
+{
+	static const char *const tasks[] = { "_pretrain", "_sft",  "_finetune",
+					     "_peft",     "_lora", "_config" };
+	const struct preset *found;
+	size_t length = strlen(recipe), digits;
+	char name[MAX_NAME];
+
+	for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
+		const char *task = strstr(recipe, tasks[i]);
+
+		if (task && (size_t)(task - recipe) < length)
+			length = (size_t)(task - recipe);
+	}
+	if (length == 0 || length + 2 > sizeof name)
+		return NULL;
+	snprintf(name, sizeof name, "%.*s", (int)length, recipe);
+	found = model_name_find(name);
+	digits = strcspn(name, "0123456789");
+	if (found || !isdigit((unsigned char)name[digits]) ||
+	    !isdigit((unsigned char)name[digits + 1]))
+		return found;
+	memmove(name + digits + 2, name + digits + 1, length - digits);
+	name[digits + 1] = '.';
+	return model_name_find(name);
+}
+
 static int class_of(char c)
 {
 	return isdigit((unsigned char)c) ? 1 : isalpha((unsigned char)c) ? 2 : 3;

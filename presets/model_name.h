@@ -11,6 +11,10 @@
 
 /* An id, a path, or an entry of the Hugging Face cache; NULL: none is meant. */
 const struct preset *model_name_find(const char *name);
+/* The model of a recipe or a function that makes a configuration, where 31 is 3.1: what
+ * stands before its task in "llama31_405b_pretrain_config", "qwen3_30b_a3b_sft_config",
+ * "llama3_70b". */
+const struct preset *model_name_recipe(const char *recipe);
 /* Up to three models of the library whose names are most like this one, "a, b, c";
  * empty where none is. */
 void model_name_near(const char *name, char *out, size_t size);

@@ -278,6 +278,14 @@ static void test_torchtitan_base(void **state)
 	read_given(&(struct script_given){ .function = "loop" });
 	read_refused("torchtitan", text, "starts from itself");
 	read_given(NULL);
+	/* families that have no table of flavors here, by the function's name */
+	read_good("torchtitan",
+		  "def qwen35_27b() -> Trainer.Config:\n"
+		  "    return Trainer.Config(model_spec=model_registry(\"27B\"),\n"
+		  "        parallelism=ParallelismConfig(tensor_parallel_degree=4))\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3.5-27b");
+	expect(&s, "tp", "4");
 	read_refused("torchtitan",
 		     "def a():\n    return Controller.Config(\n        x=1)\n",
 		     "reinforcement learning");

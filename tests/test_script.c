@@ -162,6 +162,12 @@ static void test_loops(void **state)
 	read_good("megatron", "LAYERS=4\nfor TP in 8 4 2; do\n" FLAGS "done\n", &s);
 	expect(&s, "tp", "8");
 	assert_true(noted(IMPORT_ASSUMED, "loop"));
+	/* a function that calls itself */
+	read_good("megatron",
+		  "TP=2\nLAYERS=4\nkids() {\n  for k in $(pgrep x); do kids $k; done\n"
+		  "  kids\n}\nkids 1\n" FLAGS,
+		  &s);
+	expect(&s, "tp", "2");
 	/* words of a text into variables; of a file they are not known */
 	read_good(
 		"megatron",

@@ -55,35 +55,6 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 			    arguments->skipped_more);
 }
 
-/* The shape of a recipe of Megatron-Bridge: what stands before its task, where 31 is
- * 3.1; "llama31_405b_pretrain_config", "qwen3_30b_a3b_sft_config", "llama3_70b". */
-static const struct preset *recipe_model(const char *recipe)
-{
-	static const char *const tasks[] = { "_pretrain", "_sft",  "_finetune",
-					     "_peft",     "_lora", "_config" };
-	const struct preset *found;
-	size_t length = strlen(recipe), digits;
-	char name[MAX_NAME];
-
-	for (size_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
-		const char *task = strstr(recipe, tasks[i]);
-
-		if (task && (size_t)(task - recipe) < length)
-			length = (size_t)(task - recipe);
-	}
-	if (length == 0 || length + 2 > sizeof name)
-		return NULL;
-	snprintf(name, sizeof name, "%.*s", (int)length, recipe);
-	found = model_name_find(name);
-	digits = strcspn(name, "0123456789");
-	if (found || !isdigit((unsigned char)name[digits]) ||
-	    !isdigit((unsigned char)name[digits + 1]))
-		return found;
-	memmove(name + digits + 2, name + digits + 1, length - digits);
-	name[digits + 1] = '.';
-	return model_name_find(name);
-}
-
 static const struct argument *find_recipe(const struct arguments *arguments)
 {
 	/* --model is a recipe to those scripts that have --mode, too */
@@ -117,7 +88,7 @@ static const struct argument *find_name(const struct arguments *arguments,
 			continue;
 		first = first ? first : a;
 		if ((*found = preset_find(PRESET_MODEL, a->value)) ||
-		    (*found = recipe_model(a->value)))
+		    (*found = model_name_recipe(a->value)))
 			return a;
 	}
 	return first;

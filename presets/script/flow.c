@@ -433,6 +433,7 @@ static bool enter(struct shell *shell, struct shell_function *function,
 	if (!go(shell, function->body, function->line) ||
 	    !(frame = push(shell, FRAME_CALL)))
 		return false;
+	frame->name = function->name;
 	frame->arg = shell->arg;
 	frame->args = shell->args;
 	frame->back = back;
@@ -440,11 +441,22 @@ static bool enter(struct shell *shell, struct shell_function *function,
 	return shell_set_args(shell, words, count);
 }
 
+/* A function that calls itself ends by what only running tells. */
+static bool is_running(const struct shell *shell, const char *function)
+{
+	for (int i = 0; i < shell->frames; i++)
+		if (shell->frame[i].kind == FRAME_CALL &&
+		    strcmp(shell->frame[i].name, function) == 0)
+			return true;
+	return false;
+}
+
 bool flow_call(struct shell *shell, const struct shell_word *words, int count)
 {
 	for (int i = shell->functions - 1; i >= 0; i--)
 		if (strcmp(shell->function[i].name, words[0].text) == 0)
-			return enter(shell, &shell->function[i], words + 1, count - 1);
+			return !is_running(shell, words[0].text) &&
+			       enter(shell, &shell->function[i], words + 1, count - 1);
 	return false;
 }
 

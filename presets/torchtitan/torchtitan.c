@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "presets/library.h"
+#include "presets/model_name.h"
 #include "presets/torchtitan/python.h"
 #include "presets/torchtitan/rows.h"
 
 static bool read_model(const struct mapped *m)
 {
 	const struct pair *elsewhere = pairs_find(m->pairs, "elsewhere");
+	const struct pair *def = pairs_find(m->pairs, "def");
 	const struct pair *name = mapped_find(m, "model.name"),
 			  *flavor = mapped_find(m, "model.flavor");
 	const struct flavor *row = torchtitan_flavors;
@@ -22,6 +24,12 @@ static bool read_model(const struct mapped *m)
 		import_note(m->report, IMPORT_ASSUMED, "base",
 			    "torchtitan's defaults for what %.60s sets in its own file",
 			    elsewhere->value);
+	if (!name && def) {
+		/* families without flavors of ours: gpt_oss_20b(), qwen35_27b() */
+		named.found = model_name_recipe(def->value);
+		named.name = named.found ? def->value : "";
+		named.line = def->line;
+	}
 	if (!name || !flavor)
 		return import_model(&m->out->model, &named, m->report, m->error);
 	snprintf(both, sizeof both, "%.70s-%.70s", name->value, flavor->value);
