@@ -64,6 +64,15 @@ static void adapters_and_systems_are_the_benchmarks(void **state)
 	expect(&s, "recompute", "full");
 	expect(&s, "recompute_layers", "21");
 	assert_true(noted(IMPORT_APPROXIMATE, "lora_rank"));
+	/* GPUs of a node by the file's name, else they are assumed, and that is said */
+	read_path("llama2_70b_lora/config_XE7745x4H200_1x4x2xtp1pp1cp2.sh",
+		  "export DGXNNODES=1\nexport TP=1\nexport CP=2\n", &s);
+	expect(&s, "gpus", "4");
+	assert_false(noted(IMPORT_ASSUMED, "gpus"));
+	read_path("llama2_70b_lora/config_common.sh",
+		  "export DGXNNODES=2\nexport TP=1\n", &s);
+	expect(&s, "gpus", "16");
+	assert_true(noted(IMPORT_ASSUMED, "gpus"));
 	read_path("llama2_70b_lora/config_GB200_18x4x1xtp1pp1cp8.sh",
 		  "export DGXNNODES=18\nexport CP=8\nexport MINIBS=1\n"
 		  "export LAYER_CUDA_GRAPH=1\n",

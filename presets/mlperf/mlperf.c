@@ -155,11 +155,35 @@ static bool read_recompute(const struct mapped *m)
 			   layers));
 }
 
+/* GPUs of a node where the script does not say: the second number of "_1x4x2xtp1" in
+ * the file's name, else what the system has. */
+static int64_t node_of(const struct mapped *m)
+{
+	const struct system *system = find_system(m);
+	const char *slash = strrchr(m->pairs->file, '/');
+	int64_t each = system ? system->node : 8;
+
+	for (const char *at = strchr(slash ? slash : m->pairs->file, '_'); at;
+	     at = strchr(at + 1, '_')) {
+		char *end;
+		long nodes = strtol(at + 1, &end, 10), own = 0;
+
+		if (end > at + 1 && nodes > 0 && *end == 'x')
+			own = strtol(end + 1, &end, 10);
+		if (own > 0 && own <= 64 && *end == 'x')
+			return own;
+	}
+	if (!pairs_find(m->pairs, "DGXNGPU"))
+		import_note(m->report, IMPORT_ASSUMED, "gpus",
+			    "%lld of a node; neither the script nor its name says",
+			    (long long)each);
+	return each;
+}
+
 static bool read_world(const struct mapped *m)
 {
 	const struct pair *nodes = mapped_find(m, "DGXNNODES");
-	const struct system *system = find_system(m);
-	int64_t count = 0, each = system ? system->node : 8, minibs = 1, dp;
+	int64_t count = 0, each = node_of(m), minibs = 1, dp;
 
 	if (!mapped_count(m, "DGXNNODES", &count) ||
 	    !mapped_count(m, "DGXNGPU", &each) || !mapped_count(m, "MINIBS", &minibs))
