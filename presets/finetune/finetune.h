@@ -13,7 +13,7 @@
 #include "presets/error.h"
 #include "presets/import.h"
 
-/* Each as format_reader.read of presets/formats.h. */
+/* Each as format_in.read of presets/format_table.h. */
 bool llama_factory_read(struct scenario *out, const char *file, const char *text,
 			size_t length, struct import_report *report,
 			struct error *error);
