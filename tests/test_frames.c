@@ -80,7 +80,7 @@ static void check_size(const struct size *size)
  * Pinned and two schedules on one axis are the most. */
 static void test_120_columns(void **state)
 {
-	static const struct size size = { 120, 36, PALETTE_256_DARK, 4200 };
+	static const struct size size = { 120, 36, PALETTE_256_DARK, 5000 };
 
 	(void)state;
 	check_size(&size);
@@ -88,7 +88,7 @@ static void test_120_columns(void **state)
 
 static void test_24_bits(void **state)
 {
-	static const struct size size = { 120, 36, PALETTE_RGB_DARK, 4400 };
+	static const struct size size = { 120, 36, PALETTE_RGB_DARK, 5000 };
 
 	(void)state;
 	check_size(&size);
@@ -96,7 +96,7 @@ static void test_24_bits(void **state)
 
 static void test_200_columns(void **state)
 {
-	static const struct size size = { 200, 60, PALETTE_256_DARK, 9000 };
+	static const struct size size = { 200, 60, PALETTE_256_DARK, 9800 };
 
 	(void)state;
 	check_size(&size);

@@ -112,10 +112,10 @@ static const enum role time_parts[] = { ROLE_COMPUTE, ROLE_RECOMPUTE, ROLE_TP,
 					ROLE_CP,      ROLE_EP,        ROLE_PP,
 					ROLE_DP,      ROLE_HOST,      ROLE_BUBBLE,
 					ROLE_STEP };
-static const enum role task_parts[] = { ROLE_FORWARD,  ROLE_FORWARD_ALT,
-					ROLE_BACKWARD, ROLE_BACKWARD_ALT,
-					ROLE_WGRAD,    ROLE_WGRAD_ALT,
-					ROLE_AGAIN,    ROLE_TRANSFER };
+static const enum role task_parts[] = {
+	ROLE_FORWARD,   ROLE_FORWARD_ALT, ROLE_BACKWARD, ROLE_BACKWARD_ALT, ROLE_WGRAD,
+	ROLE_WGRAD_ALT, ROLE_AGAIN,       ROLE_TRANSFER, ROLE_PAUSE
+};
 static const enum role verdicts[] = { ROLE_GOOD, ROLE_BAD };
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 

@@ -167,7 +167,7 @@ static void test_a_dense_lane_keeps_shares(void **state)
 	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 0, TASKS);
 	assert_in_range(count_roles(&c, ROLE_FORWARD), 9, 10);   /* 0.7 / 3 */
 	assert_in_range(count_roles(&c, ROLE_BACKWARD), 26, 27); /* 2 / 3 */
-	assert_in_range(count_roles(&c, ROLE_IDLE), 4, 4);       /* 0.3 / 3 */
+	assert_in_range(count_roles(&c, ROLE_PAUSE), 4, 4);       /* 0.3 / 3 */
 	canvas_erase(&c);
 	/* the first half is forwards, the last quarter is empty */
 	for (int i = 0; i < TASKS; i++)
@@ -176,13 +176,13 @@ static void test_a_dense_lane_keeps_shares(void **state)
 	for (int x = 0; x < 40; x++) {
 		assert_false(x < 19 && c.cell[x].fore == ROLE_BACKWARD);
 		assert_false(x > 20 && c.cell[x].fore == ROLE_FORWARD);
-		assert_true(x < 31 || c.cell[x].fore == ROLE_IDLE);
+		assert_true(x < 31 || c.cell[x].fore == ROLE_PAUSE);
 	}
 	/* any size, and nothing at all */
 	widget_lane(&c, (struct rect){ 0, 0, 0, 1 }, span, TASKS, 0, TASKS);
 	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 5, 5);
 	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, NULL, 0, 0, 1);
-	assert_int_equal(count_roles(&c, ROLE_IDLE), 40);
+	assert_int_equal(count_roles(&c, ROLE_PAUSE), 40);
 	canvas_free(&c);
 }
 

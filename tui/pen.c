@@ -101,7 +101,6 @@ void pen_begin(void)
 	pen.back = ask("setab");
 	pen.show = ask("cnorm");
 	pen.hide = ask("civis");
-	/* terminfo's string takes a byte, the terminal any character */
 	pen.repeats = repeat && strcmp(repeat, "%p1%c\033[%p2%{1}%-%db") == 0;
 	pen.erases_colour = tigetflag("bce") > 0;
 	/* by its terminfo, ECMA-48: "op" is SGR 39 and 49, a colour is SGR 30 to 49 */
@@ -461,9 +460,10 @@ static bool erase(uint32_t code, int times)
 	return true;
 }
 
-/* One character, then REP for the rest; the last two columns are written out: terminals
- * differ in whether a repetition that ends there wraps. */
-static void put_often(const char *text, int columns, int width, int times)
+/* One character, then REP for the rest. Only of ASCII, as terminfo promises: tmux 3.3
+ * repeats nothing else. The last two columns are written out: terminals differ in
+ * whether a repetition that ends there wraps. */
+static void put_often(const char *text, int width, int times)
 {
 	int rest = times - 1, most = width - 2 - (pen.x + 1);
 	char again[16];
@@ -472,8 +472,7 @@ static void put_often(const char *text, int columns, int width, int times)
 	if (most > rest)
 		most = rest;
 	snprintf(again, sizeof again, "\033[%db", most);
-	if (pen.repeats && columns == 1 && most > 0 &&
-	    (size_t)most * strlen(text) > strlen(again)) {
+	if (pen.repeats && text[1] == '\0' && most > (int)strlen(again)) {
 		put_text(again);
 		rest -= most;
 	}
@@ -499,7 +498,7 @@ void pen_write(uint32_t code, int columns, int width, int times)
 	if (length == (size_t)-1)
 		text[0] = '?', length = 1;
 	text[length] = '\0';
-	put_often(text, columns, width, times);
+	put_often(text, width, times);
 	/* behind the last column terminals differ in where the cursor is */
 	pen.x += times * columns;
 	if (pen.x >= width)

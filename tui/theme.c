@@ -52,6 +52,7 @@ static const struct role_style style[ROLE_COUNT] = {
 	[ROLE_AGAIN]         = { "recompute",     5,  99, 0x8458f0, 0x6a3fd8, .fill = 'r' },
 	[ROLE_TRANSFER]      = { "transfer",      1, 124, 0xd02848, 0xb81c3c, .fill = '>' },
 	[ROLE_IDLE]          = { "idle",         -1, 244, 0x6b7686, 0x9aa1ac, .fill = '.' },
+	[ROLE_PAUSE]         = { "idle",          7, 240, 0x5c6675, 0xcfd4db, .fill = '.' },
 	[ROLE_CRITICAL]      = { "critical path", 1, 166, 0xff8a5c, 0xa82a00, .bold8 = 1, .mono_underline = 1, .bold = 1, .fill = '!' },
 };
 

@@ -51,6 +51,7 @@ enum role {
 	ROLE_TRANSFER,
 	ROLE_IDLE,
 	ROLE_CRITICAL,
+	ROLE_PAUSE, /* idle time of a lane, painted where there are colours */
 	ROLE_COUNT
 };
 

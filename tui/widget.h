@@ -19,7 +19,8 @@
  * eighth of a column with full glyphs, to a half with basic ones, to a column in
  * ASCII. Without colour or in ASCII each part is filled with its role's letter. */
 
-/* A stretch of an axis. ROLE_FREE and ROLE_IDLE are drawn as dots. */
+/* A stretch of an axis. ROLE_FREE is drawn as dots, so is ROLE_IDLE where there are no
+ * colours. */
 struct span {
 	double begin, end;
 	enum role role;

@@ -46,6 +46,12 @@ static bool is_dotted(int owner)
 	return owner == ROLE_FREE || owner == ROLE_IDLE;
 }
 
+/* Where there are colours and blocks, idle time is an area to be seen, not dots. */
+static bool is_painted(const struct canvas *canvas, int owner)
+{
+	return owner == ROLE_IDLE && canvas->colour && canvas->glyphs != GLYPHS_ASCII;
+}
+
 /* One character can show two owners, left and right of one boundary: the one
  * that puts the fewest units on the wrong side. */
 static int best_boundary(const int8_t *owner, int fine)
@@ -93,7 +99,10 @@ static void put_whole(struct canvas *canvas, int x, int y, int owner, bool lette
 	if (owner == NOTHING ||
 	    (owner == ROLE_FREE && canvas->coarse && canvas->colour))
 		return;
-	if (is_dotted(owner))
+	if (is_painted(canvas, owner))
+		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_FULL_BLOCK),
+			   ROLE_PAUSE);
+	else if (is_dotted(owner))
 		canvas_put(canvas, x, y, dot_of(canvas, owner), (enum role)owner);
 	else if (letters)
 		put_letter(canvas, x, y, (enum role)owner);
@@ -225,7 +234,10 @@ void widget_stack(struct canvas *canvas, struct rect rect, const struct part *pa
 
 static void draw_key(struct canvas *canvas, int x, int y, enum role role)
 {
-	if (is_dotted((int)role))
+	if (is_painted(canvas, (int)role))
+		canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_FULL_BLOCK),
+			   ROLE_PAUSE);
+	else if (is_dotted((int)role))
 		canvas_put(canvas, x, y, dot_of(canvas, (int)role), role);
 	else if (!canvas->colour || canvas->glyphs == GLYPHS_ASCII)
 		put_letter(canvas, x, y, role);
