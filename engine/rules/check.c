@@ -251,6 +251,37 @@ static const struct rule incomplete = {
 	"engine/plan/scenario.h"
 };
 
+static void name_problem(const struct legality *row, const struct broken *broken,
+			 struct finding *finding)
+{
+	clear_bytes(finding, sizeof *finding);
+	finding->rule = &row->rule;
+	memcpy(finding->value, broken->value, sizeof finding->value);
+}
+
+bool scenario_first_problem(const struct scenario *scenario, struct finding *out)
+{
+	struct facts facts;
+	struct broken broken;
+	int count;
+	const struct legality *rows = rules_of(scenario, &count);
+
+	if (!rules_countable(scenario)) {
+		*out = (struct finding){ .rule = &incomplete };
+		return true;
+	}
+	rules_derive(scenario, &facts);
+	for (int i = 0; i < count; i++) {
+		if (rows[i].rule.severity != SEVERITY_ERROR ||
+		    !rules_hold(&rows[i], &scenario->stack) ||
+		    !rows[i].breaks(&facts, &broken))
+			continue;
+		name_problem(&rows[i], &broken, out);
+		return true;
+	}
+	return false;
+}
+
 int scenario_check(const struct scenario *scenario, struct findings *findings)
 {
 	struct facts facts;
@@ -281,9 +312,7 @@ int scenario_check(const struct scenario *scenario, struct findings *findings)
 		if (before == 0)
 			before = broken_rows(scenario);
 		finding = &findings->item[findings->count++];
-		clear_bytes(finding, sizeof *finding);
-		finding->rule = &row->rule;
-		memcpy(finding->value, broken.value, sizeof finding->value);
+		name_problem(row, &broken, finding);
 		find_remedy(scenario, row, before, &broken, finding);
 	}
 	return errors;

@@ -9,5 +9,8 @@
  * that break nothing else. Returns the number of errors (warnings apart); 0 means
  * that the plan can run. findings may be NULL: then it stops at the first error. */
 int scenario_check(const struct scenario *scenario, struct findings *findings);
+/* The first error alone, without values that would mend it: those take longer to find
+ * than an estimate does. False: there is none. */
+bool scenario_first_problem(const struct scenario *scenario, struct finding *out);
 
 #endif

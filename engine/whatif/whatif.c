@@ -12,12 +12,15 @@
 static void fill(const struct scenario *scenario, struct estimate *scratch,
 		 const struct metric *metric, struct whatif_value *out)
 {
-	scenario_estimate(scenario, scratch);
-	out->legal = scratch->legal;
-	out->fits = scratch->fits;
+	out->legal = out->fits = false;
 	out->tokens_per_second_per_gpu = 0;
 	out->memory_bytes = out->step_seconds = out->moved = 0;
 	out->problem = (struct finding){ 0 };
+	if (scenario_first_problem(scenario, &out->problem))
+		return;
+	scenario_estimate(scenario, scratch);
+	out->legal = scratch->legal;
+	out->fits = scratch->fits;
 	if (!scratch->legal) {
 		if (scratch->problems.count > 0)
 			out->problem = scratch->problems.item[0];

@@ -1,5 +1,6 @@
 /* play.c - the step of the open plan, and of the pinned one, item by item. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tui/explorer.h"
 #include "tui/view.h"
@@ -22,41 +23,55 @@ void play_forget(struct explorer *explorer)
 	forget(&explorer->play_before);
 }
 
-static struct play *make(const struct scenario *scenario, struct estimate *scratch)
+/* Pages that were used once cost nothing the next time: a timeline may be of
+ * megabytes, and every turn makes another. */
+static bool make_room(struct play *play, size_t bytes)
 {
-	struct play *play = calloc(1, sizeof *play);
+	if (play->room && play->bytes >= bytes)
+		return true;
+	free(play->room);
+	play->room = malloc(bytes);
+	play->bytes = play->room ? bytes : 0;
+	return play->room != NULL;
+}
+
+static void make(struct play **kept, const struct scenario *scenario,
+		 struct estimate *scratch, unsigned number)
+{
+	struct play *play = *kept ? *kept : calloc(1, sizeof *play);
 	struct arena arena = { 0 };
 	size_t bytes = timeline_bytes(scenario);
 
+	*kept = play;
 	if (!play)
-		return NULL;
+		return;
+	play->number = number;
+	play->good = false;
+	memset(&play->timeline, 0, sizeof play->timeline);
+	play->problem = (struct timeline_problem){ .reason = "not enough memory" };
 	if (scenario->plan.mode != MODE_TRAINING) {
 		play->problem.reason = "it is no training step";
-		return play;
+		return;
 	}
-	play->problem.reason = "not enough memory";
-	play->room = malloc(bytes ? bytes : 1);
-	if (!play->room)
-		return play;
+	if (!make_room(play, bytes ? bytes : 1))
+		return;
 	arena.base = play->room;
 	arena.size = bytes;
 	play->good = timeline_build(scenario, &arena, scratch, &play->timeline,
 				    &play->problem);
-	return play;
 }
 
 void play_refresh(struct explorer *explorer)
 {
 	if (explorer->play && !explorer->play_stale)
 		return;
-	play_forget(explorer);
-	explorer->play = make(&explorer->scenario, explorer->scratch);
+	make(&explorer->play, &explorer->scenario, explorer->scratch,
+	     ++explorer->plays);
 	if (explorer->pinned)
-		explorer->play_before = make(&explorer->baseline, explorer->scratch);
-	if (explorer->play)
-		explorer->play->number = ++explorer->plays;
-	if (explorer->play_before)
-		explorer->play_before->number = ++explorer->plays;
+		make(&explorer->play_before, &explorer->baseline, explorer->scratch,
+		     ++explorer->plays);
+	else
+		forget(&explorer->play_before);
 	explorer->play_stale = false;
 }
 
