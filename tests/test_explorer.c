@@ -150,6 +150,20 @@ static void test_the_strip_needs_no_colour(void **state)
 	stage_close(&s);
 }
 
+/* Twelve digits of fifteen are another number. */
+static void test_a_strip_cuts_no_number(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/tokens\n=2T\n");
+	stage_shows(&s, ">2 T");
+	stage_shows(&s, " 5 T");
+	stage_lacks(&s, "200000000000");
+	stage_close(&s);
+}
+
 /* What a turn does to memory, time and throughput is seen in every view. */
 static void test_the_headline_never_leaves(void **state)
 {
@@ -728,6 +742,7 @@ int main(void)
 		cmocka_unit_test(test_a_pinned_baseline_stays),
 		cmocka_unit_test(test_no_praise_for_a_slower_plan),
 		cmocka_unit_test(test_the_strip_needs_no_colour),
+		cmocka_unit_test(test_a_strip_cuts_no_number),
 		cmocka_unit_test(test_the_headline_never_leaves),
 		cmocka_unit_test(test_no_sentence_loses_its_point),
 		cmocka_unit_test(test_an_illegal_plan_says_why_and_mends_itself),

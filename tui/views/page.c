@@ -208,6 +208,9 @@ static void strip_item(const struct explorer *explorer, int i, double best, doub
 
 	knob_print_value(&knob_table[explorer->strip_knob], v->value, label,
 			 sizeof label);
+	/* cut after twelve digits a number would be another one */
+	if (v->value >= 1e9)
+		form_text(FORM_TOKENS, v->value, label, sizeof label);
 	/* the present value and the best have a sign each: no colour is needed */
 	snprintf(out->label, sizeof out->label, "%s%.12s",
 		 i == strip->present ? "\u25b8" : "", label);
