@@ -239,6 +239,20 @@ static void draw_refusal(const struct explorer *explorer, struct canvas *canvas,
 			      play->problem.knob ? play->problem.knob : "");
 }
 
+/* "pinned: 4 stages x 4 micro-batches: 3.73 s", in a row that the chart has no more. */
+static void name_chart(struct canvas *canvas, struct rect *rect,
+		       const struct timeline *t, const char *name, enum role role)
+{
+	char phase[32], parts[96];
+
+	form_text(FORM_SECONDS, t->pipeline_seconds, phase, sizeof phase);
+	size_text(t, parts, sizeof parts);
+	canvas_format(canvas, rect->x, rect->y, rect->width, role, "%s: %s: %s", name,
+		      parts, phase);
+	rect->y++;
+	rect->height--;
+}
+
 /* The pinned plan in the upper part of rect; returns what is left. */
 static struct rect draw_before(const struct explorer *explorer, struct canvas *canvas,
 			       struct rect rect, const struct timeline *before,
@@ -247,14 +261,9 @@ static struct rect draw_before(const struct explorer *explorer, struct canvas *c
 	struct window whole = *window;
 	struct rect half = rect;
 	bool broken = explorer->state[VIEW_TIMELINE].zoom == 0 && window->parts > 1;
-	char phase[32], parts[96];
 
-	half.height = rect.height / 2 - 1;
-	form_text(FORM_SECONDS, before->pipeline_seconds, phase, sizeof phase);
-	size_text(before, parts, sizeof parts);
-	canvas_format(canvas, half.x, half.y, half.width, ROLE_WARNING,
-		      "pinned: %s: %s", parts, phase);
-	half.y++;
+	half.height = rect.height / 2;
+	name_chart(canvas, &half, before, "pinned", ROLE_WARNING);
 	whole.now = INFINITY;
 	/* what is left out is left out of each: it has an axis of its own */
 	if (broken || before->pipeline_seconds > window->part[0].to) {
@@ -317,6 +326,8 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	if (before && chart.height >= 6)
 		chart = draw_before(explorer, canvas, chart, before,
 				    chosen_stage(explorer, t), &window);
+	if (before && chart.height >= 5)
+		name_chart(canvas, &chart, t, "this plan", ROLE_TITLE);
 	if (canvas->spots)
 		canvas->spots->chart = chart;
 	timeline_draw_chart(explorer, canvas, chart, t, chosen_stage(explorer, t),
