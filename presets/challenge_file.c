@@ -114,7 +114,7 @@ static bool read_script(const struct reading *r, const struct node *map,
 		snprintf(report->model, sizeof report->model, "%s",
 			 node_get(map, "model")->text);
 	good = format->in.read(s, r->out->name, text->text, strlen(text->text), report,
-			    r->error);
+			       r->error);
 	free(report);
 	return good;
 }

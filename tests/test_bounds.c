@@ -1,5 +1,5 @@
-/* test_bounds.c - no shipped constant lies on a bound of what the fit may give it: then a
- * formula is missing, not a number. */
+/* test_bounds.c - no shipped constant lies on a bound of what the fit may give it: then
+ * a formula is missing, not a number. */
 #include <stdio.h>
 #include <string.h>
 

@@ -167,7 +167,7 @@ static void test_a_dense_lane_keeps_shares(void **state)
 	widget_lane(&c, (struct rect){ 0, 0, 40, 1 }, span, TASKS, 0, TASKS);
 	assert_in_range(count_roles(&c, ROLE_FORWARD), 9, 10);   /* 0.7 / 3 */
 	assert_in_range(count_roles(&c, ROLE_BACKWARD), 26, 27); /* 2 / 3 */
-	assert_in_range(count_roles(&c, ROLE_PAUSE), 4, 4);       /* 0.3 / 3 */
+	assert_in_range(count_roles(&c, ROLE_PAUSE), 4, 4);      /* 0.3 / 3 */
 	canvas_erase(&c);
 	/* the first half is forwards, the last quarter is empty */
 	for (int i = 0; i < TASKS; i++)

@@ -306,7 +306,7 @@ unsigned prompt_find(struct explorer *explorer, int direction);
 /* A timeline with its memory. Where there is none, why. */
 struct play {
 	void *room;
-	size_t bytes; /* of it */
+	size_t bytes;    /* of it */
 	unsigned number; /* no other one has it */
 	bool good;
 	struct timeline timeline;

@@ -49,7 +49,7 @@ struct graph_operator {
 	double saved_bytes; /* held from forward to backward, dropped on recompute */
 	double kept_bytes;  /* held although the operator is recomputed */
 	uint32_t modules;   /* bits of enum recompute_module that recompute it */
-	double tiles;       /* pieces that it takes one after the other; 0 = it is whole */
+	double tiles; /* pieces that it takes one after the other; 0 = it is whole */
 	/* What recomputation leaves: the share of it that runs again in the backward,
 	 * and bytes held from forward to backward (layer_cost() of train). */
 	double again, held_bytes;

@@ -57,9 +57,10 @@ struct pipeline_result {
 /* Allocates nothing, and takes less than 64 KiB of stack. Exact, as if every item were
  * run: rounds of a steady state that all move by the same seconds are left out. Only
  * long runs of breadth-first go on in a straight line (within 0.1 %), and runs of many
- * thousand micro-batches may not wait for the last of the transient (front.c, period.c).
- * stages and micro_batches are at least 1, stages * chunks at most MAX_VIRTUAL; counts
- * that the schedule does not allow are taken as 1F1B or interleaved. */
+ * thousand micro-batches may not wait for the last of the transient (front.c,
+ * period.c). stages and micro_batches are at least 1, stages * chunks at most
+ * MAX_VIRTUAL; counts that the schedule does not allow are taken as 1F1B or
+ * interleaved. */
 void pipeline_step(const struct pipeline_input *input, struct pipeline_result *out);
 /* Seconds that pipeline_step() does not go below: the longest path that stays on one
  * stage. */

@@ -128,7 +128,8 @@ struct plan {
 	int recompute;
 	int64_t recompute_layers;   /* full: layers per stage, 0 = all */
 	uint64_t recompute_modules; /* selective: bits of enum recompute_module */
-	/* Pieces of a sequence that a dense MLP and the loss take one after the other. */
+	/* Pieces of a sequence that a dense MLP and the loss take one after the other.
+	 */
 	int64_t mlp_tiles, loss_tiles;
 	int optimizer;
 	double optimizer_offload, activation_offload; /* share, 0 to 1 */

@@ -31,7 +31,7 @@ bool read_as(const char *format, const char *text, struct scenario *out,
 	memset(out, 0, sizeof *out);
 	error->text[0] = '\0';
 	return format_find(format)->in.read(out, "file", text, strlen(text), &report,
-					 error);
+					    error);
 }
 
 void read_good(const char *format, const char *text, struct scenario *out)

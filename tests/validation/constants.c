@@ -63,13 +63,14 @@ struct constant constants[] = {
 	ATTENTION("ampere", "unfused", ATTENTION_UNFUSED),
 	ATTENTION("ampere", "fused-softmax", ATTENTION_FUSED_SOFTMAX),
 	ATTENTION("ampere", "flash1", ATTENTION_FLASH1),
-	/* flash2 reaches .66 alone, as measured (ai-dynamo/aiconfigurator): not fitted */
+	/* flash2 reaches .66 alone, as measured (ai-dynamo/aiconfigurator): not fitted
+	 */
 	CHIP("ampere", "narrow_head_efficiency", narrow_head_efficiency, 0.5, 1, 1),
 	CHIP("ampere", "unaligned_efficiency", unaligned_efficiency, 0.3, 1, 1),
 	COMMON_CHIP("ampere"),
 	GEMM("hopper", "bf16", PRECISION_BF16),
-	/* large fp8 GEMMs reach 0.61 to 0.69 alone (ai-dynamo/aiconfigurator): not fitted,
-	 * for runs ask for more than that */
+	/* large fp8 GEMMs reach 0.61 to 0.69 alone (ai-dynamo/aiconfigurator): not
+	 * fitted, for runs ask for more than that */
 	ATTENTION("hopper", "flash1", ATTENTION_FLASH1),
 	ATTENTION("hopper", "flash2", ATTENTION_FLASH2),
 	ATTENTION("hopper", "flash3", ATTENTION_FLASH3),
