@@ -321,6 +321,7 @@ static void start_all(struct runner *r)
 	memset(r->now.lane, 0, (size_t)p * sizeof *r->now.lane);
 	r->busy_lanes = p;
 	r->passed = r->sweeps = 0;
+	r->has_kept = false;
 	r->most = r->list || !r->kept.lane ? INT32_MAX : 6;
 	r->each = order_each(&r->order);
 	r->cuts = m < 2 * p || (r->order.rule->by_stages && m % p > 0);

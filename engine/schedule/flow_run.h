@@ -47,6 +47,7 @@ struct runner {
 	double left_out;  /* seconds */
 	int passed, most; /* sweeps since a state was kept, and until the next is */
 	int sweeps;
+	bool has_kept;
 };
 
 /* After each sweep over the stages: whether what was run since a state was kept will

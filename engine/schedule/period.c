@@ -22,6 +22,7 @@ static void keep(struct runner *r)
 	memcpy(r->kept.backward, r->now.backward, ends);
 	r->most += r->most / 8 + 2;
 	r->passed = 0;
+	r->has_kept = true;
 }
 
 /* Forwards that every stage ran since the state was kept; 0 if some ran more. */
@@ -136,6 +137,8 @@ void flow_look_back(struct runner *r)
 		keep(r);
 		return;
 	}
+	if (!r->has_kept)
+		return;
 	forwards = advance_of(r);
 	if (forwards <= 0 || forwards % r->order.chunks != 0)
 		return;
