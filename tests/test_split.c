@@ -318,6 +318,47 @@ static double least_fullest(int layers, int parts)
 	return best[parts - 1][layers];
 }
 
+/* Of twelve layers on four stages: what the ends may have, and what they may not. */
+static void test_first_and_last_counts(void **state)
+{
+	static const struct {
+		int first, last, pp;
+		bool good;
+		int inner; /* layers of each stage between */
+	} rows[] = {
+		{ 2, 2, 4, true, 4 },    { 0, 0, 4, true, 3 },
+		{ 3, 0, 4, true, 3 },    { 0, 6, 4, true, 2 },
+		{ 6, 6, 4, true, 0 },    { 6, 6, 2, true, 0 },
+		{ 12, 0, 1, true, 0 },   { 2, 3, 4, false, 0 },
+		{ 5, 6, 2, false, 0 },   { 13, 0, 4, false, 0 },
+		{ 0, 13, 4, false, 0 },  { 7, 6, 4, false, 0 },
+		{ -1, 1, 4, false, 0 },  { 1, -1, 4, false, 0 },
+		{ 12, -1, 4, false, 0 }, { -3, 15, 4, false, 0 },
+		{ 15, -3, 4, false, 0 }, { 6, 6, 1, false, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		make(12, 0, rows[i].pp, 1, SPLIT_FIRST_LAST);
+		scenario.plan.first_stage_layers = rows[i].first;
+		scenario.plan.last_stage_layers = rows[i].last;
+		if (split_layers(&scenario, NULL, &split) != rows[i].good)
+			fail_msg("first %d, last %d of %d stages", rows[i].first,
+				 rows[i].last, rows[i].pp);
+		if (!rows[i].good)
+			continue;
+		check_complete();
+		for (int k = 0; k < rows[i].pp; k++) {
+			int expected = k == 0 && rows[i].first > 0 ? rows[i].first
+				       : k == rows[i].pp - 1 && rows[i].last > 0
+					       ? rows[i].last
+					       : rows[i].inner;
+
+			assert_int_equal(split.first[k + 1] - split.first[k], expected);
+		}
+	}
+}
+
 static void test_balanced_memory_is_the_optimum(void **state)
 {
 	struct split_cost cost = { stage_bytes, &scenario };
@@ -477,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_layout_strings),
 		cmocka_unit_test(test_custom_reads_back_what_it_prints),
 		cmocka_unit_test(test_first_last),
+		cmocka_unit_test(test_first_and_last_counts),
 		cmocka_unit_test(test_balanced_memory_is_the_optimum),
 		cmocka_unit_test(test_balanced_for_two_copies),
 		cmocka_unit_test(test_memory_of_estimates),
