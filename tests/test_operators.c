@@ -263,6 +263,32 @@ static void test_a_drawn_layer_stands_by_itself(void **state)
 	assert_true(collectives >= 4);
 }
 
+static double again_of(int part)
+{
+	double again = 0;
+
+	train_graph(&scenario, part, &graph);
+	for (int i = 0; i < graph.count; i++)
+		again += graph.item[i].again;
+	return again;
+}
+
+/* Full recomputation runs a layer again, and neither embedding nor head. */
+static void test_what_runs_again(void **state)
+{
+	int kinds;
+
+	(void)state;
+	case_dense(&scenario);
+	kinds = scenario.model.kinds;
+	case_set(&scenario, "recompute", "none");
+	for (int part = 0; part < kinds + 2; part++)
+		assert_true(again_of(part) == 0);
+	case_set(&scenario, "recompute", "full");
+	assert_true(again_of(0) > 0);
+	assert_true(again_of(kinds) == 0 && again_of(kinds + 1) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_operands),
 		cmocka_unit_test(test_the_slowest_host),
 		cmocka_unit_test(test_a_drawn_layer_stands_by_itself),
+		cmocka_unit_test(test_what_runs_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
