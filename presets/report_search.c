@@ -33,12 +33,10 @@ static void add_trust(cJSON *object, const struct scenario *s)
 	char text[512];
 	cJSON *list;
 
-	if (s->plan.mode == MODE_TRAINING) {
-		trust_of(s, &doubts);
-		trust_text(s, &doubts, text, sizeof text);
-		cJSON_AddStringToObject(object, "trust", trust_word(doubts.level));
-		cJSON_AddStringToObject(object, "trust_lowered_by", text);
-	}
+	trust_of(s, &doubts);
+	trust_text(s, &doubts, text, sizeof text);
+	cJSON_AddStringToObject(object, "trust", trust_word(doubts.level));
+	cJSON_AddStringToObject(object, "trust_lowered_by", text);
 	scenario_lacks(s, &lacks);
 	list = cJSON_AddArrayToObject(object, "stack_lacks");
 	for (int i = 0; i < lacks.count; i++) {

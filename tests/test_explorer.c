@@ -232,7 +232,7 @@ static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
 	stage_shows(&s, "THIS PLAN CAN'T RUN");
 	stage_shows(&s, "E4");
 	stage_shows(&s, "TP 6 does not divide 64 heads");
-	stage_shows(&s, "Enter tp 4: does not fit, ");
+	stage_shows(&s, "Enter sets tp 4: does not fit, ");
 	for (int view = 0; view < VIEW_COUNT; view++) {
 		s.explorer.view = (enum view_id)view;
 		char *text = stage_text(&s);

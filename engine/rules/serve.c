@@ -402,6 +402,12 @@ const struct legality serving_table[] = {
 	  0,
 	  breaks_ability,
 	  "mode pp kv_shards kv_precision speculative" },
+	{ { "C2", ERROR, "the plan is less known than the search was asked for",
+	    "engine/trust/trust.h" },
+	  0,
+	  breaks_trust,
+	  "tp pp cp ep dp_attention kv_shards kv_precision disaggregated speculative "
+	  "chunked_prefill redundant_experts precision gpus" },
 	{ { "S2", WARNING, "{0} GPUs make {1} engines of {2}; {3} stay idle",
 	    "by definition of the degrees" },
 	  0,

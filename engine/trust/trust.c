@@ -36,6 +36,14 @@ static const char *const words[TRUST_FEATURES] = {
 	[FEATURE_ACTIVATION_OFFLOAD] = "activation-offload",
 	[FEATURE_OTHER_OPTIMIZER] = "other-optimizer",
 	[FEATURE_LORA] = "lora",
+	[FEATURE_ATTENTION_COPIES] = "attention-copies",
+	[FEATURE_KV_SHARDS] = "kv-shards",
+	[FEATURE_NARROW_KV] = "kv-precision",
+	[FEATURE_POOLS] = "prefill-pools",
+	[FEATURE_SPECULATIVE] = "speculative",
+	[FEATURE_WHOLE_PROMPTS] = "whole-prompts",
+	[FEATURE_MORE_EXPERTS] = "redundant-experts",
+	[FEATURE_OTHER_PRECISION] = "other-precision",
 };
 
 _Static_assert((int)TRUST_FEATURES <= 64, "features are bits");
@@ -111,13 +119,19 @@ static uint64_t pipeline(const struct scenario *s)
 	       bit(!known, FEATURE_OTHER_SCHEDULE);
 }
 
-static uint64_t memory(const struct plan *p)
+static uint64_t precisions(const struct plan *p)
 {
 	return bit(p->precision == PRECISION_FP16, FEATURE_FP16) |
 	       bit(p->precision == PRECISION_FP32, FEATURE_FP32) |
 	       bit(p->precision == PRECISION_FP8, FEATURE_FP8) |
 	       bit(p->precision == PRECISION_MXFP8, FEATURE_MXFP8) |
 	       bit(p->precision == PRECISION_NVFP4, FEATURE_NVFP4) |
+	       bit(p->precision > PRECISION_NVFP4, FEATURE_OTHER_PRECISION);
+}
+
+static uint64_t memory(const struct plan *p)
+{
+	return precisions(p) |
 	       bit(p->recompute == RECOMPUTE_SELECTIVE, FEATURE_SELECTIVE) |
 	       bit(p->recompute == RECOMPUTE_FULL, FEATURE_FULL) |
 	       bit(p->optimizer_offload > 0, FEATURE_OPTIMIZER_OFFLOAD) |
@@ -126,16 +140,53 @@ static uint64_t memory(const struct plan *p)
 	       bit(p->lora_rank > 0, FEATURE_LORA);
 }
 
+static uint64_t serving(const struct scenario *s)
+{
+	const struct plan *p = &s->plan;
+	const struct serving_plan *v = &p->serving;
+	int64_t experts = s->model.moe.experts;
+	bool ep = experts > 0 && p->ep > 1;
+
+	return bit(p->tp > 1, FEATURE_TP) |
+	       bit(p->tp > cluster_domain(&s->cluster), FEATURE_TP_WIDE) |
+	       bit(p->pp > 1, FEATURE_PP) | bit(p->cp > 1, FEATURE_CP_RING) |
+	       bit(ep, FEATURE_EP) | bit(ep && p->ep >= experts, FEATURE_EP_ALONE) |
+	       bit(v->dp_attention > 1, FEATURE_ATTENTION_COPIES) |
+	       bit(v->kv_shards > 1, FEATURE_KV_SHARDS) |
+	       bit(v->kv_precision > KV_BF16, FEATURE_NARROW_KV) |
+	       bit(v->disaggregated, FEATURE_POOLS) |
+	       bit(v->speculative > 0, FEATURE_SPECULATIVE) |
+	       bit(!v->chunked_prefill, FEATURE_WHOLE_PROMPTS) |
+	       bit(ep && v->redundant_experts > 0, FEATURE_MORE_EXPERTS) |
+	       precisions(p);
+}
+
+int64_t trust_gpus(const struct scenario *s)
+{
+	const struct plan *p = &s->plan;
+	const struct serving_plan *v = &p->serving;
+	int64_t engine = p->tp * p->pp * p->cp;
+
+	if (p->mode == MODE_TRAINING)
+		return s->cluster.gpus;
+	return engine * (v->dp_attention > 1 ? v->dp_attention : 1);
+}
+
 uint64_t trust_features(const struct scenario *s)
 {
+	if (s->plan.mode == MODE_INFERENCE)
+		return serving(s);
 	return sharding(s) | layers(s) | pipeline(s) | memory(&s->plan);
 }
 
 enum trust trust_of(const struct scenario *s, struct doubts *out)
 {
-	const struct evidence *known = &s->stack.evidence;
+	static const struct evidence none;
+	bool other = (s->plan.mode == MODE_INFERENCE) != s->stack.serves;
+	/* a stack's lists are of what it is for */
+	const struct evidence *known = other ? &none : &s->stack.evidence;
 	uint64_t features = trust_features(s);
-	int64_t gpus = s->cluster.gpus;
+	int64_t gpus = trust_gpus(s);
 	bool beyond;
 
 	out->unmeasured = features & ~known->measured;
@@ -177,8 +228,9 @@ size_t trust_text(const struct scenario *s, const struct doubts *doubts, char *o
 	if (doubts->machine)
 		add(&text, "nobody measured this accelerator");
 	if (doubts->large) {
-		snprintf(gpus, sizeof gpus, "%slargest measured run: %lld GPUs",
+		snprintf(gpus, sizeof gpus, "%slargest measured %s: %lld GPUs",
 			 text.used ? "; " : "",
+			 s->plan.mode == MODE_INFERENCE ? "engine" : "run",
 			 (long long)s->stack.evidence.measured_gpus);
 		add(&text, gpus);
 	}

@@ -1,5 +1,6 @@
 /* trust.h - has anybody run such a plan? From features of measured runs and published
- * plans, as the stack's YAML lists them. Of training alone. */
+ * plans, as the stack's YAML lists them: of training, or of servers where the stack
+ * serves. */
 #ifndef ENGINE_TRUST_H
 #define ENGINE_TRUST_H
 
@@ -41,6 +42,15 @@ enum trust_feature {
 	FEATURE_ACTIVATION_OFFLOAD,
 	FEATURE_OTHER_OPTIMIZER, /* than AdamW in fp32 */
 	FEATURE_LORA,
+	/* of servers */
+	FEATURE_ATTENTION_COPIES,
+	FEATURE_KV_SHARDS,
+	FEATURE_NARROW_KV, /* a precision of the cache that was asked for */
+	FEATURE_POOLS,     /* prefill on GPUs of its own */
+	FEATURE_SPECULATIVE,
+	FEATURE_WHOLE_PROMPTS, /* prompts are not cut */
+	FEATURE_MORE_EXPERTS,  /* copies of busy ones */
+	FEATURE_OTHER_PRECISION,
 	TRUST_FEATURES
 };
 
@@ -63,6 +73,8 @@ enum trust trust_find(const char *word);
 const char *trust_feature_word(int feature);
 /* What the plan is made of, as bits. */
 uint64_t trust_features(const struct scenario *scenario);
+/* GPUs that work on one thing: all of a training run, an engine of a server. */
+int64_t trust_gpus(const struct scenario *scenario);
 enum trust trust_of(const struct scenario *scenario, struct doubts *out);
 /* "in no measured run of deepspeed: zero-3 (nor published), cp-ring"; empty where
  * nothing lowers it. */

@@ -32,15 +32,12 @@ static void print_plan(const struct planner_problem *problem,
 		       const struct planner_found *found)
 {
 	char name[MAX_PLAN];
+	struct doubts doubts;
 	struct scenario s;
 
 	planner_scenario(problem, found, &s);
 	planner_name(problem, &s, name, sizeof name);
-	if (!serves(problem)) {
-		struct doubts doubts;
-
-		printf(" %-9s", trust_word(trust_of(&s, &doubts)));
-	}
+	printf(" %-9s", trust_word(trust_of(&s, &doubts)));
 	printf(" %s", name[0] ? name : "as given");
 }
 
@@ -126,7 +123,7 @@ static void print_head(const struct planner_problem *problem, const char *what)
 {
 	if (serves(problem))
 		printf("  #      TPOT       P99 tok/s/GPU      TTFT       P99    "
-		       "memory  %s\n",
+		       "memory  trust     %s\n",
 		       what);
 	else
 		printf("  #      step tok/s/GPU    MFU  bubble    memory  trust     "
@@ -149,7 +146,7 @@ static void print_doubts(const struct planner_problem *problem,
 		lack_text(&s, &lacks.item[i], text, sizeof text);
 		printf("the first can't run: %s, %s\n", text, s.stack.abilities.read);
 	}
-	if (serves(problem) || trust_of(&s, &doubts) == TRUST_MEASURED)
+	if (trust_of(&s, &doubts) == TRUST_MEASURED)
 		return;
 	trust_text(&s, &doubts, text, sizeof text);
 	printf("the first is %s: %s\n", trust_word(doubts.level), text);

@@ -121,9 +121,7 @@ static void name_rows(struct explorer *explorer)
 		planner_scenario(&search->problem, &search->result.top[i], &s);
 		planner_name(&search->problem, &s, search->row[i].name,
 			     sizeof search->row[i].name);
-		search->row[i].trust = s.plan.mode == MODE_TRAINING
-					       ? (int)trust_of(&s, &doubts)
-					       : TRUST_COUNT;
+		search->row[i].trust = (int)trust_of(&s, &doubts);
 		search->row[i].limit = NULL;
 	}
 	planner_alike(&search->problem, &search->result, &search->alike);

@@ -16,12 +16,12 @@ static size_t mend_text(const struct finding *finding, const struct whatif_cost 
 	     i++) {
 		knob_print_value(cost[i].knob, cost[i].value, value, sizeof value);
 		whatif_cost_text(&cost[i], text, sizeof text);
-		used += (size_t)snprintf(out + used, size - used, "%s %s%s%s",
-					 i == 0      ? cost[i].knob->key
+		used += (size_t)snprintf(out + used, size - used, "%s%s %s%s%s",
+					 i == 0      ? "sets "
 					 : i < costs ? ";"
 						     : "; or",
-					 value, i < costs ? ": " : "",
-					 i < costs ? text : "");
+					 i == 0 ? cost[i].knob->key : "", value,
+					 i < costs ? ": " : "", i < costs ? text : "");
 	}
 	return used;
 }

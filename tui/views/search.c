@@ -36,7 +36,7 @@ static const struct table_column serving_columns[COLUMNS] = {
 	{ "", 0, true, 9 },          { "TPOT", 7, true, 0 },
 	{ "tok/s/GPU", 9, true, 1 }, { "MFU", 6, true, 4 },
 	{ "TTFT", 7, true, 2 },      { "memory", 6, true, 0 },
-	{ "", 0, false, 9 },         { "limited by", 11, false, 3 },
+	{ "trust", 9, false, 4 },    { "limited by", 11, false, 3 },
 };
 
 static const enum column sort_column[SORT_COUNT] = {

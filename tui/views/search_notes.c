@@ -272,7 +272,7 @@ static void draw_trust(const struct explorer *explorer, struct canvas *canvas, i
 	struct scenario s;
 	char text[256];
 
-	if (!chosen || explorer->scenario.plan.mode != MODE_TRAINING)
+	if (!chosen)
 		return;
 	planner_scenario(&explorer->search->problem, chosen, &s);
 	if (trust_of(&s, &doubts) == TRUST_MEASURED) {
