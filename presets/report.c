@@ -272,9 +272,32 @@ cJSON *report_object(const struct scenario *scenario, const struct estimate *est
 	return root;
 }
 
+/* cJSON leaves out what it has no memory for, and says nothing. */
+static bool is_short;
+
+static void *take_memory(size_t size)
+{
+	void *memory = malloc(size);
+
+	is_short = is_short || !memory;
+	return memory;
+}
+
+void report_watch_memory(void)
+{
+	cJSON_InitHooks(&(cJSON_Hooks){ take_memory, free });
+}
+
+bool report_is_short(void)
+{
+	return is_short;
+}
+
 char *report_print(cJSON *root, bool one_line)
 {
-	char *text = one_line ? cJSON_PrintUnformatted(root) : cJSON_Print(root);
+	char *text = is_short   ? NULL
+		     : one_line ? cJSON_PrintUnformatted(root)
+				: cJSON_Print(root);
 	char *line = text ? malloc(strlen(text) + 2) : NULL;
 
 	cJSON_Delete(root);

@@ -83,6 +83,10 @@ struct cJSON *report_object(const struct scenario *scenario,
 /* Its text with a newline behind it, to be freed; takes root over. NULL: out of
  * memory. */
 char *report_print(struct cJSON *root, bool one_line);
+/* From now on no object is printed of which a part found no memory. */
+void report_watch_memory(void);
+/* Whether there was one. */
+bool report_is_short(void);
 /* Every knob by its key, with model, cluster, stack and dp. */
 struct cJSON *report_scenario(const struct scenario *scenario);
 /* The values that would mend a problem, by the knob's key. */

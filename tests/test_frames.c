@@ -88,7 +88,7 @@ static void test_120_columns(void **state)
 
 static void test_24_bits(void **state)
 {
-	static const struct size size = { 120, 36, PALETTE_RGB_DARK, 5000 };
+	static const struct size size = { 120, 36, PALETTE_RGB_DARK, 5600 };
 
 	(void)state;
 	check_size(&size);

@@ -69,7 +69,8 @@ static double each(const struct scenario *s)
 }
 
 /* In a closed loop nobody waits for more than the others: C prompts and a pass, where
- * there is room for all. */
+ * there is room for all. A batch of prompts may be too large for the quickest
+ * all-reduce, which each alone is not. */
 static void nobody_waits_for_more_than_the_others(void **state)
 {
 	struct scenario s;
@@ -89,7 +90,7 @@ static void nobody_waits_for_more_than_the_others(void **state)
 		few += each(&s) < 8;
 		/* the approximate analysis of waits is off by up to a tenth where few
 		 * micro-batches go round in a pipeline */
-		if (v->ttft_seconds > most)
+		if (v->ttft_seconds > most * 1.01)
 			fail_at(&s, "TTFT", v->ttft_seconds, most);
 		if (v->ttft_seconds < v->prefill_seconds)
 			fail_at(&s, "TTFT of a prompt", v->ttft_seconds,

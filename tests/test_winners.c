@@ -30,9 +30,7 @@ static const struct {
 } reasons[] = {
 	{ "deepseek-v3-1024-h100",
 	  "Partly ours: it is predicted 9 % longer than measured, for too much of its "
-	  "all-to-all over 8 nodes counts as exposed, which EP 16 mostly spares. The best "
-	  "plan shards experts with Megatron-FSDP; in the release of this run (25.09) no "
-	  "published plan with experts did." },
+	  "all-to-all over 8 nodes counts as exposed, which EP 16 mostly spares." },
 	{ "falcon-180b-4096-a100",
 	  "Old (2023): recomputes everything. What hides the gradients of 64 replicas is "
 	  "not known of a generic stack, and 16 stages have half of them." },

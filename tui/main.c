@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "presets/report.h"
 #include "tui/command.h"
 #include "tui/environment.h"
 
@@ -20,6 +21,7 @@ int main(int argc, char **argv)
 	const struct command *command;
 
 	environment_set_locale();
+	report_watch_memory();
 	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 			 strcmp(argv[1], "help") == 0))
 		return print_usage();

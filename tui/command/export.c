@@ -153,7 +153,8 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	free(both);
 	if (!text) {
 		command_fail(&error);
-		return error.text[0] ? STATUS_NO : STATUS_USAGE;
+		return error.text[0] && !strstr(error.text, "memory") ? STATUS_NO
+								      : STATUS_USAGE;
 	}
 	fputs(text, stdout);
 	warn_of_size(asked, text);

@@ -7,6 +7,7 @@
 #include "engine/knob/knob.h"
 #include "presets/formats.h"
 #include "presets/library.h"
+#include "presets/report.h"
 #include "presets/scenario_file.h"
 #include "presets/share.h"
 #include "tui/command.h"
@@ -444,6 +445,10 @@ int command_fail(const struct error *error)
 
 int command_finish(int status)
 {
+	if (report_is_short()) {
+		fputs("shardscope: out of memory\n", stderr);
+		return STATUS_USAGE;
+	}
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
 	fprintf(stderr, "shardscope: the output can't be written\n");
