@@ -15,8 +15,9 @@ static const char *const activation_words[] = { "silu", "gelu", "relu", "relu2",
 static const char *const norm_words[] = { "rms", "layer", NULL };
 static const char *const position_words[] = { "rope",     "learned", "alibi",
 					      "relative", "none",    NULL };
-static const char *const mixer_words[] = { "none",   "attention", "mla", "mamba1",
-					   "mamba2", "linear",    NULL };
+#define MIXER_WORD(NAME, name) #name,
+static const char *const mixer_words[] = { MIXERS(MIXER_WORD) NULL };
+#undef MIXER_WORD
 static const char *const quantised_words[] = { "all", "mlp", "experts", NULL };
 static const char *const mlp_words[] = { "none", "dense", "moe", NULL };
 
@@ -293,7 +294,7 @@ static bool pattern_layer(const struct draft *d, char letter, struct layer_kind 
 	struct layer_kind kind = { 0 };
 
 	switch (letter) {
-	case 'M': kind.mixer = (enum mixer)d->ssm_kind; break;
+	case 'M': kind.mixer = (enum mixer_kind)d->ssm_kind; break;
 	case '*':
 		kind = d->base;
 		kind.mlp = MLP_NONE;
@@ -323,7 +324,7 @@ static void regular_layer(const struct draft *d, int64_t i, struct layer_kind *k
 	kind->mlp = moe ? MLP_MOE : MLP_DENSE;
 	if (ssm) {
 		memset(&kind->attention, 0, sizeof kind->attention);
-		kind->mixer = (enum mixer)d->ssm_kind;
+		kind->mixer = (enum mixer_kind)d->ssm_kind;
 		if (d->attention_every == 0)
 			kind->mlp = MLP_NONE;
 	} else if (d->full_every > 0 && (i + 1) % d->full_every == 0) {

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/graph/graph.h"
+#include "engine/model/mixer.h"
 #include "presets/library.h"
 #include "presets/model_file.h"
 #include "presets/model_name.h"
@@ -354,6 +356,64 @@ static void layers_are_dealt_out_as_published(void **state)
 	}
 }
 
+/* Half a layer as a server draws it, which has the most operators. */
+static void halves_have_room(void **state)
+{
+	const struct share share = {
+		.tp = 2, .rows = 8, .norm_rows = 4, .decoding = 4
+	};
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct model model;
+		struct shapes shapes;
+
+		assert_true(library_model(&model, list[i].name, NULL));
+		for (int k = 0; k < model.kinds; k++) {
+			shapes_mixer(&model, &model.kind[k], &share, &shapes);
+			assert_true(shapes.count < MAX_SHAPES);
+			shapes_mlp(&model, &model.kind[k], &share, &shapes);
+			assert_true(shapes.count < MAX_SHAPES);
+		}
+	}
+}
+
+/* A rank that shares a layer with nobody trains all of its parameters: what is counted
+ * and what a step works with are read from one list. */
+static void a_lone_rank_holds_the_layer(void **state)
+{
+	static struct scenario s;
+	static struct graph graph;
+	const struct preset *list;
+	int count = preset_list(PRESET_MODEL, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct graph_context context;
+		struct mesh mesh;
+
+		scenario_defaults(&s);
+		assert_true(library_model(&s.model, list[i].name, NULL));
+		assert_true(library_cluster(&s.cluster, "dgx-h100", NULL));
+		s.cluster.gpus = 1;
+		mesh_build(&s, &mesh);
+		graph_context(&s, &mesh, &context);
+		for (int k = 0; k < s.model.kinds; k++) {
+			struct layer_counts counts;
+			double held = 0;
+
+			graph_layer(&context, k, &graph);
+			for (int op = 0; op < graph.count; op++)
+				held += graph.item[op].weights;
+			model_count_layer(&s.model, &s.model.kind[k], &counts);
+			close_check(held, counts.total, 1e-12, list[i].name, __FILE__,
+				    __LINE__);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +429,8 @@ int main(void)
 		cmocka_unit_test(flops_per_token),
 		cmocka_unit_test(cache_bytes_per_token),
 		cmocka_unit_test(layers_are_dealt_out_as_published),
+		cmocka_unit_test(halves_have_room),
+		cmocka_unit_test(a_lone_rank_holds_the_layer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

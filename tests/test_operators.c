@@ -15,7 +15,7 @@ static struct graph_context context;
 static struct graph graph;
 
 /* A layer of one mixer alone: hidden 32, two ranks of TP, 3 sequences of 40 tokens. */
-static void layer_of(enum mixer mixer)
+static void layer_of(enum mixer_kind mixer)
 {
 	struct layer_kind kind = { .mixer = mixer, .mlp = MLP_NONE };
 	struct model *m = &scenario.model;
@@ -145,7 +145,9 @@ static void test_linear_attention_by_hand(void **state)
 	draw();
 	check_gemm("input projection", 32 + conv + 2 * 4, 32);
 	assert_close(named("gated norm")->weights, 8, 1e-12);
-	assert_close(named("scan")->weights, 3 * 4, 1e-12);
+	/* a decay and a step for each head; the convolution has no bias */
+	assert_close(named("scan")->weights, 2 * 4, 1e-12);
+	assert_close(named("short convolution")->weights, conv * 4, 1e-12);
 }
 
 /* Ranks of CP hand on the states and the edge of the convolution, in fp32, as large

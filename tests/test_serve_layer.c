@@ -34,6 +34,15 @@ static void serve(const char *model, double tp)
 				.prompt_requests = 1 };
 }
 
+/* Both halves of a layer of that kind. */
+static void layer_pass(const struct serve_context *c, int kind, const struct batch *b,
+		       struct layer_pass *out)
+{
+	layer_begin(out, true);
+	layer_mixer(c, &s.model.kind[kind], b, out);
+	layer_mlp(c, &s.model.kind[kind], b, out);
+}
+
 static const struct pass_operator *named(const char *name)
 {
 	for (int i = 0; i < layer.operators; i++)
@@ -72,7 +81,7 @@ static void test_grouped_queries_by_hand(void **state)
 	(void)state;
 	serve("llama3.1-70b", 4);
 	layer_pass(&context, 0, &batch, &layer);
-	check_gemm("QKV projection", ROWS, 16 * 128 + 2 * (128 + 128), 8192);
+	check_gemm("qkv projection", ROWS, 16 * 128 + 2 * (128 + 128), 8192);
 	check_gemm("output projection", ROWS, 8192, 16 * 128);
 	check_gemm("gate and up", ROWS, 2 * 28672 / 4, 8192);
 	check_gemm("down", ROWS, 8192, 28672 / 4);
@@ -82,11 +91,17 @@ static void test_grouped_queries_by_hand(void **state)
 	op = named("prompt attention");
 	assert_close(op->flops, 2.0 * 200 * 16 * 500 * 256, 1e-12);
 	assert_close(op->bytes, 200.0 * (16 * 256 * 2 + 2 * 256 * 2), 1e-12);
-	op = named("elementwise");
-	assert_close(op->bytes,
-		     ROWS * (8192.0 * 16 + (64 + 16) * 128 / 4 * 4 + 28672.0 / 4 * 6),
+	/* read and written once each in two bytes, the activation's two inputs and its
+	 * output; the norm behind a residual reads and writes the sum, too */
+	assert_close(named("input norm")->bytes, ROWS * 8192.0 * 4, 1e-12);
+	assert_close(named("MLP norm")->bytes, ROWS * 8192.0 * 4, 1e-12);
+	assert_close(named("rotary positions")->bytes, ROWS * (16 + 2) * 128.0 * 4,
 		     1e-12);
-	assert_close(op->count, s.stack.serving.small_kernels, 0);
+	assert_close(named("cache writes")->bytes, ROWS * 2 * 256.0 * 4, 1e-12);
+	assert_close(named("activation")->bytes, ROWS * 28672.0 / 4 * 6, 1e-12);
+	assert_close(named("residual")->bytes, ROWS * 8192.0 * 4, 1e-12);
+	assert_close(named("input norm")->count, s.stack.serving.small_kernels / 5,
+		     1e-12);
 	/* what each kernel asks for adds up */
 	double flops = 0, bytes = 0, seconds = 0;
 
@@ -109,16 +124,16 @@ static void test_one_kind_of_tokens_alone(void **state)
 	batch.prompt_tokens = 0;
 	layer_pass(&context, 0, &batch, &layer);
 	assert_false(has("prompt attention") || layer.prompts);
-	check_gemm("QKV projection", 6, 16 * 128 + 2 * 256, 8192);
+	check_gemm("qkv projection", 6, 16 * 128 + 2 * 256, 8192);
 	batch.prompt_tokens = 200;
 	batch.requests = 0;
 	layer_pass(&context, 0, &batch, &layer);
 	assert_false(has("decode attention"));
-	check_gemm("QKV projection", 200, 16 * 128 + 2 * 256, 8192);
+	check_gemm("qkv projection", 200, 16 * 128 + 2 * 256, 8192);
 	/* CP shares prompts out */
 	context.shape.cp = 2;
 	layer_pass(&context, 0, &batch, &layer);
-	check_gemm("QKV projection", 100, 16 * 128 + 2 * 256, 8192);
+	check_gemm("qkv projection", 100, 16 * 128 + 2 * 256, 8192);
 	assert_close(named("prompt attention")->flops, 2.0 * 100 * 16 * 500 * 256,
 		     1e-12);
 }
@@ -129,7 +144,7 @@ static void test_repeated_keys(void **state)
 	(void)state;
 	serve("llama3.1-70b", 16);
 	layer_pass(&context, 0, &batch, &layer);
-	check_gemm("QKV projection", ROWS, 4 * 128 + (128 + 128), 8192);
+	check_gemm("qkv projection", ROWS, 4 * 128 + (128 + 128), 8192);
 	assert_close(named("decode attention")->bytes,
 		     3.0 * 1000 * 256 * 2 + 6.0 * 4 * 256 * 2, 1e-12);
 	/* shards of the cache: a part of the context, and what they gather */
@@ -223,8 +238,17 @@ static void test_states_by_hand(void **state)
 	serve("mamba2-2.7b", 2);
 	layer_pass(&context, 0, &batch, &layer);
 	of_state = (double)s.model.ssm.inner * (double)s.model.ssm.state / 2;
-	op = named("state update");
-	assert_close(op->flops, 6.0 * ROWS * of_state, 1e-12);
+	op = named("scan");
+	/* a prompt in chunks: 2 (c/2 (g n + i) + 2 i n) a token (arXiv 2405.21060) */
+	assert_close(op->flops,
+		     6.0 * 6 * of_state +
+			     200.0 * 2 *
+				     ((double)s.model.ssm.chunk / 2 *
+					      (fmax(1, (double)s.model.ssm.groups / 2) *
+						       (double)s.model.ssm.state +
+					       (double)s.model.ssm.inner / 2) +
+				      2 * of_state),
+		     1e-12);
 	assert_close(op->bytes,
 		     (6 + ceil(200.0 / (double)s.model.ssm.chunk)) * of_state * 8 +
 			     ROWS * (double)s.model.ssm.inner / 2 * 8,

@@ -16,7 +16,7 @@ static struct estimate e;
 
 static struct layer_kind random_kind(int64_t mixer, int64_t mlp)
 {
-	struct layer_kind kind = { .mixer = (enum mixer)mixer,
+	struct layer_kind kind = { .mixer = (enum mixer_kind)mixer,
 				   .mlp = (enum mlp_kind)mlp };
 	struct attention *a = &kind.attention;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/advice/rules.h"
+#include "engine/model/mixer.h"
 
 static double exposed_share(const struct situation *now, enum dimension dimension)
 {
@@ -103,8 +104,9 @@ static bool odd_widths(const struct situation *now, double value[MAX_TERMS])
 	for (int k = 0; k < now->model->kinds; k++) {
 		const struct layer_kind *kind = &now->model->kind[k];
 		int64_t ffn = kind->mlp == MLP_DENSE ? kind->ffn / now->plan->tp : 0;
+		const struct mixer *mixer = mixer_of(kind);
 		int64_t head =
-			kind->mixer == MIXER_ATTENTION ? kind->attention.head_dim : 0;
+			mixer->attends && !mixer->latent ? kind->attention.head_dim : 0;
 
 		value[0] = (double)(head % 8 != 0 ? head : ffn);
 		if (head % 8 != 0 || ffn % 8 != 0)

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/advice/rules.h"
+#include "engine/model/mixer.h"
 
 static const struct serving_plan *serving(const struct situation *now)
 {
@@ -162,7 +163,8 @@ static bool copies_heads(const struct situation *now, double value[MAX_TERMS])
 	double most = 0;
 
 	for (int k = 0; k < now->model->kinds; k++)
-		if (now->model->kind[k].mixer == MIXER_ATTENTION)
+		if (mixer_of(&now->model->kind[k])->attends &&
+		    !mixer_of(&now->model->kind[k])->latent)
 			most = fmax(most,
 				    (double)now->model->kind[k].attention.kv_heads);
 	value[0] = (double)now->plan->tp;
@@ -172,13 +174,9 @@ static bool copies_heads(const struct situation *now, double value[MAX_TERMS])
 
 static bool is_latent(const struct situation *now, double value[MAX_TERMS])
 {
-	bool any = false;
-
-	for (int k = 0; k < now->model->kinds; k++)
-		any |= now->model->kind[k].mixer == MIXER_MLA;
 	value[0] = (double)now->plan->tp;
-	return any && now->plan->tp > 1 && serving(now)->dp_attention == 1 &&
-	       serving(now)->kv_shards == 1;
+	return mixer_latent_any(now->model) && now->plan->tp > 1 &&
+	       serving(now)->dp_attention == 1 && serving(now)->kv_shards == 1;
 }
 
 const struct note advice_serving_notes[] = {

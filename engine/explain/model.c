@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "engine/explain/row.h"
+#include "engine/model/mixer.h"
 
 static const struct model *model_of(const struct asked *a)
 {
@@ -250,128 +251,33 @@ static void active_terms(const struct asked *a, struct explanation *out)
 	add_parts(a, out, false);
 }
 
-/* Queries, straight from the input or through a latent. */
-static void query_terms(const struct asked *a, struct explanation *out,
-			const char *columns)
-{
-	if (model_of(a)->kind[a->kind].attention.query_rank > 0) {
-		explain_say(out, "h * q + q + q * %s", columns);
-		own(a, out, "q", "width of the query's latent", "query_rank");
-	} else {
-		explain_say(out, "h * %s", columns);
-	}
-}
-
-static void index_terms(const struct asked *a, struct explanation *out)
-{
-	const struct attention *t = &model_of(a)->kind[a->kind].attention;
-
-	if (t->index_heads <= 0)
-		return;
-	explain_say(out, " + %s * I * w + h * I + %s", t->query_rank > 0 ? "q" : "h",
-		    t->compress > 0 ? "4 * h * w + 2 * m * w + w" : "h * w + 2 * w");
-	own(a, out, "I", "heads of the indexer", "index_heads");
-	own(a, out, "w", "width of one", "index_dim");
-}
-
-static void compress_terms(const struct asked *a, struct explanation *out)
-{
-	const struct attention *t = &model_of(a)->kind[a->kind].attention;
-
-	if (t->compress <= 0)
-		return;
-	explain_say(out, " + %d * d * (2 * h + m) + d", t->index_topk > 0 ? 2 : 1);
-	own(a, out, "m", "tokens of a compressed entry", "compress");
-}
-
-static void output_terms(const struct asked *a, struct explanation *out)
-{
-	if (model_of(a)->kind[a->kind].attention.output_rank <= 0) {
-		explain_say(out, " + H * v * h");
-		return;
-	}
-	explain_say(out, " + H * v * o + g * o * h");
-	own(a, out, "o", "rank of a group's output", "output_rank");
-	own(a, out, "g", "groups of heads", "output_groups");
-}
-
-static void attention_terms(const struct asked *a, struct explanation *out)
+static void add_mixer(const struct asked *a, struct explanation *out, int which)
 {
 	const struct layer_kind *kind = &model_of(a)->kind[a->kind];
-	const struct attention *t = &kind->attention;
-	const char *entry = t->shared_kv ? "KV * d" : "KV * (d + v)";
+	const struct mixer *mixer = mixer_rows[which];
+	char text[256] = "";
 
-	query_terms(a, out, "H * d");
-	explain_say(out, " + h * %s", entry);
-	output_terms(a, out);
-	explain_from(a, out, "h", "hidden size", "model.hidden");
-	own(a, out, "H", "heads", "heads");
-	own(a, out, "KV", "heads of keys and values", "kv_heads");
-	own(a, out, "d", "width of a head", "head_dim");
-	own(a, out, "v", "width of a value head", "value_dim");
-	if (t->output_gate)
-		explain_say(out, " + h * H * v");
-	if (t->qkv_bias)
-		explain_say(out, " + H * d + %s%s", entry,
-			    t->output_gate ? " + H * v" : "");
-	if (t->output_bias)
-		explain_say(out, " + h");
-	if (t->qk_norm)
-		explain_say(out, " + 2 * d");
-	if (t->sinks)
-		explain_say(out, " + H");
-	if (model_of(a)->position == POSITION_RELATIVE)
-		explain_say(out, " + h * h");
-	compress_terms(a, out);
-	index_terms(a, out);
-}
+	if (mixer->say)
+		mixer->say(model_of(a), kind, text, sizeof text);
+	explain_say(out, "%s", mixer->say ? text : mixer->parameters);
+	for (int i = 0; i < MAX_MIXER_SYMBOLS && mixer->symbol[i].symbol; i++) {
+		const struct mixer_symbol *s = &mixer->symbol[i];
 
-static void mla_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, "h * (c + r) + c + c * H * (n + v) + H * v * h + ");
-	query_terms(a, out, "H * (n + r)");
-	explain_from(a, out, "h", "hidden size", "model.hidden");
-	own(a, out, "H", "heads", "heads");
-	own(a, out, "c", "width of the latent", "kv_rank");
-	own(a, out, "n", "width of a head without positions", "nope_dim");
-	own(a, out, "r", "width of a head with positions", "rope_dim");
-	own(a, out, "v", "width of a value head", "value_dim");
-	index_terms(a, out);
-}
-
-static void ssm_terms(const struct asked *a, struct explanation *out, enum mixer mixer)
-{
-	explain_say(out, mixer == MIXER_MAMBA1
-				 ? "2 * h * i + c * i + i + i * (r + 2 * s) + r * i + "
-				   "i + i * s + i + i * h"
-			 : mixer == MIXER_LINEAR
-				 ? "h * (2 * g * s + 2 * i + 2 * H) + "
-				   "c * (2 * g * s + i) + 2 * H + d + i * h"
-				 : "h * (2 * i + 2 * g * s + H) + (i + 2 * g * s) * "
-				   "(c + 1) + 3 * H + i + i * h");
-	explain_from(a, out, "h", "hidden size", "model.hidden");
-	explain_from(a, out, "i", "inner width", "model.ssm_inner");
-	explain_from(a, out, "s", "state", "model.ssm_state");
-	explain_from(a, out, "c", "taps of the convolution", "model.ssm_conv");
-	if (mixer == MIXER_MAMBA1) {
-		explain_from(a, out, "r", "rank of the step", "model.ssm_dt_rank");
-		return;
+		if (!formula_uses(out->formula, s->symbol))
+			continue;
+		if (s->key[0] == '.')
+			own(a, out, s->symbol, s->meaning, s->key + 1);
+		else
+			explain_from(a, out, s->symbol, s->meaning, "%s", s->key);
 	}
-	explain_from(a, out, "g", "groups", "model.ssm_groups");
-	explain_from(a, out, "H", "heads", "model.ssm_heads");
-	if (mixer == MIXER_LINEAR)
-		explain_from(a, out, "d", "width of a head", "model.ssm_head_dim");
 }
 
 static void mixer_terms(const struct asked *a, struct explanation *out)
 {
-	switch (model_of(a)->kind[a->kind].mixer) {
-	case MIXER_NONE: explain_say(out, "0"); break;
-	case MIXER_ATTENTION: attention_terms(a, out); break;
-	case MIXER_MLA: mla_terms(a, out); break;
-	default: ssm_terms(a, out, model_of(a)->kind[a->kind].mixer); break;
-	}
-	if (model_of(a)->kind[a->kind].beside == MIXER_NONE)
+	const struct layer_kind *kind = &model_of(a)->kind[a->kind];
+
+	add_mixer(a, out, (int)kind->mixer);
+	if (kind->beside == MIXER_NONE)
 		return;
 	explain_say(out, " + beside");
 	own(a, out, "beside", "the state space beside it", "beside");
@@ -379,18 +285,12 @@ static void mixer_terms(const struct asked *a, struct explanation *out)
 
 static double beside(const struct asked *a)
 {
-	enum mixer mixer = model_of(a)->kind[a->kind].beside;
-
-	return mixer == MIXER_NONE ? 0
-				   : model_state_space_parameters(model_of(a), mixer);
+	return model_beside_parameters(model_of(a), &model_of(a)->kind[a->kind]);
 }
 
 static void beside_terms(const struct asked *a, struct explanation *out)
 {
-	if (model_of(a)->kind[a->kind].beside == MIXER_NONE)
-		explain_say(out, "0");
-	else
-		ssm_terms(a, out, model_of(a)->kind[a->kind].beside);
+	add_mixer(a, out, (int)model_of(a)->kind[a->kind].beside);
 }
 
 /* (up + 1) h f, with biases up f + h. */
@@ -458,11 +358,11 @@ static void layer_norm_terms(const struct asked *a, struct explanation *out)
 {
 	const struct model *m = model_of(a);
 	const struct layer_kind *kind = &m->kind[a->kind];
-	int count = (kind->mixer != MIXER_NONE) + (kind->mlp != MLP_NONE);
+	int halves = (kind->mixer != MIXER_NONE) + (kind->mlp != MLP_NONE);
+	bool shared = m->shared_norm && shapes_parallel(m, kind);
 
-	if (m->parallel_block && m->shared_norm && count > 1)
-		count = 1;
-	explain_say(out, "%d * h%s", count * (m->post_norms ? 2 : 1),
+	explain_say(out, "%d * h%s",
+		    (shared ? 1 : halves) + (m->post_norms ? halves : 0),
 		    m->norm == NORM_LAYER ? " * (1 + bias)" : "");
 	explain_from(a, out, "h", "hidden size", "model.hidden");
 	if (m->norm == NORM_LAYER)

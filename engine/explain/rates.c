@@ -3,6 +3,7 @@
 
 #include "engine/explain/row.h"
 #include "engine/knob/knob.h"
+#include "engine/model/mixer.h"
 
 static const struct plan *plan(const struct asked *a)
 {
@@ -91,14 +92,14 @@ static void head_rate_terms(const struct asked *a, struct explanation *out)
 void explain_attention_rate(const struct asked *a, struct explanation *out)
 {
 	const struct accelerator *acc = &a->scenario->cluster.accelerator;
-	const struct attention *t = &a->scenario->model.kind[a->part].attention;
+	struct mixing mixing;
 	const char *word =
 		knob_find("precision")->words[roofline_precision(acc, PRECISION_BF16)];
 	int kernel = plan(a)->attention_kernel;
-	double head = a->scenario->model.kind[a->part].mixer == MIXER_MLA
-			      ? (double)(t->nope_dim + t->rope_dim)
-			      : (double)t->head_dim;
 
+	mixer_of(&a->scenario->model.kind[a->part])
+		->measure(&a->scenario->model, &a->scenario->model.kind[a->part], 1,
+			  &mixing);
 	explain_say(out, "peak");
 	explain_from(a, out, "peak", "dense peak, FLOP/s", "cluster.peak_flops.%s",
 		     word);
@@ -120,7 +121,7 @@ void explain_attention_rate(const struct asked *a, struct explanation *out)
 	knob(a, out, "s", "tokens a sequence", "seq");
 	knob(a, out, "half", "tokens at which it reaches half",
 	     "cluster.attention_half_seq");
-	if (head <= 64 && calibration(a)->narrow_head_efficiency > 0) {
+	if (mixing.query_dim <= 64 && calibration(a)->narrow_head_efficiency > 0) {
 		explain_say(out, " * narrow");
 		knob(a, out, "narrow", "share of it with narrow heads",
 		     "cluster.narrow_head_efficiency");

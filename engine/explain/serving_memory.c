@@ -185,9 +185,10 @@ const struct explain_row explain_serving_memory[] = {
 	  "Forward only, without the embedding table; scores over half of the prompt.",
 	  "PaLM, arXiv 2204.02311, appendix B, a third of training's", flops },
 	{ "weights_bytes", "Weights", NULL,
-	  "Dense matrices divide by TP and PP, experts by EP x ETP; spare copies, MTP "
-	  "layers and a draft model count. Embeddings and norms stay in 16 bits, and what "
-	  "the published checkpoint leaves in them.",
+	  "Dense matrices divide by TP and PP, experts by EP x ETP; what makes MLA's "
+	  "latents is whole on every rank; spare copies, MTP layers and a draft model "
+	  "count. Embeddings and norms stay in 16 bits, and what the published "
+	  "checkpoint leaves in them.",
 	  memory_source, weights },
 	{ "activations_bytes", "Activations",
 	  "budget * hidden * 2 * (min(4, copies) + (copies - min(4, copies)) / TP)",

@@ -118,7 +118,7 @@ struct graph_context graph_frozen(const struct graph_context *c)
 
 struct graph_operator *graph_linear(const struct graph_context *c, struct graph *graph,
 				    const char *name, double rows, double columns,
-				    double inner, bool bias, double groups)
+				    double inner, double beside, double groups)
 {
 	struct graph_operator *op = graph_add(
 		graph, groups > 1 ? OPERATOR_GROUPED_GEMM : OPERATOR_GEMM, name);
@@ -130,7 +130,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	op->inner = inner;
 	op->groups = groups;
 	op->forward_flops = op->input_grad_flops = op->weight_grad_flops = flops;
-	op->weights = groups * (columns * inner + (bias ? columns : 0));
+	op->weights = groups * (columns * inner + beside);
 	train_weights(c, op);
 	op->forward_bytes = read * c->operand_width + rows * columns * c->width;
 	op->backward_bytes = 2 * op->forward_bytes;
@@ -172,6 +172,13 @@ struct graph_operator *graph_memory(const struct graph_context *c, struct graph 
 	return op;
 }
 
+void graph_own_weights(const struct graph_context *c, const struct shape *shape,
+		       struct graph_operator *op)
+{
+	op->weights = shape->weights;
+	op->trainable = c->frozen ? 0 : op->weights;
+}
+
 void graph_norm(const struct graph_context *c, struct graph *graph, const char *name,
 		double rows, double columns)
 {
@@ -182,7 +189,7 @@ void graph_norm(const struct graph_context *c, struct graph *graph, const char *
 	const struct model *m = &c->scenario->model;
 	bool fp32 = c->scenario->stack.saves_norm_input_fp32;
 
-	op->weights = columns * (m->norm == NORM_LAYER && m->norm_bias ? 2 : 1);
+	op->weights = model_norm_weights(m);
 	op->trainable = c->frozen ? 0 : op->weights;
 	op->kept_bytes = rows * columns * (fp32 ? 4 : c->width);
 	op->saved_bytes = rows * columns * graph_saved_width(c);
@@ -192,6 +199,49 @@ void graph_norm(const struct graph_context *c, struct graph *graph, const char *
 	    !c->scenario->plan.compile)
 		op->saved_bytes += rows * columns * (8 - c->width);
 	op->modules = 1u << MODULE_LAYERNORM | 1u << MODULE_PER_OP;
+}
+
+/* What a call costs that the graph has already: the two halves of a layer enter and
+ * leave alike. */
+static bool find_same(const struct graph *graph, enum collective_kind kind,
+		      const struct group *group, double payload_bytes,
+		      struct collective *out)
+{
+	for (int i = graph->count - 1; i >= 0; i--) {
+		const struct graph_operator *op = &graph->item[i];
+
+		if (op->payload_bytes != payload_bytes || op->group != group ||
+		    op->collective != kind)
+			continue;
+		out->seconds = op->call_seconds;
+		out->algorithm = op->algorithm;
+		out->call_bytes = op->call_bytes;
+		out->remote_bytes = op->remote_bytes;
+		out->sent_bytes = op->sent_bytes;
+		out->network_bytes = op->network_bytes;
+		return true;
+	}
+	return false;
+}
+
+struct graph_operator *graph_call(struct graph *graph, const char *name,
+				  enum dimension dimension, enum collective_kind kind,
+				  const struct group *group,
+				  const struct collective *cost)
+{
+	struct graph_operator *op = graph_add(graph, OPERATOR_COLLECTIVE, name);
+
+	op->dimension = dimension;
+	op->collective = kind;
+	op->group = group;
+	op->ranks = group->ranks;
+	op->algorithm = cost->algorithm;
+	op->call_seconds = cost->seconds;
+	op->call_bytes = cost->call_bytes;
+	op->remote_bytes = cost->remote_bytes;
+	op->sent_bytes = cost->sent_bytes;
+	op->network_bytes = cost->network_bytes;
+	return op;
 }
 
 struct graph_operator *graph_collective(const struct graph_context *c,
@@ -206,18 +256,10 @@ struct graph_operator *graph_collective(const struct graph_context *c,
 
 	if (group->ranks < 2)
 		return NULL;
-	op = graph_add(graph, OPERATOR_COLLECTIVE, name);
-	collective_cost(&c->fabric, group, kind, payload_bytes, &cost);
-	op->dimension = dimension;
-	op->collective = kind;
-	op->algorithm = cost.algorithm;
-	op->call_bytes = cost.call_bytes;
-	op->remote_bytes = cost.remote_bytes;
-	op->group = group;
-	op->ranks = group->ranks;
+	if (!find_same(graph, kind, group, payload_bytes, &cost))
+		collective_cost(&c->fabric, group, kind, payload_bytes, &cost);
+	op = graph_call(graph, name, dimension, kind, group, &cost);
 	op->payload_bytes = payload_bytes;
-	op->sent_bytes = cost.sent_bytes;
-	op->network_bytes = cost.network_bytes;
 	op->forward_calls = forward_calls;
 	op->backward_calls = backward_calls;
 	op->forward_seconds = cost.seconds * forward_calls;

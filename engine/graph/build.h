@@ -3,17 +3,19 @@
 #define ENGINE_GRAPH_BUILD_H
 
 #include "engine/graph/graph.h"
+#include "engine/model/shape.h"
 
 /* Append an operator of zero cost; the list's last slot is reused when full, which
  * MAX_OPERATORS rules out for the layers that exist. */
 struct graph_operator *graph_add(struct graph *graph, enum operator_kind kind,
 				 const char *name);
 /* A linear layer of rows x inner times inner x columns: FLOPs forward 2MNK, both
- * gradients the same, weights, quantisation traffic, times. groups > 1 is a grouped
- * GEMM of that many experts with rows in all. Saved bytes are the caller's. */
+ * gradients the same, weights, quantisation traffic, times; `beside` are weights beside
+ * the matrix, a bias. groups > 1 is a grouped GEMM of that many experts with rows in
+ * all. Saved bytes are the caller's. */
 struct graph_operator *graph_linear(const struct graph_context *c, struct graph *graph,
 				    const char *name, double rows, double columns,
-				    double inner, bool bias, double groups);
+				    double inner, double beside, double groups);
 /* Bytes of an element of a GEMM's input that waits for its weights' gradient: none
  * where they are frozen and have no adapters. */
 double graph_saved_width(const struct graph_context *c);
@@ -41,6 +43,11 @@ struct graph_operator *graph_collective(const struct graph_context *c,
 					enum collective_kind kind,
 					const struct group *group, double payload_bytes,
 					int forward_calls, int backward_calls);
+/* A collective of that cost; calls, payload and seconds are the caller's. */
+struct graph_operator *graph_call(struct graph *graph, const char *name,
+				  enum dimension dimension, enum collective_kind kind,
+				  const struct group *group,
+				  const struct collective *cost);
 /* Entering a column-parallel region: with SP gather the sequence (again in backward
  * for the weight gradient, and scatter its gradient), without SP reduce the input's
  * gradient in backward only. */
@@ -52,24 +59,26 @@ void graph_leave_tp(const struct graph_context *c, struct graph *graph,
 /* Dropout and residual addition behind a sub-layer. */
 void graph_residual(const struct graph_context *c, struct graph *graph);
 
-void graph_attention(const struct graph_context *c, const struct layer_kind *kind,
-		     struct graph *graph);
-void graph_mla(const struct graph_context *c, const struct layer_kind *kind,
-	       struct graph *graph);
-void graph_ssm(const struct graph_context *c, enum mixer mixer, struct graph *graph);
-/* An MLP of that width; `what` names its part, `modules` recomputes its inside. */
-void graph_mlp(const struct graph_context *c, double ffn, bool bias, uint32_t modules,
-	       struct graph *graph);
+/* Weights that an operator has which is no matrix. */
+void graph_own_weights(const struct graph_context *c, const struct shape *shape,
+		       struct graph_operator *op);
+
+/* Attention between its projections, and what context parallelism adds to it. */
+void graph_core(const struct graph_context *c, const struct shape *shape,
+		const struct mixing *mixing, struct graph *graph);
+/* An indexer's scores over all entries, which pick those that are attended to. */
+void graph_scores(const struct graph_context *c, const struct shape *shape,
+		  const struct mixing *mixing, struct graph *graph);
+void graph_merge(const struct graph_context *c, const struct shape *shape,
+		 const struct mixing *mixing, struct graph *graph);
+void graph_keys(const struct graph_context *c, const struct mixing *mixing,
+		struct graph *graph);
+/* Router, dispatch, routed experts and combine. */
 void graph_moe(const struct graph_context *c, struct graph *graph);
 /* Small kernels of a router with its preprocessing. */
 void graph_router_kernels(const struct plan *plan, double *forward, double *backward);
 /* What the CPU does for the operators of a layer of that kind, `from` on. */
 void graph_count_host(const struct graph_context *c, int kind, int from,
 		      struct graph *graph);
-
-static inline double graph_split(double width, int64_t ways)
-{
-	return width / (double)ways;
-}
 
 #endif

@@ -62,7 +62,7 @@ void graph_head(const struct graph_context *c, struct graph *out)
 	bf16.quantise_bytes = bf16.quantise_alone_bytes = bf16.weight_pass = 0;
 	bf16.operand_width = c->width;
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
-			  s->model.head_bias, 1);
+			  s->model.head_bias ? vocab / tp : 0, 1);
 	/* a tied head on the stage of the embedding is the embedding's table */
 	if (s->model.tied_embeddings && s->plan.pp == 1)
 		op->weights = op->trainable = 0;

@@ -68,7 +68,7 @@ struct graph_operator {
 		remote_bytes;      /* of the busiest rank; see struct collective */
 	const struct group *group; /* of the context's mesh, as long as that is there */
 	int64_t ranks;             /* of the group */
-	double payload_bytes, sent_bytes, network_bytes; /* of one call */
+	double payload_bytes, sent_bytes, network_bytes, call_seconds; /* of one call */
 	int forward_calls, backward_calls;
 	bool beside_weight_grad; /* its backward call runs beside the next GEMM's weight
 				    gradient */

@@ -1,6 +1,7 @@
 /* host.c - what the CPU does for an operator, counted in launches of a kernel. */
 #include "engine/base/plain.h"
 #include "engine/graph/build.h"
+#include "engine/model/mixer.h"
 
 /* A short kernel of PyTorch: its output's memory and its launch. */
 static const double small_launches = 2;
@@ -69,7 +70,7 @@ static enum graph_scope scope_of(const struct graph_context *c,
 	bool shared = op->modules & 1u << MODULE_SHARED_EXPERTS;
 
 	if (i < graph->mixer_count)
-		return kind->mixer >= MIXER_MAMBA1 ? SCOPE_MAMBA : SCOPE_ATTN;
+		return mixer_of(kind)->scans ? SCOPE_MAMBA : SCOPE_ATTN;
 	if (kind->mlp != MLP_MOE)
 		return SCOPE_MLP;
 	if (op->kind == OPERATOR_ROUTER || op->kind == OPERATOR_NORM)

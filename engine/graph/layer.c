@@ -1,19 +1,160 @@
-/* layer.c - one layer of a kind: norms, mixer, MLP, residuals, collectives. */
-#include <string.h>
-
+/* layer.c - the operators of a layer, shape by shape. */
 #include "engine/graph/build.h"
+#include "engine/model/mixer.h"
 
-static void mixer(const struct graph_context *c, const struct layer_kind *kind,
-		  struct graph *out)
+/* What recomputes it: a matrix or an activation that is kept for its part's sake. */
+static uint32_t modules_of(const struct shape *shape)
 {
-	if (kind->mixer == MIXER_ATTENTION)
-		graph_attention(c, kind, out);
-	else if (kind->mixer == MIXER_MLA)
-		graph_mla(c, kind, out);
-	else if (kind->mixer != MIXER_NONE)
-		graph_ssm(c, kind->mixer, out);
-	if (kind->beside != MIXER_NONE)
-		graph_ssm(c, kind->beside, out);
+	static const uint32_t modules[] = {
+		[PART_EXPANSION] = 1u << MODULE_MLA_UP_PROJ,
+		[PART_MLP] = 1u << MODULE_MLP | 1u << MODULE_PER_OP,
+		[PART_SHARED] = 1u << MODULE_SHARED_EXPERTS | 1u << MODULE_MOE |
+				1u << MODULE_PER_OP,
+	};
+
+	return shape->saved > 0 ? modules[shape->part] : 0;
+}
+
+/* A dense MLP may run piece by piece: forward without keeping anything, backward with
+ * the forward of each piece before it (TiledMLP, arXiv 2506.13996). */
+static double tiles_of(const struct graph_context *c, const struct shape *shape)
+{
+	double tiles = (double)c->scenario->plan.mlp_tiles;
+
+	return shape->part == PART_MLP && shape->saved > 0 && tiles > 1 ? tiles : 0;
+}
+
+static void add_linear(const struct graph_context *c, const struct shape *shape,
+		       struct graph *graph)
+{
+	bool gates = shape->part == PART_MLP || shape->part == PART_SHARED;
+	struct graph_operator *op =
+		graph_linear(c, graph, shape->name, shape->rows, shape->columns,
+			     shape->inner, shape->weights, 1);
+
+	op->kept_bytes = shape->rows * shape->kept * c->width;
+	op->saved_bytes =
+		shape->rows * shape->saved * (gates ? graph_gate_width(c) : c->width);
+	op->modules = modules_of(shape);
+	op->tiles = tiles_of(c, shape);
+}
+
+static void add_elementwise(const struct graph_context *c, const struct shape *shape,
+			    struct graph *graph)
+{
+	bool norm = shape->kind == SHAPE_INNER_NORM;
+	double times = shape->unfused > 0 && c->norm_passes > 1 ? shape->unfused : 1;
+	struct graph_operator *op = graph_memory(
+		c, graph, norm ? OPERATOR_NORM : OPERATOR_ELEMENTWISE, shape->name,
+		shape->rows, shape->columns, shape->forward * c->width * times,
+		shape->backward * c->width * times);
+
+	graph_own_weights(c, shape, op);
+	op->kept_bytes = shape->rows * shape->kept * c->width;
+}
+
+static void add_activation(const struct graph_context *c, const struct shape *shape,
+			   struct graph *graph)
+{
+	double elements = shape->rows * shape->saved;
+	struct graph_operator *op;
+
+	add_elementwise(c, shape, graph);
+	op = &graph->item[graph->count - 1];
+	op->saved_bytes = elements * graph_saved_width(c);
+	if (c->scenario->model.gated_mlp)
+		op->saved_bytes += c->ffn_copies * elements * c->width;
+	op->modules = modules_of(shape);
+	op->tiles = tiles_of(c, shape);
+}
+
+/* With SP a rank has made latents of its part of the rows. */
+static void add_latents(const struct graph_context *c, const struct shape *shape,
+			struct graph *graph)
+{
+	const struct group *tp = &c->mesh->tp_group;
+	double bytes = shape->rows * shape->columns * c->width;
+	bool sp = c->scenario->plan.sp;
+
+	graph_collective(c, graph, shape->name, DIM_TP, COLLECTIVE_ALL_GATHER, tp,
+			 bytes, sp, 0);
+	graph_collective(c, graph, "latent gradients", DIM_TP,
+			 sp ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE, tp,
+			 bytes, 0, 1);
+}
+
+static void add_scan(const struct graph_context *c, const struct shape *shape,
+		     const struct scan *scan, struct graph *graph)
+{
+	struct graph_operator *op = graph_add(graph, OPERATOR_SCAN, shape->name);
+
+	op->rows = shape->rows;
+	op->columns = shape->columns;
+	op->inner = shape->inner;
+	op->forward_flops = op->rows * scan->flops;
+	op->input_grad_flops = 2.5 * op->forward_flops;
+	op->forward_bytes = op->rows * (scan->traffic * c->width + scan->traffic_bytes);
+	op->backward_bytes = 2.5 * op->forward_bytes;
+	op->kept_bytes = op->rows * (scan->kept * c->width + scan->kept_bytes);
+	graph_own_weights(c, shape, op);
+	op->forward_seconds =
+		roofline_seconds(&c->gemm, op->forward_flops, op->forward_bytes);
+	op->input_grad_seconds =
+		roofline_seconds(&c->gemm, op->input_grad_flops, op->backward_bytes);
+}
+
+/* Context parallelism passes states and the convolution's edge, whatever the length. */
+static void add_states(const struct graph_context *c, const struct shape *shape,
+		       const struct scan *scan, struct graph *graph)
+{
+	const struct plan *plan = &c->scenario->plan;
+	double bytes = (double)plan->micro_batch * (scan->state + scan->conv_state) * 4;
+
+	graph_collective(c, graph, shape->name, DIM_CP, COLLECTIVE_ALL_GATHER,
+			 &c->mesh->cp_group, bytes * (double)plan->cp, 1, 1);
+}
+
+static void add_shape(const struct graph_context *c, const struct shapes *shapes,
+		      const struct shape *shape, struct graph *graph)
+{
+	switch (shape->kind) {
+	case SHAPE_LINEAR: add_linear(c, shape, graph); break;
+	case SHAPE_NORM:
+		graph_norm(c, graph, shape->name, shape->rows, shape->columns);
+		break;
+	case SHAPE_INNER_NORM:
+	case SHAPE_ELEMENTWISE: add_elementwise(c, shape, graph); break;
+	case SHAPE_ACTIVATION: add_activation(c, shape, graph); break;
+	case SHAPE_RESIDUAL: graph_residual(c, graph); break;
+	case SHAPE_CORE: graph_core(c, shape, &shapes->mixing, graph); break;
+	case SHAPE_SCORES: graph_scores(c, shape, &shapes->mixing, graph); break;
+	case SHAPE_MERGE: graph_merge(c, shape, &shapes->mixing, graph); break;
+	case SHAPE_SCAN: add_scan(c, shape, &shapes->mixing.scan, graph); break;
+	case SHAPE_EXPERTS: graph_moe(c, graph); break;
+	case SHAPE_ENTER: graph_enter_tp(c, graph, shape->name); break;
+	case SHAPE_LEAVE: graph_leave_tp(c, graph, shape->name); break;
+	case SHAPE_LATENTS: add_latents(c, shape, graph); break;
+	case SHAPE_KEYS: graph_keys(c, &shapes->mixing, graph); break;
+	case SHAPE_STATES: add_states(c, shape, &shapes->mixing.scan, graph); break;
+	}
+}
+
+static struct share share_of(const struct graph_context *c)
+{
+	return (struct share){ .tp = (double)c->mesh->tp,
+			       .rows = c->tokens,
+			       .norm_rows = c->norm_tokens };
+}
+
+static void mixer_half(const struct graph_context *c, const struct layer_kind *kind,
+		       struct graph *out)
+{
+	const struct share share = share_of(c);
+	struct shapes shapes;
+
+	shapes_mixer(&c->scenario->model, kind, &share, &shapes);
+	for (int i = 0; i < shapes.count; i++)
+		add_shape(c, &shapes, &shapes.item[i], out);
 }
 
 /* What the MLP of a layer is drawn with: its own adapters, or none. */
@@ -26,76 +167,23 @@ static const struct graph_context *mlp_context(const struct graph_context *c,
 	return bare;
 }
 
-static void mlp(const struct graph_context *c, const struct layer_kind *kind,
-		struct graph *out)
-{
-	if (kind->mlp == MLP_DENSE)
-		graph_mlp(c, (double)kind->ffn, c->scenario->model.mlp_bias,
-			  1u << MODULE_MLP, out);
-	else if (kind->mlp == MLP_MOE)
-		graph_moe(c, out);
-}
-
-/* A parallel block enters and leaves the TP region once: the MLP's own collectives
- * behind position `from` are dropped (PaLM, arXiv 2204.02311 section 2). */
-static void merge_collectives(struct graph *out, int from)
-{
-	int kept = from;
-
-	for (int i = from; i < out->count; i++) {
-		const struct graph_operator *op = &out->item[i];
-
-		if (op->kind == OPERATOR_COLLECTIVE && op->dimension == DIM_TP)
-			continue;
-		if (kept != i)
-			out->item[kept] = *op;
-		kept++;
-	}
-	out->count = kept;
-}
-
-static bool is_parallel(const struct model *m, const struct layer_kind *kind)
-{
-	return m->parallel_block && kind->mixer != MIXER_NONE && kind->mlp != MLP_NONE;
-}
-
-static void mixer_half(const struct graph_context *c, const struct layer_kind *kind,
-		       struct graph *out)
-{
-	const struct model *m = &c->scenario->model;
-	double h = (double)m->hidden;
-
-	if (kind->mixer == MIXER_NONE)
-		return;
-	graph_norm(c, out, "input norm", c->norm_tokens, h);
-	mixer(c, kind, out);
-	if (m->post_norms)
-		graph_norm(c, out, "post norm", c->norm_tokens, h);
-	if (!is_parallel(m, kind))
-		graph_residual(c, out);
-}
-
 static void mlp_half(const struct graph_context *c, const struct layer_kind *kind,
 		     struct graph *out)
 {
-	const struct model *m = &c->scenario->model;
-	double h = (double)m->hidden;
-	bool parallel = is_parallel(m, kind);
+	const struct share share = share_of(c);
 	struct graph_context bare;
-	int from;
+	struct shapes shapes;
 
-	if (kind->mlp == MLP_NONE)
-		return;
 	c = mlp_context(c, &bare);
-	if (!(parallel && m->shared_norm))
-		graph_norm(c, out, "MLP norm", c->norm_tokens, h);
-	from = out->count;
-	mlp(c, kind, out);
-	if (parallel && kind->mlp == MLP_DENSE)
-		merge_collectives(out, from);
-	if (m->post_norms)
-		graph_norm(c, out, "MLP post norm", c->norm_tokens, h);
-	graph_residual(c, out);
+	shapes_mlp(&c->scenario->model, kind, &share, &shapes);
+	for (int i = 0; i < shapes.count; i++) {
+		int from = out->count;
+
+		add_shape(c, &shapes, &shapes.item[i], out);
+		if (shapes.item[i].part == PART_SHARED)
+			for (; from < out->count; from++)
+				out->item[from].branch = BRANCH_SHARED;
+	}
 }
 
 void graph_layer(const struct graph_context *c, int k, struct graph *out)
@@ -112,16 +200,13 @@ void graph_layer(const struct graph_context *c, int k, struct graph *out)
 void graph_next_layer(const struct graph_context *c, int k, struct graph *out)
 {
 	const struct model *m = &c->scenario->model;
-	const struct layer_kind *kind = &m->kind[k], *last = kind - 1;
 
-	if (kind->mixer != last->mixer || kind->beside != last->beside ||
-	    is_parallel(m, kind) != is_parallel(m, last) ||
-	    memcmp(&kind->attention, &last->attention, sizeof kind->attention) != 0) {
+	if (!shapes_same_mixer(m, k)) {
 		graph_layer(c, k, out);
 		return;
 	}
 	out->count = out->mixer_count;
-	mlp_half(c, kind, out);
+	mlp_half(c, &m->kind[k], out);
 	graph_count_host(c, k, out->mixer_count, out);
 }
 

@@ -96,16 +96,14 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 				 ep, token_bytes * (double)ep->ranks, 1, 1);
 		return;
 	}
-	op = graph_collective(c, graph, name, DIM_EP, COLLECTIVE_ALL_TO_ALL, ep,
-			      r->sent * token_bytes * r->top_k, 1, 1);
 	/* it ends when the busiest rank has everything; the mean sends less */
 	collective_dispatch(&c->fabric, ep,
 			    sends_once(c) ? EXCHANGE_ONCE : EXCHANGE_PLAIN,
 			    r->busy * token_bytes * r->top_k,
 			    r->busy * token_bytes * remote_copies(c, r), &cost);
-	op->algorithm = cost.algorithm;
-	op->call_bytes = cost.call_bytes;
-	op->remote_bytes = cost.remote_bytes;
+	op = graph_call(graph, name, DIM_EP, COLLECTIVE_ALL_TO_ALL, ep, &cost);
+	op->payload_bytes = r->sent * token_bytes * r->top_k;
+	op->forward_calls = op->backward_calls = 1;
 	op->sent_bytes = cost.sent_bytes * r->sent / r->busy;
 	op->network_bytes = cost.network_bytes * r->sent / r->busy;
 	/* gradients of what is combined are dispatched, and the other way round */
@@ -154,12 +152,12 @@ static void experts(const struct graph_context *c, struct graph *graph,
 {
 	const struct model *m = &c->scenario->model;
 	double h = r->width, up = m->gated_mlp ? 2 : 1;
-	double rows = r->rows;
+	double rows = r->rows, bias = m->moe.expert_bias ? 1 : 0;
 	uint32_t moe = 1u << MODULE_MOE;
 	struct graph_operator *op;
 
 	op = graph_linear(c, graph, "expert gate and up", rows, up * r->ffn, h,
-			  m->moe.expert_bias, r->experts);
+			  bias * up * r->ffn, r->experts);
 	op->expert = true;
 	op->saved_bytes = r->rows * up * r->ffn * graph_gate_width(c);
 	op->modules = moe | 1u << MODULE_PER_OP;
@@ -167,7 +165,7 @@ static void experts(const struct graph_context *c, struct graph *graph,
 			  r->ffn, (up + 1) * c->width, (2 * up + 1) * c->width);
 	op->saved_bytes = r->rows * r->ffn * graph_saved_width(c);
 	op->modules = moe | 1u << MODULE_MOE_ACT | 1u << MODULE_PER_OP;
-	op = graph_linear(c, graph, "expert down", rows, h, r->ffn, m->moe.expert_bias,
+	op = graph_linear(c, graph, "expert down", rows, h, r->ffn, bias * h,
 			  r->experts);
 	op->expert = true;
 	op->modules = moe;
@@ -181,7 +179,7 @@ static void router(const struct graph_context *c, struct graph *graph)
 	const struct model *m = &c->scenario->model;
 	double h = (double)m->hidden, e = (double)m->moe.experts;
 	struct graph_operator *op = graph_linear(c, graph, "router", c->norm_tokens, e,
-						 h, m->moe.router_bias, 1);
+						 h, m->moe.router_bias ? e : 0, 1);
 
 	/* top-k, masks, counts and losses are short, and many */
 	graph_router_kernels(&c->scenario->plan, &op->small_forward,
@@ -206,7 +204,7 @@ static void latent(const struct graph_context *c, struct graph *graph,
 	if (m->moe.expert_latent == 0)
 		return;
 	op = graph_linear(c, graph, down ? "latent down" : "latent up", r->tokens,
-			  down ? r->width : h, down ? h : r->width, false, 1);
+			  down ? r->width : h, down ? h : r->width, 0, 1);
 	/* the norm saves what the first one reads */
 	op->saved_bytes = down ? 0 : r->tokens * r->width * c->input_width;
 	op->modules = 1u << MODULE_MOE;
@@ -252,7 +250,6 @@ static void wait_for_counts(const struct graph_context *c, struct graph *graph)
 
 void graph_moe(const struct graph_context *c, struct graph *graph)
 {
-	const struct model *m = &c->scenario->model;
 	const struct plan *plan = &c->scenario->plan;
 	double h;
 	bool fp8 =
@@ -261,7 +258,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	const struct graph_context bare = graph_frozen(c);
 	struct graph_operator *op;
 	struct routing r;
-	int from = graph->count, shared;
+	int from = graph->count;
 
 	route(c, &r);
 	h = r.width;
@@ -289,10 +286,6 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 		move_rows(c, graph, "unpermute and weigh", r.sent * r.tokens * r.top_k,
 			  h);
 	latent(&bare, graph, &r, false);
-	shared = graph->count;
-	if (m->moe.shared_ffn > 0)
-		graph_mlp(c, (double)m->moe.shared_ffn, false,
-			  1u << MODULE_SHARED_EXPERTS | 1u << MODULE_MOE, graph);
 	for (int i = from; i < graph->count; i++)
-		graph->item[i].branch = i < shared ? BRANCH_ROUTED : BRANCH_SHARED;
+		graph->item[i].branch = BRANCH_ROUTED;
 }

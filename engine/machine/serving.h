@@ -113,7 +113,7 @@ struct serving_stack {
 	double iteration_seconds;  /* host time of a pass that nothing hides */
 	double request_seconds;    /* and of each request in it */
 	double prompt_seconds;     /* host time of one request before its first pass */
-	double small_kernels;      /* elementwise kernels of a dense layer */
+	double small_kernels;      /* short kernels of a dense layer */
 	double quantise_kernels;   /* more of them where activations are quantised */
 	double prefill_efficiency; /* of the calibrated rates in passes over prompts */
 	double layer_cpu_seconds;  /* launching a layer of an uncaptured pass */

@@ -1,158 +1,185 @@
-/* attention.c - what attention holds, sees and keeps; see model.h. */
-#include <math.h>
+/* attention.c - MHA, GQA and MQA, over all tokens or a window. */
+#include <stdio.h>
 
-#include "engine/model/model.h"
+#include "engine/base/plain.h"
+#include "engine/model/index.h"
+#include "engine/model/mixer.h"
 
-static double smaller(double a, double b)
+static int64_t heads(const struct model *model, const struct layer_kind *kind)
 {
-	return a < b ? a : b;
+	(void)model;
+	return kind->attention.heads;
 }
 
-/* Entries behind the window, or all of them. */
-static double far(const struct attention *a, double tokens)
+static void measure(const struct model *model, const struct layer_kind *kind, double tp,
+		    struct mixing *out)
 {
-	return a->compress > 0 ? floor(tokens / (double)a->compress)
-	       : a->window > 0 ? 0
-			       : tokens;
+	const struct attention *a = &kind->attention;
+
+	(void)model;
+	*out = (struct mixing){
+		.attention = a,
+		.heads = (double)a->heads / tp,
+		/* those that tp can't split are whole on every rank */
+		.kv_heads = larger((double)a->kv_heads / tp, 1),
+		.query_dim = (double)a->head_dim,
+		.value_dim = (double)a->value_dim,
+		.sharing =
+			(double)(a->heads + 2 * a->kv_heads) / (double)(3 * a->heads),
+		.index = (double)(a->index_heads * a->index_dim),
+	};
+	out->entry = attention_entry(a, out->kv_heads);
 }
 
-static double near(const struct attention *a, double tokens)
+/* Query, key and value of one input; the gate is a part of the query's projection
+ * (Qwen3-Next). */
+static struct shape *project_once(double h, const struct attention *a,
+				  const struct share *share, struct shapes *out)
 {
-	return a->window > 0 ? smaller(tokens, (double)a->window) : 0;
+	const struct mixing *m = &out->mixing;
+	double gate = a->output_gate ? m->heads * m->value_dim : 0;
+	double width = m->heads * m->query_dim + m->entry + gate;
+	struct shape *shape =
+		shape_linear(out, "qkv projection", share->rows, width, h);
+
+	shape->weights = a->qkv_bias ? width : 0;
+	shape->kept = width;
+	return shape;
 }
 
-double attention_kept(const struct attention *a, double tokens)
+/* Queries through a latent, keys and values from the input itself. */
+static struct shape *project_twice(double h, const struct attention *a,
+				   const struct share *share, struct shapes *out)
 {
-	return near(a, tokens) + far(a, tokens);
+	const struct mixing *m = &out->mixing;
+	double rank = (double)a->query_rank, q = m->heads * m->query_dim;
+	double entry = m->entry;
+	struct shape *shape;
+
+	shape_linear(out, "query down", share->norm_rows, rank, h)->kept = rank;
+	shape = shape_linear(out, "KV projection", share->rows, entry, h);
+	shape->joined = "query down, keys and values";
+	shape->weights = a->qkv_bias ? entry : 0;
+	shape->kept = entry;
+	shape = shape_norm(out, "query latent norm", share->norm_rows, rank, 2);
+	shape->weights = shape->kept = rank;
+	shape = shape_linear(out, "query up", share->rows, q, rank);
+	shape->weights = a->qkv_bias ? q : 0;
+	shape->kept = q;
+	return shape;
 }
 
-double attention_seen(const struct attention *a, double tokens)
+static void project(const struct model *model, const struct attention *a,
+		    const struct share *share, struct shapes *out)
 {
-	double entries = far(a, tokens);
+	const struct mixing *m = &out->mixing;
+	double h = (double)model->hidden;
+	double positioned = m->heads * m->query_dim + m->entry / 2;
+	struct shape *shape = a->query_rank > 0 ? project_twice(h, a, share, out)
+						: project_once(h, a, share, out);
 
-	if (a->index_topk > 0)
-		entries = smaller(entries, (double)a->index_topk);
-	return near(a, tokens) + entries;
-}
-
-double attention_scored(const struct attention *a, double tokens)
-{
-	return a->index_heads > 0 ? far(a, tokens) : 0;
-}
-
-/* Mean over a causal sequence where at most `most` are seen: rows at the start are
- * shorter. */
-static double mean_up_to(double seq, double most)
-{
-	return most < seq ? most - most * most / (2 * seq) : seq / 2;
-}
-
-double attention_mean_seen(const struct attention *a, double seq)
-{
-	double entries = a->compress > 0 ? seq / (double)a->compress
-			 : a->window > 0 ? 0
-					 : seq;
-	double seen = a->window > 0 ? mean_up_to(seq, (double)a->window) : 0;
-
-	if (entries <= 0)
-		return seen;
-	return seen + (a->index_topk > 0 ? mean_up_to(entries, (double)a->index_topk)
-					 : entries / 2);
-}
-
-double attention_mean_scored(const struct attention *a, double seq)
-{
-	if (a->index_heads <= 0)
-		return 0;
-	return seq / (a->compress > 0 ? (double)a->compress : 1) / 2;
-}
-
-double attention_entry(const struct attention *a, double kv_heads)
-{
-	return kv_heads * (double)(a->head_dim + (a->shared_kv ? 0 : a->value_dim));
-}
-
-double attention_index_bytes(const struct attention *a, double tokens)
-{
-	double wide = (double)a->index_dim;
-
-	return attention_scored(a, tokens) * (wide + 4 * ceil(wide / 128));
-}
-
-double attention_compressor(const struct attention *a)
-{
-	if (a->compress <= 0)
-		return 0;
-	return 2 * (a->index_topk > 0 ? 2 : 1) * (double)a->head_dim;
-}
-
-/* Queries of its own, a key a token with its norm, and a weight a head. Compressed keys
- * are made as compressed entries are. */
-double attention_index_parameters(const struct attention *a, double hidden)
-{
-	double wide = (double)a->index_dim, heads = (double)a->index_heads;
-	double from = a->query_rank > 0 ? (double)a->query_rank : hidden;
-	double keys = a->compress > 0 ? 4 * hidden * wide +
-						2 * (double)a->compress * wide + wide
-				      : hidden * wide + 2 * wide;
-
-	return heads > 0 ? from * heads * wide + keys + hidden * heads : 0;
-}
-
-static double query(const struct attention *a, double hidden, double columns)
-{
-	double rank = (double)a->query_rank;
-
-	return rank > 0 ? hidden * rank + rank + rank * columns : hidden * columns;
-}
-
-static double output(const struct attention *a, double hidden, double inner)
-{
-	double rank = (double)a->output_rank;
-
-	return rank > 0 ? inner * rank + (double)a->output_groups * rank * hidden
-			: inner * hidden;
-}
-
-static double plain_parameters(const struct attention *a, double h)
-{
-	double q = (double)(a->heads * a->head_dim);
-	double kv = attention_entry(a, (double)a->kv_heads);
-	double o = (double)(a->heads * a->value_dim);
-	double count = query(a, h, q) + h * kv + output(a, h, o);
-
-	if (a->output_gate)
-		count += h * o;
-	/* the gate is a part of the query's projection (Qwen3-Next) */
-	if (a->qkv_bias)
-		count += q + kv + (a->output_gate ? o : 0);
-	if (a->output_bias)
-		count += h;
+	if (model->position == POSITION_RELATIVE)
+		shape->weights += h * h / share->tp;
 	if (a->qk_norm)
-		count += 2 * (double)a->head_dim;
-	if (a->sinks)
-		count += (double)a->heads;
-	/* with a bias for each place of a window, and a norm */
-	if (a->compress > 0)
-		count += attention_compressor(a) * (h + (double)a->compress / 2) +
-			 (double)a->head_dim;
-	return count;
+		shape_norm(out, "query and key norm", share->rows, positioned, 2)
+			->weights = 2 * m->query_dim;
+	if (model->position == POSITION_ROPE)
+		shape_rotary(out, share->rows, positioned)->unfused = 3;
 }
 
-/* DeepSeek-V2 (arXiv 2405.04434) section 2.1: low-rank query and joint KV. */
-static double latent_parameters(const struct attention *a, double h)
+/* Keys and values of whole windows of tokens, beside those of the last ones, with a
+ * bias for each place of a window, and a norm. */
+static void compress(double h, const struct attention *a, const struct share *share,
+		     struct shapes *out)
 {
-	double heads = (double)a->heads;
+	double columns = attention_compressor(a);
+	struct shape *shape;
 
-	return h * (double)(a->kv_rank + a->rope_dim) + (double)a->kv_rank +
-	       (double)a->kv_rank * heads * (double)(a->nope_dim + a->value_dim) +
-	       heads * (double)a->value_dim * h +
-	       query(a, h, heads * (double)(a->nope_dim + a->rope_dim));
+	if (columns <= 0)
+		return;
+	shape_linear(out, "compressed keys", share->norm_rows, columns, h)->kept =
+		columns;
+	shape = shape_add(out, SHAPE_ELEMENTWISE, "windows of tokens", share->norm_rows,
+			  columns);
+	shape->forward = 2;
+	shape->backward = 3;
+	shape->weights = columns / 2 * (double)a->compress + (double)a->head_dim;
 }
 
-double attention_parameters(const struct attention *a, enum mixer mixer, double hidden)
+/* Groups of heads to a rank each, the ranks to the hidden size; with one step all at
+ * once. */
+static void output(double h, const struct attention *a, const struct share *share,
+		   struct shapes *out)
 {
-	return (mixer == MIXER_MLA ? latent_parameters(a, hidden)
-				   : plain_parameters(a, hidden)) +
-	       attention_index_parameters(a, hidden);
+	double inner = out->mixing.heads * out->mixing.value_dim;
+	double groups = larger(1, (double)a->output_groups / share->tp);
+	double ranks = groups * (double)a->output_rank;
+
+	if (a->output_rank > 0) {
+		shape_linear(out, "output down", share->rows, ranks, inner / groups);
+		inner = ranks;
+	}
+	shape_linear(out, "output projection", share->rows, h, inner)->weights =
+		a->output_bias ? h : 0;
 }
+
+static void draw(const struct model *model, const struct layer_kind *kind,
+		 const struct share *share, struct shapes *out)
+{
+	const struct attention *a = &kind->attention;
+	const struct mixing *m = &out->mixing;
+	double h = (double)model->hidden, width = m->heads * m->value_dim;
+
+	shape_add(out, SHAPE_ENTER, "attention input", share->rows, h);
+	project(model, a, share, out);
+	compress(h, a, share, out);
+	index_draw(model, a, share, out);
+	shape_add(out, SHAPE_KEYS, "keys and values", share->rows, m->entry);
+	shape_add(out, SHAPE_CORE, "attention", share->rows, width)->weights =
+		a->sinks ? m->heads : 0;
+	shape_add(out, SHAPE_MERGE, "sum of the ring's parts", share->rows, width);
+	output(h, a, share, out);
+	shape_add(out, SHAPE_LEAVE, "attention output", share->rows, h);
+}
+
+static void say(const struct model *model, const struct layer_kind *kind, char *out,
+		int size)
+{
+	const struct attention *a = &kind->attention;
+	const char *entry = a->shared_kv ? "KV * d" : "KV * (d + v)";
+	const char *windows = a->compress <= 0    ? ""
+			      : a->index_topk > 0 ? " + 2 * d * (2 * h + m) + d"
+						  : " + 1 * d * (2 * h + m) + d";
+
+	snprintf(out, (size_t)size, "%s + h * %s%s%s%s%s%s%s%s%s%s%s",
+		 a->query_rank > 0 ? "h * q + q + q * H * d" : "h * H * d", entry,
+		 a->output_rank > 0 ? " + H * v * o + g * o * h" : " + H * v * h",
+		 a->output_gate ? " + h * H * v" : "", a->qkv_bias ? " + H * d + " : "",
+		 a->qkv_bias ? entry : "",
+		 a->qkv_bias && a->output_gate ? " + H * v" : "",
+		 a->output_bias ? " + h" : "", a->qk_norm ? " + 2 * d" : "",
+		 a->sinks ? " + H" : "",
+		 model->position == POSITION_RELATIVE ? " + h * h" : "", windows);
+	index_say(a, out, size);
+}
+
+const struct mixer mixer_attention = {
+	.label = "attention",
+	.letter = '*',
+	.attends = true,
+	.channels = heads,
+	.measure = measure,
+	.draw = draw,
+	.say = say,
+	.symbol = { { "h", "hidden size", "model.hidden" },
+		    { "H", "heads", ".heads" },
+		    { "KV", "heads of keys and values", ".kv_heads" },
+		    { "d", "width of a head", ".head_dim" },
+		    { "v", "width of a value head", ".value_dim" },
+		    { "q", "width of the query's latent", ".query_rank" },
+		    { "o", "rank of a group's output", ".output_rank" },
+		    { "g", "groups of heads", ".output_groups" },
+		    { "m", "tokens of a compressed entry", ".compress" },
+		    { "I", "heads of the indexer", ".index_heads" },
+		    { "w", "width of one", ".index_dim" } },
+};

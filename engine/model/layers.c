@@ -19,10 +19,15 @@ static bool attention_equal(const struct attention *a, const struct attention *b
 	       a->output_gate == b->output_gate;
 }
 
+bool model_same_mixer(const struct layer_kind *a, const struct layer_kind *b)
+{
+	return a->mixer == b->mixer && a->beside == b->beside &&
+	       attention_equal(&a->attention, &b->attention);
+}
+
 static bool kind_equal(const struct layer_kind *a, const struct layer_kind *b)
 {
-	return a->mixer == b->mixer && a->mlp == b->mlp && a->beside == b->beside &&
-	       a->ffn == b->ffn && attention_equal(&a->attention, &b->attention);
+	return a->mlp == b->mlp && a->ffn == b->ffn && model_same_mixer(a, b);
 }
 
 /* Members only: models are compared byte by byte, so padding must stay zero. */

@@ -10,16 +10,11 @@
 #include <stdint.h>
 
 #include "engine/base/limits.h"
+#include "engine/model/mixers.h"
 
-enum mixer {
-	MIXER_NONE,      /* an MLP-only layer of a hybrid pattern */
-	MIXER_ATTENTION, /* MHA, GQA, MQA; full or sliding window */
-	MIXER_MLA,       /* multi-head latent attention (DeepSeek-V2) */
-	MIXER_MAMBA1,
-	MIXER_MAMBA2,
-	MIXER_LINEAR, /* gated delta net and kin; costs are approximate */
-	MIXER_COUNT
-};
+#define MIXER_MEMBER(NAME, name) MIXER_##NAME,
+enum mixer_kind { MIXERS(MIXER_MEMBER) MIXER_COUNT };
+#undef MIXER_MEMBER
 
 enum mlp_kind { MLP_NONE, MLP_DENSE, MLP_MOE, MLP_COUNT };
 
@@ -85,12 +80,12 @@ struct moe {
 };
 
 struct layer_kind {
-	enum mixer mixer;
+	enum mixer_kind mixer;
 	enum mlp_kind mlp;
 	/* A state space on the same input, its output added to the attention's
 	 * (Falcon-H1, arXiv 2507.22448, section 2.1); MIXER_NONE as a rule. */
-	enum mixer beside;
-	struct attention attention; /* of MIXER_ATTENTION and MIXER_MLA */
+	enum mixer_kind beside;
+	struct attention attention; /* of mixers that attend */
 	int64_t ffn;                /* width of a dense MLP */
 };
 
@@ -124,12 +119,13 @@ struct model {
 
 /* Parameter counts of the whole model, in elements. */
 struct model_counts {
-	double total;     /* without MTP layers, as published counts do */
-	double active;    /* per token: top-k of the routed experts; with embeddings */
-	double embedding; /* input table and learned positions */
-	double head;      /* output matrix; 0 if tied */
-	double routed;    /* all routed expert weights */
-	double mtp;       /* MTP layers, not in total */
+	double total;      /* without MTP layers, as published counts do */
+	double active;     /* per token: top-k of the routed experts; with embeddings */
+	double embedding;  /* input table and learned positions */
+	double head;       /* output matrix; 0 if tied */
+	double routed;     /* all routed expert weights */
+	double mtp;        /* MTP layers, not in total */
+	double mtp_active; /* of them, per token; the head that they share apart */
 };
 
 /* Counts of a layer of this kind; experts per rank are the graph's affair. */
@@ -144,7 +140,12 @@ int64_t model_expert_width(const struct model *model);
 
 void model_count_layer(const struct model *model, const struct layer_kind *kind,
 		       struct layer_counts *counts);
+/* Of a layer of experts the router, the routed experts and their projections alone. */
+void model_count_experts(const struct model *model, struct layer_counts *counts);
 void model_count(const struct model *model, struct model_counts *counts);
+/* Weights of the state space beside a layer's attention. */
+double model_beside_parameters(const struct model *model,
+			       const struct layer_kind *kind);
 /* Layers of this kind, MTP apart. */
 int64_t model_kind_layers(const struct model *model, int kind);
 /* The same of all kinds at once; layers has room for MAX_LAYER_KINDS. */
@@ -168,21 +169,21 @@ double attention_entry(const struct attention *attention, double kv_heads);
  * four for each 128 of them, whatever the cache is in (DeepSeek-V3.2-Exp's
  * inference/model.py, k_cache and k_scale_cache; vLLM's indexer cache). */
 double attention_index_bytes(const struct attention *attention, double tokens);
-/* Weights of attention, MLA and an indexer on inputs of that width. */
-double attention_parameters(const struct attention *attention, enum mixer mixer,
-			    double hidden);
-double attention_index_parameters(const struct attention *attention, double hidden);
-/* Weights of a state space of that kind. */
-double model_state_space_parameters(const struct model *model, enum mixer mixer);
 /* Columns of what makes compressed entries of a token, 0 without: two products of the
  * head's width each, twice that where windows overlap, as they do with an indexer. */
 double attention_compressor(const struct attention *attention);
+/* Whether two kinds mix tokens alike. */
+bool model_same_mixer(const struct layer_kind *a, const struct layer_kind *b);
 /* Kind of the model's MTP layers: that of its last layer. */
 int model_mtp_kind(const struct model *model);
 /* Model FLOPs per token, forward and backward (3 x forward), DESIGN section 2:
  * 6 x active weights without the embedding table, plus attention scores over
  * the causal half (or the full square) of a sequence of seq tokens. */
 double model_flops_per_token(const struct model *model, int64_t seq, bool full_square);
+/* Of a forward alone, without MTP layers: 2 x the weights, scores and scans. */
+double model_forward_flops_per_token(const struct model *model,
+				     const struct model_counts *counts, int64_t seq,
+				     bool full_square);
 /* LoRA (arXiv 2106.09685, section 4.1): weights of adapters of this rank, r (in + out)
  * beside each matrix of a layer, query, key and value as one and gate and up as one.
  * The router, the routed experts, the embedding and the head have none, as the defaults
@@ -195,6 +196,10 @@ double model_weight_flops(int64_t lora_rank);
 /* As model_flops_per_token(), of a step that trains adapters of this rank on a frozen
  * model: 4 x its weights + 6 x the adapters + attention as ever. Rank 0 trains all. */
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
+				     bool full_square, int64_t lora_rank, bool mlp);
+/* The same for one who has the counts. */
+double model_counted_flops_per_token(const struct model *model,
+				     const struct model_counts *counts, int64_t seq,
 				     bool full_square, int64_t lora_rank, bool mlp);
 /* What one layer of that kind keeps of a request of so many tokens, on one of the tp
  * ranks that split it: keys and values (heads that TP can't split are kept whole, a

@@ -1,6 +1,7 @@
 /* space.c - which values are worth trying. */
 #include <string.h>
 
+#include "engine/model/mixer.h"
 #include "engine/planner/planner.h"
 #include "engine/rules/ability.h"
 
@@ -111,14 +112,6 @@ static void add_values(struct planner_problem *problem, const char *key,
 	planner_pin(problem, knob_find(key), once, kept);
 }
 
-static bool has_mixer(const struct model *model, enum mixer mixer)
-{
-	for (int k = 0; k < model->kinds; k++)
-		if (model->kind[k].mixer == mixer)
-			return true;
-	return false;
-}
-
 /* The stack's own choice, attention alone, what is cheap to make again (norms,
  * activations, the up projections of MLA), the MLP, and all together. */
 static void add_modules(struct planner_problem *problem)
@@ -128,7 +121,7 @@ static void add_modules(struct planner_problem *problem)
 	unsigned cheap = 1u << MODULE_LAYERNORM;
 	double values[5];
 
-	if (has_mixer(model, MIXER_MLA))
+	if (mixer_latent_any(model))
 		cheap |= 1u << MODULE_MLA_UP_PROJ;
 	if (model->moe.experts > 0)
 		cheap |= 1u << MODULE_MOE_ACT;

@@ -199,6 +199,15 @@ static void offer_around(struct search *search)
 			break;
 }
 
+/* The trial is the scenario again: that knob alone was set in it. A real one may not
+ * come back to the last bit. */
+static void take_back(struct search *search, double now)
+{
+	if (search->knob->type == KNOB_REAL ||
+	    !knob_set(&search->trial, search->knob, now))
+		copy_bytes(&search->trial, search->scenario, sizeof search->trial);
+}
+
 static void offer_mends(struct search *search, const struct broken *broken)
 {
 	struct finding *finding = search->finding;
@@ -215,7 +224,6 @@ static void offer_mends(struct search *search, const struct broken *broken)
 			continue;
 		finding->knob = search->knob->key;
 		now = knob_get(search->scenario, search->knob);
-		copy_bytes(&search->trial, search->scenario, sizeof search->trial);
 		if (mend->kind == MEND_VALUE)
 			offer(search, (double)mend->n);
 		else if (mend->kind == MEND_MULTIPLE && mend->n > 0)
@@ -224,6 +232,7 @@ static void offer_mends(struct search *search, const struct broken *broken)
 			offer_divisors(search, now, mend->n);
 		else if (mend->kind == MEND_AROUND)
 			offer_around(search);
+		take_back(search, now);
 	}
 }
 
@@ -237,6 +246,7 @@ static void find_remedy(const struct scenario *scenario, const struct legality *
 	search.before = before;
 	search.rule = rule;
 	search.finding = finding;
+	copy_bytes(&search.trial, scenario, sizeof search.trial);
 	for (int pass = 0; pass < PASS_COUNT && finding->nearest_count == 0; pass++) {
 		search.pass = (enum pass)pass;
 		offer_mends(&search, broken);

@@ -1,4 +1,5 @@
 /* degrees.c - rules about degrees, batch and sequence. Sources: see table.c. */
+#include "engine/model/mixer.h"
 #include "engine/rules/rules.h"
 
 static bool divides(int64_t a, int64_t b)
@@ -66,12 +67,9 @@ bool breaks_e3(const struct facts *f, struct broken *out)
 
 static const struct attention *attention_of(const struct facts *f, int kind)
 {
-	const struct layer_kind *layer = &f->model->kind[kind];
+	const struct attention *a = mixer_attention_of(&f->model->kind[kind]);
 
-	if ((layer->mixer != MIXER_ATTENTION && layer->mixer != MIXER_MLA) ||
-	    layer->attention.heads < 1)
-		return NULL;
-	return &layer->attention;
+	return a && a->heads > 0 ? a : NULL;
 }
 
 bool breaks_e4(const struct facts *f, struct broken *out)
@@ -98,7 +96,7 @@ bool breaks_e5(const struct facts *f, struct broken *out)
 		const struct attention *attention = attention_of(f, kind);
 		int64_t kv;
 
-		if (!attention || f->model->kind[kind].mixer == MIXER_MLA)
+		if (!attention || mixer_of(&f->model->kind[kind])->latent)
 			continue;
 		kv = attention->kv_heads;
 		if (kv < 1 || kv % f->tp == 0 || (either && f->tp % kv == 0))
@@ -208,7 +206,7 @@ static bool deals_kv(const struct facts *f, bool copies, struct broken *out)
 		const struct attention *attention = attention_of(f, kind);
 		int64_t kv;
 
-		if (!attention || f->model->kind[kind].mixer == MIXER_MLA)
+		if (!attention || mixer_of(&f->model->kind[kind])->latent)
 			continue;
 		kv = attention->kv_heads > f->tp ? attention->kv_heads / f->tp : 1;
 		if (kv % f->cp == 0 || (copies && f->cp % kv == 0))
@@ -237,14 +235,12 @@ bool breaks_e34(const struct facts *f, struct broken *out)
 /* State-space channels shard over tp, and over cp by all-to-all. */
 bool breaks_scan(const struct facts *f, struct broken *out)
 {
-	const struct ssm *ssm = &f->model->ssm;
-
 	for (int kind = 0; kind < f->model->kinds; kind++) {
-		enum mixer mixer = f->model->kind[kind].mixer;
-		int64_t channels = mixer == MIXER_MAMBA1 ? ssm->inner : ssm->heads;
+		const struct layer_kind *layer = &f->model->kind[kind];
+		const struct mixer *mixer = mixer_of(layer);
+		int64_t channels = mixer->channels(f->model, layer);
 
-		if (mixer < MIXER_MAMBA1 || channels < 1 ||
-		    channels % (f->tp * f->cp) == 0)
+		if (!mixer->scans || channels < 1 || channels % (f->tp * f->cp) == 0)
 			continue;
 		*out = (struct broken){
 			.value = { (double)channels, (double)f->tp, (double)f->cp },

@@ -1,5 +1,6 @@
 /* features.c - rules about recomputation, offload, kernels and overlaps that do
  * not go together. */
+#include "engine/model/mixer.h"
 #include "engine/rules/rules.h"
 #include "engine/schedule/schedule.h"
 
@@ -12,14 +13,6 @@ static bool recomputes(const struct facts *f, enum recompute_module module)
 static int64_t without(const struct facts *f, uint64_t modules)
 {
 	return (int64_t)(f->plan->recompute_modules & ~modules);
-}
-
-static bool has_mla(const struct facts *f)
-{
-	for (int kind = 0; kind < f->model->kinds; kind++)
-		if (f->model->kind[kind].mixer == MIXER_MLA)
-			return true;
-	return false;
 }
 
 bool breaks_e17(const struct facts *f, struct broken *out)
@@ -56,7 +49,7 @@ bool breaks_e18_gemm(const struct facts *f, struct broken *out)
 
 bool breaks_e18_mla(const struct facts *f, struct broken *out)
 {
-	if (!recomputes(f, MODULE_MLA_UP_PROJ) || has_mla(f))
+	if (!recomputes(f, MODULE_MLA_UP_PROJ) || mixer_latent_any(f->model))
 		return false;
 	*out = (struct broken){
 		.mend = { { "recompute_modules", MEND_VALUE,

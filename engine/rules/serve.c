@@ -4,6 +4,7 @@
  * estimate knows (no room for a request, goals out of reach) is added by
  * engine/serve/explained.c.
  */
+#include "engine/model/mixer.h"
 #include "engine/rules/rules.h"
 
 static int64_t engine_size(const struct facts *f)
@@ -49,11 +50,12 @@ static bool breaks_s2(const struct facts *f, struct broken *out)
 
 static const struct attention *attention_of(const struct facts *f, int k)
 {
-	const struct layer_kind *kind = &f->model->kind[k];
+	return mixer_attention_of(&f->model->kind[k]);
+}
 
-	return kind->mixer == MIXER_ATTENTION || kind->mixer == MIXER_MLA
-		       ? &kind->attention
-		       : NULL;
+static bool is_latent(const struct facts *f, int k)
+{
+	return mixer_of(&f->model->kind[k])->latent;
 }
 
 static bool breaks_s3(const struct facts *f, struct broken *out)
@@ -77,7 +79,7 @@ static bool breaks_s4(const struct facts *f, struct broken *out)
 	for (int k = 0; k < f->model->kinds; k++) {
 		const struct attention *a = attention_of(f, k);
 
-		if (!a || f->model->kind[k].mixer == MIXER_MLA || a->kv_heads < 1 ||
+		if (!a || is_latent(f, k) || a->kv_heads < 1 ||
 		    a->kv_heads % f->tp == 0 || f->tp % a->kv_heads == 0)
 			continue;
 		*out = (struct broken){
@@ -176,9 +178,7 @@ static bool breaks_s24(const struct facts *f, struct broken *out)
 		return false;
 	for (int k = 0; k < f->model->kinds; k++) {
 		const struct attention *a = attention_of(f, k);
-		int64_t heads = a && f->model->kind[k].mixer == MIXER_ATTENTION
-					? a->kv_heads
-					: 1;
+		int64_t heads = a && !is_latent(f, k) ? a->kv_heads : 1;
 		int64_t copies = heads < f->tp ? f->tp / heads : 1;
 
 		if (!a || shards <= copies)

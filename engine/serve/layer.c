@@ -1,8 +1,11 @@
-/* layer.c - mixer and MLP of one layer kind in a pass. */
+/* layer.c - one layer kind in a pass, shape by shape. */
 #include "engine/serve/layer.h"
 
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
+
+#include "engine/base/plain.h"
+#include "engine/model/shape.h"
 
 void layer_kernel(struct layer_pass *out, const char *name, double count,
 		  const struct kernel *k)
@@ -13,7 +16,7 @@ void layer_kernel(struct layer_pass *out, const char *name, double count,
 	out->seconds += k->seconds;
 	out->flops += k->flops;
 	out->bytes += k->bytes;
-	if (out->operators == MAX_LAYER_OPERATORS)
+	if (!out->lists || out->operators == MAX_LAYER_OPERATORS)
 		return;
 	out->operator[out->operators++] =(struct pass_operator){
 		.name = name,
@@ -26,254 +29,276 @@ void layer_kernel(struct layer_pass *out, const char *name, double count,
 	};
 }
 
-static double tokens_of(const struct serve_context *c, const struct batch *b)
+void layer_begin(struct layer_pass *out, bool lists)
 {
-	return b->requests * b->tokens_each + b->prompt_tokens / c->shape.cp;
+	clear_bytes(out, offsetof(struct layer_pass, operator));
+	out->lists = lists;
 }
 
-static void linear(const struct serve_context *c, const char *name, double rows,
-		   double columns, double inner, struct layer_pass *out)
+/* What the shapes of a layer are priced with. */
+struct drawing {
+	const struct serve_context *context;
+	const struct batch *batch;
+	const struct shapes *shapes;
+	bool large;      /* its matrices are quantised */
+	double tokens;   /* on this rank */
+	double decoding; /* of them, of decoding requests */
+	double prompts;  /* and of prompts */
+	double fixed;    /* kernels that a short one counts for */
+	double narrow;   /* bytes moved to turn inputs of products narrow */
+	struct layer_pass *out;
+};
+
+/* Norms, rotary positions, cache writes and the activation of the dense layer that the
+ * constant of the stacks is counted for. */
+static const double small_of_dense_layer = 5;
+
+static void add_linear(const struct drawing *d, const struct shape *shape,
+		       double columns, const char *name)
 {
 	struct kernel k;
 
-	kernel_gemm(c->scenario, !out->wide, rows, columns, inner, &k);
-	layer_kernel(out, name, 1, &k);
-}
-
-/* What picks the entries that are attended to, whole on every rank: its projections,
- * and scores over all keys of a context. */
-static void indexer(const struct serve_context *c, const struct attention *a,
-		    const struct batch *b, struct layer_pass *out)
-{
-	double h = (double)c->scenario->model.hidden, tokens = tokens_of(c, b);
-	double wide = (double)(a->index_heads * a->index_dim);
-	double queries = b->requests * b->tokens_each;
-	double prompts = b->prompt_tokens / c->shape.cp;
-	struct kernel k;
-
-	if (a->index_heads <= 0)
+	if (shape->rows <= 0)
 		return;
-	linear(c, "indexer queries", tokens, wide,
-	       a->query_rank > 0 ? (double)a->query_rank : h, out);
-	linear(c, "indexer keys and weights", tokens,
-	       (double)a->index_dim * (a->compress > 0 ? 4 : 1) +
-		       (double)a->index_heads,
-	       h, out);
+	kernel_gemm(d->context->scenario, d->large, shape->rows, columns, shape->inner,
+		    &k);
+	layer_kernel(d->out, name, 1, &k);
+}
+
+/* A short kernel, or what another one does on the way. */
+static void add_small(const struct drawing *d, const char *name, double kernels,
+		      double bytes)
+{
+	struct kernel k;
+
+	kernel_elementwise(d->context->scenario, kernels, bytes, &k);
+	layer_kernel(d->out, name, kernels, &k);
+}
+
+/* Every shard of the cache sees all queries of the ranks that share, and their outputs
+ * and sums are added up (flash decoding across ranks). */
+static void share_out(const struct drawing *d, const struct mixing *m)
+{
+	double width = m->query_dim + m->value_dim;
+	double each = d->decoding * m->heads * d->context->shape.kv_shards * 2;
+
+	if (d->context->shape.kv_shards <= 1)
+		return;
+	layer_gather(d->context, "KV shard queries", each * width / 2, d->out);
+	layer_all_reduce(d->context, "KV shard outputs", each * width / 2, d->out);
+}
+
+/* The cores of decoding requests and of prompts, each its own kernel. */
+static void add_core(const struct drawing *d)
+{
+	const struct mixing *m = &d->shapes->mixing;
+	const struct serve_context *c = d->context;
+	const struct batch *b = d->batch;
+	double context = attention_seen(m->attention, b->context) / c->shape.kv_shards;
+	double width = m->query_dim + m->value_dim;
+	struct kernel k;
+
+	if (b->requests > 0) {
+		kernel_decode_attention(c->scenario, m->latent > 0,
+					2 * d->decoding * m->heads * context *
+						(m->latent > 0 ? m->latent : width),
+					b->requests * context * m->entry * c->kv_bytes +
+						d->decoding * m->heads * width * 2,
+					&k);
+		layer_kernel(d->out, "decode attention", 1, &k);
+		share_out(d, m);
+	}
+	if (b->prompt_tokens <= 0)
+		return;
+	kernel_prompt_attention(
+		c->scenario,
+		2 * d->prompts * m->heads *
+			attention_seen(m->attention, b->prompt_context) * width,
+		d->prompts * (m->heads * width * 2 + m->entry * c->kv_bytes), &k);
+	layer_kernel(d->out, "prompt attention", 1, &k);
+}
+
+/* Those that pick the entries: over all keys of a context, in a byte an element. */
+static void add_scores(const struct drawing *d)
+{
+	const struct mixing *m = &d->shapes->mixing;
+	const struct attention *a = m->attention;
+	const struct batch *b = d->batch;
+	struct kernel k;
+
 	if (b->requests > 0) {
 		kernel_decode_attention(
-			c->scenario, false,
-			2 * queries * wide * attention_scored(a, b->context),
+			d->context->scenario, false,
+			2 * d->decoding * m->index * attention_scored(a, b->context),
 			b->requests * attention_index_bytes(a, b->context), &k);
-		layer_kernel(out, "indexer scores", 1, &k);
+		layer_kernel(d->out, "indexer scores", 1, &k);
 	}
-	if (prompts > 0) {
-		kernel_prompt_attention(c->scenario,
-					2 * prompts * wide *
+	if (d->prompts > 0) {
+		kernel_prompt_attention(d->context->scenario,
+					2 * d->prompts * m->index *
 						attention_scored(a, b->prompt_context),
-					prompts * (wide + (double)a->index_dim), &k);
-		layer_kernel(out, "indexer scores, prompts", 1, &k);
-	}
-}
-
-/* The cores of decoding requests and of prompts, each its own kernel. width: of a
- * query-key head and a value head together; entry: elements a token keeps. */
-static void cores(const struct serve_context *c, const struct attention *a,
-		  const struct batch *b, double heads, double width,
-		  double latent_width, double entry, struct layer_pass *out)
-{
-	double context = attention_seen(a, b->context) / c->shape.kv_shards;
-	double queries = b->requests * b->tokens_each;
-	bool latent = latent_width > 0;
-	struct kernel k;
-
-	if (b->requests > 0) {
-		kernel_decode_attention(c->scenario, latent,
-					2 * queries * heads * context *
-						(latent ? latent_width : width),
-					b->requests * context * entry * c->kv_bytes +
-						queries * heads * width * 2,
+					d->prompts * (m->index + (double)a->index_dim),
 					&k);
-		layer_kernel(out, "decode attention", 1, &k);
-	}
-	/* every shard sees all queries of the ranks that share, and their outputs and
-	 * sums are added up (flash decoding across ranks) */
-	if (b->requests > 0 && c->shape.kv_shards > 1) {
-		double each = queries * heads * c->shape.kv_shards * 2;
-
-		layer_gather(c, "KV shard queries", each * width / 2, out);
-		layer_all_reduce(c, "KV shard outputs", each * width / 2, out);
-	}
-	if (b->prompt_tokens > 0) {
-		double tokens = b->prompt_tokens / c->shape.cp;
-
-		kernel_prompt_attention(
-			c->scenario,
-			2 * tokens * heads * attention_seen(a, b->prompt_context) *
-				width,
-			tokens * (heads * width * 2 + entry * c->kv_bytes), &k);
-		layer_kernel(out, "prompt attention", 1, &k);
+		layer_kernel(d->out, "indexer scores, prompts", 1, &k);
 	}
 }
 
-/* In two steps where groups of heads have a rank of their own each. */
-static void output(const struct serve_context *c, const struct attention *a,
-		   double inner, const struct batch *b, struct layer_pass *out)
+/* A state is read and written by every decoding request, and once for each chunk of a
+ * prompt. */
+static void add_scan(const struct drawing *d, const struct shape *shape)
 {
-	double h = (double)c->scenario->model.hidden, tokens = tokens_of(c, b);
-	double groups = fmax(1, (double)a->output_groups / c->shape.tp);
-	double ranks = groups * (double)a->output_rank;
-
-	if (a->output_rank > 0) {
-		linear(c, "output down", tokens, ranks, inner / groups, out);
-		inner = ranks;
-	}
-	linear(c, "output projection", tokens, h, inner, out);
-}
-
-static void attention(const struct serve_context *c, const struct layer_kind *kind,
-		      const struct batch *b, struct layer_pass *out)
-{
-	const struct attention *a = &kind->attention;
-	double h = (double)c->scenario->model.hidden, tp = c->shape.tp;
-	double heads = (double)a->heads / tp, qk = (double)a->head_dim,
-	       v = (double)a->value_dim;
-	double kv = fmax(1, (double)a->kv_heads / tp);
-	double tokens = tokens_of(c, b);
-
-	double entry = attention_entry(a, kv), rank = (double)a->query_rank;
-
-	if (rank > 0) {
-		linear(c, "query down, keys and values", tokens, rank + entry, h, out);
-		linear(c, "query up", tokens, heads * qk, rank, out);
-	} else {
-		linear(c, "QKV projection", tokens,
-		       heads * qk * (a->output_gate ? 2 : 1) + entry, h, out);
-	}
-	if (a->compress > 0)
-		linear(c, "compressed keys", tokens, attention_compressor(a), h, out);
-	indexer(c, a, b, out);
-	cores(c, a, b, heads, qk + v, 0, entry, out);
-	output(c, a, heads * v, b, out);
-}
-
-/* DeepSeek-V2 (arXiv 2405.04434), section 2.1: decoding folds the up projections into
- * query and output and attends over the latents; prompts expand keys and values. */
-static void latent(const struct serve_context *c, const struct layer_kind *kind,
-		   const struct batch *b, struct layer_pass *out)
-{
-	const struct attention *a = &kind->attention;
-	double h = (double)c->scenario->model.hidden,
-	       heads = (double)a->heads / c->shape.tp;
-	double rank = (double)a->kv_rank, rope = (double)a->rope_dim;
-	double nope = (double)a->nope_dim, v = (double)a->value_dim;
-	double q_rank = (double)a->query_rank, tokens = tokens_of(c, b);
-	double decoding = b->requests * b->tokens_each;
-
-	linear(c, "latent projections", tokens, q_rank + rank + rope, h, out);
-	linear(c, "query up", tokens, heads * (nope + rope), q_rank > 0 ? q_rank : h,
-	       out);
-	if (decoding > 0) {
-		linear(c, "absorbed keys", decoding, heads * nope, rank, out);
-		linear(c, "absorbed values", decoding, heads * v, rank, out);
-	}
-	if (b->prompt_tokens > 0)
-		linear(c, "KV up", tokens - decoding, heads * (nope + v), rank, out);
-	indexer(c, a, b, out);
-	cores(c, a, b, heads, nope + rope + v, 2 * rank + rope, rank + rope, out);
-	linear(c, "output projection", tokens, h, heads * v, out);
-}
-
-/* Mamba and linear attention: projections, and a state that is read and written by
- * decoding requests, once for each chunk of a prompt. */
-static void state_space(const struct serve_context *c, enum mixer mixer,
-			const struct batch *b, struct layer_pass *out)
-{
-	const struct model *m = &c->scenario->model;
-	double weights = model_state_space_parameters(m, mixer);
-	double h = (double)m->hidden, tp = c->shape.tp, tokens = tokens_of(c, b);
-	double state = (double)m->ssm.inner * (double)m->ssm.state / tp;
-	double chunks = ceil(b->prompt_tokens / fmax(1, (double)m->ssm.chunk));
-	struct kernel kernel;
-
-	linear(c, "SSM projections", tokens, weights / h / tp, h, out);
-	kernel_elementwise(c->scenario, 2,
-			   (b->requests * b->tokens_each + chunks) * state * 8 +
-				   tokens * (double)m->ssm.inner / tp * 8,
-			   &kernel);
-	kernel.flops = 6 * tokens * state;
-	layer_kernel(out, "state update", 2, &kernel);
-}
-
-static void dense(const struct serve_context *c, double ffn, double tokens,
-		  struct layer_pass *out)
-{
-	double h = (double)c->scenario->model.hidden, f = ffn / c->shape.tp;
-	double up = c->scenario->model.gated_mlp ? 2 : 1;
-
-	linear(c, up > 1 ? "gate and up" : "up", tokens, up * f, h, out);
-	linear(c, "down", tokens, h, f, out);
-}
-
-/* Norms, residuals, rotary positions, cache writes, activations, quantisation. */
-static void elementwise(const struct serve_context *c, const struct layer_kind *kind,
-			double tokens, struct layer_pass *out)
-{
-	const struct model *m = &c->scenario->model;
-	const struct serving_stack *v = &c->scenario->stack.serving;
-	double wide = (double)(kind->mlp == MLP_DENSE ? kind->ffn : m->moe.shared_ffn) /
-		      c->shape.tp;
-	double heads = (double)(kind->attention.heads + 2 * kind->attention.kv_heads) *
-		       (double)kind->attention.head_dim / c->shape.tp;
-	double kernels = v->small_kernels;
-	bool narrow = c->scenario->plan.precision >= PRECISION_FP8 &&
-		      c->scenario->plan.precision != PRECISION_INT4;
+	const struct scan *m = &d->shapes->mixing.scan;
+	double chunk = fmax(1, (double)d->context->scenario->model.ssm.chunk);
+	double chunks = ceil(d->batch->prompt_tokens / chunk);
 	struct kernel k;
 
-	if (narrow)
-		kernels += v->quantise_kernels;
-	kernel_elementwise(c->scenario, kernels,
-			   tokens * ((double)m->hidden * (narrow ? 20 : 16) +
-				     heads * 4 + wide * (narrow ? 7 : 6)),
+	kernel_elementwise(d->context->scenario, 2,
+			   (d->decoding + chunks) * m->state * 8 +
+				   d->tokens * shape->columns * 8,
 			   &k);
-	layer_kernel(out, "elementwise", kernels, &k);
+	/* decay and input, and the output of each element */
+	k.flops = d->decoding * 6 * m->state + d->prompts * m->flops;
+	layer_kernel(d->out, shape->name, 2, &k);
 }
 
-void layer_pass(const struct serve_context *c, int k, const struct batch *b,
-		struct layer_pass *out)
+/* What decoding requests and prompts leave, and what the other parts of a prompt need
+ * of it. */
+static void add_keys(const struct drawing *d)
 {
-	const struct model *m = &c->scenario->model;
-	const struct layer_kind *kind = &m->kind[k];
-	double h = (double)m->hidden, tokens = tokens_of(c, b);
-	bool both = kind->mixer != MIXER_NONE && kind->mlp != MLP_NONE;
+	double entry = d->shapes->mixing.entry;
 
-	memset(out, 0, sizeof *out);
-	out->prompts = b->prompt_tokens > 0;
-	out->wide = !serve_quantises(c->scenario, MATRIX_MIXER);
-	if (kind->mixer == MIXER_ATTENTION)
-		attention(c, kind, b, out);
-	else if (kind->mixer == MIXER_MLA)
-		latent(c, kind, b, out);
-	else if (kind->mixer != MIXER_NONE)
-		state_space(c, kind->mixer, b, out);
-	if (kind->beside != MIXER_NONE)
-		state_space(c, kind->beside, b, out);
-	out->wide = !serve_quantises(c->scenario, MATRIX_MLP);
-	if (kind->mixer != MIXER_NONE && b->prompt_tokens > 0)
-		layer_ring(c, "keys and values", b->prompt_tokens * h * 2 / c->shape.tp,
-			   out);
-	/* a parallel block reduces once (PaLM, arXiv 2204.02311, section 2) */
-	if (kind->mixer != MIXER_NONE &&
-	    !(both && m->parallel_block && kind->mlp == MLP_DENSE))
-		layer_all_reduce(c, "attention output", tokens * h * 2, out);
-	if (kind->mlp == MLP_DENSE) {
-		dense(c, (double)kind->ffn, tokens, out);
-		layer_all_reduce(c, "MLP output", tokens * h * 2, out);
-	} else if (kind->mlp == MLP_MOE) {
-		layer_experts(c, tokens, out);
-		if (m->moe.shared_ffn > 0)
-			dense(c, (double)m->moe.shared_ffn, tokens, out);
-		if (c->shape.dp <= 1)
-			layer_all_reduce(c, "expert output", tokens * h * 2, out);
+	add_small(d, "cache writes", d->fixed,
+		  d->tokens * entry * (2 + d->context->kv_bytes));
+	layer_ring(d->context, "keys and values", d->batch->prompt_tokens * entry * 2,
+		   d->out);
+}
+
+static void add_states(const struct drawing *d)
+{
+	const struct scan *m = &d->shapes->mixing.scan;
+
+	layer_ring(d->context, "chunk states",
+		   d->batch->prompt_requests * (m->state + m->conv_state) * 4 *
+			   d->context->shape.cp,
+		   d->out);
+}
+
+static void add_experts(const struct drawing *d)
+{
+	const struct serve_context *c = d->context;
+
+	layer_experts(c, d->tokens, d->out);
+	/* that of the activation inside */
+	add_small(d, "activation", d->fixed, 0);
+	if (c->shape.dp <= 1)
+		layer_all_reduce(c, "expert output",
+				 d->tokens * (double)c->scenario->model.hidden * 2,
+				 d->out);
+}
+
+static void add_shape(const struct drawing *d, const struct shape *shape)
+{
+	double elements = shape->rows * shape->columns;
+
+	switch (shape->kind) {
+	case SHAPE_NORM: add_small(d, shape->name, d->fixed, 4 * elements); break;
+	case SHAPE_INNER_NORM:
+	case SHAPE_ELEMENTWISE:
+	case SHAPE_ACTIVATION:
+		add_small(d, shape->name, d->fixed, 2 * shape->forward * elements);
+		break;
+	/* the norm behind it reads and writes the sum too */
+	case SHAPE_RESIDUAL: add_small(d, shape->name, 0, 4 * elements); break;
+	case SHAPE_CORE: add_core(d); break;
+	case SHAPE_SCORES: add_scores(d); break;
+	case SHAPE_SCAN: add_scan(d, shape); break;
+	case SHAPE_EXPERTS: add_experts(d); break;
+	case SHAPE_KEYS: add_keys(d); break;
+	case SHAPE_STATES: add_states(d); break;
+	/* shared experts' sums travel with those of the others */
+	case SHAPE_LEAVE:
+		if (shape->part != PART_SHARED)
+			layer_all_reduce(d->context, shape->name, 2 * elements, d->out);
+		break;
+	default: break;
 	}
-	elementwise(c, kind, tokens, out);
+}
+
+/* Inputs that a norm wrote turn narrow in a pass of their own; activations are
+ * written narrow. */
+static double narrowing(const struct drawing *d, const struct shape *shape)
+{
+	bool hidden = shape->inner == (double)d->context->scenario->model.hidden;
+
+	return shape->rows * shape->inner * (hidden ? 2 : 1);
+}
+
+static void add_shapes(struct drawing *d)
+{
+	const struct shapes *shapes = d->shapes;
+
+	for (int i = 0; i < shapes->count; i++) {
+		const struct shape *shape = &shapes->item[i], *next = shape + 1;
+
+		if (shape->kind != SHAPE_LINEAR) {
+			add_shape(d, shape);
+			continue;
+		}
+		d->narrow += narrowing(d, shape);
+		if (i + 1 < shapes->count && next->joined) {
+			add_linear(d, shape, shape->columns + next->columns,
+				   next->joined);
+			i++;
+		} else {
+			add_linear(d, shape, shape->columns, shape->name);
+		}
+	}
+}
+
+/* The constant of a stack is that of a layer of two halves. */
+static void add_quantisation(const struct drawing *d)
+{
+	const struct scenario *s = d->context->scenario;
+
+	if (d->shapes->count > 0 && s->plan.precision >= PRECISION_FP8 &&
+	    s->plan.precision != PRECISION_INT4)
+		add_small(d, "quantisation", s->stack.serving.quantise_kernels / 2,
+			  d->narrow);
+}
+
+static void add_half(const struct serve_context *c, const struct layer_kind *kind,
+		     enum serve_matrix matrix, const struct batch *b,
+		     void (*draw)(const struct model *, const struct layer_kind *,
+				  const struct share *, struct shapes *),
+		     struct layer_pass *out)
+{
+	struct shapes shapes;
+	struct drawing d = { .context = c, .batch = b, .shapes = &shapes, .out = out };
+	struct share share;
+
+	out->prompts = b->prompt_tokens > 0;
+	d.large = serve_quantises(c->scenario, matrix);
+	d.decoding = b->requests * b->tokens_each;
+	d.prompts = b->prompt_tokens / c->shape.cp;
+	d.tokens = d.decoding + d.prompts;
+	d.fixed = c->scenario->stack.serving.small_kernels / small_of_dense_layer;
+	share = (struct share){ .tp = c->shape.tp,
+				.rows = d.tokens,
+				.norm_rows = d.tokens,
+				.decoding = d.decoding };
+	draw(&c->scenario->model, kind, &share, &shapes);
+	add_shapes(&d);
+	add_quantisation(&d);
+}
+
+void layer_mixer(const struct serve_context *c, const struct layer_kind *kind,
+		 const struct batch *b, struct layer_pass *out)
+{
+	add_half(c, kind, MATRIX_MIXER, b, shapes_mixer, out);
+}
+
+void layer_mlp(const struct serve_context *c, const struct layer_kind *kind,
+	       const struct batch *b, struct layer_pass *out)
+{
+	add_half(c, kind, MATRIX_MLP, b, shapes_mlp, out);
 }

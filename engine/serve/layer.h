@@ -1,14 +1,15 @@
-/* layer.h - one layer of a kind in a pass, on one rank. */
+/* layer.h - half a layer of a kind in a pass, on one rank; and what is priced alike,
+ * embedding, head and sends. */
 #ifndef ENGINE_SERVE_LAYER_H
 #define ENGINE_SERVE_LAYER_H
 
 #include "engine/serve/kernels.h"
 #include "engine/serve/pass.h"
 
-enum { MAX_LAYER_OPERATORS = 24, MAX_LAYER_TRAFFIC = 8 };
+enum { MAX_LAYER_OPERATORS = 40, MAX_LAYER_TRAFFIC = 8 };
 
 struct layer_pass {
-	bool wide;    /* the matrices at hand are not quantised */
+	bool lists;   /* operators and traffic too */
 	bool prompts; /* dispatchers then save network bytes, else latency */
 	double compute_seconds, memory_seconds, fixed_seconds, seconds; /* computing */
 	double flops, bytes;
@@ -18,8 +19,13 @@ struct layer_pass {
 	struct traffic traffic[MAX_LAYER_TRAFFIC];
 };
 
-void layer_pass(const struct serve_context *context, int kind,
-		const struct batch *batch, struct layer_pass *out);
+/* An empty one; lists false leaves operators and traffic out. */
+void layer_begin(struct layer_pass *out, bool lists);
+/* The halves of a layer of that kind. */
+void layer_mixer(const struct serve_context *context, const struct layer_kind *kind,
+		 const struct batch *batch, struct layer_pass *out);
+void layer_mlp(const struct serve_context *context, const struct layer_kind *kind,
+	       const struct batch *batch, struct layer_pass *out);
 
 void layer_kernel(struct layer_pass *out, const char *name, double count,
 		  const struct kernel *kernel);
@@ -38,7 +44,5 @@ void layer_send(const struct serve_context *context, const char *what, double by
 /* Router, experts, shared experts and what travels. */
 void layer_experts(const struct serve_context *context, double tokens,
 		   struct layer_pass *out);
-void layer_attention(const struct serve_context *context, const struct layer_kind *kind,
-		     const struct batch *batch, struct layer_pass *out);
 
 #endif

@@ -2,33 +2,60 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/model/shape.h"
 #include "engine/serve/serve_parts.h"
 
-/* Large matrices of a layer of that kind that one rank holds, elements; and small or
- * unquantised ones. */
-static double layer_weights(const struct serve_context *c, int k, double *small)
+struct held {
+	double large, small;
+};
+
+/* Matrices that the checkpoint leaves in 16 bits count as small. */
+static struct held held_of(const struct serve_context *c, const struct shapes *shapes,
+			   enum serve_matrix matrix)
 {
+	double large = 0, small = 0;
+
+	for (int i = 0; i < shapes->count; i++) {
+		large += shape_weights(&shapes->item[i]) - shapes->item[i].weights;
+		small += shapes->item[i].weights;
+	}
+	if (!serve_quantises(c->scenario, matrix))
+		return (struct held){ 0, small + large };
+	return (struct held){ large, small };
+}
+
+/* Large matrices of half a layer that one rank holds, elements; and small or
+ * unquantised ones. */
+static struct held mixer_weights(const struct serve_context *c, int k)
+{
+	const struct share share = { .tp = c->shape.tp, .rows = 1, .norm_rows = 1 };
+	const struct model *m = &c->scenario->model;
+	struct shapes shapes;
+
+	shapes_mixer(m, &m->kind[k], &share, &shapes);
+	return held_of(c, &shapes, MATRIX_MIXER);
+}
+
+static struct held mlp_weights(const struct serve_context *c, int k)
+{
+	const struct share share = { .tp = c->shape.tp, .rows = 1, .norm_rows = 1 };
 	const struct model *m = &c->scenario->model;
 	const struct engine_shape *e = &c->shape;
 	double copies = (double)c->scenario->plan.serving.redundant_experts;
-	bool mixer = serve_quantises(c->scenario, MATRIX_MIXER);
-	bool mlp = serve_quantises(c->scenario, MATRIX_MLP);
 	struct layer_counts n;
-	double dense, wide;
+	struct shapes shapes;
+	struct held held;
 
-	model_count_layer(m, &m->kind[k], &n);
-	wide = n.shared;
-	if (m->kind[k].mlp == MLP_DENSE)
-		wide += n.mlp;
-	dense = mlp ? wide : 0;
-	wide -= dense;
-	*(mixer ? &dense : &wide) += n.mixer;
-	*small = n.norms + n.router + wide / e->tp;
-	if (m->moe.experts <= 0)
-		return dense / e->tp;
+	shapes_mlp(m, &m->kind[k], &share, &shapes);
+	held = held_of(c, &shapes, MATRIX_MLP);
+	if (m->kind[k].mlp != MLP_MOE)
+		return held;
+	model_count_experts(m, &n);
+	held.small += n.router;
 	/* each rank has the whole of what projects to latent experts and back */
-	return dense / e->tp + n.latent +
-	       n.routed * (1 + copies / (double)m->moe.experts) / (e->ep * e->etp);
+	held.large += n.latent + n.routed * (1 + copies / (double)m->moe.experts) /
+					 (e->ep * e->etp);
+	return held;
 }
 
 void server_weights(const struct serve_context *c, double *in_large, double *in_small)
@@ -38,15 +65,22 @@ void server_weights(const struct serve_context *c, double *in_large, double *in_
 	double table = (double)scenario_padded_vocab(c->scenario) * (double)m->hidden /
 		       c->shape.tp;
 	double share = ceil((double)m->layers / c->shape.pp) / (double)m->layers;
-	double large = 0, small = 0, one;
+	double large = 0, small = 0;
+	struct held mixer = { 0 }, mlp = { 0 };
 
 	for (int k = 0; k < m->kinds; k++) {
-		large += layer_weights(c, k, &one) * c->layers[k] * share;
-		small += one * c->layers[k] * share;
+		if (!shapes_same_mixer(m, k))
+			mixer = mixer_weights(c, k);
+		if (!shapes_same_mlp(m, k))
+			mlp = mlp_weights(c, k);
+		large += (mixer.large + mlp.large) * c->layers[k] * share;
+		small += (mixer.small + mlp.small) * c->layers[k] * share;
 	}
-	if (v->speculative == SPECULATIVE_MTP && m->mtp_layers > 0)
-		large += layer_weights(c, model_mtp_kind(m), &one) *
-			 (double)m->mtp_layers;
+	if (v->speculative == SPECULATIVE_MTP && m->mtp_layers > 0) {
+		mixer = mixer_weights(c, model_mtp_kind(m));
+		mlp = mlp_weights(c, model_mtp_kind(m));
+		large += (mixer.large + mlp.large) * (double)m->mtp_layers;
+	}
 	/* tables stay in bf16; a tied head shares the embedding's on one stage */
 	small += m->tied_embeddings && c->shape.pp < 2 ? table : 2 * table;
 	if (c->shape.pp > 1)
@@ -169,13 +203,10 @@ double server_request_bytes(const struct serve_context *c, double tokens)
 
 	tokens = server_held_tokens(c->scenario, tokens);
 	for (int k = 0; k < m->kinds; k++) {
+		/* shards cut what tokens keep, not a state */
 		double one = model_cache_bytes(m, &m->kind[k], tokens, c->shape.tp,
-					       c->kv_bytes);
+					       c->kv_bytes / c->shape.kv_shards);
 
-		/* states are not cut along the sequence */
-		if (m->kind[k].mixer == MIXER_ATTENTION ||
-		    m->kind[k].mixer == MIXER_MLA)
-			one /= c->shape.kv_shards;
 		bytes += c->layers[k] * share * one;
 	}
 	return bytes;

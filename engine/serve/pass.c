@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/model/shape.h"
 #include "engine/serve/kernels.h"
 #include "engine/serve/layer.h"
 
@@ -196,15 +197,39 @@ static void add_layers(struct pass *out, const struct layer_pass *layer, double 
 		add_traffic(out, &layer->traffic[i], layers);
 }
 
+/* Kinds that follow each other often share one of their halves. */
+static void layers_of(const struct serve_context *c, const struct batch *b, bool list,
+		      struct pass *out)
+{
+	const struct model *m = &c->scenario->model;
+	struct layer_pass mixer, mlp;
+
+	for (int k = 0; k < m->kinds; k++) {
+		const struct layer_kind *kind = &m->kind[k];
+
+		if (!shapes_same_mixer(m, k)) {
+			layer_begin(&mixer, list);
+			layer_mixer(c, kind, b, &mixer);
+		}
+		if (!shapes_same_mlp(m, k)) {
+			layer_begin(&mlp, list);
+			layer_mlp(c, kind, b, &mlp);
+		}
+		add_layers(out, &mixer, c->layers[k], list);
+		add_layers(out, &mlp, c->layers[k], list);
+	}
+}
+
 /* From each stage to the next: hidden states, sharded over TP by most servers. */
 static void sends(const struct serve_context *c, const struct batch *b,
 		  struct pass *out)
 {
 	double tokens = b->requests * b->tokens_each + b->prompt_tokens;
-	struct layer_pass hop = { 0 };
+	struct layer_pass hop;
 
 	if (c->shape.pp < 2)
 		return;
+	layer_begin(&hop, true);
 	layer_send(c, "activations", tokens * (double)c->scenario->model.hidden * 2,
 		   &hop);
 	out->pp_seconds += hop.network_seconds[DIM_PP] * (c->shape.pp - 1);
@@ -247,20 +272,18 @@ static void one_pass(const struct serve_context *c, const struct batch *b, bool 
 	const struct model *m = &c->scenario->model;
 	double layers = (double)m->layers, share;
 	double efficiency = c->scenario->stack.serving.prefill_efficiency;
-	struct layer_pass layer, end = { 0 };
+	struct layer_pass end;
 
 	memset(out, 0, offsetof(struct pass, traffic));
 	out->traffic_count = out->operators = 0;
-	for (int k = 0; k < m->kinds; k++) {
-		layer_pass(c, k, b, &layer);
-		add_layers(out, &layer, c->layers[k], list);
-	}
+	layers_of(c, b, list, out);
 	if (b->prompt_tokens > 0 && efficiency > 0) {
 		double busy = out->seconds;
 
 		out->seconds /= efficiency;
 		out->fixed_seconds += out->seconds - busy;
 	}
+	layer_begin(&end, list);
 	ends(c, b, &end);
 	add_layers(out, &end, 1, list);
 	sends(c, b, out);

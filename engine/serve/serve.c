@@ -78,31 +78,24 @@ static void traffic(const struct pass *pass, struct estimate *out)
 	}
 }
 
-/* Of one forward of a token that sees a sequence of `seq`, its causal half or all of
- * it. MTP layers run only to draft, which counts as no model's work. */
-static double forward_flops(const struct scenario *s, double seq, bool full)
-{
-	struct model model = s->model;
-
-	model.mtp_layers = 0;
-	return model_flops_per_token(&model, (int64_t)seq, full) / 3;
-}
-
 double serve_dollars(const struct cluster *c, double tokens_per_second)
 {
 	return (double)c->gpus * c->price_per_gpu_hour / 3600 / tokens_per_second * 1e6;
 }
 
 /* Utilisation, power and money of the whole cluster at this throughput. */
-static void economy(const struct scenario *s, struct estimate *out)
+static void economy(const struct scenario *s, const struct model_counts *counts,
+		    struct estimate *out)
 {
 	const struct cluster *c = &s->cluster;
 	struct serving_estimate *v = &out->serving;
-	double gpus = (double)c->gpus, prompt = (double)s->plan.serving.prompt_len;
+	double gpus = (double)c->gpus;
 	double peak = kernel_peak(s, (enum precision)s->plan.precision), busy;
-	double flops = v->prompt_tokens_per_second * forward_flops(s, prompt, false) +
+	double flops = v->prompt_tokens_per_second * out->flops_per_token +
 		       v->output_tokens_per_second *
-			       forward_flops(s, server_mean_context(s), true);
+			       model_forward_flops_per_token(
+				       &s->model, counts,
+				       (int64_t)server_mean_context(s), true);
 
 	out->tflops_per_gpu = flops / gpus / 1e12;
 	out->mfu = out->hfu = flops / gpus / peak;
@@ -129,7 +122,7 @@ const struct serve_spread *serve_spread(bool experts)
 	static const struct serve_spread mixture = { .tpot = 1.33,
 						     .ttft = 1.49,
 						     .rate = 1.50,
-						     .loaded = 2.75,
+						     .loaded = 2.78,
 						     .unfitted = 2.23 };
 
 	return experts ? &mixture : &dense;
@@ -300,16 +293,17 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	v->engines = server->engines;
 }
 
-static void begin(const struct scenario *s, struct estimate *out)
+static void begin(const struct scenario *s, struct model_counts *counts,
+		  struct estimate *out)
 {
-	struct model_counts counts;
-	double prompt = (double)s->plan.serving.prompt_len;
-
 	memset(out, 0, offsetof(struct estimate, traffic));
-	model_count(&s->model, &counts);
-	out->parameters = counts.total;
-	out->active_parameters = counts.active;
-	out->flops_per_token = forward_flops(s, prompt, false);
+	model_count(&s->model, counts);
+	out->parameters = counts->total;
+	out->active_parameters = counts->active;
+	/* over the causal half; MTP layers run only to draft, which is no model's work
+	 */
+	out->flops_per_token = model_forward_flops_per_token(
+		&s->model, counts, s->plan.serving.prompt_len, false);
 	out->capacity_bytes = s->cluster.accelerator.usable_bytes;
 	out->host_fits = true; /* a server offloads nothing */
 	out->world = s->cluster.gpus;
@@ -340,9 +334,10 @@ bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 void serve_estimate(const struct scenario *s, struct estimate *out)
 {
 	struct serving_run run;
+	struct model_counts counts;
 	struct serving_estimate *v = &out->serving;
 
-	begin(s, out);
+	begin(s, &counts, out);
 	out->legal = scenario_check(s, &out->problems) == 0;
 	if (!out->legal)
 		return;
@@ -368,5 +363,5 @@ void serve_estimate(const struct scenario *s, struct estimate *out)
 	out->step_high_seconds = v->tpot_high_seconds;
 	out->tokens_per_second = v->output_tokens_per_second;
 	out->tokens_per_second_per_gpu = v->output_tokens_per_second_per_gpu;
-	economy(s, out);
+	economy(s, &counts, out);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "engine/base/plain.h"
+#include "engine/model/mixer.h"
 #include "engine/train/step.h"
 
 double step_ends(const struct step *step)
@@ -140,11 +141,7 @@ static const double beyond = 1.5;
 
 static bool is_beyond(const struct scenario *s)
 {
-	bool other = s->cluster.gpus > validated_gpus;
-
-	for (int k = 0; k < s->model.kinds; k++)
-		other |= s->model.kind[k].mixer >= MIXER_MAMBA1;
-	return other;
+	return s->cluster.gpus > validated_gpus || mixer_scans_any(&s->model);
 }
 
 /* A cluster without any, made by hand, has the number alone. */

@@ -1,6 +1,7 @@
 /* layers.c - see layers.h. Each family writes its pattern in its own key. */
 #include "presets/hf/layers.h"
 
+#include "engine/model/mixer.h"
 #include "presets/hf/blocks.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ struct pattern {
 	int64_t expert_period, expert_offset;
 	int64_t global_head_dim, global_kv_heads, swa_kv_heads, swa_heads, swa_head_dim,
 		swa_value_dim;
-	enum mixer ssm; /* of the layers that are not attention */
+	enum mixer_kind ssm; /* of the layers that are not attention */
 	bool all_ssm;
 	int64_t wide_from; /* MLPs are twice as wide from this layer on (Gemma 4 E) */
 	bool lightning;    /* linear attention of MiniMax: all heads, with a gate */
@@ -53,6 +54,33 @@ static void sublayers(const struct hf_reader *r, struct pattern *p)
 		p->hybrid[count++] = letter;
 	}
 	p->hybrid[own ? count : 0] = '\0';
+}
+
+static bool names(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+	const char *at = length > 0 ? list : NULL;
+
+	while (at && (at = strstr(at, word)) != NULL) {
+		if ((at == list || at[-1] == ' ') &&
+		    (at[length] == ' ' || at[length] == '\0'))
+			return true;
+		at += length;
+	}
+	return false;
+}
+
+/* What stands where a layer does not attend; Mamba-2 where a file says nothing. */
+static enum mixer_kind state_mixer(struct hf_reader *r, const char *type)
+{
+	for (int i = 0; i < MIXER_COUNT; i++) {
+		const struct mixer *mixer = mixer_rows[i];
+
+		if (names(mixer->hf_types, type) ||
+		    (mixer->hf_keys && hf_has(r, mixer->hf_keys)))
+			return (enum mixer_kind)i;
+	}
+	return MIXER_MAMBA2;
 }
 
 static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
@@ -97,12 +125,7 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 		hf_count(r, "swa_head_dim attention_other_setting.head_dim", 0);
 	p->swa_value_dim = hf_count(r, "swa_v_head_dim", 0);
 	p->all_ssm = hf_is_mamba(r);
-	p->ssm = strcmp(type, "mamba") == 0 || strcmp(type, "falcon_mamba") == 0 ||
-				 strcmp(type, "jamba") == 0
-			 ? MIXER_MAMBA1
-		 : hf_has(r, "linear_num_value_heads linear_attn_config.num_heads")
-			 ? MIXER_LINEAR
-			 : MIXER_MAMBA2;
+	p->ssm = state_mixer(r, type);
 }
 
 static void read_mlp_keys(struct hf_reader *r, struct pattern *p, int64_t layers)
@@ -328,7 +351,7 @@ static bool is_unsaid_hybrid(const struct pattern *p, const struct model *model)
 	if (said || p->all_ssm || model->ssm.state == 0 || has_beside(model))
 		return false;
 	for (int k = 0; k < model->kinds; k++)
-		if (model->kind[k].mixer >= MIXER_MAMBA1)
+		if (mixer_of(&model->kind[k])->scans)
 			return false;
 	return true;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/model/mixer.h"
 #include "presets/megatron/parts.h"
 #include "presets/pairs/mapping.h"
 
@@ -388,10 +389,9 @@ static bool add_pattern(struct reader *r, struct model *m,
 	for (const char *c = pattern; *c != '\0' && *c != '/'; c++) {
 		struct layer_kind kind = { 0 };
 
+		kind.mixer = mixer_lettered(*c);
 		switch (*c) {
 		case '|': continue;
-		case 'M': kind.mixer = MIXER_MAMBA2; break;
-		case 'G': kind.mixer = MIXER_LINEAR; break;
 		case '*':
 			kind = *base;
 			kind.ffn = 0;
@@ -403,6 +403,8 @@ static bool add_pattern(struct reader *r, struct model *m,
 			break;
 		case 'E': kind.mlp = MLP_MOE; break;
 		default:
+			if (mixer_of(&kind)->scans)
+				break;
 			return error_set(r->error, r->arguments->file, 1,
 					 "--hybrid-layer-pattern has '%c'; expected "
 					 "M, *, -, E, G, | or /",

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/model/mixer.h"
 #include "presets/megatron/parts.h"
 #include "presets/stream.h"
 
@@ -34,8 +35,7 @@ static const struct layer_kind *main_attention(const struct model *m)
 		const struct layer_kind *kind = &m->kind[k];
 		int64_t layers = model_kind_layers(m, k);
 
-		if ((kind->mixer == MIXER_ATTENTION || kind->mixer == MIXER_MLA) &&
-		    layers > most) {
+		if (mixer_of(kind)->attends && layers > most) {
 			best = kind;
 			most = layers;
 		}
@@ -46,9 +46,7 @@ static const struct layer_kind *main_attention(const struct model *m)
 bool megatron_is_hybrid(const struct model *m)
 {
 	for (int k = 0; k < m->kinds; k++)
-		if ((m->kind[k].mixer != MIXER_ATTENTION &&
-		     m->kind[k].mixer != MIXER_MLA) ||
-		    m->kind[k].mlp == MLP_NONE)
+		if (!mixer_of(&m->kind[k])->attends || m->kind[k].mlp == MLP_NONE)
 			return true;
 	return false;
 }
@@ -111,17 +109,17 @@ static void put_pattern(const struct flag_writer *w)
 	for (int64_t i = 0; i < m->layers; i++) {
 		const struct layer_kind *kind = kind_of(m, i);
 
-		switch (kind->mixer) {
-		case MIXER_NONE: break;
-		case MIXER_MAMBA1:
-		case MIXER_MAMBA2: pattern[used++] = 'M'; break;
-		case MIXER_LINEAR: pattern[used++] = 'G'; break;
-		default: pattern[used++] = '*'; break;
-		}
+		const struct mixer *mixer = mixer_of(kind);
+
+		if (mixer->nearest && mixer->scans)
+			export_unsaid(w->out, mixer->label, "written as %s",
+				      mixer->nearest->label);
+		if (mixer->nearest)
+			mixer = mixer->nearest;
+		if (mixer->letter != '\0')
+			pattern[used++] = mixer->letter;
 		if (kind->mlp != MLP_NONE)
 			pattern[used++] = kind->mlp == MLP_MOE ? 'E' : '-';
-		if (kind->mixer == MIXER_MAMBA1)
-			export_unsaid(w->out, "Mamba-1", "written as Mamba-2");
 	}
 	pattern[used] = '\0';
 	w->put(w->out, "hybrid-layer-pattern", pattern);
@@ -146,7 +144,7 @@ static bool other_biases(const struct model *m)
 	for (int k = 0; k < m->kinds; k++) {
 		const struct layer_kind *kind = &m->kind[k];
 
-		if (kind->mixer == MIXER_ATTENTION)
+		if (mixer_of(kind)->attends && !mixer_of(kind)->latent)
 			other = other || kind->attention.output_bias != bias ||
 				(bias && !kind->attention.qkv_bias);
 		if (kind->mlp == MLP_DENSE)
@@ -216,7 +214,7 @@ static void put_attention(const struct flag_writer *w, const struct layer_kind *
 	if (a->sinks)
 		w->put(w->out, "softmax-type", "learnable");
 	put_switch(w, "attention-output-gate", a->output_gate);
-	if (kind->mixer == MIXER_MLA) {
+	if (mixer_of(kind)->latent) {
 		put_switch(w, "multi-latent-attention", true);
 		if (a->query_rank > 0)
 			megatron_put_count(w, "q-lora-rank", a->query_rank);

@@ -1,0 +1,58 @@
+/* mamba1.c - Mamba (arXiv 2312.00752): projections, a short convolution with bias,
+ * a decay for each channel and state, a skip for each channel. */
+#include "engine/model/ssm.h"
+
+static int64_t channels(const struct model *model, const struct layer_kind *kind)
+{
+	(void)kind;
+	return model->ssm.inner;
+}
+
+static void form(const struct model *model, double tp, struct ssm_form *out)
+{
+	ssm_measure(model, tp, out);
+	out->in = 2 * out->inner;
+	out->conv = out->inner;
+	out->filter = (double)model->ssm.conv + 1;
+	out->step_rank = (double)model->ssm.dt_rank;
+	out->scan_weights = out->inner * (out->state + 1);
+	out->flops = 9 * out->inner * out->state;
+	out->traffic = 8 * out->inner;
+}
+
+static void measure(const struct model *model, const struct layer_kind *kind, double tp,
+		    struct mixing *out)
+{
+	struct ssm_form own;
+
+	(void)kind;
+	form(model, tp, &own);
+	ssm_mixing(model, &own, out);
+}
+
+static void draw(const struct model *model, const struct layer_kind *kind,
+		 const struct share *share, struct shapes *out)
+{
+	struct ssm_form own;
+
+	(void)kind;
+	form(model, share->tp, &own);
+	ssm_draw(model, &own, share, out);
+}
+
+const struct mixer mixer_mamba1 = {
+	.label = "Mamba-1",
+	.nearest = &mixer_mamba2,
+	.scans = true,
+	.channels = channels,
+	.measure = measure,
+	.draw = draw,
+	.parameters = "2 * h * i + c * i + i + i * (r + 2 * s) + r * i + i + i * s + "
+		      "i + i * h",
+	.symbol = { { "h", "hidden size", "model.hidden" },
+		    { "i", "inner width", "model.ssm_inner" },
+		    { "s", "state", "model.ssm_state" },
+		    { "c", "taps of the convolution", "model.ssm_conv" },
+		    { "r", "rank of the step", "model.ssm_dt_rank" } },
+	.hf_types = "mamba falcon_mamba jamba",
+};

@@ -1,0 +1,86 @@
+/* ssm.c - see ssm.h. */
+#include "engine/model/ssm.h"
+
+#include "engine/base/plain.h"
+
+static double chunk_of(const struct model *model)
+{
+	return model->ssm.chunk > 0 ? (double)model->ssm.chunk : 256;
+}
+
+void ssm_measure(const struct model *model, double tp, struct ssm_form *out)
+{
+	const struct ssm *s = &model->ssm;
+
+	clear_bytes(out, sizeof *out);
+	out->inner = (double)s->inner / tp;
+	out->state = (double)s->state;
+	out->heads = (double)s->heads / tp;
+	/* groups are split like heads, and repeated where there are fewer than ranks */
+	out->groups = larger((double)s->groups / tp, 1);
+}
+
+void ssm_chunks(const struct model *model, struct ssm_form *f)
+{
+	double chunk = chunk_of(model);
+
+	f->flops = 2 * (chunk / 2 * (f->groups * f->state + f->inner) +
+			2 * f->inner * f->state);
+	f->traffic = 3 * (f->conv + f->inner);
+	f->traffic_bytes = 8 * f->inner * f->state / chunk;
+}
+
+void ssm_mixing(const struct model *model, const struct ssm_form *f, struct mixing *out)
+{
+	double taps = (double)model->ssm.conv;
+
+	*out = (struct mixing){ 0 };
+	out->scan = (struct scan){
+		.state = f->inner * f->state,
+		.state_bytes = f->inner * (f->state * 4 + taps * 2),
+		.flops = f->flops,
+		.traffic = f->traffic,
+		.traffic_bytes = f->traffic_bytes,
+		.kept = f->inner,
+		.kept_bytes = f->inner * f->state * 4 / chunk_of(model),
+		.conv_state = (taps - 1) * f->conv,
+	};
+}
+
+void ssm_draw(const struct model *model, const struct ssm_form *f,
+	      const struct share *share, struct shapes *out)
+{
+	double h = (double)model->hidden, rows = share->rows;
+	struct shape *shape;
+
+	shape_add(out, SHAPE_ENTER, "mixer input", rows, h);
+	shape_linear(out, "input projection", rows, f->in, h)->kept = f->in;
+	shape = shape_add(out, SHAPE_ELEMENTWISE, "short convolution", rows, f->conv);
+	shape->forward = 2;
+	shape->backward = 3;
+	shape->weights = f->conv * f->filter;
+	shape->kept = f->conv;
+	if (f->step_rank > 0) {
+		shape_linear(out, "step and state projection", rows,
+			     f->step_rank + 2 * f->state, f->inner);
+		shape_linear(out, "step expansion", rows, f->inner, f->step_rank)
+			->weights = f->inner;
+	}
+	shape_add(out, SHAPE_STATES, "chunk states", rows, f->inner);
+	shape = shape_add(out, SHAPE_SCAN, "scan", rows, f->inner);
+	shape->inner = f->state;
+	shape->weights = f->scan_weights;
+	if (f->norm_weights > 0) {
+		shape = shape_norm(out, "gated norm", rows, f->inner, 3);
+		shape->weights = f->norm_weights;
+		shape->kept = f->inner;
+	}
+	shape_linear(out, "output projection", rows, h, f->inner);
+	shape_add(out, SHAPE_LEAVE, "mixer output", rows, h);
+}
+
+int64_t ssm_heads(const struct model *model, const struct layer_kind *kind)
+{
+	(void)kind;
+	return model->ssm.heads;
+}

@@ -1,0 +1,32 @@
+/* ssm.h - what state spaces and linear attention have in common. */
+#ifndef ENGINE_MODEL_SSM_H
+#define ENGINE_MODEL_SSM_H
+
+#include "engine/model/mixer.h"
+
+/* One of them on one rank: what differs between them. */
+struct ssm_form {
+	double inner, heads, groups, state;
+	double in;           /* columns of the input projection */
+	double conv;         /* channels of the short convolution ... */
+	double filter;       /* ... and weights of each */
+	double step_rank;    /* Mamba-1: of the projection to the step; else 0 */
+	double scan_weights; /* decays and skips */
+	double norm_weights; /* of the gated norm, 0 = there is none */
+	double flops;        /* of the scan, a row */
+	double traffic, traffic_bytes; /* of the scan, a row: elements, and fp32 */
+};
+
+/* Widths that all of them have: inner, heads, groups, state. */
+void ssm_measure(const struct model *model, double tp, struct ssm_form *out);
+/* Scan in chunks: inside a chunk like attention, between chunks by states (state-space
+ * duality, arXiv 2405.21060, section 6). Needs conv. */
+void ssm_chunks(const struct model *model, struct ssm_form *out);
+void ssm_draw(const struct model *model, const struct ssm_form *form,
+	      const struct share *share, struct shapes *out);
+/* A request keeps a state in fp32 and the 16-bit inputs of its convolution. */
+void ssm_mixing(const struct model *model, const struct ssm_form *form,
+		struct mixing *out);
+int64_t ssm_heads(const struct model *model, const struct layer_kind *kind);
+
+#endif
