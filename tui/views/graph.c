@@ -130,10 +130,10 @@ static void shape_text(const struct graph_operator *op, char *out, size_t size)
 			 op->columns, op->inner);
 	else if (op->inner > 0)
 		snprintf(out, size, "%.0fx%.0fx%.0f", op->rows, op->columns, op->inner);
-	else
-		/* to wait has no shape */
-		snprintf(out, size, op->rows > 0 ? "%.0fx%.0f" : "", op->rows,
-			 op->columns);
+	else if (op->rows > 0)
+		snprintf(out, size, "%.0fx%.0f", op->rows, op->columns);
+	else /* to wait has no shape */
+		out[0] = '\0';
 }
 
 static void form_cell(struct table_cell *out, enum form form, double value)

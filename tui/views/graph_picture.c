@@ -179,8 +179,10 @@ static void shape_of(const struct graph_operator *op, bool enters, char *out,
 
 	if (op->groups > 1)
 		snprintf(out, size, "%.0f experts", op->groups);
+	else if (op->rows > 0)
+		snprintf(out, size, "%.0fx%.0f", op->rows, columns);
 	else
-		snprintf(out, size, op->rows > 0 ? "%.0fx%.0f" : "", op->rows, columns);
+		out[0] = '\0';
 }
 
 static void edge_text(const struct picture_plan *p, int i, char *out, size_t size)
