@@ -260,7 +260,7 @@ static double leave_out(struct front *at, struct memory *kept)
 	int64_t each = kept->round / at->r->chunks;
 	int64_t left = at->r->chunks > 1 ? at->f.left / each : at->virtual - at->step;
 	int64_t times;
-	double more = at->x[0] - kept->x[0];
+	double more = kept->most > 0 ? at->x[0] - kept->x[0] : 0;
 
 	kept->look += kept->round;
 	if (kept->most == 0 || !has_moved(at, kept, more)) {
