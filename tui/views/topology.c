@@ -307,7 +307,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct link *link = explorer->scenario.cluster.link;
 	int choice = topology_choice(explorer);
-	char domain[48] = "", text[256];
+	char domain[48] = "", text[512];
 
 	/* most domains are nodes */
 	if (layout->domain != layout->per_node)
