@@ -6,6 +6,7 @@
 
 #include "engine/knob/knob.h"
 #include "presets/model_name.h"
+#include "presets/near.h"
 
 void import_note(struct import_report *report, enum import_kind kind, const char *key,
 		 const char *format, ...)
@@ -54,7 +55,7 @@ bool import_model(struct model *out, const struct import_name *named,
 		return error_set(error, named->file, line,
 				 "this file names no model; --model NAME or --model "
 				 "config.json says which it is");
-	model_name_near(named->name, near, sizeof near);
+	preset_near(PRESET_MODEL, named->name, near, sizeof near);
 	return error_set(error, named->file, line,
 			 "no model '%.80s' in the library%s%s; --model config.json "
 			 "reads its own, --model NAME takes one of the library",

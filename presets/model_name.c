@@ -261,30 +261,12 @@ static int unlikeness_of(const char *wanted, const struct preset *preset)
 	return WORDS * near + (far < MOST ? far : MOST);
 }
 
-void model_name_near(const char *name, char *out, size_t size)
+int model_name_unlike(const char *name, const struct preset *preset)
 {
-	enum { NEAR = 3 };
-	const struct preset *list, *near[NEAR + 1] = { NULL };
-	int count = preset_list(PRESET_MODEL, &list), far[NEAR + 1] = { 0 }, kept = 0;
 	char wanted[MAX_ID];
-	size_t used = 0;
 
 	reduce(name, wanted);
-	for (int i = 0; i < count; i++) {
-		int own = unlikeness_of(wanted, &list[i]), at = kept;
-
-		for (; at > 0 && far[at - 1] > own; at--) {
-			far[at] = far[at - 1];
-			near[at] = near[at - 1];
-		}
-		far[at] = own;
-		near[at] = &list[i];
-		kept += own < INT_MAX && kept < NEAR;
-	}
-	out[0] = '\0';
-	for (int i = 0; i < kept && used < size; i++)
-		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "",
-					 near[i]->name);
+	return unlikeness_of(wanted, preset);
 }
 
 const char *model_name_format(const char *name)

@@ -15,9 +15,9 @@ const struct preset *model_name_find(const char *name);
  * stands before its task in "llama31_405b_pretrain_config", "qwen3_30b_a3b_sft_config",
  * "llama3_70b". */
 const struct preset *model_name_recipe(const char *recipe);
-/* Up to three models of the library whose names are most like this one, "a, b, c";
- * empty where none is. */
-void model_name_near(const char *name, char *out, size_t size);
+/* How far a wanted name is from the preset's: by words that it begins with, then by the
+ * whole; INT_MAX where it is another name. */
+int model_name_unlike(const char *name, const struct preset *preset);
 /* A word of the knob `precision` that the name tells ("...-FP8", "...-AWQ"), or NULL.
  */
 const char *model_name_format(const char *name);

@@ -75,12 +75,10 @@ void preset_near(enum preset_kind kind, const char *name, char *out, size_t size
 	int count = preset_list(kind, &list), far[NEAR + 1] = { 0 }, kept = 0;
 	size_t used = 0;
 
-	if (kind == PRESET_MODEL) {
-		model_name_near(name, out, size);
-		return;
-	}
 	for (int i = 0; i < count; i++) {
-		int own = unlikeness_of(name, &list[i]), at = kept;
+		int own = kind == PRESET_MODEL ? model_name_unlike(name, &list[i])
+					       : unlikeness_of(name, &list[i]);
+		int at = kept;
 
 		for (; at > 0 && far[at - 1] > own; at--) {
 			far[at] = far[at - 1];
