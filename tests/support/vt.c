@@ -47,6 +47,9 @@ static void run_child(const struct vt_options *options, const char *const argv[]
 {
 	sigset_t none;
 
+	/* a shell that runs tests behind its & has them ignored, and so would this */
+	signal(SIGINT, SIG_DFL);
+	signal(SIGQUIT, SIG_DFL);
 	/* As a login shell leaves it. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
