@@ -66,6 +66,24 @@ static void lookups_that_lead_nowhere_are_absent(void **state)
 	assert_int_equal(s.model.kind[0].attention.head_dim, 128);
 }
 
+/* How fp8 would be done stands in files that do not use it. */
+static void fp8_is_off_where_it_is_off(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  TRAINER PLAN SHAPE
+		  "  fp8: False\n  fp8_e4m3: False\n  fp8_hybrid: True\n"
+		  "  fp8_margin: 0\n",
+		  &s);
+	expect(&s, "precision", "bf16");
+	read_good("megatron",
+		  TRAINER PLAN SHAPE "  fp8: ${.on}\n  on: true\n  fp8_hybrid: True\n",
+		  &s);
+	expect(&s, "precision", "fp8");
+}
+
 /* Falcon's own words say the order of a layer's parts, and nothing else. */
 static void falcon_is_parallel(void **state)
 {
@@ -90,6 +108,8 @@ static void other_networks_need_a_model(void **state)
 		"name: megatron_x\n" TRAINER PLAN SHAPE "  mamba_ssm_ngroups: 8\n",
 		"name: megatron_x\n" TRAINER PLAN SHAPE
 		"  mcore_customization_config:\n    other_attention: true\n",
+		/* a picture's model says no name */
+		TRAINER PLAN SHAPE "  mm_cfg:\n    llm:\n      freeze: true\n",
 	};
 	struct scenario s;
 
@@ -99,7 +119,8 @@ static void other_networks_need_a_model(void **state)
 		     "  kd_teacher_restore_from_path: null\n",
 		     "file:19: distillation needs");
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-		read_refused("megatron", texts[i], "no model 'megatron_");
+		read_refused("megatron", texts[i],
+			     "makes its network another than a decoder");
 		read_with("falcon-7b");
 		read_good("megatron", texts[i], &s);
 		assert_string_equal(s.model.name, "falcon-7b");
@@ -116,6 +137,7 @@ int main(void)
 		cmocka_unit_test(lookups_that_lead_nowhere_are_absent),
 		cmocka_unit_test(other_networks_need_a_model),
 		cmocka_unit_test(falcon_is_parallel),
+		cmocka_unit_test(fp8_is_off_where_it_is_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,7 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 		if (strcmp(a->name, "primus-model") == 0 ||
 		    strcmp(a->name, "swift-task") == 0 || is_launcher(a->name) ||
 		    strncmp(a->name, "bridge-", 7) == 0 ||
+		    strcmp(a->name, "nemo-network") == 0 ||
 		    strcmp(a->name, "program") == 0 ||
 		    arguments_find(arguments, a->name) != a)
 			continue;
@@ -137,7 +138,7 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 	static const char *const shape[] = { "hidden-size", "num-layers",
 					     "num-attention-heads" };
 	const struct preset *found = NULL;
-	const struct argument *a;
+	const struct argument *a, *other;
 	struct import_name named = { arguments->file, 1, "", NULL };
 	bool primus = arguments_find(arguments, "primus-model") != NULL;
 
@@ -145,6 +146,13 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 		if (arguments_find(arguments, shape[i]))
 			return megatron_model(arguments, out, report, error);
 	a = find_name(arguments, &found);
+	if (!found && report->model[0] == '\0' &&
+	    (other = arguments_find(arguments, "nemo-network")))
+		return error_set(error, arguments->file, other->line,
+				 "'%.40s' makes its network another than a decoder of "
+				 "attention and MLP, which its fields do not tell; "
+				 "--model NAME or --model config.json says what it is",
+				 other->value);
 	if (a)
 		named = (struct import_name){ arguments->file, a->line, a->value,
 					      found };

@@ -17,7 +17,7 @@ enum { MAX_LOOKUPS = 8 };
 struct nemo {
 	struct arguments *arguments;
 	const struct node *root, *model;
-	bool plain;
+	const char *other; /* what makes its network another, NULL in a plain one */
 };
 
 /* Fields that are called otherwise; of a switch the value that sets its flag. */
@@ -99,8 +99,9 @@ static bool is_true(const char *text)
 	return text && (strcmp(text, "True") == 0 || strcmp(text, "true") == 0);
 }
 
-/* A row of attention and MLP. The fields of another network would make it one. */
-static bool is_plain(const struct nemo *n)
+/* What says that the network is none of attention and MLP in a row, whose fields these
+ * are: the fields of another would make it one. NULL where nothing does. */
+static const char *other_network(const struct nemo *n)
 {
 	static const char *const kinds[] = { "mamba", "griffin", "retro", "t5",
 					     "bert",  "bart",    "ul2",   "nmt",
@@ -112,7 +113,9 @@ static bool is_plain(const struct nemo *n)
 					    "retro",
 					    "encoder",
 					    "decoder",
-					    "mm_cfg" };
+					    "mm_cfg",
+					    "vision",
+					    "reward_model_type" };
 	const char *name = member(n, n->root, "name");
 	const struct node *custom = node_get(n->model, "mcore_customization_config");
 
@@ -121,14 +124,14 @@ static bool is_plain(const struct nemo *n)
 	     node = node->next)
 		if (strcmp(node->key, "parallel_attention") != 0 &&
 		    strcmp(node->key, "new_decoder_architecture") != 0)
-			return false;
+			return node->key;
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && name; i++)
 		if (strstr(name, kinds[i]))
-			return false;
+			return kinds[i];
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		if (node_get(n->model, keys[i]))
-			return false;
-	return true;
+			return keys[i];
+	return NULL;
 }
 
 static bool put(const struct nemo *n, const char *flag, const char *value, int line)
@@ -143,6 +146,9 @@ static bool add_field(const struct nemo *n, const struct node *node)
 
 	if (node->kind != NODE_SCALAR || !value || value[0] == '\0' ||
 	    strcmp(value, "null") == 0)
+		return true;
+	/* fp8_hybrid: True stands in every file, and says how where fp8 is on */
+	if (strncmp(node->key, "fp8_", 4) == 0 && !is_true(member(n, n->model, "fp8")))
 		return true;
 	if (strcmp(node->key, "num_query_groups") == 0)
 		good = put(n, "group-query-attention", "", node->line);
@@ -187,8 +193,11 @@ static bool add_name(const struct nemo *n)
 {
 	const struct node *name = node_get(n->root, "name");
 
-	return n->plain || !name || name->kind != NODE_SCALAR ||
-	       put(n, "model", name->text, name->line);
+	if (!n->other)
+		return true;
+	return put(n, "nemo-network", n->other, n->model->line) &&
+	       (!name || name->kind != NODE_SCALAR ||
+		put(n, "model", name->text, name->line));
 }
 
 /* 16, "16-mixed", bf16, "bf16-mixed"; 32 has no flag. */
@@ -253,7 +262,7 @@ bool nemo_looks_like(const struct node *root)
 bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 			 struct error *error)
 {
-	struct nemo n = { arguments, root, node_get(root, "model"), true };
+	struct nemo n = { arguments, root, node_get(root, "model"), NULL };
 	const struct node *trainer = node_get(root, "trainer");
 	const char *devices, *nodes;
 	bool good = true;
@@ -267,11 +276,11 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 			node_get(n.model, "kd_teacher_restore_from_path")->line,
 			"distillation needs more than one model, which is not "
 			"modelled; pre-training and SFT are");
-	n.plain = is_plain(&n);
+	n.other = other_network(&n);
 	skip_rest(&n);
 	good = add_name(&n);
 	for (const struct node *node = n.model->child; node && good; node = node->next)
-		good = (!n.plain && is_shape(node)) || add_field(&n, node);
+		good = (n.other && is_shape(node)) || add_field(&n, node);
 	if (!good || !add_order(&n) || !add_precision(&n) || !add_optimizer(&n))
 		return error_set(error, arguments->file, root->line,
 				 "more than %d flags", ARGUMENTS_MAX);
