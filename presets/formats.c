@@ -108,6 +108,34 @@ static bool is_scenario(const char *text)
 	return false;
 }
 
+/* Neither a scenario's keys nor a sign of any kind: what is wrong with it as a scenario
+ * tells nothing. */
+static bool is_foreign(const char *text)
+{
+	static const char *const keys[] = { "\nmodel:", "\ncluster:", "\nstack:",
+					    "\nformat:" };
+	bool none = true;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		none = none && !strstr(text, keys[i]);
+	return none;
+}
+
+static bool refuse_foreign(const char *file, struct error *error)
+{
+	char kinds[240] = "";
+
+	for (int i = 0; i < format_count(); i++)
+		if (format_table[i].in.read)
+			snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds),
+				 "%s%s", kinds[0] ? ", " : "", format_table[i].name);
+	return error_set(error, file, 1,
+			 "neither a scenario (model: NAME and knobs) nor of a kind "
+			 "that is known by its keys; import KIND FILE reads it as one "
+			 "of %s",
+			 kinds);
+}
+
 /* The last words of a path. */
 static bool ends_in(const char *path, const char *ending)
 {
@@ -122,14 +150,19 @@ static bool is_markdown(const char *path, const char *text, size_t length)
 	       markdown_looks_like(text, length);
 }
 
-/* Of text[1..length], and another kind that it is too; text[0] is there for signs of
- * keys, which begin with the end of the line before, and text[length + 1] for the end.
- */
-static const struct format *sniff(char *text, size_t length, bool markdown,
-				  const char **other)
+/* What a file is by its first words. */
+struct sniffed {
+	const struct format *reader; /* NULL: a scenario, or nothing that is known */
+	const char *other;           /* another kind that it is too, or NULL */
+	bool foreign;
+};
+
+/* Of text[1..length]; text[0] is there for signs of keys, which begin with the end of
+ * the line before, and text[length + 1] for the end. */
+static struct sniffed sniff(char *text, size_t length, bool markdown)
 {
 	const struct format *found = NULL;
-	bool own = false;
+	bool own = false, foreign;
 
 	text[0] = '\n';
 	text[length + 1] = '\0';
@@ -142,23 +175,28 @@ static const struct format *sniff(char *text, size_t length, bool markdown,
 		}
 	/* a key of theirs is none of ours, whatever a note says */
 	found = is_scenario(text) && !own ? NULL : found;
-	*other = found && second_kind(text, "") ? second_kind(text, found->name) : NULL;
-	return found;
+	foreign = !found && is_foreign(text);
+	return (struct sniffed){ found,
+				 found && second_kind(text, "")
+					 ? second_kind(text, found->name)
+					 : NULL,
+				 foreign };
 }
 
 enum { LOOK = 64 << 10 };
 
-static const struct format *sniff_file(const char *path, const char **other)
+static struct sniffed sniff_file(const char *path)
 {
 	FILE *stream = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
-	const struct format *found = NULL;
+	struct sniffed found = { NULL, NULL, false };
 	char *text = stream ? malloc(LOOK + 2) : NULL;
 
-	*other = NULL;
 	if (text) {
 		size_t length = fread(text + 1, 1, LOOK, stream);
 
-		found = sniff(text, length, is_markdown(path, text + 1, length), other);
+		if (length > 0)
+			found = sniff(text, length,
+				      is_markdown(path, text + 1, length));
 	}
 	free(text);
 	if (stream)
@@ -168,9 +206,7 @@ static const struct format *sniff_file(const char *path, const char **other)
 
 const struct format *format_sniff(const char *path)
 {
-	const char *other;
-
-	return sniff_file(path, &other);
+	return sniff_file(path).reader;
 }
 
 /* A file of two kinds is asked about. */
@@ -254,8 +290,7 @@ static bool is_stream(const char *path)
 static bool open_stream(const char *path, struct scenario *out,
 			struct import_report *report, struct error *error)
 {
-	const struct format *reader = NULL;
-	const char *other = NULL;
+	struct sniffed found = { NULL, NULL, false };
 	size_t length;
 	char *text = stream_read_file(path, MAX_FILE_BYTES, &length, error), *head;
 	bool good;
@@ -267,15 +302,18 @@ static bool open_stream(const char *path, struct scenario *out,
 		size_t look = length < LOOK ? length : LOOK;
 
 		memcpy(head + 1, text, look);
-		reader = sniff(head, look, is_markdown(path, text, length), &other);
+		found = sniff(head, look, is_markdown(path, text, length));
 	}
 	free(head);
 	path = stream_name(path);
-	good = other    ? two_kinds(path, reader->name, other, error)
-	       : reader ? read_text(reader, path, text, length, out, report, error)
-			: scenario_parse(out, path, text, length, NULL, error);
-	if (good && !reader)
+	good = found.other ? two_kinds(path, found.reader->name, found.other, error)
+	       : found.reader
+		       ? read_text(found.reader, path, text, length, out, report, error)
+		       : scenario_parse(out, path, text, length, NULL, error);
+	if (good && !found.reader)
 		kept_parse(path, text, length, report);
+	if (!good && found.foreign && length > 0)
+		refuse_foreign(path, error);
 	free(text);
 	return good;
 }
@@ -285,25 +323,26 @@ bool format_open(const char *name, struct scenario *out, struct import_report *r
 {
 	bool plan = share_is(name) || preset_find(PRESET_PLAN, name) != NULL,
 	     stream = !plan && is_stream(name);
-	const char *other = NULL;
-	const struct format *reader = plan || stream ? NULL : sniff_file(name, &other);
+	struct sniffed found = { NULL, NULL, false };
 	struct import_report *room;
 	bool good;
 
-	if (!reader && !stream && scenario_read(out, name, NULL, error)) {
+	if (!plan && !stream)
+		found = sniff_file(name);
+	if (!found.reader && !stream && scenario_read(out, name, NULL, error)) {
 		if (report && !plan)
 			kept_read(name, report);
 		return true;
 	}
-	if (!reader && !stream)
-		return false;
-	if (other)
-		return two_kinds(name, reader->name, other, error);
+	if (!found.reader && !stream)
+		return found.foreign && refuse_foreign(name, error);
+	if (found.other)
+		return two_kinds(name, found.reader->name, found.other, error);
 	room = report ? report : calloc(1, sizeof *room);
 	if (!room)
 		return error_set(error, name, 0, "out of memory");
 	good = stream ? open_stream(name, out, room, error)
-		      : format_read(reader, name, out, room, error);
+		      : format_read(found.reader, name, out, room, error);
 	if (!report)
 		free(room);
 	return good;

@@ -461,6 +461,42 @@ static void test_sniff(void **state)
 	assert_null(format_sniff("-"));
 }
 
+/* What is no scenario and no known kind is told so, not what YAML it lacks. */
+static void test_foreign(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} files[] = {
+		{ "#!/bin/sh\necho hello\nls -l\n", "nor of a kind that is known" },
+		{ "apiVersion: v2\nname: chart\n", "import KIND FILE" },
+		{ "{\"a\": [1, 2]}\n", "nor of a kind that is known" },
+		{ "- a\n- b\n", "nor of a kind that is known" },
+		/* a scenario with a mistake is told the mistake */
+		{ "model: llama3.1-8b\ntpp: 8\n", "unknown key 'tpp'" },
+		{ "cluster: dgx-h100\n", "no model; expected model: NAME" },
+		{ "", "expected YAML keys" },
+	};
+	char path[] = "/tmp/shardscope-foreign-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		FILE *stream = fopen(path, "w");
+		struct scenario s;
+		struct error error = { "" };
+
+		assert_non_null(stream);
+		fputs(files[i].text, stream);
+		fclose(stream);
+		assert_false(format_open(path, &s, NULL, &error));
+		if (!strstr(error.text, files[i].says))
+			fail_msg("'%s' says: %s", files[i].text, error.text);
+	}
+	unlink(path);
+}
+
 /* A model is the file's or the caller's, never another. */
 static void test_models_named(void **state)
 {
@@ -829,6 +865,7 @@ int main(void)
 		cmocka_unit_test(test_accelerate),
 		cmocka_unit_test(test_others_hostile),
 		cmocka_unit_test(test_sniff),
+		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_models_named),
 		cmocka_unit_test(test_nothing_taken),
 		cmocka_unit_test(test_aliases),
