@@ -302,6 +302,39 @@ static void test_megatron_yaml(void **state)
 	assert_false(s.model.gated_mlp);
 }
 
+/* Whole numbers as Python's int() takes them; a name with bars stays one. */
+static void test_bars_in_numbers(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "python pretrain_gpt.py --num-layers 2_4 --hidden-size 1_024 "
+		  "--num-attention-heads 16 --seq-length 4_096 "
+		  "--max-position-embeddings 4_096 --global-batch-size 1_024 "
+		  "--wandb-exp-name 2024_05\n",
+		  &s);
+	assert_int_equal(s.model.layers, 24);
+	assert_int_equal(s.model.hidden, 1024);
+	expect(&s, "seq", "4096");
+	expect(&s, "gbs", "1024");
+	assert_true(noted(IMPORT_NOT_MODELLED, "wandb-exp-name"));
+	for (int i = 0; i < report.count; i++)
+		if (strcmp(report.note[i].key, "wandb-exp-name") == 0)
+			assert_string_equal(report.note[i].text, "2024_05");
+	read_refused("megatron",
+		     "python pretrain_gpt.py --num-layers 24 --hidden-size 1__024 "
+		     "--num-attention-heads 16\n",
+		     "--hidden-size is '1__024'");
+	/* Hydra's nothing, in quotes */
+	read_good("megatron",
+		  "MODEL_ARGS:\n  model.num_layers: 12\n  model.hidden_size: 768\n"
+		  "  model.num_attention_heads: 12\n"
+		  "  model.virtual_pipeline_model_parallel_size: 'null'\n",
+		  &s);
+	expect(&s, "vpp", "1");
+}
+
 static void test_megatron_printed(void **state)
 {
 	struct scenario s;
@@ -626,6 +659,7 @@ int main(void)
 		cmocka_unit_test(test_megatron_deepspeed),
 		cmocka_unit_test(test_megatron_latent_experts),
 		cmocka_unit_test(test_megatron_yaml),
+		cmocka_unit_test(test_bars_in_numbers),
 		cmocka_unit_test(test_megatron_printed),
 		cmocka_unit_test(test_megatron_layout),
 		cmocka_unit_test(test_megatron_hostile),

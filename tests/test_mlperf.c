@@ -93,7 +93,20 @@ static void adapters_and_systems_are_the_benchmarks(void **state)
 
 static void others_are_refused(void **state)
 {
+	static const char script[] = "export DGXNNODES=64\nexport MINIBS=1\n";
+	static const char *const paths[] = {
+		"Dell/benchmarks/gnn/implementations/config_H100.sh",
+		"v5.0--Dell--benchmarks--bert--implementations--config_H100.sh",
+	};
+	struct error error = { "" };
+	struct scenario s;
+
 	(void)state;
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		assert_false(mlperf_read(&s, paths[i], script, strlen(script), &report,
+					 &error));
+		assert_non_null(strstr(error.text, "trains no decoder"));
+	}
 	read_refused("mlperf", "export DGXNNODES=1\nexport MINIBS=4\n",
 		     "names no model");
 	read_refused("mlperf",

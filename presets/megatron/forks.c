@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/megatron/flags.h"
 #include "presets/megatron/parts.h"
 
 /* A flag, of one value or (NULL) of any, is this one, with that value or (NULL) its
@@ -94,10 +95,32 @@ static bool level_experts(struct arguments *arguments, struct import_report *rep
 	return arguments_add(arguments, "num-experts", text, found->line);
 }
 
+/* Python's int() takes "146_484_375"; other words keep their bars. */
+static bool drop_bars(struct arguments *arguments, struct argument *a)
+{
+	size_t length = strlen(a->value), used = 0;
+	char plain[32];
+
+	if (!strchr(a->value, '_') || length >= sizeof plain ||
+	    strspn(a->value, "0123456789_") != length || strstr(a->value, "__") ||
+	    a->value[0] == '_' || a->value[length - 1] == '_' ||
+	    !(megatron_flag(a->name) || megatron_plan_flag(a->name) ||
+	      megatron_model_flag(a->name)))
+		return true;
+	for (const char *c = a->value; *c != '\0'; c++)
+		if (*c != '_')
+			plain[used++] = *c;
+	a->value = arguments_keep(arguments, plain, used);
+	return a->value != NULL;
+}
+
 bool megatron_rename(struct arguments *arguments, struct import_report *report)
 {
 	int count = arguments->count;
 
+	for (int i = 0; i < count; i++)
+		if (!drop_bars(arguments, &arguments->item[i]))
+			return false;
 	for (int i = 0; i < count; i++)
 		for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
 			const struct argument *a = &arguments->item[i];

@@ -31,8 +31,10 @@ static bool add_member(struct arguments *arguments, const struct node *node)
 	char value[4096] = "";
 	size_t length = 0;
 
-	if (node->kind == NODE_SCALAR && !node->quoted &&
-	    (strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0))
+	/* Hydra takes 'null' in quotes for nothing, too */
+	if (node->kind == NODE_SCALAR &&
+	    (strcmp(node->text, "null") == 0 ||
+	     (!node->quoted && strcmp(node->text, "~") == 0)))
 		return true;
 
 	if (node->kind == NODE_SCALAR) {

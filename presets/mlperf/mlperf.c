@@ -18,7 +18,16 @@ static const struct benchmark {
 	{ "llama31_405b", "405b", "llama3.1-405b", "off", "8192" },
 	{ "llama31_8b", "8b", "llama3.1-8b", "off", "8192" },
 	{ "llama2_70b_lora", NULL, "llama2-70b", "16", "8192" },
+	{ "llama2_70b", NULL, "llama2-70b", "16", "8192" }, /* some submitters' */
 	{ "gpt3", "175b", "gpt3-175b", "off", "2048" },
+};
+
+/* Benchmarks without a decoder to train, by the name of their folder. */
+static const char *const other_benchmarks[] = {
+	"bert",      "dlrm_dcnv2", "gnn",          "stable_diffusion",
+	"retinanet", "ssd",        "single_stage", "unet3d",
+	"rgat",      "resnet",     "rnnt",         "maskrcnn",
+	"flux1",     "dlrm",
 };
 
 /* Systems as the names of files have them, the longer first. */
@@ -53,6 +62,7 @@ static const struct mapping rows[] = {
 
 static const char *const others[] = {
 	"benchmark",
+	"other benchmark",
 	"system",
 	"MINIBS",
 	"DGXNNODES",
@@ -106,6 +116,11 @@ static bool read_model(const struct mapped *m)
 	const struct benchmark *benchmark = find_benchmark(m);
 	const struct system *system = find_system(m);
 
+	if (!benchmark && pairs_find(m->pairs, "other benchmark"))
+		return error_set(m->error, m->pairs->file, 1,
+				 "MLPerf's benchmark %s, as its path says, trains no "
+				 "decoder, which is what is modelled",
+				 pairs_find(m->pairs, "other benchmark")->value);
 	if (system) {
 		import_settle(m->report, "cluster");
 		if (!library_cluster(&m->out->cluster, system->cluster, m->error))
@@ -233,6 +248,26 @@ static bool take_variables(void *context, const struct shell *shell)
 	return true;
 }
 
+/* The folder below "benchmarks", whatever stands between the parts of the path. */
+static const char *other_benchmark(const char *file)
+{
+	const char *at = strstr(file, "benchmarks");
+
+	if (!at)
+		return NULL;
+	at += strlen("benchmarks");
+	at += strspn(at, "/-");
+	for (size_t i = 0; i < sizeof other_benchmarks / sizeof other_benchmarks[0];
+	     i++) {
+		size_t length = strlen(other_benchmarks[i]);
+
+		if (strncmp(at, other_benchmarks[i], length) == 0 &&
+		    (at[length] == '/' || at[length] == '-'))
+			return other_benchmarks[i];
+	}
+	return NULL;
+}
+
 static bool add_path(struct pairs *pairs, const char *file, struct error *error)
 {
 	const char *name = strrchr(file, '/');
@@ -245,6 +280,9 @@ static bool add_path(struct pairs *pairs, const char *file, struct error *error)
 			good = pairs_add(pairs, "benchmark", benchmarks[i].name, 1,
 					 error);
 		}
+	if (good && !found && other_benchmark(file))
+		good = pairs_add(pairs, "other benchmark", other_benchmark(file), 1,
+				 error);
 	/* the file's own name before that of its folders */
 	found = false;
 	for (int whole = 0; good && whole < 2 && !found; whole++)
