@@ -1,5 +1,6 @@
 /* test_maxtext.c - files of MaxText as scenarios; the shapes are its own
  * (configs/models/ of AI-Hypercomputer/maxtext@e591f30cb), the counts published. */
+#include <stdio.h>
 #include <string.h>
 
 #include "presets/formats.h"
@@ -151,6 +152,84 @@ static void others_are_refused(void **state)
 #undef NAME
 }
 
+/* A command: variables, words in one word behind --command, the last of a key. */
+static void commands_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("maxtext",
+		  "# run it\nexport EXECUTABLE=\"train\"\nBATCH=2\n"
+		  "ARGS=\"model_name=llama3.1-70b dtype=bfloat16 \\\n"
+		  "per_device_batch_size=$BATCH max_target_length=4096 \\\n"
+		  "max_target_length=8192 run_name=$NOBODY\"\n"
+		  "xpk workload create --device-type=v6e-256 \\\n"
+		  "  --command=\"set -e && python3 -m MaxText.$EXECUTABLE \\\n"
+		  "  MaxText/configs/base.yml ici_fsdp_parallelism=16 \\\n"
+		  "  ici_tensor_parallelism=2 remat_policy='full' ${ARGS}\"\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-70b");
+	assert_string_equal(s.cluster.name, "tpu-v6e");
+	expect(&s, "tp", "2");
+	expect(&s, "gpus", "32");
+	expect(&s, "gbs", "64");
+	expect(&s, "seq", "8192");
+	expect(&s, "recompute", "full");
+	read_refused("maxtext",
+		     "python3 -m MaxText.train base.yml model_name=llama2-7b "
+		     "per_device_batch_size=$BATCH\n",
+		     "per_device_batch_size comes from $BATCH");
+	/* what stands in a file that is not opened */
+	read_refused("maxtext",
+		     "python3 -m MaxText.train models/gpu/llama2_7b.yml steps=9\n",
+		     "stand in llama2_7b.yml, which is not opened");
+	read_good("maxtext",
+		  "python3 -m MaxText.train models/gpu/llama2_7b.yml "
+		  "per_device_batch_size=4 max_target_length=4096\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama2-7b");
+	assert_string_equal(s.cluster.name, "dgx-h100");
+	assert_true(noted(IMPORT_ASSUMED, "config"));
+	read_refused("maxtext", "python3 -m MaxText.train base.yml steps=9\n",
+		     "names no model");
+	read_refused("maxtext", "python3 -m MaxText.decode base.yml\n",
+		     "no command of MaxText's");
+	read_refused("maxtext",
+		     "python3 -m maxtext.trainers.post_train.train_rl rl.yml "
+		     "model_name=llama2-7b per_device_batch_size=1\n",
+		     "need more than one model");
+}
+
+/* Doublings go to heads and MLP, to the width, to the layers, in turn. */
+static void the_scale_of_parameters(void **state)
+{
+	static const struct {
+		int scale, layers, hidden, heads, ffn;
+	} sizes[] = {
+		{ 1, 16, 2048, 16, 7168 },     { 2, 16, 2048, 32, 14336 },
+		{ 4, 16, 4096, 32, 14336 },    { 8, 32, 4096, 32, 14336 },
+		{ 128, 64, 8192, 128, 57344 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		struct scenario s;
+		char text[200];
+
+		snprintf(text, sizeof text,
+			 "python3 -m MaxText.train base.yml per_device_batch_size=1 "
+			 "global_parameter_scale=%d\n",
+			 sizes[i].scale);
+		read_good("maxtext", text, &s);
+		assert_int_equal(s.model.layers, sizes[i].layers);
+		assert_int_equal(s.model.hidden, sizes[i].hidden);
+		assert_int_equal(s.model.kind[0].attention.heads, sizes[i].heads);
+		assert_int_equal(s.model.kind[0].ffn, sizes[i].ffn);
+	}
+	read_refused("maxtext", "base_emb_dim: 2048\nglobal_parameter_scale: 3\n",
+		     "expected a power of two");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +237,8 @@ int main(void)
 		cmocka_unit_test(windows_take_turns),
 		cmocka_unit_test(degrees_are_products),
 		cmocka_unit_test(others_are_refused),
+		cmocka_unit_test(commands_are_read),
+		cmocka_unit_test(the_scale_of_parameters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "presets/library.h"
+#include "presets/maxtext/launch.h"
 #include "presets/maxtext/shape.h"
 
 static const struct mapping rows[] = {
@@ -84,6 +85,8 @@ static const char *const others[] = {
 	"quantization",
 	"hardware",
 	"base_config",
+	"config",
+	"device",
 	"use_sft",
 	NULL,
 };
@@ -93,6 +96,8 @@ static bool is_refused(const struct mapped *m)
 {
 	static const char *const switches[] = { "use_dpo", "use_grpo", "use_rl" };
 	const struct pair *base = mapped_find(m, "base_config");
+
+	base = base ? base : mapped_find(m, "config");
 	bool serves = base && strstr(base->value, "inference");
 
 	for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
@@ -107,7 +112,8 @@ static bool is_refused(const struct mapped *m)
 	/* base.yml itself has every key */
 	if (!mapped_find(m, "base_emb_dim") &&
 	    (mapped_find(m, "distill_alpha") ||
-	     (base && strstr(base->value, "rl.yml")))) {
+	     (base &&
+	      (strstr(base->value, "rl.yml") || strstr(base->value, "distill"))))) {
 		error_set(m->error, m->pairs->file, 1,
 			  "distillation and reinforcement learning need more than one "
 			  "model, which is not modelled; pre-training and SFT are");
@@ -123,12 +129,41 @@ static bool is_refused(const struct mapped *m)
 	return false;
 }
 
-/* hardware: base.yml's is tpu, of which no kind is named. */
+bool maxtext_knows(const char *key)
+{
+	for (const struct mapping *row = rows; row->key; row++)
+		if (strcmp(row->key, key) == 0)
+			return true;
+	return word_among(key, others) || word_among(key, maxtext_shape_keys);
+}
+
+/* Chips as xpk calls them, and folders of MaxText. */
+static const struct device {
+	const char *name, *folder, *cluster;
+} devices[] = {
+	{ "tpu7x-", "/tpu7x/", "tpu-v7x" },
+	{ "v6e-", "/v6e/", "tpu-v6e" },
+	{ "v5p-", "/v5p/", "tpu-v5p" },
+	{ "v4-", "/v4/", "tpu-v4" },
+};
+
+/* hardware: base.yml's is tpu, of which no kind is named; xpk is told one. */
 static bool read_machine(const struct mapped *m)
 {
-	const struct pair *kind = mapped_find(m, "hardware");
+	const struct pair *kind = mapped_find(m, "hardware"),
+			  *device = mapped_find(m, "device"),
+			  *config = mapped_find(m, "config");
 
-	if (kind && strncmp(kind->value, "gpu", 3) == 0)
+	for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++)
+		if (device ? strncmp(device->value, devices[i].name,
+				     strlen(devices[i].name)) == 0
+			   : strstr(m->pairs->file, devices[i].folder) != NULL) {
+			import_settle(m->report, "cluster");
+			return library_cluster(&m->out->cluster, devices[i].cluster,
+					       m->error);
+		}
+	if ((kind && strncmp(kind->value, "gpu", 3) == 0) ||
+	    (!kind && config && strstr(config->value, "/gpu/")))
 		return true;
 	import_settle(m->report, "cluster");
 	import_note(m->report, IMPORT_ASSUMED, "cluster", "tpu-v5p");
@@ -298,6 +333,8 @@ bool maxtext_read(struct scenario *out, const char *file, const char *text,
 	};
 	struct pairs pairs;
 
-	return pairs_from_yaml(&pairs, file, text, length, error) &&
+	return (maxtext_is_script(text)
+			? maxtext_pairs(&pairs, file, text, length, report, error)
+			: pairs_from_yaml(&pairs, file, text, length, error)) &&
 	       mapped_read(out, &format, &pairs, report, error);
 }

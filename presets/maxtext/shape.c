@@ -21,6 +21,7 @@ const char *const maxtext_shape_keys[] = {
 	"vocab_size",
 	"mlp_activations",
 	"logits_via_embedding",
+	"global_parameter_scale",
 	"num_experts",
 	"num_experts_per_tok",
 	"shared_experts",
@@ -122,6 +123,7 @@ struct shape {
 	struct layer_kind base;
 	int64_t layers, ffn, dense_first, moe_step, cycle, window, global_head_dim,
 		global_kv_heads;
+	int64_t deep, wide, broad; /* factors of layers, width, heads and MLP */
 	bool failed;
 };
 
@@ -151,6 +153,27 @@ static bool find_block(struct shape *s)
 			 pair->value);
 }
 
+/* global_parameter_scale, a power of two, spreads its doublings over heads and MLP,
+ * then width, then layers: get_individual_scales() of MaxText's maxtext_utils.py. */
+static bool read_scale(struct shape *s)
+{
+	int64_t scale = count(s, "global_parameter_scale", 1);
+	int doublings = 0;
+
+	while (doublings < 30 && (INT64_C(1) << doublings) < scale)
+		doublings++;
+	if (scale < 1 || (INT64_C(1) << doublings) != scale)
+		return error_set(s->m->error, s->m->pairs->file,
+				 mapped_find(s->m, "global_parameter_scale")->line,
+				 "global_parameter_scale is %lld; expected a power of "
+				 "two",
+				 (long long)scale);
+	s->deep = INT64_C(1) << doublings / 3;
+	s->wide = s->deep << (doublings % 3 > 1);
+	s->broad = s->deep << (doublings % 3 > 0);
+	return true;
+}
+
 static void read_outline(struct shape *s)
 {
 	struct model *model = &s->model;
@@ -158,7 +181,7 @@ static void read_outline(struct shape *s)
 	unsigned traits = s->block->traits;
 
 	snprintf(model->name, sizeof model->name, "maxtext");
-	model->hidden = count(s, "base_emb_dim", 2048);
+	model->hidden = s->wide * count(s, "base_emb_dim", 2048);
 	model->vocab = count(s, "vocab_size", 32000);
 	model->max_positions = count(s, "max_position_embeddings", 0);
 	model->tied_embeddings = on(s, "logits_via_embedding");
@@ -174,9 +197,9 @@ static void read_outline(struct shape *s)
 	if (model->position == POSITION_LEARNED && model->max_positions == 0)
 		model->max_positions = count(s, "max_target_length", 2048);
 	model->mtp_layers = count(s, "mtp_num_layers", 0);
-	s->layers = count(s, "base_num_decoder_layers", 16) *
+	s->layers = s->deep * count(s, "base_num_decoder_layers", 16) *
 		    (traits & BLOCK_PAIRS ? 2 : 1);
-	s->ffn = count(s, "base_mlp_dim", 7168);
+	s->ffn = s->broad * count(s, "base_mlp_dim", 7168);
 }
 
 static void read_latent(struct shape *s)
@@ -199,8 +222,8 @@ static void read_attention(struct shape *s)
 	unsigned traits = s->block->traits;
 
 	s->base.mixer = MIXER_ATTENTION;
-	a->heads = count(s, "base_num_query_heads", 16);
-	a->kv_heads = count(s, "base_num_kv_heads", 16);
+	a->heads = s->broad * count(s, "base_num_query_heads", 16);
+	a->kv_heads = s->broad * count(s, "base_num_kv_heads", 16);
 	a->head_dim = a->value_dim = count(s, "head_dim", 128);
 	a->qkv_bias = on(s, "attention_bias") || (traits & BLOCK_BIAS);
 	a->output_bias = (traits & BLOCK_BIAS) ||
@@ -249,7 +272,7 @@ static void read_experts(struct shape *s)
 		return;
 	}
 	moe->experts_per_token = count(s, "num_experts_per_tok", 1);
-	moe->expert_ffn = count(s, "base_moe_mlp_dim", 0);
+	moe->expert_ffn = s->broad * count(s, "base_moe_mlp_dim", 0);
 	if (moe->expert_ffn == 0)
 		moe->expert_ffn = s->ffn;
 	moe->shared_experts = count(s, "shared_experts", 0);
@@ -378,18 +401,49 @@ static bool add_layers(struct shape *s)
 	return true;
 }
 
+/* A command's YAML other than base.yml is a model's, which names it. */
+static bool name_by_config(const struct mapped *m, const struct pair *config)
+{
+	const char *slash = strrchr(config->value, '/'),
+		   *base = slash ? slash + 1 : config->value;
+	char name[MAX_NAME];
+
+	if (!mapped_find(m, "per_device_batch_size") ||
+	    !mapped_find(m, "max_target_length"))
+		return error_set(
+			m->error, m->pairs->file, config->line,
+			"per_device_batch_size and max_target_length stand in "
+			"%.60s, which is not opened; give that file itself, or "
+			"both in the command",
+			base);
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(base, "."), base);
+	import_note(m->report, IMPORT_ASSUMED, "config",
+		    "base.yml's for what %.60s sets by itself", base);
+	return mapped_model(m, name, config);
+}
+
 bool maxtext_read_model(const struct mapped *m)
 {
 	const struct pair *name = mapped_find(m, "model_name"),
+			  *config = mapped_find(m, "config"),
 			  *width = mapped_find(m, "base_emb_dim");
+	bool named = name && strcmp(name->value, "default") != 0;
 	struct shape s = { .m = m };
 	char why[MAX_NOTE];
 
+	if (config && !named && m->report->model[0] == '\0') {
+		const char *slash = strrchr(config->value, '/');
+
+		if (strcmp(slash ? slash + 1 : config->value, "base.yml") != 0)
+			return name_by_config(m, config);
+		/* base.yml's own network, where the command is about a step at all */
+		if (!width && mapped_find(m, "per_device_batch_size"))
+			width = config;
+	}
 	/* a name overrides the keys; base.yml's own is "default" */
-	if (m->report->model[0] != '\0' || !width ||
-	    (name && strcmp(name->value, "default") != 0))
+	if (m->report->model[0] != '\0' || !width || named)
 		return mapped_model(m, name ? name->value : "", name);
-	if (!find_block(&s))
+	if (!find_block(&s) || !read_scale(&s))
 		return false;
 	read_outline(&s);
 	read_attention(&s);
