@@ -125,6 +125,11 @@ static void other_trainings_are_refused(void **state)
 	read_refused("llama-factory", LF "do_train: true\nfinetuning_type: freeze\n",
 		     "file:3: finetuning_type is 'freeze'");
 	read_refused("llama-factory", LF "template: qwen\n", "trains nothing");
+	/* TRL's arguments are transformers', too */
+	read_refused("llama-factory",
+		     LF "do_train: true\nper_device_train_batch_size: 4\n"
+			"max_seq_length: 512\n",
+		     "file:4: max_seq_length is '512': a key of TRL");
 	read_refused("llama-factory",
 		     LF "do_train: true\ndeepspeed: configs/mine.json\n",
 		     "file:3: deepspeed is 'configs/mine.json'");

@@ -49,11 +49,35 @@ static bool refuse(const struct mapped *m, const char *key, const char *why)
 			 "%s is '%.40s': %s", key, pair ? pair->value : "absent", why);
 }
 
+/* The arguments of transformers' Trainer are others' too: TRL calls the length and the
+ * data otherwise, which would be defaults. The key that says so, or NULL. */
+static const char *key_of_trl(const struct mapped *m)
+{
+	static const char *const own[] = { "stage", "finetuning_type", "template",
+					   "cutoff_len", "dataset_dir" };
+	static const char *const theirs[] = { "max_seq_length", "max_length",
+					      "dataset_mixer",  "dataset_mixture.seed",
+					      "dataset_name",   "attn_implementation",
+					      "use_peft" };
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (pairs_find(m->pairs, own[i]))
+			return NULL;
+	for (size_t i = 0; i < sizeof theirs / sizeof theirs[0]; i++)
+		if (pairs_find(m->pairs, theirs[i]))
+			return theirs[i];
+	return NULL;
+}
+
 /* What is estimated is a step on the loss of the next token. */
 static bool check_task(const struct mapped *m)
 {
 	const struct pair *stage = pairs_find(m->pairs, "stage");
 
+	if (key_of_trl(m))
+		return refuse(m, key_of_trl(m),
+			      "a key of TRL, whose files are not read; LLaMA-Factory's "
+			      "say stage, finetuning_type, template or cutoff_len");
 	if (!mapped_true(m, "do_train"))
 		return refuse(m, "do_train", "this file trains nothing");
 	if (stage && strcmp(stage->value, "sft") != 0 &&
