@@ -256,6 +256,18 @@ static void test_torchtitan_base(void **state)
 		"def graph() -> GraphTrainer.Config:\n"
 		"    config = to_graph_trainer_config(qwen3_32b(), model_registry)\n"
 		"    return config\n"
+		"def again() -> GraphTrainer.Config:\n"
+		"    base = qwen3_32b()\n"
+		"    config = to_graph_trainer_config(base, model_registry)\n"
+		"    return config\n"
+		"def own() -> GraphTrainer.Config:\n"
+		"    config = to_graph_trainer_config(qwen3_32b(), model_registry)\n"
+		"    config.training = TrainingConfig(\n"
+		"        num_tokens_per_microbatch_per_dp_rank=2 * 512,\n"
+		"        max_context_length=512)\n"
+		"    return config\n"
+		"def _helper(x) -> Trainer.Config:\n"
+		"    return x\n"
 		"def loop() -> Trainer.Config:\n"
 		"    return round()\n"
 		"def round() -> Trainer.Config:\n"
@@ -270,10 +282,18 @@ static void test_torchtitan_base(void **state)
 	expect(&s, "gpus", "16");
 	expect(&s, "seq", "8192");
 	assert_false(noted(IMPORT_ASSUMED, "base"));
+	/* batch and length of a file that isn't here are not torchtitan's defaults */
 	read_given(&(struct script_given){ .function = "graph" });
+	read_refused("torchtitan", text,
+		     "starts from qwen3_32b(), which stands in another");
+	read_given(&(struct script_given){ .function = "again" });
+	read_refused("torchtitan", text,
+		     "starts from qwen3_32b(), which stands in another");
+	read_given(&(struct script_given){ .function = "own" });
 	read_good("torchtitan", text, &s);
 	assert_string_equal(s.model.name, "qwen3-32b");
 	expect(&s, "tp", "1");
+	expect(&s, "mbs", "2");
 	assert_true(noted(IMPORT_ASSUMED, "base"));
 	read_given(&(struct script_given){ .function = "loop" });
 	read_refused("torchtitan", text, "starts from itself");
@@ -290,9 +310,77 @@ static void test_torchtitan_base(void **state)
 		     "def a():\n    return Controller.Config(\n        x=1)\n",
 		     "reinforcement learning");
 	read_refused("torchtitan",
-		     "def qwen3_debugmodel() -> Trainer.Config:\n"
+		     "def qwen3_smallmodel() -> Trainer.Config:\n"
 		     "    return Trainer.Config(training=TrainingConfig(steps=2))\n",
-		     "qwen3-debugmodel");
+		     "qwen3-smallmodel");
+}
+
+/* Networks to try code with, transforms of a network, functions inside functions. */
+static void test_torchtitan_networks(void **state)
+{
+	static const char text[] =
+		"def enable(config):\n    config.fused = True\n"
+		"def sft_debugmodel() -> Trainer.Config:\n"
+		"    def process(sample):\n        return sample\n"
+		"    model_spec = model_registry(\"debugmodel_moe\", x=\"flex\")\n"
+		"    return Trainer.Config(model_spec=model_spec)\n"
+		"def qwen3_8b_nvfp4() -> Trainer.Config:\n"
+		"    config = qwen3_8b_fp8()\n"
+		"    config.model_spec = model_registry(\"8B\", num_mtp_layers=1,\n"
+		"        converters=[NVFP4LinearConverter.Config(fqns=fqns),\n"
+		"                    LoRAConverter.Config(rank=8)])\n"
+		"    return config\n"
+		"def qwen3_8b_fp8() -> Trainer.Config:\n"
+		"    return Trainer.Config(model_spec=model_registry(\"8B_flex\",\n"
+		"        converters=[Float8LinearConverter.Config()]))\n"
+		"def flux_dev() -> FluxTrainer.Config:\n"
+		"    return FluxTrainer.Config(model_spec=model_registry(\"flux-dev\"))\n"
+		"def backend_full() -> BackendConfig:\n"
+		"    return BackendConfig(hf_model=\"Qwen/Qwen3-4B\",\n"
+		"        model_spec=model_registry(\"full\"))\n"
+		"def backend_debug() -> BackendConfig:\n"
+		"    return BackendConfig(hf_model=\"Qwen/Qwen3-4B\",\n"
+		"        model_spec=model_registry(\"debugmodel\"))\n";
+	static const struct {
+		const char *function, *says;
+	} bad[] = {
+		{ NULL, "6 configurations; --function NAME says which: sft_debugmodel,"
+			" qwen3_8b_nvfp4" },
+		{ "enable", "no configuration is called 'enable'" },
+		{ "flux_dev", "trains a diffusion model" },
+		{ "backend_debug", "'debugmodel' cuts Qwen/Qwen3-4B down" },
+	};
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		read_given(&(struct script_given){ .function = bad[i].function });
+		read_refused("torchtitan", text, bad[i].says);
+	}
+	read_given(&(struct script_given){ .function = "backend_full" });
+	read_good("torchtitan", text, &s);
+	assert_string_equal(s.model.name, "qwen3-4b");
+	read_given(&(struct script_given){ .function = "qwen3_8b_fp8" });
+	read_good("torchtitan", text, &s);
+	expect(&s, "precision", "fp8");
+	read_given(&(struct script_given){ .function = "qwen3_8b_nvfp4" });
+	read_good("torchtitan", text, &s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "precision", "nvfp4");
+	expect(&s, "lora_rank", "8");
+	assert_int_equal(s.model.mtp_layers, 1);
+	/* the family of a function that does not name it: that of its folder */
+	read_given(&(struct script_given){ .function = "sft_debugmodel" });
+	read_refused("torchtitan", text, "no model 'debugmodel_moe'");
+	memset(&report, 0, sizeof report);
+	report.given = &(struct script_given){ .function = "sft_debugmodel" };
+	if (!format_find("torchtitan")
+		     ->in.read(&s, "models/qwen3/config_registry.py", text,
+			       sizeof text - 1, &report, &error))
+		fail_msg("%s", error.text);
+	assert_string_equal(s.model.name, "titan-qwen3-moe-debug");
+	read_given(NULL);
 }
 
 static void test_nanotron(void **state)
@@ -513,8 +601,8 @@ static void test_models_named(void **state)
 		  "no model 'own_9b_pretrain_config'" },
 		{ "megatron", "x --tokenizer-model meta-llama/Llama-3.1-8B --bf16",
 		  "names no model" },
-		{ "torchtitan", "[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n",
-		  "file:3: no model 'llama3-debugmodel'" },
+		{ "torchtitan", "[model]\nname = \"llama3\"\nflavor = \"tinymodel\"\n",
+		  "file:3: no model 'llama3-tinymodel'" },
 		{ "torchtitan", "[training]\nseq_len = 64\n", "names no model" },
 		{ "nanotron", "parallelism:\n  tp: 2\n", "names no model" },
 		{ "deepspeed", "{\"zero_optimization\": {\"stage\": 1}}",
@@ -861,6 +949,7 @@ int main(void)
 		cmocka_unit_test(test_torchtitan),
 		cmocka_unit_test(test_torchtitan_newer),
 		cmocka_unit_test(test_torchtitan_base),
+		cmocka_unit_test(test_torchtitan_networks),
 		cmocka_unit_test(test_nanotron),
 		cmocka_unit_test(test_accelerate),
 		cmocka_unit_test(test_others_hostile),

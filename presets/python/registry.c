@@ -11,6 +11,7 @@ struct function {
 	const char *name;
 	size_t length;
 	struct piece body;
+	bool helper; /* it wants arguments, or is for its own file */
 };
 
 struct functions {
@@ -27,6 +28,22 @@ static bool holds(const struct piece *piece, const char *word)
 {
 	return memmem(piece->at, (size_t)(piece->stop - piece->at), word,
 		      strlen(word)) != NULL;
+}
+
+/* Nobody can call it by its name alone. */
+static bool is_helper(const struct function *f)
+{
+	const char *at = f->name + f->length;
+
+	if (f->name[0] == '_')
+		return true;
+	while (at < f->body.stop && (*at == '(' || isspace((unsigned char)*at)))
+		at++;
+	if (at == f->body.stop || *at == ')' || *at == '*')
+		return false;
+	while (at < f->body.stop && !strchr("=,)", *at))
+		at++;
+	return at == f->body.stop || *at != '=';
 }
 
 /* Functions that stand at the left edge and make a configuration. */
@@ -57,6 +74,8 @@ static void find_functions(const char *text, size_t length, struct functions *ou
 		}
 		at = end;
 	}
+	for (int i = 0; i < out->count; i++)
+		out->item[i].helper = is_helper(&out->item[i]);
 	for (int i = out->count - 1; i >= 0; i--)
 		if (!holds(&out->item[i].body, "onfig")) {
 			out->count--;
@@ -101,40 +120,55 @@ static bool refuse(const struct functions *all, const char *file, const char *wa
 {
 	char names[320] = "";
 	size_t used = 0;
+	int count = 0;
+	bool full = false;
 
 	for (int i = 0; i < all->count; i++) {
 		const struct function *f = &all->item[i];
 
+		count += full && !f->helper;
+		if (f->helper || full)
+			continue;
 		if (used + f->length + 8 > sizeof names) {
 			snprintf(names + used, sizeof names - used, " ...");
-			break;
+			full = true;
+			count++;
+			continue;
 		}
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
-					 i ? ", " : "", (int)f->length, f->name);
+					 count++ ? ", " : "", (int)f->length, f->name);
 	}
 	if (wanted)
 		return error_set(error, file, 1,
 				 "no configuration is called '%.60s'; there are %s",
 				 wanted, names);
 	return error_set(error, file, 1,
-			 "%d configurations; --function NAME says which: %s",
-			 all->count, names);
+			 "%d configurations; --function NAME says which: %s", count,
+			 names);
 }
 
 bool registry_choose(struct registry *out, const char *file, const char *text,
 		     size_t length, const char *wanted, struct error *error)
 {
 	struct functions all;
-	const struct function *chosen, *chain[REGISTRY_PIECES];
-	int links = 0;
+	const struct function *chosen = NULL, *chain[REGISTRY_PIECES];
+	int links = 0, whole = 0;
 
 	find_functions(text, length, &all);
 	out->count = 1;
 	out->piece[0] = (struct piece){ text, text + length, 1 };
 	if (all.count == 0 && !wanted)
 		return true;
-	chosen = wanted ? find(&all, wanted, strlen(wanted)) : &all.item[0];
-	if (!chosen || (!wanted && all.count > 1))
+	for (int i = 0; i < all.count; i++)
+		if (!all.item[i].helper && whole++ == 0)
+			chosen = &all.item[i];
+	/* helpers alone: the only one is meant */
+	if (whole == 0 && all.count == 1)
+		chosen = &all.item[0];
+	if (wanted)
+		chosen = find(&all, wanted, strlen(wanted));
+	if (!chosen || (wanted && chosen->helper && whole > 0) ||
+	    (!wanted && whole > 1))
 		return refuse(&all, file, wanted, error);
 	for (const struct function *at = chosen; at && links < REGISTRY_PIECES - 1;
 	     at = base_of(&all, at)) {

@@ -164,9 +164,9 @@ static void close_bracket(struct python *p)
 /* Outside brackets the configuration's own variable comes first: config.training.x. */
 static const char *own_key(const struct python *p, const char *name)
 {
-	static const char *const variables[] = { "config.", "cfg.", "c." };
+	static const char *const variables[] = { "config.", "cfg.", "c.", "base." };
 
-	for (size_t i = 0; p->depth == 0 && i < 3; i++)
+	for (size_t i = 0; p->depth == 0 && i < 4; i++)
 		if (strncmp(name, variables[i], strlen(variables[i])) == 0)
 			return name + strlen(variables[i]);
 	return name;
@@ -175,7 +175,7 @@ static const char *own_key(const struct python *p, const char *name)
 static bool is_own(const char *name)
 {
 	return strcmp(name, "config") == 0 || strcmp(name, "cfg") == 0 ||
-	       strcmp(name, "c") == 0;
+	       strcmp(name, "c") == 0 || strcmp(name, "base") == 0;
 }
 
 /* What stands behind "name =": a string, a literal, or a call, whose own arguments are
@@ -271,9 +271,12 @@ static bool read_word(struct python *p)
 
 	read_name(p, false, name, sizeof name);
 	if (strcmp(name, "def") == 0) {
+		/* a function inside one is none of the file's */
+		bool outer = p->at - 3 == p->start || p->at[-4] == '\n';
+
 		skip_blanks(p, false);
 		read_name(p, false, name, sizeof name);
-		return python_set(p, "def", name, line);
+		return !outer || python_set(p, "def", name, line);
 	}
 	skip_blanks(p, false);
 	if (p->at < p->stop && *p->at == '(') {

@@ -16,14 +16,12 @@
 /* "qwen3_14b": a configuration of torchtitan's own, by its model and flavor. */
 static bool is_flavored(const char *name)
 {
-	for (const struct flavor *row = torchtitan_flavors; row->model; row++) {
-		size_t length = strlen(row->name);
+	const char *behind;
+	const char *family = torchtitan_family(name, &behind);
 
-		if (strncmp(name, row->name, length) == 0 && name[length] == '_' &&
-		    !strchr(name, '.') && !strstr(name, "registry"))
-			return true;
-	}
-	return false;
+	return family && strncmp(name, family, strlen(family)) == 0 && *behind == '_' &&
+	       !strchr(name, '.') && !strstr(name, "registry") &&
+	       !strstr(name, "special") && !strstr(name, "loader");
 }
 
 /* --- newer keys as the older ones --- */
@@ -97,72 +95,58 @@ static bool translate_recompute(struct python *p)
 	       python_set(p, "activation_checkpoint.mode", "none", line);
 }
 
-/* "30B-A3B" of the flavor qwen3_30b_a3b. */
-static bool same_flavor(const char *name, const char *flavor)
-{
-	while (*name != '\0' &&
-	       (tolower((unsigned char)*name) == tolower((unsigned char)*flavor) ||
-		(*name == '_' && *flavor == '-'))) {
-		name++;
-		flavor++;
-	}
-	return *name == *flavor;
-}
-
 /* Functions are called after model and flavor: llama3_70b. The one that is called to
- * begin with says more than the one that is written. */
+ * begin with says more than the one that is written, and the folder of the file what
+ * neither does. A flavor that is stated is that one; of a name the words behind it are
+ * the function's. */
 static bool translate_model(struct python *p)
 {
 	const struct pair *module = pairs_find(p->pairs, "module"),
 			  *config = pairs_find(p->pairs, "config"),
 			  *def = pairs_find(p->pairs, "def"),
-			  *base = pairs_find(p->pairs, "base"),
+			  *base = pairs_find(p->pairs, "elsewhere"),
 			  *flavor = pairs_find(p->pairs, "model_spec.argument");
-	const char *other = NULL;
-	bool known = false;
-	char name[64];
+	const char *behind = "", *family = NULL;
+	const struct flavor *row;
+	int line;
 
+	base = base ? base : pairs_find(p->pairs, "base");
 	if (config || base)
 		def = config ? config : base;
 	if (!flavor)
 		flavor = pairs_find(p->pairs, "model.argument");
-	if (module && !python_set(p, "model.name", module->value, module->line))
+	line = flavor ? flavor->line : def ? def->line : 1;
+	if (def)
+		family = torchtitan_family(def->value, &behind);
+	if (module)
+		family = module->value;
+	else if (!family && flavor)
+		family = torchtitan_family(p->pairs->file, &behind);
+	if (family && !python_set(p, "model.name", family, line))
 		return false;
-	if (flavor && !python_set(p, "model.flavor", flavor->value, flavor->line))
-		return false;
-	for (const struct flavor *row = torchtitan_flavors; def && row->model; row++) {
-		size_t length = strlen(row->name);
-		const char *at = strstr(def->value, row->name);
+	if (flavor)
+		return python_set(p, "model.flavor", flavor->value, line);
+	if (!family || *behind != '_' || strstr(behind, "registry"))
+		return true;
+	row = torchtitan_flavor(family, behind + 1, true);
+	return python_set(p, "model.flavor", row ? row->flavor : behind + 1, line);
+}
 
-		if (!at || at[length] != '_' || (at > def->value && at[-1] != '_'))
-			continue;
-		snprintf(name, sizeof name, "%s", row->name);
-		if (!module && !python_set(p, "model.name", name, def->line))
-			return false;
-		if (flavor)
-			continue;
-		other = other ? other : at + length + 1;
-		known = known || same_flavor(at + length + 1, row->flavor);
-		if (same_flavor(at + length + 1, row->flavor) &&
-		    !python_set(p, "model.flavor", row->flavor, def->line))
-			return false;
-	}
-	/* a flavor that the library lacks, as "debugmodel" */
-	if (other && !known && !strstr(other, "registry"))
-		return python_set(p, "model.flavor", other, def->line);
-	return true;
+static bool is_defined(const struct python *p, const char *name)
+{
+	char head[2 * PAIRS_MAX_KEY];
+
+	snprintf(head, sizeof head, "def %.120s(", name);
+	return strstr(p->start, head) != NULL;
 }
 
 /* What the configuration starts from stands in another file. */
 static bool note_base(struct python *p)
 {
 	const struct pair *base = pairs_find(p->pairs, "base");
-	char head[2 * PAIRS_MAX_KEY];
 
-	if (!base)
-		return true;
-	snprintf(head, sizeof head, "def %.120s(", base->value);
-	return memmem(p->start, (size_t)(p->stop - p->start), head, strlen(head)) ||
+	return !base || pairs_find(p->pairs, "elsewhere") ||
+	       is_defined(p, base->value) ||
 	       python_set(p, "elsewhere", base->value, base->line);
 }
 
@@ -170,16 +154,32 @@ static bool note_base(struct python *p)
 static bool note_call(struct python *p, const char *name, int line)
 {
 	/* to_graph_trainer_config(qwen3_14b(), ...) starts from that one */
-	return (!is_flavored(name) || python_set(p, "base", name, line)) &&
-	       (!strstr(name, "Trainer") || python_set(p, "trainer", name, line)) &&
+	if (is_flavored(name) &&
+	    (!python_set(p, "base", name, line) ||
+	     (!is_defined(p, name) && !python_set(p, "elsewhere", name, line))))
+		return false;
+	return (!strstr(name, "Trainer") || python_set(p, "trainer", name, line)) &&
 	       (!strstr(name, "Float8") ||
 		python_set(p, "model.converters", "float8", line)) &&
-	       (!strstr(name, "MX") || python_set(p, "model.converters", "mx", line));
+	       (!strstr(name, "MX") || python_set(p, "model.converters", "mx", line)) &&
+	       (!strstr(name, "NVFP4") ||
+		python_set(p, "model.converters", "nvfp4", line));
 }
 
-/* Only of this key does the class that is called say something. */
+/* Only of these keys does what is called say something. Another network has none of
+ * the transforms of the one before. */
 static bool note_class(struct python *p, const char *key, const char *name, int line)
 {
+	struct pairs *pairs = p->pairs;
+
+	if (is_flavored(name) && !is_defined(p, name) &&
+	    !python_set(p, "elsewhere", name, line))
+		return false;
+	if (strcmp(key, "model_spec") == 0)
+		for (int i = pairs->count - 1; i >= 0; i--)
+			if (strcmp(pairs->item[i].key, "model.converters") == 0 ||
+			    strncmp(pairs->item[i].key, "model_spec.", 11) == 0)
+				pairs->item[i] = pairs->item[--pairs->count];
 	return strcmp(key, "activation_checkpoint") != 0 ||
 	       python_set(p, key, name, line);
 }

@@ -1,6 +1,7 @@
 /* rows.c - see rows.h. */
 #include "presets/torchtitan/rows.h"
 
+#include <ctype.h>
 #include <string.h>
 
 const struct mapping torchtitan_rows[] = {
@@ -64,6 +65,9 @@ const char *const torchtitan_others[] = {
 	"activation_checkpoint.mode",
 	"activation_checkpoint.selective_ac_option",
 	"quantize.linear.float8.recipe_name",
+	"hf_model",
+	"model_spec.converters.rank",
+	"model_spec.num_mtp_layers",
 	NULL,
 };
 
@@ -87,6 +91,95 @@ const struct flavor torchtitan_flavors[] = {
 	{ "qwen3", "235B-A22B", "qwen3-235b-a22b", false },
 	{ NULL, NULL, NULL, false },
 };
+
+/* Of b5bcd76c: models/, and experiments/ that take their networks from there. */
+const struct flavor torchtitan_more[] = {
+	{ "llama3", "1B", "llama3.2-1b", false },
+	{ "llama3", "3B", "llama3.2-3b", false },
+	{ "llama3", "debugmodel", "titan-llama3-debug", false },
+	{ "qwen3", "debugmodel", "titan-qwen3-debug", false },
+	{ "qwen3", "debugmodel_non_fused_qkv", "titan-qwen3-debug", false },
+	{ "qwen3", "debugmodel_moe", "titan-qwen3-moe-debug", false },
+	{ "qwen3", "moe_debug", "titan-qwen3-moe-debug", false },
+	{ "deepseek_v3", "debugmodel", "titan-deepseek-v3-debug", false },
+	{ "gpt_oss", "20B", "gpt-oss-20b", false },
+	{ "gpt_oss", "120B", "gpt-oss-120b", false },
+	{ "gpt_oss", "debugmodel", "titan-gpt-oss-debug", false },
+	{ "kimi_k2_5", "debugmodel", "titan-deepseek-v3-debug", false },
+	{ "kimi_k2_7", "debugmodel", "titan-deepseek-v3-debug", false },
+	{ "qwen35", "debugmodel", "titan-qwen3.5-debug", false },
+	{ "qwen35", "debugmodel_moe", "titan-qwen3.5-moe-debug", false },
+	{ "qwen35", "0.8B", "qwen3.5-0.8b", false },
+	{ "muse_glimmer", "debugmodel", "titan-muse-glimmer-debug", false },
+	{ "muse_glimmer", "debugmodel_mm", "titan-muse-glimmer-debug", false },
+	{ "muse_glimmer", "30B", "muse-glimmer-30b", false },
+	{ "muse_glimmer", "30B_mm", "muse-glimmer-30b", false },
+	{ NULL, NULL, NULL, false },
+};
+
+/* How much of `flavor` the name is: "30B-A3B" of 30b_a3b_fast; 0 where none of it. */
+static size_t flavor_length(const char *flavor, const char *name)
+{
+	size_t length = 0;
+
+	while (flavor[length] != '\0' &&
+	       (tolower((unsigned char)name[length]) ==
+			tolower((unsigned char)flavor[length]) ||
+		(name[length] == '_' && strchr("-.", flavor[length]))))
+		length++;
+	return flavor[length] == '\0' ? length : 0;
+}
+
+/* "8B_flex": the attention's kernel is behind the flavor. */
+static bool is_kernel(const char *behind)
+{
+	static const char *const kernels[] = { "_flex",      "_varlen",      "_sdpa",
+					       "_flex_attn", "_varlen_attn", NULL };
+
+	return word_among(behind, kernels);
+}
+
+const struct flavor *torchtitan_flavor(const char *name, const char *flavor, bool open)
+{
+	const struct flavor *const tables[] = { torchtitan_flavors, torchtitan_more };
+	const struct flavor *best = NULL;
+	size_t most = 0;
+
+	for (int i = 0; i < 2; i++)
+		for (const struct flavor *row = tables[i]; row->model; row++) {
+			size_t length = strcmp(row->name, name) == 0
+						? flavor_length(row->flavor, flavor)
+						: 0;
+
+			if (length > most &&
+			    (flavor[length] == '\0' || is_kernel(flavor + length) ||
+			     (open && flavor[length] == '_'))) {
+				best = row;
+				most = length;
+			}
+		}
+	return best;
+}
+
+const char *torchtitan_family(const char *text, const char **behind)
+{
+	const struct flavor *const tables[] = { torchtitan_flavors, torchtitan_more };
+	const char *best = NULL;
+
+	for (int i = 0; i < 2; i++)
+		for (const struct flavor *row = tables[i]; row->model; row++) {
+			size_t length = strlen(row->name);
+			const char *at = strstr(text, row->name);
+
+			if (!at || (at > text && isalnum((unsigned char)at[-1])) ||
+			    isalnum((unsigned char)at[length]) ||
+			    (best && strlen(best) >= length))
+				continue;
+			best = row->name;
+			*behind = at + length;
+		}
+	return best;
+}
 
 bool torchtitan_has(const char *knob)
 {

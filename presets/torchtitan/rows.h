@@ -20,5 +20,13 @@ struct flavor {
 	bool registered; /* with a function in config_registry.py, as of b5bcd76c */
 };
 extern const struct flavor torchtitan_flavors[];
+/* Others that are read and not written: families of the form in Python alone, by what
+ * their functions begin with, and networks to try code with. The same end. */
+extern const struct flavor torchtitan_more[];
+/* The model of a flavor in either table. Of a function's name the flavor may have words
+ * behind it, "8b_mxfp8" (`open`). NULL where there is none. */
+const struct flavor *torchtitan_flavor(const char *name, const char *flavor, bool open);
+/* The family that a function or a path names, of either table, the longest; NULL. */
+const char *torchtitan_family(const char *text, const char **behind);
 
 #endif

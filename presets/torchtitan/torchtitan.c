@@ -10,35 +10,69 @@
 #include "presets/torchtitan/python.h"
 #include "presets/torchtitan/rows.h"
 
+/* What another file of torchtitan sets of a step is not known here. */
+static bool refuse_elsewhere(const struct mapped *m, const struct pair *elsewhere)
+{
+	return error_set(
+		m->error, m->pairs->file, elsewhere->line,
+		"it starts from %.60s(), which stands in another file with its "
+		"batch and length; --function %.60s of that file reads them",
+		elsewhere->value, elsewhere->value);
+}
+
+/* A network that transformers has: all of it, or one cut down to try code with. */
+static bool read_transformers(const struct mapped *m, const struct pair *name)
+{
+	const struct pair *flavor = mapped_find(m, "model_spec.argument");
+
+	if (flavor && strstr(flavor->value, "debug") && m->report->model[0] == '\0')
+		return error_set(m->error, m->pairs->file, flavor->line,
+				 "'%.40s' cuts %.60s down in another file; --model "
+				 "config.json says to what",
+				 flavor->value, name->value);
+	return mapped_model(m, name->value, name);
+}
+
 static bool read_model(const struct mapped *m)
 {
 	const struct pair *elsewhere = pairs_find(m->pairs, "elsewhere");
 	const struct pair *def = pairs_find(m->pairs, "def");
 	const struct pair *name = mapped_find(m, "model.name"),
-			  *flavor = mapped_find(m, "model.flavor");
-	const struct flavor *row = torchtitan_flavors;
+			  *flavor = mapped_find(m, "model.flavor"),
+			  *trainer = mapped_find(m, "trainer");
+	const struct flavor *row = NULL;
 	struct import_name named = { m->pairs->file, 1, "", NULL };
 	char both[160];
 
+	if (elsewhere && !mapped_find(m, "training.seq_len") &&
+	    !mapped_find(m, "training.local_batch_size"))
+		return refuse_elsewhere(m, elsewhere);
 	if (elsewhere)
 		import_note(m->report, IMPORT_ASSUMED, "base",
 			    "torchtitan's defaults for what %.60s sets in its own file",
 			    elsewhere->value);
-	if (!name && def) {
-		/* families without flavors of ours: gpt_oss_20b(), qwen35_27b() */
+	if (trainer && strstr(trainer->value, "Flux"))
+		return error_set(m->error, m->pairs->file, trainer->line,
+				 "%.40s trains a diffusion model, which is not "
+				 "modelled; decoders are",
+				 trainer->value);
+	if (mapped_find(m, "hf_model"))
+		return read_transformers(m, mapped_find(m, "hf_model"));
+	if (name && flavor)
+		row = torchtitan_flavor(name->value, flavor->value, false);
+	if (!row && def) {
+		/* families without flavors of ours: qwen35_27b() */
 		named.found = model_name_recipe(def->value);
 		named.name = named.found ? def->value : "";
 		named.line = def->line;
 	}
-	if (!name || !flavor)
+	if (named.found || !flavor)
 		return import_model(&m->out->model, &named, m->report, m->error);
-	snprintf(both, sizeof both, "%.70s-%.70s", name->value, flavor->value);
+	snprintf(both, sizeof both, "%.70s%s%.70s", name ? name->value : "",
+		 name ? "-" : "", flavor->value);
 	named.name = both;
 	named.line = flavor->line;
-	for (; row->model && !named.found; row++)
-		if (strcmp(row->name, name->value) == 0 &&
-		    strcmp(row->flavor, flavor->value) == 0)
-			named.found = preset_find(PRESET_MODEL, row->model);
+	named.found = row ? preset_find(PRESET_MODEL, row->model) : NULL;
 	return import_model(&m->out->model, &named, m->report, m->error);
 }
 
@@ -154,6 +188,12 @@ static bool read_precision(const struct mapped *m)
 		precision = "fp8";
 	if (strstr(all, "mx"))
 		precision = "mxfp8";
+	if (strstr(all, "nvfp4")) {
+		precision = "nvfp4";
+		if (pairs_find(m->pairs, "fqns"))
+			import_note(m->report, IMPORT_APPROXIMATE, "model.converters",
+				    "NVFP4 is counted in all layers");
+	}
 	return mapped_set(m, "precision", precision, NULL) &&
 	       mapped_set(m, "fp8_recipe", rowwise ? "rowwise" : "current-scaling",
 			  recipe);
@@ -185,6 +225,18 @@ static bool read_recompute(const struct mapped *m)
 	       mapped_set_count(m, "recompute_layers", step > 1 ? layers : 0, every);
 }
 
+/* Of a configuration in Python: what it changes of its network. */
+static bool read_transforms(const struct mapped *m)
+{
+	const struct pair *rank = mapped_find(m, "model_spec.converters.rank");
+	int64_t mtp = m->out->model.mtp_layers;
+
+	if (!mapped_count(m, "model_spec.num_mtp_layers", &mtp))
+		return false;
+	m->out->model.mtp_layers = mtp > 0 && mtp < MAX_LAYERS ? mtp : 0;
+	return !rank || mapped_set(m, "lora_rank", rank->value, rank);
+}
+
 static bool read_rest(const struct mapped *m)
 {
 	bool offload = mapped_true(m, "training.enable_cpu_offload");
@@ -204,8 +256,8 @@ static bool read_rest(const struct mapped *m)
 
 static bool read_plan(const struct mapped *m)
 {
-	return read_stages(m) && read_sharding(m) && read_batch(m) &&
-	       read_precision(m) && read_recompute(m) && read_rest(m);
+	return read_transforms(m) && read_stages(m) && read_sharding(m) &&
+	       read_batch(m) && read_precision(m) && read_recompute(m) && read_rest(m);
 }
 
 bool torchtitan_read(struct scenario *out, const char *file, const char *text,
