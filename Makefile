@@ -202,7 +202,7 @@ mutate-run: $(B)/mutate $(B)/stop.so $(MUTATE_TESTS)
 	 JOBS="$(JOBS)" LEAST="$(LEAST)" KEEP="$(KEEP)" sh tests/mutate/run.sh
 
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
-# BENCH_OF=keys: only what a key costs.
+# BENCH_OF=keys: only what a key costs; BENCH_OF=engine: estimates, schedules, searches.
 BENCH = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/bench/*.c)))
 bench:
 	@$(MAKE) --no-print-directory shardscope $(B)/tests/bench/bench >&2

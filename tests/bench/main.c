@@ -155,6 +155,13 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "keys") == 0)
 		return keys_alone();
+	if (argc > 1 && strcmp(argv[1], "engine") == 0) {
+		print_engine(time, bench_engine(time, CASES));
+		print_schedules(schedule, bench_schedules(schedule, SCHEDULES));
+		print_search(search, bench_search(search, CASES));
+		printf("}\n");
+		return 0;
+	}
 	int count = bench_engine(time, CASES), searches = bench_search(search, CASES);
 	int schedules = bench_schedules(schedule, SCHEDULES);
 	int simulations = bench_simulation(simulation, CASES);
