@@ -341,6 +341,10 @@ static void test_many_stages(void **state)
 			check_peaks();
 		}
 	}
+	/* the most stages with the most chunks that they may have */
+	equal(SCHEDULE_HANAYO, MAX_STAGES, MAX_VIRTUAL / MAX_STAGES, 2 * MAX_STAGES);
+	compare(1e-10);
+	check_peaks();
 }
 
 /* The papers' formulas, of the estimate's own path: short runs and long ones, with the

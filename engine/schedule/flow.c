@@ -9,7 +9,7 @@
 
 /* Ends that wait for a neighbour are few: with room for more, stages run further apart
  * and repeat later. */
-enum { ROOM = 56 * 1024, MOST_SHIFT = 1 };
+enum { ROOM = 60 * 1024, MOST_SHIFT = 1 };
 /* In the place of an item before the first. */
 enum { START = 'S' };
 
@@ -278,21 +278,26 @@ static bool take_state(struct runner *r, struct arena *arena, struct state *out)
 	return out->lane && out->row && out->forward && out->backward;
 }
 
-/* Room for as many ends as a stage may be ahead of its neighbour, and for a state to
+/* Room for as many ends as a stage may be ahead of its neighbour, and for states to
  * look back at; without one, every item is run. */
 static bool take_room(struct runner *r, const struct arena *arena)
 {
+	struct memory *brief = &r->memory[0], *lasting = &r->memory[1];
 	struct arena lent;
 
 	for (int shift = MOST_SHIFT; shift >= 0; shift--) {
 		lent = *arena;
 		r->shift = shift;
 		r->mask = (1 << shift) - 1;
-		if (take_state(r, &lent, &r->now) && take_state(r, &lent, &r->kept))
-			return true;
+		if (!take_state(r, &lent, &r->now) ||
+		    !take_state(r, &lent, &lasting->kept))
+			continue;
+		if (!take_state(r, &lent, &brief->kept))
+			brief->kept.lane = NULL;
+		return true;
 	}
 	lent = *arena;
-	r->kept.lane = NULL;
+	brief->kept.lane = lasting->kept.lane = NULL;
 	return take_state(r, &lent, &r->now);
 }
 
@@ -320,9 +325,15 @@ static void start_all(struct runner *r)
 	start_rows(r);
 	memset(r->now.lane, 0, (size_t)p * sizeof *r->now.lane);
 	r->busy_lanes = p;
-	r->passed = r->sweeps = 0;
-	r->has_kept = false;
-	r->most = r->list || !r->kept.lane ? INT32_MAX : 6;
+	r->sweeps = 0;
+	r->looks_back = !r->list;
+	for (int i = 0; i < MEMORIES; i++) {
+		struct memory *memory = &r->memory[i];
+
+		memory->passed = 0;
+		memory->is_kept = false;
+		memory->most = i == 0 ? SHORT_MEMORY : 2 * SHORT_MEMORY;
+	}
 	r->each = order_each(&r->order);
 	r->cuts = m < 2 * p || (r->order.rule->by_stages && m % p > 0);
 	for (int s = 0; s < p; s++) {

@@ -31,6 +31,16 @@ struct state {
 	double *forward, *backward;
 };
 
+/* A state kept to look back at. The first is kept anew after few sweeps, so that a
+ * short period is found as soon as the run has come to it; the second longer each time,
+ * so that any period is. */
+enum { MEMORIES = 2, SHORT_MEMORY = 4 };
+struct memory {
+	struct state kept; /* lane is NULL without room */
+	int passed, most;  /* sweeps since it was kept, and until the next is */
+	bool is_kept;
+};
+
 struct runner {
 	struct order order;
 	const struct simulate_times *times;
@@ -41,13 +51,13 @@ struct runner {
 	bool cuts;                  /* the order has items of more micro-batches */
 	int held_limit;
 	int busy_lanes; /* that have something left */
-	struct state now, kept;
+	struct state now;
+	struct memory memory[MEMORIES];
 	double *start;
 	int32_t *peak;
-	double left_out;  /* seconds */
-	int passed, most; /* sweeps since a state was kept, and until the next is */
+	double left_out; /* seconds */
 	int sweeps;
-	bool has_kept;
+	bool looks_back; /* until something was left out */
 };
 
 /* After each sweep over the stages: whether what was run since a state was kept will

@@ -28,7 +28,11 @@ bool order_prepare(const struct schedule_request *request, struct order *out)
 			       .chunks = two_way ? 2 : request->chunks,
 			       .depth = request->stages * request->chunks,
 			       .micro_batches = request->micro_batches,
-			       .placement = row->placement };
+			       .placement = row->placement,
+			       .in_segments = row->order->segments != NULL,
+			       .slots = row->order->slots };
+	if (!out->in_segments)
+		memcpy(out->letter, row->order->passes, strlen(row->order->passes));
 	return order_cut(out, 0);
 }
 

@@ -35,6 +35,9 @@ struct order {
 	int depth;
 	int micro_batches;
 	enum placement placement;
+	bool in_segments;
+	char letter[MAX_PASSES]; /* of each pass */
+	int slots;
 	int unit, last;       /* items of a pass that make a unit, and all */
 	int step[4], turn[3]; /* of v_shape.c's blocks */
 };
@@ -116,11 +119,11 @@ static inline struct order_item order_next_of_passes(const struct order *order,
 	const struct pass *pass = at->at.pass;
 	int a = pass[1].slot < pass[0].slot, b = 2 + (pass[3].slot < pass[2].slot);
 	int first = pass[b].slot < pass[a].slot ? b : a;
-	struct order_item item = { order->rule->passes[first], at->chunk[first] };
+	struct order_item item = { order->letter[first], at->chunk[first] };
 
 	if (pass[first].slot == NO_SLOT)
 		return (struct order_item){ '\0', 0 };
-	at->at.pass[first].slot += order->rule->slots;
+	at->at.pass[first].slot += order->slots;
 	if (++at->inside[first] == order->unit) {
 		at->inside[first] = 0;
 		order->rule->turn(order, first, at);
@@ -133,8 +136,8 @@ static inline struct order_item order_next_of_passes(const struct order *order,
 static inline struct order_item order_next(const struct order *order, int stage,
 					   struct cursor *at)
 {
-	return order->rule->segments ? order_next_in_segment(order, stage, at)
-				     : order_next_of_passes(order, at);
+	return order->in_segments ? order_next_in_segment(order, stage, at)
+				  : order_next_of_passes(order, at);
 }
 
 /* If the work of a stage between two places is what so many micro-batches more add to
