@@ -120,6 +120,21 @@ double collective_remote_bytes(const struct group *group, double payload_bytes)
 	       (double)group->ranks;
 }
 
+/* Of so many parts those that any of `chosen` random picks falls into. */
+static double parts_hit(double parts, double chosen)
+{
+	double missed = 1;
+
+	for (int i = 0; i < (int)chosen; i++)
+		missed *= 1 - 1 / parts;
+	return parts * (1 - missed);
+}
+
+double collective_rank_copies(const struct group *group, double chosen)
+{
+	return parts_hit((double)group->ranks, chosen);
+}
+
 double collective_remote_copies(const struct group *group, double chosen, bool once,
 				double limit)
 {
@@ -129,11 +144,7 @@ double collective_remote_copies(const struct group *group, double chosen, bool o
 	if (domains <= 1)
 		return 0;
 	if (once) {
-		double missed = 1;
-
-		for (int i = 0; i < (int)chosen; i++)
-			missed *= 1 - 1 / domains;
-		copies = domains * (1 - missed);
+		copies = parts_hit(domains, chosen);
 		if (limit > 0)
 			copies = lesser(copies, limit);
 	}

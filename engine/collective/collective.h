@@ -114,6 +114,10 @@ bool collective_offers(const struct fabric *fabric, const struct group *group,
  * router's limit (0 = none). */
 double collective_remote_copies(const struct group *group, double chosen, bool once,
 				double limit);
+/* Copies of a token where a dispatcher sends it once to each rank that any of its
+ * `chosen` experts is on (DeepEP and HybridEP, get_dispatch_layout: is_token_in_rank):
+ * R (1 - (1 - 1/R)^chosen) of R ranks. */
+double collective_rank_copies(const struct group *group, double chosen);
 
 /* What is worked out once for a group and kind, whatever the size: of an algorithm in a
  * protocol the waiting and the seconds of a byte. Steps do not depend on bytes, and

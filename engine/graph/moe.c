@@ -50,7 +50,7 @@ static void route(const struct graph_context *c, struct routing *r)
 	r->rows = r->tokens * r->top_k * (double)c->mesh->etp * r->busy;
 }
 
-/* Whether the dispatcher sends a token to each domain once. */
+/* Whether the dispatcher sends a token once to each domain, and there to each rank. */
 static bool sends_once(const struct graph_context *c)
 {
 	int dispatcher = c->scenario->plan.moe_dispatcher;
@@ -62,6 +62,13 @@ static double remote_copies(const struct graph_context *c, const struct routing 
 {
 	return collective_remote_copies(&c->mesh->ep_group, r->top_k, sends_once(c),
 					(double)c->scenario->model.moe.group_limit);
+}
+
+/* Copies of a token that are sent: to ranks where they are, to experts where not. */
+static double sent_copies(const struct graph_context *c, const struct routing *r)
+{
+	return sends_once(c) ? collective_rank_copies(&c->mesh->ep_group, r->top_k)
+			     : r->top_k;
 }
 
 /* DeepEP's combine on NVLink falls to two fifths of its dispatch beyond 16 ranks (36
@@ -84,6 +91,7 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 {
 	const struct group *ep = &c->mesh->ep_group;
 	double token_bytes = r->tokens * r->width * width;
+	double copies = sent_copies(c, r);
 	bool in = name[0] == 'd';
 	struct graph_operator *op;
 	struct collective cost;
@@ -99,10 +107,10 @@ static void exchange(const struct graph_context *c, struct graph *graph,
 	/* it ends when the busiest rank has everything; the mean sends less */
 	collective_dispatch(&c->fabric, ep,
 			    sends_once(c) ? EXCHANGE_ONCE : EXCHANGE_PLAIN,
-			    r->busy * token_bytes * r->top_k,
+			    r->busy * token_bytes * copies,
 			    r->busy * token_bytes * remote_copies(c, r), &cost);
 	op = graph_call(graph, name, DIM_EP, COLLECTIVE_ALL_TO_ALL, ep, &cost);
-	op->payload_bytes = r->sent * token_bytes * r->top_k;
+	op->payload_bytes = r->sent * token_bytes * copies;
 	op->forward_calls = op->backward_calls = 1;
 	op->sent_bytes = cost.sent_bytes * r->sent / r->busy;
 	op->network_bytes = cost.network_bytes * r->sent / r->busy;
