@@ -123,6 +123,7 @@ static const struct field fields[] = {
 	SWITCH("shared_gate", model.moe.shared_gate),
 	SWITCH("router_bias", model.moe.router_bias),
 	SWITCH("expert_bias", model.moe.expert_bias),
+	NUMBER("activation_limit", model.moe.activation_limit, 0),
 	COUNT("group_limit", model.moe.group_limit),
 	COUNT("expert_groups", model.moe.groups),
 	COUNT("dense_layers", dense_layers),

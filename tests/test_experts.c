@@ -234,6 +234,56 @@ static void test_biases_of_experts_are_added_op_by_op(void **state)
 	assert_close(op->columns, (double)s.model.hidden, 1e-12);
 }
 
+/* Two of 8 experts, each on a rank of its own: 8 (1 - (7/8)^2) ranks hold any of them.
+ */
+static void test_fused_dispatchers_send_a_token_to_a_rank_once(void **state)
+{
+	double token_bytes = 4096.0 * 4096 * 2;
+	struct scenario s;
+
+	(void)state;
+	case_moe(&s);
+	case_set(&s, "moe_dispatcher", "alltoall");
+	assert_close(find(&s, "dispatch")->payload_bytes, 2 * token_bytes, 1e-12);
+	case_set(&s, "moe_dispatcher", "hybridep");
+	assert_close(find(&s, "dispatch")->payload_bytes, 1.875 * token_bytes, 1e-12);
+	assert_close(find(&s, "combine")->payload_bytes, 1.875 * token_bytes, 1e-12);
+	case_set(&s, "moe_dispatcher", "deepep");
+	assert_close(find(&s, "dispatch")->payload_bytes, 1.875 * token_bytes, 1e-12);
+}
+
+/* A gate and what it gates, 16 bytes forward and 30 backward; the joined halves are
+ * saved beside the GEMM's output. Experts that are launched one by one launch both of
+ * their GEMMs so. */
+static void test_gates_are_clamped_op_by_op(void **state)
+{
+	const struct graph_operator *op;
+	struct scenario s;
+	double up, down;
+
+	(void)state;
+	case_moe(&s);
+	assert_null(find(&s, "clamp of gates"));
+	s.model.moe.activation_limit = 7;
+	op = find(&s, "clamp of gates");
+	assert_non_null(op);
+	assert_close(op->columns, (double)s.model.moe.expert_ffn, 1e-12);
+	assert_close(op->forward_bytes, op->rows * op->columns * 16, 1e-12);
+	assert_close(op->backward_bytes, op->rows * op->columns * 30, 1e-12);
+	double saved = op->saved_bytes;
+
+	assert_close(saved, find(&s, "expert gate and up")->saved_bytes, 1e-12);
+	s.plan.compile = true;
+	assert_null(find(&s, "clamp of gates"));
+	s.plan.compile = false;
+	case_set(&s, "ep", "4"); /* two experts a rank */
+	up = find(&s, "expert gate and up")->forward_seconds;
+	down = find(&s, "expert down")->forward_seconds;
+	case_set(&s, "grouped_gemm", "off");
+	assert_true(find(&s, "expert gate and up")->forward_seconds > up);
+	assert_true(find(&s, "expert down")->forward_seconds > down);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +295,8 @@ int main(void)
 		cmocka_unit_test(test_dispatchers_move_their_own_rows),
 		cmocka_unit_test(test_grouped_gemms_take_as_long_as_measured),
 		cmocka_unit_test(test_biases_of_experts_are_added_op_by_op),
+		cmocka_unit_test(test_fused_dispatchers_send_a_token_to_a_rank_once),
+		cmocka_unit_test(test_gates_are_clamped_op_by_op),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -311,6 +311,30 @@ static void test_mtp_modules(void **state)
 	assert_int_equal(model.mtp_layers, 0);
 }
 
+/* gpt-oss has one though its file may leave it out. */
+static void test_limit_of_gates(void **state)
+{
+	static const char words[] =
+		"{\"model_type\": \"gpt_oss\", \"head_dim\": 64, \"hidden_size\": 2880,"
+		"\"intermediate_size\": 2880, \"num_attention_heads\": 64,"
+		"\"num_experts_per_tok\": 4, \"num_hidden_layers\": 2,"
+		"\"num_local_experts\": 32, \"vocab_size\": 201088%s}";
+	static struct import_report report;
+	struct error error;
+	struct model model;
+	char text[400];
+
+	(void)state;
+	snprintf(text, sizeof text, words, "");
+	assert_true(read_text(text, &model, &report, &error));
+	assert_float_equal(model.moe.activation_limit, 7, 0);
+	snprintf(text, sizeof text, words, ", \"swiglu_limit\": 7.5");
+	assert_true(read_text(text, &model, &report, &error));
+	assert_float_equal(model.moe.activation_limit, 7.5, 0);
+	snprintf(text, sizeof text, words, ", \"swiglu_limit\": [1]");
+	assert_false(read_text(text, &model, &report, &error));
+}
+
 /* Each reason is said, joined in one line. */
 static void test_reasons(void **state)
 {
@@ -723,6 +747,7 @@ int main(void)
 		cmocka_unit_test(test_published_counts),
 		cmocka_unit_test(test_patterns),
 		cmocka_unit_test(test_mtp_modules),
+		cmocka_unit_test(test_limit_of_gates),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_unknown_family_is_said),
 		cmocka_unit_test(test_broken_files),

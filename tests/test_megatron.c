@@ -259,12 +259,14 @@ static void test_megatron_latent_experts(void **state)
 	read_good("megatron",
 		  "x --num-layers 2 --hidden-size 512 --num-attention-heads 8 "
 		  "--num-experts 8 --moe-ffn-hidden-size 256 --moe-latent-size 128 "
-		  "--bf16\n",
+		  "--activation-func-clamp-value 7.5 --bf16\n",
 		  &s);
 	assert_int_equal(s.model.moe.expert_latent, 128);
+	assert_float_equal(s.model.moe.activation_limit, 7.5, 0);
 	assert_string_equal(s.model.approximate, "");
 	text = megatron_write(&s);
 	assert_non_null(strstr(text, "--moe-latent-size 128"));
+	assert_non_null(strstr(text, "--activation-func-clamp-value 7.5"));
 	free(text);
 }
 

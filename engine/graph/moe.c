@@ -139,16 +139,38 @@ static void add_biases(const struct graph_context *c, struct graph *graph,
 	op->modules = 1u << MODULE_MOE;
 }
 
+/* gpt-oss clamps the gate from above and what it gates from both sides. Megatron does
+ * so op by op before the fused activation (weighted_bias_quick_geglu_impl in
+ * megatron/core/fusions/fused_bias_geglu.py): both halves are read and written (4 bytes
+ * an element), and joined (4). Backward each comparison makes a mask (2 + 1), two are
+ * joined (2 + 1), the gradient is kept or not (1 + 2 + 2), and the halves are joined
+ * again (4). What is joined is saved besides. */
+static void clamp_gates(const struct graph_context *c, struct graph *graph,
+			const struct routing *r)
+{
+	struct graph_operator *op;
+
+	if (c->scenario->model.moe.activation_limit <= 0 || c->scenario->plan.compile)
+		return;
+	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "clamp of gates", r->rows,
+			  r->ffn, 8 * c->width, 11 * c->width + 8);
+	op->saved_bytes = r->rows * 2 * r->ffn * graph_gate_width(c);
+	op->modules = 1u << MODULE_MOE | 1u << MODULE_MOE_ACT;
+}
+
 /* Without a grouped kernel each expert launches its own: of the GEMMs before and behind
- * the activation, which are the last three. */
+ * the activation. */
 static void launch_each(const struct graph_context *c, struct graph *graph,
 			const struct routing *r)
 {
 	double launches = (r->experts - 1) * c->gemm.kernel_seconds;
 
-	for (int i = 1; i <= 3; i += 2) {
+	for (int i = 1, left = 2; left > 0 && i <= graph->count; i++) {
 		struct graph_operator *gemm = &graph->item[graph->count - i];
 
+		if (!gemm->expert)
+			continue;
+		left--;
 		gemm->forward_seconds += launches;
 		gemm->input_grad_seconds += launches;
 		gemm->weight_grad_seconds += launches;
@@ -169,6 +191,7 @@ static void experts(const struct graph_context *c, struct graph *graph,
 	op->expert = true;
 	op->saved_bytes = r->rows * up * r->ffn * graph_gate_width(c);
 	op->modules = moe | 1u << MODULE_PER_OP;
+	clamp_gates(c, graph, r);
 	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "expert activation", r->rows,
 			  r->ffn, (up + 1) * c->width, (2 * up + 1) * c->width);
 	op->saved_bytes = r->rows * r->ffn * graph_saved_width(c);

@@ -75,6 +75,9 @@ struct moe {
 	int64_t shared_experts; /* count, for words and the advice */
 	int64_t shared_ffn;     /* width of all shared experts together */
 	bool shared_gate, router_bias, expert_bias;
+	/* Beyond which what enters an expert's activation is clamped (gpt-oss,
+	 * swiglu_limit); 0 = it is not. */
+	double activation_limit;
 	int64_t group_limit; /* expert groups (nodes) a token may reach, 0 = all */
 	int64_t groups;      /* that there are; 0 = not stated */
 };

@@ -234,6 +234,7 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 		hf_count(r, "moe_latent_size routed_expert_hidden_size", 0);
 	moe->expert_bias = (traits(r) & FAMILY_EXPERT_BIAS) != 0;
 	moe->router_bias = moe->expert_bias;
+	moe->activation_limit = hf_number(r, "swiglu_limit", moe->expert_bias ? 7 : 0);
 	moe->group_limit = hf_count(r, "topk_group", 0);
 	moe->groups = hf_count(r, "n_group", 0);
 	if (moe->groups <= 1)

@@ -138,6 +138,17 @@ bool hf_has(struct hf_reader *reader, const char *keys)
 	return hf_get(reader, keys) != NULL;
 }
 
+double hf_number(struct hf_reader *reader, const char *keys, double fallback)
+{
+	const struct node *node = reader->failed ? NULL : hf_get(reader, keys);
+	double value = fallback;
+
+	if (!node || node_number(reader->document, node, &value, reader->error))
+		return value;
+	reader->failed = true;
+	return fallback;
+}
+
 int64_t hf_count(struct hf_reader *reader, const char *keys, int64_t fallback)
 {
 	const struct node *node = reader->failed ? NULL : hf_get(reader, keys);

@@ -29,7 +29,9 @@ bool hf_has(struct hf_reader *reader, const char *keys);
 /* Value of the first key that is there, or fallback. A value of another type, or
  * outside 0 to 2^40, fails the reader. */
 int64_t hf_count(struct hf_reader *reader, const char *keys, int64_t fallback);
-/* The same, but its absence fails the reader. */
+/* The same of any number. */
+double hf_number(struct hf_reader *reader, const char *keys, double fallback);
+/* The same as a count, but its absence fails the reader. */
 int64_t hf_need(struct hf_reader *reader, const char *keys);
 /* The same where the family's class has a usual value, which is noted as assumed; 0 is
  * none. */

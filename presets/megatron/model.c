@@ -56,6 +56,7 @@ static const char *const model_flags[] = {
 	"window-size",
 	"window-attn-skip-freq",
 	"softmax-type",
+	"activation-func-clamp-value",
 	"attention-output-gate",
 	"make-vocab-size-divisible-by",
 	"attention-dropout",
@@ -158,6 +159,7 @@ static void read_outline(struct reader *r, struct model *m)
 
 static void read_moe(struct reader *r, struct model *m, int64_t ffn)
 {
+	const struct argument *limit;
 	struct moe *moe = &m->moe;
 
 	moe->experts = count(r, "num-experts", 0);
@@ -179,6 +181,10 @@ static void read_moe(struct reader *r, struct model *m, int64_t ffn)
 	moe->group_limit = count(r, "moe-router-group-topk", 0);
 	moe->groups = count(r, "moe-router-num-groups", 0);
 	moe->expert_bias = m->mlp_bias;
+	limit = arguments_find(r->arguments, "activation-func-clamp-value");
+	moe->activation_limit = limit ? strtod(limit->value, NULL) : 0;
+	if (!(moe->activation_limit > 0))
+		moe->activation_limit = 0;
 }
 
 /* "128,0" or "(128, 0)": tokens seen back; -1 is all of them. */

@@ -14,6 +14,14 @@ void megatron_put_count(const struct flag_writer *w, const char *flag, int64_t v
 	w->put(w->out, flag, text);
 }
 
+static void put_number(const struct flag_writer *w, const char *flag, double value)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%.9g", value);
+	w->put(w->out, flag, text);
+}
+
 static void put_switch(const struct flag_writer *w, const char *flag, bool on)
 {
 	if (on)
@@ -269,6 +277,8 @@ static void put_moe(const struct flag_writer *w)
 	megatron_put_count(w, "moe-ffn-hidden-size", moe->expert_ffn);
 	if (moe->expert_latent > 0)
 		megatron_put_count(w, "moe-latent-size", moe->expert_latent);
+	if (moe->activation_limit > 0)
+		put_number(w, "activation-func-clamp-value", moe->activation_limit);
 	if (moe->shared_ffn > 0)
 		megatron_put_count(w, "moe-shared-expert-intermediate-size",
 				   moe->shared_ffn);
@@ -302,7 +312,6 @@ static void put_positions(const struct flag_writer *w)
 static void put_outline(const struct flag_writer *w)
 {
 	const struct model *m = &w->scenario->model;
-	char text[24];
 
 	if (m->vocab > 0)
 		megatron_put_count(w, "vocab-size", m->vocab);
@@ -320,9 +329,8 @@ static void put_outline(const struct flag_writer *w)
 		w->put(w->out, "position-embedding-type",
 		       m->position == POSITION_ROPE ? "rope" : "none");
 	put_switch(w, "disable-bias-linear", !linear_bias(m));
-	snprintf(text, sizeof text, "%.9g", m->dropout);
-	w->put(w->out, "hidden-dropout", text);
-	w->put(w->out, "attention-dropout", text);
+	put_number(w, "hidden-dropout", m->dropout);
+	put_number(w, "attention-dropout", m->dropout);
 	if (m->mtp_layers > 0)
 		megatron_put_count(w, "mtp-num-layers", m->mtp_layers);
 }
