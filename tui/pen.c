@@ -12,13 +12,13 @@
 #undef lines
 #undef columns
 
-#include "tui/text.h"
+#include "tui/move.h"
 
 static const struct look plain = { .fore = -1, .back = -1 };
 
 static struct {
 	/* how to do it; NULL: the terminal can't */
-	const char *clear, *move, *right, *left, *up, *down, *across;
+	const char *clear;
 	const char *erase_line, *erase, *normal, *colours_off;
 	const char *bold, *reverse, *underline, *fore, *back, *show, *hide;
 	char sync_on[16], sync_off[16];
@@ -29,7 +29,6 @@ static struct {
 	bool ecma;           /* attributes can be put together and taken back singly */
 	bool repeats;        /* ECMA-48's REP */
 	bool erases_colour;  /* what is erased has the colour that is worn */
-	bool steps;          /* backspace, line feed and return move and no more */
 	int colours;
 	/* what the terminal has now */
 	int x, y; /* of its cursor; -1: unknown */
@@ -48,13 +47,6 @@ static const char *ask(const char *name)
 	return string == (const char *)-1 ? NULL : string;
 }
 
-static bool is(const char *name, const char *expected)
-{
-	const char *string = ask(name);
-
-	return string && strcmp(string, expected) == 0;
-}
-
 /* By its terminfo, else where there is a mouse: such terminals read private modes, and
  * pass over those that they don't know (ECMA-48, DEC STD 070). */
 static void ask_sync(void)
@@ -71,24 +63,13 @@ static void ask_sync(void)
 	}
 }
 
-static void ask_moves(void)
-{
-	pen.move = ask("cup");
-	pen.right = ask("cuf");
-	pen.left = ask("cub");
-	pen.up = ask("cuu");
-	pen.down = ask("cud");
-	pen.across = ask("hpa");
-	pen.steps = is("cub1", "\b") && is("cud1", "\n") && is("cr", "\r");
-	pen.moves_plain = tigetflag("msgr") <= 0;
-	pen.scrolls_at_end = tigetflag("am") > 0 && tigetflag("xenl") <= 0;
-}
-
 void pen_begin(void)
 {
 	const char *repeat = ask("rep");
 
-	ask_moves();
+	move_begin();
+	pen.moves_plain = tigetflag("msgr") <= 0;
+	pen.scrolls_at_end = tigetflag("am") > 0 && tigetflag("xenl") <= 0;
 	pen.clear = ask("clear");
 	pen.erase_line = ask("el");
 	pen.erase = ask("ech");
@@ -297,96 +278,21 @@ struct look pen_look(void)
 
 /* --- moves ------------------------------------------------------------------- */
 
-enum { MOST_STEPS = 4, LONGEST_MOVE = 64 };
-
-/* A shorter way to the same place. */
-static void choose(char *best, const char *way)
-{
-	if (best[0] == '\0' || strlen(way) < strlen(best))
-		strcpy(best, way);
-}
-
-static void choose_asked(char *best, const char *capability, int count)
-{
-	char way[LONGEST_MOVE];
-
-	if (!capability)
-		return;
-	snprintf(way, sizeof way, "%s", tparm(capability, (long)count));
-	/* by one: the parameter may be left out (ECMA-48) */
-	if (count == 1 && strncmp(way, "\033[1", 3) == 0 && strlen(way) == 4)
-		memmove(way + 2, way + 3, 2);
-	choose(best, way);
-}
-
-static void choose_steps(char *best, char step, int count)
-{
-	char way[MOST_STEPS + 1] = "";
-
-	if (!pen.steps || count > MOST_STEPS)
-		return;
-	memset(way, step, (size_t)count);
-	choose(best, way);
-}
-
-/* Up or down, then along the row: false where the terminal can't. */
-static bool move_from_here(int x, int y, char *out)
-{
-	char vertical[LONGEST_MOVE] = "", along[LONGEST_MOVE] = "";
-	int dx = x - pen.x, dy = y - pen.y;
-
-	if (dy > 0) {
-		choose_asked(vertical, pen.down, dy);
-		choose_steps(vertical, '\n', dy);
-	} else if (dy < 0) {
-		choose_asked(vertical, pen.up, -dy);
-	}
-	if (dx > 0)
-		choose_asked(along, pen.right, dx);
-	if (dx < 0) {
-		choose_asked(along, pen.left, -dx);
-		choose_steps(along, '\b', -dx);
-		if (x == 0)
-			choose_steps(along, '\r', 1);
-	}
-	if (dx != 0)
-		choose_asked(along, pen.across, x);
-	if ((dy != 0 && vertical[0] == '\0') || (dx != 0 && along[0] == '\0'))
-		return false;
-	snprintf(out, LONGEST_MOVE, "%.31s%.31s", vertical, along);
-	return true;
-}
-
-static void find_move(int x, int y, char out[LONGEST_MOVE])
-{
-	char way[LONGEST_MOVE];
-
-	out[0] = '\0';
-	if (pen.x == x && pen.y == y)
-		return;
-	snprintf(out, LONGEST_MOVE, "%s", tparm(pen.move, (long)y, (long)x));
-	if (pen.x >= 0 && pen.y >= 0 && move_from_here(x, y, way))
-		choose(out, way);
-}
-
 int pen_distance(int x, int y)
 {
-	char move[LONGEST_MOVE];
-
-	find_move(x, y, move);
-	return (int)strlen(move);
+	return move_length(pen.x, pen.y, x, y);
 }
 
 void pen_go(int x, int y)
 {
-	char move[LONGEST_MOVE];
+	char way[MOVE_MAX];
 
 	if (pen.x == x && pen.y == y)
 		return;
 	if (pen.moves_plain)
 		pen_wear(plain);
-	find_move(x, y, move);
-	put(move);
+	move_way(pen.x, pen.y, x, y, way);
+	put(way);
 	pen.x = x;
 	pen.y = y;
 }
@@ -454,7 +360,7 @@ static bool erase(uint32_t code, int times)
 	    (pen.look.back >= 0 && !pen.erases_colour))
 		return false;
 	string = tparm(pen.erase, (long)times);
-	if ((int)strlen(string) + MOST_STEPS >= times)
+	if ((int)strlen(string) + 4 >= times)
 		return false;
 	put(string);
 	return true;
