@@ -386,6 +386,11 @@ static void put_often(const char *text, int width, int times)
 		put_text(text);
 }
 
+bool pen_can_repeat(void)
+{
+	return pen.repeats;
+}
+
 void pen_write(uint32_t code, int columns, int width, int times)
 {
 	wchar_t wide = (wchar_t)code;

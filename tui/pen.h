@@ -36,6 +36,8 @@ void pen_show_cursor(bool visible);
 bool pen_can_hide_cursor(void);
 /* A character of so many columns, on a screen of so many, so many times. */
 void pen_write(uint32_t code, int columns, int width, int times);
+/* A repetition is shorter than to write one by one. */
+bool pen_can_repeat(void);
 /* The rest of the row becomes blank; false where the terminal can't. */
 bool pen_erase_line(void);
 bool pen_can_erase_line(void);

@@ -1,0 +1,39 @@
+/* paint.h - cells that wait to be painted, and the way of the pen through them.
+ *
+ * To change a colour takes more bytes than to move by a few cells, so cells are painted
+ * look by look: those that cover most first, so that what is painted over them later
+ * need not be left out; the plain look last. Within one look the pen goes row by row,
+ * from the end that is nearer. One process has one terminal, hence one heap of cells.
+ */
+#ifndef TUI_PAINT_H
+#define TUI_PAINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tui/canvas.h"
+#include "tui/theme.h"
+
+/* What a cell is to be on the terminal. */
+struct shape {
+	uint32_t code;
+	struct look look;
+};
+
+/* Room for the cells of this canvas; false: out of memory. */
+bool paint_resize(int width, int height);
+void paint_free(void);
+/* Nothing waits; the canvas is what the terminal is to show in the end. */
+void paint_start(const struct canvas *canvas, enum palette palette);
+/* The cell at x + width * y is not as it is to be. */
+void paint_add(int at, const struct shape *shape);
+/* Paints all that wait; what the pen wears then is plain. */
+void paint_all(void);
+
+struct shape paint_shape(const struct cell *cell);
+/* A blank on the terminal's own ground. */
+bool shape_is_blank(const struct shape *shape);
+/* Bytes of a character. */
+int shape_bytes(const struct shape *shape);
+
+#endif
