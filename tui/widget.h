@@ -164,6 +164,9 @@ int widget_linked(struct canvas *canvas, struct rect rect, int skip, enum role r
 		  const char *text);
 /* A horizontal line with a title in it; the title may be NULL. */
 void widget_rule(struct canvas *canvas, int x, int y, int width, const char *title);
+/* The title of a part of a view, with the beginning of a line on both sides: a whole
+ * one would be three bytes a column each time that it comes or goes. */
+void widget_heading(struct canvas *canvas, int x, int y, int width, const char *title);
 /* A frame around an area that is blanked; returns the inside. */
 struct rect widget_box(struct canvas *canvas, struct rect rect, const char *title);
 

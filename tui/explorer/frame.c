@@ -255,7 +255,8 @@ static void draw_note(const struct explorer *explorer, const struct note *note,
 	/* a blank on both sides, the second one wherever the text ends */
 	canvas_put(canvas, 1, y, ' ', role);
 	used = canvas_phrase(canvas, 2, y, rect.width, role, text);
-	canvas_put(canvas, 2 + used, y, ' ', role);
+	canvas_fill(canvas, (struct rect){ 2 + used, y, canvas->width - used - 2, 1 },
+		    ' ', role);
 }
 
 /* Whether a lesson stands where the note does otherwise. */

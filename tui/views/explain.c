@@ -90,7 +90,7 @@ static int draw_behind(struct canvas *canvas, struct rect rect, const char *key,
 	char value[64];
 
 	form_text(x->form, x->value, value, sizeof value);
-	widget_rule(canvas, rect.x, rect.y, rect.width, x->title);
+	widget_heading(canvas, rect.x, rect.y, rect.width, x->title);
 	if (text_width(x->title) + 6 <= width)
 		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_QUIET, key);
 	rect.y++;

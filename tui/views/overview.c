@@ -300,7 +300,7 @@ void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		draw_few(explorer, canvas, rest);
 		return;
 	}
-	widget_rule(canvas, rest.x, rest.y, rest.width, "overview");
+	widget_heading(canvas, rest.x, rest.y, rest.width, "overview");
 	rest.y++;
 	rest.height--;
 	overview_draw(explorer, canvas, rest);

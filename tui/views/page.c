@@ -262,7 +262,7 @@ void page_strip(struct page *p, int rows)
 		return;
 	snprintf(title, sizeof title, "%s: %s at each value, \u25cf the best",
 		 knob_table[explorer->strip_knob].key, strip_title(strip));
-	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width, title);
+	widget_heading(p->canvas, p->rect.x, p->y, p->rect.width, title);
 	for (int i = 0; i < strip->count; i++)
 		if (strip->item[i].legal && strip->item[i].fits) {
 			best = fmax(best, worth(strip, &strip->item[i]));

@@ -327,10 +327,10 @@ static void draw_curve(struct page *p, int rows)
 	old = load_curve_before(explorer, &before);
 	x = fmax(widest(point, count, true), widest(before, old, true));
 	y = fmax(widest(point, count, false), widest(before, old, false));
-	widget_rule(p->canvas, p->rect.x, p->y, p->rect.width,
-		    old ? "tok/s per GPU over tok/s per user, grey the pinned plan"
-			: "tok/s per GPU over tok/s per user, 1 to all requests; 9 "
-			  "the slowest percent");
+	widget_heading(p->canvas, p->rect.x, p->y, p->rect.width,
+		       old ? "tok/s per GPU over tok/s per user, grey the pinned plan"
+			   : "tok/s per GPU over tok/s per user, 1 to all requests; 9 "
+			     "the slowest percent");
 	if (plot_begin(&plot, p->canvas, rect,
 		       (struct axis){ 0, x * 1.03, false, FORM_REAL, NULL },
 		       (struct axis){ 0, y * 1.05, false, FORM_COUNT, NULL })) {

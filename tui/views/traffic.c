@@ -208,9 +208,10 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 	/* the sums stand at the table */
 	if (table.rows + 2 < rect.height - 5)
 		rect.height = table.rows + 2 + 5;
-	widget_rule(canvas, rect.x, rect.y + rect.height - 5, rect.width,
-		    serves ? "per GPU and decode pass, which gives each request a token"
-			   : "per GPU and step, mean over the stages");
+	widget_heading(
+		canvas, rect.x, rect.y + rect.height - 5, rect.width,
+		serves ? "per GPU and decode pass, which gives each request a token"
+		       : "per GPU and step, mean over the stages");
 	draw_totals(explorer, canvas,
 		    (struct rect){ rect.x, rect.y + rect.height - 4, rect.width, 4 });
 }

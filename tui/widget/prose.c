@@ -108,6 +108,17 @@ void widget_rule(struct canvas *canvas, int x, int y, int width, const char *tit
 	canvas_put(canvas, x + 2 + used, y, ' ', ROLE_DEFAULT);
 }
 
+void widget_heading(struct canvas *canvas, int x, int y, int width, const char *title)
+{
+	uint32_t across = canvas_glyph(canvas, GLYPH_HORIZONTAL);
+	int used;
+
+	canvas_put(canvas, x, y, across, ROLE_BORDER);
+	used = 2 + canvas_text(canvas, x + 2, y, width - 2, ROLE_TITLE, title);
+	for (int i = 0; i < 2 && used + 1 + i < width; i++)
+		canvas_put(canvas, x + used + 1 + i, y, across, ROLE_BORDER);
+}
+
 struct rect widget_box(struct canvas *canvas, struct rect rect, const char *title)
 {
 	int right = rect.x + rect.width - 1, bottom = rect.y + rect.height - 1;
