@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/explain/explain.h"
+#include "engine/explain/nearest.h"
 #include "engine/predict/predict.h"
 #include "presets/report.h"
 #include "tui/command.h"
@@ -111,48 +112,9 @@ static void print_text(const char *key, const struct explanation *x)
 	printf("\nassumption\n  %s\n\nsource\n  %s\n", x->assumption, x->source);
 }
 
-/* A term that is nearer than `least`, by its key or another of its names. */
-static const char *nearest_term(const char *text, int least, const char *best)
-{
-	for (int i = 0; i < glossary_count(); i++) {
-		const struct glossary_word *word = glossary_at(i);
-		char names[256], *rest = names, *name;
-
-		if (word->kind > WORD_SCHEDULE)
-			continue;
-		snprintf(names, sizeof names, "%s,%s", word->key,
-			 word->also ? word->also : "");
-		while ((name = strsep(&rest, ","))) {
-			if (knob_distance(text, name) >= least)
-				continue;
-			least = knob_distance(text, name);
-			best = strstr(word->key, name) ? strstr(word->key, name)
-						       : word->key;
-		}
-	}
-	return best;
-}
-
-/* The metric, knob or term whose key is nearest to what was typed. */
-static const char *nearest_key(const char *text)
-{
-	const char *best = knob_nearest_key(text);
-	int least = best ? knob_distance(text, best) : 4;
-
-	for (int i = 0; i < metric_count(); i++) {
-		int distance = knob_distance(text, metric_table[i].key);
-
-		if (distance < least) {
-			least = distance;
-			best = metric_table[i].key;
-		}
-	}
-	return nearest_term(text, least, best);
-}
-
 static int refuse_key(const struct scenario *scenario, const char *key)
 {
-	const char *near = nearest_key(key);
+	const char *near = explain_nearest(key);
 	struct error error = { "" };
 
 	if (metric_find(key))

@@ -189,8 +189,7 @@ int find_all(const struct explorer *explorer, const char *text,
 	for (int i = 0; i < knob_count(); i++) {
 		int fit = fit_knob(&knob_table[i], text);
 
-		if (!knob_applies(&explorer->scenario, &knob_table[i]) ||
-		    !knob_in_mode(&knob_table[i], mode))
+		if (knob_does_nothing(explorer, &knob_table[i]))
 			fit += USELESS;
 		add(out, &count, FOUND_KNOB, i, fit);
 	}
@@ -215,14 +214,16 @@ int find_all(const struct explorer *explorer, const char *text,
 	return count;
 }
 
-/* Why a knob does nothing here. */
-static const char *why_useless(const struct explorer *explorer, const struct knob *knob)
+const char *knob_does_nothing(const struct explorer *explorer, const struct knob *knob)
 {
-	if (knob_in_mode(knob, explorer->scenario.plan.mode))
+	int mode = explorer->scenario.plan.mode;
+
+	if (knob_in_mode(knob, mode) && knob_applies(&explorer->scenario, knob))
+		return NULL;
+	if (knob_in_mode(knob, mode))
 		return "does nothing in this plan";
-	return explorer->scenario.plan.mode == MODE_TRAINING
-		       ? "is of a server, and this plan trains"
-		       : "is of training, and this plan serves";
+	return mode == MODE_TRAINING ? "is of a server, and this plan trains"
+				     : "is of training, and this plan serves";
 }
 
 static unsigned do_command(struct explorer *explorer, const struct key_binding *key)
@@ -240,6 +241,16 @@ static unsigned do_command(struct explorer *explorer, const struct key_binding *
 bool found_is_useless(const struct found *found)
 {
 	return found->fit >= USELESS;
+}
+
+bool found_by_help(const struct found *found)
+{
+	return found->fit % USELESS == FITS_HELP;
+}
+
+bool found_by_name(const struct found *found)
+{
+	return found->fit % USELESS <= FITS_KEY;
 }
 
 unsigned find_go(struct explorer *explorer, const struct found *found)
@@ -261,7 +272,7 @@ unsigned find_go(struct explorer *explorer, const struct found *found)
 	/* what it is for stands on the rule */
 	if (found->fit >= USELESS)
 		explorer_say(explorer, ROLE_WARNING, "%s %s: %s", knob->key,
-			     why_useless(explorer, knob), knob->help);
+			     knob_does_nothing(explorer, knob), knob->help);
 	return CHANGED_SCREEN | CHANGED_SETTINGS;
 }
 
@@ -308,7 +319,7 @@ static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 		knob_show(&explorer->scenario, knob, value, sizeof value);
 	} else {
 		label = knob->label;
-		what = why_useless(explorer, knob);
+		what = knob_does_nothing(explorer, knob);
 		role = ROLE_QUIET;
 	}
 	canvas_text(canvas, line.x, line.y, LABEL, role, label);

@@ -7,6 +7,7 @@
 #include "tui/canvas.h"
 
 struct explorer;
+struct knob;
 
 enum { MAX_FOUND = 768 };
 
@@ -32,6 +33,13 @@ int find_all(const struct explorer *explorer, const char *text,
 	     struct found out[MAX_FOUND]);
 /* It would do nothing here. */
 bool found_is_useless(const struct found *found);
+/* It goes by this name or by a word of it; else the text only stands in it. */
+bool found_by_name(const struct found *found);
+/* The text stands in what is said of it, not in its name. */
+bool found_by_help(const struct found *found);
+/* Why a knob does nothing in this plan, as "does nothing in this plan"; NULL: it does
+ * something. */
+const char *knob_does_nothing(const struct explorer *explorer, const struct knob *knob);
 /* To the knob, to the explanation of the number or term, to the view; does what the
  * command says, opens the plan. */
 unsigned find_go(struct explorer *explorer, const struct found *found);

@@ -1,0 +1,242 @@
+/* linear_say.c - what is said of results, knobs and numbers; see linear_parts.h. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob/knob.h"
+#include "tui/explorer.h"
+#include "tui/explorer/contest.h"
+#include "tui/explorer/course.h"
+#include "tui/explorer/linear_parts.h"
+#include "tui/text.h"
+#include "tui/view.h"
+
+void linear_put(const struct linear *linear, const char *text)
+{
+	while (*text != '\0') {
+		char bytes[4];
+		uint32_t code;
+
+		if (*text == '\n') {
+			fputc(*text++, linear->out);
+			continue;
+		}
+		code = theme_substitute(linear->glyphs, text_decode(&text));
+		fwrite(bytes, 1, text_encode(code, bytes), linear->out);
+	}
+}
+
+void linear_say(const struct linear *linear, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	linear_put(linear, text);
+}
+
+/* A label of the knob pane stands in columns there: "PP  pipeline". */
+void linear_squeeze(const char *label, char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (; *label != '\0' && used + 1 < size; label++)
+		if (*label != ' ' || (used > 0 && out[used - 1] != ' '))
+			out[used++] = *label;
+	out[used] = '\0';
+}
+
+/* "-4.5%" as "down 4.5 %", "+1.2 pt" as "up 1.2 points", "x12" as "12 times". */
+static void spoken_change(const char *change, char *out, size_t size)
+{
+	char *unit;
+	double value = strtod(change + (change[0] == 'x'), &unit);
+
+	if (change[0] == '\0' || unit == change)
+		snprintf(out, size, "%s%s", change[0] ? ", " : "", change);
+	else if (change[0] == 'x')
+		snprintf(out, size, ", %g times as much", value);
+	else
+		snprintf(out, size, ", %s %g %s", value < 0 ? "down" : "up",
+			 fabs(value), strstr(unit, "pt") ? "points" : "%");
+}
+
+void linear_say_number(const struct linear *linear, const struct metric *metric,
+		       const char *before, const char *unit)
+{
+	const struct explorer *explorer = linear->explorer;
+	char value[64], change[32], spoken[48];
+	enum role role;
+
+	form_text(metric->form, metric_get(&explorer->estimate, metric), value,
+		  sizeof value);
+	change_text(explorer, metric->key, change, sizeof change, &role);
+	spoken_change(change, spoken, sizeof spoken);
+	linear_say(linear, "%s%s%s%s", before, value, unit, spoken);
+}
+
+void linear_say_problems(const struct linear *linear)
+{
+	const struct findings *problems = &linear->explorer->estimate.problems;
+	char text[320], remedy[128];
+
+	for (int i = 0; i < problems->count; i++) {
+		finding_text(&problems->item[i], text, sizeof text);
+		linear_say(linear, "  %s", text);
+		if (finding_remedy(&problems->item[i], remedy, sizeof remedy) > 0)
+			linear_say(linear, "; try %s", remedy);
+		linear_say(linear, "\n");
+	}
+}
+
+/* "863 tok/s per GPU, down 4.5 %. Fits, 48 GiB." */
+static void say_score(const struct linear *linear)
+{
+	char text[64];
+
+	contest_title(linear->explorer, text, sizeof text);
+	if (text[0] != '\0')
+		linear_say(linear, "%c%s.\n", text[0] - 'a' + 'A', text + 1);
+}
+
+void linear_say_result(const struct linear *linear)
+{
+	const struct explorer *explorer = linear->explorer;
+	const struct estimate *e = &explorer->estimate;
+	bool serves = explorer->scenario.plan.mode == MODE_INFERENCE;
+	const char *rate = serves ? "output_tokens_per_second_per_gpu"
+				  : "tokens_per_second_per_gpu";
+
+	if (!e->legal) {
+		linear_say(linear, "This plan can't run.\n");
+		linear_say_problems(linear);
+		say_score(linear);
+		return;
+	}
+	linear_say_number(linear, metric_find(rate), "", " per GPU");
+	if (serves)
+		linear_say_number(linear, metric_find("tpot_seconds"), ". TPOT ", "");
+	linear_say_number(linear, metric_find("total_bytes"),
+			  e->fits     ? ". Fits, "
+			  : e->unsure ? ". Unsure whether it fits, "
+				      : ". Does not fit, ",
+			  "");
+	linear_say(linear, ".\n");
+	if (!e->fits)
+		linear_say_problems(linear);
+	say_score(linear);
+}
+
+void linear_say_message(const struct linear *linear)
+{
+	struct explorer *explorer = linear->explorer;
+
+	if (explorer->message[0] != '\0')
+		linear_say(linear, "%s\n", explorer->message);
+	explorer->message[0] = '\0';
+}
+
+/* What the knob moves, at one of its values. */
+static void say_moved(const struct linear *linear, const struct whatif_value *v)
+{
+	enum form form = linear->explorer->strip.metric->form;
+	char text[32];
+
+	form_text(form, v->moved, text, sizeof text);
+	if (form == FORM_RATE)
+		linear_say(linear, "%.0f", v->moved);
+	else
+		linear_say(linear, "%s", text);
+}
+
+/* "4 does not fit, 8 903, 16 731 tok/s per GPU." */
+static void say_values(const struct linear *linear, const struct knob *knob)
+{
+	const struct explorer *explorer = linear->explorer;
+	char value[64];
+
+	for (int i = 0; i < explorer->strip.count; i++) {
+		const struct whatif_value *v = &explorer->strip.item[i];
+
+		knob_print_value(knob, v->value, value, sizeof value);
+		linear_say(linear, "%s%s ", i > 0 ? ", " : "  ", value);
+		if (!v->legal || !v->fits)
+			linear_say(linear, v->legal ? "does not fit" : "illegal");
+		else
+			say_moved(linear, v);
+	}
+	linear_say(linear, explorer->strip.metric->form == FORM_RATE
+				   ? " tok/s per GPU\n"
+				   : "\n");
+}
+
+static bool any_runs(const struct whatif *strip)
+{
+	for (int i = 0; i < strip->count; i++)
+		if (strip->item[i].legal)
+			return true;
+	return false;
+}
+
+/* "TP tensor 8. What it is for." */
+void linear_say_knob(const struct linear *linear, const struct knob *knob)
+{
+	struct explorer *explorer = linear->explorer;
+	char label[64], value[64];
+
+	linear_squeeze(knob->label, label, sizeof label);
+	knob_show(&explorer->scenario, knob, value, sizeof value);
+	linear_say(linear, "%s %s. %s\n", label, value, knob->help);
+	if (knob_does_nothing(explorer, knob)) {
+		linear_say(linear, "  It %s.\n", knob_does_nothing(explorer, knob));
+		return;
+	}
+	knobs_focus(explorer, knob);
+	explorer_update(explorer);
+	if (course_hides(explorer) || explorer->strip.count == 0)
+		return;
+	if (any_runs(&explorer->strip))
+		say_values(linear, knob);
+	else
+		linear_say(linear, "  No value of it alone makes this plan run.\n");
+}
+
+/* What it means, and why one would look at it. */
+void linear_say_word(const struct linear *linear, const struct glossary_word *word)
+{
+	char means[GLOSSARY_MAX_TEXT], why[GLOSSARY_MAX_TEXT];
+
+	glossary_plain(word->means, means, sizeof means);
+	glossary_plain(word->why, why, sizeof why);
+	linear_say(linear, "%s\n%s\n", means, why);
+}
+
+void linear_say_explanation(const struct linear *linear, const char *key)
+{
+	const struct explorer *explorer = linear->explorer;
+	struct explanation x;
+	char value[64];
+
+	if (!explorer->estimate.legal) {
+		linear_say_result(linear);
+		return;
+	}
+	if (!explain(&explorer->scenario, &explorer->estimate, key, &x)) {
+		linear_say(linear, "there is nothing to explain of '%s'\n", key);
+		return;
+	}
+	form_text(x.form, x.value, value, sizeof value);
+	if (x.word)
+		linear_say_word(linear, x.word);
+	linear_say(linear, "%s: %s = %s\n", x.title, x.formula, value);
+	for (int i = 0; i < x.terms; i++) {
+		form_text(x.term[i].form, x.term[i].value, value, sizeof value);
+		linear_say(linear, "  %s is %s, %s\n", x.term[i].symbol, value,
+			   x.term[i].meaning);
+	}
+	linear_say(linear, "%s\n", x.assumption);
+	linear_say(linear, "Source: %s\n", x.source);
+}

@@ -1,0 +1,265 @@
+/* linear_words.c - the words that one can type; see linear_parts.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "engine/knob/knob.h"
+#include "tui/explorer.h"
+#include "tui/explorer/course.h"
+#include "tui/explorer/linear_parts.h"
+#include "tui/view.h"
+
+enum { MOST_PLANS = 5 };
+
+static void do_undo(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	linear_changed(linear, linear_act(linear, ACTION_UNDO));
+}
+
+static void do_redo(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	linear_changed(linear, linear_act(linear, ACTION_REDO));
+}
+
+static void do_pin(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	linear_changed(linear, linear_act(linear, ACTION_PIN));
+}
+
+static void do_show(const struct linear *linear, const char *rest)
+{
+	const struct scenario *s = &linear->explorer->scenario;
+
+	(void)rest;
+	linear_say(linear, "%s on %lld x %s with %s. ", s->model.name,
+		   (long long)s->cluster.gpus, s->cluster.accelerator.name,
+		   s->stack.name);
+	linear_say_result(linear);
+}
+
+/* All numbers, or those of a group: memory, time, throughput, communication, run. */
+void linear_numbers(const struct linear *linear, const char *rest)
+{
+	const struct explorer *explorer = linear->explorer;
+	int mode = explorer->scenario.plan.mode;
+
+	if (!explorer->estimate.legal) {
+		linear_say_result(linear);
+		return;
+	}
+	for (int i = 0; i < metric_count(); i++) {
+		const struct metric *metric = &metric_table[i];
+		char start[96];
+
+		if (!(metric->modes >> mode & 1) ||
+		    (rest[0] != '\0' && strcasecmp(metric->group, rest) != 0))
+			continue;
+		snprintf(start, sizeof start, "  %s ", metric->label);
+		linear_say_number(linear, metric, start, "");
+		linear_say(linear, "\n");
+	}
+}
+
+static void do_knobs(const struct linear *linear, const char *rest)
+{
+	const struct explorer *explorer = linear->explorer;
+
+	(void)rest;
+	for (int i = 0; i < knob_count(); i++) {
+		char label[64], value[64];
+
+		if (!knob_in_mode(&knob_table[i], explorer->scenario.plan.mode) ||
+		    !knob_applies(&explorer->scenario, &knob_table[i]))
+			continue;
+		linear_squeeze(knob_table[i].label, label, sizeof label);
+		knob_show(&explorer->scenario, &knob_table[i], value, sizeof value);
+		linear_say(linear, "  %s: %s %s\n", knob_table[i].key, label, value);
+	}
+}
+
+static void do_advice(const struct linear *linear, const char *rest)
+{
+	struct explorer *explorer = linear->explorer;
+	char text[320];
+
+	(void)rest;
+	if (course_hides(explorer) && !course_allows_tricks(explorer))
+		return;
+	while (!explorer->advice_done)
+		explorer_idle(explorer);
+	linear_say_problems(linear);
+	for (int i = 0; i < explorer->advice.count; i++) {
+		finding_text(&explorer->advice.item[i], text, sizeof text);
+		linear_say(linear, "  %s\n", text);
+	}
+	if (explorer->advice.count + explorer->estimate.problems.count == 0)
+		linear_say(linear, "nothing to advise\n");
+}
+
+static void do_why(const struct linear *linear, const char *rest)
+{
+	linear_tell(linear, rest, true);
+}
+
+static void do_what(const struct linear *linear, const char *rest)
+{
+	linear_tell(linear, rest, false);
+}
+
+static void do_set(const struct linear *linear, const char *rest)
+{
+	if (rest[0] == '\0')
+		linear_say(linear, "set what? set tp 4 is an example\n");
+	else if (!linear_turn(linear, rest))
+		linear_wonder(linear, rest);
+}
+
+/* The best plans; "take 2" goes on with the second. */
+static void do_search(const struct linear *linear, const char *rest)
+{
+	struct explorer *explorer = linear->explorer;
+
+	(void)rest;
+	if (!course_allows_tricks(explorer))
+		return;
+	explorer_show(explorer, VIEW_SEARCH);
+	while (explorer_idle(explorer) && !search_has_come_to(explorer, SEARCH_ROBUST))
+		;
+	for (int i = 0; explorer->search && i < explorer->search->rows; i++) {
+		int at = explorer->search->order[i];
+		const struct planner_found *f = &explorer->search->result.top[at];
+
+		if (i == MOST_PLANS)
+			break;
+		linear_say(linear, "  %d: %s, %.0f tok/s per GPU\n", i + 1,
+			   explorer->search->row[at].name,
+			   f->tokens_per_second_per_gpu);
+	}
+	if (!explorer->search || explorer->search->rows == 0)
+		linear_say(linear, "no plan fits\n");
+}
+
+static void do_take(const struct linear *linear, const char *rest)
+{
+	struct explorer *explorer = linear->explorer;
+	long row = strtol(rest, NULL, 10);
+	unsigned changed;
+
+	if (!explorer->search || explorer->search_stale) {
+		linear_say(linear, "search first\n");
+		return;
+	}
+	if (row < 1 || row > explorer->search->rows) {
+		linear_say(linear, "take a number from 1 to %d\n",
+			   explorer->search->rows);
+		return;
+	}
+	explorer_show(explorer, VIEW_SEARCH);
+	explorer->state[VIEW_SEARCH].cursor = (int)row - 1;
+	explorer->pane = PANE_VIEW;
+	/* those like it are no question here */
+	explorer->search->opened =
+		1 + explorer->search->alike.row[explorer->search->order[row - 1]];
+	changed = view_table[VIEW_SEARCH].act(explorer,
+					      (struct action){ .kind = ACTION_ENTER });
+	explorer_show(explorer, VIEW_OVERVIEW);
+	linear_changed(linear, changed);
+}
+
+static void do_open(const struct linear *linear, const char *rest)
+{
+	enum preset_kind kind = PRESET_PLAN;
+
+	if (!course_allows_tricks(linear->explorer))
+		return;
+
+	/* a name that stands for nothing is looked for as a file */
+	for (int i = 0; i < PRESET_OPENED_COUNT && !preset_find(kind, rest); i++)
+		if (preset_find((enum preset_kind)i, rest))
+			kind = (enum preset_kind)i;
+	linear_changed(linear, picker_take(linear->explorer, kind, rest));
+}
+
+static void do_write(const struct linear *linear, const char *rest)
+{
+	linear_act(linear, ACTION_WRITE);
+	if (rest[0] != '\0')
+		linear_type(linear, rest);
+	linear_changed(linear, linear_act(linear, ACTION_ENTER));
+}
+
+static void do_help(const struct linear *linear, const char *rest);
+
+static const struct linear_word words[] = {
+	{ "show", "1", "what is open, and what comes of it", do_show },
+	{ "knobs", NULL, "all that can be turned, with values", do_knobs },
+	{ "numbers", NULL,
+	  "all numbers; memory, time, throughput, communication and run alone",
+	  linear_numbers },
+	{ "what", "i", "what WORD: what a knob, number or word means", do_what },
+	{ "why", NULL, "why NUMBER: formula, terms and source; so does explain",
+	  do_why },
+	{ "set", NULL, "set KNOB VALUE: as KNOB VALUE alone", do_set },
+	{ "advice", NULL, "what would be faster, or what is wrong", do_advice },
+	{ "search", "s", "the best plans", do_search },
+	{ "take", NULL, "take N: the plan of that row", do_take },
+	{ "undo", "u", "the change before", do_undo },
+	{ "redo", "U", "once more", do_redo },
+	{ "pin", "p", "changes are told against this plan; again: no longer", do_pin },
+	{ "open", "o", "open NAME: a model, cluster, stack, plan or file", do_open },
+	{ "write", "w", "write FILE: the scenario", do_write },
+	{ "learn", "L", "lessons; learn 9 or learn NAME opens one",
+	  linear_lesson_open },
+	{ "help", "?", "this list", do_help },
+	{ "quit", "q", "the workspace is kept", NULL },
+};
+enum { WORDS = sizeof words / sizeof words[0] };
+
+static void do_help(const struct linear *linear, const char *rest)
+{
+	(void)rest;
+	if (linear->explorer->course)
+		linear_lesson_help(linear);
+	linear_say(linear,
+		   "A knob and a value set it: tp 4. A knob alone tells what it is for "
+		   "and what each value gives; tp up and tp down turn it.\n");
+	for (size_t i = 0; i < WORDS; i++)
+		linear_say(linear, "  %s%s%s: %s\n", words[i].word,
+			   words[i].key ? " or " : "", words[i].key ? words[i].key : "",
+			   words[i].help);
+}
+
+/* Other words for some of them. */
+static const struct {
+	const char *said, *word;
+} others[] = {
+	{ "explain", "why" },
+	{ "overview", "show" },
+	{ "exit", "quit" },
+	{ "turn", "set" },
+};
+
+const struct linear_word *linear_word(const char *text)
+{
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (strcasecmp(others[i].said, text) == 0)
+			text = others[i].word;
+	for (size_t i = 0; i < WORDS; i++)
+		if (strcasecmp(words[i].word, text) == 0 ||
+		    (words[i].key && strcmp(words[i].key, text) == 0))
+			return &words[i];
+	return NULL;
+}
+
+const struct linear_word *linear_word_at(int index)
+{
+	return &words[index];
+}
+
+int linear_word_count(void)
+{
+	return WORDS;
+}
