@@ -18,7 +18,7 @@
 /* Not a rule of any stack: the fullest stage is above the memory. */
 static const struct rule memory_rule = {
 	"OOM", SEVERITY_ERROR, "",
-	"what the fullest stage holds, engine/README.md, Memory"
+	"what the fullest stage holds: shardscope explain total_bytes"
 };
 
 static const char *const levels[] = { "error", "warning", "hint", "off" };

@@ -42,6 +42,9 @@ static void check_texts(const struct explanation *x, const char *key)
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		if (!texts[i] || strlen(texts[i]) < 1)
 			fail_msg("%s: text %zu is empty", key, i);
+	/* a definition is said, not pointed at */
+	if (strstr(x->source, "engine/README"))
+		fail_msg("%s: the source '%s' is not at hand", key, x->source);
 	assert_true(isfinite(x->value));
 	for (int i = 0; i < x->terms; i++) {
 		assert_true(x->term[i].symbol && x->term[i].symbol[0]);

@@ -73,6 +73,7 @@ static const struct sample {
 	{ "why tp.bytes\n", "301 GB", NULL },
 	{ "what\n", "what bubble, what tp and why mfu are examples", NULL },
 	{ "mfu\n", "449 GFLOP", NULL },
+	{ "knobs\n", "overlap:\n  overlap_grad_reduce: DP gradients on\n", NULL },
 	{ "cost\n", "What the run costs", "CO2" },
 	{ "set tp 16\n", "TP tensor 16, was 8.", NULL },
 	{ "set\n", "set what?", NULL },

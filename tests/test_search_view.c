@@ -149,9 +149,12 @@ static void test_answers_stand_below(void **state)
 	(void)state;
 	open_search("llama3-8b-8-h100", 120, 36);
 	stage_shows(&s, "fits: ");
-	stage_shows(&s, "+ GPUs  mbs ");
-	stage_shows(&s, "  model ");
-	stage_shows(&s, "plan 1, 10 % less network #");
+	stage_shows(&s, " on  micro-batch to ");
+	stage_shows(&s, "  models to ");
+	stage_shows(&s, "plan 1 at a tenth less network #");
+	/* the plan under the cursor by whole names, changes by those of the knobs */
+	stage_shows(&s, "plan 1: micro-batch ");
+	stage_lacks(&s, "tp_overlap");
 	stage_shows(&s, "saves: ");
 	stage_shows(&s, "trust");
 	stage_shows(&s, "measured: runs of ");
@@ -190,9 +193,9 @@ static void test_a_typed_plan_is_held_against_the_best(void **state)
 	stage_type(&s, "/\025?tpp=3\n");
 	stage_shows(&s, "no knob 'tpp'");
 	stage_type(&s, "/\025reserve=0.2 trust=measured\n");
-	stage_shows(&s, "measured plans, 20 % free");
+	stage_shows(&s, "measured plans, 20 % of memory free");
 	stage_type(&s, "/\025research\n");
-	stage_shows(&s, "research, 5 % free");
+	stage_shows(&s, "research, 5 % of memory free");
 	stage_close(&s);
 }
 

@@ -168,3 +168,13 @@ char *text_take(struct text *text)
 	*text = (struct text){ 0 };
 	return data;
 }
+
+void text_squeeze(const char *label, char *out, size_t size)
+{
+	size_t used = 0;
+
+	for (; *label != '\0' && used + 1 < size; label++)
+		if (*label != ' ' || (used > 0 && out[used - 1] != ' '))
+			out[used++] = *label;
+	out[used] = '\0';
+}

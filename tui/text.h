@@ -21,6 +21,9 @@ size_t text_encode(uint32_t code, char out[4]);
 /* Columns of a character: 2 for wide East Asian and emoji, else 1. */
 int text_code_width(uint32_t code);
 
+/* Without the blanks that set a label in columns: "TP  tensor" as "TP tensor". */
+void text_squeeze(const char *label, char *out, size_t size);
+
 /* A string that grows. After a failed allocation it stays empty and failed. */
 struct text {
 	char *data;

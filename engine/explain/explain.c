@@ -35,7 +35,7 @@ static void fill(const struct explain_number *n, struct explanation *out)
 	out->title = row->title;
 	out->assumption = row->assumption ? row->assumption
 					  : "Put together as the estimate does it.";
-	out->source = row->source ? row->source : "definition in engine/README.md";
+	out->source = row->source ? row->source : EXPLAIN_DEFINITION;
 	out->form = n->form;
 	out->value = n->value;
 	out->terms = out->besides = 0;

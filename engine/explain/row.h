@@ -7,6 +7,9 @@
 #include "engine/serve/serve_parts.h"
 #include "engine/train/step.h"
 
+/* The source of a number that is what its formula says, and no more. */
+#define EXPLAIN_DEFINITION "a definition: the formula is all of it"
+
 /* The step that an estimate of training was made of, made once more where a key asks
  * for something below the estimate. */
 struct explain_facts {

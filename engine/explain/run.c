@@ -133,7 +133,7 @@ static void failures(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "r", "time of the run", "run_seconds");
 }
 
-static const char definition[] = "definition in engine/README.md";
+static const char definition[] = EXPLAIN_DEFINITION;
 static const char spread[] = "tests/validation: four of five measured runs";
 static const char daly[] = "Young 1974; Daly 2006, equation 5";
 

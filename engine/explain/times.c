@@ -83,13 +83,13 @@ const struct explain_row explain_times[] = {
 	  roofline_source, backward },
 	{ "busy_seconds", "Busy", "work - x",
 	  "Computing, recomputation and launch cost of all micro-batches.",
-	  "definition in engine/README.md", busy },
+	  EXPLAIN_DEFINITION, busy },
 	{ "exposed_seconds", "Exposed communication and offload", "x + held + sync",
 	  "Per dimension, means over the stages; see Traffic for every collective.",
-	  "definition in engine/README.md", exposed },
+	  EXPLAIN_DEFINITION, exposed },
 	{ "idle_seconds", "Idle", "wait + late",
 	  "Waiting for other stages, in the pipeline and at the end of the step.",
-	  "definition in engine/README.md", rest },
+	  EXPLAIN_DEFINITION, rest },
 	{ "optimizer_seconds", "Optimizer", NULL,
 	  "Bound by memory: gradient, moments and master weight are read, moments, "
 	  "master and 16-bit weight written. Experts divide by their own ranks; Muon's "

@@ -228,7 +228,7 @@ static void hardware(const struct asked *a, struct explanation *out)
 
 static const char mean_of_stages[] =
 	"Mean over the stages, so that compute + exposed + bubble + optimizer = step.";
-static const char definition[] = "definition in engine/README.md";
+static const char definition[] = EXPLAIN_DEFINITION;
 static const char coverage[] = "An interval that covers four runs of five, as wide as "
 			       "the errors of runs of the "
 			       "same kind in validation; 0 where no width is known.";
@@ -261,7 +261,7 @@ const struct explain_row explain_totals[] = {
 	{ "step_seconds", "Time of a step", "compute + exposed + bubble + opt",
 	  "The pipeline from the first forward to the last backward, then the slowest "
 	  "stage's gradients and optimizer.",
-	  "Calculon (SC'23), section 4; definition in engine/README.md", step_terms },
+	  "Calculon (SC'23), section 4", step_terms },
 	{ "step_seconds_low", "Step, low end", "t * low", coverage, "tests/validation",
 	  low },
 	{ "step_seconds_high", "Step, high end", "t * high", coverage,

@@ -98,8 +98,25 @@ static bool is_degree(const struct knob *knob)
 	return knob->group == GROUP_PARALLELISM || strcmp(knob->key, "mbs") == 0;
 }
 
-void planner_name(const struct planner_problem *problem, const struct scenario *s,
-		  char *out, size_t size)
+/* "TP tensor 4" of what knob_text() tells; labels stand in columns elsewhere. */
+static void plain_text(const struct scenario *s, const struct knob *knob, char *out,
+		       size_t size)
+{
+	char word[64];
+	size_t used = 0;
+
+	if (out[0] == '\0')
+		return;
+	knob_print(s, knob, word, sizeof word);
+	for (const char *c = knob->label; *c != '\0' && used + 1 < size; c++)
+		if (*c != ' ' || (used > 0 && out[used - 1] != ' '))
+			out[used++] = *c;
+	snprintf(out + used, size - used, " %s", word);
+}
+
+/* The texts of the axes that are told, parted so. */
+static void join(const struct planner_problem *problem, const struct scenario *s,
+		 bool plain, char *out, size_t size)
 {
 	size_t used = 0;
 
@@ -115,11 +132,28 @@ void planner_name(const struct planner_problem *problem, const struct scenario *
 		if (knob->type == KNOB_SET && knob_same(s, &problem->base, knob))
 			continue;
 		knob_text(s, knob, text, sizeof text);
+		if (plain)
+			plain_text(s, knob, text, sizeof text);
 		if (text[0] != '\0')
 			used += (size_t)snprintf(out + used, size - used, "%s%s",
-						 used ? " " : "", text);
+						 used == 0 ? ""
+						 : plain   ? ", "
+							   : " ",
+						 text);
 	}
 	/* nothing is split, and nothing unusual */
 	if (used == 0)
-		snprintf(out, size, "TP1");
+		snprintf(out, size, plain ? "nothing is split" : "TP1");
+}
+
+void planner_name(const struct planner_problem *problem, const struct scenario *s,
+		  char *out, size_t size)
+{
+	join(problem, s, false, out, size);
+}
+
+void planner_plain_name(const struct planner_problem *problem, const struct scenario *s,
+			char *out, size_t size)
+{
+	join(problem, s, true, out, size);
 }

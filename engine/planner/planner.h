@@ -147,6 +147,9 @@ void planner_scenario(const struct planner_problem *problem,
  * usual and what was given left out. */
 void planner_name(const struct planner_problem *problem,
 		  const struct scenario *scenario, char *out, size_t size);
+/* The same with the knobs' whole names: "micro-batch 1, TP tensor 4, ZeRO 1". */
+void planner_plain_name(const struct planner_problem *problem,
+			const struct scenario *scenario, char *out, size_t size);
 
 /* NULL if memory runs out. The problem is copied. */
 struct planner *planner_start(const struct planner_problem *problem);

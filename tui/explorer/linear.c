@@ -55,7 +55,7 @@ static void turn(const struct linear *linear, const struct knob *knob, const cha
 	char label[64], before[64], after[64];
 	unsigned changed;
 
-	linear_squeeze(knob->label, label, sizeof label);
+	text_squeeze(knob->label, label, sizeof label);
 	knob_show(&explorer->scenario, knob, before, sizeof before);
 	knobs_focus(explorer, knob);
 	explorer->pane = PANE_KNOBS;

@@ -7,6 +7,7 @@
 #include "engine/knob/knob.h"
 #include "tui/explorer.h"
 #include "tui/explorer/linear_parts.h"
+#include "tui/text.h"
 #include "tui/view.h"
 
 enum { ASKED = 128, NEAR = 4 };
@@ -90,7 +91,7 @@ static void tell_knob(const struct linear *linear, const struct knob *knob)
 	const struct glossary_word *word = glossary_find(knob->key);
 	char label[64], value[64];
 
-	linear_squeeze(knob->label, label, sizeof label);
+	text_squeeze(knob->label, label, sizeof label);
 	knob_show(&linear->explorer->scenario, knob, value, sizeof value);
 	linear_say(linear, "%s (%s), here %s.\n", label, knob->key, value);
 	if (word)

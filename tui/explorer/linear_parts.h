@@ -29,8 +29,6 @@ void linear_say_knob(const struct linear *linear, const struct knob *knob);
 /* A number's formula, terms and source. */
 void linear_say_explanation(const struct linear *linear, const char *key);
 void linear_say_word(const struct linear *linear, const struct glossary_word *word);
-/* A label of the knob pane stands in columns there: "PP  pipeline". */
-void linear_squeeze(const char *label, char *out, size_t size);
 
 /* --- what is meant (linear_mean.c) --- */
 

@@ -38,17 +38,6 @@ void linear_say(const struct linear *linear, const char *format, ...)
 	linear_put(linear, text);
 }
 
-/* A label of the knob pane stands in columns there: "PP  pipeline". */
-void linear_squeeze(const char *label, char *out, size_t size)
-{
-	size_t used = 0;
-
-	for (; *label != '\0' && used + 1 < size; label++)
-		if (*label != ' ' || (used > 0 && out[used - 1] != ' '))
-			out[used++] = *label;
-	out[used] = '\0';
-}
-
 /* "-4.5%" as "down 4.5 %", "+1.2 pt" as "up 1.2 points", "x12" as "12 times". */
 static void spoken_change(const char *change, char *out, size_t size)
 {
@@ -187,7 +176,7 @@ void linear_say_knob(const struct linear *linear, const struct knob *knob)
 	struct explorer *explorer = linear->explorer;
 	char label[64], value[64];
 
-	linear_squeeze(knob->label, label, sizeof label);
+	text_squeeze(knob->label, label, sizeof label);
 	knob_show(&explorer->scenario, knob, value, sizeof value);
 	linear_say(linear, "%s %s. %s\n", label, value, knob->help);
 	if (knob_does_nothing(explorer, knob)) {

@@ -7,6 +7,7 @@
 #include "tui/explorer.h"
 #include "tui/explorer/course.h"
 #include "tui/explorer/linear_parts.h"
+#include "tui/text.h"
 #include "tui/view.h"
 
 enum { MOST_PLANS = 5 };
@@ -67,6 +68,8 @@ static void do_knobs(const struct linear *linear, const char *rest)
 {
 	const struct explorer *explorer = linear->explorer;
 
+	int group = -1;
+
 	(void)rest;
 	for (int i = 0; i < knob_count(); i++) {
 		char label[64], value[64];
@@ -74,7 +77,11 @@ static void do_knobs(const struct linear *linear, const char *rest)
 		if (!knob_in_mode(&knob_table[i], explorer->scenario.plan.mode) ||
 		    !knob_applies(&explorer->scenario, &knob_table[i]))
 			continue;
-		linear_squeeze(knob_table[i].label, label, sizeof label);
+		if ((int)knob_table[i].group != group)
+			linear_say(linear, "%s:\n",
+				   knob_group_label(knob_table[i].group));
+		group = (int)knob_table[i].group;
+		text_squeeze(knob_table[i].label, label, sizeof label);
 		knob_show(&explorer->scenario, &knob_table[i], value, sizeof value);
 		linear_say(linear, "  %s: %s %s\n", knob_table[i].key, label, value);
 	}

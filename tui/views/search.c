@@ -53,8 +53,8 @@ struct parts {
 static struct parts divide(const struct explorer *explorer, struct rect rect)
 {
 	bool zoomed = explorer->state[VIEW_SEARCH].zoom > 0;
-	int more = search_leaves_out(explorer) ? 8 : 7;
-	int notes = rect.height >= 18 ? more : rect.height >= 12 ? 2 : 0;
+	const struct search *search = explorer->search;
+	int notes = search_notes(explorer, rect.height);
 	int rest = rect.height - 2 - notes, plot = 0;
 	struct parts parts;
 
@@ -62,6 +62,12 @@ static struct parts divide(const struct explorer *explorer, struct rect rect)
 		plot = rest >= 24 ? rest - 8 : rest;
 	else if (rest >= 20)
 		plot = rest / 2 < 22 ? rest / 2 : 22;
+	/* the picture has what the table does not need, and cedes a row or two */
+	if (plot > 0 && search && search->rows > 0) {
+		int wanted = rest - search->rows - 1;
+
+		plot = wanted > plot + 1 ? wanted - 1 : wanted >= 8 ? wanted : plot;
+	}
 	parts.table = (struct rect){ rect.x, rect.y + 2, rect.width, rest - plot };
 	parts.notes =
 		(struct rect){ rect.x, rect.y + 2 + rest - plot, rect.width, notes };
@@ -252,10 +258,24 @@ static int draw_told(const struct search *search, struct canvas *canvas, int x,
 		return 0;
 	if (search->deadline_seconds > 0)
 		form_text(FORM_DATE, search->deadline_seconds, date, sizeof date);
-	snprintf(text, sizeof text, "%s, %.0f %% free%s%s  ", known,
+	snprintf(text, sizeof text, "%s, %.0f %% of memory free%s%s  ", known,
 		 problem->reserve * 100, date[0] ? ", done in " : "", date);
 	return canvas_text(canvas, x, rect.y, rect.x + rect.width - x, ROLE_VALUE,
 			   text);
+}
+
+/* The keys of the view, as many as there is room for. */
+static void draw_keys(struct canvas *canvas, struct rect line)
+{
+	static const char *const keys[] = { "\u2190\u2192 aim", "Enter opens, takes",
+					    "/ filter",         "S sort",
+					    "+ larger plot",    ". speed by GPUs" };
+	int x = line.x, end = line.x + line.width;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (x + text_width(keys[i]) <= end)
+			x += 2 + canvas_text(canvas, x, line.y, end - x, ROLE_LABEL,
+					     keys[i]);
 }
 
 static void draw_head(const struct explorer *explorer, struct canvas *canvas,
@@ -274,12 +294,7 @@ static void draw_head(const struct explorer *explorer, struct canvas *canvas,
 				   ROLE_WARNING, "with %s  ", explorer->filter);
 	if (explorer->search)
 		x += draw_told(explorer->search, canvas, x, rect);
-	canvas_text(canvas, x, rect.y, rect.x + rect.width - x, ROLE_LABEL,
-		    rect.width > 70
-			    ? "\u2190\u2192 aim  S sort  / filter  Enter open, take  "
-			      "+ plot  "
-			      ". other front"
-			    : "\u2190\u2192 aim  S sort  / filter  + plot");
+	draw_keys(canvas, (struct rect){ x, rect.y, rect.x + rect.width - x, 1 });
 	rect.y++;
 	if (!explorer->search || explorer->search_stale)
 		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
@@ -314,6 +329,8 @@ static void fit_columns(const struct explorer *explorer, struct table_column *co
 		column[COLUMN_PLAN].width = width > 110 ? 34 : 26;
 	if (width > 110)
 		column[COLUMN_MEMORY].width = 20;
+	if (width > 110)
+		column[COLUMN_LIMIT].width = 14;
 }
 
 void search_draw(const struct explorer *explorer, struct canvas *canvas,

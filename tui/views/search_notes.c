@@ -6,6 +6,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/trust/trust.h"
+#include "tui/text.h"
 #include "tui/views/search_parts.h"
 
 bool search_always_best(const struct search *search, int index)
@@ -53,14 +54,21 @@ static void draw_present(const struct explorer *explorer, struct canvas *canvas,
 
 static void change_words(const struct why_change *change, char *out, size_t size)
 {
-	char from[48], to[48];
+	char label[48], from[48], to[48];
 
+	text_squeeze(change->knob->label, label, sizeof label);
 	knob_print_value(change->knob, change->from, from, sizeof from);
 	knob_print_value(change->knob, change->to, to, sizeof to);
 	if (change->knob->type == KNOB_BOOL)
-		snprintf(out, size, "%s %s", change->knob->key, to);
+		/* of that group a label says what is overlapped */
+		snprintf(out, size, "%s%s %s",
+			 change->knob->group == GROUP_OVERLAP &&
+					 !strstr(label, "overlap")
+				 ? "overlap "
+				 : "",
+			 label, to);
 	else
-		snprintf(out, size, "%s %s\u2192%s", change->knob->key, from, to);
+		snprintf(out, size, "%s %s\u2192%s", label, from, to);
 }
 
 /* The changes that gain most, each with its gain. */
@@ -84,7 +92,7 @@ static void draw_gains(const struct explorer *explorer, struct canvas *canvas, i
 			 : why->together ? "together save: "
 					 : "saves: ");
 	for (int i = 0; i < why->count && x < end; i++) {
-		char words[128], gain[32] = "";
+		char words[160], gain[32] = "";
 
 		change_words(&why->change[i], words, sizeof words);
 		if (fits && (!why->together || i + 1 == why->count))
@@ -104,15 +112,20 @@ static void answer_words(const struct inverse *q, char *out, size_t size)
 	char value[32];
 
 	switch (q->kind) {
-	case INVERSE_GPUS: snprintf(out, size, "%.0f+ GPUs", q->answer); break;
-	case INVERSE_MICRO_BATCH: snprintf(out, size, "mbs %.0f", q->answer); break;
+	case INVERSE_GPUS:
+		snprintf(out, size, "from %.0f GPU%s on", q->answer,
+			 q->answer == 1 ? "" : "s");
+		break;
+	case INVERSE_MICRO_BATCH:
+		snprintf(out, size, "micro-batch to %.0f", q->answer);
+		break;
 	case INVERSE_SEQUENCE:
 		form_text(FORM_TOKENS, q->answer, value, sizeof value);
-		snprintf(out, size, "seq %s", value);
+		snprintf(out, size, "sequence to %s", value);
 		break;
 	default:
 		form_text(FORM_COUNT, q->parameters, value, sizeof value);
-		snprintf(out, size, "model %s", value);
+		snprintf(out, size, "models to %s", value);
 	}
 }
 
@@ -154,7 +167,9 @@ static void draw_robust(const struct explorer *explorer, struct canvas *canvas, 
 	index = search->order[at];
 	if (index >= search->robust.plans)
 		return;
-	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL, "plan %d, 10 %% less ",
+	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
+			   width > 70 ? "plan %d at a tenth less "
+				      : "plan %d, 10 %% less ",
 			   index + 1);
 	for (int c = 1; c < ROBUST_CASES; c++) {
 		const struct robust_plan *plan = &search->robust.item[index];
@@ -212,6 +227,10 @@ static void draw_waterfall(const struct compare_sum *sum, enum form form,
 			break;
 		next = draw_more(sum->row[most].label, sum->row[most].more[1], form,
 				 canvas, (struct rect){ x, line.y, end - x - REST, 1 });
+		if (next == x && n == 0)
+			next = draw_more(sum->row[most].label, sum->row[most].more[1],
+					 form, canvas,
+					 (struct rect){ x, line.y, end - x, 1 });
 		if (next == x)
 			break;
 		x = next;
@@ -277,8 +296,7 @@ static void draw_trust(const struct explorer *explorer, struct canvas *canvas, i
 	planner_scenario(&explorer->search->problem, chosen, &s);
 	if (trust_of(&s, &doubts) == TRUST_MEASURED) {
 		canvas_format(canvas, x, y, width, ROLE_LABEL,
-			      "measured: runs of %s have all its features",
-			      s.stack.name);
+			      "measured: runs of %s have all of it", s.stack.name);
 		return;
 	}
 	trust_text(&s, &doubts, text, sizeof text);
@@ -287,32 +305,57 @@ static void draw_trust(const struct explorer *explorer, struct canvas *canvas, i
 	canvas_text(canvas, x, y, width, ROLE_LABEL, text);
 }
 
+static bool leaves_out(const struct explorer *explorer)
+{
+	return explorer->search && planner_leaves_offload(&explorer->search->problem);
+}
+
 /* What the search could have tried and did not. */
 static void draw_left_out(const struct explorer *explorer, struct canvas *canvas, int x,
 			  int y, int width)
 {
-	if (search_leaves_out(explorer))
+	if (leaves_out(explorer))
 		canvas_text(canvas, x, y, width, ROLE_LABEL,
-			    width >= 84 ? "activation offload, which few measured runs "
-					  "cover: / activation_offload=0,0.5,1"
-					: "left out: "
-					  "/ activation_offload=0,0.5,1");
+			    width >= 95 ? "left out: activation offload, which few "
+					  "measured runs cover; / "
+					  "activation_offload=0,0.5,1 adds it"
+					: "left out: / activation_offload=0,0.5,1");
 }
 
-bool search_leaves_out(const struct explorer *explorer)
+/* The plan under the cursor by the whole names of its knobs. */
+static void draw_plain_name(const struct explorer *explorer, struct canvas *canvas,
+			    int x, int y, int width)
 {
-	return explorer->search && planner_leaves_offload(&explorer->search->problem);
+	const struct planner_found *chosen = search_chosen(explorer);
+	struct scenario s;
+	char text[512];
+
+	if (!chosen)
+		return;
+	planner_scenario(&explorer->search->problem, chosen, &s);
+	planner_plain_name(&explorer->search->problem, &s, text, sizeof text);
+	x += canvas_format(canvas, x, y, width, ROLE_LABEL, "plan %d: ",
+			   (int)(chosen - explorer->search->result.top) + 1);
+	canvas_phrase(canvas, x, y, width, ROLE_VALUE, text);
+}
+
+/* The most telling first: what there is no room for is the last of them. */
+static void (*const note[])(const struct explorer *, struct canvas *, int, int, int) = {
+	draw_present, draw_why_seconds, draw_plain_name, draw_trust,    draw_gains,
+	draw_answers, draw_why_bytes,   draw_robust,     draw_left_out,
+};
+enum { NOTES = sizeof note / sizeof note[0], FEW = 6, FEWEST = 2 };
+
+int search_notes(const struct explorer *explorer, int height)
+{
+	if (height < 18)
+		return height < 12 ? 0 : FEWEST;
+	return height < 24 ? FEW : leaves_out(explorer) ? NOTES : NOTES - 1;
 }
 
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect)
 {
-	static void (*const note[])(const struct explorer *, struct canvas *, int, int,
-				    int) = {
-		draw_present, draw_why_seconds, draw_why_bytes, draw_trust,
-		draw_gains,   draw_robust,      draw_answers,   draw_left_out,
-	};
-
-	for (int i = 0; i < rect.height && i < 8; i++)
+	for (int i = 0; i < rect.height && i < NOTES; i++)
 		note[i](explorer, canvas, rect.x, rect.y + i, rect.width);
 }

@@ -12,8 +12,8 @@ void search_draw_plot(const struct explorer *explorer, struct canvas *canvas,
 /* The closest misses, and what would do. */
 void search_draw_misses(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect);
-/* Whether there is a line to say that activation offload is left out. */
-bool search_leaves_out(const struct explorer *explorer);
+/* How many lines stand below the table of a view of this height. */
+int search_notes(const struct explorer *explorer, int height);
 /* One line each, as many as there is height for. */
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect rect);

@@ -24,8 +24,14 @@ static struct range padded(struct range range)
 static void draw_key(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect)
 {
+	bool gpus = explorer->state[VIEW_SEARCH].choice == 1;
+	const char *front = gpus ? "line: the best for its GPUs  "
+				 : "line: the best for its memory  dots: other plans  ";
 	int x = rect.x + rect.width - 40;
 
+	if (rect.width > 40 + text_width(front) + 10)
+		canvas_text(canvas, x - text_width(front), rect.y, 60, ROLE_LABEL,
+			    front);
 	canvas_put(canvas, x++, rect.y, '@', ROLE_VALUE);
 	x += canvas_text(canvas, x, rect.y, 12, ROLE_LABEL, " open plan  ");
 	if (explorer->pinned) {

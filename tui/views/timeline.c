@@ -189,12 +189,39 @@ static void size_text(const struct timeline *t, char *out, size_t size)
 		 t->micro_batches == 1 ? "" : "es");
 }
 
-/* Title, legend and, where there is room, the layout; returns the rows used. */
+/* "layers per stage: 20 20 19 21", of many stages the least and the most; and how
+ * Megatron is told so. */
+static void layers_text(const struct explorer *explorer, const struct timeline *t,
+			char *out, size_t size)
+{
+	enum { FEW = 8 };
+	const struct estimate *e = &explorer->estimate;
+	double least = INFINITY, most = 0;
+	int used = snprintf(out, size, "layers per stage:");
+
+	for (int i = 0; i < t->stages; i++) {
+		least = fmin(least, e->stage[i].layers);
+		most = fmax(most, e->stage[i].layers);
+		if (t->stages <= FEW)
+			used += snprintf(out + used, size - (size_t)used, " %g",
+					 e->stage[i].layers);
+	}
+	if (t->stages > FEW && least == most)
+		used += snprintf(out + used, size - (size_t)used, " %g", most);
+	else if (t->stages > FEW)
+		used += snprintf(out + used, size - (size_t)used, " %g to %g", least,
+				 most);
+	if (t->layout[0] != '\0')
+		snprintf(out + used, size - (size_t)used, ", as Megatron's layout %s",
+			 t->layout);
+}
+
+/* Title, legend and, where there is room, the layers; returns the rows used. */
 static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect, const struct timeline *t,
 		     const struct window *window)
 {
-	char phase[32], step[32], parts[96], state[96];
+	char phase[32], step[32], parts[64 + MAX_LAYOUT], state[96];
 	int x, y = rect.y, right = rect.x + rect.width;
 
 	form_text(FORM_SECONDS, t->pipeline_seconds, phase, sizeof phase);
@@ -209,9 +236,9 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	canvas_format(canvas, x + 2, y, right - x - 2, ROLE_LABEL, "%s", state);
 	y++;
 	y += draw_legend(canvas, (struct rect){ rect.x, y, rect.width, 2 }, t);
-	if (rect.height > 30 && t->stages > 1 && t->layout[0]) {
-		canvas_format(canvas, rect.x, y, rect.width, ROLE_LABEL, "layout %s",
-			      t->layout);
+	if (rect.height > 30 && t->stages > 1) {
+		layers_text(explorer, t, parts, sizeof parts);
+		canvas_phrase(canvas, rect.x, y, rect.width, ROLE_LABEL, parts);
 		y++;
 	}
 	return y - rect.y;
@@ -294,7 +321,15 @@ static int curve_rows(struct rect rect, const struct timeline *t, bool pinned)
 		return 0;
 	chart.height -= least;
 	rest = chart.height - timeline_rows(chart, t) * t->stages;
-	return least + (rest > 0 && !pinned ? clamp(rest, 0, 16) : 0);
+	return least + (rest > 0 && !pinned && t->stages > 1 ? clamp(rest, 0, 16) : 0);
+}
+
+/* Rows that lanes of their greatest height leave. */
+static int spare_rows(struct rect chart, const struct timeline *t)
+{
+	int spare = chart.height - timeline_rows(chart, t) * t->stages;
+
+	return spare > 0 ? spare : 0;
 }
 
 void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -303,6 +338,7 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	const struct timeline *t = played(explorer->play), *before;
 	struct rect chart = rect, below;
 	struct window window;
+	int spare;
 
 	if (explorer->scenario.plan.mode == MODE_INFERENCE) {
 		passes_draw(explorer, canvas, rect);
@@ -319,7 +355,11 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	below = chart;
 	below.height = curve_rows(chart, t, before != NULL);
 	chart.height -= below.height;
+	/* what neither takes is left below all of it */
+	spare = before ? 0 : spare_rows(chart, t);
+	chart.height -= spare;
 	below.y = chart.y + chart.height;
+	rect.height -= spare;
 	timeline_draw_axis(canvas, (struct rect){ rect.x, below.y, rect.width, 1 },
 			   &window);
 	below.y += AXIS;

@@ -289,8 +289,9 @@ static void draw_title(struct canvas *canvas, struct rect rect,
 	form_text(FORM_BYTES, s->peak_bytes, peak, sizeof peak);
 	form_text(FORM_SECONDS, s->peak_seconds, when, sizeof when);
 	form_text(FORM_BYTES, s->resident_bytes, rest, sizeof rest);
-	used = snprintf(text, sizeof text, "stage %d: activations %s at %s", stage,
-			peak, when);
+	used = snprintf(text, sizeof text,
+			"stage %d: activations it holds, most %s after %s", stage, peak,
+			when);
 	if (rect.width > 96)
 		snprintf(text + used, sizeof text - (size_t)used,
 			 ", %d micro-batches%s in flight; %s beside them",
@@ -334,6 +335,9 @@ void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 /* The fewer stages, the taller they may be. */
 int timeline_rows(struct rect rect, const struct timeline *t)
 {
+	/* of a stage alone the curve below the chart is the same once more */
+	if (t->stages == 1)
+		return clamp(rect.height, 1, 4);
 	return clamp(rect.height / t->stages, 1, clamp(32 / t->stages, 4, 10));
 }
 

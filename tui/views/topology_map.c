@@ -295,7 +295,21 @@ static void close_ring(struct canvas *canvas, struct rect r, enum role role)
 	canvas_put(canvas, right, r.y + 1, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
 }
 
-/* "TP  8 ranks, 8 in a domain: NVLink 4", what goes over it at scale, and the ring. */
+/* " in one node", ", one per node", ", 8 per domain": most domains are nodes. */
+static void place_text(const struct layout *layout, const struct group *g, char *out,
+		       size_t size)
+{
+	const char *place = layout->domain == layout->per_node ? "node" : "domain";
+
+	if (g->per_domain >= g->ranks)
+		snprintf(out, size, " in one %s", place);
+	else if (g->per_domain == 1)
+		snprintf(out, size, ", one per %s", place);
+	else
+		snprintf(out, size, ", %lld per %s", (long long)g->per_domain, place);
+}
+
+/* "TP  8 ranks in one node: NVLink 4", what goes over it at scale, and the ring. */
 static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect rect, const struct layout *layout, enum dimension d)
 {
@@ -304,14 +318,15 @@ static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
 	double bytes = explorer->estimate.cost[d].bytes, most = most_bytes(explorer);
 	bool chosen = topology_choice(explorer) == (int)d;
 	int room = rect.width * 2 / 5, used;
-	char text[256] = "", amount[32], name[12] = " ";
+	char text[256] = "", amount[32], name[12] = " ", where[48];
 
 	topology_mark(canvas, rect.x, rect.y, dimension_role(d));
 	if (rect.width - room > 46)
 		snprintf(name, sizeof name, " %-8s", dimension_name(d));
-	snprintf(text, sizeof text, "%s%s %lld ranks, %lld in a domain: %s",
-		 dimension_label(d), name, (long long)g->ranks,
-		 (long long)g->per_domain, link[g->link].name);
+	place_text(layout, g, where, sizeof where);
+	snprintf(text, sizeof text, "%s%s %lld rank%s%s: %s", dimension_label(d), name,
+		 (long long)g->ranks, g->ranks == 1 ? "" : "s", where,
+		 link[g->link].name);
 	canvas_phrase(canvas, rect.x + 2, rect.y, rect.width - room - 2,
 		      chosen ? ROLE_VALUE : ROLE_LABEL, text);
 	form_text(FORM_TRAFFIC, bytes, amount, sizeof amount);

@@ -23,7 +23,7 @@ enum column {
 };
 
 static const struct table_column columns[COLUMNS] = {
-	{ "dim", 4, false, 0 },         { "what", 18, false, 0 },
+	{ "split", 5, false, 0 },       { "what", 18, false, 0 },
 	{ "collective", 14, false, 3 }, { "runs", 9, false, 2 },
 	{ "group", 6, true, 5 },        { "link", 9, false, 4 },
 	{ "calls", 7, true, 7 },        { "each", 7, true, 8 },
