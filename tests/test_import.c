@@ -719,6 +719,43 @@ static void test_primus(void **state)
 	assert_non_null(strstr(error.text, "file:6: no model 'ours_of_9_B'"));
 }
 
+#define PRIMUS(model, more)                                                         \
+	"modules:\n  pre_trainer:\n    framework: megatron\n    model: " model "\n" \
+	"    overrides:\n      micro_batch_size: 2\n" more
+
+/* Hybrids by name, whose mixer the stack's spec may change; names that mean another
+ * model elsewhere; files that only extend others. */
+static void test_primus_models(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  PRIMUS("zebra_llama_1B.yaml",
+			 "      spec: ['hybrid_layer_specs', 'hybrid_stack_spec']\n"),
+		  &s);
+	assert_string_equal(s.model.name, "zebra-llama-1b");
+	read_good(
+		"megatron",
+		PRIMUS("zebra_llama_1B_gdn.yaml",
+		       "      spec: ['hybrid_layer_specs', 'gdn_hybrid_stack_spec']\n"),
+		&s);
+	assert_string_equal(s.model.name, "zebra-llama-1b-gdn");
+	read_refused("megatron",
+		     PRIMUS("zebra_llama_1B.yaml",
+			    "      spec: ['layer_specs', 'kda_hybrid_stack_spec']\n"),
+		     "has no delta net in it");
+	read_good("megatron", PRIMUS("mamba_370M.yaml", ""), &s);
+	assert_string_equal(s.model.name, "primus-mamba-370m");
+	read_refused("megatron", PRIMUS("diffusion/flux_12b.yaml", ""),
+		     "file:4: diffusion/flux_12b is a diffusion model");
+	read_refused("megatron", "extends:\n  - other-sft.yaml\nmicro_batch_size: 2\n",
+		     "it extends other-sft.yaml, which is not opened");
+	/* the same name without Primus is another's */
+	read_refused("vllm", "vllm serve org/mamba-370m\n",
+		     "no model 'org/mamba-370m'");
+}
+
 /* What generates or learns by reward is answered as a step of training, and says so. */
 static void test_tasks(void **state)
 {
@@ -959,6 +996,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_taken),
 		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_primus),
+		cmocka_unit_test(test_primus_models),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_assumed_is_carried),

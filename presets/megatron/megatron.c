@@ -88,11 +88,38 @@ static const struct argument *find_name(const struct arguments *arguments,
 		if (!a || a->value[0] == '\0')
 			continue;
 		first = first ? first : a;
+		/* mamba_370M of Primus is no mamba-370m of others */
+		if (strcmp(a->name, "primus-model") == 0) {
+			char own[MAX_NAME];
+
+			snprintf(own, sizeof own, "primus-%s", a->value);
+			if ((*found = model_name_find(own)))
+				return a;
+		}
 		if ((*found = preset_find(PRESET_MODEL, a->value)) ||
 		    (*found = model_name_recipe(a->value)))
 			return a;
 	}
 	return first;
+}
+
+/* The stack that a file of Primus builds may have another mixer than its model: GDN or
+ * KDA, for which there is no flag. */
+static bool check_spec(const struct arguments *arguments, const struct model *m,
+		       struct error *error)
+{
+	const struct argument *spec = arguments_find(arguments, "spec");
+	bool linear =
+		spec && (strstr(spec->value, "gdn") || strstr(spec->value, "kda"));
+
+	for (int i = 0; linear && i < m->kinds; i++)
+		if (m->kind[i].mixer == MIXER_LINEAR)
+			linear = false;
+	return !linear ||
+	       error_set(error, arguments->file, spec->line,
+			 "spec builds %.60s, and %.60s has no delta net in it; --model "
+			 "config.json says what it is",
+			 spec->value, m->name);
 }
 
 /* What an override of Primus says of the shape has to be what its model is; it may have
@@ -153,12 +180,19 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 				 "attention and MLP, which its fields do not tell; "
 				 "--model NAME or --model config.json says what it is",
 				 other->value);
+	if (primus && !found && report->model[0] == '\0' &&
+	    strncmp(a->value, "diffusion", 9) == 0)
+		return error_set(error, arguments->file, a->line,
+				 "%.60s is a diffusion model, which is not modelled; "
+				 "decoders are",
+				 a->value);
 	if (a)
 		named = (struct import_name){ arguments->file, a->line, a->value,
 					      found };
 	return import_model(out, &named, report, error) &&
 	       (!primus || report->model[0] != '\0' ||
-		override_shape(arguments, out, error));
+		(check_spec(arguments, out, error) &&
+		 override_shape(arguments, out, error)));
 }
 
 /* The stack's rule, which a flag may change. */

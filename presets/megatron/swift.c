@@ -84,6 +84,10 @@ bool swift_settle(const struct arguments *a, struct scenario *out,
 
 	if (!task)
 		return true;
+	if (strcmp(task->value, "export") == 0)
+		return error_set(error, a->file, task->line,
+				 "megatron export converts a checkpoint and trains "
+				 "nothing; sft and pt are modelled");
 	if (strcmp(task->value, "sft") != 0 && strcmp(task->value, "pt") != 0)
 		return error_set(error, a->file, task->line,
 				 "megatron %.20s needs more than one model or loss, "

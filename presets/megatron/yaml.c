@@ -198,6 +198,19 @@ bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t l
 		return good;
 	}
 	trainer = find_trainer(document.root);
+	/* Primus: the rest of what it says stands in the file that it extends */
+	if (node_get(document.root, "extends") &&
+	    (!trainer || !node_get(trainer, "model"))) {
+		const struct node *from = node_get(document.root, "extends");
+		const struct node *first = from->child ? from->child : from;
+
+		error_set(error, arguments->file, from->line,
+			  "it extends %.80s, which is not opened, with its model and "
+			  "what else it says; give that file",
+			  first->kind == NODE_SCALAR ? first->text : "another file");
+		document_free(&document);
+		return false;
+	}
 	if (trainer && !add_trainer(arguments, trainer))
 		good = error_set(error, arguments->file, trainer->line,
 				 "more than %d flags", ARGUMENTS_MAX);
