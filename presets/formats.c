@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engine/knob/knob.h"
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/markdown.h"
@@ -119,9 +120,14 @@ static bool is_foreign(const char *text)
 	static const char *const keys[] = { "\nmodel:", "\ncluster:", "\nstack:",
 					    "\nformat:" };
 	bool none = true;
+	char key[96];
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		none = none && !strstr(text, keys[i]);
+	for (int i = 0; none && i < knob_count(); i++) {
+		snprintf(key, sizeof key, "\n%s:", knob_table[i].key);
+		none = !strstr(text, key);
+	}
 	return none;
 }
 

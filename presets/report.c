@@ -233,14 +233,16 @@ static void add_serving(cJSON *root, const struct estimate *e)
 	add_number(rate, "goodput", v->goodput);
 }
 
-/* What of the plan nobody measured, or null; of servers nothing is known. */
+/* What of the plan nobody measured, or null; of servers on stacks that only train
+ * nothing is known. */
 static void add_extrapolation(cJSON *root, const struct scenario *scenario)
 {
 	struct doubts doubts;
 	char text[512];
 
-	if (scenario->plan.mode == MODE_TRAINING &&
-	    trust_of(scenario, &doubts) != TRUST_MEASURED &&
+	bool known = scenario->plan.mode == MODE_TRAINING || scenario->stack.serves;
+
+	if (known && trust_of(scenario, &doubts) != TRUST_MEASURED &&
 	    trust_text(scenario, &doubts, text, sizeof text) > 0)
 		cJSON_AddStringToObject(root, "extrapolates", text);
 	else

@@ -204,6 +204,43 @@ static void a_feature_lowers_the_whole(void **state)
 	}
 }
 
+/* A network that no run had is named in whatever mode, whatever the plan. */
+static void attention_that_nobody_ran_is_open(void **state)
+{
+	static const struct {
+		const char *model, *says;
+	} networks[] = {
+		{ "deepseek-v3.2", "sparse-attention (nor published)" },
+		{ "deepseek-v4-flash", "compressed-attention (nor published)" },
+		{ "deepseek-v3", NULL },
+	};
+	static const char *const modes[] = { "training", "inference" };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof networks / sizeof networks[0]; i++) {
+		struct error error = { "" };
+		struct scenario s;
+		struct doubts doubts;
+		char text[512];
+
+		scenario_defaults(&s);
+		assert_true(
+			library_cluster(&s.cluster, "dgx-h200", &error) &&
+			library_model(&s.model, networks[i / 2].model, &error) &&
+			library_stack(&s, i % 2 ? "sglang" : "megatron-core", &error));
+		case_set(&s, "mode", modes[i % 2]);
+		trust_of(&s, &doubts);
+		trust_text(&s, &doubts, text, sizeof text);
+		if (!networks[i / 2].says) {
+			assert_null(strstr(text, "attention"));
+			continue;
+		}
+		assert_int_equal(doubts.level, TRUST_OPEN);
+		if (!strstr(text, networks[i / 2].says))
+			fail_msg("%s: %s", networks[i / 2].model, text);
+	}
+}
+
 static void one_expert_a_rank_is_named(void **state)
 {
 	struct scenario s;
@@ -320,6 +357,7 @@ int main(void)
 		cmocka_unit_test(lists_are_those_of_the_runs),
 		cmocka_unit_test(every_run_is_measured_and_every_plan_published),
 		cmocka_unit_test(a_feature_lowers_the_whole),
+		cmocka_unit_test(attention_that_nobody_ran_is_open),
 		cmocka_unit_test(one_expert_a_rank_is_named),
 		cmocka_unit_test(a_search_finds_the_best_of_the_known),
 		cmocka_unit_test(a_search_asks_for_what_is_known),

@@ -44,6 +44,8 @@ static const char *const words[TRUST_FEATURES] = {
 	[FEATURE_WHOLE_PROMPTS] = "whole-prompts",
 	[FEATURE_MORE_EXPERTS] = "redundant-experts",
 	[FEATURE_OTHER_PRECISION] = "other-precision",
+	[FEATURE_SPARSE_ATTENTION] = "sparse-attention",
+	[FEATURE_COMPRESSED_ATTENTION] = "compressed-attention",
 };
 
 _Static_assert((int)TRUST_FEATURES <= 64, "features are bits");
@@ -140,6 +142,19 @@ static uint64_t memory(const struct plan *p)
 	       bit(p->lora_rank > 0, FEATURE_LORA);
 }
 
+static uint64_t network(const struct model *m)
+{
+	uint64_t features = 0;
+
+	for (int i = 0; i < m->kinds; i++) {
+		const struct attention *a = &m->kind[i].attention;
+
+		features |= bit(a->index_topk > 0, FEATURE_SPARSE_ATTENTION) |
+			    bit(a->compress > 0, FEATURE_COMPRESSED_ATTENTION);
+	}
+	return features;
+}
+
 static uint64_t serving(const struct scenario *s)
 {
 	const struct plan *p = &s->plan;
@@ -175,8 +190,9 @@ int64_t trust_gpus(const struct scenario *s)
 uint64_t trust_features(const struct scenario *s)
 {
 	if (s->plan.mode == MODE_INFERENCE)
-		return serving(s);
-	return sharding(s) | layers(s) | pipeline(s) | memory(&s->plan);
+		return serving(s) | network(&s->model);
+	return sharding(s) | layers(s) | pipeline(s) | memory(&s->plan) |
+	       network(&s->model);
 }
 
 enum trust trust_of(const struct scenario *s, struct doubts *out)

@@ -51,6 +51,9 @@ enum trust_feature {
 	FEATURE_WHOLE_PROMPTS, /* prompts are not cut */
 	FEATURE_MORE_EXPERTS,  /* copies of busy ones */
 	FEATURE_OTHER_PRECISION,
+	/* of the network, whatever the plan */
+	FEATURE_SPARSE_ATTENTION,     /* an indexer picks what is seen */
+	FEATURE_COMPRESSED_ATTENTION, /* an entry of several tokens */
 	TRUST_FEATURES
 };
 

@@ -339,7 +339,9 @@ static void print_extrapolation(const struct scenario *s)
 	struct doubts doubts;
 	char text[512];
 
-	if (s->plan.mode == MODE_TRAINING && trust_of(s, &doubts) != TRUST_MEASURED &&
+	bool known = s->plan.mode == MODE_TRAINING || s->stack.serves;
+
+	if (known && trust_of(s, &doubts) != TRUST_MEASURED &&
 	    trust_text(s, &doubts, text, sizeof text) > 0)
 		printf("beyond what was measured: %s\n", text);
 }
