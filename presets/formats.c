@@ -139,11 +139,12 @@ static bool refuse_foreign(const char *file, struct error *error)
 		if (format_table[i].in.read)
 			snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds),
 				 "%s%s", kinds[0] ? ", " : "", format_table[i].name);
-	return error_set(error, file, 1,
-			 "neither a scenario (model: NAME and knobs) nor of a kind "
-			 "that is known by its keys; import KIND FILE reads it as one "
-			 "of %s",
-			 kinds);
+	return error_set(
+		error, file, 1,
+		"neither a scenario (a mapping with model: NAME) nor of a kind "
+		"that is known by its keys; import KIND FILE reads it as one "
+		"of %s",
+		kinds);
 }
 
 /* The last words of a path. */

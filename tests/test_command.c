@@ -239,7 +239,7 @@ static void test_bad_files_are_refused_with_their_line(void **state)
 	refuses_file("model: [a, b\n", "bad.yaml");
 	refuses_file("model: \"\\e[31mred\\e[0m\"\n", "?[31m");
 	refuses_file("- a\n- b\n", "mapping");
-	refuses_file("{}\n", "no model");
+	refuses_file("{}\n", "with model: NAME");
 	refuses_file("model: {layers: 10, hidden: 1e30}\n", "bad.yaml:1");
 	refuses_file("model: {layers: 0}\n", "bad.yaml:1");
 	refuses_file("model: {layers: 4, hidden: 128, headz: 2}\n", "heads");
