@@ -137,6 +137,13 @@ static bool read_knob(struct scenario *out, const struct document *document,
 	       error_set(error, document->file, node->line, "%s", why);
 }
 
+/* Nobody asked for sequence parallelism where nothing is split by TP: the default is
+ * off there, so that no rule is broken by it. */
+static bool usual_sp(const struct scenario *s, bool usual)
+{
+	return usual && s->plan.tp > 1;
+}
+
 /* dp follows from the other degrees; a file may state it, and is held to it. */
 static bool check_dp(const struct scenario *s, const struct document *document,
 		     const struct node *map, struct error *error)
@@ -219,6 +226,8 @@ bool scenario_from(struct scenario *out, const struct document *document,
 	for (const struct node *node = map->child; node; node = node->next)
 		if (!is_known(node->key) && !read_knob(&made, document, node, error))
 			return false;
+	if (!node_get(map, "sp") && !node_get(map, "sequence_parallel"))
+		made.plan.sp = usual_sp(&made, made.plan.sp);
 	if (!check_dp(&made, document, map, error))
 		return false;
 	*out = made;
@@ -365,6 +374,7 @@ static char *write_scenario(const struct scenario *scenario, bool for_others)
 	}
 	fprintf(stream, "format: %d\n", FORMAT);
 	write_bases(scenario, base, for_others, stream);
+	base->plan.sp = usual_sp(scenario, base->plan.sp);
 	for (int i = 0; i < knob_count(); i++)
 		if (!knob_same(scenario, base, &knob_table[i]))
 			write_knob(scenario, &knob_table[i], stream);

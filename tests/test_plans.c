@@ -289,6 +289,46 @@ static void writing_and_reading_gives_the_same(void **state)
 	}
 }
 
+/* A file that says nothing of sequence parallelism breaks no rule by it; one that says
+ * so is told, and either comes back as it was. */
+static void unsaid_is_never_a_mistake(void **state)
+{
+	static const struct {
+		const char *said;
+		bool sp;
+	} files[] = {
+		{ "model: llama3.1-8b\n", false },
+		{ "model: llama3.1-8b\ngpus: 8\ntp: 1\n", false },
+		{ "model: llama3.1-8b\ngpus: 8\ntp: 2\n", true },
+		{ "model: llama3.1-8b\ngpus: 8\ntp: 2\nsp: off\n", false },
+		{ "model: llama3.1-8b\nsequence_parallel: on\n", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		const char *said = files[i].said;
+		struct scenario s, back;
+		struct findings found;
+		struct error error = { "" };
+		bool told = false;
+		char *text;
+
+		if (!scenario_parse(&s, "f", said, strlen(said), NULL, &error))
+			fail_msg("%s", error.text);
+		assert_int_equal(s.plan.sp, files[i].sp);
+		scenario_check(&s, &found);
+		for (int k = 0; k < found.count; k++)
+			told |= strcmp(found.item[k].rule->code, "E26") == 0;
+		assert_int_equal(told, s.plan.sp && s.plan.tp == 1);
+		text = scenario_write(&s);
+		assert_non_null(text);
+		if (!scenario_parse(&back, "f", text, strlen(text), NULL, &error))
+			fail_msg("%s", error.text);
+		assert_int_equal(back.plan.sp, s.plan.sp);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +342,7 @@ int main(void)
 		cmocka_unit_test(start_leaves_something_to_do),
 		cmocka_unit_test(fp8_inputs_wait_in_fp8),
 		cmocka_unit_test(writing_and_reading_gives_the_same),
+		cmocka_unit_test(unsaid_is_never_a_mistake),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
