@@ -93,9 +93,12 @@ struct preview {
 enum row_kind { ROW_MODEL, ROW_CLUSTER, ROW_STACK, ROW_GROUP, ROW_KNOB, ROW_DERIVED };
 
 /* A line of the knob pane. */
+/* Numbers that follow from the knobs, shown among them. */
+enum derived { DERIVED_DP, DERIVED_MICRO_BATCHES };
+
 struct knob_row {
 	enum row_kind kind;
-	int knob;  /* index in knob_table of ROW_KNOB */
+	int knob;  /* index in knob_table of ROW_KNOB; enum derived of ROW_DERIVED */
 	int group; /* of ROW_GROUP */
 	const char *label;
 };
@@ -231,6 +234,11 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas);
 /* Take over a scenario as one step that can be undone. */
 unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
 			 const char *what);
+/* What the values of the knob under the cursor would give, anew. */
+void explorer_strip(struct explorer *explorer);
+unsigned explorer_undo(struct explorer *explorer, bool redo);
+/* Pins the open plan as the baseline, or lets go of it. */
+unsigned explorer_pin(struct explorer *explorer);
 void explorer_say(struct explorer *explorer, enum role role, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* What was understood of another tool's file. */
@@ -239,7 +247,7 @@ void explorer_say_read(struct explorer *explorer, const struct import_report *re
 void explorer_say_start(struct explorer *explorer, const struct start *start);
 /* Explain is about this number, wherever it stands. */
 void explorer_point_out(struct explorer *explorer, const char *key);
-/* Open the explanation of a number. */
+/* Layers and keys (explorer/focus.c). Open the explanation of a number. */
 unsigned explorer_explain(struct explorer *explorer, const char *key);
 unsigned explorer_show(struct explorer *explorer, enum view_id view);
 /* Help, Explain and the glossary lie over the view that they were opened from: Esc and
@@ -252,6 +260,7 @@ const struct knob *explorer_knob(const struct explorer *explorer);
 
 /* Knob pane (explorer/knobs.c). */
 int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS]);
+/* explorer/knobs_draw.c */
 void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect);
 unsigned knobs_act(struct explorer *explorer, struct action action);

@@ -1,5 +1,4 @@
 /* knobs.c - the pane of knobs: model, cluster, stack, groups, values. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,18 +8,10 @@
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
 
-/* Numbers that follow from the knobs, shown among them. */
-enum derived { DERIVED_DP, DERIVED_MICRO_BATCHES };
-
 static void add(struct knob_row *rows, int *count, struct knob_row row)
 {
 	if (*count < MAX_ROWS)
 		rows[(*count)++] = row;
-}
-
-static bool applies(const struct explorer *explorer, const struct knob *knob)
-{
-	return knob_applies(&explorer->scenario, knob);
 }
 
 /* Knobs that do nothing here are left out, so that those that matter stay in sight;
@@ -30,7 +21,7 @@ static bool is_shown(const struct explorer *explorer, int index)
 	static const char *const always[] = { "sp", "vpp", "ep" };
 	const struct knob *knob = &knob_table[index];
 
-	if (applies(explorer, knob) || index == explorer->revealed)
+	if (knob_applies(&explorer->scenario, knob) || index == explorer->revealed)
 		return true;
 	if (!knob_in_mode(knob, explorer->scenario.plan.mode))
 		return false;
@@ -352,159 +343,4 @@ unsigned knobs_act(struct explorer *explorer, struct action action)
 	explorer->first_row =
 		scroll_first(explorer->first_row, explorer->row, count, height);
 	return CHANGED_SCREEN;
-}
-
-static void row_text(const struct explorer *explorer, const struct knob_row *row,
-		     char *out, size_t size)
-{
-	const struct estimate *e = &explorer->estimate;
-
-	switch (row->kind) {
-	case ROW_MODEL: snprintf(out, size, "%s", explorer->scenario.model.name); break;
-	case ROW_CLUSTER:
-		snprintf(out, size, "%s", explorer->scenario.cluster.name);
-		break;
-	case ROW_STACK: snprintf(out, size, "%s", explorer->scenario.stack.name); break;
-	case ROW_KNOB:
-		if (applies(explorer, &knob_table[row->knob]))
-			knob_show(&explorer->scenario, &knob_table[row->knob], out,
-				  size);
-		else
-			snprintf(out, size, "-");
-		break;
-	case ROW_DERIVED:
-		if (row->knob == DERIVED_DP)
-			snprintf(out, size, e->dp > 0 ? "%lld" : "-", (long long)e->dp);
-		else
-			snprintf(out, size, e->micro_batches > 0 ? "%lld" : "-",
-				 (long long)e->micro_batches);
-		break;
-	default: out[0] = '\0';
-	}
-}
-
-/* Changed by the plan that was taken last. */
-static bool is_lit(const struct explorer *explorer, const struct knob *knob)
-{
-	return explorer->lit &&
-	       !knob_same(&explorer->scenario, &explorer->lit_against, knob);
-}
-
-/* A value in the change colour where it differs from the pinned baseline. */
-static enum role value_role(const struct explorer *explorer, const struct knob_row *row)
-{
-	if (row->kind != ROW_KNOB)
-		return row->kind == ROW_DERIVED && row->knob == DERIVED_DP ? ROLE_LABEL
-									   : ROLE_VALUE;
-	if (!applies(explorer, &knob_table[row->knob]) ||
-	    contest_locks(explorer, &knob_table[row->knob]))
-		return ROLE_QUIET;
-	if (explorer->pinned && !knob_same(&explorer->scenario, &explorer->baseline,
-					   &knob_table[row->knob]))
-		return ROLE_WARNING;
-	return is_lit(explorer, &knob_table[row->knob]) ? ROLE_DELTA_BETTER
-							: ROLE_VALUE;
-}
-
-/* Which way to turn: an arrow at the right edge where a step gains 1 % or more. */
-static void draw_arrow(const struct explorer *explorer, struct canvas *canvas, int x,
-		       int y, int knob)
-{
-	const struct whatif_arrow *arrow = &explorer->arrow[knob];
-
-	if (course_hides(explorer) || contest_locks(explorer, &knob_table[knob]) ||
-	    knob >= explorer->arrows_done || arrow->direction == 0 ||
-	    !(arrow->gain >= 0.01))
-		return;
-	canvas_put(
-		canvas, x, y,
-		canvas_glyph(canvas, arrow->direction > 0 ? GLYPH_RIGHT : GLYPH_LEFT),
-		ROLE_DELTA_BETTER);
-}
-
-static void draw_group(const struct explorer *explorer, struct canvas *canvas,
-		       struct rect rect, const struct knob_row *row)
-{
-	bool folded = explorer->folded & 1u << row->group;
-
-	canvas_put(canvas, rect.x + 1, rect.y,
-		   canvas_glyph(canvas, folded ? GLYPH_FOLDED : GLYPH_OPEN),
-		   ROLE_TITLE);
-	canvas_text(canvas, rect.x + 3, rect.y, rect.width - 3, ROLE_TITLE, row->label);
-}
-
-static void draw_row(const struct explorer *explorer, struct canvas *canvas,
-		     struct rect rect, const struct knob_row *row, bool here)
-{
-	char text[80];
-	int right = rect.x + rect.width - 2, label = 0, width;
-	bool turned = here && explorer->pane == PANE_KNOBS &&
-		      (row->kind == ROW_KNOB || (row->kind == ROW_DERIVED &&
-						 row->knob == DERIVED_MICRO_BATCHES));
-
-	if (row->kind == ROW_GROUP) {
-		draw_group(explorer, canvas, rect, row);
-		return;
-	}
-	row_text(explorer, row, text, sizeof text);
-	width = text_width(text);
-	/* names of presets are long and matter more than what they are */
-	if (row->kind > ROW_STACK || width + 9 < rect.width - 4)
-		label = canvas_text(
-			canvas, rect.x + 3, rect.y, rect.width - 5,
-			row->kind == ROW_KNOB &&
-					!applies(explorer, &knob_table[row->knob])
-				? ROLE_QUIET
-				: ROLE_LABEL,
-			row->label);
-	if (width > right - rect.x - 4 - label)
-		width = right - rect.x - 4 - label;
-	canvas_text(canvas, right - width - (turned ? 1 : 0), rect.y, width,
-		    value_role(explorer, row), text);
-	if (turned) {
-		canvas_put(canvas, right - width - 3, rect.y,
-			   canvas_glyph(canvas, GLYPH_LEFT), ROLE_KEY);
-		canvas_put(canvas, right, rect.y, canvas_glyph(canvas, GLYPH_RIGHT),
-			   ROLE_KEY);
-		add_press(canvas, (struct rect){ right - width - 3, rect.y, 1, 1 },
-			  (struct action){ .kind = ACTION_LEFT });
-		add_press(canvas, (struct rect){ right, rect.y, 1, 1 },
-			  (struct action){ .kind = ACTION_RIGHT });
-	}
-	if (row->kind == ROW_KNOB && is_lit(explorer, &knob_table[row->knob]))
-		canvas_put(canvas, rect.x + 2, rect.y,
-			   canvas_glyph(canvas, GLYPH_BULLET), ROLE_DELTA_BETTER);
-	if (!turned && row->kind == ROW_KNOB) {
-		draw_arrow(explorer, canvas, right, rect.y, row->knob);
-	}
-}
-
-void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
-		struct rect rect)
-{
-	struct knob_row rows[MAX_ROWS];
-	int count = knob_rows(explorer, rows);
-	int first =
-		scroll_first(explorer->first_row, explorer->row, count, rect.height);
-	bool focused = explorer->pane == PANE_KNOBS && explorer->mode == MODE_NORMAL;
-
-	canvas->spots->knobs = rect;
-	for (int i = 0; i < rect.height && first + i < count; i++) {
-		struct rect line = { rect.x, rect.y + i, rect.width, 1 };
-		bool here = first + i == explorer->row;
-
-		draw_row(explorer, canvas, line, &rows[first + i], here);
-		if (!here)
-			continue;
-		line.width--;
-		canvas_highlight(canvas, line, focused ? ROLE_FOCUS : ROLE_DEFAULT,
-				 false, true);
-		if (!focused)
-			canvas_put(canvas, rect.x, line.y,
-				   canvas_glyph(canvas, GLYPH_RIGHT), ROLE_KEY);
-		if (focused)
-			canvas_cursor(canvas, rect.x + 1, line.y);
-	}
-	widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y, rect.height, first,
-			 count);
 }

@@ -1,8 +1,6 @@
 /* picker.c - see picker.h. */
 #include "tui/explorer/picker.h"
-#include "engine/rules/ability.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +11,6 @@
 #include "presets/share.h"
 #include "tui/explorer.h"
 #include "tui/explorer/course.h"
-
-enum { MAX_SHOWN = 512 };
 
 static unsigned open_picker(struct explorer *explorer, enum picker_kind kind)
 {
@@ -83,8 +79,7 @@ static bool passes(const char *filter, const char *name, const char *title,
 	return true;
 }
 
-/* Indices of what the filter lets through. */
-static int shown(const struct explorer *explorer, int out[MAX_SHOWN])
+int picker_shown(const struct explorer *explorer, int out[MAX_SHOWN])
 {
 	const struct picker *p = &explorer->picker;
 	const char *filter = p->filter.text;
@@ -120,7 +115,7 @@ static int shown(const struct explorer *explorer, int out[MAX_SHOWN])
 	return count;
 }
 
-static bool is_path(const char *text)
+bool picker_is_path(const char *text)
 {
 	static const char *const endings[] = { ".yaml", ".yml", ".json", ".sh",
 					       ".toml", ".py",  ".txt",  ".log" };
@@ -169,7 +164,7 @@ static void take_file(struct explorer *explorer, const char *name,
 	free(explorer->kept);
 	explorer->kept = import_is_kept(report) ? report : NULL;
 	snprintf(explorer->file, sizeof explorer->file, "%s",
-		 is_path(name) && !other && !share_is(name) ? name : "");
+		 picker_is_path(name) && !other && !share_is(name) ? name : "");
 	if (other)
 		explorer_say_read(explorer, report);
 	if (!explorer->kept)
@@ -233,7 +228,7 @@ static unsigned take(struct explorer *explorer)
 {
 	struct picker *p = &explorer->picker;
 	const struct preset *list;
-	int index[MAX_SHOWN], count = shown(explorer, index);
+	int index[MAX_SHOWN], count = picker_shown(explorer, index);
 	const struct knob *knob;
 	char path[512];
 
@@ -241,7 +236,7 @@ static unsigned take(struct explorer *explorer)
 		p->preset = PRESET_PLAN;
 		return take_preset(explorer, p->filter.text);
 	}
-	if (p->kind == PICK_PRESET && is_path(p->filter.text)) {
+	if (p->kind == PICK_PRESET && picker_is_path(p->filter.text)) {
 		file_expand(p->filter.text, path, sizeof path);
 		return take_preset(explorer, path);
 	}
@@ -267,7 +262,7 @@ static unsigned take(struct explorer *explorer)
 static unsigned click(struct explorer *explorer, struct action action)
 {
 	struct rect list = explorer->spots->picker;
-	int index[MAX_SHOWN], count = shown(explorer, index);
+	int index[MAX_SHOWN], count = picker_shown(explorer, index);
 	int row = action.y - list.y +
 		  scroll_first(explorer->picker.first, explorer->picker.cursor, count,
 			       list.height);
@@ -283,7 +278,7 @@ static unsigned click(struct explorer *explorer, struct action action)
 static unsigned move(struct explorer *explorer, enum action_kind kind)
 {
 	struct picker *p = &explorer->picker;
-	int index[MAX_SHOWN], count = shown(explorer, index);
+	int index[MAX_SHOWN], count = picker_shown(explorer, index);
 	int height = explorer->spots->picker.height;
 
 	p->cursor = scroll_move(p->cursor, count, height, kind);
@@ -366,215 +361,9 @@ unsigned picker_act(struct explorer *explorer, struct action action)
 		changed = act(explorer, action);
 	if (explorer->mode != MODE_PICKER)
 		return changed;
-	count = shown(explorer, index);
+	count = picker_shown(explorer, index);
 	preview_show(explorer, explorer->picker.cursor < count
 				       ? index[explorer->picker.cursor]
 				       : -1);
 	return changed;
-}
-
-static void draw_preset(const struct explorer *explorer, struct canvas *canvas,
-			struct rect line, int index)
-{
-	const struct preset *list;
-	int name = 0, count = preset_list(explorer->picker.preset, &list);
-
-	for (int i = 0; i < count; i++)
-		if (text_width(list[i].name) > name)
-			name = text_width(list[i].name);
-	if (name > line.width / 2)
-		name = line.width / 2;
-	canvas_text(canvas, line.x, line.y, name, ROLE_VALUE, list[index].name);
-	canvas_text(canvas, line.x + name + 2, line.y, line.width - name - 2,
-		    ROLE_LABEL, list[index].title);
-}
-
-/* What the stack has not for this value: it is estimated all the same. */
-static void draw_lack(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect line, int index)
-{
-	const struct whatif_value *v = &explorer->strip.item[index];
-	struct lack lack = { .row = v->lacks,
-			     .knob = &knob_table[explorer->picker.knob],
-			     .value = v->value };
-	char text[256];
-
-	lack_text(&explorer->scenario, &lack, text, sizeof text);
-	canvas_text(canvas, line.x + 56, line.y, line.width - 56, ROLE_WARNING, text);
-}
-
-static void draw_value(const struct explorer *explorer, struct canvas *canvas,
-		       struct rect line, int index)
-{
-	const struct knob *knob = &knob_table[explorer->picker.knob];
-	const struct whatif_value *v = &explorer->strip.item[index];
-	char value[64], step[32], memory[32], text[256];
-
-	knob_print_value(knob, v->value, value, sizeof value);
-	canvas_text(canvas, line.x, line.y, 16, ROLE_VALUE, value);
-	if (!v->legal) {
-		finding_text(&v->problem, text, sizeof text);
-		canvas_text(canvas, line.x + 17, line.y, line.width - 17, ROLE_BAD,
-			    text);
-		return;
-	}
-	form_text(FORM_SECONDS, v->step_seconds, step, sizeof step);
-	form_text(FORM_BYTES, v->memory_bytes, memory, sizeof memory);
-	canvas_right(canvas, line.x + 16, line.y, 9, ROLE_VALUE, step);
-	canvas_right(canvas, line.x + 26, line.y, 10, ROLE_VALUE, memory);
-	snprintf(text, sizeof text, "%.0f tok/s/GPU", v->tokens_per_second_per_gpu);
-	canvas_text(canvas, line.x + 38, line.y, line.width - 38,
-		    v->fits                     ? ROLE_GOOD
-		    : explorer->estimate.unsure ? ROLE_WARNING
-						: ROLE_BAD,
-		    v->fits                     ? text
-		    : explorer->estimate.unsure ? "may not fit"
-						: "does not fit");
-	if (v->lacks)
-		draw_lack(explorer, canvas, line, index);
-}
-
-static void draw_line(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect line, int index)
-{
-	switch (explorer->picker.kind) {
-	case PICK_PRESET: draw_preset(explorer, canvas, line, index); break;
-	case PICK_VALUE: draw_value(explorer, canvas, line, index); break;
-	default:
-		canvas_text(canvas, line.x, line.y, 12, ROLE_VALUE,
-			    format_table[index].name);
-		canvas_text(canvas, line.x + 13, line.y, line.width - 13, ROLE_LABEL,
-			    format_table[index].out.help);
-	}
-}
-
-/* What the knob means, and its one line where there is no more room. */
-static int draw_meaning(const struct knob *knob, struct canvas *canvas, struct rect in)
-{
-	const struct glossary_word *word = glossary_find(knob->key);
-	int most = in.height < 16 ? 2 : 5, rows;
-	char means[GLOSSARY_MAX_TEXT];
-
-	in.height = most;
-	if (!word || most < 3) {
-		widget_prose(canvas, in, 0, ROLE_HINT, knob->help);
-		return 2;
-	}
-	glossary_plain(word->means, means, sizeof means);
-	rows = widget_prose(canvas, in, 0, ROLE_HINT, means);
-	return rows < 2 ? 2 : rows > most ? most : rows;
-}
-
-/* Returns the rows above the list. */
-static int draw_head(const struct explorer *explorer, struct canvas *canvas,
-		     struct rect in)
-{
-	const struct picker *p = &explorer->picker;
-	int x = in.x;
-
-	if (p->kind == PICK_VALUE)
-		return draw_meaning(&knob_table[p->knob], canvas, in);
-	if (p->kind == PICK_FORMAT) {
-		canvas_text(canvas, x, in.y, in.width, ROLE_HINT,
-			    "Enter saves to a file  Tab "
-			    "copies (OSC 52)  PgUp PgDn scroll");
-		return 2;
-	}
-	for (int i = 0; i < PRESET_OPENED_COUNT; i++) {
-		const char *label = preset_kind_label((enum preset_kind)i);
-		struct rect tab = { x, in.y, text_width(label), 1 };
-
-		canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_LABEL, label);
-		add_press(canvas, tab,
-			  (struct action){ .kind = ACTION_VIEW, .argument = i });
-		if (i == (int)p->preset)
-			canvas_highlight(canvas, tab, ROLE_FOCUS, false, true);
-		x += tab.width + 2;
-	}
-	canvas_text(canvas, x, in.y, in.x + in.width - x, ROLE_QUIET, "Tab: next");
-	return 2;
-}
-
-static const char *empty_text(const struct picker *p)
-{
-	if (p->kind == PICK_PRESET && share_is(p->filter.text))
-		return "Enter opens this shared scenario";
-	if (p->kind == PICK_PRESET && is_path(p->filter.text))
-		return "Enter opens this file";
-	return "nothing matches; a path opens a file";
-}
-
-/* Beside the list where there is room, else below it. */
-static void split_preview(struct rect *list, struct rect *preview, int count)
-{
-	int rows = list->height > 20 ? 11 : list->height / 2;
-
-	*preview = *list;
-	if (list->width >= 90) {
-		list->width = 36;
-		preview->x += list->width + 1;
-		preview->width -= list->width + 1;
-	} else {
-		list->height = count < 3 ? 3 : count < rows ? count : rows;
-		preview->y += list->height + 1;
-		preview->height -= list->height + 1;
-	}
-}
-
-static struct rect box_of(const struct picker *p, const struct canvas *canvas)
-{
-	int most = p->kind == PICK_FORMAT ? 160 : 100;
-	int width = canvas->width > most + 4 ? most : canvas->width - 4;
-	int height =
-		canvas->height > 40 && p->kind != PICK_FORMAT ? 34 : canvas->height - 4;
-
-	return (struct rect){ (canvas->width - width) / 2,
-			      (canvas->height - height) / 2, width, height };
-}
-
-static void draw_rows(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect list, const int *index, int count)
-{
-	const struct picker *p = &explorer->picker;
-	int first = scroll_first(p->first, p->cursor, count, list.height);
-
-	if (count == 0)
-		canvas_text(canvas, list.x, list.y, list.width, ROLE_HINT,
-			    empty_text(p));
-	for (int i = 0; i < list.height && first + i < count; i++) {
-		struct rect line = { list.x, list.y + i, list.width - 2, 1 };
-
-		draw_line(explorer, canvas, line, index[first + i]);
-		if (first + i == p->cursor)
-			canvas_highlight(canvas, line, ROLE_FOCUS, false, true);
-	}
-	widget_scrollbar(canvas, list.x + list.width - 1, list.y, list.height, first,
-			 count);
-}
-
-void picker_draw(const struct explorer *explorer, struct canvas *canvas)
-{
-	const struct picker *p = &explorer->picker;
-	int index[MAX_SHOWN], count = shown(explorer, index);
-	struct rect in = widget_box(canvas, box_of(p, canvas),
-				    p->kind == PICK_VALUE    ? knob_table[p->knob].label
-				    : p->kind == PICK_FORMAT ? "export"
-							     : "open");
-	int head = draw_head(explorer, canvas, in);
-	struct rect list = { in.x, in.y + head, in.width, in.height - head - 2 };
-	struct rect preview;
-
-	if (p->kind == PICK_FORMAT) {
-		split_preview(&list, &preview, count);
-		canvas->spots->preview = preview;
-		preview_draw(explorer, canvas, preview);
-	}
-	canvas->spots->picker = list;
-	draw_rows(explorer, canvas, list, index, count);
-	if (explorer->message[0] != '\0')
-		canvas_text(canvas, in.x, in.y + in.height - 2, in.width,
-			    explorer->message_role, explorer->message);
-	canvas_text(canvas, in.x, in.y + in.height - 1, 8, ROLE_KEY, "filter:");
-	widget_field(canvas, in.x + 8, in.y + in.height - 1, in.width - 8, &p->filter,
-		     ROLE_VALUE);
 }

@@ -14,6 +14,8 @@ struct explorer;
 
 enum picker_kind { PICK_PRESET, PICK_VALUE, PICK_FORMAT };
 
+enum { MAX_SHOWN = 512 };
+
 struct picker {
 	enum picker_kind kind;
 	enum preset_kind preset; /* PICK_PRESET */
@@ -31,6 +33,12 @@ unsigned picker_open_values(struct explorer *explorer, int knob);
 unsigned picker_open_plan(struct explorer *explorer, int index);
 unsigned picker_open_formats(struct explorer *explorer);
 unsigned picker_act(struct explorer *explorer, struct action action);
+/* Indices of what the filter lets through: of presets, formats, values of the strip.
+ * Returns how many. */
+int picker_shown(const struct explorer *explorer, int out[MAX_SHOWN]);
+/* What was typed is a file's name, not a preset's. */
+bool picker_is_path(const char *text);
+/* explorer/picker_draw.c */
 void picker_draw(const struct explorer *explorer, struct canvas *canvas);
 
 #endif
