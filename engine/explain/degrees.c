@@ -218,6 +218,11 @@ static double weight_bytes(const struct asked *a)
 	return step_weight_bytes(a->scenario);
 }
 
+static double layer_weight_bytes(const struct asked *a)
+{
+	return step_layer_weight_bytes(plan(a));
+}
+
 static void precision_term(const struct asked *a, struct explanation *out)
 {
 	knob(a, out, "precision", "2 is fp32", "precision");
@@ -228,13 +233,16 @@ static void weight_bytes_terms(const struct asked *a, struct explanation *out)
 	double wide = plan(a)->precision == PRECISION_FP32 ? 4 : 2;
 
 	precision_term(a, out);
-	if (weight_bytes(a) == wide)
+	if (layer_weight_bytes(a) == wide) {
 		explain_say(out, "if(precision == 2, 4, 2)");
-	else if (plan(a)->lora_rank > 0)
-		knob(a, out, "frozen", "0 as they compute, 1 fp8, 2 4 bits",
-		     "frozen_format");
-	else
-		knob(a, out, "stored", "0 in 16 bits, 1 in fp8", "weight_format");
+		return;
+	}
+	explain_say(out, "b + (if(precision == 2, 4, 2) - b) * (E + H) / P");
+	explain_from(a, out, "b", "bytes of a weight of a layer",
+		     "states.layer_weight_bytes");
+	explain_from(a, out, "E", "embeddings", "model.embedding");
+	explain_from(a, out, "H", "output matrix", "model.head");
+	explain_from(a, out, "P", "parameters", "parameters");
 }
 
 static double sent_gradient(const struct asked *a)
@@ -520,6 +528,9 @@ const struct explain_node explain_degrees_nodes[] = {
 	NODE("states.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes,
 	     weight_bytes_terms, NULL,
 	     "Mean of the layers, in the format that they are stored in, and the ends."),
+	NODE("states.layer_weight_bytes", "Bytes of a weight of a layer", FORM_REAL,
+	     layer_weight_bytes, NULL, NULL,
+	     "In the format of precision, weight_format and, under LoRA, frozen_format."),
 	NODE("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
 	     sent_gradient, sent_gradient_terms,
 	     "if(precision == 2, 4, if(dtype == 0, 4, 2))", states),

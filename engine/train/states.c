@@ -4,9 +4,9 @@
 #include "engine/graph/graph.h"
 #include "engine/plan/mesh.h"
 
-/* Of a weight of a layer. Scales per 32 elements run along rows or along columns, and
- * both are stored (Transformer Engine, MXFP8Tensor). */
-static double layer_weight_bytes(const struct plan *plan)
+/* Scales per 32 elements run along rows or along columns, and both are stored
+ * (Transformer Engine, MXFP8Tensor). */
+double step_layer_weight_bytes(const struct plan *plan)
 {
 	double fp8 = plan->precision == PRECISION_MXFP8 ? 2 * (1 + 1.0 / 32) : 1;
 	bool narrow =
@@ -23,7 +23,7 @@ static double layer_weight_bytes(const struct plan *plan)
 double step_weight_bytes(const struct scenario *scenario)
 {
 	double wide = scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
-	double layer = layer_weight_bytes(&scenario->plan);
+	double layer = step_layer_weight_bytes(&scenario->plan);
 	struct model_counts counts;
 	double ends;
 

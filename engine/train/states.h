@@ -57,6 +57,8 @@ double step_gradient_bytes(const struct scenario *scenario);
 double step_optimizer_bytes(const struct scenario *scenario);
 /* Mean of the layers' weights and those of the ends, which stay wide. */
 double step_weight_bytes(const struct scenario *scenario);
+/* Of a weight of a layer, in the format that it is stored in. */
+double step_layer_weight_bytes(const struct plan *plan);
 /* Of one that trains: adapters are wide whatever they stand beside. */
 static inline double states_trained_bytes(const struct scenario *scenario)
 {
