@@ -262,7 +262,10 @@ static bool read_text(const struct format *reader, const char *path, char *text,
 		markdown_keep_code(text, length);
 	if (!reader->in.read(&made, path, text, length, report, error)) {
 		/* what has no key of this kind is not short of a model */
-		if (report->nameless && report->count > 0)
+		if (report->nameless &&
+		    import_count(report, IMPORT_NOT_MODELLED) +
+				    import_count(report, IMPORT_SKIPPED) >
+			    0)
 			took_any(reader, path, report, error);
 		return false;
 	}

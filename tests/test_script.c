@@ -162,6 +162,19 @@ static void test_loops(void **state)
 	read_good("megatron", "LAYERS=4\nfor TP in 8 4 2; do\n" FLAGS "done\n", &s);
 	expect(&s, "tp", "8");
 	assert_true(noted(IMPORT_ASSUMED, "loop"));
+	/* a command in the line of its "do", in loops in loops */
+	read_good(
+		"vllm",
+		"M=(Qwen/Qwen3-8B Qwen/Qwen3-32B)\nfor X in \"${M[@]}\"; do for T in 4 8; "
+		"do vllm serve $X -tp $T; done; done\n",
+		&s);
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "4");
+	for (int i = 0; i < report.count; i++)
+		if (strcmp(report.note[i].key, "loop") == 0)
+			assert_string_equal(report.note[i].text,
+					    "X is the first of Qwen/Qwen3-8B "
+					    "Qwen/Qwen3-32B; T is the first of 4 8");
 	/* a function that calls itself */
 	read_good("megatron",
 		  "TP=2\nLAYERS=4\nkids() {\n  for k in $(pgrep x); do kids $k; done\n"
@@ -274,13 +287,45 @@ static void test_forms(void **state)
 	}
 }
 
+/* A comment between the lines of a command, or a backslash that is missing: what stands
+ * behind is the command's, as it is meant, and that is said. */
+static void lines_that_lost_their_command(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "vllm serve Qwen/Qwen3-8B \\\n  -tp 2 \\\n  # the length\n"
+		  "  # and more\n  --max-model-len 8192 # tokens\n"
+		  "  --max-num-seqs 64\necho done\n",
+		  &s);
+	expect(&s, "tp", "2");
+	assert_true(noted(IMPORT_ASSUMED, "line"));
+	assert_true(noted(IMPORT_NOT_MODELLED, "max-model-len"));
+	assert_true(noted(IMPORT_TAKEN, "max-num-seqs"));
+	/* an empty line ends it, an assignment is no command, and flags alone are none
+	 */
+	read_good("vllm", "vllm serve Qwen/Qwen3-8B -tp 2\n\n--max-model-len 8192\n",
+		  &s);
+	assert_false(noted(IMPORT_ASSUMED, "line"));
+	assert_false(noted(IMPORT_NOT_MODELLED, "max-model-len"));
+	read_good("megatron",
+		  "A=1\n--num-layers 8 --hidden-size 1024 --num-attention-heads 16\n",
+		  &s);
+	assert_false(noted(IMPORT_ASSUMED, "line"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arguments),   cmocka_unit_test(test_usage),
-		cmocka_unit_test(test_environment), cmocka_unit_test(test_loops),
-		cmocka_unit_test(test_functions),   cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_forms),
+		cmocka_unit_test(lines_that_lost_their_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,7 @@ struct arguments {
 	int wants;               /* the highest argument that the script asks for */
 	const char *environment; /* variables that come from there, NULL = none */
 	const char *loop; /* around the command that the visitor is shown, NULL */
+	int joined; /* a line whose flags no command has by bash's rules, 0 = none */
 	int skipped_count;
 	struct argument skipped[ARGUMENTS_SKIPPED]; /* "a.b.c", in mappings not read */
 	int skipped_more;                           /* beyond these */

@@ -21,20 +21,21 @@ bool flow_is_repeated(const struct shell *shell)
 
 bool flow_loop(const struct shell *shell, char *out, size_t size)
 {
-	for (int i = shell->frames - 1; i >= 0; i--) {
-		const struct frame *frame = &shell->frame[i];
-		size_t used;
+	size_t used = 0;
 
-		if (frame->kind != FRAME_FOR || frame->count < 2)
+	for (int i = 0; i < shell->frames; i++) {
+		const struct frame *frame = &shell->frame[i];
+
+		if (frame->kind != FRAME_FOR || frame->count < 2 || used >= size)
 			continue;
-		used = (size_t)snprintf(out, size, "%.30s is the first of",
-					frame->name);
+		used += (size_t)snprintf(out + used, size - used,
+					 "%s%.30s is the first of", used ? "; " : "",
+					 frame->name);
 		for (int k = 0; k < frame->count && used < size; k++)
 			used += (size_t)snprintf(out + used, size - used, " %.20s",
 						 shell->word[frame->first + k].text);
-		return true;
 	}
-	return false;
+	return used > 0;
 }
 
 static struct frame *top(struct shell *shell)
@@ -173,6 +174,23 @@ static void begin_round(struct shell *shell, const struct frame *frame)
 			     &shell->word[frame->first + frame->round], 1);
 }
 
+/* "do serve $MODEL": what stands behind the word was read before the variable was set.
+ */
+static bool read_again(struct shell *shell)
+{
+	const char *at = shell->from;
+	int line = shell->from_line;
+
+	for (; at < shell->stop && (isspace((unsigned char)*at) || *at == ';'); at++)
+		line += *at == '\n';
+	if (shell->stop - at < 3 || memcmp(at, "do", 2) != 0 ||
+	    !isspace((unsigned char)at[2]))
+		return false;
+	shell->at = at + 2;
+	shell->line = line;
+	return true;
+}
+
 static int take_do(struct shell *shell, const struct command *command, int at)
 {
 	struct frame *frame = top(shell);
@@ -189,11 +207,8 @@ static int take_do(struct shell *shell, const struct command *command, int at)
 		frame->back = shell->from;
 		frame->line = shell->from_line;
 	}
-	/* "for x in a b; do": the word may stand in the line of the loop */
-	(void)command;
-	(void)at;
 	begin_round(shell, frame);
-	return 1;
+	return at + 1 < command->count && read_again(shell) ? command->count - at : 1;
 }
 
 /* Goes back, so often as a script that only waits may want it. */

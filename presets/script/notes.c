@@ -13,6 +13,11 @@ void script_note(const struct arguments *arguments, struct import_report *report
 	if (arguments->environment)
 		import_note(report, IMPORT_ASSUMED, "environment", "%.120s",
 			    arguments->environment);
+	if (arguments->joined > 0)
+		import_note(report, IMPORT_ASSUMED, "line",
+			    "%d is of the command above it, which a comment or a "
+			    "missing \\ ends",
+			    arguments->joined);
 	if (arguments->loop)
 		import_note(report, IMPORT_ASSUMED, "loop", "%.120s", arguments->loop);
 }

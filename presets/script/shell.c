@@ -189,6 +189,38 @@ static bool in_test(const struct command *command)
 	return false;
 }
 
+/* Flags where a command would begin, behind one with a program: a comment between the
+ * lines, or a backslash that is missing, ends that one, and bash would run it without
+ * them. They are read as what they are meant as, and that is said. */
+static bool joins(struct shell *shell, const struct command *command)
+{
+	const char *at = shell->at;
+	int line = shell->line;
+	bool program = false;
+
+	for (int i = 0; i < command->count && !program; i++)
+		program = !assignment(command->word[i].text);
+	if (!program || command->word[0].text[0] == '-')
+		return false;
+	while (at < shell->stop && *at == '\n') {
+		line++;
+		at++;
+		while (at < shell->stop && (*at == ' ' || *at == '\t'))
+			at++;
+		if (at < shell->stop && *at == '\n')
+			return false;
+		if (at < shell->stop && *at == '#')
+			while (at < shell->stop && *at != '\n')
+				at++;
+	}
+	if (shell->stop - at < 3 || at[0] != '-' || at[1] != '-' ||
+	    !isalpha((unsigned char)at[2]))
+		return false;
+	if (shell->arguments->joined == 0)
+		shell->arguments->joined = line;
+	return true;
+}
+
 /* Words up to the end of a command, or of an array. */
 static void read_words(struct shell *shell, struct command *command, bool in_array)
 {
@@ -225,6 +257,9 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 			here = shell->stop - shell->at > 2 &&
 			       memcmp(shell->at, "<<<", 3) == 0;
 			skip = sign_redirection(shell, command);
+		} else if (c == '\n' && !in_array && joins(shell, command)) {
+			shell->at++;
+			shell->line++;
 		} else if (c == '\n' || strchr(";|&()<>", c)) {
 			command->ending = sign_ending(shell);
 			if (in_array ? c == ')' : true)

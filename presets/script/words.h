@@ -96,8 +96,8 @@ bool shell_test(const struct shell *shell, const struct shell_word *words, int c
 bool flow_is_live(const struct shell *shell);
 /* Whether a loop's first round is over. */
 bool flow_is_repeated(const struct shell *shell);
-/* "TP, the first of 8 4 2", of the innermost loop over more than one word; false where
- * there is none. */
+/* "TP is the first of 8 4 2", of each loop over more than one word, the outer first;
+ * false where there is none. */
 bool flow_loop(const struct shell *shell, char *out, size_t size);
 /* Takes the words that say which commands are run. Returns the first of the words left,
  * which are a plain command. */
