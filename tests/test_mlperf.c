@@ -102,6 +102,9 @@ static void others_are_refused(void **state)
 	struct scenario s;
 
 	(void)state;
+	/* a path is no setting */
+	assert_false(mlperf_read(&s, "x/gpt3_tp1.yaml", "a: 1\n", 5, &report, &error));
+	assert_non_null(strstr(error.text, "no setting of a submission"));
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
 		assert_false(mlperf_read(&s, paths[i], script, strlen(script), &report,
 					 &error));

@@ -295,6 +295,21 @@ static bool add_path(struct pairs *pairs, const char *file, struct error *error)
 	return good;
 }
 
+/* What its path says makes no script one of settings. */
+static bool has_settings(const struct pairs *pairs)
+{
+	for (int i = 0; i < pairs->count; i++) {
+		const char *key = pairs->item[i].key;
+
+		for (const struct mapping *row = rows; row->key; row++)
+			if (strcmp(row->key, key) == 0)
+				return true;
+		if (word_among(key, others) || word_among(key, shape_keys))
+			return true;
+	}
+	return false;
+}
+
 bool mlperf_read(struct scenario *out, const char *file, const char *text,
 		 size_t length, struct import_report *report, struct error *error)
 {
@@ -308,8 +323,12 @@ bool mlperf_read(struct scenario *out, const char *file, const char *text,
 
 	pairs_begin(&pairs, file);
 	snprintf(arguments.file, sizeof arguments.file, "%.255s", file);
-	good = shell_read(&arguments, text, length, &visitor, error) &&
-	       add_path(&pairs, file, error);
+	good = shell_read(&arguments, text, length, &visitor, error);
+	if (good && !has_settings(&pairs))
+		good = error_set(error, file, 1,
+				 "no setting of a submission: expected export "
+				 "DGXNNODES=, MINIBS=, TENSOR_MODEL_PARALLEL= ...");
+	good = good && add_path(&pairs, file, error);
 	script_note(&arguments, report);
 	arguments_free(&arguments);
 	if (!good) {
