@@ -122,7 +122,7 @@ uninstall:
 # --- for developers --------------------------------------------------------
 # Runs every test program, or those named in T=; prints one closing line.
 ASKED = $(if $(T),$(addprefix $(B)/tests/,$(T)),$(TESTS))
-test: shardscope $(ASKED) purity floors
+test: shardscope $(ASKED) purity floors lengths
 	@sh tests/run.sh $(ASKED)
 
 SANITIZE = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined \
@@ -270,6 +270,10 @@ hardened: shardscope
 floors:
 	@sh tests/floors.sh
 
+# Files and functions stay short enough to read.
+lengths:
+	@sh tests/lengths.sh
+
 FORMAT = $(shell git ls-files '*.c' '*.h')
 format:
 	clang-format -i $(FORMAT)
@@ -298,7 +302,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate mutate-run bench validate fit fit-serving fit-collectives screens winners screenshots purity floors hardened \
+.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate mutate-run bench validate fit fit-serving fit-collectives screens winners screenshots purity floors lengths hardened \
         tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

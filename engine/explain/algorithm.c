@@ -264,9 +264,8 @@ static void sent_bytes_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "far_bytes", "across the network", "far_bytes");
 }
 
-/* B e d share / over, without what is 1 there. */
-static void rate_terms(const struct asked *a, struct explanation *out, bool near,
-		       const char *share)
+/* What the line gives: B e d. */
+static void line_terms(const struct asked *a, struct explanation *out, bool near)
 {
 	const struct cluster *c = &a->scenario->cluster;
 	const struct link *link = &c->link[near ? LINK_DOMAIN : LINK_NETWORK];
@@ -275,7 +274,6 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 	bool trains = a->scenario->plan.mode == MODE_TRAINING;
 	double slowdown = c->accelerator.calibration.network_scale;
 	bool calibrated = trains && slowdown > 0 && slowdown != 1;
-	bool tuned = trains && software > 0;
 
 	explain_say(out, calibrated ? "B * min(1, 1" : "B");
 	explain_from(a, out, "B", "of the line, each way",
@@ -287,7 +285,7 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 			     near ? "cluster.domain_efficiency"
 				  : "cluster.network_efficiency");
 	}
-	if (tuned) {
+	if (trains && software > 0) {
 		explain_say(out, " * d");
 		explain_from(a, out, "d", "what the software makes of that",
 			     near ? "cluster.collective_share"
@@ -298,6 +296,13 @@ static void rate_terms(const struct asked *a, struct explanation *out, bool near
 		explain_from(a, out, "n", "slower than predicted (calibrate)",
 			     "network_scale");
 	}
+}
+
+/* B e d share / over, without what is 1 there. */
+static void rate_terms(const struct asked *a, struct explanation *out, bool near,
+		       const char *share)
+{
+	line_terms(a, out, near);
 	if (share) {
 		explain_say(out, " * share");
 		if (near)

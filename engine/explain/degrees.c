@@ -1,5 +1,5 @@
-/* degrees.c - numbers that many formulas of training share: degrees and bytes of
- * states. */
+/* degrees.c - numbers that many formulas of training share: degrees, and what a
+ * simulation or a curve says. */
 #include <math.h>
 #include <stddef.h>
 
@@ -211,176 +211,6 @@ static void watt_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "PUE", "of the data centre", "cluster.pue");
 }
 
-/* --- bytes of states --- */
-
-static double weight_bytes(const struct asked *a)
-{
-	return step_weight_bytes(a->scenario);
-}
-
-static double layer_weight_bytes(const struct asked *a)
-{
-	return step_layer_weight_bytes(plan(a));
-}
-
-static void precision_term(const struct asked *a, struct explanation *out)
-{
-	knob(a, out, "precision", "2 is fp32", "precision");
-}
-
-static void weight_bytes_terms(const struct asked *a, struct explanation *out)
-{
-	double wide = plan(a)->precision == PRECISION_FP32 ? 4 : 2;
-
-	precision_term(a, out);
-	if (layer_weight_bytes(a) == wide) {
-		explain_say(out, "if(precision == 2, 4, 2)");
-		return;
-	}
-	explain_say(out, "b + (if(precision == 2, 4, 2) - b) * (E + H) / P");
-	explain_from(a, out, "b", "bytes of a weight of a layer",
-		     "states.layer_weight_bytes");
-	explain_from(a, out, "E", "embeddings", "model.embedding");
-	explain_from(a, out, "H", "output matrix", "model.head");
-	explain_from(a, out, "P", "parameters", "parameters");
-}
-
-static double sent_gradient(const struct asked *a)
-{
-	return step_gradient_bytes(a->scenario);
-}
-
-static void sent_gradient_terms(const struct asked *a, struct explanation *out)
-{
-	precision_term(a, out);
-	knob(a, out, "dtype", "of gradients, 0 is fp32", "grad_dtype");
-}
-
-static double gradient(const struct asked *a)
-{
-	return states_gather_once(plan(a)) ? 4 : step_gradient_bytes(a->scenario);
-}
-
-static void gradient_terms(const struct asked *a, struct explanation *out)
-{
-	if (states_gather_once(plan(a))) {
-		explain_say(out, "4");
-		return;
-	}
-	explain_say(out, "g");
-	knob(a, out, "g", "as they travel", "states.sent_gradient_bytes");
-}
-
-static double optimizer(const struct asked *a)
-{
-	return step_optimizer_bytes(a->scenario);
-}
-
-static double moments(const struct asked *a)
-{
-	return optimizer(a) - (plan(a)->precision == PRECISION_FP32 ? 0 : 4);
-}
-
-static void optimizer_terms(const struct asked *a, struct explanation *out)
-{
-	precision_term(a, out);
-	knob(a, out, "moments", "of the optimizer", "states.moment_bytes");
-}
-
-static double sync_copy(const struct asked *a)
-{
-	struct shards shards;
-	struct states each;
-
-	states_shards(a->scenario, &shards);
-	states_bytes(a->scenario, &shards, &each);
-	return each.sync_copy;
-}
-
-static void sync_copy_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, "if(ZeRO < 3, if(DP * copies > 1, if(precision != 1, c, 0), "
-			 "0), 0)");
-	knob(a, out, "ZeRO", "stage", "zero");
-	knob(a, out, "DP", "replicas", "dp");
-	knob(a, out, "copies", "of the weights in the pipeline", "copies");
-	knob(a, out, "precision", "1 is fp16, which sums in 16 bits", "precision");
-	knob(a, out, "c", "of the stack", "stack.sync_copy_bytes");
-}
-
-static double logit_width(const struct asked *a)
-{
-	return step_logit_width(a->scenario);
-}
-
-static void logit_terms(const struct asked *a, struct explanation *out)
-{
-	const struct stack *stack = &a->scenario->stack;
-	const struct plan *p = plan(a);
-	bool parallel =
-		p->vocab_parallel && p->tp > 1 && stack->parallel_logit_bytes > 0;
-
-	explain_say(out, p->cross_entropy == CE_PLAIN   ? "l"
-			 : p->cross_entropy == CE_FUSED ? "min(l, 6)"
-							: "min(l, 6) / pieces");
-	if (p->cross_entropy == CE_CHUNKED)
-		knob(a, out, "pieces", "one after the other", "loss_tiles");
-	knob(a, out, "l", "of a plain loss",
-	     parallel ? "stack.parallel_logit_bytes" : "stack.logit_bytes");
-	if (scenario_micro_batches(a->scenario) > 1) {
-		explain_say(out, " + old");
-		knob(a, out, "old", "of the micro-batch before",
-		     "stack.old_logit_bytes");
-	}
-	if (p->pp > 1) {
-		explain_say(out, " + piped * m");
-		knob(a, out, "piped", "of each until the step ends",
-		     "stack.piped_logit_bytes");
-		knob(a, out, "m", "micro-batches", "micro_batches");
-	}
-}
-
-static double captured(const struct asked *a)
-{
-	return step_graph_bytes(a->scenario);
-}
-
-static void captured_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, plan(a)->cuda_graphs == GRAPHS_NONE ? "0" : "g");
-	if (plan(a)->cuda_graphs != GRAPHS_NONE)
-		knob(a, out, "g", "of the stack",
-		     plan(a)->pp > 1 ? "stack.graph_pipelined_bytes"
-				     : "stack.graph_bytes");
-}
-
-static double width(const struct asked *a)
-{
-	return explain_step(a)->context.width;
-}
-
-static double layer_input(const struct asked *a)
-{
-	const struct graph_context *c = &explain_step(a)->context;
-
-	return c->norm_tokens * (double)a->scenario->model.hidden * c->width;
-}
-
-static double operand_width(const struct asked *a)
-{
-	return explain_step(a)->context.operand_width;
-}
-
-static void layer_input_terms(const struct asked *a, struct explanation *out)
-{
-	explain_say(out, plan(a)->sp ? "T / TP * h * w" : "T * h * w");
-	knob(a, out, "T", "tokens of a micro-batch", "micro_batch_tokens");
-	if (plan(a)->sp)
-		knob(a, out, "TP", "ranks that split them with SP", "tp");
-	knob(a, out, "h", "hidden size", "model.hidden");
-	knob(a, out, "w", "bytes of an activation", "activation_width");
-}
-
 static double recomputed(const struct asked *a)
 {
 	return step_recomputed_share(explain_step(a));
@@ -489,7 +319,6 @@ static double memory_high(const struct asked *a)
 	}
 
 static const char counted[] = "A degree of the plan.";
-static const char states[] = "Bytes of one weight before any sharing.";
 static const char spread[] =
 	"Where four of five runs of the kind lay when their source was left out of the "
 	"fit (make fit FIT=--each).";
@@ -525,35 +354,6 @@ const struct explain_node explain_degrees_nodes[] = {
 	     "(idle + if(t > 0, compute / t, 0) * (TDP - idle) + host) * "
 	     "if(PUE > 0, PUE, 1)",
 	     "A GPU that computes draws its TDP, one that waits its idle power."),
-	NODE("states.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes,
-	     weight_bytes_terms, NULL,
-	     "Mean of the layers, in the format that they are stored in, and the ends."),
-	NODE("states.layer_weight_bytes", "Bytes of a weight of a layer", FORM_REAL,
-	     layer_weight_bytes, NULL, NULL,
-	     "In the format of precision, weight_format and, under LoRA, frozen_format."),
-	NODE("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
-	     sent_gradient, sent_gradient_terms,
-	     "if(precision == 2, 4, if(dtype == 0, 4, 2))", states),
-	NODE("states.gradient_bytes", "Bytes of a gradient's sum", FORM_REAL, gradient,
-	     gradient_terms, NULL,
-	     "A pipeline that keeps gathered weights sums whole gradients in fp32."),
-	NODE("states.optimizer_bytes", "Bytes of master weight and moments", FORM_REAL,
-	     optimizer, optimizer_terms, "if(precision == 2, 0, 4) + moments", states),
-	NODE("states.moment_bytes", "Bytes of the moments", FORM_REAL, moments, NULL,
-	     NULL, "Of the optimizer: 8 of AdamW, 2 in 8 bits, 4 of Muon and SGD."),
-	NODE("states.sync_copy_bytes", "Bytes of gradients beside the sum", FORM_REAL,
-	     sync_copy, sync_copy_terms, NULL, "fp16 sums in 16 bits."),
-	NODE("logit_width", "Bytes of a logit at the loss's peak", FORM_REAL,
-	     logit_width, logit_terms, NULL,
-	     "A fused kernel keeps one copy, a chunked one an eighth."),
-	NODE("captured_bytes", "Captured CUDA graphs", FORM_BYTES, captured,
-	     captured_terms, NULL, "By the stack."),
-	NODE("activation_width", "Bytes of an activation", FORM_REAL, width,
-	     precision_term, "if(precision == 2, 4, 2)", "16 bits but in fp32."),
-	NODE("operand_width", "Bytes of what a GEMM reads", FORM_REAL, operand_width,
-	     NULL, NULL, "Of its format, scales included."),
-	NODE("layer_input_bytes", "Input of a layer", FORM_BYTES, layer_input,
-	     layer_input_terms, NULL, "Of one micro-batch on one rank."),
 	NODE("recomputed_share", "Layers that run again whole", FORM_PERCENT,
 	     recomputed, recomputed_terms, NULL, "Of each stage."),
 	NODE("pipeline_idle_seconds", "Idle while micro-batches run", FORM_SECONDS,

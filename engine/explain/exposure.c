@@ -41,21 +41,13 @@ OF(alone_backward,
 OF(all_forward, op->forward_seconds)
 OF(all_backward, op->input_grad_seconds)
 
-/* What a ring or another micro-batch hides. */
-static void overlap_terms(const struct asked *a, struct explanation *out, bool backward)
+/* Attention beside a ring: " - A1 - A2". */
+static void ring_terms(const struct asked *a, struct explanation *out, bool backward)
 {
 	const struct graph *graph = explain_graph(a);
-	const struct graph_operator *op = op_of(a);
 	int attentions = 0;
 
-	if (op->dimension == DIM_TP) {
-		explain_say(out, "0");
-		return;
-	}
-	explain_operator_term(a, out, "t", "of its calls",
-			      backward ? "backward_seconds" : "call_forward");
-	explain_say(out, "max(0, t");
-	for (int i = 0; op->dimension == DIM_CP && i < graph->count; i++) {
+	for (int i = 0; i < graph->count; i++) {
 		struct asked other = *a;
 		char symbol[16];
 
@@ -68,20 +60,37 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 				      backward ? "input_grad_seconds"
 					       : "forward_seconds");
 	}
-	if (op->dimension == DIM_EP) {
-		explain_say(out, backward ? " - (b + w) / 2 * o" : " - f / 2 * o");
-		if (!backward)
-			of_part(a, out, "f", "computing of the layer",
-				"forward_seconds");
-		if (backward)
-			of_part(a, out, "b", "gradients of inputs",
-				"input_grad_seconds");
-		if (backward)
-			of_part(a, out, "w", "gradients of weights",
-				"weight_grad_seconds");
-		explain_from(a, out, "o", "share that the stack hides",
-			     "stack.ep_overlap");
+}
+
+/* Computing of another micro-batch beside an all-to-all. */
+static void batch_terms(const struct asked *a, struct explanation *out, bool backward)
+{
+	explain_say(out, backward ? " - (b + w) / 2 * o" : " - f / 2 * o");
+	if (backward) {
+		of_part(a, out, "b", "gradients of inputs", "input_grad_seconds");
+		of_part(a, out, "w", "gradients of weights", "weight_grad_seconds");
+	} else {
+		of_part(a, out, "f", "computing of the layer", "forward_seconds");
 	}
+	explain_from(a, out, "o", "share that the stack hides", "stack.ep_overlap");
+}
+
+/* What a ring or another micro-batch hides. */
+static void overlap_terms(const struct asked *a, struct explanation *out, bool backward)
+{
+	enum dimension dimension = op_of(a)->dimension;
+
+	if (dimension == DIM_TP) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_operator_term(a, out, "t", "of its calls",
+			      backward ? "backward_seconds" : "call_forward");
+	explain_say(out, "max(0, t");
+	if (dimension == DIM_CP)
+		ring_terms(a, out, backward);
+	if (dimension == DIM_EP)
+		batch_terms(a, out, backward);
 	explain_say(out, ")");
 }
 

@@ -388,6 +388,7 @@ bool explain_find(const struct asked *asked, const char *key,
 		return true;
 	if (training && explain_step(asked) &&
 	    (take_node(asked, explain_degrees_nodes, key, out) ||
+	     take_node(asked, explain_states, key, out) ||
 	     take_node(asked, explain_rates, key, out)))
 		return true;
 	if (!training && explain_server(asked)->legal &&

@@ -3,21 +3,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/operator.h"
 
-static const struct graph_operator *op_of(const struct asked *a)
+const struct graph_operator *explain_op(const struct asked *a)
 {
 	return &explain_graph(a)->item[a->op];
 }
 
-static bool is_collective(const struct asked *a)
+bool explain_is_collective(const struct asked *a)
 {
-	return op_of(a)->kind == OPERATOR_COLLECTIVE;
+	return explain_op(a)->kind == OPERATOR_COLLECTIVE;
 }
 
-static bool is_linear(const struct asked *a)
+bool explain_is_linear(const struct asked *a)
 {
-	enum operator_kind kind = op_of(a)->kind;
+	enum operator_kind kind = explain_op(a)->kind;
 
 	return kind == OPERATOR_GEMM || kind == OPERATOR_GROUPED_GEMM ||
 	       kind == OPERATOR_ROUTER;
@@ -62,19 +62,19 @@ void explain_operator_term(const struct asked *a, struct explanation *out,
 
 /* --- values --- */
 
-#define OF(name, expression)                                \
-	static double name(const struct asked *a)           \
-	{                                                   \
-		const struct graph_operator *op = op_of(a); \
-                                                            \
-		return expression;                          \
+#define OF(name, expression)                                     \
+	static double name(const struct asked *a)                \
+	{                                                        \
+		const struct graph_operator *op = explain_op(a); \
+                                                                 \
+		return expression;                               \
 	}
 
-OF(computing_forward, is_collective(a) ? 0 : op->forward_seconds)
-OF(input_grad, is_collective(a) ? 0 : op->input_grad_seconds)
+OF(computing_forward, explain_is_collective(a) ? 0 : op->forward_seconds)
+OF(input_grad, explain_is_collective(a) ? 0 : op->input_grad_seconds)
 OF(weight_grad, op->weight_grad_seconds)
-OF(recompute, is_collective(a) ? 0 : op->again * op->forward_seconds)
-OF(again_flops, is_collective(a) ? 0 : op->again * op->forward_flops)
+OF(recompute, explain_is_collective(a) ? 0 : op->again * op->forward_seconds)
+OF(again_flops, explain_is_collective(a) ? 0 : op->again * op->forward_flops)
 OF(again, op->again)
 OF(dense, op->expert ? 0 : op->weights)
 OF(expert, op->expert ? op->weights : 0)
@@ -98,12 +98,12 @@ static double launching(const struct asked *a, double launches)
 
 static double host_forward(const struct asked *a)
 {
-	return launching(a, op_of(a)->host_forward);
+	return launching(a, explain_op(a)->host_forward);
 }
 
 static double host_backward(const struct asked *a)
 {
-	const struct graph_operator *op = op_of(a);
+	const struct graph_operator *op = explain_op(a);
 
 	return launching(a, op->host_backward + op->again * op->host_forward);
 }
@@ -111,7 +111,8 @@ OF(held, op->held_bytes)
 OF(kept, op->kept_bytes)
 OF(saved, op->saved_bytes)
 OF(whole,
-   op->kept_bytes + (is_collective(a) ? 0 : op->saved_bytes / larger(1, op->tiles)))
+   op->kept_bytes +
+	   (explain_is_collective(a) ? 0 : op->saved_bytes / larger(1, op->tiles)))
 OF(forward_flops, op->forward_flops)
 OF(input_grad_flops, op->input_grad_flops)
 OF(weight_grad_flops, op->weight_grad_flops)
@@ -127,21 +128,23 @@ OF(call, (op->forward_seconds + op->input_grad_seconds) /
 
 static double quantised_in(const struct asked *a)
 {
-	return op_of(a)->rows * op_of(a)->inner * op_of(a)->quantise_bytes;
+	return explain_op(a)->rows * explain_op(a)->inner *
+	       explain_op(a)->quantise_bytes;
 }
 
 static double quantised_out(const struct asked *a)
 {
-	return op_of(a)->rows * op_of(a)->columns * op_of(a)->quantise_bytes;
+	return explain_op(a)->rows * explain_op(a)->columns *
+	       explain_op(a)->quantise_bytes;
 }
 
 static struct roofline rate_of(const struct asked *a)
 {
 	const struct graph_context c = context_of(a);
-	const struct graph_operator *op = op_of(a);
+	const struct graph_operator *op = explain_op(a);
 	struct roofline rate = c.gemm;
 
-	if (is_linear(a))
+	if (explain_is_linear(a))
 		graph_linear_rate(&c, op->columns, op->inner, &rate);
 	if (op->kind == OPERATOR_ATTENTION)
 		graph_attention_rate(&c, &a->scenario->model.kind[a->part], &rate);
@@ -156,7 +159,7 @@ static double rate(const struct asked *a)
 static double tail(const struct asked *a)
 {
 	struct roofline r = rate_of(a);
-	const struct graph_operator *op = op_of(a);
+	const struct graph_operator *op = explain_op(a);
 
 	return roofline_tail_flops(&r, op->rows, op->columns, op->inner);
 }
@@ -164,7 +167,7 @@ static double tail(const struct asked *a)
 static double input_grad_tail(const struct asked *a)
 {
 	struct roofline r = rate_of(a);
-	const struct graph_operator *op = op_of(a);
+	const struct graph_operator *op = explain_op(a);
 
 	return roofline_tail_flops(&r, op->rows, op->inner, op->columns);
 }
@@ -172,198 +175,21 @@ static double input_grad_tail(const struct asked *a)
 static double weight_grad_tail(const struct asked *a)
 {
 	struct roofline r = rate_of(a);
-	const struct graph_operator *op = op_of(a);
+	const struct graph_operator *op = explain_op(a);
 
 	return roofline_tail_flops(&r, op->columns, op->inner, op->rows);
 }
 
 /* --- formulas --- */
 
-static void add_rates(const struct asked *a, struct explanation *out, bool small)
-{
-	explain_from(a, out, "t0", "fixed time of a kernel",
-		     small ? "small_kernel_seconds" : "kernel_seconds");
-	explain_from(a, out, "bw", "bytes per second that kernels reach",
-		     "memory_bytes_per_second");
-}
-
-/* Router and experts without a grouped kernel have more to launch. */
-static void add_fixed(const struct asked *a, struct explanation *out, bool backward,
-		      bool weights)
-{
-	const struct graph_operator *op = op_of(a);
-
-	if (op->kind == OPERATOR_ROUTER && !weights) {
-		explain_say(out, " + n * ts");
-		explain_operator_term(a, out, "n", "small kernels of routing",
-				      backward ? "small_backward" : "small_forward");
-		explain_from(a, out, "ts", "fixed time of a small kernel",
-			     "small_kernel_seconds");
-	}
-	if (op->expert && !a->scenario->plan.grouped_gemm) {
-		explain_say(out, " + (e - 1) * t0");
-		explain_operator_term(a, out, "e", "experts, each a kernel", "groups");
-	}
-}
-
-/* A GEMM leaves the last wave of tiles undone; a grouped one fills up its tiles, and
- * starts each of its matrices. */
-static void add_tail(const struct asked *a, struct explanation *out,
-		     const char *tail_member)
-{
-	bool grouped = op_of(a)->groups > 1;
-
-	explain_say(out, grouped ? " + starts" : " + tail / r");
-	if (grouped)
-		explain_operator_term(a, out, "starts", "starting each of the matrices",
-				      "start_seconds");
-	else
-		explain_operator_term(a, out, "tail",
-				      "FLOPs that the last wave of tiles leaves undone",
-				      tail_member);
-}
-
-static void add_grouped(const struct asked *a, struct explanation *out, bool weights)
-{
-	if (op_of(a)->groups <= 1)
-		return;
-	explain_operator_term(a, out, "P", "FLOPs of rows that fill tiles",
-			      "padding_flops");
-	if (weights)
-		explain_operator_term(a, out, "S", "adding up gradients in fp32",
-				      "sum_bytes");
-}
-
-/* t0 + ((F/r)^2 + (B/bw)^2)^(1/2) + tail/r + q/bw */
-static void linear_terms(const struct asked *a, struct explanation *out,
-			 const char *tail_member, const char *quantised)
-{
-	bool quantises = op_of(a)->quantise_bytes > 0;
-	bool grouped = op_of(a)->groups > 1, weights = !quantised;
-	const char *flops = grouped ? "(F + P)" : "F";
-	const char *bytes = grouped && weights ? quantises ? "(B + S - q)" : "(B + S)"
-			    : quantises        ? "(B - q)"
-					       : "B";
-
-	explain_say(out, "t0 + sqrt(%s / r * %s / r + %s / bw * %s / bw)", flops, flops,
-		    bytes, bytes);
-	add_rates(a, out, false);
-	explain_operator_term(a, out, "F", "FLOPs", "forward_flops");
-	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
-			      "flops_per_second");
-	explain_operator_term(a, out, "B", "bytes of memory traffic", "forward_bytes");
-	add_grouped(a, out, weights);
-	if (op_of(a)->unpack_bytes > 0 && !weights) {
-		explain_say(out, " + u / bw");
-		explain_operator_term(a, out, "u", "writing weights of 4 bits out",
-				      "unpack_bytes");
-	}
-	add_tail(a, out, tail_member);
-	if (quantises)
-		explain_operator_term(a, out, "q", "of them, turning inputs narrow",
-				      "quantised_in_bytes");
-	if (quantises && quantised) {
-		bool in = quantised[10] == 'i';
-
-		explain_say(out, in ? " + q / bw" : " + Q / bw");
-		if (!in)
-			explain_operator_term(a, out, "Q",
-					      "turning gradients of outputs narrow",
-					      quantised);
-	}
-}
-
-/* A kernel that both computes and reads. */
-static void kernel_terms(const struct asked *a, struct explanation *out, bool backward)
-{
-	double share =
-		op_of(a)->kind == OPERATOR_ATTENTION && backward &&
-				a->scenario->plan.attention_kernel >= ATTENTION_FLASH1
-			? 0.82
-			: 1;
-
-	if (share < 1)
-		explain_say(out, "t0 + sqrt(F / (0.82 * r) * F / (0.82 * r) + "
-				 "B / bw * B / bw)");
-	else
-		explain_say(out, "t0 + sqrt(F / r * F / r + B / bw * B / bw)");
-	add_rates(a, out, false);
-	explain_operator_term(a, out, "F", "FLOPs",
-			      backward ? "input_grad_flops" : "forward_flops");
-	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
-			      "flops_per_second");
-	explain_operator_term(a, out, "B", "bytes of memory traffic",
-			      backward ? "backward_bytes" : "forward_bytes");
-}
-
-static void seconds_terms(const struct asked *a, struct explanation *out, bool backward)
-{
-	const struct graph_operator *op = op_of(a);
-	double bytes = backward ? op->backward_bytes : op->forward_bytes;
-
-	if (op->kind == OPERATOR_WAIT && !backward) {
-		explain_say(out, "o * l");
-		explain_from(a, out, "o", "launches of an operator",
-			     "stack.operator_launches");
-		explain_from(a, out, "l", "CPU time of one", "launch_seconds");
-		if (a->scenario->plan.compile)
-			explain_say(out, " * 0.5");
-	} else if (is_collective(a) || (bytes <= 0 && op->forward_flops <= 0)) {
-		explain_say(out, "0");
-	} else if (is_linear(a)) {
-		linear_terms(a, out, backward ? "input_grad_tail_flops" : "tail_flops",
-			     backward ? "quantised_out_bytes" : "quantised_in_bytes");
-		add_fixed(a, out, backward, false);
-	} else if (op->kind == OPERATOR_ATTENTION || op->kind == OPERATOR_SCAN) {
-		kernel_terms(a, out, backward);
-	} else {
-		explain_say(out, "t0 + B / bw");
-		add_rates(a, out, true);
-		explain_operator_term(a, out, "B", "bytes of memory traffic",
-				      backward ? "backward_bytes" : "forward_bytes");
-	}
-}
-
 static void forward_terms(const struct asked *a, struct explanation *out)
 {
-	seconds_terms(a, out, false);
+	explain_operator_seconds(a, out, false);
 }
 
 static void input_grad_terms(const struct asked *a, struct explanation *out)
 {
-	seconds_terms(a, out, true);
-}
-
-static void weight_grad_terms(const struct asked *a, struct explanation *out)
-{
-	if (!is_linear(a)) {
-		explain_say(out, "0");
-		return;
-	}
-	if (!explain_step(a)->context.frozen) {
-		linear_terms(a, out, "weight_grad_tail_flops", NULL);
-		add_fixed(a, out, true, true);
-		return;
-	}
-	if (op_of(a)->weight_grad_flops <= 0) {
-		explain_say(out, "0");
-		if (op_of(a)->expert && !a->scenario->plan.grouped_gemm) {
-			out->formula[0] = '\0';
-			explain_say(out, "(e - 1) * t0");
-			explain_operator_term(a, out, "e", "experts, each a kernel",
-					      "groups");
-			explain_from(a, out, "t0", "fixed time of a kernel",
-				     "kernel_seconds");
-		}
-		return;
-	}
-	explain_say(out, "t0 + F / r");
-	explain_from(a, out, "t0", "fixed time of a kernel", "kernel_seconds");
-	explain_operator_term(a, out, "F", "FLOPs of the adapters",
-			      "weight_grad_flops");
-	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
-			      "flops_per_second");
-	add_fixed(a, out, true, true);
+	explain_operator_seconds(a, out, true);
 }
 
 static void host_forward_terms(const struct asked *a, struct explanation *out)
@@ -386,7 +212,7 @@ static void host_backward_terms(const struct asked *a, struct explanation *out)
 static void again_terms(const struct asked *a, struct explanation *out,
 			const char *member)
 {
-	if (is_collective(a)) {
+	if (explain_is_collective(a)) {
 		explain_say(out, "0");
 		return;
 	}
@@ -408,13 +234,13 @@ static void again_flops_terms(const struct asked *a, struct explanation *out)
 
 static void whole_terms(const struct asked *a, struct explanation *out)
 {
-	explain_say(out, is_collective(a) ? "k" : "k + s");
+	explain_say(out, explain_is_collective(a) ? "k" : "k + s");
 	explain_operator_term(a, out, "k", "kept whatever is recomputed", "kept_bytes");
-	if (is_collective(a))
+	if (explain_is_collective(a))
 		return;
 	explain_operator_term(a, out, "s", "kept unless it is recomputed",
 			      "saved_bytes");
-	if (op_of(a)->tiles > 1) {
+	if (explain_op(a)->tiles > 1) {
 		explain_say(out, " / pieces");
 		explain_from(a, out, "pieces", "one after the other", "mlp_tiles");
 	}
@@ -422,7 +248,7 @@ static void whole_terms(const struct asked *a, struct explanation *out)
 
 static void rate_terms(const struct asked *a, struct explanation *out)
 {
-	const struct graph_operator *op = op_of(a);
+	const struct graph_operator *op = explain_op(a);
 
 	if (op->kind == OPERATOR_ATTENTION) {
 		explain_attention_rate(a, out);
@@ -431,7 +257,7 @@ static void rate_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, "r");
 	explain_from(a, out, "r", "of a large GEMM",
 		     is_head(a) ? "head_flops_per_second" : "gemm_flops_per_second");
-	if (is_linear(a) && op->columns > 512 &&
+	if (explain_is_linear(a) && op->columns > 512 &&
 	    (((int64_t)op->columns | (int64_t)op->inner) & 63) != 0) {
 		explain_say(out, " * odd");
 		explain_from(a, out, "odd", "share of it with widths that tiles miss",
@@ -441,10 +267,10 @@ static void rate_terms(const struct asked *a, struct explanation *out)
 
 static void gemm_flops_terms(const struct asked *a, struct explanation *out)
 {
-	const struct graph_operator *op = op_of(a);
+	const struct graph_operator *op = explain_op(a);
 	double plain = 2 * op->rows * op->columns * op->inner;
 
-	if (!is_linear(a)) {
+	if (!explain_is_linear(a)) {
 		explain_say(out, "F");
 		explain_operator_term(a, out, "F", "counted by the graph",
 				      "counted_flops");
@@ -462,9 +288,9 @@ static void gemm_flops_terms(const struct asked *a, struct explanation *out)
 
 static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
 {
-	bool quantises = is_linear(a) && op_of(a)->quantise_bytes > 0;
+	bool quantises = explain_is_linear(a) && explain_op(a)->quantise_bytes > 0;
 
-	if (!is_linear(a)) {
+	if (!explain_is_linear(a)) {
 		explain_say(out, "B");
 		explain_operator_term(a, out, "B", "counted by the graph",
 				      "counted_bytes");
@@ -506,7 +332,7 @@ const struct explain_node explain_operator[] = {
 	NODE("input_grad_seconds", "Its input's gradient", FORM_SECONDS, input_grad,
 	     input_grad_terms, NULL, roofline),
 	NODE("weight_grad_seconds", "Its weights' gradient", FORM_SECONDS, weight_grad,
-	     weight_grad_terms, NULL, roofline),
+	     explain_operator_weights, NULL, roofline),
 	NODE("recompute_seconds", "Computed again", FORM_SECONDS, recompute,
 	     recompute_terms, NULL, "Where its module is recomputed."),
 	NODE("again_flops", "FLOPs computed again", FORM_FLOPS, again_flops,

@@ -65,7 +65,7 @@ extern const struct explain_row explain_serving_dimensions[];
 /* Below the estimate. */
 extern const struct explain_node explain_stage[], explain_stage_kind[], explain_chunk[],
 	explain_chunk_kind[], explain_layer[], explain_operator[], explain_traffic[],
-	explain_algorithm[], explain_degrees_nodes[], explain_rates[],
+	explain_algorithm[], explain_degrees_nodes[], explain_states[], explain_rates[],
 	explain_stage_times[], explain_serving_nodes[], explain_exposure[],
 	explain_model[], explain_model_kind[];
 

@@ -57,6 +57,11 @@ void graph_attention_rate(const struct graph_context *c, const struct layer_kind
 	core_rate(c, mixing.query_dim, out);
 }
 
+double graph_backward_rate(const struct plan *plan)
+{
+	return plan->attention_kernel >= ATTENTION_FLASH1 ? 0.82 : 1;
+}
+
 void graph_core(const struct graph_context *c, const struct shape *shape,
 		const struct mixing *m, struct graph *graph)
 {
@@ -89,8 +94,7 @@ void graph_core(const struct graph_context *c, const struct shape *shape,
 	op->modules = 1u << MODULE_CORE_ATTN;
 	op->forward_seconds =
 		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
-	/* backward kernels reach 0.82 of the forward's rate (prototype) */
-	roofline.seconds_per_flop /= flash ? 0.82 : 1;
+	roofline.seconds_per_flop /= graph_backward_rate(plan);
 	op->input_grad_seconds =
 		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
 }
@@ -115,9 +119,7 @@ void graph_scores(const struct graph_context *c, const struct shape *shape,
 	op->modules = 1u << MODULE_CORE_ATTN;
 	op->forward_seconds =
 		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
-	/* as in the core */
-	roofline.seconds_per_flop /=
-		plan->attention_kernel >= ATTENTION_FLASH1 ? 0.82 : 1;
+	roofline.seconds_per_flop /= graph_backward_rate(plan);
 	op->input_grad_seconds =
 		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
 }

@@ -408,16 +408,11 @@ static double launch_seconds(const struct scenario *scenario, const struct mesh 
 	       given(scenario->cluster.accelerator.calibration.host_scale);
 }
 
-void graph_context(const struct scenario *scenario, const struct mesh *mesh,
-		   struct graph_context *out)
+static void set_rates(const struct scenario *scenario, struct graph_context *out)
 {
-	const struct plan *plan = &scenario->plan;
 	const struct accelerator *a = &scenario->cluster.accelerator;
-	enum precision precision = (enum precision)plan->precision;
+	enum precision precision = (enum precision)scenario->plan.precision;
 
-	clear_bytes(out, sizeof *out);
-	out->scenario = scenario;
-	out->mesh = mesh;
 	roofline_gemm(a, precision, &out->gemm);
 	roofline_gemm(a, precision >= PRECISION_FP8 ? PRECISION_BF16 : precision,
 		      &out->head_gemm);
@@ -425,6 +420,19 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->gemm.kernel_seconds += scenario->stack.kernel_gap_seconds;
 	out->head_gemm.kernel_seconds += scenario->stack.kernel_gap_seconds;
 	out->memory.kernel_seconds += scenario->stack.kernel_gap_seconds / 2;
+	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
+}
+
+void graph_context(const struct scenario *scenario, const struct mesh *mesh,
+		   struct graph_context *out)
+{
+	const struct plan *plan = &scenario->plan;
+	enum precision precision = (enum precision)plan->precision;
+
+	clear_bytes(out, sizeof *out);
+	out->scenario = scenario;
+	out->mesh = mesh;
+	set_rates(scenario, out);
 	out->tokens =
 		(double)plan->micro_batch * (double)plan->seq_len / (double)plan->cp;
 	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;
@@ -440,7 +448,6 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 				   : larger(1, scenario->stack.unfused_passes);
 	out->quantise_bytes = quantise_bytes(plan);
 	out->quantise_alone_bytes = quantise_alone_bytes(plan);
-	out->unaligned_efficiency = given(a->calibration.unaligned_efficiency);
 	out->ffn_copies = plan->compile ? 0 : scenario->stack.saved_ffn_copies;
 	out->head_copies = plan->compile ? 0 : scenario->stack.saved_head_copies;
 	collective_fabric(scenario, NULL, &out->fabric);

@@ -132,6 +132,9 @@ double graph_slowest_host(const struct mesh *mesh);
 /* At what rates the attention of a kind runs. */
 void graph_attention_rate(const struct graph_context *context,
 			  const struct layer_kind *kind, struct roofline *out);
+/* Share of its forward's rate that the backward of an attention kernel reaches: less in
+ * flash kernels, by a prototype's runs; no published table was found. */
+double graph_backward_rate(const struct plan *plan);
 const char *operator_label(enum operator_kind kind);
 
 #endif

@@ -279,17 +279,24 @@ static void wait_for_counts(const struct graph_context *c, struct graph *graph)
 	op->modules = 1u << MODULE_MOE;
 }
 
+/* Bytes of an element of a dispatched row; in fp8 with a scale per 128 elements
+ * (DeepSeek-V3, 3.2). */
+static double dispatched_width(const struct graph_context *c)
+{
+	bool narrow = c->scenario->plan.precision >= PRECISION_FP8 &&
+		      c->scenario->stack.sends_fp8_rows;
+
+	return narrow ? 1.03 : c->width;
+}
+
 void graph_moe(const struct graph_context *c, struct graph *graph)
 {
-	const struct plan *plan = &c->scenario->plan;
-	double h;
-	bool fp8 =
-		plan->precision >= PRECISION_FP8 && c->scenario->stack.sends_fp8_rows;
 	/* LoRA leaves the router and the routed experts alone */
 	const struct graph_context bare = graph_frozen(c);
 	struct graph_operator *op;
 	struct routing r;
 	int from = graph->count;
+	double h;
 
 	route(c, &r);
 	h = r.width;
@@ -298,8 +305,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	if (orders_copies(c))
 		move_rows(c, graph, "permute", r.sent * r.tokens * r.top_k, h);
 	wait_for_counts(c, graph);
-	/* fp8 rows carry a scale per 128 elements: 1.03 bytes (DeepSeek-V3, 3.2) */
-	exchange(c, graph, "dispatch", &r, fp8 ? 1.03 : c->width);
+	exchange(c, graph, "dispatch", &r, dispatched_width(c));
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert rows", DIM_TP, COLLECTIVE_ALL_GATHER,
 				 &c->mesh->etp_group, r.rows * h * c->width, 1, 1);

@@ -194,39 +194,47 @@ static void mark_phases(struct timeline *out)
 		out->item_seconds = busy / out->item_count;
 }
 
+/* Room for all items; number says how many come before each stage's. */
+static bool take_room(const struct schedule *schedule, struct arena *arena,
+		      int32_t *number, struct timeline *out)
+{
+	size_t stages = (size_t)schedule->stages;
+
+	for (int s = 0; s < schedule->stages; s++) {
+		number[s] = out->item_count;
+		out->item_count += schedule->count[s];
+	}
+	out->item = arena_take(arena, (size_t)out->item_count, sizeof *out->item);
+	out->stage = arena_take(arena, stages, sizeof *out->stage);
+	out->recompute =
+		arena_take(arena, (size_t)schedule->depth, sizeof *out->recompute);
+	return out->item && out->stage && out->recompute;
+}
+
 static bool fill(const struct played *played, const struct train_chunks *chunks,
 		 const struct estimate *estimate, double scale, struct arena *arena,
 		 struct timeline *out)
 {
 	const struct schedule *schedule = &played->schedule;
-	int p = schedule->stages;
 	bool barrier = chunks->input.optimizer_sync == SYNC_BARRIER;
 	double phase = barrier ? played->ran.seconds : played->ran.span;
 	double tail = estimate->step_seconds - chunks->pipeline_seconds * scale;
-	int32_t *number = arena_take(arena, (size_t)p, sizeof *number);
+	int32_t number[MAX_STAGES];
 
-	*out = (struct timeline){ .stages = p,
+	*out = (struct timeline){ .stages = schedule->stages,
 				  .chunks = schedule->chunks,
 				  .micro_batches = schedule->micro_batches,
 				  .depth = schedule->depth,
 				  .send_seconds = chunks->input.send_seconds * scale,
 				  .overlap_send = chunks->input.overlap_send };
 	memcpy(out->layout, chunks->layout, sizeof out->layout);
-	for (int s = 0; number && s < p; s++) {
-		number[s] = out->item_count;
-		out->item_count += schedule->count[s];
-	}
-	out->item = arena_take(arena, (size_t)out->item_count, sizeof *out->item);
-	out->stage = arena_take(arena, (size_t)p, sizeof *out->stage);
-	out->recompute =
-		arena_take(arena, (size_t)schedule->depth, sizeof *out->recompute);
-	if (!number || !out->item || !out->stage || !out->recompute)
+	if (!take_room(schedule, arena, number, out))
 		return false;
 	for (int k = 0; k < schedule->depth; k++)
 		out->recompute[k] = chunks->recompute[k] * scale;
 	out->pipeline_seconds = played->ran.seconds * scale;
 	out->step_seconds = phase * scale + tail;
-	for (int s = 0; s < p; s++) {
+	for (int s = 0; s < schedule->stages; s++) {
 		copy_stage(played, s, estimate, scale, tail, out);
 		out->stage[s].first = number[s];
 		out->stage[s].count = schedule->count[s];

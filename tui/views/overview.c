@@ -105,6 +105,25 @@ static void draw_time(struct page *p)
 	page_gap(p);
 }
 
+/* Where there is room for a line or two. */
+static void draw_run_line(struct page *p, const char *tokens)
+{
+	static const struct item two[] = {
+		{ "per GPU", "tokens_per_second_per_gpu" },
+		{ "MFU", "mfu" },
+		{ "TFLOP/s", "tflops_per_gpu" },
+	};
+	int x = p->rect.x;
+
+	page_flow(p, two, 3);
+	x += canvas_format(p->canvas, x, p->y, 20, ROLE_LABEL, "%s tokens:", tokens) +
+	     1;
+	x += draw_number(p->explorer, p->canvas, x, p->y, 22, "", "run_seconds") + 2;
+	draw_number(p->explorer, p->canvas, x, p->y, p->rect.x + p->rect.width - x, "",
+		    "run_dollars");
+	p->y++;
+}
+
 static void draw_throughput(struct page *p)
 {
 	static const struct item items[] = {
@@ -132,22 +151,7 @@ static void draw_throughput(struct page *p)
 	form_text(FORM_TOKENS, p->explorer->scenario.plan.tokens, tokens,
 		  sizeof tokens);
 	if (p->room == ROOM_COMPACT) {
-		static const struct item two[] = {
-			{ "per GPU", "tokens_per_second_per_gpu" },
-			{ "MFU", "mfu" },
-			{ "TFLOP/s", "tflops_per_gpu" },
-		};
-		x = p->rect.x;
-		page_flow(p, two, 3);
-		x += canvas_format(p->canvas, x, p->y, 20, ROLE_LABEL,
-				   "%s tokens:", tokens) +
-		     1;
-		x += draw_number(p->explorer, p->canvas, x, p->y, 22, "",
-				 "run_seconds") +
-		     2;
-		draw_number(p->explorer, p->canvas, x, p->y,
-			    p->rect.x + p->rect.width - x, "", "run_dollars");
-		p->y++;
+		draw_run_line(p, tokens);
 		return;
 	}
 	x = p->rect.x +

@@ -1,0 +1,177 @@
+/* operator_seconds.c - the formulas of an operator's seconds. */
+#include "engine/explain/operator.h"
+
+static void add_rates(const struct asked *a, struct explanation *out, bool small)
+{
+	explain_from(a, out, "t0", "fixed time of a kernel",
+		     small ? "small_kernel_seconds" : "kernel_seconds");
+	explain_from(a, out, "bw", "bytes per second that kernels reach",
+		     "memory_bytes_per_second");
+}
+
+/* Router and experts without a grouped kernel have more to launch. */
+static void add_fixed(const struct asked *a, struct explanation *out, bool backward,
+		      bool weights)
+{
+	const struct graph_operator *op = explain_op(a);
+
+	if (op->kind == OPERATOR_ROUTER && !weights) {
+		explain_say(out, " + n * ts");
+		explain_operator_term(a, out, "n", "small kernels of routing",
+				      backward ? "small_backward" : "small_forward");
+		explain_from(a, out, "ts", "fixed time of a small kernel",
+			     "small_kernel_seconds");
+	}
+	if (op->expert && !a->scenario->plan.grouped_gemm) {
+		explain_say(out, " + (e - 1) * t0");
+		explain_operator_term(a, out, "e", "experts, each a kernel", "groups");
+	}
+}
+
+/* A GEMM leaves the last wave of tiles undone; a grouped one fills up its tiles, and
+ * starts each of its matrices. */
+static void add_tail(const struct asked *a, struct explanation *out,
+		     const char *tail_member)
+{
+	bool grouped = explain_op(a)->groups > 1;
+
+	explain_say(out, grouped ? " + starts" : " + tail / r");
+	if (grouped)
+		explain_operator_term(a, out, "starts", "starting each of the matrices",
+				      "start_seconds");
+	else
+		explain_operator_term(a, out, "tail",
+				      "FLOPs that the last wave of tiles leaves undone",
+				      tail_member);
+}
+
+static void add_grouped(const struct asked *a, struct explanation *out, bool weights)
+{
+	if (explain_op(a)->groups <= 1)
+		return;
+	explain_operator_term(a, out, "P", "FLOPs of rows that fill tiles",
+			      "padding_flops");
+	if (weights)
+		explain_operator_term(a, out, "S", "adding up gradients in fp32",
+				      "sum_bytes");
+}
+
+/* t0 + ((F/r)^2 + (B/bw)^2)^(1/2) + tail/r + q/bw */
+static void linear_terms(const struct asked *a, struct explanation *out,
+			 const char *tail_member, const char *quantised)
+{
+	bool quantises = explain_op(a)->quantise_bytes > 0;
+	bool grouped = explain_op(a)->groups > 1, weights = !quantised;
+	const char *flops = grouped ? "(F + P)" : "F";
+	const char *bytes = grouped && weights ? quantises ? "(B + S - q)" : "(B + S)"
+			    : quantises        ? "(B - q)"
+					       : "B";
+
+	explain_say(out, "t0 + sqrt(%s / r * %s / r + %s / bw * %s / bw)", flops, flops,
+		    bytes, bytes);
+	add_rates(a, out, false);
+	explain_operator_term(a, out, "F", "FLOPs", "forward_flops");
+	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+			      "flops_per_second");
+	explain_operator_term(a, out, "B", "bytes of memory traffic", "forward_bytes");
+	add_grouped(a, out, weights);
+	if (explain_op(a)->unpack_bytes > 0 && !weights) {
+		explain_say(out, " + u / bw");
+		explain_operator_term(a, out, "u", "writing weights of 4 bits out",
+				      "unpack_bytes");
+	}
+	add_tail(a, out, tail_member);
+	if (quantises)
+		explain_operator_term(a, out, "q", "of them, turning inputs narrow",
+				      "quantised_in_bytes");
+	if (quantises && quantised) {
+		bool in = quantised[10] == 'i';
+
+		explain_say(out, in ? " + q / bw" : " + Q / bw");
+		if (!in)
+			explain_operator_term(a, out, "Q",
+					      "turning gradients of outputs narrow",
+					      quantised);
+	}
+}
+
+/* A kernel that both computes and reads. */
+static void kernel_terms(const struct asked *a, struct explanation *out, bool backward)
+{
+	double share = graph_backward_rate(&a->scenario->plan);
+
+	if (explain_op(a)->kind == OPERATOR_ATTENTION && backward && share < 1)
+		explain_say(out,
+			    "t0 + sqrt(F / (%g * r) * F / (%g * r) + B / bw * B / bw)",
+			    share, share);
+	else
+		explain_say(out, "t0 + sqrt(F / r * F / r + B / bw * B / bw)");
+	add_rates(a, out, false);
+	explain_operator_term(a, out, "F", "FLOPs",
+			      backward ? "input_grad_flops" : "forward_flops");
+	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+			      "flops_per_second");
+	explain_operator_term(a, out, "B", "bytes of memory traffic",
+			      backward ? "backward_bytes" : "forward_bytes");
+}
+
+void explain_operator_seconds(const struct asked *a, struct explanation *out,
+			      bool backward)
+{
+	const struct graph_operator *op = explain_op(a);
+	double bytes = backward ? op->backward_bytes : op->forward_bytes;
+
+	if (op->kind == OPERATOR_WAIT && !backward) {
+		explain_say(out, "o * l");
+		explain_from(a, out, "o", "launches of an operator",
+			     "stack.operator_launches");
+		explain_from(a, out, "l", "CPU time of one", "launch_seconds");
+		if (a->scenario->plan.compile)
+			explain_say(out, " * 0.5");
+	} else if (explain_is_collective(a) || (bytes <= 0 && op->forward_flops <= 0)) {
+		explain_say(out, "0");
+	} else if (explain_is_linear(a)) {
+		linear_terms(a, out, backward ? "input_grad_tail_flops" : "tail_flops",
+			     backward ? "quantised_out_bytes" : "quantised_in_bytes");
+		add_fixed(a, out, backward, false);
+	} else if (op->kind == OPERATOR_ATTENTION || op->kind == OPERATOR_SCAN) {
+		kernel_terms(a, out, backward);
+	} else {
+		explain_say(out, "t0 + B / bw");
+		add_rates(a, out, true);
+		explain_operator_term(a, out, "B", "bytes of memory traffic",
+				      backward ? "backward_bytes" : "forward_bytes");
+	}
+}
+
+void explain_operator_weights(const struct asked *a, struct explanation *out)
+{
+	if (!explain_is_linear(a)) {
+		explain_say(out, "0");
+		return;
+	}
+	if (!explain_step(a)->context.frozen) {
+		linear_terms(a, out, "weight_grad_tail_flops", NULL);
+		add_fixed(a, out, true, true);
+		return;
+	}
+	if (explain_op(a)->weight_grad_flops <= 0) {
+		explain_say(out, "0");
+		if (explain_op(a)->expert && !a->scenario->plan.grouped_gemm) {
+			out->formula[0] = '\0';
+			explain_say(out, "(e - 1) * t0");
+			explain_operator_term(a, out, "e", "experts, each a kernel",
+					      "groups");
+			explain_from(a, out, "t0", "fixed time of a kernel",
+				     "kernel_seconds");
+		}
+		return;
+	}
+	explain_say(out, "t0 + F / r");
+	explain_from(a, out, "t0", "fixed time of a kernel", "kernel_seconds");
+	explain_operator_term(a, out, "F", "FLOPs of the adapters",
+			      "weight_grad_flops");
+	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",
+			      "flops_per_second");
+	add_fixed(a, out, true, true);
+}
