@@ -30,17 +30,6 @@ struct stage_memory {
 	double layers;     /* of all chunks, MTP counted */
 };
 
-/* What the bytes and seconds of a stage are made of in training, for Explain. */
-struct stage_parts {
-	double experts; /* of its parameters, elements */
-	double trained,
-		trained_experts; /* those with a gradient, and experts of them */
-	double trained_layers;   /* frozen ones by the share that trains */
-	double kept_bytes;       /* activations that one micro-batch keeps */
-	double again_bytes;      /* of the layer that is recomputed */
-	double logits_bytes, gathered_bytes, copies_bytes; /* buffers */
-};
-
 /* busy + exposed + idle + optimizer = step, for each stage. */
 struct stage_time {
 	double forward_seconds, backward_seconds; /* one micro-batch, all chunks,
@@ -184,7 +173,6 @@ struct estimate {
 	int traffic_count;
 	struct traffic traffic[MAX_TRAFFIC];
 	struct stage_memory stage[MAX_STAGES];
-	struct stage_parts part[MAX_STAGES];
 	struct stage_time stage_time[MAX_STAGES];
 };
 

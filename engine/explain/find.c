@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/collective/seconds.h"
-#include "engine/explain/row.h"
+#include "engine/explain/terms.h"
 
 static const struct explain_row *find_row(const struct explain_row *rows,
 					  const char *key)
@@ -161,6 +161,7 @@ static bool find_of_stage(const struct asked *asked, const char *key,
 	if (!member)
 		return explain_step(asked) &&
 		       (take_node(asked, explain_stage, key, out) ||
+			take_node(asked, explain_terms, key, out) ||
 			take_node(asked, explain_stage_times, key, out));
 	out->row = find_row(explain_times, key);
 	out->form = member->form;

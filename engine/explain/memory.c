@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/terms.h"
 #include "engine/schedule/schedule.h"
 
 /* Of the asked stage; of the fullest one where all are asked for. */
@@ -123,31 +123,6 @@ static void activations(const struct asked *a, struct explanation *out)
 	own(a, out, "R", "of the layer that is recomputed at work", "again_bytes");
 }
 
-static void buffers(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "logits", "of a micro-batch, T * V * l / TP", "logits_bytes");
-	own(a, out, "gathered", "layers that ZeRO 3 holds whole", "gathered_bytes");
-	own(a, out, "copies", "16-bit weight gradients beside the sum",
-	    "gradient_copies_bytes");
-}
-
-static void add_loose(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "r", "reserved over allocated", "stack.fragmentation");
-	own(a, out, "A", "activations", "activations_bytes");
-	own(a, out, "B", "buffers", "buffers_bytes");
-}
-
-static void framework(const struct asked *a, struct explanation *out)
-{
-	explain_from(a, out, "C", "context and libraries", "stack.context_bytes");
-	explain_from(a, out, "c", "of each communicator in use",
-		     "stack.communicator_bytes");
-	explain_from(a, out, "groups", "communicators of a rank", "communicators");
-	explain_from(a, out, "g", "captured CUDA graphs", "captured_bytes");
-	add_loose(a, out);
-}
-
 static void allocated(const struct asked *a, struct explanation *out)
 {
 	own(a, out, "W", "weights", "weights_bytes");
@@ -160,7 +135,7 @@ static void allocated(const struct asked *a, struct explanation *out)
 static void reserved(const struct asked *a, struct explanation *out)
 {
 	own(a, out, "live", "allocated", "allocated_bytes");
-	add_loose(a, out);
+	own(a, out, "loose", "lost between tensors", "loose_bytes");
 }
 
 static void kv_cache(const struct asked *a, struct explanation *out)
@@ -262,7 +237,7 @@ const struct explain_row explain_memory[] = {
 	  "recomputation the layer that runs backward holds all its tensors once more.",
 	  "Korthikanti et al., arXiv 2205.05198, section 4, equations 1 to 4",
 	  activations },
-	{ "buffers_bytes", "Buffers", "logits + gathered + copies",
+	{ "buffers_bytes", "Buffers", NULL,
 	  "Gathered are the layer at work and f ahead with the gradients of one, a "
 	  "layer with its experts; without resharding all of the stage. Logits count "
 	  "on the stage with the head: whole with a plain loss, one copy "
@@ -270,13 +245,12 @@ const struct explain_row explain_memory[] = {
 	  "uses their memory once they are gone.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
 	  "out-of-memory cases",
-	  buffers },
-	{ "framework_bytes", "Framework",
-	  "C + c * groups + g + (max(r, 1) - 1) * (A + B)",
+	  explain_buffers },
+	{ "framework_bytes", "Framework", NULL,
 	  "What the driver, libraries and communicators take, and what the allocator "
 	  "reserves above what is live. Constants of the stack.",
 	  "presets/stacks: context_gib, communicator_gib, graph_gib, fragmentation",
-	  framework },
+	  explain_framework },
 	{ "host_optimizer_bytes", "Optimizer states on the host", NULL,
 	  "What offload takes from the accelerator stands on the host. The gradients "
 	  "that the host's own step reads are not counted here; host capacity leaves "
@@ -309,7 +283,7 @@ const struct explain_row explain_memory[] = {
 	  "What PyTorch's allocator reports as live "
 	  "at the peak: the total without framework.",
 	  "torch.cuda.max_memory_allocated", allocated },
-	{ "reserved_bytes", "Reserved", "live + (max(r, 1) - 1) * (A + B)",
+	{ "reserved_bytes", "Reserved", "live + loose",
 	  "What PyTorch's allocator holds at the peak: live tensors and what its cache "
 	  "loses between them, a share of activations and buffers that is a constant "
 	  "of the stack.",

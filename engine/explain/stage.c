@@ -4,6 +4,7 @@
 
 #include "engine/explain/row.h"
 #include "engine/schedule/schedule.h"
+#include "engine/train/terms.h"
 
 /* --- how many layers of each kind, and which ends --- */
 
@@ -161,11 +162,6 @@ static const struct stage_sum *sum_of(const struct asked *a)
 	{                                         \
 		return sum_of(a)->field;          \
 	}
-#define PART_OF(name, field)                              \
-	static double name(const struct asked *a)         \
-	{                                                 \
-		return a->estimate->part[a->stage].field; \
-	}
 #define PARTS(name, member)                                              \
 	static void name(const struct asked *a, struct explanation *out) \
 	{                                                                \
@@ -190,11 +186,6 @@ SUM_OF(largest_dense, largest_dense)
 SUM_OF(largest_layer, largest_layer)
 SUM_OF(largest_dense_trained, largest_dense_trainable)
 SUM_OF(largest_trained, largest_trainable)
-PART_OF(kept, kept_bytes)
-PART_OF(again, again_bytes)
-PART_OF(logits, logits_bytes)
-PART_OF(gathered, gathered_bytes)
-PART_OF(copies, copies_bytes)
 PARTS(add_dense, "dense_parameters")
 PARTS(add_expert, "expert_parameters")
 PARTS(add_trained_dense, "trained_dense")
@@ -222,6 +213,11 @@ static void kept_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "copies", "of the weights", "copies");
 }
 
+static double kept(const struct asked *a)
+{
+	return sum_of(a)->saved_bytes / mesh_copies(a->scenario);
+}
+
 static double sent_of_one(const struct asked *a)
 {
 	return sum_of(a)->host_bytes / mesh_copies(a->scenario);
@@ -245,60 +241,56 @@ static void again_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "L", "layers of the stage", "layers");
 }
 
-static void logit_terms(const struct asked *a, struct explanation *out)
-{
-	bool parallel = a->scenario->plan.vocab_parallel;
-
-	if (!sum_of(a)->has_head) {
-		explain_say(out, "0");
-		return;
+#define HOLDING_OF(name, field)                     \
+	static double name(const struct asked *a)   \
+	{                                           \
+		struct holding h;                   \
+                                                    \
+		holding_begin(explain_step(a), &h); \
+		holding_enter(&h, sum_of(a));       \
+		return h.field;                     \
 	}
-	explain_say(out,
-		    parallel ? "max(0, T * V * l / TP - R)" : "max(0, T * V * l - R)");
-	explain_from(a, out, "T", "tokens of a micro-batch on a rank",
-		     "micro_batch_tokens");
-	explain_from(a, out, "V", "vocabulary after padding", "padded_vocab");
-	explain_from(a, out, "l", "bytes per logit at the loss's peak", "logit_width");
-	if (parallel)
-		explain_from(a, out, "TP", "ranks that share them out", "tp");
-	own(a, out, "R", "of a layer that runs again there", "again_bytes");
+
+HOLDING_OF(again, again)
+HOLDING_OF(gathered, gathered)
+HOLDING_OF(gathered_trained, gathered_trained)
+
+static bool gathers_experts(const struct asked *a)
+{
+	struct shards shards;
+
+	step_shards(explain_step(a), &shards);
+	return shards.expert > 1 || !step_experts_apart(explain_step(a));
 }
 
 static void gathered_terms(const struct asked *a, struct explanation *out)
 {
 	const struct plan *plan = &a->scenario->plan;
-	struct shards shards;
-	bool experts;
+	bool experts = gathers_experts(a);
 
 	if (plan->zero != 3) {
 		explain_say(out, "0");
-		return;
-	}
-	step_shards(explain_step(a), &shards);
-	experts = shards.expert > 1 || !step_experts_apart(explain_step(a));
-	if (plan->fsdp_reshard) {
-		explain_say(out, "(1 + f) * W * b + G * g");
+	} else if (plan->fsdp_reshard) {
+		explain_say(out, "(1 + f) * W");
 		explain_from(a, out, "f", "layers gathered ahead", "fsdp_prefetch");
 		own(a, out, "W", "weights of the largest layer",
 		    experts ? "largest_layer" : "largest_dense");
 	} else {
-		explain_say(out, "W * b + G * g");
+		explain_say(out, "W");
 		own(a, out, "W", "weights of the stage",
 		    experts ? "parameters" : "dense_parameters");
 	}
-	explain_from(a, out, "b", "bytes each", "states.weight_bytes");
-	own(a, out, "G", "weights of the largest layer that trains",
-	    experts ? "largest_trained" : "largest_dense_trained");
-	explain_from(a, out, "g", "bytes of a gradient", "states.sent_gradient_bytes");
 }
 
-static void copies_terms(const struct asked *a, struct explanation *out)
+static void gathered_trained_terms(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "W", "largest weight gradient before it joins the sum",
-	    "gemm_bytes");
-	own(a, out, "D", "dense parameters that train", "trained_dense");
-	explain_from(a, out, "c", "bytes of gradients beside the sum",
-		     "states.sync_copy_bytes");
+	if (a->scenario->plan.zero != 3) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "W");
+	own(a, out, "W", "weights of the largest layer that trains",
+	    gathers_experts(a) ? "largest_trained" : "largest_dense_trained");
 }
 
 static double host_bytes(const struct asked *a)
@@ -377,15 +369,11 @@ const struct explain_node explain_stage[] = {
 	     "A micro-batch runs through one copy of the layers."),
 	NODE("again_bytes", "Of the layer that runs again", FORM_BYTES, again,
 	     again_terms, NULL, "The layer that runs backward holds all its tensors."),
-	NODE("logits_bytes", "Logits", FORM_BYTES, logits, logit_terms, NULL,
-	     "Of one micro-batch, where the loss is computed; a layer that runs again "
-	     "uses their memory once they are gone."),
-	NODE("gathered_bytes", "Gathered weights", FORM_BYTES, gathered, gathered_terms,
-	     NULL,
-	     "FSDP, torchtitan and Megatron-FSDP take a layer with its experts for "
-	     "the unit, where experts are sharded too."),
-	NODE("gradient_copies_bytes", "Gradients beside the sum", FORM_BYTES, copies,
-	     copies_terms, "W + D * c", "A weight gradient is in 16 bits at first."),
+	NODE("gathered_weights", "Weights that are gathered", FORM_COUNT, gathered,
+	     gathered_terms, NULL,
+	     "Of the layer at work and those ahead, or of all that the stage holds."),
+	NODE("gathered_gradients", "Weights whose gradients are", FORM_COUNT,
+	     gathered_trained, gathered_trained_terms, NULL, largest),
 	NODE("host_bytes", "On the host for a rank", FORM_BYTES, host_bytes, host_terms,
 	     "O + A", "What offload takes from the accelerator."),
 	NODE("host_share", "Of the fullest node's GPUs", FORM_PERCENT, host_share, NULL,

@@ -4,6 +4,7 @@
 
 #include "engine/explain/row.h"
 #include "engine/schedule/schedule.h"
+#include "engine/train/terms.h"
 
 static const struct stage_sum *sum_of(const struct asked *a)
 {
@@ -101,9 +102,18 @@ static void late_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "o", "its optimizer", "optimizer_seconds");
 }
 
+static void enter(const struct asked *a, struct holding *h)
+{
+	holding_begin(explain_step(a), h);
+	holding_enter(h, sum_of(a));
+}
+
 static double all_trained(const struct asked *a)
 {
-	return sum_of(a)->dense_trainable + sum_of(a)->expert_trainable;
+	struct holding h;
+
+	enter(a, &h);
+	return h.local;
 }
 
 static void all_trained_terms(const struct asked *a, struct explanation *out)
@@ -115,13 +125,25 @@ static void all_trained_terms(const struct asked *a, struct explanation *out)
 /* Of the trained weights' update, what a rank does of it. */
 static double shared_trained(const struct asked *a)
 {
-	struct shards shards;
+	struct holding h;
 
-	if (a->scenario->plan.zero < 1)
-		return all_trained(a);
-	step_shards(explain_step(a), &shards);
-	return sum_of(a)->dense_trainable / (double)shards.dense +
-	       sum_of(a)->expert_trainable / (double)shards.expert;
+	enter(a, &h);
+	return h.shared;
+}
+
+static double moved(const struct asked *a)
+{
+	struct holding h;
+
+	enter(a, &h);
+	return states_update_value(h.plan->optimizer_offload, h.shared, h.local);
+}
+
+static void moved_terms(const struct asked *a, struct explanation *out)
+{
+	explain_from(a, out, "o", "share kept on the host", "optimizer_offload");
+	own(a, out, "S", "trained parameters of its share with ZeRO", "shared_trained");
+	own(a, out, "T", "trained parameters on one rank", "all_trained");
 }
 
 static void shared_trained_terms(const struct asked *a, struct explanation *out)
@@ -274,6 +296,8 @@ const struct explain_node explain_stage_times[] = {
 	NODE("shared_trained", "Weights whose update a rank makes", FORM_COUNT,
 	     shared_trained, shared_trained_terms, NULL,
 	     "With ZeRO its share; experts divide by their own ranks."),
+	NODE("update_bytes", "Bytes that an update moves", FORM_TRAFFIC, moved,
+	     moved_terms, states_update_text, "Of an Adam step."),
 	NODE("update_fixed_seconds", "Of an update, whatever its size", FORM_SECONDS,
 	     update_fixed, update_fixed_terms, NULL,
 	     "A fused optimizer launches for chunks of what trains."),

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/terms.h"
 
 static void own(const struct asked *a, struct explanation *out, const char *symbol,
 		const char *meaning, const char *member)
@@ -48,23 +48,11 @@ static void rest(const struct asked *a, struct explanation *out)
 	own(a, out, "late", "for the stage that ends last", "late_seconds");
 }
 
-static void states(const struct asked *a, struct explanation *out)
+static void update(const struct asked *a, struct explanation *out)
 {
 	explain_scale(a, out);
-	own(a, out, "fixed", "launches and what a step takes anyway",
-	    "update_fixed_seconds");
-	own(a, out, "S", "trained parameters of its share with ZeRO", "shared_trained");
-	own(a, out, "T", "trained parameters on one rank", "all_trained");
-	explain_from(a, out, "o", "share kept on the host", "optimizer_offload");
-	explain_from(a, out, "bw", "bytes per second that kernels reach",
-		     "memory_bytes_per_second");
-	explain_say(out, "scale * (fixed + (34 * (1 - o) * S + 4 * T) / bw");
-	if (a->scenario->plan.optimizer == OPTIMIZER_MUON) {
-		explain_say(out, " + 30 * h * S / r");
-		explain_from(a, out, "h", "hidden size", "model.hidden");
-		explain_from(a, out, "r", "FLOPs a second of its products",
-			     "gemm_flops_per_second");
-	}
+	explain_say(out, "scale * (");
+	explain_update(a, out);
 	explain_say(out, ")");
 }
 
@@ -94,7 +82,7 @@ const struct explain_row explain_times[] = {
 	  "Bound by memory: gradient, moments and master weight are read, moments, "
 	  "master and 16-bit weight written. Experts divide by their own ranks; Muon's "
 	  "five Newton-Schulz steps of three products come on top.",
-	  "byte count of an Adam step, engine/train/states.h", states },
+	  "byte count of an Adam step, engine/train/states.h", update },
 	{ "recompute_seconds", "Recomputation", NULL,
 	  "Part of busy. Full recomputation repeats the layer's forward, with its "
 	  "collectives; selective only the chosen modules.",

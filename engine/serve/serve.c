@@ -269,7 +269,6 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 		out->stage[i] = out->memory;
 		/* what trains alone */
 		out->stage_time[i] = (struct stage_time){ 0 };
-		out->part[i] = (struct stage_parts){ 0 };
 	}
 	out->fullest_stage = 0;
 	/* no server's memory was measured: there is no range to tell */

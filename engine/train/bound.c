@@ -241,7 +241,7 @@ double train_bound_ends(const struct train_bound *b, const struct scenario *s)
 		state = b->all.dense_trainable / (double)shards.dense +
 			b->all.expert_trainable / (double)shards.expert;
 	}
-	seconds = states_update_bytes((1 - off) * state, local) / p * b->memory_seconds;
+	seconds = states_update_value(off, state, local) / p * b->memory_seconds;
 	if (off > 0 && rate > 0)
 		seconds += off * state / p * states_host_traffic(s) / rate;
 	return seconds + states_fixed_seconds(s, b->all.trained / p);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "engine/base/plain.h"
-#include "engine/train/step.h"
+#include "engine/train/terms.h"
 
 /* Runs that ran out against predicted / capacity, in the measured sweeps: 0 of 1567
  * below 0.7, 10 of 220 to 0.9, 21 of 85 to 1, 72 of 104 to 1.1, 115 of 121 to 1.3, all
@@ -48,16 +48,6 @@ double step_logit_width(const struct scenario *scenario)
 	return each;
 }
 
-/* Logits of one micro-batch where the loss is computed. */
-static double logit_bytes(const struct step *step)
-{
-	double vocab = (double)scenario_padded_vocab(step->scenario);
-
-	if (step->scenario->plan.vocab_parallel)
-		vocab /= (double)step->mesh.tp;
-	return step->context.tokens * vocab * step_logit_width(step->scenario);
-}
-
 bool step_runs_again(const struct plan *plan)
 {
 	return plan->recompute != RECOMPUTE_NONE || plan->mlp_tiles > 1;
@@ -74,47 +64,50 @@ static double layer_at_work(const struct step *step, const struct stage_sum *sum
 /* Weights that ZeRO 3 has gathered: of the layer at work and those ahead of it, or,
  * kept for the backward, of all; and the gradients of one layer. FSDP, torchtitan and
  * Megatron-FSDP take a decoder layer with its experts for the unit. */
-static double gathered_bytes(const struct step *step, const struct shards *shards,
-			     const struct stage_sum *sum)
+static void gather(struct holding *h, const struct stage_sum *sum)
 {
-	const struct plan *plan = &step->scenario->plan;
-	bool experts = shards->expert > 1 || !step_experts_apart(step);
+	const struct plan *plan = h->plan;
+	bool experts = h->shards.expert > 1 || !step_experts_apart(h->step);
 	double layer = experts ? sum->largest_layer : sum->largest_dense;
-	double gradients =
-		experts ? sum->largest_trainable : sum->largest_dense_trainable;
-	double held = plan->fsdp_reshard ? (1 + (double)plan->fsdp_prefetch) * layer
+
+	h->gathered = plan->fsdp_reshard ? (1 + (double)plan->fsdp_prefetch) * layer
 					 : sum->dense + (experts ? sum->expert : 0);
-
-	return held * step_weight_bytes(step->scenario) +
-	       gradients * step_gradient_bytes(step->scenario);
+	h->gathered_trained =
+		experts ? sum->largest_trainable : sum->largest_dense_trainable;
 }
 
-static void hold_buffers(const struct step *step, const struct stage_sum *sum,
-			 const struct shards *shards, const struct states *each,
-			 struct stage_parts *out)
+void holding_begin(const struct step *step, struct holding *out)
 {
-	/* a layer that runs again uses the memory that the logits left */
-	out->logits_bytes =
-		sum->has_head ? larger(0, logit_bytes(step) - layer_at_work(step, sum))
-			      : 0;
-	out->gathered_bytes =
-		step->scenario->plan.zero == 3 ? gathered_bytes(step, shards, sum) : 0;
-	/* a weight gradient in 16 bit before it joins the sum */
-	out->copies_bytes = sum->gemm_bytes + sum->dense_trainable * each->sync_copy;
+	const struct scenario *s = step->scenario;
+	const struct mesh *mesh = &step->mesh;
+
+	out->step = step;
+	out->plan = &s->plan;
+	out->stack = &s->stack;
+	step_shards(step, &out->shards);
+	states_bytes(s, &out->shards, &out->each);
+	out->weight_bytes = step_weight_bytes(s);
+	out->gradient_bytes = step_gradient_bytes(s);
+	out->logit_width = step_logit_width(s);
+	out->vocab = (double)scenario_padded_vocab(s);
+	out->communicators = (mesh->tp > 1) + (mesh->cp > 1) +
+			     (mesh->dp * mesh->copies > 1) + (mesh->pp > 1) +
+			     (mesh->ep > 1) + (mesh->edp > 1 && mesh->ep > 1);
+	out->graphs = step_graph_bytes(s);
 }
 
-static void hold_activations(const struct step *step, int stage,
-			     const struct stage_sum *sum, struct stage_memory *out,
-			     struct stage_parts *part)
+void holding_enter(struct holding *h, const struct stage_sum *sum)
 {
-	double copies = mesh_copies(step->scenario);
-
-	/* a micro-batch runs through one copy of the layers */
-	part->kept_bytes = sum->saved_bytes / copies;
-	part->again_bytes = layer_at_work(step, sum);
-	out->in_flight = step->result.in_flight[stage];
-	out->activations_bytes = out->in_flight * part->kept_bytes + part->again_bytes;
-	out->host_activations_bytes = out->in_flight * sum->host_bytes / copies;
+	h->sum = sum;
+	h->again = layer_at_work(h->step, sum);
+	h->gathered = h->gathered_trained = 0;
+	if (h->plan->zero == 3)
+		gather(h, sum);
+	h->local = sum->dense_trainable + sum->expert_trainable;
+	h->shared = h->plan->zero > 0
+			    ? sum->dense_trainable / (double)h->shards.dense +
+				      sum->expert_trainable / (double)h->shards.expert
+			    : h->local;
 }
 
 double step_graph_bytes(const struct scenario *scenario)
@@ -125,59 +118,55 @@ double step_graph_bytes(const struct scenario *scenario)
 				     : scenario->stack.graph_bytes;
 }
 
-static void hold_framework(const struct step *step, struct stage_memory *out)
+/* A micro-batch runs through one copy of the layers. */
+static void hold_activations(const struct holding *h, int stage,
+			     struct stage_memory *out)
 {
-	const struct stack *stack = &step->scenario->stack;
-	const struct mesh *mesh = &step->mesh;
-	int groups = (mesh->tp > 1) + (mesh->cp > 1) + (mesh->dp * mesh->copies > 1) +
-		     (mesh->pp > 1) + (mesh->ep > 1) + (mesh->edp > 1 && mesh->ep > 1);
-	double loose = stack->fragmentation > 1 ? stack->fragmentation - 1 : 0;
+	double copies = (double)h->step->mesh.copies;
 
-	out->reserved_bytes = loose * (out->activations_bytes + out->buffers_bytes);
-	out->framework_bytes = stack->context_bytes +
-			       groups * stack->communicator_bytes +
-			       step_graph_bytes(step->scenario) + out->reserved_bytes;
+	out->in_flight = h->step->result.in_flight[stage];
+	out->activations_bytes =
+		out->in_flight * (h->sum->saved_bytes / copies) + h->again;
+	out->host_activations_bytes = out->in_flight * h->sum->host_bytes / copies;
 }
 
-/* And what its bytes are made of. */
-static void hold(const struct step *step, int stage, const struct stage_sum *sum,
-		 struct stage_memory *out, struct stage_parts *part)
+static void hold(struct holding *h, int stage, const struct stage_sum *sum,
+		 struct stage_memory *out)
 {
-	struct shards shards;
-	struct states each;
-
-	step_shards(step, &shards);
-	states_bytes(step->scenario, &shards, &each);
+	holding_enter(h, sum);
 	out->layers = sum->layers;
 	out->kv_bytes = 0;
-	hold_states(step, sum, &each, out);
-	hold_activations(step, stage, sum, out, part);
-	hold_buffers(step, sum, &shards, &each, part);
-	out->buffers_bytes =
-		part->logits_bytes + part->gathered_bytes + part->copies_bytes;
-	hold_framework(step, out);
+	hold_states(h->step, sum, &h->each, out);
+	hold_activations(h, stage, out);
+	out->buffers_bytes = buffer_terms(h);
+	h->activations = out->activations_bytes;
+	h->buffers = out->buffers_bytes;
+	out->framework_bytes = framework_terms(h);
 	out->allocated_bytes = out->weights_bytes + out->gradients_bytes +
 			       out->optimizer_bytes + out->activations_bytes +
 			       out->buffers_bytes;
-	out->reserved_bytes += out->allocated_bytes;
+	out->reserved_bytes = out->allocated_bytes + loose_term(h);
 	out->total_bytes = out->allocated_bytes + out->framework_bytes;
 }
 
 void step_hold(const struct step *step, int stage, const struct stage_sum *sum,
 	       struct stage_memory *out)
 {
-	struct stage_parts part;
+	struct holding h;
 
-	hold(step, stage, sum, out, &part);
+	holding_begin(step, &h);
+	hold(&h, stage, sum, out);
 }
 
 double step_bytes(const struct step *step)
 {
 	struct stage_memory held;
+	struct holding h;
 	double most = 0;
 
+	holding_begin(step, &h);
 	for (int i = 0; i < step->stages; i++) {
-		step_hold(step, i, &step->sum[i], &held);
+		hold(&h, i, &step->sum[i], &held);
 		most = larger(most, held.total_bytes);
 	}
 	return most;
@@ -215,17 +204,14 @@ void step_memory(const struct step *step, struct estimate *out)
 {
 	const struct accelerator *a = &step->scenario->cluster.accelerator;
 
+	struct holding h;
+
+	holding_begin(step, &h);
 	out->fullest_stage = 0;
 	for (int i = 0; i < step->stages; i++) {
 		struct stage_memory *held = &out->stage[i];
-		struct stage_parts *part = &out->part[i];
-		const struct stage_sum *sum = &step->sum[i];
 
-		hold(step, i, sum, held, part);
-		part->experts = sum->expert;
-		part->trained = sum->dense_trainable + sum->expert_trainable;
-		part->trained_experts = sum->expert_trainable;
-		part->trained_layers = sum->trained_layers;
+		hold(&h, i, &step->sum[i], held);
 		if (held->total_bytes > out->stage[out->fullest_stage].total_bytes)
 			out->fullest_stage = i;
 	}

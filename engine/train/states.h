@@ -8,6 +8,7 @@
 #ifndef ENGINE_TRAIN_STATES_H
 #define ENGINE_TRAIN_STATES_H
 
+#include "engine/base/formula.h"
 #include "engine/plan/scenario.h"
 
 /* Ranks that share out one set of states, of dense weights and of experts; whether
@@ -67,14 +68,11 @@ static inline double states_trained_bytes(const struct scenario *scenario)
 	return step_weight_bytes(scenario);
 }
 
-/* Bytes that an Adam step moves: per parameter of the shard it reads gradient, two
- * moments and master weight, writes moments, master and 16-bit weight (4 x 4 + 3 x 4 +
- * 2, and the norm's read of the gradient); and gradients are cleared for all of the
- * rank's weights. */
-static inline double states_update_bytes(double sharded, double local)
-{
-	return 34 * sharded + 4 * local;
-}
+/* Bytes that an Adam step moves: per parameter of the shard S, of which a share o goes
+ * to the host, it reads gradient, two moments and master weight, writes moments, master
+ * and 16-bit weight (4 x 4 + 3 x 4 + 2, and the norm's read of the gradient); and
+ * gradients are cleared for all T of the rank's weights. */
+FORMULA(states_update, (double o, double S, double T), 34 * (1 - o) * S + 4 * T);
 
 /* Bytes over the host link for each weight whose step the host makes: gradients out,
  * weights back. */

@@ -4,7 +4,7 @@
 #include "engine/base/plain.h"
 #include "engine/collective/collective.h"
 #include "engine/schedule/schedule.h"
-#include "engine/train/step.h"
+#include "engine/train/terms.h"
 
 /* Of gradients that are all-reduced together, at least: bucket_cap_mb of PyTorch's
  * DistributedDataParallel. */
@@ -71,6 +71,7 @@ struct sync {
 	int stage;
 	double layers;
 	double share; /* of the stages that are like this one */
+	struct holding *holding;
 };
 
 static double add_sync(const struct sync *s, const char *what,
@@ -161,14 +162,6 @@ static double tied_seconds(const struct sync *s)
 	return cost.seconds;
 }
 
-/* Muon (Jordan 2024): five Newton-Schulz steps of three products on each matrix. */
-static double muon_seconds(const struct step *step, double elements)
-{
-	double side = (double)step->scenario->model.hidden;
-
-	return 5 * 6 * side * elements * step->context.gemm.seconds_per_flop;
-}
-
 static double host_seconds(const struct sync *s, double state_elements)
 {
 	const struct scenario *scenario = s->step->scenario;
@@ -185,22 +178,6 @@ static double host_seconds(const struct sync *s, double state_elements)
 	step_traffic(s->out, "optimizer to host", DIM_HOST, COLLECTIVE_COPY, NULL,
 		     s->share, bytes, &cost, cost.seconds * s->share);
 	return bytes / rate;
-}
-
-/* A fused optimizer cuts what trains into chunks of equal size and launches so many of
- * them at once (apex, csrc/multi_tensor_apply.cuh), and so does the gradient's norm:
- * what the CPU does per layer follows the weights that train. */
-static double optimizer_seconds(const struct step *step, double trained_layers,
-				double local, double sharded)
-{
-	const struct scenario *s = step->scenario;
-	double on_gpu = sharded * (1 - s->plan.optimizer_offload);
-	double seconds = states_update_bytes(on_gpu, local) *
-			 step->context.memory.seconds_per_byte;
-
-	if (s->plan.optimizer == OPTIMIZER_MUON)
-		seconds += muon_seconds(step, sharded);
-	return seconds + states_fixed_seconds(s, trained_layers);
 }
 
 /* With two copies both ends are on both stages, and their gradients add up anyway; on a
@@ -255,45 +232,46 @@ static void find_alike(const struct step *step, int *like, int *count)
 static void sync_stage(const struct sync *s)
 {
 	struct step *step = s->step;
-	const struct plan *plan = &step->scenario->plan;
-	int i = s->stage;
-	double dense = step->sum[i].dense_trainable;
-	double expert = step->sum[i].expert_trainable;
-	struct shards shards;
+	const struct stage_sum *sum = &step->sum[s->stage];
+	struct stage_work *work = &step->work[s->stage];
+	struct holding *h = s->holding;
 
-	step_shards(step, &shards);
-	double exposed = reduce_family(s, "gradients", "parameters",
-				       &step->mesh.dense_group, dense, shards.dense);
-
-	exposed += reduce_family(s, "expert gradients", "expert parameters",
-				 &step->mesh.edp_group, expert, shards.expert);
-	if (tied_end(step, i))
-		exposed += tied_seconds(s);
-	double state = plan->zero > 0 ? dense / (double)shards.dense +
-						expert / (double)shards.expert
-				      : dense + expert;
-	double host = host_seconds(s, state);
-
-	step->work[i].sync_seconds = exposed + host;
-	step->work[i].optimizer_seconds = optimizer_seconds(
-		step, step->sum[i].trained_layers, dense + expert, state);
+	holding_enter(h, sum);
+	work->sync_seconds =
+		reduce_family(s, "gradients", "parameters", &step->mesh.dense_group,
+			      sum->dense_trainable, h->shards.dense);
+	work->sync_seconds += reduce_family(s, "expert gradients", "expert parameters",
+					    &step->mesh.edp_group,
+					    sum->expert_trainable, h->shards.expert);
+	if (tied_end(step, s->stage))
+		work->sync_seconds += tied_seconds(s);
+	work->sync_seconds += host_seconds(s, h->shared);
+	work->optimizer_seconds = update_terms(h);
 }
 
 void step_sync_stage(struct step *step, int stage, struct estimate *out)
 {
-	struct sync s = { step, out, stage, step->sum[stage].layers, 1 };
+	struct holding h;
+	struct sync s = { step, out, stage, step->sum[stage].layers, 1, &h };
 
+	holding_begin(step, &h);
 	sync_stage(&s);
 }
 
 void step_sync(struct step *step, struct estimate *out)
 {
 	int like[MAX_STAGES], count[MAX_STAGES];
+	struct holding h;
 
+	holding_begin(step, &h);
 	find_alike(step, like, count);
 	for (int i = 0; i < step->stages; i++) {
-		struct sync s = { step, out, i, step->sum[i].layers,
-				  count[i] / (double)step->stages };
+		struct sync s = { step,
+				  out,
+				  i,
+				  step->sum[i].layers,
+				  count[i] / (double)step->stages,
+				  &h };
 
 		if (like[i] == i) {
 			sync_stage(&s);
