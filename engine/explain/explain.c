@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/terms.h"
 
 /* Whether a reader who computes the formula with the terms gets the number. Sums of
  * seconds that cancel each other leave rounding. */
@@ -58,9 +58,10 @@ static void fill_range(const struct explain_number *n, const char *key,
 {
 	char prefix[EXPLAIN_MAX_KEY];
 	const char *member = strrchr(key, '.');
+	const char *title = n->row->title ? n->row->title : n->asked.term->title;
 	int length;
 
-	out->title = n->row->title;
+	out->title = title;
 	out->assumption =
 		"A sum of its own, where there are more than a formula holds.";
 	out->source = "addition";
@@ -73,7 +74,7 @@ static void fill_range(const struct explain_number *n, const char *key,
 		length--;
 	snprintf(prefix, sizeof prefix, "%.*s", length - 1, key);
 	explain_sum(&n->asked, out, prefix, n->asked.stage, n->asked.last, member + 1,
-		    n->row->title);
+		    title);
 	out->computes = computes(n->asked.estimate, out);
 }
 

@@ -161,7 +161,7 @@ static bool find_of_stage(const struct asked *asked, const char *key,
 	if (!member)
 		return explain_step(asked) &&
 		       (take_node(asked, explain_stage, key, out) ||
-			take_node(asked, explain_terms, key, out) ||
+			explain_term_of_stage(asked, key, out) ||
 			take_node(asked, explain_stage_times, key, out));
 	out->row = find_row(explain_times, key);
 	out->form = member->form;

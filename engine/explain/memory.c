@@ -123,6 +123,16 @@ static void activations(const struct asked *a, struct explanation *out)
 	own(a, out, "R", "of the layer that is recomputed at work", "again_bytes");
 }
 
+static void buffers(const struct asked *a, struct explanation *out)
+{
+	explain_term_sum(a, out, buffer_terms);
+}
+
+static void framework(const struct asked *a, struct explanation *out)
+{
+	explain_term_sum(a, out, framework_terms);
+}
+
 static void allocated(const struct asked *a, struct explanation *out)
 {
 	own(a, out, "W", "weights", "weights_bytes");
@@ -245,12 +255,12 @@ const struct explain_row explain_memory[] = {
 	  "uses their memory once they are gone.",
 	  "measured sweeps of tests/validation: whole logits explain half of missed "
 	  "out-of-memory cases",
-	  explain_buffers },
+	  buffers },
 	{ "framework_bytes", "Framework", NULL,
 	  "What the driver, libraries and communicators take, and what the allocator "
 	  "reserves above what is live. Constants of the stack.",
 	  "presets/stacks: context_gib, communicator_gib, graph_gib, fragmentation",
-	  explain_framework },
+	  framework },
 	{ "host_optimizer_bytes", "Optimizer states on the host", NULL,
 	  "What offload takes from the accelerator stands on the host. The gradients "
 	  "that the host's own step reads are not counted here; host capacity leaves "

@@ -37,6 +37,7 @@ struct asked {
 	int kind;    /* of "model.kinds.0.mixer_parameters" */
 	int traffic; /* of "traffic.3.seconds" */
 	enum algorithm algorithm; /* of "traffic.3.by.ring.seconds" */
+	const struct term *term;  /* of "stages.3.logits_bytes" */
 };
 
 struct explain_row {

@@ -1,29 +1,28 @@
 /* terms.c - a page for each row of engine/train/terms.h, and the sums of them. */
 #include "engine/explain/terms.h"
 
-#include <stdio.h>
+#include <string.h>
 
-#include "engine/train/terms.h"
-
-/* The asked stage as the estimate had it. */
-static void enter(const struct asked *a, struct holding *h)
+static double value_of(const struct asked *a, const struct term *term)
 {
 	const struct step *step = explain_step(a);
+	struct holding h;
 
-	holding_begin(step, h);
-	holding_enter(h, &step->sum[a->stage]);
-	h->activations = a->estimate->stage[a->stage].activations_bytes;
-	h->buffers = a->estimate->stage[a->stage].buffers_bytes;
+	holding_begin(step, &h);
+	holding_enter(&h, &step->sum[a->stage]);
+	h.activations = a->estimate->stage[a->stage].activations_bytes;
+	h.buffers = a->estimate->stage[a->stage].buffers_bytes;
+	return term->value(&h);
 }
 
-struct term_link {
-	const char *symbol, *key, *meaning;
-};
-
-static void add_links(const struct asked *a, struct explanation *out,
-		      const struct term_link *link, int count)
+static void fill(const struct asked *a, struct explanation *out)
 {
-	for (int i = 0; i < count; i++, link++) {
+	out->title = a->term->title;
+	out->assumption = a->term->assumption;
+	explain_formula(out, a->term->formula);
+	for (int i = 0; i < MAX_LINKS && a->term->link[i].key; i++) {
+		const struct term_link *link = &a->term->link[i];
+
 		if (link->key[0] == '.')
 			explain_from(a, out, link->symbol, link->meaning, "stages.%d%s",
 				     a->stage, link->key);
@@ -33,80 +32,35 @@ static void add_links(const struct asked *a, struct explanation *out,
 	}
 }
 
-#define LINK(symbol, value, key, meaning) \
-	{                                 \
-#symbol, key, meaning     \
+bool explain_term_of_stage(const struct asked *asked, const char *key,
+			   struct explain_number *out)
+{
+	static const struct term *const lists[] = { buffer_terms, framework_terms,
+						    update_terms };
+	static const struct explain_row row = { .source = "engine/train/terms.c",
+						.fill = fill };
+
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+		for (const struct term *term = lists[i]; term->key; term++) {
+			if (strcmp(term->key, key) != 0)
+				continue;
+			out->row = &row;
+			out->asked = *asked;
+			out->asked.term = term;
+			out->form =
+				lists[i] == update_terms ? FORM_SECONDS : FORM_BYTES;
+			out->value = value_of(asked, term);
+			return true;
+		}
+	return false;
+}
+
+void explain_term_sum(const struct asked *a, struct explanation *out,
+		      const struct term *term)
+{
+	for (bool first = true; term->key; term++, first = false) {
+		explain_say(out, "%s%s", first ? "" : " + ", term->symbol);
+		explain_from(a, out, term->symbol, term->title, "stages.%d.%s",
+			     a->stage, term->key);
 	}
-#define TERM_PAGE(name, sign, title, about, expression, ...)                     \
-	static double name(const struct asked *a)                                \
-	{                                                                        \
-		struct holding h;                                                \
-                                                                                 \
-		enter(a, &h);                                                    \
-		return name##_term(&h);                                          \
-	}                                                                        \
-	static void name##_links(const struct asked *a, struct explanation *out) \
-	{                                                                        \
-		static const struct term_link link[] = { __VA_ARGS__ };          \
-                                                                                 \
-		add_links(a, out, link, (int)(sizeof link / sizeof link[0]));    \
-	}
-
-BUFFER_TERMS(TERM_PAGE, LINK)
-FRAMEWORK_TERMS(TERM_PAGE, LINK)
-UPDATE_TERMS(TERM_PAGE, LINK)
-
-static const char source[] = "engine/train/terms.h";
-
-#define NODE(key_of, unit, name, title_of, about, expression) \
-	{ .row.key = key_of,                                  \
-	  .row.title = title_of,                              \
-	  .row.formula = #expression,                         \
-	  .row.assumption = about,                            \
-	  .row.source = source,                               \
-	  .row.fill = name##_links,                           \
-	  .form = unit,                                       \
-	  .value = name },
-#define BYTES(name, sign, title, about, expression, ...) \
-	NODE(#name "_bytes", FORM_BYTES, name, title, about, expression)
-#define SECONDS(name, sign, title, about, expression, ...) \
-	NODE(#name "_seconds", FORM_SECONDS, name, title, about, expression)
-
-const struct explain_node explain_terms[] = {
-	BUFFER_TERMS(BYTES, LINK) FRAMEWORK_TERMS(BYTES, LINK)
-		UPDATE_TERMS(SECONDS, LINK){ .row.key = NULL },
-};
-
-static void add_row(const struct asked *a, struct explanation *out, const char *symbol,
-		    const char *title, const char *key, bool first)
-{
-	explain_say(out, "%s%s", first ? "" : " + ", symbol);
-	explain_from(a, out, symbol, title, "stages.%d.%s", a->stage, key);
-}
-
-#define ADD(unit, name, sign, title)                     \
-	add_row(a, out, sign, title, #name unit, first); \
-	first = false;
-#define ADD_BYTES(name, sign, title, ...)   ADD("_bytes", name, sign, title)
-#define ADD_SECONDS(name, sign, title, ...) ADD("_seconds", name, sign, title)
-
-void explain_buffers(const struct asked *a, struct explanation *out)
-{
-	bool first = true;
-
-	BUFFER_TERMS(ADD_BYTES, LINK)
-}
-
-void explain_framework(const struct asked *a, struct explanation *out)
-{
-	bool first = true;
-
-	FRAMEWORK_TERMS(ADD_BYTES, LINK)
-}
-
-void explain_update(const struct asked *a, struct explanation *out)
-{
-	bool first = true;
-
-	UPDATE_TERMS(ADD_SECONDS, LINK)
 }

@@ -1,15 +1,15 @@
-/* terms.h - sums of the rows of engine/train/terms.h, written into a formula. */
+/* terms.h - pages and sums of the rows of engine/train/terms.h. */
 #ifndef ENGINE_EXPLAIN_TERMS_H
 #define ENGINE_EXPLAIN_TERMS_H
 
 #include "engine/explain/row.h"
+#include "engine/train/terms.h"
 
-/* Pages of the rows, behind "stages.3."; ends with a row whose key is NULL. */
-extern const struct explain_node explain_terms[];
-
-/* Of the asked stage. */
-void explain_buffers(const struct asked *asked, struct explanation *out);
-void explain_framework(const struct asked *asked, struct explanation *out);
-void explain_update(const struct asked *asked, struct explanation *out);
+/* The row of that key behind "stages.3."; false if there is none. */
+bool explain_term_of_stage(const struct asked *asked, const char *key,
+			   struct explain_number *out);
+/* "a + b + c" of a list of rows, of the asked stage. */
+void explain_term_sum(const struct asked *asked, struct explanation *out,
+		      const struct term *list);
 
 #endif

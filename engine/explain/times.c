@@ -52,7 +52,7 @@ static void update(const struct asked *a, struct explanation *out)
 {
 	explain_scale(a, out);
 	explain_say(out, "scale * (");
-	explain_update(a, out);
+	explain_term_sum(a, out, update_terms);
 	explain_say(out, ")");
 }
 

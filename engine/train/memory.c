@@ -138,14 +138,14 @@ static void hold(struct holding *h, int stage, const struct stage_sum *sum,
 	out->kv_bytes = 0;
 	hold_states(h->step, sum, &h->each, out);
 	hold_activations(h, stage, out);
-	out->buffers_bytes = buffer_terms(h);
+	out->buffers_bytes = holding_buffers(h);
 	h->activations = out->activations_bytes;
 	h->buffers = out->buffers_bytes;
-	out->framework_bytes = framework_terms(h);
+	out->framework_bytes = holding_framework(h);
 	out->allocated_bytes = out->weights_bytes + out->gradients_bytes +
 			       out->optimizer_bytes + out->activations_bytes +
 			       out->buffers_bytes;
-	out->reserved_bytes = out->allocated_bytes + loose_term(h);
+	out->reserved_bytes = out->allocated_bytes + holding_loose(h);
 	out->total_bytes = out->allocated_bytes + out->framework_bytes;
 }
 

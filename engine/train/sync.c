@@ -246,7 +246,7 @@ static void sync_stage(const struct sync *s)
 	if (tied_end(step, s->stage))
 		work->sync_seconds += tied_seconds(s);
 	work->sync_seconds += host_seconds(s, h->shared);
-	work->optimizer_seconds = update_terms(h);
+	work->optimizer_seconds = holding_update(h);
 }
 
 void step_sync_stage(struct step *step, int stage, struct estimate *out)

@@ -1,20 +1,11 @@
 /* terms.h - what a stage holds and how long its update takes, addend by addend.
  *
- * Each row is one cost term, told once: the estimate adds up the rows of a list
- * (memory.c, sync.c), and Explain prints the same rows, each with a page of its own. A
- * further term is one row:
- *
- *	TERM(name, "symbol in the sum", "Title", "assumption", expression,
- *	     OF(symbol, value, "key of its page", "meaning"), ...)
- *
- * The expression is one of FORMULA() in the symbols behind it. Values are read from
- * `h`, a struct holding; a key that begins with a dot is of the same stage. The page's
- * key is the name with "_bytes" or "_seconds" behind it, behind "stages.3.".
+ * Each row of terms.c is one cost term, told once: the estimate adds the rows of a list
+ * up, and Explain prints the same rows, each with a page of its own.
  */
 #ifndef ENGINE_TRAIN_TERMS_H
 #define ENGINE_TRAIN_TERMS_H
 
-#include "engine/base/formula.h"
 #include "engine/train/step.h"
 
 /* What the rows read: of a step, and of the stage at hand. */
@@ -36,111 +27,31 @@ struct holding {
 void holding_begin(const struct step *step, struct holding *out);
 void holding_enter(struct holding *holding, const struct stage_sum *sum);
 
-/* Buffers. Logits count where the loss is computed; a layer that runs again uses their
- * memory once they are gone. */
-#define BUFFER_TERMS(TERM, OF)                                                       \
-	TERM(logits, "logits", "Logits",                                             \
-	     "Of one micro-batch, where the loss is computed; a layer that runs "    \
-	     "again uses their memory once they are gone.",                          \
-	     either(head > 0, max(0, T * V * l / either(split > 0, TP, 1) - R), 0),  \
-	     OF(head, h->sum->has_head, ".heads", "on the stage"),                   \
-	     OF(T, h->step->context.tokens, "micro_batch_tokens", "tokens of it"),   \
-	     OF(V, h->vocab, "padded_vocab", "vocabulary after padding"),            \
-	     OF(l, h->logit_width, "logit_width", "bytes per logit at the peak"),    \
-	     OF(split, h->plan->vocab_parallel, "vocab_parallel", "1 is over TP"),   \
-	     OF(TP, (double)h->step->mesh.tp, "tp", "ranks that share them out"),    \
-	     OF(R, h->again, ".again_bytes", "of a layer that runs again there"))    \
-	TERM(gathered, "gathered", "Gathered weights",                               \
-	     "FSDP, torchtitan and Megatron-FSDP take a layer with its experts for " \
-	     "the unit, where experts are sharded too.",                             \
-	     either(ZeRO == 3, W * b + G * g, 0),                                    \
-	     OF(ZeRO, (double)h->plan->zero, "zero", "stage"),                       \
-	     OF(W, h->gathered, ".gathered_weights", "weights that are whole"),      \
-	     OF(b, h->weight_bytes, "states.weight_bytes", "bytes each"),            \
-	     OF(G, h->gathered_trained, ".gathered_gradients", "of one unit"),       \
-	     OF(g, h->gradient_bytes, "states.sent_gradient_bytes", "bytes each"))   \
-	TERM(gradient_copies, "copies", "Gradients beside the sum",                  \
-	     "A weight gradient is in 16 bits at first.", W + D * c,                 \
-	     OF(W, h->sum->gemm_bytes, ".gemm_bytes", "the largest that joins it"),  \
-	     OF(D, h->sum->dense_trainable, ".trained_dense", "dense, that train"),  \
-	     OF(c, h->each.sync_copy, "states.sync_copy_bytes", "bytes of a copy"))
+/* A symbol of a row's formula and the key of the number that it stands for, which with
+ * a dot in front is one of the same stage. */
+struct term_link {
+	const char *symbol, *key, *meaning;
+};
 
-/* What libraries take, and what the allocator loses between tensors. */
-#define FRAMEWORK_TERMS(TERM, OF)                                                      \
-	TERM(context, "C", "Context and libraries", "By the stack.", c,                \
-	     OF(c, h->stack->context_bytes, "stack.context_bytes", "of the stack"))    \
-	TERM(communicators, "N", "Communicators", "By the stack.", (c * groups),       \
-	     OF(c, h->stack->communicator_bytes, "stack.communicator_bytes", "each"),  \
-	     OF(groups, h->communicators, "communicators", "of a rank"))               \
-	TERM(graphs, "g", "Captured CUDA graphs", "By the stack.", g,                  \
-	     OF(g, h->graphs, "captured_bytes", "of the stack"))                       \
-	TERM(loose, "loose", "Lost between tensors",                                   \
-	     "What the allocator reserves above what is live.",                        \
-	     (max(r, 1) - 1) * (A + B),                                                \
-	     OF(r, h->stack->fragmentation, "stack.fragmentation", "of what is live"), \
-	     OF(A, h->activations, ".activations_bytes", "activations"),               \
-	     OF(B, h->buffers, ".buffers_bytes", "buffers"))
+enum { MAX_LINKS = 8 };
 
-/* The optimizer on the accelerator, before any scale. A fused optimizer cuts what
- * trains into chunks of equal size and launches so many of them at once (apex,
- * csrc/multi_tensor_apply.cuh), and so does the gradient's norm: what the CPU does per
- * layer follows the weights that train. Muon (Jordan 2024): five Newton-Schulz steps of
- * three products on each matrix. */
-#define UPDATE_TERMS(TERM, OF)                                                        \
-	TERM(update, "U", "Reading and writing the states",                           \
-	     "Bound by memory: gradient, moments and master weight are read, "        \
-	     "moments, master and 16-bit weight written.",                            \
-	     moved / bw,                                                              \
-	     OF(moved,                                                                \
-		states_update_value(h->plan->optimizer_offload, h->shared, h->local), \
-		".update_bytes", "bytes that the update moves"),                      \
-	     OF(bw, 1 / h->step->context.memory.seconds_per_byte,                     \
-		"memory_bytes_per_second", "bytes per second that kernels reach"))    \
-	TERM(muon, "M", "Muon's products",                                            \
-	     "Five Newton-Schulz steps of three products on each matrix.",            \
-	     either(optimizer == 4, 30 * width * S / r, 0),                           \
-	     OF(optimizer, h->plan->optimizer, "optimizer", "4 is Muon"),             \
-	     OF(width, (double)h->step->scenario->model.hidden, "model.hidden",       \
-		"hidden size"),                                                       \
-	     OF(S, h->shared, ".shared_trained", "trained weights of its share"),     \
-	     OF(r, 1 / h->step->context.gemm.seconds_per_flop,                        \
-		"gemm_flops_per_second", "FLOPs a second of its products"))           \
-	TERM(launching, "fixed", "Whatever the size", "Launches, and a step's own.",  \
-	     fixed,                                                                   \
-	     OF(fixed,                                                                \
-		states_fixed_seconds(h->step->scenario, h->sum->trained_layers),      \
-		".update_fixed_seconds", "of layers that train, and of a step"))
+struct term {
+	const char *key;    /* of its page, behind "stages.3." */
+	const char *symbol; /* in the sum */
+	const char *title, *assumption, *formula;
+	struct term_link link[MAX_LINKS];
+	double (*value)(const struct holding *holding);
+};
 
-_Static_assert(OPTIMIZER_MUON == 4, "the row of Muon says so");
+/* Each ends with a row whose key is NULL. Bytes of buffers and of the framework;
+ * seconds of the optimizer on the accelerator, before any scale. */
+extern const struct term buffer_terms[], framework_terms[], update_terms[];
 
-/* The readers of the estimate: a function for each row, and the sum of a list. */
-#define TERM_READ(symbol, value, key, meaning) symbol = value
-#define TERM_VALUE(name, sign, title, about, expression, ...)     \
-	static inline double name##_term(const struct holding *h) \
-	{                                                         \
-		const double __VA_ARGS__;                         \
-		return expression;                                \
-	}
-#define TERM_ADD(name, sign, title, about, expression, ...) +name##_term(h)
-#define TERM_NOTHING(symbol, value, key, meaning)
-
-BUFFER_TERMS(TERM_VALUE, TERM_READ)
-FRAMEWORK_TERMS(TERM_VALUE, TERM_READ)
-UPDATE_TERMS(TERM_VALUE, TERM_READ)
-
-static inline double buffer_terms(const struct holding *h)
-{
-	return 0 BUFFER_TERMS(TERM_ADD, TERM_NOTHING);
-}
-
-static inline double framework_terms(const struct holding *h)
-{
-	return 0 FRAMEWORK_TERMS(TERM_ADD, TERM_NOTHING);
-}
-
-static inline double update_terms(const struct holding *h)
-{
-	return 0 UPDATE_TERMS(TERM_ADD, TERM_NOTHING);
-}
+/* The sums of their rows. */
+double holding_buffers(const struct holding *holding);
+double holding_framework(const struct holding *holding);
+double holding_update(const struct holding *holding);
+/* What the allocator reserves above what is live: a row of the framework's. */
+double holding_loose(const struct holding *holding);
 
 #endif
