@@ -57,7 +57,13 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -c $< -o $@
 
-$(patsubst %.c,$(B)/%.o,$(wildcard engine/schedule/*.c engine/pipeline/*.c)): WARN += $(FRAME)
+# Those that hold a whole step, its table of passes or its queue may have more, and no
+# more than now.
+LARGE_FRAMES = 163840:train/train 311296:explain/explain 147456:serve/simulate 367616:serve/tail
+$(patsubst %.c,$(B)/%.o,$(filter-out $(foreach large,$(LARGE_FRAMES),engine/$(lastword \
+  $(subst :, ,$(large))).c),$(wildcard engine/*/*.c))): WARN += $(FRAME)
+$(foreach large,$(LARGE_FRAMES),$(eval $(B)/engine/$(lastword $(subst :, ,$(large))).o: \
+  WARN += $$(subst 65536,$(firstword $(subst :, ,$(large))),$$(FRAME))))
 
 PRESETS += $(sort $(wildcard presets/challenges/*.yaml presets/accuracy/*.yaml))
 

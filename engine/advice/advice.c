@@ -63,18 +63,27 @@ static double gain_of(const struct estimate *to, const struct estimate *from)
 		       : 0;
 }
 
-/* from is the scenario with the move's first knob turned. */
-static void try_value(const struct situation *now, const struct move *move,
-		      const struct scenario *from, const struct knob *knob,
-		      double value, struct tried *best)
+/* One move on its way through the values of its knob. */
+struct attempt {
+	const struct situation *now;
+	const struct move *move;
+	const struct knob *knob;
+	struct scenario from;   /* with the move's first knob turned */
+	struct scenario turned; /* and with the knob itself */
+	struct tried best;
+};
+
+static void try_value(struct attempt *trial, double value)
 {
-	struct scenario turned = *from;
+	const struct situation *now = trial->now;
 	struct estimate e;
 	struct tried this;
 
-	if (!knob_set(&turned, knob, value) || knob_same(&turned, now->scenario, knob))
+	trial->turned = trial->from;
+	if (!knob_set(&trial->turned, trial->knob, value) ||
+	    knob_same(&trial->turned, now->scenario, trial->knob))
 		return;
-	scenario_estimate(&turned, &e);
+	scenario_estimate(&trial->turned, &e);
 	if (!e.legal)
 		return;
 	this = (struct tried){ value,
@@ -83,37 +92,40 @@ static void try_value(const struct situation *now, const struct move *move,
 			       e.host_bytes,
 			       e.bubble_ratio,
 			       e.fits };
-	if (isnan(best->value) || better(&this, best, move->aim))
-		*best = this;
+	if (isnan(trial->best.value) || better(&this, &trial->best, trial->move->aim))
+		trial->best = this;
 }
 
-static void try_values(const struct situation *now, const struct move *move,
-		       const struct scenario *from, const struct knob *knob,
-		       struct tried *best)
+/* Two steps of the knob, as far as it goes. */
+static void try_steps(struct attempt *trial, int direction)
 {
-	struct scenario turned = *from;
-	int direction = move->trial == TRIAL_DOWN ? -1 : 1;
-	double values[MAX_VALUES], value = move->value;
+	double next = knob_neighbour(&trial->from, trial->knob, direction);
+
+	try_value(trial, next);
+	trial->turned = trial->from;
+	if (knob_set(&trial->turned, trial->knob, next))
+		try_value(trial,
+			  knob_neighbour(&trial->turned, trial->knob, direction));
+}
+
+static void try_values(struct attempt *trial)
+{
+	double values[MAX_VALUES], value = trial->move->value;
 	int count, present;
 
-	if (move->trial == TRIAL_ADD)
-		value = (double)((uint64_t)knob_get(from, knob) | (uint64_t)value);
-	if (move->trial == TRIAL_VALUE || move->trial == TRIAL_ADD) {
-		try_value(now, move, from, knob, value, best);
-		return;
-	}
-	if (move->trial == TRIAL_ABOVE) {
-		count = knob_values(from, knob, values, &present);
+	switch (trial->move->trial) {
+	case TRIAL_ADD:
+		value = (double)((uint64_t)knob_get(&trial->from, trial->knob) |
+				 (uint64_t)value);
+		try_value(trial, value);
+		break;
+	case TRIAL_VALUE: try_value(trial, value); break;
+	case TRIAL_ABOVE:
+		count = knob_values(&trial->from, trial->knob, values, &present);
 		for (int i = present + 1; i < count; i++)
-			try_value(now, move, from, knob, values[i], best);
-		return;
-	}
-	for (int i = 0; i < 2; i++) {
-		double next = knob_neighbour(&turned, knob, direction);
-
-		try_value(now, move, from, knob, next, best);
-		if (!knob_set(&turned, knob, next))
-			return;
+			try_value(trial, values[i]);
+		break;
+	default: try_steps(trial, trial->move->trial == TRIAL_DOWN ? -1 : 1);
 	}
 }
 
@@ -145,33 +157,36 @@ static double worth_of(const struct situation *now, const struct move *move,
 static void try_move(const struct situation *now, const struct move *move,
 		     struct list *list)
 {
-	const struct knob *knob = knob_find(move->knob);
 	const struct knob *first =
 		move->first_knob ? knob_find(move->first_knob) : NULL;
-	struct scenario from = *now->scenario;
-	struct tried best = { .value = NAN };
+	struct attempt trial = { .now = now,
+				 .move = move,
+				 .knob = knob_find(move->knob),
+				 .from = *now->scenario,
+				 .best = { .value = NAN } };
 	struct finding finding = { .rule = &move->rule,
 				   .knob = move->knob,
 				   .first = move->first_knob,
 				   .first_value = move->first_value };
+	const struct tried *best = &trial.best;
 	double worth;
 
-	if (!knob || !move->worth(now) ||
-	    (first && !knob_set(&from, first, move->first_value)) ||
-	    !knob_applies(&from, knob))
+	if (!trial.knob || !move->worth(now) ||
+	    (first && !knob_set(&trial.from, first, move->first_value)) ||
+	    !knob_applies(&trial.from, trial.knob))
 		return;
-	try_values(now, move, &from, knob, &best);
-	if (isnan(best.value))
+	try_values(&trial);
+	if (isnan(best->value))
 		return;
-	worth = worth_of(now, move, &best);
+	worth = worth_of(now, move, best);
 	if (worth < 0)
 		return;
-	finding.value[0] = best.value;
-	finding.value[1] = best.gain;
-	finding.value[2] = best.memory_bytes;
-	finding.value[3] = best.memory_bytes / now->estimate->capacity_bytes;
-	finding.value[4] = best.bubble_ratio;
-	finding.nearest[0] = best.value;
+	finding.value[0] = best->value;
+	finding.value[1] = best->gain;
+	finding.value[2] = best->memory_bytes;
+	finding.value[3] = best->memory_bytes / now->estimate->capacity_bytes;
+	finding.value[4] = best->bubble_ratio;
+	finding.nearest[0] = best->value;
 	finding.nearest_count = 1;
 	tell(list, &finding, worth);
 }
