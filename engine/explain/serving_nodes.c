@@ -76,7 +76,7 @@ static double first_token(const struct asked *a)
 static void first_token_terms(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
-	from(a, out, "begin", "half of the pass that is under way",
+	from(a, out, "begin", "what is left of the pass that is under way",
 	     "serving.begin_seconds");
 	from(a, out, "ahead", "prompts of others that stand before it",
 	     "serving.ahead");
@@ -343,8 +343,9 @@ const struct explain_node explain_serving_nodes[] = {
 	     "prefill + begin + ahead * added + transfer", "Without waiting for room."),
 	NODE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
 	     NULL, NULL,
-	     "(1 - a^(g + 1)) / (1 - a) with g drafted tokens of acceptance a; 1 "
-	     "without drafts (arXiv 2211.17192, equation 1)."),
+	     "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a (arXiv "
+	     "2211.17192, equation 1); behind the tokens that an MTP layer was trained "
+	     "for, each factor is 0.855 of the one before. 1 without drafts."),
 	NODE("serving.step_between_seconds", "From a pass of a request to its next",
 	     FORM_SECONDS, step_between, NULL, NULL, queue),
 	NODE("serving.ahead", "Prompts before a request", FORM_REAL, ahead, NULL, NULL,
@@ -354,7 +355,9 @@ const struct explain_node explain_serving_nodes[] = {
 	NODE("serving.added_seconds", "Added by each prompt", FORM_SECONDS, added, NULL,
 	     NULL, queue),
 	NODE("serving.begin_seconds", "Until the pass under way ends", FORM_SECONDS,
-	     begin, NULL, NULL, queue),
+	     begin, NULL, NULL,
+	     "Where pools are apart, half a decode pass in the mean and the one that "
+	     "gives the first token."),
 	NODE("serving.transfer_seconds", "Cache to the GPUs that decode", FORM_SECONDS,
 	     transfer, NULL, NULL, "Over the network, where pools are apart."),
 	NODE("serving.carrying_seconds", "Passes with prompts, for each", FORM_SECONDS,

@@ -89,7 +89,8 @@ void simulation_send(struct simulation *s, struct station *from, int32_t who)
 
 	from->net_free = begin + r->prompt * s->system->send_seconds;
 	r->ready = from->net_free + s->system->send_latency;
-	r->left = (int32_t)ceil((r->output - 1) / s->system->pool.gain);
+	/* who decodes makes the first token too, in a pass of its own */
+	r->left = 1 + (int32_t)ceil((r->output - 1) / s->system->pool.gain);
 	while (behind != NOBODY && s->request[behind].ready > r->ready)
 		behind = s->request[behind].before;
 	line_insert(&s->sent, s->request, who, behind);
@@ -130,13 +131,9 @@ static void deliver_sent(struct simulation *s, double now)
 		int32_t who = s->sent.first;
 
 		line_drop(&s->sent, s->request, who);
-		simulation_first_token(s, who, now);
-		if (s->request[who].left < 1)
-			simulation_done(s, who, now);
-		else
-			station_take(least_loaded(s->station + s->fronts,
-						  s->stations - s->fronts),
-				     s, who, now);
+		station_take(
+			least_loaded(s->station + s->fronts, s->stations - s->fronts),
+			s, who, now);
 	}
 }
 

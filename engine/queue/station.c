@@ -312,6 +312,21 @@ static void make_room(struct station *at, struct simulation *s)
 		preempt(at, s);
 }
 
+/* Of those whose cache came from another pool: with the first pass here. Who began
+ * since the pass before is at the end of the line. */
+static void send_first_tokens(struct station *at, struct simulation *s)
+{
+	const struct request *r;
+
+	for (int32_t i = at->running.last; i != NOBODY; i = r->before) {
+		r = &s->request[i];
+		if (r->begun != at->passes)
+			return;
+		if (r->first < 0)
+			simulation_first_token(s, i, at->start + at->one);
+	}
+}
+
 void station_plan(struct station *at, struct simulation *s, double now)
 {
 	struct carried c = { 0, 0 };
@@ -339,7 +354,10 @@ void station_plan(struct station *at, struct simulation *s, double now)
 		run_decoding(at, now, holds);
 	} else {
 		at->end = INFINITY;
+		return;
 	}
+	if (at->decodes)
+		send_first_tokens(at, s);
 }
 
 /* Passes taken together end with the one under way: the root of

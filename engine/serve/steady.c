@@ -262,14 +262,23 @@ static double share_out(const struct work *w, const struct server *decode,
 
 	service = carried_together(w, prefill, out->ahead);
 	out->added_seconds = out->carrying_seconds = service;
-	away = fmax(0, out->prefill_seconds - service) + out->transfer_seconds + output;
+	away = fmax(0, out->prefill_seconds - service) + out->transfer_seconds +
+	       out->begin_seconds + output;
 	stays = w->s->plan.serving.request_rate > 0
 			? open_stay(w, n, service, away)
 			: closed_waves(w, prefill, n, service, away, output);
 	out->ahead = service > 0 ? fmax(0, stays / service - 1) : 0;
-	out->ttft_seconds =
-		out->prefill_seconds + out->ahead * service + out->transfer_seconds;
+	out->ttft_seconds = out->prefill_seconds + out->ahead * service +
+			    out->transfer_seconds + out->begin_seconds;
 	return c * output / (out->ttft_seconds + output);
+}
+
+/* A cache that comes over is looked at between two passes, and who decodes sends the
+ * first token with those of the pass that follows: proxies of vLLM, SGLang and
+ * TensorRT-LLM take no token from where prompts run. */
+static void set_begin(struct point *out)
+{
+	out->begin_seconds = 1.5 * out->decode_seconds;
 }
 
 /* How exactly the pools' shares are known. */
@@ -283,6 +292,7 @@ static void apart(const struct work *w, const struct server *decode,
 	double most = c;
 
 	out->transfer_seconds = work_transfer(w, prefill);
+	set_begin(out);
 	/* fewer decode faster, so that fewer do: from all of them downwards, and up
 	 * again where prompts that wait together take less */
 	for (int i = 0; i < 16; i++) {
@@ -292,6 +302,7 @@ static void apart(const struct work *w, const struct server *decode,
 			break;
 		most = leads;
 		decoding(w, decode, most, out);
+		set_begin(out);
 	}
 	share_out(w, decode, prefill, c, out);
 }
