@@ -749,9 +749,12 @@ const struct knob knob_table[] = {
 	  "Tokens drafted before each pass.", GROUP_SERVING,
 	  COUNT(plan.serving.draft_tokens, 0, 64), .step = STEP_ONE,
 	  .applies = is_speculative },
-	{ "acceptance", NULL, "acceptance", "", "Share of drafted tokens that hold.",
+	{ "acceptance", NULL, "acceptance", "",
+	  "Share of drafted tokens that hold; of those behind the first that an MTP "
+	  "layer was trained for, less and less. Auto: 0.85 with MTP, 0.7 with a draft "
+	  "model.",
 	  GROUP_SERVING, REAL(plan.serving.acceptance, 0, 1, 1), .step = STEP_TENTH,
-	  .applies = is_speculative },
+	  .zero = "auto", .applies = is_speculative },
 	{ "draft_cost", NULL, "draft cost", "",
 	  "Time of drafting a token over that of a decode pass.", GROUP_SERVING,
 	  REAL(plan.serving.draft_cost, 0, 1, 1), .step = STEP_TENTH,

@@ -54,7 +54,6 @@ void scenario_defaults(struct scenario *scenario)
 			.memory_share = 0.9,
 			.prefix_cache = true,
 			.draft_tokens = 3,
-			.acceptance = 0.7,
 			.draft_cost = 0.1,
 		},
 	};

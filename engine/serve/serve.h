@@ -135,6 +135,9 @@ struct serve_pool {
 };
 int serve_pools(const struct scenario *scenario, struct serve_pool out[2]);
 
+/* Share of the first drafted token that holds: the knob's, or what is published. */
+double server_acceptance(const struct scenario *scenario);
+
 /* The rules of the warnings that serve_estimate() adds, S18 on; NULL beyond the last.
  */
 const struct rule *serve_note(int index);

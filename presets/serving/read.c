@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/model_name.h"
 #include "presets/serving/serving.h"
@@ -103,7 +104,7 @@ static void note_assumed(const struct mapped *m)
 		    (long long)v->concurrency);
 	if (v->speculative != SPECULATIVE_OFF)
 		import_note(m->report, IMPORT_ASSUMED, "acceptance", "%g",
-			    v->acceptance);
+			    server_acceptance(m->out));
 }
 
 /* One note a flag. The launcher's own say nothing of the plan. */
