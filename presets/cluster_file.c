@@ -33,6 +33,9 @@ struct draft {
 #define SERVING_STREAM(word, precision)           \
 	NUMBER("serving.stream_efficiency." word, \
 	       accelerator.calibration.serving.stream_efficiency[precision], 0)
+#define SERVING_GROUPED(word, precision)                \
+	NUMBER("serving.grouped_gemm_efficiency." word, \
+	       accelerator.calibration.serving.grouped_gemm_efficiency[precision], 0)
 #define SERVING(word, member, scale) \
 	NUMBER("serving." word, accelerator.calibration.serving.member, scale)
 #define OF_PROTOCOL(transport, protocol, member) \
@@ -155,7 +158,13 @@ static const struct field fields[] = {
 	SERVING("kv_efficiency_fp8", kv_efficiency_fp8, 0),
 	SERVING("decode_us", decode_fixed_seconds, 1e-6),
 	SERVING("latent_efficiency", latent_efficiency, 0),
-	SERVING("grouped_gemm_efficiency", grouped_gemm_efficiency, 0),
+	SERVING_GROUPED("bf16", PRECISION_BF16),
+	SERVING_GROUPED("fp8", PRECISION_FP8),
+	SERVING_GROUPED("mxfp8", PRECISION_MXFP8),
+	SERVING_GROUPED("nvfp4", PRECISION_NVFP4),
+	SERVING_GROUPED("fp8-block", PRECISION_FP8_BLOCK),
+	SERVING_GROUPED("int8", PRECISION_INT8),
+	SERVING_GROUPED("int4", PRECISION_INT4),
 	SERVING("grouped_stream_efficiency", grouped_stream_efficiency, 0),
 	SERVING("grouped_us", grouped_fixed_seconds, 1e-6),
 	SERVING("all_to_all_us", all_to_all_seconds, 1e-6),

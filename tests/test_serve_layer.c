@@ -202,12 +202,36 @@ static void test_experts_by_hand(void **state)
 	op = named("router");
 	assert_close(op->flops, 2.0 * ROWS * 8 * 4096, 1e-12);
 	op = named("routing and combining");
+	/* tokens in and out; rows to their experts and back, in 16 bits; half of gate
+	 * and up on each of two ranks, and the operand made of them */
 	assert_close(op->bytes,
-		     (ROWS * 2.0 + ROWS * 2.0 / 2) * 4096 * 6 +
-			     ROWS * 2.0 * 14336 / 2 * 6,
+		     ROWS * 4.0 * 4096 +
+			     ROWS * 2.0 * (4096 * (2 + 2.0) + 7168 * (4 + 2.0)),
 		     1e-12);
 	assert_close(op->count, 4, 0);
 	assert_false(has("latent down"));
+}
+
+/* On chips with such products rows travel to experts in their format: Qwen3-30B's 2048
+ * and 768 in NVFP4 with a scale each 16, and 16 bits on what comes out. */
+static void test_narrow_rows_of_experts(void **state)
+{
+	double narrow = 0.5 + 1.0 / 16;
+
+	(void)state;
+	serve("qwen3-30b-a3b", 1);
+	s.cluster.accelerator.peak_flops[PRECISION_NVFP4] = 1e15;
+	s.plan.precision = PRECISION_NVFP4;
+	layer_pass(&context, 0, &batch, &layer);
+	assert_close(named("routing and combining")->bytes,
+		     ROWS * 4.0 * 2048 +
+			     ROWS * 8.0 * (2048 * (narrow + 2) + 768 * (4 + narrow)),
+		     1e-12);
+	/* an accelerator without them multiplies in 16 bits */
+	s.cluster.accelerator.peak_flops[PRECISION_NVFP4] = 0;
+	layer_pass(&context, 0, &batch, &layer);
+	assert_close(named("routing and combining")->bytes,
+		     ROWS * 4.0 * 2048 + ROWS * 8.0 * (2048 * 4.0 + 768 * 6.0), 1e-12);
 }
 
 /* Where experts work at a width of their own (Nemotron 3), tokens go down and up. */
@@ -304,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_latent_attention_by_hand),
 		cmocka_unit_test(test_experts_by_hand),
+		cmocka_unit_test(test_narrow_rows_of_experts),
 		cmocka_unit_test(test_latent_experts),
 		cmocka_unit_test(test_states_by_hand),
 		cmocka_unit_test(test_kernels_by_hand),

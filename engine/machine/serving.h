@@ -61,7 +61,7 @@ struct serving_plan {
 	/* speculation */
 	int speculative;
 	int64_t draft_tokens;
-	double acceptance; /* of each drafted token */
+	double acceptance; /* of each drafted token; 0 = as published */
 	double draft_cost; /* one draft token over one decode pass */
 	/* prefill on GPUs of its own */
 	bool disaggregated;
@@ -85,7 +85,9 @@ struct serving_calibration {
 	double kv_efficiency_fp8;
 	double decode_fixed_seconds;    /* of one decode attention kernel */
 	double latent_efficiency;       /* decode over MLA latents, of the bf16 peak */
-	double grouped_gemm_efficiency; /* of the GEMM's, for experts */
+	/* of the GEMM's, for experts in the precision that is stored: of 16-bit products
+	 * where that is unpacked */
+	double grouped_gemm_efficiency[SERVING_PRECISIONS];
 	double grouped_stream_efficiency; /* of the GEMM's */
 	double grouped_fixed_seconds;     /* routing, sorting, combining of one layer */
 	double all_to_all_seconds;        /* start of a dispatch to experts */

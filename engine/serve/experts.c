@@ -62,6 +62,19 @@ static double busiest_rank(const struct serve_context *c)
 		       (double)c->scenario->model.moe.experts, c->shape.ep);
 }
 
+/* Around the products: rows are copied to their experts in the format of the product,
+ * gate and up become its next operand, and what comes out is added up for each token.
+ * A token's own row is read once, however many experts it goes to. */
+static double moved_bytes(const struct serve_context *c, double tokens, double rows)
+{
+	const struct model *m = &c->scenario->model;
+	double operand = kernel_operand_bytes(c->scenario);
+	double h = (double)model_expert_width(m), up = m->gated_mlp ? 2 : 1;
+	double ffn = (double)m->moe.expert_ffn / c->shape.etp;
+
+	return 4 * tokens * h + rows * (h * (operand + 2) + ffn * (2 * up + operand));
+}
+
 void layer_experts(const struct serve_context *c, double tokens, struct layer_pass *out)
 {
 	const struct model *m = &c->scenario->model;
@@ -86,10 +99,7 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 		kernel_gemm(c->scenario, true, tokens, hidden, h, &k);
 		layer_kernel(out, "latent up", 1, &k);
 	}
-	kernel_elementwise(c->scenario, 0,
-			   (tokens * chosen + rows / fmax(1, c->shape.etp)) * h * 6 +
-				   rows * (double)m->moe.expert_ffn / c->shape.etp * 6,
-			   &k);
+	kernel_elementwise(c->scenario, 0, moved_bytes(c, tokens, rows), &k);
 	k.fixed_seconds += rates->grouped_fixed_seconds;
 	k.seconds += rates->grouped_fixed_seconds;
 	layer_kernel(out, "routing and combining", 4, &k);

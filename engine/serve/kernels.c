@@ -95,6 +95,29 @@ void kernel_gemm(const struct scenario *s, bool large, double rows, double colum
 		columns * inner * weight + 2 * rows * (columns + inner), 1, 1, out);
 }
 
+static double grouped_share(const struct serving_calibration *c,
+			    enum precision precision)
+{
+	const double *table = c->grouped_gemm_efficiency;
+
+	if (table[precision] > 0)
+		return table[precision];
+	return table[PRECISION_BF16] > 0 ? table[PRECISION_BF16] : 1;
+}
+
+double kernel_operand_bytes(const struct scenario *s)
+{
+	switch (products(s, (enum precision)s->plan.precision)) {
+	case PRECISION_FP32: return 4;
+	case PRECISION_FP8:
+	case PRECISION_INT8: return 1;
+	case PRECISION_FP8_BLOCK: return 1 + 4.0 / 128;
+	case PRECISION_MXFP8: return 1 + 1.0 / 32;
+	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
+	default: return 2;
+	}
+}
+
 void kernel_experts(const struct scenario *s, double rows, double columns, double inner,
 		    double touched, struct kernel *out)
 {
@@ -102,8 +125,8 @@ void kernel_experts(const struct scenario *s, double rows, double columns, doubl
 
 	product(s, (enum precision)s->plan.precision, 2 * rows * columns * inner,
 		touched * columns * inner * serve_weight_bytes(s) +
-			2 * rows * (columns + inner),
-		c->grouped_gemm_efficiency > 0 ? c->grouped_gemm_efficiency : 1,
+			rows * (2 * columns + kernel_operand_bytes(s) * inner),
+		grouped_share(c, (enum precision)s->plan.precision),
 		c->grouped_stream_efficiency > 0 ? c->grouped_stream_efficiency : 1,
 		out);
 }

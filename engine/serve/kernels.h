@@ -15,6 +15,8 @@ struct kernel {
  * inner unless experts share them out), at weight_bytes each. */
 void kernel_gemm(const struct scenario *scenario, bool large, double rows,
 		 double columns, double inner, struct kernel *out);
+/* Bytes of an element that a product of the plan's precision reads, scales counted. */
+double kernel_operand_bytes(const struct scenario *scenario);
 /* Experts: `touched` matrices of columns x inner are read, rows spread over them. */
 void kernel_experts(const struct scenario *scenario, double rows, double columns,
 		    double inner, double touched, struct kernel *out);

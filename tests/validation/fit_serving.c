@@ -200,6 +200,9 @@ static bool load(struct serving_fit *fit)
 		if (!runs_read(&fit->set, found.gl_pathv[i], &fault))
 			fprintf(stderr, "%s\n", fault.text);
 	globfree(&found);
+	/* no figure of bursts is fitted, and each takes a simulation */
+	for (int i = 0; i < fit->set.count; i++)
+		fit->set.run[i].requests = 0;
 	room = (size_t)fit->set.count + 1;
 	fit->error = calloc(room, sizeof *fit->error);
 	fit->group = calloc(room, sizeof *fit->group);

@@ -22,27 +22,29 @@
 	}
 /* Priors: micro-benchmarks of ai-dynamo/aiconfigurator@095f58a where they are given;
  * the others are plain guesses, the same for all. */
-#define RATES(gen, kernel, attention, kv, kv8, gemm, stream)                           \
-	RATE(gen, "kernel_us", kernel_seconds, kernel, 1.5, 8, 1e-6),                  \
-		RATE(gen, "small_kernel_us", small_kernel_seconds, 2, 0.8, 4, 1e-6),   \
-		RATE(gen, "elementwise_efficiency", elementwise_efficiency, 0.6, 0.3,  \
-		     0.95, 1),                                                         \
-		RATE(gen, "attention_efficiency", attention_efficiency, attention,     \
-		     0.3, 0.8, 1),                                                     \
-		RATE(gen, "kv_efficiency", kv_efficiency, kv, 0.5, 0.9, 1),            \
-		RATE(gen, "kv_efficiency_fp8", kv_efficiency_fp8, kv8, 0.4, 0.9, 1),   \
-		RATE(gen, "decode_us", decode_fixed_seconds, 6, 2, 12, 1e-6),          \
-		RATE(gen, "grouped_gemm_efficiency", grouped_gemm_efficiency, 0.6,     \
-		     0.2, 1, 1),                                                       \
-		RATE(gen, "grouped_stream_efficiency", grouped_stream_efficiency, 0.9, \
-		     0.5, 1.1, 1),                                                     \
-		RATE(gen, "grouped_us", grouped_fixed_seconds, 12, 2, 60, 1e-6),       \
-		SHARE(gen, gemm_efficiency, "bf16", PRECISION_BF16, gemm, 0.5, 0.9),   \
-		SHARE(gen, stream_efficiency, "bf16", PRECISION_BF16, stream, 0.6,     \
+#define RATES(gen, kernel, attention, kv, kv8, gemm, stream)                          \
+	RATE(gen, "kernel_us", kernel_seconds, kernel, 1.5, 8, 1e-6),                 \
+		RATE(gen, "small_kernel_us", small_kernel_seconds, 2, 0.8, 4, 1e-6),  \
+		RATE(gen, "elementwise_efficiency", elementwise_efficiency, 0.6, 0.3, \
+		     0.95, 1),                                                        \
+		RATE(gen, "attention_efficiency", attention_efficiency, attention,    \
+		     0.3, 0.8, 1),                                                    \
+		RATE(gen, "kv_efficiency", kv_efficiency, kv, 0.5, 0.9, 1),           \
+		RATE(gen, "kv_efficiency_fp8", kv_efficiency_fp8, kv8, 0.4, 0.9, 1),  \
+		RATE(gen, "decode_us", decode_fixed_seconds, 6, 2, 12, 1e-6),         \
+		RATE(gen, "grouped_stream_efficiency", grouped_stream_efficiency,     \
+		     0.95, 0.5, 1.05, 1),                                             \
+		RATE(gen, "grouped_us", grouped_fixed_seconds, 12, 2, 60, 1e-6),      \
+		SHARE(gen, gemm_efficiency, "bf16", PRECISION_BF16, gemm, 0.5, 0.9),  \
+		SHARE(gen, stream_efficiency, "bf16", PRECISION_BF16, stream, 0.6,    \
 		      0.92)
 #define NARROW(gen, word, p, gemm, stream)                     \
 	SHARE(gen, gemm_efficiency, word, p, gemm, 0.25, 0.8), \
 		SHARE(gen, stream_efficiency, word, p, stream, 0.25, 0.92)
+/* Priors: the same micro-benchmarks, mixtures on one rank with routing of power-law
+ * 1.01 (TensorRT-LLM 1.0 to 1.2, vLLM 0.14 to 0.19, SGLang 0.5.9). */
+#define GROUPED(gen, word, p, prior) \
+	SHARE(gen, grouped_gemm_efficiency, word, p, prior, 0.1, 1.2)
 #define SERVER(name)                                                                \
 	HOST(name, "iteration_us", iteration_seconds, 1000, 6e3, 1e-6),             \
 		HOST(name, "request_us", request_seconds, 6, 60, 1e-6),             \
@@ -63,6 +65,14 @@ struct serving_constant serving_constants[] = {
 	NARROW("b", "fp8", PRECISION_FP8, 0.58, 0.76),
 	NARROW("b", "fp8-block", PRECISION_FP8_BLOCK, 0.57, 0.72),
 	NARROW("b", "nvfp4", PRECISION_NVFP4, 0.39, 0.5),
+	GROUPED("a100", "bf16", PRECISION_BF16, 0.57),
+	GROUPED("h", "bf16", PRECISION_BF16, 0.85),
+	GROUPED("h", "fp8", PRECISION_FP8, 0.63),
+	GROUPED("h", "fp8-block", PRECISION_FP8_BLOCK, 0.46),
+	GROUPED("h", "nvfp4", PRECISION_NVFP4, 0.53),
+	GROUPED("b", "fp8-block", PRECISION_FP8_BLOCK, 0.47),
+	GROUPED("b", "nvfp4", PRECISION_NVFP4, 0.53),
+	GROUPED("l40s", "bf16", PRECISION_BF16, 0.6),
 	RATE("h", "latent_efficiency", latent_efficiency, 0.58, 0.3, 0.8, 1),
 	RATE("b", "latent_efficiency", latent_efficiency, 0.51, 0.3, 0.8, 1),
 	RATE("h", "all_to_all_us", all_to_all_seconds, 38, 10, 100, 1e-6),
