@@ -10,11 +10,13 @@
 #include "engine/predict/predict.h"
 #include "engine/train/train.h"
 #include "presets/folder.h"
+#include "presets/format_table.h"
 #include "presets/kept.h"
 #include "presets/library.h"
 #include "presets/pairs/mapping.h"
 #include "presets/report.h"
 #include "presets/scenario_file.h"
+#include "presets/script/shell.h"
 #include "presets/stream.h"
 #include "presets/workspace.h"
 #include "tests/support/close.h"
@@ -445,6 +447,86 @@ static void test_pictures_keep_names(void **state)
 	}
 }
 
+struct sought {
+	const char *name;
+	int found, commands;
+};
+
+static bool seek(void *context, const struct shell_word *words, int count)
+{
+	struct sought *sought = context;
+
+	sought->commands++;
+	for (int i = 0; i < count; i++)
+		sought->found += strcmp(words[i].text, sought->name) == 0;
+	return true;
+}
+
+static char *exported(const char *format, const struct scenario *s)
+{
+	static struct estimate estimate;
+	struct format_request request = { .scenario = s, .estimate = &estimate };
+	char *text = format_find_written(format)->out.write(&request);
+
+	assert_non_null(text);
+	return text;
+}
+
+/* Lines of a text that are no comments. */
+static int lines_to_run(const char *text)
+{
+	int lines = 0;
+
+	for (const char *at = text; *at != '\0';
+	     at += strcspn(at, "\n"), at += *at == '\n')
+		lines += *at != '#';
+	return lines;
+}
+
+/* What is run has the name as one word, or in a comment that it does not leave. */
+static void test_commands_keep_names(void **state)
+{
+	static const char *const servers[] = { "vllm", "sglang", "trtllm" };
+	static const char *const others[] = { "megatron", "bridge", "torchtitan",
+					      "torchtitan-py", "nanotron" };
+
+	(void)state;
+	seed = 103;
+	for (int i = 0; i < ROUNDS; i++) {
+		struct scenario s, plain;
+
+		any_named(&s);
+		plain = s;
+		strcpy(plain.model.name, "plain");
+		strcpy(plain.cluster.name, "plain");
+		for (size_t k = 0; k < sizeof others / sizeof others[0]; k++) {
+			char *text = exported(others[k], &s),
+			     *other = exported(others[k], &plain);
+
+			assert_int_equal(lines_to_run(text), lines_to_run(other));
+			free(text);
+			free(other);
+		}
+		s.plan.mode = MODE_INFERENCE;
+		for (size_t k = 0; k < sizeof servers / sizeof servers[0]; k++) {
+			struct arguments arguments = { .file = "x" };
+			struct sought sought = { s.model.name, 0, 0 };
+			struct shell_visitor visitor = { .context = &sought,
+							 .command = seek };
+			struct error error = { "" };
+			char *text = exported(servers[k], &s);
+
+			assert_true(shell_read(&arguments, text, strlen(text), &visitor,
+					       &error));
+			if (sought.found < 1 || sought.commands > 2)
+				fail_msg("%s of %s: %d %d %s", servers[k], s.model.name,
+					 sought.found, sought.commands, text);
+			arguments_free(&arguments);
+			free(text);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_csv_keeps_names),
 		cmocka_unit_test(test_markdown_keeps_names),
 		cmocka_unit_test(test_pictures_keep_names),
+		cmocka_unit_test(test_commands_keep_names),
 		cmocka_unit_test(test_a_byte_order_mark_is_no_text),
 		cmocka_unit_test(test_no_name_turns_the_direction),
 	};

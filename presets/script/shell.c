@@ -134,8 +134,12 @@ static void read_document(struct shell *shell)
 		at += width + (end ? 1 : 0);
 		shell->line += end ? 1 : 0;
 	}
-	shell->delimiter[0] = '\0';
+	/* the line that ends it is no command */
 	shell->at = at;
+	while (shell->at < shell->stop && (*shell->at == '\t' || *shell->at == ' '))
+		shell->at++;
+	shell->at += at < shell->stop ? strlen(shell->delimiter) : 0;
+	shell->delimiter[0] = '\0';
 	if (!shell->visitor->document || shell->done || !flow_is_live(shell))
 		return;
 	char *text = shell_expand(shell, start, (size_t)(at - start), shell->plain);

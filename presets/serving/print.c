@@ -72,16 +72,20 @@ static void put_inside(FILE *stream, const char *text)
 			fputc(*text, stream);
 }
 
-/* Variables stay what they are; what else a shell would act on is quoted. */
-static void put_value(FILE *stream, const char *value)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789_.,+-/:=@%${} ";
+static const char plain_word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "0123456789_.,+-/:=@%";
 
+/* Variables stay what they are, and so do several words where they may be; what else a
+ * shell would act on is quoted. */
+static void put_value(FILE *stream, const char *value, bool words)
+{
+	size_t plain = strspn(value, plain_word);
+
+	while (words && value[plain] != '\0' && strchr("${} ", value[plain]))
+		plain += 1 + strspn(value + plain + 1, plain_word);
 	if (is_variable(value)) {
 		fprintf(stream, "\"%s\"", value);
-	} else if (value[strspn(value, plain)] == '\0') {
+	} else if (value[plain] == '\0' && (words || plain > 0)) {
 		fputs(value, stream);
 	} else {
 		fputc('\'', stream);
@@ -193,7 +197,7 @@ void print_command(const struct tool *tool, const struct tool_writer *w)
 	fprintf(stream, "%s%s ", w->place, tool->launch);
 	if (strcmp(tool->model_flags[0], "model-path") == 0)
 		fputs("--model-path ", stream);
-	put_value(stream, w->checkpoint);
+	put_value(stream, w->checkpoint, false);
 	for (int i = 0; i < w->flags->count; i++) {
 		const struct entry *entry = &w->flags->item[i];
 
@@ -206,7 +210,7 @@ void print_command(const struct tool *tool, const struct tool_writer *w)
 		/* no long flag is as short as "-O3" */
 		fprintf(stream, " \\\n  -%s%s%s", strlen(entry->key) > 3 ? "-" : "",
 			entry->key, entry->value[0] ? " " : "");
-		put_value(stream, entry->value);
+		put_value(stream, entry->value, true);
 	}
 	if (file)
 		fprintf(stream, " \\\n  --%s %s", tool->file_flag, names[w->role]);
