@@ -7,6 +7,7 @@
 
 #include "tests/support/close.h"
 #include "tests/support/random.h"
+#include "tui/move.h"
 #include "tui/painter.h"
 #include "tui/text.h"
 
@@ -16,6 +17,11 @@
 #undef columns
 
 enum { FRAMES = 150 };
+
+static int clamp(int value, int least, int most)
+{
+	return value < least ? least : value > most ? most : value;
+}
 
 static const uint32_t codes[] = { ' ',    ' ',    ' ',    'a',    'b', '~',
 				  0x2588, 0x258f, 0x2502, 0x4f60, 0xe9 };
@@ -35,6 +41,10 @@ static void draw_anything(struct canvas *canvas, int parts)
 			canvas_put(canvas, rect.x, rect.y, code, role);
 		if (next(4) == 0)
 			canvas_highlight(canvas, rect, role, next(2), next(2));
+		if (next(3) == 0)
+			canvas_format(canvas, rect.x, rect.y, rect.width, role,
+				      "TP %u  %u.%u GiB", (unsigned)next(64),
+				      (unsigned)next(900), (unsigned)next(10));
 	}
 	canvas->cursor_x = next(3) ? -1 : (int)next((uint64_t)canvas->width);
 	canvas->cursor_y = canvas->cursor_x < 0 ? -1 : 0;
@@ -158,12 +168,66 @@ static void test_the_screen_shows_the_canvas(void **state)
 	check_terminal("tmux-256color", PALETTE_256_LIGHT);
 	check_terminal("xterm-256color", PALETTE_RGB_DARK);
 	check_terminal("vt100", PALETTE_MONO);
+	check_terminal("linux", PALETTE_8);
+	check_terminal("screen", PALETTE_8);
+	check_terminal("xterm", PALETTE_8);
+}
+
+/* Random jumps: the cursor is where it is to be, the counted bytes are those of the
+ * way, and none is longer than to name the place. */
+static void check_moves(const char *term)
+{
+	enum { WIDTH = 150, HEIGHT = 45, MOVES = 20000 };
+	VTerm *vterm = vterm_new(HEIGHT, WIDTH);
+	VTermState *state = vterm_obtain_state(vterm);
+	int status, from_x = 0, from_y = 0;
+	VTermPos at;
+
+	assert_int_equal(setupterm(term, 1, &status), 0);
+	vterm_state_reset(state, 1);
+	move_begin();
+	for (int i = 0; i < MOVES; i++) {
+		bool near = next(2);
+		int x = near ? clamp(from_x + (int)next(13) - 6, 0, WIDTH - 1)
+			     : (int)next(WIDTH);
+		int y = near ? clamp(from_y + (int)next(9) - 4, 0, HEIGHT - 1)
+			     : (int)next(HEIGHT);
+		bool known = next(8) > 0;
+		char way[MOVE_MAX], place[MOVE_MAX];
+		int length = move_way(known ? from_x : -1, from_y, x, y, way);
+
+		assert_int_equal(length, strlen(way));
+		assert_int_equal(length,
+				 move_length(known ? from_x : -1, from_y, x, y));
+		assert_true(length <= move_way(-1, -1, x, y, place));
+		vterm_input_write(vterm, way, strcspn(way, "$"));
+		vterm_state_get_cursorpos(state, &at);
+		if (at.col != x || at.row != y)
+			fail_msg("%s: from %d,%d to %d,%d it is %d,%d", term, from_x,
+				 from_y, x, y, at.col, at.row);
+		from_x = x;
+		from_y = y;
+	}
+	vterm_free(vterm);
+	del_curterm(cur_term);
+}
+
+static void test_a_move_ends_where_it_is_to(void **state)
+{
+	static const char *const terms[] = { "xterm-256color", "tmux-256color",
+					     "screen", "linux", "vt100" };
+
+	(void)state;
+	seed = 5;
+	for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i++)
+		check_moves(terms[i]);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_screen_shows_the_canvas),
+		cmocka_unit_test(test_a_move_ends_where_it_is_to),
 	};
 
 	setlocale(LC_ALL, "C.UTF-8");

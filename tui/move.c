@@ -26,6 +26,7 @@ static struct {
 	struct step right, left, up, down, across;
 	bool single;      /* backspace, line feed and return move and no more */
 	const char *back; /* up by one */
+	bool ecma;        /* all of it in the form of ECMA-48: lengths can be counted */
 } known;
 
 static const char *ask(const char *name)
@@ -65,6 +66,9 @@ void move_begin(void)
 	known.across = ask_step("hpa", "\033[%i%p1%d", 'G');
 	known.single = is("cub1", "\b") && is("cud1", "\n") && is("cr", "\r");
 	known.back = is("ri", "\033M") ? "\033M" : NULL;
+	known.ecma = known.plain_place && known.single && known.right.final &&
+		     known.left.final && known.up.final && known.down.final &&
+		     known.across.final && known.back;
 }
 
 /* --- one capability ---------------------------------------------------------- */
@@ -202,9 +206,61 @@ int move_way(int from_x, int from_y, int x, int y, char out[MOVE_MAX])
 	return best.length;
 }
 
+/* --- lengths ----------------------------------------------------------------- */
+
+static int digits(int number)
+{
+	return number < 10 ? 1 : number < 100 ? 2 : number < 1000 ? 3 : 4;
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static int step_digits(int count)
+{
+	return count == 1 ? 0 : digits(count);
+}
+
+static int count_vertical(int rows)
+{
+	if (rows == 0)
+		return 0;
+	if (rows == -1)
+		return 2;
+	if (rows > 0 && rows <= MOST_STEPS)
+		return least(rows, 3 + step_digits(rows));
+	return 3 + step_digits(rows < 0 ? -rows : rows);
+}
+
+static int count_along(int from, int x)
+{
+	int steps = from < x ? x - from : from - x, best;
+
+	if (steps == 0)
+		return 0;
+	if (x == 0)
+		return 1;
+	best = least(3 + step_digits(steps), 3 + step_digits(x + 1));
+	return x < from && steps <= MOST_STEPS ? least(best, steps) : best;
+}
+
+static int count_place(int x, int y)
+{
+	return 3 + (y > 0 ? digits(y + 1) : 0) + (x > 0 ? 1 + digits(x + 1) : 0);
+}
+
 int move_length(int from_x, int from_y, int x, int y)
 {
 	char way[MOVE_MAX];
 
-	return move_way(from_x, from_y, x, y, way);
+	if (!known.ecma)
+		return move_way(from_x, from_y, x, y, way);
+	if (from_x == x && from_y == y)
+		return 0;
+	if (from_x < 0 || from_y < 0)
+		return count_place(x, y);
+	return least(count_place(x, y),
+		     count_vertical(y - from_y) + count_along(from_x, x));
 }

@@ -1,9 +1,9 @@
-/* paint.h - cells that wait to be painted, and the way of the pen through them.
+/* paint.h - cells that wait to be painted, look by look.
  *
  * To change a colour takes more bytes than to move by a few cells, so cells are painted
- * look by look: those that cover most first, so that what is painted over them later
- * need not be left out; the plain look last. Within one look the pen goes row by row,
- * from the end that is nearer. One process has one terminal, hence one heap of cells.
+ * look by look: grounds first, so that what is painted over them later need not be left
+ * out; the plain look last. tui/stroke.h takes the pen through the cells of one look.
+ * One process has one terminal, hence one heap of cells.
  */
 #ifndef TUI_PAINT_H
 #define TUI_PAINT_H
@@ -35,5 +35,20 @@ struct shape paint_shape(const struct cell *cell);
 bool shape_is_blank(const struct shape *shape);
 /* Bytes of a character. */
 int shape_bytes(const struct shape *shape);
+
+/* --- for tui/stroke.c --- */
+
+/* Of each cell, the look that it waits for, counted from one, or PAINT_RIGHT: the
+ * terminal shows it as it is to be; the character that it waits for; and the next cell
+ * that waits for the same look, or PAINT_END. */
+enum { PAINT_RIGHT = 0, PAINT_END = -1 };
+struct wall {
+	int width, height;
+	uint8_t *waits;
+	uint32_t *code;
+	int32_t *next;
+};
+struct shape paint_shape_at(int32_t at);
+struct look paint_look(int number);
 
 #endif

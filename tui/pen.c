@@ -28,6 +28,7 @@ static struct {
 	bool rgb;            /* colours are 0xRRGGBB */
 	bool ecma;           /* attributes can be put together and taken back singly */
 	bool repeats;        /* ECMA-48's REP */
+	bool plain_erase;    /* ECMA-48's ECH */
 	bool erases_colour;  /* what is erased has the colour that is worn */
 	int colours;
 	/* what the terminal has now */
@@ -83,6 +84,7 @@ void pen_begin(void)
 	pen.show = ask("cnorm");
 	pen.hide = ask("civis");
 	pen.repeats = repeat && strcmp(repeat, "%p1%c\033[%p2%{1}%-%db") == 0;
+	pen.plain_erase = pen.erase && strcmp(pen.erase, "\033[%p1%dX") == 0;
 	pen.erases_colour = tigetflag("bce") > 0;
 	/* by its terminfo, ECMA-48: "op" is SGR 39 and 49, a colour is SGR 30 to 49 */
 	pen.ecma = pen.colours_off && strstr(pen.colours_off, "39;49") && pen.fore &&
@@ -350,20 +352,19 @@ bool pen_erase_line(void)
 	return pen.erase_line != NULL;
 }
 
-/* Blanks that are erased leave the cursor where it is. */
-static bool erase(uint32_t code, int times)
+int pen_erase_length(struct look look, int count)
 {
-	bool plain_blank = !pen.look.reverse && !pen.look.underline && code == ' ';
-	const char *string;
+	if (!pen.erase || look.reverse || look.underline ||
+	    (look.back >= 0 && !pen.erases_colour))
+		return -1;
+	if (pen.plain_erase)
+		return count < 10 ? 4 : count < 100 ? 5 : count < 1000 ? 6 : 7;
+	return (int)strlen(tparm(pen.erase, (long)count));
+}
 
-	if (!plain_blank || !pen.erase || pen.repeats ||
-	    (pen.look.back >= 0 && !pen.erases_colour))
-		return false;
-	string = tparm(pen.erase, (long)times);
-	if ((int)strlen(string) + 4 >= times)
-		return false;
-	put(string);
-	return true;
+void pen_erase(int count)
+{
+	put(tparm(pen.erase, (long)count));
 }
 
 /* One character, then REP for the rest. Only of ASCII, as terminfo promises: tmux 3.3
@@ -398,8 +399,6 @@ void pen_write(uint32_t code, int columns, int width, int times)
 	mbstate_t state = { 0 };
 	size_t length;
 
-	if (erase(code, times))
-		return;
 	/* A character that this C library cannot place would shift the row. */
 	if (code > 0x7e && wcwidth(wide) != columns) {
 		wide = L'?';

@@ -38,6 +38,10 @@ bool pen_can_hide_cursor(void);
 void pen_write(uint32_t code, int columns, int width, int times);
 /* A repetition is shorter than to write one by one. */
 bool pen_can_repeat(void);
+/* Bytes to blank so many cells from the cursor on, which stays, while this is worn; -1:
+ * the terminal can't. */
+int pen_erase_length(struct look look, int count);
+void pen_erase(int count);
 /* The rest of the row becomes blank; false where the terminal can't. */
 bool pen_erase_line(void);
 bool pen_can_erase_line(void);
