@@ -282,25 +282,45 @@ static struct look look_mono(const struct cell *cell)
 			      .reverse = cell->reverse || painted };
 }
 
+/* What theme_look() asks of a role, worked out once for each palette: a frame asks for
+ * thousands of cells. One thread draws. */
+struct paint_pot {
+	int colour, ink;
+	bool bold;
+};
+
+static const struct paint_pot *pots_of(enum palette palette)
+{
+	static struct paint_pot pot[PALETTE_COUNT][ROLE_COUNT];
+	static bool mixed[PALETTE_COUNT];
+
+	for (int role = 0; role < ROLE_COUNT && !mixed[palette]; role++)
+		pot[palette][role] = (struct paint_pot){
+			.colour = theme_colour((enum role)role, palette),
+			.ink = theme_ink((enum role)role, palette),
+			/* Bold brightens 8 colours: wanted for text, not for a block */
+			.bold = style[role].bold ||
+				(palette == PALETTE_8 && style[role].bold8)
+		};
+	mixed[palette] = true;
+	return pot[palette];
+}
+
 struct look theme_look(const struct cell *cell, enum palette palette)
 {
-	const struct role_style *s = theme_style((enum role)cell->fore);
-	bool block = is_block(cell->code);
-	struct look look;
+	const struct paint_pot *pot, *fore;
+	bool painted = cell->back != ROLE_DEFAULT && !is_block(cell->code);
 
 	if (palette == PALETTE_MONO)
 		return look_mono(cell);
-	look.fore = theme_colour((enum role)cell->fore, palette);
-	look.back = cell->back == ROLE_DEFAULT
-			    ? -1
-			    : theme_colour((enum role)cell->back, palette);
-	look.bold = cell->bold || s->bold;
-	/* Bold brightens 8 colours: wanted for text, not for a painted block. */
-	if (palette == PALETTE_8)
-		look.bold = look.bold || s->bold8;
-	if (look.back >= 0 && !block)
-		look.fore = theme_ink((enum role)cell->back, palette);
-	look.underline = cell->underline;
-	look.reverse = cell->reverse;
-	return look;
+	pot = pots_of(palette);
+	fore = &pot[cell->fore < ROLE_COUNT ? cell->fore : ROLE_DEFAULT];
+	return (struct look){
+		.fore = painted && pot[cell->back].colour >= 0 ? pot[cell->back].ink
+							       : fore->colour,
+		.back = cell->back == ROLE_DEFAULT ? -1 : pot[cell->back].colour,
+		.bold = cell->bold || fore->bold,
+		.reverse = cell->reverse,
+		.underline = cell->underline
+	};
 }
