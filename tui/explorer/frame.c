@@ -145,11 +145,15 @@ static void draw_name(const struct explorer *explorer, struct canvas *canvas,
 				 view_table[id].name);
 
 	/* all of it stands in Overview; Explain leaves it to the view beside it */
-	if (id != VIEW_OVERVIEW && (id != VIEW_EXPLAIN || alone))
-		draw_headline(
-			explorer, canvas,
-			(struct rect){ view.x + used + 1, 2, view.width - used - 1, 1 },
-			behind_tabs(canvas));
+	if (id == VIEW_OVERVIEW || (id == VIEW_EXPLAIN && !alone))
+		return;
+	used++;
+	canvas_fill(canvas,
+		    (struct rect){ view.x + used, 2, view.width - used + 1, 1 }, ' ',
+		    ROLE_BORDER);
+	draw_headline(explorer, canvas,
+		      (struct rect){ view.x + used, 2, view.width - used, 1 },
+		      behind_tabs(canvas));
 }
 
 /* The finding that a spot stands for: its key ends in "#code". */

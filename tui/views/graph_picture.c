@@ -82,27 +82,6 @@ static struct rect place_of(const struct picture_plan *p, struct rect rect, int 
 			      rect.y + (p->line[i] - first) * (TALL + 1), BOX, TALL };
 }
 
-static void draw_frame(struct canvas *canvas, struct rect r, enum role role)
-{
-	int right = r.x + r.width - 1, bottom = r.y + r.height - 1;
-
-	for (int x = r.x + 1; x < right; x++) {
-		canvas_put(canvas, x, r.y, canvas_glyph(canvas, GLYPH_HORIZONTAL),
-			   role);
-		canvas_put(canvas, x, bottom, canvas_glyph(canvas, GLYPH_HORIZONTAL),
-			   role);
-	}
-	for (int y = r.y + 1; y < bottom; y++) {
-		canvas_put(canvas, r.x, y, canvas_glyph(canvas, GLYPH_VERTICAL), role);
-		canvas_put(canvas, right, y, canvas_glyph(canvas, GLYPH_VERTICAL),
-			   role);
-	}
-	canvas_put(canvas, r.x, r.y, canvas_glyph(canvas, GLYPH_CORNER_TL), role);
-	canvas_put(canvas, right, r.y, canvas_glyph(canvas, GLYPH_CORNER_TR), role);
-	canvas_put(canvas, r.x, bottom, canvas_glyph(canvas, GLYPH_CORNER_BL), role);
-	canvas_put(canvas, right, bottom, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
-}
-
 /* "> 557 us < 1.16 ms": forward and backward. */
 static void times_text(double forward, double backward, char *out, size_t size)
 {
@@ -270,10 +249,10 @@ void graph_picture(const struct explorer *explorer, struct canvas *canvas,
 
 		if (p.line[i] < first || p.line[i] >= first + shown)
 			continue;
-		draw_frame(canvas, r,
-			   here         ? ROLE_FOCUS
-			   : box->sends ? dimension_role(op->dimension)
-					: ROLE_BORDER);
+		widget_frame(canvas, r,
+			     here         ? ROLE_FOCUS
+			     : box->sends ? dimension_role(op->dimension)
+					  : ROLE_BORDER);
 		if (box->sends)
 			draw_collectives(canvas, r, op, box->count);
 		else

@@ -85,7 +85,9 @@ static void draw_lane(struct canvas *canvas, struct rect rect,
 					 lane->item[i].name };
 		at = span[i].end;
 	}
+	canvas->coarse = true;
 	widget_spans(canvas, rect, span, lane->count, 0, end);
+	canvas->coarse = false;
 }
 
 static void draw_lanes(const struct explorer *explorer, struct canvas *canvas,
@@ -111,10 +113,8 @@ static void draw_lanes(const struct explorer *explorer, struct canvas *canvas,
 			  &lanes->lane[l], end, chosen(explorer, names));
 	}
 	form_text(FORM_SECONDS, end, to, sizeof to);
-	widget_rule(canvas, rect.x + LABEL, rect.y + LANE_COUNT * tall,
-		    rect.width - LABEL - 1, NULL);
-	canvas_text(canvas, rect.x + LABEL, rect.y + LANE_COUNT * tall, 3, ROLE_LABEL,
-		    "0 ");
+	canvas_text(canvas, rect.x + LABEL, rect.y + LANE_COUNT * tall, 2, ROLE_LABEL,
+		    "0");
 	canvas_right(canvas, rect.x, rect.y + LANE_COUNT * tall, rect.width - 1,
 		     ROLE_LABEL, to);
 }
@@ -143,10 +143,12 @@ static void draw_rhythm(struct canvas *canvas, struct rect rect,
 		at += seconds;
 	}
 	canvas_text(canvas, rect.x, rect.y, LABEL - 1, ROLE_LABEL, "passes");
+	canvas->coarse = true;
 	widget_spans(canvas,
 		     (struct rect){ rect.x + LABEL, rect.y, rect.width - LABEL - 1,
 				    rect.height },
 		     span, count, 0, end);
+	canvas->coarse = false;
 }
 
 /* Sets of requests that follow each other through the stages. */

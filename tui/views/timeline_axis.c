@@ -130,9 +130,6 @@ static void draw_stretch(struct canvas *canvas, int x0, int y,
 	int ticks = axis_ticks(&axis, clamp(width / 11, 2, 16), tick);
 
 	x0 += stretch->x;
-	for (int x = 0; x < width; x++)
-		canvas_put(canvas, x0 + x, y, canvas_glyph(canvas, GLYPH_HORIZONTAL),
-			   ROLE_BORDER);
 	for (int i = 0; i < ticks; i++) {
 		char text[32];
 		int x = (int)((tick[i] - stretch->from) /

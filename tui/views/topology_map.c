@@ -81,26 +81,6 @@ static void draw_cell(const struct explorer *explorer, struct canvas *canvas, in
 		topology_mark(canvas, x, y, dimension_role((enum dimension)dimension));
 }
 
-static void draw_frame(struct canvas *canvas, struct rect r, enum role role)
-{
-	uint32_t across = canvas_glyph(canvas, GLYPH_HORIZONTAL);
-	uint32_t down = canvas_glyph(canvas, GLYPH_VERTICAL);
-	int right = r.x + r.width - 1, bottom = r.y + r.height - 1;
-
-	for (int x = r.x + 1; x < right; x++) {
-		canvas_put(canvas, x, r.y, across, role);
-		canvas_put(canvas, x, bottom, across, role);
-	}
-	for (int y = r.y + 1; y < bottom; y++) {
-		canvas_put(canvas, r.x, y, down, role);
-		canvas_put(canvas, right, y, down, role);
-	}
-	canvas_put(canvas, r.x, r.y, canvas_glyph(canvas, GLYPH_CORNER_TL), role);
-	canvas_put(canvas, right, r.y, canvas_glyph(canvas, GLYPH_CORNER_TR), role);
-	canvas_put(canvas, r.x, bottom, canvas_glyph(canvas, GLYPH_CORNER_BL), role);
-	canvas_put(canvas, right, bottom, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
-}
-
 static bool holds(const struct layout *layout, int64_t unit, int64_t rank)
 {
 	return rank / layout->unit == unit;
@@ -109,7 +89,7 @@ static bool holds(const struct layout *layout, int64_t unit, int64_t rank)
 /* The network joins this box to the next. */
 static void draw_link(struct canvas *canvas, int x, int y)
 {
-	canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_LINK), ROLE_BORDER);
+	canvas_put(canvas, x, y, canvas_glyph(canvas, GLYPH_LINK), ROLE_QUIET);
 }
 
 static void draw_box(const struct explorer *explorer, struct canvas *canvas,
@@ -118,8 +98,8 @@ static void draw_box(const struct explorer *explorer, struct canvas *canvas,
 	bool here = holds(layout, unit, topology_chosen(explorer));
 	bool several = layout->unit > layout->per_node;
 
-	draw_frame(canvas, r, here ? ROLE_FOCUS : ROLE_BORDER);
-	canvas_format(canvas, r.x + 1, r.y, r.width - 2, here ? ROLE_VALUE : ROLE_LABEL,
+	widget_frame(canvas, r, here ? ROLE_FOCUS : ROLE_QUIET);
+	canvas_format(canvas, r.x + 1, r.y, r.width - 2, here ? ROLE_VALUE : ROLE_QUIET,
 		      several        ? "domain %lld"
 		      : r.width > 10 ? "node %lld"
 				     : "n %lld",

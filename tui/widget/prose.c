@@ -119,6 +119,21 @@ void widget_heading(struct canvas *canvas, int x, int y, int width, const char *
 		canvas_put(canvas, x + used + 1 + i, y, across, ROLE_BORDER);
 }
 
+void widget_frame(struct canvas *canvas, struct rect rect, enum role role)
+{
+	uint32_t side = canvas_glyph(canvas, GLYPH_VERTICAL);
+	int right = rect.x + rect.width - 1, bottom = rect.y + rect.height - 1;
+
+	for (int y = rect.y + 1; y < bottom; y++) {
+		canvas_put(canvas, rect.x, y, side, role);
+		canvas_put(canvas, right, y, side, role);
+	}
+	canvas_put(canvas, rect.x, rect.y, canvas_glyph(canvas, GLYPH_CORNER_TL), role);
+	canvas_put(canvas, right, rect.y, canvas_glyph(canvas, GLYPH_CORNER_TR), role);
+	canvas_put(canvas, rect.x, bottom, canvas_glyph(canvas, GLYPH_CORNER_BL), role);
+	canvas_put(canvas, right, bottom, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
+}
+
 struct rect widget_box(struct canvas *canvas, struct rect rect, const char *title)
 {
 	int right = rect.x + rect.width - 1, bottom = rect.y + rect.height - 1;
