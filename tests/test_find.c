@@ -12,9 +12,10 @@
 
 static const char *key_of(const struct found *found)
 {
-	return found->kind == FOUND_KNOB     ? knob_table[found->index].key
-	       : found->kind == FOUND_NUMBER ? metric_table[found->index].key
-					     : view_table[found->index].name;
+	return found->kind == FOUND_MICRO_BATCHES ? "micro-batches"
+	       : found->kind == FOUND_KNOB        ? knob_table[found->index].key
+	       : found->kind == FOUND_NUMBER      ? metric_table[found->index].key
+						  : view_table[found->index].name;
 }
 
 static void test_words_find_what_they_mean(void **state)
@@ -22,7 +23,7 @@ static void test_words_find_what_they_mean(void **state)
 	static const struct {
 		const char *word, *first, *second;
 	} t[] = {
-		{ "micro", "mbs", "gbs" },
+		{ "micro", "mbs", "micro-batches" },
 		{ "batch", "mbs", "gbs" },
 		{ "memory", "total_bytes", "memory" },
 		{ "bubble", "bubble_ratio", "bubble_seconds" },
@@ -39,7 +40,8 @@ static void test_words_find_what_they_mean(void **state)
 		{ "gpus", "gpus", NULL },
 		{ "tokens", "tokens", NULL },
 		{ "schedule", "schedule", NULL },
-		{ "micro-batches", "gbs", NULL },
+		{ "micro-batches", "micro-batches", NULL },
+		{ "accumulation", "micro-batches", "gbs" },
 		{ "global_batch", "gbs", NULL },
 		{ "Timeline", "timeline", NULL },
 		{ "mfu", "mfu", NULL },
@@ -91,6 +93,9 @@ static void test_commands_and_plans_are_found(void **state)
 	assert_int_equal(s.explorer.scenario.cluster.gpus, 16384);
 	stage_type(&s, "u");
 	assert_string_equal(s.explorer.scenario.model.name, "llama3.1-70b");
+	/* the row that follows from others turns, and is gone to */
+	stage_type(&s, "/micro-batches\nh");
+	assert_int_equal(s.explorer.estimate.micro_batches, 32);
 	/* the reason stands in the list */
 	stage_type(&s, "/goal");
 	stage_shows(&s, "is of a server, and this plan trains");

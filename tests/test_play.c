@@ -170,6 +170,26 @@ static void test_a_step_plays_by_itself(void **state)
 	stage_close(&s);
 }
 
+/* What was stopped in the middle does not stay cut off: Esc shows all, so does another
+ * plan. */
+static void test_a_stopped_step_is_shown_whole_again(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/gbs\n=16\n3...");
+	stage_shows(&s, "event 4 of 32, Esc: all");
+	stage_act(&s, (struct action){ .kind = ACTION_ESCAPE });
+	stage_lacks(&s, "event ");
+	assert_int_equal(s.explorer.view, VIEW_TIMELINE);
+	stage_type(&s, "...");
+	stage_shows(&s, "event ");
+	stage_type(&s, "l");
+	stage_lacks(&s, "event ");
+	stage_close(&s);
+}
+
 static void test_micro_batches_turn(void **state)
 {
 	struct stage s;
@@ -232,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_the_cursor_is_always_in_sight),
 		cmocka_unit_test(test_all_stages_are_reached),
 		cmocka_unit_test(test_a_step_plays_by_itself),
+		cmocka_unit_test(test_a_stopped_step_is_shown_whole_again),
 		cmocka_unit_test(test_micro_batches_turn),
 		cmocka_unit_test(test_it_plays_on_a_terminal),
 	};

@@ -266,6 +266,8 @@ void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 unsigned knobs_act(struct explorer *explorer, struct action action);
 /* Move the cursor to this knob, unfolding its group. */
 void knobs_focus(struct explorer *explorer, const struct knob *knob);
+/* To the row that turns how many micro-batches there are. */
+unsigned knobs_focus_micro_batches(struct explorer *explorer);
 /* A scenario that has just become a server's gets what serve_begin() sets. */
 void knobs_begin(struct explorer *explorer, struct scenario *to);
 /* The row under the cursor is none of a knob and turns all the same: micro-batches. */
@@ -323,6 +325,8 @@ struct play {
 };
 
 void play_begin(struct explorer *explorer);
+/* All of the step is shown again; false: it was. */
+bool play_end(struct explorer *explorer);
 /* A key about playing, or a tick of it. */
 unsigned play_act(struct explorer *explorer, struct action action);
 /* Milliseconds to the next tick; 0: nothing plays. */

@@ -168,6 +168,9 @@ void explorer_update(struct explorer *explorer)
 	explorer->arrows_done = 0;
 	explorer->advice_done = false;
 	explorer->search_stale = explorer->play_stale = true;
+	/* an event of another step is none of this one */
+	if (!explorer->playing)
+		explorer->state[VIEW_TIMELINE].first = 0;
 	load_forget(explorer->load);
 	weigh_mends(explorer);
 	explorer_strip(explorer);

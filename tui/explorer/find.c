@@ -14,7 +14,16 @@
 
 /* How well a text fits, the best first. A knob that does nothing here comes after all
  * that can be used. */
-enum { FITS_WHOLE, FITS_WORD, FITS_KEY, FITS_PART, FITS_HELP, FITS_NOT, USELESS };
+enum {
+	FITS_WHOLE,
+	FITS_WORD,
+	FITS_KEY,
+	FITS_MEANT,
+	FITS_PART,
+	FITS_HELP,
+	FITS_NOT,
+	USELESS
+};
 
 /* Words that people use for what has another name here: a knob or a number. */
 static const struct {
@@ -22,7 +31,6 @@ static const struct {
 } synonyms[] = {
 	{ "context length", "seq" },
 	{ "length", "seq" },
-	{ "micro-batches", "gbs" },
 	{ "accumulation", "gbs" },
 	{ "nodes", "gpus" },
 	{ "devices", "gpus" },
@@ -98,8 +106,10 @@ static int fit_name(const char *label, const char *key, const char *alias,
 		return FITS_WHOLE;
 	if (has_word(label, text))
 		return FITS_WORD;
-	if (begins(key, text) || (alias && begins(alias, text)) || is_meant(key, text))
+	if (begins(key, text) || (alias && begins(alias, text)))
 		return FITS_KEY;
+	if (is_meant(key, text))
+		return FITS_MEANT;
 	if (has_part(label, text) || has_part(key, text) ||
 	    (alias && has_part(alias, text)))
 		return FITS_PART;
@@ -193,6 +203,9 @@ int find_all(const struct explorer *explorer, const char *text,
 			fit += USELESS;
 		add(out, &count, FOUND_KNOB, i, fit);
 	}
+	if (mode == MODE_TRAINING)
+		add(out, &count, FOUND_MICRO_BATCHES, 0,
+		    fit_name("micro-batches", "accumulation", NULL, text));
 	for (int i = 0; i < metric_count(); i++)
 		if (metric_table[i].modes >> mode & 1)
 			add(out, &count, FOUND_NUMBER, i,
@@ -250,6 +263,11 @@ bool found_by_help(const struct found *found)
 
 bool found_by_name(const struct found *found)
 {
+	return found->fit % USELESS <= FITS_MEANT;
+}
+
+bool found_by_own_name(const struct found *found)
+{
 	return found->fit % USELESS <= FITS_KEY;
 }
 
@@ -257,6 +275,8 @@ unsigned find_go(struct explorer *explorer, const struct found *found)
 {
 	const struct knob *knob = &knob_table[found->index];
 
+	if (found->kind == FOUND_MICRO_BATCHES)
+		return knobs_focus_micro_batches(explorer);
 	if (found->kind == FOUND_NUMBER)
 		return explorer_explain(explorer, metric_table[found->index].key);
 	if (found->kind == FOUND_VIEW)
@@ -295,6 +315,11 @@ static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 		what = why ? why : "key: Enter presses it";
 		snprintf(value, sizeof value, "%s", key->name);
 		role = why ? ROLE_QUIET : ROLE_VALUE;
+	} else if (found->kind == FOUND_MICRO_BATCHES) {
+		label = "micro-batches";
+		what = "Per pipeline and step; the global batch follows.";
+		snprintf(value, sizeof value, "%lld",
+			 (long long)explorer->estimate.micro_batches);
 	} else if (found->kind == FOUND_PLAN) {
 		const struct preset *plan;
 

@@ -13,6 +13,7 @@ enum { MAX_FOUND = 768 };
 
 enum found_kind {
 	FOUND_KNOB,
+	FOUND_MICRO_BATCHES, /* the row that follows from knobs and turns */
 	FOUND_NUMBER,
 	FOUND_VIEW,
 	FOUND_TERM,
@@ -35,6 +36,8 @@ int find_all(const struct explorer *explorer, const char *text,
 bool found_is_useless(const struct found *found);
 /* It goes by this name or by a word of it; else the text only stands in it. */
 bool found_by_name(const struct found *found);
+/* The same, but by no word that people use for something else. */
+bool found_by_own_name(const struct found *found);
 /* The text stands in what is said of it, not in its name. */
 bool found_by_help(const struct found *found);
 /* Why a knob does nothing in this plan, as "does nothing in this plan"; NULL: it does

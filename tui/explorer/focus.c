@@ -110,6 +110,8 @@ static unsigned back(struct explorer *explorer)
 {
 	if (view_is_layer(explorer->view))
 		return close_layer(explorer);
+	if (play_end(explorer))
+		return CHANGED_SCREEN;
 	if (explorer->pane == PANE_VIEW)
 		explorer->pane = PANE_KNOBS;
 	else

@@ -117,6 +117,21 @@ void knobs_focus(struct explorer *explorer, const struct knob *knob)
 			explorer->row = i;
 }
 
+unsigned knobs_focus_micro_batches(struct explorer *explorer)
+{
+	struct knob_row rows[MAX_ROWS];
+	int count;
+
+	explorer->pane = PANE_KNOBS;
+	knobs_focus(explorer, knob_find("gbs"));
+	count = knob_rows(explorer, rows);
+	for (int i = 0; i < count; i++)
+		if (rows[i].kind == ROW_DERIVED &&
+		    rows[i].knob == DERIVED_MICRO_BATCHES)
+			explorer->row = i;
+	return CHANGED_SCREEN | CHANGED_SETTINGS;
+}
+
 void knobs_begin(struct explorer *explorer, struct scenario *to)
 {
 	const struct serving_plan *v = &to->plan.serving;

@@ -76,6 +76,27 @@ static void turn(const struct linear *linear, const struct knob *knob, const cha
 	linear_changed(linear, changed);
 }
 
+/* "nodes 4" is not "gpus 4": what people call otherwise is told, not turned. */
+static bool offer(const struct linear *linear, const char *name, const char *value)
+{
+	const struct knob *knob;
+	char label[64], now[64];
+	struct found found;
+
+	if (!linear_means(linear, name, &found) || found.kind > FOUND_MICRO_BATCHES)
+		return false;
+	if (found.kind == FOUND_MICRO_BATCHES) {
+		linear_say_micro_batches(linear, value);
+		return true;
+	}
+	knob = &knob_table[found.index];
+	text_squeeze(knob->label, label, sizeof label);
+	knob_show(&linear->explorer->scenario, knob, now, sizeof now);
+	linear_say(linear, "%s is about %s, which is %s; %s %s would set that\n", name,
+		   label, now, knob->key, value);
+	return true;
+}
+
 /* "global batch 128", "gbs=128", "gbs 128": the value is the last word. */
 bool linear_turn(const struct linear *linear, const char *line)
 {
@@ -95,7 +116,7 @@ bool linear_turn(const struct linear *linear, const char *line)
 	knob = linear_knob(linear, name);
 	if (knob)
 		turn(linear, knob, value);
-	return knob != NULL;
+	return knob || offer(linear, name, value);
 }
 
 /* A knob and a value turn it; a name alone is told of. */

@@ -15,8 +15,7 @@ enum { ASKED = 128, NEAR = 4 };
 /* What can be told of, not what is done or opened. */
 static bool is_told(const struct found *found)
 {
-	return found->kind == FOUND_KNOB || found->kind == FOUND_NUMBER ||
-	       found->kind == FOUND_TERM;
+	return found->kind <= FOUND_NUMBER || found->kind == FOUND_TERM;
 }
 
 bool linear_means(const struct linear *linear, const char *text, struct found *out)
@@ -43,7 +42,8 @@ const struct knob *linear_knob(const struct linear *linear, const char *text)
 	int count = text[0] && text[1] ? find_all(linear->explorer, text, found) : 0;
 
 	for (int i = 0; i < count && !knob; i++)
-		if (found[i].kind == FOUND_KNOB && found_by_name(&found[i]))
+		if (found[i].kind == FOUND_KNOB && found_by_own_name(&found[i]) &&
+		    !found_is_useless(&found[i]))
 			knob = &knob_table[found[i].index];
 	return knob;
 }
@@ -150,6 +150,8 @@ void linear_tell(const struct linear *linear, const char *text, bool deeply)
 		linear_say_word(linear, glossary_at(found.index));
 	else if (found.kind == FOUND_NUMBER)
 		tell_number(linear, &metric_table[found.index], deeply);
+	else if (found.kind == FOUND_MICRO_BATCHES)
+		linear_say_micro_batches(linear, NULL);
 	else
 		tell_knob(linear, &knob_table[found.index]);
 }
@@ -158,6 +160,8 @@ static const char *name_of(const struct found *found)
 {
 	if (found->kind == FOUND_KNOB)
 		return knob_table[found->index].key;
+	if (found->kind == FOUND_MICRO_BATCHES)
+		return "micro-batches";
 	if (found->kind == FOUND_NUMBER)
 		return metric_table[found->index].key;
 	return glossary_at(found->index)->key;

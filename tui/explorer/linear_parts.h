@@ -26,6 +26,9 @@ void linear_say_number(const struct linear *linear, const struct metric *metric,
 		       const char *before, const char *after);
 /* A knob's name and what it is for, its value, and what each other one would give. */
 void linear_say_knob(const struct linear *linear, const struct knob *knob);
+/* How many micro-batches there are, and which global batch makes them `wanted`; NULL:
+ * nobody said how many. */
+void linear_say_micro_batches(const struct linear *linear, const char *wanted);
 /* A number's formula, terms and source. */
 void linear_say_explanation(const struct linear *linear, const char *key);
 void linear_say_word(const struct linear *linear, const struct glossary_word *word);

@@ -193,6 +193,21 @@ void linear_say_knob(const struct linear *linear, const struct knob *knob)
 		linear_say(linear, "  No value of it alone makes this plan run.\n");
 }
 
+void linear_say_micro_batches(const struct linear *linear, const char *wanted)
+{
+	const struct explorer *explorer = linear->explorer;
+	long long now = (long long)explorer->estimate.micro_batches;
+	long long batch = (long long)explorer->scenario.plan.global_batch;
+	long long count = wanted ? strtoll(wanted, NULL, 10) : 0;
+
+	linear_say(linear, "micro-batches %lld per pipeline, of a global batch of %lld",
+		   now, batch);
+	if (now > 0 && count > 0)
+		linear_say(linear, "; gbs %lld makes them %lld", batch / now * count,
+			   count);
+	linear_say(linear, ".\n");
+}
+
 /* What it means, and why one would look at it. */
 void linear_say_word(const struct linear *linear, const struct glossary_word *word)
 {

@@ -146,6 +146,17 @@ unsigned play_act(struct explorer *explorer, struct action action)
 	return CHANGED_SCREEN;
 }
 
+bool play_end(struct explorer *explorer)
+{
+	struct view_state *state = &explorer->state[VIEW_TIMELINE];
+
+	if (explorer->view != VIEW_TIMELINE || state->first == 0)
+		return false;
+	explorer->playing = false;
+	state->first = 0;
+	return true;
+}
+
 void play_begin(struct explorer *explorer)
 {
 	explorer->speed = FIRST_SPEED;

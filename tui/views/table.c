@@ -23,7 +23,7 @@ const struct view view_table[VIEW_COUNT] = {
 			    "time is left out of the middle (//); - shows all of "
 			    "it. a plays the step, ( slower and ) faster; . and , "
 			    "go one event on and back: what has not started is "
-			    "not there. The row "
+			    "not there until Esc shows all of it. The row "
 			    "under a lane is what the stage holds, with a mark "
 			    "where that is most. A pinned plan is drawn above, "
 			    "on the same axis. Of a server: what fills a pass of "

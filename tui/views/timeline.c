@@ -149,6 +149,8 @@ static void state_text(const struct explorer *explorer, const struct timeline *t
 				 1 << zoom);
 	if (state->sort % 2)
 		used += snprintf(out + used, size - (size_t)used, "critical path, ");
+	if (steps(explorer) && !explorer->playing)
+		used += snprintf(out + used, size - (size_t)used, "Esc: all, ");
 	if (used > 0)
 		out[used - 2] = '\0';
 	else
