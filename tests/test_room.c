@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/formats.h"
 #include "presets/library.h"
 #include "tests/support/close.h"
 #include "tests/support/stage.h"
@@ -66,10 +67,32 @@ static void test_no_view_wastes_a_large_screen(void **state)
 	assert_int_equal(bad, 0);
 }
 
+/* Nor is a sentence cut where there is room for it. */
+static void test_lists_say_all_of_it(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 200, 60);
+	stage_type(&s, "e");
+	for (int i = 0; i < format_count(); i++) {
+		char line[128];
+
+		if (!format_table[i].out.write ||
+		    !format_suits(&format_table[i], &s.explorer.scenario, NULL))
+			continue;
+		snprintf(line, sizeof line, "%-17s %s", format_table[i].name,
+			 format_table[i].out.help);
+		stage_shows(&s, line);
+	}
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_view_wastes_a_large_screen),
+		cmocka_unit_test(test_lists_say_all_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,14 +72,16 @@ static void draw_value(const struct explorer *explorer, struct canvas *canvas,
 static void draw_line(const struct explorer *explorer, struct canvas *canvas,
 		      struct rect line, int index)
 {
+	int name = line.width > 74 ? 17 : 12;
+
 	switch (explorer->picker.kind) {
 	case PICK_PRESET: draw_preset(explorer, canvas, line, index); break;
 	case PICK_VALUE: draw_value(explorer, canvas, line, index); break;
 	default:
-		canvas_text(canvas, line.x, line.y, 12, ROLE_VALUE,
+		canvas_text(canvas, line.x, line.y, name, ROLE_VALUE,
 			    format_table[index].name);
-		canvas_text(canvas, line.x + 13, line.y, line.width - 13, ROLE_LABEL,
-			    format_table[index].out.help);
+		canvas_text(canvas, line.x + name + 1, line.y, line.width - name - 1,
+			    ROLE_LABEL, format_table[index].out.help);
 	}
 }
 
@@ -149,7 +151,9 @@ static void split_preview(struct rect *list, struct rect *preview, int count)
 
 	*preview = *list;
 	if (list->width >= 90) {
-		list->width = 36;
+		/* whole sentences where an export has room beside them all the same */
+		list->width =
+			list->width >= 140 ? list->width / 2 + 4 : list->width * 2 / 5;
 		preview->x += list->width + 1;
 		preview->width -= list->width + 1;
 	} else {

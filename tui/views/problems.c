@@ -33,7 +33,9 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 	const struct finding *finding = &explorer->estimate.problems.item[at];
 	bool error = finding->rule->severity == SEVERITY_ERROR;
 	char text[320], remedy[400], key[MAX_KEY];
-	int used, lines;
+	/* from the knobs Enter lists values: it is the view that takes this one */
+	bool aside = explorer->pane == PANE_KNOBS;
+	int used, lines, indent = aside ? 16 : 12;
 
 	finding_text(finding, text, sizeof text);
 	canvas_put(canvas, rect.x, rect.y,
@@ -48,12 +50,13 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 	if (used >= rect.height || mend_text(finding, explorer->mend[at], MAX_NEAREST,
 					     remedy, sizeof remedy) == 0)
 		return used;
-	if (text_width(remedy) > rect.width - 12)
+	if (text_width(remedy) > rect.width - indent)
 		mend_text(finding, explorer->mend[at], 1, remedy, sizeof remedy);
-	canvas_text(canvas, rect.x + 6, rect.y + used, 6, ROLE_KEY, "Enter");
+	canvas_text(canvas, rect.x + 6, rect.y + used, indent - 6, ROLE_KEY,
+		    aside ? "Tab Enter" : "Enter");
 	lines = widget_prose(canvas,
-			     (struct rect){ rect.x + 12, rect.y + used, rect.width - 12,
-					    rect.height - used },
+			     (struct rect){ rect.x + indent, rect.y + used,
+					    rect.width - indent, rect.height - used },
 			     0, ROLE_GOOD, remedy);
 	/* two problems may be mended by the same knob */
 	snprintf(key, sizeof key, "%s#%s", finding->knob, finding->rule->code);
