@@ -45,6 +45,8 @@ static void test_words_find_what_they_mean(void **state)
 		{ "global_batch", "gbs", NULL },
 		{ "Timeline", "timeline", NULL },
 		{ "mfu", "mfu", NULL },
+		{ "deadline", "search", NULL },
+		{ "gantt", "timeline", NULL },
 	};
 	struct found found[MAX_FOUND];
 	struct stage s;

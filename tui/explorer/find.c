@@ -25,7 +25,7 @@ enum {
 	USELESS
 };
 
-/* Words that people use for what has another name here: a knob or a number. */
+/* Words that people use for what has another name here: a knob, a number or a view. */
 static const struct {
 	const char *word, *key;
 } synonyms[] = {
@@ -54,6 +54,14 @@ static const struct {
 	{ "oom", "total_bytes" },
 	{ "idle", "bubble_ratio" },
 	{ "utilization", "mfu" },
+	{ "best plans", "search" },
+	{ "optimize", "search" },
+	{ "deadline", "search" },
+	{ "gantt", "timeline" },
+	{ "communication", "traffic" },
+	{ "network traffic", "traffic" },
+	{ "operators", "graph" },
+	{ "roofline", "graph" },
 };
 
 static char plain(char c)
@@ -361,6 +369,8 @@ void find_draw(const struct explorer *explorer, struct canvas *canvas, int botto
 	int rows = count < 10 ? count : 10;
 	struct rect box, list;
 
+	if (explorer->field.text[0] != '\0' && count == 0)
+		rows = 1;
 	if (rows > bottom - 2)
 		rows = bottom - 2;
 	if (rows < 1)
@@ -370,6 +380,9 @@ void find_draw(const struct explorer *explorer, struct canvas *canvas, int botto
 		box.width = 100;
 	list = widget_box(canvas, box, "find");
 	canvas->spots->picker = list;
+	if (count == 0)
+		canvas_text(canvas, list.x, list.y, list.width, ROLE_HINT,
+			    "nothing goes by that name");
 	first = scroll_first(0, explorer->prompt_argument, count, list.height);
 	for (int i = 0; i < list.height && first + i < count; i++) {
 		struct rect line = { list.x, list.y + i, list.width - 2, 1 };

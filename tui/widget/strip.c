@@ -41,8 +41,18 @@ static struct layout layout_of(struct rect rect, const struct strip_item *item,
 	return layout;
 }
 
+/* The longest bar of those in sight: all of them are drawn against it. */
+static double longest(const struct strip_item *item, const struct layout *layout)
+{
+	double most = 0;
+
+	for (int i = layout->first; i < layout->last; i++)
+		most = fmax(most, item[i].fraction);
+	return most > 0 ? most : 1;
+}
+
 static void draw_item(struct canvas *canvas, struct rect rect,
-		      const struct strip_item *item, bool present)
+		      const struct strip_item *item, bool present, double most)
 {
 	int width = rect.width - 1;
 	struct rect bar = { rect.x + 1, rect.y + 2, width - 1, rect.height - 2 };
@@ -52,7 +62,7 @@ static void draw_item(struct canvas *canvas, struct rect rect,
 	if (rect.height > 1)
 		canvas_right(canvas, rect.x, rect.y + 1, width, item->role, item->note);
 	if (bar.height > 0 && item->fraction > 0)
-		widget_column(canvas, bar, item->fraction, item->bar);
+		widget_column(canvas, bar, item->fraction / most, item->bar);
 	if (present)
 		canvas_highlight(canvas, (struct rect){ rect.x, rect.y, rect.width, 1 },
 				 ROLE_FOCUS, false, true);
@@ -63,11 +73,12 @@ void widget_strip(struct canvas *canvas, struct rect rect,
 {
 	struct layout layout = layout_of(rect, item, count, present);
 	struct rect before = canvas_clip(canvas, rect_intersect(rect, canvas->clip));
+	double most = longest(item, &layout);
 
 	for (int i = layout.first; i < layout.last; i++) {
 		struct rect place = { layout.left + (i - layout.first) * layout.width,
 				      rect.y, layout.width, rect.height };
-		draw_item(canvas, place, &item[i], i == present);
+		draw_item(canvas, place, &item[i], i == present, most);
 	}
 	if (layout.first > 0)
 		canvas_put(canvas, rect.x, rect.y, canvas_glyph(canvas, GLYPH_LEFT),
