@@ -750,9 +750,8 @@ const struct knob knob_table[] = {
 	  COUNT(plan.serving.draft_tokens, 0, 64), .step = STEP_ONE,
 	  .applies = is_speculative },
 	{ "acceptance", NULL, "acceptance", "",
-	  "Share of drafted tokens that hold; of those behind the first that an MTP "
-	  "layer was trained for, less and less. Auto: 0.85 with MTP, 0.7 with a draft "
-	  "model.",
+	  "Share of drafted tokens that hold; less behind the first of an MTP layer. "
+	  "Auto: 0.85 with MTP, 0.7 with a draft model.",
 	  GROUP_SERVING, REAL(plan.serving.acceptance, 0, 1, 1), .step = STEP_TENTH,
 	  .zero = "auto", .applies = is_speculative },
 	{ "draft_cost", NULL, "draft cost", "",

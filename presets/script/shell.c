@@ -225,6 +225,18 @@ static bool joins(struct shell *shell, const struct command *command)
 	return true;
 }
 
+/* The word behind a redirection is no argument; one behind <<< is what is read. */
+static void take_redirected(struct command *command, int before, bool here)
+{
+	if (command->count <= before)
+		return;
+	if (here) {
+		command->has_here = true;
+		command->here = command->word[before];
+	}
+	command->count = before;
+}
+
 /* Words up to the end of a command, or of an array. */
 static void read_words(struct shell *shell, struct command *command, bool in_array)
 {
@@ -278,12 +290,8 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 			if (flow_is_live(shell) || in_array)
 				take_array(shell, b);
 			shell_end_word(shell, b, command);
-			if (skip && here && command->count > before) {
-				command->has_here = true;
-				command->here = command->word[before];
-			}
-			if (skip && command->count > before)
-				command->count = before;
+			if (skip)
+				take_redirected(command, before, here);
 			skip = false;
 		}
 	}
