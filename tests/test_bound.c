@@ -1,0 +1,121 @@
+/* test_bound.c - a bound leaves out what it cannot know, and nothing else: where a plan
+ * has none of that, it is the estimate. A second statement of a term would drift apart
+ * here. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/rules/legality.h"
+#include "engine/train/bound.h"
+#include "engine/train/train.h"
+#include "tests/support/any.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+
+/* One stage and one replica: no bubble, and nothing to exchange at the step's end. */
+static bool make_alone(struct scenario *s)
+{
+	any_scenario(s);
+	s->plan.pp = s->plan.vpp = 1;
+	s->plan.schedule = SCHEDULE_1F1B;
+	s->plan.split = SPLIT_EVEN;
+	s->plan.zero_group = 0;
+	s->plan.zero = s->plan.zero > 1 ? 1 : s->plan.zero;
+	s->plan.ep = 1;
+	s->plan.activation_offload = s->plan.optimizer_offload = 0;
+	s->plan.global_batch = s->plan.micro_batch * (1 + (int64_t)next(6));
+	s->plan.optimizer = OPTIMIZER_ADAMW;
+	s->cluster.gpus = s->plan.tp * s->plan.cp;
+	s->cluster.scale = next(2) ? 1 : 1.3;
+	return scenario_check(s, NULL) == 0;
+}
+
+static void bound_of(struct trial *trial, const struct scenario *s,
+		     struct train_bound *out)
+{
+	struct layer_cost part[MAX_PARTS];
+
+	trial->scenario = *s;
+	trial_begin(trial);
+	trial_cost(trial, part);
+	train_bound(s, part, out);
+}
+
+/* Whether no gradient has anywhere to go. */
+static bool exchanges_nothing(const struct scenario *s)
+{
+	return s->plan.cp == 1 && scenario_edp(s) == 1;
+}
+
+static void check_seconds(const struct scenario *s, const struct train_bound *bound,
+			  const struct estimate *e)
+{
+	double seconds = train_bound_pipeline(bound, s) + train_bound_ends(bound, s);
+
+	seconds = train_bound_scaled(s, seconds);
+	assert_true(seconds <= e->step_seconds);
+	if (!exchanges_nothing(s))
+		return;
+	if (fabs(seconds / e->step_seconds - 1) > 3e-9)
+		any_describe(s);
+	assert_close(seconds, e->step_seconds, 3e-9);
+}
+
+static void check_bytes(const struct scenario *s, const struct train_bound *bound,
+			const struct estimate *e)
+{
+	const struct stage_memory *m = &e->stage[0];
+	struct bound_bytes states, activations;
+	struct shards shards;
+	struct states each;
+
+	states_shards(s, &shards);
+	states_bytes(s, &shards, &each);
+	train_bound_states(bound, s, &states);
+	train_bound_activations(bound, s, &activations);
+	assert_close(states.mean,
+		     m->weights_bytes + m->gradients_bytes + m->optimizer_bytes +
+			     bound->all.dense_trainable * each.sync_copy,
+		     1e-9);
+	if (s->plan.recompute == RECOMPUTE_NONE && s->plan.mlp_tiles <= 1)
+		assert_close(activations.mean,
+			     m->activations_bytes * larger(1, s->stack.fragmentation),
+			     1e-9);
+}
+
+static void test_bound_is_the_estimate_of_a_stage_alone(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	struct trial *trial = malloc(sizeof *trial);
+	int alone = 0, legal = 0;
+
+	(void)state;
+	seed = 12;
+	while (legal < 3000) {
+		struct train_bound bound;
+		struct scenario s;
+
+		if (!make_alone(&s))
+			continue;
+		train_estimate(&s, e);
+		if (!e->legal)
+			continue;
+		legal++;
+		alone += exchanges_nothing(&s);
+		bound_of(trial, &s, &bound);
+		check_seconds(&s, &bound, e);
+		check_bytes(&s, &bound, e);
+	}
+	assert_true(alone > 1000);
+	free(trial);
+	free(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bound_is_the_estimate_of_a_stage_alone),
+	};
+
+	return cmocka_run_group_tests(tests, any_load, any_unload);
+}
