@@ -281,12 +281,6 @@ static void accumulate_terms(const struct asked *a, struct explanation *out)
 		     "memory_bytes_per_second");
 }
 
-#define NODE(name, words, unit, of, terms, text, about)                         \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.formula = text, .row.assumption = about \
-	}
-
 static const char layers[] = "Every layer and end that the virtual stage has.";
 static const char floors[] =
 	"A CPU that launches slower than the GPU computes sets the pace; ranks that wait "

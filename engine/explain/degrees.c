@@ -312,12 +312,6 @@ static double memory_high(const struct asked *a)
 	return ratio(a->estimate->memory_high_bytes, a->estimate->memory.total_bytes);
 }
 
-#define NODE(name, words, unit, of, terms, text, about)                         \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.formula = text, .row.assumption = about \
-	}
-
 static const char counted[] = "A degree of the plan.";
 static const char spread[] =
 	"Where four of five runs of the kind lay when their source was left out of the "

@@ -206,11 +206,6 @@ static void backward_call_terms(const struct asked *a, struct explanation *out)
 	explain_operator_term(a, out, "t", "of one", "call_seconds");
 }
 
-#define NODE(name, words, unit, of, terms, text, about)                         \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.formula = text, .row.assumption = about \
-	}
 #define DRAWN(name, words, unit, of)                                            \
 	{                                                                       \
 		.row.key = name, .row.title = words, .form = unit, .value = of, \

@@ -331,44 +331,39 @@ static void gemm_terms(const struct asked *a, struct explanation *out)
 	}
 }
 
-#define NODE(name, words, unit, of, terms, about)                               \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.assumption = about                      \
-	}
-
 static const char hosts[] = "Operators and launches that no captured graph replays; "
 			    "the ends have few.";
 static const char graph[] = "The operators of the graph, one rank and micro-batch.";
 
 const struct explain_node explain_layer[] = {
 	NODE("forward_seconds", "Computing a forward", FORM_SECONDS, forward,
-	     add_forward, graph),
+	     add_forward, NULL, graph),
 	NODE("input_grad_seconds", "Gradients of inputs", FORM_SECONDS, input_grad,
-	     add_input_grad, graph),
+	     add_input_grad, NULL, graph),
 	NODE("weight_grad_seconds", "Gradients of weights", FORM_SECONDS, weight_grad,
-	     add_weight_grad, graph),
+	     add_weight_grad, NULL, graph),
 	NODE("recompute_seconds", "Computed again", FORM_SECONDS, recompute,
-	     add_recompute, graph),
+	     add_recompute, NULL, graph),
 	NODE("exposed_forward", "Exposed in a forward", FORM_SECONDS, exposed_forward,
-	     add_exposed_forward, graph),
+	     add_exposed_forward, NULL, graph),
 	NODE("exposed_backward", "Exposed in a backward", FORM_SECONDS,
-	     exposed_backward, add_exposed_backward, graph),
+	     exposed_backward, add_exposed_backward, NULL, graph),
 	NODE("alone_forward", "Of a forward without its pair", FORM_SECONDS,
-	     alone_forward, add_alone_forward, graph),
+	     alone_forward, add_alone_forward, NULL, graph),
 	NODE("alone_backward", "Of a backward without its pair", FORM_SECONDS,
-	     alone_backward, add_alone_backward, graph),
+	     alone_backward, add_alone_backward, NULL, graph),
 	NODE("host_forward", "Launching a forward", FORM_SECONDS, host_forward,
-	     add_host_forward, hosts),
+	     add_host_forward, NULL, hosts),
 	NODE("host_backward", "Launching a backward", FORM_SECONDS, host_backward,
-	     add_host_backward, hosts),
-	NODE("dense_parameters", "Dense weights", FORM_COUNT, dense, add_dense, graph),
-	NODE("expert_parameters", "Expert weights", FORM_COUNT, expert, add_expert,
+	     add_host_backward, NULL, hosts),
+	NODE("dense_parameters", "Dense weights", FORM_COUNT, dense, add_dense, NULL,
 	     graph),
+	NODE("expert_parameters", "Expert weights", FORM_COUNT, expert, add_expert,
+	     NULL, graph),
 	NODE("trained_dense", "Dense weights that train", FORM_COUNT, trained_dense,
-	     add_trained_dense, graph),
+	     add_trained_dense, NULL, graph),
 	NODE("trained_experts", "Expert weights that train", FORM_COUNT, trained_expert,
-	     add_trained_expert, graph),
+	     add_trained_expert, NULL, graph),
 	{ .row.key = "parameters",
 	  .row.title = "Weights on a rank",
 	  .form = FORM_COUNT,
@@ -384,18 +379,19 @@ const struct explain_node explain_layer[] = {
 	  .row.formula = "D + E",
 	  .row.assumption = graph },
 	NODE("trained_share", "Share that trains", FORM_PERCENT, trained_share,
-	     share_terms, "Of a layer; the ends have no CPU time of the optimizer."),
+	     share_terms, NULL,
+	     "Of a layer; the ends have no CPU time of the optimizer."),
 	NODE("saved_bytes", "Activations that are kept", FORM_BYTES, saved, saved_terms,
-	     "After recomputation and offload."),
+	     NULL, "After recomputation and offload."),
 	NODE("sent_bytes", "Activations that go to the host", FORM_BYTES, sent,
-	     sent_terms, "After recomputation."),
+	     sent_terms, NULL, "After recomputation."),
 	NODE("whole_bytes", "All tensors of a layer", FORM_BYTES, whole, add_whole,
-	     graph),
+	     NULL, graph),
 	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, gemm_terms,
-	     graph),
+	     NULL, graph),
 	NODE("forward_flops", "FLOPs of a forward", FORM_FLOPS, forward_flops,
-	     add_flops, graph),
+	     add_flops, NULL, graph),
 	NODE("again_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
-	     add_again_flops, graph),
+	     add_again_flops, NULL, graph),
 	{ .row.key = NULL },
 };

@@ -5,13 +5,6 @@
 #include "engine/explain/terms.h"
 #include "engine/schedule/schedule.h"
 
-/* Of the asked stage; of the fullest one where all are asked for. */
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
-}
-
 /* D parameters, or D and E, each over the ranks that share it. */
 static void share_out(const struct asked *a, struct explanation *out, bool shared)
 {
@@ -29,19 +22,20 @@ static void share_out(const struct asked *a, struct explanation *out, bool share
 
 static void add_trained(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "D", "dense parameters that train on one rank", "trained_dense");
+	explain_own(a, out, "D", "dense parameters that train on one rank",
+		    "trained_dense");
 	if (a->scenario->model.moe.experts > 0)
-		own(a, out, "E", "of experts", "trained_experts");
+		explain_own(a, out, "E", "of experts", "trained_experts");
 }
 
 static void weights(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "b * ");
 	explain_from(a, out, "b", "bytes each", "states.weight_bytes");
-	own(a, out, "D", "dense parameters on one rank of the stage",
-	    "dense_parameters");
+	explain_own(a, out, "D", "dense parameters on one rank of the stage",
+		    "dense_parameters");
 	if (a->scenario->model.moe.experts > 0)
-		own(a, out, "E", "of experts", "expert_parameters");
+		explain_own(a, out, "E", "of experts", "expert_parameters");
 	share_out(a, out, a->scenario->plan.zero >= 3);
 }
 
@@ -79,8 +73,8 @@ static void sent_states(const struct asked *a, struct explanation *out)
 
 static void sent_activations(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "n", "micro-batches in flight", "in_flight");
-	own(a, out, "S", "of one that goes to the host", "sent_bytes");
+	explain_own(a, out, "n", "micro-batches in flight", "in_flight");
+	explain_own(a, out, "S", "of one that goes to the host", "sent_bytes");
 }
 
 static void host(const struct asked *a, struct explanation *out)
@@ -118,9 +112,10 @@ static void host_capacity(const struct asked *a, struct explanation *out)
 
 static void activations(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "n", "micro-batches in flight", "in_flight");
-	own(a, out, "S", "bytes that one keeps", "kept_bytes");
-	own(a, out, "R", "of the layer that is recomputed at work", "again_bytes");
+	explain_own(a, out, "n", "micro-batches in flight", "in_flight");
+	explain_own(a, out, "S", "bytes that one keeps", "kept_bytes");
+	explain_own(a, out, "R", "of the layer that is recomputed at work",
+		    "again_bytes");
 }
 
 static void buffers(const struct asked *a, struct explanation *out)
@@ -135,17 +130,17 @@ static void framework(const struct asked *a, struct explanation *out)
 
 static void allocated(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "W", "weights", "weights_bytes");
-	own(a, out, "G", "gradients", "gradients_bytes");
-	own(a, out, "O", "optimizer", "optimizer_bytes");
-	own(a, out, "A", "activations", "activations_bytes");
-	own(a, out, "B", "buffers", "buffers_bytes");
+	explain_own(a, out, "W", "weights", "weights_bytes");
+	explain_own(a, out, "G", "gradients", "gradients_bytes");
+	explain_own(a, out, "O", "optimizer", "optimizer_bytes");
+	explain_own(a, out, "A", "activations", "activations_bytes");
+	explain_own(a, out, "B", "buffers", "buffers_bytes");
 }
 
 static void reserved(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "live", "allocated", "allocated_bytes");
-	own(a, out, "loose", "lost between tensors", "loose_bytes");
+	explain_own(a, out, "live", "allocated", "allocated_bytes");
+	explain_own(a, out, "loose", "lost between tensors", "loose_bytes");
 }
 
 static void kv_cache(const struct asked *a, struct explanation *out)
@@ -157,7 +152,7 @@ static void kv_cache(const struct asked *a, struct explanation *out)
 static void total(const struct asked *a, struct explanation *out)
 {
 	allocated(a, out);
-	own(a, out, "F", "framework", "framework_bytes");
+	explain_own(a, out, "F", "framework", "framework_bytes");
 }
 
 const struct schedule_law *explain_law(const struct asked *a, struct law_case *of_case)
@@ -186,7 +181,8 @@ static void in_flight(const struct asked *a, struct explanation *out)
 	const struct schedule_law *law = explain_law(a, &shape);
 
 	explain_formula(out, "held");
-	own(a, out, "held", "counted in the order of work", "counted_in_flight");
+	explain_own(a, out, "held", "counted in the order of work",
+		    "counted_in_flight");
 	out->source = law->source;
 	explain_beside(out, "p", "stages", FORM_COUNT, a->estimate->stages, "pp");
 	explain_beside(out, "i", "this stage, from 0", FORM_COUNT, a->stage, NULL);
@@ -202,8 +198,8 @@ static void in_flight(const struct asked *a, struct explanation *out)
 
 static void parameters(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "D", "dense weights", "dense_parameters");
-	own(a, out, "E", "of experts", "expert_parameters");
+	explain_own(a, out, "D", "dense weights", "dense_parameters");
+	explain_own(a, out, "E", "of experts", "expert_parameters");
 }
 
 static void layers(const struct asked *a, struct explanation *out)
@@ -220,7 +216,7 @@ static void layers(const struct asked *a, struct explanation *out)
 	if (m->mtp_layers <= 0)
 		return;
 	explain_say(out, " + mtp");
-	own(a, out, "mtp", "that predict further tokens", "mtp_layers");
+	explain_own(a, out, "mtp", "that predict further tokens", "mtp_layers");
 }
 
 const struct explain_row explain_memory[] = {

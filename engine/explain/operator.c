@@ -310,11 +310,6 @@ static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
 				      "quantised_in_bytes");
 }
 
-#define NODE(name, words, unit, of, terms, text, about)                         \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.formula = text, .row.assumption = about \
-	}
 #define DRAWN(name, words, unit, of)                                            \
 	{                                                                       \
 		.row.key = name, .row.title = words, .form = unit, .value = of, \

@@ -198,12 +198,6 @@ static double join(const struct asked *a)
 	return explain_step(a)->join_seconds;
 }
 
-#define NODE(name, words, unit, of, terms, text, about)                         \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.formula = text, .row.assumption = about \
-	}
-
 static const char shares[] = "Shares of the datasheet's rates, measured.";
 
 const struct explain_node explain_rates[] = {

@@ -55,6 +55,15 @@ struct explain_node {
 	double (*value)(const struct asked *asked);
 };
 
+/* A row of nodes, which names its source or is put together by the definitions. */
+#define NODE_FROM(from, name, words, unit, of, terms, text, about)               \
+	{                                                                        \
+		.row.key = name, .row.title = words, .form = unit, .value = of,  \
+		.row.fill = terms, .row.formula = text, .row.assumption = about, \
+		.row.source = from                                               \
+	}
+#define NODE(...) NODE_FROM(NULL, __VA_ARGS__)
+
 /* Each ends with a row whose key is NULL. */
 extern const struct explain_row explain_totals[], explain_run[];
 extern const struct explain_row explain_memory[];     /* of a stage, and in all */
@@ -87,16 +96,13 @@ const char *explain_part(const struct asked *asked, char out[32]);
 void explain_operator_term(const struct asked *asked, struct explanation *out,
 			   const char *symbol, const char *meaning, const char *member);
 
-/* One more term of the formula: a number of its own, without a page. */
-void explain_term(struct explanation *out, const char *symbol, const char *meaning,
-		  enum form form, double value);
-/* The same with the key of the number behind it. */
-void explain_link(struct explanation *out, const char *symbol, const char *meaning,
-		  enum form form, double value, const char *key);
-/* The same with the value that the key has. */
+/* One more term of the formula, with the value that the key has. */
 void explain_from(const struct asked *asked, struct explanation *out,
 		  const char *symbol, const char *meaning, const char *key, ...)
 	__attribute__((format(printf, 5, 6)));
+/* A member of the asked stage. */
+void explain_own(const struct asked *asked, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *member);
 /* A term that the formula does not use, beside those that it does. */
 void explain_beside(struct explanation *out, const char *symbol, const char *meaning,
 		    enum form form, double value, const char *key);

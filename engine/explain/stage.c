@@ -200,16 +200,10 @@ LARGEST(most_layer, "parameters")
 LARGEST(most_dense_trained, "trained_dense")
 LARGEST(most_trained, "trained_parameters")
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
-}
-
 /* A micro-batch runs through one of the copies of the weights. */
 static void kept_terms(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "S", "kept by all that the stage holds", "saved_bytes");
+	explain_own(a, out, "S", "kept by all that the stage holds", "saved_bytes");
 	explain_from(a, out, "copies", "of the weights", "copies");
 }
 
@@ -225,7 +219,7 @@ static double sent_of_one(const struct asked *a)
 
 static void sent_terms(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "S", "sent by all that the stage holds", "all_sent_bytes");
+	explain_own(a, out, "S", "sent by all that the stage holds", "all_sent_bytes");
 	explain_from(a, out, "copies", "of the weights", "copies");
 }
 
@@ -236,9 +230,9 @@ static void again_terms(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "max(0, whole - kept / L)");
-	own(a, out, "whole", "all tensors of the largest layer", "whole_bytes");
-	own(a, out, "kept", "by all layers of the stage", "saved_bytes");
-	own(a, out, "L", "layers of the stage", "layers");
+	explain_own(a, out, "whole", "all tensors of the largest layer", "whole_bytes");
+	explain_own(a, out, "kept", "by all layers of the stage", "saved_bytes");
+	explain_own(a, out, "L", "layers of the stage", "layers");
 }
 
 #define HOLDING_OF(name, field)                     \
@@ -273,12 +267,12 @@ static void gathered_terms(const struct asked *a, struct explanation *out)
 	} else if (plan->fsdp_reshard) {
 		explain_say(out, "(1 + f) * W");
 		explain_from(a, out, "f", "layers gathered ahead", "fsdp_prefetch");
-		own(a, out, "W", "weights of the largest layer",
-		    experts ? "largest_layer" : "largest_dense");
+		explain_own(a, out, "W", "weights of the largest layer",
+			    experts ? "largest_layer" : "largest_dense");
 	} else {
 		explain_say(out, "W");
-		own(a, out, "W", "weights of the stage",
-		    experts ? "parameters" : "dense_parameters");
+		explain_own(a, out, "W", "weights of the stage",
+			    experts ? "parameters" : "dense_parameters");
 	}
 }
 
@@ -289,8 +283,8 @@ static void gathered_trained_terms(const struct asked *a, struct explanation *ou
 		return;
 	}
 	explain_say(out, "W");
-	own(a, out, "W", "weights of the largest layer that trains",
-	    gathers_experts(a) ? "largest_trained" : "largest_dense_trained");
+	explain_own(a, out, "W", "weights of the largest layer that trains",
+		    gathers_experts(a) ? "largest_trained" : "largest_dense_trained");
 }
 
 static double host_bytes(const struct asked *a)
@@ -302,8 +296,8 @@ static double host_bytes(const struct asked *a)
 
 static void host_terms(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "O", "optimizer states", "host_optimizer_bytes");
-	own(a, out, "A", "activations", "host_activations_bytes");
+	explain_own(a, out, "O", "optimizer states", "host_optimizer_bytes");
+	explain_own(a, out, "A", "activations", "host_activations_bytes");
 }
 
 static double host_share(const struct asked *a)
@@ -326,12 +320,6 @@ static const char simulated[] =
 	"times, by a closed form, a shortcut or a simulator.";
 static const char largest[] = "The largest part that the stage holds.";
 static const char sums[] = "Every part that the stage holds, as often as it holds it.";
-
-#define NODE(name, words, unit, of, terms, text, about)                         \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.formula = text, .row.assumption = about \
-	}
 
 const struct explain_node explain_stage[] = {
 	NODE("dense_parameters", "Dense weights of a rank", FORM_COUNT, dense,

@@ -11,12 +11,6 @@ static const struct stage_sum *sum_of(const struct asked *a)
 	return &explain_step(a)->sum[a->stage];
 }
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
-}
-
 static double waiting(const struct asked *a)
 {
 	const struct step *step = explain_step(a);
@@ -72,13 +66,15 @@ static void working_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "m * (f + b)");
 	explain_from(a, out, "m", "micro-batches", "micro_batches");
-	own(a, out, "f", "a forward, with exposed communication", "forward_seconds");
-	own(a, out, "b", "a backward, with exposed communication", "backward_seconds");
+	explain_own(a, out, "f", "a forward, with exposed communication",
+		    "forward_seconds");
+	explain_own(a, out, "b", "a backward, with exposed communication",
+		    "backward_seconds");
 	if (!explain_step(a)->pipeline.hides)
 		return;
 	explain_say(out, " - h");
-	own(a, out, "h", "hidden where a forward and a backward run as a pair",
-	    "paired_seconds");
+	explain_own(a, out, "h", "hidden where a forward and a backward run as a pair",
+		    "paired_seconds");
 }
 
 static void late_terms(const struct asked *a, struct explanation *out)
@@ -98,8 +94,8 @@ static void late_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "S", "gradients of the stage that ends last",
 		     "stages.%d.sync_seconds", last);
 	explain_from(a, out, "O", "its optimizer", "stages.%d.optimizer_seconds", last);
-	own(a, out, "s", "gradients of this stage", "sync_seconds");
-	own(a, out, "o", "its optimizer", "optimizer_seconds");
+	explain_own(a, out, "s", "gradients of this stage", "sync_seconds");
+	explain_own(a, out, "o", "its optimizer", "optimizer_seconds");
 }
 
 static void enter(const struct asked *a, struct holding *h)
@@ -118,8 +114,8 @@ static double all_trained(const struct asked *a)
 
 static void all_trained_terms(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "D", "dense weights", "trained_dense");
-	own(a, out, "E", "of experts", "trained_experts");
+	explain_own(a, out, "D", "dense weights", "trained_dense");
+	explain_own(a, out, "E", "of experts", "trained_experts");
 }
 
 /* Of the trained weights' update, what a rank does of it. */
@@ -142,8 +138,9 @@ static double moved(const struct asked *a)
 static void moved_terms(const struct asked *a, struct explanation *out)
 {
 	explain_from(a, out, "o", "share kept on the host", "optimizer_offload");
-	own(a, out, "S", "trained parameters of its share with ZeRO", "shared_trained");
-	own(a, out, "T", "trained parameters on one rank", "all_trained");
+	explain_own(a, out, "S", "trained parameters of its share with ZeRO",
+		    "shared_trained");
+	explain_own(a, out, "T", "trained parameters on one rank", "all_trained");
 }
 
 static void shared_trained_terms(const struct asked *a, struct explanation *out)
@@ -178,7 +175,7 @@ static void update_fixed_terms(const struct asked *a, struct explanation *out)
 		explain_from(a, out, "layers", "of the model", "model.layers");
 	}
 	explain_from(a, out, "t", "of a step", "cluster.step_seconds");
-	own(a, out, "L", "layers that train", "trained_layers");
+	explain_own(a, out, "L", "layers that train", "trained_layers");
 	explain_from(a, out, "cpu", "launches of a layer", "stack.layer_step_seconds");
 }
 
@@ -250,8 +247,8 @@ static void inside_terms(const struct asked *a, struct explanation *out)
 	} else {
 		explain_say(out, " - h");
 	}
-	own(a, out, "h", "hidden where a forward and a backward run as a pair",
-	    "paired_seconds");
+	explain_own(a, out, "h", "hidden where a forward and a backward run as a pair",
+		    "paired_seconds");
 }
 
 static void again_flops_terms(const struct asked *a, struct explanation *out)
@@ -262,12 +259,6 @@ static void again_flops_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, ") / copies");
 	explain_from(a, out, "copies", "of the weights, which take turns", "copies");
 }
-
-#define NODE(name, words, unit, of, terms, text, about)                         \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.formula = text, .row.assumption = about \
-	}
 
 static const char simulated[] =
 	"What the pipeline's run returned: the orders of the schedule on the stages' "

@@ -183,12 +183,6 @@ static void layer_input_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "w", "bytes of an activation", "activation_width");
 }
 
-#define NODE(name, words, unit, of, terms, text, about)                         \
-	{                                                                       \
-		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.fill = terms, .row.formula = text, .row.assumption = about \
-	}
-
 static const char states[] = "Bytes of one weight before any sharing.";
 
 const struct explain_node explain_states[] = {

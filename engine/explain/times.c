@@ -4,12 +4,6 @@
 
 #include "engine/explain/terms.h"
 
-static void own(const struct asked *a, struct explanation *out, const char *symbol,
-		const char *meaning, const char *member)
-{
-	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
-}
-
 static void forward(const struct asked *a, struct explanation *out)
 {
 	explain_chunk_times(a, out, "forward_seconds", "of a virtual stage");
@@ -29,23 +23,23 @@ static void again(const struct asked *a, struct explanation *out)
 
 static void busy(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "work", "at work in all micro-batches", "working_seconds");
-	own(a, out, "x", "of it, communication and offload that show",
-	    "inside_seconds");
+	explain_own(a, out, "work", "at work in all micro-batches", "working_seconds");
+	explain_own(a, out, "x", "of it, communication and offload that show",
+		    "inside_seconds");
 }
 
 static void exposed(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "x", "inside the micro-batches", "inside_seconds");
-	own(a, out, "held", "by sends", "transfer_seconds");
-	own(a, out, "sync", "at the step's end", "sync_seconds");
+	explain_own(a, out, "x", "inside the micro-batches", "inside_seconds");
+	explain_own(a, out, "held", "by sends", "transfer_seconds");
+	explain_own(a, out, "sync", "at the step's end", "sync_seconds");
 }
 
 static void rest(const struct asked *a, struct explanation *out)
 {
-	own(a, out, "wait", "for other stages while micro-batches run",
-	    "waiting_seconds");
-	own(a, out, "late", "for the stage that ends last", "late_seconds");
+	explain_own(a, out, "wait", "for other stages while micro-batches run",
+		    "waiting_seconds");
+	explain_own(a, out, "late", "for the stage that ends last", "late_seconds");
 }
 
 static void update(const struct asked *a, struct explanation *out)

@@ -6,8 +6,8 @@
 
 #include "engine/explain/row.h"
 
-void explain_link(struct explanation *out, const char *symbol, const char *meaning,
-		  enum form form, double value, const char *key)
+static void add_term(struct explanation *out, const char *symbol, const char *meaning,
+		     enum form form, double value, const char *key)
 {
 	struct explanation_term *term;
 
@@ -23,12 +23,6 @@ void explain_link(struct explanation *out, const char *symbol, const char *meani
 		snprintf(term->key, sizeof term->key, "%s", key);
 }
 
-void explain_term(struct explanation *out, const char *symbol, const char *meaning,
-		  enum form form, double value)
-{
-	explain_link(out, symbol, meaning, form, value, NULL);
-}
-
 void explain_from(const struct asked *asked, struct explanation *out,
 		  const char *symbol, const char *meaning, const char *key, ...)
 {
@@ -40,7 +34,7 @@ void explain_from(const struct asked *asked, struct explanation *out,
 	vsnprintf(text, sizeof text, key, list);
 	va_end(list);
 	explain_find(asked, text, &number);
-	explain_link(out, symbol, meaning, number.form, number.value, text);
+	add_term(out, symbol, meaning, number.form, number.value, text);
 }
 
 double explain_value(const struct asked *asked, const char *key, ...)
@@ -53,6 +47,12 @@ double explain_value(const struct asked *asked, const char *key, ...)
 	vsnprintf(text, sizeof text, key, list);
 	va_end(list);
 	return explain_find(asked, text, &number) ? number.value : 0;
+}
+
+void explain_own(const struct asked *a, struct explanation *out, const char *symbol,
+		 const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, "stages.%d.%s", a->stage, member);
 }
 
 void explain_beside(struct explanation *out, const char *symbol, const char *meaning,

@@ -62,6 +62,19 @@ double graph_backward_rate(const struct plan *plan)
 	return plan->attention_kernel >= ATTENTION_FLASH1 ? 0.82 : 1;
 }
 
+/* Traffic backward, and seconds both ways. */
+static void run_kernel(const struct graph_context *c, struct roofline roofline,
+		       struct graph_operator *op)
+{
+	op->backward_bytes = 2 * op->forward_bytes;
+	op->modules = 1u << MODULE_CORE_ATTN;
+	op->forward_seconds =
+		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
+	roofline.seconds_per_flop /= graph_backward_rate(&c->scenario->plan);
+	op->input_grad_seconds =
+		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
+}
+
 void graph_core(const struct graph_context *c, const struct shape *shape,
 		const struct mixing *m, struct graph *graph)
 {
@@ -86,25 +99,19 @@ void graph_core(const struct graph_context *c, const struct shape *shape,
 		op->forward_bytes +=
 			scores *
 			(plan->attention_kernel == ATTENTION_FUSED_SOFTMAX ? 8 : 24);
-	op->backward_bytes = 2 * op->forward_bytes;
 	op->saved_bytes = flash ? 0 : scores * score_bytes(c);
 	op->saved_bytes += c->head_copies * c->tokens * heads * (2 * qk_dim + v_dim) *
 			   c->width * m->sharing;
 	op->kept_bytes = c->tokens * heads * (v_dim * c->width + (flash ? 4 : 0));
-	op->modules = 1u << MODULE_CORE_ATTN;
-	op->forward_seconds =
-		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
-	roofline.seconds_per_flop /= graph_backward_rate(plan);
-	op->input_grad_seconds =
-		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
+	run_kernel(c, roofline, op);
 }
 
 void graph_scores(const struct graph_context *c, const struct shape *shape,
 		  const struct mixing *m, struct graph *graph)
 {
-	const struct plan *plan = &c->scenario->plan;
 	struct graph_operator *op = graph_add(graph, OPERATOR_ATTENTION, shape->name);
-	double scored = attention_mean_scored(m->attention, (double)plan->seq_len);
+	double scored =
+		attention_mean_scored(m->attention, (double)c->scenario->plan.seq_len);
 	struct roofline roofline;
 
 	core_rate(c, m->query_dim, &roofline);
@@ -115,13 +122,7 @@ void graph_scores(const struct graph_context *c, const struct shape *shape,
 	op->input_grad_flops = 2 * op->forward_flops;
 	op->forward_bytes =
 		c->tokens * (m->index + (double)m->attention->index_dim) * c->width;
-	op->backward_bytes = 2 * op->forward_bytes;
-	op->modules = 1u << MODULE_CORE_ATTN;
-	op->forward_seconds =
-		roofline_seconds(&roofline, op->forward_flops, op->forward_bytes);
-	roofline.seconds_per_flop /= graph_backward_rate(plan);
-	op->input_grad_seconds =
-		roofline_seconds(&roofline, op->input_grad_flops, op->backward_bytes);
+	run_kernel(c, roofline, op);
 }
 
 /* What a ring adds up: behind each part but the first the output is scaled and summed

@@ -4,7 +4,7 @@
 
 static void form(const struct model *model, double tp, struct ssm_form *out)
 {
-	ssm_measure(model, tp, out);
+	ssm_widths(model, tp, out);
 	out->conv = out->inner + 2 * out->groups * out->state;
 	out->in = out->inner + out->conv + 2 * out->heads;
 	out->filter = (double)model->ssm.conv;
@@ -13,33 +13,14 @@ static void form(const struct model *model, double tp, struct ssm_form *out)
 	ssm_chunks(model, out);
 }
 
-static void measure(const struct model *model, const struct layer_kind *kind, double tp,
-		    struct mixing *out)
-{
-	struct ssm_form own;
-
-	(void)kind;
-	form(model, tp, &own);
-	ssm_mixing(model, &own, out);
-}
-
-static void draw(const struct model *model, const struct layer_kind *kind,
-		 const struct share *share, struct shapes *out)
-{
-	struct ssm_form own;
-
-	(void)kind;
-	form(model, share->tp, &own);
-	ssm_draw(model, &own, share, out);
-}
-
 const struct mixer mixer_linear = {
 	.label = "linear attention",
 	.letter = 'G',
 	.scans = true,
 	.channels = ssm_heads,
-	.measure = measure,
-	.draw = draw,
+	.form = form,
+	.measure = ssm_measure,
+	.draw = ssm_draw,
 	.parameters = "h * (2 * g * s + 2 * i + 2 * H) + c * (2 * g * s + i) + 2 * H + "
 		      "d + i * h",
 	.symbol = { { "h", "hidden size", "model.hidden" },

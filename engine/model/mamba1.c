@@ -10,7 +10,7 @@ static int64_t channels(const struct model *model, const struct layer_kind *kind
 
 static void form(const struct model *model, double tp, struct ssm_form *out)
 {
-	ssm_measure(model, tp, out);
+	ssm_widths(model, tp, out);
 	out->in = 2 * out->inner;
 	out->conv = out->inner;
 	out->filter = (double)model->ssm.conv + 1;
@@ -20,33 +20,14 @@ static void form(const struct model *model, double tp, struct ssm_form *out)
 	out->traffic = 8 * out->inner;
 }
 
-static void measure(const struct model *model, const struct layer_kind *kind, double tp,
-		    struct mixing *out)
-{
-	struct ssm_form own;
-
-	(void)kind;
-	form(model, tp, &own);
-	ssm_mixing(model, &own, out);
-}
-
-static void draw(const struct model *model, const struct layer_kind *kind,
-		 const struct share *share, struct shapes *out)
-{
-	struct ssm_form own;
-
-	(void)kind;
-	form(model, share->tp, &own);
-	ssm_draw(model, &own, share, out);
-}
-
 const struct mixer mixer_mamba1 = {
 	.label = "Mamba-1",
 	.nearest = &mixer_mamba2,
 	.scans = true,
 	.channels = channels,
-	.measure = measure,
-	.draw = draw,
+	.form = form,
+	.measure = ssm_measure,
+	.draw = ssm_draw,
 	.parameters = "2 * h * i + c * i + i + i * (r + 2 * s) + r * i + i + i * s + "
 		      "i + i * h",
 	.symbol = { { "h", "hidden size", "model.hidden" },

@@ -4,7 +4,7 @@
 
 static void form(const struct model *model, double tp, struct ssm_form *out)
 {
-	ssm_measure(model, tp, out);
+	ssm_widths(model, tp, out);
 	out->conv = out->inner + 2 * out->groups * out->state;
 	out->in = out->inner + out->conv + out->heads;
 	out->filter = (double)model->ssm.conv + 1;
@@ -13,33 +13,14 @@ static void form(const struct model *model, double tp, struct ssm_form *out)
 	ssm_chunks(model, out);
 }
 
-static void measure(const struct model *model, const struct layer_kind *kind, double tp,
-		    struct mixing *out)
-{
-	struct ssm_form own;
-
-	(void)kind;
-	form(model, tp, &own);
-	ssm_mixing(model, &own, out);
-}
-
-static void draw(const struct model *model, const struct layer_kind *kind,
-		 const struct share *share, struct shapes *out)
-{
-	struct ssm_form own;
-
-	(void)kind;
-	form(model, share->tp, &own);
-	ssm_draw(model, &own, share, out);
-}
-
 const struct mixer mixer_mamba2 = {
 	.label = "Mamba-2",
 	.letter = 'M',
 	.scans = true,
 	.channels = ssm_heads,
-	.measure = measure,
-	.draw = draw,
+	.form = form,
+	.measure = ssm_measure,
+	.draw = ssm_draw,
 	.parameters = "h * (2 * i + 2 * g * s + H) + (i + 2 * g * s) * (c + 1) + "
 		      "3 * H + i + i * h",
 	.symbol = { { "h", "hidden size", "model.hidden" },

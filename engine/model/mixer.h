@@ -19,6 +19,8 @@ struct mixer_symbol {
 
 enum { MAX_MIXER_SYMBOLS = 16 };
 
+struct ssm_form;
+
 struct mixer {
 	const char *label; /* "Mamba-1"; model files have the name in MIXERS */
 	char letter; /* of a hybrid pattern (Megatron's, Nemotron-H's), 0 = none ... */
@@ -28,6 +30,8 @@ struct mixer {
 	bool attends, latent, scans;
 	/* Heads or channels that ranks may share out. */
 	int64_t (*channels)(const struct model *model, const struct layer_kind *kind);
+	/* Of state spaces and their kin, what the columns below ask (ssm.h). */
+	void (*form)(const struct model *model, double tp, struct ssm_form *out);
 	/* What it works on and keeps, on one of tp ranks. */
 	void (*measure)(const struct model *model, const struct layer_kind *kind,
 			double tp, struct mixing *out);

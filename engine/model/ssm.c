@@ -8,7 +8,7 @@ static double chunk_of(const struct model *model)
 	return model->ssm.chunk > 0 ? (double)model->ssm.chunk : 256;
 }
 
-void ssm_measure(const struct model *model, double tp, struct ssm_form *out)
+void ssm_widths(const struct model *model, double tp, struct ssm_form *out)
 {
 	const struct ssm *s = &model->ssm;
 
@@ -30,10 +30,21 @@ void ssm_chunks(const struct model *model, struct ssm_form *f)
 	f->traffic_bytes = 8 * f->inner * f->state / chunk;
 }
 
-void ssm_mixing(const struct model *model, const struct ssm_form *f, struct mixing *out)
+/* The mixer of a layer that is one, or stands beside attention. */
+static const struct mixer *state_space_of(const struct layer_kind *kind)
+{
+	const struct mixer *mixer = mixer_of(kind);
+
+	return mixer->form ? mixer : mixer_rows[kind->beside];
+}
+
+void ssm_measure(const struct model *model, const struct layer_kind *kind, double tp,
+		 struct mixing *out)
 {
 	double taps = (double)model->ssm.conv;
+	struct ssm_form form, *f = &form;
 
+	state_space_of(kind)->form(model, tp, f);
 	*out = (struct mixing){ 0 };
 	out->scan = (struct scan){
 		.state = f->inner * f->state,
@@ -47,12 +58,14 @@ void ssm_mixing(const struct model *model, const struct ssm_form *f, struct mixi
 	};
 }
 
-void ssm_draw(const struct model *model, const struct ssm_form *f,
+void ssm_draw(const struct model *model, const struct layer_kind *kind,
 	      const struct share *share, struct shapes *out)
 {
 	double h = (double)model->hidden, rows = share->rows;
+	struct ssm_form form, *f = &form;
 	struct shape *shape;
 
+	state_space_of(kind)->form(model, share->tp, f);
 	shape_add(out, SHAPE_ENTER, "mixer input", rows, h);
 	shape_linear(out, "input projection", rows, f->in, h)->kept = f->in;
 	shape = shape_add(out, SHAPE_ELEMENTWISE, "short convolution", rows, f->conv);

@@ -18,15 +18,16 @@ struct ssm_form {
 };
 
 /* Widths that all of them have: inner, heads, groups, state. */
-void ssm_measure(const struct model *model, double tp, struct ssm_form *out);
+void ssm_widths(const struct model *model, double tp, struct ssm_form *out);
 /* Scan in chunks: inside a chunk like attention, between chunks by states (state-space
  * duality, arXiv 2405.21060, section 6). Needs conv. */
 void ssm_chunks(const struct model *model, struct ssm_form *out);
-void ssm_draw(const struct model *model, const struct ssm_form *form,
+/* The columns of their rows (mixer.h), all but `form`. A request keeps a state in fp32
+ * and the 16-bit inputs of its convolution. */
+void ssm_measure(const struct model *model, const struct layer_kind *kind, double tp,
+		 struct mixing *out);
+void ssm_draw(const struct model *model, const struct layer_kind *kind,
 	      const struct share *share, struct shapes *out);
-/* A request keeps a state in fp32 and the 16-bit inputs of its convolution. */
-void ssm_mixing(const struct model *model, const struct ssm_form *form,
-		struct mixing *out);
 int64_t ssm_heads(const struct model *model, const struct layer_kind *kind);
 
 #endif
