@@ -197,6 +197,40 @@ static void a_reused_layer_drafts_worse(void **state)
 	assert_close(now.serving.gain, 1 + 0.9 + 0.81 + 0.729, 1e-12);
 }
 
+/* DeepSeek-V3's latents, 512 + 64 wide in 61 layers of 16 bits: one rank sends them to
+ * each of eight that decode a request together, or to the one that does so alone. */
+static void every_rank_takes_all_latents(void **state)
+{
+	struct scenario s;
+	const struct link *net = &s.cluster.link[LINK_NETWORK];
+	double once;
+
+	(void)state;
+	serve(&s, "deepseek-v3", "dgx-h200", "tensorrt-llm");
+	turn(&s, "gpus", "16");
+	turn(&s, "precision", "fp8-block");
+	turn(&s, "kv_precision", "bf16");
+	turn(&s, "ep", "8");
+	turn(&s, "disaggregated", "on");
+	turn(&s, "prefill_gpus", "8");
+	turn(&s, "prefill_tp", "1");
+	turn(&s, "prefill_ep", "8");
+	turn(&s, "prefill_dp_attention", "8");
+	turn(&s, "prompt", "1024");
+	turn(&s, "concurrency", "8");
+	once = 1024.0 * (512 + 64) * 61 * 2 /
+	       (net->bytes_per_second * net->efficiency);
+	serve_estimate(&s, &now);
+	assert_true(now.feasible);
+	assert_close(now.serving.transfer_seconds, 8 * once + net->latency_seconds,
+		     1e-9);
+	turn(&s, "tp", "1");
+	turn(&s, "dp_attention", "8");
+	serve_estimate(&s, &now);
+	assert_true(now.feasible);
+	assert_close(now.serving.transfer_seconds, once + net->latency_seconds, 1e-9);
+}
+
 /* Little's law: requests in flight are rate x time. */
 static void a_rate_leads_to_its_concurrency(void **state)
 {
@@ -452,6 +486,7 @@ int main(void)
 		cmocka_unit_test(more_requests_take_longer_and_give_more),
 		cmocka_unit_test(speculation_yields_what_its_paper_says),
 		cmocka_unit_test(a_reused_layer_drafts_worse),
+		cmocka_unit_test(every_rank_takes_all_latents),
 		cmocka_unit_test(a_rate_leads_to_its_concurrency),
 		cmocka_unit_test(a_prefix_cache_saves_prefill),
 		cmocka_unit_test(goodput_keeps_to_the_goals),

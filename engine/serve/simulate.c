@@ -332,7 +332,8 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 			  server_copies(&out->run.prefill) / out->shares);
 		out->system.prompts.scheduler = SERVE_PROMPTS_FIRST;
 		out->system.send_seconds =
-			work_transfer(&tables[1].work, &out->run.prefill) *
+			work_transfer(&tables[1].work, &out->run.decode,
+				      &out->run.prefill) *
 			s->cluster.scale / (double)v->prompt_len;
 	}
 	set_load(s, asked, out);

@@ -291,7 +291,7 @@ static void apart(const struct work *w, const struct server *decode,
 {
 	double most = c;
 
-	out->transfer_seconds = work_transfer(w, prefill);
+	out->transfer_seconds = work_transfer(w, decode, prefill);
 	set_begin(out);
 	/* fewer decode faster, so that fewer do: from all of them downwards, and up
 	 * again where prompts that wait together take less */

@@ -155,15 +155,29 @@ double work_step(const struct work *w, const struct server *server, double reque
 	return fmax(pass.pass, turns * pass.stage) * (1 + w->draft_share);
 }
 
-double work_transfer(const struct work *w, const struct server *prefill)
+/* Bytes of the longest way of a prompt's cache between two engines: what one rank that
+ * decodes takes in, or, where fewer ranks send than take, its share of all of it. Each
+ * rank of TP that decodes over latents holds all of them. */
+static double travelling_bytes(const struct work *w, const struct server *decode,
+			       const struct server *prefill)
 {
-	const struct scenario *s = w->s;
-	double bytes = server_request_bytes(&prefill->context,
-					    (double)s->plan.serving.prompt_len) *
-		       prefill->context.shape.pp;
-	const struct link *net = &s->cluster.link[LINK_NETWORK];
+	const struct engine_shape *to = &decode->context.shape;
+	const struct engine_shape *from = &prefill->context.shape;
+	double tokens = (double)w->s->plan.serving.prompt_len;
+	double taken = server_request_bytes(&decode->context, tokens);
+	double takers = to->tp * to->pp, senders = from->tp * from->pp;
+
+	return taken * fmax(1, takers / senders);
+}
+
+double work_transfer(const struct work *w, const struct server *decode,
+		     const struct server *prefill)
+{
+	const struct link *net = &w->s->cluster.link[LINK_NETWORK];
 	double rate =
 		net->bytes_per_second * (net->efficiency > 0 ? net->efficiency : 1);
 
-	return rate > 0 ? bytes / rate + net->latency_seconds : 0;
+	if (rate <= 0)
+		return 0;
+	return travelling_bytes(w, decode, prefill) / rate + net->latency_seconds;
 }

@@ -55,6 +55,7 @@ struct timing work_pass_at(const struct work *work, const struct server *server,
 double work_step(const struct work *work, const struct server *server, double requests,
 		 struct timing pass);
 /* Seconds of a request's cache from the prefill pool to a decoding engine. */
-double work_transfer(const struct work *work, const struct server *prefill);
+double work_transfer(const struct work *work, const struct server *decode,
+		     const struct server *prefill);
 
 #endif
