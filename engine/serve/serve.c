@@ -116,13 +116,15 @@ const struct serve_spread *serve_spread(bool experts)
 	static const struct serve_spread dense = { .tpot = 1.20,
 						   .ttft = 1.48,
 						   .rate = 1.28,
-						   .loaded = 1.48,
+						   .loaded = 1.32,
+						   .pools = 3.70,
 						   .unfitted = 1.33 };
 	/* two mixtures were measured to the first token: that of all models */
 	static const struct serve_spread mixture = { .tpot = 1.33,
 						     .ttft = 1.49,
 						     .rate = 1.50,
-						     .loaded = 2.78,
+						     .loaded = 2.09,
+						     .pools = 3.70,
 						     .unfitted = 2.23 };
 
 	return experts ? &mixture : &dense;
@@ -135,10 +137,11 @@ struct serve_spread serve_spread_of(const struct scenario *s, double concurrency
 	double least = fitted ? 1 : spread->unfitted;
 	/* requests come and go beside each other */
 	bool loaded = s->plan.serving.batching != BATCHING_STATIC && concurrency > 1;
+	double beside = s->plan.serving.disaggregated ? spread->pools : spread->loaded;
 
 	return (struct serve_spread){
 		.tpot = fmax(spread->tpot, least),
-		.ttft = fmax(loaded ? spread->loaded : spread->ttft, least),
+		.ttft = fmax(loaded ? beside : spread->ttft, least),
 		.rate = fmax(spread->rate, least),
 	};
 }

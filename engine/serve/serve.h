@@ -33,6 +33,7 @@ struct serve_spread {
 	/* TTFT beside other requests: nothing is fitted to it, so of all measured runs
 	 */
 	double loaded;
+	double pools; /* the same where prompts run on GPUs of their own */
 	/* at least, on an accelerator whose kernels nobody fitted: throughput of 108
 	 * runs of RTX PRO 6000 with the constants of B200 */
 	double unfitted;

@@ -48,7 +48,7 @@ static void find_groups(struct serving_fit *fit)
 			const struct scenario *b = &fit->set.run[k].scenario;
 
 			if (strcmp(a->model.name, b->model.name) == 0 &&
-			    strcmp(a->stack.name, b->stack.name) == 0 &&
+			    serving_same_stack(a->stack.name, b->stack.name) &&
 			    strcmp(a->cluster.name, b->cluster.name) == 0 &&
 			    a->plan.precision == b->plan.precision) {
 				fit->group[i] = fit->group[k];
@@ -218,8 +218,8 @@ static void leave_out(struct serving_fit *fit, const char *name)
 	for (int i = 0; i < fit->set.count; i++) {
 		const struct scenario *s = &fit->set.run[i].scenario;
 
-		fit->left_out[i] =
-			strstr(s->model.name, name) || strcmp(s->stack.name, name) == 0;
+		fit->left_out[i] = strstr(s->model.name, name) ||
+				   serving_same_stack(s->stack.name, name);
 	}
 }
 

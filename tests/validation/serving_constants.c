@@ -29,18 +29,18 @@
 		     0.95, 1),                                                        \
 		RATE(gen, "attention_efficiency", attention_efficiency, attention,    \
 		     0.3, 0.8, 1),                                                    \
-		RATE(gen, "kv_efficiency", kv_efficiency, kv, 0.5, 0.9, 1),           \
-		RATE(gen, "kv_efficiency_fp8", kv_efficiency_fp8, kv8, 0.4, 0.9, 1),  \
+		RATE(gen, "kv_efficiency", kv_efficiency, kv, 0.5, 0.97, 1),          \
+		RATE(gen, "kv_efficiency_fp8", kv_efficiency_fp8, kv8, 0.4, 0.97, 1), \
 		RATE(gen, "decode_us", decode_fixed_seconds, 6, 2, 12, 1e-6),         \
 		RATE(gen, "grouped_stream_efficiency", grouped_stream_efficiency,     \
-		     0.95, 0.5, 1.05, 1),                                             \
+		     0.95, 0.5, 1.2, 1),                                              \
 		RATE(gen, "grouped_us", grouped_fixed_seconds, 12, 2, 60, 1e-6),      \
-		SHARE(gen, gemm_efficiency, "bf16", PRECISION_BF16, gemm, 0.5, 0.9),  \
+		SHARE(gen, gemm_efficiency, "bf16", PRECISION_BF16, gemm, 0.5, 0.97), \
 		SHARE(gen, stream_efficiency, "bf16", PRECISION_BF16, stream, 0.6,    \
-		      0.92)
-#define NARROW(gen, word, p, gemm, stream)                     \
-	SHARE(gen, gemm_efficiency, word, p, gemm, 0.25, 0.8), \
-		SHARE(gen, stream_efficiency, word, p, stream, 0.25, 0.92)
+		      0.97)
+#define NARROW(gen, word, p, gemm, stream)                      \
+	SHARE(gen, gemm_efficiency, word, p, gemm, 0.25, 0.97), \
+		SHARE(gen, stream_efficiency, word, p, stream, 0.25, 0.97)
 /* Priors: the same micro-benchmarks, mixtures on one rank with routing of power-law
  * 1.01 (TensorRT-LLM 1.0 to 1.2, vLLM 0.14 to 0.19, SGLang 0.5.9). */
 #define GROUPED(gen, word, p, prior) \
@@ -90,6 +90,13 @@ void serving_constant_set(const struct serving_constant *c, struct scenario *s)
 	*(double *)(void *)((char *)s + c->offset) = c->value * c->unit;
 }
 
+bool serving_same_stack(const char *a, const char *b)
+{
+	size_t length = strcspn(a, "@");
+
+	return length == strcspn(b, "@") && strncmp(a, b, length) == 0;
+}
+
 /* H100 and H200, GB200 and B200 share silicon; their names begin alike after g. */
 bool serving_constant_touches(const struct serving_constant *c,
 			      const struct scenario *s)
@@ -97,7 +104,7 @@ bool serving_constant_touches(const struct serving_constant *c,
 	const char *name = s->cluster.accelerator.name;
 
 	if (c->stack)
-		return strcmp(s->stack.name, c->owner) == 0;
+		return serving_same_stack(s->stack.name, c->owner);
 	if (name[0] == 'g')
 		name++;
 	return strncmp(name, c->owner, strlen(c->owner)) == 0;

@@ -42,7 +42,7 @@ static bool is_alike(const struct serving_fit *f, int i, int k, bool model)
 	if (!f->set.run[i].readable || !f->set.run[k].readable)
 		return false;
 	if (!model)
-		return strcmp(a->stack.name, b->stack.name) == 0;
+		return serving_same_stack(a->stack.name, b->stack.name);
 	return a->model.layers == b->model.layers &&
 	       a->model.hidden == b->model.hidden &&
 	       a->model.moe.experts == b->model.moe.experts;
