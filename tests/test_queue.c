@@ -195,6 +195,35 @@ static void caches_share_the_network(void **state)
 	is(1, 6, 8);
 }
 
+/* Half a second for each to be received, one after the other: at .5, 1 and 1.5 s. A's
+ * first token leaves at .6, B's and C's 10 prompt tokens ride beside decoding from the
+ * passes that begin at 1.6 on: B comes while that from .6 to 1.6 runs, C too.
+ *
+ *   0.5  0.6   A 10: first
+ *   0.6  1.6   A 2
+ *   1.6  2.8   A 3, B 10, C 10: first
+ */
+static void a_burst_is_received_one_by_one(void **state)
+{
+	static const struct queue_item list[] = { { 0, 10, 3, 0 },
+						  { 0, 10, 1, 0 },
+						  { 0, 10, 1, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 200), .host_seconds = 0.5 };
+	struct queue_load load = listed(list, 3);
+
+	(void)state;
+	run(&s, &load);
+	is(0, 0.6, 2.8);
+	is(1, 2.8, 2.8);
+	is(2, 2.8, 2.8);
+	/* two servers take turns; C, received at 1 s, goes to who is idle */
+	s.pool.servers = 2;
+	run(&s, &load);
+	is(0, 0.6, 2.6);
+	is(1, 0.6, 0.6);
+	is(2, 1.1, 1.1);
+}
+
 /* A pipeline is free for the next pass before a prompt has left it; a prepared request
  * misses the pass that began meanwhile. */
 static struct queue_seconds staged(void *server, const struct queue_pass *p)
@@ -514,6 +543,7 @@ int main(void)
 		cmocka_unit_test(a_full_cache_preempts_the_youngest),
 		cmocka_unit_test(a_reserving_server_preempts_nobody),
 		cmocka_unit_test(caches_share_the_network),
+		cmocka_unit_test(a_burst_is_received_one_by_one),
 		cmocka_unit_test(a_prompt_leaves_the_last_stage),
 		cmocka_unit_test(a_cached_prefix_and_drafts),
 		cmocka_unit_test(requests_wait_to_be_seen),

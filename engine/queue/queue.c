@@ -49,6 +49,17 @@ void line_drop(struct line *line, struct request *all, int32_t who)
 
 /* --- what happens to a request --- */
 
+/* When a request has been read and split into tokens: each server's process for that
+ * takes one after the other, and they take turns. */
+static double received(struct simulation *s, int32_t who, double arrival)
+{
+	int front = s->fronts > 0 ? s->fronts : s->stations;
+	struct station *by = &s->station[who % front];
+
+	by->host_free = fmax(by->host_free, arrival) + s->system->host_seconds;
+	return by->host_free;
+}
+
 /* The next of a closed loop, or of the list, is on its way. */
 static void begin_next(struct simulation *s, double now)
 {
@@ -59,7 +70,7 @@ static void begin_next(struct simulation *s, double now)
 		return;
 	if (s->load->arrivals == ARRIVE_CLOSED)
 		r->arrival = now;
-	r->ready = r->arrival + s->system->host_seconds;
+	r->ready = received(s, who, r->arrival);
 	s->begun++;
 	line_add(&s->coming, s->request, who);
 }

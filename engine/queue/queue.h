@@ -103,7 +103,7 @@ struct queue_pool {
 struct queue_system {
 	struct queue_pool pool;      /* where requests decode */
 	struct queue_pool prompts;   /* where prompts run, if servers > 0 */
-	double host_seconds;         /* of a request before its first pass */
+	double host_seconds;         /* of receiving a request, one after the other */
 	double send_seconds;         /* the cache of a prompt token from pool to pool */
 	double send_latency;         /* of one request */
 	double goal_ttft, goal_tpot; /* seconds; 0 = none */

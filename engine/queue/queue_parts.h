@@ -44,8 +44,9 @@ struct station {
 	 */
 	int64_t finishes;
 	double unwritten;
-	bool hands_over; /* after the prompt */
-	double net_free; /* when its network can send the next cache */
+	bool hands_over;  /* after the prompt */
+	double net_free;  /* when its network can send the next cache */
+	double host_free; /* when it can receive the next request */
 	/* passes under way: `count` of them from `start` on */
 	double start, end;  /* end: infinite where nothing runs */
 	double one, growth; /* seconds of the first, and how much each is longer */
