@@ -83,6 +83,7 @@ $(B)/presets_data.o: $(B)/presets_data.c
 
 # The bounds of the fit, which a test holds the shipped constants against.
 $(B)/tests/test_bounds: $(B)/tests/validation/constants.o
+$(B)/tests/test_ranges: $(B)/tests/validation/ranges.o
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(TEST_LIBS) $(LDFLAGS) -o $@
@@ -226,6 +227,7 @@ validate: shardscope $(B)/tests/validation/fit_collectives
 # Fit the constants of presets/clusters and presets/stacks to the measured runs; see
 # tests/validation/fit.c for what FIT= takes.
 $(B)/tests/validation/fit: $(B)/tests/validation/fit.o $(B)/tests/validation/constants.o \
+                           $(B)/tests/validation/ranges.o \
                            $(B)/tests/validation/solve.o $(HOUSE) $(ENGINE)
 	$(CC) $(HARDEN_LINK) $(CFLAGS) $^ $(LIBS) $(LDFLAGS) -o $@
 fit: $(B)/tests/validation/fit

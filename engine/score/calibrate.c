@@ -19,16 +19,6 @@ static double noise_of(const struct calibration_prior *prior, bool experts)
 	return experts ? prior->expert_noise : prior->noise;
 }
 
-/* Quantile of Student's t with v degrees of freedom from that of the normal one
- * (Abramowitz and Stegun 26.7.5, two terms). */
-static double student(double z, double v)
-{
-	double cube = z * z * z;
-
-	return z + (cube + z) / (4 * v) +
-	       (5 * cube * z * z + 16 * cube + 3 * z) / (96 * v * v);
-}
-
 /* Gauss and Jordan; the prior keeps the matrix from being singular. */
 static void solve(double m[SCALE_COUNT][SCALE_COUNT + 1], double *out)
 {
@@ -104,7 +94,7 @@ static double middle_of(const struct calibration_run *runs, int count)
 /* The share of the answer that chance does not explain. */
 static double keep(double middle, int count, double noise, double noise_runs)
 {
-	double chance = student(normal_95, larger(1, noise_runs + count - 1)) *
+	double chance = score_student(normal_95, larger(1, noise_runs + count - 1)) *
 			median_loss * noise / sqrt(count);
 
 	return middle > chance ? 1 - chance / middle : 0;

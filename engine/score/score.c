@@ -34,6 +34,14 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+double score_student(double z, double v)
+{
+	double cube = z * z * z;
+
+	return z + (cube + z) / (4 * v) +
+	       (5 * cube * z * z + 16 * cube + 3 * z) / (96 * v * v);
+}
+
 double score_quantile(double *values, int n, double q)
 {
 	double at = q * (n - 1);

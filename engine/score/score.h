@@ -116,6 +116,9 @@ bool score_total(const struct score_run *runs, int count, const struct score *so
 /* Quantile q (0 to 1) of n values, linear between neighbours; sorts them. 0 for
  * no values. */
 double score_quantile(double *values, int n, double q);
+/* Quantile of Student's t with v degrees of freedom from that of the normal
+ * distribution, z (Abramowitz and Stegun 26.7.5, two terms). */
+double score_student(double z, double v);
 /* Kendall's tau-b of two series of n values; 0 if one of them is constant. */
 double score_tau(const double *a, const double *b, int n);
 

@@ -22,6 +22,7 @@
 #include "presets/accuracy_file.h"
 #include "presets/runs/left_out.h"
 #include "tests/validation/fit.h"
+#include "tests/validation/ranges.h"
 
 const double fit_pull = 0.0015;
 /* A source counts whole from so many runs on: one run alone fits anything. */
@@ -211,17 +212,6 @@ static void guess(struct fit *f)
 		}
 }
 
-/* Runs of one kind whose errors are told together. */
-struct heap {
-	double *error; /* log(predicted / measured) */
-	int count;
-};
-
-static void keep_error(struct heap *heap, double error)
-{
-	heap->error[heap->count++] = error;
-}
-
 /* Of one part, dense or of mixtures. Left out as a table's row; false: it has none. */
 static bool sum_up(const struct fit *f, int part, bool experts, struct left_out *out)
 {
@@ -268,18 +258,19 @@ static void print_part(const struct fit *f, int part, struct left_outs *table)
 	fflush(stdout);
 }
 
-/* Between which factors the truth lay for 80 % of the runs that were left out. */
-static void print_range(const char *what, struct heap *heap)
+static void print_range(const char *what, const struct left_out_runs *runs)
 {
-	int n = heap->count;
+	struct learned range;
 
-	if (n < 1)
+	if (runs->count < 1)
 		return;
-	double high = score_quantile(heap->error, n, 0.9),
-	       low = score_quantile(heap->error, n, 0.1);
-
-	printf("%-34s %5d  80 %% of measured / predicted in %.3f .. %.3f\n", what, n,
-	       exp(-high), exp(-low));
+	printf("%-12s %5d runs left out", what, runs->count);
+	if (ranges_learn(runs, -1, &range))
+		printf("  80 %% of measured / predicted in %.3f .. %.3f of %d parts; "
+		       "learned on all but one they held %.0f %%",
+		       exp(range.low), exp(range.high), range.parts,
+		       100 * ranges_held(runs));
+	printf("\n");
 }
 
 static const char *part_of(const struct fit *f, int i, const char *by)
@@ -387,12 +378,12 @@ static void print_rows(const struct fit *f, int part)
 }
 
 /* The errors of the part beside those of its kinds. */
-static void heap_up(const struct fit *f, int part, struct heap *heaps)
+static void heap_up(const struct fit *f, int part, struct left_out_runs *heaps)
 {
 	for (int i = 0; i < f->set.count; i++)
 		if (f->part[i] == part && fit_scores(f, i) && !isnan(f->error[i]))
-			keep_error(&heaps[scenario_run_kind(&f->set.run[i].scenario)],
-				   f->error[i]);
+			ranges_add(&heaps[scenario_run_kind(&f->set.run[i].scenario)],
+				   part, -f->error[i]);
 }
 
 static bool write_table(const struct left_outs *table, const char *path)
@@ -411,13 +402,12 @@ static bool write_table(const struct left_outs *table, const char *path)
 static bool each(struct fit *f, int rounds, const struct asked *asked)
 {
 	static struct left_outs table;
-	struct heap heaps[RUN_KINDS];
+	struct left_out_runs heaps[RUN_KINDS];
 	bool apart, all = false;
 
 	for (int k = 0; k < RUN_KINDS; k++)
-		heaps[k] = (struct heap){
-			malloc(sizeof(double) * ((size_t)f->set.count + 1)), 0
-		};
+		if (!ranges_room(&heaps[k], f->set.count))
+			return false;
 	/* those that are apart last */
 	for (int turn = 0; turn < 2; turn++)
 		for (int p = 0; p < f->parts; p++) {
@@ -441,7 +431,7 @@ static bool each(struct fit *f, int rounds, const struct asked *asked)
 		}
 	for (int k = 0; k < RUN_KINDS; k++) {
 		print_range(accuracy_kind_word((enum run_kind)k), &heaps[k]);
-		free(heaps[k].error);
+		ranges_free(&heaps[k]);
 	}
 	return !asked->table || write_table(&table, asked->table);
 }
