@@ -516,6 +516,41 @@ static void test_a_run_pays_for_checkpoints_and_failures(void **state)
 	free(e);
 }
 
+/* What the first half of a layer gathered and keeps, in shares of the gathered input.
+ */
+static double parts_kept(const char *pp, double shards)
+{
+	struct graph_context context;
+	struct graph graph;
+	struct scenario s;
+	struct mesh mesh;
+
+	case_dense(&s);
+	case_set(&s, "tp", "8");
+	case_set(&s, "sp", "on");
+	case_set(&s, "pp", pp);
+	s.stack.saved_gather_shards = shards;
+	mesh_build(&s, &mesh);
+	graph_context(&s, &mesh, &context);
+	graph_layer(&context, 0, &graph);
+	for (int i = 0; i < graph.count; i++)
+		if (graph.item[i].collective == COLLECTIVE_ALL_GATHER &&
+		    graph.item[i].forward_calls > 0)
+			return graph.item[i].kept_bytes / graph.item[i].payload_bytes;
+	return -1;
+}
+
+/* Beside the rank's own part, which the norm has. */
+static void test_gathered_inputs_that_stay(void **state)
+{
+	(void)state;
+	assert_close(parts_kept("1", 0), 0, 1e-12);
+	assert_close(parts_kept("2", 0), 0, 1e-12);
+	assert_close(parts_kept("1", 3), 7.0 / 8, 1e-12);
+	assert_close(parts_kept("2", 3), 2.0 / 8, 1e-12);
+	assert_close(parts_kept("2", 16), 7.0 / 8, 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -535,6 +570,7 @@ int main(void)
 		cmocka_unit_test(test_latent_experts_work_at_their_width),
 		cmocka_unit_test(test_calibration_scales_every_time),
 		cmocka_unit_test(test_a_run_pays_for_checkpoints_and_failures),
+		cmocka_unit_test(test_gathered_inputs_that_stay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,8 @@ struct stack {
 	double saved_head_copies;   /* copies of queries, keys and values that rotary
 				       positions and layout changes keep */
 	double saved_gather_shards; /* of an input that SP gathered, at most so many
-				       ranks' parts wait for the backward */
+				       ranks' parts wait for the backward
+				       in a pipeline; without one all */
 	double sync_copy_bytes;     /* per parameter with DP: 16-bit gradients beside
 				       the fp32 sum, below ZeRO-3 */
 	double piped_logit_bytes;   /* of every micro-batch until the step ends, with PP
