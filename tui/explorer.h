@@ -104,7 +104,7 @@ struct knob_row {
 };
 
 /* Where the focus was before a layer was opened over it. */
-enum { MOST_LAYERS = 3 };
+enum { MOST_LAYERS = 3, MOST_PLAYS = 4 };
 struct place {
 	enum view_id view;
 	enum pane pane;
@@ -135,9 +135,10 @@ struct explorer {
 	/* what the nearest legal values of each problem give */
 	struct whatif_cost mend[MAX_FINDINGS][MAX_NEAREST];
 	struct whatif strip;
+	struct whatif_kept strip_kept;
 	int strip_knob; /* index in knob_table, -1 = none */
 	struct whatif_arrow arrow[MAX_KNOBS];
-	int arrows_done; /* knobs whose arrow is up to date */
+	bool arrow_known[MAX_KNOBS]; /* it is up to date */
 	bool advice_done;
 
 	struct history history;
@@ -186,13 +187,15 @@ struct explorer {
 	struct scenario lit_against;
 
 	/* the step played item by item, for the view Timeline (explorer/play.c) */
-	struct play *play, *play_before; /* of the pinned baseline */
+	struct play *play, *play_before; /* of the pinned baseline; among these: */
+	struct play *played[MOST_PLAYS];
 	bool play_stale;
-	unsigned plays; /* made so far */
+	unsigned plays, looks; /* made so far, and looked at */
 	bool playing;
 	int speed; /* index in the table of speeds */
 
-	struct load *load; /* a server under other loads (explorer/load.h) */
+	struct follow *follow; /* what was reckoned before (explorer/follow.h) */
+	struct load *load;     /* a server under other loads (explorer/load.h) */
 
 	struct course *course; /* a lesson that is open (explorer/course.h), or NULL */
 	struct contest *contest; /* a challenge that is played, or NULL */
@@ -260,6 +263,8 @@ const struct knob *explorer_knob(const struct explorer *explorer);
 
 /* Knob pane (explorer/knobs.c). */
 int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS]);
+/* Knobs in sight, and just out of it, whose arrow is not known; returns how many. */
+int knobs_without_arrow(const struct explorer *explorer, int knob[MAX_ROWS]);
 /* explorer/knobs_draw.c */
 void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect);
@@ -316,6 +321,8 @@ unsigned prompt_find(struct explorer *explorer, int direction);
 
 /* A timeline with its memory. Where there is none, why. */
 struct play {
+	struct scenario scenario;
+	unsigned looked; /* the higher, the later */
 	void *room;
 	size_t bytes;    /* of it */
 	unsigned number; /* no other one has it */

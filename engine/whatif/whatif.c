@@ -48,8 +48,18 @@ static const struct metric *moved_by(const struct scenario *scenario,
 	return metric_find(key);
 }
 
-void whatif_knob(const struct scenario *scenario, const struct knob *knob,
-		 struct estimate *scratch, struct whatif *out)
+/* What is kept of this value, if anything. */
+static const struct whatif_value *find_kept(const struct whatif *kept, double value)
+{
+	for (int i = 0; kept && i < kept->count; i++)
+		if (kept->item[i].value == value)
+			return &kept->item[i];
+	return NULL;
+}
+
+static void fill_strip(const struct scenario *scenario, const struct knob *knob,
+		       struct estimate *scratch, const struct whatif *kept,
+		       struct whatif *out)
 {
 	struct scenario turned = *scenario;
 	double values[MAX_VALUES];
@@ -57,13 +67,51 @@ void whatif_knob(const struct scenario *scenario, const struct knob *knob,
 	out->metric = moved_by(scenario, knob);
 	out->count = knob_values(scenario, knob, values, &out->present);
 	for (int i = 0; i < out->count; i++) {
+		const struct whatif_value *known = find_kept(kept, values[i]);
+
+		if (known)
+			out->item[i] = *known;
 		out->item[i].value = values[i];
 		out->item[i].lacks = ability_against(scenario, knob, values[i]);
+		if (known)
+			continue;
 		if (knob_set(&turned, knob, values[i]))
 			fill(&turned, scratch, out->metric, &out->item[i]);
 		else
 			out->item[i].legal = out->item[i].fits = false;
 	}
+}
+
+void whatif_knob(const struct scenario *scenario, const struct knob *knob,
+		 struct estimate *scratch, struct whatif *out)
+{
+	fill_strip(scenario, knob, scratch, NULL, out);
+}
+
+/* Whether nothing but the knob has turned since. */
+static bool is_same_family(const struct scenario *scenario, const struct knob *knob,
+			   const struct whatif_kept *kept)
+{
+	struct scenario turned = *scenario;
+
+	return kept->knob == knob && kept->strip.count > 0 &&
+	       kept->strip.metric == moved_by(scenario, knob) &&
+	       knob_set(&turned, knob, kept->strip.item[0].value) &&
+	       memcmp(&turned, &kept->base, sizeof turned) == 0;
+}
+
+void whatif_knob_again(const struct scenario *scenario, const struct knob *knob,
+		       struct estimate *scratch, struct whatif_kept *kept,
+		       struct whatif *out)
+{
+	bool same = is_same_family(scenario, knob, kept);
+
+	fill_strip(scenario, knob, scratch, same ? &kept->strip : NULL, out);
+	kept->knob = NULL;
+	kept->strip = *out;
+	kept->base = *scenario;
+	if (out->count > 0 && knob_set(&kept->base, knob, out->item[0].value))
+		kept->knob = knob;
 }
 
 /* Seconds a token: comparable where a knob changes the batch. Infinite if the value

@@ -26,6 +26,18 @@ struct whatif {
 void whatif_knob(const struct scenario *scenario, const struct knob *knob,
 		 struct estimate *scratch, struct whatif *out);
 
+/* Values of a strip that were estimated already: as long as nothing but the knob turns,
+ * the next strip needs only those that come into sight. All zero: none. */
+struct whatif_kept {
+	const struct knob *knob;
+	struct scenario base; /* with the knob at the first of the values */
+	struct whatif strip;
+};
+/* whatif_knob() by what is kept, which is brought up to date. */
+void whatif_knob_again(const struct scenario *scenario, const struct knob *knob,
+		       struct estimate *scratch, struct whatif_kept *kept,
+		       struct whatif *out);
+
 /* Whether one turns this knob to make a given training, or a given server, faster: what
  * is trained, in what batches, what is asked of a server, and the machine are given. */
 bool whatif_tunes(const struct knob *knob);

@@ -14,6 +14,7 @@
 #include "tui/clock.h"
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
+#include "tui/explorer/follow.h"
 #include "tui/explorer/load.h"
 #include "tui/view.h"
 
@@ -26,8 +27,9 @@ bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
 	explorer->spots_beside = explorer->drawn_beside =
 		calloc(1, sizeof *explorer->drawn_beside);
 	explorer->load = load_make();
+	explorer->follow = follow_make();
 	if (!explorer->scratch || !explorer->spots || !explorer->spots_beside ||
-	    !explorer->load) {
+	    !explorer->load || !explorer->follow) {
 		explorer_free(explorer);
 		return false;
 	}
@@ -58,10 +60,12 @@ void explorer_free(struct explorer *explorer)
 	free(explorer->preview.text);
 	free(explorer->scratch);
 	free(explorer->load);
+	free(explorer->follow);
 	spots_free(explorer->drawn);
 	spots_free(explorer->drawn_beside);
 	explorer->scratch = NULL;
 	explorer->load = NULL;
+	explorer->follow = NULL;
 	explorer->drawn = explorer->drawn_beside = NULL;
 	explorer->spots = explorer->spots_beside = NULL;
 	explorer->kept = NULL;
@@ -96,131 +100,6 @@ const struct knob *explorer_knob(const struct explorer *explorer)
 	if (explorer->row < count && rows[explorer->row].kind == ROW_KNOB)
 		return &knob_table[rows[explorer->row].knob];
 	return NULL;
-}
-
-/* Schedules without a shortcut cost up to a third of a millisecond an estimate: what
- * needs many of them then waits until the frame is out. */
-static bool is_cheap(const struct explorer *explorer)
-{
-	const struct plan *plan = &explorer->scenario.plan;
-
-	return plan->pp == 1 || schedule_by_rounds(plan->schedule);
-}
-
-void explorer_strip(struct explorer *explorer)
-{
-	const struct knob *knob = explorer_knob(explorer);
-
-	explorer->strip_knob = knob ? (int)(knob - knob_table) : -1;
-	if (knob)
-		whatif_knob(&explorer->scenario, knob, explorer->scratch,
-			    &explorer->strip);
-}
-
-/* What advises to turn a knob that is locked is no advice. */
-static void drop_locked(struct explorer *explorer)
-{
-	struct findings *advice = &explorer->advice;
-	int kept = 0;
-
-	for (int i = 0; i < advice->count; i++) {
-		const char *key = advice->item[i].knob;
-		const struct knob *knob = key ? knob_find(key) : NULL;
-
-		if (knob &&
-		    (contest_locks(explorer, knob) || course_locks(explorer, knob)))
-			continue;
-		advice->item[kept++] = advice->item[i];
-	}
-	advice->count = kept;
-}
-
-static void update_advice(struct explorer *explorer)
-{
-	explorer->advice.count = 0;
-	if (explorer->estimate.legal)
-		advice_give(&explorer->scenario, &explorer->estimate,
-			    &explorer->advice);
-	drop_locked(explorer);
-	explorer->advice_done = true;
-}
-
-static void weigh_mends(struct explorer *explorer)
-{
-	const struct findings *problems = &explorer->estimate.problems;
-
-	for (int i = 0; i < problems->count; i++)
-		for (int k = 0; k < problems->item[i].nearest_count; k++)
-			whatif_cost(&explorer->scenario,
-				    knob_find(problems->item[i].knob),
-				    problems->item[i].nearest[k], explorer->scratch,
-				    &explorer->mend[i][k]);
-}
-
-void explorer_update(struct explorer *explorer)
-{
-	scenario_estimate(&explorer->scenario, &explorer->estimate);
-	contest_follow(explorer);
-	if (explorer->pinned) {
-		scenario_estimate(&explorer->baseline, &explorer->before);
-		explorer->before_mode = explorer->baseline.plan.mode;
-	}
-	explorer->arrows_done = 0;
-	explorer->advice_done = false;
-	explorer->search_stale = explorer->play_stale = true;
-	/* an event of another step is none of this one */
-	if (!explorer->playing)
-		explorer->state[VIEW_TIMELINE].first = 0;
-	load_forget(explorer->load);
-	weigh_mends(explorer);
-	explorer_strip(explorer);
-	if (is_cheap(explorer))
-		update_advice(explorer);
-	if (explorer->view == VIEW_TIMELINE)
-		play_refresh(explorer);
-}
-
-bool explorer_idle(struct explorer *explorer)
-{
-	enum { SLICE = 4 };
-	int count = knob_count();
-
-	if (!explorer->advice_done) {
-		update_advice(explorer);
-		return true;
-	}
-	for (int i = 0; i < SLICE && explorer->arrows_done < count; i++) {
-		int knob = explorer->arrows_done++;
-
-		if (!whatif_tunes(&knob_table[knob])) {
-			explorer->arrow[knob].direction = 0;
-			continue;
-		}
-		whatif_arrow(&explorer->scenario, &knob_table[knob],
-			     &explorer->estimate, explorer->scratch,
-			     &explorer->arrow[knob]);
-	}
-	if (explorer->arrows_done < count)
-		return true;
-	return explorer->view == VIEW_SEARCH && search_slice(explorer);
-}
-
-bool explorer_is_settled(const struct explorer *explorer)
-{
-	return explorer->advice_done && explorer->arrows_done == knob_count() &&
-	       explorer->view != VIEW_SEARCH;
-}
-
-/* Longer than nearly every plan takes, shorter than anybody notices. */
-static const double settle_seconds = 0.008;
-
-void explorer_settle(struct explorer *explorer)
-{
-	double end = clock_seconds() + settle_seconds;
-
-	while (!explorer_is_settled(explorer) && explorer->view != VIEW_SEARCH &&
-	       clock_seconds() < end)
-		explorer_idle(explorer);
 }
 
 /* Keep what was there to show the change against it, unless a baseline is pinned. */
@@ -268,12 +147,13 @@ unsigned explorer_undo(struct explorer *explorer, bool redo)
 
 unsigned explorer_pin(struct explorer *explorer)
 {
-	load_forget(explorer->load);
 	explorer->pinned = !explorer->pinned;
 	if (explorer->pinned) {
 		explorer->baseline = explorer->scenario;
 		explorer->before = explorer->estimate;
 		explorer->before_mode = explorer->scenario.plan.mode;
+		/* the chart of the plan that was pinned before */
+		explorer->play_before = NULL;
 		explorer->play_stale = true;
 		explorer_say(explorer, ROLE_HINT,
 			     "pinned: every number shows its change against this plan");

@@ -148,9 +148,8 @@ static void draw_name(const struct explorer *explorer, struct canvas *canvas,
 	if (id == VIEW_OVERVIEW || (id == VIEW_EXPLAIN && !alone))
 		return;
 	used++;
-	canvas_fill(canvas,
-		    (struct rect){ view.x + used, 2, view.width - used + 1, 1 }, ' ',
-		    ROLE_BORDER);
+	canvas_fill(canvas, (struct rect){ view.x + used, 2, view.width - used + 1, 1 },
+		    ' ', ROLE_BORDER);
 	draw_headline(explorer, canvas,
 		      (struct rect){ view.x + used, 2, view.width - used, 1 },
 		      behind_tabs(canvas));

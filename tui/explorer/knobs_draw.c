@@ -65,7 +65,7 @@ static void draw_arrow(const struct explorer *explorer, struct canvas *canvas, i
 	const struct whatif_arrow *arrow = &explorer->arrow[knob];
 
 	if (course_hides(explorer) || contest_locks(explorer, &knob_table[knob]) ||
-	    knob >= explorer->arrows_done || arrow->direction == 0 ||
+	    !explorer->arrow_known[knob] || arrow->direction == 0 ||
 	    !(arrow->gain >= 0.01))
 		return;
 	canvas_put(

@@ -9,18 +9,15 @@
 static const int speeds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 };
 enum { SPEEDS = sizeof speeds / sizeof speeds[0], FIRST_SPEED = 3, MOST_FRAMES = 16 };
 
-static void forget(struct play **play)
-{
-	if (*play)
-		free((*play)->room);
-	free(*play);
-	*play = NULL;
-}
-
 void play_forget(struct explorer *explorer)
 {
-	forget(&explorer->play);
-	forget(&explorer->play_before);
+	for (int i = 0; i < MOST_PLAYS; i++) {
+		if (explorer->played[i])
+			free(explorer->played[i]->room);
+		free(explorer->played[i]);
+		explorer->played[i] = NULL;
+	}
+	explorer->play = explorer->play_before = NULL;
 }
 
 /* Pages that were used once cost nothing the next time: a timeline may be of
@@ -35,17 +32,13 @@ static bool make_room(struct play *play, size_t bytes)
 	return play->room != NULL;
 }
 
-static void make(struct play **kept, const struct scenario *scenario,
-		 struct estimate *scratch, unsigned number)
+static void make(struct play *play, const struct scenario *scenario,
+		 struct estimate *scratch)
 {
-	struct play *play = *kept ? *kept : calloc(1, sizeof *play);
 	struct arena arena = { 0 };
 	size_t bytes = timeline_bytes(scenario);
 
-	*kept = play;
-	if (!play)
-		return;
-	play->number = number;
+	play->scenario = *scenario;
 	play->good = false;
 	memset(&play->timeline, 0, sizeof play->timeline);
 	play->problem = (struct timeline_problem){ .reason = "not enough memory" };
@@ -61,17 +54,51 @@ static void make(struct play **kept, const struct scenario *scenario,
 				    &play->problem);
 }
 
+/* The play of this scenario, or the place of the one that nobody looked at for longest;
+ * NULL: out of memory. */
+static struct play *find_play(struct explorer *explorer,
+			      const struct scenario *scenario)
+{
+	struct play **place = &explorer->played[0];
+
+	for (int i = 0; i < MOST_PLAYS; i++) {
+		struct play **each = &explorer->played[i];
+
+		if (!*each) {
+			*each = calloc(1, sizeof **each);
+			return *each;
+		}
+		if (memcmp(&(*each)->scenario, scenario, sizeof *scenario) == 0)
+			return *each;
+		if ((*each)->looked < (*place)->looked)
+			place = each;
+	}
+	return *place;
+}
+
+/* Back and forth over a value, a schedule is simulated once. */
+static struct play *play_of(struct explorer *explorer, const struct scenario *scenario)
+{
+	struct play *play = find_play(explorer, scenario);
+
+	if (!play)
+		return NULL;
+	if (play->number == 0 ||
+	    memcmp(&play->scenario, scenario, sizeof *scenario) != 0) {
+		make(play, scenario, explorer->scratch);
+		play->number = ++explorer->plays;
+	}
+	play->looked = ++explorer->looks;
+	return play;
+}
+
 void play_refresh(struct explorer *explorer)
 {
 	if (explorer->play && !explorer->play_stale)
 		return;
-	make(&explorer->play, &explorer->scenario, explorer->scratch,
-	     ++explorer->plays);
-	if (explorer->pinned)
-		make(&explorer->play_before, &explorer->baseline, explorer->scratch,
-		     ++explorer->plays);
-	else
-		forget(&explorer->play_before);
+	explorer->play = play_of(explorer, &explorer->scenario);
+	explorer->play_before =
+		explorer->pinned ? play_of(explorer, &explorer->baseline) : NULL;
 	explorer->play_stale = false;
 }
 

@@ -137,10 +137,10 @@ static unsigned paste(void *context, const char *text, size_t bytes)
 
 static unsigned update(void *context, unsigned changed)
 {
-	if (changed & CHANGED_SCENARIO) {
+	if (changed & CHANGED_SCENARIO)
 		explorer_update(context);
-		explorer_settle(context);
-	}
+	/* rows that came into sight have arrows too */
+	explorer_settle(context);
 	return changed;
 }
 

@@ -1,0 +1,158 @@
+/* test_follow.c - what the explorer keeps of scenarios that it looked at before is what
+ * it would reckon anew: estimate, pinned estimate, strip, advice, arrows, the curve of
+ * a server and the timeline of a step, after any turns back and forth. */
+#include <string.h>
+
+#include "engine/predict/predict.h"
+#include "engine/whatif/whatif.h"
+#include "presets/library.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+#include "tests/support/stage.h"
+#include "tui/explorer/load.h"
+
+static struct estimate anew, scratch;
+
+static void check_estimate(const struct estimate *kept, const struct scenario *scenario)
+{
+	scenario_estimate(scenario, &anew);
+	assert_int_equal(kept->legal, anew.legal);
+	assert_int_equal(kept->fits, anew.fits);
+	assert_int_equal(kept->problems.count, anew.problems.count);
+	for (int i = 0; i < metric_count() && anew.legal; i++) {
+		double a = metric_get(kept, &metric_table[i]);
+		double b = metric_get(&anew, &metric_table[i]);
+
+		if (!(a == b) && !(a != a && b != b))
+			fail_msg("%s: %.17g, anew %.17g", metric_table[i].key, a, b);
+	}
+}
+
+static void check_strip(const struct explorer *explorer)
+{
+	static struct whatif fresh;
+	const struct whatif *kept = &explorer->strip;
+
+	if (explorer->strip_knob < 0)
+		return;
+	whatif_knob(&explorer->scenario, &knob_table[explorer->strip_knob], &scratch,
+		    &fresh);
+	assert_int_equal(kept->count, fresh.count);
+	assert_int_equal(kept->present, fresh.present);
+	assert_ptr_equal(kept->metric, fresh.metric);
+	for (int i = 0; i < fresh.count; i++) {
+		const struct whatif_value *a = &kept->item[i], *b = &fresh.item[i];
+
+		assert_true(a->value == b->value && a->legal == b->legal &&
+			    a->fits == b->fits && a->lacks == b->lacks &&
+			    a->moved == b->moved && a->step_seconds == b->step_seconds);
+	}
+}
+
+static void check_advice(struct explorer *explorer)
+{
+	static struct findings fresh;
+
+	while (explorer_idle(explorer)) {
+	}
+	assert_true(explorer_is_settled(explorer));
+	fresh.count = 0;
+	if (explorer->estimate.legal)
+		advice_give(&explorer->scenario, &explorer->estimate, &fresh);
+	assert_int_equal(explorer->advice.count, fresh.count);
+	for (int i = 0; i < fresh.count; i++)
+		assert_ptr_equal(explorer->advice.item[i].rule, fresh.item[i].rule);
+}
+
+/* Of the knobs in sight; one of them at a time. */
+static void check_an_arrow(const struct explorer *explorer)
+{
+	struct knob_row rows[MAX_ROWS];
+	int count = knob_rows(explorer, rows);
+	const struct knob_row *row = &rows[next((uint64_t)count)];
+	struct whatif_arrow fresh = { 0 };
+
+	if (row->kind != ROW_KNOB || !explorer->arrow_known[row->knob])
+		return;
+	if (whatif_tunes(&knob_table[row->knob]))
+		whatif_arrow(&explorer->scenario, &knob_table[row->knob],
+			     &explorer->estimate, &scratch, &fresh);
+	assert_int_equal(explorer->arrow[row->knob].direction, fresh.direction);
+	if (fresh.direction != 0)
+		assert_true(explorer->arrow[row->knob].gain == fresh.gain);
+}
+
+static void check_curve(const struct explorer *explorer)
+{
+	struct serve_point fresh[40];
+	const struct serve_point *kept;
+	int count;
+
+	if (explorer->scenario.plan.mode != MODE_INFERENCE)
+		return;
+	count = serve_curve(&explorer->scenario, fresh, 40);
+	assert_int_equal(load_curve(explorer, &kept), count);
+	for (int i = 0; i < count; i++)
+		assert_true(kept[i].per_gpu == fresh[i].per_gpu &&
+			    kept[i].per_user == fresh[i].per_user);
+}
+
+static void check_timeline(struct explorer *explorer)
+{
+	const struct play *play;
+
+	if (explorer->view != VIEW_TIMELINE ||
+	    explorer->scenario.plan.mode != MODE_TRAINING)
+		return;
+	play = explorer->play;
+	assert_non_null(play);
+	assert_memory_equal(&play->scenario, &explorer->scenario,
+			    sizeof play->scenario);
+	if (play->good)
+		assert_close(play->timeline.pipeline_seconds,
+			     explorer->estimate.pipeline_seconds, 1e-6);
+	if (explorer->pinned && explorer->play_before)
+		assert_memory_equal(&explorer->play_before->scenario,
+				    &explorer->baseline, sizeof play->scenario);
+}
+
+static void check_plan(const char *plan, int presses)
+{
+	static const char keys[] = "hlhlhljkjkhluupUh13l";
+	struct stage s;
+
+	stage_open(&s, plan, 120, 36);
+	for (int i = 0; i < presses; i++) {
+		stage_key(&s, (unsigned char)keys[next(sizeof keys - 1)]);
+		check_estimate(&s.explorer.estimate, &s.explorer.scenario);
+		if (s.explorer.pinned)
+			check_estimate(&s.explorer.before, &s.explorer.baseline);
+		check_strip(&s.explorer);
+		check_an_arrow(&s.explorer);
+		check_curve(&s.explorer);
+		check_timeline(&s.explorer);
+		if (next(3) == 0)
+			check_advice(&s.explorer);
+	}
+	stage_close(&s);
+}
+
+static void test_what_is_kept_is_what_would_be_reckoned(void **state)
+{
+	const struct preset *plan;
+	int count = preset_list(PRESET_PLAN, &plan);
+
+	(void)state;
+	seed = 11;
+	for (int i = 0; i < count; i += 2)
+		check_plan(plan[i].name, 60);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_is_kept_is_what_would_be_reckoned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+/* follow.c - what follows from the open scenario: estimate, strip, remedies, advice and
+ * arrows; see follow.h. */
+#include "tui/explorer/follow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
+#include "engine/schedule/schedule.h"
+#include "tui/clock.h"
+#include "tui/explorer.h"
+#include "tui/explorer/contest.h"
+#include "tui/explorer/course.h"
+
+/* Schedules without a shortcut cost up to a third of a millisecond an estimate: what
+ * needs many of them then waits until the frame is out. */
+static bool is_cheap(const struct explorer *explorer)
+{
+	const struct plan *plan = &explorer->scenario.plan;
+
+	return plan->pp == 1 || schedule_by_rounds(plan->schedule);
+}
+
+void explorer_strip(struct explorer *explorer)
+{
+	const struct knob *knob = explorer_knob(explorer);
+
+	explorer->strip_knob = knob ? (int)(knob - knob_table) : -1;
+	if (knob)
+		whatif_knob_again(&explorer->scenario, knob, explorer->scratch,
+				  &explorer->strip_kept, &explorer->strip);
+}
+
+/* What advises to turn a knob that is locked is no advice. */
+static void drop_locked(struct explorer *explorer)
+{
+	struct findings *advice = &explorer->advice;
+	int kept = 0;
+
+	for (int i = 0; i < advice->count; i++) {
+		const char *key = advice->item[i].knob;
+		const struct knob *knob = key ? knob_find(key) : NULL;
+
+		if (knob &&
+		    (contest_locks(explorer, knob) || course_locks(explorer, knob)))
+			continue;
+		advice->item[kept++] = advice->item[i];
+	}
+	advice->count = kept;
+}
+
+static void update_advice(struct explorer *explorer)
+{
+	explorer->advice.count = 0;
+	if (explorer->estimate.legal)
+		advice_give(&explorer->scenario, &explorer->estimate,
+			    &explorer->advice);
+	drop_locked(explorer);
+	explorer->advice_done = true;
+}
+
+static void weigh_mends(struct explorer *explorer)
+{
+	const struct findings *problems = &explorer->estimate.problems;
+
+	for (int i = 0; i < problems->count; i++)
+		for (int k = 0; k < problems->item[i].nearest_count; k++)
+			whatif_cost(&explorer->scenario,
+				    knob_find(problems->item[i].knob),
+				    problems->item[i].nearest[k], explorer->scratch,
+				    &explorer->mend[i][k]);
+}
+
+/* --- what was reckoned before ------------------------------------------------ */
+
+/* Of the scenarios that were looked at last: to turn a knob back, to undo and to look
+ * at a pinned plan again costs nothing. */
+enum { MOST_KEPT = 4 };
+
+struct reckoning {
+	struct scenario scenario;
+	unsigned looked; /* the higher, the later; 0: never */
+	struct estimate estimate;
+	struct findings advice;
+	bool advice_done;
+	struct whatif_arrow arrow[MAX_KNOBS];
+	bool arrow_known[MAX_KNOBS];
+};
+
+struct follow {
+	struct reckoning kept[MOST_KEPT];
+	struct reckoning *now; /* of the open scenario; NULL: none yet */
+	unsigned looks;
+};
+
+struct follow *follow_make(void)
+{
+	return calloc(1, sizeof(struct follow));
+}
+
+static struct reckoning *reckon(struct follow *follow, const struct scenario *scenario)
+{
+	struct reckoning *oldest = NULL;
+
+	for (int i = 0; i < MOST_KEPT; i++) {
+		struct reckoning *r = &follow->kept[i];
+
+		if (r->looked > 0 &&
+		    memcmp(&r->scenario, scenario, sizeof *scenario) == 0) {
+			r->looked = ++follow->looks;
+			return r;
+		}
+		if (r != follow->now && (!oldest || r->looked < oldest->looked))
+			oldest = r;
+	}
+	oldest->scenario = *scenario;
+	oldest->looked = ++follow->looks;
+	oldest->advice_done = false;
+	memset(oldest->arrow_known, 0, sizeof oldest->arrow_known);
+	scenario_estimate(scenario, &oldest->estimate);
+	return oldest;
+}
+
+/* What the idle work has found for the scenario before. What a lesson or a challenge
+ * locks is left out of its advice, and only there. */
+static void keep_found(struct explorer *explorer)
+{
+	struct reckoning *now = explorer->follow->now;
+
+	if (!now)
+		return;
+	now->advice_done =
+		explorer->advice_done && !explorer->contest && !explorer->course;
+	now->advice = explorer->advice;
+	memcpy(now->arrow, explorer->arrow, sizeof now->arrow);
+	memcpy(now->arrow_known, explorer->arrow_known, sizeof now->arrow_known);
+}
+
+static void take_reckoning(struct explorer *explorer)
+{
+	struct reckoning *now = reckon(explorer->follow, &explorer->scenario);
+
+	explorer->follow->now = now;
+	explorer->estimate = now->estimate;
+	explorer->advice_done =
+		now->advice_done && !explorer->contest && !explorer->course;
+	if (explorer->advice_done)
+		explorer->advice = now->advice;
+	memcpy(explorer->arrow, now->arrow, sizeof now->arrow);
+	memcpy(explorer->arrow_known, now->arrow_known, sizeof now->arrow_known);
+}
+
+/* --- after a change ---------------------------------------------------------- */
+
+void explorer_update(struct explorer *explorer)
+{
+	keep_found(explorer);
+	take_reckoning(explorer);
+	contest_follow(explorer);
+	if (explorer->pinned) {
+		explorer->before =
+			reckon(explorer->follow, &explorer->baseline)->estimate;
+		explorer->before_mode = explorer->baseline.plan.mode;
+	}
+	explorer->search_stale = explorer->play_stale = true;
+	/* an event of another step is none of this one */
+	if (!explorer->playing)
+		explorer->state[VIEW_TIMELINE].first = 0;
+	weigh_mends(explorer);
+	explorer_strip(explorer);
+	if (is_cheap(explorer) && !explorer->advice_done)
+		update_advice(explorer);
+	if (explorer->view == VIEW_TIMELINE)
+		play_refresh(explorer);
+}
+
+/* --- before the frame, or after it ------------------------------------------- */
+
+/* Arrows of the rows in sight; false: all are there. */
+static bool point_arrows(struct explorer *explorer, int most)
+{
+	int knob[MAX_ROWS], count = knobs_without_arrow(explorer, knob);
+
+	for (int i = 0; i < count && i < most; i++) {
+		struct whatif_arrow *arrow = &explorer->arrow[knob[i]];
+
+		arrow->direction = 0;
+		if (whatif_tunes(&knob_table[knob[i]]))
+			whatif_arrow(&explorer->scenario, &knob_table[knob[i]],
+				     &explorer->estimate, explorer->scratch, arrow);
+		explorer->arrow_known[knob[i]] = true;
+	}
+	return count > most;
+}
+
+bool explorer_idle(struct explorer *explorer)
+{
+	enum { SLICE = 4 };
+
+	if (!explorer->advice_done) {
+		update_advice(explorer);
+		return true;
+	}
+	if (point_arrows(explorer, SLICE))
+		return true;
+	return explorer->view == VIEW_SEARCH && search_slice(explorer);
+}
+
+bool explorer_is_settled(const struct explorer *explorer)
+{
+	int knob[MAX_ROWS];
+
+	return explorer->advice_done && explorer->view != VIEW_SEARCH &&
+	       knobs_without_arrow(explorer, knob) == 0;
+}
+
+/* Longer than nearly every plan takes, shorter than anybody notices. */
+static const double settle_seconds = 0.008;
+
+void explorer_settle(struct explorer *explorer)
+{
+	double end = clock_seconds() + settle_seconds;
+
+	while (explorer->view != VIEW_SEARCH && explorer_idle(explorer) &&
+	       clock_seconds() < end) {
+	}
+}
