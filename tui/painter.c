@@ -48,13 +48,18 @@ static bool is_equal(const struct cell *a, const struct cell *b)
 	       a->underline == b->underline;
 }
 
+/* What is as it was and no blank can be no blank on the terminal's own ground. */
 static struct target compare_cell(const struct cell *cell, const struct cell *shown)
 {
-	struct target target = { .shape = paint_shape(cell),
-				 .half = cell->code == 0 || shown->code == 0 };
+	struct target target = { .half = cell->code == 0 || shown->code == 0 };
+	bool equal = is_equal(cell, shown);
 
+	target.shape.code = cell->code;
+	if (equal && cell->code != ' ')
+		return target;
+	target.shape = paint_shape(cell);
 	target.blank = shape_is_blank(&target.shape);
-	if (!is_equal(cell, shown)) {
+	if (!equal) {
 		struct shape before = paint_shape(shown);
 
 		target.differs = target.shape.code != before.code ||
@@ -120,13 +125,18 @@ static int find_erasure(int first, int width, int y)
 	return place;
 }
 
-static void erase_from(int x, int width, int y)
+static void erase_from(int x, const struct cell *row, int width, int y)
 {
 	pen_go(x, y);
 	pen_wear(plain);
 	pen_erase_line();
-	for (; x < width; x++)
-		painter.target[x].differs = !painter.target[x].blank;
+	for (; x < width; x++) {
+		struct target *target = &painter.target[x];
+
+		if (!target->differs && !target->blank)
+			target->shape = paint_shape(&row[x]);
+		target->differs = !target->blank;
+	}
 }
 
 /* --- a row ------------------------------------------------------------------- */
@@ -154,7 +164,7 @@ static void compare_row(int y)
 	if (pen_can_erase_line())
 		erasure = find_erasure(first, width, y);
 	if (erasure >= 0)
-		erase_from(erasure, width, y);
+		erase_from(erasure, row, width, y);
 	for (int x = first; x < width; x++) {
 		int columns = text_code_width(row[x].code);
 
