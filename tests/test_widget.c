@@ -189,7 +189,7 @@ static void test_a_dense_lane_keeps_shares(void **state)
 static void test_levels(void **state)
 {
 	static const char *const looks[GLYPHS_COUNT] = {
-		[GLYPHS_ASCII] = " ..:-=+*#\n",
+		[GLYPHS_ASCII] = " ,,:-=+%#\n",
 		[GLYPHS_BASIC] = " ▄▄▄▄████\n",
 		[GLYPHS_FULL] = " ▁▂▃▄▅▆▇█\n",
 	};

@@ -290,8 +290,10 @@ static void draw_title(struct canvas *canvas, struct rect rect,
 	form_text(FORM_SECONDS, s->peak_seconds, when, sizeof when);
 	form_text(FORM_BYTES, s->resident_bytes, rest, sizeof rest);
 	used = snprintf(text, sizeof text,
-			"stage %d: activations it holds, most %s after %s", stage, peak,
-			when);
+			rect.width > 60
+				? "stage %d: activations it holds, most %s after %s"
+				: "stage %d: at most %s, after %s",
+			stage, peak, when);
 	if (rect.width > 96)
 		snprintf(text + used, sizeof text - (size_t)used,
 			 ", %d micro-batches%s in flight; %s beside them",

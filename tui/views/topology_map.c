@@ -304,9 +304,12 @@ static void draw_ring(const struct explorer *explorer, struct canvas *canvas,
 	if (rect.width - room > 46)
 		snprintf(name, sizeof name, " %-8s", dimension_name(d));
 	place_text(layout, g, where, sizeof where);
-	snprintf(text, sizeof text, "%s%s %lld rank%s%s: %s", dimension_label(d), name,
-		 (long long)g->ranks, g->ranks == 1 ? "" : "s", where,
-		 link[g->link].name);
+	snprintf(text, sizeof text, "%s%s %lld%s%s: %s", dimension_label(d), name,
+		 (long long)g->ranks,
+		 name[1] == '\0' ? ""
+		 : g->ranks == 1 ? " rank"
+				 : " ranks",
+		 where, link[g->link].name);
 	canvas_phrase(canvas, rect.x + 2, rect.y, rect.width - room - 2,
 		      chosen ? ROLE_VALUE : ROLE_LABEL, text);
 	form_text(FORM_TRAFFIC, bytes, amount, sizeof amount);

@@ -101,7 +101,8 @@ void widget_lane(struct canvas *canvas, struct rect rect, const struct span *spa
 
 void widget_level(struct canvas *canvas, int x, int y, double fraction, enum role role)
 {
-	static const char ramp[] = " .:-=+*#";
+	/* neither idle nor the cursor, which stand in the lanes above */
+	static const char ramp[] = " ,:-=+%#";
 	int level = (int)lround(fmin(1, fmax(0, fraction)) * 8);
 
 	if (level == 0 && fraction > 0)
