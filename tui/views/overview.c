@@ -62,16 +62,18 @@ static void time_bar(struct page *p)
 static void draw_range(struct page *p, int x)
 {
 	const struct estimate *e = &p->explorer->estimate;
-	char low[32], high[32], text[3][96] = { "", "", "per step" };
+	char low[32], high[32], text[4][128] = { "", "", "", "per step" };
 	int room = p->rect.x + p->rect.width - x, i = 0;
 
 	form_text(FORM_SECONDS, e->step_low_seconds, low, sizeof low);
 	form_text(FORM_SECONDS, e->step_high_seconds, high, sizeof high);
-	snprintf(text[0], sizeof text[0], "per step, 80 %% in %s to %s", low, high);
-	snprintf(text[1], sizeof text[1], "80 %% in %s to %s", low, high);
+	snprintf(text[0], sizeof text[0], "per step, four of five runs in %s to %s",
+		 low, high);
+	snprintf(text[1], sizeof text[1], "per step, 80 %% in %s to %s", low, high);
+	snprintf(text[2], sizeof text[2], "80 %% in %s to %s", low, high);
 	if (!(e->step_high_seconds > 0))
-		i = 2;
-	while (i < 2 && text_width(text[i]) > room)
+		i = 3;
+	while (i < 3 && text_width(text[i]) > room)
 		i++;
 	canvas_text(p->canvas, x, p->y, room, ROLE_LABEL, text[i]);
 }
@@ -157,7 +159,7 @@ static void draw_throughput(struct page *p)
 	x = p->rect.x +
 	    canvas_text(p->canvas, p->rect.x, p->y, 12, ROLE_TITLE, "THROUGHPUT") + 3;
 	canvas_phrase(p->canvas, x, p->y++, p->rect.x + p->rect.width - x, ROLE_QUIET,
-		      "MFU: of the peak by the model's FLOPs, HFU: by all");
+		      "MFU: useful share of the peak speed; HFU: recomputation too");
 	page_grid(p, items, 6, page_columns(p) == 4 ? 3 : page_columns(p));
 	page_gap(p);
 	p->y++;
@@ -166,7 +168,7 @@ static void draw_throughput(struct page *p)
 			  "RUN of %s tokens", tokens) +
 	    3;
 	draw_number(p->explorer, p->canvas, x, p->y - 1, p->rect.x + p->rect.width - x,
-		    "per million", "run_dollars_per_million_tokens");
+		    "per million tokens", "run_dollars_per_million_tokens");
 	page_ranges(p, costs, 4);
 	if (p->room == ROOM_RICH)
 		page_grid(p, run, 3, 3);
