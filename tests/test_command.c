@@ -161,6 +161,11 @@ static void test_bad_options_are_refused(void **state)
 {
 	(void)state;
 	refuses("eval --tpp 8", "did you mean --tp");
+	refuses("eval --hlep", "did you mean --help");
+	refuses("screen overview --foramt svg", "did you mean --format");
+	refuses("evl", "no command or plan 'evl'; did you mean shardscope eval?");
+	refuses("version", "did you mean shardscope --version?");
+	refuses("no-such-plan", "no plan 'no-such-plan'");
 	refuses("eval --tp", "needs a value");
 	refuses("eval --tp eight", "tp");
 	refuses("eval --tp 0", "tp");
