@@ -60,16 +60,33 @@ static void update_advice(struct explorer *explorer)
 	explorer->advice_done = true;
 }
 
+/* A value that fits is offered before one that is nearer and does not. */
+static void prefer_fitting(struct finding *finding, struct whatif_cost *cost)
+{
+	for (int k = 1; k < finding->nearest_count; k++)
+		for (int at = k; at > 0 && cost[at].fits && !cost[at - 1].fits; at--) {
+			struct whatif_cost other = cost[at - 1];
+			double value = finding->nearest[at - 1];
+
+			cost[at - 1] = cost[at];
+			cost[at] = other;
+			finding->nearest[at - 1] = finding->nearest[at];
+			finding->nearest[at] = value;
+		}
+}
+
 static void weigh_mends(struct explorer *explorer)
 {
-	const struct findings *problems = &explorer->estimate.problems;
+	struct findings *problems = &explorer->estimate.problems;
 
-	for (int i = 0; i < problems->count; i++)
+	for (int i = 0; i < problems->count; i++) {
 		for (int k = 0; k < problems->item[i].nearest_count; k++)
 			whatif_cost(&explorer->scenario,
 				    knob_find(problems->item[i].knob),
 				    problems->item[i].nearest[k], explorer->scratch,
 				    &explorer->mend[i][k]);
+		prefer_fitting(&problems->item[i], explorer->mend[i]);
+	}
 }
 
 /* --- what was reckoned before ------------------------------------------------ */
