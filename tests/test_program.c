@@ -128,6 +128,56 @@ static void test_clicks_go_by_place(void **state)
 	vt_close(vt);
 }
 
+/* Rows of lists, of the palette and of a search, and items of the timeline: the first
+ * click points, the second takes. */
+static void test_rows_and_items_are_clicked(void **state)
+{
+	struct vt *vt;
+	int row;
+
+	(void)state;
+	forget();
+	vt = open_program(120, 36, NULL, NULL, NULL);
+	vt_expect(vt, "q quit");
+	/* a knob, then its list, then a value of it */
+	click_text(vt, "schedule   ");
+	vt_expect(vt, "Order in which stages run");
+	click_text(vt, "schedule   ");
+	vt_expect(vt, "filter:");
+	click_text(vt, "gpipe");
+	click_text(vt, "gpipe");
+	vt_expect_gone(vt, "filter:");
+	vt_expect(vt, "\u25c2 gpipe \u25b8");
+	/* the palette; a second click goes there */
+	vt_type(vt, "/bubble");
+	vt_expect(vt, "find: bubble");
+	click_text(vt, "zero bubble");
+	click_text(vt, "zero bubble");
+	vt_expect(vt, "what it means");
+	click_text(vt, "Esc back");
+	/* an item of the timeline */
+	click_text(vt, "Timeline");
+	vt_expect(vt, "waits for nothing");
+	vt_expect_asleep(vt);
+	assert_true(vt_find(vt, "waits for nothing", &row));
+	assert_true(vt_find(vt, "\u25cf", &row));
+	vt_click(vt, row, 60);
+	vt_expect_gone(vt, "waits for nothing");
+	/* a row of the search */
+	click_text(vt, "Search");
+	vt_expect(vt, "proved best");
+	vt_expect(vt, "plan 1: ");
+	assert_true(vt_find(vt, "plan 1: ", &row));
+	vt_expect(vt, "left out: ");
+	assert_true(vt_find(vt, "tok/s/GPU  bubble", &row));
+	vt_click(vt, row + 3, 60);
+	vt_expect_gone(vt, "plan 1: ");
+	vt_expect(vt, "Enter take");
+	vt_type(vt, "q");
+	vt_expect_exit(vt, 0);
+	vt_close(vt);
+}
+
 /* The second click is on an arrow that only the first one makes appear: taken in one
  * piece with it, it would find the row that was there before and open its list. */
 static void test_two_queued_clicks_mean_what_they_show(void **state)
@@ -536,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_it_opens_turns_and_quits),
 		cmocka_unit_test(test_m_gives_the_mouse_away_and_back),
 		cmocka_unit_test(test_clicks_go_by_place),
+		cmocka_unit_test(test_rows_and_items_are_clicked),
 		cmocka_unit_test(test_q_closes_what_lies_on_top),
 		cmocka_unit_test(test_two_queued_clicks_mean_what_they_show),
 		cmocka_unit_test(test_bars_are_seen_without_colour),
