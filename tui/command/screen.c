@@ -15,6 +15,7 @@ struct asked {
 	enum format format;
 	struct theme_choice theme;
 	const char *focus, *number, *keys;
+	bool whole; /* of Search all is answered that it asks */
 	struct start start;
 	struct import_report *report; /* NULL once the explorer has it */
 };
@@ -54,6 +55,14 @@ static bool take_light(void *context, const char *value, struct error *error)
 	(void)value;
 	(void)error;
 	((struct asked *)context)->theme.background = BACKGROUND_LIGHT;
+	return true;
+}
+
+static bool take_whole(void *context, const char *value, struct error *error)
+{
+	(void)value;
+	(void)error;
+	((struct asked *)context)->whole = true;
 	return true;
 }
 
@@ -98,6 +107,9 @@ const struct own_option screen_options[] = {
 	{ "focus", "KNOB", "the knob under the cursor", take_focus },
 	{ "number", "METRIC", "the number that Explain explains", take_number },
 	{ "keys", "TEXT", "keys to press first, as typed", take_keys },
+	{ "whole", NULL,
+	  "of search: wait for all that it asks, half a minute for some plans",
+	  take_whole },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -143,6 +155,14 @@ static char *write_canvas(const struct asked *asked, const struct canvas *canvas
 	}
 }
 
+/* What is done between two keys where nobody presses any. */
+static void work(struct explorer *explorer, bool whole)
+{
+	while (explorer_idle(explorer) &&
+	       !search_has_come_to(explorer, whole ? SEARCH_OVER : SEARCH_MORE)) {
+	}
+}
+
 static int draw(struct asked *asked, const struct scenario *scenario)
 {
 	enum glyph_level glyphs =
@@ -168,14 +188,10 @@ static int draw(struct asked *asked, const struct scenario *scenario)
 				 asked->number);
 		explorer->view = (enum view_id)asked->view;
 		explorer_update(explorer);
-		while (explorer_idle(explorer) &&
-		       !search_has_come_to(explorer, SEARCH_MORE)) {
-		}
+		work(explorer, asked->whole);
 		if (canvas_init(&canvas, asked->width, asked->height, glyphs, colour)) {
 			press(explorer, &canvas, asked->keys ? asked->keys : "");
-			while (explorer_idle(explorer) &&
-			       !search_has_come_to(explorer, SEARCH_MORE)) {
-			}
+			work(explorer, asked->whole);
 			explorer_draw(explorer, &canvas);
 			text = write_canvas(asked, &canvas);
 			canvas_free(&canvas);

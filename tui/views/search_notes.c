@@ -277,7 +277,7 @@ static void draw_why_bytes(const struct explorer *explorer, struct canvas *canva
 		return;
 	form_text(FORM_BYTES, fabs(sum->sum.more[1]), size, sizeof size);
 	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			   width > 70 ? "its memory: %c%s =" : "memory %c%s =",
+			   width > 70 ? "memory of %s: %c%s =" : "%s %c%s =", why->what,
 			   sum->sum.more[1] < 0 ? '-' : '+', size);
 	draw_waterfall(sum, FORM_BYTES, canvas, (struct rect){ x, y, end - x, 1 });
 }
