@@ -24,6 +24,8 @@ static const struct {
 	{ "vllm serve ", "vllm" },
 	{ "vllm.entrypoints.", "vllm" },
 	{ "vllm-openai", "vllm" },
+	{ "\"vllm\", \"serve\"", "vllm" },
+	{ "- vllm\n", "vllm" },
 	{ "dynamo.vllm", "vllm" },
 	{ "\nmodelArtifacts:", "vllm" },
 	{ "sglang.launch_server", "sglang" },

@@ -69,6 +69,73 @@ static void test_graph(void **state)
 	read_refused("vllm", text, "file:9: no model 'nobody/has-this'");
 }
 
+#define WORKER(name, more)                                                     \
+	"    " name ":\n      extraPodSpec:\n        mainContainer:\n"         \
+	"          command: [/bin/bash, -c]\n          args:\n          - |\n" \
+	"            exec python3 -m dynamo.vllm --model Qwen/Qwen3-32B \\\n"  \
+	"              --max-num-seqs 64 \\\n              " more "\n"
+
+/* Scripts of many lines keep the role of where they stand; who prefills may be marked
+ * alone. */
+static void test_pools_of_scripts(void **state)
+{
+	static const char head[] =
+		"apiVersion: nvidia.com/v1alpha1\nspec:\n  services:\n";
+	static const struct {
+		const char *decode, *prefill;
+	} graphs[] = {
+		{ WORKER("decode", "--tensor-parallel-size 4"),
+		  WORKER("prefill", "--tensor-parallel-size 2") },
+		{ WORKER("a", "--tensor-parallel-size 4"),
+		  WORKER("b", "--tensor-parallel-size 2 --is-prefill-worker") },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char text[2048];
+		struct scenario s;
+
+		snprintf(text, sizeof text, "%s%s%s", head, graphs[i].decode,
+			 graphs[i].prefill);
+		read_good("vllm", text, &s);
+		expect(&s, "disaggregated", "on");
+		expect(&s, "tp", "4");
+		expect(&s, "prefill_tp", "2");
+		expect(&s, "gpus", "6");
+		expect(&s, "max_requests", "64");
+		assert_false(noted(IMPORT_ASSUMED, "line"));
+	}
+}
+
+/* The YAML of an engine stands in a ConfigMap, or is missing. */
+static void test_config_map(void **state)
+{
+	static const char graph[] =
+		"apiVersion: nvidia.com/v1alpha1\nspec:\n  services:\n    worker:\n"
+		"      replicas: 2\n      extraPodSpec:\n        mainContainer:\n"
+		"          command: [python3, -m, dynamo.trtllm]\n"
+		"          args: [--model-path, nvidia/DeepSeek-R1-FP4, "
+		"--extra-engine-args, /config/agg.yaml]\n";
+	static const char map[] =
+		"---\napiVersion: v1\nkind: ConfigMap\ndata:\n  other.yaml: |\n"
+		"    tensor_parallel_size: 2\n  agg.yaml: |\n"
+		"    tensor_parallel_size: 8\n    moe_expert_parallel_size: 4\n"
+		"    kv_cache_config:\n      dtype: fp8\n    max_batch_size: 96\n";
+	char text[2048];
+	struct scenario s;
+
+	(void)state;
+	snprintf(text, sizeof text, "%s%s", graph, map);
+	read_good("trtllm", text, &s);
+	assert_string_equal(s.model.name, "deepseek-v3");
+	expect(&s, "tp", "8");
+	expect(&s, "ep", "4");
+	expect(&s, "kv_precision", "fp8");
+	expect(&s, "max_requests", "96");
+	expect(&s, "gpus", "8");
+	read_refused("trtllm", graph, "tp_size stands in agg.yaml, which is not here");
+}
+
 static void test_chart(void **state)
 {
 	struct scenario s;
@@ -163,8 +230,12 @@ static void test_two_kinds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_graph),      cmocka_unit_test(test_chart),
-		cmocka_unit_test(test_deployment), cmocka_unit_test(test_markdown),
+		cmocka_unit_test(test_graph),
+		cmocka_unit_test(test_pools_of_scripts),
+		cmocka_unit_test(test_config_map),
+		cmocka_unit_test(test_chart),
+		cmocka_unit_test(test_deployment),
+		cmocka_unit_test(test_markdown),
 		cmocka_unit_test(test_two_kinds),
 	};
 

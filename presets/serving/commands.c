@@ -298,7 +298,12 @@ static bool add_document(struct finder *f, struct server_command *command)
 		remove_flag(command, file);
 		return add_keys(f, command, &d->keys);
 	}
-	return true;
+	/* degrees that are nowhere are in it */
+	return !file || pairs_find(&command->flags, f->tool->degree_flag) ||
+	       error_set(
+		       f->error, f->file, file->line,
+		       "%s stands in %.60s, which is not here; give it in the command",
+		       f->tool->degree_flag, name);
 }
 
 /* The tool's own YAML, where a file starts no server. */

@@ -51,6 +51,20 @@ static void put_word(struct manifest *m, const char *word)
 	fputc('\'', m->out);
 }
 
+/* A script, without the blanks at its end, behind which more may stand. */
+static void put_script(struct manifest *m, const char *text)
+{
+	size_t length = strlen(text);
+
+	while (length > 0 && strchr(" \t\r\n\\", text[length - 1]))
+		length--;
+	fputc(' ', m->out);
+	for (size_t i = 0; i < length; i++) {
+		fputc(text[i], m->out);
+		m->line += text[i] == '\n';
+	}
+}
+
 /* The words of a list, or those of one text. A word that is a script stands as it is.
  */
 static void put_list(struct manifest *m, const struct node *list, bool script)
@@ -61,9 +75,7 @@ static void put_list(struct manifest *m, const struct node *list, bool script)
 		if (node->kind != NODE_SCALAR)
 			continue;
 		if (script || strchr(node->text, '\n') || strstr(node->text, " -")) {
-			fprintf(m->out, " %s", node->text);
-			for (const char *c = node->text; *c != '\0'; c++)
-				m->line += *c == '\n';
+			put_script(m, node->text);
 		} else {
 			fputc(' ', m->out);
 			put_word(m, node->text);
@@ -141,8 +153,7 @@ static bool spans_lines(const struct node *list)
 }
 
 /* One server's command, in its role. */
-static void put_command(struct manifest *m, const struct node *container, bool script,
-			bool ends_here)
+static void put_command(struct manifest *m, const struct node *container, bool script)
 {
 	const struct node *command = node_get(container, "command"),
 			  *args = node_get(container, "args");
@@ -154,7 +165,7 @@ static void put_command(struct manifest *m, const struct node *container, bool s
 	put_list(m, args, script);
 	if (script && !args) /* the script is the last word of the command */
 		put_list(m, command, true);
-	if (m->pools && ends_here && m->role != ROLE_BOTH)
+	if (m->pools && m->role != ROLE_BOTH)
 		fprintf(m->out, " --%s %s", m->tool->role_flag,
 			m->tool->roles[m->role]);
 }
@@ -173,11 +184,11 @@ static void put_container(struct manifest *m, const struct node *container)
 	put_environment(m, container);
 	/* flags can be added to a command, not to a script of many lines */
 	ends_here = !script || !spans_lines(args ? args : command);
-	put_command(m, container, script, ends_here);
+	put_command(m, container, script);
 	/* further replicas are servers of their own */
 	for (long i = 1; ends_here && i < copies && i < MAX_REPLICAS; i++) {
 		fputs("; ", m->out);
-		put_command(m, container, script, true);
+		put_command(m, container, script);
 	}
 	fputc('\n', m->out);
 	m->line++;
@@ -210,6 +221,25 @@ static bool has_pools(const struct node *node)
 	return false;
 }
 
+/* Files of a ConfigMap, as the commands that would write them. */
+static void put_files(struct manifest *m, const struct node *map)
+{
+	const struct node *data = node_get(map, "data");
+
+	if (!data || data->kind != NODE_MAP)
+		return;
+	for (const struct node *file = data->child; file; file = file->next) {
+		if (file->kind != NODE_SCALAR || strchr(file->key, '\''))
+			continue;
+		go_to(m, file->line);
+		fprintf(m->out, "cat > '%s' <<'END_OF_FILE'\n%s\nEND_OF_FILE\n",
+			file->key, file->text);
+		m->line += 3;
+		for (const char *c = file->text; *c != '\0'; c++)
+			m->line += *c == '\n';
+	}
+}
+
 /* Depth is bounded by the document's. */
 static void walk(struct manifest *m, const struct node *node)
 {
@@ -221,6 +251,9 @@ static void walk(struct manifest *m, const struct node *node)
 	m->copies = copies ? copies : m->copies;
 	m->tp = split && scalar(split, "tensor") ? scalar(split, "tensor") : m->tp;
 	m->role = role_of(node, m->role);
+	if (node->kind == NODE_MAP && scalar(node, "kind") &&
+	    strcmp(scalar(node, "kind"), "ConfigMap") == 0)
+		put_files(m, node);
 	if (node->kind == NODE_MAP &&
 	    (node_get(node, "args") || node_get(node, "command") ||
 	     node_get(node, "modelCommand")))

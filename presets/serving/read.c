@@ -254,11 +254,12 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 		find_role(tool, commands, ROLE_DECODE, &decodes);
 	struct server_command *prefill =
 		find_role(tool, commands, ROLE_PREFILL, &prefills);
-	bool pools = prefill && decode;
-	struct server_command *main = pools    ? decode
-				      : both   ? both
-				      : decode ? decode
-					       : prefill;
+	/* Dynamo marks those that prefill; the others decode beside them */
+	bool pools = prefill && (decode || both);
+	struct server_command *main = pools && decode ? decode
+				      : both          ? both
+				      : decode        ? decode
+						      : prefill;
 	struct mapped m = { &main->flags, out, report, error };
 	struct import_name named = { main->flags.file, main->line, main->checkpoint,
 				     model_name_find(main->checkpoint) };
@@ -269,13 +270,13 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 	    !read_command(tool, main, &model, out, report, error))
 		return false;
 	if (pools && (!read_command(tool, prefill, &model, &other, report, error) ||
-		      !join_pools(&m, &other, prefills, decodes)))
+		      !join_pools(&m, &other, prefills, decode ? decodes : whole)))
 		return false;
 	if (!pools && !both)
 		import_note(report, IMPORT_APPROXIMATE, "disaggregated",
 			    "only the servers that %s are here: read as whole ones",
 			    decode ? "decode" : "prefill");
-	if (both && whole > 1)
+	if (both && whole > 1 && !pools)
 		note_first(commands, main, whole, report);
 	note_assumed(&m);
 	note_flags(tool, &m);

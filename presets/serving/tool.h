@@ -58,7 +58,8 @@ struct tool {
 	 * all are flags. */
 	const char *const *cli_keys;
 	const char *file_flag;
-	const char *role_flag; /* of a disaggregated server, and its words */
+	const char *degree_flag; /* TP, which that YAML may hold */
+	const char *role_flag;   /* of a disaggregated server, and its words */
 	const char *roles[ROLE_COUNT];
 	/* Of pools: the variable for the port of a side channel, and what stands
 	 * between clients and the ports of both; without the latter none are written.

@@ -24,35 +24,19 @@ static const struct mapping rows[] = {
 };
 
 static const char *const model_flags[] = { "model", "model_path", NULL };
-static const char *const aliases[] = { "tensor_parallel_size",
-				       "tp_size",
-				       "pipeline_parallel_size",
-				       "pp_size",
-				       "context_parallel_size",
-				       "cp_size",
-				       "moe_expert_parallel_size",
-				       "ep_size",
-				       "tp",
-				       "tp_size",
-				       "pp",
-				       "pp_size",
-				       "ep",
-				       "ep_size",
-				       "free_gpu_memory_fraction",
-				       "kv_cache_config.free_gpu_memory_fraction",
-				       "kv_cache_free_gpu_memory_fraction",
-				       "kv_cache_config.free_gpu_memory_fraction",
-				       "kv_cache_free_gpu_mem_fraction",
-				       "kv_cache_config.free_gpu_memory_fraction",
-				       "kv_cache_dtype",
-				       "kv_cache_config.dtype",
-				       "build_config.max_batch_size",
-				       "max_batch_size",
-				       "build_config.max_num_tokens",
-				       "max_num_tokens",
-				       "config",
-				       "extra_llm_api_options",
-				       NULL };
+static const char *const aliases[] = {
+	"tensor_parallel_size", "tp_size", "pipeline_parallel_size", "pp_size",
+	"context_parallel_size", "cp_size", "moe_expert_parallel_size", "ep_size", "tp",
+	"tp_size", "pp", "pp_size", "ep", "ep_size", "free_gpu_memory_fraction",
+	"kv_cache_config.free_gpu_memory_fraction", "kv_cache_free_gpu_memory_fraction",
+	"kv_cache_config.free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction",
+	"kv_cache_config.free_gpu_memory_fraction", "kv_cache_dtype",
+	"kv_cache_config.dtype", "build_config.max_batch_size", "max_batch_size",
+	"build_config.max_num_tokens", "max_num_tokens", "config",
+	"extra_llm_api_options",
+	/* NVIDIA Dynamo's */
+	"extra_engine_args", "extra_llm_api_options", NULL
+};
 static const char slots_key[] = "moe_config.load_balancer.num_slots";
 static const char *const others[] = { "tp_size",
 				      "enable_attention_dp",
@@ -265,6 +249,7 @@ const struct tool tool_trtllm = {
 	.launcher = launcher,
 	.cli_keys = cli_keys,
 	.file_flag = "extra_llm_api_options",
+	.degree_flag = "tp_size",
 	.role_flag = "server_role",
 	.roles = { [ROLE_PREFILL] = "CONTEXT", [ROLE_DECODE] = "GENERATION" },
 	.put_front = put_front,
