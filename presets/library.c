@@ -14,10 +14,10 @@
 #include "presets/folder.h"
 #include "presets/hf/hf_model.h"
 #include "presets/hf/quantisation.h"
+#include "presets/library_parts.h"
 #include "presets/model_file.h"
 #include "presets/model_name.h"
 #include "presets/near.h"
-#include "presets/release.h"
 #include "presets/stack_file.h"
 #include "presets/stream.h"
 
@@ -283,8 +283,7 @@ char *preset_text(enum preset_kind kind, const char *name, struct error *error)
 	return text;
 }
 
-/* The name of what was read, where the file gives none: that of the file. */
-static void take_name(char *out, const char *name)
+void library_take_name(char *out, const char *name)
 {
 	const char *base = strrchr(name, '/');
 	size_t length;
@@ -326,7 +325,7 @@ bool library_model(struct model *out, const char *name, struct error *error)
 	if (good && !preset)
 		hf_quantised_beside(name, out);
 	if (good)
-		take_name(out->name, preset ? preset->name : name);
+		library_take_name(out->name, preset ? preset->name : name);
 	return good;
 }
 
@@ -341,7 +340,7 @@ bool library_cluster(struct cluster *out, const char *name, struct error *error)
 	good = cluster_read(&document, document.root, out, NULL, error);
 	document_free(&document);
 	if (good)
-		take_name(out->name, preset ? preset->name : name);
+		library_take_name(out->name, preset ? preset->name : name);
 	return good;
 }
 
@@ -363,90 +362,6 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
 			 "no accelerator '%.80s' in any cluster; shardscope list "
 			 "clusters shows those there are",
 			 name);
-}
-
-/* Serving constants of the generic stack, for stacks that only train. */
-static bool start_serving(struct scenario *scenario, struct error *error)
-{
-	struct scenario other;
-	struct document document;
-	bool good;
-
-	scenario_defaults(&other);
-	if (!preset_open(PRESET_STACK, "generic", &document, error))
-		return false;
-	good = stack_read(&document, document.root, &other, NULL, error);
-	if (good)
-		scenario->stack.serving = other.stack.serving;
-	document_free(&document);
-	return good;
-}
-
-static void add_release(char *name, const char *release)
-{
-	size_t length = strlen(name);
-
-	snprintf(name + length, MAX_NAME - length, "@%s", release);
-	error_clean(name);
-}
-
-/* As it is now, or as that release had it. */
-static bool read_release(const struct document *document, const char *release,
-			 struct scenario *scenario, struct error *error)
-{
-	return stack_read(document, document->root, scenario, NULL, error) &&
-	       (!release ||
-		release_take_back(document, document->root, release, scenario, error));
-}
-
-bool library_stack(struct scenario *scenario, const char *name, struct error *error)
-{
-	const char *release = release_of(name);
-	const struct preset *preset;
-	struct document document;
-	char before[256];
-	bool good;
-
-	if (release) {
-		snprintf(before, sizeof before, "%.*s", (int)(release - 1 - name),
-			 name);
-		name = before;
-	}
-	preset = preset_find(PRESET_STACK, name);
-	if (!preset_open(PRESET_STACK, name, &document, error))
-		return false;
-	good = start_serving(scenario, error) &&
-	       read_release(&document, release, scenario, error);
-	document_free(&document);
-	if (good)
-		take_name(scenario->stack.name, preset ? preset->name : name);
-	if (good && release)
-		add_release(scenario->stack.name, release);
-	return good;
-}
-
-bool library_change_stack(struct scenario *scenario, const char *name,
-			  struct error *error)
-{
-	struct scenario before, to = *scenario;
-
-	scenario_defaults(&before);
-	before.model = scenario->model;
-	before.cluster = scenario->cluster;
-	if (!library_stack(&before, scenario->stack.name, NULL))
-		before.plan = (struct plan){ 0 };
-	if (!library_stack(&to, name, error))
-		return false;
-	for (int i = 0; i < knob_count(); i++) {
-		char value[MAX_LAYOUT], why[256];
-
-		if (knob_same(scenario, &before, &knob_table[i]))
-			continue;
-		knob_print(scenario, &knob_table[i], value, sizeof value);
-		knob_parse(&to, &knob_table[i], value, why, sizeof why);
-	}
-	*scenario = to;
-	return true;
 }
 
 static bool expected_name(const struct document *document, const struct node *node,
@@ -504,7 +419,7 @@ bool library_stack_node(struct scenario *scenario, const struct document *docume
 			const struct node *node, struct error *error)
 {
 	if (node->kind == NODE_MAP) {
-		bool good = start_serving(scenario, error) &&
+		bool good = library_start_serving(scenario, error) &&
 			    stack_read(document, node, scenario, NULL, error);
 
 		if (good && scenario->stack.name[0] == '\0')
