@@ -546,8 +546,8 @@ static void test_doubts(void **state)
 		  "\"full_attention\"]," SMALL "}",
 		  "short convolutions" },
 		{ "{\"model_type\": \"bert\"," SMALL "}", "looks both ways" },
-		{ "{\"model_type\": \"gemma4\", \"num_kv_shared_layers\": 1," SMALL "}",
-		  "share keys and values" },
+		{ "{\"model_type\": \"gemma3n\", \"altup_num_inputs\": 4," SMALL "}",
+		  "AltUp" },
 		{ "{\"model_type\": \"deepseek_v32\", \"index_topk\": 64," SMALL "}",
 		  "without the sizes of its indexer" },
 	};
@@ -668,6 +668,59 @@ static void test_wide_tail(void **state)
 	assert_null(strstr(model.approximate, "not read"));
 }
 
+/* Gemma 4 E2B (google/gemma-4-E2B): an input of its own for every layer, keys and
+ * values of the last 20 borrowed. */
+static void test_layer_inputs(void **state)
+{
+	static const char text[] =
+		"{\"model_type\": \"gemma4\", \"text_config\": {\"hidden_size\": 1536,"
+		"\"model_type\": \"gemma4_text\", \"num_hidden_layers\": 35,"
+		"\"intermediate_size\": 6144, \"num_attention_heads\": 8,"
+		"\"num_key_value_heads\": 1, \"head_dim\": 256,"
+		"\"global_head_dim\": 512, \"vocab_size\": 262144,"
+		"\"sliding_window\": 512, \"sliding_window_pattern\": 5,"
+		"\"num_kv_shared_layers\": 20, \"use_double_wide_mlp\": true,"
+		"\"hidden_size_per_layer_input\": 256, \"tie_word_embeddings\": true,"
+		"\"vocab_size_per_layer_input\": 262144,"
+		"\"hidden_activation\": \"gelu_pytorch_tanh\"}}";
+	static struct import_report report;
+	struct model_counts counts;
+	struct layer_counts layer;
+	struct model model;
+	int borrowed = 0;
+
+	(void)state;
+	read_good(text, &model, &report);
+	assert_string_equal(model.approximate, "");
+	model_count(&model, &counts);
+	assert_close(model_input_table(&model), 262144.0 * 35 * 256 + 256, 1e-15);
+	assert_close(counts.embedding, 262144.0 * 1536 + 262144.0 * 35 * 256 + 256,
+		     1e-15);
+	/* 2.3 B are published without the table, 5.1 B with it and 0.45 B of encoders
+	 */
+	assert_close(counts.total - model_input_table(&model), 2.3e9, 0.01);
+	assert_close(counts.total + 0.45e9, 5.1e9, 0.01);
+	for (int i = 0; i < 35; i++) {
+		const struct layer_kind *kind = &model.kind[model.layer[i]];
+
+		borrowed += kind->attention.borrowed_kv;
+		assert_int_equal(kind->attention.borrowed_kv, i >= 15);
+		if (!kind->attention.borrowed_kv)
+			continue;
+		assert_close(model_cache_bytes(&model, kind, 1000, 1, 2), 0, 0);
+		/* queries and outputs of 8 heads, a norm of queries */
+		model_count_layer(&model, kind, &layer);
+		assert_close(layer.mixer,
+			     2 * 1536.0 * 8 * (double)kind->attention.head_dim +
+				     (double)kind->attention.head_dim,
+			     1e-12);
+	}
+	assert_int_equal(borrowed, 20);
+	/* twelve layers keep 512 tokens, three all of them */
+	assert_close(4096 * model_kv_bytes_per_token(&model, 4096, 2),
+		     12 * 512.0 * 2 * 256 * 2 + 3 * 4096.0 * 2 * 512 * 2, 0.03);
+}
+
 /* Falcon-H1: every layer has both, and keeps both. */
 static void test_both_mixers(void **state)
 {
@@ -759,6 +812,7 @@ int main(void)
 		cmocka_unit_test(test_corpus),
 		cmocka_unit_test(test_sparse_caches),
 		cmocka_unit_test(test_shared_picks),
+		cmocka_unit_test(test_layer_inputs),
 		cmocka_unit_test(test_both_mixers),
 		cmocka_unit_test(test_wide_tail),
 	};

@@ -73,10 +73,16 @@ static void embedding_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, "V * h");
 	explain_from(a, out, "V", "vocabulary", "model.vocab");
 	explain_from(a, out, "h", "hidden size", "model.hidden");
-	if (model_of(a)->position != POSITION_LEARNED)
+	if (model_of(a)->position == POSITION_LEARNED) {
+		explain_say(out, " + n * h");
+		explain_from(a, out, "n", "learned positions", "model.max_positions");
+	}
+	if (model_of(a)->input_width <= 0)
 		return;
-	explain_say(out, " + n * h");
-	explain_from(a, out, "n", "learned positions", "model.max_positions");
+	explain_say(out, " + r * L * w + w");
+	explain_from(a, out, "r", "rows of the layers' own inputs", "model.input_rows");
+	explain_from(a, out, "L", "layers", "model.layers");
+	explain_from(a, out, "w", "width of one", "model.input_width");
 }
 
 static void head_terms(const struct asked *a, struct explanation *out)
@@ -311,6 +317,11 @@ static void mlp_terms(const struct asked *a, struct explanation *out)
 	}
 	snprintf(ffn, sizeof ffn, "model.kinds.%d.ffn", a->kind);
 	feed_forward(a, out, "model.hidden", ffn, model_of(a)->mlp_bias);
+	if (model_of(a)->input_width <= 0)
+		return;
+	explain_say(out, " + 3 * h * w");
+	explain_from(a, out, "w", "width of the layer's own input",
+		     "model.input_width");
 }
 
 static void routed_terms(const struct asked *a, struct explanation *out)
@@ -357,8 +368,10 @@ static void layer_norm_terms(const struct asked *a, struct explanation *out)
 	int halves = (kind->mixer != MIXER_NONE) + (kind->mlp != MLP_NONE);
 	bool shared = m->shared_norm && shapes_parallel(m, kind);
 
+	bool input = m->input_width > 0 && kind->mlp != MLP_NONE;
+
 	explain_say(out, "%d * h%s",
-		    (shared ? 1 : halves) + (m->post_norms ? halves : 0),
+		    (shared ? 1 : halves) + (m->post_norms ? halves : 0) + input,
 		    m->norm == NORM_LAYER ? " * (1 + bias)" : "");
 	explain_from(a, out, "h", "hidden size", "model.hidden");
 	if (m->norm == NORM_LAYER)

@@ -10,9 +10,11 @@ void graph_embedding(const struct graph_context *c, struct graph *out)
 	out->count = 0;
 	/* read the rows, write them; backward adds fp32 gradients to the table, if it
 	 * trains: below the first adapter nobody asks for a gradient */
-	op = graph_memory(c, out, OPERATOR_EMBEDDING, "embedding", c->tokens, h,
+	op = graph_memory(c, out, OPERATOR_EMBEDDING, "embedding", c->tokens,
+			  h + (double)(s->model.layers * s->model.input_width),
 			  2 * c->width, c->frozen ? 0 : 8);
-	op->weights = (double)scenario_padded_vocab(s) * h / tp;
+	op->weights = (double)scenario_padded_vocab(s) * h / tp +
+		      model_input_table(&s->model) / tp;
 	if (s->model.position == POSITION_LEARNED)
 		op->weights += (double)s->model.max_positions * h;
 	if (s->model.embedding_norm)

@@ -38,7 +38,8 @@ static struct shape *project_once(double h, const struct attention *a,
 {
 	const struct mixing *m = &out->mixing;
 	double gate = a->output_gate ? m->heads * m->value_dim : 0;
-	double width = m->heads * m->query_dim + m->entry + gate;
+	double keys = a->borrowed_kv ? 0 : m->entry;
+	double width = m->heads * m->query_dim + keys + gate;
 	struct shape *shape =
 		shape_linear(out, "qkv projection", share->rows, width, h);
 
@@ -74,7 +75,8 @@ static void project(const struct model *model, const struct attention *a,
 {
 	const struct mixing *m = &out->mixing;
 	double h = (double)model->hidden;
-	double positioned = m->heads * m->query_dim + m->entry / 2;
+	double positioned =
+		m->heads * m->query_dim + (a->borrowed_kv ? 0 : m->entry / 2);
 	struct shape *shape = a->query_rank > 0 ? project_twice(h, a, share, out)
 						: project_once(h, a, share, out);
 
@@ -82,7 +84,7 @@ static void project(const struct model *model, const struct attention *a,
 		shape->weights += h * h / share->tp;
 	if (a->qk_norm)
 		shape_norm(out, "query and key norm", share->rows, positioned, 2)
-			->weights = 2 * m->query_dim;
+			->weights = (a->borrowed_kv ? 1 : 2) * m->query_dim;
 	if (model->position == POSITION_ROPE)
 		shape_rotary(out, share->rows, positioned)->unfused = 3;
 }
@@ -146,7 +148,9 @@ static void say(const struct model *model, const struct layer_kind *kind, char *
 		int size)
 {
 	const struct attention *a = &kind->attention;
-	const char *entry = a->shared_kv ? "KV * d" : "KV * (d + v)";
+	const char *entry = a->borrowed_kv ? "0"
+			    : a->shared_kv ? "KV * d"
+					   : "KV * (d + v)";
 	const char *windows = a->compress <= 0    ? ""
 			      : a->index_topk > 0 ? " + 2 * d * (2 * h + m) + d"
 						  : " + 1 * d * (2 * h + m) + d";
@@ -157,7 +161,10 @@ static void say(const struct model *model, const struct layer_kind *kind, char *
 		 a->output_gate ? " + h * H * v" : "", a->qkv_bias ? " + H * d + " : "",
 		 a->qkv_bias ? entry : "",
 		 a->qkv_bias && a->output_gate ? " + H * v" : "",
-		 a->output_bias ? " + h" : "", a->qk_norm ? " + 2 * d" : "",
+		 a->output_bias ? " + h" : "",
+		 !a->qk_norm      ? ""
+		 : a->borrowed_kv ? " + d"
+				  : " + 2 * d",
 		 a->sinks ? " + H" : "",
 		 model->position == POSITION_RELATIVE ? " + h * h" : "", windows);
 	index_say(a, out, size);

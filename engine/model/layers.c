@@ -14,9 +14,9 @@ static bool attention_equal(const struct attention *a, const struct attention *b
 	       a->index_dim == b->index_dim && a->index_topk == b->index_topk &&
 	       a->compress == b->compress && a->output_rank == b->output_rank &&
 	       a->output_groups == b->output_groups && a->shared_kv == b->shared_kv &&
-	       a->qkv_bias == b->qkv_bias && a->output_bias == b->output_bias &&
-	       a->qk_norm == b->qk_norm && a->sinks == b->sinks &&
-	       a->output_gate == b->output_gate;
+	       a->borrowed_kv == b->borrowed_kv && a->qkv_bias == b->qkv_bias &&
+	       a->output_bias == b->output_bias && a->qk_norm == b->qk_norm &&
+	       a->sinks == b->sinks && a->output_gate == b->output_gate;
 }
 
 bool model_same_mixer(const struct layer_kind *a, const struct layer_kind *b)

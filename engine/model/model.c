@@ -143,6 +143,13 @@ static void count_layers(const struct model *model, struct model_counts *counts)
 	}
 }
 
+double model_input_table(const struct model *model)
+{
+	double width = (double)model->input_width;
+
+	return (double)model->input_rows * (double)model->layers * width + width;
+}
+
 void model_count(const struct model *model, struct model_counts *counts)
 {
 	double h = (double)model->hidden;
@@ -151,6 +158,7 @@ void model_count(const struct model *model, struct model_counts *counts)
 	counts->embedding = (double)model->vocab * h;
 	if (model->position == POSITION_LEARNED)
 		counts->embedding += (double)model->max_positions * h;
+	counts->embedding += model_input_table(model);
 	if (!model->tied_embeddings)
 		counts->head = (double)model->vocab * h;
 	if (model->head_bias)
@@ -288,7 +296,7 @@ double model_cache_bytes(const struct model *model, const struct layer_kind *kin
 
 	shapes_measure(model, kind, tp, &mixing);
 	a = mixing.attention;
-	if (!a)
+	if (!a || a->borrowed_kv)
 		return mixing.scan.state_bytes;
 	return attention_kept(a, tokens) * bytes_per_element * mixing.entry +
 	       attention_index_bytes(a, tokens) + mixing.scan.state_bytes;
@@ -366,6 +374,11 @@ bool model_sound(const struct model *model, char *out, int size)
 		snprintf(out, room, "%lld experts per token of %lld experts",
 			 (long long)model->moe.experts_per_token,
 			 (long long)model->moe.experts);
+	else if (model->input_width > 0 &&
+		 (model->input_rows < 1 || model->moe.experts > 0))
+		snprintf(out, room,
+			 "inputs of layers (input_width) need input_rows and no "
+			 "experts");
 	for (int k = 0; k < model->kinds && out[0] == '\0'; k++)
 		kind_sound(model, k, out, room);
 	return out[0] == '\0';

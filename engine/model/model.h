@@ -58,6 +58,9 @@ struct attention {
 	int64_t output_rank, output_groups;
 	bool qkv_bias, output_bias, qk_norm, sinks;
 	bool shared_kv; /* a head's key is its value */
+	/* Keys and values are those of an earlier layer, which alone projects and keeps
+	 * them (num_kv_shared_layers of Gemma 3n and Gemma 4 E). */
+	bool borrowed_kv;
 	bool output_gate;
 };
 
@@ -104,6 +107,9 @@ struct model {
 	int quantised;              /* enum quantised: which of them are in it */
 	int64_t quantised_group;    /* weights that share a scale; 0 = as usual */
 	int64_t layers, hidden, vocab, max_positions;
+	/* A table of so many rows gives every layer an input of its own, of this width,
+	 * behind a gate (per-layer embeddings of Gemma 3n and Gemma 4 E); 0 = none. */
+	int64_t input_rows, input_width;
 	int64_t mtp_layers; /* multi-token prediction layers after the last one */
 	bool gated_mlp, parallel_block, shared_norm; /* shared_norm: one norm per
 							parallel block (PaLM) */
@@ -146,6 +152,8 @@ void model_count_layer(const struct model *model, const struct layer_kind *kind,
 /* Of a layer of experts the router, the routed experts and their projections alone. */
 void model_count_experts(const struct model *model, struct layer_counts *counts);
 void model_count(const struct model *model, struct model_counts *counts);
+/* Weights of the table of the layers' own inputs and of its norm, in elements. */
+double model_input_table(const struct model *model);
 /* Weights of the state space beside a layer's attention. */
 double model_beside_parameters(const struct model *model,
 			       const struct layer_kind *kind);

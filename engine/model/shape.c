@@ -106,6 +106,26 @@ static void add_mlp(const struct model *m, const struct share *share, double ffn
 		out->item[from].part = (uint8_t)part;
 }
 
+/* The layer's own input, from its rows of a table and from the embedding, gated by what
+ * the layer made, and added to it; small matrices that every rank has whole. */
+static void add_layer_input(const struct model *m, const struct share *share,
+			    struct shapes *out)
+{
+	double h = (double)m->hidden, w = (double)m->input_width;
+	struct shape *shape;
+
+	if (m->input_width <= 0)
+		return;
+	shape_linear(out, "layer input", share->norm_rows, w, h)->kept = w;
+	shape_linear(out, "layer input gate", share->norm_rows, w, h)->kept = w;
+	shape = shape_add(out, SHAPE_ELEMENTWISE, "gated layer input", share->norm_rows,
+			  w);
+	shape->forward = 3;
+	shape->backward = 5;
+	shape_linear(out, "layer input output", share->norm_rows, h, w);
+	add_norm(m, share, "layer input norm", out);
+}
+
 void shapes_mlp(const struct model *m, const struct layer_kind *kind,
 		const struct share *share, struct shapes *out)
 {
@@ -127,5 +147,6 @@ void shapes_mlp(const struct model *m, const struct layer_kind *kind,
 	}
 	if (m->post_norms)
 		add_norm(m, share, "MLP post norm", out);
+	add_layer_input(m, share, out);
 	add_residual(m, share, out);
 }

@@ -167,6 +167,8 @@ static void add_keys(const struct drawing *d)
 {
 	double entry = d->shapes->mixing.entry;
 
+	if (d->shapes->mixing.attention->borrowed_kv)
+		return;
 	add_small(d, "cache writes", d->fixed,
 		  d->tokens * entry * (2 + d->context->kv_bytes));
 	layer_ring(d->context, "keys and values", d->batch->prompt_tokens * entry * 2,

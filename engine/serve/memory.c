@@ -82,6 +82,7 @@ void server_weights(const struct serve_context *c, double *in_large, double *in_
 		large += (mixer.large + mlp.large) * (double)m->mtp_layers;
 	}
 	/* tables stay in bf16; a tied head shares the embedding's on one stage */
+	small += model_input_table(m) / c->shape.tp;
 	small += m->tied_embeddings && c->shape.pp < 2 ? table : 2 * table;
 	if (c->shape.pp > 1)
 		small -= table;

@@ -118,7 +118,8 @@ static void ends(const struct serve_context *c, const struct batch *b,
 	double vocab = (double)scenario_padded_vocab(c->scenario);
 	struct kernel k;
 
-	kernel_elementwise(c->scenario, 1, tokens * h * 4, &k);
+	kernel_elementwise(c->scenario, 1,
+			   tokens * (h + (double)(m->layers * m->input_width)) * 4, &k);
 	layer_kernel(out, "embedding", 1, &k);
 	if (rows <= 0)
 		return;

@@ -20,8 +20,6 @@ static const struct {
 	{ "ssm_cfg", "the state-space settings of this form are read in part" },
 	{ "sparse_attention_config",
 	  "sparse attention: its indexer is left out, full attention counted" },
-	{ "num_kv_shared_layers",
-	  "layers that share keys and values are counted with their own" },
 	{ "altup_num_inputs", "AltUp's predictions are left out" },
 	{ "laurel_rank", "LAuReL's low-rank paths are left out" },
 	{ "mla_use_output_gate", "the output gate of MLA is left out" },
@@ -177,9 +175,6 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 			    "sparse attention without the sizes of its indexer: full "
 			    "attention counted");
 	note_layer_types(r, model);
-	if (hf_count(r, "hidden_size_per_layer_input", 0) > 0)
-		approximate(r, model, "hidden_size_per_layer_input",
-			    "per-layer embeddings are left out");
 	note_quantisation(r, root, model);
 	if (node_get(root, "vision_config") || node_get(root, "audio_config"))
 		import_note(r->report, IMPORT_NOT_MODELLED, "vision_config",

@@ -371,6 +371,10 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 	/* Qwen 1 counts gate and up together (modeling_qwen.py, QWenMLP) */
 	base.ffn = traits(r) & FAMILY_HALF_FFN ? ffn / 2 : ffn;
 	model->mtp_layers = read_mtp(r);
+	model->input_width = hf_count(r, "hidden_size_per_layer_input", 0);
+	if (model->input_width > 0)
+		model->input_rows =
+			hf_count(r, "vocab_size_per_layer_input", model->vocab);
 	if (!r->failed)
 		hf_read_layers(r, model, &base, layers);
 }

@@ -23,6 +23,7 @@ struct pattern {
 		swa_value_dim;
 	enum mixer_kind ssm; /* of the layers that are not attention */
 	bool all_ssm;
+	int64_t borrows_from; /* keys and values are an earlier layer's from this on */
 	int64_t wide_from; /* MLPs are twice as wide from this layer on (Gemma 4 E) */
 	bool lightning;    /* linear attention of MiniMax: all heads, with a gate */
 };
@@ -133,6 +134,7 @@ static void read_mlp_keys(struct hf_reader *r, struct pattern *p, int64_t layers
 	const struct node *freq = hf_get(r, "moe_layer_freq");
 	int64_t shared = hf_count(r, "num_kv_shared_layers", 0);
 
+	p->borrows_from = shared > 0 ? layers - shared : layers;
 	p->wide_from =
 		hf_bool(r, "use_double_wide_mlp", false) ? layers - shared : layers;
 
@@ -378,6 +380,8 @@ void hf_read_layers(struct hf_reader *reader, struct model *model,
 			choose_mixer(&pattern, i, &kind);
 			choose_entries(&pattern, i, &kind.attention);
 			choose_mlp(&pattern, model, i, &kind);
+			kind.attention.borrowed_kv =
+				i >= pattern.borrows_from && mixer_of(&kind)->attends;
 		}
 		if (good && model_add_layer(model, &kind))
 			continue;

@@ -197,6 +197,10 @@ static void read_outline(struct shape *s)
 	if (model->position == POSITION_LEARNED && model->max_positions == 0)
 		model->max_positions = count(s, "max_target_length", 2048);
 	model->mtp_layers = count(s, "mtp_num_layers", 0);
+	model->input_width = count(s, "hidden_size_per_layer_input", 0);
+	if (model->input_width > 0)
+		model->input_rows =
+			count(s, "vocab_size_per_layer_input", model->vocab);
 	s->layers = s->deep * count(s, "base_num_decoder_layers", 16) *
 		    (traits & BLOCK_PAIRS ? 2 : 1);
 	s->ffn = s->broad * count(s, "base_mlp_dim", 7168);
@@ -320,12 +324,6 @@ static void doubt(struct shape *s, const char *key, const char *why)
 
 static void note_doubts(struct shape *s)
 {
-	if (count(s, "hidden_size_per_layer_input", 0) > 0)
-		doubt(s, "hidden_size_per_layer_input",
-		      "per-layer embeddings are left out");
-	if (count(s, "num_kv_shared_layers", 0) > 0)
-		doubt(s, "num_kv_shared_layers",
-		      "layers that share keys and values are counted with their own");
 	if (on(s, "share_kv_projections"))
 		doubt(s, "share_kv_projections",
 		      "shared keys and values are counted apart");
@@ -380,10 +378,9 @@ static void choose_mixer(struct shape *s, int64_t i, struct layer_kind *kind)
 static bool add_layers(struct shape *s)
 {
 	const struct mapped *m = s->m;
+	int64_t borrows_from = s->layers - count(s, "num_kv_shared_layers", 0);
 	/* Gemma 4 E: those that borrow keys and values are twice as wide */
-	int64_t wide_from = on(s, "use_double_wide_mlp")
-				    ? s->layers - count(s, "num_kv_shared_layers", 0)
-				    : s->layers;
+	int64_t wide_from = on(s, "use_double_wide_mlp") ? borrows_from : s->layers;
 
 	for (int64_t i = 0; i < s->layers; i++) {
 		struct layer_kind kind = s->base;
@@ -391,6 +388,8 @@ static bool add_layers(struct shape *s)
 			   (i + 1) % (s->moe_step > 0 ? s->moe_step : 1) == 0;
 
 		choose_mixer(s, i, &kind);
+		kind.attention.borrowed_kv =
+			i >= borrows_from && kind.attention.heads > 0;
 		kind.mlp = moe ? MLP_MOE : MLP_DENSE;
 		kind.ffn = moe ? 0 : i >= wide_from ? 2 * s->ffn : s->ffn;
 		if (!model_add_layer(&s->model, &kind))
