@@ -33,7 +33,7 @@ objects = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
 ENGINE  = $(B)/libengine.a
 HOUSE   = $(B)/libhouse.a
 TESTS   = $(patsubst tests/%.c,$(B)/tests/%,$(sort $(wildcard tests/test_*.c)))
-SUPPORT = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/support/*.c tests/twin/*.c)))
+SUPPORT = $(patsubst %.c,$(B)/%.o,$(sort $(wildcard tests/support/*.c tests/twin/*.c tests/numbers/*.c)))
 PRESETS = $(sort $(wildcard presets/models/*.yaml presets/clusters/*.yaml \
                             presets/stacks/*.yaml presets/plans/*.yaml \
                             presets/lessons/*.yaml))
@@ -250,6 +250,11 @@ screens: $(B)/tests/test_screens $(B)/tests/test_transcript $(B)/tests/test_prin
 	@SHARDSCOPE_WRITE_SCREENS=1 $(B)/tests/test_printed > /dev/null 2>&1
 	@git status --short tests/screens
 
+# Write the golden numbers anew; look at what changed before it is committed.
+numbers: $(B)/tests/test_numbers
+	@SHARDSCOPE_WRITE_NUMBERS=1 $(B)/tests/test_numbers > /dev/null 2>&1
+	@git diff --stat tests/numbers
+
 # What the search claims over published plans, into presets/plans/README.md.
 winners: $(B)/tests/test_winners
 	@SHARDSCOPE_WRITE_WINNERS=1 $(B)/tests/test_winners > /dev/null 2>&1
@@ -310,7 +315,7 @@ clean:
 	rm -rf build build-* shardscope
 
 FORCE:
-.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate mutate-run bench validate fit fit-serving fit-collectives screens winners screenshots purity floors lengths hardened \
+.PHONY: FORCE all run check install uninstall test asan test-apart coverage fuzz fuzz-run mutate mutate-run bench validate fit fit-serving fit-collectives screens numbers winners screenshots purity floors lengths hardened \
         tidy memcheck \
         format format-check analyse clean depends-run depends-check
 .SECONDARY:

@@ -29,7 +29,7 @@ static void draw_engine(struct scenario *s)
 	s->cluster.gpus = 8 * power(4);
 	s->plan.tp = power(4);
 	s->plan.pp = power(4);
-	s->plan.precision = formats[next(4)];
+	s->plan.precision = (int)formats[next(4)];
 	if (s->model.moe.experts > 0 && next(2)) {
 		v->dp_attention = power(3);
 		s->plan.ep = s->plan.tp * v->dp_attention;

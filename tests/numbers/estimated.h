@@ -1,0 +1,14 @@
+/* estimated.h - what estimates of both modes have. */
+#ifndef TESTS_NUMBERS_ESTIMATED_H
+#define TESTS_NUMBERS_ESTIMATED_H
+
+#include "engine/estimate/estimate.h"
+#include "tests/numbers/figures.h"
+
+void figures_findings(struct figures *out, const char *key,
+		      const struct findings *findings);
+void figures_metrics(struct figures *out, const struct estimate *estimate, int mode);
+void figures_stages(struct figures *out, const struct estimate *estimate);
+void figures_traffic(struct figures *out, const struct traffic *list, int count);
+
+#endif
