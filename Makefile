@@ -206,7 +206,7 @@ mutate-run: $(B)/mutate $(B)/stop.so $(MUTATE_TESTS)
 	 LINK="$(CC)" ENGINE_OBJECTS="$(addprefix $(CURDIR)/,$(call objects,engine))" \
 	 HOUSE_OBJECTS="$(addprefix $(CURDIR)/,$(HOUSE_OBJECTS))" \
 	 FILES="$(or $(FILES),$(MUTATED))" LIST="$(LIST)" SAMPLE="$(SAMPLE)" SEED="$(SEED)" \
-	 JOBS="$(JOBS)" LEAST="$(LEAST)" KEEP="$(KEEP)" sh tests/mutate/run.sh
+	 JOBS="$(JOBS)" LEAST="$(LEAST)" KEEP="$(KEEP)" WITHOUT="$(WITHOUT)" AGAIN="$(AGAIN)" sh tests/mutate/run.sh
 
 # Measurements, as one JSON object on standard output; see tests/bench/README.md.
 # BENCH_OF=keys: only what a key costs; BENCH_OF=engine: estimates, schedules, searches.

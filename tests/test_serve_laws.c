@@ -12,7 +12,10 @@
 #include "tests/support/random.h"
 #include "tests/support/server.h"
 
-enum { SERVERS = 4000 };
+static int servers(void)
+{
+	return some_of(4000);
+}
 
 static struct estimate now, before;
 
@@ -38,7 +41,7 @@ static void no_token_is_faster_than_a_pass(void **state)
 
 	(void)state;
 	seed = 11;
-	for (int i = 0; i < SERVERS; i++) {
+	for (int i = 0; i < servers(); i++) {
 		const struct serving_estimate *v = &now.serving;
 
 		server_random(&s, &now);
@@ -47,7 +50,7 @@ static void no_token_is_faster_than_a_pass(void **state)
 			fail_at(&s, "TPOT", v->tpot_seconds * v->gain,
 				v->decode_seconds);
 	}
-	assert_true(pipelines > SERVERS / 4);
+	assert_true(pipelines > servers() / 4);
 }
 
 /* Servers of prompts, each a copy of the attention. */
@@ -78,7 +81,7 @@ static void nobody_waits_for_more_than_the_others(void **state)
 
 	(void)state;
 	seed = 12;
-	for (int i = 0; i < SERVERS; i++) {
+	for (int i = 0; i < servers(); i++) {
 		const struct serving_estimate *v = &now.serving;
 		double most, begin;
 
@@ -98,7 +101,7 @@ static void nobody_waits_for_more_than_the_others(void **state)
 			fail_at(&s, "TTFT of a prompt", v->ttft_seconds,
 				v->prefill_seconds);
 	}
-	assert_true(few > SERVERS / 8);
+	assert_true(few > servers() / 8);
 }
 
 /* Little 1961: every request is somewhere, before, in or between the pools. */
@@ -109,7 +112,7 @@ static void every_request_is_somewhere(void **state)
 
 	(void)state;
 	seed = 13;
-	for (int i = 0; i < SERVERS; i++) {
+	for (int i = 0; i < servers(); i++) {
 		const struct serving_estimate *v = &now.serving;
 		double asked, there;
 
@@ -125,7 +128,7 @@ static void every_request_is_somewhere(void **state)
 			assert_close(asked, (double)s.plan.serving.concurrency, 1e-9);
 		assert_true(v->prefill_share >= 0 && v->prefill_share <= 1 + 1e-9);
 	}
-	assert_true(pools > SERVERS / 8);
+	assert_true(pools > servers() / 8);
 }
 
 /* A queue that grows for ever has no length. */
@@ -184,7 +187,7 @@ static void no_server_gives_more_than_its_ceiling(void **state)
 
 	(void)state;
 	seed = 15;
-	for (int i = 0; i < SERVERS; i++) {
+	for (int i = 0; i < servers(); i++) {
 		const struct serving_estimate *v = &now.serving;
 		double rate;
 
@@ -204,7 +207,7 @@ static void no_server_gives_more_than_its_ceiling(void **state)
 		if (s.plan.serving.disaggregated && rate > copies(&s) * (1 + 1e-6))
 			fail_at(&s, "busy servers", rate, copies(&s));
 	}
-	assert_true(pools > SERVERS / 8);
+	assert_true(pools > servers() / 8);
 }
 
 /* What a server holds is there, whatever share it is given. */
@@ -214,7 +217,7 @@ static void a_full_cache_is_within_the_gpu(void **state)
 
 	(void)state;
 	seed = 14;
-	for (int i = 0; i < SERVERS / 2; i++) {
+	for (int i = 0; i < servers() / 2; i++) {
 		const struct stage_memory *m = &now.memory;
 		double held, full;
 

@@ -7,6 +7,9 @@
 row=$1
 field() { printf '%s\n' "$row" | cut -f "$1"; }
 file=$(field 1) line=$(field 2)
+# A mistake may take all memory or fill the disk: 4 GiB of each, for compiler and tests.
+ulimit -v 4194304
+ulimit -f 4194304
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/home"
@@ -23,8 +26,11 @@ mkdir -p "$work/$(dirname "$file")"
 cmp -s "$work/mutant.o" "$object" && say same
 
 case $file in
-engine/*) library=engine objects=$ENGINE_OBJECTS tests=$WORK/tests.engine ;;
-*) library=house objects=$HOUSE_OBJECTS tests=$WORK/tests ;;
+engine/*)
+	library=engine objects=$ENGINE_OBJECTS
+	tests=$WORK/tests.$(basename "$(dirname "$file")")
+	;;
+*) library=house objects=$HOUSE_OBJECTS tests=$WORK/tests.all ;;
 esac
 $LINK -shared -o "$work/lib$library.so" "$work/mutant.o" \
 	$(printf '%s\n' $objects | grep -vxF "$object") 2> "$work/log" ||
@@ -40,8 +46,9 @@ room=$WORK/last.$(dirname "$file" | tr / .)
 fails() {
 	limit=$(cat "$WORK/limit.$1" 2> /dev/null) || return 1
 	# a mistake that never ends is found too, by the time that it computes
-	! (ulimit -t "$limit"; LD_PRELOAD=$B/stop.so exec timeout 900 "$B/dynamic/$1") \
-		> /dev/null 2>&1
+	{
+		! (ulimit -t "$limit"; LD_PRELOAD=$B/stop.so exec timeout 900 "$B/dynamic/$1")
+	} > /dev/null 2>&1
 }
 for test in $(cat "$last" "$room" "$tests" 2> /dev/null | awk '!seen[$0]++'); do
 	fails "$test" || continue

@@ -4,7 +4,8 @@
 #   SAMPLE  so many of each room (0: all)             SEED   which ones
 #   LIST    a list of mistakes instead                JOBS   at a time
 #   FILES   where to make mistakes                    LEAST  score below which it fails
-#   KEEP    a file for what became of each
+#   KEEP    a file for what became of each         WITHOUT  tests that are not asked
+#   AGAIN   such a file: those that survived there are tried, and no others
 # B, COMPILE, LINK, ENGINE_OBJECTS, HOUSE_OBJECTS come from the Makefile.
 set -e
 TOP=$(pwd) TESTS_LIST=$TOP/tests/mutate/tests
@@ -20,16 +21,19 @@ else
 	# no glob finds headers: what they hold is compiled into many files
 	"$B/mutate" $FILES > "$work/all"
 	# by room, then by lot; what was looked at and changes nothing is left out
-	awk -F '\t' -v equal=tests/mutate/equal '
+	awk -F '\t' -v equal=tests/mutate/equal -v again="$AGAIN" '
 		BEGIN {
 			while ((getline row < equal) > 0) {
 				split(row, word, " ")
 				left[word[1]]
 			}
+			while (again && (getline row < again) > 0)
+				if (split(row, word, "\t") && word[1] == "survived")
+					tried[word[5]]
 		}
 		{
 			split($1, part, "/")
-			if (!($7 in left))
+			if (!($7 in left) && (!again || $7 in tried))
 				print part[1] "/" part[2] "\t" $8 "\t" $0
 		}' "$work/all" | sort | awk -F '\t' -v sample="${SAMPLE:-0}" '
 		sample == 0 || ++taken[$1] <= sample { print }' | cut -f 3- > "$work/rows"
@@ -59,15 +63,31 @@ baseline() {
 	# the second line is of the program: "0m1.2s 0m0.1s"
 	tail -n 1 "$work/times" | tr 'ms' '  ' | awk '{ print $1 * 60 + $2 }' > "$kept"
 }
-for test in $(cut -d ' ' -f 1 "$TESTS_LIST"); do
+# What is asked of a mistake: all tests, of one in the engine those without a mark and
+# those that its room marks.
+cut -f 1 "$work/rows" | awk '
+	{ split($1, part, "/"); print part[1] == "engine" ? part[2] : "all" }' | sort -u > "$work/rooms"
+while read -r room; do
+	awk -v room="$room" -v without=" $WITHOUT " '
+		index(without, " " $1 " ") { next }
+		{
+			asked = NF == 1 || room == "all"
+			for (i = 2; i <= NF; i++)
+				asked = asked || $i == room
+		}
+		asked { print $1 }' "$TESTS_LIST" > "$work/asked.$room"
+done < "$work/rooms"
+export SHARDSCOPE_QUICK=1
+for test in $(cat "$work"/asked.* | sort -u); do
 	baseline "$test"
 	awk '{ print int(10 * $1) + 5 }' "$B/dynamic/$test.cpu" > "$work/limit.$test"
 done
-# the fast ones first; those of the screen alone are not asked about the engine
-for test in $(cut -d ' ' -f 1 "$TESTS_LIST"); do
-	echo "$(cat "$B/dynamic/$test.cpu") $test"
-done | sort -n | cut -d ' ' -f 2 > "$work/tests"
-grep -vxF "$(awk '$2 == "screen" { print $1 }' "$TESTS_LIST")" "$work/tests" > "$work/tests.engine"
+# the fast ones first
+while read -r room; do
+	while read -r test; do
+		echo "$(cat "$B/dynamic/$test.cpu") $test"
+	done < "$work/asked.$room" | sort -n | cut -d ' ' -f 2 > "$work/tests.$room"
+done < "$work/rooms"
 echo "mutate: the tests pass without a mistake" >&2
 
 tr '\n' '\0' < "$work/rows" |
@@ -78,6 +98,7 @@ sort -t "$(printf '\t')" -k 2 "$work/result" | awk -F '\t' '
 awk -F '\t' -v least="${LEAST:-0}" '
 	{ split($2, part, "/"); room = part[1] "/" part[2] }
 	$1 ~ /^killed/ { killed[room]++; all_killed++ }
+	$1 == "killed test_numbers" { golden++ }
 	$1 == "survived" { left[room]++; all_left++ }
 	$1 == "same" { same++ }
 	$1 == "invalid" { invalid++ }
@@ -94,5 +115,8 @@ awk -F '\t' -v least="${LEAST:-0}" '
 		score = 100 * all_killed / total
 		printf "mutate: %d of %d caught, %.1f %%; %d that change nothing, %d that do not compile\n",
 		       all_killed, total, score, same, invalid
+		if (golden > 0)
+			printf "mutate: golden numbers caught %d of them, which others might too; WITHOUT=test_numbers tells\n",
+			       golden
 		exit score < least
 	}' "$work/result"

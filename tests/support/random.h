@@ -9,5 +9,8 @@ extern uint64_t seed;
 
 /* 0 to below - 1. */
 uint64_t next(uint64_t below);
+/* Of so many tries a twentieth where $SHARDSCOPE_QUICK is set, as make mutate sets it;
+ * else all. */
+int some_of(int all);
 
 #endif
