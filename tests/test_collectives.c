@@ -197,6 +197,7 @@ static void test_torus_by_hand(void **state)
 		{ ALGORITHM_RING, AR, 126.717, 11870.051 },
 	};
 	struct group four = members(4, 4), all = members(64, 64);
+	struct group pods = members(128, 64);
 	struct cluster cluster;
 	struct fabric fabric;
 	struct collective cost;
@@ -212,9 +213,29 @@ static void test_torus_by_hand(void **state)
 	assert_false(by(&fabric, &all, AR, KiB64, ALGORITHM_TWO_SHOT, &cost));
 	collective_cost(&fabric, &all, AR, GiB1, &cost);
 	assert_int_equal(cost.algorithm, ALGORITHM_TORUS);
+	/* nor does a torus reach into another pod */
+	assert_false(by(&fabric, &pods, AR, KiB64, ALGORITHM_TORUS, &cost));
 	/* no torus, no torus's algorithm */
 	cluster.torus = false;
 	assert_false(by(&fabric, &all, AR, KiB64, ALGORITHM_TORUS, &cost));
+}
+
+/* A line of which nobody says what share is reached gives what it has. */
+static void test_lines_without_efficiency(void **state)
+{
+	struct group group = members(64, 8);
+	struct cluster cluster;
+	struct fabric fabric;
+	struct collective stated, silent;
+
+	(void)state;
+	plain(&cluster, 1, 400e9, 5, 50e9);
+	fabric = carrier(&cluster);
+	collective_cost(&fabric, &group, AR, GiB1, &stated);
+	cluster.link[LINK_DOMAIN].efficiency = cluster.link[LINK_NETWORK].efficiency =
+		0;
+	collective_cost(&fabric, &group, AR, GiB1, &silent);
+	assert_close(silent.seconds, stated.seconds, 1e-12);
 }
 
 /* Every algorithm sends at least the lower bound (Chan et al. 2007, section 2), takes
@@ -512,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_a_rack_by_hand),
 		cmocka_unit_test(test_nodes_by_hand),
 		cmocka_unit_test(test_torus_by_hand),
+		cmocka_unit_test(test_lines_without_efficiency),
 		cmocka_unit_test(test_no_algorithm_beats_the_bounds),
 		cmocka_unit_test(test_texts_are_what_is_computed),
 		cmocka_unit_test(test_kept_choices_change_nothing),

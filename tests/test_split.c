@@ -191,6 +191,30 @@ static void test_equal_layers_are_cut_like_any(void **state)
 	}
 }
 
+/* Ends without weight: shares fall on the half of a layer, and which way these go does
+ * not hang on the last bit of a sum: in other units weights are cut alike. */
+static void test_units_of_weights_change_no_cut(void **state)
+{
+	static const double units[] = { 0.1, 0.3, 0.7, 1e-3, 3e-7, 1.1 };
+	int16_t cut[MAX_VIRTUAL + 1];
+
+	(void)state;
+	for (int layers = 2; layers <= 64; layers++)
+		for (int pp = 1; pp <= 16 && pp <= layers; pp++) {
+			make(layers, 0, pp, 1, SPLIT_BALANCED);
+			assert_true(
+				split_layers(&scenario, (double[]){ 1, 0, 0 }, &split));
+			memcpy(cut, split.first, sizeof cut);
+			for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+				double weights[] = { units[i], 0, 0 };
+
+				assert_true(split_layers(&scenario, weights, &split));
+				for (int k = 0; k <= pp; k++)
+					assert_int_equal(cut[k], split.first[k]);
+			}
+		}
+}
+
 static void test_layout_strings(void **state)
 {
 	static const char *const good[] = { "Et*2|(tt|)*5t|tmL", "Et*7|t*7mL",
@@ -334,6 +358,7 @@ static void test_first_and_last_counts(void **state)
 		{ 0, 13, 4, false, 0 },  { 7, 6, 4, false, 0 },
 		{ -1, 1, 4, false, 0 },  { 1, -1, 4, false, 0 },
 		{ 12, -1, 4, false, 0 }, { -3, 15, 4, false, 0 },
+		{ 3, 4, 3, true, 5 },    { 0, 12, 2, true, 0 },
 		{ 15, -3, 4, false, 0 }, { 6, 6, 1, false, 0 },
 	};
 
@@ -515,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_by_weights),
 		cmocka_unit_test(test_balanced_is_the_optimum),
 		cmocka_unit_test(test_equal_layers_are_cut_like_any),
+		cmocka_unit_test(test_units_of_weights_change_no_cut),
 		cmocka_unit_test(test_layout_strings),
 		cmocka_unit_test(test_custom_reads_back_what_it_prints),
 		cmocka_unit_test(test_first_last),
