@@ -202,11 +202,11 @@ static void test_units_of_weights_change_no_cut(void **state)
 	for (int layers = 2; layers <= 64; layers++)
 		for (int pp = 1; pp <= 16 && pp <= layers; pp++) {
 			make(layers, 0, pp, 1, SPLIT_BALANCED);
-			assert_true(
-				split_layers(&scenario, (double[]){ 1, 0, 0 }, &split));
+			assert_true(split_layers(&scenario, (double[]){ 1, 0, 0, 0 },
+						 &split));
 			memcpy(cut, split.first, sizeof cut);
 			for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-				double weights[] = { units[i], 0, 0 };
+				double weights[] = { units[i], 0, 0, 0 };
 
 				assert_true(split_layers(&scenario, weights, &split));
 				for (int k = 0; k <= pp; k++)
