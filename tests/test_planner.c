@@ -493,6 +493,31 @@ static void test_half_the_states_may_be_the_fewest(void **state)
 	assert_int_equal(result.found, 3);
 }
 
+/* The more layers on a stage, the less is recomputed with so many of them: a node's
+ * cost is no bound of another's with fewer stages. */
+static void test_the_order_of_values_decides_nothing(void **state)
+{
+	static struct planner_problem problem;
+	static struct planner_result result;
+	double score[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		begin(&problem,
+		      (const char *const[]){ "llama2-13b", "dgx-a100-80g",
+					     "megatron-core" },
+		      i == 0 ? "gpus 32 gbs 64 seq 2048 recompute full "
+			       "recompute_layers 2 pp 1,2,4,8,16"
+			     : "gpus 32 gbs 64 seq 2048 recompute full "
+			       "recompute_layers 2 pp 16,8,4,2,1");
+		problem.top = 1;
+		solve(&problem, &result);
+		assert_int_equal(result.found, 1);
+		score[i] = result.top[0].score;
+	}
+	assert_true(score[0] == score[1]);
+}
+
 /* Whether this plan may be taken, and its score. */
 static bool is_good(const struct planner_problem *problem, const struct scenario *s,
 		    double *score)
@@ -1027,6 +1052,7 @@ int main(void)
 		cmocka_unit_test(test_in_flight_is_of_the_same_traffic),
 		cmocka_unit_test(test_pairs_of_stages_have_no_busiest),
 		cmocka_unit_test(test_hosts_may_hold_a_part),
+		cmocka_unit_test(test_the_order_of_values_decides_nothing),
 		cmocka_unit_test(test_the_answer_is_the_best_of_all),
 		cmocka_unit_test(test_a_given_schedule_is_what_rules_see),
 		cmocka_unit_test(test_values_given_need_no_room),

@@ -134,7 +134,9 @@ void train_relaxed_cost(const struct train_set *set, struct trial *trial,
 	struct scenario *s = &trial->scenario;
 	int64_t pp = s->plan.pp;
 
-	if (s->model.tied_embeddings)
+	/* the more layers on a stage, the less of them is recomputed with so many */
+	if (s->model.tied_embeddings ||
+	    (s->plan.recompute == RECOMPUTE_FULL && s->plan.recompute_layers > 0))
 		s->plan.pp = 1;
 	trial_begin(trial);
 	trial_cost(trial, part);

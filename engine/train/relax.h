@@ -41,7 +41,8 @@ void train_relax(const struct train_set *set, struct plan *plan);
 /* The same of DECIDES_MODE alone. */
 void train_relax_mode(const struct train_set *set, struct plan *plan);
 /* What a micro-batch of the relaxed plan in the trial costs: hangs on DECIDES_COST
- * alone, so a tied head counts as on a single stage. Its plan is as before. */
+ * alone, so a tied head, and layers of a stage that are recomputed, count as on a
+ * single stage. Its plan is as before. */
 void train_relaxed_cost(const struct train_set *set, struct trial *trial,
 			struct train_bound *out);
 /* Seconds of a step, and bytes, that no plan of the set goes below; the scenario has
