@@ -23,51 +23,30 @@ static void write_axis(FILE *file, const struct planner_axis *axis)
 	fputc('\n', file);
 }
 
-static void write_answer(FILE *file, const struct planner_problem *problem,
-			 const struct planner_result *result, const int *axis, int axes)
-{
-	const struct planner_found *best = &result->top[0];
-	char text[64];
-
-	if (result->found == 0) {
-		fputs("answer none\n", file);
-		return;
-	}
-	fprintf(file, "answer %.17g", best->score);
-	for (int i = 0; i < axes; i++) {
-		const struct planner_axis *at = &problem->axis[axis[i]];
-
-		knob_print_value(at->knob, at->value[best->choice[axis[i]]], text,
-				 sizeof text);
-		fprintf(file, " %s=%s", at->knob->key, text);
-	}
-	fputc('\n', file);
-}
-
 static void write_question(FILE *file, const struct planner_problem *problem,
-			   const char *scenario)
+			   const char *scenario, double answer)
 {
 	int lines = 0;
 
 	for (const char *at = scenario; *at; at++)
 		lines += *at == '\n';
 	fprintf(file,
-		"shardscope certificate 1\nobjective %s\nreserve %.17g\n"
-		"trusted %d\nheld %" PRIx64 "\nscenario %d\n%s",
-		objective_word(problem->objective), problem->reserve, problem->trust,
-		planner_held(problem), lines, scenario);
+		"shardscope certificate 2\nscenario %d\n%s"
+		"objective %s\nreserve %.17g\ntrusted %d\nheld %" PRIx64
+		"\nanswer %.17g\n",
+		lines, scenario, objective_word(problem->objective), problem->reserve,
+		problem->trust, planner_held(problem), answer);
 }
 
-/* What has one value is given. */
-static char *given(const struct planner_problem *problem)
+/* The answer's plan; any of the space where nothing fits. */
+static char *write_plan(const struct planner_problem *problem,
+			const struct planner_result *result)
 {
-	struct scenario base = problem->base;
+	struct planner_found found = { 0 };
+	struct scenario plan;
 
-	for (int i = 0; i < problem->axes; i++)
-		if (problem->axis[i].count == 1)
-			knob_set(&base, problem->axis[i].knob,
-				 problem->axis[i].value[0]);
-	return scenario_write(&base);
+	planner_scenario(problem, result->found > 0 ? &result->top[0] : &found, &plan);
+	return scenario_write(&plan);
 }
 
 static bool finish(FILE *file, const char *path, struct error *error)
@@ -85,7 +64,8 @@ bool certificate_save(const char *path, const struct planner_problem *problem,
 		      const struct planner_result *result, struct error *error)
 {
 	double answer = result->found > 0 ? result->top[0].score : INFINITY;
-	char *boxes = planner_certify(planner, answer), *scenario = given(problem);
+	char *boxes = planner_certify(planner, answer),
+	     *scenario = write_plan(problem, result);
 	int axis[MAX_AXES], axes = planner_certificate_axes(planner, axis);
 	bool good = boxes && scenario;
 	FILE *file = good ? fopen(path, "w") : NULL;
@@ -96,10 +76,9 @@ bool certificate_save(const char *path, const struct planner_problem *problem,
 		good = error_set(error, path, 0, "can't be written: %s",
 				 strerror(errno));
 	if (file) {
-		write_question(file, problem, scenario);
+		write_question(file, problem, scenario, answer);
 		for (int i = 0; i < axes; i++)
 			write_axis(file, &problem->axis[axis[i]]);
-		write_answer(file, problem, result, axis, axes);
 		fprintf(file, "boxes %.0f\n%s", result->counts.candidates, boxes);
 		good = finish(file, path, error);
 	}

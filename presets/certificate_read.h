@@ -1,17 +1,14 @@
-/* certificate_read.h - a file of certificate.h, read for engine/verify/. */
+/* certificate_read.h - the scenario of a certificate; what follows it is for
+ * engine/verify/. */
 #ifndef PRESETS_CERTIFICATE_READ_H
 #define PRESETS_CERTIFICATE_READ_H
 
-#include "engine/verify/verify.h"
+#include "engine/plan/scenario.h"
 #include "presets/error.h"
 
-struct certificate_boxes {
-	const char *text; /* in the file's */
-	int line;         /* of the file, where they begin */
-};
-
-/* The text ends with a zero. False with FILE:LINE. */
-bool certificate_read(const char *name, const char *text, struct verify_question *out,
-		      struct certificate_boxes *boxes, struct error *error);
+/* The text behind the scenario, and the file's line where it begins; the text ends with
+ * a zero. NULL with FILE:LINE. */
+const char *certificate_read(const char *name, const char *text, struct scenario *out,
+			     int *line, struct error *error);
 
 #endif

@@ -17,7 +17,7 @@ enum { MOST = 64 << 20, MAX_LINES = 1 << 16 };
 
 static struct planner_problem problem;
 static struct planner_result result;
-static struct verify_question question;
+static struct scenario scenario;
 static struct verified found;
 static struct error error;
 
@@ -67,13 +67,14 @@ static char *certify(void)
 
 static bool holds(const char *text)
 {
-	struct certificate_boxes boxes;
+	int line;
 
-	if (!certificate_read("certificate", text, &question, &boxes, &error))
+	text = certificate_read("certificate", text, &scenario, &line, &error);
+	if (!text)
 		return false;
-	assert_true(certificate_verify(&question, boxes.text, &found));
+	assert_true(certificate_verify(&scenario, text, &found));
 	if (!found.good)
-		error_set(&error, "certificate", boxes.line + found.line - 1, "%s",
+		error_set(&error, "certificate", line + found.line - 1, "%s",
 			  found.why);
 	return found.good;
 }
@@ -86,9 +87,9 @@ static void accept(void)
 		fail_msg("%s on %s: %s", problem.base.model.name,
 			 problem.base.cluster.name, error.text);
 	if (result.found > 0)
-		assert_true(question.answer == result.top[0].score);
+		assert_true(found.answer == result.top[0].score);
 	else
-		assert_true(isinf(question.answer));
+		assert_true(isinf(found.answer));
 	free(text);
 }
 
@@ -141,6 +142,46 @@ static void accepts_hosts_without_room(void **state)
 	problem.base.cluster.host_bytes_per_gpu = 8e9;
 	accept();
 	assert_true(result.found == 0 || result.top[0].score > free_score);
+}
+
+static void begin_server(const char *model, const char *cluster, int gpus)
+{
+	begin(model, cluster, "vllm", gpus);
+	knob_set(&problem.base, knob_find("mode"), MODE_INFERENCE);
+	planner_axes(&problem);
+}
+
+/* Of servers a bound is what no request can exceed. */
+static void accepts_servers(void **state)
+{
+	(void)state;
+	begin_server("llama3.1-70b", "dgx-h100", 8);
+	accept();
+	problem.objective = OBJECTIVE_THROUGHPUT;
+	problem.base.plan.serving.goal_tpot_seconds = 0.03;
+	accept();
+	problem.objective = OBJECTIVE_MEMORY;
+	accept();
+	begin_server("deepseek-v3", "dgx-h200", 16);
+	problem.objective = OBJECTIVE_STEP;
+	accept();
+	problem.base.plan.serving.goal_tpot_seconds = 0.05;
+	problem.base.plan.serving.goal_percentile = GOAL_P99;
+	accept();
+	/* nothing fits */
+	begin_server("deepseek-v3", "dgx-a100-40g", 8);
+	accept();
+	assert_int_equal(result.found, 0);
+}
+
+/* Dollars are those of the run, which the bounds of a step are no more than. */
+static void accepts_costs(void **state)
+{
+	(void)state;
+	begin("llama2-13b", "dgx-a100-40g", "megatron-core", 16);
+	problem.objective = OBJECTIVE_COST;
+	problem.base.cluster.price_per_gpu_hour = 3;
+	accept();
 }
 
 /* One plan, and none at all. */
@@ -291,6 +332,8 @@ static void rejects_what_was_changed(void **state)
 	pin("recompute", "none,full");
 	pin("vpp", "1,2");
 	rejects(500);
+	begin_server("mixtral-8x7b", "dgx-h100", 16);
+	rejects(500);
 }
 
 /* Another plan in the answer's place, a rule that is none, values twice. */
@@ -304,8 +347,12 @@ static void rejects_other_answers(void **state)
 	pin("mbs", "1");
 	pin("optimizer_offload", "0");
 	text = certify();
-	at = strstr(strstr(text, "\nanswer "), " tp=") + 4;
+	at = strstr(text, "\ntp: ") + 5;
 	other = replace(text, at, at + 1, *at == '1' ? "2" : "1");
+	assert_false(holds(other));
+	free(other);
+	at = strstr(text, "\nanswer ") + 8;
+	other = replace(text, at, strchr(at, '\n'), "-inf");
 	assert_false(holds(other));
 	free(other);
 	other = replace(text, text, text + 1, "S");
@@ -327,6 +374,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepts_proofs),
 		cmocka_unit_test(accepts_hosts_without_room),
+		cmocka_unit_test(accepts_servers),
+		cmocka_unit_test(accepts_costs),
 		cmocka_unit_test(accepts_small_spaces),
 		cmocka_unit_test(rejects_what_was_changed),
 		cmocka_unit_test(rejects_other_answers),

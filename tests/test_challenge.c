@@ -85,7 +85,7 @@ static void try_plan(const struct scenario *s, void *context)
 		assert_true(score == 0);
 		return;
 	}
-	theirs = planner_score(challenge.problem.objective, s, &estimate);
+	theirs = objective_of_estimate(challenge.problem.objective, s, &estimate);
 	tried->least = theirs < tried->least ? theirs : tried->least;
 	tried->feasible++;
 	assert_close(score, tried->best->score / theirs, 1e-9);

@@ -528,7 +528,7 @@ static bool is_good(const struct planner_problem *problem, const struct scenario
 	if (!e.legal || !e.host_fits ||
 	    e.memory.total_bytes > e.capacity_bytes * (1 - problem->reserve))
 		return false;
-	*score = planner_score(problem->objective, s, &e);
+	*score = objective_of_estimate(problem->objective, s, &e);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #define ENGINE_BASE_PLAIN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* fmax() and fmin() look out for NaN, which no sum of the engine is, behind a call. */
 static inline double larger(double a, double b)
@@ -13,6 +14,15 @@ static inline double larger(double a, double b)
 static inline double lesser(double a, double b)
 {
 	return a < b ? a : b;
+}
+
+static inline int count_bits(uint64_t bits)
+{
+	int count = 0;
+
+	for (; bits != 0; bits &= bits - 1)
+		count++;
+	return count;
 }
 
 /* memset() to zero and memcpy() of a few hundred bytes: of a size that it knows gcc

@@ -157,7 +157,7 @@ double challenge_score(const struct planner_problem *problem,
 	if (!challenge_allows(problem, s, &lock) || !e->feasible ||
 	    e->memory.total_bytes > planner_room(problem, s))
 		return 0;
-	theirs = planner_score(problem->objective, s, e);
+	theirs = objective_of_estimate(problem->objective, s, e);
 	if (!isfinite(theirs) || !(theirs > 0) || !(best->score > 0))
 		return 0;
 	return fmin(1, best->score / theirs);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/words.h"
+
 static const struct {
 	const char *key, *label;
 	enum dimension dimension;
@@ -160,21 +162,16 @@ static bool turn(struct scenario *scenario, char *word, char *why, size_t size)
 
 bool compare_turn(struct scenario *scenario, const char *text, char *why, size_t size)
 {
-	char words[256];
+	struct words words = { .at = text };
+	char word[256];
 
-	if (strlen(text) >= sizeof words) {
-		snprintf(why, size, "too many knobs at once");
-		return false;
-	}
-	snprintf(words, sizeof words, "%s", text);
-	for (char *at = words; *at != '\0';) {
-		size_t length = strcspn(at, " ,");
-		char end = at[length];
-
-		at[length] = '\0';
-		if (length > 0 && !turn(scenario, at, why, size))
+	while (words_next(&words)) {
+		if (!words_copy(&words, word, sizeof word)) {
+			snprintf(why, size, "no knob's value is so long");
 			return false;
-		at += length + (end != '\0');
+		}
+		if (!turn(scenario, word, why, size))
+			return false;
 	}
 	return true;
 }

@@ -91,6 +91,13 @@ bool knob_set(struct scenario *scenario, const struct knob *knob, double value);
  * "layernorm+moe_act", "auto") and set it. False with the reason in why. */
 bool knob_parse(struct scenario *scenario, const struct knob *knob, const char *text,
 		char *why, size_t size);
+/* Whether the scenario's value, the one at this place, means what an earlier one does:
+ * it does nothing, or is the ETP that the stack's rule gives too. */
+bool knob_repeats(struct scenario *scenario, const struct knob *knob,
+		  const double *value, int at);
+/* Whether it is known as soon as the degrees are which values repeat others: of SP, the
+ * kind of CP, ETP. */
+bool knob_repeats_early(const struct knob *knob);
 /* Print the value as knob_parse reads it back. */
 size_t knob_print(const struct scenario *scenario, const struct knob *knob, char *out,
 		  size_t size);

@@ -156,3 +156,25 @@ bool knob_same(const struct scenario *a, const struct scenario *b,
 		return strcmp(field(a, knob), field(b, knob)) == 0;
 	return knob_get(a, knob) == knob_get(b, knob);
 }
+
+bool knob_repeats(struct scenario *s, const struct knob *knob, const double *value,
+		  int at)
+{
+	int64_t etp = scenario_etp(s), keep = s->plan.etp;
+	bool same = false;
+
+	if (at == 0 || strcmp(knob->key, "etp") != 0)
+		return at > 0 && !knob_applies(s, knob);
+	for (int i = 0; i < at && !same; i++) {
+		s->plan.etp = (int64_t)value[i];
+		same = scenario_etp(s) == etp;
+	}
+	s->plan.etp = keep;
+	return same;
+}
+
+bool knob_repeats_early(const struct knob *knob)
+{
+	return strcmp(knob->key, "sp") == 0 || strcmp(knob->key, "cp_kind") == 0 ||
+	       strcmp(knob->key, "etp") == 0;
+}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/planner/prove.h"
 
 enum closing {
@@ -106,10 +107,8 @@ static void write_verdict(struct tree *c, const struct verdict *verdict, double 
 
 static void write_group(struct tree *c, int level, const struct closed *group)
 {
-	double count = 0;
+	double count = count_bits(group->values) * c->p->below[level + 1];
 
-	for (uint64_t values = group->values; values != 0; values &= values - 1)
-		count += c->p->below[level + 1];
 	write_values(c, level, group->values);
 	write_verdict(c, &group->verdict, count);
 }
@@ -150,8 +149,10 @@ static struct verdict open_node(struct tree *c)
 		return (struct verdict){ CLOSED_MEMORY, 0, node->bytes };
 	if (node->bound >= c->answer)
 		return (struct verdict){ CLOSED_TIME, 0, node->bound };
-	return (struct verdict){ CLOSED_PLANS, 0,
-				 prove_node(c->prover, &p->outers[node->outer]) };
+	return (struct verdict){
+		CLOSED_PLANS, 0,
+		prove_node(c->prover, p->trains ? &p->outers[node->outer] : NULL)
+	};
 }
 
 static struct verdict walk(struct tree *c, int level);
@@ -168,7 +169,11 @@ static struct verdict take(struct tree *c, int level, int value)
 		return (struct verdict){ .closing = CLOSED_SAME };
 	if (fixed != FIX_STANDS)
 		return by_rule(fixed);
-	return level + 1 == p->depth ? open_node(c) : walk(c, level + 1);
+	if (level + 1 < p->depth)
+		return walk(c, level + 1);
+	if (p->serves && search_named_again(p, &p->trial->scenario, p->choice))
+		return (struct verdict){ .closing = CLOSED_SAME };
+	return open_node(c);
 }
 
 /* One line does for all values: names of others count as those. */

@@ -48,30 +48,14 @@ static void push_node(struct planner *p)
 	p->node[p->nodes++] = node;
 }
 
-/* Names of a plan that has one already: SP at TP 1, a kind of CP at CP 1, an ETP that
- * the stack's rule gives too. */
-static bool repeats(const struct planner *p, int axis_at, const struct scenario *s)
+/* Names of a plan that has one already. */
+static bool repeats(const struct planner *p, int at)
 {
-	const struct planner_axis *axis = &p->problem.axis[axis_at];
-	const char *key = axis->knob->key;
-	struct scenario *other = &p->trial->scenario;
-	int64_t etp = scenario_etp(s), keep = s->plan.etp;
-	bool same = false;
+	const struct planner_axis *axis = &p->problem.axis[at];
 
-	if (p->choice[axis_at] == 0)
-		return false;
-	if (strcmp(key, "sp") == 0)
-		return s->plan.tp == 1;
-	if (strcmp(key, "cp_kind") == 0)
-		return s->plan.cp == 1;
-	if (strcmp(key, "etp") != 0)
-		return false;
-	for (int i = 0; i < p->choice[axis_at] && !same; i++) {
-		other->plan.etp = (int64_t)axis->value[i];
-		same = scenario_etp(other) == etp;
-	}
-	other->plan.etp = keep;
-	return same;
+	return knob_repeats_early(axis->knob) &&
+	       knob_repeats(&p->trial->scenario, axis->knob, axis->value,
+			    p->choice[at]);
 }
 
 int search_fix(struct planner *p)
@@ -88,7 +72,7 @@ int search_fix(struct planner *p)
 	knob_set(s, axis->knob, axis->value[p->choice[at]]);
 	if (p->role[at] == ROLE_OUTER)
 		p->costed = false;
-	if (repeats(p, at, s)) {
+	if (repeats(p, at)) {
 		p->result.counts.repeated += below;
 		return FIX_REPEATS;
 	}

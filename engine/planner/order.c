@@ -47,23 +47,12 @@ int search_axis(const struct planner *p, const char *key)
 	return -1;
 }
 
-bool search_reads(const struct legality *row, const char *key)
-{
-	size_t length = strlen(key);
-
-	for (const char *at = row->reads; (at = strstr(at, key)); at += length)
-		if ((at == row->reads || at[-1] == ' ') &&
-		    (at[length] == ' ' || at[length] == '\0'))
-			return true;
-	return false;
-}
-
 static bool reads_role(const struct planner *p, const struct legality *row,
 		       enum role role)
 {
 	for (int i = 0; i < p->problem.axes; i++)
 		if (p->role[i] == role && p->problem.axis[i].count > 1 &&
-		    search_reads(row, p->problem.axis[i].knob->key))
+		    rules_reads(row, p->problem.axis[i].knob->key))
 			return true;
 	return false;
 }
@@ -74,7 +63,7 @@ static int decided_at(const struct planner *p, const struct legality *row)
 	int deepest = 0;
 
 	for (int d = 0; d < p->depth; d++)
-		if (search_reads(row, p->problem.axis[p->order[d]].knob->key))
+		if (rules_reads(row, p->problem.axis[p->order[d]].knob->key))
 			deepest = d + 1;
 	return deepest;
 }

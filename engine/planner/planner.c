@@ -8,71 +8,10 @@
 #include "engine/planner/search.h"
 #include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
-#include "engine/serve/tail.h"
-
-/* Whether any request is served within the goals, or all that are asked for. */
-static bool serves_well(const struct estimate *e, bool all)
-{
-	const struct serving_estimate *v = &e->serving;
-
-	return e->fits && v->goodput > 0 &&
-	       (!all || (v->waiting <= 0 && isfinite(v->ttft_seconds) &&
-			 v->goodput_concurrency >= v->concurrency * (1 - 1e-9)));
-}
-
-static const double far = 1e9;
-
-double search_serving_score(enum objective objective, const struct scenario *s,
-			    double each)
-{
-	double gpus = (double)s->cluster.gpus;
-
-	switch (objective) {
-	case OBJECTIVE_THROUGHPUT: return each * gpus;
-	case OBJECTIVE_COST:
-		return each * gpus / 3600 * s->cluster.price_per_gpu_hour * 1e6;
-	case OBJECTIVE_GPUS: return gpus * 1e6 + each;
-	default: return each;
-	}
-}
-
-/* Of a server. Good tokens are those within the goals; a server that has none comes
- * behind all that do, the shortest time per token first. */
-static double serving_score(enum objective objective, const struct scenario *s,
-			    const struct estimate *e)
-{
-	const struct serving_estimate *v = &e->serving;
-	double each = v->goodput > 0 ? 1 / v->goodput : far * (1 + v->tpot_seconds);
-
-	if (objective == OBJECTIVE_MEMORY)
-		return e->memory.total_bytes;
-	if (objective == OBJECTIVE_SURE && v->output_low > 0)
-		each *= v->output_tokens_per_second / v->output_low;
-	each = search_serving_score(objective, s, each);
-	/* not all that is asked for */
-	if (objective == OBJECTIVE_GPUS && !serves_well(e, true))
-		each += far * 1e6;
-	return each;
-}
-
-double planner_score(enum objective objective, const struct scenario *scenario,
-		     const struct estimate *estimate)
-{
-	if (scenario->plan.mode == MODE_INFERENCE)
-		return serving_score(objective, scenario, estimate);
-	if (objective == OBJECTIVE_COST)
-		return estimate->run.dollars;
-	/* bounds are of the step, which is no longer than this */
-	if (objective == OBJECTIVE_SURE)
-		return estimate->step_high_seconds;
-	return objective_of_step(objective, scenario, estimate->step_seconds,
-				 estimate->memory.total_bytes);
-}
 
 double planner_room(const struct planner_problem *problem, const struct scenario *s)
 {
-	/* a server fills what it is given: memory_share is its reserve */
-	return objective_room(s, s->plan.mode == MODE_INFERENCE ? 0 : problem->reserve);
+	return objective_room(s, problem->reserve);
 }
 
 double search_room(const struct planner *p, const struct scenario *s)
@@ -207,30 +146,6 @@ static void keep_nearest(const struct planner *p, const struct planner_found *fo
 	r->has_nearest = true;
 }
 
-/* Tokens a second below which a server is above the answer. Scores of servers are
- * linear in the seconds of a token, or of the fewest GPUs first. */
-static double least_output(const struct planner *p, const struct scenario *s)
-{
-	enum objective objective = p->problem.objective;
-	double worst = search_worst(p);
-
-	if (objective == OBJECTIVE_MEMORY || objective == OBJECTIVE_GPUS)
-		return 0;
-	return search_serving_score(objective, s, 1) / worst * (1 - 1e-6);
-}
-
-/* Goals of the slowest percent are simulated, unless the mean request, which gets more,
- * is no better than the answer already. */
-static void hold_to_goals(struct planner *p, const struct scenario *s)
-{
-	struct estimate *e = &p->estimate;
-
-	if (s->plan.mode == MODE_INFERENCE &&
-	    s->plan.serving.goal_percentile == GOAL_P99 && e->fits &&
-	    planner_score(p->problem.objective, s, e) <= search_worst(p))
-		serve_tail_goodput(s, least_output(p, s), &e->serving);
-}
-
 void search_take(struct planner *p, const struct scenario *s, const uint8_t *choice)
 {
 	const struct estimate *e = &p->estimate;
@@ -241,7 +156,7 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 		p->result.counts.illegal++;
 		return;
 	}
-	hold_to_goals(p, s);
+	objective_hold_goals(p->problem.objective, s, search_worst(p), &p->estimate);
 	memcpy(found.choice, choice, sizeof found.choice);
 	if (s->plan.mode == MODE_TRAINING)
 		planner_idea(s, &found.idea);
@@ -253,7 +168,7 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	found.memory_share = e->memory.total_bytes / e->capacity_bytes;
 	found.exposed_share = e->exposed_seconds / e->step_seconds;
 	if (s->plan.mode == MODE_INFERENCE) {
-		if (p->problem.strict && !serves_well(e, p->problem.any)) {
+		if (p->problem.strict && !objective_serves(e, p->problem.any)) {
 			p->result.counts.out_of_memory++;
 			return;
 		}
@@ -270,7 +185,7 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 		p->result.counts.out_of_memory++;
 		return;
 	}
-	found.score = planner_score(p->problem.objective, s, e);
+	found.score = objective_of_estimate(p->problem.objective, s, e);
 	/* a server's share of the memory may have no room, where all of it has */
 	if (e->memory.total_bytes <= search_room(p, s) &&
 	    (e->fits || s->plan.mode != MODE_INFERENCE)) {

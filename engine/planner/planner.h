@@ -30,6 +30,8 @@ struct planner_problem {
 	struct scenario base; /* every other knob */
 	int axes;
 	struct planner_axis axis[MAX_AXES];
+	/* Ties go to the plan that comes first in the order of the axes and their
+	 * values. */
 	enum objective objective;
 	double reserve; /* share of the memory that stays free */
 	int top;        /* how many of the best are wanted, 1 to MAX_TOP */
@@ -94,11 +96,6 @@ struct planner;
 int planner_each(int top);
 /* Whose idea a plan of training is. */
 void planner_idea(const struct scenario *scenario, struct idea *out);
-
-/* What the planner ranks by, of a legal plan; ties go to the plan that comes first in
- * the order of the axes and their values. */
-double planner_score(enum objective objective, const struct scenario *scenario,
-		     const struct estimate *estimate);
 
 /* Bytes that a plan may take: the usable ones without the reserve; of a server all. */
 double planner_room(const struct planner_problem *problem,

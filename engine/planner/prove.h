@@ -11,7 +11,7 @@ struct prover;
 struct prover *prover_start(struct planner *planner, double answer);
 /* The least score of the plans of the node that the trial has, by the first bound of
  * each that is above the answer (`plans` in certify.h); INFINITY where none fits.
- * relaxed: the node's bound. */
+ * relaxed: the node's bound, of training. */
 double prove_node(struct prover *prover, const struct train_bound *relaxed);
 
 #endif

@@ -48,7 +48,7 @@ static void estimate_plan(const struct robust *robust, int plan, struct estimate
 		scenario_estimate(&s, e);
 		out->fits[i] = e->legal && e->host_fits &&
 			       e->memory.total_bytes <= planner_room(problem, &s);
-		out->score[i] = planner_score(problem->objective, &s, e);
+		out->score[i] = objective_of_estimate(problem->objective, &s, e);
 		out->step_seconds[i] = e->step_seconds;
 	}
 }

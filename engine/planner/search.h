@@ -134,8 +134,6 @@ struct planner {
 void search_arrange(struct planner *planner);
 /* The axes of a role, what another one's meaning hangs on first; how many. */
 int search_role_axes(const struct planner *planner, enum role role, int *axis);
-/* Whether the rule names this knob. */
-bool search_reads(const struct legality *row, const char *key);
 /* The next choice of a role's axes; false after the last. */
 bool search_advance(const struct planner *planner, uint8_t *choice, enum role role);
 int search_axis(const struct planner *planner, const char *key); /* -1 = none */
@@ -179,9 +177,6 @@ void search_hold(struct planner *planner);
 struct planner *search_copy(const struct planner *planner);
 /* Candidates of which nothing more is asked. */
 double search_closed(const struct planner_counts *counts);
-/* That of a server which gives a token within the goals in so many seconds. */
-double search_serving_score(enum objective objective, const struct scenario *scenario,
-			    double each);
 /* Whether a knob that does nothing here stands at another than its first value. */
 bool search_named_again(const struct planner *planner, const struct scenario *scenario,
 			const uint8_t *choice);

@@ -1,7 +1,12 @@
 /* objective.c - see objective.h. */
 #include "engine/predict/objective.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "engine/predict/predict.h"
+#include "engine/serve/serve.h"
+#include "engine/serve/tail.h"
 
 static const char *const objectives[OBJECTIVE_COUNT] = {
 	"step", "throughput", "cost", "memory", "gpus", "sure"
@@ -38,10 +43,133 @@ double objective_of_step(enum objective objective, const struct scenario *s,
 	}
 }
 
+bool objective_serves(const struct estimate *e, bool all)
+{
+	const struct serving_estimate *v = &e->serving;
+
+	return e->fits && v->goodput > 0 &&
+	       (!all || (v->waiting <= 0 && isfinite(v->ttft_seconds) &&
+			 v->goodput_concurrency >= v->concurrency * (1 - 1e-9)));
+}
+
+static const double far = 1e9;
+
+double objective_of_token(enum objective objective, const struct scenario *s,
+			  double seconds)
+{
+	double gpus = (double)s->cluster.gpus;
+
+	switch (objective) {
+	case OBJECTIVE_THROUGHPUT: return seconds * gpus;
+	case OBJECTIVE_COST:
+		return seconds * gpus / 3600 * s->cluster.price_per_gpu_hour * 1e6;
+	case OBJECTIVE_GPUS: return gpus * 1e6 + seconds;
+	default: return seconds;
+	}
+}
+
+/* Good tokens are those within the goals; a server that has none comes behind all that
+ * do, the shortest time per token first. */
+static double of_server(enum objective objective, const struct scenario *s,
+			const struct estimate *e)
+{
+	const struct serving_estimate *v = &e->serving;
+	double each = v->goodput > 0 ? 1 / v->goodput : far * (1 + v->tpot_seconds);
+
+	if (objective == OBJECTIVE_MEMORY)
+		return e->memory.total_bytes;
+	if (objective == OBJECTIVE_SURE && v->output_low > 0)
+		each *= v->output_tokens_per_second / v->output_low;
+	each = objective_of_token(objective, s, each);
+	/* not all that is asked for */
+	if (objective == OBJECTIVE_GPUS && !objective_serves(e, true))
+		each += far * 1e6;
+	return each;
+}
+
+double objective_of_estimate(enum objective objective, const struct scenario *s,
+			     const struct estimate *e)
+{
+	if (s->plan.mode == MODE_INFERENCE)
+		return of_server(objective, s, e);
+	if (objective == OBJECTIVE_COST)
+		return e->run.dollars;
+	/* bounds are of the step, which is no longer than this */
+	if (objective == OBJECTIVE_SURE)
+		return e->step_high_seconds;
+	return objective_of_step(objective, s, e->step_seconds, e->memory.total_bytes);
+}
+
+/* Tokens a second below which a server is above that score: scores are linear in the
+ * seconds of a token, or of the fewest GPUs first. */
+static double least_output(enum objective objective, const struct scenario *s,
+			   double worst)
+{
+	if (objective == OBJECTIVE_MEMORY || objective == OBJECTIVE_GPUS)
+		return 0;
+	return objective_of_token(objective, s, 1) / worst * (1 - 1e-6);
+}
+
+void objective_hold_goals(enum objective objective, const struct scenario *s,
+			  double worst, struct estimate *e)
+{
+	if (s->plan.mode == MODE_INFERENCE &&
+	    s->plan.serving.goal_percentile == GOAL_P99 && e->fits &&
+	    of_server(objective, s, e) <= worst)
+		serve_tail_goodput(s, least_output(objective, s, worst), &e->serving);
+}
+
+/* One more than all that is left to halving. */
+static const double sure = 1 - 1e-6;
+
+double objective_of_ceiling(enum objective objective, const struct scenario *s,
+			    double *bytes)
+{
+	struct serve_ceiling ceiling;
+
+	*bytes = 0;
+	if (objective == OBJECTIVE_MEMORY || !serve_ceiling(s, &ceiling))
+		return 0;
+	*bytes = ceiling.bytes * sure;
+	return objective_of_token(objective, s, sure / ceiling.tokens_per_second);
+}
+
+double objective_of_least(enum objective objective, struct train_least *least,
+			  enum train_role role, double enough, double *bytes)
+{
+	const struct scenario *s = &least->trial->scenario;
+	double seconds, score;
+
+	if (s->plan.mode == MODE_INFERENCE)
+		return objective_of_ceiling(objective, s, bytes);
+	seconds = train_least_seconds(least, role);
+	score = objective_of_step(objective, s, seconds, 0);
+	*bytes = 0;
+	if (score >= enough)
+		return score;
+	*bytes = train_least_bytes(least, role);
+	return objective_of_step(objective, s, seconds, *bytes);
+}
+
+bool objective_try(enum objective objective, const struct scenario *s, double reserve,
+		   double worst, struct estimate *e, double *score)
+{
+	scenario_estimate(s, e);
+	if (!e->legal)
+		return false;
+	objective_hold_goals(objective, s, worst, e);
+	*score = objective_of_estimate(objective, s, e);
+	/* a server's share of the memory may have no room, where all of it has */
+	return e->host_fits && e->memory.total_bytes <= objective_room(s, reserve) &&
+	       (e->fits || s->plan.mode != MODE_INFERENCE);
+}
+
 double objective_room(const struct scenario *s, double reserve)
 {
 	const struct accelerator *a = &s->cluster.accelerator;
 
+	if (s->plan.mode == MODE_INFERENCE)
+		reserve = 0;
 	return (a->usable_bytes > 0 ? a->usable_bytes : a->memory_bytes) *
 	       (1 - reserve);
 }

@@ -2,7 +2,8 @@
 #ifndef ENGINE_OBJECTIVE_H
 #define ENGINE_OBJECTIVE_H
 
-#include "engine/plan/scenario.h"
+#include "engine/estimate/estimate.h"
+#include "engine/train/least.h"
 
 /* Smaller scores are better. */
 enum objective {
@@ -24,8 +25,33 @@ enum objective objective_find(const char *word);
  * least ones give a least score. OBJECTIVE_SURE is of the step itself. */
 double objective_of_step(enum objective objective, const struct scenario *scenario,
 			 double seconds, double bytes);
-/* Bytes of an accelerator that a training plan may take, with this share of the usable
- * ones left free. */
+/* The same of a server, linear in the GPU-seconds that it takes for a token. */
+double objective_of_token(enum objective objective, const struct scenario *scenario,
+			  double seconds);
+/* The score of a legal plan. */
+double objective_of_estimate(enum objective objective, const struct scenario *scenario,
+			     const struct estimate *estimate);
+/* Whether a server serves any request within its goals, or all that are asked for. */
+bool objective_serves(const struct estimate *estimate, bool all);
+/* Goals of the slowest percent of requests are simulated and the estimate's goodput
+ * set, unless the mean request, which gets more, scores above `worst` already. */
+void objective_hold_goals(enum objective objective, const struct scenario *scenario,
+			  double worst, struct estimate *estimate);
+/* The least score of what no server goes below, and its bytes (serve_ceiling()); 0
+ * where that says nothing. */
+double objective_of_ceiling(enum objective objective, const struct scenario *scenario,
+			    double *bytes);
+/* The least score of the plans of a set, and its bytes, with what is chosen before this
+ * role, of a server with all; where their seconds alone score `enough` no bytes are counted. */
+double objective_of_least(enum objective objective, struct train_least *least,
+			  enum train_role role, double enough, double *bytes);
+/* Estimates the scenario, with its goals where it may be as good as `worst`: whether it
+ * is legal and fits; then the score is its own. */
+bool objective_try(enum objective objective, const struct scenario *scenario,
+		   double reserve, double worst, struct estimate *estimate,
+		   double *score);
+/* Bytes of an accelerator that a plan may take, with this share of the usable ones left
+ * free; a server fills what it is given, so memory_share is its reserve. */
 double objective_room(const struct scenario *scenario, double reserve);
 
 #endif

@@ -83,6 +83,17 @@ const struct legality *rules_of(const struct scenario *scenario, int *count)
 	return legality_table;
 }
 
+bool rules_reads(const struct legality *row, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *at = row->reads; (at = strstr(at, key)); at += length)
+		if ((at == row->reads || at[-1] == ' ') &&
+		    (at[length] == ' ' || at[length] == '\0'))
+			return true;
+	return false;
+}
+
 bool rules_hold(const struct legality *row, const struct stack *stack)
 {
 	return row->bit == 0 || (stack->rules >> row->bit & 1);

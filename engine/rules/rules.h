@@ -61,6 +61,8 @@ const struct legality *rules_of(const struct scenario *scenario, int *count);
 void rules_derive(const struct scenario *scenario, struct facts *facts);
 /* Whether every count is in the range that the functions below can take. */
 bool rules_countable(const struct scenario *scenario);
+/* Whether the rule reads the knob of this key. */
+bool rules_reads(const struct legality *row, const char *key);
 /* Whether this stack has the rule. */
 bool rules_hold(const struct legality *row, const struct stack *stack);
 

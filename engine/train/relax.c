@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/base/words.h"
 #include "engine/schedule/schedule.h"
 
 static const struct {
@@ -31,6 +32,18 @@ enum train_role train_role_of(const char *key)
 		if (strcmp(roles[i].key, key) == 0)
 			return roles[i].role;
 	return DECIDES_COST;
+}
+
+enum train_role train_role_of_all(const char *keys)
+{
+	struct words words = { .at = keys };
+	enum train_role last = DECIDES_COST;
+	char key[64];
+
+	while (words_next(&words))
+		if (words_copy(&words, key, sizeof key) && train_role_of(key) > last)
+			last = train_role_of(key);
+	return last;
 }
 
 void train_set_begin(struct train_set *set, const struct scenario *s)
@@ -62,6 +75,7 @@ void train_set_free(struct train_set *set, const char *key, const double *value,
 	if (count < 2)
 		return;
 	set->free_shape |= train_role_of(key) == DECIDES_SHAPE;
+	set->free_mode |= train_role_of(key) == DECIDES_MODE;
 	set->free_split |= strcmp(key, "split") == 0 || strcmp(key, "vpp") == 0;
 	set->free_recompute |= strcmp(key, "recompute") == 0;
 	set->free_layers |= strcmp(key, "recompute_layers") == 0;
@@ -161,23 +175,33 @@ double train_relaxed_seconds(const struct train_set *set,
 	return train_bound_scaled(s, train_bound_pipeline(bound, s) + ends);
 }
 
+/* With so many bytes of activations; NULL: whatever they are. */
+static double held(const struct train_bound *bound, const struct scenario *s,
+		   const struct bound_bytes *activations)
+{
+	struct bound_bytes bytes;
+
+	train_bound_states(bound, s, &bytes);
+	return activations && isfinite(bytes.mean)
+		       ? train_bound_bytes(bound, &bytes, activations)
+		       : bytes.mean + bound->framework_bytes;
+}
+
 /* With the most of the states on the hosts, or where these can't hold so much, with any
  * other share of them. */
 static double least_held(const struct train_set *set, const struct train_bound *bound,
-			 struct scenario *s)
+			 struct scenario *s, const struct bound_bytes *activations)
 {
-	struct bound_bytes bytes;
-	double fewest = INFINITY;
+	double bytes, fewest = INFINITY;
 
 	if (set->shares > 0)
 		s->plan.optimizer_offload = most(set->share, set->shares);
-	train_bound_states(bound, s, &bytes);
-	if (isfinite(bytes.mean))
-		return bytes.mean;
+	bytes = held(bound, s, activations);
+	if (isfinite(bytes))
+		return bytes;
 	for (int i = 0; i < set->shares; i++) {
 		s->plan.optimizer_offload = set->share[i];
-		train_bound_states(bound, s, &bytes);
-		fewest = fmin(fewest, bytes.mean);
+		fewest = fmin(fewest, held(bound, s, activations));
 	}
 	return fewest;
 }
@@ -186,16 +210,21 @@ double train_relaxed_bytes(const struct train_set *set, const struct train_bound
 			   struct scenario *s)
 {
 	double share = s->plan.optimizer_offload, fewest = INFINITY;
+	bool known = !set->free_shape && !set->free_mode;
+	struct bound_bytes activations;
 	int64_t zero = s->plan.zero;
 
+	if (known)
+		train_bound_activations(bound, s, &activations);
 	for (int i = 0; i < (set->zeros > 0 ? set->zeros : 1); i++) {
 		if (set->zeros > 0)
 			s->plan.zero = (int64_t)set->zero[i];
-		fewest = fmin(fewest, least_held(set, bound, s));
+		fewest = fmin(fewest,
+			      least_held(set, bound, s, known ? &activations : NULL));
 	}
 	s->plan.zero = zero;
 	s->plan.optimizer_offload = share;
-	return fewest + bound->framework_bytes;
+	return fewest;
 }
 
 void train_states_begin(struct train_states *states)

@@ -21,10 +21,12 @@ enum train_role {
 };
 
 enum train_role train_role_of(const char *key);
+/* The last role of the knobs of these keys, which stand between blanks. */
+enum train_role train_role_of_all(const char *keys);
 
 struct train_set {
-	bool free_shape, free_split, free_recompute, free_layers, free_modules,
-		free_group, free_activations;
+	bool free_shape, free_mode, free_split, free_recompute, free_layers,
+		free_modules, free_group, free_activations;
 	bool pairs, two_copies; /* of any schedule */
 	int schedule;           /* the last of them */
 	int zeros, shares;
@@ -46,7 +48,8 @@ void train_relax_mode(const struct train_set *set, struct plan *plan);
 void train_relaxed_cost(const struct train_set *set, struct trial *trial,
 			struct train_bound *out);
 /* Seconds of a step, and bytes, that no plan of the set goes below; the scenario has
- * the relaxed plan. */
+ * the relaxed plan. Bytes are with activations where nothing is free that decides
+ * them. */
 double train_relaxed_seconds(const struct train_set *set,
 			     const struct train_bound *bound,
 			     struct scenario *scenario);

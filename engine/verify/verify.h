@@ -1,45 +1,26 @@
 /* verify.h - does the certificate of a search prove its answer? A reader that shares
- * nothing with the planner but the estimate and the terms with relaxed facts
- * (engine/train/relax.h): the boxes of engine/planner/certify.h must part the
- * space, each once, and each must be closed by numbers that come out the same here.
+ * nothing with the planner but the estimate and the terms of sets of plans
+ * (engine/train/relax.h, serve_ceiling()): the boxes of engine/planner/certify.h must
+ * part the space, each once, and each must be closed by numbers that come out the same
+ * here.
  */
 #ifndef ENGINE_VERIFY_H
 #define ENGINE_VERIFY_H
 
-#include "engine/knob/knob.h"
-#include "engine/plan/scenario.h"
 #include "engine/predict/objective.h"
-
-enum { VERIFY_AXES = 24, VERIFY_VALUES = 48, VERIFY_NAME = 48 };
-
-/* A knob that was free, and the values that it might take, as they are printed. */
-struct verify_axis {
-	const struct knob *knob;
-	int count;
-	double value[VERIFY_VALUES];
-	char name[VERIFY_VALUES][VERIFY_NAME];
-};
-
-struct verify_question {
-	struct scenario base; /* with the rows of the sheet and the trust that hold */
-	enum objective objective;
-	double reserve;
-	int axes; /* in the order of the tree */
-	struct verify_axis axis[VERIFY_AXES];
-	double answer; /* the best score; INFINITY: nothing fits */
-	uint8_t best[VERIFY_AXES];
-	double candidates;
-};
 
 struct verified {
 	bool good;
-	int line; /* where it fails, of the boxes, from 1 */
+	int line; /* where it fails, of the text, from 1 */
 	char why[160];
-	double boxes;
+	enum objective objective;
+	double answer; /* the best score; INFINITY: nothing fits */
+	double candidates, boxes;
 };
 
-/* The boxes as text that ends with a zero. False without memory. */
-bool certificate_verify(const struct verify_question *question, const char *boxes,
+/* A certificate's text behind its scenario, which ends with a zero. False without
+ * memory. */
+bool certificate_verify(const struct scenario *scenario, const char *text,
 			struct verified *out);
 
 #endif

@@ -4,12 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/compare/compare.h"
-#include "engine/planner/certify.h"
+#include "engine/planner/planner.h"
 #include "engine/predict/predict.h"
 #include "engine/verify/verify.h"
+#include "presets/certificate.h"
+#include "presets/certificate_read.h"
 #include "presets/scenario_file.h"
+#include "presets/stream.h"
 #include "tests/bench/bench.h"
 
 static const struct {
@@ -42,64 +46,39 @@ static bool ask(size_t i, struct planner_problem *problem)
 	return true;
 }
 
-/* What a file of the certificate would give back. */
-static void question_of(const struct planner_problem *problem,
-			const struct planner *planner, struct verify_question *out)
-{
-	const struct planner_found *best = &planner_result(planner)->top[0];
-	int axis[MAX_AXES], axes = planner_certificate_axes(planner, axis);
-
-	memset(out, 0, sizeof *out);
-	out->base = problem->base;
-	for (int i = 0; i < problem->axes; i++)
-		if (problem->axis[i].count == 1)
-			knob_set(&out->base, problem->axis[i].knob,
-				 problem->axis[i].value[0]);
-	out->base.stack.trusted = problem->trust;
-	out->base.stack.held = planner_held(problem);
-	out->objective = problem->objective;
-	out->reserve = problem->reserve;
-	out->answer = best->score;
-	out->candidates = planner_result(planner)->counts.candidates;
-	for (; out->axes < axes; out->axes++) {
-		const struct planner_axis *from = &problem->axis[axis[out->axes]];
-		struct verify_axis *to = &out->axis[out->axes];
-
-		*to = (struct verify_axis){ .knob = from->knob, .count = from->count };
-		for (int v = 0; v < from->count; v++) {
-			to->value[v] = from->value[v];
-			knob_print_value(from->knob, from->value[v], to->name[v],
-					 VERIFY_NAME);
-		}
-		out->best[out->axes] = best->choice[axis[out->axes]];
-	}
-}
-
 static bool prove(const struct planner_problem *problem, struct proof_time *out)
 {
-	static struct verify_question question;
+	static struct scenario scenario;
+	char path[] = "/tmp/bench_proof.XXXXXX", *text = NULL;
+	int file = mkstemp(path), line;
 	double begun = bench_cpu(), searched, proved;
 	struct planner *planner = planner_start(problem);
-	struct verified verified;
-	char *boxes;
+	struct verified verified = { false };
+	const char *boxes;
+	struct error error = { "" };
+	size_t length;
 
-	if (!planner)
+	if (!planner || file < 0)
 		return false;
+	close(file);
 	while (planner_step(planner, 1000)) {
 	}
 	searched = bench_cpu();
-	boxes = planner_certify(planner, planner_result(planner)->top[0].score);
-	proved = bench_cpu();
-	question_of(problem, planner, &question);
+	if (certificate_save(path, problem, planner, planner_result(planner), &error))
+		text = stream_read_file(path, 1 << 28, &length, &error);
+	unlink(path);
 	planner_free(planner);
-	if (!boxes || !certificate_verify(&question, boxes, &verified))
-		return false;
-	if (!verified.good)
-		fprintf(stderr, "bench: %d: %s\n", verified.line, verified.why);
+	proved = bench_cpu();
+	boxes = text ? certificate_read("proof", text, &scenario, &line, &error) : NULL;
+	if (boxes && certificate_verify(&scenario, boxes, &verified) && !verified.good)
+		error_set(&error, "proof", line + verified.line - 1, "%s",
+			  verified.why);
 	out->search = searched - begun;
 	out->proof = proved - searched;
 	out->verify = bench_cpu() - proved;
-	free(boxes);
+	free(text);
+	if (!verified.good)
+		fprintf(stderr, "bench: %s\n", error.text);
 	return verified.good;
 }
 

@@ -376,10 +376,6 @@ static bool begin(struct search *search, struct error *error)
 		return error_set(error, NULL, 0,
 				 "--mode: steps and tokens have no common order; "
 				 "expected one mode");
-	if (asked->certificate && problem->base.plan.mode != MODE_TRAINING)
-		return error_set(error, NULL, 0,
-				 "--certificate is for training: of a server all plans "
-				 "are estimated, there is no bound to prove");
 	if (asked->certificate && problem->objective == OBJECTIVE_SURE)
 		return error_set(error, NULL, 0,
 				 "--certificate proves steps, not the ends of their "

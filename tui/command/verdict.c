@@ -38,7 +38,7 @@ void verdict_give(const struct challenge *c, const struct planner_found *best,
 	out->score = challenge_score(&c->problem, best, s, e);
 	out->feasible = e->feasible && out->score > 0;
 	if (e->legal)
-		out->value = planner_score(c->problem.objective, s, e);
+		out->value = objective_of_estimate(c->problem.objective, s, e);
 	if (out->allowed && !out->feasible)
 		say_why(e, out);
 	free(e);

@@ -12,61 +12,60 @@
 
 enum { MOST_BYTES = 1 << 30 };
 
-static int say(const char *name, const struct certificate_boxes *boxes,
-	       const struct verify_question *question, const struct verified *found,
-	       double seconds)
+static int say(const char *name, int line, const struct verified *found, double seconds)
 {
 	if (!found->good) {
 		printf("%s:%d: no proof: %s\n", stream_name(name),
-		       boxes->line + found->line - 1, found->why);
+		       line + found->line - 1, found->why);
 		return command_finish(STATUS_NO);
 	}
-	printf("proven: of %.0f plans none ", question->candidates);
-	if (isinf(question->answer))
+	printf("proven: of %.0f plans none ", found->candidates);
+	if (isinf(found->answer))
 		printf("fits");
 	else
-		printf("has a better %s than %.9g", objective_word(question->objective),
-		       question->answer);
+		printf("has a better %s than %.9g", objective_word(found->objective),
+		       found->answer);
 	printf(" (%.0f boxes, %.0f ms)\n", found->boxes, seconds * 1e3);
 	return command_finish(STATUS_GOOD);
 }
 
-static int check(const char *name, const char *text, struct verify_question *question)
+static int check(const char *name, const char *text, struct scenario *scenario)
 {
-	struct certificate_boxes boxes;
 	struct verified found;
 	struct error error;
 	double begun = clock_seconds();
+	int line;
 
-	if (!certificate_read(stream_name(name), text, question, &boxes, &error))
+	text = certificate_read(stream_name(name), text, scenario, &line, &error);
+	if (!text)
 		return command_fail(&error);
-	if (!certificate_verify(question, boxes.text, &found)) {
+	if (!certificate_verify(scenario, text, &found)) {
 		error_set(&error, NULL, 0, "out of memory");
 		return command_fail(&error);
 	}
-	return say(name, &boxes, question, &found, clock_seconds() - begun);
+	return say(name, line, &found, clock_seconds() - begun);
 }
 
 int command_verify(int argc, char **argv)
 {
-	struct verify_question *question = malloc(sizeof *question);
+	struct scenario *scenario = malloc(sizeof *scenario);
 	struct error error = { "out of memory" };
 	char *text = NULL;
 	size_t length;
 	int status;
 
 	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-		free(question);
+		free(scenario);
 		return command_help(command_find("verify"));
 	}
-	if (argc == 2 && question)
+	if (argc == 2 && scenario)
 		text = stream_read_file(argv[1], MOST_BYTES, &length, &error);
-	else if (question)
+	else if (scenario)
 		error_set(&error, NULL, 0,
 			  "verify: expected a file that search "
 			  "--certificate wrote, or '-'");
-	status = text ? check(argv[1], text, question) : command_fail(&error);
+	status = text ? check(argv[1], text, scenario) : command_fail(&error);
 	free(text);
-	free(question);
+	free(scenario);
 	return status;
 }
