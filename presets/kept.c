@@ -79,7 +79,8 @@ static void take_silence(struct import_report *out, const struct node *map)
 	if (!node_get(map, "cluster"))
 		import_note(out, IMPORT_ASSUMED, "cluster", "%s", SCENARIO_CLUSTER);
 	if (!node_get(map, "stack"))
-		import_note(out, IMPORT_ASSUMED, "stack", "%s", SCENARIO_STACK);
+		import_note(out, IMPORT_ASSUMED, "stack", "%s",
+			    scenario_usual_stack(map));
 	if (!node_get(map, "gpus"))
 		import_note(out, IMPORT_ASSUMED, "gpus", "1");
 }

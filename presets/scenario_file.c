@@ -91,6 +91,15 @@ static bool read_release(struct scenario *out, const struct document *document,
 	       error_set(error, document->file, release->line, "%s", inner.text);
 }
 
+const char *scenario_usual_stack(const struct node *map)
+{
+	const struct node *mode = node_get(map, "mode");
+
+	return mode && mode->kind == NODE_SCALAR && strcmp(mode->text, "inference") == 0
+		       ? SCENARIO_SERVER
+		       : SCENARIO_STACK;
+}
+
 /* Model, cluster, stack: each needed, before any knob is set. */
 static bool read_bases(struct scenario *out, const struct document *document,
 		       const struct node *map, struct error *error)
@@ -115,7 +124,7 @@ static bool read_bases(struct scenario *out, const struct document *document,
 		return read_release(out, document, stack, release, error);
 	if (stack)
 		return library_stack_node(out, document, stack, error);
-	return library_stack(out, SCENARIO_STACK, error);
+	return library_stack(out, scenario_usual_stack(map), error);
 }
 
 static bool read_knob(struct scenario *out, const struct document *document,

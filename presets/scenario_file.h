@@ -17,6 +17,7 @@
 /* What a file that names none has: the assumption is told (kept.h). */
 #define SCENARIO_CLUSTER "dgx-h100"
 #define SCENARIO_STACK   "megatron-core"
+#define SCENARIO_SERVER  "vllm" /* the stack, where mode is inference */
 
 /* What a plan says beside the scenario. */
 struct scenario_note {
@@ -36,6 +37,8 @@ bool scenario_parse(struct scenario *out, const char *file, const char *text,
 bool scenario_from(struct scenario *out, const struct document *document,
 		   const struct node *map, struct scenario_note *note,
 		   struct error *error);
+/* The stack of a mapping that names none. */
+const char *scenario_usual_stack(const struct node *map);
 /* YAML that scenario_read takes back to an equal scenario; only what differs from
  * the defaults of model, cluster and stack. To be freed. NULL: out of memory. */
 char *scenario_write(const struct scenario *scenario);

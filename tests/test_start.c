@@ -15,6 +15,7 @@
 #include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 #include "tests/support/run.h"
 
 static struct estimate estimate;
@@ -96,6 +97,31 @@ static void every_start_is_legal(void **state)
 				blank(&s, list[m].name, clusters[c], stacks[k]);
 				begin(&s, counts[n], MODE_TRAINING);
 			}
+}
+
+/* Every machine and every software that ships, by lot: what is trained with and what
+ * serves. */
+static void any_start_is_legal(void **state)
+{
+	enum { DRAWN = 3000 };
+	const struct preset *model, *cluster, *stack;
+	int models = preset_list(PRESET_MODEL, &model);
+	int clusters = preset_list(PRESET_CLUSTER, &cluster);
+	int stacks = preset_list(PRESET_STACK, &stack);
+	struct scenario s;
+
+	(void)state;
+	seed = 15;
+	for (int i = 0; i < DRAWN; i++) {
+		blank(&s, model[next((uint64_t)models)].name,
+		      cluster[next((uint64_t)clusters)].name,
+		      stack[next((uint64_t)stacks)].name);
+		begin(&s, counts[next(COUNTS)],
+		      s.stack.serves ? MODE_INFERENCE : MODE_TRAINING);
+		/* as it is published, where the accelerator has that at all */
+		if (s.stack.serves && s.plan.precision != PRECISION_FP16)
+			assert_int_equal(s.plan.precision, s.model.precision);
+	}
 }
 
 static void every_server_is_legal(void **state)
@@ -304,6 +330,15 @@ static void starts_are_told(void **state)
 		  "assumed: megatron-core, seq 2048, gbs 2048, tp " },
 		{ "search --model llama3-8b --gpus 8 --seq 2k --top 1",
 		  "assumed: dgx-h100, megatron-core, gbs 1024, tokens 1 T\n" },
+		/* a server of a stack that serves */
+		{ "check --mode inference --model deepseek-v3 --cluster dgx-h200 "
+		  "--gpus 16",
+		  "assumed: vllm, precision fp8-block, tp 8, pp 1, prompt 2048" },
+		{ "search --mode inference --model deepseek-v3 --cluster dgx-h200 "
+		  "--gpus 16 --top 1",
+		  "assumed: vllm, precision fp8-block, prompt 2048" },
+		{ "eval --mode inference --model llama3-8b --gpus 8 --memory_share 0.8",
+		  "assumed: dgx-h100, vllm, tp 1, pp 1, prompt 2048" },
 		{ "screen overview --model llama3-8b --gpus 8",
 		  "assumed: dgx-h100, megatron-core, seq 4096, gbs 512, tp " },
 	};
@@ -401,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_start_is_legal),
+		cmocka_unit_test(any_start_is_legal),
 		cmocka_unit_test(every_server_is_legal),
 		cmocka_unit_test(what_can_fit_fits),
 		cmocka_unit_test(batches_are_usual),

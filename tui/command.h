@@ -111,6 +111,8 @@ bool options_read(const struct command *command, const struct arguments *argumen
 		  int argc, char **argv, struct scenario *scenario, int *status);
 /* "assumed: ..." as a line of text, if anything was. */
 void command_print_start(const struct start *start, const struct scenario *scenario);
+/* A server whose stack nobody named and which only trains gets one that serves. */
+bool command_serve(struct scenario *scenario, struct error *error);
 /* The same on standard error, where standard output is a file's. */
 void command_say_start(const struct start *start, const struct scenario *scenario);
 /* "shardscope: ..." on standard error; returns STATUS_USAGE. */

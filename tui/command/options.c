@@ -391,17 +391,31 @@ static bool check_dp(const struct request *r, const struct scenario *s,
 			 (long long)scenario_dp(s));
 }
 
-static bool build(const struct request *r, const struct arguments *arguments,
-		  struct scenario *s, struct error *error)
+static bool set_all(const struct request *r, struct scenario *s, struct error *error)
 {
 	char why[256];
 
-	if (!read_bases(r, arguments, s, error))
-		return false;
 	for (int i = 0; i < r->sets; i++)
 		if (!knob_parse(s, r->set[i].knob, r->set[i].text, why, sizeof why))
 			return error_set(error, NULL, 0, "--%s: %s",
 					 r->set[i].knob->key, why);
+	return true;
+}
+
+bool command_serve(struct scenario *s, struct error *error)
+{
+	return s->plan.mode != MODE_INFERENCE || s->stack.serves ||
+	       library_change_stack(s, SCENARIO_SERVER, error);
+}
+
+static bool build(const struct request *r, const struct arguments *arguments,
+		  struct scenario *s, struct error *error)
+{
+	if (!read_bases(r, arguments, s, error) || !set_all(r, s, error))
+		return false;
+	if (r->model && !r->scenario && !r->stack && !arguments->base &&
+	    (!command_serve(s, error) || !set_all(r, s, error)))
+		return false;
 	begin(r, arguments, s);
 	return check_dp(r, s, error);
 }

@@ -37,21 +37,6 @@ static double most(const struct planner_axis *axis)
 	return value;
 }
 
-/* What the search does not choose, of a model without a plan. */
-static void choose(struct planner_problem *problem, struct asked *asked)
-{
-	struct scenario *base = &problem->base;
-
-	if (!asked->start.wanted)
-		return;
-	for (int i = 0; i < problem->axes; i++)
-		if (strcmp(problem->axis[i].knob->key, "gpus") == 0)
-			base->cluster.gpus = (int64_t)most(&problem->axis[i]);
-	for (int i = 0; i < asked->pins; i++)
-		start_give(&asked->start, asked->pin[i].knob);
-	start_choose(&asked->start, base);
-}
-
 /* Single values are part of what the usual axes are made for: once to set them, and
  * once to pin. */
 static bool pin_all(struct planner_problem *problem, const struct asked *asked,
@@ -67,12 +52,33 @@ static bool pin_all(struct planner_problem *problem, const struct asked *asked,
 	return true;
 }
 
+/* What the search does not choose, of a model without a plan. */
+static bool choose(struct planner_problem *problem, struct asked *asked,
+		   struct error *error)
+{
+	struct scenario *base = &problem->base;
+
+	if (!asked->start.wanted)
+		return true;
+	if (asked->start.stack &&
+	    (!command_serve(base, error) || !pin_all(problem, asked, error)))
+		return false;
+	for (int i = 0; i < problem->axes; i++)
+		if (strcmp(problem->axis[i].knob->key, "gpus") == 0)
+			base->cluster.gpus = (int64_t)most(&problem->axis[i]);
+	for (int i = 0; i < asked->pins; i++)
+		start_give(&asked->start, asked->pin[i].knob);
+	start_choose(&asked->start, base);
+	return true;
+}
+
 static bool pin(struct planner_problem *problem, struct asked *asked,
 		struct error *error)
 {
 	if (!pin_all(problem, asked, error))
 		return false;
-	choose(problem, asked);
+	if (!choose(problem, asked, error))
+		return false;
 	if (asked->trust == 0 && !asked->research)
 		problem->trust = planner_usual_trust(&problem->base);
 	planner_axes(problem);
