@@ -148,19 +148,10 @@ void figures_stages(struct figures *out, const struct estimate *e)
 	STAGES(stage, layers, 1);
 }
 
-static void add_stage_parts(struct figures *out, const struct estimate *e)
+static void add_stage_times(struct figures *out, const struct estimate *e)
 {
-	double bytes = e->memory.total_bytes, seconds = e->step_seconds;
+	double seconds = e->step_seconds;
 
-	STAGES(part, experts, 1);
-	STAGES(part, trained, 1);
-	STAGES(part, trained_experts, 1);
-	STAGES(part, trained_layers, 1);
-	STAGES(part, kept_bytes, bytes);
-	STAGES(part, again_bytes, bytes);
-	STAGES(part, logits_bytes, bytes);
-	STAGES(part, gathered_bytes, bytes);
-	STAGES(part, copies_bytes, bytes);
 	STAGES(stage_time, forward_seconds, seconds);
 	STAGES(stage_time, backward_seconds, seconds);
 	STAGES(stage_time, busy_seconds, seconds);
@@ -250,6 +241,6 @@ void figures_training(const char *title, struct figures *out)
 	figures_add(out, "send_seconds", chunks.input.send_seconds, 0);
 	figures_say(out, "layout", chunks.layout);
 	figures_stages(out, &e);
-	add_stage_parts(out, &e);
+	add_stage_times(out, &e);
 	figures_traffic(out, e.traffic, e.traffic_count);
 }
