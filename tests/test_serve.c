@@ -218,8 +218,7 @@ static void every_rank_takes_all_latents(void **state)
 	turn(&s, "prefill_dp_attention", "8");
 	turn(&s, "prompt", "1024");
 	turn(&s, "concurrency", "8");
-	once = 1024.0 * (512 + 64) * 61 * 2 /
-	       (net->bytes_per_second * net->efficiency);
+	once = 1024.0 * (512 + 64) * 61 * 2 / (net->bytes_per_second * net->efficiency);
 	serve_estimate(&s, &now);
 	assert_true(now.feasible);
 	assert_close(now.serving.transfer_seconds, 8 * once + net->latency_seconds,
@@ -229,6 +228,8 @@ static void every_rank_takes_all_latents(void **state)
 	serve_estimate(&s, &now);
 	assert_true(now.feasible);
 	assert_close(now.serving.transfer_seconds, once + net->latency_seconds, 1e-9);
+	/* half of the pass that is met, and the one that gives the first token */
+	assert_close(now.serving.begin_seconds, 1.5 * now.serving.decode_seconds, 1e-9);
 }
 
 /* Little's law: requests in flight are rate x time. */

@@ -216,10 +216,13 @@ static void test_experts_by_hand(void **state)
  * and 768 in NVFP4 with a scale each 16, and 16 bits on what comes out. */
 static void test_narrow_rows_of_experts(void **state)
 {
-	double narrow = 0.5 + 1.0 / 16;
+	struct serving_calibration *c = &s.cluster.accelerator.calibration.serving;
+	double narrow = 0.5 + 1.0 / 16, peak;
+	const struct pass_operator *op;
 
 	(void)state;
 	serve("qwen3-30b-a3b", 1);
+	peak = s.cluster.accelerator.peak_flops[PRECISION_BF16];
 	s.cluster.accelerator.peak_flops[PRECISION_NVFP4] = 1e15;
 	s.plan.precision = PRECISION_NVFP4;
 	layer_pass(&context, 0, &batch, &layer);
@@ -232,6 +235,16 @@ static void test_narrow_rows_of_experts(void **state)
 	layer_pass(&context, 0, &batch, &layer);
 	assert_close(named("routing and combining")->bytes,
 		     ROWS * 4.0 * 2048 + ROWS * 8.0 * (2048 * 4.0 + 768 * 6.0), 1e-12);
+	/* at the rate of weights that are unpacked, or else at that of 16 bits */
+	c->gemm_efficiency[PRECISION_BF16] = 0.5;
+	c->grouped_gemm_efficiency[PRECISION_BF16] = 0.8;
+	c->grouped_gemm_efficiency[PRECISION_NVFP4] = 0.4;
+	layer_pass(&context, 0, &batch, &layer);
+	op = named("expert down");
+	assert_close(op->compute_seconds, op->flops / (peak * 0.5 * 0.4), 1e-12);
+	c->grouped_gemm_efficiency[PRECISION_NVFP4] = 0;
+	layer_pass(&context, 0, &batch, &layer);
+	assert_close(op->compute_seconds, op->flops / (peak * 0.5 * 0.8), 1e-12);
 }
 
 /* Where experts work at a width of their own (Nemotron 3), tokens go down and up. */
