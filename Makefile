@@ -82,7 +82,7 @@ $(B)/presets_data.o: $(B)/presets_data.c
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -c $< -o $@
 
 # The bounds of the fit, which a test holds the shipped constants against.
-$(B)/tests/test_bounds: $(B)/tests/validation/constants.o
+$(B)/tests/test_bounds: $(B)/tests/validation/constants.o $(B)/tests/validation/serving_constants.o
 $(B)/tests/test_ranges: $(B)/tests/validation/ranges.o
 
 $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(HOUSE) $(ENGINE)

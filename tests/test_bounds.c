@@ -7,6 +7,7 @@
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 #include "tests/validation/constants.h"
+#include "tests/validation/serving_constants.h"
 
 /* Every constant of that scenario's cluster and stack. */
 static int check(const struct scenario *s)
@@ -86,12 +87,37 @@ static void bounds_by_definition_are_none(void **state)
 	assert_false(constant_on_bound(&passes, 3.5));
 }
 
+/* A run of a dated release of a stack has its name behind an "@": what is fitted to
+ * that stack moves it, and no other. */
+static void constants_of_a_stack_move_its_releases(void **state)
+{
+	static const char *const others[] = { "vllm-omni", "vll", "sglang@0.5.9" };
+	struct scenario s = { 0 };
+	int moved = 0;
+
+	(void)state;
+	for (int k = 0; k < serving_constant_count; k++) {
+		const struct serving_constant *c = &serving_constants[k];
+
+		if (!c->stack || strcmp(c->owner, "vllm") != 0)
+			continue;
+		snprintf(s.stack.name, sizeof s.stack.name, "vllm@2025-10-29");
+		moved += serving_constant_touches(c, &s);
+		for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+			snprintf(s.stack.name, sizeof s.stack.name, "%s", others[i]);
+			assert_false(serving_constant_touches(c, &s));
+		}
+	}
+	assert_true(moved >= 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_constant_of_a_cluster_is_on_its_bound),
 		cmocka_unit_test(no_constant_of_a_stack_is_on_its_bound),
 		cmocka_unit_test(bounds_by_definition_are_none),
+		cmocka_unit_test(constants_of_a_stack_move_its_releases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
