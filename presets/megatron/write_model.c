@@ -351,6 +351,9 @@ static void put_strange(const struct flag_writer *w)
 	if (beside)
 		export_unsaid(w->out, "state spaces beside attention",
 			      "they are left out");
+	if (m->input_width > 0)
+		export_unsaid(w->out, "inputs of layers",
+			      "their table and gates are left out");
 }
 
 /* What Megatron has no word for. */
