@@ -53,6 +53,17 @@ static const struct effect rows[] = {
 	  "1 + 1.77 / root of 16 = 1.44 times the rows of the experts" },
 	{ DEEPSEEK, "routing_skew=1", "redundant_experts", "0", "32", "prefill_seconds",
 	  FALLS, "copies of the busiest even out half of it" },
+	/* Of 80 layers, on each of 8 ranks: qkv 3 x 8192 + 10240 / 8, output 1024 +
+	 * 8192, gate and up 2 x 8192 + 57344 / 8, down 3584 + 8192: 70,400 of each
+	 * rank, in two bytes */
+	{ LLAMA, "adapter_rank=64", "adapters", "0", "8", "weights_bytes",
+	  ADDS(8 * 2 * 64 * 80 * 70400.0), "eight adapters of rank 64" },
+	{ LLAMA, "adapters=8", "adapter_rank", "16", "32", "weights_bytes",
+	  ADDS(8 * 2 * 16 * 80 * 70400.0), "sixteen more of each" },
+	{ LLAMA, "adapter_rank=64", "adapters", "0", "8", "tpot_seconds", RISES,
+	  "two more kernels beside each matrix, and 5.8 GB to read" },
+	{ LLAMA, "concurrency=4 adapter_rank=64", "adapters", "4", "8", "tpot_seconds",
+	  TIMES, 0.999, 1.001, "four requests use four" },
 	/* 61 layers, three of them dense: 58 x 32 copies of 3 x 7168 x 2048 weights in
 	 * a byte, over 16 ranks */
 	{ DEEPSEEK, "", "redundant_experts", "0", "32", "weights_bytes", TIMES, 1.08,

@@ -157,6 +157,40 @@ static void test_vllm_experts(void **state)
 	expect(&s, "kv_precision", "auto");
 }
 
+/* Adapters are held where the switch is there: vLLM holds one by itself, SGLang eight.
+ */
+static void test_adapters(void **state)
+{
+	static const char vllm[] =
+		"vllm serve meta-llama/Llama-3.1-70B-Instruct -tp 4 ";
+	static const char sglang[] = "python -m sglang.launch_server --model-path "
+				     "meta-llama/Llama-3.1-70B-Instruct --tp 4 ";
+	static const struct {
+		const char *tool, *command, *flags, *adapters, *rank;
+	} rows[] = {
+		{ "vllm", vllm, "--enable-lora --max-loras 4 --max-lora-rank 64", "4",
+		  "64" },
+		{ "vllm", vllm, "--enable-lora", "1", "16" },
+		{ "vllm", vllm, "--max-loras 4", "none", "16" },
+		{ "sglang", sglang, "--enable-lora --max-lora-rank 32", "8", "32" },
+		{ "sglang", sglang, "--enable-lora --max-loras-per-batch 2", "2",
+		  "16" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+		char text[256];
+
+		snprintf(text, sizeof text, "%s%s\n", rows[i].command, rows[i].flags);
+		read_good(rows[i].tool, text, &s);
+		expect(&s, "adapters", rows[i].adapters);
+		expect(&s, "adapter_rank", rows[i].rank);
+		assert_null(noted(IMPORT_NOT_MODELLED, "enable-lora"));
+		assert_null(noted(IMPORT_NOT_MODELLED, "max-loras"));
+	}
+}
+
 static void test_sglang(void **state)
 {
 	struct scenario s;
@@ -709,6 +743,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vllm_script),
 		cmocka_unit_test(test_vllm_experts),
+		cmocka_unit_test(test_adapters),
 		cmocka_unit_test(test_sglang),
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),

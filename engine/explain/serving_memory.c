@@ -27,14 +27,16 @@ static void weights(const struct asked *a, struct explanation *out)
 	if (drafts)
 		from(a, out, "draft", "a draft model's share of the reading",
 		     "draft_cost");
-	from(a, out, "p", "of embeddings, norms, routers and what is not quantised",
+	from(a, out, "p",
+	     "of embeddings, norms, routers, adapters, what is not quantised",
 	     "serving.small_parameters");
 }
 
 static void elements(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "P", "elements of quantised matrices", "serving.large_parameters");
-	from(a, out, "p", "of embeddings, norms, routers and what is not quantised",
+	from(a, out, "p",
+	     "of embeddings, norms, routers, adapters, what is not quantised",
 	     "serving.small_parameters");
 }
 

@@ -98,6 +98,12 @@ const struct glossary_word glossary_server_knobs[] = {
 	{ WORD_KNOB, "redundant_experts", NULL,
 	  "How many of the busiest [experts] have a second copy.",
 	  "It evens out what ranks get to do; each copy takes memory." },
+	{ WORD_KNOB, "adapters", NULL,
+	  "How many fine-tuned variants ([LoRA]) of the model one server holds at once.",
+	  "Each takes memory, and every pass works through those of its requests." },
+	{ WORD_KNOB, "adapter_rank", NULL,
+	  "How wide the adapters may be that a server has room for.",
+	  "Twice the rank is twice the memory and traffic of each adapter." },
 	{ WORD_KNOB, "routing_skew", NULL,
 	  "How unequal the loads of the [experts] are.",
 	  "All ranks wait for the busiest; the more ranks there are, the fewer experts "

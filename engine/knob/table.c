@@ -184,6 +184,11 @@ static bool has_gates(const struct scenario *s)
 	return s->model.gated_mlp;
 }
 
+static bool has_adapters(const struct scenario *s)
+{
+	return s->plan.serving.adapters > 0;
+}
+
 static bool is_lora(const struct scenario *s)
 {
 	return s->plan.lora_rank > 0;
@@ -741,6 +746,15 @@ const struct knob knob_table[] = {
 	  "mean: the more ranks share them out, the more the busiest has.",
 	  GROUP_SERVING, REAL(plan.serving.routing_skew, 0, 16, 1), .step = STEP_TENTH,
 	  .applies = has_ep },
+	{ "adapters", "max_loras", "LoRA adapters", "",
+	  "LoRA adapters that a server holds at once, beside the matrices of attention "
+	  "and dense MLPs; requests use them in turn.",
+	  GROUP_SERVING, COUNT(plan.serving.adapters, 0, 4096), .step = STEP_SERIES,
+	  .zero = "none" },
+	{ "adapter_rank", "max_lora_rank", "adapter rank", "",
+	  "Rank that a server has room for in each of its LoRA adapters.",
+	  GROUP_SERVING, COUNT(plan.serving.adapter_rank, 1, 4096), .step = STEP_SERIES,
+	  .applies = has_adapters },
 	{ "speculative", "spec_algo", "speculation", "",
 	  "Draft tokens with a small model, or with the model's MTP layers, and check "
 	  "them in one pass.",

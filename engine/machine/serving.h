@@ -57,7 +57,9 @@ struct serving_plan {
 	double memory_share;        /* by the stack's meaning, enum share_meaning */
 	bool prefix_cache;          /* a shared prefix is computed once */
 	int64_t redundant_experts;  /* further copies of the busiest ones, per layer */
-	double routing_skew; /* deviation of the experts' loads, over their mean */
+	double routing_skew;  /* deviation of the experts' loads, over their mean */
+	int64_t adapters;     /* LoRA adapters that a server holds at once; 0 = none */
+	int64_t adapter_rank; /* and the rank that it has room for in each */
 	/* speculation */
 	int speculative;
 	int64_t draft_tokens;

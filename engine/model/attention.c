@@ -45,6 +45,7 @@ static struct shape *project_once(double h, const struct attention *a,
 
 	shape->weights = a->qkv_bias ? width : 0;
 	shape->kept = width;
+	shape->further = 2;
 	return shape;
 }
 

@@ -90,6 +90,7 @@ static void add_mlp(const struct model *m, const struct share *share, double ffn
 			     up * f, h);
 	shape->weights = bias ? up * f : 0;
 	shape->saved = up * f;
+	shape->further = m->gated_mlp;
 	shape = shape_add(out, SHAPE_ACTIVATION, "activation", share->rows, f);
 	shape->forward = up + 1;
 	shape->backward = 2 * up + 1;

@@ -53,6 +53,7 @@ void scenario_defaults(struct scenario *scenario)
 			.kv_block = 16,
 			.memory_share = 0.9,
 			.prefix_cache = true,
+			.adapter_rank = 16,
 			.draft_tokens = 3,
 			.draft_cost = 0.1,
 		},

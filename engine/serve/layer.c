@@ -46,6 +46,8 @@ struct drawing {
 	double prompts;  /* and of prompts */
 	double fixed;    /* kernels that a short one counts for */
 	double narrow;   /* bytes moved to turn inputs of products narrow */
+	double adapted;  /* adapters that its requests use, and what is done for them */
+	double adapter_matrices, adapter_flops, adapter_bytes;
 	struct layer_pass *out;
 };
 
@@ -235,6 +237,33 @@ static double narrowing(const struct drawing *d, const struct shape *shape)
 	return shape->rows * shape->inner * (hidden ? 2 : 1);
 }
 
+/* Beside each matrix the input is shrunk to the rank and expanded to the output: each
+ * row by the adapter of its request, all of which are read once (Punica, arXiv
+ * 2310.18547, section 4; vLLM's lora_shrink and lora_expand). */
+static void adapt(struct drawing *d, const struct shape *shape)
+{
+	double weights = server_adapter_weights(d->context->scenario, shape);
+
+	if (weights <= 0)
+		return;
+	d->adapter_matrices++;
+	d->adapter_flops += 2 * shape->rows * weights;
+	d->adapter_bytes += 2 * d->adapted * weights +
+			    2 * shape->rows * (shape->inner + 2 * shape->columns);
+}
+
+static void add_adapters(const struct drawing *d)
+{
+	struct kernel k;
+
+	if (d->adapter_matrices <= 0)
+		return;
+	kernel_elementwise(d->context->scenario, 2 * d->fixed * d->adapter_matrices,
+			   d->adapter_bytes, &k);
+	k.flops = d->adapter_flops;
+	layer_kernel(d->out, "LoRA adapters", 2 * d->adapter_matrices, &k);
+}
+
 static void add_shapes(struct drawing *d)
 {
 	const struct shapes *shapes = d->shapes;
@@ -247,9 +276,13 @@ static void add_shapes(struct drawing *d)
 			continue;
 		}
 		d->narrow += narrowing(d, shape);
+		if (d->adapted > 0)
+			adapt(d, shape);
 		if (i + 1 < shapes->count && next->joined) {
 			add_linear(d, shape, shape->columns + next->columns,
 				   next->joined);
+			if (d->adapted > 0)
+				adapt(d, next);
 			i++;
 		} else {
 			add_linear(d, shape, shape->columns, shape->name);
@@ -289,7 +322,10 @@ static void add_half(const struct serve_context *c, const struct layer_kind *kin
 				.norm_rows = d.tokens,
 				.decoding = d.decoding };
 	draw(&c->scenario->model, kind, &share, &shapes);
+	d.adapted = fmin((double)c->scenario->plan.serving.adapters,
+			 fmax(1, b->requests + b->prompt_requests));
 	add_shapes(&d);
+	add_adapters(&d);
 	add_quantisation(&d);
 }
 

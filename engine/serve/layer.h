@@ -27,6 +27,11 @@ void layer_mixer(const struct serve_context *context, const struct layer_kind *k
 void layer_mlp(const struct serve_context *context, const struct layer_kind *kind,
 	       const struct batch *batch, struct layer_pass *out);
 
+/* Weights of one adapter beside that matrix, on one rank: the side that TP does not
+ * split is whole on each (vLLM without --fully-sharded-loras). */
+struct shape;
+double server_adapter_weights(const struct scenario *scenario,
+			      const struct shape *shape);
 void layer_kernel(struct layer_pass *out, const char *name, double count,
 		  const struct kernel *kernel);
 /* Collectives of a layer. bytes: the vector of an all-reduce, the gathered vector of a

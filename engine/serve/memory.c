@@ -3,21 +3,35 @@
 #include <string.h>
 
 #include "engine/model/shape.h"
+#include "engine/serve/layer.h"
 #include "engine/serve/serve_parts.h"
 
 struct held {
 	double large, small;
 };
 
-/* Matrices that the checkpoint leaves in 16 bits count as small. */
+double server_adapter_weights(const struct scenario *s, const struct shape *shape)
+{
+	if (shape->kind != SHAPE_LINEAR || shape->borrowed)
+		return 0;
+	return (double)s->plan.serving.adapter_rank *
+	       (shape->columns + (1 + shape->further) * shape->inner);
+}
+
+/* Matrices that the checkpoint leaves in 16 bits count as small, and so do adapters. */
 static struct held held_of(const struct serve_context *c, const struct shapes *shapes,
 			   enum serve_matrix matrix)
 {
+	double adapters = (double)c->scenario->plan.serving.adapters;
 	double large = 0, small = 0;
 
 	for (int i = 0; i < shapes->count; i++) {
-		large += shape_weights(&shapes->item[i]) - shapes->item[i].weights;
-		small += shapes->item[i].weights;
+		const struct shape *shape = &shapes->item[i];
+
+		large += shape_weights(shape) - shape->weights;
+		small += shape->weights;
+		if (adapters > 0)
+			small += adapters * server_adapter_weights(c->scenario, shape);
 	}
 	if (!serve_quantises(c->scenario, matrix))
 		return (struct held){ 0, small + large };

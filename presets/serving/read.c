@@ -319,3 +319,16 @@ bool trtllm_read(struct scenario *out, const char *file, const char *text,
 {
 	return read_tool(&tool_trtllm, out, file, text, length, report, error);
 }
+
+bool read_adapters(const struct mapped *m, const char *count, int64_t usual)
+{
+	int64_t adapters = usual, rank = 16;
+
+	if (!mapped_on(m, "enable-lora"))
+		return true;
+	return mapped_count(m, count, &adapters) &&
+	       mapped_count(m, "max-lora-rank", &rank) &&
+	       mapped_set_count(m, "adapters", adapters, mapped_find(m, count)) &&
+	       mapped_set_count(m, "adapter_rank", rank,
+				mapped_find(m, "max-lora-rank"));
+}

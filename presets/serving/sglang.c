@@ -41,6 +41,9 @@ static const char *const aliases[] = { "tp",
 				       "speculative-algorithm",
 				       NULL };
 static const char *const others[] = { "tp-size",
+				      "enable-lora",
+				      "max-loras-per-batch",
+				      "max-lora-rank",
 				      "dp-size",
 				      "enable-dp-attention",
 				      "ep-size",
@@ -210,6 +213,7 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 		return false;
 	return read_experts(m, tp) && read_limits(m) &&
 	       read_engines(m, shared ? 1 : dp, from) && read_drafts(m) &&
+	       read_adapters(m, "max-loras-per-batch", 8) &&
 	       read_precision(m, "quantization", formats, "dtype", checkpoint);
 }
 
@@ -222,6 +226,8 @@ static bool has(const char *knob)
 					    "precision",
 					    "speculative",
 					    "draft_tokens",
+					    "adapters",
+					    "adapter_rank",
 					    "chunked_prefill",
 					    "max_batched_tokens",
 					    "max_requests",
@@ -292,6 +298,7 @@ static void write_plan(const struct tool_writer *w)
 	write_limits(w);
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
+	write_adapters(w, "max-loras-per-batch", NULL);
 	if (write_nodes(w, plan->tp * copies * plan->pp))
 		write_flag(w, "dist-init-addr", "${HEAD_NODE:-127.0.0.1}:20000");
 }

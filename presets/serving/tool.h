@@ -107,7 +107,15 @@ bool read_engines(const struct mapped *m, int64_t engines, const struct pair *fr
 /* Speculation by MTP layers or by a draft model, with so many tokens (0 = unsaid). */
 bool read_speculation(const struct mapped *m, bool mtp, int64_t tokens);
 
+/* LoRA adapters held at once: none without the switch, else the count or what the tool
+ * takes by itself, and the rank that there is room for. */
+bool read_adapters(const struct mapped *m, const char *count, int64_t usual);
+
 /* --- write.c --- */
+/* The same: enable-lora, the count under that name, and max-lora-rank, one of these (up
+ * to a 0; NULL: any). */
+void write_adapters(const struct tool_writer *w, const char *count,
+		    const int64_t *ranks);
 void write_flag(const struct tool_writer *w, const char *key, const char *value);
 void write_count(const struct tool_writer *w, const char *key, int64_t value);
 /* One that a flag of the file it was read from goes before. */

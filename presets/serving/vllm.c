@@ -74,6 +74,9 @@ static const char *const others[] = { "data-parallel-size",
 				      "quantization",
 				      "dtype",
 				      "speculative-config.method",
+				      "enable-lora",
+				      "max-loras",
+				      "max-lora-rank",
 				      tokens_key,
 				      "kv-transfer-config.kv-role",
 				      NULL };
@@ -178,14 +181,15 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	    !mapped_set_count(m, "ep", plan->tp * plan->serving.dp_attention, dp))
 		return false;
 	return read_engines(m, moe ? 1 : copies, dp) && read_drafts(m) &&
+	       read_adapters(m, "max-loras", 1) &&
 	       read_precision(m, "quantization", formats, "dtype", checkpoint);
 }
 
 static bool has(const char *knob)
 {
-	static const char *const more[] = { "gpus",      "ep",          "dp_attention",
-					    "precision", "speculative", "draft_tokens",
-					    NULL };
+	static const char *const more[] = { "gpus",      "ep",           "dp_attention",
+					    "precision", "speculative",  "draft_tokens",
+					    "adapters",  "adapter_rank", NULL };
 
 	return word_among(knob, more);
 }
@@ -240,6 +244,9 @@ static void write_copies(const struct tool_writer *w, int64_t copies)
 		(long long)((copies + each - 1) / each), (long long)each);
 }
 
+/* MaxLoRARanks of vllm/config/lora.py. */
+static const int64_t lora_ranks[] = { 1, 8, 16, 32, 64, 128, 256, 320, 512, 0 };
+
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -270,6 +277,7 @@ static void write_plan(const struct tool_writer *w)
 		write_flag(w, "enable-eplb", "");
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
+	write_adapters(w, "max-loras", lora_ranks);
 	if (w->role != ROLE_BOTH)
 		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
 	if (write_nodes(w, plan->tp * plan->pp * plan->cp))

@@ -328,3 +328,23 @@ char *trtllm_write(const struct scenario *scenario, const struct import_report *
 {
 	return write_tool(&tool_trtllm, scenario, kept);
 }
+
+void write_adapters(const struct tool_writer *w, const char *count,
+		    const int64_t *ranks)
+{
+	const struct serving_plan *v = &w->scenario->plan.serving;
+	int64_t rank = v->adapter_rank;
+
+	if (v->adapters <= 0)
+		return;
+	while (ranks && *ranks > 0 && *ranks < v->adapter_rank)
+		ranks++;
+	if (ranks && *ranks > 0)
+		rank = *ranks;
+	write_flag(w, "enable-lora", "");
+	write_count(w, count, v->adapters);
+	write_count(w, "max-lora-rank", rank);
+	if (rank != v->adapter_rank || (ranks && *ranks == 0))
+		write_unsaid(w, "adapter_rank", "%lld is none that the tool has",
+			     (long long)v->adapter_rank);
+}
