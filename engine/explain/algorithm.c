@@ -352,27 +352,27 @@ static void copy_rate_terms(const struct asked *a, struct explanation *out)
 	}
 }
 
-#define NODE_HERE(...)                                                          \
+#undef NODE
+#define NODE(...)                                                               \
 	NODE_FROM("engine/collective/seconds.h; presets/clusters: collectives", \
 		  __VA_ARGS__)
 #define WORK_NODE(member, words, unit) \
-	NODE_HERE(#member, words, unit, member, member##_terms, NULL, by_unit)
-#define FACT(name, words, of) \
-	NODE_HERE(name, words, FORM_COUNT, of, NULL, NULL, of_group)
+	NODE(#member, words, unit, member, member##_terms, NULL, by_unit)
+#define FACT(name, words, of) NODE(name, words, FORM_COUNT, of, NULL, NULL, of_group)
 
 static const char by_unit[] = "As the algorithm states it; its file names the source.";
 static const char of_group[] = "Of the group, as the plan places it on the machine.";
 static const char protocol[] = "In the protocol that is quickest for so many bytes.";
 
 const struct explain_node explain_algorithm[] = {
-	NODE_HERE("seconds", "A call by this algorithm", FORM_SECONDS, seconds,
-		  second_terms, "waiting + moving", protocol),
-	NODE_HERE("waiting_seconds", "Waiting of a call", FORM_SECONDS, waiting,
-		  waiting_terms, NULL, protocol),
-	NODE_HERE("moving_seconds", "Moving the bytes of a call", FORM_SECONDS, moving,
-		  moving_terms, NULL, protocol),
-	NODE_HERE("start_seconds", "Start of a call", FORM_SECONDS, start, start_terms,
-		  NULL, protocol),
+	NODE("seconds", "A call by this algorithm", FORM_SECONDS, seconds, second_terms,
+	     "waiting + moving", protocol),
+	NODE("waiting_seconds", "Waiting of a call", FORM_SECONDS, waiting,
+	     waiting_terms, NULL, protocol),
+	NODE("moving_seconds", "Moving the bytes of a call", FORM_SECONDS, moving,
+	     moving_terms, NULL, protocol),
+	NODE("start_seconds", "Start of a call", FORM_SECONDS, start, start_terms, NULL,
+	     protocol),
 	WORK_NODE(near_steps, "Steps inside the domain", FORM_REAL),
 	WORK_NODE(far_steps, "Steps across the network", FORM_REAL),
 	WORK_NODE(near_bytes, "Bytes at the rate inside the domain", FORM_TRAFFIC),
@@ -381,16 +381,16 @@ const struct explain_node explain_algorithm[] = {
 	WORK_NODE(peer_bytes, "Bytes to one peer", FORM_TRAFFIC),
 	WORK_NODE(own_bytes, "Bytes copied from the input to the result", FORM_TRAFFIC),
 	WORK_NODE(sent_bytes, "Bytes that a rank sends", FORM_TRAFFIC),
-	NODE_HERE("near_rate", "Bytes a second inside the domain", FORM_TRAFFIC,
-		  near_rate, near_rate_terms, NULL, protocol),
-	NODE_HERE("peer_rate", "Bytes a second to one peer", FORM_TRAFFIC, peer_rate,
-		  peer_rate_terms, NULL, protocol),
-	NODE_HERE("far_rate", "Bytes a second across the network", FORM_TRAFFIC,
-		  far_rate, far_rate_terms, NULL, protocol),
-	NODE_HERE("copy_rate", "Bytes a second of a copy", FORM_TRAFFIC, copy_rate,
-		  copy_rate_terms, NULL, protocol),
-	NODE_HERE("far_share", "Payload of what travels", FORM_PERCENT, far_share, NULL,
-		  NULL, "4 of 8 bytes in LL, 120 of 128 in LL128 (NCCL device.h)."),
+	NODE("near_rate", "Bytes a second inside the domain", FORM_TRAFFIC, near_rate,
+	     near_rate_terms, NULL, protocol),
+	NODE("peer_rate", "Bytes a second to one peer", FORM_TRAFFIC, peer_rate,
+	     peer_rate_terms, NULL, protocol),
+	NODE("far_rate", "Bytes a second across the network", FORM_TRAFFIC, far_rate,
+	     far_rate_terms, NULL, protocol),
+	NODE("copy_rate", "Bytes a second of a copy", FORM_TRAFFIC, copy_rate,
+	     copy_rate_terms, NULL, protocol),
+	NODE("far_share", "Payload of what travels", FORM_PERCENT, far_share, NULL,
+	     NULL, "4 of 8 bytes in LL, 120 of 128 in LL128 (NCCL device.h)."),
 	FACT("ranks", "Ranks of the group", ranks),
 	FACT("domain_ranks", "Ranks of it in a domain", inside),
 	FACT("domains", "Domains of it", domains),

@@ -141,28 +141,28 @@ void explain_parameters(const struct asked *a, struct explanation *out, bool act
 	}
 }
 
-#define NODE_HERE(...) NODE_FROM("engine/model/model.c", __VA_ARGS__)
+#undef NODE
+#define NODE(...) NODE_FROM("engine/model/model.c", __VA_ARGS__)
 
 const struct explain_node explain_model[] = {
-	NODE_HERE("model.embedding", "Embeddings", FORM_COUNT, embedding,
-		  embedding_terms, NULL, "The input table and learned positions."),
-	NODE_HERE("model.head", "Output matrix", FORM_COUNT, head, head_terms,
-		  "(1 - tied) * V * h + bias * V", "None of its own where it is tied."),
-	NODE_HERE("model.table", "Embeddings that only look up", FORM_COUNT, table,
-		  table_terms, "all - tied * V * h",
-		  "A tied table works once, as the head."),
-	NODE_HERE("model.end_norms", "Norms beside the layers", FORM_COUNT, norms,
-		  norm_terms, NULL, "Behind the last layer, and of the embedding."),
-	NODE_HERE(
-		"model.weight_flops", "FLOPs of a token for each weight", FORM_COUNT,
-		weight_flops, weight_flops_terms, "if(r > 0, 4, 6)",
-		"2 forward, 2 for its input's gradient, 2 for its own, which a frozen "
-		"one has not."),
-	NODE_HERE("model.adapters", "Weights of LoRA adapters", FORM_COUNT, adapters,
-		  NULL, NULL, "r (in + out) beside each matrix of a layer."),
-	NODE_HERE("model.score_flops", "Attention scores, scans, MTP layers",
-		  FORM_FLOPS, scores, NULL, NULL,
-		  "Over the positions that a token sees, forward and backward."),
+	NODE("model.embedding", "Embeddings", FORM_COUNT, embedding, embedding_terms,
+	     NULL, "The input table and learned positions."),
+	NODE("model.head", "Output matrix", FORM_COUNT, head, head_terms,
+	     "(1 - tied) * V * h + bias * V", "None of its own where it is tied."),
+	NODE("model.table", "Embeddings that only look up", FORM_COUNT, table,
+	     table_terms, "all - tied * V * h",
+	     "A tied table works once, as the head."),
+	NODE("model.end_norms", "Norms beside the layers", FORM_COUNT, norms,
+	     norm_terms, NULL, "Behind the last layer, and of the embedding."),
+	NODE("model.weight_flops", "FLOPs of a token for each weight", FORM_COUNT,
+	     weight_flops, weight_flops_terms, "if(r > 0, 4, 6)",
+	     "2 forward, 2 for its input's gradient, 2 for its own, which a frozen "
+	     "one has not."),
+	NODE("model.adapters", "Weights of LoRA adapters", FORM_COUNT, adapters, NULL,
+	     NULL, "r (in + out) beside each matrix of a layer."),
+	NODE("model.score_flops", "Attention scores, scans, MTP layers", FORM_FLOPS,
+	     scores, NULL, NULL,
+	     "Over the positions that a token sees, forward and backward."),
 	{ .row.key = NULL },
 };
 
@@ -381,32 +381,30 @@ static void layer_norm_terms(const struct asked *a, struct explanation *out)
 static const char whole[] = "Of one layer, whole.";
 
 const struct explain_node explain_model_kind[] = {
-	NODE_HERE("layers", "Layers of the kind", FORM_COUNT, layers, NULL, NULL,
-		  "Counted in the model's file, MTP apart."),
-	NODE_HERE(
-		"cache_bytes_per_token", "Cache of a layer and token", FORM_BYTES,
-		cache_bytes, NULL, NULL,
-		"Keys and values, a latent, or a state over the context; a window cuts, "
-		"compressed entries stand for many tokens, an indexer keeps keys."),
-	NODE_HERE("parameters", "Parameters of a layer", FORM_COUNT, total, total_terms,
-		  NULL, whole),
-	NODE_HERE("active", "Parameters of a layer that a token meets", FORM_COUNT,
-		  active, active_terms, NULL, whole),
-	NODE_HERE("mixer", "Parameters of the mixer", FORM_COUNT, mixer, mixer_terms,
-		  NULL, "Projections, biases and what else trains."),
-	NODE_HERE("beside", "Parameters of a state space beside attention", FORM_COUNT,
-		  beside, beside_terms, NULL, whole),
-	NODE_HERE("mlp", "Parameters of the MLP", FORM_COUNT, mlp, mlp_terms, NULL,
-		  whole),
-	NODE_HERE("norms", "Parameters of the norms", FORM_COUNT, layer_norms,
-		  layer_norm_terms, NULL, whole),
-	NODE_HERE("router", "Parameters of the router", FORM_COUNT, router,
-		  router_terms, "h * E + bias * E", whole),
-	NODE_HERE("routed", "Parameters of routed experts", FORM_COUNT, routed,
-		  routed_terms, NULL, whole),
-	NODE_HERE("shared", "Parameters of shared experts", FORM_COUNT, shared,
-		  shared_terms, NULL, whole),
-	NODE_HERE("latent", "Projections of latent experts", FORM_COUNT, latent,
-		  latent_terms, "2 * h * l", whole),
+	NODE("layers", "Layers of the kind", FORM_COUNT, layers, NULL, NULL,
+	     "Counted in the model's file, MTP apart."),
+	NODE("cache_bytes_per_token", "Cache of a layer and token", FORM_BYTES,
+	     cache_bytes, NULL, NULL,
+	     "Keys and values, a latent, or a state over the context; a window cuts, "
+	     "compressed entries stand for many tokens, an indexer keeps keys."),
+	NODE("parameters", "Parameters of a layer", FORM_COUNT, total, total_terms,
+	     NULL, whole),
+	NODE("active", "Parameters of a layer that a token meets", FORM_COUNT, active,
+	     active_terms, NULL, whole),
+	NODE("mixer", "Parameters of the mixer", FORM_COUNT, mixer, mixer_terms, NULL,
+	     "Projections, biases and what else trains."),
+	NODE("beside", "Parameters of a state space beside attention", FORM_COUNT,
+	     beside, beside_terms, NULL, whole),
+	NODE("mlp", "Parameters of the MLP", FORM_COUNT, mlp, mlp_terms, NULL, whole),
+	NODE("norms", "Parameters of the norms", FORM_COUNT, layer_norms,
+	     layer_norm_terms, NULL, whole),
+	NODE("router", "Parameters of the router", FORM_COUNT, router, router_terms,
+	     "h * E + bias * E", whole),
+	NODE("routed", "Parameters of routed experts", FORM_COUNT, routed, routed_terms,
+	     NULL, whole),
+	NODE("shared", "Parameters of shared experts", FORM_COUNT, shared, shared_terms,
+	     NULL, whole),
+	NODE("latent", "Projections of latent experts", FORM_COUNT, latent,
+	     latent_terms, "2 * h * l", whole),
 	{ .row.key = NULL },
 };

@@ -81,41 +81,40 @@ static void exposed_terms(const struct asked *a, struct explanation *out)
 	own(a, out, "s", "share that nothing hides", "exposed_share");
 }
 
-#define NODE_HERE(...) NODE_FROM("engine/collective/collective.h", __VA_ARGS__)
+#undef NODE
+#define NODE(...) NODE_FROM("engine/collective/collective.h", __VA_ARGS__)
 
 static const char mean[] = "Mean of the calls of the name, over layers and stages.";
 
 const struct explain_node explain_traffic[] = {
-	NODE_HERE("count", "Calls per GPU", FORM_REAL, count, NULL, NULL,
-		  "Counted over layers, micro-batches and stages; mean of the stages."),
-	NODE_HERE("payload_bytes", "Payload of a call", FORM_TRAFFIC, payload, NULL,
-		  NULL, mean),
-	NODE_HERE(
-		"sent_bytes", "Sent by a GPU in a call", FORM_TRAFFIC, sent, NULL, NULL,
-		"By the chosen algorithm, in the format that travels. Mean of the calls."),
-	NODE_HERE("call_network_bytes", "Of it across the network", FORM_TRAFFIC,
-		  network_of_one, NULL, NULL, mean),
-	NODE_HERE("seconds", "Of a call", FORM_SECONDS, seconds, explain_call_seconds,
-		  NULL,
-		  "By the quickest algorithm that the software has, unless the knob "
-		  "collective pins one. Mean of the calls."),
-	NODE_HERE("pieces", "Calls of the library that it is made of", FORM_REAL,
-		  pieces, NULL, NULL, mean),
-	NODE_HERE("call_bytes", "Payload of each of them", FORM_TRAFFIC, call_bytes,
-		  NULL, NULL, "Of the rank that has most. Mean of the calls."),
-	NODE_HERE("remote_bytes", "Of it, what leaves the domain", FORM_TRAFFIC, remote,
-		  NULL, NULL, "Copies of tokens, each to the domains that need it."),
-	NODE_HERE("exposed_share", "Share that nothing hides", FORM_PERCENT, shown,
-		  NULL, NULL, "What runs beside these calls hides the rest."),
-	NODE_HERE("total_bytes", "Sent per GPU", FORM_TRAFFIC, all_sent, sent_terms,
-		  "n * x", mean),
-	NODE_HERE("network_bytes", "Of them across the network", FORM_TRAFFIC, network,
-		  network_terms, "n * x", mean),
-	NODE_HERE("all_payload_bytes", "Payload of all calls", FORM_TRAFFIC,
-		  all_payload, payload_terms, "n * x", mean),
-	NODE_HERE("total_seconds", "Time of these collectives", FORM_SECONDS,
-		  all_seconds, second_terms, "n * x", mean),
-	NODE_HERE("exposed_seconds", "Exposed of these collectives", FORM_SECONDS,
-		  exposed, exposed_terms, "t * s", mean),
+	NODE("count", "Calls per GPU", FORM_REAL, count, NULL, NULL,
+	     "Counted over layers, micro-batches and stages; mean of the stages."),
+	NODE("payload_bytes", "Payload of a call", FORM_TRAFFIC, payload, NULL, NULL,
+	     mean),
+	NODE("sent_bytes", "Sent by a GPU in a call", FORM_TRAFFIC, sent, NULL, NULL,
+	     "By the chosen algorithm, in the format that travels. Mean of the calls."),
+	NODE("call_network_bytes", "Of it across the network", FORM_TRAFFIC,
+	     network_of_one, NULL, NULL, mean),
+	NODE("seconds", "Of a call", FORM_SECONDS, seconds, explain_call_seconds, NULL,
+	     "By the quickest algorithm that the software has, unless the knob "
+	     "collective pins one. Mean of the calls."),
+	NODE("pieces", "Calls of the library that it is made of", FORM_REAL, pieces,
+	     NULL, NULL, mean),
+	NODE("call_bytes", "Payload of each of them", FORM_TRAFFIC, call_bytes, NULL,
+	     NULL, "Of the rank that has most. Mean of the calls."),
+	NODE("remote_bytes", "Of it, what leaves the domain", FORM_TRAFFIC, remote,
+	     NULL, NULL, "Copies of tokens, each to the domains that need it."),
+	NODE("exposed_share", "Share that nothing hides", FORM_PERCENT, shown, NULL,
+	     NULL, "What runs beside these calls hides the rest."),
+	NODE("total_bytes", "Sent per GPU", FORM_TRAFFIC, all_sent, sent_terms, "n * x",
+	     mean),
+	NODE("network_bytes", "Of them across the network", FORM_TRAFFIC, network,
+	     network_terms, "n * x", mean),
+	NODE("all_payload_bytes", "Payload of all calls", FORM_TRAFFIC, all_payload,
+	     payload_terms, "n * x", mean),
+	NODE("total_seconds", "Time of these collectives", FORM_SECONDS, all_seconds,
+	     second_terms, "n * x", mean),
+	NODE("exposed_seconds", "Exposed of these collectives", FORM_SECONDS, exposed,
+	     exposed_terms, "t * s", mean),
 	{ .row.key = NULL },
 };
