@@ -263,8 +263,6 @@ const struct knob *explorer_knob(const struct explorer *explorer);
 
 /* Knob pane (explorer/knobs.c). */
 int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS]);
-/* Knobs in sight, and just out of it, whose arrow is not known; returns how many. */
-int knobs_without_arrow(const struct explorer *explorer, int knob[MAX_ROWS]);
 /* explorer/knobs_draw.c */
 void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 		struct rect rect);

@@ -12,6 +12,7 @@
 #include "tui/explorer.h"
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
+#include "tui/widget.h"
 
 /* Schedules without a shortcut cost up to a third of a millisecond an estimate: what
  * needs many of them then waits until the frame is out. */
@@ -194,10 +195,28 @@ void explorer_update(struct explorer *explorer)
 
 /* --- before the frame, or after it ------------------------------------------- */
 
+/* Knobs in sight, and just out of it, whose arrow is not known; returns how many. A
+ * frame may have a row more than the one before, where a note became shorter. */
+static int find_without_arrow(const struct explorer *explorer, int knob[MAX_ROWS])
+{
+	enum { MARGIN = 2 };
+	struct knob_row rows[MAX_ROWS];
+	int count = knob_rows(explorer, rows), height = explorer->spots->knobs.height;
+	int first = scroll_first(explorer->first_row, explorer->row, count, height);
+	int end = first + height + MARGIN, found = 0;
+
+	if (height == 0) /* nothing was drawn so far */
+		first = 0, end = count;
+	for (int i = first < MARGIN ? 0 : first - MARGIN; i < end && i < count; i++)
+		if (rows[i].kind == ROW_KNOB && !explorer->arrow_known[rows[i].knob])
+			knob[found++] = rows[i].knob;
+	return found;
+}
+
 /* Arrows of the rows in sight; false: all are there. */
 static bool point_arrows(struct explorer *explorer, int most)
 {
-	int knob[MAX_ROWS], count = knobs_without_arrow(explorer, knob);
+	int knob[MAX_ROWS], count = find_without_arrow(explorer, knob);
 
 	for (int i = 0; i < count && i < most; i++) {
 		struct whatif_arrow *arrow = &explorer->arrow[knob[i]];
@@ -229,7 +248,7 @@ bool explorer_is_settled(const struct explorer *explorer)
 	int knob[MAX_ROWS];
 
 	return explorer->advice_done && explorer->view != VIEW_SEARCH &&
-	       knobs_without_arrow(explorer, knob) == 0;
+	       find_without_arrow(explorer, knob) == 0;
 }
 
 /* Longer than nearly every plan takes, shorter than anybody notices. */

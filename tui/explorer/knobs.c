@@ -102,23 +102,6 @@ int knob_rows(const struct explorer *explorer, struct knob_row rows[MAX_ROWS])
 	return count;
 }
 
-/* A frame may have a row more than the one before, where a note became shorter. */
-int knobs_without_arrow(const struct explorer *explorer, int knob[MAX_ROWS])
-{
-	enum { MARGIN = 2 };
-	struct knob_row rows[MAX_ROWS];
-	int count = knob_rows(explorer, rows), height = explorer->spots->knobs.height;
-	int first = scroll_first(explorer->first_row, explorer->row, count, height);
-	int end = first + height + MARGIN, found = 0;
-
-	if (height == 0) /* nothing was drawn so far */
-		first = 0, end = count;
-	for (int i = first < MARGIN ? 0 : first - MARGIN; i < end && i < count; i++)
-		if (rows[i].kind == ROW_KNOB && !explorer->arrow_known[rows[i].knob])
-			knob[found++] = rows[i].knob;
-	return found;
-}
-
 void knobs_focus(struct explorer *explorer, const struct knob *knob)
 {
 	struct knob_row rows[MAX_ROWS];
