@@ -53,7 +53,7 @@ static uint32_t unlit(const struct canvas *canvas, const struct layout *layout,
 		return engine % 2 ? 'f' : 'F';
 	if (layout->pools > 0 && engine % 2)
 		return canvas_glyph(canvas, GLYPH_BULLET);
-	return canvas_glyph(canvas, GLYPH_MIDDOT);
+	return '.'; /* there are hundreds: a byte each */
 }
 
 static void draw_cell(const struct explorer *explorer, struct canvas *canvas, int x,
@@ -76,9 +76,24 @@ static void draw_cell(const struct explorer *explorer, struct canvas *canvas, in
 		return;
 	}
 	if (dimension < 0)
-		canvas_put(canvas, x, y, unlit(canvas, layout, rank), ROLE_FREE);
+		canvas_put(canvas, x, y, unlit(canvas, layout, rank), ROLE_QUIET);
 	else
 		topology_mark(canvas, x, y, dimension_role((enum dimension)dimension));
+}
+
+/* Ranks beside each other that are lit for the same are one strip: it is seen at once,
+ * and written at once. */
+static void join_lit(struct canvas *canvas, int x, int y)
+{
+	const struct cell *left = canvas_at(canvas, x - 2, y);
+	const struct cell *right = canvas_at(canvas, x, y);
+	struct cell *between = canvas_at(canvas, x - 1, y);
+
+	if (!left || !right || !between || !right->reverse || !left->reverse ||
+	    left->code != right->code || left->fore != right->fore)
+		return;
+	*between = *right;
+	between->code = ' ';
 }
 
 static bool holds(const struct layout *layout, int64_t unit, int64_t rank)
@@ -113,6 +128,9 @@ static void draw_box(const struct explorer *explorer, struct canvas *canvas,
 			break;
 		draw_cell(explorer, canvas, r.x + 2 + column * layout->cell,
 			  r.y + 1 + row, layout, rank);
+		if (column > 0 && layout->cell == 2)
+			join_lit(canvas, r.x + 2 + column * layout->cell,
+				 r.y + 1 + row);
 	}
 }
 
@@ -269,8 +287,9 @@ static void close_ring(struct canvas *canvas, struct rect r, enum role role)
 	canvas_put(canvas, r.x + 1, r.y, across, role);
 	canvas_put(canvas, right, r.y, canvas_glyph(canvas, GLYPH_CORNER_TR), role);
 	canvas_put(canvas, right - 1, r.y, across, role);
-	for (int x = r.x + 1; x < right; x++)
-		canvas_put(canvas, x, r.y + 1, across, role);
+	/* open below, as boxes are (widget_frame) */
+	canvas_put(canvas, r.x + 1, r.y + 1, across, role);
+	canvas_put(canvas, right - 1, r.y + 1, across, role);
 	canvas_put(canvas, r.x, r.y + 1, canvas_glyph(canvas, GLYPH_CORNER_BL), role);
 	canvas_put(canvas, right, r.y + 1, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
 }
