@@ -64,6 +64,8 @@ struct key_cost {
 	double bytes, us, writes;
 	char bytes_at[96], us_at[96], writes_at[96];
 	double bytes_p99, us_p99, writes_p99, us_p50;
+	double opened; /* the most bytes of a view, help, list or line that opens */
+	char opened_at[96];
 };
 enum { KEY_COSTS = 4 };
 

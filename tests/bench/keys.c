@@ -153,6 +153,26 @@ static void note(struct walk *walk, const struct meter *meter, int key)
 	cost->presses++;
 }
 
+/* What opens and closes: the view, the help over it, the list of plans, the line that
+ * looks for something. */
+static void open_all(struct walk *walk, struct vt *vt, const char *view)
+{
+	const char *const opens[] = { view, "?", "?", "o", "\33", "/", "\33" };
+	struct key_cost *cost = walk->cost;
+
+	for (size_t i = 0; i < sizeof opens / sizeof opens[0]; i++) {
+		char where[sizeof cost->opened_at];
+		size_t bytes = vt->bytes;
+
+		vt_type(vt, opens[i]);
+		vt_expect_asleep(vt);
+		snprintf(where, sizeof where, "%.48s, view %d, %s", walk->plan,
+			 walk->view, opens[i][0] == 27 ? "Esc" : opens[i]);
+		keep(&cost->opened, cost->opened_at, (double)(vt->bytes - bytes),
+		     where);
+	}
+}
+
 static void measure_plan(const char *path, const char *home, struct walk *walk)
 {
 	const char *const argv[] = { path, walk->plan, NULL };
@@ -175,9 +195,8 @@ static void measure_plan(const char *path, const char *home, struct walk *walk)
 
 		if (view == 7)
 			continue; /* a search is no key */
-		vt_type(vt, name);
-		vt_expect_asleep(vt);
 		walk->view = view;
+		open_all(walk, vt, name);
 		for (int i = 0; i < KEYS; i++) {
 			struct meter meter = press(vt, keys[i]);
 

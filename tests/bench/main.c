@@ -106,11 +106,12 @@ static void print_keys(const struct key_cost key[KEY_COSTS])
 		       "%d, \"bytes\": %.0f, \"bytes_at\": \"%s\", \"bytes_p99\": %.0f, "
 		       "\"us\": %.0f, \"us_at\": \"%s\", \"us_p99\": %.0f, \"us_p50\": "
 		       "%.0f, \"writes\": %.0f, \"writes_at\": \"%s\", \"writes_p99\": "
-		       "%.0f}",
+		       "%.0f, \"opened_bytes\": %.0f, \"opened_at\": \"%s\"}",
 		       i > 0 ? ", " : "", key->columns, key->rows,
 		       key->rgb ? 1 << 24 : 256, key->presses, key->bytes,
 		       key->bytes_at, key->bytes_p99, key->us, key->us_at, key->us_p99,
-		       key->us_p50, key->writes, key->writes_at, key->writes_p99);
+		       key->us_p50, key->writes, key->writes_at, key->writes_p99,
+		       key->opened, key->opened_at);
 	printf("]");
 }
 
