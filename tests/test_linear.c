@@ -11,10 +11,12 @@
 #include "tui/explorer/linear.h"
 
 /* What is said to these lines, on the built-in start; to be freed. */
-static char *talk(const char *lines, enum glyph_level glyphs)
+static char *talk_in(const char *lines, enum glyph_level glyphs, int width)
 {
 	struct stage stage;
-	struct linear linear = { .explorer = &stage.explorer, .glyphs = glyphs };
+	struct linear linear = { .explorer = &stage.explorer,
+				 .glyphs = glyphs,
+				 .line = { .width = width } };
 	char *said = NULL;
 	size_t size;
 
@@ -28,6 +30,11 @@ static char *talk(const char *lines, enum glyph_level glyphs)
 	fclose(linear.out);
 	stage_close(&stage);
 	return said;
+}
+
+static char *talk(const char *lines, enum glyph_level glyphs)
+{
+	return talk_in(lines, glyphs, 0);
 }
 
 static const struct sample {
@@ -129,6 +136,33 @@ static void test_nothing_is_drawn(void **state)
 	free(said);
 }
 
+/* On a terminal a line ends between two words, and nothing else of it changes. */
+static void test_no_word_is_cut(void **state)
+{
+	static const char lines[] = "what bubble\npp 8\nwhy step\nadvice\nknobs\n?\n";
+	char *whole = talk(lines, GLYPHS_ASCII);
+	char *cut = talk_in(lines, GLYPHS_ASCII, 40);
+	const char *a = whole, *b = cut;
+	int column = 0;
+
+	(void)state;
+	for (const char *c = cut; *c != '\0'; c++) {
+		column = *c == '\n' ? 0 : column + 1;
+		assert_true(column <= 40);
+	}
+	while (*a != '\0' && *b != '\0') {
+		size_t length = strcspn(a, " \n");
+
+		assert_int_equal(strcspn(b, " \n"), length);
+		assert_memory_equal(a, b, length);
+		a += length + strspn(a + length, " \n");
+		b += length + strspn(b + length, " \n");
+	}
+	assert_string_equal(a, b);
+	free(whole);
+	free(cut);
+}
+
 static void test_a_dumb_terminal_gets_it(void **state)
 {
 	static char home[] = "/tmp/shardscope-linear-XXXXXX";
@@ -167,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_line_is_answered),
 		cmocka_unit_test(test_nothing_is_drawn),
+		cmocka_unit_test(test_no_word_is_cut),
 		cmocka_unit_test(test_a_dumb_terminal_gets_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "presets/scenario_file.h"
@@ -113,6 +114,16 @@ static bool is_dumb(void)
 	return term && strcmp(term, "dumb") == 0;
 }
 
+/* Of the terminal that is written to; 0: it is none. */
+static int columns_of_output(void)
+{
+	struct winsize size;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0
+		       ? size.ws_col
+		       : 0;
+}
+
 static int converse(struct explorer *explorer, const struct explore_asked *asked)
 {
 	struct linear linear = { .explorer = explorer,
@@ -121,7 +132,8 @@ static int converse(struct explorer *explorer, const struct explore_asked *asked
 				 .glyphs = asked->terminal.glyphs == GLYPHS_AUTO
 						   ? environment_glyphs()
 						   : GLYPHS_ASCII,
-				 .prompts = isatty(STDIN_FILENO) };
+				 .prompts = isatty(STDIN_FILENO),
+				 .line = { .width = columns_of_output() } };
 
 	explorer->threads = 0;
 	return linear_run(&linear) ? command_fail(&(struct error){ "" }) : STATUS_GOOD;

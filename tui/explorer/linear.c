@@ -14,13 +14,13 @@
 
 enum { LINE = 512 };
 
-unsigned linear_act(const struct linear *linear, enum action_kind kind)
+unsigned linear_act(struct linear *linear, enum action_kind kind)
 {
 	return explorer_handle(linear->explorer, (struct action){ .kind = kind });
 }
 
 /* Into the field that is open; what was in it goes. */
-void linear_type(const struct linear *linear, const char *text)
+void linear_type(struct linear *linear, const char *text)
 {
 	linear_act(linear, ACTION_END);
 	linear_act(linear, ACTION_ERASE_LINE);
@@ -31,7 +31,7 @@ void linear_type(const struct linear *linear, const char *text)
 }
 
 /* What a change has led to, and keeps it. */
-void linear_changed(const struct linear *linear, unsigned changed)
+void linear_changed(struct linear *linear, unsigned changed)
 {
 	struct error error = { "" };
 
@@ -49,7 +49,7 @@ void linear_changed(const struct linear *linear, unsigned changed)
 }
 
 /* A value, or up and down as the arrow keys turn it. */
-static void turn(const struct linear *linear, const struct knob *knob, const char *to)
+static void turn(struct linear *linear, const struct knob *knob, const char *to)
 {
 	struct explorer *explorer = linear->explorer;
 	char label[64], before[64], after[64];
@@ -77,7 +77,7 @@ static void turn(const struct linear *linear, const struct knob *knob, const cha
 }
 
 /* "nodes 4" is not "gpus 4": what people call otherwise is told, not turned. */
-static bool offer(const struct linear *linear, const char *name, const char *value)
+static bool offer(struct linear *linear, const char *name, const char *value)
 {
 	const struct knob *knob;
 	char label[64], now[64];
@@ -98,7 +98,7 @@ static bool offer(const struct linear *linear, const char *name, const char *val
 }
 
 /* "global batch 128", "gbs=128", "gbs 128": the value is the last word. */
-bool linear_turn(const struct linear *linear, const char *line)
+bool linear_turn(struct linear *linear, const char *line)
 {
 	const struct knob *knob;
 	char name[LINE], *value;
@@ -120,7 +120,7 @@ bool linear_turn(const struct linear *linear, const char *line)
 }
 
 /* A knob and a value turn it; a name alone is told of. */
-static void take_name(const struct linear *linear, const char *line)
+static void take_name(struct linear *linear, const char *line)
 {
 	const struct knob *knob = knob_find(line);
 	struct found found;
@@ -147,7 +147,7 @@ static bool is_group(const char *text)
 }
 
 /* False when it is over. */
-static bool take_line(const struct linear *linear, char *line)
+static bool take_line(struct linear *linear, char *line)
 {
 	const struct course *course = linear->explorer->course;
 	int phase = course ? (int)course->phase : -1;
@@ -196,6 +196,7 @@ int linear_run(struct linear *linear)
 		linear_say(linear,
 			   "First time here? The word learn opens the lessons.\n");
 	for (;;) {
+		linear->line.column = linear->line.blanks = 0;
 		if (linear->prompts)
 			fputs("> ", linear->out);
 		fflush(linear->out);

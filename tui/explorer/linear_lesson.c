@@ -6,7 +6,7 @@
 #include "tui/explorer/course.h"
 #include "tui/explorer/linear.h"
 
-static void say(const struct linear *linear, const char *first, const char *second,
+static void say(struct linear *linear, const char *first, const char *second,
 		const char *third)
 {
 	linear_put(linear, first);
@@ -15,7 +15,7 @@ static void say(const struct linear *linear, const char *first, const char *seco
 }
 
 /* What a lesson has to say now; the last of it alone where the rest was said before. */
-void linear_lesson_say(const struct linear *linear, bool last)
+void linear_lesson_say(struct linear *linear, bool last)
 {
 	struct explorer *explorer = linear->explorer;
 	struct course_block *block = calloc(MOST_BLOCKS, sizeof *block);
@@ -38,7 +38,7 @@ void linear_lesson_say(const struct linear *linear, bool last)
 }
 
 /* The list, or the lesson of that name or number. */
-void linear_lesson_open(const struct linear *linear, const char *name)
+void linear_lesson_open(struct linear *linear, const char *name)
 {
 	struct explorer *explorer = linear->explorer;
 	struct error error = { "" };
@@ -49,38 +49,38 @@ void linear_lesson_open(const struct linear *linear, const char *name)
 		linear_lesson_say(linear, false);
 }
 
-static void do_next(const struct linear *linear, const char *rest)
+static void do_next(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	course_next(linear->explorer);
 }
 
-static void do_back(const struct linear *linear, const char *rest)
+static void do_back(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	course_back(linear->explorer);
 }
 
-static void do_hint(const struct linear *linear, const char *rest)
+static void do_hint(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	course_hint(linear->explorer);
 }
 
-static void do_show_me(const struct linear *linear, const char *rest)
+static void do_show_me(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	linear_changed(linear, course_show(linear->explorer));
 }
 
-static void do_leave(const struct linear *linear, const char *rest)
+static void do_leave(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	course_leave(linear->explorer);
 }
 
 /* What the words mean that stand there. */
-static void do_words(const struct linear *linear, const char *rest)
+static void do_words(struct linear *linear, const char *rest)
 {
 	const struct glossary_word *words[GLOSSARY_MAX_LINKS];
 	int count = course_words(linear->explorer, words);
@@ -99,7 +99,7 @@ static void do_words(const struct linear *linear, const char *rest)
 /* Words of a lesson, while one is open. */
 static const struct word {
 	const char *word, *key, *help;
-	void (*run)(const struct linear *linear, const char *rest);
+	void (*run)(struct linear *linear, const char *rest);
 } words[] = {
 	{ "next", "n", "go on; so does an empty line", do_next },
 	{ "hint", "H", "a hint", do_hint },
@@ -110,7 +110,7 @@ static const struct word {
 };
 enum { WORDS = sizeof words / sizeof words[0] };
 
-void linear_lesson_help(const struct linear *linear)
+void linear_lesson_help(struct linear *linear)
 {
 	for (size_t i = 0; i < WORDS; i++) {
 		say(linear, "  ", words[i].word, words[i].key ? " or " : "");
@@ -121,7 +121,7 @@ void linear_lesson_help(const struct linear *linear)
 
 /* An answer, a number of the list, an empty line or a word of the lesson. False if it
  * is none of them. */
-static bool speak(const struct linear *linear, const char *line)
+static bool speak(struct linear *linear, const char *line)
 {
 	struct course *c = linear->explorer->course;
 	bool asks = c->phase == COURSE_ASK || c->phase == COURSE_WHY;
@@ -146,7 +146,7 @@ static bool speak(const struct linear *linear, const char *line)
 }
 
 /* The same, and what the lesson says to it if it has gone on. */
-bool linear_lesson_take(const struct linear *linear, const char *line)
+bool linear_lesson_take(struct linear *linear, const char *line)
 {
 	struct explorer *explorer = linear->explorer;
 	struct course *c = explorer->course;

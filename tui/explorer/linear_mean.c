@@ -18,7 +18,7 @@ static bool is_told(const struct found *found)
 	return found->kind <= FOUND_NUMBER || found->kind == FOUND_TERM;
 }
 
-bool linear_means(const struct linear *linear, const char *text, struct found *out)
+bool linear_means(struct linear *linear, const char *text, struct found *out)
 {
 	struct found found[MAX_FOUND];
 	int count = find_all(linear->explorer, text, found);
@@ -35,7 +35,7 @@ bool linear_means(const struct linear *linear, const char *text, struct found *o
 	return false;
 }
 
-const struct knob *linear_knob(const struct linear *linear, const char *text)
+const struct knob *linear_knob(struct linear *linear, const char *text)
 {
 	const struct knob *knob = knob_find(text);
 	struct found found[MAX_FOUND];
@@ -69,8 +69,7 @@ static void asked_for(const char *text, char *out, size_t size)
 }
 
 /* Of a number what it is here, with `deeply` where it comes from. */
-static void tell_number(const struct linear *linear, const struct metric *metric,
-			bool deeply)
+static void tell_number(struct linear *linear, const struct metric *metric, bool deeply)
 {
 	const struct explorer *explorer = linear->explorer;
 	const struct glossary_word *word = glossary_find(metric->key);
@@ -86,7 +85,7 @@ static void tell_number(const struct linear *linear, const struct metric *metric
 	linear_say(linear, "; why %s tells where that comes from.\n", metric->key);
 }
 
-static void tell_knob(const struct linear *linear, const struct knob *knob)
+static void tell_knob(struct linear *linear, const struct knob *knob)
 {
 	const struct glossary_word *word = glossary_find(knob->key);
 	char label[64], value[64];
@@ -110,7 +109,7 @@ static int term_index(const char *name)
 
 /* Which number, knob or term it is: by its key first; a word where its meaning is asked
  * for; else what goes by that name. */
-static bool find_asked(const struct linear *linear, const char *asked, bool deeply,
+static bool find_asked(struct linear *linear, const char *asked, bool deeply,
 		       struct found *out)
 {
 	const struct metric *metric = metric_find(asked);
@@ -130,7 +129,7 @@ static bool find_asked(const struct linear *linear, const char *asked, bool deep
 	return true;
 }
 
-void linear_tell(const struct linear *linear, const char *text, bool deeply)
+void linear_tell(struct linear *linear, const char *text, bool deeply)
 {
 	const struct explorer *explorer = linear->explorer;
 	struct explanation x;
@@ -195,8 +194,7 @@ static void add_near(const char *out[NEAR], int *count, const char *name)
 
 /* What is spelled like the text, what it is a part of, and what says of itself that it
  * does this. */
-static int near_names(const struct linear *linear, const char *text,
-		      const char *out[NEAR])
+static int near_names(struct linear *linear, const char *text, const char *out[NEAR])
 {
 	const struct explorer *explorer = linear->explorer;
 	const char *spelled = explain_nearest(text);
@@ -234,7 +232,7 @@ static const struct view *view_of(const char *line)
 	return NULL;
 }
 
-void linear_wonder(const struct linear *linear, const char *line)
+void linear_wonder(struct linear *linear, const char *line)
 {
 	const char *near[NEAR];
 	char first[32];

@@ -12,22 +12,62 @@
 #include "tui/text.h"
 #include "tui/view.h"
 
-void linear_put(const struct linear *linear, const char *text)
+static void put_character(const struct linear *linear, uint32_t code)
 {
+	char bytes[4];
+
+	code = theme_substitute(linear->glyphs, code);
+	fwrite(bytes, 1, text_encode(code, bytes), linear->out);
+}
+
+static int word_width(const char *text)
+{
+	int width = 0;
+
+	while (*text != '\0' && *text != ' ' && *text != '\n')
+		width += text_code_width(text_decode(&text));
+	return width;
+}
+
+/* Blanks wait for the word behind them: where that has no room, it begins a line. */
+static void put_blanks(const struct linear *linear, struct linear_line *line,
+		       const char *word)
+{
+	if (line->column > 0 && line->width > 0 && line->blanks > 0 &&
+	    line->column + line->blanks + word_width(word) > line->width) {
+		fputc('\n', linear->out);
+		line->column = line->blanks = 0;
+	}
+	line->column += line->blanks;
+	for (; line->blanks > 0; line->blanks--)
+		fputc(' ', linear->out);
+}
+
+void linear_put(struct linear *linear, const char *text)
+{
+	struct linear_line *line = &linear->line;
+
 	while (*text != '\0') {
-		char bytes[4];
 		uint32_t code;
 
+		if (*text == ' ') {
+			line->blanks++;
+			text++;
+			continue;
+		}
 		if (*text == '\n') {
+			line->column = line->blanks = 0;
 			fputc(*text++, linear->out);
 			continue;
 		}
-		code = theme_substitute(linear->glyphs, text_decode(&text));
-		fwrite(bytes, 1, text_encode(code, bytes), linear->out);
+		put_blanks(linear, line, text);
+		code = text_decode(&text);
+		line->column += text_code_width(code);
+		put_character(linear, code);
 	}
 }
 
-void linear_say(const struct linear *linear, const char *format, ...)
+void linear_say(struct linear *linear, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -53,7 +93,7 @@ static void spoken_change(const char *change, char *out, size_t size)
 			 fabs(value), strstr(unit, "pt") ? "points" : "%");
 }
 
-void linear_say_number(const struct linear *linear, const struct metric *metric,
+void linear_say_number(struct linear *linear, const struct metric *metric,
 		       const char *before, const char *unit)
 {
 	const struct explorer *explorer = linear->explorer;
@@ -67,7 +107,7 @@ void linear_say_number(const struct linear *linear, const struct metric *metric,
 	linear_say(linear, "%s%s%s%s", before, value, unit, spoken);
 }
 
-void linear_say_problems(const struct linear *linear)
+void linear_say_problems(struct linear *linear)
 {
 	const struct findings *problems = &linear->explorer->estimate.problems;
 	char text[320], remedy[128];
@@ -82,7 +122,7 @@ void linear_say_problems(const struct linear *linear)
 }
 
 /* "863 tok/s per GPU, down 4.5 %. Fits, 48 GiB." */
-static void say_score(const struct linear *linear)
+static void say_score(struct linear *linear)
 {
 	char text[64];
 
@@ -91,7 +131,7 @@ static void say_score(const struct linear *linear)
 		linear_say(linear, "%c%s.\n", text[0] - 'a' + 'A', text + 1);
 }
 
-void linear_say_result(const struct linear *linear)
+void linear_say_result(struct linear *linear)
 {
 	const struct explorer *explorer = linear->explorer;
 	const struct estimate *e = &explorer->estimate;
@@ -119,7 +159,7 @@ void linear_say_result(const struct linear *linear)
 	say_score(linear);
 }
 
-void linear_say_message(const struct linear *linear)
+void linear_say_message(struct linear *linear)
 {
 	struct explorer *explorer = linear->explorer;
 
@@ -129,7 +169,7 @@ void linear_say_message(const struct linear *linear)
 }
 
 /* What the knob moves, at one of its values. */
-static void say_moved(const struct linear *linear, const struct whatif_value *v)
+static void say_moved(struct linear *linear, const struct whatif_value *v)
 {
 	enum form form = linear->explorer->strip.metric->form;
 	char text[32];
@@ -142,7 +182,7 @@ static void say_moved(const struct linear *linear, const struct whatif_value *v)
 }
 
 /* "4 does not fit, 8 903, 16 731 tok/s per GPU." */
-static void say_values(const struct linear *linear, const struct knob *knob)
+static void say_values(struct linear *linear, const struct knob *knob)
 {
 	const struct explorer *explorer = linear->explorer;
 	char value[64];
@@ -171,7 +211,7 @@ static bool any_runs(const struct whatif *strip)
 }
 
 /* "TP tensor 8. What it is for." */
-void linear_say_knob(const struct linear *linear, const struct knob *knob)
+void linear_say_knob(struct linear *linear, const struct knob *knob)
 {
 	struct explorer *explorer = linear->explorer;
 	char label[64], value[64];
@@ -193,7 +233,7 @@ void linear_say_knob(const struct linear *linear, const struct knob *knob)
 		linear_say(linear, "  No value of it alone makes this plan run.\n");
 }
 
-void linear_say_micro_batches(const struct linear *linear, const char *wanted)
+void linear_say_micro_batches(struct linear *linear, const char *wanted)
 {
 	const struct explorer *explorer = linear->explorer;
 	long long now = (long long)explorer->estimate.micro_batches;
@@ -209,7 +249,7 @@ void linear_say_micro_batches(const struct linear *linear, const char *wanted)
 }
 
 /* What it means, and why one would look at it. */
-void linear_say_word(const struct linear *linear, const struct glossary_word *word)
+void linear_say_word(struct linear *linear, const struct glossary_word *word)
 {
 	char means[GLOSSARY_MAX_TEXT], why[GLOSSARY_MAX_TEXT];
 
@@ -218,7 +258,7 @@ void linear_say_word(const struct linear *linear, const struct glossary_word *wo
 	linear_say(linear, "%s\n%s\n", means, why);
 }
 
-void linear_say_explanation(const struct linear *linear, const char *key)
+void linear_say_explanation(struct linear *linear, const char *key)
 {
 	const struct explorer *explorer = linear->explorer;
 	struct explanation x;

@@ -12,25 +12,25 @@
 
 enum { MOST_PLANS = 5 };
 
-static void do_undo(const struct linear *linear, const char *rest)
+static void do_undo(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	linear_changed(linear, linear_act(linear, ACTION_UNDO));
 }
 
-static void do_redo(const struct linear *linear, const char *rest)
+static void do_redo(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	linear_changed(linear, linear_act(linear, ACTION_REDO));
 }
 
-static void do_pin(const struct linear *linear, const char *rest)
+static void do_pin(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	linear_changed(linear, linear_act(linear, ACTION_PIN));
 }
 
-static void do_show(const struct linear *linear, const char *rest)
+static void do_show(struct linear *linear, const char *rest)
 {
 	const struct scenario *s = &linear->explorer->scenario;
 
@@ -42,7 +42,7 @@ static void do_show(const struct linear *linear, const char *rest)
 }
 
 /* All numbers, or those of a group: memory, time, throughput, communication, run. */
-void linear_numbers(const struct linear *linear, const char *rest)
+void linear_numbers(struct linear *linear, const char *rest)
 {
 	const struct explorer *explorer = linear->explorer;
 	int mode = explorer->scenario.plan.mode;
@@ -64,7 +64,7 @@ void linear_numbers(const struct linear *linear, const char *rest)
 	}
 }
 
-static void do_knobs(const struct linear *linear, const char *rest)
+static void do_knobs(struct linear *linear, const char *rest)
 {
 	const struct explorer *explorer = linear->explorer;
 
@@ -87,7 +87,7 @@ static void do_knobs(const struct linear *linear, const char *rest)
 	}
 }
 
-static void do_advice(const struct linear *linear, const char *rest)
+static void do_advice(struct linear *linear, const char *rest)
 {
 	struct explorer *explorer = linear->explorer;
 	char text[320];
@@ -106,17 +106,17 @@ static void do_advice(const struct linear *linear, const char *rest)
 		linear_say(linear, "nothing to advise\n");
 }
 
-static void do_why(const struct linear *linear, const char *rest)
+static void do_why(struct linear *linear, const char *rest)
 {
 	linear_tell(linear, rest, true);
 }
 
-static void do_what(const struct linear *linear, const char *rest)
+static void do_what(struct linear *linear, const char *rest)
 {
 	linear_tell(linear, rest, false);
 }
 
-static void do_set(const struct linear *linear, const char *rest)
+static void do_set(struct linear *linear, const char *rest)
 {
 	if (rest[0] == '\0')
 		linear_say(linear, "set what? set tp 4 is an example\n");
@@ -125,7 +125,7 @@ static void do_set(const struct linear *linear, const char *rest)
 }
 
 /* The best plans; "take 2" goes on with the second. */
-static void do_search(const struct linear *linear, const char *rest)
+static void do_search(struct linear *linear, const char *rest)
 {
 	struct explorer *explorer = linear->explorer;
 
@@ -149,7 +149,7 @@ static void do_search(const struct linear *linear, const char *rest)
 		linear_say(linear, "no plan fits\n");
 }
 
-static void do_take(const struct linear *linear, const char *rest)
+static void do_take(struct linear *linear, const char *rest)
 {
 	struct explorer *explorer = linear->explorer;
 	long row = strtol(rest, NULL, 10);
@@ -176,7 +176,7 @@ static void do_take(const struct linear *linear, const char *rest)
 	linear_changed(linear, changed);
 }
 
-static void do_open(const struct linear *linear, const char *rest)
+static void do_open(struct linear *linear, const char *rest)
 {
 	enum preset_kind kind = PRESET_PLAN;
 
@@ -190,7 +190,7 @@ static void do_open(const struct linear *linear, const char *rest)
 	linear_changed(linear, picker_take(linear->explorer, kind, rest));
 }
 
-static void do_write(const struct linear *linear, const char *rest)
+static void do_write(struct linear *linear, const char *rest)
 {
 	linear_act(linear, ACTION_WRITE);
 	if (rest[0] != '\0')
@@ -198,7 +198,7 @@ static void do_write(const struct linear *linear, const char *rest)
 	linear_changed(linear, linear_act(linear, ACTION_ENTER));
 }
 
-static void do_help(const struct linear *linear, const char *rest);
+static void do_help(struct linear *linear, const char *rest);
 
 static const struct linear_word words[] = {
 	{ "show", "1", "what is open, and what comes of it", do_show },
@@ -225,7 +225,7 @@ static const struct linear_word words[] = {
 };
 enum { WORDS = sizeof words / sizeof words[0] };
 
-static void do_help(const struct linear *linear, const char *rest)
+static void do_help(struct linear *linear, const char *rest)
 {
 	(void)rest;
 	if (linear->explorer->course)
