@@ -459,6 +459,23 @@ static void test_pages_in_the_explorer(void **state)
 		  "Ranks that share every matrix", NULL);
 }
 
+/* "tokens a second" reads like a slip of the pen to many. */
+static void test_rates_are_per_something(void **state)
+{
+	static const char slip[] = "s a second";
+
+	(void)state;
+	for (int i = 0; i < glossary_count(); i++) {
+		const struct glossary_word *w = glossary_at(i);
+
+		if (strstr(w->means, slip) || strstr(w->why, slip))
+			fail_msg("%s: '%s'", w->key, slip);
+	}
+	for (int i = 0; i < knob_count(); i++)
+		if (strstr(knob_table[i].help, slip))
+			fail_msg("%s: %s", knob_table[i].key, knob_table[i].help);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_a_knob_knows_its_formulas),
 		cmocka_unit_test(test_moves_are_those_of_the_turned_plan),
 		cmocka_unit_test(test_pages_in_the_explorer),
+		cmocka_unit_test(test_rates_are_per_something),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

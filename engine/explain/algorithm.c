@@ -184,13 +184,13 @@ static void moving_terms(const struct asked *a, struct explanation *out)
 {
 	explain_formula(out, account_of(a).unit->in_turn ? in_turn_text : at_once_text);
 	own(a, out, "near_bytes", "at the rate inside the domain", "near_bytes");
-	own(a, out, "near_rate", "bytes a second inside", "near_rate");
+	own(a, out, "near_rate", "bytes per second inside", "near_rate");
 	own(a, out, "peer_bytes", "of them, to one peer", "peer_bytes");
-	own(a, out, "peer_rate", "bytes a second to one peer", "peer_rate");
+	own(a, out, "peer_rate", "bytes per second to one peer", "peer_rate");
 	own(a, out, "far_bytes", "at the rate of the network's port", "far_bytes");
-	own(a, out, "far_rate", "bytes a second across", "far_rate");
+	own(a, out, "far_rate", "bytes per second across", "far_rate");
 	own(a, out, "own_bytes", "copied from the input to the result", "own_bytes");
-	own(a, out, "copy_rate", "bytes a second of a copy, 0 = any", "copy_rate");
+	own(a, out, "copy_rate", "bytes per second of a copy, 0 = any", "copy_rate");
 }
 
 static void start_terms(const struct asked *a, struct explanation *out)

@@ -22,7 +22,7 @@ const struct glossary_word glossary_basics[] = {
 	  "What talks most should stay inside one. Topology shows who shares one with "
 	  "whom." },
 	{ WORD_TERM, "link", "bandwidth",
-	  "What carries bytes between two [GPUs]. It has a speed, in bytes a second, "
+	  "What carries bytes between two [GPUs]. It has a speed, in bytes per second, "
 	  "and a delay before the first byte arrives.",
 	  "A fast one hides what a plan sends; a slow one makes everybody wait." },
 	{ WORD_TERM, "fast domain", "NVLink,domain",

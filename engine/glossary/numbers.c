@@ -170,9 +170,9 @@ const struct glossary_word glossary_numbers[] = {
 	  "More tokens in a step make fewer of them." },
 	{ WORD_NUMBER, "run_seconds", NULL,
 	  "How long the whole run takes, with failures and writing [checkpoints].",
-	  "The answer to when it is done: more tokens a second, or fewer tokens." },
+	  "The answer to when it is done: more tokens per second, or fewer tokens." },
 	{ WORD_NUMBER, "run_gpu_hours", NULL, "All [GPUs] times all hours of the run.",
-	  "What is paid for. Plans with more tokens a second for each machine need "
+	  "What is paid for. Plans with more tokens per second for each machine need "
 	  "fewer." },
 	{ WORD_NUMBER, "run_dollars", NULL,
 	  "What the run costs at the price that is set.",

@@ -13,7 +13,7 @@ const struct glossary_word glossary_server_knobs[] = {
 	{ WORD_KNOB, "concurrency", NULL,
 	  "How many [requests] are worked on at once, on all engines together "
 	  "([concurrency]).",
-	  "More gives more tokens a second and makes each wait longer, until the cache "
+	  "More gives more tokens per second and makes each wait longer, until the cache "
 	  "is full." },
 	{ WORD_KNOB, "request_rate", NULL,
 	  "How many [requests] come in a second; how many are there at once follows "
@@ -132,7 +132,7 @@ const struct glossary_word glossary_server_knobs[] = {
 	{ WORD_KNOB, "prefill_tp", NULL,
 	  "Into how many parts matrices are cut where [prompts] are read.",
 	  "More makes the first word come sooner for each request, fewer gives more "
-	  "requests a second." },
+	  "requests per second." },
 	{ WORD_KNOB, "prefill_pp", NULL,
 	  "Into how many stages the model is cut where [prompts] are read.",
 	  "For models that do not fit otherwise; it delays the first word less than it "

@@ -35,7 +35,7 @@ const struct glossary_word glossary_serving[] = {
 	  "Long prompts and crowded servers make it long." },
 	{ WORD_TERM, "TPOT", "time per output token,inter-token latency",
 	  "How long each further [token] of an answer takes, once it has begun.",
-	  "A person reads a handful of words a second: answers that come faster than "
+	  "A person reads a handful of words per second: answers that come faster than "
 	  "that feel immediate." },
 	{ WORD_TERM, "continuous batching", NULL,
 	  "Letting [requests] join and leave between any two passes, instead of "

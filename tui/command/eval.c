@@ -306,7 +306,7 @@ static void print_serving(const struct estimate *e)
 		{ "per GPU", "output_tokens_per_second_per_gpu" },
 		{ "per user", "output_tokens_per_second_per_user" },
 		{ "goodput", "goodput_tokens_per_second" },
-		{ "requests a second", "requests_per_second" },
+		{ "requests per second", "requests_per_second" },
 		{ "running", "running" },
 		{ "waiting", "waiting" },
 		{ "engines", "engines" },

@@ -213,7 +213,7 @@ static void print_rest(const struct simulation_asked *asked, const struct scenar
 	struct serve_yield yield;
 
 	serve_yield(s, r, &yield);
-	print_number("requests a second", FORM_REAL, yield.requests_per_second);
+	print_number("requests per second", FORM_REAL, yield.requests_per_second);
 	print_number("output", FORM_RATE, yield.output_tokens_per_second);
 	print_number("in the server", FORM_REAL, r->running);
 	print_number("cost of 1 M tokens", FORM_DOLLARS,
