@@ -89,6 +89,7 @@ static const struct sample {
 	{ "micro-batches\n", "micro-batches 64 per pipeline, of a global batch of 256.",
 	  "no knob" },
 	{ "micro-batches 8\n", "; gbs 32 makes them 8.", "was" },
+	{ "tp 3\nmicro-batches\n", "This plan can't run.", "micro-batches 0" },
 	{ "gbs 32\nmicro-batches\n", "micro-batches 8 per pipeline", NULL },
 	{ "fsdp 3\n", "zero 3 would set that\n", "was" },
 	{ "vpp\n", "  It does nothing in this plan.\n", "913, " },

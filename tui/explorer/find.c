@@ -326,7 +326,8 @@ static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 	} else if (found->kind == FOUND_MICRO_BATCHES) {
 		label = "micro-batches";
 		what = "Per pipeline and step; the global batch follows.";
-		snprintf(value, sizeof value, "%lld",
+		snprintf(value, sizeof value,
+			 explorer->estimate.micro_batches > 0 ? "%lld" : "-",
 			 (long long)explorer->estimate.micro_batches);
 	} else if (found->kind == FOUND_PLAN) {
 		const struct preset *plan;

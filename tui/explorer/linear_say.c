@@ -240,9 +240,13 @@ void linear_say_micro_batches(struct linear *linear, const char *wanted)
 	long long batch = (long long)explorer->scenario.plan.global_batch;
 	long long count = wanted ? strtoll(wanted, NULL, 10) : 0;
 
+	if (now == 0) {
+		linear_say_result(linear);
+		return;
+	}
 	linear_say(linear, "micro-batches %lld per pipeline, of a global batch of %lld",
 		   now, batch);
-	if (now > 0 && count > 0)
+	if (count > 0)
 		linear_say(linear, "; gbs %lld makes them %lld", batch / now * count,
 			   count);
 	linear_say(linear, ".\n");
