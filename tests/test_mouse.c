@@ -81,6 +81,35 @@ static void test_nothing_but_a_second_click_takes(void **state)
 	stage_close(&s);
 }
 
+/* The wheel scrolls what it is over, whichever pane has the focus. */
+static void test_the_wheel_scrolls_what_is_under_it(void **state)
+{
+	const struct action down = { ACTION_WHEEL, 1, 0, 0 };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 80, 24);
+	stage_type(&s, "8");
+	for (int pane = 0; pane < PANE_COUNT; pane++) {
+		struct action over = down;
+		int row, first;
+
+		s.explorer.pane = (enum pane)pane;
+		over.x = s.explorer.spots->knobs.x + 3;
+		over.y = s.explorer.spots->knobs.y + 3;
+		row = s.explorer.row;
+		first = s.explorer.state[VIEW_EXPLAIN].first;
+		stage_act(&s, over);
+		assert_int_equal(s.explorer.row, row + 1);
+		assert_int_equal(s.explorer.state[VIEW_EXPLAIN].first, first);
+		over.x = s.explorer.spots->view.x + 3;
+		stage_act(&s, over);
+		assert_int_equal(s.explorer.row, row + 1);
+		assert_true(s.explorer.state[VIEW_EXPLAIN].first > first);
+	}
+	stage_close(&s);
+}
+
 static void test_tabs_are_clicked_from_both_panes(void **state)
 {
 	struct stage s;
@@ -383,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_but_a_second_click_takes),
+		cmocka_unit_test(test_the_wheel_scrolls_what_is_under_it),
 		cmocka_unit_test(test_tabs_are_clicked_from_both_panes),
 		cmocka_unit_test(test_a_number_is_pointed_at_and_explained),
 		cmocka_unit_test(test_a_knob_is_chosen_and_turned),

@@ -237,6 +237,9 @@ static void start_leaves_something_to_do(void **state)
 	train_estimate(&scenario, &start);
 	assert_true(start.feasible);
 	assert_true(start.bubble_ratio > 0.02);
+	/* and the run is one that somebody would pay for */
+	assert_true(start.run.seconds < 60 * 86400.0);
+	assert_true(start.run.dollars < 1e6);
 	case_set(&scenario, "tp", "4");
 	case_set(&scenario, "schedule", "interleaved");
 	case_set(&scenario, "vpp", "5");
