@@ -292,7 +292,7 @@ static void draw_title(struct canvas *canvas, struct rect rect,
 	used = snprintf(text, sizeof text,
 			rect.width > 60
 				? "stage %d: activations it holds, most %s after %s"
-				: "stage %d: at most %s, after %s",
+				: "stage %d: activations to %s, at %s",
 			stage, peak, when);
 	if (rect.width > 96)
 		snprintf(text + used, sizeof text - (size_t)used,
