@@ -230,7 +230,7 @@ static void add_robust(struct figures *out)
 	static struct planner_problem one;
 	static struct planner_result found;
 	static struct robust robust;
-	double ranks = 0, scores = 0, best = 0;
+	double ranks = 0, scores = 0, best = 0, answers = 0;
 
 	if (!option("robust"))
 		return;
@@ -244,8 +244,11 @@ static void add_robust(struct figures *out)
 			ranks += (i + 1) * (k + 1) * robust.item[i].rank[k];
 			scores += (i + 1) * (k + 1) * robust.item[i].score[k];
 		}
-	for (int k = 0; k < ROBUST_CASES; k++)
+	for (int k = 0; k < ROBUST_CASES; k++) {
+		answers += robust.has_best[k];
 		best += robust.has_best[k] ? (k + 1) * robust.best[k].score : 0;
+	}
+	figures_add(out, "robust.answers", answers, 0);
 	figures_add(out, "robust.ranks", ranks, 0);
 	figures_add(out, "robust.scores", isfinite(scores) ? scores : -1, 0);
 	figures_add(out, "robust.best", best, 0);

@@ -186,6 +186,8 @@ void figures_simulated(const char *title, struct figures *out)
 	arena.size = serve_simulation_bytes(&s, &load);
 	arena.base = malloc(arena.size + 1);
 	assert_non_null(arena.base);
+	/* what is lent may hold anything */
+	memset(arena.base, 0x55, arena.size + 1);
 	if (arena.size == 0 || !serve_simulate(&s, &load, &arena, &r)) {
 		figures_say(out, "verdict", "can't run");
 		free(arena.base);
