@@ -2,6 +2,7 @@
 #include "engine/planner/alike.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What is within that of the best is as fast. */
@@ -57,4 +58,15 @@ void planner_alike(const struct planner_problem *problem,
 		out->as_fast[row] += alike_is_as_fast(score, first);
 		out->row[i] = (uint8_t)row;
 	}
+}
+
+size_t alike_name(const struct alike *alike, int plan, char *out, size_t size)
+{
+	int row = alike->row[plan], before = 0;
+	bool best = alike->best[row] == plan;
+
+	for (int i = 0; i < plan; i++)
+		before += alike->row[i] == row && i != alike->best[row];
+	return (size_t)snprintf(out, size, best || before > 24 ? "%d" : "%d%c", row + 1,
+				'b' + before);
 }

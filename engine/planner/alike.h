@@ -19,6 +19,8 @@ struct alike {
 /* The worst score that is as fast as this one. */
 double alike_limit(double score);
 bool alike_is_as_fast(double score, double best);
+/* "3", the third idea's best plan, "3b" the next of it: how rows are called. */
+size_t alike_name(const struct alike *alike, int plan, char *out, size_t size);
 void planner_alike(const struct planner_problem *problem,
 		   const struct planner_result *result, struct alike *out);
 

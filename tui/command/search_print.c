@@ -302,7 +302,7 @@ static void print_front(const struct pareto *front)
 	}
 }
 
-static void print_robust(const struct robust *robust)
+static void print_robust(const struct robust *robust, const struct alike *alike)
 {
 	fputs("\norder on 10 % less of ...\n  #", stdout);
 	for (int c = 1; c < ROBUST_CASES; c++)
@@ -313,7 +313,8 @@ static void print_robust(const struct robust *robust)
 		char name[MAX_PLAN];
 		struct scenario s;
 
-		printf("%3d", i + 1);
+		alike_name(alike, i, name, sizeof name);
+		printf("%3s", name);
 		for (int c = 1; c < ROBUST_CASES; c++)
 			plan->fits[c] ? printf(" %8d", plan->rank[c])
 				      : printf(" %8s", "OOM");
@@ -392,7 +393,7 @@ void print_search(const struct planner_problem *problem,
 	if (extra->front)
 		print_front(extra->front);
 	if (extra->robust && result->found > 0)
-		print_robust(extra->robust);
+		print_robust(extra->robust, extra->alike);
 	if (extra->why)
 		print_why(extra->why);
 }

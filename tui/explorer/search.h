@@ -92,4 +92,8 @@ struct search {
 	struct misses misses;
 };
 
+/* "plan 3", "plan 3b": what a row is called, of the result's plans; its length. */
+size_t search_plan_name(const struct search *search, const struct planner_found *found,
+			char *out, size_t size);
+
 #endif

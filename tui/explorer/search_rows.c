@@ -136,6 +136,15 @@ bool search_open_row(struct explorer *explorer)
 	return true;
 }
 
+size_t search_plan_name(const struct search *search, const struct planner_found *found,
+			char *out, size_t size)
+{
+	size_t used = (size_t)snprintf(out, size, "plan ");
+
+	return used + alike_name(&search->alike, (int)(found - search->result.top),
+				 out + used, size - used);
+}
+
 /* --- why not --- */
 
 /* What is held against the best: the plan that "?tp=8 ?pp=4" makes of it, the one under
@@ -166,8 +175,7 @@ static bool choose_other(struct explorer *explorer, struct scenario *other)
 		return true;
 	if (chosen && chosen != &search->result.top[0]) {
 		planner_scenario(&search->problem, chosen, other);
-		snprintf(why->what, sizeof why->what, "plan %d",
-			 (int)(chosen - search->result.top) + 1);
+		search_plan_name(search, chosen, why->what, sizeof why->what);
 		return true;
 	}
 	*other = explorer->scenario;

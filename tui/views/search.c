@@ -98,13 +98,15 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 	int index = search->order[row];
 	const struct planner_found *f = &search->result.top[index];
 	const struct search_row *own = &search->row[index];
+	char name[16];
 
 	out->role = ROLE_VALUE;
 	switch (column) {
 	case COLUMN_RANK:
 		out->role = ROLE_LABEL;
-		snprintf(out->text, sizeof out->text, "%s%d",
-			 search_always_best(search, index) ? "*" : "", index + 1);
+		alike_name(&search->alike, index, name, sizeof name);
+		snprintf(out->text, sizeof out->text, "%s%s",
+			 search_always_best(search, index) ? "*" : "", name);
 		break;
 	case COLUMN_PLAN:
 		out->role = ROLE_DEFAULT;
@@ -380,6 +382,7 @@ static unsigned take(struct explorer *explorer)
 	const struct planner_found *found = search_chosen(explorer);
 	struct scenario to, from = explorer->scenario;
 	char what[64];
+	size_t used;
 	int changed = 0;
 	unsigned bits;
 
@@ -388,8 +391,8 @@ static unsigned take(struct explorer *explorer)
 	planner_scenario(&explorer->search->problem, found, &to);
 	for (int i = 0; i < knob_count(); i++)
 		changed += !knob_same(&from, &to, &knob_table[i]);
-	snprintf(what, sizeof what, "plan %d of the search",
-		 (int)(found - explorer->search->result.top) + 1);
+	used = search_plan_name(explorer->search, found, what, sizeof what);
+	snprintf(what + used, sizeof what - used, " of the search");
 	bits = explorer_change(explorer, &to, what);
 	if (!(bits & CHANGED_SCENARIO))
 		return bits;

@@ -161,16 +161,17 @@ static void draw_robust(const struct explorer *explorer, struct canvas *canvas, 
 {
 	const struct search *search = explorer->search;
 	int at = explorer->state[VIEW_SEARCH].cursor, end = x + width, index;
+	char name[24];
 
 	if (!search->robust.done || at >= search->rows)
 		return;
 	index = search->order[at];
 	if (index >= search->robust.plans)
 		return;
+	search_plan_name(search, &search->result.top[index], name, sizeof name);
 	x += canvas_format(canvas, x, y, end - x, ROLE_LABEL,
-			   width > 70 ? "plan %d at a tenth less "
-				      : "plan %d, 10 %% less ",
-			   index + 1);
+			   width > 70 ? "%s at a tenth less " : "%s, 10 %% less ",
+			   name);
 	for (int c = 1; c < ROBUST_CASES; c++) {
 		const struct robust_plan *plan = &search->robust.item[index];
 
@@ -328,14 +329,14 @@ static void draw_plain_name(const struct explorer *explorer, struct canvas *canv
 {
 	const struct planner_found *chosen = search_chosen(explorer);
 	struct scenario s;
-	char text[512];
+	char text[512], name[24];
 
 	if (!chosen)
 		return;
 	planner_scenario(&explorer->search->problem, chosen, &s);
 	planner_plain_name(&explorer->search->problem, &s, text, sizeof text);
-	x += canvas_format(canvas, x, y, width, ROLE_LABEL, "plan %d: ",
-			   (int)(chosen - explorer->search->result.top) + 1);
+	search_plan_name(explorer->search, chosen, name, sizeof name);
+	x += canvas_format(canvas, x, y, width, ROLE_LABEL, "%s: ", name);
 	canvas_phrase(canvas, x, y, width, ROLE_VALUE, text);
 }
 
