@@ -100,7 +100,7 @@ static void describe(enum preset_kind kind, struct preset *preset)
 {
 	struct document document;
 	struct error error = { "" };
-	const struct node *title, *id, *also;
+	const struct node *title, *id, *also, *alike;
 
 	if (!open_preset(preset, &document, &error)) {
 		snprintf(preset->title, sizeof preset->title, "%.*s", MAX_NOTE - 1,
@@ -110,6 +110,9 @@ static void describe(enum preset_kind kind, struct preset *preset)
 	title = node_get(document.root, "title");
 	id = node_get(document.root, kind == PRESET_STACK ? "alias" : "hf_id");
 	also = kind == PRESET_MODEL ? node_get(document.root, "also") : NULL;
+	alike = kind == PRESET_MODEL ? node_get(document.root, "alike") : NULL;
+	if (alike)
+		node_text(&document, alike, preset->alike, sizeof preset->alike, NULL);
 	if (also)
 		node_text(&document, also, preset->also, sizeof preset->also, NULL);
 	if (title)
@@ -322,6 +325,8 @@ bool library_model(struct model *out, const char *name, struct error *error)
 		return false;
 	good = read_model(out, &document, document.root, error);
 	document_free(&document);
+	if (good && preset && model_name_is_alike(name, preset))
+		model_name_doubt(name, out);
 	if (good && !preset)
 		hf_quantised_beside(name, out);
 	if (good)

@@ -31,8 +31,10 @@ struct preset {
 	char title[MAX_NOTE]; /* one line for lists: "70.6 B, 80 layers, GQA 8" */
 	char alias[MAX_NAME]; /* a model's Hugging Face id, or empty */
 	char also[MAX_NOTE];  /* other models of the same shape, parted by blanks */
-	bool own;             /* from the user's folder */
-	const char *text;     /* YAML of a shipped preset; NULL for an own file */
+	/* others that are said to be, and whose configuration nobody compared */
+	char alike[MAX_NOTE];
+	bool own;         /* from the user's folder */
+	const char *text; /* YAML of a shipped preset; NULL for an own file */
 	size_t length;
 	char path[512]; /* of an own file */
 };

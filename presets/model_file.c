@@ -49,6 +49,7 @@ static const struct field fields[] = {
 	TEXT("title", note.title),
 	TEXT("source", note.source),
 	TEXT("also", note.also),
+	TEXT("alike", note.alike),
 	TEXT("name", model.name),
 	TEXT("hf_id", model.hf_id),
 	TEXT("approximate", model.approximate),

@@ -15,6 +15,7 @@
 /* What a shipped model says of itself, for lists and tests. */
 struct model_note {
 	char title[MAX_NOTE], source[MAX_NOTE], also[MAX_NOTE];
+	char alike[MAX_NOTE];
 	double parameters, active; /* published, elements; 0 = not stated */
 	double tolerance;          /* relative */
 };

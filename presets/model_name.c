@@ -105,11 +105,9 @@ static void reduce(const char *checkpoint, char out[MAX_ID])
 	}
 }
 
-/* Whether one of the names that share the preset's shape is the wanted one. */
-static bool is_also(const struct preset *preset, const char *wanted)
+/* Whether one of the names, with blanks between, is the wanted one. */
+static bool holds_name(const char *at, const char *wanted)
 {
-	const char *at = preset->also;
-
 	while (*(at += strspn(at, " ")) != '\0') {
 		char word[MAX_ID], name[MAX_ID];
 		size_t length = strcspn(at, " ");
@@ -137,7 +135,8 @@ static const struct preset *find_reduced(const char *wanted)
 			return &list[i];
 	}
 	for (int i = 0; i < count; i++)
-		if (is_also(&list[i], wanted))
+		if (holds_name(list[i].also, wanted) ||
+		    holds_name(list[i].alike, wanted))
 			return &list[i];
 	return NULL;
 }
@@ -216,6 +215,26 @@ const struct preset *model_name_recipe(const char *recipe)
 	memmove(name + digits + 2, name + digits + 1, length - digits);
 	name[digits + 1] = '.';
 	return model_name_find(name);
+}
+
+bool model_name_is_alike(const char *name, const struct preset *preset)
+{
+	char wanted[MAX_ID];
+
+	if (preset->alike[0] == '\0')
+		return false;
+	reduce(name, wanted);
+	return holds_name(preset->alike, wanted);
+}
+
+void model_name_doubt(const char *name, struct model *model)
+{
+	size_t used = strlen(model->approximate);
+
+	snprintf(model->approximate + used, sizeof model->approximate - used,
+		 "%s%.60s by its name alone: its shape was not compared",
+		 used ? "; " : "", name);
+	error_clean(model->approximate);
 }
 
 static int class_of(char c)

@@ -15,6 +15,10 @@ const struct preset *model_name_find(const char *name);
  * stands before its task in "llama31_405b_pretrain_config", "qwen3_30b_a3b_sft_config",
  * "llama3_70b". */
 const struct preset *model_name_recipe(const char *recipe);
+/* Whether the name is of those whose configuration nobody compared with the preset's,
+ * and what that does to costs, as a text behind what model.approximate holds. */
+bool model_name_is_alike(const char *name, const struct preset *preset);
+void model_name_doubt(const char *name, struct model *model);
 /* How far a wanted name is from the preset's: by words that it begins with, then by the
  * whole; INT_MAX where it is another name. */
 int model_name_unlike(const char *name, const struct preset *preset);

@@ -751,6 +751,10 @@ static void test_primus_models(void **state)
 		     "file:4: diffusion/flux_12b is a diffusion model");
 	read_refused("megatron", "extends:\n  - other-sft.yaml\nmicro_batch_size: 2\n",
 		     "it extends other-sft.yaml, which is not opened");
+	/* a name that nobody compared stays assumed */
+	read_good("vllm", "vllm serve zai-org/GLM-4.6 -tp 8\n", &s);
+	assert_string_equal(s.model.name, "glm-4.5");
+	assert_true(noted(IMPORT_ASSUMED, "model"));
 	/* the same name without Primus is another's */
 	read_refused("vllm", "vllm serve org/mamba-370m\n",
 		     "no model 'org/mamba-370m'");
