@@ -260,6 +260,23 @@ static void test_bad_files_are_refused_with_their_line(void **state)
 		     "bad.yaml");
 }
 
+/* What a file left open is said where it is used, not by its import alone. */
+static void test_what_a_file_left_open_is_said(void **state)
+{
+	char path[128], arguments[160];
+	struct ran ran;
+
+	(void)state;
+	write_file("serve.sh",
+		   "for TP in 2 4; do vllm serve zai-org/GLM-4.6 -tp $TP; done\n", path,
+		   sizeof path);
+	snprintf(arguments, sizeof arguments, "eval %s", path);
+	ran = run(arguments);
+	assert_non_null(strstr(ran.err, "assumed: loop TP is the first of 2 4, model "
+					"glm-4.5 for zai-org/GLM-4.6, by its name"));
+	unlink(path);
+}
+
 /* A stack's shares and reserves stay within what software can do. */
 static void test_impossible_stacks_are_refused(void **state)
 {
@@ -716,6 +733,7 @@ int main(void)
 		cmocka_unit_test(test_options_take_dashes_and_underscores),
 		cmocka_unit_test(test_bad_options_are_refused),
 		cmocka_unit_test(test_bad_files_are_refused_with_their_line),
+		cmocka_unit_test(test_what_a_file_left_open_is_said),
 		cmocka_unit_test(test_impossible_stacks_are_refused),
 		cmocka_unit_test(test_a_hundred_thousand_brackets_are_refused),
 		cmocka_unit_test(test_odd_paths_are_refused),

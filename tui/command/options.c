@@ -270,10 +270,10 @@ static void recall(const struct request *r, const char *name,
 		import_settle(report, "stack");
 	for (int i = 0; i < r->sets; i++)
 		import_settle(report, r->set[i].knob->key);
-	if (import_start(report, r->start, others, sizeof others) == 0 ||
-	    report->format[0] != '\0')
+	if (import_start(report, r->start, others, sizeof others) == 0)
 		return;
-	error_set(&note, name, 0, "assumed when it was imported: %s", others);
+	error_set(&note, name, 0, "assumed%s: %s",
+		  report->format[0] != '\0' ? "" : " when it was imported", others);
 	fprintf(stderr, "shardscope: %s\n", note.text);
 }
 
