@@ -97,6 +97,7 @@ static const struct field fields[] = {
 	{ "sync_copy_bytes", FIELD_NUMBER, S(sync_copy_bytes), 0, NULL },
 	{ "piped_logit_bytes", FIELD_NUMBER, S(piped_logit_bytes), 0, NULL },
 	{ "old_logit_bytes", FIELD_NUMBER, S(old_logit_bytes), 0, NULL },
+	{ "compiled_logit_bytes", FIELD_NUMBER, S(compiled_logit_bytes), 0, NULL },
 	{ "reports_first_stage", FIELD_BOOL, S(reports_first), 0, NULL },
 	{ "dropout", FIELD_NUMBER, S(dropout), 0, NULL },
 	{ "saves_norm_input_fp32", FIELD_BOOL, S(saves_norm_input_fp32), 0, NULL },
@@ -129,6 +130,7 @@ static const struct {
 	{ "parallel_logit_bytes", 0, 64 },
 	{ "piped_logit_bytes", 0, 64 },
 	{ "old_logit_bytes", 0, 64 },
+	{ "compiled_logit_bytes", 0, 64 },
 	{ "dropout", 0, 1 },
 };
 

@@ -62,6 +62,10 @@ static void stacks_that_train_have_releases(void **state)
 	assert_false(with("megatron-core@0.5.0").plan.grouped_gemm);
 	assert_int_equal(with("megatron-core@0.5.0").plan.moe_dispatcher,
 			 DISPATCH_ALLGATHER);
+	/* the loss is compiled with the model since April of 2025 */
+	assert_float_equal(with("torchtitan").stack.compiled_logit_bytes, 4, 0);
+	assert_float_equal(with("torchtitan@2025-03-01").stack.compiled_logit_bytes, 0,
+			   0);
 	/* an old release is slower, by what it lacks */
 	run_check("eval mixtral-8x7b-64-h100 --stack megatron-core@0.11.0", 0,
 		  "megatron-core@0.11.0", NULL);

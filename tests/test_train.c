@@ -540,6 +540,32 @@ static double parts_kept(const char *pp, double shards)
 	return -1;
 }
 
+/* A compiled loss keeps logits and their gradient in 16 bits, but for those that TP
+ * shards; pieces divide it. */
+static void test_compiled_losses(void **state)
+{
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(scenario_blank(&s, "llama3-8b", "dgx-h200", "torchtitan", &error));
+	case_set(&s, "tp", "1");
+	s.plan.global_batch = s.plan.micro_batch; /* no micro-batch before */
+	assert_close(step_logit_width(&s), 14, 1e-12);
+	s.plan.compile = true;
+	assert_close(step_logit_width(&s), 4, 1e-12);
+	s.plan.cross_entropy = CE_CHUNKED;
+	s.plan.loss_tiles = 8;
+	assert_close(step_logit_width(&s), 0.5, 1e-12);
+	s.plan.cross_entropy = CE_PLAIN;
+	s.plan.tp = 2;
+	assert_close(step_logit_width(&s), 20, 1e-12);
+	s.plan.vocab_parallel = false;
+	assert_close(step_logit_width(&s), 4, 1e-12);
+	s.stack.compiled_logit_bytes = 0;
+	assert_close(step_logit_width(&s), 14, 1e-12);
+}
+
 /* Beside the rank's own part, which the norm has. */
 static void test_gathered_inputs_that_stay(void **state)
 {
@@ -571,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_calibration_scales_every_time),
 		cmocka_unit_test(test_a_run_pays_for_checkpoints_and_failures),
 		cmocka_unit_test(test_gathered_inputs_that_stay),
+		cmocka_unit_test(test_compiled_losses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

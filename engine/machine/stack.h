@@ -66,8 +66,11 @@ struct stack {
 	double piped_logit_bytes;   /* of every micro-batch until the step ends, with PP
 				     */
 	double old_logit_bytes;     /* of the micro-batch before, per logit */
-	bool reports_first;         /* prints the memory of the first stage alone */
-	double dropout;             /* its default, for measured runs that state none */
+	double compiled_logit_bytes; /* at most, per logit, where the loss is compiled
+					and TP does not shard the vocabulary; 0 = it
+					is not */
+	bool reports_first;          /* prints the memory of the first stage alone */
+	double dropout; /* its default, for measured runs that state none */
 	bool saves_norm_input_fp32;
 	bool sends_fp8_rows; /* tokens go to their experts in fp8 where it trains in it
 			      */

@@ -26,6 +26,14 @@ static void hold_states(const struct step *step, const struct stage_sum *sum,
 	out->host_optimizer_bytes = all * off;
 }
 
+bool step_compiles_loss(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return plan->compile && !(plan->vocab_parallel && plan->tp > 1) &&
+	       scenario->stack.compiled_logit_bytes > 0;
+}
+
 /* A fused kernel keeps one copy, a chunked one that of a piece; old logits live until
  * the next micro-batch has its own. */
 double step_logit_width(const struct scenario *scenario)
@@ -36,6 +44,8 @@ double step_logit_width(const struct scenario *scenario)
 
 	if (plan->vocab_parallel && plan->tp > 1 && stack->parallel_logit_bytes > 0)
 		each = stack->parallel_logit_bytes;
+	if (step_compiles_loss(scenario))
+		each = lesser(each, stack->compiled_logit_bytes);
 	if (plan->cross_entropy != CE_PLAIN)
 		each = lesser(each, 6);
 	if (plan->cross_entropy == CE_CHUNKED)

@@ -197,6 +197,7 @@ void step_pieces(const struct step *step, const struct group *group,
 		 struct collective *out);
 /* Per logit at the loss's peak, and what captured CUDA graphs hold. */
 double step_logit_width(const struct scenario *scenario);
+bool step_compiles_loss(const struct scenario *scenario);
 double step_graph_bytes(const struct scenario *scenario);
 /* So many exposed seconds of a dimension (mean of the stages) more or, negative, less.
  */
