@@ -122,9 +122,14 @@ static void logit_terms(const struct asked *a, struct explanation *out)
 	bool parallel =
 		p->vocab_parallel && p->tp > 1 && stack->parallel_logit_bytes > 0;
 
-	explain_say(out, p->cross_entropy == CE_PLAIN   ? "l"
-			 : p->cross_entropy == CE_FUSED ? "min(l, 6)"
-							: "min(l, 6) / pieces");
+	explain_say(out, step_compiles_loss(a->scenario) ? "min(compiled, " : "");
+	explain_say(out, p->cross_entropy == CE_PLAIN ? "l" : "min(l, 6)");
+	if (step_compiles_loss(a->scenario)) {
+		explain_say(out, ")");
+		knob(a, out, "compiled", "of a compiled loss",
+		     "stack.compiled_logit_bytes");
+	}
+	explain_say(out, p->cross_entropy == CE_CHUNKED ? " / pieces" : "");
 	if (p->cross_entropy == CE_CHUNKED)
 		knob(a, out, "pieces", "one after the other", "loss_tiles");
 	knob(a, out, "l", "of a plain loss",
