@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/knob/knob.h"
 #include "presets/library.h"
@@ -29,6 +30,11 @@ void export_unsaid(struct export_out *out, const char *key, const char *format, 
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
+	/* of a model's layers each may say it */
+	for (int i = 0; i < out->unsaid.count; i++)
+		if (strcmp(out->unsaid.note[i].key, key) == 0 &&
+		    strcmp(out->unsaid.note[i].text, text) == 0)
+			return;
 	import_note(&out->unsaid, IMPORT_NOT_MODELLED, key, "%s", text);
 }
 

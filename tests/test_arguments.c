@@ -7,11 +7,15 @@
 
 #include "engine/knob/knob.h"
 #include "engine/planner/planner.h"
+#include "engine/predict/predict.h"
+#include "engine/rules/ability.h"
+#include "engine/start/start.h"
 #include "presets/format_table.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/arguments.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 /* Where a format's table is, and how its text becomes names and values. */
 struct target {
@@ -353,6 +357,138 @@ static void test_winners(void **state)
 	assert_int_equal(problems, 0);
 }
 
+/* What is turned by lot: degrees, precision, what is computed again, experts, servers.
+ */
+static const char *const turned[] = {
+	"tp",
+	"sp",
+	"pp",
+	"schedule",
+	"vpp",
+	"split",
+	"cp",
+	"cp_kind",
+	"ep",
+	"etp",
+	"zero",
+	"zero_group",
+	"mbs",
+	"gbs",
+	"seq",
+	"precision",
+	"fp8_recipe",
+	"recompute",
+	"recompute_layers",
+	"recompute_modules",
+	"lora_rank",
+	"optimizer",
+	"optimizer_offload",
+	"activation_offload",
+	"grad_dtype",
+	"cuda_graphs",
+	"tp_overlap",
+	"async_tp",
+	"overlap_grad_reduce",
+	"overlap_param_gather",
+	"ep_overlap",
+	"moe_dispatcher",
+	"moe_capacity",
+	"capacity_factor",
+	"shared_expert_overlap",
+	"fsdp_reshard",
+	"compile",
+	"attention_kernel",
+	"cross_entropy",
+	"split_embedding",
+	"split_loss",
+	"first_stage_layers",
+	"last_stage_layers",
+	"grouped_gemm",
+	"router_fusion",
+	"document_len",
+	"dp_attention",
+	"kv_precision",
+	"speculative",
+	"kv_shards",
+	"chunked_prefill",
+	"prefix_cache",
+	"redundant_experts",
+	"disaggregated",
+	"memory_share",
+};
+
+/* Sets a knob to one of its values, if the plan is then legal and the stack has it. */
+static void turn(struct scenario *s)
+{
+	static struct estimate estimate;
+	const struct knob *knob =
+		knob_find(turned[next(sizeof turned / sizeof turned[0])]);
+	double values[MAX_VALUES];
+	struct scenario before = *s;
+	int present, count;
+
+	assert_non_null(knob);
+	if (!knob_applies(s, knob))
+		return;
+	count = knob_values(s, knob, values, &present);
+	if (!knob_set(s, knob, values[next((uint64_t)count)]) ||
+	    scenario_lacks(s, NULL) > 0) {
+		*s = before;
+		return;
+	}
+	scenario_estimate(s, &estimate);
+	if (!estimate.legal)
+		*s = before;
+}
+
+/* Plans that nobody would write, but which are legal and within the sheet of the
+ * target's own stack. */
+static int check_drawn(const struct target *target, const char *stack)
+{
+	enum { DRAWN = 120, TURNS = 24 };
+	struct tool_arguments tool;
+	const struct preset *list;
+	int problems = 0, count = preset_list(PRESET_MODEL, &list);
+
+	tool_arguments_read(&tool, target->tool);
+	for (int i = 0; i < DRAWN; i++) {
+		const char *model = list[next((uint64_t)count)].name;
+		struct error error = { "" };
+		struct start start = { 0 };
+		struct scenario s;
+		char title[128];
+
+		if (!scenario_blank(&s, model, "dgx-b200", stack, &error))
+			fail_msg("%s", error.text);
+		s.plan.mode = target->serves ? MODE_INFERENCE : MODE_TRAINING;
+		s.cluster.gpus = 8 << next(6);
+		start_give(&start, knob_find("gpus"));
+		start_choose(&start, &s);
+		for (int k = 0; k < TURNS; k++)
+			turn(&s);
+		snprintf(title, sizeof title, "%s on %s, %d", model, stack, i);
+		problems += check_export(target, &tool, &s, title);
+	}
+	tool_arguments_free(&tool);
+	return problems;
+}
+
+static void test_drawn_plans(void **state)
+{
+	static const char *const stacks[] = {
+		"megatron-core", "megatron-core", "torchtitan", "torchtitan",
+		"nanotron",      "deepspeed",     "fsdp",       "vllm",
+		"sglang",        "tensorrt-llm",
+	};
+	int problems = 0;
+
+	(void)state;
+	seed = 15;
+	for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++)
+		problems += check_drawn(&targets[i], stacks[i]);
+	assert_int_equal(problems, 0);
+}
+
 static void test_plans(void **state)
 {
 	int problems = 0;
@@ -377,6 +513,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_drawn_plans),
 		cmocka_unit_test(test_winners),
 		cmocka_unit_test(test_models),
 	};

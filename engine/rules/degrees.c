@@ -320,6 +320,23 @@ bool breaks_shard_group(const struct facts *f, struct broken *out)
 	return true;
 }
 
+/* Sets of shard groups are replicas of data, not of context. */
+bool breaks_e35(const struct facts *f, struct broken *out)
+{
+	int64_t ranks = f->dp * f->cp, group = f->plan->zero_group;
+
+	if (f->plan->zero < 1 || group < 1 || ranks < 1 || ranks % group != 0 ||
+	    f->dp % (ranks / group) == 0)
+		return false;
+	*out = (struct broken){
+		.value = { (double)(ranks / group), (double)group, (double)f->cp,
+			   (double)f->dp },
+		.mend = { { "zero_group", MEND_MULTIPLE, f->cp },
+			  { "zero_group", MEND_VALUE, 0 } },
+	};
+	return true;
+}
+
 bool breaks_expert_width(const struct facts *f, struct broken *out)
 {
 	if (!f->moe || f->etp < 2 || f->model->moe.expert_ffn % f->etp == 0)

@@ -120,6 +120,7 @@ bool breaks_e31(const struct facts *f, struct broken *out);
 bool breaks_e32(const struct facts *f, struct broken *out);
 bool breaks_e33(const struct facts *f, struct broken *out);
 bool breaks_e34(const struct facts *f, struct broken *out);
+bool breaks_e35(const struct facts *f, struct broken *out);
 
 bool breaks_heads(const struct facts *f, struct broken *out);
 bool breaks_ulysses(const struct facts *f, struct broken *out);

@@ -1,6 +1,6 @@
 /* table.c - every legality rule in words, with its source.
  *
- * E1 to E34 carry the numbers of the frameworks' own asserts; the same number on
+ * E1 to E35 carry the numbers of the frameworks' own asserts; the same number on
  * several rows means several ways to break one rule. X rules hold on every stack,
  * by definition of the degrees or by the limits of this program. Not here: E11
  * (VPP is a number of chunks here, so it can't be asked for in layers) and E25 (an
@@ -273,6 +273,12 @@ const struct legality legality_table[] = {
 	  34,
 	  breaks_e34,
 	  "cp cp_kind tp" },
+	{ { "E35", ERROR,
+	    "{0} sets of shard groups of {1} ranks, of DP {3} x CP {2}, do not divide DP",
+	    "M megatron/core/parallel_state.py:922" },
+	  35,
+	  breaks_e35,
+	  "gpus tp pp cp zero zero_group" },
 	{ { "X1", ERROR, "TP {0} is more than {1} heads", "a head is not split" },
 	  0,
 	  breaks_heads,

@@ -44,6 +44,7 @@ static const struct {
 	{ "exp-avg-sq-dtype", "optimizer.exp_avg_sq_dtype", NULL },
 	{ "optimizer-cpu-offload", "optimizer.optimizer_cpu_offload", NULL },
 	{ "optimizer-offload-fraction", "optimizer.optimizer_offload_fraction", NULL },
+	{ "no-masked-softmax-fusion", "model.masked_softmax_fusion", "False" },
 	{ "disable-bias-linear", "model.add_bias_linear", "False" },
 	{ "untie-embeddings-and-output-weights",
 	  "model.share_embeddings_and_output_weights", "False" },

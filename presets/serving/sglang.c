@@ -100,8 +100,8 @@ static const char *const launcher[] = { "port",           "nnodes",         "nod
 					"dist-init-addr", "nccl-init-addr", NULL };
 
 static const char formats[] =
-	"fp8=fp8 w8a8_fp8=fp8 modelopt_fp8=fp8 modelopt=fp8 blockwise_int8=int8 "
-	"w8a8_int8=int8 modelopt_fp4=nvfp4 nvfp4_online=nvfp4 petit_nvfp4=nvfp4 "
+	"fp8=fp8 w8a8_fp8=fp8 modelopt_fp8=fp8 modelopt=fp8 w8a8_int8=int8 "
+	"blockwise_int8=int8 modelopt_fp4=nvfp4 nvfp4_online=nvfp4 petit_nvfp4=nvfp4 "
 	"mxfp4=nvfp4 mxfp8=mxfp8 awq=int4 awq_marlin=int4 gptq=int4 gptq_marlin=int4 "
 	"marlin=int4 moe_wna16=int4 qoq=int4 w4afp8=int4 bitsandbytes=int4 gguf=int4 "
 	"auto-round=int4 compressed-tensors=int8";
@@ -284,14 +284,22 @@ static void write_plan(const struct tool_writer *w)
 		write_count(w, "dp-size", copies);
 		write_flag(w, "enable-dp-attention", "");
 		write_one_engine(w);
+	} else if (plan->tp * plan->pp > w->scenario->cluster.gpus_per_node) {
+		/* replicas of one command share a node, but for attention DP */
+		write_one_engine(w);
 	} else if (w->engines > 1) {
 		write_count(w, "dp-size", w->engines);
 	}
 	if (moe && plan->ep > 1)
 		write_count(w, "ep-size", plan->ep);
 	/* what dispatch and combine are costed as; it takes all ranks */
-	if (moe && copies > 1 && plan->ep == plan->tp * copies)
+	if (moe && (copies > 1 || plan->ep_overlap) && plan->ep == plan->tp * copies)
 		write_default(w, "moe-a2a-backend", "deepep");
+	else if (moe && copies == 1 && plan->ep_overlap)
+		write_unsaid(w, "ep_overlap",
+			     "on: two batches overlap an all-to-all of all %lld ranks, "
+			     "or attention DP; SGLang refuses it",
+			     (long long)plan->tp);
 	if (plan->cp > 1)
 		write_unsaid(w, "gpus", "%lld: CP is not among the flags",
 			     (long long)w->scenario->cluster.gpus);

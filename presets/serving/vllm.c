@@ -282,6 +282,12 @@ static void write_plan(const struct tool_writer *w)
 		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
 	if (write_nodes(w, plan->tp * plan->pp * plan->cp))
 		write_flag(w, "master-addr", "${MASTER_ADDR:-127.0.0.1}");
+	if (plan->cp > 1 &&
+	    plan->tp * plan->pp * plan->cp > w->scenario->cluster.gpus_per_node)
+		write_unsaid(w, "cp",
+			     "%lld over nodes, which TP x PP alone part; vLLM "
+			     "refuses it",
+			     (long long)plan->cp);
 }
 
 /* vLLM, docs/features/nixl_connector_usage.md: the proxy of

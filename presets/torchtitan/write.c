@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/schedule/schedule.h"
 #include "presets/torchtitan/rows.h"
 #include "presets/torchtitan/torchtitan.h"
 
@@ -94,6 +95,10 @@ static void add_stages(struct entries *e, const struct scenario *s,
 		return;
 	if (plan->split != SPLIT_AUTO && plan->split != SPLIT_EVEN)
 		export_unsaid(out, "split", "written as an even one");
+	if (chunks == 1 && schedule_takes_chunks(plan->schedule))
+		export_unsaid(out, "vpp",
+			      "1; a schedule of several stages a rank with one: "
+			      "torchtitan refuses it");
 	if (each < 1 || (layers + each - 1) / each != stages) {
 		export_unsaid(out, "vpp", "%lld stages of %lld layers",
 			      (long long)stages, (long long)layers);
