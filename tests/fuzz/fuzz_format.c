@@ -27,21 +27,38 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct import_report report; /* of the last file read */
+static size_t drawn;                /* a number of the bytes at work */
+
+/* One form of all, by the bytes that were read: written in each of them, an input would
+ * take as long as ten. */
+static void write_one(const struct scenario *s)
+{
+	static char *(*const writers[])(const struct scenario *) = {
+		scenario_write,   megatron_write, bridge_write,    deepspeed_write,
+		torchtitan_write, nanotron_write, accelerate_write
+	};
+	/* with the flags that were not understood */
+	static char *(*const servers[])(const struct scenario *,
+					const struct import_report *) = {
+		vllm_write, sglang_write, trtllm_write
+	};
+	enum {
+		WRITERS = sizeof writers / sizeof writers[0],
+		SERVERS = sizeof servers / sizeof servers[0]
+	};
+	size_t which = drawn % (WRITERS + SERVERS);
+
+	if (which < WRITERS)
+		free(writers[which](s));
+	else
+		free(servers[which - WRITERS](s, &report));
+}
 
 static void use(const struct scenario *s)
 {
 	static struct estimate estimate;
-	char *(*const writers[])(const struct scenario *) = {
-		scenario_write,   megatron_write, bridge_write,    deepspeed_write,
-		torchtitan_write, nanotron_write, accelerate_write
-	};
 
-	for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
-		free(writers[i](s));
-	/* with the flags that were not understood */
-	free(vllm_write(s, &report));
-	free(sglang_write(s, &report));
-	free(trtllm_write(s, &report));
+	write_one(s);
 	scenario_estimate(s, &estimate);
 }
 
@@ -200,6 +217,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
+	drawn = 0;
+	for (size_t i = 0; i < size; i++)
+		drawn = drawn * 31 + data[i];
 	if (!read_as(text, size, &error) && error.text[0] == '\0')
 		abort(); /* refused without a word */
 	free(text);

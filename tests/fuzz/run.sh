@@ -15,7 +15,15 @@ mkdir -p "$build/corpus_$kind"
 # and what was found before
 again=tests/fuzz/seeds/$kind
 [ -d "$again" ] && [ "$again" != "$seeds" ] || again=
+# and what runs without ASan kept
+bulk=build-fuzz-bulk/corpus_$kind
+[ -d "$bulk" ] && [ "$build" != build-fuzz-bulk ] && again="$again $bulk"
+log=$build/$kind.log
 "$build/fuzz_$kind" -max_total_time="$seconds" -max_len=16384 -timeout=10 \
 	-rss_limit_mb=1024 -verbosity=0 -artifact_prefix="$build/$kind-" \
-	"$build/corpus_$kind" "$seeds" $again < /dev/null || exit 255
-echo "fuzz: $kind is clean"
+	-print_final_stats=1 "$build/corpus_$kind" "$seeds" $again \
+	< /dev/null 2> "$log" || {
+	cat "$log" >&2
+	exit 255
+}
+echo "fuzz: $kind is clean, $(awk '/executed_units/ { print $2 }' "$log") inputs"
