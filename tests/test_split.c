@@ -297,6 +297,14 @@ static void test_first_last(void **state)
 	make(70, 0, 1, 1, SPLIT_FIRST_LAST);
 	assert_true(split_layers(&scenario, NULL, &split));
 	assert_int_equal(split.first[1], 70);
+	/* counts are of stages, half of them in each of two chunks */
+	make(24, 0, 4, 2, SPLIT_FIRST_LAST);
+	scenario.plan.first_stage_layers = scenario.plan.last_stage_layers = 4;
+	assert_true(split_layers(&scenario, NULL, &split));
+	assert_int_equal(split.first[1], 2);
+	assert_int_equal(split.first[2], 6);
+	assert_int_equal(split.first[4], 12);
+	check_complete();
 }
 
 /* Bytes of stages that hold p - k micro-batches of layers, as 1F1B's do, and more where
