@@ -339,11 +339,12 @@ static void put_outline(const struct flag_writer *w)
 static void put_strange(const struct flag_writer *w)
 {
 	const struct model *m = &w->scenario->model;
-	bool compressed = false, beside = false;
+	bool compressed = false, beside = false, borrowed = false;
 
 	for (int k = 0; k < m->kinds; k++) {
 		compressed = compressed || m->kind[k].attention.compress > 0;
 		beside = beside || m->kind[k].beside != MIXER_NONE;
+		borrowed = borrowed || m->kind[k].attention.borrowed_kv;
 	}
 	if (compressed)
 		export_unsaid(w->out, "compressed attention",
@@ -353,7 +354,10 @@ static void put_strange(const struct flag_writer *w)
 			      "they are left out");
 	if (m->input_width > 0)
 		export_unsaid(w->out, "inputs of layers",
-			      "their table and gates are left out");
+			      "their tables and projections are left out");
+	if (borrowed)
+		export_unsaid(w->out, "borrowed keys and values",
+			      "every layer is written with its own");
 }
 
 /* What Megatron has no word for. */
@@ -434,10 +438,9 @@ void megatron_write_model(const struct flag_writer *w)
 		megatron_put_count(w, "ffn-hidden-size", ffn);
 	if (main)
 		put_attention(w, main);
-	else /* Megatron wants heads that TP divides even where no layer has any */
+	else /* Megatron wants heads even where no layer has any */
 		megatron_put_count(w, "num-attention-heads",
-				   m->ssm.heads > 0 ? m->ssm.heads
-						    : w->scenario->plan.tp);
+				   m->ssm.heads > 0 ? m->ssm.heads : 1);
 	put_window(w);
 	put_moe(w);
 	put_outline(w);
