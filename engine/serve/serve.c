@@ -220,6 +220,22 @@ static void take_point(const struct point *p, struct serving_estimate *v)
 	v->gain = p->gain;
 }
 
+/* No more end than come. Where a kernel that is quicker from so many requests on makes
+ * the rate leap past what comes, the server hovers at the leap: now slower, now quicker
+ * than its requests, which by Little's law take as long as so many at that rate do. A
+ * thousandth is no leap, but what halving leaves. */
+static void hold_to_rate(double rate, struct serving_estimate *v)
+{
+	double over = v->requests_per_second / rate;
+
+	v->prefill_share /= over;
+	v->requests_per_second = rate;
+	if (over < 1.001)
+		return;
+	v->ttft_seconds *= over;
+	v->tpot_seconds *= over;
+}
+
 static void times(const struct serving_run *run, const struct scenario *s,
 		  struct estimate *out)
 {
@@ -231,11 +247,8 @@ static void times(const struct serving_run *run, const struct scenario *s,
 	v->concurrency = fmin(asked, run->room);
 	run_at(run, v->concurrency, &p);
 	take_point(&p, v);
-	/* no more end than come, but for what halving leaves */
-	if (plan->request_rate > 0 && v->requests_per_second > plan->request_rate) {
-		v->prefill_share *= plan->request_rate / v->requests_per_second;
-		v->requests_per_second = plan->request_rate;
-	}
+	if (plan->request_rate > 0 && v->requests_per_second > plan->request_rate)
+		hold_to_rate(plan->request_rate, v);
 	v->output_tokens_per_second =
 		v->requests_per_second * fmax(1, (double)plan->output_len);
 	v->prompt_tokens_per_second = v->requests_per_second * (double)plan->prompt_len;
