@@ -438,9 +438,10 @@ void megatron_write_model(const struct flag_writer *w)
 		megatron_put_count(w, "ffn-hidden-size", ffn);
 	if (main)
 		put_attention(w, main);
-	else /* Megatron wants heads even where no layer has any */
+	else /* Megatron wants heads that TP divides even where no layer has any */
 		megatron_put_count(w, "num-attention-heads",
-				   m->ssm.heads > 0 ? m->ssm.heads : 1);
+				   m->ssm.heads > 0 ? m->ssm.heads
+						    : w->scenario->plan.tp);
 	put_window(w);
 	put_moe(w);
 	put_outline(w);
