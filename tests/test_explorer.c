@@ -195,7 +195,7 @@ static void test_the_headline_never_leaves(void **state)
 	stage_close(&s);
 	stage_open(&s, NULL, 160, 45);
 	stage_type(&s, "5l");
-	stage_shows(&s, "exposed 14.0 s +118%^  $114 k +23%^");
+	stage_shows(&s, "exposed 14.0 s +118%^  $113 k +23%^");
 	stage_close(&s);
 }
 
