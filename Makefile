@@ -186,7 +186,7 @@ JOBS ?= 2
 LEAST ?= 0
 MUTATED = $(sort $(wildcard engine/plan/split*.c $(addsuffix /*.c,$(addprefix engine/, \
             train graph serve collective pipeline planner))))
-MUTATE_TESTS = $(addprefix $(B)/dynamic/,shardscope $(shell cut -d " " -f 1 tests/mutate/tests))
+MUTATE_TESTS = $(addprefix $(B)/dynamic/,shardscope $(shell cut -d " " -f 1 tests/mutate/tests 2> /dev/null))
 HOUSE_OBJECTS = $(filter-out $(B)/tui/main.o,$(call objects,tui)) $(call objects,presets) \
                 $(B)/presets_data.o
 $(B)/mutate: tests/mutate/mutate.c

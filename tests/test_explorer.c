@@ -255,7 +255,8 @@ static void test_a_mend_that_fits_comes_first(void **state)
 	(void)state;
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "/pp\n=3\n");
-	stage_shows(&s, "Tab Enter sets pp 4: 913 tok/s per GPU, 71.5 GiB; 2: does not");
+	stage_shows(&s,
+		    "Tab Enter sets pp 4: 913 tok/s per GPU, 71.5 GiB; 2: does not");
 	stage_type(&s, "\t");
 	stage_shows(&s, " Enter sets pp 4: ");
 	stage_lacks(&s, "Tab Enter");

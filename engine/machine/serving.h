@@ -85,10 +85,10 @@ struct serving_calibration {
 	double attention_fixed_seconds; /* of one prefill attention kernel */
 	double kv_efficiency;           /* of memory, reading a KV cache */
 	double kv_efficiency_fp8;
-	double decode_fixed_seconds;    /* of one decode attention kernel */
-	double latent_efficiency;       /* decode over MLA latents, of the bf16 peak */
-	/* of the GEMM's, for experts in the precision that is stored: of 16-bit products
-	 * where that is unpacked */
+	double decode_fixed_seconds; /* of one decode attention kernel */
+	double latent_efficiency;    /* decode over MLA latents, of the bf16 peak */
+	/* of the GEMM's, for experts in the precision that is stored: of 16-bit
+	 * products where that is unpacked */
 	double grouped_gemm_efficiency[SERVING_PRECISIONS];
 	double grouped_stream_efficiency; /* of the GEMM's */
 	double grouped_fixed_seconds;     /* routing, sorting, combining of one layer */

@@ -45,8 +45,8 @@ enum shape_part { PART_NONE, PART_EXPANSION, PART_MLP, PART_SHARED };
 struct shape {
 	uint8_t kind, part; /* enum shape_kind, enum shape_part */
 	bool borrowed;      /* it works with weights that another shape has */
-	uint8_t further;    /* matrices that are run as one with it: servers hold adapters
-			       for each */
+	uint8_t further; /* matrices that are run as one with it: servers hold adapters
+			    for each */
 	const char *name;
 	/* of a matrix with the input of the one before, what servers call both, which
 	 * they run as one */

@@ -15,8 +15,8 @@
  *   least with its shape (engine/train/least.h), with its way to recompute too, with
  *   its states too, each by its seconds, then its bytes (or by more than the room); its
  *   stages dealt out, without ZeRO's traffic; the estimate. What breaks a rule is left
- *   out, once all that the rule reads is chosen. SCORE is the least of all that may fit,
- *   and inf where nothing may.
+ *   out, once all that the rule reads is chosen. SCORE is the least of all that may
+ * fit, and inf where nothing may.
  *
  * Of a server the whole plan makes the tree; its bound is that of serve_ceiling().
  * Counts are of candidates. engine/verify/ reads it.

@@ -42,7 +42,8 @@ void objective_hold_goals(enum objective objective, const struct scenario *scena
 double objective_of_ceiling(enum objective objective, const struct scenario *scenario,
 			    double *bytes);
 /* The least score of the plans of a set, and its bytes, with what is chosen before this
- * role, of a server with all; where their seconds alone score `enough` no bytes are counted. */
+ * role, of a server with all; where their seconds alone score `enough` no bytes are
+ * counted. */
 double objective_of_least(enum objective objective, struct train_least *least,
 			  enum train_role role, double enough, double *bytes);
 /* Estimates the scenario, with its goals where it may be as good as `worst`: whether it

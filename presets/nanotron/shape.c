@@ -103,9 +103,9 @@ static bool is_llama(const struct model *model)
 	return model->kinds == 1 && kind->mixer == MIXER_ATTENTION &&
 	       model->gated_mlp && model->norm == NORM_RMS &&
 	       model->position == POSITION_ROPE && !model->parallel_block &&
-	       model->input_width == 0 &&
-	       !model->post_norms && !model->mlp_bias && model->mtp_layers == 0 &&
-	       kind->attention.window == 0 && !kind->attention.qk_norm &&
+	       model->input_width == 0 && !model->post_norms && !model->mlp_bias &&
+	       model->mtp_layers == 0 && kind->attention.window == 0 &&
+	       !kind->attention.qk_norm &&
 	       kind->attention.head_dim * kind->attention.heads == model->hidden;
 }
 

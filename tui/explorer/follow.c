@@ -119,7 +119,8 @@ struct follow *follow_make(void)
 
 static struct reckoning *reckon(struct follow *follow, const struct scenario *scenario)
 {
-	struct reckoning *oldest = NULL;
+	/* the one at hand is kept, whatever else is asked */
+	struct reckoning *oldest = &follow->kept[follow->now == &follow->kept[0]];
 
 	for (int i = 0; i < MOST_KEPT; i++) {
 		struct reckoning *r = &follow->kept[i];
@@ -129,7 +130,7 @@ static struct reckoning *reckon(struct follow *follow, const struct scenario *sc
 			r->looked = ++follow->looks;
 			return r;
 		}
-		if (r != follow->now && (!oldest || r->looked < oldest->looked))
+		if (r != follow->now && r->looked < oldest->looked)
 			oldest = r;
 	}
 	oldest->scenario = *scenario;

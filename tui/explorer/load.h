@@ -1,7 +1,7 @@
 /* load.h - what a server gives under other loads than its own: the curve from one
  * request to a full cache, and what the slowest requests wait. That takes longer than a
- * frame, so each part is computed when a view first asks and kept for the scenarios that
- * were looked at last: back and forth over a value costs it once. */
+ * frame, so each part is computed when a view first asks and kept for the scenarios
+ * that were looked at last: back and forth over a value costs it once. */
 #ifndef TUI_EXPLORER_LOAD_H
 #define TUI_EXPLORER_LOAD_H
 
