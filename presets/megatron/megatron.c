@@ -180,7 +180,7 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 				 "attention and MLP, which its fields do not tell; "
 				 "--model NAME or --model config.json says what it is",
 				 other->value);
-	if (primus && !found && report->model[0] == '\0' &&
+	if (primus && a && !found && report->model[0] == '\0' &&
 	    strncmp(a->value, "diffusion", 9) == 0)
 		return error_set(error, arguments->file, a->line,
 				 "%.60s is a diffusion model, which is not modelled; "
