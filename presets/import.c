@@ -48,11 +48,15 @@ bool import_model(struct model *out, const struct import_name *named,
 	if (found) {
 		import_note(report, IMPORT_TAKEN, "model", "%s as %s", named->name,
 			    found->name);
-		if (model_name_is_alike(named->name, found))
+		if (!library_model(out, found->name, error))
+			return false;
+		if (model_name_is_alike(named->name, found)) {
 			import_note(report, IMPORT_ASSUMED, "model",
 				    "%s for %.60s, by its name alone", found->name,
 				    named->name);
-		return library_model(out, found->name, error);
+			model_name_doubt(named->name, out);
+		}
+		return true;
 	}
 	report->nameless = named->name[0] == '\0';
 	if (report->nameless)

@@ -227,6 +227,24 @@ static void refuses_file(const char *text, const char *expected)
 	unlink(path);
 }
 
+/* What an import assumed is said without a place that nobody gave. */
+static void test_an_import_says_what_it_assumed(void **state)
+{
+	char path[512], command[640];
+	struct ran ran;
+
+	(void)state;
+	write_file("glyph.sh", "vllm serve zai-org/Glyph --tensor-parallel-size 2\n",
+		   path, sizeof path);
+	snprintf(command, sizeof command, "import vllm %s", path);
+	ran = run(command);
+	assert_int_equal(ran.status, 0);
+	assert_non_null(strstr(ran.err, "shardscope: assumed: model glm-4-9b for"));
+	assert_non_null(
+		strstr(ran.out, "by its name alone: its shape was not compared"));
+	ran_free(&ran);
+}
+
 static void test_bad_files_are_refused_with_their_line(void **state)
 {
 	(void)state;
@@ -732,6 +750,7 @@ int main(void)
 		cmocka_unit_test(test_a_too_large_plan_is_complete),
 		cmocka_unit_test(test_options_take_dashes_and_underscores),
 		cmocka_unit_test(test_bad_options_are_refused),
+		cmocka_unit_test(test_an_import_says_what_it_assumed),
 		cmocka_unit_test(test_bad_files_are_refused_with_their_line),
 		cmocka_unit_test(test_what_a_file_left_open_is_said),
 		cmocka_unit_test(test_impossible_stacks_are_refused),

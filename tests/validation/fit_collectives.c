@@ -142,10 +142,6 @@ static int machine_of(struct set *set, const char *name)
 			fprintf(stderr, "fit_collectives: %s\n", error.text);
 			exit(1);
 		}
-		/* the plateau is what Simple reaches */
-		machine->cluster.accelerator.transports
-			.row[TRANSPORT_RING][PROTOCOL_SIMPLE]
-			.share = 1;
 		machine->preset = machine->cluster;
 		return set->machines++;
 	}
@@ -549,6 +545,18 @@ static void fit_families(struct set *set)
 	}
 }
 
+/* In a fit the plateau is what Simple reaches. */
+static void state_plateau(struct set *set)
+{
+	for (int m = 0; m < set->machines; m++) {
+		struct transports *all =
+			&set->machine[m].cluster.accelerator.transports;
+
+		all->row[TRANSPORT_RING][PROTOCOL_SIMPLE].share = 1;
+		set->machine[m].preset = set->machine[m].cluster;
+	}
+}
+
 int main(int count, char **arguments)
 {
 	static double predicted[MAX_ROWS];
@@ -562,8 +570,10 @@ int main(int count, char **arguments)
 		if (arguments[i][0] != '-')
 			read_rows(&set, arguments[i]);
 	}
-	if (!score)
+	if (!score) {
+		state_plateau(&set);
 		fit_families(&set);
+	}
 	if (rows)
 		print_rows(&set);
 	predict_all(&set, predicted);

@@ -354,7 +354,7 @@ static void begin(const struct request *r, const struct arguments *arguments,
 	struct start *start = r->start;
 
 	if (arguments->base && arguments->report)
-		recall(r, "", arguments->report);
+		recall(r, NULL, arguments->report);
 	if (r->scenario && !arguments->start)
 		command_say_start(start, s);
 	if (!r->model || r->scenario || arguments->base)
