@@ -6,6 +6,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "engine/advice/advice.h"
 #include "presets/report.h"
 
 /* Names parted by blanks. */
@@ -23,6 +24,16 @@ static void add_names(cJSON *object, const char *key, const char *names)
 	}
 }
 
+static cJSON *begin_row(cJSON *rows, const char *name, const char *title)
+{
+	cJSON *row = cJSON_CreateObject();
+
+	cJSON_AddStringToObject(row, "name", name);
+	cJSON_AddStringToObject(row, "title", title);
+	cJSON_AddItemToArray(rows, row);
+	return row;
+}
+
 char *report_presets(enum preset_kind kind)
 {
 	const struct preset *list;
@@ -32,16 +43,34 @@ char *report_presets(enum preset_kind kind)
 	cJSON_AddStringToObject(root, "kind", preset_kind_label(kind));
 	presets = cJSON_AddArrayToObject(root, "presets");
 	for (int i = 0; i < count; i++) {
-		cJSON *object = cJSON_CreateObject();
+		cJSON *row = begin_row(presets, list[i].name, list[i].title);
 
-		cJSON_AddStringToObject(object, "name", list[i].name);
-		cJSON_AddStringToObject(object, "title", list[i].title);
-		add_names(object, "also", list[i].also);
+		add_names(row, "also", list[i].also);
 		if (list[i].alias[0] != '\0')
-			cJSON_AddStringToObject(object, "hf_id", list[i].alias);
+			cJSON_AddStringToObject(row, "hf_id", list[i].alias);
 		else
-			cJSON_AddNullToObject(object, "hf_id");
-		cJSON_AddItemToArray(presets, object);
+			cJSON_AddNullToObject(row, "hf_id");
+	}
+	return report_print(root, false);
+}
+
+char *report_rules(void)
+{
+	cJSON *root = cJSON_CreateObject(), *rules;
+	const struct rule *rule;
+
+	cJSON_AddStringToObject(root, "kind", "rules");
+	rules = cJSON_AddArrayToObject(root, "presets");
+	for (int i = 0; (rule = rule_at(i)); i++) {
+		cJSON *row = begin_row(rules, rule->code, rule->text);
+		char source[MAX_NOTE + 16];
+
+		rule_source(rule, source, sizeof source);
+		add_names(row, "also", NULL);
+		cJSON_AddNullToObject(row, "hf_id");
+		cJSON_AddStringToObject(row, "severity",
+					severity_label(rule->severity));
+		cJSON_AddStringToObject(row, "source", source);
 	}
 	return report_print(root, false);
 }

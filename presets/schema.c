@@ -66,7 +66,7 @@ static const struct shape {
 	{ "difference", "key:s label:s values:[number] more_than_first:[number]",
 	  false },
 	{ "differences", "rows:[difference] sum:@difference", false },
-	{ "preset", "name:s title:s also:[text] hf_id:s?", true },
+	{ "preset", "name:s title:s also:[text] hf_id:s? ~severity:s ~source:s", true },
 	{ "lesson_step",
 	  "~text:s ~view:s ~focus:s ~explain:s ~set:o ~ask:@lesson_ask ~turn:o "
 	  "~overflow:b ~goal:s ~unlock:[text] ~best:o ~hints:[text] ~reveal:s "

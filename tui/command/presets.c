@@ -54,9 +54,9 @@ const struct own_option list_options[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-static int list_json(int kind)
+/* Takes the text. */
+static int print_json(char *text)
 {
-	char *text = report_presets((enum preset_kind)kind);
 	struct error error = { "" };
 
 	if (!text)
@@ -77,10 +77,10 @@ int command_list(int argc, char **argv)
 
 	if (is_help(argc, argv))
 		return command_help(command_find("list"));
-	if (strcmp(name, "rules") == 0 && !json)
-		return list_rules();
+	if (strcmp(name, "rules") == 0)
+		return json ? print_json(report_rules()) : list_rules();
 	if (kind >= 0 && json)
-		return list_json(kind);
+		return print_json(report_presets((enum preset_kind)kind));
 	if (kind < 0)
 		return usage("list");
 	count = preset_list((enum preset_kind)kind, &list);
