@@ -292,6 +292,7 @@ static void test_what_a_file_left_open_is_said(void **state)
 	ran = run(arguments);
 	assert_non_null(strstr(ran.err, "assumed: loop TP is the first of 2 4, model "
 					"glm-4.5 for zai-org/GLM-4.6, by its name"));
+	ran_free(&ran);
 	unlink(path);
 }
 
