@@ -9,6 +9,7 @@
 
 #include "tests/support/close.h"
 #include "tests/support/run.h"
+#include "tests/support/vt.h"
 
 enum { MOST = 1 << 16 };
 
@@ -113,6 +114,56 @@ static void tables_look_as_they_did(void **state)
 	assert_true(good);
 }
 
+/* A sweep is a table on a terminal, whose width it keeps to. */
+static bool sweeps(const char *name, int columns, int rows, const char *const argv[])
+{
+	struct vt_options options = { .columns = columns, .rows = rows };
+	struct vt *vt = vt_start(&options, argv);
+	char *text = calloc(1, MOST);
+	size_t used = 0;
+	bool same;
+
+	assert_non_null(text);
+	vt_expect_exit(vt, 0);
+	for (int row = 0; row < rows; row++)
+		used += (size_t)snprintf(text + used, MOST - used, "%s\n",
+					 vt_row(vt, row));
+	while (used > 1 && text[used - 2] == '\n')
+		text[--used] = '\0';
+	same = is_same(name, text);
+	free(text);
+	vt_close(vt);
+	return same;
+}
+
+static void sweeps_look_as_they_did(void **state)
+{
+	static const struct {
+		int columns, rows;
+	} sizes[] = { { 80, 24 }, { 120, 36 }, { 200, 60 } };
+	const char *const varied[] = { run_program(), "sweep",  "llama3-70b-64-h100",
+				       "--vary",      "tp=4,8", "--vary",
+				       "pp=2,4,8",    NULL };
+	const char *const freed[] = {
+		run_program(), "sweep",       "llama3-70b-64-h100",
+		"--vary",      "gpus=64,128", "--free",
+		"tp,pp",       NULL
+	};
+	bool good = true;
+	char name[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		snprintf(name, sizeof name, "sweep-%dx%d", sizes[i].columns,
+			 sizes[i].rows);
+		good = sweeps(name, sizes[i].columns, sizes[i].rows, varied) && good;
+		snprintf(name, sizeof name, "sweep-free-%dx%d", sizes[i].columns,
+			 sizes[i].rows);
+		good = sweeps(name, sizes[i].columns, sizes[i].rows, freed) && good;
+	}
+	assert_true(good);
+}
+
 /* A proof, what checks it, and the line where a changed one fails. */
 static void proofs_look_as_they_did(void **state)
 {
@@ -158,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_look_as_they_did),
+		cmocka_unit_test(sweeps_look_as_they_did),
 		cmocka_unit_test(proofs_look_as_they_did),
 	};
 
