@@ -1,6 +1,7 @@
 /* test_numbers.c - golden numbers: the figures of many scenarios, servers, simulations
  * and searches as they were. They say that something moved, not what is right: look at
  * the difference, then run `make numbers` to write them anew. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "presets/library.h"
@@ -44,6 +45,12 @@ static void test_searches(void **state)
 	stay("tests/numbers/searched.txt", figures_searched);
 }
 
+static void test_drawn(void **state)
+{
+	(void)state;
+	stay("tests/numbers/drawn.txt", figures_drawn);
+}
+
 /* A plan that is shipped has its numbers there; the others follow where they are
  * written. */
 static void test_every_plan_is_there(void **state)
@@ -70,14 +77,38 @@ static void test_every_plan_is_there(void **state)
 	}
 }
 
+/* So has a stack, where scenarios are drawn for it. */
+static void test_every_stack_is_drawn(void **state)
+{
+	static const char *const words[] = { "training", "serving" };
+	static const char path[] = "tests/numbers/drawn.txt";
+	const struct preset *list;
+	int count = preset_list(PRESET_STACK, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct scenario s;
+		char title[100];
+
+		scenario_defaults(&s);
+		assert_true(library_stack(&s, list[i].name, NULL));
+		snprintf(title, sizeof title, "%s %s", words[s.stack.serves],
+			 list[i].name);
+		if (!golden_has(path, title))
+			fail_msg("%s has no line \"= %s\"", path, title);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_plan_is_there),
+		cmocka_unit_test(test_every_stack_is_drawn),
 		cmocka_unit_test(test_training),
 		cmocka_unit_test(test_serving),
 		cmocka_unit_test(test_simulations),
 		cmocka_unit_test(test_searches),
+		cmocka_unit_test(test_drawn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,5 +10,9 @@ void figures_findings(struct figures *out, const char *key,
 void figures_metrics(struct figures *out, const struct estimate *estimate, int mode);
 void figures_stages(struct figures *out, const struct estimate *estimate);
 void figures_traffic(struct figures *out, const struct traffic *list, int count);
+/* All figures of a scenario of training, of a server, and of 60 requests to it. */
+void figures_trained(const struct scenario *scenario, struct figures *out);
+void figures_served(const struct scenario *scenario, struct figures *out);
+void figures_queued(const struct scenario *scenario, struct figures *out);
 
 #endif

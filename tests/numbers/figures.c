@@ -161,13 +161,12 @@ static void add_stage_times(struct figures *out, const struct estimate *e)
 	STAGES(stage_time, recompute_seconds, seconds);
 }
 
-/* A number of a name, which a table that grows does not change. */
-static double of_name(const char *name)
+double figures_word(const char *word)
 {
 	double sum = 0;
 
-	for (int i = 0; name[i] != '\0'; i++)
-		sum += (i + 1) * name[i];
+	for (int i = 0; word[i] != '\0'; i++)
+		sum += (i + 1) * word[i];
 	return sum;
 }
 
@@ -189,7 +188,7 @@ void figures_traffic(struct figures *out, const struct traffic *list, int count)
 				    t->remote_bytes,
 				    t->total_bytes,
 				    (double)t->ranks * (int)t->link,
-				    of_name(algorithm_name(t->algorithm)) };
+				    figures_word(algorithm_name(t->algorithm)) };
 
 		for (int k = 0; k < 9; k++)
 			sum[k] += (i + 1) * value[k];
@@ -217,14 +216,12 @@ static void add_degrees(struct figures *out, const struct estimate *e)
 	figures_add(out, "slowest_stage", e->slowest_stage, 0);
 }
 
-void figures_training(const char *title, struct figures *out)
+void figures_trained(const struct scenario *s, struct figures *out)
 {
 	static struct estimate e;
 	static struct train_chunks chunks;
-	struct scenario s;
 
-	figures_scenario(title, &s);
-	train_chunks(&s, &e, &chunks);
+	train_chunks(s, &e, &chunks);
 	out->count = 0;
 	figures_say(out, "verdict",
 		    !e.legal   ? "illegal"
@@ -243,4 +240,12 @@ void figures_training(const char *title, struct figures *out)
 	figures_stages(out, &e);
 	add_stage_times(out, &e);
 	figures_traffic(out, e.traffic, e.traffic_count);
+}
+
+void figures_training(const char *title, struct figures *out)
+{
+	struct scenario s;
+
+	figures_scenario(title, &s);
+	figures_trained(&s, out);
 }

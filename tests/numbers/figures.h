@@ -25,12 +25,16 @@ struct figures {
 void figures_add(struct figures *out, const char *key, double value, double scale);
 void figures_say(struct figures *out, const char *key, const char *words);
 
+/* A number of a word, which a table that grows does not change. */
+double figures_word(const char *word);
+
 /* "PLAN knob=value ..." or "MODEL+CLUSTER+STACK knob=value ...". Fails the test where
  * there is no such thing. Words with ':' or a list behind '=' are left to others. */
 void figures_scenario(const char *title, struct scenario *out);
 
 /* The figures of what a title says. */
 typedef void figures_of(const char *title, struct figures *out);
-figures_of figures_training, figures_serving, figures_simulated, figures_searched;
+figures_of figures_training, figures_serving, figures_simulated, figures_searched,
+	figures_drawn;
 
 #endif

@@ -66,10 +66,10 @@ static bool is_same(const struct figure *figure, const char *old)
 	if (figure->words[0] != '\0')
 		return strcmp(figure->words, old) == 0;
 	value = strtod(old, &end);
-	return *end == '\0' && (value == figure->value ||
-				fabs(value - figure->value) <=
-					2e-9 * fmax(fabs(value), fabs(figure->value)) +
-						2e-12 * figure->scale);
+	if (*end != '\0' || !isfinite(value) || !isfinite(figure->value))
+		return *end == '\0' && value == figure->value;
+	return fabs(value - figure->value) <=
+	       2e-9 * fmax(fabs(value), fabs(figure->value)) + 2e-12 * figure->scale;
 }
 
 static void print_figure(const struct figure *figure, char *out, size_t size)

@@ -105,14 +105,12 @@ static void add_lanes(struct figures *out, const struct scenario *s)
 	}
 }
 
-void figures_serving(const char *title, struct figures *out)
+void figures_served(const struct scenario *s, struct figures *out)
 {
 	static struct estimate e;
 	struct serve_ceiling ceiling;
-	struct scenario s;
 
-	figures_scenario(title, &s);
-	serve_estimate(&s, &e);
+	serve_estimate(s, &e);
 	out->count = 0;
 	figures_say(out, "verdict",
 		    !e.legal ? "illegal"
@@ -124,17 +122,25 @@ void figures_serving(const char *title, struct figures *out)
 	figures_metrics(out, &e, METRIC_INFERENCE);
 	figures_stages(out, &e);
 	figures_traffic(out, e.traffic, e.traffic_count);
-	if (serve_ceiling(&s, &ceiling)) {
+	if (serve_ceiling(s, &ceiling)) {
 		figures_add(out, "ceiling", ceiling.tokens_per_second, 0);
 		figures_add(out, "ceiling_bytes", ceiling.bytes, 0);
 	}
 	if (!e.fits)
 		return;
 	add_terms(out, &e.serving);
-	add_curve(out, &s);
-	add_operators(out, &s, false);
-	add_operators(out, &s, true);
-	add_lanes(out, &s);
+	add_curve(out, s);
+	add_operators(out, s, false);
+	add_operators(out, s, true);
+	add_lanes(out, s);
+}
+
+void figures_serving(const char *title, struct figures *out)
+{
+	struct scenario s;
+
+	figures_scenario(title, &s);
+	figures_served(&s, out);
 }
 
 static void add_times(struct figures *out, const char *what,
@@ -152,6 +158,8 @@ static void add_times(struct figures *out, const char *what,
 	figures_add(out, key, times->p99, 0);
 }
 
+enum { MOST_LISTED = 512 };
+
 /* "list:N" is a log of N requests: bursts of eight, every third prompt known by half.
  */
 static void make_list(struct queue_item *item, int count)
@@ -164,31 +172,20 @@ static void make_list(struct queue_item *item, int count)
 	}
 }
 
-void figures_simulated(const char *title, struct figures *out)
+/* A server request by request. */
+static void simulate(const struct scenario *s, const struct serve_load *load,
+		     struct figures *out)
 {
-	enum { MOST = 512 };
-	static struct queue_item list[MOST];
-	const char *listed = strstr(title, " list:");
-	struct serve_load load = { .requests = 400, .seed = 5 };
 	struct arena arena = { 0 };
 	struct queue_result r;
-	struct scenario s;
 
-	figures_scenario(title, &s);
-	if (listed) {
-		load.listed = atoi(listed + 6);
-		assert_true(load.listed > 0 && load.listed <= MOST);
-		make_list(list, load.listed);
-		load.list = list;
-		load.requests = 0;
-	}
 	out->count = 0;
-	arena.size = serve_simulation_bytes(&s, &load);
+	arena.size = serve_simulation_bytes(s, load);
 	arena.base = malloc(arena.size + 1);
 	assert_non_null(arena.base);
 	/* what is lent may hold anything */
 	memset(arena.base, 0x55, arena.size + 1);
-	if (arena.size == 0 || !serve_simulate(&s, &load, &arena, &r)) {
+	if (arena.size == 0 || !serve_simulate(s, load, &arena, &r)) {
 		figures_say(out, "verdict", "can't run");
 		free(arena.base);
 		return;
@@ -210,4 +207,29 @@ void figures_simulated(const char *title, struct figures *out)
 	figures_add(out, "recomputed_tokens", r.recomputed_tokens, 0);
 	figures_add(out, "cached_tokens", r.cached_tokens, 0);
 	figures_add(out, "oversized", r.oversized, 0);
+}
+
+void figures_simulated(const char *title, struct figures *out)
+{
+	static struct queue_item list[MOST_LISTED];
+	const char *listed = strstr(title, " list:");
+	struct serve_load load = { .requests = 400, .seed = 5 };
+	struct scenario s;
+
+	figures_scenario(title, &s);
+	if (listed) {
+		load.listed = atoi(listed + 6);
+		assert_true(load.listed > 0 && load.listed <= MOST_LISTED);
+		make_list(list, load.listed);
+		load.list = list;
+		load.requests = 0;
+	}
+	simulate(&s, &load, out);
+}
+
+void figures_queued(const struct scenario *s, struct figures *out)
+{
+	struct serve_load load = { .requests = 60, .seed = 3 };
+
+	simulate(s, &load, out);
 }

@@ -1,0 +1,218 @@
+/* draw.c - see draw.h. */
+#include "tests/numbers/draw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/explain/constants.h"
+#include "engine/knob/knob.h"
+#include "presets/library.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+
+enum { DRAWN_KNOBS = 7 };
+
+static struct model *models;
+static struct cluster *clusters;
+static struct scenario *stacks;
+
+static void load(void)
+{
+	const struct preset *list;
+	int count;
+
+	if (models)
+		return;
+	count = preset_list(PRESET_MODEL, &list);
+	models = calloc((size_t)count, sizeof *models);
+	for (int i = 0; i < count; i++)
+		assert_true(library_model(&models[i], list[i].name, NULL));
+	count = preset_list(PRESET_CLUSTER, &list);
+	clusters = calloc((size_t)count, sizeof *clusters);
+	for (int i = 0; i < count; i++)
+		assert_true(library_cluster(&clusters[i], list[i].name, NULL));
+	count = preset_list(PRESET_STACK, &list);
+	stacks = calloc((size_t)count, sizeof *stacks);
+	for (int i = 0; i < count; i++) {
+		scenario_defaults(&stacks[i]);
+		assert_true(library_stack(&stacks[i], list[i].name, NULL));
+	}
+}
+
+uint64_t draw_hash(const char *word, uint64_t number)
+{
+	uint64_t hash = 0xcbf29ce484222325u ^ number;
+
+	for (; *word; word++)
+		hash = (hash ^ (unsigned char)*word) * 0x100000001b3u;
+	hash = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+/* The preset that this draw likes best: one more of them takes only its own share. */
+static int any_preset(enum preset_kind kind)
+{
+	const struct preset *list;
+	int count = preset_list(kind, &list), best = 0;
+	uint64_t salt = next(1u << 30), most = 0;
+
+	for (int i = 0; i < count; i++) {
+		uint64_t hash = draw_hash(list[i].name, salt);
+
+		if (hash < most)
+			continue;
+		most = hash;
+		best = i;
+	}
+	return best;
+}
+
+static const struct knob *any_knob_of(const struct scenario *s)
+{
+	const struct knob *best = NULL;
+	uint64_t salt = next(1u << 30), most = 0;
+
+	for (int i = 0; i < knob_count(); i++) {
+		uint64_t hash = draw_hash(knob_table[i].key, salt);
+
+		if (!knob_in_mode(&knob_table[i], s->plan.mode) ||
+		    strcmp(knob_table[i].key, "mode") == 0 || hash < most)
+			continue;
+		most = hash;
+		best = &knob_table[i];
+	}
+	return best;
+}
+
+static void turn_knobs(struct scenario *s)
+{
+	for (uint64_t left = next(DRAWN_KNOBS); left > 0; left--) {
+		const struct knob *knob = any_knob_of(s);
+		double values[MAX_VALUES];
+		int present, count = knob_values(s, knob, values, &present);
+
+		/* one that does nothing is turned now and then: it must do nothing */
+		if (count > 0 && (knob_applies(s, knob) || next(4) == 0))
+			knob_set(s, knob, values[next((uint64_t)count)]);
+	}
+}
+
+static int any_constant(int count)
+{
+	uint64_t salt = next(1u << 30), most = 0;
+	int best = 0;
+
+	for (int i = 0; i < count; i++) {
+		uint64_t hash = draw_hash(explain_constants[i].key, salt);
+
+		if (hash < most)
+			continue;
+		most = hash;
+		best = i;
+	}
+	return best;
+}
+
+static void draw_training(struct scenario *s)
+{
+	static const int64_t widths[] = { 1, 1, 2, 2, 4, 4, 8, 16, 64, 3, 40, 640 },
+			     depths[] = { 1, 1, 2, 2, 4, 4, 8, 16, 3, 6, 12 };
+	struct plan *p = &s->plan;
+	int64_t width = widths[next(12)];
+
+	p->tp = 1 << next(4);
+	p->pp = depths[next(11)];
+	p->vpp = p->pp > 1 && next(2) ? 1 + (int64_t)next(4) : 1;
+	p->cp = next(3) ? 1 : 1 << next(4);
+	p->ep = s->model.moe.experts ? 1 << next(5) : 1;
+	p->zero = (int64_t)next(4);
+	p->micro_batch = 1 << next(3);
+	p->global_batch = p->micro_batch * width * (1 + (int64_t)next(4)) *
+			  (next(2) ? p->pp : 1 << next(5));
+	p->seq_len = 512 << next(6);
+	p->split = next(4) ? SPLIT_BALANCED : SPLIT_EVEN;
+	s->cluster.gpus = p->tp * p->pp * p->cp * width;
+}
+
+static void draw_server(struct scenario *s)
+{
+	static const int64_t copies[] = { 1, 1, 1, 2, 4, 3, 16, 256 };
+	struct plan *p = &s->plan;
+
+	p->tp = 1 << next(4);
+	p->pp = next(3) ? 1 : 1 << next(3);
+	p->cp = next(6) ? 1 : 2;
+	p->ep = s->model.moe.experts && next(2) ? p->tp : 1;
+	s->cluster.gpus = p->tp * p->pp * p->cp * copies[next(8)];
+	p->serving.prompt_len = 1 + (int64_t)next(1u << (4 + next(12)));
+	p->serving.output_len = 1 + (int64_t)next(1u << (2 + next(10)));
+	p->serving.concurrency = next(4) ? 1 << next(10) : 0;
+}
+
+/* Machines and software that no preset is: what is written there once is none, half or
+ * twice as much, so that what stands in for a number that nobody stated is run too. */
+static void turn_constants(struct scenario *s)
+{
+	static const double factors[] = { 0, 0, 0.25, 0.5, 2, 3 };
+	int count = 0;
+
+	while (explain_constants[count].key)
+		count++;
+	for (uint64_t left = next(3) ? 0 : 1 + next(3); left > 0; left--) {
+		const struct constant *constant =
+			&explain_constants[any_constant(count)];
+		char *at = (char *)s + constant->offset;
+		bool *flag = (bool *)at;
+		double value;
+
+		if (constant->type == CONSTANT_FLAG) {
+			*flag = !*flag;
+		} else if (constant->type == CONSTANT_REAL) {
+			memcpy(&value, at, sizeof value);
+			value *= factors[next(6)];
+			memcpy(at, &value, sizeof value);
+		}
+	}
+}
+
+/* Layers that no model has. */
+static void turn_kinds(struct scenario *s)
+{
+	struct layer_kind *kind = &s->model.kind[next((uint64_t)s->model.kinds)];
+	struct attention *a = &kind->attention;
+	uint64_t what = next(48);
+
+	if (kind->mixer != MIXER_ATTENTION && kind->mixer != MIXER_MLA)
+		return;
+	a->window = what == 0 ? 1 << (6 + next(7)) : what == 1 ? 0 : a->window;
+	a->qkv_bias ^= what == 2;
+	a->output_bias ^= what == 3;
+	a->qk_norm ^= what == 4;
+	a->sinks ^= what == 5;
+	a->output_gate ^= what == 6;
+	if (a->index_topk > 0 && what < 24)
+		a->index_topk = 128 << next(5);
+}
+
+void draw_scenario(const char *stack, int mode, uint64_t number, struct scenario *out)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_STACK, &list), i = 0;
+
+	load();
+	while (i < count && strcmp(list[i].name, stack) != 0)
+		i++;
+	assert_true(i < count);
+	seed = draw_hash(stack, number) | 1;
+	*out = stacks[i];
+	out->model = models[any_preset(PRESET_MODEL)];
+	out->cluster = clusters[any_preset(PRESET_CLUSTER)];
+	out->plan.mode = mode;
+	if (mode == MODE_INFERENCE)
+		draw_server(out);
+	else
+		draw_training(out);
+	turn_knobs(out);
+	turn_constants(out);
+	turn_kinds(out);
+}

@@ -1,0 +1,267 @@
+/* drawn.c - sums of the figures of many drawn scenarios: one line stands for a figure
+ * of all of them. $SHARDSCOPE_TELL_DRAWN prints each scenario's own, for two programs
+ * to be compared. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/advice/advice.h"
+#include "engine/explain/explain.h"
+#include "engine/predict/predict.h"
+#include "engine/rules/legality.h"
+#include "engine/train/bound.h"
+#include "engine/train/terms.h"
+#include "tests/numbers/draw.h"
+#include "tests/numbers/estimated.h"
+#include "tests/support/any.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+
+/* Draws for one that is legal. */
+enum { TRIES = 200 };
+
+static struct estimate e;
+
+/* Digits count, wherever a value lies: bytes and shares alike move their sum. What
+ * cancels is nothing beside what it is a part of. Two that change places show. */
+static double weigh(const struct figure *figure, int at)
+{
+	double part = fabs(figure->value) * (figure->scale > 0 ? 1e9 : 1e12) /
+		      (figure->scale > 0 ? figure->scale : 1);
+
+	if (figure->words[0] != '\0')
+		return (1 + at % 7) * figures_word(figure->words);
+	if (!isfinite(part))
+		return 1 + at % 7;
+	return (1 + 0.1 * (at % 7)) * copysign(log1p(part), figure->value);
+}
+
+static void tell(const struct scenario *s, const struct figures *own)
+{
+	any_describe(s);
+	for (int i = 0; i < own->count; i++)
+		if (own->item[i].words[0] != '\0')
+			print_error("  %s %s\n", own->item[i].key, own->item[i].words);
+		else
+			print_error("  %s %.10g\n", own->item[i].key,
+				    own->item[i].value);
+}
+
+/* Figures come in one order, of which some are missing. */
+static void add_up(struct figures *sum, const struct figures *own, int at)
+{
+	int place = 0;
+
+	for (int i = 0; i < own->count; i++) {
+		int found = -1;
+
+		for (int k = 0; k < sum->count && found < 0; k++) {
+			int here = (place + k) % sum->count;
+
+			if (strcmp(sum->item[here].key, own->item[i].key) == 0)
+				found = here;
+		}
+		if (found < 0) {
+			found = sum->count;
+			figures_add(sum, own->item[i].key, 1, 0);
+			sum->item[found].value = 0;
+		}
+		sum->item[found].value += weigh(&own->item[i], at);
+		place = found + 1;
+	}
+}
+
+static void add_terms_of(struct figures *out, const struct term *list,
+			 struct holding *holding, const struct step *step)
+{
+	for (int t = 0; list[t].key; t++) {
+		double sum = 0;
+		char key[MAX_FIGURE_KEY];
+
+		for (int i = 0; i < e.stages; i++) {
+			holding_enter(holding, &step->sum[i]);
+			holding->activations = e.stage[i].activations_bytes;
+			holding->buffers = e.stage[i].buffers_bytes;
+			sum += (i + 1) * list[t].value(holding);
+		}
+		snprintf(key, sizeof key, "terms.%s", list[t].key);
+		figures_add(out, key, sum, 0);
+	}
+}
+
+/* What a stage holds and how long its update takes, addend by addend. */
+static void add_terms(struct figures *out, const struct scenario *s)
+{
+	static struct step step;
+	static struct estimate again;
+	struct holding holding;
+
+	if (!train_step(s, &step, &again))
+		return;
+	holding_begin(&step, &holding);
+	add_terms_of(out, framework_terms, &holding, &step);
+	add_terms_of(out, update_terms, &holding, &step);
+	add_terms_of(out, buffer_terms, &holding, &step);
+}
+
+/* And what searches say of it before they know: never more than it is. */
+static void add_bounds(struct figures *out, const struct scenario *s)
+{
+	static struct trial trial;
+	struct layer_cost part[MAX_PARTS];
+	struct train_bound bound;
+	struct bound_bytes states, activations;
+	double seconds, ends, bytes;
+
+	trial.scenario = *s;
+	trial_begin(&trial);
+	trial_cost(&trial, part);
+	train_bound(s, part, &bound);
+	seconds = train_bound_pipeline(&bound, s);
+	ends = train_bound_ends(&bound, s);
+	train_bound_states(&bound, s, &states);
+	train_bound_activations(&bound, s, &activations);
+	bytes = train_bound_bytes(&bound, &states, &activations);
+	assert_true(train_bound_scaled(s, seconds + ends) <= e.step_seconds);
+	assert_true(isinf(bytes) ? !e.host_fits : bytes <= e.memory.total_bytes);
+	figures_add(out, "bound.work", train_bound_work(&bound, s), 0);
+	figures_add(out, "bound.pipeline", seconds, 0);
+	figures_add(out, "bound.ends", ends, 0);
+	figures_add(out, "bound.states", states.mean + states.first + states.layer, 0);
+	figures_add(out, "bound.activations", activations.mean + activations.first, 0);
+	figures_add(out, "bound.bytes", isinf(bytes) ? -1 : bytes, 0);
+	trial_use(&trial, part);
+	if (!trial_stages(&trial))
+		return;
+	figures_add(out, "trial.floor", trial_floor(&trial), 0);
+	figures_add(out, "trial.pipeline_floor", trial_pipeline_floor(&trial), 0);
+	assert_true(trial_seconds(&trial) == e.step_seconds);
+}
+
+static void trained(const struct scenario *s, struct figures *out)
+{
+	figures_trained(s, out);
+	add_terms(out, s);
+	add_bounds(out, s);
+}
+
+static void advised(const struct scenario *s, struct figures *out)
+{
+	static struct findings advice;
+
+	out->count = 0;
+	advice_give(s, &e, &advice);
+	figures_add(out, "advice", advice.count, 0);
+	for (int i = 0; i < advice.count; i++) {
+		const struct finding *finding = &advice.item[i];
+		char key[MAX_FIGURE_KEY];
+		double sum = 0;
+
+		for (int k = 0; k < MAX_TERMS; k++)
+			if (isfinite(finding->value[k]))
+				sum += (k + 1) * log1p(fabs(finding->value[k]) * 1e3);
+		for (int k = 0; k < finding->nearest_count; k++)
+			sum += (k + 11) * log1p(fabs(finding->nearest[k]));
+		snprintf(key, sizeof key, "%s", finding->rule->code);
+		figures_add(out, key, 100 + i + sum, 0);
+		figures_say(out, "knob", finding->knob ? finding->knob : "");
+	}
+}
+
+/* Some pages, from a total down to where a chain ends, one term taken of each. */
+static void explained(const struct scenario *s, struct figures *out)
+{
+	enum { CHAINS = 30, DEEPEST = 24 };
+	static struct explanation page;
+	int modes = s->plan.mode == MODE_INFERENCE ? METRIC_INFERENCE : METRIC_TRAINING;
+
+	out->count = 0;
+	for (int chain = 0; chain < CHAINS; chain++) {
+		const struct metric *metric =
+			&metric_table[next((uint64_t)metric_count())];
+		char key[EXPLAIN_MAX_KEY];
+
+		if (!(metric->modes & modes))
+			continue;
+		snprintf(key, sizeof key, "%s", metric->key);
+		for (int deep = 0; deep < DEEPEST && explain(s, &e, key, &page);
+		     deep++) {
+			figures_add(out, metric->key, page.value, 0);
+			figures_add(out, "terms", page.terms + page.besides, 0);
+			figures_say(out, "formulas", page.formula);
+			figures_say(out, "assumptions",
+				    page.assumption ? page.assumption : "");
+			if (page.terms == 0 || out->count > MAX_FIGURES - 8)
+				break;
+			snprintf(key, sizeof key, "%s",
+				 page.term[next((uint64_t)page.terms)].key);
+		}
+	}
+}
+
+/* What is drawn, of so many that are legal. */
+static const struct kind {
+	const char *word;
+	int mode, count;
+	bool fits; /* no other is looked at */
+	void (*figures)(const struct scenario *s, struct figures *out);
+} kinds[] = {
+	{ "training", MODE_TRAINING, 500, false, trained },
+	{ "serving", MODE_INFERENCE, 500, false, figures_served },
+	{ "queue", MODE_INFERENCE, 150, true, figures_queued },
+	{ "advice", MODE_TRAINING, 100, false, advised },
+	{ "advice-to-servers", MODE_INFERENCE, 100, false, advised },
+	{ "explained", MODE_TRAINING, 60, false, explained },
+	{ "explained-servers", MODE_INFERENCE, 100, true, explained },
+};
+
+static const struct kind *kind_of(const char *title, const char **stack)
+{
+	*stack = strchr(title, ' ');
+	assert_non_null(*stack);
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strncmp(title, kinds[i].word, (size_t)(*stack - title)) == 0 &&
+		    strlen(kinds[i].word) == (size_t)(*stack - title)) {
+			++*stack;
+			return &kinds[i];
+		}
+	fail_msg("nothing draws \"%s\"", title);
+	return NULL;
+}
+
+/* A machine without a number that it needs gives none. */
+static bool is_finite(int mode)
+{
+	return mode == MODE_INFERENCE ||
+	       (isfinite(e.step_seconds) && isfinite(e.memory.total_bytes));
+}
+
+void figures_drawn(const char *title, struct figures *out)
+{
+	static struct figures own;
+	const char *stack;
+	const struct kind *kind = kind_of(title, &stack);
+	bool telling = getenv("SHARDSCOPE_TELL_DRAWN") != NULL;
+	uint64_t number = 0;
+	int found = 0;
+
+	out->count = 0;
+	for (; found < kind->count; number++) {
+		struct scenario s;
+
+		if (number > (uint64_t)kind->count * TRIES)
+			fail_msg("%s: %d of %d can run", title, found, kind->count);
+		draw_scenario(stack, kind->mode, number, &s);
+		if (scenario_check(&s, NULL) > 0)
+			continue;
+		scenario_estimate(&s, &e);
+		if (!e.legal || (kind->fits && !e.fits) || !is_finite(kind->mode))
+			continue;
+		kind->figures(&s, &own);
+		if (telling)
+			tell(&s, &own);
+		add_up(out, &own, found++);
+	}
+	figures_add(out, "draws", (double)number, 0);
+}
