@@ -175,6 +175,34 @@ static void turn_constants(struct scenario *s)
 	}
 }
 
+/* The same of rates by precision or kernel: of one of them, or of all. */
+static void turn_rates(struct scenario *s)
+{
+	static const double factors[] = { 0, 0, 0.25, 0.5, 2, 3 };
+	const struct constant_array *array = explain_arrays;
+	const struct knob *knob;
+	uint64_t all = next(3), which, arrays = 0, words = 0;
+	double factor = factors[next(6)];
+
+	while (array[arrays].key)
+		arrays++;
+	array += next(arrays);
+	knob = knob_find(array->knob);
+	while (knob->words[words])
+		words++;
+	which = next(words);
+	for (uint64_t i = 0; i < words; i++) {
+		char *at = (char *)s + array->offset + i * sizeof(double);
+		double value;
+
+		if (all != 0 && i != which)
+			continue;
+		memcpy(&value, at, sizeof value);
+		value *= factor;
+		memcpy(at, &value, sizeof value);
+	}
+}
+
 /* Layers that no model has. */
 static void turn_kinds(struct scenario *s)
 {
@@ -214,5 +242,7 @@ void draw_scenario(const char *stack, int mode, uint64_t number, struct scenario
 		draw_training(out);
 	turn_knobs(out);
 	turn_constants(out);
+	if (next(6) == 0)
+		turn_rates(out);
 	turn_kinds(out);
 }
