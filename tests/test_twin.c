@@ -14,6 +14,40 @@ enum { SCENARIOS = 300 };
 
 static struct estimate e;
 
+/* Picks of an indexer: of tokens, or of entries that stand for some (DeepSeek-V3.2 and
+ * V4); or of a layer before, which has the indexer (GLM-5.2). */
+static void random_index(struct attention *a)
+{
+	a->index_topk = 4 << next(4);
+	if (next(4) == 0)
+		return;
+	a->index_heads = 1 << next(3);
+	a->index_dim = 4 << next(2);
+}
+
+/* Attention as DeepSeek-V4 and Gemma have it: entries of windows, a key that is its
+ * value, queries through a latent, the output in two steps, borrowed keys. */
+static void random_variant(struct attention *a)
+{
+	a->qk_norm = next(2);
+	a->sinks = next(3) == 0;
+	a->shared_kv = next(4) == 0;
+	a->query_rank = !a->output_gate && next(4) == 0 ? 24 : 0;
+	if (next(4) == 0) {
+		a->output_groups = 1 << next(4);
+		a->output_rank = 8;
+	}
+	if (next(4) == 0) {
+		a->window = 4 << next(5);
+		a->compress = 4 << next(2);
+	}
+	/* who borrows keys has no latent of queries: nobody built both */
+	if (a->query_rank == 0)
+		a->borrowed_kv = next(4) == 0;
+	if ((a->window == 0 || a->compress > 0) && next(2))
+		random_index(a);
+}
+
 static struct layer_kind random_kind(int64_t mixer, int64_t mlp)
 {
 	struct layer_kind kind = { .mixer = (enum mixer_kind)mixer,
@@ -33,6 +67,10 @@ static struct layer_kind random_kind(int64_t mixer, int64_t mlp)
 		a->qkv_bias = next(2);
 		a->output_bias = next(2);
 		a->output_gate = next(4) == 0;
+		if (next(2))
+			random_variant(a);
+		if (next(3) == 0)
+			kind.beside = MIXER_MAMBA2;
 		return kind;
 	}
 	a->query_rank = next(2) ? 24 : 0;
@@ -40,7 +78,39 @@ static struct layer_kind random_kind(int64_t mixer, int64_t mlp)
 	a->nope_dim = 4;
 	a->rope_dim = 2;
 	a->head_dim = 6;
+	if (next(3) == 0) {
+		a->window = 0;
+		random_index(a);
+	}
 	return kind;
+}
+
+/* What stands around the halves of a layer, and at the ends. */
+static void random_rest(struct model *m)
+{
+	m->post_norms = next(4) == 0;
+	m->parallel_block = next(4) == 0;
+	m->shared_norm = m->parallel_block && next(2);
+	m->embedding_norm = next(4) == 0;
+	m->head_bias = next(4) == 0;
+	m->position = next(4) == 0 ? POSITION_LEARNED : POSITION_ROPE;
+	m->max_positions = m->position == POSITION_LEARNED ? 1024 : 1 << 20;
+	m->moe.shared_gate = next(3) == 0;
+	m->moe.router_bias = next(3) == 0;
+	m->moe.expert_latent = next(3) == 0 ? 24 : 0;
+	if (next(3) == 0) {
+		m->input_width = 8;
+		m->input_rows = 40;
+	}
+}
+
+/* A layer's own input comes in behind an MLP, as in Gemma; not where experts are. */
+static bool takes_inputs(const struct model *m)
+{
+	for (int k = 0; k < m->kinds; k++)
+		if (m->kind[k].mlp != MLP_DENSE)
+			return false;
+	return true;
 }
 
 /* One to three kinds of layers in turn. */
@@ -84,12 +154,15 @@ static void random_model(struct model *m)
 	}
 	bool experts = false;
 
+	random_rest(m);
 	for (int64_t i = 0; i < layers; i++) {
 		assert_true(model_add_layer(m, &kind[i % kinds]));
 		experts |= kind[i % kinds].mlp == MLP_MOE;
 	}
 	if (!experts)
 		m->moe = (struct moe){ 0 };
+	if (!takes_inputs(m))
+		m->input_width = 0;
 }
 
 static void random_plan(struct scenario *s)
@@ -196,20 +269,47 @@ enum feature {
 	SLICED,
 	TIED,
 	MTP,
+	BESIDE,
+	PICKED,
+	COMPRESSED,
+	ONE_ENTRY,
+	BORROWED,
+	IN_TWO_STEPS,
+	THROUGH_A_LATENT,
+	OWN_INPUTS,
+	PARALLEL,
+	LATENT_EXPERTS,
 	FEATURES
 };
+
+static void note_kind(const struct layer_kind *kind, int *seen)
+{
+	const struct attention *a = &kind->attention;
+
+	seen[MIXERS + kind->mixer]++;
+	seen[BESIDE] += kind->beside != MIXER_NONE;
+	seen[PICKED] += a->index_topk > 0;
+	seen[COMPRESSED] += a->compress > 0;
+	seen[ONE_ENTRY] += a->shared_kv;
+	seen[BORROWED] += a->borrowed_kv;
+	seen[IN_TWO_STEPS] += a->output_rank > 0;
+	seen[THROUGH_A_LATENT] += kind->mixer == MIXER_ATTENTION && a->query_rank > 0;
+}
 
 static void note(const struct scenario *s, int *seen)
 {
 	const struct plan *p = &s->plan;
 
 	for (int k = 0; k < s->model.kinds && p->tp > 1; k++)
-		seen[MIXERS + s->model.kind[k].mixer]++;
+		note_kind(&s->model.kind[k], seen);
 	seen[MIXED] += s->model.kinds > 1;
 	seen[ROUTED] += p->ep > 1;
 	seen[SLICED] += p->etp > 1;
 	seen[TIED] += s->model.tied_embeddings && p->pp > 2;
 	seen[MTP] += s->model.mtp_layers > 0 && p->pp > 1;
+	seen[OWN_INPUTS] += s->model.input_width > 0 && p->tp > 1;
+	seen[PARALLEL] += s->model.parallel_block && p->tp > 1;
+	seen[LATENT_EXPERTS] += s->model.moe.expert_latent > 0 && p->ep > 1;
 }
 
 static void test_the_twin_holds_and_sends_as_much(void **state)

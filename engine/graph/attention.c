@@ -152,7 +152,9 @@ void graph_keys(const struct graph_context *c, const struct mixing *m,
 	const struct plan *plan = &c->scenario->plan;
 	const struct group *cp = &c->mesh->cp_group;
 	double width = m->query_dim + m->value_dim;
-	double kv = c->tokens * m->kv_heads * width * c->width;
+	/* a key that is its value is one tensor */
+	double entry = m->attention->shared_kv ? m->query_dim : width;
+	double kv = c->tokens * m->kv_heads * entry * c->width;
 	int steps = (int)plan->cp - 1;
 	struct graph_operator *op;
 

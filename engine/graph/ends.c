@@ -1,4 +1,5 @@
 /* ends.c - embedding of the first stage, head and loss of the last. */
+#include "engine/base/plain.h"
 #include "engine/graph/build.h"
 
 void graph_embedding(const struct graph_context *c, struct graph *out)
@@ -18,7 +19,7 @@ void graph_embedding(const struct graph_context *c, struct graph *out)
 	if (s->model.position == POSITION_LEARNED)
 		op->weights += (double)s->model.max_positions * h;
 	if (s->model.embedding_norm)
-		op->weights += h * (s->model.norm == NORM_LAYER ? 2 : 1);
+		op->weights += model_norm_weights(&s->model);
 	op->trainable = c->frozen ? 0 : op->weights;
 	op->kept_bytes = s->model.dropout > 0 ? c->norm_tokens * h : 0;
 	graph_collective(c, out, "embedded tokens", DIM_TP,
@@ -65,8 +66,11 @@ void graph_head(const struct graph_context *c, struct graph *out)
 	bf16.operand_width = c->width;
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
 			  s->model.head_bias ? vocab / tp : 0, 1);
-	/* a tied head on the stage of the embedding is the embedding's table */
-	if (s->model.tied_embeddings && s->plan.pp == 1)
-		op->weights = op->trainable = 0;
+	/* a tied head on the stage of the embedding is the embedding's table; its bias
+	 * is its own */
+	if (s->model.tied_embeddings && s->plan.pp == 1) {
+		op->weights = s->model.head_bias ? vocab / tp : 0;
+		op->trainable = lesser(op->trainable, op->weights);
+	}
 	loss(c, s->plan.vocab_parallel ? vocab / tp : vocab, out);
 }

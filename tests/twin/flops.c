@@ -29,6 +29,28 @@ static double touched(const struct model *m, const struct layer_kind *kind)
 	return sum.dense;
 }
 
+/* Entries that token t attends to: the window before it, and what lies behind that,
+ * token by token or as entries of so many; of these as many as an indexer picks. */
+static double attends(const struct attention *a, int64_t t)
+{
+	double sum = a->window > 0 ? sees(t, a->window) : 0;
+
+	if (a->compress > 0)
+		return sum + sees(t / a->compress, a->index_topk);
+	return a->window > 0 ? sum : sees(t, a->index_topk);
+}
+
+/* The indexer scores everything that it may pick. */
+static double scores(const struct attention *a, int64_t t)
+{
+	double sum = 0;
+
+	for (int64_t head = 0; head < a->index_heads; head++)
+		sum += 2 * (double)a->index_dim *
+		       sees(a->compress > 0 ? t / a->compress : t, 0);
+	return sum;
+}
+
 /* Two FLOPs for each of a score's and a value's products, with every position seen. */
 static double mixing(const struct model *m, const struct layer_kind *kind, int64_t t)
 {
@@ -38,16 +60,16 @@ static double mixing(const struct model *m, const struct layer_kind *kind, int64
 
 	if (kind->mixer == MIXER_ATTENTION || kind->mixer == MIXER_MLA)
 		for (int64_t head = 0; head < a->heads; head++)
-			sum += sees(t, a->window) * 2 *
-			       (double)(a->head_dim + a->value_dim);
+			sum += attends(a, t) * 2 * (double)(a->head_dim + a->value_dim);
+	sum += scores(a, t);
 	/* a state of every channel: decay, input, sum, output and their products */
 	if (kind->mixer == MIXER_MAMBA1)
 		sum = 9 * inner * state;
 	/* scores with the tokens of the chunk so far, then the state in and out
 	 * (arXiv 2405.21060, section 6) */
-	if (kind->mixer == MIXER_MAMBA2)
-		sum = 2 * sees(t % s->chunk, 0) * ((double)s->groups * state + inner) +
-		      2 * inner * state + 2 * inner * state;
+	if (kind->mixer == MIXER_MAMBA2 || kind->beside == MIXER_MAMBA2)
+		sum += 2 * sees(t % s->chunk, 0) * ((double)s->groups * state + inner) +
+		       2 * inner * state + 2 * inner * state;
 	return sum;
 }
 
@@ -64,7 +86,9 @@ double twin_flops(const struct model *m, int64_t seq)
 
 			token += 2 * touched(m, kind) + mixing(m, kind, t);
 		}
-		token += 2 * (twin_norm(m) + (double)m->vocab * h);
+		token += 2 * (twin_norm(m) + (double)m->vocab * h +
+			      (m->head_bias ? (double)m->vocab : 0) +
+			      (m->embedding_norm ? twin_norm(m) : 0));
 		for (int64_t i = 0; i < m->mtp_layers; i++)
 			token += 2 * (touched(m, last) + 2 * h * h +
 				      (double)m->vocab * h) +

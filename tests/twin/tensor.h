@@ -9,6 +9,11 @@ struct twin_split {
 	int64_t tp, ep, etp;
 };
 
+/* One of the ranks that share a matrix. */
+struct twin_part {
+	int64_t ranks, which;
+};
+
 /* Elements of a layer, of the ends and of an MTP layer's own part on one rank. */
 void twin_layer(const struct model *model, const struct layer_kind *kind,
 		struct twin_split split, struct twin_rank rank,

@@ -42,10 +42,12 @@ static void around_tp(const struct run *r, double in, double out)
 		r->sent[DIM_TP] += in * reduce(bytes, tp) + out * reduce(bytes, tp);
 }
 
-static void context(const struct run *r, double heads, double kv_heads, double width)
+/* width: of a query and an output together, entry: of a key and its value. */
+static void context(const struct run *r, double heads, double kv_heads, double width,
+		    double entry)
 {
 	const struct plan *p = &r->s->plan;
-	double kv = r->tokens * kv_heads * width * r->width;
+	double kv = r->tokens * kv_heads * entry * r->width;
 	double queries = r->tokens * heads * width * r->width;
 
 	for (int64_t peer = 1; peer < p->cp; peer++) {
@@ -60,48 +62,60 @@ static void context(const struct run *r, double heads, double kv_heads, double w
 	}
 }
 
-static void mix(const struct run *r, const struct layer_kind *kind)
+/* Latents: each rank makes those of its tokens, gathered forward, their gradients
+ * summed backward. */
+static void latents(const struct run *r, const struct attention *a)
 {
-	const struct attention *a = &kind->attention;
+	int64_t tp = r->s->plan.tp;
+	double bytes = (double)(a->query_rank + a->kv_rank + a->rope_dim) * r->tokens *
+		       r->width;
+
+	r->sent[DIM_TP] += r->s->plan.sp ? 2 * gather(bytes, tp) : reduce(bytes, tp);
+}
+
+/* States and the edge of the convolution in fp32, from every rank to every other, both
+ * ways. */
+static void pass_states(const struct run *r, bool whole_edge)
+{
 	const struct plan *p = &r->s->plan;
 	const struct ssm *s = &r->s->model.ssm;
-	double heads = (double)twin_mine(a->heads, p->tp, r->rank.tp), kv = 0;
-
-	for (int64_t i = 0; i < a->kv_heads; i++)
-		kv += i * p->tp / a->kv_heads == r->rank.tp;
-	if (kind->mixer == MIXER_MLA) {
-		double latent = (double)(a->query_rank + a->kv_rank + a->rope_dim) *
-				r->tokens * r->width;
-
-		/* each rank makes latents of its tokens: gathered forward, their
-		 * gradients summed backward */
-		if (p->sp)
-			r->sent[DIM_TP] += 2 * gather(latent, p->tp);
-		else
-			r->sent[DIM_TP] += reduce(latent, p->tp);
-		around_tp(r, 0, 1);
-		context(r, heads, heads,
-			(double)(a->nope_dim + a->rope_dim + a->value_dim));
-		return;
-	}
-	around_tp(r, 1, 1);
-	if (kind->mixer == MIXER_ATTENTION) {
-		context(r, heads, kv < 1 ? 1 : kv,
-			(double)(a->head_dim + a->value_dim));
-		return;
-	}
-	/* states and the edge of the convolution in fp32, from every rank to every
-	 * other, both ways */
 	double inner = (double)twin_mine(s->inner, p->tp, r->rank.tp);
 	double groups = (double)twin_mine(s->groups, p->tp, r->rank.tp);
-	double edge = kind->mixer == MIXER_MAMBA1
-			      ? inner
-			      : inner + 2 * groups * (double)s->state;
+	double edge = whole_edge ? inner + 2 * groups * (double)s->state : inner;
 	double bytes = 4 * (double)p->micro_batch *
 		       (inner * (double)s->state + (double)(s->conv - 1) * edge);
 
 	for (int64_t peer = 1; peer < p->cp; peer++)
 		r->sent[DIM_CP] += 2 * bytes;
+}
+
+static void mix(const struct run *r, const struct layer_kind *kind)
+{
+	const struct attention *a = &kind->attention;
+	const struct plan *p = &r->s->plan;
+	double heads = (double)twin_mine(a->heads, p->tp, r->rank.tp), kv = 0;
+	double wide = (double)(a->head_dim + a->value_dim);
+
+	for (int64_t i = 0; i < a->kv_heads; i++)
+		kv += i * p->tp / a->kv_heads == r->rank.tp;
+	if (kind->mixer == MIXER_MLA) {
+		latents(r, a);
+		around_tp(r, 0, 1);
+		context(r, heads, heads, wide, wide);
+		return;
+	}
+	around_tp(r, 1, 1);
+	/* a key that is its value is sent once */
+	if (kind->mixer == MIXER_ATTENTION)
+		context(r, heads, kv < 1 ? 1 : kv, wide,
+			a->shared_kv ? (double)a->head_dim : wide);
+	else
+		pass_states(r, kind->mixer == MIXER_MAMBA2);
+	if (kind->beside == MIXER_NONE)
+		return;
+	/* two mixers, each with a sum of its own */
+	around_tp(r, 1, 1);
+	pass_states(r, true);
 }
 
 /* Every copy of every token to each rank with the chance that its expert is there;
@@ -111,7 +125,8 @@ static void route(const struct run *r)
 	const struct model *m = &r->s->model;
 	const struct plan *p = &r->s->plan;
 	int64_t etp = p->etp > 0 ? p->etp : p->tp;
-	double row = (double)m->hidden * r->width, rows = 0;
+	int64_t width = m->moe.expert_latent > 0 ? m->moe.expert_latent : m->hidden;
+	double row = (double)width * r->width, rows = 0;
 
 	for (int64_t t = 0; t < (int64_t)r->own; t++)
 		for (int64_t copy = 0; copy < m->moe.experts_per_token; copy++) {
@@ -129,7 +144,10 @@ static void layer(const struct run *r, const struct layer_kind *kind)
 {
 	if (kind->mixer != MIXER_NONE)
 		mix(r, kind);
-	if (kind->mlp == MLP_DENSE)
+	/* a parallel block enters and leaves once (PaLM, arXiv 2204.02311, section 2)
+	 */
+	if (kind->mlp == MLP_DENSE &&
+	    !(r->s->model.parallel_block && kind->mixer != MIXER_NONE))
 		around_tp(r, 1, 1);
 	if (kind->mlp == MLP_MOE)
 		route(r);
@@ -232,7 +250,10 @@ void twin_traffic(const struct scenario *s, struct twin_sent *out)
 		/* both ends have the table, and need the sum */
 		struct scenario ends = *s;
 
+		/* words alone: positions and norms are on one of them */
 		ends.model.layers = ends.model.mtp_layers = 0;
+		ends.model.input_width = ends.model.embedding_norm = 0;
+		ends.model.position = POSITION_NONE;
 		twin_weights(&ends, (struct twin_rank){ r.rank.tp, 0, 0, 0 }, &table);
 		out->bytes[DIM_PP] +=
 			reduce(table.dense * (p->precision == PRECISION_FP32 ||

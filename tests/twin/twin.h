@@ -3,8 +3,10 @@
  * Nothing is closed and nothing is shared with engine/ but its structs: architectures
  * are written down from their papers, parallelism from what each rank holds and sends.
  *
- * It covers: attention with shared keys and values, MLA, windows, dense MLPs and
- * experts under EP and ETP, Mamba 1 and 2, tied tables, MTP; TP with and without SP, PP
+ * It covers: attention with shared keys and values, MLA, windows, sparse and compressed
+ * attention with its indexer, outputs in two steps, borrowed keys, Mamba 1 and 2, alone
+ * or beside attention, dense MLPs and experts under EP and ETP, latent ones too,
+ * layers' own inputs, parallel blocks, tied tables, MTP; TP with and without SP, PP
  * with even stages of one chunk, CP of three kinds, ZeRO 0 to 3; 16- and 32-bit
  * training.
  */
