@@ -8,6 +8,7 @@
 #include "engine/base/formula.h"
 #include "engine/explain/explain.h"
 #include "engine/rules/legality.h"
+#include "engine/serve/serve.h"
 #include "engine/train/train.h"
 #include "presets/scenario_file.h"
 #include "tests/support/any.h"
@@ -136,6 +137,45 @@ static double term(const struct explanation *x, const char *symbol)
 	return 0;
 }
 
+/* Where all-reduce changes to a quicker kernel, more requests are done in a second than
+ * come, and the server hovers: its times are stretched, and their formulas say so. */
+static void test_a_leap_of_the_rate_is_told(void **state)
+{
+	static const char *const keys[] = { "ttft_seconds", "tpot_seconds",
+					    "requests_per_second", "request_seconds" };
+	struct estimate *e = calloc(1, sizeof *e);
+	struct walk *w = calloc(1, sizeof *w);
+	struct explanation x;
+	struct error error = { "" };
+	struct scenario s;
+	int leaps = 0;
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3.1-70b", "dgx-h100", "vllm", &error))
+		fail_msg("%s", error.text);
+	s.plan.mode = MODE_INFERENCE;
+	s.plan.tp = s.cluster.gpus = 8;
+	w->scenario = &s;
+	w->estimate = e;
+	for (double rate = 1; rate < 3; rate *= 1.01) {
+		s.plan.serving.request_rate = rate;
+		serve_estimate(&s, e);
+		if (e->serving.stretch == 1)
+			continue;
+		leaps++;
+		assert_true(e->serving.stretch > 1);
+		for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+			w->count = w->path_length = 0;
+			walk_follow(w, keys[i], true);
+		}
+		assert_true(explain(&s, e, "tpot_seconds", &x));
+		assert_close(term(&x, "stretch"), e->serving.stretch, 1e-12);
+	}
+	assert_true(leaps > 0);
+	free(e);
+	free(w);
+}
+
 /* FSDP that keeps its weights under a pipeline sums whole gradients in fp32, whatever
  * type they travel in: no rank shares them. */
 static void test_gradients_of_kept_weights_are_whole(void **state)
@@ -190,6 +230,7 @@ int main(void)
 		cmocka_unit_test(test_formulas_give_their_number_for_any_scenario),
 		cmocka_unit_test(test_chains_end_for_any_scenario),
 		cmocka_unit_test(test_servers_give_their_numbers),
+		cmocka_unit_test(test_a_leap_of_the_rate_is_told),
 		cmocka_unit_test(test_gradients_of_kept_weights_are_whole),
 		cmocka_unit_test(test_the_bubble_is_told_without_the_step),
 	};

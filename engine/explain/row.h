@@ -146,6 +146,9 @@ const struct explain_facts *explain_server(const struct asked *asked);
 /* Whether a scale of calibrate is at work: "compute_scale" ... */
 bool explain_calibrated(const struct asked *asked, const char *key);
 void explain_scale(const struct asked *asked, struct explanation *out);
+/* " * stretch" behind the formula of a server's time, where a leap of its rate
+ * stretches it. */
+void explain_stretch(const struct asked *asked, struct explanation *out);
 
 /* What chains of keys end at: a knob or a constant of the presets. False if there is
  * none of that key. */

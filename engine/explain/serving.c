@@ -46,6 +46,7 @@ static void tpot(const struct asked *a, struct explanation *out)
 	     "serving.behind");
 	from(a, out, "added", "by each of them to everybody's time",
 	     "serving.added_seconds");
+	explain_stretch(a, out);
 }
 
 static void share(const struct asked *a, struct explanation *out)

@@ -33,6 +33,7 @@ static void from(const struct asked *a, struct explanation *out, const char *sym
 	}
 
 OF(gain, gain)
+OF(stretch, stretch)
 OF(step_between, step_between_seconds)
 OF(ahead, ahead)
 OF(behind, behind)
@@ -69,12 +70,21 @@ static double first_token(const struct asked *a)
 {
 	const struct serving_estimate *v = serving(a);
 
-	return v->prefill_seconds + v->begin_seconds + v->ahead * v->added_seconds +
-	       v->transfer_seconds;
+	return v->stretch * (v->prefill_seconds + v->begin_seconds +
+			     v->ahead * v->added_seconds + v->transfer_seconds);
+}
+
+void explain_stretch(const struct asked *a, struct explanation *out)
+{
+	if (serving(a)->stretch == 1)
+		return;
+	explain_say(out, " * stretch");
+	from(a, out, "stretch", "at a leap of the rate", "serving.stretch");
 }
 
 static void first_token_terms(const struct asked *a, struct explanation *out)
 {
+	explain_say(out, "(prefill + begin + ahead * added + transfer)");
 	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
 	from(a, out, "begin", "what is left of the pass that is under way",
 	     "serving.begin_seconds");
@@ -83,6 +93,7 @@ static void first_token_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "added", "wait for each of them", "serving.added_seconds");
 	from(a, out, "transfer", "of the cache to the GPUs that decode",
 	     "serving.transfer_seconds");
+	explain_stretch(a, out);
 }
 
 static double asked(const struct asked *a)
@@ -334,9 +345,13 @@ static const char spread[] =
 
 const struct explain_node explain_serving_nodes[] = {
 	NODE_HERE("serving.first_token_seconds", "From entry to first token",
-		  FORM_SECONDS, first_token, first_token_terms,
-		  "prefill + begin + ahead * added + transfer",
+		  FORM_SECONDS, first_token, first_token_terms, NULL,
 		  "Without waiting for room."),
+	NODE_HERE("serving.stretch", "Stretch at a leap of the rate", FORM_REAL,
+		  stretch, NULL, NULL,
+		  "What a full rate is over that of arrivals: where a kernel that is "
+		  "quicker for more requests lets the rate leap past them, the server "
+		  "hovers at the leap, and requests take longer by Little's law."),
 	NODE_HERE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
 		  NULL, NULL,
 		  "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a "

@@ -218,6 +218,7 @@ static void take_point(const struct point *p, struct serving_estimate *v)
 	v->ahead = p->ahead;
 	v->behind = p->behind;
 	v->gain = p->gain;
+	v->stretch = 1;
 }
 
 /* No more end than come. Where a kernel that is quicker from so many requests on makes
@@ -232,6 +233,7 @@ static void hold_to_rate(double rate, struct serving_estimate *v)
 	v->requests_per_second = rate;
 	if (over < 1.001)
 		return;
+	v->stretch = over;
 	v->ttft_seconds *= over;
 	v->tpot_seconds *= over;
 }
