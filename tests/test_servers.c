@@ -157,14 +157,16 @@ static void test_vllm_experts(void **state)
 	expect(&s, "kv_precision", "auto");
 }
 
-/* Adapters are held where the switch is there: vLLM holds one by itself, SGLang eight.
- */
+/* Adapters are held where the switch is there: vLLM holds one by itself, SGLang eight;
+ * TensorRT-LLM has room for rank 64. */
 static void test_adapters(void **state)
 {
 	static const char vllm[] =
 		"vllm serve meta-llama/Llama-3.1-70B-Instruct -tp 4 ";
 	static const char sglang[] = "python -m sglang.launch_server --model-path "
 				     "meta-llama/Llama-3.1-70B-Instruct --tp 4 ";
+	static const char trtllm[] =
+		"model: meta-llama/Llama-3.1-70B-Instruct\ntp_size: 4\n";
 	static const struct {
 		const char *tool, *command, *flags, *adapters, *rank;
 	} rows[] = {
@@ -175,6 +177,13 @@ static void test_adapters(void **state)
 		{ "sglang", sglang, "--enable-lora --max-lora-rank 32", "8", "32" },
 		{ "sglang", sglang, "--enable-lora --max-loras-per-batch 2", "2",
 		  "16" },
+		{ "trtllm", trtllm, "lora_config:\n  max_loras: 3\n  max_lora_rank: 8",
+		  "3", "8" },
+		{ "trtllm", trtllm,
+		  "lora_config:\n  lora_target_modules: [attn_q, attn_dense]", "1",
+		  "64" },
+		{ "trtllm", trtllm, "enable_lora: true", "1", "64" },
+		{ "trtllm", trtllm, "", "none", "16" },
 	};
 
 	(void)state;
@@ -189,6 +198,29 @@ static void test_adapters(void **state)
 		assert_null(noted(IMPORT_NOT_MODELLED, "enable-lora"));
 		assert_null(noted(IMPORT_NOT_MODELLED, "max-loras"));
 	}
+}
+
+/* TensorRT-LLM is told which matrices have adapters; those of the file it came from
+ * stay. */
+static void test_adapters_are_written(void **state)
+{
+	struct scenario s;
+	char *text;
+
+	(void)state;
+	read_good("trtllm",
+		  "model: meta-llama/Llama-3.1-70B-Instruct\ntp_size: 4\n"
+		  "lora_config:\n  lora_target_modules: [attn_q, attn_dense]\n"
+		  "  max_loras: 3\n",
+		  &s);
+	text = write_as("trtllm", &s, &report);
+	assert_non_null(strstr(text, "lora_config:\n  max_loras: 3\n"
+				     "  max_lora_rank: 64\n"
+				     "  lora_target_modules: [attn_q, attn_dense]\n"));
+	free(text);
+	text = write_as("trtllm", &s, NULL);
+	assert_non_null(strstr(text, "mlp_h_to_4h"));
+	free(text);
 }
 
 static void test_sglang(void **state)
@@ -744,6 +776,7 @@ int main(void)
 		cmocka_unit_test(test_vllm_script),
 		cmocka_unit_test(test_vllm_experts),
 		cmocka_unit_test(test_adapters),
+		cmocka_unit_test(test_adapters_are_written),
 		cmocka_unit_test(test_sglang),
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),

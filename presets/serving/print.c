@@ -22,9 +22,13 @@ static bool is_bare(const char *text)
 	       strcmp(text, "false") == 0;
 }
 
-/* "1 2 4 8" was a list. */
-static bool is_list(const char *text)
+/* "1 2 4 8" was a list, and so were words where the tool has a list of them. */
+static bool is_list(const struct tool *tool, const struct entry *entry)
 {
+	const char *text = entry->value;
+
+	if (tool->lists && text[0] != '\0' && word_among(entry->key, tool->lists))
+		return true;
 	return strchr(text, ' ') && text[strspn(text, "0123456789 ")] == '\0';
 }
 
@@ -164,7 +168,7 @@ static bool put_file(const struct tool *tool, const struct tool_writer *w,
 		if (!is_of_file(tool, entry->key))
 			continue;
 		any = true;
-		if (!is_list(entry->value)) {
+		if (!is_list(tool, entry)) {
 			entries_add(keys, entry->key,
 				    entry->value[0] ? entry->value : "true",
 				    entry->value[0] && !is_bare(entry->value));

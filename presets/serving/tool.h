@@ -53,6 +53,7 @@ struct tool {
 	const char *const *drafts;   /* of these, the kind of speculation */
 	const char *const *switches; /* unmodelled flags without a value */
 	const char *const *objects;  /* flags whose JSON has modelled members */
+	const char *const *lists;    /* of words, in the YAML beside the command */
 	const char *const *launcher; /* that only say where a process runs */
 	/* Flags of the command; other keys go into a YAML that file_flag names. NULL:
 	 * all are flags. */

@@ -38,6 +38,8 @@ static const char *const aliases[] = {
 	"extra_engine_args", "extra_llm_api_options", NULL
 };
 static const char slots_key[] = "moe_config.load_balancer.num_slots";
+static const char modules_key[] = "lora_config.lora_target_modules";
+static const char *const lists[] = { modules_key, "lora_config.lora_dir", NULL };
 static const char *const others[] = { "tp_size",
 				      "enable_attention_dp",
 				      slots_key,
@@ -50,6 +52,9 @@ static const char *const others[] = { "tp_size",
 				      "server_role",
 				      "cache_transceiver_config.backend",
 				      "disable_overlap_scheduler",
+				      "enable_lora",
+				      "lora_config.max_loras",
+				      "lora_config.max_lora_rank",
 				      NULL };
 static const char *const drafts[] = { "speculative_config.decoding_type", NULL };
 static const char *const switches[] = { "trust_remote_code",
@@ -137,6 +142,29 @@ static bool read_slots(const struct mapped *m)
 				 mapped_find(m, slots_key)));
 }
 
+/* A lora_config is the switch, max_lora_rank is 64 where it does not say
+ * (tensorrt_llm/lora_helper.py, LoraConfig); how many adapters then fit a share of what
+ * is free, which is taken as one. */
+static bool read_lora(const struct mapped *m)
+{
+	const struct pair *most = mapped_find(m, "lora_config.max_loras"), *any = NULL;
+	int64_t adapters = 1, rank = 64;
+
+	for (int i = 0; i < m->pairs->count && !any; i++)
+		if (strncmp(m->pairs->item[i].key, "lora_config.", 12) == 0)
+			any = &m->pairs->item[i];
+	if (!any && !mapped_on(m, "enable_lora"))
+		return true;
+	if (!most)
+		import_note(m->report, IMPORT_ASSUMED, "adapters",
+			    "1: max_loras is not given");
+	return mapped_count(m, "lora_config.max_loras", &adapters) &&
+	       mapped_count(m, "lora_config.max_lora_rank", &rank) &&
+	       mapped_set_count(m, "adapters", adapters, most) &&
+	       mapped_set_count(m, "adapter_rank", rank,
+				mapped_find(m, "lora_config.max_lora_rank"));
+}
+
 static bool read_degrees(const struct mapped *m, const char *checkpoint)
 {
 	const struct pair *from = mapped_find(m, "tp_size");
@@ -147,16 +175,23 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	       mapped_set_count(m, "tp", copies ? 1 : tp, from) &&
 	       mapped_set_count(m, "dp_attention", copies ? tp : 1, from) &&
 	       read_slots(m) && read_engines(m, 1, from) && read_drafts(m) &&
+	       read_lora(m) &&
 	       read_precision(m, "quant_config.quant_algo", formats, "dtype",
 			      checkpoint);
 }
 
 static bool has(const char *knob)
 {
-	static const char *const more[] = {
-		"gpus",        "tp",           "dp_attention",      "precision",
-		"speculative", "draft_tokens", "redundant_experts", NULL
-	};
+	static const char *const more[] = { "gpus",
+					    "tp",
+					    "dp_attention",
+					    "precision",
+					    "speculative",
+					    "draft_tokens",
+					    "redundant_experts",
+					    "adapters",
+					    "adapter_rank",
+					    NULL };
 
 	return word_among(knob, more);
 }
@@ -175,6 +210,21 @@ static void write_drafts(const struct tool_writer *w)
 		write_default(w, "speculative_config.speculative_model_dir",
 			      "DRAFT_MODEL");
 	}
+}
+
+/* Adapters beside the matrices that the engine counts them for, by the names of
+ * tensorrt_llm/lora_helper.py; without a checkpoint to look at it has to be told. */
+static void write_lora(const struct tool_writer *w)
+{
+	const struct serving_plan *v = &w->scenario->plan.serving;
+
+	if (v->adapters <= 0)
+		return;
+	write_count(w, "lora_config.max_loras", v->adapters);
+	write_count(w, "lora_config.max_lora_rank", v->adapter_rank);
+	write_default(
+		w, modules_key,
+		"attn_q attn_k attn_v attn_dense mlp_h_to_4h mlp_gate mlp_4h_to_h");
 }
 
 /* Who sends and takes caches; a server of prompts alone has no passes to overlap. */
@@ -227,6 +277,7 @@ static void write_plan(const struct tool_writer *w)
 			    w->scenario->model.moe.experts + v->redundant_experts);
 	write_precision(w, "quant_config.quant_algo", formats, "dtype");
 	write_drafts(w);
+	write_lora(w);
 	write_transfer(w);
 	if (w->scenario->cluster.gpus_per_node <
 	    plan->tp * v->dp_attention * plan->pp * plan->cp)
@@ -246,6 +297,7 @@ const struct tool tool_trtllm = {
 	.others = others,
 	.drafts = drafts,
 	.switches = switches,
+	.lists = lists,
 	.launcher = launcher,
 	.cli_keys = cli_keys,
 	.file_flag = "extra_llm_api_options",
