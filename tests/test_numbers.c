@@ -51,6 +51,25 @@ static void test_drawn(void **state)
 	stay("tests/numbers/drawn.txt", figures_drawn);
 }
 
+/* Without a scenario around them: these cost next to nothing. */
+static void test_pipelines(void **state)
+{
+	(void)state;
+	stay("tests/numbers/pipelines.txt", figures_pipelined);
+}
+
+static void test_splits(void **state)
+{
+	(void)state;
+	stay("tests/numbers/splits.txt", figures_dealt);
+}
+
+static void test_spaces(void **state)
+{
+	(void)state;
+	stay("tests/numbers/spaces.txt", figures_asked);
+}
+
 /* A plan that is shipped has its numbers there; the others follow where they are
  * written. */
 static void test_every_plan_is_there(void **state)
@@ -104,6 +123,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_plan_is_there),
 		cmocka_unit_test(test_every_stack_is_drawn),
+		cmocka_unit_test(test_pipelines),
+		cmocka_unit_test(test_splits),
+		cmocka_unit_test(test_spaces),
 		cmocka_unit_test(test_training),
 		cmocka_unit_test(test_serving),
 		cmocka_unit_test(test_simulations),

@@ -36,5 +36,6 @@ void figures_scenario(const char *title, struct scenario *out);
 typedef void figures_of(const char *title, struct figures *out);
 figures_of figures_training, figures_serving, figures_simulated, figures_searched,
 	figures_drawn;
+figures_of figures_pipelined, figures_dealt, figures_asked;
 
 #endif

@@ -66,6 +66,7 @@ static void begin(const char *title)
 	problem.top = (value = option("top")) ? atoi(value) : 10;
 	problem.reserve = (value = option("reserve")) ? atof(value) : 0.05;
 	problem.trust = (value = option("trust")) ? atoi(value) : 0;
+	problem.research = option("research") != NULL;
 	problem.each = option("plans") ? 0 : planner_each(problem.top);
 	value = option("objective");
 	problem.objective = value ? objective_find(value) : OBJECTIVE_STEP;
@@ -183,12 +184,17 @@ static void add_inverse(struct figures *out)
 {
 	static struct planner_problem one;
 	static struct planner_result found;
-	const char *word = option("ask");
+	const char *word = option("ask"), *deadline;
+	enum inverse_kind kind;
+	char name[MAX_FIGURE_WORDS];
 	struct inverse inverse;
 
 	if (!word)
 		return;
-	inverse_begin(&inverse, inverse_find(word), &problem, 0);
+	kind = inverse_find(word);
+	deadline = option("deadline");
+	inverse_begin(&inverse, kind, &problem,
+		      deadline ? inverse_deadline(deadline) : 0);
 	while (inverse_next(&inverse, &one)) {
 		planner_free(solve(&one, &found));
 		inverse_take(&inverse, &one, &found);
@@ -197,6 +203,10 @@ static void add_inverse(struct figures *out)
 	figures_add(out, "asked.parameters", inverse.parameters, 0);
 	figures_add(out, "asked.beyond", inverse.beyond, 0);
 	figures_add(out, "asked.tried", inverse.count, 0);
+	if (!inverse.found)
+		return;
+	planner_name(&problem, &inverse.scenario, name, sizeof name);
+	figures_say(out, "asked.plan", name);
 }
 
 static void add_front(struct figures *out)
