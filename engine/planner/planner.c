@@ -119,7 +119,7 @@ void planner_free(struct planner *p)
 		if (!p->borrowed)
 			free(p->menu[role].item);
 	}
-	free(p->flights.slot);
+	free(p->flights.item);
 	free(p->flights.held);
 	free(p->cost);
 	free(p->pair_list);

@@ -57,8 +57,8 @@ struct flight {
 };
 
 struct flights {
-	int count, slots, used, room;
-	struct flight *slot;
+	int count, capacity, used, room;
+	struct flight *item;
 	double *held;
 };
 
