@@ -180,6 +180,31 @@ static void test_interleaved_as_simulated(void **state)
 	}
 }
 
+/* Stages that have nothing in common and sends that take longer than any of them: what
+ * comes round from the other end of the pipeline is waited for, in groups of any size
+ * and for as many rounds as it takes. */
+static void test_interleaved_of_any_times(void **state)
+{
+	(void)state;
+	seed = 14;
+	for (int i = 0; i < 1500; i++) {
+		int p = 2 + below(6), v = 2 + below(3), m;
+
+		equal(SCHEDULE_INTERLEAVED, p, v, 1);
+		in.group = p + below(2 * p);
+		m = (int)in.group * (1 + below(i % 4 ? 12 : 60));
+		in.micro_batches = below(4) ? m : m + p;
+		vary(below(2) ? 0.1 : 4, 6);
+		in.overlap_send = below(4) > 0;
+		in.forward[below(p * v)] *= 1 + below(20);
+		in.input_grad[below(p * v)] *= 1 + below(20);
+		if ((in.micro_batches - m) % p == 0 && in.group >= in.micro_batches)
+			continue;
+		compare(1e-10);
+		check_peaks();
+	}
+}
+
 /* The least of 1F1B: a slow stage has the way down to it before all of its work and the
  * way back up behind it. It is below the step, and not far. */
 static void test_the_least_of_a_slow_stage(void **state)
@@ -484,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_equal_stages_give_the_closed_form),
 		cmocka_unit_test(test_1f1b_as_simulated),
 		cmocka_unit_test(test_interleaved_as_simulated),
+		cmocka_unit_test(test_interleaved_of_any_times),
 		cmocka_unit_test(test_the_least_of_a_slow_stage),
 		cmocka_unit_test(test_counts_that_no_stack_runs),
 		cmocka_unit_test(test_breadth_first_as_simulated),

@@ -16,6 +16,17 @@ static inline double lesser(double a, double b)
 	return a < b ? a : b;
 }
 
+/* Of counts. */
+static inline int64_t lower(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t higher(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 static inline int count_bits(uint64_t bits)
 {
 	int count = 0;

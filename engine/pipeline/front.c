@@ -60,7 +60,7 @@ struct memory {
 
 static int64_t group_size(const struct rounds *r, int64_t left)
 {
-	return left < r->group ? left : r->group;
+	return lower(left, r->group);
 }
 
 static void phase_start(const struct rounds *r, struct phase *phase, int chunk)
@@ -157,16 +157,6 @@ static void run_backwards(struct front *at, int64_t low, int64_t high)
 		x[s] = at->tb[s] + larger(larger(y[s + 1], x[s]), x[s + 1] + latency);
 }
 
-static int64_t lower(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t higher(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* A step of several chunks. */
 static void run_step(struct front *at)
 {
@@ -229,28 +219,29 @@ static void keep(const struct front *at, struct memory *kept)
 	kept->passed = 0;
 }
 
+/* Whether a time came no more than `close` seconds off `more` later. */
+static bool moved(double now, double then, double more, double close)
+{
+	return fabs(now - then - more) <= close;
+}
+
 /* Whether all of the state came `more` seconds later. */
 static bool has_moved(const struct front *at, const struct memory *kept, double more)
 {
 	bool patient = at->step < PATIENCE;
 	double close = patient ? 1e-13 * at->x[0] : nearly * more;
-	double least = more - close, most = more + close;
+	bool all = true;
 
-	for (int s = 0; s < at->r->stages; s++) {
-		double x = at->x[s] - kept->x[s], y = at->y[s + 1] - kept->y[s + 1];
-
-		if (x < least || x > most || y < least || y > most)
-			return false;
-	}
-	for (int i = 0; i < kept->delay; i++) {
+	for (int s = 0; s < at->r->stages && all; s++)
+		all = moved(at->x[s], kept->x[s], more, close) &&
+		      moved(at->y[s + 1], kept->y[s + 1], more, close);
+	for (int i = 0; i < kept->delay && all; i++) {
 		int64_t cell = cell_of(at->step - 1 - i);
-		double x = at->x_ring[cell] - kept->x_round[i];
-		double y = at->y_ring[cell] - kept->y_round[i];
 
-		if (x < least || x > most || y < least || y > most)
-			return false;
+		all = moved(at->x_ring[cell], kept->x_round[i], more, close) &&
+		      moved(at->y_ring[cell], kept->y_round[i], more, close);
 	}
-	return true;
+	return all;
 }
 
 /* Where the rounds since the kept state say what all others do, these are left out:
@@ -319,8 +310,7 @@ static double make_whole(struct rounds *r)
 {
 	int64_t p = r->stages, rest;
 
-	r->group = r->group < p ? p : r->group;
-	r->group = r->group > MAX_DELAY ? MAX_DELAY : r->group;
+	r->group = lower(higher(r->group, p), MAX_DELAY);
 	rest = r->micro_batches % r->group;
 	if (rest == 0 || rest >= p)
 		return 0;
@@ -340,29 +330,25 @@ enum { EFFORT = 48000 };
 
 /* One group for all (breadth-first): every path is that of its ends and so many times
  * what it meets in the middle of each chunk, a straight line from some number on. */
-static double run_breadth(struct rounds *r)
+static double run_breadth(struct rounds *r, int64_t most)
 {
-	int64_t m = r->micro_batches, most = EFFORT / (r->stages * r->chunks);
-	double less, more;
+	double m = (double)r->micro_batches, half = (double)(most / 2);
+	double less = run_with(r, most / 2), more = run_with(r, most);
 
-	most = most < 4 * r->stages ? 4 * r->stages : most;
-	most = most > MAX_DELAY ? MAX_DELAY : most;
-	if (m <= most)
-		return run(r);
-	less = run_with(r, most / 2);
-	more = run_with(r, most);
-	return more + (more - less) / (double)(most - most / 2) * (double)(m - most);
+	return more + (more - less) * ((m - (double)most) / ((double)most - half));
 }
 
 double rounds_seconds(struct rounds *r)
 {
-	bool breadth = r->group >= r->micro_batches && r->micro_batches >= r->stages;
+	int64_t most = EFFORT / (r->stages * r->chunks);
+	bool one_group = r->group >= r->micro_batches;
 	double surplus;
 
 	if (r->chunks == 1)
 		return run(r);
-	if (breadth && !rounds_are_even(r))
-		return run_breadth(r);
+	most = lower(higher(most, 4 * r->stages), MAX_DELAY);
+	if (one_group && r->micro_batches > most && !rounds_are_even(r))
+		return run_breadth(r, most);
 	surplus = make_whole(r);
 	return (rounds_are_even(r) ? rounds_paths(r) : run(r)) - surplus;
 }

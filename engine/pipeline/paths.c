@@ -35,7 +35,7 @@ bool rounds_are_even(const struct rounds *r)
 
 	if (r->chunks < 2 || r->group < r->stages || last < 3 ||
 	    r->micro_batches % r->group != 0 ||
-	    r->latency > most_latency * (f < b ? f : b))
+	    r->latency > most_latency * lesser(f, b))
 		return false;
 	for (int k = 2; k < last; k++)
 		if (!same(r->forward[k], f) || !same(r->backward[k], b))
@@ -76,7 +76,7 @@ static void reach(const struct rounds *r, const double *time, int64_t group,
 double rounds_paths(const struct rounds *r)
 {
 	double come[MAX_STAGES], go[MAX_STAGES], longest = 0;
-	int64_t first = r->group < r->micro_batches ? r->group : r->micro_batches;
+	int64_t first = lower(r->group, r->micro_batches);
 	int64_t rest = r->micro_batches % r->group;
 
 	reach(r, r->forward, first, come);

@@ -72,11 +72,6 @@ static void load(const struct pipeline_input *in, struct rounds *r)
 	}
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Micro-batches' worth of all that stage s holds for one, at its peak, where `ahead`
  * virtual ones are in flight. Interleaving runs forwards a group at a time through one
  * chunk after the other, and backwards likewise from the last chunk. In between what is
@@ -123,7 +118,7 @@ static bool holds_evenly(const struct pipeline_input *in, int s)
 static void fill_in_flight(const struct pipeline_input *in, struct pipeline_result *out)
 {
 	int64_t m = in->micro_batches, p = in->stages, v = in->chunks;
-	int64_t group = least(group_of(in), m);
+	int64_t group = lower(group_of(in), m);
 	struct schedule_flight flight =
 		schedule_flight(in->schedule, p, v, m, in->group);
 
@@ -133,10 +128,10 @@ static void fill_in_flight(const struct pipeline_input *in, struct pipeline_resu
 		return;
 	}
 	for (int s = 0; s < in->stages; s++) {
-		int64_t held = least(flight.most, flight.first - s * flight.falls);
+		int64_t held = lower(flight.most, flight.first - s * flight.falls);
 
 		set_in_flight(out, s, held, in->chunks);
-		if (v > 1 && in->weighed && !holds_evenly(in, s))
+		if (in->weighed && !holds_evenly(in, s))
 			out->in_flight[s] = larger(out->in_flight[s],
 						   weigh_in_flight(in, s, held, group));
 	}

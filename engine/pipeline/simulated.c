@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/pipeline/rounds.h"
 #include "engine/plan/plan.h"
 #include "engine/schedule/flow.h"
@@ -54,8 +55,7 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 	int32_t peak[MAX_STAGES];
 	struct flow flow = { 0, 0, out->busy, out->transfer, peak };
 
-	request.micro_batches =
-		(int)(in->micro_batches < INT32_MAX ? in->micro_batches : INT32_MAX);
+	request.micro_batches = (int)lower(in->micro_batches, INT32_MAX);
 	if (!schedule_allows(&request, &problem) ||
 	    !flow_run(&request, &times, NULL, &flow))
 		return false;

@@ -38,7 +38,7 @@ static void count_kinds(const struct model *model, struct split *out)
 		for (int i = out->first[k], end; i < out->first[k + 1]; i = end) {
 			int kind = model->layer[i];
 
-			for (end = i + 1; end < out->first[k + 1]; end++)
+			for (end = i; end < out->first[k + 1]; end++)
 				if (model->layer[end] != kind)
 					break;
 			count[kind] = (int16_t)(count[kind] + end - i);

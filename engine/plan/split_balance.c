@@ -45,10 +45,9 @@ static bool probe(const struct balance *b, double bound, double *reached)
 
 		while (to < last && to[1] - from + more <= bound)
 			to++;
-		if (*to - from + more > greatest)
-			greatest = *to - from + more;
-		if (to < last && to[1] - from + more < next)
-			next = to[1] - from + more;
+		greatest = larger(greatest, *to - from + more);
+		if (to < last)
+			next = lesser(next, to[1] - from + more);
 	}
 	if (to == last && greatest <= bound) {
 		*reached = greatest;

@@ -60,7 +60,7 @@ static void enter(struct misses *misses, enum miss_stage stage)
 	if (stage == MISS_GPUS) {
 		inverse_begin(&misses->inverse, INVERSE_GPUS, problem, 0);
 		drop(&misses->inverse, (double)s->cluster.gpus, INFINITY);
-		if (has_axis(problem, "gpus") || misses->inverse.done)
+		if (has_axis(problem, "gpus"))
 			stage = MISS_OFFLOAD;
 	}
 	if (stage == MISS_OFFLOAD &&
@@ -70,7 +70,7 @@ static void enter(struct misses *misses, enum miss_stage stage)
 	if (stage == MISS_SEQUENCE) {
 		inverse_begin(&misses->inverse, INVERSE_SEQUENCE, problem, 0);
 		drop(&misses->inverse, 0, (double)s->plan.seq_len);
-		if (has_axis(problem, "seq") || misses->inverse.done)
+		if (has_axis(problem, "seq"))
 			stage = MISS_BATCH;
 	}
 	if (stage == MISS_BATCH && (misses->count > 0 || has_axis(problem, "gbs")))

@@ -52,6 +52,8 @@ static const struct {
 	{ "||", "&&" },
 	{ "larger", "lesser" },
 	{ "lesser", "larger" },
+	{ "lower", "higher" },
+	{ "higher", "lower" },
 	{ "fmax", "fmin" },
 	{ "fmin", "fmax" },
 	{ "ceil", "floor" },
