@@ -12,9 +12,11 @@
 #include "presets/lint.h"
 #include "presets/scenario_file.h"
 #include "presets/stack_file.h"
+#include "tests/support/any.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 #include "tests/support/measured.h"
+#include "tests/support/random.h"
 #include "tests/support/run.h"
 
 static int read_all(void **state)
@@ -456,6 +458,36 @@ static void what_lacks_is_told(void **state)
 		  "expected measured, published or open");
 }
 
+/* A row that has a value is lacked by no plan with it, whatever else the plan is: a
+ * search does not ask such rows at all. Of what it has not, some plan lacks it. */
+static void a_row_that_has_a_value_is_never_lacked(void **state)
+{
+	struct scenario s;
+	int had = 0, lacked = 0;
+
+	(void)state;
+	seed = 31;
+	for (int round = 0; round < 20000; round++) {
+		const struct ability *row;
+		double value;
+
+		any_scenario(&s);
+		if (s.stack.abilities.count == 0)
+			continue;
+		row = &s.stack.abilities.row[round % s.stack.abilities.count];
+		if (!ability_knob(row))
+			continue;
+		value = knob_get(&s, ability_knob(row));
+		if (ability_has_all(row, &value, 1)) {
+			had++;
+			assert_false(ability_lacks(&s, row));
+		}
+		lacked += ability_lacks(&s, row);
+	}
+	assert_true(had > 5000);
+	assert_true(lacked > 300);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -468,6 +500,8 @@ int main(void)
 		cmocka_unit_test(what_is_pinned_is_searched),
 		cmocka_unit_test(broken_sheets_are_refused),
 		cmocka_unit_test(what_lacks_is_told),
+		cmocka_unit_test_setup_teardown(a_row_that_has_a_value_is_never_lacked,
+						any_load, any_unload),
 	};
 
 	return cmocka_run_group_tests(tests, read_all, measured_forget);

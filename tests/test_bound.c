@@ -50,8 +50,11 @@ static bool exchanges_nothing(const struct scenario *s)
 static void check_seconds(const struct scenario *s, const struct train_bound *bound,
 			  const struct estimate *e)
 {
-	double seconds = train_bound_pipeline(bound, s) + train_bound_ends(bound, s);
+	struct bound_shape shape;
+	double seconds;
 
+	train_bound_shape(s, &shape);
+	seconds = train_bound_pipeline(bound, &shape) + train_bound_ends(bound, s);
 	seconds = train_bound_scaled(s, seconds);
 	assert_true(seconds <= e->step_seconds);
 	if (!exchanges_nothing(s))
@@ -66,13 +69,15 @@ static void check_bytes(const struct scenario *s, const struct train_bound *boun
 {
 	const struct stage_memory *m = &e->stage[0];
 	struct bound_bytes states, activations;
+	struct bound_shape shape;
 	struct shards shards;
 	struct states each;
 
 	states_shards(s, &shards);
 	states_bytes(s, &shards, &each);
 	train_bound_states(bound, s, &states);
-	train_bound_activations(bound, s, &activations);
+	train_bound_shape(s, &shape);
+	train_bound_activations(bound, s, &shape, &activations);
 	assert_close(states.mean,
 		     m->weights_bytes + m->gradients_bytes + m->optimizer_bytes +
 			     bound->all.dense_trainable * each.sync_copy,

@@ -798,16 +798,19 @@ static void check_bounds(struct trial *trial, const struct scenario *s,
 	struct scenario plain = *s;
 	struct bound_bytes states, activations;
 	struct train_bound bound;
+	struct bound_shape shape;
 
+	train_bound_shape(s, &shape);
 	plain.plan.recompute = RECOMPUTE_NONE;
 	for (int own = 0; own < 2; own++) {
 		double seconds, bytes;
 
 		bound_of(trial, s, own ? s : &plain, &bound);
-		seconds = train_bound_pipeline(&bound, s) + train_bound_ends(&bound, s);
+		seconds = train_bound_pipeline(&bound, &shape) +
+			  train_bound_ends(&bound, s);
 		assert_true(train_bound_scaled(s, seconds) <= e->step_seconds);
 		train_bound_states(&bound, s, &states);
-		train_bound_activations(&bound, s, &activations);
+		train_bound_activations(&bound, s, &shape, &activations);
 		if (!own)
 			activations = (struct bound_bytes){ 0 };
 		bytes = train_bound_bytes(&bound, &states, &activations);

@@ -179,22 +179,32 @@ static void bound_states(struct planner *p, const struct train_bound *bound)
 	}
 }
 
+/* What bounds ask of each shape. */
+static void bound_shapes(struct planner *p)
+{
+	struct options *shapes = &p->option[ROLE_SHAPE];
+	struct scenario *s = &p->trial->scenario;
+
+	for (int i = 0; i < shapes->count; i++) {
+		search_put(&shapes->item[i].inner, ROLE_SHAPE, &s->plan);
+		train_bound_shape(s, &shapes->item[i].shape);
+	}
+}
+
 /* Whether the shapes and states that break no rule here are too slow or too large,
  * whatever the mode: most nodes are, and then no mode need be costed. */
 static bool node_is_hopeless(struct planner *p, const struct node *node, double plans)
 {
-	struct scenario *s = &p->trial->scenario;
+	const struct scenario *s = &p->trial->scenario;
 	const struct options *shapes = &p->option[ROLE_SHAPE];
 	const struct train_bound *bound = &p->outers[node->outer];
 	struct bound_bytes nothing = { 0 };
 	double seconds = INFINITY, bytes;
 
 	bound_states(p, bound);
-	search_put(&p->relaxed, ROLE_MODE, &s->plan);
-	for (int i = 0; i < shapes->count; i++) {
-		search_put(&shapes->item[i].inner, ROLE_SHAPE, &s->plan);
-		seconds = fmin(seconds, train_bound_pipeline(bound, s));
-	}
+	for (int i = 0; i < shapes->count; i++)
+		seconds = fmin(seconds,
+			       train_bound_pipeline(bound, &shapes->item[i].shape));
 	seconds = train_bound_scaled(s, seconds + p->least.ends);
 	bytes = train_bound_bytes(bound, &p->least.bytes, &nothing);
 	if (bytes > search_limit(p, s)) {
@@ -215,7 +225,9 @@ static bool mode_is_hopeless(struct planner *p, const struct option *mode, doubl
 	struct planner_counts *counts = &p->result.counts;
 	const struct scenario *s = &p->trial->scenario;
 	struct bound_bytes nothing = { 0 };
-	double seconds = train_mode_seconds(&mode->bound, s, &p->least);
+	const struct bound_shape *any = &p->option[ROLE_SHAPE].item[0].shape;
+	double seconds = train_bound_scaled(s, train_bound_work(&mode->bound, any) +
+						       p->least.ends);
 	double bytes = train_bound_bytes(&mode->bound, &p->least.bytes, &nothing);
 
 	if (bytes > search_limit(p, s)) {
@@ -232,15 +244,15 @@ static bool mode_is_hopeless(struct planner *p, const struct option *mode, doubl
 
 static void push_pair(struct planner *p, int shape, int mode)
 {
+	const struct bound_shape *stages = &p->option[ROLE_SHAPE].item[shape].shape;
 	const struct train_bound *bound = &p->option[ROLE_MODE].item[mode].bound;
 	struct planner_counts *counts = &p->result.counts;
-	struct scenario *s = &p->trial->scenario;
+	const struct scenario *s = &p->trial->scenario;
 	double states = p->option[ROLE_STATE].count, bytes;
 	struct pair pair = { .shape = shape, .mode = mode };
 
-	search_put(&p->option[ROLE_SHAPE].item[shape].inner, ROLE_SHAPE, &s->plan);
-	pair.pipeline = train_bound_pipeline(bound, s);
-	train_bound_activations(bound, s, &pair.activations);
+	pair.pipeline = train_bound_pipeline(bound, stages);
+	train_bound_activations(bound, s, stages, &pair.activations);
 	bytes = train_bound_bytes(bound, &p->least.bytes, &pair.activations);
 	pair.bound = objective_of_step(
 		p->problem.objective, s,
@@ -289,11 +301,39 @@ static int by_bound(const void *a, const void *b)
 	return x->mode < y->mode ? -1 : x->mode > y->mode;
 }
 
+/* The node's options; how many plans they make. */
+static double list_inside(struct planner *p)
+{
+	const struct options *option = p->option;
+	double times = p->size[ROLE_MODE] * p->size[ROLE_STATE];
+
+	list_options(p, ROLE_SHAPE, times);
+	times = option[ROLE_SHAPE].count * p->size[ROLE_STATE];
+	list_options(p, ROLE_MODE, times);
+	times = (double)option[ROLE_SHAPE].count * option[ROLE_MODE].count;
+	list_options(p, ROLE_STATE, times);
+	return times * option[ROLE_STATE].count;
+}
+
+/* Those that may be wanted, best bound first. */
+static void list_pairs(struct planner *p, const struct node *node)
+{
+	struct options *modes = &p->option[ROLE_MODE];
+
+	/* tied ends weigh more on a single stage, as the outer bound has them */
+	if (!train_bound_holds_same(&p->outers[node->outer], &modes->item[0].bound))
+		bound_states(p, &modes->item[0].bound);
+	for (int mode = 0; mode < modes->count; mode++)
+		push_pairs(p, mode);
+	if (p->pairs > 1)
+		qsort(p->pair_list, (size_t)p->pairs, sizeof *p->pair_list, by_bound);
+}
+
 void search_open(struct planner *p, const struct node *node)
 {
 	struct scenario *s = &p->trial->scenario;
-	const struct options *option = p->option;
-	double times = p->size[ROLE_MODE] * p->size[ROLE_STATE];
+	bool all = p->problem.exhaustive || !p->trains;
+	double plans;
 
 	p->pairs = p->pair = p->state = 0;
 	*s = p->problem.base;
@@ -307,16 +347,12 @@ void search_open(struct planner *p, const struct node *node)
 		p->result.counts.bounded += p->below[p->depth];
 		return;
 	}
-	list_options(p, ROLE_SHAPE, times);
-	times = option[ROLE_SHAPE].count * p->size[ROLE_STATE];
-	list_options(p, ROLE_MODE, times);
-	times = (double)option[ROLE_SHAPE].count * option[ROLE_MODE].count;
-	list_options(p, ROLE_STATE, times);
-	if (option[ROLE_SHAPE].count == 0 || option[ROLE_MODE].count == 0 ||
-	    option[ROLE_STATE].count == 0)
+	plans = list_inside(p);
+	if (plans == 0)
 		return;
-	if (p->trains && !p->problem.exhaustive &&
-	    node_is_hopeless(p, node, times * option[ROLE_STATE].count))
+	if (!all)
+		bound_shapes(p);
+	if (!all && node_is_hopeless(p, node, plans))
 		return;
 	for (int role = ROLE_SHAPE; role < ROLE_COUNT; role++)
 		search_put(&p->given, (enum role)role, &s->plan);
@@ -324,13 +360,8 @@ void search_open(struct planner *p, const struct node *node)
 		trial_begin(p->trial);
 	if (p->trains && !cost_modes(p))
 		return;
-	if (p->problem.exhaustive || !p->trains) {
+	if (all)
 		push_all(p);
-		return;
-	}
-	bound_states(p, &option[ROLE_MODE].item[0].bound);
-	for (int mode = 0; mode < option[ROLE_MODE].count; mode++)
-		push_pairs(p, mode);
-	if (p->pairs > 1)
-		qsort(p->pair_list, (size_t)p->pairs, sizeof *p->pair_list, by_bound);
+	else
+		list_pairs(p, node);
 }

@@ -68,6 +68,14 @@ static int decided_at(const struct planner *p, const struct legality *row)
 	return deepest;
 }
 
+/* Nothing breaks a sheet of which no row holds, or where any plan is known enough. */
+static bool may_break(const struct stack *stack, const struct legality *row)
+{
+	if (row->breaks == breaks_ability)
+		return stack->held != 0;
+	return row->breaks != breaks_trust || stack->trusted != 0;
+}
+
 static void sort_rule(struct planner *p, int i)
 {
 	const struct legality *row = &p->rule[i];
@@ -133,7 +141,8 @@ void search_arrange(struct planner *p)
 		p->divides[i] = says_division(p->rule[i].rule.code);
 	for (int i = 0; i < rules; i++)
 		if (p->rule[i].rule.severity == SEVERITY_ERROR &&
-		    rules_hold(&p->rule[i], &problem->base.stack))
+		    rules_hold(&p->rule[i], &problem->base.stack) &&
+		    may_break(&problem->base.stack, &p->rule[i]))
 			sort_rule(p, i);
 }
 

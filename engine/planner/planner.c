@@ -59,20 +59,52 @@ static bool equip(struct planner *p)
 	return p->trial != NULL;
 }
 
+/* The knobs with several values that nobody pinned. */
+struct free_knobs {
+	int count;
+	const struct knob *knob[MAX_AXES];
+};
+
 static bool is_free(const void *context, const struct knob *knob)
 {
-	const struct planner_problem *problem = context;
+	const struct free_knobs *free_knobs = context;
 
-	for (int i = 0; i < problem->axes; i++)
-		if (problem->axis[i].knob == knob)
-			return problem->axis[i].count > 1 &&
-			       !planner_pinned(problem, knob);
+	for (int i = 0; i < free_knobs->count; i++)
+		if (free_knobs->knob[i] == knob)
+			return true;
 	return false;
 }
 
 uint64_t planner_held(const struct planner_problem *problem)
 {
-	return problem->research ? 0 : abilities_held(&problem->base, is_free, problem);
+	struct free_knobs free_knobs = { 0 };
+	bool pinned[MAX_AXES];
+
+	if (problem->research)
+		return 0;
+	search_pins(problem, pinned);
+	for (int i = 0; i < problem->axes; i++)
+		if (problem->axis[i].count > 1 && !pinned[i])
+			free_knobs.knob[free_knobs.count++] = problem->axis[i].knob;
+	return abilities_held(&problem->base, is_free, &free_knobs);
+}
+
+/* Of the rows that hold, those that some value of an axis may break. */
+static uint64_t breakable(const struct planner_problem *problem)
+{
+	const struct ability_sheet *sheet = &problem->base.stack.abilities;
+	uint64_t held = planner_held(problem);
+
+	for (int i = 0; i < sheet->count; i++) {
+		const struct knob *knob = ability_knob(&sheet->row[i]);
+		const struct planner_axis *axis = search_find_axis(problem, knob);
+		double given = axis || !knob ? 0 : knob_get(&problem->base, knob);
+
+		if (ability_has_all(&sheet->row[i], axis ? axis->value : &given,
+				    axis ? axis->count : 1))
+			held &= ~(UINT64_C(1) << i);
+	}
+	return held;
 }
 
 struct planner *planner_start(const struct planner_problem *problem)
@@ -96,7 +128,7 @@ struct planner *planner_start(const struct planner_problem *problem)
 		if (problem->axis[i].count == 1)
 			knob_set(&p->problem.base, problem->axis[i].knob,
 				 problem->axis[i].value[0]);
-	p->problem.base.stack.held = planner_held(problem);
+	p->problem.base.stack.held = breakable(problem);
 	p->problem.base.stack.trusted = problem->trust;
 	search_arrange(p);
 	if (!equip(p) || !search_menu(p)) {

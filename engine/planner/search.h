@@ -41,6 +41,7 @@ struct option {
 	double key[3];
 	double times;  /* candidates that are the same whatever the node is */
 	bool has_even; /* shapes: an earlier one differs in that its split is even */
+	struct bound_shape shape;  /* shapes */
 	struct train_states least; /* states: what they take at least */
 	struct train_bound bound;  /* modes */
 };
@@ -129,6 +130,11 @@ struct planner {
 	struct trial *trial;
 	struct estimate estimate;
 };
+
+/* space.c: the axis of a knob, or NULL; and of each axis, whether it was pinned. */
+const struct planner_axis *search_find_axis(const struct planner_problem *problem,
+					    const struct knob *knob);
+void search_pins(const struct planner_problem *problem, bool *is_pinned);
 
 /* order.c: roles, the order in which axes are fixed, and where rules are decided. */
 void search_arrange(struct planner *planner);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "engine/model/mixer.h"
-#include "engine/planner/planner.h"
+#include "engine/planner/search.h"
 #include "engine/rules/ability.h"
 
 bool planner_pin(struct planner_problem *problem, const struct knob *knob,
@@ -226,7 +226,7 @@ void planner_axes(struct planner_problem *problem)
 	leave_out(problem);
 }
 
-static const struct planner_axis *find_axis(const struct planner_problem *problem,
+const struct planner_axis *search_find_axis(const struct planner_problem *problem,
 					    const struct knob *knob)
 {
 	for (int i = 0; i < problem->axes; i++)
@@ -238,7 +238,7 @@ static const struct planner_axis *find_axis(const struct planner_problem *proble
 bool planner_leaves_offload(const struct planner_problem *problem)
 {
 	const struct knob *knob = knob_find("activation_offload");
-	const struct planner_axis *axis = find_axis(problem, knob);
+	const struct planner_axis *axis = search_find_axis(problem, knob);
 	const struct cluster *cluster = &problem->base.cluster;
 
 	return problem->base.plan.mode == MODE_TRAINING &&
@@ -267,9 +267,9 @@ static const struct planner_axis *pinned(const struct planner_problem *problem,
 					 const struct planner_problem *usual,
 					 const struct knob *knob)
 {
-	const struct planner_axis *axis = find_axis(problem, knob);
+	const struct planner_axis *axis = search_find_axis(problem, knob);
 
-	return axis && !same_values(axis, find_axis(usual, knob)) ? axis : NULL;
+	return axis && !same_values(axis, search_find_axis(usual, knob)) ? axis : NULL;
 }
 
 const struct planner_axis *planner_pinned(const struct planner_problem *problem,
@@ -281,6 +281,17 @@ const struct planner_axis *planner_pinned(const struct planner_problem *problem,
 
 	planner_axes(&usual);
 	return pinned(problem, &usual, knob);
+}
+
+void search_pins(const struct planner_problem *problem, bool *is_pinned)
+{
+	struct planner_problem usual = { .base = problem->base,
+					 .research = problem->research,
+					 .trust = problem->trust };
+
+	planner_axes(&usual);
+	for (int i = 0; i < problem->axes; i++)
+		is_pinned[i] = pinned(problem, &usual, problem->axis[i].knob);
 }
 
 void planner_again(const struct planner_problem *problem, const struct scenario *base,

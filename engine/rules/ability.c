@@ -233,6 +233,30 @@ bool ability_never(const struct stack *stack, const struct knob *knob, double va
 	return false;
 }
 
+const struct knob *ability_knob(const struct ability *row)
+{
+	return knob_of(&row->has);
+}
+
+bool ability_has_all(const struct ability *row, const double *value, int count)
+{
+	const struct knob *knob = knob_of(&row->has);
+
+	/* 0 is what the stack makes of it */
+	if (!knob || knob->offset == offsetof(struct scenario, plan.etp))
+		return false;
+	for (int i = 0; i < count; i++) {
+		bool may_be_1f1b =
+			knob->offset == offsetof(struct scenario, plan.schedule) &&
+			value[i] == SCHEDULE_INTERLEAVED;
+
+		if (!spans(&row->has, knob, value[i]) ||
+		    (may_be_1f1b && !spans(&row->has, knob, SCHEDULE_1F1B)))
+			return false;
+	}
+	return true;
+}
+
 bool breaks_ability(const struct facts *f, struct broken *out)
 {
 	const struct stack *stack = &f->scenario->stack;

@@ -46,6 +46,10 @@ const struct ability *ability_against(const struct scenario *scenario,
 
 /* Whether the stack has this value of the knob in no plan at all. */
 bool ability_never(const struct stack *stack, const struct knob *knob, double value);
+/* The knob of which a row says what the stack has. */
+const struct knob *ability_knob(const struct ability *row);
+/* Whether it has all these values of the row's knob, whatever else a plan is. */
+bool ability_has_all(const struct ability *row, const double *value, int count);
 /* The rows that hold as legality in a search, for stack.held: those of
  * which it is free to choose a side. */
 uint64_t abilities_held(const struct scenario *scenario,

@@ -91,7 +91,6 @@ void train_bound(const struct scenario *s, const struct layer_cost *cost,
 	add(&out->all, &out->last, 1);
 }
 
-/* Layers of each chunk, 0 where they may differ. */
 static double even_layers(const struct scenario *s, int64_t chunks)
 {
 	const struct plan *plan = &s->plan;
@@ -131,19 +130,17 @@ static bool whole_groups(const struct scenario *s, int64_t m, int64_t chunks)
 	return rest == 0 || rest >= pp;
 }
 
-static double even_seconds(const struct train_bound *b, const struct scenario *s,
-			   double layers, int64_t chunks)
+static double even_seconds(const struct train_bound *b, const struct bound_shape *shape,
+			   double adds)
 {
-	int64_t micro_batches = scenario_micro_batches(s);
-	double m = (double)micro_batches, p = (double)s->plan.pp;
-	double adds = m > 1, more = (double)chunks - 1;
-	double inner = chunk_seconds(&b->layer, layers, NULL, adds);
-	double first = chunk_seconds(&b->layer, layers, &b->first, adds);
-	double last = chunk_seconds(&b->layer, layers, &b->last, adds);
+	double m = shape->micro_batches, more = shape->chunks - 1;
+	double inner = chunk_seconds(&b->layer, shape->layers, NULL, adds);
+	double first = chunk_seconds(&b->layer, shape->layers, &b->first, adds);
+	double last = chunk_seconds(&b->layer, shape->layers, &b->last, adds);
 	double ends = m * (more * inner + last);
 
-	if (whole_groups(s, micro_batches, chunks))
-		ends += first + (p - 2) * inner;
+	if (shape->whole_groups)
+		ends += first + (shape->stages - 2) * inner;
 	return larger(ends, m * (more * inner + first));
 }
 
@@ -164,34 +161,31 @@ static double factor_1f1b(double m, int64_t stages)
 
 /* Some stage has as many layers as the mean or more. If that is the mean for all, one
  * of them has the head besides. */
-static double busiest_seconds(const struct train_bound *b, const struct scenario *s,
-			      double adds)
+static double busiest_seconds(const struct train_bound *b,
+			      const struct bound_shape *shape, double adds)
 {
-	int64_t layers = s->model.layers, pp = s->plan.pp,
-		each = (layers + pp - 1) / pp;
-	double most = chunk_seconds(&b->layer, (double)each, NULL, adds);
+	double each = shape->most_layers;
+	double most = chunk_seconds(&b->layer, each, NULL, adds);
 
-	/* a layout may part the head from the MTP layers */
-	if (layers % pp != 0 || s->plan.split == SPLIT_CUSTOM)
+	if (!shape->mean_layers)
 		return most;
-	return lesser(chunk_seconds(&b->layer, (double)each, &b->last, adds),
-		      chunk_seconds(&b->layer, (double)each + 1, NULL, adds));
+	return lesser(chunk_seconds(&b->layer, each, &b->last, adds),
+		      chunk_seconds(&b->layer, each + 1, NULL, adds));
 }
 
 /* With two copies of the weights a stage runs half of the micro-batches on one part and
  * half on its mirror image, of which some pair has as many layers as the mean or more;
  * if that is the mean for all, one pair has both ends besides. A stage alone, or in the
  * middle, is its own image. */
-static double busiest_pair(const struct train_bound *b, const struct scenario *s,
+static double busiest_pair(const struct train_bound *b, const struct bound_shape *shape,
 			   double adds)
 {
-	int64_t layers = 2 * s->model.layers, pp = s->plan.pp;
-	double each = (double)((layers + pp - 1) / pp) / 2;
+	double each = shape->most_pair_layers;
 	struct bound_part ends = { 0 };
 
-	if (pp % 2 != 0)
+	if (each == 0)
 		return 0;
-	if (layers % pp != 0 || s->plan.split == SPLIT_CUSTOM)
+	if (!shape->mean_pair_layers)
 		return chunk_seconds(&b->layer, each, NULL, adds);
 	add(&ends, &b->first, 0.5);
 	add(&ends, &b->last, 0.5);
@@ -199,33 +193,28 @@ static double busiest_pair(const struct train_bound *b, const struct scenario *s
 		      chunk_seconds(&b->layer, each + 0.5, NULL, adds));
 }
 
-double train_bound_work(const struct train_bound *b, const struct scenario *s)
+double train_bound_work(const struct train_bound *b, const struct bound_shape *shape)
 {
-	double m = (double)scenario_micro_batches(s);
+	double m = shape->micro_batches;
 	double all = chunk_seconds(&b->all, 1, NULL, m > 1);
 
-	return m * larger(0, all - b->all.hides) / (double)s->plan.pp;
+	return m * larger(0, all - b->all.hides) / shape->stages;
 }
 
-double train_bound_pipeline(const struct train_bound *b, const struct scenario *s)
+double train_bound_pipeline(const struct train_bound *b,
+			    const struct bound_shape *shape)
 {
-	double p = (double)s->plan.pp, m = (double)scenario_micro_batches(s);
-	bool known = p > 1 && schedule_by_rounds(s->plan.schedule);
-	int64_t chunks = scenario_chunks(s);
-	double layers = even_layers(s, chunks);
-	double all = chunk_seconds(&b->all, 1, NULL, m > 1);
-	double seconds = m * all / p;
+	double p = shape->stages, m = shape->micro_batches, adds = m > 1;
+	double all = chunk_seconds(&b->all, 1, NULL, adds), seconds = m * all / p;
 
-	if (step_hides_in_pairs(s))
+	if (shape->hides_in_pairs)
 		return m * larger(0, all - b->all.hides) / p;
-	seconds = larger(seconds, m * (mesh_copies(s) == 1 && !b->two_copies
-					       ? busiest_seconds(b, s, m > 1)
-					       : busiest_pair(b, s, m > 1)));
-	if (known && layers > 0)
-		seconds = larger(seconds, even_seconds(b, s, layers, chunks) * almost);
-	else if (known && chunks == 1)
-		seconds = larger(seconds, all * factor_1f1b(m, s->plan.pp) * almost);
-	return seconds;
+	seconds = larger(seconds, m * (!shape->two_copies && !b->two_copies
+					       ? busiest_seconds(b, shape, adds)
+					       : busiest_pair(b, shape, adds)));
+	if (shape->even_chunks)
+		seconds = larger(seconds, even_seconds(b, shape, adds) * almost);
+	return larger(seconds, all * shape->factor * almost);
 }
 
 double train_bound_ends(const struct train_bound *b, const struct scenario *s)
@@ -281,6 +270,19 @@ static bool fills_hosts(const struct train_bound *b, const struct scenario *s,
 	return sent * mesh_copies(s) / (double)s->plan.pp * sure > room;
 }
 
+static bool holds_same(const struct bound_part *a, const struct bound_part *b)
+{
+	return a->dense == b->dense && a->expert == b->expert &&
+	       a->dense_trainable == b->dense_trainable &&
+	       a->expert_trainable == b->expert_trainable && a->trained == b->trained;
+}
+
+bool train_bound_holds_same(const struct train_bound *a, const struct train_bound *b)
+{
+	return holds_same(&a->all, &b->all) && holds_same(&a->layer, &b->layer) &&
+	       holds_same(&a->first, &b->first) && a->memory_seconds == b->memory_seconds;
+}
+
 void train_bound_states(const struct train_bound *b, const struct scenario *s,
 			struct bound_bytes *out)
 {
@@ -300,63 +302,98 @@ void train_bound_states(const struct train_bound *b, const struct scenario *s,
 		out->mean = INFINITY;
 }
 
-/* Micro-batches in flight, of schedules that are told without a simulation. */
-static void set_flight(const struct scenario *s, int64_t chunks,
-		       struct bound_bytes *out)
+static double flight_of(const struct bound_shape *shape, int64_t stage)
 {
-	int64_t pp = s->plan.pp, m = scenario_micro_batches(s);
-	struct schedule_flight flight = schedule_flight(s->plan.schedule, pp, chunks, m,
-							s->plan.micro_batch_group);
-	double v = (double)chunks;
-
-	out->stages = pp;
-	out->most = pp == 1 ? 1 : (double)flight.most / v;
-	out->flight = (double)flight.first / v;
-	out->falls = (double)flight.falls / v;
+	return lesser(shape->most, shape->flight - (double)stage * shape->falls);
 }
 
-static double flight_of(const struct bound_bytes *activations, int64_t stage)
+/* Micro-batches in flight, of schedules that are told without a simulation. */
+static void set_flight(const struct scenario *s, int64_t m, struct bound_shape *out)
 {
-	return lesser(activations->most,
-		      activations->flight - (double)stage * activations->falls);
+	int64_t pp = s->plan.pp;
+	struct schedule_flight flight =
+		schedule_flight(s->plan.schedule, pp, (int64_t)out->chunks, m,
+				s->plan.micro_batch_group);
+
+	out->most = pp == 1 ? 1 : (double)flight.most / out->chunks;
+	out->flight = (double)flight.first / out->chunks;
+	out->falls = (double)flight.falls / out->chunks;
+	out->least = flight_of(out, pp - 1);
 }
 
 /* What every stage of a simulated schedule holds at least: a micro-batch; of fewer than
  * 16 stages a share of it is taken. */
-static double least_in_flight(const struct scenario *s, int64_t chunks)
+static double least_in_flight(const struct scenario *s, double chunks)
 {
-	double v = (double)chunks;
+	return lesser(1, floor(chunks * (double)(s->plan.pp - 1) / 15) / chunks);
+}
 
-	return lesser(1, floor(v * (double)(s->plan.pp - 1) / 15) / v);
+/* Layers of the stage, or of the pair of mirror images, that has most at least; whether
+ * that may be the mean of all. A layout may part the head from the MTP layers. */
+static void set_most_layers(const struct scenario *s, struct bound_shape *out)
+{
+	int64_t layers = s->model.layers, pp = s->plan.pp;
+	bool custom = s->plan.split == SPLIT_CUSTOM;
+
+	out->most_layers = (double)((layers + pp - 1) / pp);
+	out->mean_layers = layers % pp == 0 && !custom;
+	if (pp % 2 != 0)
+		return;
+	out->most_pair_layers = (double)((2 * layers + pp - 1) / pp) / 2;
+	out->mean_pair_layers = 2 * layers % pp == 0 && !custom;
+}
+
+void train_bound_shape(const struct scenario *s, struct bound_shape *out)
+{
+	int64_t chunks = scenario_chunks(s), m = scenario_micro_batches(s);
+	bool rounds = schedule_by_rounds(s->plan.schedule);
+
+	*out = (struct bound_shape){
+		.stages = (double)s->plan.pp,
+		.chunks = (double)chunks,
+		.micro_batches = (double)m,
+		.layers = even_layers(s, chunks),
+		.hides_in_pairs = step_hides_in_pairs(s),
+		.two_copies = mesh_copies(s) > 1,
+		.in_flight = s->plan.pp == 1 || rounds,
+	};
+	set_most_layers(s, out);
+	out->even_chunks = s->plan.pp > 1 && rounds && out->layers > 0;
+	if (out->even_chunks)
+		out->whole_groups = whole_groups(s, m, chunks);
+	else if (s->plan.pp > 1 && rounds && chunks == 1)
+		out->factor = factor_1f1b((double)m, s->plan.pp);
+	if (out->in_flight)
+		set_flight(s, m, out);
+	else
+		out->least = least_in_flight(s, out->chunks);
 }
 
 void train_bound_activations(const struct train_bound *b, const struct scenario *s,
-			     struct bound_bytes *out)
+			     const struct bound_shape *shape, struct bound_bytes *out)
 {
-	double loose = larger(1, s->stack.fragmentation), p = (double)s->plan.pp, least;
-	int64_t chunks = scenario_chunks(s);
-	double layers = even_layers(s, chunks) * (double)chunks;
-	bool known = s->plan.pp == 1 || schedule_by_rounds(s->plan.schedule);
+	double loose = larger(1, s->stack.fragmentation);
 
-	*out = (struct bound_bytes){ .layers = s->model.layers,
-				     .layer = loose * b->layer.saved_bytes };
-	if (known)
-		set_flight(s, chunks, out);
-	least = known ? flight_of(out, s->plan.pp - 1) : least_in_flight(s, chunks);
-	out->mean = loose * least * b->all.saved_bytes / p;
-	if (known && layers > 0)
-		out->first = loose * flight_of(out, 0) *
-			     (layers * b->layer.saved_bytes + b->first.saved_bytes);
+	*out = (struct bound_bytes){
+		.shape = shape->in_flight ? shape : NULL,
+		.layers = s->model.layers,
+		.layer = loose * b->layer.saved_bytes,
+		.mean = loose * shape->least * b->all.saved_bytes / shape->stages,
+	};
+	if (shape->in_flight && shape->layers > 0)
+		out->first = loose * flight_of(shape, 0) *
+			     (shape->layers * shape->chunks * b->layer.saved_bytes +
+			      b->first.saved_bytes);
 }
 
 static double spread_bytes(const struct bound_bytes *states,
 			   const struct bound_bytes *activations)
 {
+	const struct bound_shape *shape = activations->shape;
 	double sum = 0;
 
-	for (int64_t i = 0; i < activations->stages; i++) {
-		double each =
-			states->layer + flight_of(activations, i) * activations->layer;
+	for (int64_t i = 0; shape && i < (int64_t)shape->stages; i++) {
+		double each = states->layer + flight_of(shape, i) * activations->layer;
 
 		if (each <= 0)
 			return 0;

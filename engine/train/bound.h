@@ -31,7 +31,28 @@ struct train_bound {
 /* Sums of the parts as trial_cost() gives them. */
 void train_bound(const struct scenario *scenario, const struct layer_cost *part,
 		 struct train_bound *out);
-/* Least seconds of the pipeline with this plan's stages, chunks, schedule and split:
+/* What bounds ask of stages, chunks, schedule and split: the same for all ways to
+ * recompute and to hold the states. */
+struct bound_shape {
+	double stages, chunks, micro_batches;
+	double layers; /* of each chunk, 0 where they may differ */
+	/* of the stage that has most, and of the pair of mirror images, at least;
+	 * whether each may have the mean. No pairs where the stages are odd. */
+	double most_layers, most_pair_layers;
+	bool mean_layers, mean_pair_layers;
+	bool even_chunks;  /* a schedule of rounds over chunks with the same layers */
+	bool whole_groups; /* the last group is not smaller than the pipeline */
+	bool hides_in_pairs, two_copies;
+	double factor; /* 1F1B: a micro-batch on all stages, so many times; 0 elsewhere
+			*/
+	/* micro-batches in flight: of the first stage, their fall from one to the next,
+	 * the most, and the least of any stage, which alone is known of others */
+	bool in_flight;
+	double flight, falls, most, least;
+};
+void train_bound_shape(const struct scenario *scenario, struct bound_shape *out);
+
+/* Least seconds of the pipeline with this shape:
  * - any order: the mean stage works through all micro-batches, m C / p;
  * - 1F1B and GPipe: stage s starts behind the forwards and ends before the backwards of
  *   those before it, and waits for its first backward, which gives C + (m - 1) t_s less
@@ -39,10 +60,10 @@ void train_bound(const struct scenario *scenario, const struct layer_cost *part,
  * - where every stage has the same number of layers: the last one starts behind the
  *   first chunks of the others and has the head m times. */
 double train_bound_pipeline(const struct train_bound *bound,
-			    const struct scenario *scenario);
+			    const struct bound_shape *shape);
 /* The first of these alone: the same for all schedules. */
 double train_bound_work(const struct train_bound *bound,
-			const struct scenario *scenario);
+			const struct bound_shape *shape);
 /* Least seconds behind it: the mean stage's share of the optimizer and host traffic. */
 double train_bound_ends(const struct train_bound *bound,
 			const struct scenario *scenario);
@@ -55,15 +76,18 @@ double train_bound_scaled(const struct scenario *scenario, double seconds);
  * can't hold what is offloaded. */
 struct bound_bytes {
 	double mean, first, layer;
-	/* activations: f of the first stage, its fall from one to the next, its most;
-	 * no stages where it is not known */
-	double flight, falls, most;
-	int64_t stages, layers;
+	/* of activations; no shape where what is in flight is not known */
+	const struct bound_shape *shape;
+	int64_t layers;
 };
 void train_bound_states(const struct train_bound *bound,
 			const struct scenario *scenario, struct bound_bytes *out);
+/* Whether they have the same weights: then the same states, and the same ends. */
+bool train_bound_holds_same(const struct train_bound *a, const struct train_bound *b);
+/* The shape must live as long. */
 void train_bound_activations(const struct train_bound *bound,
-			     const struct scenario *scenario, struct bound_bytes *out);
+			     const struct scenario *scenario,
+			     const struct bound_shape *shape, struct bound_bytes *out);
 double train_bound_bytes(const struct train_bound *bound,
 			 const struct bound_bytes *states,
 			 const struct bound_bytes *activations);

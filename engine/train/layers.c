@@ -277,8 +277,22 @@ static void mix(struct layer_cost *cost, const struct layer_cost *full, double s
 	cost->host_backward += share * (full->host_backward - cost->host_backward);
 }
 
+/* The same again where nothing has changed that it reads. */
+static void cost_once(struct step *step, struct graph *graph, int part, bool full,
+		      struct part_costs *known, struct layer_cost *out)
+{
+	if (!known || !known->has[full][part]) {
+		layer_cost(step, graph, full, out);
+		if (!known)
+			return;
+		known->has[full][part] = true;
+		known->cost[full][part] = *out;
+	}
+	*out = known->cost[full][part];
+}
+
 static void one_layer(struct step *step, struct graph *graph, int kind,
-		      struct estimate *out)
+		      struct part_costs *known, struct estimate *out)
 {
 	const struct model *m = &step->scenario->model;
 	struct layer_cost *cost = &step->kind[kind];
@@ -288,7 +302,7 @@ static void one_layer(struct step *step, struct graph *graph, int kind,
 		layers = step->kind_layers[kind] / (double)step->stages;
 	if (out && m->mtp_layers > 0 && kind == model_mtp_kind(m))
 		layers += (double)m->mtp_layers / (double)step->stages;
-	layer_cost(step, graph, false, cost);
+	cost_once(step, graph, kind, false, known, cost);
 	cost->trained = (cost->dense_trainable + cost->expert_trainable) /
 			(cost->dense + cost->expert);
 	if (share < 1)
@@ -296,7 +310,7 @@ static void one_layer(struct step *step, struct graph *graph, int kind,
 	if (share > 0) {
 		struct layer_cost full;
 
-		layer_cost(step, graph, true, &full);
+		cost_once(step, graph, kind, true, known, &full);
 		mix(cost, &full, share);
 		add_traffic(step, graph, true, layers * share, out);
 	}
@@ -361,17 +375,18 @@ void step_draw(const struct step *step, int part, struct graph *graph)
 		graph_head(&step->context, graph);
 }
 
-void step_cost(struct step *step, int part, struct graph *graph, struct estimate *out)
+void step_cost(struct step *step, int part, struct graph *graph,
+	       struct part_costs *known, struct estimate *out)
 {
 	int end = part - step->scenario->model.kinds;
 	struct layer_cost *cost = end == EMBEDDING ? &step->embedding : &step->head;
 
 	if (end < 0) {
-		one_layer(step, graph, part, out);
+		one_layer(step, graph, part, known, out);
 	} else if (end == MTP_HEAD) {
 		mtp_layer(step, graph, out);
 	} else {
-		layer_cost(step, graph, false, cost);
+		cost_once(step, graph, part, false, known, cost);
 		add_traffic(step, graph, false, 1 / (double)step->stages, out);
 	}
 }
@@ -389,6 +404,6 @@ void step_layers(struct step *step, struct estimate *out)
 			graph_next_layer(&step->context, part, &graph);
 		else if (part != kinds + MTP_HEAD)
 			step_draw(step, part, &graph);
-		step_cost(step, part, &graph, out);
+		step_cost(step, part, &graph, NULL, out);
 	}
 }

@@ -163,6 +163,7 @@ double train_relaxed_seconds(const struct train_set *set,
 			     const struct train_bound *bound, struct scenario *s)
 {
 	double share = s->plan.optimizer_offload, ends;
+	struct bound_shape shape;
 
 	if (set->shares > 0)
 		s->plan.optimizer_offload = least(set->share, set->shares);
@@ -172,7 +173,8 @@ double train_relaxed_seconds(const struct train_set *set,
 		ends = fmin(ends, train_bound_ends(bound, s));
 	}
 	s->plan.optimizer_offload = share;
-	return train_bound_scaled(s, train_bound_pipeline(bound, s) + ends);
+	train_bound_shape(s, &shape);
+	return train_bound_scaled(s, train_bound_pipeline(bound, &shape) + ends);
 }
 
 /* With so many bytes of activations; NULL: whatever they are. */
@@ -212,10 +214,13 @@ double train_relaxed_bytes(const struct train_set *set, const struct train_bound
 	double share = s->plan.optimizer_offload, fewest = INFINITY;
 	bool known = !set->free_shape && !set->free_mode;
 	struct bound_bytes activations;
+	struct bound_shape shape;
 	int64_t zero = s->plan.zero;
 
-	if (known)
-		train_bound_activations(bound, s, &activations);
+	if (known) {
+		train_bound_shape(s, &shape);
+		train_bound_activations(bound, s, &shape, &activations);
+	}
 	for (int i = 0; i < (set->zeros > 0 ? set->zeros : 1); i++) {
 		if (set->zeros > 0)
 			s->plan.zero = (int64_t)set->zero[i];
@@ -258,29 +263,8 @@ void train_states_add(const struct train_bound *bound, struct scenario *s,
 		*own = these;
 }
 
-double train_mode_seconds(const struct train_bound *bound, const struct scenario *s,
-			  const struct train_states *states)
-{
-	return train_bound_scaled(s, train_bound_work(bound, s) + states->ends);
-}
-
-double train_pair_seconds(const struct train_bound *bound, const struct scenario *s,
-			  const struct train_states *states)
-{
-	return train_bound_scaled(s, train_bound_pipeline(bound, s) + states->ends);
-}
-
 double train_dealt_seconds(struct trial *trial, const struct train_states *states)
 {
 	return train_bound_scaled(&trial->scenario,
 				  trial_pipeline_floor(trial) + states->ends);
-}
-
-double train_pair_bytes(const struct train_bound *bound, const struct scenario *s,
-			const struct train_states *states)
-{
-	struct bound_bytes activations;
-
-	train_bound_activations(bound, s, &activations);
-	return train_bound_bytes(bound, &states->bytes, &activations);
 }

@@ -70,18 +70,8 @@ void train_states_add(const struct train_bound *bound, struct scenario *scenario
 /* The states of the scenario, with its schedule's copies. */
 void train_states_of(const struct train_bound *bound, const struct scenario *scenario,
 		     struct train_states *out);
-/* Least seconds of a step with these states whatever the shape; with the scenario's
- * shape; and with its stages dealt out without ZeRO's traffic. */
-double train_mode_seconds(const struct train_bound *bound,
-			  const struct scenario *scenario,
-			  const struct train_states *states);
-double train_pair_seconds(const struct train_bound *bound,
-			  const struct scenario *scenario,
-			  const struct train_states *states);
+/* Least seconds of a step with these states, its stages dealt out without ZeRO's
+ * traffic. */
 double train_dealt_seconds(struct trial *trial, const struct train_states *states);
-/* Least bytes with the scenario's shape. */
-double train_pair_bytes(const struct train_bound *bound,
-			const struct scenario *scenario,
-			const struct train_states *states);
 
 #endif

@@ -50,6 +50,15 @@ struct layer_cost {
 	double host_forward, host_backward; /* seconds of the CPU */
 };
 
+/* Of parts of the model, as layers that are recomputed whole and not, those that were
+ * costed already: with another number of layers to recompute they are the same. */
+enum { MAX_PARTS = MAX_LAYER_KINDS + 3 };
+
+struct part_costs {
+	bool has[2][MAX_PARTS];
+	struct layer_cost cost[2][MAX_PARTS];
+};
+
 /* Sums over a stage of its layers, embedding, head and MTP, of both copies where the
  * schedule keeps two. */
 struct stage_sum {
@@ -105,10 +114,11 @@ void layer_cost(struct step *step, struct graph *graph, bool full,
 		struct layer_cost *out);
 /* The parts of a model in this order: kinds of layers, embedding, head, and the head of
  * MTP layers. Each is drawn as a graph, then costed, kinds first; collectives go into
- * the estimate's traffic, here and below, unless it is NULL. */
+ * the estimate's traffic, here and below, unless it is NULL; so may `known` be. */
 int step_parts(const struct model *model);
 void step_draw(const struct step *step, int part, struct graph *graph);
-void step_cost(struct step *step, int part, struct graph *graph, struct estimate *out);
+void step_cost(struct step *step, int part, struct graph *graph,
+	       struct part_costs *known, struct estimate *out);
 void step_layers(struct step *step, struct estimate *out);
 /* Of a stage's layers, the share that whole recomputation runs again. */
 double step_recomputed_share(const struct step *step);
@@ -143,8 +153,6 @@ bool step_pipeline(struct step *step, struct estimate *out);
  * the traffic (out may be NULL). */
 void step_chunk_time(struct step *step, int k, struct chunk_time *time,
 		     struct estimate *out);
-/* What stage i alone ends its step with, and the traffic of that. */
-void step_sync_stage(struct step *step, int stage, struct estimate *out);
 /* Everything of a scenario: train_estimate() with the step that it was made of. False
  * if the plan is illegal. */
 bool train_step(const struct scenario *scenario, struct step *step,

@@ -249,15 +249,6 @@ static void sync_stage(const struct sync *s)
 	work->optimizer_seconds = holding_update(h);
 }
 
-void step_sync_stage(struct step *step, int stage, struct estimate *out)
-{
-	struct holding h;
-	struct sync s = { step, out, stage, step->sum[stage].layers, 1, &h };
-
-	holding_begin(step, &h);
-	sync_stage(&s);
-}
-
 void step_sync(struct step *step, struct estimate *out)
 {
 	int like[MAX_STAGES], count[MAX_STAGES];

@@ -2,6 +2,7 @@
 #include "engine/train/trial.h"
 
 #include <math.h>
+#include <string.h>
 
 void trial_begin(struct trial *trial)
 {
@@ -13,6 +14,7 @@ void trial_begin(struct trial *trial)
 	step->micro_batches = scenario_micro_batches(scenario);
 	step->stages = (int)scenario->plan.pp;
 	trial->fullest = 0;
+	trial->known_for.recompute = -1;
 	mesh_build(&trial->scenario, &step->mesh);
 	graph_context(&trial->scenario, &step->mesh, &step->context);
 	collective_fabric(&trial->scenario, &step->choices, &step->context.fabric);
@@ -32,10 +34,27 @@ static struct layer_cost *cost_of(struct step *step, int part)
 				   : &step->mtp;
 }
 
+/* Costs that are known are of this recomputation, or forgotten. */
+static void keep_known(struct trial *trial)
+{
+	const struct plan *plan = &trial->scenario.plan;
+	bool same = trial->known_for.recompute == plan->recompute &&
+		    trial->known_for.modules == plan->recompute_modules &&
+		    trial->known_for.offload == plan->activation_offload;
+
+	if (same)
+		return;
+	memset(trial->known.has, 0, sizeof trial->known.has);
+	trial->known_for.recompute = plan->recompute;
+	trial->known_for.modules = plan->recompute_modules;
+	trial->known_for.offload = plan->activation_offload;
+}
+
 void trial_cost(struct trial *trial, struct layer_cost *out)
 {
+	keep_known(trial);
 	for (int part = 0; part < trial->parts; part++) {
-		step_cost(&trial->step, part, &trial->graph[part], NULL);
+		step_cost(&trial->step, part, &trial->graph[part], &trial->known, NULL);
 		out[part] = *cost_of(&trial->step, part);
 	}
 }

@@ -18,13 +18,18 @@
 
 #include "engine/train/step.h"
 
-enum { MAX_PARTS = MAX_LAYER_KINDS + 3 };
-
 struct trial {
 	struct scenario scenario;
 	int parts; /* of the model, see step_parts() */
 	struct step step;
 	struct graph graph[MAX_PARTS];
+	/* costs of the parts with this plan's recomputation but for its layers */
+	struct part_costs known;
+	struct {
+		int recompute;
+		uint64_t modules;
+		double offload;
+	} known_for;
 	bool split;   /* the layers are dealt out */
 	bool holds;   /* what is in flight is known without a simulation */
 	bool counted; /* and stands in the step's result */
