@@ -75,10 +75,12 @@ static void test_columns_are_times(void **state)
 	for (int columns = 20; columns < 160; columns += 7) {
 		const struct timeline *t = played(&s);
 		double each = window_scale(t, columns), before = -1;
+		double centre = t->pipeline_seconds * columns / 160;
+		bool shown = false;
 		struct window w = { .now = 0 };
 
 		assert_true(each > 0);
-		window_make(&w, t, columns, each, t->pipeline_seconds * columns / 160);
+		window_make(&w, t, columns, each, centre);
 		assert_int_equal(w.parts, 3);
 		assert_int_equal(w.part[2].x + w.part[2].columns, columns);
 		assert_close(w.part[2].to, t->pipeline_seconds, 1e-12);
@@ -88,12 +90,10 @@ static void test_columns_are_times(void **state)
 			if (at < 0)
 				continue;
 			assert_true(at > before);
-			assert_int_equal(window_column(&w, at + w.each / 2), x);
+			shown |= at <= centre && centre < at + w.each;
 			before = at;
 		}
-		/* the centre is among what is shown */
-		assert_true(window_column(&w, t->pipeline_seconds * columns / 160) >=
-			    0);
+		assert_true(shown);
 	}
 	stage_close(&s);
 }

@@ -6,6 +6,7 @@
 #include "engine/schedule/law.h"
 #include "engine/schedule/simulate.h"
 #include "tests/support/close.h"
+#include "tests/support/schedule_check.h"
 
 /* One pipeline with equal stages, made, checked and run. */
 struct run {

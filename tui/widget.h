@@ -61,10 +61,6 @@ void widget_bar(struct canvas *canvas, int x, int y, int width, double fraction,
 /* One upright bar, growing from the bottom. */
 void widget_column(struct canvas *canvas, struct rect rect, double fraction,
 		   enum role role);
-/* One column for each value (the last ones, if there is no room for all), from 0
- * to max; NaN leaves a gap. */
-void widget_sparkline(struct canvas *canvas, struct rect rect, const double *value,
-		      int count, double max, enum role role);
 
 /* --- what-if strip (widget/strip.c) --- */
 

@@ -187,10 +187,3 @@ const char *algorithm_source(enum algorithm algorithm)
 
 	return unit ? unit->source : "";
 }
-
-bool algorithm_does(enum algorithm algorithm, enum collective_kind kind)
-{
-	const struct unit *unit = unit_of(algorithm);
-
-	return unit && unit->work[kind];
-}

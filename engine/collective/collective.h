@@ -38,8 +38,6 @@ enum algorithm {
 const char *algorithm_name(enum algorithm algorithm);
 /* Where it is described. */
 const char *algorithm_source(enum algorithm algorithm);
-/* Whether it knows this kind at all. */
-bool algorithm_does(enum algorithm algorithm, enum collective_kind kind);
 
 /* How tokens find the ranks of their experts. */
 enum exchange {

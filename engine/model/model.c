@@ -283,11 +283,6 @@ double model_trained_flops_per_token(const struct model *model, int64_t seq,
 					     lora_rank, mlp);
 }
 
-double model_flops_per_token(const struct model *model, int64_t seq, bool full_square)
-{
-	return model_trained_flops_per_token(model, seq, full_square, 0, true);
-}
-
 double model_cache_bytes(const struct model *model, const struct layer_kind *kind,
 			 double tokens, double tp, double bytes_per_element)
 {

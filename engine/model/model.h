@@ -187,10 +187,6 @@ double attention_compressor(const struct attention *attention);
 bool model_same_mixer(const struct layer_kind *a, const struct layer_kind *b);
 /* Kind of the model's MTP layers: that of its last layer. */
 int model_mtp_kind(const struct model *model);
-/* Model FLOPs per token, forward and backward (3 x forward), DESIGN section 2:
- * 6 x active weights without the embedding table, plus attention scores over
- * the causal half (or the full square) of a sequence of seq tokens. */
-double model_flops_per_token(const struct model *model, int64_t seq, bool full_square);
 /* Of a forward alone, without MTP layers: 2 x the weights, scores and scans. */
 double model_forward_flops_per_token(const struct model *model,
 				     const struct model_counts *counts, int64_t seq,
@@ -204,8 +200,11 @@ double model_adapters(const struct model *model, int64_t rank, bool mlp);
 /* FLOPs of a token for each weight: 2 forward, 2 for the gradient of its input and 2
  * for its own, which a frozen one has not: 6, or 4 under LoRA. */
 double model_weight_flops(int64_t lora_rank);
-/* As model_flops_per_token(), of a step that trains adapters of this rank on a frozen
- * model: 4 x its weights + 6 x the adapters + attention as ever. Rank 0 trains all. */
+/* Model FLOPs per token, forward and backward (3 x forward), DESIGN section 2:
+ * 6 x active weights without the embedding table, plus attention scores over
+ * the causal half (or the full square) of a sequence of seq tokens. Of adapters of this
+ * rank on a frozen model 4 x its weights + 6 x the adapters + attention as ever; rank 0
+ * trains all. */
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
 				     bool full_square, int64_t lora_rank, bool mlp);
 /* The same for one who has the counts. */

@@ -69,16 +69,4 @@ bool simulate(const struct schedule *schedule, const struct simulate_times *time
 size_t simulate_bytes(int stages, int chunks, int depth, int micro_batches,
 		      bool with_items);
 
-enum schedule_fault {
-	FAULT_NONE,
-	FAULT_MISSING,  /* an item is missing */
-	FAULT_TWICE,    /* an item stands twice, or makes no sense */
-	FAULT_ORDER,    /* a backward before its forward on the same stage */
-	FAULT_DEADLOCK, /* stages wait for each other in a circle */
-	FAULT_MEMORY    /* the arena is too small to tell */
-};
-/* Every item once, dependencies respected, no circle. */
-enum schedule_fault schedule_check(const struct schedule *schedule,
-				   struct arena *arena);
-
 #endif

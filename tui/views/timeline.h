@@ -35,9 +35,8 @@ void window_make(struct window *out, const struct timeline *timeline, int column
 /* So many seconds of the whole around the centre. */
 void window_zoom(struct window *out, double whole, double span, int columns,
 		 double centre);
-/* When a column begins, and the column of a time; -1: it is left out. */
+/* When a column begins; -1: it is left out. */
 double window_time(const struct window *window, int column);
-int window_column(const struct window *window, double seconds);
 /* With a sign where time is left out; in the lanes that is a gap. */
 void timeline_draw_axis(struct canvas *canvas, struct rect rect,
 			const struct window *window);

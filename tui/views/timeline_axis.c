@@ -95,18 +95,6 @@ double window_time(const struct window *window, int column)
 	return -1;
 }
 
-int window_column(const struct window *window, double seconds)
-{
-	for (int i = 0; i < window->parts; i++) {
-		const struct stretch *s = &window->part[i];
-
-		if (seconds >= s->from && seconds < s->to)
-			return s->x + clamp((int)((seconds - s->from) / window->each),
-					    0, s->columns - 1);
-	}
-	return -1;
-}
-
 /* "12.345 s": as many decimals as tell ticks apart. */
 static int tick_text(double seconds, double step, double longest, char *out,
 		     size_t size)

@@ -299,17 +299,3 @@ void widget_column(struct canvas *canvas, struct rect rect, double fraction,
 				   role);
 	}
 }
-
-void widget_sparkline(struct canvas *canvas, struct rect rect, const double *value,
-		      int count, double max, enum role role)
-{
-	int skip = count > rect.width ? count - rect.width : 0;
-
-	if (!(max > 0))
-		return;
-	for (int i = skip; i < count; i++)
-		widget_column(
-			canvas,
-			(struct rect){ rect.x + i - skip, rect.y, 1, rect.height },
-			value[i] / max, role);
-}

@@ -166,11 +166,28 @@ static void draw_row(struct canvas *canvas, struct rect place,
 	}
 }
 
-static struct list list_of(const struct table *table)
+/* A table whose columns have their widths. */
+struct laid {
+	const struct table *table;
+	struct layout layout;
+};
+
+static void draw_body_row(const void *context, int row, struct canvas *canvas,
+			  struct rect place)
+{
+	const struct laid *laid = context;
+
+	draw_row(canvas, place, laid->table, &laid->layout, row);
+}
+
+static struct list list_of(const struct table *table, const struct laid *laid)
 {
 	return (struct list){ .count = table->rows,
 			      .first = table->first,
-			      .cursor = table->cursor };
+			      .cursor = table->cursor,
+			      .focused = table->focused,
+			      .context = laid,
+			      .row = draw_body_row };
 }
 
 static struct rect body_of(struct rect rect)
@@ -182,30 +199,21 @@ int widget_table(struct canvas *canvas, struct rect rect, const struct table *ta
 {
 	struct rect body = body_of(rect);
 	bool barred = table->rows > body.height;
-	struct layout layout = layout_of(table, rect.width - barred);
-	int first = scroll_first(table->first, table->cursor, table->rows, body.height);
+	struct laid laid = { table, layout_of(table, rect.width - barred) };
+	struct list list = list_of(table, &laid);
 	struct rect before = canvas_clip(canvas, rect_intersect(rect, canvas->clip));
-	struct rect row = { rect.x, rect.y, rect.width - barred, 1 };
+	int first;
 
-	draw_row(canvas, row, table, &layout, -1);
-	for (int i = first; i < table->rows && i < first + body.height; i++) {
-		row.y++;
-		draw_row(canvas, row, table, &layout, i);
-		if (i != table->cursor || !table->focused)
-			continue;
-		canvas_highlight(canvas, row, ROLE_FOCUS, false, false);
-		canvas_cursor(canvas, row.x, row.y);
-	}
-	if (barred)
-		widget_scrollbar(canvas, rect.x + rect.width - 1, body.y, body.height,
-				 first, table->rows);
+	draw_row(canvas, (struct rect){ rect.x, rect.y, rect.width - barred, 1 }, table,
+		 &laid.layout, -1);
+	first = widget_list(canvas, body, &list);
 	canvas_clip(canvas, before);
 	return first;
 }
 
 int table_row_at(struct rect rect, const struct table *table, int x, int y)
 {
-	struct list list = list_of(table);
+	struct list list = list_of(table, NULL);
 
 	return list_row_at(body_of(rect), &list, x, y);
 }

@@ -1,7 +1,7 @@
-/* check.c - is a list of work a schedule at all? */
-#include <string.h>
+/* schedule_check.c - see schedule_check.h. */
+#include "tests/support/schedule_check.h"
 
-#include "engine/schedule/simulate.h"
+#include <string.h>
 
 enum { SEEN_FORWARD = 1, SEEN_INPUT = 2, SEEN_WEIGHT = 4, SEEN_ALL = 7 };
 
