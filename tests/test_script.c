@@ -315,6 +315,43 @@ static void lines_that_lost_their_command(void **state)
 	assert_false(noted(IMPORT_ASSUMED, "line"));
 }
 
+/* In a text that is assigned a list is joined; an empty list is set, and adds nothing.
+ */
+static void lists_in_texts(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "NET=(\n  --num-layers 16\n  --hidden-size 1024\n"
+		  "  --num-attention-heads 16\n)\nNONE=(\n # --use-wandb\n)\n"
+		  "CMD=\"python3 pretrain_gpt.py ${NET[@]} --micro-batch-size 4\"\n"
+		  "CMD=\"$CMD --tensor-model-parallel-size 2\"\n"
+		  "srun bash -c \"RANK=1 $CMD ${NONE[@]} --bf16\"\n",
+		  &s);
+	expect(&s, "tp", "2");
+	expect(&s, "mbs", "4");
+	assert_int_equal(s.model.layers, 16);
+	assert_int_equal(s.model.hidden, 1024);
+	read_good("megatron",
+		  "NONE=(\n # --use-wandb\n)\ntorchrun pretrain_gpt.py --num-layers 16 "
+		  "--hidden-size 1024 --num-attention-heads 16 --bf16 ${NONE[@]} "
+		  "--micro-batch-size 4\n",
+		  &s);
+	expect(&s, "mbs", "4");
+}
+
+/* What printf -v makes is set, and not known. */
+static void test_printed_variable(void **state)
+{
+	(void)state;
+	read_refused("megatron",
+		     "printf -v TP \"%s\" \"$(nproc)\"\ntorchrun "
+		     "pretrain_gpt.py --num-layers 16 --hidden-size 1024 "
+		     "--num-attention-heads 16 --tensor-model-parallel-size \"$TP\"\n",
+		     "$TP, which a command sets");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -326,6 +363,8 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(lines_that_lost_their_command),
+		cmocka_unit_test(lists_in_texts),
+		cmocka_unit_test(test_printed_variable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,13 +195,25 @@ static const char *find_variable(const struct shell *shell, const char *flag)
 	return NULL;
 }
 
+/* Set, but from what only running could tell. */
+static bool is_untold(const struct shell *shell, const char *name)
+{
+	const struct shell_word *words;
+
+	return shell_lookup(shell, name, strlen(name), &words) > 0 && words[0].unknown;
+}
+
 static void note_missing(const struct shell *shell)
 {
 	for (int i = 0; i < shell->arguments->count; i++) {
 		struct argument *a = &shell->arguments->item[i];
 
-		if (a->value[0] == '\0' && !a->missing)
-			a->missing = find_variable(shell, a->name);
+		if (a->value[0] != '\0' || a->missing)
+			continue;
+		a->missing = find_variable(shell, a->name);
+		if (a->missing && shell_is_array(shell, a->missing, strlen(a->missing)))
+			a->missing = NULL; /* of further flags, here of none */
+		a->untold = a->missing && is_untold(shell, a->missing);
 	}
 }
 

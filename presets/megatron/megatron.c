@@ -275,8 +275,9 @@ static bool check_missing(const struct arguments *arguments, struct error *error
 
 		if (known && a->missing && !word_among(a->name, no_matter) &&
 		    arguments_find(arguments, a->name) == a)
-			return script_missing(arguments, a->name, a->line, a->missing,
-					      error);
+			return a->untold ? script_untold(arguments, a, error)
+					 : script_missing(arguments, a->name, a->line,
+							  a->missing, error);
 	}
 	return true;
 }

@@ -78,6 +78,7 @@ bool arguments_add(struct arguments *arguments, const char *name, const char *va
 	item->value = arguments_keep(arguments, value, strlen(value));
 	item->line = line;
 	item->missing = NULL;
+	item->untold = false;
 	if (!item->name || !item->value)
 		return false;
 	arguments->count++;

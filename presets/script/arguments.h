@@ -19,6 +19,7 @@ struct argument {
 	int line;
 	/* The variable that nobody has set and the value was to come from; NULL. */
 	const char *missing;
+	bool untold; /* a command sets that variable, which is not run */
 };
 
 enum { ARGUMENTS_SKIPPED = 64 };

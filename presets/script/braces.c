@@ -269,6 +269,8 @@ void shell_braces(struct shell *shell, struct builder *b, struct command *comman
 		     (rest[1] == '@' || rest[1] == '*');
 
 	count = shell_value(shell, b, name, length, &words);
+	if (array && shell_is_array(shell, name, length))
+		b->missing = NULL; /* an empty one */
 	set = count > 1 ||
 	      (count == 1 && (words[0].text[0] != '\0' || words[0].unknown));
 	if (put_default(shell, b, command, name, length, end, quoted, set))

@@ -48,11 +48,28 @@ static void put_unknown(struct shell *shell, struct builder *b)
 	b->unknown = true;
 }
 
+/* NAME="a ${LIST[@]} b" is one text, whose words have blanks between them. */
+static bool is_assigned(const struct builder *b, const struct command *command)
+{
+	size_t i = 0;
+
+	while (i < b->length &&
+	       (isalnum((unsigned char)b->text[i]) || b->text[i] == '_'))
+		i++;
+	if (i < b->length && b->text[i] == '+')
+		i++;
+	return i > 0 && i < b->length && b->text[i] == '=' && command->count == 0;
+}
+
 void shell_put_words(struct shell *shell, struct builder *b, struct command *command,
 		     const struct shell_word *words, int count, bool quoted, bool array)
 {
+	bool joined = quoted && (!array || is_assigned(b, command));
+
 	for (int i = 0; i < count; i++) {
-		if (i > 0 && (array || !quoted))
+		if (i > 0 && joined)
+			shell_put(shell, b, " ", 1);
+		else if (i > 0)
 			shell_end_word(shell, b, command);
 		if (words[i].unknown)
 			put_unknown(shell, b);

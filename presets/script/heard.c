@@ -1,5 +1,6 @@
 /* heard.c - `IFS=, read -r TP PP <<< "4,2"`: words of a text into variables. What comes
- * from a file or a pipe is not known, and neither are the variables then. */
+ * from a file or a pipe is not known, and neither are the variables then, nor what
+ * `printf -v NAME` makes. */
 #include <string.h>
 
 #include "presets/script/words.h"
@@ -30,7 +31,7 @@ static void give(struct shell *shell, const char *name, const char *text, size_t
 			     length > 0 || word.unknown);
 }
 
-void shell_hear(struct shell *shell, const struct command *command, int at)
+static void read_variables(struct shell *shell, const struct command *command, int at)
 {
 	const char *signs = separators(command, at);
 	const char *text = command->has_here ? command->here.text : "";
@@ -48,4 +49,19 @@ void shell_hear(struct shell *shell, const struct command *command, int at)
 		text += length;
 		text += *text != '\0';
 	}
+}
+
+bool shell_hear(struct shell *shell, const struct command *command, int at)
+{
+	const char *name = command->word[at].text;
+
+	if (strcmp(name, "read") == 0) {
+		read_variables(shell, command, at);
+	} else if (strcmp(name, "printf") == 0 && at + 2 < command->count &&
+		   strcmp(command->word[at + 1].text, "-v") == 0) {
+		give(shell, command->word[at + 2].text, "", 0, command);
+	} else {
+		return false;
+	}
+	return true;
 }

@@ -45,3 +45,12 @@ bool script_missing(const struct arguments *arguments, const char *flag, int lin
 			 "the environment gives it",
 			 flag, missing, missing);
 }
+
+bool script_untold(const struct arguments *arguments, const struct argument *argument,
+		   struct error *error)
+{
+	return error_set(error, arguments->file, argument->line,
+			 "--%s comes from $%s, which a command sets that only running "
+			 "could tell; --set %s=VALUE gives it",
+			 argument->name, argument->missing, argument->missing);
+}

@@ -12,5 +12,8 @@ void script_note(const struct arguments *arguments, struct import_report *report
  * nobody has set. */
 bool script_missing(const struct arguments *arguments, const char *flag, int line,
 		    const char *missing, struct error *error);
+/* The same of one that a command sets, which is never run. */
+bool script_untold(const struct arguments *arguments, const struct argument *argument,
+		   struct error *error);
 
 #endif

@@ -308,7 +308,7 @@ static void read_array(struct shell *shell, const char *name, size_t length,
 		return;
 	}
 	read_words(shell, items, true);
-	shell_assign(shell, name, length, append, items->word, items->count);
+	shell_assign_array(shell, name, length, append, items->word, items->count);
 	free(items);
 }
 
@@ -432,8 +432,7 @@ static void run(struct shell *shell, const struct command *command, int first)
 		if (opposite && shell->status != TRUTH_UNKNOWN)
 			shell->status =
 				shell->status == TRUTH_YES ? TRUTH_NO : TRUTH_YES;
-	} else if (strcmp(words[0].text, "read") == 0) {
-		shell_hear(shell, command, at);
+	} else if (shell_hear(shell, command, at)) {
 		shell->status = command->has_here ? TRUTH_YES : TRUTH_UNKNOWN;
 	} else if (!take_builtin(shell, words, count)) {
 		shell->status = TRUTH_UNKNOWN;

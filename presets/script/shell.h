@@ -31,6 +31,7 @@ struct shell_variable {
 	const char *name;
 	int first, count; /* words in the pool */
 	bool fixed;       /* by the caller: assignments don't change it */
+	bool array;       /* NAME=( … ) */
 };
 
 enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
@@ -114,6 +115,10 @@ int shell_lookup(const struct shell *shell, const char *name, size_t length,
 		 const struct shell_word **words);
 bool shell_assign(struct shell *shell, const char *name, size_t length, bool append,
 		  const struct shell_word *words, int count);
+/* A list of words, be it empty. */
+void shell_assign_array(struct shell *shell, const char *name, size_t length,
+			bool append, const struct shell_word *words, int count);
+bool shell_is_array(const struct shell *shell, const char *name, size_t length);
 /* The words become $1 and on. */
 bool shell_set_args(struct shell *shell, const struct shell_word *words, int count);
 /* Integer expression of $((…)): numbers, names, + - * / %, comparisons, && || ! ?:

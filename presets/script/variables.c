@@ -110,3 +110,22 @@ bool shell_assign(struct shell *shell, const char *name, size_t length, bool app
 	v->count = shell->words - first;
 	return true;
 }
+
+void shell_assign_array(struct shell *shell, const char *name, size_t length,
+			bool append, const struct shell_word *words, int count)
+{
+	struct shell_variable *v;
+
+	if (!shell_assign(shell, name, length, append, words, count))
+		return;
+	v = find(shell, name, length);
+	if (v)
+		v->array = true;
+}
+
+bool shell_is_array(const struct shell *shell, const char *name, size_t length)
+{
+	const struct shell_variable *v = find(shell, name, length);
+
+	return v && v->array;
+}

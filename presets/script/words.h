@@ -75,8 +75,9 @@ bool sign_condition(struct shell *shell, struct builder *b, struct command *comm
 bool sign_redirection(struct shell *shell, struct command *command);
 
 /* --- heard.c --- */
-/* The command `read` at word `at`, with its variables behind. */
-void shell_hear(struct shell *shell, const struct command *command, int at);
+/* The command `read` at word `at`, with its variables behind, or `printf -v`; false
+ * where it is another. */
+bool shell_hear(struct shell *shell, const struct command *command, int at);
 
 /* --- given.c --- */
 /* Arguments and variables that the caller gives, or arguments that the script's own
