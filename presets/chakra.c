@@ -73,6 +73,7 @@ struct stage_writer {
 	double bytes;
 	FILE *out;
 	uint64_t last; /* number of a node */
+	double busy;   /* seconds until which it works */
 	/* who makes the output of a virtual stage: position * micro_batches +
 	 * micro-batch */
 	int32_t *forward, *backward;
@@ -219,11 +220,14 @@ static void put_item(struct stage_writer *w, const struct timeline_item *item,
 {
 	const struct timeline_item *from = neighbour(w, item, -1),
 				   *to = neighbour(w, item, 1);
+	/* a machine does one after the other: what overlaps is counted once */
+	double start = fmin(fmax(item->start, w->busy), item->end);
 	struct node work = { .type = TYPE_COMPUTE,
 			     .after = { *compute, 0 },
-			     .start = item->start,
+			     .start = start,
 			     .end = item->end };
 
+	w->busy = fmax(w->busy, item->end);
 	if (from) {
 		struct node receive = { .type = TYPE_RECEIVE,
 					.after = { *sent > 0 ? *sent : *compute, 0 },

@@ -170,12 +170,14 @@ static int matches(int stages, int stage, const struct event *sent)
 }
 
 /* As a machine runs it with one transfer of a stage at a time: nobody waits for ever.
- */
-static void check_runs(int stages)
+ * Returns the seconds until the last one is through, where transfers take none. */
+static double check_runs(int stages)
 {
 	static bool done[MOST_STAGES][MAX_NODES];
+	static double ends[MOST_STAGES][MAX_NODES];
 	bool moved = true;
 	int left = 0;
+	double last = 0;
 
 	memset(done, 0, sizeof done);
 	while (moved) {
@@ -185,27 +187,40 @@ static void check_runs(int stages)
 			for (int i = 0; i < traces[s].count; i++) {
 				const struct event *n = &traces[s].node[i];
 				bool ready = !done[s][i];
+				double at = 0;
 
 				left += !done[s][i];
-				for (int k = 0; k < n->afters && ready; k++)
-					ready = done[s][find(&traces[s], n->after[k]) -
-							traces[s].node];
+				for (int k = 0; k < n->afters && ready; k++) {
+					ptrdiff_t j = find(&traces[s], n->after[k]) -
+						      traces[s].node;
+
+					ready = done[s][j];
+					at = fmax(at, ends[s][j]);
+				}
 				if (ready && n->type == RECEIVE) {
 					const struct trace *t = &traces[n->source];
 
 					ready = false;
-					for (int j = 0; j < t->count; j++)
-						ready = ready ||
-							(done[n->source][j] &&
-							 t->node[j].type == SEND &&
-							 t->node[j].tag == n->tag &&
-							 t->node[j].target == s);
+					for (int j = 0; j < t->count && !ready; j++) {
+						ready = done[n->source][j] &&
+							t->node[j].type == SEND &&
+							t->node[j].tag == n->tag &&
+							t->node[j].target == s;
+						at = ready ? fmax(at,
+								  ends[n->source][j])
+							   : at;
+					}
 				}
+				if (ready)
+					ends[s][i] = at + (double)n->duration / 1e6;
+				if (ready)
+					last = fmax(last, ends[s][i]);
 				done[s][i] = done[s][i] || ready;
 				moved = moved || ready;
 			}
 	}
 	assert_int_equal(left, 0);
+	return last;
 }
 
 static void check_plan(const struct scenario *s)
@@ -215,7 +230,7 @@ static void check_plan(const struct scenario *s)
 	struct estimate *estimate = malloc(sizeof *estimate);
 	struct timeline_problem problem;
 	struct timeline t;
-	double sent = 0, each;
+	double sent = 0, each, whole = 0, runs;
 
 	if (!timeline_build(s, &arena, estimate, &t, &problem))
 		fail_msg("%s", problem.reason);
@@ -243,8 +258,12 @@ static void check_plan(const struct scenario *s)
 		}
 		assert_close(busy, t.stage[stage].busy + t.stage[stage].tail_seconds,
 			     1e-3);
+		whole = fmax(whole, t.pipeline_seconds + t.stage[stage].tail_seconds);
 	}
-	check_runs(t.stages);
+	/* it takes what the timeline does, but for its transfers */
+	runs = check_runs(t.stages);
+	if (runs > 1.005 * whole || runs < 0.95 * whole)
+		fail_msg("%g s, the timeline %g", runs, whole);
 	/* what all stages send is what the estimate counts, a mean of them */
 	assert_close(sent / t.stages,
 		     metric_get(estimate, metric_find("pp.payload_bytes")), 1e-6);
@@ -265,8 +284,12 @@ static void test_plans(void **state)
 		case_set(&s, "schedule", schedules[i]);
 		check_plan(&s);
 	}
+	case_set(&s, "schedule", "dualpipe");
+	check_plan(&s);
 	case_set(&s, "schedule", "interleaved");
 	case_set(&s, "vpp", "2");
+	check_plan(&s);
+	case_set(&s, "schedule", "zb-v");
 	check_plan(&s);
 }
 
