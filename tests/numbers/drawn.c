@@ -111,6 +111,7 @@ static void add_bounds(struct figures *out, const struct scenario *s)
 	static struct trial trial;
 	struct layer_cost part[MAX_PARTS];
 	struct train_bound bound;
+	struct bound_shape shape;
 	struct bound_bytes states, activations;
 	double seconds, ends, bytes;
 
@@ -118,14 +119,15 @@ static void add_bounds(struct figures *out, const struct scenario *s)
 	trial_begin(&trial);
 	trial_cost(&trial, part);
 	train_bound(s, part, &bound);
-	seconds = train_bound_pipeline(&bound, s);
+	train_bound_shape(s, &shape);
+	seconds = train_bound_pipeline(&bound, &shape);
 	ends = train_bound_ends(&bound, s);
 	train_bound_states(&bound, s, &states);
-	train_bound_activations(&bound, s, &activations);
+	train_bound_activations(&bound, s, &shape, &activations);
 	bytes = train_bound_bytes(&bound, &states, &activations);
 	assert_true(train_bound_scaled(s, seconds + ends) <= e.step_seconds);
 	assert_true(isinf(bytes) ? !e.host_fits : bytes <= e.memory.total_bytes);
-	figures_add(out, "bound.work", train_bound_work(&bound, s), 0);
+	figures_add(out, "bound.work", train_bound_work(&bound, &shape), 0);
 	figures_add(out, "bound.pipeline", seconds, 0);
 	figures_add(out, "bound.ends", ends, 0);
 	figures_add(out, "bound.states", states.mean + states.first + states.layer, 0);
