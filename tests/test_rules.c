@@ -349,12 +349,18 @@ static void test_glm_air(void **state)
 	assert_int_equal(scenario_check(&scenario, &findings), 1);
 	finding_text(&findings.item[0], text, sizeof text);
 	assert_string_equal(text,
-			    "46 layers (+ 0 counted for embedding and loss) do not "
-			    "divide into PP 4; give first and last counts, count "
-			    "embedding or loss, or use a layout");
+			    "46 layers do not divide into PP 4; give first and last "
+			    "counts, count embedding or loss, or use a layout");
 	finding_remedy(&findings.item[0], text, sizeof text);
 	assert_string_equal(text, "split balanced");
-	apply("split=balanced");
+	apply("split_embedding=on");
+	assert_int_equal(scenario_check(&scenario, &findings), 1);
+	finding_text(&findings.item[0], text, sizeof text);
+	assert_string_equal(text,
+			    "46 layers and 1 more counted for embedding and loss are "
+			    "47, which do not divide into PP 4; give first and last "
+			    "counts or use a layout");
+	apply("split_embedding=off split=balanced");
 	assert_int_equal(scenario_check(&scenario, &findings), 0);
 	apply("split=auto split_embedding=on split_loss=on");
 	assert_int_equal(scenario_check(&scenario, &findings), 0);

@@ -19,22 +19,37 @@ static bool uneven(const struct facts *f, struct broken *out)
 		return false;
 	*out = (struct broken){
 		.value = { (double)f->model->layers, (double)f->pp,
-			   (double)(slots(f) - f->model->layers),
-			   (double)(slots(f) / f->pp) },
+			   (double)(slots(f) - f->model->layers), (double)slots(f) },
 		.mend = { { "split", MEND_VALUE, SPLIT_BALANCED },
 			  { "pp", MEND_DIVISOR, slots(f) } },
 	};
 	return true;
 }
 
+/* Whether such a split counts more than layers. */
+static bool counts_ends(const struct facts *f)
+{
+	return slots(f) > f->model->layers;
+}
+
 bool breaks_e8(const struct facts *f, struct broken *out)
 {
-	return f->plan->split == SPLIT_AUTO && uneven(f, out);
+	return f->plan->split == SPLIT_AUTO && !counts_ends(f) && uneven(f, out);
+}
+
+bool breaks_e8_counted(const struct facts *f, struct broken *out)
+{
+	return f->plan->split == SPLIT_AUTO && counts_ends(f) && uneven(f, out);
 }
 
 bool breaks_e8_even(const struct facts *f, struct broken *out)
 {
-	return f->plan->split == SPLIT_EVEN && uneven(f, out);
+	return f->plan->split == SPLIT_EVEN && !counts_ends(f) && uneven(f, out);
+}
+
+bool breaks_e8_even_counted(const struct facts *f, struct broken *out)
+{
+	return f->plan->split == SPLIT_EVEN && counts_ends(f) && uneven(f, out);
 }
 
 static bool uneven_chunks(const struct facts *f, struct broken *out)
