@@ -567,7 +567,7 @@ static void test_unusable_terminals_are_refused_in_one_line(void **state)
 	expect_refusal(&(struct vt_options){ .columns = 160, .term = "\033[2J" }, run,
 		       "unknown terminal type");
 	expect_refusal(&(struct vt_options){ .columns = 160 },
-		       "\"$0\" --demo < /dev/null", "needs a terminal");
+		       "\"$0\" --demo < /dev/null", "`shardscope --plain`");
 	expect_refusal(&(struct vt_options){ .columns = 160 },
 		       "\"$0\" --demo > /dev/null", "needs a terminal");
 }

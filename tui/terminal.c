@@ -32,8 +32,8 @@ static void on_stop(int signal)
 static bool refuse(struct error *error, const char *what, const char *name)
 {
 	snprintf(error->text, sizeof error->text,
-		 "%s%.60s%s; `shardscope screen` and "
-		 "`shardscope eval` print without one",
+		 "%s%.60s%s; `shardscope --plain` works line by line, "
+		 "`shardscope screen` and `shardscope eval` print",
 		 what, name, name[0] != '\0' ? "'" : "");
 	for (char *p = error->text; *p != '\0'; p++)
 		if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
