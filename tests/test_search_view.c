@@ -334,6 +334,28 @@ static void test_any_size_will_do(void **state)
 	stage_close(&s);
 }
 
+/* Every short word of a row that is shown is told at the table, once, at 120 columns.
+ */
+static void test_short_names_are_told(void **state)
+{
+	(void)state;
+	open_search("llama3-70b-64-h100", 120, 36);
+	assert_int_equal(count_of("mbs micro-batch  Z ZeRO"), 1);
+	assert_int_equal(count_of("  sel recompute selective"), 1);
+	assert_int_equal(count_of("noSP SP sequence off"), 1);
+	/* of what is filtered away nothing is told */
+	stage_type(&s, "/!noSP\n");
+	stage_shows(&s, "mbs micro-batch");
+	assert_int_equal(count_of("noSP SP"), 0);
+	stage_close(&s);
+	open_search("deepseek-v3-352-h800-serve", 200, 60);
+	stage_shows(&s, "DPA DP attention  PD disaggregated  ptp prefill TP");
+	stage_close(&s);
+	open_search("llama3-70b-64-h100", 80, 24);
+	assert_int_equal(count_of("mbs micro-batch"), 0);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +370,7 @@ int main(void)
 		cmocka_unit_test(test_a_long_search_shows_how_far_it_is),
 		cmocka_unit_test(test_a_key_begins_anew),
 		cmocka_unit_test(test_any_size_will_do),
+		cmocka_unit_test(test_short_names_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,6 +114,18 @@ static void plain_text(const struct scenario *s, const struct knob *knob, char *
 	snprintf(out + used, size - used, " %s", word);
 }
 
+/* Whether a plan's name may tell of this axis. */
+static bool is_told(const struct planner_problem *problem, const struct scenario *s,
+		    const struct planner_axis *axis)
+{
+	if (!knob_applies(s, axis->knob) ||
+	    (axis->count == 1 && !is_degree(axis->knob)))
+		return false;
+	/* long words, the same in nearly every plan */
+	return axis->knob->type != KNOB_SET ||
+	       !knob_same(s, &problem->base, axis->knob);
+}
+
 /* The texts of the axes that are told, parted so. */
 static void join(const struct planner_problem *problem, const struct scenario *s,
 		 bool plain, char *out, size_t size)
@@ -125,11 +137,7 @@ static void join(const struct planner_problem *problem, const struct scenario *s
 		const struct knob *knob = problem->axis[i].knob;
 		char text[96];
 
-		if (!knob_applies(s, knob) ||
-		    (problem->axis[i].count == 1 && !is_degree(knob)))
-			continue;
-		/* long words, the same in nearly every plan */
-		if (knob->type == KNOB_SET && knob_same(s, &problem->base, knob))
+		if (!is_told(problem, s, &problem->axis[i]))
 			continue;
 		knob_text(s, knob, text, sizeof text);
 		if (plain)
@@ -156,4 +164,49 @@ void planner_plain_name(const struct planner_problem *problem, const struct scen
 			char *out, size_t size)
 {
 	join(problem, s, true, out, size);
+}
+
+/* The short word of a name and what it is short for: "Z ZeRO", "sel recompute
+ * selective"; empty where it is written out, or is how the knob's label begins. */
+static void word_of(const struct scenario *s, const struct knob *knob, const char *text,
+		    char *out, size_t size)
+{
+	char name[24], plain[96];
+	size_t length;
+
+	snprintf(plain, sizeof plain, "%s", text);
+	plain_text(s, knob, plain, sizeof plain);
+	name_of(knob, name, sizeof name);
+	length = strlen(name);
+	out[0] = '\0';
+	if (knob->type == KNOB_SET || strcmp(text, strrchr(plain, ' ') + 1) == 0)
+		return;
+	if (strncmp(text, name, length) != 0 || length == 0) {
+		snprintf(out, size, "%s %s", text, plain);
+		return;
+	}
+	*strrchr(plain, ' ') = '\0'; /* the value */
+	if (strncmp(plain, name, length) != 0 || plain[length] != ' ')
+		snprintf(out, size, "%s %s", name, plain);
+}
+
+void planner_name_words(const struct planner_problem *problem, const struct scenario *s,
+			char *out, size_t size)
+{
+	size_t used = strlen(out);
+
+	for (int i = 0; i < problem->axes && used < size; i++) {
+		const struct knob *knob = problem->axis[i].knob;
+		char text[96], word[224];
+
+		if (!is_told(problem, s, &problem->axis[i]))
+			continue;
+		knob_text(s, knob, text, sizeof text);
+		if (text[0] == '\0')
+			continue;
+		word_of(s, knob, text, word, sizeof word);
+		if (word[0] != '\0' && !strstr(out, word))
+			used += (size_t)snprintf(out + used, size - used, "%s%s",
+						 used > 0 ? "  " : "", word);
+	}
 }

@@ -147,6 +147,11 @@ void planner_name(const struct planner_problem *problem,
 /* The same with the knobs' whole names: "micro-batch 1, TP tensor 4, ZeRO 1". */
 void planner_plain_name(const struct planner_problem *problem,
 			const struct scenario *scenario, char *out, size_t size);
+/* Adds to `out` what the short words of the name stand for, those that are not in it
+ * already, two blanks apart: "mbs micro-batch  Z ZeRO  sel recompute selective". TP, PP
+ * and the like are how the labels of their knobs begin. */
+void planner_name_words(const struct planner_problem *problem,
+			const struct scenario *scenario, char *out, size_t size);
 
 /* NULL if memory runs out. The problem is copied. */
 struct planner *planner_start(const struct planner_problem *problem);

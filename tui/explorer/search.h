@@ -72,6 +72,7 @@ struct search {
 	int rows;
 	uint8_t order[MAX_KEPT];
 	struct search_row row[MAX_KEPT];
+	char words[512]; /* what the short words of their names stand for */
 
 	struct alike alike;
 	bool folded;     /* what is alike is one row */

@@ -90,6 +90,19 @@ static void add_opened(struct search *search, enum search_sort sort)
 		}
 }
 
+static void collect_words(struct search *search)
+{
+	struct scenario s;
+
+	search->words[0] = '\0';
+	for (int i = 0; i < search->rows; i++) {
+		planner_scenario(&search->problem,
+				 &search->result.top[search->order[i]], &s);
+		planner_name_words(&search->problem, &s, search->words,
+				   sizeof search->words);
+	}
+}
+
 void search_arrange_rows(struct explorer *explorer)
 {
 	struct search *search = explorer->search;
@@ -114,6 +127,7 @@ void search_arrange_rows(struct explorer *explorer)
 	if (state->cursor >= search->rows)
 		state->cursor = search->rows > 0 ? search->rows - 1 : 0;
 	search->why_not.done = false;
+	collect_words(search);
 }
 
 bool search_open_row(struct explorer *explorer)

@@ -54,19 +54,19 @@ static struct parts divide(const struct explorer *explorer, struct rect rect)
 {
 	bool zoomed = explorer->state[VIEW_SEARCH].zoom > 0;
 	const struct search *search = explorer->search;
-	int notes = search_notes(explorer, rect.height);
+	int notes = search_notes(explorer, rect);
 	int rest = rect.height - 2 - notes, plot = 0;
 	struct parts parts;
 
 	if (zoomed)
 		plot = rest >= 24 ? rest - 8 : rest;
-	else if (rest >= 20)
+	else if (rest >= 16)
 		plot = rest / 2 < 22 ? rest / 2 : 22;
 	/* the picture has what the table does not need, and cedes a row or two */
 	if (plot > 0 && search && search->rows > 0) {
 		int wanted = rest - search->rows - 1;
 
-		plot = wanted > plot + 1 ? wanted - 1 : wanted >= 8 ? wanted : plot;
+		plot = wanted > plot + 1 ? wanted - 1 : wanted >= 7 ? wanted : plot;
 	}
 	parts.table = (struct rect){ rect.x, rect.y + 2, rect.width, rest - plot };
 	parts.notes =
@@ -370,7 +370,7 @@ void search_draw(const struct explorer *explorer, struct canvas *canvas,
 		search_draw_misses(explorer, canvas, parts.table);
 	if (!explorer->search_stale &&
 	    (search->why_done || (search->phase > SEARCH_PLANS && table.rows > 0)))
-		search_draw_notes(explorer, canvas, parts.notes);
+		search_draw_notes(explorer, canvas, rect, parts.notes);
 	if (search->result.found > 0)
 		search_draw_plot(explorer, canvas, parts.plot);
 }

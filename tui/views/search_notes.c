@@ -340,6 +340,37 @@ static void draw_plain_name(const struct explorer *explorer, struct canvas *canv
 	canvas_phrase(canvas, x, y, width, ROLE_VALUE, text);
 }
 
+/* Rows for what the short words of the names stand for, at the table. */
+static int legend_rows(const struct explorer *explorer, struct rect view)
+{
+	if (!explorer->search || view.height < 24 || view.width < 60)
+		return 0;
+	return text_width(explorer->search->words) > view.width ? 2 : 1;
+}
+
+/* What the short words stand for, none cut in two; they are two blanks apart. */
+static void draw_legend(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect)
+{
+	const char *words = explorer->search->words;
+	int x = rect.x, y = rect.y;
+
+	while (*words != '\0') {
+		const char *end = strstr(words, "  ");
+		int length = end ? (int)(end - words) : (int)strlen(words);
+
+		if (x > rect.x && x + length > rect.x + rect.width) {
+			x = rect.x;
+			y++;
+		}
+		if (y >= rect.y + rect.height)
+			return;
+		x += 2 + canvas_format(canvas, x, y, rect.x + rect.width - x,
+				       ROLE_LABEL, "%.*s", length, words);
+		words += length + (end ? 2 : 0);
+	}
+}
+
 /* The most telling first: what there is no room for is the last of them. */
 static void (*const note[])(const struct explorer *, struct canvas *, int, int, int) = {
 	draw_present, draw_why_seconds, draw_plain_name, draw_trust,    draw_gains,
@@ -347,16 +378,25 @@ static void (*const note[])(const struct explorer *, struct canvas *, int, int, 
 };
 enum { NOTES = sizeof note / sizeof note[0], FEW = 6, FEWEST = 2 };
 
-int search_notes(const struct explorer *explorer, int height)
+int search_notes(const struct explorer *explorer, struct rect view)
 {
-	if (height < 18)
-		return height < 12 ? 0 : FEWEST;
-	return height < 24 ? FEW : leaves_out(explorer) ? NOTES : NOTES - 1;
+	if (view.height < 18)
+		return view.height < 12 ? 0 : FEWEST;
+	if (view.height < 24)
+		return FEW;
+	return legend_rows(explorer, view) + (leaves_out(explorer) ? NOTES : NOTES - 1);
 }
 
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
-		       struct rect rect)
+		       struct rect view, struct rect rect)
 {
+	int rows = legend_rows(explorer, view);
+
+	if (rows > 0)
+		draw_legend(explorer, canvas,
+			    (struct rect){ rect.x, rect.y, rect.width, rows });
+	rect.y += rows;
+	rect.height -= rows;
 	for (int i = 0; i < rect.height && i < NOTES; i++)
 		note[i](explorer, canvas, rect.x, rect.y + i, rect.width);
 }

@@ -12,11 +12,11 @@ void search_draw_plot(const struct explorer *explorer, struct canvas *canvas,
 /* The closest misses, and what would do. */
 void search_draw_misses(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect);
-/* How many lines stand below the table of a view of this height. */
-int search_notes(const struct explorer *explorer, int height);
+/* How many lines stand below the table of such a view. */
+int search_notes(const struct explorer *explorer, struct rect view);
 /* One line each, as many as there is height for. */
 void search_draw_notes(const struct explorer *explorer, struct canvas *canvas,
-		       struct rect rect);
+		       struct rect view, struct rect rect);
 /* Whether this plan of the result is the best of all in all cases of robust.h. */
 bool search_always_best(const struct search *search, int index);
 
