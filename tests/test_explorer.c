@@ -246,6 +246,36 @@ static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
 	stage_close(&s);
 }
 
+/* What is being left stays in sight below the reasons, with a strip that is of now; it
+ * can't be pointed at, and another view knows nothing of it. */
+static void test_the_last_plan_that_ran_stays_below(void **state)
+{
+	struct stage s;
+	char *before, *after;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "2");
+	before = stage_text(&s);
+	stage_lacks(&s, "the last plan that ran");
+	stage_type(&s, "=6\n");
+	stage_shows(&s, "TP 6 does not divide 64 heads");
+	stage_shows(&s, "the last plan that ran");
+	stage_shows(&s, "stage 0: 20 layers");
+	stage_shows(&s, ">6        8");
+	stage_act(&s, (struct action){ .kind = ACTION_CLICK, .x = 60, .y = 18 });
+	assert_true(s.explorer.view == VIEW_MEMORY && !s.explorer.estimate.legal);
+	stage_type(&s, "4");
+	stage_lacks(&s, "the last plan that ran");
+	stage_type(&s, "2u");
+	after = stage_text(&s);
+	assert_memory_equal(strchr(before, '\n'), strchr(after, '\n'), 200);
+	stage_lacks(&s, "the last plan that ran");
+	free(before);
+	free(after);
+	stage_close(&s);
+}
+
 /* PP 2 is as near to 3 as 4 is and does not fit: what fits is offered first, and Enter
  * in the view, not at the knobs, sets it. */
 static void test_a_mend_that_fits_comes_first(void **state)
@@ -766,6 +796,7 @@ int main(void)
 		cmocka_unit_test(test_the_headline_never_leaves),
 		cmocka_unit_test(test_no_sentence_loses_its_point),
 		cmocka_unit_test(test_an_illegal_plan_says_why_and_mends_itself),
+		cmocka_unit_test(test_the_last_plan_that_ran_stays_below),
 		cmocka_unit_test(test_a_mend_that_fits_comes_first),
 		cmocka_unit_test(test_presets_are_found_and_opened),
 		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),

@@ -103,6 +103,7 @@ static void test_searches_look_as_they_did(void **state)
 		{ "search-measured", "s/trust=measured reserve=0.1\n", "search" },
 		{ "search-research", "s/research schedule=zb-v,1f1b\n", "search" },
 		{ "illegal", "/tp\n=3\n", "overview" },
+		{ "illegal-traffic", "4/tp\n=3\n", "traffic" },
 		{ "lacking", "/zero_group\n=0\n/zero\n=1\n/pp\n=2\n/schedule\n\n",
 		  "overview" },
 	};

@@ -78,6 +78,7 @@ struct spots {
 	/* where the frame put its parts, for the mouse */
 	struct rect knobs, view, picker, preview;
 	struct rect chart; /* lanes of the view Timeline */
+	struct rect strip; /* what values of the knob would give, in the open view */
 	int lines;         /* of a text that scrolls: Help, Explain */
 	/* of the view Timeline, kept from frame to frame (views/timeline_chart.c) */
 	struct picture *picture[2];
@@ -196,6 +197,7 @@ struct explorer {
 
 	struct follow *follow; /* what was reckoned before (explorer/follow.h) */
 	struct load *load;     /* a server under other loads (explorer/load.h) */
+	struct last *last;     /* what the last plan that ran showed (explorer/last.h) */
 
 	struct course *course; /* a lesson that is open (explorer/course.h), or NULL */
 	struct contest *contest; /* a challenge that is played, or NULL */

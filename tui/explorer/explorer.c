@@ -15,6 +15,7 @@
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
 #include "tui/explorer/follow.h"
+#include "tui/explorer/last.h"
 #include "tui/explorer/load.h"
 #include "tui/view.h"
 
@@ -60,6 +61,7 @@ void explorer_free(struct explorer *explorer)
 	free(explorer->preview.text);
 	free(explorer->scratch);
 	free(explorer->load);
+	last_forget(explorer);
 	free(explorer->follow);
 	spots_free(explorer->drawn);
 	spots_free(explorer->drawn_beside);

@@ -7,6 +7,7 @@
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
 #include "tui/explorer/find.h"
+#include "tui/explorer/last.h"
 #include "tui/view.h"
 
 enum { LEAST_WIDTH = 60, LEAST_HEIGHT = 16 };
@@ -320,6 +321,21 @@ static void draw_next(struct canvas *canvas, struct rect view, int id)
 	add_press(canvas, place, (struct action){ .kind = ACTION_BESIDE });
 }
 
+/* Of a plan that can't run the reasons stand over what there was before. */
+static void draw_view(struct explorer *explorer, struct canvas *canvas,
+		      struct rect view)
+{
+	bool legal = explorer->estimate.legal;
+
+	if (!legal && last_draw(explorer, canvas, view))
+		return;
+	view_table[explorer->view].draw(explorer, canvas, view);
+	if (explorer->view != VIEW_HELP && explorer->view != VIEW_SEARCH)
+		overview_rest(explorer, canvas, view);
+	if (legal)
+		last_keep(explorer, canvas, view);
+}
+
 /* The open view, and another beside it where there is room. */
 static void draw_views(struct explorer *explorer, struct canvas *canvas,
 		       struct rect view, int bottom)
@@ -340,9 +356,7 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 		beside_draw(explorer, canvas, other, id);
 	}
 	clip = canvas_clip(canvas, view);
-	view_table[explorer->view].draw(explorer, canvas, view);
-	if (explorer->view != VIEW_HELP && explorer->view != VIEW_SEARCH)
-		overview_rest(explorer, canvas, view);
+	draw_view(explorer, canvas, view);
 	canvas_clip(canvas, clip);
 }
 

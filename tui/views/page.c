@@ -271,6 +271,9 @@ void page_strip(struct page *p, int rows)
 	for (int i = 0; i < strip->count; i++)
 		strip_item(explorer, i, best, most, &item[i]);
 	widget_strip(p->canvas, rect, item, strip->count, strip->present);
+	if (p->canvas->spots)
+		p->canvas->spots->strip =
+			(struct rect){ p->rect.x, p->y, p->rect.width, rows };
 	p->y += rows;
 }
 

@@ -1,0 +1,114 @@
+/* last.c - see last.h. */
+#include "tui/explorer/last.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/explorer.h"
+#include "tui/view.h"
+#include "tui/views/page.h"
+
+/* The cells of the view as the last plan that ran had them. */
+struct last {
+	enum view_id view;
+	struct rect rect, strip; /* of the view; of the strip in it, if there is one */
+	struct cell cell[];
+};
+
+/* Views that say of a plan that can't run nothing but why. */
+static bool is_kept(const struct explorer *explorer)
+{
+	return explorer->view < VIEW_SEARCH && !explorer->course;
+}
+
+static struct last *make_room(const struct explorer *explorer, struct rect rect)
+{
+	size_t cells = (size_t)rect.width * (size_t)rect.height;
+	struct last *last = explorer->last;
+
+	if (last && last->rect.width == rect.width && last->rect.height == rect.height)
+		return last;
+	return realloc(explorer->last, sizeof *last + cells * sizeof last->cell[0]);
+}
+
+void last_forget(struct explorer *explorer)
+{
+	free(explorer->last);
+	explorer->last = NULL;
+}
+
+void last_keep(struct explorer *explorer, const struct canvas *canvas, struct rect rect)
+{
+	struct last *last;
+
+	if (!is_kept(explorer)) {
+		last_forget(explorer);
+		return;
+	}
+	last = make_room(explorer, rect);
+	if (!last) {
+		last_forget(explorer);
+		return;
+	}
+	explorer->last = last;
+	last->view = explorer->view;
+	last->rect = rect;
+	last->strip = canvas->spots->strip;
+	for (int y = 0; y < rect.height; y++)
+		memcpy(last->cell + (size_t)y * (size_t)rect.width,
+		       canvas->cell + (size_t)(rect.y + y) * (size_t)canvas->width +
+			       rect.x,
+		       (size_t)rect.width * sizeof last->cell[0]);
+}
+
+/* Rows `from` up to `to` of the screen as they were. */
+static void show_again(const struct last *last, struct canvas *canvas, int from, int to)
+{
+	for (int y = from; y < to; y++)
+		memcpy(canvas->cell + (size_t)y * (size_t)canvas->width + last->rect.x,
+		       last->cell +
+			       (size_t)(y - last->rect.y) * (size_t)last->rect.width,
+		       (size_t)last->rect.width * sizeof last->cell[0]);
+}
+
+/* Why the plan can't run, in the upper half; returns the row behind it. */
+static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
+			struct rect rect)
+{
+	rect.height /= 2;
+	if (explorer->view == VIEW_OVERVIEW) {
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
+			    "THIS PLAN CAN'T RUN");
+		rect.y++;
+		rect.height--;
+	}
+	return rect.y + draw_problems(explorer, canvas, rect);
+}
+
+/* A strip that was there stays where it was, with what is true now; what it had below
+ * it was advice about another plan. */
+bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect)
+{
+	enum { STRIP = 6, LEAST = 8 };
+	const struct last *last = explorer->last;
+	struct page page = { explorer, canvas, rect, 0, ROOM_RICH };
+	int top, end = rect.y + rect.height;
+	bool stays;
+
+	if (!last || !is_kept(explorer) || last->view != explorer->view ||
+	    memcmp(&last->rect, &rect, sizeof rect) != 0)
+		return false;
+	top = draw_reasons(explorer, canvas, rect);
+	stays = last->strip.height > 0 && last->strip.y > top;
+	if (last->strip.height > 0)
+		end = last->strip.y;
+	page.y = stays ? last->strip.y : top;
+	page_strip(&page, stays ? last->strip.height : STRIP);
+	if (!stays)
+		top = page.y;
+	if (end - top < LEAST)
+		return true;
+	widget_heading(canvas, rect.x, top, rect.width, "the last plan that ran");
+	show_again(last, canvas, top + 1, end);
+	return true;
+}
