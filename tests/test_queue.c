@@ -203,6 +203,33 @@ static void caches_share_the_network(void **state)
  *   0.6  1.6   A 2
  *   1.6  2.8   A 3, B 10, C 10: first
  */
+/* Two copies of one engine, prompts of 300, 100 and 200: A at 0 runs alone until 3;
+ * B and C come at 1 and 2, find a copy idle and wait for A all the same. From 3 on each
+ * copy has one of them: both are done when the longer is, at 5; a pass decodes each.
+ * Copies that don't wait for each other: B runs from 1 to 2, C from 2 to 4. */
+static void copies_of_an_engine_run_abreast(void **state)
+{
+	static const struct queue_item list[] = { { 0, 300, 1, 0 },
+						  { 1, 100, 1, 0 },
+						  { 2, 200, 1, 0 } };
+	struct queue_load load = listed(list, 3);
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 1e9),
+				  .prompts = pool(SERVE_PROMPTS_FIRST, 1e9) };
+
+	(void)state;
+	s.pool.servers = 3;
+	s.prompts.servers = 2;
+	s.prompts.abreast = 2;
+	run(&s, &load);
+	is(0, 4, 4);
+	is(1, 6, 6);
+	is(2, 6, 6);
+	s.prompts.abreast = 1;
+	run(&s, &load);
+	is(1, 3, 3);
+	is(2, 5, 5);
+}
+
 static void a_burst_is_received_one_by_one(void **state)
 {
 	static const struct queue_item list[] = { { 0, 10, 3, 0 },
@@ -391,7 +418,8 @@ static void random_system(struct queue_system *s, struct queue_load *load)
 	if (next(4) == 0) {
 		s->prompts = s->pool;
 		s->prompts.scheduler = SERVE_PROMPTS_FIRST;
-		s->prompts.servers = 1 + (int)next(2);
+		s->prompts.servers = 1 + (int)next(3);
+		s->prompts.abreast = (int)next(4);
 		s->prompts.room = 1e9;
 		s->send_seconds = 1e-6 * (double)next(20);
 	}
@@ -539,6 +567,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prompts_ride_in_chunks),
 		cmocka_unit_test(prompts_go_first),
+		cmocka_unit_test(copies_of_an_engine_run_abreast),
 		cmocka_unit_test(a_static_batch_stays_together),
 		cmocka_unit_test(a_full_cache_preempts_the_youngest),
 		cmocka_unit_test(a_reserving_server_preempts_nobody),

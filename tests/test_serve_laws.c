@@ -53,22 +53,32 @@ static void no_token_is_faster_than_a_pass(void **state)
 	assert_true(pipelines > servers() / 4);
 }
 
+/* Engines of a pool of prompts. */
+static double pools_of(const struct scenario *s)
+{
+	struct engine_degrees e = scenario_prefill_engine(s);
+
+	return (double)(scenario_prefill_gpus(s) /
+			(e.tp * e.pp * s->plan.cp * e.dp_attention));
+}
+
 /* Servers of prompts, each a copy of the attention. */
 static double copies(const struct scenario *s)
 {
-	const struct plan *p = &s->plan;
-	struct engine_degrees e = scenario_prefill_engine(s);
+	const struct serving_plan *v = &s->plan.serving;
 
-	if (!p->serving.disaggregated)
-		return now.serving.engines * (double)p->serving.dp_attention;
-	return (double)(scenario_prefill_gpus(s) /
-			(e.tp * e.pp * p->cp * e.dp_attention) * e.dp_attention);
+	if (!v->disaggregated)
+		return now.serving.engines * (double)v->dp_attention;
+	return pools_of(s) * (double)scenario_prefill_engine(s).dp_attention;
 }
 
-/* Requests that one of them sees. */
+/* Requests that one of them sees; where prompts run alone, copies of an engine wait for
+ * each other. */
 static double each(const struct scenario *s)
 {
-	return fmax(1, now.serving.concurrency / copies(s));
+	bool apart = s->plan.serving.disaggregated;
+
+	return fmax(1, now.serving.concurrency / (apart ? pools_of(s) : copies(s)));
 }
 
 /* In a closed loop nobody waits for more than the others: C prompts and a pass, where

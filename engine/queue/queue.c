@@ -161,6 +161,27 @@ static double next_event(const struct simulation *s)
 	return next;
 }
 
+/* Copies of the attention share the experts between them, or wait for each other in
+ * collectives: none begins a pass before all are done with theirs, and the fullest says
+ * how long it takes. */
+static void plan_abreast(struct simulation *s, int first, int end, double now)
+{
+	double last = -INFINITY;
+
+	for (int i = first; i < end; i++)
+		if (!isinf(s->station[i].end))
+			return;
+	for (int i = first; i < end; i++) {
+		if (station_load(&s->station[i]) > 0)
+			station_plan(&s->station[i], s, now);
+		if (!isinf(s->station[i].end))
+			last = fmax(last, s->station[i].end);
+	}
+	for (int i = first; i < end; i++)
+		if (!isinf(s->station[i].end))
+			s->station[i].end = last;
+}
+
 static void step(struct simulation *s, double now)
 {
 	for (int i = 0; i < s->stations; i++)
@@ -168,9 +189,12 @@ static void step(struct simulation *s, double now)
 			station_end(&s->station[i], s);
 	deliver_sent(s, now);
 	deliver_coming(s, now);
-	for (int i = 0; i < s->stations; i++)
-		if (isinf(s->station[i].end) && station_load(&s->station[i]) > 0)
-			station_plan(&s->station[i], s, now);
+	for (int i = 0; i < s->stations;) {
+		int end = i + s->station[i].abreast;
+
+		plan_abreast(s, i, end, now);
+		i = end;
+	}
 }
 
 /* --- memory --- */
@@ -199,6 +223,15 @@ size_t queue_bytes(const struct queue_load *load, const struct queue_system *sys
 	       64 * (stations + 4);
 }
 
+/* Stations from this one on that are of one engine. */
+static int abreast(const struct queue_pool *pool, int i)
+{
+	int whole = pool->abreast > 1 ? pool->abreast : 1;
+	int left = pool->servers - i;
+
+	return whole < left ? whole : left;
+}
+
 static bool open_simulation(struct simulation *s, struct arena *arena)
 {
 	size_t n = (size_t)s->load->requests + 1;
@@ -219,6 +252,7 @@ static bool open_simulation(struct simulation *s, struct arena *arena)
 		if (!heap)
 			return false;
 		station_open(&s->station[i], pool, front, heap);
+		s->station[i].abreast = front ? abreast(pool, i) : 1;
 	}
 	s->coming = s->sent = (struct line){ NOBODY, NOBODY, 0 };
 	return true;

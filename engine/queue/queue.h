@@ -82,6 +82,7 @@ typedef struct queue_seconds queue_cost(void *server, const struct queue_pass *p
 
 struct queue_pool {
 	int servers; /* alike; a request goes to the one with the fewest */
+	int abreast; /* of a pool of prompts: so many begin their passes together */
 	enum queue_scheduler scheduler;
 	double budget;     /* tokens of a pass */
 	double room;       /* tokens that the cache of a server holds */

@@ -34,6 +34,7 @@ struct ending {
 
 struct station {
 	const struct queue_pool *pool;
+	int abreast; /* servers from this one on that run their passes together */
 	struct line waiting, filling, running;
 	struct ending *heap;
 	int heap_count;

@@ -76,10 +76,17 @@ static double common_divisor(double a, double b)
 	return a;
 }
 
-double run_shares(const struct serving_run *run)
+double run_shares(const struct serving_run *run, double running, double most)
 {
-	return common_divisor(server_copies(&run->decode),
-			      run->apart ? server_copies(&run->prefill) : 0);
+	double copies = server_copies(&run->decode), shares;
+
+	if (!run->apart)
+		return copies;
+	/* copies that run their passes together stay together, where they can */
+	shares = common_divisor(copies, run->prefill.engines);
+	if (running <= most * shares)
+		return shares;
+	return common_divisor(copies, server_copies(&run->prefill));
 }
 
 static void slow_rates(struct point *p, double factor)
@@ -109,11 +116,7 @@ void run_at(const struct serving_run *run, double running, struct point *out)
 	double each = running / copies;
 	double scale = run->decode.context.scenario->cluster.scale;
 
-	steady_point(&run->decode, run_prompts(run), fmax(each, 1), out);
-	if (each < 1) {
-		slow_rates(out, each);
-		out->prefill_share *= each;
-	}
+	steady_point(&run->decode, run_prompts(run), each, out);
 	slow_times(out, scale);
 	slow_rates(out, 1 / scale);
 }

@@ -72,7 +72,7 @@ struct point {
 };
 
 /* decode: where requests decode; prefill: where prompts run, the same server unless
- * that is disaggregated. */
+ * that is disaggregated. Fewer than one request in a copy: some copies run none. */
 void steady_point(const struct server *decode, const struct server *prefill,
 		  double requests, struct point *out);
 /* Requests a second of all copies and engines that no steady point of up to `requests`
@@ -103,10 +103,12 @@ struct serving_run {
 bool run_open(const struct scenario *scenario, struct serving_run *run);
 /* What is held before any request, and how many there is room for. */
 void run_room(struct serving_run *run);
-/* Copies of the attention in all its engines; the most shares of the cluster that are
- * alike, each with whole copies of both pools. */
+/* Copies of the attention in all its engines. */
 double server_copies(const struct server *server);
-double run_shares(const struct serving_run *run);
+/* The most shares of the cluster that are alike: each with whole copies of the pool
+ * that decodes, and whole engines of one that takes prompts; or whole copies of both,
+ * where of `running` requests more than `most` would be in a share. */
+double run_shares(const struct serving_run *run, double running, double most);
 /* The point at which `running` requests run in all engines together, times scaled by
  * the cluster's measured run. */
 void run_at(const struct serving_run *run, double running, struct point *out);

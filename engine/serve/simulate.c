@@ -279,12 +279,19 @@ static void set_list(const struct serve_load *asked, struct queue_load *load)
 		load->requests < asked->listed ? load->requests : asked->listed;
 }
 
+static double in_flight(const struct scenario *s, const struct serving_run *run)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	return v->concurrency > 0 ? (double)v->concurrency : run->room;
+}
+
 static void set_load(const struct scenario *s, const struct serve_load *asked,
 		     struct simulated *out)
 {
 	const struct serving_plan *v = &s->plan.serving;
 	struct queue_load *load = &out->load;
-	double flight = v->concurrency > 0 ? (double)v->concurrency : out->run.room;
+	double flight = in_flight(s, &out->run);
 	double requests = requests_asked(s, asked, flight) / out->shares;
 
 	*load = (struct queue_load){
@@ -317,7 +324,10 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 	if (out->run.room < 1)
 		return false;
 	/* a list is of the whole cluster; else each share of it is alike */
-	out->shares = asked->list ? 1 : run_shares(&out->run);
+	out->shares = asked->list
+			      ? 1
+			      : run_shares(&out->run, in_flight(s, &out->run),
+					   asked->users > 0 ? asked->users : INFINITY);
 	out->system = (struct queue_system){
 		.host_seconds = s->stack.serving.prompt_seconds * s->cluster.scale,
 		.goal_ttft = v->goal_ttft_seconds,
@@ -331,6 +341,8 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		open_pool(&out->system.prompts, &tables[1], &out->run.prefill,
 			  server_copies(&out->run.prefill) / out->shares);
 		out->system.prompts.scheduler = SERVE_PROMPTS_FIRST;
+		/* of a part of an engine: those that are there */
+		out->system.prompts.abreast = (int)out->run.prefill.context.shape.dp;
 		out->system.send_seconds =
 			work_transfer(&tables[1].work, &out->run.decode,
 				      &out->run.prefill) *

@@ -17,6 +17,7 @@ struct serve_load {
 	const struct queue_item *list; /* by arrival, or NULL */
 	int listed;
 	bool lengths_only; /* of the list; arrivals are the scenario's */
+	double users; /* of a share at most, where it can be so small; 0: no limit */
 	/* Told now and then how many requests are done; may be NULL. */
 	void (*tell)(void *listener, int done);
 	void *listener;
@@ -28,7 +29,7 @@ size_t serve_simulation_bytes(const struct scenario *scenario,
 /* Requests of it, of the whole cluster. */
 int64_t serve_simulated_requests(const struct scenario *scenario,
 				 const struct serve_load *load);
-/* One share of the copies of the attention that has whole pools; rates, tokens and
+/* One share of the cluster (run_shares); rates, tokens and
  * counts are scaled to the whole cluster. A list is dealt out over all of it. False
  * where it can't run. */
 bool serve_simulate(const struct scenario *scenario, const struct serve_load *load,

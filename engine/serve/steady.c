@@ -216,38 +216,93 @@ static double within_capacity(double stay, double n, double service, double away
 	return fmax(stay, n * service - away);
 }
 
-/* Where n are there on the average at a rate: what is waited for, by how bunched they
- * come. */
-static double open_stay(const struct work *w, double n, double service, double away)
-{
-	double waits = closed_loop(n, service, away) - service;
-	double stay = fmin(n * service, service + work_bunching(w) * waits);
+/* --- a pool of prompts: copies of an engine run their passes together --- */
 
-	return within_capacity(stay, n, service, away);
+/* Prompts that a pass of a whole engine takes: copies share the experts between them,
+ * or wait for each other in collectives, so that none begins before all are done. */
+static double most_abreast(const struct work *w, const struct server *prefill)
+{
+	return prefill->context.shape.dp *
+	       fmax(1, floor(prefill->budget_tokens / w->prompt));
 }
 
-/* The same, mean over the waves of a closed loop that starts as a burst. */
-static double closed_waves(const struct work *w, const struct server *prefill, double n,
-			   double service, double away, double decoding)
+/* A pass over so many, dealt out evenly to the copies. */
+static struct timing time_abreast(const struct work *w, const struct server *prefill,
+				  double prompts)
 {
-	double sum = service * (1 + ahead_in_burst(w, prefill, n));
-
-	for (int wave = 1; wave < BURST_WAVES; wave++)
-		sum += closed_loop(
-			n, service,
-			fmin(away, wave_window(w, n * service, decoding, wave)));
-	return within_capacity(fmin(n * service, sum / BURST_WAVES), n, service, away);
+	return time_prompts(w, prefill, fmax(1, prompts / prefill->context.shape.dp));
 }
 
-/* Seconds of the server for each prompt where so many stand before one: they share a
+/* Seconds of an engine for each prompt where so many stand before one: they share a
  * pass as far as it takes them. */
 static double carried_together(const struct work *w, const struct server *prefill,
 			       double ahead)
 {
-	double most = fmax(1, prefill->budget_tokens / w->prompt);
-	double together = fmin(most, 1 + ahead);
+	double together = fmin(most_abreast(w, prefill), 1 + ahead);
 
-	return time_prompts(w, prefill, together).stage / together;
+	return time_abreast(w, prefill, together).stage / together;
+}
+
+/* All n of an engine at once: the first runs alone, as the others come a little later,
+ * who fill passes. Mean. */
+static double stay_in_burst(const struct work *w, const struct server *prefill,
+			    double n)
+{
+	double most = most_abreast(w, prefill), others = n - 1;
+	double alone = time_abreast(w, prefill, 1).stage, pass;
+
+	if (others <= 0)
+		return alone;
+	pass = time_abreast(w, prefill, fmin(most, others)).stage;
+	return alone + others / n * pass * (fmax(1, others / most) + 1) / 2;
+}
+
+/* n of an engine within `window` seconds. A pass takes who came during the one before:
+ * a pass over k takes a + b k, and k is the root of k = n (a + b k) / (window + a + b
+ * k). Who comes waits for the pass under way, half of it, and runs in the next one;
+ * where more come than a pass takes, for those before it. */
+static double stay_in_window(const struct work *w, const struct server *prefill,
+			     double n, double window)
+{
+	double most = fmin(n, most_abreast(w, prefill));
+	double first = time_abreast(w, prefill, 1).stage;
+	double full = time_abreast(w, prefill, most).stage;
+	double each = most > 1 ? (full - first) / (most - 1) : 0, a = first - each;
+	double half = (window + a - n * each) / 2, k = n * first / (window + first);
+	double pass;
+
+	if (each > 0)
+		k = (sqrt(half * half + each * n * a) - half) / each;
+	if (k >= most && most < n)
+		return full + closed_loop(n, full / most, window) - full / most;
+	k = fmin(most, k);
+	pass = fmax(first, a + each * k);
+	return pass * (1 + fmin(1, k * (n - 1) / n) / 2);
+}
+
+/* Where n are there on the average at a rate: what is waited for, by how bunched they
+ * come. */
+static double open_stay(const struct work *w, const struct server *prefill, double n,
+			double away)
+{
+	double alone = time_abreast(w, prefill, 1).stage;
+	double waits = stay_in_window(w, prefill, n, away) - alone;
+
+	return alone + work_bunching(w) * waits;
+}
+
+/* The same, mean over the waves of a closed loop that starts as a burst. */
+static double closed_waves(const struct work *w, const struct server *prefill, double n,
+			   double away, double decoding)
+{
+	double sum = stay_in_burst(w, prefill, n);
+	double share = carried_together(w, prefill, n - 1);
+
+	for (int wave = 1; wave < BURST_WAVES; wave++)
+		sum += stay_in_window(
+			w, prefill, n,
+			fmin(away, wave_window(w, n * share, decoding, wave)));
+	return sum / BURST_WAVES;
 }
 
 /* Both pools with `requests` decoding in a copy; returns how many that would lead to.
@@ -255,30 +310,36 @@ static double carried_together(const struct work *w, const struct server *prefil
 static double share_out(const struct work *w, const struct server *decode,
 			const struct server *prefill, double c, struct point *out)
 {
-	double pools = prefill->engines * prefill->context.shape.dp;
-	double all = decode->context.shape.dp * decode->engines;
-	double service, n = fmax(1, c * all / pools), away;
-	double output = (w->output - 1) * out->tpot_seconds, stays;
+	double all = server_copies(decode), away, stays;
+	double n = fmax(1, out->requests * all / prefill->engines);
+	double output = (w->output - 1) * out->tpot_seconds;
+	double alone = time_abreast(w, prefill, 1).stage;
+	double service = carried_together(w, prefill, n - 1);
 
-	service = carried_together(w, prefill, out->ahead);
-	out->added_seconds = out->carrying_seconds = service;
-	away = fmax(0, out->prefill_seconds - service) + out->transfer_seconds +
+	away = fmax(0, out->prefill_seconds - alone) + out->transfer_seconds +
 	       out->begin_seconds + output;
 	stays = w->s->plan.serving.request_rate > 0
-			? open_stay(w, n, service, away)
-			: closed_waves(w, prefill, n, service, away, output);
-	out->ahead = service > 0 ? fmax(0, stays / service - 1) : 0;
+			? open_stay(w, prefill, n, away)
+			: closed_waves(w, prefill, n, away, output);
+	stays = within_capacity(fmin(n * alone, stays), n, service, away);
+	out->added_seconds = service;
+	out->carrying_seconds = service * prefill->context.shape.dp;
+	out->ahead = service > 0 ? fmax(0, stays - alone) / service : 0;
 	out->ttft_seconds = out->prefill_seconds + out->ahead * service +
 			    out->transfer_seconds + out->begin_seconds;
 	return c * output / (out->ttft_seconds + output);
 }
 
-/* A cache that comes over is looked at between two passes, and who decodes sends the
- * first token with those of the pass that follows: proxies of vLLM, SGLang and
- * TensorRT-LLM take no token from where prompts run. */
-static void set_begin(struct point *out)
+/* A cache that comes over is looked at between two passes, or in longer intervals while
+ * others decode, and who decodes sends the first token with those of the pass that
+ * follows: proxies of vLLM, SGLang and TensorRT-LLM take no token from where prompts
+ * run. */
+static void set_begin(const struct work *w, struct point *out)
 {
-	out->begin_seconds = 1.5 * out->decode_seconds;
+	double passes = fmax(1, (double)w->s->plan.serving.receive_interval);
+	double looks = (passes - 1) / 2 * fmin(1, fmax(0, out->decoding - 1));
+
+	out->begin_seconds = (1.5 + looks) * out->decode_seconds;
 }
 
 /* How exactly the pools' shares are known. */
@@ -292,7 +353,7 @@ static void apart(const struct work *w, const struct server *decode,
 	double most = c;
 
 	out->transfer_seconds = work_transfer(w, decode, prefill);
-	set_begin(out);
+	set_begin(w, out);
 	/* fewer decode faster, so that fewer do: from all of them downwards, and up
 	 * again where prompts that wait together take less */
 	for (int i = 0; i < 16; i++) {
@@ -302,7 +363,7 @@ static void apart(const struct work *w, const struct server *decode,
 			break;
 		most = leads;
 		decoding(w, decode, most, out);
-		set_begin(out);
+		set_begin(w, out);
 	}
 	share_out(w, decode, prefill, c, out);
 }
@@ -310,36 +371,34 @@ static void apart(const struct work *w, const struct server *decode,
 void steady_point(const struct server *decode, const struct server *prefill,
 		  double requests, struct point *out)
 {
-	double all = decode->context.shape.dp * decode->engines;
-	double pools = prefill->context.shape.dp * prefill->engines;
+	double c = fmax(1, requests); /* of a copy that runs any */
 	struct timing prompt;
 	struct work w;
 
 	work_of(decode->context.scenario, &w);
 	*out = (struct point){ .requests = requests };
-	decoding(&w, decode, requests, out);
+	decoding(&w, decode, c, out);
 	prompt = time_prompts(&w, prefill, 1);
 	out->prefill_seconds = prompt.pass;
 	out->carrying_seconds = prompt.stage;
 	if (prefill != decode)
-		apart(&w, decode, prefill, requests, out);
+		apart(&w, decode, prefill, c, out);
 	else if (w.s->plan.serving.batching == BATCHING_STATIC)
-		static_batch(&w, decode, requests, out);
+		static_batch(&w, decode, c, out);
 	else
-		continuous(&w, decode, requests, out);
+		continuous(&w, decode, c, out);
 	out->requests_per_second =
-		requests * all /
+		requests * server_copies(decode) /
 		(out->ttft_seconds + (w.output - 1) * out->tpot_seconds);
 	/* a prompt alone is shorter than one that rides beside others */
-	out->prefill_share =
-		fmin(1, out->requests_per_second * out->carrying_seconds / pools);
+	out->prefill_share = fmin(1, out->requests_per_second * out->carrying_seconds /
+					     server_copies(prefill));
 	out->tokens_per_second = out->requests_per_second * w.output;
 }
 
 double steady_ceiling(const struct server *decode, const struct server *prefill,
 		      double requests)
 {
-	double pools = prefill->context.shape.dp * prefill->engines;
 	double all = requests * server_copies(decode), most;
 	struct timing prompt;
 	struct work w;
@@ -350,7 +409,7 @@ double steady_ceiling(const struct server *decode, const struct server *prefill,
 	prompt = time_prompts(&w, prefill, 1);
 	if (prefill == decode)
 		return all / (prompt.pass + (w.output - 1) * p.tpot_seconds);
-	most = pools / carried_together(&w, prefill, INFINITY);
+	most = prefill->engines / carried_together(&w, prefill, INFINITY);
 	if (w.output > 1)
 		most = fmin(most, (1 + 2 * settled) * all /
 					  ((w.output - 1) * p.tpot_seconds));

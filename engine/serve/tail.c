@@ -6,23 +6,24 @@
 #include "engine/serve/serve_parts.h"
 
 enum { WAVES = 10, LEAST_WAVES = 3, MEMORY = 320 * 1024 };
+enum { MOST_USERS = TAIL_REQUESTS / LEAST_WAVES }; /* of a share */
 
 /* So many requests of each user of a share, as far as there is room; 0: too few. */
 static int requests_of(const struct scenario *s, double waves)
 {
 	const struct serving_plan *v = &s->plan.serving;
 	struct serving_run run;
-	double users, shares;
+	double running, users, shares;
 
 	if (v->request_rate > 0)
 		return TAIL_REQUESTS;
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
 		return 0;
 	run_room(&run);
-	shares = run_shares(&run);
-	users = fmax(1, round((v->concurrency > 0 ? (double)v->concurrency : run.room) /
-			      shares));
-	if (LEAST_WAVES * users > TAIL_REQUESTS)
+	running = v->concurrency > 0 ? (double)v->concurrency : run.room;
+	shares = run_shares(&run, running, MOST_USERS);
+	users = fmax(1, round(running / shares));
+	if (users > MOST_USERS)
 		return 0;
 	return (int)(fmin(fmax(waves * users, 64), TAIL_REQUESTS) * shares);
 }
@@ -31,7 +32,8 @@ static bool simulate(const struct scenario *s, double waves, struct serve_tail *
 {
 	double memory[MEMORY / sizeof(double)];
 	struct arena arena = { (unsigned char *)memory, sizeof memory, 0 };
-	struct serve_load load = { .requests = requests_of(s, waves) };
+	struct serve_load load = { .requests = requests_of(s, waves),
+				   .users = MOST_USERS };
 	const struct serving_plan *v = &s->plan.serving;
 	size_t needed;
 
@@ -138,7 +140,7 @@ void serve_tail_goodput(const struct scenario *s, double least,
 		return;
 	run_room(&run);
 	most = floor(fmin(out->goodput_concurrency,
-			  floor(TAIL_REQUESTS / LEAST_WAVES) * run_shares(&run)));
+			  MOST_USERS * run_shares(&run, INFINITY, MOST_USERS)));
 	if (s->plan.serving.request_rate > 0)
 		most = serve_tail(s, &tail) && tail.meets ? out->goodput_concurrency
 							  : 0;
