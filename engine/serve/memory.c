@@ -42,7 +42,7 @@ static struct held held_of(const struct serve_context *c, const struct shapes *s
  * unquantised ones. */
 static struct held mixer_weights(const struct serve_context *c, int k)
 {
-	const struct share share = { .tp = c->shape.tp, .rows = 1, .norm_rows = 1 };
+	const struct share share = { .tp = c->shape.tp };
 	const struct model *m = &c->scenario->model;
 	struct shapes shapes;
 
@@ -52,7 +52,7 @@ static struct held mixer_weights(const struct serve_context *c, int k)
 
 static struct held mlp_weights(const struct serve_context *c, int k)
 {
-	const struct share share = { .tp = c->shape.tp, .rows = 1, .norm_rows = 1 };
+	const struct share share = { .tp = c->shape.tp };
 	const struct model *m = &c->scenario->model;
 	const struct engine_shape *e = &c->shape;
 	double copies = (double)c->scenario->plan.serving.redundant_experts;

@@ -113,6 +113,43 @@ static int any_constant(int count)
 	return best;
 }
 
+/* What knobs turned one by one seldom come to: everything on the hosts, adapters on a
+ * frozen base, narrow formats, a layer computed again in parts. */
+static void draw_together(struct scenario *s)
+{
+	struct plan *p = &s->plan;
+
+	if (next(6) == 0) {
+		p->optimizer_offload = 0.25 * (double)(1 + next(4));
+		p->activation_offload = 0.25 * (double)next(5);
+		s->cluster.host_bytes_per_gpu = 1e9 * (double)(1u << next(10));
+	}
+	if (next(6) == 0) {
+		p->lora_rank = 8 << next(5);
+		p->lora_targets = (int)next(LORA_TARGETS_COUNT);
+		p->frozen_format = (int)next(FROZEN_FORMAT_COUNT);
+	}
+	if (next(6) == 0) {
+		p->precision = PRECISION_FP8;
+		p->fp8_recipe = (int)next(FP8_RECIPE_COUNT);
+		p->weight_format = (int)next(WEIGHT_FORMAT_COUNT);
+		p->fp8_gates = next(2);
+	}
+	if (next(4) == 0) {
+		p->recompute = (int)next(RECOMPUTE_COUNT);
+		p->recompute_modules = next(1u << MODULE_COUNT);
+		p->recompute_layers = (int64_t)next(4);
+	}
+	if (s->model.moe.experts > 0 && next(3) == 0) {
+		p->moe_dispatcher = (int)next(DISPATCH_COUNT);
+		p->moe_capacity = (int)next(CAPACITY_COUNT);
+		p->capacity_factor = 0.5 + 0.25 * (double)next(8);
+		p->imbalance = 1 + 0.25 * (double)next(5);
+		p->ep_overlap = next(2);
+		p->etp = next(2) ? 0 : 1 << next(3);
+	}
+}
+
 static void draw_training(struct scenario *s)
 {
 	static const int64_t widths[] = { 1, 1, 2, 2, 4, 4, 8, 16, 64, 3, 40, 640 },
@@ -127,10 +164,11 @@ static void draw_training(struct scenario *s)
 	p->ep = s->model.moe.experts ? 1 << next(5) : 1;
 	p->zero = (int64_t)next(4);
 	p->micro_batch = 1 << next(3);
-	p->global_batch = p->micro_batch * width * (1 + (int64_t)next(4)) *
-			  (next(2) ? p->pp : 1 << next(5));
+	p->global_batch = p->micro_batch * width * (1 + (int64_t)next(4));
+	p->global_batch *= next(2) ? p->pp : 1 << next(5);
 	p->seq_len = 512 << next(6);
 	p->split = next(4) ? SPLIT_BALANCED : SPLIT_EVEN;
+	draw_together(s);
 	s->cluster.gpus = p->tp * p->pp * p->cp * width;
 }
 
@@ -147,6 +185,13 @@ static void draw_server(struct scenario *s)
 	p->serving.prompt_len = 1 + (int64_t)next(1u << (4 + next(12)));
 	p->serving.output_len = 1 + (int64_t)next(1u << (2 + next(10)));
 	p->serving.concurrency = next(4) ? 1 << next(10) : 0;
+	if (next(4) == 0)
+		p->serving.request_rate = 0.05 * (double)(1u << next(12));
+	if (next(16) != 0)
+		return;
+	p->serving.goal_percentile = GOAL_P99;
+	p->serving.goal_ttft_seconds = 0.2 * (double)(1u << next(6));
+	p->serving.goal_tpot_seconds = 0.01 * (double)(1u << next(4));
 }
 
 /* Machines and software that no preset is: what is written there once is none, half or

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "engine/advice/advice.h"
-#include "engine/explain/explain.h"
 #include "engine/predict/predict.h"
 #include "engine/rules/legality.h"
+#include "engine/serve/serve.h"
 #include "engine/train/bound.h"
 #include "engine/train/terms.h"
+#include "engine/train/train.h"
 #include "tests/numbers/draw.h"
 #include "tests/numbers/estimated.h"
 #include "tests/support/any.h"
@@ -67,7 +68,7 @@ static void add_up(struct figures *sum, const struct figures *own, int at)
 			figures_add(sum, own->item[i].key, 1, 0);
 			sum->item[found].value = 0;
 		}
-		sum->item[found].value += weigh(&own->item[i], at);
+		sum->item[found].value += weigh(&own->item[i], at + 3 * i);
 		place = found + 1;
 	}
 }
@@ -141,11 +142,91 @@ static void add_bounds(struct figures *out, const struct scenario *s)
 	assert_true(trial_seconds(&trial) == e.step_seconds);
 }
 
+/* The operators of a layer or of an end on one rank, the n-th counted n times. */
+static void add_graph(struct figures *out, const struct scenario *s)
+{
+	enum { ASPECTS = 18 };
+	static struct graph graph;
+	int part = (int)next((uint64_t)s->model.kinds + 2);
+	double sum[ASPECTS] = { 0 };
+
+	train_graph(s, part, &graph);
+	for (int i = 0; i < graph.count; i++) {
+		const struct graph_operator *op = &graph.item[i];
+		const double value[ASPECTS] = {
+			op->forward_flops,
+			op->input_grad_flops,
+			op->forward_bytes,
+			op->backward_bytes,
+			op->saved_bytes,
+			op->kept_bytes,
+			op->weights,
+			op->trainable,
+			op->forward_seconds,
+			op->input_grad_seconds,
+			op->weight_grad_seconds,
+			op->payload_bytes,
+			op->host_forward,
+			op->host_backward,
+			op->again,
+			op->held_bytes,
+			op->exposed_forward,
+			op->exposed_backward,
+		};
+
+		for (int k = 0; k < ASPECTS; k++)
+			sum[k] += (i + 1) * value[k];
+	}
+	figures_add(out, "graph.operators", graph.count, 0);
+	for (int k = 0; k < ASPECTS; k++) {
+		char key[MAX_FIGURE_KEY];
+
+		snprintf(key, sizeof key, "graph.%d", k);
+		figures_add(out, key, sum[k], 0);
+	}
+}
+
+static void add_counts(struct figures *out, const struct model *m, const char *of)
+{
+	struct model_counts counts;
+	char key[MAX_FIGURE_KEY];
+
+	model_count(m, &counts);
+	snprintf(key, sizeof key, "%s.counts", of);
+	figures_add(out, key, counts.total, 0);
+	figures_add(out, key, counts.active, 0);
+	figures_add(out, key, counts.routed, 0);
+	figures_add(out, key, counts.embedding + counts.head, 0);
+	figures_add(out, key, counts.mtp + counts.mtp_active, 0);
+}
+
+/* The model of its own, of any length, and half or twice as large. */
+static void add_model(struct figures *out, const struct model *m)
+{
+	static struct model other;
+	int64_t seq = 1 + (int64_t)next(1u << (4 + next(16)));
+
+	add_counts(out, m, "model");
+	figures_add(out, "model.flops", model_flops_per_token(m, seq, false), 0);
+	figures_add(out, "model.flops", model_flops_per_token(m, seq, true), 0);
+	figures_add(out, "model.kv", model_kv_bytes_per_token(m, seq, 2), 0);
+	for (int k = 0; k < m->kinds; k++)
+		figures_add(out, "model.cache",
+			    model_cache_bytes(m, &m->kind[k], (double)seq,
+					      (double)(1u << next(4)), 1),
+			    0);
+	figures_add(out, "model.adapters", model_adapters(m, 16, next(2)), 0);
+	if (model_scale(m, next(2) ? 0.4 : 2.1, &other))
+		add_counts(out, &other, "scaled");
+}
+
 static void trained(const struct scenario *s, struct figures *out)
 {
 	figures_trained(s, out);
 	add_terms(out, s);
 	add_bounds(out, s);
+	add_graph(out, s);
+	add_model(out, &s->model);
 }
 
 static void advised(const struct scenario *s, struct figures *out)
@@ -171,35 +252,36 @@ static void advised(const struct scenario *s, struct figures *out)
 	}
 }
 
-/* Some pages, from a total down to where a chain ends, one term taken of each. */
 static void explained(const struct scenario *s, struct figures *out)
 {
-	enum { CHAINS = 30, DEEPEST = 24 };
-	static struct explanation page;
-	int modes = s->plan.mode == MODE_INFERENCE ? METRIC_INFERENCE : METRIC_TRAINING;
+	figures_explained(s, &e, out);
+}
 
-	out->count = 0;
-	for (int chain = 0; chain < CHAINS; chain++) {
-		const struct metric *metric =
-			&metric_table[next((uint64_t)metric_count())];
-		char key[EXPLAIN_MAX_KEY];
+static void served(const struct scenario *s, struct figures *out)
+{
+	struct serve_pool pool[2];
+	struct serve_roofline roof;
+	struct scenario begun = *s;
+	int pools = serve_pools(s, pool);
 
-		if (!(metric->modes & modes))
-			continue;
-		snprintf(key, sizeof key, "%s", metric->key);
-		for (int deep = 0; deep < DEEPEST && explain(s, &e, key, &page);
-		     deep++) {
-			figures_add(out, metric->key, page.value, 0);
-			figures_add(out, "terms", page.terms + page.besides, 0);
-			figures_say(out, "formulas", page.formula);
-			figures_say(out, "assumptions",
-				    page.assumption ? page.assumption : "");
-			if (page.terms == 0 || out->count > MAX_FIGURES - 8)
-				break;
-			snprintf(key, sizeof key, "%s",
-				 page.term[next((uint64_t)page.terms)].key);
-		}
+	figures_served(s, out);
+	for (int i = 0; i < pools; i++) {
+		figures_add(out, "pool.first", (double)pool[i].first, 0);
+		figures_add(out, "pool.gpus", (double)pool[i].gpus, 0);
+		figures_add(out, "pool.engine", (double)pool[i].engine, 0);
+		figures_add(out, "pool.engines", (double)pool[i].engines, 0);
+		figures_add(out, "pool.tp", (double)pool[i].mesh.tp, 0);
 	}
+	serve_roofline(s, &roof);
+	figures_add(out, "roof.flops", roof.flops_per_second, 0);
+	figures_add(out, "roof.bytes", roof.bytes_per_second, 0);
+	if (next(2))
+		begun.plan.serving.concurrency = 64;
+	serve_begin(&begun);
+	figures_add(out, "begin.requests", (double)begun.plan.serving.concurrency, 0);
+	figures_add(out, "begin.precision", begun.plan.precision, 0);
+	figures_add(out, "begin.ttft", begun.plan.serving.goal_ttft_seconds, 0);
+	figures_add(out, "begin.tpot", begun.plan.serving.goal_tpot_seconds, 0);
 }
 
 /* What is drawn, of so many that are legal. */
@@ -210,12 +292,12 @@ static const struct kind {
 	void (*figures)(const struct scenario *s, struct figures *out);
 } kinds[] = {
 	{ "training", MODE_TRAINING, 500, false, trained },
-	{ "serving", MODE_INFERENCE, 500, false, figures_served },
+	{ "serving", MODE_INFERENCE, 500, false, served },
 	{ "queue", MODE_INFERENCE, 150, true, figures_queued },
-	{ "advice", MODE_TRAINING, 100, false, advised },
-	{ "advice-to-servers", MODE_INFERENCE, 100, false, advised },
-	{ "explained", MODE_TRAINING, 60, false, explained },
-	{ "explained-servers", MODE_INFERENCE, 100, true, explained },
+	{ "advice", MODE_TRAINING, 180, false, advised },
+	{ "advice-to-servers", MODE_INFERENCE, 180, false, advised },
+	{ "explained", MODE_TRAINING, 40, false, explained },
+	{ "explained-servers", MODE_INFERENCE, 60, true, explained },
 };
 
 static const struct kind *kind_of(const char *title, const char **stack)
@@ -239,16 +321,40 @@ static bool is_finite(int mode)
 	       (isfinite(e.step_seconds) && isfinite(e.memory.total_bytes));
 }
 
+static void tell_of(const struct scenario *s, const struct figures *own)
+{
+	if (getenv("SHARDSCOPE_TELL_DRAWN"))
+		tell(s, own);
+}
+
+/* Runs that nobody measured, and how their predictions score. */
+static void scored(struct figures *out)
+{
+	enum { SETS = 40 };
+	static struct figures own;
+
+	for (int i = 0; i < SETS; i++) {
+		figures_scored((uint64_t)i, &own);
+		add_up(out, &own, i);
+	}
+}
+
 void figures_drawn(const char *title, struct figures *out)
 {
 	static struct figures own;
 	const char *stack;
-	const struct kind *kind = kind_of(title, &stack);
-	bool telling = getenv("SHARDSCOPE_TELL_DRAWN") != NULL;
+	const struct kind *kind;
 	uint64_t number = 0;
 	int found = 0;
 
 	out->count = 0;
+	if (strcmp(title, "scores") == 0) {
+		scored(out);
+		return;
+	}
+	if (figures_of_table(title, out))
+		return;
+	kind = kind_of(title, &stack);
 	for (; found < kind->count; number++) {
 		struct scenario s;
 
@@ -261,8 +367,7 @@ void figures_drawn(const char *title, struct figures *out)
 		if (!e.legal || (kind->fits && !e.fits) || !is_finite(kind->mode))
 			continue;
 		kind->figures(&s, &own);
-		if (telling)
-			tell(&s, &own);
+		tell_of(&s, &own);
 		add_up(out, &own, found++);
 	}
 	figures_add(out, "draws", (double)number, 0);

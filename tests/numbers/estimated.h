@@ -14,5 +14,12 @@ void figures_traffic(struct figures *out, const struct traffic *list, int count)
 void figures_trained(const struct scenario *scenario, struct figures *out);
 void figures_served(const struct scenario *scenario, struct figures *out);
 void figures_queued(const struct scenario *scenario, struct figures *out);
+/* Pages of Explain that next() of random.h picks; scores of the drawn runs of that
+ * number. */
+void figures_explained(const struct scenario *scenario, const struct estimate *estimate,
+		       struct figures *out);
+void figures_scored(uint64_t number, struct figures *out);
+/* Rows of tables; false where there is none of that title. */
+bool figures_of_table(const char *title, struct figures *out);
 
 #endif
