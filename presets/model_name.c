@@ -295,7 +295,7 @@ const char *model_name_format(const char *name)
 	} formats[] = {
 		{ "nvfp4", "nvfp4" },
 		{ "fp4", "nvfp4" },
-		{ "mxfp4", "nvfp4" },
+		{ "mxfp4", "mxfp4" },
 		{ "mxfp8", "mxfp8" },
 		{ "awq", "int4" },
 		{ "gptq", "int4" },

@@ -57,6 +57,7 @@ static const struct field fields[] = {
 	{ "serving.small_kernels", FIELD_NUMBER, S(serving.small_kernels), 0, NULL },
 	{ "serving.quantise_kernels", FIELD_NUMBER, S(serving.quantise_kernels), 0,
 	  NULL },
+	{ "serving.mxfp4_rows", FIELD_NUMBER, S(serving.mxfp4_rows), 0, NULL },
 	{ "serving.prefill_efficiency", FIELD_NUMBER, S(serving.prefill_efficiency), 0,
 	  NULL },
 	{ "serving.layer_cpu_us", FIELD_NUMBER, S(serving.layer_cpu_seconds), 1e-6,

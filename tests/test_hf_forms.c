@@ -101,7 +101,7 @@ static void test_quantised(void **state)
 		{ "\"quant_method\": \"fp8\"", "fp8", false },
 		{ "\"quant_method\": \"fp8\", \"weight_block_size\": [128, 128]",
 		  "fp8-block", false },
-		{ "\"quant_method\": \"mxfp4\"", "nvfp4", false },
+		{ "\"quant_method\": \"mxfp4\"", "mxfp4", false },
 		{ "\"quant_method\": \"awq\", \"bits\": 4", "int4", false },
 		{ "\"quant_method\": \"gptq\", \"bits\": 8", "int8", false },
 		{ "\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"", "nvfp4",
@@ -112,6 +112,14 @@ static void test_quantised(void **state)
 		{ "\"quant_method\": \"compressed-tensors\", \"config_groups\": "
 		  "{\"group_0\": {\"weights\": {\"num_bits\": 4, \"type\": \"int\"}}}",
 		  "int4", false },
+		{ "\"quant_method\": \"compressed-tensors\", \"config_groups\": "
+		  "{\"group_0\": {\"weights\": {\"num_bits\": 4, \"type\": \"float\", "
+		  "\"group_size\": 32}}}",
+		  "mxfp4", false },
+		{ "\"quant_method\": \"compressed-tensors\", \"config_groups\": "
+		  "{\"group_0\": {\"weights\": {\"num_bits\": 4, \"type\": \"float\", "
+		  "\"group_size\": 16}}}",
+		  "nvfp4", false },
 		{ "\"quant_method\": \"compressed-tensors\", \"config_groups\": "
 		  "{\"group_0\": {\"weights\": {\"num_bits\": 4, \"type\": \"float\"}},"
 		  "\"group_1\": {\"weights\": {\"num_bits\": 8, \"type\": \"float\"}}}",

@@ -355,8 +355,9 @@ static void an_older_release_needs_more_to_sample(void **state)
 		case_set(&s, "memory_share", rows[i].share);
 		case_set(&s, "max_batched_tokens", rows[i].tokens);
 		serve_estimate(&s, &now);
+		/* of 79 GiB: what is left is a small rest */
 		assert_close(now.serving.kv_share_bytes / 1073741824, rows[i].gib,
-			     0.13);
+			     0.15);
 	}
 }
 
@@ -408,14 +409,14 @@ static void weights_are_served_as_published(void **state)
 	} rows[] = {
 		{ "deepseek-v3", "dgx-h200", PRECISION_FP8_BLOCK },
 		{ "kimi-k2", "dgx-b200", PRECISION_FP8_BLOCK },
-		{ "gpt-oss-120b", "dgx-h100", PRECISION_NVFP4 },
+		{ "gpt-oss-120b", "dgx-h100", PRECISION_MXFP4 },
 		{ "llama3.1-8b", "dgx-h100", PRECISION_BF16 },
 	};
 	struct error error;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		struct scenario s, given;
+		struct scenario s, given, narrow;
 		struct start start = { 0 };
 
 		if (!scenario_blank(&s, rows[i].model, rows[i].cluster, "vllm", &error))
@@ -430,6 +431,13 @@ static void weights_are_served_as_published(void **state)
 		start = (struct start){ 0 };
 		start_choose(&start, &s);
 		assert_int_equal(s.plan.precision, rows[i].published);
+		/* what publishers call fp4 is the model's own format of four bits */
+		narrow = s;
+		case_set(&narrow, "precision", "fp4");
+		assert_int_equal(narrow.plan.precision,
+				 s.model.precision == PRECISION_MXFP4
+					 ? PRECISION_MXFP4
+					 : PRECISION_NVFP4);
 		serve_estimate(&s, &now);
 		assert_true(now.feasible);
 		for (int k = 0; k < now.problems.count; k++)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/serve/layer.h"
+#include "presets/library.h"
 #include "presets/scenario_file.h"
 #include "tests/support/close.h"
 
@@ -247,6 +248,52 @@ static void test_narrow_rows_of_experts(void **state)
 	assert_close(op->compute_seconds, op->flops / (peak * 0.5 * 0.8), 1e-12);
 }
 
+/* gpt-oss in MXFP4, a scale for each 32: 2,880 wide experts are stored 3,072 wide, and
+ * half of 2,880 rows as 1,472 (vLLM) or 1,536 (TensorRT-LLM). Tokens meet them in the
+ * narrowest format that the chip multiplies with them. */
+static void test_experts_in_mxfp4(void **state)
+{
+	static const struct {
+		const char *stack;
+		double rows;
+	} stored[] = { { "vllm", 1472 }, { "tensorrt-llm", 1536 } };
+	double *peak = s.cluster.accelerator.peak_flops;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof stored / sizeof stored[0]; i++) {
+		struct error error = { "" };
+
+		serve("gpt-oss-20b", 2);
+		if (!library_stack(&s, stored[i].stack, &error))
+			fail_msg("%s", error.text);
+		context.shape.etp = 2;
+		s.plan.precision = PRECISION_MXFP4;
+		assert_close(serve_weight_bytes(&s), 4.25 / 8, 1e-12);
+		batch = (struct batch){ .requests = 100000, .tokens_each = 1 };
+		layer_pass(&context, 0, &batch, &layer);
+		assert_close(named("expert down")->flops,
+			     2 * 400000.0 * 3072 * stored[i].rows, 1e-12);
+		/* every one of 32 experts is read */
+		assert_close(named("expert down")->bytes,
+			     32 * 3072 * stored[i].rows * 4.25 / 8 +
+				     400000 * (2 * 3072 + 2 * stored[i].rows),
+			     1e-12);
+		/* the rest is in 16 bits, and nothing is turned narrow for it */
+		assert_false(has("quantisation"));
+	}
+	assert_close(kernel_operand_bytes(&s), 2, 0);
+	peak[PRECISION_NVFP4] = 9e15;
+	assert_close(kernel_operand_bytes(&s), 2, 0);
+	peak[PRECISION_MXFP8] = 4e15;
+	assert_close(kernel_operand_bytes(&s), 1 + 1.0 / 32, 1e-12);
+	assert_close(kernel_peak(&s, PRECISION_MXFP4), 4e15, 1e-12);
+	peak[PRECISION_MXFP4] = 8e15;
+	assert_close(kernel_operand_bytes(&s), 4.25 / 8, 1e-12);
+	s.plan.precision = PRECISION_NVFP4;
+	assert_close(serve_weight_bytes(&s), 4.5 / 8, 1e-12);
+	assert_close(kernel_peak(&s, PRECISION_NVFP4), 9e15, 1e-12);
+}
+
 /* Where experts work at a width of their own (Nemotron 3), tokens go down and up. */
 static void test_latent_experts(void **state)
 {
@@ -342,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_latent_attention_by_hand),
 		cmocka_unit_test(test_experts_by_hand),
 		cmocka_unit_test(test_narrow_rows_of_experts),
+		cmocka_unit_test(test_experts_in_mxfp4),
 		cmocka_unit_test(test_latent_experts),
 		cmocka_unit_test(test_states_by_hand),
 		cmocka_unit_test(test_kernels_by_hand),

@@ -728,7 +728,7 @@ static void test_checkpoints(void **state)
 		  "fp8-block" },
 		{ "deepseek-ai/DeepSeek-V3-0324", "deepseek-v3", "fp8-block" },
 		{ "moonshotai/Kimi-K2-Thinking", "kimi-k2-thinking", "int4" },
-		{ "openai/gpt-oss-120b", "gpt-oss-120b", "nvfp4" },
+		{ "openai/gpt-oss-120b", "gpt-oss-120b", "mxfp4" },
 		{ "mistralai/Mixtral-8x22B-Instruct-v0.1", "mixtral-8x22b", "bf16" },
 		{ "./llama3.1-70b", "llama3.1-70b", "bf16" },
 	};

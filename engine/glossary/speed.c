@@ -52,7 +52,7 @@ const struct glossary_word glossary_speed[] = {
 	  "A number in 16 bits instead of 32: the usual format for the large [matrix "
 	  "products] of training.",
 	  "It is the measure that speeds are compared by." },
-	{ WORD_TERM, "fp8", "mxfp8,nvfp4,fp4,int8",
+	{ WORD_TERM, "fp8", "mxfp8,nvfp4,mxfp4,fp4,int8",
 	  "Numbers in 8 bits or fewer, with common factors beside them so that they "
 	  "reach far enough.",
 	  "They can double the speed of matrices, not of the rest; the gain shrinks "

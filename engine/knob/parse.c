@@ -171,6 +171,11 @@ static bool parse_word(struct scenario *scenario, const struct knob *knob,
 {
 	int index = knob_word(knob, text, length);
 
+	/* of a model that is published in the other format of four bits */
+	if (index == PRECISION_NVFP4 && strcmp(knob->key, "precision") == 0 &&
+	    knob_spelled(text, "fp4", length) &&
+	    scenario->model.precision == PRECISION_MXFP4)
+		index = PRECISION_MXFP4;
 	if (index >= 0)
 		return knob_set(scenario, knob, index);
 	if (size > 0)

@@ -38,8 +38,9 @@ static const char *const capacity_words[] = { "dropless", "drop", "pad", NULL };
 static const char *const graph_words[] = { "none", "partial", "full", NULL };
 static const char *const sync_words[] = { "barrier", "post-validation", NULL };
 static const char *const flops_words[] = { "causal", "full", NULL };
-const char *const precision_words[] = { "bf16",  "fp16",      "fp32", "fp8",  "mxfp8",
-					"nvfp4", "fp8-block", "int8", "int4", NULL };
+const char *const precision_words[] = { "bf16",  "fp16",  "fp32",      "fp8",
+					"mxfp8", "nvfp4", "fp8-block", "int8",
+					"int4",  "mxfp4", NULL };
 static const char *const mode_words[] = { "training", "inference", NULL };
 static const char *const batching_words[] = { "continuous", "static", NULL };
 static const char *const percentile_words[] = { "mean", "p99", NULL };

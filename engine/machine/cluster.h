@@ -25,8 +25,13 @@ enum precision {
 	PRECISION_FP8_BLOCK, /* a scale for each block of 128 x 128 weights */
 	PRECISION_INT8,      /* weights and activations */
 	PRECISION_INT4,      /* weights; products in bf16 (AWQ, GPTQ) */
+	/* Weights, a scale of 8 bits (E8M0) for each 32 (OCP Microscaling Formats 1.0,
+	 * section 5.2); nvfp4 has one of E4M3 for each 16. Products as the chip can. */
+	PRECISION_MXFP4,
 	PRECISION_COUNT
 };
+_Static_assert((int)PRECISION_COUNT == (int)SERVING_PRECISIONS,
+	       "a rate of serving kernels for each precision");
 
 enum attention_kernel {
 	ATTENTION_UNFUSED,       /* scores in memory, softmax op by op */

@@ -72,7 +72,7 @@ struct serving_plan {
 
 /* Shares of the datasheet's rates that serving kernels reach, and fixed times inside a
  * captured graph. Arrays by enum precision; 0 = as bf16. */
-enum { SERVING_PRECISIONS = 9 };
+enum { SERVING_PRECISIONS = 10 };
 
 struct serving_calibration {
 	double gemm_efficiency[SERVING_PRECISIONS];   /* of the dense peak */
@@ -119,6 +119,7 @@ struct serving_stack {
 	double prompt_seconds;     /* host time of one request before its first pass */
 	double small_kernels;      /* short kernels of a dense layer */
 	double quantise_kernels;   /* more of them where activations are quantised */
+	double mxfp4_rows;         /* multiple of an expert's rows in mxfp4; 0 = 64 */
 	double prefill_efficiency; /* of the calibrated rates in passes over prompts */
 	double layer_cpu_seconds;  /* launching a layer of an uncaptured pass */
 	double expert_cpu_seconds; /* the same of a layer with experts */

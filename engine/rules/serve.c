@@ -261,12 +261,16 @@ static bool breaks_s15(const struct facts *f, struct broken *out)
 {
 	enum precision p = (enum precision)f->plan->precision;
 
+	/* weights alone: tokens are wider on every chip */
 	if (p == PRECISION_INT4 || p <= PRECISION_FP32 ||
 	    f->scenario->cluster.accelerator.peak_flops[p] > 0)
 		return false;
 	/* a scale per block or per 32 elements runs on fp8 products */
 	if ((p == PRECISION_FP8_BLOCK || p == PRECISION_MXFP8) &&
 	    f->scenario->cluster.accelerator.peak_flops[PRECISION_FP8] > 0)
+		return false;
+	if (p == PRECISION_MXFP4 &&
+	    f->scenario->cluster.accelerator.peak_flops[PRECISION_MXFP8] > 0)
 		return false;
 	*out = (struct broken){ 0 };
 	/* nobody has wider weights of a model that is published so */

@@ -9,17 +9,40 @@ static double touched_share(double tokens, double experts, double chosen)
 	return chosen >= experts ? 1 : 1 - pow(1 - chosen / experts, tokens);
 }
 
+static double padded(double size, double to)
+{
+	return ceil(size / to) * to;
+}
+
+/* Kernels for mxfp4 take multiples of 256 of the width and, by the stack, of 64 or 128
+ * of what a rank has of the intermediate size: vLLM, quantization/mxfp4.py and Triton's
+ * layout on Hopper; TensorRT-LLM, fused_moe_triton.py (n_alignment and k_alignment).
+ * gpt-oss has 2,880 of both. */
+struct expert_sizes serve_expert_sizes(const struct serve_context *c)
+{
+	const struct model *m = &c->scenario->model;
+	double width = (double)model_expert_width(m);
+	double ffn = (double)m->moe.expert_ffn / c->shape.etp;
+
+	if (c->scenario->plan.precision != PRECISION_MXFP4)
+		return (struct expert_sizes){ width, ffn };
+	return (struct expert_sizes){
+		padded(width, 256),
+		padded(ffn, fmax(64, c->scenario->stack.serving.mxfp4_rows))
+	};
+}
+
 static void matrices(const struct serve_context *c, double tokens, double rows,
 		     struct layer_pass *out)
 {
 	const struct model *m = &c->scenario->model;
-	double h = (double)model_expert_width(m), up = m->gated_mlp ? 2 : 1;
-	double experts = (double)m->moe.experts, e = c->shape.etp;
+	const struct expert_sizes size = serve_expert_sizes(c);
+	double h = size.width, ffn = size.ffn, up = m->gated_mlp ? 2 : 1;
+	double experts = (double)m->moe.experts;
 	double copies = (double)c->scenario->plan.serving.redundant_experts;
 	double held = (experts + copies) / c->shape.ep;
 	double touched =
 		held * touched_share(tokens, experts, (double)m->moe.experts_per_token);
-	double ffn = (double)m->moe.expert_ffn / e;
 	struct kernel k;
 
 	kernel_experts(c->scenario, rows, up * ffn, h, touched, &k);
@@ -85,7 +108,7 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 	double all = tokens * c->shape.dp;
 	double busy = busiest_rank(c);
 	double rows = all * chosen / c->shape.ep * busy;
-	double wide = c->scenario->plan.precision >= PRECISION_FP8 ? 1.03 : 2;
+	double wide = kernel_operand_bytes(c->scenario) < 2 ? 1.03 : 2;
 	struct kernel k;
 
 	/* copies of the busiest experts even out what ranks get */

@@ -12,13 +12,18 @@ static const struct serving_calibration *rates(const struct scenario *s)
 }
 
 /* The precision that products run in: weights alone are narrower where the hardware
- * has no such products (fp8 on an A100 is unpacked to bf16: Marlin). */
+ * has no such products (fp8 on an A100 is unpacked to bf16: Marlin). Experts in mxfp4
+ * meet tokens in mxfp8 where the chip multiplies these, else in bf16 (vLLM,
+ * quantization/mxfp4.py: Mxfp4Backend; TensorRT-LLM: W4A8_MXFP4_MXFP8, Triton). */
 static enum precision products(const struct scenario *s, enum precision precision)
 {
 	const double *peak = s->cluster.accelerator.peak_flops;
 
 	if (precision == PRECISION_FP8_BLOCK || precision == PRECISION_MXFP8)
 		precision = peak[precision] > 0 ? precision : PRECISION_FP8;
+	if (precision == PRECISION_MXFP4 && peak[precision] <= 0)
+		precision =
+			peak[PRECISION_MXFP8] > 0 ? PRECISION_MXFP8 : PRECISION_BF16;
 	if (precision == PRECISION_INT4)
 		precision = PRECISION_BF16;
 	if (precision == PRECISION_FP32 || peak[precision] > 0)
@@ -114,6 +119,7 @@ double kernel_operand_bytes(const struct scenario *s)
 	case PRECISION_FP8_BLOCK: return 1 + 4.0 / 128;
 	case PRECISION_MXFP8: return 1 + 1.0 / 32;
 	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
+	case PRECISION_MXFP4: return 0.5 + 1.0 / 32;
 	default: return 2;
 	}
 }

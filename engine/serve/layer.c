@@ -290,13 +290,13 @@ static void add_shapes(struct drawing *d)
 	}
 }
 
-/* The constant of a stack is that of a layer of two halves. */
+/* The constant of a stack is that of a layer of two halves. Where products run in 16
+ * bits, weights are unpacked and what they meet stays as it is. */
 static void add_quantisation(const struct drawing *d)
 {
 	const struct scenario *s = d->context->scenario;
 
-	if (d->shapes->count > 0 && s->plan.precision >= PRECISION_FP8 &&
-	    s->plan.precision != PRECISION_INT4)
+	if (d->shapes->count > 0 && d->large && kernel_operand_bytes(s) < 2)
 		add_small(d, "quantisation", s->stack.serving.quantise_kernels / 2,
 			  d->narrow);
 }

@@ -46,6 +46,12 @@ void layer_ring(const struct serve_context *context, const char *what, double by
 		struct layer_pass *out);
 void layer_send(const struct serve_context *context, const char *what, double bytes,
 		struct layer_pass *out);
+/* Width and intermediate size of an expert as a rank stores it: in mxfp4, padded to
+ * what its kernels take. */
+struct expert_sizes {
+	double width, ffn;
+};
+struct expert_sizes serve_expert_sizes(const struct serve_context *context);
 /* Router, experts, shared experts and what travels. */
 void layer_experts(const struct serve_context *context, double tokens,
 		   struct layer_pass *out);

@@ -58,7 +58,9 @@ static struct held mlp_weights(const struct serve_context *c, int k)
 	double copies = (double)c->scenario->plan.serving.redundant_experts;
 	struct layer_counts n;
 	struct shapes shapes;
+	struct expert_sizes size;
 	struct held held;
+	double stored;
 
 	shapes_mlp(m, &m->kind[k], &share, &shapes);
 	held = held_of(c, &shapes, MATRIX_MLP);
@@ -66,8 +68,12 @@ static struct held mlp_weights(const struct serve_context *c, int k)
 		return held;
 	model_count_experts(m, &n);
 	held.small += n.router;
+	size = serve_expert_sizes(c);
+	stored = size.width * size.ffn * e->etp /
+		 ((double)model_expert_width(m) * (double)m->moe.expert_ffn);
 	/* each rank has the whole of what projects to latent experts and back */
-	held.large += n.latent + n.routed * (1 + copies / (double)m->moe.experts) /
+	held.large += n.latent + n.routed * stored *
+					 (1 + copies / (double)m->moe.experts) /
 					 (e->ep * e->etp);
 	return held;
 }

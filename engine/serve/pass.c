@@ -42,6 +42,7 @@ double serve_weight_bytes(const struct scenario *s)
 	case PRECISION_FP8_BLOCK: return 1 + 4.0 / (128 * 128);
 	case PRECISION_MXFP8: return 1 + 1.0 / 32;
 	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
+	case PRECISION_MXFP4: return 0.5 + 1.0 / 32;
 	case PRECISION_INT4: return int4_bytes(s);
 	default: return 2;
 	}

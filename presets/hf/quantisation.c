@@ -37,7 +37,7 @@ static const char *by_algorithm(const char *name)
 	static const struct {
 		const char *part, *word;
 	} parts[] = {
-		{ "NVFP4", "nvfp4" },      { "MXFP4", "nvfp4" },
+		{ "NVFP4", "nvfp4" },      { "MXFP4", "mxfp4" },
 		{ "W4A16_FP4", "nvfp4" },  { "MXFP8", "mxfp8" },
 		{ "FP8_PB", "fp8-block" }, { "FP8_BLOCK", "fp8-block" },
 		{ "FP8", "fp8" },          { "AWQ", "int4" },
@@ -60,7 +60,10 @@ static const char *of_weights(const struct node *weights)
 	if (real && bits == 8)
 		return strcmp(text_of(weights, "strategy"), "block") == 0 ? "fp8-block"
 									  : "fp8";
-	return real && bits == 4 ? "nvfp4" : by_bits(bits);
+	if (real && bits == 4)
+		return strtol(text_of(weights, "group_size"), NULL, 10) == 32 ? "mxfp4"
+									      : "nvfp4";
+	return by_bits(bits);
 }
 
 /* The first group, and that others differ. */
@@ -88,7 +91,7 @@ static const char *by_method(const struct node *config, const char *method)
 	static const struct {
 		const char *method, *word;
 	} methods[] = {
-		{ "fbgemm_fp8", "fp8" },  { "mxfp4", "nvfp4" },
+		{ "fbgemm_fp8", "fp8" },  { "mxfp4", "mxfp4" },
 		{ "awq", "int4" },        { "mxfp8", "mxfp8" },
 		{ "auto-round", "int4" }, { "hqq", "int4" },
 		{ "quark", "fp8" },       { "finegrained_fp8", "fp8-block" },

@@ -65,9 +65,6 @@ bool read_precision(const struct mapped *m, const char *quantisation, const char
 	if (!method && !plain)
 		import_note(m->report, IMPORT_ASSUMED, "precision", "%s, by %s", chosen,
 			    named ? "its name" : "its published weights");
-	if (strcmp(chosen, "nvfp4") == 0 && quantised && strcmp(native, "nvfp4") == 0)
-		import_note(m->report, IMPORT_APPROXIMATE, "precision",
-			    "mxfp4 experts count as nvfp4");
 	return mapped_set(m, "precision", chosen, NULL);
 }
 

@@ -102,7 +102,7 @@ static const char *const launcher[] = { "port",           "nnodes",         "nod
 static const char formats[] =
 	"fp8=fp8 w8a8_fp8=fp8 modelopt_fp8=fp8 modelopt=fp8 w8a8_int8=int8 "
 	"blockwise_int8=int8 modelopt_fp4=nvfp4 nvfp4_online=nvfp4 petit_nvfp4=nvfp4 "
-	"mxfp4=nvfp4 mxfp8=mxfp8 awq=int4 awq_marlin=int4 gptq=int4 gptq_marlin=int4 "
+	"mxfp4=mxfp4 mxfp8=mxfp8 awq=int4 awq_marlin=int4 gptq=int4 gptq_marlin=int4 "
 	"marlin=int4 moe_wna16=int4 qoq=int4 w4afp8=int4 bitsandbytes=int4 gguf=int4 "
 	"auto-round=int4 compressed-tensors=int8";
 

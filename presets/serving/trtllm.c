@@ -93,7 +93,7 @@ static const char *const cli_keys[] = { "tp_size",
 
 static const char formats[] =
 	"FP8=fp8 FP8_PER_CHANNEL_PER_TOKEN=fp8 FP8_BLOCK_SCALES=fp8-block NVFP4=nvfp4 "
-	"W4A8_MXFP4_FP8=nvfp4 W4A16_MXFP4=nvfp4 W4A8_MXFP4_MXFP8=nvfp4 MXFP8=mxfp8 "
+	"W4A8_MXFP4_MXFP8=mxfp4 W4A8_MXFP4_FP8=mxfp4 W4A16_MXFP4=mxfp4 MXFP8=mxfp8 "
 	"W8A8_SQ_PER_CHANNEL=int8 W8A8_SQ_PER_CHANNEL_PER_TOKEN_PLUGIN=int8 "
 	"W8A8_SQ_PER_TENSOR_PLUGIN=int8 W8A16=int8 INT8=int8 W4A16_AWQ=int4 "
 	"W4A16_GPTQ=int4 W4A16=int4 W4A8_AWQ=int4";

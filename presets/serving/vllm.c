@@ -133,7 +133,7 @@ static const char *const launcher[] = { "port",
 static const char formats[] =
 	"fp8=fp8 fbgemm_fp8=fp8 modelopt=fp8 modelopt_fp8=fp8 ptpc_fp8=fp8 "
 	"deepspeedfp=fp8 quark=fp8 fp8_per_tensor=fp8 fp8_per_block=fp8-block "
-	"modelopt_fp4=nvfp4 nvfp4=nvfp4 petit_nvfp4=nvfp4 mxfp4=nvfp4 "
+	"modelopt_fp4=nvfp4 nvfp4=nvfp4 petit_nvfp4=nvfp4 mxfp4=mxfp4 "
 	"mxfp8=mxfp8 compressed-tensors=int8 experts_int8=int8 tpu_int8=int8 "
 	"awq_marlin=int4 awq=int4 gptq=int4 gptq_marlin=int4 marlin=int4 "
 	"gptq_bitblas=int4 moe_wna16=int4 auto-round=int4 hqq=int4 aqlm=int4 "
