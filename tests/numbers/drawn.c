@@ -207,8 +207,10 @@ static void add_model(struct figures *out, const struct model *m)
 	int64_t seq = 1 + (int64_t)next(1u << (4 + next(16)));
 
 	add_counts(out, m, "model");
-	figures_add(out, "model.flops", model_flops_per_token(m, seq, false), 0);
-	figures_add(out, "model.flops", model_flops_per_token(m, seq, true), 0);
+	figures_add(out, "model.flops",
+		    model_trained_flops_per_token(m, seq, false, 0, true), 0);
+	figures_add(out, "model.flops",
+		    model_trained_flops_per_token(m, seq, true, 0, true), 0);
 	figures_add(out, "model.kv", model_kv_bytes_per_token(m, seq, 2), 0);
 	for (int k = 0; k < m->kinds; k++)
 		figures_add(out, "model.cache",
