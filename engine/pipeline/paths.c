@@ -9,6 +9,8 @@
  * the last (with the head) are equal, none is longer either: nobody waits in the
  * steady state, because whoever hands work on has a step's slack.
  */
+#include <math.h>
+
 #include "engine/base/plain.h"
 #include "engine/pipeline/rounds.h"
 
@@ -20,7 +22,7 @@ static const double most_embedding = 0.15;
 
 static bool same(double a, double b)
 {
-	return a - b < 1e-9 * b && b - a < 1e-9 * b;
+	return fabs(a - b) < 1e-9 * b;
 }
 
 static double surplus(double of_forward, double of_backward)

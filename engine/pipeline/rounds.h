@@ -1,5 +1,6 @@
 /* rounds.h - the moving front of 1F1B and interleaved, and the simulated rest; only
- * this room includes it. Times hold a sender's transfer where it is not overlapped. */
+ * this room and its test include it. Times hold a sender's transfer where it is not
+ * overlapped. */
 #ifndef ENGINE_PIPELINE_ROUNDS_H
 #define ENGINE_PIPELINE_ROUNDS_H
 

@@ -55,7 +55,7 @@ static bool split_even(const struct scenario *scenario, struct split *out)
 	int64_t slots = scenario->model.layers + before + (plan->split_loss ? 1 : 0);
 	int64_t each = slots / stages;
 
-	if (slots % stages != 0 || each < 1)
+	if (slots % stages != 0)
 		return false;
 	out->first[0] = 0;
 	for (int64_t k = 1; k < stages; k++)
@@ -103,8 +103,7 @@ int split_resolve(const struct scenario *scenario)
 	if (plan->split != SPLIT_AUTO ||
 	    scenario->stack.split_rule == SPLITS_BY_WEIGHTS)
 		return plan->split;
-	return stages > 0 && slots % stages == 0 && slots >= stages ? SPLIT_EVEN
-								    : SPLIT_BALANCED;
+	return stages > 0 && slots % stages == 0 ? SPLIT_EVEN : SPLIT_BALANCED;
 }
 
 bool split_is_even(const struct scenario *scenario, const struct split *split)
@@ -128,16 +127,11 @@ static bool split_first_last(const struct scenario *scenario, int chunks,
 	int64_t others = pp - (first > 0) - (last > 0), left = layers - first - last;
 	int64_t each, at = 0;
 
-	if (first < 0 || last < 0 || first > layers || last > layers || left < 0 ||
-	    others < 0)
-		return false;
-	if (others == 0 ? left != 0 : left % others != 0)
+	if (first < 0 || last < 0 || left < 0)
 		return false;
 	each = others > 0 ? left / others : 0;
 	first = first > 0 ? first : each;
-	last = last > 0 ? last : pp > 1 ? each : first;
-	if (first % chunks != 0 || last % chunks != 0 || each % chunks != 0)
-		return false;
+	last = last > 0 ? last : each;
 	for (int64_t k = 0; k < out->virtual_stages; k++) {
 		int64_t place = k % pp;
 
@@ -145,6 +139,7 @@ static bool split_first_last(const struct scenario *scenario, int chunks,
 		at += (place == 0 ? first : place == pp - 1 ? last : each) / chunks;
 	}
 	out->first[out->virtual_stages] = (int16_t)at;
+	/* what does not divide is left over */
 	return at == layers;
 }
 

@@ -130,6 +130,19 @@ static void add_stages(struct figures *out, const struct scenario *s,
 	figures_add(out, "fullest_bytes", fullest, 0);
 }
 
+/* What is not there is not written. */
+static void check_untouched(const struct scenario *s, const struct split *split)
+{
+	int16_t blank;
+
+	memset(&blank, 0x55, sizeof blank);
+	if (split->virtual_stages == MAX_VIRTUAL)
+		return;
+	assert_int_equal(split->first[split->virtual_stages + 1], blank);
+	assert_int_equal(split->virtual_kind_layers[split->virtual_stages][0], blank);
+	assert_int_equal(split->virtual_kind_layers[0][s->model.kinds], blank);
+}
+
 static void add_layout(struct figures *out, const struct scenario *s,
 		       const struct split *split)
 {
@@ -184,6 +197,7 @@ void figures_dealt(const char *title, struct figures *out)
 		figures_say(out, "verdict", "no split");
 		return;
 	}
+	check_untouched(&s, &split);
 	figures_add(out, "virtual_stages", split.virtual_stages, 0);
 	figures_add(out, "embedding_stage", split.embedding_stage, 0);
 	figures_add(out, "head_stage", split.head_stage, 0);
