@@ -191,6 +191,31 @@ static void test_equal_layers_are_cut_like_any(void **state)
 	}
 }
 
+/* Ends that weigh more than all layers together, on as few stages as there may be. */
+static void test_ends_that_outweigh_all_layers(void **state)
+{
+	(void)state;
+	srand(12);
+	for (int round = 0; round < 3000; round++) {
+		double weights[4] = { 1 }, weight[12];
+		int layers = 1 + rand() % 12, pp = 2 + rand() % 3;
+
+		for (int i = 0; i < layers; i++)
+			weight[i] = 1;
+		weights[1] = 0.001 * (rand() % 30000);
+		weights[2] = 0.001 * (rand() % 30000);
+		if (pp > layers + 2)
+			continue;
+		make(layers, 0, pp, 1, SPLIT_BALANCED);
+		assert_true(split_layers(&scenario, weights, &split));
+		check_complete();
+		assert_close(
+			slowest(weights),
+			best_partition(weight, layers, pp, weights[1], weights[2]),
+			1e-8);
+	}
+}
+
 /* Ends without weight: shares fall on the half of a layer, and which way these go does
  * not hang on the last bit of a sum: in other units weights are cut alike. */
 static void test_units_of_weights_change_no_cut(void **state)
@@ -548,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_by_weights),
 		cmocka_unit_test(test_balanced_is_the_optimum),
 		cmocka_unit_test(test_equal_layers_are_cut_like_any),
+		cmocka_unit_test(test_ends_that_outweigh_all_layers),
 		cmocka_unit_test(test_units_of_weights_change_no_cut),
 		cmocka_unit_test(test_layout_strings),
 		cmocka_unit_test(test_custom_reads_back_what_it_prints),

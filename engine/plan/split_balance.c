@@ -187,11 +187,12 @@ static int most_layers(const struct alike *a, double more, double bound)
 }
 
 /* The least greatest part: the next sum of real parts as long as not all layers find a
- * place. Inner parts soon take one more each. */
+ * place. Inner parts, where there are any, soon take one more each. */
 static void bound_alike(struct alike *a)
 {
 	double total = a->layers * a->weight + a->before + a->after;
 	double bound = larger(total / a->parts, larger(a->before, a->after));
+	double each = a->parts > 2 ? a->weight : INFINITY;
 
 	for (;;) {
 		a->first = most_layers(a, a->before, bound);
@@ -200,7 +201,7 @@ static void bound_alike(struct alike *a)
 		if (a->first + (int64_t)(a->parts - 2) * a->inner + a->last >=
 		    a->layers)
 			return;
-		bound = lesser((a->inner + 1) * a->weight,
+		bound = lesser((a->inner + 1) * each,
 			       lesser(a->before + (a->first + 1) * a->weight,
 				      a->after + (a->last + 1) * a->weight));
 	}
