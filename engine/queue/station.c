@@ -141,11 +141,13 @@ static double tokens_waiting(const struct station *at, const struct simulation *
 	return tokens;
 }
 
-/* Whether the prompts that were seen wait for more. */
-static bool holds_back(struct station *at, const struct simulation *s)
+/* Whether the prompts that were seen wait for more; who has no room, or finds no budget
+ * left, does not wait for others. */
+static bool holds_back(struct station *at, const struct simulation *s, double left)
 {
-	bool waits = at->running.count > 0 && at->seen > 0 &&
+	bool waits = at->running.count > 0 && at->seen > 0 && left >= 1 &&
 		     at->held < at->pool->prompt_wait &&
+		     has_room(at, &s->request[at->waiting.first]) &&
 		     tokens_waiting(at, s) < at->pool->fill;
 
 	if (!waits)
@@ -153,17 +155,15 @@ static bool holds_back(struct station *at, const struct simulation *s)
 	return waits;
 }
 
-/* Decode passes until somebody may be let in, beyond those that end somebody. */
-static double undisturbed(const struct station *at, bool holds)
+/* Decode passes until somebody may be let in, beyond those that end somebody. Who is
+ * held back, or has just given its cache back, is looked at again behind the next. */
+static double undisturbed(const struct station *at, bool again)
 {
-	const struct queue_pool *pool = at->pool;
-	double passes = INFINITY;
-
-	if (holds)
-		passes = (double)(pool->prompt_wait - at->held);
+	if (again)
+		return 1;
 	if (at->waiting.count > at->seen)
-		passes = fmin(passes, (double)(pool->look_interval - at->blind));
-	return fmax(1, passes);
+		return fmax(1, (double)(at->pool->look_interval - at->blind));
+	return INFINITY;
 }
 
 /* Its cache is taken; it begins with its prompt, or has it already. */
@@ -222,10 +222,12 @@ static void carry(const struct station *at, struct request *r, double *left,
 		  struct carried *c)
 {
 	double cached = fmin(r->prompt - 1, station_cached(at, r));
+	double written = r->first < 0 ? 0 : r->output - r->left * at->pool->gain;
+	double whole = fmax(1, floor(r->prompt - station_cached(at, r) + written));
 	double chunk = fmin(*left, r->fill), before;
 
 	/* a chunk attends over what lies before it and half of itself */
-	before = fmax(0, r->prompt - cached - r->fill) + cached;
+	before = cached + whole - r->fill;
 	r->chunk = (int32_t)chunk;
 	c->tokens += chunk;
 	c->context += chunk * (before + chunk / 2);
@@ -284,14 +286,14 @@ static double end_of(const struct station *at, double passes)
 }
 
 /* Passes until somebody ends, may be let in, or the cache is full. */
-static void run_decoding(struct station *at, double now, bool holds)
+static void run_decoding(struct station *at, double now, bool again)
 {
 	static const struct carried none = { 0, 0 };
 	double n = at->running.count, mean = at->context / n;
 	double passes = (double)(at->heap[0].finish - at->passes);
 	struct queue_seconds first = seconds_of(at, n, mean, &none), last;
 
-	passes = fmin(passes, undisturbed(at, holds));
+	passes = fmin(passes, undisturbed(at, again));
 	if (!at->pool->reserves && at->running.count > 1)
 		passes = fmin(passes, fmax(1, floor((at->pool->room - at->used) /
 						    (n * at->pool->gain))));
@@ -333,15 +335,16 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	bool beside = at->pool->scheduler == SERVE_MIXED;
 	double left = at->pool->budget, n;
 	int preempted = s->out->preempted;
-	bool holds;
+	bool holds, lost;
 
 	make_room(at, s);
+	lost = s->out->preempted > preempted;
 	look(at);
-	holds = holds_back(at, s);
 	if (beside)
 		left -= at->running.count * at->pool->each;
+	holds = holds_back(at, s, left);
 	/* who gave its cache back is not let in by the same pass */
-	if (s->out->preempted == preempted && (!holds || at->filling.count > 0))
+	if (!lost && (!holds || at->filling.count > 0))
 		take_prompts(at, s, fmax(left, 0), &c);
 	at->holds = holds;
 	n = at->running.count;
@@ -351,7 +354,7 @@ void station_plan(struct station *at, struct simulation *s, double now)
 		run_for(at, now, seconds_of(at, n, n > 0 ? at->context / n : 0, &c),
 			n > 0);
 	} else if (n > 0) {
-		run_decoding(at, now, holds);
+		run_decoding(at, now, holds || lost);
 	} else {
 		at->end = INFINITY;
 		return;
@@ -439,10 +442,22 @@ static void grow(struct station *at)
 		at->used += at->running.count * written;
 }
 
+/* Looks go on in their intervals where passes are taken together: nobody was there to
+ * be seen. */
+static void count_blind(struct station *at)
+{
+	int64_t interval = at->pool->look_interval;
+
+	if (at->filling.count > 0 || interval < 1)
+		at->blind = interval;
+	else
+		at->blind = (at->blind + at->count - 1) % interval + 1;
+}
+
 void station_end(struct station *at, struct simulation *s)
 {
 	s->out->passes += at->count;
-	at->blind += at->filling.count > 0 ? at->pool->look_interval : at->count;
+	count_blind(at);
 	if (at->holds)
 		at->held += at->count;
 	if (at->decodes)
