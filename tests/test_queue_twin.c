@@ -75,6 +75,8 @@ static void draw_system(struct queue_system *s, double pace[2][2])
 	if (next(3))
 		return;
 	draw_pool(&s->prompts, pace[1]);
+	s->prompts.servers += (int)next(2);
+	s->prompts.abreast = (int)next(4);
 	s->send_seconds = 1e-4 * (double)next(20);
 	s->send_latency = 0.00171;
 }

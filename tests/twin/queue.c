@@ -21,7 +21,6 @@ struct guest {
 	double passes;  /* that it still decodes in */
 	double held;    /* of the cache, when it was let in */
 	double grown;   /* since it decodes here */
-	bool fresh;     /* it decodes for the first time in the pass under way */
 	bool seen;
 };
 
@@ -205,14 +204,6 @@ static void carry(struct desk *d, struct guest *g, struct carried *c)
 	}
 }
 
-static void decode(struct desk *d, struct guest *g)
-{
-	(void)d;
-	g->place = RUNNING;
-	g->grown = 0;
-	g->fresh = true;
-}
-
 static void admit(struct room *r, int desk, struct carried *c)
 {
 	struct desk *d = &r->desk[desk];
@@ -228,9 +219,7 @@ static void admit(struct room *r, int desk, struct carried *c)
 		g->held = needs(d, g);
 		g->grown = 0;
 		move(r, g, g->fill > 0 ? FILLING : RUNNING);
-		if (g->place == RUNNING)
-			decode(d, g);
-		else
+		if (g->place == FILLING)
 			carry(d, g, c);
 	}
 }
@@ -329,7 +318,7 @@ static void end_prompt(struct room *r, struct desk *d, struct guest *g)
 		return;
 	}
 	move(r, g, RUNNING);
-	decode(d, g);
+	g->grown = 0;
 }
 
 static void end_pass(struct room *r, int desk)
@@ -414,6 +403,37 @@ static void deliver(struct room *r, double now)
 	}
 }
 
+/* Copies of one engine: who would begin waits until all of them are done, and ends with
+ * the last. */
+static void begin_together(struct room *r, int first, int end, double now)
+{
+	double last = 0;
+
+	for (int k = first; k < end; k++)
+		if (!isinf(r->desk[k].end))
+			return;
+	for (int k = first; k < end; k++) {
+		begin_pass(r, k, now);
+		if (!isinf(r->desk[k].end))
+			last = fmax(last, r->desk[k].end);
+	}
+	for (int k = first; k < end; k++)
+		if (!isinf(r->desk[k].end))
+			r->desk[k].end = last;
+}
+
+static void begin_all(struct room *r, double now)
+{
+	for (int k = 0, end; k < r->desks; k = end) {
+		int together = k < r->fronts ? r->system->prompts.abreast : 1;
+
+		end = k + (together > 1 ? together : 1);
+		if (k < r->fronts && end > r->fronts)
+			end = r->fronts;
+		begin_together(r, k, end, now);
+	}
+}
+
 static double next_time(const struct room *r)
 {
 	double next = INFINITY;
@@ -466,9 +486,7 @@ void twin_queue(const struct queue_system *system, const struct queue_load *load
 			if (r.desk[k].end <= now)
 				end_pass(&r, k);
 		deliver(&r, now);
-		for (int k = 0; k < r.desks; k++)
-			if (isinf(r.desk[k].end))
-				begin_pass(&r, k, now);
+		begin_all(&r, now);
 	}
 	for (int i = 0; i < load->requests; i++) {
 		const struct guest *g = &r.guest[i];
