@@ -225,11 +225,39 @@ static void test_hosts_set_the_pace_of_short_layers(void **state)
 	assert_true(seconds(&s) < quick);
 }
 
+/* NVFP4 of 8 experts: behind scales in squares the maximum of each tensor is filled and
+ * found, two launches, and each gradient that is rounded at random draws its numbers in
+ * a short kernel, two more. Of a norm's output its own kernel finds it, unless it is
+ * rotated. */
+static void test_nvfp4_launches(void **state)
+{
+	struct scenario s;
+	double forward, backward, norm;
+
+	(void)state;
+	deepseek(&s);
+	case_set(&s, "fp4_rotation", "off");
+	case_set(&s, "fp4_rounding", "off");
+	forward = launches(&s, "expert down", false);
+	backward = launches(&s, "expert down", true);
+	norm = launches(&s, "query down", false);
+	case_set(&s, "precision", "nvfp4");
+	assert_close(launches(&s, "expert down", false), forward + 8 * 2, 1e-12);
+	assert_close(launches(&s, "expert down", true), backward + 8 * 2, 1e-12);
+	assert_close(launches(&s, "query down", false), norm, 1e-12);
+	case_set(&s, "fp4_rotation", "on");
+	assert_close(launches(&s, "query down", false), norm + 2, 1e-12);
+	case_set(&s, "fp4_rounding", "on");
+	assert_close(launches(&s, "expert down", false), forward + 8 * 2, 1e-12);
+	assert_close(launches(&s, "expert down", true), backward + 8 * (2 + 2), 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_router_launches_what_was_counted),
 		cmocka_unit_test(test_scales_launch_for_each_expert),
+		cmocka_unit_test(test_nvfp4_launches),
 		cmocka_unit_test(test_graphs_take_their_scopes_launches),
 		cmocka_unit_test(test_dropless_layers_wait_for_their_counts),
 		cmocka_unit_test(test_the_ladder_of_gb200_is_climbed),

@@ -180,6 +180,12 @@ static const struct effect rows[] = {
 	  ADDS(16 * 2 * 12 * 8192 * VOCAB * 7 / 8 / (3.35e12 * 0.8)),
 	  "the loss of all rows: 12 bytes a logit each way over memory" },
 
+	{ DENSE, "precision=nvfp4", "fp4_rotation", "off", "on", "compute_seconds",
+	  RISES, "a pass for maxima of what norms and activations wrote" },
+	{ DENSE, "precision=nvfp4", "fp4_rounding", "off", "on", "compute_seconds",
+	  RISES, "a kernel of one thread for each gradient" },
+	{ DENSE, "precision=nvfp4", "fp4_squares", "on", "off", "optimizer_seconds",
+	  RISES, "scales of both layouts are read and written once more" },
 	{ DENSE, "precision=fp8 zero=3", "weight_format", "wide", "fp8", "dp.bytes",
 	  FALLS, "weights are gathered in one byte, gradients scattered in four" },
 	{ DENSE, "precision=fp8 pp=1", "weight_format", "wide", "fp8", "weights_bytes",
@@ -299,6 +305,8 @@ static void test_knobs_move_what_they_should(void **state)
 		begin[rows[i].scenario](&s);
 		s.stack.ep_overlap = 0.8;
 		s.stack.graph_bytes = s.stack.graph_pipelined_bytes = 3e9;
+		s.cluster.accelerator.peak_flops[PRECISION_NVFP4] =
+			4 * s.cluster.accelerator.peak_flops[PRECISION_BF16];
 		/* what a framework refuses is no matter of what a knob does */
 		s.stack.rules = 0;
 		effect_check(&rows[i], &s);

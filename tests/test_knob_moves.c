@@ -35,6 +35,8 @@ static const struct plan_row {
 	{ "leaves", DENSE, "gpus=256 leaf_gpus=64" },
 	{ "captured", MOE, "cuda_graphs=partial ep=4" },
 	{ "fp8", DENSE, "precision=fp8" },
+	{ "fp4", DENSE, "precision=nvfp4" },
+	{ "fp4 experts", MOE, "precision=nvfp4" },
 	{ "chunked", DENSE, "pp=1 cross_entropy=chunked" },
 };
 
@@ -87,6 +89,8 @@ static void begin(const struct plan_row *row, struct scenario *s)
 	cases[row->family](s);
 	s->stack.ep_overlap = 0.8;
 	s->stack.graph_bytes = s->stack.graph_pipelined_bytes = 3e9;
+	s->cluster.accelerator.peak_flops[PRECISION_NVFP4] =
+		4 * s->cluster.accelerator.peak_flops[PRECISION_BF16];
 	/* what a framework refuses is no matter of what a knob does */
 	s->stack.rules = 0;
 	case_set(s, "document_len", "2k");

@@ -67,6 +67,7 @@ COST_OF(saved, saved_bytes)
 COST_OF(sent, host_bytes)
 COST_OF(whole, whole_bytes)
 COST_OF(gemm, gemm_bytes)
+COST_OF(narrow, narrow)
 COST_OF(again_flops, again_flops)
 COST_OF(all, dense + cost_of(a)->expert)
 COST_OF(trained, dense_trainable + cost_of(a)->expert_trainable)
@@ -228,6 +229,7 @@ static void add_weights(const struct asked *a, struct explanation *out,
 WEIGHTS(add_dense, "dense_parameters")
 WEIGHTS(add_expert, "expert_parameters")
 WEIGHTS(add_trained_dense, "trained_dense")
+WEIGHTS(add_narrow, "narrow_weights")
 WEIGHTS(add_trained_expert, "trained_experts")
 
 static void all_terms(const struct asked *a, struct explanation *out)
@@ -364,6 +366,8 @@ const struct explain_node explain_layer[] = {
 	     add_trained_dense, NULL, graph),
 	NODE("trained_experts", "Expert weights that train", FORM_COUNT, trained_expert,
 	     add_trained_expert, NULL, graph),
+	NODE("narrow_weights", "Weights that turn narrow", FORM_COUNT, narrow,
+	     add_narrow, NULL, graph),
 	{ .row.key = "parameters",
 	  .row.title = "Weights on a rank",
 	  .form = FORM_COUNT,

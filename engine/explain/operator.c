@@ -28,15 +28,18 @@ static bool is_head(const struct asked *a)
 	return a->part > a->scenario->model.kinds;
 }
 
-/* The head's product runs in bf16, and nothing of it is quantised. */
+/* The head's and a router's product run in bf16, and nothing of them is quantised. */
+static bool stays_wide(const struct asked *a)
+{
+	return is_head(a) || explain_op(a)->kind == OPERATOR_ROUTER;
+}
+
 static struct graph_context context_of(const struct asked *a)
 {
 	struct graph_context c = explain_step(a)->context;
 
-	if (is_head(a)) {
-		c.gemm = c.head_gemm;
-		c.quantise_bytes = c.quantise_alone_bytes = 0;
-	}
+	if (stays_wide(a))
+		graph_stay_wide(&c);
 	return c;
 }
 
@@ -118,6 +121,8 @@ OF(input_grad_flops, op->input_grad_flops)
 OF(weight_grad_flops, op->weight_grad_flops)
 OF(forward_bytes, op->forward_bytes)
 OF(backward_bytes, op->backward_bytes)
+OF(draws, op->draws)
+OF(narrow, op->narrow_weights)
 OF(rows, op->rows)
 OF(columns, op->columns)
 OF(inner, op->inner)
@@ -135,7 +140,21 @@ static double quantised_in(const struct asked *a)
 static double quantised_out(const struct asked *a)
 {
 	return explain_op(a)->rows * explain_op(a)->columns *
-	       explain_op(a)->quantise_bytes;
+	       explain_op(a)->quantise_gradient_bytes;
+}
+
+static double drawing(const struct asked *a)
+{
+	return explain_op(a)->draws * explain_step(a)->context.memory.kernel_seconds;
+}
+
+static void draw_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "n * ts");
+	explain_operator_term(a, out, "n", "tensors that are rounded at random",
+			      "draws");
+	explain_from(a, out, "ts", "fixed time of a small kernel",
+		     "small_kernel_seconds");
 }
 
 static struct roofline rate_of(const struct asked *a)
@@ -256,7 +275,7 @@ static void rate_terms(const struct asked *a, struct explanation *out)
 	}
 	explain_say(out, "r");
 	explain_from(a, out, "r", "of a large GEMM",
-		     is_head(a) ? "head_flops_per_second" : "gemm_flops_per_second");
+		     stays_wide(a) ? "head_flops_per_second" : "gemm_flops_per_second");
 	if (explain_is_linear(a) && op->columns > 512 &&
 	    (((int64_t)op->columns | (int64_t)op->inner) & 63) != 0) {
 		explain_say(out, " * odd");
@@ -299,7 +318,7 @@ static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
 	explain_say(out, quantises ? "(M * K + e * K * N) * wo + M * N * w + q"
 				   : "(M * K + e * K * N) * wo + M * N * w");
 	explain_from(a, out, "wo", "bytes of what it reads",
-		     is_head(a) ? "activation_width" : "operand_width");
+		     stays_wide(a) ? "activation_width" : "operand_width");
 	explain_operator_term(a, out, "M", "rows", "rows");
 	explain_operator_term(a, out, "N", "columns", "columns");
 	explain_operator_term(a, out, "K", "inner", "inner");
@@ -376,6 +395,10 @@ const struct explain_node explain_operator[] = {
 	      quantised_in),
 	DRAWN("quantised_out_bytes", "Turning gradients narrow", FORM_TRAFFIC,
 	      quantised_out),
+	NODE("draw_seconds", "Drawing random numbers", FORM_SECONDS, drawing,
+	     draw_terms, NULL, "A kernel of one thread for each gradient."),
+	DRAWN("draws", "Tensors with random numbers", FORM_COUNT, draws),
+	DRAWN("narrow_weights", "Weights that turn narrow", FORM_COUNT, narrow),
 	DRAWN("dense_parameters", "Dense weights", FORM_COUNT, dense),
 	DRAWN("expert_parameters", "Expert weights", FORM_COUNT, expert),
 	DRAWN("trained_dense", "Dense weights that train", FORM_COUNT, trained_dense),

@@ -92,6 +92,11 @@ static void linear_terms(const struct asked *a, struct explanation *out,
 			explain_operator_term(a, out, "Q",
 					      "turning gradients of outputs narrow",
 					      quantised);
+		if (!in && explain_op(a)->draws > 0) {
+			explain_say(out, " + D");
+			explain_operator_term(a, out, "D", "drawing random numbers",
+					      "draw_seconds");
+		}
 	}
 }
 

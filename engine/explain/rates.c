@@ -207,7 +207,7 @@ const struct explain_node explain_rates[] = {
 	NODE("gemm_flops_per_second", "FLOPs a second of a large GEMM", FORM_FLOPS,
 	     gemm_rate, gemm_rate_terms, NULL, shares),
 	NODE("head_flops_per_second", "The same of the head", FORM_FLOPS, head_rate,
-	     head_rate_terms, NULL, "The head stays in bf16."),
+	     head_rate_terms, NULL, "The head and routers stay in bf16."),
 	NODE("kernel_seconds", "Fixed time of a kernel", FORM_SECONDS, kernel,
 	     kernel_terms, NULL, shares),
 	NODE("small_kernel_seconds", "Fixed time of a small kernel", FORM_SECONDS,

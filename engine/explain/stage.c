@@ -182,6 +182,7 @@ SUM_OF(saved, saved_bytes)
 SUM_OF(sent, host_bytes)
 SUM_OF(whole, whole_bytes)
 SUM_OF(gemm, gemm_bytes)
+SUM_OF(narrow, narrow)
 SUM_OF(largest_dense, largest_dense)
 SUM_OF(largest_layer, largest_layer)
 SUM_OF(largest_dense_trained, largest_dense_trainable)
@@ -191,6 +192,7 @@ PARTS(add_expert, "expert_parameters")
 PARTS(add_trained_dense, "trained_dense")
 PARTS(add_trained_expert, "trained_experts")
 PARTS(add_trained_layers, "trained_share")
+PARTS(add_narrow, "narrow_weights")
 PARTS(add_saved, "saved_bytes")
 PARTS(add_sent, "sent_bytes")
 LARGEST(most_whole, "whole_bytes")
@@ -333,6 +335,8 @@ const struct explain_node explain_stage[] = {
 	NODE("trained_layers", "Layers that train", FORM_REAL, trained_layers,
 	     add_trained_layers, NULL,
 	     "A layer whose base is frozen counts by the share that trains."),
+	NODE("narrow_weights", "Weights that turn narrow", FORM_COUNT, narrow,
+	     add_narrow, NULL, sums),
 	NODE("saved_bytes", "Activations of all that a stage holds", FORM_BYTES, saved,
 	     add_saved, NULL, sums),
 	NODE("all_sent_bytes", "The same that goes to the host", FORM_BYTES, sent,

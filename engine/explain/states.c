@@ -178,6 +178,11 @@ static double operand_width(const struct asked *a)
 	return explain_step(a)->context.operand_width;
 }
 
+static double quantised_weight(const struct asked *a)
+{
+	return explain_step(a)->context.quantise_weight_bytes;
+}
+
 static void layer_input_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, plan(a)->sp ? "T / TP * h * w" : "T * h * w");
@@ -218,6 +223,9 @@ const struct explain_node explain_states[] = {
 	     precision_term, "if(precision == 2, 4, 2)", "16 bits but in fp32."),
 	NODE("operand_width", "Bytes of what a GEMM reads", FORM_REAL, operand_width,
 	     NULL, NULL, "Of its format, scales included."),
+	NODE("quantised_weight_bytes", "Bytes of turning a weight narrow", FORM_REAL,
+	     quantised_weight, NULL, NULL,
+	     "By its recipe: reads for maxima, a read, and a write in each layout."),
 	NODE("layer_input_bytes", "Input of a layer", FORM_BYTES, layer_input,
 	     layer_input_terms, NULL, "Of one micro-batch on one rank."),
 	{ .row.key = NULL },

@@ -264,6 +264,21 @@ const struct glossary_word glossary_knobs[] = {
 	  "Whether [weights] are kept in 16 bits, or in 8 alone.",
 	  "Narrow ones halve their memory and what is gathered; the optimizer keeps its "
 	  "own wide copy either way." },
+	{ WORD_KNOB, "fp4_rotation", NULL,
+	  "Whether what weight [gradients] in 4 bits are made of is rotated first, "
+	  "sixteen values at a time, which spreads single large ones.",
+	  "On keeps training in 4 bits stable; it costs a pass over memory for what a norm "
+	  "wrote, since the largest value is another afterwards." },
+	{ WORD_KNOB, "fp4_rounding", NULL,
+	  "Whether gradients in 4 bits are rounded up or down at random, by how near each "
+	  "is.",
+	  "On keeps sums of many small gradients right; it costs a small [kernel] for each "
+	  "tensor." },
+	{ WORD_KNOB, "fp4_squares", NULL,
+	  "Whether [weights] in 4 bits share a scale in squares of 16 by 16, or in rows of "
+	  "16.",
+	  "Squares look the same in the forward and the [backward pass], and their scales "
+	  "need no further kernels." },
 	{ WORD_KNOB, "fp8_gates", NULL,
 	  "Whether what the gated part of a layer reads waits for the [backward pass] in 8 "
 	  "bits.",

@@ -35,22 +35,6 @@ static void train_weights(const struct graph_context *c, struct graph_operator *
 	op->input_grad_flops += 2 * op->rows * op->trainable;
 }
 
-/* Inputs, and the gradients of outputs, turn to fp8 or fp4 in kernels of their own;
- * nothing before a grouped GEMM, a permutation or an activation, writes them narrow. */
-static void quantise(const struct graph_context *c, struct graph_operator *op)
-{
-	double each = op->groups > 1 ? c->quantise_alone_bytes : c->quantise_bytes;
-	double in = op->rows * op->inner * each, out = op->rows * op->columns * each;
-
-	if (each <= 0)
-		return;
-	op->quantise_bytes = each;
-	op->forward_bytes += in;
-	op->backward_bytes += out;
-	op->forward_seconds += in * c->memory.seconds_per_byte;
-	op->input_grad_seconds += out * c->memory.seconds_per_byte;
-}
-
 void graph_linear_rate(const struct graph_context *c, double columns, double inner,
 		       struct roofline *out)
 {
@@ -152,7 +136,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	if (groups > 1)
 		time_groups(c, &rate, op);
 	unpack(c, op);
-	quantise(c, op);
+	graph_quantise(c, op);
 	return op;
 }
 
@@ -345,44 +329,9 @@ void graph_residual(const struct graph_context *c, struct graph *graph)
 	op->modules = 1u << MODULE_PER_OP;
 }
 
-/* A byte, with a scale per 32 elements in mxfp8, or half a byte and one per 16 in
- * nvfp4.
- */
-static double operand_width(enum precision precision, double width)
-{
-	switch (precision) {
-	case PRECISION_FP8: return 1;
-	case PRECISION_MXFP8: return 1 + 1.0 / 32;
-	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
-	default: return width;
-	}
-}
-
-/* Transformer Engine keeps the transposed copy that it quantised anyway. */
-static double input_width(const struct scenario *scenario, double width)
-{
-	return scenario->stack.saves_fp8_inputs
-		       ? operand_width((enum precision)scenario->plan.precision, width)
-		       : width;
-}
-
 static double given(double efficiency)
 {
 	return efficiency > 0 ? efficiency : 1;
-}
-
-/* Traffic per input element of an fp8 GEMM. Where the kernel before it writes fp8 and a
- * transposed copy in place of bf16 nothing is added, a kernel of its own reads two
- * bytes and writes two: fits of TE's recipes meet 1 to 2 bytes. Scales per row need
- * every matrix in two layouts with a pass for the maxima of each: 2 + 2 + 1, twice, and
- * the transposing copy. */
-static double quantise_bytes(const struct plan *plan)
-{
-	if (plan->precision < PRECISION_FP8)
-		return 0;
-	if (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_ROWWISE)
-		return plan->compile ? 10 : 14;
-	return 1.5;
 }
 
 /* A process that moves between cores and sockets launches slower: binding gave 10 % of
@@ -393,20 +342,6 @@ static const double unbound_share = 1.5;
 static const double host_deviation = 0.2;
 /* A compiled layer has half of the operators left. */
 static const double compiled_share = 0.5;
-
-/* In a kernel of its own: two bytes are read and two written, and read once more for a
- * maximum that is not that of the step before; in nvfp4 read for it and for the
- * rotation, and written twice as half a byte with its scales. */
-static double quantise_alone_bytes(const struct plan *plan)
-{
-	double fused = quantise_bytes(plan);
-
-	if (plan->precision == PRECISION_NVFP4)
-		return 5.1;
-	if (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_CURRENT_SCALING)
-		return 6;
-	return fused > 0 ? larger(fused, 4) : 0;
-}
 
 double graph_slowest_host(const struct mesh *mesh)
 {
@@ -449,8 +384,6 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 		(double)plan->micro_batch * (double)plan->seq_len / (double)plan->cp;
 	out->norm_tokens = plan->sp ? out->tokens / (double)plan->tp : out->tokens;
 	out->width = precision == PRECISION_FP32 ? 4 : 2;
-	out->input_width = input_width(scenario, out->width);
-	out->operand_width = operand_width(precision, out->width);
 	out->weight_pass = plan->lora_rank > 0 && plan->frozen_format == FROZEN_NF4
 				   ? graph_nf4_bytes() + out->width
 				   : 0;
@@ -458,8 +391,7 @@ void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 	out->norm_passes = plan->fused_norms || plan->compile
 				   ? 1
 				   : larger(1, scenario->stack.unfused_passes);
-	out->quantise_bytes = quantise_bytes(plan);
-	out->quantise_alone_bytes = quantise_alone_bytes(plan);
+	graph_set_formats(out);
 	out->ffn_copies = plan->compile ? 0 : scenario->stack.saved_ffn_copies;
 	out->head_copies = plan->compile ? 0 : scenario->stack.saved_head_copies;
 	collective_fabric(scenario, NULL, &out->fabric);

@@ -61,9 +61,8 @@ void graph_head(const struct graph_context *c, struct graph *out)
 	graph_enter_tp(c, out, "head input");
 	/* the head stays in bf16 whatever the layers do, and has no adapters */
 	bf16.adapter_rank = 0;
-	bf16.gemm = c->head_gemm;
-	bf16.quantise_bytes = bf16.quantise_alone_bytes = bf16.weight_pass = 0;
-	bf16.operand_width = c->width;
+	bf16.weight_pass = 0;
+	graph_stay_wide(&bf16);
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
 			  s->model.head_bias ? vocab / tp : 0, 1);
 	/* a tied head on the stage of the embedding is the embedding's table; its bias

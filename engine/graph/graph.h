@@ -58,8 +58,10 @@ struct graph_operator {
 	double host_forward, host_backward;
 	double unpack_bytes; /* moved each way to read weights of 4 bits */
 	double small_forward, small_backward; /* router: kernels beside its GEMM */
-	double quantise_bytes; /* traffic of each element of its input, and of its
-				  output's gradient, that turns narrow */
+	/* traffic of each element of its input, and of its output's gradient, that
+	 * turns narrow; of its weights those that do once a step; and kernels that draw
+	 * random numbers for the gradient */
+	double quantise_bytes, quantise_gradient_bytes, narrow_weights, draws;
 	/* OPERATOR_COLLECTIVE: seconds above are of all calls each way */
 	enum dimension dimension;
 	enum collective_kind collective;
@@ -94,16 +96,17 @@ struct graph_context {
 	const struct scenario *scenario;
 	const struct mesh *mesh;
 	struct roofline gemm, head_gemm, memory;
-	double tokens;         /* of a micro-batch on this rank: mbs * seq / cp */
-	double norm_tokens;    /* where SP holds: / tp */
-	double width;          /* bytes of an activation element */
-	double input_width;    /* of a GEMM input that waits for the backward */
-	double operand_width;  /* of what a GEMM reads: its input and its weights */
-	double weight_pass;    /* bytes of turning a stored weight into an operand */
-	double norm_passes;    /* memory passes of an unfused norm over a fused one's */
-	double quantise_bytes; /* fp8, fp4: traffic per GEMM input element, and where no
-				  kernel before it writes it narrow */
-	double quantise_alone_bytes;
+	double tokens;        /* of a micro-batch on this rank: mbs * seq / cp */
+	double norm_tokens;   /* where SP holds: / tp */
+	double width;         /* bytes of an activation element */
+	double input_width;   /* of a GEMM input that waits for the backward */
+	double operand_width; /* of what a GEMM reads: its input and its weights */
+	double weight_pass;   /* bytes of turning a stored weight into an operand */
+	double norm_passes;   /* memory passes of an unfused norm over a fused one's */
+	/* fp8, fp4: traffic per element of a GEMM's input and of its output's gradient,
+	 * where no kernel before it helps, and of a weight, once a step */
+	double quantise_bytes, quantise_gradient_bytes, quantise_alone_bytes;
+	double quantise_weight_bytes;
 	double unaligned_efficiency;
 	double ffn_copies, head_copies; /* tensors that unfused software keeps */
 	struct fabric fabric;           /* what carries its collectives */
@@ -113,6 +116,9 @@ struct graph_context {
 	double adapter_rank;            /* of the adapters beside its matrices */
 };
 
+/* What neither the head nor a router does: they run in bf16, and nothing of them turns
+ * narrow (Transformer Engine quantises what its own linear layers read). */
+void graph_stay_wide(struct graph_context *context);
 void graph_context(const struct scenario *scenario, const struct mesh *mesh,
 		   struct graph_context *out);
 

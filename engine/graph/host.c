@@ -35,6 +35,31 @@ static double tensor_launches(const struct plan *plan)
 	return plan->fp8_recipe == FP8_DELAYED ? 3 : 5;
 }
 
+/* NVFP4 has a maximum of the whole tensor, too: filled with zero, then found, where no
+ * kernel before does that (see quantise_bytes() of build.c). */
+static double maximum_launches(const struct graph_context *c,
+			       const struct graph_operator *op, bool backward)
+{
+	const struct plan *plan = &c->scenario->plan;
+
+	return plan->precision == PRECISION_NVFP4 &&
+			       (backward || plan->fp4_rotation || op->groups > 1)
+		       ? 2
+		       : 0;
+}
+
+/* Of the scales of what an operator reads, or of its output's gradient. */
+static double quantise_launches(const struct graph_context *c,
+				const struct graph_operator *op, bool backward)
+{
+	double each =
+		tensor_launches(&c->scenario->plan) + maximum_launches(c, op, backward);
+
+	if (op->quantise_bytes <= 0)
+		return 0;
+	return op->groups * each + (backward ? op->draws * small_launches : 0);
+}
+
 /* Operators of the framework in a forward. */
 static double operators_of(const struct graph_context *c,
 			   const struct graph_operator *op)
@@ -115,18 +140,16 @@ static void count(const struct graph_context *c, struct graph_operator *op)
 {
 	double operators = operators_of(c, op) * c->operator_launches;
 	double matrices = op->groups > 1 ? op->groups : 0;
-	double tensors =
-		op->quantise_bytes > 0
-			? larger(matrices, 1) * tensor_launches(&c->scenario->plan)
-			: 0;
 	double forward = 1, backward = backward_share;
 
 	if (op->kind == OPERATOR_COLLECTIVE) {
 		forward = op->forward_calls;
 		backward = op->backward_calls;
 	}
-	op->host_forward = forward * operators + matrices + tensors;
-	op->host_backward = backward * operators + 2 * matrices + tensors;
+	op->host_forward =
+		forward * operators + matrices + quantise_launches(c, op, false);
+	op->host_backward =
+		backward * operators + 2 * matrices + quantise_launches(c, op, true);
 }
 
 void graph_count_host(const struct graph_context *c, int k, int from,

@@ -293,6 +293,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 {
 	/* LoRA leaves the router and the routed experts alone */
 	const struct graph_context bare = graph_frozen(c);
+	struct graph_context wide;
 	struct graph_operator *op;
 	struct routing r;
 	int from = graph->count;
@@ -300,7 +301,9 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 
 	route(c, &r);
 	h = r.width;
-	router(&bare, graph);
+	wide = bare;
+	graph_stay_wide(&wide);
+	router(&wide, graph);
 	latent(&bare, graph, &r, true);
 	if (orders_copies(c))
 		move_rows(c, graph, "permute", r.sent * r.tokens * r.top_k, h);

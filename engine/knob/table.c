@@ -212,6 +212,17 @@ static bool has_block_scales(const struct scenario *s)
 	       s->plan.precision == PRECISION_NVFP4;
 }
 
+static bool is_fp4(const struct scenario *s)
+{
+	return s->plan.precision == PRECISION_NVFP4;
+}
+
+/* Weights that train are quantised again after each step. */
+static bool has_fp4_weights(const struct scenario *s)
+{
+	return is_fp4(s) && !is_lora(s);
+}
+
 static bool is_fp8(const struct scenario *s)
 {
 	return s->plan.precision == PRECISION_FP8 ||
@@ -455,6 +466,18 @@ const struct knob knob_table[] = {
 	  "Weights of the layers in 16 bits, or in fp8 alone, which gathers half the bytes.",
 	  GROUP_PRECISION, WORD(plan.weight_format, weight_words),
 	  .applies = has_fp8_weights },
+	{ "fp4_rotation", "fp4_random_hadamard", "fp4 rotation", "",
+	  "What weight gradients of nvfp4 are made of is rotated in 16s (random Hadamard): "
+	  "outliers spread, every kernel needs its own pass for maxima.",
+	  GROUP_PRECISION, SWITCH(plan.fp4_rotation), .applies = is_fp4 },
+	{ "fp4_rounding", "fp4_stochastic_rounding", "fp4 rounding", "",
+	  "Gradients in nvfp4 are rounded at random, so that small ones are not lost; each "
+	  "tensor draws its numbers first.",
+	  GROUP_PRECISION, SWITCH(plan.fp4_rounding), .applies = is_fp4 },
+	{ "fp4_squares", "fp4_2d_quantization", "fp4 2-D scales", "",
+	  "Weights in nvfp4 have a scale per 16 x 16, the same forward and backward; off, "
+	  "per 16 along each product.",
+	  GROUP_PRECISION, SWITCH(plan.fp4_squares), .applies = has_fp4_weights },
 	{ "fp8_gates", "activation_func_fp8_input_store", "fp8 gates", "",
 	  "What gated activations read waits for the backward in fp8.", GROUP_PRECISION,
 	  SWITCH(plan.fp8_gates), .applies = has_gates },

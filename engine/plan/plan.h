@@ -140,6 +140,9 @@ struct plan {
 	int precision, grad_dtype, fp8_recipe, weight_format;
 	int attention_kernel;
 	bool fused_norms, compile;
+	/* nvfp4: operands of weight gradients are rotated, gradients rounded at random,
+	 * weights scaled in squares */
+	bool fp4_rotation, fp4_rounding, fp4_squares;
 	bool fp8_gates; /* inputs of gated activations wait for the backward in fp8 */
 	bool host_binding; /* a process stays on the cores next to its GPU */
 	int cuda_graphs, cross_entropy, scale_fusion;

@@ -39,6 +39,10 @@ void scenario_defaults(struct scenario *scenario)
 		.grouped_gemm = true,
 		.host_binding = true,
 		.scale_fusion = SCALES_FUSED,
+		/* Transformer Engine's NVFP4BlockScaling */
+		.fp4_rotation = true,
+		.fp4_rounding = true,
+		.fp4_squares = true,
 		.graph_scopes = (1u << SCOPE_COUNT) - 1,
 		.tokens = 1e12,
 		.serving = {

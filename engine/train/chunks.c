@@ -67,6 +67,7 @@ static void add_stage_layer(struct stage_sum *out, const struct layer_cost *cost
 	out->dense_trainable += count * cost->dense_trainable;
 	out->expert_trainable += count * cost->expert_trainable;
 	out->trained_layers += count * cost->trained;
+	out->narrow += count * cost->narrow;
 	out->saved_bytes += count * cost->saved_bytes;
 	out->host_bytes += count * cost->host_bytes;
 	out->whole_bytes = larger(out->whole_bytes, cost->whole_bytes);

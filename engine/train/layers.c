@@ -138,6 +138,7 @@ static void add_operator(const struct step *step, bool full, struct graph_operat
 		(op->tiles > 1 ? op->saved_bytes / op->tiles : op->saved_bytes);
 	out->saved_bytes += op->held_bytes;
 	out->gemm_bytes = larger(out->gemm_bytes, op->trainable / op->groups);
+	out->narrow += op->narrow_weights;
 	add_weights(out, op);
 	if (again) {
 		out->recompute += op->forward_seconds;

@@ -40,6 +40,7 @@ struct layer_cost {
 	double alone_forward, alone_backward, pairs_hide;
 	double dense, expert; /* weights held, elements */
 	double dense_trainable, expert_trainable;
+	double narrow;      /* of them, those that turn to fp8 or fp4 once a step */
 	double trained;     /* share of a layer's weights that train; 0 of the ends */
 	double saved_bytes; /* held per micro-batch, after recomputation and offload */
 	double host_bytes;  /* of it sent to the host */
@@ -62,7 +63,7 @@ struct part_costs {
 /* Sums over a stage of its layers, embedding, head and MTP, of both copies where the
  * schedule keeps two. */
 struct stage_sum {
-	double layers, dense, expert, dense_trainable, expert_trainable;
+	double layers, dense, expert, dense_trainable, expert_trainable, narrow;
 	double trained_layers; /* frozen ones count by their adapters' weight */
 	double saved_bytes, host_bytes, whole_bytes, gemm_bytes;
 	/* elements of one layer or end, for gathered shards: its dense weights, and

@@ -201,7 +201,7 @@ static bool alike(const struct step *step, int a, int b)
 
 	return x->layers == y->layers && x->trained_layers == y->trained_layers &&
 	       x->dense_trainable == y->dense_trainable &&
-	       x->expert_trainable == y->expert_trainable &&
+	       x->expert_trainable == y->expert_trainable && x->narrow == y->narrow &&
 	       step->work[a].forward_seconds == step->work[b].forward_seconds &&
 	       step->work[a].backward_seconds == step->work[b].backward_seconds &&
 	       !tied_end(step, a) && !tied_end(step, b);

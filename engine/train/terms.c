@@ -71,6 +71,13 @@
 		".update_bytes", "bytes that the update moves"),                      \
 	     OF(bw, 1 / h->step->context.memory.seconds_per_byte,                     \
 		"memory_bytes_per_second", "bytes per second that kernels reach"))    \
+	TERM(narrow_seconds, "N", "Turning weights narrow",                           \
+	     "Once a step; their copies serve all its micro-batches.", W *b / bw,     \
+	     OF(W, h->sum->narrow, ".narrow_weights", "weights in fp8 or fp4"),       \
+	     OF(b, h->step->context.quantise_weight_bytes, "quantised_weight_bytes",  \
+		"bytes that each moves"),                                             \
+	     OF(bw, 1 / h->step->context.memory.seconds_per_byte,                     \
+		"memory_bytes_per_second", "bytes per second that kernels reach"))    \
 	TERM(muon_seconds, "M", "Muon's products",                                    \
 	     "Five Newton-Schulz steps of three products on each matrix.",            \
 	     either(optimizer == 4, 30 * width * S / r, 0),                           \

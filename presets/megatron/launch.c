@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "presets/megatron/forms.h"
+#include "presets/megatron/parts.h"
 #include "presets/pairs/mapping.h"
 
 /* The launch is the command with the most flags and overrides. */
@@ -232,6 +233,22 @@ static bool add_program(const struct launch *launch)
 	return true;
 }
 
+/* Transformer Engine takes some of its recipe from the environment
+ * (transformer_engine/common/recipe/__init__.py, NVFP4BlockScaling). */
+static bool add_recipe(const struct shell *shell)
+{
+	for (int i = 0; i < 3; i++) {
+		const char *name = megatron_fp4_variables[i].name;
+		const struct shell_word *words;
+
+		if (shell_lookup(shell, name, strlen(name), &words) == 1 &&
+		    !arguments_add(shell->arguments, name, words[0].text,
+				   words[0].line))
+			return false;
+	}
+	return true;
+}
+
 static bool see_end(void *context, const struct shell *shell)
 {
 	struct launch *launch = context;
@@ -239,7 +256,7 @@ static bool see_end(void *context, const struct shell *shell)
 							    launch->word, launch->count)
 				      : add_arrays(shell);
 
-	good = good && add_program(launch);
+	good = good && add_program(launch) && add_recipe(shell);
 	launch->arguments->loop = launch->loop;
 	if (good)
 		note_world(shell);

@@ -58,4 +58,11 @@ void megatron_put_count(const struct flag_writer *w, const char *flag, int64_t v
 /* Whether Megatron has flags for this knob. */
 bool megatron_has(const char *knob);
 
+/* What Transformer Engine's NVFP4 recipe takes from the environment: set to 1, off. */
+struct fp4_variable {
+	const char *name, *flag; /* and as an argument */
+	const char *knob;
+};
+extern const struct fp4_variable megatron_fp4_variables[3];
+
 #endif

@@ -33,6 +33,7 @@ static const char *const plan_flags[] = {
 	"fp8-format",
 	"fp8",
 	"fp4-format",
+	"fp4-recipe",
 	"optimizer",
 	"use-precision-aware-optimizer",
 	"exp-avg-dtype",
@@ -66,8 +67,19 @@ static const char *const plan_flags[] = {
 
 bool megatron_plan_flag(const char *name)
 {
+	for (int i = 0; i < 3; i++)
+		if (strcmp(name, megatron_fp4_variables[i].flag) == 0)
+			return true;
 	return word_among(name, plan_flags);
 }
+
+const struct fp4_variable megatron_fp4_variables[3] = {
+	{ "NVTE_NVFP4_DISABLE_RHT", "NVTE-NVFP4-DISABLE-RHT", "fp4_rotation" },
+	{ "NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING",
+	  "NVTE-NVFP4-DISABLE-STOCHASTIC-ROUNDING", "fp4_rounding" },
+	{ "NVTE_NVFP4_DISABLE_2D_QUANTIZATION", "NVTE-NVFP4-DISABLE-2D-QUANTIZATION",
+	  "fp4_squares" },
+};
 
 static bool read_batch(struct flag_reader *r)
 {
@@ -219,6 +231,24 @@ static bool read_precision(struct flag_reader *r)
 		precision = "nvfp4";
 	return flag_set(r, "precision", precision, NULL) &&
 	       flag_set(r, "grad_dtype", grad, NULL);
+}
+
+static bool read_fp4(struct flag_reader *r)
+{
+	const struct argument *recipe = flag_find(r, "fp4-recipe");
+
+	/* a recipe in Python; what it does is not in the flags */
+	if (recipe && strcmp(recipe->value, "custom") == 0)
+		import_note(r->report, IMPORT_APPROXIMATE, "fp4-recipe",
+			    "custom: costs of Transformer Engine's NVFP4BlockScaling");
+	for (int i = 0; i < 3; i++) {
+		const struct argument *a = flag_find(r, megatron_fp4_variables[i].flag);
+
+		if (a && !flag_set(r, megatron_fp4_variables[i].knob,
+				   strcmp(a->value, "1") == 0 ? "off" : "on", a))
+			return false;
+	}
+	return true;
 }
 
 static bool read_optimizer(struct flag_reader *r)
@@ -406,6 +436,6 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 			return false;
 	return read_experts(&r) && read_batch(&r) && read_stages(&r) &&
 	       read_recompute(&r) && read_zero(&r) && read_precision(&r) &&
-	       read_optimizer(&r) && read_offload(&r) && read_kernels(&r) &&
-	       read_moe(&r) && read_world(&r) && read_run(&r);
+	       read_fp4(&r) && read_optimizer(&r) && read_offload(&r) &&
+	       read_kernels(&r) && read_moe(&r) && read_world(&r) && read_run(&r);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/knob/knob.h"
 #include "presets/megatron/flags.h"
 #include "presets/megatron/megatron.h"
 #include "presets/megatron/parts.h"
@@ -78,6 +79,18 @@ void megatron_put_launcher(struct export_out *out, const struct scenario *scenar
 		(long long)each, (long long)(gpus / each));
 }
 
+/* What of the recipe is no flag. */
+static void put_environment(struct export_out *out, const struct scenario *scenario)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct knob *knob = knob_find(megatron_fp4_variables[i].knob);
+
+		if (knob_applies(scenario, knob) && knob_get(scenario, knob) == 0)
+			fprintf(out->body, "export %s=1\n",
+				megatron_fp4_variables[i].name);
+	}
+}
+
 char *megatron_write(const struct scenario *scenario)
 {
 	return megatron_write_kept(scenario, NULL);
@@ -94,6 +107,7 @@ char *megatron_write_kept(const struct scenario *scenario,
 	if (!out)
 		return NULL;
 	megatron_settle(scenario, &settled, out);
+	put_environment(out, scenario);
 	megatron_put_launcher(out, scenario);
 	fputs(" pretrain_gpt.py", out->body);
 	megatron_write_model(&writer);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "presets/library.h"
+#include "presets/megatron/parts.h"
 #include "presets/pairs/mapping.h"
 #include "presets/script/notes.h"
 #include "presets/script/shell.h"
@@ -71,6 +72,9 @@ static const char *const others[] = {
 	"SP",
 	"FP8",
 	"FP4",
+	"NVTE_NVFP4_DISABLE_RHT",
+	"NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING",
+	"NVTE_NVFP4_DISABLE_2D_QUANTIZATION",
 	"TP_COMM_OVERLAP",
 	"LAYER_CUDA_GRAPH",
 	"ACG",
@@ -143,8 +147,16 @@ static bool read_precision(const struct mapped *m)
 {
 	const struct pair *fp8 = pairs_find(m->pairs, "FP8");
 
-	if (is_on(m, "FP4"))
+	if (is_on(m, "FP4")) {
+		for (int i = 0; i < 3; i++) {
+			const struct fp4_variable *v = &megatron_fp4_variables[i];
+
+			if (mapped_is(m, v->name, "1") &&
+			    !mapped_set(m, v->knob, "off", NULL))
+				return false;
+		}
 		return mapped_set(m, "precision", "nvfp4", NULL);
+	}
 	if (!fp8)
 		import_note(m->report, IMPORT_ASSUMED, "precision",
 			    "fp8; config_common.sh is not opened");

@@ -1,0 +1,161 @@
+/* test_narrow.c - training in nvfp4: what the recipe of a file says, what it costs, and
+ * how it is written again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/explain/explain.h"
+#include "engine/graph/graph.h"
+#include "engine/knob/knob.h"
+#include "engine/train/train.h"
+#include "presets/formats.h"
+#include "presets/mlperf/mlperf.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tests/support/imported.h"
+
+static const char command[] =
+	"torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 "
+	"--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 "
+	"--global-batch-size 128 --bf16 --fp4-format e2m1";
+
+static void read_script(const char *before, const char *behind, struct scenario *out)
+{
+	char text[1024];
+
+	snprintf(text, sizeof text, "#!/bin/bash\n%s%s%s\n", before, command, behind);
+	read_good("megatron", text, out);
+}
+
+/* Transformer Engine takes these from the environment: NVTE_..._DISABLE_... set to 1.
+ */
+static void test_a_script_says_its_recipe(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_script("", " --fp4-recipe nvfp4", &s);
+	expect(&s, "precision", "nvfp4");
+	expect(&s, "fp4_rotation", "on");
+	expect(&s, "fp4_rounding", "on");
+	expect(&s, "fp4_squares", "on");
+	assert_false(noted(IMPORT_NOT_MODELLED, "fp4-recipe"));
+	read_script("export NVTE_NVFP4_DISABLE_RHT=1\n"
+		    "NVTE_NVFP4_DISABLE_2D_QUANTIZATION=1 "
+		    "NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING=0 ",
+		    "", &s);
+	expect(&s, "fp4_rotation", "off");
+	expect(&s, "fp4_rounding", "on");
+	expect(&s, "fp4_squares", "off");
+	read_script("", " --fp4-recipe custom", &s);
+	assert_true(noted(IMPORT_APPROXIMATE, "fp4-recipe"));
+}
+
+static void test_a_submission_says_its_recipe(void **state)
+{
+	static const char text[] =
+		"export DGXNNODES=1\nexport DGXNGPU=8\nexport MINIBS=1\nexport FP4=True\n"
+		"export NVTE_NVFP4_DISABLE_RHT=1\n"
+		"export NVTE_NVFP4_DISABLE_STOCHASTIC_ROUNDING=0\n";
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	memset(&report, 0, sizeof report);
+	assert_true(mlperf_read(&s, "llama2_70b_lora/config_DGXB200_1x8x1.sh", text,
+				strlen(text), &report, &error));
+	expect(&s, "precision", "nvfp4");
+	expect(&s, "fp4_rotation", "off");
+	expect(&s, "fp4_rounding", "on");
+}
+
+/* What is no flag stands in front of the command. */
+static void test_a_recipe_comes_back(void **state)
+{
+	static const char *const keys[] = { "fp4_rotation", "fp4_rounding",
+					    "fp4_squares" };
+	struct scenario s, back;
+
+	(void)state;
+	for (int off = 0; off < 8; off++) {
+		char *text;
+
+		case_dense(&s);
+		case_set(&s, "precision", "nvfp4");
+		for (int i = 0; i < 3; i++)
+			case_set(&s, keys[i], off >> i & 1 ? "off" : "on");
+		text = format_find_written("megatron")
+			       ->out.write(&(struct format_request){ .scenario = &s });
+		read_good("megatron", text, &back);
+		expect(&back, "precision", "nvfp4");
+		for (int i = 0; i < 3; i++)
+			expect(&back, keys[i], off >> i & 1 ? "off" : "on");
+		free(text);
+	}
+}
+
+/* Without rates for 4 bits there is no such training, and the screen says which formats
+ * there are. */
+static void test_an_accelerator_without_fp4(void **state)
+{
+	static struct estimate e;
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "precision", "nvfp4");
+	train_estimate(&s, &e);
+	assert_false(e.legal);
+	assert_string_equal(e.problems.item[0].rule->code, "X9");
+	s.cluster.accelerator.peak_flops[PRECISION_NVFP4] = 1e16;
+	train_estimate(&s, &e);
+	assert_true(e.legal);
+}
+
+/* Weights turn narrow once a step, whatever the micro-batches: all of the layers of a
+ * stage, not the embedding and the head. */
+static void test_weights_turn_narrow_once_a_step(void **state)
+{
+	static struct estimate e;
+	struct explanation x;
+	struct scenario s;
+	/* of a rank: 20 layers on TP 8 */
+	double weights = 20 * (8192.0 * 10240 + 8192.0 * 8192 + 3 * 8192.0 * 28672) / 8;
+	double first = 0;
+
+	(void)state;
+	case_dense(&s);
+	s.cluster.accelerator.peak_flops[PRECISION_NVFP4] = 4e15;
+	case_set(&s, "precision", "nvfp4");
+	for (int batch = 128; batch <= 256; batch *= 2) {
+		s.plan.global_batch = batch;
+		train_estimate(&s, &e);
+		assert_true(e.legal);
+		assert_true(explain(&s, &e, "stages.1.narrow_weights", &x));
+		assert_close(x.value, weights, 1e-9);
+		assert_true(explain(&s, &e, "stages.1.narrow_seconds", &x));
+		assert_true(x.computes);
+		assert_close(x.value, weights * 5.125 / (3.35e12 * 0.8), 1e-9);
+		if (batch == 128)
+			first = x.value;
+	}
+	assert_close(x.value, first, 0);
+	case_set(&s, "lora_rank", "16");
+	train_estimate(&s, &e);
+	assert_true(explain(&s, &e, "stages.1.narrow_seconds", &x));
+	assert_close(x.value, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_script_says_its_recipe),
+		cmocka_unit_test(test_a_submission_says_its_recipe),
+		cmocka_unit_test(test_a_recipe_comes_back),
+		cmocka_unit_test(test_an_accelerator_without_fp4),
+		cmocka_unit_test(test_weights_turn_narrow_once_a_step),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
