@@ -95,6 +95,162 @@ static void test_a_recipe_comes_back(void **state)
 	}
 }
 
+/* Megatron's switch keeps one layer at each end, unless it says how many; NVIDIA's
+ * recipe of Nemotron 3 Super the last 14. */
+static void test_layers_that_stay_wide_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_script("", " --first-last-layers-bf16", &s);
+	expect(&s, "wide_first", "1");
+	expect(&s, "wide_last", "1");
+	read_script("",
+		    " --first-last-layers-bf16 --num-layers-at-start-in-bf16 2 "
+		    "--num-layers-at-end-in-bf16 8",
+		    &s);
+	expect(&s, "wide_first", "2");
+	expect(&s, "wide_last", "8");
+	/* nothing without the switch */
+	read_script("", " --num-layers-at-end-in-bf16 8", &s);
+	expect(&s, "wide_last", "none");
+	read_good("megatron",
+		  "cfg.model.num_layers = 32\ncfg.model.hidden_size = 4096\n"
+		  "cfg.model.num_attention_heads = 32\n"
+		  "cfg.model.seq_length = 4096\n"
+		  "cfg.mixed_precision = \"nemotron_3_super_bf16_with_nvfp4_mixed\"\n",
+		  &s);
+	expect(&s, "precision", "nvfp4");
+	expect(&s, "wide_first", "1");
+	expect(&s, "wide_last", "14");
+}
+
+static void test_wide_layers_come_back(void **state)
+{
+	static const char *const formats[] = { "megatron", "bridge" };
+	struct scenario s, back;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char *text;
+
+		case_dense(&s);
+		case_set(&s, "precision", "nvfp4");
+		case_set(&s, "wide_first", "2");
+		case_set(&s, "wide_last", "8");
+		text = format_find_written(formats[i])
+			       ->out.write(&(struct format_request){ .scenario = &s });
+		read_good("megatron", text, &back);
+		expect(&back, "precision", "nvfp4");
+		expect(&back, "wide_first", "2");
+		expect(&back, "wide_last", "8");
+		/* the network is as before */
+		assert_int_equal(s.model.kinds, 1);
+		free(text);
+	}
+}
+
+/* A stage with k layers that stay wide takes what k layers of bf16 and the others of
+ * fp8 take, forward and backward, and keeps their activations; the stages between are
+ * as without. */
+static void test_wide_layers_cost_what_they_cost(void **state)
+{
+	static struct estimate wide, narrow, mixed;
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	s.stack.saves_fp8_inputs = true;
+	train_estimate(&s, &wide);
+	case_set(&s, "precision", "fp8");
+	case_set(&s, "fp8_recipe", "current-scaling");
+	train_estimate(&s, &narrow);
+	case_set(&s, "wide_first", "5");
+	case_set(&s, "wide_last", "20");
+	train_estimate(&s, &mixed);
+	assert_true(wide.legal && narrow.legal && mixed.legal);
+	assert_true(wide.stage_time[1].forward_seconds >
+		    1.2 * narrow.stage_time[1].forward_seconds);
+	for (int i = 0; i < 4; i++) {
+		static const double share[] = { 5.0 / 20, 0, 0, 1 };
+		const struct stage_time *w = &wide.stage_time[i],
+					*n = &narrow.stage_time[i],
+					*m = &mixed.stage_time[i];
+
+		assert_close(m->forward_seconds,
+			     share[i] * w->forward_seconds +
+				     (1 - share[i]) * n->forward_seconds,
+			     1e-9);
+		assert_close(m->backward_seconds,
+			     share[i] * w->backward_seconds +
+				     (1 - share[i]) * n->backward_seconds,
+			     1e-9);
+		assert_close(mixed.stage[i].activations_bytes,
+			     share[i] * wide.stage[i].activations_bytes +
+				     (1 - share[i]) * narrow.stage[i].activations_bytes,
+			     1e-9);
+	}
+	/* a scenario is left as it is */
+	assert_int_equal(s.model.kinds, 1);
+	assert_false(s.model.kind[0].wide);
+}
+
+/* What the Graph view and Explain show: the layers at the ends are kinds of their own.
+ */
+static void test_wide_layers_are_told(void **state)
+{
+	static struct estimate e;
+	struct scenario s, room;
+	struct explanation x;
+	struct graph graph;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "precision", "fp8");
+	case_set(&s, "fp8_recipe", "current-scaling");
+	case_set(&s, "wide_first", "5");
+	assert_int_equal(scenario_widened(&s, &room)->model.kinds, 2);
+	train_estimate(&s, &e);
+	assert_true(explain(&s, &e, "stages.0.kinds.0.layers", &x));
+	assert_close(x.value, 5, 0);
+	assert_true(explain(&s, &e, "stages.0.kinds.1.layers", &x));
+	assert_close(x.value, 15, 0);
+	train_graph(&s, 0, &graph);
+	assert_close(graph.item[1].quantise_bytes, 0, 0);
+	train_graph(&s, 1, &graph);
+	for (int i = 0; i < graph.count; i++)
+		if (graph.item[i].kind == OPERATOR_GEMM)
+			assert_close(graph.item[i].quantise_bytes, 1.5, 0);
+	/* in 16 bits there is nothing to keep wide */
+	case_set(&s, "precision", "bf16");
+	assert_ptr_equal(scenario_widened(&s, &room), &s);
+}
+
+/* Weights stored in fp8 stay in 16 bits where the layers do. */
+static void test_stored_weights_of_wide_layers(void **state)
+{
+	static struct estimate e;
+	struct explanation x;
+	struct model_counts counts;
+	struct layer_counts layer;
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "precision", "fp8");
+	case_set(&s, "fp8_recipe", "current-scaling");
+	case_set(&s, "weight_format", "fp8");
+	case_set(&s, "wide_last", "10");
+	train_estimate(&s, &e);
+	model_count(&s.model, &counts);
+	model_count_layer(&s.model, &s.model.kind[0], &layer);
+	assert_true(explain(&s, &e, "states.weight_bytes", &x) && x.computes);
+	assert_close(x.value,
+		     1 + (counts.embedding + counts.head + 10 * layer.total) /
+				     counts.total,
+		     1e-9);
+}
+
 /* Without rates for 4 bits there is no such training, and the screen says which formats
  * there are. */
 static void test_an_accelerator_without_fp4(void **state)
@@ -153,6 +309,11 @@ int main(void)
 		cmocka_unit_test(test_a_script_says_its_recipe),
 		cmocka_unit_test(test_a_submission_says_its_recipe),
 		cmocka_unit_test(test_a_recipe_comes_back),
+		cmocka_unit_test(test_layers_that_stay_wide_are_read),
+		cmocka_unit_test(test_wide_layers_come_back),
+		cmocka_unit_test(test_wide_layers_cost_what_they_cost),
+		cmocka_unit_test(test_wide_layers_are_told),
+		cmocka_unit_test(test_stored_weights_of_wide_layers),
 		cmocka_unit_test(test_an_accelerator_without_fp4),
 		cmocka_unit_test(test_weights_turn_narrow_once_a_step),
 	};

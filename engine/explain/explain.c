@@ -82,7 +82,8 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
 	     const char *key, struct explanation *out)
 {
 	struct explain_facts facts;
-	struct asked asked = { .scenario = scenario,
+	struct scenario room;
+	struct asked asked = { .scenario = scenario_widened(scenario, &room),
 			       .estimate = estimate,
 			       .facts = &facts,
 			       .stage = estimate->fullest_stage };
@@ -93,7 +94,7 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
 		return false;
 	out->word = glossary_find(key);
 	if (!n.row)
-		return explain_leaf(scenario, key, out);
+		return explain_leaf(asked.scenario, key, out);
 	asked.last = n.asked.last;
 	if (asked.last > n.asked.stage)
 		fill_range(&n, key, out);

@@ -28,10 +28,18 @@ static bool is_head(const struct asked *a)
 	return a->part > a->scenario->model.kinds;
 }
 
-/* The head's and a router's product run in bf16, and nothing of them is quantised. */
+static bool is_wide_layer(const struct asked *a)
+{
+	const struct model *m = &a->scenario->model;
+
+	return a->part < m->kinds && m->kind[a->part].wide;
+}
+
+/* The head's and a router's product run in bf16, and nothing of them is quantised; nor
+ * of layers that stay wide. */
 static bool stays_wide(const struct asked *a)
 {
-	return is_head(a) || explain_op(a)->kind == OPERATOR_ROUTER;
+	return is_head(a) || is_wide_layer(a) || explain_op(a)->kind == OPERATOR_ROUTER;
 }
 
 static struct graph_context context_of(const struct asked *a)

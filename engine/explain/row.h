@@ -14,14 +14,19 @@
  * for something below the estimate. */
 struct explain_facts {
 	bool known, legal;
-	struct step step;
-	struct estimate again;
 	int part; /* whose graph this is, costed; -1 = none */
 	struct graph graph;
-	/* of a server */
-	struct serving_run run;
-	struct pass decode, prompt;
 	struct layer_cost cost; /* of the graph, without whole recomputation */
+	union {
+		struct { /* of training */
+			struct step step;
+			struct estimate again;
+		};
+		struct { /* of a server */
+			struct serving_run run;
+			struct pass decode, prompt;
+		};
+	};
 };
 
 /* What a row's terms are taken from. */

@@ -39,12 +39,18 @@ static void weight_bytes_terms(const struct asked *a, struct explanation *out)
 		explain_say(out, "if(precision == 2, 4, 2)");
 		return;
 	}
-	explain_say(out, "b + (if(precision == 2, 4, 2) - b) * (E + H) / P");
+	explain_say(out, "b + (if(precision == 2, 4, 2) - b) * (E + H + W) / P");
 	explain_from(a, out, "b", "bytes of a weight of a layer",
 		     "states.layer_weight_bytes");
 	explain_from(a, out, "E", "embeddings", "model.embedding");
 	explain_from(a, out, "H", "output matrix", "model.head");
+	explain_from(a, out, "W", "layers that stay wide", "states.wide_weights");
 	explain_from(a, out, "P", "parameters", "parameters");
+}
+
+static double wide_weights(const struct asked *a)
+{
+	return states_wide_weights(&a->scenario->model);
 }
 
 static double sent_gradient(const struct asked *a)
@@ -202,6 +208,9 @@ const struct explain_node explain_states[] = {
 	NODE("states.layer_weight_bytes", "Bytes of a weight of a layer", FORM_REAL,
 	     layer_weight_bytes, NULL, NULL,
 	     "In the format of precision, weight_format and, under LoRA, frozen_format."),
+	NODE("states.wide_weights", "Weights of layers that stay wide", FORM_COUNT,
+	     wide_weights, NULL, NULL,
+	     "wide_first at the start of the model and wide_last at its end."),
 	NODE("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
 	     sent_gradient, sent_gradient_terms,
 	     "if(precision == 2, 4, if(dtype == 0, 4, 2))", states),

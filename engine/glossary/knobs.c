@@ -279,6 +279,16 @@ const struct glossary_word glossary_knobs[] = {
 	  "16.",
 	  "Squares look the same in the forward and the [backward pass], and their scales "
 	  "need no further kernels." },
+	{ WORD_KNOB, "wide_first", NULL,
+	  "How many [layers] at the start of the model keep 16 bits while the others train "
+	  "in 8 or 4.",
+	  "A few make narrow training stable. They are slower, so the first [stage] of a "
+	  "pipeline gets longer." },
+	{ WORD_KNOB, "wide_last", NULL,
+	  "How many [layers] at the end of the model keep 16 bits while the others train in "
+	  "8 or 4.",
+	  "The last ones matter most for what the model learns. They are slower, so the "
+	  "last [stage] of a pipeline gets longer." },
 	{ WORD_KNOB, "fp8_gates", NULL,
 	  "Whether what the gated part of a layer reads waits for the [backward pass] in 8 "
 	  "bits.",

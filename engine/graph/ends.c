@@ -57,12 +57,12 @@ void graph_head(const struct graph_context *c, struct graph *out)
 	struct graph_operator *op;
 
 	out->count = 0;
-	graph_norm(c, out, "final norm", c->norm_tokens, h);
-	graph_enter_tp(c, out, "head input");
 	/* the head stays in bf16 whatever the layers do, and has no adapters */
-	bf16.adapter_rank = 0;
 	bf16.weight_pass = 0;
 	graph_stay_wide(&bf16);
+	graph_norm(&bf16, out, "final norm", c->norm_tokens, h);
+	graph_enter_tp(c, out, "head input");
+	bf16.adapter_rank = 0;
 	op = graph_linear(&bf16, out, "head", c->tokens, vocab / tp, h,
 			  s->model.head_bias ? vocab / tp : 0, 1);
 	/* a tied head on the stage of the embedding is the embedding's table; its bias

@@ -186,10 +186,24 @@ static void mlp_half(const struct graph_context *c, const struct layer_kind *kin
 	}
 }
 
+/* What a layer is drawn with: the plan's format, or 16 bits. */
+static const struct graph_context *kind_context(const struct graph_context *c,
+						const struct layer_kind *kind,
+						struct graph_context *wide)
+{
+	if (!kind->wide)
+		return c;
+	*wide = *c;
+	graph_stay_wide(wide);
+	return wide;
+}
+
 void graph_layer(const struct graph_context *c, int k, struct graph *out)
 {
 	const struct layer_kind *kind = &c->scenario->model.kind[k];
+	struct graph_context wide;
 
+	c = kind_context(c, kind, &wide);
 	out->count = 0;
 	mixer_half(c, kind, out);
 	out->mixer_count = out->count;
@@ -200,7 +214,9 @@ void graph_layer(const struct graph_context *c, int k, struct graph *out)
 void graph_next_layer(const struct graph_context *c, int k, struct graph *out)
 {
 	const struct model *m = &c->scenario->model;
+	struct graph_context wide;
 
+	c = kind_context(c, &m->kind[k], &wide);
 	if (!shapes_same_mixer(m, k)) {
 		graph_layer(c, k, out);
 		return;

@@ -283,8 +283,7 @@ static void wait_for_counts(const struct graph_context *c, struct graph *graph)
  * (DeepSeek-V3, 3.2). */
 static double dispatched_width(const struct graph_context *c)
 {
-	bool narrow = c->scenario->plan.precision >= PRECISION_FP8 &&
-		      c->scenario->stack.sends_fp8_rows;
+	bool narrow = c->operand_width < c->width && c->scenario->stack.sends_fp8_rows;
 
 	return narrow ? 1.03 : c->width;
 }

@@ -94,7 +94,7 @@ void graph_stay_wide(struct graph_context *context)
 {
 	context->gemm = context->head_gemm;
 	context->quantise_bytes = context->quantise_alone_bytes = 0;
-	context->operand_width = context->width;
+	context->operand_width = context->input_width = context->width;
 }
 
 static bool rounds_at_random(const struct plan *plan)

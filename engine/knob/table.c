@@ -478,6 +478,15 @@ const struct knob knob_table[] = {
 	  "Weights in nvfp4 have a scale per 16 x 16, the same forward and backward; off, "
 	  "per 16 along each product.",
 	  GROUP_PRECISION, SWITCH(plan.fp4_squares), .applies = has_fp4_weights },
+	{ "wide_first", "num_layers_at_start_in_bf16", "bf16 at start", "layers",
+	  "Layers at the start that stay in 16 bits where the others train in fp8 or fp4.",
+	  GROUP_PRECISION, COUNT(plan.wide_first, 0, MAX_LAYERS), .step = STEP_ONE,
+	  .zero = "none", .applies = scenario_trains_narrow },
+	{ "wide_last", "num_layers_at_end_in_bf16", "bf16 at end", "layers",
+	  "Layers at the end that stay in 16 bits where the others train in fp8 or fp4: "
+	  "most sensitive to rounding.",
+	  GROUP_PRECISION, COUNT(plan.wide_last, 0, MAX_LAYERS), .step = STEP_ONE,
+	  .zero = "none", .applies = scenario_trains_narrow },
 	{ "fp8_gates", "activation_func_fp8_input_store", "fp8 gates", "",
 	  "What gated activations read waits for the backward in fp8.", GROUP_PRECISION,
 	  SWITCH(plan.fp8_gates), .applies = has_gates },

@@ -27,7 +27,8 @@ bool model_same_mixer(const struct layer_kind *a, const struct layer_kind *b)
 
 static bool kind_equal(const struct layer_kind *a, const struct layer_kind *b)
 {
-	return a->mlp == b->mlp && a->ffn == b->ffn && model_same_mixer(a, b);
+	return a->mlp == b->mlp && a->ffn == b->ffn && a->wide == b->wide &&
+	       model_same_mixer(a, b);
 }
 
 /* Members only: models are compared byte by byte, so padding must stay zero. */
@@ -38,6 +39,7 @@ static void copy_kind(struct layer_kind *to, const struct layer_kind *from)
 	to->mlp = from->mlp;
 	to->beside = from->beside;
 	to->ffn = from->ffn;
+	to->wide = from->wide;
 	memcpy(&to->attention, &from->attention,
 	       offsetof(struct attention, output_gate) +
 		       sizeof from->attention.output_gate);
@@ -57,6 +59,25 @@ bool model_add_layer(struct model *model, const struct layer_kind *kind)
 		copy_kind(&model->kind[model->kinds++], kind);
 	}
 	model->layer[model->layers++] = (uint8_t)k;
+	return true;
+}
+
+bool model_widen(struct model *model, int64_t first, int64_t last)
+{
+	struct model widened = *model;
+
+	widened.layers = 0;
+	widened.kinds = 0;
+	memset(widened.kind, 0, sizeof widened.kind);
+	for (int64_t i = 0; i < model->layers; i++) {
+		struct layer_kind kind;
+
+		copy_kind(&kind, &model->kind[model->layer[i]]);
+		kind.wide = i < first || i >= model->layers - last;
+		if (!model_add_layer(&widened, &kind))
+			return false;
+	}
+	*model = widened;
 	return true;
 }
 
@@ -103,5 +124,15 @@ void model_kinds_layers(const struct model *model, double *layers)
 
 int model_mtp_kind(const struct model *model)
 {
-	return model->layers > 0 ? model->layer[model->layers - 1] : 0;
+	int last = model->layers > 0 ? model->layer[model->layers - 1] : 0;
+	struct layer_kind narrow;
+
+	if (!model->kind[last].wide)
+		return last;
+	copy_kind(&narrow, &model->kind[last]);
+	narrow.wide = false;
+	for (int k = 0; k < model->kinds; k++)
+		if (kind_equal(&model->kind[k], &narrow))
+			return k;
+	return last;
 }

@@ -93,6 +93,7 @@ struct layer_kind {
 	enum mixer_kind beside;
 	struct attention attention; /* of mixers that attend */
 	int64_t ffn;                /* width of a dense MLP */
+	bool wide; /* the plan keeps it in 16 bits beside narrow ones (model_widen()) */
 };
 
 /* Which matrices the published weights have in a narrow format: all large ones, those
@@ -185,7 +186,9 @@ double attention_index_bytes(const struct attention *attention, double tokens);
 double attention_compressor(const struct attention *attention);
 /* Whether two kinds mix tokens alike. */
 bool model_same_mixer(const struct layer_kind *a, const struct layer_kind *b);
-/* Kind of the model's MTP layers: that of its last layer. */
+/* Kind of the model's MTP layers: that of its last layer, or its narrow twin (Megatron
+ * counts those that stay wide among the others, fp8_utils.py,
+ * is_first_last_bf16_layer). */
 int model_mtp_kind(const struct model *model);
 /* Of a forward alone, without MTP layers: 2 x the weights, scores and scans. */
 double model_forward_flops_per_token(const struct model *model,
@@ -226,6 +229,9 @@ double model_kv_bytes_per_token(const struct model *model, int64_t seq,
  * heads that are shared stay as they are. False if it has too many layers. out may not
  * be the model. */
 bool model_scale(const struct model *model, double factor, struct model *out);
+/* Make kinds of their own of so many layers at the start and at the end, and of no
+ * others. False, and nothing is changed, if there are too many kinds. */
+bool model_widen(struct model *model, int64_t first, int64_t last);
 /* Empty, or what is wrong with the shape, in out (size bytes): true if sound. */
 bool model_sound(const struct model *model, char *out, int size);
 

@@ -202,3 +202,36 @@ enum run_kind scenario_run_kind(const struct scenario *s)
 		return RUN_ADAPTERS;
 	return s->model.moe.experts > 0 ? RUN_EXPERTS : RUN_DENSE;
 }
+
+bool scenario_trains_narrow(const struct scenario *s)
+{
+	return s->plan.mode == MODE_TRAINING && s->plan.precision >= PRECISION_FP8 &&
+	       s->plan.precision <= PRECISION_NVFP4;
+}
+
+static bool widens(const struct scenario *s)
+{
+	return scenario_trains_narrow(s) &&
+	       (s->plan.wide_first > 0 || s->plan.wide_last > 0);
+}
+
+void scenario_widen(struct scenario *s)
+{
+	bool wide = widens(s), is_wide = false;
+
+	for (int k = 0; k < s->model.kinds && k < MAX_LAYER_KINDS; k++)
+		is_wide |= s->model.kind[k].wide;
+	/* a model of too many kinds is refused (X14) */
+	if (wide || is_wide)
+		model_widen(&s->model, wide ? s->plan.wide_first : 0,
+			    wide ? s->plan.wide_last : 0);
+}
+
+const struct scenario *scenario_widened(const struct scenario *s, struct scenario *room)
+{
+	if (!widens(s))
+		return s;
+	*room = *s;
+	scenario_widen(room);
+	return room;
+}

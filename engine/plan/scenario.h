@@ -49,4 +49,12 @@ int64_t scenario_smallest_world(const struct scenario *scenario);
 /* Among which runs its numbers are as sure as theirs. */
 enum run_kind scenario_run_kind(const struct scenario *scenario);
 
+/* Whether matrix products of training run in fp8 or fp4. */
+bool scenario_trains_narrow(const struct scenario *scenario);
+/* Its layers that stay in 16 bits as kinds of their own, or no longer so. */
+void scenario_widen(struct scenario *scenario);
+/* The same of a copy in `room`, where there are such layers; else the scenario. */
+const struct scenario *scenario_widened(const struct scenario *scenario,
+					struct scenario *room);
+
 #endif

@@ -308,6 +308,70 @@ bool breaks_e32(const struct facts *f, struct broken *out)
 	return true;
 }
 
+static bool has_wide_layers(const struct facts *f)
+{
+	return scenario_trains_narrow(f->scenario) &&
+	       (f->plan->wide_first > 0 || f->plan->wide_last > 0);
+}
+
+bool breaks_e36(const struct facts *f, struct broken *out)
+{
+	if (!has_wide_layers(f) || f->plan->precision != PRECISION_FP8 ||
+	    f->plan->fp8_recipe != FP8_DELAYED)
+		return false;
+	*out = (struct broken){ .mend = { { "fp8_recipe", MEND_VALUE,
+					    FP8_CURRENT_SCALING } } };
+	return true;
+}
+
+bool breaks_e36_stage(const struct facts *f, struct broken *out)
+{
+	int64_t each = f->pp > 0 ? f->model->layers / f->pp : 0;
+	bool first = f->plan->wide_first > f->plan->wide_last;
+	int64_t most = first ? f->plan->wide_first : f->plan->wide_last;
+
+	/* its NVFP4 has no such check */
+	if (!has_wide_layers(f) || f->plan->precision == PRECISION_NVFP4 ||
+	    most <= each)
+		return false;
+	*out = (struct broken){ .value = { (double)most, (double)each },
+				.mend = { { first ? "wide_first" : "wide_last",
+					    MEND_VALUE, each } } };
+	return true;
+}
+
+bool breaks_wide_layers(const struct facts *f, struct broken *out)
+{
+	int64_t layers = f->model->layers, first = f->plan->wide_first;
+
+	if (!has_wide_layers(f) || first + f->plan->wide_last <= layers)
+		return false;
+	*out = (struct broken){ .value = { (double)first, (double)f->plan->wide_last,
+					   (double)layers } };
+	out->mend[0] = first < layers ? (struct mend){ "wide_last", MEND_VALUE,
+						       layers - first }
+				      : (struct mend){ "wide_first", MEND_VALUE, 0 };
+	return true;
+}
+
+bool breaks_wide_kinds(const struct facts *f, struct broken *out)
+{
+	struct scenario room;
+	const struct model *m = &room.model;
+
+	if (!has_wide_layers(f) || f->model->layers < 1)
+		return false;
+	room = *f->scenario;
+	scenario_widen(&room);
+	/* the first or the last layer is one */
+	if (m->kind[m->layer[0]].wide || m->kind[m->layer[m->layers - 1]].wide)
+		return false;
+	*out = (struct broken){ .value = { MAX_LAYER_KINDS },
+				.mend = { { "wide_first", MEND_VALUE, 0 },
+					  { "wide_last", MEND_VALUE, 0 } } };
+	return true;
+}
+
 /* What this accelerator trains in instead. */
 static void set_precisions(const struct facts *f, struct broken *out)
 {

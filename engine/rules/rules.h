@@ -123,6 +123,8 @@ bool breaks_e32(const struct facts *f, struct broken *out);
 bool breaks_e33(const struct facts *f, struct broken *out);
 bool breaks_e34(const struct facts *f, struct broken *out);
 bool breaks_e35(const struct facts *f, struct broken *out);
+bool breaks_e36(const struct facts *f, struct broken *out);
+bool breaks_e36_stage(const struct facts *f, struct broken *out);
 
 bool breaks_heads(const struct facts *f, struct broken *out);
 bool breaks_ulysses(const struct facts *f, struct broken *out);
@@ -133,6 +135,8 @@ bool breaks_documents(const struct facts *f, struct broken *out);
 bool breaks_shard_group(const struct facts *f, struct broken *out);
 bool breaks_expert_width(const struct facts *f, struct broken *out);
 bool breaks_precision(const struct facts *f, struct broken *out);
+bool breaks_wide_layers(const struct facts *f, struct broken *out);
+bool breaks_wide_kinds(const struct facts *f, struct broken *out);
 bool breaks_trained_precision(const struct facts *f, struct broken *out);
 bool breaks_host_link(const struct facts *f, struct broken *out);
 bool breaks_lora(const struct facts *f, struct broken *out);

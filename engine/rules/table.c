@@ -1,6 +1,6 @@
 /* table.c - every legality rule in words, with its source.
  *
- * E1 to E35 carry the numbers of the frameworks' own asserts; the same number on
+ * E1 to E36 carry the numbers of the frameworks' own asserts; the same number on
  * several rows means several ways to break one rule. X rules hold on every stack,
  * by definition of the degrees or by the limits of this program. Not here: E11
  * (VPP is a number of chunks here, so it can't be asked for in layers) and E25 (an
@@ -291,6 +291,18 @@ const struct legality legality_table[] = {
 	  35,
 	  breaks_e35,
 	  "gpus tp pp cp zero zero_group" },
+	{ { "E36", ERROR,
+	    "delayed fp8 scaling does not go with layers that stay in bf16",
+	    "M core/transformer/transformer_config.py:1527-1530" },
+	  36,
+	  breaks_e36,
+	  "precision fp8_recipe wide_first wide_last" },
+	{ { "E36", ERROR,
+	    "{0} layers in bf16 at one end are more than the {1} of a stage",
+	    "M core/transformer/transformer_config.py:1532-1558" },
+	  36,
+	  breaks_e36_stage,
+	  "precision pp wide_first wide_last" },
 	{ { "X1", ERROR, "TP {0} is more than {1} heads", "a head is not split" },
 	  0,
 	  breaks_heads,
@@ -335,6 +347,17 @@ const struct legality legality_table[] = {
 	  0,
 	  breaks_precision,
 	  "precision" },
+	{ { "X26", ERROR,
+	    "{0} layers in bf16 at the start and {1} at the end are more than {2}",
+	    "the model's layers" },
+	  0,
+	  breaks_wide_layers,
+	  "precision wide_first wide_last" },
+	{ { "X27", ERROR, "layers that stay in bf16 make more kinds of layers than {0}",
+	    "engine/base/limits.h" },
+	  0,
+	  breaks_wide_kinds,
+	  "precision wide_first wide_last" },
 	{ { "X25", ERROR,
 	    "{0:word} is a format for serving: no stack here computes gradients in it",
 	    "engine/machine/cluster.h" },

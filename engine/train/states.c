@@ -20,6 +20,21 @@ double step_layer_weight_bytes(const struct plan *plan)
 	return plan->precision == PRECISION_FP32 ? 4 : 2;
 }
 
+double states_wide_weights(const struct model *model)
+{
+	double sum = 0;
+
+	for (int k = 0; k < model->kinds; k++) {
+		struct layer_counts counts;
+
+		if (!model->kind[k].wide)
+			continue;
+		model_count_layer(model, &model->kind[k], &counts);
+		sum += (double)model_kind_layers(model, k) * counts.total;
+	}
+	return sum;
+}
+
 double step_weight_bytes(const struct scenario *scenario)
 {
 	double wide = scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
@@ -30,7 +45,9 @@ double step_weight_bytes(const struct scenario *scenario)
 	if (layer == wide)
 		return wide;
 	model_count(&scenario->model, &counts);
-	ends = (counts.embedding + counts.head) / counts.total;
+	ends = (counts.embedding + counts.head +
+		states_wide_weights(&scenario->model)) /
+	       counts.total;
 	return layer * (1 - ends) + wide * ends;
 }
 

@@ -56,8 +56,10 @@ bool states_gather_once(const struct plan *plan);
 /* Per parameter, before any sharing. */
 double step_gradient_bytes(const struct scenario *scenario);
 double step_optimizer_bytes(const struct scenario *scenario);
-/* Mean of the layers' weights and those of the ends, which stay wide. */
+/* Mean of the layers' weights and those of the ends and some layers, which stay wide. */
 double step_weight_bytes(const struct scenario *scenario);
+/* Weights of the layers that stay wide. */
+double states_wide_weights(const struct model *model);
 /* Of a weight of a layer, in the format that it is stored in. */
 double step_layer_weight_bytes(const struct plan *plan);
 /* Of one that trains: adapters are wide whatever they stand beside. */

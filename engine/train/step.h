@@ -9,6 +9,7 @@
 #include "engine/plan/mesh.h"
 #include "engine/plan/split.h"
 #include "engine/train/states.h"
+#include "engine/train/train.h"
 
 /* Seconds of one micro-batch on one virtual stage. */
 struct chunk_time {
@@ -154,8 +155,16 @@ bool step_pipeline(struct step *step, struct estimate *out);
  * the traffic (out may be NULL). */
 void step_chunk_time(struct step *step, int k, struct chunk_time *time,
 		     struct estimate *out);
-/* Everything of a scenario: train_estimate() with the step that it was made of. False
- * if the plan is illegal. */
+/* The calls of train.h for a scenario whose layers that stay wide are kinds of their own
+ * already (wide.c). */
+void settled_estimate(const struct scenario *scenario, struct estimate *out);
+bool settled_chunks(const struct scenario *scenario, struct estimate *out,
+		    struct train_chunks *chunks);
+bool settled_layout(const struct scenario *scenario, struct estimate *scratch,
+		    char *out, int size);
+void settled_graph(const struct scenario *scenario, int part, struct graph *out);
+/* Everything of such a scenario: train_estimate() with the step that it was made of.
+ * False if the plan is illegal. */
 bool train_step(const struct scenario *scenario, struct step *step,
 		struct estimate *out);
 /* Activations that a micro-batch holds on virtual stage k, and seconds of recomputing

@@ -86,15 +86,15 @@ bool train_step(const struct scenario *scenario, struct step *step,
 	return true;
 }
 
-void train_estimate(const struct scenario *scenario, struct estimate *out)
+void settled_estimate(const struct scenario *scenario, struct estimate *out)
 {
 	struct step step;
 
 	train_step(scenario, &step, out);
 }
 
-bool train_chunks(const struct scenario *scenario, struct estimate *out,
-		  struct train_chunks *chunks)
+bool settled_chunks(const struct scenario *scenario, struct estimate *out,
+		    struct train_chunks *chunks)
 {
 	struct step step;
 
@@ -109,8 +109,8 @@ bool train_chunks(const struct scenario *scenario, struct estimate *out,
 	return true;
 }
 
-bool train_layout(const struct scenario *scenario, struct estimate *scratch, char *out,
-		  int size)
+bool settled_layout(const struct scenario *scenario, struct estimate *scratch,
+		    char *out, int size)
 {
 	struct step step;
 
@@ -120,7 +120,7 @@ bool train_layout(const struct scenario *scenario, struct estimate *scratch, cha
 	       split_layout(scenario, &step.split, out, size);
 }
 
-void train_graph(const struct scenario *scenario, int part, struct graph *out)
+void settled_graph(const struct scenario *scenario, int part, struct graph *out)
 {
 	struct step step = { .scenario = scenario };
 	bool full = scenario->plan.recompute == RECOMPUTE_FULL &&

@@ -60,6 +60,11 @@ static const struct {
 	{ "fp8-format", NULL, NULL },
 	{ "fp8-recipe", NULL, NULL },
 	{ "fp4-format", NULL, NULL },
+	{ "first-last-layers-bf16", "mixed_precision.first_last_layers_bf16", NULL },
+	{ "num-layers-at-start-in-bf16", "mixed_precision.num_layers_at_start_in_bf16",
+	  NULL },
+	{ "num-layers-at-end-in-bf16", "mixed_precision.num_layers_at_end_in_bf16",
+	  NULL },
 	{ "group-query-attention", NULL, NULL }, /* num_query_groups says it */
 	{ "attention-dropout", "model.attention_dropout", NULL },
 };
@@ -130,41 +135,6 @@ static void put_field(struct export_out *out, const char *flag, const char *valu
 	fputc('\n', out->body);
 }
 
-/* Names of src/megatron/bridge/training/mixed_precision.py, with the flags that say
- * the same. The first row of a pair of flags is the one written. */
-static const struct {
-	const char *name, *base, *format, *recipe;
-	int precision, fp8;
-} mixed[] = {
-	{ "bf16_mixed", "bf16", NULL, NULL, PRECISION_BF16, 0 },
-	{ "fp16_mixed", "fp16", NULL, NULL, PRECISION_FP16, 0 },
-	{ "bf16_with_fp8_delayed_scaling_mixed", "bf16", "hybrid", "delayed",
-	  PRECISION_FP8, FP8_DELAYED },
-	{ "bf16_with_fp8_current_scaling_mixed", "bf16", "hybrid", "tensorwise",
-	  PRECISION_FP8, FP8_CURRENT_SCALING },
-	{ "bf16_with_fp8_subchannel_scaling_mixed", "bf16", "hybrid", "blockwise",
-	  PRECISION_FP8, FP8_BLOCKWISE },
-	{ "bf16_with_mxfp8_mixed", "bf16", "e4m3", "mxfp8", PRECISION_FP8, FP8_MXFP8 },
-	{ "bf16_with_mxfp8_mixed", "bf16", "e4m3", "mxfp8", PRECISION_MXFP8, 0 },
-	{ "bf16_with_nvfp4_mixed", "bf16", NULL, NULL, PRECISION_NVFP4, 0 },
-};
-
-static void put_precision(struct export_out *out, const struct plan *plan)
-{
-	const char *name = "bf16_with_fp8_current_scaling_mixed"; /* rowwise */
-
-	if (plan->precision == PRECISION_FP32)
-		return;
-	for (size_t i = 0; i < sizeof mixed / sizeof mixed[0]; i++)
-		if (mixed[i].precision == plan->precision &&
-		    (plan->precision != PRECISION_FP8 ||
-		     mixed[i].fp8 == plan->fp8_recipe)) {
-			name = mixed[i].name;
-			break;
-		}
-	fprintf(out->body, "cfg.mixed_precision = \"%s\"\n", name);
-}
-
 char *bridge_write(const struct scenario *scenario)
 {
 	struct export_out *out = export_begin();
@@ -179,7 +149,7 @@ char *bridge_write(const struct scenario *scenario)
 	      out->body);
 	megatron_put_launcher(out, scenario);
 	fputc('\n', out->body);
-	put_precision(out, &settled.plan);
+	mixed_put(out, &settled.plan);
 	megatron_write_model(&writer);
 	if (megatron_is_hybrid(&settled.model) &&
 	    settled.model.position == POSITION_LEARNED)
@@ -197,27 +167,6 @@ static bool add(struct arguments *arguments, const char *flag, const char *value
 	return arguments_add(arguments, flag, value, line) ||
 	       error_set(error, arguments->file, line, "more than %d settings",
 			 ARGUMENTS_MAX);
-}
-
-static bool add_mixed(struct arguments *arguments, const char *value, int line,
-		      struct error *error)
-{
-	bool good = true;
-
-	for (size_t i = 0; i < sizeof mixed / sizeof mixed[0]; i++) {
-		if (strcmp(mixed[i].name, value) != 0)
-			continue;
-		good = add(arguments, mixed[i].base, "", line, error);
-		if (good && mixed[i].format)
-			good = add(arguments, "fp8-format", mixed[i].format, line,
-				   error) &&
-			       add(arguments, "fp8-recipe", mixed[i].recipe, line,
-				   error);
-		if (good && mixed[i].precision == PRECISION_NVFP4)
-			good = add(arguments, "fp4-format", "e2m1", line, error);
-		return good;
-	}
-	return add(arguments, "mixed-precision", value, line, error);
 }
 
 /* A literal of Python or YAML as the words of a flag: quotes go, commas of a list are
@@ -288,7 +237,7 @@ bool bridge_add_field(struct arguments *arguments, const char *field, const char
 		if (strcmp(more_fields[i].field, field) == 0)
 			return add(arguments, more_fields[i].flag, value, line, error);
 	if (strcmp(field, "mixed_precision") == 0)
-		return add_mixed(arguments, value, line, error);
+		return mixed_add(arguments, value, line, error);
 	if (strcmp(field, "model.num_query_groups") == 0 &&
 	    !add(arguments, "group-query-attention", "", line, error))
 		return false;

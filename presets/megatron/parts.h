@@ -58,6 +58,12 @@ void megatron_put_count(const struct flag_writer *w, const char *flag, int64_t v
 /* Whether Megatron has flags for this knob. */
 bool megatron_has(const char *knob);
 
+/* The name of a recipe of Megatron-Bridge that trains in the plan's formats, as a line
+ * of its overrides; and what such a name says, as flags. */
+void mixed_put(struct export_out *out, const struct plan *plan);
+bool mixed_add(struct arguments *arguments, const char *name, int line,
+	       struct error *error);
+
 /* What Transformer Engine's NVFP4 recipe takes from the environment: set to 1, off. */
 struct fp4_variable {
 	const char *name, *flag; /* and as an argument */

@@ -34,6 +34,9 @@ static const char *const plan_flags[] = {
 	"fp8",
 	"fp4-format",
 	"fp4-recipe",
+	"first-last-layers-bf16",
+	"num-layers-at-start-in-bf16",
+	"num-layers-at-end-in-bf16",
 	"optimizer",
 	"use-precision-aware-optimizer",
 	"exp-avg-dtype",
@@ -231,6 +234,18 @@ static bool read_precision(struct flag_reader *r)
 		precision = "nvfp4";
 	return flag_set(r, "precision", precision, NULL) &&
 	       flag_set(r, "grad_dtype", grad, NULL);
+}
+
+/* One layer at each end, unless it says how many. */
+static bool read_wide_layers(struct flag_reader *r)
+{
+	bool wide = flag_is_set(r, "first-last-layers-bf16");
+	int64_t first = wide, last = wide;
+
+	return !wide || (flag_number(r, "num-layers-at-start-in-bf16", &first) &&
+			 flag_number(r, "num-layers-at-end-in-bf16", &last) &&
+			 flag_set_count(r, "wide_first", first, NULL) &&
+			 flag_set_count(r, "wide_last", last, NULL));
 }
 
 static bool read_fp4(struct flag_reader *r)
@@ -436,6 +451,7 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 			return false;
 	return read_experts(&r) && read_batch(&r) && read_stages(&r) &&
 	       read_recompute(&r) && read_zero(&r) && read_precision(&r) &&
-	       read_fp4(&r) && read_optimizer(&r) && read_offload(&r) &&
-	       read_kernels(&r) && read_moe(&r) && read_world(&r) && read_run(&r);
+	       read_fp4(&r) && read_wide_layers(&r) && read_optimizer(&r) &&
+	       read_offload(&r) && read_kernels(&r) && read_moe(&r) && read_world(&r) &&
+	       read_run(&r);
 }

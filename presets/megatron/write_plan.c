@@ -188,6 +188,12 @@ static void put_precision(const struct flag_writer *w)
 		w->put(w->out, "fp8-recipe", "mxfp8");
 	if (plan->precision == PRECISION_NVFP4)
 		w->put(w->out, "fp4-format", "e2m1");
+	if (scenario_trains_narrow(w->scenario) &&
+	    (plan->wide_first > 0 || plan->wide_last > 0)) {
+		w->put(w->out, "first-last-layers-bf16", "");
+		megatron_put_count(w, "num-layers-at-start-in-bf16", plan->wide_first);
+		megatron_put_count(w, "num-layers-at-end-in-bf16", plan->wide_last);
+	}
 	if (plan->precision == PRECISION_FP16 && !bf16_grads)
 		w->put(w->out, "accumulate-allreduce-grads-in-fp32", "");
 	if (plan->precision != PRECISION_FP16 && bf16_grads)

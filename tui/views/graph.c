@@ -33,10 +33,12 @@ static const struct table_column columns[COLUMNS] = {
 	{ "backward", 9, true, 1 },
 };
 
-/* A layer kind, the embedding, or the head. */
+/* A layer kind, those that stay in 16 bits apart, the embedding, or the head. */
 static int choices(const struct explorer *explorer)
 {
-	return explorer->scenario.model.kinds + 2;
+	struct scenario room;
+
+	return scenario_widened(&explorer->scenario, &room)->model.kinds + 2;
 }
 
 static int chosen(const struct explorer *explorer)
@@ -95,7 +97,9 @@ static void choice_text(const struct explorer *explorer, char *out, size_t size)
 	static const char *const mixers[] = { "no mixer", "attention", "MLA",
 					      "Mamba-1",  "Mamba-2",   "linear" };
 	static const char *const mlps[] = { "no MLP", "dense MLP", "MoE" };
-	const struct model *model = &explorer->scenario.model;
+	struct scenario room;
+	const struct model *model =
+		&scenario_widened(&explorer->scenario, &room)->model;
 	int choice = chosen(explorer);
 	const struct layer_kind *kind = &model->kind[choice];
 	char window[32] = "";
@@ -111,13 +115,13 @@ static void choice_text(const struct explorer *explorer, char *out, size_t size)
 	if (kind->attention.window > 0)
 		snprintf(window, sizeof window, " (window %lld)",
 			 (long long)kind->attention.window);
-	snprintf(out, size, "%lld x %s%s%s%s%s%s + %s",
+	snprintf(out, size, "%lld x %s%s%s%s%s%s + %s%s",
 		 (long long)model_kind_layers(model, choice),
 		 kind->attention.compress > 0 ? "compressed " : "",
 		 kind->attention.index_topk > 0 ? "sparse " : "", mixers[kind->mixer],
 		 window, kind->beside != MIXER_NONE ? " beside " : "",
 		 kind->beside != MIXER_NONE ? mixers[kind->beside] : "",
-		 mlps[kind->mlp]);
+		 mlps[kind->mlp], kind->wide ? " in 16 bits" : "");
 }
 
 static void shape_text(const struct graph_operator *op, char *out, size_t size)

@@ -1,0 +1,33 @@
+/* wide.c - layers that stay in 16 bits beside narrow ones are kinds of their own, in a
+ * copy of the scenario for the length of a call. */
+#include "engine/train/step.h"
+
+void train_estimate(const struct scenario *scenario, struct estimate *out)
+{
+	struct scenario room;
+
+	settled_estimate(scenario_widened(scenario, &room), out);
+}
+
+bool train_chunks(const struct scenario *scenario, struct estimate *out,
+		  struct train_chunks *chunks)
+{
+	struct scenario room;
+
+	return settled_chunks(scenario_widened(scenario, &room), out, chunks);
+}
+
+bool train_layout(const struct scenario *scenario, struct estimate *scratch, char *out,
+		  int size)
+{
+	struct scenario room;
+
+	return settled_layout(scenario_widened(scenario, &room), scratch, out, size);
+}
+
+void train_graph(const struct scenario *scenario, int part, struct graph *out)
+{
+	struct scenario room;
+
+	settled_graph(scenario_widened(scenario, &room), part, out);
+}
