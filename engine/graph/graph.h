@@ -116,6 +116,8 @@ struct graph_context {
 	double adapter_rank;            /* of the adapters beside its matrices */
 };
 
+/* Bytes that turning a weight narrow moves, once a step. */
+double graph_weight_traffic(const struct plan *plan);
 /* What neither the head nor a router does: they run in bf16, and nothing of them turns
  * narrow (Transformer Engine quantises what its own linear layers read). */
 void graph_stay_wide(struct graph_context *context);

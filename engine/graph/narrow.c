@@ -66,7 +66,7 @@ static double quantise_alone_bytes(const struct plan *plan)
  * the GEMM reads, others are read and written once more in each layout
  * (nvfp4_emits_gemm_swizzled_scales() of the same file). What is stored in fp8 is
  * written so by the optimizer, in place of 16 bits. */
-static double quantise_weight_bytes(const struct plan *plan)
+double graph_weight_traffic(const struct plan *plan)
 {
 	if (plan->precision < PRECISION_FP8 || plan->weight_format == WEIGHTS_FP8)
 		return 0;
@@ -87,7 +87,7 @@ void graph_set_formats(struct graph_context *out)
 	out->quantise_gradient_bytes = precision == PRECISION_NVFP4
 					       ? out->quantise_alone_bytes
 					       : out->quantise_bytes;
-	out->quantise_weight_bytes = quantise_weight_bytes(plan);
+	out->quantise_weight_bytes = graph_weight_traffic(plan);
 }
 
 void graph_stay_wide(struct graph_context *context)

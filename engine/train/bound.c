@@ -27,6 +27,7 @@ static void part_of(const struct scenario *s, const struct layer_cost *cost,
 	out->dense_trainable = cost->dense_trainable;
 	out->expert_trainable = cost->expert_trainable;
 	out->trained = cost->trained;
+	out->narrow = cost->narrow;
 	out->saved_bytes = cost->saved_bytes;
 	out->hides = larger(0, cost->pairs_hide - cost->alone_forward -
 				       cost->alone_backward);
@@ -45,6 +46,7 @@ static void add(struct bound_part *to, const struct bound_part *from, double cou
 	to->dense_trainable += count * from->dense_trainable;
 	to->expert_trainable += count * from->expert_trainable;
 	to->trained += count * from->trained;
+	to->narrow += count * from->narrow;
 	to->saved_bytes += count * from->saved_bytes;
 	to->hides += count * from->hides;
 }
@@ -230,7 +232,9 @@ double train_bound_ends(const struct train_bound *b, const struct scenario *s)
 		state = b->all.dense_trainable / (double)shards.dense +
 			b->all.expert_trainable / (double)shards.expert;
 	}
-	seconds = states_update_value(off, state, local) / p * b->memory_seconds;
+	seconds = (states_update_value(off, state, local) +
+		   b->all.narrow * graph_weight_traffic(&s->plan)) /
+		  p * b->memory_seconds;
 	if (off > 0 && rate > 0)
 		seconds += off * state / p * states_host_traffic(s) / rate;
 	return seconds + states_fixed_seconds(s, b->all.trained / p);
@@ -274,13 +278,15 @@ static bool holds_same(const struct bound_part *a, const struct bound_part *b)
 {
 	return a->dense == b->dense && a->expert == b->expert &&
 	       a->dense_trainable == b->dense_trainable &&
-	       a->expert_trainable == b->expert_trainable && a->trained == b->trained;
+	       a->expert_trainable == b->expert_trainable && a->trained == b->trained &&
+	       a->narrow == b->narrow;
 }
 
 bool train_bound_holds_same(const struct train_bound *a, const struct train_bound *b)
 {
 	return holds_same(&a->all, &b->all) && holds_same(&a->layer, &b->layer) &&
-	       holds_same(&a->first, &b->first) && a->memory_seconds == b->memory_seconds;
+	       holds_same(&a->first, &b->first) &&
+	       a->memory_seconds == b->memory_seconds;
 }
 
 void train_bound_states(const struct train_bound *b, const struct scenario *s,

@@ -12,6 +12,7 @@ struct bound_part {
 	double accumulate;                  /* seconds of adding up gradients */
 	double dense, expert;               /* weights, elements */
 	double dense_trainable, expert_trainable;
+	double narrow;  /* weights that turn to fp8 or fp4 once a step */
 	double trained; /* layers, frozen ones by the share that trains */
 	double saved_bytes;
 	double hides; /* seconds that pairs of DualPipe hide more than its layers */
