@@ -154,6 +154,39 @@ static void test_background_is_asked_for(void **state)
 	}
 }
 
+/* What repeats lines and blocks, which are three bytes each, sends less and shows the
+ * same; who says nothing is not trusted with it. */
+static void test_lines_are_repeated_where_that_works(void **state)
+{
+	size_t bytes[2];
+	char *row[2][36];
+
+	(void)state;
+	for (int mute = 0; mute < 2; mute++) {
+		struct vt *vt =
+			start(&(struct vt_options){ .columns = 120,
+						    .rows = 36,
+						    .mute = mute > 0,
+						    .env = { "COLORFGBG=15;0" } },
+			      NULL);
+		size_t before = vt->bytes;
+
+		vt_expect_asleep(vt);
+		vt_resize(vt, 120, 30);
+		vt_expect_asleep(vt);
+		bytes[mute] = vt->bytes - before;
+		for (int y = 0; y < 30; y++)
+			row[mute][y] = strdup(vt_row(vt, y));
+		quit(vt);
+	}
+	for (int y = 0; y < 30; y++) {
+		assert_string_equal(row[0][y], row[1][y]);
+		free(row[0][y]);
+		free(row[1][y]);
+	}
+	assert_true(bytes[0] + 200 < bytes[1]);
+}
+
 /* An answer over a slow line changes the colours when it comes, and types nothing. */
 static void test_a_late_answer_counts_from_then_on(void **state)
 {
@@ -617,6 +650,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_colours_and_characters_of_each_terminal),
 		cmocka_unit_test(test_background_is_asked_for),
+		cmocka_unit_test(test_lines_are_repeated_where_that_works),
 		cmocka_unit_test(test_a_late_answer_counts_from_then_on),
 		cmocka_unit_test(test_basic_console_has_no_eighths),
 		cmocka_unit_test(test_wide_characters_keep_the_row_straight),

@@ -39,6 +39,16 @@ void painter_forget(void)
 	painter.known = false;
 }
 
+bool painter_can_repeat(void)
+{
+	return pen_can_repeat();
+}
+
+void painter_repeat_all(bool all)
+{
+	pen_repeat_all(all);
+}
+
 /* --- what differs ------------------------------------------------------------ */
 
 static bool is_equal(const struct cell *a, const struct cell *b)

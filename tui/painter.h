@@ -16,6 +16,10 @@
 /* Asks terminfo of the terminal that is open. */
 void painter_begin(void);
 void painter_end(void);
+/* Whether the terminal repeats a character (REP), and whether any: of ASCII alone as
+ * long as nobody says so. */
+bool painter_can_repeat(void);
+void painter_repeat_all(bool all);
 /* The terminal shows what nobody knows: paint everything. */
 void painter_forget(void);
 /* The bytes of the next frame, valid until the next call; none where nothing differs.

@@ -28,6 +28,7 @@ static struct {
 	bool rgb;            /* colours are 0xRRGGBB */
 	bool ecma;           /* attributes can be put together and taken back singly */
 	bool repeats;        /* ECMA-48's REP */
+	bool repeats_all;    /* of any character, not of ASCII alone */
 	bool plain_erase;    /* ECMA-48's ECH */
 	bool erases_colour;  /* what is erased has the colour that is worn */
 	int colours;
@@ -84,6 +85,7 @@ void pen_begin(void)
 	pen.show = ask("cnorm");
 	pen.hide = ask("civis");
 	pen.repeats = repeat && strcmp(repeat, "%p1%c\033[%p2%{1}%-%db") == 0;
+	pen.repeats_all = false;
 	pen.plain_erase = pen.erase && strcmp(pen.erase, "\033[%p1%dX") == 0;
 	pen.erases_colour = tigetflag("bce") > 0;
 	/* by its terminfo, ECMA-48: "op" is SGR 39 and 49, a colour is SGR 30 to 49 */
@@ -367,9 +369,9 @@ void pen_erase(int count)
 	put(tparm(pen.erase, (long)count));
 }
 
-/* One character, then REP for the rest. Only of ASCII, as terminfo promises: tmux 3.3
- * repeats nothing else. The last two columns are written out: terminals differ in
- * whether a repetition that ends there wraps. */
+/* One character, then REP for the rest. Only of ASCII, as terminfo promises, where the
+ * terminal has not shown that it repeats all: tmux 3.3 does not. The last two columns
+ * are written out: terminals differ in whether a repetition that ends there wraps. */
 static void put_often(const char *text, int width, int times)
 {
 	int rest = times - 1, most = width - 2 - (pen.x + 1);
@@ -379,7 +381,8 @@ static void put_often(const char *text, int width, int times)
 	if (most > rest)
 		most = rest;
 	snprintf(again, sizeof again, "\033[%db", most);
-	if (pen.repeats && text[1] == '\0' && most > (int)strlen(again)) {
+	if (pen.repeats && (text[1] == '\0' || pen.repeats_all) &&
+	    most * (int)strlen(text) > (int)strlen(again)) {
 		put_text(again);
 		rest -= most;
 	}
@@ -390,6 +393,11 @@ static void put_often(const char *text, int width, int times)
 bool pen_can_repeat(void)
 {
 	return pen.repeats;
+}
+
+void pen_repeat_all(bool all)
+{
+	pen.repeats_all = all;
 }
 
 void pen_write(uint32_t code, int columns, int width, int times)

@@ -38,6 +38,9 @@ bool pen_can_hide_cursor(void);
 void pen_write(uint32_t code, int columns, int width, int times);
 /* A repetition is shorter than to write one by one. */
 bool pen_can_repeat(void);
+/* Whether that goes for characters that are not ASCII too; not as long as nobody says
+ * so. */
+void pen_repeat_all(bool all);
 /* Bytes to blank so many cells from the cursor on, which stays, while this is worn; -1:
  * the terminal can't. */
 int pen_erase_length(struct look look, int count);

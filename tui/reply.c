@@ -47,6 +47,17 @@ static void read_paper(const char *at, const char *end, struct reply *reply)
 	reply->paper = part[0] << 16 | part[1] << 8 | part[2];
 }
 
+/* "ESC [ 9 ; column R" */
+static void read_place(const char *at, struct reply *reply)
+{
+	int column = 0;
+
+	for (; *at >= '0' && *at <= '9' && column < 10000; at++)
+		column = column * 10 + *at - '0';
+	if (*at == 'R')
+		reply->column = column;
+}
+
 static bool begins(const char *at, size_t left, const char *start)
 {
 	size_t length = strlen(start);
@@ -57,7 +68,7 @@ static bool begins(const char *at, size_t left, const char *start)
 /* The length of the answer that begins here; 0: none, or not all of it. */
 static size_t answer_length(const char *at, size_t left)
 {
-	if (begins(at, left, REPLY_FENCE)) {
+	if (begins(at, left, REPLY_FENCE) || begins(at, left, REPLY_PLACE)) {
 		for (size_t i = strlen(REPLY_FENCE); i < left; i++)
 			if (at[i] >= 0x40 && at[i] <= 0x7e)
 				return i + 1;
@@ -85,8 +96,10 @@ size_t reply_take(char *bytes, size_t length, struct reply *reply)
 		}
 		if (bytes[i + 1] == ']')
 			read_paper(bytes + i, bytes + i + answer, reply);
-		else
+		else if (bytes[i + 2] == '?')
 			reply->has_fence = true;
+		else
+			read_place(bytes + i + strlen(REPLY_PLACE), reply);
 		i += answer;
 	}
 	return kept;
@@ -97,6 +110,7 @@ bool reply_is_partial(const char *bytes, size_t length)
 	for (size_t i = 0; i < length; i++)
 		if (answer_length(bytes + i, length - i) == 0 &&
 		    (begins(bytes + i, length - i, REPLY_PAPER) ||
+		     begins(bytes + i, length - i, REPLY_PLACE) ||
 		     begins(bytes + i, length - i, REPLY_FENCE)))
 			return true;
 	return false;

@@ -167,6 +167,21 @@ static void begin_keys(void)
 	terminal_define_keys();
 }
 
+/* Whether characters that are not ASCII can be repeated: the first frame erases what
+ * the trial wrote. */
+static void try_repetition(void)
+{
+	if (terminal.glyphs == GLYPHS_FULL && painter_can_repeat() &&
+	    LINES >= REPLY_ROW)
+		outlet_send(REPLY_TRIAL, strlen(REPLY_TRIAL));
+}
+
+void terminal_take_reply(const struct reply *reply)
+{
+	if (reply->column > 0)
+		painter_repeat_all(reply->column == REPLY_REPEATED);
+}
+
 /* Where there is a mouse the terminal reads private sequences and passes over those
  * that it does not know; one with 8 colours has nothing to choose from. */
 static enum background ask_background(void)
@@ -180,6 +195,7 @@ static enum background ask_background(void)
 	terminal.held_length =
 		reply_wait(terminal.held, sizeof terminal.held, &terminal.while_waiting,
 			   &terminal_caught, &reply);
+	terminal_take_reply(&reply);
 	return reply.has_paper ? theme_background(reply.paper) : BACKGROUND_UNKNOWN;
 }
 
@@ -214,6 +230,7 @@ bool terminal_open(const struct terminal_options *options, struct error *error)
 	painter_begin();
 	prepare_rescue();
 	begin_paste();
+	try_repetition();
 	terminal_set_mouse(!options->no_mouse);
 	pick_palette(options);
 	return true;

@@ -42,6 +42,9 @@ extern struct terminal_state terminal;
 /* Signals that came: the last one that ends the program, and Ctrl-Z. */
 extern volatile sig_atomic_t terminal_caught, terminal_stops;
 
+/* What the terminal says of itself beside its colours. */
+struct reply;
+void terminal_take_reply(const struct reply *reply);
 /* Sequences that terminfo leaves out. */
 void terminal_define_keys(void);
 /* Give the terminal back, stop, and take it again as the shell left it. */

@@ -14,7 +14,14 @@
 #include "tui/reply.h"
 #include "tui/terminal_parts.h"
 
-enum { KEY_FOCUS_IN = KEY_MAX + 1, KEY_FOCUS_OUT, KEY_PASTE, KEY_PAPER, KEY_FENCE };
+enum {
+	KEY_FOCUS_IN = KEY_MAX + 1,
+	KEY_FOCUS_OUT,
+	KEY_PASTE,
+	KEY_PAPER,
+	KEY_FENCE,
+	KEY_PLACE
+};
 
 /* A paste whose end does not come is over then. */
 enum { PASTE_MS = 1000 };
@@ -40,7 +47,7 @@ static const struct {
 	{ "\033OP", KEY_F(1) },     { "\033[11~", KEY_F(1) },
 	{ "\033[I", KEY_FOCUS_IN }, { "\033[O", KEY_FOCUS_OUT },
 	{ "\033[200~", KEY_PASTE }, { REPLY_PAPER, KEY_PAPER },
-	{ REPLY_FENCE, KEY_FENCE },
+	{ REPLY_FENCE, KEY_FENCE }, { REPLY_PLACE, KEY_PLACE },
 };
 enum { SEQUENCES = sizeof sequences / sizeof sequences[0] };
 
@@ -210,6 +217,7 @@ static struct terminal_event late_reply(const char *start)
 		length = reply_take(bytes, length, &reply);
 	}
 	nodelay(terminal.keys, TRUE);
+	terminal_take_reply(&reply);
 	if (reply.has_paper && terminal.palette != PALETTE_MONO) {
 		terminal.palette =
 			theme_palette(terminal.colours, theme_background(reply.paper));
@@ -240,6 +248,8 @@ static struct terminal_event next_event(void)
 			event = late_reply(REPLY_PAPER);
 		else if (status == KEY_CODE_YES && code == KEY_FENCE)
 			event = late_reply(REPLY_FENCE);
+		else if (status == KEY_CODE_YES && code == KEY_PLACE)
+			event = late_reply(REPLY_PLACE);
 		else if (status == KEY_CODE_YES && code == KEY_MOUSE)
 			event = mouse_event();
 		else

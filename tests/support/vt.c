@@ -94,6 +94,7 @@ struct vt *vt_start(const struct vt_options *options, const char *const argv[])
 	vterm_screen_reset(vt->screen, 1);
 	vt->cursor_visible = true;
 	vt->background = options->background;
+	vt->mute = options->mute;
 	return vt;
 }
 
@@ -117,13 +118,13 @@ void vt_hang_up(struct vt *vt)
 }
 
 /* What libvterm has for the child: keys, mouse reports, answers. */
-static void flush_replies(struct vt *vt)
+static void flush_replies(struct vt *vt, bool dropped)
 {
 	char bytes[512];
 	size_t length;
 
 	while ((length = vterm_output_read(vt->vterm, bytes, sizeof bytes)) > 0)
-		if (write(vt->fd, bytes, length) < 0)
+		if (!dropped && write(vt->fd, bytes, length) < 0)
 			return;
 }
 
@@ -228,7 +229,7 @@ static bool pump(struct vt *vt, int ms)
 	}
 	vt->bytes += (size_t)length;
 	feed(vt, bytes, (size_t)length);
-	flush_replies(vt);
+	flush_replies(vt, vt->mute);
 	return true;
 }
 
@@ -350,7 +351,7 @@ static void mouse(struct vt *vt, int row, int column, int button)
 	vterm_mouse_button(vt->vterm, button, true, VTERM_MOD_NONE);
 	if (button < 4)
 		vterm_mouse_button(vt->vterm, button, false, VTERM_MOD_NONE);
-	flush_replies(vt);
+	flush_replies(vt, false);
 }
 
 void vt_click(struct vt *vt, int row, int column)

@@ -35,6 +35,7 @@ struct vt {
 	bool in_clipboard;
 	const char *background; /* what OSC 11 is answered; NULL: nothing */
 	int questions;          /* OSC 11 so far */
+	bool mute;
 };
 
 struct vt_options {
@@ -43,6 +44,7 @@ struct vt_options {
 	const char *locale;     /* LC_ALL; NULL: C.UTF-8 */
 	const char *background; /* "rgb:1e1e/1e1e/1e1e"; NULL: not known to tell */
 	const char *env[6];     /* more "NAME=value", up to a NULL */
+	bool mute;              /* answers no question */
 };
 
 /* Starts argv[0] on a pty of its own; fails the test if that is impossible. */
