@@ -163,8 +163,7 @@ void widget_rule(struct canvas *canvas, int x, int y, int width, const char *tit
 /* The title of a part of a view, with the beginning of a line on both sides: a whole
  * one would be three bytes a column each time that it comes or goes. */
 void widget_heading(struct canvas *canvas, int x, int y, int width, const char *title);
-/* The sides and corners of a box. Its top and bottom are left open: where there are
- * many boxes these would be most of what a frame sends, three bytes a column. */
+/* A line around a box; what it holds is left as it is. */
 void widget_frame(struct canvas *canvas, struct rect rect, enum role role);
 /* A frame around an area that is blanked; returns the inside. */
 struct rect widget_box(struct canvas *canvas, struct rect rect, const char *title);

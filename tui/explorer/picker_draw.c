@@ -163,12 +163,30 @@ static void split_preview(struct rect *list, struct rect *preview, int count)
 	}
 }
 
-static struct rect box_of(const struct picker *p, const struct canvas *canvas)
+/* As high as all its lines need, and no higher than two thirds of the screen, or half
+ * where there are dozens of them to scroll and filter: what it hides is drawn again
+ * when it closes. An export shows its text beside the list. */
+static int box_height(const struct explorer *explorer, const struct canvas *canvas)
 {
-	int most = p->kind == PICK_FORMAT ? 160 : 100;
+	enum { AROUND = 9, LEAST = 14 };
+	const struct picker *p = &explorer->picker;
+	const struct preset *list;
+	bool values = p->kind == PICK_VALUE;
+	int all = canvas->height - 4, lines, most, wanted;
+
+	if (p->kind == PICK_FORMAT || all <= LEAST)
+		return all;
+	lines = values ? explorer->strip.count : preset_list(p->preset, &list);
+	most = values ? canvas->height * 2 / 3 : canvas->height / 2 + 2;
+	wanted = lines + AROUND < most ? lines + AROUND : most;
+	return wanted < LEAST ? LEAST : wanted < all ? wanted : all;
+}
+
+static struct rect box_of(const struct explorer *explorer, const struct canvas *canvas)
+{
+	int most = explorer->picker.kind == PICK_FORMAT ? 160 : 100;
 	int width = canvas->width > most + 4 ? most : canvas->width - 4;
-	int height =
-		canvas->height > 40 && p->kind != PICK_FORMAT ? 34 : canvas->height - 4;
+	int height = box_height(explorer, canvas);
 
 	return (struct rect){ (canvas->width - width) / 2,
 			      (canvas->height - height) / 2, width, height };
@@ -198,7 +216,7 @@ void picker_draw(const struct explorer *explorer, struct canvas *canvas)
 {
 	const struct picker *p = &explorer->picker;
 	int index[MAX_SHOWN], count = picker_shown(explorer, index);
-	struct rect in = widget_box(canvas, box_of(p, canvas),
+	struct rect in = widget_box(canvas, box_of(explorer, canvas),
 				    p->kind == PICK_VALUE    ? knob_table[p->knob].label
 				    : p->kind == PICK_FORMAT ? "export"
 							     : "open");

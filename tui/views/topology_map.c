@@ -287,9 +287,8 @@ static void close_ring(struct canvas *canvas, struct rect r, enum role role)
 	canvas_put(canvas, r.x + 1, r.y, across, role);
 	canvas_put(canvas, right, r.y, canvas_glyph(canvas, GLYPH_CORNER_TR), role);
 	canvas_put(canvas, right - 1, r.y, across, role);
-	/* open below, as boxes are (widget_frame) */
-	canvas_put(canvas, r.x + 1, r.y + 1, across, role);
-	canvas_put(canvas, right - 1, r.y + 1, across, role);
+	for (int x = r.x + 1; x < right; x++)
+		canvas_put(canvas, x, r.y + 1, across, role);
 	canvas_put(canvas, r.x, r.y + 1, canvas_glyph(canvas, GLYPH_CORNER_BL), role);
 	canvas_put(canvas, right, r.y + 1, canvas_glyph(canvas, GLYPH_CORNER_BR), role);
 }

@@ -121,9 +121,14 @@ void widget_heading(struct canvas *canvas, int x, int y, int width, const char *
 
 void widget_frame(struct canvas *canvas, struct rect rect, enum role role)
 {
-	uint32_t side = canvas_glyph(canvas, GLYPH_VERTICAL);
+	uint32_t side = canvas_glyph(canvas, GLYPH_VERTICAL),
+		 across = canvas_glyph(canvas, GLYPH_HORIZONTAL);
 	int right = rect.x + rect.width - 1, bottom = rect.y + rect.height - 1;
 
+	for (int x = rect.x + 1; x < right; x++) {
+		canvas_put(canvas, x, rect.y, across, role);
+		canvas_put(canvas, x, bottom, across, role);
+	}
 	for (int y = rect.y + 1; y < bottom; y++) {
 		canvas_put(canvas, rect.x, y, side, role);
 		canvas_put(canvas, right, y, side, role);
