@@ -115,6 +115,119 @@ static void test_commands_that_can_not_open(void **state)
 		fail_calls(commands[i], "open", "");
 }
 
+/* Nothing can be printed: said, and never called good. */
+static void test_commands_on_a_full_disk(void **state)
+{
+	char full[1200];
+
+	(void)state;
+	snprintf(full, sizeof full, "sh -c 'exec %s \"$@\" > /dev/full' sh", program);
+	setenv("SHARDSCOPE", full, 1);
+	for (int i = 0; i < COMMANDS; i++) {
+		struct ran ran = run_faulty(commands[i], "none:1");
+
+		if (ran.status != 2 || !strstr(ran.err, "the output can't be written"))
+			fail_msg("%s: status %d, %s", commands[i], ran.status, ran.err);
+		ran_free(&ran);
+	}
+	setenv("SHARDSCOPE", program, 1);
+}
+
+/* --- commands that write a file --- */
+
+static char *read_file(const char *path);
+static void check_alone(const char *folder, const char *name, const char *fault);
+
+static const struct {
+	const char *arguments, *file; /* the file is named last, or by the program */
+	bool named;
+} writers[] = {
+	{ "search llama3-8b-8-h100 --threads 1 --top 2 --certificate", "out", true },
+	{ "challenge small-bubble --pp 8 --by me --answer", "out", true },
+	{ "calibrate llama3-8b-8-h100 --measured-step 10", "dgx-h100.runs", false },
+};
+enum { WRITERS = sizeof writers / sizeof *writers };
+
+static struct ran write_one(int writer, const char *path, const char *fault)
+{
+	char arguments[512];
+
+	snprintf(arguments, sizeof arguments, "%s %s", writers[writer].arguments,
+		 writers[writer].named ? path : "");
+	return run_faulty(arguments, fault);
+}
+
+/* The file is there whole and the command says so, or it says why not and there is
+ * none; nothing lies beside it. */
+static void write_with(int writer, const char *folder, const char *right,
+		       const char *fault)
+{
+	char path[256], *text;
+	struct ran ran;
+
+	snprintf(path, sizeof path, "%s/%s", folder, writers[writer].file);
+	unlink(path);
+	ran = write_one(writer, path, fault);
+	text = read_file(path);
+	if (text[0] != '\0' && strcmp(text, right) != 0)
+		fail_msg("%s, %s: half of it is written", writers[writer].arguments,
+			 fault);
+	if (ran.status != 2 && text[0] == '\0')
+		fail_msg("%s, %s: status %d, and nothing is written",
+			 writers[writer].arguments, fault, ran.status);
+	if (ran.status == 2 && ran.err[0] == '\0')
+		fail_msg("%s, %s: no reason", writers[writer].arguments, fault);
+	check_alone(folder, writers[writer].file, fault);
+	ran_free(&ran);
+	free(text);
+}
+
+static void fail_writes(int writer, const char *folder, const char *right,
+			const char *call, const char *onwards)
+{
+	bool failed = true;
+
+	for (int n = 1; failed; n = after(n)) {
+		char fault[64];
+
+		snprintf(fault, sizeof fault, "%s:%d%s", call, n, onwards);
+		write_with(writer, folder, right, fault);
+		failed = was_marked();
+	}
+}
+
+static void test_files_are_written_whole_or_not(void **state)
+{
+	static const char *const calls[] = { "write", "fsync",   "rename", "close",
+					     "open",  "mkstemp", "mkdir" };
+	char folder[2][128], at_home[1200];
+
+	(void)state;
+	snprintf(folder[0], sizeof folder[0], "%s/files", home);
+	snprintf(folder[1], sizeof folder[1], "%s/files/shardscope/clusters", home);
+	assert_int_equal(mkdir(folder[0], 0700), 0);
+	snprintf(at_home, sizeof at_home, "env XDG_CONFIG_HOME=%s %s", folder[0],
+		 program);
+	setenv("SHARDSCOPE", at_home, 1);
+	for (int i = 0; i < WRITERS; i++) {
+		const char *where = folder[i == WRITERS - 1];
+		char path[256], *right;
+		struct ran ran;
+
+		snprintf(path, sizeof path, "%s/%s", where, writers[i].file);
+		ran = write_one(i, path, "none:1");
+		ran_free(&ran);
+		right = read_file(path);
+		assert_true(right[0] != '\0');
+		for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
+			fail_writes(i, where, right, calls[c], "");
+			fail_writes(i, where, right, calls[c], "+");
+		}
+		free(right);
+	}
+	setenv("SHARDSCOPE", program, 1);
+}
+
 /* --- the explorer, which saves what a person has turned --- */
 
 static char *read_file(const char *path)
@@ -167,20 +280,27 @@ static void name_session(const char *suffix, char out[192])
 	snprintf(out, 192, "%s/state/shardscope/workspace.yaml%s", home, suffix);
 }
 
-/* Files beside the session that no one will read again. */
+/* No file lies beside this one that no one will read again. */
+static void check_alone(const char *folder, const char *name, const char *fault)
+{
+	size_t length = strlen(name);
+	struct dirent *entry;
+	DIR *list = opendir(folder);
+
+	assert_non_null(list);
+	while ((entry = readdir(list)))
+		if (strncmp(entry->d_name, name, length) == 0 &&
+		    entry->d_name[length] == '.')
+			fail_msg("%s left %s", fault, entry->d_name);
+	closedir(list);
+}
+
 static void check_no_leftover(const char *fault)
 {
 	char path[192];
-	struct dirent *entry;
-	DIR *folder;
 
 	snprintf(path, sizeof path, "%s/state/shardscope", home);
-	folder = opendir(path);
-	assert_non_null(folder);
-	while ((entry = readdir(folder)))
-		if (strncmp(entry->d_name, "workspace.yaml.", 15) == 0)
-			fail_msg("%s left %s", fault, entry->d_name);
-	closedir(folder);
+	check_alone(path, "workspace.yaml", fault);
 }
 
 /* Where memory ran out while it was read, the old one was moved aside. */
@@ -244,6 +364,41 @@ static void test_a_session_is_saved_whole_or_not(void **state)
 	free(turned);
 }
 
+/* A home where nobody can make anything, root neither: it is said while one works and
+ * when one leaves, and all else goes on. */
+static void test_a_home_that_takes_nothing(void **state)
+{
+	static const char *const homes[] = { "/sys", "/proc", "/dev/null/home" };
+	static char setting[96], path[96];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof homes / sizeof *homes; i++) {
+		const char *const argv[] = { "/bin/sh", "-c", "exec $SHARDSCOPE",
+					     NULL };
+		const struct vt_options options = {
+			.columns = 120, .env = { setting, path, "FAULT=none:1" }
+		};
+		struct vt *vt;
+
+		snprintf(setting, sizeof setting, "XDG_STATE_HOME=%s", homes[i]);
+		snprintf(path, sizeof path, "XDG_CONFIG_HOME=%s", homes[i]);
+		vt = vt_start(&options, argv);
+		vt_expect(vt, "MEMORY");
+		vt_type(vt, "=2\r");
+		vt_expect(vt, "the workspace is not kept: ");
+		vt_type(vt, "w\025");
+		vt_type(vt, homes[i]);
+		vt_type(vt, "/a.yaml\r");
+		vt_expect(vt, "can't save here");
+		vt_type(vt, "\033");
+		vt_expect_asleep(vt);
+		vt_type(vt, "q");
+		vt_expect_exit(vt, 0);
+		vt_expect(vt, "the workspace is not kept: ");
+		vt_close(vt);
+	}
+}
+
 static int find_library(void **state)
 {
 	char self[400];
@@ -276,6 +431,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands_without_memory),
 		cmocka_unit_test(test_commands_that_can_not_open),
+		cmocka_unit_test(test_commands_on_a_full_disk),
+		cmocka_unit_test(test_files_are_written_whole_or_not),
+		cmocka_unit_test(test_a_home_that_takes_nothing),
 		cmocka_unit_test(test_a_session_is_saved_whole_or_not),
 	};
 

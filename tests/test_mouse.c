@@ -296,7 +296,7 @@ static void test_keys_of_the_footer_are_clicked(void **state)
 	/* what is under the list does not answer */
 	click(&s, 4, 1);
 	assert_int_equal(s.explorer.view, VIEW_OVERVIEW);
-	click_text(&s, "cluster", 3);
+	click_text(&s, "cluster", 9);
 	assert_int_equal(s.explorer.picker.preset, PRESET_CLUSTER);
 	click_text(&s, "Esc back", 35);
 	assert_int_equal(s.explorer.mode, MODE_NORMAL);
