@@ -166,6 +166,18 @@ static double call_sqrt(const double *argument, int count)
 	return sqrt(argument[0]);
 }
 
+static double call_exp(const double *argument, int count)
+{
+	(void)count;
+	return exp(argument[0]);
+}
+
+static double call_ln(const double *argument, int count)
+{
+	(void)count;
+	return log(argument[0]);
+}
+
 static double call_if(const double *argument, int count)
 {
 	(void)count;
@@ -173,9 +185,14 @@ static double call_if(const double *argument, int count)
 }
 
 static const struct function functions[] = {
-	{ "min", 2, MAX_ARGUMENTS, call_min }, { "max", 2, MAX_ARGUMENTS, call_max },
-	{ "ceil", 1, 1, call_ceil },           { "floor", 1, 1, call_floor },
-	{ "sqrt", 1, 1, call_sqrt },           { "if", 3, 3, call_if },
+	{ "min", 2, MAX_ARGUMENTS, call_min },
+	{ "max", 2, MAX_ARGUMENTS, call_max },
+	{ "ceil", 1, 1, call_ceil },
+	{ "floor", 1, 1, call_floor },
+	{ "sqrt", 1, 1, call_sqrt },
+	{ "exp", 1, 1, call_exp },
+	{ "ln", 1, 1, call_ln },
+	{ "if", 3, 3, call_if },
 };
 
 static const struct function *find_function(const char *name)
@@ -194,7 +211,7 @@ static double read_call(struct reader *r, const char *name)
 
 	if (!function)
 		return fail(r, "no such function; there are min, max, ceil, floor, "
-			       "sqrt and if");
+			       "sqrt, exp, ln and if");
 	do {
 		double value = read_whole(r);
 

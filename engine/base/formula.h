@@ -6,13 +6,14 @@
  *
  * The language: numbers, symbols (a letter, then letters, digits, _), + - * / and
  * brackets, < <= > >= == != (1 or 0), min and max of two or more, ceil, floor, sqrt,
- * and if(condition, then, else). Only the branch that is taken decides whether a result
- * is finite. With formula_compute() names may be joined by points (tp.bytes), and
- * conditions by `and` and `or`, of which `and` binds closer.
+ * exp, ln and if(condition, then, else). Only the branch that is taken decides whether
+ * a result is finite. With formula_compute() names may be joined by points (tp.bytes),
+ * and conditions by `and` and `or`, of which `and` binds closer.
  */
 #ifndef ENGINE_BASE_FORMULA_H
 #define ENGINE_BASE_FORMULA_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "engine/base/plain.h"
@@ -35,6 +36,11 @@ static inline double min(double a, double b)
 static inline double max(double a, double b)
 {
 	return larger(a, b);
+}
+
+static inline double ln(double a)
+{
+	return log(a);
 }
 
 static inline double either(bool condition, double yes, double no)

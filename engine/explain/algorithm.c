@@ -358,7 +358,8 @@ static void copy_rate_terms(const struct asked *a, struct explanation *out)
 		  __VA_ARGS__)
 #define WORK_NODE(member, words, unit) \
 	NODE(#member, words, unit, member, member##_terms, NULL, by_unit)
-#define FACT(name, words, of) NODE(name, words, FORM_COUNT, of, NULL, NULL, of_group)
+#define FACT(name, words, of) \
+	NODE(name, words, FORM_COUNT, of, NULL, EXPLAIN_COUNTED, of_group)
 
 static const char by_unit[] = "As the algorithm states it; its file names the source.";
 static const char of_group[] = "Of the group, as the plan places it on the machine.";
@@ -390,7 +391,8 @@ const struct explain_node explain_algorithm[] = {
 	NODE("copy_rate", "Bytes a second of a copy", FORM_TRAFFIC, copy_rate,
 	     copy_rate_terms, NULL, protocol),
 	NODE("far_share", "Payload of what travels", FORM_PERCENT, far_share, NULL,
-	     NULL, "4 of 8 bytes in LL, 120 of 128 in LL128 (NCCL device.h)."),
+	     EXPLAIN_COUNTED,
+	     "4 of 8 bytes in LL, 120 of 128 in LL128 (NCCL device.h)."),
 	FACT("ranks", "Ranks of the group", ranks),
 	FACT("domain_ranks", "Ranks of it in a domain", inside),
 	FACT("domains", "Domains of it", domains),

@@ -35,8 +35,23 @@
 		     "Share of the plateau towards one peer", FORM_PERCENT,         \
 		     OF_PROTOCOL(transport, protocol, peer_share)),
 
+/* Of one kind of runs (accuracy.h). */
+#define SPREAD(kind, part, side, word, what)                                \
+	REAL("cluster.accuracy." word "." #part "_" #side, what, FORM_REAL, \
+	     cluster.accuracy.part[kind].side)
+#define SPREADS(kind, word)                                                           \
+	SPREAD(kind, time, low, word, "A tenth of runs is faster, by this"),          \
+		SPREAD(kind, time, high, word, "A tenth of runs is slower, by this"), \
+		SPREAD(kind, memory, low, word,                                       \
+		       "A tenth of runs needs less, by this"),                        \
+		SPREAD(kind, memory, high, word,                                      \
+		       "A tenth of runs needs more, by this"),
+
 const struct constant explain_constants[] = {
-	WHOLE("model.layers", "Layers", model.layers),
+	SPREADS(RUN_DENSE, "dense") SPREADS(RUN_EXPERTS, "experts")
+		SPREADS(RUN_ADAPTERS, "adapters") SPREADS(RUN_UNMEASURED, "unmeasured")
+			SPREADS(RUN_TORUS, "torus")
+				WHOLE("model.layers", "Layers", model.layers),
 	WHOLE("model.hidden", "Hidden size", model.hidden),
 	WHOLE("model.vocab", "Vocabulary", model.vocab),
 	WHOLE("model.max_positions", "Learned positions", model.max_positions),
@@ -250,6 +265,10 @@ const struct constant explain_constants[] = {
 	REAL("stack.serving_prompt_seconds",
 	     "Host time of a request before its first pass", FORM_SECONDS,
 	     stack.serving.prompt_seconds),
+	WHOLE("stack.serving_small_requests", "Requests of a copy on a small GPU",
+	      stack.serving.small_requests),
+	WHOLE("stack.serving_small_batched_tokens", "Tokens of a pass on a small GPU",
+	      stack.serving.small_batched_tokens),
 	REAL("stack.serving_small_kernels", "Small kernels of a layer", FORM_REAL,
 	     stack.serving.small_kernels),
 	REAL("stack.serving_quantise_kernels", "Kernels that quantise, of a layer",

@@ -2,8 +2,10 @@
  * simulation or a curve says. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "engine/explain/row.h"
+#include "engine/schedule/schedule.h"
 
 static const struct plan *plan(const struct asked *a)
 {
@@ -75,9 +77,26 @@ static double chunks(const struct asked *a)
 	return (double)a->estimate->chunks;
 }
 
+/* Chunks and copies are the schedule's, but for chunks that are asked for or drawn. */
+static void chunk_terms(const struct asked *a, struct explanation *out)
+{
+	if (plan(a)->split != SPLIT_CUSTOM && plan(a)->pp > 1 &&
+	    schedule_takes_chunks(plan(a)->schedule)) {
+		explain_say(out, "max(VPP, 1)");
+		knob(a, out, "VPP", "chunks that are asked for", "vpp");
+		return;
+	}
+	explain_say(out, "%g", chunks(a));
+}
+
 static double copies(const struct asked *a)
 {
 	return mesh_copies(a->scenario);
+}
+
+static void copy_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "%g", copies(a));
 }
 
 static double dense_shards(const struct asked *a)
@@ -278,44 +297,64 @@ static void again_flops_terms(const struct asked *a, struct explanation *out)
 	explain_mean(a, out, "recompute_flops", "of a stage");
 }
 
-static double odds(const struct asked *a)
-{
-	double p = a->estimate->fit_probability;
+/* --- how far runs may be off --- */
 
-	if (a->estimate->unsure)
-		p = 2 * p - 0.5;
-	return p < 1 ? p / (1 - p) : INFINITY;
+static const char *spread_word(const struct asked *a)
+{
+	static const char *const words[RUN_KINDS] = {
+		[RUN_DENSE] = "dense",       [RUN_EXPERTS] = "experts",
+		[RUN_ADAPTERS] = "adapters", [RUN_UNMEASURED] = "unmeasured",
+		[RUN_TORUS] = "torus",
+	};
+
+	return words[scenario_run_kind(a->scenario)];
 }
 
-static double ratio(double part, double whole)
+static double known_spread(const struct asked *a, const char *side)
 {
-	return whole > 0 ? part / whole : 0;
+	return explain_value(a, "cluster.accuracy.%s.%s", spread_word(a), side);
 }
 
-static double time_low(const struct asked *a)
+static void spread_terms(const struct asked *a, struct explanation *out,
+			 const char *side)
 {
-	return ratio(a->estimate->step_low_seconds, a->estimate->step_seconds);
+	bool low = strstr(side, "low");
+	const char *lowest = strncmp(side, "time", 4) == 0 ? "time_low" : "memory_low";
+
+	/* a cluster made by hand has the number alone */
+	if (known_spread(a, lowest) <= 0) {
+		explain_say(out, "1");
+		return;
+	}
+	explain_say(out, low ? "max(0.1, 1 - (1 - low) * %g)" : "1 + (high - 1) * %g",
+		    step_range_factor(a->scenario));
+	explain_from(a, out, low ? "low" : "high",
+		     "of runs of the kind that were left out", "cluster.accuracy.%s.%s",
+		     spread_word(a), side);
 }
 
-static double time_high(const struct asked *a)
-{
-	return ratio(a->estimate->step_high_seconds, a->estimate->step_seconds);
-}
+#define SPREAD(name, part, whole)                                                \
+	static double name(const struct asked *a)                                \
+	{                                                                        \
+		const struct estimate *e = a->estimate;                          \
+                                                                                 \
+		return e->whole > 0 ? e->part / e->whole : 0;                    \
+	}                                                                        \
+	static void name##_terms(const struct asked *a, struct explanation *out) \
+	{                                                                        \
+		spread_terms(a, out, #name);                                     \
+	}
 
-static double memory_low(const struct asked *a)
-{
-	return ratio(a->estimate->memory_low_bytes, a->estimate->memory.total_bytes);
-}
-
-static double memory_high(const struct asked *a)
-{
-	return ratio(a->estimate->memory_high_bytes, a->estimate->memory.total_bytes);
-}
+SPREAD(time_low, step_low_seconds, step_seconds)
+SPREAD(time_high, step_high_seconds, step_seconds)
+SPREAD(memory_low, memory_low_bytes, memory.total_bytes)
+SPREAD(memory_high, memory_high_bytes, memory.total_bytes)
 
 static const char counted[] = "A degree of the plan.";
 static const char spread[] =
 	"Where four of five runs of the kind lay when their source was left out of the "
-	"fit (make fit FIT=--each).";
+	"fit (make fit FIT=--each); half as wide again beyond 1,024 GPUs and for layers "
+	"that no run had.";
 
 const struct explain_node explain_degrees_nodes[] = {
 	NODE("dp", "Data parallel replicas", FORM_COUNT, dp, dp_terms,
@@ -326,9 +365,9 @@ const struct explain_node explain_degrees_nodes[] = {
 	     "n / (ETP * EP * PP)", counted),
 	NODE("micro_batches", "Micro-batches of a pipeline", FORM_COUNT, micro_batches,
 	     micro_batch_terms, "gbs / (DP * mbs)", counted),
-	NODE("chunks", "Chunks of a stage", FORM_COUNT, chunks, NULL, NULL,
+	NODE("chunks", "Chunks of a stage", FORM_COUNT, chunks, chunk_terms, NULL,
 	     "What the schedule makes of VPP, or the layout says."),
-	NODE("copies", "Copies of the weights", FORM_COUNT, copies, NULL, NULL,
+	NODE("copies", "Copies of the weights", FORM_COUNT, copies, copy_terms, NULL,
 	     "DualPipe and Chimera keep each stage's weights on the mirrored stage too."),
 	NODE("shards.dense", "Ranks that share a dense weight", FORM_COUNT,
 	     dense_shards, dense_shard_terms, NULL, counted),
@@ -358,16 +397,13 @@ const struct explain_node explain_degrees_nodes[] = {
 	     phase_terms, "work + held + idle", "The same of every stage."),
 	NODE("recompute_flops", "FLOPs computed again", FORM_FLOPS, again_flops,
 	     again_flops_terms, NULL, "Of a GPU and step, mean of the stages."),
-	NODE("fit_odds", "Odds to fit", FORM_REAL, odds, NULL, NULL,
-	     "exp(18 * (1.005 - M / C)) with the memory M and the capacity C: the "
-	     "logistic curve through 2705 measured runs."),
 	NODE("spread.time_low", "How much faster a run may be", FORM_REAL, time_low,
-	     NULL, NULL, spread),
+	     time_low_terms, NULL, spread),
 	NODE("spread.time_high", "How much slower a run may be", FORM_REAL, time_high,
-	     NULL, NULL, spread),
+	     time_high_terms, NULL, spread),
 	NODE("spread.memory_low", "How much less a run may need", FORM_REAL, memory_low,
-	     NULL, NULL, spread),
+	     memory_low_terms, NULL, spread),
 	NODE("spread.memory_high", "How much more a run may need", FORM_REAL,
-	     memory_high, NULL, NULL, spread),
+	     memory_high, memory_high_terms, NULL, spread),
 	{ .row.key = NULL },
 };

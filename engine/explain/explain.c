@@ -40,13 +40,15 @@ static void fill(const struct explain_number *n, struct explanation *out)
 	out->value = n->value;
 	out->terms = out->besides = 0;
 	out->formula[0] = '\0';
-	if (row->formula)
+	if (row->formula && row->fill)
 		explain_formula(out, row->formula);
 	if (row->fill && stands)
 		row->fill(&n->asked, out);
 	out->computes = row->fill && stands && computes(n->asked.estimate, out);
 	if (!row->fill)
-		explain_say(out, "none: this is where an explanation ends");
+		explain_say(out, "%s",
+			    row->formula ? row->formula
+					 : "none: this is where an explanation ends");
 	else if (!stands)
 		snprintf(out->formula, sizeof out->formula,
 			 "none: this plan can't run");

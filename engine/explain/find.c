@@ -393,7 +393,8 @@ bool explain_find(const struct asked *asked, const char *key,
 	     take_node(asked, explain_rates, key, out)))
 		return true;
 	if (!training && explain_server(asked)->legal &&
-	    take_node(asked, explain_serving_nodes, key, out))
+	    (take_node(asked, explain_serving_nodes, key, out) ||
+	     take_node(asked, explain_serving_plan, key, out)))
 		return true;
 	out->row = NULL;
 	out->asked.last = 0;

@@ -159,9 +159,9 @@ const struct explain_node explain_model[] = {
 	     "2 forward, 2 for its input's gradient, 2 for its own, which a frozen "
 	     "one has not."),
 	NODE("model.adapters", "Weights of LoRA adapters", FORM_COUNT, adapters, NULL,
-	     NULL, "r (in + out) beside each matrix of a layer."),
+	     EXPLAIN_COUNTED, "r (in + out) beside each matrix of a layer."),
 	NODE("model.score_flops", "Attention scores, scans, MTP layers", FORM_FLOPS,
-	     scores, NULL, NULL,
+	     scores, NULL, EXPLAIN_COUNTED,
 	     "Over the positions that a token sees, forward and backward."),
 	{ .row.key = NULL },
 };
@@ -381,10 +381,10 @@ static void layer_norm_terms(const struct asked *a, struct explanation *out)
 static const char whole[] = "Of one layer, whole.";
 
 const struct explain_node explain_model_kind[] = {
-	NODE("layers", "Layers of the kind", FORM_COUNT, layers, NULL, NULL,
+	NODE("layers", "Layers of the kind", FORM_COUNT, layers, NULL, EXPLAIN_COUNTED,
 	     "Counted in the model's file, MTP apart."),
 	NODE("cache_bytes_per_token", "Cache of a layer and token", FORM_BYTES,
-	     cache_bytes, NULL, NULL,
+	     cache_bytes, NULL, EXPLAIN_COUNTED,
 	     "Keys and values, a latent, or a state over the context; a window cuts, "
 	     "compressed entries stand for many tokens, an indexer keeps keys."),
 	NODE("parameters", "Parameters of a layer", FORM_COUNT, total, total_terms,

@@ -340,7 +340,8 @@ static void gemm_bytes_terms(const struct asked *a, struct explanation *out)
 #define DRAWN(name, words, unit, of)                                            \
 	{                                                                       \
 		.row.key = name, .row.title = words, .form = unit, .value = of, \
-		.row.assumption = drawn, .row.source = "engine/graph"           \
+		.row.formula = EXPLAIN_COUNTED, .row.assumption = drawn,        \
+		.row.source = "engine/graph"                                    \
 	}
 
 static const char drawn[] =
@@ -423,6 +424,7 @@ const struct explain_node explain_operator[] = {
 	  .row.title = "One call",
 	  .form = FORM_SECONDS,
 	  .value = call,
+	  .row.formula = EXPLAIN_PRICED,
 	  .row.assumption = "Priced by its bytes, group and links; see Traffic.",
 	  .row.source = "engine/collective/collective.h" },
 	{ .row.key = NULL },

@@ -179,6 +179,16 @@ static double slowest_host(const struct asked *a)
 	return graph_slowest_host(&explain_step(a)->mesh);
 }
 
+static void slowest_terms(const struct asked *a, struct explanation *out)
+{
+	if (a->scenario->model.moe.experts <= 0) {
+		explain_say(out, "1");
+		return;
+	}
+	explain_formula(out, graph_slowest_text);
+	knob(a, out, "n", "hosts that wait for each other", "ep");
+}
+
 static void launch_terms(const struct asked *a, struct explanation *out)
 {
 	bool waits = explain_step(a)->mesh.ep > 1;
@@ -219,9 +229,10 @@ const struct explain_node explain_rates[] = {
 	     launch_terms, NULL,
 	     "The CPU's time; an operator of the framework is several."),
 	NODE("slowest_host", "The slowest host over the mean", FORM_REAL, slowest_host,
-	     NULL, NULL,
+	     slowest_terms, NULL,
 	     "Of n that differ by a fifth, sqrt(2 ln n) deviations above the mean."),
 	NODE("join_seconds", "Messages put together over TP", FORM_SECONDS, join, NULL,
-	     NULL, "An all-gather behind each message, mean of the virtual stages."),
+	     EXPLAIN_PRICED,
+	     "An all-gather behind each message, mean of the virtual stages."),
 	{ .row.key = NULL },
 };

@@ -29,6 +29,12 @@ struct explain_facts {
 	};
 };
 
+/* Why an explanation ends at a number: the formula of a row without terms. */
+#define EXPLAIN_COUNTED   "none: counted as the model is drawn, dealt out and placed"
+#define EXPLAIN_SIMULATED "none: what a simulation returned"
+/* Has a formula in the code, but no page of its parts. */
+#define EXPLAIN_PRICED "none: summed as a call or a pass is priced"
+
 /* What a row's terms are taken from. */
 struct asked {
 	const struct scenario *scenario;
@@ -49,7 +55,8 @@ struct explain_row {
 	const char *key;
 	const char *title, *formula;
 	const char *assumption, *source; /* NULL: as most numbers of explain_say() */
-	/* Adds the terms, and may write the formula. NULL: an explanation ends here. */
+	/* Adds the terms, and may write the formula. NULL: an explanation ends here,
+	 * and the formula says why. */
 	void (*fill)(const struct asked *asked, struct explanation *out);
 };
 
@@ -81,8 +88,8 @@ extern const struct explain_row explain_serving_dimensions[];
 extern const struct explain_node explain_stage[], explain_stage_kind[], explain_chunk[],
 	explain_chunk_kind[], explain_layer[], explain_operator[], explain_traffic[],
 	explain_algorithm[], explain_degrees_nodes[], explain_states[], explain_rates[],
-	explain_stage_times[], explain_serving_nodes[], explain_exposure[],
-	explain_model[], explain_model_kind[];
+	explain_stage_times[], explain_serving_nodes[], explain_serving_plan[],
+	explain_exposure[], explain_model[], explain_model_kind[];
 
 /* What a key leads to. */
 struct explain_number {

@@ -32,7 +32,6 @@ static void from(const struct asked *a, struct explanation *out, const char *sym
 		return explain_server(a)->field;  \
 	}
 
-OF(gain, gain)
 OF(stretch, stretch)
 OF(step_between, step_between_seconds)
 OF(ahead, ahead)
@@ -44,13 +43,9 @@ OF(carrying, carrying_seconds)
 OF(mixed, mixed_seconds)
 OF(goodput, goodput)
 OF(goodput_requests, goodput_concurrency)
-OF(budget, budget_tokens)
 OF(communicators, communicators)
 OF(prefix, prefix_bytes)
 OF(request, request_bytes)
-OF(kv_room, kv_room_bytes)
-OF(kv_share, kv_share_bytes)
-OF(admitted, admitted_tokens)
 FACT(compute_bound, decode.compute_seconds)
 FACT(memory_bound, decode.memory_seconds)
 FACT(fixed, decode.fixed_seconds)
@@ -164,11 +159,6 @@ static void kernel_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "host", "of a pass", "serving.host_seconds");
 }
 
-static double prefill_pool(const struct asked *a)
-{
-	return (double)scenario_prefill_gpus(a->scenario);
-}
-
 static double large(const struct asked *a)
 {
 	double all, small;
@@ -183,33 +173,6 @@ static double small(const struct asked *a)
 
 	server_weights(&explain_server(a)->run.decode.context, &all, &few);
 	return few;
-}
-
-static double limit(const struct asked *a)
-{
-	return server_request_limit(a->scenario);
-}
-
-static double usual_requests(const struct asked *a)
-{
-	return server_usual_requests(a->scenario);
-}
-
-static void limit_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "plan", "as asked for, 0 = by the stack", "max_requests");
-	from(a, out, "stack", "of the stack on this GPU", "serving.usual_requests");
-}
-
-static double rows(const struct asked *a)
-{
-	return fmin(limit(a) > 0 ? limit(a) : 256, budget(a));
-}
-
-static void row_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "limit", "requests of a copy, 0 = none", "serving.request_limit");
-	from(a, out, "budget", "tokens of a pass", "serving.budget_tokens");
 }
 
 static double vocab(const struct asked *a)
@@ -273,46 +236,6 @@ static void watt_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "PUE", "of the data centre", "cluster.pue");
 }
 
-static void admitted_terms(const struct asked *a, struct explanation *out)
-{
-	bool all = a->scenario->stack.serving.reserves ||
-		   plan(a)->batching == BATCHING_STATIC;
-
-	explain_say(out, all ? "prompt + output" : "prompt + output / 2");
-	from(a, out, "prompt", "tokens of a prompt", "prompt");
-	from(a, out, "output", "tokens that a request gets", "output");
-	if (plan(a)->prefix_cache) {
-		explain_say(out, " - floor(shared * prompt)");
-		from(a, out, "shared", "share that a cache holds once",
-		     "shared_prefix");
-	}
-}
-
-static void kv_room_terms(const struct asked *a, struct explanation *out)
-{
-	from(a, out, "share", "of the cache on a GPU", "serving.kv_share_bytes");
-	from(a, out, "prefix", "what all requests share", "serving.prefix_bytes");
-}
-
-static void kv_share_terms(const struct asked *a, struct explanation *out)
-{
-	enum share_meaning of = a->scenario->stack.serving.share_of;
-
-	explain_say(out, of == SHARE_OF_GPU   ? "C * f - (W + A + B + F - context)"
-			 : of == SHARE_STATIC ? "(C - F) * f - W"
-					      : "(C - W - A - B - F) * f");
-	from(a, out, "C", "that a framework can use", "capacity_bytes");
-	from(a, out, "f", "memory share", "memory_share");
-	from(a, out, "W", "weights", "weights_bytes");
-	from(a, out, "F", "framework", "framework_bytes");
-	if (of == SHARE_STATIC)
-		return;
-	from(a, out, "A", "activations", "activations_bytes");
-	from(a, out, "B", "buffers", "buffers_bytes");
-	if (of == SHARE_OF_GPU)
-		from(a, out, "context", "that is not counted", "stack.context_bytes");
-}
-
 static struct serve_spread spreads(const struct asked *a)
 {
 	return serve_spread_of(a->scenario, a->estimate->serving.concurrency);
@@ -348,123 +271,98 @@ const struct explain_node explain_serving_nodes[] = {
 		  FORM_SECONDS, first_token, first_token_terms, NULL,
 		  "Without waiting for room."),
 	NODE_HERE("serving.stretch", "Stretch at a leap of the rate", FORM_REAL,
-		  stretch, NULL, NULL,
+		  stretch, NULL, EXPLAIN_SIMULATED,
 		  "What a full rate is over that of arrivals: where a kernel that is "
 		  "quicker for more requests lets the rate leap past them, the server "
 		  "hovers at the leap, and requests take longer by Little's law."),
-	NODE_HERE("serving.gain", "Tokens that a pass gives a request", FORM_REAL, gain,
-		  NULL, NULL,
-		  "1 + a + a^2 + ... + a^g with g drafted tokens of acceptance a "
-		  "(arXiv 2211.17192, equation 1); behind the tokens that an MTP "
-		  "layer was trained for, each factor is 0.855 of the one before. "
-		  "1 without drafts."),
 	NODE_HERE("serving.step_between_seconds",
 		  "From a pass of a request to its next", FORM_SECONDS, step_between,
-		  NULL, NULL, queue),
+		  NULL, EXPLAIN_SIMULATED, queue),
 	NODE_HERE("serving.ahead", "Prompts before a request", FORM_REAL, ahead, NULL,
-		  NULL, queue),
+		  EXPLAIN_SIMULATED, queue),
 	NODE_HERE("serving.behind", "Prompts while it decodes", FORM_REAL, behind, NULL,
-		  NULL, queue),
+		  EXPLAIN_SIMULATED, queue),
 	NODE_HERE("serving.added_seconds", "Added by each prompt", FORM_SECONDS, added,
-		  NULL, NULL, queue),
+		  NULL, EXPLAIN_SIMULATED, queue),
 	NODE_HERE("serving.begin_seconds", "Until the pass under way ends",
-		  FORM_SECONDS, begin, NULL, NULL,
+		  FORM_SECONDS, begin, NULL, EXPLAIN_SIMULATED,
 		  "Where pools are apart, half a decode pass in the mean and the one "
 		  "that gives the first token."),
 	NODE_HERE("serving.transfer_seconds", "Cache to the GPUs that decode",
-		  FORM_SECONDS, transfer, NULL, NULL,
+		  FORM_SECONDS, transfer, NULL, EXPLAIN_PRICED,
 		  "Over the network, where pools are apart."),
 	NODE_HERE("serving.carrying_seconds", "Passes with prompts, for each",
-		  FORM_SECONDS, carrying, NULL, NULL, queue),
+		  FORM_SECONDS, carrying, NULL, EXPLAIN_SIMULATED, queue),
 	NODE_HERE("serving.mixed_pass_seconds", "A pass that carries prompts",
-		  FORM_SECONDS, mixed, NULL, NULL,
+		  FORM_SECONDS, mixed, NULL, EXPLAIN_PRICED,
 		  "Summed over its kernels and collectives."),
 	NODE_HERE("serving.prompt_passes_seconds", "Passes over a prompt", FORM_SECONDS,
-		  prompt_passes, NULL, NULL,
+		  prompt_passes, NULL, EXPLAIN_PRICED,
 		  "Summed over their kernels and collectives."),
-	NODE_HERE("serving.asked", "Requests in flight", FORM_REAL, asked, NULL, NULL,
+	NODE_HERE("serving.asked", "Requests in flight", FORM_REAL, asked, NULL,
+		  EXPLAIN_SIMULATED,
 		  "The concurrency, as many as fit, or as many as the rate leads to by "
 		  "Little's law."),
 	NODE_HERE("serving.copies", "Copies of the attention", FORM_REAL, copies,
 		  copy_terms, "engines * DP", "In all engines."),
 	NODE_HERE("serving.prefill_copies", "Copies that prefill", FORM_REAL,
-		  prefill_copies, NULL, NULL,
+		  prefill_copies, NULL, EXPLAIN_COUNTED,
 		  "The same copies, or those of the pool that only prefills."),
-	NODE_HERE("serving.prefill_pool", "GPUs that only prefill", FORM_COUNT,
-		  prefill_pool, NULL, NULL, "By the plan."),
 	NODE_HERE("serving.draft_share", "Drafting over a pass", FORM_PERCENT,
 		  draft_share, draft_terms, NULL, "Of a decode pass."),
 	NODE_HERE("serving.kernel_seconds", "Kernels without fixed times", FORM_SECONDS,
 		  kernels, kernel_terms,
 		  "max(0, pass - TP - EP - CP - PP - fixed - host)", decoding),
 	NODE_HERE("serving.pass_seconds", "A decode pass", FORM_SECONDS, pass, NULL,
-		  NULL, decoding),
+		  EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.compute_bound_seconds", "Computing alone", FORM_SECONDS,
-		  compute_bound, NULL, NULL, decoding),
+		  compute_bound, NULL, EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.memory_bound_seconds", "Reading alone", FORM_SECONDS,
-		  memory_bound, NULL, NULL, decoding),
+		  memory_bound, NULL, EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.fixed_seconds", "Fixed times of kernels", FORM_SECONDS,
-		  fixed, NULL, NULL, decoding),
+		  fixed, NULL, EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.host_seconds", "Host of a pass", FORM_SECONDS, host, NULL,
-		  NULL, decoding),
+		  EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.tp_seconds", "TP of a decode pass", FORM_SECONDS, tp, NULL,
-		  NULL, decoding),
+		  EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.ep_seconds", "EP of a decode pass", FORM_SECONDS, ep, NULL,
-		  NULL, decoding),
+		  EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.cp_seconds", "CP of a decode pass", FORM_SECONDS, cp, NULL,
-		  NULL, decoding),
+		  EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.pp_seconds", "PP of a decode pass", FORM_SECONDS, pp, NULL,
-		  NULL, decoding),
+		  EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.decode_flops", "FLOPs of a decode pass", FORM_FLOPS,
-		  decode_flops, NULL, NULL, decoding),
+		  decode_flops, NULL, EXPLAIN_COUNTED, decoding),
 	NODE_HERE("serving.decode_bytes", "Bytes of a decode pass", FORM_TRAFFIC,
-		  decode_bytes, NULL, NULL, decoding),
+		  decode_bytes, NULL, EXPLAIN_COUNTED, decoding),
 	NODE_HERE("serving.prompt_flops", "FLOPs of a pass over a prompt", FORM_FLOPS,
-		  prompt_flops, NULL, NULL, "Summed over its kernels."),
+		  prompt_flops, NULL, EXPLAIN_COUNTED, "Summed over its kernels."),
 	NODE_HERE("serving.prompt_bytes", "Bytes of a pass over a prompt", FORM_TRAFFIC,
-		  prompt_bytes, NULL, NULL, "Summed over its kernels."),
+		  prompt_bytes, NULL, EXPLAIN_COUNTED, "Summed over its kernels."),
 	NODE_HERE("serving.goodput", "Output within the goals", FORM_RATE, goodput,
-		  NULL, NULL, "At the most requests that keep both, found by halving."),
+		  NULL, EXPLAIN_SIMULATED,
+		  "At the most requests that keep both, found by halving."),
 	NODE_HERE("serving.goodput_requests", "Requests within the goals", FORM_REAL,
-		  goodput_requests, NULL, NULL, "Found by halving."),
-	NODE_HERE(
-		"serving.budget_tokens", "Tokens of a pass", FORM_REAL, budget, NULL,
-		NULL,
-		"By the plan, else by the stack; a prompt that is not cut passes whole."),
+		  goodput_requests, NULL, EXPLAIN_SIMULATED, "Found by halving."),
 	NODE_HERE("serving.communicators", "Communicators of a rank", FORM_COUNT,
 		  communicators, communicator_terms, NULL,
 		  "One for each group of more than one rank."),
 	NODE_HERE("serving.weight_bytes", "Bytes of a weight", FORM_REAL, weight_bytes,
-		  NULL, NULL, "Of the precision, with its scales."),
+		  NULL, EXPLAIN_COUNTED, "Of the precision, with its scales."),
 	NODE_HERE("serving.large_parameters", "Elements of quantised matrices",
-		  FORM_COUNT, large, NULL, NULL, held),
+		  FORM_COUNT, large, NULL, EXPLAIN_COUNTED, held),
 	NODE_HERE("serving.small_parameters",
 		  "Elements of tables, norms, routers and what is not quantised",
-		  FORM_COUNT, small, NULL, NULL, held),
+		  FORM_COUNT, small, NULL, EXPLAIN_COUNTED, held),
 	NODE_HERE("serving.prefix_bytes", "A shared prefix", FORM_BYTES, prefix, NULL,
-		  NULL, "Its pages, held once."),
-	NODE_HERE("serving.request_bytes", "A request", FORM_BYTES, request, NULL, NULL,
-		  "Its pages and states on one rank."),
-	NODE_HERE("serving.kv_room_bytes", "Room for requests", FORM_BYTES, kv_room,
-		  kv_room_terms, "share - prefix", held),
-	NODE_HERE("serving.kv_share_bytes", "Cache by the memory share", FORM_BYTES,
-		  kv_share, kv_share_terms, NULL, "As the stack means it."),
-	NODE_HERE(
-		"serving.admitted_tokens", "Tokens of a request that is let in",
-		FORM_REAL, admitted, admitted_terms, NULL,
-		"Half through its output in the mean; all of it where the stack reserves."),
-	NODE_HERE("serving.usual_requests", "Requests of a copy where nobody says",
-		  FORM_COUNT, usual_requests, NULL, NULL,
-		  "Of the stack; some have other defaults on small GPUs."),
-	NODE_HERE("serving.request_limit", "Requests of a copy at most", FORM_COUNT,
-		  limit, limit_terms, "if(plan > 0, plan, stack)", "0 = no limit."),
-	NODE_HERE("serving.sampled_rows", "Rows that a pass may sample", FORM_COUNT,
-		  rows, row_terms, "min(if(limit > 0, limit, 256), budget)", held),
+		  EXPLAIN_COUNTED, "Its pages, held once."),
+	NODE_HERE("serving.request_bytes", "A request", FORM_BYTES, request, NULL,
+		  EXPLAIN_COUNTED, "Its pages and states on one rank."),
 	NODE_HERE("serving.padded_vocab", "Vocabulary after padding", FORM_COUNT, vocab,
 		  vocab_terms, "ceil(V / (max(k, 1) * TP)) * max(k, 1) * TP",
 		  "To whole tiles."),
 	NODE_HERE("serving.score_flops", "Attention scores and scans", FORM_FLOPS,
-		  scores, NULL, NULL,
+		  scores, NULL, EXPLAIN_COUNTED,
 		  "Of a forward, over the positions that a token sees."),
 	NODE_HERE("serving.watts", "Power of a GPU with its share of all else, watts",
 		  FORM_REAL, watts, watt_terms,
@@ -472,10 +370,10 @@ const struct explain_node explain_serving_nodes[] = {
 		  "(TDP - idle) + host) * if(PUE > 0, PUE, 1)",
 		  "A GPU that computes or reads draws its TDP."),
 	NODE_HERE("spread.ttft", "How far TTFT may be off", FORM_REAL, ttft_spread,
-		  NULL, NULL, spread),
+		  NULL, EXPLAIN_PRICED, spread),
 	NODE_HERE("spread.tpot", "How far TPOT may be off", FORM_REAL, tpot_spread,
-		  NULL, NULL, spread),
+		  NULL, EXPLAIN_PRICED, spread),
 	NODE_HERE("spread.rate", "How far output may be off", FORM_REAL, rate_spread,
-		  NULL, NULL, spread),
+		  NULL, EXPLAIN_PRICED, spread),
 	{ .row.key = NULL },
 };

@@ -267,17 +267,17 @@ static const char sums[] = "Every part that the stage holds, as often as it hold
 
 const struct explain_node explain_stage_times[] = {
 	NODE("waiting_seconds", "Idle while micro-batches run", FORM_SECONDS, waiting,
-	     NULL, NULL, simulated),
-	NODE("transfer_seconds", "Held by sends", FORM_SECONDS, transfer, NULL, NULL,
-	     simulated),
-	NODE("paired_seconds", "Hidden in pairs", FORM_SECONDS, paired, NULL, NULL,
-	     simulated),
+	     NULL, EXPLAIN_SIMULATED, simulated),
+	NODE("transfer_seconds", "Held by sends", FORM_SECONDS, transfer, NULL,
+	     EXPLAIN_SIMULATED, simulated),
+	NODE("paired_seconds", "Hidden in pairs", FORM_SECONDS, paired, NULL,
+	     EXPLAIN_SIMULATED, simulated),
 	NODE("working_seconds", "At work", FORM_SECONDS, working, working_terms, NULL,
 	     "Computing and what communication shows, in all micro-batches."),
 	NODE("inside_seconds", "Exposed in micro-batches", FORM_SECONDS, inside,
 	     inside_terms, NULL, "What no computation hides; see Traffic."),
 	NODE("sync_seconds", "Exposed at the step's end", FORM_SECONDS, sync, NULL,
-	     NULL,
+	     EXPLAIN_PRICED,
 	     "Gradients, parameters and what goes to the host, behind the last "
 	     "micro-batch or before the first."),
 	NODE("late_seconds", "Waiting for the stage that ends last", FORM_SECONDS, late,

@@ -27,7 +27,26 @@ static double layer_weight_bytes(const struct asked *a)
 
 static void precision_term(const struct asked *a, struct explanation *out)
 {
-	knob(a, out, "precision", "2 is fp32", "precision");
+	knob(a, out, "precision", "by the number of its word, 2 is fp32", "precision");
+}
+
+/* As step_layer_weight_bytes() tells formats apart; each has its bytes from there. */
+static void layer_weight_terms(const struct asked *a, struct explanation *out)
+{
+	bool lora = plan(a)->lora_rank > 0;
+	double wide = plan(a)->precision == PRECISION_FP32 ? 4 : 2;
+
+	if (layer_weight_bytes(a) == wide) {
+		explain_say(out, "if(precision == 2, 4, 2)");
+		precision_term(a, out);
+		return;
+	}
+	explain_say(out, "if(format == %d, %.17g, if(precision == 2, 4, 2))",
+		    lora ? plan(a)->frozen_format : plan(a)->weight_format,
+		    layer_weight_bytes(a));
+	knob(a, out, "format", "that weights are stored in, with its scales",
+	     lora ? "frozen_format" : "weight_format");
+	precision_term(a, out);
 }
 
 static void weight_bytes_terms(const struct asked *a, struct explanation *out)
@@ -87,6 +106,18 @@ static double optimizer(const struct asked *a)
 static double moments(const struct asked *a)
 {
 	return optimizer(a) - (plan(a)->precision == PRECISION_FP32 ? 0 : 4);
+}
+
+/* "if(optimizer == 0, 8, if(optimizer == 1, 2, ... 4))" */
+static void moment_terms(const struct asked *a, struct explanation *out)
+{
+	for (int i = 0; i + 1 < OPTIMIZER_COUNT; i++)
+		explain_say(out, "if(optimizer == %d, %g, ", i,
+			    step_moment_bytes((enum optimizer)i));
+	explain_say(out, "%g", step_moment_bytes(OPTIMIZER_COUNT - 1));
+	for (int i = 0; i + 1 < OPTIMIZER_COUNT; i++)
+		explain_say(out, ")");
+	knob(a, out, "optimizer", "by the number of its word", "optimizer");
 }
 
 static void optimizer_terms(const struct asked *a, struct explanation *out)
@@ -189,6 +220,13 @@ static double quantised_weight(const struct asked *a)
 	return explain_step(a)->context.quantise_weight_bytes;
 }
 
+static void operand_terms(const struct asked *a, struct explanation *out)
+{
+	explain_formula(out, graph_operand_text);
+	precision_term(a, out);
+	knob(a, out, "w", "bytes of an activation", "activation_width");
+}
+
 static void layer_input_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, plan(a)->sp ? "T / TP * h * w" : "T * h * w");
@@ -206,7 +244,7 @@ const struct explain_node explain_states[] = {
 	     weight_bytes_terms, NULL,
 	     "Mean of the layers, in the format that they are stored in, and the ends."),
 	NODE("states.layer_weight_bytes", "Bytes of a weight of a layer", FORM_REAL,
-	     layer_weight_bytes, NULL, NULL,
+	     layer_weight_bytes, layer_weight_terms, NULL,
 	     "In the format of precision, weight_format and, under LoRA, frozen_format."),
 	NODE("states.wide_weights", "Weights of layers that stay wide", FORM_COUNT,
 	     wide_weights, NULL, NULL,
@@ -219,8 +257,9 @@ const struct explain_node explain_states[] = {
 	     "A pipeline that keeps gathered weights sums whole gradients in fp32."),
 	NODE("states.optimizer_bytes", "Bytes of master weight and moments", FORM_REAL,
 	     optimizer, optimizer_terms, "if(precision == 2, 0, 4) + moments", states),
-	NODE("states.moment_bytes", "Bytes of the moments", FORM_REAL, moments, NULL,
-	     NULL, "Of the optimizer: 8 of AdamW, 2 in 8 bits, 4 of Muon and SGD."),
+	NODE("states.moment_bytes", "Bytes of the moments", FORM_REAL, moments,
+	     moment_terms, NULL,
+	     "Of the optimizer: 8 of AdamW, 2 in 8 bits, 4 of Muon and SGD."),
 	NODE("states.sync_copy_bytes", "Bytes of gradients beside the sum", FORM_REAL,
 	     sync_copy, sync_copy_terms, NULL, "fp16 sums in 16 bits."),
 	NODE("logit_width", "Bytes of a logit at the loss's peak", FORM_REAL,
@@ -231,7 +270,9 @@ const struct explain_node explain_states[] = {
 	NODE("activation_width", "Bytes of an activation", FORM_REAL, width,
 	     precision_term, "if(precision == 2, 4, 2)", "16 bits but in fp32."),
 	NODE("operand_width", "Bytes of what a GEMM reads", FORM_REAL, operand_width,
-	     NULL, NULL, "Of its format, scales included."),
+	     operand_terms, NULL,
+	     "fp8 a byte, mxfp8 with a scale per 32 elements, nvfp4 half a byte with "
+	     "one per 16."),
 	NODE("quantised_weight_bytes", "Bytes of turning a weight narrow", FORM_REAL,
 	     quantised_weight, NULL, NULL,
 	     "By its recipe: reads for maxima, a read, and a write in each layout."),

@@ -39,13 +39,17 @@ static void capacity(const struct asked *a, struct explanation *out)
 
 static void fit(const struct asked *a, struct explanation *out)
 {
-	explain_from(a, out, "odds", "of a run that needs this share of the capacity",
-		     "fit_odds");
-	if (a->estimate->unsure) {
-		explain_formula(out, "(odds / (1 + odds) + 1 / 2) / 2");
-		return;
-	}
-	explain_formula(out, "odds / (1 + odds)");
+	const struct estimate *e = a->estimate;
+	double M = e->memory.total_bytes, C = e->capacity_bytes;
+
+	explain_from(a, out, "M", "memory of the fullest stage", "total_bytes");
+	explain_from(a, out, "C", "that a framework can use", "capacity_bytes");
+	if (e->fit_probability == step_fit_value(M, C))
+		explain_formula(out, step_fit_text);
+	else if (e->fit_probability == step_unsure_value(M, C))
+		explain_formula(out, step_unsure_text);
+	else /* the hosts may hold less than is sent there */
+		explain_say(out, "min(%s, 0.5)", step_unsure_text);
 }
 
 static void step_terms(const struct asked *a, struct explanation *out)

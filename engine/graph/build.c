@@ -337,15 +337,12 @@ static double given(double efficiency)
 /* A process that moves between cores and sockets launches slower: binding gave 10 % of
  * a step that half waited for its hosts (the guide of host.c, section 2.2.3). */
 static const double unbound_share = 1.5;
-/* Hosts differ by a fifth from one launch to the next, and the ranks of an all-to-all
- * wait for the slowest: of n that is sqrt(2 ln n) deviations above the mean. */
-static const double host_deviation = 0.2;
 /* A compiled layer has half of the operators left. */
 static const double compiled_share = 0.5;
 
 double graph_slowest_host(const struct mesh *mesh)
 {
-	return mesh->ep > 1 ? 1 + host_deviation * sqrt(2 * log((double)mesh->ep)) : 1;
+	return mesh->ep > 1 ? graph_slowest_value((double)mesh->ep) : 1;
 }
 
 static double launch_seconds(const struct scenario *scenario, const struct mesh *mesh)

@@ -6,6 +6,7 @@
 #ifndef ENGINE_GRAPH_H
 #define ENGINE_GRAPH_H
 
+#include "engine/base/formula.h"
 #include "engine/collective/collective.h"
 #include "engine/plan/mesh.h"
 #include "engine/plan/scenario.h"
@@ -84,6 +85,19 @@ static inline double graph_nf4_bytes(void)
 {
 	return 0.5 + 0.127 / 8;
 }
+
+/* Bytes of what a GEMM reads, in a precision whose activations take w: a byte of fp8,
+ * with a scale per 32 elements in mxfp8, or half a byte and one per 16 in nvfp4. */
+FORMULA(graph_operand, (double precision, double w),
+	either(precision == 3, 1,
+	       either(precision == 4, 1 + 1.0 / 32,
+		      either(precision == 5, 0.5 + 1.0 / 16, w))));
+_Static_assert(PRECISION_FP8 == 3 && PRECISION_MXFP8 == 4 && PRECISION_NVFP4 == 5,
+	       "the numbers of these words in graph_operand");
+
+/* Hosts differ by a fifth from one launch to the next, and the ranks of an all-to-all
+ * wait for the slowest: of n that is sqrt(2 ln n) deviations above the mean. */
+FORMULA(graph_slowest, (double n), 1 + 0.2 * sqrt(2 * ln(n)));
 
 struct graph {
 	int count;

@@ -2,17 +2,9 @@
 #include "engine/base/plain.h"
 #include "engine/graph/build.h"
 
-/* A byte, with a scale per 32 elements in mxfp8, or half a byte and one per 16 in
- * nvfp4.
- */
 static double operand_width(enum precision precision, double width)
 {
-	switch (precision) {
-	case PRECISION_FP8: return 1;
-	case PRECISION_MXFP8: return 1 + 1.0 / 32;
-	case PRECISION_NVFP4: return 0.5 + 1.0 / 16;
-	default: return width;
-	}
+	return graph_operand_value(precision, width);
 }
 
 /* Transformer Engine keeps the transposed copy that it quantised anyway. */

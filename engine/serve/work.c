@@ -22,12 +22,20 @@ double server_acceptance(const struct scenario *s)
 	return v->speculative == SPECULATIVE_MTP ? usual_of_mtp : usual_of_model;
 }
 
+double server_reuse(const struct scenario *s, int64_t i)
+{
+	int64_t trained = s->model.mtp_layers > 1 ? s->model.mtp_layers : 1;
+
+	if (s->plan.serving.speculative != SPECULATIVE_MTP || i <= trained)
+		return 1;
+	return pow(each_reuse, (double)(i - trained));
+}
+
 /* Leviathan et al. 2023 (arXiv 2211.17192), section 3.1: a pass gives its own token and
  * each drafted one that holds, as those before it do. With one acceptance a for all g
  * that is equation 1, (1 - a^(g+1)) / (1 - a). */
 static void speculate(const struct serving_plan *v, struct work *w)
 {
-	double trained = fmax(1, (double)w->s->model.mtp_layers);
 	double holds = 1, a = server_acceptance(w->s);
 
 	w->tokens_each = w->accepted = 1;
@@ -35,9 +43,7 @@ static void speculate(const struct serving_plan *v, struct work *w)
 	if (v->speculative == SPECULATIVE_OFF)
 		return;
 	for (int64_t i = 1; i <= v->draft_tokens; i++) {
-		if (v->speculative == SPECULATIVE_MTP && (double)i > trained)
-			a *= each_reuse;
-		holds *= a;
+		holds *= a * server_reuse(w->s, i);
 		w->accepted += holds;
 	}
 	w->tokens_each += (double)v->draft_tokens;

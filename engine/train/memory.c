@@ -4,12 +4,6 @@
 #include "engine/base/plain.h"
 #include "engine/train/terms.h"
 
-/* Runs that ran out against predicted / capacity, in the measured sweeps: 0 of 1567
- * below 0.7, 10 of 220 to 0.9, 21 of 85 to 1, 72 of 104 to 1.1, 115 of 121 to 1.3, all
- * of 608 above. A logistic of this centre and slope passes through them. */
-static const double fit_centre = 1.005;
-static const double fit_slope = 18;
-
 static void hold_states(const struct step *step, const struct stage_sum *sum,
 			const struct states *each, struct stage_memory *out)
 {
@@ -204,10 +198,12 @@ static void judge(const struct accelerator *a, struct estimate *out)
 	double share = out->memory.total_bytes / out->capacity_bytes;
 
 	out->fits = share <= 1;
-	out->fit_probability = 1 / (1 + exp(fit_slope * (share - fit_centre)));
+	out->fit_probability =
+		step_fit_value(out->memory.total_bytes, out->capacity_bytes);
 	out->unsure = a->calibration.unmeasured && states_have_room(out);
 	if (out->unsure)
-		out->fit_probability = (larger(out->fit_probability, 0.5) + 0.5) / 2;
+		out->fit_probability =
+			step_unsure_value(out->memory.total_bytes, out->capacity_bytes);
 }
 
 void step_memory(const struct step *step, struct estimate *out)

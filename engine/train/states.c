@@ -59,17 +59,23 @@ double step_gradient_bytes(const struct scenario *scenario)
 	return wide ? 4 : 2;
 }
 
-/* Master weight and moments per trained parameter (cost-formulas 2.7). */
-double step_optimizer_bytes(const struct scenario *scenario)
+double step_moment_bytes(enum optimizer optimizer)
 {
 	static const double moments[OPTIMIZER_COUNT] = {
 		[OPTIMIZER_ADAMW] = 8,      [OPTIMIZER_ADAMW_8BIT] = 2,
 		[OPTIMIZER_ADAMW_BF16] = 4, [OPTIMIZER_ADAFACTOR] = 0.01,
 		[OPTIMIZER_MUON] = 4,       [OPTIMIZER_SGD] = 4,
 	};
+
+	return moments[optimizer];
+}
+
+/* Master weight and moments per trained parameter (cost-formulas 2.7). */
+double step_optimizer_bytes(const struct scenario *scenario)
+{
 	double master = scenario->plan.precision == PRECISION_FP32 ? 0 : 4;
 
-	return master + moments[scenario->plan.optimizer];
+	return master + step_moment_bytes((enum optimizer)scenario->plan.optimizer);
 }
 
 bool states_gather_once(const struct plan *plan)

@@ -191,6 +191,8 @@ int step_host_shares(const struct step *step, const struct stage_memory *stage,
 double step_host_capacity(const struct cluster *cluster);
 /* Times per stage and their means, throughput, money. */
 void step_total(const struct step *step, struct estimate *out);
+/* How much wider than that of measured runs its range is. */
+double step_range_factor(const struct scenario *scenario);
 void step_run(const struct scenario *scenario, struct estimate *out);
 
 void step_mean_traffic(struct estimate *out);

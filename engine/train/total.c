@@ -139,9 +139,10 @@ static void throughput(const struct step *step, struct estimate *out)
 static const int64_t validated_gpus = 1024;
 static const double beyond = 1.5;
 
-static bool is_beyond(const struct scenario *s)
+double step_range_factor(const struct scenario *s)
 {
-	return s->cluster.gpus > validated_gpus || mixer_scans_any(&s->model);
+	return s->cluster.gpus > validated_gpus || mixer_scans_any(&s->model) ? beyond
+									      : 1;
 }
 
 /* A cluster without any, made by hand, has the number alone. */
@@ -158,7 +159,7 @@ static void ranges(const struct step *step, struct estimate *out)
 	const struct scenario *s = step->scenario;
 	const struct accuracy *known = &s->cluster.accuracy;
 	enum run_kind kind = scenario_run_kind(s);
-	double factor = is_beyond(s) ? beyond : 1;
+	double factor = step_range_factor(s);
 	struct spread time = widen(known->time[kind], factor);
 	struct spread memory = widen(known->memory[kind], factor);
 

@@ -36,6 +36,7 @@ static const struct {
 	{ "states", "", explain_states },
 	{ "rates", "", explain_rates },
 	{ "server", "", explain_serving_nodes },
+	{ "server_plan", "", explain_serving_plan },
 };
 
 /* Calls of next() stand in lines of their own: C leaves open which argument is first.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/base/formula.h"
+#include "engine/knob/knob.h"
 #include "tests/support/any.h"
 #include "tests/support/close.h"
 
@@ -63,6 +64,64 @@ static void check_page(const struct walk *w, const char *key,
 	}
 }
 
+/* Numbers that are sums made while a call or a pass is priced, and have no pages of
+ * their parts: no other may end a chain though a formula stands behind it. */
+static const char *const priced[] = {
+	"call_seconds",
+	"sent_bytes",
+	"call_network_bytes",
+	"exposed_share",
+	"shard_forward",
+	"shard_backward",
+	"offload_forward",
+	"offload_backward",
+	"join_seconds",
+	"sync_seconds",
+	"transfer_seconds",
+	"mixed_pass_seconds",
+	"prompt_passes_seconds",
+	"pass_seconds",
+	"compute_bound_seconds",
+	"memory_bound_seconds",
+	"fixed_seconds",
+	"host_seconds",
+	"tp_seconds",
+	"ep_seconds",
+	"cp_seconds",
+	"pp_seconds",
+	"ttft",
+	"tpot",
+	"rate",
+};
+
+static bool is_priced(const char *key)
+{
+	const char *dot = strrchr(key, '.');
+
+	for (size_t i = 0; i < sizeof priced / sizeof priced[0]; i++)
+		if (strcmp(dot ? dot + 1 : key, priced[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool starts(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* An end is a knob, a constant of a preset, a count of the model or what a simulation
+ * returned. */
+static void check_end(const char *key, const struct explanation *x)
+{
+	if (knob_find(key) || starts(x->assumption, "A fact of the preset") ||
+	    starts(x->formula, "none: counted") ||
+	    starts(x->formula, "none: what a simulation returned") ||
+	    starts(x->formula, "none: calls of several sizes") ||
+	    (starts(x->formula, "none: summed") && is_priced(key)))
+		return;
+	fail_msg("%s ends a chain: %s", key, x->formula);
+}
+
 static bool is_seen(struct walk *w, const char *key)
 {
 	for (int i = 0; i < w->path_length; i++)
@@ -89,6 +148,8 @@ void walk_follow(struct walk *w, const char *key, bool deep)
 	snprintf(w->path[w->path_length++], sizeof w->path[0], "%s", key);
 	if (x->computes || x->terms > 0 || w->path_length == 1)
 		check_page(w, key, x);
+	else
+		check_end(key, x);
 	for (int i = 0; deep && i < x->terms; i++) {
 		struct explanation_term *term = &x->term[i];
 		struct explanation next;
