@@ -215,9 +215,31 @@ static double operand_width(const struct asked *a)
 	return explain_step(a)->context.operand_width;
 }
 
-static double quantised_weight(const struct asked *a)
+static double narrow_alone(const struct asked *a)
+{
+	return explain_step(a)->context.quantise_alone_bytes;
+}
+
+static void narrow_alone_terms(const struct asked *a, struct explanation *out)
+{
+	explain_formula(out, graph_narrow_alone_text);
+	precision_term(a, out);
+	knob(a, out, "recipe", "by the number of its word", "fp8_recipe");
+	knob(a, out, "compile", "1: layers are compiled", "compile");
+}
+
+static double narrow_weight(const struct asked *a)
 {
 	return explain_step(a)->context.quantise_weight_bytes;
+}
+
+static void narrow_weight_terms(const struct asked *a, struct explanation *out)
+{
+	explain_formula(out, graph_narrow_weight_text);
+	explain_from(a, out, "a", "in a kernel of its own", "narrow_bytes");
+	precision_term(a, out);
+	knob(a, out, "stored", "format of weights, 1 is fp8", "weight_format");
+	knob(a, out, "squares", "1: scales for squares of weights", "fp4_squares");
 }
 
 static void operand_terms(const struct asked *a, struct explanation *out)
@@ -247,7 +269,7 @@ const struct explain_node explain_states[] = {
 	     layer_weight_bytes, layer_weight_terms, NULL,
 	     "In the format of precision, weight_format and, under LoRA, frozen_format."),
 	NODE("states.wide_weights", "Weights of layers that stay wide", FORM_COUNT,
-	     wide_weights, NULL, NULL,
+	     wide_weights, NULL, EXPLAIN_COUNTED,
 	     "wide_first at the start of the model and wide_last at its end."),
 	NODE("states.sent_gradient_bytes", "Bytes of a gradient", FORM_REAL,
 	     sent_gradient, sent_gradient_terms,
@@ -273,9 +295,12 @@ const struct explain_node explain_states[] = {
 	     operand_terms, NULL,
 	     "fp8 a byte, mxfp8 with a scale per 32 elements, nvfp4 half a byte with "
 	     "one per 16."),
+	NODE("narrow_bytes", "Bytes of turning an element narrow", FORM_REAL,
+	     narrow_alone, narrow_alone_terms, NULL,
+	     "In a kernel of its own, by its recipe."),
 	NODE("quantised_weight_bytes", "Bytes of turning a weight narrow", FORM_REAL,
-	     quantised_weight, NULL, NULL,
-	     "By its recipe: reads for maxima, a read, and a write in each layout."),
+	     narrow_weight, narrow_weight_terms, NULL,
+	     "Once a step, for all micro-batches."),
 	NODE("layer_input_bytes", "Input of a layer", FORM_BYTES, layer_input,
 	     layer_input_terms, NULL, "Of one micro-batch on one rank."),
 	{ .row.key = NULL },

@@ -95,6 +95,33 @@ FORMULA(graph_operand, (double precision, double w),
 _Static_assert(PRECISION_FP8 == 3 && PRECISION_MXFP8 == 4 && PRECISION_NVFP4 == 5,
 	       "the numbers of these words in graph_operand");
 
+/* Traffic of turning an element narrow in a kernel of its own: two bytes are read and
+ * two written, and read once more for a maximum that is not that of the step before.
+ * Scales per row need every matrix in two layouts with a pass for the maxima of each: 2
+ * + 2 + 1, twice, and the transposing copy, which compiling fuses. In nvfp4 read for
+ * the maximum and for the rotation, and written twice as half a byte with its scales.
+ */
+FORMULA(graph_narrow_alone, (double precision, double recipe, double compile),
+	either(precision < 3, 0,
+	       either(precision == 5, 2 + 2 + 2 * (0.5 + 1.0 / 16),
+		      either(precision != 3, 4,
+			     either(recipe == 1, 6,
+				    either(recipe == 2, either(compile == 1, 10, 14),
+					   4))))));
+_Static_assert(FP8_CURRENT_SCALING == 1 && FP8_ROWWISE == 2,
+	       "the numbers of these words in graph_narrow_alone");
+/* Of a weight, once a step: its copies serve all micro-batches (Transformer Engine's
+ * weight workspaces, is_first_microbatch). In nvfp4 scales in squares come out in the
+ * order that the GEMM reads, others are read and written once more in each layout
+ * (nvfp4_emits_gemm_swizzled_scales() of TransformerEngine@d0067d0,
+ * pytorch/csrc/quantizer.cpp). What is stored in fp8 is written so by the optimizer, in
+ * place of 16 bits. */
+FORMULA(graph_narrow_weight,
+	(double a, double precision, double stored, double squares),
+	either(stored == 1, 0,
+	       either(precision == 5, either(squares == 1, a, a + 4.0 / 16), a)));
+_Static_assert(WEIGHTS_FP8 == 1, "the number of this word in graph_narrow_weight");
+
 /* Hosts differ by a fifth from one launch to the next, and the ranks of an all-to-all
  * wait for the slowest: of n that is sqrt(2 ln n) deviations above the mean. */
 FORMULA(graph_slowest, (double n), 1 + 0.2 * sqrt(2 * ln(n)));

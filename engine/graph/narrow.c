@@ -22,49 +22,30 @@ static double input_width(const struct scenario *scenario, double width)
  * rotated, a pass that reads two bytes more (TransformerEngine@d0067d0,
  * pytorch/csrc/quantizer.cpp, NVFP4Quantizer::quantize_impl, and normalization.cpp,
  * FUSED_NORM_AMAX_NVFP4). */
-static const double fp4_alone_bytes = 2 + 2 + 2 * (0.5 + 1.0 / 16);
+static double quantise_alone_bytes(const struct plan *plan)
+{
+	return graph_narrow_alone_value(plan->precision, plan->fp8_recipe,
+					plan->compile);
+}
 
 /* Traffic per input element of an fp8 GEMM. Where the kernel before it writes fp8 and a
  * transposed copy in place of bf16 nothing is added, a kernel of its own reads two
- * bytes and writes two: fits of TE's recipes meet 1 to 2 bytes. Scales per row need
- * every matrix in two layouts with a pass for the maxima of each: 2 + 2 + 1, twice, and
- * the transposing copy. */
+ * bytes and writes two: fits of TE's recipes meet 1 to 2 bytes. */
 static double quantise_bytes(const struct plan *plan)
 {
 	if (plan->precision < PRECISION_FP8)
 		return 0;
 	if (plan->precision == PRECISION_NVFP4)
-		return plan->fp4_rotation ? fp4_alone_bytes : fp4_alone_bytes - 2;
+		return quantise_alone_bytes(plan) - (plan->fp4_rotation ? 0 : 2);
 	if (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_ROWWISE)
-		return plan->compile ? 10 : 14;
+		return quantise_alone_bytes(plan);
 	return 1.5;
 }
 
-/* In a kernel of its own: two bytes are read and two written, and read once more for a
- * maximum that is not that of the step before. */
-static double quantise_alone_bytes(const struct plan *plan)
-{
-	double fused = quantise_bytes(plan);
-
-	if (plan->precision == PRECISION_NVFP4)
-		return fp4_alone_bytes;
-	if (plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_CURRENT_SCALING)
-		return 6;
-	return fused > 0 ? larger(fused, 4) : 0;
-}
-
-/* Of a weight, once a step: its copies serve all micro-batches (Transformer Engine's
- * weight workspaces, is_first_microbatch). Scales in squares come out in the order that
- * the GEMM reads, others are read and written once more in each layout
- * (nvfp4_emits_gemm_swizzled_scales() of the same file). What is stored in fp8 is
- * written so by the optimizer, in place of 16 bits. */
 double graph_weight_traffic(const struct plan *plan)
 {
-	if (plan->precision < PRECISION_FP8 || plan->weight_format == WEIGHTS_FP8)
-		return 0;
-	if (plan->precision == PRECISION_NVFP4)
-		return fp4_alone_bytes + (plan->fp4_squares ? 0 : 4.0 / 16);
-	return quantise_alone_bytes(plan);
+	return graph_narrow_weight_value(quantise_alone_bytes(plan), plan->precision,
+					 plan->weight_format, plan->fp4_squares);
 }
 
 void graph_set_formats(struct graph_context *out)
