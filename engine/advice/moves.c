@@ -130,7 +130,7 @@ static bool not_all_recomputed(const struct situation *now)
 
 static bool without_sp(const struct situation *now)
 {
-	return now->plan->tp > 1 && !now->plan->sp;
+	return !now->plan->sp;
 }
 
 static bool has_fp8(const struct situation *now)

@@ -116,7 +116,7 @@ static double most_kept(const struct serving_run *run, const struct scenario *s,
 		return high;
 	if (output_of(run, high) < least || !keeps(s, 1))
 		return 0;
-	for (int i = 0; i < HALVINGS && high - low > 1; i++) {
+	for (int i = 0; i < HALVINGS; i++) {
 		double middle = floor(sqrt(low * high) + 0.5);
 
 		if (middle <= low || middle >= high)

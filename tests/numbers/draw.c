@@ -140,6 +140,8 @@ static void draw_together(struct scenario *s)
 		p->recompute_modules = next(1u << MODULE_COUNT);
 		p->recompute_layers = (int64_t)next(4);
 	}
+	if (p->cp > 1 && next(2))
+		p->cp_kind = (int)next(CP_KIND_COUNT);
 	if (s->model.moe.experts > 0 && next(3) == 0) {
 		p->moe_dispatcher = (int)next(DISPATCH_COUNT);
 		p->moe_capacity = (int)next(CAPACITY_COUNT);
@@ -192,6 +194,15 @@ static void draw_server(struct scenario *s)
 	p->serving.goal_percentile = GOAL_P99;
 	p->serving.goal_ttft_seconds = 0.2 * (double)(1u << next(6));
 	p->serving.goal_tpot_seconds = 0.01 * (double)(1u << next(4));
+}
+
+/* Tori of one to three axes, and a measured run that scales all times. */
+static void turn_machine(struct scenario *s)
+{
+	if (next(8) == 0)
+		s->cluster.torus_axes = (int)next(4);
+	if (next(6) == 0)
+		s->cluster.scale = 0.7 + 0.1 * (double)next(8);
 }
 
 /* Machines and software that no preset is: what is written there once is none, half or
@@ -285,6 +296,7 @@ void draw_scenario(const char *stack, int mode, uint64_t number, struct scenario
 		draw_server(out);
 	else
 		draw_training(out);
+	turn_machine(out);
 	turn_knobs(out);
 	turn_constants(out);
 	if (next(6) == 0)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/advice/advice.h"
 #include "engine/advice/rules.h"
 #include "engine/knob/knob.h"
 #include "tests/numbers/estimated.h"
@@ -52,6 +53,9 @@ static void add_move(struct figures *out, const struct move *m)
 
 static void add_advice(struct figures *out)
 {
+	double severities = 0;
+	int rules = 0;
+
 	for (int i = 0; i < advice_move_count(); i++)
 		add_move(out, &advice_moves[i]);
 	for (int i = 0; i < advice_serving_move_count(); i++)
@@ -61,6 +65,10 @@ static void add_advice(struct figures *out)
 
 		add_row(out, advice_note(i)->rule.code, &severity, 1);
 	}
+	while (rule_at(rules))
+		severities += rule_at(rules++)->severity;
+	figures_add(out, "rules", rules, 0);
+	figures_add(out, "severities", severities, 0);
 }
 
 bool figures_of_table(const char *title, struct figures *out)
