@@ -278,7 +278,7 @@ static void turn_kinds(struct scenario *s)
 		a->index_topk = 128 << next(5);
 }
 
-void draw_scenario(const char *stack, int mode, uint64_t number, struct scenario *out)
+void draw_known(const char *stack, int mode, uint64_t number, struct scenario *out)
 {
 	const struct preset *list;
 	int count = preset_list(PRESET_STACK, &list), i = 0;
@@ -298,6 +298,11 @@ void draw_scenario(const char *stack, int mode, uint64_t number, struct scenario
 		draw_training(out);
 	turn_machine(out);
 	turn_knobs(out);
+}
+
+void draw_scenario(const char *stack, int mode, uint64_t number, struct scenario *out)
+{
+	draw_known(stack, mode, number, out);
 	turn_constants(out);
 	if (next(6) == 0)
 		turn_rates(out);

@@ -13,5 +13,7 @@ uint64_t draw_hash(const char *word, uint64_t number);
 /* The draw of that number for a stack, in training or as a server; many break a rule.
  */
 void draw_scenario(const char *stack, int mode, uint64_t number, struct scenario *out);
+/* The same with the constants of shipped machines, software and models alone. */
+void draw_known(const char *stack, int mode, uint64_t number, struct scenario *out);
 
 #endif

@@ -295,13 +295,13 @@ static const struct kind {
 	bool fits; /* no other is looked at */
 	void (*figures)(const struct scenario *s, struct figures *out);
 } kinds[] = {
-	{ "training", MODE_TRAINING, 500, false, trained },
-	{ "serving", MODE_INFERENCE, 500, false, served },
+	{ "training", MODE_TRAINING, 400, false, trained },
+	{ "serving", MODE_INFERENCE, 400, false, served },
 	{ "queue", MODE_INFERENCE, 150, true, figures_queued },
-	{ "advice", MODE_TRAINING, 180, false, advised },
-	{ "advice-to-servers", MODE_INFERENCE, 180, false, advised },
-	{ "explained", MODE_TRAINING, 40, false, explained },
-	{ "explained-servers", MODE_INFERENCE, 60, true, explained },
+	{ "advice", MODE_TRAINING, 140, false, advised },
+	{ "advice-to-servers", MODE_INFERENCE, 120, false, advised },
+	{ "explained", MODE_TRAINING, 30, false, explained },
+	{ "explained-servers", MODE_INFERENCE, 50, true, explained },
 };
 
 static const struct kind *kind_of(const char *title, const char **stack)
