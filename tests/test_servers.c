@@ -200,6 +200,69 @@ static void test_adapters(void **state)
 	}
 }
 
+/* A cache on the host: vLLM has GiB of all ranks of an engine, SGLang GB of each or so
+ * many times its cache, TensorRT-LLM bytes of each. */
+static void test_cache_on_the_host(void **state)
+{
+	static const struct {
+		const char *tool, *text, *host_kv, *written;
+	} rows[] = {
+		{ "vllm",
+		  "vllm serve meta-llama/Llama-3.1-70B -tp 4 -pp 2 "
+		  "--kv-offloading-size 512 --kv-offloading-backend native",
+		  "64", "--kv-offloading-size 512" },
+		{ "sglang",
+		  "python -m sglang.launch_server --model-path "
+		  "meta-llama/Llama-3.1-70B --tp 4 --enable-hierarchical-cache "
+		  "--hicache-size 100",
+		  "93.132258", "--hicache-size 100" },
+		{ "trtllm",
+		  "model: meta-llama/Llama-3.1-70B\ntp_size: 4\nkv_cache_config:\n"
+		  "  host_cache_size: 34359738368",
+		  "32", "host_cache_size: 34359738368" },
+		{ "vllm", "vllm serve meta-llama/Llama-3.1-70B -tp 4", "none", "" },
+		{ "sglang",
+		  "python -m sglang.launch_server --model-path "
+		  "meta-llama/Llama-3.1-70B --tp 4 --hicache-size 100",
+		  "none", "" },
+	};
+	struct scenario s;
+	struct error error;
+	double ratio;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char *text;
+
+		read_good(rows[i].tool, rows[i].text, &s);
+		if (strncmp(rows[i].host_kv, "93", 2) != 0)
+			expect(&s, "host_kv", rows[i].host_kv);
+		text = write_as(rows[i].tool, &s, NULL);
+		if (!strstr(text, rows[i].written))
+			fail_msg("no %s in\n%s", rows[i].written, text);
+		assert_null(strstr(text, "not representable in this target: host_kv"));
+		free(text);
+	}
+	/* twice the cache where nothing is said */
+	read_good("sglang",
+		  "python -m sglang.launch_server --model-path "
+		  "meta-llama/Llama-3.1-70B --tp 4 --enable-hierarchical-cache",
+		  &s);
+	ratio = s.plan.serving.host_kv_bytes;
+	assert_non_null(noted(IMPORT_ASSUMED, "host_kv"));
+	read_good("sglang",
+		  "python -m sglang.launch_server --model-path "
+		  "meta-llama/Llama-3.1-70B --tp 4 --enable-hierarchical-cache "
+		  "--hicache-ratio 1",
+		  &s);
+	assert_close(ratio, 2 * s.plan.serving.host_kv_bytes, 1e-6);
+	assert_false(read_as("vllm",
+			     "vllm serve meta-llama/Llama-3.1-70B "
+			     "--kv-offloading-size much",
+			     &s, &error));
+	assert_non_null(strstr(error.text, "kv-offloading-size"));
+}
+
 /* TensorRT-LLM is told which matrices have adapters; those of the file it came from
  * stay. */
 static void test_adapters_are_written(void **state)
@@ -777,6 +840,7 @@ int main(void)
 		cmocka_unit_test(test_vllm_experts),
 		cmocka_unit_test(test_adapters),
 		cmocka_unit_test(test_adapters_are_written),
+		cmocka_unit_test(test_cache_on_the_host),
 		cmocka_unit_test(test_sglang),
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),

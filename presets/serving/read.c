@@ -1,4 +1,5 @@
 /* read.c - a server's launch commands as a scenario: what the tools share. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,4 +329,30 @@ bool read_adapters(const struct mapped *m, const char *count, int64_t usual)
 	       mapped_set_count(m, "adapters", adapters, mapped_find(m, count)) &&
 	       mapped_set_count(m, "adapter_rank", rank,
 				mapped_find(m, "max-lora-rank"));
+}
+
+bool read_number(const struct mapped *m, const char *key, double *out)
+{
+	const struct pair *pair = mapped_find(m, key);
+	char *end;
+
+	*out = 0;
+	if (!pair || pair->value[0] == '\0' || strcasecmp(pair->value, "none") == 0)
+		return true;
+	*out = strtod(pair->value, &end);
+	if (*end != '\0' || !(*out >= 0) || !isfinite(*out))
+		return error_set(m->error, m->pairs->file, pair->line,
+				 "%s is '%.40s', which is no size from 0 on", key,
+				 pair->value);
+	return true;
+}
+
+bool read_host_kv(const struct mapped *m, double bytes, const struct pair *from)
+{
+	char text[32];
+
+	if (bytes <= 0)
+		return true;
+	snprintf(text, sizeof text, "%.10g", bytes / 1073741824);
+	return mapped_set(m, "host_kv", text, from);
 }

@@ -1,7 +1,10 @@
 /* sglang.c - SGLang's flags and what they mean here. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "engine/serve/serve.h"
 #include "presets/serving/tool.h"
 
 static const struct mapping rows[] = {
@@ -60,9 +63,13 @@ static const char *const others[] = { "tp-size",
 				      "speculative-num-draft-tokens",
 				      "speculative-eagle-topk",
 				      "disaggregation-mode",
+				      "enable-hierarchical-cache",
+				      "hicache-ratio",
+				      "hicache-size",
 				      NULL };
 static const char *const drafts[] = { "speculative-algorithm", NULL };
 static const char *const switches[] = { "enable-dp-attention",
+					"enable-hierarchical-cache",
 					"enable-ep-moe",
 					"enable-deepep-moe",
 					"trust-remote-code",
@@ -177,6 +184,49 @@ static bool read_limits(const struct mapped *m)
 	       mapped_set_count(m, "max_requests", requests > 0 ? requests : 0, NULL);
 }
 
+/* GB of each rank, or so many times its cache on the GPU
+ * (srt/mem_cache/memory_pool_host.py); for the latter it is filled as on the cluster
+ * that is assumed. */
+static bool read_host(const struct mapped *m)
+{
+	const struct pair *from = mapped_find(m, "hicache-size");
+	struct estimate *e;
+	double gb, ratio;
+
+	if (!mapped_on(m, "enable-hierarchical-cache"))
+		return true;
+	if (!read_number(m, "hicache-size", &gb) ||
+	    !read_number(m, "hicache-ratio", &ratio))
+		return false;
+	if (gb > 0)
+		return read_host_kv(m, gb * 1e9, from);
+	ratio = ratio > 0 ? ratio : 2;
+	e = calloc(1, sizeof *e);
+	if (!e)
+		return error_set(m->error, m->pairs->file, 0, "out of memory");
+	serve_estimate(m->out, e);
+	gb = fmax(0, e->serving.kv_share_bytes) * ratio;
+	free(e);
+	import_note(m->report, IMPORT_ASSUMED, "host_kv",
+		    "%.3g GiB: %g times the KV cache of a GPU on %s", gb / 1073741824,
+		    ratio, m->out->cluster.name);
+	return read_host_kv(m, gb, mapped_find(m, "hicache-ratio"));
+}
+
+static void write_host(const struct tool_writer *w)
+{
+	double bytes = w->scenario->plan.serving.host_kv_bytes, whole;
+
+	if (bytes <= 0)
+		return;
+	whole = fmax(1, round(bytes / 1e9));
+	write_flag(w, "enable-hierarchical-cache", "");
+	write_count(w, "hicache-size", (int64_t)whole);
+	if (fabs(bytes - whole * 1e9) > 1e-6 * bytes)
+		write_unsaid(w, "host_kv", "%g GiB; SGLang has whole GB",
+			     bytes / 1073741824);
+}
+
 static bool read_experts(const struct mapped *m, int64_t tp)
 {
 	static const char key[] = "moe-a2a-backend";
@@ -214,7 +264,8 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	return read_experts(m, tp) && read_limits(m) &&
 	       read_engines(m, shared ? 1 : dp, from) && read_drafts(m) &&
 	       read_adapters(m, "max-loras-per-batch", 8) &&
-	       read_precision(m, "quantization", formats, "dtype", checkpoint);
+	       read_precision(m, "quantization", formats, "dtype", checkpoint) &&
+	       read_host(m);
 }
 
 static bool has(const char *knob)
@@ -231,6 +282,7 @@ static bool has(const char *knob)
 					    "chunked_prefill",
 					    "max_batched_tokens",
 					    "max_requests",
+					    "host_kv",
 					    NULL };
 
 	return word_among(knob, more);
@@ -307,6 +359,7 @@ static void write_plan(const struct tool_writer *w)
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
 	write_adapters(w, "max-loras-per-batch", NULL);
+	write_host(w);
 	if (write_nodes(w, plan->tp * copies * plan->pp))
 		write_flag(w, "dist-init-addr", "${HEAD_NODE:-127.0.0.1}:20000");
 }

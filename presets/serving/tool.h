@@ -112,6 +112,11 @@ bool read_speculation(const struct mapped *m, bool mtp, int64_t tokens);
  * takes by itself, and the rank that there is room for. */
 bool read_adapters(const struct mapped *m, const char *count, int64_t usual);
 
+/* The knob host_kv: bytes of each GPU's host memory; from where they are read. */
+bool read_host_kv(const struct mapped *m, double bytes, const struct pair *from);
+/* A number of a flag, 0 where it is absent; false where it is none. */
+bool read_number(const struct mapped *m, const char *key, double *out);
+
 /* --- write.c --- */
 /* The same: enable-lora, the count under that name, and max-lora-rank, one of these (up
  * to a 0; NULL: any). */

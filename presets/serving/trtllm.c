@@ -38,6 +38,7 @@ static const char *const aliases[] = {
 	"extra_engine_args", "extra_llm_api_options", NULL
 };
 static const char slots_key[] = "moe_config.load_balancer.num_slots";
+static const char host_key[] = "kv_cache_config.host_cache_size";
 static const char modules_key[] = "lora_config.lora_target_modules";
 static const char *const lists[] = { modules_key, "lora_config.lora_dir", NULL };
 static const char *const others[] = { "tp_size",
@@ -52,6 +53,7 @@ static const char *const others[] = { "tp_size",
 				      "server_role",
 				      "cache_transceiver_config.backend",
 				      "disable_overlap_scheduler",
+				      host_key,
 				      "enable_lora",
 				      "lora_config.max_loras",
 				      "lora_config.max_lora_rank",
@@ -165,6 +167,15 @@ static bool read_lora(const struct mapped *m)
 				mapped_find(m, "lora_config.max_lora_rank"));
 }
 
+/* Bytes of each rank. */
+static bool read_host(const struct mapped *m)
+{
+	double bytes;
+
+	return read_number(m, host_key, &bytes) &&
+	       read_host_kv(m, bytes, mapped_find(m, host_key));
+}
+
 static bool read_degrees(const struct mapped *m, const char *checkpoint)
 {
 	const struct pair *from = mapped_find(m, "tp_size");
@@ -175,7 +186,7 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	       mapped_set_count(m, "tp", copies ? 1 : tp, from) &&
 	       mapped_set_count(m, "dp_attention", copies ? tp : 1, from) &&
 	       read_slots(m) && read_engines(m, 1, from) && read_drafts(m) &&
-	       read_lora(m) &&
+	       read_lora(m) && read_host(m) &&
 	       read_precision(m, "quant_config.quant_algo", formats, "dtype",
 			      checkpoint);
 }
@@ -191,6 +202,7 @@ static bool has(const char *knob)
 					    "redundant_experts",
 					    "adapters",
 					    "adapter_rank",
+					    "host_kv",
 					    NULL };
 
 	return word_among(knob, more);
@@ -278,6 +290,8 @@ static void write_plan(const struct tool_writer *w)
 	write_precision(w, "quant_config.quant_algo", formats, "dtype");
 	write_drafts(w);
 	write_lora(w);
+	if (v->host_kv_bytes > 0)
+		write_count(w, host_key, (int64_t)v->host_kv_bytes);
 	write_transfer(w);
 	if (w->scenario->cluster.gpus_per_node <
 	    plan->tp * v->dp_attention * plan->pp * plan->cp)

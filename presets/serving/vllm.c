@@ -78,6 +78,8 @@ static const char *const others[] = { "data-parallel-size",
 				      "max-loras",
 				      "max-lora-rank",
 				      tokens_key,
+				      "kv-offloading-size",
+				      "kv-offloading-backend",
 				      "kv-transfer-config.kv-role",
 				      NULL };
 static const char *const drafts[] = { "speculative-config.method", NULL };
@@ -165,6 +167,39 @@ static bool read_drafts(const struct mapped *m)
 	       read_speculation(m, method && strstr(method->value, "mtp"), tokens);
 }
 
+/* GiB of all ranks of an engine (vllm/config/cache.py: kv_offloading_size); who hands
+ * it on to LMCache keeps it in a process of its own. */
+static bool read_host(const struct mapped *m)
+{
+	const struct pair *from = mapped_find(m, "kv-offloading-size");
+	double gib;
+
+	return read_number(m, "kv-offloading-size", &gib) &&
+	       read_host_kv(m,
+			    gib * 1073741824 /
+				    (double)(m->out->plan.tp * m->out->plan.pp),
+			    from);
+}
+
+static void write_host(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	double gib = plan->serving.host_kv_bytes / 1073741824;
+	char text[32];
+
+	if (gib <= 0)
+		return;
+	if (w->role != ROLE_BOTH) {
+		write_unsaid(w, "host_kv",
+			     "%g GiB: beside NixlConnector it takes a MultiConnector",
+			     gib);
+		return;
+	}
+	snprintf(text, sizeof text, "%.6g", gib * (double)(plan->tp * plan->pp));
+	write_flag(w, "kv-offloading-size", text);
+	write_default(w, "kv-offloading-backend", "native");
+}
+
 /* A dense model's data-parallel ranks are engines; with experts they share these, split
  * over TP x DP ranks: by expert with the switch, else each across all. */
 static bool read_degrees(const struct mapped *m, const char *checkpoint)
@@ -181,7 +216,7 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	    !mapped_set_count(m, "ep", plan->tp * plan->serving.dp_attention, dp))
 		return false;
 	return read_engines(m, moe ? 1 : copies, dp) && read_drafts(m) &&
-	       read_adapters(m, "max-loras", 1) &&
+	       read_adapters(m, "max-loras", 1) && read_host(m) &&
 	       read_precision(m, "quantization", formats, "dtype", checkpoint);
 }
 
@@ -189,7 +224,8 @@ static bool has(const char *knob)
 {
 	static const char *const more[] = { "gpus",      "ep",           "dp_attention",
 					    "precision", "speculative",  "draft_tokens",
-					    "adapters",  "adapter_rank", NULL };
+					    "adapters",  "adapter_rank", "host_kv",
+					    NULL };
 
 	return word_among(knob, more);
 }
@@ -278,6 +314,7 @@ static void write_plan(const struct tool_writer *w)
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
 	write_adapters(w, "max-loras", lora_ranks);
+	write_host(w);
 	if (w->role != ROLE_BOTH)
 		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
 	if (write_nodes(w, plan->tp * plan->pp * plan->cp))
