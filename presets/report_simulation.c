@@ -68,6 +68,8 @@ void report_simulation(cJSON *root, const struct scenario *scenario,
 	cJSON_AddNumberToObject(o, "passes", (double)r->passes);
 	cJSON_AddNumberToObject(o, "preempted", r->preempted);
 	cJSON_AddNumberToObject(o, "recomputed_tokens", r->recomputed_tokens);
+	cJSON_AddNumberToObject(o, "swapped_tokens", r->swapped_tokens);
+	cJSON_AddNumberToObject(o, "fetched_tokens", r->fetched_tokens);
 	cJSON_AddNumberToObject(o, "cached_tokens", r->cached_tokens);
 	cJSON_AddNumberToObject(o, "oversized", r->oversized);
 }

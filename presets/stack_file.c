@@ -66,6 +66,8 @@ static const struct field fields[] = {
 	  NULL },
 	{ "serving.mixes", FIELD_BOOL, S(serving.mixes), 0, NULL },
 	{ "serving.narrow_kv", FIELD_BOOL, S(serving.narrow_kv), 0, NULL },
+	{ "serving.loads_by_layer", FIELD_BOOL, S(serving.loads_by_layer), 0, NULL },
+	{ "serving.swaps", FIELD_BOOL, S(serving.swaps), 0, NULL },
 	{ "serving.reserves", FIELD_BOOL, S(serving.reserves), 0, NULL },
 	{ "serving.expects", FIELD_NUMBER, S(serving.expects), 0, NULL },
 	{ "serving.max_requests", FIELD_COUNT, S(serving.max_requests), 0, NULL },

@@ -128,6 +128,7 @@ const struct metric metric_table[] = {
 	SERVING("memory", "kv_bytes_per_token", "KV a token", FORM_BYTES, -1,
 		kv_bytes_per_token),
 	SERVING("memory", "kv_tokens", "cache holds", FORM_TOKENS, 1, kv_tokens),
+	SERVING("memory", "host_tokens", "host holds", FORM_TOKENS, 1, host_tokens),
 	SERVING("memory", "headroom_bytes", "headroom", FORM_BYTES, 1, headroom_bytes),
 	SERVING("memory", "max_concurrency", "room for", FORM_COUNT, 1,
 		max_concurrency),

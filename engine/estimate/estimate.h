@@ -92,7 +92,7 @@ struct serving_estimate {
 	double request_seconds; /* first to last token */
 	/* what TTFT and TPOT are made of, struct point of engine/serve says how */
 	double step_between_seconds, added_seconds, begin_seconds, transfer_seconds,
-		carrying_seconds, ahead, behind, gain;
+		load_seconds, carrying_seconds, ahead, behind, gain;
 	double stretch; /* of both, where the rate of requests leaps; 1 elsewhere */
 	double output_tokens_per_second, output_low, output_high;
 	double output_tokens_per_second_per_gpu, output_tokens_per_second_per_user;
@@ -112,6 +112,7 @@ struct serving_estimate {
 	double admitted_tokens; /* of a request when it is let in, behind it */
 	double request_bytes;   /* of it on one rank */
 	double kv_tokens;       /* that all caches together hold */
+	double host_tokens;     /* and host memory behind them */
 	double headroom_bytes;  /* of the fullest rank, below capacity */
 	double engines;
 	double compute_seconds, memory_seconds, network_seconds,

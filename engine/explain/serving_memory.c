@@ -119,6 +119,24 @@ static void tokens(const struct asked *a, struct explanation *out)
 	     "serving.admitted_tokens");
 }
 
+static void on_host(const struct asked *a, struct explanation *out)
+{
+	if (serving(a)->kv_bytes_per_token <= 0 ||
+	    a->scenario->plan.serving.host_kv_bytes <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out,
+		    "host * 1024 * 1024 * 1024 / each * ceil(tokens / max(1, block)) * "
+		    "max(1, block) * copies");
+	from(a, out, "host", "memory of each GPU", "host_kv");
+	from(a, out, "each", "a request", "serving.request_bytes");
+	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
+	from(a, out, "block", "tokens of a block", "kv_block");
+	from(a, out, "tokens", "of a request when it is let in",
+	     "serving.admitted_tokens");
+}
+
 /* Whole requests, at most the limit; none where a share takes what a pass needs. */
 static void room(const struct asked *a, struct explanation *out)
 {
@@ -219,6 +237,9 @@ const struct explain_row explain_serving_memory[] = {
 	  "cache is capacity * share - (held - context) with vLLM, (capacity "
 	  "- F) * share - W with SGLang, (capacity - held) * share with others.",
 	  memory_source, tokens },
+	{ "host_tokens", "Tokens that host memory holds", NULL,
+	  "Behind the caches of all GPUs, for requests of this length.", memory_source,
+	  on_host },
 	{ "headroom_bytes", "Headroom", "max(0, capacity - total)",
 	  "What more requests, or longer ones, could take.", definition, headroom },
 	{ "max_concurrency", "Requests that there is room for", NULL,

@@ -39,6 +39,7 @@ OF(behind, behind)
 OF(added, added_seconds)
 OF(begin, begin_seconds)
 OF(transfer, transfer_seconds)
+OF(load, load_seconds)
 OF(carrying, carrying_seconds)
 OF(mixed, mixed_seconds)
 OF(goodput, goodput)
@@ -65,8 +66,9 @@ static double first_token(const struct asked *a)
 {
 	const struct serving_estimate *v = serving(a);
 
-	return v->stretch * (v->prefill_seconds + v->begin_seconds +
-			     v->ahead * v->added_seconds + v->transfer_seconds);
+	return v->stretch *
+	       (v->prefill_seconds + v->begin_seconds + v->ahead * v->added_seconds +
+		v->transfer_seconds + v->load_seconds);
 }
 
 void explain_stretch(const struct asked *a, struct explanation *out)
@@ -79,7 +81,10 @@ void explain_stretch(const struct asked *a, struct explanation *out)
 
 static void first_token_terms(const struct asked *a, struct explanation *out)
 {
-	explain_say(out, "(prefill + begin + ahead * added + transfer)");
+	bool loads = serving(a)->load_seconds > 0;
+
+	explain_say(out, "(prefill + begin + ahead * added + transfer%s)",
+		    loads ? " + load" : "");
 	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
 	from(a, out, "begin", "what is left of the pass that is under way",
 	     "serving.begin_seconds");
@@ -88,6 +93,9 @@ static void first_token_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "added", "wait for each of them", "serving.added_seconds");
 	from(a, out, "transfer", "of the cache to the GPUs that decode",
 	     "serving.transfer_seconds");
+	if (loads)
+		from(a, out, "load", "wait for the cache that lies on the host",
+		     "serving.load_seconds");
 	explain_stretch(a, out);
 }
 
@@ -291,6 +299,12 @@ const struct explain_node explain_serving_nodes[] = {
 	NODE_HERE("serving.transfer_seconds", "Cache to the GPUs that decode",
 		  FORM_SECONDS, transfer, NULL, EXPLAIN_PRICED,
 		  "Over the network, where pools are apart."),
+	NODE_FROM(
+		"engine/serve/host.h", "serving.load_seconds",
+		"Wait for the cache on the host", FORM_SECONDS, load, NULL, NULL,
+		"A rank's part of what is copied over its host link, where the "
+		"requests of a copy of the attention take turns; less what the prompt "
+		"hides where a stack copies layer by layer."),
 	NODE_HERE("serving.carrying_seconds", "Passes with prompts, for each",
 		  FORM_SECONDS, carrying, NULL, EXPLAIN_SIMULATED, queue),
 	NODE_HERE("serving.mixed_pass_seconds", "A pass that carries prompts",

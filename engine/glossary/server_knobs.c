@@ -95,6 +95,14 @@ const struct glossary_word glossary_server_knobs[] = {
 	{ WORD_KNOB, "prefix_cache", NULL,
 	  "Whether the [KV cache] of shared beginnings is kept ([prefix cache]).",
 	  "On saves reading and memory where requests begin alike." },
+	{ WORD_KNOB, "host_kv", NULL,
+	  "How much memory of the host keeps [KV cache] that no longer fits on the GPU.",
+	  "A history that lies there is copied back in place of read again; the copy "
+	  "takes the host's link, which is slow beside the GPU's own memory." },
+	{ WORD_KNOB, "host_prefix", NULL,
+	  "Which share of a [prompt], behind what all have in common, is found in host "
+	  "memory.",
+	  "A property of your users, as who comes back to a long talk: measure yours." },
 	{ WORD_KNOB, "redundant_experts", NULL,
 	  "How many of the busiest [experts] have a second copy.",
 	  "It evens out what ranks get to do; each copy takes memory." },

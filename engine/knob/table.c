@@ -260,6 +260,11 @@ static bool is_speculative(const struct scenario *s)
 	return s->plan.serving.speculative != SPECULATIVE_OFF;
 }
 
+static bool has_host_kv(const struct scenario *s)
+{
+	return s->plan.serving.host_kv_bytes > 0;
+}
+
 static bool is_disaggregated(const struct scenario *s)
 {
 	return s->plan.serving.disaggregated;
@@ -825,6 +830,15 @@ const struct knob knob_table[] = {
 	  "Copies of the attention in a prefill engine.", GROUP_SERVING,
 	  COUNT(plan.serving.prefill_dp_attention, 0, MAX_DEGREE), .step = STEP_DEGREE,
 	  .zero = "same", .applies = is_disaggregated_moe },
+	{ "host_kv", "host_cache_size", "KV on host, GiB", "GiB",
+	  "Host memory of each GPU that keeps what its KV cache lets go of.",
+	  GROUP_SERVING, REAL(plan.serving.host_kv_bytes, 0, 1e5, 1073741824.0),
+	  .step = STEP_DECADE, .zero = "none" },
+	{ "host_prefix", NULL, "prefix on host", "",
+	  "Share of a prompt, behind the shared prefix, whose KV cache lies in host "
+	  "memory: it is copied in place of computed.",
+	  GROUP_SERVING, REAL(plan.serving.host_prefix, 0, 1, 1), .step = STEP_TENTH,
+	  .applies = has_host_kv },
 };
 
 _Static_assert(sizeof knob_table / sizeof knob_table[0] <= MAX_KNOBS,

@@ -56,7 +56,10 @@ struct serving_plan {
 	int64_t kv_block;           /* tokens of a KV page */
 	double memory_share;        /* by the stack's meaning, enum share_meaning */
 	bool prefix_cache;          /* a shared prefix is computed once */
-	int64_t redundant_experts;  /* further copies of the busiest ones, per layer */
+	double host_kv_bytes;       /* of each GPU's host memory, for its cache */
+	double host_prefix; /* share of a prompt, behind what is shared, that lies there
+			     */
+	int64_t redundant_experts; /* further copies of the busiest ones, per layer */
 	double routing_skew;  /* deviation of the experts' loads, over their mean */
 	int64_t adapters;     /* LoRA adapters that a server holds at once; 0 = none */
 	int64_t adapter_rank; /* and the rank that it has room for in each */
@@ -124,8 +127,10 @@ struct serving_stack {
 	double layer_cpu_seconds;  /* launching a layer of an uncaptured pass */
 	double expert_cpu_seconds; /* the same of a layer with experts */
 	bool mixes;                /* prompts and decoding requests share a pass */
-	bool narrow_kv; /* KV precision auto: fp8 beside fp8 and fp4 weights */
-	bool reserves;  /* a request is let in when its whole output fits */
+	bool narrow_kv;      /* KV precision auto: fp8 beside fp8 and fp4 weights */
+	bool reserves;       /* a request is let in when its whole output fits */
+	bool loads_by_layer; /* copies from the host run beside the layers before */
+	bool swaps; /* with a cache on the host, preempted requests are copied there */
 	double expects; /* else, share of all outputs to come that has to fit */
 	int64_t max_requests, max_batched_tokens;
 	/* The same on GPUs with less memory than that, or of that name; 0 = as above */

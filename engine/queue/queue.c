@@ -107,6 +107,21 @@ void simulation_send(struct simulation *s, struct station *from, int32_t who)
 	line_insert(&s->sent, s->request, who, behind);
 }
 
+void simulation_fetch(struct simulation *s, struct station *to, int32_t who,
+		      double tokens, double now)
+{
+	double seconds = tokens * to->pool->fetch_seconds;
+	int32_t behind = s->fetching.last;
+	struct request *r = &s->request[who];
+
+	to->link_free = fmax(now, to->link_free) + seconds;
+	r->ready = fmax(now, to->link_free - fmin(seconds, to->pool->fetch_hidden));
+	r->at = (int32_t)(to - s->station);
+	while (behind != NOBODY && s->request[behind].ready > r->ready)
+		behind = s->request[behind].before;
+	line_insert(&s->fetching, s->request, who, behind);
+}
+
 /* --- who goes where --- */
 
 static struct station *least_loaded(struct station *from, int count)
@@ -119,6 +134,28 @@ static struct station *least_loaded(struct station *from, int count)
 	return best;
 }
 
+/* Tokens of a prompt that lie on the host; at least one is computed. */
+static double on_host(const struct station *to, const struct request *r)
+{
+	double rest = r->prompt - station_cached(to, r);
+
+	return fmax(0, fmin(floor(to->pool->fetched * rest), rest - 1));
+}
+
+static void deliver_fetched(struct simulation *s, double now)
+{
+	while (s->fetching.count > 0 && s->request[s->fetching.first].ready <= now) {
+		int32_t who = s->fetching.first;
+		struct station *to = &s->station[s->request[who].at];
+
+		line_drop(&s->fetching, s->request, who);
+		if (s->request[who].held > 0)
+			station_return(to, s, who, now);
+		else
+			station_take(to, s, who, now);
+	}
+}
+
 static void deliver_coming(struct simulation *s, double now)
 {
 	int front = s->fronts > 0 ? s->fronts : s->stations;
@@ -127,10 +164,16 @@ static void deliver_coming(struct simulation *s, double now)
 		int32_t who = s->coming.first;
 		struct request *r = &s->request[who];
 		struct station *to = least_loaded(s->station, front);
+		double fetched = on_host(to, r);
 
 		line_drop(&s->coming, s->request, who);
+		r->cached += (int32_t)fetched;
 		r->fill = (int32_t)fmax(1, r->prompt - station_cached(to, r));
-		station_take(to, s, who, now);
+		s->out->fetched_tokens += fetched;
+		if (fetched > 0)
+			simulation_fetch(s, to, who, fetched, now);
+		else
+			station_take(to, s, who, now);
 		if (s->load->arrivals != ARRIVE_CLOSED)
 			begin_next(s, now);
 	}
@@ -156,6 +199,8 @@ static double next_event(const struct simulation *s)
 		next = s->request[s->coming.first].ready;
 	if (s->sent.count > 0)
 		next = fmin(next, s->request[s->sent.first].ready);
+	if (s->fetching.count > 0)
+		next = fmin(next, s->request[s->fetching.first].ready);
 	for (int i = 0; i < s->stations; i++)
 		next = fmin(next, s->station[i].end);
 	return next;
@@ -189,6 +234,7 @@ static void step(struct simulation *s, double now)
 			station_end(&s->station[i], s);
 	deliver_sent(s, now);
 	deliver_coming(s, now);
+	deliver_fetched(s, now);
 	for (int i = 0; i < s->stations;) {
 		int end = i + s->station[i].abreast;
 
@@ -254,7 +300,7 @@ static bool open_simulation(struct simulation *s, struct arena *arena)
 		station_open(&s->station[i], pool, front, heap);
 		s->station[i].abreast = front ? abreast(pool, i) : 1;
 	}
-	s->coming = s->sent = (struct line){ NOBODY, NOBODY, 0 };
+	s->coming = s->sent = s->fetching = (struct line){ NOBODY, NOBODY, 0 };
 	return true;
 }
 

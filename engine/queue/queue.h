@@ -95,6 +95,12 @@ struct queue_pool {
 	 * tokens. */
 	int look_interval, prompt_wait;
 	double fill;
+	/* Behind a server's cache, memory on its host: the share of what `cached`
+	 * leaves of a prompt that lies there, seconds of the link for a token, one
+	 * request after the other, and how much of a copy a prompt hides. Who is
+	 * preempted is copied there and back where `swaps`, else computed again. */
+	double fetched, fetch_seconds, fetch_hidden;
+	bool swaps;
 	double gain; /* output tokens of a request in a pass */
 	double each; /* tokens of the budget that it takes */
 	queue_cost *cost;
@@ -127,6 +133,7 @@ struct queue_result {
 	int64_t passes;
 	int preempted; /* times that a request lost its cache */
 	double recomputed_tokens;
+	double fetched_tokens, swapped_tokens; /* that came from the host */
 	double cached_tokens; /* of prompts, that a prefix cache held */
 	int oversized;        /* requests that no empty cache has room for */
 };

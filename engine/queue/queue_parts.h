@@ -18,6 +18,7 @@ struct request {
 	/* of its server's decode passes, the one before its first and its last */
 	int64_t begun, finish;
 	int32_t next, before; /* in a line */
+	int32_t at;           /* the station that its cache is copied to */
 };
 
 /* First come, first served; requests know their neighbours. */
@@ -48,6 +49,7 @@ struct station {
 	bool hands_over;  /* after the prompt */
 	double net_free;  /* when its network can send the next cache */
 	double host_free; /* when it can receive the next request */
+	double link_free; /* when its host link can copy the next cache */
 	/* passes under way: `count` of them from `start` on */
 	double start, end;  /* end: infinite where nothing runs */
 	double one, growth; /* seconds of the first, and how much each is longer */
@@ -67,6 +69,7 @@ struct simulation {
 	struct station *station;
 	int stations, fronts;     /* the first `fronts` run prompts alone */
 	struct line coming, sent; /* to the prompts' pool, to the other */
+	struct line fetching;     /* back from the host, by `ready` */
 	int begun, done;
 	struct queue_result *out;
 };
@@ -87,6 +90,9 @@ void station_open(struct station *station, const struct queue_pool *pool, bool f
 		  struct ending *heap);
 void station_take(struct station *station, struct simulation *s, int32_t who,
 		  double now);
+/* The same of one that was preempted: it is the next. */
+void station_return(struct station *station, struct simulation *s, int32_t who,
+		    double now);
 /* What runs next; nothing where the station is empty. */
 void station_plan(struct station *station, struct simulation *s, double now);
 /* The passes under way are over. */
@@ -100,6 +106,9 @@ int station_load(const struct station *station);
 
 void simulation_first_token(struct simulation *s, int32_t who, double now);
 void simulation_done(struct simulation *s, int32_t who, double now);
+/* So many tokens of a request on their way from a station's host. */
+void simulation_fetch(struct simulation *s, struct station *to, int32_t who,
+		      double tokens, double now);
 /* A prompt that ran, on its way to the other pool. */
 void simulation_send(struct simulation *s, struct station *from, int32_t who);
 

@@ -191,8 +191,22 @@ static double grown(const struct station *at, const struct request *r)
 				  : (double)(at->passes - r->begun) * at->pool->gain;
 }
 
+/* Its cache, all but the last token's, is copied to the host and, the link has two
+ * directions, back when that is free. */
+static void swap(struct station *at, struct simulation *s, int32_t who, double written,
+		 double now)
+{
+	struct request *r = &s->request[who];
+	double tokens = fmax(0, r->prompt - at->pool->cached + written - 1);
+
+	r->fill = 1;
+	r->cached = (int32_t)tokens;
+	s->out->swapped_tokens += tokens;
+	simulation_fetch(s, at, who, tokens, now);
+}
+
 /* The youngest gives its cache back and begins again, with what it has written. */
-static void preempt(struct station *at, struct simulation *s)
+static void preempt(struct station *at, struct simulation *s, double now)
 {
 	int32_t who = at->running.last;
 	struct request *r = &s->request[who];
@@ -204,11 +218,15 @@ static void preempt(struct station *at, struct simulation *s)
 	at->context -= r->prompt + written;
 	at->used -= r->held + grown(at, r);
 	r->left = (int32_t)left;
-	r->fill = (int32_t)fmax(1, r->prompt - station_cached(at, r) + written);
 	heap_forget(at, who);
+	s->out->preempted++;
+	if (at->pool->swaps) {
+		swap(at, s, who, written, now);
+		return;
+	}
+	r->fill = (int32_t)fmax(1, r->prompt - station_cached(at, r) + written);
 	line_insert(&at->waiting, s->request, who, NOBODY);
 	at->seen++;
-	s->out->preempted++;
 	s->out->recomputed_tokens += r->fill;
 }
 
@@ -307,11 +325,11 @@ static void run_decoding(struct station *at, double now, bool again)
 }
 
 /* The cache grows by what everybody writes. */
-static void make_room(struct station *at, struct simulation *s)
+static void make_room(struct station *at, struct simulation *s, double now)
 {
 	while (!at->pool->reserves && at->running.count > 1 &&
 	       at->used + at->running.count * at->pool->gain > at->pool->room)
-		preempt(at, s);
+		preempt(at, s, now);
 }
 
 /* Of those whose cache came from another pool: with the first pass here. Who began
@@ -337,7 +355,7 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	int preempted = s->out->preempted;
 	bool holds, lost;
 
-	make_room(at, s);
+	make_room(at, s, now);
 	lost = s->out->preempted > preempted;
 	look(at);
 	if (beside)
@@ -380,6 +398,14 @@ static void cut_short(struct station *at, double now)
 void station_take(struct station *at, struct simulation *s, int32_t who, double now)
 {
 	line_add(&at->waiting, s->request, who);
+	if (isfinite(at->end) && at->count > 1)
+		cut_short(at, now);
+}
+
+void station_return(struct station *at, struct simulation *s, int32_t who, double now)
+{
+	line_insert(&at->waiting, s->request, who, NOBODY);
+	at->seen++;
 	if (isfinite(at->end) && at->count > 1)
 		cut_short(at, now);
 }

@@ -312,6 +312,29 @@ static bool breaks_s27(const struct facts *f, struct broken *out)
 	return true;
 }
 
+static bool breaks_s30(const struct facts *f, struct broken *out)
+{
+	const struct cluster *c = &f->scenario->cluster;
+	double asked = f->plan->serving.host_kv_bytes, has = c->host_bytes_per_gpu;
+
+	if (asked <= 0 || has <= 0 || asked <= has)
+		return false;
+	*out = (struct broken){
+		.value = { asked, has },
+		.mend = { { "host_kv", MEND_AROUND, 0 } },
+	};
+	return true;
+}
+
+static bool breaks_s31(const struct facts *f, struct broken *out)
+{
+	if (f->plan->serving.host_kv_bytes <= 0 ||
+	    f->scenario->cluster.accelerator.host_bytes_per_second > 0)
+		return false;
+	*out = (struct broken){ .mend = { { "host_kv", MEND_VALUE, 0 } } };
+	return true;
+}
+
 #define ERROR   SEVERITY_ERROR
 #define WARNING SEVERITY_WARNING
 
@@ -435,6 +458,19 @@ const struct legality serving_table[] = {
 	  0,
 	  breaks_s16,
 	  "mode" },
+	{ { "S30", ERROR,
+	    "the KV cache asks for {0:bytes} of host memory for each GPU, which has "
+	    "{1:bytes}",
+	    "presets/clusters: host_gib_per_gpu" },
+	  0,
+	  breaks_s30,
+	  "host_kv" },
+	{ { "S31", ERROR,
+	    "this accelerator's link to its host is not known: no cache there",
+	    "presets/clusters: host_gbs" },
+	  0,
+	  breaks_s31,
+	  "host_kv" },
 };
 
 _Static_assert(sizeof serving_table / sizeof serving_table[0] <= MAX_RULES,

@@ -5,6 +5,7 @@
 
 #include "engine/knob/knob.h"
 #include "engine/rules/legality.h"
+#include "engine/serve/host.h"
 #include "engine/serve/serve.h"
 #include "engine/serve/serve_parts.h"
 
@@ -18,6 +19,7 @@ enum note {
 	NOTE_RATE,
 	NOTE_WAITING,
 	NOTE_MISSED,
+	NOTE_HOST,
 	NOTE_COUNT
 };
 
@@ -60,6 +62,10 @@ static const struct rule notes[NOTE_COUNT] = {
 			  "{0:real} requests miss the goals: TTFT {1:seconds}, TPOT "
 			  "{2:seconds}; up to {3:real} keep them",
 			  "engine/serve/steady.c" },
+	[NOTE_HOST] = { "S32", SEVERITY_WARNING,
+			"host memory holds {0:real} tokens of cache, and {1:real} "
+			"requests in flight find {2:real} there: fewer will be found",
+			"engine/serve/host.h" },
 };
 
 const struct rule *serve_note(int index)
@@ -236,6 +242,16 @@ static void explain_missed(const struct scenario *s, const struct serving_estima
 		mend(f, "concurrency", floor(v->goodput_concurrency));
 }
 
+/* What the requests in flight find on the host has to be there at once. */
+static void explain_host(const struct scenario *s, const struct serving_estimate *v,
+			 struct findings *out)
+{
+	double found = v->concurrency * server_reloaded_tokens(s);
+
+	if (found > v->host_tokens && v->host_tokens > 0)
+		tell(out, NOTE_HOST, v->host_tokens, v->concurrency, found);
+}
+
 void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 			const struct serving_estimate *v, struct findings *out)
 {
@@ -252,6 +268,7 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 			  v->waiting),
 		     "concurrency", run->room);
 	}
+	explain_host(s, v, out);
 	if (plan->goal_ttft_seconds <= 0 && plan->goal_tpot_seconds <= 0)
 		return;
 	if (v->goodput <= 0)

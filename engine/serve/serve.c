@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/rules/legality.h"
+#include "engine/serve/host.h"
 #include "engine/serve/kernels.h"
 #include "engine/serve/serve_parts.h"
 
@@ -180,6 +181,7 @@ static void passes(const struct serving_run *run, const struct scenario *s,
 	divide(&pass, v);
 	scale_parts(s->cluster.scale, v);
 	traffic(&pass, out);
+	host_traffic(&run->decode, run_prompts(run), out);
 	v->decode_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
 	v->decode_flops_per_second = pass.flops / pass.seconds;
 	run_prompt_batch(run, &b);
@@ -214,6 +216,7 @@ static void take_point(const struct point *p, struct serving_estimate *v)
 	v->added_seconds = p->added_seconds;
 	v->begin_seconds = p->begin_seconds;
 	v->transfer_seconds = p->transfer_seconds;
+	v->load_seconds = p->load_seconds;
 	v->carrying_seconds = p->carrying_seconds;
 	v->ahead = p->ahead;
 	v->behind = p->behind;
@@ -303,9 +306,12 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 		&s->model, (int64_t)server_mean_context(s), server->context.kv_bytes);
 	v->max_concurrency = run->room;
 	/* states alone have no size per token */
-	if (v->kv_bytes_per_token > 0)
-		v->kv_tokens = fmax(0, server->kv_room_bytes) * copies *
-			       server_held_tokens(s, tokens) / one;
+	if (v->kv_bytes_per_token > 0) {
+		double each = copies * server_held_tokens(s, tokens) / one;
+
+		v->kv_tokens = fmax(0, server->kv_room_bytes) * each;
+		v->host_tokens = s->plan.serving.host_kv_bytes * each;
+	}
 	v->headroom_bytes = fmax(0, out->capacity_bytes - out->memory.total_bytes);
 	v->engines = server->engines;
 }

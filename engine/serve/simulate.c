@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "engine/serve/host.h"
 #include "engine/serve/serve.h"
 #include "engine/serve/work.h"
 
@@ -175,6 +176,16 @@ static struct queue_seconds pass_seconds(void *server, const struct queue_pass *
 	return (struct queue_seconds){ fmax(step, 1e-9) * t->scale, 0 };
 }
 
+/* What a prompt's computing hides of its copy from the host. */
+static double hidden(struct pass_table *t)
+{
+	const struct scenario *s = t->work.s;
+	double copy = host_copy_seconds(t->server, server_reloaded_tokens(s));
+	double alone = prompts_at(t, t->work.prompt, t->mean_prompt_context).pass;
+
+	return copy > 0 ? host_hidden(s, copy, alone) * t->scale : 0;
+}
+
 static void open_table(struct pass_table *t, const struct server *server)
 {
 	const struct scenario *s = server->context.scenario;
@@ -219,12 +230,22 @@ static void open_pool(struct queue_pool *pool, struct pass_table *table,
 	const struct scenario *s = server->context.scenario;
 	const struct work *w = &table->work;
 
+	bool hosts = s->plan.serving.host_kv_bytes > 0;
+	double rest =
+		fmax(1, (double)s->plan.serving.prompt_len - server_cached_tokens(s));
+	double copied = server_reloaded_tokens(s);
+	double some = copied > 0 ? copied : (double)s->plan.serving.prompt_len;
+
 	*pool = (struct queue_pool){
 		.servers = (int)servers,
 		.scheduler = scheduler_of(w),
 		.budget = server->budget_tokens,
 		.room = room_tokens(server),
-		.cached = w->cached,
+		.cached = server_cached_tokens(s),
+		.fetched = copied / rest,
+		.fetch_seconds = host_copy_seconds(server, some) / some * table->scale,
+		.fetch_hidden = copied > 0 ? hidden(table) : 0,
+		.swaps = hosts && s->stack.serving.swaps,
 		.most_requests = (int)server_request_limit(s),
 		.reserves = s->stack.serving.reserves,
 		.expects = s->stack.serving.expects,
@@ -383,6 +404,8 @@ static void scale_up(double shares, struct queue_result *out)
 	out->prompt_tokens *= shares;
 	out->output_tokens *= shares;
 	out->recomputed_tokens *= shares;
+	out->fetched_tokens *= shares;
+	out->swapped_tokens *= shares;
 	out->cached_tokens *= shares;
 }
 

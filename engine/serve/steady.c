@@ -21,7 +21,7 @@
  */
 #include <math.h>
 
-#include "engine/serve/work.h"
+#include "engine/serve/host.h"
 
 /* Prompts in passes of at most the budget. A pipeline takes the next one when its
  * slowest stage is free: `pass` is until the last has left it, `stage` how long they
@@ -198,16 +198,6 @@ static void continuous(const struct work *w, const struct server *server, double
 			    out->ahead * out->added_seconds;
 }
 
-/* Seconds at a server that takes `service` for each of n customers, who come back
- * `away` after they left it: Schweitzer's closed form, the root of
- * r = service (1 + (n - 1) r / (r + away)). Between service and n service. */
-static double closed_loop(double n, double service, double away)
-{
-	double b = n * service - away;
-
-	return (b + sqrt(b * b + 4 * service * away)) / 2;
-}
-
 /* No server is busy for longer than the time there is: n customers go round in no less
  * than n services (asymptotic bound of closed networks: Denning and Buzen 1978, "The
  * Operational Analysis of Queueing Network Models", Computing Surveys 10). */
@@ -274,7 +264,7 @@ static double stay_in_window(const struct work *w, const struct server *prefill,
 	if (each > 0)
 		k = (sqrt(half * half + each * n * a) - half) / each;
 	if (k >= most && most < n)
-		return full + closed_loop(n, full / most, window) - full / most;
+		return full + work_stay(n, full / most, window) - full / most;
 	k = fmin(most, k);
 	pass = fmax(first, a + each * k);
 	return pass * (1 + fmin(1, k * (n - 1) / n) / 2);
@@ -387,6 +377,7 @@ void steady_point(const struct server *decode, const struct server *prefill,
 		static_batch(&w, decode, c, out);
 	else
 		continuous(&w, decode, c, out);
+	host_wait(&w, prefill, c * server_copies(decode) / server_copies(prefill), out);
 	out->requests_per_second =
 		requests * server_copies(decode) /
 		(out->ttft_seconds + (w.output - 1) * out->tpot_seconds);

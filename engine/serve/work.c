@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "engine/serve/host.h"
 #include "engine/serve/serve.h"
 
 /* Where nobody says: of DeepSeek-V3's second tokens 85 to 90 % hold (arXiv 2412.19437,
@@ -55,7 +56,7 @@ void work_of(const struct scenario *s, struct work *w)
 	const struct serving_plan *v = &s->plan.serving;
 
 	w->s = s;
-	w->cached = server_cached_tokens(s);
+	w->cached = server_cached_tokens(s) + server_reloaded_tokens(s);
 	w->prompt = fmax(1, (double)v->prompt_len - w->cached);
 	w->output = fmax(1, (double)v->output_len);
 	speculate(v, w);
@@ -186,4 +187,14 @@ double work_transfer(const struct work *w, const struct server *decode,
 	if (rate <= 0)
 		return 0;
 	return travelling_bytes(w, decode, prefill) / rate + net->latency_seconds;
+}
+
+/* Seconds at a server that takes `service` for each of n customers, who come back
+ * `away` after they left it: Schweitzer's closed form, the root of
+ * r = service (1 + (n - 1) r / (r + away)). Between service and n service. */
+double work_stay(double n, double service, double away)
+{
+	double b = n * service - away;
+
+	return (b + sqrt(b * b + 4 * service * away)) / 2;
 }

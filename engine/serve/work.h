@@ -54,6 +54,9 @@ struct timing work_pass_at(const struct work *work, const struct server *server,
  * passes every stage before the next one starts, and all micro-batches the slowest. */
 double work_step(const struct work *work, const struct server *server, double requests,
 		 struct timing pass);
+/* Seconds that one of n customers is at a server that takes `service` for each and sees
+ * them again `away` seconds later, mean. */
+double work_stay(double n, double service, double away);
 /* Seconds of a request's cache from the prefill pool to a decoding engine. */
 double work_transfer(const struct work *work, const struct server *decode,
 		     const struct server *prefill);

@@ -171,6 +171,7 @@ bool whatif_tunes(const struct knob *knob)
 		"request_rate",
 		"length_spread",
 		"shared_prefix",
+		"host_prefix",
 		"goal_ttft",
 		"goal_tpot",
 		"batching",

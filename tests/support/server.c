@@ -56,6 +56,8 @@ static void draw_load(struct scenario *s)
 	v->concurrency = next(8) ? power(9) : 0;
 	v->request_rate = next(6) ? 0 : 0.01 * (double)power(12);
 	v->shared_prefix = next(3) ? 0 : 0.5;
+	v->host_kv_bytes = next(4) ? 0 : 32 * 1073741824.0;
+	v->host_prefix = 0.1 * (double)next(10);
 	if (next(3))
 		return;
 	v->speculative = s->model.mtp_layers > 0 ? SPECULATIVE_MTP : SPECULATIVE_DRAFT;

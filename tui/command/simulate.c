@@ -221,6 +221,9 @@ static void print_rest(const struct simulation_asked *asked, const struct scenar
 	if (r->cached_tokens > 0)
 		print_number("from prefix cache", FORM_PERCENT,
 			     r->cached_tokens / r->prompt_tokens);
+	if (r->fetched_tokens > 0)
+		print_number("from the host", FORM_PERCENT,
+			     r->fetched_tokens / r->prompt_tokens);
 	if (r->preempted > 0)
 		print_number("caches taken back", FORM_COUNT, r->preempted);
 	if (r->oversized > 0)
