@@ -84,6 +84,12 @@ void line_drop(struct line *line, struct request *all, int32_t who);
 /* Lengths and, unless the loop is closed, times of arrival. */
 void load_draw(const struct queue_load *load, struct request *out);
 
+/* --- heap.c, of who ends when --- */
+
+void heap_add(struct station *at, struct ending e);
+void heap_drop(struct station *at, int i);
+void heap_forget(struct station *at, int32_t who);
+
 /* --- station.c --- */
 
 void station_open(struct station *station, const struct queue_pool *pool, bool front,
