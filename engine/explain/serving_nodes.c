@@ -301,7 +301,8 @@ const struct explain_node explain_serving_nodes[] = {
 		  "Over the network, where pools are apart."),
 	NODE_FROM(
 		"engine/serve/host.h", "serving.load_seconds",
-		"Wait for the cache on the host", FORM_SECONDS, load, NULL, NULL,
+		"Wait for the cache on the host", FORM_SECONDS, load, NULL,
+		EXPLAIN_PRICED,
 		"A rank's part of what is copied over its host link, where the "
 		"requests of a copy of the attention take turns; less what the prompt "
 		"hides where a stack copies layer by layer."),

@@ -77,6 +77,7 @@ static const char *const priced[] = {
 	"offload_backward",
 	"join_seconds",
 	"sync_seconds",
+	"load_seconds",
 	"transfer_seconds",
 	"mixed_pass_seconds",
 	"prompt_passes_seconds",

@@ -89,7 +89,7 @@ static void draw_line(const struct explorer *explorer, struct canvas *canvas,
 static int draw_meaning(const struct knob *knob, struct canvas *canvas, struct rect in)
 {
 	const struct glossary_word *word = glossary_find(knob->key);
-	int most = in.height < 16 ? 2 : 5, rows;
+	int most = canvas->height < 22 ? 2 : 5, rows;
 	char means[GLOSSARY_MAX_TEXT];
 
 	in.height = most;
