@@ -115,22 +115,38 @@ static bool is_scenario(const char *text)
 	return false;
 }
 
-/* Neither a scenario's keys nor a sign of any kind: what is wrong with it as a scenario
- * tells nothing. */
-static bool is_foreign(const char *text)
+static bool is_own_key(const char *key, size_t length)
 {
-	static const char *const keys[] = { "\nmodel:", "\ncluster:", "\nstack:",
-					    "\nformat:" };
-	bool none = true;
-	char key[96];
+	static const char *const keys[] = { "model",  "cluster", "stack",
+					    "format", "assumed", "kept" };
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		none = none && !strstr(text, keys[i]);
-	for (int i = 0; none && i < knob_count(); i++) {
-		snprintf(key, sizeof key, "\n%s:", knob_table[i].key);
-		none = !strstr(text, key);
+		if (strlen(keys[i]) == length && strncmp(keys[i], key, length) == 0)
+			return true;
+	for (int i = 0; i < knob_count(); i++)
+		if (strlen(knob_table[i].key) == length &&
+		    strncmp(knob_table[i].key, key, length) == 0)
+			return true;
+	return false;
+}
+
+/* Of its keys none is a scenario's, or most are others': what is wrong with it as a
+ * scenario tells nothing. */
+static bool is_foreign(const char *text)
+{
+	int own = 0, others = 0;
+
+	for (const char *at = text; at; at = strchr(at + 1, '\n')) {
+		const char *key = at + (*at == '\n');
+		size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyz"
+					    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+
+		if (length == 0 || key[length] != ':')
+			continue;
+		own += is_own_key(key, length);
+		others += !is_own_key(key, length);
 	}
-	return none;
+	return own == 0 || others > own;
 }
 
 static bool refuse_foreign(const char *file, struct error *error)
@@ -170,6 +186,18 @@ struct sniffed {
 	bool foreign;
 };
 
+/* What a comment says is of no kind: lines that begin with '#' lose their words. */
+static void blank_comments(char *text)
+{
+	for (char *line = text; line; line = strchr(line + 1, '\n')) {
+		char *at = line + (*line == '\n');
+
+		at += strspn(at, " \t");
+		if (*at == '#')
+			memset(at, ' ', strcspn(at, "\n"));
+	}
+}
+
 /* Of text[1..length]; text[0] is there for signs of keys, which begin with the end of
  * the line before, and text[length + 1] for the end. */
 static struct sniffed sniff(char *text, size_t length, bool markdown)
@@ -181,6 +209,7 @@ static struct sniffed sniff(char *text, size_t length, bool markdown)
 	text[length + 1] = '\0';
 	if (markdown)
 		markdown_keep_code(text + 1, length);
+	blank_comments(text);
 	for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++)
 		if (strstr(text, signs[i].word)) {
 			found = format_find(signs[i].format);

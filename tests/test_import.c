@@ -437,6 +437,38 @@ static void test_accelerate(void **state)
 		  &s);
 	expect(&s, "zero", "0");
 	expect(&s, "precision", "fp32");
+	/* what another engine is told stands in a mapping of its own */
+	read_good("accelerate",
+		  "distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 3\n"
+		  "  offload_optimizer_device: cpu\n  offload_param_device: none\n"
+		  "  gradient_accumulation_steps: 4\nmixed_precision: bf16\n"
+		  "num_machines: 1\nnum_processes: 8\nparallelism_config:\n"
+		  "  parallelism_config_sp_size: 2\n",
+		  &s);
+	expect(&s, "zero", "3");
+	expect(&s, "optimizer_offload", "1");
+	expect(&s, "cp", "2");
+	expect(&s, "cp_kind", "ulysses");
+	expect(&s, "gbs", "16");
+	read_good("accelerate", "distributed_type: DEEPSPEED\nnum_processes: 8\n", &s);
+	expect(&s, "zero", "2");
+	read_refused("accelerate",
+		     "distributed_type: DEEPSPEED\ndeepspeed_config:\n"
+		     "  deepspeed_config_file: ds.json\nnum_processes: 8\n",
+		     "ds.json");
+	read_good("accelerate",
+		  "distributed_type: MEGATRON_LM\nmegatron_lm_config:\n"
+		  "  megatron_lm_tp_degree: 2\n  megatron_lm_pp_degree: 2\n"
+		  "  megatron_lm_num_micro_batches: 4\n"
+		  "  megatron_lm_sequence_parallelism: true\n"
+		  "  megatron_lm_recompute_activations: true\n"
+		  "mixed_precision: bf16\nnum_processes: 8\n",
+		  &s);
+	expect(&s, "tp", "2");
+	expect(&s, "pp", "2");
+	expect(&s, "sp", "on");
+	expect(&s, "recompute", "selective");
+	expect(&s, "gbs", "8");
 	read_with("");
 }
 
@@ -559,6 +591,14 @@ static void test_foreign(void **state)
 		{ "apiVersion: v2\nname: chart\n", "import KIND FILE" },
 		{ "{\"a\": [1, 2]}\n", "nor of a kind that is known" },
 		{ "- a\n- b\n", "nor of a kind that is known" },
+		/* one word that is ours, and others' beside it */
+		{ "name: x\nmodel:\n  path: r1\nresources:\n  nodes: 1\n"
+		  "backend:\n  type: x\n",
+		  "nor of a kind that is known" },
+		/* what a comment says is of no kind */
+		{ "# a = ParallelismConfig(\ncompute_environment: LOCAL_MACHINE\n"
+		  "num_processes: 8\n",
+		  "this file names no model" },
 		/* a scenario with a mistake is told the mistake */
 		{ "model: llama3.1-8b\ntpp: 8\n", "unknown key 'tpp'" },
 		{ "cluster: dgx-h100\n", "no model; expected model: NAME" },

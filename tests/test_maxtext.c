@@ -190,6 +190,15 @@ static void commands_are_read(void **state)
 	assert_string_equal(s.model.name, "llama2-7b");
 	assert_string_equal(s.cluster.name, "dgx-h100");
 	assert_true(noted(IMPORT_ASSUMED, "config"));
+	/* kept by a variable */
+	read_good("maxtext",
+		  "RUN=\"-m maxtext.trainers.pre_train.train configs/base.yml "
+		  "model_name=llama3-8b quantization=te_nvfp4_no_rht "
+		  "per_device_batch_size=4 ici_fsdp_parallelism=4\"\n"
+		  "python3 ${RUN}\n",
+		  &s);
+	expect(&s, "precision", "nvfp4");
+	expect(&s, "gbs", "16");
 	read_refused("maxtext", "python3 -m MaxText.train base.yml steps=9\n",
 		     "names no model");
 	read_refused("maxtext", "python3 -m MaxText.decode base.yml\n",

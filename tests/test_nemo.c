@@ -1,5 +1,5 @@
-/* test_nemo.c - NeMo's configurations: values that look up others, networks that are no
- * plain decoders. */
+/* test_nemo.c - configurations of NeMo and FlagScale: values that look up others,
+ * networks that are no plain decoders. */
 #include <string.h>
 
 #include "tests/support/close.h"
@@ -130,6 +130,65 @@ static void other_networks_need_a_model(void **state)
 	}
 }
 
+/* FlagScale's sections nest as they like; all their leaves are flags. */
+static void sections_of_flagscale(void **state)
+{
+	static const char text[] =
+		"system:\n  tensor_model_parallel_size: 2\n"
+		"  pipeline_model_parallel_size: 4\n  sequence_parallel: True\n"
+		"  precision:\n    bf16: True\n  hetero:\n    enable_hetero: False\n"
+		"model:\n  num_layers: 24\n  hidden_size: 2048\n"
+		"  num_attention_heads: 16\n  swiglu: true\n  multiple_of: 128\n"
+		"  seq_length: 4096\n  micro_batch_size: 2\n"
+		"  global_batch_size: 1024\n  optimizer:\n    lr_scheduler:\n"
+		"      lr: 3.0e-4\n"
+		"data:\n  tokenizer:\n    vocab_size: 151851\n"
+		"    make_vocab_size_divisible_by: 64\n";
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", text, &s);
+	expect(&s, "tp", "2");
+	expect(&s, "pp", "4");
+	expect(&s, "sp", "on");
+	expect(&s, "mbs", "2");
+	expect(&s, "gbs", "1024");
+	expect(&s, "precision", "bf16");
+	assert_int_equal(s.model.layers, 24);
+	assert_int_equal(s.model.vocab, 151851);
+	/* 2/3 of four times 2048, up to the next 128 */
+	assert_int_equal(s.model.kind[0].ffn, 5504);
+	read_refused("megatron",
+		     "system:\n  pipeline_model_parallel_size: 2\n  hetero:\n"
+		     "    enable_hetero: True\nmodel:\n  num_layers: 24\n",
+		     "file:4: enable_hetero");
+	read_refused("megatron",
+		     "exp_manager:\n  a: 1\ndistributed_strategy:\n"
+		     "  tensor_model_parallel_size: 8\nmodel:\n  num_layers: 4\n",
+		     "Trainium");
+}
+
+/* MODEL_ARGS of which the caller gives some. */
+static void variables_of_yaml(void **state)
+{
+	static const char text[] =
+		"MODEL_ARGS:\n  --num-layers: 24\n  --hidden-size: 1024\n"
+		"  --num-attention-heads: 16\n  --micro-batch-size: ${MBS}\n"
+		"  --tensor-model-parallel-size: ${TP}\n"
+		"  --data-path: ${DATA}/x\n  --lr: ${LR}\n";
+	static const struct script_given given = { .sets = 2,
+						   .set = { "TP=4", "MBS=2" } };
+	struct scenario s;
+
+	(void)state;
+	read_refused("megatron", text, "$MBS, which nothing sets");
+	read_given(&given);
+	read_good("megatron", text, &s);
+	read_given(NULL);
+	expect(&s, "tp", "4");
+	expect(&s, "mbs", "2");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -138,6 +197,8 @@ int main(void)
 		cmocka_unit_test(other_networks_need_a_model),
 		cmocka_unit_test(falcon_is_parallel),
 		cmocka_unit_test(fp8_is_off_where_it_is_off),
+		cmocka_unit_test(sections_of_flagscale),
+		cmocka_unit_test(variables_of_yaml),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
-#include "presets/pairs/mapping.h"
+#include "presets/accelerate/plugins.h"
 
 static const char stack[] = "fsdp";
 
 /* How the launcher is told the steps, as a comment. */
 static const char accumulation[] = "# accelerate launch --gradient_accumulation_steps ";
 
-#define PARALLEL "parallelism_config.parallelism_config_"
+#define PARALLEL ACCELERATE_PARALLEL
 #define FSDP     "fsdp_config.fsdp_"
 
 static const struct mapping rows[] = {
@@ -68,7 +68,7 @@ static const struct {
 	{ "HYBRID_SHARD_ZERO2", "5", 2, true },
 };
 
-static bool read_machines(const struct mapped *m)
+bool accelerate_machines(const struct mapped *m)
 {
 	struct cluster *cluster = &m->out->cluster;
 	int64_t machines = 0;
@@ -150,7 +150,7 @@ static bool read_rest(const struct mapped *m)
 
 static bool read_plan(const struct mapped *m)
 {
-	return read_machines(m) && read_sharding(m) && read_rest(m);
+	return accelerate_machines(m) && read_sharding(m) && read_rest(m);
 }
 
 static void read_accumulation(struct pairs *pairs, const char *text)
@@ -172,12 +172,14 @@ bool accelerate_read(struct scenario *out, const char *file, const char *text,
 	static const struct mapped_format format = { stack,           rows,
 						     others,          NULL,
 						     mapped_no_model, read_plan };
+	const struct mapped_format *plugin;
 	struct pairs pairs;
 
 	if (!pairs_from_yaml(&pairs, file, text, length, error))
 		return false;
 	read_accumulation(&pairs, text);
-	return mapped_read(out, &format, &pairs, report, error);
+	plugin = accelerate_plugin(&pairs);
+	return mapped_read(out, plugin ? plugin : &format, &pairs, report, error);
 }
 
 /* How the ranks are dealt out: their product is the number of processes. Pipeline

@@ -1,4 +1,5 @@
-/* accelerate.h - a configuration of Hugging Face accelerate (YAML, FSDP) in and out.
+/* accelerate.h - a configuration of Hugging Face accelerate (YAML) in, of FSDP,
+ * DeepSpeed or Megatron-LM, and of FSDP out.
  *
  * Keys: accelerate/commands/launch.py, utils/dataclasses.py. The file names no model
  * and no batch: a report says what was assumed.

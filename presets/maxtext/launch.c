@@ -23,9 +23,13 @@ bool maxtext_is_script(const char *text)
 		size_t length = strcspn(line, "\n");
 		const char *first = line + strspn(line, " \t");
 
-		if (*first != '#' && memmem(line, length, "python", 6) &&
-		    (memmem(line, length, "MaxText", 7) ||
-		     memmem(line, length, "maxtext", 7)))
+		bool named = memmem(line, length, "MaxText", 7) ||
+			     memmem(line, length, "maxtext", 7);
+
+		/* a command, or what a variable keeps of one */
+		if (*first != '#' && named &&
+		    (memmem(line, length, "python", 6) ||
+		     memmem(line, length, "-m ", 3)))
 			return true;
 		line += length;
 		line += *line == '\n';

@@ -302,15 +302,19 @@ static bool read_remat(const struct mapped *m)
 
 static bool read_quantisation(const struct mapped *m)
 {
+	static const char *const kinds[] = { "nvfp4", "mxfp8", "fp8" };
 	const struct pair *pair = mapped_find(m, "quantization");
 
 	if (!pair || pair->value[0] == '\0')
 		return true;
-	if (strstr(pair->value, "fp8"))
-		return mapped_set(m, "precision", "fp8", pair);
-	return error_set(m->error, m->pairs->file, pair->line,
-			 "quantization is '%.40s'; expected \"\" or a kind of fp8",
-			 pair->value);
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strstr(pair->value, kinds[i]))
+			return mapped_set(m, "precision", kinds[i], pair);
+	return error_set(
+		m->error, m->pairs->file, pair->line,
+		"quantization is '%.40s'; expected \"\" or a kind of fp8, mxfp8 "
+		"or nvfp4",
+		pair->value);
 }
 
 static bool read_rest(const struct mapped *m)

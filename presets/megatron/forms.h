@@ -37,6 +37,14 @@ bool arguments_from_printed(struct arguments *arguments, const char *text,
 bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t length,
 			 struct error *error);
 
+/* One of its members as a flag; false when a bound is reached. */
+bool arguments_add_member(struct arguments *arguments, const struct node *node);
+
+/* A training file of FlagScale, parsed (flagscale.c). */
+bool flagscale_looks_like(const struct node *root);
+bool arguments_from_flagscale(struct arguments *arguments, const struct node *root,
+			      struct error *error);
+
 /* A configuration of NeMo, parsed (nemo.c). */
 bool nemo_looks_like(const struct node *root);
 bool arguments_from_nemo(struct arguments *arguments, const struct node *root,

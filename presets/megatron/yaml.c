@@ -1,4 +1,5 @@
 /* yaml.c - flags as keys of YAML: MODEL_ARGS, sections, files of Primus and NeMo. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +21,39 @@ static bool take_default(const char *text, char *out, size_t size)
 	return true;
 }
 
+/* "${NAME}" alone: what is given for it, else the flag waits for somebody to. */
+static bool add_variable(struct arguments *arguments, const struct node *node)
+{
+	const char *name = node->text + 2;
+	size_t length = strcspn(name, "}");
+	const char *value = given_value(arguments->given, name, length);
+	struct argument *item;
+
+	if (!arguments_add(arguments, node->key, value ? value : "", node->line))
+		return false;
+	item = &arguments->item[arguments->count - 1];
+	item->missing = value ? NULL : arguments_keep(arguments, name, length);
+	return true;
+}
+
+static bool is_variable(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 3 && strncmp(text, "${", 2) == 0 &&
+	       (isalpha((unsigned char)text[2]) || text[2] == '_') &&
+	       strspn(text + 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				"0123456789_") == length - 3 &&
+	       text[length - 1] == '}';
+}
+
 static bool is_true(const char *text)
 {
 	return strcmp(text, "true") == 0 || strcmp(text, "True") == 0;
 }
 
 /* "[a b c]" and YAML lists become words; true becomes a bare switch. */
-static bool add_member(struct arguments *arguments, const struct node *node)
+bool arguments_add_member(struct arguments *arguments, const struct node *node)
 {
 	char value[4096] = "";
 	size_t length = 0;
@@ -37,6 +64,8 @@ static bool add_member(struct arguments *arguments, const struct node *node)
 	     (!node->quoted && strcmp(node->text, "~") == 0)))
 		return true;
 
+	if (node->kind == NODE_SCALAR && is_variable(node->text))
+		return add_variable(arguments, node);
 	if (node->kind == NODE_SCALAR) {
 		if (strcmp(node->text, "false") == 0 ||
 		    strcmp(node->text, "False") == 0)
@@ -137,7 +166,7 @@ static bool add_top(struct arguments *arguments, const struct node *node)
 		return add_section(arguments, node, "");
 	if (strcmp(node->key, "mixed_precision") == 0)
 		return add_section(arguments, node, "");
-	return add_member(arguments, node);
+	return arguments_add_member(arguments, node);
 }
 
 /* Primus: modules.pre_trainer names a file of the model and overrides Megatron's flags.
@@ -174,7 +203,7 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 	for (const struct node *node = overrides->child; node; node = node->next)
 		if (node->kind == NODE_MAP)
 			arguments_skip(arguments, node, "overrides");
-		else if (!add_member(arguments, node))
+		else if (!arguments_add_member(arguments, node))
 			return false;
 	for (const struct node *node = trainer->child; node; node = node->next)
 		if (node != overrides && node != model)
@@ -192,10 +221,21 @@ bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t l
 
 	if (!document_parse_repeats(&document, arguments->file, text, length, error))
 		return false;
-	if (nemo_looks_like(document.root)) {
-		good = arguments_from_nemo(arguments, document.root, error);
+	if (nemo_looks_like(document.root) || flagscale_looks_like(document.root)) {
+		good = nemo_looks_like(document.root)
+			       ? arguments_from_nemo(arguments, document.root, error)
+			       : arguments_from_flagscale(arguments, document.root,
+							  error);
 		document_free(&document);
 		return good;
+	}
+	if (node_get(document.root, "distributed_strategy") &&
+	    node_get(document.root, "exp_manager")) {
+		error_set(error, arguments->file, document.root->line,
+			  "a file of neuronx-distributed-training, for Trainium, of "
+			  "which there is no cluster; Megatron's and NeMo's are read");
+		document_free(&document);
+		return false;
 	}
 	trainer = find_trainer(document.root);
 	/* Primus: the rest of what it says stands in the file that it extends */

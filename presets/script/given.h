@@ -7,6 +7,7 @@
 #define PRESETS_SCRIPT_GIVEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { GIVEN_SETS = 64, GIVEN_ARGS = 64 };
 
@@ -18,5 +19,9 @@ struct script_given {
 	const char *function; /* which of those a file of Python has; NULL: unsaid */
 	bool environment;     /* variables that it doesn't set are ours */
 };
+
+/* What --set, else the environment has for that name; NULL: neither. */
+const char *given_value(const struct script_given *given, const char *name,
+			size_t length);
 
 #endif
