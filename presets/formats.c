@@ -28,6 +28,8 @@ static const struct {
 	{ "- vllm\n", "vllm" },
 	{ "dynamo.vllm", "vllm" },
 	{ "\nmodelArtifacts:", "vllm" },
+	{ "\n    modelURL:", "vllm" },
+	{ "vllmConfig:", "vllm" },
 	{ "sglang.launch_server", "sglang" },
 	{ "dynamo.sglang", "sglang" },
 	{ "dynamo.trtllm", "trtllm" },

@@ -132,7 +132,9 @@ static void test_config_map(void **state)
 	expect(&s, "ep", "4");
 	expect(&s, "kv_precision", "fp8");
 	expect(&s, "max_requests", "96");
-	expect(&s, "gpus", "8");
+	/* two whole servers */
+	expect(&s, "gpus", "16");
+	assert_true(noted(IMPORT_ASSUMED, "replicas"));
 	read_refused("trtllm", graph, "tp_size stands in agg.yaml, which is not here");
 }
 
@@ -141,6 +143,19 @@ static void test_chart(void **state)
 	struct scenario s;
 
 	(void)state;
+	/* of vLLM's production stack */
+	read_good("vllm",
+		  "servingEngineSpec:\n  modelSpec:\n  - name: llama\n"
+		  "    modelURL: meta-llama/Llama-3.1-70B-Instruct\n"
+		  "    replicaCount: 3\n    requestGPU: 4\n    vllmConfig:\n"
+		  "      tensorParallelSize: 4\n      maxNumSeqs: 48\n"
+		  "      extraArgs: [--kv-cache-dtype, fp8]\n",
+		  &s);
+	assert_string_equal(s.model.name, "llama3.1-70b");
+	expect(&s, "tp", "4");
+	expect(&s, "gpus", "12");
+	expect(&s, "max_requests", "48");
+	expect(&s, "kv_precision", "fp8");
 	read_good("vllm",
 		  "modelArtifacts:\n  uri: \"hf://Qwen/Qwen3-32B\"\n"
 		  "decode:\n  replicas: 1\n  parallelism:\n    tensor: 4\n"

@@ -145,6 +145,10 @@ static bool add_words(struct finder *f, struct server_command *command,
 		char name[128], key[128], value[4096];
 		int line = words[i].line;
 
+		if (strncmp(text, REPLICAS_FLAG, sizeof REPLICAS_FLAG - 1) == 0) {
+			command->replicas = strtoll(equals + 1, NULL, 10);
+			continue;
+		}
 		if (!is_flag(text)) {
 			if (command->checkpoint[0] == '\0')
 				snprintf(command->checkpoint,
@@ -196,6 +200,7 @@ static struct server_command *begin(struct finder *f, int line)
 	memset(command, 0, sizeof *command);
 	snprintf(command->flags.file, sizeof command->flags.file, "%s", f->file);
 	command->line = line;
+	command->replicas = 1;
 	return command;
 }
 

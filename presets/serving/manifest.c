@@ -11,7 +11,7 @@
 
 #include "presets/serving/tool.h"
 
-enum { MAX_REPLICAS = 16 };
+enum { MAX_REPLICAS = 4096 };
 
 struct manifest {
 	const struct tool *tool;
@@ -142,14 +142,13 @@ static void put_entry(struct manifest *m, const struct node *container,
 		fprintf(m->out, " --tensor-parallel-size %s", m->tp);
 }
 
-static bool spans_lines(const struct node *list)
+/* Further replicas are servers of their own. */
+static void put_replicas(struct manifest *m)
 {
-	for (const struct node *node = list && list->kind == NODE_LIST ? list->child
-								       : list;
-	     node; node = list->kind == NODE_LIST ? node->next : NULL)
-		if (node->kind == NODE_SCALAR && strchr(node->text, '\n'))
-			return true;
-	return false;
+	long copies = m->copies ? strtol(m->copies, NULL, 10) : 1;
+
+	if (copies > 1 && copies <= MAX_REPLICAS)
+		fprintf(m->out, " " REPLICAS_FLAG "%ld", copies);
 }
 
 /* One server's command, in its role. */
@@ -168,28 +167,55 @@ static void put_command(struct manifest *m, const struct node *container, bool s
 	if (m->pools && m->role != ROLE_BOTH)
 		fprintf(m->out, " --%s %s", m->tool->role_flag,
 			m->tool->roles[m->role]);
+	put_replicas(m);
 }
 
 static void put_container(struct manifest *m, const struct node *container)
 {
 	const struct node *command = node_get(container, "command"),
 			  *args = node_get(container, "args");
-	bool script = is_shell(command), ends_here;
-	long copies = m->copies ? strtol(m->copies, NULL, 10) : 1;
+	bool script = is_shell(command);
 
 	if (!command && !args && !scalar(container, "modelCommand"))
 		return;
 	m->any = true;
 	go_to(m, command ? command->line : args ? args->line : container->line);
 	put_environment(m, container);
-	/* flags can be added to a command, not to a script of many lines */
-	ends_here = !script || !spans_lines(args ? args : command);
 	put_command(m, container, script);
-	/* further replicas are servers of their own */
-	for (long i = 1; ends_here && i < copies && i < MAX_REPLICAS; i++) {
-		fputs("; ", m->out);
-		put_command(m, container, script);
-	}
+	fputc('\n', m->out);
+	m->line++;
+}
+
+/* vLLM's production stack: modelSpec says what its chart makes a command of
+ * (helm/templates/deployment-vllm-multi.yaml). */
+static void put_spec(struct manifest *m, const struct node *spec)
+{
+	static const struct {
+		const char *key, *flag;
+	} fields[] = {
+		{ "tensorParallelSize", "tensor-parallel-size" },
+		{ "pipelineParallelSize", "pipeline-parallel-size" },
+		{ "maxModelLen", "max-model-len" },
+		{ "maxNumSeqs", "max-num-seqs" },
+		{ "maxNumBatchedTokens", "max-num-batched-tokens" },
+		{ "gpuMemoryUtilization", "gpu-memory-utilization" },
+		{ "dtype", "dtype" },
+	};
+	const struct node *config = node_get(spec, "vllmConfig");
+
+	m->any = true;
+	m->copies = scalar(spec, "replicaCount");
+	go_to(m, spec->line);
+	fputs("vllm serve ", m->out);
+	put_word(m, scalar(spec, "modelURL"));
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+		if (scalar(config, fields[i].key)) {
+			fprintf(m->out, " --%s ", fields[i].flag);
+			put_word(m, scalar(config, fields[i].key));
+		}
+	if (config && config->kind == NODE_MAP)
+		put_list(m, node_get(config, "extraArgs"), false);
+	put_replicas(m);
 	fputc('\n', m->out);
 	m->line++;
 }
@@ -258,6 +284,8 @@ static void walk(struct manifest *m, const struct node *node)
 	    (node_get(node, "args") || node_get(node, "command") ||
 	     node_get(node, "modelCommand")))
 		put_container(m, node);
+	if (scalar(node, "modelURL") && strcmp(m->tool->sign, "vllm") == 0)
+		put_spec(m, node);
 	for (const struct node *child = node->child; child; child = child->next)
 		if (child->kind != NODE_SCALAR)
 			walk(m, child);
@@ -286,9 +314,9 @@ static const char *find_model(const struct node *root)
 
 static bool looks_like(const char *text, size_t length)
 {
-	static const char *const signs[] = { "\napiVersion:", "\nmodelArtifacts:",
-					     "\nservices:", "containers:",
-					     "mainContainer:" };
+	static const char *const signs[] = { "\napiVersion:",  "\nmodelArtifacts:",
+					     "\nservices:",    "containers:",
+					     "mainContainer:", "modelSpec:" };
 
 	if (length > 11 && strncmp(text, "apiVersion:", 11) == 0)
 		return true;

@@ -199,8 +199,8 @@ static struct server_command *find_role(const struct tool *tool,
 			continue;
 		found = found ? found : command;
 		/* further nodes of one server repeat its command */
-		*copies += !rank || strcmp(rank->value, "0") == 0 ||
-			   rank->value[0] == '\0';
+		if (!rank || strcmp(rank->value, "0") == 0 || rank->value[0] == '\0')
+			*copies += command->replicas;
 	}
 	*copies = *copies > 0 ? *copies : found != NULL;
 	return found;
@@ -221,6 +221,17 @@ static bool join_pools(const struct mapped *m, const struct scenario *prefill,
 	       mapped_set_count(m, "prefill_dp_attention", p->serving.dp_attention,
 				NULL) &&
 	       mapped_set_count(m, "gpus", m->out->cluster.gpus * decodes + own, NULL);
+}
+
+/* Replicas of a whole server share its requests out, as data parallelism does. */
+static bool multiply(const struct mapped *m, const struct server_command *one)
+{
+	if (one->replicas < 2)
+		return true;
+	import_note(m->report, IMPORT_ASSUMED, "replicas",
+		    "%lld servers of %lld GPUs share the requests",
+		    (long long)one->replicas, (long long)m->out->cluster.gpus);
+	return mapped_set_count(m, "gpus", m->out->cluster.gpus * one->replicas, NULL);
 }
 
 /* A recipe may serve several models: which one is read, and which another. */
@@ -274,7 +285,9 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 		import_note(report, IMPORT_APPROXIMATE, "disaggregated",
 			    "only the servers that %s are here: read as whole ones",
 			    decode ? "decode" : "prefill");
-	if (both && whole > 1 && !pools)
+	if (!pools && main == both && !multiply(&m, main))
+		return false;
+	if (both && whole > main->replicas && !pools)
 		note_first(commands, main, whole, report);
 	note_assumed(&m);
 	note_flags(tool, &m);

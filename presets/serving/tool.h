@@ -21,7 +21,11 @@ struct server_command {
 	struct pairs flags;
 	char checkpoint[MAX_CHECKPOINT]; /* "meta-llama/Llama-3.1-70B", a path, or "" */
 	int line;
+	int64_t replicas; /* servers that it starts */
 };
+
+/* What a manifest's replicas are told by: a flag of no tool, before its number. */
+#define REPLICAS_FLAG "--replicas-of-manifest="
 
 struct server_commands {
 	int count;
