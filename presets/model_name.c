@@ -21,7 +21,8 @@ static const char *const noise[] = {
 	"4bit",        "8bit",      "gguf",     "marlin",     "autofp8",     "float8",
 	"channelwise", "nvidia",    "v0.1",     "v0.2",       "v0.3",        "turbo",
 	"reasoning",   "quantised", "original", "autoround",  "quark",       "qat",
-	"ct",          "bnb",       "nf4",      "linearized", "dequantized", NULL
+	"ct",          "bnb",       "nf4",      "linearized", "dequantized", "w4a4",
+	NULL
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of

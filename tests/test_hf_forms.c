@@ -178,13 +178,92 @@ static void test_beside(void **state)
 	assert_non_null(strstr(error.text, "config.json beside it"));
 }
 
+static const struct layer_kind *kind_of(const struct model *model, int layer)
+{
+	return &model->kind[model->layer[layer]];
+}
+
+/* Laguna has heads by the layer, Trinity every fourth without a window, MiMo sinks
+ * where there is one (configuration_laguna.py, configuration_afmoe.py of transformers).
+ */
+static void test_patterns(void **state)
+{
+#define COMMON                                                                       \
+	"\"hidden_size\": 1024, \"intermediate_size\": 2048, \"num_hidden_layers\":" \
+	" 4, \"num_attention_heads\": 8, \"num_key_value_heads\": 2, \"head_dim\":"  \
+	" 128, \"vocab_size\": 32000, \"sliding_window\": 512"
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text(
+		"{\"model_type\": \"laguna\", " COMMON ", \"layer_types\":"
+		"[\"full_attention\", \"sliding_attention\", \"sliding_attention\","
+		"\"sliding_attention\"], \"num_attention_heads_per_layer\": [8, 12, 12,"
+		"12]}",
+		&model, &error));
+	assert_int_equal(kind_of(&model, 0)->attention.heads, 8);
+	assert_int_equal(kind_of(&model, 0)->attention.window, 0);
+	assert_int_equal(kind_of(&model, 1)->attention.heads, 12);
+	assert_int_equal(kind_of(&model, 1)->attention.window, 512);
+	assert_string_equal(model.approximate, "");
+	assert_true(read_text("{\"model_type\": \"afmoe\", " COMMON
+			      ", \"global_attn_every_n_layers\": 4}",
+			      &model, &error));
+	assert_int_equal(kind_of(&model, 2)->attention.window, 512);
+	assert_int_equal(kind_of(&model, 3)->attention.window, 0);
+	assert_true(kind_of(&model, 3)->attention.output_gate && model.post_norms);
+	assert_string_equal(model.approximate, "");
+	assert_true(read_text("{\"model_type\": \"mimo_v2\", " COMMON
+			      ", \"hybrid_layer_pattern\": [0, 1, 1, 0],"
+			      "\"add_swa_attention_sink_bias\": true,"
+			      "\"swa_num_key_value_heads\": 4}",
+			      &model, &error));
+	assert_true(kind_of(&model, 1)->attention.sinks);
+	assert_false(kind_of(&model, 0)->attention.sinks);
+	assert_int_equal(kind_of(&model, 1)->attention.kv_heads, 4);
+	assert_string_equal(model.approximate, "");
+#undef COMMON
+}
+
+/* Ling 2.5 has lightning attention beside MLA, the last of each group; Ling 3 Kimi's
+ * delta attention. What is left over of the groups is MLA. */
+static void test_groups(void **state)
+{
+#define LING                                                                        \
+	"\"model_type\": \"bailing_hybrid\", \"hidden_size\": 1024,"                \
+	"\"intermediate_size\": 2048, \"num_hidden_layers\": 5,"                    \
+	"\"num_attention_heads\": 8, \"num_key_value_heads\": 8, \"head_dim\": 64," \
+	"\"vocab_size\": 32000, \"kv_lora_rank\": 256, \"q_lora_rank\": null,"      \
+	"\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128," \
+	"\"layer_group_size\": 2"
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text("{" LING "}", &model, &error));
+	assert_int_equal(kind_of(&model, 0)->mixer, MIXER_ATTENTION);
+	assert_int_equal(kind_of(&model, 0)->attention.head_dim, 64);
+	assert_int_equal(kind_of(&model, 0)->attention.kv_heads, 8);
+	assert_true(kind_of(&model, 0)->attention.output_gate);
+	assert_int_equal(kind_of(&model, 1)->mixer, MIXER_MLA);
+	assert_int_equal(kind_of(&model, 4)->mixer, MIXER_MLA);
+	assert_non_null(strstr(model.approximate, "lightning"));
+	assert_true(
+		read_text("{" LING ", \"short_conv_kernel_size\": 4}", &model, &error));
+	assert_int_equal(kind_of(&model, 2)->mixer, MIXER_LINEAR);
+	assert_int_equal(model.ssm.inner, 512);
+	assert_int_equal(kind_of(&model, 3)->mixer, MIXER_MLA);
+	assert_non_null(strstr(model.approximate, "state-space scan"));
+#undef LING
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longcat),
-		cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_quantised),
-		cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_longcat),   cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_groups),    cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_quantised), cmocka_unit_test(test_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

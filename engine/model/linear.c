@@ -30,5 +30,6 @@ const struct mixer mixer_linear = {
 		    { "g", "groups", "model.ssm_groups" },
 		    { "H", "heads", "model.ssm_heads" },
 		    { "d", "width of a head", "model.ssm_head_dim" } },
-	.hf_keys = "linear_num_value_heads linear_attn_config.num_heads",
+	.hf_keys = "linear_num_value_heads linear_attn_config.num_heads "
+		   "short_conv_kernel_size",
 };

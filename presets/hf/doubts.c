@@ -14,6 +14,8 @@ static const struct {
 	{ "linear_num_value_heads",
 	  "linear attention is costed like a state-space scan" },
 	{ "linear_attn_config", "linear attention is costed like a state-space scan" },
+	{ "short_conv_kernel_size",
+	  "linear attention is costed like a state-space scan" },
 	{ "zero_expert_num",
 	  "experts that pass a token on: as many others are counted as on average" },
 	{ "attention_k_eq_v", "shared keys and values are counted apart" },
@@ -24,8 +26,6 @@ static const struct {
 	{ "laurel_rank", "LAuReL's low-rank paths are left out" },
 	{ "mla_use_output_gate", "the output gate of MLA is left out" },
 	{ "hc_mult", "hyper-connections are left out" },
-	{ "swa_num_key_value_heads",
-	  "sliding layers differ in heads; sinks are left out" },
 };
 
 /* Zero and false say that there is none of it. */
@@ -36,10 +36,11 @@ static bool says_so(const struct node *node)
 		(strcmp(node->text, "0") != 0 && strcmp(node->text, "false") != 0));
 }
 
-/* MiniMax: 0 is lightning attention, 1 full. */
+/* MiniMax: 0 is lightning attention, 1 full. Ling has it beside MLA, Ling 3 another. */
 static bool has_lightning(struct hf_reader *r)
 {
-	return hf_list_holds(hf_get(r, "attn_type_list"), 0);
+	return hf_list_holds(hf_get(r, "attn_type_list"), 0) ||
+	       (hf_has(r, "layer_group_size") && !hf_has(r, "short_conv_kernel_size"));
 }
 
 static void approximate(struct hf_reader *r, struct model *model, const char *key,
@@ -164,7 +165,7 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 			approximate(r, model, approximations[i].key,
 				    approximations[i].why);
 	if (has_lightning(r))
-		approximate(r, model, "attn_type_list",
+		approximate(r, model, "layers",
 			    "lightning attention is costed like full attention");
 	if (r->family && (r->family->traits & FAMILY_ENCODER))
 		approximate(r, model, "model_type",

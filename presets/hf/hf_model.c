@@ -220,7 +220,7 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 					  1);
 	moe->expert_ffn = hf_count(r,
 				   "moe_intermediate_size expert_intermediate_size "
-				   "expert_ffn_hidden_size",
+				   "expert_ffn_hidden_size expert_hidden_dim",
 				   (traits(r) & FAMILY_EXPERT_FFN) || llama4 ? ffn : 0);
 	if (moe->expert_ffn == 0)
 		moe->expert_ffn = ffn;
@@ -267,6 +267,15 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 		ssm->heads = ssm->groups = hf_need(r, "linear_attn_config.num_heads");
 		ssm->head_dim = ssm->state = hf_need(r, "linear_attn_config.head_dim");
 		ssm->conv = hf_count(r, "linear_attn_config.short_conv_kernel_size", 4);
+		ssm->inner = ssm->heads * ssm->head_dim;
+		ssm->chunk = 64;
+		return;
+	}
+	if (hf_has(r, "layer_group_size") && hf_has(r, "short_conv_kernel_size")) {
+		/* Ling 3: Kimi's, with the heads of its MLA */
+		ssm->heads = ssm->groups = hf_need(r, "num_attention_heads");
+		ssm->head_dim = ssm->state = hf_need(r, "head_dim");
+		ssm->conv = hf_need(r, "short_conv_kernel_size");
 		ssm->inner = ssm->heads * ssm->head_dim;
 		ssm->chunk = 64;
 		return;

@@ -13,7 +13,7 @@ struct pattern {
 	const struct node *layer_types, *mlp_types, *moe_list, *moe_freq_list,
 		*mlp_only, *swa_list, *attention_layers, *lightning_list,
 		*full_from_one, /* Kimi counts layers from 1 */
-		*compress, *indexers;
+		*compress, *indexers, *heads;
 	char moe_enum[1024]; /* "3,4,5": Step */
 	int64_t window, window_period;
 	int64_t attention_period, attention_offset, full_interval;
@@ -25,7 +25,13 @@ struct pattern {
 	bool all_ssm;
 	int64_t borrows_from; /* keys and values are an earlier layer's from this on */
 	int64_t wide_from; /* MLPs are twice as wide from this layer on (Gemma 4 E) */
-	bool lightning;    /* linear attention of MiniMax: all heads, with a gate */
+	bool lightning; /* linear attention of MiniMax and Ling: all heads, with a gate
+			 */
+	bool sinks;     /* of the sliding layers (MiMo-V2) */
+	int64_t head_dim; /* of lightning attention beside MLA (Ling) ... */
+	int64_t whole;    /* layers of whole groups */
+	int64_t group; /* ... of whose layers the last one is MLA, and what is left over
+			*/
 };
 
 /* Nemotron 3 names sublayers where others name layers: "moe" and "mlp" among them tell
@@ -98,12 +104,18 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 	p->lightning_list = hf_get(r, "attn_type_list");
 	p->compress = hf_get(r, "compress_ratios");
 	p->indexers = hf_get(r, "indexer_types");
-	p->lightning = strncmp(type, "minimax", 7) == 0;
+	p->group = hf_count(r, "layer_group_size", 0);
+	p->lightning = strncmp(type, "minimax", 7) == 0 ||
+		       (p->group > 1 && !hf_has(r, "short_conv_kernel_size"));
+	p->head_dim = hf_count(r, "head_dim", 0);
 	p->window = hf_count(r, "sliding_window attention_chunk_size", 0);
 	if (r->family && (r->family->traits & FAMILY_WINDOW_NEEDS_SWITCH) &&
 	    !hf_bool(r, "use_sliding_window", false))
 		p->window = 0;
-	p->window_period = hf_count(r, "sliding_window_pattern", 0);
+	p->heads = hf_get(r, "num_attention_heads_per_layer");
+	p->sinks = hf_bool(r, "add_swa_attention_sink_bias", false);
+	p->window_period =
+		hf_count(r, "sliding_window_pattern global_attn_every_n_layers", 0);
 	if (p->window > 0 && p->window_period == 0 && !p->layer_types)
 		p->window_period = strcmp(type, "gemma2") == 0   ? 2
 				   : strcmp(type, "gemma3") == 0 ? 6
@@ -212,6 +224,7 @@ static void full_attention(const struct pattern *p, struct layer_kind *kind)
 static void sliding_attention(const struct pattern *p, struct layer_kind *kind)
 {
 	kind->attention.window = p->window;
+	kind->attention.sinks = kind->attention.sinks || p->sinks;
 	if (p->swa_heads > 0)
 		kind->attention.heads = p->swa_heads;
 	if (p->swa_kv_heads > 0)
@@ -229,17 +242,26 @@ static void ssm_mixer(const struct pattern *p, struct layer_kind *kind)
 	memset(&kind->attention, 0, sizeof kind->attention);
 }
 
-static void lightning_attention(struct layer_kind *kind)
+static void lightning_attention(const struct pattern *p, struct layer_kind *kind)
 {
-	kind->attention.kv_heads = kind->attention.heads;
-	kind->attention.output_gate = true;
+	struct attention *a = &kind->attention;
+
+	if (kind->mixer == MIXER_MLA) { /* Ling: beside it, with widths of its own */
+		kind->mixer = MIXER_ATTENTION;
+		*a = (struct attention){ .heads = a->heads,
+					 .head_dim = p->head_dim,
+					 .value_dim = p->head_dim,
+					 .qk_norm = a->qk_norm };
+	}
+	a->kv_heads = a->heads;
+	a->output_gate = true;
 }
 
 static void named_mixer(const struct pattern *p, const char *name,
 			struct layer_kind *kind)
 {
 	if (p->lightning && strstr(name, "linear"))
-		lightning_attention(kind);
+		lightning_attention(p, kind);
 	else if (strstr(name, "linear") || strstr(name, "mamba"))
 		ssm_mixer(p, kind);
 	else if (strstr(name, "sliding") || strstr(name, "chunked"))
@@ -275,6 +297,11 @@ static void choose_mixer(const struct pattern *p, int64_t i, struct layer_kind *
 			    i % p->attention_period == p->attention_offset ? "full"
 									   : "mamba",
 			    kind);
+	else if (p->group > 1)
+		named_mixer(p,
+			    multiple(i + 1, p->group) || i >= p->whole ? "full"
+								       : "linear",
+			    kind);
 	else if (p->full_interval > 1)
 		named_mixer(p, multiple(i + 1, p->full_interval) ? "full" : "linear",
 			    kind);
@@ -304,6 +331,16 @@ static void choose_entries(const struct pattern *p, int64_t i, struct attention 
 	}
 	if (indexer && strcmp(indexer->text, "shared") == 0)
 		a->index_heads = a->index_dim = 0;
+}
+
+/* Laguna: more heads where a layer sees little. */
+static void choose_heads(const struct pattern *p, int64_t i, struct layer_kind *kind)
+{
+	const struct node *heads = hf_item(p->heads, i);
+	int64_t count = heads ? strtoll(heads->text, NULL, 10) : 0;
+
+	if (count > 0 && count <= 1 << 20)
+		kind->attention.heads = count;
 }
 
 static void choose_mlp(const struct pattern *p, const struct model *model, int64_t i,
@@ -348,7 +385,8 @@ static bool has_beside(const struct model *model)
 static bool is_unsaid_hybrid(const struct pattern *p, const struct model *model)
 {
 	bool said = p->hybrid[0] != '\0' || p->layer_types || p->attention_layers ||
-		    p->full_from_one || p->attention_period > 0 || p->full_interval > 0;
+		    p->full_from_one || p->attention_period > 0 ||
+		    p->full_interval > 0 || p->group > 1;
 
 	if (said || p->all_ssm || model->ssm.state == 0 || has_beside(model))
 		return false;
@@ -369,6 +407,7 @@ void hf_read_layers(struct hf_reader *reader, struct model *model,
 	}
 	read_mixer_keys(reader, &pattern);
 	read_mlp_keys(reader, &pattern, layers);
+	pattern.whole = pattern.group > 1 ? layers / pattern.group * pattern.group : 0;
 	for (int64_t i = 0; i < layers && !reader->failed; i++) {
 		struct layer_kind kind = *base;
 		bool good = true;
@@ -377,6 +416,7 @@ void hf_read_layers(struct hf_reader *reader, struct model *model,
 			good = i < (int64_t)strlen(pattern.hybrid) &&
 			       letter_layer(&pattern, pattern.hybrid[i], &kind);
 		} else {
+			choose_heads(&pattern, i, &kind);
 			choose_mixer(&pattern, i, &kind);
 			choose_entries(&pattern, i, &kind.attention);
 			choose_mlp(&pattern, model, i, &kind);
