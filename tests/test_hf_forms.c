@@ -258,12 +258,37 @@ static void test_groups(void **state)
 #undef LING
 }
 
+/* LFM2-350M: the count of its model card to the last one. */
+static void test_convolutions(void **state)
+{
+	static const char text[] =
+		"{\"model_type\": \"lfm2\", \"hidden_size\": 1024,"
+		"\"intermediate_size\": 6656, \"block_auto_adjust_ff_dim\": true,"
+		"\"block_ffn_dim_multiplier\": 1.0, \"block_multiple_of\": 256,"
+		"\"num_hidden_layers\": 16, \"num_attention_heads\": 16,"
+		"\"num_key_value_heads\": 8, \"vocab_size\": 65536,"
+		"\"conv_L_cache\": 3, \"full_attn_idxs\": [2, 5, 8, 10, 12, 14]}";
+	struct model_counts counts;
+	struct error error;
+	struct model model;
+
+	(void)state;
+	assert_true(read_text(text, &model, &error));
+	model_count(&model, &counts);
+	assert_close(counts.total, 354483968, 0);
+	assert_int_equal(kind_of(&model, 0)->mixer, MIXER_CONV);
+	assert_int_equal(kind_of(&model, 14)->mixer, MIXER_ATTENTION);
+	assert_int_equal(kind_of(&model, 0)->ffn, 4608);
+	assert_string_equal(model.approximate, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longcat),   cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_groups),    cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_quantised), cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_longcat), cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_groups),  cmocka_unit_test(test_convolutions),
+		cmocka_unit_test(test_blocks),  cmocka_unit_test(test_quantised),
+		cmocka_unit_test(test_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,19 @@ static void test_linear_attention_by_hand(void **state)
 	assert_close(named("short convolution")->weights, conv * 4, 1e-12);
 }
 
+/* A short convolution takes what goes in and two gates from one projection, has a
+ * filter of four taps for each channel, and nothing that scans. */
+static void test_short_convolution_by_hand(void **state)
+{
+	(void)state;
+	layer_of(MIXER_CONV);
+	draw();
+	check_gemm("input projection", 3 * 32, 32);
+	check_gemm("output projection", 32, 32);
+	assert_close(named("short convolution")->weights, 32 * 4, 1e-12);
+	assert_close(named("scan")->weights, 0, 1e-12);
+}
+
 /* Ranks of CP hand on the states and the edge of the convolution, in fp32, as large
  * for a long sequence as for a short one. */
 static void test_states_that_travel(void **state)
@@ -376,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_mamba1_by_hand),
 		cmocka_unit_test(test_mamba2_by_hand),
 		cmocka_unit_test(test_linear_attention_by_hand),
+		cmocka_unit_test(test_short_convolution_by_hand),
 		cmocka_unit_test(test_states_that_travel),
 		cmocka_unit_test(test_narrow_formats),
 		cmocka_unit_test(test_nvfp4_by_its_recipe),

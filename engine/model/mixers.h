@@ -10,6 +10,7 @@
 	X(MLA, mla)             /* multi-head latent attention (DeepSeek-V2) */ \
 	X(MAMBA1, mamba1)                                                       \
 	X(MAMBA2, mamba2)                                                       \
-	X(LINEAR, linear) /* gated delta net and kin; costs are approximate */
+	X(LINEAR, linear) /* gated delta net and kin; costs are approximate */  \
+	X(CONV, conv)     /* a short convolution between two gates */
 
 #endif

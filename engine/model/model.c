@@ -344,7 +344,7 @@ static bool kind_sound(const struct model *m, int k, char *out, size_t size)
 			 "space, or none beside attention",
 			 k);
 	else if ((mixer->scans || beside->scans) &&
-		 (m->ssm.inner < 1 || m->ssm.state < 1))
+		 (m->ssm.inner < 1 || (m->ssm.state < 1 && kind->mixer != MIXER_CONV)))
 		snprintf(out, size, "state-space layers without inner or state size");
 	else if (kind->mlp == MLP_DENSE && kind->ffn < 1)
 		snprintf(out, size, "a dense MLP of width 0");

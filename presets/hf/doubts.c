@@ -60,6 +60,7 @@ static void approximate(struct hf_reader *r, struct model *model, const char *ke
 static void note_layer_types(struct hf_reader *r, struct model *model)
 {
 	const struct node *list = hf_get(r, "layer_types layers_block_type");
+	bool taps = hf_has(r, "conv_L_cache"); /* of LFM2's, which are read */
 	static const struct {
 		const char *type, *why;
 	} unlike[] = {
@@ -71,7 +72,7 @@ static void note_layer_types(struct hf_reader *r, struct model *model)
 	for (const struct node *node = list ? list->child : NULL; node;
 	     node = node->next)
 		for (size_t i = 0; i < sizeof unlike / sizeof unlike[0]; i++)
-			if (node->kind == NODE_SCALAR &&
+			if (node->kind == NODE_SCALAR && !(taps && i == 0) &&
 			    strcmp(node->text, unlike[i].type) == 0 &&
 			    !strstr(model->approximate, unlike[i].why))
 				approximate(r, model, list->key, unlike[i].why);

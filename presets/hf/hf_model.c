@@ -280,6 +280,11 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 		ssm->chunk = 64;
 		return;
 	}
+	if (hf_has(r, "conv_L_cache")) {
+		ssm->inner = model->hidden;
+		ssm->conv = hf_need(r, "conv_L_cache");
+		return;
+	}
 	if (!hf_has(r, "ssm_state_size state_size mamba_d_state"))
 		return;
 	ssm->state = hf_need(r, "ssm_state_size state_size mamba_d_state");
@@ -349,6 +354,21 @@ static int64_t read_mtp(struct hf_reader *r)
 	return hf_bool(r, "use_mtp", true) ? layers : 0;
 }
 
+/* LFM2: 2/3 of what stands there, times a factor, up to the next multiple
+ * (modeling_lfm2.py, Lfm2MLP). */
+static int64_t adjusted(struct hf_reader *r, int64_t ffn)
+{
+	int64_t of = hf_count(r, "block_multiple_of", 256);
+	double factor = hf_number(r, "block_ffn_dim_multiplier", 1);
+
+	ffn = hf_count(r, "block_ff_dim", ffn);
+	if (!hf_bool(r, "block_auto_adjust_ff_dim", true) || of < 1 || !(factor > 0) ||
+	    factor > 100)
+		return ffn;
+	ffn = (int64_t)(factor * (double)(2 * ffn / 3));
+	return (ffn + of - 1) / of * of;
+}
+
 #define LAYER_KEYS "num_hidden_layers n_layer n_layers num_layers"
 
 static void read_shapes(struct hf_reader *r, const struct node *root,
@@ -377,6 +397,8 @@ static void read_shapes(struct hf_reader *r, const struct node *root,
 	read_ssm(r, model);
 	if (!only_ssm)
 		read_attention(r, root, model, &base);
+	if (hf_has(r, "block_auto_adjust_ff_dim"))
+		ffn = adjusted(r, ffn);
 	/* Qwen 1 counts gate and up together (modeling_qwen.py, QWenMLP) */
 	base.ffn = traits(r) & FAMILY_HALF_FFN ? ffn / 2 : ffn;
 	model->mtp_layers = read_mtp(r);

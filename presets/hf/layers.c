@@ -100,7 +100,7 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 		sublayers(r, p);
 	p->full_from_one = hf_get(r, "linear_attn_config.full_attn_layers");
 	p->swa_list = hf_get(r, "hybrid_layer_pattern");
-	p->attention_layers = hf_get(r, "attn_layer_indices");
+	p->attention_layers = hf_get(r, "attn_layer_indices full_attn_idxs");
 	p->lightning_list = hf_get(r, "attn_type_list");
 	p->compress = hf_get(r, "compress_ratios");
 	p->indexers = hf_get(r, "indexer_types");
@@ -262,7 +262,8 @@ static void named_mixer(const struct pattern *p, const char *name,
 {
 	if (p->lightning && strstr(name, "linear"))
 		lightning_attention(p, kind);
-	else if (strstr(name, "linear") || strstr(name, "mamba"))
+	else if (strstr(name, "linear") || strstr(name, "mamba") ||
+		 (p->ssm == MIXER_CONV && strcmp(name, "conv") == 0))
 		ssm_mixer(p, kind);
 	else if (strstr(name, "sliding") || strstr(name, "chunked"))
 		sliding_attention(p, kind);
