@@ -21,10 +21,17 @@
 static void solve(const struct planner_problem *problem, struct planner_result *out)
 {
 	struct planner *planner = planner_start(problem);
+	double before = 0;
 
 	assert_non_null(planner);
+	/* of what has to be tried a share that never falls, and all of it at the end */
 	while (planner_step(planner, 1 + (int)next(500))) {
+		double share = planner_result(planner)->progress;
+
+		assert_true(share >= before && share < 1);
+		before = share;
 	}
+	assert_true(planner_result(planner)->progress == 1);
 	*out = *planner_result(planner);
 	planner_free(planner);
 }

@@ -392,6 +392,32 @@ static void test_the_front_of_gpus(void **state)
 	assert_true(front.point[front.count - 1].gpus <= 32);
 }
 
+/* A tenth less of one thing each, and nothing else is touched. */
+static void test_what_is_a_tenth_worse(void **state)
+{
+	static struct scenario weak, want;
+
+	(void)state;
+	begin("llama2-13b", "dgx-a100-40g", 16, 32);
+	for (int i = 0; i < LINK_COUNT; i++)
+		problem.base.cluster.link[i].bytes_per_second = 1e9 * (i + 1);
+	for (int which = 0; which < ROBUST_CASES; which++) {
+		struct accelerator *a = &want.cluster.accelerator;
+
+		weak = want = problem.base;
+		robust_weaken((enum robust_case)which, &weak);
+		if (which == ROBUST_NETWORK) {
+			want.cluster.link[LINK_NETWORK].bytes_per_second *= 0.9;
+			want.cluster.link[LINK_UPPER].bytes_per_second *= 0.9;
+		}
+		for (int i = 0; which == ROBUST_GEMM && i < PRECISION_COUNT; i++)
+			a->calibration.gemm_efficiency[i] *= 0.9;
+		if (which == ROBUST_MEMORY)
+			a->usable_bytes *= 0.9;
+		assert_memory_equal(&weak, &want, sizeof weak);
+	}
+}
+
 static void test_what_stays_best(void **state)
 {
 	static struct robust robust;
@@ -641,6 +667,7 @@ int main(void)
 		cmocka_unit_test(test_models_scale_soundly),
 		cmocka_unit_test(test_the_front_of_memory),
 		cmocka_unit_test(test_the_front_of_gpus),
+		cmocka_unit_test(test_what_is_a_tenth_worse),
 		cmocka_unit_test(test_what_stays_best),
 		cmocka_unit_test(test_gains_are_what_they_say),
 		cmocka_unit_test(test_what_limits_is_the_largest_loss),

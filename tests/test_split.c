@@ -191,6 +191,44 @@ static void test_equal_layers_are_cut_like_any(void **state)
 	}
 }
 
+/* As many stages, chunks and layers as there is room for, and one more. */
+static void test_limits(void **state)
+{
+	static const struct {
+		int layers, pp, vpp;
+		bool good;
+	} rows[] = {
+		{ 1, 1, 1, true },
+		{ MAX_LAYERS, MAX_STAGES, 1, true },
+		{ MAX_LAYERS, MAX_STAGES + 1, 1, false },
+		{ MAX_LAYERS, MAX_STAGES, MAX_VIRTUAL / MAX_STAGES, true },
+		{ MAX_LAYERS, MAX_STAGES, MAX_VIRTUAL / MAX_STAGES + 1, false },
+		{ MAX_LAYERS, 2, MAX_CHUNKS, true },
+		{ MAX_LAYERS, 2, MAX_CHUNKS + 1, false },
+		{ 32, 0, 1, false },
+		{ 32, -1, 1, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		make(rows[i].layers, 0, rows[i].pp, rows[i].vpp, SPLIT_BALANCED);
+		scenario.plan.schedule = SCHEDULE_INTERLEAVED;
+		if (split_layers(&scenario, NULL, &split) != rows[i].good)
+			fail_msg("%d layers, pp %d, vpp %d", rows[i].layers, rows[i].pp,
+				 rows[i].vpp);
+		if (rows[i].good)
+			check_complete();
+	}
+	make(1, 0, 1, 1, SPLIT_EVEN);
+	scenario.model.layers = 0;
+	assert_false(split_layers(&scenario, NULL, &split));
+	scenario.model.layers = MAX_LAYERS + 1;
+	assert_false(split_layers(&scenario, NULL, &split));
+	scenario.model.layers = 1;
+	scenario.model.kinds = 0;
+	assert_false(split_layers(&scenario, NULL, &split));
+}
+
 /* Ends that weigh more than all layers together, on as few stages as there may be. */
 static void test_ends_that_outweigh_all_layers(void **state)
 {
@@ -209,10 +247,9 @@ static void test_ends_that_outweigh_all_layers(void **state)
 		make(layers, 0, pp, 1, SPLIT_BALANCED);
 		assert_true(split_layers(&scenario, weights, &split));
 		check_complete();
-		assert_close(
-			slowest(weights),
-			best_partition(weight, layers, pp, weights[1], weights[2]),
-			1e-8);
+		assert_close(slowest(weights),
+			     best_partition(weight, layers, pp, weights[1], weights[2]),
+			     1e-8);
 	}
 }
 
@@ -573,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_by_weights),
 		cmocka_unit_test(test_balanced_is_the_optimum),
 		cmocka_unit_test(test_equal_layers_are_cut_like_any),
+		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_ends_that_outweigh_all_layers),
 		cmocka_unit_test(test_units_of_weights_change_no_cut),
 		cmocka_unit_test(test_layout_strings),

@@ -53,7 +53,9 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 					.overlap_send = in->overlap_send };
 	struct schedule_problem problem;
 	int32_t peak[MAX_STAGES];
-	struct flow flow = { 0, 0, out->busy, out->transfer, peak };
+	struct flow flow = { .hidden = out->busy,
+			     .hidden_sends = out->transfer,
+			     .peak_chunks = peak };
 
 	request.micro_batches = (int)lower(in->micro_batches, INT32_MAX);
 	if (!schedule_allows(&request, &problem) ||

@@ -1,7 +1,8 @@
 /* split_balance.c - contiguous partition of the layers that minimises the slowest
- * stage: bisection on the bound whose ends always are sums of real parts (Pinar &
- * Aykanat 2004, "Fast optimal load balancing algorithms for 1D partitioning",
- * EXACT-BISECT), then the cuts nearest to even among all that keep the bound. */
+ * stage: a bound that rises from one sum of real parts to the next (as in Pinar &
+ * Aykanat 2004, "Fast optimal load balancing algorithms for 1D partitioning", whose
+ * bisection pays where there are many kinds of layers), then the cuts nearest to even
+ * among all that keep the bound. */
 #include "engine/plan/split_balance.h"
 
 #include <math.h>
@@ -31,8 +32,9 @@ static double part(const struct balance *b, int k, int from, int to)
 	       ((k == 0 ? b->before : 0) + (k == b->parts - 1 ? b->after : 0));
 }
 
-/* Fill parts greedily up to bound. Returns whether all layers found a place; then
- * *reached is the greatest part, else the least bound that would change something. */
+/* Fill parts greedily up to bound, which no end alone exceeds. Returns whether all
+ * layers found a place; then *reached is the greatest part, else the least bound that
+ * would change something. */
 static bool probe(const struct balance *b, double bound, double *reached)
 {
 	const double *sum = b->sum, *last = sum + b->layers, *to = sum;
@@ -49,39 +51,20 @@ static bool probe(const struct balance *b, double bound, double *reached)
 		if (to < last)
 			next = lesser(next, to[1] - from + more);
 	}
-	if (to == last && greatest <= bound) {
-		*reached = greatest;
-		return true;
-	}
-	*reached = larger(next < INFINITY && next > bound ? next : bound,
-			  greatest > bound ? greatest : 0);
-	return false;
+	*reached = to == last ? greatest : next;
+	return to == last;
 }
 
-/* The least possible greatest part. */
+/* The least possible greatest part: the mean or an end at least, else the next sum of
+ * real parts as long as not all layers find a place. */
 static double least_bound(const struct balance *b)
 {
 	double total = b->sum[b->layers] + b->before + b->after;
-	double most = larger(b->before, b->after), high = total, reached;
-	double low = larger(total / b->parts, most);
+	double bound = larger(total / b->parts, larger(b->before, b->after));
 
-	for (int i = 0; i < b->layers; i++)
-		if (b->sum[i + 1] - b->sum[i] > most)
-			most = b->sum[i + 1] - b->sum[i];
-	/* no part needs more than the mean and one more layer */
-	if (probe(b, total / b->parts + most, &reached))
-		high = reached;
-	/* Each round moves an end to a sum of parts: low stays a lower bound of the
-	 * answer, high is one that was reached. Every other round tries low itself. */
-	for (int i = 0; i < 128 && low < high; i++) {
-		double middle = i % 2 == 0 ? low : low + (high - low) / 2;
-
-		if (probe(b, middle, &reached))
-			high = reached;
-		else
-			low = larger(reached, middle);
+	while (!probe(b, bound, &bound)) {
 	}
-	return high;
+	return bound;
 }
 
 /* Fill least[] from the right: layers least[k] and on fit in parts k and on. */
@@ -154,11 +137,10 @@ enum { HALVINGS = 40 };
 
 static void balance_pairs(const struct balance *b, int16_t *first)
 {
-	double low = 2 * (b->sum[b->layers] + b->before + b->after) / b->parts;
-	double high = b->sum[b->layers] + b->before + b->after;
+	double low = 0, high = b->sum[b->layers] + b->before + b->after;
 
-	for (int i = 0; i < HALVINGS && low < high; i++) {
-		double middle = i == 0 ? low : low + (high - low) / 2;
+	for (int i = 0; i < HALVINGS; i++) {
+		double middle = (low + high) / 2;
 
 		if (fill_pairs(b, middle, first))
 			high = middle;
@@ -225,7 +207,8 @@ static int cut_alike(const struct alike *a, int k, int from, int best)
 }
 
 /* Parts that take what is nearest to an even share of the rest, c + d / q layers with q
- * parts to go. That is c, one more or one less, and d changes by what was taken. */
+ * parts to go. That is c, one more or one less, and d changes by what was taken: where
+ * it gets larger than that, a bound holds, which holds for all later parts too. */
 static void cut_inner(const struct alike *a, int from, int16_t *first)
 {
 	double rest = a->layers - from + a->after / a->weight, d;
@@ -240,10 +223,6 @@ static void cut_inner(const struct alike *a, int from, int16_t *first)
 		to = cut_alike(a, k, from, best);
 		d += c - (to - from);
 		from = to;
-		for (; d > q && c < a->layers; c++)
-			d -= q - 1;
-		for (; d < -q && c > 0; c--)
-			d += q - 1;
 	}
 }
 

@@ -1,8 +1,8 @@
 /* split_memory.c - contiguous partition of the layers that minimises the memory of the
  * fullest stage. No stage gets smaller by a layer more, so filling stages one after the
  * other up to a bound finds room for all layers whenever any partition does; the least
- * bound is found among the sizes that stages really can have (as EXACT-BISECT does, see
- * split_balance.c). What freedom is left goes to even work. */
+ * bound is found among the sizes that stages really can have (as EXACT-BISECT does of
+ * the source that split_balance.c names). What freedom is left goes to even work. */
 #include <math.h>
 #include <string.h>
 

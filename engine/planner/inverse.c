@@ -288,7 +288,7 @@ void inverse_take(struct inverse *inverse, const struct planner_problem *problem
 
 	if (inverse->done)
 		return;
-	if (good && inverse->deadline_seconds > 0) {
+	if (good) {
 		planner_scenario(problem, &result->top[0], &best);
 		good = in_time(inverse, &best);
 	}

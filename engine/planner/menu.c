@@ -39,25 +39,19 @@ void search_put(const struct inner *inner, enum role role, struct plan *plan)
 	}
 }
 
-static bool takes_chunks(int schedule)
-{
-	return schedule_chunks(schedule, 2, 3) != schedule_chunks(schedule, 2, 5);
-}
-
-/* Knobs that neither rules nor the estimate look at, beside the others of this role,
+/* Knobs that neither rules nor the estimate look at, beside the others of their role,
  * are set to one value. A layout string has chunks of its own and is left alone. */
-static void blank(enum role role, struct inner *inner)
+static void blank(struct inner *inner)
 {
-	if (role == ROLE_SHAPE && inner->split != SPLIT_CUSTOM &&
-	    !takes_chunks(inner->schedule))
+	if (inner->split != SPLIT_CUSTOM && !schedule_takes_chunks(inner->schedule))
 		inner->vpp = 1;
-	if (role == ROLE_SHAPE && inner->schedule != SCHEDULE_INTERLEAVED)
+	if (inner->schedule != SCHEDULE_INTERLEAVED)
 		inner->micro_batch_group = 0;
-	if (role == ROLE_MODE && inner->recompute == RECOMPUTE_NONE)
+	if (inner->recompute == RECOMPUTE_NONE)
 		inner->recompute_layers = 0;
-	if (role == ROLE_MODE && inner->recompute != RECOMPUTE_SELECTIVE)
+	if (inner->recompute != RECOMPUTE_SELECTIVE)
 		inner->recompute_modules = 0;
-	if (role == ROLE_STATE && inner->zero == 0)
+	if (inner->zero == 0)
 		inner->zero_group = 0;
 }
 
@@ -73,14 +67,13 @@ static bool same(const struct inner *a, const struct inner *b)
 	       a->optimizer_offload == b->optimizer_offload;
 }
 
-/* The one that this comes to, or NULL. */
-static struct option *twin(enum role role, const struct options *menu,
-			   const struct inner *blanked)
+/* The one that this comes to, or NULL. Knobs of other roles stand still meanwhile. */
+static struct option *twin(const struct options *menu, const struct inner *blanked)
 {
 	for (int i = menu->count - 1; i >= 0; i--) {
 		struct inner other = menu->item[i].inner;
 
-		blank(role, &other);
+		blank(&other);
 		if (same(&other, blanked))
 			return &menu->item[i];
 	}
@@ -100,8 +93,8 @@ static bool list(struct planner *p, enum role role)
 		search_apply(p, option.choice, role, s);
 		search_get(&s->plan, &option.inner);
 		blanked = option.inner;
-		blank(role, &blanked);
-		first = twin(role, menu, &blanked);
+		blank(&blanked);
+		first = twin(menu, &blanked);
 		if (first) {
 			first->times++;
 			continue;

@@ -21,6 +21,8 @@ static void begin(const char *title)
 	figures_scenario(title, &problem.base);
 	problem.trust = (int)option_number(title, "trust", 0);
 	problem.research = option_given(title, "research");
+	/* of axes that are not there nothing may be read */
+	memset(problem.axis, 0x55, sizeof problem.axis);
 	planner_axes(&problem);
 }
 
@@ -141,6 +143,10 @@ static void add_names(struct figures *out, const char *title)
 		figures_say(out, key, text);
 		snprintf(key, sizeof key, "name.%d.in_full", n + 1);
 		planner_plain_name(&problem, &s, text, sizeof text);
+		figures_say(out, key, text);
+		snprintf(key, sizeof key, "name.%d.words", n + 1);
+		text[0] = '\0';
+		planner_name_words(&problem, &s, text, sizeof text);
 		figures_say(out, key, text);
 	}
 }

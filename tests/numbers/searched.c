@@ -71,6 +71,8 @@ static void begin(const char *title)
 	value = option("objective");
 	problem.objective = value ? objective_find(value) : OBJECTIVE_STEP;
 	assert_true(problem.objective < OBJECTIVE_COUNT);
+	/* of axes that are not there nothing may be read */
+	memset(problem.axis, 0x55, sizeof problem.axis);
 	planner_axes(&problem);
 	pin_lists(title);
 }
