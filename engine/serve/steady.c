@@ -208,113 +208,102 @@ static double within_capacity(double stay, double n, double service, double away
 
 /* --- a pool of prompts: copies of an engine run their passes together --- */
 
-/* Prompts that a pass of a whole engine takes: copies share the experts between them,
- * or wait for each other in collectives, so that none begins before all are done. */
-static double most_abreast(const struct work *w, const struct server *prefill)
+/* Copies share the experts between them, or wait for each other in collectives, so that
+ * none begins a pass before all are done: what one engine makes of its requests. A pass
+ * over k prompts, dealt out evenly, takes rest + each k. */
+struct prompt_pool {
+	double n;     /* requests that it sees */
+	double most;  /* of them in a pass */
+	double alone; /* seconds of a pass over one */
+	double full;  /* over most */
+	double rest, each;
+};
+
+static double seconds_abreast(const struct work *w, const struct server *prefill,
+			      double prompts)
 {
-	return prefill->context.shape.dp *
-	       fmax(1, floor(prefill->budget_tokens / w->prompt));
+	double dp = prefill->context.shape.dp;
+
+	return time_prompts(w, prefill, fmax(1, prompts / dp)).stage;
 }
 
-/* A pass over so many, dealt out evenly to the copies. */
-static struct timing time_abreast(const struct work *w, const struct server *prefill,
-				  double prompts)
+static struct prompt_pool open_pool(const struct work *w, const struct server *prefill,
+				    double n)
 {
-	return time_prompts(w, prefill, fmax(1, prompts / prefill->context.shape.dp));
+	double room = fmax(1, floor(prefill->budget_tokens / w->prompt));
+	struct prompt_pool p = { .n = n,
+				 .most = fmin(n, room * prefill->context.shape.dp) };
+
+	p.alone = seconds_abreast(w, prefill, 1);
+	p.full = seconds_abreast(w, prefill, p.most);
+	p.each = p.most > 1 ? (p.full - p.alone) / (p.most - 1) : 0;
+	p.rest = fmax(0, p.alone - p.each);
+	return p;
 }
 
-/* Seconds of an engine for each prompt where so many stand before one: they share a
- * pass as far as it takes them. */
-static double carried_together(const struct work *w, const struct server *prefill,
-			       double ahead)
+/* All at once: the first runs alone, as the others come a little later, who fill
+ * passes. Mean. */
+static double stay_in_burst(const struct prompt_pool *p)
 {
-	double together = fmin(most_abreast(w, prefill), 1 + ahead);
-
-	return time_abreast(w, prefill, together).stage / together;
-}
-
-/* All n of an engine at once: the first runs alone, as the others come a little later,
- * who fill passes. Mean. */
-static double stay_in_burst(const struct work *w, const struct server *prefill,
-			    double n)
-{
-	double most = most_abreast(w, prefill), others = n - 1;
-	double alone = time_abreast(w, prefill, 1).stage, pass;
+	double others = p->n - 1, pass = p->rest + p->each * fmin(p->most, others);
 
 	if (others <= 0)
-		return alone;
-	pass = time_abreast(w, prefill, fmin(most, others)).stage;
-	return alone + others / n * pass * (fmax(1, others / most) + 1) / 2;
+		return p->alone;
+	pass = fmax(p->alone, pass);
+	return p->alone + others / p->n * pass * (fmax(1, others / p->most) + 1) / 2;
 }
 
-/* n of an engine within `window` seconds. A pass takes who came during the one before:
- * a pass over k takes a + b k, and k is the root of k = n (a + b k) / (window + a + b
- * k). Who comes waits for the pass under way, half of it, and runs in the next one;
- * where more come than a pass takes, for those before it. */
-static double stay_in_window(const struct work *w, const struct server *prefill,
-			     double n, double window)
+/* All within `window` seconds. A pass takes who came during the one before, k = n pass
+ * / (window + pass). Who comes waits for the pass under way, half of it, and runs in
+ * the next one; where more come than a pass takes, for those before it. */
+static double stay_in_window(const struct prompt_pool *p, double window)
 {
-	double most = fmin(n, most_abreast(w, prefill));
-	double first = time_abreast(w, prefill, 1).stage;
-	double full = time_abreast(w, prefill, most).stage;
-	double each = most > 1 ? (full - first) / (most - 1) : 0, a = first - each;
-	double half = (window + a - n * each) / 2, k = n * first / (window + first);
-	double pass;
+	double half = (window + p->rest - p->n * p->each) / 2, pass;
+	double k = p->n * p->alone / (window + p->alone);
 
-	if (each > 0)
-		k = (sqrt(half * half + each * n * a) - half) / each;
-	if (k >= most && most < n)
-		return full + work_stay(n, full / most, window) - full / most;
-	k = fmin(most, k);
-	pass = fmax(first, a + each * k);
-	return pass * (1 + fmin(1, k * (n - 1) / n) / 2);
+	if (p->each > 0)
+		k = (sqrt(half * half + p->each * p->n * p->rest) - half) / p->each;
+	if (k >= p->most && p->most < p->n) {
+		double share = p->full / p->most;
+
+		return p->full + work_stay(p->n, share, window) - share;
+	}
+	k = fmin(p->most, k);
+	pass = fmax(p->alone, p->rest + p->each * k);
+	return pass * (1 + fmin(1, k * (p->n - 1) / p->n) / 2);
 }
 
-/* Where n are there on the average at a rate: what is waited for, by how bunched they
- * come. */
-static double open_stay(const struct work *w, const struct server *prefill, double n,
-			double away)
+/* Mean over the waves of a closed loop that starts as a burst. */
+static double stay_in_waves(const struct work *w, const struct prompt_pool *p,
+			    double away, double decoding)
 {
-	double alone = time_abreast(w, prefill, 1).stage;
-	double waits = stay_in_window(w, prefill, n, away) - alone;
-
-	return alone + work_bunching(w) * waits;
-}
-
-/* The same, mean over the waves of a closed loop that starts as a burst. */
-static double closed_waves(const struct work *w, const struct server *prefill, double n,
-			   double away, double decoding)
-{
-	double sum = stay_in_burst(w, prefill, n);
-	double share = carried_together(w, prefill, n - 1);
+	double sum = stay_in_burst(p), served = p->n * p->full / p->most;
 
 	for (int wave = 1; wave < BURST_WAVES; wave++)
 		sum += stay_in_window(
-			w, prefill, n,
-			fmin(away, wave_window(w, n * share, decoding, wave)));
+			p, fmin(away, wave_window(w, served, decoding, wave)));
 	return sum / BURST_WAVES;
 }
 
 /* Both pools with `requests` decoding in a copy; returns how many that would lead to.
+ * What comes at a rate is there n times on the average, and waits by how bunched it is.
  */
-static double share_out(const struct work *w, const struct server *decode,
-			const struct server *prefill, double c, struct point *out)
+static double share_out(const struct work *w, const struct prompt_pool *p, double c,
+			struct point *out)
 {
-	double all = server_copies(decode), away, stays;
-	double n = fmax(1, out->requests * all / prefill->engines);
-	double output = (w->output - 1) * out->tpot_seconds;
-	double alone = time_abreast(w, prefill, 1).stage;
-	double service = carried_together(w, prefill, n - 1);
+	double output = (w->output - 1) * out->tpot_seconds, away, stays;
+	double service = p->full / p->most;
 
-	away = fmax(0, out->prefill_seconds - alone) + out->transfer_seconds +
+	away = fmax(0, out->prefill_seconds - p->alone) + out->transfer_seconds +
 	       out->begin_seconds + output;
-	stays = w->s->plan.serving.request_rate > 0
-			? open_stay(w, prefill, n, away)
-			: closed_waves(w, prefill, n, away, output);
-	stays = within_capacity(fmin(n * alone, stays), n, service, away);
+	if (w->s->plan.serving.request_rate > 0)
+		stays = p->alone +
+			work_bunching(w) * (stay_in_window(p, away) - p->alone);
+	else
+		stays = stay_in_waves(w, p, away, output);
+	stays = within_capacity(fmin(p->n * p->alone, stays), p->n, service, away);
 	out->added_seconds = service;
-	out->carrying_seconds = service * prefill->context.shape.dp;
-	out->ahead = service > 0 ? fmax(0, stays - alone) / service : 0;
+	out->ahead = service > 0 ? fmax(0, stays - p->alone) / service : 0;
 	out->ttft_seconds = out->prefill_seconds + out->ahead * service +
 			    out->transfer_seconds + out->begin_seconds;
 	return c * output / (out->ttft_seconds + output);
@@ -340,14 +329,15 @@ static const double settled = 1e-3;
 static void apart(const struct work *w, const struct server *decode,
 		  const struct server *prefill, double c, struct point *out)
 {
-	double most = c;
+	double n = out->requests * server_copies(decode) / prefill->engines, most = c;
+	struct prompt_pool pool = open_pool(w, prefill, fmax(1, n));
 
 	out->transfer_seconds = work_transfer(w, decode, prefill);
 	set_begin(w, out);
 	/* fewer decode faster, so that fewer do: from all of them downwards, and up
 	 * again where prompts that wait together take less */
 	for (int i = 0; i < 16; i++) {
-		double leads = fmax(1, share_out(w, decode, prefill, c, out));
+		double leads = fmax(1, share_out(w, &pool, c, out));
 
 		if (fabs(most - leads) < settled * most)
 			break;
@@ -355,7 +345,8 @@ static void apart(const struct work *w, const struct server *decode,
 		decoding(w, decode, most, out);
 		set_begin(w, out);
 	}
-	share_out(w, decode, prefill, c, out);
+	share_out(w, &pool, c, out);
+	out->carrying_seconds = out->added_seconds * prefill->context.shape.dp;
 }
 
 void steady_point(const struct server *decode, const struct server *prefill,
@@ -391,16 +382,17 @@ double steady_ceiling(const struct server *decode, const struct server *prefill,
 		      double requests)
 {
 	double all = requests * server_copies(decode), most;
-	struct timing prompt;
+	struct prompt_pool pool;
 	struct work w;
 	struct point p;
 
 	work_of(decode->context.scenario, &w);
 	decoding(&w, decode, requests, &p);
-	prompt = time_prompts(&w, prefill, 1);
 	if (prefill == decode)
-		return all / (prompt.pass + (w.output - 1) * p.tpot_seconds);
-	most = prefill->engines / carried_together(&w, prefill, INFINITY);
+		return all / (time_prompts(&w, prefill, 1).pass +
+			      (w.output - 1) * p.tpot_seconds);
+	pool = open_pool(&w, prefill, INFINITY);
+	most = prefill->engines * pool.most / pool.full;
 	if (w.output > 1)
 		most = fmin(most, (1 + 2 * settled) * all /
 					  ((w.output - 1) * p.tpot_seconds));
