@@ -10,7 +10,8 @@
  * Coordinate descent on the capped |log(predicted / measured)| of TPOT, TTFT and
  * throughput: means of each stack, accelerator, model, precision and figure, weighted
  * by the root of their number. A weak pull holds each constant near what
- * micro-benchmarks say, and its bounds are what is physical.
+ * micro-benchmarks say, and its bounds are what is physical. It goes along straight
+ * lines in the logarithms of constants and predictions, which are drawn anew six times.
  */
 #include <glob.h>
 #include <math.h>
@@ -94,76 +95,148 @@ static double tether(const struct serving_constant *c)
 	return 0.0012 * fmin(off * off, 9);
 }
 
-/* What is left out is predicted once, at the end. */
-static void apply(struct serving_fit *fit, const struct serving_constant *c)
+static double tethers(void)
+{
+	double sum = 0;
+
+	for (int k = 0; k < serving_constant_count; k++)
+		sum += tether(&serving_constants[k]);
+	return sum;
+}
+
+static bool touches(const struct serving_fit *fit, int k, int i)
+{
+	const struct measured_run *run = &fit->set.run[i];
+
+	return run->readable &&
+	       serving_constant_touches(&serving_constants[k], &run->scenario);
+}
+
+/* Predicts with the constants as they are; what is left out only at the end. */
+static void predict_all(struct serving_fit *fit, bool left_out)
 {
 	for (int i = 0; i < fit->set.count; i++) {
-		struct measured_run *run = &fit->set.run[i];
-
-		if (!run->readable || !serving_constant_touches(c, &run->scenario))
-			continue;
-		serving_constant_set(c, &run->scenario);
-		if (!fit->left_out[i])
+		for (int k = 0; k < serving_constant_count; k++)
+			if (touches(fit, k, i))
+				serving_constant_set(&serving_constants[k],
+						     &fit->set.run[i].scenario);
+		if (!fit->left_out[i] || left_out)
 			predict(fit, i);
 	}
 }
 
-static bool try_value(struct serving_fit *fit, struct serving_constant *c, double value,
-		      double *best)
+static float *slopes(struct serving_fit *fit, int k, int i)
 {
+	return fit->slope[(size_t)k * (size_t)fit->set.count + (size_t)i];
+}
+
+static const double nudge = 1.05;
+
+/* By how much each logarithm of a prediction moves with each of a constant, which is
+ * smooth enough for a move of some tens of percent. */
+static void find_slopes(struct serving_fit *fit, int k)
+{
+	struct serving_constant c = serving_constants[k];
+
+	for (int i = 0; i < fit->set.count; i++) {
+		double before[RANGE_FIGURES];
+
+		memset(slopes(fit, k, i), 0, sizeof *fit->slope);
+		if (fit->left_out[i] || !touches(fit, k, i))
+			continue;
+		memcpy(before, fit->error[i], sizeof before);
+		c.value = serving_constants[k].value * nudge;
+		serving_constant_set(&c, &fit->set.run[i].scenario);
+		predict(fit, i);
+		for (int f = 0; f < FIT_FIGURES; f++)
+			if (!isnan(before[f]) && !isnan(fit->error[i][f]))
+				slopes(fit, k, i)[f] =
+					(float)((fit->error[i][f] - before[f]) /
+						log(nudge));
+		serving_constant_set(&serving_constants[k], &fit->set.run[i].scenario);
+		memcpy(fit->error[i], before, sizeof before);
+	}
+}
+
+/* Moves a constant, and what is predicted along its slopes. */
+static void move(struct serving_fit *fit, int k, double value)
+{
+	double by = log(value / serving_constants[k].value);
+
+	for (int i = 0; i < fit->set.count; i++)
+		for (int f = 0; f < FIT_FIGURES; f++)
+			fit->error[i][f] += slopes(fit, k, i)[f] * by;
+	serving_constants[k].value = value;
+}
+
+static bool try_value(struct serving_fit *fit, int k, double value, double *best)
+{
+	struct serving_constant *c = &serving_constants[k];
 	double old = c->value, now;
 
-	value = fmin(fmax(value, c->low), c->high);
-	if (value == old)
+	value = fmin(fmax(value, fmax(c->low, fit->from[k] / fit->reach)),
+		     fmin(c->high, fit->from[k] * fit->reach));
+	if (!(value > 0) || value == old)
 		return false;
-	c->value = value;
-	apply(fit, c);
+	move(fit, k, value);
 	now = serving_fit_objective(fit) + tether(c);
 	if (now < *best - 1e-6) {
 		*best = now;
 		return true;
 	}
-	c->value = old;
-	apply(fit, c);
+	move(fit, k, old);
 	return false;
 }
 
-static void descend(struct serving_fit *fit, struct serving_constant *c, double step)
+static void descend(struct serving_fit *fit, int k, double step)
 {
+	struct serving_constant *c = &serving_constants[k];
 	double best = serving_fit_objective(fit) + tether(c);
-	double up = c->value > 0 ? c->value * (1 + step) : c->high * step / 4;
 
-	if (!try_value(fit, c, up, &best))
-		try_value(fit, c, c->value / (1 + step), &best);
+	if (!try_value(fit, k, c->value * (1 + step), &best))
+		try_value(fit, k, c->value / (1 + step), &best);
 }
 
-/* From the priors, so that the answer does not hang on what the presets hold. */
-static void start(struct serving_fit *fit)
+/* Coordinate by coordinate on the slopes; twice, as what was stuck behind another
+ * constant moves on. */
+static void descend_slopes(struct serving_fit *fit)
 {
 	for (int k = 0; k < serving_constant_count; k++) {
-		struct serving_constant *c = &serving_constants[k];
-
-		c->value = c->prior;
-		for (int i = 0; i < fit->set.count; i++)
-			if (fit->set.run[i].readable &&
-			    serving_constant_touches(c, &fit->set.run[i].scenario))
-				serving_constant_set(c, &fit->set.run[i].scenario);
+		fit->from[k] = serving_constants[k].value;
+		find_slopes(fit, k);
 	}
-	for (int i = 0; i < fit->set.count; i++)
-		predict(fit, i);
+	for (int round = 0; round < 2; round++)
+		for (double step = 0.3; step > 0.01; step *= 0.7)
+			for (int k = 0; k < serving_constant_count; k++)
+				descend(fit, k, step);
 }
 
 void serving_fit_search(struct serving_fit *fit)
 {
-	start(fit);
-	/* twice: what was stuck behind another constant moves on */
-	for (int round = 0; round < 2; round++)
-		for (double step = 0.3; step > 0.03; step *= 0.7)
-			for (int k = 0; k < serving_constant_count; k++)
-				descend(fit, &serving_constants[k], step);
-	for (int i = 0; i < fit->set.count; i++)
-		if (fit->left_out[i])
-			predict(fit, i);
+	enum { ROUNDS = 6 };
+	double best, now;
+
+	/* from the priors, so that the answer does not hang on what the presets hold */
+	for (int k = 0; k < serving_constant_count; k++)
+		serving_constants[k].value = serving_constants[k].prior;
+	predict_all(fit, false);
+	best = serving_fit_objective(fit) + tethers();
+	fit->reach = 2;
+	for (int round = 0; round < ROUNDS; round++) {
+		descend_slopes(fit);
+		predict_all(fit, false);
+		now = serving_fit_objective(fit) + tethers();
+		if (now < best) {
+			best = now;
+			continue;
+		}
+		/* too far for straight lines: back, and by smaller moves */
+		for (int k = 0; k < serving_constant_count; k++)
+			serving_constants[k].value = fit->from[k];
+		predict_all(fit, false);
+		fit->reach = sqrt(fit->reach);
+	}
+	predict_all(fit, true);
 }
 
 static void report(const struct serving_fit *fit, bool left_out)
@@ -207,7 +280,9 @@ static bool load(struct serving_fit *fit)
 	fit->error = calloc(room, sizeof *fit->error);
 	fit->group = calloc(room, sizeof *fit->group);
 	fit->left_out = calloc(room, sizeof *fit->left_out);
-	if (!fit->error || !fit->group || !fit->left_out)
+	fit->slope = calloc(room * (size_t)serving_constant_count, sizeof *fit->slope);
+	fit->from = calloc((size_t)serving_constant_count, sizeof *fit->from);
+	if (!fit->error || !fit->group || !fit->left_out || !fit->slope || !fit->from)
 		return false;
 	find_groups(fit);
 	return true;
@@ -261,5 +336,7 @@ int main(int argc, char **argv)
 	free(fit.error);
 	free(fit.group);
 	free(fit.left_out);
+	free(fit.slope);
+	free(fit.from);
 	return good ? 0 : 2;
 }

@@ -16,6 +16,10 @@ struct serving_fit {
 	double (*error)[RANGE_FIGURES];
 	int *group;     /* of each run: what is averaged before it is weighed */
 	bool *left_out; /* of each run */
+	/* of each constant and run: d log prediction / d log constant, where the
+	 * constants were `from`; they go at most by the factor `reach` from there */
+	float (*slope)[FIT_FIGURES];
+	double *from, reach;
 };
 
 extern const char *const serving_figures[RANGE_FIGURES];
