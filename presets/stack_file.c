@@ -86,6 +86,7 @@ static const struct field fields[] = {
 	  NULL },
 	{ "serving.activation_copies", FIELD_NUMBER, S(serving.activation_copies), 0,
 	  NULL },
+	{ "serving.kept_reduces", FIELD_NUMBER, S(serving.kept_reduces), 0, NULL },
 	{ "context_gib", FIELD_NUMBER, S(context_bytes), 1073741824.0, NULL },
 	{ "communicator_gib", FIELD_NUMBER, S(communicator_bytes), 1073741824.0, NULL },
 	{ "graph_gib", FIELD_NUMBER, S(graph_bytes), 1073741824.0, NULL },

@@ -362,6 +362,35 @@ static void an_older_release_needs_more_to_sample(void **state)
 	}
 }
 
+/* Before 0.6.4 vLLM's profile counted what all-reduces held, where there are any: 16
+ * tokens a block, vllm-project/vllm pull 2031 (7351 and 20865 blocks, 31615 before it
+ * counted them). */
+static void an_old_profile_counts_what_all_reduces_held(void **state)
+{
+	static const struct {
+		const char *model, *stack, *tp;
+		double tokens;
+	} rows[] = {
+		{ "llama2-7b", "vllm@0.2.5", "1", 117616 },
+		{ "llama2-70b", "vllm@0.2.5", "4", 333840 },
+		{ "llama2-70b", "vllm@0.6.4", "4", 505840 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const char *const names[3] = { rows[i].model, "dgx-a100-80g",
+					       rows[i].stack };
+		struct scenario s;
+
+		begin_server(&s, names, rows[i].tp);
+		case_set(&s, "memory_share", "0.9");
+		case_set(&s, "max_batched_tokens", "4096");
+		serve_estimate(&s, &now);
+		assert_true(now.feasible);
+		assert_close(now.serving.kv_tokens, rows[i].tokens, 0.06);
+	}
+}
+
 /* The cache of a token and what running requests hold are one formula: states of fixed
  * size and heads that TP can't split too. */
 static void a_token_and_a_server_count_alike(void **state)
@@ -462,6 +491,7 @@ int main(void)
 		cmocka_unit_test(cache_room_is_as_logged),
 		cmocka_unit_test(weights_are_as_the_checkpoint_has_them),
 		cmocka_unit_test(an_older_release_needs_more_to_sample),
+		cmocka_unit_test(an_old_profile_counts_what_all_reduces_held),
 		cmocka_unit_test(a_token_and_a_server_count_alike),
 		cmocka_unit_test(weights_are_served_as_published),
 		cmocka_unit_test(a_queue_without_end_has_no_length),

@@ -286,6 +286,8 @@ const struct constant explain_constants[] = {
 	     FORM_REAL, stack.serving.logit_bytes),
 	REAL("stack.serving_activation_copies", "Hidden-wide tensors of a token",
 	     FORM_REAL, stack.serving.activation_copies),
+	REAL("stack.serving_kept_reduces", "All-reduces of a layer that a pass keeps",
+	     FORM_REAL, stack.serving.kept_reduces),
 	WHOLE("stack.serving_max_requests", "Requests of a copy, by the stack",
 	      stack.serving.max_requests),
 	WHOLE("stack.serving_max_batched_tokens", "Tokens of a pass, by the stack",

@@ -58,6 +58,11 @@ static void buffers(const struct asked *a, struct explanation *out)
 	from(a, out, "budget", "tokens of a pass", "serving.budget_tokens");
 	from(a, out, "hidden", "width", "model.hidden");
 	from(a, out, "A", "activations, free again by then", "activations_bytes");
+	from(a, out, "kept", "all-reduces of a layer that stay until a pass ends",
+	     "stack.serving_kept_reduces");
+	from(a, out, "L", "layers", "model.layers");
+	from(a, out, "PP", "stages", "pp");
+	from(a, out, "TP", "ranks of a layer", "tp");
 }
 
 static void framework(const struct asked *a, struct explanation *out)
@@ -215,9 +220,11 @@ const struct explain_row explain_serving_memory[] = {
 	  "Of the largest pass: as many tokens as the budget allows.", memory_source,
 	  activations },
 	{ "buffers_bytes", "Buffers",
-	  "max(0, rows * vocab * if(b > 0, b, 4) + budget * hidden * 2 - A)",
+	  "max(0, rows * vocab * if(b > 0, b, 4) + budget * hidden * 2 - A) + "
+	  "if(TP > 1, kept, 0) * ceil(L / PP) * budget * hidden * 2",
 	  "Logits of every request that a pass may sample, on every rank, beside the "
-	  "hidden states; they follow the layers in the memory that those had.",
+	  "hidden states; they follow the layers in the memory that those had. And "
+	  "what all-reduces of old releases held until a pass was over.",
 	  memory_source, buffers },
 	{ "framework_bytes", "Framework", "context + c * groups",
 	  "What the driver, libraries, captured graphs and communicators take.",

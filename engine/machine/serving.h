@@ -142,6 +142,7 @@ struct serving_stack {
 	double other_bytes;       /* context, libraries, graphs */
 	double logit_bytes;       /* peak of sampling, per logit */
 	double activation_copies; /* hidden-wide tensors per batched token */
+	double kept_reduces;      /* of a layer, whose tensors stay until a pass ends */
 };
 
 #endif

@@ -186,6 +186,20 @@ static double sampling_bytes(const struct server *s, double activations)
 			       activations);
 }
 
+/* Tensors that the CPU hands to an all-reduce on another stream can't be used again
+ * before the GPU has come there, and the CPU launches a whole pass meanwhile
+ * (torch.Tensor.record_stream): each layer takes new ones. */
+static double reduced_bytes(const struct server *s)
+{
+	const struct scenario *sc = s->context.scenario;
+	double layers = ceil((double)sc->model.layers / s->context.shape.pp);
+
+	if (s->context.shape.tp <= 1)
+		return 0;
+	return sc->stack.serving.kept_reduces * layers * s->budget_tokens *
+	       (double)sc->model.hidden * 2;
+}
+
 double server_communicators(const struct server *s)
 {
 	const struct engine_shape *e = &s->context.shape;
@@ -200,7 +214,8 @@ void server_memory(const struct server *s, struct stage_memory *out)
 	out->weights_bytes = weights_bytes(&s->context, &out->parameters);
 	out->layers = ceil((double)sc->model.layers / s->context.shape.pp);
 	out->activations_bytes = activation_bytes(s);
-	out->buffers_bytes = sampling_bytes(s, out->activations_bytes);
+	out->buffers_bytes =
+		sampling_bytes(s, out->activations_bytes) + reduced_bytes(s);
 	out->framework_bytes = sc->stack.serving.other_bytes +
 			       server_communicators(s) * sc->stack.communicator_bytes;
 	out->total_bytes = out->weights_bytes + out->activations_bytes +
