@@ -114,18 +114,18 @@ static void economy(const struct scenario *s, const struct model_counts *counts,
 
 const struct serve_spread *serve_spread(bool experts)
 {
-	static const struct serve_spread dense = { .tpot = 1.20,
-						   .ttft = 1.48,
-						   .rate = 1.28,
-						   .loaded = 1.32,
-						   .pools = 3.70,
+	static const struct serve_spread dense = { .tpot = 1.19,
+						   .ttft = 1.44,
+						   .rate = 1.27,
+						   .loaded = 1.31,
+						   .pools = 3.60,
 						   .unfitted = 1.33 };
 	/* two mixtures were measured to the first token: that of all models */
-	static const struct serve_spread mixture = { .tpot = 1.33,
-						     .ttft = 1.49,
-						     .rate = 1.50,
-						     .loaded = 2.09,
-						     .pools = 3.70,
+	static const struct serve_spread mixture = { .tpot = 1.28,
+						     .ttft = 1.44,
+						     .rate = 1.38,
+						     .loaded = 2.06,
+						     .pools = 3.60,
 						     .unfitted = 2.23 };
 
 	return experts ? &mixture : &dense;

@@ -122,6 +122,16 @@ static void keep(const struct serving_fit *f, int figure, bool model,
 		all->item[i].weight = 1.0 / (all->count - first);
 }
 
+/* Whether any of what is left out was measured in time. */
+static bool tells(const struct serving_fit *f)
+{
+	for (int i = 0; i < f->set.count; i++)
+		for (int k = 0; f->left_out[i] && k < RANGE_FIGURES; k++)
+			if (f->set.run[i].scores_serving[k])
+				return true;
+	return false;
+}
+
 /* Refits without what is like run `like`. */
 static void leave_out(struct serving_fit *f, int like, bool model, struct misses *all)
 {
@@ -130,6 +140,8 @@ static void leave_out(struct serving_fit *f, int like, bool model, struct misses
 
 	for (int i = 0; i < f->set.count; i++)
 		f->left_out[i] = is_alike(f, like, i, model);
+	if (!tells(f))
+		return;
 	serving_fit_search(f);
 	for (int k = 0; k < RANGE_FIGURES; k++)
 		keep(f, k, model, all);
