@@ -26,6 +26,13 @@ static bool is_date(const char *text)
 	return text[sizeof form - 1] == '\0';
 }
 
+bool release_same_stack(const char *a, const char *b)
+{
+	size_t length = strcspn(a, "@");
+
+	return length == strcspn(b, "@") && strncmp(a, b, length) == 0;
+}
+
 static const char *number_of(const char *release)
 {
 	return *release == 'v' ? release + 1 : release;

@@ -17,6 +17,8 @@
 
 /* Where a name such as "vllm@0.19.1" has its release, or NULL. */
 const char *release_of(const char *name);
+/* Whether two names are those of one stack, whatever their releases. */
+bool release_same_stack(const char *a, const char *b);
 /* Whether it is one: a number such as 0.19.1, or a date such as 2026-03-01. */
 bool release_is_known(const char *release);
 /* Takes back what came after it. False with the error where the stack knows of no

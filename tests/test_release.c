@@ -66,9 +66,33 @@ static void stacks_that_train_have_releases(void **state)
 	assert_float_equal(with("torchtitan").stack.compiled_logit_bytes, 4, 0);
 	assert_float_equal(with("torchtitan@2025-03-01").stack.compiled_logit_bytes, 0,
 			   0);
+	/* the training script took its own layers before Transformer Engine's */
+	assert_true(with("megatron-core@0.6.0").plan.fused_norms);
+	assert_false(with("megatron-core@0.5.0").plan.fused_norms);
+	assert_int_equal(with("megatron-core@0.5.0").plan.attention_kernel,
+			 ATTENTION_FUSED_SOFTMAX);
+	/* llm-foundry took Triton's kernel until March of 2024 */
+	assert_int_equal(with("fsdp").plan.attention_kernel, ATTENTION_FLASH2);
+	assert_int_equal(with("fsdp@2024-01-01").plan.attention_kernel,
+			 ATTENTION_FLASH1);
+	/* whose defaults never changed says so, and takes any release */
+	assert_int_equal(with("deepspeed@0.9.0").plan.zero,
+			 with("deepspeed").plan.zero);
+	assert_string_equal(with("mindspeed@2025-01-01").stack.name,
+			    "mindspeed@2025-01-01");
 	/* an old release is slower, by what it lacks */
 	run_check("eval mixtral-8x7b-64-h100 --stack megatron-core@0.11.0", 0,
 		  "megatron-core@0.11.0", NULL);
+}
+
+/* What the fit moves is the constants of a stack, whatever release a run names. */
+static void releases_are_of_their_stack(void **state)
+{
+	(void)state;
+	assert_true(release_same_stack("megatron-core", "megatron-core@0.11.0"));
+	assert_true(release_same_stack("vllm@0.8.0", "vllm@2026-01-01"));
+	assert_false(release_same_stack("megatron-core", "megatron-core-2@0.11.0"));
+	assert_false(release_same_stack("fsdp@1.0", "torchtitan@1.0"));
 }
 
 static const char runs[] =
@@ -162,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_came_later_is_taken_back),
 		cmocka_unit_test(stacks_that_train_have_releases),
+		cmocka_unit_test(releases_are_of_their_stack),
 		cmocka_unit_test(a_measured_run_has_its_release),
 		cmocka_unit_test(no_release_is_made_up),
 		cmocka_unit_test(a_scenario_says_its_release),

@@ -1,5 +1,6 @@
 /* constants.c - see constants.h. */
 #include "tests/validation/constants.h"
+#include "presets/release.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -141,7 +142,7 @@ static bool is_generation(const char *generation, const char *accelerator)
 
 bool constant_touches(const struct constant *c, const struct scenario *s)
 {
-	return c->stack ? strcmp(c->owner, s->stack.name) == 0
+	return c->stack ? release_same_stack(c->owner, s->stack.name)
 			: is_generation(c->owner, s->cluster.accelerator.name);
 }
 

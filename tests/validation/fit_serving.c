@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/release.h"
 #include "tests/validation/fit_serving.h"
 
 const char *const serving_figures[RANGE_FIGURES] = { "TPOT", "TTFT", "rate", "loaded" };
@@ -49,7 +50,7 @@ static void find_groups(struct serving_fit *fit)
 			const struct scenario *b = &fit->set.run[k].scenario;
 
 			if (strcmp(a->model.name, b->model.name) == 0 &&
-			    serving_same_stack(a->stack.name, b->stack.name) &&
+			    release_same_stack(a->stack.name, b->stack.name) &&
 			    strcmp(a->cluster.name, b->cluster.name) == 0 &&
 			    a->plan.precision == b->plan.precision) {
 				fit->group[i] = fit->group[k];
@@ -294,7 +295,7 @@ static void leave_out(struct serving_fit *fit, const char *name)
 		const struct scenario *s = &fit->set.run[i].scenario;
 
 		fit->left_out[i] = strstr(s->model.name, name) ||
-				   serving_same_stack(s->stack.name, name);
+				   release_same_stack(s->stack.name, name);
 	}
 }
 

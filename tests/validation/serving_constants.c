@@ -1,5 +1,6 @@
 /* serving_constants.c - see serving_constants.h. */
 #include "tests/validation/serving_constants.h"
+#include "presets/release.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -91,13 +92,6 @@ void serving_constant_set(const struct serving_constant *c, struct scenario *s)
 	*(double *)(void *)((char *)s + c->offset) = c->value * c->unit;
 }
 
-bool serving_same_stack(const char *a, const char *b)
-{
-	size_t length = strcspn(a, "@");
-
-	return length == strcspn(b, "@") && strncmp(a, b, length) == 0;
-}
-
 /* H100 and H200, GB200 and B200 share silicon; their names begin alike after g. */
 bool serving_constant_touches(const struct serving_constant *c,
 			      const struct scenario *s)
@@ -105,7 +99,7 @@ bool serving_constant_touches(const struct serving_constant *c,
 	const char *name = s->cluster.accelerator.name;
 
 	if (c->stack)
-		return serving_same_stack(s->stack.name, c->owner);
+		return release_same_stack(s->stack.name, c->owner);
 	if (name[0] == 'g')
 		name++;
 	return strncmp(name, c->owner, strlen(c->owner)) == 0;

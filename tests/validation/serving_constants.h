@@ -19,8 +19,6 @@ struct serving_constant {
 extern struct serving_constant serving_constants[];
 extern const int serving_constant_count;
 
-/* Whether two names are of one stack, whatever the releases behind their "@". */
-bool serving_same_stack(const char *a, const char *b);
 bool serving_constant_touches(const struct serving_constant *constant,
 			      const struct scenario *scenario);
 void serving_constant_set(const struct serving_constant *constant,

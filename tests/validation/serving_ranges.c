@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/serve/serve.h"
+#include "presets/release.h"
 #include "tests/validation/fit_serving.h"
 
 static const double share = 0.8;
@@ -42,7 +43,7 @@ static bool is_alike(const struct serving_fit *f, int i, int k, bool model)
 	if (!f->set.run[i].readable || !f->set.run[k].readable)
 		return false;
 	if (!model)
-		return serving_same_stack(a->stack.name, b->stack.name);
+		return release_same_stack(a->stack.name, b->stack.name);
 	return a->model.layers == b->model.layers &&
 	       a->model.hidden == b->model.hidden &&
 	       a->model.moe.experts == b->model.moe.experts;
