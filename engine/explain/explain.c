@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/explain/terms.h"
@@ -80,27 +81,39 @@ static void fill_range(const struct explain_number *n, const char *key,
 	out->computes = computes(n->asked.estimate, out);
 }
 
-bool explain(const struct scenario *scenario, const struct estimate *estimate,
-	     const char *key, struct explanation *out)
+static bool write_page(const struct asked *asked, const char *key,
+		       struct explanation *out)
 {
-	struct explain_facts facts;
-	struct scenario room;
-	struct asked asked = { .scenario = scenario_widened(scenario, &room),
-			       .estimate = estimate,
-			       .facts = &facts,
-			       .stage = estimate->fullest_stage };
 	struct explain_number n;
 
-	facts.known = false;
-	if (!explain_find(&asked, key, &n))
+	if (!explain_find(asked, key, &n))
 		return false;
 	out->word = glossary_find(key);
 	if (!n.row)
-		return explain_leaf(asked.scenario, key, out);
-	asked.last = n.asked.last;
-	if (asked.last > n.asked.stage)
+		return explain_leaf(asked->scenario, key, out);
+	if (n.asked.last > n.asked.stage)
 		fill_range(&n, key, out);
 	else
 		fill(&n, out);
 	return true;
+}
+
+/* The facts are a step and an estimate more, too much for a thread's stack. */
+bool explain(const struct scenario *scenario, const struct estimate *estimate,
+	     const char *key, struct explanation *out)
+{
+	struct explain_facts *facts = malloc(sizeof *facts);
+	struct scenario room;
+	struct asked asked = { .scenario = scenario_widened(scenario, &room),
+			       .estimate = estimate,
+			       .facts = facts,
+			       .stage = estimate->fullest_stage };
+	bool found;
+
+	if (!facts)
+		return false;
+	facts->known = false;
+	found = write_page(&asked, key, out);
+	free(facts);
+	return found;
 }

@@ -43,7 +43,7 @@ struct explanation {
  * "stages.3.activations_bytes"), of a number that one of these is made of
  * ("kinds.0.forward_seconds"), of a knob ("tp") or of a constant of the presets
  * ("cluster.usable_bytes"), where a chain of keys ends. False if there is no such
- * number. */
+ * number, or no memory. */
 bool explain(const struct scenario *scenario, const struct estimate *estimate,
 	     const char *key, struct explanation *out);
 
