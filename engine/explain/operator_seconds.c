@@ -56,6 +56,24 @@ static void add_grouped(const struct asked *a, struct explanation *out, bool wei
 				      "sum_bytes");
 }
 
+/* What turning inputs, or gradients of outputs, narrow takes in kernels of its own. */
+static void add_quantised(const struct asked *a, struct explanation *out,
+			  const char *member)
+{
+	bool in = member[10] == 'i';
+
+	explain_say(out, in ? " + q / bw" : " + Q / bw");
+	if (in)
+		return;
+	explain_operator_term(a, out, "Q", "turning gradients of outputs narrow",
+			      member);
+	if (explain_op(a)->draws > 0) {
+		explain_say(out, " + D");
+		explain_operator_term(a, out, "D", "drawing random numbers",
+				      "draw_seconds");
+	}
+}
+
 /* t0 + ((F/r)^2 + (B/bw)^2)^(1/2) + tail/r + q/bw */
 static void linear_terms(const struct asked *a, struct explanation *out,
 			 const char *tail_member, const char *quantised)
@@ -84,20 +102,8 @@ static void linear_terms(const struct asked *a, struct explanation *out,
 	if (quantises)
 		explain_operator_term(a, out, "q", "of them, turning inputs narrow",
 				      "quantised_in_bytes");
-	if (quantises && quantised) {
-		bool in = quantised[10] == 'i';
-
-		explain_say(out, in ? " + q / bw" : " + Q / bw");
-		if (!in)
-			explain_operator_term(a, out, "Q",
-					      "turning gradients of outputs narrow",
-					      quantised);
-		if (!in && explain_op(a)->draws > 0) {
-			explain_say(out, " + D");
-			explain_operator_term(a, out, "D", "drawing random numbers",
-					      "draw_seconds");
-		}
-	}
+	if (quantises && quantised)
+		add_quantised(a, out, quantised);
 }
 
 /* A kernel that both computes and reads. */

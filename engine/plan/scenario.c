@@ -6,6 +6,55 @@
 
 #include "engine/plan/split.h"
 
+static const struct plan usual = {
+	.tp = 1,
+	.pp = 1,
+	.vpp = 1,
+	.cp = 1,
+	.ep = 1,
+	.zero = 1,
+	.fsdp_reshard = true,
+	.fsdp_prefetch = 1,
+	.micro_batch = 1,
+	.global_batch = 256,
+	.seq_len = 4096,
+	.schedule = SCHEDULE_INTERLEAVED, /* with VPP 1 it is 1F1B */
+	.optimizer_sync = SYNC_BARRIER,
+	.recompute = RECOMPUTE_NONE,
+	.recompute_modules = 1u << MODULE_CORE_ATTN,
+	.mlp_tiles = 1,
+	.loss_tiles = 8,
+	.attention_kernel = ATTENTION_FLASH2,
+	.vocab_parallel = true,
+	.capacity_factor = 1,
+	.imbalance = 1,
+	.grouped_gemm = true,
+	.host_binding = true,
+	.scale_fusion = SCALES_FUSED,
+	/* Transformer Engine's NVFP4BlockScaling */
+	.fp4_rotation = true,
+	.fp4_rounding = true,
+	.fp4_squares = true,
+	.graph_scopes = (1u << SCOPE_COUNT) - 1,
+	.tokens = 1e12,
+	.serving = {
+		.prompt_len = 2048,
+		.output_len = 512,
+		.concurrency = 64,
+		.arrival_scv = 1,
+		.dp_attention = 1,
+		.kv_shards = 1,
+		.chunked_prefill = true,
+		.receive_interval = 1,
+		.kv_block = 16,
+		.memory_share = 0.9,
+		.prefix_cache = true,
+		.adapter_rank = 16,
+		.draft_tokens = 3,
+		.draft_cost = 0.1,
+	},
+};
+
 void scenario_defaults(struct scenario *scenario)
 {
 	memset(scenario, 0, sizeof *scenario);
@@ -14,54 +63,7 @@ void scenario_defaults(struct scenario *scenario)
 	scenario->cluster.accelerator.calibration.compute_scale = 1;
 	scenario->cluster.accelerator.calibration.network_scale = 1;
 	scenario->cluster.accelerator.calibration.host_scale = 1;
-	scenario->plan = (struct plan){
-		.tp = 1,
-		.pp = 1,
-		.vpp = 1,
-		.cp = 1,
-		.ep = 1,
-		.zero = 1,
-		.fsdp_reshard = true,
-		.fsdp_prefetch = 1,
-		.micro_batch = 1,
-		.global_batch = 256,
-		.seq_len = 4096,
-		.schedule = SCHEDULE_INTERLEAVED, /* with VPP 1 it is 1F1B */
-		.optimizer_sync = SYNC_BARRIER,
-		.recompute = RECOMPUTE_NONE,
-		.recompute_modules = 1u << MODULE_CORE_ATTN,
-		.mlp_tiles = 1,
-		.loss_tiles = 8,
-		.attention_kernel = ATTENTION_FLASH2,
-		.vocab_parallel = true,
-		.capacity_factor = 1,
-		.imbalance = 1,
-		.grouped_gemm = true,
-		.host_binding = true,
-		.scale_fusion = SCALES_FUSED,
-		/* Transformer Engine's NVFP4BlockScaling */
-		.fp4_rotation = true,
-		.fp4_rounding = true,
-		.fp4_squares = true,
-		.graph_scopes = (1u << SCOPE_COUNT) - 1,
-		.tokens = 1e12,
-		.serving = {
-			.prompt_len = 2048,
-			.output_len = 512,
-			.concurrency = 64,
-			.arrival_scv = 1,
-			.dp_attention = 1,
-			.kv_shards = 1,
-			.chunked_prefill = true,
-			.receive_interval = 1,
-			.kv_block = 16,
-			.memory_share = 0.9,
-			.prefix_cache = true,
-			.adapter_rank = 16,
-			.draft_tokens = 3,
-			.draft_cost = 0.1,
-		},
-	};
+	scenario->plan = usual;
 }
 
 int64_t scenario_etp(const struct scenario *scenario)

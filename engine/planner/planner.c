@@ -178,10 +178,34 @@ static void keep_nearest(const struct planner *p, const struct planner_found *fo
 	r->has_nearest = true;
 }
 
+/* Of the estimate what a list of plans tells. */
+static void describe_found(const struct scenario *s, const struct estimate *e,
+			   struct planner_found *found)
+{
+	found->step_seconds = e->step_seconds;
+	found->tokens_per_second_per_gpu = e->tokens_per_second_per_gpu;
+	found->mfu = e->mfu;
+	found->bubble_ratio = e->bubble_ratio;
+	found->memory_bytes = e->memory.total_bytes;
+	found->memory_share = e->memory.total_bytes / e->capacity_bytes;
+	found->exposed_share = e->exposed_seconds / e->step_seconds;
+	if (s->plan.mode == MODE_TRAINING)
+		planner_idea(s, &found->idea);
+	if (s->plan.mode != MODE_INFERENCE)
+		return;
+	if (e->serving.goodput > 0)
+		found->tokens_per_second_per_gpu =
+			e->serving.goodput / (double)s->cluster.gpus;
+	found->step_seconds = e->serving.tpot_seconds;
+	found->ttft_seconds = e->serving.ttft_seconds;
+	found->exposed_share = e->serving.network_seconds / e->serving.decode_seconds;
+}
+
 void search_take(struct planner *p, const struct scenario *s, const uint8_t *choice)
 {
 	const struct estimate *e = &p->estimate;
 	struct planner_found found = { 0 };
+	bool serves = s->plan.mode == MODE_INFERENCE;
 
 	scenario_estimate(s, &p->estimate);
 	if (!e->legal) {
@@ -190,37 +214,16 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	}
 	objective_hold_goals(p->problem.objective, s, search_worst(p), &p->estimate);
 	memcpy(found.choice, choice, sizeof found.choice);
-	if (s->plan.mode == MODE_TRAINING)
-		planner_idea(s, &found.idea);
-	found.step_seconds = e->step_seconds;
-	found.tokens_per_second_per_gpu = e->tokens_per_second_per_gpu;
-	found.mfu = e->mfu;
-	found.bubble_ratio = e->bubble_ratio;
-	found.memory_bytes = e->memory.total_bytes;
-	found.memory_share = e->memory.total_bytes / e->capacity_bytes;
-	found.exposed_share = e->exposed_seconds / e->step_seconds;
-	if (s->plan.mode == MODE_INFERENCE) {
-		if (p->problem.strict && !objective_serves(e, p->problem.any)) {
-			p->result.counts.out_of_memory++;
-			return;
-		}
-		if (e->serving.goodput > 0)
-			found.tokens_per_second_per_gpu =
-				e->serving.goodput / (double)s->cluster.gpus;
-		found.step_seconds = e->serving.tpot_seconds;
-		found.ttft_seconds = e->serving.ttft_seconds;
-		found.exposed_share =
-			e->serving.network_seconds / e->serving.decode_seconds;
-	}
-	/* no miss of the accelerator's memory */
-	if (!e->host_fits) {
+	describe_found(s, e, &found);
+	/* what the hosts lack is no miss of the accelerator's memory */
+	if ((serves && p->problem.strict && !objective_serves(e, p->problem.any)) ||
+	    !e->host_fits) {
 		p->result.counts.out_of_memory++;
 		return;
 	}
 	found.score = objective_of_estimate(p->problem.objective, s, e);
 	/* a server's share of the memory may have no room, where all of it has */
-	if (e->memory.total_bytes <= search_room(p, s) &&
-	    (e->fits || s->plan.mode != MODE_INFERENCE)) {
+	if (e->memory.total_bytes <= search_room(p, s) && (e->fits || !serves)) {
 		search_keep(p, &found, &p->result);
 		search_set_worst(p);
 		return;

@@ -42,11 +42,12 @@ static uint64_t unknown(const struct scenario *s, int trust)
 bool planner_distrusts(const struct planner_problem *problem, const struct knob *knob,
 		       double value)
 {
-	struct scenario s = problem->base;
+	struct scenario s;
 	uint64_t before;
 
 	if (problem->trust == 0 || problem->trust > TRUST_OPEN)
 		return false;
+	s = problem->base;
 	make_plain(&s, knob);
 	before = unknown(&s, problem->trust);
 	knob_set(&s, knob, value);

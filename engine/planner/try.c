@@ -156,6 +156,30 @@ static bool deals_evenly(struct planner *p)
 	return p->even == EVEN;
 }
 
+/* Whether it breaks a rule of knobs of several roles. */
+static bool breaks_mixed(struct planner *p)
+{
+	struct facts facts;
+	int row;
+
+	if (p->mixed.count == 0)
+		return false;
+	rules_derive(&p->trial->scenario, &facts);
+	row = search_broken(p, &p->mixed, &facts);
+	if (row >= 0)
+		search_reject(p, row, 1);
+	return row >= 0;
+}
+
+/* A split by memory is another one for each way to hold the states. */
+static bool holds_evenly(struct planner *p, const struct option *shape)
+{
+	const struct scenario *s = &p->trial->scenario;
+
+	return s->plan.split == SPLIT_BALANCED_MEMORY && shape->has_even && p->trains &&
+	       deal(p, true) && split_is_even(s, &p->trial->step.split);
+}
+
 /* Returns what it cost. */
 static int try_plan(struct planner *p, const struct node *node, const struct pair *pair,
 		    const struct option *state)
@@ -165,31 +189,16 @@ static int try_plan(struct planner *p, const struct node *node, const struct pai
 		[ROLE_MODE] = &p->option[ROLE_MODE].item[pair->mode],
 		[ROLE_STATE] = state,
 	};
+	bool all = p->problem.exhaustive || !p->trains;
 	struct scenario *s = &p->trial->scenario;
 	uint8_t choice[MAX_AXES] = { 0 };
-	struct facts facts;
-
-	bool all = p->problem.exhaustive || !p->trains;
 
 	if (!all && is_hopeless(p, pair, state))
 		return 0;
 	search_put(&state->inner, ROLE_STATE, &s->plan);
-	if (p->mixed.count > 0) {
-		int row;
-
-		rules_derive(s, &facts);
-		row = search_broken(p, &p->mixed, &facts);
-		if (row >= 0) {
-			search_reject(p, row, 1);
-			return 0;
-		}
-	}
-	if (deals_evenly(p)) {
-		p->result.counts.repeated++;
-		return 1;
-	}
-	if (s->plan.split == SPLIT_BALANCED_MEMORY && option[ROLE_SHAPE]->has_even &&
-	    p->trains && deal(p, true) && split_is_even(s, &p->trial->step.split)) {
+	if (breaks_mixed(p))
+		return 0;
+	if (deals_evenly(p) || holds_evenly(p, option[ROLE_SHAPE])) {
 		p->result.counts.repeated++;
 		return 1;
 	}

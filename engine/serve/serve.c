@@ -266,26 +266,20 @@ static void times(const struct serving_run *run, const struct scenario *s,
 	ranges(s, v);
 }
 
-static void memory(const struct serving_run *run, const struct scenario *s,
-		   struct estimate *out)
+/* What each stage holds, with the requests that run on a copy. */
+static void hold(const struct serving_run *run, double requests, struct estimate *out)
 {
-	const struct server *server = &run->decode;
-	struct serving_estimate *v = &out->serving;
-	double copies = server->context.shape.dp * server->engines;
-	double tokens = server_admitted_tokens(s) - server_cached_tokens(s);
-	double one = run_request_bytes(run);
-	/* a cached prefix is held once for all */
-	double shared = run_prefix_bytes(run);
-
 	out->memory = run->held;
-	/* without room for one request, one is what is missing */
+	/* without room for one request, one is what is missing; a cached prefix is held
+	 * once for all */
 	out->memory.kv_bytes =
-		shared + one * fmax(1, run->room > 0 ? v->concurrency / copies : 1);
+		run_prefix_bytes(run) +
+		run_request_bytes(run) * fmax(1, run->room > 0 ? requests : 1);
 	out->memory.total_bytes += out->memory.kv_bytes;
 	out->memory.allocated_bytes += out->memory.kv_bytes;
 	out->memory.reserved_bytes = out->memory.allocated_bytes;
-	out->memory.in_flight = v->concurrency / copies;
-	out->stages = (int)server->context.shape.pp;
+	out->memory.in_flight = requests;
+	out->stages = (int)run->decode.context.shape.pp;
 	for (int i = 0; i < out->stages; i++) {
 		out->stage[i] = out->memory;
 		/* what trains alone */
@@ -294,13 +288,25 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	out->fullest_stage = 0;
 	/* no server's memory was measured: there is no range to tell */
 	out->memory_low_bytes = out->memory_high_bytes = out->memory.total_bytes;
+}
+
+static void memory(const struct serving_run *run, const struct scenario *s,
+		   struct estimate *out)
+{
+	const struct server *server = &run->decode;
+	struct serving_estimate *v = &out->serving;
+	double copies = server->context.shape.dp * server->engines;
+	double tokens = server_admitted_tokens(s) - server_cached_tokens(s);
+	double one = run_request_bytes(run);
+
+	hold(run, v->concurrency / copies, out);
 	v->kv_bytes = out->memory.kv_bytes;
 	v->kv_share_bytes = server->kv_share_bytes;
 	v->kv_room_bytes = server->kv_room_bytes;
 	v->budget_tokens = server->budget_tokens;
 	v->communicators = server_communicators(server);
 	v->admitted_tokens = tokens;
-	v->prefix_bytes = shared;
+	v->prefix_bytes = run_prefix_bytes(run);
 	v->request_bytes = one;
 	v->kv_bytes_per_token = model_kv_bytes_per_token(
 		&s->model, (int64_t)server_mean_context(s), server->context.kv_bytes);

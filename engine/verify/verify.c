@@ -331,13 +331,13 @@ static bool read_axes(struct reader *r, const struct scenario *best)
 	return true;
 }
 
-static bool check(struct reader *r, const struct scenario *best)
+/* What was asked, and whether the scenario gives the answer. */
+static bool read_question(struct reader *r, const struct scenario *best)
 {
 	struct stack *stack = &r->trial.scenario.stack;
 	char objective[16];
 	double score;
 	int length = 0;
-	bool whole;
 
 	if (sscanf(r->words.at,
 		   "objective %15s reserve %lf trusted %d held %" SCNx64
@@ -353,14 +353,29 @@ static bool check(struct reader *r, const struct scenario *best)
 	    (r->out->answer != INFINITY &&
 	     !(is_fitting(r, &score) && score == r->out->answer)))
 		return fail(r, "the scenario does not give the answer");
-	if (!read_axes(r, best))
-		return false;
+	return true;
+}
+
+/* By the role of the last knob that it reads. */
+static void place_rules(struct reader *r, const struct scenario *best)
+{
+	const struct stack *stack = &r->trial.scenario.stack;
+
 	r->rows = rules_of(best, &r->rules);
 	for (int i = 0; i < r->rules; i++)
 		r->known[i] = rules_hold(&r->rows[i], stack) &&
 					      r->rows[i].rule.severity == SEVERITY_ERROR
 				      ? (int)train_role_of_all(r->rows[i].reads)
 				      : -1;
+}
+
+static bool check(struct reader *r, const struct scenario *best)
+{
+	bool whole;
+
+	if (!read_question(r, best) || !read_axes(r, best))
+		return false;
+	place_rules(r, best);
 	for (int a = 0; a < r->axes; a++)
 		set(r, a, 0);
 	if (!words_is(&r->words, "boxes") || words_number(&r->words) != r->all ||
