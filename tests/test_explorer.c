@@ -754,6 +754,10 @@ static void test_one_is_counted_as_one(void **state)
 	stage_type(&s, "3");
 	stage_shows(&s, "1 stage x ");
 	stage_close(&s);
+	stage_open(&s, "bloom-176b-384-a100", 120, 36);
+	stage_type(&s, "6");
+	stage_shows(&s, "  1 node\n");
+	stage_close(&s);
 }
 
 static void test_a_searched_plan_is_taken(void **state)

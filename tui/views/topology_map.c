@@ -139,8 +139,9 @@ static void draw_gap(struct canvas *canvas, struct rect r, const struct layout *
 		     int64_t count)
 {
 	canvas_format(canvas, r.x + 1, r.y + r.height / 2 - 1, r.width - 1, ROLE_LABEL,
-		      "%lld %s", (long long)count,
-		      layout->unit > layout->per_node ? "domains" : "nodes");
+		      "%lld %s%s", (long long)count,
+		      layout->unit > layout->per_node ? "domain" : "node",
+		      count == 1 ? "" : "s");
 	canvas_text(canvas, r.x + 1, r.y + r.height / 2, r.width - 1, ROLE_LABEL,
 		    "like these");
 }
