@@ -280,6 +280,11 @@ static void test_convolutions(void **state)
 	assert_int_equal(kind_of(&model, 14)->mixer, MIXER_ATTENTION);
 	assert_int_equal(kind_of(&model, 0)->ffn, 4608);
 	assert_string_equal(model.approximate, "");
+	/* what a file leaves to the tokenizer */
+	assert_false(read_text("{\"model_type\": \"gla\", \"hidden_size\": 1024,"
+			       "\"num_hidden_layers\": 4}",
+			       &model, &error));
+	assert_non_null(strstr(error.text, "no vocab_size of this gla"));
 }
 
 int main(void)

@@ -189,10 +189,24 @@ int64_t hf_need_or(struct hf_reader *reader, const char *keys, int64_t usual)
 		return usual;
 	}
 	if (!reader->failed && !hf_get(reader, keys)) {
+		int length = (int)strcspn(keys, " ");
+		char type[MAX_NAME];
+
+		hf_text(reader, "model_type", type, sizeof type);
 		reader->failed = true;
-		error_set(reader->error, reader->document->file, reader->config->line,
-			  "no %.*s: not the config.json of a language model?",
-			  (int)strcspn(keys, " "), keys);
+		if (type[0] != '\0' && node_get(reader->config, "hidden_size"))
+			error_set(
+				reader->error, reader->document->file,
+				reader->config->line,
+				"no %.*s of this %.40s: a file for training may leave "
+				"it to the tokenizer or the class, the config.json of "
+				"a checkpoint has it",
+				length, keys, type);
+		else
+			error_set(reader->error, reader->document->file,
+				  reader->config->line,
+				  "no %.*s: not the config.json of a language model?",
+				  length, keys);
 	}
 	return hf_count(reader, keys, 0);
 }
