@@ -227,7 +227,7 @@ const struct format format_table[] = {
 	  { "a nanotron configuration", "yaml", FORMAT_OF_TRAINING, write_nanotron,
 	    NULL } },
 	{ "accelerate",
-	  { "a configuration of accelerate for FSDP, YAML", accelerate_read, false },
+	  { "a configuration of accelerate, YAML", accelerate_read, false },
 	  { "a configuration of accelerate for FSDP", "yaml", FORMAT_OF_TRAINING,
 	    write_accelerate, NULL } },
 	{ "llama-factory",

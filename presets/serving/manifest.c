@@ -1,5 +1,6 @@
 /* manifest.c - servers that Kubernetes starts, as the script that their containers are:
- * manifests, graphs of NVIDIA Dynamo, values of llm-d's charts.
+ * manifests, graphs of NVIDIA Dynamo, values of llm-d's charts and of vLLM's production
+ * stack.
  *
  * Keys: Kubernetes' Container; DynamoGraphDeployment (spec.services, ai-dynamo/dynamo);
  * values of llm-d-modelservice (modelArtifacts, prefill, decode). What stands in a
