@@ -102,7 +102,7 @@ static void nobody_waits_for_more_than_the_others(void **state)
 		 * the first token */
 		begin = (s.plan.serving.disaggregated ? 1.5 : 1) * v->decode_seconds;
 		most = each(&s) * v->prefill_seconds + v->transfer_seconds + begin +
-		       v->load_seconds;
+		       v->contended_seconds + v->load_seconds;
 		few += each(&s) < 8;
 		/* the approximate analysis of waits is off by up to a tenth where few
 		 * micro-batches go round in a pipeline */

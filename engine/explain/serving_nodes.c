@@ -39,6 +39,7 @@ OF(behind, behind)
 OF(added, added_seconds)
 OF(begin, begin_seconds)
 OF(transfer, transfer_seconds)
+OF(contended, contended_seconds)
 OF(load, load_seconds)
 OF(carrying, carrying_seconds)
 OF(mixed, mixed_seconds)
@@ -68,7 +69,7 @@ static double first_token(const struct asked *a)
 
 	return v->stretch *
 	       (v->prefill_seconds + v->begin_seconds + v->ahead * v->added_seconds +
-		v->transfer_seconds + v->load_seconds);
+		v->transfer_seconds + v->contended_seconds + v->load_seconds);
 }
 
 void explain_stretch(const struct asked *a, struct explanation *out)
@@ -82,9 +83,10 @@ void explain_stretch(const struct asked *a, struct explanation *out)
 static void first_token_terms(const struct asked *a, struct explanation *out)
 {
 	bool loads = serving(a)->load_seconds > 0;
+	bool beside = serving(a)->contended_seconds > 0;
 
-	explain_say(out, "(prefill + begin + ahead * added + transfer%s)",
-		    loads ? " + load" : "");
+	explain_say(out, "(prefill + begin + ahead * added + transfer%s%s)",
+		    beside ? " + beside" : "", loads ? " + load" : "");
 	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
 	from(a, out, "begin", "what is left of the pass that is under way",
 	     "serving.begin_seconds");
@@ -93,6 +95,9 @@ static void first_token_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "added", "wait for each of them", "serving.added_seconds");
 	from(a, out, "transfer", "of the cache to the GPUs that decode",
 	     "serving.transfer_seconds");
+	if (beside)
+		from(a, out, "beside", "what collectives on the same NIC add to it",
+		     "serving.contended_seconds");
 	if (loads)
 		from(a, out, "load", "wait for the cache that lies on the host",
 		     "serving.load_seconds");
@@ -299,6 +304,9 @@ const struct explain_node explain_serving_nodes[] = {
 	NODE_HERE("serving.transfer_seconds", "Cache to the GPUs that decode",
 		  FORM_SECONDS, transfer, NULL, EXPLAIN_PRICED,
 		  "Over the network, where pools are apart."),
+	NODE_HERE("serving.contended_seconds", "A transfer beside collectives",
+		  FORM_SECONDS, contended, NULL, EXPLAIN_PRICED,
+		  "Of the longer, by what the other takes of the NIC."),
 	NODE_FROM(
 		"engine/serve/host.h", "serving.load_seconds",
 		"Wait for the cache on the host", FORM_SECONDS, load, NULL,

@@ -14,6 +14,7 @@ struct layer_pass {
 	double compute_seconds, memory_seconds, fixed_seconds, seconds; /* computing */
 	double flops, bytes;
 	double network_seconds[DIM_COUNT];
+	double network_bytes; /* across the network */
 	int operators, traffic_count;
 	struct pass_operator operator[MAX_LAYER_OPERATORS];
 	struct traffic traffic[MAX_LAYER_TRAFFIC];

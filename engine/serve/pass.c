@@ -191,6 +191,7 @@ static void add_layers(struct pass *out, const struct layer_pass *layer, double 
 	out->tp_seconds += layer->network_seconds[DIM_TP] * layers;
 	out->ep_seconds += layer->network_seconds[DIM_EP] * layers;
 	out->cp_seconds += layer->network_seconds[DIM_CP] * layers;
+	out->network_bytes += layer->network_bytes * layers;
 	if (!list)
 		return;
 	for (int i = 0; i < layer->operators; i++)
@@ -235,6 +236,8 @@ static void sends(const struct serve_context *c, const struct batch *b,
 	layer_send(c, "activations", tokens * (double)c->scenario->model.hidden * 2,
 		   &hop);
 	out->pp_seconds += hop.network_seconds[DIM_PP] * (c->shape.pp - 1);
+	/* a rank sends on what its stage has done */
+	out->network_bytes += hop.network_bytes;
 	for (int i = 0; i < hop.traffic_count; i++)
 		add_traffic(out, &hop.traffic[i], (c->shape.pp - 1) / c->shape.pp);
 }
@@ -304,11 +307,11 @@ static void one_pass(const struct serve_context *c, const struct batch *b, bool 
 
 static void twice(struct pass *out)
 {
-	double *const all[] = {
-		&out->compute_seconds, &out->memory_seconds, &out->fixed_seconds,
-		&out->tp_seconds,      &out->ep_seconds,     &out->cp_seconds,
-		&out->pp_seconds,      &out->flops,          &out->bytes
-	};
+	double *const all[] = { &out->compute_seconds, &out->memory_seconds,
+				&out->fixed_seconds,   &out->tp_seconds,
+				&out->ep_seconds,      &out->cp_seconds,
+				&out->pp_seconds,      &out->flops,
+				&out->bytes,           &out->network_bytes };
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		*all[i] *= 2;

@@ -49,6 +49,7 @@ struct pass {
 	double tp_seconds, ep_seconds, pp_seconds, cp_seconds; /* communication */
 	double host_seconds;                                   /* of all stages */
 	double flops, bytes;  /* of one rank, all stages on the path: one token's way */
+	double network_bytes; /* that its collectives send over its NIC */
 	double stage_seconds; /* the slowest stage: a pipeline gives one pass in that */
 	/* TP, CP, EP and PP traffic of a rank in one pass */
 	struct traffic traffic[12];

@@ -7,6 +7,7 @@
 #include "engine/rules/legality.h"
 #include "engine/serve/host.h"
 #include "engine/serve/kernels.h"
+#include "engine/serve/nic.h"
 #include "engine/serve/serve_parts.h"
 
 /* Output tokens a second while both goals hold, at the most requests that allow it. */
@@ -181,6 +182,7 @@ static void passes(const struct serving_run *run, const struct scenario *s,
 	divide(&pass, v);
 	scale_parts(s->cluster.scale, v);
 	traffic(&pass, out);
+	nic_traffic(&run->decode, run_prompts(run), out);
 	host_traffic(&run->decode, run_prompts(run), out);
 	v->decode_intensity = pass.bytes > 0 ? pass.flops / pass.bytes : 0;
 	v->decode_flops_per_second = pass.flops / pass.seconds;
@@ -216,6 +218,7 @@ static void take_point(const struct point *p, struct serving_estimate *v)
 	v->added_seconds = p->added_seconds;
 	v->begin_seconds = p->begin_seconds;
 	v->transfer_seconds = p->transfer_seconds;
+	v->contended_seconds = p->contended_seconds;
 	v->load_seconds = p->load_seconds;
 	v->carrying_seconds = p->carrying_seconds;
 	v->ahead = p->ahead;

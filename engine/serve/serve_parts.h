@@ -50,7 +50,7 @@ double server_cached_tokens(const struct scenario *scenario);
 
 /* The working point of one copy of the attention with that many requests in it. The
  * terms of TTFT and TPOT stand beside them:
- *   ttft = prefill + ahead added + begin + transfer + load
+ *   ttft = prefill + ahead added + begin + transfer + contended + load
  *   tpot = (output / gain step + behind added) / output */
 struct point {
 	double requests;
@@ -65,6 +65,7 @@ struct point {
 	double added_seconds;     /* that each of them adds */
 	double begin_seconds;     /* until a pass under way ends */
 	double transfer_seconds;  /* of the cache, from pool to pool */
+	double contended_seconds; /* of it beside collectives on the same NIC */
 	double load_seconds;      /* that TTFT waits for its cache from the host */
 	double carrying_seconds;  /* in passes that carry prompts, for one prompt */
 	double tokens_per_second; /* output, of all copies and engines */

@@ -334,6 +334,15 @@ static void set_load(const struct scenario *s, const struct serve_load *asked,
 		set_list(asked, load);
 }
 
+/* The cache of a mean prompt, beside the collectives of the mean load. */
+static double send_seconds(const struct scenario *s, const struct serving_run *run)
+{
+	struct point p;
+
+	run_at(run, fmin(run_asked(run, s), run->room), &p);
+	return p.transfer_seconds + p.contended_seconds;
+}
+
 static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		   struct simulated *out, struct pass_table tables[2])
 {
@@ -365,9 +374,7 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		/* of a part of an engine: those that are there */
 		out->system.prompts.abreast = (int)out->run.prefill.context.shape.dp;
 		out->system.send_seconds =
-			work_transfer(&tables[1].work, &out->run.decode,
-				      &out->run.prefill) *
-			s->cluster.scale / (double)v->prompt_len;
+			send_seconds(s, &out->run) / (double)v->prompt_len;
 	}
 	set_load(s, asked, out);
 	return true;

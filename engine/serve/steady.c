@@ -22,6 +22,7 @@
 #include <math.h>
 
 #include "engine/serve/host.h"
+#include "engine/serve/nic.h"
 
 /* Prompts in passes of at most the budget. A pipeline takes the next one when its
  * slowest stage is free: `pass` is until the last has left it, `stage` how long they
@@ -347,6 +348,7 @@ static void apart(const struct work *w, const struct server *decode,
 	}
 	share_out(w, &pool, c, out);
 	out->carrying_seconds = out->added_seconds * prefill->context.shape.dp;
+	nic_contend(w, decode, prefill, out);
 }
 
 void steady_point(const struct server *decode, const struct server *prefill,

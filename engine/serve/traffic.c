@@ -13,6 +13,7 @@ static void add(struct layer_pass *out, enum dimension dimension,
 	struct traffic *t;
 
 	out->network_seconds[dimension] += cost->seconds;
+	out->network_bytes += cost->network_bytes;
 	if (!out->lists || out->traffic_count == MAX_LAYER_TRAFFIC)
 		return;
 	t = &out->traffic[out->traffic_count++];

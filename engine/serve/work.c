@@ -165,8 +165,8 @@ double work_step(const struct work *w, const struct server *server, double reque
 /* Bytes of the longest way of a prompt's cache between two engines: what one rank that
  * decodes takes in, or, where fewer ranks send than take, its share of all of it. Each
  * rank of TP that decodes over latents holds all of them. */
-static double travelling_bytes(const struct work *w, const struct server *decode,
-			       const struct server *prefill)
+double work_travelling_bytes(const struct work *w, const struct server *decode,
+			     const struct server *prefill)
 {
 	const struct engine_shape *to = &decode->context.shape;
 	const struct engine_shape *from = &prefill->context.shape;
@@ -177,16 +177,22 @@ static double travelling_bytes(const struct work *w, const struct server *decode
 	return taken * fmax(1, takers / senders);
 }
 
+double work_nic_rate(const struct scenario *s)
+{
+	const struct link *net = &s->cluster.link[LINK_NETWORK];
+
+	return net->bytes_per_second * (net->efficiency > 0 ? net->efficiency : 1);
+}
+
 double work_transfer(const struct work *w, const struct server *decode,
 		     const struct server *prefill)
 {
-	const struct link *net = &w->s->cluster.link[LINK_NETWORK];
-	double rate =
-		net->bytes_per_second * (net->efficiency > 0 ? net->efficiency : 1);
+	double rate = work_nic_rate(w->s);
 
 	if (rate <= 0)
 		return 0;
-	return travelling_bytes(w, decode, prefill) / rate + net->latency_seconds;
+	return work_travelling_bytes(w, decode, prefill) / rate +
+	       w->s->cluster.link[LINK_NETWORK].latency_seconds;
 }
 
 /* Seconds at a server that takes `service` for each of n customers, who come back

@@ -57,6 +57,11 @@ double work_step(const struct work *work, const struct server *server, double re
 /* Seconds that one of n customers is at a server that takes `service` for each and sees
  * them again `away` seconds later, mean. */
 double work_stay(double n, double service, double away);
+/* Bytes a second of a rank's NIC. */
+double work_nic_rate(const struct scenario *scenario);
+/* Bytes of a request's cache on the longest way between two engines. */
+double work_travelling_bytes(const struct work *work, const struct server *decode,
+			     const struct server *prefill);
 /* Seconds of a request's cache from the prefill pool to a decoding engine. */
 double work_transfer(const struct work *work, const struct server *decode,
 		     const struct server *prefill);

@@ -78,6 +78,7 @@ static const char *const priced[] = {
 	"join_seconds",
 	"sync_seconds",
 	"load_seconds",
+	"contended_seconds",
 	"transfer_seconds",
 	"mixed_pass_seconds",
 	"prompt_passes_seconds",

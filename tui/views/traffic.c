@@ -96,7 +96,8 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 		break;
 	case COLUMN_ALGORITHM:
 		snprintf(out->text, sizeof out->text, "%s",
-			 host ? "copy" : algorithm_name(t->algorithm));
+			 t->kind == COLLECTIVE_COPY ? "copy"
+						    : algorithm_name(t->algorithm));
 		break;
 	case COLUMN_GROUP:
 		if (t->ranks_per_domain < t->ranks)

@@ -1,0 +1,96 @@
+/* nic.c - see nic.h. */
+#include "engine/serve/nic.h"
+
+#include <math.h>
+
+/* Of one pass: seconds of its collectives on a rank's NIC, and of the whole. */
+struct load {
+	double nic, pass;
+};
+
+static struct load load_of(const struct work *w, const struct server *server,
+			   double requests, double tokens)
+{
+	double rate = work_nic_rate(w->s);
+	struct batch b;
+	struct pass pass;
+
+	work_batch(w, server, requests, tokens, &b);
+	serve_pass(&server->context, &b, false, &pass);
+	return (struct load){ rate > 0 ? pass.network_bytes / rate : 0, pass.seconds };
+}
+
+/* Nothing is left to a transfer where collectives never pause: it then takes turns. */
+static const double most_busy = 0.9;
+
+static double busy(struct load l, double running)
+{
+	return l.pass > 0 ? fmin(most_busy, l.nic / l.pass * fmin(1, running)) : 0;
+}
+
+void nic_contend(const struct work *w, const struct server *decode,
+		 const struct server *prefill, struct point *p)
+{
+	double tokens = fmin(w->prompt, prefill->budget_tokens);
+	struct load decodes = load_of(w, decode, p->decoding, 0);
+	struct load prompts = load_of(w, prefill, 0, tokens);
+	double transfer = p->transfer_seconds;
+	double rate = p->requests * server_copies(decode) /
+		      (p->ttft_seconds + (w->output - 1) * p->tpot_seconds);
+	double at_decode = busy(decodes, 1);
+	double at_prompt =
+		busy(prompts, rate * p->carrying_seconds / server_copies(prefill));
+	double share = fmax(at_decode, at_prompt);
+
+	if (share <= 0)
+		return;
+	if (transfer >= fmax(decodes.nic, prompts.nic)) {
+		p->contended_seconds = transfer * share / (1 - share);
+	} else {
+		double slower = 1 + at_decode * transfer * rate / server_copies(decode);
+
+		p->contended_seconds = transfer * at_prompt;
+		p->step_seconds *= slower;
+		p->tpot_seconds *= slower;
+	}
+	p->ttft_seconds += p->contended_seconds;
+}
+
+void nic_traffic(const struct server *decode, const struct server *prefill,
+		 struct estimate *out)
+{
+	const struct serving_estimate *v = &out->serving;
+	struct dimension_cost *cost = &out->cost[DIM_PP];
+	struct work w;
+	double each, bytes, seconds;
+
+	if (decode == prefill || out->traffic_count == MAX_TRAFFIC)
+		return;
+	work_of(decode->context.scenario, &w);
+	each = v->requests_per_second * v->decode_seconds / server_copies(decode);
+	bytes = each * work_travelling_bytes(&w, decode, prefill);
+	seconds = each * v->transfer_seconds;
+	out->traffic[out->traffic_count++] = (struct traffic){
+		.dimension = DIM_PP,
+		.kind = COLLECTIVE_COPY,
+		.algorithm = ALGORITHM_COUNT,
+		.what = "KV of prompts",
+		.ranks = 2,
+		.stride = 1,
+		.ranks_per_domain = 1,
+		.link = LINK_NETWORK,
+		.count = 1,
+		.payload_bytes = bytes,
+		.sent_bytes = bytes,
+		.seconds = seconds,
+		.pieces = 1,
+		.call_bytes = bytes,
+		.total_bytes = bytes,
+		.network_bytes = bytes,
+		.total_seconds = seconds,
+	};
+	cost->bytes += bytes;
+	cost->network_bytes += bytes;
+	cost->payload_bytes += bytes;
+	cost->seconds += seconds;
+}

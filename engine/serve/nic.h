@@ -1,0 +1,22 @@
+/* nic.h - caches that travel between two pools, beside collectives on the same NIC.
+ *
+ * A rank's NIC carries the collectives of its passes (wide EP, TP over nodes) and the
+ * caches of prompts. Both pools' collectives have it for a share of the time; what both
+ * want it for is charged once, to whichever is longer: a transfer that lasts through
+ * several passes gets what they leave, collectives that last longer than a transfer are
+ * longer by what it takes of them.
+ */
+#ifndef ENGINE_SERVE_NIC_H
+#define ENGINE_SERVE_NIC_H
+
+#include "engine/serve/work.h"
+
+/* Charges it to a point of two pools whose transfers were alone so far: to
+ * contended_seconds and TTFT, or to the decode steps. */
+void nic_contend(const struct work *work, const struct server *decode,
+		 const struct server *prefill, struct point *point);
+/* Adds what a rank that decodes takes in in the mean of a pass to the traffic. */
+void nic_traffic(const struct server *decode, const struct server *prefill,
+		 struct estimate *out);
+
+#endif
