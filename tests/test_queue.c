@@ -495,6 +495,32 @@ static void a_closed_loop_holds_its_users(void **state)
 	assert_close(r.requests / r.seconds * r.request.mean, 16, 0.02);
 }
 
+/* Prompts of 100 take their pool a second each, decoding next to nothing: it gives one
+ * request a second whoever decodes, and who comes waits for the seven others at most,
+ * and a pass of who decodes. */
+static void a_slow_pool_of_prompts_limits_both(void **state)
+{
+	struct queue_system s = { .pool = pool(SERVE_MIXED, 1e9),
+				  .prompts = pool(SERVE_PROMPTS_FIRST, 100) };
+	struct queue_load load = { .arrivals = ARRIVE_CLOSED,
+				   .requests = 1000,
+				   .users = 8,
+				   .prompt = 100,
+				   .output = 2 };
+	struct queue_result r;
+
+	(void)state;
+	for (int servers = 1; servers < 4; servers++) {
+		s.pool.servers = servers;
+		r = run(&s, &load);
+		assert_close(r.requests / r.seconds, 1, 0.02);
+		assert_close(r.requests / r.seconds * r.request.mean, 8, 0.02);
+		for (int k = 0; k < load.requests; k++)
+			assert_true(record[k].first - record[k].arrival <=
+				    8 + 2 + 1e-9);
+	}
+}
+
 static void the_same_seed_gives_the_same_bytes(void **state)
 {
 	static struct queue_record before[MOST];
@@ -581,6 +607,7 @@ int main(void)
 		cmocka_unit_test(a_list_has_prefixes_goals_and_sizes),
 		cmocka_unit_test(laws_hold_of_every_load),
 		cmocka_unit_test(a_closed_loop_holds_its_users),
+		cmocka_unit_test(a_slow_pool_of_prompts_limits_both),
 		cmocka_unit_test(the_same_seed_gives_the_same_bytes),
 		cmocka_unit_test(loads_are_as_asked),
 	};
