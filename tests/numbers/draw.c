@@ -67,6 +67,29 @@ static int any_preset(enum preset_kind kind)
 	return best;
 }
 
+static bool is_rare(const struct model *m)
+{
+	bool rare = m->mtp_layers > 0 || m->input_width > 0 || m->moe.expert_latent > 0;
+
+	for (int k = 0; k < m->kinds; k++)
+		rare |= m->kind[k].beside != MIXER_NONE ||
+			m->kind[k].attention.index_topk > 0 ||
+			m->kind[k].attention.compress > 0 ||
+			m->kind[k].mixer == MIXER_MAMBA1;
+	return rare;
+}
+
+/* Each second one is of an architecture that few models have. */
+static int any_model(void)
+{
+	bool rare = next(2);
+	int model = any_preset(PRESET_MODEL);
+
+	for (int tries = 0; rare && tries < 8 && !is_rare(&models[model]); tries++)
+		model = any_preset(PRESET_MODEL);
+	return model;
+}
+
 static const struct knob *any_knob_of(const struct scenario *s)
 {
 	const struct knob *best = NULL;
@@ -163,7 +186,7 @@ static void draw_training(struct scenario *s)
 	p->pp = depths[next(11)];
 	p->vpp = p->pp > 1 && next(2) ? 1 + (int64_t)next(4) : 1;
 	p->cp = next(3) ? 1 : 1 << next(4);
-	p->ep = s->model.moe.experts ? 1 << next(5) : 1;
+	p->ep = s->model.moe.experts ? 1 << next(7) : 1;
 	p->zero = (int64_t)next(4);
 	p->micro_batch = 1 << next(3);
 	p->global_batch = p->micro_batch * width * (1 + (int64_t)next(4));
@@ -172,6 +195,35 @@ static void draw_training(struct scenario *s)
 	p->split = next(4) ? SPLIT_BALANCED : SPLIT_EVEN;
 	draw_together(s);
 	s->cluster.gpus = p->tp * p->pp * p->cp * width;
+}
+
+/* The same of servers: drafts, a pool for prompts, experts over copies of attention. */
+static void serve_together(struct scenario *s)
+{
+	struct serving_plan *v = &s->plan.serving;
+
+	if (next(6) == 0) {
+		v->speculative =
+			s->model.mtp_layers > 0 ? SPECULATIVE_MTP : SPECULATIVE_DRAFT;
+		v->draft_tokens = 1 + (int64_t)next(5);
+		v->acceptance = 0.1 * (double)next(10);
+		v->draft_cost = 0.05 * (double)next(4);
+	}
+	if (next(8) == 0) {
+		v->disaggregated = true;
+		v->prefill_gpus = s->cluster.gpus;
+		s->cluster.gpus *= 2;
+	}
+	if (s->model.moe.experts > 0 && next(4) == 0) {
+		v->dp_attention = 1 << next(4);
+		s->plan.ep = s->plan.tp * v->dp_attention;
+		s->cluster.gpus *= v->dp_attention;
+		s->plan.ep_overlap = next(2);
+	}
+	if (next(6) == 0)
+		v->kv_precision = (int)next(KV_PRECISION_COUNT);
+	if (next(10) == 0)
+		v->shared_prefix = 0.25 * (double)next(4);
 }
 
 static void draw_server(struct scenario *s)
@@ -189,6 +241,7 @@ static void draw_server(struct scenario *s)
 	p->serving.concurrency = next(4) ? 1 << next(10) : 0;
 	if (next(4) == 0)
 		p->serving.request_rate = 0.05 * (double)(1u << next(12));
+	serve_together(s);
 	if (next(16) != 0)
 		return;
 	p->serving.goal_percentile = GOAL_P99;
@@ -289,7 +342,7 @@ void draw_known(const char *stack, int mode, uint64_t number, struct scenario *o
 	assert_true(i < count);
 	seed = draw_hash(stack, number) | 1;
 	*out = stacks[i];
-	out->model = models[any_preset(PRESET_MODEL)];
+	out->model = models[any_model()];
 	out->cluster = clusters[any_preset(PRESET_CLUSTER)];
 	out->plan.mode = mode;
 	if (mode == MODE_INFERENCE)

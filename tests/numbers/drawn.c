@@ -10,6 +10,7 @@
 #include "engine/predict/predict.h"
 #include "engine/rules/legality.h"
 #include "engine/serve/serve.h"
+#include "engine/serve/tail.h"
 #include "engine/train/bound.h"
 #include "engine/train/terms.h"
 #include "engine/train/train.h"
@@ -265,7 +266,7 @@ static void served(const struct scenario *s, struct figures *out)
 {
 	struct serve_pool pool[2];
 	struct serve_roofline roof;
-	struct scenario begun = *s;
+	struct scenario begun = *s, loop = *s;
 	int pools = serve_pools(s, pool);
 
 	figures_served(s, out);
@@ -282,10 +283,36 @@ static void served(const struct scenario *s, struct figures *out)
 	if (next(2))
 		begun.plan.serving.concurrency = 64;
 	serve_begin(&begun);
+	if (e.fits && serve_switch_loop(&loop, &e.serving)) {
+		figures_add(out, "loop.rate", loop.plan.serving.request_rate, 0);
+		figures_add(out, "loop.requests", (double)loop.plan.serving.concurrency,
+			    0);
+	}
 	figures_add(out, "begin.requests", (double)begun.plan.serving.concurrency, 0);
 	figures_add(out, "begin.precision", begun.plan.precision, 0);
 	figures_add(out, "begin.ttft", begun.plan.serving.goal_ttft_seconds, 0);
 	figures_add(out, "begin.tpot", begun.plan.serving.goal_tpot_seconds, 0);
+}
+
+/* Request by request; of some what one request in a hundred exceeds along the curve. */
+static void queued(const struct scenario *s, struct figures *out)
+{
+	enum { POINTS = 4, TAILS = 2 };
+	struct serve_point point[POINTS], tail[TAILS];
+	int count;
+
+	figures_queued(s, out);
+	if (next(12) != 0)
+		return;
+	count = serve_tail_curve(s, point, serve_curve(s, point, POINTS), tail, TAILS);
+	for (int i = 0; i < count; i++) {
+		figures_add(out, "tail.requests", tail[i].concurrency, 0);
+		figures_add(out, "tail.ttft", tail[i].ttft_seconds, 0);
+		figures_add(out, "tail.tpot", tail[i].tpot_seconds, 0);
+		figures_add(out, "tail.output", tail[i].output_tokens_per_second, 0);
+		figures_add(out, "tail.user", tail[i].per_user, 0);
+		figures_add(out, "tail.meets", tail[i].meets, 0);
+	}
 }
 
 /* What is drawn, of so many that are legal. */
@@ -296,10 +323,10 @@ static const struct kind {
 	void (*figures)(const struct scenario *s, struct figures *out);
 } kinds[] = {
 	{ "training", MODE_TRAINING, 400, false, trained },
-	{ "serving", MODE_INFERENCE, 400, false, served },
-	{ "queue", MODE_INFERENCE, 150, true, figures_queued },
+	{ "serving", MODE_INFERENCE, 280, false, served },
+	{ "queue", MODE_INFERENCE, 110, true, queued },
 	{ "advice", MODE_TRAINING, 140, false, advised },
-	{ "advice-to-servers", MODE_INFERENCE, 120, false, advised },
+	{ "advice-to-servers", MODE_INFERENCE, 90, false, advised },
 	{ "explained", MODE_TRAINING, 30, false, explained },
 	{ "explained-servers", MODE_INFERENCE, 50, true, explained },
 };

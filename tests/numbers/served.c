@@ -89,6 +89,7 @@ static void add_lanes(struct figures *out, const struct scenario *s)
 	if (!serve_lanes(s, &lanes))
 		return;
 	figures_add(out, "mixed_share", lanes.mixed_share, 1);
+	figures_add(out, "lanes.stages", lanes.stages, 0);
 	for (int i = 0; i < LANE_COUNT; i++) {
 		const struct serve_lane *lane = &lanes.lane[i];
 		double filled = 0;
@@ -177,6 +178,7 @@ static void simulate(const struct scenario *s, const struct serve_load *load,
 		     struct figures *out)
 {
 	struct arena arena = { 0 };
+	struct serve_yield yield;
 	struct queue_result r;
 
 	out->count = 0;
@@ -207,6 +209,11 @@ static void simulate(const struct scenario *s, const struct serve_load *load,
 	figures_add(out, "recomputed_tokens", r.recomputed_tokens, 0);
 	figures_add(out, "cached_tokens", r.cached_tokens, 0);
 	figures_add(out, "oversized", r.oversized, 0);
+	serve_yield(s, &r, &yield);
+	figures_add(out, "yield.requests", yield.requests_per_second, 0);
+	figures_add(out, "yield.prompts", yield.prompt_tokens_per_second, 0);
+	figures_add(out, "yield.output", yield.output_tokens_per_second, 0);
+	figures_add(out, "yield.dollars", yield.dollars_per_million_tokens, 0);
 }
 
 void figures_simulated(const char *title, struct figures *out)
@@ -230,6 +237,8 @@ void figures_simulated(const char *title, struct figures *out)
 void figures_queued(const struct scenario *s, struct figures *out)
 {
 	struct serve_load load = { .requests = 60, .seed = 3 };
+	const struct serve_load own = { .seed = 3 };
 
 	simulate(s, &load, out);
+	figures_add(out, "own.requests", (double)serve_simulated_requests(s, &own), 0);
 }

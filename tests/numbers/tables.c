@@ -66,7 +66,7 @@ static void add_advice(struct figures *out)
 		add_row(out, advice_note(i)->rule.code, &severity, 1);
 	}
 	while (rule_at(rules))
-		severities += rule_at(rules++)->severity;
+		severities += (int)rule_at(rules++)->severity;
 	figures_add(out, "rules", rules, 0);
 	figures_add(out, "severities", severities, 0);
 }
