@@ -225,9 +225,27 @@ static void add_model(struct figures *out, const struct model *m)
 		add_counts(out, &other, "scaled");
 }
 
+/* What is remarked, with its numbers and the values that would mend it. */
+static void add_remarks(struct figures *out)
+{
+	double sum = 0;
+
+	for (int i = 0; i < e.problems.count; i++) {
+		const struct finding *f = &e.problems.item[i];
+
+		for (int k = 0; k < MAX_TERMS; k++)
+			if (isfinite(f->value[k]))
+				sum += (i + k + 1) * log1p(fabs(f->value[k]) * 1e3);
+		for (int k = 0; k < f->nearest_count; k++)
+			sum += (i + k + 11) * log1p(fabs(f->nearest[k]) * 1e3);
+	}
+	figures_add(out, "remarks", sum, 0);
+}
+
 static void trained(const struct scenario *s, struct figures *out)
 {
 	figures_trained(s, out);
+	add_remarks(out);
 	add_terms(out, s);
 	add_bounds(out, s);
 	add_graph(out, s);
@@ -270,6 +288,7 @@ static void served(const struct scenario *s, struct figures *out)
 	int pools = serve_pools(s, pool);
 
 	figures_served(s, out);
+	add_remarks(out);
 	for (int i = 0; i < pools; i++) {
 		figures_add(out, "pool.first", (double)pool[i].first, 0);
 		figures_add(out, "pool.gpus", (double)pool[i].gpus, 0);
