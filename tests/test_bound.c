@@ -23,6 +23,8 @@ static bool make_alone(struct scenario *s)
 	s->plan.zero = s->plan.zero > 1 ? 1 : s->plan.zero;
 	s->plan.ep = 1;
 	s->plan.activation_offload = s->plan.optimizer_offload = 0;
+	s->plan.offload_modules = 0;
+	s->plan.remat_policy = REMAT_MODULES;
 	s->plan.global_batch = s->plan.micro_batch * (1 + (int64_t)next(6));
 	s->plan.optimizer = OPTIMIZER_ADAMW;
 	s->cluster.gpus = s->plan.tp * s->plan.cp;

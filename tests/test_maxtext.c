@@ -239,6 +239,39 @@ static void the_scale_of_parameters(void **state)
 		     "expected a power of two");
 }
 
+/* Its policies by their own names. */
+static void policies_are_read(void **state)
+{
+	static const struct {
+		const char *name, *recompute, *policy;
+	} rows[] = {
+		{ "full", "full", "modules" },
+		{ "none", "none", "modules" },
+		{ "minimal", "selective", "minimal" },
+		{ "minimal_flash", "selective", "minimal_with_context" },
+		{ "minimal_with_quantization", "selective", "minimal" },
+		{ "save_dot_except_mlp", "selective", "save_dot_except_mlp" },
+		{ "qkv_proj_offloaded", "selective", "qkv_proj_offloaded" },
+		{ "custom", "selective", "save_qkv_proj" },
+	};
+	struct scenario s;
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(text, sizeof text,
+			 "model_name: llama2-7b\nper_device_batch_size: 1\n"
+			 "max_target_length: 4096\nici_fsdp_parallelism: 8\n"
+			 "remat_policy: %s\n",
+			 rows[i].name);
+		read_good("maxtext", text, &s);
+		expect(&s, "recompute", rows[i].recompute);
+		expect(&s, "remat_policy", rows[i].policy);
+		assert_true(noted(IMPORT_APPROXIMATE, "remat_policy") ==
+			    (strcmp(rows[i].name, "custom") == 0));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +281,7 @@ int main(void)
 		cmocka_unit_test(others_are_refused),
 		cmocka_unit_test(commands_are_read),
 		cmocka_unit_test(the_scale_of_parameters),
+		cmocka_unit_test(policies_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

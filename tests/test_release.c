@@ -71,10 +71,6 @@ static void stacks_that_train_have_releases(void **state)
 	assert_false(with("megatron-core@0.5.0").plan.fused_norms);
 	assert_int_equal(with("megatron-core@0.5.0").plan.attention_kernel,
 			 ATTENTION_FUSED_SOFTMAX);
-	/* llm-foundry took Triton's kernel until March of 2024 */
-	assert_int_equal(with("fsdp").plan.attention_kernel, ATTENTION_FLASH2);
-	assert_int_equal(with("fsdp@2024-01-01").plan.attention_kernel,
-			 ATTENTION_FLASH1);
 	/* whose defaults never changed says so, and takes any release */
 	assert_int_equal(with("deepspeed@0.9.0").plan.zero,
 			 with("deepspeed").plan.zero);

@@ -270,9 +270,12 @@ static void add_kept(const struct asked *a, struct explanation *out)
 	if (share < 1) {
 		explain_say(out, share > 0 ? "((1 - share) * (" : "(");
 		sum_operators(a, out, "held_bytes");
+		if (step_has_policy(&a->scenario->plan) && is_kind(a))
+			explain_say(out, " + input");
 		/* the second norm's input follows from what is saved */
-		if (fabs(kept - a->facts->cost.saved_bytes -
-			 a->facts->cost.host_bytes) > 1e-9 * kept)
+		else if (fabs(kept - a->facts->cost.saved_bytes -
+			      a->facts->cost.host_bytes + a->facts->cost.sent_bytes) >
+			 1e-9 * kept)
 			explain_say(out, " - input");
 		explain_say(out, share > 0 ? ") + " : ")");
 	}
@@ -299,6 +302,8 @@ static void saved_terms(const struct asked *a, struct explanation *out)
 
 static void sent_terms(const struct asked *a, struct explanation *out)
 {
+	double share = is_kind(a) ? step_recomputed_share(explain_step(a)) : 0;
+
 	if (is_mtp(a)) {
 		of_mtp(a, out, "sent_bytes", true);
 		return;
@@ -306,6 +311,11 @@ static void sent_terms(const struct asked *a, struct explanation *out)
 	add_kept(a, out);
 	explain_say(out, " * a");
 	explain_from(a, out, "a", "share that goes to the host", "activation_offload");
+	if (share < 1 && a->facts->cost.sent_bytes > 0) {
+		explain_say(out, share > 0 ? " + (1 - share) * (" : " + (");
+		sum_operators(a, out, "away_bytes");
+		explain_say(out, ")");
+	}
 }
 
 static void gemm_terms(const struct asked *a, struct explanation *out)

@@ -119,6 +119,7 @@ static double host_backward(const struct asked *a)
 	return launching(a, op->host_backward + op->again * op->host_forward);
 }
 OF(held, op->held_bytes)
+OF(away, op->away_bytes)
 OF(kept, op->kept_bytes)
 OF(saved, op->saved_bytes)
 OF(whole,
@@ -416,6 +417,7 @@ const struct explain_node explain_operator[] = {
 	DRAWN("trainable", "Weights that train", FORM_COUNT, trainable),
 	DRAWN("again", "Share that runs again", FORM_PERCENT, again),
 	DRAWN("held_bytes", "Held from forward to backward", FORM_BYTES, held),
+	DRAWN("away_bytes", "Sent to the host by name", FORM_BYTES, away),
 	DRAWN("kept_bytes", "Kept whatever is recomputed", FORM_BYTES, kept),
 	DRAWN("saved_bytes", "Kept unless it is recomputed", FORM_BYTES, saved),
 	DRAWN("forward_calls", "Calls in a forward", FORM_COUNT, forward_calls),

@@ -253,6 +253,16 @@ const struct glossary_word glossary_knobs[] = {
 	  "of short ones.",
 	  "On saves time in every layer with experts, of the GPU and of the processor that "
 	  "starts it." },
+	{ WORD_KNOB, "remat_policy", NULL,
+	  "Which results of a layer are kept for the [backward pass] when all others are "
+	  "computed again, by names for such lists.",
+	  "Longer lists compute less and keep more; those that end in offloaded keep theirs "
+	  "in the memory of the host." },
+	{ WORD_KNOB, "offload_modules", NULL,
+	  "Parts of a layer whose input is sent to the memory of the host and comes back "
+	  "for the [backward pass].",
+	  "Each saves its input on the GPU. It is free as long as the link to the host is "
+	  "quicker than what is computed meanwhile." },
 	{ WORD_KNOB, "lora_targets", NULL,
 	  "Which matrices of a layer have adapters under [LoRA].",
 	  "Attention alone keeps and trains less; all learn more." },

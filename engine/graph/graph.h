@@ -31,6 +31,16 @@ enum operator_kind {
 /* Of a mixture of experts: tokens take both ways, and their sum goes on. */
 enum graph_branch { BRANCH_NONE, BRANCH_ROUTED, BRANCH_SHARED };
 
+/* Bits of what an operator of a layer makes, in which MaxText's policies are told. */
+enum layer_tensor {
+	TENSOR_ANY, /* all operators of layers */
+	TENSOR_QKV,
+	TENSOR_CONTEXT, /* attention's output */
+	TENSOR_OUT,
+	TENSOR_MLP_IN,
+	TENSOR_MLP_OUT
+};
+
 /* One operator or collective for one micro-batch. FLOPs and bytes are those of this
  * rank; weights are elements. */
 struct graph_operator {
@@ -50,10 +60,14 @@ struct graph_operator {
 	double saved_bytes; /* held from forward to backward, dropped on recompute */
 	double kept_bytes;  /* held although the operator is recomputed */
 	uint32_t modules;   /* bits of enum recompute_module that recompute it */
+	uint32_t makes;     /* bits of enum layer_tensor; 0 at the ends of a model */
+	/* what of it is the input of which module: bits of enum offload_module */
+	uint32_t kept_for, saved_for;
 	double tiles; /* pieces that it takes one after the other; 0 = it is whole */
 	/* What recomputation leaves: the share of it that runs again in the backward,
 	 * and bytes held from forward to backward (layer_cost() of train). */
 	double again, held_bytes;
+	double away_bytes; /* of what would be held, on the host */
 	double forward_seconds, input_grad_seconds, weight_grad_seconds;
 	/* The CPU's work, in launches of a kernel; none where a graph is replayed. */
 	double host_forward, host_backward;

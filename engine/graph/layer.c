@@ -37,6 +37,8 @@ static void add_linear(const struct graph_context *c, const struct shape *shape,
 		shape->rows * shape->saved * (gates ? graph_gate_width(c) : c->width);
 	op->modules = modules_of(shape);
 	op->tiles = tiles_of(c, shape);
+	if (gates)
+		op->makes = 1u << (shape->saved > 0 ? TENSOR_MLP_IN : TENSOR_MLP_OUT);
 }
 
 static void add_elementwise(const struct graph_context *c, const struct shape *shape,
@@ -146,6 +148,36 @@ static struct share share_of(const struct graph_context *c)
 			       .norm_rows = c->norm_tokens };
 }
 
+/* What policies and fine-grained offload call an operator's tensors. The norm before a
+ * half has its input and makes that of the first product; latents that queries and keys
+ * are made of again are no input of attention. */
+static void name_tensors(struct graph *out, int from, bool mixer, bool latent)
+{
+	bool core = false, norm = false;
+
+	for (int i = from; i < out->count; i++) {
+		struct graph_operator *op = &out->item[i];
+
+		op->makes |= 1u << TENSOR_ANY;
+		if (op->kind == OPERATOR_NORM && !norm) {
+			norm = true;
+			op->kept_for =
+				1u << (mixer ? OFFLOAD_ATTN_NORM : OFFLOAD_MLP_NORM);
+			op->saved_for = mixer ? 1u << OFFLOAD_QKV_LINEAR : 0;
+		} else if (op->kind == OPERATOR_ATTENTION) {
+			core = true;
+			op->makes |= 1u << TENSOR_CONTEXT;
+			op->kept_for = 1u << OFFLOAD_ATTN_PROJ;
+		} else if (op->kind == OPERATOR_GEMM && mixer) {
+			op->makes |= 1u << (core ? TENSOR_OUT : TENSOR_QKV);
+			if (core)
+				continue;
+			op->saved_for = 1u << OFFLOAD_CORE_ATTN;
+			op->kept_for = latent ? 0 : op->saved_for;
+		}
+	}
+}
+
 static void mixer_half(const struct graph_context *c, const struct layer_kind *kind,
 		       struct graph *out)
 {
@@ -155,6 +187,7 @@ static void mixer_half(const struct graph_context *c, const struct layer_kind *k
 	shapes_mixer(&c->scenario->model, kind, &share, &shapes);
 	for (int i = 0; i < shapes.count; i++)
 		add_shape(c, &shapes, &shapes.item[i], out);
+	name_tensors(out, 0, true, mixer_of(kind)->latent);
 }
 
 /* What the MLP of a layer is drawn with: its own adapters, or none. */
@@ -173,6 +206,7 @@ static void mlp_half(const struct graph_context *c, const struct layer_kind *kin
 	const struct share share = share_of(c);
 	struct graph_context bare;
 	struct shapes shapes;
+	int start = out->count;
 
 	c = mlp_context(c, &bare);
 	shapes_mlp(&c->scenario->model, kind, &share, &shapes);
@@ -184,6 +218,7 @@ static void mlp_half(const struct graph_context *c, const struct layer_kind *kin
 			for (; from < out->count; from++)
 				out->item[from].branch = BRANCH_SHARED;
 	}
+	name_tensors(out, start, false, false);
 }
 
 /* What a layer is drawn with: the plan's format, or 16 bits. */

@@ -191,6 +191,8 @@ static void experts(const struct graph_context *c, struct graph *graph,
 	op->expert = true;
 	op->saved_bytes = r->rows * up * r->ffn * graph_gate_width(c);
 	op->modules = moe | 1u << MODULE_PER_OP;
+	op->makes = 1u << TENSOR_MLP_IN;
+	op->saved_for = 1u << OFFLOAD_MOE_ACT;
 	clamp_gates(c, graph, r);
 	op = graph_memory(c, graph, OPERATOR_ELEMENTWISE, "expert activation", r->rows,
 			  r->ffn, (up + 1) * c->width, (2 * up + 1) * c->width);
@@ -200,6 +202,7 @@ static void experts(const struct graph_context *c, struct graph *graph,
 			  r->experts);
 	op->expert = true;
 	op->modules = moe;
+	op->makes = 1u << TENSOR_MLP_OUT;
 	if (!c->scenario->plan.grouped_gemm)
 		launch_each(c, graph, r);
 	add_biases(c, graph, r);
@@ -314,6 +317,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	/* the dispatched rows are the first expert GEMM's input */
 	op = move_rows(c, graph, "sort by expert", r.rows, h);
 	op->saved_bytes = r.rows * h * graph_saved_width(&bare);
+	op->saved_for = 1u << OFFLOAD_EXPERT_FC1;
 	experts(&bare, graph, &r);
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert sums", DIM_TP,

@@ -14,6 +14,20 @@ static const char *const module_words[] = {
 	"core_attn",   "layernorm",      "mlp",    "moe_act", "moe",
 	"mla_up_proj", "shared_experts", "per-op", NULL
 };
+static const char *const remat_words[] = { "modules",
+					   "minimal_with_context",
+					   "minimal",
+					   "save_dot_with_context_except_mlp",
+					   "save_dot_except_mlpwi",
+					   "save_dot_except_mlp",
+					   "save_qkv_proj",
+					   "save_out_proj",
+					   "qkv_proj_offloaded",
+					   "minimal_offloaded",
+					   NULL };
+static const char *const offload_words[] = { "attn_norm", "qkv_linear", "core_attn",
+					     "attn_proj", "mlp_norm",   "expert_fc1",
+					     "moe_act",   NULL };
 static const char *const scope_words[] = { "attn",           "mlp",
 					   "moe_router",     "moe_preprocess",
 					   "shared_experts", "moe",
@@ -57,7 +71,7 @@ static bool has_tp(const struct scenario *s)
 
 static bool has_offload(const struct scenario *s)
 {
-	return s->plan.optimizer_offload > 0 || s->plan.activation_offload > 0;
+	return s->plan.optimizer_offload > 0 || plan_sends_activations(&s->plan);
 }
 
 static bool has_pp(const struct scenario *s)
@@ -178,6 +192,19 @@ static bool has_chunked_loss(const struct scenario *s)
 static bool is_selective(const struct scenario *s)
 {
 	return s->plan.recompute == RECOMPUTE_SELECTIVE;
+}
+
+/* Modules, not a policy, say what runs again. */
+static bool has_modules(const struct scenario *s)
+{
+	return is_selective(s) && s->plan.remat_policy == REMAT_MODULES;
+}
+
+/* Something is kept that could go. */
+static bool keeps_tensors(const struct scenario *s)
+{
+	return s->plan.recompute != RECOMPUTE_FULL &&
+	       !(is_selective(s) && s->plan.remat_policy != REMAT_MODULES);
 }
 
 static bool has_gates(const struct scenario *s)
@@ -429,7 +456,11 @@ const struct knob knob_table[] = {
 	  GROUP_MEMORY, .type = KNOB_SET, .step = STEP_WORD,
 	  .offset = FIELD(plan.recompute_modules, uint64_t),
 	  .max = (double)((1 << MODULE_COUNT) - 1), .scale = 1, .zero = "none",
-	  .words = module_words, .applies = is_selective },
+	  .words = module_words, .applies = has_modules },
+	{ "remat_policy", NULL, "remat policy", "",
+	  "MaxText's named policies in place of modules: a layer keeps its input and the "
+	  "products of the name, or sends those to the host.",
+	  GROUP_MEMORY, WORD(plan.remat_policy, remat_words), .applies = is_selective },
 	{ "mlp_tiles", "tiled_mlp_num_shards", "MLP tiles", "",
 	  "Pieces of the sequence that a dense MLP takes one after the other; the forward "
 	  "of each runs again in the backward.",
@@ -444,6 +475,13 @@ const struct knob knob_table[] = {
 	{ "activation_offload", NULL, "CPU activations", "",
 	  "Share of the saved activations sent to host memory until the backward.",
 	  GROUP_MEMORY, REAL(plan.activation_offload, 0, 1, 1), .step = STEP_TENTH },
+	{ "offload_modules", NULL, "CPU modules", "",
+	  "Parts of a layer whose input waits on the host until the backward (Megatron's "
+	  "fine-grained offload), joined by +.",
+	  GROUP_MEMORY, .type = KNOB_SET, .step = STEP_WORD,
+	  .offset = FIELD(plan.offload_modules, uint64_t),
+	  .max = (double)((1 << OFFLOAD_COUNT) - 1), .scale = 1, .zero = "none",
+	  .words = offload_words, .applies = keeps_tensors },
 	{ "lora_rank", "lora", "LoRA rank", "",
 	  "Train low-rank adapters of this rank on "
 	  "a frozen model; off trains all weights.",

@@ -32,6 +32,36 @@ enum recompute_module {
 	MODULE_COUNT
 };
 
+/* What selective recomputation keeps of a layer: what its modules leave, or the
+ * products of MaxText's remat_policy of that name and the layer's input, all else
+ * computed again (src/maxtext/layers/decoders.py, get_remat_policy). */
+enum remat_policy {
+	REMAT_MODULES,
+	REMAT_MINIMAL_WITH_CONTEXT,
+	REMAT_MINIMAL,
+	REMAT_SAVE_DOT_WITH_CONTEXT_EXCEPT_MLP,
+	REMAT_SAVE_DOT_EXCEPT_MLPWI,
+	REMAT_SAVE_DOT_EXCEPT_MLP,
+	REMAT_SAVE_QKV_PROJ,
+	REMAT_SAVE_OUT_PROJ,
+	REMAT_QKV_PROJ_OFFLOADED,
+	REMAT_MINIMAL_OFFLOADED,
+	REMAT_COUNT
+};
+
+/* Bits of offload_modules: parts of a layer whose input waits on the host, in the words
+ * of Megatron's --offload-modules. */
+enum offload_module {
+	OFFLOAD_ATTN_NORM,
+	OFFLOAD_QKV_LINEAR,
+	OFFLOAD_CORE_ATTN,
+	OFFLOAD_ATTN_PROJ,
+	OFFLOAD_MLP_NORM,
+	OFFLOAD_EXPERT_FC1,
+	OFFLOAD_MOE_ACT,
+	OFFLOAD_COUNT
+};
+
 enum split_kind {
 	SPLIT_AUTO, /* even if it divides, else balanced, as the stack does */
 	SPLIT_EVEN,
@@ -128,6 +158,8 @@ struct plan {
 	int recompute;
 	int64_t recompute_layers;   /* full: layers per stage, 0 = all */
 	uint64_t recompute_modules; /* selective: bits of enum recompute_module */
+	int remat_policy;           /* selective, in their place */
+	uint64_t offload_modules;   /* bits of enum offload_module */
 	/* Pieces of a sequence that a dense MLP and the loss take one after the other.
 	 */
 	int64_t mlp_tiles, loss_tiles;

@@ -211,6 +211,16 @@ bool scenario_trains_narrow(const struct scenario *s)
 	       s->plan.precision <= PRECISION_NVFP4;
 }
 
+bool plan_sends_activations(const struct plan *p)
+{
+	bool policy =
+		p->recompute == RECOMPUTE_SELECTIVE && p->remat_policy != REMAT_MODULES;
+
+	return p->activation_offload > 0 ||
+	       (policy && p->remat_policy >= REMAT_QKV_PROJ_OFFLOADED) ||
+	       (!policy && p->recompute != RECOMPUTE_FULL && p->offload_modules != 0);
+}
+
 static bool widens(const struct scenario *s)
 {
 	return scenario_trains_narrow(s) &&

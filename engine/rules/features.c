@@ -7,6 +7,7 @@
 static bool recomputes(const struct facts *f, enum recompute_module module)
 {
 	return f->plan->recompute == RECOMPUTE_SELECTIVE &&
+	       f->plan->remat_policy == REMAT_MODULES &&
 	       (f->plan->recompute_modules >> module & 1);
 }
 
@@ -26,7 +27,8 @@ bool breaks_e17(const struct facts *f, struct broken *out)
 
 bool breaks_e17_empty(const struct facts *f, struct broken *out)
 {
-	if (f->plan->recompute != RECOMPUTE_SELECTIVE || f->plan->recompute_modules)
+	if (f->plan->recompute != RECOMPUTE_SELECTIVE || f->plan->recompute_modules ||
+	    f->plan->remat_policy != REMAT_MODULES)
 		return false;
 	*out = (struct broken){
 		.mend = { { "recompute_modules", MEND_VALUE, 1 << MODULE_CORE_ATTN },
@@ -308,6 +310,38 @@ bool breaks_e32(const struct facts *f, struct broken *out)
 	return true;
 }
 
+static uint64_t sent_modules(const struct facts *f)
+{
+	bool live = f->plan->recompute == RECOMPUTE_NONE ||
+		    (f->plan->recompute == RECOMPUTE_SELECTIVE &&
+		     f->plan->remat_policy == REMAT_MODULES);
+
+	return live ? f->plan->offload_modules : 0;
+}
+
+bool breaks_e37(const struct facts *f, struct broken *out)
+{
+	const uint64_t core = 1 << OFFLOAD_CORE_ATTN, proj = 1 << OFFLOAD_ATTN_PROJ;
+	uint64_t sent = sent_modules(f);
+
+	if ((sent & proj) == 0 || (sent & core) != 0)
+		return false;
+	*out = (struct broken){
+		.mend = { { "offload_modules", MEND_VALUE, (int64_t)(sent | core) },
+			  { "offload_modules", MEND_VALUE, (int64_t)(sent & ~proj) } },
+	};
+	return true;
+}
+
+bool breaks_e37_layers(const struct facts *f, struct broken *out)
+{
+	if (sent_modules(f) == 0 || !(f->plan->activation_offload > 0))
+		return false;
+	*out = (struct broken){ .mend = { { "activation_offload", MEND_VALUE, 0 },
+					  { "offload_modules", MEND_VALUE, 0 } } };
+	return true;
+}
+
 static bool has_wide_layers(const struct facts *f)
 {
 	return scenario_trains_narrow(f->scenario) &&
@@ -405,7 +439,7 @@ bool breaks_trained_precision(const struct facts *f, struct broken *out)
 bool breaks_host_link(const struct facts *f, struct broken *out)
 {
 	if (f->scenario->cluster.accelerator.host_bytes_per_second > 0 ||
-	    (!(f->plan->optimizer_offload > 0) && !(f->plan->activation_offload > 0)))
+	    (!(f->plan->optimizer_offload > 0) && !plan_sends_activations(f->plan)))
 		return false;
 	*out = (struct broken){
 		.mend = { { f->plan->optimizer_offload > 0 ? "optimizer_offload"

@@ -1,6 +1,6 @@
 /* table.c - every legality rule in words, with its source.
  *
- * E1 to E36 carry the numbers of the frameworks' own asserts; the same number on
+ * E1 to E37 carry the numbers of the frameworks' own asserts; the same number on
  * several rows means several ways to break one rule. X rules hold on every stack,
  * by definition of the degrees or by the limits of this program. Not here: E11
  * (VPP is a number of chunks here, so it can't be asked for in layers) and E25 (an
@@ -303,6 +303,17 @@ const struct legality legality_table[] = {
 	  36,
 	  breaks_e36_stage,
 	  "precision pp wide_first wide_last" },
+	{ { "E37", ERROR,
+	    "the input of attn_proj is core_attn's output, and goes with its input alone",
+	    "M core/transformer/transformer_config.py:2148-2153" },
+	  37,
+	  breaks_e37,
+	  "offload_modules recompute remat_policy" },
+	{ { "E37", ERROR, "offload of modules does not go with that of whole layers",
+	    "M core/transformer/transformer_config.py:2127-2130" },
+	  37,
+	  breaks_e37_layers,
+	  "offload_modules activation_offload recompute remat_policy" },
 	{ { "X1", ERROR, "TP {0} is more than {1} heads", "a head is not split" },
 	  0,
 	  breaks_heads,

@@ -184,7 +184,7 @@ static void time_chunk(struct step *step, int k, double times, struct chunk_time
 	/* a CPU that launches slower than the GPU computes sets the pace */
 	t->late_forward = late_seconds(step, t, t->host_forward, forward);
 	t->late_backward = late_seconds(step, t, t->host_backward, backward);
-	if (step->scenario->plan.activation_offload > 0)
+	if (t->host_bytes > 0)
 		offload_traffic(step, times, t, out);
 	t->all_forward = t->forward + t->exposed_forward + t->late_forward;
 	t->all_input_grad =

@@ -170,6 +170,16 @@ static bool mend(const struct hosts *h, const struct estimate *e, bool activatio
 	return true;
 }
 
+/* The knob that sends most, where no share of it is the remedy. */
+static const char *name_sender(const struct plan *plan)
+{
+	if (plan->optimizer_offload > 0)
+		return "optimizer_offload";
+	if (plan->activation_offload > 0)
+		return "activation_offload";
+	return step_has_policy(plan) ? "remat_policy" : "offload_modules";
+}
+
 static void tell(const struct hosts *h, struct estimate *out)
 {
 	struct finding *f;
@@ -183,9 +193,7 @@ static void tell(const struct hosts *h, struct estimate *out)
 			   h->step->scenario->cluster.host_bytes_per_gpu }
 	};
 	if (!mend(h, out, false, f) && !mend(h, out, true, f))
-		f->knob = h->step->scenario->plan.optimizer_offload > 0
-				  ? "optimizer_offload"
-				  : "activation_offload";
+		f->knob = name_sender(&h->step->scenario->plan);
 }
 
 void step_host(const struct step *step, struct estimate *out)
@@ -194,7 +202,7 @@ void step_host(const struct step *step, struct estimate *out)
 
 	out->host_fits = true;
 	out->host_capacity_bytes = step_host_capacity(&step->scenario->cluster);
-	if (plan->optimizer_offload <= 0 && plan->activation_offload <= 0)
+	if (plan->optimizer_offload <= 0 && !plan_sends_activations(plan))
 		return;
 	out->host_bytes = step_host_bytes(step, out->stage);
 	out->host_fits = out->host_capacity_bytes <= 0 ||

@@ -58,7 +58,8 @@ double step_gradient_bytes(const struct scenario *scenario);
 double step_optimizer_bytes(const struct scenario *scenario);
 /* Of it, the moments. */
 double step_moment_bytes(enum optimizer optimizer);
-/* Mean of the layers' weights and those of the ends and some layers, which stay wide. */
+/* Mean of the layers' weights and those of the ends and some layers, which stay wide.
+ */
 double step_weight_bytes(const struct scenario *scenario);
 /* Weights of the layers that stay wide. */
 double states_wide_weights(const struct model *model);

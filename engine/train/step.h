@@ -45,6 +45,7 @@ struct layer_cost {
 	double trained;     /* share of a layer's weights that train; 0 of the ends */
 	double saved_bytes; /* held per micro-batch, after recomputation and offload */
 	double host_bytes;  /* of it sent to the host */
+	double sent_bytes;  /* of those, tensors by their names */
 	double whole_bytes; /* held while it is recomputed or run backward */
 	double gemm_bytes;  /* largest weight of a layer that trains, bytes */
 	double flops;       /* forward */
@@ -122,6 +123,8 @@ void step_draw(const struct step *step, int part, struct graph *graph);
 void step_cost(struct step *step, int part, struct graph *graph,
 	       struct part_costs *known, struct estimate *out);
 void step_layers(struct step *step, struct estimate *out);
+/* Whether a named policy says what layers keep. */
+bool step_has_policy(const struct plan *plan);
 /* Of a stage's layers, the share that whole recomputation runs again. */
 double step_recomputed_share(const struct step *step);
 /* So many layers of each kind on `times` virtual stages, with the ends that k has, to
@@ -155,8 +158,8 @@ bool step_pipeline(struct step *step, struct estimate *out);
  * the traffic (out may be NULL). */
 void step_chunk_time(struct step *step, int k, struct chunk_time *time,
 		     struct estimate *out);
-/* The calls of train.h for a scenario whose layers that stay wide are kinds of their own
- * already (wide.c). */
+/* The calls of train.h for a scenario whose layers that stay wide are kinds of their
+ * own already (wide.c). */
 void settled_estimate(const struct scenario *scenario, struct estimate *out);
 bool settled_chunks(const struct scenario *scenario, struct estimate *out,
 		    struct train_chunks *chunks);

@@ -137,7 +137,7 @@ static uint64_t memory(const struct plan *p)
 	       bit(p->recompute == RECOMPUTE_SELECTIVE, FEATURE_SELECTIVE) |
 	       bit(p->recompute == RECOMPUTE_FULL, FEATURE_FULL) |
 	       bit(p->optimizer_offload > 0, FEATURE_OPTIMIZER_OFFLOAD) |
-	       bit(p->activation_offload > 0, FEATURE_ACTIVATION_OFFLOAD) |
+	       bit(plan_sends_activations(p), FEATURE_ACTIVATION_OFFLOAD) |
 	       bit(p->optimizer != OPTIMIZER_ADAMW, FEATURE_OTHER_OPTIMIZER) |
 	       bit(p->lora_rank > 0, FEATURE_LORA);
 }

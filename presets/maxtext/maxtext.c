@@ -281,23 +281,38 @@ static bool read_batch(const struct mapped *m)
 	       mapped_set_count(m, "gbs", (int64_t)fmax(1, round(batch)), from);
 }
 
-/* Policies between full and none keep some products; those that move what they keep to
- * the host are told, and kept on the chip here. */
+/* Names that mean the same here: what is quantised is not kept apart. */
+static const char *policy_name(const char *name)
+{
+	if (strcmp(name, "minimal_flash") == 0 ||
+	    strcmp(name, "minimal_with_context_and_quantization") == 0)
+		return "minimal_with_context";
+	return strcmp(name, "minimal_with_quantization") == 0 ? "minimal" : name;
+}
+
+/* Policies between full and none keep some products, or send them to the host; a custom
+ * one is told tensor by tensor elsewhere in the file, and keeps attention's alone here.
+ */
 static bool read_remat(const struct mapped *m)
 {
 	const struct pair *policy = mapped_find(m, "remat_policy");
 	const char *name = policy ? policy->value : "full";
+	bool full = strcmp(name, "full") == 0, none = strcmp(name, "none") == 0;
 
-	if (strstr(name, "offload"))
-		import_note(m->report, IMPORT_APPROXIMATE, "remat_policy",
-			    "%s: what it offloads is kept on the chip", name);
+	if (strcmp(name, "custom") == 0) {
+		import_note(
+			m->report, IMPORT_APPROXIMATE, "remat_policy",
+			"custom: as save_qkv_proj, which tensors it names is not read");
+		name = "save_qkv_proj";
+	}
 	return mapped_set(m, "recompute",
-			  strcmp(name, "full") == 0   ? "full"
-			  : strcmp(name, "none") == 0 ? "none"
-						      : "selective",
+			  full   ? "full"
+			  : none ? "none"
+				 : "selective",
 			  policy) &&
-	       (strcmp(name, "full") != 0 ||
-		mapped_set(m, "recompute_layers", "all", policy));
+	       (!full || mapped_set(m, "recompute_layers", "all", policy)) &&
+	       (full || none ||
+		mapped_set(m, "remat_policy", policy_name(name), policy));
 }
 
 static bool read_quantisation(const struct mapped *m)

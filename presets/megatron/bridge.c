@@ -126,7 +126,8 @@ static void put_field(struct export_out *out, const char *flag, const char *valu
 	fputs(" = ", out->body);
 	if (fixed)
 		fputs(fixed, out->body);
-	else if (strcmp(flag, "recompute-modules") == 0)
+	else if (strcmp(flag, "recompute-modules") == 0 ||
+		 strcmp(flag, "offload-modules") == 0)
 		put_words(out, value);
 	else if (strcmp(flag, "window-size") == 0)
 		fprintf(out->body, "(%s)", value);

@@ -47,6 +47,7 @@ static const char *const plan_flags[] = {
 	"optimizer-cpu-offload",
 	"optimizer-offload-fraction",
 	"cpu-offloading",
+	"fine-grained-activation-offloading",
 	"cpu-offloading-num-layers",
 	"use-flash-attn",
 	"transformer-impl",
@@ -300,7 +301,9 @@ static bool read_offload(struct flag_reader *r)
 	int64_t layers = 0, stage = r->out->model.layers / plan->pp;
 	char text[32];
 
-	if (!flag_number(r, "cpu-offloading-num-layers", &layers))
+	if (!flag_number(r, "cpu-offloading-num-layers", &layers) ||
+	    (!flag_is_set(r, "fine-grained-activation-offloading") &&
+	     !flag_set(r, "offload_modules", "none", NULL)))
 		return false;
 	layers = layers > stage ? stage : layers;
 	snprintf(text, sizeof text, "%.9g",

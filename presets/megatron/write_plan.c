@@ -270,6 +270,9 @@ static void put_offload(const struct flag_writer *w)
 	double share = plan->activation_offload * (double)all;
 	int64_t layers = (int64_t)(share + 0.5);
 
+	if (knob_applies(w->scenario, knob_find("offload_modules")) &&
+	    plan->offload_modules != 0)
+		w->put(w->out, "fine-grained-activation-offloading", "");
 	if (!(plan->activation_offload > 0))
 		return;
 	layers = layers < 1 ? 1 : layers >= all ? all - 1 : layers;
