@@ -76,8 +76,12 @@ bool library_change_stack(struct scenario *scenario, const char *name,
 	scenario_defaults(&before);
 	before.model = scenario->model;
 	before.cluster = scenario->cluster;
-	if (!library_stack(&before, scenario->stack.name, NULL))
+	if (!library_stack(&before, scenario->stack.name, error)) {
+		/* of one that is shipped, defaults would be taken for what was asked */
+		if (preset_find(PRESET_STACK, scenario->stack.name))
+			return false;
 		before.plan = (struct plan){ 0 };
+	}
 	if (!library_stack(&to, name, error))
 		return false;
 	for (int i = 0; i < knob_count(); i++) {

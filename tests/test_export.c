@@ -218,6 +218,7 @@ static void test_megatron_models(void **state)
 		check_counts(&s, &back,
 			     strstr(text, "compressed attention") ||
 					     strstr(text, "inputs of layers") ||
+					     strstr(text, "short convolution") ||
 					     strstr(text, "state spaces beside")
 				     ? 1
 			     : strstr(text, "not representable") ? 0.09

@@ -312,18 +312,18 @@ static double simulated(const char *more, const char *where)
 static void knobs_move_percentiles(void **state)
 {
 	static const char p99[] = "simulation.ttft.p99_seconds";
-	double poisson = simulated("--request-rate 6 --json --simulate", p99);
+	double poisson = simulated("--request-rate 5 --json --simulate", p99);
 	char more[128];
 
 	(void)state;
-	assert_true(simulated("--request-rate 6 --arrival-scv 0 --json --simulate",
+	assert_true(simulated("--request-rate 5 --arrival-scv 0 --json --simulate",
 			      p99) < 0.8 * poisson);
-	assert_true(simulated("--request-rate 6 --arrival-scv 8 --json --simulate",
+	assert_true(simulated("--request-rate 5 --arrival-scv 8 --json --simulate",
 			      p99) > 1.2 * poisson);
-	assert_true(simulated("--request-rate 6 --length-shape lognormal "
+	assert_true(simulated("--request-rate 5 --length-shape lognormal "
 			      "--length-spread 1.5 --json --simulate",
 			      p99) > 1.5 * poisson);
-	assert_true(simulated("--request-rate 6 --seed 1 --json", p99) != poisson);
+	assert_true(simulated("--request-rate 5 --seed 1 --json", p99) != poisson);
 	/* lengths of a file, arrivals by the knobs, begun again behind its end */
 	write_trace();
 	snprintf(more, sizeof more,

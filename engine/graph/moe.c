@@ -291,12 +291,22 @@ static double dispatched_width(const struct graph_context *c)
 	return narrow ? 1.03 : c->width;
 }
 
+/* The dispatched rows are the first expert GEMM's input. */
+static void sort_rows(const struct graph_context *c, struct graph *graph,
+		      const struct routing *r)
+{
+	struct graph_operator *op =
+		move_rows(c, graph, "sort by expert", r->rows, r->width);
+
+	op->saved_bytes = r->rows * r->width * graph_saved_width(c);
+	op->saved_for = 1u << OFFLOAD_EXPERT_FC1;
+}
+
 void graph_moe(const struct graph_context *c, struct graph *graph)
 {
 	/* LoRA leaves the router and the routed experts alone */
 	const struct graph_context bare = graph_frozen(c);
 	struct graph_context wide;
-	struct graph_operator *op;
 	struct routing r;
 	int from = graph->count;
 	double h;
@@ -314,10 +324,7 @@ void graph_moe(const struct graph_context *c, struct graph *graph)
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert rows", DIM_TP, COLLECTIVE_ALL_GATHER,
 				 &c->mesh->etp_group, r.rows * h * c->width, 1, 1);
-	/* the dispatched rows are the first expert GEMM's input */
-	op = move_rows(c, graph, "sort by expert", r.rows, h);
-	op->saved_bytes = r.rows * h * graph_saved_width(&bare);
-	op->saved_for = 1u << OFFLOAD_EXPERT_FC1;
+	sort_rows(&bare, graph, &r);
 	experts(&bare, graph, &r);
 	if (c->mesh->etp > 1)
 		graph_collective(c, graph, "expert sums", DIM_TP,
