@@ -65,6 +65,7 @@ COST_OF(trained_expert, expert_trainable)
 COST_OF(trained_share, trained)
 COST_OF(saved, saved_bytes)
 COST_OF(sent, host_bytes)
+COST_OF(named, sent_bytes)
 COST_OF(whole, whole_bytes)
 COST_OF(gemm, gemm_bytes)
 COST_OF(narrow, narrow)
@@ -300,10 +301,28 @@ static void saved_terms(const struct asked *a, struct explanation *out)
 	explain_from(a, out, "a", "share that goes to the host", "activation_offload");
 }
 
-static void sent_terms(const struct asked *a, struct explanation *out)
+static void named_terms(const struct asked *a, struct explanation *out)
 {
 	double share = is_kind(a) ? step_recomputed_share(explain_step(a)) : 0;
 
+	if (is_mtp(a)) {
+		of_mtp(a, out, "named_bytes", true);
+		return;
+	}
+	if (share >= 1) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, share > 0 ? "(1 - share) * (" : "(");
+	sum_operators(a, out, "away_bytes");
+	explain_say(out, ")");
+	if (share > 0)
+		explain_from(a, out, "share", "of the layers run again whole",
+			     "recomputed_share");
+}
+
+static void sent_terms(const struct asked *a, struct explanation *out)
+{
 	if (is_mtp(a)) {
 		of_mtp(a, out, "sent_bytes", true);
 		return;
@@ -311,10 +330,9 @@ static void sent_terms(const struct asked *a, struct explanation *out)
 	add_kept(a, out);
 	explain_say(out, " * a");
 	explain_from(a, out, "a", "share that goes to the host", "activation_offload");
-	if (share < 1 && a->facts->cost.sent_bytes > 0) {
-		explain_say(out, share > 0 ? " + (1 - share) * (" : " + (");
-		sum_operators(a, out, "away_bytes");
-		explain_say(out, ")");
+	if (a->facts->cost.sent_bytes > 0) {
+		explain_say(out, " + named");
+		own(a, out, "named", "tensors that go by name", "named_bytes");
 	}
 }
 
@@ -399,6 +417,8 @@ const struct explain_node explain_layer[] = {
 	     NULL, "After recomputation and offload."),
 	NODE("sent_bytes", "Activations that go to the host", FORM_BYTES, sent,
 	     sent_terms, NULL, "After recomputation."),
+	NODE("named_bytes", "Tensors sent to the host by name", FORM_BYTES, named,
+	     named_terms, NULL, "Those of offload_modules, or of remat_policy."),
 	NODE("whole_bytes", "All tensors of a layer", FORM_BYTES, whole, add_whole,
 	     NULL, graph),
 	NODE("gemm_bytes", "The largest weight gradient", FORM_BYTES, gemm, gemm_terms,

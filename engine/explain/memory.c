@@ -83,8 +83,7 @@ static void host(const struct asked *a, struct explanation *out)
 	double share[MAX_STAGES];
 	int first, count;
 
-	if (!step || (a->scenario->plan.optimizer_offload <= 0 &&
-		      a->scenario->plan.activation_offload <= 0)) {
+	if (!step || a->estimate->host_bytes <= 0) {
 		explain_say(out, "0");
 		return;
 	}
