@@ -197,7 +197,7 @@ struct explorer {
 
 	struct follow *follow; /* what was reckoned before (explorer/follow.h) */
 	struct load *load;     /* a server under other loads (explorer/load.h) */
-	struct last *last;     /* what the last plan that ran showed (explorer/last.h) */
+	struct last *last; /* what the last plan that ran showed (explorer/last.h) */
 
 	struct course *course; /* a lesson that is open (explorer/course.h), or NULL */
 	struct contest *contest; /* a challenge that is played, or NULL */

@@ -138,8 +138,8 @@ int serve_pools(const struct scenario *scenario, struct serve_pool out[2]);
 
 /* Share of the first drafted token that holds: the knob's, or what is published. */
 double server_acceptance(const struct scenario *scenario);
-/* Of the i-th drafted token, over that of the first: less behind those that an MTP layer
- * was trained for. */
+/* Of the i-th drafted token, over that of the first: less behind those that an MTP
+ * layer was trained for. */
 double server_reuse(const struct scenario *scenario, int64_t i);
 
 /* The rules of the warnings that serve_estimate() adds, S18 on; NULL beyond the last.

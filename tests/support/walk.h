@@ -18,8 +18,8 @@ struct walk {
 /* Computes the formula with the terms, as a reader would. False where it can't be. */
 bool walk_compute(const struct explanation *x, double *value);
 /* Checks the page of a key: the formula gives the value, no term is without a use or a
- * page, and an end is one; with deep every chain to its ends, each number once, and that a term has the
- * value of its page. */
+ * page, and an end is one; with deep every chain to its ends, each number once, and
+ * that a term has the value of its page. */
 void walk_follow(struct walk *walk, const char *key, bool deep);
 
 #endif
