@@ -1,4 +1,6 @@
 /* traffic.c - the list of collectives, and the sums per dimension. */
+#include <string.h>
+
 #include "engine/base/plain.h"
 #include "engine/train/step.h"
 
@@ -12,7 +14,8 @@ static struct traffic *find(struct estimate *out, const char *what,
 	for (int i = 0; i < out->traffic_count; i++) {
 		struct traffic *t = &out->traffic[i];
 
-		if (t->what == what && t->dimension == dimension && t->ranks == ranks)
+		if (t->dimension == dimension && t->ranks == ranks &&
+		    (t->what == what || strcmp(t->what, what) == 0))
 			return t;
 	}
 	if (out->traffic_count < MAX_TRAFFIC) {
