@@ -98,7 +98,7 @@ static const char *const megatron_others[] = {
 	"compute_environment",
 	"distributed_type",
 	"num_machines",
-	MEGATRON "num_micro_batches",
+	(MEGATRON "num_micro_batches"),
 	NULL,
 };
 

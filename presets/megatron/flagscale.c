@@ -76,9 +76,11 @@ bool arguments_from_flagscale(struct arguments *arguments, const struct node *ro
 		if (strcmp(node->key, keys[0]) != 0 &&
 		    strcmp(node->key, keys[1]) != 0 && strcmp(node->key, keys[2]) != 0)
 			arguments_skip(arguments, node, "");
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0] && good; i++)
-		if (section(root, keys[i]))
-			good = add_leaves(arguments, section(root, keys[i]));
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0] && good; i++) {
+		const struct node *part = section(root, keys[i]);
+
+		good = !part || add_leaves(arguments, part);
+	}
 	good = good && add_width(arguments);
 	return good || error_set(error, arguments->file, root->line,
 				 "more than %d flags", ARGUMENTS_MAX);
