@@ -165,6 +165,9 @@ static void open_all(struct walk *walk, struct vt *vt, const char *view)
 		size_t bytes = vt->bytes;
 
 		vt_type(vt, opens[i]);
+		/* it may be the start of another key: the program waits for the rest */
+		if (opens[i][0] == 27)
+			vt_expect_output(vt);
 		vt_expect_asleep(vt);
 		snprintf(where, sizeof where, "%.48s, view %d, %s", walk->plan,
 			 walk->view, opens[i][0] == 27 ? "Esc" : opens[i]);
