@@ -247,7 +247,7 @@ static void test_an_illegal_plan_says_why_and_mends_itself(void **state)
 }
 
 /* What is being left stays in sight below the reasons, with a strip that is of now; it
- * can't be pointed at, and another view knows nothing of it. */
+ * can't be pointed at. Another view is drawn of the same plan. */
 static void test_the_last_plan_that_ran_stays_below(void **state)
 {
 	struct stage s;
@@ -266,13 +266,42 @@ static void test_the_last_plan_that_ran_stays_below(void **state)
 	stage_act(&s, (struct action){ .kind = ACTION_CLICK, .x = 60, .y = 18 });
 	assert_true(s.explorer.view == VIEW_MEMORY && !s.explorer.estimate.legal);
 	stage_type(&s, "4");
-	stage_lacks(&s, "the last plan that ran");
+	stage_shows(&s, "the last plan that ran");
+	stage_shows(&s, "embedding gradient  all-gather");
+	stage_act(&s, (struct action){ .kind = ACTION_CLICK, .x = 60, .y = 18 });
+	assert_true(s.explorer.view == VIEW_TRAFFIC && !s.explorer.estimate.legal);
+	stage_type(&s, "3");
+	stage_shows(&s, "stage 0  forward of micro-batch 0");
 	stage_type(&s, "2u");
 	after = stage_text(&s);
 	assert_memory_equal(strchr(before, '\n'), strchr(after, '\n'), 200);
 	stage_lacks(&s, "the last plan that ran");
 	free(before);
 	free(after);
+	stage_close(&s);
+}
+
+/* A pipeline of one stage leaves the knobs of pipelines where they are, dimmed: nothing
+ * jumps under the eye. One that never had more has no such rows, and another model
+ * begins anew. */
+static void test_rows_of_knobs_keep_their_place(void **state)
+{
+	struct knob_row rows[MAX_ROWS];
+	struct stage s;
+	int count;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	count = knob_rows(&s.explorer, rows);
+	stage_shows(&s, "schedule                 1f1b");
+	stage_type(&s, "/pp\n=1\n");
+	stage_shows(&s, "schedule                    -");
+	assert_int_equal(knob_rows(&s.explorer, rows), count);
+	stage_type(&s, "/mode\nl");
+	stage_lacks(&s, "layer split");
+	stage_close(&s);
+	stage_open(&s, "llama3-8b-8-h100", 120, 36);
+	stage_lacks(&s, "layer split");
 	stage_close(&s);
 }
 
@@ -801,6 +830,7 @@ int main(void)
 		cmocka_unit_test(test_no_sentence_loses_its_point),
 		cmocka_unit_test(test_an_illegal_plan_says_why_and_mends_itself),
 		cmocka_unit_test(test_the_last_plan_that_ran_stays_below),
+		cmocka_unit_test(test_rows_of_knobs_keep_their_place),
 		cmocka_unit_test(test_a_mend_that_fits_comes_first),
 		cmocka_unit_test(test_presets_are_found_and_opened),
 		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),

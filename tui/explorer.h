@@ -147,7 +147,13 @@ struct explorer {
 	enum pane pane;
 	int row; /* in the list of knob rows */
 	int first_row;
-	int revealed;    /* knob shown although it does nothing here, -1 = none */
+	int revealed; /* knob shown although it does nothing here, -1 = none */
+	/* knobs that keep their row: they did something since this was chosen */
+	bool stays[MAX_KNOBS];
+	struct {
+		char model[MAX_NAME], cluster[MAX_NAME], stack[MAX_NAME];
+		int mode;
+	} stays_for;
 	unsigned folded; /* bit per knob group */
 	enum view_id view;
 	/* what lies under Help and Explain, and where the focus was there */
@@ -271,6 +277,10 @@ void knobs_draw(const struct explorer *explorer, struct canvas *canvas,
 unsigned knobs_act(struct explorer *explorer, struct action action);
 /* Move the cursor to this knob, unfolding its group. */
 void knobs_focus(struct explorer *explorer, const struct knob *knob);
+/* Rows that are there keep their place while knobs are turned: a pipeline of one stage
+ * leaves those of the pipeline dimmed. Another model, cluster, stack or mode begins
+ * anew. */
+void knobs_keep_rows(struct explorer *explorer);
 /* To the row that turns how many micro-batches there are. */
 unsigned knobs_focus_micro_batches(struct explorer *explorer);
 /* A scenario that has just become a server's gets what serve_begin() sets. */

@@ -141,6 +141,12 @@ static struct reckoning *reckon(struct follow *follow, const struct scenario *sc
 	return oldest;
 }
 
+const struct estimate *follow_estimate(struct follow *follow,
+				       const struct scenario *scenario)
+{
+	return &reckon(follow, scenario)->estimate;
+}
+
 /* What the idle work has found for the scenario before. What a lesson or a challenge
  * locks is left out of its advice, and only there. */
 static void keep_found(struct explorer *explorer)
@@ -176,6 +182,7 @@ void explorer_update(struct explorer *explorer)
 {
 	keep_found(explorer);
 	take_reckoning(explorer);
+	knobs_keep_rows(explorer);
 	contest_follow(explorer);
 	if (explorer->pinned) {
 		explorer->before =

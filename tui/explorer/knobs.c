@@ -15,7 +15,8 @@ static void add(struct knob_row *rows, int *count, struct knob_row row)
 }
 
 /* Knobs that do nothing here are left out, so that those that matter stay in sight;
- * the degrees that everybody looks for stay, dimmed. */
+ * the degrees that everybody looks for stay, dimmed, and so does what did something
+ * before another knob was turned. */
 static bool is_shown(const struct explorer *explorer, int index)
 {
 	static const char *const always[] = { "sp", "vpp", "ep" };
@@ -25,10 +26,30 @@ static bool is_shown(const struct explorer *explorer, int index)
 		return true;
 	if (!knob_in_mode(knob, explorer->scenario.plan.mode))
 		return false;
+	if (explorer->stays[index])
+		return true;
 	for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
 		if (strcmp(knob->key, always[i]) == 0)
 			return true;
 	return false;
+}
+
+void knobs_keep_rows(struct explorer *explorer)
+{
+	const struct scenario *s = &explorer->scenario;
+
+	if (strcmp(explorer->stays_for.model, s->model.name) != 0 ||
+	    strcmp(explorer->stays_for.cluster, s->cluster.name) != 0 ||
+	    strcmp(explorer->stays_for.stack, s->stack.name) != 0 ||
+	    explorer->stays_for.mode != (int)s->plan.mode) {
+		memset(explorer->stays, 0, sizeof explorer->stays);
+		strcpy(explorer->stays_for.model, s->model.name);
+		strcpy(explorer->stays_for.cluster, s->cluster.name);
+		strcpy(explorer->stays_for.stack, s->stack.name);
+		explorer->stays_for.mode = (int)s->plan.mode;
+	}
+	for (int i = 0; i < knob_count(); i++)
+		explorer->stays[i] |= knob_applies(s, &knob_table[i]);
 }
 
 bool explorer_turns(const struct explorer *explorer)

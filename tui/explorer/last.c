@@ -5,12 +5,15 @@
 #include <string.h>
 
 #include "tui/explorer.h"
+#include "tui/explorer/follow.h"
 #include "tui/view.h"
 #include "tui/views/page.h"
 
-/* The cells of the view as the last plan that ran had them. */
+/* The cells of the view as the last plan that ran had them, and the plan, of which
+ * another view is drawn anew. */
 struct last {
-	enum view_id view;
+	struct scenario scenario;
+	enum view_id view;       /* VIEW_COUNT: no cells */
 	struct rect rect, strip; /* of the view; of the strip in it, if there is one */
 	struct cell cell[];
 };
@@ -41,7 +44,7 @@ void last_keep(struct explorer *explorer, const struct canvas *canvas, struct re
 {
 	struct last *last;
 
-	if (!is_kept(explorer)) {
+	if (explorer->course) {
 		last_forget(explorer);
 		return;
 	}
@@ -51,7 +54,8 @@ void last_keep(struct explorer *explorer, const struct canvas *canvas, struct re
 		return;
 	}
 	explorer->last = last;
-	last->view = explorer->view;
+	last->scenario = explorer->scenario;
+	last->view = is_kept(explorer) ? explorer->view : VIEW_COUNT;
 	last->rect = rect;
 	last->strip = canvas->spots->strip;
 	for (int y = 0; y < rect.height; y++)
@@ -59,6 +63,58 @@ void last_keep(struct explorer *explorer, const struct canvas *canvas, struct re
 		       canvas->cell + (size_t)(rect.y + y) * (size_t)canvas->width +
 			       rect.x,
 		       (size_t)rect.width * sizeof last->cell[0]);
+}
+
+static void draw_and_keep(struct explorer *explorer, struct canvas *canvas,
+			  struct rect rect)
+{
+	struct play *play = explorer->play;
+
+	if (explorer->view == VIEW_TIMELINE) {
+		explorer->play_stale = true;
+		play_refresh(explorer);
+	}
+	view_table[explorer->view].draw(explorer, canvas, rect);
+	overview_rest(explorer, canvas, rect);
+	last_keep(explorer, canvas, rect);
+	explorer->play = play;
+	canvas_fill(canvas, rect, ' ', ROLE_DEFAULT);
+}
+
+/* This view, or this size of it, as the last plan that ran has it; nothing of it can be
+ * pointed at. False: out of memory. */
+static bool keep_again(struct explorer *explorer, struct canvas *canvas,
+		       struct rect rect)
+{
+	struct {
+		struct scenario scenario;
+		struct estimate estimate;
+		struct spots spots;
+	} *open = malloc(sizeof *open);
+	struct spots *spots = canvas->spots;
+
+	if (!open)
+		return false;
+	open->scenario = explorer->scenario;
+	open->estimate = explorer->estimate;
+	open->spots = *spots;
+	explorer->scenario = explorer->last->scenario;
+	explorer->estimate = *follow_estimate(explorer->follow, &explorer->scenario);
+	draw_and_keep(explorer, canvas, rect);
+	explorer->scenario = open->scenario;
+	explorer->estimate = open->estimate;
+	/* pictures are kept from frame to frame */
+	memcpy(open->spots.picture, spots->picture, sizeof spots->picture);
+	*spots = open->spots;
+	free(open);
+	return explorer->last != NULL;
+}
+
+static bool shows(const struct last *last, const struct explorer *explorer,
+		  struct rect rect)
+{
+	return last->view == explorer->view &&
+	       memcmp(&last->rect, &rect, sizeof rect) == 0;
 }
 
 /* Rows `from` up to `to` of the screen as they were. */
@@ -90,14 +146,16 @@ static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
 bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect)
 {
 	enum { STRIP = 6, LEAST = 8 };
-	const struct last *last = explorer->last;
+	const struct last *last;
 	struct page page = { explorer, canvas, rect, 0, ROOM_RICH };
 	int top, end = rect.y + rect.height;
 	bool stays;
 
-	if (!last || !is_kept(explorer) || last->view != explorer->view ||
-	    memcmp(&last->rect, &rect, sizeof rect) != 0)
+	if (!explorer->last || !is_kept(explorer) ||
+	    (!shows(explorer->last, explorer, rect) &&
+	     !keep_again(explorer, canvas, rect)))
 		return false;
+	last = explorer->last;
 	top = draw_reasons(explorer, canvas, rect);
 	stays = last->strip.height > 0 && last->strip.y > top;
 	if (last->strip.height > 0)

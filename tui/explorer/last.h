@@ -13,8 +13,8 @@ struct explorer;
 /* The open view was drawn here, of a plan that runs. */
 void last_keep(struct explorer *explorer, const struct canvas *canvas,
 	       struct rect rect);
-/* Why the open plan can't run, and below it the last one that ran; false, and nothing
- * is drawn, where none was shown in this view and place. */
+/* Why the open plan can't run, and below it the last one that ran, in a view that did
+ * not show it too; false, and nothing is drawn, where none ran so far. */
 bool last_draw(struct explorer *explorer, struct canvas *canvas, struct rect rect);
 void last_forget(struct explorer *explorer);
 
