@@ -64,10 +64,44 @@ static void other_losses_are_refused(void **state)
 		     "file:3: --task_type is 'embedding'");
 }
 
+/* `megatron sft FILE`: the same defaults stand behind the file's keys. */
+static void its_files_have_them_too(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron",
+		  "ENV:\n  MAX_PIXELS: '1003520'\n"
+		  "model: Qwen/Qwen2.5-7B-Instruct\ntuner_type: lora\nlora_rank: 16\n"
+		  "max_length: 4096\nmicro_batch_size: 1\nglobal_batch_size: 4\n"
+		  "tensor_model_parallel_size: 2\nsequence_parallel: true\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen2.5-7b");
+	expect(&s, "precision", "bf16");
+	expect(&s, "lora_rank", "16");
+	expect(&s, "seq", "4096");
+	expect(&s, "zero", "1");
+	expect(&s, "sp", "on");
+	read_good("megatron",
+		  "model: Qwen/Qwen2.5-7B\npadding_free: true\n"
+		  "use_distributed_optimizer: false\nmicro_batch_size: 1\n",
+		  &s);
+	expect(&s, "zero", "0");
+	expect(&s, "lora_rank", "off");
+	read_refused("megatron",
+		     "model: Qwen/Qwen2.5-7B\nrlhf_type: grpo\nmicro_batch_size: 1\n",
+		     "file:2: megatron rlhf");
+	read_refused("megatron",
+		     "model: Qwen/Qwen2.5-7B\nto_mcore: true\nmicro_batch_size: 1\n"
+		     "tuner_type: full\n",
+		     "file:2: megatron export converts");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_its_own),
+		cmocka_unit_test(its_files_have_them_too),
 		cmocka_unit_test(other_losses_are_refused),
 	};
 

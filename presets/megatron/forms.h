@@ -45,6 +45,11 @@ bool flagscale_looks_like(const struct node *root);
 bool arguments_from_flagscale(struct arguments *arguments, const struct node *root,
 			      struct error *error);
 
+/* A file of `megatron sft FILE` of ms-swift, parsed (swift.c): that launcher is told
+ * beside its keys; false when a bound is reached. */
+bool swift_looks_like(const struct node *root);
+bool swift_add_file(struct arguments *arguments, const struct node *root);
+
 /* A configuration of NeMo, parsed (nemo.c). */
 bool nemo_looks_like(const struct node *root);
 bool arguments_from_nemo(struct arguments *arguments, const struct node *root,

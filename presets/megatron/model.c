@@ -392,6 +392,15 @@ static bool add_layers(struct reader *r, struct model *m, const struct layer_kin
 static bool add_pattern(struct reader *r, struct model *m,
 			const struct layer_kind *base, const char *pattern)
 {
+	/* a fork's spec may make '-' its mixtures and M another mixer, as
+	 * Pai-Megatron-Patch does for Qwen3-Next */
+	if (m->moe.experts > 1 && !strchr(pattern, 'E'))
+		return error_set(r->error, r->arguments->file, 1,
+				 "--num-experts %lld, and the hybrid pattern has no E: "
+				 "what its letters mean stands in a fork's layer spec; "
+				 "--model NAME or --model config.json gives the "
+				 "network",
+				 (long long)m->moe.experts);
 	for (const char *c = pattern; *c != '\0' && *c != '/'; c++) {
 		struct layer_kind kind = { 0 };
 
@@ -422,8 +431,11 @@ static bool add_pattern(struct reader *r, struct model *m,
 				"--hybrid-layer-pattern has more than %d layers",
 				MAX_LAYERS);
 	}
-	snprintf(m->approximate, sizeof m->approximate,
-		 "hybrid pattern: state-space sizes not given are Megatron's defaults");
+	if (!is_set(r, "mamba-state-dim") || !is_set(r, "mamba-head-dim") ||
+	    !is_set(r, "mamba-num-groups"))
+		snprintf(
+			m->approximate, sizeof m->approximate,
+			"hybrid pattern: state-space sizes not given are Megatron's defaults");
 	return true;
 }
 

@@ -3,6 +3,7 @@
  * Defaults: modelscope/ms-swift, swift/megatron/arguments (megatron_base_args.py).
  */
 #include <string.h>
+#include <strings.h>
 
 #include "engine/knob/knob.h"
 #include "presets/megatron/parts.h"
@@ -29,6 +30,62 @@ static bool put(const struct arguments *a, struct scenario *out, const char *kno
 
 	return knob_parse(out, knob_find(knob), value, why, sizeof why) ||
 	       error_set(error, a->file, 1, "%s: %s", knob, why);
+}
+
+/* Keys that files of `megatron sft` have and Megatron's own never. */
+static bool is_own_key(const char *key)
+{
+	static const char *const keys[] = {
+		"rlhf_type",
+		"tuner_type",
+		"train_type",
+		"padding_free",
+		"freeze_llm",
+		"freeze_vit",
+		"split_dataset_ratio",
+		"mcore_model",
+		"dataset_num_proc",
+		"model_author",
+		"torch_dtype",
+		"task_type",
+		NULL,
+	};
+
+	return word_among(key, keys);
+}
+
+bool swift_looks_like(const struct node *root)
+{
+	const struct node *node = root->kind == NODE_MAP ? root->child : NULL;
+
+	if (!node_get(root, "model") && !node_get(root, "mcore_model"))
+		return false;
+	while (node && !is_own_key(node->key))
+		node = node->next;
+	return node != NULL;
+}
+
+/* Which of its commands a file is for, only its keys tell. */
+bool swift_add_file(struct arguments *arguments, const struct node *root)
+{
+	const struct node *loss = node_get(root, "rlhf_type");
+	const struct node *sharded = node_get(root, "use_distributed_optimizer");
+	const struct node *stays = node_get(root, "to_hf");
+
+	if (!stays)
+		stays = node_get(root, "to_mcore");
+	if (sharded && sharded->kind == NODE_SCALAR &&
+	    strcasecmp(sharded->text, "false") == 0 &&
+	    !arguments_add(arguments, "use-distributed-optimizer", "false",
+			   sharded->line))
+		return false;
+	return arguments_add(arguments, "swift-task",
+			     loss    ? "rlhf"
+			     : stays ? "export"
+				     : "sft",
+			     loss    ? loss->line
+			     : stays ? stays->line
+				     : root->line);
 }
 
 bool swift_flag(const struct arguments *a, const char *name)

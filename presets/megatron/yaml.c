@@ -211,6 +211,28 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 	return true;
 }
 
+/* Files that are no training by themselves: of another machine, or the rest of a file
+ * that they extend. With the error. */
+static bool is_incomplete(const struct arguments *arguments, const struct node *root,
+			  const struct node *trainer, struct error *error)
+{
+	const struct node *from = node_get(root, "extends");
+	const struct node *first = from && from->child ? from->child : from;
+
+	if (node_get(root, "distributed_strategy") && node_get(root, "exp_manager"))
+		return !error_set(
+			error, arguments->file, root->line,
+			"a file of neuronx-distributed-training, for Trainium, of "
+			"which there is no cluster; Megatron's and NeMo's are read");
+	/* Primus: the rest of what it says stands in the file that it extends */
+	if (!from || (trainer && node_get(trainer, "model")))
+		return false;
+	return !error_set(error, arguments->file, from->line,
+			  "it extends %.80s, which is not opened, with its model and "
+			  "what else it says; give that file",
+			  first->kind == NODE_SCALAR ? first->text : "another file");
+}
+
 bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t length,
 			 struct error *error)
 {
@@ -229,30 +251,17 @@ bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t l
 		document_free(&document);
 		return good;
 	}
-	if (node_get(document.root, "distributed_strategy") &&
-	    node_get(document.root, "exp_manager")) {
-		error_set(error, arguments->file, document.root->line,
-			  "a file of neuronx-distributed-training, for Trainium, of "
-			  "which there is no cluster; Megatron's and NeMo's are read");
-		document_free(&document);
-		return false;
-	}
 	trainer = find_trainer(document.root);
-	/* Primus: the rest of what it says stands in the file that it extends */
-	if (node_get(document.root, "extends") &&
-	    (!trainer || !node_get(trainer, "model"))) {
-		const struct node *from = node_get(document.root, "extends");
-		const struct node *first = from->child ? from->child : from;
-
-		error_set(error, arguments->file, from->line,
-			  "it extends %.80s, which is not opened, with its model and "
-			  "what else it says; give that file",
-			  first->kind == NODE_SCALAR ? first->text : "another file");
+	if (is_incomplete(arguments, document.root, trainer, error)) {
 		document_free(&document);
 		return false;
 	}
 	if (trainer && !add_trainer(arguments, trainer))
 		good = error_set(error, arguments->file, trainer->line,
+				 "more than %d flags", ARGUMENTS_MAX);
+	if (good && swift_looks_like(document.root))
+		good = swift_add_file(arguments, document.root) ||
+		       error_set(error, arguments->file, document.root->line,
 				 "more than %d flags", ARGUMENTS_MAX);
 	map = node_get(document.root, "MODEL_ARGS");
 	if (!map || map->kind != NODE_MAP)
