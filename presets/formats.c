@@ -21,6 +21,9 @@ enum { MAX_FILE_BYTES = 4 << 20 };
 static const struct {
 	const char *word, *format;
 } signs[] = {
+	{ " sglang_config:", "sglang" }, /* recipes of srt-slurm */
+	{ " trtllm_config:", "trtllm" },
+	{ " vllm_config:", "vllm" },
 	{ "vllm serve ", "vllm" },
 	{ "vllm.entrypoints.", "vllm" },
 	{ "vllm-openai", "vllm" },

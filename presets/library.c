@@ -369,6 +369,20 @@ bool library_accelerator(struct cluster *out, const char *name, struct error *er
 			 name);
 }
 
+const char *library_machine(const char *word)
+{
+	static const char *const machines[][2] = {
+		{ "h100", "dgx-h100" },     { "h200", "dgx-h200" },
+		{ "b200", "dgx-b200" },     { "b300", "dgx-b300" },
+		{ "gb200", "gb200-nvl72" }, { "gb300", "gb300-nvl72" },
+	};
+
+	for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
+		if (strcasecmp(machines[i][0], word) == 0)
+			return machines[i][1];
+	return NULL;
+}
+
 static bool expected_name(const struct document *document, const struct node *node,
 			  struct error *error)
 {

@@ -63,6 +63,8 @@ bool library_cluster(struct cluster *out, const char *name, struct error *error)
 /* An accelerator by name, as validation files name it ("h100-sxm-80g"): the
  * shipped cluster that has it. */
 bool library_accelerator(struct cluster *out, const char *name, struct error *error);
+/* The shipped cluster of machines that people call "h200" or "GB300"; NULL: none. */
+const char *library_machine(const char *word);
 /* Sets scenario->stack and every knob that the stack has a default for. */
 bool library_stack(struct scenario *scenario, const char *name, struct error *error);
 

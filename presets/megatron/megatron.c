@@ -286,20 +286,10 @@ static bool check_missing(const struct arguments *arguments, struct error *error
 static bool read_machine(const struct arguments *arguments, struct scenario *out,
 			 struct error *error)
 {
-	static const struct {
-		const char *word, *cluster;
-	} machines[] = {
-		{ "h200", "dgx-h200" },     { "b200", "dgx-b200" },
-		{ "b300", "dgx-b300" },     { "gb200", "gb200-nvl72" },
-		{ "gb300", "gb300-nvl72" },
-	};
 	const struct argument *a = arguments_find(arguments, "bridge-machine");
-	const char *name = "dgx-h100";
+	const char *name = a ? library_machine(a->value) : NULL;
 
-	for (size_t i = 0; a && i < sizeof machines / sizeof machines[0]; i++)
-		if (strcmp(machines[i].word, a->value) == 0)
-			name = machines[i].cluster;
-	return library_cluster(&out->cluster, name, error);
+	return library_cluster(&out->cluster, name ? name : "dgx-h100", error);
 }
 
 /* The adapters of a recipe's finetuning. */

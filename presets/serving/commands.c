@@ -20,6 +20,7 @@ struct finder {
 	int documents, depth;
 	struct found_document document[MAX_DOCUMENTS];
 	const char *file;
+	struct import_report *report;
 	struct error *error;
 	bool broken;
 };
@@ -333,6 +334,30 @@ static bool read_yaml(struct finder *f, const char *text, size_t length)
 	return good;
 }
 
+/* A recipe's workers, one command a role. */
+static bool read_recipe(struct finder *f, const char *text, size_t length)
+{
+	struct pairs recipe;
+	bool good;
+
+	if (!pairs_from_yaml(&recipe, f->file, text, length, f->error))
+		return false;
+	good = slurm_load(&recipe, &f->out->load, f->report, f->error);
+	for (int role = ROLE_BOTH; role < ROLE_COUNT && good; role++) {
+		struct server_command *command = begin(f, 1);
+		struct pairs flags;
+
+		pairs_begin(&flags, f->file);
+		if (slurm_server(f->tool, &recipe, (enum role)role, &flags, command)) {
+			good = add_keys(f, command, &flags);
+			f->out->count++;
+		}
+		pairs_free(&flags);
+	}
+	pairs_free(&recipe);
+	return good;
+}
+
 void commands_free(struct server_commands *commands)
 {
 	for (int i = 0; i < commands->count; i++)
@@ -342,6 +367,13 @@ void commands_free(struct server_commands *commands)
 
 static bool find_all(struct finder *f, const char *text, size_t length)
 {
+	if (slurm_looks_like(text, length))
+		return read_recipe(f, text, length) &&
+		       (f->out->count > 0 ||
+			error_set(f->error, f->file, 1,
+				  "no backend.%s_config: a recipe for another server",
+				  f->tool->name));
+
 	struct shell_visitor visitor = { .context = f,
 					 .command = see_command,
 					 .document = see_document };
@@ -376,6 +408,7 @@ bool commands_read(const struct tool *tool, const char *file, const char *text,
 		return error_set(error, file, 0, "out of memory");
 	f->tool = tool;
 	f->out = out;
+	f->report = report;
 	f->error = error;
 	snprintf(f->arguments.file, sizeof f->arguments.file, "%s", file);
 	error_clean(f->arguments.file);

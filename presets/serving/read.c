@@ -60,6 +60,10 @@ bool read_precision(const struct mapped *m, const char *quantisation, const char
 		method = named;
 	if (method && strcmp(method, "fp8") == 0 && strcmp(native, "fp8-block") == 0)
 		method = native;
+	/* published in blocks, a name only says fp8 */
+	if (named && strcmp(named, "fp8") == 0 && strcmp(native, "fp8-block") == 0 &&
+	    !strcasestr(checkpoint, "dynamic"))
+		named = native;
 	if (named && strcmp(named, "bf16") == 0 && plain)
 		named = quantised ? named : plain;
 	chosen = method ? method : named ? named : plain && !quantised ? plain : native;
@@ -89,17 +93,22 @@ bool read_speculation(const struct mapped *m, bool mtp, int64_t tokens)
 }
 
 /* What a command says nothing of. */
-static void note_assumed(const struct mapped *m)
+static void note_assumed(const struct mapped *m, const struct server_load *load)
 {
 	const struct serving_plan *v = &m->out->plan.serving;
 
-	import_note(m->report, IMPORT_ASSUMED, "cluster", "%s", m->out->cluster.name);
-	import_note(m->report, IMPORT_ASSUMED, "prompt", "%lld",
-		    (long long)v->prompt_len);
-	import_note(m->report, IMPORT_ASSUMED, "output", "%lld",
-		    (long long)v->output_len);
-	import_note(m->report, IMPORT_ASSUMED, "concurrency", "%lld",
-		    (long long)v->concurrency);
+	if (!load->cluster)
+		import_note(m->report, IMPORT_ASSUMED, "cluster", "%s",
+			    m->out->cluster.name);
+	if (load->prompt <= 0)
+		import_note(m->report, IMPORT_ASSUMED, "prompt", "%lld",
+			    (long long)v->prompt_len);
+	if (load->output <= 0)
+		import_note(m->report, IMPORT_ASSUMED, "output", "%lld",
+			    (long long)v->output_len);
+	if (load->concurrency <= 0)
+		import_note(m->report, IMPORT_ASSUMED, "concurrency", "%lld",
+			    (long long)v->concurrency);
 	if (v->speculative != SPECULATIVE_OFF)
 		import_note(m->report, IMPORT_ASSUMED, "acceptance", "%g",
 			    server_acceptance(m->out));
@@ -154,17 +163,28 @@ static void drop_empty(const struct tool *tool, struct server_command *command,
 	flags->count = kept;
 }
 
-static bool read_command(const struct tool *tool, struct server_command *command,
-			 const struct model *model, struct scenario *out,
-			 struct import_report *report, struct error *error)
+/* The requests that a recipe measures under. */
+static bool set_load(const struct mapped *m, const struct server_load *load)
 {
-	struct mapped m = { &command->flags, out, report, error };
+	return (load->prompt <= 0 ||
+		mapped_set_count(m, "prompt", load->prompt, NULL)) &&
+	       (load->output <= 0 ||
+		mapped_set_count(m, "output", load->output, NULL)) &&
+	       (load->concurrency <= 0 ||
+		mapped_set_count(m, "concurrency", load->concurrency, NULL));
+}
 
-	if (!mapped_begin(out, tool->stack, error))
+/* m has the command's flags. */
+static bool read_command(const struct tool *tool, struct server_command *command,
+			 const struct model *model, const char *cluster,
+			 const struct mapped *m)
+{
+	if (!mapped_begin(m->out, tool->stack, m->error) ||
+	    (cluster && !library_cluster(&m->out->cluster, cluster, m->error)))
 		return false;
-	out->model = *model;
-	drop_empty(tool, command, report);
-	return mapping_read(&m, tool->rows) && tool->read(&m, command->checkpoint);
+	m->out->model = *model;
+	drop_empty(tool, command, m->report);
+	return mapping_read(m, tool->rows) && tool->read(m, command->checkpoint);
 }
 
 /* The first command of that role, and how many servers of its kind are started. */
@@ -206,7 +226,7 @@ static struct server_command *find_role(const struct tool *tool,
 	return found;
 }
 
-/* The pool that prefills beside the one that decodes. */
+/* The pool that prefills beside the one that decodes; how prompts are cut is its. */
 static bool join_pools(const struct mapped *m, const struct scenario *prefill,
 		       int64_t prefills, int64_t decodes)
 {
@@ -214,6 +234,10 @@ static bool join_pools(const struct mapped *m, const struct scenario *prefill,
 	int64_t own = prefill->cluster.gpus * prefills;
 
 	return mapped_set(m, "disaggregated", "on", NULL) &&
+	       mapped_set(m, "chunked_prefill",
+			  p->serving.chunked_prefill ? "on" : "off", NULL) &&
+	       mapped_set_count(m, "max_batched_tokens", p->serving.max_batched_tokens,
+				NULL) &&
 	       mapped_set_count(m, "prefill_gpus", own, NULL) &&
 	       mapped_set_count(m, "prefill_tp", p->tp, NULL) &&
 	       mapped_set_count(m, "prefill_pp", p->pp, NULL) &&
@@ -272,13 +296,15 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 	struct mapped m = { &main->flags, out, report, error };
 	struct import_name named = { main->flags.file, main->line, main->checkpoint,
 				     model_name_find(main->checkpoint) };
+	const char *cluster = commands->load.cluster;
 	struct scenario other;
+	struct mapped first = { pools ? &prefill->flags : NULL, &other, report, error };
 	struct model model;
 
 	if (!import_model(&model, &named, report, error) ||
-	    !read_command(tool, main, &model, out, report, error))
+	    !read_command(tool, main, &model, cluster, &m))
 		return false;
-	if (pools && (!read_command(tool, prefill, &model, &other, report, error) ||
+	if (pools && (!read_command(tool, prefill, &model, cluster, &first) ||
 		      !join_pools(&m, &other, prefills, decode ? decodes : whole)))
 		return false;
 	if (!pools && !both)
@@ -289,9 +315,9 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 		return false;
 	if (both && whole > main->replicas && !pools)
 		note_first(commands, main, whole, report);
-	note_assumed(&m);
+	note_assumed(&m, &commands->load);
 	note_flags(tool, &m);
-	return true;
+	return set_load(&m, &commands->load);
 }
 
 static bool read_tool(const struct tool *tool, struct scenario *out, const char *file,

@@ -27,8 +27,15 @@ struct server_command {
 /* What a manifest's replicas are told by: a flag of no tool, before its number. */
 #define REPLICAS_FLAG "--replicas-of-manifest="
 
+/* What a recipe says of the machine and of the requests; 0 and NULL: nothing. */
+struct server_load {
+	int64_t prompt, output, concurrency;
+	const char *cluster;
+};
+
 struct server_commands {
 	int count;
+	struct server_load load;
 	struct server_command item[MAX_COMMANDS];
 };
 
@@ -94,6 +101,17 @@ bool word_is_program(const char *word, const char *program);
  * NULL where it is none. */
 char *manifest_script(const struct tool *tool, const char *file, const char *text,
 		      size_t length);
+
+/* --- slurm.c --- */
+/* Whether a text is a recipe of srt-slurm. */
+bool slurm_looks_like(const char *text, size_t length);
+/* Its machine and requests; false with the error. */
+bool slurm_load(const struct pairs *recipe, struct server_load *out,
+		struct import_report *report, struct error *error);
+/* Fills flags, checkpoint, line and replicas of its workers of that role; false where
+ * it has none of them for this tool. */
+bool slurm_server(const struct tool *tool, const struct pairs *recipe, enum role role,
+		  struct pairs *flags, struct server_command *out);
 
 /* --- checkpoint.c --- */
 /* How the published weights of this model are stored, unless the name of this
