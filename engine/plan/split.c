@@ -85,7 +85,7 @@ static bool split_by_weights(const struct scenario *scenario, struct split *out)
 	for (int i = 0; i < model->layers; i++) {
 		sum += weights[model->layer[i]];
 		while (k < out->virtual_stages - 1 &&
-		       sum >= total * (1 - 1e-9) * (k + 1) / out->virtual_stages)
+		       sum >= total * (k + 1) / out->virtual_stages)
 			out->first[++k] = (int16_t)(i + 1);
 	}
 	while (k < out->virtual_stages)

@@ -90,7 +90,7 @@ static int choose_cut(const struct balance *b, int k, int from, double bound)
 	double rest =
 		b->sum[b->layers] - b->sum[from] + b->after + (k == 0 ? b->before : 0);
 	double share = rest / (b->parts - k);
-	int least = b->least[k + 1] > from ? b->least[k + 1] : from;
+	int least = (int)higher(b->least[k + 1], from);
 	int room = b->layers - (b->parts - 1 - k);
 	int to = least;
 
@@ -118,7 +118,7 @@ static bool fill_pairs(const struct balance *b, double bound, int16_t *first)
 
 		if (room < 0)
 			return false;
-		half = half - before < room ? half - before : room;
+		half = lesser(half - before, room);
 		first[k] = (int16_t)left;
 		while (left < right && b->sum[left + 1] - from <= half)
 			left++;
@@ -198,12 +198,11 @@ static int cut_alike(const struct alike *a, int k, int from, int best)
 	int least = a->layers - (a->parts - 2 - k) * a->inner - a->last;
 	int to = from + best;
 
-	most = most < room ? most : room;
-	least = least > from ? least : from;
+	most = (int)lower(most, room);
+	least = (int)higher(least, from);
 	if (least == from && from < most)
 		least = from + 1;
-	to = to < most ? to : most;
-	return to > least ? to : least;
+	return (int)higher(lower(to, most), least);
 }
 
 /* Parts that take what is nearest to an even share of the rest, c + d / q layers with q
@@ -260,13 +259,11 @@ static void load_ends(const struct model *model, const double *weights,
 static void balance_sums(struct balance *b, int16_t *first)
 {
 	double bound = least_bound(b) * (1 + slack);
-	int from = 0;
 
 	fill_least(b, bound);
-	for (int k = 0; k < b->parts; k++) {
-		first[k] = (int16_t)from;
-		from = k + 1 < b->parts ? choose_cut(b, k, from, bound) : b->layers;
-	}
+	first[0] = 0;
+	for (int k = 1; k < b->parts; k++)
+		first[k] = (int16_t)choose_cut(b, k - 1, first[k - 1], bound);
 	first[b->parts] = (int16_t)b->layers;
 }
 

@@ -12,6 +12,7 @@ enum { MAX_DEPTH = 4, MAX_STEPS = 20000, MAX_REPEAT = 10000 };
 struct parser {
 	const char *text;
 	int at, steps;
+	int from; /* where what is being read begins: a symbol, a bracket, a number */
 	struct layout *out;
 	char *why;
 	int size;
@@ -19,8 +20,8 @@ struct parser {
 
 static bool fail(struct parser *p, const char *what)
 {
-	p->out->fault = p->at + 1;
-	snprintf(p->why, (size_t)p->size, "%s at character %d", what, p->at + 1);
+	p->out->fault = p->from + 1;
+	snprintf(p->why, (size_t)p->size, "%s at character %d", what, p->from + 1);
 	return false;
 }
 
@@ -82,13 +83,14 @@ static void skip_blanks(struct parser *p)
 /* Read "*n" if it is there; 0 with the reason set on a bad count. */
 static int repeat(struct parser *p)
 {
-	int count = 0, digits = 0;
+	int count = 0, digits = 0, from = p->from;
 
 	skip_blanks(p);
 	if (p->text[p->at] != '*')
 		return 1;
 	p->at++;
 	skip_blanks(p);
+	p->from = p->at;
 	for (; p->text[p->at] >= '0' && p->text[p->at] <= '9'; p->at++, digits++)
 		if (count <= MAX_REPEAT)
 			count = count * 10 + (p->text[p->at] - '0');
@@ -98,6 +100,7 @@ static int repeat(struct parser *p)
 				     : "repeated too often");
 		return 0;
 	}
+	p->from = from;
 	return count;
 }
 
@@ -162,6 +165,7 @@ static bool parse(struct parser *p)
 	for (skip_blanks(p); p->text[p->at]; skip_blanks(p)) {
 		char symbol = p->text[p->at];
 
+		p->from = p->at;
 		if (symbol == '(') {
 			if (depth == MAX_DEPTH)
 				return fail(p, "brackets nested too deep");
@@ -173,6 +177,7 @@ static bool parse(struct parser *p)
 			return false;
 		}
 	}
+	p->from = p->at;
 	if (depth > 0)
 		return fail(p, "a bracket is not closed");
 	return true;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/plan/split_balance.h"
 
 enum { ROUNDS = 128 };
@@ -140,9 +141,9 @@ static int choose_cut(const struct filling *f, int k, int from, double bound)
 	double goal = f->work[from] + rest / (f->parts - k);
 	int most = reach(f, k, from, bound, &more);
 	int room = f->layers - (f->parts - 1 - k);
-	int to = f->least[k + 1] > from ? f->least[k + 1] : from;
+	int to = (int)higher(f->least[k + 1], from);
 
-	most = most < room ? most : room;
+	most = (int)lower(most, room);
 	if (to == from && most > from)
 		to = from + 1;
 	while (to < most && fabs(f->work[to + 1] - goal) < fabs(f->work[to] - goal))
@@ -155,17 +156,16 @@ bool split_memory(const struct scenario *scenario, const double *weights,
 {
 	struct filling f = { .parts = out->virtual_stages };
 	double bound;
-	int from = 0;
 
 	load(&scenario->model, weights, cost, &f);
 	if (f.layers + 2 < f.parts)
 		return false;
 	bound = least_bound(&f) * (1 + 1e-9);
 	fill_least(&f, bound);
-	for (int k = 0; k < f.parts; k++) {
-		out->first[k] = (int16_t)from;
-		from = k + 1 < f.parts ? choose_cut(&f, k, from, bound) : f.layers;
-	}
+	out->first[0] = 0;
+	for (int k = 1; k < f.parts; k++)
+		out->first[k] =
+			(int16_t)choose_cut(&f, k - 1, out->first[k - 1], bound);
 	out->first[f.parts] = (int16_t)f.layers;
 	return true;
 }
