@@ -178,6 +178,26 @@ static void fill(struct inverse *inverse)
 		add(inverse, axis->value[i]);
 }
 
+/* Nothing is known yet: the wanted end first where each is tried, else the middle. */
+static void start(struct inverse *inverse)
+{
+	inverse->low = -1;
+	inverse->high = inverse->count;
+	inverse->at = inverse->rising ? 0 : inverse->count / 2;
+	inverse->done = inverse->count == 0;
+}
+
+void inverse_keep(struct inverse *inverse, double above, double below)
+{
+	int kept = 0;
+
+	for (int i = 0; i < inverse->count; i++)
+		if (inverse->value[i] > above && inverse->value[i] < below)
+			inverse->value[kept++] = inverse->value[i];
+	inverse->count = kept;
+	start(inverse);
+}
+
 void inverse_begin(struct inverse *inverse, enum inverse_kind kind,
 		   const struct planner_problem *problem, double deadline_seconds)
 {
@@ -192,14 +212,10 @@ void inverse_begin(struct inverse *inverse, enum inverse_kind kind,
 	if (kinds[kind].knob &&
 	    !knob_in_mode(knob_find(kinds[kind].knob), problem->base.plan.mode))
 		inverse->count = 0;
-	/* the wanted end first where each is tried; else rising, to halve it */
 	inverse->rising = kind == INVERSE_GPUS || kind == INVERSE_MICRO_BATCH;
 	qsort(inverse->value, (size_t)inverse->count, sizeof *inverse->value,
 	      kind == INVERSE_MICRO_BATCH ? falling : rising);
-	inverse->low = -1;
-	inverse->high = inverse->count;
-	inverse->at = inverse->rising ? 0 : inverse->count / 2;
-	inverse->done = inverse->count == 0;
+	start(inverse);
 }
 
 static bool set_value(const struct inverse *inverse, double value,

@@ -57,6 +57,8 @@ double inverse_deadline(const char *text);
  * width and depth. */
 void inverse_begin(struct inverse *inverse, enum inverse_kind kind,
 		   const struct planner_problem *problem, double deadline_seconds);
+/* Only values between these two, neither of them included, before any was tried. */
+void inverse_keep(struct inverse *inverse, double above, double below);
 /* The next search; false once done. */
 bool inverse_next(struct inverse *inverse, struct planner_problem *out);
 void inverse_take(struct inverse *inverse, const struct planner_problem *problem,

@@ -11,18 +11,6 @@
 /* So little may stay free that everything fits. */
 static const double no_reserve = -1e9;
 
-static void drop(struct inverse *inverse, double least, double most)
-{
-	int kept = 0;
-
-	for (int i = 0; i < inverse->count; i++)
-		if (inverse->value[i] > least && inverse->value[i] < most)
-			inverse->value[kept++] = inverse->value[i];
-	inverse->count = inverse->high = kept;
-	inverse->at = inverse->rising ? 0 : kept / 2;
-	inverse->done = kept == 0;
-}
-
 void misses_begin(struct misses *misses, const struct planner_problem *problem)
 {
 	memset(misses, 0, sizeof *misses);
@@ -59,7 +47,7 @@ static void enter(struct misses *misses, enum miss_stage stage)
 
 	if (stage == MISS_GPUS) {
 		inverse_begin(&misses->inverse, INVERSE_GPUS, problem, 0);
-		drop(&misses->inverse, (double)s->cluster.gpus, INFINITY);
+		inverse_keep(&misses->inverse, (double)s->cluster.gpus, INFINITY);
 		if (has_axis(problem, "gpus"))
 			stage = MISS_OFFLOAD;
 	}
@@ -69,7 +57,7 @@ static void enter(struct misses *misses, enum miss_stage stage)
 		stage = MISS_SEQUENCE;
 	if (stage == MISS_SEQUENCE) {
 		inverse_begin(&misses->inverse, INVERSE_SEQUENCE, problem, 0);
-		drop(&misses->inverse, 0, (double)s->plan.seq_len);
+		inverse_keep(&misses->inverse, 0, (double)s->plan.seq_len);
 		if (has_axis(problem, "seq"))
 			stage = MISS_BATCH;
 	}
