@@ -207,6 +207,7 @@ $(B)/dynamic/test_%: $(B)/tests/test_%.o $(SUPPORT) $(DYNAMIC)
 $(B)/dynamic/shardscope: $(B)/tui/main.o $(DYNAMIC)
 	$(CC) $(filter %.o,$^) -L$(B)/dynamic -Wl,--no-as-needed -lhouse -lengine $(LIBS) -o $@
 mutate:
+	@mkdir -p build-mutate && touch build-mutate/begun
 	@$(MAKE) B=build-mutate HARDEN= CFLAGS="-O2 -fPIC -fno-semantic-interposition" mutate-run
 mutate-run: $(B)/mutate $(B)/stop.so $(MUTATE_TESTS)
 	@B="$(B)" COMPILE="$(CC) $(filter-out -MMD -MP $(MAP) $(WARN),$(BASE)) $(CFLAGS) -w" \

@@ -8,12 +8,32 @@
 #   AGAIN   such a file: those that survived there are tried, and no others
 # B, COMPILE, LINK, ENGINE_OBJECTS, HOUSE_OBJECTS come from the Makefile.
 set -e
-TOP=$(pwd) TESTS_LIST=$TOP/tests/mutate/tests
-B=$(cd "$B" && pwd)
 work=$(mktemp -d) || exit 2
 WORK=$work
-export B TOP WORK COMPILE LINK ENGINE_OBJECTS HOUSE_OBJECTS SEED
 trap 'rm -rf "$work"' EXIT
+
+# All is done in a copy of the tree and of what was built of it, so that work may go on in
+# the tree meanwhile. What changed since the build began was not built: a mistake would be
+# put into another text than its object is of.
+here=$(pwd -P) TOP=$work/tree
+whole() { case $1 in "" | /*) echo "$1" ;; *) echo "$here/$1" ;; esac; }
+LIST=$(whole "$LIST") KEEP=$(whole "$KEEP") AGAIN=$(whole "$AGAIN")
+CPU=$(cd "$B/dynamic" && pwd)
+mkdir "$TOP"
+cp -Rp Makefile engine presets tui tests "$B" "$TOP"
+# what tests read beside the tree
+[ ! -d ../shared ] || ln -s "$(cd ../shared && pwd)" "$work/shared"
+cd "$TOP"
+B=$TOP/$(basename "$B")
+changed=$(find engine presets tui tests -type f -newer "$B/begun")
+if [ -n "$changed" ]; then
+	echo "mutate: changed while it was built; run it again:" $changed >&2
+	exit 2
+fi
+ENGINE_OBJECTS=$(echo "$ENGINE_OBJECTS" | sed "s|$here/|$TOP/|g")
+HOUSE_OBJECTS=$(echo "$HOUSE_OBJECTS" | sed "s|$here/|$TOP/|g")
+TESTS_LIST=$TOP/tests/mutate/tests
+export B TOP WORK COMPILE LINK ENGINE_OBJECTS HOUSE_OBJECTS SEED
 
 if [ -n "$LIST" ]; then
 	"$B/mutate" --rows "$LIST" > "$work/rows"
@@ -43,7 +63,7 @@ fi
 # The tests have to pass without a mistake. How long they compute is measured, and kept
 # until they are built anew: with a mistake they may take ten times that.
 baseline() {
-	test=$1 kept=$B/dynamic/$1.cpu
+	test=$1 kept=$CPU/$1.cpu
 	[ "$kept" -nt "$B/dynamic/$test" ] && [ "$kept" -nt "$B/dynamic/libengine.so" ] &&
 		[ "$kept" -nt "$B/dynamic/libhouse.so" ] && return
 	mkdir -p "$work/home"
@@ -80,18 +100,18 @@ done < "$work/rooms"
 export SHARDSCOPE_QUICK=1
 for test in $(cat "$work"/asked.* | sort -u); do
 	baseline "$test"
-	awk '{ print int(10 * $1) + 5 }' "$B/dynamic/$test.cpu" > "$work/limit.$test"
+	awk '{ print int(10 * $1) + 5 }' "$CPU/$test.cpu" > "$work/limit.$test"
 done
 # the fast ones first
 while read -r room; do
 	while read -r test; do
-		echo "$(cat "$B/dynamic/$test.cpu") $test"
+		echo "$(cat "$CPU/$test.cpu") $test"
 	done < "$work/asked.$room" | sort -n | cut -d ' ' -f 2 > "$work/tests.$room"
 done < "$work/rooms"
 echo "mutate: the tests pass without a mistake" >&2
 
 tr '\n' '\0' < "$work/rows" |
-	xargs -0 -P "${JOBS:-2}" -n 1 sh tests/mutate/one.sh | tee $KEEP > "$work/result"
+	xargs -0 -P "${JOBS:-2}" -n 1 sh tests/mutate/one.sh | tee ${KEEP:+"$KEEP"} > "$work/result"
 
 sort -t "$(printf '\t')" -k 2 "$work/result" | awk -F '\t' '
 	$1 == "survived" { print "survived  " $2 "  " $3 "  ->  " $4 "  (" $5 ")" }'
