@@ -212,12 +212,16 @@ static bool complete(const struct document *document, const struct node *map,
 bool cluster_read(const struct document *document, const struct node *map,
 		  struct cluster *out, struct cluster_note *note, struct error *error)
 {
+	const struct accuracy *accuracy = accuracy_shipped();
 	struct draft d;
 
+	/* without it predictions would be called exact */
+	if (!accuracy)
+		return error_set(error, document->file, 0, "out of memory");
 	memset(&d, 0, sizeof d);
 	d.cluster.gpus = 1;
 	d.cluster.pue = 1;
-	d.cluster.accuracy = *accuracy_shipped();
+	d.cluster.accuracy = *accuracy;
 	d.cluster.scale = 1;
 	d.cluster.accelerator.calibration.compute_scale = 1;
 	d.cluster.accelerator.calibration.network_scale = 1;

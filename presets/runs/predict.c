@@ -204,11 +204,12 @@ bool runs_score(const struct run_set *set, struct run_scores *out)
 {
 	struct estimate *estimate = calloc(1, sizeof *estimate);
 	struct scenario *scratch = malloc(sizeof *scratch);
+	const struct accuracy *accuracy = accuracy_shipped();
 	bool good;
 
 	out->rows = calloc((size_t)set->count + 1, sizeof *out->rows);
 	out->source = calloc((size_t)set->sources + 1, sizeof *out->source);
-	good = estimate && scratch && out->rows && out->source;
+	good = estimate && scratch && accuracy && out->rows && out->source;
 	for (int i = 0; good && i < set->count; i++) {
 		run_predict(&set->run[i], estimate, &out->rows[i]);
 		if (out->rows[i].predicted && out->rows[i].scores_time)
@@ -219,8 +220,8 @@ bool runs_score(const struct run_set *set, struct run_scores *out)
 	}
 	for (int k = 0; good && k < set->sources; k++)
 		good = score_runs(out->rows, set->count, k, &out->source[k]) &&
-		       score_calibration(out->rows, set->count, k,
-					 &accuracy_shipped()->prior, &out->source[k]);
+		       score_calibration(out->rows, set->count, k, &accuracy->prior,
+					 &out->source[k]);
 	good = good && score_total(out->rows, set->count, out->source, set->sources,
 				   &out->total);
 	free(estimate);
