@@ -182,7 +182,7 @@ bool worker_step(struct worker *worker, double seconds)
 {
 	double begun = clock_seconds();
 
-	if (worker->result.done)
+	if (worker->result.done || worker->result.failed)
 		return false;
 	if (worker->allowed > 1 && worker->alone_seconds >= frame_seconds)
 		split(worker);
@@ -204,7 +204,7 @@ bool worker_step(struct worker *worker, double seconds)
 		worker->alone_seconds += clock_seconds() - begun;
 	}
 	merge(worker);
-	return !worker->result.done;
+	return !worker->result.done && !worker->result.failed;
 }
 
 const struct planner_result *worker_result(const struct worker *worker)

@@ -15,7 +15,7 @@ struct worker;
 /* As many threads as there are processors, if threads is 0. NULL if memory runs out.
  * The problem is copied. */
 struct worker *worker_start(const struct planner_problem *problem, int threads);
-/* Works for about this long; false once all is known. */
+/* Works for about this long; false once all is known, or memory ran out. */
 bool worker_step(struct worker *worker, double seconds);
 /* As far as it is known; valid until the next step. */
 const struct planner_result *worker_result(const struct worker *worker);

@@ -140,7 +140,7 @@ bool challenge_best(const struct planner_problem *problem, struct planner_found 
 	while (planner_step(planner, SLICE)) {
 	}
 	result = planner_result(planner);
-	found = result->found > 0;
+	found = result->found > 0 && !result->failed;
 	if (found)
 		*best = result->top[0];
 	planner_free(planner);

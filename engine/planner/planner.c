@@ -297,11 +297,12 @@ bool planner_step(struct planner *p, int estimates)
 
 	if (!p->listed)
 		search_list(p, &estimates);
-	while (p->listed && estimates > 0 && p->next < p->nodes)
+	while (p->listed && !p->failed && estimates > 0 && p->next < p->nodes)
 		next_node(p, &estimates);
-	r->done = p->listed && p->next >= p->nodes;
+	r->failed = p->failed;
+	r->done = !p->failed && p->listed && p->next >= p->nodes;
 	r->progress = r->done ? 1 : p->listed ? share_closed(p, &r->counts) : 0;
-	return !r->done;
+	return !r->done && !r->failed;
 }
 
 struct planner *search_copy(const struct planner *planner)
@@ -354,6 +355,7 @@ void planner_merge(const struct planner *planner, struct planner_result *into)
 	if (from->has_nearest)
 		keep_nearest(planner, &from->nearest, into);
 	into->done = into->done && from->done;
+	into->failed = into->failed || from->failed;
 	into->progress = into->done        ? 1
 			 : planner->listed ? share_closed(planner, &into->counts)
 					   : 0;

@@ -87,6 +87,7 @@ struct planner_result {
 	bool has_nearest; /* where nothing fits: the legal plan that needs least */
 	struct planner_found nearest;
 	bool done;
+	bool failed;     /* no memory: it ended, and what is missing is not proved */
 	double progress; /* 0 to 1 */
 };
 
@@ -155,7 +156,7 @@ void planner_name_words(const struct planner_problem *problem,
 
 /* NULL if memory runs out. The problem is copied. */
 struct planner *planner_start(const struct planner_problem *problem);
-/* Estimate up to `estimates` plans; false once all is known. */
+/* Estimate up to `estimates` plans; false once all is known, or memory ran out. */
 bool planner_step(struct planner *planner, int estimates);
 const struct planner_result *planner_result(const struct planner *planner);
 void planner_free(struct planner *planner);

@@ -215,7 +215,8 @@ static bool search(const struct reach *reach, const struct start *start,
 		return false;
 	while (planner_step(planner, INT_MAX)) {
 	}
-	found = pick(&problem, planner_result(planner), out);
+	found = !planner_result(planner)->failed &&
+		pick(&problem, planner_result(planner), out);
 	planner_free(planner);
 	return found;
 }

@@ -64,6 +64,7 @@ bool sweep_free_choose(const struct sweep_free *free, const struct knob *const *
 	struct planner_problem problem = { .base = *s, .reserve = 0.05, .top = 1 };
 	struct planner *planner;
 	const struct planner_result *result;
+	bool good;
 
 	if (!free->all && free->count == 0)
 		return true;
@@ -76,10 +77,11 @@ bool sweep_free_choose(const struct sweep_free *free, const struct knob *const *
 	while (planner_step(planner, INT_MAX)) {
 	}
 	result = planner_result(planner);
-	if (result->found > 0)
+	good = !result->failed;
+	if (good && result->found > 0)
 		planner_scenario(&problem, &result->top[0], s);
 	planner_free(planner);
-	return true;
+	return good;
 }
 
 static int width_of(const struct knob *knob)

@@ -322,6 +322,16 @@ static enum search_phase phase_after(const struct search *search)
 	}
 }
 
+/* What was found so far stays on the screen, and is not called the best. */
+static void leave_without_memory(struct explorer *explorer)
+{
+	explorer->search->phase = SEARCH_OVER;
+	explorer->search->due = true;
+	explorer_say(explorer, ROLE_BAD,
+		     "out of memory: the search ended early; `search` in a shell may "
+		     "have more");
+}
+
 /* One slice of the search at work; false once it has its answer. */
 static bool work(struct explorer *explorer)
 {
@@ -341,7 +351,10 @@ static bool work(struct explorer *explorer)
 		}
 		return true;
 	}
-	take_answer(explorer, worker_result(search->worker));
+	if (worker_result(search->worker)->failed)
+		leave_without_memory(explorer);
+	else
+		take_answer(explorer, worker_result(search->worker));
 	worker_free(search->worker);
 	search->worker = NULL;
 	return false;
