@@ -239,28 +239,29 @@ static bool is_table(const struct sweep *sweep)
 	return !sweep->json && !sweep->csv && isatty(STDOUT_FILENO);
 }
 
-/* A point's row, to be freed; of a table its plan. */
-static char *row_of(const struct sweep *sweep, const struct scenario *scenario,
-		    long long n, struct estimate *e, struct scenario *out)
+/* A point's row as a text, to be freed; of a table its plan. False without memory. */
+static bool row_of(const struct sweep *sweep, const struct scenario *scenario,
+		   long long n, struct estimate *e, struct scenario *out, char **text)
 {
 	const char *keys[MAX_VARIED];
 	struct scenario s = *scenario;
 	struct error error;
 
+	*text = NULL;
+
 	for (int i = 0; i < sweep->count; i++)
 		keys[i] = sweep->knob[i]->key;
-	if (!set_point(sweep, n, &s, &error))
-		return NULL; /* check_values() saw each */
-	if (!sweep_free_choose(&sweep->free, sweep->knob, sweep->count, &s))
-		return NULL;
+	if (!set_point(sweep, n, &s, &error) || /* check_values() saw each */
+	    !sweep_free_choose(&sweep->free, sweep->knob, sweep->count, &s))
+		return false;
 	scenario_estimate(&s, e);
-	if (is_table(sweep)) {
-		*out = s;
-		return NULL;
-	}
-	return sweep->json
-		       ? report_json_line(&s, e)
-		       : report_csv_row(scenario->plan.mode, &s, e, keys, sweep->count);
+	*out = s;
+	if (is_table(sweep))
+		return true;
+	*text = sweep->json ? report_json_line(&s, e)
+			    : report_csv_row(scenario->plan.mode, &s, e, keys,
+					     sweep->count);
+	return *text != NULL;
 }
 
 /* Points of the product, as many as can be counted. */
@@ -289,6 +290,7 @@ static double time_row(const struct sweep *sweep, const struct scenario *scenari
 		       const long long part[2], struct estimate *e)
 {
 	struct scenario point;
+	char *text;
 	enum { MOST = 256 };
 	const double enough = 0.05; /* seconds: less than a person notices */
 	double begun = clock_seconds(), spent = 0;
@@ -296,7 +298,8 @@ static double time_row(const struct sweep *sweep, const struct scenario *scenari
 	int rows = 0;
 
 	for (long long n = part[0]; n < part[1] && spent < enough; n += each) {
-		free(row_of(sweep, scenario, n, e, &point));
+		row_of(sweep, scenario, n, e, &point, &text);
+		free(text);
 		rows++;
 		spent = clock_seconds() - begun;
 	}
@@ -320,21 +323,42 @@ static bool confirm(const struct sweep *sweep, const long long part[2], double s
 			 rows, time);
 }
 
-/* Rows go out one by one: who reads them gets each as soon as it is known. */
-static void print_rows(const struct sweep *sweep, const struct scenario *scenario,
+static bool print_header(const struct sweep *sweep, const struct scenario *scenario)
+{
+	const char *keys[MAX_VARIED];
+	char *header;
+
+	if (is_table(sweep))
+		sweep_table_head(sweep->knob, sweep->count, &sweep->free,
+				 scenario->plan.mode == MODE_INFERENCE);
+	if (sweep->json || is_table(sweep) || sweep->shard > 1)
+		return true;
+	for (int i = 0; i < sweep->count; i++)
+		keys[i] = sweep->knob[i]->key;
+	header = report_csv_header(scenario->plan.mode, keys, sweep->count);
+	fputs(header ? header : "", stdout);
+	free(header);
+	return header != NULL;
+}
+
+/* Rows go out one by one: who reads them gets each as soon as it is known. False where
+ * there is no memory for one. */
+static bool print_rows(const struct sweep *sweep, const struct scenario *scenario,
 		       const long long part[2], struct estimate *e)
 {
 	struct scenario point = *scenario;
 	long long first = part[0], end = part[1];
 	struct progress progress;
+	bool good = true;
 
 	progress_begin(&progress);
 	/* rows on the same terminal are progress enough */
 	progress.wanted = !isatty(STDOUT_FILENO);
-	for (long long n = first; n < end; n++) {
-		char *text = row_of(sweep, scenario, n, e, &point);
+	for (long long n = first; good && n < end; n++) {
+		char *text;
 
-		if (is_table(sweep))
+		good = row_of(sweep, scenario, n, e, &point, &text);
+		if (good && is_table(sweep))
 			sweep_table_row(sweep->knob, sweep->count, &sweep->free, &point,
 					e);
 		fputs(text ? text : "", stdout);
@@ -345,38 +369,27 @@ static void print_rows(const struct sweep *sweep, const struct scenario *scenari
 				      "%lld of %lld plans", n - first, end - first);
 	}
 	progress_end(&progress);
+	return good;
 }
 
 static int run(struct sweep *sweep, const struct scenario *scenario)
 {
-	const char *keys[MAX_VARIED];
 	struct estimate *e = malloc(sizeof *e);
 	struct error error = { "out of memory" };
 	long long part[2] = { 0, 0 };
-	char *header;
 	bool good = e != NULL;
 
 	for (int i = 0; good && i < sweep->count; i++)
 		good = expand(&sweep->varied[i], scenario, &error);
 	good = good && check_values(sweep, scenario, &error);
 
-	for (int i = 0; i < sweep->count; i++)
-		keys[i] = sweep->knob[i]->key;
 	for (int i = 0; i < 2; i++)
 		part[i] = part_begin(count_points(sweep), sweep->shard - 1 + i,
 				     sweep->shards);
 	good = good && confirm(sweep, part, time_row(sweep, scenario, part, e), &error);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (good && is_table(sweep))
-		sweep_table_head(sweep->knob, sweep->count, &sweep->free,
-				 scenario->plan.mode == MODE_INFERENCE);
-	if (good && !sweep->json && !is_table(sweep) && sweep->shard == 1) {
-		header = report_csv_header(scenario->plan.mode, keys, sweep->count);
-		fputs(header ? header : "", stdout);
-		free(header);
-	}
-	if (good)
-		print_rows(sweep, scenario, part, e);
+	good = good && print_header(sweep, scenario) &&
+	       print_rows(sweep, scenario, part, e);
 	free(e);
 	return good ? command_finish(STATUS_GOOD) : command_fail(&error);
 }
