@@ -216,21 +216,14 @@ static const struct target targets[] = {
 	{ "trtllm", "trtllm", "trtllm-serve ", NULL, add_model, true },
 };
 
-static int check_export(const struct target *target, const struct tool_arguments *tool,
-			const struct scenario *s, const char *title)
+/* One command of a text, or all of it. */
+static int check_text(const struct target *target, const struct tool_arguments *tool,
+		      const struct scenario *s, const char *title, const char *text)
 {
-	struct format_request request = { .scenario = s };
 	struct given given = { .tool = tool, .title = title };
 	struct error error = { "" };
 	struct pairs pairs;
-	char *text = format_find_written(target->format)->out.write(&request);
 
-	assert_non_null(text);
-	/* some plans are none of the target's, and it says so */
-	if (strstr(text, "refuses it")) {
-		free(text);
-		return 0;
-	}
 	if (!target->read)
 		given_words(&pairs, text, target->program);
 	else if (!target->read(&pairs, title, text, strlen(text), &error))
@@ -243,8 +236,33 @@ static int check_export(const struct target *target, const struct tool_arguments
 	assert_true(pairs.count > 0);
 	assert_true(tool->conditions == 0 || given.held > 0);
 	pairs_free(&pairs);
-	free(text);
 	return given.problems;
+}
+
+/* Servers of pools are many commands; the last of TensorRT-LLM's stands in front of
+ * them. */
+static int check_export(const struct target *target, const struct tool_arguments *tool,
+			const struct scenario *s, const char *title)
+{
+	struct format_request request = { .scenario = s };
+	char *text = format_find_written(target->format)->out.write(&request);
+	int problems = 0;
+
+	assert_non_null(text);
+	/* some plans are none of the target's, and it says so */
+	if (strstr(text, "refuses it")) {
+		free(text);
+		return 0;
+	}
+	for (const char *at = text; at && problems == 0;) {
+		problems += check_text(target, tool, s, title, at);
+		at = target->serves ? strstr(at, target->program) : NULL;
+		at = at ? strstr(at + 1, target->program) : NULL;
+		if (at && strncmp(at, "trtllm-serve disaggregated", 26) == 0)
+			at = NULL;
+	}
+	free(text);
+	return problems;
 }
 
 static int check_plans(const struct target *target)

@@ -617,9 +617,11 @@ static void test_pools_run_beside_each_other(void **state)
 	static const struct {
 		const char *format, *front;
 	} row[] = {
-		{ "vllm", "toy_proxy_server.py --port 8000" },
-		{ "sglang", "--prefill http://127.0.0.1:8100 --decode "
-			    "http://127.0.0.1:8200" },
+		{ "vllm", "--decoder-ports 8200 8300 8400\n" },
+		{ "sglang", "--prefill \"http://127.0.0.1:8100\" 8110 \\\n"
+			    "  --decode \"http://127.0.0.1:8200\" \\\n"
+			    "  --decode \"http://127.0.0.1:8300\" \\\n"
+			    "  --decode \"http://127.0.0.1:8400\"\n" },
 	};
 
 	(void)state;
@@ -638,16 +640,11 @@ static void test_pools_run_beside_each_other(void **state)
 		case_set(&s, "prefill_gpus", "2");
 		text = write_as(row[i].format, &s, NULL);
 		holds(row[i].format, text, "CUDA_VISIBLE_DEVICES=0,1 ");
-		holds(row[i].format, text, "CUDA_VISIBLE_DEVICES=2,3,4,5,6,7 ");
+		holds(row[i].format, text, "CUDA_VISIBLE_DEVICES=2,3 ");
+		holds(row[i].format, text, "CUDA_VISIBLE_DEVICES=6,7 ");
 		holds(row[i].format, text, "--port 8100");
-		holds(row[i].format, text, "--port 8200");
+		holds(row[i].format, text, "--port 8400");
 		holds(row[i].format, text, row[i].front);
-		free(text);
-		/* over several nodes no list of GPUs says where */
-		case_set(&s, "gpus", "16");
-		text = write_as(row[i].format, &s, NULL);
-		assert_null(strstr(text, "CUDA_VISIBLE_DEVICES"));
-		holds(row[i].format, text, "--port 8200");
 		free(text);
 	}
 }
@@ -704,8 +701,8 @@ static void test_pools_run(void **state)
 		"disable_overlap_scheduler: true\n",
 		"--port 8100",
 		"--port 8200",
-		"  urls: [\"localhost:8200\"]\n",
-		"\ntrtllm-serve disaggregated -c disagg.yaml\n",
+		"  urls:\n  - \"127.0.0.1:8200\"\n",
+		"\ntrtllm-serve disaggregated -c disagg.yaml -t 3600 -r 3600\n",
 	};
 	struct error error;
 	struct scenario s;
@@ -763,8 +760,9 @@ static void test_remarks(void **state)
 	text = write_as("sglang", &s, NULL);
 	assert_false(is_said(text, "ep"));
 	assert_non_null(strstr(text, "--ep-size 2"));
-	assert_non_null(strstr(text, "--dp-size 4"));
-	assert_false(is_said(text, "gpus"));
+	/* no more than a node has GPUs for */
+	assert_non_null(strstr(text, "--dp-size 2"));
+	assert_non_null(strstr(text, "gpus: 16: 4 engines, 2 on each node"));
 	free(text);
 	case_set(&s, "mode", "training");
 	text = write_as("trtllm", &s, NULL);

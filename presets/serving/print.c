@@ -182,7 +182,7 @@ static bool put_file(const struct tool *tool, const struct tool_writer *w,
 		memcpy(list + used, "]", 2);
 		entries_add(keys, entry->key, list, false);
 	}
-	if (any) {
+	if (any && !w->again) {
 		fprintf(w->out->body, "cat > %s <<'EOF'\n", name);
 		entries_write_yaml(keys, w->out->body);
 		fputs("EOF\n", w->out->body);
@@ -198,7 +198,10 @@ void print_command(const struct tool *tool, const struct tool_writer *w)
 	FILE *stream = w->out->body;
 	bool file = tool->cli_keys && put_file(tool, w, names[w->role]);
 
-	fprintf(stream, "%s%s ", w->place, tool->launch);
+	fputs(w->place, stream);
+	if (tool->put_launcher && w->spread->nodes > 1)
+		tool->put_launcher(w);
+	fprintf(stream, "%s ", tool->launch);
 	if (strcmp(tool->model_flags[0], "model-path") == 0)
 		fputs("--model-path ", stream);
 	put_value(stream, w->checkpoint, false);
@@ -218,4 +221,6 @@ void print_command(const struct tool *tool, const struct tool_writer *w)
 	}
 	if (file)
 		fprintf(stream, " \\\n  --%s %s", tool->file_flag, names[w->role]);
+	if (tool->later && w->spread->nodes > 1)
+		fputs(" \\\n  ${LATER}", stream);
 }

@@ -7,6 +7,8 @@
 #include "engine/serve/serve.h"
 #include "presets/serving/tool.h"
 
+enum { BOOTSTRAP_ABOVE = 10 }; /* a server's port */
+
 static const struct mapping rows[] = {
 	{ "pp-size", "pp", NULL, "1", false },
 	{ "mem-fraction-static", "memory_share", NULL, NULL, false },
@@ -103,8 +105,13 @@ static const char *const switches[] = { "enable-dp-attention",
 					"enable-flashinfer-cutlass-moe",
 					"enable-flashinfer-trtllm-moe",
 					NULL };
-static const char *const launcher[] = { "port",           "nnodes",         "node-rank",
-					"dist-init-addr", "nccl-init-addr", NULL };
+static const char *const launcher[] = { "port",
+					"nnodes",
+					"node-rank",
+					"dist-init-addr",
+					"nccl-init-addr",
+					"disaggregation-bootstrap-port",
+					NULL };
 
 static const char formats[] =
 	"fp8=fp8 w8a8_fp8=fp8 modelopt_fp8=fp8 modelopt=fp8 w8a8_int8=int8 "
@@ -324,6 +331,45 @@ static void write_limits(const struct tool_writer *w)
 			    v->max_requests * v->dp_attention);
 }
 
+/* Engines that one command starts are those of one node. */
+static void write_replicas(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t node = w->scenario->cluster.gpus_per_node / (plan->tp * plan->pp);
+
+	write_count(w, "dp-size", node < w->engines ? node : w->engines);
+	if (node < w->engines)
+		write_unsaid(w, "gpus", "%lld: %lld engines, %lld on each node",
+			     (long long)w->scenario->cluster.gpus,
+			     (long long)w->engines, (long long)node);
+}
+
+/* Requests up to which decoding is captured by itself: by the card and by TP with all
+ * copies of the attention (srt/server_args.py, _handle_gpu_memory_settings). */
+static double usual_graphs(const struct tool_writer *w)
+{
+	static const struct {
+		double gib, few, more; /* below 4 ranks, from there on */
+	} cards[] = {
+		{ 20, 8, 8 }, { 35, 24, 80 }, { 60, 32, 160 }, { 160, 256, 512 }
+	};
+	const struct plan *plan = &w->scenario->plan;
+	double gib = w->scenario->cluster.accelerator.memory_bytes / 1073741824;
+
+	for (size_t i = 0; i < sizeof cards / sizeof cards[0]; i++)
+		if (gib < cards[i].gib)
+			return plan->tp * plan->serving.dp_attention < 4
+				       ? cards[i].few
+				       : cards[i].more;
+	return 512;
+}
+
+static void write_graphs(const struct tool_writer *w)
+{
+	if (w->role != ROLE_PREFILL && w->planned.batch > usual_graphs(w))
+		write_count(w, "cuda-graph-max-bs", (int64_t)w->planned.batch);
+}
+
 static void write_plan(const struct tool_writer *w)
 {
 	const struct plan *plan = &w->scenario->plan;
@@ -340,7 +386,7 @@ static void write_plan(const struct tool_writer *w)
 		/* replicas of one command share a node, but for attention DP */
 		write_one_engine(w);
 	} else if (w->engines > 1) {
-		write_count(w, "dp-size", w->engines);
+		write_replicas(w);
 	}
 	if (moe && plan->ep > 1)
 		write_count(w, "ep-size", plan->ep);
@@ -356,22 +402,38 @@ static void write_plan(const struct tool_writer *w)
 		write_unsaid(w, "gpus", "%lld: CP is not among the flags",
 			     (long long)w->scenario->cluster.gpus);
 	write_limits(w);
+	write_graphs(w);
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
 	write_adapters(w, "max-loras-per-batch", NULL);
 	write_host(w);
 	if (write_nodes(w, plan->tp * copies * plan->pp))
-		write_flag(w, "dist-init-addr", "${HEAD_NODE:-127.0.0.1}:20000");
+		write_flag(w, "dist-init-addr", "${HEAD}:20000");
+}
+
+/* Those that decode ask a server of prompts on a port of its own, which is one number
+ * for all of a node otherwise; and each listens to its own node alone. */
+static void put_channel(struct tool_writer *w)
+{
+	if (w->at->host[0] == '$')
+		write_flag(w, "host", "0.0.0.0");
+	if (w->role == ROLE_PREFILL)
+		write_count(w, "disaggregation-bootstrap-port",
+			    w->at->port + BOOTSTRAP_ABOVE);
 }
 
 /* SGLang, docs/advanced_features/pd_disaggregation.md. */
-static void put_front(FILE *stream, int prefill_port, int decode_port)
+static void put_front(FILE *stream, const struct server_place *list, int count)
 {
-	fprintf(stream,
-		"python3 -m sglang_router.launch_router --pd-disaggregation \\\n"
-		"  --prefill http://127.0.0.1:%d --decode http://127.0.0.1:%d \\\n"
-		"  --port 8000",
-		prefill_port, decode_port);
+	fputs("python3 -m sglang_router.launch_router --pd-disaggregation --port 8000",
+	      stream);
+	for (int i = 0; i < count; i++)
+		if (list[i].role == ROLE_PREFILL)
+			fprintf(stream, " \\\n  --prefill \"http://%s:%d\" %d",
+				list[i].host, list[i].port,
+				list[i].port + BOOTSTRAP_ABOVE);
+	put_places(stream, list, count, ROLE_DECODE,
+		   " \\\n  --decode \"http://{host}:{port}\"");
 }
 
 const struct tool tool_sglang = {
@@ -391,6 +453,7 @@ const struct tool tool_sglang = {
 	.role_flag = "disaggregation-mode",
 	.roles = { [ROLE_PREFILL] = "prefill", [ROLE_DECODE] = "decode" },
 	.put_front = put_front,
+	.put_channel = put_channel,
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

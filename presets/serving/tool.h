@@ -14,7 +14,7 @@
 /* What a command of a disaggregated server does. */
 enum role { ROLE_BOTH, ROLE_PREFILL, ROLE_DECODE, ROLE_COUNT };
 
-enum { MAX_CHECKPOINT = 256, MAX_COMMANDS = 32, MAX_COMMAND_FLAGS = 512 };
+enum { MAX_CHECKPOINT = 256, MAX_COMMANDS = 128, MAX_COMMAND_FLAGS = 512 };
 
 /* One command that starts a server: keys are names of flags without dashes in front. */
 struct server_command {
@@ -39,13 +39,38 @@ struct server_commands {
 	struct server_command item[MAX_COMMANDS];
 };
 
+/* One server of a plan of pools: where it stands. */
+struct server_place {
+	enum role role;
+	int64_t node, number; /* its first node; which server of that node */
+	int64_t gpu, gpus;    /* its first GPU there, and how many it has */
+	int port;
+	char host[32]; /* "127.0.0.1", or "${HOST[3]}" of a script for several nodes */
+};
+
+/* A command that is given on several nodes: how many, and copies of the attention that
+ * each of them runs where it does ($START is the first of a node's). */
+struct node_share {
+	int64_t nodes, copies;
+};
+
+/* What is planned and decides a flag: requests that a copy of the attention decodes at
+ * once, tokens that its cache holds; 0 = not known. */
+struct planned {
+	double batch, kv_tokens;
+};
+
 /* The way back: flags in the order of writing. */
 struct tool_writer {
 	const struct scenario *scenario; /* of this command: its pool alone */
 	enum role role;
 	const char *checkpoint; /* whose name may tell the precision */
 	int64_t engines;
-	char place[512]; /* variables before the command: GPUs, ports */
+	struct node_share *spread; /* a tool writes it */
+	struct planned planned;
+	const struct server_place *at; /* of a pool, else NULL */
+	bool again;                    /* after another with the same YAML */
+	char place[512];               /* variables before the command: GPUs, ports */
 	struct entries *flags;
 	struct export_out *out; /* what can't be said */
 };
@@ -73,11 +98,14 @@ struct tool {
 	const char *degree_flag; /* TP, which that YAML may hold */
 	const char *role_flag;   /* of a disaggregated server, and its words */
 	const char *roles[ROLE_COUNT];
-	/* Of pools: the variable for the port of a side channel, and what stands
-	 * between clients and the ports of both; without the latter none are written.
-	 */
-	const char *side_channel;
-	void (*put_front)(FILE *stream, int prefill_port, int decode_port);
+	/* What stands between the clients and the servers of both pools. */
+	void (*put_front)(FILE *stream, const struct server_place *list, int count);
+	/* Of a server of a pool: its side channel, what lets other nodes reach it. */
+	void (*put_channel)(struct tool_writer *w);
+	/* Over several nodes: a flag of all but the first, or what starts the command
+	 * from the first on all of them. */
+	const char *later;
+	void (*put_launcher)(const struct tool_writer *w);
 	/* Degrees, engines (into the knob gpus), precision, speculation. */
 	bool (*read)(const struct mapped *m, const char *checkpoint);
 	void (*write)(const struct tool_writer *w);
@@ -157,8 +185,26 @@ void write_unsaid(const struct tool_writer *w, const char *knob, const char *for
 		  ...) __attribute__((format(printf, 3, 4)));
 /* Engines beyond the one that a command starts are said in a remark. */
 void write_one_engine(const struct tool_writer *w);
-/* How many nodes one command's ranks take, and that each is told which it is; false
- * where one is enough. */
+/* How many nodes one command's ranks take, and that each is told which it is ($RANK,
+ * from 0); false where one is enough. */
 bool write_nodes(const struct tool_writer *w, int64_t ranks);
+
+/* --- pools.c --- */
+enum { MAX_PLACES = 64 };
+
+/* Where the servers of both pools stand, engine after engine, each on nodes of its own
+ * or on one with others; returns how many they are, and of each pool how many the plan
+ * has that do not fit into the list. */
+int place_servers(const struct scenario *whole, struct server_place list[MAX_PLACES],
+		  int64_t left[ROLE_COUNT]);
+/* From one on, the end of those that begin on its node. */
+int places_of_node(const struct server_place *list, int count, int first);
+/* Whether the servers from a to its end are those from b to its end on another node. */
+bool places_alike(const struct server_place *list, int count, int a, int b);
+/* Each server of a role by a pattern, in which {host} and {port} stand for its own. */
+void put_places(FILE *stream, const struct server_place *list, int count,
+		enum role role, const char *pattern);
+/* The variables that a script for several nodes begins with. */
+void put_nodes(FILE *stream, int64_t nodes);
 
 #endif

@@ -249,18 +249,76 @@ static void write_transfer(const struct tool_writer *w)
 		write_flag(w, "disable_overlap_scheduler", "true");
 }
 
-/* TensorRT-LLM, docs/source/features/disagg-serving.md. */
-static void put_front(FILE *stream, int prefill_port, int decode_port)
+/* It listens to its own node alone unless told. */
+static void put_channel(struct tool_writer *w)
 {
+	if (w->at->host[0] == '$')
+		write_flag(w, "host", "0.0.0.0");
+}
+
+/* TensorRT-LLM, docs/source/features/disagg-serving.md; it waits for the servers, three
+ * minutes by itself. */
+static void put_front(FILE *stream, const struct server_place *list, int count)
+{
+	bool several = count > 0 && list[0].host[0] == '$';
+	int prefill = 0;
+
+	while (prefill < count && list[prefill].role == ROLE_PREFILL)
+		prefill++;
+	/* addresses are variables */
+	fprintf(stream, "cat > disagg.yaml <<%s\nhostname: 0.0.0.0\nport: 8000\n",
+		several ? "EOF" : "'EOF'");
 	fprintf(stream,
-		"cat > disagg.yaml <<'EOF'\n"
-		"hostname: localhost\nport: 8000\nbackend: pytorch\n"
-		"context_servers:\n  num_instances: 1\n"
-		"  urls: [\"localhost:%d\"]\n"
-		"generation_servers:\n  num_instances: 1\n"
-		"  urls: [\"localhost:%d\"]\nEOF\n"
-		"trtllm-serve disaggregated -c disagg.yaml",
-		prefill_port, decode_port);
+		"backend: pytorch\ncontext_servers:\n  num_instances: %d\n  urls:\n",
+		prefill);
+	put_places(stream, list, count, ROLE_PREFILL, "  - \"{host}:{port}\"\n");
+	fprintf(stream, "generation_servers:\n  num_instances: %d\n  urls:\n",
+		count - prefill);
+	put_places(stream, list, count, ROLE_DECODE, "  - \"{host}:{port}\"\n");
+	fputs("EOF\ntrtllm-serve disaggregated -c disagg.yaml -t 3600 -r 3600", stream);
+}
+
+/* Ranks beyond a node are one job's (docs of trtllm-serve, "Multi-node Serving with
+ * Slurm"); beside other servers the nodes are told. */
+static void put_launcher(const struct tool_writer *w)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t ranks = plan->tp * plan->serving.dp_attention * plan->pp * plan->cp;
+	FILE *stream = w->out->body;
+
+	fprintf(stream, "srun --nodes %lld --ntasks %lld --ntasks-per-node %lld",
+		(long long)w->spread->nodes, (long long)ranks,
+		(long long)(ranks / w->spread->nodes));
+	if (w->at) {
+		fputs(" --overlap --nodelist \"${HOST[NODE]}", stream);
+		for (int64_t i = 1; i < w->spread->nodes; i++)
+			fprintf(stream, ",${HOST[NODE + %lld]}", (long long)i);
+		fputs("\"", stream);
+	}
+	fputs(" --mpi pmix \\\n  trtllm-llmapi-launch ", stream);
+}
+
+/* Decoding is captured up to 128 requests, and between sizes only where they are filled
+ * up (tensorrt_llm/llmapi/llm_args.py, CudaGraphConfig). */
+static void write_graphs(const struct tool_writer *w)
+{
+	double batch = w->planned.batch;
+
+	if (w->role == ROLE_PREFILL || batch <= 32)
+		return;
+	write_default(w, "cuda_graph_config.enable_padding", "true");
+	if (batch > 128)
+		write_count(w, "cuda_graph_config.max_batch_size", (int64_t)batch);
+}
+
+static void write_ranks(const struct tool_writer *w, int64_t ranks)
+{
+	int64_t node = w->scenario->cluster.gpus_per_node;
+
+	if (node < 1 || ranks <= node)
+		return;
+	w->spread->nodes = (ranks + node - 1) / node;
+	write_count(w, "gpus_per_node", node);
 }
 
 static void write_plan(const struct tool_writer *w)
@@ -290,12 +348,11 @@ static void write_plan(const struct tool_writer *w)
 	write_precision(w, "quant_config.quant_algo", formats, "dtype");
 	write_drafts(w);
 	write_lora(w);
+	write_graphs(w);
 	if (v->host_kv_bytes > 0)
 		write_count(w, host_key, (int64_t)v->host_kv_bytes);
 	write_transfer(w);
-	if (w->scenario->cluster.gpus_per_node <
-	    plan->tp * v->dp_attention * plan->pp * plan->cp)
-		write_count(w, "gpus_per_node", w->scenario->cluster.gpus_per_node);
+	write_ranks(w, plan->tp * v->dp_attention * plan->pp * plan->cp);
 }
 
 const struct tool tool_trtllm = {
@@ -319,6 +376,8 @@ const struct tool tool_trtllm = {
 	.role_flag = "server_role",
 	.roles = { [ROLE_PREFILL] = "CONTEXT", [ROLE_DECODE] = "GENERATION" },
 	.put_front = put_front,
+	.put_channel = put_channel,
+	.put_launcher = put_launcher,
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

@@ -272,13 +272,28 @@ static void write_copies(const struct tool_writer *w, int64_t copies)
 	write_count(w, "data-parallel-size", copies);
 	if (each < 1 || copies <= each)
 		return;
+	*w->spread = (struct node_share){ (copies + each - 1) / each, each };
 	write_count(w, "data-parallel-size-local", each);
-	write_flag(w, "data-parallel-address", "${HEAD_NODE:-127.0.0.1}");
-	write_flag(w, "data-parallel-start-rank", "${START_RANK:-0}");
-	fprintf(w->out->body,
-		"# on each of %lld nodes; START_RANK counts by %lld, and from the "
-		"second node on\n# --headless is added\n",
-		(long long)((copies + each - 1) / each), (long long)each);
+	write_flag(w, "data-parallel-address", "${HEAD}");
+	write_flag(w, "data-parallel-start-rank", "${START}");
+}
+
+/* By themselves graphs are captured up to twice the requests that may run, but to 512
+ * tokens (vllm/config/vllm.py); then each sixteenth is. A length of the model that the
+ * cache does not hold is refused, unless what fits is asked for. */
+static void write_limits(const struct tool_writer *w)
+{
+	const struct scenario *s = w->scenario;
+	const struct serving_plan *v = &s->plan.serving;
+	double more = v->speculative == SPECULATIVE_OFF ? 0 : (double)v->draft_tokens;
+	double tokens = w->planned.batch * (1 + more);
+
+	if (tokens > 512 && w->role != ROLE_PREFILL)
+		write_count(w, "max-cudagraph-capture-size",
+			    ((int64_t)tokens + 15) / 16 * 16);
+	if (w->planned.kv_tokens > 0 &&
+	    w->planned.kv_tokens < (double)s->model.max_positions)
+		write_default(w, "max-model-len", "auto");
 }
 
 /* MaxLoRARanks of vllm/config/lora.py. */
@@ -315,11 +330,12 @@ static void write_plan(const struct tool_writer *w)
 	write_precision(w, "quantization", formats, "dtype");
 	write_drafts(w);
 	write_adapters(w, "max-loras", lora_ranks);
+	write_limits(w);
 	write_host(w);
 	if (w->role != ROLE_BOTH)
 		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
 	if (write_nodes(w, plan->tp * plan->pp * plan->cp))
-		write_flag(w, "master-addr", "${MASTER_ADDR:-127.0.0.1}");
+		write_flag(w, "master-addr", "${HEAD}");
 	if (plan->cp > 1 &&
 	    plan->tp * plan->pp * plan->cp > w->scenario->cluster.gpus_per_node)
 		write_unsaid(w, "cp",
@@ -328,15 +344,39 @@ static void write_plan(const struct tool_writer *w)
 			     (long long)plan->cp);
 }
 
-/* vLLM, docs/features/nixl_connector_usage.md: the proxy of
- * tests/v1/kv_connector/nixl_integration. */
-static void put_front(FILE *stream, int prefill_port, int decode_port)
+/* Where a server of prompts tells what it holds: on each copy's own port from this one
+ * on, at an address that the other pool's nodes know. */
+static void put_channel(struct tool_writer *w)
 {
-	fprintf(stream,
-		"python3 toy_proxy_server.py --port 8000 \\\n"
-		"  --prefiller-hosts localhost --prefiller-ports %d \\\n"
-		"  --decoder-hosts localhost --decoder-ports %d",
-		prefill_port, decode_port);
+	size_t used = strlen(w->place);
+
+	used += (size_t)snprintf(w->place + used, sizeof w->place - used,
+				 "VLLM_NIXL_SIDE_CHANNEL_PORT=%d ",
+				 w->at->port + 10000);
+	if (w->at->host[0] == '$' && used < sizeof w->place)
+		snprintf(w->place + used, sizeof w->place - used,
+			 "VLLM_NIXL_SIDE_CHANNEL_HOST=\"${HOST[NODE]}\" ");
+}
+
+/* vLLM, docs/features/nixl_connector_usage.md: the proxy of its tests, which does not
+ * wait for the servers itself. */
+static void put_front(FILE *stream, const struct server_place *list, int count)
+{
+	fputs("for at in", stream);
+	put_places(stream, list, count, ROLE_PREFILL, " \"{host}:{port}\"");
+	put_places(stream, list, count, ROLE_DECODE, " \"{host}:{port}\"");
+	fputs("; do\n  until curl -sfo /dev/null \"http://$at/health\"; do sleep 5; done\n"
+	      "done\n# of vLLM's tests/v1/kv_connector/nixl_integration\n"
+	      "python3 toy_proxy_server.py --host 0.0.0.0 --port 8000 \\\n"
+	      "  --prefiller-hosts",
+	      stream);
+	put_places(stream, list, count, ROLE_PREFILL, " \"{host}\"");
+	fputs(" \\\n  --prefiller-ports", stream);
+	put_places(stream, list, count, ROLE_PREFILL, " {port}");
+	fputs(" \\\n  --decoder-hosts", stream);
+	put_places(stream, list, count, ROLE_DECODE, " \"{host}\"");
+	fputs(" \\\n  --decoder-ports", stream);
+	put_places(stream, list, count, ROLE_DECODE, " {port}");
 }
 
 const struct tool tool_vllm = {
@@ -356,8 +396,9 @@ const struct tool tool_vllm = {
 	.launcher = launcher,
 	.role_flag = "kv-transfer-config.kv-role",
 	.roles = { [ROLE_PREFILL] = "kv_producer", [ROLE_DECODE] = "kv_consumer" },
-	.side_channel = "VLLM_NIXL_SIDE_CHANNEL_PORT",
 	.put_front = put_front,
+	.put_channel = put_channel,
+	.later = "--headless",
 	.read = read_degrees,
 	.write = write_plan,
 	.has = has,

@@ -1,9 +1,12 @@
 /* write.c - a scenario as launch commands: what the tools share. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/rules/legality.h"
+#include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/serving/print.h"
 #include "presets/serving/serving.h"
@@ -90,8 +93,9 @@ bool write_nodes(const struct tool_writer *w, int64_t ranks)
 
 	if (node < 1 || ranks <= node)
 		return false;
-	write_count(w, "nnodes", (ranks + node - 1) / node);
-	write_flag(w, "node-rank", "${NODE_RANK:-0}");
+	w->spread->nodes = (ranks + node - 1) / node;
+	write_count(w, "nnodes", w->spread->nodes);
+	write_flag(w, "node-rank", "${RANK}");
 	return true;
 }
 
@@ -224,94 +228,225 @@ static const char *name_checkpoint(const struct scenario *scenario,
 	return checkpoint_id(&scenario->model);
 }
 
-enum { PREFILL_PORT = 8100, DECODE_PORT = 8200, SIDE_CHANNEL = 1000 };
+/* One text that is written: all of it but the server. */
+struct job {
+	const struct tool *tool;
+	const struct scenario *whole;
+	const struct import_report *kept;
+	struct export_out *out;
+	struct planned planned;
+};
 
-static int port_of(enum role role)
+/* GPUs that a server has of a node, where others have the rest. */
+static void put_gpus(const struct scenario *whole, struct tool_writer *w)
 {
-	return role == ROLE_PREFILL ? PREFILL_PORT : DECODE_PORT;
-}
-
-/* Pools of one node share out its GPUs: those that prefill are the first. */
-static void put_place(const struct tool *tool, const struct scenario *whole,
-		      struct tool_writer *w)
-{
-	bool before = w->role == ROLE_PREFILL;
-	int64_t first = before ? 0 : scenario_prefill_gpus(whole);
-	int64_t end = before ? scenario_prefill_gpus(whole) : whole->cluster.gpus;
-	size_t used = 0, size = sizeof w->place;
 	const char *between = "CUDA_VISIBLE_DEVICES=";
+	size_t used = 0, size = sizeof w->place;
 
-	if (whole->cluster.gpus <= whole->cluster.gpus_per_node) {
-		for (int64_t i = first; i < end && used < size; i++, between = ",")
-			used += (size_t)snprintf(w->place + used, size - used, "%s%lld",
-						 between, (long long)i);
-		if (used < size)
-			used += (size_t)snprintf(w->place + used, size - used, " ");
-	}
-	if (tool->side_channel && used < size)
-		snprintf(w->place + used, size - used, "%s=%d ", tool->side_channel,
-			 port_of(w->role) + SIDE_CHANNEL);
+	if (w->at->gpus >= whole->cluster.gpus_per_node)
+		return;
+	for (int64_t i = 0; i < w->at->gpus && used < size; i++, between = ",")
+		used += (size_t)snprintf(w->place + used, size - used, "%s%lld",
+					 between, (long long)(w->at->gpu + i));
+	if (used < size)
+		snprintf(w->place + used, size - used, " ");
 }
 
-static void write_command(const struct tool *tool, const struct scenario *whole,
-			  enum role role, const struct import_report *kept,
-			  struct export_out *out)
+/* Of a command that each of its nodes is given: which of them this is, and the first
+ * one's address. */
+static void put_rank(const struct job *job, const struct tool_writer *w)
+{
+	FILE *stream = job->out->body;
+
+	if (w->spread->nodes < 2 || job->tool->put_launcher)
+		return;
+	if (!w->at)
+		put_nodes(stream, w->spread->nodes);
+	if (w->at)
+		fprintf(stream, "RANK=$(((NODE - %lld) %% %lld))\n",
+			(long long)w->at->node, (long long)w->spread->nodes);
+	else
+		fputs("RANK=$NODE\n", stream);
+	fprintf(stream, "HEAD=${HOST[%s]}\n", w->at ? "NODE - RANK" : "0");
+	if (w->spread->copies > 0)
+		fprintf(stream, "START=$((RANK * %lld))\n",
+			(long long)w->spread->copies);
+	if (job->tool->later)
+		fprintf(stream, "LATER=\n[ \"$RANK\" = 0 ] || LATER=%s\n",
+			job->tool->later);
+}
+
+static void write_command(const struct job *job, enum role role,
+			  const struct server_place *at, bool again)
 {
 	struct entries *flags = calloc(1, sizeof *flags);
 	struct scenario *pool = calloc(1, sizeof *pool);
 	char name[MAX_NOTE];
+	struct node_share spread = { 1, 0 };
 	struct tool_writer w = { .scenario = pool,
 				 .role = role,
-				 .checkpoint = name_checkpoint(whole, kept, name),
+				 .checkpoint =
+					 name_checkpoint(job->whole, job->kept, name),
+				 .spread = &spread,
+				 .planned = job->planned,
+				 .at = at,
+				 .again = again,
 				 .flags = flags,
-				 .out = out };
+				 .out = job->out };
 
 	if (flags && pool) {
-		take_pool(whole, role, pool);
-		w.engines = pool->cluster.gpus / engine_size(&pool->plan);
+		take_pool(job->whole, role, pool);
+		w.engines = at ? 1 : pool->cluster.gpus / engine_size(&pool->plan);
 		w.engines = w.engines > 0 ? w.engines : 1;
-		entries_add_rows(flags, pool, tool->rows, false, out);
-		tool->write(&w);
-		if (role != ROLE_BOTH)
-			write_flag(&w, tool->role_flag, tool->roles[role]);
-		if (role != ROLE_BOTH && tool->put_front)
-			write_count(&w, "port", port_of(role));
+		entries_add_rows(flags, pool, job->tool->rows, false, job->out);
+		job->tool->write(&w);
+		if (at) {
+			put_gpus(job->whole, &w);
+			write_flag(&w, job->tool->role_flag, job->tool->roles[role]);
+			write_count(&w, "port", at->port);
+			if (job->tool->put_channel)
+				job->tool->put_channel(&w);
+		}
 		say_idle(&w);
-		add_kept(tool, &w, kept);
-		if (role != ROLE_BOTH && tool->put_front)
-			put_place(tool, whole, &w);
-		print_command(tool, &w);
+		add_kept(job->tool, &w, job->kept);
+		put_rank(job, &w);
+		print_command(job->tool, &w);
 	}
 	free(pool);
 	free(flags);
 }
 
+/* What stands on one node, each behind the one before. */
+static void write_servers(const struct job *job, const struct server_place *list,
+			  int from, int end)
+{
+	for (int i = from; i < end; i++) {
+		bool again = false;
+
+		for (int k = from; k < i && !again; k++)
+			again = list[k].role == list[i].role;
+		write_command(job, list[i].role, &list[i], again);
+		fputs(" &\n", job->out->body);
+	}
+}
+
+/* Nodes in a row on which the same stands, as a branch of "case". Who reads the script
+ * and runs nothing knows no NODE: every branch takes the empty word, too, which bash
+ * never comes to. Returns the first server behind. */
+static int write_branch(const struct job *job, const struct server_place *list,
+			int count, int from, int64_t written[ROLE_COUNT])
+{
+	int64_t per_node = job->whole->cluster.gpus_per_node;
+	int64_t span = (list[from].gpus + per_node - 1) / per_node;
+	int end = places_of_node(list, count, from), next = from;
+	FILE *stream = job->out->body;
+
+	fputs("case \"$NODE\" in\n\"\"", stream);
+	while (next < count && places_alike(list, count, from, next)) {
+		/* the first node starts what runs on the others, or each its part */
+		for (int64_t i = 0; i < (job->tool->put_launcher ? 1 : span); i++)
+			fprintf(stream, " | %lld", (long long)(list[next].node + i));
+		next = places_of_node(list, count, next);
+	}
+	fputs(")\n", stream);
+	write_servers(job, list, from, end);
+	fputs(";;\nesac\n", stream);
+	for (int i = from; i < end; i++)
+		written[list[i].role]++;
+	return next;
+}
+
+/* Servers of the plan that one who reads the script's branches does not see. */
+static void say_repeated(const struct job *job, enum role role, int64_t all,
+			 int64_t written)
+{
+	struct tool_writer w = { .role = role, .out = job->out };
+	int64_t prefill = scenario_prefill_gpus(job->whole);
+
+	if (all != written)
+		write_unsaid(&w, "gpus", "%lld: %lld servers, %lld of them written out",
+			     (long long)(role == ROLE_PREFILL
+						 ? prefill
+						 : job->whole->cluster.gpus - prefill),
+			     (long long)all, (long long)written);
+}
+
+static void write_pools(const struct job *job)
+{
+	struct server_place *list = calloc(MAX_PLACES, sizeof *list);
+	int64_t left[ROLE_COUNT] = { 0 }, written[ROLE_COUNT] = { 0 };
+	int64_t all[ROLE_COUNT] = { 0 };
+	int64_t per_node = job->whole->cluster.gpus_per_node;
+	int count = list ? place_servers(job->whole, list, left) : 0;
+	bool several = job->whole->cluster.gpus > per_node;
+	FILE *stream = job->out->body;
+
+	for (int i = 0; i < count; i++)
+		all[list[i].role]++;
+	if (several && count > 0) {
+		const struct server_place *last = &list[count - 1];
+
+		put_nodes(stream, last->node + (last->gpu + last->gpus + per_node - 1) /
+						       per_node);
+		for (int i = 0; i < count;)
+			i = write_branch(job, list, count, i, written);
+	} else {
+		fputs("trap 'kill $(jobs -p)' EXIT\n", stream);
+		write_servers(job, list, 0, count);
+		memcpy(written, all, sizeof written);
+	}
+	for (int role = ROLE_BOTH + 1; role < ROLE_COUNT; role++)
+		say_repeated(job, (enum role)role, all[role] + left[role],
+			     written[role]);
+	if (several)
+		fputs("if [ \"$NODE\" = 0 ]; then\n", stream);
+	job->tool->put_front(stream, list, count);
+	if (several)
+		fputs("\nelse\nwait\nfi", stream);
+	free(list);
+}
+
+/* Requests that a copy of the attention decodes at once, and tokens in its cache. */
+static void find_planned(const struct scenario *whole, struct planned *out)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+
+	if (e && whole->plan.mode == MODE_INFERENCE &&
+	    scenario_check(whole, NULL) == 0) {
+		double copies;
+
+		serve_estimate(whole, e);
+		copies = e->serving.engines * (double)whole->plan.serving.dp_attention;
+		if (copies > 0) {
+			out->batch = ceil(e->serving.concurrency / copies);
+			out->kv_tokens = e->serving.kv_tokens / copies;
+		}
+	}
+	free(e);
+}
+
 static char *write_tool(const struct tool *tool, const struct scenario *scenario,
 			const struct import_report *kept)
 {
-	struct export_out *out = export_begin();
+	struct job job = {
+		.tool = tool, .whole = scenario, .kept = kept, .out = export_begin()
+	};
 	char title[2 * MAX_NOTE];
 
-	if (!out)
+	if (!job.out)
 		return NULL;
 	if (kept && strcmp(kept->kept, tool->name) != 0)
-		kept = NULL;
-	say_unsaid(tool, scenario, out);
+		job.kept = NULL;
+	say_unsaid(tool, scenario, job.out);
+	find_planned(scenario, &job.planned);
 	if (scenario->plan.mode == MODE_INFERENCE &&
-	    scenario->plan.serving.disaggregated) {
-		write_command(tool, scenario, ROLE_PREFILL, kept, out);
-		fputs(" &\n", out->body);
-		write_command(tool, scenario, ROLE_DECODE, kept, out);
-		if (tool->put_front) {
-			fputs(" &\n", out->body);
-			tool->put_front(out->body, PREFILL_PORT, DECODE_PORT);
-		}
-	} else {
-		write_command(tool, scenario, ROLE_BOTH, kept, out);
-	}
-	fputc('\n', out->body);
+	    scenario->plan.serving.disaggregated)
+		write_pools(&job);
+	else
+		write_command(&job, ROLE_BOTH, NULL, false);
+	fputc('\n', job.out->body);
 	export_subject(scenario, title, sizeof title);
-	return export_end(out, "#!/bin/bash\n", "#", title);
+	return export_end(job.out, "#!/bin/bash\n", "#", title);
 }
 
 char *vllm_write(const struct scenario *scenario, const struct import_report *kept)

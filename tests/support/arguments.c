@@ -390,6 +390,9 @@ void given_words(struct pairs *out, const char *text, const char *program)
 	snprintf(key, sizeof key, "--model");
 	for (bool more = true; more;) {
 		more = next_word(&at, word, sizeof word);
+		/* a flag that nodes but the first have, or nothing */
+		if (more && strcmp(word, "${LATER}") == 0)
+			continue;
 		if (more && !begins(word, "--")) {
 			append(value, sizeof value, word);
 			continue;
