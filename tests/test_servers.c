@@ -649,6 +649,51 @@ static void test_pools_run_beside_each_other(void **state)
 	}
 }
 
+/* Passes are costed as captured, so graphs are asked for where the tool's own end below
+ * what is planned; a length that no cache holds is not asked for. */
+static void test_what_is_planned(void **state)
+{
+	static const struct {
+		const char *format, *model, *gpus, *concurrency, *part;
+		bool there;
+	} row[] = {
+		{ "vllm", "llama3.1-8b", "1", "700", "max-cudagraph-capture-size 704",
+		  true },
+		{ "vllm", "llama3.1-8b", "1", "500", "cudagraph", false },
+		{ "sglang", "llama3.1-8b", "1", "300", "cuda-graph-max-bs 300", true },
+		{ "sglang", "llama3.1-8b", "1", "200", "cuda-graph", false },
+		{ "trtllm", "llama3.1-8b", "1", "300",
+		  "cuda_graph_config:\n  enable_padding: true\n  max_batch_size: 300\n",
+		  true },
+		{ "trtllm", "llama3.1-8b", "1", "100", "max_batch_size", false },
+		{ "trtllm", "llama3.1-8b", "1", "100", "enable_padding: true", true },
+		{ "trtllm", "llama3.1-8b", "1", "20", "cuda_graph_config", false },
+		{ "vllm", "llama3.1-70b", "2", "1", "--max-model-len auto", true },
+		{ "vllm", "llama3.1-70b", "4", "1", "--max-model-len", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+		struct error error = { "" };
+		struct scenario s;
+		char *text;
+
+		if (!scenario_blank(&s, row[i].model, "dgx-h100", "vllm", &error))
+			fail_msg("%s", error.text);
+		case_set(&s, "mode", "inference");
+		case_set(&s, "gpus", row[i].gpus);
+		case_set(&s, "tp", row[i].gpus);
+		case_set(&s, "prompt", "100");
+		case_set(&s, "output", "100");
+		case_set(&s, "concurrency", row[i].concurrency);
+		text = write_as(row[i].format, &s, NULL);
+		if ((strstr(text, row[i].part) != NULL) != row[i].there)
+			fail_msg("%s: '%s' is %s in\n%s", row[i].format, row[i].part,
+				 row[i].there ? "not" : "wrongly", text);
+		free(text);
+	}
+}
+
 static const struct {
 	const char *format, *stack;
 } tools[] = {
@@ -843,6 +888,7 @@ int main(void)
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),
 		cmocka_unit_test(test_pools_run),
+		cmocka_unit_test(test_what_is_planned),
 		cmocka_unit_test(test_unknown_model),
 		cmocka_unit_test(test_open_values),
 		cmocka_unit_test(test_refused),

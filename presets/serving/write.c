@@ -391,7 +391,7 @@ static void write_pools(const struct job *job)
 		for (int i = 0; i < count;)
 			i = write_branch(job, list, count, i, written);
 	} else {
-		fputs("trap 'kill $(jobs -p)' EXIT\n", stream);
+		fputs("trap 'kill $(jobs -p) 2> /dev/null' EXIT\n", stream);
 		write_servers(job, list, 0, count);
 		memcpy(written, all, sizeof written);
 	}
