@@ -463,7 +463,7 @@ static void test_a_terminal_sees_progress(void **state)
 
 	(void)state;
 	snprintf(command, sizeof command,
-		 "exec %s sweep --vary tp=1,2,4,8 --vary pp=1,2,4,8 --vary "
+		 "exec %s sweep --yes --vary tp=1,2,4,8 --vary pp=1,2,4,8 --vary "
 		 "mbs=1,2,3,4,5,6,7,8,9,10,11,12 --vary zero=0,1,2,3 --vary "
 		 "gbs=64,128,256,512,1024 --vary seq=1k,2k,4k,8k,16k --vary "
 		 "cp=1,2,4,8 --vary recompute=none,full > /dev/null",
