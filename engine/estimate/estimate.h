@@ -98,6 +98,8 @@ struct serving_estimate {
 	double output_tokens_per_second_per_gpu, output_tokens_per_second_per_user;
 	double requests_per_second, prompt_tokens_per_second;
 	double concurrency; /* requests running */
+	double elsewhere;   /* of them beyond the room of a full pool that decodes: with
+			       their prompts in the other pool, or on the way */
 	double waiting;     /* asked for, but without room */
 	double max_concurrency;
 	double goodput;             /* output tokens a second within both goals */

@@ -168,7 +168,11 @@ static void running(const struct asked *a, struct explanation *out)
 		explain_say(out, "room");
 		return;
 	}
-	explain_say(out, "min(asked, room)");
+	explain_say(out, serving(a)->elsewhere > 0 ? "min(asked, room + elsewhere)"
+						   : "min(asked, room)");
+	if (serving(a)->elsewhere > 0)
+		from(a, out, "elsewhere", "whose prompts run, or travel",
+		     "serving.elsewhere");
 	from(a, out, "asked", "by concurrency or rate, or as many as fit",
 	     "serving.asked");
 }
@@ -177,7 +181,7 @@ static void load(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "asked", "by concurrency or rate, or as many as fit",
 	     "serving.asked");
-	from(a, out, "room", "requests that fit", "max_concurrency");
+	from(a, out, "running", "requests that fit", "running");
 }
 
 static void good_output(const struct asked *a, struct explanation *out)
@@ -320,7 +324,7 @@ const struct explain_row explain_serving[] = {
 	{ "running", "Requests that run", NULL,
 	  "With a rate: as many as it leads to, rate * time in the system.",
 	  "Little 1961; engine/serve/run.c", running },
-	{ "waiting", "Requests that wait", "max(0, asked - room)",
+	{ "waiting", "Requests that wait", "max(0, asked - running)",
 	  "They stand before the server and add to TTFT.", definition, load },
 	{ "goodput_tokens_per_second", "Goodput", "best",
 	  "Without goals all output is good.",

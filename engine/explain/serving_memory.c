@@ -73,6 +73,15 @@ static void framework(const struct asked *a, struct explanation *out)
 	from(a, out, "groups", "communicators of a rank", "serving.communicators");
 }
 
+/* Requests that take room: a prompt in a pool of its own takes none. */
+static void inside(const struct asked *a, struct explanation *out)
+{
+	bool full = serving(a)->elsewhere > 0;
+
+	from(a, out, "c", full ? "requests that decode" : "requests that run",
+	     full ? "max_concurrency" : "running");
+}
+
 static void cache(const struct asked *a, struct explanation *out)
 {
 	from(a, out, "prefix", "cache of what all requests share",
@@ -83,7 +92,7 @@ static void cache(const struct asked *a, struct explanation *out)
 		return;
 	}
 	explain_say(out, "prefix + max(1, c / copies) * each");
-	from(a, out, "c", "requests that run, in all engines", "running");
+	inside(a, out);
 	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
 }
 
@@ -191,7 +200,7 @@ static void flops(const struct asked *a, struct explanation *out)
 
 static void in_flight(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "c", "requests that run, in all engines", "running");
+	inside(a, out);
 	from(a, out, "copies", "of the attention, in all engines", "serving.copies");
 }
 

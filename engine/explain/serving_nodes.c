@@ -109,6 +109,11 @@ static double asked(const struct asked *a)
 	return serving(a)->concurrency + serving(a)->waiting;
 }
 
+static double elsewhere(const struct asked *a)
+{
+	return serving(a)->elsewhere;
+}
+
 static double copies(const struct asked *a)
 {
 	return serving(a)->engines * (double)plan(a)->dp_attention;
@@ -326,6 +331,10 @@ const struct explain_node explain_serving_nodes[] = {
 		  EXPLAIN_SIMULATED,
 		  "The concurrency, as many as fit, or as many as the rate leads to by "
 		  "Little's law."),
+	NODE_HERE("serving.elsewhere", "Requests in the other pool", FORM_REAL,
+		  elsewhere, NULL, EXPLAIN_SIMULATED,
+		  "So many more than the pool that decodes has room for are in flight, "
+		  "as a prompt takes no room there."),
 	NODE_HERE("serving.copies", "Copies of the attention", FORM_REAL, copies,
 		  copy_terms, "engines * DP", "In all engines."),
 	NODE_HERE("serving.prefill_copies", "Copies that prefill", FORM_REAL,

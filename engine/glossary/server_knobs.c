@@ -68,7 +68,8 @@ const struct glossary_word glossary_server_knobs[] = {
 	  "Looking seldom spares the processor a little and lets every first word wait "
 	  "for half of that." },
 	{ WORD_KNOB, "batch_wait", NULL,
-	  "How many passes [prompts] wait for others, so that they are read together.",
+	  "How many passes [prompts] wait at most for others, so that they are read together: "
+	  "until a pass is full, or every copy of [attention] has one.",
 	  "Few full passes disturb running answers less than many small ones; the first "
 	  "word comes later." },
 	{ WORD_KNOB, "dp_attention", NULL,

@@ -212,11 +212,15 @@ static double next_event(const struct simulation *s)
 static void plan_abreast(struct simulation *s, int first, int end, double now)
 {
 	double last = -INFINITY;
+	int loaded = 0;
 
-	for (int i = first; i < end; i++)
+	for (int i = first; i < end; i++) {
 		if (!isinf(s->station[i].end))
 			return;
+		loaded += station_load(&s->station[i]) > 0;
+	}
 	for (int i = first; i < end; i++) {
+		s->station[i].beside = end - first > 1 ? loaded : 0;
 		if (station_load(&s->station[i]) > 0)
 			station_plan(&s->station[i], s, now);
 		if (!isinf(s->station[i].end))

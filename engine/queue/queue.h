@@ -69,6 +69,8 @@ struct queue_pass {
 	double context;        /* tokens that each of them has, mean */
 	double prompt_tokens;  /* in this pass */
 	double prompt_context; /* that each of them attends over, mean */
+	/* of those that run abreast, with such a pass; 0 where none do */
+	double copies;
 };
 
 /* Seconds of a pass. The next one of the same requests can begin after `busy`; a prompt

@@ -36,6 +36,7 @@ struct ending {
 struct station {
 	const struct queue_pool *pool;
 	int abreast; /* servers from this one on that run their passes together */
+	int beside;  /* of these, with anything to run in the pass under way */
 	struct line waiting, filling, running;
 	struct ending *heap;
 	int heap_count;

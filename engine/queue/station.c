@@ -236,6 +236,7 @@ static struct queue_seconds seconds_of(const struct station *at, double requests
 		.context = context,
 		.prompt_tokens = c->tokens,
 		.prompt_context = c->tokens > 0 ? c->context / c->tokens : 0,
+		.copies = at->beside,
 	};
 
 	return at->pool->cost(at->pool->server, &pass);

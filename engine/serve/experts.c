@@ -105,7 +105,7 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 		&c->scenario->cluster.accelerator.calibration.serving;
 	double hidden = (double)m->hidden, h = (double)model_expert_width(m);
 	double chosen = (double)m->moe.experts_per_token;
-	double all = tokens * c->shape.dp;
+	double all = tokens * (out->copies > 0 ? out->copies : c->shape.dp);
 	double busy = busiest_rank(c);
 	double rows = all * chosen / c->shape.ep * busy;
 	double wide = kernel_operand_bytes(c->scenario) < 2 ? 1.03 : 2;

@@ -264,8 +264,8 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 			  0),
 		     "request_rate", rounded(full.requests_per_second, false));
 	} else if (plan->request_rate <= 0 && v->waiting >= 1) {
-		mend(tell(out, NOTE_WAITING, (double)plan->concurrency, run->room,
-			  v->waiting),
+		mend(tell(out, NOTE_WAITING, (double)plan->concurrency,
+			  floor(v->concurrency), v->waiting),
 		     "concurrency", run->room);
 	}
 	explain_host(s, v, out);

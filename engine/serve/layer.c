@@ -312,6 +312,7 @@ static void add_half(const struct serve_context *c, const struct layer_kind *kin
 	struct share share;
 
 	out->prompts = b->prompt_tokens > 0;
+	out->copies = b->copies;
 	d.large = serve_quantises(c->scenario, matrix);
 	d.decoding = b->requests * b->tokens_each;
 	d.prompts = b->prompt_tokens / c->shape.cp;

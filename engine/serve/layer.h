@@ -9,8 +9,9 @@
 enum { MAX_LAYER_OPERATORS = 40, MAX_LAYER_TRAFFIC = 8 };
 
 struct layer_pass {
-	bool lists;   /* operators and traffic too */
-	bool prompts; /* dispatchers then save network bytes, else latency */
+	bool lists;    /* operators and traffic too */
+	bool prompts;  /* dispatchers then save network bytes, else latency */
+	double copies; /* of the attention whose tokens the experts get; 0 = all */
 	double compute_seconds, memory_seconds, fixed_seconds, seconds; /* computing */
 	double flops, bytes;
 	double network_seconds[DIM_COUNT];

@@ -30,6 +30,8 @@ struct batch {
 	double prompt_context;  /* tokens that a prompt token attends over, mean */
 	double prompt_requests; /* prompts that they belong to */
 	bool captured;          /* replayed as a graph: no launching */
+	/* of the attention with such a batch; 0 = all, the others have nothing to do */
+	double copies;
 };
 
 enum { MAX_PASS_OPERATORS = 48 };

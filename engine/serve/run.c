@@ -200,11 +200,41 @@ double run_asked(const struct serving_run *run, const struct scenario *s)
 	return v->concurrency > 0 ? (double)v->concurrency : run->room;
 }
 
+/* Prompts in a pool of their own take no room where others decode: as many more are in
+ * flight as fill that while theirs run. From the room upwards, as waiting for prompts
+ * grows with them, while what is found decodes within the room. */
+double run_in_flight(const struct serving_run *run, const struct scenario *s)
+{
+	double asked = run_asked(run, s), found = run->room, next = asked;
+	double more = fmax(0, (double)s->plan.serving.output_len - 1);
+	double room = run->room * (1 + 1e-3); /* as exactly as points are found */
+	struct point p;
+
+	if (!run->apart || asked <= run->room || !isfinite(asked))
+		return fmin(asked, run->room);
+	for (int i = 0; i < 8; i++) {
+		run_at(run, next, &p);
+		if (p.decoding * server_copies(&run->decode) <= room)
+			found = next;
+		else if (i > 0)
+			break;
+		if (found == asked)
+			break;
+		if (i == 0)
+			run_at(run, found, &p);
+		next = fmin(asked,
+			    run->room * (1 + p.ttft_seconds / (more * p.tpot_seconds)));
+		if (next - found < 1e-3 * found)
+			break;
+	}
+	return found;
+}
+
 double run_each(const struct serving_run *run, const struct scenario *s)
 {
 	struct point p;
 
-	run_at(run, fmin(run_asked(run, s), run->room), &p);
+	run_at(run, run_in_flight(run, s), &p);
 	return p.decoding;
 }
 

@@ -252,7 +252,8 @@ static void times(const struct serving_run *run, const struct scenario *s,
 	double asked = run_asked(run, s);
 	struct point p;
 
-	v->concurrency = fmin(asked, run->room);
+	v->concurrency = run_in_flight(run, s);
+	v->elsewhere = fmax(0, v->concurrency - run->room);
 	run_at(run, v->concurrency, &p);
 	take_point(&p, v);
 	if (plan->request_rate > 0 && v->requests_per_second > plan->request_rate)
@@ -302,7 +303,7 @@ static void memory(const struct serving_run *run, const struct scenario *s,
 	double tokens = server_admitted_tokens(s) - server_cached_tokens(s);
 	double one = run_request_bytes(run);
 
-	hold(run, v->concurrency / copies, out);
+	hold(run, fmin(v->concurrency, run->room) / copies, out);
 	v->kv_bytes = out->memory.kv_bytes;
 	v->kv_share_bytes = server->kv_share_bytes;
 	v->kv_room_bytes = server->kv_room_bytes;

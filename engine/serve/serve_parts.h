@@ -126,7 +126,10 @@ bool run_meets(const struct scenario *scenario, const struct point *point);
 /* Requests in flight: those asked for, all that there is room for, or those that the
  * scenario's rate leads to; infinite where even a full cache is too slow for it. */
 double run_asked(const struct serving_run *run, const struct scenario *scenario);
-/* Of them, those that decode in one copy of the attention; at least one. */
+/* Of them, those that are inside: as many as there is room for, and, where prompts have
+ * a pool of their own, whose prompts run or travel meanwhile. */
+double run_in_flight(const struct serving_run *run, const struct scenario *scenario);
+/* Of these, those that decode in one copy of the attention; at least one. */
 double run_each(const struct serving_run *run, const struct scenario *scenario);
 /* Where prompts run. */
 const struct server *run_prompts(const struct serving_run *run);

@@ -15,8 +15,12 @@ struct pass_table {
 	double scale, mean_context, mean_prompt_context;
 	/* seconds; pass 0 = not asked for yet */
 	struct timing decode[REQUEST_ENTRIES][CONTEXT_ENTRIES];
-	struct timing mixed[REQUEST_ENTRIES][TOKEN_ENTRIES];
 	struct timing prompt[TOKEN_ENTRIES][CONTEXT_ENTRIES];
+	/* who decodes never waits for idle copies, a pool of prompts decodes nothing */
+	union {
+		struct timing mixed[REQUEST_ENTRIES][TOKEN_ENTRIES];
+		struct timing alone[TOKEN_ENTRIES][CONTEXT_ENTRIES];
+	};
 };
 
 /* An axis: whole numbers up to `dense`, then one or two `steps` for each doubling. */
@@ -73,14 +77,19 @@ static struct timing between(struct timing a, struct timing b, double beyond)
 				a.stage + (b.stage - a.stage) * beyond };
 }
 
+static struct timing ask_of(const struct pass_table *t, const struct work *work,
+			    struct timing *entry, const struct queue_pass *pass)
+{
+	if (entry->pass <= 0)
+		*entry = work_pass_at(work, t->server, pass);
+	return *entry;
+}
+
 static struct timing ask(const struct pass_table *t, struct timing *entry, double n,
 			 double context, double tokens, double prompt_context)
 {
-	if (entry->pass <= 0)
-		*entry = work_pass_at(
-			&t->work, t->server,
-			&(struct queue_pass){ n, context, tokens, prompt_context });
-	return *entry;
+	return ask_of(t, &t->work, entry,
+		      &(struct queue_pass){ n, context, tokens, prompt_context, 0 });
 }
 
 static struct timing decode_at(struct pass_table *t, double n, double context)
@@ -101,21 +110,47 @@ static struct timing decode_at(struct pass_table *t, double n, double context)
 	return between(row[0], row[1], r.beyond);
 }
 
-static struct timing prompts_at(struct pass_table *t, double tokens, double context)
+static struct timing prompts_of(const struct pass_table *t, const struct work *work,
+				struct timing table[TOKEN_ENTRIES][CONTEXT_ENTRIES],
+				const struct queue_pass *p)
 {
-	struct place k = find(&tokens_axis, tokens), c = find(&context_axis, context);
+	struct place k = find(&tokens_axis, p->prompt_tokens);
+	struct place c = find(&context_axis, p->prompt_context);
 	struct timing row[2];
 
 	for (int i = 0; i < 2; i++) {
 		double n = entry_value(&tokens_axis, k.at + i);
-		struct timing *e = &t->prompt[k.at + i][c.at];
+		struct timing *e = &table[k.at + i][c.at];
+		struct queue_pass near = { 0, 0, n, entry_value(&context_axis, c.at),
+					   0 };
+		struct queue_pass far = near;
 
-		row[i] = between(
-			ask(t, &e[0], 0, 0, n, entry_value(&context_axis, c.at)),
-			ask(t, &e[1], 0, 0, n, entry_value(&context_axis, c.at + 1)),
-			c.beyond);
+		far.prompt_context = entry_value(&context_axis, c.at + 1);
+		row[i] = between(ask_of(t, work, &e[0], &near),
+				 ask_of(t, work, &e[1], &far), c.beyond);
 	}
 	return between(row[0], row[1], k.beyond);
+}
+
+static struct timing prompts_at(struct pass_table *t, double tokens, double context)
+{
+	return prompts_of(t, &t->work, t->prompt,
+			  &(struct queue_pass){ 0, 0, tokens, context, 0 });
+}
+
+/* The experts that copies of the attention share get the tokens of those that have
+ * any. */
+static struct timing prompts_abreast(struct pass_table *t, const struct queue_pass *p)
+{
+	double dp = t->server->context.shape.dp;
+	struct timing all = prompts_at(t, p->prompt_tokens, p->prompt_context);
+	struct work alone = t->work;
+
+	if (p->copies <= 0 || p->copies >= dp)
+		return all;
+	alone.copies = 1;
+	return between(prompts_of(t, &alone, t->alone, p), all,
+		       (p->copies - 1) / (dp - 1));
 }
 
 static struct timing mixed_at(struct pass_table *t, double n, double tokens)
@@ -166,7 +201,7 @@ static struct queue_seconds pass_seconds(void *server, const struct queue_pass *
 	if (p->prompt_tokens <= 0)
 		return (struct queue_seconds){ step * t->scale, 0 };
 	if (p->requests <= 0) {
-		all = prompts_at(t, p->prompt_tokens, p->prompt_context);
+		all = prompts_abreast(t, p);
 		return (struct queue_seconds){ all.stage * t->scale,
 					       (all.pass - all.stage) * t->scale };
 	}
@@ -224,6 +259,20 @@ static double room_tokens(const struct server *server)
 	return one > 0 ? server->kv_room_bytes * tokens / one : INFINITY;
 }
 
+/* Where copies of the attention wait for each other, one of them alone does not see
+ * them: its prompts then wait as long as they do in the mean. */
+static int prompt_wait(const struct work *w, const struct server *server)
+{
+	const struct serving_plan *v = &w->s->plan.serving;
+	double copies = server_copies(server);
+	double each =
+		v->concurrency > 0 ? (double)v->concurrency / copies : server->room;
+
+	if (server->context.shape.dp <= 1 || v->batch_wait <= 0)
+		return (int)v->batch_wait;
+	return (int)round(work_held(w, server, each, w->output / w->accepted));
+}
+
 static void open_pool(struct queue_pool *pool, struct pass_table *table,
 		      const struct server *server, double servers)
 {
@@ -250,8 +299,10 @@ static void open_pool(struct queue_pool *pool, struct pass_table *table,
 		.reserves = s->stack.serving.reserves,
 		.expects = s->stack.serving.expects,
 		.look_interval = (int)s->plan.serving.receive_interval,
-		.prompt_wait = (int)s->plan.serving.batch_wait,
-		.fill = WORK_FILLED * server->budget_tokens,
+		.prompt_wait = prompt_wait(w, server),
+		.fill = server->context.shape.dp > 1
+				? INFINITY
+				: WORK_FILLED * server->budget_tokens,
 		.gain = w->accepted,
 		.each = w->tokens_each,
 		.cost = pass_seconds,
@@ -371,6 +422,8 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		open_pool(&out->system.prompts, &tables[1], &out->run.prefill,
 			  server_copies(&out->run.prefill) / out->shares);
 		out->system.prompts.scheduler = SERVE_PROMPTS_FIRST;
+		/* the limit that is asked for is of those that decode */
+		out->system.prompts.most_requests = (int)server_usual_requests(s);
 		/* of a part of an engine: those that are there */
 		out->system.prompts.abreast = (int)out->run.prefill.context.shape.dp;
 		out->system.send_seconds =

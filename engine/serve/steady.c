@@ -224,8 +224,10 @@ static double seconds_abreast(const struct work *w, const struct server *prefill
 			      double prompts)
 {
 	double dp = prefill->context.shape.dp;
+	struct work part = *w;
 
-	return time_prompts(w, prefill, fmax(1, prompts / dp)).stage;
+	part.copies = fmin(dp, prompts);
+	return time_prompts(&part, prefill, fmax(1, prompts / dp)).stage;
 }
 
 static struct prompt_pool open_pool(const struct work *w, const struct server *prefill,
@@ -361,7 +363,10 @@ void steady_point(const struct server *decode, const struct server *prefill,
 	work_of(decode->context.scenario, &w);
 	*out = (struct point){ .requests = requests };
 	decoding(&w, decode, c, out);
+	/* of a pool, one copy's; else the others decode beside it */
+	w.copies = prefill != decode ? 1 : 0;
 	prompt = time_prompts(&w, prefill, 1);
+	w.copies = 0;
 	out->prefill_seconds = prompt.pass;
 	out->carrying_seconds = prompt.stage;
 	if (prefill != decode)

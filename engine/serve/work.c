@@ -56,6 +56,7 @@ void work_of(const struct scenario *s, struct work *w)
 	const struct serving_plan *v = &s->plan.serving;
 
 	w->s = s;
+	w->copies = 0;
 	w->cached = server_cached_tokens(s) + server_reloaded_tokens(s);
 	w->prompt = fmax(1, (double)v->prompt_len - w->cached);
 	w->output = fmax(1, (double)v->output_len);
@@ -82,11 +83,17 @@ double work_held(const struct work *w, const struct server *server, double reque
 		 double passes)
 {
 	const struct serving_plan *v = &w->s->plan.serving;
+	double dp = server->context.shape.dp;
 	double rate = requests / fmax(1, passes); /* of arrivals, in a pass */
 	double filled = (WORK_FILLED * server->budget_tokens - requests) / w->prompt;
-	double window = fmin((double)v->batch_wait, fmax(0, filled - 1) / rate);
-	double looks = ((double)v->receive_interval - 1) / 2;
+	double looks = ((double)v->receive_interval - 1) / 2, window;
 
+	/* copies of the attention wait until each has a prompt */
+	if (dp > 1) {
+		rate *= dp;
+		filled = dp;
+	}
+	window = fmin((double)v->batch_wait, fmax(0, filled - 1) / rate);
 	/* who opens a window waits all of it, who comes later the rest, half of it in
 	 * the mean */
 	return looks + (window + rate * window * window / 2) / (1 + rate * window);
@@ -116,6 +123,7 @@ static void batch_at(const struct work *w, const struct server *server,
 		.prompt_context = p->prompt_context,
 		.prompt_requests = tokens > 0 ? fmax(1, tokens / w->prompt) : 0,
 		.captured = tokens <= 0,
+		.copies = tokens > 0 ? w->copies : 0,
 	};
 }
 
@@ -124,7 +132,7 @@ void work_batch(const struct work *w, const struct server *server, double reques
 {
 	batch_at(w, server,
 		 &(struct queue_pass){ requests, server_mean_context(w->s), tokens,
-				       w->cached + w->prompt / 2 },
+				       w->cached + w->prompt / 2, 0 },
 		 b);
 }
 

@@ -13,6 +13,8 @@ struct work {
 	double tokens_each; /* of a decoding request in a pass */
 	double accepted;    /* tokens that it gains by a pass */
 	double draft_share; /* time of drafting over a decode pass */
+	/* of the attention that have prompts in a pass; 0 = all of an engine */
+	double copies;
 };
 
 void work_of(const struct scenario *scenario, struct work *out);
@@ -25,7 +27,10 @@ double work_spread(const struct work *work);
 double work_bunching(const struct work *work);
 
 /* Prompts that wait for others (batch_wait) go when a pass is so full: what
- * SemiAnalysisAI/InferenceX@b328c7f59 sets, batch_wait_max_tokens_ratio. */
+ * SemiAnalysisAI/InferenceX@b328c7f59 sets, batch_wait_max_tokens_ratio. With several
+ * copies of the attention they go when each has one: attention_dp_config,
+ * enable_balance and timeout_iters (TensorRT-LLM's "ADP Balance Strategy", tech blog
+ * 10). */
 #define WORK_FILLED 0.9
 /* Decode passes that a request waits until its prompt may run, beyond the one under
  * way, where `requests` of a copy get `passes` each. */

@@ -1,0 +1,171 @@
+/* test_prompt_pools.c - prompts in a pool of their own, and copies of the attention that wait
+ * for each other. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/serve/pass.h"
+#include "engine/serve/serve.h"
+#include "engine/serve/simulate.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+static struct estimate now;
+
+static void begin(struct scenario *s, const char *const knobs[][2], size_t count)
+{
+	struct error error = { "" };
+
+	if (!scenario_blank(s, "deepseek-v3", "gb200-nvl72", "tensorrt-llm", &error))
+		fail_msg("%s", error.text);
+	case_set(s, "mode", "inference");
+	case_set(s, "precision", "fp8-block");
+	for (size_t i = 0; i < count; i++)
+		case_set(s, knobs[i][0], knobs[i][1]);
+	serve_estimate(s, &now);
+	assert_true(now.feasible);
+}
+
+static const char *const pools[][2] = { { "gpus", "32" },
+					{ "tp", "8" },
+					{ "ep", "8" },
+					{ "disaggregated", "on" },
+					{ "prefill_gpus", "8" },
+					{ "prefill_tp", "1" },
+					{ "prefill_ep", "8" },
+					{ "prefill_dp_attention", "8" },
+					{ "prompt", "1024" },
+					{ "output", "1024" },
+					{ "concurrency", "9" },
+					{ "max_requests", "2" },
+					{ "length_spread", "0.1" } };
+enum { POOLS = sizeof pools / sizeof pools[0] };
+
+/* Three servers of two requests each and nine users: six decode all the time, and by
+ * Little's law each round of a user takes 9 / rate. */
+static void who_decodes_is_full_while_others_wait(void **state)
+{
+	const struct serving_estimate *v = &now.serving;
+	struct scenario s;
+	double decodes;
+
+	(void)state;
+	begin(&s, pools, POOLS);
+	decodes = 1023 * v->tpot_seconds;
+	assert_close(v->max_concurrency, 6, 1e-12);
+	assert_true(v->elsewhere > 0 && v->waiting > 2);
+	assert_close(v->concurrency, 6 + v->elsewhere, 1e-12);
+	assert_close(v->concurrency + v->waiting, 9, 1e-12);
+	assert_close(v->requests_per_second * decodes, 6, 0.005);
+	assert_close(v->ttft_seconds + decodes, 9 / v->requests_per_second, 1e-9);
+	assert_true(now.memory.in_flight <= 2);
+}
+
+/* With room for all, nobody is elsewhere. */
+static void room_for_all_leaves_nobody_elsewhere(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	begin(&s, pools, POOLS);
+	case_set(&s, "max_requests", "16");
+	serve_estimate(&s, &now);
+	assert_true(now.serving.elsewhere == 0 && now.serving.waiting == 0);
+	assert_close(now.serving.concurrency, 9, 1e-12);
+}
+
+/* The simulation knows no closed form, and comes to the same wait. */
+static void the_simulation_waits_as_long(void **state)
+{
+	struct serve_load load = { .requests = 0 };
+	struct arena arena = { 0 };
+	struct queue_result result;
+	struct scenario s;
+
+	(void)state;
+	begin(&s, pools, POOLS);
+	arena.size = serve_simulation_bytes(&s, &load);
+	arena.base = malloc(arena.size);
+	assert_true(arena.base && serve_simulate(&s, &load, &arena, &result));
+	free(arena.base);
+	assert_close(result.ttft.mean, now.serving.ttft_seconds, 0.12);
+	assert_close(result.tpot.mean, now.serving.tpot_seconds, 0.05);
+}
+
+/* Experts get the tokens of the copies that have any. */
+static void idle_copies_send_nothing_to_the_experts(void **state)
+{
+	struct batch one = { .prompt_tokens = 4096,
+			     .prompt_context = 2048,
+			     .prompt_requests = 1,
+			     .copies = 1 };
+	struct batch all = one, same = one;
+	struct serve_context context;
+	struct pass few, many, told;
+	struct scenario s;
+
+	(void)state;
+	begin(&s, pools, POOLS);
+	serve_prefill_context(&s, &context);
+	context.fabric.any_size = false;
+	all.copies = 0;
+	same.copies = 8;
+	serve_pass(&context, &one, false, &few);
+	serve_pass(&context, &all, false, &many);
+	serve_pass(&context, &same, false, &told);
+	assert_close(told.seconds, many.seconds, 1e-12);
+	assert_true(few.seconds < 0.8 * many.seconds);
+	/* 58 layers of experts: three matrices of 7168 x 2048, 8 experts a token, of
+	 * 7 copies, spread over 8 ranks */
+	assert_close(many.flops - few.flops,
+		     58 * 2.0 * 3 * 7168 * 2048 * 8 * 7 * 4096 / 8, 1e-6);
+}
+
+static const char *const copies[][2] = {
+	{ "gpus", "8" },          { "tp", "1" },        { "ep", "8" },
+	{ "dp_attention", "8" },  { "prompt", "1024" }, { "output", "8192" },
+	{ "concurrency", "128" },
+};
+enum { COPIES = sizeof copies / sizeof copies[0] };
+
+/* 128 / 8192 prompts come in a pass: until each of 8 copies has one takes 448, so that
+ * 60 are waited, by the first, and half of it by 60 / 64 others. */
+static void copies_wait_until_each_has_a_prompt(void **state)
+{
+	struct scenario s;
+	double before, passes, rate = 128.0 / 8192;
+
+	(void)state;
+	begin(&s, copies, COPIES);
+	before = now.serving.begin_seconds;
+	case_set(&s, "batch_wait", "60");
+	serve_estimate(&s, &now);
+	passes = (60 + rate * 60 * 60 / 2) / (1 + rate * 60);
+	assert_close(now.serving.begin_seconds - before,
+		     passes * now.serving.decode_seconds, 1e-9);
+	/* eight times as many fill all copies in 56 */
+	case_set(&s, "batch_wait", "0");
+	case_set(&s, "concurrency", "1024");
+	serve_estimate(&s, &now);
+	before = now.serving.begin_seconds;
+	case_set(&s, "batch_wait", "60");
+	serve_estimate(&s, &now);
+	assert_close(now.serving.concurrency, 1024, 1e-12);
+	rate = 0.125;
+	passes = (56 + rate * 56 * 56 / 2) / (1 + rate * 56);
+	assert_close(now.serving.begin_seconds - before,
+		     passes * now.serving.decode_seconds, 1e-9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_decodes_is_full_while_others_wait),
+		cmocka_unit_test(room_for_all_leaves_nobody_elsewhere),
+		cmocka_unit_test(the_simulation_waits_as_long),
+		cmocka_unit_test(idle_copies_send_nothing_to_the_experts),
+		cmocka_unit_test(copies_wait_until_each_has_a_prompt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
