@@ -4,88 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/graph/graph.h"
-#include "tests/support/case.h"
 #include "tests/support/close.h"
-
-static struct scenario scenario;
-static struct mesh mesh;
-static struct graph_context context;
-static struct graph graph;
-
-enum {
-	SEQ = 96,
-	SEQUENCES = 3,
-	TP = 2,
-	HEADS = 12,
-	KEYS = 4,
-	QUERY_DIM = 40,
-	VALUE_DIM = 24,
-	HIDDEN = 288,
-	FFN = 544
-};
-
-/* One layer, TP 2: a rank has half of the heads. */
-static void small_layer(void)
-{
-	struct layer_kind kind = { .mixer = MIXER_ATTENTION,
-				   .mlp = MLP_DENSE,
-				   .ffn = FFN,
-				   .attention = { .heads = HEADS,
-						  .kv_heads = KEYS,
-						  .head_dim = QUERY_DIM,
-						  .value_dim = VALUE_DIM } };
-	struct model *m = &scenario.model;
-
-	case_dense(&scenario);
-	*m = (struct model){ .hidden = HIDDEN,
-			     .vocab = 1000,
-			     .max_positions = 1 << 20 };
-	strcpy(m->name, "small");
-	assert_true(model_add_layer(m, &kind));
-	scenario.cluster.gpus = TP;
-	case_set(&scenario, "tp", "2");
-	case_set(&scenario, "pp", "1");
-	case_set(&scenario, "mbs", "3");
-	scenario.plan.seq_len = SEQ;
-	scenario.plan.sp = false;
-	scenario.plan.precision = PRECISION_BF16;
-	scenario.plan.attention_kernel = ATTENTION_FLASH2;
-	scenario.plan.recompute = RECOMPUTE_NONE;
-}
-
-static void draw(void)
-{
-	mesh_build(&scenario, &mesh);
-	graph_context(&scenario, &mesh, &context);
-	graph_layer(&context, 0, &graph);
-}
-
-static const struct graph_operator *of_kind(enum operator_kind kind)
-{
-	for (int i = 0; i < graph.count; i++)
-		if (graph.item[i].kind == kind)
-			return &graph.item[i];
-	fail_msg("no operator of kind %d", kind);
-	return NULL;
-}
-
-static const struct graph_operator *find(const char *name)
-{
-	for (int i = 0; i < graph.count; i++)
-		if (strcmp(graph.item[i].name, name) == 0)
-			return &graph.item[i];
-	return NULL;
-}
-
-static const struct graph_operator *named(const char *name)
-{
-	const struct graph_operator *op = find(name);
-
-	if (!op)
-		fail_msg("no operator '%s'", name);
-	return op;
-}
+#include "tests/support/small.h"
 
 /* --- attention --- */
 
@@ -125,8 +45,8 @@ static void check_flops(int kernel, double pairs)
 	 * section 4.1) */
 	double backward = kernel >= ATTENTION_FLASH1 ? 2.5 : 2;
 
-	draw();
-	op = of_kind(OPERATOR_ATTENTION);
+	small_draw();
+	op = small_kind(OPERATOR_ATTENTION);
 	assert_close(op->forward_flops, flops, 1e-12);
 	assert_close(op->input_grad_flops, backward * op->forward_flops, 1e-12);
 	assert_true(op->weight_grad_flops == 0);
@@ -171,8 +91,8 @@ static void test_what_attention_moves(void **state)
 
 		small_layer();
 		scenario.plan.attention_kernel = kernel;
-		draw();
-		op = of_kind(OPERATOR_ATTENTION);
+		small_draw();
+		op = small_kind(OPERATOR_ATTENTION);
 		assert_close(op->forward_bytes, rows + stored * scores, 1e-12);
 		assert_close(op->backward_bytes, 2 * op->forward_bytes, 1e-12);
 	}
@@ -199,8 +119,8 @@ static void test_what_attention_holds(void **state)
 			small_layer();
 			scenario.plan.attention_kernel = kernel;
 			scenario.model.dropout = dropout ? 0.1 : 0;
-			draw();
-			op = of_kind(OPERATOR_ATTENTION);
+			small_draw();
+			op = small_kind(OPERATOR_ATTENTION);
 			assert_close(op->saved_bytes, scores * score, 1e-12);
 			assert_close(op->kept_bytes,
 				     tokens * heads * (VALUE_DIM * 2 + (flash ? 4 : 0)),
@@ -220,8 +140,8 @@ static void test_attention_runs_at_its_kernels_rate(void **state)
 
 		small_layer();
 		scenario.plan.attention_kernel = kernel;
-		draw();
-		op = of_kind(OPERATOR_ATTENTION);
+		small_draw();
+		op = small_kind(OPERATOR_ATTENTION);
 		graph_attention_rate(&context, &scenario.model.kind[0], &rate);
 		assert_close(
 			op->forward_seconds,
@@ -248,7 +168,7 @@ static void share_sequence(int kind)
 	scenario.cluster.gpus = TP * CP;
 	scenario.plan.cp = CP;
 	scenario.plan.cp_kind = kind;
-	draw();
+	small_draw();
 }
 
 /* Keys and values of this rank's tokens and heads. */
@@ -260,7 +180,7 @@ static double own_keys(void)
 static void check_exchange(const char *name, enum collective_kind kind, double payload,
 			   int forward, int backward)
 {
-	const struct graph_operator *op = named(name);
+	const struct graph_operator *op = small_named(name);
 
 	assert_int_equal(op->dimension, DIM_CP);
 	assert_int_equal(op->collective, kind);
@@ -279,11 +199,11 @@ static void test_a_ring_passes_keys_on(void **state)
 	(void)state;
 	share_sequence(CP_RING);
 	check_exchange("ring KV", COLLECTIVE_SEND, own_keys(), CP - 1, 2 * (CP - 1));
-	assert_true(named("ring KV")->overlaps);
+	assert_true(small_named("ring KV")->overlaps);
 	/* one tensor where a key is its value */
 	scenario.model.kind[0].attention.shared_kv = true;
 	scenario.model.kind[0].attention.value_dim = QUERY_DIM;
-	draw();
+	small_draw();
 	check_exchange("ring KV", COLLECTIVE_SEND,
 		       (double)SEQ * SEQUENCES / CP * KEYS / TP * QUERY_DIM * 2, CP - 1,
 		       2 * (CP - 1));
@@ -312,7 +232,7 @@ static void test_heads_change_places(void **state)
 		       queries + CP / (KEYS / TP) * own_keys(), 1, 1);
 	/* heads enough for all */
 	scenario.model.kind[0].attention.kv_heads = HEADS;
-	draw();
+	small_draw();
 	check_exchange("heads to sequence", COLLECTIVE_ALL_TO_ALL,
 		       queries + HEADS / KEYS * own_keys(), 1, 1);
 }
@@ -324,13 +244,13 @@ static void test_ranks_share_attention(void **state)
 
 	(void)state;
 	small_layer();
-	draw();
-	whole = *of_kind(OPERATOR_ATTENTION);
+	small_draw();
+	whole = *small_kind(OPERATOR_ATTENTION);
 	for (int kind = 0; kind < CP_KIND_COUNT; kind++) {
 		const struct graph_operator *op;
 
 		share_sequence(kind);
-		op = of_kind(OPERATOR_ATTENTION);
+		op = small_kind(OPERATOR_ATTENTION);
 		assert_close(op->forward_flops, whole.forward_flops / CP, 1e-12);
 		assert_close(op->forward_bytes, whole.forward_bytes / CP, 1e-12);
 		assert_close(op->kept_bytes, whole.kept_bytes / CP, 1e-12);
@@ -360,7 +280,7 @@ static void test_gradients_are_products_of_their_own(void **state)
 	scenario.cluster.accelerator.cores = 11;
 	scenario.cluster.accelerator.calibration.tail_share = 0.7;
 	scenario.cluster.accelerator.calibration.unaligned_efficiency = 0.6;
-	draw();
+	small_draw();
 	for (int i = 0; i < graph.count; i++) {
 		const struct graph_operator *op = &graph.item[i];
 		double t = op->rows, out = op->columns, in = op->inner;
@@ -391,7 +311,7 @@ static void test_rows_that_are_no_multiple_of_64_are_slow(void **state)
 	(void)state;
 	small_layer();
 	scenario.cluster.accelerator.calibration.unaligned_efficiency = 0.6;
-	draw();
+	small_draw();
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		graph_linear_rate(&context, rows[i].columns, rows[i].inner, &rate);
 		assert_close(rate.seconds_per_flop,
@@ -411,10 +331,10 @@ static void test_gaps_between_kernels(void **state)
 	(void)state;
 	small_layer();
 	scenario.stack.kernel_gap_seconds = 0;
-	draw();
+	small_draw();
 	plain = context;
 	scenario.stack.kernel_gap_seconds = 3e-6;
-	draw();
+	small_draw();
 	assert_close(context.gemm.kernel_seconds, plain.gemm.kernel_seconds + 3e-6,
 		     1e-12);
 	assert_close(context.head_gemm.kernel_seconds,

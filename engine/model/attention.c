@@ -76,8 +76,9 @@ static void project(const struct model *model, const struct attention *a,
 {
 	const struct mixing *m = &out->mixing;
 	double h = (double)model->hidden;
+	/* queries and keys, however wide values are */
 	double positioned =
-		m->heads * m->query_dim + (a->borrowed_kv ? 0 : m->entry / 2);
+		(m->heads + (a->borrowed_kv ? 0 : m->kv_heads)) * m->query_dim;
 	struct shape *shape = a->query_rank > 0 ? project_twice(h, a, share, out)
 						: project_once(h, a, share, out);
 

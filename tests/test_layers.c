@@ -1,0 +1,404 @@
+/* test_layers.c - the operators of small layers row by row: shapes after the split,
+ * bytes moved and held, calls between ranks, what a host launches. Each row is worked
+ * out by hand from what the operator does. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tests/support/small.h"
+
+static const double tokens = (double)SEQ * SEQUENCES;
+enum { W = 2 /* bytes of bf16 */ };
+
+/* Bytes are of each element of rows x columns; weights, held and launches of all. */
+struct row {
+	const char *name;
+	double rows, columns, forward, backward, weights, kept, saved, launches;
+};
+
+static void check(const struct row *row)
+{
+	const struct graph_operator *op = small_named(row->name);
+	double elements = row->rows * row->columns;
+
+	assert_close(op->rows, row->rows, 1e-12);
+	assert_close(op->columns, row->columns, 1e-12);
+	assert_close(op->forward_bytes, row->forward * elements, 1e-12);
+	assert_close(op->backward_bytes, row->backward * elements, 1e-12);
+	assert_close(op->weights, row->weights, 1e-12);
+	assert_close(op->kept_bytes, row->kept, 1e-12);
+	assert_close(op->saved_bytes, row->saved, 1e-12);
+	/* a backward is driven from C++ at 1.3 times a forward (host.c) */
+	assert_close(op->host_forward, row->launches, 1e-12);
+	assert_close(op->host_backward, 1.3 * row->launches, 1e-12);
+	if (op->kind == OPERATOR_GEMM || op->forward_flops > 0)
+		return;
+	assert_close(op->forward_seconds,
+		     roofline_seconds(&context.memory, 0, op->forward_bytes), 1e-12);
+	assert_close(op->input_grad_seconds,
+		     roofline_seconds(&context.memory, 0, op->backward_bytes), 1e-12);
+}
+
+static void check_all(const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		check(&rows[i]);
+}
+
+#define CHECK(rows) check_all(rows, sizeof(rows) / sizeof *(rows))
+
+static void check_call(const char *name, enum collective_kind kind, double payload,
+		       int forward, int backward)
+{
+	const struct graph_operator *op = small_named(name);
+
+	assert_int_equal(op->collective, kind);
+	assert_close(op->payload_bytes, payload, 1e-12);
+	assert_int_equal(op->forward_calls, forward);
+	assert_int_equal(op->backward_calls, backward);
+}
+
+/* --- a dense layer --- */
+
+static void launch(double each)
+{
+	scenario.stack.operator_launches = each;
+}
+
+/* A norm reads and writes, backward it reads two and writes one and its weights' sums;
+ * it saves its input and keeps its output for the product behind it. */
+static void test_a_dense_layer_row_by_row(void **state)
+{
+	const double half = tokens / TP, x = half * HIDDEN * W;
+	const double ffn = (double)FFN / TP;
+	const double heads = (double)HEADS / TP, keys = (double)KEYS / TP;
+	const double qk = (heads + keys) * QUERY_DIM, qkv = qk + keys * VALUE_DIM;
+
+	(void)state;
+	for (int gated = 0; gated < 2; gated++) {
+		double up = gated ? 2 : 1;
+		const struct row rows[] = {
+			{ "input norm", half, HIDDEN, 2 * W, 4 * W, HIDDEN, x, x, 7 },
+			{ "rotary positions", tokens, qk, 2 * W, 2 * W, 0, 0, 0, 7 },
+			{ "residual", half, HIDDEN, 3 * W, 2 * W, 0, 0, 0, 7 },
+			{ "MLP norm", half, HIDDEN, 2 * W, 4 * W, HIDDEN, x, x, 7 },
+			/* both halves in, one out; and their gradients */
+			{ "activation", tokens, ffn, (up + 1) * W, (2 * up + 1) * W, 0,
+			  0, tokens * ffn * W, 7 },
+		};
+
+		small_layer();
+		scenario.plan.sp = true;
+		scenario.model.gated_mlp = gated;
+		scenario.model.norm = NORM_RMS;
+		launch(7);
+		small_draw();
+		CHECK(rows);
+		/* the keys, as far as they are shared, wait for attention's backward */
+		assert_close(small_named("qkv projection")->columns, qkv, 1e-12);
+		assert_close(small_named("qkv projection")->kept_bytes,
+			     tokens * qkv * W, 1e-12);
+		assert_close(small_named("output projection")->inner, heads * VALUE_DIM,
+			     1e-12);
+		assert_close(small_named(gated ? "gate and up" : "up")->columns,
+			     up * ffn, 1e-12);
+		assert_close(small_named(gated ? "gate and up" : "up")->saved_bytes,
+			     tokens * up * ffn * W, 1e-12);
+		assert_close(small_named("down")->inner, ffn, 1e-12);
+	}
+}
+
+/* With dropout a mask of a byte is written, held and read again. */
+static void test_dropout_holds_masks(void **state)
+{
+	const struct row row = { "residual",      tokens,    HIDDEN,
+				 3 * W + 1,       2 * W + 1, 0,
+				 tokens * HIDDEN, 0,         7 };
+
+	(void)state;
+	small_layer();
+	scenario.model.dropout = 0.1;
+	launch(7);
+	small_draw();
+	check(&row);
+}
+
+/* Op by op a norm makes the passes that its stack makes and is five operators, and an
+ * RMS norm keeps its input and what it scales in fp32; compiling makes it one again. */
+static void test_norms_op_by_op(void **state)
+{
+	const double x = tokens * HIDDEN;
+
+	(void)state;
+	for (int compile = 0; compile < 2; compile++) {
+		double passes = compile ? 1 : 3;
+		const struct row row = {
+			"input norm",      tokens, HIDDEN, 2 * W * passes,
+			4 * W * passes,    HIDDEN, x * W,  x * (compile ? W : 8),
+			compile ? 3.5 : 35
+		};
+
+		small_layer();
+		scenario.model.norm = NORM_RMS;
+		scenario.stack.unfused_passes = 3;
+		scenario.plan.fused_norms = false;
+		scenario.plan.compile = compile;
+		launch(7);
+		small_draw();
+		check(&row);
+	}
+}
+
+/* Megatron's sequence parallelism (Korthikanti 2022, section 4.2.2): gather the input,
+ * scatter the sums of the output; backward the other way round, and the input again for
+ * the weights' gradient. Without it one all-reduce each way. */
+static void test_ranks_of_tp_exchange_rows(void **state)
+{
+	const double x = tokens * HIDDEN * W;
+
+	(void)state;
+	small_layer();
+	scenario.plan.sp = true;
+	small_draw();
+	check_call("attention input", COLLECTIVE_ALL_GATHER, x, 1, 0);
+	check_call("input again", COLLECTIVE_ALL_GATHER, x, 0, 1);
+	assert_true(small_named("input again")->overlaps);
+	check_call("input gradient", COLLECTIVE_REDUCE_SCATTER, x, 0, 1);
+	assert_true(small_named("input gradient")->beside_weight_grad);
+	check_call("attention output", COLLECTIVE_REDUCE_SCATTER, x, 1, 0);
+	check_call("output gradient", COLLECTIVE_ALL_GATHER, x, 0, 1);
+	small_layer();
+	small_draw();
+	check_call("attention input", COLLECTIVE_ALL_REDUCE, x, 0, 1);
+	assert_true(small_named("attention input")->beside_weight_grad);
+	check_call("attention output", COLLECTIVE_ALL_REDUCE, x, 1, 0);
+	assert_null(small_find("input again"));
+	assert_null(small_find("output gradient"));
+}
+
+/* --- a mixture --- */
+
+enum { EXPERTS = 8, CHOSEN = 3, EXPERT_FFN = 96, EP = 4 };
+
+/* EP 4: a rank has two experts and the tokens of its part of the sequence. */
+static void small_mixture(void)
+{
+	small_layer();
+	scenario.model.kind[0].mlp = MLP_MOE;
+	scenario.model.moe = (struct moe){ .experts = EXPERTS,
+					   .experts_per_token = CHOSEN,
+					   .expert_ffn = EXPERT_FFN };
+	scenario.cluster.gpus = 4;
+	scenario.plan.tp = 1;
+	scenario.plan.ep = EP;
+	scenario.plan.etp = 1;
+	scenario.plan.moe_dispatcher = DISPATCH_ALLTOALL;
+	scenario.plan.moe_capacity = CAPACITY_DROPLESS;
+	scenario.plan.imbalance = 1;
+	scenario.plan.grouped_gemm = true;
+	launch(7);
+}
+
+/* A plain all-to-all: every token is copied for each expert that it chose, sent, sorted
+ * by expert; and all of that again behind the experts. */
+static void test_a_mixture_row_by_row(void **state)
+{
+	const double copies = tokens * CHOSEN;
+	const struct row rows[] = {
+		{ "permute", copies, HIDDEN, 2 * W, 2 * W, 0, 0, 0, 7 },
+		{ "sort by expert", copies, HIDDEN, 2 * W, 2 * W, 0, 0,
+		  copies * HIDDEN * W, 7 },
+		{ "expert activation", copies, EXPERT_FFN, 3 * W, 5 * W, 0, 0,
+		  copies * EXPERT_FFN * W, 7 },
+		{ "unsort", copies, HIDDEN, 2 * W, 2 * W, 0, 0, 0, 7 },
+		{ "unpermute and weigh", copies, HIDDEN, 2 * W, 2 * W, 0, 0, 0, 7 },
+	};
+
+	(void)state;
+	small_mixture();
+	scenario.model.gated_mlp = true;
+	small_draw();
+	CHECK(rows);
+	check_call("dispatch", COLLECTIVE_ALL_TO_ALL, copies * HIDDEN * W, 1, 1);
+	check_call("combine", COLLECTIVE_ALL_TO_ALL, copies * HIDDEN * W, 1, 1);
+	assert_close(small_named("expert gate and up")->weights,
+		     (double)EXPERTS / EP * 2 * EXPERT_FFN * HIDDEN, 1e-12);
+	assert_close(small_named("expert gate and up")->saved_bytes,
+		     copies * 2 * EXPERT_FFN * W, 1e-12);
+	assert_close(small_named("expert down")->forward_flops,
+		     2 * copies * EXPERT_FFN * HIDDEN, 1e-12);
+	/* scores of every token in fp32, and no pass of its own for its gradient's sum
+	 */
+	assert_close(small_named("router")->kept_bytes, tokens * EXPERTS * 4, 1e-12);
+}
+
+/* A grouped layer adds three tenths of an operator for each expert (host.c), and each
+ * of its matrices is a launch; loops are as many operators. */
+static void test_experts_are_launched(void **state)
+{
+	const double local = (double)EXPERTS / EP;
+	const struct graph_operator *op;
+
+	(void)state;
+	small_mixture();
+	small_draw();
+	op = small_named("expert down");
+	assert_close(op->host_forward, 7 * (1 + 0.3 * local) + local, 1e-12);
+	assert_close(op->host_backward, 1.3 * 7 * (1 + 0.3 * local) + 2 * local, 1e-12);
+	scenario.plan.grouped_gemm = false;
+	small_draw();
+	op = small_named("expert down");
+	assert_close(op->host_forward, 7 * local + local, 1e-12);
+}
+
+/* Without a grouped kernel each expert's product starts a kernel of its own, before the
+ * activation and behind it. */
+static void test_each_expert_starts_its_kernels(void **state)
+{
+	const char *const names[] = { "expert up", "expert gate and up",
+				      "expert down" };
+	double grouped[3][3], start;
+
+	(void)state;
+	for (int each = 0; each < 2; each++) {
+		small_mixture();
+		scenario.plan.grouped_gemm = !each;
+		small_draw();
+		start = ((double)EXPERTS / EP - 1) * context.gemm.kernel_seconds * each;
+		for (int i = 0; i < 3; i++) {
+			const struct graph_operator *op = small_find(names[i]);
+
+			if (!op)
+				continue;
+			if (!each) {
+				grouped[i][0] = op->forward_seconds;
+				grouped[i][1] = op->input_grad_seconds;
+				grouped[i][2] = op->weight_grad_seconds;
+				continue;
+			}
+			assert_close(op->forward_seconds, grouped[i][0] + start, 1e-12);
+			assert_close(op->input_grad_seconds, grouped[i][1] + start,
+				     1e-12);
+			assert_close(op->weight_grad_seconds, grouped[i][2] + start,
+				     1e-12);
+		}
+	}
+}
+
+/* Clamped gates and biases of experts op by op: bytes of each element by what is read
+ * and written (moe.c names the lines of Megatron); compiled there are none. */
+static void test_what_experts_do_op_by_op(void **state)
+{
+	const double copies = tokens * CHOSEN;
+	const struct row clamp = { "clamp of gates",
+				   copies,
+				   EXPERT_FFN,
+				   8 * W,
+				   11 * W + 8,
+				   0,
+				   0,
+				   copies * 2 * EXPERT_FFN * W,
+				   7 };
+	const struct row biases = {
+		"expert biases", copies, HIDDEN, 14 * W, 18 * W, 0, 0, 0, 7
+	};
+
+	(void)state;
+	small_mixture();
+	scenario.model.gated_mlp = true;
+	small_draw();
+	assert_null(small_find("clamp of gates"));
+	assert_null(small_find("expert biases"));
+	scenario.model.moe.activation_limit = 7;
+	scenario.model.moe.expert_bias = true;
+	small_draw();
+	check(&clamp);
+	check(&biases);
+	scenario.plan.compile = true;
+	small_draw();
+	assert_null(small_find("clamp of gates"));
+	assert_null(small_find("expert biases"));
+}
+
+/* --- the ends --- */
+
+enum { VOCAB = 1000, PADDED = 1024 };
+
+static void test_the_ends_row_by_row(void **state)
+{
+	const double x = tokens * HIDDEN * W;
+
+	(void)state;
+	small_layer();
+	scenario.stack.vocab_multiple = 128;
+	mesh_build(&scenario, &mesh);
+	graph_context(&scenario, &mesh, &context);
+	graph_embedding(&context, &graph);
+	/* a row is read and written; backward fp32 sums are read and written */
+	assert_close(small_named("embedding")->forward_bytes, 2 * x, 1e-12);
+	assert_close(small_named("embedding")->backward_bytes, tokens * HIDDEN * 8,
+		     1e-12);
+	assert_close(small_named("embedding")->weights, (double)PADDED / TP * HIDDEN,
+		     1e-12);
+	check_call("embedded tokens", COLLECTIVE_ALL_REDUCE, x, 1, 0);
+	graph_head(&context, &graph);
+	assert_close(small_named("head")->columns, (double)PADDED / TP, 1e-12);
+	assert_close(small_named("head")->weights, (double)PADDED / TP * HIDDEN, 1e-12);
+	/* maximum, sum and the target's logit of each token */
+	check_call("loss sums", COLLECTIVE_ALL_REDUCE, tokens * 4, 3, 0);
+	for (int plain = 0; plain < 2; plain++) {
+		scenario.plan.cross_entropy = plain ? CE_PLAIN : CE_FUSED;
+		graph_head(&context, &graph);
+		assert_close(small_named("cross-entropy")->forward_bytes,
+			     tokens * PADDED / TP * (plain ? 12 : 6), 1e-12);
+	}
+	scenario.plan.vocab_parallel = false;
+	graph_head(&context, &graph);
+	check_call("whole logits", COLLECTIVE_ALL_GATHER, tokens * PADDED * W, 1, 0);
+	assert_close(small_named("cross-entropy")->columns, PADDED, 1e-12);
+}
+
+/* A tied head on the embedding's stage has no table of its own, elsewhere it has one;
+ * its bias is its own. */
+static void test_a_tied_head_has_its_bias(void **state)
+{
+	(void)state;
+	for (int pp = 1; pp <= 2; pp++)
+		for (int bias = 0; bias < 2; bias++) {
+			double table = (double)PADDED / TP * HIDDEN;
+			double own = bias ? (double)PADDED / TP : 0;
+
+			small_layer();
+			scenario.stack.vocab_multiple = 128;
+			scenario.model.tied_embeddings = true;
+			scenario.model.head_bias = bias;
+			scenario.cluster.gpus = TP * pp;
+			scenario.plan.pp = pp;
+			mesh_build(&scenario, &mesh);
+			graph_context(&scenario, &mesh, &context);
+			graph_head(&context, &graph);
+			assert_close(small_named("head")->weights,
+				     (pp > 1 ? table : 0) + own, 1e-12);
+			assert_close(small_named("head")->trainable,
+				     (pp > 1 ? table : 0) + own, 1e-12);
+		}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_dense_layer_row_by_row),
+		cmocka_unit_test(test_dropout_holds_masks),
+		cmocka_unit_test(test_norms_op_by_op),
+		cmocka_unit_test(test_ranks_of_tp_exchange_rows),
+		cmocka_unit_test(test_a_mixture_row_by_row),
+		cmocka_unit_test(test_experts_are_launched),
+		cmocka_unit_test(test_each_expert_starts_its_kernels),
+		cmocka_unit_test(test_what_experts_do_op_by_op),
+		cmocka_unit_test(test_the_ends_row_by_row),
+		cmocka_unit_test(test_a_tied_head_has_its_bias),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
