@@ -48,20 +48,25 @@ static void divide(const struct pass *pass, struct serving_estimate *out)
 			 pass->cp_seconds - pass->pp_seconds;
 	double bounds = pass->compute_seconds + pass->memory_seconds;
 	double work = fmax(0, kernels - pass->fixed_seconds - pass->host_seconds);
-	double most = pass->compute_seconds > pass->memory_seconds
-			      ? pass->compute_seconds
-			      : pass->memory_seconds;
 
 	out->network_seconds = pass->tp_seconds + pass->ep_seconds + pass->cp_seconds +
 			       pass->pp_seconds;
 	out->compute_seconds = bounds > 0 ? work * pass->compute_seconds / bounds : 0;
 	out->memory_seconds = bounds > 0 ? work * pass->memory_seconds / bounds : 0;
 	out->overhead_seconds = kernels - work;
-	out->bound = most == pass->compute_seconds ? BOUND_COMPUTE : BOUND_MEMORY;
-	if (out->network_seconds > most)
-		out->bound = BOUND_NETWORK;
-	if (out->overhead_seconds > fmax(most, out->network_seconds))
-		out->bound = BOUND_OVERHEAD;
+}
+
+/* The largest of the parts that are shown. */
+static enum bound bound_of(const struct serving_estimate *v)
+{
+	enum bound bound =
+		v->compute_seconds > v->memory_seconds ? BOUND_COMPUTE : BOUND_MEMORY;
+	double most = fmax(v->compute_seconds, v->memory_seconds);
+
+	if (v->network_seconds > most)
+		bound = BOUND_NETWORK;
+	return v->overhead_seconds > fmax(most, v->network_seconds) ? BOUND_OVERHEAD
+								    : bound;
 }
 
 static void traffic(const struct pass *pass, struct estimate *out)
@@ -85,6 +90,17 @@ double serve_dollars(const struct cluster *c, double tokens_per_second)
 	return (double)c->gpus * c->price_per_gpu_hour / 3600 / tokens_per_second * 1e6;
 }
 
+/* Of a prompt's forward, without what is taken from a cache in place of computed. */
+static double prompt_flops(const struct scenario *s, const struct model_counts *counts,
+			   double flops_per_token)
+{
+	double cached = server_cached_tokens(s) + server_reloaded_tokens(s);
+
+	return (double)s->plan.serving.prompt_len * flops_per_token -
+	       cached * model_forward_flops_per_token(&s->model, counts,
+						      (int64_t)cached, false);
+}
+
 /* Utilisation, power and money of the whole cluster at this throughput. */
 static void economy(const struct scenario *s, const struct model_counts *counts,
 		    struct estimate *out)
@@ -93,15 +109,14 @@ static void economy(const struct scenario *s, const struct model_counts *counts,
 	struct serving_estimate *v = &out->serving;
 	double gpus = (double)c->gpus;
 	double peak = kernel_peak(s, (enum precision)s->plan.precision), busy;
-	double flops = v->prompt_tokens_per_second * out->flops_per_token +
-		       v->output_tokens_per_second *
-			       model_forward_flops_per_token(
-				       &s->model, counts,
-				       (int64_t)server_mean_context(s), true);
+	double flops =
+		v->requests_per_second * prompt_flops(s, counts, out->flops_per_token) +
+		v->output_tokens_per_second *
+			model_forward_flops_per_token(&s->model, counts,
+						      (int64_t)server_mean_context(s),
+						      true);
 
-	out->tflops_per_gpu = flops / gpus / 1e12;
-	out->mfu = out->hfu = flops / gpus / peak;
-	out->mfu_bf16 = flops / gpus / kernel_peak(s, PRECISION_BF16);
+	out->mfu = flops / gpus / peak;
 	busy = fmin(1, (v->compute_seconds + v->memory_seconds) /
 			       fmax(v->decode_seconds, 1e-9));
 	if (v->concurrency < 1)
@@ -181,6 +196,7 @@ static void passes(const struct serving_run *run, const struct scenario *s,
 	serve_pass(&run->decode.context, &b, true, &pass);
 	divide(&pass, v);
 	scale_parts(s->cluster.scale, v);
+	v->bound = bound_of(v);
 	traffic(&pass, out);
 	nic_traffic(&run->decode, run_prompts(run), out);
 	host_traffic(&run->decode, run_prompts(run), out);
