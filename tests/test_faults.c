@@ -4,8 +4,8 @@
  * tests/faults/fault.c is loaded into the program and lets the chosen call fail. Of
  * allocations, of which a command makes 100,000 nearly all in the same few hundred
  * places while the library is read, FAULTS=all tries each place: each way by which
- * callers come to one, its first time and later ones fewer and fewer. Else a sample of
- * the places is tried.
+ * callers come to one, its first time and, in one command, later ones fewer and fewer.
+ * Else a sample of the places is tried.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ enum { FEW = 24 };
 
 /* The calls that fail one after the other: those of a list, or as many as there are. */
 struct turns {
-	bool onwards; /* and all calls behind */
+	bool later;   /* the later times of a place, too */
 	FILE *places; /* of malloc; NULL: counted up */
 	long n, stride;
 };
@@ -74,9 +74,9 @@ static const char *places_of_malloc(void)
 	return path;
 }
 
-static struct turns begin_turns(const char *call, const char *onwards)
+static struct turns begin_turns(const char *call, bool later)
 {
-	struct turns turns = { .onwards = *onwards, .stride = 1 };
+	struct turns turns = { .later = later && is_all(), .stride = 1 };
 	long places = 0, n, nth;
 
 	if (strcmp(call, "malloc") != 0)
@@ -93,8 +93,7 @@ static struct turns begin_turns(const char *call, const char *onwards)
 }
 
 /* The number of the next call to fail; 0: all had their turn. `failed`: the last one
- * was made at all. Of places the sample takes the first times alone; and what fails
- * from a call on fails at the later times of its place too. */
+ * was made at all. Of places the sample takes the first times alone. */
 static long next_turn(struct turns *turns, bool failed)
 {
 	long place, nth;
@@ -102,8 +101,7 @@ static long next_turn(struct turns *turns, bool failed)
 	if (!turns->places)
 		return failed ? ++turns->n : 0;
 	while (fscanf(turns->places, "%ld %ld", &place, &nth) == 2)
-		if (nth == 1 ? turns->n++ % turns->stride == 0
-			     : is_all() && !turns->onwards)
+		if (nth == 1 ? turns->n++ % turns->stride == 0 : turns->later)
 			return place;
 	fclose(turns->places);
 	return 0;
@@ -181,7 +179,9 @@ static void fail_calls(const char *arguments, const char *call, const char *onwa
 	setenv("FAULT_PLACES", places_of_malloc(), 1);
 	right = run_faulty(arguments, "malloc:0");
 	unsetenv("FAULT_PLACES");
-	turns = begin_turns(call, onwards);
+	/* to read the library is the same in all of them; and what fails from a call on
+	 * fails at the later times of its place anyway */
+	turns = begin_turns(call, arguments == commands[0] && *onwards == '\0');
 	for (long n; (n = next_turn(&turns, failed)) != 0;) {
 		char fault[64];
 
@@ -277,7 +277,7 @@ static void write_with(int writer, const char *folder, const char *right,
 static void fail_writes(int writer, const char *folder, const char *right,
 			const char *call, const char *onwards)
 {
-	struct turns turns = begin_turns(call, onwards);
+	struct turns turns = begin_turns(call, false);
 	bool failed = true;
 
 	for (long n; (n = next_turn(&turns, failed)) != 0;) {
@@ -430,7 +430,7 @@ static bool is_saved(const char *now, const char *turned)
 static void save_with(const char *call, const char *onwards, const char *before,
 		      const char *turned)
 {
-	struct turns turns = begin_turns(call, onwards);
+	struct turns turns = begin_turns(call, false);
 	char path[192];
 	bool failed = true;
 

@@ -213,6 +213,77 @@ static void test_experts_by_hand(void **state)
 	assert_false(has("latent down"));
 }
 
+/* Of so many tokens that each choose at random: experts that nobody chose, token by
+ * token. */
+static void test_only_chosen_experts_are_read(void **state)
+{
+	static const double tokens[] = { 1, 2, 3, 10, 100, 100000 };
+	const double weights = 14336.0 * 4096;
+
+	(void)state;
+	serve("mixtral-8x7b", 1);
+	for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
+		double untouched = 8;
+
+		for (int t = 0; t < (int)tokens[i]; t++)
+			untouched *= 1 - 2.0 / 8;
+		layer_begin(&layer, true);
+		layer_experts(&context, tokens[i], &layer);
+		assert_close(named("expert down")->bytes,
+			     (8 - untouched) * weights * 2 +
+				     2 * tokens[i] * (14336 + 4096) * 2,
+			     1e-9);
+	}
+}
+
+/* The mean of the largest of n standard normal values, by its integral: n x f(x)
+ * F(x)^(n-1). */
+static double largest_normal(int n)
+{
+	double sum = 0, step = 1e-3;
+
+	for (double x = -9; x < 9; x += step)
+		sum += step * n * x * exp(-x * x / 2) / sqrt(2 * acos(-1)) *
+		       pow(0.5 * erfc(-x / sqrt(2)), n - 1);
+	return sum;
+}
+
+/* Where some experts are chosen more often than others all wait for the rank with most
+ * rows: of n ranks, whose loads lie as far apart as those of their experts over the
+ * root of how many they have. Copies of the busiest even out half of it. */
+static void test_the_busiest_rank_of_many(void **state)
+{
+	static const int ranks[] = { 2, 4, 8, 16, 32, 64, 128 };
+	const double skew = 0.2;
+
+	(void)state;
+	serve("deepseek-v3", 1);
+	for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+		int n = ranks[i];
+		double apart = skew / sqrt(256.0 / n), even, busy;
+		double expected = apart * largest_normal(n);
+
+		context.shape.ep = n;
+		s.plan.serving.redundant_experts = 0;
+		s.plan.serving.routing_skew = 0;
+		layer_begin(&layer, true);
+		layer_experts(&context, 4096, &layer);
+		even = named("expert down")->flops;
+		assert_close(even, 2.0 * 4096 * 8 / n * 2048 * 7168, 1e-12);
+		s.plan.serving.routing_skew = skew;
+		layer_begin(&layer, true);
+		layer_experts(&context, 4096, &layer);
+		busy = named("expert down")->flops / even - 1;
+		/* Blom's quantile is within 2 % of the mean of the largest, of two 5 %
+		 */
+		assert_close(busy, expected, n == 2 ? 0.05 : 0.02);
+		s.plan.serving.redundant_experts = 32;
+		layer_begin(&layer, true);
+		layer_experts(&context, 4096, &layer);
+		assert_close(named("expert down")->flops / even - 1, busy / 2, 1e-9);
+	}
+}
+
 /* On chips with such products rows travel to experts in their format: Qwen3-30B's 2048
  * and 768 in NVFP4 with a scale each 16, and 16 bits on what comes out. */
 static void test_narrow_rows_of_experts(void **state)
@@ -388,6 +459,8 @@ int main(void)
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_latent_attention_by_hand),
 		cmocka_unit_test(test_experts_by_hand),
+		cmocka_unit_test(test_only_chosen_experts_are_read),
+		cmocka_unit_test(test_the_busiest_rank_of_many),
 		cmocka_unit_test(test_narrow_rows_of_experts),
 		cmocka_unit_test(test_experts_in_mxfp4),
 		cmocka_unit_test(test_latent_experts),

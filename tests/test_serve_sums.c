@@ -13,10 +13,7 @@ static struct scenario s;
 static struct estimate now;
 static const struct serving_estimate *const v = &now.serving;
 
-static int servers(void)
-{
-	return some_of(1200);
-}
+enum { SERVERS = 400 };
 
 static bool near(double a, double b, double scale)
 {
@@ -47,7 +44,7 @@ static void rows_are_of_something_and_add_up(void **state)
 
 	(void)state;
 	seed = 71;
-	for (int i = 0; i < servers(); i++) {
+	for (int i = 0; i < SERVERS; i++) {
 		struct dimension_cost sum[DIM_COUNT] = { { 0 } };
 
 		server_random(&s, &now);
@@ -77,7 +74,7 @@ static void rows_are_of_something_and_add_up(void **state)
 					 c->seconds));
 		}
 	}
-	assert_true(rows > servers() && hosts > 0 && network > 0);
+	assert_true(rows > SERVERS && hosts > 0 && network > 0);
 }
 
 /* --- a pass --- */
@@ -89,7 +86,7 @@ static void a_pass_is_bound_by_its_largest_part(void **state)
 
 	(void)state;
 	seed = 72;
-	for (int i = 0; i < servers(); i++) {
+	for (int i = 0; i < SERVERS; i++) {
 		double parts[BOUND_COUNT];
 
 		server_random(&s, &now);
@@ -109,13 +106,91 @@ static void a_pass_is_bound_by_its_largest_part(void **state)
 		assert_true(bound[k] > 0);
 }
 
+/* What fills a pass is named, and adds up to it, however slow a measured run is. */
+static void fillings_add_up_to_a_pass(void **state)
+{
+	int lanes = 0, scaled = 0;
+
+	(void)state;
+	seed = 77;
+	for (int i = 0; i < SERVERS; i++) {
+		struct serve_lanes all;
+		double drafts;
+
+		server_random(&s, &now);
+		if (!serve_lanes(&s, &all))
+			continue;
+		scaled += s.cluster.scale != 1;
+		assert_int_equal(all.stages, s.plan.pp);
+		/* drafting is beside the pass */
+		drafts = s.plan.serving.speculative == SPECULATIVE_OFF
+				 ? 0
+				 : (double)s.plan.serving.draft_tokens *
+					   s.plan.serving.draft_cost;
+		assert_true(near(all.lane[LANE_DECODE].seconds * (1 + drafts),
+				 v->decode_seconds, v->decode_seconds));
+		for (int k = 0; k < LANE_COUNT; k++) {
+			const struct serve_lane *lane = &all.lane[k];
+			double sum = 0;
+
+			for (int j = 0; j < lane->count; j++) {
+				assert_true(lane->item[j].seconds > 0);
+				assert_non_null(lane->item[j].name);
+				sum += lane->item[j].seconds;
+			}
+			lanes += lane->count > 0;
+			if (lane->count > 0 && lane->count < MAX_FILLINGS &&
+			    sum < lane->seconds * (1 - 2e-6))
+				fail_msg("%s: %g of %g s are named", s.model.name, sum,
+					 lane->seconds);
+			assert_true(lane->stage_seconds <= lane->seconds * (1 + 1e-9));
+		}
+	}
+	assert_true(lanes > 2 * SERVERS && scaled > SERVERS / 8);
+}
+
+/* --- memory --- */
+
+/* Adapters lie beside the weights of whoever serves them, each as large as the first,
+ * and twice as large at twice the rank. */
+static void adapters_are_all_held(void **state)
+{
+	int held = 0;
+
+	(void)state;
+	seed = 78;
+	for (int i = 0; i < SERVERS / 4; i++) {
+		static const int64_t count[] = { 0, 1, 2, 2 };
+		double weights[4];
+		bool legal = true;
+
+		server_random(&s, &now);
+		for (int k = 0; k < 4; k++) {
+			s.plan.serving.adapters = count[k];
+			s.plan.serving.adapter_rank = k == 3 ? 32 : 16;
+			serve_estimate(&s, &now);
+			weights[k] = now.memory.weights_bytes;
+			legal = legal && now.legal;
+		}
+		if (!legal)
+			continue;
+		held++;
+		assert_true(weights[1] > weights[0]);
+		assert_close(weights[2] - weights[0], 2 * (weights[1] - weights[0]),
+			     1e-6);
+		assert_close(weights[3] - weights[0], 4 * (weights[1] - weights[0]),
+			     1e-6);
+	}
+	assert_true(held > SERVERS / 16);
+}
+
 /* --- rates --- */
 
 static void rates_are_of_the_same_requests(void **state)
 {
 	(void)state;
 	seed = 73;
-	for (int i = 0; i < servers(); i++) {
+	for (int i = 0; i < SERVERS; i++) {
 		const struct serving_plan *p = &s.plan.serving;
 		double rate;
 
@@ -155,7 +230,7 @@ static void utilisation_is_of_what_is_computed(void **state)
 
 	(void)state;
 	seed = 74;
-	for (int i = 0; i < servers(); i++) {
+	for (int i = 0; i < SERVERS; i++) {
 		double gpus, watts;
 
 		server_random(&s, &now);
@@ -174,7 +249,7 @@ static void utilisation_is_of_what_is_computed(void **state)
 		assert_true(watts >= cluster_watts(&s.cluster, 0) * (1 - 1e-9));
 		assert_true(watts <= cluster_watts(&s.cluster, 1) * (1 + 1e-9));
 	}
-	assert_true(cached > servers() / 20 && priced > servers() / 4);
+	assert_true(cached > SERVERS / 20 && priced > SERVERS / 4);
 }
 
 /* More is done on a byte of weights where prompts run than where answers do, and no
@@ -183,7 +258,7 @@ static void intensities_are_of_what_runs(void **state)
 {
 	(void)state;
 	seed = 75;
-	for (int i = 0; i < servers(); i++) {
+	for (int i = 0; i < SERVERS; i++) {
 		double peak = 0;
 
 		server_random(&s, &now);
@@ -212,7 +287,7 @@ static void ranges_lie_around_their_means(void **state)
 {
 	(void)state;
 	seed = 76;
-	for (int i = 0; i < servers(); i++) {
+	for (int i = 0; i < SERVERS; i++) {
 		struct serve_spread alone, loaded, unknown;
 
 		server_random(&s, &now);
@@ -250,6 +325,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_of_something_and_add_up),
 		cmocka_unit_test(a_pass_is_bound_by_its_largest_part),
+		cmocka_unit_test(fillings_add_up_to_a_pass),
+		cmocka_unit_test(adapters_are_all_held),
 		cmocka_unit_test(rates_are_of_the_same_requests),
 		cmocka_unit_test(utilisation_is_of_what_is_computed),
 		cmocka_unit_test(intensities_are_of_what_runs),
