@@ -1,5 +1,5 @@
-/* test_prompt_pools.c - prompts in a pool of their own, and copies of the attention that wait
- * for each other. */
+/* test_prompt_pools.c - prompts in a pool of their own, and copies of the attention
+ * that wait for each other. */
 #include <math.h>
 #include <stdlib.h>
 
