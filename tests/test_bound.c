@@ -120,10 +120,64 @@ static void test_bound_is_the_estimate_of_a_stage_alone(void **state)
 	free(e);
 }
 
+/* Whether bytes are beyond a limit is asked in a shorter way than how many they are: on
+ * both sides of what they are, of what they would be without activations, and of none
+ * and all. */
+static void check_limits(const struct train_bound *bound,
+			 const struct bound_bytes *states,
+			 const struct bound_bytes *activations)
+{
+	double bytes = train_bound_bytes(bound, states, activations);
+	const double limit[] = { 0,           states->mean,
+				 0.9 * bytes, bytes * (1 - 1e-12),
+				 bytes,       bytes * (1 + 1e-12),
+				 1.1 * bytes, 2 * bytes };
+
+	for (size_t i = 0; i < sizeof limit / sizeof limit[0]; i++)
+		assert_int_equal(
+			train_bound_exceeds(bound, states, activations, limit[i]),
+			bytes > limit[i]);
+}
+
+static void test_limits_are_those_of_the_bytes(void **state)
+{
+	struct trial *trial = malloc(sizeof *trial);
+	int legal = 0, spread = 0, first = 0;
+
+	(void)state;
+	seed = 14;
+	while (legal < 1500) {
+		struct bound_bytes states, activations;
+		struct bound_shape shape;
+		struct train_bound bound;
+		struct scenario s;
+
+		any_scenario(&s);
+		if (next(2))
+			s.plan.split = SPLIT_EVEN;
+		scenario_widen(&s);
+		if (scenario_check(&s, NULL) != 0)
+			continue;
+		legal++;
+		bound_of(trial, &s, &bound);
+		train_bound_states(&bound, &s, &states);
+		train_bound_shape(&s, &shape);
+		train_bound_activations(&bound, &s, &shape, &activations);
+		if (isinf(states.mean))
+			continue;
+		first += activations.first > 0;
+		spread += activations.first <= 0 && shape.in_flight && s.plan.pp > 1;
+		check_limits(&bound, &states, &activations);
+	}
+	assert_true(first > 100 && spread > 100);
+	free(trial);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bound_is_the_estimate_of_a_stage_alone),
+		cmocka_unit_test(test_limits_are_those_of_the_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, any_load, any_unload);

@@ -80,6 +80,18 @@ static struct option *twin(const struct options *menu, const struct inner *blank
 	return NULL;
 }
 
+/* The rule that it breaks in every node, or -1. */
+static int broken_everywhere(const struct planner *p, enum role role)
+{
+	const struct scenario *s = &p->trial->scenario;
+	struct facts facts;
+
+	if (p->menu_rules[role].count == 0 || !rules_countable(s))
+		return -1;
+	rules_derive(s, &facts);
+	return search_broken(p, &p->menu_rules[role], &facts);
+}
+
 static bool list(struct planner *p, enum role role)
 {
 	struct scenario *s = &p->trial->scenario;
@@ -102,6 +114,7 @@ static bool list(struct planner *p, enum role role)
 		if (!search_grow(p, (void **)&menu->item, menu->count, &menu->capacity,
 				 sizeof option))
 			return false;
+		option.row = broken_everywhere(p, role);
 		menu->item[menu->count++] = option;
 	} while (search_advance(p, option.choice, role));
 	return true;

@@ -101,6 +101,21 @@ static bool has_even(const struct options *shapes, const double *key)
 	return key[0] != even && is_known(shapes, twin);
 }
 
+/* The rule that an option breaks; -1: none, and the scenario has it, with these facts.
+ */
+static int broken_by(const struct planner *p, const struct option *option,
+		     enum role role, struct facts *facts)
+{
+	struct scenario *s = &p->trial->scenario;
+
+	if (option->row >= 0)
+		return option->row;
+	search_put(&option->inner, role, &s->plan);
+	if (role == ROLE_SHAPE)
+		rules_derive(s, facts);
+	return search_broken(p, &p->option_rules[role], facts);
+}
+
 /* All that break no rule, each plan once. `times`: candidates that an option is part
  * of. */
 static void list_options(struct planner *p, enum role role, double times)
@@ -115,12 +130,8 @@ static void list_options(struct planner *p, enum role role, double times)
 	for (int i = 0; i < menu->count; i++) {
 		const struct option *option = &menu->item[i];
 		struct option *new;
-		int row;
+		int row = broken_by(p, option, role, &facts);
 
-		search_put(&option->inner, role, &s->plan);
-		if (role == ROLE_SHAPE)
-			rules_derive(s, &facts);
-		row = search_broken(p, &p->option_rules[role], &facts);
 		if (row >= 0) {
 			search_reject(p, row, option->times * times);
 			continue;
@@ -248,19 +259,21 @@ static void push_pair(struct planner *p, int shape, int mode)
 	const struct train_bound *bound = &p->option[ROLE_MODE].item[mode].bound;
 	struct planner_counts *counts = &p->result.counts;
 	const struct scenario *s = &p->trial->scenario;
-	double states = p->option[ROLE_STATE].count, bytes;
+	double states = p->option[ROLE_STATE].count, bytes = 0;
 	struct pair pair = { .shape = shape, .mode = mode };
 
 	pair.pipeline = train_bound_pipeline(bound, stages);
 	train_bound_activations(bound, s, stages, &pair.activations);
-	bytes = train_bound_bytes(bound, &p->least.bytes, &pair.activations);
+	if (objective_counts_bytes(p->problem.objective))
+		bytes = train_bound_bytes(bound, &p->least.bytes, &pair.activations);
 	pair.bound = objective_of_step(
 		p->problem.objective, s,
 		train_bound_scaled(s, pair.pipeline + p->least.ends), bytes);
-	if (bytes > search_limit(p, s))
-		counts->too_large += states;
-	else if (pair.bound > search_worst(p))
+	if (pair.bound > search_worst(p))
 		counts->bounded += states;
+	else if (train_bound_exceeds(bound, &p->least.bytes, &pair.activations,
+				     search_limit(p, s)))
+		counts->too_large += states;
 	else if (search_grow(p, (void **)&p->pair_list, p->pairs, &p->pair_capacity,
 			     sizeof pair))
 		p->pair_list[p->pairs++] = pair;

@@ -87,6 +87,10 @@ static void sort_rule(struct planner *p, int i)
 	if (!list)
 		list = &p->decided[decided_at(p, row)];
 	list->row[list->count++] = (uint8_t)i;
+	for (int role = ROLE_SHAPE; role < ROLE_COUNT; role++)
+		if (list == &p->option_rules[role] && decided_at(p, row) == 0)
+			p->menu_rules[role].row[p->menu_rules[role].count++] =
+				(uint8_t)i;
 }
 
 /* Rules of degrees that don't divide the GPUs or the batch. */

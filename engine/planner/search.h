@@ -40,6 +40,7 @@ struct option {
 	struct inner inner;
 	double key[3];
 	double times;  /* candidates that are the same whatever the node is */
+	int row;       /* of a rule that it breaks whatever the node is; -1: none */
 	bool has_even; /* shapes: an earlier one differs in that its split is even */
 	struct bound_shape shape;  /* shapes */
 	struct train_states least; /* states: what they take at least */
@@ -99,6 +100,7 @@ struct planner {
 	double below[MAX_AXES + 1];                /* candidates below a choice there */
 	struct rule_list decided[MAX_AXES + 1];    /* rules that are known there */
 	struct rule_list option_rules[ROLE_COUNT]; /* that an option decides */
+	struct rule_list menu_rules[ROLE_COUNT];   /* of these, whatever the node is */
 	struct rule_list mixed;                    /* that several decide together */
 	int level;
 	bool listed, costed;
@@ -123,7 +125,8 @@ struct planner {
 	struct train_states least; /* of any option */
 	int pairs, pair_capacity, pair, state;
 	struct pair *pair_list;
-	bool dealt; /* the pair's stages are; for states alike */
+	bool dealt;   /* the pair's stages are; for states alike */
+	double floor; /* then: seconds of their pipeline at least */
 	/* whether its balanced split is the even one, which stands elsewhere */
 	enum { EVEN_NOT, EVEN, EVEN_UNKNOWN } even;
 	struct flights flights;

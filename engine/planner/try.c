@@ -36,6 +36,7 @@ static bool deal(struct planner *p, bool lean)
 		search_hold(p);
 	plan->zero = zero;
 	p->dealt = done && lean && alike;
+	p->floor = p->dealt ? trial_pipeline_floor(p->trial) : 0;
 	return done;
 }
 
@@ -118,18 +119,21 @@ static bool is_hopeless(struct planner *p, const struct pair *pair,
 {
 	const struct train_bound *bound = &p->option[ROLE_MODE].item[pair->mode].bound;
 	const struct scenario *s = &p->trial->scenario;
-	double seconds = train_bound_scaled(s, pair->pipeline + state->least.ends),
-	       bytes;
+	double pipeline = fmax(pair->pipeline, p->dealt ? p->floor : 0);
+	double seconds = train_bound_scaled(s, pipeline + state->least.ends), bytes;
 
 	if (score_of(p, seconds, 0) > search_worst(p)) {
 		p->result.counts.bounded++;
 		return true;
 	}
-	bytes = train_bound_bytes(bound, &state->least.bytes, &pair->activations);
-	if (bytes > search_limit(p, s) || isinf(bytes)) {
+	if (train_bound_exceeds(bound, &state->least.bytes, &pair->activations,
+				search_limit(p, s))) {
 		p->result.counts.too_large++;
 		return true;
 	}
+	if (!objective_counts_bytes(p->problem.objective))
+		return false;
+	bytes = train_bound_bytes(bound, &state->least.bytes, &pair->activations);
 	if (score_of(p, seconds, bytes) > search_worst(p)) {
 		p->result.counts.bounded++;
 		return true;

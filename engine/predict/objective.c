@@ -26,6 +26,11 @@ enum objective objective_find(const char *word)
 	return (enum objective)i;
 }
 
+bool objective_counts_bytes(enum objective objective)
+{
+	return objective == OBJECTIVE_MEMORY;
+}
+
 double objective_of_step(enum objective objective, const struct scenario *s,
 			 double seconds, double bytes)
 {

@@ -21,6 +21,8 @@ enum objective {
 const char *objective_word(enum objective objective);
 enum objective objective_find(const char *word);
 
+/* Whether scores of training plans hang on their bytes. */
+bool objective_counts_bytes(enum objective objective);
 /* The score of a training plan that takes so many seconds a step and so many bytes:
  * least ones give a least score. OBJECTIVE_SURE is of the step itself. */
 double objective_of_step(enum objective objective, const struct scenario *scenario,

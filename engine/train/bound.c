@@ -325,6 +325,8 @@ static void set_flight(const struct scenario *s, int64_t m, struct bound_shape *
 	out->flight = (double)flight.first / out->chunks;
 	out->falls = (double)flight.falls / out->chunks;
 	out->least = flight_of(out, pp - 1);
+	for (int64_t stage = 0; stage < pp; stage++)
+		out->flights += flight_of(out, stage);
 }
 
 /* What every stage of a simulated schedule holds at least: a micro-batch; of fewer than
@@ -418,4 +420,29 @@ double train_bound_bytes(const struct train_bound *b, const struct bound_bytes *
 	else
 		bytes = larger(bytes, spread_bytes(states, activations));
 	return sure * (bytes + b->framework_bytes);
+}
+
+/* The harmonic mean of what a layer takes on each stage is no more than their mean. */
+static double spread_at_most(const struct bound_bytes *states,
+			     const struct bound_bytes *activations)
+{
+	const struct bound_shape *shape = activations->shape;
+	double layers = (double)activations->layers / (shape ? shape->stages : 1);
+
+	return shape ? layers * (states->layer +
+				 shape->flights / shape->stages * activations->layer)
+		     : 0;
+}
+
+bool train_bound_exceeds(const struct train_bound *b, const struct bound_bytes *states,
+			 const struct bound_bytes *activations, double limit)
+{
+	double mean = states->mean + activations->mean + b->framework_bytes;
+
+	if (sure * mean > limit || isinf(mean))
+		return true;
+	if (activations->first <= 0 &&
+	    spread_at_most(states, activations) + b->framework_bytes <= limit)
+		return false;
+	return train_bound_bytes(b, states, activations) > limit;
 }

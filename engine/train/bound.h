@@ -50,6 +50,7 @@ struct bound_shape {
 	 * the most, and the least of any stage, which alone is known of others */
 	bool in_flight;
 	double flight, falls, most, least;
+	double flights; /* of all stages together */
 };
 void train_bound_shape(const struct scenario *scenario, struct bound_shape *out);
 
@@ -92,5 +93,9 @@ void train_bound_activations(const struct train_bound *bound,
 double train_bound_bytes(const struct train_bound *bound,
 			 const struct bound_bytes *states,
 			 const struct bound_bytes *activations);
+/* Whether these are more than that, or infinite: the same, mostly without adding up. */
+bool train_bound_exceeds(const struct train_bound *bound,
+			 const struct bound_bytes *states,
+			 const struct bound_bytes *activations, double limit);
 
 #endif
