@@ -273,6 +273,48 @@ static void a_prompt_leaves_the_last_stage(void **state)
 	is(1, 5.5, 5.5);
 }
 
+/* Nobody goes on before his token is there, three seconds behind the first stage:
+ *
+ *   0  1  A's prompt: first at 4      1  2  B's, who came at 0.5: first at 5
+ *   4  5  A 2 of 2                    5  6  B 2 of 2
+ */
+static void who_decodes_has_its_token(void **state)
+{
+	static const struct queue_item list[] = { { 0, 100, 2, 0 },
+						  { 0.5, 100, 2, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 100) };
+	struct queue_load load = listed(list, 2);
+
+	(void)state;
+	s.pool.cost = staged;
+	run(&s, &load);
+	is(0, 4, 5);
+	is(1, 5, 6);
+}
+
+/* A second in the first of four stages for each 100 tokens, three in the others. */
+static struct queue_seconds by_length(void *server, const struct queue_pass *p)
+{
+	(void)server;
+	return (struct queue_seconds){ p->prompt_tokens / 100,
+				       3 * p->prompt_tokens / 100 };
+}
+
+/* A prompt's last, short chunk is behind its long one: 100 tokens are out at 4 s, the
+ * last stage has the other 20 then for 0.2 s; alone they take 0.8 s. */
+static void no_chunk_overtakes_another(void **state)
+{
+	static const struct queue_item list[] = { { 0, 120, 1, 0 }, { 9, 20, 1, 0 } };
+	struct queue_system s = { .pool = pool(SERVE_PROMPTS_FIRST, 100) };
+	struct queue_load load = listed(list, 2);
+
+	(void)state;
+	s.pool.cost = by_length;
+	run(&s, &load);
+	is(0, 4.2, 4.2);
+	is(1, 9.8, 9.8);
+}
+
 /* A prefix that the cache holds is neither computed nor kept twice; a pass that gives
  * two tokens halves the passes. */
 static void a_cached_prefix_and_drafts(void **state)
@@ -600,6 +642,8 @@ int main(void)
 		cmocka_unit_test(caches_share_the_network),
 		cmocka_unit_test(a_burst_is_received_one_by_one),
 		cmocka_unit_test(a_prompt_leaves_the_last_stage),
+		cmocka_unit_test(who_decodes_has_its_token),
+		cmocka_unit_test(no_chunk_overtakes_another),
 		cmocka_unit_test(a_cached_prefix_and_drafts),
 		cmocka_unit_test(requests_wait_to_be_seen),
 		cmocka_unit_test(prompts_wait_for_others),

@@ -22,7 +22,7 @@ static struct queue_seconds linear(void *server, const struct queue_pass *p)
 		*slow * (0.01 + 0.002 * p->requests + 1e-5 * p->requests * p->context +
 			 0.001 * p->prompt_tokens +
 			 1e-6 * p->prompt_tokens * p->prompt_context),
-		slow[1],
+		p->prompt_tokens > 0 ? slow[1] * (1 + 0.05 * p->prompt_tokens) : 0,
 	};
 }
 

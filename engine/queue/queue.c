@@ -258,6 +258,8 @@ static size_t endings(const struct queue_load *load, const struct queue_pool *po
 {
 	int most = load->requests;
 
+	if (load->arrivals == ARRIVE_CLOSED && load->users < most)
+		most = load->users;
 	if (pool->most_requests > 0 && pool->most_requests < most)
 		most = pool->most_requests;
 	return (size_t)most + 1;

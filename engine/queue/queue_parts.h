@@ -8,7 +8,7 @@ enum { NOBODY = -1 };
 
 struct request {
 	double arrival, first, end;
-	double ready; /* when the pool it is going to can take it */
+	double ready; /* when the pool it is going to can take it, or it may decode */
 	int32_t prompt, output;
 	int32_t cached; /* of the prompt, by a list */
 	int32_t fill;   /* tokens to compute before it decodes */
@@ -37,7 +37,8 @@ struct station {
 	const struct queue_pool *pool;
 	int abreast; /* servers from this one on that run their passes together */
 	int beside;  /* of these, with anything to run in the pass under way */
-	struct line waiting, filling, running;
+	/* leaving: prompts that have not come out of the last stage, by `ready` */
+	struct line waiting, filling, leaving, running;
 	struct ending *heap;
 	int heap_count;
 	int64_t passes; /* decode passes so far */
@@ -55,8 +56,10 @@ struct station {
 	double start, end;  /* end: infinite where nothing runs */
 	double one, growth; /* seconds of the first, and how much each is longer */
 	double trail;       /* until what the last carried has left the last stage */
+	double out;         /* when the last that had such a trail has */
 	int64_t count;
 	bool decodes;
+	bool idles;    /* nothing runs until the next of those that leave is out */
 	int seen;      /* of those that wait, how many were there at the last look */
 	int64_t blind; /* decode passes since then */
 	bool holds;    /* prompts wait for others in the passes under way */
@@ -90,6 +93,16 @@ void load_draw(const struct queue_load *load, struct request *out);
 void heap_add(struct station *at, struct ending e);
 void heap_drop(struct station *at, int i);
 void heap_forget(struct station *at, int32_t who);
+
+/* --- passes.c --- */
+
+/* One pass from now on. */
+void passes_begin(struct station *station, double now, struct queue_seconds pass,
+		  bool decodes);
+/* When that many of those under way are over. */
+double passes_end(const struct station *station, double passes);
+/* No more than the one that runs now. */
+void passes_cut(struct station *station, double now);
 
 /* --- station.c --- */
 

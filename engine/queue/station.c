@@ -11,6 +11,7 @@ void station_open(struct station *at, const struct queue_pool *pool, bool front,
 	*at = (struct station){ .pool = pool,
 				.waiting = empty,
 				.filling = empty,
+				.leaving = empty,
 				.running = empty,
 				.heap = heap,
 				.hands_over = front,
@@ -24,7 +25,8 @@ double station_cached(const struct station *at, const struct request *r)
 
 int station_load(const struct station *at)
 {
-	return at->waiting.count + at->filling.count + at->running.count;
+	return at->waiting.count + at->filling.count + at->leaving.count +
+	       at->running.count;
 }
 
 /* --- who is let in --- */
@@ -52,7 +54,7 @@ static double to_come(const struct station *at, const struct request *r)
 static bool has_room(const struct station *at, const struct request *r)
 {
 	double tokens = taken_by(at, r);
-	int inside = at->filling.count + at->running.count;
+	int inside = at->filling.count + at->leaving.count + at->running.count;
 
 	if (at->pool->most_requests > 0 && inside >= at->pool->most_requests)
 		return false;
@@ -71,6 +73,31 @@ static void begin_decoding(struct station *at, struct simulation *s, int32_t who
 	at->context += r->prompt + r->output - r->left * at->pool->gain;
 	line_add(&at->running, s->request, who);
 	heap_add(at, (struct ending){ r->finish, who });
+}
+
+/* Whose prompt has left the last stage of a pipeline has a token to go on from; a
+ * static batch goes on together. */
+static void begin_those_out(struct station *at, struct simulation *s, double now)
+{
+	if (at->pool->scheduler == SERVE_STATIC && at->leaving.count > 0 &&
+	    s->request[at->leaving.last].ready > now)
+		return;
+	while (at->leaving.count > 0 && s->request[at->leaving.first].ready <= now) {
+		int32_t who = at->leaving.first;
+
+		line_drop(&at->leaving, s->request, who);
+		at->unwritten -= s->request[who].output;
+		begin_decoding(at, s, who);
+	}
+}
+
+/* When the next one may decode. */
+static double next_out(const struct station *at, const struct simulation *s)
+{
+	int32_t who = at->pool->scheduler == SERVE_STATIC ? at->leaving.last
+							  : at->leaving.first;
+
+	return at->leaving.count > 0 ? s->request[who].ready : INFINITY;
 }
 
 /* --- when somebody is let in --- */
@@ -213,7 +240,8 @@ static void take_prompts(struct station *at, struct simulation *s, double left,
 {
 	/* a batch comes as a whole, and no other before it is done */
 	bool whole = at->pool->scheduler == SERVE_STATIC;
-	bool full = whole && (at->running.count > 0 || at->filling.count > 0);
+	bool full = whole && (at->running.count > 0 || at->filling.count > 0 ||
+			      at->leaving.count > 0);
 
 	for (int32_t i = at->filling.first; i != NOBODY && left >= 1;
 	     i = s->request[i].next)
@@ -242,22 +270,13 @@ static struct queue_seconds seconds_of(const struct station *at, double requests
 	return at->pool->cost(at->pool->server, &pass);
 }
 
-static void run_for(struct station *at, double now, struct queue_seconds pass,
-		    bool decodes)
+/* Until a prompt is out, or another comes. */
+static void wait_for_prompt(struct station *at, const struct simulation *s)
 {
-	at->start = now;
-	at->one = pass.busy;
-	at->trail = pass.trail;
-	at->growth = 0;
-	at->count = 1;
-	at->decodes = decodes;
-	at->end = now + pass.busy;
-}
-
-/* When that many of the passes under way are over. */
-static double end_of(const struct station *at, double passes)
-{
-	return at->start + passes * at->one + passes * (passes - 1) / 2 * at->growth;
+	at->count = 0;
+	at->decodes = false;
+	at->idles = at->leaving.count > 0;
+	at->end = next_out(at, s);
 }
 
 /* Passes until somebody ends, may be let in, or the cache is full. */
@@ -272,13 +291,13 @@ static void run_decoding(struct station *at, double now, bool again)
 	if (!at->pool->reserves && at->running.count > 1)
 		passes = fmin(passes, fmax(1, floor((at->pool->room - at->used) /
 						    (n * at->pool->gain))));
-	run_for(at, now, first, true);
+	passes_begin(at, now, first, true);
 	if (passes <= 1)
 		return;
 	last = seconds_of(at, n, mean + (passes - 1) * at->pool->gain, &none);
 	at->count = (int64_t)passes;
 	at->growth = (last.busy - at->one) / (passes - 1);
-	at->end = end_of(at, passes);
+	at->end = passes_end(at, passes);
 }
 
 /* The cache grows by what everybody writes. */
@@ -312,6 +331,7 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	int preempted = s->out->preempted;
 	bool holds, lost;
 
+	begin_those_out(at, s, now);
 	make_room(at, s, now);
 	lost = s->out->preempted > preempted;
 	look(at);
@@ -326,45 +346,40 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	if (c.tokens > 0) {
 		if (!beside)
 			n = 0;
-		run_for(at, now, seconds_of(at, n, n > 0 ? at->context / n : 0, &c),
-			n > 0);
+		passes_begin(at, now,
+			     seconds_of(at, n, n > 0 ? at->context / n : 0, &c), n > 0);
 	} else if (n > 0) {
 		run_decoding(at, now, holds || lost);
+		if (at->leaving.count > 0)
+			passes_cut(at, next_out(at, s));
 	} else {
-		at->end = INFINITY;
+		wait_for_prompt(at, s);
 		return;
 	}
 	if (at->decodes)
 		send_first_tokens(at, s);
 }
 
-/* Passes taken together end with the one under way: the root of
- * growth / 2 n^2 + (one - growth / 2) n = since. */
-static void cut_short(struct station *at, double now)
+/* To plan anew: somebody has come. */
+static void come_back(struct station *at, double now)
 {
-	double half = at->growth / 2, b = at->one - half, since = now - at->start;
-	double root = sqrt(fmax(0, b * b + 4 * half * since));
-	double passes = fmax(1, ceil(2 * since / (b + root) - 1e-9));
-
-	if (passes >= (double)at->count)
-		return;
-	at->count = (int64_t)passes;
-	at->end = end_of(at, passes);
+	if (at->idles)
+		at->end = now;
+	else if (isfinite(at->end) && at->count > 1)
+		passes_cut(at, now);
 }
 
 void station_take(struct station *at, struct simulation *s, int32_t who, double now)
 {
 	line_add(&at->waiting, s->request, who);
-	if (isfinite(at->end) && at->count > 1)
-		cut_short(at, now);
+	come_back(at, now);
 }
 
 void station_return(struct station *at, struct simulation *s, int32_t who, double now)
 {
 	line_insert(&at->waiting, s->request, who, NOBODY);
 	at->seen++;
-	if (isfinite(at->end) && at->count > 1)
-		cut_short(at, now);
+	come_back(at, now);
 }
 
 /* --- who leaves --- */
@@ -385,8 +400,8 @@ static void end_prompt(struct station *at, struct simulation *s, int32_t who)
 	struct request *r = &s->request[who];
 
 	line_drop(&at->filling, s->request, who);
-	at->unwritten -= r->output;
 	if (at->hands_over) {
+		at->unwritten -= r->output;
 		leave(at, s, who, false);
 		return;
 	}
@@ -396,10 +411,16 @@ static void end_prompt(struct station *at, struct simulation *s, int32_t who)
 	} else if (r->left > 0) {
 		r->left--; /* the pass that computes it again gives a token too */
 	}
-	if (r->left > 0)
-		begin_decoding(at, s, who);
-	else
-		leave(at, s, who, false);
+	if (r->left > 0) {
+		/* none overtakes another */
+		r->ready = at->end + at->trail;
+		if (at->leaving.count > 0)
+			r->ready = fmax(r->ready, s->request[at->leaving.last].ready);
+		line_add(&at->leaving, s->request, who);
+		return;
+	}
+	at->unwritten -= r->output;
+	leave(at, s, who, false);
 }
 
 static void end_prompts(struct station *at, struct simulation *s)
@@ -439,6 +460,11 @@ static void count_blind(struct station *at)
 
 void station_end(struct station *at, struct simulation *s)
 {
+	if (at->idles) {
+		at->idles = false;
+		at->end = INFINITY;
+		return;
+	}
 	s->out->passes += at->count;
 	count_blind(at);
 	if (at->holds)

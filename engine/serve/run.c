@@ -89,6 +89,40 @@ double run_shares(const struct serving_run *run, double running, double most)
 	return common_divisor(copies, server_copies(&run->prefill));
 }
 
+/* Users of a part are whole: of the divisors of `parts` the largest for which that is
+ * no more than a percent off, while a part stays small. Fewer users than parts leave
+ * servers idle. */
+static double whole_users(double parts, double copies, double running, double most)
+{
+	enum { MOST_COPIES = 16 };
+
+	for (double n = parts; n >= 1; n--) {
+		double users = running / n;
+
+		if (fmod(parts, n) > 0)
+			continue;
+		if (users > most || copies / n > MOST_COPIES)
+			break;
+		if (users >= 1 && fabs(round(users) - users) <= 0.01 * users)
+			return n;
+	}
+	return parts;
+}
+
+void run_part(const struct serving_run *run, const struct scenario *s, double most,
+	      struct server_part *out)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	double running = v->concurrency > 0 ? (double)v->concurrency : run->room;
+
+	out->parts = run_shares(run, running, most);
+	if (v->request_rate <= 0)
+		out->parts = whole_users(out->parts, server_copies(&run->decode),
+					 running, most);
+	out->users = fmax(1, round(running / out->parts));
+	out->scale = v->request_rate > 0 ? out->parts : running / out->users;
+}
+
 static void slow_rates(struct point *p, double factor)
 {
 	p->tokens_per_second *= factor;

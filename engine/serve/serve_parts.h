@@ -111,6 +111,14 @@ double server_copies(const struct server *server);
  * that decodes, and whole engines of one that takes prompts; or whole copies of both,
  * where of `running` requests more than `most` would be in a share. */
 double run_shares(const struct serving_run *run, double running, double most);
+/* A part of the cluster that is simulated, with whole pools: one of `parts` by its
+ * servers, so many users in it (`most` at most, where it can be so small), and how many
+ * such parts have the users, or the rate, that is asked. */
+struct server_part {
+	double parts, users, scale;
+};
+void run_part(const struct serving_run *run, const struct scenario *scenario,
+	      double most, struct server_part *out);
 /* The point at which `running` requests run in all engines together, times scaled by
  * the cluster's measured run. */
 void run_at(const struct serving_run *run, double running, struct point *out);

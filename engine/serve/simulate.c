@@ -314,7 +314,7 @@ struct simulated {
 	struct serving_run run;
 	struct queue_system system;
 	struct queue_load load;
-	double shares; /* of the cluster, each with whole pools */
+	struct server_part part; /* of the cluster */
 };
 
 static enum queue_arrivals arrivals_of(const struct serving_plan *v)
@@ -351,27 +351,20 @@ static void set_list(const struct serve_load *asked, struct queue_load *load)
 		load->requests < asked->listed ? load->requests : asked->listed;
 }
 
-static double in_flight(const struct scenario *s, const struct serving_run *run)
-{
-	const struct serving_plan *v = &s->plan.serving;
-
-	return v->concurrency > 0 ? (double)v->concurrency : run->room;
-}
-
 static void set_load(const struct scenario *s, const struct serve_load *asked,
 		     struct simulated *out)
 {
 	const struct serving_plan *v = &s->plan.serving;
 	struct queue_load *load = &out->load;
-	double flight = in_flight(s, &out->run);
-	double requests = requests_asked(s, asked, flight) / out->shares;
+	double flight = out->part.users * out->part.scale;
+	double requests = requests_asked(s, asked, flight) / out->part.scale;
 
 	*load = (struct queue_load){
 		.arrivals = arrivals_of(v),
 		.lengths = v->length_shape == LENGTH_LOGNORMAL ? LENGTHS_LOGNORMAL
 							       : LENGTHS_EVEN,
-		.users = (int)fmin(fmax(1, round(flight / out->shares)), 1e6),
-		.rate = v->request_rate / out->shares,
+		.users = (int)fmin(out->part.users, 1e6),
+		.rate = v->request_rate / out->part.scale,
 		.burst = sqrt(v->arrival_scv),
 		.prompt = (double)v->prompt_len,
 		.output = (double)v->output_len,
@@ -404,11 +397,11 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 	run_room(&out->run);
 	if (out->run.room < 1)
 		return false;
-	/* a list is of the whole cluster; else each share of it is alike */
-	out->shares = asked->list
-			      ? 1
-			      : run_shares(&out->run, in_flight(s, &out->run),
-					   asked->users > 0 ? asked->users : INFINITY);
+	/* a list is of the whole cluster; else each part of it is alike */
+	run_part(&out->run, s, asked->users > 0 ? asked->users : INFINITY, &out->part);
+	if (asked->list)
+		out->part =
+			(struct server_part){ 1, out->part.users * out->part.scale, 1 };
 	out->system = (struct queue_system){
 		.host_seconds = s->stack.serving.prompt_seconds * s->cluster.scale,
 		.goal_ttft = v->goal_ttft_seconds,
@@ -416,11 +409,11 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 	};
 	open_table(&tables[0], &out->run.decode);
 	open_pool(&out->system.pool, &tables[0], &out->run.decode,
-		  server_copies(&out->run.decode) / out->shares);
+		  server_copies(&out->run.decode) / out->part.parts);
 	if (out->run.apart) {
 		open_table(&tables[1], &out->run.prefill);
 		open_pool(&out->system.prompts, &tables[1], &out->run.prefill,
-			  server_copies(&out->run.prefill) / out->shares);
+			  server_copies(&out->run.prefill) / out->part.parts);
 		out->system.prompts.scheduler = SERVE_PROMPTS_FIRST;
 		/* the limit that is asked for is of those that decode */
 		out->system.prompts.most_requests = (int)server_usual_requests(s);
@@ -451,15 +444,15 @@ int64_t serve_simulated_requests(const struct scenario *s,
 
 	if (!set_up(s, asked, &sim, tables))
 		return 0;
-	return (int64_t)(sim.load.requests * sim.shares);
+	return (int64_t)round(sim.load.requests * sim.part.scale);
 }
 
 static void scale_up(double shares, struct queue_result *out)
 {
-	out->requests = (int)(out->requests * shares);
-	out->preempted = (int)(out->preempted * shares);
-	out->oversized = (int)(out->oversized * shares);
-	out->passes = (int64_t)((double)out->passes * shares);
+	out->requests = (int)round(out->requests * shares);
+	out->preempted = (int)round(out->preempted * shares);
+	out->oversized = (int)round(out->oversized * shares);
+	out->passes = (int64_t)round((double)out->passes * shares);
 	out->running *= shares;
 	out->prompt_tokens *= shares;
 	out->output_tokens *= shares;
@@ -478,7 +471,7 @@ bool serve_simulate(const struct scenario *s, const struct serve_load *asked,
 	if (!set_up(s, asked, &sim, tables) ||
 	    !queue_run(&sim.system, &sim.load, arena, NULL, out))
 		return false;
-	scale_up(sim.shares, out);
+	scale_up(sim.part.scale, out);
 	return true;
 }
 

@@ -29,7 +29,7 @@ size_t serve_simulation_bytes(const struct scenario *scenario,
 /* Requests of it, of the whole cluster. */
 int64_t serve_simulated_requests(const struct scenario *scenario,
 				 const struct serve_load *load);
-/* One share of the cluster (run_shares); rates, tokens and
+/* One part of the cluster (run_part); rates, tokens and
  * counts are scaled to the whole cluster. A list is dealt out over all of it. False
  * where it can't run. */
 bool serve_simulate(const struct scenario *scenario, const struct serve_load *load,

@@ -13,19 +13,17 @@ static int requests_of(const struct scenario *s, double waves)
 {
 	const struct serving_plan *v = &s->plan.serving;
 	struct serving_run run;
-	double running, users, shares;
+	struct server_part part;
 
 	if (v->request_rate > 0)
 		return TAIL_REQUESTS;
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
 		return 0;
 	run_room(&run);
-	running = v->concurrency > 0 ? (double)v->concurrency : run.room;
-	shares = run_shares(&run, running, MOST_USERS);
-	users = fmax(1, round(running / shares));
-	if (users > MOST_USERS)
+	run_part(&run, s, MOST_USERS, &part);
+	if (part.users > MOST_USERS)
 		return 0;
-	return (int)(fmin(fmax(waves * users, 64), TAIL_REQUESTS) * shares);
+	return (int)(fmin(fmax(waves * part.users, 64), TAIL_REQUESTS) * part.scale);
 }
 
 static bool simulate(const struct scenario *s, double waves, struct serve_tail *out)

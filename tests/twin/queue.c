@@ -6,7 +6,8 @@
 
 #include "tests/support/close.h"
 
-enum place { AWAY, COMING, WAITING, FILLING, RUNNING, SENT, DONE };
+/* LEAVING: computed, but not out of the last stage of a pipeline. */
+enum place { AWAY, COMING, WAITING, FILLING, LEAVING, RUNNING, SENT, DONE };
 
 struct guest {
 	double arrival, ready, first, end;
@@ -28,6 +29,7 @@ struct desk {
 	const struct queue_pool *pool;
 	bool front; /* it runs prompts for others */
 	double start, end, seconds, trail;
+	double tail; /* when the last stage is done with what was in the pipeline */
 	bool decodes, prompts, holds;
 	int since_look, held;
 	double network, reception; /* until when they are busy */
@@ -85,7 +87,7 @@ static double used(const struct room *r, int desk)
 	for (int i = 0; i < r->load->requests; i++) {
 		const struct guest *g = &r->guest[i];
 
-		if (g->desk == desk && (g->place == FILLING || g->place == RUNNING))
+		if (g->desk == desk && g->place >= FILLING && g->place <= RUNNING)
 			sum += g->held + (r->desk[desk].pool->reserves ? 0 : g->grown);
 	}
 	return sum;
@@ -99,7 +101,7 @@ static double to_come(const struct room *r, int desk)
 	for (int i = 0; i < r->load->requests; i++) {
 		const struct guest *g = &r->guest[i];
 
-		if (g->desk == desk && g->place == FILLING)
+		if (g->desk == desk && (g->place == FILLING || g->place == LEAVING))
 			sum += g->output;
 		if (g->desk == desk && g->place == RUNNING)
 			sum += g->passes * r->desk[desk].pool->gain;
@@ -118,7 +120,8 @@ static double needs(const struct desk *d, const struct guest *g)
 static bool may_enter(struct room *r, int desk, const struct guest *g)
 {
 	const struct queue_pool *pool = r->desk[desk].pool;
-	int inside = count(r, desk, FILLING) + count(r, desk, RUNNING);
+	int inside = count(r, desk, FILLING) + count(r, desk, LEAVING) +
+		     count(r, desk, RUNNING);
 	double still = pool->expects * (to_come(r, desk) + g->output);
 
 	if (pool->most_requests > 0 && inside >= pool->most_requests)
@@ -209,7 +212,8 @@ static void admit(struct room *r, int desk, struct carried *c)
 	struct desk *d = &r->desk[desk];
 	bool whole = d->pool->scheduler == SERVE_STATIC;
 	int filling = count(r, desk, FILLING);
-	bool closed = whole && filling + count(r, desk, RUNNING) > 0;
+	bool closed = whole &&
+		      filling + count(r, desk, LEAVING) + count(r, desk, RUNNING) > 0;
 	struct guest *g;
 
 	for (int i = 0; i < filling && c->left >= 1; i++)
@@ -224,15 +228,36 @@ static void admit(struct room *r, int desk, struct carried *c)
 	}
 }
 
+/* When the next of those that leave may decode; a batch does so as a whole. */
+static double next_out(struct room *r, int desk)
+{
+	bool whole = r->desk[desk].pool->scheduler == SERVE_STATIC;
+	int all = count(r, desk, LEAVING);
+
+	return all > 0 ? nth(r, desk, LEAVING, whole ? all - 1 : 0)->ready : INFINITY;
+}
+
+static void let_out(struct room *r, int desk, double now)
+{
+	while (next_out(r, desk) <= now) {
+		bool whole = r->desk[desk].pool->scheduler == SERVE_STATIC;
+
+		for (int n = whole ? count(r, desk, LEAVING) : 1; n > 0; n--)
+			move(r, nth(r, desk, LEAVING, 0), RUNNING);
+	}
+}
+
 static void begin_pass(struct room *r, int desk, double now)
 {
 	struct desk *d = &r->desk[desk];
-	bool mixed = d->pool->scheduler == SERVE_MIXED, lost = make_room(r, desk);
+	bool mixed = d->pool->scheduler == SERVE_MIXED, lost;
 	struct carried c = { .left = d->pool->budget };
 	struct queue_pass pass = { 0 };
 	struct queue_seconds seconds;
 	struct guest *g;
 
+	let_out(r, desk, now);
+	lost = make_room(r, desk);
 	look(r, desk);
 	if (mixed)
 		c.left = fmax(0, c.left - count(r, desk, RUNNING) * d->pool->each);
@@ -253,8 +278,13 @@ static void begin_pass(struct room *r, int desk, double now)
 	seconds = d->pool->cost(d->pool->server, &pass);
 	d->start = now;
 	d->seconds = seconds.busy;
-	d->trail = seconds.trail;
 	d->end = now + seconds.busy;
+	d->trail = seconds.trail;
+	/* its last stage begins when that of the pass before has ended */
+	if (d->trail > 0 && d->tail + seconds.busy > d->end + d->trail)
+		d->trail = d->tail + seconds.busy - d->end;
+	if (d->trail > 0)
+		d->tail = d->end + d->trail;
 	for (int i = 0; d->decodes && (g = nth(r, desk, RUNNING, i)); i++)
 		if (g->first < 0)
 			g->first = d->end;
@@ -317,7 +347,11 @@ static void end_prompt(struct room *r, struct desk *d, struct guest *g)
 		finish(r, g, d->end + d->trail);
 		return;
 	}
-	move(r, g, RUNNING);
+	g->ready = d->end + d->trail;
+	for (int i = 0; i < r->load->requests; i++)
+		if (r->guest[i].place == LEAVING && r->guest[i].desk == g->desk)
+			g->ready = fmax(g->ready, r->guest[i].ready);
+	move(r, g, LEAVING);
 	g->grown = 0;
 }
 
@@ -358,7 +392,7 @@ static int emptiest(const struct room *r, int from, int to)
 
 	for (int k = from; k < to; k++) {
 		int inside = count(r, k, WAITING) + count(r, k, FILLING) +
-			     count(r, k, RUNNING);
+			     count(r, k, LEAVING) + count(r, k, RUNNING);
 
 		if (inside < fewest) {
 			fewest = inside;
@@ -434,7 +468,7 @@ static void begin_all(struct room *r, double now)
 	}
 }
 
-static double next_time(const struct room *r)
+static double next_time(struct room *r)
 {
 	double next = INFINITY;
 
@@ -442,7 +476,8 @@ static double next_time(const struct room *r)
 		if (r->guest[i].place == COMING || r->guest[i].place == SENT)
 			next = fmin(next, r->guest[i].ready);
 	for (int k = 0; k < r->desks; k++)
-		next = fmin(next, r->desk[k].end);
+		next = fmin(next,
+			    isinf(r->desk[k].end) ? next_out(r, k) : r->desk[k].end);
 	return next;
 }
 

@@ -1,0 +1,41 @@
+/* passes.c - the passes under way in a server: when they end. */
+#include <math.h>
+
+#include "engine/queue/queue_parts.h"
+
+void passes_begin(struct station *at, double now, struct queue_seconds pass,
+		  bool decodes)
+{
+	double end = now + pass.busy;
+
+	/* in a pipeline none overtakes the pass before, however short it is */
+	if (pass.trail > 0)
+		at->out = fmax(end + pass.trail, at->out + pass.busy);
+	at->start = now;
+	at->one = pass.busy;
+	at->trail = pass.trail > 0 ? at->out - end : 0;
+	at->growth = 0;
+	at->count = 1;
+	at->decodes = decodes;
+	at->idles = false;
+	at->end = end;
+}
+
+double passes_end(const struct station *at, double passes)
+{
+	return at->start + passes * at->one + passes * (passes - 1) / 2 * at->growth;
+}
+
+/* Passes taken together end with the one under way: the root of
+ * growth / 2 n^2 + (one - growth / 2) n = since. */
+void passes_cut(struct station *at, double now)
+{
+	double half = at->growth / 2, b = at->one - half, since = now - at->start;
+	double root = sqrt(fmax(0, b * b + 4 * half * since));
+	double passes = fmax(1, ceil(2 * since / (b + root) - 1e-9));
+
+	if (passes >= (double)at->count)
+		return;
+	at->count = (int64_t)passes;
+	at->end = passes_end(at, passes);
+}

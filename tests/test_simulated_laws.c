@@ -1,0 +1,383 @@
+/* test_simulated_laws.c - what holds of every server that is simulated request by
+ * request, whatever serves it: any model, machine and stack, one pool or two. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/serve/layer.h"
+#include "engine/serve/serve.h"
+#include "engine/serve/simulate.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+#include "tests/support/server.h"
+
+static struct estimate now;
+
+static int servers(void)
+{
+	return some_of(600);
+}
+
+static void fail_at(const struct scenario *s, const char *what, double is, double bound)
+{
+	const struct plan *p = &s->plan;
+
+	fail_msg("%s: %g, not %g; %s on %s with %s, %lld GPUs, TP %lld PP %lld EP %lld "
+		 "DP %lld, c %lld, rate %g, %lld + %lld, apart %d, batching %d, "
+		 "chunks %d",
+		 what, is, bound, s->model.name, s->cluster.name, s->stack.name,
+		 (long long)s->cluster.gpus, (long long)p->tp, (long long)p->pp,
+		 (long long)p->ep, (long long)p->serving.dp_attention,
+		 (long long)p->serving.concurrency, p->serving.request_rate,
+		 (long long)p->serving.prompt_len, (long long)p->serving.output_len,
+		 p->serving.disaggregated, p->serving.batching,
+		 p->serving.chunked_prefill);
+}
+
+static void simulate(const struct scenario *s, int requests, struct queue_result *out)
+{
+	struct serve_load load = { .requests = requests, .seed = 1 };
+	struct arena arena = { 0 };
+
+	arena.size = serve_simulation_bytes(s, &load);
+	arena.base = malloc(arena.size + 1);
+	assert_non_null(arena.base);
+	if (arena.size == 0 || !serve_simulate(s, &load, &arena, out))
+		fail_at(s, "the load does not run", 0, 1);
+	free(arena.base);
+}
+
+/* A server with a held number of requests, all alike, and room for them. */
+static void draw_closed(struct scenario *s)
+{
+	do {
+		server_random(s, &now);
+		s->plan.serving.request_rate = 0;
+		s->plan.serving.concurrency = (int64_t)fmax(
+			1, fmin((double)(1 << next(7)), now.serving.max_concurrency));
+		s->plan.serving.prompt_len = 1 + (int64_t)next(4000);
+		s->plan.serving.output_len = 2 + (int64_t)next(200);
+		serve_estimate(s, &now);
+	} while (!now.feasible || !(now.serving.waiting <= 0));
+}
+
+/* Servers of prompts: each sees its share of the requests. */
+static double each(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	const struct engine_degrees p = scenario_prefill_engine(s);
+	double copies = now.serving.engines * (double)v->dp_attention;
+
+	if (v->disaggregated)
+		copies = (double)(scenario_prefill_gpus(s) /
+				  (p.tp * p.pp * s->plan.cp * p.dp_attention));
+	return ceil((double)v->concurrency / copies);
+}
+
+/* Little 1961: while all users are there, rate x time in the system is their number;
+ * they leave one by one at the end, of a hundred times as many requests. No token comes
+ * before its pass, in which nobody else may be. */
+static void users_are_somewhere_and_tokens_take_a_pass(void **state)
+{
+	static struct estimate alone;
+	int pools = 0, pipelines = 0;
+
+	(void)state;
+	seed = 41;
+	for (int i = 0; i < servers(); i++) {
+		struct queue_result r;
+		struct scenario s, one;
+		double users, there;
+
+		draw_closed(&s);
+		if (s.plan.serving.batching == BATCHING_STATIC)
+			continue;
+		users = (double)s.plan.serving.concurrency;
+		simulate(&s, (int)(100 * users), &r);
+		there = r.requests / r.seconds * r.request.mean;
+		if (fabs(there - users) > 0.02 * users ||
+		    fabs(r.running - users) > 0.02 * users)
+			fail_at(&s, "users", there, users);
+		one = s;
+		one.plan.serving.concurrency = 1;
+		one.plan.serving.output_len = 2;
+		serve_estimate(&one, &alone);
+		if (r.tpot.mean * now.serving.gain <
+		    alone.serving.decode_seconds * (1 - 1e-2))
+			fail_at(&s, "TPOT", r.tpot.mean * now.serving.gain,
+				alone.serving.decode_seconds);
+		pools += s.plan.serving.disaggregated;
+		pipelines += s.plan.pp > 1;
+	}
+	assert_true(pools > servers() / 10 && pipelines > servers() / 4);
+}
+
+/* Nobody waits for more than the prompts of all others, the pass that he meets and what
+ * decodes beside each pass over prompts: where all are let in at once. */
+static void waits_end_with_the_others_prompts(void **state)
+{
+	int few = 0;
+
+	(void)state;
+	seed = 42;
+	for (int i = 0; i < servers(); i++) {
+		const struct serving_estimate *v = &now.serving;
+		struct queue_result r;
+		struct scenario s;
+		double passes, most;
+
+		draw_closed(&s);
+		if (s.plan.serving.batching == BATCHING_STATIC)
+			continue;
+		simulate(&s, 0, &r);
+		if (r.preempted > 0)
+			continue;
+		few += each(&s) < 8;
+		/* with what decodes, a budget has room for that much less */
+		passes = 1 + ceil((double)s.plan.serving.prompt_len /
+				  fmax(1, v->budget_tokens - each(&s)));
+		most = each(&s) * (v->prefill_seconds + passes * v->decode_seconds +
+				   v->transfer_seconds + v->contended_seconds +
+				   v->load_seconds + s.stack.serving.prompt_seconds) +
+		       2 * v->decode_seconds + v->mixed_seconds;
+		if (r.ttft.p99 > most * 1.02)
+			fail_at(&s, "TTFT", r.ttft.p99, most);
+	}
+	assert_true(few > servers() / 8);
+}
+
+/* At half of what it gives to those who come back at once, no queue grows: four times
+ * as many requests wait no longer, however they are served. */
+static void waits_are_bounded_at_half_the_rate(void **state)
+{
+	(void)state;
+	seed = 43;
+	for (int i = 0; i < servers() / 4; i++) {
+		struct serving_plan *v;
+		struct queue_result few, many;
+		struct scenario s;
+
+		draw_closed(&s);
+		v = &s.plan.serving;
+		if (v->batching == BATCHING_STATIC)
+			continue;
+		simulate(&s, (int)(20 * v->concurrency), &few);
+		v->request_rate = few.requests / few.seconds / 2;
+		v->concurrency = 0;
+		v->arrival_scv = (double)next(2);
+		serve_estimate(&s, &now);
+		if (!now.feasible)
+			continue;
+		simulate(&s, 1000, &few);
+		simulate(&s, 4000, &many);
+		if (many.ttft.p99 > 2 * few.ttft.p99 + now.serving.mixed_seconds)
+			fail_at(&s, "P99 of TTFT", many.ttft.p99, few.ttft.p99);
+		if (many.running > 2 * few.running + 1)
+			fail_at(&s, "requests inside", many.running, few.running);
+	}
+}
+
+/* Where next to nothing is decoded, the pool of prompts alone says how much comes out:
+ * four times as many who decode give no more, twice as many who prefill do. */
+static void a_pool_of_prompts_limits_both(void **state)
+{
+	int tried = 0;
+
+	(void)state;
+	seed = 44;
+	for (int i = 0; i < servers(); i++) {
+		struct queue_result less, more, twice;
+		struct scenario s;
+		int64_t prefill, decode;
+
+		draw_closed(&s);
+		prefill = scenario_prefill_gpus(&s);
+		decode = s.cluster.gpus - prefill;
+		/* copies of one engine wait for each other as well */
+		if (!s.plan.serving.disaggregated || s.plan.serving.dp_attention > 1)
+			continue;
+		s.plan.serving.prompt_len = 4000;
+		s.plan.serving.output_len = 2;
+		s.plan.serving.concurrency = 4 * s.cluster.gpus;
+		serve_estimate(&s, &now);
+		/* what travels, or is received, may be slower than both */
+		if (!now.feasible || now.serving.waiting > 0 ||
+		    now.serving.decode_seconds > now.serving.prefill_seconds / 8 ||
+		    now.serving.contended_seconds + now.serving.transfer_seconds +
+				    s.stack.serving.prompt_seconds >
+			    now.serving.prefill_seconds / 8)
+			continue;
+		tried++;
+		simulate(&s, (int)(20 * s.plan.serving.concurrency), &less);
+		s.cluster.gpus = prefill + 4 * decode;
+		simulate(&s, less.requests, &more);
+		s.cluster.gpus = 2 * prefill + 4 * decode;
+		s.plan.serving.prefill_gpus = 2 * prefill;
+		simulate(&s, less.requests, &twice);
+		if (less.seconds > more.seconds * 1.05)
+			fail_at(&s, "seconds", more.seconds, less.seconds);
+		if (twice.seconds > more.seconds * 0.8)
+			fail_at(&s, "seconds of twice the pool", twice.seconds,
+				more.seconds);
+	}
+	assert_true(tried > servers() / 40);
+}
+
+/* A goal that is easier is kept by no fewer, both by no more than each. */
+static void easier_goals_are_kept_by_more(void **state)
+{
+	int between = 0;
+
+	(void)state;
+	seed = 45;
+	for (int i = 0; i < servers() / 4; i++) {
+		double before[3] = { 0, 0, 0 };
+		struct scenario s;
+
+		draw_closed(&s);
+		s.plan.serving.length_spread = 0.5;
+		for (int step = 1; step <= 8; step++) {
+			struct queue_result r;
+
+			s.plan.serving.goal_ttft_seconds =
+				now.serving.ttft_seconds * 0.4 * step;
+			s.plan.serving.goal_tpot_seconds =
+				now.serving.tpot_seconds * (0.6 + 0.1 * step);
+			simulate(&s, 200, &r);
+			assert_true(r.within_ttft >= before[0]);
+			assert_true(r.within_tpot >= before[1]);
+			assert_true(r.within_goals >= before[2]);
+			assert_true(r.within_goals <=
+				    fmin(r.within_ttft, r.within_tpot));
+			before[0] = r.within_ttft;
+			before[1] = r.within_tpot;
+			before[2] = r.within_goals;
+			between += r.within_goals > 0 && r.within_goals < 1;
+		}
+	}
+	assert_true(between > 20 || servers() < 600);
+}
+
+/* The more of a prompt is there already, the sooner its first token comes and the more
+ * tokens come out; the larger the host's memory, the more tokens it holds. */
+static void what_is_cached_is_not_computed(void **state)
+{
+	(void)state;
+	seed = 46;
+	for (int i = 0; i < servers() / 4; i++) {
+		struct queue_result before = { 0 };
+		struct scenario s;
+
+		draw_closed(&s);
+		if (s.plan.serving.batching == BATCHING_STATIC)
+			continue;
+		s.plan.serving.host_kv_bytes = 0;
+		/* of many, who meets whom changes as well */
+		if (next(2))
+			s.plan.serving.concurrency = 1;
+		for (int share = 0; share < 4; share++) {
+			struct queue_result r;
+
+			s.plan.serving.prefix_cache = true;
+			s.plan.serving.shared_prefix = 0.25 * share;
+			simulate(&s, 0, &r);
+			if (share > 0 && s.plan.serving.concurrency == 1 &&
+			    r.ttft.mean > before.ttft.mean)
+				fail_at(&s, "TTFT with a prefix", r.ttft.mean,
+					before.ttft.mean);
+			if (share > 0 && r.seconds > before.seconds * 1.02)
+				fail_at(&s, "seconds with a prefix", r.seconds,
+					before.seconds);
+			if (share > 0 && r.cached_tokens < before.cached_tokens)
+				fail_at(&s, "tokens of the cache", r.cached_tokens,
+					before.cached_tokens);
+			before = r;
+		}
+		for (double gib = 1, held = 0; gib < 300; gib *= 4) {
+			s.plan.serving.host_kv_bytes = gib * 1073741824;
+			serve_estimate(&s, &now);
+			/* as much as the hosts have */
+			if (!now.feasible)
+				break;
+			assert_true(now.serving.host_tokens >= held);
+			held = now.serving.host_tokens;
+		}
+	}
+}
+
+/* FLOPs of a rank's experts, skewed, over those of a mean rank. */
+static double busiest(struct scenario *s, double skew)
+{
+	static struct serve_context context;
+	static struct layer_pass pass;
+	double flops[2];
+
+	for (int i = 0; i < 2; i++) {
+		s->plan.serving.routing_skew = i ? skew : 0;
+		serve_context(s, &context);
+		layer_begin(&pass, true);
+		layer_experts(&context, 4096, &pass);
+		flops[i] = 0;
+		for (int k = 0; k < pass.operators; k++)
+			if (strcmp(pass.operator[k].name, "expert gate and up") == 0)
+				flops[i] = pass.operator[k].flops;
+	}
+	assert_true(flops[0] > 0);
+	return flops[1] / flops[0];
+}
+
+/* Of more ranks the busiest is further from the mean: fewer experts even out on each,
+ * and there are more to be the busiest. It has no more than all. */
+static void imbalance_grows_with_ranks(void **state)
+{
+	const struct preset *list;
+	int models = 0, count = preset_list(PRESET_MODEL, &list);
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct scenario s;
+		double before = 1;
+
+		if (!scenario_blank(&s, list[i].name, "dgx-h200", "vllm", &error))
+			fail_msg("%s", error.text);
+		if (s.model.moe.experts < 8)
+			continue;
+		models++;
+		s.plan.mode = MODE_INFERENCE;
+		s.plan.tp = 1;
+		assert_close(busiest(&s, 0.5), 1, 0);
+		for (int64_t ep = 2; ep <= s.model.moe.experts && ep <= 64; ep *= 2) {
+			double busy;
+
+			s.cluster.gpus = ep;
+			s.plan.ep = s.plan.serving.dp_attention = ep;
+			busy = busiest(&s, 0.5);
+			if (!(busy > before) || busy > (double)ep)
+				fail_at(&s, "the busiest rank", busy, before);
+			if (busiest(&s, 1) < busy)
+				fail_at(&s, "the busiest rank of more skew",
+					busiest(&s, 1), busy);
+			before = busy;
+		}
+	}
+	assert_true(models > 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(users_are_somewhere_and_tokens_take_a_pass),
+		cmocka_unit_test(waits_end_with_the_others_prompts),
+		cmocka_unit_test(waits_are_bounded_at_half_the_rate),
+		cmocka_unit_test(a_pool_of_prompts_limits_both),
+		cmocka_unit_test(easier_goals_are_kept_by_more),
+		cmocka_unit_test(what_is_cached_is_not_computed),
+		cmocka_unit_test(imbalance_grows_with_ranks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
