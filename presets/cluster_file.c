@@ -126,6 +126,8 @@ static const struct field fields[] = {
 	       accelerator.calibration.unaligned_efficiency, 0),
 	NUMBER("calibration.narrow_head_efficiency",
 	       accelerator.calibration.narrow_head_efficiency, 0),
+	NUMBER("calibration.fp8_attention_gain",
+	       accelerator.calibration.fp8_attention_gain, 0),
 	NUMBER("calibration.attention_half_seq",
 	       accelerator.calibration.attention_half_seq, 0),
 	NUMBER("calibration.memory_efficiency",

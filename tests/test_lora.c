@@ -215,6 +215,63 @@ static void test_the_frozen_table_has_no_backward(void **state)
 	}
 }
 
+/* Of Llama-3 8B's layer with and without adapters beside all matrices. */
+static void draw(struct scenario *s, struct graph_context *context, struct graph *graph,
+		 struct mesh *mesh)
+{
+	mesh_build(s, mesh);
+	graph_context(s, mesh, context);
+	graph_layer(context, 0, graph);
+}
+
+/* Forward an adapter reads the input, writes, scales and adds its output: 1 and 1 + 2 +
+ * 3 tensors of 2 bytes; backward it scales and reads the gradient, writes its own and
+ * adds it: 3 and 1 + 3; for the gradients of its matrices it reads both once. The rest
+ * is the difference to a twin whose adapters have no rank to speak of. */
+static void test_what_an_adapter_moves(void **state)
+{
+	const double tokens = 4096, in = 4096, out = 6144;
+	struct graph_context context;
+	struct graph graph;
+	struct scenario s;
+	struct mesh mesh;
+	const struct graph_operator *op;
+
+	(void)state;
+	small(&s, 16);
+	draw(&s, &context, &graph, &mesh);
+	for (op = graph.item; strcmp(op->name, "qkv projection") != 0; op++)
+		assert_true(op < graph.item + graph.count);
+	assert_close(op->adapter_bytes, 2 * tokens * (in + 6 * out), 1e-12);
+	assert_close(op->adapter_gradient_bytes, 2 * tokens * (4 * in + 3 * out),
+		     1e-12);
+	assert_close(op->adapter_weight_bytes, 2 * tokens * (in + out), 1e-12);
+	assert_close(op->weight_grad_seconds,
+		     context.gemm.kernel_seconds +
+			     op->weight_grad_flops * context.gemm.seconds_per_flop +
+			     op->adapter_weight_bytes * context.memory.seconds_per_byte,
+		     1e-9);
+	double eager = op->forward_seconds, launches = op->host_forward;
+
+	/* a compiler scales while it adds */
+	s.plan.compile = true;
+	draw(&s, &context, &graph, &mesh);
+	op = graph.item + (op - graph.item);
+	assert_close(op->adapter_bytes, 2 * tokens * (in + 4 * out), 1e-12);
+	assert_close(eager - op->forward_seconds,
+		     2 * tokens * 2 * out * context.memory.seconds_per_byte, 1e-6);
+	/* matrices of attention alone have adapters: an MLP moves nothing beside its
+	 * own */
+	s.plan.compile = false;
+	s.plan.lora_targets = LORA_ATTENTION;
+	draw(&s, &context, &graph, &mesh);
+	for (int i = 0; i < graph.count; i++)
+		if (graph.item[i].makes & (1u << TENSOR_MLP_IN | 1u << TENSOR_MLP_OUT))
+			assert_true(graph.item[i].adapter_bytes == 0);
+	/* two modules more, a scaling and a sum */
+	assert_close(launches, 3 * context.operator_launches + 2 * 2, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_a_frozen_weight_has_no_optimizer),
 		cmocka_unit_test(test_a_frozen_weight_has_no_traffic),
 		cmocka_unit_test(test_the_frozen_table_has_no_backward),
+		cmocka_unit_test(test_what_an_adapter_moves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

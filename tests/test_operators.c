@@ -357,6 +357,53 @@ static void test_a_drawn_layer_stands_by_itself(void **state)
 	assert_true(collectives >= 4);
 }
 
+/* In fp8 a flash kernel's products run quicker by the accelerator's gain, and what it
+ * reads and writes is turned there and back, two bytes and one; kernels that write the
+ * scores out stay as they are, and so does bf16. */
+static void test_attention_in_fp8(void **state)
+{
+	struct graph_operator wide, turned;
+
+	(void)state;
+	case_dense(&scenario);
+	scenario.cluster.accelerator.calibration.fp8_attention_gain = 1.25;
+	scenario.plan.precision = PRECISION_FP8;
+	draw();
+	wide = *named("attention");
+	double compute = wide.forward_flops / 1.25;
+
+	scenario.plan.fp8_attention = true;
+	draw();
+	turned = *named("attention");
+	double heads = turned.columns +
+		       turned.columns / (double)scenario.model.kind[0].attention.heads *
+			       (double)scenario.model.kind[0].attention.kv_heads;
+
+	assert_close(turned.turned_bytes, 3 * turned.rows * 2 * heads, 1e-12);
+	struct roofline rate;
+
+	graph_attention_rate(&context, &scenario.model.kind[0], &rate);
+	assert_close(
+		turned.forward_seconds -
+			turned.turned_bytes * context.memory.seconds_per_byte,
+		roofline_seconds(&rate, turned.forward_flops, turned.forward_bytes),
+		1e-9);
+	scenario.plan.fp8_attention = false;
+	draw();
+	graph_attention_rate(&context, &scenario.model.kind[0], &rate);
+	assert_close(turned.forward_seconds -
+			     turned.turned_bytes * context.memory.seconds_per_byte,
+		     roofline_seconds(&rate, compute, turned.forward_bytes), 1e-9);
+	scenario.plan.fp8_attention = true;
+	scenario.plan.precision = PRECISION_BF16;
+	draw();
+	assert_true(named("attention")->turned_bytes == 0);
+	scenario.plan.precision = PRECISION_FP8;
+	scenario.plan.attention_kernel = ATTENTION_FUSED_SOFTMAX;
+	draw();
+	assert_true(named("attention")->turned_bytes == 0);
+}
+
 static double again_of(int part)
 {
 	double again = 0;
@@ -399,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_the_slowest_host),
 		cmocka_unit_test(test_a_drawn_layer_stands_by_itself),
 		cmocka_unit_test(test_what_runs_again),
+		cmocka_unit_test(test_attention_in_fp8),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,8 @@ const struct constant explain_constants[] = {
 	REAL("cluster.narrow_head_efficiency",
 	     "Share of flash attention's rate with narrow heads", FORM_PERCENT,
 	     cluster.accelerator.calibration.narrow_head_efficiency),
+	REAL("cluster.fp8_attention_gain", "Flash attention in fp8 over bf16",
+	     FORM_REAL, cluster.accelerator.calibration.fp8_attention_gain),
 	REAL("cluster.attention_half_seq",
 	     "Tokens at which flash attention reaches half of its rate", FORM_REAL,
 	     cluster.accelerator.calibration.attention_half_seq),

@@ -97,7 +97,11 @@ OF(padding, op->padding_flops)
 OF(starts, op->start_seconds)
 OF(sums, op->sum_bytes)
 OF(small_forward, op->small_forward)
+OF(turned, op->turned_bytes)
 OF(unpacked, op->unpack_bytes)
+OF(adapted, op->adapter_bytes)
+OF(adapted_gradients, op->adapter_gradient_bytes)
+OF(adapted_weights, op->adapter_weight_bytes)
 OF(small_backward, op->small_backward)
 OF(launches_forward, op->host_forward)
 OF(launches_backward, op->host_backward)
@@ -392,6 +396,13 @@ const struct explain_node explain_operator[] = {
 	DRAWN("launches_backward", "Launches of a backward", FORM_REAL,
 	      launches_backward),
 	DRAWN("unpack_bytes", "Writing weights of 4 bits out", FORM_TRAFFIC, unpacked),
+	DRAWN("turned_bytes", "Turning attention to fp8 and back", FORM_TRAFFIC,
+	      turned),
+	DRAWN("adapter_bytes", "What adapters move", FORM_TRAFFIC, adapted),
+	DRAWN("adapter_gradient_bytes", "What adapters move backward", FORM_TRAFFIC,
+	      adapted_gradients),
+	DRAWN("adapter_weight_bytes", "What adapters' gradients read", FORM_TRAFFIC,
+	      adapted_weights),
 	DRAWN("small_forward", "Small kernels of routing", FORM_COUNT, small_forward),
 	DRAWN("small_backward", "Small kernels of its backward", FORM_COUNT,
 	      small_backward),

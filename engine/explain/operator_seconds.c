@@ -106,6 +106,18 @@ static void linear_terms(const struct asked *a, struct explanation *out,
 		add_quantised(a, out, quantised);
 }
 
+/* What adapters beside a frozen matrix take. */
+static void add_adapters(const struct asked *a, struct explanation *out, bool backward)
+{
+	if (explain_op(a)->adapter_bytes <= 0)
+		return;
+	explain_say(out, " + A / bw + %d * ta", graph_adapter_kernels);
+	explain_operator_term(a, out, "A", "bytes that its adapters move",
+			      backward ? "adapter_gradient_bytes" : "adapter_bytes");
+	explain_from(a, out, "ta", "fixed time of a small kernel",
+		     "small_kernel_seconds");
+}
+
 /* A kernel that both computes and reads. */
 static void kernel_terms(const struct asked *a, struct explanation *out, bool backward)
 {
@@ -124,6 +136,11 @@ static void kernel_terms(const struct asked *a, struct explanation *out, bool ba
 			      "flops_per_second");
 	explain_operator_term(a, out, "B", "bytes of memory traffic",
 			      backward ? "backward_bytes" : "forward_bytes");
+	if (explain_op(a)->turned_bytes <= 0)
+		return;
+	explain_say(out, " + n / bw");
+	explain_operator_term(a, out, "n", "bytes of turning it to fp8 and back",
+			      "turned_bytes");
 }
 
 void explain_operator_seconds(const struct asked *a, struct explanation *out,
@@ -144,6 +161,7 @@ void explain_operator_seconds(const struct asked *a, struct explanation *out,
 	} else if (explain_is_linear(a)) {
 		linear_terms(a, out, backward ? "input_grad_tail_flops" : "tail_flops",
 			     backward ? "quantised_out_bytes" : "quantised_in_bytes");
+		add_adapters(a, out, backward);
 		add_fixed(a, out, backward, false);
 	} else if (op->kind == OPERATOR_ATTENTION || op->kind == OPERATOR_SCAN) {
 		kernel_terms(a, out, backward);
@@ -178,8 +196,10 @@ void explain_operator_weights(const struct asked *a, struct explanation *out)
 		}
 		return;
 	}
-	explain_say(out, "t0 + F / r");
-	explain_from(a, out, "t0", "fixed time of a kernel", "kernel_seconds");
+	explain_say(out, "t0 + F / r + A / bw");
+	add_rates(a, out, false);
+	explain_operator_term(a, out, "A", "bytes that their gradients read",
+			      "adapter_weight_bytes");
 	explain_operator_term(a, out, "F", "FLOPs of the adapters",
 			      "weight_grad_flops");
 	explain_operator_term(a, out, "r", "FLOPs a second that it reaches",

@@ -89,6 +89,15 @@ static void head_rate_terms(const struct asked *a, struct explanation *out)
 						     : plan(a)->precision);
 }
 
+static void add_narrow_gain(const struct asked *a, struct explanation *out)
+{
+	if (!scenario_attends_narrow(a->scenario) ||
+	    calibration(a)->fp8_attention_gain <= 0)
+		return;
+	explain_say(out, " * gain");
+	knob(a, out, "gain", "of fp8 over bf16", "cluster.fp8_attention_gain");
+}
+
 void explain_attention_rate(const struct asked *a, struct explanation *out)
 {
 	const struct accelerator *acc = &a->scenario->cluster.accelerator;
@@ -112,6 +121,7 @@ void explain_attention_rate(const struct asked *a, struct explanation *out)
 	divide_or_multiply(a, out, " / ", "compute_scale");
 	if (kernel < ATTENTION_FLASH1)
 		return;
+	add_narrow_gain(a, out);
 	if (plan(a)->cp > 1 && plan(a)->cp_kind == CP_RING) {
 		explain_say(out, " * s/cp / (s/cp + half)");
 		knob(a, out, "cp", "parts of it that come by in a ring", "cp");

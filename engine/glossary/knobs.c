@@ -303,6 +303,10 @@ const struct glossary_word glossary_knobs[] = {
 	  "Whether what the gated part of a layer reads waits for the [backward pass] in 8 "
 	  "bits.",
 	  "On saves a large part of the [activations] of a wide layer." },
+	{ WORD_KNOB, "fp8_attention", NULL,
+	  "Whether [attention] itself is computed in 8 bits where the large matrices are.",
+	  "A third faster on long [sequences]; short ones lose most of that to turning "
+	  "its input to 8 bits and its output back." },
 	{ WORD_KNOB, "graph_scopes", NULL,
 	  "Which parts of a layer are recorded once and replayed, so that the processor "
 	  "need not start each [kernel].",

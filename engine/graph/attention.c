@@ -41,10 +41,13 @@ static void core_rate(const struct graph_context *c, double qk_dim,
 {
 	const struct plan *plan = &c->scenario->plan;
 	double parts = is_ring(plan) ? (double)plan->cp : 1;
+	double gain = c->scenario->cluster.accelerator.calibration.fp8_attention_gain;
 
 	roofline_attention(&c->scenario->cluster.accelerator,
 			   (enum attention_kernel)plan->attention_kernel,
 			   (double)plan->seq_len / parts, qk_dim, out);
+	if (scenario_attends_narrow(c->scenario) && gain > 0)
+		out->seconds_per_flop /= gain;
 	out->kernel_seconds += c->scenario->stack.kernel_gap_seconds;
 }
 
@@ -60,6 +63,22 @@ void graph_attention_rate(const struct graph_context *c, const struct layer_kind
 double graph_backward_rate(const struct plan *plan)
 {
 	return plan->attention_kernel >= ATTENTION_FLASH1 ? 0.82 : 1;
+}
+
+/* In fp8 queries, keys and values are turned there and the output back, backward the
+ * output's gradient there and theirs back: two bytes and one for each element
+ * (Transformer Engine, attention/dot_product_attention/backends.py, FusedAttnFunc). */
+static void turn_narrow(const struct graph_context *c, const struct mixing *m,
+			struct graph_operator *op)
+{
+	double heads = m->heads * (m->query_dim + m->value_dim) +
+		       m->kv_heads * (m->query_dim + m->value_dim);
+
+	if (!scenario_attends_narrow(c->scenario))
+		return;
+	op->turned_bytes = (c->width + 1) * c->tokens * heads;
+	op->forward_seconds += op->turned_bytes * c->memory.seconds_per_byte;
+	op->input_grad_seconds += op->turned_bytes * c->memory.seconds_per_byte;
 }
 
 /* Traffic backward, and seconds both ways. */
@@ -104,6 +123,7 @@ void graph_core(const struct graph_context *c, const struct shape *shape,
 			   c->width * m->sharing;
 	op->kept_bytes = c->tokens * heads * (v_dim * c->width + (flash ? 4 : 0));
 	run_kernel(c, roofline, op);
+	turn_narrow(c, m, op);
 }
 
 void graph_scores(const struct graph_context *c, const struct shape *shape,
@@ -154,7 +174,8 @@ void graph_keys(const struct graph_context *c, const struct mixing *m,
 	double width = m->query_dim + m->value_dim;
 	/* a key that is its value is one tensor */
 	double entry = m->attention->shared_kv ? m->query_dim : width;
-	double kv = c->tokens * m->kv_heads * entry * c->width;
+	double each = scenario_attends_narrow(c->scenario) ? 1 : c->width;
+	double kv = c->tokens * m->kv_heads * entry * each;
 	int steps = (int)plan->cp - 1;
 	struct graph_operator *op;
 
@@ -177,7 +198,7 @@ void graph_keys(const struct graph_context *c, const struct mixing *m,
 		 * where there are fewer heads of keys than ranks, each is sent to
 		 * several (DeepSpeed ulysses_sp.py, kv_replication_factor) */
 		double copies = larger(1, (double)plan->cp / m->kv_heads);
-		double q = c->tokens * m->heads * width * c->width;
+		double q = c->tokens * m->heads * width * each;
 
 		graph_collective(c, graph, "heads to sequence", DIM_CP,
 				 COLLECTIVE_ALL_TO_ALL, cp, kv * copies + q, 1, 1);

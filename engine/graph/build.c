@@ -87,6 +87,31 @@ static void unpack(const struct graph_context *c, struct graph_operator *op)
 	op->input_grad_seconds += bytes * c->memory.seconds_per_byte;
 }
 
+/* Beside a frozen matrix its adapters' two run with their scaling and a sum, none of
+ * which any kernel does in one: output + scale * B(A(input)) reads the input, writes
+ * and scales what B gives, and adds it up; backward the gradient is scaled, read by B
+ * and written by A, and added to what the matrix gives (peft, tuners/lora/layer.py;
+ * Megatron Bridge, peft/lora_layers.py and utils.py, ParallelLinearAdapter). A compiler
+ * scales while it adds. */
+static void adapt(const struct graph_context *c, struct graph_operator *op)
+{
+	double in = op->rows * op->inner * c->width;
+	double out = op->rows * op->columns * c->width;
+	double per_byte = c->memory.seconds_per_byte;
+	double starts = graph_adapter_kernels * c->memory.kernel_seconds;
+
+	bool fused = c->scenario->plan.compile || c->operator_launches <= 0;
+
+	if (!c->frozen || c->adapter_rank <= 0)
+		return;
+	op->adapter_bytes = in + (fused ? 4 : 6) * out;
+	op->adapter_gradient_bytes = 4 * in + 3 * out;
+	op->adapter_weight_bytes = in + out;
+	op->forward_seconds += op->adapter_bytes * per_byte + starts;
+	op->input_grad_seconds += op->adapter_gradient_bytes * per_byte + starts;
+	op->weight_grad_seconds += op->adapter_weight_bytes * per_byte;
+}
+
 double graph_saved_width(const struct graph_context *c)
 {
 	return c->frozen && c->adapter_rank <= 0 ? 0 : c->input_width;
@@ -136,6 +161,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 	if (groups > 1)
 		time_groups(c, &rate, op);
 	unpack(c, op);
+	adapt(c, op);
 	graph_quantise(c, op);
 	return op;
 }

@@ -71,7 +71,11 @@ struct graph_operator {
 	double forward_seconds, input_grad_seconds, weight_grad_seconds;
 	/* The CPU's work, in launches of a kernel; none where a graph is replayed. */
 	double host_forward, host_backward;
+	double turned_bytes; /* moved each way by turning attention to fp8 and back */
 	double unpack_bytes; /* moved each way to read weights of 4 bits */
+	/* moved beside a frozen matrix by its adapters: forward, for the gradient of
+	 * the input, for that of their weights */
+	double adapter_bytes, adapter_gradient_bytes, adapter_weight_bytes;
 	double small_forward, small_backward; /* router: kernels beside its GEMM */
 	/* traffic of each element of its input, and of its output's gradient, that
 	 * turns narrow; of its weights those that do once a step; and kernels that draw
@@ -92,6 +96,9 @@ struct graph_operator {
 	bool overlaps;           /* with the operators behind it */
 	double exposed_forward, exposed_backward; /* seconds that nothing hides */
 };
+
+/* Of an adapter, each way: two products, a scaling, a sum. */
+enum { graph_adapter_kernels = 4 };
 
 /* Half a byte, and of 64 weights together one scale in 8 bits and their share of
  * another (QLoRA, arXiv 2305.14314, section 3: double quantisation). */

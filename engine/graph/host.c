@@ -136,9 +136,18 @@ static void count_router(const struct graph_context *c, struct graph_operator *o
 	op->host_backward = backward * backward_share * small_launches;
 }
 
+/* Its adapters' two modules, their scaling and their sum. */
+static double adapter_launches(const struct graph_context *c,
+			       const struct graph_operator *op)
+{
+	return op->adapter_bytes > 0 ? 2 * c->operator_launches + 2 * small_launches
+				     : 0;
+}
+
 static void count(const struct graph_context *c, struct graph_operator *op)
 {
-	double operators = operators_of(c, op) * c->operator_launches;
+	double operators =
+		operators_of(c, op) * c->operator_launches + adapter_launches(c, op);
 	double matrices = op->groups > 1 ? op->groups : 0;
 	double forward = 1, backward = backward_share;
 

@@ -250,6 +250,12 @@ static bool has_fp4_weights(const struct scenario *s)
 	return is_fp4(s) && !is_lora(s);
 }
 
+static bool may_attend_narrow(const struct scenario *s)
+{
+	return scenario_trains_narrow(s) &&
+	       s->plan.attention_kernel >= ATTENTION_FLASH1;
+}
+
 static bool is_fp8(const struct scenario *s)
 {
 	return s->plan.precision == PRECISION_FP8 ||
@@ -537,6 +543,10 @@ const struct knob knob_table[] = {
 	  "Kernel of the attention core: flash "
 	  "kernels never write the scores to memory.",
 	  GROUP_PRECISION, WORD(plan.attention_kernel, attention_words) },
+	{ "fp8_attention", "fp8_dot_product_attention", "fp8 attention", "",
+	  "Scores and values are computed in fp8 where the matrices are narrow, too; what "
+	  "attention reads and writes is turned there and back.",
+	  GROUP_PRECISION, SWITCH(plan.fp8_attention), .applies = may_attend_narrow },
 	{ "fused_norms", NULL, "fused norms", "",
 	  "Norms, rotary positions and activations as one kernel each.",
 	  GROUP_PRECISION, SWITCH(plan.fused_norms) },

@@ -49,6 +49,7 @@ struct calibration {
 	double unaligned_efficiency;   /* of a GEMM whose width is no multiple of 64 */
 	double narrow_head_efficiency; /* of flash with heads up to 64 wide */
 	double attention_half_seq;     /* tokens at which flash reaches half of it */
+	double fp8_attention_gain;     /* of flash in fp8 over bf16; 0 = none known */
 	double memory_efficiency;      /* of memory_bytes_per_second */
 	double kernel_seconds;         /* fixed time of one GEMM-like kernel */
 	double tail_share;             /* of what idle cores of a GEMM cost */

@@ -211,6 +211,12 @@ bool scenario_trains_narrow(const struct scenario *s)
 	       s->plan.precision <= PRECISION_NVFP4;
 }
 
+bool scenario_attends_narrow(const struct scenario *s)
+{
+	return s->plan.fp8_attention && scenario_trains_narrow(s) &&
+	       s->plan.attention_kernel >= ATTENTION_FLASH1;
+}
+
 bool plan_sends_activations(const struct plan *p)
 {
 	bool policy =

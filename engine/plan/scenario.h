@@ -51,6 +51,8 @@ enum run_kind scenario_run_kind(const struct scenario *scenario);
 
 /* Whether matrix products of training run in fp8 or fp4. */
 bool scenario_trains_narrow(const struct scenario *scenario);
+/* Whether its attention runs in fp8: flash kernels alone do. */
+bool scenario_attends_narrow(const struct scenario *scenario);
 /* Whether activations go to the host and come back. */
 bool plan_sends_activations(const struct plan *plan);
 /* Its layers that stay in 16 bits as kinds of their own, or no longer so. */

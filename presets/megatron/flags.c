@@ -34,6 +34,7 @@ const struct flag megatron_flags[] = {
 	{ "fp8-recipe", "fp8_recipe", FLAG_WORD,
 	  "delayed=delayed tensorwise=current-scaling blockwise=blockwise mxfp8=mxfp8",
 	  "delayed" },
+	{ "fp8-dot-product-attention", "fp8_attention", FLAG_ON, NULL, "off" },
 	{ "attention-backend", "attention_kernel", FLAG_WORD,
 	  "fused=flash3 auto=flash3 flash=flash2 unfused=fused-softmax "
 	  "local=fused-softmax unfused=unfused",

@@ -49,6 +49,7 @@ static void set_hardware(struct scenario *s, int64_t gpus)
 	for (int i = 0; i < ATTENTION_COUNT; i++)
 		a->calibration.attention_efficiency[i] = 0.15 * (i + 1);
 	a->calibration.attention_half_seq = 1000;
+	a->calibration.fp8_attention_gain = 1.3;
 	a->calibration.memory_efficiency = 0.8;
 	a->calibration.kernel_seconds = 4e-6;
 	a->calibration.step_seconds = 0.04;

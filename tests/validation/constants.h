@@ -19,12 +19,16 @@ struct constant {
 	double unit;         /* SI per unit of the preset */
 	double value, start; /* SI */
 	bool found;          /* some run depends on it */
-	bool fixed;          /* the fit leaves it where it is */
+	bool held;           /* no formula explains it: the fit leaves it where it is */
+	bool unseen;         /* nothing that the fit takes depends on it */
+	bool fixed;          /* one of the two: it doesn't move */
 };
 
 extern struct constant constants[];
 extern const int constant_count;
 
+/* Mark those that the fit leaves where they are. */
+void constants_hold(void);
 bool constant_touches(const struct constant *constant, const struct scenario *scenario);
 /* Whether a value lies on a bound of what is physical: then a formula is missing, not a
  * number. Bounds of shares that are 0 or 1 by definition are none. */

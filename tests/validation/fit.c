@@ -139,13 +139,26 @@ static void descend(struct fit *f, struct constant *c, double step)
 		fit_apply(f, c); /* back to what it was */
 }
 
+/* Runs that share a constant begin with one value of it, whatever their presets hold.
+ */
+static void begin(struct fit *f)
+{
+	for (int i = 0; i < f->set.count; i++)
+		for (int k = 0; k < constant_count; k++)
+			if (constants[k].found && fit_scores(f, i) &&
+			    constant_touches(&constants[k], &f->set.run[i].scenario))
+				constant_set(&constants[k], &f->set.run[i].scenario,
+					     constants[k].value);
+	for (int i = 0; i < f->set.count; i++)
+		if (fit_scores(f, i))
+			fit_predict(f, i);
+}
+
 static void run_fit(struct fit *f, int rounds)
 {
 	double step = 0.25;
 
-	for (int i = 0; i < f->set.count; i++)
-		if (fit_scores(f, i))
-			fit_predict(f, i);
+	begin(f);
 	if (!fit_solve(f, 60))
 		exit(2);
 	for (int r = 0; r < rounds; r++) {
@@ -181,7 +194,8 @@ static void start(struct fit *f)
 static void restore(struct fit *f)
 {
 	for (int k = 0; k < constant_count; k++) {
-		constants[k].fixed = false;
+		constants[k].unseen = false;
+		constants[k].fixed = constants[k].held;
 		constants[k].value = constants[k].start;
 		fit_apply(f, &constants[k]);
 	}
@@ -198,7 +212,8 @@ static void forget(struct fit *f)
 		for (int i = 0; i < f->set.count && !elsewhere; i++)
 			elsewhere = fit_takes(f, i) &&
 				    constant_touches(c, &f->set.run[i].scenario);
-		c->fixed = !elsewhere;
+		c->unseen = !elsewhere;
+		c->fixed = c->unseen || c->held;
 	}
 }
 
@@ -206,7 +221,7 @@ static void forget(struct fit *f)
 static void guess(struct fit *f)
 {
 	for (int k = 0; k < constant_count; k++)
-		if (constants[k].fixed) {
+		if (constants[k].unseen) {
 			constants[k].value = constants_middle(&constants[k]);
 			fit_apply(f, &constants[k]);
 		}
@@ -456,6 +471,7 @@ int main(int argc, char **argv)
 
 	if (!load(&f, &asked, argc, argv))
 		return 2;
+	constants_hold();
 	number_contests(&f);
 	start(&f);
 	if (asked.each)
