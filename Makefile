@@ -287,9 +287,10 @@ purity: $(ENGINE)
 hardened: shardscope
 	@sh tests/hardened.sh ./shardscope "$(MAKE)"
 
-# Rooms of engine/ import downwards only.
+# Rooms of engine/ import downwards only, and no files of presets/ in a circle.
 floors:
 	@sh tests/floors.sh
+	@sh tests/circles.sh
 
 # Files and functions stay short enough to read.
 lengths:

@@ -12,8 +12,8 @@
 #include "engine/model/model.h"
 #include "engine/start/start.h"
 #include "presets/error.h"
-#include "presets/library.h"
 #include "presets/script/given.h"
+#include "presets/shelf.h"
 
 enum import_kind {
 	IMPORT_TAKEN,        /* read into a knob or a shape */

@@ -6,8 +6,8 @@
 
 #include "engine/knob/knob.h"
 #include "presets/fields.h"
-#include "presets/library.h"
 #include "presets/model_layers.h"
+#include "presets/preset.h"
 #include "presets/stream.h"
 
 enum { MAX_LIKE = 4 };

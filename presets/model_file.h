@@ -11,14 +11,7 @@
 
 #include "engine/model/model.h"
 #include "presets/document.h"
-
-/* What a shipped model says of itself, for lists and tests. */
-struct model_note {
-	char title[MAX_NOTE], source[MAX_NOTE], also[MAX_NOTE];
-	char alike[MAX_NOTE];
-	double parameters, active; /* published, elements; 0 = not stated */
-	double tolerance;          /* relative */
-};
+#include "presets/model_note.h"
 
 /* From a mapping. note may be NULL. out is kept on failure. */
 bool model_read(const struct document *document, const struct node *map,

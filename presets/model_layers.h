@@ -4,8 +4,9 @@
 #ifndef PRESETS_MODEL_LAYERS_H
 #define PRESETS_MODEL_LAYERS_H
 
+#include "engine/model/model.h"
 #include "presets/document.h"
-#include "presets/model_file.h"
+#include "presets/model_note.h"
 
 enum { MAX_PATTERN = 2048 };
 

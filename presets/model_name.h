@@ -7,7 +7,8 @@
 #ifndef PRESETS_MODEL_NAME_H
 #define PRESETS_MODEL_NAME_H
 
-#include "presets/library.h"
+#include "engine/model/model.h"
+#include "presets/shelf.h"
 
 /* An id, a path, or an entry of the Hugging Face cache; NULL: none is meant. */
 const struct preset *model_name_find(const char *name);

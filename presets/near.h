@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "presets/library.h"
+#include "presets/shelf.h"
 
 /* Up to three names of the kind into out, parted by ", ", nearest first; empty where
  * none is near. Words count, not their order: "h100-sxm" finds dgx-h100, whose title

@@ -8,13 +8,10 @@
 #include "presets/cluster_file.h"
 #include "presets/library.h"
 #include "presets/model_file.h"
-#include "presets/share.h"
 #include "presets/stack_file.h"
 #include "presets/stream.h"
 
 enum { FORMAT = 1 };
-
-static const char start_plan[] = "llama3-70b-64-h100";
 
 bool scenario_blank(struct scenario *out, const char *model, const char *cluster,
 		    const char *stack, struct error *error)
@@ -254,29 +251,6 @@ bool scenario_parse(struct scenario *out, const char *file, const char *text,
 	good = scenario_from(out, &document, document.root, note, error);
 	document_free(&document);
 	return good;
-}
-
-bool scenario_read(struct scenario *out, const char *name, struct scenario_note *note,
-		   struct error *error)
-{
-	struct document document;
-	bool good;
-
-	if (share_is(name)) {
-		if (note)
-			*note = (struct scenario_note){ .title = "" };
-		return share_read(out, name, error);
-	}
-	if (!preset_open(PRESET_PLAN, name, &document, error))
-		return false;
-	good = scenario_from(out, &document, document.root, note, error);
-	document_free(&document);
-	return good;
-}
-
-bool scenario_start(struct scenario *out, struct error *error)
-{
-	return scenario_read(out, start_plan, NULL, error);
 }
 
 static void copy_knobs(struct scenario *to, const struct scenario *from)

@@ -3,7 +3,7 @@
 #ifndef PRESETS_TREE_H
 #define PRESETS_TREE_H
 
-#include "presets/document.h"
+#include "presets/node.h"
 
 enum { TREE_ANCHORS = 256 };
 

@@ -79,10 +79,12 @@ bool sign_redirection(struct shell *shell, struct command *command);
  * where it is another. */
 bool shell_hear(struct shell *shell, const struct command *command, int at);
 
-/* --- given.c --- */
+/* --- begin.c --- */
 /* Arguments and variables that the caller gives, or arguments that the script's own
  * comment says it is called with. */
 bool shell_begin(struct shell *shell);
+/* Passes a comment over: that of a batch system says how many GPUs there are. */
+void shell_comment(struct shell *shell);
 
 /* --- test.c --- */
 /* Whether a text matches a pattern of * and ?. */

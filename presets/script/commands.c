@@ -1,4 +1,4 @@
-/* shell.c - see shell.h. */
+/* commands.c - see shell.h. */
 #include "presets/script/shell.h"
 
 #include <ctype.h>
@@ -7,41 +7,6 @@
 #include <string.h>
 
 #include "presets/script/words.h"
-
-static int64_t number_after(const char *line, size_t length, const char *key)
-{
-	const char *found = memmem(line, length, key, strlen(key));
-
-	if (!found)
-		return 0;
-	found += strlen(key);
-	while (found < line + length &&
-	       (*found == '=' || isspace((unsigned char)*found) ||
-		isalpha((unsigned char)*found) || *found == ':'))
-		found++;
-	return found < line + length && isdigit((unsigned char)*found)
-		       ? strtoll(found, NULL, 10)
-		       : 0;
-}
-
-/* "#SBATCH --nodes=16" says how many GPUs there are. */
-static void comment(struct shell *shell)
-{
-	const char *end = memchr(shell->at, '\n', (size_t)(shell->stop - shell->at));
-	size_t length = (size_t)((end ? end : shell->stop) - shell->at);
-	struct arguments *a = shell->arguments;
-
-	if (length > 6 && memcmp(shell->at, "SBATCH", 6) == 0) {
-		int64_t nodes = number_after(shell->at, length, "--nodes");
-		int64_t gpus = number_after(shell->at, length, "--gpus-per-node");
-
-		nodes = nodes ? nodes : number_after(shell->at, length, "-N ");
-		gpus = gpus ? gpus : number_after(shell->at, length, "--gres=gpu");
-		a->nodes = nodes ? nodes : a->nodes;
-		a->per_node = gpus ? gpus : a->per_node;
-	}
-	shell->at += length;
-}
 
 static const char *assignment(const char *word)
 {
@@ -284,7 +249,7 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 			shell->at++;
 		} else if (c == '#') {
 			shell->at++;
-			comment(shell);
+			shell_comment(shell);
 		} else {
 			read_word(shell, b, command);
 			if (flow_is_live(shell) || in_array)

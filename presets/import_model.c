@@ -1,0 +1,46 @@
+/* import_model.c - the model that a file names, of the library. */
+#include "presets/import.h"
+#include "presets/library.h"
+#include "presets/model_name.h"
+#include "presets/near.h"
+
+bool import_model(struct model *out, const struct import_name *named,
+		  struct import_report *report, struct error *error)
+{
+	const struct preset *found = named->found;
+	int line = named->line > 0 ? named->line : 1;
+	char near[256];
+
+	if (!found && named->name[0] != '\0' &&
+	    !(found = preset_find(PRESET_MODEL, named->name)))
+		found = model_name_find(named->name);
+	if (report->model[0] != '\0') {
+		if (named->name[0] != '\0' && !found)
+			import_note(report, IMPORT_NOT_MODELLED, "model", "%s",
+				    named->name);
+		return library_model(out, report->model, error);
+	}
+	if (found) {
+		import_note(report, IMPORT_TAKEN, "model", "%s as %s", named->name,
+			    found->name);
+		if (!library_model(out, found->name, error))
+			return false;
+		if (model_name_is_alike(named->name, found)) {
+			import_note(report, IMPORT_ASSUMED, "model",
+				    "%s for %.60s, by its name alone", found->name,
+				    named->name);
+			model_name_doubt(named->name, out);
+		}
+		return true;
+	}
+	report->nameless = named->name[0] == '\0';
+	if (report->nameless)
+		return error_set(error, named->file, line,
+				 "this file names no model; --model NAME or --model "
+				 "config.json says which it is");
+	preset_near(PRESET_MODEL, named->name, near, sizeof near);
+	return error_set(error, named->file, line,
+			 "no model '%.80s' in the library%s%s; --model config.json "
+			 "reads its own, --model NAME takes one of the library",
+			 named->name, near[0] ? "; near: " : "", near);
+}

@@ -1,0 +1,128 @@
+/* preset.c - see preset.h. */
+#include "presets/preset.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "presets/model_name.h"
+#include "presets/near.h"
+#include "presets/stream.h"
+
+/* Two names with one slash between them. */
+static bool is_id(const char *name)
+{
+	const char *slash = strchr(name, '/');
+
+	return slash && slash > name && name[0] != '.' && name[0] != '~' &&
+	       slash[1] != '\0' && !strchr(slash + 1, '/');
+}
+
+/* A stack goes by several names, with blanks between; a Hugging Face id has none. */
+static bool is_alias(const char *aliases, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = aliases; *at != '\0'; at += strspn(at, " ")) {
+		size_t word = strcspn(at, " ");
+
+		if (word == length && strncasecmp(at, name, word) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
+const struct preset *preset_find(enum preset_kind kind, const char *name)
+{
+	const struct preset *list;
+	int count = preset_list(kind, &list);
+
+	for (int i = 0; i < count; i++)
+		if (strcasecmp(list[i].name, name) == 0)
+			return &list[i];
+	for (int i = 0; i < count; i++)
+		if (is_alias(list[i].alias, name))
+			return &list[i];
+	/* org/Model-Instruct-FP8 means org/Model, unless it is a file */
+	return kind == PRESET_MODEL && is_id(name) && access(name, F_OK) != 0
+		       ? model_name_find(name)
+		       : NULL;
+}
+
+static bool unknown(enum preset_kind kind, const char *name, struct error *error)
+{
+	static const char *const one[] = { "model", "cluster", "stack", "plan",
+					   "lesson" };
+	char near[256];
+
+	preset_near(kind, name, near, sizeof near);
+	if (near[0] != '\0')
+		return error_set(error, NULL, 0, "no %s '%.80s'; near: %s", one[kind],
+				 name, near);
+	return error_set(error, NULL, 0,
+			 "no %s '%.80s'; shardscope list %s shows those there are",
+			 one[kind], name, preset_kind_label(kind));
+}
+
+static bool looks_like_file(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	struct stat unused;
+
+	return strchr(name, '/') || strcmp(name, "-") == 0 ||
+	       (dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 ||
+			strcmp(dot, ".json") == 0)) ||
+	       stat(name, &unused) == 0;
+}
+
+/* "google/gemma-4-77B-it" is no path of a file that is missing. */
+static bool is_absent_id(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return is_id(name) && access(name, F_OK) != 0 &&
+	       !(dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 ||
+			 strcmp(dot, ".json") == 0));
+}
+
+bool preset_open(enum preset_kind kind, const char *name, struct document *document,
+		 struct error *error)
+{
+	const struct preset *preset = preset_find(kind, name);
+	struct stat about;
+	char path[4096];
+
+	if (preset)
+		return shelf_open(preset, document, error);
+	/* the folder of a checkpoint */
+	if (kind == PRESET_MODEL && stat(name, &about) == 0 && S_ISDIR(about.st_mode) &&
+	    snprintf(path, sizeof path, "%s/config.json", name) < (int)sizeof path)
+		return document_read(document, path, error);
+	if (looks_like_file(name) && !(kind == PRESET_MODEL && is_absent_id(name)))
+		return document_read(document, name, error);
+	return unknown(kind, name, error);
+}
+
+char *preset_text(enum preset_kind kind, const char *name, struct error *error)
+{
+	const struct preset *preset = preset_find(kind, name);
+	size_t length;
+	char *text;
+
+	if (!preset) {
+		unknown(kind, name, error);
+		return NULL;
+	}
+	if (preset->own)
+		return stream_read_file(preset->path, DOCUMENT_MAX_BYTES, &length,
+					error);
+	text = malloc(preset->length + 1);
+	if (text)
+		memcpy(text, preset->text, preset->length + 1);
+	else
+		error_set(error, NULL, 0, "out of memory");
+	return text;
+}

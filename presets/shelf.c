@@ -1,0 +1,158 @@
+/* shelf.c - see shelf.h. */
+#include "presets/shelf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "presets/data.h"
+#include "presets/folder.h"
+
+struct shelf {
+	bool filled, lacks; /* lacks: memory ran out for some */
+	int count, capacity;
+	struct preset *preset;
+};
+
+static struct shelf shelves[PRESET_KIND_COUNT];
+
+const char *preset_kind_label(enum preset_kind kind)
+{
+	static const char *const labels[] = { "models", "clusters", "stacks", "plans",
+					      "lessons" };
+
+	return (unsigned)kind < PRESET_KIND_COUNT ? labels[kind] : "";
+}
+
+/* A new row, or the one of that name. NULL: out of memory, or the name is long. */
+static struct preset *add(struct shelf *shelf, const char *name)
+{
+	struct preset *new;
+
+	if (strlen(name) >= MAX_NAME)
+		return NULL;
+	for (int i = 0; i < shelf->count; i++)
+		if (strcmp(shelf->preset[i].name, name) == 0)
+			return &shelf->preset[i];
+	if (shelf->count == shelf->capacity) {
+		int capacity = shelf->capacity ? 2 * shelf->capacity : 64;
+
+		new = realloc(shelf->preset, (size_t)capacity * sizeof *new);
+		if (!new) {
+			shelf->lacks = true;
+			return NULL;
+		}
+		shelf->preset = new;
+		shelf->capacity = capacity;
+	}
+	new = &shelf->preset[shelf->count++];
+	memset(new, 0, sizeof *new);
+	strcpy(new->name, name);
+	error_clean(new->name);
+	return new;
+}
+
+struct finding_own {
+	struct shelf *shelf;
+	const char *folder;
+};
+
+static void found_own(void *context, const char *name)
+{
+	const struct finding_own *f = context;
+	struct preset *preset = add(f->shelf, name);
+	int length;
+
+	if (!preset)
+		return;
+	preset->own = true;
+	preset->text = NULL;
+	length = snprintf(preset->path, sizeof preset->path, "%s/%s.yaml", f->folder,
+			  name);
+	if (length < 0 || (size_t)length >= sizeof preset->path)
+		preset->path[0] = '\0';
+}
+
+bool shelf_open(const struct preset *preset, struct document *document,
+		struct error *error)
+{
+	if (preset->own)
+		return document_read(document, preset->path, error);
+	return document_parse(document, preset->name, preset->text, preset->length,
+			      error);
+}
+
+/* What lists show; a broken own file shows what is wrong with it. */
+static void describe(enum preset_kind kind, struct preset *preset)
+{
+	struct document document;
+	struct error error = { "" };
+	const struct node *title, *id, *also, *alike;
+
+	if (!shelf_open(preset, &document, &error)) {
+		snprintf(preset->title, sizeof preset->title, "%.*s", MAX_NOTE - 1,
+			 error.text);
+		return;
+	}
+	title = node_get(document.root, "title");
+	id = node_get(document.root, kind == PRESET_STACK ? "alias" : "hf_id");
+	also = kind == PRESET_MODEL ? node_get(document.root, "also") : NULL;
+	alike = kind == PRESET_MODEL ? node_get(document.root, "alike") : NULL;
+	if (alike)
+		node_text(&document, alike, preset->alike, sizeof preset->alike, NULL);
+	if (also)
+		node_text(&document, also, preset->also, sizeof preset->also, NULL);
+	if (title)
+		node_text(&document, title, preset->title, sizeof preset->title, NULL);
+	if (id)
+		node_text(&document, id, preset->alias, sizeof preset->alias, NULL);
+	document_free(&document);
+}
+
+/* "gpt3-7b" before "gpt3-13b": digits compare as numbers. */
+static int by_name(const void *a, const void *b)
+{
+	const struct preset *left = a, *right = b;
+
+	return strverscmp(left->name, right->name);
+}
+
+static void fill(enum preset_kind kind)
+{
+	struct shelf *shelf = &shelves[kind];
+	char folder[512];
+	struct finding_own own = { shelf, folder };
+
+	shelf->filled = true;
+	for (const struct preset_file *file = presets_data; file->kind; file++) {
+		struct preset *preset;
+
+		if (strcmp(file->kind, preset_kind_label(kind)) != 0)
+			continue;
+		preset = add(shelf, file->name);
+		if (!preset)
+			continue;
+		preset->text = (const char *)file->text;
+		preset->length = file->length;
+	}
+	if (folder_config(folder, sizeof folder, preset_kind_label(kind)))
+		folder_each(folder, found_own, &own);
+	for (int i = 0; i < shelf->count; i++)
+		describe(kind, &shelf->preset[i]);
+	if (shelf->count > 1)
+		qsort(shelf->preset, (size_t)shelf->count, sizeof *shelf->preset,
+		      by_name);
+}
+
+int preset_list(enum preset_kind kind, const struct preset **list)
+{
+	if (!shelves[kind].filled)
+		fill(kind);
+	*list = shelves[kind].preset;
+	return shelves[kind].count;
+}
+
+bool preset_list_is_whole(enum preset_kind kind)
+{
+	return shelves[kind].filled && !shelves[kind].lacks;
+}
