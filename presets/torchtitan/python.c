@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/python/neighbour.h"
 #include "presets/python/scanner.h"
 
 /* "qwen3_14b": a configuration of torchtitan's own, by its model and flavor. */
@@ -197,24 +198,92 @@ bool torchtitan_is_python(const char *text)
 	return false;
 }
 
+/* A file, and what of it is asked for. */
+struct source {
+	const char *file, *text;
+	size_t length;
+	const char *function; /* NULL: the only one */
+};
+
+/* The pieces of one file behind what the pairs hold already. */
+static bool read_file(struct python *p, const struct source *source)
+{
+	struct registry pieces;
+	bool good;
+
+	p->start = source->text;
+	good = registry_choose(&pieces, p->pairs->file, source->text, source->length,
+			       source->function, p->error);
+	for (int i = 0; good && i < pieces.count; i++)
+		good = python_read(p, &pieces.piece[i]);
+	p->stop = source->text + source->length;
+	return good && note_base(p);
+}
+
+static void drop(struct pairs *pairs, const char *key)
+{
+	for (int i = pairs->count - 1; i >= 0; i--)
+		if (strcmp(pairs->item[i].key, key) == 0) {
+			pairs->count--;
+			memmove(&pairs->item[i], &pairs->item[i + 1],
+				(size_t)(pairs->count - i) * sizeof pairs->item[0]);
+		}
+}
+
+/* What it starts from in a file beside this one comes before its own, however often
+ * that starts from a further one. Errors of those name the call in this file. */
+static bool read_with_base(struct python *p, const struct source *source, int depth)
+{
+	char path[NEIGHBOUR_MAX_PATH], name[PAIRS_MAX_KEY], file[sizeof p->pairs->file];
+	const struct pair *elsewhere;
+	struct source base = { path, NULL, 0, name };
+	struct error *error = p->error;
+	char *text;
+	int line;
+	bool good = read_file(p, source), whole;
+
+	elsewhere = good ? pairs_find(p->pairs, "elsewhere") : NULL;
+	if (!elsewhere || depth == 0)
+		return good;
+	snprintf(name, sizeof name, "%s", elsewhere->value);
+	line = elsewhere->line;
+	text = neighbour_read(source->file, source->text, name, path, &base.length);
+	if (!text)
+		return true;
+	base.text = text;
+	memcpy(file, p->pairs->file, sizeof file);
+	pairs_free(p->pairs);
+	pairs_begin(p->pairs, file);
+	p->error =
+		NULL; /* a file beside that can't be read is as one that is not there */
+	whole = read_with_base(p, &base, depth - 1) &&
+		!pairs_find(p->pairs, "elsewhere");
+	for (int i = 0; i < p->pairs->count && whole; i++)
+		p->pairs->item[i].line = line;
+	if (!whole) {
+		pairs_free(p->pairs);
+		pairs_begin(p->pairs, file);
+	}
+	p->error = error;
+	free(text);
+	good = read_file(p, source);
+	if (whole)
+		drop(p->pairs, "elsewhere");
+	return good;
+}
+
 bool pairs_from_python(struct pairs *out, const char *file, const char *text,
 		       size_t length, const char *function, struct error *error)
 {
-	struct registry pieces;
-	struct python p = { .pairs = out,
-			    .start = text,
-			    .error = error,
-			    .call = note_call,
-			    .assigned = note_class };
-	bool good;
+	enum { MOST_FILES = 4 };
+	struct source source = { file, text, length, function };
+	struct python p = {
+		.pairs = out, .error = error, .call = note_call, .assigned = note_class
+	};
 
 	pairs_begin(out, file);
-	good = registry_choose(&pieces, out->file, text, length, function, error);
-	for (int i = 0; good && i < pieces.count; i++)
-		good = python_read(&p, &pieces.piece[i]);
-	p.stop = text + length;
-	if (good && note_base(&p) && translate_batch(&p) && translate_recompute(&p) &&
-	    translate_model(&p))
+	if (read_with_base(&p, &source, MOST_FILES) && translate_batch(&p) &&
+	    translate_recompute(&p) && translate_model(&p))
 		return true;
 	pairs_free(out);
 	return false;
