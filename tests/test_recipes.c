@@ -242,9 +242,43 @@ static void test_two_kinds(void **state)
 	expect(&s, "tp", "2");
 }
 
+/* The server stands anywhere in a container's script: its replicas and its role are
+ * its own, not the last line's. */
+static void replicas_are_of_the_server_in_a_script(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 3\n"
+		  "  template:\n    spec:\n      containers:\n      - name: vllm\n"
+		  "        command: [\"/bin/sh\", \"-c\"]\n        args:\n        - |\n"
+		  "          vllm serve Qwen/Qwen3-32B --tensor-parallel-size 2 &\n"
+		  "          sleep 60\n          tail -f /dev/null\n",
+		  &s);
+	expect(&s, "gpus", "6");
+	assert_true(noted(IMPORT_ASSUMED, "replicas"));
+	read_good("vllm",
+		  "apiVersion: v1\nkind: List\nprefill:\n  replicas: 2\n"
+		  "  containers:\n  - command: [\"bash\", \"-c\"]\n    args:\n    - |\n"
+		  "      vllm serve Qwen/Qwen3-32B -tp 1 &\n      wait\n"
+		  "decode:\n  replicas: 1\n"
+		  "  containers:\n  - command: [\"bash\", \"-c\"]\n    args:\n    - |\n"
+		  "      vllm serve Qwen/Qwen3-32B -tp 4 &\n      wait\n",
+		  &s);
+	expect(&s, "disaggregated", "on");
+	expect(&s, "prefill_gpus", "2");
+	expect(&s, "gpus", "6");
+	/* words that somebody's own script has by chance */
+	read_good("vllm", "servers-of-manifest 1 99\nvllm serve Qwen/Qwen3-32B -tp 4\n",
+		  &s);
+	expect(&s, "gpus", "4");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replicas_are_of_the_server_in_a_script),
 		cmocka_unit_test(test_graph),
 		cmocka_unit_test(test_pools_of_scripts),
 		cmocka_unit_test(test_config_map),

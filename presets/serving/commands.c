@@ -18,6 +18,8 @@ struct finder {
 	struct server_commands *out;
 	struct arguments arguments; /* owns the words */
 	int documents, depth;
+	int64_t replicas; /* of what a manifest's container starts */
+	enum role role;
 	struct found_document document[MAX_DOCUMENTS];
 	const char *file;
 	struct import_report *report;
@@ -146,10 +148,6 @@ static bool add_words(struct finder *f, struct server_command *command,
 		char name[128], key[128], value[4096];
 		int line = words[i].line;
 
-		if (strncmp(text, REPLICAS_FLAG, sizeof REPLICAS_FLAG - 1) == 0) {
-			command->replicas = strtoll(equals + 1, NULL, 10);
-			continue;
-		}
 		if (!is_flag(text)) {
 			if (command->checkpoint[0] == '\0')
 				snprintf(command->checkpoint,
@@ -201,7 +199,7 @@ static struct server_command *begin(struct finder *f, int line)
 	memset(command, 0, sizeof *command);
 	snprintf(command->flags.file, sizeof command->flags.file, "%s", f->file);
 	command->line = line;
-	command->replicas = 1;
+	command->replicas = f->replicas;
 	return command;
 }
 
@@ -224,19 +222,43 @@ static bool look_inside(struct finder *f, const struct shell_word *words, int co
 	return !f->broken;
 }
 
+/* The role that a manifest gives comes last: its servers say "kv_both". */
+static bool add_role(struct finder *f, struct server_command *command)
+{
+	return f->role == ROLE_BOTH ||
+	       pairs_add(&command->flags, f->tool->role_flag, f->tool->roles[f->role],
+			 command->line, f->error);
+}
+
+/* A manifest's mark; anybody's script may have such words. */
+static bool see_mark(struct finder *f, const struct shell_word *words, int count)
+{
+	long long replicas = count == 3 ? strtoll(words[1].text, NULL, 10) : 0;
+	long role = count == 3 ? strtol(words[2].text, NULL, 10) : 0;
+
+	if (count != 3 || strcmp(words[0].text, MANIFEST_MARK) != 0 || replicas < 1 ||
+	    replicas > MANIFEST_REPLICAS || role < 0 || role >= ROLE_COUNT)
+		return false;
+	f->replicas = replicas;
+	f->role = (enum role)role;
+	return true;
+}
+
 static bool see_command(void *context, const struct shell_word *words, int count)
 {
 	struct finder *f = context;
 	int first = f->tool->starts(words, count);
 	struct server_command *command;
 
+	if (see_mark(f, words, count))
+		return true;
 	if (first == 0)
 		return look_inside(f, words, count);
 	command = begin(f, words[first - 1].line);
 	if (!command)
 		return false;
 	f->broken = !add_words(f, command, words + first, count - first) ||
-		    !keep_last(f, command);
+		    !add_role(f, command) || !keep_last(f, command);
 	if (!f->broken && command->flags.count == 0 && command->checkpoint[0] == '\0')
 		pairs_free(&command->flags); /* "docker pull …" */
 	else
@@ -407,6 +429,7 @@ bool commands_read(const struct tool *tool, const char *file, const char *text,
 	if (!f)
 		return error_set(error, file, 0, "out of memory");
 	f->tool = tool;
+	f->replicas = 1;
 	f->out = out;
 	f->report = report;
 	f->error = error;

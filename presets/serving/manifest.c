@@ -12,8 +12,6 @@
 
 #include "presets/serving/tool.h"
 
-enum { MAX_REPLICAS = 4096 };
-
 struct manifest {
 	const struct tool *tool;
 	FILE *out;
@@ -143,16 +141,19 @@ static void put_entry(struct manifest *m, const struct node *container,
 		fprintf(m->out, " --tensor-parallel-size %s", m->tp);
 }
 
-/* Further replicas are servers of their own. */
-static void put_replicas(struct manifest *m)
+/* How often what comes next is started, and in which role: further replicas are servers
+ * of their own. In front, for nobody knows which line of a script starts the server. */
+static void put_mark(struct manifest *m)
 {
 	long copies = m->copies ? strtol(m->copies, NULL, 10) : 1;
 
-	if (copies > 1 && copies <= MAX_REPLICAS)
-		fprintf(m->out, " " REPLICAS_FLAG "%ld", copies);
+	if (copies < 1 || copies > MANIFEST_REPLICAS)
+		copies = 1;
+	fprintf(m->out, MANIFEST_MARK " %ld %d; ", copies,
+		m->pools ? (int)m->role : (int)ROLE_BOTH);
 }
 
-/* One server's command, in its role. */
+/* One server's command. */
 static void put_command(struct manifest *m, const struct node *container, bool script)
 {
 	const struct node *command = node_get(container, "command"),
@@ -165,10 +166,6 @@ static void put_command(struct manifest *m, const struct node *container, bool s
 	put_list(m, args, script);
 	if (script && !args) /* the script is the last word of the command */
 		put_list(m, command, true);
-	if (m->pools && m->role != ROLE_BOTH)
-		fprintf(m->out, " --%s %s", m->tool->role_flag,
-			m->tool->roles[m->role]);
-	put_replicas(m);
 }
 
 static void put_container(struct manifest *m, const struct node *container)
@@ -181,6 +178,7 @@ static void put_container(struct manifest *m, const struct node *container)
 		return;
 	m->any = true;
 	go_to(m, command ? command->line : args ? args->line : container->line);
+	put_mark(m);
 	put_environment(m, container);
 	put_command(m, container, script);
 	fputc('\n', m->out);
@@ -207,6 +205,7 @@ static void put_spec(struct manifest *m, const struct node *spec)
 	m->any = true;
 	m->copies = scalar(spec, "replicaCount");
 	go_to(m, spec->line);
+	put_mark(m);
 	fputs("vllm serve ", m->out);
 	put_word(m, scalar(spec, "modelURL"));
 	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
@@ -216,7 +215,6 @@ static void put_spec(struct manifest *m, const struct node *spec)
 		}
 	if (config && config->kind == NODE_MAP)
 		put_list(m, node_get(config, "extraArgs"), false);
-	put_replicas(m);
 	fputc('\n', m->out);
 	m->line++;
 }

@@ -24,8 +24,10 @@ struct server_command {
 	int64_t replicas; /* servers that it starts */
 };
 
-/* What a manifest's replicas are told by: a flag of no tool, before its number. */
-#define REPLICAS_FLAG "--replicas-of-manifest="
+/* A command of no tool, before a manifest's own: how many servers each of those starts
+ * that come until the next one, and their role. */
+#define MANIFEST_MARK "servers-of-manifest"
+enum { MANIFEST_REPLICAS = 4096 };
 
 /* What a recipe says of the machine and of the requests; 0 and NULL: nothing. */
 struct server_load {
