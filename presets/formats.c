@@ -21,9 +21,13 @@ enum { MAX_FILE_BYTES = 4 << 20 };
 static const struct {
 	const char *word, *format;
 } signs[] = {
-	{ " sglang_config:", "sglang" }, /* recipes of srt-slurm */
-	{ " trtllm_config:", "trtllm" },
-	{ " vllm_config:", "vllm" },
+	/* recipes of srt-slurm, and those of several variants */
+	{ "\n  sglang_config:", "sglang" },
+	{ "\n    sglang_config:", "sglang" },
+	{ "\n  trtllm_config:", "trtllm" },
+	{ "\n    trtllm_config:", "trtllm" },
+	{ "\n  vllm_config:", "vllm" },
+	{ "\n    vllm_config:", "vllm" },
 	{ "vllm serve ", "vllm" },
 	{ "vllm.entrypoints.", "vllm" },
 	{ "vllm-openai", "vllm" },

@@ -77,6 +77,42 @@ static bool is_noise(const char *part)
 	return false;
 }
 
+/* Words for how weights are stored, and which of ours they are. */
+static const struct {
+	const char *part, *precision;
+} formats[] = {
+	{ "nvfp4", "nvfp4" },
+	{ "fp4", "nvfp4" },
+	{ "mxfp4", "mxfp4" },
+	{ "mxfp8", "mxfp8" },
+	{ "awq", "int4" },
+	{ "gptq", "int4" },
+	{ "int4", "int4" },
+	{ "w4a16", "int4" },
+	{ "4bit", "int4" },
+	{ "autoround", "int4" },
+	{ "int8", "int8" },
+	{ "w8a8", "int8" },
+	{ "quantized.w4a16", "int4" },
+	{ "quantized.w8a8", "int8" },
+	{ "bf16", "bf16" },
+};
+
+static const char *format_of(const char *part)
+{
+	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+		if (strcmp(formats[i].part, part) == 0)
+			return formats[i].precision;
+	return NULL;
+}
+
+/* "NVFP4-v2": another try at quantising the same weights. */
+static bool is_edition(const char *part, const char *before)
+{
+	return part[0] == 'v' && isdigit((unsigned char)part[1]) && part[2] == '\0' &&
+	       format_of(before);
+}
+
 static bool is_date(const char *part)
 {
 	return (strlen(part) == 4 || strlen(part) == 6) &&
@@ -86,17 +122,17 @@ static bool is_date(const char *part)
 /* "Meta-Llama-3.1-70B-Instruct-FP8" and "llama3.1-70b" are both "llama3.170b". */
 static void reduce(const char *checkpoint, char out[MAX_ID])
 {
-	char base[MAX_ID], part[64];
+	char base[MAX_ID], part[64], whole[64] = "";
 	size_t used = 0;
 
 	take_base(checkpoint, base);
 	out[0] = '\0';
 	for (const char *at = next_part(base, part); at; at = next_part(at, part)) {
-		char whole[64];
+		bool again = is_edition(part, whole);
 
 		snprintf(whole, sizeof whole, "%s", part);
 		if (strncmp(whole, "quantized.", 10) == 0 || is_date(whole) ||
-		    is_noise(whole))
+		    is_noise(whole) || again)
 			continue;
 		int wrote = snprintf(out + used, MAX_ID - used, "%s", whole);
 
@@ -291,33 +327,13 @@ int model_name_unlike(const char *name, const struct preset *preset)
 
 const char *model_name_format(const char *name)
 {
-	static const struct {
-		const char *part, *precision;
-	} formats[] = {
-		{ "nvfp4", "nvfp4" },
-		{ "fp4", "nvfp4" },
-		{ "mxfp4", "mxfp4" },
-		{ "mxfp8", "mxfp8" },
-		{ "awq", "int4" },
-		{ "gptq", "int4" },
-		{ "int4", "int4" },
-		{ "w4a16", "int4" },
-		{ "4bit", "int4" },
-		{ "autoround", "int4" },
-		{ "int8", "int8" },
-		{ "w8a8", "int8" },
-		{ "quantized.w4a16", "int4" },
-		{ "quantized.w8a8", "int8" },
-		{ "bf16", "bf16" },
-	};
 	char base[MAX_ID], part[64];
 	bool fp8 = false, block = strncmp(name, "Qwen/", 5) == 0;
 
 	take_base(name, base);
 	for (const char *at = next_part(base, part); at; at = next_part(at, part)) {
-		for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-			if (strcmp(formats[i].part, part) == 0)
-				return formats[i].precision;
+		if (format_of(part))
+			return format_of(part);
 		fp8 = fp8 || strcmp(part, "fp8") == 0;
 		block = block || strcmp(part, "block") == 0;
 	}

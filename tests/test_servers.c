@@ -826,6 +826,7 @@ static void test_checkpoints(void **state)
 		  "fp8" },
 		{ "meta-llama/Llama-3.3-70B-Instruct", "llama3.1-70b", "bf16" },
 		{ "nvidia/Llama-3.3-70B-Instruct-FP4", "llama3.1-70b", "nvfp4" },
+		{ "nvidia/Qwen3.5-397B-A17B-NVFP4-V2", "qwen3.5-397b-a17b", "nvfp4" },
 		{ "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "llama3.1-8b",
 		  "int4" },
 		{ "/data/hub/models--Qwen--Qwen3-30B-A3B/snapshots/0a1b",

@@ -64,7 +64,9 @@ static void one_server_of_sglang_is_read(void **state)
 			    "backend:\n  sglang_config:\n    aggregated:\n"
 			    "      served-model-name: deepseek-ai/DeepSeek-R1\n"
 			    "      model-path: /model/\n      disable-radix-cache: false\n"
-			    "      tensor-parallel-size: 4\n      data-parallel-size: 4\n"
+			    "      tensor-parallel-size: 8\n"
+			    "      tensor-parallel-size: 4\n" /* the last one counts */
+			    "      data-parallel-size: 4\n"
 			    "      enable-dp-attention: true\n",
 		&s);
 	assert_string_equal(s.model.name, "deepseek-v3");
@@ -106,6 +108,8 @@ static void its_tool_is_told_by_the_file(void **state)
 	struct ran ran = run("eval tests/fuzz/seeds/trtllm/slurm");
 
 	(void)state;
+	run_check("eval tests/fuzz/seeds/sglang/slurm", 0, "qwen3-32b on 4 x gb200",
+		  NULL);
 	assert_non_null(strstr(ran.out, "deepseek-v3 on 16 x b200"));
 	ran_free(&ran);
 }

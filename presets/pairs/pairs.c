@@ -183,6 +183,16 @@ bool pairs_from_yaml(struct pairs *out, const char *file, const char *text,
 	       take_pairs(out, &document, error);
 }
 
+bool pairs_from_yaml_repeats(struct pairs *out, const char *file, const char *text,
+			     size_t length, struct error *error)
+{
+	struct document document;
+
+	memset(out, 0, sizeof *out);
+	return document_parse_repeats(&document, file, text, length, error) &&
+	       take_pairs(out, &document, error);
+}
+
 bool pairs_from_json(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error)
 {

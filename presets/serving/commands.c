@@ -362,7 +362,7 @@ static bool read_recipe(struct finder *f, const char *text, size_t length)
 	struct pairs recipe;
 	bool good;
 
-	if (!pairs_from_yaml(&recipe, f->file, text, length, f->error))
+	if (!pairs_from_yaml_repeats(&recipe, f->file, text, length, f->error))
 		return false;
 	good = slurm_load(&recipe, &f->out->load, f->report, f->error);
 	for (int role = ROLE_BOTH; role < ROLE_COUNT && good; role++) {
