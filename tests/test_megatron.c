@@ -650,9 +650,70 @@ static void test_nemo_words(void **state)
 	assert_true(noted(IMPORT_NOT_MODELLED, "merge-file"));
 }
 
+static int layers_of(const struct model *m, enum mixer_kind mixer, enum mlp_kind mlp)
+{
+	int count = 0;
+
+	for (int i = 0; i < m->layers; i++)
+		count += m->kind[m->layer[i]].mixer == mixer &&
+			 m->kind[m->layer[i]].mlp == mlp;
+	return count;
+}
+
+#define FORK                                                             \
+	"--hidden-size 1024 --num-attention-heads 16 --seq-length 2048 " \
+	"--max-position-embeddings 2048 --padded-vocab-size 32000 "
+
+/* Forks' names of what Megatron has; a program of another network; and what no reader
+ * knows but looks like the shape. */
+static void shapes_of_forks(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	/* MindSpeed: dense layers first, places that hold none, older names */
+	read_good("megatron",
+		  "pretrain_gpt.py --num-layers 8 --noop-layers 6,7 --ffn-hidden-size "
+		  "4096 --num-experts 16 --moe-router-topk 2 --moe-intermediate-size "
+		  "512 --n-shared-experts 1 --first-k-dense-replace 2 "
+		  "--moe-layer-freq -1 --moe-token-dispatcher-type alltoall_seq "
+		  "--pipeline-model-parallel-size 4 --geglu " FORK,
+		  &s);
+	assert_int_equal(s.model.layers, 6);
+	assert_int_equal(layers_of(&s.model, MIXER_ATTENTION, MLP_DENSE), 2);
+	assert_int_equal(layers_of(&s.model, MIXER_ATTENTION, MLP_MOE), 4);
+	assert_int_equal(s.model.moe.expert_ffn, 512);
+	assert_true(s.model.gated_mlp);
+	expect(&s, "moe_dispatcher", "alltoall");
+	expect(&s, "split", "balanced");
+	assert_string_equal(s.model.approximate, "");
+	/* Megatron's own other gated one */
+	read_good("megatron", "pretrain_gpt.py --num-layers 2 --quick-geglu " FORK, &s);
+	assert_true(s.model.gated_mlp);
+	/* a program of Mamba layers alone */
+	read_good("megatron", "pretrain_mamba.py --num-layers 6 " FORK, &s);
+	assert_int_equal(layers_of(&s.model, MIXER_MAMBA2, MLP_NONE), 6);
+	read_refused("megatron",
+		     "pretrain_mamba.py --num-layers 6 --hybrid-mlp-ratio 0.5 " FORK,
+		     "--hybrid-mlp-ratio makes the program draw");
+	/* '-' and M of a fork's own spec */
+	read_refused("megatron",
+		     "pretrain.py --hybrid-override-pattern M-*- --num-experts 8 " FORK,
+		     "--num-experts 8, and the hybrid pattern has no E");
+	read_good("megatron",
+		  "pretrain_gpt.py --num-layers 4 --num-zero-experts 8 " FORK, &s);
+	assert_string_equal(s.model.approximate, "not read: --num-zero-experts");
+	read_good("megatron",
+		  "pretrain_gpt.py --num-layers 4 --moe-router-enable-expert-bias "
+		  "--linear-key-head-dim 0 --no-expert-log " FORK,
+		  &s);
+	assert_string_equal(s.model.approximate, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shapes_of_forks),
 		cmocka_unit_test(test_megatron_script),
 		cmocka_unit_test(test_blocks_are_of_a_chunk),
 		cmocka_unit_test(test_megatron_refused),

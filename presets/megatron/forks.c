@@ -4,7 +4,8 @@
  * ds-sequence-parallel-size, checkpoint-activations, mlp-type, normalization in small
  * letters); alibaba/Pai-Megatron-Patch, megatron_patch/arguments.py (intermediate-size,
  * n-head-kv, shared-moe-ffn-hidden-size); Megatron-LM up to v3.0 (model-parallel-size,
- * activations-checkpoint-method, fp8-hybrid).
+ * activations-checkpoint-method, fp8-hybrid), its core up to v0.12 (alltoall_seq);
+ * Ascend/MindSpeed-LLM, features_manager/arguments/deprecated_args.py and module.py.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,17 @@ static const struct renamed {
 	{ "ds-sequence-parallel-size", NULL, "context-parallel-size", NULL, NULL },
 	{ "model-parallel-size", NULL, "tensor-model-parallel-size", NULL, NULL },
 	{ "batch-size", NULL, "micro-batch-size", NULL, NULL },
+	{ "moe-token-dispatcher-type", "alltoall_seq", "moe-token-dispatcher-type",
+	  "alltoall", NULL },
+	{ "moe-intermediate-size", NULL, "moe-ffn-hidden-size", NULL, NULL },
+	{ "n-shared-experts", NULL, "num-shared-experts", NULL, NULL },
+	{ "multi-head-latent-attention", NULL, "multi-latent-attention", NULL, NULL },
+	{ "qk-rope-head-dim", NULL, "qk-pos-emb-head-dim", NULL, NULL },
+	{ "qk-nope-head-dim", NULL, "qk-head-dim", NULL, NULL },
+	{ "geglu", NULL, "swiglu", NULL, NULL }, /* gated, too */
+	{ "quick-geglu", NULL, "swiglu", NULL, NULL },
+	{ "glu-activation", "geglu", "swiglu", "", NULL },
+	{ "num-moe-experts", NULL, "num-experts", NULL, NULL },
 	{ "shared-moe-ffn-hidden-size", NULL, "moe-shared-expert-intermediate-size",
 	  NULL, NULL },
 };

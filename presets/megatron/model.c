@@ -34,6 +34,8 @@ static const char *const model_flags[] = {
 	"transformer-type",
 	"moe-shared-expert-gate",
 	"moe-layer-freq",
+	"first-k-dense-replace",
+	"noop-layers",
 	"moe-latent-size",
 	"multi-latent-attention",
 	"q-lora-rank",
@@ -335,6 +337,9 @@ static bool list_or_step(struct reader *r, const char *name, int64_t layers, boo
 		return word_list(freq->value, out, MAX_LAYERS) == layers;
 	if (*end != '\0')
 		return moe_list(freq->value, out, MAX_LAYERS) == layers;
+	/* MindSpeed: -1 is every layer, too */
+	if (step == -1 && first)
+		return true;
 	/* MoE is the first of step layers; full attention, not the window, the last */
 	for (int64_t i = 0; i < layers && step > 0; i++)
 		out[i] = (uint8_t)(first ? i % step == 0 : (i + 1) % step != 0);
@@ -370,6 +375,10 @@ static bool add_layers(struct reader *r, struct model *m, const struct layer_kin
 				 (long long)layers, MAX_LAYERS);
 	if (!list_or_step(r, "moe-layer-freq", layers, true, moe))
 		return bad_list(r, "moe-layer-freq", layers);
+	/* MindSpeed: these come before all mixtures */
+	for (int64_t i = 0, k = megatron_dense_first(r->arguments); i < k && i < layers;
+	     i++)
+		moe[i] = 0;
 	if (!list_or_step(r, "window-attn-skip-freq", layers, false, windows))
 		return bad_list(r, "window-attn-skip-freq", layers);
 	for (int64_t i = 0; i < layers; i++) {
@@ -377,7 +386,9 @@ static bool add_layers(struct reader *r, struct model *m, const struct layer_kin
 
 		if (takes_picks(r, i))
 			kind.attention.index_heads = kind.attention.index_dim = 0;
-		kind.mlp = m->moe.experts > 0 && moe[i] ? MLP_MOE : MLP_DENSE;
+		kind.mlp = m->moe.experts > 0 && moe[i]  ? MLP_MOE
+			   : base->mixer == MIXER_MAMBA2 ? MLP_NONE
+							 : MLP_DENSE;
 		kind.ffn = kind.mlp == MLP_DENSE ? base->ffn : 0;
 		kind.attention.window = windows[i] ? base->attention.window : 0;
 		if (!model_add_layer(m, &kind))
@@ -447,6 +458,7 @@ bool megatron_model(const struct arguments *arguments, struct model *out,
 		arguments_find(arguments, "hybrid-layer-pattern");
 	struct model m = { 0 };
 	struct layer_kind base = { 0 };
+	const struct argument *drawn = NULL;
 	char why[MAX_NOTE];
 
 	if (!pattern)
@@ -458,25 +470,25 @@ bool megatron_model(const struct arguments *arguments, struct model *out,
 			 m.gated_mlp ? 8 * m.hidden / 3 / 64 * 64 : 4 * m.hidden);
 	read_moe(&r, &m, base.ffn);
 	read_attention(&r, &m, &base);
-	if (pattern)
+	if (!pattern && megatron_is_mamba(arguments, &drawn))
+		base = (struct layer_kind){ .mixer = MIXER_MAMBA2 };
+	if (drawn)
+		return error_set(error, arguments->file, drawn->line,
+				 "--%s makes the program draw the layers; "
+				 "--hybrid-override-pattern or --model says which they "
+				 "are",
+				 drawn->name);
+	if (pattern || base.mixer == MIXER_MAMBA2)
 		read_ssm(&r, &m);
 	if (r.failed)
 		return false;
-	int64_t layers = count(&r, "num-layers", count(&r, "decoder-num-layers", 0));
+	int64_t layers = count(&r, "num-layers", count(&r, "decoder-num-layers", 0)) -
+			 megatron_noops(arguments);
 
 	if (r.failed || !(pattern ? add_pattern(&r, &m, &base, pattern->value)
 				  : add_layers(&r, &m, &base, layers)))
 		return false;
-	if (is_set(&r, "encoder-num-layers"))
-		snprintf(m.approximate, sizeof m.approximate,
-			 "encoder-decoder: read as its decoder only");
-	if (is_set(&r, "experimental-attention-variant") &&
-	    base.attention.index_topk == 0)
-		snprintf(m.approximate, sizeof m.approximate,
-			 "an experimental attention variant is read as full attention");
-	if (megatron_doubt(arguments))
-		snprintf(m.approximate, sizeof m.approximate, "%s",
-			 megatron_doubt(arguments));
+	megatron_note_doubts(arguments, &m, base.attention.index_topk);
 	if (!model_sound(&m, why, sizeof why))
 		return error_set(error, arguments->file, 1, "%s", why);
 	*out = m;

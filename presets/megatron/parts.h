@@ -29,6 +29,22 @@ const char *megatron_task(const struct arguments *arguments);
 /* Why the network is not the one that the flags describe; NULL: nothing says so. */
 const char *megatron_doubt(const struct arguments *arguments);
 
+/* Says in the model why it is not the network that the flags describe, the last reason
+ * of several; index_topk: of its sparse attention, 0 = it has none. */
+void megatron_note_doubts(const struct arguments *arguments, struct model *m,
+			  int64_t index_topk);
+/* How many of --num-layers only hold a place (--noop-layers of MindSpeed). */
+int64_t megatron_noops(const struct arguments *arguments);
+
+/* How many layers come before all mixtures (--first-k-dense-replace of MindSpeed). */
+int64_t megatron_dense_first(const struct arguments *arguments);
+/* Whether each layer is a Mamba-2 one where no pattern says otherwise, by the program.
+ * *drawn becomes the ratio that makes it draw another pattern
+ * (megatron/core/ssm/mamba_hybrid_layer_allocation.py); it stays where there is none.
+ */
+bool megatron_is_mamba(const struct arguments *arguments,
+		       const struct argument **drawn);
+
 /* What ms-swift has otherwise, where the launch is one of its own. */
 bool swift_settle(const struct arguments *arguments, struct scenario *out,
 		  struct import_report *report, struct error *error);

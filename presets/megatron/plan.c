@@ -133,8 +133,8 @@ static bool read_stages(struct flag_reader *r)
 		return false;
 	from = from ? from : flag_find(r, "virtual-pipeline-model-parallel-size");
 	if (each && layers > 0 && !from) {
-		int64_t all =
-			r->out->model.layers + plan->split_embedding + plan->split_loss;
+		int64_t all = r->out->model.layers + megatron_noops(r->arguments) +
+			      plan->split_embedding + plan->split_loss;
 
 		from = each;
 		if (all % (plan->pp * layers) != 0)
@@ -159,7 +159,8 @@ static bool read_stages(struct flag_reader *r)
 	return flag_set_count(r, "vpp", plan->pp > 1 && v > 0 ? v : 1, from) &&
 	       flag_set(r, "schedule", plan->pp > 1 && v > 1 ? "interleaved" : "1f1b",
 			NULL) &&
-	       flag_set(r, "split", split, NULL);
+	       flag_set(r, "split",
+			megatron_noops(r->arguments) > 0 ? "balanced" : split, NULL);
 }
 
 static bool read_recompute(struct flag_reader *r)
