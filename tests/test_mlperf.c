@@ -1,5 +1,8 @@
 /* test_mlperf.c - the settings of MLPerf Training submissions as scenarios. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "presets/mlperf/mlperf.h"
 #include "tests/support/close.h"
@@ -119,11 +122,65 @@ static void others_are_refused(void **state)
 		     "file:2: DGXNNODES 0");
 }
 
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[256];
+	FILE *stream;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	stream = fopen(path, "w");
+	assert_non_null(stream);
+	fputs(text, stream);
+	assert_int_equal(fclose(stream), 0);
+}
+
+/* Scripts beside it: the last that is sourced has the last word, but for the script's
+ * own; where they are not there, a name tells the precision. */
+static void what_it_sources_is_read(void **state)
+{
+	static const char script[] =
+		"source $(dirname ${BASH_SOURCE[0]})/config_common.sh\n"
+		"source $(dirname ${BASH_SOURCE[0]})/config_common_fp4.sh\n"
+		"export MODEL_SIZE=405b\nexport DGXNNODES=64\nexport MINIBS=72\n"
+		"export TENSOR_MODEL_PARALLEL=4\n";
+	char folder[] = "/tmp/shardscope-mlperf-XXXXXX", path[64];
+	struct scenario s;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/config.sh", folder);
+	read_path(path, script, &s);
+	expect(&s, "precision", "nvfp4");
+	assert_true(noted(IMPORT_ASSUMED, "precision"));
+	write_file(folder, "config_common.sh",
+		   "export FP8=True\nexport DGXNGPU=4\n"
+		   "export TENSOR_MODEL_PARALLEL=8\nexport TP_COMM_OVERLAP=True\n");
+	write_file(folder, "config_common_fp4.sh",
+		   "export FP8=False\nexport FP4=True\nexport TP_COMM_OVERLAP=False\n"
+		   ". ./config_rht.sh\n");
+	write_file(folder, "config_rht.sh", "export NVTE_NVFP4_DISABLE_RHT=1\n");
+	read_path(path, script, &s);
+	expect(&s, "precision", "nvfp4");
+	expect(&s, "fp4_rotation", "off");
+	expect(&s, "tp", "4");
+	expect(&s, "tp_overlap", "off");
+	expect(&s, "gpus", "256");
+	assert_false(noted(IMPORT_ASSUMED, "precision"));
+	snprintf(path, sizeof path, "%s/config_rht.sh", folder);
+	unlink(path);
+	snprintf(path, sizeof path, "%s/config_common_fp4.sh", folder);
+	unlink(path);
+	snprintf(path, sizeof path, "%s/config_common.sh", folder);
+	unlink(path);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_are_read),
 		cmocka_unit_test(adapters_and_systems_are_the_benchmarks),
+		cmocka_unit_test(what_it_sources_is_read),
 		cmocka_unit_test(others_are_refused),
 	};
 

@@ -8,6 +8,7 @@
 
 #include "presets/library.h"
 #include "presets/megatron/parts.h"
+#include "presets/mlperf/sources.h"
 #include "presets/pairs/mapping.h"
 #include "presets/script/notes.h"
 #include "presets/script/shell.h"
@@ -62,6 +63,7 @@ static const struct mapping rows[] = {
 };
 
 static const char *const others[] = {
+	"source",
 	"benchmark",
 	"other benchmark",
 	"system",
@@ -143,6 +145,18 @@ static bool read_model(const struct mapped *m)
 			  NULL);
 }
 
+/* Whether the script's name, or that of one it sources, says so. */
+static bool names_fp4(const struct mapped *m)
+{
+	const char *name = strrchr(m->pairs->file, '/');
+	bool found = strstr(name ? name : m->pairs->file, "_fp4") != NULL;
+
+	for (int i = 0; i < m->pairs->count && !found; i++)
+		found = strcmp(m->pairs->item[i].key, "source") == 0 &&
+			strstr(m->pairs->item[i].value, "_fp4");
+	return found;
+}
+
 static bool read_precision(const struct mapped *m)
 {
 	const struct pair *fp8 = pairs_find(m->pairs, "FP8");
@@ -159,8 +173,12 @@ static bool read_precision(const struct mapped *m)
 	}
 	if (!fp8)
 		import_note(m->report, IMPORT_ASSUMED, "precision",
-			    "fp8; config_common.sh is not opened");
-	return mapped_set(m, "precision", !fp8 || is_on(m, "FP8") ? "fp8" : "bf16",
+			    "%s; no config_common.sh beside it says",
+			    names_fp4(m) ? "nvfp4, by a name" : "fp8");
+	return mapped_set(m, "precision",
+			  !fp8 && names_fp4(m)      ? "nvfp4"
+			  : !fp8 || is_on(m, "FP8") ? "fp8"
+						    : "bf16",
 			  fp8);
 }
 
@@ -244,22 +262,6 @@ static bool read_rest(const struct mapped *m)
 	       read_precision(m) && read_recompute(m) && read_world(m);
 }
 
-/* Variables of the script, and what its path says. */
-static bool take_variables(void *context, const struct shell *shell)
-{
-	struct pairs *pairs = context;
-
-	for (int i = 0; i < shell->variables; i++) {
-		const struct shell_variable *v = &shell->variable[i];
-		const struct shell_word *word = &shell->word[v->first];
-
-		if (v->count == 1 && word->text[0] != '\0' &&
-		    !pairs_add(pairs, v->name, word->text, word->line, NULL))
-			return false;
-	}
-	return true;
-}
-
 /* The folder below "benchmarks", whatever stands between the parts of the path. */
 static const char *other_benchmark(const char *file)
 {
@@ -330,7 +332,8 @@ bool mlperf_read(struct scenario *out, const char *file, const char *text,
 						     read_model,      read_rest };
 	struct pairs pairs;
 	struct arguments arguments = { .given = report->given };
-	struct shell_visitor visitor = { .context = &pairs, .end = take_variables };
+	struct shell_visitor visitor = { .context = &pairs,
+					 .end = mlperf_take_variables };
 	bool good;
 
 	pairs_begin(&pairs, file);
@@ -340,6 +343,8 @@ bool mlperf_read(struct scenario *out, const char *file, const char *text,
 		good = error_set(error, file, 1,
 				 "no setting of a submission: expected export "
 				 "DGXNNODES=, MINIBS=, TENSOR_MODEL_PARALLEL= ...");
+	if (good)
+		mlperf_add_sources(&pairs, file, text);
 	good = good && add_path(&pairs, file, error);
 	script_note(&arguments, report);
 	arguments_free(&arguments);
