@@ -164,7 +164,8 @@ bool knob_repeats(struct scenario *s, const struct knob *knob, const double *val
 	bool same = false;
 
 	if (at == 0 || strcmp(knob->key, "etp") != 0)
-		return at > 0 && !knob_applies(s, knob);
+		return at > 0 && !knob_applies(s, knob) &&
+		       strcmp(knob->key, "schedule") != 0;
 	for (int i = 0; i < at && !same; i++) {
 		s->plan.etp = (int64_t)value[i];
 		same = scenario_etp(s) == etp;

@@ -176,10 +176,14 @@ static struct verdict take(struct tree *c, int level, int value)
 	return open_node(c);
 }
 
-/* One line does for all values: names of others count as those. */
-static bool is_whole(const struct closed *group, int groups)
+/* One line does for all values: names of others count as those. But a server's plan may
+ * be a name by an axis further up, and break no rule that its neighbours break. */
+static bool is_whole(const struct tree *c, const struct closed *group, int groups)
 {
-	return groups == 1 || (groups == 2 && group[1].verdict.closing == CLOSED_SAME);
+	bool named = groups == 2 && group[1].verdict.closing == CLOSED_SAME;
+
+	return groups == 1 ||
+	       (named && !(c->p->serves && group[0].verdict.closing == CLOSED_RULE));
 }
 
 /* The line that opens the box of this value, above the lines of the box: most boxes are
@@ -221,7 +225,7 @@ static struct verdict walk(struct tree *c, int level)
 	}
 	knob_set(&c->p->trial->scenario, axis->knob, axis->value[0]);
 	c->p->choice[c->p->order[level]] = 0;
-	if (!parted && is_whole(group, groups)) {
+	if (!parted && is_whole(c, group, groups)) {
 		c->length = begun;
 		return group[0].verdict;
 	}

@@ -98,7 +98,7 @@ static void each(struct prover *c, enum role role, int at)
 	if (at < c->first[role + 1]) {
 		for (int i = 0; i < axis->count; i++) {
 			knob_set(s, axis->knob, axis->value[i]);
-			if (i == 0 || knob_applies(s, axis->knob))
+			if (!knob_repeats(s, axis->knob, axis->value, i))
 				each(c, role, at + 1);
 		}
 		knob_set(s, axis->knob, axis->value[0]);
