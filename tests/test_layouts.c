@@ -164,8 +164,10 @@ static void check_text(void)
 	assert_true(split_layout(&scenario, &split, again, length + 1));
 	assert_int_equal(strlen(again), length);
 	snprintf(scenario.plan.layout, sizeof scenario.plan.layout, "%s", again);
+	again[length] = 'x';
 	assert_false(split_layout(&scenario, &split, again, length));
 	assert_string_equal(again, "");
+	assert_int_equal(again[length], 'x');
 	assert_false(split_layout(&scenario, &split, again, 0));
 	if (length >= MAX_LAYOUT)
 		return;
@@ -208,6 +210,37 @@ static void test_brackets_are_what_they_stand_for(void **state)
 			check_text();
 	}
 	assert_true(told > 1500);
+}
+
+/* Stages that are alike are said once. */
+static void test_layouts_are_short(void **state)
+{
+	static const struct {
+		int layers, pp, mtp;
+		const char *text;
+	} rows[] = {
+		{ 8, 1, 0, "Et*8L" },
+		{ 8, 2, 0, "Et*4|t*4L" },
+		{ 9, 3, 1, "Et*3|t*3|t*3mL" },
+		{ 8, 4, 0, "Et*2|(t*2|)*2,t*2L" },
+		{ 80, 40, 2, "Et*2|(t*2|)*38,t*2m*2L" },
+		{ 5, 5, 0, "Et|(t|)*3,tL" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct layer_kind kind = { .mixer = MIXER_ATTENTION };
+
+		memset(&scenario, 0, sizeof scenario);
+		for (int l = 0; l < rows[i].layers; l++)
+			assert_true(model_add_layer(&scenario.model, &kind));
+		scenario.model.mtp_layers = rows[i].mtp;
+		scenario.plan.split = SPLIT_EVEN;
+		scenario.plan.pp = rows[i].pp;
+		assert_true(split_layers(&scenario, NULL, &split));
+		assert_true(split_layout(&scenario, &split, text, sizeof text));
+		assert_string_equal(text, rows[i].text);
+	}
 }
 
 /* What can't be read: at which character, and that it is said. */
@@ -290,6 +323,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_brackets_are_what_they_stand_for),
+		cmocka_unit_test(test_layouts_are_short),
 		cmocka_unit_test(test_faults_have_a_place),
 		cmocka_unit_test(test_limits),
 	};

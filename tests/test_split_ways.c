@@ -125,36 +125,101 @@ static double active_weight(int layer)
 }
 
 /* A stage ends with the layer at which the weights so far reach its share of all, the
- * head's included; stages for which no layer is left have none. */
+ * head's included; stages for which no layer is left have none. Weights are whole
+ * numbers, and small ones fall on shares. */
 static void test_shares_of_weights(void **state)
 {
 	(void)state;
 	seed = 31;
-	for (int round = 0; round < 1000; round++) {
-		int layers = 1 + below(20), pp = 1 + below(8);
+	for (int round = 0; round < 2000; round++) {
+		int count = 1 + below(20), pp = 1 + below(8), k = 1;
 		double total, sum = 0, before = 0;
-		int k = 1;
 
-		make(layers, 1 + below(3), pp, 1, SPLIT_AUTO);
+		make(count, 1 + below(3), pp, 1, SPLIT_AUTO);
 		scenario.stack.split_rule = SPLITS_BY_WEIGHTS;
-		scenario.model.hidden = 64;
+		scenario.model.hidden = 1 + below(2) * 63;
 		scenario.model.vocab = 1 + below(20);
 		assert_int_equal(split_resolve(&scenario), SPLIT_AUTO);
 		assert_true(split_layers(&scenario, NULL, &split));
 		check_parts();
-		total = (double)scenario.model.vocab * 64;
-		for (int i = 0; i < layers; i++)
+		total = (double)(scenario.model.vocab * scenario.model.hidden);
+		for (int i = 0; i < count; i++)
 			total += active_weight(i);
-		for (int i = 0; i < layers; i++, before = sum) {
+		for (int i = 0; i < count; i++, before = sum) {
 			sum += active_weight(i);
 			/* every share that lies in this layer ends a stage with it */
-			for (; k < pp && total * k / pp <= sum * (1 + 1e-9); k++) {
-				assert_true(total * k / pp > before * (1 - 1e-9));
+			for (; k < pp && total * k <= sum * pp; k++) {
+				assert_true(total * k > before * pp);
 				assert_int_equal(split.first[k], i + 1);
 			}
 		}
 		for (; k < pp; k++)
-			assert_int_equal(split.first[k], layers);
+			assert_int_equal(split.first[k], count);
+	}
+}
+
+/* --- given counts for the ends --- */
+
+/* Layers of a stage with `each` on those that are not given. */
+static int given(int stage, int each)
+{
+	const struct plan *plan = &scenario.plan;
+
+	if (stage == 0 && plan->first_stage_layers > 0)
+		return (int)plan->first_stage_layers;
+	if (stage == plan->pp - 1 && plan->last_stage_layers > 0)
+		return (int)plan->last_stage_layers;
+	return each;
+}
+
+/* The count of the others with which all layers have a place, in whole chunks; -1 if
+ * there is none. */
+static int each_of_others(void)
+{
+	for (int each = 0; each <= scenario.model.layers; each++) {
+		bool whole = true;
+		int sum = 0;
+
+		for (int s = 0; s < scenario.plan.pp; s++) {
+			sum += given(s, each);
+			whole &= given(s, each) % scenario.plan.vpp == 0;
+		}
+		if (whole && sum == scenario.model.layers)
+			return each;
+	}
+	return -1;
+}
+
+static void test_first_and_last_as_given(void **state)
+{
+	int good = 0;
+
+	(void)state;
+	seed = 36;
+	for (int round = 0; round < 4000; round++) {
+		int pp = 2 + below(4), vpp = 1 + below(2), each;
+
+		make(1 + below(16), 1, pp, vpp, SPLIT_FIRST_LAST);
+		scenario.plan.first_stage_layers = below(6);
+		scenario.plan.last_stage_layers = below(6);
+		each = each_of_others();
+		assert_int_equal(split_layers(&scenario, NULL, &split), each >= 0);
+		if (each < 0)
+			continue;
+		good++;
+		check_parts();
+		for (int k = 0; k < pp * vpp; k++)
+			assert_int_equal(split.first[k + 1] - split.first[k],
+					 given(k % pp, each) / vpp);
+	}
+	assert_true(good > 300);
+	/* the most stages that there is room for, all but the ends without a layer */
+	for (int more = 0; more < 2; more++) {
+		make(2 * MAX_CHUNKS, 1, MAX_VIRTUAL / MAX_CHUNKS + more, MAX_CHUNKS,
+		     SPLIT_FIRST_LAST);
+		scenario.plan.first_stage_layers = MAX_CHUNKS;
+		scenario.plan.last_stage_layers = MAX_CHUNKS;
+		assert_int_equal(split_layers(&scenario, NULL, &split), !more);
 	}
 }
 
@@ -432,13 +497,13 @@ static double share_of_layers(int k, int from)
 }
 
 /* In any unit. */
-static void any_bytes(bool given)
+static void any_bytes(bool weighed)
 {
 	static const double units[] = { 1e-3, 1, 1e9 };
 	double unit = units[below(3)];
 
 	for (int i = 0; i < scenario.model.kinds; i++) {
-		weights[i] = given ? between(0.2, 3) : 1;
+		weights[i] = weighed ? between(0.2, 3) : 1;
 		layer_bytes[i] = between(1, 9) * unit;
 	}
 	end_bytes[0] = below(3) ? between(0, 12) * unit : 0;
@@ -456,11 +521,11 @@ static void test_the_fullest_stage_is_the_least_of_all_ways(void **state)
 	work_of = layer_seconds;
 	share_from = share_of_layers;
 	for (int round = 0; round < 4000; round++) {
-		bool given = below(4) > 0;
+		bool weighed = below(4) > 0;
 
 		any_stages(SPLIT_BALANCED_MEMORY);
-		any_bytes(given);
-		assert_true(split_by_memory(&scenario, given ? weights : NULL, &cost,
+		any_bytes(weighed);
+		assert_true(split_by_memory(&scenario, weighed ? weights : NULL, &cost,
 					    &split));
 		check_cuts();
 	}
@@ -483,7 +548,6 @@ static void test_few_sizes_are_asked_for(void **state)
 		any_bytes(true);
 		assert_true(split_by_memory(&scenario, weights, &cost, &split));
 	}
-	print_message("%d\n", asked / rounds);
 	assert_true(asked / rounds < 16 * 6 * 24);
 }
 
@@ -520,6 +584,7 @@ static void test_mirrored_parts_count_together(void **state)
 	weigh = pair_seconds;
 	for (int round = 0; round < rounds; round++) {
 		double least = INFINITY, heaviest = 0, most;
+		double unit = below(2) ? 1 : 1e-4;
 		int8_t cut[MOST_PARTS + 1];
 		int kinds;
 
@@ -531,7 +596,7 @@ static void test_mirrored_parts_count_together(void **state)
 			below(2) ? SCHEDULE_DUALPIPE : SCHEDULE_CHIMERA;
 		kinds = scenario.model.kinds;
 		for (int i = 0; i < kinds + 3; i++)
-			weights[i] = between(0.2, 3);
+			weights[i] = between(0.2, 3) * unit;
 		scenario.model.mtp_layers = below(2);
 		for (int i = 0; i < kinds; i++)
 			heaviest = fmax(heaviest, weights[i]);
@@ -544,10 +609,47 @@ static void test_mirrored_parts_count_together(void **state)
 			cut[k] = (int8_t)split.first[k];
 		most = slowest_pair(cut);
 		assert_true(most >= least * (1 - 1e-9));
-		assert_true(most <= least + heaviest + 1e-9);
+		assert_true(most <= (least + heaviest) * (1 + 1e-9));
 		exact += most <= least * (1 + 1e-9);
 	}
 	assert_true(exact > rounds * 9 / 10);
+}
+
+/* Of what a stage has, its two parts have about half each, the embedding counted. */
+static void test_mirrored_parts_are_halves(void **state)
+{
+	(void)state;
+	seed = 37;
+	for (int round = 0; round < 300; round++) {
+		double most = 0, left;
+
+		layers = 40 + below(20);
+		parts = 2 * (1 + below(4));
+		make(layers, 2, parts, 1, SPLIT_BALANCED);
+		scenario.plan.schedule = SCHEDULE_DUALPIPE;
+		weights[0] = between(0.5, 1);
+		weights[1] = between(0.5, 1);
+		weights[2] = between(0, 3);
+		weights[3] = weights[4] = 0;
+		assert_true(split_layers(&scenario, weights, &split));
+		for (int k = 0; k < parts / 2; k++)
+			most = fmax(most,
+				    seconds(k, split.first[k], split.first[k + 1]) +
+					    seconds(parts - 1 - k,
+						    split.first[parts - 1 - k],
+						    split.first[parts - k]));
+		for (int k = 0; k < parts / 2; k++) {
+			left = seconds(k, split.first[k], split.first[k + 1]);
+			assert_true(fabs(left - most / 2) < 2);
+		}
+		if (layers % parts != 0)
+			continue;
+		weights[1] = weights[0];
+		weights[2] = 0;
+		assert_true(split_layers(&scenario, weights, &split));
+		for (int k = 0; k <= parts; k++)
+			assert_int_equal(split.first[k], k * layers / parts);
+	}
 }
 
 int main(void)
@@ -555,11 +657,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_even_slots),
 		cmocka_unit_test(test_shares_of_weights),
+		cmocka_unit_test(test_first_and_last_as_given),
 		cmocka_unit_test(test_the_slowest_stage_is_the_least_of_all_ways),
 		cmocka_unit_test(test_what_has_no_balance),
 		cmocka_unit_test(test_the_fullest_stage_is_the_least_of_all_ways),
 		cmocka_unit_test(test_few_sizes_are_asked_for),
 		cmocka_unit_test(test_mirrored_parts_count_together),
+		cmocka_unit_test(test_mirrored_parts_are_halves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

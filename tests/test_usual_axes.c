@@ -438,6 +438,89 @@ static void test_no_value_of_a_known_plan_is_left_out(void **state)
 	assert_true(known > 500 && left_out > 500);
 }
 
+/* One rank that does nothing but this. */
+static void alone(struct scenario *s, const char *key, double value)
+{
+	*s = problem.base;
+	s->plan.tp = s->plan.pp = s->plan.cp = s->plan.ep = s->plan.vpp = 1;
+	s->plan.etp = 1;
+	s->plan.sp = s->plan.ep_overlap = false;
+	s->plan.zero = s->plan.zero_group = 0;
+	s->plan.schedule = SCHEDULE_1F1B;
+	s->plan.recompute = RECOMPUTE_NONE;
+	s->plan.optimizer_offload = s->plan.activation_offload = 0;
+	knob_set(s, knob_find(key), value);
+}
+
+/* Measured asks for a measured run, published for either: a value without which a plan
+ * would be known as well as that is left out. */
+static void test_what_is_open_alone_is_left_out(void **state)
+{
+	static const struct {
+		const char *key;
+		double value[4];
+	} rows[] = { { "tp", { 2, 8, 64, 2 } },
+		     { "cp", { 2, 4, 2, 4 } },
+		     { "ep", { 2, 4, 8, 2 } },
+		     { "zero", { 1, 2, 3, 1 } },
+		     { "recompute", { 1, 2, 1, 2 } },
+		     { "optimizer_offload", { 0.5, 1, 1, 1 } },
+		     { "activation_offload", { 0.5, 1, 1, 1 } } };
+	const struct preset *list;
+	int stacks = preset_list(PRESET_STACK, &list), out = 0, in = 0, differ = 0;
+
+	(void)state;
+	for (int i = 0; i < stacks; i++) {
+		begin("mixtral-8x7b", "dgx-h100", list[i].name);
+		problem.base.cluster.gpus = 64;
+		if (problem.base.stack.serves)
+			continue;
+		for (size_t r = 0; r < 4 * sizeof rows / sizeof rows[0]; r++) {
+			const struct knob *knob = knob_find(rows[r / 4].key);
+			double value = rows[r / 4].value[r % 4];
+			struct doubts with, without;
+			struct scenario s;
+			bool open[2];
+
+			alone(&s, "tp", 1);
+			trust_of(&s, &without);
+			alone(&s, knob->key, value);
+			trust_of(&s, &with);
+			open[0] = with.unmeasured & ~without.unmeasured;
+			open[1] = with.unpublished & ~without.unpublished;
+			for (int trust = 0; trust < 2; trust++) {
+				problem.trust = 1 + trust;
+				assert_int_equal(
+					planner_distrusts(&problem, knob, value),
+					open[trust]);
+				*(open[trust] ? &out : &in) += 1;
+			}
+			differ += open[0] != open[1];
+		}
+	}
+	assert_true(out > 20 && in > 20 && differ > 5);
+}
+
+/* A search asks for published plans where this machine and scale are in somebody's run,
+ * and for nothing where nobody's can be. */
+static void test_how_much_trust_is_usual(void **state)
+{
+	(void)state;
+	begin("llama3.1-70b", "dgx-h100", "megatron-core");
+	problem.base.cluster.gpus = 64;
+	assert_int_equal(planner_usual_trust(&problem.base), 1 + TRUST_PUBLISHED);
+	problem.base.plan.zero = 3;
+	problem.base.plan.schedule = SCHEDULE_HANAYO;
+	assert_int_equal(planner_usual_trust(&problem.base), 1 + TRUST_PUBLISHED);
+	problem.base.plan.mode = MODE_INFERENCE;
+	assert_int_equal(planner_usual_trust(&problem.base), 0);
+	begin("llama3.1-70b", "dgx-h100", "megatron-core");
+	problem.base.cluster.gpus = 500000;
+	assert_int_equal(planner_usual_trust(&problem.base), 0);
+	begin("llama3.1-70b", "tpu-v7x", "megatron-core");
+	assert_int_equal(planner_usual_trust(&problem.base), 0);
+}
+
 /* --- pins --- */
 
 static void pin(const char *key, const char *text)
@@ -556,6 +639,8 @@ int main(void)
 		cmocka_unit_test(test_servers),
 		cmocka_unit_test(test_what_a_stack_lacks_is_left_out),
 		cmocka_unit_test(test_no_value_of_a_known_plan_is_left_out),
+		cmocka_unit_test(test_what_is_open_alone_is_left_out),
+		cmocka_unit_test(test_how_much_trust_is_usual),
 		cmocka_unit_test(test_pins_as_they_are_typed),
 		cmocka_unit_test(test_pins_stay_and_the_usual_is_made_anew),
 	};

@@ -247,10 +247,11 @@ static void write_repeated(struct writer *w, const char *what, int count)
 	write_text(w, text);
 }
 
+/* A stage of layers alone. The last one is none: the head is there. */
 static bool plain(const struct split *split, int k)
 {
 	return k != split->embedding_stage && k != split->head_stage &&
-	       k != split->mtp_stage && k + 1 < split->virtual_stages;
+	       k != split->mtp_stage;
 }
 
 static int layers_of(const struct split *split, int k)
@@ -272,10 +273,8 @@ static int write_run(struct writer *w, const struct split *split, int k)
 	if (n > 1) {
 		char text[16];
 
-		snprintf(text, sizeof text, "*%d", n);
+		snprintf(text, sizeof text, "*%d,", n);
 		write_text(w, text);
-		if (k + n < split->virtual_stages)
-			write_text(w, ",");
 	}
 	return n;
 }
