@@ -217,8 +217,8 @@ static const struct effect rows[] = {
 	     (8192 + 10240 / 8 + 8192 / 8 + 8192.0 + 8192 + 57344 / 8 + 28672 / 8 +
 	      8192.0)),
 	  "Hu 2021, section 4.1: r (in + out), of two matrices in place of four" },
-	{ DENSE, "precision=fp8", "fp8_attention", "off", "on", "compute_seconds", FALLS,
-	  "flash in fp8 takes three quarters of its time in bf16" },
+	{ DENSE, "precision=fp8", "fp8_attention", "off", "on", "compute_seconds",
+	  FALLS, "flash in fp8 takes three quarters of its time in bf16" },
 	{ DENSE, "recompute=none pp=1", "fp8_gates", "off", "on", "activations_bytes",
 	  ADDS(-80 * 8192.0 * 2 * 28672 / 8),
 	  "a byte less of gate and up in each of 80 layers" },

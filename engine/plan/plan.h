@@ -176,7 +176,7 @@ struct plan {
 	 * weights scaled in squares */
 	bool fp4_rotation, fp4_rounding, fp4_squares;
 	int64_t wide_first, wide_last; /* layers in 16 bits beside narrow ones */
-	bool fp8_attention; /* scores and values are computed in fp8 */
+	bool fp8_attention;            /* scores and values are computed in fp8 */
 	bool fp8_gates; /* inputs of gated activations wait for the backward in fp8 */
 	bool host_binding; /* a process stays on the cores next to its GPU */
 	int cuda_graphs, cross_entropy, scale_fusion;

@@ -462,7 +462,7 @@ const struct legality legality_table[] = {
 	    "M core/transformer/transformer_config.py:1982-1988" },
 	  27,
 	  breaks_e27,
-	  "recompute recompute_modules attention_kernel" },
+	  "recompute recompute_modules remat_policy attention_kernel" },
 	{ { "E28", WARNING,
 	    "vocabulary {0} is padded to {1} ({2} x TP {3}), {4:percent} wasted",
 	    "M megatron/training/arguments.py:2441" },
