@@ -1,7 +1,5 @@
 /* algorithm.c - what a call of Traffic takes by each algorithm. */
-#include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "engine/collective/seconds.h"
 #include "engine/explain/row.h"
@@ -408,54 +406,3 @@ const struct explain_node explain_algorithm[] = {
 	FACT("lg_domains", "lg of the domains, rounded up", up_domains),
 	{ .row.key = NULL },
 };
-
-/* --- of the call --- */
-
-/* What ran, by the estimate; false where calls of the row differ. */
-static bool ran(const struct asked *a, double *each)
-{
-	const struct traffic *t = row_of(a);
-	struct account account;
-
-	if (!explain_account(a, t->algorithm, &account))
-		return false;
-	*each = t->pieces * (account.waiting + account.moving);
-	return fabs(*each - t->seconds) <= 1e-9 * t->seconds;
-}
-
-static void add_algorithm(const struct asked *a, struct explanation *out,
-			  enum algorithm algorithm, bool beside)
-{
-	const char *name = algorithm_name(algorithm);
-	char key[EXPLAIN_MAX_KEY];
-
-	snprintf(key, sizeof key, "traffic.%d.by.%s.seconds", a->traffic, name);
-	if (beside)
-		explain_beside(out, name,
-			       algorithm == row_of(a)->algorithm ? "what runs"
-			       : explain_offers(a, algorithm)
-				       ? "one call by it"
-				       : "one call, if the software had it",
-			       FORM_SECONDS, explain_value(a, "%s", key), key);
-	else
-		explain_from(a, out, "t", "one call by what runs", "%s", key);
-}
-
-void explain_call_seconds(const struct asked *a, struct explanation *out)
-{
-	enum algorithm which = row_of(a)->algorithm;
-	struct account account;
-	double each;
-
-	if (ran(a, &each)) {
-		explain_say(out, "pieces * t");
-		explain_from(a, out, "pieces", "calls of the library",
-			     "traffic.%d.pieces", a->traffic);
-		add_algorithm(a, out, which, false);
-	} else {
-		explain_say(out, "none: calls of several sizes, or a copy");
-	}
-	for (int i = 1; i < ALGORITHM_COUNT; i++)
-		if (explain_account(a, (enum algorithm)i, &account))
-			add_algorithm(a, out, (enum algorithm)i, true);
-}

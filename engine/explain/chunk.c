@@ -34,6 +34,7 @@ TIME_OF(shard_forward, shard_forward)
 TIME_OF(shard_backward, shard_backward)
 TIME_OF(offload_forward, offload_forward)
 TIME_OF(offload_backward, offload_backward)
+TIME_OF(sent, host_bytes)
 TIME_OF(accumulate, accumulate)
 TIME_OF(trained, dense_trainable + time_of(a).expert_trainable)
 
@@ -135,6 +136,7 @@ LAYERS(add_host_forward, "host_forward")
 LAYERS(add_host_backward, "host_backward")
 LAYERS(add_again_flops, "again_flops")
 LAYERS(add_trained, "trained_parameters")
+LAYERS(add_sent, "sent_bytes")
 
 /* One more summand where it is not 0. */
 static void plus(const struct asked *a, struct explanation *out, const char *symbol,
@@ -269,6 +271,38 @@ static void late_backward_terms(const struct asked *a, struct explanation *out)
 	late_terms(a, out, false);
 }
 
+/* What a copy over the host's link takes beyond what hides it. */
+static void offload_terms(const struct asked *a, struct explanation *out, bool forward)
+{
+	if (sent(a) == 0 ||
+	    a->scenario->cluster.accelerator.host_bytes_per_second <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "max(0, s / rate - o * %s)", forward ? "f" : "(b + w)");
+	own(a, out, "s", "bytes that go to the host", "sent_bytes");
+	explain_from(a, out, "rate", "bytes per second each way",
+		     "cluster.host_bytes_per_second");
+	explain_from(a, out, "o", "share of computing that hides traffic",
+		     "stack.dp_overlap");
+	if (forward) {
+		own(a, out, "f", "computing", "computing_seconds");
+		return;
+	}
+	own(a, out, "b", "gradients of inputs", "input_grad_seconds");
+	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
+}
+
+static void offload_forward_terms(const struct asked *a, struct explanation *out)
+{
+	offload_terms(a, out, true);
+}
+
+static void offload_backward_terms(const struct asked *a, struct explanation *out)
+{
+	offload_terms(a, out, false);
+}
+
 static void accumulate_terms(const struct asked *a, struct explanation *out)
 {
 	if (explain_step(a)->micro_batches < 2) {
@@ -339,8 +373,10 @@ const struct explain_node explain_chunk[] = {
 	NODE("shard_backward", "Shards in a backward", FORM_SECONDS, shard_backward,
 	     NULL, EXPLAIN_PRICED, shards),
 	NODE("offload_forward", "Offload in a forward", FORM_SECONDS, offload_forward,
-	     NULL, EXPLAIN_PRICED, offload),
+	     offload_forward_terms, NULL, offload),
 	NODE("offload_backward", "Offload in a backward", FORM_SECONDS,
-	     offload_backward, NULL, EXPLAIN_PRICED, offload),
+	     offload_backward, offload_backward_terms, NULL, offload),
+	NODE("sent_bytes", "Activations that go to the host", FORM_BYTES, sent,
+	     add_sent, NULL, layers),
 	{ .row.key = NULL },
 };

@@ -178,6 +178,11 @@ bool explain_account(const struct asked *asked, enum algorithm algorithm,
 bool explain_offers(const struct asked *asked, enum algorithm algorithm);
 /* Terms of the seconds of a call, and beside them what other algorithms would take. */
 void explain_call_seconds(const struct asked *asked, struct explanation *out);
+/* And of the bytes that it sends, in all and across the network. */
+void explain_call_sent(const struct asked *asked, struct explanation *out);
+void explain_call_network(const struct asked *asked, struct explanation *out);
+/* The row of Traffic that has the calls of the asked operator. */
+void explain_operator_call(const struct asked *asked, struct explanation *out);
 
 /* What the papers say of the plan's schedule, and of which case: equal stages whose
  * forward, input and weight gradient take one third each. */

@@ -67,14 +67,9 @@ static void check_page(const struct walk *w, const char *key,
 /* Numbers that are sums made while a call or a pass is priced, and have no pages of
  * their parts: no other may end a chain though a formula stands behind it. */
 static const char *const priced[] = {
-	"call_seconds",
-	"sent_bytes",
-	"call_network_bytes",
 	"exposed_share",
 	"shard_forward",
 	"shard_backward",
-	"offload_forward",
-	"offload_backward",
 	"join_seconds",
 	"sync_seconds",
 	"load_seconds",
