@@ -35,6 +35,9 @@ TIME_OF(shard_backward, shard_backward)
 TIME_OF(offload_forward, offload_forward)
 TIME_OF(offload_backward, offload_backward)
 TIME_OF(sent, host_bytes)
+TIME_OF(gathers, gather_seconds)
+TIME_OF(scatters, scatter_seconds)
+TIME_OF(all_layers, layers)
 TIME_OF(accumulate, accumulate)
 TIME_OF(trained, dense_trainable + time_of(a).expert_trainable)
 
@@ -368,10 +371,16 @@ const struct explain_node explain_chunk[] = {
 	NODE("accumulate_seconds", "Adding up gradients", FORM_SECONDS, accumulate,
 	     accumulate_terms, NULL,
 	     "The sum is read and written with each micro-batch but a lone one."),
-	NODE("shard_forward", "Shards in a forward", FORM_SECONDS, shard_forward, NULL,
-	     EXPLAIN_PRICED, shards),
+	NODE("shard_forward", "Shards in a forward", FORM_SECONDS, shard_forward,
+	     explain_shard_forward, NULL, shards),
 	NODE("shard_backward", "Shards in a backward", FORM_SECONDS, shard_backward,
-	     NULL, EXPLAIN_PRICED, shards),
+	     explain_shard_backward, NULL, shards),
+	NODE("gather_seconds", "Gathering its weights", FORM_SECONDS, gathers,
+	     explain_gathers, NULL, "Before a pass needs them."),
+	NODE("scatter_seconds", "Scattering its gradients", FORM_SECONDS, scatters,
+	     explain_scatters, NULL, "Behind each micro-batch."),
+	NODE("layers", "Layers of a virtual stage", FORM_COUNT, all_layers, NULL,
+	     EXPLAIN_COUNTED, "Dealt out by the split (knob split)."),
 	NODE("offload_forward", "Offload in a forward", FORM_SECONDS, offload_forward,
 	     offload_forward_terms, NULL, offload),
 	NODE("offload_backward", "Offload in a backward", FORM_SECONDS,

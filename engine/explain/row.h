@@ -181,6 +181,11 @@ void explain_call_seconds(const struct asked *asked, struct explanation *out);
 /* And of the bytes that it sends, in all and across the network. */
 void explain_call_sent(const struct asked *asked, struct explanation *out);
 void explain_call_network(const struct asked *asked, struct explanation *out);
+/* Of the asked virtual stage: what shows of its shards, and what they take. */
+void explain_shard_forward(const struct asked *asked, struct explanation *out);
+void explain_shard_backward(const struct asked *asked, struct explanation *out);
+void explain_gathers(const struct asked *asked, struct explanation *out);
+void explain_scatters(const struct asked *asked, struct explanation *out);
 /* The row of Traffic that has the calls of the asked operator. */
 void explain_operator_call(const struct asked *asked, struct explanation *out);
 

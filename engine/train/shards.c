@@ -139,6 +139,8 @@ void step_shard_traffic(const struct step *step, double times, struct chunk_time
 				: 0;
 	double scatter = backward - gather;
 
+	t->gather_seconds = cost.gather_seconds;
+	t->scatter_seconds = cost.scatter_seconds;
 	t->shard_forward = once * forward;
 	t->shard_backward = gather + once * scatter;
 	t->exposed_forward += t->shard_forward;

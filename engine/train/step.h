@@ -26,7 +26,8 @@ struct chunk_time {
 	double all_forward, all_input_grad; /* sums that the pipeline sees */
 	/* of what is exposed, gathering and scattering shards and offload */
 	double shard_forward, shard_backward, offload_forward, offload_backward;
-	double accumulate; /* of weight_grad, adding to the sum */
+	double gather_seconds, scatter_seconds; /* of the shards, one way */
+	double accumulate;                      /* of weight_grad, adding to the sum */
 };
 
 /* One layer (or the embedding, or the head) for one micro-batch on one rank. */

@@ -68,8 +68,6 @@ static void check_page(const struct walk *w, const char *key,
  * their parts: no other may end a chain though a formula stands behind it. */
 static const char *const priced[] = {
 	"exposed_share",
-	"shard_forward",
-	"shard_backward",
 	"join_seconds",
 	"sync_seconds",
 	"load_seconds",

@@ -1,0 +1,124 @@
+/* shards.c - what shows of the shards that a virtual stage gathers and scatters. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/explain/row.h"
+#include "engine/train/states.h"
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, "chunks.%d.%s", a->chunk, member);
+}
+
+static double of_chunk(const struct asked *a, const char *member)
+{
+	return explain_value(a, "chunks.%d.%s", a->chunk, member);
+}
+
+/* Weights that stay are gathered, and their gradients scattered, once a step. */
+static void once_terms(const struct asked *a, struct explanation *out)
+{
+	if (!states_gather_once(&a->scenario->plan))
+		return;
+	explain_say(out, "copies / m * ");
+	explain_from(a, out, "copies", "of the weights, which take turns", "copies");
+	explain_from(a, out, "m", "micro-batches", "micro_batches");
+}
+
+/* What is longer than the computation beside it shows, and one layer's always. */
+static void shown_terms(const struct asked *a, struct explanation *out,
+			const char *moved, const char *beside)
+{
+	if (a->scenario->plan.fsdp_prefetch <= 0 || of_chunk(a, "layers") <= 0) {
+		explain_say(out, "%s", moved);
+		return;
+	}
+	explain_say(out, "min(%s, max(0, %s - o * %s) + %s / n)", moved, moved, beside,
+		    moved);
+	explain_from(a, out, "o", "share of computing that hides traffic",
+		     "stack.dp_overlap");
+	own(a, out, "n", "layers", "layers");
+}
+
+void explain_shard_forward(const struct asked *a, struct explanation *out)
+{
+	if (of_chunk(a, "gather_seconds") == 0) {
+		explain_say(out, "0");
+		return;
+	}
+	once_terms(a, out);
+	shown_terms(a, out, "g", "f");
+	own(a, out, "g", "gathering", "gather_seconds");
+	if (formula_uses(out->formula, "f"))
+		own(a, out, "f", "computing", "computing_seconds");
+}
+
+void explain_shard_backward(const struct asked *a, struct explanation *out)
+{
+	const struct plan *plan = &a->scenario->plan;
+	bool again = plan->zero == 3 && plan->fsdp_reshard;
+	const char *moved = again ? "(g + c)" : "c";
+
+	if (of_chunk(a, "scatter_seconds") == 0) {
+		explain_say(out, "0");
+		return;
+	}
+	once_terms(a, out);
+	if (again || plan->overlap_grad_reduce)
+		shown_terms(a, out, moved, "(b + w - sum + r)");
+	else
+		explain_say(out, "%s", moved);
+	own(a, out, "c", "scattering", "scatter_seconds");
+	if (again)
+		own(a, out, "g", "gathering again", "gather_seconds");
+	if (!formula_uses(out->formula, "b"))
+		return;
+	own(a, out, "b", "gradients of inputs", "input_grad_seconds");
+	own(a, out, "w", "gradients of weights", "weight_grad_seconds");
+	own(a, out, "sum", "of it, adding to those before", "accumulate_seconds");
+	own(a, out, "r", "computed again", "recompute_seconds");
+}
+
+/* Rows of Traffic that are the calls of this virtual stage: where all of them have as
+ * much of the model. */
+static void row_terms(const struct asked *a, struct explanation *out,
+		      const char *const names[2], double seconds)
+{
+	static const char *const symbols[] = { "t", "e" };
+	const struct estimate *e = a->estimate;
+	int row[2] = { -1, -1 };
+	double sum = 0;
+
+	for (int i = 0; i < 2 * e->traffic_count; i++)
+		if (row[i % 2] < 0 &&
+		    strcmp(e->traffic[i / 2].what, names[i % 2]) == 0) {
+			row[i % 2] = i / 2;
+			sum += e->traffic[i / 2].seconds;
+		}
+	if (seconds == 0 || fabs(sum - seconds) > 1e-9 * seconds) {
+		explain_say(out, seconds == 0 ? "0" : "none: calls of several sizes");
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		if (row[i] >= 0) {
+			explain_say(out, "%s%s", out->formula[0] ? " + " : "",
+				    symbols[i]);
+			explain_from(a, out, symbols[i], names[i], "traffic.%d.seconds",
+				     row[i]);
+		}
+}
+
+void explain_gathers(const struct asked *a, struct explanation *out)
+{
+	static const char *const names[] = { "gather weights", "gather experts" };
+
+	row_terms(a, out, names, of_chunk(a, "gather_seconds"));
+}
+
+void explain_scatters(const struct asked *a, struct explanation *out)
+{
+	static const char *const names[] = { "scatter gradients", "scatter experts" };
+
+	row_terms(a, out, names, of_chunk(a, "scatter_seconds"));
+}
