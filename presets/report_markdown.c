@@ -275,6 +275,68 @@ static void put_model(FILE *stream, const struct scenario *s)
 		fprintf(stream, ", %s active", active);
 }
 
+static bool differs(const struct page *p, const struct knob *knob)
+{
+	return knob_applies(p->scenario, knob) &&
+	       !knob_same(p->scenario, p->baseline, knob);
+}
+
+static int changes(const struct page *p)
+{
+	int count = 0;
+
+	for (int i = 0; i < knob_count(); i++)
+		count += differs(p, &knob_table[i]);
+	return count;
+}
+
+/* "tp 4, pp 8": the knobs in which it differs from its baseline, as one of them has
+ * them. */
+static void put_changes(const struct page *p, const struct scenario *s)
+{
+	enum { MOST = 8 };
+	int count = 0;
+
+	for (int i = 0; i < knob_count(); i++) {
+		const struct knob *knob = &knob_table[i];
+		char value[MAX_LAYOUT + 8];
+
+		if (!differs(p, knob) || count++ >= MOST)
+			continue;
+		knob_print(s, knob, value, sizeof value);
+		fprintf(p->stream, "%s%s ", count > 1 ? ", " : "", knob->key);
+		put_cell(p->stream, value);
+	}
+	if (count > MOST)
+		fprintf(p->stream, ", and %d more", count - MOST);
+}
+
+/* What the plan is; against a baseline only what is not the same. */
+static void put_plan_line(const struct page *p)
+{
+	if (!p->baseline) {
+		put_said(p, "plan", false, put_plan);
+		return;
+	}
+	if (changes(p) == 0)
+		return;
+	fputs("| plan | ", p->stream);
+	put_changes(p, p->scenario);
+	fputs(" | ", p->stream);
+	put_changes(p, p->baseline);
+	fputs(p->before ? " | |\n" : " |\n", p->stream);
+}
+
+/* No knob and no number differs; two shapes may have one name. */
+static bool is_same(const struct page *p)
+{
+	bool same = p->before && same_names(p) && same_machine(p) && changes(p) == 0;
+
+	for (int i = 0; same && i < metric_count(); i++)
+		same = same_text(p, &metric_table[i]);
+	return same;
+}
+
 static void put_summary(const struct page *p)
 {
 	const struct line *line = p->scenario->plan.mode == MODE_INFERENCE
@@ -287,7 +349,7 @@ static void put_summary(const struct page *p)
 	      p->stream);
 	put_said(p, "model", same_names(p), put_model);
 	put_said(p, "machine", same_machine(p), put_machine);
-	put_said(p, "plan", false, put_plan);
+	put_plan_line(p);
 	for (; p->now->legal && line->key; line++)
 		put_line(p, line);
 	if (p->scenario->model.approximate[0] != '\0' || p->assumed[0] != '\0') {
@@ -406,12 +468,18 @@ char *report_markdown(const struct scenario *scenario, const struct estimate *es
 	put_subject(stream, scenario);
 	fputs("\n\n", stream);
 	put_verdict(&page);
-	put_summary(&page);
+	if (is_same(&page))
+		fputs("Nothing changed against the baseline.\n\n", stream);
+	else
+		put_summary(&page);
 	fprintf(stream, "<details><summary>%s</summary>\n\n",
-		baseline ? "every knob and number that changed"
-			 : "all knobs and numbers");
-	put_knobs(stream, scenario, baseline);
-	put_metrics(&page);
+		is_same(&page) ? "the plan"
+		: baseline     ? "every knob and number that changed"
+			       : "all knobs and numbers");
+	if (!is_same(&page)) {
+		put_knobs(stream, scenario, baseline);
+		put_metrics(&page);
+	}
 	put_scenario(stream, scenario);
 	fputs("\n</details>\n", stream);
 	return stream_end(stream, &text);

@@ -683,6 +683,18 @@ static void test_markdown(void **state)
 	assert_non_null(strstr(ran.out, " (the baseline fits"));
 	check_short(ran.out);
 	ran_free(&ran);
+	/* of the plan only what is not the same, and nothing where all is */
+	ran = run("export markdown --tp 4 --attention_kernel flash2 "
+		  "--baseline llama3-70b-64-h100");
+	assert_non_null(strstr(ran.out,
+			       "\n| plan | tp 4, attention_kernel flash2 | tp 8, "
+			       "attention_kernel flash3 |"));
+	ran_free(&ran);
+	ran = run("export markdown llama3-70b-64-h100 --baseline llama3-70b-64-h100");
+	assert_non_null(strstr(ran.out, "Nothing changed against the baseline."));
+	assert_null(strstr(ran.out, "| plan |"));
+	assert_null(strstr(ran.out, "| metric |"));
+	ran_free(&ran);
 	ran = run("export markdown --baseline no/such/file");
 	assert_int_equal(ran.status, 2);
 	ran_free(&ran);
