@@ -31,6 +31,12 @@ bool import_model(struct model *out, const struct import_name *named,
 				    named->name);
 			model_name_doubt(named->name, out);
 		}
+		if (model_name_is_multimodal(named->name, found)) {
+			import_note(report, IMPORT_APPROXIMATE, "model",
+				    "what sees or hears of %.60s is left out",
+				    named->name);
+			model_name_text_part(named->name, out);
+		}
 		return true;
 	}
 	report->nameless = named->name[0] == '\0';

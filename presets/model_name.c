@@ -264,6 +264,32 @@ bool model_name_is_alike(const char *name, const struct preset *preset)
 	return holds_name(preset->alike, wanted);
 }
 
+bool model_name_is_multimodal(const char *name, const struct preset *preset)
+{
+	static const char *const words[] = { "vl",   "omni", "vision", "vlm", "llava",
+					     "4.1v", "4.5v", "4.6v",   "5v",  NULL };
+	char base[MAX_ID], part[64];
+
+	take_base(name, base);
+	for (const char *at = next_part(base, part); at; at = next_part(at, part)) {
+		if (strncmp(part, "internvl", 8) == 0)
+			return !strstr(preset->name, "internvl");
+		for (const char *const *word = words; *word; word++)
+			if (strcmp(part, *word) == 0 && !strstr(preset->name, *word))
+				return true;
+	}
+	return false;
+}
+
+void model_name_text_part(const char *name, struct model *model)
+{
+	size_t used = strlen(model->approximate);
+
+	snprintf(model->approximate + used, sizeof model->approximate - used,
+		 "%sthe text part of %.60s alone", used ? "; " : "", name);
+	error_clean(model->approximate);
+}
+
 void model_name_doubt(const char *name, struct model *model)
 {
 	size_t used = strlen(model->approximate);

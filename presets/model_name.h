@@ -20,6 +20,10 @@ const struct preset *model_name_recipe(const char *recipe);
  * and what that does to costs, as a text behind what model.approximate holds. */
 bool model_name_is_alike(const char *name, const struct preset *preset);
 void model_name_doubt(const char *name, struct model *model);
+/* Whether the name is of a model that sees or hears and the preset's is not, which is
+ * then its text part, and that as such a text. */
+bool model_name_is_multimodal(const char *name, const struct preset *preset);
+void model_name_text_part(const char *name, struct model *model);
 /* How far a wanted name is from the preset's: by words that it begins with, then by the
  * whole; INT_MAX where it is another name. */
 int model_name_unlike(const char *name, const struct preset *preset);

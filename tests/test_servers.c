@@ -853,6 +853,23 @@ static void test_checkpoints(void **state)
 	}
 }
 
+/* The library has the text part of many that see or hear, which is said. */
+static void test_text_parts(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm", "vllm serve Qwen/Qwen3-VL-30B-A3B-Instruct\n", &s);
+	assert_string_equal(s.model.name, "qwen3-30b-a3b");
+	assert_string_equal(s.model.approximate,
+			    "the text part of Qwen/Qwen3-VL-30B-A3B-Instruct alone");
+	read_good("vllm", "vllm serve OpenGVLab/InternVL3_5-30B-A3B\n", &s);
+	assert_non_null(
+		strstr(s.model.approximate, "text part of OpenGVLab/InternVL3_5"));
+	read_good("vllm", "vllm serve Qwen/Qwen3-30B-A3B\n", &s);
+	assert_string_equal(s.model.approximate, "");
+}
+
 /* Files tell their tool by themselves, on every command. */
 static void test_command_line(void **state)
 {
@@ -898,6 +915,7 @@ int main(void)
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_remarks),
 		cmocka_unit_test(test_checkpoints),
+		cmocka_unit_test(test_text_parts),
 		cmocka_unit_test(test_command_line),
 	};
 

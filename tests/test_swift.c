@@ -56,6 +56,9 @@ static void other_losses_are_refused(void **state)
 	read_refused("megatron",
 		     "megatron rlhf --model Qwen/Qwen2.5-7B --micro_batch_size 1",
 		     "file:1: megatron rlhf");
+	/* its settings in another file: what it does is reason enough */
+	read_refused("megatron", "megatron rlhf --use_ray true --config grpo.yaml",
+		     "file:1: megatron rlhf");
 	read_refused("megatron", "megatron export --model Qwen/Qwen2.5-7B --to_hf true",
 		     "file:1: megatron export converts a checkpoint");
 	read_refused("megatron",

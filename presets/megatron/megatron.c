@@ -312,7 +312,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	scenario_defaults(out);
 	note_flags(arguments, report);
 	script_note(arguments, report);
-	if (!check_missing(arguments, error))
+	if (!swift_trains(arguments, error) || !check_missing(arguments, error))
 		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !read_machine(arguments, out, error) ||

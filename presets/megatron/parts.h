@@ -45,6 +45,9 @@ int64_t megatron_dense_first(const struct arguments *arguments);
 bool megatron_is_mamba(const struct arguments *arguments,
 		       const struct argument **drawn);
 
+/* Whether a launch of ms-swift, if it is one, trains one model on the loss of the next
+ * token; false with the error. */
+bool swift_trains(const struct arguments *arguments, struct error *error);
 /* What ms-swift has otherwise, where the launch is one of its own. */
 bool swift_settle(const struct arguments *arguments, struct scenario *out,
 		  struct import_report *report, struct error *error);

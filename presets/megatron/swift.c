@@ -129,15 +129,10 @@ static bool put_batch(const struct arguments *a, struct scenario *out,
 	       (given(a, "global-batch-size") || put(a, out, "gbs", "16", error));
 }
 
-bool swift_settle(const struct arguments *a, struct scenario *out,
-		  struct import_report *report, struct error *error)
+bool swift_trains(const struct arguments *a, struct error *error)
 {
 	const struct argument *task = arguments_find(a, "swift-task");
 	const struct argument *type = given(a, "task-type");
-	const char *precision =
-		says(a, "torch-dtype", "float16") || says(a, "fp16", "true") ? "fp16"
-		: says(a, "torch-dtype", "float32")                          ? "fp32"
-									     : "bf16";
 
 	if (!task)
 		return true;
@@ -155,6 +150,20 @@ bool swift_settle(const struct arguments *a, struct scenario *out,
 				 "--task_type is '%.40s'; the loss of the next token "
 				 "(causal_lm) is modelled",
 				 type->value);
+	return true;
+}
+
+bool swift_settle(const struct arguments *a, struct scenario *out,
+		  struct import_report *report, struct error *error)
+{
+	const struct argument *task = arguments_find(a, "swift-task");
+	const char *precision =
+		says(a, "torch-dtype", "float16") || says(a, "fp16", "true") ? "fp16"
+		: says(a, "torch-dtype", "float32")                          ? "fp32"
+									     : "bf16";
+
+	if (!task)
+		return true;
 	if (out->model.moe.experts > 0 && !given(a, "expert-tensor-parallel-size") &&
 	    !put(a, out, "etp", "1", error))
 		return false;
