@@ -118,6 +118,13 @@ static void other_networks_need_a_model(void **state)
 		     "name: megatron_gpt\n" TRAINER PLAN SHAPE
 		     "  kd_teacher_restore_from_path: null\n",
 		     "file:19: distillation needs");
+	/* T5's sections, which have another key for the length */
+	read_refused("megatron",
+		     TRAINER "model:\n  micro_batch_size: 1\n  seq_length: 512\n"
+			     "  max_position_embeddings: ${.seq_length}\n"
+			     "  encoder:\n    num_layers: 2\n    hidden_size: 64\n"
+			     "  decoder:\n    num_layers: 2\n    hidden_size: 64\n",
+		     "'encoder' makes its network another");
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
 		read_refused("megatron", texts[i],
 			     "makes its network another than a decoder");

@@ -256,7 +256,8 @@ bool nemo_looks_like(const struct node *root)
 
 	return model && model->kind == NODE_MAP && trainer &&
 	       trainer->kind == NODE_MAP && node_get(model, "micro_batch_size") &&
-	       (node_get(model, "encoder_seq_length") || node_get(model, "mcore_gpt"));
+	       (node_get(model, "encoder_seq_length") || node_get(model, "mcore_gpt") ||
+		(node_get(model, "encoder") && node_get(model, "decoder")));
 }
 
 bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
