@@ -907,6 +907,27 @@ static void test_assumed_is_carried(void **state)
 	remove(plan);
 }
 
+/* Tools that read with PyYAML take the last of equal keys. */
+static void test_equal_keys(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("axolotl",
+		  "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\n"
+		  "micro_batch_size: 1\nmicro_batch_size: 4\n",
+		  &s);
+	expect(&s, "mbs", "4");
+	read_with("qwen3-8b");
+	read_good("accelerate",
+		  "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\n"
+		  "num_processes: 4\nnum_processes: 8\nfsdp_config:\n"
+		  "  fsdp_version: 2\n",
+		  &s);
+	expect(&s, "gpus", "8");
+	read_with("");
+}
+
 /* A file of the corpus in the form of its folder: read, or refused with a word. */
 static void read_corpus_file(const char *format, const char *path)
 {
@@ -1046,6 +1067,7 @@ int main(void)
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_assumed_is_carried),
+		cmocka_unit_test(test_equal_keys),
 		cmocka_unit_test(test_real_files),
 		cmocka_unit_test(test_command),
 	};

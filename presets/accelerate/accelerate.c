@@ -175,7 +175,7 @@ bool accelerate_read(struct scenario *out, const char *file, const char *text,
 	const struct mapped_format *plugin;
 	struct pairs pairs;
 
-	if (!pairs_from_yaml(&pairs, file, text, length, error))
+	if (!pairs_from_yaml_repeats(&pairs, file, text, length, error))
 		return false;
 	read_accumulation(&pairs, text);
 	plugin = accelerate_plugin(&pairs);

@@ -146,7 +146,7 @@ bool axolotl_read(struct scenario *out, const char *file, const char *text,
 					shape_keys, read_model, read_rest };
 	struct pairs pairs;
 
-	if (!pairs_from_yaml(&pairs, file, text, length, error))
+	if (!pairs_from_yaml_repeats(&pairs, file, text, length, error))
 		return false;
 	recipe_spell_optimizer(&pairs, "optimizer", report);
 	format.stack = recipe_stack(&pairs);

@@ -85,7 +85,7 @@ bool nanotron_read(struct scenario *out, const char *file, const char *text,
 	};
 	struct pairs pairs;
 
-	return pairs_from_yaml(&pairs, file, text, length, error) &&
+	return pairs_from_yaml_repeats(&pairs, file, text, length, error) &&
 	       mapped_read(out, &format, &pairs, report, error);
 }
 

@@ -183,14 +183,32 @@ bool pairs_from_yaml(struct pairs *out, const char *file, const char *text,
 	       take_pairs(out, &document, error);
 }
 
+static void keep_last(struct pairs *pairs)
+{
+	int kept = 0;
+
+	for (int i = 0; i < pairs->count; i++) {
+		bool again = false;
+
+		for (int k = i + 1; k < pairs->count && !again; k++)
+			again = strcmp(pairs->item[i].key, pairs->item[k].key) == 0;
+		if (!again)
+			pairs->item[kept++] = pairs->item[i];
+	}
+	pairs->count = kept;
+}
+
 bool pairs_from_yaml_repeats(struct pairs *out, const char *file, const char *text,
 			     size_t length, struct error *error)
 {
 	struct document document;
 
 	memset(out, 0, sizeof *out);
-	return document_parse_repeats(&document, file, text, length, error) &&
-	       take_pairs(out, &document, error);
+	if (!document_parse_repeats(&document, file, text, length, error) ||
+	    !take_pairs(out, &document, error))
+		return false;
+	keep_last(out);
+	return true;
 }
 
 bool pairs_from_json(struct pairs *out, const char *file, const char *text,

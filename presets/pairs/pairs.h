@@ -28,7 +28,7 @@ enum { PAIRS_MAX = 8192, PAIRS_MAX_KEY = 160, PAIRS_MAX_VALUE = 4096 };
 /* Fills out, to be freed; false with FILE:LINE, and nothing is to be freed. */
 bool pairs_from_yaml(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error);
-/* The same for tools that take the last of equal keys: all are there, in order. */
+/* The same for tools that take the last of equal keys. */
 bool pairs_from_yaml_repeats(struct pairs *out, const char *file, const char *text,
 			     size_t length, struct error *error);
 /* With comments, a comma behind the last member and bare words, as tools that read
