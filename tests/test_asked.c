@@ -789,6 +789,90 @@ static void test_no_other_knob_gains_more(void **state)
 	assert_true(told > 40);
 }
 
+/* The least seconds with two knobs as the better plan has them. */
+static double best_pair(const struct scenario *s, const struct scenario *better)
+{
+	double best = INFINITY;
+
+	for (int i = 0; i < knob_count(); i++)
+		for (int k = 0; k < i; k++) {
+			struct scenario turned = *s;
+
+			if (knob_same(s, better, &knob_table[i]) ||
+			    knob_same(s, better, &knob_table[k]))
+				continue;
+			knob_set(&turned, &knob_table[k],
+				 knob_get(better, &knob_table[k]));
+			knob_set(&turned, &knob_table[i],
+				 knob_get(better, &knob_table[i]));
+			best = fmin(best, seconds_of(&turned));
+		}
+	return best;
+}
+
+/* Where no knob gains alone: the two of those in which a better plan differs that gain
+ * most together, if they do. */
+static void test_no_other_pair_gains_more(void **state)
+{
+	int together = 0, alone = 0;
+
+	(void)state;
+	seed = 86;
+	for (int round = 0; round < 60; round++) {
+		static struct why why;
+		static struct estimate now;
+		struct scenario s, better;
+		double seconds, best, all;
+
+		begin("llama2-7b", 16, 32);
+		s = better = problem.base;
+		s.plan.tp = 1 << below(4);
+		s.plan.pp = 1 << below(3);
+		s.plan.zero = 1 + below(3);
+		s.plan.recompute = below(3);
+		better.plan.tp = 1 << below(4);
+		better.plan.pp = 1 << below(3);
+		better.plan.zero = below(4);
+		better.plan.recompute = below(3);
+		better.plan.micro_batch = 1 << below(2);
+		scenario_estimate(&s, &now);
+		if (!now.legal)
+			continue;
+		why_begin(&why, &problem, &s, &now);
+		seconds = why.seconds;
+		all = seconds_of(&better);
+		best = best_pair(&s, &better);
+		why_pair(&why, &better, &e);
+		if (isfinite(seconds) && isfinite(all))
+			assert_close(why.gain_of_all + 2, 3 - all / seconds, 1e-9);
+		assert_int_equal(why.together, isinf(seconds)
+						       ? isfinite(best)
+						       : 1 - best / seconds >= 0.002);
+		if (why.together) {
+			struct scenario turned = s;
+
+			together++;
+			assert_int_equal(why.count, 2);
+			assert_true(why.change[0].gain == why.change[1].gain);
+			for (int i = 0; i < 2; i++) {
+				const struct why_change *c = &why.change[i];
+
+				assert_true(knob_get(&s, c->knob) == c->from);
+				assert_true(knob_get(&better, c->knob) == c->to);
+				knob_set(&turned, c->knob, c->to);
+			}
+			assert_true(seconds_of(&turned) == best);
+			if (isfinite(seconds))
+				assert_close(why.change[0].gain, 1 - best / seconds,
+					     1e-9);
+			else
+				assert_true(why.change[0].gain == 1);
+		}
+		alone += !why.together;
+	}
+	assert_true(together > 5 && alone > 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -805,6 +889,7 @@ int main(void)
 		cmocka_unit_test(test_a_server_that_is_too_large),
 		cmocka_unit_test(test_every_pin_in_the_way_is_named),
 		cmocka_unit_test(test_no_other_knob_gains_more),
+		cmocka_unit_test(test_no_other_pair_gains_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
