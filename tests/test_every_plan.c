@@ -269,10 +269,19 @@ static void any_space(void)
 static void solve(void)
 {
 	struct planner *planner = planner_start(&problem);
+	int estimates;
+	bool more;
 
 	assert_non_null(planner);
-	while (planner_step(planner, 1 + below(60))) {
-	}
+	/* in slices of no more plans than are asked for */
+	do {
+		double before = planner_result(planner)->counts.explored;
+
+		estimates = 1 + below(60);
+		more = planner_step(planner, estimates);
+		assert_true(planner_result(planner)->counts.explored - before <=
+			    estimates);
+	} while (more);
 	result = *planner_result(planner);
 	planner_free(planner);
 }

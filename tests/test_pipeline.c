@@ -501,6 +501,44 @@ static void test_laws_of_very_long_runs(void **state)
 	}
 }
 
+/* Seconds in another unit: all that is a time comes out in it, and nothing else moves.
+ */
+static void test_units_of_time(void **state)
+{
+	static struct pipeline_input scaled;
+	static struct pipeline_result other;
+
+	(void)state;
+	seed = 21;
+	for (int i = 0; i < 400; i++) {
+		double unit = i % 2 ? 1e-3 : 1e3;
+
+		if (i % 4 == 3) {
+			equal(SCHEDULE_INTERLEAVED, 2 + below(6), 2 + below(3), 48);
+			in.micro_batches = in.stages * (1 + below(8));
+			vary(below(2) ? 0 : 0.5, 0.4);
+		} else {
+			any_schedule(below(SCHEDULE_COUNT));
+		}
+		scaled = in;
+		scaled.send_seconds *= unit;
+		for (int k = 0; k < in.stages * in.chunks; k++) {
+			scaled.forward[k] *= unit;
+			scaled.input_grad[k] *= unit;
+			scaled.weight_grad[k] *= unit;
+		}
+		pipeline_step(&in, &out);
+		pipeline_step(&scaled, &other);
+		assert_close(other.seconds, out.seconds * unit, 1e-9);
+		assert_close(pipeline_floor(&scaled), pipeline_floor(&in) * unit, 1e-9);
+		for (int s = 0; s < in.stages; s++) {
+			assert_close(other.busy[s], out.busy[s] * unit, 1e-9);
+			assert_int_equal(other.in_flight_chunks[s],
+					 out.in_flight_chunks[s]);
+		}
+	}
+}
+
 /* Without the barrier a step is the longest stage's own time: what starts late and ends
  * late does not count twice. 1F1B's first stage starts first and ends last anyway. */
 static void test_post_validation(void **state)
@@ -593,6 +631,7 @@ int main(void)
 		cmocka_unit_test(test_uneven_chunks_are_held_by_weight),
 		cmocka_unit_test(test_laws),
 		cmocka_unit_test(test_laws_of_very_long_runs),
+		cmocka_unit_test(test_units_of_time),
 		cmocka_unit_test(test_post_validation),
 	};
 

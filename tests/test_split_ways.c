@@ -418,16 +418,16 @@ static void test_the_slowest_stage_is_the_least_of_all_ways(void **state)
 	share_from = share_of_seconds;
 	for (int round = 0; round < 4000; round++) {
 		bool given = below(8) > 0;
-		double ends = below(3) ? 1 : 6;
+		double ends = below(3) ? 1 : 6, unit = below(2) ? 1 : 1e-4;
 		int kinds;
 
 		any_stages(below(4) ? SPLIT_BALANCED : SPLIT_BALANCED_MEMORY);
 		kinds = scenario.model.kinds;
 		for (int i = 0; i < kinds; i++)
-			weights[i] = given ? between(0.2, 3) : 1;
+			weights[i] = given ? between(0.2, 3) * unit : 1;
 		for (int i = kinds; i < kinds + 2; i++)
-			weights[i] = given && below(4) ? between(0, ends) : 0;
-		weights[kinds + 2] = given ? between(0.2, 3) : 1;
+			weights[i] = given && below(4) ? between(0, ends) * unit : 0;
+		weights[kinds + 2] = given ? between(0.2, 3) * unit : 1;
 		assert_true(split_layers(&scenario, given ? weights : NULL, &split));
 		check_cuts();
 	}

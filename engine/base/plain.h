@@ -27,6 +27,12 @@ static inline int64_t higher(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* For qsort(): below 0, 0 or above, as a is less, the same or greater. */
+static inline int compare(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
 static inline int count_bits(uint64_t bits)
 {
 	int count = 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/predict/predict.h"
 #include "engine/train/train.h"
 
@@ -72,9 +73,7 @@ static void add(struct inverse *inverse, double value)
 
 static int rising(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return compare(*(const double *)a, *(const double *)b);
 }
 
 static int falling(const void *a, const void *b)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/planner/search.h"
 
 static void cost_outer(struct planner *p)
@@ -88,10 +89,9 @@ int search_fix(struct planner *p)
 static int by_bound(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
+	int order = compare(x->bound, y->bound);
 
-	if (x->bound != y->bound)
-		return x->bound < y->bound ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
+	return order ? order : compare(x->index, y->index);
 }
 
 static void finish(struct planner *p)

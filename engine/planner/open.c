@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/planner/search.h"
 #include "engine/schedule/schedule.h"
 
@@ -306,12 +307,11 @@ static void push_all(struct planner *p)
 static int by_bound(const void *a, const void *b)
 {
 	const struct pair *x = a, *y = b;
+	int order = compare(x->bound, y->bound);
 
-	if (x->bound != y->bound)
-		return x->bound < y->bound ? -1 : 1;
-	if (x->shape != y->shape)
-		return x->shape < y->shape ? -1 : 1;
-	return x->mode < y->mode ? -1 : x->mode > y->mode;
+	if (order == 0)
+		order = compare(x->shape, y->shape);
+	return order ? order : compare(x->mode, y->mode);
 }
 
 /* The node's options; how many plans they make. */

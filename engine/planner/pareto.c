@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/plain.h"
 #include "engine/planner/inverse.h"
 
 static const double step = 0.01; /* of the memory */
@@ -32,9 +33,7 @@ enum pareto_kind pareto_usual(const struct planner_problem *problem)
 
 static int rising(const void *a, const void *b)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return compare(*(const double *)a, *(const double *)b);
 }
 
 static void fill_gpus(struct pareto *pareto)
