@@ -351,6 +351,20 @@ static int list_wanted(int *wanted)
 	return listed;
 }
 
+/* What is told of a plan is what its estimate says. */
+static void check_told(const struct planner_found *f)
+{
+	struct scenario s;
+
+	planner_scenario(&problem, f, &s);
+	scenario_estimate(&s, &e);
+	assert_true(f->step_seconds == e.step_seconds);
+	assert_true(f->tokens_per_second_per_gpu == e.tokens_per_second_per_gpu);
+	assert_true(f->mfu == e.mfu && f->bubble_ratio == e.bubble_ratio);
+	assert_true(f->memory_share == f->memory_bytes / e.capacity_bytes);
+	assert_true(f->exposed_share == e.exposed_seconds / e.step_seconds);
+}
+
 static void check_list(void)
 {
 	static int wanted[MOST];
@@ -363,6 +377,8 @@ static void check_list(void)
 
 		assert_memory_equal(f->choice, c->choice, (size_t)problem.axes);
 		assert_true(f->score == c->score && f->memory_bytes == c->bytes);
+		if (i < 3)
+			check_told(f);
 	}
 }
 

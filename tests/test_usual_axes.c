@@ -374,6 +374,41 @@ static void test_what_a_stack_lacks_is_left_out(void **state)
 		}
 }
 
+/* Free is what has several values that nobody asked for. */
+static bool is_free(const void *context, const struct knob *knob)
+{
+	const struct planner_axis *axis = find(context, knob->key);
+
+	return axis && axis->count > 1 && !planner_pinned(context, knob);
+}
+
+/* Rows of the sheet hold where the search is free to choose a side. */
+static void test_rows_hold_of_what_is_free(void **state)
+{
+	static const char *const stacks[] = { "megatron-core", "deepspeed", "nanotron",
+					      "fsdp", "torchtitan" };
+	int some = 0;
+
+	(void)state;
+	seed = 55;
+	for (int round = 0; round < 300; round++) {
+		uint64_t held;
+
+		begin("mixtral-8x7b", "dgx-h100", stacks[below(5)]);
+		problem.base.cluster.gpus = 64;
+		planner_axes(&problem);
+		for (int i = 0; i < problem.axes; i++)
+			if (below(3) == 0)
+				problem.axis[i].count = 1;
+		held = planner_held(&problem);
+		assert_true(held == abilities_held(&problem.base, is_free, &problem));
+		some += held != 0;
+		problem.research = true;
+		assert_true(planner_held(&problem) == 0);
+	}
+	assert_true(some > 100);
+}
+
 static void any_plan(struct scenario *s)
 {
 	*s = other.base;
@@ -638,6 +673,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_left_out_is_told),
 		cmocka_unit_test(test_servers),
 		cmocka_unit_test(test_what_a_stack_lacks_is_left_out),
+		cmocka_unit_test(test_rows_hold_of_what_is_free),
 		cmocka_unit_test(test_no_value_of_a_known_plan_is_left_out),
 		cmocka_unit_test(test_what_is_open_alone_is_left_out),
 		cmocka_unit_test(test_how_much_trust_is_usual),
