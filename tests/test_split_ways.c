@@ -47,9 +47,12 @@ static void check_parts(void)
 {
 	const unsigned char *behind =
 		(const unsigned char *)&split.first[split.virtual_stages + 1];
+	const unsigned char *counts =
+		(const unsigned char *)split.virtual_kind_layers[split.virtual_stages];
 
-	if (split.virtual_stages < MAX_VIRTUAL)
-		assert_int_equal(*behind, UNTOUCHED);
+	assert_true(split.virtual_stages < MAX_VIRTUAL);
+	assert_int_equal(*behind, UNTOUCHED);
+	assert_int_equal(*counts, UNTOUCHED);
 	assert_int_equal(split.virtual_stages, scenario.plan.pp * scenario.plan.vpp);
 	assert_int_equal(split.first[0], 0);
 	assert_int_equal(split.first[split.virtual_stages], scenario.model.layers);
