@@ -261,7 +261,7 @@ static void test_the_last_plan_that_ran_stays_below(void **state)
 	stage_type(&s, "=6\n");
 	stage_shows(&s, "TP 6 does not divide 64 heads");
 	stage_shows(&s, "the last plan that ran");
-	stage_shows(&s, "stage 0: 20 layers");
+	stage_shows(&s, "40.4 GiB");
 	stage_shows(&s, ">6        8");
 	stage_act(&s, (struct action){ .kind = ACTION_CLICK, .x = 60, .y = 18 });
 	assert_true(s.explorer.view == VIEW_MEMORY && !s.explorer.estimate.legal);
@@ -302,6 +302,44 @@ static void test_rows_of_knobs_keep_their_place(void **state)
 	stage_close(&s);
 	stage_open(&s, "llama3-8b-8-h100", 120, 36);
 	stage_lacks(&s, "layer split");
+	stage_close(&s);
+}
+
+/* Row of a text on the screen, -1 if it is not there. */
+static int row_of(struct stage *s, const char *text)
+{
+	char *screen = stage_text(s);
+	const char *at = strstr(screen, text);
+	int row = at ? 0 : -1;
+
+	for (const char *c = screen; at && c < at; c++)
+		row += *c == '\n';
+	free(screen);
+	return row;
+}
+
+/* What other values give stands in one place, however many stages, rows of a table or
+ * nodes there are above it. */
+static void test_the_strip_keeps_its_place(void **state)
+{
+	static const char *const views[] = { "2", "3", "4" };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/pp\n=2\n");
+	for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+		int row;
+
+		stage_type(&s, views[i]);
+		row = row_of(&s, "tok/s/GPU at each value");
+		assert_in_range(row, 20, 32);
+		stage_type(&s, "l");
+		assert_int_equal(row_of(&s, "tok/s/GPU at each value"), row);
+		stage_type(&s, "l");
+		assert_int_equal(row_of(&s, "tok/s/GPU at each value"), row);
+		stage_type(&s, "hh");
+	}
 	stage_close(&s);
 }
 
@@ -831,6 +869,7 @@ int main(void)
 		cmocka_unit_test(test_an_illegal_plan_says_why_and_mends_itself),
 		cmocka_unit_test(test_the_last_plan_that_ran_stays_below),
 		cmocka_unit_test(test_rows_of_knobs_keep_their_place),
+		cmocka_unit_test(test_the_strip_keeps_its_place),
 		cmocka_unit_test(test_a_mend_that_fits_comes_first),
 		cmocka_unit_test(test_presets_are_found_and_opened),
 		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),

@@ -21,7 +21,7 @@ static int count_breaks(const struct stage *s, struct rect chart)
 {
 	int most = 0;
 
-	for (int y = chart.y; y < s->canvas.height; y++) {
+	for (int y = chart.y; y <= chart.y + chart.height; y++) {
 		int count = 0;
 
 		for (int x = chart.x + TIMELINE_MARGIN;

@@ -160,6 +160,30 @@ static void test_a_key_opens_the_loop(void **state)
 	stage_close(&s);
 }
 
+/* A server without room for a request has no times: none of 0 s that is 100 % better,
+ * and no table that says that nothing is sent. */
+static void test_a_server_without_room_has_no_numbers(void **state)
+{
+	static const char *const views[] = { "1", "2", "3", "4", "5", "6" };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3.1-405b-8-h100-serve", 120, 36);
+	for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+		stage_type(&s, views[i]);
+		stage_type(&s, "=4\n");
+		assert_false(s.explorer.estimate.fits);
+		stage_lacks(&s, " 0 s");
+		stage_lacks(&s, "No collective");
+		stage_shows(&s, i == 1 ? "does not fit" : "S19");
+		stage_shows(&s, i == 0 ? "NO REQUEST FITS" : "no request fits");
+		if (i != 1)
+			stage_shows(&s, "the last plan that ran");
+		stage_type(&s, "u");
+	}
+	stage_close(&s);
+}
+
 static void test_numbers_move_against_a_pinned_server(void **state)
 {
 	struct stage s;
@@ -276,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_the_verdict_tells_the_room),
 		cmocka_unit_test(test_the_slowest_percent_is_told),
 		cmocka_unit_test(test_a_key_opens_the_loop),
+		cmocka_unit_test(test_a_server_without_room_has_no_numbers),
 		cmocka_unit_test(test_numbers_move_against_a_pinned_server),
 		cmocka_unit_test(test_every_view_says_what_a_server_has),
 		cmocka_unit_test(test_the_roofline_changes_its_pass),

@@ -20,15 +20,23 @@ struct view {
 };
 
 /* In the rows at the foot of a view that it leaves empty: the strip of the knob under
- * the cursor and advice, or where there are many all of Overview (views/overview.c). */
+ * the cursor and advice, or where there are many more of Overview (views/overview.c).
+ */
 void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect);
+/* Rows of a view so high that strip and advice take: they stand in the same place
+ * whatever is above them. */
+int overview_foot(int height);
 
 extern const struct view view_table[VIEW_COUNT];
 /* -1 if there is none of that name. */
 int view_find(const char *name);
 
 /* --- what views share (views/number.c) --- */
+
+/* There are numbers besides those of memory: the plan breaks no rule, and a server has
+ * room for a request. */
+bool has_numbers(const struct explorer *explorer);
 
 /* "label value" with the change against the baseline where there is room; the number
  * can be pointed at. Returns the columns used. */

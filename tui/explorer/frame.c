@@ -325,14 +325,14 @@ static void draw_next(struct canvas *canvas, struct rect view, int id)
 static void draw_view(struct explorer *explorer, struct canvas *canvas,
 		      struct rect view)
 {
-	bool legal = explorer->estimate.legal;
+	bool runs = has_numbers(explorer);
 
-	if (!legal && last_draw(explorer, canvas, view))
+	if (!runs && last_draw(explorer, canvas, view))
 		return;
 	view_table[explorer->view].draw(explorer, canvas, view);
 	if (explorer->view != VIEW_HELP && explorer->view != VIEW_SEARCH)
 		overview_rest(explorer, canvas, view);
-	if (legal)
+	if (runs)
 		last_keep(explorer, canvas, view);
 }
 

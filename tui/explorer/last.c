@@ -21,6 +21,10 @@ struct last {
 /* Views that say of a plan that can't run nothing but why. */
 static bool is_kept(const struct explorer *explorer)
 {
+	/* of a server without room for a request, Memory says why */
+	if (explorer->estimate.legal && !has_numbers(explorer) &&
+	    explorer->view == VIEW_MEMORY)
+		return false;
 	return explorer->view < VIEW_SEARCH && !explorer->course;
 }
 
@@ -131,6 +135,13 @@ static void show_again(const struct last *last, struct canvas *canvas, int from,
 static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect)
 {
+	if (explorer->view == VIEW_OVERVIEW && explorer->estimate.legal) {
+		struct page page = { explorer, canvas, rect, rect.y,
+				     overview_room(rect) };
+
+		serving_too_large(&page);
+		return page.y;
+	}
 	rect.height /= 2;
 	if (explorer->view == VIEW_OVERVIEW) {
 		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_BAD,

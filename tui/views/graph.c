@@ -257,7 +257,7 @@ void graph_draw(const struct explorer *explorer, struct canvas *canvas,
 			       .cell = cell };
 	char text[96];
 
-	if (!explorer->estimate.legal) {
+	if (!has_numbers(explorer)) {
 		draw_problems(explorer, canvas, rect);
 		return;
 	}

@@ -127,19 +127,18 @@ static void say_host(const struct estimate *e, const struct stage_memory *m, cha
 	snprintf(out, size, "; %s on the host, of %s", sent, room);
 }
 
-static void draw_note(const struct explorer *explorer, struct canvas *canvas,
-		      struct rect rect)
+static void note_text(const struct explorer *explorer, char *text, size_t size)
 {
 	int stage = chosen(explorer);
 	const struct estimate *e = &explorer->estimate;
 	const struct stage_memory *m = &e->stage[stage];
 	struct serve_pool pool[2];
-	char text[256], count[32];
+	char count[32];
 	int used;
 
 	form_text(FORM_COUNT, m->parameters, count, sizeof count);
 	if (serves(explorer) && serve_pools(&explorer->scenario, pool) > 0)
-		snprintf(text, sizeof text,
+		snprintf(text, size,
 			 "stage %d: %g layer%s, %s parameters per rank; %lld engine%s "
 			 "of %lld GPU%s, %.4g requests in each copy of the attention",
 			 stage, m->layers, m->layers == 1 ? "" : "s", count,
@@ -147,14 +146,21 @@ static void draw_note(const struct explorer *explorer, struct canvas *canvas,
 			 (long long)pool[0].engine, pool[0].engine == 1 ? "" : "s",
 			 m->in_flight);
 	else {
-		used = snprintf(text, sizeof text,
+		used = snprintf(text, size,
 				"stage %d: %g layer%s, %s parameters per rank, %.4g "
 				"micro-batch%s in flight",
 				stage, m->layers, m->layers == 1 ? "" : "s", count,
 				m->in_flight, m->in_flight == 1 ? "" : "es");
-		say_host(e, m, text + used, sizeof text - (size_t)used);
+		say_host(e, m, text + used, size - (size_t)used);
 	}
-	widget_prose(canvas, rect, 0, ROLE_LABEL, text);
+}
+
+static int note_rows(const struct explorer *explorer, int width)
+{
+	char text[256];
+
+	note_text(explorer, text, sizeof text);
+	return text_width(text) > width ? 2 : 1;
 }
 
 /* The numbers of the chosen stage in a column or two. */
@@ -163,7 +169,7 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct stage_memory *m = &explorer->estimate.stage[chosen(explorer)];
 	struct part part[PARTS];
-	char text[128];
+	char text[256];
 	int half = half_of(rect.width), count = fill(explorer, m, part);
 
 	for (int i = 0; i < count; i++) {
@@ -182,19 +188,31 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 		draw_cache(explorer, canvas, rect);
 		rect.y += 3;
 	}
-	draw_note(explorer, canvas, (struct rect){ rect.x, rect.y, rect.width, 2 });
+	rect.height = 2;
+	note_text(explorer, text, sizeof text);
+	widget_prose(canvas, rect, 0, ROLE_LABEL, text);
 }
 
-/* Rows of the numbers at the foot, and of the two lines above the stages. */
-static int around(const struct explorer *explorer)
+/* Rows of the numbers and of the lines around them, above the stages. */
+static int above(const struct explorer *explorer, int width)
 {
-	return serves(explorer) ? 11 : 8;
+	return (serves(explorer) ? 8 : 5) + note_rows(explorer, width);
+}
+
+/* Rows for the stages: what the strip at the foot leaves, and its too where they would
+ * not all be in sight. */
+static int stages_height(const struct explorer *explorer, struct rect rect)
+{
+	int all = rect.height - above(explorer, rect.width);
+	int rows = all - overview_foot(rect.height) - 1;
+
+	return rows < explorer->estimate.stages ? all : rows;
 }
 
 /* Rows of a stage: the more room, the taller its bar. */
-static int stage_rows(const struct explorer *explorer, int height)
+static int stage_rows(const struct explorer *explorer, struct rect rect)
 {
-	int rows = (height - around(explorer)) / explorer->estimate.stages;
+	int rows = stages_height(explorer, rect) / explorer->estimate.stages;
 
 	/* a blank row below each bar is worth no bar of one row */
 	return rows > 8 ? 8 : rows < 3 ? 1 : rows;
@@ -230,31 +248,29 @@ void memory_draw(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct estimate *e = &explorer->estimate;
 	const struct view_state *state = &explorer->state[VIEW_MEMORY];
-	int rows, first, tall, shown, foot = around(explorer) - 3;
+	int rows, first, tall, shown, top = rect.y + above(explorer, rect.width);
 
 	if (!e->legal) {
 		draw_problems(explorer, canvas, rect);
 		return;
 	}
 	draw_verdict(explorer, canvas, rect);
-	canvas_text(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
+	draw_detail(explorer, canvas,
+		    (struct rect){ rect.x, rect.y + 1, rect.width, top - rect.y - 2 });
+	canvas_text(canvas, rect.x, top - 1, rect.width, ROLE_LABEL,
 		    "stage    total   each part, and the limit");
-	rows = rect.height - around(explorer);
-	tall = stage_rows(explorer, rect.height);
+	rows = stages_height(explorer, rect);
+	tall = stage_rows(explorer, rect);
 	shown = rows / tall < e->stages ? rows / tall : e->stages;
 	first = scroll_first(state->first, chosen(explorer), e->stages, rows / tall);
 	for (int i = 0; i < shown; i++)
 		draw_stage(explorer, canvas,
-			   (struct rect){ rect.x, rect.y + 2 + i * tall, rect.width,
+			   (struct rect){ rect.x, top + i * tall, rect.width,
 					  tall > 1 ? tall - 1 : 1 },
 			   first + i);
 	if (tall == 1)
-		widget_scrollbar(canvas, rect.x + rect.width - 1, rect.y + 2, rows,
-				 first, e->stages);
-	/* the numbers stand at their bars */
-	draw_detail(
-		explorer, canvas,
-		(struct rect){ rect.x, rect.y + 3 + shown * tall, rect.width, foot });
+		widget_scrollbar(canvas, rect.x + rect.width - 1, top, rows, first,
+				 e->stages);
 }
 
 unsigned memory_act(struct explorer *explorer, struct action action)
@@ -262,12 +278,13 @@ unsigned memory_act(struct explorer *explorer, struct action action)
 	struct view_state *state = &explorer->state[VIEW_MEMORY];
 	const struct estimate *e = &explorer->estimate;
 	struct rect view = explorer->spots->view;
-	int rows = view.height - around(explorer), tall, moved;
+	int top = view.y + above(explorer, view.width);
+	int rows = stages_height(explorer, view), tall, moved;
 	char key[MAX_KEY];
 
 	if (!e->legal)
 		return CHANGED_NOTHING;
-	tall = stage_rows(explorer, view.height);
+	tall = stage_rows(explorer, view);
 	if (action.kind == ACTION_ENTER) {
 		snprintf(key, sizeof key, "stages.%d.total_bytes", chosen(explorer));
 		return explorer_explain(explorer, key);
@@ -275,9 +292,8 @@ unsigned memory_act(struct explorer *explorer, struct action action)
 	if (action.kind == ACTION_CLICK) {
 		state->first = scroll_first(state->first, chosen(explorer), e->stages,
 					    rows / tall);
-		moved = state->first + (action.y - view.y - 2) / tall;
-		if (action.y < view.y + 2 || action.y >= view.y + 2 + rows ||
-		    moved >= e->stages)
+		moved = state->first + (action.y - top) / tall;
+		if (action.y < top || action.y >= top + rows || moved >= e->stages)
 			return CHANGED_NOTHING;
 		state->cursor = moved;
 		return CHANGED_SCREEN;

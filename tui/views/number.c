@@ -34,6 +34,26 @@ static bool is_of_another_step(const struct explorer *explorer,
 	       strcmp(metric->group, "communication") == 0;
 }
 
+static bool runs(const struct estimate *estimate, int mode)
+{
+	return estimate->legal && (mode != MODE_INFERENCE || estimate->fits);
+}
+
+bool has_numbers(const struct explorer *explorer)
+{
+	return runs(&explorer->estimate, (int)explorer->scenario.plan.mode);
+}
+
+/* Whether both the open plan and the one before have this number. */
+static bool compares(const struct explorer *explorer, const struct metric *metric)
+{
+	if (!explorer->before.legal || !explorer->estimate.legal)
+		return false;
+	return strcmp(metric->group, "memory") == 0 ||
+	       (has_numbers(explorer) &&
+		runs(&explorer->before, explorer->before_mode));
+}
+
 void change_text(const struct explorer *explorer, const char *key, char *out,
 		 size_t size, enum role *role)
 {
@@ -46,7 +66,7 @@ void change_text(const struct explorer *explorer, const char *key, char *out,
 	if (explorer->before_mode != explorer->scenario.plan.mode)
 		return;
 	if (!metric || !(explorer->pinned || explorer->moved) ||
-	    !explorer->before.legal || !explorer->estimate.legal)
+	    !compares(explorer, metric))
 		return;
 	now = metric_get(&explorer->estimate, metric);
 	before = metric_get(&explorer->before, metric);
@@ -134,7 +154,9 @@ static void metric_text(const struct explorer *explorer, const char *key, char *
 {
 	const struct metric *metric = metric_find(key);
 
-	if (metric && (explorer->estimate.legal || strcmp(metric->group, "model") == 0))
+	if (metric &&
+	    (has_numbers(explorer) || strcmp(metric->group, "model") == 0 ||
+	     (explorer->estimate.legal && strcmp(metric->group, "memory") == 0)))
 		form_text(metric->form, metric_get(&explorer->estimate, metric), out,
 			  size);
 	else
@@ -264,12 +286,13 @@ static int draw_ranks(const struct explorer *explorer, struct canvas *canvas,
 void draw_headline(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, struct rect more)
 {
-	if (explorer->estimate.legal)
+	if (has_numbers(explorer))
 		draw_ranks(explorer, canvas, more,
 			   draw_ranks(explorer, canvas, rect, 0));
 	else
 		canvas_right(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
-			     " can't run ");
+			     explorer->estimate.legal ? " no request fits "
+						      : " can't run ");
 }
 
 int draw_number(const struct explorer *explorer, struct canvas *canvas, int x, int y,

@@ -219,10 +219,10 @@ void page_stages(struct page *p)
 	page_gap(p);
 }
 
-/* What advice leaves. */
-static int tall_strip(const struct page *p, int least)
+/* What so many rows of advice leave. */
+static int tall_strip(const struct page *p, int advice, int least)
 {
-	int rows = page_left(p) - p->explorer->advice.count - 3;
+	int rows = page_left(p) - advice - 1;
 
 	return rows < least ? least : rows > 24 ? 24 : rows;
 }
@@ -246,29 +246,43 @@ static struct rect rest_of(const struct canvas *canvas, struct rect rect)
 	return (struct rect){ rect.x, y + 1, rect.width, rect.y + rect.height - y - 1 };
 }
 
-/* A few rows have the strip and advice. */
+/* The strip, and advice below it. */
 static void draw_few(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rest)
 {
-	enum { MOST = 16 };
 	struct page p = { explorer, canvas, rest, rest.y, ROOM_RICH };
-	int strip = page_left(&p) - explorer->advice.count - 2;
 
-	page_strip(&p, strip < 4 ? 4 : strip > MOST ? MOST : strip);
+	page_strip(&p, tall_strip(&p, rest.height < 14 ? 3 : explorer->advice.count + 1,
+				  4));
 	page_gap(&p);
 	page_advice(&p);
+}
+
+static void draw_numbers(struct page *p)
+{
+	if (p->explorer->scenario.plan.mode == MODE_INFERENCE) {
+		serving_numbers(p);
+		return;
+	}
+	draw_memory(p);
+	draw_time(p);
+	draw_throughput(p);
+	page_traffic(p);
+}
+
+enum room overview_room(struct rect rect)
+{
+	if (rect.height >= 44 && rect.width >= 84)
+		return ROOM_RICH;
+	return rect.height >= 29 && rect.width >= 60 ? ROOM_COMFORTABLE : ROOM_COMPACT;
 }
 
 void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
-	struct page p = { explorer, canvas, rect, rect.y, ROOM_COMPACT };
+	struct page p = { explorer, canvas, rect, rect.y, overview_room(rect) };
 	int strip;
 
-	if (rect.height >= 44 && rect.width >= 84)
-		p.room = ROOM_RICH;
-	else if (rect.height >= 29 && rect.width >= 60)
-		p.room = ROOM_COMFORTABLE;
 	if (!explorer->estimate.legal) {
 		page_illegal(&p);
 		page_strip(&p, page_left(&p) > 8 ? 6 : page_left(&p));
@@ -278,14 +292,12 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 		serving_overview(&p);
 		return;
 	}
-	draw_memory(&p);
-	draw_time(&p);
-	draw_throughput(&p);
-	page_traffic(&p);
+	draw_numbers(&p);
 	page_gap(&p);
 	page_stages(&p);
-	strip = p.room == ROOM_RICH          ? tall_strip(&p, 10)
-		: p.room == ROOM_COMFORTABLE ? tall_strip(&p, 5)
+	/* how much advice there is moves the strip where there is room to fill */
+	strip = p.room == ROOM_RICH ? tall_strip(&p, explorer->advice.count + 2, 10)
+		: p.room == ROOM_COMFORTABLE ? tall_strip(&p, 4, 5)
 					     : 4;
 	if (page_left(&p) - strip < 2)
 		strip = page_left(&p) - 2 > 3 ? page_left(&p) - 2 : 3;
@@ -294,20 +306,50 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 	page_advice(&p);
 }
 
+int overview_foot(int height)
+{
+	return height / 3 < 7 ? 7 : height / 3 > 10 ? 10 : height / 3;
+}
+
+/* The last rows of the view, at most so many: what stands there stays there, however
+ * much there is above it. */
+static struct rect last_rows(struct rect rest, int most)
+{
+	if (rest.height > most) {
+		rest.y += rest.height - most;
+		rest.height = most;
+	}
+	return rest;
+}
+
 void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
-	enum { FEW = 5, MANY = 22 };
+	enum { FEW = 5, NUMBERS = 12, HIGH = 44 };
 	struct rect rest = rest_of(canvas, rect);
+	int foot = overview_foot(rect.height);
+	bool many = rest.height >= foot + NUMBERS && has_numbers(explorer);
 
 	if (rest.height < FEW || explorer->view == VIEW_OVERVIEW)
 		return;
-	if (rest.height < MANY || !explorer->estimate.legal) {
+	/* a high screen is filled rather than kept still */
+	if (rect.height >= HIGH && !many) {
 		draw_few(explorer, canvas, rest);
 		return;
 	}
-	widget_heading(canvas, rest.x, rest.y, rest.width, "overview");
-	rest.y++;
-	rest.height--;
-	overview_draw(explorer, canvas, rest);
+	if (rect.height >= HIGH) {
+		widget_heading(canvas, rest.x, rest.y, rest.width, "overview");
+		rest.y++;
+		rest.height--;
+		overview_draw(explorer, canvas, rest);
+		return;
+	}
+	if (many) {
+		struct rect above = last_rows(rest, foot + NUMBERS);
+		struct page p = { explorer, canvas, above, above.y + 1, ROOM_COMPACT };
+
+		widget_heading(canvas, above.x, above.y, above.width, "overview");
+		draw_numbers(&p);
+	}
+	draw_few(explorer, canvas, last_rows(rest, foot));
 }

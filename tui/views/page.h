@@ -49,7 +49,11 @@ void page_advice(struct page *page);
 /* Why there are no numbers. */
 void page_illegal(struct page *page);
 
-/* The overview of a server, below the title (serving.c). */
+/* The overview of a server, below the title, and the numbers of it (serving.c). */
+void serving_numbers(struct page *page);
+/* Its memory, and why no request fits beside the weights. */
+void serving_too_large(struct page *page);
+enum room overview_room(struct rect rect);
 void serving_overview(struct page *page);
 
 #endif

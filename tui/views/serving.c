@@ -343,15 +343,23 @@ static void draw_curve(struct page *p, int rows)
 	p->y += rows;
 }
 
-static void draw_too_large(struct page *p)
+void serving_too_large(struct page *p)
 {
-	struct rect rect = { p->rect.x, p->y, p->rect.width, page_left(p) - 7 };
+	struct rect rect;
 
+	draw_memory(p);
+	rect = (struct rect){ p->rect.x, p->y, p->rect.width, page_left(p) - 7 };
 	canvas_text(p->canvas, rect.x, rect.y++, rect.width, ROLE_BAD,
 		    "NO REQUEST FITS BESIDE THE WEIGHTS");
 	rect.height--;
 	p->y = rect.y + draw_problems(p->explorer, p->canvas, rect);
-	page_strip(p, page_left(p) > 7 ? 7 : page_left(p));
+}
+
+void serving_numbers(struct page *p)
+{
+	draw_memory(p);
+	draw_latency(p);
+	draw_throughput(p);
 }
 
 void serving_overview(struct page *p)
@@ -360,13 +368,12 @@ void serving_overview(struct page *p)
 	int said = p->room == ROOM_COMPACT ? 1 : p->room == ROOM_RICH ? 6 : 2;
 	int curve;
 
-	draw_memory(p);
-	if (!p->explorer->estimate.fits) {
-		draw_too_large(p);
+	if (!has_numbers(p->explorer)) {
+		serving_too_large(p);
+		page_strip(p, page_left(p) > 7 ? 7 : page_left(p));
 		return;
 	}
-	draw_latency(p);
-	draw_throughput(p);
+	serving_numbers(p);
 	curve = page_left(p) - strip - said;
 	if (p->room == ROOM_RICH && curve > 22)
 		curve = 22;

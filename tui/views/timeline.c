@@ -238,7 +238,7 @@ static int draw_head(const struct explorer *explorer, struct canvas *canvas,
 	canvas_format(canvas, x + 2, y, right - x - 2, ROLE_LABEL, "%s", state);
 	y++;
 	y += draw_legend(canvas, (struct rect){ rect.x, y, rect.width, 2 }, t);
-	if (rect.height > 30 && t->stages > 1) {
+	if (rect.height > 28) {
 		layers_text(explorer, t, parts, sizeof parts);
 		canvas_phrase(canvas, rect.x, y, rect.width, ROLE_LABEL, parts);
 		y++;
@@ -251,7 +251,7 @@ static void draw_refusal(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct play *play = explorer->play;
 
-	if (!explorer->estimate.legal) {
+	if (!has_numbers(explorer)) {
 		draw_problems(explorer, canvas, rect);
 		return;
 	}
@@ -310,28 +310,20 @@ static struct rect draw_before(const struct explorer *explorer, struct canvas *c
 	return rect;
 }
 
-/* Rows of the curve under the chart: what lanes don't take, and a few before they grow
- * taller than one row. */
-static int curve_rows(struct rect rect, const struct timeline *t, bool pinned)
+/* Rows under the chart, of high screens those that the strip and advice take too: lanes
+ * end in the same row whatever their number. */
+static int rows_below(struct rect rect, const struct timeline *t, bool pinned)
 {
-	int least = rect.height - t->stages >= 6 ? rect.height >= 24 ? 6 : 3 : 2;
-	struct rect chart = rect;
-	int rest;
+	enum { HIGH = 24 };
+	int foot = overview_foot(rect.height), lanes = rect.height - foot;
 
 	/* two charts first */
 	if (rect.height - t->stages < 2 || (pinned && rect.height < 2 * t->stages + 6))
 		return 0;
-	chart.height -= least;
-	rest = chart.height - timeline_rows(chart, t) * t->stages;
-	return least + (rest > 0 && !pinned && t->stages > 1 ? clamp(rest, 0, 16) : 0);
-}
-
-/* Rows that lanes of their greatest height leave. */
-static int spare_rows(struct rect chart, const struct timeline *t)
-{
-	int spare = chart.height - timeline_rows(chart, t) * t->stages;
-
-	return spare > 0 ? spare : 0;
+	if (rect.height < HIGH)
+		return rect.height - t->stages >= 6 ? 3 : 2;
+	/* a stage has a row at least, and one of its memory where two are open */
+	return lanes < t->stages * (pinned ? 2 : 1) + (pinned ? 4 : 0) ? 2 : foot;
 }
 
 void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
@@ -340,7 +332,6 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	const struct timeline *t = played(explorer->play), *before;
 	struct rect chart = rect, below;
 	struct window window;
-	int spare;
 
 	if (explorer->scenario.plan.mode == MODE_INFERENCE) {
 		passes_draw(explorer, canvas, rect);
@@ -355,13 +346,11 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	chart.y += draw_head(explorer, canvas, rect, t, &window);
 	chart.height = rect.y + rect.height - chart.y - FOOT - AXIS;
 	below = chart;
-	below.height = curve_rows(chart, t, before != NULL);
+	below.height = rows_below(chart, t, before != NULL);
 	chart.height -= below.height;
-	/* what neither takes is left below all of it */
-	spare = before ? 0 : spare_rows(chart, t);
-	chart.height -= spare;
+	if (!before && chart.height > timeline_rows(chart, t) * t->stages)
+		chart.height = timeline_rows(chart, t) * t->stages;
 	below.y = chart.y + chart.height;
-	rect.height -= spare;
 	timeline_draw_axis(canvas, (struct rect){ rect.x, below.y, rect.width, 1 },
 			   &window);
 	below.y += AXIS;
@@ -375,11 +364,13 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	timeline_draw_chart(explorer, canvas, chart, t, chosen_stage(explorer, t),
 			    &window);
 	timeline_mark(explorer, canvas, chart, t, chosen_item(explorer, t), &window);
+	/* lanes of more than a row have their memory below them */
+	if (timeline_rows(chart, t) > 1 && below.height > 1)
+		below.height = 1;
 	timeline_draw_memory(canvas, below, t, chosen_stage(explorer, t), &window);
 	draw_item_text(
 		explorer, canvas,
-		(struct rect){ rect.x, rect.y + rect.height - FOOT, rect.width, FOOT },
-		t);
+		(struct rect){ rect.x, below.y + below.height, rect.width, FOOT }, t);
 }
 
 /* Another stage at the same moment. */

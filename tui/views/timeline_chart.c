@@ -309,7 +309,7 @@ void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 	int width = rect.width - TIMELINE_MARGIN - TIMELINE_EDGE;
 	double each = window->each;
 
-	if (rect.height < 2 || width < 1 || s->peak_bytes <= 0)
+	if (rect.height < 1 || width < 1 || s->peak_bytes <= 0)
 		return;
 	rect.x += TIMELINE_MARGIN;
 	rect.width -= TIMELINE_MARGIN;
@@ -337,10 +337,7 @@ void timeline_draw_memory(struct canvas *canvas, struct rect rect,
 /* The fewer stages, the taller they may be. */
 int timeline_rows(struct rect rect, const struct timeline *t)
 {
-	/* of a stage alone the curve below the chart is the same once more */
-	if (t->stages == 1)
-		return clamp(rect.height, 1, 4);
-	return clamp(rect.height / t->stages, 1, clamp(32 / t->stages, 4, 10));
+	return clamp(rect.height / t->stages, 1, 16);
 }
 
 /* Of those the lane itself; below it is the curve of its memory, and a blank row. */

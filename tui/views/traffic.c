@@ -188,7 +188,7 @@ void traffic_draw(const struct explorer *explorer, struct canvas *canvas,
 			       .context = &rows,
 			       .cell = cell };
 
-	if (!explorer->estimate.legal) {
+	if (!has_numbers(explorer)) {
 		draw_problems(explorer, canvas, rect);
 		return;
 	}
