@@ -64,6 +64,21 @@ static void test_a_long_step_shows_its_bubble(void **state)
 	stage_close(&s);
 }
 
+/* Of two steps on one axis each lane has its memory below it, where there is room: what
+ * the same lanes hold is what schedules differ in. */
+static void test_two_steps_show_what_they_hold(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "3p/gbs\n=128\n");
+	stage_shows(&s, "pinned: 4 stages x 64 micro-batches");
+	stage_shows(&s, "this plan: 4 stages x 32 micro-batches");
+	assert_true(timeline_rows(s.explorer.spots->chart, played(&s)) > 1);
+	stage_close(&s);
+}
+
 /* Every column stands for its own time, the first for 0, the last for the end. */
 static void test_columns_are_times(void **state)
 {
@@ -248,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_long_step_shows_its_bubble),
+		cmocka_unit_test(test_two_steps_show_what_they_hold),
 		cmocka_unit_test(test_columns_are_times),
 		cmocka_unit_test(test_the_cursor_is_always_in_sight),
 		cmocka_unit_test(test_all_stages_are_reached),

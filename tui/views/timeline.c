@@ -310,20 +310,33 @@ static struct rect draw_before(const struct explorer *explorer, struct canvas *c
 	return rect;
 }
 
+/* What two charts leave: with the memory below each lane where there is room for that
+ * in both, each with its name and its axis. */
+static int rows_below_two(struct rect rect, const struct timeline *t, int foot)
+{
+	int two = rect.height - 4 * t->stages - 4,
+	    one = rect.height - 2 * t->stages - 4;
+
+	if (two >= 1)
+		return two < foot ? two : foot;
+	return clamp(one, 2, foot);
+}
+
 /* Rows under the chart, of high screens those that the strip and advice take too: lanes
  * end in the same row whatever their number. */
 static int rows_below(struct rect rect, const struct timeline *t, bool pinned)
 {
-	enum { HIGH = 24 };
-	int foot = overview_foot(rect.height), lanes = rect.height - foot;
+	enum { HIGH = 20 };
+	int foot = overview_foot(rect.height);
 
 	/* two charts first */
 	if (rect.height - t->stages < 2 || (pinned && rect.height < 2 * t->stages + 6))
 		return 0;
 	if (rect.height < HIGH)
 		return rect.height - t->stages >= 6 ? 3 : 2;
-	/* a stage has a row at least, and one of its memory where two are open */
-	return lanes < t->stages * (pinned ? 2 : 1) + (pinned ? 4 : 0) ? 2 : foot;
+	if (pinned)
+		return rows_below_two(rect, t, foot);
+	return rect.height - foot < t->stages ? 2 : foot;
 }
 
 void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
