@@ -93,6 +93,8 @@ static const struct sample {
 	{ "gbs 32\nmicro-batches\n", "micro-batches 8 per pipeline", NULL },
 	{ "fsdp 3\n", "zero 3 would set that\n", "was" },
 	{ "vpp\n", "  It does nothing in this plan.\n", "913, " },
+	{ "mode inference\npp 1\ntp 1\n",
+	  "No request fits beside the weights. Does not fit, ", "TPOT 0 s" },
 	{ "tp 3\nprice\n", "  No value of it alone makes this plan run.\n",
 	  "illegal, " },
 	/* what is nothing, and what is near it */

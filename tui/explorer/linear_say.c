@@ -145,8 +145,11 @@ void linear_say_result(struct linear *linear)
 		say_score(linear);
 		return;
 	}
-	linear_say_number(linear, metric_find(rate), "", " per GPU");
-	if (serves)
+	if (has_numbers(explorer))
+		linear_say_number(linear, metric_find(rate), "", " per GPU");
+	else
+		linear_say(linear, "No request fits beside the weights");
+	if (serves && has_numbers(explorer))
 		linear_say_number(linear, metric_find("tpot_seconds"), ". TPOT ", "");
 	linear_say_number(linear, metric_find("total_bytes"),
 			  e->fits     ? ". Fits, "
