@@ -184,6 +184,20 @@ static void test_a_server_without_room_has_no_numbers(void **state)
 	stage_close(&s);
 }
 
+/* At the smallest size, too, what one in a hundred waits stands beside the means, with
+ * a mark where it is late. */
+static void test_the_slowest_have_room_at_80_columns(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	open_vllm(&s, 80, 24);
+	stage_shows(&s, "P99 ");
+	stage_type(&s, "/goal_ttft\n=1\n");
+	stage_shows(&s, "s! ");
+	stage_close(&s);
+}
+
 static void test_numbers_move_against_a_pinned_server(void **state)
 {
 	struct stage s;
@@ -301,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_the_slowest_percent_is_told),
 		cmocka_unit_test(test_a_key_opens_the_loop),
 		cmocka_unit_test(test_a_server_without_room_has_no_numbers),
+		cmocka_unit_test(test_the_slowest_have_room_at_80_columns),
 		cmocka_unit_test(test_numbers_move_against_a_pinned_server),
 		cmocka_unit_test(test_every_view_says_what_a_server_has),
 		cmocka_unit_test(test_the_roofline_changes_its_pass),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/planner/planner.h"
 #include "engine/serve/layer.h"
 #include "engine/serve/serve.h"
 #include "engine/serve/simulate.h"
@@ -367,6 +368,48 @@ static void imbalance_grows_with_ranks(void **state)
 	assert_true(models > 20);
 }
 
+/* What a search of servers with goals tells of each: times at the load that it is
+ * ranked by, which keep the goals. */
+static void what_is_told_keeps_the_goals(void **state)
+{
+	static struct planner_problem problem;
+	struct error error = { "" };
+	struct planner *planner;
+	const struct planner_result *result;
+
+	(void)state;
+	if (!scenario_blank(&problem.base, "llama3.1-70b", "dgx-h100", "vllm", &error))
+		fail_msg("%s", error.text);
+	case_set(&problem.base, "mode", "inference");
+	case_set(&problem.base, "precision", "fp8");
+	case_set(&problem.base, "gpus", "8");
+	case_set(&problem.base, "concurrency", "max");
+	case_set(&problem.base, "goal_ttft", "500");
+	case_set(&problem.base, "goal_tpot", "40");
+	problem.top = 10;
+	problem.exhaustive = true;
+	problem.objective = OBJECTIVE_THROUGHPUT;
+	planner_axes(&problem);
+	planner = planner_start(&problem);
+	assert_non_null(planner);
+	while (planner_step(planner, 1000)) {
+	}
+	result = planner_result(planner);
+	assert_true(result->found >= 5);
+	for (int i = 0; i < result->found; i++) {
+		const struct planner_found *f = &result->top[i];
+
+		assert_true(f->requests >= 1);
+		assert_true(f->ttft_seconds <= 0.5 * (1 + 1e-9));
+		assert_true(f->step_seconds <= 0.04 * (1 + 1e-9));
+		/* of a closed loop: a request's tokens over its time */
+		assert_true(f->requests / f->step_seconds >=
+			    f->tokens_per_second_per_gpu *
+				    (double)problem.base.cluster.gpus * 0.99);
+	}
+	planner_free(planner);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +420,7 @@ int main(void)
 		cmocka_unit_test(easier_goals_are_kept_by_more),
 		cmocka_unit_test(what_is_cached_is_not_computed),
 		cmocka_unit_test(imbalance_grows_with_ranks),
+		cmocka_unit_test(what_is_told_keeps_the_goals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

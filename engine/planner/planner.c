@@ -8,6 +8,7 @@
 #include "engine/planner/search.h"
 #include "engine/predict/predict.h"
 #include "engine/rules/ability.h"
+#include "engine/serve/serve.h"
 
 double planner_room(const struct planner_problem *problem, const struct scenario *s)
 {
@@ -178,6 +179,25 @@ static void keep_nearest(const struct planner *p, const struct planner_found *fo
 	r->has_nearest = true;
 }
 
+/* Times of a token and of the first one where the goodput is reached. */
+static void describe_load(const struct scenario *s, const struct serving_estimate *e,
+			  struct planner_found *found)
+{
+	bool within = e->goodput > 0 && e->goodput_concurrency > 0 &&
+		      e->goodput_concurrency < e->concurrency * (1 - 1e-9);
+	struct serve_point held;
+
+	found->step_seconds = e->tpot_seconds;
+	found->ttft_seconds = e->ttft_seconds;
+	found->requests = e->concurrency;
+	if (!within || s->plan.serving.request_rate > 0 ||
+	    !serve_held(s, e->goodput_concurrency, &held))
+		return;
+	found->step_seconds = held.tpot_seconds;
+	found->ttft_seconds = held.ttft_seconds;
+	found->requests = held.concurrency;
+}
+
 /* Of the estimate what a list of plans tells. */
 static void describe_found(const struct scenario *s, const struct estimate *e,
 			   struct planner_found *found)
@@ -196,8 +216,7 @@ static void describe_found(const struct scenario *s, const struct estimate *e,
 	if (e->serving.goodput > 0)
 		found->tokens_per_second_per_gpu =
 			e->serving.goodput / (double)s->cluster.gpus;
-	found->step_seconds = e->serving.tpot_seconds;
-	found->ttft_seconds = e->serving.ttft_seconds;
+	describe_load(s, &e->serving, found);
 	found->exposed_share = e->serving.network_seconds / e->serving.decode_seconds;
 }
 

@@ -60,8 +60,11 @@ struct planner_found {
 	uint8_t choice[MAX_AXES]; /* index of each axis's value */
 	double score, step_seconds, tokens_per_second_per_gpu, mfu, bubble_ratio;
 	double memory_bytes, memory_share, exposed_share;
-	double ttft_seconds; /* inference, where step_seconds is that of a token */
-	struct idea idea;    /* of training */
+	/* of a server, whose step_seconds is that of a token; both with so many
+	 * requests: those asked for, or the most that keep the goals where those are
+	 * more */
+	double ttft_seconds, requests;
+	struct idea idea; /* of training */
 };
 
 /* Where the candidates went: all of them add up to `candidates`. */

@@ -14,6 +14,36 @@ static double next(double now, double room, int most)
 	return fmin(room, fmax(now + 1, ceil(now * factor - 1e-9)));
 }
 
+static void point_of(const struct serving_run *run, const struct scenario *s,
+		     double running, struct serve_point *out)
+{
+	struct point p;
+
+	run_at(run, running, &p);
+	*out = (struct serve_point){
+		.concurrency = running,
+		.ttft_seconds = p.ttft_seconds,
+		.tpot_seconds = p.tpot_seconds,
+		.output_tokens_per_second = p.tokens_per_second,
+		.per_gpu = p.tokens_per_second / (double)s->cluster.gpus,
+		.per_user = 1 / p.tpot_seconds,
+		.meets = run_meets(s, &p),
+	};
+}
+
+bool serve_held(const struct scenario *s, double requests, struct serve_point *out)
+{
+	struct serving_run run;
+
+	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
+		return false;
+	run_room(&run);
+	if (run.room < 1)
+		return false;
+	point_of(&run, s, fmin(requests, run.room), out);
+	return true;
+}
+
 int serve_curve(const struct scenario *s, struct serve_point *out, int most)
 {
 	struct serving_run run;
@@ -24,18 +54,8 @@ int serve_curve(const struct scenario *s, struct serve_point *out, int most)
 	run_room(&run);
 	for (double c = 1; run.room >= 1 && count < most; c = next(c, run.room, most)) {
 		double running = count == most - 1 ? run.room : c;
-		struct point p;
 
-		run_at(&run, running, &p);
-		out[count++] = (struct serve_point){
-			.concurrency = running,
-			.ttft_seconds = p.ttft_seconds,
-			.tpot_seconds = p.tpot_seconds,
-			.output_tokens_per_second = p.tokens_per_second,
-			.per_gpu = p.tokens_per_second / (double)s->cluster.gpus,
-			.per_user = 1 / p.tpot_seconds,
-			.meets = run_meets(s, &p),
-		};
+		point_of(&run, s, running, &out[count++]);
 		if (running >= run.room)
 			break;
 	}

@@ -59,6 +59,10 @@ struct serve_point {
  * logarithmic axis, the last one full; at most `most`. Returns how many: 0 where
  * nothing fits. */
 int serve_curve(const struct scenario *scenario, struct serve_point *out, int most);
+/* One point: so many requests held, no more than there is room for. False where nothing
+ * fits. */
+bool serve_held(const struct scenario *scenario, double requests,
+		struct serve_point *out);
 /* The point of a curve that is farthest beyond the straight line between its ends, in
  * tokens a second per user and per GPU: more requests cost each user more than they
  * gain from there on (Satopaa et al. 2011, "Finding a Kneedle in a Haystack", section

@@ -83,13 +83,15 @@ static void print_server(const struct planner_problem *problem,
 	struct scenario s;
 
 	planner_scenario(problem, found, &s);
+	if (s.plan.serving.request_rate <= 0)
+		s.plan.serving.concurrency = (int64_t)fmax(1, found->requests);
 	if (serve_tail(&s, &tail)) {
 		form(FORM_SECONDS, tail.result.tpot.p99, slow[0]);
 		form(FORM_SECONDS, tail.result.ttft.p99, slow[1]);
 	}
-	printf("%3d %9s %9s %9.0f %9s %9s %9s ", rank,
+	printf("%3d %9s %9s %9.0f %8.0f %9s %9s %9s ", rank,
 	       form(FORM_SECONDS, found->step_seconds, tpot), slow[0],
-	       found->tokens_per_second_per_gpu,
+	       found->tokens_per_second_per_gpu, found->requests,
 	       form(FORM_SECONDS, found->ttft_seconds, ttft), slow[1],
 	       form(FORM_BYTES, found->memory_bytes, memory));
 }
@@ -122,7 +124,7 @@ static void print_row(const struct planner_problem *problem,
 static void print_head(const struct planner_problem *problem, const char *what)
 {
 	if (serves(problem))
-		printf("  #      TPOT       P99 tok/s/GPU      TTFT       P99    "
+		printf("  #      TPOT       P99 tok/s/GPU requests      TTFT       P99    "
 		       "memory  trust     %s\n",
 		       what);
 	else

@@ -32,7 +32,7 @@ static double sort_key(const struct planner_found *f, enum search_sort sort)
 	switch (sort) {
 	case SORT_STEP: return f->step_seconds;
 	case SORT_RATE: return -f->tokens_per_second_per_gpu;
-	case SORT_MFU: return -f->mfu;
+	case SORT_MFU: return f->ttft_seconds > 0 ? -f->requests : -f->mfu;
 	case SORT_BUBBLE: return f->bubble_ratio;
 	case SORT_MEMORY: return f->memory_bytes;
 	default: return 0;

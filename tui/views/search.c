@@ -34,7 +34,7 @@ static const struct table_column columns[COLUMNS] = {
 static const struct table_column serving_columns[COLUMNS] = {
 	{ "#", 3, true, 0 },         { "plan", 16, false, 0 },
 	{ "", 0, true, 9 },          { "TPOT", 7, true, 0 },
-	{ "tok/s/GPU", 9, true, 1 }, { "MFU", 6, true, 4 },
+	{ "tok/s/GPU", 9, true, 1 }, { "requests", 8, true, 4 },
 	{ "TTFT", 7, true, 2 },      { "memory", 6, true, 0 },
 	{ "trust", 9, false, 4 },    { "limited by", 11, false, 3 },
 };
@@ -122,6 +122,10 @@ static void cell(const void *context, int row, int column, struct table_cell *ou
 			 f->tokens_per_second_per_gpu);
 		break;
 	case COLUMN_MFU:
+		if (f->ttft_seconds > 0) {
+			snprintf(out->text, sizeof out->text, "%.0f", f->requests);
+			break;
+		}
 		form_text(FORM_PERCENT, f->mfu, out->text, sizeof out->text);
 		break;
 	case COLUMN_BUBBLE:

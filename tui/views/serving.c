@@ -119,7 +119,37 @@ static int draw_percentile(struct page *p, int x, const char *label,
 	form_text(FORM_SECONDS, times->mean, text, sizeof text);
 	used += canvas_format(p->canvas, x + used, p->y, end - x - used, ROLE_QUIET,
 			      " mean %s", text);
-	return used + 3;
+	return used + 2;
+}
+
+/* "P99 2.31 s! 40.2 ms" beside the means, which have the names, with what is late; what
+ * bounds a pass where nothing is known of it. */
+static void draw_short_tail(struct page *p, int x)
+{
+	const struct serving_plan *v = &p->explorer->scenario.plan.serving;
+	const struct serve_tail *tail = load_tail(p->explorer);
+	const double goal[] = { v->goal_ttft_seconds, v->goal_tpot_seconds };
+	int end = p->rect.x + p->rect.width;
+
+	if (!tail) {
+		canvas_format(
+			p->canvas, x, p->y, end - x, ROLE_LABEL, "bound by %s",
+			bound_label((enum bound)p->explorer->estimate.serving.bound));
+		return;
+	}
+	x += canvas_text(p->canvas, x, p->y, end - x, ROLE_TITLE, "P99");
+	for (int i = 0; i < 2; i++) {
+		double p99 = i ? tail->result.tpot.p99 : tail->result.ttft.p99;
+		bool late = goal[i] > 0 && p99 > goal[i];
+		char text[32];
+
+		form_text(FORM_SECONDS, p99, text, sizeof text);
+		x += 1 + canvas_format(p->canvas, x + 1, p->y, end - x - 1,
+				       late          ? ROLE_BAD
+				       : goal[i] > 0 ? ROLE_GOOD
+						     : ROLE_VALUE,
+				       "%s%s", text, late ? "!" : "");
+	}
 }
 
 /* What one request in a hundred waits, by a short simulation. */
@@ -166,9 +196,7 @@ static void draw_latency(struct page *p)
 	x += draw_range(p, x, "TPOT", "tpot_seconds", v->tpot_low_seconds,
 			v->tpot_high_seconds);
 	if (p->room == ROOM_COMPACT)
-		canvas_format(p->canvas, x, p->y, p->rect.x + p->rect.width - x,
-			      ROLE_LABEL, "bound by %s",
-			      bound_label((enum bound)v->bound));
+		draw_short_tail(p, x);
 	p->y++;
 	if (p->room > ROOM_COMPACT)
 		draw_tail(p);
