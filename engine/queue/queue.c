@@ -201,8 +201,10 @@ static double next_event(const struct simulation *s)
 		next = fmin(next, s->request[s->sent.first].ready);
 	if (s->fetching.count > 0)
 		next = fmin(next, s->request[s->fetching.first].ready);
+	/* once an event for each server: no call */
 	for (int i = 0; i < s->stations; i++)
-		next = fmin(next, s->station[i].end);
+		if (s->station[i].end < next)
+			next = s->station[i].end;
 	return next;
 }
 
@@ -215,10 +217,12 @@ static void plan_abreast(struct simulation *s, int first, int end, double now)
 	int loaded = 0;
 
 	for (int i = first; i < end; i++) {
-		if (!isinf(s->station[i].end))
+		if (s->station[i].end < INFINITY)
 			return;
 		loaded += station_load(&s->station[i]) > 0;
 	}
+	if (loaded == 0)
+		return;
 	for (int i = first; i < end; i++) {
 		s->station[i].beside = end - first > 1 ? loaded : 0;
 		if (station_load(&s->station[i]) > 0)

@@ -120,7 +120,11 @@ void station_end(struct station *station, struct simulation *s);
 /* Tokens of a prompt that need no computing there. */
 double station_cached(const struct station *station, const struct request *request);
 /* Requests in it. */
-int station_load(const struct station *station);
+static inline int station_load(const struct station *at)
+{
+	return at->waiting.count + at->filling.count + at->leaving.count +
+	       at->running.count;
+}
 
 /* --- queue.c --- */
 

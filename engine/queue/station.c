@@ -23,12 +23,6 @@ double station_cached(const struct station *at, const struct request *r)
 	return at->pool->cached + r->cached;
 }
 
-int station_load(const struct station *at)
-{
-	return at->waiting.count + at->filling.count + at->leaving.count +
-	       at->running.count;
-}
-
 /* --- who is let in --- */
 
 /* Of the cache, when it is let in: its prompt, or what else it has to compute. What all
