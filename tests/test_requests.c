@@ -160,6 +160,9 @@ static void what_is_refused_is_named(void **state)
 		{ "prompt,output\n1.5,1\n", ":2: the prompt is 1.5" },
 		{ "prompt,output\n-1,1\n", ":2: the prompt is -1" },
 		{ "prompt,output\n1,1e300\n", ":2: the output is 1e+300" },
+		{ "prompt,output\n1,1\n99999999999,1\n",
+		  ":3: the prompt is 1e+11; it is a whole number of tokens from 0 to "
+		  "67108864" },
 		{ "arrival,prompt,output\n2,1,1\n1,1,1\n", ":3: arrives at -1 s" },
 		{ "arrival,prompt,output\nnan,1,1\n", ":2: column 1 is 'nan'" },
 		{ "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-01 1:1:1,1,1\n",

@@ -71,8 +71,10 @@ static bool take_tokens(const struct reader *r, double value, const char *what,
 {
 	if (isnan(value) || value != floor(value) || value < least ||
 	    value > MOST_TOKENS)
-		return refuse(r, "%s is %g; it is a whole number of tokens from %d on",
-			      what, value, least);
+		return refuse(r,
+			      "%s is %g; it is a whole number of tokens from %d to "
+			      "%d",
+			      what, value, least, (int)MOST_TOKENS);
 	*out = (int32_t)value;
 	return true;
 }
