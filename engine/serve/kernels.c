@@ -78,13 +78,15 @@ static void product(const struct scenario *s, enum precision precision, double f
 
 	out->flops = flops;
 	out->bytes = bytes;
-	out->compute_seconds = flops / (kernel_peak(s, precision) *
-					share(c->gemm_efficiency,
-					      used == precision ? precision : used) *
-					compute_share);
+	out->compute_seconds =
+		flops / (kernel_peak(s, precision) *
+			 fmin(1, share(c->gemm_efficiency,
+				       used == precision ? precision : used) *
+					 compute_share));
+	/* no memory is read faster than it can be */
 	out->memory_seconds =
-		bytes /
-		stream_rate(s, share(c->stream_efficiency, precision) * stream_share);
+		bytes / stream_rate(s, fmin(1, share(c->stream_efficiency, precision) *
+						       stream_share));
 	out->fixed_seconds = c->kernel_seconds;
 	join(out, exponent(s));
 }
