@@ -227,7 +227,8 @@ $(B)/tests/bench/bench: $(BENCH) $(SUPPORT) $(HOUSE) $(ENGINE)
 
 # Predicted against measured runs, per source and in total.
 validate: shardscope $(B)/tests/validation/fit_collectives
-	@./shardscope validate --left-out tests/validation/left_out.csv tests/validation/*.yaml \
+	@./shardscope validate --left-out tests/validation/left_out.csv \
+	   --left-out tests/validation/left_out_serving.csv tests/validation/*.yaml \
 	   tests/validation/inference/*.yaml; \
 	 answer=$$?; \
 	 $(B)/tests/validation/fit_collectives --score tests/validation/collectives/*.csv && exit $$answer

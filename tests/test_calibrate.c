@@ -282,25 +282,33 @@ static void a_table_of_what_was_left_out_comes_back(void **state)
 	FILE *file = fdopen(handle, "w");
 
 	(void)state;
-	all.count = 3;
-	all.row[0] = (struct left_out){ "a", false, 10, 0.1, 0.2 };
-	all.row[1] = (struct left_out){ "a", true, 3, 0.3, 0.4 };
-	all.row[2] = (struct left_out){ "b", false, 5, 0.2, 0.6 };
+	all.count = 5;
+	all.row[0] = (struct left_out){ "a", LEFT_DENSE, 10, 0.1, 0.2 };
+	all.row[1] = (struct left_out){ "a", LEFT_EXPERTS, 3, 0.3, 0.4 };
+	all.row[2] = (struct left_out){ "b", LEFT_DENSE, 5, 0.2, 0.6 };
+	all.row[3] = (struct left_out){ "a", LEFT_SERVING + SCORE_TPOT, 7, 0.05, 0.1 };
+	all.row[4] =
+		(struct left_out){ "a", LEFT_SERVING + SCORE_TTFT_LOADED, 7, 0.4, 0.5 };
 	left_outs_write(&all, file);
 	fclose(file);
 	assert_true(left_outs_read(&back, path, &error));
-	assert_int_equal(back.count, 3);
-	assert_true(left_outs_total(&back, false, &total));
+	assert_int_equal(back.count, 5);
+	assert_true(left_outs_total(&back, LEFT_DENSE, &total));
 	assert_close(total.median, 0.15, 1e-9);
 	assert_close(total.p90, 0.4, 1e-9);
 	assert_int_equal(total.runs, 15);
-	assert_close(left_outs_find(&back, "a", true)->median, 0.3, 1e-9);
-	assert_null(left_outs_find(&back, "b", true));
+	assert_close(left_outs_find(&back, "a", LEFT_EXPERTS)->median, 0.3, 1e-9);
+	assert_null(left_outs_find(&back, "b", LEFT_EXPERTS));
+	/* figures of servers are kinds of their own */
+	assert_close(left_outs_find(&back, "a", LEFT_SERVING + SCORE_TTFT_LOADED)->p90,
+		     0.5, 1e-9);
+	assert_null(left_outs_find(&back, "a", LEFT_SERVING + SCORE_RATE));
+	assert_false(left_outs_total(&back, LEFT_SERVING + SCORE_TTFT, &total));
 	file = fopen(path, "a");
 	fputs("c,dense,many,0.1,0.2\n", file);
 	fclose(file);
 	assert_false(left_outs_read(&back, path, &error));
-	assert_non_null(strstr(error.text, ":5: expected"));
+	assert_non_null(strstr(error.text, ":7: expected"));
 	unlink(path);
 	assert_false(left_outs_read(&back, path, &error));
 }

@@ -26,14 +26,13 @@ struct serve_ceiling {
 bool serve_ceiling(const struct scenario *scenario, struct serve_ceiling *out);
 
 /* By which factors predictions of servers are off, up and down: four of five measured
- * runs lay within them when their stack, or their model, was left out of the fit (make
- * fit-serving FIT=--ranges prints it; tests/validation/README.md, Serving). */
+ * runs lay within them when their stack, or their model, was left out of the fit, and
+ * of what they were learned on (make fit-serving FIT=--ranges prints it;
+ * tests/validation/README.md, Serving). */
 struct serve_spread {
 	double tpot, ttft, rate;
-	/* TTFT beside other requests: nothing is fitted to it, so of all measured runs
-	 */
-	double loaded;
-	double pools; /* the same where prompts run on GPUs of their own */
+	double loaded; /* TTFT beside other requests */
+	double pools;  /* the same where prompts run on GPUs of their own */
 	/* at least, on an accelerator whose kernels nobody fitted: throughput of 108
 	 * runs of RTX PRO 6000 with the constants of B200 */
 	double unfitted;

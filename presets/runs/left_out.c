@@ -8,15 +8,25 @@
 
 static const char header[] = "source,kind,runs,median,p90";
 
+static const char *word(int kind)
+{
+	if (kind < LEFT_SERVING)
+		return kind == LEFT_EXPERTS ? "experts" : "dense";
+	return score_words[kind - LEFT_SERVING].use;
+}
+
 static bool read_row(const char *line, struct left_out *out)
 {
-	char kind[16], end;
+	char kind[24], end;
 
-	if (sscanf(line, "%63[^,],%15[^,],%d,%lf,%lf%c", out->source, kind, &out->runs,
+	if (sscanf(line, "%63[^,],%23[^,],%d,%lf,%lf%c", out->source, kind, &out->runs,
 		   &out->median, &out->p90, &end) < 5)
 		return false;
-	out->experts = strcmp(kind, "experts") == 0;
-	return (out->experts || strcmp(kind, "dense") == 0) && out->runs > 0 &&
+	out->kind = 0;
+	while (out->kind < LEFT_SERVING + SCORE_FIGURES &&
+	       strcmp(kind, word(out->kind)) != 0)
+		out->kind++;
+	return out->kind < LEFT_SERVING + SCORE_FIGURES && out->runs > 0 &&
 	       out->median >= 0 && out->p90 >= out->median;
 }
 
@@ -27,7 +37,6 @@ bool left_outs_read(struct left_outs *out, const char *path, struct error *error
 	int number = 0;
 	bool good = true;
 
-	out->count = 0;
 	if (!file)
 		return error_set(error, path, 0, "can't be read");
 	while (good && fgets(line, sizeof line, file)) {
@@ -50,28 +59,27 @@ void left_outs_write(const struct left_outs *all, FILE *stream)
 	fprintf(stream, "%s\n", header);
 	for (int i = 0; i < all->count; i++)
 		fprintf(stream, "%s,%s,%d,%.4f,%.4f\n", all->row[i].source,
-			all->row[i].experts ? "experts" : "dense", all->row[i].runs,
-			all->row[i].median, all->row[i].p90);
+			word(all->row[i].kind), all->row[i].runs, all->row[i].median,
+			all->row[i].p90);
 }
 
 const struct left_out *left_outs_find(const struct left_outs *all, const char *source,
-				      bool experts)
+				      int kind)
 {
 	for (int i = 0; i < all->count; i++)
-		if (all->row[i].experts == experts &&
-		    strcmp(all->row[i].source, source) == 0)
+		if (all->row[i].kind == kind && strcmp(all->row[i].source, source) == 0)
 			return &all->row[i];
 	return NULL;
 }
 
-bool left_outs_total(const struct left_outs *all, bool experts, struct left_out *out)
+bool left_outs_total(const struct left_outs *all, int kind, struct left_out *out)
 {
 	double median[MAX_LEFT_OUT], p90[MAX_LEFT_OUT];
 	int n = 0;
 
-	*out = (struct left_out){ .source = "total", .experts = experts };
+	*out = (struct left_out){ .source = "total", .kind = kind };
 	for (int i = 0; i < all->count; i++)
-		if (all->row[i].experts == experts) {
+		if (all->row[i].kind == kind) {
 			out->runs += all->row[i].runs;
 			median[n] = all->row[i].median;
 			p90[n++] = all->row[i].p90;

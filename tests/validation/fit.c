@@ -237,7 +237,7 @@ static bool sum_up(const struct fit *f, int part, bool experts, struct left_out 
 		if (f->part[i] == part && fit_scores(f, i) && !isnan(f->error[i]) &&
 		    (f->set.run[i].scenario.model.moe.experts > 0) == experts)
 			errors[n++] = fabs(expm1(f->error[i]));
-	*out = (struct left_out){ .experts = experts, .runs = n };
+	*out = (struct left_out){ .kind = experts, .runs = n };
 	snprintf(out->source, sizeof out->source, "%.63s", f->part_name[part]);
 	out->median = score_quantile(errors, n, 0.5);
 	out->p90 = score_quantile(errors, n, 0.9);

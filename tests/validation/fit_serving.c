@@ -5,7 +5,8 @@
  *     make fit-serving FIT="--leave-out NAME"    without a stack or a model, and how
  *                                                that is met
  *     make fit-serving FIT="--ranges"            without each of them in turn: the
- *                                                factors that hold four of five
+ *                                                factors that hold four of five;
+ *                                                --left-out FILE: errors by source
  *
  * Coordinate descent on the capped |log(predicted / measured)| of TPOT, TTFT and
  * throughput: means of each stack, accelerator, model, precision and figure, weighted
@@ -314,6 +315,7 @@ int main(int argc, char **argv)
 {
 	static struct serving_fit fit;
 	bool write = false, ranges = false, good = true;
+	const char *table = NULL;
 
 	if (!load(&fit))
 		return 2;
@@ -322,9 +324,11 @@ int main(int argc, char **argv)
 		ranges |= strcmp(argv[i], "--ranges") == 0;
 		if (strcmp(argv[i], "--leave-out") == 0 && i + 1 < argc)
 			leave_out(&fit, argv[++i]);
+		else if (strcmp(argv[i], "--left-out") == 0 && i + 1 < argc)
+			table = argv[++i];
 	}
 	if (ranges) {
-		good = serving_fit_ranges(&fit);
+		good = serving_fit_ranges(&fit, table);
 	} else {
 		serving_fit_search(&fit);
 		printf("objective %.4f\n", serving_fit_objective(&fit));

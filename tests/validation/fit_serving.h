@@ -29,7 +29,8 @@ extern const char *const serving_figures[RANGE_FIGURES];
 void serving_fit_search(struct serving_fit *fit);
 double serving_fit_objective(const struct serving_fit *fit);
 /* Leave out each stack and each model in turn, and print by which factors what was left
- * out is missed. False: out of memory. */
-bool serving_fit_ranges(struct serving_fit *fit);
+ * out is missed; errors of each source go to the file, unless it is NULL. False: out of
+ * memory, or it can't be written. */
+bool serving_fit_ranges(struct serving_fit *fit, const char *left_out);
 
 #endif

@@ -1,5 +1,7 @@
 /* serving_ranges.c - by which factor the predictions of a server that no constant was
- * fitted to are off: each stack and each model is left out in turn. */
+ * fitted to are off: each stack and each model is left out in turn. What is learned on
+ * some of them is tried on the others, and widened until it holds its share of these.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +9,16 @@
 
 #include "engine/serve/serve.h"
 #include "presets/release.h"
+#include "presets/runs/left_out.h"
 #include "tests/validation/fit_serving.h"
 
 static const double share = 0.8;
+
+/* The first token under load is a figure of its own where prompts have GPUs of their
+ * own. */
+enum { RANGE_POOLS = RANGE_FIGURES, RANGES };
+static const char *const range_words[RANGES] = { "TPOT", "TTFT", "rate", "loaded",
+						 "pools" };
 
 /* One figure of a run that was left out; it is there twice, once with its stack and
  * once with its model. */
@@ -18,6 +27,9 @@ struct miss {
 	bool experts, model; /* left out with its model */
 	double error;        /* |log(predicted / measured)| */
 	double weight;       /* one over all that were left out with it */
+	double off;          /* |predicted / measured - 1| */
+	int part;            /* what was left out */
+	int source, kind;    /* of its run, and the figure that was measured */
 };
 struct misses {
 	struct miss *item;
@@ -93,7 +105,7 @@ static int number(const struct misses *all, int figure, struct choice c)
 static void print_row(const char *what, const struct misses *all, struct choice c)
 {
 	printf("%-24s", what);
-	for (int k = 0; k < RANGE_FIGURES; k++) {
+	for (int k = 0; k < RANGES; k++) {
 		int n = number(all, k, c);
 
 		if (n > 0)
@@ -106,18 +118,32 @@ static void print_row(const char *what, const struct misses *all, struct choice 
 	fflush(stdout);
 }
 
-static void keep(const struct serving_fit *f, int figure, bool model,
+/* As a range of its own: RANGE_POOLS or what was measured. */
+static int range_of(const struct serving_fit *f, int i, int figure)
+{
+	bool apart = f->set.run[i].scenario.plan.serving.disaggregated;
+
+	return figure == SCORE_TTFT_LOADED && apart ? RANGE_POOLS : figure;
+}
+
+static void keep(const struct serving_fit *f, int range, bool model, int part,
 		 struct misses *all)
 {
 	int first = all->count;
+	int figure = range == RANGE_POOLS ? SCORE_TTFT_LOADED : range;
 
 	for (int i = 0; i < f->set.count; i++)
-		if (f->left_out[i] && !isnan(f->error[i][figure]))
+		if (f->left_out[i] && !isnan(f->error[i][figure]) &&
+		    range_of(f, i, figure) == range)
 			all->item[all->count++] = (struct miss){
-				.figure = figure,
+				.figure = range,
+				.part = part,
+				.source = f->set.run[i].source,
+				.kind = figure,
 				.experts = has_experts(&f->set.run[i].scenario),
 				.model = model,
 				.error = fabs(f->error[i][figure]),
+				.off = fabs(expm1(f->error[i][figure])),
 			};
 	for (int i = first; i < all->count; i++)
 		all->item[i].weight = 1.0 / (all->count - first);
@@ -144,8 +170,8 @@ static void leave_out(struct serving_fit *f, int like, bool model, struct misses
 	if (!tells(f))
 		return;
 	serving_fit_search(f);
-	for (int k = 0; k < RANGE_FIGURES; k++)
-		keep(f, k, model, all);
+	for (int k = 0; k < RANGES; k++)
+		keep(f, k, model, like, all);
 	here.count = (int)(all->item + all->count - here.item);
 	qsort(here.item, (size_t)here.count, sizeof *here.item, compare);
 	print_row(model ? s->model.name : s->stack.name, &here,
@@ -164,18 +190,127 @@ static void leave_out_each(struct serving_fit *f, bool model, struct misses *all
 	}
 }
 
+/* The error that holds the share of what is chosen and was not left out with `without`.
+ */
+static double learned(const struct misses *all, int figure, struct choice c,
+		      int without)
+{
+	int total = 0, n = 0;
+
+	for (int i = 0; i < all->count; i++)
+		total += is_chosen(&all->item[i], figure, c) &&
+			 all->item[i].part != without;
+	for (int i = 0; i < all->count; i++)
+		if (is_chosen(&all->item[i], figure, c) &&
+		    all->item[i].part != without && ++n >= share * total - 1e-9)
+			return all->item[i].error;
+	return NAN;
+}
+
+/* Share of the runs that a range learned on all other stacks, or all other models,
+ * holds where it is so many times as wide. */
+static double held(const struct misses *all, int figure, int experts, double wide)
+{
+	int tried = 0, good = 0;
+
+	for (int i = 0; i < all->count; i++) {
+		const struct miss *m = &all->item[i];
+		struct choice c = { experts, m->model };
+		double range;
+
+		if (!is_chosen(m, figure, c))
+			continue;
+		range = learned(all, figure, c, m->part);
+		if (isnan(range))
+			continue;
+		tried++;
+		good += m->error <= wide * range;
+	}
+	return tried > 0 ? (double)good / tried : NAN;
+}
+
+static void print_learned(const struct misses *all, int figure, int experts)
+{
+	struct choice both = { experts, -1 };
+	double bare = learned(all, figure, both, -1), wide = 1, holds;
+
+	if (isnan(bare))
+		return;
+	holds = held(all, figure, experts, wide);
+	while (held(all, figure, experts, wide) < share && wide < 4)
+		wide += 0.02;
+	printf("%-6s %-8s %5d  %.3f", range_words[figure],
+	       experts < 0 ? "all"
+	       : experts   ? "experts"
+			   : "dense",
+	       number(all, figure, both), exp(bare));
+	if (isnan(holds)) {
+		puts("      -      -      -      -");
+		return;
+	}
+	printf("  %5.1f  %.2f  %.3f  %5.1f\n", 100 * holds, wide, exp(wide * bare),
+	       100 * held(all, figure, experts, wide));
+}
+
+/* What was learned on the others, tried on each stack and each model. */
+static void print_all_learned(const struct misses *all)
+{
+	puts("\nlearned on all other stacks, or models; held: % of the runs of the one "
+	     "left out;\nwider so many times to hold 80 of 100\n"
+	     "figure of       runs      f   held  wide      f   held");
+	for (int k = 0; k < RANGES; k++)
+		for (int experts = -1; experts < 2; experts++)
+			print_learned(all, k, experts);
+}
+
 static void print_in_use(void)
 {
+	puts("\nin use    TPOT   TTFT   rate loaded  pools");
 	for (int experts = 0; experts < 2; experts++) {
 		const struct serve_spread *s = serve_spread(experts);
 
-		printf("%-24s  %5s  %.3f  %5s  %5s  %.3f  %5s  %5s  %.3f\n",
-		       experts ? "in use, experts" : "in use, dense", "", s->tpot, "",
-		       "", s->ttft, "", "", s->rate);
+		printf("%-8s %.3f  %.3f  %.3f  %.3f  %.3f\n",
+		       experts ? "experts" : "dense", s->tpot, s->ttft, s->rate,
+		       s->loaded, s->pools);
 	}
 }
 
-bool serving_fit_ranges(struct serving_fit *f)
+/* Of a source and a figure, whatever was left out. */
+static bool sum_up(const struct serving_fit *f, const struct misses *all, int source,
+		   int figure, struct left_out *out)
+{
+	double *errors = malloc(sizeof *errors * ((size_t)all->count + 1));
+	int n = 0;
+
+	for (int i = 0; errors && i < all->count; i++)
+		if (all->item[i].source == source && all->item[i].kind == figure)
+			errors[n++] = all->item[i].off;
+	*out = (struct left_out){ .kind = LEFT_SERVING + figure, .runs = n };
+	snprintf(out->source, sizeof out->source, "%.63s", f->set.source[source]);
+	out->median = score_quantile(errors, n, 0.5);
+	out->p90 = score_quantile(errors, n, 0.9);
+	free(errors);
+	return n > 0;
+}
+
+static bool write_left_out(const struct serving_fit *f, const struct misses *all,
+			   const char *path)
+{
+	static struct left_outs table;
+	FILE *file = fopen(path, "w");
+
+	for (int s = 0; s < f->set.sources; s++)
+		for (int k = 0; k < RANGE_FIGURES; k++)
+			if (table.count < MAX_LEFT_OUT &&
+			    sum_up(f, all, s, k, &table.row[table.count]))
+				table.count++;
+	if (!file)
+		return false;
+	left_outs_write(&table, file);
+	return fclose(file) == 0;
+}
+
+bool serving_fit_ranges(struct serving_fit *f, const char *left_out)
 {
 	static const struct {
 		const char *name;
@@ -187,6 +322,7 @@ bool serving_fit_ranges(struct serving_fit *f)
 		{ "all", { -1, -1 } },
 	};
 	size_t most = (size_t)f->set.count * RANGE_FIGURES * 2 + 1;
+	bool good = true;
 	struct misses all = { calloc(most, sizeof *all.item), 0 };
 
 	if (!all.item)
@@ -194,15 +330,18 @@ bool serving_fit_ranges(struct serving_fit *f)
 	printf("%.0f %% of measured / predicted lie in 1/f .. f of what is left out\n"
 	       "f': all that are left out together count as one run\n%-24s",
 	       100 * share, "left out");
-	for (int k = 0; k < RANGE_FIGURES; k++)
-		printf("  %5s  %5s  %5s", serving_figures[k], "f", "f'");
+	for (int k = 0; k < RANGES; k++)
+		printf("  %5s  %5s  %5s", range_words[k], "f", "f'");
 	putchar('\n');
 	leave_out_each(f, false, &all);
 	leave_out_each(f, true, &all);
 	qsort(all.item, (size_t)all.count, sizeof *all.item, compare);
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		print_row(rows[i].name, &all, rows[i].choice);
+	print_all_learned(&all);
 	print_in_use();
+	if (left_out)
+		good = write_left_out(f, &all, left_out);
 	free(all.item);
-	return true;
+	return good;
 }

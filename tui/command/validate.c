@@ -51,8 +51,8 @@ static void print_kinds(const struct score *s, const char *source,
 		const struct left_out *one = NULL;
 
 		if (source)
-			one = left_outs_find(left, source, e == 1);
-		else if (left_outs_total(left, e == 1, &total))
+			one = left_outs_find(left, source, e);
+		else if (left_outs_total(left, e, &total))
 			one = &total;
 		print_kind(&s->of_kind[e], one);
 	}
@@ -169,11 +169,28 @@ static bool serves(const struct score *s)
 	return false;
 }
 
-static void print_serving(const struct run_set *set, const struct run_scores *scores)
+/* Errors of a figure where stacks and models were left out of the fit. */
+static void print_left_out(const struct left_outs *left, const char *source, int figure)
 {
-	printf("%-22s %5s | %-33s\n", "", "", "error in %");
-	printf("%-22s %5s | %5s %6s %6s %6s %6s | %s\n", "source", "runs", "n",
-	       "median", "mean", "p90", "bias", "of");
+	const struct left_out *one = NULL;
+	struct left_out total;
+
+	if (source)
+		one = left_outs_find(left, source, LEFT_SERVING + figure);
+	else if (left_outs_total(left, LEFT_SERVING + figure, &total))
+		one = &total;
+	if (one)
+		printf(" | %6.1f %6.1f", 100 * one->median, 100 * one->p90);
+	else
+		printf(" | %6s %6s", "-", "-");
+}
+
+static void print_serving(const struct run_set *set, const struct run_scores *scores,
+			  const struct left_outs *left)
+{
+	printf("%-22s %5s | %-34s | %-13s |\n", "", "", "error in %", "left out");
+	printf("%-22s %5s | %5s %6s %6s %6s %6s | %6s %6s | %s\n", "source", "runs",
+	       "n", "median", "mean", "p90", "bias", "median", "p90", "of");
 	for (int k = 0; k <= set->sources; k++) {
 		const struct score *s =
 			k < set->sources ? &scores->source[k] : &scores->total;
@@ -184,6 +201,8 @@ static void print_serving(const struct run_set *set, const struct run_scores *sc
 			printf("%-22.22s %5d |",
 			       k < set->sources ? set->source[k] : "total", s->runs);
 			print_errors(&s->serving[f]);
+			print_left_out(left, k < set->sources ? set->source[k] : NULL,
+				       f);
 			printf(" | %s\n", score_words[f].label);
 		}
 	}
@@ -206,7 +225,7 @@ static void print_tables(const struct run_set *set, const struct run_scores *sco
 		return;
 	if (trains)
 		puts("");
-	print_serving(set, scores);
+	print_serving(set, scores, left);
 }
 
 const struct own_option validate_options[] = {
