@@ -22,8 +22,10 @@ void library_take_name(char *out, const char *name)
 		return;
 	base = base ? base + 1 : name;
 	length = strcspn(base, ".");
-	if (preset_find(PRESET_MODEL, base) || preset_find(PRESET_CLUSTER, base) ||
-	    preset_find(PRESET_STACK, base) || length == 0)
+	if (length == 0 ||
+	    (base[length] != '\0' &&
+	     (preset_find(PRESET_MODEL, base) || preset_find(PRESET_CLUSTER, base) ||
+	      preset_find(PRESET_STACK, base))))
 		length = strlen(base);
 	if (length >= MAX_NAME)
 		length = MAX_NAME - 1;

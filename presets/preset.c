@@ -37,12 +37,12 @@ static bool is_alias(const char *aliases, const char *name)
 
 const struct preset *preset_find(enum preset_kind kind, const char *name)
 {
-	const struct preset *list;
-	int count = preset_list(kind, &list);
+	const struct preset *list, *named = shelf_find(kind, name);
+	int count;
 
-	for (int i = 0; i < count; i++)
-		if (strcasecmp(list[i].name, name) == 0)
-			return &list[i];
+	if (named)
+		return named;
+	count = preset_list(kind, &list);
 	for (int i = 0; i < count; i++)
 		if (is_alias(list[i].alias, name))
 			return &list[i];

@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "presets/data.h"
 #include "presets/folder.h"
 
 struct shelf {
-	bool filled, lacks; /* lacks: memory ran out for some */
+	bool named, filled, lacks; /* lacks: memory ran out for some */
 	int count, capacity;
 	struct preset *preset;
 };
@@ -89,6 +90,9 @@ static void describe(enum preset_kind kind, struct preset *preset)
 	struct error error = { "" };
 	const struct node *title, *id, *also, *alike;
 
+	if (preset->described)
+		return;
+	preset->described = true;
 	if (!shelf_open(preset, &document, &error)) {
 		snprintf(preset->title, sizeof preset->title, "%.*s", MAX_NOTE - 1,
 			 error.text);
@@ -117,13 +121,14 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(left->name, right->name);
 }
 
-static void fill(enum preset_kind kind)
+/* Names alone: who asks for one of them waits for no other file to be read. */
+static void name_all(enum preset_kind kind)
 {
 	struct shelf *shelf = &shelves[kind];
 	char folder[512];
 	struct finding_own own = { shelf, folder };
 
-	shelf->filled = true;
+	shelf->named = true;
 	for (const struct preset_file *file = presets_data; file->kind; file++) {
 		struct preset *preset;
 
@@ -137,19 +142,39 @@ static void fill(enum preset_kind kind)
 	}
 	if (folder_config(folder, sizeof folder, preset_kind_label(kind)))
 		folder_each(folder, found_own, &own);
-	for (int i = 0; i < shelf->count; i++)
-		describe(kind, &shelf->preset[i]);
 	if (shelf->count > 1)
 		qsort(shelf->preset, (size_t)shelf->count, sizeof *shelf->preset,
 		      by_name);
 }
 
+static struct shelf *shelf_of(enum preset_kind kind)
+{
+	if (!shelves[kind].named)
+		name_all(kind);
+	return &shelves[kind];
+}
+
 int preset_list(enum preset_kind kind, const struct preset **list)
 {
-	if (!shelves[kind].filled)
-		fill(kind);
-	*list = shelves[kind].preset;
-	return shelves[kind].count;
+	struct shelf *shelf = shelf_of(kind);
+
+	for (int i = 0; i < shelf->count && !shelf->filled; i++)
+		describe(kind, &shelf->preset[i]);
+	shelf->filled = true;
+	*list = shelf->preset;
+	return shelf->count;
+}
+
+const struct preset *shelf_find(enum preset_kind kind, const char *name)
+{
+	struct shelf *shelf = shelf_of(kind);
+
+	for (int i = 0; i < shelf->count; i++)
+		if (strcasecmp(shelf->preset[i].name, name) == 0) {
+			describe(kind, &shelf->preset[i]);
+			return &shelf->preset[i];
+		}
+	return NULL;
 }
 
 bool preset_list_is_whole(enum preset_kind kind)

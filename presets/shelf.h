@@ -33,6 +33,7 @@ struct preset {
 	char also[MAX_NOTE];  /* other models of the same shape, parted by blanks */
 	/* others that are said to be, and whose configuration nobody compared */
 	char alike[MAX_NOTE];
+	bool described;   /* the file was read for what stands above */
 	bool own;         /* from the user's folder */
 	const char *text; /* YAML of a shipped preset; NULL for an own file */
 	size_t length;
@@ -44,6 +45,9 @@ const char *preset_kind_label(enum preset_kind kind);
 /* All presets of a kind, sorted by name, own ones first where names clash. The
  * list is made once and stays valid. Returns the count. */
 int preset_list(enum preset_kind kind, const struct preset **list);
+/* The one of that very name, in any case; no other file is read. NULL: there is none.
+ */
+const struct preset *shelf_find(enum preset_kind kind, const char *name);
 /* False where memory ran out while the list was made. */
 bool preset_list_is_whole(enum preset_kind kind);
 /* A shipped text or an own file as a document. */
