@@ -303,6 +303,7 @@ char *report_print(cJSON *root, bool one_line)
 	char *line = text ? malloc(strlen(text) + 2) : NULL;
 
 	cJSON_Delete(root);
+	is_short = is_short || !line;
 	if (line)
 		sprintf(line, "%s\n", text);
 	free(text);

@@ -2,7 +2,7 @@
  * once, and from there on.
  *
  * tests/faults/fault.c is loaded into the program and lets the chosen call fail. Of
- * allocations, of which a command makes 100,000 nearly all in the same few hundred
+ * allocations, of which a command makes thousands in the same few hundred
  * places while the library is read, FAULTS=all tries each place: each way by which
  * callers come to one, its first time and, in one command, later ones fewer and fewer.
  * Else a sample of the places is tried.
@@ -199,6 +199,37 @@ static void test_commands_without_memory(void **state)
 		fail_calls(commands[i], "malloc", "");
 		fail_calls(commands[i], "malloc", "+");
 	}
+}
+
+/* The number of the last allocation that came by a new way. */
+static long count_allocations(const char *arguments)
+{
+	FILE *places;
+	long n, nth, last = 0;
+	struct ran ran;
+
+	setenv("FAULT_PLACES", places_of_malloc(), 1);
+	ran = run_faulty(arguments, "malloc:0");
+	unsetenv("FAULT_PLACES");
+	assert_int_equal(ran.status, 0);
+	ran_free(&ran);
+	places = fopen(places_of_malloc(), "r");
+	assert_non_null(places);
+	while (fscanf(places, "%ld %ld", &n, &nth) == 2)
+		last = n;
+	fclose(places);
+	return last;
+}
+
+/* Who asks for a preset by name waits for no other: all models are some hundred files.
+ */
+static void test_a_name_opens_one_file(void **state)
+{
+	long all = count_allocations("list models");
+
+	(void)state;
+	assert_true(count_allocations("show llama3-8b") < all / 10);
+	assert_true(count_allocations("eval llama3-8b-8-h100") < all / 4);
 }
 
 static void test_commands_that_can_not_open(void **state)
@@ -545,6 +576,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands_without_memory),
+		cmocka_unit_test(test_a_name_opens_one_file),
 		cmocka_unit_test(test_commands_that_can_not_open),
 		cmocka_unit_test(test_commands_on_a_full_disk),
 		cmocka_unit_test(test_files_are_written_whole_or_not),
