@@ -290,6 +290,11 @@ void report_watch_memory(void)
 	cJSON_InitHooks(&(cJSON_Hooks){ take_memory, free });
 }
 
+void report_falls_short(void)
+{
+	is_short = true;
+}
+
 bool report_is_short(void)
 {
 	return is_short;

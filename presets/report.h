@@ -87,6 +87,8 @@ char *report_print(struct cJSON *root, bool one_line);
 void report_watch_memory(void);
 /* Whether there was one. */
 bool report_is_short(void);
+/* Something else is left out of a report for want of memory. */
+void report_falls_short(void);
 /* Every knob by its key, with model, cluster, stack and dp. */
 struct cJSON *report_scenario(const struct scenario *scenario);
 /* The values that would mend a problem, by the knob's key. */

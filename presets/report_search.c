@@ -17,8 +17,10 @@ static cJSON *plan_object(const struct scenario *s)
 	struct estimate *e = malloc(sizeof *e);
 	cJSON *object;
 
-	if (!e)
+	if (!e) {
+		report_falls_short();
 		return NULL;
+	}
 	scenario_estimate(s, e);
 	object = report_object(s, e);
 	free(e);
@@ -67,8 +69,10 @@ static void add_tail(cJSON *object, const struct scenario *s)
 	if (s->plan.serving.goal_percentile != GOAL_P99)
 		return;
 	e = malloc(sizeof *e);
-	if (!e)
+	if (!e) {
+		report_falls_short();
 		return;
+	}
 	scenario_estimate(s, e);
 	held = e->serving;
 	free(e);

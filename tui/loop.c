@@ -2,10 +2,13 @@
 #include "tui/loop.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 
 enum {
 	SAVE_AFTER_MS = 1000, /* a killed program loses no more than this */
+	OWED_MS = 100,        /* until a frame is tried again ... */
+	OWED_MOST = 10,       /* ... so often */
 	BATCH = 1000          /* events before a frame, however fast they come */
 };
 
@@ -13,6 +16,7 @@ struct loop {
 	const struct loop_client *client;
 	struct canvas canvas;
 	bool more;                  /* work for idle() is left */
+	int owed;                   /* memory ran out for so many frames in a row */
 	bool dirty;                 /* something is to be saved ... */
 	long long save_at;          /* ... at this time, ms */
 	long long tick_at;          /* the next ACTION_TICK; 0: none is due */
@@ -100,6 +104,8 @@ static int wait_ms(struct loop *loop)
 		loop->tick_at = 0;
 	else if (loop->tick_at == 0 || loop->tick_at > now_ms() + every)
 		loop->tick_at = now_ms() + every;
+	if (loop->owed > 0)
+		return OWED_MS;
 	if (loop->more)
 		return 0;
 	if (!loop->dirty && loop->tick_at == 0)
@@ -186,8 +192,8 @@ static bool draw(struct loop *loop, unsigned changed)
 	if (!terminal_fit(&loop->canvas))
 		return false;
 	client->draw(client->context, &loop->canvas);
-	terminal_show(&loop->canvas);
-	return true;
+	loop->owed = terminal_show(&loop->canvas) ? 0 : loop->owed + 1;
+	return loop->owed < OWED_MOST;
 }
 
 static void run(struct loop *loop)
@@ -209,6 +215,8 @@ static void run(struct loop *loop)
 			break;
 		changed = take_events(loop);
 		changed |= tick(loop);
+		if (loop->owed > 0)
+			changed |= CHANGED_SCREEN;
 		idle = changed == CHANGED_NOTHING && !loop->quit;
 		if (idle)
 			changed = do_idle_work(loop);
@@ -225,6 +233,8 @@ int loop_run(const struct loop_client *client, const struct terminal_options *op
 		return 2;
 	run(&loop);
 	terminal_close();
+	if (loop.status == 1)
+		fputs("shardscope: out of memory\n", stderr);
 	canvas_free(&loop.canvas);
 	return loop.status;
 }

@@ -318,13 +318,14 @@ void terminal_redraw(void)
 	painter_forget();
 }
 
-void terminal_show(const struct canvas *canvas)
+bool terminal_show(const struct canvas *canvas)
 {
 	size_t length;
 	const char *bytes = painter_frame(canvas, terminal.palette, &length);
 
 	if (bytes && !outlet_send(bytes, length))
 		painter_forget();
+	return bytes != NULL;
 }
 
 bool terminal_has(const char *capability)

@@ -55,8 +55,8 @@ const char *terminal_pasted(void);
  * without memory. */
 bool terminal_fit(struct canvas *canvas);
 /* Sends what differs from the frame before, in one write where the terminal takes it.
- */
-void terminal_show(const struct canvas *canvas);
+ * False where memory ran out: the frame is owed. */
+bool terminal_show(const struct canvas *canvas);
 /* The next frame is sent whole, whatever the terminal shows now. */
 void terminal_redraw(void);
 
