@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "presets/folder.h"
+#include "presets/stream.h"
 
 /* --- protocol buffers, as far as these messages need them --- */
 
@@ -77,6 +78,7 @@ struct stage_writer {
 	/* who makes the output of a virtual stage: position * micro_batches +
 	 * micro-batch */
 	int32_t *forward, *backward;
+	bool short_of_memory; /* a node is left out */
 };
 
 static void put_attribute(FILE *out, int field, const char *name, int kind,
@@ -90,7 +92,7 @@ static void put_attribute(FILE *out, int field, const char *name, int kind,
 		return;
 	put_text(message, ATTR_NAME, name, strlen(name));
 	put_number(message, kind, value);
-	if (fclose(message) == 0)
+	if (stream_end(message, &text))
 		put_text(out, field, text, length);
 	free(text);
 }
@@ -135,9 +137,11 @@ static uint64_t put_node(struct stage_writer *w, struct node *node)
 	node->id = ++w->last;
 	if (message)
 		put_fields(w, node, message);
-	if (message && fclose(message) == 0) {
+	if (stream_end(message, &text)) {
 		put_varint(w->out, length);
 		fwrite(text, 1, length, w->out);
+	} else {
+		w->short_of_memory = true;
 	}
 	free(text);
 	return node->id;
@@ -152,9 +156,11 @@ static void put_metadata(struct stage_writer *w)
 
 	if (message)
 		put_text(message, METADATA_VERSION, version, sizeof version - 1);
-	if (message && fclose(message) == 0) {
+	if (stream_end(message, &text)) {
 		put_varint(w->out, length);
 		fwrite(text, 1, length, w->out);
+	} else {
+		w->short_of_memory = true;
 	}
 	free(text);
 }
@@ -303,9 +309,8 @@ char *chakra_stage(const struct timeline *timeline, int stage, double bytes,
 		good = !ferror(w.out);
 	}
 	end(&w);
-	if (w.out && fclose(w.out) != 0)
-		good = false;
-	if (good)
+	good = good && !w.short_of_memory;
+	if (stream_end(w.out, &text) && good)
 		return text;
 	free(text);
 	return NULL;

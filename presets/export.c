@@ -63,9 +63,11 @@ void export_unsaid_knobs(struct export_out *out, const struct scenario *scenario
 	}
 }
 
-static char *finish(struct export_out *out, bool good)
+/* What was written, to be freed; NULL where something failed. */
+static char *finish(struct export_out *out)
 {
-	char *text = out->text;
+	bool good = !out->failed;
+	char *text = stream_end(out->body, &out->text);
 
 	free(out);
 	if (good)
@@ -76,23 +78,19 @@ static char *finish(struct export_out *out, bool good)
 
 char *export_end_bare(struct export_out *out)
 {
-	bool good = !ferror(out->body) && !out->failed;
-
-	return finish(out, fclose(out->body) == 0 && good);
+	return finish(out);
 }
 
 char *export_end(struct export_out *out, const char *first_line, const char *prefix,
 		 const char *title)
 {
-	char *text = NULL;
-	size_t size = 0;
-	bool good = !ferror(out->body) && !out->failed;
 	FILE *stream;
+	char *text = NULL, *body;
+	size_t size = 0;
 
-	good = fclose(out->body) == 0 && good;
-	stream = good ? open_memstream(&text, &size) : NULL;
+	stream = open_memstream(&text, &size);
 	if (!stream) {
-		free(finish(out, true));
+		free(finish(out));
 		return NULL;
 	}
 	fprintf(stream, "%s%s %s\n", first_line, prefix, title);
@@ -101,9 +99,15 @@ char *export_end(struct export_out *out, const char *first_line, const char *pre
 			out->unsaid.note[i].key,
 			out->unsaid.note[i].text[0] ? ": " : "",
 			out->unsaid.note[i].text);
-	fputs(out->text, stream);
-	free(finish(out, true));
-	return stream_end(stream, &text);
+	body = finish(out);
+	fputs(body ? body : "", stream);
+	stream_end(stream, &text);
+	if (!body) {
+		free(text);
+		return NULL;
+	}
+	free(body);
+	return text;
 }
 
 void export_subject(const struct scenario *scenario, char *text, size_t size)

@@ -12,9 +12,12 @@ char *stream_end(FILE *stream, char **text)
 {
 	bool good = stream && !ferror(stream);
 
+	/* without memory for the last of it fclose() is content, and there is no text
+	 */
 	if (stream && fclose(stream) == 0 && good)
 		return *text;
 	free(*text);
+	*text = NULL;
 	return NULL;
 }
 

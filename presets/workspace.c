@@ -211,7 +211,7 @@ bool workspace_save(const char *path, const struct workspace *workspace,
 	good = write_scenario(stream, "scenario", &workspace->scenario) &&
 	       (!workspace->pinned ||
 		write_scenario(stream, "baseline", &workspace->baseline));
-	good = fclose(stream) == 0 && good;
+	good = stream_end(stream, &text) != NULL && good;
 	if (good)
 		good = file_save(path, text, size, error);
 	else

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "presets/serving/tool.h"
+#include "presets/stream.h"
 
 struct manifest {
 	const struct tool *tool;
@@ -341,7 +342,7 @@ char *manifest_script(const struct tool *tool, const char *file, const char *tex
 		m.model = find_model(document.root);
 		m.pools = has_pools(document.root);
 		walk(&m, document.root);
-		if (fclose(m.out) != 0 || !m.any) {
+		if (!stream_end(m.out, &script) || !m.any) {
 			free(script);
 			script = NULL;
 		}

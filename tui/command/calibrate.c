@@ -226,7 +226,7 @@ static bool save_cluster(const struct cluster *cluster, int runs, const char *pa
 		runs == 1 ? "" : "s");
 	cluster_write(cluster, stream);
 	fputc('\n', stream);
-	good = fclose(stream) == 0 && file_save(path, text, length, error);
+	good = stream_end(stream, &text) && file_save(path, text, length, error);
 	free(text);
 	return good;
 }
