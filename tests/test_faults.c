@@ -49,13 +49,15 @@ static bool was_marked(void)
 
 /* --- which calls fail --- */
 
-enum { FEW = 24 };
+/* of a sample: so many places from all over, and the last ones, where a command prints
+ * and saves */
+enum { FEW = 24, LAST = 20 };
 
 /* The calls that fail one after the other: those of a list, or as many as there are. */
 struct turns {
 	bool later;   /* the later times of a place, too */
 	FILE *places; /* of malloc; NULL: counted up */
-	long n, stride;
+	long n, stride, ending;
 };
 
 static bool is_all(void)
@@ -89,6 +91,7 @@ static struct turns begin_turns(const char *call, bool later)
 	rewind(turns.places);
 	if (!is_all())
 		turns.stride = places / FEW;
+	turns.ending = places - LAST;
 	return turns;
 }
 
@@ -100,9 +103,14 @@ static long next_turn(struct turns *turns, bool failed)
 
 	if (!turns->places)
 		return failed ? ++turns->n : 0;
-	while (fscanf(turns->places, "%ld %ld", &place, &nth) == 2)
-		if (nth == 1 ? turns->n++ % turns->stride == 0 : turns->later)
+	while (fscanf(turns->places, "%ld %ld", &place, &nth) == 2) {
+		long n = turns->n;
+
+		turns->n += nth == 1;
+		if (nth == 1 ? n % turns->stride == 0 || n >= turns->ending
+			     : turns->later)
 			return place;
+	}
 	fclose(turns->places);
 	return 0;
 }
