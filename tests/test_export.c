@@ -113,7 +113,7 @@ static const char *const not_megatron[] = { "fsdp_reshard",  "fsdp_prefetch",
 					    "collective",    "activation_offload",
 					    "remat_policy",  "host_binding",
 					    "scale_fusion",  "lora_targets",
-					    "frozen_format", "weight_format",
+					    "frozen_format",
 					    "fp8_gates",     "mlp_tiles",
 					    "loss_tiles",    NULL };
 

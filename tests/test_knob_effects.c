@@ -203,6 +203,8 @@ static const struct effect rows[] = {
 	  "the last stage has the head as well" },
 	{ DENSE, "precision=fp8 zero=3", "weight_format", "wide", "fp8", "dp.bytes",
 	  FALLS, "weights are gathered in one byte, gradients scattered in four" },
+	{ DENSE, "precision=fp8 pp=1", "weight_format", "wide", "both", "buffers_bytes",
+	  RISES, "each weight of a layer once more in fp8, in two layouts" },
 	{ DENSE, "precision=fp8 pp=1", "weight_format", "wide", "fp8", "weights_bytes",
 	  TIMES, 0.5, 0.53, "one byte in place of two; embedding and head stay wide" },
 	{ DENSE, "lora_rank=16 pp=1", "frozen_format", "wide", "nf4", "weights_bytes",

@@ -357,6 +357,41 @@ static void test_a_drawn_layer_stands_by_itself(void **state)
 	assert_true(collectives >= 4);
 }
 
+/* A byte in each of two layouts; in one where an accelerator with mxfp8 multiplies any
+ * and a tensor has one scale; a scale per 32 or 16 elements besides. None where weights
+ * are stored narrow, wide alone, or sharded. */
+static void test_copies_of_weights(void **state)
+{
+	static const struct {
+		int precision, recipe, format, zero;
+		double mxfp8, bytes;
+	} cases[] = {
+		{ PRECISION_FP8, FP8_DELAYED, WEIGHTS_BOTH, 1, 0, 2 },
+		{ PRECISION_FP8, FP8_DELAYED, WEIGHTS_BOTH, 1, 1e15, 1 },
+		{ PRECISION_FP8, FP8_CURRENT_SCALING, WEIGHTS_BOTH, 1, 1e15, 1 },
+		{ PRECISION_FP8, FP8_BLOCKWISE, WEIGHTS_BOTH, 1, 1e15, 2 },
+		{ PRECISION_MXFP8, FP8_DELAYED, WEIGHTS_BOTH, 1, 1e15, 2 + 2 / 32.0 },
+		{ PRECISION_FP8, FP8_DELAYED, WEIGHTS_BOTH, 3, 0, 0 },
+		{ PRECISION_FP8, FP8_DELAYED, WEIGHTS_FP8, 1, 0, 0 },
+		{ PRECISION_FP8, FP8_DELAYED, WEIGHTS_WIDE, 1, 0, 0 },
+		{ PRECISION_BF16, FP8_DELAYED, WEIGHTS_BOTH, 1, 0, 0 },
+	};
+
+	(void)state;
+	case_dense(&scenario);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		scenario.plan.precision = cases[i].precision;
+		scenario.plan.fp8_recipe = cases[i].recipe;
+		scenario.plan.weight_format = cases[i].format;
+		scenario.plan.zero = cases[i].zero;
+		scenario.cluster.accelerator.peak_flops[PRECISION_MXFP8] =
+			cases[i].mxfp8;
+		mesh_build(&scenario, &mesh);
+		graph_context(&scenario, &mesh, &context);
+		assert_close(context.weight_copy_bytes, cases[i].bytes, 1e-12);
+	}
+}
+
 /* In fp8 a flash kernel's products run quicker by the accelerator's gain, and what it
  * reads and writes is turned there and back, two bytes and one; kernels that write the
  * scores out stay as they are, and so does bf16. */
@@ -447,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_a_drawn_layer_stands_by_itself),
 		cmocka_unit_test(test_what_runs_again),
 		cmocka_unit_test(test_attention_in_fp8),
+		cmocka_unit_test(test_copies_of_weights),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,6 +242,23 @@ static void narrow_weight_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "squares", "1: scales for squares of weights", "fp4_squares");
 }
 
+static double weight_copy(const struct asked *a)
+{
+	return explain_step(a)->context.weight_copy_bytes;
+}
+
+static void weight_copy_terms(const struct asked *a, struct explanation *out)
+{
+	const struct graph_context *c = &explain_step(a)->context;
+
+	if (c->weight_copy_bytes <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, c->weight_copy_bytes > c->operand_width ? "2 * w" : "w");
+	explain_from(a, out, "w", "bytes in one layout", "operand_width");
+}
+
 static void operand_terms(const struct asked *a, struct explanation *out)
 {
 	explain_formula(out, graph_operand_text);
@@ -301,6 +318,10 @@ const struct explain_node explain_states[] = {
 	NODE("quantised_weight_bytes", "Bytes of turning a weight narrow", FORM_REAL,
 	     narrow_weight, narrow_weight_terms, NULL,
 	     "Once a step, for all micro-batches."),
+	NODE("weight_copy_bytes", "Bytes of a weight's narrow copies", FORM_REAL,
+	     weight_copy, weight_copy_terms, NULL,
+	     "Transformer Engine keeps them beside the weight, in two layouts where the "
+	     "accelerator multiplies only one."),
 	NODE("layer_input_bytes", "Input of a layer", FORM_BYTES, layer_input,
 	     layer_input_terms, NULL, "Of one micro-batch on one rank."),
 	{ .row.key = NULL },

@@ -271,7 +271,7 @@ const struct glossary_word glossary_knobs[] = {
 	  "Narrow ones let a large model fit on few GPUs. Four bits cost time, since each "
 	  "product writes them out first." },
 	{ WORD_KNOB, "weight_format", NULL,
-	  "Whether [weights] are kept in 16 bits, or in 8 alone.",
+	  "Whether [weights] are kept in 16 bits, in 8 alone, or in both.",
 	  "Narrow ones halve their memory and what is gathered; the optimizer keeps its "
 	  "own wide copy either way." },
 	{ WORD_KNOB, "fp4_rotation", NULL,

@@ -169,6 +169,7 @@ struct graph_context {
 	 * where no kernel before it helps, and of a weight, once a step */
 	double quantise_bytes, quantise_gradient_bytes, quantise_alone_bytes;
 	double quantise_weight_bytes;
+	double weight_copy_bytes; /* held of a weight that turns narrow, beside it */
 	double unaligned_efficiency;
 	double ffn_copies, head_copies; /* tensors that unfused software keeps */
 	struct fabric fabric;           /* what carries its collectives */

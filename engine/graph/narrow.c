@@ -48,6 +48,25 @@ double graph_weight_traffic(const struct plan *plan)
 					 plan->weight_format, plan->fp4_squares);
 }
 
+/* Transformer Engine quantises a weight with the first micro-batch and keeps what comes
+ * out (pytorch/module/base.py, get_weight_workspace()): in two layouts, but for one
+ * scale a tensor where the accelerator multiplies any, as those that have mxfp8 do
+ * (is_non_tn_fp8_gemm_supported() of pytorch/utils.py). Whatever shards weights lets
+ * go of them behind a layer. */
+static double weight_copy_bytes(const struct graph_context *c)
+{
+	const struct plan *plan = &c->scenario->plan;
+	const struct accelerator *a = &c->scenario->cluster.accelerator;
+	bool tensorwise =
+		plan->precision == PRECISION_FP8 && plan->fp8_recipe < FP8_ROWWISE;
+
+	if (plan->weight_format != WEIGHTS_BOTH || plan->precision < PRECISION_FP8 ||
+	    plan->zero == 3)
+		return 0;
+	return (tensorwise && a->peak_flops[PRECISION_MXFP8] > 0 ? 1 : 2) *
+	       c->operand_width;
+}
+
 void graph_set_formats(struct graph_context *out)
 {
 	const struct plan *plan = &out->scenario->plan;
@@ -61,6 +80,7 @@ void graph_set_formats(struct graph_context *out)
 					       ? out->quantise_alone_bytes
 					       : out->quantise_bytes;
 	out->quantise_weight_bytes = graph_weight_traffic(plan);
+	out->weight_copy_bytes = weight_copy_bytes(out);
 }
 
 void graph_stay_wide(struct graph_context *context)

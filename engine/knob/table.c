@@ -32,7 +32,7 @@ static const char *const scope_words[] = { "attn",           "mlp",
 					   "moe_router",     "moe_preprocess",
 					   "shared_experts", "moe",
 					   "mamba",          NULL };
-static const char *const weight_words[] = { "wide", "fp8", NULL };
+static const char *const weight_words[] = { "wide", "fp8", "both", NULL };
 static const char *const frozen_words[] = { "wide", "fp8", "nf4", NULL };
 static const char *const target_words[] = { "all", "attention", NULL };
 static const char *const scale_words[] = { "each", "zeroed", "fused", NULL };
@@ -512,7 +512,8 @@ const struct knob knob_table[] = {
 	  "How fp8 scaling factors are found: finer ones cost more memory traffic.",
 	  GROUP_PRECISION, WORD(plan.fp8_recipe, fp8_words), .applies = is_fp8 },
 	{ "weight_format", NULL, "stored weights", "",
-	  "Weights of the layers in 16 bits, or in fp8 alone, which gathers half the bytes.",
+	  "Weights of the layers in 16 bits, in fp8 alone, which gathers half the bytes, or "
+	  "in 16 bits with their fp8 copies kept.",
 	  GROUP_PRECISION, WORD(plan.weight_format, weight_words),
 	  .applies = has_fp8_weights },
 	{ "fp4_rotation", "fp4_random_hadamard", "fp4 rotation", "",

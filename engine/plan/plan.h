@@ -94,9 +94,10 @@ enum fp8_recipe {
 };
 
 /* In which the weights of the layers are stored between steps: as they train in 16 or
- * 32 bits, or in fp8 alone, without a 16-bit copy (Megatron's --fp8-param-gather); and
- * the frozen ones under LoRA. */
-enum weight_format { WEIGHTS_WIDE, WEIGHTS_FP8, WEIGHT_FORMAT_COUNT };
+ * 32 bits, or in fp8 alone, without a 16-bit copy (Megatron's --fp8-param-gather), or
+ * in 16 bits with what they turn to kept beside them; and the frozen ones under LoRA.
+ */
+enum weight_format { WEIGHTS_WIDE, WEIGHTS_FP8, WEIGHTS_BOTH, WEIGHT_FORMAT_COUNT };
 enum frozen_format { FROZEN_WIDE, FROZEN_FP8, FROZEN_NF4, FROZEN_FORMAT_COUNT };
 /* Matrices that have adapters: all of a layer, or those of attention. */
 enum lora_targets { LORA_ALL, LORA_ATTENTION, LORA_TARGETS_COUNT };

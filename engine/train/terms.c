@@ -38,7 +38,12 @@
 	     "A weight gradient is in 16 bits at first.", W + D * c,                 \
 	     OF(W, h->sum->gemm_bytes, ".gemm_bytes", "the largest that joins it"),  \
 	     OF(D, h->sum->dense_trainable, ".trained_dense", "dense, that train"),  \
-	     OF(c, h->each.sync_copy, "states.sync_copy_bytes", "bytes of a copy"))
+	     OF(c, h->each.sync_copy, "states.sync_copy_bytes", "bytes of a copy"))  \
+	TERM(narrow_copies_bytes, "narrow", "Weights in fp8 or fp4",                 \
+	     "Made once a step, and kept beside what they were made of.", W *b,      \
+	     OF(W, h->sum->narrow, ".narrow_weights", "weights in fp8 or fp4"),      \
+	     OF(b, h->step->context.weight_copy_bytes, "weight_copy_bytes",          \
+		"bytes of each"))
 
 /* What libraries take, and what the allocator loses between tensors. */
 #define FRAMEWORK_TERMS(TERM, OF)                                                      \

@@ -186,6 +186,9 @@ static void put_precision(const struct flag_writer *w)
 		w->put(w->out, "fp8-format", "e4m3");
 	if (plan->precision == PRECISION_MXFP8 && plan->fp8_recipe != FP8_MXFP8)
 		w->put(w->out, "fp8-recipe", "mxfp8");
+	if (scenario_trains_narrow(w->scenario) && plan->weight_format == WEIGHTS_BOTH)
+		export_unsaid(w->out, "weight_format",
+			      "both; Transformer Engine keeps copies as it is built");
 	if (plan->precision == PRECISION_NVFP4)
 		w->put(w->out, "fp4-format", "e2m1");
 	if (scenario_trains_narrow(w->scenario) &&
