@@ -320,7 +320,8 @@ static void test_a_shorter_plan_ends_where_it_ends(void **state)
 	stage_open(&s, NULL, 120, 36);
 	stage_type(&s, "po405\n3-"); /* no time left out */
 	chart = s.explorer.spots->chart;
-	for (int y = chart.y; y < chart.y + 4; y++) {
+	/* below the item under the cursor */
+	for (int y = chart.y + 1; y < chart.y + 5; y++) {
 		const struct cell *row = s.canvas.cell + y * 120 + chart.x;
 
 		assert_int_equal(row[5].code, 'F');

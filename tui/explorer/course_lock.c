@@ -8,7 +8,9 @@ bool course_hides(const struct explorer *explorer)
 {
 	const struct course *c = explorer->course;
 
-	return c && (c->phase == COURSE_LOOK || c->phase == COURSE_ASK);
+	/* on paper nobody turns anything: what each value gives would be the answer */
+	return c && (c->phase == COURSE_LOOK || c->phase == COURSE_ASK ||
+		     (c->silent && c->phase == COURSE_TURN));
 }
 
 static bool may_turn(const struct lesson_step *step, const struct knob *knob)
