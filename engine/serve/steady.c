@@ -394,7 +394,8 @@ double steady_ceiling(const struct server *decode, const struct server *prefill,
 	struct point p;
 
 	work_of(decode->context.scenario, &w);
-	decoding(&w, decode, requests, &p);
+	/* fewer than servers leave some idle, but each is as quick as one alone */
+	decoding(&w, decode, fmax(requests, 1), &p);
 	if (prefill == decode)
 		return all / (time_prompts(&w, prefill, 1).pass +
 			      (w.output - 1) * p.tpot_seconds);

@@ -167,21 +167,72 @@ static double shard_layer_seconds(const struct step *step,
 	       (plan->fsdp_reshard ? cost.gather_seconds : 0);
 }
 
+/* Seconds of the GPU and of the CPU that launches its kernels. */
+struct sides {
+	double gpu, host;
+};
+
+static struct sides sides_of(const struct layer_cost *cost, bool backward)
+{
+	struct sides forward = { cost->forward + cost->exposed_forward,
+				 cost->host_forward };
+	struct sides back = { cost->input_grad + cost->weight_grad + cost->recompute +
+				      cost->exposed_backward,
+			      cost->host_backward };
+
+	return backward ? back : forward;
+}
+
+/* The largest share of the GPU's seconds that the CPU takes in a virtual stage with a
+ * layer: sums lie between their parts, and ends where the CPU is the slower count most
+ * beside one layer. */
+static double host_share(const struct step *step, bool backward)
+{
+	const struct layer_cost *const ends[] = { &step->embedding, &step->head,
+						  &step->mtp };
+	struct sides slow = { 0, 0 };
+	double share = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct sides end = sides_of(ends[i], backward);
+
+		if (end.host > end.gpu) {
+			slow.gpu += end.gpu;
+			slow.host += end.host;
+		} else if (end.gpu > 0) {
+			share = larger(share, end.host / end.gpu);
+		}
+	}
+	for (int k = 0; k < step->scenario->model.kinds; k++) {
+		struct sides layer = sides_of(&step->kind[k], backward);
+
+		if (layer.gpu <= 0)
+			return INFINITY;
+		share = larger(share,
+			       (layer.host + slow.host) / (layer.gpu + slow.gpu));
+	}
+	return share;
+}
+
+/* What shows, at least, of a second more on the GPU: all where it is the slower; where
+ * ranks wait for each other's experts, the slope of the round corner between it and the
+ * CPU (late_seconds() of chunks.c), which grows with its seconds. */
+static double shown_share(const struct step *step, bool backward)
+{
+	double share = host_share(step, backward);
+
+	if (share > 1)
+		return 0;
+	return step->mesh.ep < 2 ? 1 : pow(1 + pow(share, 4), -0.75);
+}
+
 double step_shard_seconds(const struct step *step)
 {
 	double least = INFINITY;
 
 	if (step->scenario->plan.zero < 2)
 		return 0;
-	for (int k = 0; k < step->scenario->model.kinds; k++) {
-		const struct layer_cost *cost = &step->kind[k];
-		double forward = cost->forward + cost->exposed_forward;
-		double backward = cost->input_grad + cost->weight_grad +
-				  cost->recompute + cost->exposed_backward;
-
-		if (cost->host_forward > forward || cost->host_backward > backward)
-			return 0;
-		least = lesser(least, shard_layer_seconds(step, cost));
-	}
-	return least;
+	for (int k = 0; k < step->scenario->model.kinds; k++)
+		least = lesser(least, shard_layer_seconds(step, &step->kind[k]));
+	return least * lesser(shown_share(step, false), shown_share(step, true));
 }
