@@ -57,9 +57,9 @@ static void divide(const struct pass *pass, struct serving_estimate *out)
 }
 
 /* The largest of the parts that are shown. */
-static enum bound bound_of(const struct serving_estimate *v)
+static int bound_of(const struct serving_estimate *v)
 {
-	enum bound bound =
+	int bound =
 		v->compute_seconds > v->memory_seconds ? BOUND_COMPUTE : BOUND_MEMORY;
 	double most = fmax(v->compute_seconds, v->memory_seconds);
 

@@ -37,7 +37,9 @@ static int chosen(const struct explorer *explorer)
 	int stage = explorer->state[VIEW_MEMORY].cursor;
 	int last = explorer->estimate.stages - 1;
 
-	return stage < 0 ? 0 : stage > last ? last : stage;
+	if (stage > last)
+		stage = last;
+	return stage < 0 ? 0 : stage;
 }
 
 static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
@@ -278,12 +280,13 @@ unsigned memory_act(struct explorer *explorer, struct action action)
 	struct view_state *state = &explorer->state[VIEW_MEMORY];
 	const struct estimate *e = &explorer->estimate;
 	struct rect view = explorer->spots->view;
-	int top = view.y + above(explorer, view.width);
-	int rows = stages_height(explorer, view), tall, moved;
+	int top, rows, tall, moved;
 	char key[MAX_KEY];
 
 	if (!e->legal)
 		return CHANGED_NOTHING;
+	top = view.y + above(explorer, view.width);
+	rows = stages_height(explorer, view);
 	tall = stage_rows(explorer, view);
 	if (action.kind == ACTION_ENTER) {
 		snprintf(key, sizeof key, "stages.%d.total_bytes", chosen(explorer));
