@@ -169,33 +169,29 @@ static bool add_words(struct finder *f, struct server_command *command,
 	return true;
 }
 
-/* As argparse does, the last flag of a name counts. */
-static bool keep_last(struct finder *f, struct server_command *command)
+/* As argparse does, the last flag of a name counts; the texts stay the list's own. */
+static void keep_last(struct pairs *flags)
 {
-	struct pairs all = command->flags, kept = { 0 };
-	bool good = true;
+	int kept = 0;
 
-	memcpy(kept.file, all.file, sizeof kept.file);
-	for (int i = 0; i < all.count && good; i++) {
+	for (int i = 0; i < flags->count; i++) {
 		bool again = false;
 
-		for (int k = i + 1; k < all.count && !again; k++)
-			again = strcmp(all.item[i].key, all.item[k].key) == 0;
+		for (int k = i + 1; k < flags->count && !again; k++)
+			again = strcmp(flags->item[i].key, flags->item[k].key) == 0;
 		if (!again)
-			good = pairs_add(&kept, all.item[i].key, all.item[i].value,
-					 all.item[i].line, f->error);
+			flags->item[kept++] = flags->item[i];
 	}
-	pairs_free(&all);
-	command->flags = kept;
-	return good;
+	flags->count = kept;
 }
 
 static struct server_command *begin(struct finder *f, int line)
 {
-	struct server_command *command = &f->out->item[f->out->count];
+	struct server_command *command;
 
 	if (f->out->count == MAX_COMMANDS)
 		return NULL;
+	command = &f->out->item[f->out->count];
 	memset(command, 0, sizeof *command);
 	snprintf(command->flags.file, sizeof command->flags.file, "%s", f->file);
 	command->line = line;
@@ -258,7 +254,8 @@ static bool see_command(void *context, const struct shell_word *words, int count
 	if (!command)
 		return false;
 	f->broken = !add_words(f, command, words + first, count - first) ||
-		    !add_role(f, command) || !keep_last(f, command);
+		    !add_role(f, command);
+	keep_last(&command->flags);
 	if (!f->broken && command->flags.count == 0 && command->checkpoint[0] == '\0')
 		pairs_free(&command->flags); /* "docker pull …" */
 	else
@@ -296,7 +293,8 @@ static bool add_keys(struct finder *f, struct server_command *command,
 		good = add_flag(f, command, key, keys->item[i].value,
 				keys->item[i].line);
 	}
-	return good && keep_last(f, command);
+	keep_last(&command->flags);
+	return good;
 }
 
 static void remove_flag(struct server_command *command, const struct pair *flag)
