@@ -32,7 +32,7 @@ static bool take_name(const char *line, size_t length, char name[128])
 	     at > line && (isalnum((unsigned char)at[-1]) || strchr("_-.", at[-1]));
 	     at--)
 		used++;
-	if (used == 0 || used >= 128 || at[0] == '.' ||
+	if (used == 0 || used >= 128 || at == line || at[0] == '.' ||
 	    (at[-1] != '/' && at[-1] != ' '))
 		return false;
 	snprintf(name, 128, "%.*s", (int)used, at);
