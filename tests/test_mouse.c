@@ -239,6 +239,12 @@ static void test_stages_of_memory_are_clicked(void **state)
 		click(&s, x + 40, y + 3);
 		assert_int_equal(s.explorer.state[VIEW_MEMORY].cursor, stage);
 	}
+	/* their heading is none, nor is what stands above it */
+	locate(&s, "stage    total", 5, &x, &y);
+	for (int up = 0; up < 3; up++) {
+		click(&s, x + 40, y - up);
+		assert_int_equal(s.explorer.state[VIEW_MEMORY].cursor, 3);
+	}
 	/* the numbers stand at their bars, whose place is used */
 	locate(&s, total[0], 5, &x, &first);
 	locate(&s, "weights", 3, &x, &number);
