@@ -178,7 +178,6 @@ static void add_counts(cJSON *root, const struct planner_problem *problem,
 	cJSON_AddNumberToObject(pruned, "repeated", c->repeated);
 	cJSON_AddNumberToObject(pruned, "bound", c->bounded);
 	cJSON_AddNumberToObject(pruned, "states", c->too_large);
-	cJSON_AddNumberToObject(pruned, "dominated", c->dominated);
 	rejected = cJSON_AddObjectToObject(root, "rejected");
 	cJSON_AddNumberToObject(rejected, "memory", c->out_of_memory);
 	cJSON_AddNumberToObject(rejected, "illegal", illegal);

@@ -298,7 +298,7 @@ static void next_node(struct planner *p, int *budget)
 double search_closed(const struct planner_counts *c)
 {
 	return c->explored + c->repeated + c->undivided + c->unruly + c->bounded +
-	       c->too_large + c->dominated;
+	       c->too_large;
 }
 
 /* By candidates, not by nodes: those in front hold the most where nothing is left out.

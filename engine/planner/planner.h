@@ -76,7 +76,6 @@ struct planner_counts {
 	double unruly;    /* break a rule whatever the inner knobs are */
 	double bounded;   /* no better than the answer could be */
 	double too_large; /* don't fit, which showed before their time was known */
-	double dominated; /* recomputation where the plan fits without */
 	double illegal, out_of_memory; /* of the explored */
 	/* of the undivided and unruly: by the rule that they break first, a row of the
 	 * mode's rules, rules_of() in engine/rules/rules.h */

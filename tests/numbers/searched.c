@@ -106,7 +106,6 @@ static void add_counts(struct figures *out)
 	figures_add(out, "unruly", c->unruly, 0);
 	figures_add(out, "bounded", c->bounded, 0);
 	figures_add(out, "too_large", c->too_large, 0);
-	figures_add(out, "dominated", c->dominated, 0);
 	figures_add(out, "illegal", c->illegal, 0);
 	figures_add(out, "out_of_memory", c->out_of_memory, 0);
 	figures_add(out, "rules_by_number", broken, 0);

@@ -161,11 +161,9 @@ static void print_proof(const struct planner_problem *problem,
 	       "rest "
 	       "%.0f don't divide,\n%.0f break a rule, %.0f are other names of the "
 	       "same, "
-	       "%.0f have states that don't fit,\n%.0f recompute in vain, %.0f can't "
-	       "be better: %s "
-	       "(%.0f ms)\n",
+	       "%.0f have states that don't fit,\n%.0f can't be better: %s (%.0f ms)\n",
 	       c->candidates, c->explored, c->illegal, c->out_of_memory, c->undivided,
-	       c->unruly, c->repeated, c->too_large, c->dominated, c->bounded,
+	       c->unruly, c->repeated, c->too_large, c->bounded,
 	       problem->exhaustive ? "all were estimated"
 				   : "their bound is above the answer",
 	       seconds * 1e3);

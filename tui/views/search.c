@@ -183,13 +183,9 @@ static void draw_proof(const struct planner_result *result, struct canvas *canva
 		double count;
 		const char *words;
 	} part[] = {
-		{ c->explored, "tried" },
-		{ c->bounded, "no better" },
-		{ c->unruly, "break a rule" },
-		{ c->undivided, "don't divide" },
-		{ c->repeated, "the same again" },
-		{ c->too_large, "don't fit" },
-		{ c->dominated, "recompute in vain" },
+		{ c->explored, "tried" },          { c->bounded, "no better" },
+		{ c->unruly, "break a rule" },     { c->undivided, "don't divide" },
+		{ c->repeated, "the same again" }, { c->too_large, "don't fit" },
 	};
 	char number[32], words[96];
 	int end = rect.x + rect.width;
