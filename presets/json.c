@@ -79,9 +79,8 @@ static const char *check(const char *text, size_t *at)
 	return good           ? NULL
 	       : *end == '\0' ? "the file ends here; expected the rest of the JSON"
 	       : *end == '\\'
-		       ? "no such escape; expected \\\" \\\\ \\/ \\b \\f \\n \\r \\t, "
-			 "or "
-			 "\\u and four digits of one character"
+		       ? "no such escape; expected \\\" \\\\ \\/ \\b \\f \\n \\r "
+			 "\\t, or \\u and four digits of one character"
 		       : "this is no JSON; expected a number, true, false, null, "
 			 "\"text\", \"key\": or a comma";
 }

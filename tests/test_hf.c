@@ -30,15 +30,15 @@ static const struct {
 	double billions, active;
 } published[] = {
 	{ "Llama-3.1-70B",
-	  "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"intermediate_size\": "
-	  "28672,"
+	  "{\"model_type\": \"llama\", \"hidden_size\": 8192, "
+	  "\"intermediate_size\": 28672,"
 	  "\"num_attention_heads\": 64, \"num_hidden_layers\": 80,"
 	  "\"num_key_value_heads\": 8, \"tie_word_embeddings\": false,"
 	  "\"vocab_size\": 128256}",
 	  70.554, 70.554 },
 	{ "Qwen3-30B-A3B",
-	  "{\"model_type\": \"qwen3_moe\", \"decoder_sparse_step\": 1, \"head_dim\": "
-	  "128,"
+	  "{\"model_type\": \"qwen3_moe\", \"decoder_sparse_step\": 1, "
+	  "\"head_dim\": 128,"
 	  "\"hidden_size\": 2048, \"intermediate_size\": 6144, \"mlp_only_layers\": [],"
 	  "\"moe_intermediate_size\": 768, \"num_attention_heads\": 32,"
 	  "\"num_experts\": 128, \"num_experts_per_tok\": 8, \"num_hidden_layers\": 48,"
@@ -97,8 +97,8 @@ static const struct {
 	  "\"hybrid_override_pattern\": "
 	  "\"M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-"
 	  "M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-\","
-	  "\"intermediate_size\": 32768, \"mamba_head_dim\": 64, \"mamba_num_heads\": "
-	  "256,"
+	  "\"intermediate_size\": 32768, \"mamba_head_dim\": 64, "
+	  "\"mamba_num_heads\": 256,"
 	  "\"n_groups\": 8, \"num_attention_heads\": 64, \"num_hidden_layers\": 118,"
 	  "\"num_key_value_heads\": 8, \"ssm_state_size\": 256,"
 	  "\"time_step_limit\": [0.0, Infinity], \"tie_word_embeddings\": false,"

@@ -79,8 +79,7 @@ static void test_blocks_are_of_a_chunk(void **state)
 		"--num-attention-heads 32 --seq-length 4096 --micro-batch-size 1 "
 		"--global-batch-size 128 --pipeline-model-parallel-size 2 "
 		"--num-layers-per-virtual-pipeline-stage 4 --recompute-granularity "
-		"full "
-		"--recompute-num-layers 3 --recompute-method ";
+		"full --recompute-num-layers 3 --recompute-method ";
 	char text[600];
 	struct scenario s;
 

@@ -17,12 +17,10 @@ static const char head[] = "models:\n"
 			   "  runs:\n";
 
 static const char good_run[] =
-	"  - {id: one, model: m, gpus: 16, tp: 2, pp: 2, cp: 1, dp: 4, mbs: 1, gbs: "
-	"64, "
-	"seq: 4096, precision: bf16, flash_attention: true, measured: {step_seconds: "
-	"2, "
-	"peak_memory_gib: 30, memory_kind: allocated, fits: true}, use: [time, memory, "
-	"fit]}\n";
+	"  - {id: one, model: m, gpus: 16, tp: 2, pp: 2, cp: 1, dp: 4, mbs: 1, "
+	"gbs: 64, seq: 4096, precision: bf16, flash_attention: true, measured: "
+	"{step_seconds: 2, peak_memory_gib: 30, memory_kind: allocated, fits: "
+	"true}, use: [time, memory, fit]}\n";
 
 static void parse(struct run_set *set, const char *runs)
 {

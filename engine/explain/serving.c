@@ -255,11 +255,10 @@ static const char bounds[] =
 
 const struct explain_row explain_serving[] = {
 	{ "ttft_seconds", "Time to first token", NULL,
-	  "A closed loop starts as a burst and goes on in waves: a prompt waits for "
-	  "those of "
-	  "its wave that stand before it, mean over the first waves. Where requests "
-	  "come at "
-	  "a rate, each finds the others with the share of their time that they wait.",
+	  "A closed loop starts as a burst and goes on in waves: a prompt waits "
+	  "for those of its wave that stand before it, mean over the first waves. "
+	  "Where requests come at a rate, each finds the others with the share of "
+	  "their time that they wait.",
 	  queue_source, ttft },
 	{ "tpot_seconds", "Time per output token",
 	  "(output / gain * step + behind * added) / output", steady, queue_source,

@@ -157,11 +157,10 @@ static void print_doubts(const struct planner_problem *problem,
 static void print_proof(const struct planner_problem *problem,
 			const struct planner_counts *c, double seconds)
 {
-	printf("\n%.0f plans, %.0f estimated (%.0f illegal, %.0f too large); of the "
-	       "rest "
-	       "%.0f don't divide,\n%.0f break a rule, %.0f are other names of the "
-	       "same, "
-	       "%.0f have states that don't fit,\n%.0f can't be better: %s (%.0f ms)\n",
+	printf("\n%.0f plans, %.0f estimated (%.0f illegal, %.0f too large); of "
+	       "the rest %.0f don't divide,\n%.0f break a rule, %.0f are other "
+	       "names of the same, %.0f have states that don't fit,\n%.0f can't be "
+	       "better: %s (%.0f ms)\n",
 	       c->candidates, c->explored, c->illegal, c->out_of_memory, c->undivided,
 	       c->unruly, c->repeated, c->too_large, c->bounded,
 	       problem->exhaustive ? "all were estimated"

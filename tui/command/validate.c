@@ -152,13 +152,12 @@ static void print_memory(const struct run_set *set, const struct run_scores *sco
 			printf("%5s", "-");
 		printf(" %4d\n", s->refused);
 	}
-	puts("\nin-in, in-no, in-?: runs that fitted, predicted to fit, not to, and unsure "
-	     "(an accelerator that nobody measured); no-in, no-no, no-?: runs that did "
-	     "not;\nleast: smallest predicted share of the memory of a "
-	     "run "
-	     "that ran out; ref.: refused, not predicted;\nthe total of errors is the "
-	     "median over "
-	     "the sources, of the other columns over all runs");
+	puts("\nin-in, in-no, in-?: runs that fitted, predicted to fit, not to, "
+	     "and unsure (an accelerator that nobody measured); no-in, no-no, "
+	     "no-?: runs that did not;\nleast: smallest predicted share of the "
+	     "memory of a run that ran out; ref.: refused, not predicted;\nthe "
+	     "total of errors is the median over the sources, of the other columns "
+	     "over all runs");
 }
 
 static bool serves(const struct score *s)
