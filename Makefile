@@ -260,8 +260,9 @@ screens: $(B)/tests/test_screens $(B)/tests/test_transcript $(B)/tests/test_prin
 	@git status --short tests/screens
 
 # Write the golden numbers anew; look at what changed before it is committed.
-numbers: $(B)/tests/test_numbers
+numbers: $(B)/tests/test_numbers $(B)/tests/test_search_cost
 	@SHARDSCOPE_WRITE_NUMBERS=1 $(B)/tests/test_numbers > /dev/null 2>&1
+	@SHARDSCOPE_WRITE_NUMBERS=1 $(B)/tests/test_search_cost > /dev/null 2>&1
 	@git diff --stat tests/numbers
 
 # What the search claims over published plans, into presets/plans/README.md.

@@ -52,6 +52,8 @@ static void begin(const char *model, int gpus, int batch)
 	struct error error = { "" };
 
 	memset(&problem, 0, sizeof problem);
+	/* an axis that is read behind the last one is no pointer */
+	memset(&problem.axis, 0x5a, sizeof problem.axis);
 	if (!scenario_blank(&problem.base, model, "dgx-a100-40g", "generic", &error))
 		fail_msg("%s", error.text);
 	problem.base.cluster.gpus = gpus;

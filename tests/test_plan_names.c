@@ -24,6 +24,8 @@ static void begin(const char *model, const char *cluster, const char *stack)
 	struct error error = { "" };
 
 	memset(&problem, 0, sizeof problem);
+	/* an axis that is read behind the last one is no pointer */
+	memset(&problem.axis, 0x5a, sizeof problem.axis);
 	if (!scenario_blank(&problem.base, model, cluster, stack, &error))
 		fail_msg("%s", error.text);
 }

@@ -53,6 +53,8 @@ static void begin(const char *model, const char *cluster, int gpus, int batch)
 	struct error error = { "" };
 
 	memset(&problem, 0, sizeof problem);
+	/* an axis that is read behind the last one is no pointer */
+	memset(&problem.axis, 0x5a, sizeof problem.axis);
 	if (!scenario_blank(&problem.base, model, cluster, "megatron-core", &error))
 		fail_msg("%s", error.text);
 	problem.base.cluster.gpus = gpus;

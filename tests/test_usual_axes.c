@@ -26,6 +26,8 @@ static void begin(const char *model, const char *cluster, const char *stack)
 	struct error error = { "" };
 
 	memset(&problem, 0, sizeof problem);
+	/* an axis that is read behind the last one is no pointer */
+	memset(&problem.axis, 0x5a, sizeof problem.axis);
 	if (!scenario_blank(&problem.base, model, cluster, stack, &error))
 		fail_msg("%s", error.text);
 }
@@ -600,6 +602,7 @@ static void test_pins_as_they_are_typed(void **state)
 	refuse("tp", "4..2", "ends before it begins");
 	refuse("tp", "1,x", "");
 	refuse("layout", "EtL", "can't be varied");
+	refuse("imbalance", "1..64", "more than 48 values");
 	refuse("recompute_modules", "core_attn..mlp", "no ranges");
 	refuse("seq",
 	       "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,"

@@ -39,6 +39,8 @@ $LINK -shared -o "$work/lib$library.so" "$work/mutant.o" \
 export HOME="$work/home" XDG_CONFIG_HOME="$work/home/c" XDG_STATE_HOME="$work/home/s"
 export LC_ALL=C.UTF-8 TZ=UTC SHARDSCOPE="$B/dynamic/shardscope"
 export LD_LIBRARY_PATH="$work:$B/dynamic"
+# a mistake that reads what nobody wrote shows
+export MALLOC_PERTURB_=165
 unset NO_COLOR LINES COLUMNS
 # what caught the last mistake of this file, or of its room, is asked first
 last=$WORK/last.$(printf '%s' "$file" | tr / .)

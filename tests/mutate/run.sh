@@ -70,6 +70,7 @@ baseline() {
 	if ! (
 		export HOME="$work/home" XDG_CONFIG_HOME="$work/home/c" XDG_STATE_HOME="$work/home/s"
 		export LC_ALL=C.UTF-8 TZ=UTC SHARDSCOPE="$B/dynamic/shardscope" LD_LIBRARY_PATH="$B/dynamic"
+		export MALLOC_PERTURB_=165
 		unset NO_COLOR LINES COLUMNS
 		"$B/dynamic/$test" > "$work/log" 2>&1
 		answer=$?
