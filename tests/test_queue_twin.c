@@ -36,6 +36,7 @@ static void draw_pool(struct queue_pool *pool, double *pace)
 	pool->server = pace;
 	pool->scheduler = (enum queue_scheduler)next(SERVE_COUNT);
 	pool->budget = 1 + (double)next(300);
+	pool->unsplit = pool->scheduler == SERVE_PROMPTS_FIRST && next(3) == 0;
 	pool->room = next(3) ? 150 + (double)next(900) : 1e6;
 	pool->cached = next(4) ? 0 : (double)next(60);
 	pool->most_requests = next(3) ? 0 : 1 + (int)next(6);
@@ -89,10 +90,10 @@ static void tell(const struct queue_system *s, const struct queue_load *load, in
 
 		print_error("%d servers, scheduler %d, budget %g, room %g, cached %g, "
 			    "most %d, reserves %d, expects %g, look %d, wait %d, fill "
-			    "%g, gain %g, each %g\n",
+			    "%g, gain %g, each %g, unsplit %d\n",
 			    p->servers, p->scheduler, p->budget, p->room, p->cached,
 			    p->most_requests, p->reserves, p->expects, p->look_interval,
-			    p->prompt_wait, p->fill, p->gain, p->each);
+			    p->prompt_wait, p->fill, p->gain, p->each, p->unsplit);
 	}
 	for (int i = 0; i < load->requests; i++)
 		print_error("%d: at %g, %d + %d, cached %d: %.9g to %.9g, the twin "

@@ -110,10 +110,72 @@ static void users_are_somewhere_and_tokens_take_a_pass(void **state)
 		    alone.serving.decode_seconds * (1 - 1e-2))
 			fail_at(&s, "TPOT", r.tpot.mean * now.serving.gain,
 				alone.serving.decode_seconds);
+		/* nor before its prompt has passed all stages, as priced between
+		 * entries of the table */
+		if (r.ttft.mean < now.serving.prefill_seconds * (1 - 5e-2))
+			fail_at(&s, "TTFT", r.ttft.mean, now.serving.prefill_seconds);
 		pools += s.plan.serving.disaggregated;
 		pipelines += s.plan.pp > 1;
 	}
 	assert_true(pools > servers() / 10 && pipelines > servers() / 4);
+}
+
+/* What a search takes for possible is: prompts fill passes as they are cut, or are not,
+ * and no more come out than are received. */
+static void none_gives_more_than_its_ceiling(void **state)
+{
+	int pools = 0, received = 0;
+
+	(void)state;
+	seed = 47;
+	for (int i = 0; i < servers(); i++) {
+		struct serve_ceiling ceiling;
+		struct queue_result r;
+		struct scenario s;
+		double given;
+
+		draw_closed(&s);
+		if (s.plan.serving.batching == BATCHING_STATIC)
+			continue;
+		simulate(&s, (int)(10 * s.plan.serving.concurrency), &r);
+		assert_true(serve_ceiling(&s, &ceiling));
+		given = r.output_tokens / r.seconds;
+		if (given > ceiling.tokens_per_second * (1 + 3e-3))
+			fail_at(&s, "tokens a second", given,
+				ceiling.tokens_per_second);
+		pools += s.plan.serving.disaggregated;
+		received += now.serving.received_seconds > 0;
+	}
+	assert_true(pools > servers() / 8 && received > servers() / 20);
+}
+
+/* 1,000 users of two servers that are quicker than requests are received: what both
+ * processes let through comes out, of the closed form and of the simulation. */
+static void no_more_come_out_than_are_received(void **state)
+{
+	struct queue_result r;
+	struct scenario s;
+	struct error error;
+	double most;
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3.2-1b", "dgx-h100", "generic", &error))
+		fail_msg("%s", error.text);
+	s.plan.mode = MODE_INFERENCE;
+	s.cluster.gpus = 2;
+	s.plan.tp = 1;
+	s.plan.serving.concurrency = 1000;
+	s.plan.serving.prompt_len = 64;
+	s.plan.serving.output_len = 16;
+	serve_estimate(&s, &now);
+	assert_true(now.feasible);
+	most = 2 / s.stack.serving.prompt_seconds;
+	simulate(&s, 10000, &r);
+	assert_close(now.serving.requests_per_second, most, 1e-3);
+	assert_close(r.requests / r.seconds, most, 1e-2);
+	assert_close(now.serving.ttft_seconds, r.ttft.p50, 0.02);
+	/* few are inside, whose passes are short */
+	assert_close(now.serving.tpot_seconds, r.tpot.mean, 0.1);
 }
 
 /* Nobody waits for more than the prompts of all others, the pass that he meets and what
@@ -414,6 +476,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(users_are_somewhere_and_tokens_take_a_pass),
+		cmocka_unit_test(none_gives_more_than_its_ceiling),
+		cmocka_unit_test(no_more_come_out_than_are_received),
 		cmocka_unit_test(waits_end_with_the_others_prompts),
 		cmocka_unit_test(waits_are_bounded_at_half_the_rate),
 		cmocka_unit_test(a_pool_of_prompts_limits_both),

@@ -41,6 +41,7 @@ OF(begin, begin_seconds)
 OF(transfer, transfer_seconds)
 OF(contended, contended_seconds)
 OF(load, load_seconds)
+OF(received, received_seconds)
 OF(carrying, carrying_seconds)
 OF(mixed, mixed_seconds)
 OF(goodput, goodput)
@@ -68,8 +69,9 @@ static double first_token(const struct asked *a)
 	const struct serving_estimate *v = serving(a);
 
 	return v->stretch *
-	       (v->prefill_seconds + v->begin_seconds + v->ahead * v->added_seconds +
-		v->transfer_seconds + v->contended_seconds + v->load_seconds);
+	       (v->prefill_seconds + v->received_seconds + v->begin_seconds +
+		v->ahead * v->added_seconds + v->transfer_seconds +
+		v->contended_seconds + v->load_seconds);
 }
 
 void explain_stretch(const struct asked *a, struct explanation *out)
@@ -82,12 +84,17 @@ void explain_stretch(const struct asked *a, struct explanation *out)
 
 static void first_token_terms(const struct asked *a, struct explanation *out)
 {
+	bool waits = serving(a)->received_seconds > 0;
 	bool loads = serving(a)->load_seconds > 0;
 	bool beside = serving(a)->contended_seconds > 0;
 
-	explain_say(out, "(prefill + begin + ahead * added + transfer%s%s)",
-		    beside ? " + beside" : "", loads ? " + load" : "");
+	explain_say(out, "(prefill + %sbegin + ahead * added + transfer%s%s)",
+		    waits ? "received + " : "", beside ? " + beside" : "",
+		    loads ? " + load" : "");
 	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
+	if (waits)
+		from(a, out, "received", "wait until those before it are received",
+		     "serving.received_seconds");
 	from(a, out, "begin", "what is left of the pass that is under way",
 	     "serving.begin_seconds");
 	from(a, out, "ahead", "prompts of others that stand before it",
@@ -306,6 +313,11 @@ const struct explain_node explain_serving_nodes[] = {
 		  FORM_SECONDS, begin, NULL, EXPLAIN_SIMULATED,
 		  "Where pools are apart, half a decode pass in the mean and the one "
 		  "that gives the first token."),
+	NODE_HERE(
+		"serving.received_seconds", "Wait for reception", FORM_SECONDS,
+		received, NULL, EXPLAIN_SIMULATED,
+		"Each copy's process takes one request after the other, so long each: "
+		"no more come out of a server than go in."),
 	NODE_HERE("serving.transfer_seconds", "Cache to the GPUs that decode",
 		  FORM_SECONDS, transfer, NULL, EXPLAIN_PRICED,
 		  "Over the network, where pools are apart."),

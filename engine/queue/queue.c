@@ -50,12 +50,17 @@ void line_drop(struct line *line, struct request *all, int32_t who)
 /* --- what happens to a request --- */
 
 /* When a request has been read and split into tokens: each server's process for that
- * takes one after the other, and they take turns. */
+ * takes one after the other, and they take turns. A static batch is handed over whole:
+ * what comes at once is received at once. */
 static double received(struct simulation *s, int32_t who, double arrival)
 {
 	int front = s->fronts > 0 ? s->fronts : s->stations;
 	struct station *by = &s->station[who % front];
+	bool whole = by->pool->scheduler == SERVE_STATIC;
 
+	if (whole && arrival == by->host_last)
+		return by->host_free;
+	by->host_last = arrival;
 	by->host_free = fmax(by->host_free, arrival) + s->system->host_seconds;
 	return by->host_free;
 }

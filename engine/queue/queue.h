@@ -87,6 +87,8 @@ struct queue_pool {
 	int abreast; /* of a pool of prompts: so many begin their passes together */
 	enum queue_scheduler scheduler;
 	double budget;     /* tokens of a pass */
+	bool unsplit;      /* no prompt is cut: one longer than the budget runs alone;
+			      of servers that run prompts first */
 	double room;       /* tokens that the cache of a server holds */
 	double cached;     /* tokens of every prompt that it holds already */
 	int most_requests; /* of a server; 0 = no limit */

@@ -51,6 +51,7 @@ struct station {
 	bool hands_over;  /* after the prompt */
 	double net_free;  /* when its network can send the next cache */
 	double host_free; /* when it can receive the next request */
+	double host_last; /* when the last that it received had come */
 	double link_free; /* when its host link can copy the next cache */
 	/* passes under way: `count` of them from `start` on */
 	double start, end;  /* end: infinite where nothing runs */

@@ -15,6 +15,7 @@ void station_open(struct station *at, const struct queue_pool *pool, bool front,
 				.running = empty,
 				.heap = heap,
 				.hands_over = front,
+				.host_last = -INFINITY,
 				.end = INFINITY };
 }
 
@@ -219,7 +220,7 @@ static void carry(const struct station *at, struct request *r, double *left,
 	double cached = fmin(r->prompt - 1, station_cached(at, r));
 	double written = r->first < 0 ? 0 : r->output - r->left * at->pool->gain;
 	double whole = fmax(1, floor(r->prompt - station_cached(at, r) + written));
-	double chunk = fmin(*left, r->fill), before;
+	double chunk = at->pool->unsplit ? r->fill : fmin(*left, r->fill), before;
 
 	/* a chunk attends over what lies before it and half of itself */
 	before = cached + whole - r->fill;
@@ -227,6 +228,13 @@ static void carry(const struct station *at, struct request *r, double *left,
 	c->tokens += chunk;
 	c->context += chunk * (before + chunk / 2);
 	*left -= chunk;
+}
+
+/* What is not cut waits for a pass that it fits, or has for itself. */
+static bool fits_beside(const struct station *at, const struct request *r, double left,
+			const struct carried *c)
+{
+	return !at->pool->unsplit || c->tokens <= 0 || r->fill <= left;
 }
 
 static void take_prompts(struct station *at, struct simulation *s, double left,
@@ -241,7 +249,8 @@ static void take_prompts(struct station *at, struct simulation *s, double left,
 	     i = s->request[i].next)
 		carry(at, &s->request[i], &left, c);
 	while (!full && at->seen > 0 && (left >= 1 || whole) &&
-	       has_room(at, &s->request[at->waiting.first])) {
+	       has_room(at, &s->request[at->waiting.first]) &&
+	       fits_beside(at, &s->request[at->waiting.first], left, c)) {
 		struct request *r = &s->request[at->waiting.first];
 
 		let_in(at, s);

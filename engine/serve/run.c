@@ -137,7 +137,8 @@ static void slow_times(struct point *p, double factor)
 				&p->ttft_seconds,      &p->tpot_seconds,
 				&p->added_seconds,     &p->begin_seconds,
 				&p->transfer_seconds,  &p->load_seconds,
-				&p->contended_seconds, &p->carrying_seconds };
+				&p->contended_seconds, &p->carrying_seconds,
+				&p->received_seconds };
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		*all[i] *= factor;

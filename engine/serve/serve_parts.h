@@ -50,7 +50,7 @@ double server_cached_tokens(const struct scenario *scenario);
 
 /* The working point of one copy of the attention with that many requests in it. The
  * terms of TTFT and TPOT stand beside them:
- *   ttft = prefill + ahead added + begin + transfer + contended + load
+ *   ttft = prefill + received + ahead added + begin + transfer + contended + load
  *   tpot = (output / gain step + behind added) / output */
 struct point {
 	double requests;
@@ -63,6 +63,7 @@ struct point {
 	double gain;              /* tokens of a request in a pass, drafts accepted */
 	double ahead, behind;     /* prompts of others, before and while it decodes */
 	double added_seconds;     /* that each of them adds */
+	double received_seconds;  /* until those before it are received */
 	double begin_seconds;     /* until a pass under way ends */
 	double transfer_seconds;  /* of the cache, from pool to pool */
 	double contended_seconds; /* of it beside collectives on the same NIC */

@@ -23,6 +23,7 @@
 
 #include "engine/serve/host.h"
 #include "engine/serve/nic.h"
+#include "engine/serve/reception.h"
 
 /* Prompts in passes of at most the budget. A pipeline takes the next one when its
  * slowest stage is free: `pass` is until the last has left it, `stage` how long they
@@ -44,8 +45,8 @@ static struct timing time_prompts(const struct work *w, const struct server *ser
 		all.stage += one.stage;
 		all.pass += whole > 0 ? one.stage : one.pass;
 	}
+	/* received by a process of its own: no stage waits for that */
 	all.pass += w->s->stack.serving.prompt_seconds;
-	all.stage += w->s->stack.serving.prompt_seconds;
 	return all;
 }
 
@@ -199,12 +200,26 @@ static void continuous(const struct work *w, const struct server *server, double
 			    out->ahead * out->added_seconds;
 }
 
-/* No server is busy for longer than the time there is: n customers go round in no less
- * than n services (asymptotic bound of closed networks: Denning and Buzen 1978, "The
- * Operational Analysis of Queueing Network Models", Computing Surveys 10). */
-static double within_capacity(double stay, double n, double service, double away)
+/* Where c of a copy are received more slowly than they are served, fewer are inside: as
+ * many as give what reception lets through. */
+static void beside_others(const struct work *w, const struct server *server, double c,
+			  struct point *out)
 {
-	return fmax(stay, n * service - away);
+	double each = w->s->stack.serving.prompt_seconds, low = 1, high = c;
+	bool closed = w->s->plan.serving.request_rate <= 0;
+
+	continuous(w, server, c, out);
+	for (int i = 0; i < 12 && closed && c * each > work_cycle(w, out); i++) {
+		double middle = (low + high) / 2;
+
+		decoding(w, server, middle, out);
+		continuous(w, server, middle, out);
+		if (work_cycle(w, out) < middle * each)
+			high = middle;
+		else
+			low = middle;
+	}
+	reception_wait(w, c, 1, out);
 }
 
 /* --- a pool of prompts: copies of an engine run their passes together --- */
@@ -213,10 +228,11 @@ static double within_capacity(double stay, double n, double service, double away
  * none begins a pass before all are done: what one engine makes of its requests. A pass
  * over k prompts, dealt out evenly, takes rest + each k. */
 struct prompt_pool {
-	double n;     /* requests that it sees */
-	double most;  /* of them in a pass */
-	double alone; /* seconds of a pass over one */
-	double full;  /* over most */
+	double n;      /* requests that it sees */
+	double copies; /* that receive them */
+	double most;   /* of them in a pass */
+	double alone;  /* seconds of a pass over one */
+	double full;   /* over most */
 	double rest, each;
 };
 
@@ -230,15 +246,36 @@ static double seconds_abreast(const struct work *w, const struct server *prefill
 	return time_prompts(&part, prefill, fmax(1, prompts / dp)).stage;
 }
 
+/* Of a pass of a copy, where enough wait: whole ones, unless they are cut. */
+static double prompts_in_pass(const struct work *w, const struct server *prefill)
+{
+	double fit = prefill->budget_tokens / w->prompt;
+
+	return fmax(1, w->s->plan.serving.chunked_prefill ? fit : floor(fit));
+}
+
+/* Prompts that are cut leave no pass part empty: the rest of one goes with the next. */
+static double seconds_packed(const struct work *w, const struct server *prefill,
+			     double prompts)
+{
+	double passes = w->prompt * prompts / prefill->context.shape.dp /
+			prefill->budget_tokens;
+
+	return passes * work_pass(w, prefill, 0, prefill->budget_tokens).stage;
+}
+
 static struct prompt_pool open_pool(const struct work *w, const struct server *prefill,
 				    double n)
 {
-	double room = fmax(1, floor(prefill->budget_tokens / w->prompt));
+	double room = prompts_in_pass(w, prefill);
 	struct prompt_pool p = { .n = n,
+				 .copies = prefill->context.shape.dp,
 				 .most = fmin(n, room * prefill->context.shape.dp) };
 
 	p.alone = seconds_abreast(w, prefill, 1);
 	p.full = seconds_abreast(w, prefill, p.most);
+	if (p.most < n && w->s->plan.serving.chunked_prefill)
+		p.full = fmin(p.full, seconds_packed(w, prefill, p.most));
 	p.each = p.most > 1 ? (p.full - p.alone) / (p.most - 1) : 0;
 	p.rest = fmax(0, p.alone - p.each);
 	return p;
@@ -304,11 +341,12 @@ static double share_out(const struct work *w, const struct prompt_pool *p, doubl
 			work_bunching(w) * (stay_in_window(p, away) - p->alone);
 	else
 		stays = stay_in_waves(w, p, away, output);
-	stays = within_capacity(fmin(p->n * p->alone, stays), p->n, service, away);
+	stays = work_within_capacity(fmin(p->n * p->alone, stays), p->n, service, away);
 	out->added_seconds = service;
 	out->ahead = service > 0 ? fmax(0, stays - p->alone) / service : 0;
 	out->ttft_seconds = out->prefill_seconds + out->ahead * service +
 			    out->transfer_seconds + out->begin_seconds;
+	reception_wait(w, p->n, p->copies, out);
 	return c * output / (out->ttft_seconds + output);
 }
 
@@ -374,7 +412,7 @@ void steady_point(const struct server *decode, const struct server *prefill,
 	else if (w.s->plan.serving.batching == BATCHING_STATIC)
 		static_batch(&w, decode, c, out);
 	else
-		continuous(&w, decode, c, out);
+		beside_others(&w, decode, c, out);
 	host_wait(&w, prefill, c * server_copies(decode) / server_copies(prefill), out);
 	out->requests_per_second =
 		requests * server_copies(decode) /
@@ -388,7 +426,7 @@ void steady_point(const struct server *decode, const struct server *prefill,
 double steady_ceiling(const struct server *decode, const struct server *prefill,
 		      double requests)
 {
-	double all = requests * server_copies(decode), most;
+	double all = requests * server_copies(decode), most, received;
 	struct prompt_pool pool;
 	struct work w;
 	struct point p;
@@ -396,11 +434,14 @@ double steady_ceiling(const struct server *decode, const struct server *prefill,
 	work_of(decode->context.scenario, &w);
 	/* fewer than servers leave some idle, but each is as quick as one alone */
 	decoding(&w, decode, fmax(requests, 1), &p);
+	received = w.s->plan.serving.batching == BATCHING_STATIC
+			   ? INFINITY
+			   : reception_rate(&w, server_copies(prefill));
 	if (prefill == decode)
-		return all / (time_prompts(&w, prefill, 1).pass +
-			      (w.output - 1) * p.tpot_seconds);
+		return fmin(received, all / (time_prompts(&w, prefill, 1).pass +
+					     (w.output - 1) * p.tpot_seconds));
 	pool = open_pool(&w, prefill, INFINITY);
-	most = prefill->engines * pool.most / pool.full;
+	most = fmin(received, prefill->engines * pool.most / pool.full);
 	if (w.output > 1)
 		most = fmin(most, (1 + 2 * settled) * all /
 					  ((w.output - 1) * p.tpot_seconds));

@@ -212,3 +212,13 @@ double work_stay(double n, double service, double away)
 
 	return (b + sqrt(b * b + 4 * service * away)) / 2;
 }
+
+double work_within_capacity(double stay, double n, double service, double away)
+{
+	return fmax(stay, n * service - away);
+}
+
+double work_cycle(const struct work *w, const struct point *p)
+{
+	return p->ttft_seconds + (w->output - 1) * p->tpot_seconds;
+}

@@ -62,6 +62,13 @@ double work_step(const struct work *work, const struct server *server, double re
 /* Seconds that one of n customers is at a server that takes `service` for each and sees
  * them again `away` seconds later, mean. */
 double work_stay(double n, double service, double away);
+/* That stay, or what n customers make of it, who come back `away` seconds after they
+ * left: no server is busy for longer than the time there is, n customers go round in no
+ * less than n services (asymptotic bound of closed networks: Denning and Buzen 1978,
+ * "The Operational Analysis of Queueing Network Models", Computing Surveys 10). */
+double work_within_capacity(double stay, double n, double service, double away);
+/* Seconds of a request at that point from its arrival to its last token. */
+double work_cycle(const struct work *work, const struct point *point);
 /* Bytes a second of a rank's NIC. */
 double work_nic_rate(const struct scenario *scenario);
 /* Bytes of a request's cache on the longest way between two engines. */

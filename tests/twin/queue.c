@@ -33,6 +33,7 @@ struct desk {
 	bool decodes, prompts, holds;
 	int since_look, held;
 	double network, reception; /* until when they are busy */
+	double received;           /* when the last that it received had come */
 };
 
 struct room {
@@ -200,7 +201,7 @@ static void carry(struct desk *d, struct guest *g, struct carried *c)
 	double there = fmin(g->prompt - 1, known(d, g)) + g->done;
 
 	g->chunk = 0;
-	for (; c->left >= 1 && g->chunk < g->fill; g->chunk++) {
+	for (; (c->left >= 1 || d->pool->unsplit) && g->chunk < g->fill; g->chunk++) {
 		c->left--;
 		c->tokens++;
 		c->context += there + g->chunk + 0.5;
@@ -219,7 +220,8 @@ static void admit(struct room *r, int desk, struct carried *c)
 	for (int i = 0; i < filling && c->left >= 1; i++)
 		carry(d, nth(r, desk, FILLING, i), c);
 	while (!closed && (c->left >= 1 || whole) && (g = nth(r, desk, WAITING, 0)) &&
-	       g->seen && may_enter(r, desk, g)) {
+	       g->seen && may_enter(r, desk, g) &&
+	       !(d->pool->unsplit && c->tokens > 0 && g->fill > c->left)) {
 		g->held = needs(d, g);
 		g->grown = 0;
 		move(r, g, g->fill > 0 ? FILLING : RUNNING);
@@ -302,7 +304,12 @@ static void begin_next(struct room *r, double now)
 		return;
 	if (r->load->arrivals == ARRIVE_CLOSED)
 		g->arrival = now;
-	by->reception = fmax(by->reception, g->arrival) + r->system->host_seconds;
+	/* batches come whole */
+	if (by->pool->scheduler != SERVE_STATIC || g->arrival != by->received) {
+		by->received = g->arrival;
+		by->reception =
+			fmax(by->reception, g->arrival) + r->system->host_seconds;
+	}
 	g->ready = by->reception;
 	g->place = COMING;
 	r->begun++;
@@ -487,7 +494,8 @@ static void open_room(struct room *r)
 	r->desks = r->fronts + r->system->pool.servers;
 	assert_true(r->desks <= TWIN_SERVERS && r->load->requests <= TWIN_REQUESTS);
 	for (int k = 0; k < r->desks; k++)
-		r->desk[k] = (struct desk){ .pool = k < r->fronts ? &r->system->prompts
+		r->desk[k] = (struct desk){ .received = -1,
+					    .pool = k < r->fronts ? &r->system->prompts
 								  : &r->system->pool,
 					    .front = k < r->fronts,
 					    .end = INFINITY };

@@ -1,0 +1,224 @@
+/* pass_table.c - see pass_table.h. */
+#include "engine/serve/pass_table.h"
+
+#include <math.h>
+
+/* An axis: whole numbers up to `dense`, then one or two `steps` for each doubling. */
+struct axis {
+	int dense, steps, entries;
+	double unit;
+};
+
+static const struct axis requests_axis = { 4, 2, REQUEST_ENTRIES, 1 };
+static const struct axis context_axis = { 1, 1, CONTEXT_ENTRIES, 256 };
+static const struct axis tokens_axis = { 1, 2, TOKEN_ENTRIES, 8 };
+
+static const double root_of_two = 1.41421356237309505;
+
+static double entry_value(const struct axis *a, int i)
+{
+	int beyond = i - a->dense;
+	double half = beyond % a->steps ? root_of_two : 1;
+
+	if (beyond <= 0)
+		return a->unit * i;
+	return a->unit * a->dense * half * (double)(1LL << beyond / a->steps);
+}
+
+/* Between which two entries a value lies. */
+struct place {
+	int at;
+	double beyond; /* share of the way to the next */
+};
+
+static struct place find(const struct axis *a, double value)
+{
+	double v = value / a->unit, low, high;
+	double within = fmin(v, entry_value(a, a->entries - 1) / a->unit);
+	int i = (int)within, doublings;
+
+	if (within > a->dense) {
+		double mantissa = 2 * frexp(within / a->dense, &doublings);
+
+		i = a->dense + a->steps * (doublings - 1) +
+		    (a->steps > 1 && mantissa >= root_of_two);
+	}
+	if (i > a->entries - 2)
+		i = a->entries - 2;
+	low = entry_value(a, i);
+	high = entry_value(a, i + 1);
+
+	return (struct place){ i, (value - low) / (high - low) };
+}
+
+static struct timing between(struct timing a, struct timing b, double beyond)
+{
+	return (struct timing){ a.pass + (b.pass - a.pass) * beyond,
+				a.stage + (b.stage - a.stage) * beyond };
+}
+
+static struct timing ask_of(const struct pass_table *t, const struct work *work,
+			    struct timing *entry, const struct queue_pass *pass)
+{
+	if (entry->pass <= 0)
+		*entry = work_pass_at(work, t->server, pass);
+	return *entry;
+}
+
+static struct timing ask(const struct pass_table *t, struct timing *entry, double n,
+			 double context, double tokens, double prompt_context)
+{
+	return ask_of(t, &t->work, entry,
+		      &(struct queue_pass){ n, context, tokens, prompt_context, 0 });
+}
+
+static struct timing decode_at(struct pass_table *t, double n, double context)
+{
+	struct place r = find(&requests_axis, n), c = find(&context_axis, context);
+	struct timing row[2];
+
+	for (int i = 0; i < 2; i++) {
+		double requests = entry_value(&requests_axis, r.at + i);
+		struct timing *e = &t->decode[r.at + i][c.at];
+
+		row[i] = between(
+			ask(t, &e[0], requests, entry_value(&context_axis, c.at), 0, 0),
+			ask(t, &e[1], requests, entry_value(&context_axis, c.at + 1), 0,
+			    0),
+			c.beyond);
+	}
+	return between(row[0], row[1], r.beyond);
+}
+
+/* Tokens of a pass with prompts: the first entry stands for one, as a pass without any
+ * costs less than the next token adds. */
+static double entry_tokens(int i)
+{
+	return fmax(1, entry_value(&tokens_axis, i));
+}
+
+static struct timing prompts_of(const struct pass_table *t, const struct work *work,
+				struct timing table[TOKEN_ENTRIES][CONTEXT_ENTRIES],
+				const struct queue_pass *p)
+{
+	struct place k = find(&tokens_axis, p->prompt_tokens);
+	struct place c = find(&context_axis, p->prompt_context);
+	struct timing row[2];
+
+	for (int i = 0; i < 2; i++) {
+		double n = entry_tokens(k.at + i);
+		struct timing *e = &table[k.at + i][c.at];
+		struct queue_pass near = { 0, 0, n, entry_value(&context_axis, c.at),
+					   0 };
+		struct queue_pass far = near;
+
+		far.prompt_context = entry_value(&context_axis, c.at + 1);
+		row[i] = between(ask_of(t, work, &e[0], &near),
+				 ask_of(t, work, &e[1], &far), c.beyond);
+	}
+	return between(row[0], row[1], k.beyond);
+}
+
+struct timing pass_table_prompts(struct pass_table *t, double tokens, double context)
+{
+	return prompts_of(t, &t->work, t->prompt,
+			  &(struct queue_pass){ 0, 0, tokens, context, 0 });
+}
+
+/* The experts that copies of the attention share get the tokens of those that have
+ * any. */
+static struct timing prompts_abreast(struct pass_table *t, const struct queue_pass *p)
+{
+	double dp = t->server->context.shape.dp;
+	struct timing all = pass_table_prompts(t, p->prompt_tokens, p->prompt_context);
+	struct work alone = t->work;
+
+	if (p->copies <= 0 || p->copies >= dp)
+		return all;
+	alone.copies = 1;
+	return between(prompts_of(t, &alone, t->alone, p), all,
+		       (p->copies - 1) / (dp - 1));
+}
+
+static struct timing mixed_at(struct pass_table *t, double n, double tokens)
+{
+	struct place r = find(&requests_axis, n), k = find(&tokens_axis, tokens);
+	struct timing row[2];
+
+	for (int i = 0; i < 2; i++) {
+		double requests = entry_value(&requests_axis, r.at + i);
+		struct timing *e = &t->mixed[r.at + i][k.at];
+		double low = entry_tokens(k.at);
+		double high = entry_tokens(k.at + 1);
+
+		row[i] = between(ask(t, &e[0], requests, t->mean_context, low,
+				     t->mean_prompt_context),
+				 ask(t, &e[1], requests, t->mean_context, high,
+				     t->mean_prompt_context),
+				 k.beyond);
+	}
+	return between(row[0], row[1], r.beyond);
+}
+
+/* Attention reads what each request has: it is added to the rest of a pass. */
+static struct timing beside_prompts(struct pass_table *t, const struct queue_pass *p)
+{
+	struct timing all = mixed_at(t, p->requests, p->prompt_tokens);
+	struct timing more = decode_at(t, p->requests, p->context);
+	struct timing less = decode_at(t, p->requests, t->mean_context);
+	struct timing deep = pass_table_prompts(t, p->prompt_tokens, p->prompt_context);
+	struct timing shallow =
+		pass_table_prompts(t, p->prompt_tokens, t->mean_prompt_context);
+
+	all.pass += more.pass - less.pass + deep.pass - shallow.pass;
+	all.stage += more.stage - less.stage + deep.stage - shallow.stage;
+	return all;
+}
+
+struct queue_seconds pass_table_seconds(void *server, const struct queue_pass *p)
+{
+	struct pass_table *t = server;
+	bool pipeline = t->server->context.shape.pp > 1;
+	struct timing alone = { 0, 0 }, all;
+	double step = 0;
+
+	if (p->requests > 0) {
+		alone = decode_at(t, p->requests, p->context);
+		step = work_step(&t->work, t->server, p->requests, alone);
+	}
+	if (p->prompt_tokens <= 0)
+		return (struct queue_seconds){ step * t->scale, 0 };
+	if (p->requests <= 0) {
+		all = prompts_abreast(t, p);
+		return (struct queue_seconds){ all.stage * t->scale,
+					       (all.pass - all.stage) * t->scale };
+	}
+	all = beside_prompts(t, p);
+	/* prompts delay the others by what they take of one stage */
+	step += pipeline ? all.stage - alone.stage : all.pass - alone.pass;
+	step = fmax(step, 1e-9);
+	/* and leave the last one when they have passed all */
+	return (struct queue_seconds){ step * t->scale,
+				       pipeline ? fmax(0, all.pass - step) * t->scale
+						: 0 };
+}
+
+void pass_table_open(struct pass_table *t, const struct server *server)
+{
+	const struct scenario *s = server->context.scenario;
+
+	work_of(s, &t->work);
+	t->server = server;
+	t->scale = s->cluster.scale;
+	t->mean_context = server_mean_context(s);
+	t->mean_prompt_context = t->work.cached + t->work.prompt / 2;
+	for (int i = 0; i < REQUEST_ENTRIES; i++) {
+		for (int k = 0; k < CONTEXT_ENTRIES; k++)
+			t->decode[i][k].pass = 0;
+		for (int k = 0; k < TOKEN_ENTRIES; k++)
+			t->mixed[i][k].pass = 0;
+	}
+	for (int i = 0; i < TOKEN_ENTRIES; i++)
+		for (int k = 0; k < CONTEXT_ENTRIES; k++)
+			t->prompt[i][k].pass = 0;
+}

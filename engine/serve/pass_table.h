@@ -1,0 +1,33 @@
+/* pass_table.h - seconds of the passes of a server, for a simulation that asks for very
+ * many: priced where they are met, at entries some tens of percent apart, and
+ * interpolated between those.
+ */
+#ifndef ENGINE_SERVE_PASS_TABLE_H
+#define ENGINE_SERVE_PASS_TABLE_H
+
+#include "engine/serve/work.h"
+
+enum { REQUEST_ENTRIES = 40, CONTEXT_ENTRIES = 20, TOKEN_ENTRIES = 44 };
+
+struct pass_table {
+	struct work work;
+	const struct server *server;
+	double scale, mean_context, mean_prompt_context;
+	/* seconds; pass 0 = not asked for yet */
+	struct timing decode[REQUEST_ENTRIES][CONTEXT_ENTRIES];
+	struct timing prompt[TOKEN_ENTRIES][CONTEXT_ENTRIES];
+	/* who decodes never waits for idle copies, a pool of prompts decodes nothing */
+	union {
+		struct timing mixed[REQUEST_ENTRIES][TOKEN_ENTRIES];
+		struct timing alone[TOKEN_ENTRIES][CONTEXT_ENTRIES];
+	};
+};
+
+void pass_table_open(struct pass_table *table, const struct server *server);
+/* A queue_cost: of a pass table. */
+struct queue_seconds pass_table_seconds(void *table, const struct queue_pass *pass);
+/* A pass over so many tokens of prompts alone, which attend over that many each. */
+struct timing pass_table_prompts(struct pass_table *table, double tokens,
+				 double context);
+
+#endif
