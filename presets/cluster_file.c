@@ -78,6 +78,7 @@ static const struct field fields[] = {
 	NUMBER("price_per_gpu_hour", price_per_gpu_hour, 0),
 	NUMBER("host_watts_per_gpu", host_watts_per_gpu, 0),
 	NUMBER("host_gib_per_gpu", host_bytes_per_gpu, 1073741824.0),
+	NUMBER("host_memory_gbs", host_memory_bytes_per_second, 1e9),
 	NUMBER("launch_us", launch_seconds, 1e-6),
 	NUMBER("pue", pue, 0),
 	NUMBER("grid_gco2_per_kwh", grid_grams_per_kwh, 0),

@@ -132,7 +132,8 @@ static double moved(const struct asked *a)
 	struct holding h;
 
 	enter(a, &h);
-	return states_update_value(h.plan->optimizer_offload, h.shared, h.local);
+	return states_update_value(h.plan->optimizer_offload, h.shared, h.local,
+				   states_moved_bytes(a->scenario));
 }
 
 static void moved_terms(const struct asked *a, struct explanation *out)
@@ -141,6 +142,7 @@ static void moved_terms(const struct asked *a, struct explanation *out)
 	explain_own(a, out, "S", "trained parameters of its share with ZeRO",
 		    "shared_trained");
 	explain_own(a, out, "T", "trained parameters on one rank", "all_trained");
+	explain_from(a, out, "u", "of each, by the optimizer", "states.moved_bytes");
 }
 
 static void shared_trained_terms(const struct asked *a, struct explanation *out)
@@ -288,7 +290,7 @@ const struct explain_node explain_stage_times[] = {
 	     shared_trained, shared_trained_terms, NULL,
 	     "With ZeRO its share; experts divide by their own ranks."),
 	NODE("update_bytes", "Bytes that an update moves", FORM_TRAFFIC, moved,
-	     moved_terms, states_update_text, "Of an Adam step."),
+	     moved_terms, states_update_text, "By the optimizer's kind."),
 	NODE("update_fixed_seconds", "Of an update, whatever its size", FORM_SECONDS,
 	     update_fixed, update_fixed_terms, NULL,
 	     "A fused optimizer launches for chunks of what trains."),

@@ -126,6 +126,56 @@ static void optimizer_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "moments", "of the optimizer", "states.moment_bytes");
 }
 
+static double moved(const struct asked *a)
+{
+	return states_moved_bytes(a->scenario);
+}
+
+static void moved_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "M", "of the moments", "states.moment_bytes");
+	precision_term(a, out);
+	knob(a, out, "optimizer", "3 is Adafactor, 4 Muon", "optimizer");
+}
+
+static double host_moved(const struct asked *a)
+{
+	return states_host_moved_bytes(a->scenario);
+}
+
+static void host_moved_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "M", "of the moments", "states.moment_bytes");
+	precision_term(a, out);
+	knob(a, out, "g", "of the gradient", "states.sent_gradient_bytes");
+}
+
+static double host_rate(const struct asked *a)
+{
+	const struct cluster *c = &a->scenario->cluster;
+
+	return states_host_rate_value(c->host_memory_bytes_per_second,
+				      c->accelerator.host_bytes_per_second);
+}
+
+static void host_rate_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "memory", "nominal, of a GPU's share",
+	     "cluster.host_memory_bytes_per_second");
+	knob(a, out, "link", "where it is not known", "cluster.host_bytes_per_second");
+}
+
+static double host_seconds(const struct asked *a)
+{
+	return states_host_seconds(a->scenario);
+}
+
+static void host_seconds_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "moved", "bytes of host memory", "states.host_moved_bytes");
+	knob(a, out, "rate", "bytes a second of it", "states.host_rate");
+}
+
 static double sync_copy(const struct asked *a)
 {
 	struct shards shards;
@@ -299,6 +349,18 @@ const struct explain_node explain_states[] = {
 	NODE("states.moment_bytes", "Bytes of the moments", FORM_REAL, moments,
 	     moment_terms, NULL,
 	     "Of the optimizer: 8 of AdamW, 2 in 8 bits, 4 of Muon and SGD."),
+	NODE("states.moved_bytes", "Bytes that the update of a weight moves", FORM_REAL,
+	     moved, moved_terms, states_moved_text,
+	     "Gradient twice, for its norm and the step; states read and written."),
+	NODE("states.host_moved_bytes", "Bytes of host memory per weight", FORM_REAL,
+	     host_moved, host_moved_terms, states_host_moved_text,
+	     "What a step of the CPU reads and writes."),
+	NODE("states.host_rate", "Rate of a CPU's step", FORM_TRAFFIC, host_rate,
+	     host_rate_terms, states_host_rate_text,
+	     "The share that ZeRO-Offload's table 4 (arXiv 2101.06840) reached on a DGX-2."),
+	NODE("states.host_seconds", "Seconds of a weight's step on the host",
+	     FORM_SECONDS, host_seconds, host_seconds_terms,
+	     "if(rate > 0, moved / rate, 0)", "Bound by its memory."),
 	NODE("states.sync_copy_bytes", "Bytes of gradients beside the sum", FORM_REAL,
 	     sync_copy, sync_copy_terms, NULL, "fp16 sums in 16 bits."),
 	NODE("logit_width", "Bytes of a logit at the loss's peak", FORM_REAL,

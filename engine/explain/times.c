@@ -76,7 +76,7 @@ const struct explain_row explain_times[] = {
 	  "Bound by memory: gradient, moments and master weight are read, moments, "
 	  "master and 16-bit weight written. Experts divide by their own ranks; Muon's "
 	  "five Newton-Schulz steps of three products come on top.",
-	  "byte count of an Adam step, engine/train/states.h", update },
+	  "byte count of an update by the optimizer, engine/train/states.h", update },
 	{ "recompute_seconds", "Recomputation", NULL,
 	  "Part of busy. Full recomputation repeats the layer's forward, with its "
 	  "collectives; selective only the chosen modules.",

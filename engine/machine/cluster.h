@@ -107,7 +107,8 @@ struct cluster {
 	double price_per_gpu_hour; /* dollars */
 	double host_watts_per_gpu; /* CPU, NIC, fans, switches */
 	double host_bytes_per_gpu; /* its share of the node's memory; 0 = unknown */
-	double launch_seconds;     /* of one launch or allocation by a host's core */
+	double host_memory_bytes_per_second; /* of a GPU, nominal; 0 = unknown */
+	double launch_seconds; /* of one launch or allocation by a host's core */
 	double pue;
 	double grid_grams_per_kwh; /* of CO2, for the electricity that it draws */
 	double node_mtbf_hours;

@@ -232,9 +232,13 @@ double train_bound_ends(const struct train_bound *b, const struct scenario *s)
 		state = b->all.dense_trainable / (double)shards.dense +
 			b->all.expert_trainable / (double)shards.expert;
 	}
-	seconds = (states_update_value(off, state, local) +
-		   b->all.narrow * graph_weight_traffic(&s->plan)) /
-		  p * b->memory_seconds;
+	seconds = states_update_value(off, state, local, states_moved_bytes(s)) / p *
+		  b->memory_seconds;
+	/* the two parts of the update are made side by side */
+	if (off > 0)
+		seconds = larger(seconds, off * state / p * states_host_seconds(s));
+	seconds +=
+		b->all.narrow * graph_weight_traffic(&s->plan) / p * b->memory_seconds;
 	if (off > 0 && rate > 0)
 		seconds += off * state / p * states_host_traffic(s) / rate;
 	return seconds + states_fixed_seconds(s, b->all.trained / p);

@@ -78,6 +78,32 @@ double step_optimizer_bytes(const struct scenario *scenario)
 	return master + step_moment_bytes((enum optimizer)scenario->plan.optimizer);
 }
 
+double states_moved_bytes(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return states_moved_value(step_moment_bytes((enum optimizer)plan->optimizer),
+				  plan->precision, plan->optimizer);
+}
+
+double states_host_moved_bytes(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return states_host_moved_value(
+		step_moment_bytes((enum optimizer)plan->optimizer), plan->precision,
+		step_gradient_bytes(scenario));
+}
+
+double states_host_seconds(const struct scenario *scenario)
+{
+	const struct cluster *c = &scenario->cluster;
+	double rate = states_host_rate_value(c->host_memory_bytes_per_second,
+					     c->accelerator.host_bytes_per_second);
+
+	return rate > 0 ? states_host_moved_bytes(scenario) / rate : 0;
+}
+
 bool states_gather_once(const struct plan *plan)
 {
 	return plan->zero == 3 && plan->pp > 1 && !plan->fsdp_reshard;

@@ -73,11 +73,35 @@ static inline double states_trained_bytes(const struct scenario *scenario)
 	return step_weight_bytes(scenario);
 }
 
-/* Bytes that an Adam step moves: per parameter of the shard S, of which a share o goes
- * to the host, it reads gradient, two moments and master weight, writes moments, master
- * and 16-bit weight (4 x 4 + 3 x 4 + 2, and the norm's read of the gradient); and
- * gradients are cleared for all T of the rank's weights. */
-FORMULA(states_update, (double o, double S, double T), 34 * (1 - o) * S + 4 * T);
+/* Bytes that an update moves per parameter: the norm reads the gradient and the step
+ * reads it again, moments of M bytes and the master weight are read and written, and
+ * the 16-bit weight is written; in fp32 there is one weight. Adafactor reads the
+ * gradient twice more, for the means of its rows and columns and for the size of the
+ * update that it clips by (Shazeer and Stern, arXiv 1804.04235, algorithm 4); Muon's
+ * products take the momentum and leave the update in 16 bits (Jordan 2024). */
+FORMULA(states_moved, (double M, double precision, double optimizer),
+	8 + 2 * M + either(precision == 2, 8, 10) +
+		either(optimizer == 3, 8, either(optimizer == 4, 4, 0)));
+_Static_assert(PRECISION_FP32 == 2 && OPTIMIZER_ADAFACTOR == 3 && OPTIMIZER_MUON == 4,
+	       "the numbers of these words in states_moved");
+
+/* Of the parameters of the shard S a share o goes to the host; u bytes each are moved
+ * of the others, and gradients are cleared for all T of the rank's weights. */
+FORMULA(states_update, (double o, double S, double T, double u),
+	u *(1 - o) * S + 4 * T);
+
+/* Bytes of host memory per parameter that a CPU updates: it reads the gradient of g
+ * bytes, reads and writes moments and master weight, and writes the weight that goes
+ * back (DeepSpeed, csrc/adam/cpu_adam_impl.cpp). */
+FORMULA(states_host_moved, (double M, double precision, double g),
+	2 * M + g + either(precision == 2, 8, 10));
+
+/* Bytes a second of host memory that this reaches: of the nominal ones the share that
+ * 10 billion parameters of 30 bytes in 2.57 s are of the 256 GB/s of a DGX-2's two
+ * sockets (ZeRO-Offload, arXiv 2101.06840, table 4). A host whose memory nobody stated
+ * is taken to be no slower than its link. */
+FORMULA(states_host_rate, (double memory, double link),
+	either(memory > 0, memory *(10 * 30 / 2.57 / 256), link));
 
 /* The chance that a plan fits that takes M bytes of C. Runs that ran out against M / C,
  * in the measured sweeps: 0 of 1567 below 0.7, 10 of 220 to 0.9, 21 of 85 to 1, 72 of
@@ -86,6 +110,13 @@ FORMULA(states_update, (double o, double S, double T), 34 * (1 - o) * S + 4 * T)
 FORMULA(step_fit, (double M, double C), 1 / (1 + exp(18 * (M / C - 1.005))));
 FORMULA(step_unsure, (double M, double C),
 	(max(1 / (1 + exp(18 * (M / C - 1.005))), 0.5) + 0.5) / 2);
+
+double states_moved_bytes(const struct scenario *scenario);
+double states_host_moved_bytes(const struct scenario *scenario);
+
+/* Seconds of the host's memory for each weight whose step the host makes; 0 where
+ * nothing is known of either. */
+double states_host_seconds(const struct scenario *scenario);
 
 /* Bytes over the host link for each weight whose step the host makes: gradients out,
  * weights back. */

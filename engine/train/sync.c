@@ -166,8 +166,7 @@ static double host_seconds(const struct sync *s, double state_elements)
 {
 	const struct scenario *scenario = s->step->scenario;
 	double rate = scenario->cluster.accelerator.host_bytes_per_second;
-	/* the CPU's own step is bound by its memory, which is assumed no slower than
-	 * the link */
+	/* the CPU's own step is of the update (terms.c) */
 	double bytes = scenario->plan.optimizer_offload * state_elements *
 		       states_host_traffic(scenario);
 

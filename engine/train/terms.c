@@ -66,36 +66,47 @@
  * csrc/multi_tensor_apply.cuh), and so does the gradient's norm: what the CPU does per
  * layer follows the weights that train. Muon (Jordan 2024): five Newton-Schulz steps of
  * three products on each matrix. */
-#define UPDATE_TERMS(TERM, OF)                                                        \
-	TERM(update_seconds, "U", "Reading and writing the states",                   \
-	     "Bound by memory: gradient, moments and master weight are read, "        \
-	     "moments, master and 16-bit weight written.",                            \
-	     moved / bw,                                                              \
-	     OF(moved,                                                                \
-		states_update_value(h->plan->optimizer_offload, h->shared, h->local), \
-		".update_bytes", "bytes that the update moves"),                      \
-	     OF(bw, 1 / h->step->context.memory.seconds_per_byte,                     \
-		"memory_bytes_per_second", "bytes per second that kernels reach"))    \
-	TERM(narrow_seconds, "N", "Turning weights narrow",                           \
-	     "Once a step; their copies serve all its micro-batches.", W *b / bw,     \
-	     OF(W, h->sum->narrow, ".narrow_weights", "weights in fp8 or fp4"),       \
-	     OF(b, h->step->context.quantise_weight_bytes, "quantised_weight_bytes",  \
-		"bytes that each moves"),                                             \
-	     OF(bw, 1 / h->step->context.memory.seconds_per_byte,                     \
-		"memory_bytes_per_second", "bytes per second that kernels reach"))    \
-	TERM(muon_seconds, "M", "Muon's products",                                    \
-	     "Five Newton-Schulz steps of three products on each matrix.",            \
-	     either(optimizer == 4, 30 * width * S / r, 0),                           \
-	     OF(optimizer, h->plan->optimizer, "optimizer", "4 is Muon"),             \
-	     OF(width, (double)h->step->scenario->model.hidden, "model.hidden",       \
-		"hidden size"),                                                       \
-	     OF(S, h->shared, ".shared_trained", "trained weights of its share"),     \
-	     OF(r, 1 / h->step->context.gemm.seconds_per_flop,                        \
-		"gemm_flops_per_second", "FLOPs a second of its products"))           \
-	TERM(launching_seconds, "fixed", "Whatever the size",                         \
-	     "Launches, and a step's own.", fixed,                                    \
-	     OF(fixed,                                                                \
-		states_fixed_seconds(h->step->scenario, h->sum->trained_layers),      \
+#define UPDATE_TERMS(TERM, OF)                                                       \
+	TERM(update_seconds, "U", "Reading and writing the states",                  \
+	     "Bound by memory: gradient, moments and master weight are read, "       \
+	     "moments, master and 16-bit weight written.",                           \
+	     moved / bw,                                                             \
+	     OF(moved,                                                               \
+		states_update_value(h->plan->optimizer_offload, h->shared, h->local, \
+				    states_moved_bytes(h->step->scenario)),          \
+		".update_bytes", "bytes that the update moves"),                     \
+	     OF(bw, 1 / h->step->context.memory.seconds_per_byte,                    \
+		"memory_bytes_per_second", "bytes per second that kernels reach"))   \
+	TERM(host_update_seconds, "H", "Waiting for the host's part",                \
+	     "The host steps its share, bound by its memory, while the accelerator " \
+	     "steps the other.",                                                     \
+	     max(0, o *S *s - U),                                                    \
+	     OF(o, h->plan->optimizer_offload, "optimizer_offload",                  \
+		"share kept on the host"),                                           \
+	     OF(S, h->shared, ".shared_trained", "trained weights of its share"),    \
+	     OF(s, states_host_seconds(h->step->scenario), "states.host_seconds",    \
+		"seconds that each takes there"),                                    \
+	     OF(U, update_seconds(h), ".update_seconds", "of the part that stays"))  \
+	TERM(narrow_seconds, "N", "Turning weights narrow",                          \
+	     "Once a step; their copies serve all its micro-batches.", W *b / bw,    \
+	     OF(W, h->sum->narrow, ".narrow_weights", "weights in fp8 or fp4"),      \
+	     OF(b, h->step->context.quantise_weight_bytes, "quantised_weight_bytes", \
+		"bytes that each moves"),                                            \
+	     OF(bw, 1 / h->step->context.memory.seconds_per_byte,                    \
+		"memory_bytes_per_second", "bytes per second that kernels reach"))   \
+	TERM(muon_seconds, "M", "Muon's products",                                   \
+	     "Five Newton-Schulz steps of three products on each matrix.",           \
+	     either(optimizer == 4, 30 * width * S / r, 0),                          \
+	     OF(optimizer, h->plan->optimizer, "optimizer", "4 is Muon"),            \
+	     OF(width, (double)h->step->scenario->model.hidden, "model.hidden",      \
+		"hidden size"),                                                      \
+	     OF(S, h->shared, ".shared_trained", "trained weights of its share"),    \
+	     OF(r, 1 / h->step->context.gemm.seconds_per_flop,                       \
+		"gemm_flops_per_second", "FLOPs a second of its products"))          \
+	TERM(launching_seconds, "fixed", "Whatever the size",                        \
+	     "Launches, and a step's own.", fixed,                                   \
+	     OF(fixed,                                                               \
+		states_fixed_seconds(h->step->scenario, h->sum->trained_layers),     \
 		".update_fixed_seconds", "of layers that train, and of a step"))
 
 _Static_assert(OPTIMIZER_MUON == 4, "the row of Muon says so");

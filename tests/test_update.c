@@ -1,0 +1,96 @@
+/* test_update.c - what the update of the weights takes, by the optimizer and by whose
+ * memory it is bound by, against counts by hand. */
+#include "engine/train/train.h"
+#include "tests/support/case.h"
+#include "tests/support/close.h"
+
+/* The seconds of an update on eight GPUs that share out nothing else. */
+static double seconds_of(const struct scenario *s, double *trained)
+{
+	static struct estimate e;
+
+	train_estimate(s, &e);
+	assert_true(e.legal);
+	/* ZeRO 1: each of them makes the update of its share */
+	*trained = e.stage[0].parameters / (double)(s->cluster.gpus / s->plan.tp);
+	return e.optimizer_seconds;
+}
+
+static void begin(struct scenario *s)
+{
+	case_dense(s);
+	case_set(s, "pp", "1");
+	case_set(s, "zero", "1");
+}
+
+/* Bytes of a weight: the gradient for its norm and again for the step (4 + 4), moments
+ * and master weight in and out, the weight out; Adafactor reads the gradient for its
+ * means and for the size of what it adds, too. */
+static void test_optimizers_move_their_own_states(void **state)
+{
+	static const struct {
+		const char *optimizer;
+		double bytes;
+	} rows[] = {
+		{ "adamw", 4 + 4 + 2 * (4 + 4 + 4) + 2 },
+		{ "adamw-8bit", 4 + 4 + 2 * (1 + 1 + 4) + 2 },
+		{ "adamw-bf16", 4 + 4 + 2 * (2 + 2 + 4) + 2 },
+		{ "adafactor", 4 + 4 + 4 + 4 + 2 * (0.01 + 4) + 2 },
+		{ "sgd", 4 + 4 + 2 * (4 + 4) + 2 },
+	};
+	struct scenario s;
+	double trained, adam;
+
+	(void)state;
+	begin(&s);
+	adam = seconds_of(&s, &trained);
+	for (size_t i = 1; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct accelerator *a = &s.cluster.accelerator;
+		double saved =
+			(rows[0].bytes - rows[i].bytes) * trained /
+			(a->memory_bytes_per_second * a->calibration.memory_efficiency);
+
+		case_set(&s, "optimizer", rows[i].optimizer);
+		assert_close(adam - seconds_of(&s, &trained), saved, 1e-6);
+	}
+}
+
+/* What a host makes of it: gradient in, moments and master in and out, weight out, at
+ * the rate that ZeRO-Offload's table 4 gives; the launches stay. */
+static void test_a_host_is_bound_by_its_memory(void **state)
+{
+	struct scenario s;
+	double trained, all, half, none, each, fixed;
+
+	(void)state;
+	begin(&s);
+	s.cluster.host_memory_bytes_per_second = 76.8e9;
+	each = (4 + 2 * (4 + 4 + 4) + 2) / (76.8e9 * 10 * 30 / 2.57 / 256);
+	none = seconds_of(&s, &trained);
+	case_set(&s, "optimizer_offload", "1");
+	all = seconds_of(&s, &trained);
+	case_set(&s, "optimizer_offload", "0.5");
+	half = seconds_of(&s, &trained);
+	assert_close(all - half, each * trained / 2, 1e-9);
+	fixed = all - each * trained;
+	assert_true(fixed > 0 && fixed < none);
+	assert_close(half, fixed + each * trained / 2, 1e-9);
+	/* a little of it is over before the accelerator's part is */
+	case_set(&s, "optimizer_offload", "0.01");
+	assert_true(seconds_of(&s, &trained) < none);
+	/* a memory that nobody stated is as fast as the link */
+	case_set(&s, "optimizer_offload", "1");
+	s.cluster.host_memory_bytes_per_second = 0;
+	assert_close(seconds_of(&s, &trained) - fixed,
+		     30 * trained / s.cluster.accelerator.host_bytes_per_second, 1e-9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_optimizers_move_their_own_states),
+		cmocka_unit_test(test_a_host_is_bound_by_its_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
