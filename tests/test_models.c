@@ -433,6 +433,32 @@ static void a_lone_rank_holds_the_layer(void **state)
 	}
 }
 
+/* A width is asked of the mixers that work with it, by name, and of no others. */
+static void state_spaces_have_their_widths(void **state)
+{
+	struct model model, other;
+	struct model_note note;
+	char why[200];
+
+	(void)state;
+	read_shipped("mamba2-2.7b", &model, &note);
+	assert_true(model_sound(&model, why, sizeof why));
+	other = model;
+	other.ssm.state = 0;
+	assert_false(model_sound(&other, why, sizeof why));
+	assert_string_equal(why, "Mamba-2 without state");
+	other = model;
+	other.ssm.inner = 0;
+	assert_false(model_sound(&other, why, sizeof why));
+	assert_string_equal(why, "Mamba-2 without inner width");
+	read_shipped("lfm2-1.2b", &model, &note);
+	assert_int_equal(model.ssm.state, 0);
+	assert_true(model_sound(&model, why, sizeof why));
+	model.ssm.inner = 0;
+	assert_false(model_sound(&model, why, sizeof why));
+	assert_string_equal(why, "short convolution without inner width");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +477,7 @@ int main(void)
 		cmocka_unit_test(layers_are_dealt_out_as_published),
 		cmocka_unit_test(halves_have_room),
 		cmocka_unit_test(a_lone_rank_holds_the_layer),
+		cmocka_unit_test(state_spaces_have_their_widths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,8 @@
 /* mixer.c - see mixer.h. */
 #include "engine/model/mixer.h"
 
+#include <string.h>
+
 static int64_t no_channels(const struct model *model, const struct layer_kind *kind)
 {
 	(void)model, (void)kind;
@@ -38,6 +40,14 @@ enum mixer_kind mixer_lettered(char letter)
 		if (mixer_rows[i]->letter == letter)
 			return (enum mixer_kind)i;
 	return MIXER_NONE;
+}
+
+const char *mixer_meaning(const struct mixer *mixer, const char *key)
+{
+	for (int i = 0; i < MAX_MIXER_SYMBOLS && mixer->symbol[i].symbol; i++)
+		if (mixer->symbol[i].key && strcmp(mixer->symbol[i].key, key) == 0)
+			return mixer->symbol[i].meaning;
+	return NULL;
 }
 
 bool mixer_scans_any(const struct model *model)

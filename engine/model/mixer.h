@@ -64,6 +64,9 @@ static inline const struct mixer *mixer_of(const struct layer_kind *kind)
 
 /* The one with that letter; MIXER_NONE if there is none. */
 enum mixer_kind mixer_lettered(char letter);
+/* What the symbol with that key means in the mixer's formula; NULL where it has none.
+ */
+const char *mixer_meaning(const struct mixer *mixer, const char *key);
 /* Heads and their widths; NULL of a layer that does not attend. */
 static inline const struct attention *mixer_attention_of(const struct layer_kind *kind)
 {

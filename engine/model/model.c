@@ -328,6 +328,27 @@ static bool attention_sound(const struct attention *a, int k, char *out, size_t 
 	return false;
 }
 
+/* A state space has the widths that its row speaks of. */
+static bool scan_sound(const struct model *m, const struct mixer *mixer, char *out,
+		       size_t size)
+{
+	const struct {
+		const char *key;
+		int64_t width;
+	} widths[] = { { "model.ssm_inner", m->ssm.inner },
+		       { "model.ssm_state", m->ssm.state } };
+
+	for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+		const char *meaning = mixer_meaning(mixer, widths[i].key);
+
+		if (!meaning || widths[i].width >= 1)
+			continue;
+		snprintf(out, size, "%s without %s", mixer->label, meaning);
+		return false;
+	}
+	return true;
+}
+
 static bool kind_sound(const struct model *m, int k, char *out, size_t size)
 {
 	const struct layer_kind *kind = &m->kind[k];
@@ -343,9 +364,8 @@ static bool kind_sound(const struct model *m, int k, char *out, size_t size)
 			 "beside the mixer of layer kind %d stands no state "
 			 "space, or none beside attention",
 			 k);
-	else if ((mixer->scans || beside->scans) &&
-		 (m->ssm.inner < 1 || (m->ssm.state < 1 && kind->mixer != MIXER_CONV)))
-		snprintf(out, size, "state-space layers without inner or state size");
+	else if (!scan_sound(m, mixer, out, size) || !scan_sound(m, beside, out, size))
+		return false;
 	else if (kind->mlp == MLP_DENSE && kind->ffn < 1)
 		snprintf(out, size, "a dense MLP of width 0");
 	else if (kind->mlp == MLP_MOE && (m->moe.experts < 1 || m->moe.expert_ffn < 1))

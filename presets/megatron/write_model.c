@@ -126,6 +126,8 @@ static void put_pattern(const struct flag_writer *w)
 			mixer = mixer->nearest;
 		if (mixer->letter != '\0')
 			pattern[used++] = mixer->letter;
+		else if (kind->mixer != MIXER_NONE)
+			export_unsaid(w->out, mixer->label, "left out");
 		if (kind->mlp != MLP_NONE)
 			pattern[used++] = kind->mlp == MLP_MOE ? 'E' : '-';
 	}
