@@ -148,10 +148,52 @@ static void test_what_is_kept_is_what_would_be_reckoned(void **state)
 		check_plan(plan[i].name, 60);
 }
 
+/* The row of a knob and how many there are. */
+static int find_row(const struct explorer *explorer, const char *key, int *count)
+{
+	struct knob_row rows[MAX_ROWS];
+
+	*count = knob_rows(explorer, rows);
+	for (int i = 0; i < *count; i++)
+		if (rows[i].kind == ROW_KNOB &&
+		    strcmp(knob_table[rows[i].knob].key, key) == 0)
+			return i;
+	return -1;
+}
+
+/* What only a pipeline of more stages has stands there before: to turn PP moves no
+ * row. One GPU has no second stage. */
+static void test_a_second_stage_moves_no_row(void **state)
+{
+	struct stage s;
+	int schedule, memory, count, now;
+
+	(void)state;
+	stage_open(&s, "megatron-18b-256-a100", 120, 40);
+	assert_int_equal(s.explorer.scenario.plan.pp, 1);
+	schedule = find_row(&s.explorer, "schedule", &count);
+	memory = find_row(&s.explorer, "recompute", &count);
+	assert_true(schedule > 0 && schedule < memory);
+	stage_type(&s, "/pp\n=2\n");
+	assert_int_equal(s.explorer.scenario.plan.pp, 2);
+	assert_int_equal(find_row(&s.explorer, "schedule", &now), schedule);
+	assert_int_equal(find_row(&s.explorer, "recompute", &now), memory);
+	assert_int_equal(now, count);
+	stage_close(&s);
+	stage_open(&s, NULL, 120, 40);
+	s.explorer.scenario.cluster.gpus = 1;
+	s.explorer.scenario.plan.pp = 1;
+	memset(s.explorer.stays, 0, sizeof s.explorer.stays);
+	knobs_keep_rows(&s.explorer);
+	assert_int_equal(find_row(&s.explorer, "schedule", &count), -1);
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_is_kept_is_what_would_be_reckoned),
+		cmocka_unit_test(test_a_second_stage_moves_no_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

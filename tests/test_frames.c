@@ -132,8 +132,8 @@ static void check_size(const struct size *size)
  * each is a byte or three. */
 static void test_120_columns(void **state)
 {
-	static const struct size size = { 120,  36,  PALETTE_256_DARK, 2048, 10,
-					  3500, 4400 };
+	static const struct size size = { 120,  36,  PALETTE_256_DARK, 2048, 8,
+					  3300, 4400 };
 
 	(void)state;
 	check_size(&size);
@@ -141,7 +141,7 @@ static void test_120_columns(void **state)
 
 static void test_24_bits(void **state)
 {
-	static const struct size size = { 120,  36,  PALETTE_RGB_DARK, 2048, 15,
+	static const struct size size = { 120,  36,  PALETTE_RGB_DARK, 2048, 13,
 					  3700, 4500 };
 
 	(void)state;

@@ -14,7 +14,6 @@ static const struct look plain = { .fore = -1, .back = -1 };
 struct heap {
 	struct look look;
 	int32_t first, last;
-	int count;
 };
 
 static struct {
@@ -135,14 +134,13 @@ void paint_add(int at, const struct shape *shape)
 	else
 		paint.wall.next[heap->last] = at;
 	heap->last = at;
-	heap->count++;
 }
 
 /* --- looks ------------------------------------------------------------------- */
 
 /* Painted grounds before letters on them, letters on the terminal's own ground after
- * those; the larger heap before the smaller; the plain look, with which a frame ends,
- * last. */
+ * those; what is met first before the rest, which leaves short ways between them; the
+ * plain look, with which a frame ends, last. */
 static int rank(const struct heap *heap)
 {
 	const struct look *look = &heap->look;
@@ -158,7 +156,7 @@ static bool goes_before(const struct heap *a, const struct heap *b)
 {
 	int x = rank(a), y = rank(b);
 
-	return x != y ? x < y : a->count > b->count;
+	return x != y ? x < y : a->first < b->first;
 }
 
 void paint_all(void)

@@ -6,6 +6,7 @@
 #include "tui/move.h"
 #include "tui/pen.h"
 #include "tui/text.h"
+#include "tui/tour.h"
 
 enum {
 	MOST_STROKES = 512,
@@ -313,13 +314,14 @@ static int erasing_costs(const struct stroke *stroke)
 	return erase < 0 ? NO_WAY : erase - repeated(count);
 }
 
-/* From a stroke to the one before it, which pays to erase it or not. */
-static int back_length(const struct stroke *stroke, bool *stay)
+/* Bytes from one stroke to another, and whether it pays to erase the first. */
+static int step_length(const struct stroke *from, const struct stroke *to, bool *stay)
 {
-	const struct stroke *to = stroke - 1;
-	int y = stroke->y, leave = move_length(after(stroke), y, to->x, y);
-	int erase = erasing_costs(stroke) + move_length(stroke->x, y, to->x, y);
+	int leave = way_length(after(from), from->y, to->x, to->y);
+	int erase = erasing_costs(from);
 
+	if (erase < NO_WAY)
+		erase += move_length(from->x, from->y, to->x, to->y);
 	*stay = erase < leave;
 	return *stay ? erase : leave;
 }
@@ -332,9 +334,8 @@ static int inner_length(const struct leg *leg, bool forward)
 	bool stay;
 
 	for (int i = leg->first; i < leg->last; i++)
-		bytes += forward ? way_length(after(&stroke[i]), stroke[i].y,
-					      stroke[i + 1].x, stroke[i].y)
-				 : back_length(&stroke[i + 1], &stay);
+		bytes +=
+			step_length(&stroke[i + !forward], &stroke[i + forward], &stay);
 	return bytes;
 }
 
@@ -402,31 +403,11 @@ static int find_legs(struct leg leg[MOST_STROKES])
 	return legs;
 }
 
-static void write_leg(const struct leg *leg, enum way way)
+/* The way that begins with these rows and costs least, row by row. */
+static void choose_ways(const struct leg *leg, int legs, enum way *chosen)
 {
-	bool stay;
-
-	if (is_forward(way)) {
-		for (int i = leg->first; i < leg->last; i++)
-			write_stroke(&strokes.item[i], false);
-	} else {
-		for (int i = leg->last; i > leg->first; i--) {
-			back_length(&strokes.item[i], &stay);
-			write_stroke(&strokes.item[i], stay);
-		}
-	}
-	write_stroke(end_of(leg, way), stays(way));
-}
-
-static void write_strokes(void)
-{
-	static struct leg leg[MOST_STROKES];
-	static enum way chosen[MOST_STROKES];
-	int legs = find_legs(leg);
 	enum way way = FORWARD;
 
-	if (legs == 0)
-		return;
 	for (enum way other = FORWARD; other < WAYS; other++)
 		if (leg[legs - 1].cost[other] < leg[legs - 1].cost[way])
 			way = other;
@@ -434,8 +415,52 @@ static void write_strokes(void)
 		chosen[i] = way;
 		way = leg[i].before[way];
 	}
-	for (int i = 0; i < legs; i++)
-		write_leg(&leg[i], chosen[i]);
+}
+
+/* All strokes, row by row. */
+static int order_strokes(int order[MOST_STROKES])
+{
+	static struct leg leg[MOST_STROKES];
+	static enum way chosen[MOST_STROKES];
+	int legs = find_legs(leg), count = 0;
+
+	if (legs > 0)
+		choose_ways(leg, legs, chosen);
+	for (int i = 0; i < legs; i++) {
+		int strokes_here = leg[i].last - leg[i].first + 1;
+
+		for (int k = 0; k < strokes_here; k++)
+			order[count++] = is_forward(chosen[i]) ? leg[i].first + k
+							       : leg[i].last - k;
+	}
+	return count;
+}
+
+static int price_step(int from, int to)
+{
+	const struct stroke *stroke = &strokes.item[to];
+	bool stay;
+
+	if (from < 0)
+		return move_length(pen_x(), pen_y(), stroke->x, stroke->y);
+	return step_length(&strokes.item[from], stroke, &stay);
+}
+
+/* Row by row is a good order; where rows are short, columns are often a better one. */
+static void write_strokes(void)
+{
+	static int order[MOST_STROKES];
+	int count = order_strokes(order);
+
+	tour_improve(order, count, price_step);
+	for (int i = 0; i < count; i++) {
+		const struct stroke *stroke = &strokes.item[order[i]];
+		bool stay = erasing_costs(stroke) < 0;
+
+		if (i + 1 < count)
+			step_length(stroke, &strokes.item[order[i + 1]], &stay);
+		write_stroke(stroke, stay);
+	}
 }
 
 void strokes_paint(const struct wall *wall, int number, int32_t first)

@@ -34,6 +34,19 @@ static bool is_shown(const struct explorer *explorer, int index)
 	return false;
 }
 
+/* Of a pipeline of one stage the knobs of pipelines stand there dimmed: a second stage
+ * wakes them and moves no row. */
+static bool comes_with_stages(const struct scenario *s, const struct knob *knob)
+{
+	struct scenario piped;
+
+	if (knob->group != GROUP_PIPELINE || s->plan.pp > 1 || s->cluster.gpus < 2)
+		return false;
+	piped = *s;
+	piped.plan.pp = 2;
+	return knob_applies(&piped, knob);
+}
+
 void knobs_keep_rows(struct explorer *explorer)
 {
 	const struct scenario *s = &explorer->scenario;
@@ -49,7 +62,8 @@ void knobs_keep_rows(struct explorer *explorer)
 		explorer->stays_for.mode = (int)s->plan.mode;
 	}
 	for (int i = 0; i < knob_count(); i++)
-		explorer->stays[i] |= knob_applies(s, &knob_table[i]);
+		explorer->stays[i] |= knob_applies(s, &knob_table[i]) ||
+				      comes_with_stages(s, &knob_table[i]);
 }
 
 bool explorer_turns(const struct explorer *explorer)

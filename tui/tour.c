@@ -1,0 +1,98 @@
+/* tour.c - see tour.h. */
+#include "tui/tour.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+	LONGEST = 3, /* places that are moved together */
+	FAR = 8,    /* in the order: what pays is mostly nearer */
+	PASSES = 2,
+	NONE = -1 /* before the first place, and behind the last */
+};
+
+static struct {
+	int *order, count;
+	int (*step)(int from, int to);
+	int16_t known[TOUR_MOST + 1]
+		     [TOUR_MOST]; /* steps that were asked; -1: not yet */
+} tour;
+
+/* Behind the last place there is nowhere to go. */
+static int cost(int from, int to)
+{
+	int16_t *known;
+
+	if (to == NONE)
+		return 0;
+	known = &tour.known[from + 1][to];
+	if (*known < 0)
+		*known = (int16_t)tour.step(from, to);
+	return *known;
+}
+
+static int place(int at)
+{
+	return at >= 0 && at < tour.count ? tour.order[at] : NONE;
+}
+
+/* So many places from `at` on, put behind another. */
+static void move_places(int at, int places, int behind)
+{
+	int *order = tour.order, moved[LONGEST];
+
+	memcpy(moved, order + at, (size_t)places * sizeof *moved);
+	if (behind < at) {
+		memmove(order + behind + 1 + places, order + behind + 1,
+			(size_t)(at - behind - 1) * sizeof *order);
+		behind += places;
+	} else {
+		memmove(order + at, order + at + places,
+			(size_t)(behind - at - places + 1) * sizeof *order);
+	}
+	memcpy(order + behind + 1 - places, moved, (size_t)places * sizeof *moved);
+}
+
+/* Puts them where that saves most; false: it saves nothing anywhere. */
+static bool improve(int at, int places)
+{
+	int first = place(at), last = place(at + places - 1);
+	int before = place(at - 1), behind = place(at + places);
+	int saved = cost(before, first) + cost(last, behind) - cost(before, behind);
+	int best = 0, where = at, start = at - FAR > 0 ? at - FAR : 0;
+	int end = at + places + FAR < tour.count ? at + places + FAR : tour.count;
+
+	for (int i = start - 1; i < end && saved > best; i++) {
+		int left = place(i), right = place(i + 1), gain;
+
+		if (i >= at - 1 && i < at + places)
+			continue;
+		gain = saved - cost(left, first) - cost(last, right) +
+		       cost(left, right);
+		if (gain <= best)
+			continue;
+		best = gain;
+		where = i;
+	}
+	if (best > 0)
+		move_places(at, places, where);
+	return best > 0;
+}
+
+void tour_improve(int *order, int count, int (*step)(int from, int to))
+{
+	bool better = count > 2 && count <= TOUR_MOST;
+
+	tour.order = order;
+	tour.count = count;
+	tour.step = step;
+	if (better)
+		memset(tour.known, 0xff, sizeof tour.known);
+	for (int pass = 0; pass < PASSES && better; pass++) {
+		better = false;
+		for (int places = 1; places <= LONGEST; places++)
+			for (int at = 0; at + places <= count; at++)
+				better |= improve(at, places);
+	}
+}

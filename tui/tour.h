@@ -1,0 +1,16 @@
+/* tour.h - an order of places that is short to go through, from one that is good.
+ *
+ * Or's exchange (Or 1976, "Traveling Salesman-Type Combinatorial Problems"): one to
+ * three places beside each other are put between two others while that pays. A step
+ * back may cost another than the step there. Nothing is allocated.
+ */
+#ifndef TUI_TOUR_H
+#define TUI_TOUR_H
+
+enum { TOUR_MOST = 160 }; /* more places are left as they are */
+
+/* `step` is what it costs from one place to another, from -1: from where one is now.
+ * The order that is left never costs more than the one that came. */
+void tour_improve(int *order, int count, int (*step)(int from, int to));
+
+#endif
