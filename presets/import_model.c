@@ -44,6 +44,13 @@ bool import_model(struct model *out, const struct import_name *named,
 		return error_set(error, named->file, line,
 				 "this file names no model; --model NAME or --model "
 				 "config.json says which it is");
+	if (model_name_is_closed(named->name))
+		return error_set(
+			error, named->file, line,
+			"'%.80s' is known without its shape: its publisher "
+			"shows it to those alone who accept a licence; --model "
+			"config.json reads it from a copy of yours",
+			named->name);
 	preset_near(PRESET_MODEL, named->name, near, sizeof near);
 	return error_set(error, named->file, line,
 			 "no model '%.80s' in the library%s%s; --model config.json "

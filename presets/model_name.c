@@ -254,6 +254,19 @@ const struct preset *model_name_recipe(const char *recipe)
 	return model_name_find(name);
 }
 
+bool model_name_is_closed(const char *name)
+{
+	/* https://huggingface.co/pfnet: a licence stands before their config.json */
+	static const char *const closed[] = { "plamo2", "plamo3" };
+	char wanted[MAX_ID];
+
+	reduce(name, wanted);
+	for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++)
+		if (strncmp(wanted, closed[i], strlen(closed[i])) == 0)
+			return true;
+	return false;
+}
+
 bool model_name_is_alike(const char *name, const struct preset *preset)
 {
 	char wanted[MAX_ID];
@@ -266,8 +279,9 @@ bool model_name_is_alike(const char *name, const struct preset *preset)
 
 bool model_name_is_multimodal(const char *name, const struct preset *preset)
 {
-	static const char *const words[] = { "vl",   "omni", "vision", "vlm", "llava",
-					     "4.1v", "4.5v", "4.6v",   "5v",  NULL };
+	static const char *const words[] = { "vl",    "omni",       "vision", "vlm",
+					     "4.1v",  "4.5v",       "4.6v",   "5v",
+					     "llava", "multimodal", NULL };
 	char base[MAX_ID], part[64];
 
 	take_base(name, base);

@@ -24,6 +24,10 @@ void model_name_doubt(const char *name, struct model *model);
  * then its text part, and that as such a text. */
 bool model_name_is_multimodal(const char *name, const struct preset *preset);
 void model_name_text_part(const char *name, struct model *model);
+/* Whether the name is of a model that is known and whose publisher shows its shape to
+ * those alone who accept a licence: nobody may put it into the library, and what is
+ * spelled like it is another. */
+bool model_name_is_closed(const char *name);
 /* How far a wanted name is from the preset's: by words that it begins with, then by the
  * whole; INT_MAX where it is another name. */
 int model_name_unlike(const char *name, const struct preset *preset);

@@ -58,6 +58,13 @@ static bool unknown(enum preset_kind kind, const char *name, struct error *error
 					   "lesson" };
 	char near[256];
 
+	if (kind == PRESET_MODEL && model_name_is_closed(name))
+		return error_set(
+			error, NULL, 0,
+			"'%.80s' is known without its shape: its publisher "
+			"shows it to those alone who accept a licence; --model "
+			"config.json reads it from a copy of yours",
+			name);
 	preset_near(kind, name, near, sizeof near);
 	if (near[0] != '\0')
 		return error_set(error, NULL, 0, "no %s '%.80s'; near: %s", one[kind],

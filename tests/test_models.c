@@ -147,6 +147,13 @@ static void unchecked_names_say_so(void **state)
 	assert_string_equal(model.approximate, "");
 	assert_true(library_model(&model, "glm-4.5", &error));
 	assert_string_equal(model.approximate, "");
+	assert_true(library_model(&model, "Qwen/Qwen2.5-VL-7B-Instruct", &error));
+	assert_non_null(strstr(model.approximate, "the text part of"));
+	assert_true(
+		library_model(&model, "microsoft/Phi-4-multimodal-instruct", &error));
+	assert_non_null(strstr(model.approximate, "the text part of"));
+	assert_true(library_model(&model, "qwen2.5-7b", &error));
+	assert_string_equal(model.approximate, "");
 }
 
 /* Words of a conversion, and points that a file's name can't have. */
@@ -169,6 +176,25 @@ static void names_of_conversions(void **state)
 		assert_string_equal(found->name, names[i].means);
 	}
 	assert_null(model_name_find("qwen3_9_35B_A3B"));
+}
+
+/* A model whose shape only those see who accept a licence is named as that, and no
+ * model that is spelled like it is offered. */
+static void closed_models_are_told(void **state)
+{
+	static const char *const names[] = { "pfnet/plamo-2-translate",
+					     "pfnet/plamo-3-nict-31b-base" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct error error = { "" };
+		struct model model;
+
+		assert_false(library_model(&model, names[i], &error));
+		assert_non_null(strstr(error.text, "known without its shape"));
+		assert_non_null(strstr(error.text, "--model config.json"));
+		assert_null(strstr(error.text, "near"));
+	}
 }
 
 /* Published models by their Hugging Face ids, counted from their config.json, in
@@ -216,6 +242,11 @@ static void ids_name_published_models(void **state)
 		{ "mistralai/Mistral-Large-3-675B-Instruct-2512", 673.42, 0 },
 		{ "baichuan-inc/Baichuan2-13B-Chat", 13.90, 0 },
 		{ "Qwen/Qwen-72B", 72.29, 0 },
+		{ "nvidia/NVIDIA-Nemotron-3-Nano-4B-FP8", 3.9736, 0 },
+		{ "poolside/Laguna-M.1-NVFP4", 225.80, 0 },
+		{ "LiquidAI/LFM2.5-230M", 0.2297, 0 },
+		{ "inclusionAI/Ling-2.6-flash-fp8", 104.19, 7.46 },
+		{ "dots-studio/dots3-note-prev", 279.53, 0 },
 	};
 
 	(void)state;
@@ -317,6 +348,7 @@ static void cache_bytes_per_token(void **state)
 		{ "qwen2.5-72b", 327680 },   /* DeepSeek-V3 ISCA 2025, table 1 */
 		{ "deepseek-v3", 70272 },    /* the same table: 70.272 KB */
 		{ "palm-540b", 2.0 * 118 * 256 * 2 },
+		{ "laguna-m.1", 2.0 * 70 * 8 * 128 * 2 },
 	};
 
 	(void)state;
@@ -467,6 +499,7 @@ int main(void)
 		cmocka_unit_test(everyone_has_title_and_source),
 		cmocka_unit_test(ids_are_unique),
 		cmocka_unit_test(other_names_mean_one_model),
+		cmocka_unit_test(closed_models_are_told),
 		cmocka_unit_test(ids_name_published_models),
 		cmocka_unit_test(unchecked_names_say_so),
 		cmocka_unit_test(names_of_conversions),
