@@ -68,6 +68,7 @@ static const struct {
 	{ " tensor_model_parallel_size:", "megatron" },
 	{ "train.global_batch_size=", "megatron" },
 	{ "run_recipe.py", "megatron" },
+	{ "\n  megatron_amp_O2:", "megatron" },
 	{ "\"model_type\"", "hf" },
 	{ "\"architectures\"", "hf" },
 	{ "\"zero_optimization\"", "deepspeed" },

@@ -1,7 +1,11 @@
 /* test_nemo.c - configurations of NeMo and FlagScale: values that look up others,
  * networks that are no plain decoders. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "presets/formats.h"
 #include "tests/support/close.h"
 #include "tests/support/imported.h"
 
@@ -110,6 +114,9 @@ static void other_networks_need_a_model(void **state)
 		"  mcore_customization_config:\n    other_attention: true\n",
 		/* a picture's model says no name */
 		TRAINER PLAN SHAPE "  mm_cfg:\n    llm:\n      freeze: true\n",
+		TRAINER PLAN SHAPE "  vision_pretraining_type: classify\n",
+		TRAINER PLAN SHAPE "  bert_binary_head: True\n",
+		"exp_manager:\n  name: griffin_peft\n" TRAINER PLAN SHAPE,
 	};
 	struct scenario s;
 
@@ -135,6 +142,69 @@ static void other_networks_need_a_model(void **state)
 		expect(&s, "precision", "bf16");
 		read_with("");
 	}
+}
+
+/* Files that have all fields of a decoder's pre-training and are none are named as what
+ * they are. */
+static void other_trainings_are_named(void **state)
+{
+	(void)state;
+	read_refused("megatron", TRAINER PLAN SHAPE "  output_sequence: False\n",
+		     "file:18: 'output_sequence of a reward model' makes its network");
+	read_refused("megatron", TRAINER PLAN SHAPE "  patch_dim: 16\n",
+		     "file:18: 'patch_dim of a vision transformer' makes");
+	read_refused("megatron", TRAINER "  dpo:\n    max_steps: 1\n" PLAN SHAPE,
+		     "file:6: 'dpo' needs more than one model");
+	read_refused("megatron",
+		     TRAINER "  grpo:\n    max_steps: 1\n"
+			     "model:\n  micro_batch_size: 1\n",
+		     "file:6: 'grpo' needs more than one model");
+	read_refused("megatron", TRAINER "  rm:\n    max_epochs: 1\n" PLAN SHAPE,
+		     "file:6: a reward model is trained on pairs");
+}
+
+/* "model: " with a blank behind it is not the beginning of a scenario. */
+static void aligners_files_are_told(void **state)
+{
+	char path[] = "/tmp/nemo-XXXXXX";
+	int made = mkstemp(path);
+	const struct format *reader;
+
+	(void)state;
+	assert_true(made >= 0);
+	dprintf(made, "trainer:\n  dpo:\n    x: 1\nmodel: \n  megatron_amp_O2: True\n");
+	close(made);
+	reader = format_sniff(path);
+	unlink(path);
+	assert_non_null(reader);
+	assert_string_equal(reader->name, "megatron");
+}
+
+/* Adapters are what trains where a scheme is named; others than LoRA are refused. */
+static void adapters_are_read(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_with("llama2-7b");
+	read_good("megatron",
+		  TRAINER PLAN
+		  "  peft:\n    peft_scheme: lora\n    lora_tuning:\n"
+		  "      adapter_dim: 16\n      target_modules: [attention_qkv]\n",
+		  &s);
+	expect(&s, "lora_rank", "16");
+	expect(&s, "lora_targets", "attention");
+	read_good("megatron",
+		  TRAINER PLAN "  peft:\n    peft_scheme: lora\n    lora_tuning:\n"
+			       "      target_modules: [attention_qkv, mlp_fc1]\n",
+		  &s);
+	expect(&s, "lora_rank", "32");
+	expect(&s, "lora_targets", "all");
+	read_good("megatron", TRAINER PLAN "  peft:\n    peft_scheme: null\n", &s);
+	expect(&s, "lora_rank", "off");
+	read_refused("megatron", TRAINER PLAN "  peft:\n    peft_scheme: ptuning\n",
+		     "file:15: peft_scheme 'ptuning' is not modelled");
+	read_with("");
 }
 
 /* FlagScale's sections nest as they like; all their leaves are flags. */
@@ -202,6 +272,9 @@ int main(void)
 		cmocka_unit_test(fields_and_lookups_are_read),
 		cmocka_unit_test(lookups_that_lead_nowhere_are_absent),
 		cmocka_unit_test(other_networks_need_a_model),
+		cmocka_unit_test(other_trainings_are_named),
+		cmocka_unit_test(adapters_are_read),
+		cmocka_unit_test(aligners_files_are_told),
 		cmocka_unit_test(falcon_is_parallel),
 		cmocka_unit_test(fp8_is_off_where_it_is_off),
 		cmocka_unit_test(sections_of_flagscale),

@@ -176,7 +176,7 @@ static bool read_model(const struct arguments *arguments, struct model *out,
 	if (!found && report->model[0] == '\0' &&
 	    (other = arguments_find(arguments, "nemo-network")))
 		return error_set(error, arguments->file, other->line,
-				 "'%.40s' makes its network another than a decoder of "
+				 "'%.79s' makes its network another than a decoder of "
 				 "attention and MLP, which its fields do not tell; "
 				 "--model NAME or --model config.json says what it is",
 				 other->value);
@@ -296,12 +296,18 @@ static bool read_machine(const struct arguments *arguments, struct scenario *out
 static bool read_adapters(const struct arguments *arguments, struct scenario *out,
 			  struct import_report *report)
 {
-	const struct argument *a = arguments_find(arguments, "bridge-lora");
+	const struct argument *a = arguments_find(arguments, "bridge-lora"),
+			      *targets =
+				      arguments_find(arguments, "bridge-lora-targets");
 	char why[256];
 
 	if (!a)
 		return true;
-	import_note(report, IMPORT_TAKEN, "peft", "LoRA of rank %s", a->value);
+	import_note(report, IMPORT_TAKEN, "peft", "LoRA of rank %s%s%s", a->value,
+		    targets ? " beside " : "", targets ? targets->value : "");
+	if (targets && !knob_parse(out, knob_find("lora_targets"), targets->value, why,
+				   sizeof why))
+		return false;
 	return knob_parse(out, knob_find("lora_rank"), a->value, why, sizeof why);
 }
 

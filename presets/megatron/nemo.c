@@ -17,7 +17,8 @@ enum { MAX_LOOKUPS = 8 };
 struct nemo {
 	struct arguments *arguments;
 	const struct node *root, *model;
-	const char *other; /* what makes its network another, NULL in a plain one */
+	char other[80]; /* what makes its network another, "" in a plain one */
+	int line;       /* of that */
 };
 
 /* Fields that are called otherwise; of a switch the value that sets its flag. */
@@ -99,39 +100,78 @@ static bool is_true(const char *text)
 	return text && (strcmp(text, "True") == 0 || strcmp(text, "true") == 0);
 }
 
+/* Fields that only another network has, and which one: vision transformers, encoders
+ * and models with a head that gives a number have the other fields of a decoder too. */
+static const struct {
+	const char *field, *what;
+} others[] = {
+	{ "mamba_ssm_ngroups", NULL },
+	{ "hybrid_override_pattern", NULL },
+	{ "hybrid_attention_ratio", NULL },
+	{ "hyena", NULL },
+	{ "retro", NULL },
+	{ "encoder", NULL },
+	{ "decoder", NULL },
+	{ "mm_cfg", NULL },
+	{ "vision", NULL },
+	{ "vision_pretraining_type", "a vision transformer" },
+	{ "patch_dim", "a vision transformer" },
+	{ "mcore_bert", "an encoder" },
+	{ "bert_binary_head", "an encoder" },
+	{ "activations_checkpoint_recurrent", "Griffin" },
+	{ "reward_model_type", "a reward model" },
+	{ "output_sequence", "a reward model" },
+	{ "use_avg_pool", "a reward model" },
+};
+
+/* The name of the run, of its folder, of its log. */
+static const char *name_with(const struct nemo *n, const char *word)
+{
+	const char *names[] = { member(n, n->root, "name"),
+				member(n, node_get(n->root, "run"), "name"),
+				member(n, node_get(n->root, "exp_manager"), "name") };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (names[i] && strstr(names[i], word))
+			return names[i];
+	return NULL;
+}
+
 /* What says that the network is none of attention and MLP in a row, whose fields these
- * are: the fields of another would make it one. NULL where nothing does. */
-static const char *other_network(const struct nemo *n)
+ * are: the fields of another would make it one. */
+static void find_other(struct nemo *n)
 {
 	static const char *const kinds[] = { "mamba", "griffin", "retro", "t5",
 					     "bert",  "bart",    "ul2",   "nmt",
 					     "clip",  "neva",    "hyena" };
-	static const char *const keys[] = { "mamba_ssm_ngroups",
-					    "hybrid_override_pattern",
-					    "hybrid_attention_ratio",
-					    "hyena",
-					    "retro",
-					    "encoder",
-					    "decoder",
-					    "mm_cfg",
-					    "vision",
-					    "reward_model_type" };
-	const char *name = member(n, n->root, "name");
 	const struct node *custom = node_get(n->model, "mcore_customization_config");
 
+	n->line = n->model->line;
 	/* all that it customises is Falcon's order of parts, which is read */
 	for (const struct node *node = custom ? custom->child : NULL; node;
 	     node = node->next)
 		if (strcmp(node->key, "parallel_attention") != 0 &&
-		    strcmp(node->key, "new_decoder_architecture") != 0)
-			return node->key;
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && name; i++)
-		if (strstr(name, kinds[i]))
-			return kinds[i];
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (node_get(n->model, keys[i]))
-			return keys[i];
-	return NULL;
+		    strcmp(node->key, "new_decoder_architecture") != 0) {
+			snprintf(n->other, sizeof n->other, "%.40s", node->key);
+			n->line = node->line;
+			return;
+		}
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (name_with(n, kinds[i])) {
+			snprintf(n->other, sizeof n->other, "%s", kinds[i]);
+			return;
+		}
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		const struct node *field = node_get(n->model, others[i].field);
+
+		if (!field)
+			continue;
+		snprintf(n->other, sizeof n->other, "%s%s%s", others[i].field,
+			 others[i].what ? " of " : "",
+			 others[i].what ? others[i].what : "");
+		n->line = field->line;
+		return;
+	}
 }
 
 static bool put(const struct nemo *n, const char *flag, const char *value, int line)
@@ -193,9 +233,9 @@ static bool add_name(const struct nemo *n)
 {
 	const struct node *name = node_get(n->root, "name");
 
-	if (!n->other)
+	if (n->other[0] == '\0')
 		return true;
-	return put(n, "nemo-network", n->other, n->model->line) &&
+	return put(n, "nemo-network", n->other, n->line) &&
 	       (!name || name->kind != NODE_SCALAR ||
 		put(n, "model", name->text, name->line));
 }
@@ -238,6 +278,41 @@ static bool add_optimizer(const struct nemo *n)
 	       put(n, "overlap-param-gather", "", optim->line);
 }
 
+/* Whether all matrices that get adapters are attention's; without a list they are. */
+static bool is_attention_alone(const struct node *targets)
+{
+	for (const struct node *node = targets ? targets->child : NULL; node;
+	     node = node->next)
+		if (node->kind != NODE_SCALAR ||
+		    strncmp(node->text, "attention", 9) != 0)
+			return false;
+	return true;
+}
+
+/* PEFT by its scheme (nemo/collections/nlp/parts/peft_config.py): LoRA of rank 32
+ * unless it is said, beside attention's matrices unless those are said. */
+static bool add_adapters(const struct nemo *n, struct error *error)
+{
+	const struct node *peft = node_get(n->model, "peft"), *lora, *targets;
+	const char *scheme = member(n, peft, "peft_scheme"), *rank;
+
+	if (!scheme || strcmp(scheme, "none") == 0)
+		return true;
+	if (strcmp(scheme, "lora") != 0)
+		return error_set(
+			error, n->arguments->file, peft->line,
+			"peft_scheme '%.40s' is not modelled; lora and none are",
+			scheme);
+	lora = node_get(peft, "lora_tuning");
+	rank = member(n, lora, "adapter_dim");
+	targets = lora ? node_get(lora, "target_modules") : NULL;
+	return (put(n, "bridge-lora", rank ? rank : "32", peft->line) &&
+		(!is_attention_alone(targets) ||
+		 put(n, "bridge-lora-targets", "attention", peft->line))) ||
+	       error_set(error, n->arguments->file, peft->line, "more than %d flags",
+			 ARGUMENTS_MAX);
+}
+
 /* What is not read is said. */
 static void skip_rest(const struct nemo *n)
 {
@@ -249,21 +324,65 @@ static void skip_rest(const struct nemo *n)
 			arguments_skip(n->arguments, node, "model");
 }
 
+/* The loop of NeMo-Aligner's trainer that is no pre-training and no SFT; NULL. */
+static const struct node *loop_of(const struct node *trainer)
+{
+	static const char *const loops[] = { "ppo",
+					     "dpo",
+					     "grpo",
+					     "spin",
+					     "kto",
+					     "generation",
+					     "rm",
+					     "reinforce",
+					     "self_rewarding",
+					     "knowledge_distillation" };
+	const struct node *loop;
+
+	for (size_t i = 0; i < sizeof loops / sizeof loops[0]; i++)
+		if ((loop = node_get(trainer, loops[i])) && loop->kind == NODE_MAP)
+			return loop;
+	return NULL;
+}
+
 bool nemo_looks_like(const struct node *root)
 {
 	const struct node *model = node_get(root, "model"),
 			  *trainer = node_get(root, "trainer");
 
-	return model && model->kind == NODE_MAP && trainer &&
-	       trainer->kind == NODE_MAP && node_get(model, "micro_batch_size") &&
-	       (node_get(model, "encoder_seq_length") || node_get(model, "mcore_gpt") ||
-		(node_get(model, "encoder") && node_get(model, "decoder")));
+	if (!model || model->kind != NODE_MAP || !trainer || trainer->kind != NODE_MAP)
+		return false;
+	return loop_of(trainer) ||
+	       (node_get(model, "micro_batch_size") &&
+		(node_get(model, "encoder_seq_length") ||
+		 node_get(model, "mcore_gpt") ||
+		 (node_get(model, "encoder") && node_get(model, "decoder"))));
+}
+
+/* Preferences and distillation hold several models, a reward model another head. */
+static bool is_modelled(const struct nemo *n, struct error *error)
+{
+	const struct node *teacher = node_get(n->model, "kd_teacher_restore_from_path"),
+			  *loop = loop_of(node_get(n->root, "trainer"));
+
+	if (teacher)
+		return error_set(error, n->arguments->file, teacher->line,
+				 "distillation needs more than one model, which is not "
+				 "modelled; pre-training and SFT are");
+	if (loop && strcmp(loop->key, "rm") == 0)
+		return error_set(error, n->arguments->file, loop->line,
+				 "a reward model is trained on pairs, which is not "
+				 "modelled; pre-training and SFT are");
+	return !loop || error_set(error, n->arguments->file, loop->line,
+				  "'%.40s' needs more than one model, which is not "
+				  "modelled; pre-training and SFT are",
+				  loop->key);
 }
 
 bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 			 struct error *error)
 {
-	struct nemo n = { arguments, root, node_get(root, "model"), NULL };
+	struct nemo n = { arguments, root, node_get(root, "model"), "", 0 };
 	const struct node *trainer = node_get(root, "trainer");
 	const char *devices, *nodes;
 	bool good = true;
@@ -271,17 +390,15 @@ bool arguments_from_nemo(struct arguments *arguments, const struct node *root,
 	if (!root || !n.model)
 		return error_set(error, arguments->file, 0,
 				 "no section 'model': not a configuration of NeMo");
-	if (node_get(n.model, "kd_teacher_restore_from_path"))
-		return error_set(
-			error, arguments->file,
-			node_get(n.model, "kd_teacher_restore_from_path")->line,
-			"distillation needs more than one model, which is not "
-			"modelled; pre-training and SFT are");
-	n.other = other_network(&n);
+	if (!is_modelled(&n, error))
+		return false;
+	find_other(&n);
+	if (!add_adapters(&n, error))
+		return false;
 	skip_rest(&n);
 	good = add_name(&n);
 	for (const struct node *node = n.model->child; node && good; node = node->next)
-		good = (n.other && is_shape(node)) || add_field(&n, node);
+		good = (n.other[0] != '\0' && is_shape(node)) || add_field(&n, node);
 	if (!good || !add_order(&n) || !add_precision(&n) || !add_optimizer(&n))
 		return error_set(error, arguments->file, root->line,
 				 "more than %d flags", ARGUMENTS_MAX);
