@@ -230,6 +230,35 @@ static void test_functions(void **state)
 }
 
 /* What only running would tell takes no branch. */
+/* "<DIRECTORY> --fp16" opens no file that is called --fp16, and srun's tasks of a node
+ * are its GPUs. */
+static void placeholders_are_words(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	memset(&given, 0, sizeof given);
+	read_given(&given);
+	read_good(
+		"megatron",
+		"#SBATCH <SLURM OPTIONS> --nodes=4 --ntasks-per-node=8\n"
+		"options=\"--num-layers 32 --hidden-size 4096 \\\n"
+		"  --num-attention-heads 32 --seq-length 2048 \\\n"
+		"  --vocab-file <PATH TO gpt-vocab.json> \\\n"
+		"  --tensor-model-parallel-size 8 --global-batch-size 64 \\\n"
+		"  --tensorboard-dir <TENSORBOARD DIRECTORY> --fp16\"\n"
+		"srun -l sh -c \"python -u pretrain_gpt.py $@ ${options}\" > out.log\n",
+		&s);
+	expect(&s, "precision", "fp16");
+	expect(&s, "gpus", "32");
+	expect(&s, "tp", "8");
+	read_good("megatron",
+		  "torchrun train.py --num-layers 32 --hidden-size 4096 \\\n"
+		  "  --num-attention-heads 32 --bf16 <in.txt >out.txt\n",
+		  &s);
+	expect(&s, "precision", "bf16");
+}
+
 static void test_unknown(void **state)
 {
 	struct scenario s;
@@ -360,6 +389,7 @@ int main(void)
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_loops),
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(placeholders_are_words),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_forms),
 		cmocka_unit_test(lines_that_lost_their_command),

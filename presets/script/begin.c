@@ -35,6 +35,11 @@ void shell_comment(struct shell *shell)
 
 		nodes = nodes ? nodes : number_after(shell->at, length, "-N ");
 		gpus = gpus ? gpus : number_after(shell->at, length, "--gres=gpu");
+		/* srun's own ranks, one a GPU; torchrun has a single task on a node */
+		int64_t tasks = number_after(shell->at, length, "--ntasks-per-node");
+
+		if (!gpus && tasks > 1 && a->per_node == 0)
+			gpus = tasks;
 		a->nodes = nodes ? nodes : a->nodes;
 		a->per_node = gpus ? gpus : a->per_node;
 	}

@@ -218,6 +218,7 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 	while (shell->at < shell->stop && !shell->full) {
 		char c = *shell->at;
 		int before = command->count;
+		size_t filler;
 
 		b->line = place(shell);
 		if (c == '\n' && shell->delimiter[0] != '\0') {
@@ -232,6 +233,10 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 		} else if (!in_array && is_start(command) &&
 			   sign_condition(shell, b, command)) {
 			continue;
+		} else if ((filler = sign_placeholder(shell)) > 0) {
+			shell_put(shell, b, shell->at, filler);
+			shell->at += filler;
+			shell_end_word(shell, b, command);
 		} else if (!in_array && (c == '>' || c == '<' ||
 					 (c == '&' && shell->at + 1 < shell->stop &&
 					  shell->at[1] == '>'))) {

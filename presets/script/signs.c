@@ -88,6 +88,24 @@ bool sign_condition(struct shell *shell, struct builder *b, struct command *comm
 	return true;
 }
 
+/* "<PATH TO CHECKPOINTS DIRECTORY>": words of a person to whoever fills the script in,
+ * which a shell would open files by. One word; 0 where it is none. */
+size_t sign_placeholder(const struct shell *shell)
+{
+	const char *at = shell->at;
+	size_t length = 1, left = (size_t)(shell->stop - at);
+
+	if (left < 3 || at[0] != '<' || !isalpha((unsigned char)at[1]))
+		return 0;
+	while (length < left &&
+	       (isalnum((unsigned char)at[length]) || strchr(" _-./", at[length])))
+		length++;
+	if (length + 1 > left || at[length] != '>' || at[length - 1] == ' ' ||
+	    (length + 1 < left && !strchr(" \t\n\"'\\", at[length + 1])))
+		return 0;
+	return length + 1;
+}
+
 /* ">file", "2>&1", "<file" and the like, of which the word behind goes too: what a
  * command writes to is no word of it. Returns whether a word is to be passed over. */
 bool sign_redirection(struct shell *shell, struct command *command)

@@ -70,6 +70,9 @@ enum ending sign_ending(struct shell *shell);
 bool sign_of_test(struct shell *shell, struct builder *b, struct command *command);
 /* "(( a > b ))" where a command may begin: two words, the text between as one. */
 bool sign_condition(struct shell *shell, struct builder *b, struct command *command);
+/* The characters of "<PATH TO …>", which somebody is to fill in; 0 where none begins.
+ */
+size_t sign_placeholder(const struct shell *shell);
 /* ">file", "2>&1", "<file", "<<END" and the like: what a command writes to is no word
  * of it. Returns whether the word behind is to be passed over. */
 bool sign_redirection(struct shell *shell, struct command *command);
