@@ -175,6 +175,40 @@ static void test_what_an_inverse_tries(void **state)
 	assert_true(inverse.done && !inverse.found);
 }
 
+/* The least machine that could compute the run in time at its peak, by hand: of the
+ * tokens that experts drop nothing is computed, and dense models drop none. */
+static void test_the_least_machine_at_its_peak(void **state)
+{
+	static const double day = 86400;
+	const char *const models[] = { "llama3.2-1b", "mixtral-8x7b" };
+
+	(void)state;
+	for (int k = 0; k < 8; k++) {
+		bool experts = k & 1, drops = k & 2, few = k & 4;
+		static struct inverse inverse;
+		struct model_counts counts;
+		const struct scenario *s = &problem.base;
+		double flops, peak, least, share = 1;
+
+		begin(models[experts], 8, 96);
+		problem.base.plan.tokens = 2e12;
+		problem.base.plan.moe_capacity =
+			drops ? CAPACITY_DROP : CAPACITY_DROPLESS;
+		problem.base.plan.capacity_factor = few ? 0.25 : 1.5;
+		if (experts && drops && few)
+			share = 0.25;
+		inverse_begin(&inverse, INVERSE_GPUS, &problem, 30 * day);
+		assert_true(inverse.count > 0);
+		/* six for each parameter that a token meets, and attention beside */
+		model_count(&s->model, &counts);
+		flops = 6 * counts.active * s->plan.tokens * share;
+		peak = s->cluster.accelerator.peak_flops[s->plan.precision] * 30 * day;
+		least = flops / peak;
+		assert_true(inverse.value[0] >= least * 0.8);
+		assert_true(inverse.value[0] <= least * 2 + 8);
+	}
+}
+
 static void test_words(void **state)
 {
 	static const struct {
@@ -880,6 +914,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_machines_are_nodes),
 		cmocka_unit_test(test_what_an_inverse_tries),
+		cmocka_unit_test(test_the_least_machine_at_its_peak),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_the_smallest_and_the_largest),
 		cmocka_unit_test(test_the_largest_model),
