@@ -6,6 +6,7 @@
 
 #include "engine/collective/seconds.h"
 #include "tests/support/close.h"
+#include "tests/support/random.h"
 
 static struct cluster cluster;
 
@@ -223,6 +224,50 @@ static void test_protocols_by_hand(void **state)
 	assert_close(account.pace.start, 6 * 2e-6, 1e-12);
 }
 
+/* Of several protocols the one that ends first, with its own seconds: against each
+ * alone. */
+static void test_the_fastest_protocol_is_taken(void **state)
+{
+	struct fabric fabric = carrier();
+	int taken[PROTOCOL_COUNT] = { 0 };
+
+	(void)state;
+	seed = 621;
+	for (int round = 0; round < 600; round++) {
+		struct group group = members(2 << next(5), 1 << next(4));
+		struct message message = { COLLECTIVE_ALL_REDUCE,
+					   exp2((double)next(30)), 0 };
+		struct protocol row[PROTOCOL_COUNT];
+		struct account all, alone, best = { .waiting = INFINITY };
+
+		for (int i = 0; i < PROTOCOL_COUNT; i++)
+			row[i] = (struct protocol){
+				.start_seconds = 1e-6 * (double)(1 + next(20)),
+				.hop_seconds = 1e-6 * (double)(1 + next(9)),
+				.share = 0.1 * (double)(1 + next(9)),
+			};
+		for (int i = 0; i < PROTOCOL_COUNT; i++) {
+			make_cluster();
+			cluster.accelerator.transports.row[TRANSPORT_RING][i] = row[i];
+			assert_true(account_find(&fabric, &group, &message,
+						 ALGORITHM_RING, &alone));
+			assert_int_equal(alone.pace.protocol, i);
+			if (alone.waiting + alone.moving < best.waiting + best.moving)
+				best = alone;
+		}
+		make_cluster();
+		memcpy(cluster.accelerator.transports.row[TRANSPORT_RING], row,
+		       sizeof row);
+		assert_true(
+			account_find(&fabric, &group, &message, ALGORITHM_RING, &all));
+		assert_int_equal(all.pace.protocol, best.pace.protocol);
+		assert_true(all.waiting == best.waiting && all.moving == best.moving);
+		taken[all.pace.protocol]++;
+	}
+	for (int i = 0; i < PROTOCOL_COUNT; i++)
+		assert_true(taken[i] > 20);
+}
+
 /* A switch adds up for three ranks or more; for two there is nothing to save. */
 static void test_where_a_switch_adds(void **state)
 {
@@ -352,6 +397,7 @@ int main(void)
 		cmocka_unit_test_setup(test_what_leaves_the_domain, begin),
 		cmocka_unit_test_setup(test_where_rails_run, begin),
 		cmocka_unit_test_setup(test_protocols_by_hand, begin),
+		cmocka_unit_test_setup(test_the_fastest_protocol_is_taken, begin),
 		cmocka_unit_test_setup(test_oversubscription_divides_the_port, begin),
 		cmocka_unit_test_setup(test_where_a_switch_adds, begin),
 		cmocka_unit_test_setup(test_what_was_not_measured_runs_like_rings,

@@ -252,6 +252,35 @@ static void test_fused_dispatchers_send_a_token_to_a_rank_once(void **state)
 	assert_close(find(&s, "dispatch")->payload_bytes, 1.875 * token_bytes, 1e-12);
 }
 
+/* DeepEP on NVLink: up to 16 ranks a way back takes what the way there does, beyond 2.4
+ * times that, forward in the combine and backward in the dispatch. */
+static void test_wide_combines_are_slow(void **state)
+{
+	struct error error = { "" };
+	struct scenario s;
+
+	(void)state;
+	for (int ranks = 2; ranks <= 36; ranks++) {
+		double share = ranks > 16 ? 2.4 : 1;
+
+		if (!scenario_blank(&s, "mixtral-8x7b", "gb200-nvl72", "generic",
+				    &error))
+			fail_msg("%s", error.text);
+		s.model.moe.experts = 2 * ranks;
+		s.cluster.gpus = ranks;
+		s.plan.ep = ranks;
+		case_set(&s, "moe_dispatcher", "deepep");
+		assert_close(find(&s, "combine")->forward_seconds,
+			     share * find(&s, "combine")->input_grad_seconds, 1e-12);
+		assert_close(find(&s, "dispatch")->input_grad_seconds,
+			     share * find(&s, "dispatch")->forward_seconds, 1e-12);
+	}
+	/* with another library it is none */
+	case_set(&s, "moe_dispatcher", "hybridep");
+	assert_close(find(&s, "combine")->forward_seconds,
+		     find(&s, "combine")->input_grad_seconds, 1e-12);
+}
+
 /* A gate and what it gates, 16 bytes forward and 30 backward; the joined halves are
  * saved beside the GEMM's output. Experts that are launched one by one launch both of
  * their GEMMs so. */
@@ -295,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_dispatchers_move_their_own_rows),
 		cmocka_unit_test(test_grouped_gemms_take_as_long_as_measured),
 		cmocka_unit_test(test_biases_of_experts_are_added_op_by_op),
+		cmocka_unit_test(test_wide_combines_are_slow),
 		cmocka_unit_test(test_fused_dispatchers_send_a_token_to_a_rank_once),
 		cmocka_unit_test(test_gates_are_clamped_op_by_op),
 	};
