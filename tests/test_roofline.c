@@ -114,6 +114,10 @@ static void test_computing_and_memory_meet(void **state)
 	assert_close(roofline_seconds(&r, 1, 0), 103, 1e-12);
 	assert_close(roofline_seconds(&r, 0, 2), 104, 1e-12);
 	assert_true(roofline_seconds(&r, 0, 0) == 0);
+	/* however little it is */
+	assert_close(roofline_seconds(&r, 0.25, 0), 100.75, 1e-12);
+	assert_close(roofline_seconds(&r, 0, 0.25), 100.5, 1e-12);
+	assert_close(roofline_seconds(&r, 0.25, 0.5), 101.25, 1e-12);
 	/* at the ridge 2^(1/2) of either, far from it the larger alone */
 	assert_close(roofline_seconds(&r, 2, 3), 100 + 6 * sqrt(2), 1e-12);
 	assert_close(roofline_seconds(&r, 1e9, 1), 100 + 3e9, 1e-9);

@@ -1,5 +1,6 @@
 /* test_train.c - published figures: activations, states, rings, bubbles, FLOPs. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -578,6 +579,57 @@ static void test_gathered_inputs_that_stay(void **state)
 	assert_close(parts_kept("2", 16), 7.0 / 8, 1e-12);
 }
 
+/* More collectives than the list has room for: the last of a dimension takes what does
+ * not, so that its rows add up to what the dimension has. */
+static void test_a_full_list_of_traffic_adds_up(void **state)
+{
+	enum { NAMES = 3 * MAX_TRAFFIC };
+	static char name[NAMES][8];
+	static struct estimate e;
+	double count[DIM_COUNT] = { 0 }, seconds[DIM_COUNT] = { 0 };
+	double exposed[DIM_COUNT] = { 0 };
+
+	(void)state;
+	memset(&e, 0, sizeof e);
+	for (int i = 0; i < NAMES; i++) {
+		struct collective call = { .seconds = 1 + i, .sent_bytes = 10 + i };
+		enum dimension dimension = (enum dimension)(i % DIM_COUNT);
+
+		snprintf(name[i], sizeof name[i], "%d", i);
+		step_traffic(&e, name[i], dimension, COLLECTIVE_SEND, NULL, 2, 7, &call,
+			     0.5);
+	}
+	assert_int_equal(e.traffic_count, MAX_TRAFFIC);
+	for (int i = 0; i < MAX_TRAFFIC; i++) {
+		const struct traffic *t = &e.traffic[i];
+
+		/* each row but the last of its dimension has what its name has */
+		if (i < MAX_TRAFFIC - DIM_COUNT)
+			assert_true(t->count == 2 && t->total_seconds == 2 * (1 + i));
+		assert_string_equal(t->what, name[i]);
+		count[t->dimension] += t->count;
+		seconds[t->dimension] += t->total_seconds;
+		exposed[t->dimension] += t->exposed_seconds;
+	}
+	for (int d = 0; d < DIM_COUNT; d++) {
+		int calls = NAMES / DIM_COUNT + (d < NAMES % DIM_COUNT);
+
+		assert_true(count[d] == 2.0 * calls);
+		assert_close(seconds[d], e.cost[d].seconds, 1e-12);
+		assert_close(exposed[d], e.cost[d].exposed_seconds, 1e-12);
+		assert_close(e.cost[d].payload_bytes, 14.0 * calls, 1e-12);
+	}
+	/* a dimension of which there is none: the first row takes it */
+	memset(&e, 0, sizeof e);
+	for (int i = 0; i <= MAX_TRAFFIC; i++) {
+		struct collective call = { .seconds = 1 };
+
+		step_traffic(&e, name[i], i < MAX_TRAFFIC ? DIM_TP : DIM_PP,
+			     COLLECTIVE_SEND, NULL, 1, 1, &call, 0);
+	}
+	assert_true(e.traffic[0].count == 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,6 +651,7 @@ int main(void)
 		cmocka_unit_test(test_a_run_pays_for_checkpoints_and_failures),
 		cmocka_unit_test(test_gathered_inputs_that_stay),
 		cmocka_unit_test(test_compiled_losses),
+		cmocka_unit_test(test_a_full_list_of_traffic_adds_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
