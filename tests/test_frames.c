@@ -132,8 +132,9 @@ static void check_size(const struct size *size)
  * each is a byte or three. */
 static void test_120_columns(void **state)
 {
-	static const struct size size = { 120,  36,  PALETTE_256_DARK, 2048, 8,
-					  3300, 4400 };
+	static const struct size size = {
+		120, 36, PALETTE_256_DARK, 2048, 8, 3300, 4400
+	};
 
 	(void)state;
 	check_size(&size);

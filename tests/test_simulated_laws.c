@@ -26,16 +26,17 @@ static void fail_at(const struct scenario *s, const char *what, double is, doubl
 {
 	const struct plan *p = &s->plan;
 
-	fail_msg("%s: %g, not %g; %s on %s with %s, %lld GPUs, TP %lld PP %lld EP %lld "
-		 "DP %lld, c %lld, rate %g, %lld + %lld, apart %d, batching %d, "
-		 "chunks %d",
-		 what, is, bound, s->model.name, s->cluster.name, s->stack.name,
-		 (long long)s->cluster.gpus, (long long)p->tp, (long long)p->pp,
-		 (long long)p->ep, (long long)p->serving.dp_attention,
-		 (long long)p->serving.concurrency, p->serving.request_rate,
-		 (long long)p->serving.prompt_len, (long long)p->serving.output_len,
-		 p->serving.disaggregated, p->serving.batching,
-		 p->serving.chunked_prefill);
+	fail_msg(
+		"%s: %.15g, not %.15g; %s on %s with %s, %lld GPUs, TP %lld PP %lld EP %lld "
+		"DP %lld, c %lld, rate %g, %lld + %lld, apart %d, batching %d, "
+		"chunks %d",
+		what, is, bound, s->model.name, s->cluster.name, s->stack.name,
+		(long long)s->cluster.gpus, (long long)p->tp, (long long)p->pp,
+		(long long)p->ep, (long long)p->serving.dp_attention,
+		(long long)p->serving.concurrency, p->serving.request_rate,
+		(long long)p->serving.prompt_len, (long long)p->serving.output_len,
+		p->serving.disaggregated, p->serving.batching,
+		p->serving.chunked_prefill);
 }
 
 static void simulate(const struct scenario *s, int requests, struct queue_result *out)
@@ -324,8 +325,9 @@ static void easier_goals_are_kept_by_more(void **state)
 	assert_true(between > 20 || servers() < 600);
 }
 
-/* The more of a prompt is there already, the sooner its first token comes and the more
- * tokens come out; the larger the host's memory, the more tokens it holds. */
+/* The more of a prompt is there already, the sooner its first token comes (but for what
+ * lies between the passes that are priced) and the more tokens come out; the larger the
+ * host's memory, the more tokens it holds. */
 static void what_is_cached_is_not_computed(void **state)
 {
 	(void)state;
@@ -348,7 +350,7 @@ static void what_is_cached_is_not_computed(void **state)
 			s.plan.serving.shared_prefix = 0.25 * share;
 			simulate(&s, 0, &r);
 			if (share > 0 && s.plan.serving.concurrency == 1 &&
-			    r.ttft.mean > before.ttft.mean)
+			    r.ttft.mean > before.ttft.mean * (1 + 1e-5))
 				fail_at(&s, "TTFT with a prefix", r.ttft.mean,
 					before.ttft.mean);
 			if (share > 0 && r.seconds > before.seconds * 1.02)

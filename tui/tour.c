@@ -7,7 +7,7 @@
 
 enum {
 	LONGEST = 3, /* places that are moved together */
-	FAR = 8,    /* in the order: what pays is mostly nearer */
+	FAR = 8,     /* in the order: what pays is mostly nearer */
 	PASSES = 2,
 	NONE = -1 /* before the first place, and behind the last */
 };
