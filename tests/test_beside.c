@@ -160,6 +160,19 @@ static void test_explain_goes_deeper_where_there_is_room(void **state)
 	stage_close(&wide);
 }
 
+/* Overview fills the half of a screen of 160 columns: the run stands there, and the
+ * numbers of time, not their shortest form. */
+static void test_overview_fills_its_half(void **state)
+{
+	(void)state;
+	open_wide(160, 45);
+	stage_type(&wide, "3|"); /* Overview beside Timeline */
+	stage_shows(&wide, "bubble ratio ");
+	stage_shows(&wide, "RUN of 100 B tokens");
+	stage_shows(&wide, "CO2 ");
+	stage_close(&wide);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_enter_moves_into_explain_and_esc_back),
 		cmocka_unit_test(test_the_mouse_works_beside),
 		cmocka_unit_test(test_explain_goes_deeper_where_there_is_room),
+		cmocka_unit_test(test_overview_fills_its_half),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -198,6 +198,22 @@ static void test_the_slowest_have_room_at_80_columns(void **state)
 	stage_close(&s);
 }
 
+/* A range is told whole or not at all. */
+static void test_no_range_is_cut(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 100, 40);
+	stage_shows(&s, "TPOT 88.8 ms");
+	stage_shows(&s, "2.04 to 3.83 s");
+	stage_lacks(&s, "75.3 to");
+	stage_close(&s);
+	stage_open(&s, "llama3.1-70b-4-h100-serve", 120, 40);
+	stage_shows(&s, "75.3 to 105 ms");
+	stage_close(&s);
+}
+
 static void test_numbers_move_against_a_pinned_server(void **state)
 {
 	struct stage s;
@@ -316,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_a_key_opens_the_loop),
 		cmocka_unit_test(test_a_server_without_room_has_no_numbers),
 		cmocka_unit_test(test_the_slowest_have_room_at_80_columns),
+		cmocka_unit_test(test_no_range_is_cut),
 		cmocka_unit_test(test_numbers_move_against_a_pinned_server),
 		cmocka_unit_test(test_every_view_says_what_a_server_has),
 		cmocka_unit_test(test_the_roofline_changes_its_pass),

@@ -137,7 +137,7 @@ static int draw_reasons(const struct explorer *explorer, struct canvas *canvas,
 {
 	if (explorer->view == VIEW_OVERVIEW && explorer->estimate.legal) {
 		struct page page = { explorer, canvas, rect, rect.y,
-				     overview_room(rect) };
+				     overview_room(explorer, rect) };
 
 		serving_too_large(&page);
 		return page.y;

@@ -270,17 +270,22 @@ static void draw_numbers(struct page *p)
 	page_traffic(p);
 }
 
-enum room overview_room(struct rect rect)
+/* The numbers of a server stand in three columns, those of training in two too. */
+enum room overview_room(const struct explorer *explorer, struct rect rect)
 {
+	int least = explorer->scenario.plan.mode == MODE_INFERENCE ? 60 : 56;
+
 	if (rect.height >= 44 && rect.width >= 84)
 		return ROOM_RICH;
-	return rect.height >= 29 && rect.width >= 60 ? ROOM_COMFORTABLE : ROOM_COMPACT;
+	return rect.height >= 29 && rect.width >= least ? ROOM_COMFORTABLE
+							: ROOM_COMPACT;
 }
 
 void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect)
 {
-	struct page p = { explorer, canvas, rect, rect.y, overview_room(rect) };
+	struct page p = { explorer, canvas, rect, rect.y,
+			  overview_room(explorer, rect) };
 	int strip;
 
 	if (!explorer->estimate.legal) {

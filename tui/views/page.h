@@ -53,7 +53,7 @@ void page_illegal(struct page *page);
 void serving_numbers(struct page *page);
 /* Its memory, and why no request fits beside the weights. */
 void serving_too_large(struct page *page);
-enum room overview_room(struct rect rect);
+enum room overview_room(const struct explorer *explorer, struct rect rect);
 void serving_overview(struct page *page);
 
 #endif

@@ -54,13 +54,13 @@ static void draw_memory(struct page *p)
 	page_gap(p);
 }
 
-/* "TTFT 312 ms  208 to 468 ms" */
+/* "TTFT 312 ms  208 to 468 ms"; half a range would be another one. */
 static int draw_range(struct page *p, int x, const char *label, const char *key,
 		      double low, double high)
 {
-	char from[32], to[32], *unit;
-	int used = draw_number(p->explorer, p->canvas, x, p->y,
-			       p->rect.x + p->rect.width - x, label, key);
+	char from[32], to[32], range[80], *unit;
+	int room = p->rect.x + p->rect.width - x;
+	int used = draw_number(p->explorer, p->canvas, x, p->y, room, label, key);
 
 	/* a queue that grows for ever */
 	if (!isfinite(high))
@@ -75,10 +75,12 @@ static int draw_range(struct page *p, int x, const char *label, const char *key,
 	unit = strrchr(from, ' ');
 	if (unit && strrchr(to, ' ') && strcmp(unit, strrchr(to, ' ')) == 0)
 		*unit = '\0';
-	used += 1 + canvas_format(p->canvas, x + used + 1, p->y,
-				  p->rect.x + p->rect.width - x - used - 1, ROLE_QUIET,
-				  "%s to %s", from, to);
-	return used + 3;
+	snprintf(range, sizeof range, "%s to %s", from, to);
+	room -= used + 1;
+	if (text_width(range) > room)
+		return used + 2;
+	return used + 1 +
+	       canvas_text(p->canvas, x + used + 1, p->y, room, ROLE_QUIET, range) + 3;
 }
 
 /* What one decode pass of all requests is spent on. */
