@@ -363,6 +363,21 @@ static void test_a_mend_that_fits_comes_first(void **state)
 	stage_close(&s);
 }
 
+/* Tab leads to the first mend: only there it says so. */
+static void test_each_mend_names_its_keys(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/tp\n=32\n");
+	stage_shows(&s, "Tab Enter sets gpus 128");
+	stage_shows(&s, "Enter here sets tp 16");
+	stage_type(&s, "\t\n");
+	assert_int_equal(s.explorer.scenario.cluster.gpus, 128);
+	stage_close(&s);
+}
+
 static void test_presets_are_found_and_opened(void **state)
 {
 	struct stage s;
@@ -871,6 +886,7 @@ int main(void)
 		cmocka_unit_test(test_rows_of_knobs_keep_their_place),
 		cmocka_unit_test(test_the_strip_keeps_its_place),
 		cmocka_unit_test(test_a_mend_that_fits_comes_first),
+		cmocka_unit_test(test_each_mend_names_its_keys),
 		cmocka_unit_test(test_presets_are_found_and_opened),
 		cmocka_unit_test(test_enter_lists_the_values_of_a_knob),
 		cmocka_unit_test(test_numbers_are_explained),

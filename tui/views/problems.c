@@ -26,6 +26,19 @@ static size_t mend_text(const struct finding *finding, const struct whatif_cost 
 	return used;
 }
 
+/* The keys that mend a problem. From the knobs Enter lists values: it is the view that
+ * takes this one, and Tab leads to the first there. */
+static const char *find_way(const struct explorer *explorer, int at)
+{
+	if (explorer->pane != PANE_KNOBS)
+		return "Enter";
+	for (int i = 0; i < at; i++)
+		if (explorer->estimate.problems.item[i].nearest_count > 0 &&
+		    explorer->mend[i][0].knob)
+			return "Enter here";
+	return "Tab Enter";
+}
+
 /* One problem, and below it what would mend it. */
 static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect, int at)
@@ -33,9 +46,8 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 	const struct finding *finding = &explorer->estimate.problems.item[at];
 	bool error = finding->rule->severity == SEVERITY_ERROR;
 	char text[320], remedy[400], key[MAX_KEY];
-	/* from the knobs Enter lists values: it is the view that takes this one */
-	bool aside = explorer->pane == PANE_KNOBS;
-	int used, lines, indent = aside ? 16 : 12;
+	const char *way = find_way(explorer, at);
+	int used, lines, indent = 6 + text_width(way) + 1;
 
 	finding_text(finding, text, sizeof text);
 	canvas_put(canvas, rect.x, rect.y,
@@ -52,8 +64,7 @@ static int draw_problem(const struct explorer *explorer, struct canvas *canvas,
 		return used;
 	if (text_width(remedy) > rect.width - indent)
 		mend_text(finding, explorer->mend[at], 1, remedy, sizeof remedy);
-	canvas_text(canvas, rect.x + 6, rect.y + used, indent - 6, ROLE_KEY,
-		    aside ? "Tab Enter" : "Enter");
+	canvas_text(canvas, rect.x + 6, rect.y + used, indent - 6, ROLE_KEY, way);
 	lines = widget_prose(canvas,
 			     (struct rect){ rect.x + indent, rect.y + used,
 					    rect.width - indent, rect.height - used },
