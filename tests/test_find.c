@@ -47,6 +47,19 @@ static void test_words_find_what_they_mean(void **state)
 		{ "mfu", "mfu", NULL },
 		{ "deadline", "search", NULL },
 		{ "gantt", "timeline", NULL },
+		{ "ctx", "seq", NULL },
+		{ "seq length", "seq", NULL },
+		{ "microbatch", "mbs", NULL },
+		{ "batch size", "mbs", "gbs" },
+		{ "activation checkpointing", "recompute", NULL },
+		{ "gradient checkpointing", "recompute", NULL },
+		{ "remat", "recompute", "remat_policy" },
+		{ "quantization", "precision", NULL },
+		{ "world size", "gpus", NULL },
+		{ "eta", "run_seconds", NULL },
+		{ "wall time", "run_seconds", NULL },
+		{ "vram", "total_bytes", NULL },
+		{ "hbm", "total_bytes", NULL },
 	};
 	struct found found[MAX_FOUND];
 	struct stage s;
