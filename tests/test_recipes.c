@@ -107,6 +107,31 @@ static void test_pools_of_scripts(void **state)
 	}
 }
 
+/* Kubernetes puts what a container's environment says into its words. */
+static void dependent_words(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("vllm",
+		  "apiVersion: apps/v1\nkind: Deployment\nspec:\n  template:\n"
+		  "    spec:\n      containers:\n      - name: server\n"
+		  "        image: vllm/vllm-openai:v0.10.0\n"
+		  "        command: [python3, -m, vllm.entrypoints.openai.api_server]\n"
+		  "        args:\n        - --model=$(MODEL_ID)\n"
+		  "        - --tensor-parallel-size=$(TP)\n"
+		  "        env:\n        - name: MODEL_ID\n"
+		  "          value: Qwen/Qwen3-32B\n"
+		  "        - name: TP\n          value: \"2\"\n",
+		  &s);
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "tp", "2");
+	read_refused("vllm",
+		     "apiVersion: v1\nspec:\n  containers:\n  - image: vllm-openai\n"
+		     "    args: [--model=$(MODEL_ID)]\n",
+		     "no model '$(MODEL_ID)'");
+}
+
 /* The YAML of an engine stands in a ConfigMap, or is missing. */
 static void test_config_map(void **state)
 {
@@ -281,6 +306,7 @@ int main(void)
 		cmocka_unit_test(replicas_are_of_the_server_in_a_script),
 		cmocka_unit_test(test_graph),
 		cmocka_unit_test(test_pools_of_scripts),
+		cmocka_unit_test(dependent_words),
 		cmocka_unit_test(test_config_map),
 		cmocka_unit_test(test_chart),
 		cmocka_unit_test(test_deployment),

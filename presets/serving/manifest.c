@@ -22,6 +22,7 @@ struct manifest {
 	bool any;          /* a container was found */
 	enum role role;    /* of what is walked through */
 	const char *tp, *copies;
+	const struct node *container; /* whose words are written; NULL */
 };
 
 static const char *scalar(const struct node *map, const char *key)
@@ -38,16 +39,62 @@ static void go_to(struct manifest *m, int line)
 		fputc('\n', m->out);
 }
 
+/* "$(NAME)" in a container's words is what its environment says, and no command
+ * (Kubernetes, "Define dependent environment variables"). The value, and how many
+ * characters it stands for; NULL where nothing says it. */
+static const char *dependent(const struct manifest *m, const char *text, size_t *length)
+{
+	const struct node *env = m->container ? node_get(m->container, "env") : NULL;
+	size_t name;
+
+	if (strncmp(text, "$(", 2) != 0)
+		return NULL;
+	name = strcspn(text + 2, ") \t\n");
+	if (text[2 + name] != ')')
+		return NULL;
+	*length = name + 3;
+	for (const struct node *item = env && env->kind == NODE_LIST ? env->child
+								     : NULL;
+	     item; item = item->next) {
+		const char *own = scalar(item, "name"), *value = scalar(item, "value");
+
+		if (own && value && strlen(own) == name &&
+		    strncmp(own, text + 2, name) == 0 && !strchr(value, '\n'))
+			return value;
+	}
+	return NULL;
+}
+
+static void put_letter(struct manifest *m, char letter, bool quoted)
+{
+	if (letter == '\'' && quoted)
+		fputs("'\\''", m->out);
+	else
+		fputc(letter, m->out);
+	m->line += letter == '\n';
+}
+
+/* With what it depends on in its place. */
+static void put_text(struct manifest *m, const char *text, size_t length, bool quoted)
+{
+	for (size_t i = 0; i < length;) {
+		size_t stands = 1;
+		const char *value = dependent(m, text + i, &stands);
+
+		if (value && i + stands <= length) {
+			for (; *value != '\0'; value++)
+				put_letter(m, *value, quoted);
+			i += stands;
+		} else {
+			put_letter(m, text[i++], quoted);
+		}
+	}
+}
+
 static void put_word(struct manifest *m, const char *word)
 {
 	fputc('\'', m->out);
-	for (; *word != '\0'; word++) {
-		if (*word == '\'')
-			fputs("'\\''", m->out);
-		else
-			fputc(*word, m->out);
-		m->line += *word == '\n';
-	}
+	put_text(m, word, strlen(word), true);
 	fputc('\'', m->out);
 }
 
@@ -59,10 +106,7 @@ static void put_script(struct manifest *m, const char *text)
 	while (length > 0 && strchr(" \t\r\n\\", text[length - 1]))
 		length--;
 	fputc(' ', m->out);
-	for (size_t i = 0; i < length; i++) {
-		fputc(text[i], m->out);
-		m->line += text[i] == '\n';
-	}
+	put_text(m, text, length, false);
 }
 
 /* The words of a list, or those of one text. A word that is a script stands as it is.
@@ -178,10 +222,12 @@ static void put_container(struct manifest *m, const struct node *container)
 	if (!command && !args && !scalar(container, "modelCommand"))
 		return;
 	m->any = true;
+	m->container = container;
 	go_to(m, command ? command->line : args ? args->line : container->line);
 	put_mark(m);
 	put_environment(m, container);
 	put_command(m, container, script);
+	m->container = NULL;
 	fputc('\n', m->out);
 	m->line++;
 }
