@@ -69,6 +69,7 @@ static const struct {
 	{ "train.global_batch_size=", "megatron" },
 	{ "run_recipe.py", "megatron" },
 	{ "\n  megatron_amp_O2:", "megatron" },
+	{ "\n    framework: ", "megatron" },
 	{ "\"model_type\"", "hf" },
 	{ "\"architectures\"", "hf" },
 	{ "\"zero_optimization\"", "deepspeed" },

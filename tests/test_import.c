@@ -763,6 +763,33 @@ static void test_primus(void **state)
 	"modules:\n  pre_trainer:\n    framework: megatron\n    model: " model "\n" \
 	"    overrides:\n      micro_batch_size: 2\n" more
 
+/* Adapters in both spellings; keys of another trainer than Megatron are refused, which
+ * would be Megatron's defaults. */
+static void primus_trains_otherwise(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	read_good("megatron", PRIMUS("qwen3_32b.yaml", "      peft: lora\n"), &s);
+	expect(&s, "lora_rank", "32");
+	read_good("megatron",
+		  PRIMUS("qwen3_32b.yaml", "      peft: lora\n      peft_dim: 16\n"),
+		  &s);
+	expect(&s, "lora_rank", "16");
+	read_good("megatron",
+		  PRIMUS("qwen3_32b.yaml",
+			 "      lora:\n        enabled: true\n        dim: 8\n"),
+		  &s);
+	expect(&s, "lora_rank", "8");
+	read_good("megatron", PRIMUS("qwen3_32b.yaml", "      peft: \"none\"\n"), &s);
+	expect(&s, "lora_rank", "off");
+	read_refused("megatron",
+		     "modules:\n  pre_trainer:\n    framework: torchtitan\n"
+		     "    model: llama3.1_8B.yaml\n    overrides:\n"
+		     "      training: {seq_len: 8192}\n",
+		     "file:3: Primus runs 'torchtitan' with these overrides");
+}
+
 /* Hybrids by name, whose mixer the stack's spec may change; names that mean another
  * model elsewhere; files that only extend others. */
 static void test_primus_models(void **state)
@@ -1064,6 +1091,7 @@ int main(void)
 		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_primus),
 		cmocka_unit_test(test_primus_models),
+		cmocka_unit_test(primus_trains_otherwise),
 		cmocka_unit_test(test_tasks),
 		cmocka_unit_test(test_spellings),
 		cmocka_unit_test(test_assumed_is_carried),

@@ -183,6 +183,32 @@ static const struct node *find_trainer(const struct node *root)
 	return NULL;
 }
 
+static const char *text_of(const struct node *map, const char *key)
+{
+	const struct node *node =
+		map && map->kind == NODE_MAP ? node_get(map, key) : NULL;
+
+	return node && node->kind == NODE_SCALAR ? node->text : NULL;
+}
+
+/* LoRA of Primus, of rank 32 unless it is said: `peft` in front of Megatron-Bridge
+ * (peft_dim), `lora` in front of Megatron-LM (primus/configs/modules). */
+static bool add_adapters(struct arguments *arguments, const struct node *overrides)
+{
+	const struct node *lora = node_get(overrides, "lora");
+	const char *scheme = text_of(overrides, "peft"),
+		   *enabled = text_of(lora, "enabled"), *rank = NULL;
+
+	if (scheme && strcmp(scheme, "lora") == 0)
+		rank = text_of(overrides, "peft_dim");
+	else if (enabled && strcmp(enabled, "true") == 0)
+		rank = text_of(lora, "dim");
+	else
+		return true;
+	return arguments_add(arguments, "bridge-lora", rank ? rank : "32",
+			     overrides->line);
+}
+
 /* "llama3.1_8B.yaml" is a file of Primus, named by its model. */
 static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 {
@@ -199,6 +225,8 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 		name[length - 5] = '\0';
 	if (name[0] != '\0' &&
 	    !arguments_add(arguments, "primus-model", name, model->line))
+		return false;
+	if (!add_adapters(arguments, overrides))
 		return false;
 	for (const struct node *node = overrides->child; node; node = node->next)
 		if (node->kind == NODE_MAP)
@@ -218,12 +246,22 @@ static bool is_incomplete(const struct arguments *arguments, const struct node *
 {
 	const struct node *from = node_get(root, "extends");
 	const struct node *first = from && from->child ? from->child : from;
+	const struct node *framework = trainer ? node_get(trainer, "framework") : NULL;
 
 	if (node_get(root, "distributed_strategy") && node_get(root, "exp_manager"))
 		return !error_set(
 			error, arguments->file, root->line,
 			"a file of neuronx-distributed-training, for Trainium, of "
 			"which there is no cluster; Megatron's and NeMo's are read");
+	/* the defaults of Megatron would stand where its keys are not known */
+	if (framework && framework->kind == NODE_SCALAR &&
+	    strncmp(framework->text, "megatron", 8) != 0)
+		return !error_set(
+			error, arguments->file, framework->line,
+			"Primus runs '%.40s' with these overrides, whose keys "
+			"are not Megatron's; files with framework: megatron are "
+			"read",
+			framework->text);
 	/* Primus: the rest of what it says stands in the file that it extends */
 	if (!from || (trainer && node_get(trainer, "model")))
 		return false;
