@@ -115,6 +115,28 @@ static int export_folder(const struct asked *asked,
 	return command_finish(STATUS_GOOD);
 }
 
+/* An option that the format has no use for would be a promise not kept: cut out of
+ * Chakra's traces, what is received would be sent by nobody. */
+static bool takes_options(const struct asked *asked, struct error *error)
+{
+	static const struct {
+		const char *option, *format;
+	} uses[] = { { "stages", "trace" },
+		     { "micro-batches", "trace" },
+		     { "baseline", "markdown" } };
+	const bool given[] = { asked->cut.stages > 0, asked->cut.micro_batches > 0,
+			       asked->baseline != NULL };
+
+	for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
+		if (given[i] && strcmp(asked->format->name, uses[i].format) != 0)
+			return error_set(error, NULL, 0,
+					 "--%s is of export %s; export %s does not "
+					 "take it",
+					 uses[i].option, uses[i].format,
+					 asked->format->name);
+	return true;
+}
+
 static int export_scenario(const struct asked *asked, const struct scenario *scenario,
 			   const struct import_report *kept)
 {
@@ -123,7 +145,8 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 	struct error error = { "" };
 	char *text = NULL, assumed[512];
 
-	if (!format_suits(asked->format, scenario, &error)) {
+	if (!takes_options(asked, &error) ||
+	    !format_suits(asked->format, scenario, &error)) {
 		free(both);
 		return command_fail(&error);
 	}
