@@ -848,7 +848,13 @@ static void test_tasks(void **state)
 	read_refused("megatron",
 		     "swift sft --model Qwen/Qwen2.5-14B --max_length 8192 "
 		     "--deepspeed zero2\n",
-		     "no flag of Megatron's");
+		     "swift sft runs by transformers");
+	read_good("megatron",
+		  LAUNCH("examples/conversion/hf_to_megatron_generate_vlm.py",
+			 "--tp 2 --pp 2 --ep 4"),
+		  &s);
+	assert_true(noted(IMPORT_ASSUMED, "mode"));
+	expect(&s, "pp", "2");
 	read_good("megatron",
 		  "megatron sft --model Qwen/Qwen3-8B --tuner_type lora_llm "
 		  "--lora_rank 16\n",

@@ -100,12 +100,28 @@ static void its_files_have_them_too(void **state)
 		     "file:2: megatron export converts");
 }
 
+/* Its other launcher, and what has transformers' arguments, of which bf16 and optimizer
+ * are called as Megatron's, would be Megatron's defaults. */
+static void transformers_launches_are_refused(void **state)
+{
+	(void)state;
+	read_refused("megatron",
+		     "NPROC_PER_NODE=8 swift sft --model Qwen/Qwen2.5-7B-Instruct \\\n"
+		     "  --tuner_type lora --optimizer muon --max_length 2048\n",
+		     "swift sft runs by transformers");
+	read_refused("megatron",
+		     "torchrun train.py --model Qwen/Qwen2.5-7B-Instruct --bf16 \\\n"
+		     "  --per_device_train_batch_size 4\n",
+		     "file:2: --per_device_train_batch_size is of transformers'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_its_own),
 		cmocka_unit_test(its_files_have_them_too),
 		cmocka_unit_test(other_losses_are_refused),
+		cmocka_unit_test(transformers_launches_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

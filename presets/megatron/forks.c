@@ -38,6 +38,12 @@ static const struct renamed {
 	{ "ds-sequence-parallel-size", NULL, "context-parallel-size", NULL, NULL },
 	{ "model-parallel-size", NULL, "tensor-model-parallel-size", NULL, NULL },
 	{ "batch-size", NULL, "micro-batch-size", NULL, NULL },
+	/* NVIDIA-NeMo/Megatron-Bridge, examples/conversion and scripts/performance */
+	{ "tp", NULL, "tensor-model-parallel-size", NULL, NULL },
+	{ "pp", NULL, "pipeline-model-parallel-size", NULL, NULL },
+	{ "cp", NULL, "context-parallel-size", NULL, NULL },
+	{ "ep", NULL, "expert-model-parallel-size", NULL, NULL },
+	{ "etp", NULL, "expert-tensor-parallel-size", NULL, NULL },
 	{ "moe-token-dispatcher-type", "alltoall_seq", "moe-token-dispatcher-type",
 	  "alltoall", NULL },
 	{ "moe-intermediate-size", NULL, "moe-ffn-hidden-size", NULL, NULL },

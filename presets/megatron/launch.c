@@ -149,6 +149,13 @@ static bool note_swift(const struct launch *launch, const struct shell *shell)
 {
 	static const char *const tasks[] = { "sft", "pt", "rlhf", "export", NULL };
 
+	/* the same without Megatron trains by transformers */
+	for (int i = 0; i + 1 < launch->count; i++)
+		if (strcmp(launch->word[i].text, "swift") == 0 &&
+		    word_among(launch->word[i + 1].text, tasks))
+			return arguments_add(launch->arguments, "swift-plain",
+					     launch->word[i + 1].text,
+					     launch->word[i + 1].line);
 	for (int i = 0; i + 1 < launch->count; i++)
 		if (strcmp(launch->word[i].text, "megatron") == 0 &&
 		    word_among(launch->word[i + 1].text, tasks)) {

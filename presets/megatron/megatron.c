@@ -39,7 +39,7 @@ static void note_flags(const struct arguments *arguments, struct import_report *
 			     swift_flag(arguments, a->name);
 
 		if (strcmp(a->name, "primus-model") == 0 ||
-		    strcmp(a->name, "swift-task") == 0 || is_launcher(a->name) ||
+		    strncmp(a->name, "swift-", 6) == 0 || is_launcher(a->name) ||
 		    strncmp(a->name, "bridge-", 7) == 0 ||
 		    strcmp(a->name, "nemo-network") == 0 ||
 		    strcmp(a->name, "program") == 0 ||
@@ -318,7 +318,8 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	scenario_defaults(out);
 	note_flags(arguments, report);
 	script_note(arguments, report);
-	if (!swift_trains(arguments, error) || !check_missing(arguments, error))
+	if (!swift_is_megatrons(arguments, error) || !swift_trains(arguments, error) ||
+	    !check_missing(arguments, error))
 		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
 	    !read_machine(arguments, out, error) ||

@@ -45,6 +45,9 @@ int64_t megatron_dense_first(const struct arguments *arguments);
 bool megatron_is_mamba(const struct arguments *arguments,
 		       const struct argument **drawn);
 
+/* Whether the arguments are not those of transformers' Trainer, of which a few are
+ * called like Megatron's; false with the error. */
+bool swift_is_megatrons(const struct arguments *arguments, struct error *error);
 /* Whether a launch of ms-swift, if it is one, trains one model on the loss of the next
  * token; false with the error. */
 bool swift_trains(const struct arguments *arguments, struct error *error);

@@ -153,6 +153,24 @@ bool swift_trains(const struct arguments *a, struct error *error)
 	return true;
 }
 
+bool swift_is_megatrons(const struct arguments *a, struct error *error)
+{
+	const struct argument *plain = arguments_find(a, "swift-plain");
+	const struct argument *batch = arguments_find(a, "per-device-train-batch-size");
+
+	if (plain)
+		return error_set(
+			error, a->file, plain->line,
+			"swift %.20s runs by transformers, whose arguments are "
+			"not Megatron's; megatron sft and pt are read",
+			plain->value);
+	return !batch || arguments_find(a, "micro-batch-size") ||
+	       error_set(error, a->file, batch->line,
+			 "--per_device_train_batch_size is of transformers' Trainer, "
+			 "whose commands are not read; Megatron's are, and files of "
+			 "LLaMA-Factory and axolotl");
+}
+
 bool swift_settle(const struct arguments *a, struct scenario *out,
 		  struct import_report *report, struct error *error)
 {
