@@ -77,7 +77,7 @@ static const struct {
 	{ "swift rlhf ", "megatron" },
 	{ "--per_device_train_batch_size", "megatron" },
 	{ "--num_layers ", "megatron" },
-	{ "MaxText/configs/", "maxtext" },
+	{ "MaxText/configs/base.yml", "maxtext" },
 	{ "\n  megatron_amp_O2:", "megatron" },
 	{ "\n    framework: ", "megatron" },
 	{ "\"model_type\"", "hf" },

@@ -71,6 +71,19 @@ static bool turn_back(struct scenario *s, const struct finding *broken,
 	return false;
 }
 
+/* Experts' activations that a model has none of: Megatron asks for grouped GEMM with
+ * the name alone (transformer_config.py:1964). */
+static void drop_absent_modules(struct scenario *s)
+{
+	struct plan *plan = &s->plan;
+
+	if (s->model.moe.experts > 0)
+		return;
+	plan->recompute_modules &= ~((uint64_t)1 << MODULE_MOE_ACT);
+	if (plan->recompute_modules == 0 && plan->recompute == RECOMPUTE_SELECTIVE)
+		plan->recompute = RECOMPUTE_NONE;
+}
+
 void megatron_settle(const struct scenario *scenario, struct scenario *settled,
 		     struct export_out *out)
 {
@@ -79,6 +92,7 @@ void megatron_settle(const struct scenario *scenario, struct scenario *settled,
 	bool turned = true;
 
 	*settled = *scenario;
+	drop_absent_modules(settled);
 	scenario_defaults(&base);
 	if (!library_stack(&base, "megatron-core", NULL))
 		return;
