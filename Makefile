@@ -92,7 +92,7 @@ $(B)/tests/%: $(B)/tests/%.o $(SUPPORT) $(HOUSE) $(ENGINE)
 $(B)/fault.so: tests/faults/fault.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) -O1 -g -shared -fPIC $< -o $@
-$(B)/tests/test_faults: | $(B)/fault.so
+$(B)/tests/test_faults $(B)/tests/test_fault_commands: | $(B)/fault.so
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 
@@ -140,7 +140,7 @@ asan:
 # Lines that the tests run, by room; with gcc, whose own counting needs memory.
 coverage:
 	@$(MAKE) B=build-coverage CC=gcc CFLAGS="-O1 -g --coverage -fprofile-update=atomic" \
-	  T="$(filter-out test_faults,$(notdir $(TESTS)))" test-apart
+	  T="$(filter-out test_fault%,$(notdir $(TESTS)))" test-apart
 	@sh tests/coverage.sh build-coverage
 
 # The tests with a program of the same build, not the one that lies here.

@@ -1,6 +1,7 @@
 /* error.c - see error.h. */
 #include "presets/error.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,6 +28,15 @@ static size_t utf8_length(const char *text, size_t left)
 	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
+}
+
+bool error_is_memory(const struct error *error)
+{
+	const char *memory = strstr(error->text, "out of memory");
+	const char *file = strstr(error->text, strerror(ENOMEM));
+
+	return (memory && (memory == error->text || memory[-1] == ' ')) ||
+	       (file && file > error->text && file[-1] == ' ');
 }
 
 bool error_is_text(const char *text)
@@ -100,14 +110,23 @@ int place_line(int place)
 	return place < 0 ? -place : place & (MOST_LINES - 1);
 }
 
+/* Whoever goes on without what could not be read would call half an answer good. */
+static bool ran_out;
+
+bool error_ran_out_of_memory(void)
+{
+	return ran_out;
+}
+
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
 {
 	int column = line > 0 ? line >> LINE_BITS : 0;
+	struct error unheard;
 	size_t used = 0;
 	va_list args;
 
 	if (!error)
-		return false;
+		error = &unheard;
 	line = place_line(line);
 	if (file && line > 0)
 		used = (size_t)snprintf(error->text, sizeof error->text,
@@ -123,5 +142,6 @@ bool error_set(struct error *error, const char *file, int line, const char *form
 		snprintf(error->text + used, sizeof error->text - used, " (column %d)",
 			 column);
 	error_clean(error->text);
+	ran_out = ran_out || error_is_memory(error);
 	return false;
 }

@@ -24,6 +24,10 @@ int place_in(const char *text, size_t offset);
  */
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Whether memory ran out, and nothing is wrong with what was asked for. */
+bool error_is_memory(const struct error *error);
+/* Whether any error was of that kind so far, though somebody went on without it. */
+bool error_ran_out_of_memory(void);
 /* Whether it is UTF-8 all through. */
 bool error_is_text(const char *text);
 /* Replace control characters, those of direction too, and broken UTF-8 by '?', in

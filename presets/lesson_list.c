@@ -7,6 +7,7 @@
 #include "engine/predict/predict.h"
 #include "presets/lesson_file.h"
 #include "presets/library.h"
+#include "presets/report.h"
 #include "presets/scenario_file.h"
 
 struct place_in_course {
@@ -76,10 +77,14 @@ bool lesson_run_text(const char *plan, char *out, size_t size)
 	struct scenario *s = malloc(sizeof *s);
 	struct estimate *e = malloc(sizeof *e);
 	struct scenario_note note;
+	struct error error = { "" };
 	char text[160] = "";
+	bool good = s && e && preset_find(PRESET_PLAN, plan) &&
+		    scenario_read(s, plan, &note, &error);
 
-	if (s && e && preset_find(PRESET_PLAN, plan) &&
-	    scenario_read(s, plan, &note, NULL)) {
+	if (!s || !e || error_is_memory(&error))
+		report_falls_short();
+	if (good) {
 		scenario_estimate(s, e);
 		if (note.measured_step_seconds > 0)
 			put_figure(text, sizeof text, "step",

@@ -366,13 +366,13 @@ static void write_nested(const struct draft *d, const char *prefix, FILE *stream
 
 /* The members that belong to the model as a whole; layers come as kinds and a list.
  * Habits would fill what is left out, so every key with one is written. */
-void model_write(const struct model *model, FILE *stream)
+bool model_write(const struct model *model, FILE *stream)
 {
 	struct draft *d = calloc(1, sizeof *d);
 	bool first = false;
 
 	if (!d)
-		return;
+		return false;
 	d->model = *model;
 	fputs("{name: ", stream);
 	stream_put_quoted(stream, model->name);
@@ -402,4 +402,5 @@ void model_write(const struct model *model, FILE *stream)
 	write_layer_list(model, stream);
 	fputs("\"}", stream);
 	free(d);
+	return true;
 }

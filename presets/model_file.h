@@ -20,6 +20,6 @@ bool model_read(const struct document *document, const struct node *map,
 bool model_read_like(const struct document *document, const struct node *map,
 		     const char *base, struct model *out, struct error *error);
 /* A flow mapping that model_read takes back to an equal model. */
-void model_write(const struct model *model, FILE *stream);
+bool model_write(const struct model *model, FILE *stream);
 
 #endif

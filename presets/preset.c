@@ -65,6 +65,8 @@ static bool unknown(enum preset_kind kind, const char *name, struct error *error
 			"shows it to those alone who accept a licence; --model "
 			"config.json reads it from a copy of yours",
 			name);
+	if (!preset_list_is_whole(kind))
+		return error_set(error, NULL, 0, "out of memory");
 	preset_near(kind, name, near, sizeof near);
 	if (near[0] != '\0')
 		return error_set(error, NULL, 0, "no %s '%.80s'; near: %s", one[kind],

@@ -297,7 +297,7 @@ void report_falls_short(void)
 
 bool report_is_short(void)
 {
-	return is_short;
+	return is_short || error_ran_out_of_memory();
 }
 
 char *report_print(cJSON *root, bool one_line)

@@ -85,7 +85,7 @@ struct cJSON *report_object(const struct scenario *scenario,
 char *report_print(struct cJSON *root, bool one_line);
 /* From now on no object is printed of which a part found no memory. */
 void report_watch_memory(void);
-/* Whether there was one. */
+/* Whether there was one, or anything could not be read for want of memory. */
 bool report_is_short(void);
 /* Something else is left out of a report for want of memory. */
 void report_falls_short(void);

@@ -438,13 +438,15 @@ static void put_metrics(const struct page *p)
 }
 
 /* The file that gives these numbers again, within a fence longer than any in it. */
-static void put_scenario(FILE *stream, const struct scenario *s)
+static bool put_scenario(FILE *stream, const struct scenario *s)
 {
 	char *text = scenario_write(s);
+	bool good = text != NULL;
 
-	if (text)
+	if (good)
 		fprintf(stream, "\n````yaml\n%s````\n", text);
 	free(text);
+	return good;
 }
 
 char *report_markdown(const struct scenario *scenario, const struct estimate *estimate,
@@ -461,6 +463,7 @@ char *report_markdown(const struct scenario *scenario, const struct estimate *es
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = page.stream = open_memstream(&text, &size);
+	bool good;
 
 	if (!stream)
 		return NULL;
@@ -480,7 +483,10 @@ char *report_markdown(const struct scenario *scenario, const struct estimate *es
 		put_knobs(stream, scenario, baseline);
 		put_metrics(&page);
 	}
-	put_scenario(stream, scenario);
+	good = put_scenario(stream, scenario);
 	fputs("\n</details>\n", stream);
-	return stream_end(stream, &text);
+	if (stream_end(stream, &text) && good)
+		return text;
+	free(text);
+	return NULL;
 }

@@ -284,50 +284,67 @@ static bool is_shipped(enum preset_kind kind, const char *name)
 
 /* By name where the preset of that name, with these knobs, is this very cluster;
  * else, and where it is a user's own and the text is for others, the whole of it. The
- * same for model and stack. */
-static void write_bases(const struct scenario *s, struct scenario *base,
+ * same for model and stack. False: out of memory, for a preset that could not be read
+ * for that is no other one. */
+static bool write_model(const struct scenario *s, struct scenario *base,
 			bool for_others, FILE *stream)
 {
-	bool name_model = !for_others || is_shipped(PRESET_MODEL, s->model.name);
-	bool name_cluster = !for_others || is_shipped(PRESET_CLUSTER, s->cluster.name);
-	bool name_stack = !for_others || is_shipped(PRESET_STACK, s->stack.name);
+	bool by_name = !for_others || is_shipped(PRESET_MODEL, s->model.name);
+	struct error why = { "" };
+	bool good = true;
 
-	struct scenario other;
-
-	scenario_defaults(base);
-	if (name_model && library_model(&base->model, s->model.name, NULL) &&
+	if (by_name && library_model(&base->model, s->model.name, &why) &&
 	    memcmp(&base->model, &s->model, sizeof s->model) == 0) {
 		write_name(stream, "model", s->model.name);
-	} else {
-		fputs("model: ", stream);
-		model_write(&s->model, stream);
-		fputc('\n', stream);
-		base->model = s->model;
+		return true;
 	}
-	other = *base;
-	if (library_cluster(&other.cluster, s->cluster.name, NULL))
+	fputs("model: ", stream);
+	good = model_write(&s->model, stream);
+	fputc('\n', stream);
+	base->model = s->model;
+	return good && !error_is_memory(&why);
+}
+
+static bool write_cluster(const struct scenario *s, struct scenario *base,
+			  bool for_others, FILE *stream)
+{
+	bool by_name = !for_others || is_shipped(PRESET_CLUSTER, s->cluster.name);
+	struct scenario other = *base;
+	struct error why = { "" };
+
+	if (library_cluster(&other.cluster, s->cluster.name, &why))
 		base->cluster = other.cluster;
 	copy_knobs(&other, s);
-	if (name_cluster &&
-	    memcmp(&other.cluster, &s->cluster, sizeof s->cluster) == 0) {
+	if (by_name && memcmp(&other.cluster, &s->cluster, sizeof s->cluster) == 0) {
 		write_name(stream, "cluster", s->cluster.name);
-	} else {
-		fputs("cluster: ", stream);
-		cluster_write(&s->cluster, stream);
-		fputc('\n', stream);
-		base->cluster = s->cluster;
+		return true;
 	}
-	other = *base;
-	if (name_stack && library_stack(&other, s->stack.name, NULL) &&
+	fputs("cluster: ", stream);
+	cluster_write(&s->cluster, stream);
+	fputc('\n', stream);
+	base->cluster = s->cluster;
+	return !error_is_memory(&why);
+}
+
+static bool write_stack(const struct scenario *s, struct scenario *base,
+			bool for_others, FILE *stream)
+{
+	bool by_name = !for_others || is_shipped(PRESET_STACK, s->stack.name);
+	struct scenario other = *base;
+	struct error why = { "" };
+	bool good;
+
+	if (by_name && library_stack(&other, s->stack.name, &why) &&
 	    memcmp(&other.stack, &s->stack, sizeof s->stack) == 0) {
 		*base = other;
 		write_name(stream, "stack", s->stack.name);
-		return;
+		return true;
 	}
 	fputs("stack: ", stream);
-	stack_write(&s->stack, stream);
+	good = stack_write(&s->stack, stream);
 	fputc('\n', stream);
 	base->stack = s->stack;
+	return good && !error_is_memory(&why);
 }
 
 static void write_knob(const struct scenario *s, const struct knob *knob, FILE *stream)
@@ -350,13 +367,17 @@ static char *write_scenario(const struct scenario *scenario, bool for_others)
 	FILE *stream = open_memstream(&text, &size);
 	struct scenario *base = calloc(1, sizeof *base);
 
-	if (!stream || !base) {
+	if (stream && base) {
+		scenario_defaults(base);
+		fprintf(stream, "format: %d\n", FORMAT);
+	}
+	if (!stream || !base || !write_model(scenario, base, for_others, stream) ||
+	    !write_cluster(scenario, base, for_others, stream) ||
+	    !write_stack(scenario, base, for_others, stream)) {
 		free(base);
 		free(stream_end(stream, &text));
 		return NULL;
 	}
-	fprintf(stream, "format: %d\n", FORMAT);
-	write_bases(scenario, base, for_others, stream);
 	base->plan.sp = usual_sp(scenario, base->plan.sp);
 	for (int i = 0; i < knob_count(); i++)
 		if (!knob_same(scenario, base, &knob_table[i]))

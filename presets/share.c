@@ -52,10 +52,11 @@ static bool check_of_scenario(const struct scenario *s, char out[HALF])
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 	char value[MAX_LAYOUT + 8];
+	bool good;
 
 	if (!stream)
 		return false;
-	model_write(&s->model, stream);
+	good = model_write(&s->model, stream);
 	fprintf(stream, "\n%s\n%s\n", s->cluster.name, s->stack.name);
 	for (int i = 0; i < knob_count(); i++) {
 		knob_print(s, &knob_table[i], value, sizeof value);
@@ -65,7 +66,7 @@ static bool check_of_scenario(const struct scenario *s, char out[HALF])
 		return false;
 	spell(hash(empty_hash, text, strlen(text)), out);
 	free(text);
-	return true;
+	return good;
 }
 
 /* --- signs ------------------------------------------------------------------- */
@@ -332,29 +333,30 @@ bool share_read(struct scenario *out, const char *line, struct error *error)
 /* --- writing ----------------------------------------------------------------- */
 
 /* The fields of what is not as in the base; the base ends as what they make of it. */
-static void put_bases(FILE *stream, struct scenario *base, const struct scenario *s)
+static void put_bases(FILE *stream, struct scenario *base, const struct scenario *s,
+		      struct error *error)
 {
 
 	if (memcmp(&base->model, &s->model, sizeof s->model) != 0 &&
-	    library_model(&base->model, s->model.name, NULL)) {
+	    library_model(&base->model, s->model.name, error)) {
 		fputs(",model=", stream);
 		put_escaped(stream, s->model.name);
 	}
 	if (strcmp(base->cluster.name, s->cluster.name) != 0 &&
-	    library_cluster(&base->cluster, s->cluster.name, NULL)) {
+	    library_cluster(&base->cluster, s->cluster.name, error)) {
 		fputs(",cluster=", stream);
 		put_escaped(stream, s->cluster.name);
 	}
 	if (strcmp(base->stack.name, s->stack.name) != 0 &&
-	    library_stack(base, s->stack.name, NULL)) {
+	    library_stack(base, s->stack.name, error)) {
 		fputs(",stack=", stream);
 		put_escaped(stream, s->stack.name);
 	}
 }
 
-/* NULL: out of memory. */
+/* NULL: out of memory, which the error says too where a preset was not read for it. */
 static char *write_from(const char *plan, struct scenario *base,
-			const struct scenario *s)
+			const struct scenario *s, struct error *error)
 {
 	char value[MAX_LAYOUT + 8], *text = NULL;
 	size_t size = 0;
@@ -364,7 +366,7 @@ static char *write_from(const char *plan, struct scenario *base,
 		return NULL;
 	fputs(prefix, stream);
 	fputs(plan, stream);
-	put_bases(stream, base, s);
+	put_bases(stream, base, s, error);
 	for (int i = 0; i < knob_count(); i++) {
 		if (knob_same(base, s, &knob_table[i]))
 			continue;
@@ -391,20 +393,23 @@ static char *write_yaml(const struct scenario *s)
 
 /* Puts the checks behind a line and sees whether it is read back as the same; NULL, and
  * the line is freed, if it isn't. */
-static char *finish(char *line, const struct scenario *s, struct scenario *back)
+static char *finish(char *line, const struct scenario *s, struct scenario *back,
+		    struct error *error)
 {
 	size_t length = line ? strlen(line) : 0;
 	char *whole = line ? realloc(line, length + CHECK + 2) : NULL;
 
 	if (!whole) {
 		free(line);
+		error_set(error, NULL, 0, "out of memory");
 		return NULL;
 	}
 	whole[length] = ',';
 	check_of_text(whole, length, whole + length + 1);
 	whole[length + 1 + CHECK] = '\0';
-	if (check_of_scenario(s, whole + length + 1 + HALF) &&
-	    share_read(back, whole, NULL) && memcmp(back, s, sizeof *s) == 0)
+	if (!check_of_scenario(s, whole + length + 1 + HALF))
+		error_set(error, NULL, 0, "out of memory");
+	else if (share_read(back, whole, error) && memcmp(back, s, sizeof *s) == 0)
 		return whole;
 	free(whole);
 	return NULL;
@@ -420,33 +425,45 @@ static void keep_shorter(char **best, char *line)
 	*best = line;
 }
 
-/* From the plan of this model that needs fewest signs, or from none. */
-static char *write_nearest(const struct scenario *s, struct scenario *base)
+/* From the plan of this model that needs fewest signs, or from none. NULL with an error
+ * that says so: memory ran out, and another line would not be the shortest. */
+static char *write_nearest(const struct scenario *s, struct scenario *base,
+			   struct error *error)
 {
 	const struct preset *list;
 	int count = preset_list(PRESET_PLAN, &list);
 	char *best = NULL;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count && !error_is_memory(error); i++)
 		if (!list[i].own && strstr(list[i].text, s->model.name) &&
-		    scenario_read(base, list[i].name, NULL, NULL) &&
+		    scenario_read(base, list[i].name, NULL, error) &&
 		    strcmp(base->model.name, s->model.name) == 0)
-			keep_shorter(&best, finish(write_from(list[i].name, base, s), s,
-						   base));
-	scenario_defaults(base);
-	keep_shorter(&best, finish(write_from("-", base, s), s, base));
-	return best;
+			keep_shorter(&best,
+				     finish(write_from(list[i].name, base, s, error), s,
+					    base, error));
+	if (!error_is_memory(error)) {
+		scenario_defaults(base);
+		keep_shorter(&best,
+			     finish(write_from("-", base, s, error), s, base, error));
+	}
+	if (!error_is_memory(error))
+		return best;
+	free(best);
+	return NULL;
 }
 
 char *share_write(const struct scenario *scenario, struct error *error)
 {
 	struct scenario *room = calloc(1, sizeof *room);
-	char *line = room ? write_nearest(scenario, room) : NULL;
+	struct error why = { "" };
+	char *line = room ? write_nearest(scenario, room, &why) : NULL;
 
-	if (room && !line)
-		line = finish(write_yaml(scenario), scenario, room);
+	if (room && !line && !error_is_memory(&why))
+		line = finish(write_yaml(scenario), scenario, room, &why);
 	free(room);
-	if (!line)
+	if (!room || (!line && error_is_memory(&why)))
+		error_set(error, NULL, 0, "out of memory");
+	else if (!line)
 		error_set(error, NULL, 0,
 			  "this scenario can't be told in one line; share its file "
 			  "(export yaml)");

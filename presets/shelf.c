@@ -86,6 +86,7 @@ bool shelf_open(const struct preset *preset, struct document *document,
 /* What lists show; a broken own file shows what is wrong with it. */
 static void describe(enum preset_kind kind, struct preset *preset)
 {
+	struct shelf *shelf = &shelves[kind];
 	struct document document;
 	struct error error = { "" };
 	const struct node *title, *id, *also, *alike;
@@ -94,6 +95,7 @@ static void describe(enum preset_kind kind, struct preset *preset)
 		return;
 	preset->described = true;
 	if (!shelf_open(preset, &document, &error)) {
+		shelf->lacks = shelf->lacks || error_is_memory(&error);
 		snprintf(preset->title, sizeof preset->title, "%.*s", MAX_NOTE - 1,
 			 error.text);
 		return;

@@ -317,13 +317,13 @@ bool stack_read_changes(const struct document *document, const struct node *row,
 	return true;
 }
 
-void stack_write(const struct stack *stack, FILE *stream)
+bool stack_write(const struct stack *stack, FILE *stream)
 {
 	struct draft *d = calloc(1, sizeof *d);
 	bool first = true;
 
 	if (!d)
-		return;
+		return false;
 	d->stack = *stack;
 	fputc('{', stream);
 	first = !fields_write(fields, FIELDS, d, stream);
@@ -345,4 +345,5 @@ void stack_write(const struct stack *stack, FILE *stream)
 	}
 	fputc('}', stream);
 	free(d);
+	return true;
 }

@@ -22,6 +22,6 @@ bool stack_read_changes(const struct document *document, const struct node *row,
 			struct scenario *scenario, struct error *error);
 /* A flow mapping that stack_read takes back to an equal stack; the knobs' defaults
  * are not in it, for the scenario holds their values. */
-void stack_write(const struct stack *stack, FILE *stream);
+bool stack_write(const struct stack *stack, FILE *stream);
 
 #endif

@@ -1,11 +1,6 @@
-/* test_faults.c - when memory, a disk or a folder fails: every call of the main paths
- * once, and from there on.
- *
- * tests/faults/fault.c is loaded into the program and lets the chosen call fail. Of
- * allocations, of which a command makes thousands in the same few hundred
- * places while the library is read, FAULTS=all tries each place: each way by which
- * callers come to one, its first time and, in one command, later ones fewer and fewer.
- * Else a sample of the places is tried.
+/* test_faults.c - what is written to files where memory, a disk or a folder fails:
+ * every call of it once, and from there on. See tests/support/fault.h for what
+ * FAULTS=all tries.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -16,254 +11,12 @@
 #include <unistd.h>
 
 #include "tests/support/close.h"
-#include "tests/support/run.h"
+#include "tests/support/fault.h"
 #include "tests/support/vt.h"
 
-static char home[] = "/tmp/shardscope-faults-XXXXXX";
-static char program[1024], mark[128]; /* with the library loaded */
-
-static char *read_file(const char *path);
-static void write_file(const char *path, const char *text);
-
-static const char *const commands[] = {
-	"eval llama3-8b-8-h100",
-	"eval llama3-8b-8-h100 --json",
-	"eval --model qwen3-30b-a3b --cluster dgx-h100 --gpus 16 --mode inference",
-	"check deepseek-v3-2048-h800",
-	"search llama3-8b-8-h100 --threads 1 --top 2 --json",
-	"sweep llama3-8b-8-h100 --vary tp=1,2",
-	"explain step_seconds llama3-8b-8-h100",
-	"list models",
-	"show llama3-8b-8-h100",
-	"export megatron llama3-8b-8-h100",
-	"export trace llama3-8b-8-h100",
-	"screen overview llama3-8b-8-h100",
-	"import megatron tests/fuzz/seeds/megatron/args.yaml",
-};
-enum { COMMANDS = sizeof commands / sizeof *commands };
-
-static bool was_marked(void)
-{
-	return unlink(mark) == 0;
-}
-
-/* --- which calls fail --- */
-
-/* of a sample: so many places from all over, and the last ones, where a command prints
- * and saves */
-enum { FEW = 24, LAST = 20 };
-
-/* The calls that fail one after the other: those of a list, or as many as there are. */
-struct turns {
-	bool later;   /* the later times of a place, too */
-	FILE *places; /* of malloc; NULL: counted up */
-	long n, stride, ending;
-};
-
-static bool is_all(void)
-{
-	const char *all = getenv("FAULTS");
-
-	return all && strcmp(all, "all") == 0;
-}
-
-/* What malloc writes its places to, as fault.c says. */
-static const char *places_of_malloc(void)
-{
-	static char path[128];
-
-	snprintf(path, sizeof path, "%s/places", home);
-	return path;
-}
-
-static struct turns begin_turns(const char *call, bool later)
-{
-	struct turns turns = { .later = later && is_all(), .stride = 1 };
-	long places = 0, n, nth;
-
-	if (strcmp(call, "malloc") != 0)
-		return turns;
-	turns.places = fopen(places_of_malloc(), "r");
-	assert_non_null(turns.places);
-	while (fscanf(turns.places, "%ld %ld", &n, &nth) == 2)
-		places += nth == 1;
-	assert_true(places > FEW);
-	rewind(turns.places);
-	if (!is_all())
-		turns.stride = places / FEW;
-	turns.ending = places - LAST;
-	return turns;
-}
-
-/* The number of the next call to fail; 0: all had their turn. `failed`: the last one
- * was made at all. Of places the sample takes the first times alone. */
-static long next_turn(struct turns *turns, bool failed)
-{
-	long place, nth;
-
-	if (!turns->places)
-		return failed ? ++turns->n : 0;
-	while (fscanf(turns->places, "%ld %ld", &place, &nth) == 2) {
-		long n = turns->n;
-
-		turns->n += nth == 1;
-		if (nth == 1 ? n % turns->stride == 0 || n >= turns->ending
-			     : turns->later)
-			return place;
-	}
-	fclose(turns->places);
-	return 0;
-}
-
-static struct ran run_faulty(const char *arguments, const char *fault)
-{
-	struct ran ran;
-	char *clock;
-
-	setenv("FAULT", fault, 1);
-	ran = run(arguments);
-	unsetenv("FAULT");
-	/* the only number that differs between two runs: how long a search took */
-	clock = strstr(ran.out, "\"proof\"");
-	if (clock)
-		*clock = '\0';
-	return ran;
-}
-
-/* The scenario that a command printed, as the program reads and writes it. */
-static struct ran read_back(const char *scenario)
-{
-	char path[128], arguments[160];
-
-	snprintf(path, sizeof path, "%s/again.yaml", home);
-	write_file(path, scenario);
-	snprintf(arguments, sizeof arguments, "export yaml %s", path);
-	return run_faulty(arguments, "none:1");
-}
-
-/* What could not be compared with the library's is written whole, which is the same. */
-static bool is_same_scenario(const char *out, const char *right)
-{
-	struct ran ours = { 0 }, theirs = { 0 };
-	bool same;
-
-	if (!strstr(out, ": {name: \""))
-		return false;
-	theirs = read_back(out);
-	ours = read_back(right);
-	same = ours.status == 0 && theirs.status == 0 &&
-	       strcmp(ours.out, theirs.out) == 0;
-	ran_free(&ours);
-	ran_free(&theirs);
-	return same;
-}
-
-/* The right answer, or an error: never half an answer called good, never a crash. */
-static void check_command(const char *arguments, const struct ran *right,
-			  const char *fault)
-{
-	struct ran ran = run_faulty(arguments, fault);
-
-	if (ran.status == 2) {
-		if (ran.err[0] == '\0' && !strstr(fault, "malloc"))
-			fail_msg("%s, %s: no reason", arguments, fault);
-	} else if (ran.status != right->status ||
-		   /* a list goes on behind a row that says why it is empty */
-		   (strcmp(ran.out, right->out) != 0 &&
-		    !strstr(ran.out, ": out of memory") &&
-		    !is_same_scenario(ran.out, right->out))) {
-		fail_msg("%s, %s: status %d\n%s\n%s", arguments, fault, ran.status,
-			 ran.out, ran.err);
-	}
-	ran_free(&ran);
-}
-
-static void fail_calls(const char *arguments, const char *call, const char *onwards)
-{
-	struct ran right;
-	struct turns turns;
-	bool failed = true;
-
-	setenv("FAULT_PLACES", places_of_malloc(), 1);
-	right = run_faulty(arguments, "malloc:0");
-	unsetenv("FAULT_PLACES");
-	/* to read the library is the same in all of them; and what fails from a call on
-	 * fails at the later times of its place anyway */
-	turns = begin_turns(call, arguments == commands[0] && *onwards == '\0');
-	for (long n; (n = next_turn(&turns, failed)) != 0;) {
-		char fault[64];
-
-		snprintf(fault, sizeof fault, "%s:%ld%s", call, n, onwards);
-		check_command(arguments, &right, fault);
-		failed = was_marked();
-	}
-	ran_free(&right);
-}
-
-static void test_commands_without_memory(void **state)
-{
-	(void)state;
-	for (int i = 0; i < COMMANDS; i++) {
-		fail_calls(commands[i], "malloc", "");
-		fail_calls(commands[i], "malloc", "+");
-	}
-}
-
-/* The number of the last allocation that came by a new way. */
-static long count_allocations(const char *arguments)
-{
-	FILE *places;
-	long n, nth, last = 0;
-	struct ran ran;
-
-	setenv("FAULT_PLACES", places_of_malloc(), 1);
-	ran = run_faulty(arguments, "malloc:0");
-	unsetenv("FAULT_PLACES");
-	assert_int_equal(ran.status, 0);
-	ran_free(&ran);
-	places = fopen(places_of_malloc(), "r");
-	assert_non_null(places);
-	while (fscanf(places, "%ld %ld", &n, &nth) == 2)
-		last = n;
-	fclose(places);
-	return last;
-}
-
-/* Who asks for a preset by name waits for no other: all models are some hundred files.
+/* of a sample: so many places from all over, and the last ones, where the program saves
  */
-static void test_a_name_opens_one_file(void **state)
-{
-	long all = count_allocations("list models");
-
-	(void)state;
-	assert_true(count_allocations("show llama3-8b") < all / 10);
-	assert_true(count_allocations("eval llama3-8b-8-h100") < all / 4);
-}
-
-static void test_commands_that_can_not_open(void **state)
-{
-	(void)state;
-	for (int i = 0; i < COMMANDS; i++)
-		fail_calls(commands[i], "open", "");
-}
-
-/* Nothing can be printed: said, and never called good. */
-static void test_commands_on_a_full_disk(void **state)
-{
-	char full[1200];
-
-	(void)state;
-	snprintf(full, sizeof full, "sh -c 'exec %s \"$@\" > /dev/full' sh", program);
-	setenv("SHARDSCOPE", full, 1);
-	for (int i = 0; i < COMMANDS; i++) {
-		struct ran ran = run_faulty(commands[i], "none:1");
-
-		if (ran.status != 2 || !strstr(ran.err, "the output can't be written"))
-			fail_msg("%s: status %d, %s", commands[i], ran.status, ran.err);
-		ran_free(&ran);
-	}
-	setenv("SHARDSCOPE", program, 1);
-}
+enum { FEW = 24, LAST = 20 };
 
 /* --- commands that write a file --- */
 
@@ -285,7 +38,7 @@ static struct ran write_one(int writer, const char *path, const char *fault)
 
 	snprintf(arguments, sizeof arguments, "%s %s", writers[writer].arguments,
 		 writers[writer].named ? path : "");
-	return run_faulty(arguments, fault);
+	return fault_run(arguments, fault);
 }
 
 /* The file is there whole and the command says so, or it says why not and there is
@@ -299,15 +52,15 @@ static void write_with(int writer, const char *folder, const char *right,
 	snprintf(path, sizeof path, "%s/%s", folder, writers[writer].file);
 	unlink(path);
 	ran = write_one(writer, path, fault);
-	text = read_file(path);
+	text = fault_read(path);
 	if (text[0] != '\0' && strcmp(text, right) != 0)
-		fail_msg("%s, %s: half of it is written", writers[writer].arguments,
-			 fault);
+		fault_complain("%s, %s: half of it is written",
+			       writers[writer].arguments, fault);
 	if (ran.status != 2 && text[0] == '\0')
-		fail_msg("%s, %s: status %d, and nothing is written",
-			 writers[writer].arguments, fault, ran.status);
+		fault_complain("%s, %s: status %d, and nothing is written",
+			       writers[writer].arguments, fault, ran.status);
 	if (ran.status == 2 && ran.err[0] == '\0')
-		fail_msg("%s, %s: no reason", writers[writer].arguments, fault);
+		fault_complain("%s, %s: no reason", writers[writer].arguments, fault);
 	check_alone(folder, writers[writer].file, fault);
 	ran_free(&ran);
 	free(text);
@@ -316,15 +69,15 @@ static void write_with(int writer, const char *folder, const char *right,
 static void fail_writes(int writer, const char *folder, const char *right,
 			const char *call, const char *onwards)
 {
-	struct turns turns = begin_turns(call, false);
+	struct fault_turns turns = fault_turns(call, false, FEW, LAST);
 	bool failed = true;
 
-	for (long n; (n = next_turn(&turns, failed)) != 0;) {
+	for (long n; (n = fault_next(&turns, failed)) != 0;) {
 		char fault[64];
 
 		snprintf(fault, sizeof fault, "%s:%ld%s", call, n, onwards);
 		write_with(writer, folder, right, fault);
-		failed = was_marked();
+		failed = fault_was_marked();
 	}
 }
 
@@ -335,11 +88,12 @@ static void test_files_are_written_whole_or_not(void **state)
 	char folder[2][128], at_home[1200];
 
 	(void)state;
-	snprintf(folder[0], sizeof folder[0], "%s/files", home);
-	snprintf(folder[1], sizeof folder[1], "%s/files/shardscope/clusters", home);
+	snprintf(folder[0], sizeof folder[0], "%s/files", fault_home);
+	snprintf(folder[1], sizeof folder[1], "%s/files/shardscope/clusters",
+		 fault_home);
 	assert_int_equal(mkdir(folder[0], 0700), 0);
 	snprintf(at_home, sizeof at_home, "env XDG_CONFIG_HOME=%s %s", folder[0],
-		 program);
+		 fault_program);
 	setenv("SHARDSCOPE", at_home, 1);
 	for (int i = 0; i < WRITERS; i++) {
 		const char *where = folder[i == WRITERS - 1];
@@ -349,7 +103,7 @@ static void test_files_are_written_whole_or_not(void **state)
 		snprintf(path, sizeof path, "%s/%s", where, writers[i].file);
 		ran = write_one(i, path, "none:1");
 		ran_free(&ran);
-		right = read_file(path);
+		right = fault_read(path);
 		assert_true(right[0] != '\0');
 		for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
 			fail_writes(i, where, right, calls[c], "");
@@ -357,31 +111,8 @@ static void test_files_are_written_whole_or_not(void **state)
 		}
 		free(right);
 	}
-	setenv("SHARDSCOPE", program, 1);
-}
-
-/* --- the explorer, which saves what a person has turned --- */
-
-static char *read_file(const char *path)
-{
-	char *text = calloc(1, 1 << 16);
-	FILE *file = fopen(path, "r");
-
-	assert_non_null(text);
-	if (file) {
-		assert_true(fread(text, 1, (1 << 16) - 1, file) < (1 << 16) - 1);
-		fclose(file);
-	}
-	return text;
-}
-
-static void write_file(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	assert_non_null(file);
-	fputs(text, file);
-	assert_int_equal(fclose(file), 0);
+	setenv("SHARDSCOPE", fault_program, 1);
+	fault_check();
 }
 
 /* Opens the explorer, types and leaves; whatever fails, it ends by itself. */
@@ -392,24 +123,24 @@ static void type_and_quit(const char *keys, const char *fault)
 	const struct vt_options options = { .env = { config, state, setting, marked } };
 	struct vt *vt;
 
-	snprintf(command, sizeof command, "exec %s", program);
-	snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s/config", home);
-	snprintf(state, sizeof state, "XDG_STATE_HOME=%s/state", home);
+	snprintf(command, sizeof command, "exec %s", fault_program);
+	snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s/config", fault_home);
+	snprintf(state, sizeof state, "XDG_STATE_HOME=%s/state", fault_home);
 	snprintf(setting, sizeof setting, "FAULT=%s", fault);
-	snprintf(marked, sizeof marked, "FAULT_MARK=%s", mark);
+	snprintf(marked, sizeof marked, "FAULT_MARK=%s", fault_mark);
 	vt = vt_start(&options, argv);
 	if (vt_await(vt, "Overview")) {
 		vt_type(vt, keys);
 		vt_type(vt, "q");
 	}
 	if (!WIFEXITED(vt_status(vt)))
-		fail_msg("%s: wait status %#x", fault, (unsigned)vt->status);
+		fault_complain("%s: wait status %#x", fault, (unsigned)vt->status);
 	vt_close(vt);
 }
 
 static void name_session(const char *suffix, char out[192])
 {
-	snprintf(out, 192, "%s/state/shardscope/workspace.yaml%s", home, suffix);
+	snprintf(out, 192, "%s/state/shardscope/workspace.yaml%s", fault_home, suffix);
 }
 
 /* No file lies beside this one that no one will read again. */
@@ -423,7 +154,7 @@ static void check_alone(const char *folder, const char *name, const char *fault)
 	while ((entry = readdir(list)))
 		if (strncmp(entry->d_name, name, length) == 0 &&
 		    entry->d_name[length] == '.')
-			fail_msg("%s left %s", fault, entry->d_name);
+			fault_complain("%s left %s", fault, entry->d_name);
 	closedir(list);
 }
 
@@ -431,7 +162,7 @@ static void check_no_leftover(const char *fault)
 {
 	char path[192];
 
-	snprintf(path, sizeof path, "%s/state/shardscope", home);
+	snprintf(path, sizeof path, "%s/state/shardscope", fault_home);
 	check_alone(path, "workspace.yaml", fault);
 }
 
@@ -442,7 +173,7 @@ static bool is_kept_aside(const char *before)
 	bool same;
 
 	name_session(".damaged", path);
-	text = read_file(path);
+	text = fault_read(path);
 	same = strcmp(text, before) == 0;
 	free(text);
 	return same && unlink(path) == 0;
@@ -459,7 +190,7 @@ static bool is_saved(const char *now, const char *turned)
 		return true;
 	type_and_quit("=2\r=6\r", "none:1");
 	name_session("", path);
-	again = read_file(path);
+	again = fault_read(path);
 	same = strcmp(again, turned) == 0;
 	free(again);
 	return same;
@@ -469,23 +200,23 @@ static bool is_saved(const char *now, const char *turned)
 static void save_with(const char *call, const char *onwards, const char *before,
 		      const char *turned)
 {
-	struct turns turns = begin_turns(call, false);
+	struct fault_turns turns = fault_turns(call, false, FEW, LAST);
 	char path[192];
 	bool failed = true;
 
 	name_session("", path);
-	for (long n; (n = next_turn(&turns, failed)) != 0;) {
+	for (long n; (n = fault_next(&turns, failed)) != 0;) {
 		char fault[64], *now;
 		bool aside;
 
-		write_file(path, before);
+		fault_write(path, before);
 		snprintf(fault, sizeof fault, "%s:%ld%s", call, n, onwards);
 		type_and_quit("=6\r", fault);
-		failed = was_marked();
-		now = read_file(path);
+		failed = fault_was_marked();
+		now = fault_read(path);
 		aside = strcmp(call, "malloc") == 0 && is_kept_aside(before);
 		if (!aside && strcmp(now, before) != 0 && !is_saved(now, turned))
-			fail_msg("%s left\n%s", fault, now);
+			fault_complain("%s left\n%s", fault, now);
 		check_no_leftover(fault);
 		free(now);
 	}
@@ -500,22 +231,23 @@ static void test_a_session_is_saved_whole_or_not(void **state)
 	(void)state;
 	type_and_quit("=2\r", "none:1");
 	name_session("", path);
-	before = read_file(path);
+	before = fault_read(path);
 	type_and_quit("=6\r", "none:1");
-	turned = read_file(path);
+	turned = fault_read(path);
 	assert_string_not_equal(before, turned);
 	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
 		save_with(calls[i], "", before, turned);
 		save_with(calls[i], "+", before, turned);
 	}
-	write_file(path, before);
-	setenv("FAULT_PLACES", places_of_malloc(), 1);
+	fault_write(path, before);
+	setenv("FAULT_PLACES", fault_places(), 1);
 	type_and_quit("=6\r", "malloc:0");
 	unsetenv("FAULT_PLACES");
 	save_with("malloc", "", before, turned);
 	save_with("malloc", "+", before, turned);
 	free(before);
 	free(turned);
+	fault_check();
 }
 
 /* A home where nobody can make anything, root neither: it is said while one works and
@@ -553,40 +285,9 @@ static void test_a_home_that_takes_nothing(void **state)
 	}
 }
 
-static int find_library(void **state)
-{
-	char self[400];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	(void)state;
-	assert_true(length > 0);
-	self[length] = '\0';
-	*strrchr(self, '/') = '\0';
-	assert_non_null(mkdtemp(home));
-	snprintf(mark, sizeof mark, "%s/failed", home);
-	snprintf(program, sizeof program, "env LD_PRELOAD=%s/../fault.so %s", self,
-		 run_program());
-	setenv("SHARDSCOPE", program, 1);
-	setenv("FAULT_MARK", mark, 1);
-	return 0;
-}
-
-static int remove_home(void **state)
-{
-	char command[160];
-
-	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", home);
-	return system(command);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands_without_memory),
-		cmocka_unit_test(test_a_name_opens_one_file),
-		cmocka_unit_test(test_commands_that_can_not_open),
-		cmocka_unit_test(test_commands_on_a_full_disk),
 		cmocka_unit_test(test_files_are_written_whole_or_not),
 		cmocka_unit_test(test_a_home_that_takes_nothing),
 		cmocka_unit_test(test_a_session_is_saved_whole_or_not),
@@ -594,11 +295,9 @@ int main(void)
 
 #ifdef __SANITIZE_ADDRESS__
 	(void)tests;
-	(void)remove_home;
-	(void)find_library;
 	puts("test_faults: a sanitizer has an allocator of its own");
 	return 0;
 #else
-	return cmocka_run_group_tests(tests, find_library, remove_home);
+	return cmocka_run_group_tests(tests, fault_begin, fault_end);
 #endif
 }

@@ -51,6 +51,7 @@ void canvas_erase(struct canvas *canvas)
 		canvas->cell[i] = blank;
 	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
 	canvas->cursor_x = canvas->cursor_y = -1;
+	canvas->lacks = false;
 }
 
 /* Beginning and end of the overlap of two spans, without overflow. */

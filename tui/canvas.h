@@ -37,6 +37,8 @@ struct canvas {
 	/* bars end at whole columns: of many beside each other each end would cost two
 	 * colours */
 	bool coarse;
+	/* memory ran out for a part of what is drawn: no whole picture */
+	bool lacks;
 	/* where what is drawn can be pointed at (tui/explorer.h); NULL: nobody asks */
 	struct spots *spots;
 	struct cell *cell; /* width * height, row by row */

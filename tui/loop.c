@@ -192,7 +192,12 @@ static bool draw(struct loop *loop, unsigned changed)
 	if (!terminal_fit(&loop->canvas))
 		return false;
 	client->draw(client->context, &loop->canvas);
-	loop->owed = terminal_show(&loop->canvas) ? 0 : loop->owed + 1;
+	if (!terminal_show(&loop->canvas))
+		loop->owed++;
+	else /* a part of it lacks: tried again, but one can work with the rest */
+		loop->owed = loop->canvas.lacks && loop->owed < OWED_MOST - 1
+				     ? loop->owed + 1
+				     : 0;
 	return loop->owed < OWED_MOST;
 }
 

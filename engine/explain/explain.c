@@ -110,6 +110,7 @@ bool explain(const struct scenario *scenario, const struct estimate *estimate,
 			       .stage = estimate->fullest_stage };
 	bool found;
 
+	out->lacks_memory = !facts;
 	if (!facts)
 		return false;
 	facts->known = false;

@@ -37,6 +37,7 @@ struct explanation {
 	/* What a person may compare it with: the formula does not use it. */
 	int besides;
 	struct explanation_term beside[EXPLAIN_MAX_BESIDE];
+	bool lacks_memory; /* why there is none */
 };
 
 /* By the key of metric_table, of a stage or dimension field ("tp.bytes",

@@ -113,7 +113,9 @@ static void check_after(struct checker *c, const struct lesson_step *step)
 			     after ? &c->scene->after_estimate
 				   : &c->scene->before_estimate,
 			     step->explain, &x))
-			report(c, step->place, 0, "explain: no number '%.60s' here",
+			report(c, step->place, 0,
+			       x.lacks_memory ? "explain: out of memory%.0s"
+					      : "explain: no number '%.60s' here",
 			       step->explain);
 	}
 }

@@ -311,6 +311,8 @@ static void write_command(const struct job *job, enum role role,
 		add_kept(job->tool, &w, job->kept);
 		put_rank(job, &w);
 		print_command(job->tool, &w);
+	} else {
+		job->out->failed = true;
 	}
 	free(pool);
 	free(flags);
@@ -406,10 +408,12 @@ static void write_pools(const struct job *job)
 	free(list);
 }
 
-/* Requests that a copy of the attention decodes at once, and tokens in its cache. */
-static void find_planned(const struct scenario *whole, struct planned *out)
+/* Requests that a copy of the attention decodes at once, and tokens in its cache.
+ * False: out of memory. */
+static bool find_planned(const struct scenario *whole, struct planned *out)
 {
 	struct estimate *e = calloc(1, sizeof *e);
+	bool good = e != NULL;
 
 	if (e && whole->plan.mode == MODE_INFERENCE &&
 	    scenario_check(whole, NULL) == 0) {
@@ -423,6 +427,7 @@ static void find_planned(const struct scenario *whole, struct planned *out)
 		}
 	}
 	free(e);
+	return good;
 }
 
 static char *write_tool(const struct tool *tool, const struct scenario *scenario,
@@ -438,7 +443,7 @@ static char *write_tool(const struct tool *tool, const struct scenario *scenario
 	if (kept && strcmp(kept->kept, tool->name) != 0)
 		job.kept = NULL;
 	say_unsaid(tool, scenario, job.out);
-	find_planned(scenario, &job.planned);
+	job.out->failed = !find_planned(scenario, &job.planned) || job.out->failed;
 	if (scenario->plan.mode == MODE_INFERENCE &&
 	    scenario->plan.serving.disaggregated)
 		write_pools(&job);

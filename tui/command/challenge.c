@@ -6,6 +6,7 @@
 
 #include "presets/folder.h"
 #include "presets/formats.h"
+#include "presets/report.h"
 #include "tui/command.h"
 #include "tui/command/challenge.h"
 #include "tui/command/explore.h"
@@ -193,6 +194,8 @@ static int list_challenges(void)
 	struct challenge *c = malloc(sizeof *c);
 	int count = c ? challenge_names(names) : 0;
 
+	if (!c)
+		report_falls_short();
 	for (int i = 0; i < count; i++) {
 		struct error error = { "" };
 		struct planner_found best;

@@ -136,7 +136,9 @@ static int converse(struct explorer *explorer, const struct explore_asked *asked
 				 .line = { .width = columns_of_output() } };
 
 	explorer->threads = 0;
-	return linear_run(&linear) ? command_fail(&(struct error){ "" }) : STATUS_GOOD;
+	if (linear_run(&linear) && ferror(stdin))
+		return command_fail(&(struct error){ "standard input can't be read" });
+	return command_finish(STATUS_GOOD);
 }
 
 int explore_show(struct explorer *explorer, const struct explore_asked *asked)

@@ -193,7 +193,7 @@ static int draw(struct asked *asked, const struct scenario *scenario)
 			press(explorer, &canvas, asked->keys ? asked->keys : "");
 			work(explorer, asked->whole);
 			explorer_draw(explorer, &canvas);
-			text = write_canvas(asked, &canvas);
+			text = canvas.lacks ? NULL : write_canvas(asked, &canvas);
 			canvas_free(&canvas);
 		}
 		explorer_free(explorer);

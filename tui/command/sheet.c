@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "presets/lesson_file.h"
+#include "presets/report.h"
 #include "presets/scenario_file.h"
 #include "presets/stream.h"
 #include "tui/command.h"
@@ -93,6 +94,8 @@ static void put_screen(struct sheet *sheet)
 	explorer_draw(sheet->explorer, &sheet->canvas);
 	text = sheet->asked->html ? canvas_to_svg(&sheet->canvas, true)
 				  : canvas_to_text(&sheet->canvas);
+	if (!text || sheet->canvas.lacks)
+		report_falls_short();
 	if (text && sheet->asked->html)
 		puts(text);
 	else if (text)
@@ -178,8 +181,10 @@ static void put_form(const struct sheet *sheet, const char *seed)
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 
-	if (!stream)
+	if (!stream) {
+		report_falls_short();
 		return;
+	}
 	fprintf(stream, "format: 1\nlesson: %s\nseed: ", lesson->name);
 	stream_put_quoted(stream, seed);
 	fputs("\nanswers:\n", stream);
@@ -195,6 +200,8 @@ static void put_form(const struct sheet *sheet, const char *seed)
 	}
 	if (stream_end(stream, &text))
 		put_block(sheet, "yaml", text);
+	else
+		report_falls_short();
 	free(text);
 }
 

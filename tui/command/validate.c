@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "presets/report.h"
 #include "presets/runs/left_out.h"
 #include "presets/runs/runs.h"
 #include "tui/command.h"
@@ -318,6 +319,8 @@ static int show(const struct run_set *set, const struct asked *asked)
 	}
 	if (asked->json) {
 		text = runs_json(set, &scores);
+		if (!text)
+			report_falls_short();
 		puts(text ? text : "null");
 		free(text);
 	} else {
@@ -336,7 +339,9 @@ int command_validate(int argc, char **argv)
 	int status = STATUS_USAGE;
 	bool any;
 
-	if (!asked || !read_options(asked, argc, argv, &status)) {
+	if (!asked)
+		return command_fail(&(struct error){ "out of memory" });
+	if (!read_options(asked, argc, argv, &status)) {
 		free(asked);
 		return status;
 	}

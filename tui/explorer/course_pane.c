@@ -106,6 +106,7 @@ void course_draw(struct explorer *explorer, struct canvas *canvas, struct rect r
 	char title[256];
 	int count;
 
+	canvas->lacks = canvas->lacks || !block;
 	if (!block)
 		return;
 	course_title(explorer, title, sizeof title);

@@ -22,8 +22,10 @@ void linear_lesson_say(struct linear *linear, bool last)
 	char title[256];
 	int count;
 
-	if (!block)
+	if (!block) {
+		linear_put(linear, "out of memory; show says it again\n");
 		return;
+	}
 	course_title(explorer, title, sizeof title);
 	if (!last)
 		say(linear, "[", title, "]\n");

@@ -154,6 +154,7 @@ void explain_draw(const struct explorer *explorer, struct canvas *canvas,
 	struct explanation x;
 
 	if (!explain(&explorer->scenario, &explorer->estimate, key, &x)) {
+		canvas->lacks = canvas->lacks || x.lacks_memory;
 		if (glossary_term(key)) {
 			draw_term(explorer, canvas, rect, glossary_term(key));
 			return;

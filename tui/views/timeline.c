@@ -255,6 +255,8 @@ static void draw_refusal(const struct explorer *explorer, struct canvas *canvas,
 		draw_problems(explorer, canvas, rect);
 		return;
 	}
+	canvas->lacks = canvas->lacks || !play ||
+			(!play->room && play->scenario.plan.mode == MODE_TRAINING);
 	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_WARNING,
 		      "This step is not played: %s",
 		      play && play->problem.reason ? play->problem.reason

@@ -210,6 +210,8 @@ static void draw_stretch(struct canvas *canvas, struct rect rect, struct lane *l
 		else
 			widget_spans(canvas, rect, lane->span, lane->count, s->from,
 				     s->to);
+	} else {
+		canvas->lacks = true;
 	}
 	free(lane->span);
 	free(lane->label);

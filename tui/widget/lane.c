@@ -87,8 +87,10 @@ void widget_lane(struct canvas *canvas, struct rect rect, const struct span *spa
 	if (rect.width < 1 || !(to > from))
 		return;
 	column = malloc((size_t)rect.width * sizeof *column);
-	if (column == NULL)
+	if (column == NULL) {
+		canvas->lacks = true;
 		return;
+	}
 	for (int x = 0; x < rect.width; x++) {
 		double begin = from + x * each;
 
