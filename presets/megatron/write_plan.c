@@ -246,14 +246,14 @@ static void put_moe(const struct flag_writer *w)
 							  "flex", "flex" };
 	const struct plan *plan = &w->scenario->plan;
 
-	/* asked for where there is nothing to group, too: one expert a rank, or none at
-	 * all (transformer_config.py:1964) */
+	if (w->scenario->model.moe.experts == 0)
+		return;
+	/* asked for with one expert a rank too, where there is nothing to group
+	 * (transformer_config.py:1964) */
 	if (!knob_applies(w->scenario, knob_find("grouped_gemm")) &&
 	    plan->recompute == RECOMPUTE_SELECTIVE &&
 	    (plan->recompute_modules >> MODULE_MOE_ACT & 1))
 		w->put(w->out, "moe-grouped-gemm", "");
-	if (w->scenario->model.moe.experts == 0)
-		return;
 	w->put(w->out, "moe-token-dispatcher-type", type[plan->moe_dispatcher]);
 	if (plan->moe_dispatcher == DISPATCH_DEEPEP)
 		w->put(w->out, "moe-flex-dispatcher-backend", "deepep");
