@@ -238,9 +238,14 @@ static void test_fronts_are_drawn(void **state)
 	stage_lacks(&s, "B pinned");
 	stage_type(&s, "p");
 	stage_shows(&s, "B pinned");
+	/* what nobody looks at is not searched, and goes on where it stopped */
+	assert_int_equal(s.explorer.search->phase, SEARCH_OVER);
+	assert_int_equal(s.explorer.search->front[PARETO_GPUS].at, 0);
 	stage_type(&s, ".");
 	stage_shows(&s, "GPUs");
 	stage_lacks(&s, "100 %");
+	assert_true(s.explorer.search->front[PARETO_GPUS].done);
+	stage_lacks(&s, "searched");
 	stage_type(&s, ".");
 	stage_shows(&s, "100 %");
 	stage_close(&s);

@@ -249,7 +249,7 @@ static bool next_question(struct search *search, int end)
 }
 
 /* The next search of the phase, or false at its end. */
-static bool next_search(struct search *search)
+static bool next_search(struct search *search, bool shows_gpus)
 {
 	switch (search->phase) {
 	case SEARCH_FEWEST: return inverse_next(&search->fewest, &search->next);
@@ -266,9 +266,25 @@ static bool next_search(struct search *search)
 	case SEARCH_ASK: return next_question(search, INVERSE_SEQUENCE);
 	case SEARCH_MORE:
 		return next_question(search, INVERSE_COUNT) ||
-		       pareto_next(&search->front[PARETO_GPUS], &search->next);
+		       (shows_gpus &&
+			pareto_next(&search->front[PARETO_GPUS], &search->next));
 	default: return false;
 	}
+}
+
+/* The front of GPUs is a search for each count, which nobody waits for who does not
+ * look at it: it is searched while it is shown, and goes on where it stopped. */
+static bool shows_gpus(const struct explorer *explorer)
+{
+	return explorer->state[VIEW_SEARCH].choice == 1;
+}
+
+static bool is_wanted_again(const struct explorer *explorer)
+{
+	const struct search *search = explorer->search;
+
+	return shows_gpus(explorer) && search->asking == INVERSE_COUNT &&
+	       !search->front[PARETO_GPUS].done;
 }
 
 static void take_answer(struct explorer *explorer, const struct planner_result *result)
@@ -336,21 +352,20 @@ static void leave_without_memory(struct explorer *explorer)
 static bool work(struct explorer *explorer)
 {
 	struct search *search = explorer->search;
-	double now;
+	bool more = worker_step(search->worker, slice_seconds);
+	double now = clock_seconds();
 
-	if (worker_step(search->worker, slice_seconds)) {
-		now = clock_seconds();
-		search->seconds = now - search->begun;
-		if (now - search->drawn >= frame_seconds) {
-			search->drawn = now;
-			search->due = true;
-			if (search->phase == SEARCH_PLANS) {
-				search->result = *worker_result(search->worker);
-				name_rows(explorer);
-			}
+	search->seconds = now - search->begun;
+	if (now - search->drawn >= frame_seconds) {
+		search->drawn = now;
+		search->due = true;
+		if (more && search->phase == SEARCH_PLANS) {
+			search->result = *worker_result(search->worker);
+			name_rows(explorer);
 		}
-		return true;
 	}
+	if (more)
+		return true;
 	if (worker_result(search->worker)->failed)
 		leave_without_memory(explorer);
 	else
@@ -374,6 +389,8 @@ bool search_slice(struct explorer *explorer)
 		search->due = true;
 		return true;
 	}
+	if (search->phase == SEARCH_OVER && is_wanted_again(explorer))
+		search->phase = SEARCH_MORE;
 	if (search->phase == SEARCH_OVER)
 		return false;
 	if (search->worker) {
@@ -382,7 +399,7 @@ bool search_slice(struct explorer *explorer)
 	}
 	if (search->phase == SEARCH_ROWS && explain_rows(explorer))
 		return true;
-	if (next_search(search)) {
+	if (next_search(search, shows_gpus(explorer))) {
 		search->worker = worker_start(&search->next, explorer->threads);
 		return search->worker != NULL;
 	}

@@ -22,7 +22,7 @@ enum search_phase {
 	SEARCH_ROBUST,
 	SEARCH_ASK, /* the inverse questions that are answered soon */
 	SEARCH_FRONT,
-	SEARCH_MORE, /* the other questions, the front of GPUs */
+	SEARCH_MORE, /* the other questions, the front of GPUs while it is shown */
 	SEARCH_MISSES,
 	SEARCH_OVER
 };

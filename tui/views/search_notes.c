@@ -144,6 +144,25 @@ static void answer_words(const struct inverse *q, char *out, size_t size)
 	}
 }
 
+/* The question that is asked now, and with what. */
+static void trying_words(const struct inverse *q, char *out, size_t size)
+{
+	double value = q->value[q->at];
+	char tokens[32];
+
+	switch (q->kind) {
+	case INVERSE_GPUS: snprintf(out, size, "trying %.0f GPUs ...", value); break;
+	case INVERSE_MICRO_BATCH:
+		snprintf(out, size, "trying micro-batch %.0f ...", value);
+		break;
+	case INVERSE_SEQUENCE:
+		form_text(FORM_TOKENS, value, tokens, sizeof tokens);
+		snprintf(out, size, "trying sequence %s ...", tokens);
+		break;
+	default: snprintf(out, size, "trying %g times the model ...", value);
+	}
+}
+
 /* The inverse questions, as far as they are answered. */
 static void draw_answers(const struct explorer *explorer, struct canvas *canvas, int x,
 			 int y, int width)
@@ -159,7 +178,9 @@ static void draw_answers(const struct explorer *explorer, struct canvas *canvas,
 		char words[64];
 
 		if (!q->done) {
-			canvas_text(canvas, x, y, end - x, ROLE_LABEL, "...");
+			trying_words(q, words, sizeof words);
+			canvas_text(canvas, x, y, end - x, ROLE_LABEL,
+				    text_width(words) > end - x ? "..." : words);
 			break;
 		}
 		if (!q->found)

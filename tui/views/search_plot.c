@@ -2,6 +2,7 @@
 #include "tui/views/search_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 
 struct range {
 	double low, high;
@@ -21,13 +22,34 @@ static struct range padded(struct range range)
 	return (struct range){ fmax(0, range.low - more), range.high + more };
 }
 
+/* What the line is, and how far it is known. */
+static void front_words(const struct search *search, bool gpus, char *out, size_t size)
+{
+	const struct pareto *front = &search->front[gpus ? PARETO_GPUS : PARETO_MEMORY];
+	char known[32] = "";
+
+	if (gpus && !front->done)
+		snprintf(known, sizeof known, ", %d of %d searched", front->at,
+			 front->counts);
+	else if (front->kind == PARETO_MEMORY && search->phase == SEARCH_FRONT &&
+		 front->limit_bytes > 0)
+		snprintf(known, sizeof known, ", down to %.0f %%",
+			 100 * front->limit_bytes /
+				 search->problem.base.cluster.accelerator.usable_bytes);
+	snprintf(out, size,
+		 gpus ? "line: the best for its GPUs%s  "
+		      : "line: the best for its memory%s  dots: other plans  ",
+		 known);
+}
+
 static void draw_key(const struct explorer *explorer, struct canvas *canvas,
 		     struct rect rect)
 {
 	bool gpus = explorer->state[VIEW_SEARCH].choice == 1;
-	const char *front = gpus ? "line: the best for its GPUs  "
-				 : "line: the best for its memory  dots: other plans  ";
+	char front[80];
 	int x = rect.x + rect.width - 40;
+
+	front_words(explorer->search, gpus, front, sizeof front);
 
 	if (rect.width > 40 + text_width(front) + 10)
 		canvas_text(canvas, x - text_width(front), rect.y, 60, ROLE_LABEL,
@@ -166,8 +188,10 @@ void search_draw_plot(const struct explorer *explorer, struct canvas *canvas,
 	if (rect.height < 6)
 		return;
 	if (gpus && search->front[PARETO_GPUS].count == 0) {
-		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
-			    "the front of GPUs is searched ...");
+		canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_LABEL,
+			      "the front of GPUs is searched, %d of %d counts ...",
+			      search->front[PARETO_GPUS].at,
+			      search->front[PARETO_GPUS].counts);
 		return;
 	}
 	(gpus ? draw_gpus : draw_memory)(explorer, canvas, rect);
