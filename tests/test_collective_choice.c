@@ -234,7 +234,8 @@ static void test_the_fastest_protocol_is_taken(void **state)
 	(void)state;
 	seed = 621;
 	for (int round = 0; round < 600; round++) {
-		struct group group = members(2 << next(5), 1 << next(4));
+		int64_t ranks = 2 << next(5), inside = 1 << next(4);
+		struct group group = members(ranks, inside);
 		struct message message = { COLLECTIVE_ALL_REDUCE,
 					   exp2((double)next(30)), 0 };
 		struct protocol row[PROTOCOL_COUNT];
@@ -266,6 +267,23 @@ static void test_the_fastest_protocol_is_taken(void **state)
 	}
 	for (int i = 0; i < PROTOCOL_COUNT; i++)
 		assert_true(taken[i] > 20);
+}
+
+/* A tree is over domains: there have to be two. */
+static void test_trees_cross_domains(void **state)
+{
+	struct fabric fabric = carrier();
+	struct message message = { COLLECTIVE_ALL_REDUCE, 1e6, 0 };
+	struct account account;
+
+	(void)state;
+	for (int domains = 1; domains <= 4; domains++) {
+		struct group group = members(4 * domains, 4);
+
+		assert_int_equal(account_find(&fabric, &group, &message, ALGORITHM_TREE,
+					      &account),
+				 domains > 1);
+	}
 }
 
 /* A switch adds up for three ranks or more; for two there is nothing to save. */
@@ -398,6 +416,7 @@ int main(void)
 		cmocka_unit_test_setup(test_where_rails_run, begin),
 		cmocka_unit_test_setup(test_protocols_by_hand, begin),
 		cmocka_unit_test_setup(test_the_fastest_protocol_is_taken, begin),
+		cmocka_unit_test_setup(test_trees_cross_domains, begin),
 		cmocka_unit_test_setup(test_oversubscription_divides_the_port, begin),
 		cmocka_unit_test_setup(test_where_a_switch_adds, begin),
 		cmocka_unit_test_setup(test_what_was_not_measured_runs_like_rings,

@@ -180,8 +180,10 @@ static void draw_training(void)
 	static const char *const stacks[] = { "generic", "megatron-core", "fsdp",
 					      "deepspeed" };
 
-	begin(models[below(4)], below(2) ? "dgx-h100" : "dgx-a100-40g",
-	      stacks[below(4)]);
+	/* one after the other: the order of arguments is the compiler's */
+	int model = below(4), cluster = below(2), stack = below(4);
+
+	begin(models[model], cluster ? "dgx-h100" : "dgx-a100-40g", stacks[stack]);
 	problem.base.cluster.gpus = 4 << below(4);
 	problem.base.plan.global_batch = problem.base.cluster.gpus << below(3);
 	problem.base.plan.seq_len = 2048;
@@ -212,7 +214,9 @@ static void draw_server(void)
 					      "tensorrt-llm" };
 	struct serving_plan *v = &problem.base.plan.serving;
 
-	begin(models[below(3)], "dgx-h100", stacks[below(4)]);
+	int model = below(3), stack = below(4);
+
+	begin(models[model], "dgx-h100", stacks[stack]);
 	problem.base.plan.mode = MODE_INFERENCE;
 	problem.base.cluster.gpus = 2 << below(4);
 	v->prompt_len = 256 << below(4);

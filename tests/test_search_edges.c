@@ -175,6 +175,86 @@ static void test_a_free_mode(void **state)
 	}
 }
 
+/* Of two knobs alone that are free, whatever they are: each plan that breaks a rule is
+ * counted under it, and no other is; the best is the best of all. */
+static void check_pair(void)
+{
+	uint8_t choice[MAX_AXES] = { 0 };
+	double best = INFINITY, illegal = 0;
+	struct scenario s;
+	bool more;
+
+	do {
+		more = turn(choice, &s);
+		scenario_estimate(&s, &e);
+		illegal += !e.legal;
+		if (e.feasible && e.memory.total_bytes <= planner_room(&problem, &s))
+			best = fmin(best,
+				    objective_of_estimate(problem.objective, &s, &e));
+	} while (more);
+	for (int all = 0; all < 2; all++) {
+		const struct planner_counts *c = &result.counts;
+
+		problem.exhaustive = all;
+		solve(&problem);
+		assert_int_equal(result.found > 0, isfinite(best));
+		assert_true(result.found == 0 || result.top[0].score == best);
+		assert_true(c->undivided + c->unruly + c->illegal <= illegal);
+	}
+}
+
+static void test_any_two_knobs(void **state)
+{
+	static const char *const free_knobs[][2] = {
+		{ "tp", "1,2,4,3" },
+		{ "pp", "1,2,4,8" },
+		{ "cp", "1,2" },
+		{ "sp", "off,on" },
+		{ "mbs", "1,2,3" },
+		{ "gbs", "8,12,32" },
+		{ "gpus", "8,6,16" },
+		{ "ep", "1,2,8" },
+		{ "etp", "1,0,2" },
+		{ "schedule", "1f1b,interleaved,gpipe,zb-h1,zb-v,dualpipe" },
+		{ "vpp", "1,2,3,4" },
+		{ "split", "even,auto,balanced" },
+		{ "micro_batch_group", "0,1,4" },
+		{ "recompute", "none,selective,full" },
+		{ "recompute_layers", "0,1,40" },
+		{ "zero", "0,1,2,3" },
+		{ "zero_group", "0,2,3,8" },
+		{ "optimizer_offload", "0,1" },
+		{ "activation_offload", "0,0.5" },
+		{ "precision", "bf16,fp16,fp8" },
+		{ "moe_dispatcher", "alltoall,deepep" },
+	};
+	enum { KNOBS = sizeof free_knobs / sizeof *free_knobs };
+	char why[96];
+
+	(void)state;
+	seed = 614;
+	for (int i = 0; i < KNOBS * KNOBS; i++) {
+		struct plan *plan = &problem.base.plan;
+
+		begin(i % 2 ? "mixtral-8x7b" : "llama3.2-1b", 8, 16);
+		plan->pp = 1 << below(3);
+		plan->tp = 1 << below(2);
+		plan->zero = below(3);
+		plan->schedule = below(2) ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+		plan->vpp = 1 + below(2);
+		problem.base.cluster.accelerator.usable_bytes *= 4;
+		problem.top = 1;
+		for (int k = 0; k < 2; k++) {
+			const char *const *pair = free_knobs[k ? i / KNOBS : i % KNOBS];
+
+			if (!planner_pin_text(&problem, knob_find(pair[0]), pair[1],
+					      why, sizeof why))
+				fail_msg("%s: %s", pair[0], why);
+		}
+		check_pair();
+	}
+}
+
 /* --- hosts that hold nothing --- */
 
 /* Where legal plans fail of the hosts alone, they are what is named. */
@@ -483,6 +563,28 @@ static void test_ideas_are_the_same_degrees(void **state)
 	assert_true(alike_is_as_fast(-0.995, -1) && !alike_is_as_fast(-0.9949, -1));
 }
 
+/* Servers are one idea where they differ in what does nothing there. */
+static void test_servers_that_are_alike(void **state)
+{
+	static struct alike alike;
+	struct planner_found *top = result.top;
+
+	(void)state;
+	begin("llama3.1-8b", 16, 8);
+	problem.base.plan.mode = MODE_INFERENCE;
+	PIN("disaggregated", 0, 1);
+	PIN("prefill_tp", 0, 2);
+	memset(&result, 0, sizeof result);
+	result.found = 4;
+	top[1].choice[1] = 1; /* of no pool of prompts */
+	top[2].choice[0] = 1;
+	top[3].choice[0] = top[3].choice[1] = 1;
+	planner_alike(&problem, &result, &alike);
+	assert_int_equal(alike.rows, 3);
+	assert_true(alike.row[0] == 0 && alike.row[1] == 0);
+	assert_true(alike.row[2] == 1 && alike.row[3] == 2);
+}
+
 /* So many of each idea that all of them find room, six at most. */
 static void test_room_for_ideas(void **state)
 {
@@ -523,6 +625,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_plans_break_one_rule),
 		cmocka_unit_test(test_a_free_mode),
+		cmocka_unit_test(test_any_two_knobs),
 		cmocka_unit_test(test_hosts_are_in_the_way),
 		cmocka_unit_test(test_a_front_of_memory_by_hand),
 		cmocka_unit_test(test_a_front_of_gpus_by_hand),
@@ -530,6 +633,7 @@ int main(void)
 		cmocka_unit_test(test_cases_of_as_many_plans_as_there_are),
 		cmocka_unit_test(test_gains_of_what_does_not_fit),
 		cmocka_unit_test(test_ideas_are_the_same_degrees),
+		cmocka_unit_test(test_servers_that_are_alike),
 		cmocka_unit_test(test_room_for_ideas),
 		cmocka_unit_test(test_many_divisors),
 	};

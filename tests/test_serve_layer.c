@@ -365,6 +365,65 @@ static void test_experts_in_mxfp4(void **state)
 	assert_close(kernel_peak(&s, PRECISION_NVFP4), 9e15, 1e-12);
 }
 
+/* Bytes of a weight and of an element of the KV cache by their formats: scales of 32
+ * bits for 128 x 128 weights (DeepSeek-V3's), of 8 bits for 32 (OCP MX 1.0,
+ * section 5.2) or 16 elements (NVFP4), of 16 bits with zeros of 4 for 128 (AWQ), or as
+ * the model has them. */
+static void test_bytes_of_each_format(void **state)
+{
+	static const struct {
+		enum precision precision;
+		double weight;
+	} weights[] = {
+		{ PRECISION_FP32, 4 },
+		{ PRECISION_BF16, 2 },
+		{ PRECISION_FP16, 2 },
+		{ PRECISION_FP8, 1 },
+		{ PRECISION_INT8, 1 },
+		{ PRECISION_FP8_BLOCK, (128 * 128 * 8 + 32) / (8.0 * 128 * 128) },
+		{ PRECISION_MXFP8, (32 * 8 + 8) / (8.0 * 32) },
+		{ PRECISION_NVFP4, (16 * 4 + 8) / (8.0 * 16) },
+		{ PRECISION_MXFP4, (32 * 4 + 8) / (8.0 * 32) },
+		{ PRECISION_INT4, (128 * 4 + 16 + 4) / (8.0 * 128) },
+	};
+	static const struct {
+		enum kv_precision precision;
+		double element;
+	} caches[] = { { KV_FP8, 1 },
+		       { KV_INT8, 1 },
+		       { KV_FP4, (16 * 4 + 8) / (8.0 * 16) },
+		       { KV_BF16, 2 } };
+
+	(void)state;
+	serve("llama3.1-8b", 1);
+	for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
+		s.plan.precision = weights[i].precision;
+		assert_close(serve_weight_bytes(&s), weights[i].weight, 1e-12);
+		for (size_t k = 0; k < sizeof caches / sizeof *caches; k++) {
+			s.plan.serving.kv_precision = caches[k].precision;
+			assert_close(serve_kv_element_bytes(&s), caches[k].element,
+				     1e-12);
+		}
+		/* auto: the activations' own, narrow where the stack says so */
+		s.plan.serving.kv_precision = KV_AUTO;
+		for (int narrow = 0; narrow < 2; narrow++) {
+			bool eight = weights[i].precision == PRECISION_FP8 ||
+				     weights[i].precision == PRECISION_NVFP4;
+
+			s.stack.serving.narrow_kv = narrow;
+			assert_close(serve_kv_element_bytes(&s),
+				     weights[i].precision == PRECISION_FP32 ? 4
+				     : narrow && eight                      ? 1
+									    : 2,
+				     1e-12);
+		}
+	}
+	/* groups of its own, without zeros, where it was published so */
+	s.plan.precision = s.model.precision = PRECISION_INT4;
+	s.model.quantised_group = 32;
+	assert_close(serve_weight_bytes(&s), (32 * 4 + 16) / (8.0 * 32), 1e-12);
+}
+
 /* Where experts work at a width of their own (Nemotron 3), tokens go down and up. */
 static void test_latent_experts(void **state)
 {
@@ -463,6 +522,7 @@ int main(void)
 		cmocka_unit_test(test_the_busiest_rank_of_many),
 		cmocka_unit_test(test_narrow_rows_of_experts),
 		cmocka_unit_test(test_experts_in_mxfp4),
+		cmocka_unit_test(test_bytes_of_each_format),
 		cmocka_unit_test(test_latent_experts),
 		cmocka_unit_test(test_states_by_hand),
 		cmocka_unit_test(test_kernels_by_hand),
