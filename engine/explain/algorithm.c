@@ -4,15 +4,10 @@
 #include "engine/collective/seconds.h"
 #include "engine/explain/row.h"
 
-static const struct traffic *row_of(const struct asked *a)
-{
-	return &a->estimate->traffic[a->traffic];
-}
-
 static void find_carrier(const struct asked *a, struct fabric *fabric,
 			 struct group *group)
 {
-	const struct traffic *t = row_of(a);
+	const struct traffic *t = explain_traffic_row(a);
 
 	collective_fabric(a->scenario, NULL, fabric);
 	*group = (struct group){ .ranks = t->ranks,
@@ -24,7 +19,7 @@ static void find_carrier(const struct asked *a, struct fabric *fabric,
 bool explain_account(const struct asked *a, enum algorithm algorithm,
 		     struct account *out)
 {
-	const struct traffic *t = row_of(a);
+	const struct traffic *t = explain_traffic_row(a);
 	struct message message = { t->kind, t->call_bytes, t->remote_bytes };
 	struct fabric fabric;
 	struct group group;
@@ -41,7 +36,8 @@ bool explain_offers(const struct asked *a, enum algorithm algorithm)
 	struct group group;
 
 	find_carrier(a, &fabric, &group);
-	return collective_offers(&fabric, &group, row_of(a)->call_bytes, algorithm);
+	return collective_offers(&fabric, &group, explain_traffic_row(a)->call_bytes,
+				 algorithm);
 }
 
 /* --- of one algorithm --- */
@@ -115,9 +111,12 @@ static double up_domains(const struct asked *a)
 static void own(const struct asked *a, struct explanation *out, const char *symbol,
 		const char *meaning, const char *member)
 {
+	char row[EXPLAIN_MAX_KEY];
+
 	if (formula_uses(out->formula, symbol))
-		explain_from(a, out, symbol, meaning, "traffic.%d.by.%s.%s", a->traffic,
-			     algorithm_name(a->algorithm), member);
+		explain_from(a, out, symbol, meaning, "%s.by.%s.%s",
+			     explain_traffic_name(a, row), algorithm_name(a->algorithm),
+			     member);
 }
 
 static void constant(const struct asked *a, struct explanation *out, const char *symbol,
@@ -214,14 +213,17 @@ static void start_terms(const struct asked *a, struct explanation *out)
 static void work_terms(const struct asked *a, struct explanation *out,
 		       const char *member)
 {
-	unit_formula(account_of(a).unit, row_of(a)->kind, member, out->formula);
+	char row[EXPLAIN_MAX_KEY];
+
+	explain_traffic_name(a, row);
+	unit_formula(account_of(a).unit, explain_traffic_row(a)->kind, member,
+		     out->formula);
 	out->source = algorithm_source(a->algorithm);
 	if (formula_uses(out->formula, "n"))
-		explain_from(a, out, "n", "payload", "traffic.%d.call_bytes",
-			     a->traffic);
+		explain_from(a, out, "n", "payload", "%s.call_bytes", row);
 	if (formula_uses(out->formula, "r"))
 		explain_from(a, out, "r", "of it, what leaves the domain",
-			     "traffic.%d.remote_bytes", a->traffic);
+			     "%s.remote_bytes", row);
 	own(a, out, "p", "ranks", "ranks");
 	own(a, out, "g", "of them in a domain", "domain_ranks");
 	own(a, out, "N", "domains", "domains");

@@ -6,23 +6,18 @@
 #include "engine/collective/seconds.h"
 #include "engine/explain/row.h"
 
-static const struct traffic *row_of(const struct asked *a)
-{
-	return &a->estimate->traffic[a->traffic];
-}
-
 static const char several[] = "none: calls of several sizes, or a copy";
 
 /* Whether the row's calls are all of this one, so many pieces of it each. */
 static bool is_of(const struct asked *a, double piece, double call)
 {
-	return fabs(row_of(a)->pieces * piece - call) <= 1e-9 * fabs(call);
+	return fabs(explain_traffic_row(a)->pieces * piece - call) <= 1e-9 * fabs(call);
 }
 
 /* What ran, by the estimate; false where calls of the row differ. */
 static bool ran(const struct asked *a)
 {
-	const struct traffic *t = row_of(a);
+	const struct traffic *t = explain_traffic_row(a);
 	struct account account;
 
 	return explain_account(a, t->algorithm, &account) &&
@@ -33,29 +28,31 @@ static bool ran(const struct asked *a)
 static void call_bytes_terms(const struct asked *a, struct explanation *out,
 			     const char *member, double piece, double call)
 {
+	char row[EXPLAIN_MAX_KEY];
+
 	if (!ran(a) || !is_of(a, piece, call)) {
 		explain_say(out, "%s", several);
 		return;
 	}
 	explain_say(out, "pieces * x");
-	explain_from(a, out, "pieces", "calls of the library", "traffic.%d.pieces",
-		     a->traffic);
-	explain_from(a, out, "x", "of one, by what runs", "traffic.%d.by.%s.%s",
-		     a->traffic, algorithm_name(row_of(a)->algorithm), member);
+	explain_traffic_name(a, row);
+	explain_from(a, out, "pieces", "calls of the library", "%s.pieces", row);
+	explain_from(a, out, "x", "of one, by what runs", "%s.by.%s.%s", row,
+		     algorithm_name(explain_traffic_row(a)->algorithm), member);
 }
 
 void explain_call_sent(const struct asked *a, struct explanation *out)
 {
 	struct account account = { 0 };
 
-	explain_account(a, row_of(a)->algorithm, &account);
+	explain_account(a, explain_traffic_row(a)->algorithm, &account);
 	call_bytes_terms(a, out, "sent_bytes", account.work.sent_bytes,
-			 row_of(a)->sent_bytes);
+			 explain_traffic_row(a)->sent_bytes);
 }
 
 void explain_call_network(const struct asked *a, struct explanation *out)
 {
-	const struct traffic *t = row_of(a);
+	const struct traffic *t = explain_traffic_row(a);
 	struct account account = { 0 };
 
 	explain_account(a, t->algorithm, &account);
@@ -97,12 +94,14 @@ static void add_algorithm(const struct asked *a, struct explanation *out,
 			  enum algorithm algorithm, bool beside)
 {
 	const char *name = algorithm_name(algorithm);
-	char key[EXPLAIN_MAX_KEY];
+	char row[EXPLAIN_MAX_KEY], key[2 * EXPLAIN_MAX_KEY];
 
-	snprintf(key, sizeof key, "traffic.%d.by.%s.seconds", a->traffic, name);
+	snprintf(key, sizeof key, "%s.by.%s.seconds", explain_traffic_name(a, row),
+		 name);
 	if (beside)
 		explain_beside(out, name,
-			       algorithm == row_of(a)->algorithm ? "what runs"
+			       algorithm == explain_traffic_row(a)->algorithm
+				       ? "what runs"
 			       : explain_offers(a, algorithm)
 				       ? "one call by it"
 				       : "one call, if the software had it",
@@ -113,13 +112,15 @@ static void add_algorithm(const struct asked *a, struct explanation *out,
 
 void explain_call_seconds(const struct asked *a, struct explanation *out)
 {
-	enum algorithm which = row_of(a)->algorithm;
+	enum algorithm which = explain_traffic_row(a)->algorithm;
 	struct account account;
 
 	if (ran(a)) {
+		char row[EXPLAIN_MAX_KEY];
+
 		explain_say(out, "pieces * t");
-		explain_from(a, out, "pieces", "calls of the library",
-			     "traffic.%d.pieces", a->traffic);
+		explain_from(a, out, "pieces", "calls of the library", "%s.pieces",
+			     explain_traffic_name(a, row));
 		add_algorithm(a, out, which, false);
 	} else {
 		explain_say(out, "%s", several);

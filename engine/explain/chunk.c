@@ -328,6 +328,63 @@ static const char shards[] = "Gathering goes beside the computation of the layer
 			     "shows, and one layer's always (FSDP, arXiv 2304.11277).";
 static const char offload[] = "Hides beside computation as DP traffic does.";
 
+/* Of the backward's shards, those that are gathered again. */
+static double gathered_again(const struct asked *a)
+{
+	const struct plan *plan = &a->scenario->plan;
+	struct chunk_time t = time_of(a);
+
+	return plan->zero == 3 && plan->fsdp_reshard && t.gather_seconds > 0
+		       ? t.gather_seconds / (t.gather_seconds + t.scatter_seconds)
+		       : 0;
+}
+
+static double shown_gather(const struct asked *a)
+{
+	struct chunk_time t = time_of(a);
+
+	return t.shard_forward + t.shard_backward * gathered_again(a);
+}
+
+static double shown_scatter(const struct asked *a)
+{
+	return time_of(a).shard_backward * (1 - gathered_again(a));
+}
+
+static void shown_gather_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "f");
+	own(a, out, "f", "shown in a forward", "shard_forward");
+	if (gathered_again(a) <= 0)
+		return;
+	explain_say(out, " + b * g / (g + c)");
+	own(a, out, "b", "shown in a backward", "shard_backward");
+	own(a, out, "g", "gathering", "gather_seconds");
+	own(a, out, "c", "scattering", "scatter_seconds");
+}
+
+static void shown_scatter_terms(const struct asked *a, struct explanation *out)
+{
+	explain_say(out, "b");
+	own(a, out, "b", "shown in a backward", "shard_backward");
+	if (gathered_again(a) <= 0)
+		return;
+	explain_say(out, " * c / (g + c)");
+	own(a, out, "g", "gathering", "gather_seconds");
+	own(a, out, "c", "scattering", "scatter_seconds");
+}
+
+static double shown_offload(const struct asked *a)
+{
+	return time_of(a).offload_forward + time_of(a).offload_backward;
+}
+
+static void shown_offload_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "f", "in the forward", "offload_forward");
+	own(a, out, "b", "in the backward", "offload_backward");
+}
+
 const struct explain_node explain_chunk[] = {
 	NODE("forward_seconds", "A forward", FORM_SECONDS, forward, forward_terms,
 	     "f + x + late", "Of one micro-batch, before a measured run scales it."),
@@ -375,6 +432,14 @@ const struct explain_node explain_chunk[] = {
 	     explain_shard_forward, NULL, shards),
 	NODE("shard_backward", "Shards in a backward", FORM_SECONDS, shard_backward,
 	     explain_shard_backward, NULL, shards),
+	NODE("shown_gather", "Gathering that shows", FORM_SECONDS, shown_gather,
+	     shown_gather_terms, NULL,
+	     "In the backward, of both directions by their seconds."),
+	NODE("shown_scatter", "Scattering that shows", FORM_SECONDS, shown_scatter,
+	     shown_scatter_terms, NULL,
+	     "In the backward, of both directions by their seconds."),
+	NODE("shown_offload", "Offload that shows", FORM_SECONDS, shown_offload,
+	     shown_offload_terms, "f + b", "Out in the forward, back in the backward."),
 	NODE("gather_seconds", "Gathering its weights", FORM_SECONDS, gathers,
 	     explain_gathers, NULL, "Before a pass needs them."),
 	NODE("scatter_seconds", "Scattering its gradients", FORM_SECONDS, scatters,

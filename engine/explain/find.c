@@ -162,7 +162,8 @@ static bool find_of_stage(const struct asked *asked, const char *key,
 		return explain_step(asked) &&
 		       (take_node(asked, explain_stage, key, out) ||
 			explain_term_of_stage(asked, key, out) ||
-			take_node(asked, explain_stage_times, key, out));
+			take_node(asked, explain_stage_times, key, out) ||
+			take_node(asked, explain_stage_shown, key, out));
 	out->row = find_row(explain_times, key);
 	out->form = member->form;
 	out->value = value_at(&e->stage_time[asked->stage], member);
@@ -294,6 +295,18 @@ static bool find_algorithm(const struct asked *from, const char *key,
 	return false;
 }
 
+/* "2.exposed_seconds": of what the third part of the model calls */
+static bool find_traffic_part(struct asked *asked, const char *key,
+			      struct explain_number *out)
+{
+	const struct model *m = &asked->scenario->model;
+	int last;
+
+	key = read_index(key, m->kinds + 2 + (m->mtp_layers > 0), &asked->part, &last);
+	return key && last == asked->part && explain_step(asked) &&
+	       take_node(asked, explain_traffic_part, key, out);
+}
+
 static bool find_traffic(const struct asked *from, const char *key,
 			 struct explain_number *out)
 {
@@ -302,12 +315,85 @@ static bool find_traffic(const struct asked *from, const char *key,
 
 	if (!asked.estimate->legal)
 		return false;
+	asked.pass = 0;
 	key = read_index(key, asked.estimate->traffic_count, &asked.traffic, &last);
 	if (!key || last != asked.traffic)
 		return false;
 	if (strncmp(key, "by.", 3) == 0)
 		return find_algorithm(&asked, key + 3, out);
+	if (strncmp(key, "parts.", 6) == 0)
+		return find_traffic_part(&asked, key + 6, out);
 	return take_node(&asked, explain_traffic, key, out);
+}
+
+static const char *const passes[] = {
+	[PASS_DECODE] = "decode",
+	[PASS_MIXED] = "mixed",
+	[PASS_WHOLE] = "whole",
+	[PASS_REST] = "rest",
+};
+
+const char *explain_pass_name(const struct asked *a)
+{
+	return passes[a->pass - 1];
+}
+
+static bool find_pass_operator(const struct asked *asked, const char *key,
+			       struct explain_number *out)
+{
+	return take_node(asked, explain_pass_operator, key, out);
+}
+
+static bool find_pass_traffic(const struct asked *from, const char *key,
+			      struct explain_number *out)
+{
+	struct asked asked = *from;
+	int last;
+
+	key = read_index(key, explain_pass_of(from)->cost.traffic_count, &asked.traffic,
+			 &last);
+	if (!key || last != asked.traffic)
+		return false;
+	if (strncmp(key, "by.", 3) == 0)
+		return find_algorithm(&asked, key + 3, out);
+	return take_node(&asked, explain_traffic, key, out);
+}
+
+/* Behind "mixed." */
+static bool find_in_pass(const struct asked *from, const char *key,
+			 struct explain_number *out)
+{
+	struct asked asked = *from;
+	int first, last;
+
+	if (strncmp(key, "traffic.", 8) == 0)
+		return find_pass_traffic(from, key + 8, out);
+	if (strncmp(key, "operators.", 10) != 0)
+		return take_node(from, explain_pass_nodes, key, out);
+	key = read_index(key + 10, explain_pass_of(from)->cost.operators, &first,
+			 &last);
+	return key &&
+	       add_up(&asked, &asked.op, first, last, find_pass_operator, key, out);
+}
+
+/* "mixed.operators.3.seconds" */
+static bool find_pass(const struct asked *from, const char *key,
+		      struct explain_number *out)
+{
+	struct asked asked = *from;
+
+	if (from->scenario->plan.mode == MODE_TRAINING || !explain_server(from)->legal)
+		return false;
+	for (int i = 0; i < PASS_COUNT; i++) {
+		size_t length = strlen(passes[i]);
+
+		if (strncmp(key, passes[i], length) != 0 || key[length] != '.')
+			continue;
+		asked.pass = i + 1;
+		return explain_server(from)->pass[i].exists &&
+		       find_in_pass(&asked, key + length + 1, out);
+	}
+	return false;
 }
 
 static bool find_model_kind(const struct asked *from, const char *key,
@@ -331,6 +417,7 @@ static const struct {
 	{ "kinds.", find_part, true },       { "embedding.", find_part, true },
 	{ "head.", find_part, true },        { "mtp.", find_part, true },
 	{ "traffic.", find_traffic, false }, { "model.kinds.", find_model_kind, false },
+	{ "passes.", find_pass, false },
 };
 
 static bool find_metric(const struct asked *from, const struct metric *metric,
@@ -394,6 +481,7 @@ bool explain_find(const struct asked *asked, const char *key,
 		return true;
 	if (!training && explain_server(asked)->legal &&
 	    (take_node(asked, explain_serving_nodes, key, out) ||
+	     take_node(asked, explain_serving_waits, key, out) ||
 	     take_node(asked, explain_serving_plan, key, out)))
 		return true;
 	out->row = NULL;

@@ -1,6 +1,8 @@
 /* rates.c - what shares of the datasheet's rates operators of training reach. */
 #include <stddef.h>
 
+#include <string.h>
+
 #include "engine/explain/row.h"
 #include "engine/knob/knob.h"
 #include "engine/model/mixer.h"
@@ -218,6 +220,32 @@ static double join(const struct asked *a)
 	return explain_step(a)->join_seconds;
 }
 
+static double join_share(const struct asked *a)
+{
+	const struct step *step = explain_step(a);
+
+	return step->join.seconds > 0 ? step->join_seconds / step->join.seconds : 0;
+}
+
+static void join_terms(const struct asked *a, struct explanation *out)
+{
+	const struct estimate *e = a->estimate;
+
+	explain_say(out, "0");
+	for (int i = 0; i < e->traffic_count && join(a) > 0; i++) {
+		if (strcmp(e->traffic[i].what, "join messages") != 0)
+			continue;
+		out->formula[0] = '\0';
+		explain_say(out, "t * share / scale");
+		explain_from(a, out, "t", "a call, in Traffic", "traffic.%d.seconds",
+			     i);
+		explain_from(a, out, "share", "of virtual stages that send",
+			     "join_share");
+		explain_scale(a, out);
+		return;
+	}
+}
+
 static const char shares[] = "Shares of the datasheet's rates, measured.";
 
 const struct explain_node explain_rates[] = {
@@ -241,8 +269,11 @@ const struct explain_node explain_rates[] = {
 	NODE("slowest_host", "The slowest host over the mean", FORM_REAL, slowest_host,
 	     slowest_terms, NULL,
 	     "Of n that differ by a fifth, sqrt(2 ln n) deviations above the mean."),
-	NODE("join_seconds", "Messages put together over TP", FORM_SECONDS, join, NULL,
-	     EXPLAIN_PRICED,
+	NODE("join_share", "Messages between stages over those between virtual ones",
+	     FORM_PERCENT, join_share, NULL, EXPLAIN_COUNTED,
+	     "Virtual stages of one stage send none."),
+	NODE("join_seconds", "Messages put together over TP", FORM_SECONDS, join,
+	     join_terms, NULL,
 	     "An all-gather behind each message, mean of the virtual stages."),
 	{ .row.key = NULL },
 };

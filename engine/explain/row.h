@@ -10,6 +10,16 @@
 /* The source of a number that is what its formula says, and no more. */
 #define EXPLAIN_DEFINITION "a definition: the formula is all of it"
 
+/* The passes of a server at its working point: the first and last ones over a prompt
+ * have what its budget of tokens allows, and what is left. */
+enum explained_pass { PASS_DECODE, PASS_MIXED, PASS_WHOLE, PASS_REST, PASS_COUNT };
+struct explain_pass {
+	bool exists, halved; /* as two halves that take turns */
+	const struct server *server;
+	struct batch batch;
+	struct pass cost;
+};
+
 /* The step that an estimate of training was made of, made once more where a key asks
  * for something below the estimate. */
 struct explain_facts {
@@ -24,7 +34,9 @@ struct explain_facts {
 		};
 		struct { /* of a server */
 			struct serving_run run;
-			struct pass decode, prompt;
+			struct explain_pass pass[PASS_COUNT];
+			struct pass prompt;  /* that Overview tells of */
+			double whole_passes; /* that a prompt fills */
 		};
 	};
 };
@@ -32,8 +44,7 @@ struct explain_facts {
 /* Why an explanation ends at a number: the formula of a row without terms. */
 #define EXPLAIN_COUNTED   "none: counted as the model is drawn, dealt out and placed"
 #define EXPLAIN_SIMULATED "none: what a simulation returned"
-/* Has a formula in the code, but no page of its parts. */
-#define EXPLAIN_PRICED "none: summed as a call or a pass is priced"
+#define EXPLAIN_FITTED    "none: as far as measured runs lay from their prediction"
 
 /* What a row's terms are taken from. */
 struct asked {
@@ -46,7 +57,8 @@ struct asked {
 	int part;    /* of "kinds.0.…", "embedding.…": see step_parts() */
 	int op;      /* of "kinds.0.operators.4.forward_seconds" */
 	int kind;    /* of "model.kinds.0.mixer_parameters" */
-	int traffic; /* of "traffic.3.seconds" */
+	int pass;    /* of "passes.mixed.seconds", counted from 1; 0 = of none */
+	int traffic; /* of "traffic.3.seconds", or of a pass */
 	enum algorithm algorithm; /* of "traffic.3.by.ring.seconds" */
 	const struct term *term;  /* of "stages.3.logits_bytes" */
 };
@@ -89,7 +101,9 @@ extern const struct explain_node explain_stage[], explain_stage_kind[], explain_
 	explain_chunk_kind[], explain_layer[], explain_operator[], explain_traffic[],
 	explain_algorithm[], explain_degrees_nodes[], explain_states[], explain_rates[],
 	explain_stage_times[], explain_serving_nodes[], explain_serving_plan[],
-	explain_exposure[], explain_model[], explain_model_kind[];
+	explain_serving_waits[], explain_pass_nodes[], explain_stage_shown[],
+	explain_traffic_part[], explain_pass_operator[], explain_exposure[],
+	explain_model[], explain_model_kind[];
 
 /* What a key leads to. */
 struct explain_number {
@@ -169,6 +183,14 @@ bool explain_leaf(const struct scenario *scenario, const char *key,
 bool explain_leaf_value(const struct scenario *scenario, const char *key,
 			enum form *form, double *value);
 
+/* The asked row of Traffic, or of the collectives of a pass, and its key, "traffic.3".
+ */
+const struct traffic *explain_traffic_row(const struct asked *a);
+const char *explain_traffic_name(const struct asked *a, char out[EXPLAIN_MAX_KEY]);
+/* The asked pass of a server, and its name, "mixed". */
+const struct explain_pass *explain_pass_of(const struct asked *a);
+const char *explain_pass_name(const struct asked *a);
+
 /* One call of the asked row of Traffic by an algorithm; false where it does not apply.
  */
 struct account;
@@ -198,6 +220,9 @@ void explain_sent(const struct asked *asked, struct explanation *out);
 void explain_network(const struct asked *asked, struct explanation *out);
 void explain_payload(const struct asked *asked, struct explanation *out);
 void explain_seconds(const struct asked *asked, struct explanation *out);
+/* What nothing hides of the asked row of Traffic, and at the asked stage's end. */
+void explain_shown(const struct asked *a, struct explanation *out);
+void explain_sync(const struct asked *a, struct explanation *out);
 void explain_unhidden(const struct asked *asked, struct explanation *out);
 
 #endif

@@ -33,7 +33,23 @@ static void decode(const struct asked *a, struct explanation *out)
 
 static void mixed(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "pass", "over requests and prompts", "serving.mixed_pass_seconds");
+	const struct explain_pass *pass = &explain_server(a)->pass[PASS_MIXED];
+
+	if (!pass->exists) {
+		explain_say(out, "decode");
+		from(a, out, "decode", "a pass that carries none", "decode_seconds");
+	} else if (pass->batch.requests > 0) {
+		explain_say(out, "scale * pass");
+		explain_scale(a, out);
+		from(a, out, "pass", "over requests and prompts",
+		     "passes.mixed.seconds");
+	} else {
+		explain_say(out, "decode + scale * pass");
+		from(a, out, "decode", "a pass over requests", "decode_seconds");
+		explain_scale(a, out);
+		from(a, out, "pass", "over prompts, until a stage is free",
+		     "passes.mixed.stage_seconds");
+	}
 }
 
 static void tpot(const struct asked *a, struct explanation *out)
@@ -81,23 +97,23 @@ static void computing(const struct asked *a, struct explanation *out)
 {
 	explain_scale(a, out);
 	from(a, out, "kernels", "without their fixed times", "serving.kernel_seconds");
-	from(a, out, "C", "computing alone", "serving.compute_bound_seconds");
-	from(a, out, "M", "memory alone", "serving.memory_bound_seconds");
+	from(a, out, "C", "computing alone", "passes.decode.compute_seconds");
+	from(a, out, "M", "memory alone", "passes.decode.memory_seconds");
 }
 
 static void network(const struct asked *a, struct explanation *out)
 {
 	explain_scale(a, out);
-	from(a, out, "TP", "over the ranks of a layer", "serving.tp_seconds");
-	from(a, out, "EP", "between experts", "serving.ep_seconds");
-	from(a, out, "CP", "over the ranks of a prompt", "serving.cp_seconds");
-	from(a, out, "PP", "between stages", "serving.pp_seconds");
+	from(a, out, "TP", "over the ranks of a layer", "passes.decode.tp_seconds");
+	from(a, out, "EP", "between experts", "passes.decode.ep_seconds");
+	from(a, out, "CP", "over the ranks of a prompt", "passes.decode.cp_seconds");
+	from(a, out, "PP", "between stages", "passes.decode.pp_seconds");
 }
 
 static void overhead(const struct asked *a, struct explanation *out)
 {
 	explain_scale(a, out);
-	from(a, out, "pass", "whole", "serving.pass_seconds");
+	from(a, out, "pass", "whole", "passes.decode.seconds");
 	from(a, out, "draft", "drafting, over a pass", "serving.draft_share");
 	from(a, out, "compute", "of its kernels", "decode_compute_seconds");
 	from(a, out, "memory", "weights and cache read", "decode_memory_seconds");
@@ -277,7 +293,7 @@ const struct explain_row explain_serving[] = {
 	  "One token of every request (and drafts): weights are read once, each cache "
 	  "once, and a captured graph is launched.",
 	  kernels_source, decode },
-	{ "mixed_seconds", "A pass that carries prompts", "pass",
+	{ "mixed_seconds", "A pass that carries prompts", NULL,
 	  "Where the stack does not mix them a "
 	  "prompt pass stands between decode passes.",
 	  "Sarathi-Serve, arXiv 2403.02310, section 4.2; engine/serve/steady.c",

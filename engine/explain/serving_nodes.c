@@ -38,28 +38,15 @@ OF(ahead, ahead)
 OF(behind, behind)
 OF(added, added_seconds)
 OF(begin, begin_seconds)
-OF(transfer, transfer_seconds)
-OF(contended, contended_seconds)
-OF(load, load_seconds)
 OF(received, received_seconds)
 OF(carrying, carrying_seconds)
-OF(mixed, mixed_seconds)
 OF(goodput, goodput)
 OF(goodput_requests, goodput_concurrency)
 OF(communicators, communicators)
 OF(prefix, prefix_bytes)
 OF(request, request_bytes)
-FACT(compute_bound, decode.compute_seconds)
-FACT(memory_bound, decode.memory_seconds)
-FACT(fixed, decode.fixed_seconds)
-FACT(host, decode.host_seconds)
-FACT(tp, decode.tp_seconds)
-FACT(ep, decode.ep_seconds)
-FACT(cp, decode.cp_seconds)
-FACT(pp, decode.pp_seconds)
-FACT(pass, decode.seconds)
-FACT(decode_flops, decode.flops)
-FACT(decode_bytes, decode.bytes)
+FACT(decode_flops, pass[PASS_DECODE].cost.flops)
+FACT(decode_bytes, pass[PASS_DECODE].cost.bytes)
 FACT(prompt_flops, prompt.flops)
 FACT(prompt_bytes, prompt.bytes)
 FACT(weight_bytes, run.decode.context.weight_bytes)
@@ -157,17 +144,9 @@ static void draft_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "cost", "of one over a pass", "draft_cost");
 }
 
-static double prompt_passes(const struct asked *a)
-{
-	double scale = a->scenario->cluster.scale;
-
-	return serving(a)->prefill_seconds / (scale > 0 ? scale : 1) -
-	       a->scenario->stack.serving.prompt_seconds;
-}
-
 static double kernels(const struct asked *a)
 {
-	const struct pass *p = &explain_server(a)->decode;
+	const struct pass *p = &explain_server(a)->pass[PASS_DECODE].cost;
 
 	return fmax(0, p->seconds - p->tp_seconds - p->ep_seconds - p->cp_seconds -
 			       p->pp_seconds - p->fixed_seconds - p->host_seconds);
@@ -175,13 +154,13 @@ static double kernels(const struct asked *a)
 
 static void kernel_terms(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "pass", "whole", "serving.pass_seconds");
-	from(a, out, "TP", "over the ranks of a layer", "serving.tp_seconds");
-	from(a, out, "EP", "between experts", "serving.ep_seconds");
-	from(a, out, "CP", "over the ranks of a prompt", "serving.cp_seconds");
-	from(a, out, "PP", "between stages", "serving.pp_seconds");
-	from(a, out, "fixed", "of kernels", "serving.fixed_seconds");
-	from(a, out, "host", "of a pass", "serving.host_seconds");
+	from(a, out, "pass", "whole", "passes.decode.seconds");
+	from(a, out, "TP", "over the ranks of a layer", "passes.decode.tp_seconds");
+	from(a, out, "EP", "between experts", "passes.decode.ep_seconds");
+	from(a, out, "CP", "over the ranks of a prompt", "passes.decode.cp_seconds");
+	from(a, out, "PP", "between stages", "passes.decode.pp_seconds");
+	from(a, out, "fixed", "of kernels", "passes.decode.fixed_seconds");
+	from(a, out, "host", "of a pass", "passes.decode.host_seconds");
 }
 
 static double large(const struct asked *a)
@@ -261,26 +240,6 @@ static void watt_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "PUE", "of the data centre", "cluster.pue");
 }
 
-static struct serve_spread spreads(const struct asked *a)
-{
-	return serve_spread_of(a->scenario, a->estimate->serving.concurrency);
-}
-
-static double ttft_spread(const struct asked *a)
-{
-	return spreads(a).ttft;
-}
-
-static double tpot_spread(const struct asked *a)
-{
-	return spreads(a).tpot;
-}
-
-static double rate_spread(const struct asked *a)
-{
-	return spreads(a).rate;
-}
-
 #define NODE_HERE(...) NODE_FROM("engine/serve/README.md", __VA_ARGS__)
 
 static const char queue[] = "What the closed loop returned: mean value analysis "
@@ -288,8 +247,6 @@ static const char queue[] = "What the closed loop returned: mean value analysis 
 			    "for the first token the burst that a load begins with.";
 static const char decoding[] = "Summed over the kernels of one decode pass.";
 static const char held[] = "Of one rank of the fullest stage.";
-static const char spread[] =
-	"Four of five measured runs lay within it when their source was left out.";
 
 const struct explain_node explain_serving_nodes[] = {
 	NODE_HERE("serving.first_token_seconds", "From entry to first token",
@@ -318,27 +275,8 @@ const struct explain_node explain_serving_nodes[] = {
 		received, NULL, EXPLAIN_SIMULATED,
 		"Each copy's process takes one request after the other, so long each: "
 		"no more come out of a server than go in."),
-	NODE_HERE("serving.transfer_seconds", "Cache to the GPUs that decode",
-		  FORM_SECONDS, transfer, NULL, EXPLAIN_PRICED,
-		  "Over the network, where pools are apart."),
-	NODE_HERE("serving.contended_seconds", "A transfer beside collectives",
-		  FORM_SECONDS, contended, NULL, EXPLAIN_PRICED,
-		  "Of the longer, by what the other takes of the NIC."),
-	NODE_FROM(
-		"engine/serve/host.h", "serving.load_seconds",
-		"Wait for the cache on the host", FORM_SECONDS, load, NULL,
-		EXPLAIN_PRICED,
-		"A rank's part of what is copied over its host link, where the "
-		"requests of a copy of the attention take turns; less what the prompt "
-		"hides where a stack copies layer by layer."),
 	NODE_HERE("serving.carrying_seconds", "Passes with prompts, for each",
 		  FORM_SECONDS, carrying, NULL, EXPLAIN_SIMULATED, queue),
-	NODE_HERE("serving.mixed_pass_seconds", "A pass that carries prompts",
-		  FORM_SECONDS, mixed, NULL, EXPLAIN_PRICED,
-		  "Summed over its kernels and collectives."),
-	NODE_HERE("serving.prompt_passes_seconds", "Passes over a prompt", FORM_SECONDS,
-		  prompt_passes, NULL, EXPLAIN_PRICED,
-		  "Summed over their kernels and collectives."),
 	NODE_HERE("serving.asked", "Requests in flight", FORM_REAL, asked, NULL,
 		  EXPLAIN_SIMULATED,
 		  "The concurrency, as many as fit, or as many as the rate leads to by "
@@ -357,24 +295,6 @@ const struct explain_node explain_serving_nodes[] = {
 	NODE_HERE("serving.kernel_seconds", "Kernels without fixed times", FORM_SECONDS,
 		  kernels, kernel_terms,
 		  "max(0, pass - TP - EP - CP - PP - fixed - host)", decoding),
-	NODE_HERE("serving.pass_seconds", "A decode pass", FORM_SECONDS, pass, NULL,
-		  EXPLAIN_PRICED, decoding),
-	NODE_HERE("serving.compute_bound_seconds", "Computing alone", FORM_SECONDS,
-		  compute_bound, NULL, EXPLAIN_PRICED, decoding),
-	NODE_HERE("serving.memory_bound_seconds", "Reading alone", FORM_SECONDS,
-		  memory_bound, NULL, EXPLAIN_PRICED, decoding),
-	NODE_HERE("serving.fixed_seconds", "Fixed times of kernels", FORM_SECONDS,
-		  fixed, NULL, EXPLAIN_PRICED, decoding),
-	NODE_HERE("serving.host_seconds", "Host of a pass", FORM_SECONDS, host, NULL,
-		  EXPLAIN_PRICED, decoding),
-	NODE_HERE("serving.tp_seconds", "TP of a decode pass", FORM_SECONDS, tp, NULL,
-		  EXPLAIN_PRICED, decoding),
-	NODE_HERE("serving.ep_seconds", "EP of a decode pass", FORM_SECONDS, ep, NULL,
-		  EXPLAIN_PRICED, decoding),
-	NODE_HERE("serving.cp_seconds", "CP of a decode pass", FORM_SECONDS, cp, NULL,
-		  EXPLAIN_PRICED, decoding),
-	NODE_HERE("serving.pp_seconds", "PP of a decode pass", FORM_SECONDS, pp, NULL,
-		  EXPLAIN_PRICED, decoding),
 	NODE_HERE("serving.decode_flops", "FLOPs of a decode pass", FORM_FLOPS,
 		  decode_flops, NULL, EXPLAIN_COUNTED, decoding),
 	NODE_HERE("serving.decode_bytes", "Bytes of a decode pass", FORM_TRAFFIC,
@@ -413,11 +333,5 @@ const struct explain_node explain_serving_nodes[] = {
 		  "(idle + min(1, (compute + memory) / max(pass, 1e-9)) * min(1, c) * "
 		  "(TDP - idle) + host) * if(PUE > 0, PUE, 1)",
 		  "A GPU that computes or reads draws its TDP."),
-	NODE_HERE("spread.ttft", "How far TTFT may be off", FORM_REAL, ttft_spread,
-		  NULL, EXPLAIN_PRICED, spread),
-	NODE_HERE("spread.tpot", "How far TPOT may be off", FORM_REAL, tpot_spread,
-		  NULL, EXPLAIN_PRICED, spread),
-	NODE_HERE("spread.rate", "How far output may be off", FORM_REAL, rate_spread,
-		  NULL, EXPLAIN_PRICED, spread),
 	{ .row.key = NULL },
 };

@@ -278,8 +278,8 @@ const struct explain_node explain_stage_times[] = {
 	     "Computing and what communication shows, in all micro-batches."),
 	NODE("inside_seconds", "Exposed in micro-batches", FORM_SECONDS, inside,
 	     inside_terms, NULL, "What no computation hides; see Traffic."),
-	NODE("sync_seconds", "Exposed at the step's end", FORM_SECONDS, sync, NULL,
-	     EXPLAIN_PRICED,
+	NODE("sync_seconds", "Exposed at the step's end", FORM_SECONDS, sync,
+	     explain_sync, NULL,
 	     "Gradients, parameters and what goes to the host, behind the last "
 	     "micro-batch or before the first."),
 	NODE("late_seconds", "Waiting for the stage that ends last", FORM_SECONDS, late,

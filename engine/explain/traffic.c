@@ -1,17 +1,29 @@
 /* traffic.c - where the bytes and seconds of one row of Traffic come from. */
 #include <stddef.h>
+#include <stdio.h>
 
 #include "engine/explain/row.h"
 
-static const struct traffic *row_of(const struct asked *a)
+const struct traffic *explain_traffic_row(const struct asked *a)
 {
-	return &a->estimate->traffic[a->traffic];
+	return a->pass > 0 ? &explain_pass_of(a)->cost.traffic[a->traffic]
+			   : &a->estimate->traffic[a->traffic];
 }
 
-#define OF(name, field)                           \
-	static double name(const struct asked *a) \
-	{                                         \
-		return row_of(a)->field;          \
+const char *explain_traffic_name(const struct asked *a, char out[EXPLAIN_MAX_KEY])
+{
+	if (a->pass > 0)
+		snprintf(out, EXPLAIN_MAX_KEY, "passes.%s.traffic.%d",
+			 explain_pass_name(a), a->traffic);
+	else
+		snprintf(out, EXPLAIN_MAX_KEY, "traffic.%d", a->traffic);
+	return out;
+}
+
+#define OF(name, field)                               \
+	static double name(const struct asked *a)     \
+	{                                             \
+		return explain_traffic_row(a)->field; \
 	}
 
 OF(count, count)
@@ -28,25 +40,24 @@ OF(remote, remote_bytes)
 
 static double all_payload(const struct asked *a)
 {
-	return row_of(a)->payload_bytes * row_of(a)->count;
+	return explain_traffic_row(a)->payload_bytes * explain_traffic_row(a)->count;
 }
 
 static double network_of_one(const struct asked *a)
 {
-	return row_of(a)->count > 0 ? row_of(a)->network_bytes / row_of(a)->count : 0;
-}
-
-static double shown(const struct asked *a)
-{
-	return row_of(a)->total_seconds > 0
-		       ? row_of(a)->exposed_seconds / row_of(a)->total_seconds
+	return explain_traffic_row(a)->count > 0
+		       ? explain_traffic_row(a)->network_bytes /
+				 explain_traffic_row(a)->count
 		       : 0;
 }
 
 static void own(const struct asked *a, struct explanation *out, const char *symbol,
 		const char *meaning, const char *member)
 {
-	explain_from(a, out, symbol, meaning, "traffic.%d.%s", a->traffic, member);
+	char row[EXPLAIN_MAX_KEY];
+
+	explain_from(a, out, symbol, meaning, "%s.%s", explain_traffic_name(a, row),
+		     member);
 }
 
 static void calls(const struct asked *a, struct explanation *out, const char *each)
@@ -75,12 +86,6 @@ static void second_terms(const struct asked *a, struct explanation *out)
 	calls(a, out, "seconds");
 }
 
-static void exposed_terms(const struct asked *a, struct explanation *out)
-{
-	own(a, out, "t", "of these collectives", "total_seconds");
-	own(a, out, "s", "share that nothing hides", "exposed_share");
-}
-
 #undef NODE
 #define NODE(...) NODE_FROM("engine/collective/collective.h", __VA_ARGS__)
 
@@ -106,8 +111,6 @@ const struct explain_node explain_traffic[] = {
 	NODE("remote_bytes", "Of it, what leaves the domain", FORM_TRAFFIC, remote,
 	     NULL, EXPLAIN_COUNTED,
 	     "Copies of tokens, each to the domains that need it."),
-	NODE("exposed_share", "Share that nothing hides", FORM_PERCENT, shown, NULL,
-	     EXPLAIN_PRICED, "What runs beside these calls hides the rest."),
 	NODE("total_bytes", "Sent per GPU", FORM_TRAFFIC, all_sent, sent_terms, "n * x",
 	     mean),
 	NODE("network_bytes", "Of them across the network", FORM_TRAFFIC, network,
@@ -117,6 +120,6 @@ const struct explain_node explain_traffic[] = {
 	NODE("total_seconds", "Time of these collectives", FORM_SECONDS, all_seconds,
 	     second_terms, "n * x", mean),
 	NODE("exposed_seconds", "Exposed of these collectives", FORM_SECONDS, exposed,
-	     exposed_terms, "t * s", mean),
+	     explain_shown, NULL, "What runs beside these calls hides the rest."),
 	{ .row.key = NULL },
 };

@@ -103,7 +103,12 @@ static void add_summand(const struct asked *asked, struct explanation *out,
 	explain_say(out, "%s%s", used > 0 && out->formula[used - 1] != '(' ? " + " : "",
 		    symbol);
 	if (from == to && strstr(key, ".operators."))
-		meaning = explain_graph(asked)->item[from].name;
+		meaning = asked->pass > 0 ? explain_pass_of(asked)
+						    ->cost.
+						    operator[from]
+						    .name : explain_graph(asked)
+						    ->item[from]
+						    .name;
 	explain_from(asked, out, symbol, meaning, "%s", key);
 }
 
@@ -147,16 +152,48 @@ double explain_scaled(const struct asked *asked, double seconds)
 	return scale > 0 ? seconds * scale : seconds;
 }
 
+static void price_pass(struct explain_facts *f, enum explained_pass which,
+		       const struct server *server, const struct batch *batch)
+{
+	struct explain_pass *pass = &f->pass[which];
+
+	pass->exists = true;
+	pass->halved = serve_halves(&server->context, batch);
+	pass->server = server;
+	pass->batch = *batch;
+	serve_pass(&server->context, batch, true, &pass->cost);
+}
+
+/* Passes over one prompt. */
+static void price_prompt(struct explain_facts *f)
+{
+	const struct server *server = run_prompts(&f->run);
+	struct batch whole, rest;
+
+	f->whole_passes = run_prompt_parts(&f->run, &whole, &rest);
+	if (f->whole_passes > 0)
+		price_pass(f, PASS_WHOLE, server, &whole);
+	if (rest.prompt_tokens > 0)
+		price_pass(f, PASS_REST, server, &rest);
+}
+
 /* The passes at the working point. */
 static bool open_server(const struct scenario *s, struct explain_facts *f)
 {
 	struct batch b;
+	double each;
 
 	if (!run_open(s, &f->run))
 		return false;
 	run_room(&f->run);
-	run_decode_batch(&f->run, run_each(&f->run, s), &b);
-	serve_pass(&f->run.decode.context, &b, true, &f->decode);
+	for (int i = 0; i < PASS_COUNT; i++)
+		f->pass[i].exists = false;
+	each = run_each(&f->run, s);
+	run_decode_batch(&f->run, each, &b);
+	price_pass(f, PASS_DECODE, &f->run.decode, &b);
+	if (!f->run.apart && steady_mixed(&f->run.decode, each, &b) > 0)
+		price_pass(f, PASS_MIXED, &f->run.decode, &b);
+	price_prompt(f);
 	run_prompt_batch(&f->run, &b);
 	serve_pass(&run_prompts(&f->run)->context, &b, true, &f->prompt);
 	return true;

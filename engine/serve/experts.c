@@ -101,8 +101,6 @@ static double moved_bytes(const struct serve_context *c, double tokens, double r
 void layer_experts(const struct serve_context *c, double tokens, struct layer_pass *out)
 {
 	const struct model *m = &c->scenario->model;
-	const struct serving_calibration *rates =
-		&c->scenario->cluster.accelerator.calibration.serving;
 	double hidden = (double)m->hidden, h = (double)model_expert_width(m);
 	double chosen = (double)m->moe.experts_per_token;
 	double all = tokens * (out->copies > 0 ? out->copies : c->shape.dp);
@@ -122,9 +120,7 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 		kernel_gemm(c->scenario, true, tokens, hidden, h, &k);
 		layer_kernel(out, "latent up", 1, &k);
 	}
-	kernel_elementwise(c->scenario, 0, moved_bytes(c, tokens, rows), &k);
-	k.fixed_seconds += rates->grouped_fixed_seconds;
-	k.seconds += rates->grouped_fixed_seconds;
+	kernel_routing(c->scenario, moved_bytes(c, tokens, rows), &k);
 	layer_kernel(out, "routing and combining", 4, &k);
 	matrices(c, all, rows, out);
 	if (c->shape.dp <= 1)

@@ -76,13 +76,14 @@ static void product(const struct scenario *s, enum precision precision, double f
 	const struct serving_calibration *c = rates(s);
 	enum precision used = products(s, precision);
 
+	out->rates = KERNEL_PRODUCT;
+	out->stored = precision;
+	out->used = used;
 	out->flops = flops;
 	out->bytes = bytes;
 	out->compute_seconds =
 		flops / (kernel_peak(s, precision) *
-			 fmin(1, share(c->gemm_efficiency,
-				       used == precision ? precision : used) *
-					 compute_share));
+			 fmin(1, share(c->gemm_efficiency, used) * compute_share));
 	/* no memory is read faster than it can be */
 	out->memory_seconds =
 		bytes / stream_rate(s, fmin(1, share(c->stream_efficiency, precision) *
@@ -137,6 +138,7 @@ void kernel_experts(const struct scenario *s, double rows, double columns, doubl
 		grouped_share(c, (enum precision)s->plan.precision),
 		c->grouped_stream_efficiency > 0 ? c->grouped_stream_efficiency : 1,
 		out);
+	out->rates = KERNEL_EXPERTS;
 }
 
 void kernel_prompt_attention(const struct scenario *s, double flops, double bytes,
@@ -144,7 +146,10 @@ void kernel_prompt_attention(const struct scenario *s, double flops, double byte
 {
 	const struct serving_calibration *c = rates(s);
 
-	*out = (struct kernel){ .flops = flops, .bytes = bytes };
+	*out = (struct kernel){ .rates = KERNEL_PROMPT,
+				.used = products(s, PRECISION_BF16),
+				.flops = flops,
+				.bytes = bytes };
 	out->compute_seconds =
 		flops / (kernel_peak(s, PRECISION_BF16) *
 			 (c->attention_efficiency > 0 ? c->attention_efficiency : 0.6));
@@ -162,7 +167,10 @@ void kernel_decode_attention(const struct scenario *s, bool latent, double flops
 		serve_kv_element_bytes(s) < 2 ? c->kv_efficiency_fp8 : c->kv_efficiency;
 	double compute = latent ? c->latent_efficiency : c->attention_efficiency;
 
-	*out = (struct kernel){ .flops = flops, .bytes = bytes };
+	*out = (struct kernel){ .rates = latent ? KERNEL_LATENT : KERNEL_DECODE,
+				.used = products(s, PRECISION_BF16),
+				.flops = flops,
+				.bytes = bytes };
 	out->compute_seconds = flops / (kernel_peak(s, PRECISION_BF16) *
 					(compute > 0 ? compute : 0.5));
 	out->memory_seconds = bytes / stream_rate(s, efficiency > 0 ? efficiency : 0.7);
@@ -180,4 +188,14 @@ void kernel_elementwise(const struct scenario *s, double kernels, double bytes,
 	out->memory_seconds = bytes / stream_rate(s, efficiency > 0 ? efficiency : 0.6);
 	out->fixed_seconds = kernels * c->small_kernel_seconds;
 	out->seconds = out->fixed_seconds + out->memory_seconds;
+}
+
+void kernel_routing(const struct scenario *s, double bytes, struct kernel *out)
+{
+	double fixed = rates(s)->grouped_fixed_seconds;
+
+	kernel_elementwise(s, 0, bytes, out);
+	out->rates = KERNEL_ROUTING;
+	out->fixed_seconds += fixed;
+	out->seconds += fixed;
 }

@@ -4,7 +4,20 @@
 
 #include "engine/plan/scenario.h"
 
+/* Which rates of the chip it runs at. */
+enum kernel_rates {
+	KERNEL_SMALL,   /* elementwise: bound by memory */
+	KERNEL_ROUTING, /* such, around experts */
+	KERNEL_PRODUCT,
+	KERNEL_EXPERTS,
+	KERNEL_PROMPT, /* attention of prompts */
+	KERNEL_DECODE, /* of decoding requests */
+	KERNEL_LATENT  /* of them, over latents */
+};
+
 struct kernel {
+	enum kernel_rates rates;
+	enum precision stored, used; /* weights of a product, and what it runs in */
 	double compute_seconds, memory_seconds; /* each bound alone */
 	double fixed_seconds;
 	double seconds;
@@ -29,6 +42,8 @@ void kernel_decode_attention(const struct scenario *scenario, bool latent, doubl
 /* Elementwise work in `kernels` launches. */
 void kernel_elementwise(const struct scenario *scenario, double kernels, double bytes,
 			struct kernel *out);
+/* What moves rows to experts and back. */
+void kernel_routing(const struct scenario *scenario, double bytes, struct kernel *out);
 /* Dense peak of that precision's products, with the fallback of hardware that lacks it.
  */
 double kernel_peak(const struct scenario *scenario, enum precision precision);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/rules/legality.h"
+#include "engine/serve/host.h"
 #include "engine/serve/serve.h"
 #include "engine/serve/serve_parts.h"
 
@@ -80,4 +81,37 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 	run_prompt_batch(&run, &batch);
 	fill(&run_prompts(&run)->context, &batch, each, &out->lane[LANE_PROMPT]);
 	return true;
+}
+
+double run_prompt_parts(const struct serving_run *run, struct batch *whole,
+			struct batch *rest)
+{
+	const struct server *server = run_prompts(run);
+	double budget = server->budget_tokens, passes;
+	struct work w;
+
+	work_of(run->decode.context.scenario, &w);
+	w.copies = run->apart ? 1 : 0;
+	passes = floor(w.prompt / budget);
+	work_batch(&w, server, 0, passes > 0 ? budget : 0, whole);
+	work_batch(&w, server, 0, w.prompt - passes * budget, rest);
+	return passes;
+}
+
+double run_travelling_bytes(const struct serving_run *run)
+{
+	struct work w;
+
+	if (!run->apart)
+		return 0;
+	work_of(run->decode.context.scenario, &w);
+	return work_travelling_bytes(&w, &run->decode, &run->prefill);
+}
+
+double run_reloaded_bytes(const struct serving_run *run)
+{
+	double tokens = server_reloaded_tokens(run->decode.context.scenario);
+
+	return tokens > 0 ? server_request_bytes(&run_prompts(run)->context, tokens)
+			  : 0;
 }

@@ -25,7 +25,11 @@ void layer_kernel(struct layer_pass *out, const char *name, double count,
 		.bytes = k->bytes,
 		.compute_seconds = k->compute_seconds,
 		.memory_seconds = k->memory_seconds,
+		.fixed_seconds = k->fixed_seconds,
 		.seconds = k->seconds,
+		.rates = k->rates,
+		.stored = k->stored,
+		.used = k->used,
 	};
 }
 

@@ -48,10 +48,12 @@ void nic_contend(const struct work *w, const struct server *decode,
 	if (share <= 0)
 		return;
 	if (transfer >= fmax(decodes.nic, prompts.nic)) {
+		p->nic_share = share;
 		p->contended_seconds = transfer * share / (1 - share);
 	} else {
 		double slower = 1 + at_decode * transfer * rate / server_copies(decode);
 
+		p->nic_share = at_prompt;
 		p->contended_seconds = transfer * at_prompt;
 		p->step_seconds *= slower;
 		p->tpot_seconds *= slower;

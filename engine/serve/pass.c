@@ -146,6 +146,9 @@ static void add_operator(struct pass *out, const struct pass_operator *op,
 			return;
 		to = &out->operator[out->operators++];
 		*to = (struct pass_operator){ .name = op->name,
+					      .rates = op->rates,
+					      .stored = op->stored,
+					      .used = op->used,
 					      .network = op->network };
 	}
 	to->count += op->count * layers;
@@ -153,6 +156,7 @@ static void add_operator(struct pass *out, const struct pass_operator *op,
 	to->bytes += op->bytes * layers;
 	to->compute_seconds += op->compute_seconds * layers;
 	to->memory_seconds += op->memory_seconds * layers;
+	to->fixed_seconds += op->fixed_seconds * layers;
 	to->seconds += op->seconds * layers;
 }
 
@@ -282,6 +286,7 @@ static void one_pass(const struct serve_context *c, const struct batch *b, bool 
 	memset(out, 0, offsetof(struct pass, traffic));
 	out->traffic_count = out->operators = 0;
 	layers_of(c, b, list, out);
+	out->ends = out->operators;
 	if (b->prompt_tokens > 0 && efficiency > 0) {
 		double busy = out->seconds;
 
@@ -323,6 +328,7 @@ static void twice(struct pass *out)
 		op->bytes *= 2;
 		op->compute_seconds *= 2;
 		op->memory_seconds *= 2;
+		op->fixed_seconds *= 2;
 		op->seconds *= 2;
 	}
 	for (int i = 0; i < out->traffic_count; i++) {
@@ -367,13 +373,18 @@ static void two_halves(const struct serve_context *c, const struct batch *b, boo
 	out->ep_seconds = exposed;
 }
 
-void serve_pass(const struct serve_context *c, const struct batch *b, bool list,
-		struct pass *out)
+bool serve_halves(const struct serve_context *c, const struct batch *b)
 {
 	bool travels = c->shape.dp > 1 && c->scenario->model.moe.experts > 0;
 
-	if (c->scenario->plan.ep_overlap && travels &&
-	    b->requests + b->prompt_tokens > 1)
+	return c->scenario->plan.ep_overlap && travels &&
+	       b->requests + b->prompt_tokens > 1;
+}
+
+void serve_pass(const struct serve_context *c, const struct batch *b, bool list,
+		struct pass *out)
+{
+	if (serve_halves(c, b))
 		two_halves(c, b, list, out);
 	else
 		one_pass(c, b, list, out);

@@ -13,6 +13,7 @@
 #include "engine/estimate/estimate.h"
 #include "engine/plan/mesh.h"
 #include "engine/plan/scenario.h"
+#include "engine/serve/kernels.h"
 
 /* Degrees of one engine. */
 struct engine_shape {
@@ -41,7 +42,9 @@ struct pass_operator {
 	const char *name;
 	double count; /* kernels */
 	double flops, bytes;
-	double compute_seconds, memory_seconds, seconds;
+	double compute_seconds, memory_seconds, fixed_seconds, seconds;
+	enum kernel_rates rates;
+	enum precision stored, used;
 	bool network;
 };
 
@@ -56,7 +59,7 @@ struct pass {
 	/* TP, CP, EP and PP traffic of a rank in one pass */
 	struct traffic traffic[12];
 	int traffic_count;
-	int operators;
+	int operators, ends; /* the first of embedding and head */
 	struct pass_operator operator[MAX_PASS_OPERATORS];
 };
 
@@ -77,6 +80,8 @@ void serve_prefill_context(const struct scenario *scenario, struct serve_context
 /* Cost of one pass; list false leaves operators and traffic out. */
 void serve_pass(const struct serve_context *context, const struct batch *batch,
 		bool list, struct pass *out);
+/* Whether it is made as two halves that take turns. */
+bool serve_halves(const struct serve_context *context, const struct batch *batch);
 
 /* Whether a matrix is in the plan's precision: where that is the published one, those
  * that the checkpoint quantises; else all. */

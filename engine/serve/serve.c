@@ -237,6 +237,7 @@ static void take_point(const struct point *p, struct serving_estimate *v)
 	v->begin_seconds = p->begin_seconds;
 	v->transfer_seconds = p->transfer_seconds;
 	v->contended_seconds = p->contended_seconds;
+	v->nic_share = p->nic_share;
 	v->load_seconds = p->load_seconds;
 	v->carrying_seconds = p->carrying_seconds;
 	v->ahead = p->ahead;

@@ -67,6 +67,7 @@ struct point {
 	double begin_seconds;     /* until a pass under way ends */
 	double transfer_seconds;  /* of the cache, from pool to pool */
 	double contended_seconds; /* of it beside collectives on the same NIC */
+	double nic_share;         /* of the time that these have it */
 	double load_seconds;      /* that TTFT waits for its cache from the host */
 	double carrying_seconds;  /* in passes that carry prompts, for one prompt */
 	double tokens_per_second; /* output, of all copies and engines */
@@ -147,6 +148,15 @@ const struct server *run_prompts(const struct serving_run *run);
 void run_decode_batch(const struct serving_run *run, double requests,
 		      struct batch *out);
 void run_prompt_batch(const struct serving_run *run, struct batch *out);
+/* The passes over one prompt, of one copy alone where prompts have a pool: one that the
+ * budget of tokens fills, of which there are as many as is returned, and what is left
+ * for the last. Without prompt tokens where there is none. */
+double run_prompt_parts(const struct serving_run *run, struct batch *whole,
+			struct batch *rest);
+/* Bytes of a prompt's cache on its longest way between pools, and of what a rank finds
+ * of it on the host. */
+double run_travelling_bytes(const struct serving_run *run);
+double run_reloaded_bytes(const struct serving_run *run);
 
 /* --- problems that only an estimate knows (explained.c) --- */
 

@@ -177,6 +177,25 @@ void step_chunk_parts(const struct step *step, int k, double *held_bytes,
 		      double *recompute);
 /* Gradient and parameter traffic of each stage, optimizer and offload. */
 void step_sync(struct step *step, struct estimate *out);
+/* What a stage exchanges at the step's end, each in its slot; those of expert weights
+ * behind those of dense ones. */
+enum sync_slot {
+	SYNC_GRADIENTS,
+	SYNC_PARAMETERS,
+	SYNC_REPLICAS,
+	SYNC_EXPERTS, /* on from here: the three above */
+	SYNC_TIED = 2 * SYNC_EXPERTS,
+	SYNC_HOST,
+	SYNC_SLOTS
+};
+struct sync_part {
+	const char *what; /* in Traffic; NULL: there is none */
+	struct group group;
+	double seconds, exposed;
+	bool overlaps;
+};
+void step_sync_parts(const struct step *step, int stage,
+		     struct sync_part part[SYNC_SLOTS]);
 /* Seconds behind the pipeline of the stage that ends last. */
 /* Whether something of a layer is computed again in the backward. */
 bool step_runs_again(const struct plan *plan);

@@ -65,19 +65,37 @@ static double exposed_sync(const struct step *step, double seconds, double besid
 		larger(bucket, seconds - step->scenario->stack.dp_overlap * beside));
 }
 
+/* The exchanges of a stage in the order of enum sync_slot; experts' behind dense ones.
+ */
 struct sync {
-	struct step *step;
+	const struct step *step;
 	struct estimate *out;
 	int stage;
 	double layers;
 	double share; /* of the stages that are like this one */
 	struct holding *holding;
+	struct sync_part *part; /* of each slot */
+	int family;             /* the slots of what is exchanged begin here */
 };
 
-static double add_sync(const struct sync *s, const char *what,
-		       enum collective_kind kind, const struct group *group,
-		       double bytes, double beside, bool overlaps)
+static const char *const names[SYNC_SLOTS] = {
+	[SYNC_GRADIENTS] = "gradients",
+	[SYNC_PARAMETERS] = "parameters",
+	[SYNC_REPLICAS] = "replicas' gradients",
+	[SYNC_EXPERTS + SYNC_GRADIENTS] = "expert gradients",
+	[SYNC_EXPERTS + SYNC_PARAMETERS] = "expert parameters",
+	[SYNC_EXPERTS + SYNC_REPLICAS] = "replicas' gradients",
+	[SYNC_TIED] = "tied embeddings",
+	[SYNC_HOST] = "optimizer to host",
+};
+
+static double add_sync(const struct sync *s, int slot, enum collective_kind kind,
+		       const struct group *group, double bytes, bool overlaps)
 {
+	const char *what = names[s->family + slot];
+	const struct stage_work *work = &s->step->work[s->stage];
+	double beside = slot == SYNC_PARAMETERS ? work->forward_seconds
+						: work->backward_seconds;
 	struct collective cost;
 	double exposed;
 
@@ -93,35 +111,37 @@ static double add_sync(const struct sync *s, const char *what,
 	exposed = exposed_sync(s->step, cost.seconds, beside, s->layers, overlaps);
 	step_traffic(s->out, what, DIM_DP, kind, group, s->share, bytes, &cost,
 		     exposed * s->share);
+	s->part[s->family + slot] = (struct sync_part){ .what = what,
+							.group = *group,
+							.seconds = cost.seconds,
+							.overlaps = overlaps,
+							.exposed = exposed };
 	return exposed;
 }
 
 /* The gradients of one family of weights over one group, and its parameters back. */
-static double reduce_family(const struct sync *s, const char *reduce,
-			    const char *gather, const struct group *group,
+static double reduce_family(const struct sync *s, const struct group *group,
 			    double trainable, int64_t sharded)
 {
 	const struct plan *plan = &s->step->scenario->plan;
 	double gradients = trainable * step_gradient_bytes(s->step->scenario);
 	double weights = trainable * states_trained_bytes(s->step->scenario);
-	double backward = s->step->work[s->stage].backward_seconds;
-	double forward = s->step->work[s->stage].forward_seconds;
 	struct group shard_group = step_shard_group(group, sharded);
 	double exposed = 0;
 
 	if (plan->zero == 0)
-		return add_sync(s, reduce, COLLECTIVE_ALL_REDUCE, group, gradients,
-				backward, plan->overlap_grad_reduce);
+		return add_sync(s, SYNC_GRADIENTS, COLLECTIVE_ALL_REDUCE, group,
+				gradients, plan->overlap_grad_reduce);
 	if (plan->zero == 1) {
-		exposed = add_sync(s, reduce, COLLECTIVE_REDUCE_SCATTER, &shard_group,
-				   gradients, backward, plan->overlap_grad_reduce);
-		exposed += add_sync(s, gather, COLLECTIVE_ALL_GATHER, &shard_group,
-				    weights, forward, plan->overlap_param_gather);
+		exposed = add_sync(s, SYNC_GRADIENTS, COLLECTIVE_REDUCE_SCATTER,
+				   &shard_group, gradients, plan->overlap_grad_reduce);
+		exposed += add_sync(s, SYNC_PARAMETERS, COLLECTIVE_ALL_GATHER,
+				    &shard_group, weights, plan->overlap_param_gather);
 	}
 	/* ZeRO-2 scattered every micro-batch already; parameters come back once */
 	if (plan->zero == 2)
-		exposed = add_sync(s, gather, COLLECTIVE_ALL_GATHER, &shard_group,
-				   weights, forward, plan->overlap_param_gather);
+		exposed = add_sync(s, SYNC_PARAMETERS, COLLECTIVE_ALL_GATHER,
+				   &shard_group, weights, plan->overlap_param_gather);
 	/* HSDP: replicas of the shards add up */
 	if (plan->zero >= 1 && sharded < group->ranks) {
 		struct group replicas = *group;
@@ -131,8 +151,8 @@ static double reduce_family(const struct sync *s, const char *reduce,
 		replicas.per_domain = replicas.per_domain < 1 ? 1 : replicas.per_domain;
 		replicas.link = replicas.per_domain >= replicas.ranks ? LINK_DOMAIN
 								      : LINK_NETWORK;
-		exposed += add_sync(s, "replicas' gradients", COLLECTIVE_ALL_REDUCE,
-				    &replicas, gradients / (double)sharded, backward,
+		exposed += add_sync(s, SYNC_REPLICAS, COLLECTIVE_ALL_REDUCE, &replicas,
+				    gradients / (double)sharded,
 				    plan->overlap_grad_reduce);
 	}
 	return exposed;
@@ -156,9 +176,13 @@ static double tied_seconds(const struct sync *s)
 	pair.per_domain = pair.link == LINK_DOMAIN ? 2 : 1;
 	collective_cost(&s->step->context.fabric, &pair, COLLECTIVE_ALL_REDUCE, bytes,
 			&cost);
-	step_traffic(s->out, "tied embeddings", DIM_PP, COLLECTIVE_ALL_REDUCE,
+	step_traffic(s->out, names[SYNC_TIED], DIM_PP, COLLECTIVE_ALL_REDUCE,
 		     &s->step->mesh.pp_group, s->share, bytes, &cost,
 		     cost.seconds * s->share);
+	s->part[SYNC_TIED] = (struct sync_part){ .what = names[SYNC_TIED],
+						 .group = s->step->mesh.pp_group,
+						 .seconds = cost.seconds,
+						 .exposed = cost.seconds };
 	return cost.seconds;
 }
 
@@ -174,8 +198,12 @@ static double host_seconds(const struct sync *s, double state_elements)
 		return 0;
 	struct collective cost = { .seconds = bytes / rate, .sent_bytes = bytes };
 
-	step_traffic(s->out, "optimizer to host", DIM_HOST, COLLECTIVE_COPY, NULL,
+	step_traffic(s->out, names[SYNC_HOST], DIM_HOST, COLLECTIVE_COPY, NULL,
 		     s->share, bytes, &cost, cost.seconds * s->share);
+	s->part[SYNC_HOST] = (struct sync_part){ .what = names[SYNC_HOST],
+						 .group = { .ranks = 1, .stride = 1 },
+						 .seconds = cost.seconds,
+						 .exposed = cost.seconds };
 	return bytes / rate;
 }
 
@@ -228,46 +256,66 @@ static void find_alike(const struct step *step, int *like, int *count)
 	}
 }
 
-static void sync_stage(const struct sync *s)
+/* Seconds that the stage shows of them. */
+static double sync_stage(struct sync *s)
 {
-	struct step *step = s->step;
+	const struct step *step = s->step;
 	const struct stage_sum *sum = &step->sum[s->stage];
-	struct stage_work *work = &step->work[s->stage];
-	struct holding *h = s->holding;
+	const struct shards *shards = &s->holding->shards;
+	double seconds;
 
-	holding_enter(h, sum);
-	work->sync_seconds =
-		reduce_family(s, "gradients", "parameters", &step->mesh.dense_group,
-			      sum->dense_trainable, h->shards.dense);
-	work->sync_seconds += reduce_family(s, "expert gradients", "expert parameters",
-					    &step->mesh.edp_group,
-					    sum->expert_trainable, h->shards.expert);
+	clear_bytes(s->part, SYNC_SLOTS * sizeof *s->part);
+	holding_enter(s->holding, sum);
+	s->family = 0;
+	seconds = reduce_family(s, &step->mesh.dense_group, sum->dense_trainable,
+				shards->dense);
+	s->family = SYNC_EXPERTS;
+	seconds += reduce_family(s, &step->mesh.edp_group, sum->expert_trainable,
+				 shards->expert);
 	if (tied_end(step, s->stage))
-		work->sync_seconds += tied_seconds(s);
-	work->sync_seconds += host_seconds(s, h->shared);
-	work->optimizer_seconds = holding_update(h);
+		seconds += tied_seconds(s);
+	return seconds + host_seconds(s, s->holding->shared);
+}
+
+void step_sync_parts(const struct step *step, int stage,
+		     struct sync_part part[SYNC_SLOTS])
+{
+	struct holding h;
+	struct sync s = { .step = step,
+			  .stage = stage,
+			  .layers = step->sum[stage].layers,
+			  .share = 1,
+			  .holding = &h,
+			  .part = part };
+
+	holding_begin(step, &h);
+	sync_stage(&s);
 }
 
 void step_sync(struct step *step, struct estimate *out)
 {
 	int like[MAX_STAGES], count[MAX_STAGES];
+	struct sync_part part[SYNC_SLOTS];
 	struct holding h;
 
 	holding_begin(step, &h);
 	find_alike(step, like, count);
 	for (int i = 0; i < step->stages; i++) {
-		struct sync s = { step,
-				  out,
-				  i,
-				  step->sum[i].layers,
-				  count[i] / (double)step->stages,
-				  &h };
+		struct stage_work *work = &step->work[i];
+		struct sync s = { .step = step,
+				  .out = out,
+				  .stage = i,
+				  .layers = step->sum[i].layers,
+				  .share = count[i] / (double)step->stages,
+				  .holding = &h,
+				  .part = part };
 
 		if (like[i] == i) {
-			sync_stage(&s);
+			work->sync_seconds = sync_stage(&s);
+			work->optimizer_seconds = holding_update(&h);
 			continue;
 		}
-		step->work[i].sync_seconds = step->work[like[i]].sync_seconds;
-		step->work[i].optimizer_seconds = step->work[like[i]].optimizer_seconds;
+		work->sync_seconds = step->work[like[i]].sync_seconds;
+		work->optimizer_seconds = step->work[like[i]].optimizer_seconds;
 	}
 }

@@ -1,0 +1,271 @@
+/* pass_operator.c - what an operator takes of a server's pass, over all layers. */
+#include <math.h>
+#include <stdio.h>
+
+#include "engine/explain/row.h"
+#include "engine/knob/knob.h"
+
+static const struct pass_operator *op_of(const struct asked *a)
+{
+	return &explain_pass_of(a)->cost.operator[a->op];
+}
+
+static const struct serving_calibration *rates_of(const struct asked *a)
+{
+	return &a->scenario->cluster.accelerator.calibration.serving;
+}
+
+static void own(const struct asked *a, struct explanation *out, const char *symbol,
+		const char *meaning, const char *member)
+{
+	explain_from(a, out, symbol, meaning, "passes.%s.operators.%d.%s",
+		     explain_pass_name(a), a->op, member);
+}
+
+#define OF(name, field)                           \
+	static double name(const struct asked *a) \
+	{                                         \
+		return op_of(a)->field;           \
+	}
+
+OF(seconds, seconds)
+OF(compute, compute_seconds)
+OF(memory, memory_seconds)
+OF(fixed, fixed_seconds)
+OF(flops, flops)
+OF(bytes, bytes)
+
+/* --- rates --- */
+
+/* A share of a rate: a constant, where the chip has it. */
+static void share(const struct asked *a, struct explanation *out, const char *symbol,
+		  const char *key, double usual)
+{
+	if (explain_value(a, "%s", key) > 0) {
+		explain_say(out, "%s", symbol);
+		explain_from(a, out, symbol, "share that such kernels reach", "%s",
+			     key);
+	} else {
+		explain_say(out, "%g", usual);
+	}
+}
+
+/* The same of a precision, else of 16 bits. */
+static void share_of(const struct asked *a, struct explanation *out, const char *symbol,
+		     const char *table, enum precision precision, double usual)
+{
+	const struct knob *knob = knob_find("precision");
+	char key[EXPLAIN_MAX_KEY];
+
+	snprintf(key, sizeof key, "cluster.%s.%s", table, knob->words[precision]);
+	if (!(explain_value(a, "%s", key) > 0))
+		snprintf(key, sizeof key, "cluster.%s.%s", table,
+			 knob->words[PRECISION_BF16]);
+	share(a, out, symbol, key, usual);
+}
+
+static void compute_share(const struct asked *a, struct explanation *out)
+{
+	const struct pass_operator *op = op_of(a);
+
+	switch (op->rates) {
+	case KERNEL_PROMPT:
+		share(a, out, "e", "cluster.serving_attention_efficiency", 0.6);
+		return;
+	case KERNEL_DECODE:
+		share(a, out, "e", "cluster.serving_attention_efficiency", 0.5);
+		return;
+	case KERNEL_LATENT:
+		share(a, out, "e", "cluster.serving_latent_efficiency", 0.5);
+		return;
+	default: break;
+	}
+	explain_say(out, "min(1, ");
+	share_of(a, out, "e", "serving_gemm_efficiency", op->used, 0.7);
+	if (op->rates == KERNEL_EXPERTS) {
+		explain_say(out, " * ");
+		share_of(a, out, "g", "serving_grouped_gemm_efficiency", op->stored, 1);
+	}
+	explain_say(out, ")");
+}
+
+static double flops_per_second(const struct asked *a)
+{
+	return compute(a) > 0 ? flops(a) / compute(a) : 0;
+}
+
+/* The peak of what it runs in, 1 where the chip states none. */
+static void flops_rate_terms(const struct asked *a, struct explanation *out)
+{
+	if (compute(a) <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	if (a->scenario->cluster.accelerator.peak_flops[op_of(a)->used] > 0) {
+		explain_say(out, "P * ");
+		explain_from(a, out, "P", "peak", "cluster.peak_flops.%s",
+			     knob_find("precision")->words[op_of(a)->used]);
+	}
+	compute_share(a, out);
+}
+
+static void memory_share(const struct asked *a, struct explanation *out)
+{
+	const struct pass_operator *op = op_of(a);
+	bool narrow = serve_kv_element_bytes(a->scenario) < 2;
+
+	switch (op->rates) {
+	case KERNEL_SMALL:
+	case KERNEL_ROUTING:
+		share(a, out, "e", "cluster.serving_elementwise_efficiency", 0.6);
+		return;
+	case KERNEL_DECODE:
+	case KERNEL_LATENT:
+		share(a, out, "e",
+		      narrow ? "cluster.serving_kv_efficiency_fp8"
+			     : "cluster.serving_kv_efficiency",
+		      0.7);
+		return;
+	case KERNEL_PROMPT:
+		share_of(a, out, "e", "serving_stream_efficiency", PRECISION_BF16, 0.7);
+		return;
+	default: break;
+	}
+	explain_say(out, "min(1, ");
+	share_of(a, out, "e", "serving_stream_efficiency", op->stored, 0.7);
+	if (op->rates == KERNEL_EXPERTS) {
+		explain_say(out, " * ");
+		share(a, out, "g", "cluster.serving_grouped_stream_efficiency", 1);
+	}
+	explain_say(out, ")");
+}
+
+static double bytes_per_second(const struct asked *a)
+{
+	return memory(a) > 0 ? bytes(a) / memory(a) : 0;
+}
+
+static void bytes_rate_terms(const struct asked *a, struct explanation *out)
+{
+	if (memory(a) <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "bw * ");
+	explain_from(a, out, "bw", "of the memory", "cluster.memory_bytes_per_second");
+	memory_share(a, out);
+}
+
+/* --- seconds --- */
+
+static void compute_terms(const struct asked *a, struct explanation *out)
+{
+	if (compute(a) <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "F / r");
+	own(a, out, "F", "FLOPs", "flops");
+	own(a, out, "r", "FLOPs a second that it reaches", "flops_per_second");
+}
+
+static void memory_terms(const struct asked *a, struct explanation *out)
+{
+	if (memory(a) <= 0) {
+		explain_say(out, "0");
+		return;
+	}
+	explain_say(out, "B / r");
+	own(a, out, "B", "bytes of memory traffic", "bytes");
+	own(a, out, "r", "bytes a second that it reaches", "bytes_per_second");
+}
+
+static const char *fixed_key(enum kernel_rates rates)
+{
+	switch (rates) {
+	case KERNEL_SMALL: return "cluster.serving_small_kernel_seconds";
+	case KERNEL_ROUTING: return "cluster.serving_grouped_fixed_seconds";
+	case KERNEL_PROMPT: return "cluster.serving_attention_fixed_seconds";
+	case KERNEL_DECODE:
+	case KERNEL_LATENT: return "cluster.serving_decode_fixed_seconds";
+	default: return "cluster.serving_kernel_seconds";
+	}
+}
+
+static double kernels(const struct asked *a)
+{
+	double each = explain_value(a, "%s", fixed_key(op_of(a)->rates));
+
+	return each > 0 ? fixed(a) / each : 0;
+}
+
+static void fixed_terms(const struct asked *a, struct explanation *out)
+{
+	own(a, out, "n", "kernels that it counts for", "kernels");
+	explain_from(a, out, "t0", "fixed time of one", "%s",
+		     fixed_key(op_of(a)->rates));
+}
+
+/* Of kernels that are all alike: of several sizes, each is joined for itself. */
+static bool joins_as(const struct asked *a, double exponent)
+{
+	double most = fmax(compute(a), memory(a)), least = fmin(compute(a), memory(a));
+	double joined =
+		most > 0 ? most * pow(1 + pow(least / most, exponent), 1 / exponent)
+			 : 0;
+
+	return fabs(fixed(a) + joined - seconds(a)) <= 1e-9 * seconds(a);
+}
+
+static void second_terms(const struct asked *a, struct explanation *out)
+{
+	double exponent = rates_of(a)->roofline_exponent;
+
+	if (joins_as(a, 1)) {
+		explain_say(out, "fixed + c + m");
+	} else if (joins_as(a, exponent >= 1 ? exponent : 2)) {
+		explain_say(out,
+			    "fixed + max(c, m) * exp(ln(1 + exp(p * ln(min(c, m) / "
+			    "max(c, m)))) / p)");
+	} else {
+		explain_say(out, "%s", "none: kernels of several sizes");
+		return;
+	}
+	own(a, out, "fixed", "times of kernels", "fixed_seconds");
+	own(a, out, "c", "computing alone", "compute_seconds");
+	own(a, out, "m", "reading alone", "memory_seconds");
+	if (!formula_uses(out->formula, "p"))
+		return;
+	if (exponent >= 1)
+		explain_from(a, out, "p", "how both join",
+			     "cluster.serving_roofline_exponent");
+	else
+		explain_formula(out, "fixed + sqrt(c * c + m * m)");
+}
+
+#define NODE_HERE(...) NODE_FROM("engine/serve/kernels.h", __VA_ARGS__)
+
+static const char layers[] = "Over the layers of a pass that have it.";
+
+const struct explain_node explain_pass_operator[] = {
+	NODE_HERE("seconds", "An operator of a pass", FORM_SECONDS, seconds,
+		  second_terms, NULL,
+		  "The larger of computing and memory, more where they are equal."),
+	NODE_HERE("compute_seconds", "Computing alone", FORM_SECONDS, compute,
+		  compute_terms, NULL, layers),
+	NODE_HERE("memory_seconds", "Reading alone", FORM_SECONDS, memory, memory_terms,
+		  NULL, layers),
+	NODE_HERE("fixed_seconds", "Fixed times of its kernels", FORM_SECONDS, fixed,
+		  fixed_terms, "n * t0", layers),
+	NODE_HERE("flops_per_second", "FLOPs a second that it reaches", FORM_FLOPS,
+		  flops_per_second, flops_rate_terms, NULL, "Of large kernels."),
+	NODE_HERE("bytes_per_second", "Bytes a second that it reaches", FORM_TRAFFIC,
+		  bytes_per_second, bytes_rate_terms, NULL, "Of large kernels."),
+	NODE_HERE("kernels", "Kernels that it counts for", FORM_REAL, kernels, NULL,
+		  EXPLAIN_COUNTED, layers),
+	NODE_HERE("flops", "FLOPs of an operator", FORM_FLOPS, flops, NULL,
+		  EXPLAIN_COUNTED, layers),
+	NODE_HERE("bytes", "Memory traffic of an operator", FORM_TRAFFIC, bytes, NULL,
+		  EXPLAIN_COUNTED, layers),
+	{ .row.key = NULL },
+};
