@@ -7,22 +7,20 @@
 #include "engine/plan/plan.h"
 #include "engine/schedule/flow.h"
 
-/* Sums of one micro-batch's work on a stage; both copies share it by halves. */
-static double stage_work(const struct pipeline_input *in, int s)
+/* Sums of one micro-batch's work on each stage; both copies share it by halves. */
+static void sum_work(const struct pipeline_input *in, double *work)
 {
-	double work = 0;
+	double share = 1.0 / schedule_weight_copies(in->schedule);
 
+	memset(work, 0, (size_t)in->stages * sizeof *work);
 	for (int k = 0; k < in->stages * in->chunks; k++) {
 		double here = in->forward[k] + in->input_grad[k] + in->weight_grad[k];
 		int stage = schedule_stage(in->schedule, in->stages, k);
 
-		if (schedule_weight_copies(in->schedule) == 2)
-			work += (stage == s ? here / 2 : 0) +
-				(in->stages - 1 - stage == s ? here / 2 : 0);
-		else
-			work += stage == s ? here : 0;
+		work[stage] += share * here;
+		if (share < 1)
+			work[in->stages - 1 - stage] += share * here;
 	}
-	return work;
 }
 
 /* Sends of one micro-batch that hold a stage: its share of all that leave it, forwards
@@ -52,6 +50,7 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 					.send_seconds = in->send_seconds,
 					.overlap_send = in->overlap_send };
 	struct schedule_problem problem;
+	double work[MAX_STAGES];
 	int32_t peak[MAX_STAGES];
 	struct flow flow = { .hidden = out->busy,
 			     .hidden_sends = out->transfer,
@@ -63,8 +62,9 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 		return false;
 	out->seconds =
 		in->optimizer_sync == SYNC_POST_VALIDATION ? flow.span : flow.seconds;
+	sum_work(in, work);
 	for (int s = 0; s < in->stages; s++) {
-		out->busy[s] = m * stage_work(in, s) - flow.hidden[s];
+		out->busy[s] = m * work[s] - flow.hidden[s];
 		out->transfer[s] = m * held_sends(in, s) - flow.hidden_sends[s];
 		out->seconds = fmax(out->seconds, out->busy[s] + out->transfer[s]);
 		out->in_flight_chunks[s] = peak[s];
