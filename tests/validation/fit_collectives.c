@@ -224,6 +224,7 @@ static double predict(const struct row *row, const struct cluster *cluster,
 	struct fabric fabric = { .cluster = cluster,
 				 .network_share = 1,
 				 .domain_share = 1,
+				 .slowdown = 1,
 				 .kernels = row->kernels };
 	struct group group = { .ranks = row->ranks,
 			       .stride = 1,
