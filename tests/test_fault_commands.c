@@ -67,7 +67,7 @@ static const char *const commands[] = {
 	"export trtllm --mode inference --model llama3.1-8b --cluster dgx-h100 --gpus 8 "
 	"--stack tensorrt-llm",
 	"export markdown llama3-8b-8-h100",
-	"export json llama3-8b-8-h100 --baseline llama3-70b-64-h100",
+	"export markdown llama3-8b-8-h100 --baseline llama3-70b-64-h100",
 	"export csv llama3-8b-8-h100",
 	"export yaml llama3-8b-8-h100",
 	"share llama3-8b-8-h100 --tp 2",

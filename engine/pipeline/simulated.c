@@ -32,9 +32,26 @@ static double held_sends(const struct pipeline_input *in, int s)
 	return in->overlap_send ? 0 : in->chunks * sends * in->send_seconds;
 }
 
-bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *out)
+/* What became of each stage in a run: how long it computed, sent and waited, and what
+ * it held. */
+static void take_stages(const struct pipeline_input *in, const struct flow *flow,
+			const double work[MAX_STAGES], struct pipeline_result *out)
 {
 	double m = (double)in->micro_batches;
+
+	for (int s = 0; s < in->stages; s++) {
+		out->busy[s] = m * work[s] - flow->hidden[s];
+		out->transfer[s] = m * held_sends(in, s) - flow->hidden_sends[s];
+		out->seconds = fmax(out->seconds, out->busy[s] + out->transfer[s]);
+		out->in_flight_chunks[s] = flow->peak_chunks[s];
+		out->in_flight[s] = (double)flow->peak_chunks[s] / in->chunks;
+	}
+	for (int s = 0; s < in->stages; s++)
+		out->idle[s] = out->seconds - out->busy[s] - out->transfer[s];
+}
+
+bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *out)
+{
 	struct schedule_request request = { .kind = in->schedule,
 					    .stages = in->stages,
 					    .chunks = in->chunks,
@@ -63,15 +80,7 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 	out->seconds =
 		in->optimizer_sync == SYNC_POST_VALIDATION ? flow.span : flow.seconds;
 	sum_work(in, work);
-	for (int s = 0; s < in->stages; s++) {
-		out->busy[s] = m * work[s] - flow.hidden[s];
-		out->transfer[s] = m * held_sends(in, s) - flow.hidden_sends[s];
-		out->seconds = fmax(out->seconds, out->busy[s] + out->transfer[s]);
-		out->in_flight_chunks[s] = peak[s];
-		out->in_flight[s] = (double)peak[s] / in->chunks;
-	}
-	for (int s = 0; s < in->stages; s++)
-		out->idle[s] = out->seconds - out->busy[s] - out->transfer[s];
+	take_stages(in, &flow, work, out);
 	return true;
 }
 

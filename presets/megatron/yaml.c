@@ -228,7 +228,8 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 		return false;
 	if (!add_adapters(arguments, overrides))
 		return false;
-	for (const struct node *node = overrides->child; node; node = node->next)
+	for (const struct node *node = overrides ? overrides->child : NULL; node;
+	     node = node->next)
 		if (node->kind == NODE_MAP)
 			arguments_skip(arguments, node, "overrides");
 		else if (!arguments_add_member(arguments, node))
