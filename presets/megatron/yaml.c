@@ -226,7 +226,7 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 	if (name[0] != '\0' &&
 	    !arguments_add(arguments, "primus-model", name, model->line))
 		return false;
-	if (!add_adapters(arguments, overrides))
+	if (!overrides || !add_adapters(arguments, overrides))
 		return false;
 	for (const struct node *node = overrides ? overrides->child : NULL; node;
 	     node = node->next)
