@@ -47,9 +47,9 @@ bool import_model(struct model *out, const struct import_name *named,
 	if (model_name_is_closed(named->name))
 		return error_set(
 			error, named->file, line,
-			"'%.80s' is known without its shape: its publisher "
-			"shows it to those alone who accept a licence; --model "
-			"config.json reads it from a copy of yours",
+			"'%.80s' is known without its shape: its config.json was "
+			"not to be had for the library; --model config.json reads "
+			"a copy of yours",
 			named->name);
 	preset_near(PRESET_MODEL, named->name, near, sizeof near);
 	return error_set(error, named->file, line,

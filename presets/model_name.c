@@ -256,8 +256,10 @@ const struct preset *model_name_recipe(const char *recipe)
 
 bool model_name_is_closed(const char *name)
 {
-	/* https://huggingface.co/pfnet: a licence stands before their config.json */
-	static const char *const closed[] = { "plamo2", "plamo3" };
+	/* https://huggingface.co/pfnet: the PLaMo community licence stands before most
+	 */
+	static const char *const closed[] = { "plamo28b", "plamo2translate",
+					      "plamo3nict" };
 	char wanted[MAX_ID];
 
 	reduce(name, wanted);

@@ -24,9 +24,9 @@ void model_name_doubt(const char *name, struct model *model);
  * then its text part, and that as such a text. */
 bool model_name_is_multimodal(const char *name, const struct preset *preset);
 void model_name_text_part(const char *name, struct model *model);
-/* Whether the name is of a model that is known and whose publisher shows its shape to
- * those alone who accept a licence: nobody may put it into the library, and what is
- * spelled like it is another. */
+/* Whether the name is of a model that is known and whose shape is not: its config.json
+ * stands behind a licence, or nothing of it was to be had. What is spelled like it is
+ * another. */
 bool model_name_is_closed(const char *name);
 /* How far a wanted name is from the preset's: by words that it begins with, then by the
  * whole; INT_MAX where it is another name. */

@@ -61,9 +61,9 @@ static bool unknown(enum preset_kind kind, const char *name, struct error *error
 	if (kind == PRESET_MODEL && model_name_is_closed(name))
 		return error_set(
 			error, NULL, 0,
-			"'%.80s' is known without its shape: its publisher "
-			"shows it to those alone who accept a licence; --model "
-			"config.json reads it from a copy of yours",
+			"'%.80s' is known without its shape: its config.json was "
+			"not to be had for the library; --model config.json reads "
+			"a copy of yours",
 			name);
 	if (!preset_list_is_whole(kind))
 		return error_set(error, NULL, 0, "out of memory");

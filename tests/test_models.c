@@ -178,8 +178,17 @@ static void names_of_conversions(void **state)
 	assert_null(model_name_find("qwen3_9_35B_A3B"));
 }
 
-/* A model whose shape only those see who accept a licence is named as that, and no
- * model that is spelled like it is offered. */
+static const char *refusal_of(const char *name)
+{
+	static struct error error;
+	struct model model;
+
+	assert_false(library_model(&model, name, &error));
+	return error.text;
+}
+
+/* A model whose shape was not to be had is named as that, and no model that is spelled
+ * like it is offered. */
 static void closed_models_are_told(void **state)
 {
 	static const char *const names[] = { "pfnet/plamo-2-translate",
@@ -195,6 +204,8 @@ static void closed_models_are_told(void **state)
 		assert_non_null(strstr(error.text, "--model config.json"));
 		assert_null(strstr(error.text, "near"));
 	}
+	/* a small one of them is open */
+	assert_null(strstr(refusal_of("pfnet/plamo-2-1b"), "known without its shape"));
 }
 
 /* Published models by their Hugging Face ids, counted from their config.json, in
