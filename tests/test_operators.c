@@ -221,6 +221,41 @@ static void test_narrow_formats(void **state)
 	}
 }
 
+/* Scales per block are found by no norm: what it left in 16 bits is read, and written
+ * in two layouts, behind it; what attention or an activation wrote is as with others.
+ */
+static void test_blocks_are_scaled_behind_a_norm(void **state)
+{
+	static const int recipes[] = { FP8_DELAYED, FP8_CURRENT_SCALING, FP8_BLOCKWISE,
+				       FP8_BLOCKWISE };
+	static const double behind[] = { 1.5, 1.5, 4, 1.5 };
+
+	(void)state;
+	case_dense(&scenario);
+	scenario.plan.precision = PRECISION_FP8;
+	for (int i = 0; i < 4; i++) {
+		int norms = 0, others = 0;
+
+		scenario.plan.fp8_recipe = recipes[i];
+		scenario.plan.compile = i == 3;
+		draw();
+		for (int k = 0; k < graph.count; k++) {
+			const struct graph_operator *op = &graph.item[k];
+			bool reads = strcmp(op->name, "qkv projection") == 0 ||
+				     (op->makes & 1u << TENSOR_MLP_IN) != 0;
+
+			if (op->kind != OPERATOR_GEMM)
+				continue;
+			assert_close(op->quantise_bytes, reads ? behind[i] : 1.5, 0);
+			assert_close(op->quantise_gradient_bytes, 1.5, 0);
+			norms += reads;
+			others += !reads;
+		}
+		assert_int_equal(norms, 2);
+		assert_int_equal(others, 2);
+	}
+}
+
 /* NVFP4: two bytes are read, and half a byte with a sixteenth of a scale written in two
  * layouts; a maximum that no kernel before finds reads two more. A norm finds it of
  * what it wrote, but not of what is rotated. Weights without squares read and write the
@@ -474,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_short_convolution_by_hand),
 		cmocka_unit_test(test_states_that_travel),
 		cmocka_unit_test(test_narrow_formats),
+		cmocka_unit_test(test_blocks_are_scaled_behind_a_norm),
 		cmocka_unit_test(test_nvfp4_by_its_recipe),
 		cmocka_unit_test(test_nvfp4_in_an_operator),
 		cmocka_unit_test(test_a_router_stays_wide),

@@ -162,7 +162,7 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 		time_groups(c, &rate, op);
 	unpack(c, op);
 	adapt(c, op);
-	graph_quantise(c, op);
+	graph_quantise(c, graph, op);
 	return op;
 }
 

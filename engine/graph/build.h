@@ -19,7 +19,8 @@ struct graph_operator *graph_linear(const struct graph_context *c, struct graph 
 /* narrow.c: widths and traffic by the formats of the plan, behind `width`; and a linear
  * layer's input and output's gradient turned narrow. */
 void graph_set_formats(struct graph_context *context);
-void graph_quantise(const struct graph_context *c, struct graph_operator *op);
+void graph_quantise(const struct graph_context *c, const struct graph *graph,
+		    struct graph_operator *op);
 /* Bytes of an element of a GEMM's input that waits for its weights' gradient: none
  * where they are frozen and have no adapters. */
 double graph_saved_width(const struct graph_context *c);

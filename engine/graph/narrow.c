@@ -95,13 +95,35 @@ static bool rounds_at_random(const struct plan *plan)
 	return plan->precision == PRECISION_NVFP4 && plan->fp4_rounding;
 }
 
+/* A norm writes fp8 where its scale is that of the step before, and 32 elements' where
+ * they have one each; with scales per block it writes 16 bits, which a kernel of its
+ * own turns narrow (NVIDIA/TransformerEngine@01a4d04,
+ * pytorch/csrc/extensions/normalization.cpp). A compiler joins the two. */
+static bool norm_stays_wide(const struct plan *plan)
+{
+	return plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_BLOCKWISE &&
+	       !plan->compile;
+}
+
+/* Collectives may stand between: what they gather is the norm's. */
+static bool reads_norm(const struct graph *graph, const struct graph_operator *op)
+{
+	const struct graph_operator *before = op;
+
+	while (before > graph->item && before[-1].kind == OPERATOR_COLLECTIVE)
+		before--;
+	return before > graph->item && before[-1].kind == OPERATOR_NORM;
+}
+
 /* Inputs, and the gradients of outputs, turn to fp8 or fp4 in kernels of their own;
  * nothing before a grouped GEMM, a permutation or an activation, writes them narrow.
  * Random rounding takes its seed from a kernel of one thread for each tensor. */
-void graph_quantise(const struct graph_context *c, struct graph_operator *op)
+void graph_quantise(const struct graph_context *c, const struct graph *graph,
+		    struct graph_operator *op)
 {
 	bool alone = op->groups > 1;
-	double each = alone ? c->quantise_alone_bytes : c->quantise_bytes;
+	bool behind = norm_stays_wide(&c->scenario->plan) && reads_norm(graph, op);
+	double each = alone || behind ? c->quantise_alone_bytes : c->quantise_bytes;
 	double back = alone ? c->quantise_alone_bytes : c->quantise_gradient_bytes;
 	double in = op->rows * op->inner * each, out = op->rows * op->columns * back;
 

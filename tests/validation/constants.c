@@ -3,6 +3,7 @@
 #include "presets/release.h"
 
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,6 +309,26 @@ double constants_middle(const struct constant *constant)
 		return constant->value;
 	qsort(value, (size_t)n, sizeof *value, compare);
 	return (value[(n - 1) / 2] + value[n / 2]) / 2;
+}
+
+double constants_neutral(const struct constant *constant)
+{
+	double value[64];
+	int n = 0;
+
+	for (int k = 0; k < constant_count && n < 64; k++) {
+		const struct constant *c = &constants[k];
+
+		if (c->found && c->offset == constant->offset &&
+		    strcmp(c->owner, constant->owner) != 0)
+			value[n++] = c->start;
+	}
+	if (n == 0)
+		return constant->share ? (constant->low + constant->high) / 2
+				       : sqrt(constant->low * constant->high);
+	qsort(value, (size_t)n, sizeof *value, compare);
+	return fmin(fmax((value[(n - 1) / 2] + value[n / 2]) / 2, constant->low),
+		    constant->high);
 }
 
 /* Each key once, as the first stack has it. */

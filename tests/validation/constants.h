@@ -39,6 +39,9 @@ void constant_set(const struct constant *constant, struct scenario *scenario,
 		  double value);
 /* The median of that constant over the stacks that are fitted. */
 double constants_middle(const struct constant *constant);
+/* A value that owes nothing to the runs of its owner: the median of what the presets
+ * hold of it for all others, or the middle of what is physical. */
+double constants_neutral(const struct constant *constant);
 /* Into the YAML files below presets/, and into the generic stack the middle of all
  * others; false after a message. */
 bool constants_write(void);

@@ -4,9 +4,12 @@
  *     make fit FIT="--write"          and into presets/clusters and presets/stacks
  *     make fit FIT="--rows"           and every run's log(predicted / measured)
  *     make fit FIT="--each"           each source in turn left out, and how it is met
- *     make fit FIT="--each --by stack"  the same of stacks, models, accelerators:
- * model, chip make fit FIT="--each --left-out FILE"  that as a table that validate
- * takes make fit FIT="--out NAME"       without one source, stack ... of that name
+ *     make fit FIT="--each --by stack"  the same of stacks, models, accelerators: model,
+ *                                     chip
+ *     make fit FIT="--each --left-out FILE"  that as a table that validate takes
+ *     make fit FIT="--each --neutral" from values that no run of their owner touched:
+ *                                     what the presets hold was fitted to all sources
+ *     make fit FIT="--out NAME"       without one source, stack ... of that name
  *
  * Least squares and then coordinate descent on the mean over sources of |log(predicted
  * / measured)|, with half of the same inside each contest of layouts, and a weak pull
@@ -191,6 +194,20 @@ static void start(struct fit *f)
 	}
 }
 
+/* All at once, for each looks at what the presets hold of the others. */
+static void start_neutral(void)
+{
+	double neutral[256];
+
+	if (constant_count > (int)(sizeof neutral / sizeof neutral[0]))
+		exit(2);
+	for (int k = 0; k < constant_count; k++)
+		neutral[k] = constants_neutral(&constants[k]);
+	for (int k = 0; k < constant_count; k++)
+		if (constants[k].found && !constants[k].held)
+			constants[k].start = constants[k].value = neutral[k];
+}
+
 static void restore(struct fit *f)
 {
 	for (int k = 0; k < constant_count; k++) {
@@ -318,7 +335,7 @@ static void deal_parts(struct fit *f, const char *by)
 }
 
 struct asked {
-	bool write, each, rows;
+	bool write, each, rows, neutral;
 	const char *by, *out, *table;
 };
 
@@ -333,6 +350,7 @@ static bool load(struct fit *f, struct asked *asked, int argc, char **argv)
 		asked->write |= strcmp(argv[i], "--write") == 0;
 		asked->each |= strcmp(argv[i], "--each") == 0;
 		asked->rows |= strcmp(argv[i], "--rows") == 0;
+		asked->neutral |= strcmp(argv[i], "--neutral") == 0;
 		if (more && strcmp(argv[i], "--by") == 0)
 			asked->by = argv[++i];
 		else if (more && strcmp(argv[i], "--out") == 0)
@@ -474,6 +492,8 @@ int main(int argc, char **argv)
 	constants_hold();
 	number_contests(&f);
 	start(&f);
+	if (asked.neutral)
+		start_neutral();
 	if (asked.each)
 		return each(&f, rounds, &asked) ? 0 : 2;
 	for (int p = 0; p < f.parts; p++)
