@@ -55,6 +55,47 @@ static void test_optimizers_move_their_own_states(void **state)
 	}
 }
 
+/* Where the stack splits it, a master weight beside narrow moments is the 16 bits that
+ * a bf16 weight lacks: two bytes a weight less, and the weight is read with them. */
+static void test_a_split_master_is_the_rest_of_the_weight(void **state)
+{
+	static const struct {
+		const char *key, *value;
+		double bytes; /* of the states that are left */
+	} rows[] = {
+		{ "optimizer", "adamw-bf16", 6.0 / 8 },
+		{ "optimizer", "adamw-8bit", 4.0 / 6 },
+		{ "optimizer", "adamw", 1 },
+		{ "optimizer", "sgd", 1 },
+		{ "precision", "fp16", 1 },
+	};
+	static struct estimate whole, split;
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct accelerator *a = &s.cluster.accelerator;
+
+		begin(&s);
+		case_set(&s, "optimizer", "adamw-bf16");
+		case_set(&s, rows[i].key, rows[i].value);
+		train_estimate(&s, &whole);
+		s.stack.splits_master = true;
+		train_estimate(&s, &split);
+		assert_close(split.memory.optimizer_bytes,
+			     whole.memory.optimizer_bytes * rows[i].bytes, 1e-12);
+		if (rows[i].bytes == 1)
+			continue;
+		/* 4 + 4 and the weight's 2 against 2 + 2 and 2 + 2 */
+		assert_close(whole.optimizer_seconds - split.optimizer_seconds,
+			     2 * whole.stage[0].parameters /
+				     (double)(s.cluster.gpus / s.plan.tp) /
+				     (a->memory_bytes_per_second *
+				      a->calibration.memory_efficiency),
+			     1e-6);
+	}
+}
+
 /* What a host makes of it: gradient in, moments and master in and out, weight out, at
  * the rate that ZeRO-Offload's table 4 gives; the launches stay. */
 static void test_a_host_is_bound_by_its_memory(void **state)
@@ -89,6 +130,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_optimizers_move_their_own_states),
+		cmocka_unit_test(test_a_split_master_is_the_rest_of_the_weight),
 		cmocka_unit_test(test_a_host_is_bound_by_its_memory),
 	};
 

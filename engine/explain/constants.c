@@ -297,6 +297,8 @@ const struct constant explain_constants[] = {
 	      stack.serving.max_requests),
 	WHOLE("stack.serving_max_batched_tokens", "Tokens of a pass, by the stack",
 	      stack.serving.max_batched_tokens),
+	FLAG("stack.splits_master", "Whether a master weight is the rest of the weight",
+	     stack.splits_master),
 	FLAG("stack.serving_mixes", "Whether prompts and requests share a pass",
 	     stack.serving.mixes),
 	FLAG("stack.serving_reserves",

@@ -105,7 +105,23 @@ static double optimizer(const struct asked *a)
 
 static double moments(const struct asked *a)
 {
-	return optimizer(a) - (plan(a)->precision == PRECISION_FP32 ? 0 : 4);
+	return step_moment_bytes((enum optimizer)plan(a)->optimizer);
+}
+
+static double master(const struct asked *a)
+{
+	return step_master_bytes(a->scenario);
+}
+
+static void master_terms(const struct asked *a, struct explanation *out)
+{
+	knob(a, out, "split", "whether narrow moments keep only the rest of a weight",
+	     "stack.splits_master");
+	knob(a, out, "optimizer", "1 and 2 have narrow moments", "optimizer");
+	knob(a, out, "offload", "share on the host, whose weights are whole",
+	     "optimizer_offload");
+	knob(a, out, "stored", "1 is fp8, which has too few bits", "weight_format");
+	precision_term(a, out);
 }
 
 /* "if(optimizer == 0, 8, if(optimizer == 1, 2, ... 4))" */
@@ -122,7 +138,8 @@ static void moment_terms(const struct asked *a, struct explanation *out)
 
 static void optimizer_terms(const struct asked *a, struct explanation *out)
 {
-	precision_term(a, out);
+	knob(a, out, "master", "of the weight beside the one that computes",
+	     "states.master_bytes");
 	knob(a, out, "moments", "of the optimizer", "states.moment_bytes");
 }
 
@@ -134,6 +151,7 @@ static double moved(const struct asked *a)
 static void moved_terms(const struct asked *a, struct explanation *out)
 {
 	knob(a, out, "M", "of the moments", "states.moment_bytes");
+	knob(a, out, "m", "of the master weight", "states.master_bytes");
 	precision_term(a, out);
 	knob(a, out, "optimizer", "3 is Adafactor, 4 Muon", "optimizer");
 }
@@ -345,7 +363,10 @@ const struct explain_node explain_states[] = {
 	     gradient_terms, NULL,
 	     "A pipeline that keeps gathered weights sums whole gradients in fp32."),
 	NODE("states.optimizer_bytes", "Bytes of master weight and moments", FORM_REAL,
-	     optimizer, optimizer_terms, "if(precision == 2, 0, 4) + moments", states),
+	     optimizer, optimizer_terms, "master + moments", states),
+	NODE("states.master_bytes", "Bytes of the master weight", FORM_REAL, master,
+	     master_terms, states_master_text,
+	     "fp32, or the 16 bits that the 16-bit weight lacks."),
 	NODE("states.moment_bytes", "Bytes of the moments", FORM_REAL, moments,
 	     moment_terms, NULL,
 	     "Of the optimizer: 8 of AdamW, 2 in 8 bits, 4 of Muon and SGD."),

@@ -74,6 +74,9 @@ struct stack {
 	bool saves_norm_input_fp32;
 	bool sends_fp8_rows; /* tokens go to their experts in fp8 where it trains in it
 			      */
+	/* moments that are narrow leave of a master weight the 16 bits that the 16-bit
+	 * weight lacks */
+	bool splits_master;
 	bool saves_fp8_inputs; /* inputs of fp8 GEMMs wait for the backward in fp8
 				  (Transformer Engine), not in bf16 (torchao) */
 	struct ability_sheet abilities;

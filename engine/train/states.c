@@ -70,12 +70,20 @@ double step_moment_bytes(enum optimizer optimizer)
 	return moments[optimizer];
 }
 
+double step_master_bytes(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	return states_master_value(plan->precision, scenario->stack.splits_master,
+				   plan->optimizer, plan->optimizer_offload,
+				   plan->weight_format);
+}
+
 /* Master weight and moments per trained parameter (cost-formulas 2.7). */
 double step_optimizer_bytes(const struct scenario *scenario)
 {
-	double master = scenario->plan.precision == PRECISION_FP32 ? 0 : 4;
-
-	return master + step_moment_bytes((enum optimizer)scenario->plan.optimizer);
+	return step_master_bytes(scenario) +
+	       step_moment_bytes((enum optimizer)scenario->plan.optimizer);
 }
 
 double states_moved_bytes(const struct scenario *scenario)
@@ -83,7 +91,8 @@ double states_moved_bytes(const struct scenario *scenario)
 	const struct plan *plan = &scenario->plan;
 
 	return states_moved_value(step_moment_bytes((enum optimizer)plan->optimizer),
-				  plan->precision, plan->optimizer);
+				  step_master_bytes(scenario), plan->precision,
+				  plan->optimizer);
 }
 
 double states_host_moved_bytes(const struct scenario *scenario)

@@ -56,7 +56,8 @@ bool states_gather_once(const struct plan *plan);
 /* Per parameter, before any sharing. */
 double step_gradient_bytes(const struct scenario *scenario);
 double step_optimizer_bytes(const struct scenario *scenario);
-/* Of it, the moments. */
+/* Of it, the master weight and the moments. */
+double step_master_bytes(const struct scenario *scenario);
 double step_moment_bytes(enum optimizer optimizer);
 /* Mean of the layers' weights and those of the ends and some layers, which stay wide.
  */
@@ -73,14 +74,29 @@ static inline double states_trained_bytes(const struct scenario *scenario)
 	return step_weight_bytes(scenario);
 }
 
+/* Bytes of a master weight: fp32, or, beside narrow moments where the stack splits it,
+ * the 16 bits that a bf16 weight lacks of it; fp16 has other bits, fp8 fewer, and a
+ * host keeps whole ones. */
+FORMULA(states_master,
+	(double precision, double split, double optimizer, double offload,
+	 double stored),
+	either(precision == 2, 0,
+	       4 - 2 * split * either(optimizer == 1, 1, either(optimizer == 2, 1, 0)) *
+			       either(precision == 1, 0, 1) *
+			       either(offload > 0, 0, 1) * either(stored == 1, 0, 1)));
+_Static_assert(PRECISION_FP16 == 1 && OPTIMIZER_ADAMW_8BIT == 1 &&
+		       OPTIMIZER_ADAMW_BF16 == 2 && WEIGHTS_FP8 == 1,
+	       "the numbers of these words in states_master");
+
 /* Bytes that an update moves per parameter: the norm reads the gradient and the step
  * reads it again, moments of M bytes and the master weight are read and written, and
  * the 16-bit weight is written; in fp32 there is one weight. Adafactor reads the
  * gradient twice more, for the means of its rows and columns and for the size of the
  * update that it clips by (Shazeer and Stern, arXiv 1804.04235, algorithm 4); Muon's
- * products take the momentum and leave the update in 16 bits (Jordan 2024). */
-FORMULA(states_moved, (double M, double precision, double optimizer),
-	8 + 2 * M + either(precision == 2, 8, 10) +
+ * products take the momentum and leave the update in 16 bits (Jordan 2024). A master
+ * weight of m bytes that is the rest of the 16-bit weight is read with it. */
+FORMULA(states_moved, (double M, double m, double precision, double optimizer),
+	8 + 2 * M + either(precision == 2, 8, 2 * m + either(m < 4, 4, 2)) +
 		either(optimizer == 3, 8, either(optimizer == 4, 4, 0)));
 _Static_assert(PRECISION_FP32 == 2 && OPTIMIZER_ADAFACTOR == 3 && OPTIMIZER_MUON == 4,
 	       "the numbers of these words in states_moved");
