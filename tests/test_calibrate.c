@@ -63,6 +63,27 @@ static void one_run_moves_nothing_that_chance_may_do(void **state)
 	assert_true(calibrate_shift(&runs[0], &s) > 0.5 * log(2));
 }
 
+/* Two runs far off and one that is met: what the two say makes the third worse by more
+ * than it mends either of them by the other and the third. */
+static void scales_that_unseen_runs_disown_are_none(void **state)
+{
+	struct calibration_run runs[] = { slower(1.35, 0.2), slower(1, 0.2),
+					  slower(1.35, 0.2) };
+	struct scales s;
+
+	(void)state;
+	calibrate_scales(runs, 3, false, prior(), &s);
+	assert_true(s.before > 0 && s.left_out > 0);
+	assert_true(s.kept == 0);
+	for (int j = 0; j < SCALE_COUNT; j++)
+		assert_close(s.scale[j], 1, 1e-12);
+	/* all three alike say it */
+	runs[1] = runs[0];
+	calibrate_scales(runs, 3, false, prior(), &s);
+	assert_true(s.kept > 0 && s.left_out < s.before);
+	assert_true(s.scale[SCALE_COMPUTE] > 1);
+}
+
 static void more_runs_are_believed_more(void **state)
 {
 	struct calibration_run runs[32];
@@ -318,6 +339,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_prior_ships_with_ranges_of_every_kind),
 		cmocka_unit_test(one_run_moves_nothing_that_chance_may_do),
+		cmocka_unit_test(scales_that_unseen_runs_disown_are_none),
 		cmocka_unit_test(more_runs_are_believed_more),
 		cmocka_unit_test(the_scale_that_explains_the_runs_moves),
 		cmocka_unit_test(an_odd_run_among_many_moves_little),

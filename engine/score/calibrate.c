@@ -140,15 +140,17 @@ static double fit(const struct calibration_run *runs, int count, bool experts,
 	return kept;
 }
 
-/* Each run by the scales of all others. */
-static void leave_out(const struct calibration_run *runs, int count, bool experts,
-		      const struct calibration_prior *prior, struct scales *out)
+/* Each run by the scales of all others; what they bring all runs nearer by, together.
+ */
+static double leave_out(const struct calibration_run *runs, int count, bool experts,
+			const struct calibration_prior *prior, struct scales *out)
 {
 	struct calibration_run others[CALIBRATION_RUNS];
 	double before[CALIBRATION_RUNS], after[CALIBRATION_RUNS], logs[SCALE_COUNT];
+	double gain = 0;
 
 	if (count < 2)
-		return;
+		return 0;
 	for (int i = 0; i < count; i++) {
 		int n = 0;
 
@@ -159,23 +161,29 @@ static void leave_out(const struct calibration_run *runs, int count, bool expert
 		before[i] = fabs(expm1(-runs[i].residual));
 		after[i] = fabs(expm1(sum_of(&runs[i], logs) - runs[i].residual));
 	}
+	for (int i = 0; i < count; i++)
+		gain += before[i] - after[i];
 	out->before = score_quantile(before, count, 0.5);
 	out->left_out = score_quantile(after, count, 0.5);
+	return gain;
 }
 
 void calibrate_scales(const struct calibration_run *runs, int count, bool experts,
 		      const struct calibration_prior *prior, struct scales *out)
 {
-	double logs[SCALE_COUNT] = { 0 };
+	double logs[SCALE_COUNT] = { 0 }, gain;
 
 	*out = (struct scales){ .scale = { 1, 1, 1 } };
 	if (count < 1 || !(noise_of(prior, experts) > 0))
 		return;
 	count = count < CALIBRATION_RUNS ? count : CALIBRATION_RUNS;
 	out->kept = fit(runs, count, experts, prior, logs);
+	gain = leave_out(runs, count, experts, prior, out);
+	/* scales that do not bring the runs nearer that they have not seen are none */
+	if (count > 1 && gain <= 0)
+		out->kept = 0;
 	for (int j = 0; j < SCALE_COUNT; j++)
-		out->scale[j] = exp(logs[j]);
-	leave_out(runs, count, experts, prior, out);
+		out->scale[j] = out->kept > 0 ? exp(logs[j]) : 1;
 }
 
 double calibrate_shift(const struct calibration_run *run, const struct scales *scales)
