@@ -127,6 +127,7 @@ static void check_terminal(const char *term, enum palette palette, bool repeats_
 	assert_int_equal(setupterm(term, 1, &status), 0);
 	painter_begin();
 	painter_repeat_all(repeats_all);
+	painter_use_tabs(repeats_all); /* both are shown by the same trial */
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		int width = sizes[i][0], height = sizes[i][1];
 		VTerm *vterm = vterm_new(height, width);
@@ -184,7 +185,7 @@ static void check_moves(const char *term)
 	enum { WIDTH = 150, HEIGHT = 45, MOVES = 20000 };
 	VTerm *vterm = vterm_new(HEIGHT, WIDTH);
 	VTermState *state = vterm_obtain_state(vterm);
-	int status, from_x = 0, from_y = 0;
+	int status, from_x = 0, from_y = 0, tabs = 0;
 	VTermPos at;
 
 	assert_int_equal(setupterm(term, 1, &status), 0);
@@ -197,9 +198,14 @@ static void check_moves(const char *term)
 		int y = near ? clamp(from_y + (int)next(9) - 4, 0, HEIGHT - 1)
 			     : (int)next(HEIGHT);
 		bool known = next(8) > 0;
+		bool has_tabs = next(2);
 		char way[MOVE_MAX], place[MOVE_MAX];
-		int length = move_way(known ? from_x : -1, from_y, x, y, way);
+		int length;
 
+		move_use_tabs(has_tabs ? WIDTH : 0);
+		length = move_way(known ? from_x : -1, from_y, x, y, way);
+		tabs += strchr(way, '\t') != NULL;
+		assert_true(has_tabs || !strchr(way, '\t'));
 		assert_int_equal(length, strlen(way));
 		assert_int_equal(length,
 				 move_length(known ? from_x : -1, from_y, x, y));
@@ -212,6 +218,7 @@ static void check_moves(const char *term)
 		from_x = x;
 		from_y = y;
 	}
+	assert_true(tabs > MOVES / 50);
 	vterm_free(vterm);
 	del_curterm(cur_term);
 }

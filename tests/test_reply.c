@@ -64,6 +64,34 @@ static void test_answers_are_taken_and_keys_are_left(void **state)
 	}
 }
 
+/* Where two tabs led the cursor says nothing of the characters before, and the other
+ * way round. */
+static void test_two_tabs_lead_to_a_place(void **state)
+{
+	static const struct {
+		const char *bytes;
+		int column;
+		bool tabbed;
+	} samples_of_tabs[] = {
+		{ "\033[9;4R\033[9;17R", 4, true },
+		{ "\033[9;2R\033[9;9R", 2, false },
+		{ "\033[9;17R", 0, true },
+		{ "\033[9;4R", 4, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof samples_of_tabs / sizeof samples_of_tabs[0];
+	     i++) {
+		struct reply reply = { 0 };
+		char bytes[64];
+
+		strcpy(bytes, samples_of_tabs[i].bytes);
+		assert_int_equal(reply_take(bytes, strlen(bytes), &reply), 0);
+		assert_int_equal(reply.column, samples_of_tabs[i].column);
+		assert_int_equal(reply.tabbed, samples_of_tabs[i].tabbed);
+	}
+}
+
 /* However the bytes come in pieces, the same is taken. */
 static void test_pieces_make_the_same_answer(void **state)
 {
@@ -92,6 +120,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers_are_taken_and_keys_are_left),
+		cmocka_unit_test(test_two_tabs_lead_to_a_place),
 		cmocka_unit_test(test_pieces_make_the_same_answer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 #undef columns
 
 /* More single steps than this are never the shortest. */
-enum { MOST_STEPS = 4 };
+enum { MOST_STEPS = 4, TAB = 8 };
 
 /* A capability with one parameter. */
 struct step {
@@ -27,6 +27,7 @@ static struct {
 	bool single;      /* backspace, line feed and return move and no more */
 	const char *back; /* up by one */
 	bool ecma;        /* all of it in the form of ECMA-48: lengths can be counted */
+	int tab_width;    /* columns that tabs reach; 0: no tabs */
 } known;
 
 static const char *ask(const char *name)
@@ -69,6 +70,11 @@ void move_begin(void)
 	known.ecma = known.plain_place && known.single && known.right.final &&
 		     known.left.final && known.up.final && known.down.final &&
 		     known.across.final && known.back;
+}
+
+void move_use_tabs(int width)
+{
+	known.tab_width = known.single ? width : 0;
 }
 
 /* --- one capability ---------------------------------------------------------- */
@@ -146,6 +152,40 @@ static void find_vertical(int rows, struct way *way)
 	}
 }
 
+/* Tabs to the first stop that is not before x, and backspaces from there. */
+struct tabs {
+	bool from_start; /* of the row */
+	int forward, back;
+};
+
+static bool find_tabs(int from, int x, struct tabs *tabs)
+{
+	int stop = (x + TAB - 1) / TAB;
+
+	tabs->from_start = from > x;
+	tabs->forward = stop - (tabs->from_start ? 0 : from / TAB);
+	tabs->back = stop * TAB - x;
+	return stop * TAB < known.tab_width;
+}
+
+static int count_tabs(const struct tabs *tabs)
+{
+	return tabs->from_start + tabs->forward + tabs->back;
+}
+
+static void offer_tabs(struct way *best, int from, int x)
+{
+	char bytes[MOVE_MAX];
+	struct tabs tabs;
+
+	if (!find_tabs(from, x, &tabs) || count_tabs(&tabs) >= best->length)
+		return;
+	bytes[0] = '\r';
+	memset(bytes + tabs.from_start, '\t', (size_t)tabs.forward);
+	memset(bytes + tabs.from_start + tabs.forward, '\b', (size_t)tabs.back);
+	offer(best, bytes, count_tabs(&tabs));
+}
+
 static void find_along(int from, int x, struct way *way)
 {
 	way->length = x == from ? 0 : -1;
@@ -159,6 +199,8 @@ static void find_along(int from, int x, struct way *way)
 	}
 	if (x != from)
 		offer_step(way, &known.across, x);
+	if (way->length > 1)
+		offer_tabs(way, from, x);
 }
 
 /* In the first column or row its parameter may be left out. */
@@ -237,13 +279,16 @@ static int count_vertical(int rows)
 static int count_along(int from, int x)
 {
 	int steps = from < x ? x - from : from - x, best;
+	struct tabs tabs;
 
 	if (steps == 0)
 		return 0;
 	if (x == 0)
 		return 1;
 	best = least(3 + step_digits(steps), 3 + step_digits(x + 1));
-	return x < from && steps <= MOST_STEPS ? least(best, steps) : best;
+	if (x < from && steps <= MOST_STEPS)
+		best = least(best, steps);
+	return find_tabs(from, x, &tabs) ? least(best, count_tabs(&tabs)) : best;
 }
 
 static int count_place(int x, int y)

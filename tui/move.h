@@ -12,5 +12,8 @@ void move_begin(void);
  * known: then only the place itself helps. */
 int move_way(int from_x, int from_y, int x, int y, char way[MOVE_MAX]);
 int move_length(int from_x, int from_y, int x, int y);
+/* The terminal has shown that there is a tab stop in every eighth column, and has so
+ * many columns; 0: it has not. */
+void move_use_tabs(int width);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/move.h"
 #include "tui/paint.h"
 #include "tui/pen.h"
 #include "tui/text.h"
@@ -14,6 +15,7 @@ static const struct look plain = { .fore = -1, .back = -1 };
 static struct {
 	struct canvas shown; /* by the terminal */
 	bool known;
+	bool tabs;                   /* in every eighth column */
 	const struct canvas *canvas; /* to be shown */
 	struct target {
 		struct shape shape;
@@ -24,6 +26,7 @@ static struct {
 void painter_begin(void)
 {
 	pen_begin();
+	painter.tabs = false;
 	painter_forget();
 }
 
@@ -47,6 +50,11 @@ bool painter_can_repeat(void)
 void painter_repeat_all(bool all)
 {
 	pen_repeat_all(all);
+}
+
+void painter_use_tabs(bool tabs)
+{
+	painter.tabs = tabs;
 }
 
 /* --- what differs ------------------------------------------------------------ */
@@ -226,6 +234,7 @@ const char *painter_frame(const struct canvas *canvas, enum palette palette,
 	painter.canvas = canvas;
 	paint_start(canvas, palette);
 	pen_start(theme_is_rgb(palette));
+	move_use_tabs(painter.tabs ? canvas->width : 0);
 	pen_sync(true);
 	start = pen_length();
 	if ((!painter.known || has_other_size(canvas)) && !begin_whole(canvas))

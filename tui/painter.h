@@ -20,6 +20,8 @@ void painter_end(void);
  * long as nobody says so. */
 bool painter_can_repeat(void);
 void painter_repeat_all(bool all);
+/* There is a tab stop in every eighth column; not as long as nobody says so. */
+void painter_use_tabs(bool tabs);
 /* The terminal shows what nobody knows: paint everything. */
 void painter_forget(void);
 /* The bytes of the next frame, valid until the next call; none where nothing differs.

@@ -54,8 +54,12 @@ static void read_place(const char *at, struct reply *reply)
 
 	for (; *at >= '0' && *at <= '9' && column < 10000; at++)
 		column = column * 10 + *at - '0';
-	if (*at == 'R')
+	if (*at != 'R')
+		return;
+	if (column <= REPLY_REPEATED)
 		reply->column = column;
+	else
+		reply->tabbed = column == REPLY_TABBED;
 }
 
 static bool begins(const char *at, size_t left, const char *start)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "tui/outlet.h"
@@ -167,8 +168,8 @@ static void begin_keys(void)
 	terminal_define_keys();
 }
 
-/* Whether characters that are not ASCII can be repeated: the first frame erases what
- * the trial wrote. */
+/* Whether characters that are not ASCII can be repeated, and tabs used: the first frame
+ * erases what the trial wrote. */
 static void try_repetition(void)
 {
 	if (terminal.glyphs == GLYPHS_FULL && painter_can_repeat() &&
@@ -176,10 +177,20 @@ static void try_repetition(void)
 		outlet_send(REPLY_TRIAL, strlen(REPLY_TRIAL));
 }
 
+/* The line makes no blanks of tabs. */
+static bool sends_tabs(void)
+{
+	struct termios line;
+
+	return tcgetattr(STDOUT_FILENO, &line) == 0 && (line.c_oflag & TABDLY) == TAB0;
+}
+
 void terminal_take_reply(const struct reply *reply)
 {
 	if (reply->column > 0)
 		painter_repeat_all(reply->column == REPLY_REPEATED);
+	if (reply->tabbed && sends_tabs())
+		painter_use_tabs(true);
 }
 
 /* Where there is a mouse the terminal reads private sequences and passes over those
