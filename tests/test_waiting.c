@@ -132,6 +132,11 @@ static void test_a_sweep_tells_its_length(void **state)
 	assert_non_null(strstr(ran.err, "--yes goes on"));
 	ran_free(&ran);
 	run_check(GRID " --shard 1/29686813949952", 0, "tp,pp,mbs", NULL);
+	/* beyond what can be counted */
+	run_check(GRID " --vary zero_group=1..256 --vary tokens=1..1000000000 --vary "
+		       "document_len=1..1048576 --vary precision=bf16,fp8 "
+		       "--vary sp=on,off",
+		  2, "", "more than 9223372036854775808 plans take about ");
 	ran = run(GRID " --yes | head -n 2");
 	assert_non_null(strstr(ran.out, "\n1,1,1,1,0,1024,1,1,"));
 	ran_free(&ran);

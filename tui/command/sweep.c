@@ -270,7 +270,7 @@ static long long count_points(const struct sweep *sweep)
 	long long total = 1;
 
 	for (int i = 0; i < sweep->count; i++) {
-		if (total > LLONG_MAX / MAX_VARIED_VALUES)
+		if (total > LLONG_MAX / sweep->varied[i].count)
 			return LLONG_MAX;
 		total *= sweep->varied[i].count;
 	}
@@ -297,8 +297,9 @@ static double time_row(const struct sweep *sweep, const struct scenario *scenari
 	long long each = (part[1] - part[0]) / MOST + 1;
 	int rows = 0;
 
-	for (long long n = part[0]; n < part[1] && spent < enough; n += each) {
-		row_of(sweep, scenario, n, e, &point, &text);
+	/* not by adding to n, which may be near the largest number there is */
+	while (rows < MOST && spent < enough && each * rows < part[1] - part[0]) {
+		row_of(sweep, scenario, part[0] + each * rows, e, &point, &text);
 		free(text);
 		rows++;
 		spent = clock_seconds() - begun;
@@ -317,10 +318,11 @@ static bool confirm(const struct sweep *sweep, const long long part[2], double s
 	if (sweep->yes || rows * seconds <= patience)
 		return true;
 	form_text(FORM_DATE, rows * seconds, time, sizeof time);
-	return error_set(error, NULL, 0,
-			 "%.0f plans take about %s; --yes goes on, --shard 1/N takes a "
-			 "part, search finds the best of them without trying all",
-			 rows, time);
+	return error_set(
+		error, NULL, 0,
+		"%s%.0f plans take about %s; --yes goes on, --shard 1/N takes a "
+		"part, search finds the best of them without trying all",
+		part[1] == LLONG_MAX ? "more than " : "", rows, time);
 }
 
 static bool print_header(const struct sweep *sweep, const struct scenario *scenario)
