@@ -121,6 +121,45 @@ static void idle_copies_send_nothing_to_the_experts(void **state)
 		     58 * 2.0 * 3 * 7168 * 2048 * 8 * 7 * 4096 / 8, 1e-6);
 }
 
+/* A pass over one stage is what that stage does; of several the fullest does its share
+ * at least, and no more than all. Whether its halves travel while the other computes.
+ */
+static void stages_share_a_pass(void **state)
+{
+	static const struct batch batches[] = {
+		{ .requests = 256, .tokens_each = 1, .context = 2000 },
+		{ .requests = 2, .tokens_each = 1, .context = 500, .captured = true },
+		{ .prompt_tokens = 8192, .prompt_context = 4096, .prompt_requests = 2 },
+	};
+	const char *const knobs[][2] = {
+		{ "gpus", "32" }, { "tp", "1" }, { "ep", "8" }, { "dp_attention", "8" }
+	};
+	double overlapped[2];
+	struct scenario s;
+
+	(void)state;
+	begin(&s, knobs, 4);
+	for (int i = 0; i < 3 * 4 * 2; i++) {
+		struct serve_context context;
+		struct pass pass;
+		double stages = 1 << i / 2 % 4;
+
+		s.plan.pp = (int64_t)stages;
+		s.plan.ep_overlap = i % 2;
+		serve_context(&s, &context);
+		assert_true(context.shape.pp == stages && context.shape.dp == 8);
+		serve_pass(&context, &batches[i / 8], false, &pass);
+		overlapped[i % 2] = pass.stage_seconds / pass.seconds;
+		assert_true(pass.stage_seconds >= pass.seconds / stages * (1 - 1e-9));
+		assert_true(pass.stage_seconds <= pass.seconds * (1 + 1e-9));
+		if (stages == 1)
+			assert_close(pass.stage_seconds, pass.seconds, 1e-9);
+		/* halves are as unevenly dealt as the whole */
+		if (i % 2)
+			assert_true(fabs(overlapped[1] / overlapped[0] - 1) < 0.1);
+	}
+}
+
 static const char *const copies[][2] = {
 	{ "gpus", "8" },          { "tp", "1" },        { "ep", "8" },
 	{ "dp_attention", "8" },  { "prompt", "1024" }, { "output", "8192" },
@@ -164,6 +203,7 @@ int main(void)
 		cmocka_unit_test(room_for_all_leaves_nobody_elsewhere),
 		cmocka_unit_test(the_simulation_waits_as_long),
 		cmocka_unit_test(idle_copies_send_nothing_to_the_experts),
+		cmocka_unit_test(stages_share_a_pass),
 		cmocka_unit_test(copies_wait_until_each_has_a_prompt),
 	};
 

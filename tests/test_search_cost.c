@@ -190,7 +190,7 @@ static void draw_training(void)
 	problem.base.cluster.accelerator.usable_bytes *= 0.3 + 0.1 * below(12);
 	problem.objective = (enum objective)below(OBJECTIVE_COUNT);
 	problem.top = 1 + below(8);
-	problem.each = below(2) ? planner_each(problem.top) : 0;
+	problem.each = below(3) ? 1 + 5 * below(2) : 0;
 	problem.research = below(2);
 	planner_axes(&problem);
 	if (below(2))

@@ -477,6 +477,46 @@ static void anything_can_be_served(void **state)
 	}
 }
 
+/* What a server begins with: goals where nobody has one, the format that the model was
+ * published in, and the most requests that keep the goals; what was given stays. */
+static void a_server_begins_with_what_is_missing(void **state)
+{
+	(void)state;
+	for (int given = 0; given < 32; given++) {
+		struct scenario s;
+		struct serving_plan *v = &s.plan.serving;
+		bool ttft = given & 1, tpot = given & 2, both = !ttft && !tpot;
+
+		serve(&s, "deepseek-v3", "dgx-h200", "vllm");
+		if (ttft)
+			v->goal_ttft_seconds = 1;
+		if (tpot)
+			v->goal_tpot_seconds = 0.1;
+		if (given & 4)
+			s.plan.precision = PRECISION_FP8;
+		if (given & 8)
+			v->request_rate = 0.5;
+		if (given & 16)
+			v->concurrency = 3;
+		int64_t before = v->concurrency;
+		serve_begin(&s);
+		assert_true(v->goal_ttft_seconds == (ttft ? 1 : both ? 2 : 0));
+		assert_true(v->goal_tpot_seconds == (tpot ? 0.1 : both ? 0.05 : 0));
+		assert_int_equal(s.plan.precision,
+				 given & 4 ? PRECISION_FP8 : s.model.precision);
+		if (given & 24) {
+			assert_true(v->concurrency == before);
+			continue;
+		}
+		serve_estimate(&s, &now);
+		assert_true(now.feasible && v->concurrency > 0);
+		assert_true(v->goal_ttft_seconds <= 0 ||
+			    now.serving.ttft_seconds <= v->goal_ttft_seconds);
+		assert_true(v->goal_tpot_seconds <= 0 ||
+			    now.serving.tpot_seconds <= v->goal_tpot_seconds);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,6 +538,7 @@ int main(void)
 		cmocka_unit_test(experts_are_dealt_out_in_each_pool),
 		cmocka_unit_test(what_does_not_fit_says_so),
 		cmocka_unit_test(anything_can_be_served),
+		cmocka_unit_test(a_server_begins_with_what_is_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -579,6 +579,29 @@ static void test_gathered_inputs_that_stay(void **state)
 	assert_close(parts_kept("2", 16), 7.0 / 8, 1e-12);
 }
 
+/* Runs were measured on up to 1,024 GPUs, and none of layers that scan. */
+static void test_ranges_widen_beyond_what_was_measured(void **state)
+{
+	static const struct {
+		const char *model;
+		int gpus;
+		double factor;
+	} rows[] = { { "llama3.1-8b", 8, 1 },      { "llama3.1-8b", 1024, 1 },
+		     { "llama3.1-8b", 1025, 1.5 }, { "llama3.1-8b", 16384, 1.5 },
+		     { "mamba2-2.7b", 8, 1.5 },    { "mamba2-2.7b", 2048, 1.5 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		if (!scenario_blank(&s, rows[i].model, "dgx-h100", "generic", &error))
+			fail_msg("%s", error.text);
+		s.cluster.gpus = rows[i].gpus;
+		assert_true(step_range_factor(&s) == rows[i].factor);
+	}
+}
+
 /* More collectives than the list has room for: the last of a dimension takes what does
  * not, so that its rows add up to what the dimension has. */
 static void test_a_full_list_of_traffic_adds_up(void **state)
@@ -651,6 +674,7 @@ int main(void)
 		cmocka_unit_test(test_a_run_pays_for_checkpoints_and_failures),
 		cmocka_unit_test(test_gathered_inputs_that_stay),
 		cmocka_unit_test(test_compiled_losses),
+		cmocka_unit_test(test_ranges_widen_beyond_what_was_measured),
 		cmocka_unit_test(test_a_full_list_of_traffic_adds_up),
 	};
 
