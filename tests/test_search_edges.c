@@ -600,6 +600,29 @@ static void test_room_for_ideas(void **state)
 
 /* --- values --- */
 
+/* Degrees of TP are those of the heads, up to 64 ranks. */
+static void test_heads_are_dealt_to_64(void **state)
+{
+	static const double tp[] = { 1, 2, 4, 8, 13, 16, 26, 32, 52, 64 };
+	const struct planner_axis *axis = NULL;
+
+	(void)state;
+	begin("llama3.2-1b", 832, 832);
+	problem.base.model.kind[0].attention.heads = 13 * 64;
+	planner_axes(&problem);
+	for (int i = 0; i < problem.axes; i++)
+		if (strcmp(problem.axis[i].knob->key, "tp") == 0)
+			axis = &problem.axis[i];
+	assert_non_null(axis);
+	assert_int_equal(axis->count, 10);
+	assert_memory_equal(axis->value, tp, sizeof tp);
+	/* 65 divides 130 heads, and is one too many */
+	problem.base.model.kind[0].attention.heads = 130;
+	planner_axes(&problem);
+	assert_int_equal(axis->count, 6);
+	assert_true(axis->value[5] == 26);
+}
+
 /* No more than there is room for, and then the least of them. */
 static void test_many_divisors(void **state)
 {
@@ -635,6 +658,7 @@ int main(void)
 		cmocka_unit_test(test_ideas_are_the_same_degrees),
 		cmocka_unit_test(test_servers_that_are_alike),
 		cmocka_unit_test(test_room_for_ideas),
+		cmocka_unit_test(test_heads_are_dealt_to_64),
 		cmocka_unit_test(test_many_divisors),
 	};
 

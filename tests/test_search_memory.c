@@ -21,13 +21,13 @@
 #define SANITIZED 1
 #endif
 
+#ifndef SANITIZED
 /* The allocation that fails, counted from when it was set, and all after it; -1: none.
  */
 static long failing = -1;
 static bool onwards;
 static long asked, living;
 
-#ifndef SANITIZED
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
