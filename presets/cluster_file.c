@@ -212,6 +212,15 @@ static bool complete(const struct document *document, const struct node *map,
 	return true;
 }
 
+/* The plateau of a domain is what rings reach in Simple. */
+static void state_plateau(struct transports *transports)
+{
+	struct protocol *simple = &transports->row[TRANSPORT_RING][PROTOCOL_SIMPLE];
+
+	if (simple->start_seconds > 0 && simple->share <= 0)
+		simple->share = 1;
+}
+
 bool cluster_read(const struct document *document, const struct node *map,
 		  struct cluster *out, struct cluster_note *note, struct error *error)
 {
@@ -233,6 +242,7 @@ bool cluster_read(const struct document *document, const struct node *map,
 	if (!fields_read(document, map, fields, FIELDS, &d, NULL, error) ||
 	    !complete(document, map, &d.cluster, error))
 		return false;
+	state_plateau(&d.cluster.accelerator.transports);
 	if (d.cluster.accelerator.usable_bytes <= 0)
 		d.cluster.accelerator.usable_bytes = d.cluster.accelerator.memory_bytes;
 	*out = d.cluster;

@@ -546,18 +546,6 @@ static void fit_families(struct set *set)
 	}
 }
 
-/* In a fit the plateau is what Simple reaches. */
-static void state_plateau(struct set *set)
-{
-	for (int m = 0; m < set->machines; m++) {
-		struct transports *all =
-			&set->machine[m].cluster.accelerator.transports;
-
-		all->row[TRANSPORT_RING][PROTOCOL_SIMPLE].share = 1;
-		set->machine[m].preset = set->machine[m].cluster;
-	}
-}
-
 int main(int count, char **arguments)
 {
 	static double predicted[MAX_ROWS];
@@ -571,10 +559,8 @@ int main(int count, char **arguments)
 		if (arguments[i][0] != '-')
 			read_rows(&set, arguments[i]);
 	}
-	if (!score) {
-		state_plateau(&set);
+	if (!score)
 		fit_families(&set);
-	}
 	if (rows)
 		print_rows(&set);
 	predict_all(&set, predicted);
