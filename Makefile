@@ -317,7 +317,7 @@ tidy:
 
 # Values that nobody wrote, in the tests of rooms whose arrays are written as far as
 # they are used.
-MEMCHECK ?= test_pipeline test_train test_serve test_split test_zero test_two_way test_formula
+MEMCHECK ?= test_pipeline test_train test_serve test_split test_zero test_two_way test_formula test_search_edges
 memcheck: $(addprefix $(B)/tests/,$(MEMCHECK))
 	@for test in $^; do valgrind -q --error-exitcode=9 $$test > $(B)/memcheck.log 2>&1 || \
 	  { cat $(B)/memcheck.log; exit 1; }; done; echo "memcheck: no value is used that nobody wrote"

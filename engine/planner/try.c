@@ -24,10 +24,9 @@ static bool deal(struct planner *p, bool lean)
 	struct plan *plan = &p->trial->scenario.plan;
 	int64_t zero = plan->zero;
 	bool alike = plan->split != SPLIT_BALANCED_MEMORY, done;
-	/* where a rule orders the work, what is in flight hangs on the traffic */
-	bool other = zero >= 2 && p->trial->flowed && !p->trial->holds;
 
-	if (lean && p->dealt && !other)
+	/* where a rule orders the work, what is in flight hangs on the traffic */
+	if (lean && p->dealt && !(zero >= 2 && p->trial->flowed && !p->trial->holds))
 		return true;
 	if (lean && alike)
 		plan->zero = 0;

@@ -190,10 +190,12 @@ static double host_share(const struct step *step, bool backward)
 {
 	const struct layer_cost *const ends[] = { &step->embedding, &step->head,
 						  &step->mtp };
+	/* nobody costs MTP layers where there are none */
+	int count = step->scenario->model.mtp_layers > 0 ? 3 : 2;
 	struct sides slow = { 0, 0 };
 	double share = 0;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < count; i++) {
 		struct sides end = sides_of(ends[i], backward);
 
 		if (end.host > end.gpu) {
