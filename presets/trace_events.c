@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "presets/report.h"
+
 static const double micro = 1e6; /* a trace counts microseconds */
 
 void trace_begin(struct trace_stream *out)
@@ -20,7 +22,9 @@ void trace_put(struct trace_stream *out, cJSON *event)
 {
 	char *text = cJSON_PrintUnformatted(event);
 
-	fprintf(out->stream, "%s%s", out->first ? "" : ",\n", text ? text : "{}");
+	/* a stream in memory forgets that it could not grow */
+	if (!text || fprintf(out->stream, "%s%s", out->first ? "" : ",\n", text) < 0)
+		report_falls_short();
 	out->first = false;
 	free(text);
 	cJSON_Delete(event);

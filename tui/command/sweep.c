@@ -270,7 +270,8 @@ static long long count_points(const struct sweep *sweep)
 	long long total = 1;
 
 	for (int i = 0; i < sweep->count; i++) {
-		if (total > LLONG_MAX / sweep->varied[i].count)
+		if (sweep->varied[i].count > 0 &&
+		    total > LLONG_MAX / sweep->varied[i].count)
 			return LLONG_MAX;
 		total *= sweep->varied[i].count;
 	}
