@@ -49,12 +49,19 @@ static void apply(const char *settings)
 	}
 }
 
-enum base { DENSE, MOE, MLA, HYBRID };
+enum base { DENSE, MOE, MLA, HYBRID, BIASED };
+
+static void case_biased(struct scenario *s)
+{
+	case_moe(s);
+	s->model.moe.expert_bias = true;
+}
 
 static void begin(enum base base)
 {
 	static void (*const make[])(struct scenario *) = { case_dense, case_moe,
-							   case_mla, case_hybrid };
+							   case_mla, case_hybrid,
+							   case_biased };
 
 	make[base](&scenario);
 }
@@ -159,6 +166,7 @@ static const struct {
 	{ "E37", DENSE, "pp=1 offload_modules=mlp_norm activation_offload=0.5",
 	  "activation_offload 0",
 	  "pp=1 activation_offload=0 offload_modules=mlp_norm" },
+	{ "E38", BIASED, "tp=2 etp=2 sp=on", "etp 1", "tp=2 etp=1 sp=on" },
 	{ "E26", DENSE, "tp=1", "sp off", "tp=1 sp=off" },
 	{ "E27", DENSE, "recompute=selective recompute_modules=core_attn+layernorm",
 	  "recompute_modules layernorm",
@@ -320,7 +328,7 @@ static void test_stack_rules(void **state)
 	static const char *const own[] = { "E4",  "E5",  "E6",  "E9",  "E12", "E13",
 					   "E14", "E17", "E18", "E19", "E20", "E21",
 					   "E22", "E23", "E24", "E26", "E27", "E29",
-					   "E30", "E31", "E32", "E33" };
+					   "E30", "E31", "E32", "E33", "E38" };
 	static const char *const common[] = { "E1", "E2", "E3", "E7", "E16" };
 
 	(void)state;

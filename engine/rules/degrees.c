@@ -232,6 +232,15 @@ bool breaks_e34(const struct facts *f, struct broken *out)
 	return deals_kv(f, true, out);
 }
 
+bool breaks_e38(const struct facts *f, struct broken *out)
+{
+	if (!f->moe || !f->model->moe.expert_bias || f->etp < 2)
+		return false;
+	*out = (struct broken){ .value = { (double)f->etp },
+				.mend = { { "etp", MEND_VALUE, 1 } } };
+	return true;
+}
+
 /* State-space channels shard over tp, and over cp by all-to-all. */
 bool breaks_scan(const struct facts *f, struct broken *out)
 {

@@ -127,6 +127,7 @@ bool breaks_e36(const struct facts *f, struct broken *out);
 bool breaks_e36_stage(const struct facts *f, struct broken *out);
 bool breaks_e37(const struct facts *f, struct broken *out);
 bool breaks_e37_layers(const struct facts *f, struct broken *out);
+bool breaks_e38(const struct facts *f, struct broken *out);
 
 bool breaks_heads(const struct facts *f, struct broken *out);
 bool breaks_ulysses(const struct facts *f, struct broken *out);

@@ -13,7 +13,7 @@ uint64_t case_rules(void)
 
 	for (int i = 1; i <= 33; i++)
 		rules |= (uint64_t)1 << i;
-	return rules | (uint64_t)3 << 36;
+	return rules | (uint64_t)7 << 36;
 }
 
 void case_set(struct scenario *scenario, const char *key, const char *value)
