@@ -134,7 +134,7 @@ static void check_size(const struct size *size)
 static void test_120_columns(void **state)
 {
 	static const struct size size = {
-		120, 36, PALETTE_256_DARK, 2048, 7, 3200, 4300
+		120, 36, PALETTE_256_DARK, 2048, 8, 3250, 4300
 	};
 
 	(void)state;

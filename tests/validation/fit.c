@@ -4,11 +4,10 @@
  *     make fit FIT="--write"          and into presets/clusters and presets/stacks
  *     make fit FIT="--rows"           and every run's log(predicted / measured)
  *     make fit FIT="--each"           each source in turn left out, and how it is met
- *     make fit FIT="--each --by stack"  the same of stacks, models, accelerators: model,
- *                                     chip
- *     make fit FIT="--each --left-out FILE"  that as a table that validate takes
+ *     make fit FIT="--each --by stack"  the same of stacks; model and chip as well
+ *     make fit FIT="--each --left-out FILE"  as a table that validate takes
  *     make fit FIT="--each --neutral" from values that no run of their owner touched:
- *                                     what the presets hold was fitted to all sources
+ *                                     what presets hold was fitted to all sources
  *     make fit FIT="--out NAME"       without one source, stack ... of that name
  *
  * Least squares and then coordinate descent on the mean over sources of |log(predicted
