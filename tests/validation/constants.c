@@ -149,10 +149,12 @@ static bool is_generation(const char *generation, const char *accelerator)
 }
 
 /* Constants that come to a bound where they are fitted: InternEvo's optimizer takes 20
- * ms of CPU a layer, more than any count of its calls explains. */
+ * ms of CPU a layer, more than any count of its calls explains; norms of Aleph Alpha's
+ * Scaling, written op by op, as many passes over memory as they may have operations. */
 static const struct {
 	const char *owner, *key;
-} held[] = { { "internevo", "layer_step_us" } };
+} held[] = { { "internevo", "layer_step_us" },
+	     { "aleph-alpha-scaling", "unfused_passes" } };
 
 void constants_hold(void)
 {
