@@ -1,4 +1,4 @@
-/* test_pools.c - scripts of disaggregated servers are run, with words in place of the
+/* test_pools.c - scripts of several servers are run, with words in place of the
  * tools that tell what they were started with: every server of the plan has GPUs and
  * ports that no other has, and what stands in front knows all addresses. */
 #include <stdio.h>
@@ -46,7 +46,8 @@ static const char stand_in[] =
 	"python3() { case \"$*\" in *router*|*proxy*) front \"$*\";; *) say \"$*\";; "
 	"esac; }\n"
 	"trtllm-serve() { if [ \"$1\" = disaggregated ]; then front \"$(tr '\\n' ' ' < "
-	"disagg.yaml)\"; else say \"$*\"; fi; }\n";
+	"disagg.yaml)\"; else say \"$*\"; fi; }\n"
+	"nginx() { front \"$(tr '\\n' ' ' < nginx.conf)\"; }\n";
 
 static void write_file(const char *name, const char *text)
 {
@@ -200,6 +201,20 @@ static void check_front(const char *format, bool several, const char *text)
 		}
 }
 
+/* The same of servers that are alike. */
+static void check_balancer(const char *format, bool several, const char *text)
+{
+	static char wanted[MAX_TEXT];
+	bool router = strcmp(format, "sglang") == 0;
+
+	assert_int_equal(stage.fronts, 1);
+	strcpy(wanted, router ? "--worker-urls" : "least_conn; ");
+	add_addresses(wanted, false, several,
+		      router ? " http://H:P" : "    server H:P; ");
+	if (!strstr(stage.front, wanted))
+		fail_msg("no '%s' in '%s' of\n%s", wanted, stage.front, text);
+}
+
 static int heads(bool prefill)
 {
 	int count = 0;
@@ -218,7 +233,7 @@ static void check_plan(const char *format, const struct scenario *s)
 	char *text = format_find_written(format)->out.write(&request);
 
 	assert_non_null(text);
-	if (!strstr(text, "refuses it")) {
+	if (!strstr(text, "refuses it") && !strstr(text, "is left to you")) {
 		bool several = s->cluster.gpus > node;
 
 		/* an engine that does not fit behind another begins on the next node */
@@ -275,6 +290,47 @@ static void test_drawn(void **state)
 	}
 }
 
+/* Engines that are alike, of which a command starts one: all of them are started, and
+ * read back as what was written where the script has each of them. */
+static void test_alike(void **state)
+{
+	static const char *const rows[][2] = { { "vllm", "vllm" },
+					       { "sglang", "sglang" },
+					       { "trtllm", "tensorrt-llm" } };
+	int several = 0;
+
+	(void)state;
+	seed = 15;
+	for (int i = 0; i < 60; i++) {
+		struct format_request request;
+		struct scenario s;
+		int64_t node, engine, engines;
+		char *text;
+
+		draw_plan(&s, rows[i % 3][1]);
+		s.plan.serving.disaggregated = false;
+		node = s.cluster.gpus_per_node;
+		engine = s.plan.tp * s.plan.pp * s.plan.serving.dp_attention;
+		engines = s.cluster.gpus / engine;
+		if (scenario_check(&s, NULL) != 0 || engines < 2)
+			continue;
+		request = (struct format_request){ .scenario = &s };
+		text = format_find_written(rows[i % 3][0])->out.write(&request);
+		assert_non_null(text);
+		if (strstr(text, " &\n") && !strstr(text, "refuses it") &&
+		    !strstr(text, "is left to you")) {
+			play(text,
+			     s.cluster.gpus > node ? (int)(s.cluster.gpus / node) : 1);
+			check_apart(text);
+			check_balancer(rows[i % 3][0], s.cluster.gpus > node, text);
+			assert_int_equal(heads(false), engines);
+			several++;
+		}
+		free(text);
+	}
+	assert_true(several > 20);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -296,7 +352,8 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_drawn) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_drawn),
+					    cmocka_unit_test(test_alike) };
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,4 +1,4 @@
-/* pools.c - where the servers of a disaggregated plan stand: nodes, GPUs, ports. */
+/* pools.c - where the servers of a plan stand: nodes, GPUs, ports. */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,21 +54,25 @@ static void take_place(struct row_of_nodes *row, enum role role, int64_t gpus,
 int place_servers(const struct scenario *whole, struct server_place list[MAX_PLACES],
 		  int64_t left[ROLE_COUNT])
 {
-	static const enum role roles[] = { ROLE_PREFILL, ROLE_DECODE };
+	static const enum role both[] = { ROLE_BOTH };
+	static const enum role apart[] = { ROLE_PREFILL, ROLE_DECODE };
+	int pools = whole->plan.serving.disaggregated ? 2 : 1;
+	const enum role *roles = pools > 1 ? apart : both;
 	int64_t prefill = scenario_prefill_gpus(whole),
 		node = whole->cluster.gpus_per_node;
 	struct row_of_nodes row = { .per_node = node > 0 ? node : whole->cluster.gpus };
 	int count = 0;
 
 	row.several = whole->cluster.gpus > row.per_node;
-	for (int i = 0; i < 2; i++) {
-		int64_t gpus = roles[i] == ROLE_PREFILL ? prefill
-							: whole->cluster.gpus - prefill;
+	for (int i = 0; i < pools; i++) {
+		int64_t gpus = roles[i] == ROLE_PREFILL  ? prefill
+			       : roles[i] == ROLE_DECODE ? whole->cluster.gpus - prefill
+							 : whole->cluster.gpus;
 		int64_t each = engine_gpus(whole, roles[i]);
 
 		/* one pool leaves the other half of the list */
 		left[roles[i]] = gpus > each ? gpus / each : 1;
-		for (; left[roles[i]] > 0 && count < MAX_PLACES / 2 * (i + 1);
+		for (; left[roles[i]] > 0 && count < MAX_PLACES / pools * (i + 1);
 		     count++) {
 			take_place(&row, roles[i], each, &list[count]);
 			left[roles[i]]--;
@@ -126,4 +130,20 @@ void put_nodes(FILE *stream, int64_t nodes)
 		"NODE=${NODE:-${SLURM_NODEID:?which node this is, from 0}}\n"
 		"read -r -a HOST <<< \"${HOSTS:?the addresses of all %lld nodes}\"\n",
 		(long long)nodes, (long long)nodes);
+}
+
+void put_balancer(FILE *stream, const struct server_place *list, int count)
+{
+	bool several = count > 0 && list[0].host[0] == '$';
+
+	fprintf(stream,
+		"cat > nginx.conf <<%s\nevents { worker_connections 65536; }\n"
+		"http {\n  upstream servers {\n    least_conn;\n",
+		several ? "EOF" : "'EOF'");
+	put_places(stream, list, count, ROLE_BOTH, "    server {host}:{port};\n");
+	fputs("  }\n  server {\n    listen 8000;\n    location / {\n"
+	      "      proxy_pass http://servers;\n      proxy_buffering off;\n"
+	      "      proxy_read_timeout 3600s;\n    }\n  }\n}\nEOF\n"
+	      "nginx -p \"$PWD\" -c nginx.conf -g 'pid nginx.pid; daemon off;'",
+	      stream);
 }

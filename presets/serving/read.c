@@ -204,6 +204,14 @@ static enum role role_of(const struct tool *tool, const struct pairs *flags)
 	return ROLE_BOTH;
 }
 
+/* Further nodes of one server repeat its command. */
+static bool further_node(const struct server_command *command)
+{
+	const struct pair *rank = pairs_find(&command->flags, "node-rank");
+
+	return rank && strcmp(rank->value, "0") != 0 && rank->value[0] != '\0';
+}
+
 static struct server_command *find_role(const struct tool *tool,
 					struct server_commands *commands,
 					enum role role, int64_t *copies)
@@ -213,13 +221,11 @@ static struct server_command *find_role(const struct tool *tool,
 	*copies = 0;
 	for (int i = 0; i < commands->count; i++) {
 		struct server_command *command = &commands->item[i];
-		const struct pair *rank = pairs_find(&command->flags, "node-rank");
 
 		if (role_of(tool, &command->flags) != role)
 			continue;
 		found = found ? found : command;
-		/* further nodes of one server repeat its command */
-		if (!rank || strcmp(rank->value, "0") == 0 || rank->value[0] == '\0')
+		if (!further_node(command))
 			*copies += command->replicas;
 	}
 	*copies = *copies > 0 ? *copies : found != NULL;
@@ -247,15 +253,56 @@ static bool join_pools(const struct mapped *m, const struct scenario *prefill,
 	       mapped_set_count(m, "gpus", m->out->cluster.gpus * decodes + own, NULL);
 }
 
-/* Replicas of a whole server share its requests out, as data parallelism does. */
-static bool multiply(const struct mapped *m, const struct server_command *one)
+/* Whether two commands start the same but for where it listens. */
+static bool alike(const struct tool *tool, const struct server_command *a,
+		  const struct server_command *b)
 {
-	if (one->replicas < 2)
+	if (strcmp(a->checkpoint, b->checkpoint) != 0 ||
+	    a->flags.count != b->flags.count)
+		return false;
+	for (int i = 0; i < a->flags.count; i++) {
+		const struct pair *one = &a->flags.item[i];
+		const struct pair *other = pairs_find(&b->flags, one->key);
+
+		if (!other || (strcmp(one->value, other->value) != 0 &&
+			       !word_among(one->key, tool->launcher)))
+			return false;
+	}
+	return true;
+}
+
+/* Servers like this one that a script starts: of a manifest its replicas; else those
+ * like it, where not all are on one port, as the same command told twice would be. */
+static int64_t servers_like(const struct tool *tool,
+			    const struct server_commands *commands,
+			    const struct server_command *one)
+{
+	const struct pair *here = pairs_find(&one->flags, "port");
+	int64_t first = one->replicas > 1 ? one->replicas : 1, count = first;
+	bool apart = false;
+
+	for (int i = 0; here && i < commands->count; i++) {
+		const struct server_command *other = &commands->item[i];
+		const struct pair *there = pairs_find(&other->flags, "port");
+
+		if (other == one || !there || further_node(other) ||
+		    !alike(tool, one, other))
+			continue;
+		apart = apart || strcmp(here->value, there->value) != 0;
+		count++;
+	}
+	return apart ? count : first;
+}
+
+/* Whole servers share the requests out, as data parallelism does. */
+static bool multiply(const struct mapped *m, int64_t servers)
+{
+	if (servers < 2)
 		return true;
 	import_note(m->report, IMPORT_ASSUMED, "replicas",
-		    "%lld servers of %lld GPUs share the requests",
-		    (long long)one->replicas, (long long)m->out->cluster.gpus);
-	return mapped_set_count(m, "gpus", m->out->cluster.gpus * one->replicas, NULL);
+		    "%lld servers of %lld GPUs share the requests", (long long)servers,
+		    (long long)m->out->cluster.gpus);
+	return mapped_set_count(m, "gpus", m->out->cluster.gpus * servers, NULL);
 }
 
 /* A recipe may serve several models: which one is read, and which another. */
@@ -281,7 +328,7 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 			  struct scenario *out, struct import_report *report,
 			  struct error *error)
 {
-	int64_t prefills, decodes, whole;
+	int64_t prefills, decodes, whole, same;
 	struct server_command *both = find_role(tool, commands, ROLE_BOTH, &whole);
 	struct server_command *decode =
 		find_role(tool, commands, ROLE_DECODE, &decodes);
@@ -311,9 +358,10 @@ static bool read_commands(const struct tool *tool, struct server_commands *comma
 		import_note(report, IMPORT_APPROXIMATE, "disaggregated",
 			    "only the servers that %s are here: read as whole ones",
 			    decode ? "decode" : "prefill");
-	if (!pools && main == both && !multiply(&m, main))
+	same = servers_like(tool, commands, main);
+	if (!pools && main == both && !multiply(&m, same))
 		return false;
-	if (both && whole > main->replicas && !pools)
+	if (both && whole > same && !pools)
 		note_first(commands, main, whole, report);
 	note_assumed(&m, &commands->load);
 	note_flags(tool, &m);

@@ -331,19 +331,6 @@ static void write_limits(const struct tool_writer *w)
 			    v->max_requests * v->dp_attention);
 }
 
-/* Engines that one command starts are those of one node. */
-static void write_replicas(const struct tool_writer *w)
-{
-	const struct plan *plan = &w->scenario->plan;
-	int64_t node = w->scenario->cluster.gpus_per_node / (plan->tp * plan->pp);
-
-	write_count(w, "dp-size", node < w->engines ? node : w->engines);
-	if (node < w->engines)
-		write_unsaid(w, "gpus", "%lld: %lld engines, %lld on each node",
-			     (long long)w->scenario->cluster.gpus,
-			     (long long)w->engines, (long long)node);
-}
-
 /* Requests up to which decoding is captured by itself: by the card and by TP with all
  * copies of the attention (srt/server_args.py, _handle_gpu_memory_settings). */
 static double usual_graphs(const struct tool_writer *w)
@@ -381,12 +368,8 @@ static void write_plan(const struct tool_writer *w)
 	if (copies > 1) {
 		write_count(w, "dp-size", copies);
 		write_flag(w, "enable-dp-attention", "");
-		write_one_engine(w);
-	} else if (plan->tp * plan->pp > w->scenario->cluster.gpus_per_node) {
-		/* replicas of one command share a node, but for attention DP */
-		write_one_engine(w);
 	} else if (w->engines > 1) {
-		write_replicas(w);
+		write_count(w, "dp-size", w->engines);
 	}
 	if (moe && plan->ep > 1)
 		write_count(w, "ep-size", plan->ep);
@@ -422,9 +405,23 @@ static void put_channel(struct tool_writer *w)
 			    w->at->port + BOOTSTRAP_ABOVE);
 }
 
-/* SGLang, docs/advanced_features/pd_disaggregation.md. */
+/* Replicas of one command share a node, but for attention DP. */
+static bool starts_one(const struct scenario *scenario)
+{
+	return scenario->plan.serving.dp_attention > 1 ||
+	       scenario->cluster.gpus > scenario->cluster.gpus_per_node;
+}
+
+/* SGLang, docs/advanced_features/pd_disaggregation.md and router.md. */
 static void put_front(FILE *stream, const struct server_place *list, int count)
 {
+	if (count > 0 && list[0].role == ROLE_BOTH) {
+		fputs("python3 -m sglang_router.launch_router --host 0.0.0.0 "
+		      "--port 8000 \\\n  --worker-urls",
+		      stream);
+		put_places(stream, list, count, ROLE_BOTH, " \"http://{host}:{port}\"");
+		return;
+	}
 	fputs("python3 -m sglang_router.launch_router --pd-disaggregation --port 8000",
 	      stream);
 	for (int i = 0; i < count; i++)
@@ -452,6 +449,7 @@ const struct tool tool_sglang = {
 	.launcher = launcher,
 	.role_flag = "disaggregation-mode",
 	.roles = { [ROLE_PREFILL] = "prefill", [ROLE_DECODE] = "decode" },
+	.starts_one = starts_one,
 	.put_front = put_front,
 	.put_channel = put_channel,
 	.read = read_degrees,

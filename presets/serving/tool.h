@@ -70,7 +70,7 @@ struct tool_writer {
 	int64_t engines;
 	struct node_share *spread; /* a tool writes it */
 	struct planned planned;
-	const struct server_place *at; /* of a pool, else NULL */
+	const struct server_place *at; /* beside others, else NULL */
 	bool again;                    /* after another with the same YAML */
 	char place[512];               /* variables before the command: GPUs, ports */
 	struct entries *flags;
@@ -100,7 +100,9 @@ struct tool {
 	const char *degree_flag; /* TP, which that YAML may hold */
 	const char *role_flag;   /* of a disaggregated server, and its words */
 	const char *roles[ROLE_COUNT];
-	/* What stands between the clients and the servers of both pools. */
+	/* Whether a command starts one engine, of however many. */
+	bool (*starts_one)(const struct scenario *scenario);
+	/* What stands between the clients and the servers, of both pools or alike. */
 	void (*put_front)(FILE *stream, const struct server_place *list, int count);
 	/* Of a server of a pool: its side channel, what lets other nodes reach it. */
 	void (*put_channel)(struct tool_writer *w);
@@ -185,8 +187,6 @@ void write_precision(const struct tool_writer *w, const char *quantisation,
 /* What the tool can't say of a knob; in the pool that prefills, of its twin there. */
 void write_unsaid(const struct tool_writer *w, const char *knob, const char *format,
 		  ...) __attribute__((format(printf, 3, 4)));
-/* Engines beyond the one that a command starts are said in a remark. */
-void write_one_engine(const struct tool_writer *w);
 /* How many nodes one command's ranks take, and that each is told which it is ($RANK,
  * from 0); false where one is enough. */
 bool write_nodes(const struct tool_writer *w, int64_t ranks);
@@ -194,9 +194,9 @@ bool write_nodes(const struct tool_writer *w, int64_t ranks);
 /* --- pools.c --- */
 enum { MAX_PLACES = 64 };
 
-/* Where the servers of both pools stand, engine after engine, each on nodes of its own
- * or on one with others; returns how many they are, and of each pool how many the plan
- * has that do not fit into the list. */
+/* Where the servers of both pools, or alike, stand, engine after engine, each on nodes
+ * of its own or on one with others; returns how many they are, and of each pool how
+ * many the plan has that do not fit into the list. */
 int place_servers(const struct scenario *whole, struct server_place list[MAX_PLACES],
 		  int64_t left[ROLE_COUNT]);
 /* From one on, the end of those that begin on its node. */
@@ -206,6 +206,11 @@ bool places_alike(const struct server_place *list, int count, int a, int b);
 /* Each server of a role by a pattern, in which {host} and {port} stand for its own. */
 void put_places(FILE *stream, const struct server_place *list, int count,
 		enum role role, const char *pattern);
+/* What deals requests out to servers that are alike: nginx, to who has the fewest
+ * (vLLM, docs/deployment/nginx.md; several frontends of srt-slurm's recipes stand
+ * behind one).
+ */
+void put_balancer(FILE *stream, const struct server_place *list, int count);
 /* The variables that a script for several nodes begins with. */
 void put_nodes(FILE *stream, int64_t nodes);
 

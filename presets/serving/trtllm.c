@@ -258,7 +258,7 @@ static void put_channel(struct tool_writer *w)
 
 /* TensorRT-LLM, docs/source/features/disagg-serving.md; it waits for the servers, three
  * minutes by itself. */
-static void put_front(FILE *stream, const struct server_place *list, int count)
+static void put_orchestrator(FILE *stream, const struct server_place *list, int count)
 {
 	bool several = count > 0 && list[0].host[0] == '$';
 	int prefill = 0;
@@ -276,6 +276,20 @@ static void put_front(FILE *stream, const struct server_place *list, int count)
 		count - prefill);
 	put_places(stream, list, count, ROLE_DECODE, "  - \"{host}:{port}\"\n");
 	fputs("EOF\ntrtllm-serve disaggregated -c disagg.yaml -t 3600 -r 3600", stream);
+}
+
+static void put_front(FILE *stream, const struct server_place *list, int count)
+{
+	if (count > 0 && list[0].role == ROLE_BOTH)
+		put_balancer(stream, list, count);
+	else
+		put_orchestrator(stream, list, count);
+}
+
+static bool starts_one(const struct scenario *scenario)
+{
+	(void)scenario;
+	return true;
 }
 
 /* Ranks beyond a node are one job's (docs of trtllm-serve, "Multi-node Serving with
@@ -341,7 +355,6 @@ static void write_plan(const struct tool_writer *w)
 	/* as engine/serve/work.h has it */
 	if (w->scenario->plan.serving.batch_wait > 0)
 		write_flag(w, "batch_wait_max_tokens_ratio", "0.9");
-	write_one_engine(w);
 	if (moe && plan->ep > 1 && v->redundant_experts > 0)
 		write_count(w, slots_key,
 			    w->scenario->model.moe.experts + v->redundant_experts);
@@ -375,6 +388,7 @@ const struct tool tool_trtllm = {
 	.degree_flag = "tp_size",
 	.role_flag = "server_role",
 	.roles = { [ROLE_PREFILL] = "CONTEXT", [ROLE_DECODE] = "GENERATION" },
+	.starts_one = starts_one,
 	.put_front = put_front,
 	.put_channel = put_channel,
 	.put_launcher = put_launcher,

@@ -270,6 +270,11 @@ static void write_copies(const struct tool_writer *w, int64_t copies)
 	int64_t each = node / (plan->tp * plan->pp * plan->cp);
 
 	write_count(w, "data-parallel-size", copies);
+	if (each < 1)
+		write_unsaid(w, "dp_attention",
+			     "%lld: which nodes each copy has, of several each, "
+			     "is left to you",
+			     (long long)copies);
 	if (each < 1 || copies <= each)
 		return;
 	*w->spread = (struct node_share){ (copies + each - 1) / each, each };
@@ -323,8 +328,6 @@ static void write_plan(const struct tool_writer *w)
 	if (moe && plan->ep > 1 && plan->ep != ranks)
 		write_unsaid(w, "ep", "%lld: vLLM has 1 or TP x DP = %lld",
 			     (long long)plan->ep, (long long)ranks);
-	if (moe)
-		write_one_engine(w);
 	if (plan->serving.redundant_experts > 0 && moe && plan->ep > 1)
 		write_flag(w, "enable-eplb", "");
 	write_precision(w, "quantization", formats, "dtype");
@@ -350,6 +353,8 @@ static void put_channel(struct tool_writer *w)
 {
 	size_t used = strlen(w->place);
 
+	if (w->role == ROLE_BOTH)
+		return;
 	used += (size_t)snprintf(w->place + used, sizeof w->place - used,
 				 "VLLM_NIXL_SIDE_CHANNEL_PORT=%d ",
 				 w->at->port + 10000);
@@ -360,7 +365,7 @@ static void put_channel(struct tool_writer *w)
 
 /* vLLM, docs/features/nixl_connector_usage.md: the proxy of its tests, which does not
  * wait for the servers itself. */
-static void put_front(FILE *stream, const struct server_place *list, int count)
+static void put_proxy(FILE *stream, const struct server_place *list, int count)
 {
 	fputs("for at in", stream);
 	put_places(stream, list, count, ROLE_PREFILL, " \"{host}:{port}\"");
@@ -377,6 +382,20 @@ static void put_front(FILE *stream, const struct server_place *list, int count)
 	put_places(stream, list, count, ROLE_DECODE, " \"{host}\"");
 	fputs(" \\\n  --decoder-ports", stream);
 	put_places(stream, list, count, ROLE_DECODE, " {port}");
+}
+
+static void put_front(FILE *stream, const struct server_place *list, int count)
+{
+	if (count > 0 && list[0].role == ROLE_BOTH)
+		put_balancer(stream, list, count);
+	else
+		put_proxy(stream, list, count);
+}
+
+/* Data-parallel ranks of a dense model are engines. */
+static bool starts_one(const struct scenario *scenario)
+{
+	return scenario->model.moe.experts > 0;
 }
 
 const struct tool tool_vllm = {
@@ -396,6 +415,7 @@ const struct tool tool_vllm = {
 	.launcher = launcher,
 	.role_flag = "kv-transfer-config.kv-role",
 	.roles = { [ROLE_PREFILL] = "kv_producer", [ROLE_DECODE] = "kv_consumer" },
+	.starts_one = starts_one,
 	.put_front = put_front,
 	.put_channel = put_channel,
 	.later = "--headless",

@@ -78,15 +78,6 @@ void write_unsaid(const struct tool_writer *w, const char *knob, const char *for
 		export_unsaid(w->out, knob, "see prefill_gpus");
 }
 
-void write_one_engine(const struct tool_writer *w)
-{
-	if (w->engines > 1)
-		write_unsaid(
-			w, "gpus", "%lld: start %lld of these servers, %lld GPUs each",
-			(long long)w->scenario->cluster.gpus, (long long)w->engines,
-			(long long)engine_size(&w->scenario->plan));
-}
-
 bool write_nodes(const struct tool_writer *w, int64_t ranks)
 {
 	int64_t node = w->scenario->cluster.gpus_per_node;
@@ -302,7 +293,9 @@ static void write_command(const struct job *job, enum role role,
 		job->tool->write(&w);
 		if (at) {
 			put_gpus(job->whole, &w);
-			write_flag(&w, job->tool->role_flag, job->tool->roles[role]);
+			if (role != ROLE_BOTH)
+				write_flag(&w, job->tool->role_flag,
+					   job->tool->roles[role]);
 			write_count(&w, "port", at->port);
 			if (job->tool->put_channel)
 				job->tool->put_channel(&w);
@@ -363,7 +356,7 @@ static void say_repeated(const struct job *job, enum role role, int64_t all,
 			 int64_t written)
 {
 	struct tool_writer w = { .role = role, .out = job->out };
-	int64_t prefill = scenario_prefill_gpus(job->whole);
+	int64_t prefill = role == ROLE_BOTH ? 0 : scenario_prefill_gpus(job->whole);
 
 	if (all != written)
 		write_unsaid(&w, "gpus", "%lld: %lld servers, %lld of them written out",
@@ -397,7 +390,7 @@ static void write_pools(const struct job *job)
 		write_servers(job, list, 0, count);
 		memcpy(written, all, sizeof written);
 	}
-	for (int role = ROLE_BOTH + 1; role < ROLE_COUNT; role++)
+	for (int role = ROLE_BOTH; role < ROLE_COUNT; role++)
 		say_repeated(job, (enum role)role, all[role] + left[role],
 			     written[role]);
 	if (several)
@@ -430,6 +423,18 @@ static bool find_planned(const struct scenario *whole, struct planned *out)
 	return good;
 }
 
+/* Whether it takes several servers: two pools, or engines that one command does not
+ * start together. */
+static bool takes_servers(const struct tool *tool, const struct scenario *s)
+{
+	int64_t size = engine_size(&s->plan);
+
+	if (s->plan.mode != MODE_INFERENCE)
+		return false;
+	return s->plan.serving.disaggregated ||
+	       (size > 0 && s->cluster.gpus / size > 1 && tool->starts_one(s));
+}
+
 static char *write_tool(const struct tool *tool, const struct scenario *scenario,
 			const struct import_report *kept)
 {
@@ -444,8 +449,7 @@ static char *write_tool(const struct tool *tool, const struct scenario *scenario
 		job.kept = NULL;
 	say_unsaid(tool, scenario, job.out);
 	job.out->failed = !find_planned(scenario, &job.planned) || job.out->failed;
-	if (scenario->plan.mode == MODE_INFERENCE &&
-	    scenario->plan.serving.disaggregated)
+	if (takes_servers(tool, scenario))
 		write_pools(&job);
 	else
 		write_command(&job, ROLE_BOTH, NULL, false);
