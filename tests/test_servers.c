@@ -534,6 +534,42 @@ static void test_kept(void **state)
 
 /* --- round trips --- */
 
+/* How long prompts wait for others is said by another key where copies of the attention
+ * balance them, and nothing is where they don't. */
+static void test_balance(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "batch_wait_timeout_iters: 40", "0" },
+		{ "attention_dp_config: {enable_balance: true}", "50" },
+		{ "attention_dp_config: {enable_balance: true, timeout_iters: 7}",
+		  "7" },
+		{ "attention_dp_config: {enable_balance: false, timeout_iters: 7}",
+		  "0" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+		char text[512], *written;
+
+		snprintf(text, sizeof text,
+			 "cat > o.yaml <<'EOF'\nenable_attention_dp: true\n%s\nEOF\n"
+			 "trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --ep_size 8 "
+			 "--extra_llm_api_options o.yaml\n",
+			 rows[i][0]);
+		read_good("trtllm", text, &s);
+		assert_int_equal(s.plan.serving.dp_attention, 8);
+		assert_int_equal(s.plan.serving.batch_wait, atoi(rows[i][1]));
+		written = write_as("trtllm", &s, NULL);
+		assert_int_equal(strstr(written, "enable_balance: true") != NULL,
+				 s.plan.serving.batch_wait > 0);
+		assert_null(strstr(written, "batch_wait_timeout_iters"));
+		read_good("trtllm", written, &s);
+		assert_int_equal(s.plan.serving.batch_wait, atoi(rows[i][1]));
+		free(written);
+	}
+}
+
 static bool is_said(const char *text, const char *key)
 {
 	char comment[128];
@@ -903,6 +939,7 @@ int main(void)
 		cmocka_unit_test(test_sglang),
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),
+		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_pools_run),
 		cmocka_unit_test(test_what_is_planned),
 		cmocka_unit_test(test_unknown_model),

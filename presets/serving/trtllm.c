@@ -10,7 +10,6 @@ static const struct mapping rows[] = {
 	{ "ep_size", "ep", NULL, "1", false },
 	{ "max_batch_size", "max_requests", NULL, "auto", false },
 	{ "max_num_tokens", "max_batched_tokens", NULL, "auto", false },
-	{ "batch_wait_timeout_iters", "batch_wait", NULL, "none", false },
 	{ "enable_chunked_prefill", "chunked_prefill",
 	  "=on true=on True=on false=off False=off", "off", false },
 	{ "kv_cache_config.free_gpu_memory_fraction", "memory_share", NULL, "0.9",
@@ -40,10 +39,16 @@ static const char *const aliases[] = {
 static const char slots_key[] = "moe_config.load_balancer.num_slots";
 static const char host_key[] = "kv_cache_config.host_cache_size";
 static const char modules_key[] = "lora_config.lora_target_modules";
+static const char wait_key[] = "batch_wait_timeout_iters";
+static const char balance_key[] = "attention_dp_config.enable_balance";
+static const char timeout_key[] = "attention_dp_config.timeout_iters";
 static const char *const lists[] = { modules_key, "lora_config.lora_dir", NULL };
 static const char *const others[] = { "tp_size",
 				      "enable_attention_dp",
 				      slots_key,
+				      wait_key,
+				      balance_key,
+				      timeout_key,
 				      "batch_wait_max_tokens_ratio",
 				      "quant_config.quant_algo",
 				      "dtype",
@@ -167,6 +172,39 @@ static bool read_lora(const struct mapped *m)
 				mapped_find(m, "lora_config.max_lora_rank"));
 }
 
+/* Copies of the attention wait until each has a prompt where they balance, for fifty
+ * passes at most by themselves (AttentionDpConfig in tensorrt_llm/llmapi/llm_args.py);
+ * an engine of one copy until a pass is filled. */
+static bool read_wait(const struct mapped *m, bool copies)
+{
+	bool balances = copies && mapped_on(m, balance_key);
+	const char *key = balances ? timeout_key : wait_key;
+	int64_t passes = balances ? 50 : 0;
+
+	/* _torch/pyexecutor/py_executor.py: no other wait beside attention DP */
+	if (copies && !balances)
+		return true;
+	return mapped_count(m, key, &passes) &&
+	       mapped_set_count(m, "batch_wait", passes, mapped_find(m, key));
+}
+
+static void write_wait(const struct tool_writer *w, bool copies)
+{
+	int64_t passes = w->scenario->plan.serving.batch_wait;
+
+	if (passes <= 0)
+		return;
+	if (copies) {
+		write_flag(w, balance_key, "true");
+		write_count(w, timeout_key, passes);
+		/* as engine/serve/work.h has it: they go when each has one */
+		write_flag(w, "attention_dp_config.batching_wait_iters", "0");
+	} else {
+		write_count(w, wait_key, passes);
+		write_flag(w, "batch_wait_max_tokens_ratio", "0.9");
+	}
+}
+
 /* Bytes of each rank. */
 static bool read_host(const struct mapped *m)
 {
@@ -185,25 +223,19 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	return mapped_count(m, "tp_size", &tp) &&
 	       mapped_set_count(m, "tp", copies ? 1 : tp, from) &&
 	       mapped_set_count(m, "dp_attention", copies ? tp : 1, from) &&
-	       read_slots(m) && read_engines(m, 1, from) && read_drafts(m) &&
-	       read_lora(m) && read_host(m) &&
+	       read_wait(m, copies) && read_slots(m) && read_engines(m, 1, from) &&
+	       read_drafts(m) && read_lora(m) && read_host(m) &&
 	       read_precision(m, "quant_config.quant_algo", formats, "dtype",
 			      checkpoint);
 }
 
 static bool has(const char *knob)
 {
-	static const char *const more[] = { "gpus",
-					    "tp",
-					    "dp_attention",
-					    "precision",
-					    "speculative",
-					    "draft_tokens",
-					    "redundant_experts",
-					    "adapters",
-					    "adapter_rank",
-					    "host_kv",
-					    NULL };
+	static const char *const more[] = {
+		"gpus",        "tp",           "dp_attention",      "precision",
+		"speculative", "draft_tokens", "redundant_experts", "batch_wait",
+		"adapters",    "adapter_rank", "host_kv",           NULL
+	};
 
 	return word_among(knob, more);
 }
@@ -352,9 +384,7 @@ static void write_plan(const struct tool_writer *w)
 		write_count(w, "tp_size", plan->tp * v->dp_attention);
 	if (copies)
 		write_flag(w, "enable_attention_dp", "true");
-	/* as engine/serve/work.h has it */
-	if (w->scenario->plan.serving.batch_wait > 0)
-		write_flag(w, "batch_wait_max_tokens_ratio", "0.9");
+	write_wait(w, copies);
 	if (moe && plan->ep > 1 && v->redundant_experts > 0)
 		write_count(w, slots_key,
 			    w->scenario->model.moe.experts + v->redundant_experts);
