@@ -20,10 +20,23 @@
 		NUMBER("memory." word ".low", memory[kind].low), \
 		NUMBER("memory." word ".high", memory[kind].high)
 
+#define SERVING(word, i)                                              \
+	NUMBER("serving." word ".tpot", serving[i].tpot),             \
+		NUMBER("serving." word ".ttft", serving[i].ttft),     \
+		NUMBER("serving." word ".rate", serving[i].rate),     \
+		NUMBER("serving." word ".loaded", serving[i].loaded), \
+		NUMBER("serving." word ".pools", serving[i].pools),   \
+		NUMBER("serving." word ".unfitted", serving[i].unfitted)
+
 static const char *const words[RUN_KINDS] = {
 	[RUN_DENSE] = "dense",       [RUN_EXPERTS] = "experts",
 	[RUN_ADAPTERS] = "adapters", [RUN_UNMEASURED] = "unmeasured",
 	[RUN_TORUS] = "torus",
+};
+
+static const struct field serving_fields[] = {
+	SERVING("dense", 0),
+	SERVING("experts", 1),
 };
 
 static const struct field fields[] = {
@@ -67,21 +80,55 @@ bool accuracy_read(const struct document *document, struct accuracy *out,
 	return true;
 }
 
-static bool read_shipped(struct accuracy *out)
+bool accuracy_read_serving(const struct document *document, struct accuracy *out,
+			   struct error *error)
+{
+	struct accuracy read = { 0 };
+
+	if (!fields_read(document, document->root, serving_fields,
+			 (int)(sizeof serving_fields / sizeof serving_fields[0]), &read,
+			 NULL, error))
+		return false;
+	for (int i = 0; i < 2; i++) {
+		const struct serve_spread *s = &read.serving[i];
+		const double all[] = { s->tpot,   s->ttft,  s->rate,
+				       s->loaded, s->pools, s->unfitted };
+
+		for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+			if (!(all[k] >= 1))
+				return error_set(error, document->file, 0,
+						 "%s: expected factors from 1 on",
+						 i ? "experts" : "dense");
+		out->serving[i] = *s;
+	}
+	return true;
+}
+
+/* One of the two files by its name. */
+static bool read_shipped_file(const char *name, struct accuracy *out)
 {
 	struct document document;
 	struct error error;
-	bool good = false;
 
-	for (const struct preset_file *f = presets_data; f->kind && !good; f++) {
-		if (strcmp(f->kind, "accuracy") != 0 ||
-		    !document_parse(&document, f->name, (const char *)f->text,
-				    f->length, &error))
+	for (const struct preset_file *f = presets_data; f->kind; f++) {
+		bool good, serving = strcmp(name, "serving") == 0;
+
+		if (strcmp(f->kind, "accuracy") != 0 || strcmp(f->name, name) != 0)
 			continue;
-		good = accuracy_read(&document, out, &error);
+		if (!document_parse(&document, f->name, (const char *)f->text,
+				    f->length, &error))
+			return false;
+		good = serving ? accuracy_read_serving(&document, out, &error)
+			       : accuracy_read(&document, out, &error);
 		document_free(&document);
+		return good;
 	}
-	return good;
+	return false;
+}
+
+static bool read_shipped(struct accuracy *out)
+{
+	return read_shipped_file("training", out) && read_shipped_file("serving", out);
 }
 
 /* Tried again where memory ran out: an explorer goes on. */

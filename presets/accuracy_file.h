@@ -8,7 +8,10 @@
 /* Read a mapping; false with error filled. */
 bool accuracy_read(const struct document *document, struct accuracy *out,
 		   struct error *error);
-/* That of training, as it is compiled in; read once. NULL: out of memory. */
+/* The same of servers: fills their part of out alone. */
+bool accuracy_read_serving(const struct document *document, struct accuracy *out,
+			   struct error *error);
+/* Both, as they are compiled in; read once. NULL: out of memory. */
 const struct accuracy *accuracy_shipped(void);
 /* "dense", "experts" ...: the keys of the kinds. */
 const char *accuracy_kind_word(enum run_kind kind);

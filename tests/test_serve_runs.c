@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/serve/serve.h"
+#include "presets/accuracy_file.h"
 #include "tests/support/close.h"
 #include "tests/support/measured.h"
 
@@ -89,7 +90,7 @@ static double factor_in_use(const struct score_serving *figure)
 
 static double spread_of(bool experts, int figure)
 {
-	const struct serve_spread *s = serve_spread(experts);
+	const struct serve_spread *s = &accuracy_shipped()->serving[experts];
 	const double all[] = { s->tpot, s->ttft, s->rate, s->loaded };
 
 	return all[figure];
@@ -110,13 +111,16 @@ static void check_share(bool experts, int figure)
 			continue;
 		expected = spread_of(experts, figure);
 		if (figure == SCORE_TTFT_LOADED && s->plan.serving.disaggregated)
-			expected = serve_spread(experts)->pools;
+			expected = accuracy_shipped()->serving[experts].pools;
 		/* where there is one request, or room for one, it is alone */
 		if (figure == SCORE_TTFT_LOADED &&
-		    fabs(factor_in_use(one) / serve_spread(experts)->ttft - 1) < 1e-9)
+		    fabs(factor_in_use(one) /
+				 accuracy_shipped()->serving[experts].ttft -
+			 1) < 1e-9)
 			continue;
 		if (s->cluster.accelerator.calibration.unmeasured)
-			expected = fmax(expected, serve_spread(experts)->unfitted);
+			expected = fmax(expected,
+					accuracy_shipped()->serving[experts].unfitted);
 		if (fabs(factor_in_use(one) / expected - 1) > 1e-9)
 			fail_msg("%s: figure %d has a range of %g, not %g",
 				 measured_set.run[i].id, figure, factor_in_use(one),
@@ -170,8 +174,8 @@ static double learned(const char *figure, const char *of)
 /* The factors in use are those that were learned, rounded up. */
 static void factors_are_those_learned(void **state)
 {
-	const struct serve_spread *dense = serve_spread(false);
-	const struct serve_spread *experts = serve_spread(true);
+	const struct serve_spread *dense = &accuracy_shipped()->serving[0];
+	const struct serve_spread *experts = &accuracy_shipped()->serving[1];
 
 	(void)state;
 	assert_close(dense->tpot, learned("TPOT", "dense"), 1e-9);

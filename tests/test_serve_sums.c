@@ -5,6 +5,7 @@
 
 #include "engine/machine/cluster.h"
 #include "engine/serve/serve.h"
+#include "presets/accuracy_file.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
 #include "tests/support/server.h"
@@ -318,9 +319,12 @@ static void ranges_lie_around_their_means(void **state)
 		assert_true(unknown.tpot > loaded.tpot || unknown.rate > loaded.rate);
 	}
 	/* two mixtures were measured to the first token: they are no surer */
-	assert_true(serve_spread(true)->tpot >= serve_spread(false)->tpot);
-	assert_true(serve_spread(true)->loaded >= serve_spread(false)->loaded);
-	assert_true(serve_spread(true)->unfitted >= serve_spread(false)->unfitted);
+	assert_true(accuracy_shipped()->serving[1].tpot >=
+		    accuracy_shipped()->serving[0].tpot);
+	assert_true(accuracy_shipped()->serving[1].loaded >=
+		    accuracy_shipped()->serving[0].loaded);
+	assert_true(accuracy_shipped()->serving[1].unfitted >=
+		    accuracy_shipped()->serving[0].unfitted);
 }
 
 int main(void)

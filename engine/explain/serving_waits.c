@@ -209,10 +209,12 @@ static void prompt_pass_terms(const struct asked *a, struct explanation *out)
 	{                                                                          \
 		return serve_spread_of(a->scenario, serving(a)->concurrency).name; \
 	}
-#define FITTED_OF(name)                                                        \
-	static double name##_fitted(const struct asked *a)                     \
-	{                                                                      \
-		return serve_spread(a->scenario->model.moe.experts > 0)->name; \
+#define FITTED_OF(name)                                                     \
+	static double name##_fitted(const struct asked *a)                  \
+	{                                                                   \
+		bool experts = a->scenario->model.moe.experts > 0;          \
+                                                                            \
+		return a->scenario->cluster.accuracy.serving[experts].name; \
 	}
 
 SPREAD_OF(ttft)
@@ -258,7 +260,7 @@ static void ttft_terms(const struct asked *a, struct explanation *out)
 }
 
 #define NODE_HERE(...)   NODE_FROM("engine/serve/README.md", __VA_ARGS__)
-#define NODE_SPREAD(...) NODE_FROM("tests/validation/README.md, Serving", __VA_ARGS__)
+#define NODE_SPREAD(...) NODE_FROM("presets/accuracy/serving.yaml", __VA_ARGS__)
 
 static const char within[] =
 	"Four of five measured runs lay within it when their source was left out.";
@@ -274,7 +276,8 @@ const struct explain_node explain_serving_waits[] = {
 		  "What one rank that decodes takes in, or fewer ranks send."),
 	NODE_HERE("serving.contended_seconds", "A transfer beside collectives",
 		  FORM_SECONDS, contended, contended_terms, NULL,
-		  "Of the longer, by what the other takes of the NIC."),
+		  "Of the longer, by what the other takes of the NIC. Assumed: no "
+		  "published run tells how the two share it."),
 	NODE_HERE("serving.nic_share", "Share of the time that a NIC is busy",
 		  FORM_PERCENT, busy, NULL, EXPLAIN_SIMULATED,
 		  "With collectives, at the rate that both pools settle at."),

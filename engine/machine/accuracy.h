@@ -1,4 +1,4 @@
-/* accuracy.h - how sure are numbers of training? What predictions were worth for runs
+/* accuracy.h - how sure are numbers? What predictions were worth for runs
  * that no constant had seen, and how far one measured run is to be believed.
  *
  * Read from presets/accuracy, which says how each number was measured.
@@ -33,8 +33,21 @@ struct calibration_prior {
 	double noise_runs;
 };
 
+/* By which factors predictions of servers are off, up and down: four of five measured
+ * runs lay within them when their stack, or their model, was left out of the fit, and
+ * of what they were learned on (make fit-serving FIT=--ranges prints it;
+ * tests/validation/README.md, Serving). */
+struct serve_spread {
+	double tpot, ttft, rate;
+	double loaded; /* TTFT beside other requests */
+	double pools;  /* the same where prompts run on GPUs of their own */
+	/* at least, on an accelerator whose kernels nobody fitted */
+	double unfitted;
+};
+
 struct accuracy {
 	struct spread time[RUN_KINDS], memory[RUN_KINDS];
+	struct serve_spread serving[2]; /* dense models, mixtures */
 	struct calibration_prior prior;
 };
 

@@ -128,29 +128,10 @@ static void economy(const struct scenario *s, const struct model_counts *counts,
 		gpus * cluster_watts(c, busy) / v->output_tokens_per_second;
 }
 
-const struct serve_spread *serve_spread(bool experts)
-{
-	static const struct serve_spread dense = { .tpot = 1.18,
-						   .ttft = 1.43,
-						   .rate = 1.29,
-						   .loaded = 1.37,
-						   .pools = 4.31,
-						   .unfitted = 1.33 };
-	/* two mixtures were measured to the first token: that of all models; and three
-	 * dense runs in pools: that of mixtures */
-	static const struct serve_spread mixture = { .tpot = 1.29,
-						     .ttft = 1.44,
-						     .rate = 1.38,
-						     .loaded = 2.58,
-						     .pools = 4.31,
-						     .unfitted = 2.23 };
-
-	return experts ? &mixture : &dense;
-}
-
 struct serve_spread serve_spread_of(const struct scenario *s, double concurrency)
 {
-	const struct serve_spread *spread = serve_spread(s->model.moe.experts > 0);
+	const struct serve_spread *spread =
+		&s->cluster.accuracy.serving[s->model.moe.experts > 0];
 	bool fitted = !s->cluster.accelerator.calibration.unmeasured;
 	double least = fitted ? 1 : spread->unfitted;
 	/* requests come and go beside each other */

@@ -25,20 +25,8 @@ struct serve_ceiling {
 /* False where it can't run. */
 bool serve_ceiling(const struct scenario *scenario, struct serve_ceiling *out);
 
-/* By which factors predictions of servers are off, up and down: four of five measured
- * runs lay within them when their stack, or their model, was left out of the fit, and
- * of what they were learned on (make fit-serving FIT=--ranges prints it;
- * tests/validation/README.md, Serving). */
-struct serve_spread {
-	double tpot, ttft, rate;
-	double loaded; /* TTFT beside other requests */
-	double pools;  /* the same where prompts run on GPUs of their own */
-	/* at least, on an accelerator whose kernels nobody fitted: throughput of 108
-	 * runs of RTX PRO 6000 with the constants of B200 */
-	double unfitted;
-};
-const struct serve_spread *serve_spread(bool experts);
-/* Those of this server, with so many requests running: tpot, ttft and rate alone. */
+/* By which factors the numbers of this server may be off, with so many requests
+ * running: tpot, ttft and rate alone, of what the cluster's accuracy says. */
 struct serve_spread serve_spread_of(const struct scenario *scenario,
 				    double concurrency);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/serve/serve.h"
+#include "presets/accuracy_file.h"
 #include "presets/release.h"
 #include "presets/runs/left_out.h"
 #include "tests/validation/fit_serving.h"
@@ -267,7 +268,7 @@ static void print_in_use(void)
 {
 	puts("\nin use    TPOT   TTFT   rate loaded  pools");
 	for (int experts = 0; experts < 2; experts++) {
-		const struct serve_spread *s = serve_spread(experts);
+		const struct serve_spread *s = &accuracy_shipped()->serving[experts];
 
 		printf("%-8s %.3f  %.3f  %.3f  %.3f  %.3f\n",
 		       experts ? "experts" : "dense", s->tpot, s->ttft, s->rate,
