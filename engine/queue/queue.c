@@ -7,6 +7,7 @@
 #include "engine/queue/queue_parts.h"
 
 enum { TELL_EACH = 4096 }; /* requests: some milliseconds */
+enum { ENDS_ABREAST = 4 };
 
 /* --- lines --- */
 
@@ -129,6 +130,22 @@ void simulation_fetch(struct simulation *s, struct station *to, int32_t who,
 
 /* --- who goes where --- */
 
+/* Something happens to a station: it may have to plan, and its end to be read anew.
+ * Nearly always behind those that were touched before. */
+static void touch(struct simulation *s, const struct station *station)
+{
+	int32_t which = (int32_t)(station - s->station);
+	int at = s->touched_count;
+
+	while (at > 0 && s->touched[at - 1] > which)
+		at--;
+	if (at > 0 && s->touched[at - 1] == which)
+		return;
+	for (int i = s->touched_count++; i > at; i--)
+		s->touched[i] = s->touched[i - 1];
+	s->touched[at] = which;
+}
+
 static struct station *least_loaded(struct station *from, int count)
 {
 	struct station *best = from;
@@ -154,6 +171,7 @@ static void deliver_fetched(struct simulation *s, double now)
 		struct station *to = &s->station[s->request[who].at];
 
 		line_drop(&s->fetching, s->request, who);
+		touch(s, to);
 		if (s->request[who].held > 0)
 			station_return(to, s, who, now);
 		else
@@ -179,6 +197,7 @@ static void deliver_coming(struct simulation *s, double now)
 			simulation_fetch(s, to, who, fetched, now);
 		else
 			station_take(to, s, who, now);
+		touch(s, to);
 		if (s->load->arrivals != ARRIVE_CLOSED)
 			begin_next(s, now);
 	}
@@ -188,16 +207,18 @@ static void deliver_sent(struct simulation *s, double now)
 {
 	while (s->sent.count > 0 && s->request[s->sent.first].ready <= now) {
 		int32_t who = s->sent.first;
+		struct station *to =
+			least_loaded(s->station + s->fronts, s->stations - s->fronts);
 
 		line_drop(&s->sent, s->request, who);
-		station_take(
-			least_loaded(s->station + s->fronts, s->stations - s->fronts),
-			s, who, now);
+		station_take(to, s, who, now);
+		touch(s, to);
 	}
 }
 
 static double next_event(const struct simulation *s)
 {
+	double least[ENDS_ABREAST] = { INFINITY, INFINITY, INFINITY, INFINITY };
 	double next = INFINITY;
 
 	if (s->coming.count > 0)
@@ -206,11 +227,12 @@ static double next_event(const struct simulation *s)
 		next = fmin(next, s->request[s->sent.first].ready);
 	if (s->fetching.count > 0)
 		next = fmin(next, s->request[s->fetching.first].ready);
-	/* once an event for each server: no call */
-	for (int i = 0; i < s->stations; i++)
-		if (s->station[i].end < next)
-			next = s->station[i].end;
-	return next;
+	/* once an event for each server: no call, and four that do not wait for each
+	 * other */
+	for (int i = 0; i < s->stations; i += ENDS_ABREAST)
+		for (int k = 0; k < ENDS_ABREAST; k++)
+			least[k] = s->end[i + k] < least[k] ? s->end[i + k] : least[k];
+	return fmin(fmin(least[0], least[1]), fmin(fmin(least[2], least[3]), next));
 }
 
 /* Copies of the attention share the experts between them, or wait for each other in
@@ -240,20 +262,33 @@ static void plan_abreast(struct simulation *s, int first, int end, double now)
 			s->station[i].end = last;
 }
 
+/* Engines to which nothing happened have nothing to plan. */
+static void plan_touched(struct simulation *s, double now)
+{
+	for (int i = 0, done = 0; i < s->touched_count; i++) {
+		int first = s->station[s->touched[i]].engine;
+		int end = first + s->station[first].abreast;
+
+		if (first < done)
+			continue;
+		plan_abreast(s, first, end, now);
+		for (done = first; done < end; done++)
+			s->end[done] = s->station[done].end;
+	}
+	s->touched_count = 0;
+}
+
 static void step(struct simulation *s, double now)
 {
 	for (int i = 0; i < s->stations; i++)
-		if (s->station[i].end <= now)
+		if (s->end[i] <= now) {
 			station_end(&s->station[i], s);
+			touch(s, &s->station[i]);
+		}
 	deliver_sent(s, now);
 	deliver_coming(s, now);
 	deliver_fetched(s, now);
-	for (int i = 0; i < s->stations;) {
-		int end = i + s->station[i].abreast;
-
-		plan_abreast(s, i, end, now);
-		i = end;
-	}
+	plan_touched(s, now);
 }
 
 /* --- memory --- */
@@ -279,9 +314,9 @@ size_t queue_bytes(const struct queue_load *load, const struct queue_system *sys
 	size_t n = (size_t)load->requests + 1, stations = (size_t)servers(system);
 
 	return n * (sizeof(struct request) + sizeof(double)) +
-	       stations * (sizeof(struct station) +
+	       stations * (sizeof(struct station) + sizeof(double) + sizeof(int32_t) +
 			   endings(load, &system->pool) * sizeof(struct ending)) +
-	       64 * (stations + 4);
+	       64 * (stations + 7);
 }
 
 /* Stations from this one on that are of one engine. */
@@ -301,8 +336,13 @@ static bool open_simulation(struct simulation *s, struct arena *arena)
 	s->stations = servers(s->system);
 	s->request = arena_take(arena, n, sizeof *s->request);
 	s->station = arena_take(arena, (size_t)s->stations, sizeof *s->station);
-	if (!s->request || !s->station)
+	s->end =
+		arena_take(arena, (size_t)(s->stations + ENDS_ABREAST), sizeof *s->end);
+	s->touched = arena_take(arena, (size_t)s->stations, sizeof *s->touched);
+	if (!s->request || !s->station || !s->end || !s->touched)
 		return false;
+	for (int i = 0; i < s->stations + ENDS_ABREAST; i++)
+		s->end[i] = INFINITY;
 	for (int i = 0; i < s->stations; i++) {
 		bool front = i < s->fronts;
 		const struct queue_pool *pool =
@@ -314,6 +354,8 @@ static bool open_simulation(struct simulation *s, struct arena *arena)
 			return false;
 		station_open(&s->station[i], pool, front, heap);
 		s->station[i].abreast = front ? abreast(pool, i) : 1;
+		s->station[i].engine =
+			front && pool->abreast > 1 ? i - i % pool->abreast : i;
 	}
 	s->coming = s->sent = s->fetching = (struct line){ NOBODY, NOBODY, 0 };
 	return true;

@@ -36,6 +36,7 @@ struct ending {
 struct station {
 	const struct queue_pool *pool;
 	int abreast; /* servers from this one on that run their passes together */
+	int engine;  /* the first of those */
 	int beside;  /* of these, with anything to run in the pass under way */
 	/* leaving: prompts that have not come out of the last stage, by `ready` */
 	struct line waiting, filling, leaving, running;
@@ -72,7 +73,12 @@ struct simulation {
 	const struct queue_load *load;
 	struct request *request;
 	struct station *station;
-	int stations, fronts;     /* the first `fronts` run prompts alone */
+	int stations, fronts; /* the first `fronts` run prompts alone */
+	/* When each station's passes end, side by side, and which of them something
+	 * happened to since, in their order: all others are as they were. */
+	double *end;
+	int32_t *touched;
+	int touched_count;
 	struct line coming, sent; /* to the prompts' pool, to the other */
 	struct line fetching;     /* back from the host, by `ready` */
 	int begun, done;

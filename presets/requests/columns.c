@@ -75,7 +75,9 @@ bool column_number(const char *text, double *out)
 	char *end;
 	double seconds;
 
-	if (sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%n", &year, &month, &day, &hour,
+	/* plain numbers, most of a log, have no "-" within */
+	if (text[0] != '\0' && strchr(text + 1, '-') &&
+	    sscanf(text, "%4d-%2d-%2d%*1[ T]%2d:%2d:%n", &year, &month, &day, &hour,
 		   &minute, &used) >= 5 &&
 	    used > 0) {
 		if (month < 1 || month > 12 || !isdigit((unsigned char)text[used]))

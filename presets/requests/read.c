@@ -156,6 +156,12 @@ static void empty_row(struct row *row)
 
 /* --- a table --- */
 
+/* Around a cell. */
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '"';
+}
+
 /* Cuts the next cell off, without quotes and blanks around it; NULL behind the last. */
 static char *next_cell(char **rest, char separator)
 {
@@ -166,9 +172,9 @@ static char *next_cell(char **rest, char separator)
 	end = strchr(cell, separator);
 	*rest = end ? end + 1 : NULL;
 	end = end ? end : cell + strlen(cell);
-	while (cell < end && strchr(" \t\"", *cell))
+	while (cell < end && is_blank(*cell))
 		cell++;
-	while (end > cell && strchr(" \t\"", end[-1]))
+	while (end > cell && is_blank(end[-1]))
 		end--;
 	*end = '\0';
 	return cell;
