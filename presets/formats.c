@@ -98,6 +98,8 @@ static const struct {
 	{ "compute_environment:", "accelerate" },
 	{ "fsdp_config:", "accelerate" },
 	{ "distributed_type:", "accelerate" },
+	{ "\nmax_local_cpu_size:", "lmcache" },
+	{ "\nlocal_cpu:", "lmcache" },
 	{ "\nkv_cache_config:", "trtllm" },
 	{ "\nenable_attention_dp:", "trtllm" },
 	{ "\nmoe_expert_parallel_size:", "trtllm" },

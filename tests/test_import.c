@@ -559,6 +559,7 @@ static void test_sniff(void **state)
 			snprintf(report.model, sizeof report.model, "%s",
 				 strcmp(name, "deepspeed") == 0 ||
 						 strcmp(name, "accelerate") == 0 ||
+						 strcmp(name, "lmcache") == 0 ||
 						 strcmp(entry->d_name, "bridge.yaml") ==
 							 0
 					 ? "llama3.1-8b"

@@ -9,6 +9,7 @@
 #include "presets/formats.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
+#include "presets/serving/serving.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 #include "tests/support/random.h"
@@ -570,6 +571,41 @@ static void test_balance(void **state)
 	}
 }
 
+/* LMCache's file: GiB of each worker's host memory, and what nothing here models. */
+static void test_lmcache(void **state)
+{
+	static const struct {
+		const char *text;
+		double gib;
+	} rows[] = {
+		{ "chunk_size: 256\nlocal_cpu: true\nmax_local_cpu_size: 20\n", 20 },
+		{ "chunk_size: 256\nmax_local_cpu_size: 2.5\n", 2.5 },
+		{ "chunk_size: 256\nlocal_cpu: true\n", 5 },
+		{ "local_cpu: false\nmax_local_cpu_size: 5\n"
+		  "remote_url: redis://localhost:6379\n",
+		  0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+		struct error error = { "" };
+
+		memset(&report, 0, sizeof report);
+		strcpy(report.model, "llama3.1-8b");
+		if (!lmcache_read(&s, "lmcache.yaml", rows[i].text,
+				  strlen(rows[i].text), &report, &error))
+			fail_msg("%s", error.text);
+		assert_int_equal(s.plan.mode, MODE_INFERENCE);
+		assert_close(s.plan.serving.host_kv_bytes / 1073741824 + 1,
+			     rows[i].gib + 1, 1e-9);
+		if (strstr(rows[i].text, "chunk_size"))
+			expect_not_modelled("chunk_size", "256");
+		if (strstr(rows[i].text, "remote_url"))
+			expect_not_modelled("remote_url", "redis://localhost:6379");
+	}
+}
+
 static bool is_said(const char *text, const char *key)
 {
 	char comment[128];
@@ -940,6 +976,7 @@ int main(void)
 		cmocka_unit_test(test_sglang_pools),
 		cmocka_unit_test(test_trtllm),
 		cmocka_unit_test(test_balance),
+		cmocka_unit_test(test_lmcache),
 		cmocka_unit_test(test_pools_run),
 		cmocka_unit_test(test_what_is_planned),
 		cmocka_unit_test(test_unknown_model),

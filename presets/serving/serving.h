@@ -23,6 +23,11 @@ bool sglang_read(struct scenario *out, const char *file, const char *text,
 bool trtllm_read(struct scenario *out, const char *file, const char *text,
 		 size_t length, struct import_report *report, struct error *error);
 
+/* LMCache's own YAML: what it keeps in host memory, of a server of vLLM. It names no
+ * model. */
+bool lmcache_read(struct scenario *out, const char *file, const char *text,
+		  size_t length, struct import_report *report, struct error *error);
+
 /* A shell script with all flags that differ from the tool's defaults, comments on what
  * the tool has no flag for above it, and those flags of the file it was read from that
  * nothing here models, as the report has them; kept may be NULL or of another format.

@@ -1,0 +1,49 @@
+/* lmcache.c - LMCache's own configuration: a cache in host memory behind a server's. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/knob/knob.h"
+#include "presets/pairs/mapping.h"
+#include "presets/serving/serving.h"
+
+/* Keys and defaults: LMCache/LMCache, lmcache/v1/config.py, _CONFIG_DEFINITIONS. */
+static const char cpu_key[] = "local_cpu", size_key[] = "max_local_cpu_size";
+static const char usual_gib[] = "5";
+
+static const struct mapping rows[] = { { NULL, NULL, NULL, NULL, false } };
+static const char *const others[] = { cpu_key, size_key, NULL };
+
+/* GiB of each worker, who runs one rank; nothing is kept there without the switch,
+ * whatever the size says. */
+static bool read_host(const struct mapped *m)
+{
+	const struct pair *kept = mapped_find(m, cpu_key);
+	const struct pair *size = mapped_find(m, size_key);
+	bool off = kept && !mapped_true(m, cpu_key);
+
+	if (!size && !off)
+		import_note(m->report, IMPORT_ASSUMED, "host_kv",
+			    "%s GiB: max_local_cpu_size is not given", usual_gib);
+	import_note(m->report, IMPORT_ASSUMED, "host_prefix",
+		    "%g: what is found there is a property of the users",
+		    m->out->plan.serving.host_prefix);
+	return mapped_set(m, "mode", "inference", NULL) &&
+	       mapped_set(m, "host_kv",
+			  off    ? "0"
+			  : size ? size->value
+				 : usual_gib,
+			  size);
+}
+
+bool lmcache_read(struct scenario *out, const char *file, const char *text,
+		  size_t length, struct import_report *report, struct error *error)
+{
+	static const struct mapped_format format = { "vllm",          rows,
+						     others,          NULL,
+						     mapped_no_model, read_host };
+	struct pairs pairs;
+
+	if (!pairs_from_yaml(&pairs, file, text, length, error))
+		return false;
+	return mapped_read(out, &format, &pairs, report, error);
+}
