@@ -871,13 +871,15 @@ static void test_remarks(void **state)
 	assert_true(is_said(text, "prompt"));
 	assert_true(is_said(text, "precision"));
 	/* two nodes start the same, and the script has it once */
-	assert_non_null(strstr(text, "gpus: 16: 4 servers, 2 of them written out"));
+	assert_non_null(strstr(
+		text, "gpus: 16: 4 servers; those alike stand here once, 2 in all"));
 	assert_false(is_said(text, "tp"));
 	free(text);
 	text = write_as("sglang", &s, NULL);
 	assert_false(is_said(text, "ep"));
 	assert_non_null(strstr(text, "--ep-size 2"));
-	assert_non_null(strstr(text, "gpus: 16: 4 servers, 2 of them written out"));
+	assert_non_null(strstr(
+		text, "gpus: 16: 4 servers; those alike stand here once, 2 in all"));
 	free(text);
 	case_set(&s, "mode", "training");
 	text = write_as("trtllm", &s, NULL);

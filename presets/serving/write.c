@@ -359,11 +359,13 @@ static void say_repeated(const struct job *job, enum role role, int64_t all,
 	int64_t prefill = role == ROLE_BOTH ? 0 : scenario_prefill_gpus(job->whole);
 
 	if (all != written)
-		write_unsaid(&w, "gpus", "%lld: %lld servers, %lld of them written out",
-			     (long long)(role == ROLE_PREFILL
-						 ? prefill
-						 : job->whole->cluster.gpus - prefill),
-			     (long long)all, (long long)written);
+		write_unsaid(
+			&w, "gpus",
+			"%lld: %lld servers; those alike stand here once, %lld in all",
+			(long long)(role == ROLE_PREFILL
+					    ? prefill
+					    : job->whole->cluster.gpus - prefill),
+			(long long)all, (long long)written);
 }
 
 static void write_pools(const struct job *job)
