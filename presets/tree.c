@@ -279,7 +279,9 @@ static bool copy_node(struct tree *tree, const struct node *from, int line)
 	}
 	if (!tree_open(tree, from->kind, line))
 		return false;
-	for (const struct node *child = from->child; child; child = child->next) {
+	/* of a mapping that nobody reads, a copy has nothing either */
+	for (const struct node *child = from->child; child && tree->skipped == 0;
+	     child = child->next) {
 		tree->key = child->key;
 		if (!copy_node(tree, child, line))
 			return false;

@@ -898,6 +898,12 @@ static void test_aliases(void **state)
 	expect(&s, "gbs", "16");
 	assert_int_equal(s.model.layers, 2);
 	assert_int_equal(s.model.mtp_layers, 2);
+	/* nor is a copy of a mapping that nobody reads hung elsewhere */
+	read_good("megatron",
+		  "x: &x {num_layers: [7, 8]}\nweight_map: *x\n"
+		  "hidden_size: 64\nnum_layers: 2\nnum_attention_heads: 4\n",
+		  &s);
+	assert_int_equal(s.model.layers, 2);
 	read_refused("megatron", "num_layers: *none\n", "no value before it is called");
 	read_refused("megatron", "num_layers: &a [*a]\n",
 		     "no value before it is called");
