@@ -122,6 +122,15 @@ void put_places(FILE *stream, const struct server_place *list, int count,
 	}
 }
 
+void put_front(const struct tool *tool, FILE *stream, const struct server_place *list,
+	       int count)
+{
+	if (count > 0 && list[0].role == ROLE_BOTH)
+		tool->put_alike(stream, list, count);
+	else
+		tool->put_pools(stream, list, count);
+}
+
 void put_nodes(FILE *stream, int64_t nodes)
 {
 	fprintf(stream,

@@ -275,25 +275,8 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	       read_host(m);
 }
 
-static bool has(const char *knob)
-{
-	static const char *const more[] = { "gpus",
-					    "tp",
-					    "ep",
-					    "dp_attention",
-					    "precision",
-					    "speculative",
-					    "draft_tokens",
-					    "adapters",
-					    "adapter_rank",
-					    "chunked_prefill",
-					    "max_batched_tokens",
-					    "max_requests",
-					    "host_kv",
-					    NULL };
-
-	return word_among(knob, more);
-}
+static const char *const more_knobs[] = { "chunked_prefill", "max_batched_tokens",
+					  "max_requests", NULL };
 
 static void write_drafts(const struct tool_writer *w)
 {
@@ -412,16 +395,18 @@ static bool starts_one(const struct scenario *scenario)
 	       scenario->cluster.gpus > scenario->cluster.gpus_per_node;
 }
 
-/* SGLang, docs/advanced_features/pd_disaggregation.md and router.md. */
-static void put_front(FILE *stream, const struct server_place *list, int count)
+/* SGLang, docs/advanced_features/router.md. */
+static void put_router(FILE *stream, const struct server_place *list, int count)
 {
-	if (count > 0 && list[0].role == ROLE_BOTH) {
-		fputs("python3 -m sglang_router.launch_router --host 0.0.0.0 "
-		      "--port 8000 \\\n  --worker-urls",
-		      stream);
-		put_places(stream, list, count, ROLE_BOTH, " \"http://{host}:{port}\"");
-		return;
-	}
+	fputs("python3 -m sglang_router.launch_router --host 0.0.0.0 "
+	      "--port 8000 \\\n  --worker-urls",
+	      stream);
+	put_places(stream, list, count, ROLE_BOTH, " \"http://{host}:{port}\"");
+}
+
+/* SGLang, docs/advanced_features/pd_disaggregation.md. */
+static void put_pools(FILE *stream, const struct server_place *list, int count)
+{
 	fputs("python3 -m sglang_router.launch_router --pd-disaggregation --port 8000",
 	      stream);
 	for (int i = 0; i < count; i++)
@@ -450,9 +435,10 @@ const struct tool tool_sglang = {
 	.role_flag = "disaggregation-mode",
 	.roles = { [ROLE_PREFILL] = "prefill", [ROLE_DECODE] = "decode" },
 	.starts_one = starts_one,
-	.put_front = put_front,
+	.put_alike = put_router,
+	.put_pools = put_pools,
 	.put_channel = put_channel,
 	.read = read_degrees,
 	.write = write_plan,
-	.has = has,
+	.more_knobs = more_knobs,
 };

@@ -102,8 +102,9 @@ struct tool {
 	const char *roles[ROLE_COUNT];
 	/* Whether a command starts one engine, of however many. */
 	bool (*starts_one)(const struct scenario *scenario);
-	/* What stands between the clients and the servers, of both pools or alike. */
-	void (*put_front)(FILE *stream, const struct server_place *list, int count);
+	/* What stands between the clients and servers that are alike, or both pools. */
+	void (*put_alike)(FILE *stream, const struct server_place *list, int count);
+	void (*put_pools)(FILE *stream, const struct server_place *list, int count);
 	/* Of a server of a pool: its side channel, what lets other nodes reach it. */
 	void (*put_channel)(struct tool_writer *w);
 	/* Over several nodes: a flag of all but the first, or what starts the command
@@ -113,7 +114,8 @@ struct tool {
 	/* Degrees, engines (into the knob gpus), precision, speculation. */
 	bool (*read)(const struct mapped *m, const char *checkpoint);
 	void (*write)(const struct tool_writer *w);
-	bool (*has)(const char *knob); /* beside rows */
+	/* Knobs of its own beside rows and those that all tools have; NULL: none. */
+	const char *const *more_knobs;
 };
 
 extern const struct tool tool_vllm, tool_sglang, tool_trtllm;
@@ -211,6 +213,9 @@ void put_places(FILE *stream, const struct server_place *list, int count,
  * behind one).
  */
 void put_balancer(FILE *stream, const struct server_place *list, int count);
+/* What stands between the clients and these servers. */
+void put_front(const struct tool *tool, FILE *stream, const struct server_place *list,
+	       int count);
 /* The variables that a script for several nodes begins with. */
 void put_nodes(FILE *stream, int64_t nodes);
 

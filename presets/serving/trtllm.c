@@ -229,16 +229,7 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 			      checkpoint);
 }
 
-static bool has(const char *knob)
-{
-	static const char *const more[] = {
-		"gpus",        "tp",           "dp_attention",      "precision",
-		"speculative", "draft_tokens", "redundant_experts", "batch_wait",
-		"adapters",    "adapter_rank", "host_kv",           NULL
-	};
-
-	return word_among(knob, more);
-}
+static const char *const more_knobs[] = { "redundant_experts", "batch_wait", NULL };
 
 static void write_drafts(const struct tool_writer *w)
 {
@@ -308,14 +299,6 @@ static void put_orchestrator(FILE *stream, const struct server_place *list, int 
 		count - prefill);
 	put_places(stream, list, count, ROLE_DECODE, "  - \"{host}:{port}\"\n");
 	fputs("EOF\ntrtllm-serve disaggregated -c disagg.yaml -t 3600 -r 3600", stream);
-}
-
-static void put_front(FILE *stream, const struct server_place *list, int count)
-{
-	if (count > 0 && list[0].role == ROLE_BOTH)
-		put_balancer(stream, list, count);
-	else
-		put_orchestrator(stream, list, count);
 }
 
 static bool starts_one(const struct scenario *scenario)
@@ -419,10 +402,11 @@ const struct tool tool_trtllm = {
 	.role_flag = "server_role",
 	.roles = { [ROLE_PREFILL] = "CONTEXT", [ROLE_DECODE] = "GENERATION" },
 	.starts_one = starts_one,
-	.put_front = put_front,
+	.put_alike = put_balancer,
+	.put_pools = put_orchestrator,
 	.put_channel = put_channel,
 	.put_launcher = put_launcher,
 	.read = read_degrees,
 	.write = write_plan,
-	.has = has,
+	.more_knobs = more_knobs,
 };

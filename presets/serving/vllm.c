@@ -221,16 +221,6 @@ static bool read_degrees(const struct mapped *m, const char *checkpoint)
 	       read_precision(m, "quantization", formats, "dtype", checkpoint);
 }
 
-static bool has(const char *knob)
-{
-	static const char *const more[] = { "gpus",      "ep",           "dp_attention",
-					    "precision", "speculative",  "draft_tokens",
-					    "adapters",  "adapter_rank", "host_kv",
-					    NULL };
-
-	return word_among(knob, more);
-}
-
 static void write_drafts(const struct tool_writer *w)
 {
 	const struct serving_plan *v = &w->scenario->plan.serving;
@@ -384,14 +374,6 @@ static void put_proxy(FILE *stream, const struct server_place *list, int count)
 	put_places(stream, list, count, ROLE_DECODE, " {port}");
 }
 
-static void put_front(FILE *stream, const struct server_place *list, int count)
-{
-	if (count > 0 && list[0].role == ROLE_BOTH)
-		put_balancer(stream, list, count);
-	else
-		put_proxy(stream, list, count);
-}
-
 /* Data-parallel ranks of a dense model are engines. */
 static bool starts_one(const struct scenario *scenario)
 {
@@ -416,10 +398,10 @@ const struct tool tool_vllm = {
 	.role_flag = "kv-transfer-config.kv-role",
 	.roles = { [ROLE_PREFILL] = "kv_producer", [ROLE_DECODE] = "kv_consumer" },
 	.starts_one = starts_one,
-	.put_front = put_front,
+	.put_alike = put_balancer,
+	.put_pools = put_proxy,
 	.put_channel = put_channel,
 	.later = "--headless",
 	.read = read_degrees,
 	.write = write_plan,
-	.has = has,
 };

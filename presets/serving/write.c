@@ -104,13 +104,16 @@ static void say_idle(const struct tool_writer *w)
 
 static bool has(const struct tool *tool, const char *knob)
 {
-	static const char *const common[] = {
-		"disaggregated", "prefill_gpus",         "prefill_tp", "prefill_pp",
-		"prefill_ep",    "prefill_dp_attention", NULL
+	static const char *const servers[] = {
+		"gpus",        "tp",           "ep",       "dp_attention", "precision",
+		"speculative", "draft_tokens", "adapters", "adapter_rank", "host_kv",
+		NULL
 	};
+	bool pools = strncmp(knob, "prefill_", 8) == 0;
 
-	return word_among(knob, common) || mapping_has(tool->rows, knob) ||
-	       tool->has(knob);
+	return pools || strcmp(knob, "disaggregated") == 0 ||
+	       word_among(knob, servers) || mapping_has(tool->rows, knob) ||
+	       (tool->more_knobs && word_among(knob, tool->more_knobs));
 }
 
 /* As export_unsaid_knobs asks it: without the tool. */
@@ -397,7 +400,7 @@ static void write_pools(const struct job *job)
 			     written[role]);
 	if (several)
 		fputs("if [ \"$NODE\" = 0 ]; then\n", stream);
-	job->tool->put_front(stream, list, count);
+	put_front(job->tool, stream, list, count);
 	if (several)
 		fputs("\nelse\nwait\nfi", stream);
 	free(list);
