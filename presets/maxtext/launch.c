@@ -47,16 +47,7 @@ static bool ends_in(const char *word, const char *ending)
 /* The last of a key counts, as the command line has it. */
 static bool set(struct launch *l, const char *key, const char *value, int line)
 {
-	struct pairs *pairs = l->pairs;
-
-	if (!pairs_add(pairs, key, value, line, l->error))
-		return false;
-	for (int i = 0; i + 1 < pairs->count; i++)
-		if (strcmp(pairs->item[i].key, key) == 0) {
-			pairs->item[i] = pairs->item[--pairs->count];
-			break;
-		}
-	return true;
+	return pairs_set(l->pairs, key, value, line, l->error);
 }
 
 /* "per_device_batch_size=2"; False and True as YAML has them. */

@@ -60,6 +60,19 @@ bool pairs_add(struct pairs *pairs, const char *key, const char *value, int line
 	return true;
 }
 
+bool pairs_set(struct pairs *pairs, const char *key, const char *value, int line,
+	       struct error *error)
+{
+	if (!pairs_add(pairs, key, value, line, error))
+		return false;
+	for (int i = 0; i + 1 < pairs->count; i++)
+		if (strcmp(pairs->item[i].key, key) == 0) {
+			pairs->item[i] = pairs->item[--pairs->count];
+			break;
+		}
+	return true;
+}
+
 void pairs_begin(struct pairs *out, const char *file)
 {
 	memset(out, 0, sizeof *out);

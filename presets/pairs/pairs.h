@@ -48,5 +48,8 @@ const struct pair *pairs_find(const struct pairs *pairs, const char *key);
 /* Copies both; false with the error where a bound is reached. */
 bool pairs_add(struct pairs *pairs, const char *key, const char *value, int line,
 	       struct error *error);
+/* The same in the place of the first one of that key, if there is one. */
+bool pairs_set(struct pairs *pairs, const char *key, const char *value, int line,
+	       struct error *error);
 
 #endif

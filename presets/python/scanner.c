@@ -32,16 +32,7 @@ static void skip_blanks(struct python *p, bool lines)
 /* The same key later in the file wins. */
 bool python_set(struct python *p, const char *key, const char *value, int line)
 {
-	struct pairs *pairs = p->pairs;
-
-	if (!pairs_add(pairs, key, value, line, p->error))
-		return false;
-	for (int i = 0; i + 1 < pairs->count; i++)
-		if (strcmp(pairs->item[i].key, key) == 0) {
-			pairs->item[i] = pairs->item[--pairs->count];
-			break;
-		}
-	return true;
+	return pairs_set(p->pairs, key, value, line, p->error);
 }
 
 static bool is_name(char c)
