@@ -128,6 +128,19 @@ static void put_fields(const struct stage_writer *w, const struct node *n, FILE 
 		      (uint64_t)llround(w->bytes));
 }
 
+/* The message behind its length. */
+static void end_message(struct stage_writer *w, FILE *message, char **text,
+			const size_t *length)
+{
+	if (stream_end(message, text)) {
+		put_varint(w->out, *length);
+		fwrite(*text, 1, *length, w->out);
+	} else {
+		w->short_of_memory = true;
+	}
+	free(*text);
+}
+
 static uint64_t put_node(struct stage_writer *w, struct node *node)
 {
 	char *text = NULL;
@@ -137,13 +150,7 @@ static uint64_t put_node(struct stage_writer *w, struct node *node)
 	node->id = ++w->last;
 	if (message)
 		put_fields(w, node, message);
-	if (stream_end(message, &text)) {
-		put_varint(w->out, length);
-		fwrite(text, 1, length, w->out);
-	} else {
-		w->short_of_memory = true;
-	}
-	free(text);
+	end_message(w, message, &text, &length);
 	return node->id;
 }
 
@@ -156,13 +163,7 @@ static void put_metadata(struct stage_writer *w)
 
 	if (message)
 		put_text(message, METADATA_VERSION, version, sizeof version - 1);
-	if (stream_end(message, &text)) {
-		put_varint(w->out, length);
-		fwrite(text, 1, length, w->out);
-	} else {
-		w->short_of_memory = true;
-	}
-	free(text);
+	end_message(w, message, &text, &length);
 }
 
 static int64_t cell_of(const struct timeline *t, int position, int micro_batch)
