@@ -68,13 +68,7 @@ static double kind_layers(const struct asked *a)
 }
 
 const struct explain_node explain_chunk_kind[] = {
-	{ .row.key = "layers",
-	  .row.title = "Layers of a kind on a virtual stage",
-	  .form = FORM_COUNT,
-	  .value = kind_layers,
-	  .row.formula = EXPLAIN_COUNTED,
-	  .row.assumption = "Dealt out by the split (knob split).",
-	  .row.source = "engine/plan/split.c" },
+	EXPLAIN_DEALT("Layers of a kind on a virtual stage", kind_layers),
 	{ .row.key = NULL },
 };
 

@@ -87,6 +87,27 @@ struct explain_node {
 		.row.source = from                                               \
 	}
 #define NODE(...) NODE_FROM(NULL, __VA_ARGS__)
+/* Layers of a kind, as the split dealt them out. */
+#define EXPLAIN_DEALT(title, of)                                                \
+	NODE_FROM("engine/plan/split.c", "layers", title, FORM_COUNT, of, NULL, \
+		  EXPLAIN_COUNTED, "Dealt out by the split (knob split).")
+
+/* Rows of a dimension's traffic that a step and a pass of a server have alike. */
+#define EXPLAIN_SENT_SOURCE \
+	"Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)"
+#define EXPLAIN_NETWORK_ROW                                                     \
+	{                                                                       \
+		"network_bytes", "Of them across the network", NULL,            \
+			"The rest stays inside the fast domain. An all-to-all " \
+			"sends each token once to each domain that it needs.",  \
+			"engine/collective/collective.h", explain_network       \
+	}
+#define EXPLAIN_PAYLOAD_ROW                                                \
+	{                                                                  \
+		"payload_bytes", "Payload", NULL,                          \
+			"Without what an algorithm sends more than once.", \
+			"engine/collective/collective.h", explain_payload  \
+	}
 
 /* Each ends with a row whose key is NULL. */
 extern const struct explain_row explain_totals[], explain_run[];

@@ -2,18 +2,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "engine/explain/row.h"
-
-static const struct serving_estimate *serving(const struct asked *a)
-{
-	return &a->estimate->serving;
-}
-
-static void from(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *key)
-{
-	explain_from(a, out, symbol, meaning, "%s", key);
-}
+#include "engine/explain/server.h"
 
 static void prefill(const struct asked *a, struct explanation *out)
 {

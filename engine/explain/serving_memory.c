@@ -3,18 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "engine/explain/row.h"
-
-static const struct serving_estimate *serving(const struct asked *a)
-{
-	return &a->estimate->serving;
-}
-
-static void from(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *key)
-{
-	explain_from(a, out, symbol, meaning, "%s", key);
-}
+#include "engine/explain/server.h"
 
 static void weights(const struct asked *a, struct explanation *out)
 {
@@ -284,15 +273,9 @@ const struct explain_row explain_serving_memory[] = {
 const struct explain_row explain_serving_dimensions[] = {
 	{ "bytes", "Bytes sent per GPU and decode pass", NULL,
 	  "Counted as sent by the chosen algorithm, in the format that travels.",
-	  "Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)",
-	  explain_sent },
-	{ "network_bytes", "Of them across the network", NULL,
-	  "The rest stays inside the fast domain. An all-to-all "
-	  "sends each token once to each domain that it needs.",
-	  "engine/collective/collective.h", explain_network },
-	{ "payload_bytes", "Payload", NULL,
-	  "Without what an algorithm sends more than once.",
-	  "engine/collective/collective.h", explain_payload },
+	  EXPLAIN_SENT_SOURCE, explain_sent },
+	EXPLAIN_NETWORK_ROW,
+	EXPLAIN_PAYLOAD_ROW,
 	{ "seconds", "Time of these collectives", NULL,
 	  "Inside a domain servers reduce with kernels of "
 	  "their own, whose latency is a third of NCCL's.",

@@ -2,30 +2,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/server.h"
 #include "engine/serve/serve.h"
 
-static const struct serving_estimate *serving(const struct asked *a)
-{
-	return &a->estimate->serving;
-}
-
-static const struct serving_plan *plan(const struct asked *a)
-{
-	return &a->scenario->plan.serving;
-}
-
-static void from(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *key)
-{
-	explain_from(a, out, symbol, meaning, "%s", key);
-}
-
-#define OF(name, field)                           \
-	static double name(const struct asked *a) \
-	{                                         \
-		return serving(a)->field;         \
-	}
 #define FACT(name, field)                         \
 	static double name(const struct asked *a) \
 	{                                         \
@@ -69,17 +48,10 @@ void explain_stretch(const struct asked *a, struct explanation *out)
 	from(a, out, "stretch", "at a leap of the rate", "serving.stretch");
 }
 
-static void first_token_terms(const struct asked *a, struct explanation *out)
+void explain_first_waits(const struct asked *a, struct explanation *out, bool received)
 {
-	bool waits = serving(a)->received_seconds > 0;
-	bool loads = serving(a)->load_seconds > 0;
-	bool beside = serving(a)->contended_seconds > 0;
-
-	explain_say(out, "(prefill + %sbegin + ahead * added + transfer%s%s)",
-		    waits ? "received + " : "", beside ? " + beside" : "",
-		    loads ? " + load" : "");
 	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
-	if (waits)
+	if (received)
 		from(a, out, "received", "wait until those before it are received",
 		     "serving.received_seconds");
 	from(a, out, "begin", "what is left of the pass that is under way",
@@ -89,6 +61,18 @@ static void first_token_terms(const struct asked *a, struct explanation *out)
 	from(a, out, "added", "wait for each of them", "serving.added_seconds");
 	from(a, out, "transfer", "of the cache to the GPUs that decode",
 	     "serving.transfer_seconds");
+}
+
+static void first_token_terms(const struct asked *a, struct explanation *out)
+{
+	bool waits = serving(a)->received_seconds > 0;
+	bool loads = serving(a)->load_seconds > 0;
+	bool beside = serving(a)->contended_seconds > 0;
+
+	explain_say(out, "(prefill + %sbegin + ahead * added + transfer%s%s)",
+		    waits ? "received + " : "", beside ? " + beside" : "",
+		    loads ? " + load" : "");
+	explain_first_waits(a, out, waits);
 	if (beside)
 		from(a, out, "beside", "what collectives on the same NIC add to it",
 		     "serving.contended_seconds");

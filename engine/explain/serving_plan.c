@@ -3,25 +3,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/server.h"
 #include "engine/serve/serve.h"
-
-static const struct serving_plan *plan(const struct asked *a)
-{
-	return &a->scenario->plan.serving;
-}
-
-static void from(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *key)
-{
-	explain_from(a, out, symbol, meaning, "%s", key);
-}
-
-#define OF(name, field)                            \
-	static double name(const struct asked *a)  \
-	{                                          \
-		return a->estimate->serving.field; \
-	}
 
 OF(gain, gain)
 OF(budget, budget_tokens)

@@ -2,30 +2,13 @@
  * into passes, and how far a server's numbers may be off. */
 #include <math.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/server.h"
 #include "engine/serve/serve.h"
-
-static const struct serving_estimate *serving(const struct asked *a)
-{
-	return &a->estimate->serving;
-}
 
 static const struct server *prompts_of(const struct asked *a)
 {
 	return run_prompts(&explain_server(a)->run);
 }
-
-static void from(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *key)
-{
-	explain_from(a, out, symbol, meaning, "%s", key);
-}
-
-#define OF(name, field)                           \
-	static double name(const struct asked *a) \
-	{                                         \
-		return serving(a)->field;         \
-	}
 
 OF(transfer, transfer_seconds)
 OF(contended, contended_seconds)
@@ -113,16 +96,7 @@ static double away(const struct asked *a)
 
 static void away_terms(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
-	from(a, out, "received", "wait until those before it are received",
-	     "serving.received_seconds");
-	from(a, out, "begin", "what is left of the pass that is under way",
-	     "serving.begin_seconds");
-	from(a, out, "ahead", "prompts of others that stand before it",
-	     "serving.ahead");
-	from(a, out, "added", "wait for each of them", "serving.added_seconds");
-	from(a, out, "transfer", "of the cache to the GPUs that decode",
-	     "serving.transfer_seconds");
+	explain_first_waits(a, out, true);
 	from(a, out, "beside", "what collectives on the same NIC add to it",
 	     "serving.contended_seconds");
 	from(a, out, "output", "tokens that a request gets", "output");

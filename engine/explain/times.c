@@ -133,15 +133,9 @@ const struct explain_row explain_dimensions[] = {
 	{ "bytes", "Bytes sent per GPU and step", NULL,
 	  "Counted as sent by the chosen algorithm, in the format that travels; means "
 	  "over the stages.",
-	  "Thakur et al. 2005; nccl-tests PERFORMANCE.md (bus bandwidth factors)",
-	  explain_sent },
-	{ "network_bytes", "Of them across the network", NULL,
-	  "The rest stays inside the fast domain. An all-to-all "
-	  "sends each token once to each domain that it needs.",
-	  "engine/collective/collective.h", explain_network },
-	{ "payload_bytes", "Payload", NULL,
-	  "Without what an algorithm sends more than once.",
-	  "engine/collective/collective.h", explain_payload },
+	  EXPLAIN_SENT_SOURCE, explain_sent },
+	EXPLAIN_NETWORK_ROW,
+	EXPLAIN_PAYLOAD_ROW,
 	{ "seconds", "Time of these collectives", NULL,
 	  "Latency and transfer overlap a little, which is what measured sizes "
 	  "show. Groups that leave a domain side by side share its way out.",
