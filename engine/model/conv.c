@@ -3,12 +3,6 @@
  * Lfm2ShortConv). It keeps the last tokens of its input and no other state. */
 #include "engine/model/ssm.h"
 
-static int64_t channels(const struct model *model, const struct layer_kind *kind)
-{
-	(void)kind;
-	return model->ssm.inner;
-}
-
 static void form(const struct model *model, double tp, struct ssm_form *out)
 {
 	ssm_widths(model, tp, out);
@@ -24,7 +18,7 @@ const struct mixer mixer_conv = {
 	.label = "short convolution",
 	.nearest = &mixer_mamba2,
 	.scans = true,
-	.channels = channels,
+	.channels = ssm_inner,
 	.form = form,
 	.measure = ssm_measure,
 	.draw = ssm_draw,

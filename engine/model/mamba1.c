@@ -2,12 +2,6 @@
  * a decay for each channel and state, a skip for each channel. */
 #include "engine/model/ssm.h"
 
-static int64_t channels(const struct model *model, const struct layer_kind *kind)
-{
-	(void)kind;
-	return model->ssm.inner;
-}
-
 static void form(const struct model *model, double tp, struct ssm_form *out)
 {
 	ssm_widths(model, tp, out);
@@ -24,7 +18,7 @@ const struct mixer mixer_mamba1 = {
 	.label = "Mamba-1",
 	.nearest = &mixer_mamba2,
 	.scans = true,
-	.channels = channels,
+	.channels = ssm_inner,
 	.form = form,
 	.measure = ssm_measure,
 	.draw = ssm_draw,

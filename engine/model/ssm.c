@@ -92,6 +92,12 @@ void ssm_draw(const struct model *model, const struct layer_kind *kind,
 	shape_add(out, SHAPE_LEAVE, "mixer output", rows, h);
 }
 
+int64_t ssm_inner(const struct model *model, const struct layer_kind *kind)
+{
+	(void)kind;
+	return model->ssm.inner;
+}
+
 int64_t ssm_heads(const struct model *model, const struct layer_kind *kind)
 {
 	(void)kind;

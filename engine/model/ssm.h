@@ -28,6 +28,7 @@ void ssm_measure(const struct model *model, const struct layer_kind *kind, doubl
 		 struct mixing *out);
 void ssm_draw(const struct model *model, const struct layer_kind *kind,
 	      const struct share *share, struct shapes *out);
+int64_t ssm_inner(const struct model *model, const struct layer_kind *kind);
 int64_t ssm_heads(const struct model *model, const struct layer_kind *kind);
 
 #endif
