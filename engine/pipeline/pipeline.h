@@ -62,6 +62,12 @@ struct pipeline_result {
  * MAX_VIRTUAL; counts that the schedule does not allow are taken as 1F1B or
  * interleaved. */
 void pipeline_step(const struct pipeline_input *input, struct pipeline_result *out);
+/* The same asked of a schedule and its simulator, but for counts of micro-batches and
+ * bytes; the arrays stay the input's. */
+struct schedule_request;
+struct simulate_times;
+void pipeline_asks(const struct pipeline_input *input, struct schedule_request *request,
+		   struct simulate_times *times);
 /* Seconds that pipeline_step() does not go below: the longest path that stays on one
  * stage. */
 double pipeline_floor(const struct pipeline_input *input);

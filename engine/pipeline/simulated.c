@@ -50,22 +50,30 @@ static void take_stages(const struct pipeline_input *in, const struct flow *flow
 		out->idle[s] = out->seconds - out->busy[s] - out->transfer[s];
 }
 
+void pipeline_asks(const struct pipeline_input *in, struct schedule_request *request,
+		   struct simulate_times *times)
+{
+	*request = (struct schedule_request){ .kind = in->schedule,
+					      .stages = in->stages,
+					      .chunks = in->chunks,
+					      .forward = in->forward,
+					      .input_grad = in->input_grad,
+					      .weight_grad = in->weight_grad,
+					      .send_seconds = in->send_seconds,
+					      .overlap_send = in->overlap_send };
+	*times = (struct simulate_times){ .forward = in->forward,
+					  .input_grad = in->input_grad,
+					  .weight_grad = in->weight_grad,
+					  .pair_hides =
+						  in->hides ? in->pair_hides : NULL,
+					  .send_seconds = in->send_seconds,
+					  .overlap_send = in->overlap_send };
+}
+
 bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *out)
 {
-	struct schedule_request request = { .kind = in->schedule,
-					    .stages = in->stages,
-					    .chunks = in->chunks,
-					    .forward = in->forward,
-					    .input_grad = in->input_grad,
-					    .weight_grad = in->weight_grad,
-					    .send_seconds = in->send_seconds,
-					    .overlap_send = in->overlap_send };
-	struct simulate_times times = { .forward = in->forward,
-					.input_grad = in->input_grad,
-					.weight_grad = in->weight_grad,
-					.pair_hides = in->hides ? in->pair_hides : NULL,
-					.send_seconds = in->send_seconds,
-					.overlap_send = in->overlap_send };
+	struct schedule_request request;
+	struct simulate_times times;
 	struct schedule_problem problem;
 	double work[MAX_STAGES];
 	int32_t peak[MAX_STAGES];
@@ -73,6 +81,7 @@ bool pipeline_simulate(const struct pipeline_input *in, struct pipeline_result *
 			     .hidden_sends = out->transfer,
 			     .peak_chunks = peak };
 
+	pipeline_asks(in, &request, &times);
 	request.micro_batches = (int)lower(in->micro_batches, INT32_MAX);
 	if (!schedule_allows(&request, &problem) ||
 	    !flow_run(&request, &times, NULL, &flow))

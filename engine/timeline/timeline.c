@@ -56,26 +56,15 @@ static bool play(const struct train_chunks *chunks, struct arena *arena,
 		 struct played *out, struct timeline_problem *problem)
 {
 	const struct pipeline_input *in = &chunks->input;
-	struct schedule_request request = { .kind = in->schedule,
-					    .stages = in->stages,
-					    .chunks = in->chunks,
-					    .micro_batches = (int)in->micro_batches,
-					    .group = (int)in->group,
-					    .forward = in->forward,
-					    .input_grad = in->input_grad,
-					    .weight_grad = in->weight_grad,
-					    .send_seconds = in->send_seconds,
-					    .overlap_send = in->overlap_send };
-	struct simulate_times times = { .forward = in->forward,
-					.input_grad = in->input_grad,
-					.weight_grad = in->weight_grad,
-					.pair_hides = in->hides ? in->pair_hides : NULL,
-					.activation_bytes = chunks->held_bytes,
-					.kept_for_weights = 1,
-					.send_seconds = in->send_seconds,
-					.overlap_send = in->overlap_send };
+	struct schedule_request request;
+	struct simulate_times times;
 	struct schedule_problem why;
 
+	pipeline_asks(in, &request, &times);
+	request.micro_batches = (int)in->micro_batches;
+	request.group = (int)in->group;
+	times.activation_bytes = chunks->held_bytes;
+	times.kept_for_weights = 1;
 	if (!schedule_make(&request, arena, &out->schedule, &why))
 		return refuse(problem, why.reason, why.knob, why.have,
 			      why.nearest_count > 0 ? why.nearest[0] : 0);
