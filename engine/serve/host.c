@@ -49,29 +49,10 @@ void host_wait(const struct work *w, const struct server *prefill, double reques
 
 static void add(const char *what, double bytes, double seconds, struct estimate *out)
 {
-	struct dimension_cost *cost = &out->cost[DIM_HOST];
+	struct traffic copy = { .dimension = DIM_HOST, .what = what, .ranks = 1 };
 
-	if (bytes <= 0 || out->traffic_count == MAX_TRAFFIC)
-		return;
-	out->traffic[out->traffic_count++] = (struct traffic){
-		.dimension = DIM_HOST,
-		.kind = COLLECTIVE_COPY,
-		.what = what,
-		.ranks = 1,
-		.stride = 1,
-		.ranks_per_domain = 1,
-		.count = 1,
-		.payload_bytes = bytes,
-		.sent_bytes = bytes,
-		.seconds = seconds,
-		.pieces = 1,
-		.call_bytes = bytes,
-		.total_bytes = bytes,
-		.total_seconds = seconds,
-	};
-	cost->bytes += bytes;
-	cost->payload_bytes += bytes;
-	cost->seconds += seconds;
+	if (bytes > 0)
+		server_add_copy(copy, bytes, seconds, out);
 }
 
 void host_traffic(const struct server *decode, const struct server *prefill,

@@ -65,37 +65,20 @@ void nic_traffic(const struct server *decode, const struct server *prefill,
 		 struct estimate *out)
 {
 	const struct serving_estimate *v = &out->serving;
-	struct dimension_cost *cost = &out->cost[DIM_PP];
 	struct work w;
 	double each, bytes, seconds;
 
-	if (decode == prefill || out->traffic_count == MAX_TRAFFIC)
+	if (decode == prefill)
 		return;
 	work_of(decode->context.scenario, &w);
 	each = v->requests_per_second * v->decode_seconds / server_copies(decode);
 	bytes = each * work_travelling_bytes(&w, decode, prefill);
 	seconds = each * v->transfer_seconds;
-	out->traffic[out->traffic_count++] = (struct traffic){
-		.dimension = DIM_PP,
-		.kind = COLLECTIVE_COPY,
-		.algorithm = ALGORITHM_COUNT,
-		.what = "KV of prompts",
-		.ranks = 2,
-		.stride = 1,
-		.ranks_per_domain = 1,
-		.link = LINK_NETWORK,
-		.count = 1,
-		.payload_bytes = bytes,
-		.sent_bytes = bytes,
-		.seconds = seconds,
-		.pieces = 1,
-		.call_bytes = bytes,
-		.total_bytes = bytes,
-		.network_bytes = bytes,
-		.total_seconds = seconds,
-	};
-	cost->bytes += bytes;
-	cost->network_bytes += bytes;
-	cost->payload_bytes += bytes;
-	cost->seconds += seconds;
+	server_add_copy((struct traffic){ .dimension = DIM_PP,
+					  .algorithm = ALGORITHM_COUNT,
+					  .what = "KV of prompts",
+					  .ranks = 2,
+					  .link = LINK_NETWORK,
+					  .network_bytes = bytes },
+			bytes, seconds, out);
 }

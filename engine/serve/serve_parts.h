@@ -16,6 +16,11 @@ struct server {
 	double kv_share_bytes; /* of one rank, by the memory share */
 };
 
+/* Adds a copy of so many bytes and seconds a pass to an estimate's traffic and to the
+ * sums of its dimension; the copy says dimension, ranks, link and what of it crosses
+ * the network. */
+void server_add_copy(struct traffic copy, double bytes, double seconds,
+		     struct estimate *out);
 /* What a rank of the fullest stage holds before any request. */
 void server_memory(const struct server *server, struct stage_memory *out);
 /* Tokens that whole blocks of the cache have for a request's. */

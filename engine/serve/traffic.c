@@ -1,10 +1,11 @@
-/* traffic.c - collectives of a serving pass.
+/* traffic.c - collectives of a serving pass, and copies beside it.
  *
  * Inside the fast domain servers reduce with kernels of their own (one shot, two shots)
  * beside NCCL's (struct fabric: servers).
  */
 #include "engine/collective/collective.h"
 #include "engine/serve/layer.h"
+#include "engine/serve/serve_parts.h"
 
 static void add(struct layer_pass *out, enum dimension dimension,
 		enum collective_kind kind, const char *what, const struct group *group,
@@ -106,4 +107,25 @@ void layer_send(const struct serve_context *c, const char *what, double bytes,
 		struct layer_pass *out)
 {
 	collective(c, DIM_PP, COLLECTIVE_SEND, what, &c->mesh.pp_group, bytes, out);
+}
+
+void server_add_copy(struct traffic copy, double bytes, double seconds,
+		     struct estimate *out)
+{
+	struct dimension_cost *cost = &out->cost[copy.dimension];
+
+	if (out->traffic_count == MAX_TRAFFIC)
+		return;
+	copy.kind = COLLECTIVE_COPY;
+	copy.stride = copy.ranks_per_domain = 1;
+	copy.count = copy.pieces = 1;
+	copy.payload_bytes = copy.sent_bytes = copy.call_bytes = bytes;
+	copy.seconds = seconds;
+	copy.total_bytes = bytes;
+	copy.total_seconds = seconds;
+	out->traffic[out->traffic_count++] = copy;
+	cost->bytes += bytes;
+	cost->network_bytes += copy.network_bytes;
+	cost->payload_bytes += bytes;
+	cost->seconds += seconds;
 }
