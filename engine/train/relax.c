@@ -46,26 +46,31 @@ enum train_role train_role_of_all(const char *keys)
 	return last;
 }
 
+/* 1F1B's bounds are its own. */
+static bool is_plain(int schedule)
+{
+	return schedule_by_rounds(schedule) && !schedule_takes_chunks(schedule);
+}
+
 void train_set_begin(struct train_set *set, const struct scenario *s)
 {
 	*set = (struct train_set){
 		.pairs = schedule_pairs(s->plan.schedule),
 		.two_copies = schedule_weight_copies(s->plan.schedule) > 1,
-		.schedule = s->plan.schedule,
+		.plain = is_plain(s->plan.schedule),
 	};
 }
 
 static void free_schedules(struct train_set *set, const double *value, int count)
 {
 	set->pairs = set->two_copies = false;
-	set->schedule = 0;
+	set->plain = true;
 	for (int i = 0; i < count; i++) {
 		int schedule = (int)value[i];
 
 		set->pairs |= schedule_pairs(schedule);
 		set->two_copies |= schedule_weight_copies(schedule) > 1;
-		if (schedule > set->schedule)
-			set->schedule = schedule;
+		set->plain &= is_plain(schedule);
 	}
 }
 
@@ -131,9 +136,9 @@ void train_relax(const struct train_set *set, struct plan *plan)
 	if (set->free_split)
 		plan->split = SPLIT_BALANCED;
 	if (set->free_shape)
-		plan->schedule = set->pairs                      ? SCHEDULE_DUALPIPEV
-				 : set->schedule > SCHEDULE_1F1B ? SCHEDULE_ZB_V
-								 : SCHEDULE_1F1B;
+		plan->schedule = set->pairs   ? SCHEDULE_DUALPIPEV
+				 : set->plain ? SCHEDULE_1F1B
+					      : SCHEDULE_ZB_V;
 	train_relax_mode(set, plan);
 	if (set->free_group)
 		plan->zero_group = 0;

@@ -28,7 +28,7 @@ struct train_set {
 	bool free_shape, free_mode, free_split, free_recompute, free_layers,
 		free_modules, free_group, free_activations;
 	bool pairs, two_copies; /* of any schedule */
-	int schedule;           /* the last of them */
+	bool plain;             /* all of them run one chunk a stage round by round */
 	int zeros, shares;
 	const double *zero, *share; /* ZeRO; of the states that go to the hosts */
 };
