@@ -83,10 +83,11 @@ int words_linked_draw(struct canvas *canvas, struct rect rect,
 int knob_page_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, const struct knob *knob);
 enum role dimension_role(enum dimension dimension);
-/* What a rank of a server holds, as parts of a bar; returns how many
- * (views/serving.c). */
-enum { SERVING_PARTS = 5 };
-int serving_parts(const struct stage_memory *memory, struct part part[SERVING_PARTS]);
+/* What a rank holds in a step, or of a server, as parts of a bar; returns how many
+ * (views/memory.c). */
+enum { MEMORY_PARTS = 6 };
+int memory_parts(const struct stage_memory *memory, bool serves,
+		 struct part part[MEMORY_PARTS]);
 
 void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect);

@@ -53,13 +53,7 @@ const struct own_option challenge_options[] = {
 	  take_script },
 	{ "format", "markdown|csv", "of rank: a table, or one line an answer",
 	  take_format },
-	{ "colour", "auto|always|never", "auto, always or never", explore_take_colour },
-	{ "theme", "dark|light|plain", "of the background; plain: no colours",
-	  explore_take_theme },
-	{ "plain", NULL, "line by line, for screen readers and logs (TERM=dumb too)",
-	  explore_take_plain },
-	{ "ascii", NULL, "only ASCII characters", explore_take_ascii },
-	{ "no-mouse", NULL, "leave the mouse to the terminal", explore_take_no_mouse },
+	EXPLORE_SCREEN_OPTIONS,
 	{ NULL, NULL, NULL, NULL },
 };
 

@@ -80,14 +80,7 @@ bool explore_take_session(void *context, const char *value, struct error *error)
 }
 
 const struct own_option explore_options[] = {
-	{ "colour", "auto|always|never", "auto, always or never", explore_take_colour },
-	{ "color", "auto|always|never", "the same", explore_take_colour },
-	{ "theme", "dark|light|plain", "of the background; plain: no colours",
-	  explore_take_theme },
-	{ "plain", NULL, "line by line, for screen readers and logs (TERM=dumb too)",
-	  explore_take_plain },
-	{ "ascii", NULL, "only ASCII characters", explore_take_ascii },
-	{ "no-mouse", NULL, "leave the mouse to the terminal", explore_take_no_mouse },
+	EXPLORE_SCREEN_OPTIONS,
 	{ "fresh", NULL, "don't go on where the last session ended", take_fresh },
 	{ "session", "N", "keep this session; alone: go on with it",
 	  explore_take_session },

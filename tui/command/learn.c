@@ -38,14 +38,7 @@ static bool take_lesson(void *context, const char *text, struct error *error)
 const struct own_option learn_options[] = {
 	{ "seed", "NAME", "the numbers of this name: others for every student",
 	  take_seed },
-	{ "colour", "auto|always|never", "auto, always or never", explore_take_colour },
-	{ "color", "auto|always|never", "the same", explore_take_colour },
-	{ "theme", "dark|light|plain", "of the background; plain: no colours",
-	  explore_take_theme },
-	{ "plain", NULL, "line by line, for screen readers and logs (TERM=dumb too)",
-	  explore_take_plain },
-	{ "ascii", NULL, "only ASCII characters", explore_take_ascii },
-	{ "no-mouse", NULL, "leave the mouse to the terminal", explore_take_no_mouse },
+	EXPLORE_SCREEN_OPTIONS,
 	{ "session", "N", "keep this session below it", explore_take_session },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -230,17 +230,26 @@ static void draw_entry(struct canvas *canvas, const struct picture_plan *p, int 
 			   ROLE_BORDER);
 }
 
+/* The picture with the cursor in it: how many lines are shown, which box it is at;
+ * returns the first line. */
+static int plan_window(const struct graph *graph, struct rect rect, int cursor,
+		       struct picture_plan *p, int *shown, int *at)
+{
+	*shown = (rect.height + 1) / (TALL + 1);
+	*at = 0;
+	plan_picture(graph, rect.width, p);
+	for (int i = 0; i < p->count; i++)
+		if (cursor >= p->box[i].first)
+			*at = i;
+	return scroll_first(0, p->line[*at], p->lines, *shown < 1 ? 1 : *shown);
+}
+
 void graph_picture(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, const struct graph *graph, int cursor)
 {
 	struct picture_plan p;
-	int shown = (rect.height + 1) / (TALL + 1), at = 0, first;
+	int shown, at, first = plan_window(graph, rect, cursor, &p, &shown, &at);
 
-	plan_picture(graph, rect.width, &p);
-	for (int i = 0; i < p.count; i++)
-		if (cursor >= p.box[i].first)
-			at = i;
-	first = scroll_first(0, p.line[at], p.lines, shown < 1 ? 1 : shown);
 	for (int i = 0; i < p.count; i++) {
 		const struct box *box = &p.box[i];
 		const struct graph_operator *op = &graph->item[box->first];
@@ -273,13 +282,8 @@ int graph_picture_at(struct rect rect, const struct graph *graph, int cursor, in
 		     int y)
 {
 	struct picture_plan p;
-	int shown = (rect.height + 1) / (TALL + 1), at = 0, first;
+	int shown, at, first = plan_window(graph, rect, cursor, &p, &shown, &at);
 
-	plan_picture(graph, rect.width, &p);
-	for (int i = 0; i < p.count; i++)
-		if (cursor >= p.box[i].first)
-			at = i;
-	first = scroll_first(0, p.line[at], p.lines, shown < 1 ? 1 : shown);
 	for (int i = 0; i < p.count; i++)
 		if (p.line[i] >= first && p.line[i] < first + shown &&
 		    rect_holds(place_of(&p, rect, first, i), x, y))

@@ -6,30 +6,34 @@
 #include "engine/serve/serve.h"
 #include "tui/view.h"
 
-enum { PARTS = 6 };
-
 static bool serves(const struct explorer *explorer)
 {
 	return explorer->scenario.plan.mode == MODE_INFERENCE;
 }
 
-/* The parts of a stage in this mode; returns how many. */
-static int fill(const struct explorer *explorer, const struct stage_memory *m,
-		struct part part[PARTS])
+int memory_parts(const struct stage_memory *m, bool serves,
+		 struct part part[MEMORY_PARTS])
 {
-	const struct part parts[PARTS] = {
-		{ m->weights_bytes, ROLE_WEIGHTS, "weights" },
-		{ m->gradients_bytes, ROLE_GRADIENTS, "gradients" },
-		{ m->optimizer_bytes, ROLE_OPTIMIZER, "optimizer" },
-		{ m->activations_bytes, ROLE_ACTIVATIONS, "activations" },
-		{ m->buffers_bytes, ROLE_BUFFERS, "buffers" },
-		{ m->framework_bytes, ROLE_FRAMEWORK, "framework" },
+	const struct {
+		struct part part;
+		bool trains, serves;
+	} all[] = {
+		{ { m->weights_bytes, ROLE_WEIGHTS, "weights" }, true, true },
+		{ { m->gradients_bytes, ROLE_GRADIENTS, "gradients" }, true, false },
+		{ { m->optimizer_bytes, ROLE_OPTIMIZER, "optimizer" }, true, false },
+		{ { m->activations_bytes, ROLE_ACTIVATIONS, "activations" },
+		  true,
+		  true },
+		{ { m->buffers_bytes, ROLE_BUFFERS, "buffers" }, true, true },
+		{ { m->framework_bytes, ROLE_FRAMEWORK, "framework" }, true, true },
+		{ { m->kv_bytes, ROLE_KV, "KV cache" }, false, true },
 	};
+	int count = 0;
 
-	if (serves(explorer))
-		return serving_parts(m, part);
-	memcpy(part, parts, sizeof parts);
-	return PARTS;
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		if (serves ? all[i].serves : all[i].trains)
+			part[count++] = all[i].part;
+	return count;
 }
 
 static int chosen(const struct explorer *explorer)
@@ -47,12 +51,12 @@ static void draw_stage(const struct explorer *explorer, struct canvas *canvas,
 {
 	const struct estimate *e = &explorer->estimate;
 	const struct stage_memory *m = &e->stage[stage];
-	struct part part[PARTS];
+	struct part part[MEMORY_PARTS];
 	char total[32];
 	int count;
 	enum role role = m->total_bytes > e->capacity_bytes ? ROLE_BAD : ROLE_VALUE;
 
-	count = fill(explorer, m, part);
+	count = memory_parts(m, serves(explorer), part);
 	/* named once: the same word in every row would hide the shape */
 	for (int i = 0; i < count && stage != chosen(explorer); i++)
 		part[i].label = NULL;
@@ -170,9 +174,9 @@ static void draw_detail(const struct explorer *explorer, struct canvas *canvas,
 			struct rect rect)
 {
 	const struct stage_memory *m = &explorer->estimate.stage[chosen(explorer)];
-	struct part part[PARTS];
+	struct part part[MEMORY_PARTS];
 	char text[256];
-	int half = half_of(rect.width), count = fill(explorer, m, part);
+	int half = half_of(rect.width), count = memory_parts(m, serves(explorer), part);
 
 	for (int i = 0; i < count; i++) {
 		int x = rect.x + i % 2 * half, y = rect.y + i / 2;

@@ -19,19 +19,15 @@ static void draw_memory(struct page *p)
 	};
 	const struct estimate *e = &p->explorer->estimate;
 	const struct stage_memory *m = &e->memory;
-	struct part part[] = {
-		{ m->weights_bytes, ROLE_WEIGHTS, "weights" },
-		{ m->gradients_bytes, ROLE_GRADIENTS, "gradients" },
-		{ m->optimizer_bytes, ROLE_OPTIMIZER, "optimizer" },
-		{ m->activations_bytes, ROLE_ACTIVATIONS, "activations" },
-		{ m->buffers_bytes, ROLE_BUFFERS, "buffers" },
-		{ m->framework_bytes, ROLE_FRAMEWORK, "framework" },
-	};
+	struct part part[MEMORY_PARTS];
+	int parts = memory_parts(m, false, part);
+
 	page_capacity(p);
-	page_parts(p, part, 6, fmax(e->capacity_bytes * 1.04, m->total_bytes * 1.02),
+	page_parts(p, part, parts,
+		   fmax(e->capacity_bytes * 1.04, m->total_bytes * 1.02),
 		   e->capacity_bytes);
 	if (p->room == ROOM_COMPACT)
-		page_legend(p, part, 6, 2);
+		page_legend(p, part, parts, 2);
 	else
 		page_grid(p, items, 6, page_columns(p) == 4 ? 3 : page_columns(p));
 	page_gap(p);

@@ -9,20 +9,6 @@
 #include "tui/explorer/load.h"
 #include "tui/views/page.h"
 
-int serving_parts(const struct stage_memory *m, struct part part[SERVING_PARTS])
-{
-	const struct part parts[] = {
-		{ m->weights_bytes, ROLE_WEIGHTS, "weights" },
-		{ m->activations_bytes, ROLE_ACTIVATIONS, "activations" },
-		{ m->buffers_bytes, ROLE_BUFFERS, "buffers" },
-		{ m->framework_bytes, ROLE_FRAMEWORK, "framework" },
-		{ m->kv_bytes, ROLE_KV, "KV cache" },
-	};
-
-	memcpy(part, parts, sizeof parts);
-	return (int)(sizeof parts / sizeof parts[0]);
-}
-
 static void draw_memory(struct page *p)
 {
 	static const struct item items[] = {
@@ -34,8 +20,8 @@ static void draw_memory(struct page *p)
 		{ "room for", "max_concurrency" },
 	};
 	const struct estimate *e = &p->explorer->estimate;
-	struct part part[SERVING_PARTS];
-	int count = serving_parts(&e->memory, part);
+	struct part part[MEMORY_PARTS];
+	int count = memory_parts(&e->memory, true, part);
 
 	page_capacity(p);
 	page_parts(p, part, count,
