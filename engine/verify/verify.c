@@ -208,7 +208,7 @@ static bool is_sampled(struct reader *r, double number)
 	}
 	if (!is_fitting(r, &score))
 		return r->closing != BY_RULE || !r->estimate.legal;
-	return r->closing >= BY_TIME && r->closing != BY_MEMORY &&
+	return (r->closing == BY_TIME || r->closing == BY_PLANS) &&
 	       score >= number * almost;
 }
 
@@ -236,7 +236,9 @@ static bool close_box(struct reader *r)
 
 	if (!read_closing(r))
 		return fail(r, "there is no such way to close a box");
-	number = r->closing > BY_NAME ? words_number(&r->words) : INFINITY;
+	number = r->closing != BY_RULE && r->closing != BY_NAME
+			 ? words_number(&r->words)
+			 : INFINITY;
 	r->score = r->bytes = INFINITY;
 	if (!walk(r, 0))
 		return fail(r, r->row ? "a plan in the box does not break the rule"
@@ -348,7 +350,8 @@ static bool read_question(struct reader *r, const struct scenario *best)
 		return fail(r, "expected objective, reserve, trusted, held, answer");
 	r->words.at += length;
 	r->out->objective = objective_find(objective);
-	if (r->out->objective >= OBJECTIVE_SURE || !(r->reserve >= 0) ||
+	if (r->out->objective == OBJECTIVE_SURE ||
+	    r->out->objective == OBJECTIVE_COUNT || !(r->reserve >= 0) ||
 	    !(r->reserve < 1) || !rules_countable(best) ||
 	    (r->out->answer != INFINITY &&
 	     !(is_fitting(r, &score) && score == r->out->answer)))
