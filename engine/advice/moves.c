@@ -151,7 +151,8 @@ static bool runs_kernel(const struct situation *now, int64_t year,
 
 static bool older_attention(const struct situation *now)
 {
-	return now->plan->attention_kernel < ATTENTION_FLASH2 &&
+	return attention_table[now->plan->attention_kernel].generation <
+		       attention_table[ATTENTION_FLASH2].generation &&
 	       runs_kernel(now, 2020, ATTENTION_FLASH2);
 }
 

@@ -15,7 +15,7 @@ static const char *nearest_term(const char *text, int least, const char *best)
 		const struct glossary_word *word = glossary_at(i);
 		char names[256], *rest = names, *name;
 
-		if (word->kind > WORD_SCHEDULE)
+		if (!glossary_is_term(word))
 			continue;
 		snprintf(names, sizeof names, "%s,%s", word->key,
 			 word->also ? word->also : "");

@@ -87,8 +87,8 @@ static void gemm_rate_terms(const struct asked *a, struct explanation *out)
 static void head_rate_terms(const struct asked *a, struct explanation *out)
 {
 	add_rate(a, out,
-		 plan(a)->precision >= PRECISION_FP8 ? PRECISION_BF16
-						     : plan(a)->precision);
+		 precision_table[plan(a)->precision].wide ? plan(a)->precision
+							  : PRECISION_BF16);
 }
 
 static void add_narrow_gain(const struct asked *a, struct explanation *out)
@@ -121,7 +121,7 @@ void explain_attention_rate(const struct asked *a, struct explanation *out)
 			     knob_find("attention_kernel")->words[kernel]);
 	}
 	divide_or_multiply(a, out, " / ", "compute_scale");
-	if (kernel < ATTENTION_FLASH1)
+	if (!attention_table[kernel].flash)
 		return;
 	add_narrow_gain(a, out);
 	if (plan(a)->cp > 1 && plan(a)->cp_kind == CP_RING) {

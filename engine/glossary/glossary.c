@@ -60,16 +60,16 @@ static bool is_called(const struct glossary_word *w, const char *name, size_t le
 	return false;
 }
 
-static bool is_term(const struct glossary_word *w)
+bool glossary_is_term(const struct glossary_word *w)
 {
-	return w->kind <= WORD_SCHEDULE;
+	return w->kind != WORD_KNOB && w->kind != WORD_NUMBER;
 }
 
 static const struct glossary_word *called(const char *name, size_t length)
 {
 	for (int i = 0; i < FILES; i++)
-		for (const struct glossary_word *w = files[i]; w->key && is_term(w);
-		     w++)
+		for (const struct glossary_word *w = files[i];
+		     w->key && glossary_is_term(w); w++)
 			if (is_called(w, name, length))
 				return w;
 	return NULL;

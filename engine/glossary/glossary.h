@@ -32,6 +32,8 @@ enum { GLOSSARY_MAX_LINKS = 24, GLOSSARY_MAX_TEXT = 400 };
 /* All rows, terms first, each kind in the order of its file. */
 int glossary_count(void);
 const struct glossary_word *glossary_at(int index);
+/* Whether it is a word of the field, not a knob or a number of this program. */
+bool glossary_is_term(const struct glossary_word *word);
 
 /* A term, collective or schedule, by its key or another name of it; cases, plurals, and
  * '-', '_' and blanks are equal. NULL: there is none. */

@@ -12,7 +12,7 @@ static double positions_seen(const struct graph_context *c, const struct attenti
 	const struct plan *plan = &c->scenario->plan;
 	double seq = (double)plan->seq_len;
 
-	if (plan->attention_kernel < ATTENTION_FLASH1)
+	if (!attention_table[plan->attention_kernel].flash)
 		return seq;
 	if (plan->document_len > 0 && (double)plan->document_len < seq)
 		seq = (double)plan->document_len;
@@ -62,7 +62,7 @@ void graph_attention_rate(const struct graph_context *c, const struct layer_kind
 
 double graph_backward_rate(const struct plan *plan)
 {
-	return plan->attention_kernel >= ATTENTION_FLASH1 ? 0.82 : 1;
+	return attention_table[plan->attention_kernel].flash ? 0.82 : 1;
 }
 
 /* In fp8 queries, keys and values are turned there and the output back, backward the
@@ -100,7 +100,7 @@ void graph_core(const struct graph_context *c, const struct shape *shape,
 	const struct plan *plan = &c->scenario->plan;
 	struct graph_operator *op = graph_add(graph, OPERATOR_ATTENTION, shape->name);
 	double heads = m->heads, qk_dim = m->query_dim, v_dim = m->value_dim;
-	bool flash = plan->attention_kernel >= ATTENTION_FLASH1;
+	bool flash = attention_table[plan->attention_kernel].flash;
 	double seen = positions_seen(c, m->attention),
 	       scores = c->tokens * heads * seen;
 	struct roofline roofline;

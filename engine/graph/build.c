@@ -384,7 +384,7 @@ static void set_rates(const struct scenario *scenario, struct graph_context *out
 	enum precision precision = (enum precision)scenario->plan.precision;
 
 	roofline_gemm(a, precision, &out->gemm);
-	roofline_gemm(a, precision >= PRECISION_FP8 ? PRECISION_BF16 : precision,
+	roofline_gemm(a, precision_table[precision].wide ? precision : PRECISION_BF16,
 		      &out->head_gemm);
 	roofline_memory(a, &out->memory);
 	out->gemm.kernel_seconds += scenario->stack.kernel_gap_seconds;

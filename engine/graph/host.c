@@ -30,7 +30,7 @@ static double tensor_launches(const struct plan *plan)
 		[SCALES_EACH] = 9, [SCALES_ZEROED] = 4, [SCALES_FUSED] = 2
 	};
 
-	if (plan->precision > PRECISION_FP8)
+	if (precision_table[plan->precision].blocks)
 		return blocks[plan->scale_fusion];
 	return plan->fp8_recipe == FP8_DELAYED ? 3 : 5;
 }
@@ -70,7 +70,8 @@ static double operators_of(const struct graph_context *c,
 	case OPERATOR_NORM: return fused ? 1 : 5; /* square, mean, root, two products */
 	case OPERATOR_ELEMENTWISE: return fused ? 1 : 3;
 	case OPERATOR_ATTENTION:
-		return c->scenario->plan.attention_kernel >= ATTENTION_FLASH1 ? 1 : 5;
+		return attention_table[c->scenario->plan.attention_kernel].flash ? 1
+										 : 5;
 	case OPERATOR_SCAN: return 3; /* inside chunks, between them, outputs */
 	case OPERATOR_GROUPED_GEMM:
 		return c->scenario->plan.grouped_gemm ? 1 + expert_share * op->groups

@@ -33,7 +33,7 @@ static double quantise_alone_bytes(const struct plan *plan)
  * bytes and writes two: fits of TE's recipes meet 1 to 2 bytes. */
 static double quantise_bytes(const struct plan *plan)
 {
-	if (plan->precision < PRECISION_FP8)
+	if (precision_table[plan->precision].wide)
 		return 0;
 	if (plan->precision == PRECISION_NVFP4)
 		return quantise_alone_bytes(plan) - (plan->fp4_rotation ? 0 : 2);
@@ -57,11 +57,12 @@ static double weight_copy_bytes(const struct graph_context *c)
 {
 	const struct plan *plan = &c->scenario->plan;
 	const struct accelerator *a = &c->scenario->cluster.accelerator;
-	bool tensorwise =
-		plan->precision == PRECISION_FP8 && plan->fp8_recipe < FP8_ROWWISE;
+	bool tensorwise = plan->precision == PRECISION_FP8 &&
+			  (plan->fp8_recipe == FP8_DELAYED ||
+			   plan->fp8_recipe == FP8_CURRENT_SCALING);
 
-	if (plan->weight_format != WEIGHTS_BOTH || plan->precision < PRECISION_FP8 ||
-	    plan->zero == 3)
+	if (plan->weight_format != WEIGHTS_BOTH ||
+	    precision_table[plan->precision].wide || plan->zero == 3)
 		return 0;
 	return (tensorwise && a->peak_flops[PRECISION_MXFP8] > 0 ? 1 : 2) *
 	       c->operand_width;

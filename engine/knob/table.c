@@ -253,7 +253,7 @@ static bool has_fp4_weights(const struct scenario *s)
 static bool may_attend_narrow(const struct scenario *s)
 {
 	return scenario_trains_narrow(s) &&
-	       s->plan.attention_kernel >= ATTENTION_FLASH1;
+	       attention_table[s->plan.attention_kernel].flash;
 }
 
 static bool is_fp8(const struct scenario *s)

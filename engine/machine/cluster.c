@@ -3,6 +3,23 @@
 
 #include <stddef.h>
 
+const struct precision_row precision_table[PRECISION_COUNT] = {
+	[PRECISION_BF16] = { .trains = true, .wide = true },
+	[PRECISION_FP16] = { .trains = true, .wide = true },
+	[PRECISION_FP32] = { .trains = true, .wide = true },
+	[PRECISION_FP8] = { .trains = true },
+	[PRECISION_MXFP8] = { .trains = true, .blocks = true },
+	[PRECISION_NVFP4] = { .trains = true, .blocks = true },
+	[PRECISION_FP8_BLOCK] = { .blocks = true },
+	[PRECISION_MXFP4] = { .blocks = true },
+};
+
+const struct attention_row attention_table[ATTENTION_COUNT] = {
+	[ATTENTION_FLASH1] = { .flash = true, .generation = 1 },
+	[ATTENTION_FLASH2] = { .flash = true, .generation = 2 },
+	[ATTENTION_FLASH3] = { .flash = true, .generation = 3 },
+};
+
 int64_t cluster_domain(const struct cluster *cluster)
 {
 	int64_t span = cluster->link[LINK_DOMAIN].span;

@@ -42,6 +42,19 @@ enum attention_kernel {
 	ATTENTION_COUNT
 };
 
+/* What is so of a precision, and of a kernel of attention. */
+struct precision_row {
+	bool trains; /* the others are of servers alone */
+	bool wide;   /* numbers of 16 bits or more, without scales */
+	bool blocks; /* scales of blocks, not of tensors or channels */
+};
+struct attention_row {
+	bool flash; /* scores never reach memory (FlashAttention, arXiv 2205.14135) */
+	int generation;
+};
+extern const struct precision_row precision_table[PRECISION_COUNT];
+extern const struct attention_row attention_table[ATTENTION_COUNT];
+
 /* Measured shares of the datasheet rates; see engine/README.md, Roofline. */
 struct calibration {
 	double gemm_efficiency[PRECISION_COUNT];      /* plateau of a large GEMM */

@@ -207,14 +207,15 @@ enum run_kind scenario_run_kind(const struct scenario *s)
 
 bool scenario_trains_narrow(const struct scenario *s)
 {
-	return s->plan.mode == MODE_TRAINING && s->plan.precision >= PRECISION_FP8 &&
-	       s->plan.precision <= PRECISION_NVFP4;
+	return s->plan.mode == MODE_TRAINING &&
+	       precision_table[s->plan.precision].trains &&
+	       !precision_table[s->plan.precision].wide;
 }
 
 bool scenario_attends_narrow(const struct scenario *s)
 {
 	return s->plan.fp8_attention && scenario_trains_narrow(s) &&
-	       s->plan.attention_kernel >= ATTENTION_FLASH1;
+	       attention_table[s->plan.attention_kernel].flash;
 }
 
 bool plan_sends_activations(const struct plan *p)
@@ -223,7 +224,8 @@ bool plan_sends_activations(const struct plan *p)
 		p->recompute == RECOMPUTE_SELECTIVE && p->remat_policy != REMAT_MODULES;
 
 	return p->activation_offload > 0 ||
-	       (policy && p->remat_policy >= REMAT_QKV_PROJ_OFFLOADED) ||
+	       (policy && (p->remat_policy == REMAT_QKV_PROJ_OFFLOADED ||
+			   p->remat_policy == REMAT_MINIMAL_OFFLOADED)) ||
 	       (!policy && p->recompute != RECOMPUTE_FULL && p->offload_modules != 0);
 }
 

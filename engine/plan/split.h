@@ -44,6 +44,11 @@ bool split_layers(const struct scenario *scenario, const double *weights,
  * freedom that leaves evens the work. */
 bool split_by_memory(const struct scenario *scenario, const double *weights,
 		     const struct split_cost *cost, struct split *out);
+/* Whether the plan itself says which stage has how many layers. */
+static inline bool split_is_told(int split)
+{
+	return split == SPLIT_FIRST_LAST || split == SPLIT_CUSTOM;
+}
 /* What SPLIT_AUTO comes to: SPLIT_EVEN, SPLIT_BALANCED, or on a stack that has a way of
  * its own, SPLIT_AUTO; other kinds are returned as they are. */
 int split_resolve(const struct scenario *scenario);

@@ -24,7 +24,7 @@ static void shape_key(const struct scenario *s, double *key)
 		schedule = SCHEDULE_1F1B;
 	if (plan->pp == 1) {
 		schedule = SCHEDULE_1F1B;
-		split = split <= SPLIT_BALANCED_MEMORY ? SPLIT_EVEN : split;
+		split = split_is_told(split) ? split : SPLIT_EVEN;
 	}
 	grouped = schedule == SCHEDULE_INTERLEAVED && chunks > 1;
 	key[0] = schedule + split_key * split;

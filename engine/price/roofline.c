@@ -97,7 +97,7 @@ void roofline_attention(const struct accelerator *accelerator,
 
 	roofline_memory(accelerator, out);
 	out->kernel_seconds = scale * c->kernel_seconds;
-	if (kernel >= ATTENTION_FLASH1) {
+	if (attention_table[kernel].flash) {
 		efficiency *= seq / (seq + c->attention_half_seq);
 		if (head_dim <= 64)
 			efficiency *= share(c->narrow_head_efficiency);

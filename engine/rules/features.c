@@ -239,7 +239,7 @@ bool breaks_e26(const struct facts *f, struct broken *out)
 bool breaks_e27(const struct facts *f, struct broken *out)
 {
 	if (!recomputes(f, MODULE_CORE_ATTN) ||
-	    f->plan->attention_kernel < ATTENTION_FLASH1)
+	    !attention_table[f->plan->attention_kernel].flash)
 		return false;
 	*out = (struct broken){
 		.value = { (double)f->plan->attention_kernel },
@@ -422,7 +422,7 @@ bool breaks_precision(const struct facts *f, struct broken *out)
 {
 	const double *peak = f->scenario->cluster.accelerator.peak_flops;
 
-	if (f->plan->precision > PRECISION_NVFP4 || peak[f->plan->precision] > 0)
+	if (!precision_table[f->plan->precision].trains || peak[f->plan->precision] > 0)
 		return false;
 	set_precisions(f, out);
 	return true;
@@ -430,7 +430,7 @@ bool breaks_precision(const struct facts *f, struct broken *out)
 
 bool breaks_trained_precision(const struct facts *f, struct broken *out)
 {
-	if (f->plan->precision <= PRECISION_NVFP4)
+	if (precision_table[f->plan->precision].trains)
 		return false;
 	set_precisions(f, out);
 	return true;

@@ -262,7 +262,7 @@ static bool breaks_s15(const struct facts *f, struct broken *out)
 	enum precision p = (enum precision)f->plan->precision;
 
 	/* weights alone: tokens are wider on every chip */
-	if (p == PRECISION_INT4 || p <= PRECISION_FP32 ||
+	if (p == PRECISION_INT4 || precision_table[p].wide ||
 	    f->scenario->cluster.accelerator.peak_flops[p] > 0)
 		return false;
 	/* a scale per block or per 32 elements runs on fp8 products */

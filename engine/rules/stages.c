@@ -291,7 +291,7 @@ bool breaks_split(const struct facts *f, struct broken *out)
 {
 	struct split split;
 
-	if (f->plan->split < SPLIT_FIRST_LAST || f->chunks < 1 ||
+	if (!split_is_told(f->plan->split) || f->chunks < 1 ||
 	    f->pp * f->chunks > MAX_VIRTUAL)
 		return false;
 	if (f->plan->split == SPLIT_CUSTOM &&

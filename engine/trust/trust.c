@@ -128,7 +128,7 @@ static uint64_t precisions(const struct plan *p)
 	       bit(p->precision == PRECISION_FP8, FEATURE_FP8) |
 	       bit(p->precision == PRECISION_MXFP8, FEATURE_MXFP8) |
 	       bit(p->precision == PRECISION_NVFP4, FEATURE_NVFP4) |
-	       bit(p->precision > PRECISION_NVFP4, FEATURE_OTHER_PRECISION);
+	       bit(!precision_table[p->precision].trains, FEATURE_OTHER_PRECISION);
 }
 
 static uint64_t memory(const struct plan *p)
@@ -168,7 +168,8 @@ static uint64_t serving(const struct scenario *s)
 	       bit(ep, FEATURE_EP) | bit(ep && p->ep >= experts, FEATURE_EP_ALONE) |
 	       bit(v->dp_attention > 1, FEATURE_ATTENTION_COPIES) |
 	       bit(v->kv_shards > 1, FEATURE_KV_SHARDS) |
-	       bit(v->kv_precision > KV_BF16, FEATURE_NARROW_KV) |
+	       bit(v->kv_precision != KV_AUTO && v->kv_precision != KV_BF16,
+		   FEATURE_NARROW_KV) |
 	       bit(v->disaggregated, FEATURE_POOLS) |
 	       bit(v->speculative > 0, FEATURE_SPECULATIVE) |
 	       bit(!v->chunked_prefill, FEATURE_WHOLE_PROMPTS) |

@@ -226,7 +226,7 @@ static void add_plan(struct entries *e, const struct scenario *s,
 		entries_add(e, "fp16.enabled", "true", false);
 	else if (plan->precision != PRECISION_FP32)
 		entries_add(e, "bf16.enabled", "true", false);
-	if (plan->precision > PRECISION_FP32)
+	if (!precision_table[plan->precision].wide)
 		export_unsaid(out, "precision", "written as bf16");
 	add_memory(e, plan, out);
 }

@@ -41,7 +41,7 @@ static bool take_flash(struct measured_run *run, const struct node *node,
 		       const char *text)
 {
 	struct plan *plan = &run->scenario.plan;
-	bool flash = plan->attention_kernel >= ATTENTION_FLASH1;
+	bool flash = attention_table[plan->attention_kernel].flash;
 
 	(void)node;
 	if (is_true(text) && !flash)
