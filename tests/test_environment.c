@@ -50,6 +50,21 @@ static void test_glyphs_follow_locale_and_term(void **state)
 	}
 }
 
+/* A file is written as the variables ask, whatever locales this host has. */
+static void test_what_is_written_needs_no_locale(void **state)
+{
+	(void)state;
+	unsetenv("TERM");
+	set_locale_to("C.UTF-8", NULL);
+	setlocale(LC_ALL, "C"); /* as where no locale can be had */
+	assert_int_equal(environment_glyphs(), GLYPHS_ASCII);
+	assert_int_equal(environment_glyphs_written(), GLYPHS_FULL);
+	setenv("TERM", "linux", 1);
+	assert_int_equal(environment_glyphs_written(), GLYPHS_BASIC);
+	set_locale_to("C", "C.UTF-8");
+	assert_int_equal(environment_glyphs_written(), GLYPHS_ASCII);
+}
+
 static void test_no_color(void **state)
 {
 	(void)state;
@@ -130,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_glyphs_follow_locale_and_term),
+		cmocka_unit_test(test_what_is_written_needs_no_locale),
 		cmocka_unit_test(test_no_color),
 		cmocka_unit_test(test_background_is_known_only_when_told),
 		cmocka_unit_test(test_24_bits_are_for_who_has_them),

@@ -19,26 +19,46 @@ static const char *locale_wish(void)
 	return "";
 }
 
+static bool wishes_utf8(void)
+{
+	const char *wish = locale_wish();
+
+	return strcasestr(wish, "utf-8") != NULL || strcasestr(wish, "utf8") != NULL;
+}
+
 void environment_set_locale(void)
 {
 	/* ssh hands over LANG=en_US.UTF-8 to hosts that do not have it. */
 	if (setlocale(LC_ALL, "") == NULL) {
-		const char *wish = locale_wish();
 		setlocale(LC_ALL, "C");
-		if (strcasestr(wish, "utf-8") != NULL ||
-		    strcasestr(wish, "utf8") != NULL)
+		if (wishes_utf8())
 			setlocale(LC_CTYPE, "C.UTF-8");
 	}
 	setlocale(LC_NUMERIC, "C");
 }
 
-enum glyph_level environment_glyphs(void)
+static enum glyph_level glyphs_of(bool utf8)
 {
 	const char *term = getenv("TERM");
 
-	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+	if (!utf8)
 		return GLYPHS_ASCII;
 	return term != NULL && strcmp(term, "linux") == 0 ? GLYPHS_BASIC : GLYPHS_FULL;
+}
+
+static bool has_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+enum glyph_level environment_glyphs(void)
+{
+	return glyphs_of(has_utf8());
+}
+
+enum glyph_level environment_glyphs_written(void)
+{
+	return glyphs_of(has_utf8() || wishes_utf8());
 }
 
 bool environment_wants_colour(enum colour_choice choice)

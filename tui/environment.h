@@ -14,6 +14,10 @@ enum colour_choice { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 void environment_set_locale(void);
 /* The characters of the locale and of TERM. */
 enum glyph_level environment_glyphs(void);
+/* Those of what is written to a file or a pipe. We encode that ourselves, so that the
+ * variables decide: a locale that is not installed, or that there was no memory for,
+ * changes nothing in it. */
+enum glyph_level environment_glyphs_written(void);
 /* auto: unless NO_COLOR is set and not empty. */
 bool environment_wants_colour(enum colour_choice choice);
 /* The background, where COLORFGBG tells. */
