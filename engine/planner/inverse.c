@@ -248,21 +248,21 @@ bool inverse_next(struct inverse *inverse, struct planner_problem *out)
 	return true;
 }
 
-/* Whether the run at this plan ends in time. */
-static bool in_time(const struct inverse *inverse, const struct scenario *s)
+/* Whether the run at this plan ends in time; false if memory ran out. */
+static bool in_time(const struct inverse *inverse, const struct scenario *s, bool *good)
 {
 	struct estimate *e;
-	bool good;
 
+	*good = true;
 	if (!(inverse->deadline_seconds > 0))
 		return true;
 	e = malloc(sizeof *e);
 	if (!e)
 		return false;
 	scenario_estimate(s, e);
-	good = e->feasible && e->run.seconds <= inverse->deadline_seconds;
+	*good = e->feasible && e->run.seconds <= inverse->deadline_seconds;
 	free(e);
-	return good;
+	return true;
 }
 
 static void answer(struct inverse *inverse, const struct planner_problem *problem,
@@ -295,21 +295,22 @@ static void go_on(struct inverse *inverse)
 	inverse->done = inverse->answering && inverse->low < 0;
 }
 
-void inverse_take(struct inverse *inverse, const struct planner_problem *problem,
+bool inverse_take(struct inverse *inverse, const struct planner_problem *problem,
 		  const struct planner_result *result)
 {
 	struct scenario best;
 	bool good = result->found > 0;
 
 	if (inverse->done)
-		return;
+		return true;
 	if (good) {
 		planner_scenario(problem, &result->top[0], &best);
-		good = in_time(inverse, &best);
+		if (!in_time(inverse, &best, &good))
+			return false;
 	}
 	if (inverse->answering || (good && inverse->deadline_seconds > 0)) {
 		answer(inverse, problem, result);
-		return;
+		return true;
 	}
 	if (good) {
 		inverse->low = inverse->at;
@@ -318,4 +319,5 @@ void inverse_take(struct inverse *inverse, const struct planner_problem *problem
 		inverse->beyond = inverse->value[inverse->at];
 	}
 	go_on(inverse);
+	return true;
 }

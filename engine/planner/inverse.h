@@ -6,7 +6,8 @@
  *
  *	while (inverse_next(&inverse, &problem)) {
  *		... search problem ...
- *		inverse_take(&inverse, &problem, &result);
+ *		if (!inverse_take(&inverse, &problem, &result))
+ *			... out of memory ...
  *	}
  */
 #ifndef ENGINE_PLANNER_INVERSE_H
@@ -61,7 +62,8 @@ void inverse_begin(struct inverse *inverse, enum inverse_kind kind,
 void inverse_keep(struct inverse *inverse, double above, double below);
 /* The next search; false once done. */
 bool inverse_next(struct inverse *inverse, struct planner_problem *out);
-void inverse_take(struct inverse *inverse, const struct planner_problem *problem,
+/* False where memory ran out before it was known whether the run ends in time. */
+bool inverse_take(struct inverse *inverse, const struct planner_problem *problem,
 		  const struct planner_result *result);
 
 /* GPU counts of this cluster's nodes, rising, from one up to `most`; how many. */

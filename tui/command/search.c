@@ -163,7 +163,8 @@ static bool ask(struct search *search, struct inverse *inverse)
 			 inverse->value[inverse->at]);
 		if (!solve(search, &search->next, doing, &search->answer))
 			return false;
-		inverse_take(inverse, &search->next, &search->answer);
+		if (!inverse_take(inverse, &search->next, &search->answer))
+			return false;
 	}
 	search->extra.question[search->extra.questions++] = inverse;
 	return true;

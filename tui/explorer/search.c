@@ -287,12 +287,25 @@ static bool is_wanted_again(const struct explorer *explorer)
 	       !search->front[PARETO_GPUS].done;
 }
 
+/* What was found so far stays on the screen, and is not called the best. */
+static void leave_without_memory(struct explorer *explorer)
+{
+	explorer->search->phase = SEARCH_OVER;
+	explorer->search->due = true;
+	explorer_say(explorer, ROLE_BAD,
+		     "out of memory: the search ended early; `search` in a shell may "
+		     "have more");
+}
+
 static void take_answer(struct explorer *explorer, const struct planner_result *result)
 {
 	struct search *search = explorer->search;
 
 	switch (search->phase) {
-	case SEARCH_FEWEST: inverse_take(&search->fewest, &search->next, result); break;
+	case SEARCH_FEWEST:
+		if (!inverse_take(&search->fewest, &search->next, result))
+			leave_without_memory(explorer);
+		break;
 	case SEARCH_PLANS:
 		search->result = *result;
 		if (result->found > 0 || search->trust_said ||
@@ -314,6 +327,7 @@ static void take_answer(struct explorer *explorer, const struct planner_result *
 	case SEARCH_MISSES: misses_take(&search->misses, &search->next, result); break;
 	case SEARCH_ASK:
 	case SEARCH_MORE:
+		/* without a deadline there is nothing to estimate */
 		if (search->asking < INVERSE_COUNT)
 			inverse_take(&search->inverse[search->asking], &search->next,
 				     result);
@@ -336,16 +350,6 @@ static enum search_phase phase_after(const struct search *search)
 	case SEARCH_FRONT: return SEARCH_MORE;
 	default: return SEARCH_OVER;
 	}
-}
-
-/* What was found so far stays on the screen, and is not called the best. */
-static void leave_without_memory(struct explorer *explorer)
-{
-	explorer->search->phase = SEARCH_OVER;
-	explorer->search->due = true;
-	explorer_say(explorer, ROLE_BAD,
-		     "out of memory: the search ended early; `search` in a shell may "
-		     "have more");
 }
 
 /* One slice of the search at work; false once it has its answer. */
