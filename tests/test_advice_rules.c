@@ -6,7 +6,12 @@
 #include <string.h>
 
 #include "engine/advice/rules.h"
+#include "engine/predict/predict.h"
+#include "engine/rules/ability.h"
 #include "engine/train/train.h"
+#include "engine/whatif/whatif.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 
@@ -391,6 +396,70 @@ static void test_one_gpu_is_advised(void **state)
 	check_effects(&s);
 }
 
+static void check_the_stack_has_it(const char *plan, const struct scenario *turned)
+{
+	static struct lacks lacks;
+	char text[200];
+
+	if (scenario_lacks(turned, &lacks) == 0)
+		return;
+	lack_text(turned, &lacks.item[0], text, sizeof text);
+	fail_msg("%s: %s", plan, text);
+}
+
+/* How many changes of this plan are proposed, of which the stack must have each. */
+static int check_proposals(const char *plan, const struct scenario *s)
+{
+	struct whatif_mend mends[MAX_WHATIF_MENDS];
+	int count = 0, mended;
+
+	scenario_estimate(s, &now);
+	advice_give(s, &now, &said);
+	for (int i = 0; i < said.count; i++) {
+		const struct finding *f = &said.item[i];
+		struct scenario turned = *s;
+
+		if (f->nearest_count == 0)
+			continue;
+		if (f->first)
+			knob_set(&turned, knob_find(f->first), f->first_value);
+		knob_set(&turned, knob_find(f->knob), f->nearest[0]);
+		check_the_stack_has_it(plan, &turned);
+		count++;
+	}
+	mended = now.fits ? 0 : whatif_mends(s, &scratch, mends);
+	for (int i = 0; i < mended; i++) {
+		struct scenario turned = *s;
+
+		knob_set(&turned, mends[i].knob, mends[i].value);
+		check_the_stack_has_it(plan, &turned);
+	}
+	return count + mended;
+}
+
+/* FlashAttention in Megatron-LM of 2021, a pipeline under FSDP: legal, and nowhere to
+ * be had. */
+static void test_what_the_stack_lacks_is_not_proposed(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list), proposed = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		if (!scenario_read(&s, list[i].name, NULL, &error))
+			fail_msg("%s", error.text);
+		proposed += check_proposals(list[i].name, &s);
+		assert_true(
+			knob_set(&s, knob_find("gpu_memory_gib"),
+				 s.cluster.accelerator.usable_bytes / 3 / (1 << 30)));
+		proposed += check_proposals(list[i].name, &s);
+	}
+	assert_true(proposed > 300);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_kernels_need_their_hardware),
 		cmocka_unit_test(test_an_illegal_plan_gets_none),
 		cmocka_unit_test(test_one_gpu_is_advised),
+		cmocka_unit_test(test_what_the_stack_lacks_is_not_proposed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

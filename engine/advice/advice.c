@@ -6,6 +6,7 @@
 
 #include "engine/advice/rules.h"
 #include "engine/predict/predict.h"
+#include "engine/rules/ability.h"
 #include "engine/train/train.h"
 
 /* Below this a move is not worth a line. */
@@ -81,7 +82,8 @@ static void try_value(struct attempt *trial, double value)
 
 	trial->turned = trial->from;
 	if (!knob_set(&trial->turned, trial->knob, value) ||
-	    knob_same(&trial->turned, now->scenario, trial->knob))
+	    knob_same(&trial->turned, now->scenario, trial->knob) ||
+	    ability_against(&trial->from, trial->knob, value))
 		return;
 	scenario_estimate(&trial->turned, &e);
 	if (!e.legal)
@@ -172,7 +174,8 @@ static void try_move(const struct situation *now, const struct move *move,
 	double worth;
 
 	if (!trial.knob || !move->worth(now) ||
-	    (first && !knob_set(&trial.from, first, move->first_value)) ||
+	    (first && (ability_against(now->scenario, first, move->first_value) ||
+		       !knob_set(&trial.from, first, move->first_value))) ||
 	    !knob_applies(&trial.from, trial.knob))
 		return;
 	try_values(&trial);

@@ -194,9 +194,10 @@ const struct ability *ability_against(const struct scenario *scenario,
 	if (!knob_set(&trial, knob, value))
 		return NULL;
 	for (int i = 0; i < sheet->count; i++)
-		if ((knob_of(&sheet->row[i].has) == knob ||
-		     knob_of(&sheet->row[i].with) == knob) &&
-		    ability_lacks(&trial, &sheet->row[i]))
+		if (ability_lacks(&trial, &sheet->row[i]) &&
+		    (knob_of(&sheet->row[i].has) == knob ||
+		     knob_of(&sheet->row[i].with) == knob ||
+		     !ability_lacks(scenario, &sheet->row[i])))
 			return &sheet->row[i];
 	return NULL;
 }

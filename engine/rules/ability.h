@@ -40,7 +40,8 @@ size_t lack_remedy(const struct lack *lack, char *out, size_t size);
 /* The file and line that says so, and what was read when. */
 size_t lack_source(const struct scenario *scenario, const struct ability *row,
 		   char *out, size_t size);
-/* The row that refuses this value of the knob in this scenario, or NULL. */
+/* The row that refuses this value of the knob in this scenario, or NULL: one of this
+ * knob, or one that nothing else in the plan broke before. */
 const struct ability *ability_against(const struct scenario *scenario,
 				      const struct knob *knob, double value);
 

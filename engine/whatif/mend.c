@@ -40,7 +40,7 @@ void whatif_gpus(const struct scenario *scenario, struct estimate *scratch,
 	}
 }
 
-/* The best value of a knob that fits; false if none does. */
+/* The best value of a knob that the stack has and that fits; false if none does. */
 static bool best_value(const struct scenario *scenario, const struct knob *knob,
 		       struct estimate *scratch, struct whatif_mend *out)
 {
@@ -51,7 +51,7 @@ static bool best_value(const struct scenario *scenario, const struct knob *knob,
 	for (int i = 0; i < strip.count; i++) {
 		const struct whatif_value *v = &strip.item[i];
 
-		if (i == strip.present || !v->legal || !v->fits ||
+		if (i == strip.present || !v->legal || !v->fits || v->lacks ||
 		    v->tokens_per_second_per_gpu <= out->tokens_per_second_per_gpu)
 			continue;
 		out->value = v->value;
