@@ -165,8 +165,9 @@ static void work(struct explorer *explorer, bool whole)
 
 static int draw(struct asked *asked, const struct scenario *scenario)
 {
-	enum glyph_level glyphs =
-		asked->format == FORMAT_SVG ? GLYPHS_FULL : environment_glyphs_written();
+	enum glyph_level glyphs = asked->format == FORMAT_SVG
+					  ? GLYPHS_FULL
+					  : environment_glyphs_written();
 	bool colour = asked->theme.colour != COLOUR_NEVER &&
 		      (asked->format == FORMAT_SVG ||
 		       (asked->format == FORMAT_ANSI &&
