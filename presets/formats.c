@@ -21,6 +21,9 @@ enum { MAX_FILE_BYTES = 4 << 20 };
 static const struct {
 	const char *word, *format;
 } signs[] = {
+	/* Primus names the trainer whose settings it overrides */
+	{ "framework: torchtitan", "torchtitan" },
+	{ "framework: maxtext", "maxtext" },
 	/* recipes of srt-slurm, and those of several variants */
 	{ "\n  sglang_config:", "sglang" },
 	{ "\n    sglang_config:", "sglang" },

@@ -9,6 +9,7 @@
 #include "presets/library.h"
 #include "presets/maxtext/launch.h"
 #include "presets/maxtext/shape.h"
+#include "presets/primus/primus.h"
 
 static const struct mapping rows[] = {
 	{ "max_target_length", "seq", NULL, "2048", false },
@@ -88,6 +89,8 @@ static const char *const others[] = {
 	"config",
 	"device",
 	"use_sft",
+	"weight_dtype",
+	"primus.model",
 	NULL,
 };
 
@@ -162,6 +165,8 @@ static bool read_machine(const struct mapped *m)
 			return library_cluster(&m->out->cluster, devices[i].cluster,
 					       m->error);
 		}
+	if (mapped_find(m, "primus.model"))
+		return primus_machine(m->out, m->pairs->file, m->report, m->error);
 	if ((kind && strncmp(kind->value, "gpu", 3) == 0) ||
 	    (!kind && config && strstr(config->value, "/gpu/")))
 		return true;
@@ -175,6 +180,41 @@ static bool read_model(const struct mapped *m)
 	return !is_refused(m) && read_machine(m) && maxtext_read_model(m);
 }
 
+/* What the ici_ axes leave of a slice, which is a node where there are GPUs; 0: not
+ * known. */
+static int64_t slice_left(const struct mapped *m)
+{
+	int64_t left = m->out->cluster.gpus_per_node;
+
+	if (strncmp(m->out->cluster.name, "tpu", 3) == 0)
+		return 0;
+	for (size_t i = 0; i < sizeof others / sizeof others[0] && others[i]; i++) {
+		int64_t value = 1;
+
+		if (strncmp(others[i], "ici_", 4) != 0 ||
+		    !mapped_count(m, others[i], &value) || value < 2)
+			continue;
+		left = left % value == 0 ? left / value : 0;
+	}
+	return left;
+}
+
+/* One key of an axis whose -1 has to be a number: what is left of a node. */
+static bool fill_key(const struct mapped *m, const char *key, int64_t *value)
+{
+	int64_t left = strncmp(key, "ici_", 4) == 0 ? slice_left(m) : 0;
+
+	if (left < 1)
+		return error_set(m->error, m->pairs->file, mapped_find(m, key)->line,
+				 "%s is -1, what is left of the machines, which the "
+				 "file does not say; expected a number",
+				 key);
+	import_note(m->report, IMPORT_ASSUMED, key, "%lld, what is left of a node",
+		    (long long)left);
+	*value = left;
+	return true;
+}
+
 /* Product of an axis; -1 in any of its keys leaves it to the machines: *open. */
 static bool read_axis(const struct mapped *m, const struct axis *axis, int64_t *out,
 		      bool *open)
@@ -183,6 +223,7 @@ static bool read_axis(const struct mapped *m, const struct axis *axis, int64_t *
 	char key[64];
 
 	*out = 1;
+	*open = false;
 	for (int i = 0; i < 12; i++) {
 		const char *name = axis->keys[i / 2];
 		int64_t value = 1;
@@ -192,12 +233,8 @@ static bool read_axis(const struct mapped *m, const struct axis *axis, int64_t *
 		snprintf(key, sizeof key, "%s%s_parallelism", levels[i % 2], name);
 		if (!mapped_count(m, key, &value))
 			return false;
-		if (value < 0 && axis > &axes[AXIS_FSDP])
-			return error_set(
-				m->error, m->pairs->file, mapped_find(m, key)->line,
-				"%s is -1, what is left of the machines, which "
-				"the file does not say; expected a number",
-				key);
+		if (value < 0 && axis > &axes[AXIS_FSDP] && !fill_key(m, key, &value))
+			return false;
 		*open = *open || value < 0;
 		if (value > 1 && __builtin_mul_overflow(*out, value, out))
 			return error_set(m->error, m->pairs->file, 1,
@@ -207,12 +244,14 @@ static bool read_axis(const struct mapped *m, const struct axis *axis, int64_t *
 	return true;
 }
 
-/* fsdp shards weights, data only the batch; without a word of either fsdp takes what
- * is left of a slice, data the slices. */
-static bool set_degrees(const struct mapped *m, const int64_t *axis, bool open)
+/* fsdp shards weights, and so do context and expert (the rule of `embed` in base.yml);
+ * data only the batch. Without a word of either fsdp takes what is left of a slice,
+ * data the slices. */
+static bool set_degrees(const struct mapped *m, const int64_t *axis, const bool *open)
 {
 	bool said = mapped_find(m, "ici_fsdp_parallelism") != NULL;
-	bool sharded = axis[AXIS_FSDP] > 1 || open || !said;
+	bool sharded = axis[AXIS_FSDP] * axis[AXIS_CONTEXT] * axis[AXIS_EXPERT] > 1 ||
+		       open[AXIS_FSDP] || !said;
 	int64_t world = axis[AXIS_DATA];
 
 	for (int i = AXIS_FSDP; i < AXIS_COUNT; i++)
@@ -224,7 +263,7 @@ static bool set_degrees(const struct mapped *m, const int64_t *axis, bool open)
 	    !mapped_set_count(m, "ep", axis[AXIS_EXPERT], NULL) ||
 	    !mapped_set(m, "zero", sharded ? "3" : "0", NULL))
 		return false;
-	if (open || !said)
+	if (open[AXIS_DATA] || open[AXIS_FSDP] || !said)
 		world = 0;
 	if (!mapped_set_world(m, world, mapped_find(m, "ici_fsdp_parallelism")))
 		return false;
@@ -332,16 +371,50 @@ static bool read_quantisation(const struct mapped *m)
 		pair->value);
 }
 
+/* Weights that rest in 16 bits have moments in 16 bits. */
+static void doubt_weights(const struct mapped *m)
+{
+	if (mapped_is(m, "weight_dtype", "bfloat16"))
+		import_note(m->report, IMPORT_APPROXIMATE, "weight_dtype",
+			    "bfloat16: weights and moments are counted in 32 bits");
+}
+
 static bool read_rest(const struct mapped *m)
 {
 	int64_t axis[AXIS_COUNT];
-	bool open = false;
+	bool open[AXIS_COUNT];
 
 	for (int i = 0; i < AXIS_COUNT; i++)
-		if (!read_axis(m, &axes[i], &axis[i], &open))
+		if (!read_axis(m, &axes[i], &axis[i], &open[i]))
 			return false;
+	doubt_weights(m);
 	return set_degrees(m, axis, open) && read_batch(m) && read_remat(m) &&
 	       read_quantisation(m);
+}
+
+/* The file of a model in primus/configs/models/maxtext names MaxText's, unless it is a
+ * shape. */
+static bool maxtext_from_primus(struct pairs *out, const char *file, const char *text,
+				size_t length, struct import_report *report,
+				struct error *error)
+{
+	const struct pair *model;
+	const struct preset *found;
+	const char *name;
+
+	if (!primus_pairs(out, file, text, length, report, error))
+		return false;
+	model = pairs_find(out, "primus.model");
+	if (!model || pairs_find(out, "model_name") || pairs_find(out, "base_emb_dim"))
+		return true;
+	name = strcmp(model->value, "deepseek_v2_16B") == 0 ? "deepseek2-16b"
+							    : model->value;
+	found = primus_preset(name);
+	if (pairs_add(out, "model_name", found ? found->name : name, model->line,
+		      error))
+		return true;
+	pairs_free(out);
+	return false;
 }
 
 bool maxtext_read(struct scenario *out, const char *file, const char *text,
@@ -352,7 +425,9 @@ bool maxtext_read(struct scenario *out, const char *file, const char *text,
 	};
 	struct pairs pairs;
 
-	return (maxtext_is_script(text)
+	return (primus_runs(text, "maxtext")
+			? maxtext_from_primus(&pairs, file, text, length, report, error)
+		: maxtext_is_script(text)
 			? maxtext_pairs(&pairs, file, text, length, report, error)
 			: pairs_from_yaml(&pairs, file, text, length, error)) &&
 	       mapped_read(out, &format, &pairs, report, error);

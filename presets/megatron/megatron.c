@@ -12,6 +12,7 @@
 #include "presets/megatron/parts.h"
 #include "presets/model_name.h"
 #include "presets/pairs/mapping.h"
+#include "presets/primus/primus.h"
 #include "presets/script/notes.h"
 
 /* Of the launcher or of run_recipe.py, not of the training. */
@@ -96,8 +97,7 @@ static const struct argument *find_name(const struct arguments *arguments,
 			if ((*found = model_name_find(own)))
 				return a;
 		}
-		if ((*found = preset_find(PRESET_MODEL, a->value)) ||
-		    (*found = model_name_recipe(a->value)))
+		if ((*found = primus_preset(a->value)))
 			return a;
 	}
 	return first;
@@ -284,12 +284,16 @@ static bool check_missing(const struct arguments *arguments, struct error *error
 
 /* What the name of a recipe in Python says of the machine; DGX H100 without. */
 static bool read_machine(const struct arguments *arguments, struct scenario *out,
-			 struct error *error)
+			 struct import_report *report, struct error *error)
 {
 	const struct argument *a = arguments_find(arguments, "bridge-machine");
 	const char *name = a ? library_machine(a->value) : NULL;
 
-	return library_cluster(&out->cluster, name ? name : "dgx-h100", error);
+	if (!library_cluster(&out->cluster, name ? name : "dgx-h100", error))
+		return false;
+	import_note(report, IMPORT_ASSUMED, "cluster", "%s", out->cluster.name);
+	return !arguments_find(arguments, "primus-model") ||
+	       primus_machine(out, arguments->file, report, error);
 }
 
 /* The adapters of a recipe's finetuning. */
@@ -322,7 +326,7 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	    !check_missing(arguments, error))
 		return false;
 	if (!read_model(arguments, &out->model, report, error) ||
-	    !read_machine(arguments, out, error) ||
+	    !read_machine(arguments, out, report, error) ||
 	    !library_stack(out, "megatron-core", error) ||
 	    !read_vocab_multiple(arguments, out, error) ||
 	    !megatron_plan(arguments, out, report, error) ||
@@ -331,7 +335,6 @@ static bool read_scenario(const struct arguments *arguments, struct scenario *ou
 	    !swift_settle(arguments, out, report, error) ||
 	    !has_flags(arguments, error))
 		return false;
-	import_note(report, IMPORT_ASSUMED, "cluster", "%s", out->cluster.name);
 	if (megatron_task(arguments))
 		import_note(report, IMPORT_ASSUMED, "mode",
 			    "a step of training with these flags; the file is for %s",

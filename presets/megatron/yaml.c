@@ -6,20 +6,7 @@
 
 #include "presets/megatron/forms.h"
 #include "presets/pairs/mapping.h"
-
-/* "${NAME:word}", as Primus writes what a variable of the shell may change: the word,
- * and what stands around it. False where it is none. */
-static bool take_default(const char *text, char *out, size_t size)
-{
-	const char *open = strstr(text, "${"), *colon = open ? strchr(open, ':') : NULL;
-	const char *close = colon ? strchr(colon, '}') : NULL;
-
-	if (!close || strchr(close, '$'))
-		return false;
-	snprintf(out, size, "%.*s%.*s%s", (int)(open - text), text,
-		 (int)(close - colon - 1), colon + 1, close + 1);
-	return true;
-}
+#include "presets/primus/primus.h"
 
 /* "${NAME}" alone: what is given for it, else the flag waits for somebody to. */
 static bool add_variable(struct arguments *arguments, const struct node *node)
@@ -70,7 +57,7 @@ bool arguments_add_member(struct arguments *arguments, const struct node *node)
 		if (strcmp(node->text, "false") == 0 ||
 		    strcmp(node->text, "False") == 0)
 			return true;
-		if (!take_default(node->text, value, sizeof value))
+		if (!primus_default(node->text, arguments->given, value, sizeof value))
 			snprintf(value, sizeof value, "%s",
 				 is_true(node->text) ? "" : node->text);
 		length = strlen(value);
@@ -169,20 +156,6 @@ static bool add_top(struct arguments *arguments, const struct node *node)
 	return arguments_add_member(arguments, node);
 }
 
-/* Primus: modules.pre_trainer names a file of the model and overrides Megatron's flags.
- * The mapping that does, or NULL. */
-static const struct node *find_trainer(const struct node *root)
-{
-	const struct node *modules = node_get(root, "modules");
-	const struct node *node =
-		modules && modules->kind == NODE_MAP ? modules->child : NULL;
-
-	for (; node; node = node->next)
-		if (node_get(node, "overrides") && node_get(node, "framework"))
-			return node;
-	return NULL;
-}
-
 static const char *text_of(const struct node *map, const char *key)
 {
 	const struct node *node =
@@ -214,15 +187,9 @@ static bool add_trainer(struct arguments *arguments, const struct node *trainer)
 {
 	const struct node *model = node_get(trainer, "model");
 	const struct node *overrides = node_get(trainer, "overrides");
-	char name[128] = "";
-	size_t length;
+	char name[128];
 
-	if (model && model->kind == NODE_SCALAR &&
-	    !take_default(model->text, name, sizeof name))
-		snprintf(name, sizeof name, "%.127s", model->text);
-	length = strlen(name);
-	if (length > 5 && strcmp(name + length - 5, ".yaml") == 0)
-		name[length - 5] = '\0';
+	primus_model(trainer, arguments->given, name, sizeof name);
 	if (name[0] != '\0' &&
 	    !arguments_add(arguments, "primus-model", name, model->line))
 		return false;
@@ -256,13 +223,19 @@ static bool is_incomplete(const struct arguments *arguments, const struct node *
 			"which there is no cluster; Megatron's and NeMo's are read");
 	/* the defaults of Megatron would stand where its keys are not known */
 	if (framework && framework->kind == NODE_SCALAR &&
-	    strncmp(framework->text, "megatron", 8) != 0)
-		return !error_set(
-			error, arguments->file, framework->line,
-			"Primus runs '%.40s' with these overrides, whose keys "
-			"are not Megatron's; files with framework: megatron are "
-			"read",
-			framework->text);
+	    strncmp(framework->text, "megatron", 8) != 0) {
+		bool known = strcmp(framework->text, "torchtitan") == 0 ||
+			     strcmp(framework->text, "maxtext") == 0;
+
+		return !error_set(error, arguments->file, framework->line,
+				  "Primus runs '%.40s' with these overrides, whose "
+				  "keys are not Megatron's; %s%s",
+				  framework->text,
+				  known ? "import it as "
+					: "of its files those with framework: "
+					  "megatron, torchtitan or maxtext are read",
+				  known ? framework->text : "");
+	}
 	/* Primus: the rest of what it says stands in the file that it extends */
 	if (!from || (trainer && node_get(trainer, "model")))
 		return false;
@@ -290,7 +263,7 @@ bool arguments_from_yaml(struct arguments *arguments, const char *text, size_t l
 		document_free(&document);
 		return good;
 	}
-	trainer = find_trainer(document.root);
+	trainer = primus_trainer(document.root);
 	if (is_incomplete(arguments, document.root, trainer, error)) {
 		document_free(&document);
 		return false;

@@ -170,6 +170,11 @@ static bool flatten(struct pairs *pairs, const struct node *map, const char *pre
 	return true;
 }
 
+bool pairs_add_map(struct pairs *pairs, const struct node *map, struct error *error)
+{
+	return flatten(pairs, map, "", error);
+}
+
 static bool take_pairs(struct pairs *out, struct document *document,
 		       struct error *error)
 {
@@ -177,7 +182,7 @@ static bool take_pairs(struct pairs *out, struct document *document,
 
 	memcpy(out->file, document->file, sizeof out->file);
 	good = document->root->kind == NODE_MAP
-		       ? flatten(out, document->root, "", error)
+		       ? pairs_add_map(out, document->root, error)
 		       : error_set(error, out->file, document->root->line,
 				   "expected keys and values");
 	document_free(document);

@@ -37,6 +37,9 @@ bool pairs_from_json(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error);
 bool pairs_from_toml(struct pairs *out, const char *file, const char *text,
 		     size_t length, struct error *error);
+/* Every member of a mapping and of those inside it, as pairs_from_yaml() has them. */
+struct node;
+bool pairs_add_map(struct pairs *pairs, const struct node *map, struct error *error);
 /* An empty list, for errors that name this file. */
 void pairs_begin(struct pairs *out, const char *file);
 /* The place of `at` in a text that starts at `start`, where its line is known; a column

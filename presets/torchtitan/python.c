@@ -54,7 +54,10 @@ static bool translate_batch(struct python *p)
 			  step[] = "training.num_tokens_per_train_step",
 			  length[] = "training.max_context_length",
 			  parts[] = "parallelism.num_pp_microbatches";
-	long long context = count_of(p, length, 0), tokens = count_of(p, micro, 0);
+	/* configs.py: 16384 tokens of a length of 2048, where either is stated alone */
+	bool counted = pairs_find(p->pairs, micro) || pairs_find(p->pairs, length);
+	long long context = count_of(p, length, counted ? 2048 : 0),
+		  tokens = count_of(p, micro, counted ? 16384 : 0);
 	long long all = count_of(p, step, 0), chunks = count_of(p, parts, 1);
 	long long each = context > 0 && tokens >= context ? tokens / context : 1;
 
@@ -63,6 +66,8 @@ static bool translate_batch(struct python *p)
 				 pairs_find(p->pairs, micro)->line,
 				 "%s is '%.40s'; expected a whole number", micro,
 				 pairs_find(p->pairs, micro)->value);
+	if (pairs_find(p->pairs, "training.local_batch_size"))
+		tokens = 0;
 	if (context > 0 && !set_count(p, "training.seq_len", context, length))
 		return false;
 	if (tokens < 1 || context < 1)

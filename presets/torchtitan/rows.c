@@ -68,6 +68,12 @@ const char *const torchtitan_others[] = {
 	"hf_model",
 	"model_spec.converters.rank",
 	"model_spec.num_mtp_layers",
+	"primus.model",
+	"model.n_layers",
+	"primus_turbo.enable_primus_turbo",
+	"primus_turbo.enable_attention_float8",
+	"primus_turbo.use_turbo_grouped_mm",
+	"primus_turbo.use_moe_fp8",
 	NULL,
 };
 
@@ -81,6 +87,7 @@ const struct flavor torchtitan_flavors[] = {
 	{ "llama4", "17bx128e", "llama4-maverick", false },
 	{ "deepseek_v3", "671B", "deepseek-v3", true },
 	{ "deepseek_v3", "16B", "deepseek-v2-lite", true },
+	{ "deepseek_v3", "236B", "deepseek-v2", false },
 	{ "qwen3", "0.6B", "qwen3-0.6b", false },
 	{ "qwen3", "1.7B", "qwen3-1.7b", false },
 	{ "qwen3", "4B", "qwen3-4b", false },

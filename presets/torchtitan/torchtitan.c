@@ -7,6 +7,8 @@
 
 #include "presets/library.h"
 #include "presets/model_name.h"
+#include "presets/primus/primus.h"
+#include "presets/torchtitan/launched.h"
 #include "presets/torchtitan/python.h"
 #include "presets/torchtitan/rows.h"
 
@@ -156,7 +158,7 @@ static bool read_sharding(const struct mapped *m)
 
 static bool read_batch(const struct mapped *m)
 {
-	int64_t local = 1, global = -1, micro = 1, dp = scenario_dp(m->out);
+	int64_t local = 8, global = -1, micro = 1, dp = scenario_dp(m->out);
 	const struct pair *from = mapped_find(m, "training.global_batch_size");
 
 	if (!mapped_count(m, "training.batch_size", &local) ||
@@ -164,6 +166,10 @@ static bool read_batch(const struct mapped *m)
 	    !mapped_count(m, "training.global_batch_size", &global) ||
 	    !mapped_count(m, "parallelism.pipeline_parallel_microbatch_size", &micro))
 		return false;
+	if (!mapped_find(m, "training.batch_size") &&
+	    !mapped_find(m, "training.local_batch_size"))
+		import_note(m->report, IMPORT_ASSUMED, "local_batch_size",
+			    "8, torchtitan's default");
 	if (m->out->plan.pp == 1)
 		micro = local;
 	if (global < 1 && __builtin_mul_overflow(local, dp > 0 ? dp : 1, &global))
@@ -256,8 +262,9 @@ static bool read_rest(const struct mapped *m)
 
 static bool read_plan(const struct mapped *m)
 {
-	return read_transforms(m) && read_stages(m) && read_sharding(m) &&
-	       read_batch(m) && read_precision(m) && read_recompute(m) && read_rest(m);
+	return launched_begin(m) && read_transforms(m) && read_stages(m) &&
+	       read_sharding(m) && read_batch(m) && read_precision(m) &&
+	       read_recompute(m) && read_rest(m) && launched_settle(m);
 }
 
 bool torchtitan_read(struct scenario *out, const char *file, const char *text,
@@ -268,6 +275,10 @@ bool torchtitan_read(struct scenario *out, const char *file, const char *text,
 		NULL,         read_model,      read_plan,
 	};
 	struct pairs pairs;
+
+	if (primus_runs(text, "torchtitan"))
+		return launched_by_primus(&pairs, file, text, length, report, error) &&
+		       mapped_read(out, &format, &pairs, report, error);
 
 	if (strstr(text, "Controller.Config("))
 		return error_set(error, file, 1,
