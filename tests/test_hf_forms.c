@@ -242,13 +242,14 @@ static void test_groups(void **state)
 
 	(void)state;
 	assert_true(read_text("{" LING "}", &model, &error));
-	assert_int_equal(kind_of(&model, 0)->mixer, MIXER_ATTENTION);
-	assert_int_equal(kind_of(&model, 0)->attention.head_dim, 64);
-	assert_int_equal(kind_of(&model, 0)->attention.kv_heads, 8);
-	assert_true(kind_of(&model, 0)->attention.output_gate);
+	assert_int_equal(kind_of(&model, 0)->mixer, MIXER_LIGHTNING);
+	assert_int_equal(kind_of(&model, 0)->attention.heads, 0);
+	assert_int_equal(model.ssm.inner, 512);
+	assert_int_equal(model.ssm.groups, 8);
+	assert_int_equal(model.ssm.chunk, 64);
 	assert_int_equal(kind_of(&model, 1)->mixer, MIXER_MLA);
 	assert_int_equal(kind_of(&model, 4)->mixer, MIXER_MLA);
-	assert_non_null(strstr(model.approximate, "lightning"));
+	assert_string_equal(model.approximate, "");
 	assert_true(
 		read_text("{" LING ", \"short_conv_kernel_size\": 4}", &model, &error));
 	assert_int_equal(kind_of(&model, 2)->mixer, MIXER_LINEAR);
@@ -256,6 +257,42 @@ static void test_groups(void **state)
 	assert_int_equal(kind_of(&model, 3)->mixer, MIXER_MLA);
 	assert_non_null(strstr(model.approximate, "state-space scan"));
 #undef LING
+}
+
+/* MiniMax: 0 is lightning attention, in a list of numbers or of names. A request keeps
+ * one square of a head's width for each of 8 heads, in 16 bits, and no token more. */
+static void test_lightning(void **state)
+{
+#define MINIMAX                                                 \
+	"\"hidden_size\": 512, \"intermediate_size\": 1024,"    \
+	"\"num_hidden_layers\": 4, \"num_attention_heads\": 8," \
+	"\"num_key_value_heads\": 2, \"head_dim\": 64, \"vocab_size\": 32000"
+	static const char *const texts[] = {
+		"{\"model_type\": \"minimax_m1\", \"attn_type_list\": [0, 0, 0, 1]," MINIMAX
+		"}",
+		"{\"model_type\": \"minimax\", \"block_size\": 256, \"layer_types\": "
+		"[\"linear_attention\", \"linear_attention\", \"linear_attention\","
+		"\"full_attention\"]," MINIMAX "}"
+	};
+	/* of a token the one layer of attention: 2 heads, key and value */
+	const double token = 2 * 2 * 64 * 2, states = 3 * 8 * 64.0 * 64 * 2;
+	struct error error;
+	struct model model;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		assert_true(read_text(texts[i], &model, &error));
+		assert_int_equal(kind_of(&model, 2)->mixer, MIXER_LIGHTNING);
+		assert_int_equal(kind_of(&model, 3)->mixer, MIXER_ATTENTION);
+		assert_int_equal(kind_of(&model, 3)->attention.kv_heads, 2);
+		assert_int_equal(model.ssm.chunk, 256);
+		assert_string_equal(model.approximate, "");
+		assert_close(model_kv_bytes_per_token(&model, 1, 2), states + token,
+			     1e-12);
+		assert_close(model_kv_bytes_per_token(&model, 1000, 2),
+			     states / 1000 + token, 1e-12);
+	}
+#undef MINIMAX
 }
 
 /* LFM2-350M: the count of its model card to the last one. */
@@ -290,10 +327,10 @@ static void test_convolutions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_longcat), cmocka_unit_test(test_patterns),
-		cmocka_unit_test(test_groups),  cmocka_unit_test(test_convolutions),
-		cmocka_unit_test(test_blocks),  cmocka_unit_test(test_quantised),
-		cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_longcat),      cmocka_unit_test(test_patterns),
+		cmocka_unit_test(test_groups),       cmocka_unit_test(test_lightning),
+		cmocka_unit_test(test_convolutions), cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_quantised),    cmocka_unit_test(test_beside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,6 +163,35 @@ static void test_short_convolution_by_hand(void **state)
 	assert_close(named("scan")->weights, 0, 1e-12);
 }
 
+/* Lightning attention: query, key, value and gate of all heads from one projection,
+ * activations where others convolve, decays that are no parameters, a norm over all
+ * heads; no edge of a convolution travels. */
+static void test_lightning_attention_by_hand(void **state)
+{
+	const struct graph_operator *op;
+
+	(void)state;
+	layer_of(MIXER_LIGHTNING);
+	scenario.model.ssm.groups = scenario.model.ssm.heads;
+	draw();
+	check_gemm("input projection", 4 * 32, 32);
+	check_gemm("output projection", 32, 32);
+	op = named("activation");
+	assert_close(op->weights, 0, 1e-12);
+	assert_close(op->forward_bytes, TOKENS * 3 * 32 * 2 * 2, 1e-12);
+	assert_close(named("gated norm")->weights, 32, 1e-12);
+	op = named("scan");
+	assert_close(op->weights, 0, 1e-12);
+	/* half a chunk of 16 is seen by query and key and weighs values, 4 heads of 8
+	 */
+	assert_close(op->forward_flops,
+		     TOKENS * 2 * (16 / 2.0 * (4 * 8 + 32) + 2 * 32 * 8), 1e-12);
+	scenario.cluster.gpus = 4;
+	scenario.plan.cp = 2;
+	draw();
+	assert_close(named("chunk states")->payload_bytes, 3 * 32 * 8 * 4 * 2, 1e-12);
+}
+
 /* Ranks of CP hand on the states and the edge of the convolution, in fp32, as large
  * for a long sequence as for a short one. */
 static void test_states_that_travel(void **state)
@@ -507,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_mamba2_by_hand),
 		cmocka_unit_test(test_linear_attention_by_hand),
 		cmocka_unit_test(test_short_convolution_by_hand),
+		cmocka_unit_test(test_lightning_attention_by_hand),
 		cmocka_unit_test(test_states_that_travel),
 		cmocka_unit_test(test_narrow_formats),
 		cmocka_unit_test(test_blocks_are_scaled_behind_a_norm),

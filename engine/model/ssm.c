@@ -15,6 +15,7 @@ void ssm_widths(const struct model *model, double tp, struct ssm_form *out)
 	clear_bytes(out, sizeof *out);
 	out->inner = (double)s->inner / tp;
 	out->state = (double)s->state;
+	out->state_element = 4;
 	out->heads = (double)s->heads / tp;
 	/* groups are split like heads, and repeated where there are fewer than ranks */
 	out->groups = larger((double)s->groups / tp, 1);
@@ -41,20 +42,21 @@ static const struct mixer *state_space_of(const struct layer_kind *kind)
 void ssm_measure(const struct model *model, const struct layer_kind *kind, double tp,
 		 struct mixing *out)
 {
-	double taps = (double)model->ssm.conv;
 	struct ssm_form form, *f = &form;
+	double taps;
 
 	state_space_of(kind)->form(model, tp, f);
+	taps = f->filter > 0 ? (double)model->ssm.conv : 0;
 	*out = (struct mixing){ 0 };
 	out->scan = (struct scan){
 		.state = f->inner * f->state,
-		.state_bytes = f->inner * (f->state * 4 + taps * 2),
+		.state_bytes = f->inner * (f->state * f->state_element + taps * 2),
 		.flops = f->flops,
 		.traffic = f->traffic,
 		.traffic_bytes = f->traffic_bytes,
 		.kept = f->inner,
 		.kept_bytes = f->inner * f->state * 4 / chunk_of(model),
-		.conv_state = (taps - 1) * f->conv,
+		.conv_state = larger(taps - 1, 0) * f->conv,
 	};
 }
 
@@ -68,7 +70,9 @@ void ssm_draw(const struct model *model, const struct layer_kind *kind,
 	state_space_of(kind)->form(model, share->tp, f);
 	shape_add(out, SHAPE_ENTER, "mixer input", rows, h);
 	shape_linear(out, "input projection", rows, f->in, h)->kept = f->in;
-	shape = shape_add(out, SHAPE_ELEMENTWISE, "short convolution", rows, f->conv);
+	shape = shape_add(out, SHAPE_ELEMENTWISE,
+			  f->filter > 0 ? "short convolution" : "activation", rows,
+			  f->conv);
 	shape->forward = 2;
 	shape->backward = 3;
 	shape->weights = f->conv * f->filter;

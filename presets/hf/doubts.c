@@ -36,13 +36,6 @@ static bool says_so(const struct node *node)
 		(strcmp(node->text, "0") != 0 && strcmp(node->text, "false") != 0));
 }
 
-/* MiniMax: 0 is lightning attention, 1 full. Ling has it beside MLA, Ling 3 another. */
-static bool has_lightning(struct hf_reader *r)
-{
-	return hf_list_holds(hf_get(r, "attn_type_list"), 0) ||
-	       (hf_has(r, "layer_group_size") && !hf_has(r, "short_conv_kernel_size"));
-}
-
 static void approximate(struct hf_reader *r, struct model *model, const char *key,
 			const char *why)
 {
@@ -165,9 +158,6 @@ void hf_note_doubts(struct hf_reader *r, const struct node *root,
 		if (says_so(hf_get(r, approximations[i].key)))
 			approximate(r, model, approximations[i].key,
 				    approximations[i].why);
-	if (has_lightning(r))
-		approximate(r, model, "layers",
-			    "lightning attention is costed like full attention");
 	if (r->family && (r->family->traits & FAMILY_ENCODER))
 		approximate(r, model, "model_type",
 			    "an encoder: its attention looks both ways, and is counted "

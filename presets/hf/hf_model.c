@@ -248,6 +248,19 @@ static void read_moe(struct hf_reader *r, struct model *model, int64_t ffn)
 	}
 }
 
+/* All heads have keys; blocks are MiniMax's own, or those of Ling's kernel. */
+static void read_lightning(struct hf_reader *r, struct model *model)
+{
+	struct ssm *ssm = &model->ssm;
+
+	ssm->heads = ssm->groups = hf_need(r, "num_attention_heads");
+	ssm->head_dim = ssm->state = hf_count(
+		r, "head_dim", ssm->heads > 0 ? model->hidden / ssm->heads : 0);
+	ssm->inner = ssm->heads * ssm->head_dim;
+	ssm->chunk =
+		hf_count(r, "block_size", hf_has(r, "layer_group_size") ? 64 : 256);
+}
+
 static void read_ssm(struct hf_reader *r, struct model *model)
 {
 	struct ssm *ssm = &model->ssm;
@@ -278,6 +291,10 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 		ssm->conv = hf_need(r, "short_conv_kernel_size");
 		ssm->inner = ssm->heads * ssm->head_dim;
 		ssm->chunk = 64;
+		return;
+	}
+	if (hf_has_lightning(r)) {
+		read_lightning(r, model);
 		return;
 	}
 	if (hf_has(r, "conv_L_cache")) {

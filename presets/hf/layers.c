@@ -25,13 +25,10 @@ struct pattern {
 	bool all_ssm;
 	int64_t borrows_from; /* keys and values are an earlier layer's from this on */
 	int64_t wide_from; /* MLPs are twice as wide from this layer on (Gemma 4 E) */
-	bool lightning; /* linear attention of MiniMax and Ling: all heads, with a gate
-			 */
-	bool sinks;     /* of the sliding layers (MiMo-V2) */
-	int64_t head_dim; /* of lightning attention beside MLA (Ling) ... */
-	int64_t whole;    /* layers of whole groups */
-	int64_t group; /* ... of whose layers the last one is MLA, and what is left over
-			*/
+	bool sinks;        /* of the sliding layers (MiMo-V2) */
+	int64_t whole;     /* layers of whole groups */
+	int64_t group;     /* of whose layers the last one is MLA, and what is left over
+			    */
 };
 
 /* Nemotron 3 names sublayers where others name layers: "moe" and "mlp" among them tell
@@ -90,6 +87,22 @@ static enum mixer_kind state_mixer(struct hf_reader *r, const char *type)
 	return MIXER_MAMBA2;
 }
 
+bool hf_has_lightning(struct hf_reader *r)
+{
+	const char *type = r->family ? r->family->model_type : "";
+	const struct node *types = hf_get(r, "layer_types");
+
+	if (hf_list_holds(hf_get(r, "attn_type_list"), 0) ||
+	    (hf_has(r, "layer_group_size") && !hf_has(r, "short_conv_kernel_size")))
+		return true;
+	if (strncmp(type, "minimax", 7) != 0 || !types || types->kind != NODE_LIST)
+		return false;
+	for (const struct node *node = types->child; node; node = node->next)
+		if (node->kind == NODE_SCALAR && strstr(node->text, "linear"))
+			return true;
+	return false;
+}
+
 static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 {
 	const char *type = r->family ? r->family->model_type : "";
@@ -105,9 +118,6 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 	p->compress = hf_get(r, "compress_ratios");
 	p->indexers = hf_get(r, "indexer_types");
 	p->group = hf_count(r, "layer_group_size", 0);
-	p->lightning = strncmp(type, "minimax", 7) == 0 ||
-		       (p->group > 1 && !hf_has(r, "short_conv_kernel_size"));
-	p->head_dim = hf_count(r, "head_dim", 0);
 	p->window = hf_count(r, "sliding_window attention_chunk_size", 0);
 	if (r->family && (r->family->traits & FAMILY_WINDOW_NEEDS_SWITCH) &&
 	    !hf_bool(r, "use_sliding_window", false))
@@ -138,7 +148,7 @@ static void read_mixer_keys(struct hf_reader *r, struct pattern *p)
 		hf_count(r, "swa_head_dim attention_other_setting.head_dim", 0);
 	p->swa_value_dim = hf_count(r, "swa_v_head_dim", 0);
 	p->all_ssm = hf_is_mamba(r);
-	p->ssm = state_mixer(r, type);
+	p->ssm = hf_has_lightning(r) ? MIXER_LIGHTNING : state_mixer(r, type);
 }
 
 static void read_mlp_keys(struct hf_reader *r, struct pattern *p, int64_t layers)
@@ -242,28 +252,11 @@ static void ssm_mixer(const struct pattern *p, struct layer_kind *kind)
 	memset(&kind->attention, 0, sizeof kind->attention);
 }
 
-static void lightning_attention(const struct pattern *p, struct layer_kind *kind)
-{
-	struct attention *a = &kind->attention;
-
-	if (kind->mixer == MIXER_MLA) { /* Ling: beside it, with widths of its own */
-		kind->mixer = MIXER_ATTENTION;
-		*a = (struct attention){ .heads = a->heads,
-					 .head_dim = p->head_dim,
-					 .value_dim = p->head_dim,
-					 .qk_norm = a->qk_norm };
-	}
-	a->kv_heads = a->heads;
-	a->output_gate = true;
-}
-
 static void named_mixer(const struct pattern *p, const char *name,
 			struct layer_kind *kind)
 {
-	if (p->lightning && strstr(name, "linear"))
-		lightning_attention(p, kind);
-	else if (strstr(name, "linear") || strstr(name, "mamba") ||
-		 (p->ssm == MIXER_CONV && strcmp(name, "conv") == 0))
+	if (strstr(name, "linear") || strstr(name, "mamba") ||
+	    (p->ssm == MIXER_CONV && strcmp(name, "conv") == 0))
 		ssm_mixer(p, kind);
 	else if (strstr(name, "sliding") || strstr(name, "chunked"))
 		sliding_attention(p, kind);

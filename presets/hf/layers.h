@@ -8,6 +8,9 @@
  * `base` holds the attention and dense width shared by all. */
 void hf_read_layers(struct hf_reader *reader, struct model *model,
 		    const struct layer_kind *base, int64_t layers);
+/* Whether some have lightning attention: 0 in MiniMax's list, or "linear_attention";
+ * all but the last of Ling's groups. */
+bool hf_has_lightning(struct hf_reader *reader);
 /* How many layers the file's list or string of them has; 0 = it has none. */
 int64_t hf_layer_list(struct hf_reader *reader);
 
