@@ -10,11 +10,12 @@
 #include "engine/serve/nic.h"
 #include "engine/serve/serve_parts.h"
 
-/* Output tokens a second while both goals hold, at the most requests that allow it. */
+/* Output tokens a second while both goals hold, at the most requests that allow it:
+ * whole ones, where all that are there do not. */
 static void goodput(const struct serving_run *run, const struct scenario *s,
 		    struct serving_estimate *out)
 {
-	double low = 0, high = fmax(out->concurrency, fmin(1, run->room));
+	double low = 1, high = fmax(out->concurrency, fmin(1, run->room));
 	struct point p;
 
 	run_at(run, high, &p);
@@ -23,9 +24,9 @@ static void goodput(const struct serving_run *run, const struct scenario *s,
 		out->goodput = out->goodput_concurrency = 0;
 		if (!run_meets(s, &p))
 			return;
-		low = 1;
-		for (int i = 0; i < 16; i++) {
-			double middle = (low + high) / 2;
+		high = ceil(high);
+		while (high - low > 1) {
+			double middle = floor((low + high) / 2);
 
 			run_at(run, middle, &p);
 			if (run_meets(s, &p))
@@ -33,7 +34,7 @@ static void goodput(const struct serving_run *run, const struct scenario *s,
 			else
 				high = middle;
 		}
-		high = floor(low);
+		high = low;
 		run_at(run, high, &p);
 	}
 	out->goodput = p.tokens_per_second;
