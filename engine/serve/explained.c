@@ -266,7 +266,7 @@ void serve_explain_load(const struct serving_run *run, const struct scenario *s,
 	} else if (plan->request_rate <= 0 && v->waiting >= 1) {
 		mend(tell(out, NOTE_WAITING, (double)plan->concurrency,
 			  floor(v->concurrency), v->waiting),
-		     "concurrency", run->room);
+		     "concurrency", floor(v->concurrency));
 	}
 	explain_host(s, v, out);
 	if (plan->goal_ttft_seconds <= 0 && plan->goal_tpot_seconds <= 0)

@@ -1,0 +1,411 @@
+/* test_serve_simulated.c - the simulation of a server is that of the scenario: its
+ * queue, put together here from the knobs, gives the same, and what is told of its tail
+ * is what trying every number of requests says. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/serve/host.h"
+#include "engine/serve/pass_table.h"
+#include "engine/serve/serve.h"
+#include "engine/serve/tail.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+#include "tests/support/server.h"
+#include "tests/twin/server.h"
+
+static struct scenario s;
+static struct estimate now;
+static struct serving_run run;
+static struct pass_table tables[2];
+
+enum { SERVERS = 400 };
+
+static void fail_at(const char *what, double is, double wanted)
+{
+	const struct plan *p = &s.plan;
+
+	fail_msg(
+		"%s: %.15g, not %.15g; %s on %s with %s, %lld GPUs, TP %lld PP %lld EP "
+		"%lld DP %lld, c %lld, %lld + %lld, apart %d, batching %d",
+		what, is, wanted, s.model.name, s.cluster.name, s.stack.name,
+		(long long)s.cluster.gpus, (long long)p->tp, (long long)p->pp,
+		(long long)p->ep, (long long)p->serving.dp_attention,
+		(long long)p->serving.concurrency, (long long)p->serving.prompt_len,
+		(long long)p->serving.output_len, p->serving.disaggregated,
+		p->serving.batching);
+}
+
+static void same(const char *what, double is, double wanted)
+{
+	if (!(fabs(is - wanted) <= 1e-9 * fabs(wanted)) && is != wanted)
+		fail_at(what, is, wanted);
+}
+
+/* --- servers --- */
+
+static void draw_load(struct serving_plan *v)
+{
+	v->concurrency = 1 + (int64_t)next(60);
+	v->request_rate = 0;
+	v->prompt_len = 1 + (int64_t)next(3000);
+	v->output_len = 1 + (int64_t)next(100);
+	v->length_spread = next(2) ? 0 : 0.4;
+	v->length_shape = next(2) ? LENGTH_LOGNORMAL : LENGTH_UNIFORM;
+	v->receive_interval = next(2) ? 1 : 1 + (int64_t)next(20);
+	v->batch_wait = next(2) ? 0 : (int64_t)next(40);
+	v->goal_ttft_seconds = next(2) ? 0 : 0.5;
+	v->goal_tpot_seconds = next(2) ? 0 : 0.02;
+	v->prefix_cache = next(4) > 0;
+}
+
+static void draw(void)
+{
+	struct serving_plan *v = &s.plan.serving;
+
+	do {
+		server_random(&s, &now);
+		draw_load(v);
+		s.stack.serving.mixes = next(2);
+		s.stack.serving.swaps = next(2);
+		s.stack.serving.expects = next(2) ? 0 : 0.3;
+		serve_estimate(&s, &now);
+		if (now.feasible && next(4) == 0) {
+			v->request_rate = now.serving.requests_per_second * 0.6;
+			v->arrival_scv = 0.5 * (double)next(4);
+			serve_estimate(&s, &now);
+		}
+	} while (!now.feasible);
+	assert_true(run_open(&s, &run));
+	run_room(&run);
+}
+
+/* --- the queue of a scenario --- */
+
+/* Tokens of a mean request for each of its bytes beyond a shared prefix. */
+static double tokens_of_room(const struct server *server, double prefix)
+{
+	double tokens = server_admitted_tokens(&s);
+	double behind = tokens - prefix;
+	double one = twin_request_bytes(&server->context, (int64_t)ceil(behind));
+
+	return server->kv_room_bytes / (one / tokens);
+}
+
+static enum queue_scheduler scheduler(void)
+{
+	if (s.plan.serving.batching == BATCHING_STATIC)
+		return SERVE_STATIC;
+	if (s.plan.serving.chunked_prefill && s.stack.serving.mixes)
+		return SERVE_MIXED;
+	return SERVE_PROMPTS_FIRST;
+}
+
+/* Of one host link, for a token of what it copies; a stack that goes by layers hides
+ * all but one of them behind a prompt of the mean length. */
+static void set_host(struct queue_pool *pool, const struct server *server,
+		     double shared, double prompt)
+{
+	const struct serving_plan *v = &s.plan.serving;
+	double rate = s.cluster.accelerator.host_bytes_per_second, bytes, tokens, copy;
+	double found = 0, rest = (double)v->prompt_len - shared;
+	double layers = (double)s.model.layers;
+	struct timing alone;
+
+	pool->swaps = v->host_kv_bytes > 0 && s.stack.serving.swaps;
+	if (v->prefix_cache && v->host_kv_bytes > 0)
+		found = fmax(0, fmin(rest - 1, floor(v->host_prefix * rest)));
+	pool->fetched = found / fmax(1, rest);
+	tokens = found > 0 ? found : (double)v->prompt_len;
+	bytes = twin_request_bytes(&server->context, (int64_t)tokens);
+	copy = rate > 0 ? bytes / rate : 0;
+	pool->fetch_seconds = copy / tokens * s.cluster.scale;
+	if (found <= 0 || copy <= 0 || !s.stack.serving.loads_by_layer)
+		return;
+	alone = pass_table_prompts(pool->server, prompt,
+				   (double)v->prompt_len - prompt / 2);
+	pool->fetch_hidden =
+		fmin(copy, alone.pass) * (1 - 1 / layers) * s.cluster.scale;
+}
+
+static void set_pool(struct queue_pool *pool, struct pass_table *table,
+		     const struct server *server, double servers_of_part)
+{
+	const struct serving_plan *v = &s.plan.serving;
+	double shared = 0, copies = server_copies(server), each;
+	struct point one;
+	struct work w;
+
+	if (v->prefix_cache)
+		shared = floor(v->shared_prefix * (double)v->prompt_len);
+	work_of(&s, &w);
+	pass_table_open(table, server);
+	twin_point(&run, 1, 1, &one);
+	*pool = (struct queue_pool){
+		.servers = (int)servers_of_part,
+		.scheduler = scheduler(),
+		.budget = server->budget_tokens,
+		.room = tokens_of_room(server, shared),
+		.cached = shared,
+		.most_requests = (int)server_request_limit(&s),
+		.reserves = s.stack.serving.reserves,
+		.expects = s.stack.serving.expects,
+		.look_interval = (int)v->receive_interval,
+		.prompt_wait = (int)v->batch_wait,
+		.fill = 0.9 * server->budget_tokens,
+		.gain = one.gain,
+		.each = v->speculative != SPECULATIVE_OFF ? 1 + (double)v->draft_tokens
+							  : 1,
+		.cost = pass_table_seconds,
+		.server = table,
+	};
+	pool->unsplit = !v->chunked_prefill && v->batching != BATCHING_STATIC;
+	set_host(pool, server, shared, w.prompt);
+	if (v->dp_attention <= 1 && server == &run.decode)
+		return;
+	if (server->context.shape.dp <= 1)
+		return;
+	/* a copy alone does not see the others that it waits for */
+	pool->fill = INFINITY;
+	each = v->concurrency > 0 ? (double)v->concurrency / copies : server->room;
+	if (v->batch_wait > 0)
+		pool->prompt_wait = (int)round(
+			work_held(&w, server, each, (double)v->output_len / one.gain));
+}
+
+static void set_system(struct queue_system *system, const struct server_part *part)
+{
+	const struct serving_plan *v = &s.plan.serving;
+	struct point mean;
+
+	*system = (struct queue_system){
+		.host_seconds = s.stack.serving.prompt_seconds * s.cluster.scale,
+		.goal_ttft = v->goal_ttft_seconds,
+		.goal_tpot = v->goal_tpot_seconds,
+	};
+	set_pool(&system->pool, &tables[0], &run.decode,
+		 server_copies(&run.decode) / part->parts);
+	if (!run.apart)
+		return;
+	set_pool(&system->prompts, &tables[1], &run.prefill,
+		 server_copies(&run.prefill) / part->parts);
+	system->prompts.scheduler = SERVE_PROMPTS_FIRST;
+	system->prompts.abreast = (int)run.prefill.context.shape.dp;
+	system->prompts.most_requests = (int)server_usual_requests(&s);
+	run_at(&run, fmin(run_asked(&run, &s), run.room), &mean);
+	system->send_seconds = (mean.transfer_seconds + mean.contended_seconds) /
+			       (double)v->prompt_len;
+}
+
+static void set_requests(struct queue_load *load, const struct server_part *part,
+			 int requests)
+{
+	const struct serving_plan *v = &s.plan.serving;
+	bool closed = v->request_rate <= 0;
+
+	*load = (struct queue_load){
+		.arrivals = closed ? ARRIVE_CLOSED : ARRIVE_BURSTY,
+		.lengths = v->length_shape == LENGTH_LOGNORMAL ? LENGTHS_LOGNORMAL
+							       : LENGTHS_EVEN,
+		.users = (int)part->users,
+		.rate = v->request_rate / part->scale,
+		.burst = sqrt(v->arrival_scv),
+		.prompt = (double)v->prompt_len,
+		.output = (double)v->output_len,
+		.spread = v->length_spread,
+		.seed = 7,
+		.requests = (int)fmax(1, round(requests / part->scale)),
+	};
+	if (!closed && v->arrival_scv <= 0)
+		load->arrivals = ARRIVE_EVEN;
+	if (!closed && v->arrival_scv == 1)
+		load->arrivals = ARRIVE_POISSON;
+}
+
+static void run_queue(const struct queue_system *system, const struct queue_load *load,
+		      struct queue_result *out)
+{
+	struct arena arena = { 0 };
+
+	arena.size = queue_bytes(load, system);
+	arena.base = malloc(arena.size + 1);
+	assert_non_null(arena.base);
+	assert_true(queue_run(system, load, &arena, NULL, out));
+	free(arena.base);
+}
+
+static void simulate(const struct serve_load *load, struct queue_result *out)
+{
+	struct arena arena = { 0 };
+
+	arena.size = serve_simulation_bytes(&s, load);
+	arena.base = malloc(arena.size + 1);
+	assert_non_null(arena.base);
+	if (arena.size == 0 || !serve_simulate(&s, load, &arena, out))
+		fail_at("the load does not run", 0, 1);
+	free(arena.base);
+}
+
+static void check_times(const char *what, const struct queue_times *is,
+			const struct queue_times *wanted)
+{
+	same(what, is->mean, wanted->mean);
+	same(what, is->p50, wanted->p50);
+	same(what, is->p90, wanted->p90);
+	same(what, is->p99, wanted->p99);
+}
+
+/* Counts are those of all parts alike, times those of one. */
+static void check_result(const struct queue_result *is, const struct queue_result *one,
+			 double parts)
+{
+	same("requests", is->requests, round(one->requests * parts));
+	same("seconds", is->seconds, one->seconds);
+	same("passes", (double)is->passes, round((double)one->passes * parts));
+	same("preempted", is->preempted, round(one->preempted * parts));
+	same("oversized", is->oversized, round(one->oversized * parts));
+	same("running", is->running, one->running * parts);
+	same("prompt tokens", is->prompt_tokens, one->prompt_tokens * parts);
+	same("output tokens", is->output_tokens, one->output_tokens * parts);
+	same("computed again", is->recomputed_tokens, one->recomputed_tokens * parts);
+	same("from the host", is->fetched_tokens, one->fetched_tokens * parts);
+	same("swapped", is->swapped_tokens, one->swapped_tokens * parts);
+	same("cached", is->cached_tokens, one->cached_tokens * parts);
+	same("within", is->within_goals, one->within_goals);
+	check_times("TTFT", &is->ttft, &one->ttft);
+	check_times("TPOT", &is->tpot, &one->tpot);
+	check_times("request", &is->request, &one->request);
+}
+
+static void simulations_are_of_the_scenario(void **state)
+{
+	int pools = 0, parts = 0, hosts = 0, waits = 0, rates = 0;
+
+	(void)state;
+	seed = 111;
+	for (int i = 0; i < SERVERS; i++) {
+		struct serve_load asked = { .requests = 40 + (int)next(200),
+					    .seed = 7 };
+		struct queue_system system;
+		struct queue_result is, one;
+		struct server_part part;
+		struct queue_load load;
+
+		draw();
+		asked.users = next(2) ? 0 : 20;
+		run_part(&run, &s, asked.users > 0 ? asked.users : INFINITY, &part);
+		set_system(&system, &part);
+		set_requests(&load, &part, asked.requests);
+		run_queue(&system, &load, &one);
+		simulate(&asked, &is);
+		check_result(&is, &one, part.scale);
+		same("requests asked", (double)serve_simulated_requests(&s, &asked),
+		     round(load.requests * part.scale));
+		pools += run.apart;
+		parts += part.parts > 1;
+		hosts += is.fetched_tokens > 0;
+		waits += system.pool.prompt_wait > 0 && system.pool.fill == INFINITY;
+		rates += s.plan.serving.request_rate > 0;
+	}
+	assert_true(pools > SERVERS / 10 && parts > SERVERS / 4);
+	assert_true(hosts > SERVERS / 40 && rates > SERVERS / 10);
+	assert_true(waits > SERVERS / 100);
+}
+
+/* --- tails --- */
+
+/* Whether 99 of 100 keep the goals where so many are held, in three waves. */
+static bool keeps(double requests)
+{
+	struct serve_point point = { .concurrency = requests }, out;
+
+	return serve_tail_curve(&s, &point, 1, &out, 1) == 1 && out.meets;
+}
+
+static void tails_keep_to_the_goals(void **state)
+{
+	int some = 0, none = 0, all = 0;
+
+	(void)state;
+	seed = 112;
+	for (int i = 0; i < SERVERS / 2; i++) {
+		const struct serving_estimate *v = &now.serving;
+		struct serving_plan *plan = &s.plan.serving;
+		double high, found;
+		struct point p;
+
+		draw();
+		plan->request_rate = 0;
+		plan->concurrency = 1 + (int64_t)next(24);
+		/* one token has no time per token to draw */
+		plan->output_len++;
+		plan->goal_ttft_seconds = plan->goal_tpot_seconds = 0;
+		serve_estimate(&s, &now);
+		if (!now.feasible || v->waiting > 0)
+			continue;
+		if (next(2))
+			plan->goal_ttft_seconds =
+				v->ttft_seconds * 0.4 * (double)(1 + next(8));
+		else
+			plan->goal_tpot_seconds =
+				v->tpot_seconds * 0.8 +
+				v->tpot_seconds * 0.1 * (double)next(8);
+		serve_estimate(&s, &now);
+		high = v->goodput_concurrency;
+		if (v->goodput <= 0)
+			continue;
+		serve_tail_goodput(&s, 0, &now.serving);
+		found = v->goodput_concurrency;
+		assert_true(found <= high);
+		some += found > 0 && found < high;
+		none += found == 0;
+		all += found == high;
+		if (found == 0) {
+			assert_false(keeps(1) && high > 1 && keeps(high));
+			continue;
+		}
+		assert_true(keeps(found));
+		assert_true(found == high || !keeps(found + 1));
+		run_at(&run, found, &p);
+		same("goodput of the tail", v->goodput, p.tokens_per_second);
+	}
+	assert_true(some > SERVERS / 100 && none > SERVERS / 100 &&
+		    all > SERVERS / 100);
+}
+
+/* To arrivals at the rate that is served, and back to those in flight. */
+static void loops_are_switched(void **state)
+{
+	(void)state;
+	seed = 113;
+	for (int i = 0; i < SERVERS; i++) {
+		double rate, held;
+
+		draw();
+		s.plan.serving.request_rate = 0;
+		serve_estimate(&s, &now);
+		if (!now.feasible)
+			continue;
+		rate = now.serving.requests_per_second;
+		assert_true(serve_switch_loop(&s, &now.serving));
+		assert_true(s.plan.serving.request_rate <= rate &&
+			    s.plan.serving.request_rate > rate * 0.99);
+		serve_estimate(&s, &now);
+		held = now.serving.concurrency;
+		assert_true(serve_switch_loop(&s, &now.serving));
+		assert_true(s.plan.serving.request_rate == 0);
+		same("held", (double)s.plan.serving.concurrency,
+		     held < 0.5 ? 1 : round(held));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(simulations_are_of_the_scenario),
+		cmocka_unit_test(tails_keep_to_the_goals),
+		cmocka_unit_test(loops_are_switched),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

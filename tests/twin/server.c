@@ -1,0 +1,600 @@
+/* server.c - see server.h. */
+#include "tests/twin/server.h"
+
+#include <math.h>
+
+/* What one request needs, and where. */
+struct loop {
+	const struct scenario *s;
+	const struct server *decode, *prompts;
+	bool apart, closed;
+	double prompt; /* tokens to compute */
+	double cached, reloaded, output, gain, drafting, spread;
+};
+
+/* From its begin until the last stage is done, and until the first takes the next. */
+struct span {
+	double whole, stage;
+};
+
+/* --- a request --- */
+
+/* Each number of drafts that may hold, by its chance: all of them before the first that
+ * does not (Leviathan et al. 2023, arXiv 2211.17192, section 3.1). */
+static double tokens_gained(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+	bool mtp = v->speculative == SPECULATIVE_MTP;
+	double usual = mtp ? 0.85 : 0.7, all_hold = 1, mean = 0;
+	int64_t trained = s->model.mtp_layers > 1 ? s->model.mtp_layers : 1;
+
+	if (v->speculative == SPECULATIVE_OFF)
+		return 1;
+	for (int64_t held = 0; held <= v->draft_tokens; held++) {
+		double holds = v->acceptance > 0 ? v->acceptance : usual;
+
+		for (int64_t i = trained; mtp && i < held + 1; i++)
+			holds *= 0.855;
+		if (held == v->draft_tokens)
+			holds = 0;
+		mean += all_hold * (1 - holds) * (double)(held + 1);
+		all_hold *= holds;
+	}
+	return mean;
+}
+
+static void open_loop(const struct serving_run *run, struct loop *l)
+{
+	const struct scenario *s = run->decode.context.scenario;
+	const struct serving_plan *v = &s->plan.serving;
+	int64_t shared = 0, copied = 0;
+
+	if (v->prefix_cache)
+		shared = (int64_t)(v->shared_prefix * (double)v->prompt_len);
+	if (v->prefix_cache && v->host_kv_bytes > 0)
+		copied = (int64_t)(v->host_prefix * (double)(v->prompt_len - shared));
+	while (copied > 0 && shared + copied >= v->prompt_len)
+		copied--;
+	*l = (struct loop){ .s = s, .decode = &run->decode, .apart = run->apart };
+	l->prompts = run->apart ? &run->prefill : &run->decode;
+	l->closed = v->request_rate <= 0;
+	l->reloaded = (double)copied;
+	l->cached = (double)(shared + copied);
+	l->prompt = fmax(1, (double)v->prompt_len - l->cached);
+	l->output = fmax(1, (double)v->output_len);
+	l->gain = tokens_gained(s);
+	if (v->speculative != SPECULATIVE_OFF)
+		l->drafting = (double)v->draft_tokens * v->draft_cost;
+	/* of lengths from 1 - w to 1 + w alike often, w / sqrt(3) */
+	l->spread = v->length_spread;
+	if (v->length_shape != LENGTH_LOGNORMAL)
+		l->spread *= sqrt(1.0 / 3);
+}
+
+/* A pass over one micro-batch of so many requests, and so many tokens of prompts, in
+ * `copies` of the attention (0: in all). */
+static struct span pass_over(const struct loop *l, const struct server *server,
+			     double requests, double tokens, double copies)
+{
+	const struct serving_plan *v = &l->s->plan.serving;
+	double stages = server->context.shape.pp;
+	struct batch b = { .requests = requests };
+	struct pass pass;
+
+	if (requests > 1)
+		b.requests = requests > stages ? requests / stages : 1;
+	b.tokens_each = 1;
+	if (v->speculative != SPECULATIVE_OFF)
+		b.tokens_each += (double)v->draft_tokens;
+	b.context = (double)(2 * v->prompt_len + v->output_len) / 2;
+	b.captured = true;
+	b.prompt_context = l->cached + l->prompt / 2;
+	if (tokens > 0) {
+		b.captured = false;
+		b.copies = copies;
+		b.prompt_tokens = tokens;
+		b.prompt_requests = tokens > l->prompt ? tokens / l->prompt : 1;
+	}
+	serve_pass(&server->context, &b, false, &pass);
+	return (struct span){ pass.seconds, pass.stage_seconds };
+}
+
+/* Prompts in passes, one after the other, each of which enters as the one before has
+ * left the first stage. */
+static struct span run_prompts_of(const struct loop *l, double together, double copies)
+{
+	double left = l->prompt * together, budget = l->prompts->budget_tokens;
+	struct span all = { 0, 0 };
+
+	while (left > 1e-9 * budget) {
+		struct span one =
+			pass_over(l, l->prompts, 0, fmin(left, budget), copies);
+
+		all.whole += all.whole > 0 ? one.stage : one.whole;
+		all.stage += one.stage;
+		left -= budget;
+	}
+	all.whole += l->s->stack.serving.prompt_seconds;
+	return all;
+}
+
+static double copies_of(const struct server *server)
+{
+	return server->engines * server->context.shape.dp;
+}
+
+/* --- queues --- */
+
+struct queue {
+	double n, service, away, first; /* first: without anybody else */
+};
+
+/* Each of the others is met with the share of its time that it is here: Schweitzer's
+ * equation, r = first + (n - 1) service r / (r + away), halved until it holds. */
+static double stay_of(const struct queue *q)
+{
+	double low = 0, high = q->first + fmax(1, q->n) * q->service;
+
+	for (int i = 0; i < 200; i++) {
+		double r = (low + high) / 2;
+
+		if (q->first + (q->n - 1) * q->service * r / (r + q->away) > r)
+			low = r;
+		else
+			high = r;
+	}
+	return high;
+}
+
+static double stay(double n, double service, double away)
+{
+	return stay_of(&(struct queue){ n, service, away, service });
+}
+
+/* By how bunched requests come (Allen and Cunneen, in Allen 1990, section 5.4). */
+static double bunching(const struct loop *l)
+{
+	double served = l->spread * l->spread;
+
+	return (l->s->plan.serving.arrival_scv + served) / (1 + served);
+}
+
+/* The width of a uniform distribution with the variance of the prompts' order and of as
+ * many outputs as there were waves. */
+static double window_of(const struct loop *l, double served, double decoding, int wave)
+{
+	double of_order = served * served / 12;
+	double of_output = l->spread * decoding * l->spread * decoding;
+
+	return sqrt(12 * (of_order + wave * of_output));
+}
+
+/* Decode passes until a prompt that is there may run: those to the next look, and what
+ * is left of the window that the first of its companions opened, which n more open
+ * while it lasts. */
+static double passes_held(const struct loop *l, double c, double steps)
+{
+	const struct serving_plan *v = &l->s->plan.serving;
+	double dp = l->decode->context.shape.dp, look = 0, rate = c / fmax(1, steps);
+	double full = (0.9 * l->decode->budget_tokens - c) / l->prompt, window, come;
+
+	for (int64_t i = 0; i < v->receive_interval; i++)
+		look += (double)i / (double)v->receive_interval;
+	if (dp > 1) {
+		rate *= dp;
+		full = dp;
+	}
+	window = (double)v->batch_wait;
+	if (full < 1)
+		window = 0;
+	else if ((full - 1) / rate < window)
+		window = (full - 1) / rate;
+	come = rate * window;
+	return look + (1 * window + come * (window / 2)) / (1 + come);
+}
+
+/* --- prompts beside decoding requests --- */
+
+static void others_prompts(const struct loop *l, double c, struct point *p)
+{
+	bool mixes = l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
+	double stages = l->decode->context.shape.pp;
+	double slots = l->output / l->gain * (c < stages ? c : stages);
+	double tokens = (c - 1) * l->prompt, each = tokens / slots, passes, beside = 0;
+	struct span with, without;
+
+	if (each < l->prompt)
+		each = l->prompt;
+	if (each > l->decode->budget_tokens)
+		each = l->decode->budget_tokens;
+	passes = tokens / each;
+	if (mixes)
+		beside = passes > fmax(1, slots) ? c * slots / passes
+			 : passes < 1            ? fmin(c, c * slots)
+						 : fmin(c, c * slots / passes);
+	with = pass_over(l, l->decode, beside, each, 0);
+	without = pass_over(l, l->decode, c, 0, 0);
+	p->mixed_seconds = mixes ? with.whole : p->decode_seconds + with.stage;
+	p->carrying_seconds = passes * with.stage / (c - 1);
+	/* in place of a decode pass, or beside it */
+	p->added_seconds = passes * with.stage;
+	if (mixes)
+		p->added_seconds -= fmin(passes, slots) * without.stage;
+	p->added_seconds = fmax(0, p->added_seconds / (c - 1));
+}
+
+/* Ten waves, of which the first is a burst. */
+static double ahead_in_waves(const struct loop *l, double c, double cycle,
+			     const struct point *p)
+{
+	double alone = p->prefill_seconds + p->begin_seconds, decoding = cycle - alone;
+	double together = fmax(1, l->decode->budget_tokens / l->prompt);
+	double sum = (c - 1) / 2 + (fmin(c, together) - 1) / 2;
+	double others = (c - 1) * (1 - 1 / (2 * together));
+
+	for (int wave = 1; wave < 10; wave++) {
+		double window = window_of(l, c * p->added_seconds, decoding, wave), r;
+
+		window = fmin(window, decoding);
+		r = stay_of(
+			&(struct queue){ others + 1, p->added_seconds, window, alone });
+		sum += others * r / (r + window);
+	}
+	return fmin(c - 1, sum / 10);
+}
+
+/* A process receives one after the other. */
+static void receive(const struct loop *l, double n, double processes, struct point *p)
+{
+	double each = l->s->stack.serving.prompt_seconds;
+	double rest = (l->output - 1) * p->tpot_seconds, least;
+
+	if (!l->closed) {
+		double away = fmax(0, p->ttft_seconds + rest - each);
+		double in = stay(fmax(1, n / processes), each, away);
+
+		p->received_seconds = bunching(l) * fmax(0, in - each);
+	} else {
+		each /= processes;
+		least = n * each - rest;
+		p->received_seconds = p->ahead * fmax(0, each - p->added_seconds);
+		p->received_seconds =
+			fmax(p->received_seconds, least - p->ttft_seconds);
+	}
+	p->ttft_seconds += p->received_seconds;
+}
+
+static void continuous(const struct loop *l, double all, double c, struct point *p)
+{
+	double steps = l->output / l->gain, own, others;
+
+	if (c > 1)
+		others_prompts(l, c, p);
+	p->begin_seconds = passes_held(l, c, steps) + (l->closed ? 1 : 0.5);
+	p->begin_seconds *= p->decode_seconds * fmin(1, c - 1);
+	own = p->prefill_seconds + p->begin_seconds +
+	      (l->output - 1) * p->step_seconds / l->gain;
+	others = (c - 1) * p->added_seconds;
+	p->ahead = fmin(c - 1, bunching(l) * others / own);
+	if (l->closed && others > 0)
+		p->ahead = ahead_in_waves(l, c, own + others, p);
+	p->behind = c - 1 - p->ahead;
+	p->tpot_seconds =
+		p->step_seconds / l->gain + p->behind * p->added_seconds / l->output;
+	p->ttft_seconds =
+		p->prefill_seconds + p->begin_seconds + p->ahead * p->added_seconds;
+	receive(l, all, 1, p);
+}
+
+static void static_batch(const struct loop *l, double c, struct point *p)
+{
+	struct span all = run_prompts_of(l, c, 0);
+
+	p->ttft_seconds = fmax(all.whole, p->prefill_seconds);
+	p->ahead = c - 1;
+	p->added_seconds = c > 1 ? (p->ttft_seconds - p->prefill_seconds) / (c - 1) : 0;
+	p->carrying_seconds = p->ttft_seconds / c;
+	p->tpot_seconds = p->step_seconds / l->gain;
+}
+
+/* --- a pool of prompts --- */
+
+struct pool {
+	double n, dp, most, alone, full;
+};
+
+/* A pass over so many prompts takes a part of its own and one for each. */
+static double pass_of(const struct pool *p, double prompts)
+{
+	double each = p->most > 1 ? (p->full - p->alone) / (p->most - 1) : 0;
+
+	return fmax(p->alone, fmax(0, p->alone - each) + each * prompts);
+}
+
+static double abreast(const struct loop *l, double prompts)
+{
+	double dp = l->prompts->context.shape.dp;
+
+	return run_prompts_of(l, fmax(1, prompts / dp), fmin(dp, prompts)).stage;
+}
+
+static void open_pool(const struct loop *l, double n, struct pool *p)
+{
+	bool cut = l->s->plan.serving.chunked_prefill;
+	double budget = l->prompts->budget_tokens, fit = 0;
+
+	p->n = n;
+	p->dp = l->prompts->context.shape.dp;
+	while (!cut && (fit + 1) * l->prompt <= budget)
+		fit++;
+	if (cut)
+		fit = budget / l->prompt;
+	p->most = fmin(n, fmax(1, fit) * p->dp);
+	p->alone = abreast(l, 1);
+	p->full = abreast(l, p->most);
+	/* no pass is left part empty where prompts are cut */
+	if (cut && p->most < n)
+		p->full = fmin(p->full,
+			       p->most / p->dp * l->prompt / budget *
+				       pass_over(l, l->prompts, 0, budget, 0).stage);
+}
+
+/* Who came during one pass runs in the next: k = n pass / (window + pass), halved until
+ * it holds; where more come than one takes, for those before. */
+static double stay_in_window(const struct pool *p, double window)
+{
+	double each = p->most > 1 ? (p->full - p->alone) / (p->most - 1) : 0;
+	double rest = fmax(0, p->alone - each), low = 0, high = p->n, others, share;
+
+	for (int i = 0; i < 200; i++) {
+		double k = (low + high) / 2,
+		       pass = each > 0 ? rest + each * k : p->alone;
+
+		if (p->n * pass > k * (window + pass))
+			low = k;
+		else
+			high = k;
+	}
+	share = p->full / p->most;
+	if (low >= p->most * (1 - 1e-12) && p->most < p->n)
+		return p->full + stay(p->n, share, window) - share;
+	low = fmin(low, p->most);
+	others = fmin(1, low * (1 - 1 / p->n));
+	return pass_of(p, low) * (1 + others / 2);
+}
+
+/* The first alone, then full passes, in the middle of which a request is. */
+static double stay_in_burst(const struct pool *p)
+{
+	double others = p->n - 1, pass = pass_of(p, fmin(p->most, others));
+
+	if (others <= 0)
+		return p->alone;
+	return p->alone + others / p->n * pass * fmax(1, (others / p->most + 1) / 2);
+}
+
+static double stay_of_prompts(const struct loop *l, const struct pool *p, double away,
+			      double decoding)
+{
+	double service = p->full / p->most, sum;
+
+	if (!l->closed)
+		sum = p->alone + bunching(l) * (stay_in_window(p, away) - p->alone);
+	else {
+		sum = stay_in_burst(p);
+		for (int wave = 1; wave < 10; wave++)
+			sum += stay_in_window(p, fmin(away, window_of(l, p->n * service,
+								      decoding, wave)));
+		sum /= 10;
+	}
+	/* no more than all alone, no less than the pool takes for all of them */
+	return fmax(fmin(p->n * p->alone, sum), p->n * service - away);
+}
+
+/* --- what travels --- */
+
+double twin_request_bytes(const struct serve_context *c, int64_t tokens)
+{
+	const struct scenario *s = c->scenario;
+	const struct model *m = &s->model;
+	int64_t block = s->plan.serving.kv_block > 1 ? s->plan.serving.kv_block : 1;
+	int64_t held = 0, stages = (int64_t)c->shape.pp, stage = 0;
+	double mean = 0;
+
+	while (held < tokens)
+		held += block;
+	for (int k = 0; k < m->kinds; k++)
+		mean += c->layers[k] *
+			model_cache_bytes(m, &m->kind[k], (double)held, c->shape.tp,
+					  c->kv_bytes / c->shape.kv_shards);
+	/* the fullest stage: layers are dealt out one by one */
+	for (int64_t layer = 0; layer < m->layers; layer += stages)
+		stage++;
+	return mean / (double)m->layers * (double)stage;
+}
+
+double twin_room(const struct server *server, const struct stage_memory *held,
+		 double most)
+{
+	const struct scenario *s = server->context.scenario;
+	const struct serving_plan *v = &s->plan.serving;
+	double gpu = s->cluster.accelerator.usable_bytes, share = v->memory_share,
+	       bytes;
+	double tokens = (double)v->prompt_len + (double)v->output_len / 2, room = 0;
+	int64_t prefix = 0;
+
+	if (s->stack.serving.reserves || v->batching == BATCHING_STATIC)
+		tokens += (double)v->output_len / 2;
+	if (v->prefix_cache)
+		prefix = (int64_t)(v->shared_prefix * (double)v->prompt_len);
+	if (s->stack.serving.share_of == SHARE_OF_GPU)
+		bytes = gpu * share + s->stack.context_bytes - held->total_bytes;
+	else if (s->stack.serving.share_of == SHARE_STATIC)
+		bytes = (gpu - held->framework_bytes) -
+			(1 - share) * (gpu - held->framework_bytes) -
+			held->weights_bytes;
+	else
+		bytes = share * (gpu - held->total_bytes);
+	if (bytes > (gpu - held->total_bytes) * (1 + 1e-12))
+		return 0;
+	/* a prefix is there once, for all */
+	if (prefix > 0)
+		bytes -= twin_request_bytes(&server->context, prefix);
+	tokens = ceil(tokens - (double)prefix);
+	for (double one = twin_request_bytes(&server->context, (int64_t)tokens);
+	     room < most && (room + 1) * one <= bytes;)
+		room++;
+	return room;
+}
+
+/* A prompt's cache goes to every rank of an engine; where fewer send than take, each
+ * sends for several. */
+static double travels(const struct loop *l, double rate)
+{
+	const struct engine_shape *to = &l->decode->context.shape;
+	const struct engine_shape *from = &l->prompts->context.shape;
+	double bytes =
+		twin_request_bytes(&l->decode->context, l->s->plan.serving.prompt_len);
+	double takers = to->tp * to->pp, senders = from->tp * from->pp;
+
+	if (takers > senders)
+		bytes *= takers / senders;
+	return bytes / rate + l->s->cluster.link[LINK_NETWORK].latency_seconds;
+}
+
+/* Of a pass, the seconds that its collectives have a rank's NIC, and all of it. */
+static struct span on_nic(const struct loop *l, const struct server *server,
+			  double requests, double tokens, double rate)
+{
+	double stages = server->context.shape.pp;
+	struct batch b = { .requests = requests, .captured = !(tokens > 0) };
+	struct pass pass;
+
+	if (requests > 1)
+		b.requests = requests > stages ? requests / stages : 1;
+	b.tokens_each = 1;
+	if (l->s->plan.serving.speculative != SPECULATIVE_OFF)
+		b.tokens_each += (double)l->s->plan.serving.draft_tokens;
+	b.context = (double)l->s->plan.serving.prompt_len +
+		    0.5 * (double)l->s->plan.serving.output_len;
+	b.prompt_context = l->cached + 0.5 * l->prompt;
+	b.prompt_tokens = tokens;
+	b.prompt_requests = tokens > 0 ? 1 : 0;
+	serve_pass(&server->context, &b, false, &pass);
+	return (struct span){ pass.seconds, pass.network_bytes / rate };
+}
+
+/* Both want the NIC: charged once, to whoever holds it longer. */
+static void contend(const struct loop *l, double rate, struct point *p)
+{
+	double chunk = fmin(l->prompt, l->prompts->budget_tokens);
+	struct span decodes = on_nic(l, l->decode, p->decoding, 0, rate);
+	struct span prompts = on_nic(l, l->prompts, 0, chunk, rate);
+	double pass_rate = p->requests * copies_of(l->decode) /
+			   (p->ttft_seconds + (l->output - 1) * p->tpot_seconds);
+	double running =
+		fmin(1, pass_rate * p->carrying_seconds / copies_of(l->prompts));
+	double here = fmin(0.9, decodes.stage / decodes.whole);
+	double there = fmin(0.9, prompts.stage / prompts.whole * running);
+	double longest = fmax(decodes.stage, prompts.stage), most = fmax(here, there);
+
+	if (most <= 0)
+		return;
+	if (p->transfer_seconds >= longest) {
+		p->nic_share = most;
+		/* it gets what the others leave it */
+		p->contended_seconds =
+			p->transfer_seconds / (1 - most) - p->transfer_seconds;
+	} else {
+		double slower = 1 + here * p->transfer_seconds * pass_rate /
+					    copies_of(l->decode);
+
+		p->nic_share = there;
+		p->contended_seconds = there * p->transfer_seconds;
+		p->step_seconds *= slower;
+		p->tpot_seconds *= slower;
+	}
+	p->ttft_seconds += p->contended_seconds;
+}
+
+static void apart(const struct loop *l, struct point *p)
+{
+	const struct link *net = &l->s->cluster.link[LINK_NETWORK];
+	double rate =
+		net->bytes_per_second * (net->efficiency > 0 ? net->efficiency : 1);
+	double interval = fmax(1, (double)l->s->plan.serving.receive_interval);
+	double output, away, stays;
+	struct pool pool;
+
+	open_pool(l, fmax(1, p->requests * copies_of(l->decode) / l->prompts->engines),
+		  &pool);
+	p->tpot_seconds = p->step_seconds / l->gain;
+	p->transfer_seconds = travels(l, rate);
+	/* half a pass until it is looked at, and the pass that gives the token */
+	p->begin_seconds = p->decode_seconds / 2 + p->decode_seconds;
+	p->begin_seconds += (interval - 1) / 2 * fmax(0, fmin(1, p->decoding - 1)) *
+			    p->decode_seconds;
+	output = (l->output - 1) * p->tpot_seconds;
+	away = fmax(0, p->prefill_seconds - pool.alone) + p->transfer_seconds +
+	       p->begin_seconds + output;
+	stays = stay_of_prompts(l, &pool, away, output);
+	p->added_seconds = pool.full / pool.most;
+	p->ahead = fmax(0, stays - pool.alone) / p->added_seconds;
+	p->ttft_seconds = p->prefill_seconds + fmax(0, stays - pool.alone) +
+			  p->transfer_seconds + p->begin_seconds;
+	receive(l, pool.n, pool.dp, p);
+	p->carrying_seconds = p->added_seconds * pool.dp;
+	contend(l, rate, p);
+}
+
+/* What is found on the host is copied over the link of a rank, one request after the
+ * other; a stack that copies by layers shows the first one's share of what hides. */
+static void load(const struct loop *l, double requests, struct point *p)
+{
+	double rate = l->s->cluster.accelerator.host_bytes_per_second, copy;
+	double layers = (double)l->s->model.layers, here;
+
+	if (l->reloaded <= 0 || rate <= 0)
+		return;
+	copy = twin_request_bytes(&l->prompts->context, (int64_t)l->reloaded) / rate;
+	here = stay(requests * copies_of(l->decode) / copies_of(l->prompts), copy,
+		    p->ttft_seconds + (l->output - 1) * p->tpot_seconds);
+	p->load_seconds = here;
+	if (l->s->stack.serving.loads_by_layer)
+		p->load_seconds -= fmin(copy, p->prefill_seconds) * (1 - 1 / layers);
+	p->ttft_seconds += p->load_seconds;
+}
+
+void twin_point(const struct serving_run *run, double requests, double decoding,
+		struct point *p)
+{
+	double c = requests > 1 ? requests : 1, all;
+	struct span prompt, step;
+	struct loop l;
+
+	open_loop(run, &l);
+	*p = (struct point){ .requests = requests, .decoding = decoding };
+	step = pass_over(&l, l.decode, decoding, 0, 0);
+	p->decode_seconds = step.whole * (1 + l.drafting);
+	p->mixed_seconds = p->decode_seconds;
+	p->gain = l.gain;
+	/* a request comes again once all micro-batches have been through */
+	step.stage *= fmin(decoding, l.decode->context.shape.pp);
+	p->step_seconds = fmax(step.whole, step.stage) * (1 + l.drafting);
+	prompt = run_prompts_of(&l, 1, l.apart ? 1 : 0);
+	p->prefill_seconds = prompt.whole;
+	p->carrying_seconds = l.apart ? prompt.stage : prompt.whole;
+	if (l.apart)
+		apart(&l, p);
+	else if (l.s->plan.serving.batching == BATCHING_STATIC)
+		static_batch(&l, c, p);
+	else
+		continuous(&l, c, decoding, p);
+	load(&l, c, p);
+	all = requests * copies_of(l.decode);
+	p->requests_per_second =
+		all / (p->ttft_seconds + (l.output - 1) * p->tpot_seconds);
+	p->tokens_per_second = l.output * p->requests_per_second;
+	p->prefill_share = fmin(1, p->requests_per_second * p->carrying_seconds /
+					   copies_of(l.prompts));
+}
