@@ -313,7 +313,26 @@ double constants_middle(const struct constant *constant)
 	return (value[(n - 1) / 2] + value[n / 2]) / 2;
 }
 
-double constants_neutral(const struct constant *constant)
+/* Of the kernels of servers, which are fitted to micro-benchmarks and to servers; 0
+ * where they have no such number. */
+static double benchmarked(const struct constant *c, const struct scenario *s)
+{
+	const struct serving_calibration *k =
+		&s->cluster.accelerator.calibration.serving;
+
+	for (int p = 0; p < PRECISION_COUNT; p++)
+		if (c->offset ==
+		    CALIBRATION(gemm_efficiency[0]) + (size_t)p * sizeof(double))
+			return k->gemm_efficiency[p];
+	if (c->offset == CALIBRATION(attention_efficiency[ATTENTION_FLASH2]) ||
+	    c->offset == CALIBRATION(attention_efficiency[ATTENTION_FLASH3]))
+		return k->attention_efficiency;
+	if (c->offset == CALIBRATION(memory_efficiency))
+		return k->elementwise_efficiency;
+	return c->offset == CALIBRATION(kernel_seconds) ? k->kernel_seconds : 0;
+}
+
+static double among_others(const struct constant *constant)
 {
 	double value[64];
 	int n = 0;
@@ -329,7 +348,15 @@ double constants_neutral(const struct constant *constant)
 		return constant->share ? (constant->low + constant->high) / 2
 				       : sqrt(constant->low * constant->high);
 	qsort(value, (size_t)n, sizeof *value, compare);
-	return fmin(fmax((value[(n - 1) / 2] + value[n / 2]) / 2, constant->low),
+	return (value[(n - 1) / 2] + value[n / 2]) / 2;
+}
+
+double constants_neutral(const struct constant *constant,
+			 const struct scenario *scenario)
+{
+	double known = constant->stack ? 0 : benchmarked(constant, scenario);
+
+	return fmin(fmax(known > 0 ? known : among_others(constant), constant->low),
 		    constant->high);
 }
 

@@ -18,6 +18,7 @@ struct constant {
 	double low, high;    /* what is physical, SI */
 	double unit;         /* SI per unit of the preset */
 	double value, start; /* SI */
+	double begin;        /* SI: where every fit begins */
 	bool found;          /* some run depends on it */
 	bool held;           /* no formula explains it: the fit leaves it where it is */
 	bool unseen;         /* nothing that the fit takes depends on it */
@@ -39,9 +40,11 @@ void constant_set(const struct constant *constant, struct scenario *scenario,
 		  double value);
 /* The median of that constant over the stacks that are fitted. */
 double constants_middle(const struct constant *constant);
-/* A value that owes nothing to the runs of its owner: the median of what the presets
- * hold of it for all others, or the middle of what is physical. */
-double constants_neutral(const struct constant *constant);
+/* A value that owes nothing to training runs of its owner: what servers' kernels on the
+ * silicon of `scenario` have by micro-benchmarks, or else the median of what the
+ * presets hold of it for all others, or the middle of what is physical. */
+double constants_neutral(const struct constant *constant,
+			 const struct scenario *scenario);
 /* Into the YAML files below presets/, and into the generic stack the middle of all
  * others; false after a message. */
 bool constants_write(void);

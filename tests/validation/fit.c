@@ -6,8 +6,9 @@
  *     make fit FIT="--each"           each source in turn left out, and how it is met
  *     make fit FIT="--each --by stack"  the same of stacks; model and chip as well
  *     make fit FIT="--each --left-out FILE"  as a table that validate takes
- *     make fit FIT="--each --neutral" from values that no run of their owner touched:
- *                                     what presets hold was fitted to all sources
+ *     make fit FIT="--each --neutral" from micro-benchmarks, and from what others hold
+ *                                     where there are none: what presets hold was
+ *                                     fitted to all sources
  *     make fit FIT="--out NAME"       without one source, stack ... of that name
  *
  * Least squares and then coordinate descent on the mean over sources of |log(predicted
@@ -156,11 +157,10 @@ static void begin(struct fit *f)
 			fit_predict(f, i);
 }
 
-static void run_fit(struct fit *f, int rounds)
+static void fit_once(struct fit *f, int rounds)
 {
 	double step = 0.25;
 
-	begin(f);
 	if (!fit_solve(f, 60))
 		exit(2);
 	for (int r = 0; r < rounds; r++) {
@@ -176,35 +176,58 @@ static void run_fit(struct fit *f, int rounds)
 	}
 }
 
+/* What is neutral says little: the pull is to where the last fit of the runs that take
+ * part came, until another gains less than a hundredth. */
+static void run_fit(struct fit *f, int rounds, bool neutral)
+{
+	double before;
+
+	begin(f);
+	do {
+		before = fit_objective(f);
+		fit_once(f, rounds);
+		for (int k = 0; k < constant_count && neutral; k++)
+			constants[k].start = constants[k].value;
+	} while (neutral && fit_objective(f) < 0.99 * before);
+}
+
+static const struct scenario *touched_by(const struct fit *f, const struct constant *c)
+{
+	for (int i = 0; i < f->set.count; i++)
+		if (fit_scores(f, i) && constant_touches(c, &f->set.run[i].scenario))
+			return &f->set.run[i].scenario;
+	return NULL;
+}
+
 /* The preset's value, as the first run that it touches holds it. */
 static void start(struct fit *f)
 {
 	for (int k = 0; k < constant_count; k++) {
 		struct constant *c = &constants[k];
 
-		c->found = false;
-		for (int i = 0; i < f->set.count && !c->found; i++)
-			if (fit_scores(f, i) &&
-			    constant_touches(c, &f->set.run[i].scenario)) {
-				c->start = c->value =
-					constant_get(c, &f->set.run[i].scenario);
-				c->found = true;
-			}
+		const struct scenario *s = touched_by(f, c);
+
+		c->found = s != NULL;
+		if (s)
+			c->begin = c->start = c->value = constant_get(c, s);
 	}
 }
 
 /* All at once, for each looks at what the presets hold of the others. */
-static void start_neutral(void)
+static void start_neutral(const struct fit *f)
 {
 	double neutral[256];
 
 	if (constant_count > (int)(sizeof neutral / sizeof neutral[0]))
 		exit(2);
 	for (int k = 0; k < constant_count; k++)
-		neutral[k] = constants_neutral(&constants[k]);
+		if (constants[k].found)
+			neutral[k] = constants_neutral(&constants[k],
+						       touched_by(f, &constants[k]));
 	for (int k = 0; k < constant_count; k++)
 		if (constants[k].found && !constants[k].held)
-			constants[k].start = constants[k].value = neutral[k];
+			constants[k].begin = constants[k].start = constants[k].value =
+				neutral[k];
 }
 
 static void restore(struct fit *f)
@@ -212,7 +235,7 @@ static void restore(struct fit *f)
 	for (int k = 0; k < constant_count; k++) {
 		constants[k].unseen = false;
 		constants[k].fixed = constants[k].held;
-		constants[k].value = constants[k].start;
+		constants[k].value = constants[k].start = constants[k].begin;
 		fit_apply(f, &constants[k]);
 	}
 }
@@ -450,7 +473,7 @@ static bool each(struct fit *f, int rounds, const struct asked *asked)
 				restore(f);
 				f->left_out[p] = true;
 				forget(f);
-				run_fit(f, rounds);
+				run_fit(f, rounds, asked->neutral);
 				guess(f);
 				all = apart;
 			}
@@ -492,13 +515,13 @@ int main(int argc, char **argv)
 	number_contests(&f);
 	start(&f);
 	if (asked.neutral)
-		start_neutral();
+		start_neutral(&f);
 	if (asked.each)
 		return each(&f, rounds, &asked) ? 0 : 2;
 	for (int p = 0; p < f.parts; p++)
 		f.left_out[p] = asked.out && strcmp(asked.out, f.part_name[p]) == 0;
 	forget(&f);
-	run_fit(&f, rounds);
+	run_fit(&f, rounds, asked.neutral);
 	guess(&f);
 	for (int p = 0; p < f.parts; p++)
 		print_part(&f, p, NULL);
