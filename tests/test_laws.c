@@ -345,10 +345,11 @@ static void test_attention_sees_windows_and_documents(void **state)
 				     2.0 * 2 * 8192 * 8 * 128 * op->inner, 1e-12);
 			if (documents[d] == 0)
 				assert_close(
-					model_trained_flops_per_token(&s.model, 8192,
-								      false, 0, true) -
+					model_trained_flops_per_token(
+						&s.model, 8192, false, 0, LORA_ALL) -
 						model_trained_flops_per_token(
-							&s.model, 0, false, 0, true),
+							&s.model, 0, false, 0,
+							LORA_ALL),
 					3 * 80 * 4.0 * 64 * 128 * op->inner, 1e-9);
 		}
 }

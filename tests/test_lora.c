@@ -36,8 +36,8 @@ static void test_adapters_by_hand(void **state)
 
 	(void)state;
 	assert_true(library_model(&model, "llama3-8b", NULL));
-	assert_close(model_adapters(&model, 16, true), 16 * widths, 1e-12);
-	assert_true(model_adapters(&model, 0, true) == 0);
+	assert_close(model_adapters(&model, 16, LORA_ALL), 16 * widths, 1e-12);
+	assert_true(model_adapters(&model, 0, LORA_ALL) == 0);
 }
 
 /* 2 + 2 FLOPs for a frozen weight, 6 for one of an adapter, attention as ever: 6 L s
@@ -134,11 +134,13 @@ static void test_the_operators_have_the_model_s_adapters(void **state)
 		s.plan.lora_rank = 8;
 		s.model.mtp_layers = 0;
 		sum_graph(&s, &sums);
-		assert_close(sums.trainable, model_adapters(&s.model, 8, true), 1e-12);
+		assert_close(sums.trainable, model_adapters(&s.model, 8, LORA_ALL),
+			     1e-12);
 		if (s.model.moe.experts > 0)
 			s.plan.ep = s.model.moe.experts;
 		sum_graph(&s, &sums);
-		assert_close(sums.trainable, model_adapters(&s.model, 8, true), 1e-12);
+		assert_close(sums.trainable, model_adapters(&s.model, 8, LORA_ALL),
+			     1e-12);
 	}
 }
 
@@ -268,6 +270,13 @@ static void test_what_an_adapter_moves(void **state)
 	for (int i = 0; i < graph.count; i++)
 		if (graph.item[i].makes & (1u << TENSOR_MLP_IN | 1u << TENSOR_MLP_OUT))
 			assert_true(graph.item[i].adapter_bytes == 0);
+	/* those of queries, keys and values alone: nothing behind the scores */
+	s.plan.lora_targets = LORA_QKV;
+	draw(&s, &context, &graph, &mesh);
+	for (int i = 0; i < graph.count; i++)
+		if (graph.item[i].kind == OPERATOR_GEMM)
+			assert_true((graph.item[i].adapter_bytes > 0) ==
+				    ((graph.item[i].makes & 1u << TENSOR_QKV) != 0));
 	/* two modules more, a scaling and a sum */
 	assert_close(launches, 3 * context.operator_launches + 2 * 2, 1e-9);
 }

@@ -328,22 +328,23 @@ static void flops_per_token(void **state)
 
 	(void)state;
 	assert_true(library_model(&model, "llama3.1-70b", NULL));
-	assert_close(model_trained_flops_per_token(&model, 8192, false, 0, true),
+	assert_close(model_trained_flops_per_token(&model, 8192, false, 0, LORA_ALL),
 		     6 * (70553706496.0 - 128256.0 * 8192) + 6.0 * 80 * 8192 * 64 * 128,
 		     1e-9);
 	assert_true(library_model(&model, "llama3.1-405b", NULL));
-	assert_close(model_trained_flops_per_token(&model, 8192, false, 0, true),
+	assert_close(model_trained_flops_per_token(&model, 8192, false, 0, LORA_ALL),
 		     6 * (405853388800.0 - 128256.0 * 16384) +
 			     6.0 * 126 * 8192 * 128 * 128,
 		     1e-9);
 	/* Llama 3 (arXiv 2407.21783) section 3.2: 3.8e25 FLOPs on 15.6 T tokens */
-	assert_close(
-		15.6e12 * model_trained_flops_per_token(&model, 8192, false, 0, true),
-		3.8e25, 0.05);
+	assert_close(15.6e12 * model_trained_flops_per_token(&model, 8192, false, 0,
+							     LORA_ALL),
+		     3.8e25, 0.05);
 	/* GPT-3 (arXiv 2005.14165) appendix D: 3.14e23 for 300 B tokens, 6ND */
 	assert_true(library_model(&model, "gpt3-175b", NULL));
-	assert_close(300e9 * model_trained_flops_per_token(&model, 1, false, 0, true),
-		     3.14e23, 0.01);
+	assert_close(
+		300e9 * model_trained_flops_per_token(&model, 1, false, 0, LORA_ALL),
+		3.14e23, 0.01);
 }
 
 /* 2 x layers x kv_heads x head_dim elements; MLA keeps rank and rotary part. */

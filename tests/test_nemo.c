@@ -193,7 +193,15 @@ static void adapters_are_read(void **state)
 		  "      adapter_dim: 16\n      target_modules: [attention_qkv]\n",
 		  &s);
 	expect(&s, "lora_rank", "16");
+	expect(&s, "lora_targets", "qkv");
+	read_good("megatron",
+		  TRAINER PLAN
+		  "  peft:\n    peft_scheme: lora\n    lora_tuning:\n"
+		  "      target_modules: [attention_qkv, attention_dense]\n",
+		  &s);
 	expect(&s, "lora_targets", "attention");
+	read_good("megatron", TRAINER PLAN "  peft:\n    peft_scheme: lora\n", &s);
+	expect(&s, "lora_targets", "qkv");
 	read_good("megatron",
 		  TRAINER PLAN "  peft:\n    peft_scheme: lora\n    lora_tuning:\n"
 			       "      target_modules: [attention_qkv, mlp_fc1]\n",

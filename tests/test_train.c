@@ -394,12 +394,12 @@ static void test_flops_per_token_of_llama(void **state)
 
 	(void)state;
 	assert_true(library_model(&model, "llama3.1-405b", NULL));
-	assert_close(model_trained_flops_per_token(&model, 8192, false, 0, true) *
+	assert_close(model_trained_flops_per_token(&model, 8192, false, 0, LORA_ALL) *
 			     15.6e12,
 		     3.8e25, 0.04);
 	assert_true(library_model(&model, "llama3.1-70b", NULL));
 	double weights = 70.554e9 - 128256.0 * 8192;
-	assert_close(model_trained_flops_per_token(&model, 8192, false, 0, true),
+	assert_close(model_trained_flops_per_token(&model, 8192, false, 0, LORA_ALL),
 		     6 * weights + 6 * 80.0 * 8192 * 64 * 128, 0.001);
 }
 

@@ -345,7 +345,7 @@ static void test_the_twin_counts_as_many_weights_and_flops(void **state)
 		random_model(&m);
 		model_count(&m, &counts);
 		assert_close(counts.total, twin_parameters(&m), 1e-12);
-		assert_close(model_trained_flops_per_token(&m, 64, false, 0, true),
+		assert_close(model_trained_flops_per_token(&m, 64, false, 0, LORA_ALL),
 			     twin_flops(&m, 64), 1e-9);
 	}
 }

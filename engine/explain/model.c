@@ -45,7 +45,7 @@ static double weight_flops(const struct asked *a)
 static double adapters(const struct asked *a)
 {
 	return model_adapters(model_of(a), a->scenario->plan.lora_rank,
-			      a->scenario->plan.lora_targets == LORA_ALL);
+			      a->scenario->plan.lora_targets);
 }
 
 static double scores(const struct asked *a)

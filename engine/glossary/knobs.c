@@ -263,9 +263,15 @@ const struct glossary_word glossary_knobs[] = {
 	  "for the [backward pass].",
 	  "Each saves its input on the GPU. It is free as long as the link to the host is "
 	  "quicker than what is computed meanwhile." },
+	{ WORD_KNOB, "offload_share", NULL,
+	  "Which share of the inputs that are named for the memory of the host goes there "
+	  "([offload]): that of the first layers of a stage.",
+	  "Lower it where the way to the host is the limit. The first layers wait longest "
+	  "for the [backward pass], so theirs are sent first." },
 	{ WORD_KNOB, "lora_targets", NULL,
 	  "Which matrices of a layer have adapters under [LoRA].",
-	  "Attention alone keeps and trains less; all learn more." },
+	  "Those of queries, keys and values alone keep and train least; all learn "
+	  "more." },
 	{ WORD_KNOB, "frozen_format", NULL,
 	  "In which number format the frozen [weights] under [LoRA] lie in memory.",
 	  "Narrow ones let a large model fit on few GPUs. Four bits cost time, since each "

@@ -182,11 +182,16 @@ static void mixer_half(const struct graph_context *c, const struct layer_kind *k
 		       struct graph *out)
 {
 	const struct share share = share_of(c);
+	struct graph_context bare;
 	struct shapes shapes;
+	int adapted;
 
 	shapes_mixer(&c->scenario->model, kind, &share, &shapes);
+	adapted = shapes_adapted(&shapes, c->scenario->plan.lora_targets);
+	if (adapted < shapes.count)
+		bare = graph_frozen(c);
 	for (int i = 0; i < shapes.count; i++)
-		add_shape(c, &shapes, &shapes.item[i], out);
+		add_shape(i < adapted ? c : &bare, &shapes, &shapes.item[i], out);
 	name_tensors(out, 0, true, mixer_of(kind)->latent);
 }
 

@@ -34,7 +34,7 @@ static const char *const scope_words[] = { "attn",           "mlp",
 					   "mamba",          NULL };
 static const char *const weight_words[] = { "wide", "fp8", "both", NULL };
 static const char *const frozen_words[] = { "wide", "fp8", "nf4", NULL };
-static const char *const target_words[] = { "all", "attention", NULL };
+static const char *const target_words[] = { "all", "attention", "qkv", NULL };
 static const char *const scale_words[] = { "each", "zeroed", "fused", NULL };
 static const char *const split_words[] = {
 	"auto", "even", "balanced", "balanced-memory", "first-last", "custom", NULL
@@ -205,6 +205,11 @@ static bool keeps_tensors(const struct scenario *s)
 {
 	return s->plan.recompute != RECOMPUTE_FULL &&
 	       !(is_selective(s) && s->plan.remat_policy != REMAT_MODULES);
+}
+
+static bool names_modules(const struct scenario *s)
+{
+	return keeps_tensors(s) && s->plan.offload_modules != 0;
 }
 
 static bool has_gates(const struct scenario *s)
@@ -488,14 +493,19 @@ const struct knob knob_table[] = {
 	  .offset = FIELD(plan.offload_modules, uint64_t),
 	  .max = (double)((1 << OFFLOAD_COUNT) - 1), .scale = 1, .zero = "none",
 	  .words = offload_words, .applies = keeps_tensors },
+	{ "offload_share", NULL, "CPU module share", "",
+	  "Share of what CPU modules name that is sent: that of the first layers of a "
+	  "stage, the later ones keep theirs.",
+	  GROUP_MEMORY, REAL(plan.offload_share, 0, 1, 1), .step = STEP_TENTH,
+	  .applies = names_modules },
 	{ "lora_rank", "lora", "LoRA rank", "",
 	  "Train low-rank adapters of this rank on "
 	  "a frozen model; off trains all weights.",
 	  GROUP_MEMORY, COUNT(plan.lora_rank, 0, 4096), .step = STEP_SERIES,
 	  .zero = "off" },
 	{ "lora_targets", NULL, "LoRA targets", "",
-	  "Matrices of a layer that have adapters: all, or those of attention. Inputs of "
-	  "frozen ones without need not be kept.",
+	  "Matrices of a layer that have adapters: all, those of attention, or of them "
+	  "qkv. Inputs of frozen ones without need not be kept.",
 	  GROUP_MEMORY, WORD(plan.lora_targets, target_words), .applies = is_lora },
 	{ "frozen_format", NULL, "frozen weights", "",
 	  "Format in which LoRA's frozen layers are stored: as they compute, fp8, or 4 bits "

@@ -172,21 +172,24 @@ void model_count(const struct model *model, struct model_counts *counts)
 /* Rows and columns of the matrices of a layer, added up; of the experts' the shared
  * ones alone. */
 static double layer_widths(const struct model *m, const struct layer_kind *kind,
-			   bool mlp)
+			   int targets)
 {
 	struct shapes shapes;
 	double widths = 0;
 
-	for (int half = 0; half < (mlp ? 2 : 1); half++) {
+	for (int half = 0; half < (targets == LORA_ALL ? 2 : 1); half++) {
+		int end;
+
 		(half ? shapes_mlp : shapes_mixer)(m, kind, &whole, &shapes);
-		for (int i = 0; i < shapes.count; i++)
+		end = shapes_adapted(&shapes, targets);
+		for (int i = 0; i < end; i++)
 			if (shapes.item[i].kind == SHAPE_LINEAR)
 				widths += shapes.item[i].columns + shapes.item[i].inner;
 	}
 	return widths;
 }
 
-double model_adapters(const struct model *model, int64_t rank, bool mlp)
+double model_adapters(const struct model *model, int64_t rank, int targets)
 {
 	double layers[MAX_LAYER_KINDS], widths = 0;
 
@@ -194,10 +197,11 @@ double model_adapters(const struct model *model, int64_t rank, bool mlp)
 		return 0;
 	model_kinds_layers(model, layers);
 	for (int k = 0; k < model->kinds; k++)
-		widths += layers[k] * layer_widths(model, &model->kind[k], mlp);
+		widths += layers[k] * layer_widths(model, &model->kind[k], targets);
 	if (model->mtp_layers > 0 && model->kinds > 0)
 		widths += (double)model->mtp_layers *
-			  layer_widths(model, &model->kind[model_mtp_kind(model)], mlp);
+			  layer_widths(model, &model->kind[model_mtp_kind(model)],
+				       targets);
 	return (double)rank * widths;
 }
 
@@ -256,7 +260,7 @@ double model_forward_flops_per_token(const struct model *model,
 
 double model_counted_flops_per_token(const struct model *model,
 				     const struct model_counts *counts, int64_t seq,
-				     bool full_square, int64_t lora_rank, bool mlp)
+				     bool full_square, int64_t lora_rank, int targets)
 {
 	double mtp = (double)model->mtp_layers;
 	double weights = working_weights(model, counts);
@@ -270,17 +274,17 @@ double model_counted_flops_per_token(const struct model *model,
 					     seq, full_square);
 	}
 	return model_weight_flops(lora_rank) * weights + 3 * mixing +
-	       6 * model_adapters(model, lora_rank, mlp);
+	       6 * model_adapters(model, lora_rank, targets);
 }
 
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
-				     bool full_square, int64_t lora_rank, bool mlp)
+				     bool full_square, int64_t lora_rank, int targets)
 {
 	struct model_counts counts;
 
 	model_count(model, &counts);
 	return model_counted_flops_per_token(model, &counts, seq, full_square,
-					     lora_rank, mlp);
+					     lora_rank, targets);
 }
 
 double model_cache_bytes(const struct model *model, const struct layer_kind *kind,

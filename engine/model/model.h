@@ -198,8 +198,10 @@ double model_forward_flops_per_token(const struct model *model,
  * beside each matrix of a layer, query, key and value as one and gate and up as one.
  * The router, the routed experts, the embedding and the head have none, as the defaults
  * of PEFT (target_modules all-linear) and Megatron Bridge leave the head out.
- * Without `mlp` the mixers' alone. */
-double model_adapters(const struct model *model, int64_t rank, bool mlp);
+ * `targets`: matrices of the mixers alone, or of them those that make queries, keys and
+ * values. */
+enum lora_targets { LORA_ALL, LORA_ATTENTION, LORA_QKV, LORA_TARGETS_COUNT };
+double model_adapters(const struct model *model, int64_t rank, int targets);
 /* FLOPs of a token for each weight: 2 forward, 2 for the gradient of its input and 2
  * for its own, which a frozen one has not: 6, or 4 under LoRA. */
 double model_weight_flops(int64_t lora_rank);
@@ -209,11 +211,11 @@ double model_weight_flops(int64_t lora_rank);
  * rank on a frozen model 4 x its weights + 6 x the adapters + attention as ever; rank 0
  * trains all. */
 double model_trained_flops_per_token(const struct model *model, int64_t seq,
-				     bool full_square, int64_t lora_rank, bool mlp);
+				     bool full_square, int64_t lora_rank, int targets);
 /* The same for one who has the counts. */
 double model_counted_flops_per_token(const struct model *model,
 				     const struct model_counts *counts, int64_t seq,
-				     bool full_square, int64_t lora_rank, bool mlp);
+				     bool full_square, int64_t lora_rank, int targets);
 /* What one layer of that kind keeps of a request of so many tokens, on one of the tp
  * ranks that split it: keys and values (heads that TP can't split are kept whole, a
  * window cuts), MLA's latent (every rank has all of it), or a state of one size, in

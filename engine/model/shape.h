@@ -106,6 +106,20 @@ bool shapes_parallel(const struct model *model, const struct layer_kind *kind);
 /* Whether the first (second) halves of kind k and the one before are the same. */
 bool shapes_same_mixer(const struct model *model, int k);
 bool shapes_same_mlp(const struct model *model, int k);
+/* Up to which shape of a half the matrices have adapters (enum lora_targets): what
+ * makes queries, keys and values stands before what mixes them. */
+static inline int shapes_adapted(const struct shapes *shapes, int targets)
+{
+	int end = 0;
+
+	if (targets != LORA_QKV)
+		return shapes->count;
+	while (end < shapes->count && shapes->item[end].kind != SHAPE_CORE &&
+	       shapes->item[end].kind != SHAPE_SCAN)
+		end++;
+	return end;
+}
+
 /* Weights of one norm over the hidden size. */
 double model_norm_weights(const struct model *model);
 

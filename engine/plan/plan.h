@@ -99,8 +99,6 @@ enum fp8_recipe {
  */
 enum weight_format { WEIGHTS_WIDE, WEIGHTS_FP8, WEIGHTS_BOTH, WEIGHT_FORMAT_COUNT };
 enum frozen_format { FROZEN_WIDE, FROZEN_FP8, FROZEN_NF4, FROZEN_FORMAT_COUNT };
-/* Matrices that have adapters: all of a layer, or those of attention. */
-enum lora_targets { LORA_ALL, LORA_ATTENTION, LORA_TARGETS_COUNT };
 
 enum cross_entropy { CE_PLAIN, CE_FUSED, CE_CHUNKED, CE_COUNT };
 enum moe_dispatcher {
@@ -166,8 +164,10 @@ struct plan {
 	int64_t mlp_tiles, loss_tiles;
 	int optimizer;
 	double optimizer_offload, activation_offload; /* share, 0 to 1 */
-	int64_t lora_rank;                            /* 0 = all weights train */
-	int lora_targets, frozen_format;
+	double offload_share; /* of what offload_modules names, the first so many */
+	int64_t lora_rank;    /* 0 = all weights train */
+	int lora_targets;     /* enum lora_targets of engine/model/model.h */
+	int frozen_format;
 
 	/* precision and kernels */
 	int precision, grad_dtype, fp8_recipe, weight_format;

@@ -24,6 +24,7 @@ static const struct plan usual = {
 	.recompute_modules = 1u << MODULE_CORE_ATTN,
 	.mlp_tiles = 1,
 	.loss_tiles = 8,
+	.offload_share = 1,
 	.attention_kernel = ATTENTION_FLASH2,
 	.vocab_parallel = true,
 	.capacity_factor = 1,
@@ -226,7 +227,8 @@ bool plan_sends_activations(const struct plan *p)
 	return p->activation_offload > 0 ||
 	       (policy && (p->remat_policy == REMAT_QKV_PROJ_OFFLOADED ||
 			   p->remat_policy == REMAT_MINIMAL_OFFLOADED)) ||
-	       (!policy && p->recompute != RECOMPUTE_FULL && p->offload_modules != 0);
+	       (!policy && p->recompute != RECOMPUTE_FULL && p->offload_modules != 0 &&
+		p->offload_share > 0);
 }
 
 static bool widens(const struct scenario *s)

@@ -183,8 +183,10 @@ static void hold(const struct step *step, bool full, bool again,
 		hold_by_policy(step, op);
 		return;
 	}
+	/* the first layers send theirs: a mean over them */
 	op->away_bytes = (op->kept_for & plan->offload_modules ? op->kept_bytes : 0) +
 			 (op->saved_for & plan->offload_modules ? saved : 0);
+	op->away_bytes *= plan->offload_share;
 	op->held_bytes -= op->away_bytes;
 }
 

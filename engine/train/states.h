@@ -114,8 +114,9 @@ FORMULA(states_host_moved, (double M, double precision, double g),
 
 /* Bytes a second of host memory that this reaches: of the nominal ones the share that
  * 10 billion parameters of 30 bytes in 2.57 s are of the 256 GB/s of a DGX-2's two
- * sockets (ZeRO-Offload, arXiv 2101.06840, table 4). A host whose memory nobody stated
- * is taken to be no slower than its link. */
+ * sockets of six channels of DDR4-2666 (ZeRO-Offload, arXiv 2101.06840, table 4; its 4
+ * billion in 1.03 s give the same 0.46, its 1 billion in 0.22 s 0.53). A host whose
+ * memory nobody stated is taken to be no slower than its link. */
 FORMULA(states_host_rate, (double memory, double link),
 	either(memory > 0, memory *(10 * 30 / 2.57 / 256), link));
 

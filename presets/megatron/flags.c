@@ -31,6 +31,7 @@ const struct flag megatron_flags[] = {
 	{ "recompute-granularity", "recompute", FLAG_VALUE, NULL, "none" },
 	{ "recompute-modules", "recompute_modules", FLAG_LIST, NULL, "core_attn" },
 	{ "offload-modules", "offload_modules", FLAG_LIST, NULL, "none" },
+	{ "activation-offload-fraction", "offload_share", FLAG_VALUE, NULL, "1" },
 	{ "fp8-recipe", "fp8_recipe", FLAG_WORD,
 	  "delayed=delayed tensorwise=current-scaling blockwise=blockwise mxfp8=mxfp8",
 	  "delayed" },

@@ -278,23 +278,29 @@ static bool add_optimizer(const struct nemo *n)
 	       put(n, "overlap-param-gather", "", optim->line);
 }
 
-/* Whether all matrices that get adapters are attention's; without a list they are. */
-static bool is_attention_alone(const struct node *targets)
+/* Which matrices get adapters; without a list those that make queries, keys and values
+ * (peft_config.py: target_modules is ["attention_qkv"]). NULL: all. */
+static const char *targets_of(const struct node *targets)
 {
+	const char *word = "qkv";
+
 	for (const struct node *node = targets ? targets->child : NULL; node;
-	     node = node->next)
+	     node = node->next) {
 		if (node->kind != NODE_SCALAR ||
 		    strncmp(node->text, "attention", 9) != 0)
-			return false;
-	return true;
+			return NULL;
+		if (strcmp(node->text, "attention_qkv") != 0)
+			word = "attention";
+	}
+	return word;
 }
 
 /* PEFT by its scheme (nemo/collections/nlp/parts/peft_config.py): LoRA of rank 32
- * unless it is said, beside attention's matrices unless those are said. */
+ * unless it is said. */
 static bool add_adapters(const struct nemo *n, struct error *error)
 {
 	const struct node *peft = node_get(n->model, "peft"), *lora, *targets;
-	const char *scheme = member(n, peft, "peft_scheme"), *rank;
+	const char *scheme = member(n, peft, "peft_scheme"), *rank, *word;
 
 	if (!scheme || strcmp(scheme, "none") == 0)
 		return true;
@@ -306,9 +312,9 @@ static bool add_adapters(const struct nemo *n, struct error *error)
 	lora = node_get(peft, "lora_tuning");
 	rank = member(n, lora, "adapter_dim");
 	targets = lora ? node_get(lora, "target_modules") : NULL;
+	word = targets_of(targets);
 	return (put(n, "bridge-lora", rank ? rank : "32", peft->line) &&
-		(!is_attention_alone(targets) ||
-		 put(n, "bridge-lora-targets", "attention", peft->line))) ||
+		(!word || put(n, "bridge-lora-targets", word, peft->line))) ||
 	       error_set(error, n->arguments->file, peft->line, "more than %d flags",
 			 ARGUMENTS_MAX);
 }

@@ -211,16 +211,17 @@ static void add_model(struct figures *out, const struct model *m)
 
 	add_counts(out, m, "model");
 	figures_add(out, "model.flops",
-		    model_trained_flops_per_token(m, seq, false, 0, true), 0);
+		    model_trained_flops_per_token(m, seq, false, 0, LORA_ALL), 0);
 	figures_add(out, "model.flops",
-		    model_trained_flops_per_token(m, seq, true, 0, true), 0);
+		    model_trained_flops_per_token(m, seq, true, 0, LORA_ALL), 0);
 	figures_add(out, "model.kv", model_kv_bytes_per_token(m, seq, 2), 0);
 	for (int k = 0; k < m->kinds; k++)
 		figures_add(out, "model.cache",
 			    model_cache_bytes(m, &m->kind[k], (double)seq,
 					      (double)(1u << next(4)), 1),
 			    0);
-	figures_add(out, "model.adapters", model_adapters(m, 16, next(2)), 0);
+	figures_add(out, "model.adapters",
+		    model_adapters(m, 16, next(2) ? LORA_ALL : LORA_ATTENTION), 0);
 	if (model_scale(m, next(2) ? 0.4 : 2.1, &other))
 		add_counts(out, &other, "scaled");
 }
