@@ -231,6 +231,8 @@ static const struct effect rows[] = {
 	{ DENSE, "lora_rank=16", "lora_targets", "attention", "qkv", "gradients_bytes",
 	  IS((8192 + 10240 / 8.0) / (8192 + 10240 / 8 + 8192 / 8 + 8192.0)),
 	  "r (in + out) of the first of attention's two" },
+	{ DENSE, "lora_rank=16", "lora_exchange", "off", "on", "tp.bytes", FALLS,
+	  "an eighth of an output each way in place of seven" },
 	{ DENSE, "precision=fp8", "fp8_attention", "off", "on", "compute_seconds",
 	  FALLS, "flash in fp8 takes three quarters of its time in bf16" },
 	{ DENSE, "recompute=none pp=1", "fp8_gates", "off", "on", "activations_bytes",
@@ -335,6 +337,7 @@ static void test_knobs_move_what_they_should(void **state)
 
 		begin[rows[i].scenario](&s);
 		s.stack.ep_overlap = 0.8;
+		s.stack.splits_adapters = true;
 		s.stack.graph_bytes = s.stack.graph_pipelined_bytes = 3e9;
 		s.cluster.accelerator.peak_flops[PRECISION_NVFP4] =
 			4 * s.cluster.accelerator.peak_flops[PRECISION_BF16];

@@ -281,6 +281,58 @@ static void test_what_an_adapter_moves(void **state)
 	assert_close(launches, 3 * context.operator_launches + 2 * 2, 1e-9);
 }
 
+/* Bytes of adapters' collectives in a layer, forward and backward, as gathered. */
+static void adapters_calls(const char *word, bool overlap, double out[2])
+{
+	struct graph_context context;
+	struct graph graph;
+	struct mesh mesh;
+	struct scenario s;
+
+	small(&s, 16);
+	s.stack.splits_adapters = true;
+	s.plan.tp = 4;
+	s.plan.sp = strcmp(word, "no sp") != 0;
+	s.plan.tp_overlap = overlap;
+	s.plan.lora_exchange = strcmp(word, "exchange") == 0;
+	draw(&s, &context, &graph, &mesh);
+	out[0] = out[1] = 0;
+	for (int i = 0; i < graph.count; i++) {
+		const struct graph_operator *op = &graph.item[i];
+
+		if (op->kind != OPERATOR_COLLECTIVE || !strstr(op->name, "adapter"))
+			continue;
+		assert_true(op->whole && op->dimension == DIM_TP);
+		out[0] += op->forward_calls * op->payload_bytes;
+		out[1] += op->backward_calls * op->payload_bytes;
+	}
+}
+
+/* Two matrices are split by columns, two by rows; r columns of each go round once each
+ * way (ParallelLinearAdapter). */
+static void test_what_ranks_send_for_adapters(void **state)
+{
+	double tokens = 4096, thin = 4 * tokens * 16 * 2, wide = tokens * 4096 * 2,
+	       bytes[2];
+
+	(void)state;
+	adapters_calls("gathered", false, bytes);
+	assert_close(bytes[0], thin + 2 * wide, 1e-12);
+	assert_close(bytes[1], thin + 2 * wide, 1e-12);
+	/* kernels that gather by pieces hand on no gathered input */
+	adapters_calls("gathered", true, bytes);
+	assert_close(bytes[0], thin + 4 * wide, 1e-12);
+	assert_close(bytes[1], thin + 4 * wide, 1e-12);
+	adapters_calls("exchange", false, bytes);
+	assert_close(bytes[0], thin + 2 * wide / 4, 1e-12);
+	assert_close(bytes[1], thin + 2 * wide / 4, 1e-12);
+	/* rows are whole: the gradient of each input is added up, outputs are not cut
+	 */
+	adapters_calls("no sp", false, bytes);
+	assert_close(bytes[0], thin + 2 * wide, 1e-12);
+	assert_close(bytes[1], thin + 2 * wide, 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +345,7 @@ int main(void)
 		cmocka_unit_test(test_a_frozen_weight_has_no_traffic),
 		cmocka_unit_test(test_the_frozen_table_has_no_backward),
 		cmocka_unit_test(test_what_an_adapter_moves),
+		cmocka_unit_test(test_what_ranks_send_for_adapters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

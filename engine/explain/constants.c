@@ -299,6 +299,8 @@ const struct constant explain_constants[] = {
 	      stack.serving.max_batched_tokens),
 	FLAG("stack.splits_master", "Whether a master weight is the rest of the weight",
 	     stack.splits_master),
+	FLAG("stack.splits_adapters", "Whether TP splits both matrices of an adapter",
+	     stack.splits_adapters),
 	FLAG("stack.serving_mixes", "Whether prompts and requests share a pass",
 	     stack.serving.mixes),
 	FLAG("stack.serving_reserves",

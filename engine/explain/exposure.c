@@ -96,9 +96,7 @@ static void overlap_terms(const struct asked *a, struct explanation *out, bool b
 
 static bool hides_share(const struct asked *a)
 {
-	const struct plan *plan = &a->scenario->plan;
-
-	return op_of(a)->dimension == DIM_TP && (plan->tp_overlap || plan->async_tp);
+	return graph_in_pieces(&a->scenario->plan, op_of(a));
 }
 
 static void exposed_forward_terms(const struct asked *a, struct explanation *out)

@@ -272,6 +272,11 @@ const struct glossary_word glossary_knobs[] = {
 	  "Which matrices of a layer have adapters under [LoRA].",
 	  "Those of queries, keys and values alone keep and train least; all learn "
 	  "more." },
+	{ WORD_KNOB, "lora_exchange", NULL,
+	  "Whether ranks exchange what an adapter makes ([LoRA]) by one [all-to-all], or "
+	  "gather all of it and keep their part.",
+	  "On sends less by as many times as there are ranks. Only Megatron splits "
+	  "adapters so." },
 	{ WORD_KNOB, "frozen_format", NULL,
 	  "In which number format the frozen [weights] under [LoRA] lie in memory.",
 	  "Narrow ones let a large model fit on few GPUs. Four bits cost time, since each "

@@ -86,4 +86,10 @@ void graph_router_kernels(const struct plan *plan, double *forward, double *back
 void graph_count_host(const struct graph_context *c, int kind, int from,
 		      struct graph *graph);
 
+/* Collectives of the adapters beside the matrix that was drawn last, of a half of a
+ * layer. */
+void graph_adapter_calls(const struct graph_context *context,
+			 const struct shapes *shapes, const struct shape *shape,
+			 struct graph *graph);
+
 #endif

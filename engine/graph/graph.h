@@ -94,8 +94,17 @@ struct graph_operator {
 	bool beside_weight_grad; /* its backward call runs beside the next GEMM's weight
 				    gradient */
 	bool overlaps;           /* with the operators behind it */
+	bool whole;              /* TP's overlap does not send it by pieces */
 	double exposed_forward, exposed_backward; /* seconds that nothing hides */
 };
+
+/* Whether TP's overlap hides a share of it. */
+static inline bool graph_in_pieces(const struct plan *plan,
+				   const struct graph_operator *op)
+{
+	return op->dimension == DIM_TP && !op->whole &&
+	       (plan->tp_overlap || plan->async_tp);
+}
 
 /* Of an adapter, each way: two products, a scaling, a sum. */
 enum { graph_adapter_kernels = 4 };

@@ -120,7 +120,10 @@ static void add_shape(const struct graph_context *c, const struct shapes *shapes
 		      const struct shape *shape, struct graph *graph)
 {
 	switch (shape->kind) {
-	case SHAPE_LINEAR: add_linear(c, shape, graph); break;
+	case SHAPE_LINEAR:
+		add_linear(c, shape, graph);
+		graph_adapter_calls(c, shapes, shape, graph);
+		break;
 	case SHAPE_NORM:
 		graph_norm(c, graph, shape->name, shape->rows, shape->columns);
 		break;

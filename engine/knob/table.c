@@ -227,6 +227,12 @@ static bool is_lora(const struct scenario *s)
 	return s->plan.lora_rank > 0;
 }
 
+static bool has_split_adapters(const struct scenario *s)
+{
+	return is_lora(s) && s->plan.tp > 1 && s->plan.sp && s->stack.splits_adapters &&
+	       s->plan.lora_targets != LORA_QKV;
+}
+
 static bool has_fp8_weights(const struct scenario *s)
 {
 	return !is_lora(s) && (s->plan.precision == PRECISION_FP8 ||
@@ -507,6 +513,10 @@ const struct knob knob_table[] = {
 	  "Matrices of a layer that have adapters: all, those of attention, or of them "
 	  "qkv. Inputs of frozen ones without need not be kept.",
 	  GROUP_MEMORY, WORD(plan.lora_targets, target_words), .applies = is_lora },
+	{ "lora_exchange", NULL, "LoRA all-to-all", "",
+	  "TP ranks exchange an adapter's output by one all-to-all, where they else "
+	  "gather all of it and keep a part (NeMo's a2a_experimental).",
+	  GROUP_MEMORY, SWITCH(plan.lora_exchange), .applies = has_split_adapters },
 	{ "frozen_format", NULL, "frozen weights", "",
 	  "Format in which LoRA's frozen layers are stored: as they compute, fp8, or 4 bits "
 	  "that are written out before each product (QLoRA).",

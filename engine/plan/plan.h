@@ -167,6 +167,7 @@ struct plan {
 	double offload_share; /* of what offload_modules names, the first so many */
 	int64_t lora_rank;    /* 0 = all weights train */
 	int lora_targets;     /* enum lora_targets of engine/model/model.h */
+	bool lora_exchange;   /* adapters of rows send by one all-to-all (Megatron) */
 	int frozen_format;
 
 	/* precision and kernels */

@@ -91,11 +91,9 @@ static double hiding_time(const struct step *step, const struct graph *graph,
 
 static double hidden_share(const struct step *step, const struct graph_operator *op)
 {
-	const struct plan *plan = &step->scenario->plan;
-
-	if (op->dimension == DIM_TP && (plan->tp_overlap || plan->async_tp))
-		return step->scenario->stack.tp_overlap;
-	return 0;
+	return graph_in_pieces(&step->scenario->plan, op)
+		       ? step->scenario->stack.tp_overlap
+		       : 0;
 }
 
 /* Weight-gradient time of the GEMM that follows a collective in the forward. */

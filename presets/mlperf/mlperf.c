@@ -57,6 +57,7 @@ static const struct mapping rows[] = {
 	{ "MICRO_BATCH_SIZE", "mbs", NULL, "1", false },
 	{ "MBS", "mbs", NULL, NULL, false },
 	{ "SEQ_LENGTH", "seq", NULL, NULL, false },
+	{ "LORA_A2A", "lora_exchange", YES, NULL, false },
 	{ "ASYM_PP_EMBED", "split_embedding", YES, NULL, false },
 	{ "ASYM_PP_LOSS", "split_loss", YES, NULL, false },
 	{ NULL, NULL, NULL, NULL, false },
