@@ -149,7 +149,9 @@ static void draw_together(struct scenario *s)
 	}
 	if (next(6) == 0) {
 		p->lora_rank = 8 << next(5);
-		p->lora_targets = (int)next(LORA_TARGETS_COUNT);
+		p->lora_targets = !next(2)            ? LORA_ALL
+				  : p->lora_rank > 32 ? LORA_QKV
+						      : LORA_ATTENTION;
 		p->frozen_format = (int)next(FROZEN_FORMAT_COUNT);
 	}
 	if (next(6) == 0) {
