@@ -38,6 +38,8 @@ static const struct plan_row {
 	{ "fp4", DENSE, "precision=nvfp4" },
 	{ "fp4 experts", MOE, "precision=nvfp4" },
 	{ "chunked", DENSE, "pp=1 cross_entropy=chunked" },
+	{ "LoRA split", DENSE, "pp=1 tp=2 sp=on lora_rank=16" },
+	{ "sent out", DENSE, "pp=1 recompute=none offload_modules=attn_norm" },
 };
 
 /* Knobs that are live on a plan and can't move a number there, why, and what has to be
@@ -88,6 +90,7 @@ static void begin(const struct plan_row *row, struct scenario *s)
 
 	cases[row->family](s);
 	s->stack.ep_overlap = 0.8;
+	s->stack.splits_adapters = true;
 	s->stack.graph_bytes = s->stack.graph_pipelined_bytes = 3e9;
 	s->cluster.accelerator.peak_flops[PRECISION_NVFP4] =
 		4 * s->cluster.accelerator.peak_flops[PRECISION_BF16];

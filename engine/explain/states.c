@@ -121,6 +121,7 @@ static void master_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "offload", "share on the host, whose weights are whole",
 	     "optimizer_offload");
 	knob(a, out, "stored", "1 is fp8, which has too few bits", "weight_format");
+	knob(a, out, "lora", "above 0, adapters train, which are wide", "lora_rank");
 	precision_term(a, out);
 }
 

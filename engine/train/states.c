@@ -76,7 +76,7 @@ double step_master_bytes(const struct scenario *scenario)
 
 	return states_master_value(plan->precision, scenario->stack.splits_master,
 				   plan->optimizer, plan->optimizer_offload,
-				   plan->weight_format);
+				   plan->weight_format, (double)plan->lora_rank);
 }
 
 /* Master weight and moments per trained parameter (cost-formulas 2.7). */

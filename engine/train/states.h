@@ -75,17 +75,23 @@ static inline double states_trained_bytes(const struct scenario *scenario)
 }
 
 /* Bytes of a master weight: fp32, or, beside narrow moments where the stack splits it,
- * the 16 bits that a bf16 weight lacks of it; fp16 has other bits, fp8 fewer, and a
- * host keeps whole ones. */
+ * the 16 bits that a bf16 weight lacks of it; fp16 has other bits, a weight stored in
+ * fp8 fewer, and a host keeps whole ones. */
 FORMULA(states_master,
 	(double precision, double split, double optimizer, double offload,
-	 double stored),
+	 double stored, double lora),
 	either(precision == 2, 0,
 	       4 - 2 * split * either(optimizer == 1, 1, either(optimizer == 2, 1, 0)) *
 			       either(precision == 1, 0, 1) *
-			       either(offload > 0, 0, 1) * either(stored == 1, 0, 1)));
-_Static_assert(PRECISION_FP16 == 1 && OPTIMIZER_ADAMW_8BIT == 1 &&
-		       OPTIMIZER_ADAMW_BF16 == 2 && WEIGHTS_FP8 == 1,
+			       either(offload > 0, 0, 1) *
+			       either(stored == 1,
+				      either(lora > 0, 1,
+					     either(precision == 3, 0,
+						    either(precision == 4, 0, 1))),
+				      1)));
+_Static_assert(PRECISION_FP16 == 1 && PRECISION_FP8 == 3 && PRECISION_MXFP8 == 4 &&
+		       OPTIMIZER_ADAMW_8BIT == 1 && OPTIMIZER_ADAMW_BF16 == 2 &&
+		       WEIGHTS_FP8 == 1,
 	       "the numbers of these words in states_master");
 
 /* Bytes that an update moves per parameter: the norm reads the gradient and the step
