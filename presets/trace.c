@@ -206,7 +206,7 @@ static void put_events(struct writer *w)
 			continue;
 		put_item(w, item);
 		put_counter(w, item->stage, begins ? item->start : item->end,
-			    item->held_bytes);
+			    timeline_item_bytes(t, i));
 	}
 	put_transfers(w);
 	for (int s = 0; s < w->cut.stages; s++)

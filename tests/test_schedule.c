@@ -532,6 +532,27 @@ static void test_refusals_name_what_would_do(void **state)
 	assert_true(refused > 1000);
 }
 
+/* What an item waited for is what it says it is: the item before it on its stage, or
+ * the one whose output it takes. */
+static void check_after(const struct run *r, int64_t item)
+{
+	const struct simulation *ran = &r->ran;
+	const struct work *work = &r->schedule.item[item];
+	int64_t after = simulate_after(ran, item), capacity = r->schedule.capacity;
+	int wait = simulate_wait(ran, item);
+
+	assert_int_equal(after < 0, wait == WAIT_NONE);
+	if (after < 0)
+		return;
+	assert_true(simulate_span(ran, item).start >=
+		    simulate_span(ran, after).end - 1e-9);
+	if (wait == WAIT_STAGE)
+		assert_true(after / capacity == item / capacity && after < item);
+	else if (!work->paired && (item == 0 || !work[-1].paired))
+		assert_int_equal(r->schedule.item[after].micro_batch,
+				 work->micro_batch);
+}
+
 /* Parts of each stage's time add up, the critical path has no hole, and a stage
  * does one thing at a time. */
 static void check_items(const struct run *r)
@@ -539,23 +560,21 @@ static void check_items(const struct run *r)
 	double critical = 0;
 
 	for (int s = 0; s < r->p; s++) {
-		const struct simulate_item *item =
-			&r->ran.item[(int64_t)s * r->schedule.capacity];
-		const struct work *work =
-			&r->schedule.item[(int64_t)s * r->schedule.capacity];
+		int64_t base = (int64_t)s * r->schedule.capacity;
 		double at = 0;
 
 		assert_close(r->ran.stage[s].busy + r->ran.stage[s].transfer +
 				     r->ran.stage[s].idle,
 			     r->ran.seconds, 1e-12);
 		for (int i = 0; i < r->schedule.count[s]; i++) {
-			if (i == 0 || !work[i - 1].paired)
-				assert_true(item[i].start >= at - 1e-9);
-			assert_true(item[i].after < 0 ||
-				    item[i].start >=
-					    r->ran.item[item[i].after].end - 1e-9);
-			at = item[i].end;
-			critical += item[i].critical ? item[i].end - item[i].start : 0;
+			struct simulate_span span = simulate_span(&r->ran, base + i);
+
+			if (i == 0 || !r->schedule.item[base + i - 1].paired)
+				assert_true(span.start >= at - 1e-9);
+			check_after(r, base + i);
+			at = span.end;
+			if (simulate_is_critical(&r->ran, base + i))
+				critical += span.end - span.start;
 		}
 	}
 	assert_close(critical, r->ran.seconds, 1e-9);

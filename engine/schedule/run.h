@@ -19,19 +19,34 @@ struct site {
 	bool forward_moves, backward_moves; /* the input comes from another stage */
 };
 
-struct runner {
+/* What is kept of it where items are asked for later. */
+struct simulate_run {
 	const struct schedule *schedule;
-	struct simulation *out;
 	struct site *site;  /* stage * chunks + chunk */
-	double *free;       /* when each stage is free again */
-	double *item_start; /* as schedule->item, or NULL if nobody asks */
-	int *next;          /* item of each stage */
+	double *start;      /* as schedule->item, or NULL if nobody asks */
+	uint64_t *critical; /* a bit for each item */
+	double *held;       /* of each stage before every HELD_EVERY-th item */
+};
+enum { HELD_EVERY = 32 };
+
+struct runner {
+	struct simulate_run run;
+	struct simulation *out;
+	double *free; /* when each stage is free again */
+	int *next;    /* item of each stage */
 };
 
+/* Places on each stage where what it holds is kept. */
+static inline int64_t run_held_places(const struct schedule *schedule)
+{
+	return schedule->capacity / HELD_EVERY + 1;
+}
+
+/* Pipeline stage where a micro-batch that is on this chunk passes a position. */
+int run_stage_of(const struct schedule *schedule, int chunk, int position);
 /* Virtual micro-batches that each stage holds at most; the order alone says it. */
 void run_count_held(const struct runner *runner);
-/* What each item waited for, the memory of each stage and the critical path; false if
- * the arena is too small. */
-bool run_fill_items(const struct runner *runner, struct arena *arena);
+/* The memory of each stage and the critical path; false if the arena is too small. */
+bool run_keep_items(const struct runner *runner, struct arena *arena);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "engine/schedule/run.h"
 
-static int stage_of(const struct schedule *schedule, int chunk, int position)
+int run_stage_of(const struct schedule *schedule, int chunk, int position)
 {
 	int p = schedule->stages, turn = position / p, place = position % p;
 
@@ -45,8 +45,8 @@ static void link_site(const struct schedule *schedule, int s, int c, double *row
 	bool last = k + 1 == schedule->depth;
 
 	site->position = k;
-	site->forward_moves = k > 0 && stage_of(schedule, c, k - 1) != s;
-	site->backward_moves = !last && stage_of(schedule, c, k + 1) != s;
+	site->forward_moves = k > 0 && run_stage_of(schedule, c, k - 1) != s;
+	site->backward_moves = !last && run_stage_of(schedule, c, k + 1) != s;
 	site->forward_out = forward;
 	site->backward_out = backward;
 	site->forward_in = k > 0 ? forward - m : rows;
@@ -84,24 +84,25 @@ static bool take_tables(struct runner *r, const struct schedule *schedule,
 	double *rows;
 
 	r->out->stage = arena_take(arena, p, sizeof *r->out->stage);
-	r->site = arena_take(arena, p * (size_t)schedule->chunks, sizeof *r->site);
+	r->run.site =
+		arena_take(arena, p * (size_t)schedule->chunks, sizeof *r->run.site);
 	rows = arena_take(arena, count_cells(schedule), sizeof *rows);
 	r->free = arena_take(arena, p, sizeof *r->free);
 	r->next = arena_take(arena, p, sizeof *r->next);
-	r->item_start = NULL;
+	r->run.start = NULL;
 	if (with_items)
-		r->item_start = arena_take(arena, p * (size_t)schedule->capacity,
-					   sizeof *r->item_start);
-	if (!r->out->stage || !r->site || !rows || !r->free || !r->next ||
-	    (with_items && !r->item_start))
+		r->run.start = arena_take(arena, p * (size_t)schedule->capacity,
+					  sizeof *r->run.start);
+	if (!r->out->stage || !r->run.site || !rows || !r->free || !r->next ||
+	    (with_items && !r->run.start))
 		return false;
-	link_sites(schedule, times, rows, r->site);
+	link_sites(schedule, times, rows, r->run.site);
 	for (int s = 0; s < schedule->stages; s++) {
 		r->out->stage[s] = (struct simulate_stage){ 0 };
 		r->free[s] = 0;
 		r->next[s] = 0;
 	}
-	r->out->entered = r->site[0].forward_out;
+	r->out->entered = r->run.site[0].forward_out;
 	return true;
 }
 
@@ -115,8 +116,9 @@ size_t simulate_bytes(int stages, int chunks, int depth, int micro_batches,
 	bytes += p * (sizeof(struct simulate_stage) + sizeof(double) + sizeof(int));
 	bytes += p * c * sizeof(struct site) + (m + 2 * cells) * sizeof(double);
 	if (with_items)
-		bytes += items * (sizeof(struct simulate_item) + sizeof(double)) +
-			 2 * cells * sizeof(int32_t);
+		bytes += sizeof(struct simulate_run) + items * sizeof(double) +
+			 (items / 64 + 1) * sizeof(uint64_t) +
+			 (items / HELD_EVERY + p) * sizeof(double);
 	return bytes + 4096 + p * 64 * c; /* alignment, and what generators take */
 }
 
@@ -190,8 +192,8 @@ static double run_single(const struct site *sites, const struct work *work,
 /* Run a stage as far as its inputs reach; returns the items it ran. */
 static int run_stage(struct runner *r, int s)
 {
-	const struct schedule *schedule = r->schedule;
-	const struct site *sites = &r->site[s * schedule->chunks];
+	const struct schedule *schedule = r->run.schedule;
+	const struct site *sites = &r->run.site[s * schedule->chunks];
 	struct simulate_stage *stage = &r->out->stage[s];
 	struct lane lane = { r->free[s], stage->busy, stage->transfer };
 	int64_t base = (int64_t)s * schedule->capacity;
@@ -207,8 +209,8 @@ static int run_stage(struct runner *r, int s)
 			break;
 		if (i == 0)
 			stage->start = start;
-		for (int n = 0; r->item_start && n < together; n++)
-			r->item_start[base + i + n] = start;
+		for (int n = 0; r->run.start && n < together; n++)
+			r->run.start[base + i + n] = start;
 		i += together;
 	}
 	r->next[s] = i;
@@ -222,10 +224,10 @@ static int run_stage(struct runner *r, int s)
 static bool run_all(struct runner *r)
 {
 	int64_t left = 0;
-	int p = r->schedule->stages;
+	int p = r->run.schedule->stages;
 
 	for (int s = 0; s < p; s++)
-		left += r->schedule->count[s];
+		left += r->run.schedule->count[s];
 	while (left > 0) {
 		int64_t before = left;
 
@@ -243,7 +245,7 @@ static void close_stages(struct runner *r)
 {
 	struct simulation *out = r->out;
 
-	for (int s = 0; s < r->schedule->stages; s++) {
+	for (int s = 0; s < r->run.schedule->stages; s++) {
 		struct simulate_stage *stage = &out->stage[s];
 
 		stage->end = r->free[s];
@@ -252,7 +254,7 @@ static void close_stages(struct runner *r)
 		if (stage->end - stage->start > out->span)
 			out->span = stage->end - stage->start;
 	}
-	for (int s = 0; s < r->schedule->stages; s++)
+	for (int s = 0; s < r->run.schedule->stages; s++)
 		out->stage[s].idle =
 			out->seconds - out->stage[s].busy - out->stage[s].transfer;
 }
@@ -260,8 +262,8 @@ static void close_stages(struct runner *r)
 /* The first stage that never gets on. */
 static void find_stuck(struct runner *r)
 {
-	for (int s = r->schedule->stages - 1; s >= 0; s--) {
-		if (r->next[s] < r->schedule->count[s]) {
+	for (int s = r->run.schedule->stages - 1; s >= 0; s--) {
+		if (r->next[s] < r->run.schedule->count[s]) {
 			r->out->stuck_stage = s;
 			r->out->stuck_index = r->next[s];
 		}
@@ -271,7 +273,7 @@ static void find_stuck(struct runner *r)
 bool simulate(const struct schedule *schedule, const struct simulate_times *times,
 	      bool with_items, struct arena *arena, struct simulation *out)
 {
-	struct runner r = { .schedule = schedule, .out = out };
+	struct runner r = { .run = { .schedule = schedule }, .out = out };
 
 	*out = (struct simulation){ .stuck_stage = -1, .stuck_index = -1 };
 	if (!take_tables(&r, schedule, times, with_items, arena))
@@ -282,5 +284,5 @@ bool simulate(const struct schedule *schedule, const struct simulate_times *time
 	}
 	close_stages(&r);
 	run_count_held(&r);
-	return !with_items || run_fill_items(&r, arena);
+	return !with_items || run_keep_items(&r, arena);
 }

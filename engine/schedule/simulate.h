@@ -30,14 +30,10 @@ enum wait_kind {
 	WAIT_COUNT
 };
 
-/* One item that ran. after is the index of the item that decided its start (the
- * previous one of its stage, or the one it needs), -1 if none. */
-struct simulate_item {
+/* When an item ran. */
+struct simulate_span {
 	double start, end;
 	double send; /* its send holds the stage so long behind its end */
-	int32_t after;
-	uint8_t wait; /* enum wait_kind */
-	bool critical;
 };
 
 struct simulate_stage {
@@ -53,17 +49,34 @@ struct simulation {
 	double span;    /* longest stage from its first start to its last end: the
 			   step when no barrier holds the stages together */
 	struct simulate_stage *stage;
-	const double *entered;      /* when each micro-batch's first forward ended */
-	struct simulate_item *item; /* as schedule->item; NULL if not wanted */
+	const double *entered; /* when each micro-batch's first forward ended */
+	/* What the functions below look up, if items are wanted; else NULL. */
+	const struct simulate_run *run;
 	/* A schedule that is broken: the first item that never can start. */
 	int stuck_stage, stuck_index; /* -1 = none */
 };
 
-/* Run it; with_items keeps each item and marks the critical path. All memory comes
- * from the arena. False if the arena is too small, or the schedule is stuck
+/* Run it; with_items keeps when each item started, so that what else there is to say of
+ * one is worked out once somebody asks. All memory comes from the arena; the schedule
+ * is looked at again then. False if the arena is too small, or the schedule is stuck
  * (stuck_stage >= 0). */
 bool simulate(const struct schedule *schedule, const struct simulate_times *times,
 	      bool with_items, struct arena *arena, struct simulation *out);
+
+/* --- one item of a run with items, by its index in schedule->item --- */
+
+struct simulate_span simulate_span(const struct simulation *ran, int64_t item);
+/* enum wait_kind */
+int simulate_wait(const struct simulation *ran, int64_t item);
+/* The item that decided its start: the previous one of its stage, or the one it needs;
+ * -1 if none. By bisection. */
+int64_t simulate_after(const struct simulation *ran, int64_t item);
+/* Whether it is on the longest path. */
+bool simulate_is_critical(const struct simulation *ran, int64_t item);
+/* Activations that its stage holds once it has started (a forward) or ended. */
+double simulate_held(const struct simulation *ran, int64_t item);
+/* The same behind the item before, to go on from. */
+double simulate_held_next(const struct simulation *ran, int64_t item, double held);
 
 /* Bytes of arena that schedule_make() and simulate() need at most. */
 size_t simulate_bytes(int stages, int chunks, int depth, int micro_batches,

@@ -47,13 +47,14 @@ static bool refuse(struct timeline_problem *problem, const char *reason,
 }
 
 /* The schedule of a step, run with its times. */
-struct played {
+struct timeline_run {
 	struct schedule schedule;
 	struct simulation ran;
+	double scale;
 };
 
 static bool play(const struct train_chunks *chunks, struct arena *arena,
-		 struct played *out, struct timeline_problem *problem)
+		 struct timeline_run *out, struct timeline_problem *problem)
 {
 	const struct pipeline_input *in = &chunks->input;
 	struct schedule_request request;
@@ -73,75 +74,105 @@ static bool play(const struct train_chunks *chunks, struct arena *arena,
 	return true;
 }
 
-/* What an item changes in the activations that its stage holds; they wait for the
- * weight gradient where that is apart. */
-static double change(const struct timeline_item *item, double bytes)
+/* Index of an item in the lists of the schedule. */
+static int64_t run_index(const struct timeline *t, int stage, int32_t item)
 {
-	if (item->kind == WORK_FORWARD)
-		return bytes;
-	return item->kind == WORK_INPUT_GRAD ? 0 : -bytes;
+	return (int64_t)stage * t->run->schedule.capacity + item -
+	       t->stage[stage].first;
 }
 
-static void copy_item(const struct played *played, int s, int i, const int32_t *number,
-		      double scale, struct timeline_item *out)
+static int stage_of(const struct timeline *t, int32_t item)
 {
-	const struct schedule *schedule = &played->schedule;
-	int64_t at = (int64_t)s * schedule->capacity + i;
-	const struct work *work = &schedule->item[at];
-	const struct simulate_item *ran = &played->ran.item[at];
-	int64_t after = ran->after;
+	int low = 0, high = t->stages;
 
-	*out = (struct timeline_item){
-		.start = ran->start * scale,
-		.end = ran->end * scale,
-		.send = ran->send * scale,
-		.after = -1,
+	/* the last that begins no later */
+	while (high - low > 1) {
+		int middle = (low + high) / 2;
+
+		if (t->stage[middle].first <= item)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* How long the stage had nothing to do before the item, of which the last part is the
+ * transfer that it waited for. */
+static void fill_gap(const struct timeline *t, int64_t at, bool first,
+		     struct timeline_item *item)
+{
+	const struct timeline_run *run = t->run;
+	double free = 0, transfer = t->overlap_send ? t->send_seconds : 0;
+
+	if (!first && run->schedule.item[at - 1].paired)
+		return;
+	if (!first) {
+		struct simulate_span before = simulate_span(&run->ran, at - 1);
+
+		free = before.end * run->scale + before.send * run->scale;
+	}
+	if (item->start > free)
+		item->idle_before = item->start - free;
+	if (item->wait == WAIT_TRANSFER)
+		item->transfer_before =
+			item->idle_before < transfer ? item->idle_before : transfer;
+}
+
+static struct timeline_item item_of(const struct timeline *t, int stage, int32_t index)
+{
+	const struct timeline_run *run = t->run;
+	const struct schedule *schedule = &run->schedule;
+	int64_t at = run_index(t, stage, index);
+	const struct work *work = &schedule->item[at];
+	struct simulate_span span = simulate_span(&run->ran, at);
+	struct timeline_item item = {
+		.start = span.start * run->scale,
+		.end = span.end * run->scale,
+		.send = span.send * run->scale,
 		.micro_batch = work->micro_batch,
-		.stage = (int16_t)s,
+		.stage = (int16_t)stage,
 		.chunk = work->chunk,
 		.kind = work->kind,
-		.wait = ran->wait,
-		.critical = ran->critical,
+		.wait = (uint8_t)simulate_wait(&run->ran, at),
+		.critical = simulate_is_critical(&run->ran, at),
 		.paired = work->paired,
 	};
-	out->position = (int16_t)schedule_position(schedule->placement,
-						   schedule->stages, s, work->chunk);
-	if (after >= 0)
-		out->after = number[after / schedule->capacity] +
-			     (int32_t)(after % schedule->capacity);
+
+	item.position = (int16_t)schedule_position(
+		schedule->placement, schedule->stages, stage, work->chunk);
+	fill_gap(t, at, index == t->stage[stage].first, &item);
+	return item;
 }
 
-/* Items of one stage, with the gaps before them and what it holds. number[s] is the
- * first item of stage s. */
-static void copy_items(const struct played *played, int s, const int32_t *number,
-		       const struct train_chunks *chunks, double scale,
-		       struct timeline_item *item)
+struct timeline_item timeline_item(const struct timeline *timeline, int32_t item)
 {
-	const struct pipeline_input *in = &chunks->input;
-	double transfer = in->overlap_send ? in->send_seconds * scale : 0;
-	double free = 0, held = 0;
-
-	for (int i = 0; i < played->schedule.count[s]; i++, item++) {
-		bool second = i > 0 && item[-1].paired;
-
-		copy_item(played, s, i, number, scale, item);
-		if (!second && item->start > free)
-			item->idle_before = item->start - free;
-		if (item->wait == WAIT_TRANSFER)
-			item->transfer_before = item->idle_before < transfer
-							? item->idle_before
-							: transfer;
-		held += change(item, chunks->held_bytes[item->position]);
-		item->held_bytes = held;
-		free = item->end + item->send;
-	}
+	return item_of(timeline, stage_of(timeline, item), item);
 }
 
-static void copy_stage(const struct played *played, int s,
-		       const struct estimate *estimate, double scale, double tail,
+int32_t timeline_after(const struct timeline *timeline, int32_t item)
+{
+	const struct timeline_run *run = timeline->run;
+	int64_t at = run_index(timeline, stage_of(timeline, item), item);
+	int64_t after = simulate_after(&run->ran, at);
+
+	if (after < 0)
+		return -1;
+	return timeline->stage[after / run->schedule.capacity].first +
+	       (int32_t)(after % run->schedule.capacity);
+}
+
+double timeline_item_bytes(const struct timeline *timeline, int32_t item)
+{
+	return simulate_held(&timeline->run->ran,
+			     run_index(timeline, stage_of(timeline, item), item));
+}
+
+static void copy_stage(int s, const struct estimate *estimate, double tail,
 		       struct timeline *out)
 {
-	const struct simulate_stage *from = &played->ran.stage[s];
+	const struct simulate_stage *from = &out->run->ran.stage[s];
+	double scale = out->run->scale;
 	const struct stage_memory *memory = &estimate->stage[s];
 	struct timeline_stage *to = &out->stage[s];
 
@@ -157,6 +188,29 @@ static void copy_stage(const struct played *played, int s,
 	to->tail_seconds = tail;
 }
 
+/* When a stage has run its first forwards: the start of what comes behind them. */
+static double first_forwards_end(const struct timeline *t, int stage)
+{
+	const struct timeline_run *run = t->run;
+	int64_t base = (int64_t)stage * run->schedule.capacity, at = base;
+	int64_t end = base + t->stage[stage].count;
+
+	while (at < end && run->schedule.item[at].kind == WORK_FORWARD)
+		at++;
+	return at < end ? simulate_span(&run->ran, at).start * run->scale : 0;
+}
+
+static double last_forward_ends(const struct timeline *t, int stage)
+{
+	const struct timeline_run *run = t->run;
+	int64_t base = (int64_t)stage * run->schedule.capacity;
+	int64_t at = base + t->stage[stage].count - 1;
+
+	while (at >= base && run->schedule.item[at].kind != WORK_FORWARD)
+		at--;
+	return at >= base ? simulate_span(&run->ran, at).end * run->scale : INFINITY;
+}
+
 /* When the pipeline is full and when it starts to run empty, and how long an item takes
  * in the mean. */
 static void mark_phases(struct timeline *out)
@@ -165,71 +219,71 @@ static void mark_phases(struct timeline *out)
 
 	out->drain_seconds = out->pipeline_seconds;
 	for (int s = 0; s < out->stages; s++) {
-		const struct timeline_stage *stage = &out->stage[s];
-		const struct timeline_item *item = &out->item[stage->first];
-		int32_t at = 0, last = stage->count - 1;
-
-		while (at < stage->count && item[at].kind == WORK_FORWARD)
-			at++;
-		while (last >= 0 && item[last].kind != WORK_FORWARD)
-			last--;
-		if (at < stage->count)
-			out->filled_seconds = fmax(out->filled_seconds, item[at].start);
-		if (last >= 0)
-			out->drain_seconds = fmin(out->drain_seconds, item[last].end);
-		busy += stage->busy;
+		out->filled_seconds =
+			fmax(out->filled_seconds, first_forwards_end(out, s));
+		out->drain_seconds =
+			fmin(out->drain_seconds, last_forward_ends(out, s));
+		busy += out->stage[s].busy;
 	}
 	if (out->item_count > 0)
 		out->item_seconds = busy / out->item_count;
 }
 
-/* Room for all items; number says how many come before each stage's. */
-static bool take_room(const struct schedule *schedule, struct arena *arena,
-		      int32_t *number, struct timeline *out)
-{
-	size_t stages = (size_t)schedule->stages;
-
-	for (int s = 0; s < schedule->stages; s++) {
-		number[s] = out->item_count;
-		out->item_count += schedule->count[s];
-	}
-	out->item = arena_take(arena, (size_t)out->item_count, sizeof *out->item);
-	out->stage = arena_take(arena, stages, sizeof *out->stage);
-	out->recompute =
-		arena_take(arena, (size_t)schedule->depth, sizeof *out->recompute);
-	return out->item && out->stage && out->recompute;
-}
-
-static bool fill(const struct played *played, const struct train_chunks *chunks,
-		 const struct estimate *estimate, double scale, struct arena *arena,
+static bool fill(const struct timeline_run *run, const struct train_chunks *chunks,
+		 const struct estimate *estimate, struct arena *arena,
 		 struct timeline *out)
 {
-	const struct schedule *schedule = &played->schedule;
+	const struct schedule *schedule = &run->schedule;
 	bool barrier = chunks->input.optimizer_sync == SYNC_BARRIER;
-	double phase = barrier ? played->ran.seconds : played->ran.span;
+	double phase = barrier ? run->ran.seconds : run->ran.span, scale = run->scale;
 	double tail = estimate->step_seconds - chunks->pipeline_seconds * scale;
-	int32_t number[MAX_STAGES];
 
 	*out = (struct timeline){ .stages = schedule->stages,
 				  .chunks = schedule->chunks,
 				  .micro_batches = schedule->micro_batches,
 				  .depth = schedule->depth,
 				  .send_seconds = chunks->input.send_seconds * scale,
-				  .overlap_send = chunks->input.overlap_send };
+				  .overlap_send = chunks->input.overlap_send,
+				  .run = run };
 	memcpy(out->layout, chunks->layout, sizeof out->layout);
-	if (!take_room(schedule, arena, number, out))
+	out->stage = arena_take(arena, (size_t)out->stages, sizeof *out->stage);
+	out->recompute = arena_take(arena, (size_t)out->depth, sizeof *out->recompute);
+	if (!out->stage || !out->recompute)
 		return false;
 	for (int k = 0; k < schedule->depth; k++)
 		out->recompute[k] = chunks->recompute[k] * scale;
-	out->pipeline_seconds = played->ran.seconds * scale;
+	out->pipeline_seconds = run->ran.seconds * scale;
 	out->step_seconds = phase * scale + tail;
 	for (int s = 0; s < schedule->stages; s++) {
-		copy_stage(played, s, estimate, scale, tail, out);
-		out->stage[s].first = number[s];
+		copy_stage(s, estimate, tail, out);
+		out->stage[s].first = out->item_count;
 		out->stage[s].count = schedule->count[s];
-		copy_items(played, s, number, chunks, scale, out->item + number[s]);
+		out->item_count += schedule->count[s];
 	}
 	mark_phases(out);
+	return true;
+}
+
+bool timeline_play(const struct scenario *scenario, struct arena *arena,
+		   struct estimate *estimate, struct timeline *out,
+		   struct timeline_problem *problem)
+{
+	struct timeline_run *run;
+	struct train_chunks chunks;
+
+	if (!train_chunks(scenario, estimate, &chunks))
+		return refuse(problem, "the plan is illegal", NULL, 0, 0);
+	if (most_items(scenario) < 1 || most_items(scenario) > MAX_TIMELINE_ITEMS)
+		return refuse(problem, "more items than a timeline holds", "gbs",
+			      most_items(scenario), MAX_TIMELINE_ITEMS);
+	run = arena_take(arena, 1, sizeof *run);
+	if (!run)
+		return refuse(problem, "not enough memory", NULL, 0, 0);
+	run->scale = scenario->cluster.scale > 0 ? scenario->cluster.scale : 1;
+	if (!play(&chunks, arena, run, problem))
+		return false;
+	if (!fill(run, &chunks, estimate, arena, out))
+		return refuse(problem, "not enough memory", NULL, 0, 0);
 	return true;
 }
 
@@ -237,20 +291,23 @@ bool timeline_build(const struct scenario *scenario, struct arena *arena,
 		    struct estimate *estimate, struct timeline *out,
 		    struct timeline_problem *problem)
 {
-	double scale = scenario->cluster.scale > 0 ? scenario->cluster.scale : 1;
-	struct train_chunks chunks;
-	struct played played;
-
-	if (!train_chunks(scenario, estimate, &chunks))
-		return refuse(problem, "the plan is illegal", NULL, 0, 0);
-	if (most_items(scenario) < 1 || most_items(scenario) > MAX_TIMELINE_ITEMS)
-		return refuse(problem, "more items than a timeline holds", "gbs",
-			      most_items(scenario), MAX_TIMELINE_ITEMS);
-	if (!play(&chunks, arena, &played, problem))
+	if (!timeline_play(scenario, arena, estimate, out, problem))
 		return false;
-	if (!fill(&played, &chunks, estimate, scale, arena, out))
+	out->item = arena_take(arena, (size_t)out->item_count, sizeof *out->item);
+	if (!out->item)
 		return refuse(problem, "not enough memory", NULL, 0, 0);
+	for (int s = 0; s < out->stages; s++)
+		for (int32_t i = 0; i < out->stage[s].count; i++)
+			out->item[out->stage[s].first + i] =
+				item_of(out, s, out->stage[s].first + i);
 	return true;
+}
+
+/* When an item starts, of a stage that is known. */
+static double start_of(const struct timeline *t, int stage, int32_t item)
+{
+	return simulate_span(&t->run->ran, run_index(t, stage, item)).start *
+	       t->run->scale;
 }
 
 int32_t timeline_at(const struct timeline *timeline, int stage, double seconds)
@@ -262,7 +319,7 @@ int32_t timeline_at(const struct timeline *timeline, int stage, double seconds)
 	while (low < high) {
 		int32_t middle = low + (high - low) / 2;
 
-		if (timeline->item[middle].start <= seconds)
+		if (start_of(timeline, stage, middle) <= seconds)
 			low = middle + 1;
 		else
 			high = middle;
@@ -270,65 +327,100 @@ int32_t timeline_at(const struct timeline *timeline, int stage, double seconds)
 	return low > s->first ? low - 1 : -1;
 }
 
+/* Held behind an item: a forward holds its activations from its start, a backward to
+ * its end. */
+static double held_at(const struct timeline *t, int stage, int32_t item, double seconds)
+{
+	const struct timeline_run *run = t->run;
+	int64_t at = run_index(t, stage, item);
+	bool over = run->schedule.item[at].kind == WORK_FORWARD ||
+		    simulate_span(&run->ran, at).end * run->scale <= seconds;
+
+	if (over)
+		return simulate_held(&run->ran, at);
+	return item > t->stage[stage].first ? simulate_held(&run->ran, at - 1) : 0;
+}
+
 double timeline_held_bytes(const struct timeline *timeline, int stage, double seconds)
 {
 	int32_t at = timeline_at(timeline, stage, seconds);
-	const struct timeline_stage *s = &timeline->stage[stage];
-	const struct timeline_item *item = &timeline->item[at];
 
-	if (at < 0)
-		return 0;
-	/* a forward holds its activations from its start, a backward to its end */
-	if (item->kind == WORK_FORWARD || item->end <= seconds)
-		return item->held_bytes;
-	return at > s->first ? item[-1].held_bytes : 0;
+	return at < 0 ? 0 : held_at(timeline, stage, at, seconds);
 }
 
 double timeline_most_bytes(const struct timeline *timeline, int stage, double from,
 			   double to)
 {
+	const struct timeline_run *run = timeline->run;
 	const struct timeline_stage *s = &timeline->stage[stage];
-	double most = timeline_held_bytes(timeline, stage, from);
 	int32_t i = timeline_at(timeline, stage, from);
+	double most = i < 0 ? 0 : held_at(timeline, stage, i, from), held;
 
-	for (i = i < s->first ? s->first : i; i < s->first + s->count; i++) {
-		const struct timeline_item *item = &timeline->item[i];
+	i = i < s->first ? s->first : i;
+	held = i > s->first
+		       ? simulate_held(&run->ran, run_index(timeline, stage, i) - 1)
+		       : 0;
+	for (; i < s->first + s->count; i++) {
+		int64_t at = run_index(timeline, stage, i);
 
-		if (item->start >= to)
+		if (simulate_span(&run->ran, at).start * run->scale >= to)
 			break;
-		if (item->kind == WORK_FORWARD && item->held_bytes > most)
-			most = item->held_bytes;
+		held = simulate_held_next(&run->ran, at, held);
+		if (run->schedule.item[at].kind == WORK_FORWARD && held > most)
+			most = held;
 	}
 	return most;
 }
 
-/* Whether a comes before b in the order of starts. */
-static bool before(const struct timeline *t, int32_t a, int32_t b)
+/* How many items of a stage come before one in the order of starts, of those that start
+ * at once the lower index first. */
+static int32_t count_before(const struct timeline *t, int stage, double start,
+			    int32_t item)
 {
-	return t->item[a].start < t->item[b].start ||
-	       (t->item[a].start == t->item[b].start && a < b);
+	const struct timeline_stage *s = &t->stage[stage];
+	int32_t low = s->first, high = s->first + s->count;
+
+	while (low < high) {
+		int32_t middle = low + (high - low) / 2;
+		double here = start_of(t, stage, middle);
+
+		if (here < start || (here == start && middle < item))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - s->first;
 }
 
 int32_t timeline_next(const struct timeline *timeline, int32_t item, bool back)
 {
+	double start = timeline_item(timeline, item).start, nearest = 0;
 	int32_t best = -1;
 
-	for (int32_t i = 0; i < timeline->item_count; i++) {
-		bool beyond =
-			back ? before(timeline, i, item) : before(timeline, item, i);
+	for (int s = 0; s < timeline->stages; s++) {
+		const struct timeline_stage *stage = &timeline->stage[s];
+		int32_t at = stage->first + count_before(timeline, s, start, item);
+		double when;
 
-		if (beyond && (best < 0 || (back ? before(timeline, best, i)
-						 : before(timeline, i, best))))
-			best = i;
+		/* the item itself stands between the two */
+		at = back ? at - 1 : at + (at == item);
+		if (at < stage->first || at >= stage->first + stage->count)
+			continue;
+		when = start_of(timeline, s, at);
+		if (best >= 0 && (back ? when < nearest : when >= nearest))
+			continue;
+		best = at;
+		nearest = when;
 	}
 	return best;
 }
 
 int32_t timeline_number(const struct timeline *timeline, int32_t item)
 {
+	double start = timeline_item(timeline, item).start;
 	int32_t number = 1;
 
-	for (int32_t i = 0; i < timeline->item_count; i++)
-		number += before(timeline, i, item);
+	for (int s = 0; s < timeline->stages; s++)
+		number += count_before(timeline, s, start, item);
 	return number;
 }

@@ -23,9 +23,6 @@ struct timeline_item {
 	double idle_before; /* of its stage, since the item before it (or since 0) */
 	double transfer_before; /* the last part of that, in which what it waited for
 				   was on its way */
-	double held_bytes; /* activations on its stage once it has started (forward)
-			      or ended (the others) */
-	int32_t after;     /* item that decided its start, -1 = none */
 	int32_t micro_batch;
 	int16_t stage, chunk; /* chunk of the stage */
 	int16_t position;     /* virtual stage in model order */
@@ -59,8 +56,9 @@ struct timeline {
 	double send_seconds;     /* of one transfer between neighbours */
 	bool overlap_send;       /* it holds nobody */
 	int32_t item_count;
-	struct timeline_item *item;
+	struct timeline_item *item; /* all of them; NULL unless they are listed */
 	struct timeline_stage *stage;
+	const struct timeline_run *run; /* what the functions below look up */
 	/* seconds of an item's time that are recomputation: the first part of a
 	 * backward or input gradient; one per virtual stage */
 	double *recompute;
@@ -74,7 +72,8 @@ struct timeline_problem {
 };
 
 /* Bytes of arena that timeline_build() needs at most; 0 if there are more items than
- * the limit or the plan has no micro-batches. */
+ * the limit or the plan has no micro-batches. Without the list most of them are never
+ * touched. */
 size_t timeline_bytes(const struct scenario *scenario);
 
 /* Estimate the scenario into estimate and simulate its step in the arena. False with
@@ -82,6 +81,16 @@ size_t timeline_bytes(const struct scenario *scenario);
 bool timeline_build(const struct scenario *scenario, struct arena *arena,
 		    struct estimate *estimate, struct timeline *out,
 		    struct timeline_problem *problem);
+/* The same without the list of all items, for who looks at some of them. */
+bool timeline_play(const struct scenario *scenario, struct arena *arena,
+		   struct estimate *estimate, struct timeline *out,
+		   struct timeline_problem *problem);
+
+struct timeline_item timeline_item(const struct timeline *timeline, int32_t item);
+/* The item that decided its start, -1 = none. By bisection. */
+int32_t timeline_after(const struct timeline *timeline, int32_t item);
+/* Activations on its stage once it has started (a forward) or ended (the others). */
+double timeline_item_bytes(const struct timeline *timeline, int32_t item);
 
 /* The item that runs on a stage at that time, or the last one before it; -1 before the
  * first. By bisection. */

@@ -50,8 +50,8 @@ static void make(struct play *play, const struct scenario *scenario,
 		return;
 	arena.base = play->room;
 	arena.size = bytes;
-	play->good = timeline_build(scenario, &arena, scratch, &play->timeline,
-				    &play->problem);
+	play->good = timeline_play(scenario, &arena, scratch, &play->timeline,
+				   &play->problem);
 }
 
 /* The play of this scenario, or the place of the one that nobody looked at for longest;

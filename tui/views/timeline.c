@@ -23,7 +23,7 @@ static int chosen_stage(const struct explorer *explorer, const struct timeline *
 	return clamp(explorer->state[VIEW_TIMELINE].choice, 0, t->stages - 1);
 }
 
-/* Index in timeline->item of the item under the cursor. */
+/* The item under the cursor. */
 static int32_t chosen_item(const struct explorer *explorer, const struct timeline *t)
 {
 	const struct timeline_stage *stage = &t->stage[chosen_stage(explorer, t)];
@@ -61,15 +61,15 @@ static struct window window_of(const struct explorer *explorer,
 {
 	const struct timeline *before =
 		explorer->pinned ? played(explorer->play_before) : NULL;
-	const struct timeline_item *item = &t->item[chosen_item(explorer, t)];
+	struct timeline_item item = timeline_item(t, chosen_item(explorer, t));
 	const struct view_state *state = &explorer->state[VIEW_TIMELINE];
 	double whole = t->pipeline_seconds, each, centre;
 	int zoom = clamp(state->zoom, -1, MOST_ZOOM);
-	struct window window = { .now = steps(explorer) ? item->start : INFINITY,
+	struct window window = { .now = steps(explorer) ? item.start : INFINITY,
 				 .only_critical = state->sort % 2 == 1 };
 
 	each = scale_of(t, before, columns);
-	centre = (item->start + item->end) / 2;
+	centre = (item.start + item.end) / 2;
 	if (before)
 		whole = fmax(whole, before->pipeline_seconds);
 	if (each > 0 && zoom == 0)
@@ -93,38 +93,40 @@ static const char *kind_text(const struct timeline_item *item)
 }
 
 /* "after backward 3 of stage 2, sent" */
-static void wait_text(const struct timeline *t, const struct timeline_item *item,
-		      char *out, size_t size)
+static void wait_text(const struct timeline *t, int32_t item, char *out, size_t size)
 {
-	const struct timeline_item *after = &t->item[item->after < 0 ? 0 : item->after];
+	int32_t at = timeline_after(t, item);
+	struct timeline_item after = timeline_item(t, at < 0 ? 0 : at);
+	int wait = timeline_item(t, item).wait;
 
-	if (item->after < 0)
+	if (at < 0)
 		snprintf(out, size, "waits for nothing");
-	else if (item->wait == WAIT_STAGE)
+	else if (wait == WAIT_STAGE)
 		snprintf(out, size, "waits for its stage, at %s %d until then",
-			 kind_text(after), after->micro_batch);
+			 kind_text(&after), after.micro_batch);
 	else
-		snprintf(out, size, "waits for %s %d of stage %d%s", kind_text(after),
-			 after->micro_batch, after->stage,
-			 item->wait == WAIT_TRANSFER ? " and its transfer" : "");
+		snprintf(out, size, "waits for %s %d of stage %d%s", kind_text(&after),
+			 after.micro_batch, after.stage,
+			 wait == WAIT_TRANSFER ? " and its transfer" : "");
 }
 
 static void draw_item_text(const struct explorer *explorer, struct canvas *canvas,
 			   struct rect rect, const struct timeline *t)
 {
-	const struct timeline_item *item = &t->item[chosen_item(explorer, t)];
+	int32_t chosen = chosen_item(explorer, t);
+	struct timeline_item item = timeline_item(t, chosen);
 	char start[32], length[32], waits[96], idle[32], chunk[24] = "";
 
-	form_text(FORM_SECONDS, item->start, start, sizeof start);
-	form_text(FORM_SECONDS, item->end - item->start, length, sizeof length);
-	form_text(FORM_SECONDS, item->idle_before, idle, sizeof idle);
-	wait_text(t, item, waits, sizeof waits);
+	form_text(FORM_SECONDS, item.start, start, sizeof start);
+	form_text(FORM_SECONDS, item.end - item.start, length, sizeof length);
+	form_text(FORM_SECONDS, item.idle_before, idle, sizeof idle);
+	wait_text(t, chosen, waits, sizeof waits);
 	if (t->chunks > 1)
-		snprintf(chunk, sizeof chunk, ", chunk %d", item->chunk);
+		snprintf(chunk, sizeof chunk, ", chunk %d", item.chunk);
 	canvas_format(canvas, rect.x, rect.y, rect.width, ROLE_VALUE,
-		      "stage %d  %s of micro-batch %d%s%s", item->stage,
-		      kind_text(item), item->micro_batch, chunk,
-		      item->critical ? "  critical" : "");
+		      "stage %d  %s of micro-batch %d%s%s", item.stage,
+		      kind_text(&item), item.micro_batch, chunk,
+		      item.critical ? "  critical" : "");
 	canvas_format(canvas, rect.x, rect.y + 1, rect.width, ROLE_LABEL,
 		      "starts %s, takes %s, idle %s before", start, length, idle);
 	canvas_text(canvas, rect.x, rect.y + 2, rect.width, ROLE_LABEL, waits);
@@ -164,7 +166,7 @@ static int draw_legend(struct canvas *canvas, struct rect rect,
 	bool sends = t->stages > 1 && t->send_seconds > 0, apart = false, again = false;
 
 	for (int32_t i = 0; i < t->stage[0].count && !apart; i++)
-		apart = t->item[i].kind == WORK_WEIGHT_GRAD;
+		apart = timeline_item(t, i).kind == WORK_WEIGHT_GRAD;
 	for (int k = 0; k < t->depth; k++)
 		again |= t->recompute[k] > 0;
 	const struct part parts[] = {
@@ -392,8 +394,8 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 static void go_to_stage(struct explorer *explorer, const struct timeline *t, int stage)
 {
 	struct view_state *state = &explorer->state[VIEW_TIMELINE];
-	const struct timeline_item *item = &t->item[chosen_item(explorer, t)];
-	double when = (item->start + item->end) / 2;
+	struct timeline_item item = timeline_item(t, chosen_item(explorer, t));
+	double when = (item.start + item.end) / 2;
 	int32_t at;
 
 	state->choice = clamp(stage, 0, t->stages - 1);
@@ -409,7 +411,7 @@ static void go_on(struct explorer *explorer, const struct timeline *t, bool back
 
 	if (to < 0)
 		return;
-	state->choice = t->item[to].stage;
+	state->choice = timeline_item(t, to).stage;
 	state->cursor = (int)(to - t->stage[state->choice].first);
 }
 
@@ -426,7 +428,7 @@ static unsigned click(struct explorer *explorer, const struct timeline *t,
 
 	if (at < 0)
 		return CHANGED_NOTHING;
-	state->choice = t->item[at].stage;
+	state->choice = timeline_item(t, at).stage;
 	state->cursor = (int)(at - t->stage[state->choice].first);
 	return CHANGED_SCREEN;
 }

@@ -50,39 +50,40 @@ static void add_span(struct lane *lane, double begin, double end, enum role role
 }
 
 /* The time of an item, or its half of a pair that runs together. */
-static void part_of(const struct lane *lane, int32_t index, double *begin, double *end)
+static void part_of(const struct timeline *t, int32_t index,
+		    const struct timeline_item *item, double *begin, double *end)
 {
-	const struct timeline_item *item = &lane->timeline->item[index];
-	int32_t first = lane->timeline->stage[item->stage].first;
 	double middle = (item->start + item->end) / 2;
+	bool second = index > t->stage[item->stage].first &&
+		      item->kind != WORK_FORWARD && timeline_item(t, index - 1).paired;
 
-	*begin = index > first && item[-1].paired ? middle : item->start;
+	*begin = second ? middle : item->start;
 	*end = item->paired ? middle : item->end;
 }
 
 static void add_item(struct lane *lane, int32_t index)
 {
 	const struct timeline *t = lane->timeline;
-	const struct timeline_item *item = &t->item[index];
-	enum role role = role_of(lane, item);
+	const struct timeline_item item = timeline_item(t, index);
+	enum role role = role_of(lane, &item);
 	char *label = lane->label[lane->items++];
 	double begin, end, again = 0;
 
-	part_of(lane, index, &begin, &end);
-	if (item->kind == WORK_BACKWARD || item->kind == WORK_INPUT_GRAD)
-		again = fmin(t->recompute[item->position], end - begin);
+	part_of(t, index, &item, &begin, &end);
+	if (item.kind == WORK_BACKWARD || item.kind == WORK_INPUT_GRAD)
+		again = fmin(t->recompute[item.position], end - begin);
 	if (role == ROLE_FREE || lane->dense)
 		label = NULL;
 	else
-		snprintf(label, sizeof lane->label[0], "%d", item->micro_batch);
-	add_span(lane, begin - item->transfer_before, begin, ROLE_TRANSFER, NULL);
+		snprintf(label, sizeof lane->label[0], "%d", item.micro_batch);
+	add_span(lane, begin - item.transfer_before, begin, ROLE_TRANSFER, NULL);
 	if (role != ROLE_FREE)
 		add_span(lane, begin, begin + again, ROLE_AGAIN, NULL);
 	else
 		again = 0;
 	add_span(lane, begin + again, end, role, label);
-	if (!item->paired)
-		add_span(lane, item->end, item->end + item->send, ROLE_TRANSFER, NULL);
+	if (!item.paired)
+		add_span(lane, item.end, item.end + item.send, ROLE_TRANSFER, NULL);
 }
 
 /* Items of a stage that the stretch has a part of. */
@@ -369,7 +370,8 @@ static void draw_lanes(struct canvas *canvas, struct rect rect,
 		       const struct timeline *t, int first, const struct window *window)
 {
 	int rows = timeline_rows(rect, t), shown = rect.height / rows;
-	double forward = t->item[0].end - t->item[0].start;
+	struct timeline_item one = timeline_item(t, 0);
+	double forward = one.end - one.start;
 	bool even = rows == 1 && forward < SHADED * window->each;
 
 	for (int i = 0; i < shown && first + i < t->stages; i++) {
@@ -440,14 +442,13 @@ void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect, const struct timeline *t, int32_t index,
 		   const struct window *window)
 {
-	const struct timeline_item *item = &t->item[index];
+	struct timeline_item item = timeline_item(t, index);
 	int rows = timeline_rows(rect, t), shown = rect.height / rows;
-	int first = scroll_first(0, item->stage, t->stages, shown);
-	struct lane lane = { .timeline = t };
+	int first = scroll_first(0, item.stage, t->stages, shown);
 	double begin, end;
 	struct rect cell = { 0, 0, 0, 0 };
 
-	part_of(&lane, index, &begin, &end);
+	part_of(t, index, &item, &begin, &end);
 	for (int i = 0; i < window->parts; i++) {
 		const struct stretch *s = &window->part[i];
 		int x = (int)((begin - s->from) / window->each), last;
@@ -457,7 +458,7 @@ void timeline_mark(const struct explorer *explorer, struct canvas *canvas,
 		last = (int)ceil((end - s->from) / window->each);
 		x = clamp(x, 0, s->columns - 1);
 		cell = (struct rect){ rect.x + TIMELINE_MARGIN + s->x + x,
-				      rect.y + (item->stage - first) * rows,
+				      rect.y + (item.stage - first) * rows,
 				      clamp(last - x, 1, s->columns - x),
 				      lane_rows(rows) };
 		break;
