@@ -11,7 +11,7 @@
 
 /* What is tried more closely: of a sample so many places from all over, and the last
  * ones; of the others behind it fewer, for they read the same library. */
-enum { CLOSELY = 13, FEW = 24, LAST = 20, FEWER = 3, LATEST = 4 };
+enum { CLOSELY = 14, FEW = 24, LAST = 20, FEWER = 3, LATEST = 4 };
 
 /* @ is the folder that fill_home() fills */
 static const char *const commands[] = {
@@ -27,6 +27,7 @@ static const char *const commands[] = {
 	"export megatron llama3-8b-8-h100",
 	"export trace llama3-8b-8-h100",
 	"screen overview llama3-8b-8-h100",
+	"screen search llama3-8b-8-h100",
 	"import megatron tests/fuzz/seeds/megatron/args.yaml",
 
 	"eval --mode inference --model llama3.1-70b --cluster dgx-h200 --stack vllm "
@@ -77,7 +78,6 @@ static const char *const commands[] = {
 	"screen graph llama3-70b-64-h100",
 	"screen topology llama3-70b-64-h100",
 	"screen explain llama3-70b-64-h100",
-	"screen search llama3-8b-8-h100",
 	"screen help",
 	"import hf tests/fuzz/seeds/hf/config.json",
 	"import deepspeed tests/fuzz/seeds/deepspeed/exported --model llama3.1-8b",

@@ -156,6 +156,28 @@ static bool explain_rows(struct explorer *explorer)
 
 /* --- the order of work --- */
 
+/* What was found so far stays on the screen, and is not called the best. */
+static void leave_without_memory(struct explorer *explorer)
+{
+	struct search *search = explorer->search;
+
+	search->lacks = true;
+	search->unsolved = search->phase <= SEARCH_PLANS;
+	search->phase = SEARCH_OVER;
+	search->due = true;
+	explorer_say(explorer, ROLE_BAD,
+		     "out of memory: the search ended early; `search` in a shell may "
+		     "have more");
+}
+
+static void start_worker(struct explorer *explorer,
+			 const struct planner_problem *problem)
+{
+	explorer->search->worker = worker_start(problem, explorer->threads);
+	if (!explorer->search->worker)
+		leave_without_memory(explorer);
+}
+
 void search_begin(struct explorer *explorer)
 {
 	struct search *search;
@@ -186,7 +208,7 @@ void search_begin(struct explorer *explorer)
 			      search->deadline_seconds);
 		return;
 	}
-	search->worker = worker_start(&search->problem, explorer->threads);
+	start_worker(explorer, &search->problem);
 }
 
 /* The machine has so many GPUs from now on, and the shortest step is sought. */
@@ -212,7 +234,7 @@ static void enter(struct explorer *explorer, enum search_phase phase)
 	switch (phase) {
 	case SEARCH_PLANS:
 		set_fewest(search);
-		search->worker = worker_start(&search->problem, explorer->threads);
+		start_worker(explorer, &search->problem);
 		break;
 	case SEARCH_ROWS:
 		name_rows(explorer);
@@ -225,7 +247,7 @@ static void enter(struct explorer *explorer, enum search_phase phase)
 		break;
 	case SEARCH_ROBUST:
 		if (!robust_begin(&search->robust, &search->problem, &search->result))
-			search->robust.done = true;
+			search->robust.done = search->lacks = true;
 		break;
 	case SEARCH_ASK:
 		for (int i = 0; i < INVERSE_COUNT; i++)
@@ -285,16 +307,6 @@ static bool is_wanted_again(const struct explorer *explorer)
 
 	return shows_gpus(explorer) && search->asking == INVERSE_COUNT &&
 	       !search->front[PARETO_GPUS].done;
-}
-
-/* What was found so far stays on the screen, and is not called the best. */
-static void leave_without_memory(struct explorer *explorer)
-{
-	explorer->search->phase = SEARCH_OVER;
-	explorer->search->due = true;
-	explorer_say(explorer, ROLE_BAD,
-		     "out of memory: the search ended early; `search` in a shell may "
-		     "have more");
 }
 
 static void take_answer(struct explorer *explorer, const struct planner_result *result)
@@ -404,7 +416,7 @@ bool search_slice(struct explorer *explorer)
 	if (search->phase == SEARCH_ROWS && explain_rows(explorer))
 		return true;
 	if (next_search(search, shows_gpus(explorer))) {
-		search->worker = worker_start(&search->next, explorer->threads);
+		start_worker(explorer, &search->next);
 		return search->worker != NULL;
 	}
 	enter(explorer, phase_after(search));

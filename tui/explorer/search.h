@@ -65,8 +65,9 @@ struct search {
 	enum search_phase phase;
 	double begun, drawn, seconds; /* clock_seconds(); since it began */
 	bool due;                     /* there is something new to see */
-	char trouble[160];            /* what is wrong with the filter, or empty */
-	double deadline_seconds;      /* of the aim gpus; 0 = none */
+	bool lacks, unsolved;    /* memory ran out, and before the best was known */
+	char trouble[160];       /* what is wrong with the filter, or empty */
+	double deadline_seconds; /* of the aim gpus; 0 = none */
 
 	/* rows of the table: indices of result.top */
 	int rows;

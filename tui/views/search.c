@@ -218,6 +218,12 @@ static void draw_state(const struct explorer *explorer, struct canvas *canvas,
 			    search->trouble);
 		return;
 	}
+	canvas->lacks = canvas->lacks || search->lacks;
+	if (search->unsolved) {
+		canvas_text(canvas, rect.x, rect.y, rect.width, ROLE_BAD,
+			    "out of memory: the search ended early");
+		return;
+	}
 	if (explorer->objective == OBJECTIVE_GPUS && !search->fewest.found) {
 		draw_fewest(search, canvas, rect);
 		return;
