@@ -1,5 +1,6 @@
 /* test_beside.c - two views side by side where the screen is wide: who is drawn, who
  * has the keys, and what a click or the wheel does there. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/close.h"
@@ -173,6 +174,39 @@ static void test_overview_fills_its_half(void **state)
 	stage_close(&wide);
 }
 
+static int count_strips(struct stage *s)
+{
+	char *screen = stage_text(s);
+	int count = 0;
+
+	assert_non_null(screen);
+	for (const char *at = screen; (at = strstr(at, " at each value, ")); at++)
+		count++;
+	free(screen);
+	return count;
+}
+
+/* The strip and advice of Overview do not stand a second time under the view beside
+ * it; without Overview they stand under the open view. */
+static void test_the_strip_stands_once(void **state)
+{
+	static const int sizes[][2] = { { 160, 45 }, { 200, 60 } };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		open_wide(sizes[i][0], sizes[i][1]);
+		stage_key(&wide, '3');
+		assert_int_equal(count_strips(&wide), 1);
+		stage_key(&wide, '|');
+		assert_int_equal(beside(&wide), VIEW_OVERVIEW);
+		for (int view = 1; view < VIEW_EXPLAIN; view++) {
+			stage_key(&wide, '1' + view);
+			assert_int_equal(count_strips(&wide), 1);
+		}
+		stage_close(&wide);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_the_mouse_works_beside),
 		cmocka_unit_test(test_explain_goes_deeper_where_there_is_room),
 		cmocka_unit_test(test_overview_fills_its_half),
+		cmocka_unit_test(test_the_strip_stands_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

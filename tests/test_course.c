@@ -124,7 +124,7 @@ static void test_leaving_gives_back_what_was_open(void **state)
 	assert_true(stage.explorer.pinned);
 	stage_shows(&stage, "vs pinned");
 	stage_type(&stage, "u");
-	stage_shows(&stage, "undone: gbs to 128");
+	stage_shows(&stage, "undone: global batch 256 again, was 128");
 	assert_int_equal(stage.explorer.scenario.plan.global_batch, 256);
 	stage_close(&stage);
 }

@@ -158,6 +158,24 @@ static void test_topology_says_the_domain(void **state)
 	stage_close(&s);
 }
 
+static void test_what_was_undone_is_said_in_the_words_of_the_screen(void **state)
+{
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 120, 36);
+	stage_type(&s, "/mbs\n=4\nu");
+	stage_shows(&s, "undone: micro-batch 2 again, was 4");
+	stage_type(&s, "U");
+	stage_shows(&s, "redone: micro-batch 4, was 2");
+	stage_type(&s, "/tp\nhu");
+	stage_shows(&s, "undone: TP tensor 8 again, was 4");
+	/* another plan differs in more knobs than a line has room for */
+	stage_type(&s, "ollama3-405b-16k-h100\nu");
+	stage_shows(&s, "undone: opening llama3-405b-16k-h100");
+	stage_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +184,8 @@ int main(void)
 		cmocka_unit_test(test_headings_of_memory_choose_nothing),
 		cmocka_unit_test(test_bars_go_on_behind_the_limit),
 		cmocka_unit_test(test_topology_says_the_domain),
+		cmocka_unit_test(
+			test_what_was_undone_is_said_in_the_words_of_the_screen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,6 +217,8 @@ struct explorer {
 	/* the view beside the open one, where the screen is wide (explorer/beside.c) */
 	enum beside beside;
 	const struct spots *spots_beside;
+	/* Overview is open or beside what is: strip and advice stand there alone */
+	bool overview_shown;
 };
 
 /* False if memory runs out. Starts on Overview with these values. */

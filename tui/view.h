@@ -25,8 +25,8 @@ struct view {
 void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 		   struct rect rect);
 /* Rows of a view so high that strip and advice take: they stand in the same place
- * whatever is above them. */
-int overview_foot(int height);
+ * whatever is above them. None where Overview, which has both, is on the screen. */
+int overview_foot(const struct explorer *explorer, int height);
 
 extern const struct view view_table[VIEW_COUNT];
 /* -1 if there is none of that name. */

@@ -17,6 +17,7 @@
 #include "tui/explorer/follow.h"
 #include "tui/explorer/last.h"
 #include "tui/explorer/load.h"
+#include "tui/text.h"
 #include "tui/view.h"
 
 bool explorer_init(struct explorer *explorer, const struct scenario *scenario)
@@ -129,9 +130,39 @@ unsigned explorer_change(struct explorer *explorer, const struct scenario *to,
 	return CHANGED_SCREEN | CHANGED_SCENARIO | CHANGED_SETTINGS;
 }
 
+/* "PP pipeline 4 again, was 8": each knob that differs; false where those are more than
+ * can be told. */
+static bool change_words(const struct explorer *explorer, const struct scenario *from,
+			 bool redo, char *out, size_t size)
+{
+	enum { MOST = 2 };
+	char label[64], before[64], after[64];
+	size_t used = 0;
+	int told = 0;
+
+	for (int i = 0; i < knob_count(); i++) {
+		const struct knob *knob = &knob_table[i];
+
+		if (knob_same(from, &explorer->scenario, knob))
+			continue;
+		if (told++ == MOST)
+			return false;
+		text_squeeze(knob->label, label, sizeof label);
+		knob_print(from, knob, before, sizeof before);
+		knob_print(&explorer->scenario, knob, after, sizeof after);
+		used += (size_t)snprintf(out + used, size - used, "%s%s %s%s, was %s",
+					 told > 1 ? "; " : "", label, after,
+					 redo ? "" : " again", before);
+		if (used >= size)
+			return false;
+	}
+	return told > 0;
+}
+
 unsigned explorer_undo(struct explorer *explorer, bool redo)
 {
-	struct scenario scenario = explorer->scenario;
+	struct scenario scenario = explorer->scenario, from = scenario;
+	char words[sizeof explorer->message - 16];
 	const char *what = redo ? history_redo(&explorer->history, &scenario)
 				: history_undo(&explorer->history, &scenario);
 
@@ -143,6 +174,8 @@ unsigned explorer_undo(struct explorer *explorer, bool redo)
 	remember_before(explorer);
 	explorer->lit = false;
 	explorer->scenario = scenario;
+	if (change_words(explorer, &from, redo, words, sizeof words))
+		what = words;
 	explorer_say(explorer, ROLE_HINT, "%s: %s", redo ? "redone" : "undone", what);
 	return CHANGED_SCREEN | CHANGED_SCENARIO | CHANGED_SETTINGS;
 }

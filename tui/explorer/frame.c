@@ -347,6 +347,8 @@ static void draw_views(struct explorer *explorer, struct canvas *canvas,
 	if (id >= 0)
 		other = beside_divide(explorer, &view, id);
 	explorer->drawn->view = view;
+	explorer->overview_shown =
+		explorer->view == VIEW_OVERVIEW || id == VIEW_OVERVIEW;
 	draw_name(explorer, canvas, view, (int)explorer->view, id < 0);
 	if (id >= 0) {
 		draw_divider(canvas, (other.x > view.x ? other.x : view.x) - 2, bottom);

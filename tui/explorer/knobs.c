@@ -7,6 +7,7 @@
 #include "tui/explorer.h"
 #include "tui/explorer/contest.h"
 #include "tui/explorer/course.h"
+#include "tui/text.h"
 
 static void add(struct knob_row *rows, int *count, struct knob_row row)
 {
@@ -225,9 +226,11 @@ unsigned knobs_switch_loop(struct explorer *explorer)
 static unsigned turn(struct explorer *explorer, const struct knob *knob, int direction)
 {
 	double now = knob_get(&explorer->scenario, knob), next;
+	char label[64];
 
+	text_squeeze(knob->label, label, sizeof label);
 	if (knob->type == KNOB_TEXT || knob->type == KNOB_SET) {
-		explorer_say(explorer, ROLE_HINT, "%s: press = to type it", knob->key);
+		explorer_say(explorer, ROLE_HINT, "%s: press = to type it", label);
 		return CHANGED_SCREEN;
 	}
 	next = knob_neighbour(&explorer->scenario, knob, direction);
@@ -236,7 +239,7 @@ static unsigned turn(struct explorer *explorer, const struct knob *knob, int dir
 		challenge_neighbour(&explorer->contest->challenge.problem,
 				    &explorer->scenario, knob, direction, &next);
 	if (next == now) {
-		explorer_say(explorer, ROLE_HINT, "%s: this is the %s value", knob->key,
+		explorer_say(explorer, ROLE_HINT, "%s: this is the %s value", label,
 			     direction > 0 ? "last" : "first");
 		return CHANGED_SCREEN;
 	}
@@ -269,11 +272,12 @@ static unsigned turn_micro_batches(struct explorer *explorer, int direction)
 static unsigned reset(struct explorer *explorer, const struct knob *knob)
 {
 	struct scenario to = explorer->scenario;
-	char what[80], why[128];
+	char what[80], why[128], label[64];
 	bool good;
 
+	text_squeeze(knob->label, label, sizeof label);
 	if (knob_same(&to, &explorer->origin, knob)) {
-		explorer_say(explorer, ROLE_HINT, "%s is as it was opened", knob->key);
+		explorer_say(explorer, ROLE_HINT, "%s is as it was opened", label);
 		return CHANGED_SCREEN;
 	}
 	if (knob->type == KNOB_TEXT)
@@ -283,7 +287,7 @@ static unsigned reset(struct explorer *explorer, const struct knob *knob)
 		good = knob_set(&to, knob, knob_get(&explorer->origin, knob));
 	if (!good)
 		return CHANGED_NOTHING;
-	snprintf(what, sizeof what, "reset %s", knob->key);
+	snprintf(what, sizeof what, "reset %s", label);
 	return explorer_change(explorer, &to, what);
 }
 

@@ -185,7 +185,7 @@ static unsigned take_preset(struct explorer *explorer, const char *name)
 		return CHANGED_SCREEN;
 	}
 	explorer->mode = MODE_NORMAL;
-	snprintf(what, sizeof what, "open %s", name);
+	snprintf(what, sizeof what, "opening %s", name);
 	changed = explorer_change(explorer, &to, what);
 	/* refused, and that was said */
 	if (!(changed & CHANGED_SCENARIO)) {

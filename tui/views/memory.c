@@ -210,7 +210,7 @@ static int above(const struct explorer *explorer, int width)
 static int stages_height(const struct explorer *explorer, struct rect rect)
 {
 	int all = rect.height - above(explorer, rect.width);
-	int rows = all - overview_foot(rect.height) - 1;
+	int rows = all - overview_foot(explorer, rect.height) - 1;
 
 	return rows < explorer->estimate.stages ? all : rows;
 }

@@ -307,8 +307,10 @@ void overview_draw(const struct explorer *explorer, struct canvas *canvas,
 	page_advice(&p);
 }
 
-int overview_foot(int height)
+int overview_foot(const struct explorer *explorer, int height)
 {
+	if (explorer->overview_shown)
+		return 0;
 	return height / 3 < 7 ? 7 : height / 3 > 10 ? 10 : height / 3;
 }
 
@@ -328,10 +330,10 @@ void overview_rest(const struct explorer *explorer, struct canvas *canvas,
 {
 	enum { FEW = 5, NUMBERS = 12, HIGH = 44 };
 	struct rect rest = rest_of(canvas, rect);
-	int foot = overview_foot(rect.height);
+	int foot = overview_foot(explorer, rect.height);
 	bool many = rest.height >= foot + NUMBERS && has_numbers(explorer);
 
-	if (rest.height < FEW || explorer->view == VIEW_OVERVIEW)
+	if (rest.height < FEW || explorer->overview_shown)
 		return;
 	/* a high screen is filled rather than kept still */
 	if (rect.height >= HIGH && !many) {

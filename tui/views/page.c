@@ -9,6 +9,7 @@
 
 #include "engine/knob/knob.h"
 #include "presets/import.h"
+#include "tui/text.h"
 
 int page_left(const struct page *p)
 {
@@ -255,13 +256,14 @@ void page_strip(struct page *p, int rows)
 	struct strip_item item[MAX_VALUES];
 	struct rect rect = { p->rect.x, p->y + 1, p->rect.width, rows - 1 };
 	double best = -INFINITY, most = 0;
-	char title[96];
+	char title[128], label[64];
 
 	if (course_hides(explorer) || explorer->strip_knob < 0 || strip->count == 0 ||
 	    rows < 3)
 		return;
-	snprintf(title, sizeof title, "%s: %s at each value, \u25cf the best",
-		 knob_table[explorer->strip_knob].key, strip_title(strip));
+	text_squeeze(knob_table[explorer->strip_knob].label, label, sizeof label);
+	snprintf(title, sizeof title, "%s: %s at each value, \u25cf the best", label,
+		 strip_title(strip));
 	widget_heading(p->canvas, p->rect.x, p->y, p->rect.width, title);
 	for (int i = 0; i < strip->count; i++)
 		if (strip->item[i].legal && strip->item[i].fits) {

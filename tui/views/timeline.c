@@ -328,10 +328,14 @@ static int rows_below_two(struct rect rect, const struct timeline *t, int foot)
 
 /* Rows under the chart, of high screens those that the strip and advice take too: lanes
  * end in the same row whatever their number. */
-static int rows_below(struct rect rect, const struct timeline *t, bool pinned)
+static int rows_below(const struct explorer *explorer, struct rect rect,
+		      const struct timeline *t, bool pinned)
 {
-	enum { HIGH = 20 };
-	int foot = overview_foot(rect.height);
+	enum { HIGH = 20, LEAST = 3 };
+	int foot = overview_foot(explorer, rect.height);
+
+	if (foot < LEAST)
+		foot = LEAST;
 
 	/* two charts first */
 	if (rect.height - t->stages < 2 || (pinned && rect.height < 2 * t->stages + 6))
@@ -363,7 +367,7 @@ void timeline_draw(const struct explorer *explorer, struct canvas *canvas,
 	chart.y += draw_head(explorer, canvas, rect, t, &window);
 	chart.height = rect.y + rect.height - chart.y - FOOT - AXIS;
 	below = chart;
-	below.height = rows_below(chart, t, before != NULL);
+	below.height = rows_below(explorer, chart, t, before != NULL);
 	chart.height -= below.height;
 	if (!before && chart.height > timeline_rows(chart, t) * t->stages)
 		chart.height = timeline_rows(chart, t) * t->stages;
