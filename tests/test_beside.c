@@ -180,7 +180,7 @@ static int count_strips(struct stage *s)
 	int count = 0;
 
 	assert_non_null(screen);
-	for (const char *at = screen; (at = strstr(at, " at each value, ")); at++)
+	for (const char *at = screen; (at = strstr(at, " at each value of ")); at++)
 		count++;
 	free(screen);
 	return count;

@@ -178,6 +178,84 @@ static void test_the_screen_shows_the_canvas(void **state)
 	check_terminal("xterm", PALETTE_8, false);
 }
 
+/* Everything that lies outside what may follow is shown by the first frame. */
+static void check_outside(VTermScreen *screen, const struct canvas *canvas)
+{
+	const struct rect *late = &canvas->late;
+
+	for (int y = 0; y < canvas->height; y++)
+		for (int x = 0; x < canvas->width; x++)
+			if (y < late->y || y >= late->y + late->height || x < late->x ||
+			    x >= late->x + late->width)
+				check_cell(screen, canvas, x, y, PALETTE_256);
+}
+
+/* Frames until the canvas is shown, none larger than it may be; another canvas may come
+ * before all of them. Returns how many there were. */
+static int show_parts(VTerm *vterm, const struct canvas *canvas, int frames)
+{
+	VTermScreen *screen = vterm_obtain_screen(vterm);
+	size_t most = painter_most(canvas->width, canvas->height), length;
+	int count = 0;
+
+	do {
+		const char *bytes = painter_frame(canvas, PALETTE_256, &length);
+
+		assert_non_null(bytes);
+		assert_in_range(length, 0, most);
+		vterm_input_write(vterm, bytes, length);
+		check_outside(screen, canvas);
+		count++;
+	} while (painter_is_behind() && count < frames);
+	assert_in_range(count, 1, 8);
+	return count;
+}
+
+static void test_large_frames_end_with_what_may_follow(void **state)
+{
+	enum { WIDTH = 120, HEIGHT = 36 };
+	VTerm *vterm = vterm_new(HEIGHT, WIDTH);
+	VTermScreen *screen = vterm_obtain_screen(vterm);
+	struct canvas canvas;
+	int status, parted = 0;
+	const char *bytes;
+	size_t length;
+
+	(void)state;
+	seed = 43;
+	assert_int_equal(setupterm("xterm-256color", 1, &status), 0);
+	painter_begin();
+	vterm_set_utf8(vterm, 1);
+	vterm_screen_reset(screen, 1);
+	assert_true(canvas_init(&canvas, WIDTH, HEIGHT, GLYPHS_FULL, true));
+	bytes = painter_frame(&canvas, PALETTE_256, &length);
+	assert_non_null(bytes);
+	vterm_input_write(vterm, bytes, length);
+	assert_false(painter_is_behind());
+	for (int i = 0; i < FRAMES; i++) {
+		bool all = next(3) > 0;
+
+		if (next(3) == 0)
+			canvas_erase(&canvas);
+		canvas.late = (struct rect){ 35, 3, WIDTH - 35, HEIGHT - 4 };
+		draw_anything(&canvas, (int)next(120));
+		canvas_fill(&canvas, (struct rect){ 0, 0, 35, HEIGHT }, ' ',
+			    ROLE_DEFAULT);
+		canvas_format(&canvas, 3, 7, 20, ROLE_VALUE, "%u",
+			      (unsigned)next(9999));
+		canvas.cursor_x = canvas.cursor_y = -1;
+		parted += show_parts(vterm, &canvas, all ? 9 : 1) > 1;
+		for (int at = 0; all && at < WIDTH * HEIGHT; at++)
+			check_cell(screen, &canvas, at % WIDTH, at / WIDTH,
+				   PALETTE_256);
+	}
+	assert_true(parted > FRAMES / 10);
+	canvas_free(&canvas);
+	vterm_free(vterm);
+	painter_end();
+	del_curterm(cur_term);
+}
+
 /* Random jumps: the cursor is where it is to be, the counted bytes are those of the
  * way, and none is longer than to name the place. */
 static void check_moves(const char *term)
@@ -238,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_screen_shows_the_canvas),
+		cmocka_unit_test(test_large_frames_end_with_what_may_follow),
 		cmocka_unit_test(test_a_move_ends_where_it_is_to),
 	};
 

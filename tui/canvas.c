@@ -50,6 +50,7 @@ void canvas_erase(struct canvas *canvas)
 	for (size_t i = 0; i < count; i++)
 		canvas->cell[i] = blank;
 	canvas->clip = (struct rect){ 0, 0, canvas->width, canvas->height };
+	canvas->late = (struct rect){ 0 };
 	canvas->cursor_x = canvas->cursor_y = -1;
 	canvas->lacks = false;
 }

@@ -37,6 +37,9 @@ struct canvas {
 	/* bars end at whole columns: of many beside each other each end would cost two
 	 * colours */
 	bool coarse;
+	/* what may follow in frames of its own where all at once were too much: pictures,
+	 * not the numbers that answer a key; empty: nothing */
+	struct rect late;
 	/* memory ran out for a part of what is drawn: no whole picture */
 	bool lacks;
 	/* where what is drawn can be pointed at (tui/explorer.h); NULL: nobody asks */

@@ -106,7 +106,7 @@ static int wait_ms(struct loop *loop)
 		loop->tick_at = now_ms() + every;
 	if (loop->owed > 0)
 		return OWED_MS;
-	if (loop->more)
+	if (loop->more || terminal_is_behind())
 		return 0;
 	if (!loop->dirty && loop->tick_at == 0)
 		return -1;
@@ -183,15 +183,8 @@ static void note_changes(struct loop *loop, unsigned changed)
 		loop->more = true;
 }
 
-static bool draw(struct loop *loop, unsigned changed)
+static bool show(struct loop *loop)
 {
-	const struct loop_client *client = loop->client;
-
-	if (changed & CHANGED_REDRAW_ALL)
-		terminal_redraw();
-	if (!terminal_fit(&loop->canvas))
-		return false;
-	client->draw(client->context, &loop->canvas);
 	if (!terminal_show(&loop->canvas))
 		loop->owed++;
 	else /* a part of it lacks: tried again, but one can work with the rest */
@@ -201,6 +194,28 @@ static bool draw(struct loop *loop, unsigned changed)
 	return loop->owed < OWED_MOST;
 }
 
+static bool draw(struct loop *loop, unsigned changed)
+{
+	const struct loop_client *client = loop->client;
+
+	if (changed & CHANGED_REDRAW_ALL)
+		terminal_redraw();
+	if (!terminal_fit(&loop->canvas))
+		return false;
+	client->draw(client->context, &loop->canvas);
+	return show(loop);
+}
+
+static void end_unless(struct loop *loop, bool shown)
+{
+	if (shown)
+		return;
+	loop->status = 1;
+	loop->quit = true;
+}
+
+/* What a frame had no room for follows while no key waits: of keys that come faster
+ * than a line carries their pictures only the last one's is sent whole. */
 static void run(struct loop *loop)
 {
 	const struct loop_client *client = loop->client;
@@ -212,10 +227,8 @@ static void run(struct loop *loop)
 			changed |= client->update(client->context, changed);
 		if (!idle)
 			note_changes(loop, changed);
-		if (changed != CHANGED_NOTHING && !loop->quit && !draw(loop, changed)) {
-			loop->status = 1;
-			loop->quit = true;
-		}
+		if (changed != CHANGED_NOTHING && !loop->quit)
+			end_unless(loop, draw(loop, changed));
 		if (loop->quit)
 			break;
 		changed = take_events(loop);
@@ -223,7 +236,9 @@ static void run(struct loop *loop)
 		if (loop->owed > 0)
 			changed |= CHANGED_SCREEN;
 		idle = changed == CHANGED_NOTHING && !loop->quit;
-		if (idle)
+		if (idle && terminal_is_behind())
+			end_unless(loop, show(loop));
+		else if (idle)
 			changed = do_idle_work(loop);
 	}
 	do_idle_work(loop);

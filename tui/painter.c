@@ -13,8 +13,10 @@
 static const struct look plain = { .fore = -1, .back = -1 };
 
 static struct {
-	struct canvas shown; /* by the terminal */
-	bool known;
+	struct canvas shown;  /* by the terminal */
+	struct canvas before; /* what it showed before this frame */
+	struct canvas part;   /* of the canvas, as far as a frame has room for it */
+	bool known, behind;
 	bool tabs;                   /* in every eighth column */
 	const struct canvas *canvas; /* to be shown */
 	struct target {
@@ -33,6 +35,8 @@ void painter_begin(void)
 void painter_end(void)
 {
 	canvas_free(&painter.shown);
+	canvas_free(&painter.before);
+	canvas_free(&painter.part);
 	paint_free();
 	pen_end();
 }
@@ -40,6 +44,7 @@ void painter_end(void)
 void painter_forget(void)
 {
 	painter.known = false;
+	painter.behind = false;
 }
 
 bool painter_can_repeat(void)
@@ -212,12 +217,20 @@ static bool has_other_size(const struct canvas *canvas)
 	       painter.shown.height != canvas->height;
 }
 
+static bool resize(const struct canvas *canvas)
+{
+	int width = canvas->width, height = canvas->height;
+
+	return paint_resize(width, height) &&
+	       canvas_resize(&painter.shown, width, height) &&
+	       canvas_resize(&painter.before, width, height) &&
+	       canvas_resize(&painter.part, width, height);
+}
+
 static bool begin_whole(const struct canvas *canvas)
 {
 	painter.known = false;
-	if (has_other_size(canvas) &&
-	    (!paint_resize(canvas->width, canvas->height) ||
-	     !canvas_resize(&painter.shown, canvas->width, canvas->height)))
+	if (has_other_size(canvas) && !resize(canvas))
 		return false;
 	canvas_erase(&painter.shown);
 	pen_clear();
@@ -225,27 +238,164 @@ static bool begin_whole(const struct canvas *canvas)
 	return true;
 }
 
-const char *painter_frame(const struct canvas *canvas, enum palette palette,
-			  size_t *length)
+static void copy_cells(struct canvas *to, const struct canvas *from)
 {
-	const char *bytes;
-	size_t start;
+	memcpy(to->cell, from->cell,
+	       (size_t)from->width * (size_t)from->height * sizeof *from->cell);
+}
 
+/* All that differs, from where the pen is; nothing is collected where nothing does. */
+static void paint_frame(const struct canvas *canvas, enum palette palette,
+			const struct pen_place *start)
+{
 	painter.canvas = canvas;
 	paint_start(canvas, palette);
-	pen_start(theme_is_rgb(palette));
-	move_use_tabs(painter.tabs ? canvas->width : 0);
-	pen_sync(true);
-	start = pen_length();
-	if ((!painter.known || has_other_size(canvas)) && !begin_whole(canvas))
-		return NULL;
 	for (int y = 0; y < canvas->height; y++)
 		compare_row(y);
 	paint_all();
 	park_cursor(canvas);
-	if (pen_length() > start)
+	if (pen_length() > start->length)
 		pen_sync(false);
-	else
+}
+
+/* --- frames that end before all is shown --------------------------------------- */
+
+/* 2 KiB on a screen of 120 columns and 36 rows, and as much on smaller ones. */
+size_t painter_most(int width, int height)
+{
+	enum { BYTES = 2048, CELLS = 120 * 36 };
+	size_t cells = (size_t)width * (size_t)height;
+
+	return cells > CELLS ? BYTES * cells / CELLS : BYTES;
+}
+
+/* Bytes that these cells of a row take, roughly: characters, and a move to each run. */
+static int weigh_cells(const struct canvas *canvas, int y, int from, int to)
+{
+	size_t row = (size_t)y * (size_t)canvas->width;
+	bool runs = false;
+	int bytes = 0;
+
+	for (int x = from; x < to; x++) {
+		const struct cell *cell = &canvas->cell[row + (size_t)x];
+		bool differs = !is_equal(cell, &painter.before.cell[row + (size_t)x]);
+
+		if (differs)
+			bytes += (cell->code < 0x80 ? 1 : 2) + (runs ? 0 : MOVE);
+		runs = differs;
+	}
+	return bytes;
+}
+
+/* How many rows of what may follow have room, where all together take `all` bytes. */
+static int guess_rows(const struct canvas *canvas, size_t most, size_t all)
+{
+	const struct rect *late = &canvas->late;
+	int behind = late->x + late->width, rows = 0;
+	double sum = 0, room;
+
+	for (int y = 0; y < canvas->height; y++)
+		sum += weigh_cells(canvas, y, 0, canvas->width);
+	/* what is left once all the others are painted */
+	room = sum * 0.95 * (double)most / (double)all - sum;
+	for (int y = late->y; y < late->y + late->height; y++)
+		room += weigh_cells(canvas, y, late->x, behind);
+	for (; rows < late->height && room > 0; rows++)
+		room -= weigh_cells(canvas, late->y + rows, late->x, behind);
+	return room < 0 ? rows - 1 : rows;
+}
+
+/* A wide character would be cut in two. */
+static bool is_cut(const struct canvas *canvas, int x, int y)
+{
+	return x < canvas->width &&
+	       canvas->cell[(size_t)y * (size_t)canvas->width + (size_t)x].code == 0;
+}
+
+/* The canvas with so many rows of what may follow, the others as the terminal shows
+ * them. */
+static void make_part(const struct canvas *canvas, int rows)
+{
+	const struct rect *late = &canvas->late;
+	int behind = late->x + late->width;
+	struct cell *cell = painter.part.cell;
+
+	painter.part = *canvas;
+	painter.part.cell = cell;
+	copy_cells(&painter.part, canvas);
+	for (int y = late->y + rows; y < late->y + late->height; y++) {
+		size_t at = (size_t)y * (size_t)canvas->width + (size_t)late->x;
+
+		if (is_cut(canvas, late->x, y) || is_cut(canvas, behind, y) ||
+		    is_cut(&painter.before, late->x, y) ||
+		    is_cut(&painter.before, behind, y))
+			continue;
+		memcpy(cell + at, painter.before.cell + at,
+		       (size_t)late->width * sizeof *cell);
+	}
+}
+
+/* Once more, with fewer rows, until there is room for them: what is not among the rows
+ * that may follow is painted whatever it takes. */
+static void paint_less(const struct canvas *canvas, enum palette palette,
+		       const struct pen_place *start)
+{
+	size_t most = painter_most(canvas->width, canvas->height);
+	int rows = guess_rows(canvas, most, pen_length());
+
+	for (;;) {
+		rows = rows < 0 ? 0 : rows;
+		pen_return(start);
+		copy_cells(&painter.shown, &painter.before);
+		make_part(canvas, rows);
+		paint_frame(&painter.part, palette, start);
+		if (pen_length() <= most || rows == 0)
+			break;
+		rows = rows * 9 / 10 - 1;
+	}
+	painter.behind = true;
+	if (pen_length() > start->length)
+		return;
+	/* a row that has no room at all */
+	paint_frame(canvas, palette, start);
+	painter.behind = false;
+}
+
+static bool can_follow(const struct canvas *canvas)
+{
+	struct rect all = { 0, 0, canvas->width, canvas->height };
+	struct rect inside = rect_intersect(canvas->late, all);
+
+	return inside.width > 0 && inside.height > 0 &&
+	       inside.width == canvas->late.width &&
+	       inside.height == canvas->late.height;
+}
+
+bool painter_is_behind(void)
+{
+	return painter.behind;
+}
+
+const char *painter_frame(const struct canvas *canvas, enum palette palette,
+			  size_t *length)
+{
+	bool whole = !painter.known || has_other_size(canvas);
+	struct pen_place start;
+	const char *bytes;
+
+	painter.behind = false;
+	pen_start(theme_is_rgb(palette));
+	move_use_tabs(painter.tabs ? canvas->width : 0);
+	pen_sync(true);
+	start = pen_place();
+	if (whole && !begin_whole(canvas))
+		return NULL;
+	copy_cells(&painter.before, &painter.shown);
+	paint_frame(canvas, palette, &start);
+	if (!whole && pen_length() > painter_most(canvas->width, canvas->height) &&
+	    can_follow(canvas))
+		paint_less(canvas, palette, &start);
+	if (pen_length() == start.length)
 		pen_start(false);
 	bytes = pen_bytes(length);
 	if (!bytes)

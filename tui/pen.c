@@ -153,6 +153,24 @@ size_t pen_length(void)
 	return pen.length;
 }
 
+struct pen_place pen_place(void)
+{
+	return (struct pen_place){ .x = pen.x,
+				   .y = pen.y,
+				   .cursor = pen.cursor,
+				   .look = pen.look,
+				   .length = pen.length };
+}
+
+void pen_return(const struct pen_place *place)
+{
+	pen.x = place->x;
+	pen.y = place->y;
+	pen.cursor = place->cursor;
+	pen.look = place->look;
+	pen.length = place->length;
+}
+
 void pen_sync(bool on)
 {
 	put_text(on ? pen.sync_on : pen.sync_off);

@@ -18,6 +18,15 @@ void pen_start(bool rgb);
 /* What was collected, and how many bytes; NULL: memory ran out. */
 const char *pen_bytes(size_t *length);
 size_t pen_length(void);
+/* Where the pen is, and how much was collected then; back there, all that was collected
+ * since is forgotten. */
+struct pen_place {
+	int x, y, cursor;
+	struct look look;
+	size_t length;
+};
+struct pen_place pen_place(void);
+void pen_return(const struct pen_place *place);
 /* Synchronized output (mode 2026) where the terminal knows it. */
 void pen_sync(bool on);
 

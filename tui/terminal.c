@@ -339,6 +339,11 @@ bool terminal_show(const struct canvas *canvas)
 	return bytes != NULL;
 }
 
+bool terminal_is_behind(void)
+{
+	return painter_is_behind();
+}
+
 bool terminal_has(const char *capability)
 {
 	const char *string = tigetstr(capability);

@@ -57,6 +57,9 @@ bool terminal_fit(struct canvas *canvas);
 /* Sends what differs from the frame before, in one write where the terminal takes it.
  * False where memory ran out: the frame is owed. */
 bool terminal_show(const struct canvas *canvas);
+/* A part of the canvas had no room in that frame: show it once more, unless there is
+ * another one to be shown. */
+bool terminal_is_behind(void);
 /* The next frame is sent whole, whatever the terminal shows now. */
 void terminal_redraw(void);
 

@@ -262,8 +262,8 @@ void page_strip(struct page *p, int rows)
 	    rows < 3)
 		return;
 	text_squeeze(knob_table[explorer->strip_knob].label, label, sizeof label);
-	snprintf(title, sizeof title, "%s: %s at each value, \u25cf the best", label,
-		 strip_title(strip));
+	snprintf(title, sizeof title, "%s at each value of %s, \u25cf the best",
+		 strip_title(strip), label);
 	widget_heading(p->canvas, p->rect.x, p->y, p->rect.width, title);
 	for (int i = 0; i < strip->count; i++)
 		if (strip->item[i].legal && strip->item[i].fits) {
