@@ -352,6 +352,27 @@ static void test_the_smallest_and_the_largest(void **state)
 	assert_true(found > 30 && bounded > 15);
 }
 
+/* Tokens of packed documents attend to fewer, so that fewer GPUs make it in time than
+ * whole sequences would need at their peak. */
+static void test_packed_documents_need_fewer(void **state)
+{
+	static const double gpus[] = { 1, 2, 4, 8, 16, 32 };
+	double most = 0;
+
+	(void)state;
+	for (int days = 1; days <= 64; days *= 2) {
+		begin("llama3.2-1b", 8, 32);
+		problem.base.plan.seq_len = 1 << 17;
+		problem.base.plan.document_len = 512;
+		problem.base.plan.tokens = 2e10;
+		problem.base.cluster.accelerator.usable_bytes *= 8;
+		check_inverse("gpus", INVERSE_GPUS, gpus, 6, 86400.0 * days / 8);
+		if (inverse.found)
+			most = fmax(most, inverse.answer);
+	}
+	assert_true(most > 1);
+}
+
 /* Models that part the space of an inverse by halves: few searches, and the answer is
  * the last that fits. */
 static void test_the_largest_model(void **state)
@@ -917,6 +938,7 @@ int main(void)
 		cmocka_unit_test(test_the_least_machine_at_its_peak),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_the_smallest_and_the_largest),
+		cmocka_unit_test(test_packed_documents_need_fewer),
 		cmocka_unit_test(test_the_largest_model),
 		cmocka_unit_test(test_the_front_of_gpus_by_definition),
 		cmocka_unit_test(test_the_front_of_users),

@@ -84,6 +84,9 @@ static const struct effect rows[] = {
 	{ DENSE, "", "seq", "8k", "4k", "flops_per_token", PLUS,
 	  -6.0 * 80 * 4096 * 64 * 128, -6.0 * 80 * 4096 * 64 * 128,
 	  "6 L s heads head_dim of causal attention" },
+	{ DENSE, "", "document_len", "off", "2k", "flops_per_token", PLUS,
+	  -6.0 * 80 * 6144 * 64 * 128, -6.0 * 80 * 6144 * 64 * 128,
+	  "6 L s heads head_dim, where s is a document's" },
 	{ DENSE, "", "document_len", "off", "2k", "compute_seconds", TIMES, 0.8, 0.96,
 	  "attention is a tenth of the step, three quarters of it go" },
 

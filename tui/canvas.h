@@ -37,8 +37,8 @@ struct canvas {
 	/* bars end at whole columns: of many beside each other each end would cost two
 	 * colours */
 	bool coarse;
-	/* what may follow in frames of its own where all at once were too much: pictures,
-	 * not the numbers that answer a key; empty: nothing */
+	/* what may follow in frames of its own where all at once were too much:
+	 * pictures, not the numbers that answer a key; empty: nothing */
 	struct rect late;
 	/* memory ran out for a part of what is drawn: no whole picture */
 	bool lacks;

@@ -26,8 +26,8 @@ void painter_use_tabs(bool tabs);
 void painter_forget(void);
 /* The bytes of the next frame, valid until the next call; none where nothing differs.
  * NULL: out of memory. Where the terminal knows synchronized output (mode 2026), the
- * frame is shown whole or not at all. A frame that is larger than a slow line carries at
- * once ends with the rows of canvas->late that still have room: numbers first. */
+ * frame is shown whole or not at all. A frame that is larger than a slow line carries
+ * at once ends with the rows of canvas->late that still have room: numbers first. */
 const char *painter_frame(const struct canvas *canvas, enum palette palette,
 			  size_t *length);
 /* Bytes of a frame on a canvas of so many columns and rows, but for the first one. */

@@ -248,7 +248,8 @@ const struct explain_row explain_totals[] = {
 	  "under LoRA have no gradient of their own, w = 4. S is 6 * "
 	  "L * s * heads * head_dim and what other mixers scan. Attention "
 	  "counts the causal half (unless the convention is full), "
-	  "windows as they are; a tied table counts once, as the head.",
+	  "windows and packed documents as they are; a tied table counts "
+	  "once, as the head.",
 	  "PaLM, arXiv 2204.02311, appendix B; LoRA, arXiv 2106.09685", flops },
 	{ "capacity_bytes", "Capacity", "label",
 	  "What a framework can allocate on this accelerator, not the label.",

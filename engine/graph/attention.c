@@ -10,13 +10,10 @@
 static double positions_seen(const struct graph_context *c, const struct attention *a)
 {
 	const struct plan *plan = &c->scenario->plan;
-	double seq = (double)plan->seq_len;
 
 	if (!attention_table[plan->attention_kernel].flash)
-		return seq;
-	if (plan->document_len > 0 && (double)plan->document_len < seq)
-		seq = (double)plan->document_len;
-	return attention_mean_seen(a, seq);
+		return (double)plan->seq_len;
+	return attention_mean_seen(a, (double)scenario_attended_len(c->scenario));
 }
 
 /* Bytes held per score and head where scores are stored: softmax output in 16 bit and,

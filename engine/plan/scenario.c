@@ -206,6 +206,13 @@ enum run_kind scenario_run_kind(const struct scenario *s)
 	return s->model.moe.experts > 0 ? RUN_EXPERTS : RUN_DENSE;
 }
 
+int64_t scenario_attended_len(const struct scenario *s)
+{
+	int64_t document = s->plan.document_len;
+
+	return document > 0 && document < s->plan.seq_len ? document : s->plan.seq_len;
+}
+
 bool scenario_trains_narrow(const struct scenario *s)
 {
 	return s->plan.mode == MODE_TRAINING &&

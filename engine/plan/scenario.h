@@ -49,6 +49,9 @@ int64_t scenario_smallest_world(const struct scenario *scenario);
 /* Among which runs its numbers are as sure as theirs. */
 enum run_kind scenario_run_kind(const struct scenario *scenario);
 
+/* Tokens that attend to each other: of a sequence, or of each document packed into it,
+ * in the mean. */
+int64_t scenario_attended_len(const struct scenario *scenario);
 /* Whether matrix products of training run in fp8 or fp4. */
 bool scenario_trains_narrow(const struct scenario *scenario);
 /* Whether its attention runs in fp8: flash kernels alone do. */

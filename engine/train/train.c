@@ -42,7 +42,7 @@ static void derive(const struct scenario *s, struct estimate *out)
 	out->parameters = counts.total;
 	out->active_parameters = counts.active;
 	out->flops_per_token =
-		model_counted_flops_per_token(&s->model, &counts, s->plan.seq_len,
+		model_counted_flops_per_token(&s->model, &counts, scenario_attended_len(s),
 					      s->plan.flops_convention == FLOPS_FULL,
 					      s->plan.lora_rank, s->plan.lora_targets);
 	out->world = s->cluster.gpus;

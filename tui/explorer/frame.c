@@ -415,8 +415,8 @@ void explorer_draw(struct explorer *explorer, struct canvas *canvas)
 				      course_side(explorer, canvas->width),
 			      bottom - 3 };
 	/* knobs, numbers and what was said first, then pictures from the top */
-	canvas->late = (struct rect){ left + 1, 3, canvas->width - left - 1,
-				      bottom - 3 };
+	canvas->late =
+		(struct rect){ left + 1, 3, canvas->width - left - 1, bottom - 3 };
 	draw_title(explorer, canvas);
 	draw_tabs(explorer, canvas);
 	draw_lines(canvas, left, bottom);
