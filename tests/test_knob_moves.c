@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "engine/knob/knob.h"
+#include "engine/predict/predict.h"
 #include "engine/train/train.h"
+#include "presets/library.h"
+#include "presets/scenario_file.h"
 #include "tests/support/case.h"
 #include "tests/support/close.h"
 
@@ -238,12 +241,108 @@ static void test_counted_ends_make_a_split_even(void **state)
 	}
 }
 
+/* Any number of the mode. */
+static bool some_number_moves(const struct scenario *s, const struct knob *knob)
+{
+	double values[MAX_VALUES];
+	int present, count = knob_values(s, knob, values, &present);
+	bool moved = false;
+
+	scenario_estimate(s, &base);
+	for (int i = 0; i < count && !moved; i++) {
+		struct scenario other = *s;
+
+		if (i == present || !knob_set(&other, knob, values[i]))
+			continue;
+		scenario_estimate(&other, &turned);
+		for (int m = 0; m < metric_count() && turned.legal && !moved; m++)
+			moved = (metric_table[m].modes >> s->plan.mode & 1) &&
+				metric_get(&base, &metric_table[m]) !=
+					metric_get(&turned, &metric_table[m]);
+	}
+	return moved;
+}
+
+/* What is said to do nothing does nothing, in no shipped plan. The host's memory is a
+ * number of its own, whoever uses it. */
+static void test_dead_knobs_move_nothing(void **state)
+{
+	const struct preset *list;
+	int count = preset_list(PRESET_PLAN, &list), dead = 0;
+
+	(void)state;
+	for (int i = 0; i < count; i++) {
+		struct error error = { "" };
+		struct scenario s;
+
+		if (!scenario_read(&s, list[i].name, NULL, &error))
+			fail_msg("%s", error.text);
+		for (int k = 0; k < knob_count(); k++) {
+			const struct knob *knob = &knob_table[k];
+
+			if (!knob_in_mode(knob, s.plan.mode) ||
+			    knob_applies(&s, knob) || knob->type == KNOB_TEXT ||
+			    strcmp(knob->key, "host_memory_gib") == 0)
+				continue;
+			dead++;
+			if (some_number_moves(&s, knob))
+				fail_msg("%s: %s is said to do nothing, and does",
+					 list[i].name, knob->key);
+		}
+	}
+	assert_true(dead > 500);
+}
+
+/* Overlap of a stack that hides nothing, a recipe of a format that has one alone, what
+ * calibrates training in a server, spare experts and imbalance without EP: nobody is
+ * shown a knob that turns and turns. */
+static void test_knobs_without_effect_are_dead(void **state)
+{
+	static const struct {
+		const char *plan, *knob;
+		bool live;
+	} rows[] = {
+		{ "bloom-176b-384-a100", "overlap_grad_reduce", false },
+		{ "bloom-176b-384-a100", "overlap_param_gather", false },
+		{ "megatron-1t-3072-a100", "tp_overlap", false },
+		{ "megatron-1t-3072-a100", "async_tp", false },
+		{ "llama3-70b-64-h100", "overlap_param_gather", true },
+		{ "llama3-70b-64-h100", "tp_overlap", true },
+		{ "mixtral-8x7b-64-h100", "ep_overlap", true },
+		{ "llama3-70b-64-h100-fp8", "fp8_recipe", true },
+		{ "llama3-70b-64-gb200", "fp8_recipe", false },
+		{ "llama3-70b-64-h100", "compute_scale", true },
+		{ "deepseek-v3-8-h200-serve", "compute_scale", false },
+		{ "deepseek-v3-8-h200-serve", "network_scale", false },
+		{ "deepseek-v3-8-h200-serve", "host_scale", false },
+		{ "deepseek-v3-8-h200-serve", "scale", true },
+		{ "deepseek-v3-8-h200-serve", "imbalance", false },
+		{ "deepseek-v3-8-h200-serve", "redundant_experts", false },
+		{ "deepseek-v3-8-b200-serve", "imbalance", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct knob *knob = knob_find(rows[i].knob);
+		struct error error = { "" };
+		struct scenario s;
+
+		if (!scenario_read(&s, rows[i].plan, NULL, &error))
+			fail_msg("%s", error.text);
+		if (knob_applies(&s, knob) != rows[i].live ||
+		    some_number_moves(&s, knob) != rows[i].live)
+			fail_msg("%s: %s", rows[i].plan, rows[i].knob);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_live_knobs_move_a_number),
 		cmocka_unit_test(test_a_layout_moves_a_number),
 		cmocka_unit_test(test_counted_ends_make_a_split_even),
+		cmocka_unit_test(test_dead_knobs_move_nothing),
+		cmocka_unit_test(test_knobs_without_effect_are_dead),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

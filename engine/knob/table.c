@@ -94,7 +94,7 @@ static bool has_ep(const struct scenario *s)
 	return has_experts(s) && s->plan.ep > 1;
 }
 
-/* Training: experts on several ranks, which get more than the mean unless each is
+/* Experts on several ranks, which get more than the mean unless each is, in training,
  * filled up to its capacity or keeps no more than that. */
 static bool has_imbalance(const struct scenario *s)
 {
@@ -102,9 +102,7 @@ static bool has_imbalance(const struct scenario *s)
 		s->plan.moe_capacity == CAPACITY_PAD ||
 		(s->plan.moe_capacity == CAPACITY_DROP && s->plan.capacity_factor <= 1);
 
-	if (s->plan.mode == MODE_INFERENCE)
-		return has_experts(s);
-	return has_ep(s) && !evened;
+	return has_ep(s) && (s->plan.mode == MODE_INFERENCE || !evened);
 }
 
 /* Several on a rank. */
@@ -267,10 +265,40 @@ static bool may_attend_narrow(const struct scenario *s)
 	       attention_table[s->plan.attention_kernel].flash;
 }
 
+/* The other narrow formats say how they are scaled. */
 static bool is_fp8(const struct scenario *s)
 {
-	return s->plan.precision == PRECISION_FP8 ||
-	       s->plan.precision == PRECISION_MXFP8;
+	return s->plan.precision == PRECISION_FP8;
+}
+
+/* What a stack hides behind computing: nothing, where its share is 0. */
+static bool hides_tp(const struct scenario *s)
+{
+	return has_tp(s) && s->stack.tp_overlap > 0;
+}
+
+static bool hides_ep(const struct scenario *s)
+{
+	return has_ep(s) && (s->plan.mode == MODE_INFERENCE || s->stack.ep_overlap > 0);
+}
+
+/* Experts may be on more ranks than dense layers have copies. */
+static bool hides_dp(const struct scenario *s)
+{
+	int64_t alone = s->plan.pp * (has_experts(s) ? 1 : s->plan.tp);
+
+	return s->stack.dp_overlap > 0 && s->cluster.gpus > alone;
+}
+
+static bool hides_sharding(const struct scenario *s)
+{
+	return has_sharding(s) && hides_dp(s);
+}
+
+/* Servers have constants of their own. */
+static bool is_training(const struct scenario *s)
+{
+	return s->plan.mode == MODE_TRAINING;
 }
 
 static bool has_upper_link(const struct scenario *s)
@@ -607,21 +635,21 @@ const struct knob knob_table[] = {
 
 	{ "overlap_grad_reduce", NULL, "DP gradients", "",
 	  "Reduce gradients while the backward still runs.", GROUP_OVERLAP,
-	  SWITCH(plan.overlap_grad_reduce) },
+	  SWITCH(plan.overlap_grad_reduce), .applies = hides_dp },
 	{ "overlap_param_gather", NULL, "DP parameters", "",
 	  "Gather updated parameters while the next forward runs.", GROUP_OVERLAP,
-	  SWITCH(plan.overlap_param_gather), .applies = has_sharding },
+	  SWITCH(plan.overlap_param_gather), .applies = hides_sharding },
 	{ "tp_overlap", "tp_comm_overlap", "TP overlap", "",
 	  "Split TP collectives and matrix products into pieces that run side by side.",
-	  GROUP_OVERLAP, SWITCH(plan.tp_overlap), .applies = has_tp },
+	  GROUP_OVERLAP, SWITCH(plan.tp_overlap), .applies = hides_tp },
 	{ "async_tp", NULL, "async TP", "", "The compiler's TP overlap (torchtitan).",
-	  GROUP_OVERLAP, SWITCH(plan.async_tp), .applies = has_tp },
+	  GROUP_OVERLAP, SWITCH(plan.async_tp), .applies = hides_tp },
 	{ "overlap_p2p", "overlap_p2p_comm", "PP sends", "",
 	  "Pipeline sends and receives run beside computation.", GROUP_OVERLAP,
 	  SWITCH(plan.overlap_p2p), .applies = has_pp },
 	{ "ep_overlap", "overlap_moe_expert_parallel_comm", "EP all-to-all", "",
 	  "Hide the expert all-to-all behind another micro-batch's computation.",
-	  GROUP_OVERLAP, SWITCH(plan.ep_overlap), .applies = has_ep, .both = true },
+	  GROUP_OVERLAP, SWITCH(plan.ep_overlap), .applies = hides_ep, .both = true },
 	{ "collective", "collective_algorithm", "collectives", "",
 	  "One algorithm for all collectives that it can run; the others stay with "
 	  "the quickest that the software has.",
@@ -700,18 +728,18 @@ const struct knob knob_table[] = {
 	  "Seconds of kernels, measured over predicted, from runs on this cluster.",
 	  GROUP_CLUSTER,
 	  REAL(cluster.accelerator.calibration.compute_scale, 0.1, 10, 1),
-	  .step = STEP_TENTH },
+	  .step = STEP_TENTH, .applies = is_training },
 	{ "network_scale", NULL, "links", "",
 	  "Seconds of a byte on a link, measured over predicted, from runs on this "
 	  "cluster.",
 	  GROUP_CLUSTER,
 	  REAL(cluster.accelerator.calibration.network_scale, 0.1, 10, 1),
-	  .step = STEP_TENTH },
+	  .step = STEP_TENTH, .applies = is_training },
 	{ "host_scale", NULL, "hosts", "",
 	  "Seconds of launches and fixed work of the CPU, measured over predicted, from "
 	  "runs on this cluster.",
 	  GROUP_CLUSTER, REAL(cluster.accelerator.calibration.host_scale, 0.1, 10, 1),
-	  .step = STEP_TENTH },
+	  .step = STEP_TENTH, .applies = is_training },
 
 	{ "tokens", "training_tokens", "training run", "tokens",
 	  "Tokens of the whole training run; 15T means 15e12.", GROUP_RUN,

@@ -32,6 +32,12 @@ struct expert_sizes serve_expert_sizes(const struct serve_context *c)
 	};
 }
 
+double serve_spare_experts(const struct serve_context *c)
+{
+	return c->shape.ep > 1 ? (double)c->scenario->plan.serving.redundant_experts
+			       : 0;
+}
+
 static void matrices(const struct serve_context *c, double tokens, double rows,
 		     struct layer_pass *out)
 {
@@ -39,7 +45,7 @@ static void matrices(const struct serve_context *c, double tokens, double rows,
 	const struct expert_sizes size = serve_expert_sizes(c);
 	double h = size.width, ffn = size.ffn, up = m->gated_mlp ? 2 : 1;
 	double experts = (double)m->moe.experts;
-	double copies = (double)c->scenario->plan.serving.redundant_experts;
+	double copies = serve_spare_experts(c);
 	double held = (experts + copies) / c->shape.ep;
 	double touched =
 		held * touched_share(tokens, experts, (double)m->moe.experts_per_token);
@@ -110,7 +116,7 @@ void layer_experts(const struct serve_context *c, double tokens, struct layer_pa
 	struct kernel k;
 
 	/* copies of the busiest experts even out what ranks get */
-	if (c->scenario->plan.serving.redundant_experts > 0)
+	if (serve_spare_experts(c) > 0)
 		rows = all * chosen / c->shape.ep * (1 + (busy - 1) / 2);
 	kernel_gemm(c->scenario, false, tokens, (double)m->moe.experts, hidden, &k);
 	layer_kernel(out, "router", 1, &k);

@@ -54,6 +54,9 @@ struct expert_sizes {
 	double width, ffn;
 };
 struct expert_sizes serve_expert_sizes(const struct serve_context *context);
+/* Further copies of experts, which servers have beside experts spread over ranks alone
+ * (vLLM's EPLB and SGLang's need expert parallelism). */
+double serve_spare_experts(const struct serve_context *context);
 /* Router, experts, shared experts and what travels. */
 void layer_experts(const struct serve_context *context, double tokens,
 		   struct layer_pass *out);

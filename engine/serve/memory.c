@@ -55,7 +55,7 @@ static struct held mlp_weights(const struct serve_context *c, int k)
 	const struct share share = { .tp = c->shape.tp };
 	const struct model *m = &c->scenario->model;
 	const struct engine_shape *e = &c->shape;
-	double copies = (double)c->scenario->plan.serving.redundant_experts;
+	double copies = serve_spare_experts(c);
 	struct layer_counts n;
 	struct shapes shapes;
 	struct expert_sizes size;

@@ -182,10 +182,10 @@ static void put_precision(const struct flag_writer *w)
 	}
 	if (plan->precision == PRECISION_FP8)
 		w->put(w->out, "fp8-format", "hybrid");
-	if (plan->precision == PRECISION_MXFP8)
+	if (plan->precision == PRECISION_MXFP8) {
 		w->put(w->out, "fp8-format", "e4m3");
-	if (plan->precision == PRECISION_MXFP8 && plan->fp8_recipe != FP8_MXFP8)
 		w->put(w->out, "fp8-recipe", "mxfp8");
+	}
 	if (scenario_trains_narrow(w->scenario) && plan->weight_format == WEIGHTS_BOTH)
 		export_unsaid(w->out, "weight_format",
 			      "both; Transformer Engine keeps copies as it is built");
