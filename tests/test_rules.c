@@ -187,6 +187,8 @@ static const struct {
 	{ "X8", MOE, "tp=1 etp=5 gpus=80 ep=8 gbs=400", "etp 1", "etp=2" },
 	{ "X9", DENSE, "precision=nvfp4", "precision bf16, fp16 or fp32",
 	  "precision=fp8" },
+	{ "X28", DENSE, "precision=fp8 fp8_recipe=mxfp8", "fp8_recipe current-scaling",
+	  "precision=fp8 fp8_recipe=blockwise" },
 	{ "X26", DENSE, "pp=1 precision=fp8 wide_first=30 wide_last=60", "wide_last 50",
 	  "pp=1 precision=fp8 fp8_recipe=blockwise wide_first=30 wide_last=50" },
 	{ "X25", DENSE, "precision=int8", "precision bf16, fp16 or fp32",

@@ -358,6 +358,16 @@ bool breaks_e36(const struct facts *f, struct broken *out)
 	return true;
 }
 
+bool breaks_recipe(const struct facts *f, struct broken *out)
+{
+	if (f->plan->precision != PRECISION_FP8 || f->plan->fp8_recipe != FP8_MXFP8)
+		return false;
+	*out = (struct broken){ .mend = { { "precision", MEND_VALUE, PRECISION_MXFP8 },
+					  { "fp8_recipe", MEND_VALUE,
+					    FP8_CURRENT_SCALING } } };
+	return true;
+}
+
 bool breaks_e36_stage(const struct facts *f, struct broken *out)
 {
 	int64_t each = f->pp > 0 ? f->model->layers / f->pp : 0;
