@@ -474,6 +474,53 @@ static void what_is_told_keeps_the_goals(void **state)
 	planner_free(planner);
 }
 
+/* Labels, scores and embeddings are a token or a few: then a server does nothing but
+ * prompts, and the estimate's rate is that of requests served one by one. */
+static void few_tokens_come_no_faster_than_prompts(void **state)
+{
+	static const struct {
+		const char *model, *stack, *settings[4];
+	} rows[] = {
+		{ "llama3.1-8b", "vllm", { "tp=1", "gpus=1", "prompt=2048" } },
+		{ "llama3.1-8b", "sglang", { "tp=1", "gpus=1", "prompt=2048" } },
+		{ "llama3.1-8b", "tensorrt-llm", { "tp=1", "gpus=1", "prompt=512" } },
+		{ "llama3.1-8b", "vllm", { "tp=1", "gpus=4", "pp=4", "prompt=2048" } },
+		{ "llama3.1-70b", "vllm", { "tp=8", "gpus=8", "prompt=8192" } },
+	};
+	static const int64_t outputs[] = { 1, 2, 3, 8 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		for (size_t o = 0; o < sizeof outputs / sizeof outputs[0]; o++) {
+			struct error error = { "" };
+			struct queue_result r;
+			struct scenario s;
+
+			if (!scenario_blank(&s, rows[i].model, "dgx-h100",
+					    rows[i].stack, &error))
+				fail_msg("%s", error.text);
+			s.plan.mode = MODE_INFERENCE;
+			for (int k = 0; k < 4 && rows[i].settings[k]; k++) {
+				char key[32];
+				size_t n = strcspn(rows[i].settings[k], "=");
+
+				memcpy(key, rows[i].settings[k], n);
+				key[n] = '\0';
+				case_set(&s, key, rows[i].settings[k] + n + 1);
+			}
+			s.plan.serving.concurrency = 48;
+			s.plan.serving.output_len = outputs[o];
+			serve_estimate(&s, &now);
+			assert_true(now.feasible);
+			simulate(&s, 1200, &r);
+			if (fabs(now.serving.requests_per_second * r.seconds /
+					 r.requests -
+				 1) > 0.1)
+				fail_at(&s, "rate", now.serving.requests_per_second,
+					r.requests / r.seconds);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,6 +534,7 @@ int main(void)
 		cmocka_unit_test(what_is_cached_is_not_computed),
 		cmocka_unit_test(imbalance_grows_with_ranks),
 		cmocka_unit_test(what_is_told_keeps_the_goals),
+		cmocka_unit_test(few_tokens_come_no_faster_than_prompts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

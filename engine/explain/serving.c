@@ -43,7 +43,8 @@ static void mixed(const struct asked *a, struct explanation *out)
 
 static void tpot(const struct asked *a, struct explanation *out)
 {
-	from(a, out, "output", "tokens that a request gets", "output");
+	from(a, out, "output", "tokens that a request gets, the first with its prompt",
+	     "output");
 	from(a, out, "gain", "tokens that a pass gives a request", "serving.gain");
 	from(a, out, "step", "from a request's pass to its next, undisturbed",
 	     "serving.step_between_seconds");
@@ -266,7 +267,7 @@ const struct explain_row explain_serving[] = {
 	  "their time that they wait.",
 	  queue_source, ttft },
 	{ "tpot_seconds", "Time per output token",
-	  "(output / gain * step + behind * added) / output", steady, queue_source,
+	  "(step / gain + behind * added / max(1, output - 1))", steady, queue_source,
 	  tpot },
 	{ "ttft_seconds_low", "TTFT, low end", "TTFT / f", held_out, runs, ttft_range },
 	{ "ttft_seconds_high", "TTFT, high end", "TTFT * f", held_out, runs,

@@ -56,7 +56,7 @@ double server_cached_tokens(const struct scenario *scenario);
 /* The working point of one copy of the attention with that many requests in it. The
  * terms of TTFT and TPOT stand beside them:
  *   ttft = prefill + received + ahead added + begin + transfer + contended + load
- *   tpot = (output / gain step + behind added) / output */
+ *   tpot = step / gain + behind added / max(1, output - 1) */
 struct point {
 	double requests;
 	double decoding;        /* of them; fewer where prompts run elsewhere */

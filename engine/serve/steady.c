@@ -173,6 +173,20 @@ static double ahead_in_waves(const struct work *w, const struct server *server,
 	return fmin(c - 1, sum / BURST_WAVES);
 }
 
+/* Others' prompts that a request of few tokens lets pass while it decodes: what its
+ * passes behind the first token carry, where prompts ride beside; of one token none.
+ * Who does not come then stands before it. */
+static double most_behind(const struct work *w, const struct server *server, double c)
+{
+	struct prompts p = carried(w, server, c);
+
+	if (w->output <= 1)
+		return 0;
+	if (!work_mixes(w))
+		return c - 1;
+	return p.slots * (w->output - 1) / w->output * p.tokens / w->prompt;
+}
+
 static void continuous(const struct work *w, const struct server *server, double c,
 		       struct point *out)
 {
@@ -192,10 +206,11 @@ static void continuous(const struct work *w, const struct server *server, double
 	if (closed && c > 1 && out->added_seconds > 0)
 		out->ahead = ahead_in_waves(w, server, c, out,
 					    own + (c - 1) * out->added_seconds);
+	if (closed)
+		out->ahead = fmax(out->ahead, c - 1 - most_behind(w, server, c));
 	out->behind = c - 1 - out->ahead;
-	out->tpot_seconds =
-		(steps * out->step_seconds + out->behind * out->added_seconds) /
-		w->output;
+	out->tpot_seconds = out->step_seconds / w->accepted +
+			    out->behind * out->added_seconds / fmax(1, w->output - 1);
 	out->ttft_seconds = out->prefill_seconds + out->begin_seconds +
 			    out->ahead * out->added_seconds;
 }
