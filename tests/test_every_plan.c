@@ -364,7 +364,6 @@ static void check_told(const struct planner_found *f)
 	assert_true(f->tokens_per_second_per_gpu == e.tokens_per_second_per_gpu);
 	assert_true(f->mfu == e.mfu && f->bubble_ratio == e.bubble_ratio);
 	assert_true(f->memory_share == f->memory_bytes / e.capacity_bytes);
-	assert_true(f->exposed_share == e.exposed_seconds / e.step_seconds);
 }
 
 static void check_list(void)

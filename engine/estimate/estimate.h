@@ -123,7 +123,6 @@ struct serving_estimate {
 	double prefill_intensity, decode_intensity; /* FLOPs a byte */
 	double prefill_flops_per_second, decode_flops_per_second; /* of one rank */
 	double prefill_share;                                     /* of the time */
-	double kv_transfer_bytes; /* disaggregated, a request */
 	double dollars_per_million_tokens, joules_per_token;
 	int bound; /* enum bound, of decoding */
 };

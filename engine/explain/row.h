@@ -171,9 +171,7 @@ void explain_sum(const struct asked *asked, struct explanation *out, const char 
 /* The mean over the stages of one of their members. */
 void explain_mean(const struct asked *asked, struct explanation *out,
 		  const char *member, const char *meaning);
-/* A member of the chunks on the asked stage: "c0 + c4"; and scaled, of one copy. */
-void explain_chunks(const struct asked *asked, struct explanation *out,
-		    const char *member, const char *meaning);
+/* A member of the chunks on the asked stage, "c0 + c4", scaled, of one copy. */
 void explain_chunk_times(const struct asked *asked, struct explanation *out,
 			 const char *member, const char *meaning);
 bool explain_runs_on(const struct step *step, int k, int stage);

@@ -183,8 +183,8 @@ static void update_fixed_terms(const struct asked *a, struct explanation *out)
 
 /* Chunks that are on the stage, one micro-batch each; those that are alike as so many
  * times the first. */
-void explain_chunks(const struct asked *a, struct explanation *out, const char *member,
-		    const char *meaning)
+static void add_chunks(const struct asked *a, struct explanation *out,
+		       const char *member, const char *meaning)
 {
 	const struct step *step = explain_step(a);
 	int all = step->stages * step->chunks, first[MAX_CHUNKS * 2],
@@ -227,7 +227,7 @@ void explain_chunk_times(const struct asked *a, struct explanation *out,
 {
 	explain_say(out, "scale * (");
 	explain_scale(a, out);
-	explain_chunks(a, out, member, meaning);
+	add_chunks(a, out, member, meaning);
 	explain_say(out, ") / copies");
 	explain_from(a, out, "copies", "of the weights, which take turns", "copies");
 }
@@ -257,7 +257,7 @@ static void again_flops_terms(const struct asked *a, struct explanation *out)
 {
 	explain_say(out, "m * (");
 	explain_from(a, out, "m", "micro-batches", "micro_batches");
-	explain_chunks(a, out, "again_flops", "of a micro-batch");
+	add_chunks(a, out, "again_flops", "of a micro-batch");
 	explain_say(out, ") / copies");
 	explain_from(a, out, "copies", "of the weights, which take turns", "copies");
 }

@@ -66,7 +66,8 @@ static int own_word(const struct knob *knob, const char *text, size_t length)
 	return -1;
 }
 
-int knob_word(const struct knob *knob, const char *text, size_t length)
+/* Index of a word or of a synonym of it, -1 if it is none. */
+static int find_word(const struct knob *knob, const char *text, size_t length)
 {
 	int index = own_word(knob, text, length);
 
@@ -169,7 +170,7 @@ static void list_words(const struct knob *knob, const char *before, char *why,
 static bool parse_word(struct scenario *scenario, const struct knob *knob,
 		       const char *text, size_t length, char *why, size_t size)
 {
-	int index = knob_word(knob, text, length);
+	int index = find_word(knob, text, length);
 
 	/* of a model that is published in the other format of four bits */
 	if (index == PRECISION_NVFP4 && strcmp(knob->key, "precision") == 0 &&
@@ -197,7 +198,7 @@ static bool parse_set(struct scenario *scenario, const struct knob *knob,
 		if (word > length - at)
 			word = length - at;
 		if (word > 0 && !knob_spelled(text + at, knob->zero, word)) {
-			int index = knob_word(knob, text + at, word);
+			int index = find_word(knob, text + at, word);
 
 			if (index < 0) {
 				if (size > 0)

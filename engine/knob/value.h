@@ -6,8 +6,6 @@
 
 /* Letters in lower case with '_' as '-', until either ends. */
 bool knob_spelled(const char *a, const char *b, size_t length);
-/* Index of a word or of a synonym of it, -1 if it is none. */
-int knob_word(const struct knob *knob, const char *text, size_t length);
 /* Whether value is inside the domain; the domain in words to why if not. */
 bool knob_inside(const struct knob *knob, double value, char *why, size_t size);
 /* The number at the start of text in the C locale's form, whatever the locale;

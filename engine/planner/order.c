@@ -39,12 +39,12 @@ static int place(const struct knob *knob)
 	return -1;
 }
 
-int search_axis(const struct planner *p, const char *key)
+static bool has_axis(const struct planner *p, const char *key)
 {
 	for (int i = 0; i < p->problem.axes; i++)
 		if (strcmp(p->problem.axis[i].knob->key, key) == 0)
-			return i;
-	return -1;
+			return true;
+	return false;
 }
 
 static bool reads_role(const struct planner *p, const struct legality *row,
@@ -137,7 +137,7 @@ void search_arrange(struct planner *p)
 	p->rule = rules_of(&problem->base, &rules);
 	p->trains = problem->base.plan.mode == MODE_TRAINING;
 	p->serves = problem->base.plan.mode == MODE_INFERENCE;
-	if (search_axis(p, "mode") >= 0) {
+	if (has_axis(p, "mode")) {
 		p->trains = p->serves = false;
 		rules = 0;
 	}

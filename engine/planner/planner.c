@@ -208,7 +208,6 @@ static void describe_found(const struct scenario *s, const struct estimate *e,
 	found->bubble_ratio = e->bubble_ratio;
 	found->memory_bytes = e->memory.total_bytes;
 	found->memory_share = e->memory.total_bytes / e->capacity_bytes;
-	found->exposed_share = e->exposed_seconds / e->step_seconds;
 	if (s->plan.mode == MODE_TRAINING)
 		planner_idea(s, &found->idea);
 	if (s->plan.mode != MODE_INFERENCE)
@@ -217,7 +216,6 @@ static void describe_found(const struct scenario *s, const struct estimate *e,
 		found->tokens_per_second_per_gpu =
 			e->serving.goodput / (double)s->cluster.gpus;
 	describe_load(s, &e->serving, found);
-	found->exposed_share = e->serving.network_seconds / e->serving.decode_seconds;
 }
 
 void search_take(struct planner *p, const struct scenario *s, const uint8_t *choice)

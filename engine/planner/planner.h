@@ -59,7 +59,7 @@ struct idea {
 struct planner_found {
 	uint8_t choice[MAX_AXES]; /* index of each axis's value */
 	double score, step_seconds, tokens_per_second_per_gpu, mfu, bubble_ratio;
-	double memory_bytes, memory_share, exposed_share;
+	double memory_bytes, memory_share;
 	/* of a server, whose step_seconds is that of a token; both with so many
 	 * requests: those asked for, or the most that keep the goals where those are
 	 * more */

@@ -145,7 +145,6 @@ void search_arrange(struct planner *planner);
 int search_role_axes(const struct planner *planner, enum role role, int *axis);
 /* The next choice of a role's axes; false after the last. */
 bool search_advance(const struct planner *planner, uint8_t *choice, enum role role);
-int search_axis(const struct planner *planner, const char *key); /* -1 = none */
 void search_apply(const struct planner *planner, const uint8_t *choice, enum role role,
 		  struct scenario *out);
 /* The first of these rules that is broken; -1 = none. */

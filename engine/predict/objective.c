@@ -59,7 +59,8 @@ bool objective_serves(const struct estimate *e, bool all)
 
 static const double far = 1e9;
 
-double objective_of_token(enum objective objective, const struct scenario *s,
+/* The same of a server, linear in the GPU-seconds that it takes for a token. */
+static double score_token(enum objective objective, const struct scenario *s,
 			  double seconds)
 {
 	double gpus = (double)s->cluster.gpus;
@@ -85,7 +86,7 @@ static double of_server(enum objective objective, const struct scenario *s,
 		return e->memory.total_bytes;
 	if (objective == OBJECTIVE_SURE && v->output_low > 0)
 		each *= v->output_tokens_per_second / v->output_low;
-	each = objective_of_token(objective, s, each);
+	each = score_token(objective, s, each);
 	/* not all that is asked for */
 	if (objective == OBJECTIVE_GPUS && !objective_serves(e, true))
 		each += far * 1e6;
@@ -112,7 +113,7 @@ static double least_output(enum objective objective, const struct scenario *s,
 {
 	if (objective == OBJECTIVE_MEMORY || objective == OBJECTIVE_GPUS)
 		return 0;
-	return objective_of_token(objective, s, 1) / worst * (1 - 1e-6);
+	return score_token(objective, s, 1) / worst * (1 - 1e-6);
 }
 
 void objective_hold_goals(enum objective objective, const struct scenario *s,
@@ -136,7 +137,7 @@ double objective_of_ceiling(enum objective objective, const struct scenario *s,
 	if (objective == OBJECTIVE_MEMORY || !serve_ceiling(s, &ceiling))
 		return 0;
 	*bytes = ceiling.bytes * sure;
-	return objective_of_token(objective, s, sure / ceiling.tokens_per_second);
+	return score_token(objective, s, sure / ceiling.tokens_per_second);
 }
 
 double objective_of_least(enum objective objective, struct train_least *least,

@@ -27,9 +27,6 @@ bool objective_counts_bytes(enum objective objective);
  * least ones give a least score. OBJECTIVE_SURE is of the step itself. */
 double objective_of_step(enum objective objective, const struct scenario *scenario,
 			 double seconds, double bytes);
-/* The same of a server, linear in the GPU-seconds that it takes for a token. */
-double objective_of_token(enum objective objective, const struct scenario *scenario,
-			  double seconds);
 /* The score of a legal plan. */
 double objective_of_estimate(enum objective objective, const struct scenario *scenario,
 			     const struct estimate *estimate);

@@ -102,7 +102,6 @@ static bool take_tables(struct runner *r, const struct schedule *schedule,
 		r->free[s] = 0;
 		r->next[s] = 0;
 	}
-	r->out->entered = r->run.site[0].forward_out;
 	return true;
 }
 

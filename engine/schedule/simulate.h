@@ -49,7 +49,6 @@ struct simulation {
 	double span;    /* longest stage from its first start to its last end: the
 			   step when no barrier holds the stages together */
 	struct simulate_stage *stage;
-	const double *entered; /* when each micro-batch's first forward ended */
 	/* What the functions below look up, if items are wanted; else NULL. */
 	const struct simulate_run *run;
 	/* A schedule that is broken: the first item that never can start. */

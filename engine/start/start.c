@@ -103,7 +103,7 @@ void start_choose(struct start *start, struct scenario *s)
 
 /* What is off, none, left to the stack, or a degree of 1 (but TP and PP) is nothing to
  * tell. */
-bool start_tells(const struct scenario *s, const struct knob *knob)
+static bool is_worth_telling(const struct scenario *s, const struct knob *knob)
 {
 	bool plain = strcmp(knob->key, "tp") == 0 || strcmp(knob->key, "pp") == 0;
 	double value = knob_get(s, knob);
@@ -131,7 +131,7 @@ size_t start_text(const struct start *start, const struct scenario *s, char *out
 		const struct knob *knob = start->choice[i];
 		char text[96];
 
-		if (!start_tells(s, knob))
+		if (!is_worth_telling(s, knob))
 			continue;
 		knob_show(s, knob, text, sizeof text);
 		used += (size_t)snprintf(out + used, size - used, "%s%s %s",

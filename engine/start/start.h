@@ -36,7 +36,5 @@ void start_choose(struct start *start, struct scenario *scenario);
  * scenario; what does nothing there is left out. Empty, and 0, where nothing was. */
 size_t start_text(const struct start *start, const struct scenario *scenario, char *out,
 		  size_t size);
-/* Whether a choice is worth telling: it does something in this scenario. */
-bool start_tells(const struct scenario *scenario, const struct knob *knob);
 
 #endif

@@ -96,10 +96,8 @@ void step_add_layers(const struct step *step, int k, const int16_t *kind_layers,
 		add_stage_layer(out, &step->mtp, (double)m->mtp_layers);
 		out->layers += (double)m->mtp_layers;
 	}
-	if (k == step->split.embedding_stage) {
+	if (k == step->split.embedding_stage)
 		add_stage_layer(out, &step->embedding, 1);
-		out->has_embedding = true;
-	}
 	if (k == step->split.head_stage) {
 		add_stage_layer(out, &step->head, 1);
 		out->has_head = true;

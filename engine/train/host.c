@@ -75,7 +75,8 @@ static struct need need_of(const struct hosts *h, int64_t node)
 	return (struct need){ sum.optimizer / gpus, sum.activations / gpus };
 }
 
-double step_host_bytes(const struct step *step, const struct stage_memory *stage)
+/* Per GPU of the fullest node. */
+static double host_bytes(const struct step *step, const struct stage_memory *stage)
 {
 	struct hosts h = hosts_of(step, stage);
 	double most = 0;
@@ -204,7 +205,7 @@ void step_host(const struct step *step, struct estimate *out)
 	out->host_capacity_bytes = step_host_capacity(&step->scenario->cluster);
 	if (plan->optimizer_offload <= 0 && !plan_sends_activations(plan))
 		return;
-	out->host_bytes = step_host_bytes(step, out->stage);
+	out->host_bytes = host_bytes(step, out->stage);
 	out->host_fits = out->host_capacity_bytes <= 0 ||
 			 out->host_bytes <= out->host_capacity_bytes;
 	if (out->host_fits)

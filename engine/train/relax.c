@@ -117,7 +117,7 @@ static double least(const double *value, int count)
 	return out;
 }
 
-void train_relax_mode(const struct train_set *set, struct plan *plan)
+static void relax_mode(const struct train_set *set, struct plan *plan)
 {
 	if (set->free_recompute)
 		plan->recompute = RECOMPUTE_NONE;
@@ -139,7 +139,7 @@ void train_relax(const struct train_set *set, struct plan *plan)
 		plan->schedule = set->pairs   ? SCHEDULE_DUALPIPEV
 				 : set->plain ? SCHEDULE_1F1B
 					      : SCHEDULE_ZB_V;
-	train_relax_mode(set, plan);
+	relax_mode(set, plan);
 	if (set->free_group)
 		plan->zero_group = 0;
 	if (set->zeros > 0)
@@ -244,13 +244,6 @@ void train_states_begin(struct train_states *states)
 	};
 }
 
-void train_states_of(const struct train_bound *bound, const struct scenario *s,
-		     struct train_states *out)
-{
-	out->ends = train_bound_ends(bound, s);
-	train_bound_states(bound, s, &out->bytes);
-}
-
 void train_states_add(const struct train_bound *bound, struct scenario *s,
 		      struct train_states *states, struct train_states *own)
 {
@@ -258,7 +251,8 @@ void train_states_add(const struct train_bound *bound, struct scenario *s,
 	struct train_states these;
 
 	s->plan.schedule = SCHEDULE_1F1B;
-	train_states_of(bound, s, &these);
+	these.ends = train_bound_ends(bound, s);
+	train_bound_states(bound, s, &these.bytes);
 	s->plan.schedule = schedule;
 	states->ends = fmin(states->ends, these.ends);
 	states->bytes.mean = fmin(states->bytes.mean, these.bytes.mean);

@@ -40,8 +40,6 @@ void train_set_free(struct train_set *set, const char *key, const double *value,
 		    int count);
 /* Of the free knobs what costs least. */
 void train_relax(const struct train_set *set, struct plan *plan);
-/* The same of DECIDES_MODE alone. */
-void train_relax_mode(const struct train_set *set, struct plan *plan);
 /* What a micro-batch of the relaxed plan in the trial costs: hangs on DECIDES_COST
  * alone, so a tied head, and layers of a stage that are recomputed, count as on a
  * single stage. Its plan is as before. */
@@ -67,9 +65,6 @@ void train_states_begin(struct train_states *least);
  * of these alone. */
 void train_states_add(const struct train_bound *bound, struct scenario *scenario,
 		      struct train_states *least, struct train_states *own);
-/* The states of the scenario, with its schedule's copies. */
-void train_states_of(const struct train_bound *bound, const struct scenario *scenario,
-		     struct train_states *out);
 /* Least seconds of a step with these states, its stages dealt out without ZeRO's
  * traffic. */
 double train_dealt_seconds(struct trial *trial, const struct train_states *states);

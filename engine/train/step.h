@@ -73,7 +73,7 @@ struct stage_sum {
 	 * with experts */
 	double largest_dense, largest_layer;
 	double largest_dense_trainable, largest_trainable;
-	bool has_embedding, has_head;
+	bool has_head;
 };
 
 /* What a stage works, all its chunks together. */
@@ -205,12 +205,10 @@ void step_memory(const struct step *step, struct estimate *out);
 double step_bytes(const struct step *step);
 /* What offload puts into the memory of the fullest node's host, and whether it fits. */
 void step_host(const struct step *step, struct estimate *out);
-/* The bytes alone, per GPU of the fullest node; and what of a host's memory may be
- * taken (0 = not known). */
-double step_host_bytes(const struct step *step, const struct stage_memory *stage);
 /* Of the GPUs of the fullest node, the shares of the stages on it, from `first` on. */
 int step_host_shares(const struct step *step, const struct stage_memory *stage,
 		     int *first, double *share);
+/* What of a host's memory may be taken; 0 = not known. */
 double step_host_capacity(const struct cluster *cluster);
 /* Times per stage and their means, throughput, money. */
 void step_total(const struct step *step, struct estimate *out);

@@ -30,7 +30,6 @@ static void add_terms(struct figures *out, const struct serving_estimate *s)
 	figures_add(out, "request_bytes", s->request_bytes, 0);
 	figures_add(out, "prefill_flops_per_second", s->prefill_flops_per_second, 0);
 	figures_add(out, "decode_flops_per_second", s->decode_flops_per_second, 0);
-	figures_add(out, "kv_transfer_bytes", s->kv_transfer_bytes, 0);
 	figures_say(out, "bound", bound_label((enum bound)s->bound));
 }
 
