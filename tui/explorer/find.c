@@ -318,62 +318,95 @@ unsigned find_go(struct explorer *explorer, const struct found *found)
 }
 
 /* What is found, its value, and what it is where it is no knob that turns. */
+struct told {
+	const char *label, *what;
+	char value[64];
+	enum role role;
+};
+
+static void tell_command(const struct explorer *explorer, const struct found *found,
+			 struct told *out)
+{
+	const struct key_binding *key = &key_table[found->index];
+	const char *why = why_not(explorer, key->action);
+
+	out->label = key->help;
+	out->what = why ? why : "key: Enter presses it";
+	snprintf(out->value, sizeof out->value, "%s", key->name);
+	out->role = why ? ROLE_QUIET : ROLE_VALUE;
+}
+
+static void tell_number(const struct estimate *estimate, const struct metric *metric,
+			struct told *out)
+{
+	out->label = metric->label;
+	out->what = "number: Enter explains it";
+	if (estimate->legal || strcmp(metric->group, "model") == 0)
+		form_text(metric->form, metric_get(estimate, metric), out->value,
+			  sizeof out->value);
+}
+
+static void tell_knob(const struct explorer *explorer, const struct found *found,
+		      struct told *out)
+{
+	const struct knob *knob = &knob_table[found->index];
+
+	out->label = knob->label;
+	out->what = knob->help;
+	if (found->fit < USELESS) {
+		knob_show(&explorer->scenario, knob, out->value, sizeof out->value);
+		return;
+	}
+	out->what = knob_does_nothing(explorer, knob);
+	out->role = ROLE_QUIET;
+}
+
+static void tell(const struct explorer *explorer, const struct found *found,
+		 struct told *out)
+{
+	const struct preset *plan;
+
+	switch (found->kind) {
+	case FOUND_COMMAND: tell_command(explorer, found, out); break;
+	case FOUND_MICRO_BATCHES:
+		out->label = "micro-batches";
+		out->what = "Per pipeline and step; the global batch follows.";
+		snprintf(out->value, sizeof out->value,
+			 explorer->estimate.micro_batches > 0 ? "%lld" : "-",
+			 (long long)explorer->estimate.micro_batches);
+		break;
+	case FOUND_PLAN:
+		preset_list(PRESET_PLAN, &plan);
+		out->label = plan[found->index].name;
+		out->what = "plan: Enter opens it, u goes back";
+		break;
+	case FOUND_VIEW:
+		out->label = view_table[found->index].title;
+		out->what = "view";
+		break;
+	case FOUND_TERM:
+		out->label = glossary_at(found->index)->key;
+		out->what = "word: Enter tells what it means";
+		break;
+	case FOUND_NUMBER:
+		tell_number(&explorer->estimate, &metric_table[found->index], out);
+		break;
+	default: tell_knob(explorer, found, out);
+	}
+}
+
 static void draw_found(const struct explorer *explorer, struct canvas *canvas,
 		       struct rect line, const struct found *found)
 {
 	enum { LABEL = 30, VALUE = 14 };
-	const struct knob *knob = &knob_table[found->index];
-	const struct metric *metric = &metric_table[found->index];
-	const char *label = "", *what = "";
-	char value[64] = "";
-	enum role role = ROLE_VALUE;
+	struct told told = { .label = "", .what = "", .role = ROLE_VALUE };
 
-	if (found->kind == FOUND_COMMAND) {
-		const struct key_binding *key = &key_table[found->index];
-		const char *why = why_not(explorer, key->action);
-
-		label = key->help;
-		what = why ? why : "key: Enter presses it";
-		snprintf(value, sizeof value, "%s", key->name);
-		role = why ? ROLE_QUIET : ROLE_VALUE;
-	} else if (found->kind == FOUND_MICRO_BATCHES) {
-		label = "micro-batches";
-		what = "Per pipeline and step; the global batch follows.";
-		snprintf(value, sizeof value,
-			 explorer->estimate.micro_batches > 0 ? "%lld" : "-",
-			 (long long)explorer->estimate.micro_batches);
-	} else if (found->kind == FOUND_PLAN) {
-		const struct preset *plan;
-
-		preset_list(PRESET_PLAN, &plan);
-		label = plan[found->index].name;
-		what = "plan: Enter opens it, u goes back";
-	} else if (found->kind == FOUND_VIEW) {
-		label = view_table[found->index].title;
-		what = "view";
-	} else if (found->kind == FOUND_TERM) {
-		label = glossary_at(found->index)->key;
-		what = "word: Enter tells what it means";
-	} else if (found->kind == FOUND_NUMBER) {
-		label = metric->label;
-		what = "number: Enter explains it";
-		if (explorer->estimate.legal || strcmp(metric->group, "model") == 0)
-			form_text(metric->form, metric_get(&explorer->estimate, metric),
-				  value, sizeof value);
-	} else if (found->fit < USELESS) {
-		label = knob->label;
-		what = knob->help;
-		knob_show(&explorer->scenario, knob, value, sizeof value);
-	} else {
-		label = knob->label;
-		what = knob_does_nothing(explorer, knob);
-		role = ROLE_QUIET;
-	}
-	canvas_text(canvas, line.x, line.y, LABEL, role, label);
-	canvas_right(canvas, line.x + LABEL, line.y, VALUE, role, value);
+	tell(explorer, found, &told);
+	canvas_text(canvas, line.x, line.y, LABEL, told.role, told.label);
+	canvas_right(canvas, line.x + LABEL, line.y, VALUE, told.role, told.value);
 	canvas_phrase(canvas, line.x + LABEL + VALUE + 2, line.y,
 		      line.width - LABEL - VALUE - 2,
-		      role == ROLE_QUIET ? role : ROLE_LABEL, what);
+		      told.role == ROLE_QUIET ? ROLE_QUIET : ROLE_LABEL, told.what);
 }
 
 void find_draw(const struct explorer *explorer, struct canvas *canvas, int bottom)
