@@ -261,49 +261,36 @@ static void read_lightning(struct hf_reader *r, struct model *model)
 		hf_count(r, "block_size", hf_has(r, "layer_group_size") ? 64 : 256);
 }
 
-static void read_ssm(struct hf_reader *r, struct model *model)
+/* Linear attention; false if no key names it. */
+static bool read_linear(struct hf_reader *r, struct ssm *ssm)
 {
-	struct ssm *ssm = &model->ssm;
-
 	if (hf_has(r, "linear_num_value_heads")) {
 		ssm->heads = hf_need(r, "linear_num_value_heads");
 		ssm->head_dim = hf_need(r, "linear_value_head_dim");
 		ssm->groups = hf_need(r, "linear_num_key_heads");
 		ssm->state = hf_need(r, "linear_key_head_dim");
 		ssm->conv = hf_count(r, "linear_conv_kernel_dim", 4);
-		ssm->inner = ssm->heads * ssm->head_dim;
-		ssm->chunk = 64;
-		return;
-	}
-	if (hf_has(r, "linear_attn_config.num_heads")) {
+	} else if (hf_has(r, "linear_attn_config.num_heads")) {
 		/* Kimi's delta attention has as many keys as values */
 		ssm->heads = ssm->groups = hf_need(r, "linear_attn_config.num_heads");
 		ssm->head_dim = ssm->state = hf_need(r, "linear_attn_config.head_dim");
 		ssm->conv = hf_count(r, "linear_attn_config.short_conv_kernel_size", 4);
-		ssm->inner = ssm->heads * ssm->head_dim;
-		ssm->chunk = 64;
-		return;
-	}
-	if (hf_has(r, "layer_group_size") && hf_has(r, "short_conv_kernel_size")) {
+	} else if (hf_has(r, "layer_group_size") &&
+		   hf_has(r, "short_conv_kernel_size")) {
 		/* Ling 3: Kimi's, with the heads of its MLA */
 		ssm->heads = ssm->groups = hf_need(r, "num_attention_heads");
 		ssm->head_dim = ssm->state = hf_need(r, "head_dim");
 		ssm->conv = hf_need(r, "short_conv_kernel_size");
-		ssm->inner = ssm->heads * ssm->head_dim;
-		ssm->chunk = 64;
-		return;
+	} else {
+		return false;
 	}
-	if (hf_has_lightning(r)) {
-		read_lightning(r, model);
-		return;
-	}
-	if (hf_has(r, "conv_L_cache")) {
-		ssm->inner = model->hidden;
-		ssm->conv = hf_need(r, "conv_L_cache");
-		return;
-	}
-	if (!hf_has(r, "ssm_state_size state_size mamba_d_state"))
-		return;
+	ssm->inner = ssm->heads * ssm->head_dim;
+	ssm->chunk = 64;
+	return true;
+}
+
+static void read_mamba(struct hf_reader *r, const struct model *model, struct ssm *ssm)
+{
 	ssm->state = hf_need(r, "ssm_state_size state_size mamba_d_state");
 	ssm->conv = hf_count(r, "conv_kernel mamba_d_conv", 4);
 	ssm->groups = hf_count(r, "n_groups mamba_n_groups", 1);
@@ -321,6 +308,22 @@ static void read_ssm(struct hf_reader *r, struct model *model)
 		ssm->inner = ssm->heads * ssm->head_dim;
 	/* Falcon-H1, beside the attention of each layer */
 	ssm->inner = hf_count(r, "mamba_d_ssm", ssm->inner);
+}
+
+static void read_ssm(struct hf_reader *r, struct model *model)
+{
+	struct ssm *ssm = &model->ssm;
+
+	if (read_linear(r, ssm))
+		return;
+	if (hf_has_lightning(r)) {
+		read_lightning(r, model);
+	} else if (hf_has(r, "conv_L_cache")) {
+		ssm->inner = model->hidden;
+		ssm->conv = hf_need(r, "conv_L_cache");
+	} else if (hf_has(r, "ssm_state_size state_size mamba_d_state")) {
+		read_mamba(r, model, ssm);
+	}
 }
 
 /* The id; else the file, or its folder where the file is called config.json. */
