@@ -4,43 +4,35 @@
 #include "presets/model_name.h"
 #include "presets/near.h"
 
-bool import_model(struct model *out, const struct import_name *named,
-		  struct import_report *report, struct error *error)
+static bool take_found(struct model *out, const struct import_name *named,
+		       const struct preset *found, struct import_report *report,
+		       struct error *error)
 {
-	const struct preset *found = named->found;
+	import_note(report, IMPORT_TAKEN, "model", "%s as %s", named->name,
+		    found->name);
+	if (!library_model(out, found->name, error))
+		return false;
+	if (model_name_is_alike(named->name, found)) {
+		import_note(report, IMPORT_ASSUMED, "model",
+			    "%s for %.60s, by its name alone", found->name,
+			    named->name);
+		model_name_doubt(named->name, out);
+	}
+	if (model_name_is_multimodal(named->name, found)) {
+		import_note(report, IMPORT_APPROXIMATE, "model",
+			    "what sees or hears of %.60s is left out", named->name);
+		model_name_text_part(named->name, out);
+	}
+	return true;
+}
+
+/* Of a file whose model is not in the library. */
+static bool refuse(const struct import_name *named, struct error *error)
+{
 	int line = named->line > 0 ? named->line : 1;
 	char near[256];
 
-	if (!found && named->name[0] != '\0' &&
-	    !(found = preset_find(PRESET_MODEL, named->name)))
-		found = model_name_find(named->name);
-	if (report->model[0] != '\0') {
-		if (named->name[0] != '\0' && !found)
-			import_note(report, IMPORT_NOT_MODELLED, "model", "%s",
-				    named->name);
-		return library_model(out, report->model, error);
-	}
-	if (found) {
-		import_note(report, IMPORT_TAKEN, "model", "%s as %s", named->name,
-			    found->name);
-		if (!library_model(out, found->name, error))
-			return false;
-		if (model_name_is_alike(named->name, found)) {
-			import_note(report, IMPORT_ASSUMED, "model",
-				    "%s for %.60s, by its name alone", found->name,
-				    named->name);
-			model_name_doubt(named->name, out);
-		}
-		if (model_name_is_multimodal(named->name, found)) {
-			import_note(report, IMPORT_APPROXIMATE, "model",
-				    "what sees or hears of %.60s is left out",
-				    named->name);
-			model_name_text_part(named->name, out);
-		}
-		return true;
-	}
-	report->nameless = named->name[0] == '\0';
-	if (report->nameless)
+	if (named->name[0] == '\0')
 		return error_set(error, named->file, line,
 				 "this file names no model; --model NAME or --model "
 				 "config.json says which it is");
@@ -56,4 +48,24 @@ bool import_model(struct model *out, const struct import_name *named,
 			 "no model '%.80s' in the library%s%s; --model config.json "
 			 "reads its own, --model NAME takes one of the library",
 			 named->name, near[0] ? "; near: " : "", near);
+}
+
+bool import_model(struct model *out, const struct import_name *named,
+		  struct import_report *report, struct error *error)
+{
+	const struct preset *found = named->found;
+
+	if (!found && named->name[0] != '\0' &&
+	    !(found = preset_find(PRESET_MODEL, named->name)))
+		found = model_name_find(named->name);
+	if (report->model[0] != '\0') {
+		if (named->name[0] != '\0' && !found)
+			import_note(report, IMPORT_NOT_MODELLED, "model", "%s",
+				    named->name);
+		return library_model(out, report->model, error);
+	}
+	if (found)
+		return take_found(out, named, found, report, error);
+	report->nameless = named->name[0] == '\0';
+	return refuse(named, error);
 }
