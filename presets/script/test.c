@@ -138,9 +138,41 @@ static enum truth unary(struct test *t, const char *op)
 	return known((word->text[0] == '\0') == (op[1] == 'z'));
 }
 
+static const struct shell_word empty = { "", 0, false, NULL };
+
+/* [[ $X == a ]] of an X that is empty: its word is not there. */
+static enum truth compare_nothing(struct test *t, const char *op)
+{
+	if (!t->patterns || t->at + 1 >= t->count) {
+		t->broken = !t->patterns;
+		t->at = t->patterns ? t->at + 1 : t->count;
+		return TRUTH_NO;
+	}
+	t->at += 2;
+	return compared(t, &empty, op, &t->word[t->at - 1]);
+}
+
+static enum truth compare(struct test *t, const struct shell_word *left)
+{
+	const char *op = peek(t);
+
+	t->at++;
+	if (t->at >= t->count) { /* [ x = $Y ] of an empty Y */
+		t->broken = !t->patterns;
+		return compared(t, left, op, &empty);
+	}
+	t->at++;
+	return compared(t, left, op, &t->word[t->at - 1]);
+}
+
+static bool joins_tests(const char *word)
+{
+	return strcmp(word, "-a") == 0 || strcmp(word, "-o") == 0 ||
+	       strcmp(word, "&&") == 0 || strcmp(word, "||") == 0;
+}
+
 static enum truth primary(struct test *t)
 {
-	static const struct shell_word empty = { "", 0, false, NULL };
 	const struct shell_word *left;
 	const char *word = peek(t);
 
@@ -160,32 +192,14 @@ static enum truth primary(struct test *t)
 		t->at += strcmp(peek(t), ")") == 0;
 		return inner;
 	}
-	/* [[ $X == a ]] of an X that is empty: its word is not there */
 	if (is_binary(word) &&
-	    !(t->at + 1 < t->count && is_binary(t->word[t->at + 1].text))) {
-		if (!t->patterns || t->at + 1 >= t->count) {
-			t->broken = !t->patterns;
-			t->at = t->patterns ? t->at + 1 : t->count;
-			return TRUTH_NO;
-		}
-		t->at += 2;
-		return compared(t, &empty, word, &t->word[t->at - 1]);
-	}
+	    !(t->at + 1 < t->count && is_binary(t->word[t->at + 1].text)))
+		return compare_nothing(t, word);
 	left = &t->word[t->at++];
-	if (t->at < t->count && is_binary(peek(t))) {
-		const char *op = peek(t);
-
-		t->at++;
-		if (t->at >= t->count) { /* [ x = $Y ] of an empty Y */
-			t->broken = !t->patterns;
-			return compared(t, left, op, &empty);
-		}
-		t->at++;
-		return compared(t, left, op, &t->word[t->at - 1]);
-	}
+	if (t->at < t->count && is_binary(peek(t)))
+		return compare(t, left);
 	if (word[0] == '-' && word[1] != '\0' && word[2] == '\0' && t->at < t->count &&
-	    strcmp(peek(t), "-a") != 0 && strcmp(peek(t), "-o") != 0 &&
-	    strcmp(peek(t), "&&") != 0 && strcmp(peek(t), "||") != 0)
+	    !joins_tests(peek(t)))
 		return unary(t, word);
 	/* [[ -n $X ]] of an X that is empty */
 	if (t->patterns && (strcmp(word, "-n") == 0 || strcmp(word, "-z") == 0))
