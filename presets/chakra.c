@@ -70,6 +70,7 @@ struct node {
 
 struct stage_writer {
 	const struct timeline *timeline;
+	struct trace_cut cut; /* all of it: the timeline's own counts */
 	int stage;
 	double bytes;
 	FILE *out;
@@ -200,7 +201,8 @@ static const struct timeline_item *neighbour(const struct stage_writer *w,
 		return NULL;
 	other = &t->item[(forward ? w->forward : w->backward)[cell_of(
 		t, position, item->micro_batch)]];
-	return other->stage == item->stage ? NULL : other;
+	return other->stage == item->stage || other->stage >= w->cut.stages ? NULL
+									    : other;
 }
 
 /* Both ends of a transfer number it by who makes it. */
@@ -267,7 +269,8 @@ static void put_nodes(struct stage_writer *w)
 
 	put_metadata(w);
 	for (int32_t i = stage->first; i < stage->first + stage->count; i++)
-		put_item(w, &t->item[i], &compute, &sent);
+		if (t->item[i].micro_batch < w->cut.micro_batches)
+			put_item(w, &t->item[i], &compute, &sent);
 	tail.after[0] = compute;
 	tail.after[1] = sent;
 	tail.start = t->pipeline_seconds;
@@ -281,6 +284,8 @@ static bool begin(struct stage_writer *w)
 	const struct timeline *t = w->timeline;
 	size_t cells = (size_t)t->depth * (size_t)t->micro_batches;
 
+	w->cut.stages = trace_cut_of(w->cut.stages, t->stages);
+	w->cut.micro_batches = trace_cut_of(w->cut.micro_batches, t->micro_batches);
 	w->forward = calloc(cells, sizeof *w->forward);
 	w->backward = calloc(cells, sizeof *w->backward);
 	if (w->forward && w->backward)
@@ -294,12 +299,12 @@ static void end(struct stage_writer *w)
 	free(w->backward);
 }
 
-char *chakra_stage(const struct timeline *timeline, int stage, double bytes,
-		   size_t *length)
+char *chakra_stage(const struct chakra_source *source, int stage, size_t *length)
 {
-	struct stage_writer w = { .timeline = timeline,
+	struct stage_writer w = { .timeline = source->timeline,
+				  .cut = source->cut,
 				  .stage = stage,
-				  .bytes = bytes };
+				  .bytes = source->bytes };
 	char *text = NULL;
 	bool good;
 
@@ -342,30 +347,35 @@ static bool save(const struct scenario *scenario, const char *folder, int stage,
 	       file_save(path, text, length, error);
 }
 
-static bool write_stages(const struct scenario *scenario, const struct timeline *t,
-			 double bytes, const char *folder, struct error *error)
+static bool write_stages(const struct scenario *scenario,
+			 const struct chakra_source *source, const char *folder,
+			 struct chakra_files *files, struct error *error)
 {
+	int stages = trace_cut_of(source->cut.stages, source->timeline->stages);
 	bool good = true;
 
-	for (int s = 0; s < t->stages && good; s++) {
-		size_t length;
-		char *text = chakra_stage(t, s, bytes, &length);
+	*files = (struct chakra_files){ stages, 0 };
+	for (int s = 0; s < stages && good; s++) {
+		size_t length = 0;
+		char *text = chakra_stage(source, s, &length);
 
 		good = text ? save(scenario, folder, s, text, length, error)
 			    : error_set(error, NULL, 0, "out of memory");
+		files->bytes += (double)length;
 		free(text);
 	}
 	return good;
 }
 
-bool chakra_write(const struct scenario *scenario, const char *folder, int *files,
-		  struct error *error)
+bool chakra_write(const struct scenario *scenario, const struct trace_cut *cut,
+		  const char *folder, struct chakra_files *files, struct error *error)
 {
 	size_t bytes = timeline_bytes(scenario);
 	struct arena arena = { .base = malloc(bytes ? bytes : 1), .size = bytes };
 	struct estimate *estimate = malloc(sizeof *estimate);
 	struct timeline_problem problem = { .reason = "not enough memory" };
 	struct timeline t;
+	struct chakra_source source = { &t, *cut, 0 };
 	bool good = arena.base && estimate &&
 		    timeline_build(scenario, &arena, estimate, &t, &problem);
 
@@ -373,9 +383,9 @@ bool chakra_write(const struct scenario *scenario, const char *folder, int *file
 		error_set(error, NULL, 0, "no traces: %s%s%s", problem.reason,
 			  problem.knob ? "; turn " : "",
 			  problem.knob ? problem.knob : "");
-	*files = good ? t.stages : 0;
-	good = good && write_stages(scenario, &t, chakra_transfer_bytes(&t, estimate),
-				    folder, error);
+	if (good)
+		source.bytes = chakra_transfer_bytes(&t, estimate);
+	good = good && write_stages(scenario, &source, folder, files, error);
 	free(arena.base);
 	free(estimate);
 	return good;

@@ -14,16 +14,29 @@
 
 #include "engine/timeline/timeline.h"
 #include "presets/error.h"
+#include "presets/trace.h"
 
-/* Bytes of one stage's file, to be freed; *length is set. bytes are those of one
- * transfer between stages. NULL: no memory. */
-char *chakra_stage(const struct timeline *timeline, int stage, double bytes,
-		   size_t *length);
+/* What is written of a timeline: the stages and micro-batches of a cut, with the
+ * transfers among them alone, so that what is received is sent. */
+struct chakra_source {
+	const struct timeline *timeline;
+	struct trace_cut cut;
+	double bytes; /* of one transfer between stages */
+};
+
+/* What came of it. */
+struct chakra_files {
+	int count;
+	double bytes; /* of all */
+};
+
+/* Bytes of one stage's file, to be freed; *length is set. NULL: no memory. */
+char *chakra_stage(const struct chakra_source *source, int stage, size_t *length);
 /* Bytes of one transfer between stages of the timeline. */
 double chakra_transfer_bytes(const struct timeline *timeline,
 			     const struct estimate *estimate);
-/* Writes DIR/NAME.0.et and on, NAME the model's; makes the folder. Tells how many. */
-bool chakra_write(const struct scenario *scenario, const char *folder, int *files,
-		  struct error *error);
+/* Writes DIR/NAME.0.et and on, NAME the model's; makes the folder. */
+bool chakra_write(const struct scenario *scenario, const struct trace_cut *cut,
+		  const char *folder, struct chakra_files *files, struct error *error);
 
 #endif

@@ -156,9 +156,10 @@ static char *write_torchtitan_python(const struct format_request *r)
 	return torchtitan_write_python(r->scenario);
 }
 
-static bool write_chakra(const struct format_request *r, const char *folder, int *files)
+static bool write_chakra(const struct format_request *r, const char *folder,
+			 struct chakra_files *files)
 {
-	return chakra_write(r->scenario, folder, files, r->error);
+	return chakra_write(r->scenario, &r->cut, folder, files, r->error);
 }
 
 #define NONE_IN                   \

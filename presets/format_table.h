@@ -9,6 +9,7 @@
 
 #include "engine/estimate/estimate.h"
 #include "engine/plan/scenario.h"
+#include "presets/chakra.h"
 #include "presets/error.h"
 #include "presets/import.h"
 #include "presets/trace.h"
@@ -45,9 +46,9 @@ struct format_out {
 	enum format_of of;
 	/* A string to be freed, or NULL. Both NULL: it is only read. */
 	char *(*write)(const struct format_request *request);
-	/* Of a format of several files, instead: into that folder, and how many. */
+	/* Of a format of several files, instead: into that folder. */
 	bool (*write_folder)(const struct format_request *request, const char *folder,
-			     int *files);
+			     struct chakra_files *files);
 };
 
 struct format {

@@ -215,17 +215,13 @@ static void put_events(struct writer *w)
 	trace_end(&w->out);
 }
 
-static int at_most(int asked, int all)
-{
-	return asked > 0 && asked < all ? asked : all;
-}
-
 static char *write_events(const struct timeline *t, const struct trace_cut *cut)
 {
 	size_t cells = (size_t)t->depth * (size_t)t->micro_batches, size = 0;
 	struct writer w = { .timeline = t,
-			    .cut = { at_most(cut->stages, t->stages),
-				     at_most(cut->micro_batches, t->micro_batches) },
+			    .cut = { trace_cut_of(cut->stages, t->stages),
+				     trace_cut_of(cut->micro_batches,
+						  t->micro_batches) },
 			    .used = 1u << THREAD_COMPUTE | 1u << THREAD_END };
 	char *text = NULL;
 	bool good;

@@ -15,6 +15,12 @@ struct trace_cut {
 	int stages, micro_batches;
 };
 
+/* How many of all are in a cut that asks for so many. */
+static inline int trace_cut_of(int asked, int all)
+{
+	return asked > 0 && asked < all ? asked : all;
+}
+
 /* A string to be freed; NULL with the error set (it may be NULL) if the plan is
  * illegal, longer than a timeline may be, or memory runs out. */
 char *trace_write(const struct scenario *scenario, const struct trace_cut *cut,

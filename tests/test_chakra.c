@@ -230,14 +230,15 @@ static void check_plan(const struct scenario *s)
 	struct estimate *estimate = malloc(sizeof *estimate);
 	struct timeline_problem problem;
 	struct timeline t;
-	double sent = 0, each, whole = 0, runs;
+	struct chakra_source source = { .timeline = &t };
+	double sent = 0, whole = 0, runs;
 
 	if (!timeline_build(s, &arena, estimate, &t, &problem))
 		fail_msg("%s", problem.reason);
-	each = chakra_transfer_bytes(&t, estimate);
+	source.bytes = chakra_transfer_bytes(&t, estimate);
 	for (int stage = 0; stage < t.stages; stage++) {
 		size_t length;
-		char *text = chakra_stage(&t, stage, each, &length);
+		char *text = chakra_stage(&source, stage, &length);
 
 		assert_non_null(text);
 		read_trace(&traces[stage], (const uint8_t *)text, length);
@@ -293,6 +294,63 @@ static void test_plans(void **state)
 	check_plan(&s);
 }
 
+/* Of a cut each stage has its micro-batches' items, what is received is sent by a stage
+ * of the cut, and it runs to its end. */
+static void check_cut(const struct scenario *s, struct trace_cut cut)
+{
+	size_t bytes = timeline_bytes(s);
+	struct arena arena = { .base = malloc(bytes), .size = bytes };
+	struct estimate *estimate = malloc(sizeof *estimate);
+	struct timeline_problem problem;
+	struct timeline t;
+	struct chakra_source source = { &t, cut, 1000 };
+	int transfers = 0;
+
+	if (!timeline_build(s, &arena, estimate, &t, &problem))
+		fail_msg("%s", problem.reason);
+	for (int stage = 0; stage < cut.stages; stage++) {
+		size_t length;
+		char *text = chakra_stage(&source, stage, &length);
+
+		assert_non_null(text);
+		read_trace(&traces[stage], (const uint8_t *)text, length);
+		free(text);
+	}
+	for (int stage = 0; stage < cut.stages; stage++) {
+		const struct trace *trace = &traces[stage];
+		int computed = 0;
+
+		check_order(trace);
+		for (int i = 0; i < trace->count; i++) {
+			computed += trace->node[i].type == COMPUTE;
+			if (trace->node[i].type == SEND)
+				assert_int_equal(
+					matches(cut.stages, stage, &trace->node[i]), 1);
+			transfers += trace->node[i].type == RECEIVE;
+		}
+		/* forward and backward of each, and the end of the step */
+		assert_int_equal(computed, 2 * cut.micro_batches + 1);
+	}
+	assert_int_equal(transfers, 2 * (cut.stages - 1) * cut.micro_batches);
+	check_runs(cut.stages);
+	free(estimate);
+	free(arena.base);
+}
+
+static void test_cuts(void **state)
+{
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	case_set(&s, "pp", "4");
+	case_set(&s, "gbs", "64");
+	case_set(&s, "schedule", "1f1b");
+	check_cut(&s, (struct trace_cut){ 4, 3 });
+	check_cut(&s, (struct trace_cut){ 2, 3 });
+	check_cut(&s, (struct trace_cut){ 1, 1 });
+}
+
 /* The command makes the folder, and one file a stage. */
 static void test_command(void **state)
 {
@@ -313,7 +371,27 @@ static void test_command(void **state)
 	}
 	snprintf(path, sizeof path, "%s/new", folder);
 	remove(path);
-	remove(folder);
+	snprintf(command, sizeof command,
+		 "export chakra %s llama3-70b-64-h100 --tp 8 --pp 4 --stages 1 "
+		 "--micro-batches 2",
+		 folder);
+	run_check(command, 0, "1 files in", NULL);
+	snprintf(path, sizeof path, "%s/llama3.1-70b.0.et", folder);
+	assert_int_equal(remove(path), 0);
+	snprintf(command, sizeof command,
+		 "export chakra %s llama3-70b-64-h100 --tp 8 --pp 4 --gbs 65536 "
+		 "--stages 2",
+		 folder);
+	run_check(command, 0, "2 files in", NULL);
+	snprintf(command, sizeof command,
+		 "export chakra %s llama3-70b-64-h100 --tp 8 --pp 4 --gbs 131072",
+		 folder);
+	run_check(command, 0, "4 files in", "MB; --stages N and --micro-batches N cut");
+	for (int i = 0; i < 4; i++) {
+		snprintf(path, sizeof path, "%s/llama3.1-70b.%d.et", folder, i);
+		assert_int_equal(remove(path), 0);
+	}
+	assert_int_equal(remove(folder), 0);
 	run_check("export chakra", 2, NULL, "needs a folder");
 	run_check("export chakra x llama3.1-70b-4-h100-serve", 2, NULL, "of training");
 }
@@ -322,6 +400,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plans),
+		cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_command),
 	};
 

@@ -74,8 +74,8 @@ static bool take_micro_batches(void *context, const char *value, struct error *e
 const struct own_option export_options[] = {
 	{ "baseline", "SCENARIO", "markdown: a plan's name or a file to compare with",
 	  take_baseline },
-	{ "stages", "N", "trace: the first N stages alone", take_stages },
-	{ "micro-batches", "N", "trace: the first N micro-batches alone",
+	{ "stages", "N", "trace, chakra: the first N stages alone", take_stages },
+	{ "micro-batches", "N", "trace, chakra: the first N micro-batches alone",
 	  take_micro_batches },
 	{ NULL, NULL, NULL, NULL },
 };
@@ -86,23 +86,27 @@ struct both {
 	struct estimate estimate, before;
 };
 
-/* Viewers grow slow well before they give up. */
-static void warn_of_size(const struct asked *asked, const char *text)
+static bool takes_a_cut(const struct format *format)
 {
-	double megabytes = (double)strlen(text) / 1e6;
+	return strcmp(format->name, "trace") == 0 ||
+	       strcmp(format->name, "chakra") == 0;
+}
 
-	if (megabytes > 20 && strcmp(asked->format->name, "trace") == 0)
+/* Viewers and simulators grow slow well before they give up. */
+static void warn_of_size(const struct asked *asked, double bytes)
+{
+	if (bytes > 20e6 && takes_a_cut(asked->format))
 		fprintf(stderr,
 			"shardscope: a trace of %.0f MB; --stages N and "
 			"--micro-batches N cut it\n",
-			megabytes);
+			bytes / 1e6);
 }
 
 /* Files in a folder; how many is said where nothing else is written. */
 static int export_folder(const struct asked *asked,
 			 const struct format_request *request, struct error *error)
 {
-	int files;
+	struct chakra_files files;
 
 	if (!asked->folder)
 		error_set(error, NULL, 0,
@@ -111,28 +115,32 @@ static int export_folder(const struct asked *asked,
 	if (!asked->folder ||
 	    !asked->format->out.write_folder(request, asked->folder, &files))
 		return command_fail(error);
-	printf("%d files in %.400s\n", files, asked->folder);
+	printf("%d files in %.400s\n", files.count, asked->folder);
+	warn_of_size(asked, files.bytes);
 	return command_finish(STATUS_GOOD);
 }
 
-/* An option that the format has no use for would be a promise not kept: cut out of
- * Chakra's traces, what is received would be sent by nobody. */
+/* An option that the format has no use for would be a promise not kept. */
 static bool takes_options(const struct asked *asked, struct error *error)
 {
-	static const struct {
-		const char *option, *format;
-	} uses[] = { { "stages", "trace" },
-		     { "micro-batches", "trace" },
-		     { "baseline", "markdown" } };
-	const bool given[] = { asked->cut.stages > 0, asked->cut.micro_batches > 0,
-			       asked->baseline != NULL };
+	bool traced = takes_a_cut(asked->format);
+	const struct {
+		bool given, taken;
+		const char *option, *formats;
+	} uses[] = {
+		{ asked->cut.stages > 0, traced, "stages", "trace and chakra" },
+		{ asked->cut.micro_batches > 0, traced, "micro-batches",
+		  "trace and chakra" },
+		{ asked->baseline != NULL, strcmp(asked->format->name, "markdown") == 0,
+		  "baseline", "markdown" },
+	};
 
 	for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
-		if (given[i] && strcmp(asked->format->name, uses[i].format) != 0)
+		if (uses[i].given && !uses[i].taken)
 			return error_set(error, NULL, 0,
 					 "--%s is of export %s; export %s does not "
 					 "take it",
-					 uses[i].option, uses[i].format,
+					 uses[i].option, uses[i].formats,
 					 asked->format->name);
 	return true;
 }
@@ -180,7 +188,7 @@ static int export_scenario(const struct asked *asked, const struct scenario *sce
 								      : STATUS_USAGE;
 	}
 	fputs(text, stdout);
-	warn_of_size(asked, text);
+	warn_of_size(asked, (double)strlen(text));
 	free(text);
 	return command_finish(STATUS_GOOD);
 }
