@@ -27,6 +27,9 @@ static const struct renamed {
 	  "group-query-attention" },
 	{ "position-embedding-type", "rotary", "position-embedding-type", "rope",
 	  NULL },
+	/* bigscience-workshop/Megatron-DeepSpeed, as --embed-layernorm */
+	{ "position-embedding-type", "alibi", "position-embedding-type", "none", NULL },
+	{ "pad-vocab-size-to", NULL, "padded-vocab-size", NULL, NULL },
 	{ "use-llama2-rotary-position-embeddings", NULL,
 	  "use-rotary-position-embeddings", NULL, NULL },
 	{ "normalization", "rmsnorm", "normalization", "RMSNorm", NULL },

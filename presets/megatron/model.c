@@ -73,6 +73,7 @@ static const char *const model_flags[] = {
 	"dsa-indexer-topk-freq",
 	"dsa-indexer-skip-topk-offset",
 	"use-rotary-position-embeddings",
+	"embed-layernorm",
 	NULL,
 };
 
@@ -137,6 +138,8 @@ static void read_outline(struct reader *r, struct model *m)
 			  "no --hidden-size: the shape of the model is not given");
 	}
 	m->vocab = count(r, "padded-vocab-size", 0);
+	if (m->vocab == 0 && !is_set(r, "vocab-size"))
+		m->vocab = megatron_vocab(r->arguments, r->report);
 	if (m->vocab == 0)
 		m->vocab = assumed(r, "vocab-size", 51200);
 	m->tied_embeddings = !is_set(r, "untie-embeddings-and-output-weights");
@@ -152,6 +155,7 @@ static void read_outline(struct reader *r, struct model *m)
 			      ? POSITION_ROPE
 		      : says(r, "position-embedding-type", "none") ? POSITION_NONE
 								   : POSITION_LEARNED;
+	m->embedding_norm = is_set(r, "embed-layernorm");
 	m->max_positions = count(r, "max-position-embeddings", 0);
 	m->dropout = dropout ? strtod(dropout->value, NULL) : 0.1;
 	m->mtp_layers = count(r, "mtp-num-layers", 0);
