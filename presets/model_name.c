@@ -22,7 +22,7 @@ static const char *const noise[] = {
 	"channelwise", "nvidia",    "v0.1",     "v0.2",       "v0.3",        "turbo",
 	"reasoning",   "quantised", "original", "autoround",  "quark",       "qat",
 	"ct",          "bnb",       "nf4",      "linearized", "dequantized", "w4a4",
-	NULL
+	"mtp",         "quarot",    NULL
 };
 
 /* The part that names the model: of "…/models--org--name/snapshots/…", of a path, of
@@ -77,32 +77,44 @@ static bool is_noise(const char *part)
 	return false;
 }
 
-/* Words for how weights are stored, and which of ours they are. */
-static const struct {
-	const char *part, *precision;
+#define WEIGHTS_ALONE "only the weights have 8 bits, and products are counted in 8 too"
+
+/* Words for how weights are stored, which of ours they are and what is not so; of a
+ * method another word may say another width. */
+static const struct stored {
+	const char *part, *precision, *doubt;
+	bool method;
 } formats[] = {
-	{ "nvfp4", "nvfp4" },
-	{ "fp4", "nvfp4" },
-	{ "mxfp4", "mxfp4" },
-	{ "mxfp8", "mxfp8" },
-	{ "awq", "int4" },
-	{ "gptq", "int4" },
-	{ "int4", "int4" },
-	{ "w4a16", "int4" },
-	{ "4bit", "int4" },
-	{ "autoround", "int4" },
-	{ "int8", "int8" },
-	{ "w8a8", "int8" },
-	{ "quantized.w4a16", "int4" },
-	{ "quantized.w8a8", "int8" },
-	{ "bf16", "bf16" },
+	{ "nvfp4", "nvfp4", NULL, false },
+	{ "fp4", "nvfp4", NULL, false },
+	{ "mxfp4", "mxfp4", NULL, false },
+	{ "mxfp8", "mxfp8", NULL, false },
+	{ "awq", "int4", NULL, true },
+	{ "gptq", "int4", NULL, true },
+	{ "int4", "int4", NULL, false },
+	{ "w4a16", "int4", NULL, false },
+	{ "w4a8", "int4", "products have 8 bits, and are counted in 16", false },
+	{ "w4a4", "int4", "products have 4 bits, and are counted in 16", false },
+	{ "4bit", "int4", NULL, false },
+	{ "nf4", "int4", NULL, false },
+	{ "autoround", "int4", NULL, true },
+	{ "int8", "int8", NULL, false },
+	{ "w8a8", "int8", NULL, false },
+	{ "w8a16", "int8", WEIGHTS_ALONE, false },
+	{ "8bit", "int8", WEIGHTS_ALONE, false },
+	{ "quantized.w4a16", "int4", NULL, false },
+	{ "quantized.w8a8", "int8", NULL, false },
+	{ "quantized.w8a16", "int8", WEIGHTS_ALONE, false },
+	{ "bf16", "bf16", NULL, false },
+	{ "gguf", NULL, "GGUF does not say in its name how many bits a weight has",
+	  true },
 };
 
-static const char *format_of(const char *part)
+static const struct stored *format_of(const char *part)
 {
 	for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
 		if (strcmp(formats[i].part, part) == 0)
-			return formats[i].precision;
+			return &formats[i];
 	return NULL;
 }
 
@@ -367,17 +379,26 @@ int model_name_unlike(const char *name, const struct preset *preset)
 	return unlikeness_of(wanted, preset);
 }
 
-const char *model_name_format(const char *name)
+const char *model_name_format(const char *name, const char **doubt)
 {
 	char base[MAX_ID], part[64];
 	bool fp8 = false, block = strncmp(name, "Qwen/", 5) == 0;
+	const struct stored *method = NULL, *row = NULL;
 
 	take_base(name, base);
-	for (const char *at = next_part(base, part); at; at = next_part(at, part)) {
-		if (format_of(part))
-			return format_of(part);
+	for (const char *at = next_part(base, part); at && !row;
+	     at = next_part(at, part)) {
+		row = format_of(part);
+		method = row && row->method ? row : method;
+		row = row && row->method ? NULL : row;
 		fp8 = fp8 || strcmp(part, "fp8") == 0;
 		block = block || strcmp(part, "block") == 0;
 	}
+	*doubt = row ? row->doubt : method ? method->doubt : NULL;
+	/* of these methods weights alone are narrow, whatever their width */
+	if (row && method && strcmp(row->precision, "int8") == 0)
+		*doubt = WEIGHTS_ALONE;
+	if (row || method)
+		return row ? row->precision : method->precision;
 	return !fp8 ? NULL : block ? "fp8-block" : "fp8";
 }

@@ -31,8 +31,8 @@ bool model_name_is_closed(const char *name);
 /* How far a wanted name is from the preset's: by words that it begins with, then by the
  * whole; INT_MAX where it is another name. */
 int model_name_unlike(const char *name, const struct preset *preset);
-/* A word of the knob `precision` that the name tells ("...-FP8", "...-AWQ"), or NULL.
- */
-const char *model_name_format(const char *name);
+/* A word of the knob `precision` that the name tells ("...-FP8", "...-AWQ"), or NULL;
+ * *doubt becomes what is otherwise there, or NULL. */
+const char *model_name_format(const char *name, const char **doubt);
 
 #endif

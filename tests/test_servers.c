@@ -966,9 +966,49 @@ static void test_command_line(void **state)
 	}
 }
 
+/* Widths by a checkpoint's name; what is not so is said. */
+static void test_a_name_tells_how_wide_weights_are(void **state)
+{
+	static const struct {
+		const char *name, *precision, *doubt;
+	} rows[] = {
+		{ "org/Qwen3-32B-W4A8", "int4", "products have 8 bits" },
+		{ "org/Llama-3.1-8B-w4a4", "int4", "products have 4 bits" },
+		{ "org/Llama-3.1-8B-w8a16", "int8", "only the weights have 8 bits" },
+		{ "org/Llama-3.1-8B-8bit", "int8", "only the weights have 8 bits" },
+		{ "org/Llama-3.1-8B-GPTQ-Int8", "int8",
+		  "only the weights have 8 bits" },
+		{ "org/Llama-3.1-8B-GPTQ-Int4", "int4", NULL },
+		{ "org/Llama-3.1-8B-GPTQ", "int4", NULL },
+		{ "org/DeepSeek-V3.2-w8a8-mtp-QuaRot", "int8", NULL },
+		{ "org/Llama-3.1-8B-GGUF", "bf16", "GGUF does not say" },
+	};
+	struct scenario s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		bool found = false;
+		char text[256];
+
+		snprintf(text, sizeof text, "vllm serve %s -tp 8\n", rows[i].name);
+		read_good("vllm", text, &s);
+		expect(&s, "precision", rows[i].precision);
+		for (int k = 0; k < report.count && rows[i].doubt; k++)
+			found = found ||
+				(report.note[k].kind == IMPORT_APPROXIMATE &&
+				 strstr(report.note[k].text, rows[i].doubt) != NULL);
+		assert_int_equal(found, rows[i].doubt != NULL);
+	}
+	/* a method of several widths is that of the name */
+	read_good("vllm", "vllm serve org/Llama-3.1-8B-GPTQ-Int8 --quantization gptq\n",
+		  &s);
+	expect(&s, "precision", "int8");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_name_tells_how_wide_weights_are),
 		cmocka_unit_test(test_vllm_script),
 		cmocka_unit_test(test_vllm_experts),
 		cmocka_unit_test(test_adapters),

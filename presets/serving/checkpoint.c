@@ -8,7 +8,8 @@
 
 const char *checkpoint_native(const struct model *model, const char *checkpoint)
 {
-	const char *named = checkpoint ? model_name_format(checkpoint) : NULL;
+	const char *doubt;
+	const char *named = checkpoint ? model_name_format(checkpoint, &doubt) : NULL;
 
 	return named ? named : precision_words[model->precision];
 }

@@ -48,7 +48,7 @@ bool read_precision(const struct mapped *m, const char *quantisation, const char
 		    const char *dtype, const char *checkpoint)
 {
 	const char *native = checkpoint_native(&m->out->model, NULL);
-	const char *named = model_name_format(checkpoint);
+	const char *doubt, *named = model_name_format(checkpoint, &doubt);
 	const char *plain = plain_format(m, dtype), *chosen;
 	char word[32];
 	const char *method = known_method(m, quantisation, words, word);
@@ -56,8 +56,11 @@ bool read_precision(const struct mapped *m, const char *quantisation, const char
 
 	/* one method reads several formats: the name tells which */
 	if (method && named && strcmp(named, "bf16") != 0 &&
-	    (strcmp(method, "fp8") == 0 || strcmp(method, "int8") == 0))
+	    (strcmp(method, "fp8") == 0 || strcmp(method, "int8") == 0 ||
+	     (strcmp(method, "int4") == 0 && strcmp(named, "int8") == 0)))
 		method = named;
+	if (doubt && (!method || (named && strcmp(method, named) == 0)))
+		import_note(m->report, IMPORT_APPROXIMATE, "precision", "%s", doubt);
 	if (method && strcmp(method, "fp8") == 0 && strcmp(native, "fp8-block") == 0)
 		method = native;
 	/* published in blocks, a name only says fp8 */
