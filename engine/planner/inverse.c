@@ -86,9 +86,9 @@ static void drop_hopeless(struct inverse *inverse)
 {
 	const struct scenario *s = &inverse->problem->base;
 	double flops =
-		s->plan.tokens *
-		model_trained_flops_per_token(&s->model, scenario_attended_len(s), false,
-					      s->plan.lora_rank, s->plan.lora_targets);
+		s->plan.tokens * model_trained_flops_per_token(
+					 &s->model, scenario_attended_len(s), false,
+					 s->plan.lora_rank, s->plan.lora_targets);
 	double peak = s->cluster.accelerator.peak_flops[s->plan.precision] *
 		      inverse->deadline_seconds / fmin(1, s->cluster.scale);
 	int kept = 0;

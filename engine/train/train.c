@@ -41,10 +41,10 @@ static void derive(const struct scenario *s, struct estimate *out)
 	model_count(&s->model, &counts);
 	out->parameters = counts.total;
 	out->active_parameters = counts.active;
-	out->flops_per_token =
-		model_counted_flops_per_token(&s->model, &counts, scenario_attended_len(s),
-					      s->plan.flops_convention == FLOPS_FULL,
-					      s->plan.lora_rank, s->plan.lora_targets);
+	out->flops_per_token = model_counted_flops_per_token(
+		&s->model, &counts, scenario_attended_len(s),
+		s->plan.flops_convention == FLOPS_FULL, s->plan.lora_rank,
+		s->plan.lora_targets);
 	out->world = s->cluster.gpus;
 	out->dp = scenario_dp(s);
 	out->etp = scenario_etp(s);

@@ -21,7 +21,8 @@ bool megatron_plan(const struct arguments *arguments, struct scenario *out,
 /* Whether the reader above understands this flag beside those of flags.h. */
 bool megatron_plan_flag(const char *name);
 
-/* Rows of the embedding by the tokenizer that is named, as assumed; 0: none is known. */
+/* Rows of the embedding by the tokenizer that is named, as assumed; 0: none is known.
+ */
 int64_t megatron_vocab(const struct arguments *arguments, struct import_report *report);
 
 /* Flags of forks and older versions become those of Megatron-LM. */
