@@ -21,7 +21,9 @@ static struct queue_seconds linear(void *server, const struct queue_pass *p)
 	return (struct queue_seconds){
 		*slow * (0.01 + 0.002 * p->requests + 1e-5 * p->requests * p->context +
 			 0.001 * p->prompt_tokens +
-			 1e-6 * p->prompt_tokens * p->prompt_context),
+			 1e-6 * p->prompt_tokens * p->prompt_context +
+			 0.0003 * p->prompts + 0.0007 * p->aside +
+			 1e-6 * p->aside * p->context),
 		p->prompt_tokens > 0 ? slow[1] * (1 + 0.05 * p->prompt_tokens) : 0,
 	};
 }
@@ -47,6 +49,7 @@ static void draw_pool(struct queue_pool *pool, double *pace)
 	pool->fill = (double)next(400);
 	pool->gain = gains[next(6)];
 	pool->each = next(4) ? 1 : 3;
+	pool->lanes = next(3) ? 0 : 1 + (int)next(4);
 }
 
 static void draw_load(struct queue_load *load)
@@ -90,10 +93,11 @@ static void tell(const struct queue_system *s, const struct queue_load *load, in
 
 		print_error("%d servers, scheduler %d, budget %g, room %g, cached %g, "
 			    "most %d, reserves %d, expects %g, look %d, wait %d, fill "
-			    "%g, gain %g, each %g, unsplit %d\n",
+			    "%g, gain %g, each %g, unsplit %d, lanes %d\n",
 			    p->servers, p->scheduler, p->budget, p->room, p->cached,
 			    p->most_requests, p->reserves, p->expects, p->look_interval,
-			    p->prompt_wait, p->fill, p->gain, p->each, p->unsplit);
+			    p->prompt_wait, p->fill, p->gain, p->each, p->unsplit,
+			    p->lanes);
 	}
 	for (int i = 0; i < load->requests; i++)
 		print_error("%d: at %g, %d + %d, cached %d: %.9g to %.9g, the twin "

@@ -91,9 +91,9 @@ struct serving_estimate {
 		mixed_seconds;  /* one prompt, one pass */
 	double request_seconds; /* first to last token */
 	/* what TTFT and TPOT are made of, struct point of engine/serve says how */
-	double step_between_seconds, added_seconds, begin_seconds, transfer_seconds,
-		contended_seconds, load_seconds, received_seconds, carrying_seconds,
-		nic_share, ahead, behind, gain;
+	double step_between_seconds, served_seconds, added_seconds, begin_seconds,
+		company_seconds, transfer_seconds, contended_seconds, load_seconds,
+		received_seconds, carrying_seconds, nic_share, ahead, behind, gain;
 	double stretch; /* of both, where the rate of requests leaps; 1 elsewhere */
 	double output_tokens_per_second, output_low, output_high;
 	double output_tokens_per_second_per_gpu, output_tokens_per_second_per_user;

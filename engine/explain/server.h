@@ -28,9 +28,9 @@ static inline void from(const struct asked *a, struct explanation *out,
 		return serving(a)->field;         \
 	}
 
-/* The terms of a first token from the pass under way to the transfer; received: the
- * wait for prompts before it, too. */
+/* The terms of a first token from the prompt alone to the transfer; received, company:
+ * the wait until those before it are received, and for others of its pass, too. */
 void explain_first_waits(const struct asked *asked, struct explanation *out,
-			 bool received);
+			 bool received, bool company);
 
 #endif

@@ -16,7 +16,9 @@ OF(step_between, step_between_seconds)
 OF(ahead, ahead)
 OF(behind, behind)
 OF(added, added_seconds)
+OF(served, served_seconds)
 OF(begin, begin_seconds)
+OF(company, company_seconds)
 OF(received, received_seconds)
 OF(carrying, carrying_seconds)
 OF(goodput, goodput)
@@ -36,8 +38,8 @@ static double first_token(const struct asked *a)
 
 	return v->stretch *
 	       (v->prefill_seconds + v->received_seconds + v->begin_seconds +
-		v->ahead * v->added_seconds + v->transfer_seconds +
-		v->contended_seconds + v->load_seconds);
+		v->company_seconds + v->ahead * v->served_seconds +
+		v->transfer_seconds + v->contended_seconds + v->load_seconds);
 }
 
 void explain_stretch(const struct asked *a, struct explanation *out)
@@ -48,7 +50,8 @@ void explain_stretch(const struct asked *a, struct explanation *out)
 	from(a, out, "stretch", "at a leap of the rate", "serving.stretch");
 }
 
-void explain_first_waits(const struct asked *a, struct explanation *out, bool received)
+void explain_first_waits(const struct asked *a, struct explanation *out, bool received,
+			 bool company)
 {
 	from(a, out, "prefill", "a prompt alone", "prefill_seconds");
 	if (received)
@@ -56,9 +59,12 @@ void explain_first_waits(const struct asked *a, struct explanation *out, bool re
 		     "serving.received_seconds");
 	from(a, out, "begin", "what is left of the pass that is under way",
 	     "serving.begin_seconds");
+	if (company)
+		from(a, out, "company", "until others of its pass are out, too",
+		     "serving.company_seconds");
 	from(a, out, "ahead", "prompts of others that stand before it",
 	     "serving.ahead");
-	from(a, out, "added", "wait for each of them", "serving.added_seconds");
+	from(a, out, "served", "wait for each of them", "serving.served_seconds");
 	from(a, out, "transfer", "of the cache to the GPUs that decode",
 	     "serving.transfer_seconds");
 }
@@ -67,12 +73,13 @@ static void first_token_terms(const struct asked *a, struct explanation *out)
 {
 	bool waits = serving(a)->received_seconds > 0;
 	bool loads = serving(a)->load_seconds > 0;
+	bool shares = serving(a)->company_seconds > 0;
 	bool beside = serving(a)->contended_seconds > 0;
 
-	explain_say(out, "(prefill + %sbegin + ahead * added + transfer%s%s)",
-		    waits ? "received + " : "", beside ? " + beside" : "",
-		    loads ? " + load" : "");
-	explain_first_waits(a, out, waits);
+	explain_say(out, "(prefill + %sbegin + %sahead * served + transfer%s%s)",
+		    waits ? "received + " : "", shares ? "company + " : "",
+		    beside ? " + beside" : "", loads ? " + load" : "");
+	explain_first_waits(a, out, waits, shares);
 	if (beside)
 		from(a, out, "beside", "what collectives on the same NIC add to it",
 		     "serving.contended_seconds");
@@ -248,12 +255,23 @@ const struct explain_node explain_serving_nodes[] = {
 		  EXPLAIN_SIMULATED, queue),
 	NODE_HERE("serving.behind", "Prompts while it decodes", FORM_REAL, behind, NULL,
 		  EXPLAIN_SIMULATED, queue),
-	NODE_HERE("serving.added_seconds", "Added by each prompt", FORM_SECONDS, added,
-		  NULL, EXPLAIN_SIMULATED, queue),
+	NODE_HERE("serving.served_seconds", "Wait for each prompt before", FORM_SECONDS,
+		  served, NULL, EXPLAIN_SIMULATED, queue),
+	NODE_HERE(
+		"serving.added_seconds", "Added by each prompt", FORM_SECONDS, added,
+		NULL, EXPLAIN_SIMULATED,
+		"To the time of all that decode. Of a pipeline more than it is waited "
+		"for: as many micro-batches go around as it has stages, none overtakes "
+		"another, so all wait for the slowest."),
 	NODE_HERE("serving.begin_seconds", "Until the pass under way ends",
 		  FORM_SECONDS, begin, NULL, EXPLAIN_SIMULATED,
 		  "Where pools are apart, half a decode pass in the mean and the one "
 		  "that gives the first token."),
+	NODE_HERE("serving.company_seconds", "Until others of its pass are out",
+		  FORM_SECONDS, company, NULL, EXPLAIN_SIMULATED,
+		  "Prompts that share a pass leave the last stage of a pipeline "
+		  "together: those of a burst fill passes, later ones are those that "
+		  "come in a round, dealt out over the micro-batches."),
 	NODE_HERE(
 		"serving.received_seconds", "Wait for reception", FORM_SECONDS,
 		received, NULL, EXPLAIN_SIMULATED,

@@ -88,7 +88,7 @@ static double away(const struct asked *a)
 	const struct serving_estimate *v = serving(a);
 
 	return v->prefill_seconds + v->received_seconds + v->begin_seconds +
-	       v->ahead * v->added_seconds + v->transfer_seconds +
+	       v->company_seconds + v->ahead * v->served_seconds + v->transfer_seconds +
 	       v->contended_seconds +
 	       (fmax(1, (double)a->scenario->plan.serving.output_len) - 1) *
 		       v->tpot_seconds / v->stretch;
@@ -96,7 +96,7 @@ static double away(const struct asked *a)
 
 static void away_terms(const struct asked *a, struct explanation *out)
 {
-	explain_first_waits(a, out, true);
+	explain_first_waits(a, out, true, true);
 	from(a, out, "beside", "what collectives on the same NIC add to it",
 	     "serving.contended_seconds");
 	from(a, out, "output", "tokens that a request gets", "output");
@@ -264,11 +264,12 @@ const struct explain_node explain_serving_waits[] = {
 	NODE_FROM("engine/serve/host.h", "serving.load_bytes",
 		  "What the host has of a prompt", FORM_BYTES, load_bytes, NULL,
 		  EXPLAIN_COUNTED, "Of one rank."),
-	NODE_FROM("engine/serve/host.h", "serving.load_away_seconds",
-		  "Between two copies of a request", FORM_SECONDS, away, away_terms,
-		  "prefill + received + begin + ahead * added + transfer + beside + "
-		  "(max(1, output) - 1) * TPOT / stretch",
-		  turns),
+	NODE_FROM(
+		"engine/serve/host.h", "serving.load_away_seconds",
+		"Between two copies of a request", FORM_SECONDS, away, away_terms,
+		"prefill + received + begin + company + ahead * served + transfer + beside + "
+		"(max(1, output) - 1) * TPOT / stretch",
+		turns),
 	NODE_FROM("engine/serve/host.h", "serving.load_sharers",
 		  "Requests that share a host link", FORM_REAL, sharers, sharer_terms,
 		  "max(1, running / copies) * copies / links", turns),

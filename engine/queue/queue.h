@@ -69,8 +69,13 @@ struct queue_pass {
 	double context;        /* tokens that each of them has, mean */
 	double prompt_tokens;  /* in this pass */
 	double prompt_context; /* that each of them attends over, mean */
+	double prompts;        /* of so many requests */
 	/* of those that run abreast, with such a pass; 0 where none do */
 	double copies;
+	/* that decode in other micro-batches of a pipeline meanwhile, each with
+	 * `context`
+	 */
+	double aside;
 };
 
 /* Seconds of a pass. The next one of the same requests can begin after `busy`; a prompt
@@ -86,11 +91,13 @@ struct queue_pool {
 	int servers; /* alike; a request goes to the one with the fewest */
 	int abreast; /* of a pool of prompts: so many begin their passes together */
 	enum queue_scheduler scheduler;
-	double budget;     /* tokens of a pass */
-	bool unsplit;      /* no prompt is cut: one longer than the budget runs alone;
-			      of servers that run prompts first */
-	double room;       /* tokens that the cache of a server holds */
-	double cached;     /* tokens of every prompt that it holds already */
+	double budget; /* tokens of a pass */
+	int lanes;     /* micro-batches that go around in a pipeline, each with such a
+			  budget where requests decode; 0 and 1: none */
+	bool unsplit;  /* no prompt is cut: one longer than the budget runs alone;
+			  of servers that run prompts first */
+	double room;   /* tokens that the cache of a server holds */
+	double cached; /* tokens of every prompt that it holds already */
 	int most_requests; /* of a server; 0 = no limit */
 	bool reserves;     /* a request is let in when its whole output fits */
 	double expects;    /* else, which share of all outputs to come has to fit */

@@ -212,6 +212,7 @@ static void preempt(struct station *at, struct simulation *s, double now)
 
 struct carried {
 	double tokens, context; /* of prompts: sum of what each attends over */
+	int prompts;
 };
 
 static void carry(const struct station *at, struct request *r, double *left,
@@ -226,6 +227,7 @@ static void carry(const struct station *at, struct request *r, double *left,
 	before = cached + whole - r->fill;
 	r->chunk = (int32_t)chunk;
 	c->tokens += chunk;
+	c->prompts++;
 	c->context += chunk * (before + chunk / 2);
 	*left -= chunk;
 }
@@ -259,6 +261,13 @@ static void take_prompts(struct station *at, struct simulation *s, double left,
 	}
 }
 
+/* Of a pass, or, where requests decode, of all micro-batches of a round. */
+static double budget_of(const struct station *at)
+{
+	return at->pool->budget *
+	       (at->running.count > 0 ? fmax(1, at->pool->lanes) : 1);
+}
+
 static struct queue_seconds seconds_of(const struct station *at, double requests,
 				       double context, const struct carried *c)
 {
@@ -267,7 +276,9 @@ static struct queue_seconds seconds_of(const struct station *at, double requests
 		.context = context,
 		.prompt_tokens = c->tokens,
 		.prompt_context = c->tokens > 0 ? c->context / c->tokens : 0,
+		.prompts = c->prompts,
 		.copies = at->beside,
+		.aside = at->running.count - requests,
 	};
 
 	return at->pool->cost(at->pool->server, &pass);
@@ -285,7 +296,7 @@ static void wait_for_prompt(struct station *at, const struct simulation *s)
 /* Passes until somebody ends, may be let in, or the cache is full. */
 static void run_decoding(struct station *at, double now, bool again)
 {
-	static const struct carried none = { 0, 0 };
+	static const struct carried none = { 0, 0, 0 };
 	double n = at->running.count, mean = at->context / n;
 	double passes = (double)(at->heap[0].finish - at->passes);
 	struct queue_seconds first = seconds_of(at, n, mean, &none), last;
@@ -328,9 +339,9 @@ static void send_first_tokens(struct station *at, struct simulation *s)
 
 void station_plan(struct station *at, struct simulation *s, double now)
 {
-	struct carried c = { 0, 0 };
+	struct carried c = { 0, 0, 0 };
 	bool beside = at->pool->scheduler == SERVE_MIXED;
-	double left = at->pool->budget, n;
+	double left, n, context;
 	int preempted = s->out->preempted;
 	bool holds, lost;
 
@@ -338,6 +349,7 @@ void station_plan(struct station *at, struct simulation *s, double now)
 	make_room(at, s, now);
 	lost = s->out->preempted > preempted;
 	look(at);
+	left = budget_of(at);
 	if (beside)
 		left -= at->running.count * at->pool->each;
 	holds = holds_back(at, s, left);
@@ -346,11 +358,11 @@ void station_plan(struct station *at, struct simulation *s, double now)
 		take_prompts(at, s, fmax(left, 0), &c);
 	at->holds = holds;
 	n = at->running.count;
+	context = n > 0 ? at->context / n : 0;
 	if (c.tokens > 0) {
 		if (!beside)
 			n = 0;
-		passes_begin(at, now,
-			     seconds_of(at, n, n > 0 ? at->context / n : 0, &c), n > 0);
+		passes_begin(at, now, seconds_of(at, n, context, &c), n > 0);
 	} else if (n > 0) {
 		run_decoding(at, now, holds || lost);
 		if (at->leaving.count > 0)

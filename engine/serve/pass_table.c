@@ -69,7 +69,10 @@ static struct timing ask(const struct pass_table *t, struct timing *entry, doubl
 			 double context, double tokens, double prompt_context)
 {
 	return ask_of(t, &t->work, entry,
-		      &(struct queue_pass){ n, context, tokens, prompt_context, 0 });
+		      &(struct queue_pass){ .requests = n,
+					    .context = context,
+					    .prompt_tokens = tokens,
+					    .prompt_context = prompt_context });
 }
 
 static struct timing decode_at(struct pass_table *t, double n, double context)
@@ -108,8 +111,10 @@ static struct timing prompts_of(const struct pass_table *t, const struct work *w
 	for (int i = 0; i < 2; i++) {
 		double n = entry_tokens(k.at + i);
 		struct timing *e = &table[k.at + i][c.at];
-		struct queue_pass near = { 0, 0, n, entry_value(&context_axis, c.at),
-					   0 };
+		struct queue_pass near = {
+			.prompt_tokens = n,
+			.prompt_context = entry_value(&context_axis, c.at),
+		};
 		struct queue_pass far = near;
 
 		far.prompt_context = entry_value(&context_axis, c.at + 1);
@@ -122,7 +127,8 @@ static struct timing prompts_of(const struct pass_table *t, const struct work *w
 struct timing pass_table_prompts(struct pass_table *t, double tokens, double context)
 {
 	return prompts_of(t, &t->work, t->prompt,
-			  &(struct queue_pass){ 0, 0, tokens, context, 0 });
+			  &(struct queue_pass){ .prompt_tokens = tokens,
+						.prompt_context = context });
 }
 
 /* The experts that copies of the attention share get the tokens of those that have
@@ -175,32 +181,72 @@ static struct timing beside_prompts(struct pass_table *t, const struct queue_pas
 	return all;
 }
 
+/* Of a pipeline whose micro-batches carry prompts in a round: what one of them has, and
+ * how many do. Requests come when those of a micro-batch end, or at any time, and the
+ * next one takes them in: they are dealt out, but none is cut for that. */
+static struct queue_pass micro_batch(const struct pass_table *t,
+				     const struct queue_pass *p, double *carrying)
+{
+	double most = t->server->budget_tokens, lanes = t->server->context.shape.pp;
+	struct queue_pass one = *p;
+
+	if (!t->work.s->plan.serving.chunked_prefill)
+		most = fmax(most, t->work.prompt);
+	*carrying = fmax(p->prompt_tokens / most, fmin(lanes, fmax(1, p->prompts)));
+	one.prompt_tokens = p->prompt_tokens / *carrying;
+	return one;
+}
+
+/* Prompts run alone, before others decode: of a pipeline other micro-batches do
+ * meanwhile, which is time that they don't need behind it. */
+static struct queue_seconds prompts_alone(struct pass_table *t,
+					  const struct queue_pass *p)
+{
+	double carrying, round, busy, lanes = t->server->context.shape.pp;
+	struct timing all, alone;
+	struct queue_pass one;
+
+	if (lanes <= 1 || p->aside <= 0) {
+		all = prompts_abreast(t, p);
+		return (struct queue_seconds){ all.stage, all.pass - all.stage };
+	}
+	one = micro_batch(t, p, &carrying);
+	all = prompts_abreast(t, &one);
+	alone = decode_at(t, p->aside, p->context);
+	round = work_round(t->server, all, carrying, alone);
+	busy = round - fmax(0, 1 - carrying / lanes) *
+			       work_step(&t->work, t->server, p->aside, alone);
+	busy = fmax(busy, all.stage);
+	return (struct queue_seconds){ busy, fmax(0, round - busy) };
+}
+
+/* Beside decoding requests: who is in a pass with prompts waits for all of it, who is
+ * in another micro-batch of a pipeline behind it, too. */
+static double round_seconds(struct pass_table *t, const struct queue_pass *p)
+{
+	struct timing alone = decode_at(t, p->requests, p->context), with;
+	double step = work_step(&t->work, t->server, p->requests, alone), carrying;
+	struct queue_pass one;
+
+	if (p->prompt_tokens <= 0)
+		return step;
+	one = micro_batch(t, p, &carrying);
+	with = beside_prompts(t, &one);
+	step += work_round(t->server, with, carrying, alone) -
+		work_round(t->server, alone, 0, alone);
+	return fmax(step, 1e-9);
+}
+
 struct queue_seconds pass_table_seconds(void *server, const struct queue_pass *p)
 {
 	struct pass_table *t = server;
-	bool pipeline = t->server->context.shape.pp > 1;
-	struct timing alone = { 0, 0 }, all;
-	double step = 0;
+	struct queue_seconds all;
 
-	if (p->requests > 0) {
-		alone = decode_at(t, p->requests, p->context);
-		step = work_step(&t->work, t->server, p->requests, alone);
-	}
-	if (p->prompt_tokens <= 0)
-		return (struct queue_seconds){ step * t->scale, 0 };
-	if (p->requests <= 0) {
-		all = prompts_abreast(t, p);
-		return (struct queue_seconds){ all.stage * t->scale,
-					       (all.pass - all.stage) * t->scale };
-	}
-	all = beside_prompts(t, p);
-	/* prompts delay the others by what they take of one stage */
-	step += pipeline ? all.stage - alone.stage : all.pass - alone.pass;
-	step = fmax(step, 1e-9);
-	/* and leave the last one when they have passed all */
-	return (struct queue_seconds){ step * t->scale,
-				       pipeline ? fmax(0, all.pass - step) * t->scale
-						: 0 };
+	if (p->requests > 0)
+		all = (struct queue_seconds){ round_seconds(t, p), 0 };
+	else
+		all = prompts_alone(t, p);
+	return (struct queue_seconds){ all.busy * t->scale, all.trail * t->scale };
 }
 
 void pass_table_open(struct pass_table *t, const struct server *server)

@@ -21,7 +21,7 @@ void reception_wait(const struct work *w, double n, double processes, struct poi
 	} else {
 		each /= processes;
 		stays = out->ttft_seconds +
-			out->ahead * fmax(0, each - out->added_seconds);
+			out->ahead * fmax(0, each - out->served_seconds);
 		out->received_seconds =
 			work_within_capacity(stays, n, each,
 					     cycle - out->ttft_seconds) -

@@ -132,13 +132,13 @@ static void slow_rates(struct point *p, double factor)
 /* A measured run slows everything alike. */
 static void slow_times(struct point *p, double factor)
 {
-	double *const all[] = { &p->decode_seconds,    &p->step_seconds,
-				&p->mixed_seconds,     &p->prefill_seconds,
-				&p->ttft_seconds,      &p->tpot_seconds,
-				&p->added_seconds,     &p->begin_seconds,
-				&p->transfer_seconds,  &p->load_seconds,
-				&p->contended_seconds, &p->carrying_seconds,
-				&p->received_seconds };
+	double *const all[] = {
+		&p->decode_seconds,   &p->step_seconds,      &p->mixed_seconds,
+		&p->prefill_seconds,  &p->ttft_seconds,      &p->tpot_seconds,
+		&p->added_seconds,    &p->begin_seconds,     &p->transfer_seconds,
+		&p->load_seconds,     &p->contended_seconds, &p->carrying_seconds,
+		&p->received_seconds, &p->served_seconds,    &p->company_seconds
+	};
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		*all[i] *= factor;

@@ -215,6 +215,8 @@ static void take_point(const struct point *p, struct serving_estimate *v)
 	v->requests_per_second = p->requests_per_second;
 	v->step_between_seconds = p->step_seconds;
 	v->added_seconds = p->added_seconds;
+	v->served_seconds = p->served_seconds;
+	v->company_seconds = p->company_seconds;
 	v->received_seconds = p->received_seconds;
 	v->begin_seconds = p->begin_seconds;
 	v->transfer_seconds = p->transfer_seconds;

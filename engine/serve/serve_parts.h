@@ -55,7 +55,8 @@ double server_cached_tokens(const struct scenario *scenario);
 
 /* The working point of one copy of the attention with that many requests in it. The
  * terms of TTFT and TPOT stand beside them:
- *   ttft = prefill + received + ahead added + begin + transfer + contended + load
+ *   ttft = prefill + received + ahead served + begin + company + transfer + contended
+ *          + load
  *   tpot = step / gain + behind added / max(1, output - 1) */
 struct point {
 	double requests;
@@ -65,11 +66,14 @@ struct point {
 	double mixed_seconds;   /* one pass that carries prompt tokens too */
 	double prefill_seconds; /* one prompt alone */
 	double ttft_seconds, tpot_seconds;
-	double gain;              /* tokens of a request in a pass, drafts accepted */
-	double ahead, behind;     /* prompts of others, before and while it decodes */
-	double added_seconds;     /* that each of them adds */
+	double gain;           /* tokens of a request in a pass, drafts accepted */
+	double ahead, behind;  /* prompts of others, before and while it decodes */
+	double served_seconds; /* that each of them is waited for */
+	double added_seconds;  /* that each adds to decoding; of a pipeline, which waits
+				  for its slowest micro-batch, more */
 	double received_seconds;  /* until those before it are received */
 	double begin_seconds;     /* until a pass under way ends */
+	double company_seconds;   /* until others of its pass leave the last stage */
 	double transfer_seconds;  /* of the cache, from pool to pool */
 	double contended_seconds; /* of it beside collectives on the same NIC */
 	double nic_share;         /* of the time that these have it */

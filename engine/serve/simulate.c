@@ -67,6 +67,7 @@ static void open_pool(struct queue_pool *pool, struct pass_table *table,
 		.servers = (int)servers,
 		.scheduler = scheduler_of(w),
 		.budget = server->budget_tokens,
+		.lanes = (int)server->context.shape.pp,
 		.unsplit = !s->plan.serving.chunked_prefill &&
 			   s->plan.serving.batching != BATCHING_STATIC,
 		.room = room_tokens(server),

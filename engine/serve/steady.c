@@ -24,6 +24,7 @@
 #include "engine/serve/host.h"
 #include "engine/serve/nic.h"
 #include "engine/serve/reception.h"
+#include "engine/serve/waves.h"
 
 /* Prompts in passes of at most the budget. A pipeline takes the next one when its
  * slowest stage is free: `pass` is until the last has left it, `stage` how long they
@@ -65,8 +66,6 @@ static void decoding(const struct work *w, const struct server *server, double r
 	out->tpot_seconds = out->step_seconds / w->accepted;
 }
 
-enum { BURST_WAVES = 10 }; /* requests of each user: what benchmarks send */
-
 /* All prompts first, then all outputs together. */
 static void static_batch(const struct work *w, const struct server *server, double c,
 			 struct point *out)
@@ -78,7 +77,8 @@ static void static_batch(const struct work *w, const struct server *server, doub
 	out->ttft_seconds = all.pass;
 	out->ahead = c - 1;
 	if (c > 1)
-		out->added_seconds = (all.pass - out->prefill_seconds) / (c - 1);
+		out->served_seconds = (all.pass - out->prefill_seconds) / (c - 1);
+	out->added_seconds = out->served_seconds;
 	out->carrying_seconds = all.pass / c;
 }
 
@@ -88,18 +88,27 @@ struct prompts {
 	double passes;   /* such passes */
 	double slots;    /* passes of all micro-batches */
 	double requests; /* that decode beside them */
+	double turns;    /* micro-batches that go around in a pipeline */
+	double rounds;   /* of them all */
 };
+
+static double micro_batches(const struct server *server, double c)
+{
+	return fmin(server->context.shape.pp, fmax(1, c));
+}
 
 static struct prompts carried(const struct work *w, const struct server *server,
 			      double c)
 {
-	double tokens = (c - 1) * w->prompt;
-	struct prompts p;
+	double tokens = (c - 1) * w->prompt, steps = w->output / w->accepted;
+	struct prompts p = { .turns = micro_batches(server, c) };
 
-	p.slots = w->output / w->accepted * fmin(server->context.shape.pp, fmax(1, c));
+	p.slots = steps * p.turns;
 	p.tokens = fmin(server->budget_tokens, fmax(w->prompt, tokens / p.slots));
 	p.passes = tokens / p.tokens;
 	p.requests = work_mixes(w) ? fmin(c, c * p.slots / fmax(p.passes, 1)) : 0;
+	p.rounds = work_mixes(w) ? fmax(steps, p.passes / p.turns)
+				 : steps + p.passes / p.turns;
 	return p;
 }
 
@@ -109,68 +118,44 @@ static void add_prompts(const struct work *w, const struct server *server, doubl
 {
 	struct prompts p = carried(w, server, c);
 	struct timing with = work_pass(w, server, p.requests, p.tokens), without;
+	double steps = w->output / w->accepted, rounds, longer;
 	double replaced = work_mixes(w) ? fmin(p.passes, p.slots) : 0;
+	bool closed = w->s->plan.serving.request_rate <= 0;
+	struct passes passes;
 
 	without = work_pass(w, server, c, 0);
 	out->mixed_seconds =
 		work_mixes(w) ? with.pass : out->decode_seconds + with.stage;
 	out->carrying_seconds = p.passes * with.stage / (c - 1);
-	out->added_seconds =
+	out->served_seconds =
 		fmax(0, p.passes * with.stage - replaced * without.stage) / (c - 1);
+	out->added_seconds = out->served_seconds;
+	if (p.turns <= 1)
+		return;
+	passes = (struct passes){ p.passes, p.turns, fmax(1, w->prompt / p.tokens) };
+	rounds = closed ? waves_rounds(w, &passes, p.rounds)
+			: rounds_with_prompts(&passes, p.rounds);
+	longer = work_round(server, with, p.passes / rounds, without) -
+		 work_round(server, without, 0, without);
+	out->added_seconds =
+		fmax(0, (p.rounds - steps) * out->step_seconds + rounds * longer) /
+		(c - 1);
 }
 
-/* A closed loop starts as a burst, and goes on in waves: requests that began together
- * end together, as far apart as their prompts were served and as their lengths differ.
- * The variances of both add up from wave to wave, until the waves run into each other:
- * seconds in which all requests of a wave come, as a uniform distribution of that
- * variance is wide. */
-static double wave_window(const struct work *w, double served, double decoding,
-			  int wave)
+/* Who shares a pass with others' prompts has the first token when all of them have left
+ * the last stage of a pipeline: until then others run, which keeps nobody waiting. */
+static double beside_company(const struct work *w, const struct server *server,
+			     double c, const struct point *out)
 {
-	double apart = sqrt(12) * work_spread(w) * decoding;
+	struct timing with, alone;
+	double prompts;
 
-	return sqrt(served * served + wave * apart * apart);
-}
-
-/* Prompts of a burst of c before one of them is done, mean: half of the others, and of
- * the others in its own pass. */
-static double ahead_in_burst(const struct work *w, const struct server *server,
-			     double c)
-{
-	double together = fmin(c, fmax(1, server->budget_tokens / w->prompt));
-
-	return (c - 1 + together - 1) / 2;
-}
-
-/* Others that delay a request when all c of a copy come within `window` seconds: each
- * of them is there for `stay` of it. Those of its own pass do, of the rest the half
- * that came first. */
-static double ahead_in_wave(const struct work *w, const struct server *server, double c,
-			    const struct point *out, double window)
-{
-	double together = fmax(1, server->budget_tokens / w->prompt);
-	double others = (c - 1) * (1 - 0.5 / together);
-	double first = out->prefill_seconds + out->begin_seconds;
-	double b = first + others * out->added_seconds - window, stay;
-
-	/* the root of stay = first + others added stay / (stay + window) */
-	stay = (b + sqrt(b * b + 4 * first * window)) / 2;
-	return others * stay / (stay + window);
-}
-
-/* Mean over the requests of each user. */
-static double ahead_in_waves(const struct work *w, const struct server *server,
-			     double c, const struct point *out, double cycle)
-{
-	double decoding = cycle - out->prefill_seconds - out->begin_seconds;
-	double sum = ahead_in_burst(w, server, c);
-
-	for (int wave = 1; wave < BURST_WAVES; wave++) {
-		double window = wave_window(w, c * out->added_seconds, decoding, wave);
-
-		sum += ahead_in_wave(w, server, c, out, fmin(window, decoding));
-	}
-	return fmin(c - 1, sum / BURST_WAVES);
+	if (server->context.shape.pp <= 1 || c <= 1 || out->served_seconds <= 0)
+		return 0;
+	prompts = waves_company(w, server, c, micro_batches(server, c), out);
+	with = work_pass(w, server, 0, prompts * w->prompt);
+	alone = work_pass(w, server, 0, w->prompt);
+	return fmax(0, with.pass - with.stage - (alone.pass - alone.stage));
 }
 
 /* Others' prompts that a request of few tokens lets pass while it decodes: what its
@@ -190,29 +175,33 @@ static double most_behind(const struct work *w, const struct server *server, dou
 static void continuous(const struct work *w, const struct server *server, double c,
 		       struct point *out)
 {
-	double steps = w->output / w->accepted, own;
+	double steps = w->output / w->accepted, own, begin;
 	bool closed = w->s->plan.serving.request_rate <= 0;
 
 	out->carrying_seconds = out->prefill_seconds;
 	if (c > 1)
 		add_prompts(w, server, c, out);
 	/* Where others run, a request waits for the pass under way: half of one, or,
-	 * as it is prepared while the pass after its user's last one runs, a whole. */
-	out->begin_seconds = out->decode_seconds * fmin(1, c - 1) *
-			     ((closed ? 1 : 0.5) + work_held(w, server, c, steps));
+	 * as it is prepared while the pass after its user's last one runs, a whole; of
+	 * a pipeline, that of the micro-batch that is scheduled next. */
+	begin = out->step_seconds / micro_batches(server, c) * (closed ? 1 : 0.5);
+	out->begin_seconds =
+		fmin(1, c - 1) *
+		(begin + out->decode_seconds * work_held(w, server, c, steps));
 	own = out->prefill_seconds + out->begin_seconds +
 	      steps * out->step_seconds * (w->output - 1) / w->output;
-	out->ahead = (c - 1) * fmin(1, work_bunching(w) * out->added_seconds / own);
+	out->ahead = (c - 1) * fmin(1, work_bunching(w) * out->served_seconds / own);
 	if (closed && c > 1 && out->added_seconds > 0)
-		out->ahead = ahead_in_waves(w, server, c, out,
-					    own + (c - 1) * out->added_seconds);
+		out->ahead = waves_ahead(w, server, c, out,
+					 own + (c - 1) * out->added_seconds);
 	if (closed)
 		out->ahead = fmax(out->ahead, c - 1 - most_behind(w, server, c));
 	out->behind = c - 1 - out->ahead;
 	out->tpot_seconds = out->step_seconds / w->accepted +
 			    out->behind * out->added_seconds / fmax(1, w->output - 1);
+	out->company_seconds = closed ? beside_company(w, server, c, out) : 0;
 	out->ttft_seconds = out->prefill_seconds + out->begin_seconds +
-			    out->ahead * out->added_seconds;
+			    out->company_seconds + out->ahead * out->served_seconds;
 }
 
 /* Where c of a copy are received more slowly than they are served, fewer are inside: as
@@ -357,7 +346,7 @@ static double share_out(const struct work *w, const struct prompt_pool *p, doubl
 	else
 		stays = stay_in_waves(w, p, away, output);
 	stays = work_within_capacity(fmin(p->n * p->alone, stays), p->n, service, away);
-	out->added_seconds = service;
+	out->served_seconds = out->added_seconds = service;
 	out->ahead = service > 0 ? fmax(0, stays - p->alone) / service : 0;
 	out->ttft_seconds = out->prefill_seconds + out->ahead * service +
 			    out->transfer_seconds + out->begin_seconds;

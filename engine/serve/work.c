@@ -131,8 +131,10 @@ void work_batch(const struct work *w, const struct server *server, double reques
 		double tokens, struct batch *b)
 {
 	batch_at(w, server,
-		 &(struct queue_pass){ requests, server_mean_context(w->s), tokens,
-				       w->cached + w->prompt / 2, 0 },
+		 &(struct queue_pass){ .requests = requests,
+				       .context = server_mean_context(w->s),
+				       .prompt_tokens = tokens,
+				       .prompt_context = w->cached + w->prompt / 2 },
 		 b);
 }
 
@@ -168,6 +170,14 @@ double work_step(const struct work *w, const struct server *server, double reque
 	double turns = fmin(server->context.shape.pp, fmax(1, requests));
 
 	return fmax(pass.pass, turns * pass.stage) * (1 + w->draft_share);
+}
+
+double work_round(const struct server *server, struct timing with, double carrying,
+		  struct timing without)
+{
+	double others = fmax(0, server->context.shape.pp - carrying);
+
+	return fmax(with.pass, carrying * with.stage + others * without.stage);
 }
 
 /* Bytes of the longest way of a prompt's cache between two engines: what one rank that

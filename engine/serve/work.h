@@ -59,6 +59,14 @@ struct timing work_pass_at(const struct work *work, const struct server *server,
  * passes every stage before the next one starts, and all micro-batches the slowest. */
 double work_step(const struct work *work, const struct server *server, double requests,
 		 struct timing pass);
+/* A round of a pipeline in which some micro-batches carry prompts: as many go around as
+ * it has stages, each scheduled with a budget of its own, and none overtakes another,
+ * so that all wait for the slowest of them, or for the slowest stage (vLLM,
+ * v1/engine/core.py, step_with_batch_queue; SGLang, scheduler_pp_mixin.py,
+ * event_loop_pp; TensorRT-LLM, pyexecutor/py_executor.py, _executor_loop_pp). Without a
+ * pipeline, the pass. */
+double work_round(const struct server *server, struct timing with, double carrying,
+		  struct timing without);
 /* Seconds that one of n customers is at a server that takes `service` for each and sees
  * them again `away` seconds later, mean. */
 double work_stay(double n, double service, double away);

@@ -193,6 +193,7 @@ static bool hold_back(struct room *r, int desk, double left)
 
 struct carried {
 	double left, tokens, context;
+	int prompts;
 };
 
 /* A token of a prompt attends over what is there and what of its chunk is before it. */
@@ -206,6 +207,7 @@ static void carry(struct desk *d, struct guest *g, struct carried *c)
 		c->tokens++;
 		c->context += there + g->chunk + 0.5;
 	}
+	c->prompts += g->chunk > 0;
 }
 
 static void admit(struct room *r, int desk, struct carried *c)
@@ -260,6 +262,9 @@ static void begin_pass(struct room *r, int desk, double now)
 
 	let_out(r, desk, now);
 	lost = make_room(r, desk);
+	/* while any decode, each micro-batch of a pipeline takes prompts */
+	if (d->pool->lanes > 1 && count(r, desk, RUNNING) > 0)
+		c.left *= d->pool->lanes;
 	look(r, desk);
 	if (mixed)
 		c.left = fmax(0, c.left - count(r, desk, RUNNING) * d->pool->each);
@@ -270,11 +275,13 @@ static void begin_pass(struct room *r, int desk, double now)
 	d->decodes = (mixed || !d->prompts) && count(r, desk, RUNNING) > 0;
 	if (!d->prompts && !d->decodes)
 		return;
-	for (int i = 0; d->decodes && (g = nth(r, desk, RUNNING, i)); i++) {
-		pass.requests++;
+	for (int i = 0; (g = nth(r, desk, RUNNING, i)); i++) {
+		pass.requests += d->decodes;
+		pass.aside += !d->decodes;
 		pass.context += g->prompt + g->written;
 	}
-	pass.context /= fmax(1, pass.requests);
+	pass.context /= fmax(1, pass.requests + pass.aside);
+	pass.prompts = c.prompts;
 	pass.prompt_tokens = c.tokens;
 	pass.prompt_context = c.tokens > 0 ? c.context / c.tokens : 0;
 	seconds = d->pool->cost(d->pool->server, &pass);

@@ -1,0 +1,37 @@
+/* waves.h - a closed loop starts as a burst, and goes on in waves: requests that began
+ * together end together, as far apart as their prompts were served and as their lengths
+ * differ. Benchmarks measure some of them: all means here are over the requests of each
+ * user.
+ */
+#ifndef ENGINE_SERVE_WAVES_H
+#define ENGINE_SERVE_WAVES_H
+
+#include "engine/serve/work.h"
+
+enum { BURST_WAVES = 10 }; /* requests of each user: what benchmarks send */
+
+/* The time in which all requests of a wave come, that served and decoded for so long,
+ * in the unit of both. */
+double wave_window(const struct work *work, double served, double decoding, int wave);
+/* Prompts of c in a copy of the attention that delay a new request; `cycle` seconds are
+ * between two of a user. */
+double waves_ahead(const struct work *work, const struct server *server, double c,
+		   const struct point *out, double cycle);
+/* Prompts in a pass with a new request's own, where `turns` micro-batches go around in
+ * a pipeline. */
+double waves_company(const struct work *work, const struct server *server, double c,
+		     double turns, const struct point *out);
+/* Passes over prompts in a pipeline. */
+struct passes {
+	double count;
+	double turns; /* micro-batches that go around */
+	double each;  /* of one prompt: these follow each other */
+};
+
+/* Micro-batches go around `rounds` times: in how many of these any carries prompts. */
+double rounds_with_prompts(const struct passes *passes, double rounds);
+/* The same in waves: where all of one round end together, others begin in one. */
+double waves_rounds(const struct work *work, const struct passes *passes,
+		    double rounds);
+
+#endif
