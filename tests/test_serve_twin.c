@@ -71,6 +71,8 @@ static const struct term terms[] = {
 	TERM(transfer_seconds, true),
 	TERM(begin_seconds, true),
 	TERM(added_seconds, true),
+	TERM(served_seconds, true),
+	TERM(company_seconds, true),
 	TERM(ahead, false),
 	TERM(behind, false),
 	TERM(received_seconds, true),

@@ -195,32 +195,139 @@ static double passes_held(const struct loop *l, double c, double steps)
 
 /* --- prompts beside decoding requests --- */
 
+/* Passes with prompts of others while a request takes its output. */
+struct riding {
+	double stages, turns; /* of the pipeline, and micro-batches that go around */
+	double steps, slots;  /* passes of a request, and of all micro-batches */
+	double each, passes;  /* tokens in one, and how many there are */
+	double rounds;        /* of all micro-batches, until both are done */
+	bool mixes;
+};
+
+static void ride(const struct loop *l, double c, struct riding *r)
+{
+	double tokens = (c - 1) * l->prompt;
+
+	r->mixes = l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
+	r->stages = l->decode->context.shape.pp;
+	r->turns = c < 1 ? 1 : c < r->stages ? c : r->stages;
+	r->steps = l->output / l->gain;
+	r->slots = r->steps * r->turns;
+	r->each = tokens / r->slots;
+	if (r->each < l->prompt)
+		r->each = l->prompt;
+	if (r->each > l->decode->budget_tokens)
+		r->each = l->decode->budget_tokens;
+	r->passes = tokens / r->each;
+	r->rounds = r->passes / r->turns;
+	if (!r->mixes)
+		r->rounds += r->steps;
+	else if (r->rounds < r->steps)
+		r->rounds = r->steps;
+}
+
+/* Of so many rounds, those in which a micro-batch carries prompts: one that does not is
+ * a draw of each that may, and all chunks of one prompt are one draw. */
+static double rounds_that_carry(const struct loop *l, const struct riding *r,
+				double rounds)
+{
+	double draws = r->turns, none = 1, chunks = l->prompt / r->each;
+	double empty = 1 - fmin(1, r->passes / r->turns / rounds);
+
+	if (chunks > 1)
+		draws /= chunks;
+	none = draws > 1 ? exp(draws * log(empty)) : empty;
+	return rounds * (1 - none);
+}
+
+/* Micro-batches follow each other through the stages: those with prompts first. */
+static double around(const struct riding *r, struct span with, double carrying,
+		     struct span without)
+{
+	double sum = carrying * with.stage;
+
+	if (carrying < r->stages)
+		sum += (r->stages - carrying) * without.stage;
+	return sum > with.whole ? sum : with.whole;
+}
+
+/* None overtakes another: whoever decodes waits for a round's slowest. */
+static double delay_in_pipeline(const struct loop *l, const struct riding *r,
+				struct span with, struct span without,
+				const struct point *p)
+{
+	double carry = 0, more;
+
+	if (!l->closed)
+		carry = rounds_that_carry(l, r, r->rounds);
+	for (int wave = 0; l->closed && wave < 10; wave++) {
+		double among = window_of(l, r->passes / r->turns, r->steps, wave);
+
+		carry += rounds_that_carry(l, r, fmin(among, r->rounds)) / 10;
+	}
+	more = around(r, with, r->passes / carry, without) -
+	       around(r, without, 0, without);
+	return fmax(0, carry * more + (r->rounds - r->steps) * p->step_seconds);
+}
+
 static void others_prompts(const struct loop *l, double c, struct point *p)
 {
-	bool mixes = l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
-	double stages = l->decode->context.shape.pp;
-	double slots = l->output / l->gain * (c < stages ? c : stages);
-	double tokens = (c - 1) * l->prompt, each = tokens / slots, passes, beside = 0;
 	struct span with, without;
+	struct riding r;
+	double beside = 0;
 
-	if (each < l->prompt)
-		each = l->prompt;
-	if (each > l->decode->budget_tokens)
-		each = l->decode->budget_tokens;
-	passes = tokens / each;
-	if (mixes)
-		beside = passes > fmax(1, slots) ? c * slots / passes
-			 : passes < 1            ? fmin(c, c * slots)
-						 : fmin(c, c * slots / passes);
-	with = pass_over(l, l->decode, beside, each, 0);
+	ride(l, c, &r);
+	if (r.mixes)
+		beside = r.passes > fmax(1, r.slots) ? c * r.slots / r.passes
+			 : r.passes < 1              ? fmin(c, c * r.slots)
+						     : fmin(c, c * r.slots / r.passes);
+	with = pass_over(l, l->decode, beside, r.each, 0);
 	without = pass_over(l, l->decode, c, 0, 0);
-	p->mixed_seconds = mixes ? with.whole : p->decode_seconds + with.stage;
-	p->carrying_seconds = passes * with.stage / (c - 1);
+	p->mixed_seconds = r.mixes ? with.whole : p->decode_seconds + with.stage;
+	p->carrying_seconds = r.passes * with.stage / (c - 1);
 	/* in place of a decode pass, or beside it */
-	p->added_seconds = passes * with.stage;
-	if (mixes)
-		p->added_seconds -= fmin(passes, slots) * without.stage;
-	p->added_seconds = fmax(0, p->added_seconds / (c - 1));
+	p->served_seconds = r.passes * with.stage;
+	if (r.mixes)
+		p->served_seconds -= fmin(r.passes, r.slots) * without.stage;
+	p->served_seconds = fmax(0, p->served_seconds / (c - 1));
+	p->added_seconds = p->served_seconds;
+	if (r.turns > 1)
+		p->added_seconds = delay_in_pipeline(l, &r, with, without, p) / (c - 1);
+}
+
+/* The first token comes when all prompts of its pass have left the last stage: how
+ * many there are with it, in a burst and in nine waves behind it. */
+static double with_company(const struct loop *l, double c, const struct point *p)
+{
+	double most = fmax(1, l->decode->budget_tokens / l->prompt), prompts;
+	struct span all, alone;
+	struct riding r;
+
+	ride(l, c, &r);
+	if (r.stages <= 1 || c <= 1 || p->served_seconds <= 0)
+		return 0;
+	prompts = fmin(c, most) / 10;
+	for (int wave = 1; wave < 10; wave++) {
+		double came = c / r.turns * p->step_seconds /
+			      window_of(l, c * p->served_seconds,
+					r.steps * p->step_seconds, wave);
+
+		prompts += (came < 1 ? 1 : came > most ? most : came) / 10;
+	}
+	all = pass_over(l, l->decode, 0, prompts * l->prompt, 0);
+	alone = pass_over(l, l->decode, 0, l->prompt, 0);
+	return fmax(0, all.whole - alone.whole - (all.stage - alone.stage));
+}
+
+/* Prompts that its passes behind the first token carry. */
+static double most_behind(const struct loop *l, double c)
+{
+	struct riding r;
+
+	if (l->output <= 1)
+		return 0;
+	ride(l, c, &r);
+	return r.mixes ? r.slots * (1 - 1 / l->output) * r.each / l->prompt : c - 1;
 }
 
 /* Ten waves, of which the first is a burst. */
@@ -233,11 +340,11 @@ static double ahead_in_waves(const struct loop *l, double c, double cycle,
 	double others = (c - 1) * (1 - 1 / (2 * together));
 
 	for (int wave = 1; wave < 10; wave++) {
-		double window = window_of(l, c * p->added_seconds, decoding, wave), r;
+		double window = window_of(l, c * p->served_seconds, decoding, wave), r;
 
 		window = fmin(window, decoding);
-		r = stay_of(
-			&(struct queue){ others + 1, p->added_seconds, window, alone });
+		r = stay_of(&(struct queue){ others + 1, p->served_seconds, window,
+					     alone });
 		sum += others * r / (r + window);
 	}
 	return fmin(c - 1, sum / 10);
@@ -257,7 +364,7 @@ static void receive(const struct loop *l, double n, double processes, struct poi
 	} else {
 		each /= processes;
 		least = n * each - rest;
-		p->received_seconds = p->ahead * fmax(0, each - p->added_seconds);
+		p->received_seconds = p->ahead * fmax(0, each - p->served_seconds);
 		p->received_seconds =
 			fmax(p->received_seconds, least - p->ttft_seconds);
 	}
@@ -266,23 +373,31 @@ static void receive(const struct loop *l, double n, double processes, struct poi
 
 static void continuous(const struct loop *l, double all, double c, struct point *p)
 {
-	double steps = l->output / l->gain, own, others;
+	double steps = l->output / l->gain, stages = l->decode->context.shape.pp;
+	double turns = c < stages ? c : stages, own, next;
 
 	if (c > 1)
 		others_prompts(l, c, p);
-	p->begin_seconds = passes_held(l, c, steps) + (l->closed ? 1 : 0.5);
-	p->begin_seconds *= p->decode_seconds * fmin(1, c - 1);
+	/* the micro-batch that is scheduled next */
+	next = p->step_seconds / turns * (l->closed ? 1 : 0.5);
+	p->begin_seconds = passes_held(l, c, steps) * p->decode_seconds + next;
+	p->begin_seconds *= fmin(1, c - 1);
 	own = p->prefill_seconds + p->begin_seconds +
 	      (l->output - 1) * p->step_seconds / l->gain;
-	others = (c - 1) * p->added_seconds;
-	p->ahead = fmin(c - 1, bunching(l) * others / own);
-	if (l->closed && others > 0)
-		p->ahead = ahead_in_waves(l, c, own + others, p);
+	p->ahead = fmin(c - 1, bunching(l) * (c - 1) * p->served_seconds / own);
+	if (l->closed && (c - 1) * p->added_seconds > 0)
+		p->ahead = ahead_in_waves(l, c, own + (c - 1) * p->added_seconds, p);
+	if (l->closed)
+		p->ahead = fmax(p->ahead, c - 1 - most_behind(l, c));
 	p->behind = c - 1 - p->ahead;
-	p->tpot_seconds =
-		p->step_seconds / l->gain + p->behind * p->added_seconds / l->output;
-	p->ttft_seconds =
-		p->prefill_seconds + p->begin_seconds + p->ahead * p->added_seconds;
+	p->tpot_seconds = p->step_seconds / l->gain;
+	if (l->output > 1)
+		p->tpot_seconds +=
+			p->behind * p->added_seconds / fmax(1, l->output - 1);
+	if (l->closed)
+		p->company_seconds = with_company(l, c, p);
+	p->ttft_seconds = p->prefill_seconds + p->begin_seconds + p->company_seconds +
+			  p->ahead * p->served_seconds;
 	receive(l, all, 1, p);
 }
 
@@ -292,7 +407,9 @@ static void static_batch(const struct loop *l, double c, struct point *p)
 
 	p->ttft_seconds = fmax(all.whole, p->prefill_seconds);
 	p->ahead = c - 1;
-	p->added_seconds = c > 1 ? (p->ttft_seconds - p->prefill_seconds) / (c - 1) : 0;
+	p->served_seconds =
+		c > 1 ? (p->ttft_seconds - p->prefill_seconds) / (c - 1) : 0;
+	p->added_seconds = p->served_seconds;
 	p->carrying_seconds = p->ttft_seconds / c;
 	p->tpot_seconds = p->step_seconds / l->gain;
 }
@@ -538,8 +655,8 @@ static void apart(const struct loop *l, struct point *p)
 	away = fmax(0, p->prefill_seconds - pool.alone) + p->transfer_seconds +
 	       p->begin_seconds + output;
 	stays = stay_of_prompts(l, &pool, away, output);
-	p->added_seconds = pool.full / pool.most;
-	p->ahead = fmax(0, stays - pool.alone) / p->added_seconds;
+	p->served_seconds = p->added_seconds = pool.full / pool.most;
+	p->ahead = fmax(0, stays - pool.alone) / p->served_seconds;
 	p->ttft_seconds = p->prefill_seconds + fmax(0, stays - pool.alone) +
 			  p->transfer_seconds + p->begin_seconds;
 	receive(l, pool.n, pool.dp, p);
