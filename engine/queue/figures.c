@@ -51,6 +51,13 @@ static double quantile(double *v, int n, double q)
 	return v[low] + (at - low) * (next - v[low]);
 }
 
+static const double slowest = 0.99;
+
+int figures_too_many(int n)
+{
+	return n - (int)(slowest * (n - 1));
+}
+
 static void sum_times(double *times, int n, struct queue_times *out)
 {
 	double sum = 0;
@@ -63,10 +70,10 @@ static void sum_times(double *times, int n, struct queue_times *out)
 	out->mean = sum / n;
 	out->p50 = quantile(times, n, 0.5);
 	out->p90 = quantile(times, n, 0.9);
-	out->p99 = quantile(times, n, 0.99);
+	out->p99 = quantile(times, n, slowest);
 }
 
-static double tpot_of(const struct request *r)
+double figures_tpot(const struct request *r)
 {
 	return r->output > 1 ? (r->end - r->first) / (r->output - 1) : 0;
 }
@@ -75,7 +82,7 @@ static void keep_goals(const struct queue_system *s, const struct request *r,
 		       struct queue_result *out)
 {
 	bool first = s->goal_ttft <= 0 || r->first - r->arrival <= s->goal_ttft;
-	bool others = s->goal_tpot <= 0 || tpot_of(r) <= s->goal_tpot;
+	bool others = s->goal_tpot <= 0 || figures_tpot(r) <= s->goal_tpot;
 
 	out->within_ttft += first;
 	out->within_tpot += others;
@@ -127,6 +134,6 @@ void figures_sum(const struct simulation *s, double *scratch)
 	sum_times(scratch, n, &out->request);
 	for (int i = 0; i < n; i++)
 		if (s->request[i].output > 1)
-			scratch[several++] = tpot_of(&s->request[i]);
+			scratch[several++] = figures_tpot(&s->request[i]);
 	sum_times(scratch, several, &out->tpot);
 }

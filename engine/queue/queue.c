@@ -83,12 +83,19 @@ static void begin_next(struct simulation *s, double now)
 
 void simulation_first_token(struct simulation *s, int32_t who, double now)
 {
+	double goal = s->system->goal_ttft;
+
 	s->request[who].first = now;
+	s->late[0] += goal > 0 && now - s->request[who].arrival > goal;
 }
 
 void simulation_done(struct simulation *s, int32_t who, double now)
 {
-	s->request[who].end = now;
+	struct request *r = &s->request[who];
+	double goal = s->system->goal_tpot;
+
+	r->end = now;
+	s->late[1] += goal > 0 && figures_tpot(r) > goal;
 	s->done++;
 	if (s->load->tell && s->done % TELL_EACH == 0)
 		s->load->tell(s->load->listener, s->done);
@@ -298,12 +305,17 @@ static int servers(const struct queue_system *system)
 	return system->pool.servers + system->prompts.servers;
 }
 
+/* Requests of a server that decode, at most. Each goes to the server with the fewest,
+ * so that none has more than its share of all; but who waits for a copy from the host
+ * is counted nowhere. */
 static size_t endings(const struct queue_load *load, const struct queue_pool *pool)
 {
 	int most = load->requests;
 
 	if (load->arrivals == ARRIVE_CLOSED && load->users < most)
 		most = load->users;
+	if (!pool->swaps && pool->fetched <= 0)
+		most = (most + pool->servers - 1) / pool->servers;
 	if (pool->most_requests > 0 && pool->most_requests < most)
 		most = pool->most_requests;
 	return (size_t)most + 1;
@@ -377,6 +389,8 @@ bool queue_run(const struct queue_system *system, const struct queue_load *load,
 {
 	struct simulation s = { .system = system, .load = load, .out = out };
 	int together = load->arrivals == ARRIVE_CLOSED ? load->users : 1;
+	int most = system->until_missed ? figures_too_many(load->requests)
+					: load->requests + 1;
 	double *scratch;
 
 	*out = (struct queue_result){ 0 };
@@ -394,6 +408,9 @@ bool queue_run(const struct queue_system *system, const struct queue_load *load,
 		if (isinf(now))
 			return false;
 		step(&s, now);
+		out->missed = s.late[0] >= most || s.late[1] >= most;
+		if (out->missed)
+			return true;
 	}
 	if (records)
 		keep_records(&s, records);

@@ -125,6 +125,9 @@ struct queue_system {
 	double send_seconds;         /* the cache of a prompt token from pool to pool */
 	double send_latency;         /* of one request */
 	double goal_ttft, goal_tpot; /* seconds; 0 = none */
+	/* Stop as soon as a 99th percentile is above its goal: the result says so and
+	 * no more. */
+	bool until_missed;
 };
 
 /* --- what comes out --- */
@@ -147,6 +150,7 @@ struct queue_result {
 	double fetched_tokens, swapped_tokens; /* that came from the host */
 	double cached_tokens; /* of prompts, that a prefix cache held */
 	int oversized;        /* requests that no empty cache has room for */
+	bool missed;          /* where that was asked: there is nothing else here */
 };
 
 /* What became of a request. */

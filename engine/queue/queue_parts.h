@@ -82,6 +82,7 @@ struct simulation {
 	struct line coming, sent; /* to the prompts' pool, to the other */
 	struct line fetching;     /* back from the host, by `ready` */
 	int begun, done;
+	int late[2]; /* requests beyond the goals for TTFT and TPOT so far */
 	struct queue_result *out;
 };
 
@@ -145,6 +146,11 @@ void simulation_send(struct simulation *s, struct station *from, int32_t who);
 
 /* --- figures.c --- */
 
+/* So many times out of n beyond a goal, and the 99th percentile is beyond it, whatever
+ * the others are. */
+int figures_too_many(int n);
+/* Seconds of each further token. */
+double figures_tpot(const struct request *request);
 /* scratch has room for as many doubles as there are requests. */
 void figures_sum(const struct simulation *s, double *scratch);
 

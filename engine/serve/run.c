@@ -164,6 +164,7 @@ double run_ceiling(const struct serving_run *run, const struct scenario *s)
 
 	if (v->request_rate <= 0 && v->concurrency > 0)
 		most = fmin(most, (double)v->concurrency);
+	most = fmin(most, tail_most_requests(run, s));
 	each = most / server_copies(&run->decode);
 	rate = steady_ceiling(&run->decode, run_prompts(run), each) / s->cluster.scale;
 	return rate * fmax(1, (double)v->output_len);

@@ -175,4 +175,12 @@ void serve_explain_room(const struct serving_run *run, const struct scenario *sc
 void serve_explain_load(const struct serving_run *run, const struct scenario *scenario,
 			const struct serving_estimate *estimate, struct findings *out);
 
+/* --- 99th percentiles (tail.c) --- */
+
+/* No more requests than that keep the goal for the 99th percentile of TTFT: they begin
+ * at once, and the last of them waits for the prompts of all, which no server runs
+ * faster than in full passes. Infinite where that says nothing. */
+double tail_most_requests(const struct serving_run *run,
+			  const struct scenario *scenario);
+
 #endif

@@ -187,6 +187,7 @@ static bool set_up(const struct scenario *s, const struct serve_load *asked,
 		.host_seconds = s->stack.serving.prompt_seconds * s->cluster.scale,
 		.goal_ttft = v->goal_ttft_seconds,
 		.goal_tpot = v->goal_tpot_seconds,
+		.until_missed = asked->until_missed,
 	};
 	pass_table_open(&tables[0], &out->run.decode);
 	open_pool(&out->system.pool, &tables[0], &out->run.decode,

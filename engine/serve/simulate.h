@@ -18,6 +18,7 @@ struct serve_load {
 	int listed;
 	bool lengths_only; /* of the list; arrivals are the scenario's */
 	double users; /* of a share at most, where it can be so small; 0: no limit */
+	bool until_missed; /* as in struct queue_system */
 	/* Told now and then how many requests are done; may be NULL. */
 	void (*tell)(void *listener, int done);
 	void *listener;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "engine/serve/serve_parts.h"
+#include "engine/serve/work.h"
 
 enum { WAVES = 10, LEAST_WAVES = 3, MEMORY = 320 * 1024 };
 enum { MOST_USERS = TAIL_REQUESTS / LEAST_WAVES }; /* of a share */
@@ -26,12 +27,14 @@ static int requests_of(const struct scenario *s, double waves)
 	return (int)(fmin(fmax(waves * part.users, 64), TAIL_REQUESTS) * part.scale);
 }
 
-static bool simulate(const struct scenario *s, double waves, struct serve_tail *out)
+static bool simulate(const struct scenario *s, double waves, bool until_missed,
+		     struct serve_tail *out)
 {
 	double memory[MEMORY / sizeof(double)];
 	struct arena arena = { (unsigned char *)memory, sizeof memory, 0 };
 	struct serve_load load = { .requests = requests_of(s, waves),
-				   .users = MOST_USERS };
+				   .users = MOST_USERS,
+				   .until_missed = until_missed };
 	const struct serving_plan *v = &s->plan.serving;
 	size_t needed;
 
@@ -41,7 +44,8 @@ static bool simulate(const struct scenario *s, double waves, struct serve_tail *
 	if (needed == 0 || needed > sizeof memory ||
 	    !serve_simulate(s, &load, &arena, &out->result))
 		return false;
-	out->meets = (v->goal_ttft_seconds <= 0 ||
+	out->meets = !out->result.missed &&
+		     (v->goal_ttft_seconds <= 0 ||
 		      out->result.ttft.p99 <= v->goal_ttft_seconds) &&
 		     (v->goal_tpot_seconds <= 0 ||
 		      out->result.tpot.p99 <= v->goal_tpot_seconds);
@@ -50,7 +54,7 @@ static bool simulate(const struct scenario *s, double waves, struct serve_tail *
 
 bool serve_tail(const struct scenario *s, struct serve_tail *out)
 {
-	return simulate(s, WAVES, out);
+	return simulate(s, WAVES, false, out);
 }
 
 int serve_tail_curve(const struct scenario *s, const struct serve_point *point,
@@ -67,7 +71,8 @@ int serve_tail_curve(const struct scenario *s, const struct serve_point *point,
 
 		held.plan.serving.request_rate = 0;
 		held.plan.serving.concurrency = (int64_t)at->concurrency;
-		if (!simulate(&held, LEAST_WAVES, &tail) || tail.result.tpot.p99 <= 0)
+		if (!simulate(&held, LEAST_WAVES, false, &tail) ||
+		    tail.result.tpot.p99 <= 0)
 			break;
 		serve_yield(&held, &tail.result, &yield);
 		out[n++] = (struct serve_point){
@@ -84,6 +89,46 @@ int serve_tail_curve(const struct scenario *s, const struct serve_point *point,
 	return n;
 }
 
+/* Seconds in which a copy computes the shortest prompt that may be drawn, in passes
+ * that carry nothing else. The simulation prices passes between entries of a table, and
+ * they are not quite linear. */
+static double least_seconds(const struct work *w, const struct server *server)
+{
+	static const double sure = 0.9;
+	const struct serving_plan *v = &w->s->plan.serving;
+	double least = (double)v->prompt_len * (1 - v->length_spread) - w->cached;
+	double longest = (double)v->prompt_len * (1 + v->length_spread);
+	struct queue_pass full = { .prompt_tokens = server->budget_tokens };
+
+	if (!v->chunked_prefill)
+		full.prompt_tokens = fmax(full.prompt_tokens, longest);
+	full.prompt_context = w->cached + fmax(0, least) / 2;
+	return sure * fmax(0, least) * work_pass_at(w, server, &full).stage /
+	       full.prompt_tokens;
+}
+
+double tail_most_requests(const struct serving_run *run, const struct scenario *s)
+{
+	/* of a share's three requests of each user, and at least 64, a hundredth and
+	 * two may be late, and all of them in the burst */
+	static const double late = 0.01 * LEAST_WAVES, few = 3;
+	const struct serving_plan *v = &s->plan.serving;
+	const struct server *prompts = run_prompts(run);
+	double copies = server_copies(prompts), each;
+	struct work w;
+
+	if (v->goal_percentile != GOAL_P99 || v->goal_ttft_seconds <= 0 ||
+	    v->request_rate > 0 || v->length_shape == LENGTH_LOGNORMAL ||
+	    v->batching == BATCHING_STATIC)
+		return INFINITY;
+	work_of(s, &w);
+	/* while others decode, micro-batches between two prompts are free */
+	if (prompts->context.shape.pp > 1 && !run->apart && !work_mixes(&w))
+		return INFINITY;
+	each = least_seconds(&w, prompts) * s->cluster.scale;
+	return fmax(1, copies * (v->goal_ttft_seconds / each + few) / (1 - late));
+}
+
 static bool keeps(const struct scenario *s, double requests)
 {
 	struct scenario held = *s;
@@ -91,7 +136,7 @@ static bool keeps(const struct scenario *s, double requests)
 
 	held.plan.serving.request_rate = 0;
 	held.plan.serving.concurrency = (int64_t)requests;
-	return simulate(&held, LEAST_WAVES, &tail) && tail.meets;
+	return simulate(&held, LEAST_WAVES, true, &tail) && tail.meets;
 }
 
 static double output_of(const struct serving_run *run, double requests)
@@ -102,29 +147,57 @@ static double output_of(const struct serving_run *run, double requests)
 	return p.tokens_per_second;
 }
 
+/* Between `low` and `high`, which lie apart. */
+static double between(double low, double high)
+{
+	return floor(sqrt(low * high) + 0.5);
+}
+
+/* The fewest requests that give `least`, where `high` do: more requests give more. */
+static double fewest_for(const struct serving_run *run, double high, double least)
+{
+	double low = 1;
+
+	if (least <= 0 || output_of(run, low) >= least)
+		return low;
+	while (high - low > 1) {
+		double middle = fmin(high - 1, fmax(low + 1, between(low, high)));
+
+		if (output_of(run, middle) >= least)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
 /* The most requests up to `high` that keep the goals, to some percent; 0: none, or none
- * that gives more than `least`. */
+ * that gives more than `least`: who has too many late with as few as give that is not
+ * tried with others. */
 static double most_kept(const struct serving_run *run, const struct scenario *s,
 			double high, double least)
 {
 	enum { HALVINGS = 6 };
-	double low = 1;
+	double low = 1, most = tail_most_requests(run, s), fewest;
 
-	if (keeps(s, high))
-		return high;
-	if (output_of(run, high) < least || !keeps(s, 1))
+	if (output_of(run, fmin(high, most)) < least)
 		return 0;
+	fewest = fewest_for(run, high, least);
+	if (!keeps(s, fewest))
+		return 0;
+	if (fewest >= high || (high <= most && keeps(s, high)))
+		return high;
 	for (int i = 0; i < HALVINGS; i++) {
-		double middle = floor(sqrt(low * high) + 0.5);
+		double middle = between(low, high);
 
 		if (middle <= low || middle >= high)
 			break;
-		if (keeps(s, middle))
+		if (middle <= fewest || (middle <= most && keeps(s, middle)))
 			low = middle;
-		else if (output_of(run, high = middle) < least)
-			return 0;
+		else
+			high = middle;
 	}
-	return low;
+	return fmax(low, fewest);
 }
 
 void serve_tail_goodput(const struct scenario *s, double least,

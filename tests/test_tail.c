@@ -1,0 +1,127 @@
+/* test_tail.c - the slowest percent of requests: what a search rules out without a
+ * simulation is what a simulation rules out, and one that ends early says the same. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/serve/serve_parts.h"
+#include "engine/serve/tail.h"
+#include "tests/support/close.h"
+#include "tests/support/random.h"
+#include "tests/support/server.h"
+
+static struct estimate now;
+
+static int servers(void)
+{
+	return some_of(300);
+}
+
+static bool simulate(const struct scenario *s, bool until_missed,
+		     struct queue_result *out)
+{
+	struct serve_load load = {
+		.requests = (int)fmax(64, 3 * (double)s->plan.serving.concurrency),
+		.until_missed = until_missed,
+	};
+	struct arena arena = { 0 };
+	bool good;
+
+	arena.size = serve_simulation_bytes(s, &load);
+	arena.base = malloc(arena.size + 1);
+	assert_non_null(arena.base);
+	good = arena.size > 0 && serve_simulate(s, &load, &arena, out);
+	free(arena.base);
+	return good;
+}
+
+static void draw(struct scenario *s)
+{
+	struct serving_plan *v = &s->plan.serving;
+
+	do {
+		server_random(s, &now);
+		v->request_rate = 0;
+		v->length_spread = 0.1 * (double)next(6);
+		v->concurrency = 2 + (int64_t)next(200);
+		v->prompt_len = 1 + (int64_t)next(6000);
+		v->output_len = 2 + (int64_t)next(100);
+		serve_estimate(s, &now);
+	} while (!now.feasible);
+	v->goal_percentile = GOAL_P99;
+}
+
+static bool beyond(const struct scenario *s, const struct queue_result *r)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	return (v->goal_ttft_seconds > 0 && r->ttft.p99 > v->goal_ttft_seconds) ||
+	       (v->goal_tpot_seconds > 0 && r->tpot.p99 > v->goal_tpot_seconds);
+}
+
+/* Goals about what the percentiles are. */
+static void a_simulation_may_end_early(void **state)
+{
+	int missed = 0;
+
+	(void)state;
+	seed = 51;
+	for (int i = 0; i < servers(); i++) {
+		struct queue_result whole, early;
+		struct scenario s;
+
+		draw(&s);
+		assert_true(simulate(&s, false, &whole));
+		s.plan.serving.goal_ttft_seconds =
+			next(3) ? whole.ttft.p99 * (0.7 + 0.1 * (double)next(7)) : 0;
+		s.plan.serving.goal_tpot_seconds =
+			next(3) ? whole.tpot.p99 * (0.7 + 0.1 * (double)next(7)) : 0;
+		assert_true(simulate(&s, true, &early));
+		if (early.missed)
+			assert_true(beyond(&s, &whole));
+		else
+			assert_true(early.ttft.p99 == whole.ttft.p99 &&
+				    early.tpot.p99 == whole.tpot.p99);
+		missed += early.missed;
+	}
+	assert_true(missed > servers() / 4);
+}
+
+/* Who is ruled out by the prompts of all, keeps the goal in no simulation. */
+static void no_more_keep_the_goal_than_their_prompts_allow(void **state)
+{
+	int ruled = 0;
+
+	(void)state;
+	seed = 52;
+	for (int i = 0; i < servers(); i++) {
+		struct queue_result r;
+		struct serving_run run;
+		struct scenario s;
+		double most;
+
+		draw(&s);
+		assert_true(simulate(&s, false, &r));
+		assert_true(run_open(&s, &run));
+		run_room(&run);
+		s.plan.serving.goal_ttft_seconds = r.ttft.p99 * 1.0001;
+		most = tail_most_requests(&run, &s);
+		if (most < (double)s.plan.serving.concurrency)
+			fail_msg("%s with %s, %lld in flight wait %g s: at most %g",
+				 s.model.name, s.stack.name,
+				 (long long)s.plan.serving.concurrency, r.ttft.p99,
+				 most);
+		/* and it is near */
+		ruled += most < 2 * (double)s.plan.serving.concurrency;
+	}
+	assert_true(ruled > servers() / 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_simulation_may_end_early),
+		cmocka_unit_test(no_more_keep_the_goal_than_their_prompts_allow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
