@@ -1,6 +1,7 @@
 /* test_laws.c - what must hold between two estimates, or two parts of one, whatever the
  * scenario: laws that no formula of the engine says. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -393,10 +394,10 @@ static void test_narrow_heads_are_slower(void **state)
 	for (int i = 0; i < 4; i++) {
 		struct roofline plain, narrow;
 
-		roofline_attention(&s.cluster.accelerator, ATTENTION_FLASH2, 4096,
-				   (double)width[i], &plain);
-		roofline_attention(&a, ATTENTION_FLASH2, 4096, (double)width[i],
-				   &narrow);
+		roofline_attention(&s.cluster.accelerator, PRECISION_BF16,
+				   ATTENTION_FLASH2, 4096, (double)width[i], &plain);
+		roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 4096,
+				   (double)width[i], &narrow);
 		assert_close(narrow.seconds_per_flop / plain.seconds_per_flop,
 			     width[i] <= 64 ? 2 : 1, 1e-12);
 	}
@@ -513,6 +514,54 @@ static void test_memory_grows_with_what_is_held(void **state)
 	}
 }
 
+/* No flash kernel takes fp32 to the units of 16 bits: scores and values have its peak,
+ * and the share of it that the kernel reaches. */
+static void test_attention_in_fp32_has_its_peak(void **state)
+{
+	struct roofline half, whole;
+	struct scenario s;
+
+	(void)state;
+	case_dense(&s);
+	roofline_attention(&s.cluster.accelerator, PRECISION_BF16, ATTENTION_FLASH2,
+			   4096, 128, &half);
+	roofline_attention(&s.cluster.accelerator, PRECISION_FP32, ATTENTION_FLASH2,
+			   4096, 128, &whole);
+	assert_close(whole.seconds_per_flop / half.seconds_per_flop,
+		     s.cluster.accelerator.peak_flops[PRECISION_BF16] /
+			     s.cluster.accelerator.peak_flops[PRECISION_FP32],
+		     1e-12);
+}
+
+/* What runs on a plan's attention can't be seen from its other numbers: whatever the
+ * precision, the length and the documents packed, nobody computes above the peak. */
+static void test_nobody_is_above_the_peak(void **state)
+{
+	static const char *const precisions[] = { "bf16", "fp8", "fp32" };
+	static const char *const documents[] = { "off", "512", "8k" };
+
+	(void)state;
+	for (int seq = 8; seq <= 1024; seq *= 2)
+		for (int i = 0; i < 9; i++) {
+			struct scenario s;
+			struct estimate e;
+			char tokens[16];
+
+			case_dense(&s);
+			snprintf(tokens, sizeof tokens, "%dk", seq);
+			case_set(&s, "gpu_memory_gib", "4000");
+			case_set(&s, "seq", tokens);
+			case_set(&s, "precision", precisions[i / 3]);
+			case_set(&s, "document_len", documents[i % 3]);
+			train_estimate(&s, &e);
+			assert_true(e.legal);
+			if (!(e.hfu <= 0.9 && e.mfu <= e.hfu * (1 + 1e-9)))
+				fail_msg("%sk %s %s: MFU %g, HFU %g", tokens,
+					 precisions[i / 3], documents[i % 3], e.mfu,
+					 e.hfu);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -530,6 +579,8 @@ int main(void)
 		cmocka_unit_test(test_the_host_gets_the_other_half),
 		cmocka_unit_test(test_experts_of_one_rank_are_not_gathered),
 		cmocka_unit_test(test_memory_grows_with_what_is_held),
+		cmocka_unit_test(test_attention_in_fp32_has_its_peak),
+		cmocka_unit_test(test_nobody_is_above_the_peak),
 	};
 
 	return cmocka_run_group_tests(tests, any_load, any_unload);

@@ -100,12 +100,33 @@ static void add_narrow_gain(const struct asked *a, struct explanation *out)
 	knob(a, out, "gain", "of fp8 over bf16", "cluster.fp8_attention_gain");
 }
 
+/* Of what a kernel sees at once. */
+static void add_length(const struct asked *a, struct explanation *out)
+{
+	int64_t parts = plan(a)->cp_kind == CP_RING ? plan(a)->cp : 1;
+
+	if (scenario_attended_len(a->scenario) * parts < plan(a)->seq_len) {
+		explain_say(out, " * s / (s + half)");
+		knob(a, out, "s", "tokens a document", "document_len");
+	} else if (parts > 1) {
+		explain_say(out, " * s/cp / (s/cp + half)");
+		knob(a, out, "cp", "parts of it that come by in a ring", "cp");
+		knob(a, out, "s", "tokens a sequence", "seq");
+	} else {
+		explain_say(out, " * s / (s + half)");
+		knob(a, out, "s", "tokens a sequence", "seq");
+	}
+	knob(a, out, "half", "tokens at which it reaches half",
+	     "cluster.attention_half_seq");
+}
+
 void explain_attention_rate(const struct asked *a, struct explanation *out)
 {
 	const struct accelerator *acc = &a->scenario->cluster.accelerator;
 	struct mixing mixing;
-	const char *word =
-		knob_find("precision")->words[roofline_precision(acc, PRECISION_BF16)];
+	enum precision used =
+		roofline_attention_precision(acc, (enum precision)plan(a)->precision);
+	const char *word = knob_find("precision")->words[used];
 	int kernel = plan(a)->attention_kernel;
 
 	mixer_of(&a->scenario->model.kind[a->part])
@@ -124,15 +145,7 @@ void explain_attention_rate(const struct asked *a, struct explanation *out)
 	if (!attention_table[kernel].flash)
 		return;
 	add_narrow_gain(a, out);
-	if (plan(a)->cp > 1 && plan(a)->cp_kind == CP_RING) {
-		explain_say(out, " * s/cp / (s/cp + half)");
-		knob(a, out, "cp", "parts of it that come by in a ring", "cp");
-	} else {
-		explain_say(out, " * s / (s + half)");
-	}
-	knob(a, out, "s", "tokens a sequence", "seq");
-	knob(a, out, "half", "tokens at which it reaches half",
-	     "cluster.attention_half_seq");
+	add_length(a, out);
 	if (mixing.query_dim <= 64 && calibration(a)->narrow_head_efficiency > 0) {
 		explain_say(out, " * narrow");
 		knob(a, out, "narrow", "share of it with narrow heads",

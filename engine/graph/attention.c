@@ -32,17 +32,20 @@ static bool is_ring(const struct plan *plan)
 }
 
 /* A ring runs a kernel for each part of the sequence that comes by, so short ones; the
- * other kinds give a kernel the whole sequence. */
+ * other kinds give a kernel the whole sequence, of which it computes each document for
+ * itself. */
 static void core_rate(const struct graph_context *c, double qk_dim,
 		      struct roofline *out)
 {
 	const struct plan *plan = &c->scenario->plan;
 	double parts = is_ring(plan) ? (double)plan->cp : 1;
+	double part = (double)plan->seq_len / parts;
 	double gain = c->scenario->cluster.accelerator.calibration.fp8_attention_gain;
 
-	roofline_attention(&c->scenario->cluster.accelerator,
-			   (enum attention_kernel)plan->attention_kernel,
-			   (double)plan->seq_len / parts, qk_dim, out);
+	roofline_attention(
+		&c->scenario->cluster.accelerator, (enum precision)plan->precision,
+		(enum attention_kernel)plan->attention_kernel,
+		fmin(part, (double)scenario_attended_len(c->scenario)), qk_dim, out);
 	if (scenario_attends_narrow(c->scenario) && gain > 0)
 		out->seconds_per_flop /= gain;
 	out->kernel_seconds += c->scenario->stack.kernel_gap_seconds;

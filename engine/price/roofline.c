@@ -86,12 +86,20 @@ void roofline_gemm(const struct accelerator *accelerator, enum precision precisi
 			  tile_columns * (double)accelerator->cores;
 }
 
-void roofline_attention(const struct accelerator *accelerator,
+enum precision roofline_attention_precision(const struct accelerator *accelerator,
+					    enum precision precision)
+{
+	return roofline_precision(accelerator, precision == PRECISION_FP32
+						       ? PRECISION_FP32
+						       : PRECISION_BF16);
+}
+
+void roofline_attention(const struct accelerator *accelerator, enum precision precision,
 			enum attention_kernel kernel, double seq, double head_dim,
 			struct roofline *out)
 {
 	const struct calibration *c = &accelerator->calibration;
-	enum precision used = roofline_precision(accelerator, PRECISION_BF16);
+	enum precision used = roofline_attention_precision(accelerator, precision);
 	double efficiency = share(c->attention_efficiency[kernel]);
 	double scale = share(c->compute_scale);
 

@@ -36,11 +36,14 @@ enum precision roofline_precision(const struct accelerator *accelerator,
 /* GEMMs of that precision; one the accelerator lacks runs as bf16, then fp32. */
 void roofline_gemm(const struct accelerator *accelerator, enum precision precision,
 		   struct roofline *out);
-/* Scores and values of an attention kernel at that sequence and head width. Flash
+enum precision roofline_attention_precision(const struct accelerator *accelerator,
+					    enum precision precision);
+/* Scores and values of an attention kernel at that sequence and head width. In fp32
+ * they have that peak, in all narrower formats that of 16 bits. Flash
  * kernels reach half their plateau at attention_half_seq tokens (in the manner of
  * s / (s + s0)); heads of 64 or less run at three quarters (calibration:
  * attention_summary.csv). */
-void roofline_attention(const struct accelerator *accelerator,
+void roofline_attention(const struct accelerator *accelerator, enum precision precision,
 			enum attention_kernel kernel, double seq, double head_dim,
 			struct roofline *out);
 /* Norms, activations and other elementwise kernels. */

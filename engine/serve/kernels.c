@@ -141,17 +141,23 @@ void kernel_experts(const struct scenario *s, double rows, double columns, doubl
 	out->rates = KERNEL_EXPERTS;
 }
 
+/* 16 bits, or the format of a server that computes wider. */
+static enum precision attention_precision(const struct scenario *s)
+{
+	return s->plan.precision == PRECISION_FP32 ? PRECISION_FP32 : PRECISION_BF16;
+}
+
 void kernel_prompt_attention(const struct scenario *s, double flops, double bytes,
 			     struct kernel *out)
 {
 	const struct serving_calibration *c = rates(s);
 
 	*out = (struct kernel){ .rates = KERNEL_PROMPT,
-				.used = products(s, PRECISION_BF16),
+				.used = products(s, attention_precision(s)),
 				.flops = flops,
 				.bytes = bytes };
 	out->compute_seconds =
-		flops / (kernel_peak(s, PRECISION_BF16) *
+		flops / (kernel_peak(s, attention_precision(s)) *
 			 (c->attention_efficiency > 0 ? c->attention_efficiency : 0.6));
 	out->memory_seconds =
 		bytes / stream_rate(s, share(c->stream_efficiency, PRECISION_BF16));
@@ -168,10 +174,10 @@ void kernel_decode_attention(const struct scenario *s, bool latent, double flops
 	double compute = latent ? c->latent_efficiency : c->attention_efficiency;
 
 	*out = (struct kernel){ .rates = latent ? KERNEL_LATENT : KERNEL_DECODE,
-				.used = products(s, PRECISION_BF16),
+				.used = products(s, attention_precision(s)),
 				.flops = flops,
 				.bytes = bytes };
-	out->compute_seconds = flops / (kernel_peak(s, PRECISION_BF16) *
+	out->compute_seconds = flops / (kernel_peak(s, attention_precision(s)) *
 					(compute > 0 ? compute : 0.5));
 	out->memory_seconds = bytes / stream_rate(s, efficiency > 0 ? efficiency : 0.7);
 	out->fixed_seconds = c->decode_fixed_seconds;
