@@ -247,10 +247,60 @@ static void test_what_memory_held_decides_nothing(void **state)
 	free(trial);
 }
 
+/* Steps whose shards travel beside experts of other ranks, on hosts that are nearly as
+ * slow as their GPUs: what shows of the traffic then is a part that hangs on both. */
+static bool make_slow_hosts(struct scenario *s)
+{
+	any_scenario(s);
+	if (s->model.moe.experts < 4)
+		return false;
+	s->plan.zero = 2 + (int64_t)next(2);
+	s->plan.ep = 2 << next(2);
+	s->plan.lora_rank = next(2) ? 0 : 16;
+	s->plan.split = SPLIT_EVEN;
+	s->cluster.accelerator.calibration.host_scale =
+		0.1 * (double)(1 << next(6)) * (1 + 0.1 * (double)next(8));
+	scenario_widen(s);
+	return scenario_check(s, NULL) == 0;
+}
+
+static void test_floors_hold_on_slow_hosts(void **state)
+{
+	struct estimate *e = calloc(1, sizeof *e);
+	struct trial *trial = malloc(sizeof *trial);
+	int legal = 0;
+
+	(void)state;
+	seed = 15;
+	for (int i = 0; i < 200000 && legal < 1500; i++) {
+		struct answers told;
+		struct scenario s;
+
+		if (!make_slow_hosts(&s))
+			continue;
+		train_estimate(&s, e);
+		if (!e->legal)
+			continue;
+		legal++;
+		ask(trial, &s, &told);
+		if (told.lean_floor > e->step_seconds) {
+			any_describe(&s);
+			fail_msg("floor %.15g, step %.15g", told.lean_floor,
+				 e->step_seconds);
+		}
+		assert_true(told.floor <= e->step_seconds);
+		assert_true(told.seconds == e->step_seconds);
+	}
+	assert_true(legal > 300);
+	free(trial);
+	free(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bound_is_the_estimate_of_a_stage_alone),
+		cmocka_unit_test(test_floors_hold_on_slow_hosts),
 		cmocka_unit_test(test_limits_are_those_of_the_bytes),
 		cmocka_unit_test(test_what_memory_held_decides_nothing),
 	};

@@ -524,6 +524,61 @@ static void test_a_pin_that_runs_nowhere_is_said(void **state)
 	free(e);
 }
 
+/* Every member of a group is put on its chip, and the places along each axis are
+ * counted: where a group lies on a torus is how far it reaches along its axes. */
+static void count_axes(int axes, int64_t ranks, int64_t stride, struct call *out)
+{
+	int64_t side = axes > 2 ? 4 : 16, area = 0;
+
+	for (; area < ranks * stride; side *= 2) {
+		area = side;
+		for (int i = 1; i < axes; i++)
+			area *= side;
+		if (area >= ranks * stride)
+			break;
+	}
+	*out = (struct call){ .D = 1 };
+	for (int64_t axis = 0, below = 1; axis < axes; axis++, below *= side) {
+		bool there[4096] = { false };
+		int64_t along = 0;
+
+		for (int64_t i = 0; i < ranks; i++) {
+			int64_t at = i * stride / below % side;
+
+			along += !there[at];
+			there[at] = true;
+		}
+		out->H += (double)(along / 2);
+		out->U += along > 1;
+		out->D = fmax(out->D, (double)along);
+	}
+}
+
+static void test_groups_lie_on_their_chips(void **state)
+{
+	struct cluster cluster;
+	struct fabric fabric = carrier(&cluster);
+
+	(void)state;
+	plain(&cluster, 1, 1e11, 1, 1e10);
+	cluster.torus = true;
+	for (int axes = 2; axes <= 3; axes++)
+		for (int64_t ranks = 2; ranks <= 1024; ranks *= 2)
+			for (int64_t stride = 1; ranks * stride <= 4096; stride *= 2) {
+				struct group group = members(ranks, ranks);
+				struct call is, counted;
+
+				group.stride = stride;
+				cluster.torus_axes = axes;
+				call_find(&fabric, &group, COLLECTIVE_ALL_REDUCE, 1, 0,
+					  &is);
+				count_axes(axes, ranks, stride, &counted);
+				assert_close(is.H, counted.H, 0);
+				assert_close(is.U, counted.U, 0);
+				assert_close(is.D, counted.D, 0);
+			}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_a_rack_by_hand),
 		cmocka_unit_test(test_nodes_by_hand),
 		cmocka_unit_test(test_torus_by_hand),
+		cmocka_unit_test(test_groups_lie_on_their_chips),
 		cmocka_unit_test(test_lines_without_efficiency),
 		cmocka_unit_test(test_no_algorithm_beats_the_bounds),
 		cmocka_unit_test(test_texts_are_what_is_computed),

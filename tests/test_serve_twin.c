@@ -25,6 +25,8 @@ static void draw_rare(struct scenario *s)
 	v->arrival_scv = 0.5 * (double)next(5);
 	v->receive_interval = next(2) ? 1 : 1 + (int64_t)next(20);
 	v->batch_wait = next(2) ? 0 : (int64_t)next(40);
+	if (next(8) == 0)
+		v->prompt_len = 1 + (int64_t)next(3);
 	v->kv_block = 1 + (int64_t)next(64);
 	v->max_batched_tokens = next(2) ? v->max_batched_tokens : 100 << next(9);
 	s->stack.serving.prompt_seconds *= next(3) ? 1 : (double)(1 << next(8));
