@@ -38,7 +38,6 @@ struct plain {
 struct candidate {
 	uint8_t choice[MAX_AXES];
 	bool legal, fits, first; /* first: no earlier one is the same plan */
-	int rule;                /* the first row that it breaks, -1 = none */
 	double score, bytes;
 	struct plain plain;
 };
@@ -96,28 +95,14 @@ static void describe(const struct scenario *s, struct plain *out)
 		out->layout[0] = '\0';
 }
 
-/* The first error of the table that holds here. */
-static int first_broken(const struct scenario *s)
-{
-	struct facts facts;
-	struct broken broken;
-
-	rules_derive(s, &facts);
-	for (int i = 0; i < legality_count(); i++)
-		if (legality_table[i].rule.severity == SEVERITY_ERROR &&
-		    rules_hold(&legality_table[i], &s->stack) &&
-		    legality_table[i].breaks(&facts, &broken))
-			return i;
-	return -1;
-}
-
 static bool breaks(const struct scenario *s, int row)
 {
 	struct facts facts;
 	struct broken broken;
+	int rows;
 
 	rules_derive(s, &facts);
-	return legality_table[row].breaks(&facts, &broken);
+	return rules_of(s, &rows)[row].breaks(&facts, &broken);
 }
 
 static void set(const uint8_t *choice, struct scenario *s)
@@ -127,25 +112,54 @@ static void set(const uint8_t *choice, struct scenario *s)
 		knob_set(s, problem.axis[i].knob, problem.axis[i].value[choice[i]]);
 }
 
+/* Two servers are one where all knobs that do anything in either are alike. */
+static bool is_same_server(const uint8_t *a, const uint8_t *b)
+{
+	struct scenario first, second;
+
+	set(a, &first);
+	set(b, &second);
+	for (int i = 0; i < problem.axes; i++) {
+		const struct knob *knob = problem.axis[i].knob;
+
+		if (!knob_same(&first, &second, knob) &&
+		    (knob_applies(&first, knob) || knob_applies(&second, knob)))
+			return false;
+	}
+	return true;
+}
+
+static bool is_same(const struct candidate *a, const struct candidate *b)
+{
+	if (problem.base.plan.mode == MODE_INFERENCE)
+		return is_same_server(a->choice, b->choice);
+	return memcmp(&a->plain, &b->plain, sizeof a->plain) == 0;
+}
+
+/* Within the memory that is left; a server has room for a request, too. */
+static bool fits(const struct scenario *s)
+{
+	return e.legal && e.host_fits && (e.fits || s->plan.mode == MODE_TRAINING) &&
+	       e.memory.total_bytes <= e.capacity_bytes * (1 - problem.reserve);
+}
+
 static void judge(struct candidate *c)
 {
 	struct scenario s;
 
 	set(c->choice, &s);
-	c->rule = first_broken(&s);
 	scenario_estimate(&s, &e);
 	c->legal = e.legal;
-	c->fits = e.legal && e.host_fits &&
-		  e.memory.total_bytes <= e.capacity_bytes * (1 - problem.reserve);
+	c->fits = fits(&s);
 	c->bytes = e.memory.total_bytes;
 	c->score = c->legal ? objective_of_estimate(problem.objective, &s, &e) : 0;
 	c->first = c->legal;
 	if (!c->legal)
 		return;
-	describe(&s, &c->plain);
+	if (s.plan.mode == MODE_TRAINING)
+		describe(&s, &c->plain);
 	for (int i = 0; i < count && c->first; i++)
-		c->first = !all[i].legal ||
-			   memcmp(&all[i].plain, &c->plain, sizeof c->plain) != 0;
+		c->first = !all[i].legal || !is_same(&all[i], c);
 }
 
 static double candidates(void)
@@ -268,6 +282,46 @@ static void any_space(void)
 	list_all();
 }
 
+/* Servers of a small cluster, some of which have no room, for a load that some carry.
+ */
+static void any_servers(void)
+{
+	static const char *const models[] = { "llama3.1-8b", "mixtral-8x7b",
+					      "deepseek-v2-lite", "llama3.1-70b",
+					      "gpt-oss-20b" };
+	static const char *const stacks[] = { "vllm", "sglang", "tensorrt-llm",
+					      "generic" };
+	static const int gpus[] = { 2, 4, 8, 16 };
+	struct serving_plan *v = &problem.base.plan.serving;
+	struct error error = { "" };
+
+	memset(&problem, 0, sizeof problem);
+	memset(&problem.axis, 0x5a, sizeof problem.axis);
+	if (!scenario_blank(&problem.base, models[below(5)], "dgx-h100",
+			    stacks[below(4)], &error))
+		fail_msg("%s", error.text);
+	problem.base.plan.mode = MODE_INFERENCE;
+	problem.base.cluster.gpus = gpus[below(4)];
+	problem.base.cluster.accelerator.usable_bytes *= 0.3 + 0.1 * below(8);
+	v->concurrency = below(3) ? 1 << below(8) : 0;
+	v->prompt_len = 100 << below(7);
+	v->output_len = 10 << below(5);
+	v->goal_ttft_seconds = below(2) ? 0 : 0.1 * (1 + below(20));
+	v->goal_tpot_seconds = below(2) ? 0 : 0.01 * (1 + below(6));
+	problem.top = MAX_TOP;
+	problem.research = true;
+	problem.objective = (enum objective)below(OBJECTIVE_COUNT);
+	planner_axes(&problem);
+	if (below(2))
+		PIN("disaggregated", 0, 1);
+	if (below(2))
+		PIN("prefill_tp", 0, 1, 2);
+	if (below(3) == 0)
+		PIN("chunked_prefill", 0, 1);
+	thin(100 + below(300));
+	list_all();
+}
+
 static void solve(void)
 {
 	struct planner *planner = planner_start(&problem);
@@ -353,6 +407,34 @@ static int list_wanted(int *wanted)
 	return listed;
 }
 
+/* Of a server with goals, what it gives where as many requests are held as keep them:
+ * as few as are asked for, or fewer. */
+static void check_told_server(const struct planner_found *f, const struct scenario *s)
+{
+	const struct serving_estimate *v = &e.serving;
+	struct scenario held = *s;
+	double gpus = (double)s->cluster.gpus;
+
+	assert_true(f->memory_share == f->memory_bytes / e.capacity_bytes);
+	assert_true(f->exposed_share == v->network_seconds / v->decode_seconds);
+	if (v->goodput > 0) {
+		assert_close(f->tokens_per_second_per_gpu, v->goodput / gpus, 1e-12);
+		assert_close(f->requests, v->goodput_concurrency, 1e-9);
+	} else {
+		assert_true(f->requests == v->concurrency);
+	}
+	held.plan.serving.concurrency = (int64_t)f->requests;
+	held.plan.serving.goal_ttft_seconds = held.plan.serving.goal_tpot_seconds = 0;
+	if ((double)held.plan.serving.concurrency != f->requests || v->waiting > 0)
+		return;
+	scenario_estimate(&held, &e);
+	assert_close(f->step_seconds, e.serving.tpot_seconds, 1e-9);
+	assert_close(f->ttft_seconds, e.serving.ttft_seconds, 1e-9);
+	if (f->requests > 0 && v->goodput > 0)
+		assert_close(f->tokens_per_second_per_gpu, e.tokens_per_second / gpus,
+			     1e-9);
+}
+
 /* What is told of a plan is what its estimate says. */
 static void check_told(const struct planner_found *f)
 {
@@ -360,6 +442,10 @@ static void check_told(const struct planner_found *f)
 
 	planner_scenario(&problem, f, &s);
 	scenario_estimate(&s, &e);
+	if (s.plan.mode == MODE_INFERENCE) {
+		check_told_server(f, &s);
+		return;
+	}
 	assert_true(f->step_seconds == e.step_seconds);
 	assert_true(f->tokens_per_second_per_gpu == e.tokens_per_second_per_gpu);
 	assert_true(f->mfu == e.mfu && f->bubble_ratio == e.bubble_ratio);
@@ -409,7 +495,8 @@ static void check_nearest(void)
 static void check_counts(void)
 {
 	const struct planner_counts *c = &result.counts;
-	int legal = 0, plans = 0, fit = 0;
+	int legal = 0, plans = 0, fit = 0, rows;
+	const struct legality *rule = rules_of(&problem.base, &rows);
 	double undivided = 0, rest = 0;
 
 	for (int i = 0; i < count; i++) {
@@ -423,8 +510,8 @@ static void check_counts(void)
 	assert_true(c->out_of_memory == plans - fit);
 	assert_true(c->repeated >= legal - plans);
 	assert_true(c->explored + c->repeated + c->undivided + c->unruly == count);
-	for (int row = 0; row < legality_count(); row++) {
-		const char *code = legality_table[row].rule.code;
+	for (int row = 0; row < rows; row++) {
+		const char *code = rule[row].rule.code;
 		bool divides = strcmp(code, "E1") == 0 || strcmp(code, "E2") == 0 ||
 			       strcmp(code, "E3") == 0 || strcmp(code, "E7") == 0;
 		double all_that_break = 0;
@@ -492,10 +579,47 @@ static void test_every_plan_once(void **state)
 	assert_true(tried < 0.45 * triable);
 }
 
+/* As many of the best as are wanted, of all and of those that bounds leave. */
+static void test_every_server_once(void **state)
+{
+	const int spaces = 450;
+	double explored = 0, possible = 0;
+	int found = 0, missed = 0;
+
+	(void)state;
+	seed = 72;
+	for (int i = 0; i < spaces; i++) {
+		const struct planner_counts *c = &result.counts;
+
+		any_servers();
+		sort_plans();
+		problem.exhaustive = true;
+		solve();
+		check_counts();
+		check_list();
+		possible += c->explored;
+		problem.exhaustive = false;
+		problem.top = 1 + below(4);
+		solve();
+		check_list();
+		if (result.found == 0)
+			check_nearest();
+		assert_true(c->explored + c->repeated + c->undivided + c->unruly +
+				    c->bounded + c->too_large ==
+			    count);
+		explored += c->explored;
+		found += sorted;
+		missed += sorted == 0;
+	}
+	assert_true(found > 4 * spaces && missed > spaces / 20);
+	assert_true(explored < 0.72 * possible);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_plan_once),
+		cmocka_unit_test(test_every_server_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
