@@ -206,6 +206,20 @@ static void accepts_a_second_name_that_alone_is_legal(void **state)
 	pin("vpp", "9,2");
 	accept();
 	assert_true(result.found > 0);
+	/* layers that are recomputed in full do nothing beside modules, but are refused
+	 * there */
+	begin("llama3.2-1b", "dgx-h100", "megatron-core", 8);
+	problem.objective = OBJECTIVE_MEMORY;
+	pin("tp", "2");
+	pin("recompute", "selective");
+	pin("recompute_layers", "1,all");
+	accept();
+	assert_true(result.found > 0);
+	/* nor is there a layout for one stage */
+	pin("pp", "1");
+	pin("split", "custom,even");
+	accept();
+	assert_true(result.found > 0);
 }
 
 /* One plan, and none at all. */

@@ -157,6 +157,19 @@ bool knob_same(const struct scenario *a, const struct scenario *b,
 	return knob_get(a, knob) == knob_get(b, knob);
 }
 
+/* What rules read of a plan in which it does nothing: there one value may be legal and
+ * another one not, so that neither is the other's name. */
+static bool rules_read_idle(const struct knob *knob)
+{
+	static const char *const keys[] = { "schedule", "vpp", "split",
+					    "recompute_layers" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (strcmp(knob->key, keys[i]) == 0)
+			return true;
+	return false;
+}
+
 bool knob_repeats(struct scenario *s, const struct knob *knob, const double *value,
 		  int at)
 {
@@ -164,8 +177,7 @@ bool knob_repeats(struct scenario *s, const struct knob *knob, const double *val
 	bool same = false;
 
 	if (at == 0 || strcmp(knob->key, "etp") != 0)
-		return at > 0 && !knob_applies(s, knob) &&
-		       strcmp(knob->key, "schedule") != 0;
+		return at > 0 && !knob_applies(s, knob) && !rules_read_idle(knob);
 	for (int i = 0; i < at && !same; i++) {
 		s->plan.etp = (int64_t)value[i];
 		same = scenario_etp(s) == etp;
