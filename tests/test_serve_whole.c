@@ -430,6 +430,49 @@ static void remedies_are_the_nearest_that_help(void **state)
 			fail_msg("%s mended %d servers", mended[n], helped[n]);
 }
 
+/* --- ceilings --- */
+
+/* Whoever decodes needs a pass for each of his tokens but the first: no ceiling is
+ * above that, however short the answers are, so that a search leaves out what it can.
+ */
+static void ceilings_are_no_higher_than_decoding(void **state)
+{
+	int decoding = 0;
+
+	(void)state;
+	seed = 108;
+	for (int i = 0; i < SERVERS; i++) {
+		struct serve_ceiling ceiling;
+		double each, all, tokens, most;
+		struct timing pass;
+		struct work w;
+
+		draw();
+		s.plan.serving.output_len = 2 + (int64_t)next(3);
+		s.plan.serving.request_rate = 0;
+		serve_estimate(&s, &now);
+		if (!now.feasible)
+			continue;
+		assert_true(serve_ceiling(&s, &ceiling));
+		assert_true(run_open(&s, &run));
+		run.decode.context.fabric.any_size = true;
+		run_room(&run);
+		all = run.room;
+		if (s.plan.serving.concurrency > 0)
+			all = fmin(all, (double)s.plan.serving.concurrency);
+		each = fmax(1, all / server_copies(&run.decode));
+		work_of(&s, &w);
+		pass = work_pass(&w, &run.decode, each, 0);
+		tokens = (double)s.plan.serving.output_len;
+		most = all * w.accepted / (tokens - 1) /
+		       work_step(&w, &run.decode, each, pass) / s.cluster.scale;
+		if (ceiling.tokens_per_second > most * tokens * (1 + 3e-3))
+			fail_at("ceiling", ceiling.tokens_per_second, most * tokens);
+		decoding += ceiling.tokens_per_second > most * tokens * (1 - 1e-3);
+	}
+	assert_true(decoding > SERVERS / 100);
+}
+
 /* --- shares --- */
 
 /* As many as divide both pools: copies that decode, and engines that take prompts. */
@@ -574,6 +617,7 @@ int main(void)
 		cmocka_unit_test(caches_travel_once_for_each_request),
 		cmocka_unit_test(goodput_is_the_most),
 		cmocka_unit_test(remedies_are_the_nearest_that_help),
+		cmocka_unit_test(ceilings_are_no_higher_than_decoding),
 		cmocka_unit_test(shares_are_the_most_that_are_alike),
 		cmocka_unit_test(a_table_has_the_passes_that_it_stands_for),
 		cmocka_unit_test(a_table_is_linear_between),
