@@ -333,10 +333,51 @@ static void test_what_ranks_send_for_adapters(void **state)
 	assert_close(bytes[1], thin + 2 * wide, 1e-12);
 }
 
+/* Each rank more adds as much as the one before, from the first on: to what is held of
+ * weights, gradients, optimizer and activations, of dense layers and of experts. */
+static void test_adapters_grow_with_their_rank(void **state)
+{
+	static const char *const models[] = { "llama3-8b", "mixtral-8x7b",
+					      "deepseek-v2-lite", "gpt2-xl" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+		struct stage_memory held[4];
+		double seconds[4];
+		struct error error = { "" };
+		struct scenario s;
+
+		small(&s, 0);
+		if (!library_model(&s.model, models[i], &error))
+			fail_msg("%s", error.text);
+		s.plan.seq_len = 1024;
+		for (int rank = 1; rank < 4; rank++) {
+			s.plan.lora_rank = rank;
+			train_estimate(&s, &now);
+			if (!now.legal)
+				fail_msg("%s is not legal", models[i]);
+			held[rank] = now.memory;
+			seconds[rank] = now.step_seconds;
+		}
+#define GROWS(bytes)                                 \
+	assert_true(held[2].bytes >= held[1].bytes); \
+	assert_close(held[3].bytes + held[1].bytes, 2 * held[2].bytes, 1e-9)
+		GROWS(weights_bytes);
+		GROWS(gradients_bytes);
+		GROWS(optimizer_bytes);
+		GROWS(activations_bytes);
+		assert_true(held[2].optimizer_bytes > held[1].optimizer_bytes);
+		/* what is launched and moved beside each matrix is the same */
+		assert_close(seconds[2], seconds[1], 0.01);
+#undef GROWS
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adapters_by_hand),
+		cmocka_unit_test(test_adapters_grow_with_their_rank),
 		cmocka_unit_test(test_flops_by_hand),
 		cmocka_unit_test(test_explain_tells_the_definition),
 		cmocka_unit_test(test_the_operators_have_the_model_s_adapters),

@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/pipeline/rounds.h"
 #include "engine/plan/plan.h"
@@ -613,9 +614,41 @@ static void test_uneven_chunks_are_held_by_weight(void **state)
 	}
 }
 
+/* Below every step of several chunks, and near it: a floor that is far away leaves
+ * nothing out. */
+static void test_floors_of_rounds_are_near(void **state)
+{
+	static struct pipeline_result ran;
+	double floors = 0, steps = 0;
+
+	(void)state;
+	seed = 21;
+	for (int i = 0; i < 1000; i++) {
+		memset(&in, 0, sizeof in);
+		in.schedule = SCHEDULE_INTERLEAVED;
+		in.stages = 2 + (int)next(7);
+		in.chunks = 2 + (int)next(3);
+		in.micro_batches = in.stages * (1 + (int64_t)next(4));
+		in.group = in.stages;
+		in.overlap_send = true;
+		in.send_seconds = 0.01 * (double)next(10);
+		for (int k = 0; k < in.stages * in.chunks; k++) {
+			in.forward[k] = 1 + 0.02 * (double)next(100);
+			in.input_grad[k] = 1 + 0.02 * (double)next(100);
+			in.weight_grad[k] = 1 + 0.02 * (double)next(100);
+		}
+		pipeline_step(&in, &ran);
+		assert_true(pipeline_floor(&in) <= ran.seconds);
+		floors += pipeline_floor(&in) / ran.seconds;
+		steps++;
+	}
+	assert_true(floors > 0.98 * steps);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_floors_of_rounds_are_near),
 		cmocka_unit_test(test_equal_stages_give_the_closed_form),
 		cmocka_unit_test(test_1f1b_as_simulated),
 		cmocka_unit_test(test_interleaved_as_simulated),
