@@ -21,6 +21,15 @@ enum { DENSE, MOE, MLA, HYBRID };
 #define VOCAB 129024.0
 #define LAYER ((8192.0 * 10240 + 8192.0 * 8192 + 3 * 8192.0 * 28672) / 8 + 2 * 8192)
 #define HEAD  (VOCAB / 8 * 8192 + 8192)
+/* Bytes that a rank keeps of one micro-batch, eighths by SP and TP: of the hidden size;
+ * of gate, up and what goes down; of a whole layer (four of the hidden size: its input,
+ * both norms' outputs and the residual; Q, K, V; what attention gives; the three; the
+ * softmax's fp32 sums of 64 heads). The first stage has 20 layers and 4 in flight. */
+#define PART   (8192.0 * 2 / 8)
+#define ROW    (8192 * PART)
+#define WIDE   (3 * 28672 * PART)
+#define KEPT   (4 * ROW + (10240 + 8192) * PART + WIDE + 8192.0 * 64 / 8 * 4)
+#define EXPERT (3 * 4096.0 * 14336 * 2)
 
 static const struct effect rows[] = {
 	/* parallelism */
@@ -30,7 +39,7 @@ static const struct effect rows[] = {
 	  "twice the part of each matrix; norms are whole" },
 	{ DENSE, "", "sp", "on", "off", "tp.bytes", TIMES, 0.79999, 0.80001,
 	  "an all-reduce each way is 4 halves, SP with the input gathered again 5" },
-	{ DENSE, "", "sp", "on", "off", "activations_bytes", RISES,
+	{ DENSE, "", "sp", "on", "off", "activations_bytes", ADDS(80 * 4 * 7 * ROW),
 	  "Korthikanti 2022, table 2: norms and residuals whole on every rank" },
 	{ DENSE, "", "pp", "4", "2", "pp.bytes", IS(1.0 / 3),
 	  "one border in place of three, two stages share it, half the micro-batches" },
@@ -51,11 +60,13 @@ static const struct effect rows[] = {
 	  "half of (8 queries, 8 outputs, K, V) two ways, against 3 of K and V" },
 	{ MOE, "", "ep", "8", "4", "ep.bytes", IS((3.0 / 4) / (7.0 / 8)),
 	  "of 8 ranks 7 are others, of 4 three" },
-	{ MOE, "", "ep", "8", "4", "weights_bytes", RISES, "two experts on a rank" },
+	{ MOE, "", "ep", "8", "4", "weights_bytes", ADDS(16 * EXPERT),
+	  "two experts on a rank, in each of 16 layers" },
 	{ MOE, "ep=2 tp=4", "etp", "4", "1", "tp.bytes", FALLS,
 	  "experts need no rows of other ranks" },
-	{ MOE, "ep=2 tp=4", "etp", "4", "2", "weights_bytes", RISES,
-	  "each expert on half as many ranks" },
+	{ MOE, "ep=2 tp=4", "etp", "4", "2", "weights_bytes",
+	  ADDS(16 * 4 * (EXPERT / 2 - EXPERT / 4)),
+	  "each of four experts on half as many ranks" },
 	{ DENSE, "", "zero", "0", "1", "optimizer_bytes", IS(0.5),
 	  "Rajbhandari 2020, section 5: shared out over two ranks" },
 	{ DENSE, "", "zero", "1", "2", "gradients_bytes", IS(0.5), "the same" },
@@ -96,7 +107,8 @@ static const struct effect rows[] = {
 	{ DENSE, "", "schedule", "1f1b", "zb-h1", "bubble_seconds", FALLS,
 	  "Qi 2023, table 2: weight gradients fill the bubble" },
 	{ DENSE, "vpp=5 schedule=interleaved", "micro_batch_group", "4", "8",
-	  "activations_bytes", RISES, "more of one chunk before the next one's turn" },
+	  "activations_bytes", IS(39.0 / 23),
+	  "more of one chunk before the next one's turn: 2 (p - 1) + (v - 1) g + 1" },
 	{ DENSE, "", "split", "even", "balanced", "step_seconds", TIMES, 0.9, 1,
 	  "the slowest stage has the head and gives layers away" },
 	{ DENSE, "split=first-last", "first_stage_layers", "20", "17",
@@ -108,16 +120,17 @@ static const struct effect rows[] = {
 	  "step_seconds", FALLS, "Qi 2023, section 4: stages end one after the other" },
 
 	/* memory */
-	{ DENSE, "", "recompute", "none", "full", "activations_bytes", FALLS,
-	  "a layer keeps its input" },
+	{ DENSE, "", "recompute", "none", "full", "activations_bytes",
+	  ADDS(-79 * (KEPT - ROW)),
+	  "a layer keeps its input, but for the one that is run again" },
 	{ DENSE, "", "recompute", "none", "full", "tp.bytes", TIMES,
 	  1125.0 / 805 - 1e-5, 1125.0 / 805 + 1e-5,
 	  "two more of five in each of 160 halves of layers, not in the ends" },
 	{ DENSE, "recompute=full", "recompute_layers", "all", "10", "recompute_seconds",
 	  IS(0.5), "10 layers of 20" },
 	{ DENSE, "recompute=selective", "recompute_modules", "core_attn", "mlp",
-	  "activations_bytes", FALLS,
-	  "three ffn-wide tensors, where flash keeps none" },
+	  "activations_bytes", ADDS(-79 * WIDE),
+	  "three ffn-wide tensors, where flash keeps none; one layer is run again" },
 	{ DENSE, "recompute=selective", "remat_policy", "minimal", "save_qkv_proj",
 	  "activations_bytes", FALLS, "of four products a layer keeps one" },
 	{ DENSE, "recompute=selective", "remat_policy", "save_qkv_proj",
@@ -172,7 +185,8 @@ static const struct effect rows[] = {
 	{ DENSE, "precision=fp8", "fp8_recipe", "delayed", "rowwise", "compute_seconds",
 	  RISES, "every matrix in two layouts, maxima in passes of their own" },
 	{ DENSE, "recompute=none", "attention_kernel", "flash2", "fused-softmax",
-	  "activations_bytes", RISES, "s^2 scores are kept" },
+	  "activations_bytes", ADDS(80 * (8 * 8192.0 * 8192 * 2 - 8 * 8192.0 * 4)),
+	  "s^2 scores of 8 heads are kept in 16 bits, and no sums" },
 	{ DENSE, "", "attention_kernel", "flash2", "flash3", "compute_seconds", FALLS,
 	  "the accelerator's shares: 0.75 of the peak, not 0.6" },
 	{ DENSE, "", "fused_norms", "on", "off", "compute_seconds", RISES,
@@ -187,10 +201,12 @@ static const struct effect rows[] = {
 	  "short layers wait for launches, of which captured parts need none" },
 	{ MOE, "seq=128", "host_binding", "on", "off", "step_seconds", RISES,
 	  "launches take half as long again" },
-	{ DENSE, "recompute=none", "mlp_tiles", "1", "4", "activations_bytes", FALLS,
-	  "arXiv 2506.13996: the pieces keep their input alone" },
+	{ DENSE, "recompute=none", "mlp_tiles", "1", "4", "activations_bytes",
+	  ADDS(-(80 - 0.25) * WIDE),
+	  "arXiv 2506.13996: the pieces keep their input alone, but for one" },
 	{ DENSE, "pp=1 cross_entropy=chunked", "loss_tiles", "8", "16", "buffers_bytes",
-	  FALLS, "half of the logits" },
+	  ADDS(-6 * 8192 * VOCAB / 8 / 16),
+	  "half of the logits, fp32 and a gradient of 16 bits" },
 	{ DENSE, "pp=1", "cross_entropy", "plain", "fused", "buffers_bytes",
 	  ADDS(-(8.0 - 6) * 8192 * VOCAB / 8),
 	  "6 bytes a logit in place of the stack's 8" },
@@ -214,7 +230,8 @@ static const struct effect rows[] = {
 	{ DENSE, "precision=fp8", "wide_last", "none", "4", "step_seconds", RISES,
 	  "the last stage has the head as well" },
 	{ DENSE, "precision=fp8 zero=3", "weight_format", "wide", "fp8", "dp.bytes",
-	  FALLS, "weights are gathered in one byte, gradients scattered in four" },
+	  TIMES, 0.75, 0.76,
+	  "weights are gathered in one byte, gradients scattered in four" },
 	{ DENSE, "precision=fp8 pp=1", "weight_format", "wide", "both", "buffers_bytes",
 	  RISES, "each weight of a layer once more in fp8, in two layouts" },
 	{ DENSE, "precision=fp8 pp=1", "weight_format", "wide", "fp8", "weights_bytes",
@@ -225,7 +242,8 @@ static const struct effect rows[] = {
 	{ DENSE, "lora_rank=16", "frozen_format", "wide", "nf4", "compute_seconds",
 	  RISES, "each product's weights are written out in 16 bits first" },
 	{ DENSE, "lora_rank=16 recompute=none", "lora_targets", "all", "attention",
-	  "activations_bytes", FALLS, "the MLP's inputs need not be kept" },
+	  "activations_bytes", ADDS(-80 * (8192 + 28672) * PART),
+	  "the MLP's inputs need not be kept" },
 	{ DENSE, "lora_rank=16", "lora_targets", "all", "attention", "gradients_bytes",
 	  IS((8192 + 10240 / 8 + 8192 / 8 + 8192.0) /
 	     (8192 + 10240 / 8 + 8192 / 8 + 8192.0 + 8192 + 57344 / 8 + 28672 / 8 +
@@ -289,9 +307,9 @@ static const struct effect rows[] = {
 	{ DENSE, "", "network_gbps_per_gpu", "400", "800", "dp.seconds", TIMES, 0.49,
 	  0.6, "transfers halve, latencies stay" },
 	{ DENSE, "gpus=256 zero=0", "in_network_reduction", "off", "on", "dp.bytes",
-	  FALLS, "Graham 2020: a sum goes up once, not 2 (p - 1)/p times" },
+	  IS(8.0 / 14), "Graham 2020: a sum goes up once, not 2 (p - 1)/p times" },
 	{ DENSE, "gpus=256 leaf_gpus=32 oversubscription=4", "leaf_gpus", "64", "32",
-	  "dp.seconds", RISES,
+	  "dp.seconds", TIMES, 3.98, 4,
 	  "replicas on other leaves share a quarter of the links" },
 	{ DENSE, "gpus=256 leaf_gpus=32", "oversubscription", "1", "4", "dp.seconds",
 	  TIMES, 2, 4, "a quarter of the links" },

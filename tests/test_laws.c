@@ -355,7 +355,6 @@ static void test_attention_sees_windows_and_documents(void **state)
 		}
 }
 
-/* Flash kernels reach a stated share less with heads of 64 and narrower ones. */
 /* Two samples on two ranks of a ring hold as many tokens as one sample on one, but
  * their kernels see half of it, and what comes by is summed. Whole sequences cost the
  * same. */
@@ -381,6 +380,7 @@ static void test_a_ring_runs_smaller_kernels(void **state)
 	assert_close(two.compute_seconds, one.compute_seconds, 1e-3);
 }
 
+/* Flash kernels reach a stated share less with heads of 64 and narrower ones. */
 static void test_narrow_heads_are_slower(void **state)
 {
 	static const int64_t width[] = { 32, 64, 65, 128 };
