@@ -118,6 +118,11 @@ bool error_ran_out_of_memory(void)
 	return ran_out;
 }
 
+void error_note_memory(bool lacks)
+{
+	ran_out = ran_out || lacks;
+}
+
 bool error_set(struct error *error, const char *file, int line, const char *format, ...)
 {
 	int column = line > 0 ? line >> LINE_BITS : 0;

@@ -28,6 +28,8 @@ bool error_set(struct error *error, const char *file, int line, const char *form
 bool error_is_memory(const struct error *error);
 /* Whether any error was of that kind so far, though somebody went on without it. */
 bool error_ran_out_of_memory(void);
+/* Notes that too, where it lacks, for whoever has no error to fill in. */
+void error_note_memory(bool lacks);
 /* Whether it is UTF-8 all through. */
 bool error_is_text(const char *text);
 /* Replace control characters, those of direction too, and broken UTF-8 by '?', in

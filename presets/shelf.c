@@ -41,6 +41,7 @@ static struct preset *add(struct shelf *shelf, const char *name)
 		new = realloc(shelf->preset, (size_t)capacity * sizeof *new);
 		if (!new) {
 			shelf->lacks = true;
+			error_note_memory(!new);
 			return NULL;
 		}
 		shelf->preset = new;

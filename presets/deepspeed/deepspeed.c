@@ -270,6 +270,8 @@ char *deepspeed_write(const struct scenario *scenario)
 		add_unsaid(e, out);
 		entries_write_json(e, out->body);
 	}
+	if (out)
+		out->failed = out->failed || !e;
 	free(e);
 	return out ? export_end_bare(out) : NULL;
 }

@@ -63,6 +63,7 @@ static bool see_command(void *context, const struct shell_word *words, int count
 		return true;
 	copy = malloc((size_t)count * sizeof *copy);
 	launch->full = launch->full || !copy;
+	error_note_memory(!copy);
 	if (!copy)
 		return false;
 	memcpy(copy, words, (size_t)count * sizeof *copy);

@@ -93,6 +93,7 @@ static void put_layout(const struct flag_writer *w)
 	struct estimate *scratch = malloc(sizeof *scratch);
 	struct split split;
 
+	error_note_memory(!scratch);
 	/* a plan that breaks a rule has no costs to balance by */
 	if ((scratch && train_layout(s, scratch, layout, sizeof layout)) ||
 	    (split_layers(s, NULL, &split) &&

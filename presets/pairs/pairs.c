@@ -33,8 +33,6 @@ static bool grow(struct pairs *pairs)
 
 	if (pairs->count < pairs->capacity)
 		return true;
-	if (pairs->count >= PAIRS_MAX)
-		return false;
 	item = realloc(pairs->item, (size_t)capacity * sizeof *item);
 	if (!item)
 		return false;
@@ -51,11 +49,13 @@ bool pairs_add(struct pairs *pairs, const char *key, const char *value, int line
 	if (strlen(key) >= PAIRS_MAX_KEY)
 		return error_set(error, pairs->file, line, "key '%.40s...' is too long",
 				 key);
+	if (pairs->count >= PAIRS_MAX)
+		return error_set(error, pairs->file, line, "more than %d keys",
+				 PAIRS_MAX);
 	own_key = grow(pairs) ? keep(pairs, key) : NULL;
 	own_value = own_key ? keep(pairs, value) : NULL;
 	if (!own_value)
-		return error_set(error, pairs->file, line, "more than %d keys",
-				 PAIRS_MAX);
+		return error_set(error, pairs->file, line, "out of memory");
 	pairs->item[pairs->count++] = (struct pair){ own_key, own_value, line };
 	return true;
 }

@@ -17,6 +17,7 @@ const char *arguments_keep(struct arguments *arguments, const char *text, size_t
 	if (arguments->bytes + length > ARGUMENTS_MAX_BYTES)
 		return NULL;
 	block = malloc(sizeof *block + length + 1);
+	error_note_memory(!block);
 	if (!block)
 		return NULL;
 	memcpy(block->text, text, length);
@@ -50,6 +51,7 @@ static bool grow(struct arguments *arguments)
 	if (arguments->count >= ARGUMENTS_MAX)
 		return false;
 	item = realloc(arguments->item, (size_t)capacity * sizeof *item);
+	error_note_memory(!item);
 	if (!item)
 		return false;
 	arguments->item = item;

@@ -123,6 +123,7 @@ bool shell_begin(struct shell *shell)
 	int highest = highest_set(given);
 	char *usage = NULL;
 
+	error_note_memory(!words);
 	if (!words)
 		return false;
 	for (int i = 0; i < given->args; i++)
@@ -130,6 +131,7 @@ bool shell_begin(struct shell *shell)
 			(struct shell_word){ given->arg[i], 1, false, NULL };
 	if (given->args == 0 && highest == 0 && take_usage(shell)) {
 		usage = strdup(shell->arguments->usage);
+		error_note_memory(!usage);
 		for (char *at = usage, *save = NULL;
 		     words->count < GIVEN_ARGS && (at = strtok_r(at, " \t\r", &save));
 		     at = NULL) {

@@ -21,7 +21,9 @@ static char *operand(struct shell *shell, const char *text, const char *end)
 		word = shell_expand(shell, text, (size_t)(end - text), false);
 		shell->depth--;
 	}
-	return word ? word : calloc(1, 1);
+	word = word ? word : calloc(1, 1);
+	error_note_memory(!word);
+	return word;
 }
 
 static void put_text(struct shell *shell, struct builder *b, struct command *command,
@@ -40,6 +42,7 @@ static size_t cut_of(const char *pattern, const char *text, bool end, bool most)
 	size_t length = strlen(text), found = 0;
 	char *piece = length <= LONGEST ? malloc(length + 1) : NULL;
 
+	error_note_memory(!piece && length <= LONGEST);
 	for (size_t i = 0; piece && i <= length; i++) {
 		size_t take = most ? length - i : i;
 
@@ -63,6 +66,7 @@ static void put_cut(struct shell *shell, struct builder *b, struct command *comm
 	size_t cut = pattern ? cut_of(pattern, value, back, most) : 0;
 
 	text = strdup(back ? value : value + cut);
+	error_note_memory(!text);
 	if (text && back)
 		text[strlen(value) - cut] = '\0';
 	if (text)
@@ -122,6 +126,7 @@ static void put_slice(struct shell *shell, struct builder *b, struct command *co
 			  : count;
 	count = count > length - from ? length - from : count;
 	text = strndup(value + from, (size_t)count);
+	error_note_memory(!text);
 	if (text)
 		put_text(shell, b, command, text, quoted);
 	free(text);
@@ -133,6 +138,7 @@ static void put_cased(struct shell *shell, struct builder *b, struct command *co
 {
 	char *text = strdup(value);
 
+	error_note_memory(!text);
 	for (char *c = text; c && *c != '\0'; c++)
 		*c = (char)(upper ? toupper((unsigned char)*c)
 				  : tolower((unsigned char)*c));

@@ -208,10 +208,10 @@ static void read_words(struct shell *shell, struct command *command, bool in_arr
 	struct builder *b = calloc(1, sizeof *b);
 	bool skip = false, here = false;
 
-	if (!b) {
-		shell->full = true;
+	error_note_memory(!b);
+	shell->full = shell->full || !b;
+	if (!b)
 		return;
-	}
 	command->count = 0;
 	command->has_here = false;
 	command->ending = END_LINE;
@@ -273,6 +273,7 @@ static void read_array(struct shell *shell, const char *name, size_t length,
 {
 	struct command *items = calloc(1, sizeof *items);
 
+	error_note_memory(!items);
 	if (!items) {
 		shell->full = true;
 		return;
@@ -293,6 +294,7 @@ static void append_text(struct shell *shell, const char *name, size_t length,
 	if (count != 1)
 		return;
 	text = malloc(strlen(words[0].text) + strlen(value->text) + 1);
+	error_note_memory(!text);
 	if (!text)
 		return;
 	strcpy(text, words[0].text);
@@ -447,7 +449,7 @@ bool shell_read(struct arguments *arguments, const char *text, size_t length,
 {
 	struct shell *shell = calloc(1, sizeof *shell);
 	struct command *command = calloc(1, sizeof *command);
-	bool good = shell && command;
+	bool good = shell && command, lacked = error_ran_out_of_memory();
 
 	if (!good)
 		error_set(error, arguments->file, 0, "out of memory");
@@ -459,7 +461,9 @@ bool shell_read(struct arguments *arguments, const char *text, size_t length,
 		shell->line = 1;
 		shell->status = TRUTH_YES;
 		good = shell_begin(shell) && read_script(shell, command);
-		if (!good)
+		if (!good && !lacked && error_ran_out_of_memory())
+			error_set(error, arguments->file, shell->line, "out of memory");
+		else if (!good)
 			error_set(error, arguments->file, shell->line,
 				  "this script is larger than can be read: at most %d "
 				  "words and %d flags",

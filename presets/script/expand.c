@@ -277,6 +277,7 @@ char *shell_expand(struct shell *shell, const char *text, size_t length, bool pl
 	bool full = shell->full;
 	char *out = NULL;
 
+	error_note_memory(!b || !parted);
 	shell->at = text;
 	shell->stop = text + length;
 	while (b && parted && shell->at < shell->stop && !shell->full) {
@@ -289,8 +290,10 @@ char *shell_expand(struct shell *shell, const char *text, size_t length, bool pl
 		else
 			shell_put(shell, b, &c, 1);
 	}
-	if (b && parted && !shell->full)
+	if (b && parted && !shell->full) {
 		out = strndup(b->text, b->length);
+		error_note_memory(!out);
+	}
 	shell->full = full; /* only this text was too large */
 	shell->at = at;
 	shell->stop = stop;

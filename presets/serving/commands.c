@@ -273,6 +273,7 @@ static bool see_document(void *context, const char *head, const char *text, int 
 	    !pairs_from_yaml(&d->keys, f->file, text, strlen(text), NULL))
 		return true;
 	d->head = strdup(head);
+	error_note_memory(!d->head);
 	if (d->head)
 		f->documents++;
 	else

@@ -160,6 +160,7 @@ static bool put_file(const struct tool *tool, const struct tool_writer *w,
 	struct entries *keys = calloc(1, sizeof *keys);
 	bool any = false;
 
+	w->out->failed = w->out->failed || !keys;
 	for (int i = 0; keys && i < w->flags->count; i++) {
 		const struct entry *entry = &w->flags->item[i];
 		char list[sizeof entry->value] = "[";

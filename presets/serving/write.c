@@ -381,6 +381,7 @@ static void write_pools(const struct job *job)
 	bool several = job->whole->cluster.gpus > per_node;
 	FILE *stream = job->out->body;
 
+	job->out->failed = job->out->failed || !list;
 	for (int i = 0; i < count; i++)
 		all[list[i].role]++;
 	if (several && count > 0) {

@@ -91,6 +91,7 @@ static void add_settings(struct entries *e, const struct scenario *s,
 {
 	struct entries *old = calloc(1, sizeof *old);
 
+	out->failed = out->failed || !old;
 	if (!old)
 		return;
 	/* the function that it begins with may have other values */

@@ -5,6 +5,7 @@
 
 #include "engine/knob/finding.h"
 #include "engine/predict/predict.h"
+#include "presets/report.h"
 #include "tui/command/challenge.h"
 
 static void say_why(const struct estimate *e, struct verdict *out)
@@ -29,8 +30,10 @@ void verdict_give(const struct challenge *c, const struct planner_found *best,
 
 	memset(out, 0, sizeof *out);
 	out->best = best->score;
-	if (!e)
+	if (!e) {
+		report_falls_short();
 		return;
+	}
 	out->allowed = challenge_allows(&c->problem, s, &lock);
 	if (!out->allowed)
 		challenge_lock_text(&c->problem, s, &lock, out->why, sizeof out->why);

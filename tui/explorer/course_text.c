@@ -9,6 +9,7 @@
 
 #include "engine/explain/explain.h"
 #include "presets/lesson_file.h"
+#include "presets/report.h"
 #include "tui/explorer/course.h"
 
 struct blocks {
@@ -287,9 +288,14 @@ static void say_formula(struct blocks *b)
 	struct explanation x;
 	char values[512], value[64];
 
-	if (step->explain[0] == '\0' ||
-	    !explain(&scene->after, &scene->after_estimate, step->explain, &x) ||
-	    strlen(x.formula) > 160 ||
+	if (step->explain[0] == '\0')
+		return;
+	if (!explain(&scene->after, &scene->after_estimate, step->explain, &x)) {
+		if (x.lacks_memory)
+			report_falls_short();
+		return;
+	}
+	if (strlen(x.formula) > 160 ||
 	    /* what a simulation returned is its own formula */
 	    (x.terms == 1 && strcmp(x.formula, x.term[0].symbol) == 0) ||
 	    /* nor does a sum of many like things teach anything */
