@@ -79,22 +79,24 @@ struct stage_writer {
 	/* who makes the output of a virtual stage: position * micro_batches +
 	 * micro-batch */
 	int32_t *forward, *backward;
-	bool short_of_memory; /* a node is left out */
+	bool short_of_memory; /* a node, or a part of one, is left out */
 };
 
-static void put_attribute(FILE *out, int field, const char *name, int kind,
+static void put_attribute(struct stage_writer *w, FILE *out, const char *name, int kind,
 			  uint64_t value)
 {
 	char *text = NULL;
 	size_t length = 0;
 	FILE *message = open_memstream(&text, &length);
 
-	if (!message)
-		return;
-	put_text(message, ATTR_NAME, name, strlen(name));
-	put_number(message, kind, value);
+	if (message) {
+		put_text(message, ATTR_NAME, name, strlen(name));
+		put_number(message, kind, value);
+	}
 	if (stream_end(message, &text))
-		put_text(out, field, text, length);
+		put_text(out, NODE_ATTR, text, length);
+	else
+		w->short_of_memory = true;
 	free(text);
 }
 
@@ -104,7 +106,7 @@ static uint64_t micros(double seconds)
 	return seconds > 0 ? (uint64_t)llround(seconds * 1e6) : 0;
 }
 
-static void put_fields(const struct stage_writer *w, const struct node *n, FILE *out)
+static void put_fields(struct stage_writer *w, const struct node *n, FILE *out)
 {
 	bool sends = n->type == TYPE_SEND;
 
@@ -114,19 +116,18 @@ static void put_fields(const struct stage_writer *w, const struct node *n, FILE 
 	for (int i = 0; i < 2; i++)
 		if (n->after[i] > 0)
 			put_number(out, NODE_DATA_DEPS, n->after[i]);
-	put_attribute(out, NODE_ATTR, "is_cpu_op", ATTR_BOOL, 0);
+	put_attribute(w, out, "is_cpu_op", ATTR_BOOL, 0);
 	if (n->type == TYPE_COMPUTE) {
 		put_number(out, NODE_START, micros(n->start));
 		put_number(out, NODE_DURATION, micros(n->end) - micros(n->start));
 		return;
 	}
-	put_attribute(out, NODE_ATTR, "comm_src", ATTR_INT32,
+	put_attribute(w, out, "comm_src", ATTR_INT32,
 		      (uint64_t)(sends ? w->stage : n->peer));
-	put_attribute(out, NODE_ATTR, "comm_dst", ATTR_INT32,
+	put_attribute(w, out, "comm_dst", ATTR_INT32,
 		      (uint64_t)(sends ? n->peer : w->stage));
-	put_attribute(out, NODE_ATTR, "comm_tag", ATTR_INT32, (uint64_t)n->tag);
-	put_attribute(out, NODE_ATTR, "comm_size", ATTR_INT64,
-		      (uint64_t)llround(w->bytes));
+	put_attribute(w, out, "comm_tag", ATTR_INT32, (uint64_t)n->tag);
+	put_attribute(w, out, "comm_size", ATTR_INT64, (uint64_t)llround(w->bytes));
 }
 
 /* The message behind its length. */
@@ -290,7 +291,7 @@ static bool begin(struct stage_writer *w)
 	w->backward = calloc(cells, sizeof *w->backward);
 	if (w->forward && w->backward)
 		find_makers(w);
-	return w->forward && w->backward;
+	return w->forward && w->backward && !isnan(w->bytes);
 }
 
 static void end(struct stage_writer *w)
@@ -328,11 +329,14 @@ double chakra_transfer_bytes(const struct timeline *t, const struct estimate *es
 	const struct metric *sent = metric_find("pp.payload_bytes");
 	struct stage_writer w = { .timeline = t };
 	double transfers = 0;
+	bool good = begin(&w);
 
-	if (begin(&w))
-		for (int32_t i = 0; i < t->item_count; i++)
-			transfers += neighbour(&w, &t->item[i], 1) != NULL;
+	for (int32_t i = 0; i < t->item_count && good; i++)
+		transfers += neighbour(&w, &t->item[i], 1) != NULL;
 	end(&w);
+	/* no stage is begun with that */
+	if (!good)
+		return NAN;
 	return transfers > 0 ? metric_get(estimate, sent) * t->stages / transfers : 0;
 }
 
