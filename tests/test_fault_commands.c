@@ -195,12 +195,14 @@ static void fail_calls(int which, const char *call, const char *onwards)
 	const char *arguments = command[which];
 	struct ran right = fault_run_noting(arguments);
 	bool failed = true, closely = which < CLOSELY;
+	static struct fault_ways tried[2];
 	struct fault_turns turns;
 
 	/* to read the library is the same in all of them; and what fails from a call on
 	 * fails at the later times of its place anyway */
 	turns = fault_turns(call, which == 0 && *onwards == '\0', closely ? FEW : FEWER,
 			    closely ? LAST : LATEST);
+	turns.ways = &tried[*onwards != '\0'];
 	for (long n; (n = fault_next(&turns, failed)) != 0;) {
 		char fault[64];
 
@@ -227,6 +229,7 @@ static long count_allocations(const char *arguments)
 {
 	FILE *places;
 	long n, nth, last = 0;
+	unsigned long long way;
 	struct ran ran;
 
 	ran = fault_run_noting(arguments);
@@ -234,7 +237,7 @@ static long count_allocations(const char *arguments)
 	ran_free(&ran);
 	places = fopen(fault_places(), "r");
 	assert_non_null(places);
-	while (fscanf(places, "%ld %ld", &n, &nth) == 2)
+	while (fscanf(places, "%ld %ld %llx", &n, &nth, &way) == 3)
 		last = n;
 	fclose(places);
 	return last;

@@ -10,7 +10,9 @@
  * FAULT_PLACES names a file that gets the numbers of the calls of malloc that came by
  * another way than all before, a line each: their callers, to the outermost, differ. Of
  * those that came by one way the 1st, 4th, 16th, 64th ... are named, for what a program
- * holds grows, and behind the number stands which of them it is.
+ * holds grows, and behind the number stands which of them it is; then a number of the
+ * callers next to it alone, by which two commands know that they come to the same
+ * place.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,7 +37,7 @@ static long at, counted;
 static bool onwards, ready;
 
 /* Ways by which memory was asked for, by a hash of the callers' addresses. */
-enum { WAYS = 1 << 16, CALLERS = 64 };
+enum { WAYS = 1 << 16, CALLERS = 64, OURS = 2, NEAR = 10 };
 static struct {
 	uint64_t hash;
 	long taken;
@@ -71,10 +73,31 @@ static bool is_power_of_four(long number)
 	return (number & (number - 1)) == 0 && number % 3 == 1;
 }
 
+static uint64_t add_to_hash(uint64_t hash, uintptr_t word)
+{
+	return (hash ^ word) * 1099511628211u; /* FNV-1a, a word at a time */
+}
+
+/* Of the callers next to the call, wherever their libraries lie in memory. */
+static uint64_t hash_near(void *const *callers, int depth)
+{
+	uint64_t hash = 1469598103934665603u;
+
+	for (int i = OURS; i < depth && i < NEAR; i++) {
+		Dl_info about;
+		uintptr_t base = dladdr(callers[i], &about) != 0
+					 ? (uintptr_t)about.dli_fbase
+					 : 0;
+
+		hash = add_to_hash(hash, (uintptr_t)callers[i] - base);
+	}
+	return hash;
+}
+
 /* The n-th call is written down if few came by its way before. */
 static void note_place(long n, const void *caller)
 {
-	uint64_t hash = 1469598103934665603u; /* FNV-1a, a word at a time */
+	uint64_t hash = 1469598103934665603u;
 	void *callers[CALLERS];
 	char line[64];
 	size_t at_way;
@@ -85,14 +108,16 @@ static void note_place(long n, const void *caller)
 	looking = true;
 	depth = backtrace(callers, CALLERS);
 	for (int i = 0; i < depth; i++)
-		hash = (hash ^ (uintptr_t)callers[i]) * 1099511628211u;
+		hash = add_to_hash(hash, (uintptr_t)callers[i]);
 	at_way = (hash ^ hash >> 32) % WAYS;
 	while (ways[at_way].taken && ways[at_way].hash != hash)
 		at_way = (at_way + 1) % WAYS;
 	ways[at_way].hash = hash;
 	ways[at_way].taken++;
 	if (is_power_of_four(ways[at_way].taken)) {
-		depth = snprintf(line, sizeof line, "%ld %ld\n", n, ways[at_way].taken);
+		depth = snprintf(line, sizeof line, "%ld %ld %llx\n", n,
+				 ways[at_way].taken,
+				 (unsigned long long)hash_near(callers, depth));
 		syscall(SYS_write, places, line, depth);
 	}
 	looking = false;

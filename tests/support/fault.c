@@ -38,12 +38,13 @@ struct fault_turns fault_turns(const char *call, bool later, int few, int last)
 {
 	struct fault_turns turns = { .later = later && fault_is_all(), .stride = 1 };
 	long places = 0, n, nth;
+	unsigned long long way;
 
 	if (strcmp(call, "malloc") != 0)
 		return turns;
 	turns.places = fopen(fault_places(), "r");
 	assert_non_null(turns.places);
-	while (fscanf(turns.places, "%ld %ld", &n, &nth) == 2)
+	while (fscanf(turns.places, "%ld %ld %llx", &n, &nth, &way) == 3)
 		places += nth == 1;
 	assert_true(places > 0);
 	rewind(turns.places);
@@ -53,16 +54,32 @@ struct fault_turns fault_turns(const char *call, bool later, int few, int last)
 	return turns;
 }
 
+static bool is_new(struct fault_ways *ways, unsigned long long way)
+{
+	size_t at = (way ^ way >> 32) % FAULT_WAYS;
+
+	while (ways->hash[at] != 0 && ways->hash[at] != way)
+		at = (at + 1) % FAULT_WAYS;
+	if (ways->hash[at] == way)
+		return false;
+	ways->hash[at] = way;
+	return true;
+}
+
 long fault_next(struct fault_turns *turns, bool failed)
 {
 	long place, nth;
+	unsigned long long way;
 
 	if (!turns->places)
 		return failed ? ++turns->n : 0;
-	while (fscanf(turns->places, "%ld %ld", &place, &nth) == 2) {
+	while (fscanf(turns->places, "%ld %ld %llx", &place, &nth, &way) == 3) {
 		long n = turns->n;
 
 		turns->n += nth == 1;
+		if (turns->ways && fault_is_all() && nth == 1 &&
+		    !is_new(turns->ways, way))
+			continue;
 		if (nth == 1 ? n % turns->stride == 0 || n >= turns->ending
 			     : turns->later)
 			return place;

@@ -2,7 +2,8 @@
  *
  * Of allocations, of which a command makes thousands in the same few hundred places
  * while the library is read, FAULTS=all tries each place: each way by which callers
- * come to one, its first time and, where asked, later ones fewer and fewer. Else a
+ * come to one, its first time and, where asked, later ones fewer and fewer; of several
+ * commands a place in the first that comes to it by the same last eight callers. Else a
  * sample of the places is tried.
  */
 #ifndef TESTS_SUPPORT_FAULT_H
@@ -31,10 +32,17 @@ const char *fault_places(void);
 bool fault_was_marked(void);
 bool fault_is_all(void);
 
+/* Last callers of places that were tried already, with FAULTS=all. */
+enum { FAULT_WAYS = 1 << 16 };
+struct fault_ways {
+	unsigned long long hash[FAULT_WAYS];
+};
+
 /* The calls that fail one after the other: those of a list, or as many as there are. */
 struct fault_turns {
-	bool later;   /* the later times of a place, too */
-	FILE *places; /* of malloc; NULL: counted up */
+	bool later;              /* the later times of a place, too */
+	FILE *places;            /* of malloc; NULL: counted up */
+	struct fault_ways *ways; /* NULL: none is left out */
 	long n, stride, ending;
 };
 
