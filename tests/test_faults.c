@@ -115,6 +115,43 @@ static void test_files_are_written_whole_or_not(void **state)
 	fault_check();
 }
 
+/* A folder of traces: what the command calls good is all there. */
+static void test_traces_are_written_whole_or_not(void **state)
+{
+	enum { ROOM = 1 << 20 };
+	char folder[128], path[192], arguments[256], *right;
+	struct fault_turns turns;
+	struct ran ran;
+
+	(void)state;
+	snprintf(folder, sizeof folder, "%s/traces", fault_home);
+	snprintf(path, sizeof path, "%s/llama3.1-70b.0.et", folder);
+	snprintf(arguments, sizeof arguments,
+		 "export chakra %s llama3-70b-64-h100 --tp 8 --pp 2 --gbs 16", folder);
+	ran = fault_run_noting(arguments);
+	assert_int_equal(ran.status, 0);
+	ran_free(&ran);
+	right = fault_read(path);
+	assert_true(right[0] != '\0');
+	turns = fault_turns("malloc", false, FEW, LAST);
+	for (long n; (n = fault_next(&turns, true)) != 0;) {
+		char fault[64], *now;
+
+		unlink(path);
+		snprintf(fault, sizeof fault, "malloc:%ld", n);
+		ran = fault_run(arguments, fault);
+		now = fault_read(path);
+		if (ran.status == 0 && memcmp(now, right, ROOM) != 0)
+			fault_complain("%s: a trace that is not whole", fault);
+		if (ran.status != 0 && (ran.status != 2 || ran.err[0] == '\0'))
+			fault_complain("%s: status %d, %s", fault, ran.status, ran.err);
+		ran_free(&ran);
+		free(now);
+	}
+	free(right);
+	fault_check();
+}
+
 /* Opens the explorer, types and leaves; whatever fails, it ends by itself. */
 static void type_and_quit(const char *keys, const char *fault)
 {
@@ -289,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files_are_written_whole_or_not),
+		cmocka_unit_test(test_traces_are_written_whole_or_not),
 		cmocka_unit_test(test_a_home_that_takes_nothing),
 		cmocka_unit_test(test_a_session_is_saved_whole_or_not),
 	};
