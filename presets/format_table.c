@@ -198,7 +198,7 @@ const struct format format_table[] = {
 	    FORMAT_OF_ANY, write_trace, NULL } },
 	{ "chakra",
 	  NONE_IN,
-	  { "the step as Chakra traces, one a stage, into a folder: for ASTRA-sim",
+	  { "the step as Chakra traces, one per stage, into a folder: for ASTRA-sim",
 	    "et", FORMAT_OF_TRAINING, NULL, write_chakra } },
 	{ "hf", { "a model's config.json of Hugging Face", hf_read, false }, NONE_OUT },
 	{ "megatron",

@@ -31,7 +31,7 @@ static const char written[] =
 	"      With ZeRO 1 the {dp} ranks share the optimizer's {optimizer_bytes|GiB}.\n"
 	"    view: memory\n"
 	"    ask:\n"
-	"      question: How many GiB does it take with twice the GPUs?\n"
+	"      question: How many GiB does it take with twice the [GPU]s?\n"
 	"      value: optimizer_bytes\n"
 	"      unit: GiB\n"
 	"      tolerance: 10 %\n"
@@ -260,6 +260,8 @@ static void test_grades_are_what_the_answers_earn(void **state)
 	expect_points(ran.out, "student05", "2/3");
 	assert_non_null(strstr(ran.out, "13 of 40 right at first, 1 did not know"));
 	assert_non_null(strstr(ran.out, "above twice of it"));
+	/* words stand in brackets in a lesson's file alone */
+	assert_null(strchr(ran.out, '['));
 	ran_free(&ran);
 }
 

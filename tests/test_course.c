@@ -53,6 +53,22 @@ static void test_what_gives_it_away_is_hidden(void **state)
 	stage_close(&stage);
 }
 
+/* A turn may lead through other values. */
+static void test_a_turn_says_how_far_it_is(void **state)
+{
+	struct stage stage;
+
+	(void)state;
+	open_question(&stage);
+	stage_type(&stage, "20\n\n");
+	stage_lacks(&stage, "(now ");
+	stage_type(&stage, "=24\n");
+	stage_shows(&stage, "from 32 to 16 (now 24)");
+	stage_type(&stage, "=16\n");
+	stage_shows(&stage, "what it is");
+	stage_close(&stage);
+}
+
 static void test_nothing_turns_before_the_answer(void **state)
 {
 	static const struct {
@@ -488,6 +504,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_gives_it_away_is_hidden),
+		cmocka_unit_test(test_a_turn_says_how_far_it_is),
 		cmocka_unit_test(test_nothing_turns_before_the_answer),
 		cmocka_unit_test(test_only_what_the_step_names_turns),
 		cmocka_unit_test(test_leaving_gives_back_what_was_open),

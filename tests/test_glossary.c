@@ -459,6 +459,15 @@ static void test_pages_in_the_explorer(void **state)
 		  "Ranks that share every matrix", NULL);
 }
 
+static void test_micro_batches_have_the_page_of_their_word(void **state)
+{
+	(void)state;
+	run_check("screen overview --size 100x30 --keys '/micro-batches\n'", 0,
+		  "i what", NULL);
+	run_check("screen overview --size 100x30 --keys '/micro-batches\ni'", 0,
+		  "The few sequences that a GPU works on", NULL);
+}
+
 /* "tokens a second" reads like a slip of the pen to many. */
 static void test_rates_are_per_something(void **state)
 {
@@ -496,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_a_knob_knows_its_formulas),
 		cmocka_unit_test(test_moves_are_those_of_the_turned_plan),
 		cmocka_unit_test(test_pages_in_the_explorer),
+		cmocka_unit_test(test_micro_batches_have_the_page_of_their_word),
 		cmocka_unit_test(test_rates_are_per_something),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/glossary/glossary.h"
 #include "presets/answers.h"
 #include "presets/folder.h"
 #include "presets/lesson_file.h"
@@ -235,12 +236,13 @@ static void print_tally(struct grading *g, int step)
 	const struct lesson_step *s = &g->lesson->step[step];
 	const struct lesson_question *q = &s->question;
 	const struct tally *t = &g->tally[step];
-	char text[2 * LESSON_TEXT] = "";
+	char text[2 * LESSON_TEXT] = "", plain[sizeof text];
 	struct lesson_fault fault;
 
 	if (lesson_begin_step(g->lesson, step, &g->lesson->scenario, g->scene, &fault))
 		lesson_text(g->scene, &q->text, text, sizeof text, &fault);
-	printf("\nstep %d: %s\n", step + 1, text);
+	glossary_plain(text, plain, sizeof plain);
+	printf("\nstep %d: %s\n", step + 1, plain);
 	printf("  %d of %d right at first, %d did not know", t->right, t->asked,
 	       t->unknown);
 	if (s->reason.right > 0)
@@ -284,7 +286,7 @@ static int grade(struct grading *g)
 	}
 	if (g->students == 0 && g->faults == 0) {
 		error_set(&error, folder, 0,
-			  "no answers here; expected files NAME.yaml, one a student");
+			  "no answers here; expected files NAME.yaml, one per student");
 		return command_fail(&error);
 	}
 	qsort(g->student, (size_t)g->students, sizeof *g->student, by_name);

@@ -75,7 +75,7 @@ void operand_words(enum operand operand,
 		break;
 	case OPERAND_VERB:
 		for (int i = 0; lesson_verb(i); i++)
-			each(context, lesson_verb(i), "");
+			each(context, lesson_verb(i), lesson_verb_help(i));
 		break;
 	case OPERAND_SCHEMA:
 		for (int i = 0; schema_name(i); i++)

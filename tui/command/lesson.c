@@ -65,11 +65,11 @@ static bool take_csv(void *context, const char *value, struct error *error)
 }
 
 const struct own_option lesson_options[] = {
-	{ "seeds", "FILE", "sheet: students' names, one a line", take_seeds },
+	{ "seeds", "FILE", "sheet: students' names, one per line", take_seeds },
 	{ "answers", NULL, "sheet: with what is right", take_answers },
 	{ "format", "markdown|html", "sheet: markdown or html", take_format },
 	{ "lesson", "FILE", "grade: a lesson that is in no folder", take_lesson },
-	{ "csv", NULL, "grade: one row a student and step", take_csv },
+	{ "csv", NULL, "grade: one row per student and step", take_csv },
 	{ NULL, NULL, NULL, NULL },
 };
 
@@ -169,15 +169,22 @@ static const struct {
 	const char *word;
 	int least; /* operands behind it */
 	int (*run)(const struct lesson_asked *asked);
+	const char *help;
 } verbs[] = {
-	{ "check", 1, check },
-	{ "sheet", 1, lesson_sheet },
-	{ "grade", 1, lesson_grade },
+	{ "check", 1, check, "whether lessons hold over 100 seeds" },
+	{ "sheet", 1, lesson_sheet,
+	  "hand-outs of one, each student with other numbers" },
+	{ "grade", 1, lesson_grade, "points of a folder with a NAME.yaml per student" },
 };
 
 const char *lesson_verb(int index)
 {
 	return index < (int)(sizeof verbs / sizeof verbs[0]) ? verbs[index].word : NULL;
+}
+
+const char *lesson_verb_help(int index)
+{
+	return verbs[index].help;
 }
 
 int command_lesson(int argc, char **argv)

@@ -18,6 +18,8 @@ struct lesson_asked {
 
 /* "check" ..., for completion; NULL behind the last. */
 const char *lesson_verb(int index);
+/* What it does, of one that there is. */
+const char *lesson_verb_help(int index);
 
 /* Hand-outs (command/sheet.c) and what comes back (command/grade.c). */
 int lesson_sheet(const struct lesson_asked *asked);

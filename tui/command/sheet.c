@@ -257,7 +257,7 @@ static bool each_student(struct sheet *sheet, char *text, struct error *error)
 					   "a name has at most %d bytes", MAX_NAME - 1);
 	}
 	return good && (any || error_set(error, sheet->asked->seeds, 0,
-					 "holds no name; one a line"));
+					 "holds no name; one per line"));
 }
 
 static bool print_sheets(struct sheet *sheet, struct error *error)

@@ -130,7 +130,7 @@ const struct own_option sweep_options[] = {
 	  take_free },
 	{ "csv", NULL, "rows of comma-separated values (the default into a pipe)",
 	  take_csv },
-	{ "json", NULL, "one JSON object a line", take_json },
+	{ "json", NULL, "one JSON object per line", take_json },
 	{ "shard", "I/N",
 	  "I/N: the I-th of N parts; joined in order they are the whole", take_shard },
 	{ "yes", NULL, "go on where it takes longer than a minute", take_yes },

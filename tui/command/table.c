@@ -76,7 +76,7 @@ const struct command command_table[] = {
 	  { OPERAND_SCENARIO } },
 	{ "list",
 	  "models|clusters|stacks|plans|rules [--json]",
-	  "The presets of a kind, or the rules of check; one a line, name first.",
+	  "The presets of a kind, or the rules of check; one per line, name first.",
 	  command_list,
 	  list_options,
 	  false,

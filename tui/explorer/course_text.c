@@ -14,6 +14,7 @@
 
 struct blocks {
 	const struct course *course;
+	const struct scenario *now;
 	struct course_block *block;
 	int count;
 };
@@ -164,7 +165,7 @@ static void say_ask(struct blocks *b)
 
 /* "global batch (gbs) from 32 to 16", of each knob that the step turns. */
 static void turns_text(const struct course *c, const struct lesson_step *step,
-		       char *out, size_t size)
+		       const struct scenario *now, char *out, size_t size)
 {
 	size_t used = 0;
 
@@ -177,6 +178,13 @@ static void turns_text(const struct course *c, const struct lesson_step *step,
 		knob_words(knob, name, sizeof name);
 		used += (size_t)snprintf(out + used, size - used, "%s%s from %s to %s",
 					 used ? ", " : "", name, from, to);
+		/* on the way there, or past it */
+		if (used < size && !knob_same(now, &c->scene.before, knob) &&
+		    !knob_same(now, &c->solution, knob)) {
+			knob_print(now, knob, name, sizeof name);
+			used += (size_t)snprintf(out + used, size - used, " (now %s)",
+						 name);
+		}
 	}
 }
 
@@ -222,7 +230,7 @@ static void say_turn(struct blocks *b)
 		    "Now turn %s through its values, until it is the best one.", what);
 		return;
 	}
-	turns_text(b->course, step, what, sizeof what);
+	turns_text(b->course, step, b->now, what, sizeof what);
 	put(b, ROLE_TITLE, "Now turn it: %s.", what);
 }
 
@@ -419,7 +427,7 @@ static void say_list(struct blocks *b)
 
 int course_blocks(const struct explorer *explorer, struct course_block *blocks)
 {
-	struct blocks b = { explorer->course, blocks, 0 };
+	struct blocks b = { explorer->course, &explorer->scenario, blocks, 0 };
 
 	switch (b.course->phase) {
 	case COURSE_LIST: say_list(&b); break;

@@ -137,6 +137,8 @@ static unsigned about(struct explorer *explorer)
 
 	if (knob)
 		return explorer_explain(explorer, knob->key);
+	if (explorer->pane == PANE_KNOBS && explorer_turns(explorer))
+		return explorer_explain(explorer, "micro-batch");
 	if (explorer->view == VIEW_GLOSSARY)
 		return close_layer(explorer);
 	explorer->state[VIEW_GLOSSARY].first = 0;
