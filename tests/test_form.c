@@ -29,6 +29,8 @@ static const struct {
 	{ FORM_REAL, 0.001234, "0.00123" },
 	{ FORM_REAL, -0.25, "-0.25" },
 	{ FORM_REAL, 100, "100" },
+	{ FORM_REAL, 1e11, "100 B" },
+	{ FORM_REAL, 123456, "123 k" },
 	{ FORM_REAL, 1e30, "1.00e+30" },
 	{ FORM_PERCENT, 0, "0.0 %" },
 	{ FORM_PERCENT, 0.9712, "97.1 %" },

@@ -123,6 +123,14 @@ static size_t trimmed(const char *text, char *out, size_t size)
 	return size == 0 ? 0 : length < (int)size ? (size_t)length : size - 1;
 }
 
+static size_t put_tokens(double value, char *out, size_t size)
+{
+	char text[64];
+
+	ladder(counts, "", value, text, sizeof text);
+	return trimmed(text, out, size);
+}
+
 static size_t put_real(double value, char *out, size_t size)
 {
 	double a = fabs(value);
@@ -130,15 +138,9 @@ static size_t put_real(double value, char *out, size_t size)
 		a >= 0.0995 || a == 0 ? three(value) : (int)(2 - floor(log10(a)));
 	char text[64];
 
+	if (a >= 99999.5 && a < 1e17)
+		return put_tokens(value, out, size);
 	put(text, sizeof text, "", value, decimals, "");
-	return trimmed(text, out, size);
-}
-
-static size_t put_tokens(double value, char *out, size_t size)
-{
-	char text[64];
-
-	ladder(counts, "", value, text, sizeof text);
 	return trimmed(text, out, size);
 }
 
