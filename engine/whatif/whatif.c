@@ -33,8 +33,8 @@ static void fill(const struct scenario *scenario, struct estimate *scratch,
 }
 
 /* A server has no run: its money is that of a token. */
-static const struct metric *moved_by(const struct scenario *scenario,
-				     const struct knob *knob)
+const struct metric *whatif_metric(const struct scenario *scenario,
+				   const struct knob *knob)
 {
 	bool serves = scenario->plan.mode == MODE_INFERENCE;
 	const char *key = knob->moves;
@@ -64,7 +64,7 @@ static void fill_strip(const struct scenario *scenario, const struct knob *knob,
 	struct scenario turned = *scenario;
 	double values[MAX_VALUES];
 
-	out->metric = moved_by(scenario, knob);
+	out->metric = whatif_metric(scenario, knob);
 	out->count = knob_values(scenario, knob, values, &out->present);
 	for (int i = 0; i < out->count; i++) {
 		const struct whatif_value *known = find_kept(kept, values[i]);
@@ -95,7 +95,7 @@ static bool is_same_family(const struct scenario *scenario, const struct knob *k
 	struct scenario turned = *scenario;
 
 	return kept->knob == knob && kept->strip.count > 0 &&
-	       kept->strip.metric == moved_by(scenario, knob) &&
+	       kept->strip.metric == whatif_metric(scenario, knob) &&
 	       knob_set(&turned, knob, kept->strip.item[0].value) &&
 	       memcmp(&turned, &kept->base, sizeof turned) == 0;
 }

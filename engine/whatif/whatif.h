@@ -22,6 +22,9 @@ struct whatif {
 	struct whatif_value item[MAX_VALUES];
 };
 
+/* The number that one turns this knob for: throughput per GPU if no other. */
+const struct metric *whatif_metric(const struct scenario *scenario,
+				   const struct knob *knob);
 /* The strip of one knob; scratch is any estimate, overwritten. */
 void whatif_knob(const struct scenario *scenario, const struct knob *knob,
 		 struct estimate *scratch, struct whatif *out);

@@ -1,6 +1,7 @@
 /* linear.c - the explorer as a conversation; see linear.h. */
 #include "tui/explorer/linear.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -76,6 +77,22 @@ static void turn(struct linear *linear, const struct knob *knob, const char *to)
 	linear_changed(linear, changed);
 }
 
+/* The global batch follows, as on the screen. */
+static void turn_micro_batches(struct linear *linear, const char *to)
+{
+	const struct scenario *s = &linear->explorer->scenario;
+	long long count = strtoll(to, NULL, 10);
+	int64_t batch = count > 0 ? scenario_batch_of(s, count) : 0;
+	char text[32];
+
+	if (batch == 0) {
+		linear_say_micro_batches(linear);
+		return;
+	}
+	snprintf(text, sizeof text, "%lld", (long long)batch);
+	turn(linear, knob_find("gbs"), text);
+}
+
 /* "nodes 4" is not "gpus 4": what people call otherwise is told, not turned. */
 static bool offer(struct linear *linear, const char *name, const char *value)
 {
@@ -86,7 +103,7 @@ static bool offer(struct linear *linear, const char *name, const char *value)
 	if (!linear_means(linear, name, &found) || found.kind > FOUND_MICRO_BATCHES)
 		return false;
 	if (found.kind == FOUND_MICRO_BATCHES) {
-		linear_say_micro_batches(linear, value);
+		turn_micro_batches(linear, value);
 		return true;
 	}
 	knob = &knob_table[found.index];

@@ -150,7 +150,7 @@ void linear_tell(struct linear *linear, const char *text, bool deeply)
 	else if (found.kind == FOUND_NUMBER)
 		tell_number(linear, &metric_table[found.index], deeply);
 	else if (found.kind == FOUND_MICRO_BATCHES)
-		linear_say_micro_batches(linear, NULL);
+		linear_say_micro_batches(linear);
 	else
 		tell_knob(linear, &knob_table[found.index]);
 }

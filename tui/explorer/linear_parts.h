@@ -26,9 +26,8 @@ void linear_say_number(struct linear *linear, const struct metric *metric,
 		       const char *before, const char *after);
 /* A knob's name and what it is for, its value, and what each other one would give. */
 void linear_say_knob(struct linear *linear, const struct knob *knob);
-/* How many micro-batches there are, and which global batch makes them `wanted`; NULL:
- * nobody said how many. */
-void linear_say_micro_batches(struct linear *linear, const char *wanted);
+/* How many micro-batches there are, and of which global batch. */
+void linear_say_micro_batches(struct linear *linear);
 /* A number's formula, terms and source. */
 void linear_say_explanation(struct linear *linear, const char *key);
 void linear_say_word(struct linear *linear, const struct glossary_word *word);

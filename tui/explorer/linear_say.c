@@ -1,4 +1,5 @@
 /* linear_say.c - what is said of results, knobs and numbers; see linear_parts.h. */
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -131,6 +132,28 @@ static void say_score(struct linear *linear)
 		linear_say(linear, "%c%s.\n", text[0] - 'a' + 'A', text + 1);
 }
 
+/* What the knob was turned for, where that is not the rate: "Cost $128 k, up 33.8 %."
+ */
+static void say_turned_for(struct linear *linear)
+{
+	const struct explorer *explorer = linear->explorer;
+	const struct knob *knob = explorer_knob(explorer);
+	const struct metric *metric =
+		knob ? whatif_metric(&explorer->scenario, knob) : NULL;
+	char change[32], start[64];
+	enum role role;
+
+	if (!metric || metric->form == FORM_RATE || !has_numbers(explorer))
+		return;
+	change_text(explorer, metric->key, change, sizeof change, &role);
+	if (change[0] == '\0')
+		return;
+	snprintf(start, sizeof start, " %c%s ",
+		 toupper((unsigned char)metric->label[0]), metric->label + 1);
+	linear_say_number(linear, metric, start, "");
+	linear_say(linear, ".");
+}
+
 void linear_say_result(struct linear *linear)
 {
 	const struct explorer *explorer = linear->explorer;
@@ -156,7 +179,9 @@ void linear_say_result(struct linear *linear)
 			  : e->unsure ? ". Unsure whether it fits, "
 				      : ". Does not fit, ",
 			  "");
-	linear_say(linear, ".\n");
+	linear_say(linear, ".");
+	say_turned_for(linear);
+	linear_say(linear, "\n");
 	if (!e->fits)
 		linear_say_problems(linear);
 	say_score(linear);
@@ -236,23 +261,18 @@ void linear_say_knob(struct linear *linear, const struct knob *knob)
 		linear_say(linear, "  No value of it alone makes this plan run.\n");
 }
 
-void linear_say_micro_batches(struct linear *linear, const char *wanted)
+void linear_say_micro_batches(struct linear *linear)
 {
 	const struct explorer *explorer = linear->explorer;
-	long long now = (long long)explorer->estimate.micro_batches;
-	long long batch = (long long)explorer->scenario.plan.global_batch;
-	long long count = wanted ? strtoll(wanted, NULL, 10) : 0;
 
-	if (now == 0) {
+	if (explorer->estimate.micro_batches == 0) {
 		linear_say_result(linear);
 		return;
 	}
-	linear_say(linear, "micro-batches %lld per pipeline, of a global batch of %lld",
-		   now, batch);
-	if (count > 0)
-		linear_say(linear, "; gbs %lld makes them %lld", batch / now * count,
-			   count);
-	linear_say(linear, ".\n");
+	linear_say(linear,
+		   "micro-batches %lld per pipeline, of a global batch of %lld.\n",
+		   (long long)explorer->estimate.micro_batches,
+		   (long long)explorer->scenario.plan.global_batch);
 }
 
 /* What it means, and why one would look at it. */
