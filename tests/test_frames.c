@@ -155,7 +155,7 @@ static void test_120_columns(void **state)
 
 static void test_24_bits(void **state)
 {
-	static const struct size size = { 120, 36, PALETTE_RGB_DARK, 12, 3650, 4700 };
+	static const struct size size = { 120, 36, PALETTE_RGB_DARK, 13, 3650, 4700 };
 
 	(void)state;
 	check_size(&size);

@@ -185,10 +185,10 @@ static void test_a_typed_plan_is_held_against_the_best(void **state)
 	(void)state;
 	open_search("llama3-8b-8-h100", 120, 36);
 	stage_type(&s, "/?mbs=1 ?recompute=full\n");
-	stage_shows(&s, "why not plan 1 with mbs=1 recompute=full: +");
+	stage_shows(&s, "why not #1 with mbs=1 recompute=full: +");
 	stage_shows(&s, "recompute +");
 	stage_type(&s, "/\025?tp=3\n");
-	stage_shows(&s, "why not plan 1 with tp=3: ");
+	stage_shows(&s, "why not #1 with tp=3: ");
 	stage_shows(&s, "no multiple");
 	stage_type(&s, "/\025?tpp=3\n");
 	stage_shows(&s, "no knob 'tpp'");

@@ -5,7 +5,9 @@
 
 #include <math.h>
 
+#include "tests/support/stage.h"
 #include "tui/canvas.h"
+#include "tui/view.h"
 
 static uint32_t rgb_of(enum role role, enum palette palette)
 {
@@ -103,16 +105,16 @@ static void check_family(const enum role *role, int count)
 		}
 }
 
-static const enum role memory_parts[] = { ROLE_WEIGHTS,   ROLE_GRADIENTS,
-					  ROLE_OPTIMIZER, ROLE_ACTIVATIONS,
-					  ROLE_BUFFERS,   ROLE_FRAMEWORK };
-static const enum role serving_parts[] = { ROLE_WEIGHTS, ROLE_ACTIVATIONS, ROLE_BUFFERS,
-					   ROLE_FRAMEWORK, ROLE_KV };
+static const enum role parts_of_memory[] = { ROLE_WEIGHTS,   ROLE_GRADIENTS,
+					     ROLE_OPTIMIZER, ROLE_ACTIVATIONS,
+					     ROLE_BUFFERS,   ROLE_FRAMEWORK };
+static const enum role parts_of_servers[] = { ROLE_WEIGHTS, ROLE_ACTIVATIONS,
+					      ROLE_BUFFERS, ROLE_FRAMEWORK, ROLE_KV };
 static const enum role time_parts[] = { ROLE_COMPUTE, ROLE_RECOMPUTE, ROLE_TP,
 					ROLE_CP,      ROLE_EP,        ROLE_PP,
 					ROLE_DP,      ROLE_HOST,      ROLE_BUBBLE,
 					ROLE_STEP };
-static const enum role task_parts[] = {
+static const enum role parts_of_tasks[] = {
 	ROLE_FORWARD,   ROLE_FORWARD_ALT, ROLE_BACKWARD, ROLE_BACKWARD_ALT, ROLE_WGRAD,
 	ROLE_WGRAD_ALT, ROLE_AGAIN,       ROLE_TRANSFER, ROLE_PAUSE
 };
@@ -122,10 +124,10 @@ static const enum role verdicts[] = { ROLE_GOOD, ROLE_BAD };
 static void test_parts_are_told_apart_by_the_colour_blind(void **state)
 {
 	(void)state;
-	check_family(memory_parts, COUNT(memory_parts));
-	check_family(serving_parts, COUNT(serving_parts));
+	check_family(parts_of_memory, COUNT(parts_of_memory));
+	check_family(parts_of_servers, COUNT(parts_of_servers));
 	check_family(time_parts, COUNT(time_parts));
-	check_family(task_parts, COUNT(task_parts));
+	check_family(parts_of_tasks, COUNT(parts_of_tasks));
 	check_family(verdicts, COUNT(verdicts));
 }
 
@@ -146,8 +148,8 @@ static void test_memory_parts_alternate_in_lightness(void **state)
 {
 	(void)state;
 	for (size_t p = 0; p < sizeof palettes / sizeof palettes[0]; p++) {
-		check_lightness(memory_parts, COUNT(memory_parts), palettes[p]);
-		check_lightness(serving_parts, COUNT(serving_parts), palettes[p]);
+		check_lightness(parts_of_memory, COUNT(parts_of_memory), palettes[p]);
+		check_lightness(parts_of_servers, COUNT(parts_of_servers), palettes[p]);
 	}
 }
 
@@ -190,6 +192,63 @@ static void test_text_is_readable_on_dark_and_light(void **state)
 	check_text(PALETTE_256, 0xffffff, 3);
 }
 
+static uint32_t shown(int colour, enum palette palette, uint32_t otherwise)
+{
+	if (colour < 0)
+		return otherwise;
+	return theme_is_rgb(palette) ? (uint32_t)colour : theme_rgb256(colour);
+}
+
+/* Letters and digits of a drawn view on what is behind them. */
+static void check_written(const struct stage *s, enum palette palette, uint32_t paper)
+{
+	uint32_t ink =
+		theme_background(paper) == BACKGROUND_LIGHT ? 0x000000 : 0xffffff;
+	const struct canvas *canvas = &s->canvas;
+
+	for (int at = 0; at < canvas->width * canvas->height; at++) {
+		const struct cell *cell = &canvas->cell[at];
+		struct look look = theme_look(cell, palette);
+		uint32_t fore = shown(look.fore, palette, ink);
+		uint32_t back = shown(look.back, palette, paper);
+
+		if (cell->code < '0' || cell->code > 'z' ||
+		    contrast(fore, back) >=
+			    (look.back >= 0 || look.reverse ? 3.8 : 4.5))
+			continue;
+		fail_msg("%s: '%c' at %d,%d in palette %d: contrast %.2f",
+			 view_table[s->explorer.view].name, (char)cell->code,
+			 at % canvas->width, at / canvas->width, (int)palette,
+			 contrast(fore, back));
+	}
+}
+
+static void test_letters_of_every_view_are_readable(void **state)
+{
+	static const struct {
+		enum palette palette;
+		uint32_t paper;
+	} on[] = { { PALETTE_RGB_DARK, 0x000000 },  { PALETTE_RGB_DARK, 0x282c34 },
+		   { PALETTE_256_DARK, 0x000000 },  { PALETTE_256_DARK, 0x282c34 },
+		   { PALETTE_RGB_LIGHT, 0xffffff }, { PALETTE_RGB_LIGHT, 0xfdf6e3 },
+		   { PALETTE_256_LIGHT, 0xffffff }, { PALETTE_256_LIGHT, 0xfdf6e3 } };
+	struct stage s;
+
+	(void)state;
+	stage_open(&s, NULL, 160, 45);
+	s.canvas.glyphs = GLYPHS_FULL;
+	s.canvas.colour = true;
+	for (int view = 0; view < VIEW_COUNT; view++) {
+		if (view == VIEW_SEARCH)
+			continue;
+		explorer_show(&s.explorer, (enum view_id)view);
+		explorer_draw(&s.explorer, &s.canvas);
+		for (int i = 0; i < COUNT(on); i++)
+			check_written(&s, on[i].palette, on[i].paper);
+	}
+	stage_close(&s);
+}
+
 static void test_ink_is_readable_on_every_fill(void **state)
 {
 	(void)state;
@@ -219,9 +278,9 @@ static void check_letters(const enum role *role, int count)
 static void test_letters_of_a_bar_differ(void **state)
 {
 	(void)state;
-	check_letters(memory_parts, COUNT(memory_parts));
+	check_letters(parts_of_memory, COUNT(parts_of_memory));
 	check_letters(time_parts, COUNT(time_parts));
-	check_letters(task_parts, COUNT(task_parts));
+	check_letters(parts_of_tasks, COUNT(parts_of_tasks));
 }
 
 /* In ASCII the parts that mean "no work here" differ too, and from all that is work. */
@@ -281,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_parts_are_told_apart_by_the_colour_blind),
 		cmocka_unit_test(test_memory_parts_alternate_in_lightness),
 		cmocka_unit_test(test_text_is_readable_on_dark_and_light),
+		cmocka_unit_test(test_letters_of_every_view_are_readable),
 		cmocka_unit_test(test_ink_is_readable_on_every_fill),
 		cmocka_unit_test(test_letters_of_a_bar_differ),
 		cmocka_unit_test(test_nothing_to_do_is_told_apart),

@@ -164,6 +164,22 @@ static void erase_from(int x, const struct cell *row, int width, int y)
 
 /* --- a row ------------------------------------------------------------------- */
 
+/* A blank between two letters on its colour is written with them: of a blank only the
+ * ground is seen. */
+static void join_letters(int x, int first, int width)
+{
+	struct target *here = &painter.target[x];
+	const struct shape *left = &here[-1].shape, *right = &here[1].shape;
+
+	if (x == first || x + 1 == width || here->shape.code != ' ' ||
+	    here->shape.look.back < 0 || here->shape.look.fore >= 0 ||
+	    !here[-1].differs || !here[1].differs || left->look.fore < 0 ||
+	    left->look.back != here->shape.look.back || left->look.reverse ||
+	    left->look.underline || !look_is(left->look, right->look))
+		return;
+	here->shape.look = left->look;
+}
+
 /* Erases the end of a row where that pays, and notes which other cells differ. */
 static void compare_row(int y)
 {
@@ -191,6 +207,7 @@ static void compare_row(int y)
 	for (int x = first; x < width; x++) {
 		int columns = text_code_width(row[x].code);
 
+		join_letters(x, first, width);
 		if (painter.target[x].differs && row[x].code != 0 &&
 		    !(corner && x + columns >= width))
 			paint_add((int)start + x, &painter.target[x].shape);

@@ -3,6 +3,7 @@
  * checks contrast and simulated colour blindness. */
 #include "tui/theme.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -262,6 +263,68 @@ int theme_ink(enum role back, enum palette palette)
 	return white ? 231 : 16;
 }
 
+static double contrast(uint32_t a, uint32_t b)
+{
+	double x = theme_luminance(a) + 0.05, y = theme_luminance(b) + 0.05;
+
+	return x > y ? x / y : y / x;
+}
+
+/* On black, two usual dark greys and Solarized's; on white and Solarized's. */
+static bool reads(uint32_t rgb, bool light)
+{
+	static const uint32_t paper[2][4] = {
+		{ 0x000000, 0x1e1e1e, 0x282c34, 0x002b36 },
+		{ 0xffffff, 0xffffff, 0xfdf6e3, 0xfdf6e3 },
+	};
+
+	for (int i = 0; i < 4; i++)
+		if (contrast(rgb, paper[light][i]) < 4.5)
+			return false;
+	return true;
+}
+
+/* `part` of so many parts of the way to black or white. */
+static uint32_t shade(uint32_t rgb, bool light, int part, int parts)
+{
+	uint32_t mixed = 0;
+
+	for (int shift = 0; shift <= 16; shift += 8) {
+		int from = (int)(rgb >> shift & 255), to = light ? 0 : 255;
+
+		mixed |= (uint32_t)(from + (to - from) * part / parts) << shift;
+	}
+	return mixed;
+}
+
+/* What is bright enough for a bar may be too pale for a word: the same colour, as much
+ * darker or lighter as it takes to be read where the background is known. */
+static int text_colour(enum role role, enum palette palette)
+{
+	enum { PARTS = 32 };
+	bool light = palette == PALETTE_256_LIGHT || palette == PALETTE_RGB_LIGHT;
+	int colour = theme_colour(role, palette), found = colour;
+	uint32_t rgb;
+
+	if (colour < 0 || palette < PALETTE_256_DARK)
+		return colour;
+	rgb = theme_is_rgb(palette) ? (uint32_t)colour : theme_rgb256(colour);
+	for (int part = 1; part <= PARTS; part++) {
+		if (reads(theme_is_rgb(palette) ? (uint32_t)found : theme_rgb256(found),
+			  light))
+			return found;
+		found = (int)shade(rgb, light, part, PARTS);
+		if (!theme_is_rgb(palette))
+			found = nearest256((uint32_t)found);
+	}
+	return found;
+}
+
+static bool is_letter(uint32_t code)
+{
+	return code < 0x80 && isalnum((int)code);
+}
+
 static bool is_block(uint32_t code)
 {
 	return code >= 0x2580 && code <= 0x259f;
@@ -285,7 +348,7 @@ static struct look look_mono(const struct cell *cell)
 /* What theme_look() asks of a role, worked out once for each palette: a frame asks for
  * thousands of cells. One thread draws. */
 struct paint_pot {
-	int colour, ink;
+	int colour, ink, text;
 	bool bold;
 };
 
@@ -298,6 +361,7 @@ static const struct paint_pot *pots_of(enum palette palette)
 		pot[palette][role] = (struct paint_pot){
 			.colour = theme_colour((enum role)role, palette),
 			.ink = theme_ink((enum role)role, palette),
+			.text = text_colour((enum role)role, palette),
 			/* Bold brightens 8 colours: wanted for text, not for a block */
 			.bold = style[role].bold ||
 				(palette == PALETTE_8 && style[role].bold8)
@@ -316,8 +380,9 @@ struct look theme_look(const struct cell *cell, enum palette palette)
 	pot = pots_of(palette);
 	fore = &pot[cell->fore < ROLE_COUNT ? cell->fore : ROLE_DEFAULT];
 	return (struct look){
-		.fore = painted && pot[cell->back].colour >= 0 ? pot[cell->back].ink
-							       : fore->colour,
+		.fore = painted && pot[cell->back].colour >= 0    ? pot[cell->back].ink
+			: is_letter(cell->code) && !cell->reverse ? fore->text
+								  : fore->colour,
 		.back = cell->back == ROLE_DEFAULT ? -1 : pot[cell->back].colour,
 		.bold = cell->bold || fore->bold,
 		.reverse = cell->reverse,

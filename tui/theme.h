@@ -141,7 +141,8 @@ int theme_colour(enum role role, enum palette palette);
 /* Black or white, whichever reads better on the colour of the role. */
 int theme_ink(enum role back, enum palette palette);
 /* Text over a painted background takes that background's ink; block elements
- * keep their own colour, so that two colours can meet inside a cell. */
+ * keep their own colour, so that two colours can meet inside a cell. Letters in the
+ * colour of a bar are as much darker or lighter as it takes to read them: 4.5:1. */
 struct cell;
 struct look theme_look(const struct cell *cell, enum palette palette);
 /* 0xRRGGBB of xterm's colour 16..255. */

@@ -180,7 +180,7 @@ static bool choose_other(struct explorer *explorer, struct scenario *other)
 		if (word[0] != '?' || word[1] == '\0')
 			continue;
 		snprintf(why->what + used, sizeof why->what - used, "%s%.40s",
-			 typed ? " " : "plan 1 with ", word + 1);
+			 typed ? " " : "#1 with ", word + 1);
 		typed = true;
 		if (!compare_turn(other, word + 1, why->trouble, sizeof why->trouble))
 			return false;

@@ -5,12 +5,14 @@
 
 #include "tui/views/topology.h"
 
+/* On the colour itself, with the ink that reads on it: reverse would write with that of
+ * the paper. */
 void topology_mark(struct canvas *canvas, int x, int y, enum role role)
 {
 	canvas_put(canvas, x, y, (uint32_t)theme_style(role)->fill, role);
 	if (canvas->colour)
-		canvas_highlight(canvas, (struct rect){ x, y, 1, 1 }, ROLE_DEFAULT,
-				 true, false);
+		canvas_highlight(canvas, (struct rect){ x, y, 1, 1 }, role, false,
+				 false);
 }
 
 static bool together(const struct layout *layout, int64_t rank, int64_t other)
@@ -89,8 +91,8 @@ static void join_lit(struct canvas *canvas, int x, int y)
 	const struct cell *right = canvas_at(canvas, x, y);
 	struct cell *between = canvas_at(canvas, x - 1, y);
 
-	if (!left || !right || !between || !right->reverse || !left->reverse ||
-	    left->code != right->code || left->fore != right->fore)
+	if (!left || !right || !between || right->back == ROLE_DEFAULT ||
+	    left->code != right->code || left->back != right->back)
 		return;
 	*between = *right;
 	between->code = ' ';
