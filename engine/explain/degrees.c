@@ -4,19 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/training.h"
 #include "engine/schedule/schedule.h"
-
-static const struct plan *plan(const struct asked *a)
-{
-	return &a->scenario->plan;
-}
-
-static void knob(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *key)
-{
-	explain_from(a, out, symbol, meaning, "%s", key);
-}
 
 /* --- degrees --- */
 

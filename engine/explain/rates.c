@@ -3,24 +3,13 @@
 
 #include <string.h>
 
-#include "engine/explain/row.h"
+#include "engine/explain/training.h"
 #include "engine/knob/knob.h"
 #include "engine/model/mixer.h"
-
-static const struct plan *plan(const struct asked *a)
-{
-	return &a->scenario->plan;
-}
 
 static const struct calibration *calibration(const struct asked *a)
 {
 	return &a->scenario->cluster.accelerator.calibration;
-}
-
-static void knob(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *key)
-{
-	explain_from(a, out, symbol, meaning, "%s", key);
 }
 
 bool explain_calibrated(const struct asked *a, const char *key)

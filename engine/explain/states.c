@@ -2,18 +2,7 @@
  * formulas of training share. */
 #include <stddef.h>
 
-#include "engine/explain/row.h"
-
-static const struct plan *plan(const struct asked *a)
-{
-	return &a->scenario->plan;
-}
-
-static void knob(const struct asked *a, struct explanation *out, const char *symbol,
-		 const char *meaning, const char *key)
-{
-	explain_from(a, out, symbol, meaning, "%s", key);
-}
+#include "engine/explain/training.h"
 
 static double weight_bytes(const struct asked *a)
 {

@@ -67,6 +67,13 @@ enum mixer_kind mixer_lettered(char letter);
 /* What the symbol with that key means in the mixer's formula; NULL where it has none.
  */
 const char *mixer_meaning(const struct mixer *mixer, const char *key);
+/* Channels of what attends. */
+static inline int64_t mixer_heads(const struct model *model,
+				  const struct layer_kind *kind)
+{
+	(void)model;
+	return kind->attention.heads;
+}
 /* Heads and their widths; NULL of a layer that does not attend. */
 static inline const struct attention *mixer_attention_of(const struct layer_kind *kind)
 {

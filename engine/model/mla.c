@@ -5,12 +5,6 @@
 #include "engine/model/index.h"
 #include "engine/model/mixer.h"
 
-static int64_t heads(const struct model *model, const struct layer_kind *kind)
-{
-	(void)model;
-	return kind->attention.heads;
-}
-
 static void measure(const struct model *model, const struct layer_kind *kind, double tp,
 		    struct mixing *out)
 {
@@ -112,7 +106,7 @@ const struct mixer mixer_mla = {
 	.nearest = &mixer_attention,
 	.attends = true,
 	.latent = true,
-	.channels = heads,
+	.channels = mixer_heads,
 	.measure = measure,
 	.draw = draw,
 	.say = say,
