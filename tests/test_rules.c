@@ -514,6 +514,42 @@ static void test_hostile(void **state)
 	}
 }
 
+/* Figures alone are the estimate's, with the same problems and nothing that would mend
+ * them; the estimate has what the check of the rules offers. */
+static void check_figures(const char *settings)
+{
+	static struct estimate whole, figures;
+
+	apply(settings);
+	scenario_estimate(&scenario, &whole);
+	scenario_figures(&scenario, &figures);
+	scenario_check(&scenario, &findings);
+	assert_int_equal(figures.legal, whole.legal);
+	assert_true(!whole.legal || figures.step_seconds == whole.step_seconds);
+	assert_int_equal(figures.problems.count, whole.problems.count);
+	assert_true(findings.count > 0 && findings.count <= whole.problems.count);
+	for (int i = 0; i < findings.count; i++) {
+		const struct finding *f = &whole.problems.item[i];
+
+		assert_ptr_equal(figures.problems.item[i].rule, f->rule);
+		assert_int_equal(figures.problems.item[i].nearest_count, 0);
+		assert_int_equal(f->nearest_count, findings.item[i].nearest_count);
+		assert_memory_equal(f->nearest, findings.item[i].nearest,
+				    (size_t)f->nearest_count * sizeof *f->nearest);
+	}
+}
+
+static void test_figures(void **state)
+{
+	(void)state;
+	begin(DENSE);
+	check_figures("tp=3 pp=7");
+	assert_true(findings.item[0].nearest_count > 0);
+	begin(DENSE);
+	check_figures("mode=inference tp=3");
+	assert_true(findings.item[0].nearest_count > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -526,6 +562,7 @@ int main(void)
 		cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_figures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

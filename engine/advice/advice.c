@@ -85,7 +85,7 @@ static void try_value(struct attempt *trial, double value)
 	    knob_same(&trial->turned, now->scenario, trial->knob) ||
 	    ability_against(&trial->from, trial->knob, value))
 		return;
-	scenario_estimate(&trial->turned, &e);
+	scenario_figures(&trial->turned, &e);
 	if (!e.legal)
 		return;
 	this = (struct tried){ value,

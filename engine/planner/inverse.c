@@ -259,7 +259,7 @@ static bool in_time(const struct inverse *inverse, const struct scenario *s, boo
 	e = malloc(sizeof *e);
 	if (!e)
 		return false;
-	scenario_estimate(s, e);
+	scenario_figures(s, e);
 	*good = e->feasible && e->run.seconds <= inverse->deadline_seconds;
 	free(e);
 	return true;

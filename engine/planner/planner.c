@@ -224,7 +224,7 @@ void search_take(struct planner *p, const struct scenario *s, const uint8_t *cho
 	struct planner_found found = { 0 };
 	bool serves = s->plan.mode == MODE_INFERENCE;
 
-	scenario_estimate(s, &p->estimate);
+	scenario_figures(s, &p->estimate);
 	if (!e->legal) {
 		p->result.counts.illegal++;
 		return;

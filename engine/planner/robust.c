@@ -45,7 +45,7 @@ static void estimate_plan(const struct robust *robust, int plan, struct estimate
 
 		planner_scenario(problem, &robust->plan[plan], &s);
 		robust_weaken((enum robust_case)i, &s);
-		scenario_estimate(&s, e);
+		scenario_figures(&s, e);
 		out->fits[i] = e->legal && e->host_fits &&
 			       e->memory.total_bytes <= planner_room(problem, &s);
 		out->score[i] = objective_of_estimate(problem->objective, &s, e);

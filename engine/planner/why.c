@@ -124,7 +124,7 @@ static double try_value(const struct why *why, const struct knob *knob, double v
 
 	if (!knob_set(&s, knob, value))
 		return INFINITY;
-	scenario_estimate(&s, scratch);
+	scenario_figures(&s, scratch);
 	return seconds_of(why, &s, scratch);
 }
 
@@ -203,7 +203,7 @@ void why_pair(struct why *why, const struct scenario *better, struct estimate *s
 	int count = differing(why, better, change, MOST);
 	double best = why->seconds;
 
-	scenario_estimate(better, scratch);
+	scenario_figures(better, scratch);
 	why->gain_of_all = gain_of(why, seconds_of(why, better, scratch));
 	if (why->count > 0)
 		return;
@@ -214,7 +214,7 @@ void why_pair(struct why *why, const struct scenario *better, struct estimate *s
 
 			knob_set(&s, change[i].knob, change[i].to);
 			knob_set(&s, change[k].knob, change[k].to);
-			scenario_estimate(&s, scratch);
+			scenario_figures(&s, scratch);
 			seconds = seconds_of(why, &s, scratch);
 			if (!(seconds < best))
 				continue;

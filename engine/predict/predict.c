@@ -11,3 +11,11 @@ void scenario_estimate(const struct scenario *scenario, struct estimate *out)
 	else
 		train_estimate(scenario, out);
 }
+
+void scenario_figures(const struct scenario *scenario, struct estimate *out)
+{
+	if (scenario->plan.mode == MODE_INFERENCE)
+		serve_figures(scenario, out);
+	else
+		train_figures(scenario, out);
+}

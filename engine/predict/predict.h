@@ -6,5 +6,7 @@
 
 /* The estimate of the scenario's mode: train_estimate() or serve_estimate(). */
 void scenario_estimate(const struct scenario *scenario, struct estimate *out);
+/* The same without what would mend its problems, for who looks at many plans. */
+void scenario_figures(const struct scenario *scenario, struct estimate *out);
 
 #endif

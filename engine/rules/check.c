@@ -303,11 +303,11 @@ bool scenario_first_problem(const struct scenario *scenario, struct finding *out
 	return false;
 }
 
-int scenario_check(const struct scenario *scenario, struct findings *findings)
+int scenario_problems(const struct scenario *scenario, struct findings *findings)
 {
 	struct facts facts;
 	struct broken broken;
-	int errors = 0, before = 0, count;
+	int errors = 0, count;
 	const struct legality *rows = rules_of(scenario, &count);
 
 	if (findings)
@@ -321,20 +321,44 @@ int scenario_check(const struct scenario *scenario, struct findings *findings)
 	rules_derive(scenario, &facts);
 	for (int i = 0; i < count; i++) {
 		const struct legality *row = &rows[i];
-		struct finding *finding;
 
 		if (!rules_hold(row, &scenario->stack) || !row->breaks(&facts, &broken))
 			continue;
 		errors += row->rule.severity == SEVERITY_ERROR;
 		if (!findings && errors > 0)
 			return errors;
-		if (!findings || findings->count == MAX_FINDINGS)
-			continue;
-		if (before == 0)
-			before = broken_rows(scenario);
-		finding = &findings->item[findings->count++];
-		name_problem(row, &broken, finding);
-		find_remedy(scenario, row, before, &broken, finding);
+		if (findings && findings->count < MAX_FINDINGS)
+			name_problem(row, &broken, &findings->item[findings->count++]);
 	}
+	return errors;
+}
+
+void scenario_mend(const struct scenario *scenario, struct findings *findings)
+{
+	struct facts facts;
+	struct broken broken;
+	int count, at = 0, before;
+	const struct legality *rows = rules_of(scenario, &count);
+
+	if (findings->count == 0 || !rules_countable(scenario))
+		return;
+	rules_derive(scenario, &facts);
+	before = broken_rows(scenario);
+	for (int i = 0; i < count && at < findings->count; i++) {
+		if (&rows[i].rule != findings->item[at].rule)
+			continue;
+		if (rows[i].breaks(&facts, &broken))
+			find_remedy(scenario, &rows[i], before, &broken,
+				    &findings->item[at]);
+		at++;
+	}
+}
+
+int scenario_check(const struct scenario *scenario, struct findings *findings)
+{
+	int errors = scenario_problems(scenario, findings);
+
+	if (findings)
+		scenario_mend(scenario, findings);
 	return errors;
 }

@@ -367,14 +367,14 @@ bool serve_ceiling(const struct scenario *s, struct serve_ceiling *out)
 	return true;
 }
 
-void serve_estimate(const struct scenario *s, struct estimate *out)
+void serve_figures(const struct scenario *s, struct estimate *out)
 {
 	struct serving_run run;
 	struct model_counts counts;
 	struct serving_estimate *v = &out->serving;
 
 	begin(s, &counts, out);
-	out->legal = scenario_check(s, &out->problems) == 0;
+	out->legal = scenario_problems(s, &out->problems) == 0;
 	if (!out->legal)
 		return;
 	if (!run_open(s, &run)) {
@@ -400,4 +400,10 @@ void serve_estimate(const struct scenario *s, struct estimate *out)
 	out->tokens_per_second = v->output_tokens_per_second;
 	out->tokens_per_second_per_gpu = v->output_tokens_per_second_per_gpu;
 	economy(s, &counts, out);
+}
+
+void serve_estimate(const struct scenario *s, struct estimate *out)
+{
+	serve_figures(s, out);
+	scenario_mend(s, &out->problems);
 }

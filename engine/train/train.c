@@ -59,7 +59,7 @@ bool train_step(const struct scenario *scenario, struct step *step,
 {
 	clear(out);
 	derive(scenario, out);
-	out->legal = scenario_check(scenario, &out->problems) == 0;
+	out->legal = scenario_problems(scenario, &out->problems) == 0;
 	out->chunks = split_chunks(scenario);
 	if (!out->legal)
 		return false;

@@ -1,12 +1,22 @@
 /* wide.c - layers that stay in 16 bits beside narrow ones are kinds of their own, in a
  * copy of the scenario for the length of a call. */
+#include "engine/rules/legality.h"
 #include "engine/train/step.h"
 
-void train_estimate(const struct scenario *scenario, struct estimate *out)
+void train_figures(const struct scenario *scenario, struct estimate *out)
 {
 	struct scenario room;
 
 	settled_estimate(scenario_widened(scenario, &room), out);
+}
+
+void train_estimate(const struct scenario *scenario, struct estimate *out)
+{
+	struct scenario room;
+	const struct scenario *wide = scenario_widened(scenario, &room);
+
+	settled_estimate(wide, out);
+	scenario_mend(wide, &out->problems);
 }
 
 bool train_chunks(const struct scenario *scenario, struct estimate *out,

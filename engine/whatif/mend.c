@@ -32,7 +32,7 @@ void whatif_gpus(const struct scenario *scenario, struct estimate *scratch,
 			continue;
 		if (out->legal == 0)
 			out->legal = i * step;
-		scenario_estimate(&trial, scratch);
+		scenario_figures(&trial, scratch);
 		if (scratch->fits) {
 			out->fits = i * step;
 			break;
@@ -108,7 +108,7 @@ void whatif_cost(const struct scenario *scenario, const struct knob *knob, doubl
 	*out = (struct whatif_cost){ .value = value };
 	if (!knob || !knob_set(&trial, knob, value))
 		return;
-	scenario_estimate(&trial, scratch);
+	scenario_figures(&trial, scratch);
 	out->knob = knob;
 	out->legal = scratch->legal;
 	out->fits = scratch->feasible;

@@ -18,7 +18,7 @@ static void fill(const struct scenario *scenario, struct estimate *scratch,
 	out->problem = (struct finding){ 0 };
 	if (scenario_first_problem(scenario, &out->problem))
 		return;
-	scenario_estimate(scenario, scratch);
+	scenario_figures(scenario, scratch);
 	out->legal = scratch->legal;
 	out->fits = scratch->fits;
 	if (!scratch->legal) {
@@ -140,11 +140,9 @@ void whatif_arrow(const struct scenario *scenario, const struct knob *knob,
 		if (value == knob_get(scenario, knob) ||
 		    !knob_set(&turned, knob, value))
 			continue;
-		/* remedies take longer to find than an estimate does, and nobody asks
-		 */
 		if (scenario_check(&turned, NULL) > 0)
 			continue;
-		scenario_estimate(&turned, scratch);
+		scenario_figures(&turned, scratch);
 		if (cost_of(scratch) < best) {
 			best = cost_of(scratch);
 			out->direction = direction;
