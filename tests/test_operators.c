@@ -250,23 +250,34 @@ static void test_narrow_formats(void **state)
 	}
 }
 
-/* Scales per block are found by no norm: what it left in 16 bits is read, and written
- * in two layouts, behind it; what attention or an activation wrote is as with others.
- */
-static void test_blocks_are_scaled_behind_a_norm(void **state)
+/* A norm writes fp8 by a scale of the step before alone: what it left in 16 bits is
+ * read, and written in two layouts, or in one where one scale a tensor is enough for
+ * any product; what attention or an activation wrote is as with others. */
+static void test_scales_of_this_step_are_found_behind_a_norm(void **state)
 {
-	static const int recipes[] = { FP8_DELAYED, FP8_CURRENT_SCALING, FP8_BLOCKWISE,
-				       FP8_BLOCKWISE };
-	static const double behind[] = { 1.5, 1.5, 4, 1.5 };
+	static const struct {
+		int precision, recipe;
+		bool compile;
+		double mxfp8_peak, bytes;
+	} cases[] = {
+		{ PRECISION_FP8, FP8_DELAYED, false, 0, 1.5 },
+		{ PRECISION_FP8, FP8_CURRENT_SCALING, false, 0, 4 },
+		{ PRECISION_FP8, FP8_CURRENT_SCALING, false, 1e15, 3 },
+		{ PRECISION_FP8, FP8_BLOCKWISE, false, 0, 4 },
+		{ PRECISION_FP8, FP8_BLOCKWISE, true, 0, 1.5 },
+		{ PRECISION_MXFP8, FP8_DELAYED, false, 1e15, 4 + 2 / 32.0 },
+	};
 
 	(void)state;
 	case_dense(&scenario);
-	scenario.plan.precision = PRECISION_FP8;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 6; i++) {
 		int norms = 0, others = 0;
 
-		scenario.plan.fp8_recipe = recipes[i];
-		scenario.plan.compile = i == 3;
+		scenario.plan.precision = cases[i].precision;
+		scenario.plan.fp8_recipe = cases[i].recipe;
+		scenario.plan.compile = cases[i].compile;
+		scenario.cluster.accelerator.peak_flops[PRECISION_MXFP8] =
+			cases[i].mxfp8_peak;
 		draw();
 		for (int k = 0; k < graph.count; k++) {
 			const struct graph_operator *op = &graph.item[k];
@@ -275,7 +286,8 @@ static void test_blocks_are_scaled_behind_a_norm(void **state)
 
 			if (op->kind != OPERATOR_GEMM)
 				continue;
-			assert_close(op->quantise_bytes, reads ? behind[i] : 1.5, 0);
+			assert_close(op->quantise_bytes, reads ? cases[i].bytes : 1.5,
+				     0);
 			assert_close(op->quantise_gradient_bytes, 1.5, 0);
 			norms += reads;
 			others += !reads;
@@ -539,7 +551,7 @@ int main(void)
 		cmocka_unit_test(test_lightning_attention_by_hand),
 		cmocka_unit_test(test_states_that_travel),
 		cmocka_unit_test(test_narrow_formats),
-		cmocka_unit_test(test_blocks_are_scaled_behind_a_norm),
+		cmocka_unit_test(test_scales_of_this_step_are_found_behind_a_norm),
 		cmocka_unit_test(test_nvfp4_by_its_recipe),
 		cmocka_unit_test(test_nvfp4_in_an_operator),
 		cmocka_unit_test(test_a_router_stays_wide),

@@ -109,7 +109,8 @@ static void master_terms(const struct asked *a, struct explanation *out)
 	knob(a, out, "optimizer", "1 and 2 have narrow moments", "optimizer");
 	knob(a, out, "offload", "share on the host, whose weights are whole",
 	     "optimizer_offload");
-	knob(a, out, "stored", "1 is fp8, which has too few bits", "weight_format");
+	knob(a, out, "stored", "1 and 3 are narrow, which have too few bits",
+	     "weight_format");
 	knob(a, out, "lora", "above 0, adapters train, which are wide", "lora_rank");
 	precision_term(a, out);
 }
@@ -296,7 +297,7 @@ static void narrow_weight_terms(const struct asked *a, struct explanation *out)
 	explain_formula(out, graph_narrow_weight_text);
 	explain_from(a, out, "a", "in a kernel of its own", "narrow_bytes");
 	precision_term(a, out);
-	knob(a, out, "stored", "format of weights, 1 is fp8", "weight_format");
+	knob(a, out, "stored", "format of weights, 1 and 3 are narrow alone", "weight_format");
 	knob(a, out, "squares", "1: scales for squares of weights", "fp4_squares");
 }
 

@@ -282,9 +282,9 @@ const struct glossary_word glossary_knobs[] = {
 	  "Narrow ones let a large model fit on few GPUs. Four bits cost time, since each "
 	  "product writes them out first." },
 	{ WORD_KNOB, "weight_format", NULL,
-	  "Whether [weights] are kept in 16 bits, in 8 alone, or in both.",
-	  "Narrow ones halve their memory and what is gathered; the optimizer keeps its "
-	  "own wide copy either way." },
+	  "Whether [weights] are kept in 16 bits, in 8 or 4 alone, or in both.",
+	  "Narrow ones halve their memory and what is gathered, or quarter it; the "
+	  "optimizer keeps its own wide copy either way." },
 	{ WORD_KNOB, "fp4_rotation", NULL,
 	  "Whether what weight [gradients] in 4 bits are made of is rotated first, "
 	  "sixteen values at a time, which spreads single large ones.",

@@ -144,13 +144,14 @@ _Static_assert(FP8_CURRENT_SCALING == 1 && FP8_ROWWISE == 2,
  * weight workspaces, is_first_microbatch). In nvfp4 scales in squares come out in the
  * order that the GEMM reads, others are read and written once more in each layout
  * (nvfp4_emits_gemm_swizzled_scales() of TransformerEngine@d0067d0,
- * pytorch/csrc/quantizer.cpp). What is stored in fp8 is written so by the optimizer, in
- * place of 16 bits. */
+ * pytorch/csrc/quantizer.cpp). What is stored in fp8 or fp4 is written so by the
+ * optimizer, in place of 16 bits. */
 FORMULA(graph_narrow_weight,
 	(double a, double precision, double stored, double squares),
-	either(stored == 1, 0,
+	either((stored - 1) * (stored - 3) == 0, 0,
 	       either(precision == 5, either(squares == 1, a, a + 4.0 / 16), a)));
-_Static_assert(WEIGHTS_FP8 == 1, "the number of this word in graph_narrow_weight");
+_Static_assert(WEIGHTS_FP8 == 1 && WEIGHTS_FP4 == 3,
+	       "the numbers of these words in graph_narrow_weight");
 
 /* Hosts differ by a fifth from one launch to the next, and the ranks of an all-to-all
  * wait for the slowest: of n that is sqrt(2 ln n) deviations above the mean. */

@@ -48,24 +48,33 @@ double graph_weight_traffic(const struct plan *plan)
 					 plan->weight_format, plan->fp4_squares);
 }
 
-/* Transformer Engine quantises a weight with the first micro-batch and keeps what comes
- * out (pytorch/module/base.py, get_weight_workspace()): in two layouts, but for one
- * scale a tensor where the accelerator multiplies any, as those that have mxfp8 do
- * (is_non_tn_fp8_gemm_supported() of pytorch/utils.py). Whatever shards weights lets
- * go of them behind a layer. */
-static double weight_copy_bytes(const struct graph_context *c)
+/* Layouts in which an operand is kept: both, but for one scale a tensor where the
+ * accelerator multiplies any, as those that have mxfp8 do
+ * (is_non_tn_fp8_gemm_supported() of pytorch/utils.py). */
+static double layouts_of(const struct graph_context *c)
 {
 	const struct plan *plan = &c->scenario->plan;
-	const struct accelerator *a = &c->scenario->cluster.accelerator;
 	bool tensorwise = plan->precision == PRECISION_FP8 &&
 			  (plan->fp8_recipe == FP8_DELAYED ||
 			   plan->fp8_recipe == FP8_CURRENT_SCALING);
 
+	return tensorwise && c->scenario->cluster.accelerator
+					       .peak_flops[PRECISION_MXFP8] > 0
+		       ? 1
+		       : 2;
+}
+
+/* Transformer Engine quantises a weight with the first micro-batch and keeps what comes
+ * out (pytorch/module/base.py, get_weight_workspace()). Whatever shards weights lets go
+ * of them behind a layer. */
+static double weight_copy_bytes(const struct graph_context *c)
+{
+	const struct plan *plan = &c->scenario->plan;
+
 	if (plan->weight_format != WEIGHTS_BOTH ||
 	    precision_table[plan->precision].wide || plan->zero == 3)
 		return 0;
-	return (tensorwise && a->peak_flops[PRECISION_MXFP8] > 0 ? 1 : 2) *
-	       c->operand_width;
+	return layouts_of(c) * c->operand_width;
 }
 
 void graph_set_formats(struct graph_context *out)
@@ -96,14 +105,23 @@ static bool rounds_at_random(const struct plan *plan)
 	return plan->precision == PRECISION_NVFP4 && plan->fp4_rounding;
 }
 
-/* A norm writes fp8 where its scale is that of the step before, and 32 elements' where
- * they have one each; with scales per block it writes 16 bits, which a kernel of its
- * own turns narrow (NVIDIA/TransformerEngine@01a4d04,
- * pytorch/csrc/extensions/normalization.cpp). A compiler joins the two. */
-static bool norm_stays_wide(const struct plan *plan)
+/* Traffic per element of what a norm hands to a GEMM. It writes fp8 where the scale is
+ * that of the step before. Else it writes 16 bits, with their maximum where one scale
+ * of this step is asked for, and a kernel of its own reads them and writes the layouts;
+ * with scales per 32 elements too, but for cuDNN's norm, which is not the default
+ * (NVIDIA/TransformerEngine@d0067d0, pytorch/csrc/extensions/normalization.cpp,
+ * FUSED_NORM_AMAX_FP8 and UNFUSED). A compiler joins the two. 0: as elsewhere. */
+static double behind_norm_bytes(const struct graph_context *c)
 {
-	return plan->precision == PRECISION_FP8 && plan->fp8_recipe == FP8_BLOCKWISE &&
-	       !plan->compile;
+	const struct plan *plan = &c->scenario->plan;
+
+	if (plan->compile ||
+	    (plan->precision == PRECISION_FP8 &&
+	     (plan->fp8_recipe == FP8_DELAYED || plan->fp8_recipe == FP8_ROWWISE)))
+		return 0;
+	if (plan->precision != PRECISION_FP8 && plan->precision != PRECISION_MXFP8)
+		return 0;
+	return 2 + layouts_of(c) * c->operand_width;
 }
 
 /* Collectives may stand between: what they gather is the norm's. */
@@ -123,8 +141,12 @@ void graph_quantise(const struct graph_context *c, const struct graph *graph,
 		    struct graph_operator *op)
 {
 	bool alone = op->groups > 1;
-	bool behind = norm_stays_wide(&c->scenario->plan) && reads_norm(graph, op);
-	double each = alone || behind ? c->quantise_alone_bytes : c->quantise_bytes;
+	double behind = c->quantise_bytes > 0 && reads_norm(graph, op)
+				? behind_norm_bytes(c)
+				: 0;
+	double each = alone        ? c->quantise_alone_bytes
+		      : behind > 0 ? behind
+				   : c->quantise_bytes;
 	double back = alone ? c->quantise_alone_bytes : c->quantise_gradient_bytes;
 	double in = op->rows * op->inner * each, out = op->rows * op->columns * back;
 

@@ -32,7 +32,7 @@ static const char *const scope_words[] = { "attn",           "mlp",
 					   "moe_router",     "moe_preprocess",
 					   "shared_experts", "moe",
 					   "mamba",          NULL };
-static const char *const weight_words[] = { "wide", "fp8", "both", NULL };
+static const char *const weight_words[] = { "wide", "fp8", "both", "fp4", NULL };
 static const char *const frozen_words[] = { "wide", "fp8", "nf4", NULL };
 static const char *const target_words[] = { "all", "attention", "qkv", NULL };
 static const char *const scale_words[] = { "each", "zeroed", "fused", NULL };
@@ -231,10 +231,9 @@ static bool has_split_adapters(const struct scenario *s)
 	       s->plan.lora_targets != LORA_QKV;
 }
 
-static bool has_fp8_weights(const struct scenario *s)
+static bool has_narrow_weights(const struct scenario *s)
 {
-	return !is_lora(s) && (s->plan.precision == PRECISION_FP8 ||
-			       s->plan.precision == PRECISION_MXFP8);
+	return !is_lora(s) && scenario_trains_narrow(s);
 }
 
 static bool is_partial(const struct scenario *s)
@@ -560,10 +559,10 @@ const struct knob knob_table[] = {
 	  "How fp8 scaling factors are found: finer ones cost more memory traffic.",
 	  GROUP_PRECISION, WORD(plan.fp8_recipe, fp8_words), .applies = is_fp8 },
 	{ "weight_format", NULL, "stored weights", "",
-	  "Weights of the layers in 16 bits, in fp8 alone, which gathers half the bytes, or "
-	  "in 16 bits with their fp8 copies kept.",
+	  "Weights of the layers in 16 bits, in fp8 or fp4 alone as they are multiplied, or "
+	  "in 16 bits with their narrow copies kept.",
 	  GROUP_PRECISION, WORD(plan.weight_format, weight_words),
-	  .applies = has_fp8_weights },
+	  .applies = has_narrow_weights },
 	{ "fp4_rotation", "fp4_random_hadamard", "fp4 rotation", "",
 	  "What weight gradients of nvfp4 are made of is rotated in 16s (random Hadamard): "
 	  "outliers spread, every kernel needs its own pass for maxima.",

@@ -94,10 +94,16 @@ enum fp8_recipe {
 };
 
 /* In which the weights of the layers are stored between steps: as they train in 16 or
- * 32 bits, or in fp8 alone, without a 16-bit copy (Megatron's --fp8-param-gather), or
- * in 16 bits with what they turn to kept beside them; and the frozen ones under LoRA.
- */
-enum weight_format { WEIGHTS_WIDE, WEIGHTS_FP8, WEIGHTS_BOTH, WEIGHT_FORMAT_COUNT };
+ * 32 bits, or in fp8 or fp4 alone as they are multiplied, without a 16-bit copy
+ * (Megatron's --fp8-param-gather and --fp4-param-gather), or in 16 bits with what they
+ * turn to kept beside them; and the frozen ones under LoRA. */
+enum weight_format {
+	WEIGHTS_WIDE,
+	WEIGHTS_FP8,
+	WEIGHTS_BOTH,
+	WEIGHTS_FP4,
+	WEIGHT_FORMAT_COUNT
+};
 enum frozen_format { FROZEN_WIDE, FROZEN_FP8, FROZEN_NF4, FROZEN_FORMAT_COUNT };
 
 enum cross_entropy { CE_PLAIN, CE_FUSED, CE_CHUNKED, CE_COUNT };

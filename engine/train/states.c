@@ -4,19 +4,32 @@
 #include "engine/graph/graph.h"
 #include "engine/plan/mesh.h"
 
-/* Scales per 32 elements run along rows or along columns, and both are stored
- * (Transformer Engine, MXFP8Tensor). */
+/* Either word means: as they are multiplied. */
+static bool stores_narrow(const struct plan *plan)
+{
+	return plan->weight_format == WEIGHTS_FP8 || plan->weight_format == WEIGHTS_FP4;
+}
+
+/* Scales per 32 or 16 elements run along rows or along columns, and both are stored
+ * (Transformer Engine, MXFP8Tensor and NVFP4Tensor). */
+static double narrow_bytes(const struct plan *plan)
+{
+	double one = graph_operand_value(plan->precision, 2);
+
+	return plan->precision > PRECISION_FP8 ? 2 * one : one;
+}
+
 double step_layer_weight_bytes(const struct plan *plan)
 {
-	double fp8 = plan->precision == PRECISION_MXFP8 ? 2 * (1 + 1.0 / 32) : 1;
 	bool narrow =
-		plan->precision == PRECISION_FP8 || plan->precision == PRECISION_MXFP8;
+		plan->precision >= PRECISION_FP8 && plan->precision <= PRECISION_NVFP4;
 
 	if (plan->lora_rank > 0 && plan->frozen_format == FROZEN_NF4)
 		return graph_nf4_bytes();
-	if (plan->lora_rank > 0 ? plan->frozen_format == FROZEN_FP8
-				: narrow && plan->weight_format == WEIGHTS_FP8)
-		return plan->lora_rank > 0 ? 1 : fp8;
+	if (plan->lora_rank > 0 && plan->frozen_format == FROZEN_FP8)
+		return 1;
+	if (plan->lora_rank < 1 && narrow && stores_narrow(plan))
+		return narrow_bytes(plan);
 	return plan->precision == PRECISION_FP32 ? 4 : 2;
 }
 
@@ -35,10 +48,11 @@ double states_wide_weights(const struct model *model)
 	return sum;
 }
 
-double step_weight_bytes(const struct scenario *scenario)
+/* Mean of the layers' weights of so many bytes and those of the ends and some layers,
+ * which stay wide. */
+static double mean_bytes(const struct scenario *scenario, double layer)
 {
 	double wide = scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
-	double layer = step_layer_weight_bytes(&scenario->plan);
 	struct model_counts counts;
 	double ends;
 
@@ -49,6 +63,25 @@ double step_weight_bytes(const struct scenario *scenario)
 		states_wide_weights(&scenario->model)) /
 	       counts.total;
 	return layer * (1 - ends) + wide * ends;
+}
+
+double step_weight_bytes(const struct scenario *scenario)
+{
+	return mean_bytes(scenario, step_layer_weight_bytes(&scenario->plan));
+}
+
+/* Of fp4 one layout goes round: the other is made of it on each rank, and the scales of
+ * the maxima of all (NVIDIA/TransformerEngine@d0067d0, pytorch/tensor/utils.py,
+ * _cast_master_weights_to_nvfp4_2d). */
+double states_trained_bytes(const struct scenario *scenario)
+{
+	const struct plan *plan = &scenario->plan;
+
+	if (plan->lora_rank > 0)
+		return plan->precision == PRECISION_FP32 ? 4 : 2;
+	return stores_narrow(plan) && plan->precision == PRECISION_NVFP4
+		       ? mean_bytes(scenario, 0.5)
+		       : step_weight_bytes(scenario);
 }
 
 double step_gradient_bytes(const struct scenario *scenario)

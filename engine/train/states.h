@@ -66,13 +66,9 @@ double step_weight_bytes(const struct scenario *scenario);
 double states_wide_weights(const struct model *model);
 /* Of a weight of a layer, in the format that it is stored in. */
 double step_layer_weight_bytes(const struct plan *plan);
-/* Of one that trains: adapters are wide whatever they stand beside. */
-static inline double states_trained_bytes(const struct scenario *scenario)
-{
-	if (scenario->plan.lora_rank > 0)
-		return scenario->plan.precision == PRECISION_FP32 ? 4 : 2;
-	return step_weight_bytes(scenario);
-}
+/* Of one that trains, as it goes round: adapters are wide whatever they stand beside.
+ */
+double states_trained_bytes(const struct scenario *scenario);
 
 /* Bytes of a master weight: fp32, or, beside narrow moments where the stack splits it,
  * the 16 bits that a bf16 weight lacks of it; fp16 has other bits, a weight stored in
@@ -84,14 +80,14 @@ FORMULA(states_master,
 	       4 - 2 * split * either(optimizer == 1, 1, either(optimizer == 2, 1, 0)) *
 			       either(precision == 1, 0, 1) *
 			       either(offload > 0, 0, 1) *
-			       either(stored == 1,
+			       either((stored - 1) * (stored - 3) == 0,
 				      either(lora > 0, 1,
-					     either(precision == 3, 0,
-						    either(precision == 4, 0, 1))),
+					     either(precision < 3, 1,
+						    either(precision > 5, 1, 0))),
 				      1)));
-_Static_assert(PRECISION_FP16 == 1 && PRECISION_FP8 == 3 && PRECISION_MXFP8 == 4 &&
+_Static_assert(PRECISION_FP16 == 1 && PRECISION_FP8 == 3 && PRECISION_NVFP4 == 5 &&
 		       OPTIMIZER_ADAMW_8BIT == 1 && OPTIMIZER_ADAMW_BF16 == 2 &&
-		       WEIGHTS_FP8 == 1,
+		       WEIGHTS_FP8 == 1 && WEIGHTS_FP4 == 3,
 	       "the numbers of these words in states_master");
 
 /* Bytes that an update moves per parameter: the norm reads the gradient and the step

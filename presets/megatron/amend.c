@@ -26,9 +26,7 @@ static bool add_pair(struct arguments *arguments, char *pair, int line)
 	if (strcmp(value, "None") != 0 && strcmp(value, "False") != 0)
 		return arguments_add(arguments, pair,
 				     strcmp(value, "True") == 0 ? "" : value, line);
-	for (int i = arguments->count - 1; i >= 0; i--)
-		if (strcmp(arguments->item[i].name, pair) == 0)
-			arguments->item[i] = arguments->item[--arguments->count];
+	arguments_drop(arguments, pair);
 	return true;
 }
 

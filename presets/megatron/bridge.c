@@ -60,6 +60,8 @@ static const struct {
 	{ "fp8-format", NULL, NULL },
 	{ "fp8-recipe", NULL, NULL },
 	{ "fp4-format", NULL, NULL },
+	{ "fp8-param-gather", NULL, NULL },
+	{ "fp4-param-gather", NULL, NULL },
 	{ "first-last-layers-bf16", "mixed_precision.first_last_layers_bf16", NULL },
 	{ "num-layers-at-start-in-bf16", "mixed_precision.num_layers_at_start_in_bf16",
 	  NULL },
@@ -237,6 +239,11 @@ bool bridge_add_field(struct arguments *arguments, const char *field, const char
 	for (size_t i = 0; i < sizeof more_fields / sizeof more_fields[0]; i++)
 		if (strcmp(more_fields[i].field, field) == 0)
 			return add(arguments, more_fields[i].flag, value, line, error);
+	/* a recipe by its name may have switched it on */
+	if (off && strcmp(field, "mixed_precision.fp8_param_gather") == 0)
+		arguments_drop(arguments, "fp8-param-gather");
+	if (off && strcmp(field, "mixed_precision.fp4_param_gather") == 0)
+		arguments_drop(arguments, "fp4-param-gather");
 	if (strcmp(field, "mixed_precision") == 0)
 		return mixed_add(arguments, value, line, error);
 	if (strcmp(field, "model.num_query_groups") == 0 &&

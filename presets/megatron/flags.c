@@ -36,7 +36,6 @@ const struct flag megatron_flags[] = {
 	  "delayed=delayed tensorwise=current-scaling blockwise=blockwise mxfp8=mxfp8",
 	  "delayed" },
 	{ "fp8-dot-product-attention", "fp8_attention", FLAG_ON, NULL, "off" },
-	{ "fp8-param-gather", "weight_format", FLAG_ON, "fp8 wide", "wide" },
 	{ "attention-backend", "attention_kernel", FLAG_WORD,
 	  "fused=flash3 auto=flash3 flash=flash2 unfused=fused-softmax "
 	  "local=fused-softmax unfused=unfused",

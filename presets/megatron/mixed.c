@@ -9,25 +9,35 @@
 static const struct {
 	const char *name, *base, *format, *recipe;
 	int precision, fp8;
+	bool narrow; /* weights are stored as they are multiplied */
 } mixed[] = {
-	{ "bf16_mixed", "bf16", NULL, NULL, PRECISION_BF16, 0 },
-	{ "fp16_mixed", "fp16", NULL, NULL, PRECISION_FP16, 0 },
+	{ "bf16_mixed", "bf16", NULL, NULL, PRECISION_BF16, 0, false },
+	{ "fp16_mixed", "fp16", NULL, NULL, PRECISION_FP16, 0, false },
 	{ "bf16_with_fp8_delayed_scaling_mixed", "bf16", "hybrid", "delayed",
-	  PRECISION_FP8, FP8_DELAYED },
+	  PRECISION_FP8, FP8_DELAYED, true },
 	{ "bf16_with_fp8_current_scaling_mixed", "bf16", "hybrid", "tensorwise",
-	  PRECISION_FP8, FP8_CURRENT_SCALING },
+	  PRECISION_FP8, FP8_CURRENT_SCALING, true },
 	{ "bf16_with_fp8_subchannel_scaling_mixed", "bf16", "hybrid", "blockwise",
-	  PRECISION_FP8, FP8_BLOCKWISE },
-	{ "bf16_with_mxfp8_mixed", "bf16", "e4m3", "mxfp8", PRECISION_FP8, FP8_MXFP8 },
-	{ "bf16_with_mxfp8_mixed", "bf16", "e4m3", "mxfp8", PRECISION_MXFP8, 0 },
-	{ "bf16_with_nvfp4_mixed", "bf16", NULL, NULL, PRECISION_NVFP4, 0 },
+	  PRECISION_FP8, FP8_BLOCKWISE, false },
+	{ "bf16_with_mxfp8_mixed", "bf16", "e4m3", "mxfp8", PRECISION_FP8, FP8_MXFP8,
+	  true },
+	{ "bf16_with_mxfp8_mixed", "bf16", "e4m3", "mxfp8", PRECISION_MXFP8, 0, true },
+	{ "bf16_with_nvfp4_mixed", "bf16", NULL, NULL, PRECISION_NVFP4, 0, true },
 	{ "nemotron_3_super_bf16_with_nvfp4_mixed", "bf16", NULL, NULL, PRECISION_NVFP4,
-	  0 },
+	  0, true },
 };
+
+static const char *gather_flag(int precision)
+{
+	return precision == PRECISION_NVFP4 ? "fp4-param-gather" : "fp8-param-gather";
+}
 
 void mixed_put(struct export_out *out, const struct plan *plan)
 {
 	const char *name = "bf16_with_fp8_current_scaling_mixed"; /* rowwise */
+	bool narrow = true;
+	bool keeps = plan->weight_format == WEIGHTS_FP8 ||
+		     plan->weight_format == WEIGHTS_FP4;
 
 	if (plan->precision == PRECISION_FP32)
 		return;
@@ -36,10 +46,14 @@ void mixed_put(struct export_out *out, const struct plan *plan)
 		    (plan->precision != PRECISION_FP8 ||
 		     mixed[i].fp8 == plan->fp8_recipe)) {
 			name = mixed[i].name;
+			narrow = mixed[i].narrow;
 			break;
 		}
+	/* adapters' base is frozen_format */
+	if (plan->precision < PRECISION_FP8 || plan->lora_rank > 0)
+		keeps = narrow;
 	/* the name alone has no fields to set */
-	if (plan->wide_first > 0 || plan->wide_last > 0)
+	if (plan->wide_first > 0 || plan->wide_last > 0 || keeps != narrow)
 		fprintf(out->body,
 			"from megatron.bridge.training.mixed_precision import "
 			"get_mixed_precision_config\n"
@@ -47,6 +61,10 @@ void mixed_put(struct export_out *out, const struct plan *plan)
 			name);
 	else
 		fprintf(out->body, "cfg.mixed_precision = \"%s\"\n", name);
+	if (keeps != narrow)
+		fprintf(out->body, "cfg.mixed_precision.%s_param_gather = %s\n",
+			plan->precision == PRECISION_NVFP4 ? "fp4" : "fp8",
+			keeps ? "True" : "False");
 }
 
 static bool add(struct arguments *arguments, const char *flag, const char *value,
@@ -97,6 +115,9 @@ bool mixed_add(struct arguments *arguments, const char *value, int line,
 				   error);
 		if (good && mixed[i].precision == PRECISION_NVFP4)
 			good = add(arguments, "fp4-format", "e2m1", line, error);
+		if (good && mixed[i].narrow)
+			good = add(arguments, gather_flag(mixed[i].precision), "", line,
+				   error);
 		return good;
 	}
 	return add(arguments, "mixed-precision", value, line, error);

@@ -31,8 +31,10 @@ static const char *const plan_flags[] = {
 	"bf16",
 	"fp16",
 	"fp8-format",
+	"fp8-param-gather",
 	"fp8",
 	"fp4-format",
+	"fp4-param-gather",
 	"fp4-recipe",
 	"first-last-layers-bf16",
 	"num-layers-at-start-in-bf16",
@@ -221,7 +223,7 @@ static bool read_precision(struct flag_reader *r)
 	const char *precision = flag_is_set(r, "bf16")   ? "bf16"
 				: flag_is_set(r, "fp16") ? "fp16"
 							 : "fp32";
-	const char *grad = "fp32";
+	const char *grad = "fp32", *stored = "wide";
 
 	/* arguments.py: bf16 accumulates in fp32 unless it is told not to; fp16
 	 * gradients are 2 bytes, which costs what bf16 does */
@@ -234,7 +236,10 @@ static bool read_precision(struct flag_reader *r)
 		precision = flag_says(r, "fp8-recipe", "mxfp8") ? "mxfp8" : "fp8";
 	if (flag_is_set(r, "fp4-format"))
 		precision = "nvfp4";
+	if (flag_is_set(r, "fp8-param-gather"))
+		stored = "fp8";
 	return flag_set(r, "precision", precision, NULL) &&
+	       flag_set(r, "weight_format", stored, flag_find(r, "fp8-param-gather")) &&
 	       flag_set(r, "grad_dtype", grad, NULL);
 }
 
@@ -258,6 +263,9 @@ static bool read_fp4(struct flag_reader *r)
 	if (recipe && strcmp(recipe->value, "custom") == 0)
 		import_note(r->report, IMPORT_APPROXIMATE, "fp4-recipe",
 			    "custom: costs of Transformer Engine's NVFP4BlockScaling");
+	if (flag_is_set(r, "fp4-param-gather") && flag_is_set(r, "fp4-format") &&
+	    !flag_set(r, "weight_format", "fp4", flag_find(r, "fp4-param-gather")))
+		return false;
 	for (int i = 0; i < 3; i++) {
 		const struct argument *a = flag_find(r, megatron_fp4_variables[i].flag);
 

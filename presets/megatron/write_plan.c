@@ -86,6 +86,11 @@ static void put_flag(const struct flag_writer *w, const struct flag *flag)
 	}
 }
 
+static bool keeps_narrow(const struct plan *plan)
+{
+	return plan->weight_format == WEIGHTS_FP8 || plan->weight_format == WEIGHTS_FP4;
+}
+
 static void put_layout(const struct flag_writer *w)
 {
 	const struct scenario *s = w->scenario;
@@ -192,6 +197,10 @@ static void put_precision(const struct flag_writer *w)
 			      "both; Transformer Engine keeps copies as it is built");
 	if (plan->precision == PRECISION_NVFP4)
 		w->put(w->out, "fp4-format", "e2m1");
+	if (plan->precision == PRECISION_NVFP4 && keeps_narrow(plan))
+		w->put(w->out, "fp4-param-gather", "");
+	else if (scenario_trains_narrow(w->scenario) && keeps_narrow(plan))
+		w->put(w->out, "fp8-param-gather", "");
 	if (scenario_trains_narrow(w->scenario) &&
 	    (plan->wide_first > 0 || plan->wide_last > 0)) {
 		w->put(w->out, "first-last-layers-bf16", "");

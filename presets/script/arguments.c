@@ -96,6 +96,13 @@ const struct argument *arguments_find(const struct arguments *arguments,
 	return NULL;
 }
 
+void arguments_drop(struct arguments *arguments, const char *name)
+{
+	for (int i = arguments->count - 1; i >= 0; i--)
+		if (strcmp(arguments->item[i].name, name) == 0)
+			arguments->item[i] = arguments->item[--arguments->count];
+}
+
 void arguments_take_world(struct arguments *arguments)
 {
 	if (arguments->nodes > 0 && arguments->per_node > 0 &&

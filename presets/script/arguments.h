@@ -51,6 +51,8 @@ void arguments_free(struct arguments *arguments);
 /* The last one of that name, as Python's argparse takes it; NULL if absent. */
 const struct argument *arguments_find(const struct arguments *arguments,
 				      const char *name);
+/* Whoever named it: as if nobody had. */
+void arguments_drop(struct arguments *arguments, const char *name);
 
 /* For the readers of the forms. Copies into the list's own storage; NULL when a
  * bound is reached. */
