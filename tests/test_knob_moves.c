@@ -43,6 +43,7 @@ static const struct plan_row {
 	{ "chunked", DENSE, "pp=1 cross_entropy=chunked" },
 	{ "LoRA split", DENSE, "pp=1 tp=2 sp=on lora_rank=16" },
 	{ "sent out", DENSE, "pp=1 recompute=none offload_modules=attn_norm" },
+	{ "custom", DENSE, "pp=1 recompute=selective remat_policy=custom" },
 };
 
 /* Knobs that are live on a plan and can't move a number there, why, and what has to be

@@ -66,6 +66,34 @@ static void test_policies_keep_what_they_name(void **state)
 	}
 }
 
+/* A custom policy of the same tensors is the named one; what is kept and sent is sent.
+ */
+static void test_custom_policies_are_lists(void **state)
+{
+	static const struct {
+		const char *kept, *sent, *like;
+	} rows[] = {
+		{ "qkv+out", "none", "save_dot_except_mlp" },
+		{ "qkv+context+out+mlp_in+mlp_out", "none", "minimal_with_context" },
+		{ "qkv", "qkv", "qkv_proj_offloaded" },
+	};
+	static const char *const keys[] = { "kinds.0.saved_bytes", "kinds.0.sent_bytes",
+					    "kinds.0.again_flops" };
+	struct scenario s, named;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		begin(&s, "custom");
+		case_set(&s, "remat_kept", rows[i].kept);
+		case_set(&s, "remat_sent", rows[i].sent);
+		begin(&named, rows[i].like);
+		assert_true(plan_sends_activations(&s.plan) ==
+			    plan_sends_activations(&named.plan));
+		for (int k = 0; k < 3; k++)
+			assert_close(value(&s, keys[k]), value(&named, keys[k]), 1e-12);
+	}
+}
+
 /* FLOPs that run again: products that are not saved and that something asks for, which
  * nothing does of the MLP's output; attention unless its output is saved. */
 static void test_policies_compute_the_rest_again(void **state)
@@ -191,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_policies_keep_what_they_name),
 		cmocka_unit_test(test_policies_compute_the_rest_again),
+		cmocka_unit_test(test_custom_policies_are_lists),
 		cmocka_unit_test(test_modules_send_their_input),
 		cmocka_unit_test(test_nothing_goes_twice),
 		cmocka_unit_test(test_experts_send_their_rows),

@@ -72,6 +72,10 @@ static void stacks_that_train_have_releases(void **state)
 	assert_int_equal(with("megatron-core@0.5.0").plan.attention_kernel,
 			 ATTENTION_FUSED_SOFTMAX);
 	/* whose defaults never changed says so, and takes any release */
+	assert_false(with("nanotron@2024-01-07").plan.fused_norms);
+	assert_true(with("nanotron@0.1").plan.fused_norms);
+	assert_int_equal(with("jax-xla@2023-09-13").plan.remat_policy, REMAT_MINIMAL);
+	assert_int_equal(with("jax-xla@2023-09-14").plan.recompute, RECOMPUTE_FULL);
 	assert_int_equal(with("deepspeed@0.9.0").plan.zero,
 			 with("deepspeed").plan.zero);
 	assert_string_equal(with("mindspeed@2025-01-01").stack.name,

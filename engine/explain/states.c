@@ -297,7 +297,8 @@ static void narrow_weight_terms(const struct asked *a, struct explanation *out)
 	explain_formula(out, graph_narrow_weight_text);
 	explain_from(a, out, "a", "in a kernel of its own", "narrow_bytes");
 	precision_term(a, out);
-	knob(a, out, "stored", "format of weights, 1 and 3 are narrow alone", "weight_format");
+	knob(a, out, "stored", "format of weights, 1 and 3 are narrow alone",
+	     "weight_format");
 	knob(a, out, "squares", "1: scales for squares of weights", "fp4_squares");
 }
 

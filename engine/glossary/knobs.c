@@ -258,6 +258,15 @@ const struct glossary_word glossary_knobs[] = {
 	  "computed again, by names for such lists.",
 	  "Longer lists compute less and keep more; those that end in offloaded keep theirs "
 	  "in the memory of the host." },
+	{ WORD_KNOB, "remat_kept", NULL,
+	  "Which results of a layer a list of your own keeps on the GPU for the [backward "
+	  "pass]; all others are computed again.",
+	  "Keep what costs much to compute and holds little: out before mlp_in." },
+	{ WORD_KNOB, "remat_sent", NULL,
+	  "Which results of a layer a list of your own sends to the memory of the host "
+	  "until the [backward pass].",
+	  "It is free as long as the link to the host is quicker than what is computed "
+	  "meanwhile." },
 	{ WORD_KNOB, "offload_modules", NULL,
 	  "Parts of a layer whose input is sent to the memory of the host and comes back "
 	  "for the [backward pass].",

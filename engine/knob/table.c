@@ -24,7 +24,10 @@ static const char *const remat_words[] = { "modules",
 					   "save_out_proj",
 					   "qkv_proj_offloaded",
 					   "minimal_offloaded",
+					   "custom",
 					   NULL };
+static const char *const tensor_words[] = { "qkv",    "context", "out",
+					    "mlp_in", "mlp_out", NULL };
 static const char *const offload_words[] = { "attn_norm", "qkv_linear", "core_attn",
 					     "attn_proj", "mlp_norm",   "expert_fc1",
 					     "moe_act",   NULL };
@@ -190,6 +193,11 @@ static bool has_chunked_loss(const struct scenario *s)
 static bool is_selective(const struct scenario *s)
 {
 	return s->plan.recompute == RECOMPUTE_SELECTIVE;
+}
+
+static bool is_custom(const struct scenario *s)
+{
+	return is_selective(s) && s->plan.remat_policy == REMAT_CUSTOM;
 }
 
 /* Modules, not a policy, say what runs again. */
@@ -505,6 +513,20 @@ const struct knob knob_table[] = {
 	  "MaxText's named policies in place of modules: a layer keeps its input and the "
 	  "products of the name, or sends those to the host.",
 	  GROUP_MEMORY, WORD(plan.remat_policy, remat_words), .applies = is_selective },
+	{ "remat_kept", NULL, "kept products", "",
+	  "Products of a layer that a custom remat policy keeps beside its input, joined "
+	  "by +.",
+	  GROUP_MEMORY, .type = KNOB_SET, .step = STEP_WORD,
+	  .offset = FIELD(plan.remat_kept, uint64_t),
+	  .max = (double)((1 << REMAT_TENSOR_COUNT) - 1), .scale = 1, .zero = "none",
+	  .words = tensor_words, .applies = is_custom },
+	{ "remat_sent", NULL, "sent products", "",
+	  "Products of a layer that a custom remat policy sends to the host, joined by +; "
+	  "what is kept as well is sent.",
+	  GROUP_MEMORY, .type = KNOB_SET, .step = STEP_WORD,
+	  .offset = FIELD(plan.remat_sent, uint64_t),
+	  .max = (double)((1 << REMAT_TENSOR_COUNT) - 1), .scale = 1, .zero = "none",
+	  .words = tensor_words, .applies = is_custom },
 	{ "mlp_tiles", "tiled_mlp_num_shards", "MLP tiles", "",
 	  "Pieces of the sequence that a dense MLP takes one after the other; the forward "
 	  "of each runs again in the backward.",

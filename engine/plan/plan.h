@@ -46,7 +46,19 @@ enum remat_policy {
 	REMAT_SAVE_OUT_PROJ,
 	REMAT_QKV_PROJ_OFFLOADED,
 	REMAT_MINIMAL_OFFLOADED,
+	REMAT_CUSTOM, /* what remat_kept and remat_sent name */
 	REMAT_COUNT
+};
+
+/* Bits of remat_kept and remat_sent: products of a layer, in the order of enum
+ * layer_tensor of engine/graph/graph.h. */
+enum remat_tensor {
+	REMAT_QKV,
+	REMAT_CONTEXT,
+	REMAT_OUT,
+	REMAT_MLP_IN,
+	REMAT_MLP_OUT,
+	REMAT_TENSOR_COUNT
 };
 
 /* Bits of offload_modules: parts of a layer whose input waits on the host, in the words
@@ -161,10 +173,11 @@ struct plan {
 
 	/* memory */
 	int recompute;
-	int64_t recompute_layers;   /* full: layers per stage, 0 = all */
-	uint64_t recompute_modules; /* selective: bits of enum recompute_module */
-	int remat_policy;           /* selective, in their place */
-	uint64_t offload_modules;   /* bits of enum offload_module */
+	int64_t recompute_layers;        /* full: layers per stage, 0 = all */
+	uint64_t recompute_modules;      /* selective: bits of enum recompute_module */
+	int remat_policy;                /* selective, in their place */
+	uint64_t remat_kept, remat_sent; /* REMAT_CUSTOM: bits of enum remat_tensor */
+	uint64_t offload_modules;        /* bits of enum offload_module */
 	/* Pieces of a sequence that a dense MLP and the loss take one after the other.
 	 */
 	int64_t mlp_tiles, loss_tiles;

@@ -233,7 +233,8 @@ bool plan_sends_activations(const struct plan *p)
 
 	return p->activation_offload > 0 ||
 	       (policy && (p->remat_policy == REMAT_QKV_PROJ_OFFLOADED ||
-			   p->remat_policy == REMAT_MINIMAL_OFFLOADED)) ||
+			   p->remat_policy == REMAT_MINIMAL_OFFLOADED ||
+			   (p->remat_policy == REMAT_CUSTOM && p->remat_sent != 0))) ||
 	       (!policy && p->recompute != RECOMPUTE_FULL && p->offload_modules != 0 &&
 		p->offload_share > 0);
 }

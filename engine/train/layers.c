@@ -12,50 +12,12 @@ bool step_hides_in_pairs(const struct scenario *scenario)
 	       schedule_pairs(scenario->plan.schedule);
 }
 
-enum {
-	QKV = 1 << TENSOR_QKV,
-	OUT = 1 << TENSOR_OUT,
-	CONTEXT = 1 << TENSOR_CONTEXT,
-	MLP_IN = 1 << TENSOR_MLP_IN,
-	MLP_OUT = 1 << TENSOR_MLP_OUT
-};
-
-/* What each policy keeps on the accelerator, and what it sends to the host. */
-static const struct {
-	uint32_t kept, sent;
-} policies[REMAT_COUNT] = {
-	[REMAT_MINIMAL_WITH_CONTEXT] = { QKV | OUT | MLP_IN | MLP_OUT | CONTEXT, 0 },
-	[REMAT_MINIMAL] = { QKV | OUT | MLP_IN | MLP_OUT, 0 },
-	[REMAT_SAVE_DOT_WITH_CONTEXT_EXCEPT_MLP] = { QKV | OUT | CONTEXT, 0 },
-	[REMAT_SAVE_DOT_EXCEPT_MLPWI] = { QKV | OUT | MLP_OUT, 0 },
-	[REMAT_SAVE_DOT_EXCEPT_MLP] = { QKV | OUT, 0 },
-	[REMAT_SAVE_QKV_PROJ] = { QKV, 0 },
-	[REMAT_SAVE_OUT_PROJ] = { OUT, 0 },
-	[REMAT_QKV_PROJ_OFFLOADED] = { 0, QKV },
-	[REMAT_MINIMAL_OFFLOADED] = { 0, QKV | OUT | MLP_IN | MLP_OUT },
-};
-
-bool step_has_policy(const struct plan *plan)
-{
-	return plan->recompute == RECOMPUTE_SELECTIVE &&
-	       plan->remat_policy != REMAT_MODULES;
-}
-
-/* Nothing of the backward asks for the MLP's output: it is added to what goes on. */
-static bool policy_recomputes(const struct plan *plan, const struct graph_operator *op)
-{
-	uint32_t saved =
-		policies[plan->remat_policy].kept | policies[plan->remat_policy].sent;
-
-	return op->makes != 0 && !(op->makes & (saved | MLP_OUT));
-}
-
 static bool recomputes(const struct step *step, const struct graph_operator *op)
 {
 	const struct plan *plan = &step->scenario->plan;
 
 	if (step_has_policy(plan))
-		return policy_recomputes(plan, op);
+		return step_policy_recomputes(plan, op);
 
 	/* where whole layers run again, pieces only bound what is at work */
 	if (op->tiles > 1 && plan->recompute != RECOMPUTE_FULL)
@@ -149,23 +111,6 @@ static void add_alone(const struct graph_operator *op, bool again,
 	out->pairs_hide += times * op->forward_seconds + op->input_grad_seconds;
 }
 
-/* What a policy holds of an operator of a layer: the product itself where it is named,
- * attention's with the sums of its rows. */
-static void hold_by_policy(const struct step *step, struct graph_operator *op)
-{
-	int policy = step->scenario->plan.remat_policy;
-	/* what is summed over TP is kept as SP splits it */
-	double rows = op->makes & (OUT | MLP_OUT) && !op->expert
-			      ? step->context.norm_tokens
-			      : op->rows;
-	double made = op->kind == OPERATOR_ATTENTION
-			      ? op->kept_bytes
-			      : rows * op->columns * step->context.width;
-
-	op->held_bytes = op->makes & policies[policy].kept ? made : 0;
-	op->away_bytes = op->makes & policies[policy].sent ? made : 0;
-}
-
 /* What waits for the backward, on the accelerator and on the host. */
 static void hold(const struct step *step, bool full, bool again,
 		 struct graph_operator *op)
@@ -178,7 +123,7 @@ static void hold(const struct step *step, bool full, bool again,
 	if (full || op->makes == 0)
 		return;
 	if (step_has_policy(plan)) {
-		hold_by_policy(step, op);
+		step_policy_holds(step, op);
 		return;
 	}
 	/* the first layers send theirs: a mean over them */

@@ -126,6 +126,10 @@ void step_cost(struct step *step, int part, struct graph *graph,
 void step_layers(struct step *step, struct estimate *out);
 /* Whether a named policy says what layers keep. */
 bool step_has_policy(const struct plan *plan);
+/* Whether it computes the operator again; and what it holds of it, here and on the host
+ * (op->held_bytes, op->away_bytes). */
+bool step_policy_recomputes(const struct plan *plan, const struct graph_operator *op);
+void step_policy_holds(const struct step *step, struct graph_operator *op);
 /* Of a stage's layers, the share that whole recomputation runs again. */
 double step_recomputed_share(const struct step *step);
 /* So many layers of each kind on `times` virtual stages, with the ends that k has, to

@@ -8,6 +8,7 @@
 
 #include "presets/library.h"
 #include "presets/maxtext/launch.h"
+#include "presets/maxtext/remat.h"
 #include "presets/maxtext/shape.h"
 #include "presets/primus/primus.h"
 
@@ -91,6 +92,21 @@ static const char *const others[] = {
 	"use_sft",
 	"weight_dtype",
 	"primus.model",
+	"context",
+	"attention_out",
+	"qkv_proj",
+	"query_proj",
+	"key_proj",
+	"value_proj",
+	"kv_proj",
+	"out_proj",
+	"mlpwi",
+	"mlpwi_0",
+	"mlpwi_1",
+	"mlpwo",
+	"moe_mlpwi_0",
+	"moe_mlpwi_1",
+	"moe_mlpwo",
 	NULL,
 };
 
@@ -320,40 +336,6 @@ static bool read_batch(const struct mapped *m)
 	       mapped_set_count(m, "gbs", (int64_t)fmax(1, round(batch)), from);
 }
 
-/* Names that mean the same here: what is quantised is not kept apart. */
-static const char *policy_name(const char *name)
-{
-	if (strcmp(name, "minimal_flash") == 0 ||
-	    strcmp(name, "minimal_with_context_and_quantization") == 0)
-		return "minimal_with_context";
-	return strcmp(name, "minimal_with_quantization") == 0 ? "minimal" : name;
-}
-
-/* Policies between full and none keep some products, or send them to the host; a custom
- * one is told tensor by tensor elsewhere in the file, and keeps attention's alone here.
- */
-static bool read_remat(const struct mapped *m)
-{
-	const struct pair *policy = mapped_find(m, "remat_policy");
-	const char *name = policy ? policy->value : "full";
-	bool full = strcmp(name, "full") == 0, none = strcmp(name, "none") == 0;
-
-	if (strcmp(name, "custom") == 0) {
-		import_note(
-			m->report, IMPORT_APPROXIMATE, "remat_policy",
-			"custom: as save_qkv_proj, which tensors it names is not read");
-		name = "save_qkv_proj";
-	}
-	return mapped_set(m, "recompute",
-			  full   ? "full"
-			  : none ? "none"
-				 : "selective",
-			  policy) &&
-	       (!full || mapped_set(m, "recompute_layers", "all", policy)) &&
-	       (full || none ||
-		mapped_set(m, "remat_policy", policy_name(name), policy));
-}
-
 static bool read_quantisation(const struct mapped *m)
 {
 	static const char *const kinds[] = { "nvfp4", "mxfp8", "fp8" };
@@ -388,7 +370,7 @@ static bool read_rest(const struct mapped *m)
 		if (!read_axis(m, &axes[i], &axis[i], &open[i]))
 			return false;
 	doubt_weights(m);
-	return set_degrees(m, axis, open) && read_batch(m) && read_remat(m) &&
+	return set_degrees(m, axis, open) && read_batch(m) && maxtext_read_remat(m) &&
 	       read_quantisation(m);
 }
 
