@@ -131,6 +131,15 @@ static const char *second_kind(const char *text, const char *first)
 	return NULL;
 }
 
+/* Whether a piece of text has such a command. */
+static bool starts_server(const char *text, size_t length)
+{
+	for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++)
+		if (memmem(text, length, launches[i].word, strlen(launches[i].word)))
+			return true;
+	return false;
+}
+
 /* Ours: "model:" at the start of a line, with a name or a mapping behind it. */
 static bool is_scenario(const char *text)
 {
@@ -234,7 +243,7 @@ static struct sniffed sniff(char *text, size_t length, bool markdown)
 	text[0] = '\n';
 	text[length + 1] = '\0';
 	if (markdown)
-		markdown_keep_code(text + 1, length);
+		markdown_keep_code(text + 1, length, starts_server);
 	blank_comments(text);
 	for (size_t i = 0; i < sizeof signs / sizeof signs[0] && !found; i++)
 		if (strstr(text, signs[i].word)) {
@@ -316,7 +325,7 @@ static bool read_text(const struct format *reader, const char *path, char *text,
 	if (length == 0)
 		return error_set(error, path, 1, "the file is empty");
 	if (is_markdown(path, text, length))
-		markdown_keep_code(text, length);
+		markdown_keep_code(text, length, starts_server);
 	if (!reader->in.read(&made, path, text, length, report, error)) {
 		/* what has no key of this kind is not short of a model */
 		if (report->nameless &&

@@ -62,34 +62,138 @@ static void blank(char *from, const char *end)
 	memset(from, ' ', (size_t)(end - from));
 }
 
-/* Returns how many blocks of a shell there are; `only` leaves those alone. */
-static int walk(char *text, size_t length, bool change, bool only)
+/* A block of code: its lines between those of its fences. */
+struct block {
+	char *head, *from, *stop, *tail; /* tail: the closing fence, or the end */
+	const char *language;
+};
+
+/* The next block from `at` on; false where there is none. */
+static bool next_block(char *at, char *stop, struct block *out)
 {
-	const char *stop = text + length;
-	bool inside = false, shell = false;
-	int shells = 0;
+	*out = (struct block){ 0 };
+	while (at < stop) {
+		char *end = at + (end_of(at, stop) - at);
+		const char *language = fence(at, end);
 
-	for (char *at = text; at < stop;) {
-		const char *end = end_of(at, stop), *language = fence(at, end);
-
-		if (language) {
-			inside = !inside;
-			shell = inside && is_shell(language, end);
-			shells += shell;
+		if (language && out->head) {
+			out->stop = out->tail = at;
+			return true;
 		}
-		if (change && (language || !inside || (only && !shell)))
-			blank(at, end);
-		/* "$ vllm serve": the prompt is no word of it */
-		else if (change && end - at > 2 && memcmp(at, "$ ", 2) == 0)
+		if (language) {
+			out->head = at;
+			out->language = language;
+			out->from = end < stop ? end + 1 : stop;
+		}
+		at = end + 1;
+	}
+	out->stop = out->tail = stop;
+	return out->head != NULL;
+}
+
+static bool is_shell_block(const struct block *b)
+{
+	return is_shell(b->language, end_of(b->language, b->from));
+}
+
+static bool holds(const struct block *b, const char *word)
+{
+	return memmem(b->from, (size_t)(b->stop - b->from), word, strlen(word)) != NULL;
+}
+
+/* What kubectl is given in such a recipe. */
+static bool is_manifest(const struct block *b)
+{
+	return !is_shell_block(b) && holds(b, "kind:") && holds(b, "containers:");
+}
+
+/* "$ vllm serve": the prompt is no word of it. */
+static void drop_prompts(const struct block *b)
+{
+	for (char *at = b->from; at < b->stop;) {
+		const char *end = end_of(at, b->stop);
+
+		if (end - at > 2 && memcmp(at, "$ ", 2) == 0)
 			*at = ' ';
 		at += end - at + 1;
 	}
-	return shells;
 }
 
-void markdown_keep_code(char *text, size_t length)
+/* A document of its own, as far to the left as its fence stands. */
+static void make_document(const struct block *b)
 {
-	bool only = walk(text, length, false, false) > 0;
+	const char *mark = b->head;
+	size_t indent;
 
-	walk(text, length, true, only);
+	while (*mark == ' ' || *mark == '\t')
+		mark++;
+	indent = (size_t)(mark - b->head);
+	blank(b->head, end_of(b->head, b->from));
+	memcpy(b->head, "---", 3);
+	for (char *at = b->from; at < b->stop;) {
+		const char *end = end_of(at, b->stop);
+		size_t length = (size_t)(end - at), left = 0;
+
+		while (left < indent && left < length && at[left] == ' ')
+			left++;
+		memmove(at, at + left, length - left);
+		memset(at + length - left, ' ', left);
+		at += length + 1;
+	}
+}
+
+enum kept { KEEP_ALL, KEEP_SHELL, KEEP_MANIFESTS };
+
+/* Shells before other blocks; manifests where no shell starts anything. */
+static enum kept choose(char *text, char *stop,
+			bool (*starts)(const char *text, size_t length))
+{
+	int shells = 0, launches = 0, manifests = 0;
+	struct block b;
+
+	for (char *at = text; at < stop && next_block(at, stop, &b);
+	     at = b.tail + (end_of(b.tail, stop) - b.tail) + 1) {
+		shells += is_shell_block(&b);
+		launches +=
+			is_shell_block(&b) && starts(b.from, (size_t)(b.stop - b.from));
+		manifests +=
+			is_manifest(&b) && starts(b.from, (size_t)(b.stop - b.from));
+	}
+	return launches == 0 && manifests > 0 ? KEEP_MANIFESTS
+	       : shells > 0                   ? KEEP_SHELL
+					      : KEEP_ALL;
+}
+
+static void blank_lines(char *from, char *stop)
+{
+	for (char *at = from; at < stop; at++)
+		if (*at != '\n')
+			*at = ' ';
+}
+
+void markdown_keep_code(char *text, size_t length,
+			bool (*starts)(const char *text, size_t length))
+{
+	char *stop = text + length, *at = text;
+	enum kept kept = choose(text, stop, starts);
+	struct block b;
+
+	while (at < stop && next_block(at, stop, &b)) {
+		bool keep = kept == KEEP_MANIFESTS ? is_manifest(&b)
+			    : kept == KEEP_SHELL   ? is_shell_block(&b)
+						   : true;
+		char *behind = b.tail + (end_of(b.tail, stop) - b.tail);
+
+		blank_lines(at, keep ? b.head : b.stop);
+		if (keep && kept == KEEP_MANIFESTS)
+			make_document(&b);
+		else if (keep)
+			blank_lines(b.head, b.from);
+		if (keep && kept != KEEP_MANIFESTS)
+			drop_prompts(&b);
+		blank_lines(b.tail, behind);
+		at = behind + (behind < stop);
+	}
+	if (at < stop)
+		blank_lines(at, stop);
 }

@@ -8,7 +8,9 @@
 /* Whether a text has blocks of code between lines of ```. */
 bool markdown_looks_like(const char *text, size_t length);
 /* Leaves of the text the blocks alone, in the lines that they have; those of a shell,
- * or where there are none, all. In place. */
-void markdown_keep_code(char *text, size_t length);
+ * or where there are none, all. Manifests of Kubernetes, where no block of a shell
+ * `starts` anything: each a document behind "---". In place. */
+void markdown_keep_code(char *text, size_t length,
+			bool (*starts)(const char *text, size_t length));
 
 #endif

@@ -300,9 +300,45 @@ static void replicas_are_of_the_server_in_a_script(void **state)
 	expect(&s, "gpus", "4");
 }
 
+/* Shells that only call kubectl, and what it is given, further in than the text: each
+ * manifest is a document. A shell that starts a server stands over them. */
+static void test_manifests_in_markdown(void **state)
+{
+#define MANIFEST                                                                       \
+	"1. Apply\n\n      ```yaml\n      apiVersion: apps/v1\n      kind: "           \
+	"Deployment\n      spec:\n        template:\n          spec:\n            "    \
+	"containers:\n            - name: a\n              image: "                    \
+	"vllm/vllm-openai:latest\n              command: [\"/bin/sh\", \"-c\"]\n"      \
+	"              args: [\n                \"vllm serve Qwen/Qwen3-32B -tp 4\"\n" \
+	"              ]\n      ```\n"
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	assert_true(open_text("k8s.md",
+			      "# Kubernetes\n\n```console\nkubectl apply -f a.yaml\n"
+			      "```\n\n```yaml\nkind: Secret\n```\n\n" MANIFEST
+			      "\n```bash\nkubectl get pods\n```\n",
+			      &s, &error));
+	assert_string_equal(s.model.name, "qwen3-32b");
+	expect(&s, "tp", "4");
+	assert_true(open_text("shell.md",
+			      MANIFEST "\n```bash\n$ vllm serve Qwen/Qwen3-8B -tp 2\n"
+				       "```\n",
+			      &s, &error));
+	assert_string_equal(s.model.name, "qwen3-8b");
+	expect(&s, "tp", "2");
+	/* one that ends with the file */
+	assert_true(
+		open_text("end.md", "```\nkubectl\n```\n" MANIFEST "```", &s, &error));
+	assert_string_equal(s.model.name, "qwen3-32b");
+#undef MANIFEST
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_manifests_in_markdown),
 		cmocka_unit_test(replicas_are_of_the_server_in_a_script),
 		cmocka_unit_test(test_graph),
 		cmocka_unit_test(test_pools_of_scripts),
