@@ -335,9 +335,38 @@ static void test_manifests_in_markdown(void **state)
 #undef MANIFEST
 }
 
+/* How many pods a group of a LeaderWorkerSet has is what its containers are told. */
+static void test_a_group_of_pods(void **state)
+{
+	static const char text[] =
+		"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec:\n"
+		"  replicas: 1\n  leaderWorkerTemplate:\n    size: 2\n"
+		"    leaderTemplate:\n      spec:\n        containers:\n"
+		"          - name: leader\n            image: vllm/vllm-openai:latest\n"
+		"            command: [sh, -c, \"vllm serve Qwen/Qwen3-32B -tp 4 "
+		"--pipeline-parallel-size %s\"]\n"
+		"    workerTemplate:\n      spec:\n        containers:\n"
+		"          - name: worker\n            image: vllm/vllm-openai:latest\n"
+		"            command: [sh, -c, \"sleep 1\"]\n";
+	static const char *const sizes[] = { "$(LWS_GROUP_SIZE)", "$LWS_GROUP_SIZE" };
+	struct scenario s;
+	struct error error;
+	char whole[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		snprintf(whole, sizeof whole, text, sizes[i]);
+		assert_true(open_text("lws.yaml", whole, &s, &error));
+		expect(&s, "pp", "2");
+		expect(&s, "tp", "4");
+		expect(&s, "gpus", "8");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_group_of_pods),
 		cmocka_unit_test(test_manifests_in_markdown),
 		cmocka_unit_test(replicas_are_of_the_server_in_a_script),
 		cmocka_unit_test(test_graph),

@@ -16,14 +16,16 @@
 struct manifest {
 	const struct tool *tool;
 	FILE *out;
-	int line;          /* that is written */
-	const char *model; /* of llm-d, which its command is given */
-	bool pools;        /* some of them prefill only */
-	bool any;          /* a container was found */
-	enum role role;    /* of what is walked through */
-	const char *tp, *copies;
-	const struct node *container; /* whose words are written; NULL */
+	int line;                        /* that is written */
+	const char *model;               /* of llm-d, which its command is given */
+	bool pools;                      /* some of them prefill only */
+	bool any;                        /* a container was found */
+	enum role role;                  /* of what is walked through */
+	const char *tp, *copies, *group; /* group: pods of a LeaderWorkerSet's */
+	const struct node *container;    /* whose words are written; NULL */
 };
+
+static const char group_size[] = "LWS_GROUP_SIZE";
 
 static const char *scalar(const struct node *map, const char *key)
 {
@@ -62,7 +64,11 @@ static const char *dependent(const struct manifest *m, const char *text, size_t 
 		    strncmp(own, text + 2, name) == 0 && !strchr(value, '\n'))
 			return value;
 	}
-	return NULL;
+	/* set by the controller (kubernetes-sigs/lws, pkg/utils/pod/pod_utils.go) */
+	return m->group && name == sizeof group_size - 1 &&
+			       strncmp(text + 2, group_size, name) == 0
+		       ? m->group
+		       : NULL;
 }
 
 static void put_letter(struct manifest *m, char letter, bool quoted)
@@ -143,6 +149,8 @@ static void put_environment(struct manifest *m, const struct node *container)
 {
 	const struct node *env = node_get(container, "env");
 
+	if (m->group && strspn(m->group, "0123456789") == strlen(m->group))
+		fprintf(m->out, "%s=%s; ", group_size, m->group);
 	for (const struct node *item = env && env->kind == NODE_LIST ? env->child
 								     : NULL;
 	     item; item = item->next) {
@@ -322,6 +330,8 @@ static void walk(struct manifest *m, const struct node *node)
 
 	m->copies = copies ? copies : m->copies;
 	m->tp = split && scalar(split, "tensor") ? scalar(split, "tensor") : m->tp;
+	if (node->kind == NODE_MAP && node_get(node, "workerTemplate"))
+		m->group = scalar(node, "size");
 	m->role = role_of(node, m->role);
 	if (node->kind == NODE_MAP && scalar(node, "kind") &&
 	    strcmp(scalar(node, "kind"), "ConfigMap") == 0)
@@ -337,6 +347,7 @@ static void walk(struct manifest *m, const struct node *node)
 			walk(m, child);
 	m->copies = outer.copies;
 	m->tp = outer.tp;
+	m->group = outer.group;
 	m->role = outer.role;
 }
 
