@@ -110,6 +110,10 @@ static void transformers_launches_are_refused(void **state)
 		     "  --tuner_type lora --optimizer muon --max_length 2048\n",
 		     "swift sft runs by transformers");
 	read_refused("megatron",
+		     "CUDA_VISIBLE_DEVICES=0 swift deploy \\\n"
+		     "  --model Qwen/Qwen2.5-7B-Instruct --infer_backend vllm\n",
+		     "swift deploy trains nothing");
+	read_refused("megatron",
 		     "torchrun train.py --model Qwen/Qwen2.5-7B-Instruct --bf16 \\\n"
 		     "  --per_device_train_batch_size 4\n",
 		     "file:2: --per_device_train_batch_size is of transformers'");

@@ -149,11 +149,14 @@ static void drop_false(struct arguments *a)
 static bool note_swift(const struct launch *launch, const struct shell *shell)
 {
 	static const char *const tasks[] = { "sft", "pt", "rlhf", "export", NULL };
+	static const char *const plain[] = { "sft",     "pt",     "rlhf",   "export",
+					     "infer",   "deploy", "eval",   "app",
+					     "rollout", "sample", "web-ui", NULL };
 
-	/* the same without Megatron trains by transformers */
+	/* the same without Megatron trains by transformers, or serves */
 	for (int i = 0; i + 1 < launch->count; i++)
 		if (strcmp(launch->word[i].text, "swift") == 0 &&
-		    word_among(launch->word[i + 1].text, tasks))
+		    word_among(launch->word[i + 1].text, plain))
 			return arguments_add(launch->arguments, "swift-plain",
 					     launch->word[i + 1].text,
 					     launch->word[i + 1].line);

@@ -155,9 +155,16 @@ bool swift_trains(const struct arguments *a, struct error *error)
 
 bool swift_is_megatrons(const struct arguments *a, struct error *error)
 {
+	static const char *const trains[] = { "sft", "pt", "rlhf", NULL };
 	const struct argument *plain = arguments_find(a, "swift-plain");
 	const struct argument *batch = arguments_find(a, "per-device-train-batch-size");
 
+	if (plain && !word_among(plain->value, trains))
+		return error_set(error, a->file, plain->line,
+				 "swift %.20s trains nothing; of ms-swift megatron sft "
+				 "and pt are read, of servers the commands of vllm, "
+				 "sglang and trtllm",
+				 plain->value);
 	if (plain)
 		return error_set(
 			error, a->file, plain->line,
