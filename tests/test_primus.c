@@ -264,6 +264,18 @@ static void variables_are_given(void **state)
 	expect(&s, "mbs", "3");
 }
 
+/* A file with helpers alone says so. */
+static void helpers_are_no_configuration(void **state)
+{
+	(void)state;
+	read_refused("torchtitan",
+		     "import torchtitan\n\ndef helper(config):\n"
+		     "    config.training.seq_len = 8\n    return Trainer.Config()\n\n"
+		     "def other(config):\n    config.training.seq_len = 8\n"
+		     "    return Trainer.Config()\n",
+		     "no configuration stands in it");
+}
+
 /* Of what is stated alone the rest is torchtitan's default: 8 sequences, later 16384
  * tokens of a context of 2048. */
 static void batches_have_defaults(void **state)
@@ -307,6 +319,7 @@ int main(void)
 		cmocka_unit_test(the_path_names_the_machine),
 		cmocka_unit_test(variables_are_given),
 		cmocka_unit_test(batches_have_defaults),
+		cmocka_unit_test(helpers_are_no_configuration),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

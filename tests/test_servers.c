@@ -814,8 +814,8 @@ static void test_pools_run(void **state)
 	static const char *const lines[] = {
 		"\nCUDA_VISIBLE_DEVICES=0,1,2,3 trtllm-serve ",
 		"\nCUDA_VISIBLE_DEVICES=4,5,6,7 trtllm-serve ",
-		"cache_transceiver_config:\n  backend: \"DEFAULT\"\n"
-		"disable_overlap_scheduler: true\n",
+		("cache_transceiver_config:\n  backend: \"DEFAULT\"\n"
+		 "disable_overlap_scheduler: true\n"),
 		"--port 8100",
 		"--port 8200",
 		"  urls:\n  - \"127.0.0.1:8200\"\n",

@@ -138,6 +138,10 @@ static bool refuse(const struct functions *all, const char *file, const char *wa
 		used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
 					 count++ ? ", " : "", (int)f->length, f->name);
 	}
+	if (count == 0)
+		return error_set(error, file, 1,
+				 "no configuration stands in it; expected a function "
+				 "without arguments that returns one");
 	if (wanted)
 		return error_set(error, file, 1,
 				 "no configuration is called '%.60s'; there are %s",
