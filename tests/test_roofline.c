@@ -95,7 +95,7 @@ static void test_cores_that_nobody_counted_leave_no_tail(void **state)
 	a.cores = 7;
 	roofline_memory(&a, &r);
 	assert_true(roofline_tail_flops(&r, 129, 257, 1000) == 0);
-	roofline_attention(&a, ATTENTION_FLASH2, 4096, 128, &r);
+	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 4096, 128, &r);
 	assert_true(roofline_tail_flops(&r, 129, 257, 1000) == 0);
 }
 
@@ -202,17 +202,17 @@ static void test_attention_needs_long_sequences_and_wide_heads(void **state)
 	struct roofline r;
 
 	(void)state;
-	roofline_attention(&a, ATTENTION_FLASH2, 1e15, 128, &r);
+	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 1e15, 128, &r);
 	assert_close(r.seconds_per_flop, 1 / plateau, 1e-9);
 	assert_close(r.seconds_per_byte, 1 / (11e9 * 0.43), 1e-12);
 	assert_close(r.kernel_seconds, 47e-6, 1e-12);
-	roofline_attention(&a, ATTENTION_FLASH2, 37, 128, &r);
+	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 37, 128, &r);
 	assert_close(r.seconds_per_flop, 2 / plateau, 1e-12);
-	roofline_attention(&a, ATTENTION_FLASH2, 3 * 37, 65, &r);
+	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 3 * 37, 65, &r);
 	assert_close(r.seconds_per_flop, 4.0 / 3 / plateau, 1e-12);
-	roofline_attention(&a, ATTENTION_FLASH2, 3 * 37, 64, &r);
+	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 3 * 37, 64, &r);
 	assert_close(r.seconds_per_flop, 4.0 / 3 / plateau / 0.41, 1e-12);
-	roofline_attention(&a, ATTENTION_UNFUSED, 37, 64, &r);
+	roofline_attention(&a, PRECISION_BF16, ATTENTION_UNFUSED, 37, 64, &r);
 	assert_close(r.seconds_per_flop, 1 / (17e9 * 0.29), 1e-12);
 }
 
@@ -228,8 +228,10 @@ static void test_the_ramp_is_that_of_flash_kernels(void **state)
 			     k == ATTENTION_FLASH3;
 
 		a.calibration.attention_efficiency[k] = 0.5;
-		roofline_attention(&a, (enum attention_kernel)k, 37, 128, &near);
-		roofline_attention(&a, (enum attention_kernel)k, 1e15, 128, &far);
+		roofline_attention(&a, PRECISION_BF16, (enum attention_kernel)k, 37,
+				   128, &near);
+		roofline_attention(&a, PRECISION_BF16, (enum attention_kernel)k, 1e15,
+				   128, &far);
 		assert_close(near.seconds_per_flop / far.seconds_per_flop,
 			     flash ? 2 : 1, 1e-9);
 	}
@@ -246,8 +248,8 @@ static void test_a_calibrated_scale_scales_every_second(void **state)
 	slow.calibration.compute_scale = 3;
 	roofline_gemm(&a, PRECISION_BF16, &one[0]);
 	roofline_gemm(&slow, PRECISION_BF16, &three[0]);
-	roofline_attention(&a, ATTENTION_FLASH2, 100, 64, &one[1]);
-	roofline_attention(&slow, ATTENTION_FLASH2, 100, 64, &three[1]);
+	roofline_attention(&a, PRECISION_BF16, ATTENTION_FLASH2, 100, 64, &one[1]);
+	roofline_attention(&slow, PRECISION_BF16, ATTENTION_FLASH2, 100, 64, &three[1]);
 	roofline_memory(&a, &one[2]);
 	roofline_memory(&slow, &three[2]);
 	for (int i = 0; i < 3; i++) {
