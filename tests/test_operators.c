@@ -270,6 +270,7 @@ static void test_scales_of_this_step_are_found_behind_a_norm(void **state)
 
 	(void)state;
 	case_dense(&scenario);
+	scenario.stack.saves_fp8_inputs = true;
 	for (int i = 0; i < 6; i++) {
 		int norms = 0, others = 0;
 

@@ -121,6 +121,9 @@ static double behind_norm_bytes(const struct graph_context *c)
 		return 0;
 	if (plan->precision != PRECISION_FP8 && plan->precision != PRECISION_MXFP8)
 		return 0;
+	/* torchao's casts were not read */
+	if (!c->scenario->stack.saves_fp8_inputs && plan->fp8_recipe != FP8_BLOCKWISE)
+		return 0;
 	return 2 + layouts_of(c) * c->operand_width;
 }
 
