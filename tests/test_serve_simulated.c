@@ -21,27 +21,6 @@ static struct pass_table tables[2];
 
 enum { SERVERS = 400 };
 
-static void fail_at(const char *what, double is, double wanted)
-{
-	const struct plan *p = &s.plan;
-
-	fail_msg(
-		"%s: %.15g, not %.15g; %s on %s with %s, %lld GPUs, TP %lld PP %lld EP "
-		"%lld DP %lld, c %lld, %lld + %lld, apart %d, batching %d",
-		what, is, wanted, s.model.name, s.cluster.name, s.stack.name,
-		(long long)s.cluster.gpus, (long long)p->tp, (long long)p->pp,
-		(long long)p->ep, (long long)p->serving.dp_attention,
-		(long long)p->serving.concurrency, (long long)p->serving.prompt_len,
-		(long long)p->serving.output_len, p->serving.disaggregated,
-		p->serving.batching);
-}
-
-static void same(const char *what, double is, double wanted)
-{
-	if (!(fabs(is - wanted) <= 1e-9 * fabs(wanted)) && is != wanted)
-		fail_at(what, is, wanted);
-}
-
 /* --- servers --- */
 
 static void draw_load(struct serving_plan *v)
@@ -243,36 +222,39 @@ static void simulate(const struct serve_load *load, struct queue_result *out)
 	arena.base = malloc(arena.size + 1);
 	assert_non_null(arena.base);
 	if (arena.size == 0 || !serve_simulate(&s, load, &arena, out))
-		fail_at("the load does not run", 0, 1);
+		server_fail(&s, "the load does not run", 0, 1);
 	free(arena.base);
 }
 
 static void check_times(const char *what, const struct queue_times *is,
 			const struct queue_times *wanted)
 {
-	same(what, is->mean, wanted->mean);
-	same(what, is->p50, wanted->p50);
-	same(what, is->p90, wanted->p90);
-	same(what, is->p99, wanted->p99);
+	server_same(&s, what, is->mean, wanted->mean);
+	server_same(&s, what, is->p50, wanted->p50);
+	server_same(&s, what, is->p90, wanted->p90);
+	server_same(&s, what, is->p99, wanted->p99);
 }
 
 /* Counts are those of all parts alike, times those of one. */
 static void check_result(const struct queue_result *is, const struct queue_result *one,
 			 double parts)
 {
-	same("requests", is->requests, round(one->requests * parts));
-	same("seconds", is->seconds, one->seconds);
-	same("passes", (double)is->passes, round((double)one->passes * parts));
-	same("preempted", is->preempted, round(one->preempted * parts));
-	same("oversized", is->oversized, round(one->oversized * parts));
-	same("running", is->running, one->running * parts);
-	same("prompt tokens", is->prompt_tokens, one->prompt_tokens * parts);
-	same("output tokens", is->output_tokens, one->output_tokens * parts);
-	same("computed again", is->recomputed_tokens, one->recomputed_tokens * parts);
-	same("from the host", is->fetched_tokens, one->fetched_tokens * parts);
-	same("swapped", is->swapped_tokens, one->swapped_tokens * parts);
-	same("cached", is->cached_tokens, one->cached_tokens * parts);
-	same("within", is->within_goals, one->within_goals);
+	server_same(&s, "requests", is->requests, round(one->requests * parts));
+	server_same(&s, "seconds", is->seconds, one->seconds);
+	server_same(&s, "passes", (double)is->passes,
+		    round((double)one->passes * parts));
+	server_same(&s, "preempted", is->preempted, round(one->preempted * parts));
+	server_same(&s, "oversized", is->oversized, round(one->oversized * parts));
+	server_same(&s, "running", is->running, one->running * parts);
+	server_same(&s, "prompt tokens", is->prompt_tokens, one->prompt_tokens * parts);
+	server_same(&s, "output tokens", is->output_tokens, one->output_tokens * parts);
+	server_same(&s, "computed again", is->recomputed_tokens,
+		    one->recomputed_tokens * parts);
+	server_same(&s, "from the host", is->fetched_tokens,
+		    one->fetched_tokens * parts);
+	server_same(&s, "swapped", is->swapped_tokens, one->swapped_tokens * parts);
+	server_same(&s, "cached", is->cached_tokens, one->cached_tokens * parts);
+	server_same(&s, "within", is->within_goals, one->within_goals);
 	check_times("TTFT", &is->ttft, &one->ttft);
 	check_times("TPOT", &is->tpot, &one->tpot);
 	check_times("request", &is->request, &one->request);
@@ -300,8 +282,9 @@ static void simulations_are_of_the_scenario(void **state)
 		run_queue(&system, &load, &one);
 		simulate(&asked, &is);
 		check_result(&is, &one, part.scale);
-		same("requests asked", (double)serve_simulated_requests(&s, &asked),
-		     round(load.requests * part.scale));
+		server_same(&s, "requests asked",
+			    (double)serve_simulated_requests(&s, &asked),
+			    round(load.requests * part.scale));
 		pools += run.apart;
 		parts += part.parts > 1;
 		hosts += is.fetched_tokens > 0;
@@ -368,7 +351,7 @@ static void tails_keep_to_the_goals(void **state)
 		assert_true(keeps(found));
 		assert_true(found == high || !keeps(found + 1));
 		run_at(&run, found, &p);
-		same("goodput of the tail", v->goodput, p.tokens_per_second);
+		server_same(&s, "goodput of the tail", v->goodput, p.tokens_per_second);
 	}
 	assert_true(some > SERVERS / 100 && none > SERVERS / 100 &&
 		    all > SERVERS / 100);
@@ -395,8 +378,8 @@ static void loops_are_switched(void **state)
 		held = now.serving.concurrency;
 		assert_true(serve_switch_loop(&s, &now.serving));
 		assert_true(s.plan.serving.request_rate == 0);
-		same("held", (double)s.plan.serving.concurrency,
-		     held < 0.5 ? 1 : round(held));
+		server_same(&s, "held", (double)s.plan.serving.concurrency,
+			    held < 0.5 ? 1 : round(held));
 	}
 }
 

@@ -24,27 +24,6 @@ static const struct serving_estimate *const v = &now.serving;
 
 enum { SERVERS = 800 };
 
-static void fail_at(const char *what, double is, double wanted)
-{
-	const struct plan *p = &s.plan;
-
-	fail_msg(
-		"%s: %.15g, not %.15g; %s on %s with %s, %lld GPUs, TP %lld PP %lld EP "
-		"%lld DP %lld, c %lld, %lld + %lld, apart %d, batching %d",
-		what, is, wanted, s.model.name, s.cluster.name, s.stack.name,
-		(long long)s.cluster.gpus, (long long)p->tp, (long long)p->pp,
-		(long long)p->ep, (long long)p->serving.dp_attention,
-		(long long)p->serving.concurrency, (long long)p->serving.prompt_len,
-		(long long)p->serving.output_len, p->serving.disaggregated,
-		p->serving.batching);
-}
-
-static void same(const char *what, double is, double wanted)
-{
-	if (!(fabs(is - wanted) <= 1e-9 * fabs(wanted)) && is != wanted)
-		fail_at(what, is, wanted);
-}
-
 static void draw(void)
 {
 	server_random(&s, &now);
@@ -58,37 +37,39 @@ static void check_times(const struct point *p)
 {
 	double queue = 0;
 
-	same("decode pass", v->decode_seconds, p->decode_seconds);
-	same("pass with prompts", v->mixed_seconds, p->mixed_seconds);
-	same("between passes", v->step_between_seconds, p->step_seconds);
-	same("prompt", v->prefill_seconds, p->prefill_seconds);
-	same("added", v->added_seconds, p->added_seconds);
-	same("begin", v->begin_seconds, p->begin_seconds);
-	same("transfer", v->transfer_seconds, p->transfer_seconds);
-	same("contended", v->contended_seconds, p->contended_seconds);
-	same("NIC", v->nic_share, p->nic_share);
-	same("load", v->load_seconds, p->load_seconds);
-	same("received", v->received_seconds, p->received_seconds);
-	same("carrying", v->carrying_seconds, p->carrying_seconds);
-	same("ahead", v->ahead, p->ahead);
-	same("behind", v->behind, p->behind);
-	same("gain", v->gain, p->gain);
+	server_same(&s, "decode pass", v->decode_seconds, p->decode_seconds);
+	server_same(&s, "pass with prompts", v->mixed_seconds, p->mixed_seconds);
+	server_same(&s, "between passes", v->step_between_seconds, p->step_seconds);
+	server_same(&s, "prompt", v->prefill_seconds, p->prefill_seconds);
+	server_same(&s, "added", v->added_seconds, p->added_seconds);
+	server_same(&s, "begin", v->begin_seconds, p->begin_seconds);
+	server_same(&s, "transfer", v->transfer_seconds, p->transfer_seconds);
+	server_same(&s, "contended", v->contended_seconds, p->contended_seconds);
+	server_same(&s, "NIC", v->nic_share, p->nic_share);
+	server_same(&s, "load", v->load_seconds, p->load_seconds);
+	server_same(&s, "received", v->received_seconds, p->received_seconds);
+	server_same(&s, "carrying", v->carrying_seconds, p->carrying_seconds);
+	server_same(&s, "ahead", v->ahead, p->ahead);
+	server_same(&s, "behind", v->behind, p->behind);
+	server_same(&s, "gain", v->gain, p->gain);
 	/* a leap of the rate stretches both, and none of a thousandth is one */
-	same("TPOT", v->tpot_seconds, p->tpot_seconds * v->stretch);
+	server_same(&s, "TPOT", v->tpot_seconds, p->tpot_seconds * v->stretch);
 	assert_true(v->stretch == 1 || v->stretch >= 1.001);
 	if (s.plan.serving.request_rate <= 0)
-		same("requests", v->requests_per_second, p->requests_per_second);
+		server_same(&s, "requests", v->requests_per_second,
+			    p->requests_per_second);
 	else if (v->requests_per_second < p->requests_per_second * (1 - 1e-9)) {
-		same("rate", v->requests_per_second, s.plan.serving.request_rate);
+		server_same(&s, "rate", v->requests_per_second,
+			    s.plan.serving.request_rate);
 		if (v->stretch > 1)
-			same("stretch", v->stretch,
-			     p->requests_per_second / v->requests_per_second);
+			server_same(&s, "stretch", v->stretch,
+				    p->requests_per_second / v->requests_per_second);
 	}
 	if (!isfinite(v->waiting))
 		return;
 	if (v->waiting > 0)
 		queue = v->waiting / v->requests_per_second;
-	same("TTFT", v->ttft_seconds, p->ttft_seconds * v->stretch + queue);
+	server_same(&s, "TTFT", v->ttft_seconds, p->ttft_seconds * v->stretch + queue);
 }
 
 /* Tokens of a prompt that the GPUs' cache has, and behind them those of the hosts': all
@@ -140,11 +121,12 @@ static void check_economy(void)
 
 	if (v->output_tokens_per_second <= 0)
 		return;
-	same("MFU", now.mfu * peak * (double)s.cluster.gpus, computed_flops());
+	server_same(&s, "MFU", now.mfu * peak * (double)s.cluster.gpus,
+		    computed_flops());
 	if (v->concurrency < 1)
 		busy *= v->concurrency;
-	same("joules", v->joules_per_token * v->output_tokens_per_second,
-	     (double)s.cluster.gpus * cluster_watts(&s.cluster, fmin(1, busy)));
+	server_same(&s, "joules", v->joules_per_token * v->output_tokens_per_second,
+		    (double)s.cluster.gpus * cluster_watts(&s.cluster, fmin(1, busy)));
 }
 
 /* What a rank holds, each thing once. */
@@ -161,25 +143,25 @@ static void check_memory(void)
 	admitted = (int64_t)ceil(tokens - (double)prefix);
 	one = twin_request_bytes(&run.decode.context, admitted);
 	here = fmax(1, fmin(v->concurrency, v->max_concurrency) / copies);
-	same("a request", v->request_bytes, one);
-	same("cache", m->kv_bytes - v->prefix_bytes, one * here);
+	server_same(&s, "a request", v->request_bytes, one);
+	server_same(&s, "cache", m->kv_bytes - v->prefix_bytes, one * here);
 	if (prefix > 0)
-		same("prefix", v->prefix_bytes,
-		     twin_request_bytes(&run.decode.context, prefix));
-	same("all", m->total_bytes,
-	     m->weights_bytes + m->activations_bytes + m->buffers_bytes +
-		     m->framework_bytes + m->kv_bytes);
-	same("room", v->headroom_bytes,
-	     fmax(0, s.cluster.accelerator.usable_bytes - m->total_bytes));
+		server_same(&s, "prefix", v->prefix_bytes,
+			    twin_request_bytes(&run.decode.context, prefix));
+	server_same(&s, "all", m->total_bytes,
+		    m->weights_bytes + m->activations_bytes + m->buffers_bytes +
+			    m->framework_bytes + m->kv_bytes);
+	server_same(&s, "room", v->headroom_bytes,
+		    fmax(0, s.cluster.accelerator.usable_bytes - m->total_bytes));
 	if (v->kv_bytes_per_token <= 0)
 		return;
 	/* tokens of all caches, in whole blocks of what requests have */
 	while (plan->kv_block > 0 && admitted % plan->kv_block != 0)
 		admitted++;
-	same("tokens of the caches", v->kv_tokens,
-	     fmax(0, v->kv_room_bytes) / one * (double)admitted * copies);
-	same("tokens of the hosts", v->host_tokens,
-	     plan->host_kv_bytes / one * (double)admitted * copies);
+	server_same(&s, "tokens of the caches", v->kv_tokens,
+		    fmax(0, v->kv_room_bytes) / one * (double)admitted * copies);
+	server_same(&s, "tokens of the hosts", v->host_tokens,
+		    plan->host_kv_bytes / one * (double)admitted * copies);
 }
 
 static void figures_are_of_the_point(void **state)
@@ -191,10 +173,10 @@ static void figures_are_of_the_point(void **state)
 
 		draw();
 		run_at(&run, v->concurrency, &p);
-		same("rooms", v->max_concurrency,
-		     run.decode.room * server_copies(&run.decode));
-		same("beyond the room", v->elsewhere,
-		     fmax(0, v->concurrency - v->max_concurrency));
+		server_same(&s, "rooms", v->max_concurrency,
+			    run.decode.room * server_copies(&run.decode));
+		server_same(&s, "beyond the room", v->elsewhere,
+			    fmax(0, v->concurrency - v->max_concurrency));
 		check_times(&p);
 		check_economy();
 		check_memory();
@@ -229,11 +211,12 @@ static void caches_travel_once_for_each_request(void **state)
 		t = row("KV of prompts");
 		assert_true((t != NULL) == run.apart);
 		if (t) {
-			same("caches", t->total_bytes,
-			     ends / server_copies(&run.decode) *
-				     run_travelling_bytes(&run));
-			same("their time", t->total_seconds,
-			     ends / server_copies(&run.decode) * v->transfer_seconds);
+			server_same(&s, "caches", t->total_bytes,
+				    ends / server_copies(&run.decode) *
+					    run_travelling_bytes(&run));
+			server_same(&s, "their time", t->total_seconds,
+				    ends / server_copies(&run.decode) *
+					    v->transfer_seconds);
 			pools++;
 		}
 		prompts = run.apart ? &run.prefill : &run.decode;
@@ -242,7 +225,8 @@ static void caches_travel_once_for_each_request(void **state)
 		t = row("KV cache from the host");
 		assert_true((t != NULL) == (reloaded > 0));
 		if (t)
-			same("from the host", t->total_bytes, ends * reloaded);
+			server_same(&s, "from the host", t->total_bytes,
+				    ends * reloaded);
 		t = row("KV cache to the host");
 		assert_true((t != NULL) == (plan->host_kv_bytes > 0));
 		if (!t)
@@ -251,11 +235,13 @@ static void caches_travel_once_for_each_request(void **state)
 		 */
 		made = (double)(plan->prompt_len + plan->output_len);
 		made -= (double)(shared_tokens() + found_tokens());
-		same("to the host", t->total_bytes,
-		     ends * twin_request_bytes(&prompts->context, (int64_t)made));
-		same("over its link",
-		     t->total_seconds * s.cluster.accelerator.host_bytes_per_second,
-		     t->total_bytes);
+		server_same(
+			&s, "to the host", t->total_bytes,
+			ends * twin_request_bytes(&prompts->context, (int64_t)made));
+		server_same(&s, "over its link",
+			    t->total_seconds *
+				    s.cluster.accelerator.host_bytes_per_second,
+			    t->total_bytes);
 		hosts++;
 	}
 	assert_true(pools > SERVERS / 10 && hosts > SERVERS / 10);
@@ -307,7 +293,8 @@ static void goodput_is_the_most(void **state)
 		/* where more keep what fewer don't, halving may find either end */
 		if (kept != most && kept > 0)
 			continue;
-		same("requests within the goals", v->goodput_concurrency, most);
+		server_same(&s, "requests within the goals", v->goodput_concurrency,
+			    most);
 		some += most > 0 && most < s.plan.serving.concurrency;
 		none += most == 0;
 		all += most == s.plan.serving.concurrency;
@@ -316,7 +303,7 @@ static void goodput_is_the_most(void **state)
 			continue;
 		}
 		run_at(&run, most, &p);
-		same("goodput", v->goodput, p.tokens_per_second);
+		server_same(&s, "goodput", v->goodput, p.tokens_per_second);
 	}
 	assert_true(some > SERVERS / 20 && none > SERVERS / 20 && all > SERVERS / 20);
 }
@@ -407,9 +394,9 @@ static void check_remedy(const struct finding *f, int *helped)
 		assert_true(f->nearest[0] == floor(f->value[1]) ||
 			    f->nearest[0] == floor(f->value[3]));
 	if (!cured(f->rule, f->knob, f->nearest[0]))
-		fail_at(f->rule->code, -1, f->nearest[0]);
+		server_fail(&s, f->rule->code, -1, f->nearest[0]);
 	if (cured(f->rule, f->knob, nearer(f)))
-		fail_at(f->rule->code, nearer(f), f->nearest[0]);
+		server_fail(&s, f->rule->code, nearer(f), f->nearest[0]);
 }
 
 static void remedies_are_the_nearest_that_help(void **state)
@@ -467,7 +454,8 @@ static void ceilings_are_no_higher_than_decoding(void **state)
 		most = all * w.accepted / (tokens - 1) /
 		       work_step(&w, &run.decode, each, pass) / s.cluster.scale;
 		if (ceiling.tokens_per_second > most * tokens * (1 + 3e-3))
-			fail_at("ceiling", ceiling.tokens_per_second, most * tokens);
+			server_fail(&s, "ceiling", ceiling.tokens_per_second,
+				    most * tokens);
 		decoding += ceiling.tokens_per_second > most * tokens * (1 - 1e-3);
 	}
 	assert_true(decoding > SERVERS / 100);
@@ -492,14 +480,14 @@ static void shares_are_the_most_that_are_alike(void **state)
 			if (copies % n == 0 &&
 			    (!run.apart || (int)run.prefill.engines % n == 0))
 				most = n;
-		same("shares", run_shares(&run, 1, INFINITY), most);
+		server_same(&s, "shares", run_shares(&run, 1, INFINITY), most);
 		running = (double)(1 + next(3000));
 		s.plan.serving.concurrency = (int64_t)running;
 		s.plan.serving.request_rate = 0;
 		run_part(&run, &s, INFINITY, &part);
 		assert_true(fmod(most, part.parts) == 0);
 		assert_true(part.users >= 1 && part.users == floor(part.users));
-		same("users", part.users * part.scale, running);
+		server_same(&s, "users", part.users * part.scale, running);
 		/* fewer, larger parts where that makes users whole */
 		if (part.users > 1 && fabs(running / part.parts - part.users) >
 					      0.01 * running / part.parts)
@@ -545,8 +533,8 @@ static void a_table_has_the_passes_that_it_stands_for(void **state)
 		told = pass_table_seconds(&table, &pass);
 		is = work_pass_at(&w, &run.decode, &pass);
 		step = work_step(&w, &run.decode, pass.requests, is) * s.cluster.scale;
-		same("decoding of the table", told.busy, step);
-		same("what follows", told.trail, 0);
+		server_same(&s, "decoding of the table", told.busy, step);
+		server_same(&s, "what follows", told.trail, 0);
 		/* beside prompts, at the mean contexts */
 		pass.prompt_tokens = (double)(8u << next(10));
 		pass.context = table.mean_context;
@@ -564,7 +552,8 @@ static void a_table_has_the_passes_that_it_stands_for(void **state)
 						    (double)(256u << next(9)) };
 		told = pass_table_seconds(&table, &pass);
 		is = work_pass_at(&w, &run.decode, &pass);
-		same("prompts of the table", told.busy, is.stage * s.cluster.scale);
+		server_same(&s, "prompts of the table", told.busy,
+			    is.stage * s.cluster.scale);
 		assert_true(fabs(told.busy + told.trail - is.pass * s.cluster.scale) <
 			    1e-9 * is.pass * s.cluster.scale);
 	}
@@ -593,7 +582,8 @@ static void a_table_is_linear_between(void **state)
 		is = pass_table_seconds(&table, &pass).busy;
 		if (s.plan.pp == 1 &&
 		    fabs(is - (low + part * (high - low))) > 1e-9 * high)
-			fail_at("between contexts", is, low + part * (high - low));
+			server_fail(&s, "between contexts", is,
+				    low + part * (high - low));
 		/* tokens of prompts: two entries for each doubling */
 		low = pass_table_prompts(&table, tokens, context).pass;
 		high = pass_table_prompts(&table, tokens * sqrt(2), context).pass;
@@ -601,12 +591,13 @@ static void a_table_is_linear_between(void **state)
 					context)
 			     .pass;
 		if (fabs(is - (low + part * (high - low))) > 1e-6 * high)
-			fail_at("between tokens", is, low + part * (high - low));
+			server_fail(&s, "between tokens", is,
+				    low + part * (high - low));
 		pass = (struct queue_pass){ .prompt_tokens = tokens * sqrt(2),
 					    .prompt_context = context };
-		same("half a doubling",
-		     pass_table_prompts(&table, tokens * sqrt(2), context).pass,
-		     work_pass_at(&table.work, &run.decode, &pass).pass);
+		server_same(&s, "half a doubling",
+			    pass_table_prompts(&table, tokens * sqrt(2), context).pass,
+			    work_pass_at(&table.work, &run.decode, &pass).pass);
 	}
 }
 

@@ -1,6 +1,8 @@
 /* server.c - servers at random. */
 #include "tests/support/server.h"
 
+#include <math.h>
+
 #include "engine/serve/serve.h"
 #include "presets/library.h"
 #include "presets/scenario_file.h"
@@ -84,4 +86,25 @@ void server_random(struct scenario *out, struct estimate *estimate)
 		if (estimate->feasible)
 			return;
 	}
+}
+
+void server_fail(const struct scenario *s, const char *what, double is, double wanted)
+{
+	const struct plan *p = &s->plan;
+
+	fail_msg(
+		"%s: %.15g, not %.15g; %s on %s with %s, %lld GPUs, TP %lld PP %lld EP "
+		"%lld DP %lld, c %lld, %lld + %lld, apart %d, batching %d",
+		what, is, wanted, s->model.name, s->cluster.name, s->stack.name,
+		(long long)s->cluster.gpus, (long long)p->tp, (long long)p->pp,
+		(long long)p->ep, (long long)p->serving.dp_attention,
+		(long long)p->serving.concurrency, (long long)p->serving.prompt_len,
+		(long long)p->serving.output_len, p->serving.disaggregated,
+		p->serving.batching);
+}
+
+void server_same(const struct scenario *s, const char *what, double is, double wanted)
+{
+	if (!(fabs(is - wanted) <= 1e-9 * fabs(wanted)) && is != wanted)
+		server_fail(s, what, is, wanted);
 }
