@@ -41,6 +41,18 @@ static void each_challenge(void (*each)(void *context, const char *word,
 		each(context, names[i], "a challenge");
 }
 
+/* With what it shows: its help up to the first stop. */
+static void each_view(const struct view *view,
+		      void (*each)(void *context, const char *word, const char *help),
+		      void *context)
+{
+	char shows[128];
+
+	snprintf(shows, sizeof shows, "%.*s", (int)strcspn(view->help, ".;:"),
+		 view->help);
+	each(context, view->name, shows);
+}
+
 void operand_words(enum operand operand,
 		   void (*each)(void *context, const char *word, const char *help),
 		   void *context)
@@ -55,7 +67,7 @@ void operand_words(enum operand operand,
 		break;
 	case OPERAND_VIEW:
 		for (int i = 0; i < VIEW_COUNT; i++)
-			each(context, view_table[i].name, "");
+			each_view(&view_table[i], each, context);
 		break;
 	case OPERAND_IMPORT:
 		for (int i = 0; i < format_count(); i++)

@@ -80,7 +80,7 @@ const struct view view_table[VIEW_COUNT] = {
 			   "what it means, what its neighbours move, where it stands." },
 	[VIEW_GLOSSARY] = { "glossary", "Glossary", false, glossary_draw, glossary_act,
 			    "What the words of the field mean, and why they matter." },
-	[VIEW_HELP] = { "help", "Help", false, help_draw, help_act, "" },
+	[VIEW_HELP] = { "help", "Help", false, help_draw, help_act, "The keys." },
 };
 
 int view_find(const char *name)
