@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/knob/knob.h"
 #include "engine/rules/legality.h"
 #include "presets/formats.h"
 #include "presets/scenario_file.h"
@@ -22,6 +23,7 @@ struct heard {
 	bool first;    /* of its nodes: the one that answers */
 	bool prefill;
 	char side[16]; /* port of the side channel */
+	char words[1024];
 };
 
 struct stage {
@@ -84,8 +86,8 @@ static void hear(char *line)
 	for (char *word = strtok(part[1], ","); word; word = strtok(NULL, ","))
 		server->gpus |= 1u << atoi(word);
 	snprintf(server->side, sizeof server->side, "%.15s", part[2]);
-	assert_non_null(strstr(at, "-port "));
-	server->port = atoi(strstr(at, "-port ") + 6);
+	snprintf(server->words, sizeof server->words, "%s ", at);
+	server->port = strstr(at, "-port ") ? atoi(strstr(at, "-port ") + 6) : 0;
 	server->first = !strstr(at, "--headless") &&
 			(!strstr(at, "--node-rank") || strstr(at, "--node-rank 0"));
 	server->prefill = strstr(at, "kv_producer") || strstr(at, "mode prefill") ||
@@ -331,6 +333,78 @@ static void test_alike(void **state)
 	assert_true(several > 20);
 }
 
+static void expect_words(const struct heard *server, const char *words)
+{
+	if (!strstr(server->words, words))
+		fail_msg("no '%s' in '%s' of node %d", words, server->words,
+			 server->node);
+}
+
+/* Copies of the attention of several nodes each: one command over all nodes for vLLM,
+ * which tells the copy of a node from its rank (vllm/engine/arg_utils.py). Engines of a
+ * dense model know nothing of each other, so each is a server. */
+static void test_copies_over_nodes(void **state)
+{
+	static const struct {
+		const char *model, *precision;
+		int tp, pp, copies, gpus, span;
+	} rows[] = {
+		{ "deepseek-v3", "fp8-block", 16, 1, 2, 32, 4 },
+		{ "deepseek-v3", "fp8-block", 8, 2, 4, 64, 8 },
+		{ "llama3.1-405b", "bf16", 8, 2, 1, 64, 2 },
+		{ "llama3.1-405b", "bf16", 16, 2, 1, 64, 4 },
+	};
+
+	(void)state;
+	for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+		struct format_request request;
+		struct scenario s;
+		struct error error;
+		char *text, why[256];
+
+		assert_true(
+			scenario_blank(&s, rows[r].model, "dgx-h100", "vllm", &error));
+		s.plan.mode = MODE_INFERENCE;
+		assert_true(knob_parse(&s, knob_find("precision"), rows[r].precision,
+				       why, sizeof why));
+		s.cluster.gpus = rows[r].gpus;
+		s.plan.tp = rows[r].tp;
+		s.plan.pp = rows[r].pp;
+		s.plan.serving.dp_attention = rows[r].copies;
+		s.plan.ep = rows[r].copies > 1 ? rows[r].tp * rows[r].copies : 1;
+		assert_int_equal(scenario_check(&s, NULL), 0);
+		request = (struct format_request){ .scenario = &s };
+		text = format_find_written("vllm")->out.write(&request);
+		assert_non_null(text);
+		assert_null(strstr(text, "dp_attention"));
+		play(text, rows[r].gpus / 8);
+		assert_int_equal(stage.servers, rows[r].gpus / 8);
+		for (int i = 0; i < stage.servers; i++) {
+			const struct heard *server = &stage.server[i];
+			int rank = i % rows[r].span;
+			char words[128];
+
+			assert_int_equal(server->node, i);
+			snprintf(words, sizeof words,
+				 "--nnodes %d --node-rank %d --master-addr h%d ",
+				 rows[r].span, rank, i - rank);
+			expect_words(server, words);
+			assert_int_equal(strstr(server->words, "--headless ") != NULL,
+					 rank > 0);
+			snprintf(words, sizeof words, "--data-parallel-size %d ",
+				 rows[r].copies);
+			if (rows[r].copies > 1)
+				expect_words(server, words);
+			else
+				assert_null(strstr(server->words, "--data-parallel"));
+			/* it would say how many copies begin on a node: none */
+			assert_null(
+				strstr(server->words, "--data-parallel-size-local"));
+		}
+		free(text);
+	}
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -353,7 +427,8 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_drawn),
-					    cmocka_unit_test(test_alike) };
+					    cmocka_unit_test(test_alike),
+					    cmocka_unit_test(test_copies_over_nodes) };
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

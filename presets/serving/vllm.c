@@ -252,25 +252,50 @@ static void settle_block(const struct tool_writer *w)
 	write_unsaid(w, "kv_block", "%lld; vLLM has multiples of 16", (long long)block);
 }
 
-/* Copies of the attention over several nodes: each node starts its own. */
+/* GPUs of one copy of the attention: vLLM's world within a data-parallel rank. */
+static int64_t copy_gpus(const struct plan *plan)
+{
+	return plan->tp * plan->pp * plan->cp;
+}
+
+/* Copies of the attention over several nodes: each node starts its own. Those that take
+ * nodes themselves have whole ones, in a row: --nnodes counts the nodes of all of them,
+ * and which copy a node is of follows from its rank (vllm/engine/arg_utils.py,
+ * create_engine_config; vllm/config/parallel.py, nnodes_within_dp). */
 static void write_copies(const struct tool_writer *w, int64_t copies)
 {
-	const struct plan *plan = &w->scenario->plan;
 	int64_t node = w->scenario->cluster.gpus_per_node;
-	int64_t each = node / (plan->tp * plan->pp * plan->cp);
+	int64_t gpus = copy_gpus(&w->scenario->plan), each = node / gpus;
 
 	write_count(w, "data-parallel-size", copies);
-	if (each < 1)
+	if (each < 1 && gpus % node != 0)
 		write_unsaid(w, "dp_attention",
-			     "%lld: which nodes each copy has, of several each, "
-			     "is left to you",
-			     (long long)copies);
+			     "%lld: vLLM shares no node among copies of %lld GPUs; "
+			     "what to leave idle is left to you",
+			     (long long)copies, (long long)gpus);
 	if (each < 1 || copies <= each)
 		return;
 	*w->spread = (struct node_share){ (copies + each - 1) / each, each };
 	write_count(w, "data-parallel-size-local", each);
 	write_flag(w, "data-parallel-address", "${HEAD}");
 	write_flag(w, "data-parallel-start-rank", "${START}");
+}
+
+/* The nodes of a copy that one does not hold, or of all such copies. */
+static void write_ranks(const struct tool_writer *w, int64_t copies)
+{
+	const struct plan *plan = &w->scenario->plan;
+	int64_t node = w->scenario->cluster.gpus_per_node, gpus = copy_gpus(plan);
+
+	if (gpus <= node)
+		return;
+	if (write_nodes(w, (gpus + node - 1) / node * node * copies))
+		write_flag(w, "master-addr", "${HEAD}");
+	if (plan->cp > 1)
+		write_unsaid(w, "cp",
+			     "%lld over nodes, which TP x PP alone part; vLLM "
+			     "refuses it",
+			     (long long)plan->cp);
 }
 
 /* By themselves graphs are captured up to twice the requests that may run, but to 512
@@ -327,14 +352,7 @@ static void write_plan(const struct tool_writer *w)
 	write_host(w);
 	if (w->role != ROLE_BOTH)
 		write_flag(w, "kv-transfer-config.kv-connector", "NixlConnector");
-	if (write_nodes(w, plan->tp * plan->pp * plan->cp))
-		write_flag(w, "master-addr", "${HEAD}");
-	if (plan->cp > 1 &&
-	    plan->tp * plan->pp * plan->cp > w->scenario->cluster.gpus_per_node)
-		write_unsaid(w, "cp",
-			     "%lld over nodes, which TP x PP alone part; vLLM "
-			     "refuses it",
-			     (long long)plan->cp);
+	write_ranks(w, moe ? dp : 1);
 }
 
 /* Where a server of prompts tells what it holds: on each copy's own port from this one
@@ -374,10 +392,13 @@ static void put_proxy(FILE *stream, const struct server_place *list, int count)
 	put_places(stream, list, count, ROLE_DECODE, " {port}");
 }
 
-/* Data-parallel ranks of a dense model are engines. */
+/* Data-parallel ranks of a dense model are engines, but of such that take several nodes
+ * each would think itself alone on all of them (vllm/v1/engine/core.py counts one rank
+ * there, --nnodes all nodes). */
 static bool starts_one(const struct scenario *scenario)
 {
-	return scenario->model.moe.experts > 0;
+	return scenario->model.moe.experts > 0 ||
+	       copy_gpus(&scenario->plan) > scenario->cluster.gpus_per_node;
 }
 
 const struct tool tool_vllm = {
