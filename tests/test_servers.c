@@ -606,6 +606,60 @@ static void test_lmcache(void **state)
 	}
 }
 
+/* The same by variables, of a command that loads LMCache: exported, in front of it, of
+ * a container; another cache does not read them. */
+static void test_lmcache_variables(void **state)
+{
+	static const char with[] =
+		"vllm serve meta-llama/Llama-3.1-8B --kv-transfer-config "
+		"'{\"kv_connector\":\"LMCacheConnectorV1\",\"kv_role\":\"kv_both\"}'";
+	static const char without[] =
+		"vllm serve meta-llama/Llama-3.1-8B --kv-transfer-config "
+		"'{\"kv_connector\":\"LMCacheMPConnector\",\"kv_role\":\"kv_both\"}'";
+	static const struct {
+		const char *before, *command;
+		double gib;
+		bool again;
+	} rows[] = {
+		{ "export LMCACHE_LOCAL_CPU=True LMCACHE_MAX_LOCAL_CPU_SIZE=20\n", with,
+		  20, true },
+		{ "LMCACHE_MAX_LOCAL_CPU_SIZE=2.5 ", with, 2.5, true },
+		{ "SIZE=7; export LMCACHE_MAX_LOCAL_CPU_SIZE=${SIZE}\n", with, 7,
+		  true },
+		{ "LMCACHE_CHUNK_SIZE=256 ", with, 5, true },
+		{ "LMCACHE_LOCAL_CPU=False LMCACHE_MAX_LOCAL_CPU_SIZE=20 ", with, 0,
+		  false },
+		{ "LMCACHE_MAX_LOCAL_CPU_SIZE=20 ", without, 0, false },
+		{ "LMCACHE_CONFIG_FILE=cache.yaml ", with, 0, false },
+		{ "LMCACHE_MAX_LOCAL_CPU_SIZE=20 ",
+		  "vllm serve meta-llama/Llama-3.1-8B", 0, false },
+		{ "LMCACHE_MAX_LOCAL_CPU_SIZE=20 ",
+		  "python3 -m dynamo.vllm --model meta-llama/Llama-3.1-8B --connector "
+		  "lmcache",
+		  20, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct scenario s;
+		char text[1024], *written;
+
+		snprintf(text, sizeof text, "%s%s --tensor-parallel-size 2\n",
+			 rows[i].before, rows[i].command);
+		read_good("vllm", text, &s);
+		assert_close(s.plan.serving.host_kv_bytes / 1073741824 + 1,
+			     rows[i].gib + 1, 1e-9);
+		if (!rows[i].again)
+			continue;
+		written = write_as("vllm", &s, &report);
+		assert_non_null(strstr(written, "--kv-offloading-backend lmcache"));
+		read_good("vllm", written, &s);
+		assert_close(s.plan.serving.host_kv_bytes / 1073741824, rows[i].gib,
+			     1e-9);
+		free(written);
+	}
+}
+
 static bool is_said(const char *text, const char *key)
 {
 	char comment[128];
@@ -1019,6 +1073,7 @@ int main(void)
 		cmocka_unit_test(test_trtllm),
 		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_lmcache),
+		cmocka_unit_test(test_lmcache_variables),
 		cmocka_unit_test(test_pools_run),
 		cmocka_unit_test(test_what_is_planned),
 		cmocka_unit_test(test_unknown_model),

@@ -460,6 +460,8 @@ bool shell_read(struct arguments *arguments, const char *text, size_t length,
 		shell->stop = text + length;
 		shell->line = 1;
 		shell->status = TRUTH_YES;
+		if (visitor->begin)
+			visitor->begin(visitor->context, shell);
 		good = shell_begin(shell) && read_script(shell, command);
 		if (!good && !lacked && error_ran_out_of_memory())
 			error_set(error, arguments->file, shell->line, "out of memory");

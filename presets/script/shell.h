@@ -71,9 +71,13 @@ struct shell_function {
 
 struct shell;
 
-/* What becomes of a script. The first two return whether to go on; any may be NULL. */
+/* What becomes of a script. Commands and documents return whether to go on; any may be
+ * NULL. */
 struct shell_visitor {
 	void *context;
+	/* Before the first command: what is asked of its variables while commands come,
+	 * they have as that command finds them. */
+	void (*begin)(void *context, const struct shell *shell);
 	/* A command's words behind its assignments; they live as long as arguments. */
 	bool (*command)(void *context, const struct shell_word *words, int count);
 	/* A here-document: the line of script that it hangs on, its body, and the

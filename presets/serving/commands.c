@@ -16,7 +16,8 @@ struct found_document {
 struct finder {
 	const struct tool *tool;
 	struct server_commands *out;
-	struct arguments arguments; /* owns the words */
+	struct arguments arguments;   /* owns the words */
+	const struct shell *shell[2]; /* of the script, and of one inside a word */
 	int documents, depth;
 	int64_t replicas; /* of what a manifest's container starts */
 	enum role role;
@@ -199,12 +200,43 @@ static struct server_command *begin(struct finder *f, int line)
 	return command;
 }
 
+static void see_begin(void *context, const struct shell *shell)
+{
+	struct finder *f = context;
+
+	f->shell[f->depth] = shell;
+}
+
+/* What the command finds in its environment. */
+static bool add_variables(struct finder *f, struct server_command *command)
+{
+	const char *const *name = f->tool->variables;
+	bool good = true;
+
+	if (!name || !f->tool->reads_variables(&command->flags))
+		return true;
+	for (; *name && good; name++) {
+		const struct shell_word *word;
+		int words = 0;
+
+		for (int depth = f->depth; depth >= 0 && words == 0; depth--)
+			words = shell_lookup(f->shell[depth], *name, strlen(*name),
+					     &word);
+		if (words == 1 && !word->unknown && !word->missing)
+			good = pairs_add(&command->flags, *name, word->text,
+					 command->line, f->error);
+	}
+	return good;
+}
+
 static bool see_command(void *context, const struct shell_word *words, int count);
 
 /* bash -c "vllm serve ...": a script inside a word. */
 static bool look_inside(struct finder *f, const struct shell_word *words, int count)
 {
-	struct shell_visitor visitor = { .context = f, .command = see_command };
+	struct shell_visitor visitor = { .context = f,
+					 .begin = see_begin,
+					 .command = see_command };
 
 	if (f->depth > 0)
 		return true;
@@ -254,7 +286,7 @@ static bool see_command(void *context, const struct shell_word *words, int count
 	if (!command)
 		return false;
 	f->broken = !add_words(f, command, words + first, count - first) ||
-		    !add_role(f, command);
+		    !add_variables(f, command) || !add_role(f, command);
 	keep_last(&command->flags);
 	if (!f->broken && command->flags.count == 0 && command->checkpoint[0] == '\0')
 		pairs_free(&command->flags); /* "docker pull …" */
@@ -396,6 +428,7 @@ static bool find_all(struct finder *f, const char *text, size_t length)
 				  f->tool->name));
 
 	struct shell_visitor visitor = { .context = f,
+					 .begin = see_begin,
 					 .command = see_command,
 					 .document = see_document };
 	char *script = manifest_script(f->tool, f->file, text, length);

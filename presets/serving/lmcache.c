@@ -5,34 +5,40 @@
 #include "engine/knob/knob.h"
 #include "presets/pairs/mapping.h"
 #include "presets/serving/serving.h"
+#include "presets/serving/tool.h"
 
 /* Keys and defaults: LMCache/LMCache, lmcache/v1/config.py, _CONFIG_DEFINITIONS. */
-static const char cpu_key[] = "local_cpu", size_key[] = "max_local_cpu_size";
+static const char cpu_key[] = "local_cpu", max_key[] = "max_local_cpu_size";
 static const char usual_gib[] = "5";
 
 static const struct mapping rows[] = { { NULL, NULL, NULL, NULL, false } };
-static const char *const others[] = { cpu_key, size_key, NULL };
+static const char *const others[] = { cpu_key, max_key, NULL };
 
 /* GiB of each worker, who runs one rank; nothing is kept there without the switch,
  * whatever the size says. */
-static bool read_host(const struct mapped *m)
+bool lmcache_host(const struct mapped *m, const char *kept_key, const char *size_key)
 {
-	const struct pair *kept = mapped_find(m, cpu_key);
+	const struct pair *kept = mapped_find(m, kept_key);
 	const struct pair *size = mapped_find(m, size_key);
-	bool off = kept && !mapped_true(m, cpu_key);
+	bool off = kept && !mapped_true(m, kept_key) && strcmp(kept->value, "1") != 0;
 
 	if (!size && !off)
 		import_note(m->report, IMPORT_ASSUMED, "host_kv",
-			    "%s GiB: max_local_cpu_size is not given", usual_gib);
+			    "%s GiB: %s is not given", usual_gib, size_key);
 	import_note(m->report, IMPORT_ASSUMED, "host_prefix",
 		    "%g: what is found there is a property of the users",
 		    m->out->plan.serving.host_prefix);
-	return mapped_set(m, "mode", "inference", NULL) &&
-	       mapped_set(m, "host_kv",
+	return mapped_set(m, "host_kv",
 			  off    ? "0"
 			  : size ? size->value
 				 : usual_gib,
 			  size);
+}
+
+static bool read_host(const struct mapped *m)
+{
+	return mapped_set(m, "mode", "inference", NULL) &&
+	       lmcache_host(m, cpu_key, max_key);
 }
 
 bool lmcache_read(struct scenario *out, const char *file, const char *text,

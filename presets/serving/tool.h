@@ -98,7 +98,11 @@ struct tool {
 	const char *const *cli_keys;
 	const char *file_flag;
 	const char *degree_flag; /* TP, which that YAML may hold */
-	const char *role_flag;   /* of a disaggregated server, and its words */
+	/* Variables of the environment that a command with such flags reads; they
+	 * become flags of these names. NULL: none. */
+	const char *const *variables;
+	bool (*reads_variables)(const struct pairs *flags);
+	const char *role_flag; /* of a disaggregated server, and its words */
 	const char *roles[ROLE_COUNT];
 	/* Whether a command starts one engine, of however many. */
 	bool (*starts_one)(const struct scenario *scenario);
@@ -153,6 +157,10 @@ bool slurm_server(const struct tool *tool, const struct pairs *recipe, enum role
 const char *checkpoint_native(const struct model *model, const char *checkpoint);
 /* The Hugging Face id of a model, or its name. */
 const char *checkpoint_id(const struct model *model);
+
+/* --- lmcache.c --- */
+/* The knob host_kv by LMCache's switch and size of these names, which may be absent. */
+bool lmcache_host(const struct mapped *m, const char *kept_key, const char *size_key);
 
 /* --- read.c --- */
 /* How weights are stored: by quantisation (a word of words, NULL where absent), the

@@ -68,6 +68,12 @@ static const char *const aliases[] = { "dpl",
 				       NULL };
 static const char *const objects[] = { "speculative-config", "kv-transfer-config",
 				       "eplb-config", NULL };
+/* LMCache's settings as variables (LMCache/LMCache, lmcache/v1/config_base.py: the key
+ * in capitals behind LMCACHE_). */
+static const char cache_kept[] = "LMCACHE_LOCAL_CPU",
+		  cache_size[] = "LMCACHE_MAX_LOCAL_CPU_SIZE",
+		  cache_file[] = "LMCACHE_CONFIG_FILE";
+static const char *const variables[] = { cache_kept, cache_size, cache_file, NULL };
 static const char tokens_key[] = "speculative-config.num-speculative-tokens";
 static const char *const others[] = { "data-parallel-size",
 				      "enable-expert-parallel",
@@ -82,6 +88,8 @@ static const char *const others[] = { "data-parallel-size",
 				      "kv-offloading-size",
 				      "kv-offloading-backend",
 				      "kv-transfer-config.kv-role",
+				      cache_kept,
+				      cache_size,
 				      NULL };
 static const char *const drafts[] = { "speculative-config.method", NULL };
 static const char *const switches[] = { "enable-expert-parallel",
@@ -130,6 +138,7 @@ static const char *const launcher[] = { "port",
 					"data-parallel-address",
 					"data-parallel-rpc-port",
 					"data-parallel-rank",
+					cache_file,
 					NULL };
 
 /* Their words for how weights are stored; the first one of ours is written. */
@@ -168,6 +177,36 @@ static bool read_drafts(const struct mapped *m)
 	       read_speculation(m, method && strstr(method->value, "mtp"), tokens);
 }
 
+/* LMCache inside the ranks, by vLLM's connector or Dynamo's word for it; what
+ * LMCacheMPConnector speaks to is a process of its own with its own settings. */
+static bool uses_lmcache(const struct pairs *flags)
+{
+	const struct pair *connector =
+		pairs_find(flags, "kv-transfer-config.kv-connector");
+	const struct pair *word = pairs_find(flags, "connector");
+
+	return (connector && strncmp(connector->value, "LMCacheConnector", 16) == 0) ||
+	       (word && strcmp(word->value, "lmcache") == 0);
+}
+
+static bool read_lmcache(const struct mapped *m)
+{
+	const struct pair *file = mapped_find(m, cache_file);
+
+	if (!file || mapped_find(m, cache_size)) {
+		bool good = lmcache_host(m, cache_kept, cache_size);
+
+		/* written back, the size is a flag: for the same cache */
+		if (good && m->out->plan.serving.host_kv_bytes > 0)
+			import_note(m->report, IMPORT_NOT_MODELLED,
+				    "kv-offloading-backend", "lmcache");
+		return good;
+	}
+	import_note(m->report, IMPORT_ASSUMED, "host_kv",
+		    "0: %.60s is not opened; import lmcache reads it", file->value);
+	return true;
+}
+
 /* GiB of all ranks of an engine (vllm/config/cache.py: kv_offloading_size); who hands
  * it on to LMCache keeps it in a process of its own. */
 static bool read_host(const struct mapped *m)
@@ -175,6 +214,8 @@ static bool read_host(const struct mapped *m)
 	const struct pair *from = mapped_find(m, "kv-offloading-size");
 	double gib;
 
+	if (!from && uses_lmcache(m->pairs))
+		return read_lmcache(m);
 	return read_number(m, "kv-offloading-size", &gib) &&
 	       read_host_kv(m,
 			    gib * 1073741824 /
@@ -416,6 +457,8 @@ const struct tool tool_vllm = {
 	.switches = switches,
 	.objects = objects,
 	.launcher = launcher,
+	.variables = variables,
+	.reads_variables = uses_lmcache,
 	.role_flag = "kv-transfer-config.kv-role",
 	.roles = { [ROLE_PREFILL] = "kv_producer", [ROLE_DECODE] = "kv_consumer" },
 	.starts_one = starts_one,
