@@ -5,6 +5,7 @@
 
 #include <cjson/cJSON.h>
 
+#include "engine/base/form.h"
 #include "tests/support/close.h"
 #include "tests/support/run.h"
 #include "tests/support/vt.h"
@@ -388,6 +389,44 @@ static void test_servers_by_their_slowest(void **state)
 	cJSON_Delete(again);
 }
 
+/* A row tells one load: all that are asked for, of whom some wait for room, or, where
+ * there are goals, those that keep them. */
+static void test_rows_of_servers_tell_one_load(void **state)
+{
+	static const char server[] =
+		"--mode inference --model llama3.1-70b --cluster dgx-h100 --stack vllm "
+		"--gpus 8 --tp 2 --pp 1 --disaggregated off --kv-shards 1";
+	static const char *const goals[] = { "", "--goal-ttft 4000 --goal-tpot 50" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		char line[400], wanted[200], mean[32], slow[32];
+		double requests = 64;
+		cJSON *held;
+
+		snprintf(line, sizeof line, "search %s --concurrency 64 %s --json",
+			 server, goals[i]);
+		held = json_of(line, 0);
+		if (i > 0)
+			requests = number(held, "best.throughput.goodput_concurrency");
+		assert_int_equal(requests<64, i> 0);
+		cJSON_Delete(held);
+		snprintf(line, sizeof line,
+			 "eval %s --concurrency %.0f --simulate --json", server,
+			 requests);
+		held = json_of(line, 0);
+		form_text(FORM_SECONDS, number(held, "time.ttft_seconds"), mean,
+			  sizeof mean);
+		form_text(FORM_SECONDS, number(held, "simulation.ttft.p99_seconds"),
+			  slow, sizeof slow);
+		snprintf(wanted, sizeof wanted, "%8.0f %9s %9s ", requests, mean, slow);
+		cJSON_Delete(held);
+		snprintf(line, sizeof line, "search %s --concurrency 64 %s", server,
+			 goals[i]);
+		says(line, 0, wanted);
+	}
+}
+
 static void test_servers_that_are_too_large(void **state)
 {
 	(void)state;
@@ -524,6 +563,7 @@ int main(void)
 		cmocka_unit_test(test_robust_plans_are_ten),
 		cmocka_unit_test(test_why_names_changes),
 		cmocka_unit_test(test_servers_by_their_slowest),
+		cmocka_unit_test(test_rows_of_servers_tell_one_load),
 		cmocka_unit_test(test_servers_that_are_too_large),
 		cmocka_unit_test(test_impossible_problems_get_the_closest_misses),
 		cmocka_unit_test(test_threads_are_no_matter),

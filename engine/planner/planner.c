@@ -179,18 +179,23 @@ static void keep_nearest(const struct planner *p, const struct planner_found *fo
 	r->has_nearest = true;
 }
 
-/* Times of a token and of the first one where the goodput is reached. */
+/* Times of a token and of the first one where the goodput is reached: beyond it some
+ * asked for may wait for room. */
 static void describe_load(const struct scenario *s, const struct serving_estimate *e,
 			  struct planner_found *found)
 {
-	bool within = e->goodput > 0 && e->goodput_concurrency > 0 &&
-		      e->goodput_concurrency < e->concurrency * (1 - 1e-9);
+	const struct serving_plan *v = &s->plan.serving;
+	double asked =
+		v->request_rate > 0 ? e->concurrency : e->concurrency + e->waiting;
+	bool goals = v->goal_ttft_seconds > 0 || v->goal_tpot_seconds > 0;
+	bool within = goals && e->goodput > 0 && e->goodput_concurrency > 0 &&
+		      e->goodput_concurrency < asked * (1 - 1e-9);
 	struct serve_point held;
 
 	found->step_seconds = e->tpot_seconds;
 	found->ttft_seconds = e->ttft_seconds;
-	found->requests = e->concurrency;
-	if (!within || s->plan.serving.request_rate > 0 ||
+	found->requests = asked;
+	if (!within || v->request_rate > 0 ||
 	    !serve_held(s, e->goodput_concurrency, &held))
 		return;
 	found->step_seconds = held.tpot_seconds;
