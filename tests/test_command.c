@@ -723,8 +723,11 @@ static void test_help_and_version(void **state)
 		assert_non_null(strstr(ran.out, "usage: shardscope"));
 		ran_free(&ran);
 	}
-	run_check("screen --help", 0, "timeline  ",
-		  "Which stage runs which micro-batch when, and where it idles\n");
+	run_check(
+		"screen --help", 0,
+		"timeline                 Which stage runs which micro-batch when, and "
+		"where it idles\n",
+		NULL);
 	ran = run("--version");
 	assert_true(strncmp(ran.out, "shardscope ", 11) == 0);
 	ran_free(&ran);
