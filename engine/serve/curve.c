@@ -40,7 +40,8 @@ bool serve_held(const struct scenario *s, double requests, struct serve_point *o
 	run_room(&run);
 	if (run.room < 1)
 		return false;
-	point_of(&run, s, fmin(requests, run.room), out);
+	/* in two pools more are in flight than have room where they decode */
+	point_of(&run, s, fmin(requests, fmax(run.room, run_in_flight(&run, s))), out);
 	return true;
 }
 
