@@ -81,8 +81,19 @@ static double each(const struct scenario *s)
 	return fmax(1, now.serving.concurrency / (apart ? pools_of(s) : copies(s)));
 }
 
-/* In a closed loop nobody waits for more than the others: C prompts and a pass, where
- * there is room for all. A batch of prompts may be too large for the quickest
+/* Who comes at a rate finds all of them, and waits for as many again that join its
+ * pass. */
+static double met(const struct scenario *s)
+{
+	const struct serving_plan *v = &s->plan.serving;
+
+	if (v->request_rate <= 0 || v->disaggregated || v->batching == BATCHING_STATIC)
+		return each(s);
+	return 1 + 2 * fmax(1, v->arrival_scv) * now.serving.concurrency / copies(s);
+}
+
+/* Nobody waits for more than the others: C prompts and a pass, where there is room for
+ * all. A batch of prompts may be too large for the quickest
  * all-reduce, which each alone is not. */
 static void nobody_waits_for_more_than_the_others(void **state)
 {
@@ -101,7 +112,7 @@ static void nobody_waits_for_more_than_the_others(void **state)
 		/* between two pools for half a pass in the mean, and the one that gives
 		 * the first token */
 		begin = (s.plan.serving.disaggregated ? 1.5 : 1) * v->decode_seconds;
-		most = each(&s) * v->prefill_seconds + v->transfer_seconds + begin +
+		most = met(&s) * v->prefill_seconds + v->transfer_seconds + begin +
 		       v->contended_seconds + v->load_seconds + v->received_seconds;
 		few += each(&s) < 8;
 		/* the approximate analysis of waits is off by up to a tenth where few

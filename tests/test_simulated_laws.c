@@ -555,6 +555,40 @@ static void few_tokens_come_no_faster_than_prompts(void **state)
 		}
 }
 
+/* Who comes at a rate finds those who came before it, also where a request has but a
+ * token or two: of one H100 that is busy with prompts for six tenths of the time,
+ * such a request waits as long again as it takes. */
+static void arrivals_meet_each_other(void **state)
+{
+	static const int64_t outputs[] = { 1, 2, 4, 16, 128 };
+	static const double rates[] = { 1, 5, 8 };
+	struct queue_result r;
+	struct scenario s;
+	struct error error;
+
+	(void)state;
+	if (!scenario_blank(&s, "llama3.1-8b", "dgx-h100", "vllm", &error))
+		fail_msg("%s", error.text);
+	case_set(&s, "mode", "inference");
+	case_set(&s, "gpus", "1");
+	case_set(&s, "tp", "1");
+	case_set(&s, "prompt", "2048");
+	for (size_t k = 0; k < sizeof outputs / sizeof outputs[0] * 3; k++) {
+		const struct serving_estimate *v = &now.serving;
+
+		s.plan.serving.output_len = outputs[k / 3];
+		s.plan.serving.request_rate = rates[k % 3];
+		serve_estimate(&s, &now);
+		assert_true(now.feasible);
+		simulate(&s, 10000, &r);
+		if (fabs(v->ttft_seconds / r.ttft.mean - 1) > 0.12)
+			fail_at(&s, "TTFT", v->ttft_seconds, r.ttft.mean);
+		if (s.plan.serving.output_len > 1 &&
+		    fabs(v->tpot_seconds / r.tpot.mean - 1) > 0.12)
+			fail_at(&s, "TPOT", v->tpot_seconds, r.tpot.mean);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -570,6 +604,7 @@ int main(void)
 		cmocka_unit_test(imbalance_grows_with_ranks),
 		cmocka_unit_test(what_is_told_keeps_the_goals),
 		cmocka_unit_test(few_tokens_come_no_faster_than_prompts),
+		cmocka_unit_test(arrivals_meet_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,19 +204,20 @@ static double stay(const struct serving_run *run, double running)
 }
 
 /* Requests in flight that a rate leads to, Little's law: L = rate x time in the system.
- * Time grows with L, so that the answer is between rate times that of a request alone
- * and of a full server. Infinite where even a full cache is too slow. */
+ * Time grows with L, so that the answer is between rate times that of a request alone,
+ * whom nobody comes to meet, and of a full server. Infinite where even a full cache is
+ * too slow. */
 static double at_rate(const struct serving_run *run, const struct scenario *s)
 {
 	double copies = run->decode.context.shape.dp * run->decode.engines;
 	double rate = s->plan.serving.request_rate;
-	double low = rate * stay(run, fmin(copies, run->room));
+	double low = rate * stay(run, 1e-9 * fmin(copies, run->room));
 	double high = rate * stay(run, run->room);
 
 	if (high > run->room)
 		return INFINITY;
 	for (int i = 0; i < 24 && low < high * (1 - 1e-9); i++) {
-		double middle = (low + high) / 2;
+		double middle = sqrt(low * high);
 
 		if (rate * stay(run, middle) > middle)
 			low = middle;

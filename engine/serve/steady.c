@@ -17,7 +17,9 @@
  * finds each of the others in the queue with the share of its cycle that it spends
  * there (Schweitzer 1979; Bard 1979; Reiser and Lavenberg 1980, "Mean-Value Analysis of
  * Closed Multichain Queuing Networks", Journal of the ACM 27): nobody waits for more
- * than c - 1.
+ * than c - 1. Who comes at a rate finds all c, as chance would (Wolff 1982, "Poisson
+ * Arrivals See Time Averages", Operations Research 30), and prompts are a queue of
+ * their own (work_arrivals()).
  */
 #include <math.h>
 
@@ -97,10 +99,17 @@ static double micro_batches(const struct server *server, double c)
 	return fmin(server->context.shape.pp, fmax(1, c));
 }
 
-static struct prompts carried(const struct work *w, const struct server *server,
-			      double c)
+/* Whom a request finds in a copy with c, where it runs any, and `requests` in the mean.
+ */
+static double others(const struct work *w, double c, double requests)
 {
-	double tokens = (c - 1) * w->prompt, steps = w->output / w->accepted;
+	return w->s->plan.serving.request_rate > 0 ? requests : c - 1;
+}
+
+static struct prompts carried(const struct work *w, const struct server *server,
+			      double c, double n)
+{
+	double tokens = n * w->prompt, steps = w->output / w->accepted;
 	struct prompts p = { .turns = micro_batches(server, c) };
 
 	p.slots = steps * p.turns;
@@ -114,9 +123,9 @@ static struct prompts carried(const struct work *w, const struct server *server,
 
 /* What a prompt of another request adds to the time of the server. */
 static void add_prompts(const struct work *w, const struct server *server, double c,
-			struct point *out)
+			double n, struct point *out)
 {
-	struct prompts p = carried(w, server, c);
+	struct prompts p = carried(w, server, c, n);
 	struct timing with = work_pass(w, server, p.requests, p.tokens), without;
 	double steps = w->output / w->accepted, rounds, longer;
 	double replaced = work_mixes(w) ? fmin(p.passes, p.slots) : 0;
@@ -126,9 +135,9 @@ static void add_prompts(const struct work *w, const struct server *server, doubl
 	without = work_pass(w, server, c, 0);
 	out->mixed_seconds =
 		work_mixes(w) ? with.pass : out->decode_seconds + with.stage;
-	out->carrying_seconds = p.passes * with.stage / (c - 1);
+	out->carrying_seconds = p.passes * with.stage / n;
 	out->served_seconds =
-		fmax(0, p.passes * with.stage - replaced * without.stage) / (c - 1);
+		fmax(0, p.passes * with.stage - replaced * without.stage) / n;
 	out->added_seconds = out->served_seconds;
 	if (p.turns <= 1)
 		return;
@@ -138,21 +147,18 @@ static void add_prompts(const struct work *w, const struct server *server, doubl
 	longer = work_round(server, with, p.passes / rounds, without) -
 		 work_round(server, without, 0, without);
 	out->added_seconds =
-		fmax(0, (p.rounds - steps) * out->step_seconds + rounds * longer) /
-		(c - 1);
+		fmax(0, (p.rounds - steps) * out->step_seconds + rounds * longer) / n;
 }
 
 /* Who shares a pass with others' prompts has the first token when all of them have left
  * the last stage of a pipeline: until then others run, which keeps nobody waiting. */
 static double beside_company(const struct work *w, const struct server *server,
-			     double c, const struct point *out)
+			     double prompts)
 {
 	struct timing with, alone;
-	double prompts;
 
-	if (server->context.shape.pp <= 1 || c <= 1 || out->served_seconds <= 0)
+	if (server->context.shape.pp <= 1 || prompts <= 1)
 		return 0;
-	prompts = waves_company(w, server, c, micro_batches(server, c), out);
 	with = work_pass(w, server, 0, prompts * w->prompt);
 	alone = work_pass(w, server, 0, w->prompt);
 	return fmax(0, with.pass - with.stage - (alone.pass - alone.stage));
@@ -163,7 +169,7 @@ static double beside_company(const struct work *w, const struct server *server,
  * Who does not come then stands before it. */
 static double most_behind(const struct work *w, const struct server *server, double c)
 {
-	struct prompts p = carried(w, server, c);
+	struct prompts p = carried(w, server, c, c - 1);
 
 	if (w->output <= 1)
 		return 0;
@@ -172,34 +178,50 @@ static double most_behind(const struct work *w, const struct server *server, dou
 	return p.slots * (w->output - 1) / w->output * p.tokens / w->prompt;
 }
 
+/* Who stands before a request that others follow in a closed loop, and who behind. */
+static void others_of_loop(const struct work *w, const struct server *server, double n,
+			   double own, struct point *out)
+{
+	double c = n + 1;
+
+	out->ahead = n * fmin(1, work_bunching(w) * out->served_seconds / own);
+	if (n > 0 && out->added_seconds > 0)
+		out->ahead =
+			waves_ahead(w, server, c, out, own + n * out->added_seconds);
+	out->ahead = fmax(out->ahead, n - most_behind(w, server, c));
+	out->behind = n - out->ahead;
+}
+
 static void continuous(const struct work *w, const struct server *server, double c,
 		       struct point *out)
 {
-	double steps = w->output / w->accepted, own, begin;
+	double steps = w->output / w->accepted, own, begin, runs;
+	double n = others(w, c, out->requests), company = 1;
+	double decoding = steps * out->step_seconds * (w->output - 1) / w->output;
 	bool closed = w->s->plan.serving.request_rate <= 0;
 
 	out->carrying_seconds = out->prefill_seconds;
-	if (c > 1)
-		add_prompts(w, server, c, out);
+	if (n > 0)
+		add_prompts(w, server, c, n, out);
 	/* Where others run, a request waits for the pass under way: half of one, or,
 	 * as it is prepared while the pass after its user's last one runs, a whole; of
 	 * a pipeline, that of the micro-batch that is scheduled next. */
 	begin = out->step_seconds / micro_batches(server, c) * (closed ? 1 : 0.5);
+	runs = fmin(1, closed ? n : n * decoding / (out->prefill_seconds + decoding));
 	out->begin_seconds =
-		fmin(1, c - 1) *
-		(begin + out->decode_seconds * work_held(w, server, c, steps));
-	own = out->prefill_seconds + out->begin_seconds +
-	      steps * out->step_seconds * (w->output - 1) / w->output;
-	out->ahead = (c - 1) * fmin(1, work_bunching(w) * out->served_seconds / own);
-	if (closed && c > 1 && out->added_seconds > 0)
-		out->ahead = waves_ahead(w, server, c, out,
-					 own + (c - 1) * out->added_seconds);
+		runs * (begin + out->decode_seconds * work_held(w, server, c, steps));
+	own = out->prefill_seconds + out->begin_seconds + decoding;
+	if (!closed)
+		company = work_arrivals(w, server,
+					&(struct arrivals){ n, decoding, runs * begin },
+					out);
+	else if (n > 0 && out->served_seconds > 0)
+		company = waves_company(w, server, c, micro_batches(server, c), out);
+	out->company_seconds = beside_company(w, server, company);
 	if (closed)
-		out->ahead = fmax(out->ahead, c - 1 - most_behind(w, server, c));
-	out->behind = c - 1 - out->ahead;
+		others_of_loop(w, server, n, own, out);
 	out->tpot_seconds = out->step_seconds / w->accepted +
 			    out->behind * out->added_seconds / fmax(1, w->output - 1);
-	out->company_seconds = closed ? beside_company(w, server, c, out) : 0;
 	out->ttft_seconds = out->prefill_seconds + out->begin_seconds +
 			    out->company_seconds + out->ahead * out->served_seconds;
 }
@@ -460,7 +482,7 @@ double steady_mixed(const struct server *server, double requests, struct batch *
 	work_of(server->context.scenario, &w);
 	if (requests <= 1 || w.s->plan.serving.batching == BATCHING_STATIC)
 		return 0;
-	p = carried(&w, server, requests);
+	p = carried(&w, server, requests, others(&w, requests, requests));
 	work_batch(&w, server, p.requests, p.tokens, out);
 	return fmin(1, p.passes / p.slots);
 }

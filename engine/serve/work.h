@@ -75,6 +75,24 @@ double work_stay(double n, double service, double away);
  * less than n services (asymptotic bound of closed networks: Denning and Buzen 1978,
  * "The Operational Analysis of Queueing Network Models", Computing Surveys 10). */
 double work_within_capacity(double stay, double n, double service, double away);
+struct arrivals {
+	double n;     /* of them in a copy */
+	double alone; /* seconds of the tokens behind the first without others */
+	double half;  /* of a decode pass that a request finds without prompts */
+};
+
+/* Others that stand before and behind a request where requests come at the rate that
+ * keeps n of them in a copy, by Little's law. Passes follow each other, each with the
+ * prompts that came during the one before. The one that is found is left to run for
+ *
+ *   R = (ca^2 + cs^2) / 2 * rho / (1 - rho^2) * served + half / (1 - rho),
+ *
+ * and in that and in what is over of it rho R worth of prompts come, which run beside
+ * the request's: without a decode pass and with one prompt in each, what Pollaczek and
+ * Khinchine say (for arrivals that are not Poisson's, Allen and Cunneen). Returns how
+ * many prompts are in its pass. */
+double work_arrivals(const struct work *work, const struct server *server,
+		     const struct arrivals *arrivals, struct point *out);
 /* Seconds of a request at that point from its arrival to its last token. */
 double work_cycle(const struct work *work, const struct point *point);
 /* Bytes a second of a rank's NIC. */

@@ -204,9 +204,9 @@ struct riding {
 	bool mixes;
 };
 
-static void ride(const struct loop *l, double c, struct riding *r)
+static void ride(const struct loop *l, double c, double met, struct riding *r)
 {
-	double tokens = (c - 1) * l->prompt;
+	double tokens = met * l->prompt;
 
 	r->mixes = l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
 	r->stages = l->decode->context.shape.pp;
@@ -270,13 +270,13 @@ static double delay_in_pipeline(const struct loop *l, const struct riding *r,
 	return fmax(0, carry * more + (r->rounds - r->steps) * p->step_seconds);
 }
 
-static void others_prompts(const struct loop *l, double c, struct point *p)
+static void others_prompts(const struct loop *l, double c, double met, struct point *p)
 {
 	struct span with, without;
 	struct riding r;
 	double beside = 0;
 
-	ride(l, c, &r);
+	ride(l, c, met, &r);
 	if (r.mixes)
 		beside = r.passes > fmax(1, r.slots) ? c * r.slots / r.passes
 			 : r.passes < 1              ? fmin(c, c * r.slots)
@@ -284,26 +284,36 @@ static void others_prompts(const struct loop *l, double c, struct point *p)
 	with = pass_over(l, l->decode, beside, r.each, 0);
 	without = pass_over(l, l->decode, c, 0, 0);
 	p->mixed_seconds = r.mixes ? with.whole : p->decode_seconds + with.stage;
-	p->carrying_seconds = r.passes * with.stage / (c - 1);
+	p->carrying_seconds = r.passes * with.stage / met;
 	/* in place of a decode pass, or beside it */
 	p->served_seconds = r.passes * with.stage;
 	if (r.mixes)
 		p->served_seconds -= fmin(r.passes, r.slots) * without.stage;
-	p->served_seconds = fmax(0, p->served_seconds / (c - 1));
+	p->served_seconds = fmax(0, p->served_seconds / met);
 	p->added_seconds = p->served_seconds;
 	if (r.turns > 1)
-		p->added_seconds = delay_in_pipeline(l, &r, with, without, p) / (c - 1);
+		p->added_seconds = delay_in_pipeline(l, &r, with, without, p) / met;
 }
 
-/* The first token comes when all prompts of its pass have left the last stage: how
- * many there are with it, in a burst and in nine waves behind it. */
+/* The first token comes when all prompts of its pass have left the last stage. */
+static double in_company_of(const struct loop *l, double prompts)
+{
+	struct span all, alone;
+
+	if (l->decode->context.shape.pp <= 1)
+		return 0;
+	all = pass_over(l, l->decode, 0, prompts * l->prompt, 0);
+	alone = pass_over(l, l->decode, 0, l->prompt, 0);
+	return fmax(0, all.whole - alone.whole - (all.stage - alone.stage));
+}
+
+/* How many there are with it, in a burst and in nine waves behind it. */
 static double with_company(const struct loop *l, double c, const struct point *p)
 {
 	double most = fmax(1, l->decode->budget_tokens / l->prompt), prompts;
-	struct span all, alone;
 	struct riding r;
 
-	ride(l, c, &r);
+	ride(l, c, c - 1, &r);
 	if (r.stages <= 1 || c <= 1 || p->served_seconds <= 0)
 		return 0;
 	prompts = fmin(c, most) / 10;
@@ -314,9 +324,7 @@ static double with_company(const struct loop *l, double c, const struct point *p
 
 		prompts += (came < 1 ? 1 : came > most ? most : came) / 10;
 	}
-	all = pass_over(l, l->decode, 0, prompts * l->prompt, 0);
-	alone = pass_over(l, l->decode, 0, l->prompt, 0);
-	return fmax(0, all.whole - alone.whole - (all.stage - alone.stage));
+	return in_company_of(l, prompts);
 }
 
 /* Prompts that its passes behind the first token carry. */
@@ -326,7 +334,7 @@ static double most_behind(const struct loop *l, double c)
 
 	if (l->output <= 1)
 		return 0;
-	ride(l, c, &r);
+	ride(l, c, c - 1, &r);
 	return r.mixes ? r.slots * (1 - 1 / l->output) * r.each / l->prompt : c - 1;
 }
 
@@ -371,25 +379,106 @@ static void receive(const struct loop *l, double n, double processes, struct poi
 	p->ttft_seconds += p->received_seconds;
 }
 
+/* How a request fares that comes at a rate. */
+struct arrival {
+	double mean;           /* of them here */
+	double decoding, half; /* seconds alone, of half a pass without prompts */
+	double before, behind, beside, seconds;
+};
+
+/* What is left of the pass that one finds, and the prompts that come in that, and as
+ * many that came in what is over of it, run with one's own. Then pass by pass each
+ * carries who came during the one before, the last of them a part. */
+static void arrive(const struct loop *l, double rate, const struct point *p,
+		   struct arrival *a)
+{
+	double busy = rate * p->served_seconds, left = l->output / l->gain, pass;
+	double fit = fmax(1, l->decode->budget_tokens / l->prompt), rest, sum;
+	double grown = rate * p->added_seconds, each, all;
+	bool mixes = l->s->stack.serving.mixes && l->s->plan.serving.chunked_prefill;
+
+	left -= left / l->output;
+	rest = (l->s->plan.serving.arrival_scv + l->spread * l->spread) * busy *
+	       p->served_seconds / (2 * (1 - busy) * (1 + busy));
+	rest += mixes ? a->half / (1 - busy) : a->half;
+	a->beside = fmin(rate * rest, fit / 2 - 0.5);
+	a->before = a->behind = 0;
+	if (p->served_seconds > 0)
+		a->before =
+			(rest * (1 + busy) - a->half) / p->served_seconds + a->beside;
+	sum = a->decoding;
+	if (left > 0 && grown > 0) {
+		each = a->decoding / left;
+		all = each / (1 - grown);
+		pass = p->served_seconds * (1 + a->beside + a->beside) + a->half +
+		       a->half;
+		/* what is above the steady pass shrinks from pass to pass */
+		sum = (pass - all) * (grown - exp((left + 1) * log(grown))) /
+		      (1 - grown);
+		sum = fmax(a->decoding, sum + left * all);
+		a->behind = (sum - a->decoding) / p->added_seconds;
+	}
+	a->seconds = p->prefill_seconds + p->begin_seconds + sum +
+		     a->before * p->served_seconds;
+}
+
+/* The rate that keeps `mean` of them here. */
+static void meet_arrivals(const struct loop *l, struct arrival *a, struct point *p)
+{
+	double low = 0, slowest = fmax(p->served_seconds, p->added_seconds);
+	double high = a->mean / (p->prefill_seconds + p->begin_seconds + a->decoding);
+
+	if (slowest > 0)
+		high = fmin(high, (1 - 1e-12) / slowest);
+	for (int i = 0; i < 100; i++) {
+		double rate = low + (high - low) / 2;
+
+		arrive(l, rate, p, a);
+		if (a->seconds * rate < a->mean)
+			low = rate;
+		else
+			high = rate;
+	}
+	arrive(l, low, p, a);
+	p->ahead = a->before;
+	p->behind = a->behind;
+	p->company_seconds = in_company_of(l, 1 + a->beside + a->beside);
+}
+
+/* c requests follow each other. */
+static void meet_loop(const struct loop *l, double c, double own, struct point *p)
+{
+	p->ahead = fmin(c - 1, bunching(l) * (c - 1) * p->served_seconds / own);
+	if ((c - 1) * p->added_seconds > 0)
+		p->ahead = ahead_in_waves(l, c, own + (c - 1) * p->added_seconds, p);
+	p->ahead = fmax(p->ahead, c - 1 - most_behind(l, c));
+	p->behind = c - 1 - p->ahead;
+}
+
 static void continuous(const struct loop *l, double all, double c, struct point *p)
 {
 	double steps = l->output / l->gain, stages = l->decode->context.shape.pp;
-	double turns = c < stages ? c : stages, own, next;
+	double turns = c < stages ? c : stages, next, met = c - 1, running = c - 1;
+	double decoding = (l->output - 1) * p->step_seconds / l->gain;
 
-	if (c > 1)
-		others_prompts(l, c, p);
+	if (!l->closed) {
+		met = p->requests;
+		running = met * decoding / (p->prefill_seconds + decoding);
+	}
+	if (met > 0)
+		others_prompts(l, c, met, p);
 	/* the micro-batch that is scheduled next */
 	next = p->step_seconds / turns * (l->closed ? 1 : 0.5);
 	p->begin_seconds = passes_held(l, c, steps) * p->decode_seconds + next;
-	p->begin_seconds *= fmin(1, c - 1);
-	own = p->prefill_seconds + p->begin_seconds +
-	      (l->output - 1) * p->step_seconds / l->gain;
-	p->ahead = fmin(c - 1, bunching(l) * (c - 1) * p->served_seconds / own);
-	if (l->closed && (c - 1) * p->added_seconds > 0)
-		p->ahead = ahead_in_waves(l, c, own + (c - 1) * p->added_seconds, p);
+	p->begin_seconds *= fmin(1, running);
 	if (l->closed)
-		p->ahead = fmax(p->ahead, c - 1 - most_behind(l, c));
-	p->behind = c - 1 - p->ahead;
+		meet_loop(l, c, p->prefill_seconds + p->begin_seconds + decoding, p);
+	else
+		meet_arrivals(l,
+			      &(struct arrival){ .mean = met,
+						 .decoding = decoding,
+						 .half = fmin(1, running) * next },
+			      p);
 	p->tpot_seconds = p->step_seconds / l->gain;
 	if (l->output > 1)
 		p->tpot_seconds +=
