@@ -233,9 +233,10 @@ static void watt_terms(const struct asked *a, struct explanation *out)
 
 #define NODE_HERE(...) NODE_FROM("engine/serve/README.md", __VA_ARGS__)
 
-static const char queue[] = "What the closed loop returned: mean value analysis "
-			    "(Reiser and Lavenberg 1980, Schweitzer 1979), and "
-			    "for the first token the burst that a load begins with.";
+static const char queue[] =
+	"What the closed loop returned: mean value analysis (Reiser and Lavenberg 1980, "
+	"Schweitzer 1979), and for the first token the burst that a load begins with; "
+	"of requests at a rate, the queue of their prompts (Pollaczek and Khinchine).";
 static const char decoding[] = "Summed over the kernels of one decode pass.";
 static const char held[] = "Of one rank of the fullest stage.";
 

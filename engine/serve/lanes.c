@@ -62,7 +62,7 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 {
 	struct serving_run run;
 	struct batch batch;
-	double each;
+	double each, inside;
 
 	memset(out, 0, sizeof *out);
 	if (scenario_check(s, NULL) != 0 || !run_open(s, &run))
@@ -71,11 +71,12 @@ bool serve_lanes(const struct scenario *s, struct serve_lanes *out)
 	if (run.room < 1)
 		return false;
 	each = run_each(&run, s);
+	inside = run_inside(&run, s);
 	out->stages = (int)run.decode.context.shape.pp;
 	run_decode_batch(&run, each, &batch);
 	fill(&run.decode.context, &batch, each, &out->lane[LANE_DECODE]);
 	if (!run.apart)
-		out->mixed_share = steady_mixed(&run.decode, each, &batch);
+		out->mixed_share = steady_mixed(&run.decode, inside, &batch);
 	if (out->mixed_share > 0)
 		fill(&run.decode.context, &batch, each, &out->lane[LANE_MIXED]);
 	run_prompt_batch(&run, &batch);

@@ -274,6 +274,15 @@ double run_each(const struct serving_run *run, const struct scenario *s)
 	return p.decoding;
 }
 
+double run_inside(const struct serving_run *run, const struct scenario *s)
+{
+	double each = run_each(run, s);
+
+	if (s->plan.serving.request_rate <= 0)
+		return each;
+	return fmin(each, run_in_flight(run, s) / server_copies(&run->decode));
+}
+
 void run_decode_batch(const struct serving_run *run, double requests, struct batch *b)
 {
 	steady_batch(&run->decode, requests, 0, b);

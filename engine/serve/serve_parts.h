@@ -150,6 +150,9 @@ double run_asked(const struct serving_run *run, const struct scenario *scenario)
 double run_in_flight(const struct serving_run *run, const struct scenario *scenario);
 /* Of these, those that decode in one copy of the attention; at least one. */
 double run_each(const struct serving_run *run, const struct scenario *scenario);
+/* The same in the mean, where requests come at a rate: a copy that runs none of them
+ * now and then has fewer than one. */
+double run_inside(const struct serving_run *run, const struct scenario *scenario);
 /* Where prompts run. */
 const struct server *run_prompts(const struct serving_run *run);
 /* A decode pass of that many requests in one copy of the attention; a pass over one

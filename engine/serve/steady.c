@@ -476,13 +476,15 @@ double steady_ceiling(const struct server *decode, const struct server *prefill,
 
 double steady_mixed(const struct server *server, double requests, struct batch *out)
 {
-	struct work w;
+	double c = fmax(1, requests), n;
 	struct prompts p;
+	struct work w;
 
 	work_of(server->context.scenario, &w);
-	if (requests <= 1 || w.s->plan.serving.batching == BATCHING_STATIC)
+	n = others(&w, c, requests);
+	if (n <= 0 || w.s->plan.serving.batching == BATCHING_STATIC)
 		return 0;
-	p = carried(&w, server, requests, others(&w, requests, requests));
+	p = carried(&w, server, c, n);
 	work_batch(&w, server, p.requests, p.tokens, out);
 	return fmin(1, p.passes / p.slots);
 }
