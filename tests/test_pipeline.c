@@ -445,6 +445,51 @@ static void test_many_stages(void **state)
 	check_peaks();
 }
 
+/* The same of the moving front, with stages that have nothing in common: it holds a
+ * place for each stage, and the one behind the last is another's. The stage on which
+ * all wait stands at one end or the other. */
+static void test_many_stages_in_rounds(void **state)
+{
+	(void)state;
+	seed = 31;
+	for (int p = MAX_STAGES - 1; p <= MAX_STAGES; p++) {
+		for (int v = 1; v <= MAX_VIRTUAL / p; v++) {
+			equal(v > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B, p, v,
+			      2 * (p + 7));
+			in.group = p + 7;
+			vary(0.5, 0.2);
+			for (int k = 0; k < p * v; k++)
+				if (k % p == (v % 2 ? 0 : p - 1))
+					in.input_grad[k] *= 4;
+			compare(1e-10);
+			check_peaks();
+		}
+	}
+}
+
+/* What an order alone holds is what it holds where all work takes equally long. */
+static void test_in_flight_of_orders(void **state)
+{
+	static struct pipeline_result told;
+
+	(void)state;
+	seed = 32;
+	for (int kind = SCHEDULE_ZB_H1; kind < SCHEDULE_COUNT; kind++) {
+		for (int i = 0; i < 60; i++) {
+			any_schedule(kind);
+			pipeline_order_in_flight(&in, &told);
+			for (int k = 0; k < in.stages * in.chunks; k++)
+				in.forward[k] = in.input_grad[k] = in.weight_grad[k] =
+					1;
+			in.send_seconds = 0;
+			assert_true(simulate_all());
+			for (int s = 0; s < in.stages; s++)
+				assert_int_equal(told.in_flight_chunks[s],
+						 whole.stage[s].peak_chunks);
+		}
+	}
+}
+
 /* The papers' formulas, of the estimate's own path: short runs and long ones, with the
  * barrier at the end of a step and without. */
 static void check_law(int kind, int p, int64_t m, int sync)
@@ -661,6 +706,8 @@ int main(void)
 		cmocka_unit_test(test_the_others_as_simulated),
 		cmocka_unit_test(test_long_runs_of_the_others),
 		cmocka_unit_test(test_many_stages),
+		cmocka_unit_test(test_many_stages_in_rounds),
+		cmocka_unit_test(test_in_flight_of_orders),
 		cmocka_unit_test(test_uneven_chunks_are_held_by_weight),
 		cmocka_unit_test(test_laws),
 		cmocka_unit_test(test_laws_of_very_long_runs),
