@@ -296,11 +296,107 @@ static void test_floors_hold_on_slow_hosts(void **state)
 	free(e);
 }
 
+/* A part's seconds, of GPU and CPU, some parts far larger than others. */
+static void any_sides(struct layer_cost *part)
+{
+	double *const gpu[] = { &part->forward,          &part->exposed_forward,
+				&part->input_grad,       &part->weight_grad,
+				&part->exposed_backward, &part->recompute };
+	double size = 1e-3 * (double)(1 << next(10));
+
+	for (size_t i = 0; i < sizeof gpu / sizeof gpu[0]; i++)
+		*gpu[i] = size * (double)(1 + next(50));
+	part->host_forward =
+		(part->forward + part->exposed_forward) * 0.012 * (double)next(100);
+	part->host_backward = (part->input_grad + part->weight_grad + part->recompute +
+			       part->exposed_backward) *
+			      0.012 * (double)next(100);
+}
+
+/* A layer of some kind, and more, with some of the ends: of a second more on the GPU,
+ * what shows at the corner between it and the CPU, (h^4 + g^4)^(1/4), as a difference.
+ */
+static double shown_somewhere(const struct step *step, bool backward)
+{
+	const struct layer_cost *const end[] = { &step->embedding, &step->head,
+						 &step->mtp };
+	int ends = step->scenario->model.mtp_layers > 0 ? 3 : 2;
+	double gpu = 0, host = 0, more;
+
+	for (int i = -1 - (int)next(2); i < ends; i++) {
+		const struct layer_cost *part =
+			i < 0 ? &step->kind[next((uint64_t)step->scenario->model.kinds)]
+			      : end[i];
+		double times = i < 0 ? 1 : (double)next(2);
+
+		gpu += times *
+		       (backward ? part->input_grad + part->weight_grad +
+					   part->recompute + part->exposed_backward
+				 : part->forward + part->exposed_forward);
+		host += times * (backward ? part->host_backward : part->host_forward);
+	}
+	more = 1e-4 * gpu;
+	/* the CPU sets the pace: nothing shows for sure */
+	return host > gpu ? 0
+			  : (pow(pow(host, 4) + pow(gpu + more, 4), 0.25) -
+			     pow(pow(host, 4) + pow(gpu, 4), 0.25)) /
+				    more;
+}
+
+static void quiet_hosts(struct step *step)
+{
+	struct layer_cost *const end[] = { &step->embedding, &step->head, &step->mtp };
+
+	for (int i = 0; i < MAX_LAYER_KINDS + 3; i++) {
+		struct layer_cost *part = i < 3 ? end[i] : &step->kind[i - 3];
+
+		part->host_forward = part->host_backward = 0;
+	}
+}
+
+/* What a floor says that shows of the shards' seconds shows in every virtual stage that
+ * has a layer, whatever the ends beside it. */
+static void test_shards_show_so_much_everywhere(void **state)
+{
+	struct trial *trial = calloc(1, sizeof *trial);
+	struct step *step = &trial->step;
+	struct layer_cost part[MAX_PARTS];
+	int some = 0, none = 0;
+
+	(void)state;
+	seed = 16;
+	for (int i = 0; i < 20000 && some < 300; i++) {
+		double least = 1, shows, all;
+
+		if (!make_slow_hosts(&trial->scenario))
+			continue;
+		trial_begin(trial);
+		trial_cost(trial, part);
+		for (int k = 0; k < trial->parts; k++)
+			any_sides(&part[k]);
+		trial_use(trial, part);
+		shows = step_shard_seconds(step);
+		for (int k = 0; k < 400; k++)
+			least = fmin(least, shown_somewhere(step, next(2)));
+		quiet_hosts(step);
+		all = step_shard_seconds(step);
+		assert_true(all >= 0 && isfinite(all));
+		if (shows > all * (least + 1e-9))
+			any_describe(&trial->scenario);
+		assert_true(shows <= all * (least + 1e-9));
+		some += shows > 0;
+		none += shows == 0;
+	}
+	assert_true(some == 300 && none > 10);
+	free(trial);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bound_is_the_estimate_of_a_stage_alone),
 		cmocka_unit_test(test_floors_hold_on_slow_hosts),
+		cmocka_unit_test(test_shards_show_so_much_everywhere),
 		cmocka_unit_test(test_limits_are_those_of_the_bytes),
 		cmocka_unit_test(test_what_memory_held_decides_nothing),
 	};
