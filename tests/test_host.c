@@ -247,6 +247,53 @@ static void test_remedies_mend(void **state)
 	assert_true(offered > 50 && refused > 10 && activations > 10);
 }
 
+/* Parts of layers that wait on the host, by one of four knobs or two of them. */
+static void send_some(struct plan *plan)
+{
+	plan->optimizer_offload = next(4) ? 0 : 1;
+	plan->activation_offload = next(3) ? 0 : 0.5;
+	plan->offload_modules = 0;
+	plan->offload_share = 1;
+	plan->recompute = next(2) ? RECOMPUTE_SELECTIVE : RECOMPUTE_NONE;
+	plan->remat_policy = next(2) ? REMAT_MINIMAL_OFFLOADED : REMAT_MODULES;
+	/* a policy stands before them */
+	if (plan->remat_policy == REMAT_MODULES)
+		plan->offload_modules = 1u << OFFLOAD_QKV_LINEAR;
+}
+
+/* The knob that is named sends something: turned to nothing, the host holds less. */
+static void test_who_sends_is_named(void **state)
+{
+	static struct estimate without;
+	int named[4] = { 0 };
+
+	(void)state;
+	seed = 78;
+	for (int i = 0; i < 3000; i++) {
+		const struct finding *f;
+		struct scenario s;
+
+		any_scenario(&s);
+		send_some(&s.plan);
+		s.stack.rules = 0;
+		s.cluster.host_bytes_per_gpu = 1e6 * (double)(1 << next(12));
+		train_estimate(&s, &now);
+		f = finding("X25");
+		if (!now.legal || !f)
+			continue;
+		named[0] += strcmp(f->knob, "optimizer_offload") == 0;
+		named[1] += strcmp(f->knob, "activation_offload") == 0;
+		named[2] += strcmp(f->knob, "offload_modules") == 0;
+		named[3] += strcmp(f->knob, "remat_policy") == 0;
+		assert_true(knob_set(&s, knob_find(f->knob), 0));
+		train_estimate(&s, &without);
+		if (without.legal)
+			assert_true(without.host_bytes < now.host_bytes);
+	}
+	for (int i = 0; i < 4; i++)
+		assert_true(named[i] > 10);
+}
+
 /* --- who asks --- */
 
 static void test_search_takes_none_of_them(void **state)
@@ -412,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_the_rule),
 		cmocka_unit_test(test_a_node_is_shared),
 		cmocka_unit_test(test_remedies_mend),
+		cmocka_unit_test(test_who_sends_is_named),
 		cmocka_unit_test(test_search_takes_none_of_them),
 		cmocka_unit_test(test_search_offloads_activations_on_request),
 		cmocka_unit_test(test_search_says_that_hosts_are_full),
